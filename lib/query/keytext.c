@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "query/keytext.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "query/keyfault.h"
 
 /* What keys of a type look like. */
 static const char *example_of(enum key_type type)
@@ -47,31 +46,58 @@ static bool of_a_version(const char *text, enum key_type type)
 	       (type == KEY_FLOW6 || type == KEY_HOP6 || type == KEY_SRC6);
 }
 
-/* The table whose keys it is most like says what is wrong with it. */
+/*
+ * A text without what people put in and makes no difference: blanks, capitals,
+ * -> for >. at[i] is where out[i] was; both have room for KEY_TEXT_MAX. Returns
+ * its length, 0 if there is no room.
+ */
+static size_t loosen(char *out, uint16_t *at, const char *text)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; text[i]; i++) {
+		if (text[i] == ' ' || text[i] == '\t' ||
+		    (text[i] == '-' && text[i + 1] == '>'))
+			continue;
+		if (n + 1 >= KEY_TEXT_MAX)
+			return 0;
+		at[n] = (uint16_t)i;
+		out[n++] = (char)tolower((unsigned char)text[i]);
+	}
+	at[n] = (uint16_t)strlen(text);
+	out[n] = '\0';
+	return n;
+}
+
+/* The table whose keys it is most like says what is wrong with it. loose: the
+ * text without what makes no difference; at[i]: where loose[i] is in it. */
 static void explain(const struct table *const *t, unsigned n, const char *text,
 		    const char *loose, const uint16_t *at,
 		    struct keytext_fault *f)
 {
 	struct fault all = f->why;
-	size_t best = 0, like, len = strlen(loose);
-	char said[KEY_TEXT_MAX];
+	size_t best = 0, like;
+	uint8_t key[KEY_MAX];
 
-	for (size_t i = 0; i <= len; i++)
-		said[i] = text[at[i]];
 	for (unsigned i = 0; i < n; i++) {
+		enum key_type type = (enum key_type)t[i]->key_type;
 		struct key_fault one;
-		size_t right = keyfault_explain(&one,
-						(enum key_type)t[i]->key_type,
-						t[i]->key_len, loose, said);
 
-		like = 2 * right +
-		       of_a_version(loose, (enum key_type)t[i]->key_type);
+		if (!key_parse_at(key, type, t[i]->key_len, loose, &one))
+			continue;
+		like = 2 * one.at + of_a_version(loose, type);
 		if (i && like <= best)
 			continue;
 		best = like;
-		f->at = at[right];
-		f->shell = one.shell;
-		fault_set(&f->why, -EINVAL, "%.380s: %s", all.text, one.why);
+		f->at = at[one.at];
+		f->shell = !loose[one.at] && !strncmp(one.want, "a >", 3);
+		if (!one.len)
+			fault_set(&f->why, -EINVAL, "%.380s: it lacks %s",
+				  all.text, one.want);
+		else
+			fault_set(&f->why, -EINVAL, "%.380s: '%.*s' is not %s",
+				  all.text, at[one.at + one.len] - at[one.at],
+				  text + at[one.at], one.want);
 	}
 }
 
@@ -132,7 +158,7 @@ int keytext_pick(uint8_t *key, bool *loose, const struct table *const *t,
 		return found;
 	*loose = true;
 	no_key(t, n, &f->why);
-	if (!keyfault_loosen(bare, at, sizeof(bare), text))
+	if (!loosen(bare, at, text))
 		return -EINVAL;
 	found = pick(key, &added, t, n, bare, &f->why);
 	if (found == -ENOENT)

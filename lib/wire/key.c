@@ -57,14 +57,21 @@ size_t key_type_len(enum key_type t)
 }
 
 /*
- * Parsing. Each take_x() reads one thing at *s and steps over it, or returns
- * false. A number has no sign, no blank and no leading zero.
+ * Parsing. Each take_x() reads one thing at s->p and steps over it; or it
+ * returns false, s->p is at its beginning, and s->want is what it is. A number
+ * has no sign, no blank and no leading zero.
  */
-static bool take_char(const char **s, char c)
+struct cursor {
+	const char *p;
+	const char *want;
+};
+
+static bool take_char(struct cursor *s, char c, const char *want)
 {
-	if (**s != c)
+	s->want = want;
+	if (*s->p != c)
 		return false;
-	++*s;
+	s->p++;
 	return true;
 }
 
@@ -73,12 +80,14 @@ static inline unsigned digit_at(const char *p)
 	return (unsigned)(unsigned char)*p - '0'; /* above 9: none */
 }
 
-static inline bool take_number(const char **s, uint32_t max, uint32_t *out)
+static inline bool take_number(struct cursor *s, uint32_t max, uint32_t *out,
+			       const char *want)
 {
-	const char *p = *s;
+	const char *p = s->p;
 	unsigned digit = digit_at(p);
 	uint64_t v = digit;
 
+	s->want = want;
 	if (digit > 9)
 		return false;
 	while ((digit = digit_at(++p)) <= 9)
@@ -87,28 +96,30 @@ static inline bool take_number(const char **s, uint32_t max, uint32_t *out)
 	if (v > max)
 		return false;
 	*out = (uint32_t)v;
-	*s = p;
+	s->p = p;
 	return true;
 }
 
 /* Exactly len bytes. */
-static bool take_hex(const char **s, uint8_t *out, size_t len)
+static bool take_hex(struct cursor *s, uint8_t *out, size_t len)
 {
-	const char *end = text_hex(out, *s, len);
+	const char *end = text_hex(out, s->p, len);
 
+	s->want = "two hexadecimal digits for each byte of the key";
 	if (end)
-		*s = end;
+		s->p = end;
 	return end;
 }
 
 /* Decimal, or 0x and one to eight hexadecimal digits. */
-static bool take_u32(const char **s, uint8_t *out)
+static bool take_u32(struct cursor *s, uint8_t *out, const char *want)
 {
-	const char *p = *s;
+	const char *p = s->p;
 	uint32_t v = 0;
 	int digit, n = 0;
 
 	if (p[0] == '0' && p[1] == 'x') {
+		s->want = want;
 		for (p += 2; (digit = text_hex_digit(*p)) >= 0; p++) {
 			v = v << 4 | (uint32_t)digit;
 			if (++n > 8)
@@ -116,8 +127,8 @@ static bool take_u32(const char **s, uint8_t *out)
 		}
 		if (!n)
 			return false;
-		*s = p;
-	} else if (!take_number(s, UINT32_MAX, &v)) {
+		s->p = p;
+	} else if (!take_number(s, UINT32_MAX, &v, want)) {
 		return false;
 	}
 	be32_store(out, v);
@@ -145,57 +156,71 @@ static inline bool take_octet(const char **s, uint8_t *out)
 	return v <= UINT8_MAX;
 }
 
-static bool take_ip4(const char **s, uint8_t *out)
+static bool take_ip4(struct cursor *s, uint8_t *out)
 {
-	return take_octet(s, out) && take_char(s, '.') &&
-	       take_octet(s, out + 1) && take_char(s, '.') &&
-	       take_octet(s, out + 2) && take_char(s, '.') &&
-	       take_octet(s, out + 3);
+	const char *p = s->p;
+
+	s->want = "an IPv4 address";
+	if (!take_octet(&p, out) || *p++ != '.' || !take_octet(&p, out + 1) ||
+	    *p++ != '.' || !take_octet(&p, out + 2) || *p++ != '.' ||
+	    !take_octet(&p, out + 3))
+		return false;
+	s->p = p;
+	return true;
 }
 
-static bool take_ip6(const char **s, uint8_t *out)
+static const char want_ip6[] = "an IPv6 address";
+
+static bool take_ip6(struct cursor *s, uint8_t *out)
 {
 	char text[TEXT_IP_MAX];
-	size_t n = strspn(*s, "0123456789abcdefABCDEF:.");
+	size_t n = strspn(s->p, "0123456789abcdefABCDEF:.");
 
+	s->want = want_ip6;
 	if (n >= sizeof(text))
 		return false;
-	memcpy(text, *s, n);
+	memcpy(text, s->p, n);
 	text[n] = '\0';
-	*s += n;
-	return text_ip(out, text) == 6;
+	if (text_ip(out, text) != 6)
+		return false;
+	s->p += n;
+	return true;
 }
 
-static bool take_address(const char **s, uint8_t *out, size_t len)
+static bool take_address(struct cursor *s, uint8_t *out, size_t len)
 {
 	if (len == KEY_IP4_LEN)
 		return take_ip4(s, out);
-	return take_char(s, '[') && take_ip6(s, out) && take_char(s, ']');
+	return take_char(s, '[', "an IPv6 address in []") && take_ip6(s, out) &&
+	       take_char(s, ']', "a ]");
 }
 
-static bool take_port(const char **s, uint8_t *out)
+static bool take_port(struct cursor *s, uint8_t *out)
 {
 	uint32_t v;
 
-	if (!take_char(s, ':') || !take_number(s, UINT16_MAX, &v))
+	if (!take_char(s, ':', "a : and the port") ||
+	    !take_number(s, UINT16_MAX, &v, "a port from 0 to 65535"))
 		return false;
 	be16_store(out, (uint16_t)v);
 	return true;
 }
 
-static bool take_protocol(const char **s, uint8_t *out)
+static bool take_protocol(struct cursor *s, uint8_t *out)
 {
 	uint32_t v;
 
 	for (int i = 0; i < KEY_PROTOCOLS; i++) {
-		if (**s == key_protocols[i].name[0] &&
-		    !strcmp(*s, key_protocols[i].name)) {
-			*s += strlen(*s);
+		if (*s->p == key_protocols[i].name[0] &&
+		    !strcmp(s->p, key_protocols[i].name)) {
+			s->p += strlen(s->p);
 			*out = key_protocols[i].number;
 			return true;
 		}
 	}
-	if (!take_number(s, UINT8_MAX, &v))
+	if (!take_number(s, UINT8_MAX, &v,
+			 "a protocol: tcp, udp, icmp, icmp6, sctp, gre, esp or "
+			 "a number from 0 to 255"))
 		return false;
 	*out = (uint8_t)v;
 	return true;
@@ -208,35 +233,39 @@ bool key_has_protocol(enum key_type t)
 
 int key_protocol_of(const char *text)
 {
-	const char *end = text;
+	struct cursor s = {.p = text};
 	uint8_t number;
 
-	return take_protocol(&end, &number) && !*end ? number : -1;
+	return take_protocol(&s, &number) && !*s.p ? number : -1;
 }
 
-static bool take_flow(const char **s, uint8_t *out, size_t address)
+static bool take_flow(struct cursor *s, uint8_t *out, size_t address)
 {
 	uint8_t *ports = out + 2 * address;
 
 	return take_address(s, out, address) && take_port(s, ports) &&
-	       take_char(s, '>') && take_address(s, out + address, address) &&
-	       take_port(s, ports + 2) && take_char(s, '/') &&
+	       take_char(s, '>', "a > and the destination") &&
+	       take_address(s, out + address, address) &&
+	       take_port(s, ports + 2) &&
+	       take_char(s, '/', "a / and the protocol, like /tcp") &&
 	       take_protocol(s, ports + 4);
 }
 
-static bool take_hop(const char **s, uint8_t *out, size_t address)
+static bool take_hop(struct cursor *s, uint8_t *out, size_t address)
 {
-	return take_u32(s, out) && take_char(s, '@') &&
+	return take_u32(s, out, "the switch's number") &&
+	       take_char(s, '@', "an @ behind the switch's number") &&
 	       take_flow(s, out + KEY_HOP_ID, address);
 }
 
-static bool take_src6(const char **s, uint8_t *out)
+static bool take_src6(struct cursor *s, uint8_t *out)
 {
-	return **s == '[' ? take_address(s, out, KEY_IP6_LEN)
-			  : take_ip6(s, out);
+	return *s->p == '[' ? take_address(s, out, KEY_IP6_LEN)
+			    : take_ip6(s, out);
 }
 
-static bool take_key(const char **s, enum key_type t, uint8_t *out, size_t len)
+static bool take_key(struct cursor *s, enum key_type t, uint8_t *out,
+		     size_t len)
 {
 	switch (t) {
 	case KEY_FLOW4:
@@ -252,7 +281,7 @@ static bool take_key(const char **s, enum key_type t, uint8_t *out, size_t len)
 	case KEY_SRC6:
 		return take_src6(s, out);
 	case KEY_U32:
-		return take_u32(s, out);
+		return take_u32(s, out, "a number from 0 to 4294967295");
 	default:
 		return take_hex(s, out, len);
 	}
@@ -266,21 +295,34 @@ static bool is_hex(const char *text, enum key_type t, size_t len)
 	       !text[2 + 2 * len];
 }
 
-int key_parse(uint8_t *out, enum key_type t, size_t len, const char *text)
+int key_parse_at(uint8_t *out, enum key_type t, size_t len, const char *text,
+		 struct key_fault *f)
 {
+	struct cursor s = {text, "a key of the table's length"};
 	uint8_t key[KEY_MAX];
 
-	if ((unsigned)t >= KEY_TYPES || !len || len > KEY_MAX ||
-	    (types[t].len && types[t].len != len))
-		return -EINVAL;
-	if (is_hex(text, t, len)) {
-		t = KEY_HEX;
-		text += 2;
+	if ((unsigned)t < KEY_TYPES && len && len <= KEY_MAX &&
+	    (!types[t].len || types[t].len == len)) {
+		if (is_hex(text, t, len)) {
+			t = KEY_HEX;
+			s.p += 2;
+		}
+		if (take_key(&s, t, key, len)) {
+			if (!*s.p) {
+				memcpy(out, key, len);
+				return 0;
+			}
+			s.want = "the end";
+		}
 	}
-	if (!take_key(&text, t, key, len) || *text)
-		return -EINVAL;
-	memcpy(out, key, len);
-	return 0;
+	if (f)
+		*f = (struct key_fault){
+			.at = (size_t)(s.p - text),
+			.len = strcspn(s.p,
+				       s.want == want_ip6 ? "]>/@" : ":>/@"),
+			.want = s.want,
+		};
+	return -EINVAL;
 }
 
 /*

@@ -50,11 +50,24 @@ int key_type_of(const char *name);
 /* Bytes of a type; 0 for KEY_HEX, whose length is the table's. */
 size_t key_type_len(enum key_type t);
 
+/* Where a text stops being a key; what is there, and what should be. */
+struct key_fault {
+	size_t at, len;
+	const char *want; /* "a port from 0 to 65535" */
+};
+
 /*
  * Text to bytes. out has room for KEY_MAX; len is the length the table wants.
- * Returns 0 or -EINVAL.
+ * Returns 0; or -EINVAL, and f (NULL: not wanted) is filled in.
  */
-int key_parse(uint8_t *out, enum key_type t, size_t len, const char *text);
+int key_parse_at(uint8_t *out, enum key_type t, size_t len, const char *text,
+		 struct key_fault *f);
+
+static inline int key_parse(uint8_t *out, enum key_type t, size_t len,
+			    const char *text)
+{
+	return key_parse_at(out, t, len, text, NULL);
+}
 
 /* Bytes to text, NUL-terminated; returns its length. buf: KEY_TEXT_MAX bytes.
  */

@@ -129,7 +129,7 @@ round() {
 		-w rows.pcap --truth - -o ndjson
 	echo "$output" | sed 1d | cut -d, -f3,7 | diff - <(printf '%s\n' \
 		'10.0.0.1:1>10.0.0.2:2/tcp,400001' '10.0.0.1:1>10.0.0.2:4/tcp,010001')
-	[[ ${stderr_lines[0]} == "dta-gen: rows.csv:3: key "*": port 77777: above 65535; "* ]]
+	[[ ${stderr_lines[0]} == "dta-gen: rows.csv:3: key "*": '77777' is not a port from 0 to 65535; "* ]]
 	[ "${stderr_lines[1]}" = "dta-gen: rows.csv:4: ttl '256' is above 255" ]
 	[ "${stderr_lines[2]}" = \
 		"dta-gen: rows.csv:6: 2 columns, and the header has 3" ]

@@ -54,22 +54,22 @@ refused() {
 }
 
 @test "what is wrong with a key, and where" {
-	refused '10.0.0.1:77777>10.0.0.2:1/tcp' 9 ": port 77777: above 65535"
-	refused '10.0.0.1:1 -> 10.0.0.256:1/tcp' 14 ": 10.0.0.256 is no IPv4 address"
+	refused '10.0.0.1:77777>10.0.0.2:1/tcp' 9 ": '77777' is not a port from 0 to 65535"
+	refused '10.0.0.1:1 -> 10.0.0.256:1/tcp' 14 ": '10.0.0.256' is not an IPv4 address"
 	refused '10.0.0.1:1>10.0.0.2:1/tpc' 22 \
-		": protocol tpc: tcp, udp, icmp, icmp6, sctp, gre, esp or a number"
-	refused '10.0.0.1:1>10.0.0.2:1' 21 ": the protocol is missing: /tcp?"
-	refused '10.0.0.1:01>10.0.0.2:1/tcp' 9 ": 01: a zero in front"
-	refused '10.0.0.1:x>10.0.0.2:1/tcp' 9 ": x is no port"
-	refused 'ABC.DEF:1>10.0.0.2:1/tcp' 0 ": ABC.DEF is no IPv4 address"
+		": 'tpc' is not a protocol: tcp, udp, icmp, icmp6, sctp, gre, esp or a number from 0 to 255"
+	refused '10.0.0.1:1>10.0.0.2:1' 21 ": it lacks a / and the protocol, like /tcp"
+	refused '10.0.0.1:01>10.0.0.2:1/tcp' 9 ": '01' is not a port from 0 to 65535"
+	refused '10.0.0.1:x>10.0.0.2:1/tcp' 9 ": 'x' is not a port from 0 to 65535"
+	refused 'ABC.DEF:1>10.0.0.2:1/tcp' 0 ": 'ABC.DEF' is not an IPv4 address"
 	# Of two tables, the one whose keys it is most like.
 	run -1 --separate-stderr query '2001:db8::12345'
-	[[ $stderr == *": 2001:db8::12345 is no IPv6 address"* ]]
+	[[ $stderr == *": '2001:db8::12345' is not an IPv6 address"* ]]
 }
 
 @test "a > that was not quoted, and the file that it made" {
 	run -1 --separate-stderr query 10.0.0.1:443
-	[[ $stderr == *": the > and the destination are missing"* ]]
+	[[ $stderr == *": it lacks a > and the destination"* ]]
 	[[ $stderr == *"a > must be quoted"* ]]
 	rc=0
 	query 10.0.0.1:443>10.0.0.2:5501 2>said || rc=$?
@@ -82,7 +82,7 @@ refused() {
 	run -1 --separate-stderr query --keys mixed --summary -o csv
 	[ "${lines[1]}" = 230,30,0,0,0,200 ]
 	[ "${#stderr_lines[@]}" = 11 ]
-	[[ ${stderr_lines[0]} == "dta-query: mixed:31: '10.0.0.1:99999>"*"above 65535" ]]
+	[[ ${stderr_lines[0]} == "dta-query: mixed:31: '10.0.0.1:99999>"*"is not a port from 0 to 65535" ]]
 	[ "${stderr_lines[10]}" = \
 		"dta-query: mixed: 200 lines are no keys; above are the first 10" ]
 	seq -f '10.0.0.%g:99999' 1 5000 >none
