@@ -82,9 +82,9 @@ static void slots_open(struct slots *s, const struct whole *w,
 	while (whole_next(w, o, &v)) {
 		unsigned i = (unsigned)(v.t - m->table);
 
-		if (*v.t->show &&
-		    (show_of(&s->show[i], v.t->show, &why) < 0 ||
-		     !shown_add(&s->shown, &s->show[i], s->column[i])))
+		if (*v.t->show && (show_of(&s->show[i], v.t->show, &why) < 0 ||
+				   !shown_add(&s->shown, &s->show[i],
+					      v.t->value_len, s->column[i])))
 			s->show[i].n = 0;
 	}
 	memcpy(s->field + SLOT_FIELDS, s->shown.field,

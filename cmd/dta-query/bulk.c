@@ -254,7 +254,6 @@ static void ask_batch(struct bulks *b, struct ask *ask, const struct targets *t)
 
 static struct bulk *bulk_open(const struct opts *o, const struct targets *t)
 {
-	const struct values_as as = opts_values(o);
 	struct bulk *b = calloc(1, sizeof(*b));
 	const struct schema *s = o->verb == VERB_PATH ? &path_rows
 						      : &count_rows;
@@ -265,7 +264,8 @@ static struct bulk *bulk_open(const struct opts *o, const struct targets *t)
 	b->o = o;
 	v = &b->values;
 	if (o->verb == VERB_KEYWRITE) {
-		values_open(v, &keywrite_rows, KW_VALUE, &as, t);
+		values_open(v, &keywrite_rows, KW_VALUE, opts_show(o),
+			    o->format == ROW_TEXT, t);
 	} else {
 		memcpy(v->field, s->fields, s->n * sizeof(*s->fields));
 		v->schema = (struct schema){s->name, v->field, s->n};

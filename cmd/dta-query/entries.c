@@ -75,14 +75,13 @@ static void parse_lists(struct entries *e)
 void entries_open(struct entries *e, const struct opts *o, struct places *p,
 		  const struct schema *other)
 {
-	const struct values_as as = opts_values(o);
 
 	e->o = o;
 	e->p = p;
 	sources_pick(&e->targets, p, TABLE_APPEND, o->table);
 	parse_lists(e);
-	values_open(&e->values, &entry_rows_schema, ENTRY_VALUE, &as,
-		    &e->targets);
+	values_open(&e->values, &entry_rows_schema, ENTRY_VALUE, opts_show(o),
+		    o->format == ROW_TEXT, &e->targets);
 	e->rows = cli_rows(o->format, other ? other : &e->values.schema);
 	if (!e->rows)
 		cli_fail("out of memory");

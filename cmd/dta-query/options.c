@@ -34,17 +34,10 @@ static int read_policy(void *opts, const char *text, struct fault *why)
 
 static int read_as(void *opts, const char *text, struct fault *why)
 {
-	struct opts *o = opts;
+	struct show *s = &((struct opts *)opts)->show;
 
-	o->as_given = text != NULL;
-	o->show.n = 0;
-	if (text && strpbrk(text, ",:"))
-		return show_of(&o->show, text, why);
-	if (render_of(&o->render, text ? text : "hex") < 0)
-		return fault_set(why, -EINVAL,
-				 "is not %s; nor a list of such: flow4,u8,u32",
-				 render_names);
-	return 0;
+	s->n = 0;
+	return text ? show_of(s, text, why) : 0;
 }
 
 static int add_snapshot(void *opts, const char *path, struct fault *why)
@@ -115,10 +108,6 @@ static const struct cli_option options[] = {
 	{0, "count-only", NULL,
 	 "list: entries written, kept and lost of each list", CLI_FLAG,
 	 AT(count_only), .verbs = "list"},
-	{0, "by", "FIELD",
-	 "top: by this part of values (the first number), or sum (default), "
-	 "max or hops of paths",
-	 CLI_STR, AT(by), .verbs = "top"},
 	{0, "lines", "N", "top: so many (10)", CLI_SIZE, AT(lines), .min = 1,
 	 .max = 1000000, .verbs = "top"},
 	{0, "truth", "FILE", "verify: what was reported (CSV)", CLI_IN,
@@ -158,7 +147,7 @@ const struct cli cli = {
 		 "          [--known FILE] KEY...\n"
 		 "dta-query top (--region NAME | --snapshot FILE) [--table "
 		 "NAME]\n"
-		 "          [--by FIELD] [--lines N] [--keys FILE]\n"
+		 "          [--lines N] [--keys FILE]\n"
 		 "dta-query verify (--region NAME | --snapshot FILE)\n"
 		 "          --truth FILE\n"
 		 "dta-query -i (--region NAME | --snapshot FILE)\n"

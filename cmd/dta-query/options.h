@@ -38,27 +38,23 @@ struct opts {
 	const char *known;	/* a file of keys: whose memory it is */
 	struct query_rule rule; /* copies 0: the default */
 	enum row_format format;
-	struct render render; /* of values */
-	struct show show;     /* --as a list of types: instead */
-	bool as_given;	      /* not what the layout says */
+	struct show show; /* --as; n 0: what layouts say */
 	bool interactive, quiet, summary;
 	bool follow, count_only, from_given, last_given; /* list */
 	uint64_t first, last;
 	bool by_table, list_wrong; /* verify */
 	uint64_t by_age;	   /* verify: bins; 0: not */
 	uint64_t cores;		   /* 0: one */
-	const char *by;		   /* top: what is ranked; NULL: the default */
 	uint64_t lines;		   /* 0: the default */
 	bool in_shell;		   /* a command of the shell */
 };
 
 extern const struct cli cli;
 
-/* How it shows values. */
-static inline struct values_as opts_values(const struct opts *o)
+/* How values are shown: --as, or NULL. */
+static inline const struct show *opts_show(const struct opts *o)
 {
-	return (struct values_as){&o->render, &o->show, o->as_given,
-				  o->format == ROW_TEXT};
+	return o->show.n ? &o->show : NULL;
 }
 
 /* Ends a row; exits where stdout takes no more. */

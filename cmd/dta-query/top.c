@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * top: the keys with the largest counters, values or paths, of those that are
- * known; and what lists name most often, or with the largest number.
+ * known; and what lists name most often.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/table.h"
-#include "reading/known.h"
 #include "list.h"
 #include "places/ask.h"
+#include "reading/known.h"
 #include "run.h"
 #include "sources.h"
 
@@ -36,7 +36,7 @@ static const struct row_field fields[FIELDS] = {
 struct best {
 	uint64_t number;
 	const struct target *target;
-	char key[RENDER_TEXT_MAX / 16];
+	char key[512];
 };
 
 struct top {
@@ -46,11 +46,12 @@ struct top {
 	struct schema schema;
 	struct best *best; /* largest first */
 	size_t n, max;
-	struct show show[TABLE_MAX]; /* of each target */
-	const struct show_part *by[TABLE_MAX], *what[TABLE_MAX];
+	/* Of each target: the part of values that is ranked; of entries, the
+	 * part that names what they are of, and how often it was there. */
+	struct show_part part[TABLE_MAX];
+	struct keymap seen[TABLE_MAX];
 	struct known known;
 	struct rendered room;
-	struct keymap seen[TABLE_MAX]; /* append: entries of each key */
 };
 
 static void add(struct top *top, uint64_t number, const struct target *t,
@@ -58,8 +59,7 @@ static void add(struct top *top, uint64_t number, const struct target *t,
 {
 	size_t at = top->n < top->max ? top->n++ : top->max - 1;
 
-	if (at + 1 == top->max && top->n == top->max && top->best[at].target &&
-	    number <= top->best[at].number)
+	if (top->best[at].target && number <= top->best[at].number)
 		return;
 	for (; at && top->best[at - 1].number < number; at--)
 		top->best[at] = top->best[at - 1];
@@ -68,36 +68,28 @@ static void add(struct top *top, uint64_t number, const struct target *t,
 	snprintf(top->best[at].key, sizeof(top->best[at].key), "%s", key);
 }
 
-/* Of numbers in a row, as of a path: --by max, or their sum. */
+/* A number, or the sum of several. */
 static uint64_t number_of(struct top *top, unsigned i, const uint8_t *value)
 {
-	const struct show_part *p = top->by[i];
-	const char *by = top->o->by;
-	bool max = by && !strcmp(by, "max") && p->render.as == RENDER_LIST;
-	char *at = (char *)(uintptr_t)render_text(&p->render, &top->room,
-						  value + p->at, p->len);
-	uint64_t all = 0, one;
+	const struct table *t = top->targets.target[i].t;
+	const char *text = show_part_text(&top->part[i], &top->room, value,
+					  t->value_len);
+	uint64_t sum = 0;
+	char *end;
 
-	for (; *at; at += *at == ',') {
-		one = strtoull(at, &at, 10);
-		all = !max ? all + one : one > all ? one : all;
-	}
-	return all;
+	for (; *text; text = end + (*end == ','))
+		sum += strtoull(text, &end, 10);
+	return sum;
 }
 
-/* Of a path: --by hops, max, or sum: its latency, where hops are latencies. */
-static uint64_t number_of_path(const struct opts *o,
-			       const struct path_answer *p)
+/* Its latency, where hops are latencies. */
+static uint64_t sum_of_path(const struct path_answer *p)
 {
-	uint64_t sum = 0, max = 0;
+	uint64_t sum = 0;
 
-	for (unsigned i = 0; i < p->len; i++) {
+	for (unsigned i = 0; i < p->len; i++)
 		sum += p->value[i];
-		max = p->value[i] > max ? p->value[i] : max;
-	}
-	return !o->by || !strcmp(o->by, "sum") ? sum
-	       : !strcmp(o->by, "max")	       ? max
-					       : p->len;
+	return sum;
 }
 
 static void take_reply(struct top *top, const struct target *t,
@@ -111,7 +103,7 @@ static void take_reply(struct top *top, const struct target *t,
 	key_format(text, (enum key_type)t->t->key_type, key, t->t->key_len);
 	add(top,
 	    t->t->kind == TABLE_KEYINC	   ? r->count
-	    : t->t->kind == TABLE_POSTCARD ? number_of_path(top->o, &r->path)
+	    : t->t->kind == TABLE_POSTCARD ? sum_of_path(&r->path)
 					   : number_of(top, i, r->value),
 	    t, text);
 }
@@ -139,21 +131,12 @@ static void ask_known(struct top *top, struct places *p, unsigned i)
 	}
 }
 
-/* An entry of a list: its number now, or one more of its key. */
+/* An entry of a list: one more of its key. */
 static void take_entry(void *ctx, unsigned i, const uint8_t *entry)
 {
 	struct top *top = ctx;
-	const struct show_part *what = top->what[i];
-	uint64_t *count, number;
+	uint64_t *count = keymap_get(&top->seen[i], entry);
 
-	if (top->by[i]) {
-		number = number_of(top, i, entry);
-		add(top, number, &top->targets.target[i],
-		    render_text(&what->render, &top->room, entry + what->at,
-				what->len));
-		return;
-	}
-	count = keymap_get(&top->seen[i], entry + what->at);
 	if (!count)
 		cli_fail("out of memory");
 	++*count;
@@ -162,88 +145,53 @@ static void take_entry(void *ctx, unsigned i, const uint8_t *entry)
 static void add_seen(struct top *top, unsigned i)
 {
 	const struct keymap *m = &top->seen[i];
-	const struct show_part *what = top->what[i];
 
 	for (size_t k = 0; k < m->n; k++)
 		add(top, *(uint64_t *)keymap_record(m, k),
 		    &top->targets.target[i],
-		    render_text(&what->render, &top->room, keymap_key(m, k),
-				what->len));
+		    show_part_text(&top->part[i], &top->room, keymap_key(m, k),
+				   m->key_len));
 	keymap_fini(&top->seen[i]);
 }
 
-/* Whether a part is what --by means: a number, or numbers in a row. */
-static bool is_meant(const struct show_part *p, uint8_t as, const char *name)
-{
-	return p->render.as == as &&
-	       (!name || !strcmp(p->name, name) ||
-		(as == RENDER_LIST &&
-		 (!strcmp(name, "sum") || !strcmp(name, "max"))));
-}
-
-/* The part that --by names, or the first number, or numbers; NULL: there is
- * none. */
-static const struct show_part *find_by(const struct show *s, const char *name)
+/* The first number, or numbers; NULL: there is none. */
+static const struct show_part *find_number(const struct show *s)
 {
 	static const uint8_t as[] = {RENDER_NUMBER, RENDER_LIST};
 
 	for (unsigned k = 0; k < 2; k++)
 		for (unsigned i = 0; i < s->n; i++)
-			if (is_meant(&s->part[i], as[k], name))
+			if (s->part[i].render.as == as[k])
 				return &s->part[i];
 	return NULL;
 }
 
-static __attribute__((noreturn)) void
-no_number(const struct top *top, const struct table *t, const struct show *s)
-{
-	char have[256] = "";
-	size_t n = 0;
-
-	for (unsigned i = 0; i < s->n && n < sizeof(have); i++)
-		if (is_meant(&s->part[i], RENDER_NUMBER, NULL) ||
-		    is_meant(&s->part[i], RENDER_LIST, NULL))
-			n += (size_t)snprintf(have + n, sizeof(have) - n,
-					      "%s%s", n ? ", " : "",
-					      s->part[i].name);
-	if (n)
-		cli_refuse("--by: values of table %s have no number %s; there "
-			   "is %s",
-			   t->name, top->o->by, have);
-	cli_refuse("values of table %s have no number to rank them by: say "
-		   "with --as what they are made of, like u32:first,u32s",
-		   t->name);
-}
-
-/* What values and entries of a table are made of, and which part counts. */
-static void choose_parts(struct top *top, unsigned i)
+/* Which part of a table's values or entries counts. */
+static void choose_part(struct top *top, unsigned i)
 {
 	const struct table *t = top->targets.target[i].t;
-	struct show *s = &top->show[i];
-	const char *told = t->value_len == 8   ? "u64"
-			   : t->value_len == 4 ? "u32"
-					       : "hex";
+	const struct show_part *p;
+	struct show s;
 	struct fault why;
-	bool list = t->kind == TABLE_APPEND;
 
-	if (top->o->show.n)
-		*s = top->o->show;
-	else if (top->o->as_given)
-		show_one(s, &top->o->render);
-	else if (show_of(s, *t->show ? t->show : told, &why) < 0)
-		show_of(s, "hex", &why);
-	if (s->n && !s->part[s->n - 1].len)
-		s->part[s->n - 1].len = (uint16_t)(t->value_len -
-						   s->part[s->n - 1].at);
-	top->what[i] = &s->part[0];
-	top->by[i] = list && !top->o->by ? NULL : find_by(s, top->o->by);
-	if (!top->by[i] && (!list || top->o->by))
-		no_number(top, t, s);
-	if (s->part[s->n - 1].at + s->part[s->n - 1].len > t->value_len)
-		cli_refuse("--as: values of table %s have %u bytes", t->name,
-			   t->value_len);
-	if (list)
-		keymap_init(&top->seen[i], top->what[i]->len, sizeof(uint64_t));
+	show_for(&s, t, opts_show(top->o));
+	if (!*t->show && !top->o->show.n && t->value_len == 8)
+		show_of(&s, "u64", &why);
+	else if (!*t->show && !top->o->show.n && t->value_len == 4)
+		show_of(&s, "u32", &why);
+	p = t->kind == TABLE_APPEND ? &s.part[0] : find_number(&s);
+	if (!p)
+		cli_refuse("values of table %s have no number to rank them by: "
+			   "say with --as what they are made of, like "
+			   "u32:first,u32s",
+			   t->name);
+	if (show_fits(&s, t->value_len, &why) < 0)
+		cli_refuse("--as: table %s: %s", t->name, why.text);
+	top->part[i] = *p;
+	if (t->kind == TABLE_APPEND)
+		keymap_init(&top->seen[i],
+			    p->len ? p->len : (size_t)t->value_len,
+			    sizeof(uint64_t));
 }
 
 /* The tables: the one named, or all of the first kind that there is. */
@@ -262,22 +210,13 @@ static void pick_tables(struct top *top, const struct places *p)
 
 static const char *name_of_number(const struct top *top, uint8_t kind)
 {
-	if (kind == TABLE_POSTCARD)
-		return top->o->by ? top->o->by : "sum";
 	if (kind == TABLE_KEYINC)
 		return "count";
-	if (!top->by[0])
+	if (kind == TABLE_APPEND)
 		return "entries";
-	if (top->by[0]->render.as == RENDER_LIST)
-		return top->o->by && !strcmp(top->o->by, "max") ? "max" : "sum";
-	return top->by[0]->name;
-}
-
-static uint8_t column(const char *text)
-{
-	size_t n = strlen(text);
-
-	return (uint8_t)(n < UINT8_MAX ? n : UINT8_MAX);
+	if (kind == TABLE_POSTCARD || top->part[0].render.as == RENDER_LIST)
+		return "sum";
+	return top->part[0].name;
 }
 
 static void show_best(struct top *top, uint8_t kind)
@@ -288,16 +227,18 @@ static void show_best(struct top *top, uint8_t kind)
 	memcpy(top->field, fields, sizeof(fields));
 	top->field[NUMBER].name = number;
 	/* A sum of node ids is nothing that anybody asks for. */
-	if (!top->o->by && !top->o->quiet && !strcmp(number, "sum"))
+	if (!top->o->quiet && !strcmp(number, "sum"))
 		cli_warn("top: by the sum of all hops, which tells something "
-			 "where they are latencies; --by max%s ranks otherwise",
-			 kind == TABLE_POSTCARD ? " or hops" : "");
+			 "where they are latencies");
 	if (kind == TABLE_APPEND)
-		top->field[KEY].name = top->what[0]->name;
-	top->field[KEY].width = 0;
-	for (size_t i = 0; i < top->n; i++)
-		if (column(top->best[i].key) > top->field[KEY].width)
-			top->field[KEY].width = column(top->best[i].key);
+		top->field[KEY].name = top->part[0].name;
+	for (size_t i = 0; i < top->n; i++) {
+		size_t width = strlen(top->best[i].key);
+
+		width = width < UINT8_MAX ? width : UINT8_MAX;
+		if (width > top->field[KEY].width)
+			top->field[KEY].width = (uint8_t)width;
+	}
 	top->schema = (struct schema){"top", top->field, FIELDS};
 	r = cli_rows(top->o->format, &top->schema);
 	if (!r)
@@ -310,15 +251,6 @@ static void show_best(struct top *top, uint8_t kind)
 		row_write(r);
 	}
 	rows_close(r);
-}
-
-static void check_by(const struct opts *o, uint8_t kind)
-{
-	if (o->by && kind == TABLE_KEYINC)
-		cli_refuse("--by: counters are ranked by their counts");
-	if (o->by && kind == TABLE_POSTCARD && strcmp(o->by, "sum") &&
-	    strcmp(o->by, "max") && strcmp(o->by, "hops"))
-		cli_refuse("--by: '%s' is not sum, max or hops", o->by);
 }
 
 int run_top(const struct opts *o, struct places *p)
@@ -336,10 +268,9 @@ int run_top(const struct opts *o, struct places *p)
 		cli_fail("out of memory");
 	pick_tables(top, p);
 	kind = top->targets.target[0].t->kind;
-	check_by(o, kind);
 	for (unsigned i = 0; i < top->targets.n; i++)
 		if (kind == TABLE_KEYWRITE || kind == TABLE_APPEND)
-			choose_parts(top, i);
+			choose_part(top, i);
 	if (kind == TABLE_APPEND)
 		list_each(o, p, &top->targets, take_entry, top);
 	else if (!o->keys.file && !o->keys.nargs)

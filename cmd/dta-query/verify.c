@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* verify: every answer against what was reported. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,41 +106,37 @@ static const struct schema ages = {"verify_age", age_fields, AGE_FIELDS};
 /* --list-wrong */
 struct wrong {
 	struct rows *rows;
-	struct render render;
-	struct rendered expected, got;
+	const struct show *told; /* --as, or NULL */
+	struct rendered room;
+	char expected[RENDER_TEXT_MAX], got[RENDER_TEXT_MAX];
 };
 
-static const char *path_text(struct rendered *room, const uint32_t *value,
-			     unsigned n)
+static void bytes_text(struct wrong *w, const struct table *t, char *out,
+		       const uint8_t *value)
 {
-	size_t at = 0;
+	struct show s;
 
-	room->text[0] = '\0';
-	for (unsigned i = 0; i < n; i++)
-		at += (size_t)snprintf(room->text + at, sizeof(room->text) - at,
-				       "%s%u", i ? "," : "", value[i]);
-	return room->text;
+	show_for(&s, t, w->told);
+	show_text(&s, &w->room, out, RENDER_TEXT_MAX, value, t->value_len);
 }
 
-static const char *count_text(struct rendered *room, uint64_t n)
+static void count_text(char *out, uint64_t n)
 {
-	snprintf(room->text, sizeof(room->text), "%llu", (unsigned long long)n);
-	return room->text;
+	snprintf(out, RENDER_TEXT_MAX, "%" PRIu64, n);
 }
 
 static const char *expected_text(struct wrong *w, const struct verify_miss *m)
 {
 	const struct truth_key *k = m->want;
 
-	switch (m->t->kind) {
-	case TABLE_KEYINC:
-		return count_text(&w->expected, k->sum);
-	case TABLE_POSTCARD:
-		return path_text(&w->expected, k->hop, truth_path_len(k, m->t));
-	default:
-		return render_text(&w->render, &w->expected, k->value,
-				   m->t->value_len);
-	}
+	if (m->t->kind == TABLE_KEYINC)
+		count_text(w->expected, k->sum);
+	else if (m->t->kind == TABLE_POSTCARD)
+		show_path(w->expected, k->hop, truth_path_len(k, m->t),
+			  UINT32_MAX);
+	else
+		bytes_text(w, m->t, w->expected, k->value);
+	return w->expected;
 }
 
 static const char *got_text(struct wrong *w, const struct verify_miss *m)
@@ -148,15 +145,13 @@ static const char *got_text(struct wrong *w, const struct verify_miss *m)
 
 	if (r->answer != ANSWER_FOUND)
 		return NULL;
-	switch (m->t->kind) {
-	case TABLE_KEYINC:
-		return count_text(&w->got, r->count);
-	case TABLE_POSTCARD:
-		return path_text(&w->got, r->path.value, r->path.len);
-	default:
-		return render_text(&w->render, &w->got, r->value,
-				   m->t->value_len);
-	}
+	if (m->t->kind == TABLE_KEYINC)
+		count_text(w->got, r->count);
+	else if (m->t->kind == TABLE_POSTCARD)
+		show_path(w->got, r->path.value, r->path.len, UINT32_MAX);
+	else
+		bytes_text(w, m->t, w->got, r->value);
+	return w->got;
 }
 
 static void key_row(struct wrong *w, const struct verify_miss *m)
@@ -180,14 +175,14 @@ static void entry_row(struct wrong *w, const struct verify_miss *m)
 	snprintf(list, sizeof(list), "%u", m->list);
 	row_str(w->rows, MISS_KEY, list);
 	row_u64(w->rows, MISS_INDEX, m->index);
-	if (m->want_entry)
-		row_str(w->rows, MISS_EXPECTED,
-			render_text(&w->render, &w->expected, m->want_entry,
-				    m->t->value_len));
-	if (m->got_entry)
-		row_str(w->rows, MISS_GOT,
-			render_text(&w->render, &w->got, m->got_entry,
-				    m->t->value_len));
+	if (m->want_entry) {
+		bytes_text(w, m->t, w->expected, m->want_entry);
+		row_str(w->rows, MISS_EXPECTED, w->expected);
+	}
+	if (m->got_entry) {
+		bytes_text(w, m->t, w->got, m->got_entry);
+		row_str(w->rows, MISS_GOT, w->got);
+	}
 }
 
 static void miss_row(void *ctx, const struct verify_miss *m)
@@ -415,8 +410,8 @@ static void show_all(struct places *p, const struct opts *o,
 		cli_fail("out of memory");
 	if (o->list_wrong) {
 		w->rows = r;
-		w->render = o->render;
-		w->render.escape_blank = true;
+		w->told = opts_show(o);
+		w->room.escape_blank = true;
 		v.miss = miss_row;
 		v.ctx = w;
 	}

@@ -3,6 +3,7 @@
  * why: every unit that a key may be in, in every epoch, and what is in it; then
  * what that most likely means, in words on stderr.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,6 +50,7 @@ struct why {
 	struct places *p;
 	struct rows *rows;
 	struct rendered room;
+	char text[RENDER_TEXT_MAX]; /* a value */
 	const struct targets *targets;
 	struct known known;
 	struct keys keys;
@@ -62,48 +64,6 @@ static unsigned copies_of(const struct why *w, const struct table *t)
 	return w->o->rule.copies ? w->o->rule.copies : t->copies;
 }
 
-/* "6,5,-,3": hops that hold no value are -. */
-static const char *hops_text(struct why *w, const struct table *t,
-			     const struct looked *l)
-{
-	size_t n = 0, room = sizeof(w->room.text);
-	unsigned hops = t->hops;
-
-	while (hops && !(l->known >> (hops - 1) & 1))
-		hops--;
-	*w->room.text = '\0';
-	for (unsigned i = 0; i < hops; i++)
-		n += (size_t)(l->known >> i & 1
-				      ? snprintf(w->room.text + n, room - n,
-						 "%s%u", i ? "," : "",
-						 l->hop[i])
-				      : snprintf(w->room.text + n, room - n,
-						 "%s-", i ? "," : ""));
-	return w->room.text;
-}
-
-/* What values are made of: as --as says, or the layout. */
-static struct show show_for(const struct why *w, const struct table *t)
-{
-	struct show s = w->o->show;
-	struct fault why;
-
-	if (!w->o->as_given && *t->show && show_of(&s, t->show, &why) < 0)
-		s.n = 0;
-	if (!s.n)
-		show_one(&s, &w->o->render);
-	show_rest(&s, t->value_len);
-	return s;
-}
-
-static void value_text(struct why *w, const struct table *t,
-		       const uint8_t *value, char text[1024])
-{
-	const struct show s = show_for(w, t);
-
-	show_text(&s, &w->room, text, 1024, value, t->value_len);
-}
-
 /* Where most values have room. */
 static uint8_t value_column(const struct why *w)
 {
@@ -112,38 +72,35 @@ static uint8_t value_column(const struct why *w)
 
 	for (unsigned i = 0; i < w->targets->n; i++) {
 		const struct table *t = w->targets->target[i].t;
-		const struct show s = show_for(w, t);
+		struct show s;
 
+		show_for(&s, t, opts_show(w->o));
 		one = t->kind == TABLE_POSTCARD ? 4u * t->hops : 0;
 		for (unsigned k = 0; k < s.n && t->kind == TABLE_KEYWRITE; k++)
-			one += render_column(&s.part[k].render,
-					     s.part[k].len
-						     ? s.part[k].len
-						     : (size_t)t->value_len -
-							       s.part[k].at);
+			one += show_width(&s.part[k], t->value_len);
 		most = one > most ? one : most;
 	}
 	return (uint8_t)(most < MOST ? most : MOST);
 }
 
+/* What a unit holds of the key. */
 static void put_value(struct why *w, const struct table *t,
 		      const struct looked *l)
 {
-	char text[1024];
+	unsigned hops = 32u - (unsigned)__builtin_clz(l->known | 1u);
+	struct show s;
 
-	if (l->holds != LOOK_KEY)
-		return;
 	if (t->kind == TABLE_KEYWRITE) {
 		row_bytes(w->rows, CHECKSUM, l->sum, sizeof(l->sum));
-		value_text(w, t, l->value, text);
-		row_str(w->rows, VALUE, text);
+		show_for(&s, t, opts_show(w->o));
+		show_text(&s, &w->room, w->text, sizeof(w->text), l->value,
+			  t->value_len);
 	} else if (t->kind == TABLE_POSTCARD) {
-		row_str(w->rows, VALUE, hops_text(w, t, l));
+		show_path(w->text, l->hop, hops, l->known);
 	} else {
-		snprintf(w->room.text, sizeof(w->room.text), "%llu",
-			 (unsigned long long)l->count);
-		row_str(w->rows, VALUE, w->room.text);
+		snprintf(w->text, sizeof(w->text), "%" PRIu64, l->count);
 	}
+	row_str(w->rows, VALUE, w->text);
 }
 
 /* A known key that the unit belongs to, or is shared with. */
@@ -186,7 +143,8 @@ static void put_row(struct why *w, const struct asked *a, const struct view *v,
 	row_str(w->rows, HOLDS, look_name(l->holds));
 	if (l->holds == LOOK_OTHER && t->kind == TABLE_KEYWRITE)
 		row_bytes(w->rows, CHECKSUM, l->sum, sizeof(l->sum));
-	put_value(w, t, l);
+	if (l->holds == LOOK_KEY)
+		put_value(w, t, l);
 	if (k) {
 		key_format(text, (enum key_type)t->key_type, k, t->key_len);
 		row_str(w->rows, WHOSE, text);

@@ -1,26 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * values.h - the columns of values: one, as --as says; or one for each part of
- * a value, as a list of --as or the layouts of the tables say.
+ * values.h - the columns of values in rows: one for each part of a value, as
+ * --as or the layouts of the tables say.
  */
 #ifndef ASKING_VALUES_H
 #define ASKING_VALUES_H
 
 #include "places/places.h"
-#include "query/render.h"
 #include "query/show.h"
-#include "row/row.h"
 
 enum {
 	VALUES_FIELDS = 16, /* of a schema, at most, before they are put in */
-};
-
-/* How values are to be shown. */
-struct values_as {
-	const struct render *render; /* all alike */
-	const struct show *show;     /* a list of types, n of them: instead */
-	bool given;		     /* that or this: not what layouts say */
-	bool text;		     /* for people */
 };
 
 struct values {
@@ -28,18 +18,17 @@ struct values {
 	unsigned shift; /* so many columns more than one */
 	struct row_field field[VALUES_FIELDS + SHOW_COLUMNS];
 	struct schema schema;
-	struct shown shown; /* n 0: one column, by render */
-	struct render render[TABLE_MAX];
+	struct shown shown;
 	struct rendered room;
 	const struct targets *targets;
 	struct show show[TABLE_MAX]; /* of each target */
 	uint8_t column[TABLE_MAX][SHOW_PARTS];
 };
 
-/* The schema with columns in the place of its field at. Exits if they are too
- * many. */
+/* The schema with columns in the place of its field at. told: --as, or NULL.
+ * text: for people. Exits if they are too many. */
 void values_open(struct values *v, const struct schema *s, unsigned at,
-		 const struct values_as *as, const struct targets *t);
+		 const struct show *told, bool text, const struct targets *t);
 
 /* A field of the schema that it was, in rows of what it is now. */
 static inline unsigned values_field(const struct values *v, unsigned field)

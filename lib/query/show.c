@@ -2,22 +2,51 @@
 #include "query/show.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
 
-/* What is written otherwise than in render.h, or has a name of its own. */
+_Static_assert(2 * TABLE_VALUE_MAX + KEY_TEXT_MAX < RENDER_TEXT_MAX,
+	       "a key, and the rest");
+
+/* All types but those of keys, which are in key.h; and other names of some. */
 static const struct {
-	const char *type, *render, *name, *unit;
-} known[] = {
-	{"ip4", "src4", "address", NULL},   {"ip6", "src6", "address", NULL},
-	{"src4", "src4", "address", NULL},  {"src6", "src6", "address", NULL},
-	{"flow4", "flow4", "flow", NULL},   {"flow6", "flow6", "flow", NULL},
-	{"hop4", "hop4", "hop_flow", NULL}, {"hop6", "hop6", "hop_flow", NULL},
-	{"ns", "u32", "time_ns", "ns"},	    {"us", "u32", "time_us", "us"},
-	{"ms", "u32", "time_ms", "ms"},
+	const char *type;
+	struct render render;
+	const char *name, *unit; /* of the column; NULL: as the type */
+} types[] = {
+	{"hex", {RENDER_HEX}, NULL, NULL},
+	{"u8", {RENDER_NUMBER, 1}, NULL, NULL},
+	{"u16", {RENDER_NUMBER, 2}, NULL, NULL},
+	{"u32", {RENDER_NUMBER, 4}, NULL, NULL},
+	{"u64", {RENDER_NUMBER, 8}, NULL, NULL},
+	{"u8s", {RENDER_LIST, 1}, NULL, NULL},
+	{"u16s", {RENDER_LIST, 2}, NULL, NULL},
+	{"u32s", {RENDER_LIST, 4}, NULL, NULL},
+	{"text", {RENDER_TEXT}, NULL, NULL},
+	{"flow4", {RENDER_KEY, 0, KEY_FLOW4}, "flow", NULL},
+	{"flow6", {RENDER_KEY, 0, KEY_FLOW6}, "flow", NULL},
+	{"hop4", {RENDER_KEY, 0, KEY_HOP4}, "hop_flow", NULL},
+	{"hop6", {RENDER_KEY, 0, KEY_HOP6}, "hop_flow", NULL},
+	{"src4", {RENDER_KEY, 0, KEY_SRC4}, "address", NULL},
+	{"src6", {RENDER_KEY, 0, KEY_SRC6}, "address", NULL},
+	{"ip4", {RENDER_KEY, 0, KEY_SRC4}, "address", NULL},
+	{"ip6", {RENDER_KEY, 0, KEY_SRC6}, "address", NULL},
+	{"ns", {RENDER_NUMBER, 4}, "time_ns", "ns"},
+	{"us", {RENDER_NUMBER, 4}, "time_us", "us"},
+	{"ms", {RENDER_NUMBER, 4}, "time_ms", "ms"},
 };
+
+enum {
+	TYPES = sizeof(types) / sizeof(types[0]),
+};
+
+const char *render_name_at(unsigned i)
+{
+	return i < TYPES ? types[i].type : NULL;
+}
 
 /* Bytes of a type; 0: what is left. */
 static uint16_t len_of(const struct render *r)
@@ -31,28 +60,29 @@ static uint16_t len_of(const struct render *r)
 
 static int set_type(struct show_part *p, const char *type, struct fault *f)
 {
-	const char *render = type, *name = type;
 	uint64_t bytes;
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (!strcmp(type, known[i].type)) {
-			render = known[i].render;
-			name = known[i].name;
-			p->unit = known[i].unit;
-		}
-	snprintf(p->name, sizeof(p->name), "%s", name);
+	snprintf(p->name, sizeof(p->name), "%s", type);
 	if (!strncmp(type, "hex", 3) && text_u64(&bytes, type + 3, 1020) &&
 	    bytes) {
 		p->len = (uint16_t)bytes;
-		return render_of(&p->render, "hex");
+		return 0;
 	}
-	if (render_of(&p->render, render) < 0)
-		return fault_set(f, -EINVAL,
-				 "'%s' is no type: %s; or hexN, ip4, ip6, ns, "
-				 "us, ms",
-				 type, render_names);
-	p->len = len_of(&p->render);
-	return 0;
+	for (unsigned i = 0; i < TYPES; i++) {
+		if (strcmp(type, types[i].type) != 0)
+			continue;
+		p->render = types[i].render;
+		p->len = len_of(&p->render);
+		p->unit = types[i].unit;
+		if (types[i].name)
+			snprintf(p->name, sizeof(p->name), "%s", types[i].name);
+		return 0;
+	}
+	return fault_set(f, -EINVAL,
+			 "'%s' is no type: hex, u8, u16, u32, u64, u8s, u16s, "
+			 "u32s, text, a key type, hexN, ip4, ip6, ns, us or "
+			 "ms; nor a list of such: flow4,u8,u32",
+			 type);
 }
 
 static bool is_name(const char *text)
@@ -68,7 +98,7 @@ static int read_part(struct show_part *p, char *text, struct fault *f)
 	char *colon = strchr(text, ':');
 	int rc;
 
-	*p = (struct show_part){.named = colon != NULL};
+	*p = (struct show_part){0};
 	if (colon)
 		*colon++ = '\0';
 	rc = set_type(p, text, f);
@@ -127,17 +157,8 @@ int show_of(struct show *s, const char *text, struct fault *f)
 		at += p->len;
 		tell_apart(s, s->n++);
 	}
+	s->alone = s->n == 1 && !strchr(text, ':');
 	return 0;
-}
-
-void show_one(struct show *s, const struct render *r)
-{
-	*s = (struct show){.n = 1};
-	s->part[0] = (struct show_part){
-		.render = *r,
-		.len = len_of(r),
-		.name = "value",
-	};
 }
 
 /* Bytes that the parts take; of one that takes what is left, at least one. */
@@ -160,69 +181,153 @@ int show_fits(const struct show *s, size_t len, struct fault *f)
 			 want, len);
 }
 
-void show_rest(struct show *s, size_t len)
+/* What parts leave over of values of len bytes. */
+static void add_rest(struct show *s, size_t len)
 {
 	size_t at = len_at_least(s);
 	struct show_part *p = &s->part[s->n];
 
-	if (!s->n || s->n == SHOW_PARTS || !p[-1].len || at >= len)
+	if (s->n == SHOW_PARTS || !p[-1].len || at >= len)
 		return;
 	*p = (struct show_part){.at = (uint16_t)at, .name = "rest"};
-	p->render.as = RENDER_HEX;
 	tell_apart(s, s->n++);
 }
 
-static unsigned column_of(struct shown *all, const struct show_part *p,
-			  uint8_t type)
+/* Flows of IPv6 are none of IPv4, whatever is told of all tables. */
+static bool is_other_key(const struct show *told, const struct show *layout)
 {
-	char name[2 * SHOW_NAME_MAX];
-
-	snprintf(name, sizeof(name), "%s", p->name);
-	for (unsigned i = 0; i < all->n; i++) {
-		if (strcmp(all->name[i], name) != 0)
-			continue;
-		if (all->field[i].type == type)
-			return i;
-		snprintf(name, sizeof(name), "%s_%u", p->name, i);
-	}
-	if (all->n == SHOW_COLUMNS)
-		return SHOW_COLUMNS;
-	snprintf(all->name[all->n], sizeof(all->name[0]), "%s", name);
-	all->field[all->n] = (struct row_field){
-		.type = type,
-		.unit = p->unit,
-		.width = type == ROW_U64 ? 6
-					 : render_column(&p->render, p->len),
-	};
-	return all->n++;
+	return told->alone && told->part[0].render.as == RENDER_KEY &&
+	       layout->part[0].render.as == RENDER_KEY;
 }
 
-bool shown_add(struct shown *all, const struct show *s,
-	       uint8_t column[SHOW_PARTS])
+void show_for(struct show *s, const struct table *t, const struct show *told)
 {
-	for (unsigned i = 0; i < s->n; i++) {
-		column[i] = (uint8_t)column_of(all, &s->part[i],
-					       render_type(&s->part[i].render));
-		if (column[i] == SHOW_COLUMNS)
-			return false;
+	struct fault why;
+
+	/* A layout of a newer version may have other types. */
+	if (!*t->show || show_of(s, t->show, &why) < 0)
+		show_of(s, "hex", &why);
+	if (told && is_other_key(told, s)) {
+		s->n = 1;
+		s->alone = true;
+	} else if (told) {
+		*s = *told;
 	}
-	for (unsigned i = 0; i < all->n; i++) /* they stay where they are */
-		all->field[i].name = all->name[i];
-	return true;
+	if (s->alone) {
+		snprintf(s->part[0].name, sizeof(s->part[0].name), "value");
+		if (s->part[0].render.as == RENDER_KEY)
+			s->part[0].len = 0;
+	}
+	add_rest(s, t->value_len);
 }
 
-void shown_set(const struct show *s, const uint8_t column[SHOW_PARTS],
-	       struct rendered *room, struct rows *rows, unsigned first,
-	       const uint8_t *value, size_t len)
+/* A big-endian number of len bytes. */
+static uint64_t number(const uint8_t *p, size_t len)
 {
-	for (unsigned i = 0; i < s->n; i++) {
-		const struct show_part *p = &s->part[i];
+	uint64_t v = 0;
 
-		if (p->at >= len || (size_t)p->at + p->len > len)
-			continue;
-		render_set(&p->render, room, rows, first + column[i],
-			   value + p->at, p->len ? p->len : len - p->at);
+	while (len--)
+		v = v << 8 | *p++;
+	return v;
+}
+
+static size_t to_list(const struct render *r, uint64_t *list,
+		      const uint8_t *value, size_t len)
+{
+	size_t n = 0;
+
+	for (size_t at = 0; at < len; at += r->width) {
+		size_t left = len - at < r->width ? len - at : r->width;
+
+		list[n++] = number(value + at, left);
 	}
+	return n;
+}
+
+/* Printable text; zeros that pad it are left out, other bytes are \xNN. */
+static void to_text(const struct rendered *room, char *out,
+		    const uint8_t *value, size_t len)
+{
+	while (len && !value[len - 1])
+		len--;
+	for (size_t i = 0; i < len; i++) {
+		uint8_t c = value[i];
+
+		if (c == '\\') {
+			*out++ = '\\';
+			*out++ = '\\';
+		} else if (c > ' ' && c < 0x7f) {
+			*out++ = (char)c;
+		} else if (c == ' ' && !room->escape_blank) {
+			*out++ = ' ';
+		} else {
+			*out++ = '\\';
+			*out++ = 'x';
+			out = text_put_hex(out, &c, 1);
+		}
+	}
+	*out = '\0';
+}
+
+static char *to_hex(char *out, const uint8_t *value, size_t len)
+{
+	out = text_put_hex(out, value, len);
+	*out = '\0';
+	return out;
+}
+
+static void to_key(const struct render *r, char *out, const uint8_t *value,
+		   size_t len)
+{
+	enum key_type type = (enum key_type)r->key;
+	size_t want = key_type_len(type);
+
+	if (len < want) {
+		to_hex(out, value, len);
+		return;
+	}
+	out += key_format(out, type, value, want);
+	if (len > want) {
+		*out++ = '+';
+		to_hex(out, value + want, len - want);
+	}
+}
+
+/* Of a value of len bytes, those of a part; 0: it has none of them. */
+static size_t bytes_of(const struct show_part *p, size_t len)
+{
+	size_t left = p->at < len ? len - p->at : 0;
+
+	return p->len ? (p->len <= left ? p->len : 0) : left;
+}
+
+const char *show_part_text(const struct show_part *p, struct rendered *room,
+			   const uint8_t *value, size_t len)
+{
+	const struct render *r = &p->render;
+	size_t n = bytes_of(p, len), at = 0, numbers;
+	char *out = room->text;
+
+	*out = '\0';
+	if (!n)
+		return out;
+	value += p->at;
+	if (r->as == RENDER_TEXT) {
+		to_text(room, out, value, n);
+	} else if (r->as == RENDER_KEY) {
+		to_key(r, out, value, n);
+	} else if (r->as == RENDER_HEX) {
+		to_hex(out, value, n);
+	} else if (r->as == RENDER_NUMBER) {
+		snprintf(out, sizeof(room->text), "%" PRIu64, number(value, n));
+	} else {
+		numbers = to_list(r, room->list, value, n);
+		for (size_t i = 0; i < numbers; i++)
+			at += (size_t)snprintf(
+				out + at, sizeof(room->text) - at, "%s%" PRIu64,
+				i ? "," : "", room->list[i]);
+	}
+	return out;
 }
 
 void show_text(const struct show *s, struct rendered *room, char *out,
@@ -231,15 +336,266 @@ void show_text(const struct show *s, struct rendered *room, char *out,
 	size_t n = 0;
 
 	*out = '\0';
-	for (unsigned i = 0; i < s->n && n < cap; i++) {
-		const struct show_part *p = &s->part[i];
+	for (unsigned i = 0; i < s->n && n < cap; i++)
+		n += (size_t)snprintf(
+			out + n, cap - n, "%s%s", i ? "," : "",
+			show_part_text(&s->part[i], room, value, len));
+}
 
-		if (p->at < len)
-			n += (size_t)snprintf(
-				out + n, cap - n, "%s%s", i ? "," : "",
-				render_text(&p->render, room, value + p->at,
-					    p->len && p->at + p->len <= len
-						    ? p->len
-						    : len - p->at));
+void show_path(char *out, const uint32_t *hop, unsigned n, uint32_t known)
+{
+	*out = '\0';
+	for (unsigned i = 0; i < n; i++)
+		out += known >> i & 1 ? sprintf(out, "%s%" PRIu32, i ? "," : "",
+						hop[i])
+				      : sprintf(out, "%s-", i ? "," : "");
+}
+
+static uint8_t row_type_of(const struct render *r)
+{
+	static const uint8_t type[] = {
+		[RENDER_HEX] = ROW_BYTES, [RENDER_NUMBER] = ROW_U64,
+		[RENDER_LIST] = ROW_LIST, [RENDER_TEXT] = ROW_STR,
+		[RENDER_KEY] = ROW_STR,
+	};
+
+	return type[r->as];
+}
+
+uint8_t show_width(const struct show_part *p, size_t len)
+{
+	enum { LEAST = 16, MOST = 72, FLOW4_TEXT = 47 };
+	const struct render *r = &p->render;
+	size_t n = bytes_of(p, len), width = 2 * n;
+
+	if (r->as == RENDER_NUMBER)
+		return 6;
+	if (r->as == RENDER_LIST) /* small numbers, as a rule */
+		width = 4 * (n / r->width);
+	else if (r->as == RENDER_TEXT)
+		width = n;
+	else if (r->as == RENDER_KEY && n >= key_type_len(r->key))
+		width = FLOW4_TEXT + 2 * (n - key_type_len(r->key));
+	if (width > MOST)
+		width = MOST;
+	return (uint8_t)(width < LEAST ? LEAST : width);
+}
+
+static unsigned column_of(struct shown *all, const struct show_part *p,
+			  size_t len)
+{
+	uint8_t type = row_type_of(&p->render), width = show_width(p, len);
+	char name[2 * SHOW_NAME_MAX];
+
+	snprintf(name, sizeof(name), "%s", p->name);
+	for (unsigned i = 0; i < all->n; i++) {
+		if (strcmp(all->name[i], name) != 0)
+			continue;
+		if (all->field[i].type == type) {
+			if (all->field[i].width < width)
+				all->field[i].width = width;
+			return i;
+		}
+		snprintf(name, sizeof(name), "%s_%u", p->name, i);
 	}
+	if (all->n == SHOW_COLUMNS)
+		return SHOW_COLUMNS;
+	snprintf(all->name[all->n], sizeof(all->name[0]), "%s", name);
+	all->field[all->n] = (struct row_field){
+		.type = type,
+		.unit = p->unit,
+		.width = width,
+	};
+	return all->n++;
+}
+
+bool shown_add(struct shown *all, const struct show *s, size_t len,
+	       uint8_t column[SHOW_PARTS])
+{
+	for (unsigned i = 0; i < s->n; i++) {
+		column[i] = (uint8_t)column_of(all, &s->part[i], len);
+		if (column[i] == SHOW_COLUMNS)
+			return false;
+	}
+	for (unsigned i = 0; i < all->n; i++) /* they stay where they are */
+		all->field[i].name = all->name[i];
+	return true;
+}
+
+static void set_part(const struct show_part *p, struct rendered *room,
+		     struct rows *rows, unsigned field, const uint8_t *value,
+		     size_t len)
+{
+	const uint8_t *bytes = value + p->at;
+	size_t n = bytes_of(p, len);
+
+	if (p->render.as == RENDER_HEX)
+		row_bytes(rows, field, bytes, n);
+	else if (p->render.as == RENDER_NUMBER)
+		row_u64(rows, field, number(bytes, n));
+	else if (p->render.as == RENDER_LIST)
+		row_list(rows, field, room->list,
+			 to_list(&p->render, room->list, bytes, n));
+	else
+		row_str(rows, field, show_part_text(p, room, value, len));
+}
+
+void shown_set(const struct show *s, const uint8_t column[SHOW_PARTS],
+	       struct rendered *room, struct rows *rows, unsigned first,
+	       const uint8_t *value, size_t len)
+{
+	for (unsigned i = 0; i < s->n; i++)
+		if (bytes_of(&s->part[i], len))
+			set_part(&s->part[i], room, rows, first + column[i],
+				 value, len);
+}
+
+/* A value on its way in. */
+struct typed {
+	uint8_t *out;
+	size_t n, cap;
+	struct fault *f;
+};
+
+static int too_long(const struct typed *t)
+{
+	return fault_set(t->f, -EINVAL, "is more than the %zu bytes there are",
+			 t->cap);
+}
+
+static int add(struct typed *t, const void *bytes, size_t n)
+{
+	if (n > t->cap - t->n)
+		return too_long(t);
+	memcpy(t->out + t->n, bytes, n);
+	t->n += n;
+	return 0;
+}
+
+static int add_number(struct typed *t, uint64_t v, unsigned width)
+{
+	uint8_t be[8];
+
+	for (unsigned i = width; i-- > 0; v >>= 8)
+		be[i] = (uint8_t)v;
+	return add(t, be, width);
+}
+
+static int take_number(struct typed *t, unsigned width, const char *text)
+{
+	uint64_t max = UINT64_MAX >> (64 - 8 * width), v;
+
+	if (text_number(&v, text, max))
+		return add_number(t, v, width);
+	if (text_number(&v, text, UINT64_MAX))
+		return fault_set(t->f, -EINVAL, "is above %llu",
+				 (unsigned long long)max);
+	return fault_set(t->f, -EINVAL, "is no number from 0 to %llu",
+			 (unsigned long long)max);
+}
+
+static int take_list(struct typed *t, unsigned width, const char *text)
+{
+	char one[24];
+	int rc = 0;
+
+	for (; *text && !rc; text += strspn(text, ", ")) {
+		size_t n = strcspn(text, ", ");
+
+		if (n >= sizeof(one))
+			return fault_set(t->f, -EINVAL,
+					 "is no list of numbers");
+		memcpy(one, text, n);
+		one[n] = '\0';
+		text += n;
+		rc = take_number(t, width, one);
+	}
+	return rc;
+}
+
+static int take_hex(struct typed *t, const char *text)
+{
+	size_t digits;
+
+	if (text[0] == '0' && text[1] == 'x')
+		text += 2;
+	digits = strlen(text);
+	if (digits / 2 > t->cap - t->n)
+		return too_long(t);
+	if (digits % 2 || !text_hex(t->out + t->n, text, digits / 2))
+		return fault_set(t->f, -EINVAL,
+				 "is no bytes in hexadecimal, two digits each");
+	t->n += digits / 2;
+	return 0;
+}
+
+static int take_text(struct typed *t, const char *text)
+{
+	int rc = 0;
+
+	for (; *text && !rc; text++) {
+		uint8_t c = (uint8_t)*text;
+
+		if (c == '\\' && text[1] == '\\') {
+			text++;
+		} else if (c == '\\' && text[1] == 'x' &&
+			   text_hex(&c, text + 2, 1)) {
+			text += 3;
+		}
+		rc = add(t, &c, 1);
+	}
+	return rc;
+}
+
+static int take_key(struct typed *t, enum key_type type, const char *text)
+{
+	const char *plus = strchr(text, '+');
+	size_t n = plus ? (size_t)(plus - text) : strlen(text);
+	char bare[KEY_TEXT_MAX];
+	uint8_t key[KEY_MAX];
+	int rc;
+
+	if (n >= sizeof(bare))
+		return fault_set(t->f, -EINVAL, "is no %s key",
+				 key_type_name(type));
+	memcpy(bare, text, n);
+	bare[n] = '\0';
+	if (key_parse(key, type, key_type_len(type), bare) < 0)
+		return fault_set(t->f, -EINVAL, "is no %s key",
+				 key_type_name(type));
+	rc = add(t, key, key_type_len(type));
+	return rc || !plus ? rc : take_hex(t, plus + 1);
+}
+
+static int take(struct typed *t, const struct render *r, const char *text)
+{
+	if (!*text && r->as != RENDER_TEXT)
+		return fault_set(t->f, -EINVAL, "is empty");
+	switch (r->as) {
+	case RENDER_NUMBER:
+		return take_number(t, r->width, text);
+	case RENDER_LIST:
+		return take_list(t, r->width, text);
+	case RENDER_TEXT:
+		return take_text(t, text);
+	case RENDER_KEY:
+		return take_key(t, (enum key_type)r->key, text);
+	default:
+		return take_hex(t, text);
+	}
+}
+
+int show_read(const struct render *r, uint8_t *out, size_t len, size_t cap,
+	      const char *text, struct fault *f)
+{
+	struct typed t = {.out = out, .cap = len ? len : cap, .f = f};
+	int rc = take(&t, r, text);
+
+	if (rc < 0)
+		return rc;
+	if (t.n < len && (r->as == RENDER_HEX || r->as == RENDER_KEY))
+		return fault_set(f, -EINVAL, "is %zu bytes of %zu", t.n, len);
+	if (len)
+		memset(out + t.n, 0, len - t.n);
+	return (int)(len ? len : t.n);
 }

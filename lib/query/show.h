@@ -1,22 +1,47 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * show.h - what a value is made of: types in a row, each with a name or without
- * (a layout's show, or --as): "flow4, u8, u32:reason, us". Each is a column.
+ * show.h - what a value, bytes in memory, is made of, and how it is shown: as
+ * it is (hex), or as the numbers, addresses or text that it stands for. A
+ * layout's show, or --as: one type, or several in a row, each with a name or
+ * without: "flow4, u8, u32:reason, us". Each is a column.
  *
- * Types are those of render.h, hex with a number of bytes (hex4), and numbers
- * of 4 bytes with a unit: ns, us, ms; ip4 and ip6 are src4 and src6. The last
- * one may take what is left: hex, text, u8s, u16s, u32s.
+ *	hex    bytes; hex4: so many of them
+ *	u8..   a big-endian number: u8, u16, u32, u64
+ *	u8s..  such numbers, as many as there are: u8s, u16s, u32s
+ *	text   characters, with \\ and \xNN for others
+ *	flow4  or any type of key.h; ip4 and ip6 are src4 and src6
+ *	ns     or us, ms: a number of 4 bytes with a unit
+ *
+ * The last one may take what is left: hex, text, u8s, u16s, u32s.
  */
 #ifndef QUERY_SHOW_H
 #define QUERY_SHOW_H
 
 #include "base/fault.h"
-#include "query/render.h"
+#include "row/row.h"
+#include "store/table.h"
+#include "wire/key.h"
+
+enum render_as {
+	RENDER_HEX,
+	RENDER_NUMBER,
+	RENDER_LIST,
+	RENDER_TEXT,
+	RENDER_KEY, /* what is behind it as +hex */
+};
+
+struct render {
+	uint8_t as;    /* enum render_as */
+	uint8_t width; /* NUMBER, LIST: bytes of a number */
+	uint8_t key;   /* KEY: enum key_type */
+};
 
 enum {
 	SHOW_PARTS = 16,   /* of one value */
 	SHOW_COLUMNS = 32, /* of all tables */
 	SHOW_NAME_MAX = 24,
+	RENDER_LIST_MAX = 1024, /* numbers of a value */
+	RENDER_TEXT_MAX = 8192, /* text of a value */
 };
 
 struct show_part {
@@ -24,24 +49,46 @@ struct show_part {
 	uint16_t at, len; /* bytes of the value; len 0: the rest */
 	char name[SHOW_NAME_MAX];
 	const char *unit;
-	bool named;
 };
 
 struct show {
 	unsigned n;
+	bool alone; /* one, without a name */
 	struct show_part part[SHOW_PARTS];
 };
 
-/* 0, or -EINVAL and why. */
-int show_of(struct show *s, const char *text, struct fault *f);
+/* Room for one rendered value, to be kept until row_end(). */
+struct rendered {
+	bool escape_blank; /* in text: blanks would break a column */
+	uint64_t list[RENDER_LIST_MAX];
+	char text[RENDER_TEXT_MAX];
+};
 
-/* One part of a type, which has no name. */
-void show_one(struct show *s, const struct render *r);
+/* The names of the types, one by one: NULL behind the last. */
+const char *render_name_at(unsigned i);
+
+/* Parts without a name have that of their type. 0, or -EINVAL and why. */
+int show_of(struct show *s, const char *text, struct fault *f);
 
 /* Whether values of len bytes have all parts. 0, or -EINVAL and why not. */
 int show_fits(const struct show *s, size_t len, struct fault *f);
-/* What parts leave over of values of len bytes is one more, in hex: rest. */
-void show_rest(struct show *s, size_t len);
+
+/* How values of a table are shown: as told; told NULL: as the layout says, else
+ * in hex. One type alone is named value, and a key takes what is behind it.
+ * What no part takes is one more, in hex: rest. */
+void show_for(struct show *s, const struct table *t, const struct show *told);
+
+/* A part of a value of len bytes as text, which is in room->text. */
+const char *show_part_text(const struct show_part *p, struct rendered *room,
+			   const uint8_t *value, size_t len);
+
+/* All parts as text, with commas between them, in out. */
+void show_text(const struct show *s, struct rendered *room, char *out,
+	       size_t cap, const uint8_t *value, size_t len);
+
+/* Hops of a path as text, in out, which has room: those that are not known (a
+ * bit each) are -. */
+void show_path(char *out, const uint32_t *hop, unsigned n, uint32_t known);
 
 /* The columns of tables: parts of one name and type share one. */
 struct shown {
@@ -50,8 +97,9 @@ struct shown {
 	char name[SHOW_COLUMNS][2 * SHOW_NAME_MAX];
 };
 
-/* Adds those of a table; column[i]: part i's. False: too many. */
-bool shown_add(struct shown *all, const struct show *s,
+/* Adds those of a table with values of len bytes; column[i]: part i's. False:
+ * too many. */
+bool shown_add(struct shown *all, const struct show *s, size_t len,
 	       uint8_t column[SHOW_PARTS]);
 
 /* Sets them in the row in hand, from field first on. Parts that the value does
@@ -60,8 +108,16 @@ void shown_set(const struct show *s, const uint8_t column[SHOW_PARTS],
 	       struct rendered *room, struct rows *rows, unsigned first,
 	       const uint8_t *value, size_t len);
 
-/* The parts as one text, with commas between, in out; a value alone in hex. */
-void show_text(const struct show *s, struct rendered *room, char *out,
-	       size_t cap, const uint8_t *value, size_t len);
+/* How wide a column of a part is best made, of values of len bytes. */
+uint8_t show_width(const struct show_part *p, size_t len);
+
+/*
+ * Values from text, as they are shown; numbers may be 0x1f, and lists may have
+ * blanks. Bytes go to out. len: that many, zeros behind what a list or a text
+ * has; 0: as many as the text has, cap at most. Returns their number, or
+ * -EINVAL, and f is what is behind the text: "is above 255".
+ */
+int show_read(const struct render *r, uint8_t *out, size_t len, size_t cap,
+	      const char *text, struct fault *f);
 
 #endif

@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "hash/family.h"
 #include "query/keytext.h"
-#include "query/typed.h"
 #include "wire/be.h"
 
 enum {
@@ -180,7 +179,7 @@ static int read_part(struct reader *r, const struct render *as, size_t at,
 {
 	const char *text = column < r->n ? r->field[column] : "";
 	struct fault why;
-	int n = typed_read(as, r->row->value + at, len,
+	int n = show_read(as, r->row->value + at, len,
 			   sizeof(r->row->value) - at, text, &why);
 
 	if (n < 0)
@@ -259,7 +258,7 @@ static int numbers(struct reader *r, enum csv_column column, uint32_t *out)
 
 	if (!text)
 		return 0;
-	n = typed_read(&list, be, 0, sizeof(be), text, &why);
+	n = show_read(&list, be, 0, sizeof(be), text, &why);
 	if (n < 0)
 		return fault_set(r->f, n, "'%.60s' %s", text, why.text);
 	for (int i = 0; i < n / 4; i++)

@@ -288,7 +288,8 @@ last_values() { # table
 	[ "$(as u8s 1)" = '[10,0,0,1,10,0,0,2,0,80,0,53,6,16]' ]
 	[ "$(as flow4 1)" = '"10.0.0.1:80>10.0.0.2:53/tcp+10"' ]
 	[ "$(as src4 1)" = '"10.0.0.1+0a000002005000350610"' ]
-	[ "$(as flow6 1)" = '"0a0000010a000002005000350610"' ]
+	run -2 --separate-stderr dta-query keywrite --region "$NAME" 1 --as u64,u64
+	[[ $stderr == *"--as: that is 16 bytes, and values have 14"* ]]
 	[ "$(as text 2)" = '"a ,\\\\\\x0az"' ]
 	# In text a blank would break the column.
 	run dta-query keywrite --region "$NAME" 2 --as text

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Values from text: what is shown is read back, and what is none is refused. */
-#include "query/typed.h"
+#include "query/show.h"
 
 #include <errno.h>
 #include <string.h>
@@ -23,25 +23,28 @@ static void test_round(void)
 	struct fault f;
 
 	for (unsigned i = 0; render_name_at(i); i++) {
-		struct render r = {.escape_blank = i % 2};
+		const struct render *r;
 		size_t len = 40;
+		struct show s;
 
-		TEST(render_of(&r, render_name_at(i)) == 0);
-		if (r.as == RENDER_NUMBER)
-			len = r.width;
-		else if (r.as == RENDER_KEY)
-			len = key_type_len((enum key_type)r.key) + i % 3;
+		room.escape_blank = i % 2;
+		TEST(show_of(&s, render_name_at(i), &f) == 0);
+		r = &s.part[0].render;
+		if (r->as == RENDER_NUMBER)
+			len = r->width;
+		else if (r->as == RENDER_KEY)
+			len = key_type_len((enum key_type)r->key) + i % 3;
 		for (uint64_t seed = 0; seed < 50; seed++) {
+			const char *text;
+
 			fill(value, len, seed);
 			value[len - 1] |= 1; /* no zeros that pad a text */
 			memset(back, 0xee, sizeof(back));
-			TEST(typed_read(&r, back, len, 0,
-					render_text(&r, &room, value, len),
-					&f) == (int)len);
+			text = show_part_text(&s.part[0], &room, value, len);
+			TEST(show_read(r, back, len, 0, text, &f) == (int)len);
 			TEST(!memcmp(value, back, len) && back[len] == 0xee);
-			TEST(typed_read(&r, back, 0, sizeof(back),
-					render_text(&r, &room, value, len),
-					&f) == (int)len);
+			TEST(show_read(r, back, 0, sizeof(back), text, &f) ==
+			     (int)len);
 			TEST(!memcmp(value, back, len));
 		}
 	}
@@ -50,12 +53,12 @@ static void test_round(void)
 static int read_as(const char *type, size_t len, const char *text,
 		   struct fault *f)
 {
-	struct render r = {0};
+	struct show s;
 	uint8_t out[8];
 
+	TEST(show_of(&s, type, f) == 0);
 	f->text[0] = '\0';
-	TEST(render_of(&r, type) == 0);
-	return typed_read(&r, out, len, sizeof(out), text, f);
+	return show_read(&s.part[0].render, out, len, sizeof(out), text, f);
 }
 
 static void test_refused(void)
@@ -102,9 +105,9 @@ static void test_padded(void)
 	uint8_t out[6];
 	struct fault f;
 
-	TEST(typed_read(&list, out, 6, 0, "1, 0x203", &f) == 6);
+	TEST(show_read(&list, out, 6, 0, "1, 0x203", &f) == 6);
 	TEST(!memcmp(out, "\0\1\2\3\0\0", 6));
-	TEST(typed_read(&text, out, 6, 0, "a\\x01\\\\", &f) == 6);
+	TEST(show_read(&text, out, 6, 0, "a\\x01\\\\", &f) == 6);
 	TEST(!memcmp(out, "a\1\\\0\0\0", 6));
 }
 
