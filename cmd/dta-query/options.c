@@ -65,8 +65,6 @@ static const struct cli_option options[] = {
 	{0, "cluster", "FILE",
 	 "ask the collectors of this cluster: each key its owner", CLI_STR,
 	 AT(from.cluster.cluster)},
-	{0, "ssh", "COMMAND", "what reaches other machines (default ssh)",
-	 CLI_STR, AT(from.cluster.ssh), .needs = "--cluster"},
 	{'t', "table", "NAME", "ask this table (name or id)", CLI_STR,
 	 AT(table)},
 	{'e', "epoch", "N[-M]", "ask these epochs only (0: all)", CLI_CALL,

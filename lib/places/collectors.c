@@ -38,17 +38,11 @@ unsigned collectors_lost(const struct collectors *c)
 	return c->n_lost;
 }
 
-static const char *ssh_command(const struct collectors *c)
-{
-	return c->o->ssh ? c->o->ssh : "ssh";
-}
-
 static int start_ssh(struct collectors *c, unsigned i, struct fault *f)
 {
 	const struct cluster_collector *a = &c->c.collector[i];
 
-	return ssh_start(&c->ssh[i], ssh_command(c), a->host, a->region,
-			 c->o->stop, f);
+	return ssh_start(&c->ssh[i], a->host, a->region, c->o->stop, f);
 }
 
 static int open_ssh(struct collectors *c, struct source *s, unsigned i,
@@ -71,8 +65,7 @@ static int open_other(struct collectors *c, struct source *s, unsigned i,
 		rc = verbs_memory(&s->memory, a->verbs, c->o->stop, f);
 		if (!rc || !*a->host)
 			return rc;
-		c->o->warn("collector %s: %s; asking by %s", s->name, f->text,
-			   ssh_command(c));
+		c->o->warn("collector %s: %s; asking by ssh", s->name, f->text);
 	}
 	return open_ssh(c, s, i, f);
 }

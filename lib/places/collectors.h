@@ -33,7 +33,6 @@ struct collectors;
 
 struct collectors_options {
 	const char *cluster;	/* its file */
-	const char *ssh;	/* how to run commands there; NULL: ssh */
 	const atomic_int *stop; /* ends waiting when true */
 	/* What people are to know, though all goes on. */
 	void (*warn)(const char *fmt, ...)

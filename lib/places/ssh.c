@@ -11,45 +11,34 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/words.h"
 #include "query/far_wire.h"
-
-enum {
-	ARGS_MAX = 64,
-	COMMAND_MAX = 8192,
-};
 
 struct ssh {
 	pid_t pid; /* 0: ended */
-	const char *command, *host;
+	const char *host;
 	struct wire wire;
 };
 
-/* The words of the command, host and all. */
-static int start(pid_t *pid, const char *command, const char *host,
-		 const char *region, int fd, struct fault *f)
+static int start(pid_t *pid, const char *host, const char *region, int fd,
+		 struct fault *f)
 {
-	const char *const behind[] = {
-		"-o",	 "BatchMode=yes",
-		"-o",	 "ConnectTimeout=10",
-		"-o",	 "ServerAliveInterval=5",
-		host,	 "dta-dump",
-		"serve", region,
+	char *const argv[] = {
+		"ssh",
+		"-o",
+		"BatchMode=yes",
+		"-o",
+		"ConnectTimeout=10",
+		"-o",
+		"ServerAliveInterval=5",
+		(char *)host,
+		"dta-dump",
+		"serve",
+		(char *)region,
+		NULL,
 	};
-	char *argv[ARGS_MAX + 1], text[COMMAND_MAX];
 	posix_spawn_file_actions_t to;
-	int n, rc;
+	int rc;
 
-	if (strlen(command) >= sizeof(text))
-		return fault_set(f, -ENAMETOOLONG, "--ssh: too long");
-	memcpy(text, command, strlen(command) + 1);
-	n = words_split(text, argv, ARGS_MAX / 2);
-	if (n < 1)
-		return fault_set(f, -EINVAL, "--ssh: '%s': no command",
-				 command);
-	for (unsigned i = 0; i < sizeof(behind) / sizeof(behind[0]); i++)
-		argv[n++] = (char *)behind[i];
-	argv[n] = NULL;
 	rc = posix_spawn_file_actions_init(&to);
 	if (rc)
 		return fault_set(f, -rc, "%s", strerror(rc));
@@ -87,14 +76,14 @@ static int lost(struct ssh *s, int rc, const struct fault *why, struct fault *f)
 
 	if (rc == -EPIPE)
 		return fault_set(f, rc,
-				 "%s: cannot be asked (%s ended with status "
+				 "%s: cannot be asked (ssh ended with status "
 				 "%d)",
-				 s->host, s->command, status);
+				 s->host, status);
 	return fault_set(f, rc, "%s: %.400s", s->host, why->text);
 }
 
-int ssh_start(struct ssh **out, const char *command, const char *host,
-	      const char *region, const atomic_int *stop, struct fault *f)
+int ssh_start(struct ssh **out, const char *host, const char *region,
+	      const atomic_int *stop, struct fault *f)
 {
 	struct ssh *s = calloc(1, sizeof(*s));
 	int fd[2], rc;
@@ -110,7 +99,7 @@ int ssh_start(struct ssh **out, const char *command, const char *host,
 	if (rc < 0)
 		fault_set(f, rc, "%s", strerror(-rc));
 	else
-		rc = start(&s->pid, command, host, region, fd[1], f);
+		rc = start(&s->pid, host, region, fd[1], f);
 	close(fd[1]);
 	if (rc < 0) {
 		close(fd[0]);
@@ -118,7 +107,6 @@ int ssh_start(struct ssh **out, const char *command, const char *host,
 		free(s);
 		return rc;
 	}
-	s->command = command;
 	s->host = host;
 	*out = s;
 	return 0;

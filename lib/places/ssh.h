@@ -13,13 +13,12 @@
 struct ssh;
 
 /*
- * Starts command (as "ssh", or words like "ssh -p 22") HOST dta-dump serve
- * REGION. Host and region reach a shell over there: they must be plain. It
- * never asks for a password, and gives up on a machine that is silent, or when
- * stop becomes true. command and host outlive it.
+ * Starts ssh HOST dta-dump serve REGION. Host and region reach a shell over
+ * there: they must be plain. It never asks for a password, and gives up on a
+ * machine that is silent, or when stop becomes true. host outlives it.
  */
-int ssh_start(struct ssh **out, const char *command, const char *host,
-	      const char *region, const atomic_int *stop, struct fault *f);
+int ssh_start(struct ssh **out, const char *host, const char *region,
+	      const atomic_int *stop, struct fault *f);
 
 /* Its memory, which takes s over, also when this fails. */
 int ssh_memory(struct memory **out, struct ssh *s, struct fault *f);

@@ -8,6 +8,7 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || exit 1
 	NAME=dta-test-$$-cluster-$BATS_TEST_NUMBER
 	EXPECT=$TOP/tests/tools/expect.py
+	PATH=$PWD:$PATH # for an ssh that a test makes
 }
 
 teardown() {
@@ -382,10 +383,10 @@ all_right() { # truth [option...]
 	sed "s/^region = $NAME-b/&\nhost = beta\nticket = b.ini/" near.ini \
 		>cluster.ini
 	for truth in inc.csv app.csv kw1.csv kw3.csv; do
-		all_right $truth --ssh ./ssh
+		all_right $truth
 	done
 	diff <(dta-query list --cluster near.ini -q -o csv --count-only 0 3 7) \
-		<(dta-query list --cluster cluster.ini --ssh ./ssh -q -o csv \
+		<(dta-query list --cluster cluster.ini -q -o csv \
 			--count-only 0 3 7)
 	# Each where its epoch says: by its own hash, from another program.
 	"$EXPECT" "$NAME-c" kw3.pcap 1/2 | tee expect.ndjson
@@ -575,7 +576,7 @@ all_right() { # truth [option...]
 			[[ $verb == list* ]] || verb+=" -k keys"
 			# shellcheck disable=SC2086
 			bash -c 'trap - INT; exec "$@"' bash dta-query $verb \
-				--cluster cluster.ini --ssh ./ssh -q -o csv \
+				--cluster cluster.ini -q -o csv \
 				>out 2>err 3>&- &
 			pid=$!
 			wait_for test -s asked
@@ -612,7 +613,7 @@ all_right() { # truth [option...]
 		for o in text csv ndjson; do
 			dta-query $verb --cluster cluster.ini -k keys -o $o \
 				>near.out
-			dta-query $verb --cluster far.ini --ssh ./ssh \
+			dta-query $verb --cluster far.ini \
 				-k keys -o $o >far.out
 			diff near.out far.out
 		done
@@ -620,13 +621,13 @@ all_right() { # truth [option...]
 	done
 	grep '^table\|^1,' truth.csv >kw.csv
 	diff <(dta-query verify --cluster cluster.ini --truth kw.csv) \
-		<(dta-query verify --cluster far.ini --ssh ./ssh --truth kw.csv)
+		<(dta-query verify --cluster far.ini --truth kw.csv)
 	{
 		head -1 truth.csv
 		grep '^3,' truth.csv | head -300
 	} >inc.csv
 	diff <(dta-query verify --cluster cluster.ini --truth inc.csv) \
-		<(dta-query verify --cluster far.ini --ssh ./ssh --truth inc.csv)
+		<(dta-query verify --cluster far.ini --truth inc.csv)
 	# Lists: all with one run, or a run for each that is named.
 	for o in "" --count-only "5 2 9" "0 1 2 3 4 5 0 1 2 3 4 5" "--count-only 1 2 3" "--last 3" \
 		"--from 60 4 11"; do
@@ -634,7 +635,7 @@ all_right() { # truth [option...]
 		# shellcheck disable=SC2086
 		dta-query list --cluster cluster.ini -q -o csv $o >near.out
 		# shellcheck disable=SC2086
-		dta-query list --cluster far.ini --ssh ./ssh -q -o csv $o \
+		dta-query list --cluster far.ini -q -o csv $o \
 			>far.out
 		diff near.out far.out
 		[ "$(wc -l <near.out)" -gt 3 ]
@@ -644,7 +645,7 @@ all_right() { # truth [option...]
 	for i in 1 2 3 4 5 6 7 8 9; do
 		echo "1.2.3.$i:5>6.7.8.9:1/tcp"
 	done >keys
-	run -3 dta-query keywrite --cluster far.ini --ssh ./ssh -k keys
+	run -3 dta-query keywrite --cluster far.ini -k keys
 	# Verify of lists: what is there, and what never came.
 	grep '^table\|^2,' truth.csv >lists.csv
 	grep '^2,append,' lists.csv | tail -n 40 |
@@ -653,7 +654,7 @@ all_right() { # truth [option...]
 	for o in --by-table --list-wrong; do
 		dta-query verify --cluster cluster.ini --truth lists.csv $o \
 			-o csv >near.out || [ $? -eq 1 ]
-		dta-query verify --cluster far.ini --ssh ./ssh $o \
+		dta-query verify --cluster far.ini $o \
 			--truth lists.csv -o csv >far.out || [ $? -eq 1 ]
 		diff near.out far.out
 	done
@@ -704,8 +705,7 @@ all_right() { # truth [option...]
 	make_ssh
 	dta-collect --region "$NAME-b" --ticket b.ini
 	sed -i "s/^region = $NAME-b/&\nhost = beta\nticket = b.ini/" cluster.ini
-	run -1 --separate-stderr dta-query list -f --cluster cluster.ini \
-		--ssh ./ssh
+	run -1 --separate-stderr dta-query list -f --cluster cluster.ini
 	[[ $stderr == *"collector 1 is on another machine: ssh beta dta-query list --follow --region $NAME-b"* ]]
 	run -2 --separate-stderr dta-query list --cluster cluster.ini \
 		--snapshot x
@@ -724,21 +724,21 @@ all_right() { # truth [option...]
 		cluster.ini
 	sed -n 's/^1,keywrite,\([^,]*\),.*/\1/p' truth.csv >keys
 	run -0 --separate-stderr dta-query keywrite --cluster cluster.ini \
-		--ssh ./ssh -k keys -o ndjson
+		-k keys -o ndjson
 	[[ $stderr == *"collector 1: nowhere: cannot be asked"*255* ]]
 	[[ $stderr == *"asking its mirror, collector 0"* ]]
 	[ "$(jq -s 'map(select(.answer == "found")) | length' <<<"$output")" \
 		-gt 990 ]
 	[ "$(wc -l <hosts)" -eq 1 ]
-	dta-query list --cluster cluster.ini --ssh ./ssh -q -o csv >rows
+	dta-query list --cluster cluster.ini -q -o csv >rows
 	[ "$(wc -l <rows)" -eq 1001 ]
-	dta-query count --cluster cluster.ini --ssh ./ssh -k <(
+	dta-query count --cluster cluster.ini -k <(
 		sed -n 's/^3,keyinc,\([^,]*\),.*/\1/p' truth.csv) --summary
 	# What comes back is no answer: it is not taken for one.
 	printf '#!/bin/sh\necho key,answer\nwhile read k; do echo "$k,yes"; done\n' \
 		>ssh
 	run -0 --separate-stderr dta-query keywrite --cluster cluster.ini \
-		--ssh ./ssh -k keys -o ndjson
+		-k keys -o ndjson
 	[[ $stderr == *"an answer that is none"* ]]
 }
 
@@ -753,18 +753,18 @@ all_right() { # truth [option...]
 	sed -n 's/^1,keywrite,\([^,]*\),.*/\1/p' truth.csv >keys
 	key=$(head -n 1 keys)
 	near=$(dta-query keywrite --region "$NAME-a" "$key" -o ndjson | jq -c 'del(.source)')
-	far=$(dta-query keywrite --cluster cluster.ini --ssh ./ssh "$key" -o ndjson | jq -c 'del(.source)')
+	far=$(dta-query keywrite --cluster cluster.ini "$key" -o ndjson | jq -c 'del(.source)')
 	[ "$near" = "$far" ]
 	# Each command of the shell by itself, and after one that was misused.
 	printf '%s\n' tables "keywrite $key -o csv" "list --last x" "count --summary -o csv $key" \
 		"keywrite $key -o csv" epochs |
-		dta-query -i --cluster cluster.ini --ssh ./ssh >out 2>err
+		dta-query -i --cluster cluster.ini >out 2>err
 	[ "$(grep -c "^$key,found" out)" -eq 2 ]
 	grep -q '^1,[01],[01],0,0,0$' out
 	grep -q '^ *1 *0$' out
 	# One that asks for long sees new epochs, and those that are gone.
 	mkfifo in
-	dta-query keywrite --cluster cluster.ini --ssh ./ssh -k - -o csv \
+	dta-query keywrite --cluster cluster.ini -k - -o csv \
 		<in >out 2>err 3>&- &
 	BG_PIDS+=($!)
 	exec 9>in
@@ -791,7 +791,7 @@ all_right() { # truth [option...]
 	wait "${BG_PIDS[-1]}" || rc=$?
 	[ $rc -eq 1 ]
 	[[ $(tail -n 1 out) == "$key,unreadable,"* ]]
-	grep "collector 0: alpha: cannot be asked (./ssh ended with status 137)" err
+	grep "collector 0: alpha: cannot be asked (ssh ended with status 137)" err
 }
 
 @test "another machine that answers otherwise: what is wrong there" {
@@ -802,23 +802,23 @@ all_right() { # truth [option...]
 	answer() { # what ssh does | message
 		printf '#!/bin/sh\n%s\n' "$1" >ssh
 		chmod +x ssh
-		run -1 --separate-stderr dta-query list --cluster cluster.ini \
-			--ssh ./ssh
+		run -1 --separate-stderr dta-query list --cluster cluster.ini
 		echo "$stderr"
 		[[ $stderr == *"collector 0: alpha: $2"*"no collector can be asked"* ]]
 		[ -z "$output" ]
 	}
-	answer 'exit 127' "cannot be asked (./ssh ended with status 127)"
+	answer 'exit 127' "cannot be asked (ssh ended with status 127)"
 	answer 'echo Welcome' "an answer that is none; a shell there"
 	answer "printf 'DTAm\\0\\7\\0\\0\\0\\0\\0\\0\\0\\0\\0\\1'" \
 		"its dta-dump serve is of version 7, this program knows version 1: install"
 	answer "printf 'DTAm\\0\\1\\0\\0\\0\\0\\0\\0\\0\\1\\0\\0'; cat /dev/zero" \
 		"an answer that is none"
 	answer "head -c 4 | dta-dump serve $NAME-a" \
-		"cannot be asked (./ssh ended with status 1)"
-	run -1 --separate-stderr dta-query list --cluster cluster.ini \
-		--ssh ./nowhere
-	[[ $stderr == *"collector 0: ./nowhere: No such file"* ]]
+		"cannot be asked (ssh ended with status 1)"
+	rm ssh
+	run -1 --separate-stderr env PATH="$(dirname "$(command -v dta-query)")" \
+		dta-query list --cluster cluster.ini
+	[[ $stderr == *"collector 0: ssh: No such file"* ]]
 }
 
 @test "collectors that do not fit together are refused" {

@@ -115,7 +115,7 @@ prepare() { # workload [option...]
 	printf '[cluster]\nversion = 1\n[collector 0]\nhost = far\nregion = %s\n' \
 		"$NAME" >cluster.ini
 	dta-query keywrite -R "$NAME" 1 2 -o csv | cut -d, -f1-4 >want
-	dta-query keywrite --cluster cluster.ini --ssh ./ssh 1 2 -o csv |
+	PATH=$PWD:$PATH dta-query keywrite --cluster cluster.ini 1 2 -o csv |
 		cut -d, -f1-4 | diff want -
 	grep -q '^key,answer,host,count$' want
 }

@@ -292,11 +292,11 @@ misused() { # ADDRESS
 		chmod +x /tmp/ssh'
 	printf '%s\n' '[cluster]' 'version = 1' '[collector 0]' 'region = r' \
 		'host = collector' 'ticket = t.ini' 'verbs = 10.0.0.51:99' >"$B/cluster.ini"
-	run on_b 'dta-query keywrite -t flows -k flows --cluster cluster.ini --ssh /tmp/ssh -o csv >rows'
+	run on_b 'PATH=/tmp:$PATH dta-query keywrite -t flows -k flows --cluster cluster.ini -o csv >rows'
 	echo "$output"
 	[ "$status" = 0 ]
 	[ "${#lines[@]}" = 1 ]
-	[[ $output == "dta-query: collector 0: 10.0.0.51:99: nobody listens at port 99"*"; asking by /tmp/ssh" ]]
+	[[ $output == "dta-query: collector 0: 10.0.0.51:99: nobody listens at port 99"*"; asking by ssh" ]]
 	on_b 'dta-query keywrite -t flows -k flows --region r -o csv | sed s/,region,/,0,/' |
 		diff - "$B/rows"
 }
