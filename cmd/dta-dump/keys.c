@@ -50,8 +50,7 @@ struct dump_keys {
 	unsigned n;
 	uint64_t rows_done, good, malformed;
 	bool damaged;
-	bool csv;   /* the log is what dta-gen --truth wrote, or answers: */
-	int csv_at; /* the field */
+	int csv_at; /* the field of a log that is CSV; -1: it is none */
 };
 
 static void count(struct counted *c, const void *key)
@@ -218,13 +217,9 @@ static void read_log_line(struct dump_keys *d, const struct lines *l,
 	char *field[CSV_FIELDS_MAX];
 	int n;
 
-	if (l->number == 1 && keys_is_head(line)) {
-		n = csv_split(line, field, CSV_FIELDS_MAX);
-		d->csv_at = csv_find(field, n, "key");
-		d->csv = d->csv_at >= 0;
+	if (l->number == 1 && (d->csv_at = keys_head(line)) >= 0)
 		return;
-	}
-	if (!d->csv) {
+	if (d->csv_at < 0) {
 		if (*line != '#')
 			read_line(d, l, line);
 		return;
@@ -290,6 +285,7 @@ int dump_keys(const struct opts *o)
 	if (!d)
 		cli_fail("out of memory");
 	d->o = o;
+	d->csv_at = -1;
 	d->rows = cli_rows(o->format, &key_rows);
 	if (!d->rows)
 		cli_fail("out of memory");

@@ -5,12 +5,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "asking/askers.h"
+#include "cli/table.h"
 #include "options.h"
+#include "places/ask.h"
 #include "reading/keys.h"
 #include "run.h"
 #include "sources.h"
-#include "cli/table.h"
+#include "threads/threads.h"
 
 enum keywrite_field {
 	KW_KEY,
@@ -121,20 +122,14 @@ struct bulk {
 	const struct opts *o;
 	struct rows *rows;
 	struct values values; /* the columns of the verb */
-	uint64_t answers[ANSWER_UNREADABLE + 1];
-	uint64_t impaired; /* answered, though copies are unreadable */
-	FILE *out;	   /* one of several: what it has made of its share, */
-	char *text;
-	size_t len;
-};
-
-/* The keys of all, and what is made of them by one, or by each of several. */
-struct bulks {
-	const struct opts *o;
 	struct keys keys;
 	struct reply reply[QUERY_BATCH];
-	struct bulk *of[1 + ASKERS_MAX]; /* the first: of all together */
-	bool begun;			 /* the header was shown */
+	uint64_t answers[ANSWER_UNREADABLE + 1];
+	uint64_t impaired; /* answered, though copies are unreadable */
+	/* A part of the keys: its rows, which wait for their turn. */
+	FILE *out;
+	char *text;
+	size_t len;
 };
 
 /* The copies that are to be expected: where --copies does not say, more slots
@@ -213,12 +208,11 @@ static void count_row(struct bulk *b, const struct asked *a,
 	row_write(rows);
 }
 
-static void print_batch(struct bulk *b, const struct keys *keys,
-			const struct reply *reply)
+static void print_batch(struct bulk *b)
 {
-	for (size_t i = 0; i < keys->n; i++) {
-		const struct asked *a = &keys->asked[i];
-		const struct reply *r = &reply[i];
+	for (size_t i = 0; i < b->keys.n; i++) {
+		const struct asked *a = &b->keys.asked[i];
+		const struct reply *r = &b->reply[i];
 
 		b->answers[r->answer]++;
 		b->impaired += r->unreadable && r->answer != ANSWER_UNREADABLE;
@@ -234,8 +228,11 @@ static void print_batch(struct bulk *b, const struct keys *keys,
 }
 
 /* The keys of a batch, table by table. */
-static void ask_batch(struct bulks *b, struct ask *ask, const struct targets *t)
+static void ask_batch(struct bulk *b, struct places *p)
 {
+	const struct targets *t = b->keys.targets;
+	struct ask ask = {.places = p, .rule = b->o->rule};
+
 	for (unsigned k = 0; k < t->n; k++) {
 		const uint8_t *key[QUERY_BATCH];
 		struct reply *reply[QUERY_BATCH];
@@ -248,7 +245,7 @@ static void ask_batch(struct bulks *b, struct ask *ask, const struct targets *t)
 			reply[n++] = &b->reply[i];
 		}
 		if (n)
-			ask_keys(ask, &t->target[k], key, n, reply);
+			ask_keys(&ask, &t->target[k], key, n, reply);
 	}
 }
 
@@ -272,14 +269,6 @@ static struct bulk *bulk_open(const struct opts *o, const struct targets *t)
 	}
 	v->field[0].width = keys_column(&o->keys, t);
 	return b;
-}
-
-static void open_rows(struct bulk *b)
-{
-	b->rows = cli_rows(b->o->format,
-			   b->o->summary ? &sum_rows : &b->values.schema);
-	if (!b->rows)
-		cli_fail("out of memory");
 }
 
 static void sum_row(struct bulk *b, uint64_t malformed)
@@ -314,96 +303,186 @@ static int kind_of(enum verb v)
 				  : TABLE_KEYINC;
 }
 
-static void ask_alone(struct bulks *b, struct places *p,
-		      const struct targets *t)
+static void ask_alone(struct bulk *b, struct places *p)
 {
-	struct ask ask = {.places = p, .rule = b->o->rule};
-
 	while (!cli_stop && keys_next(&b->keys)) {
-		ask_batch(b, &ask, t);
+		keys_tell(&b->keys);
+		ask_batch(b, p);
 		sources_check(p);
 		if (cli_stop && places_incomplete(p))
 			break; /* in the middle of asking */
-		print_batch(b->of[0], &b->keys, b->reply);
-		/* No more at hand: who asks through a pipe wants answers. */
+		print_batch(b);
+		/* No more at hand: a pipe's writer may wait for answers. */
 		if (b->keys.n < QUERY_BATCH && b->keys.from.file &&
 		    !b->keys.lines.regular)
-			rows_flush(b->of[0]->rows);
+			rows_flush(b->rows);
 	}
+	keys_tell(&b->keys);
 }
 
-/* One of several: its rows wait in memory for their turn. */
-static void one_opens(void *ctx, unsigned worker, const struct targets *t)
-{
-	struct bulks *b = ctx;
-	struct bulk *own = bulk_open(b->o, t);
+/* A worker asks in places of its own, and has some parts of the keys under
+ * way. */
+struct worker {
+	struct places places;
+	struct targets targets;
+	struct bulk *part[THREADS_PLACES];
+};
 
-	b->of[1 + worker] = own;
-	own->out = open_memstream(&own->text, &own->len);
-	if (own->out)
-		own->rows = rows_print(own->out, b->o->format,
-				       &own->values.schema, false);
-	if (!own->rows)
-		cli_fail("out of memory");
+struct abreast {
+	struct threads *threads;
+	struct bulk *all;
+	bool over;     /* in turn of taking: the keys' end */
+	int error;     /* the same: of their file, -errno */
+	bool begun;    /* the header was shown */
+	bool hopeless; /* another file was meant */
+	struct worker *worker[CORES_MAX];
+};
+
+static bool take_part(struct abreast *a, unsigned worker, unsigned place,
+		      bool wait)
+{
+	struct bulk *part = a->worker[worker]->part[place];
+	int rc = a->over ? 0 : keys_share(&a->all->keys, &part->keys, wait);
+
+	a->over = a->over || cli_stop || (rc <= 0 && rc != -EAGAIN);
+	if (rc < 0 && rc != -EAGAIN)
+		a->error = rc;
+	return rc > 0;
 }
 
-static void one_answers(void *ctx, unsigned worker, const struct keys *k,
-			const struct reply *reply)
+static bool take(void *ctx, const struct threads_batch *b)
 {
-	print_batch(((struct bulks *)ctx)->of[1 + worker], k, reply);
+	return take_part(ctx, b->worker, b->place, false);
 }
 
-/* What one has made of its share, to where all of it goes. */
-static void one_shows(void *ctx, unsigned worker, bool live, bool drop)
+static void work(void *ctx, const struct threads_batch *b, unsigned round)
 {
-	struct bulks *b = ctx;
-	struct bulk *own = b->of[1 + worker], *all = b->of[0];
+	struct abreast *a = ctx;
+	struct worker *w = a->worker[b->worker];
+	struct bulk *part = w->part[b->place];
 
-	rows_flush(own->rows);
-	if (!drop && own->len && !b->begun) {
-		rows_head(all->rows);
-		b->begun = true;
+	if (round)
+		return;
+	while (keys_next(&part->keys)) {
+		ask_batch(part, &w->places);
+		print_batch(part);
 	}
-	if (!drop) {
-		if (fwrite(own->text, 1, own->len, stdout) != own->len)
+	rows_flush(part->rows);
+	/* Worker 0 shows it. */
+	*threads_send(threads_outs(a->threads, b->worker), 1) = b->place;
+}
+
+/* By worker 0: what has become of a part, to where all of it goes. */
+static void show_part(struct abreast *a, struct bulk *part)
+{
+	struct bulk *all = a->all;
+
+	if (!a->hopeless)
+		a->hopeless = !keys_told(&all->keys, &part->keys);
+	if (!a->hopeless) {
+		if (part->len && !a->begun)
+			rows_head(all->rows);
+		a->begun |= part->len > 0;
+		if (fwrite(part->text, 1, part->len, stdout) != part->len ||
+		    (!all->keys.lines.regular && fflush(stdout)))
 			cli_fail("%s: %s", cli_stdout, strerror(errno));
 		for (unsigned i = 0; i <= ANSWER_UNREADABLE; i++)
-			all->answers[i] += own->answers[i];
-		all->impaired += own->impaired;
+			all->answers[i] += part->answers[i];
+		all->impaired += part->impaired;
 	}
-	if (live && fflush(stdout))
-		cli_fail("%s: %s", cli_stdout, strerror(errno));
-	memset(own->answers, 0, sizeof(own->answers));
-	own->impaired = 0;
-	rewind(own->out);
+	memset(part->answers, 0, sizeof(part->answers));
+	part->impaired = 0;
+	rewind(part->out);
 }
 
-static void ask_abreast(struct bulks *b)
+static void receive(void *ctx, unsigned owner, const struct threads_block *in)
 {
-	const struct opts *o = b->o;
-	const struct askers_options ao = {
-		.workers = (unsigned)o->cores,
-		.from = &o->from,
-		.rule = o->rule,
-		.kind = kind_of(o->verb),
-		.table = o->table,
-		.keys = &b->keys,
-		.stop = &cli_stop,
-		.ctx = b,
-		.begin = one_opens,
-		.answers = one_answers,
-		.show = one_shows,
+	struct abreast *a = ctx;
+
+	(void)owner;
+	show_part(a, a->worker[in->from.worker]->part[in->word[0]]);
+}
+
+static struct bulk *part_open(const struct opts *o, const struct targets *t)
+{
+	struct bulk *part = bulk_open(o, t);
+
+	part->out = open_memstream(&part->text, &part->len);
+	if (part->out)
+		part->rows = rows_print(part->out, o->format,
+					&part->values.schema, false);
+	if (!part->rows || keys_share_open(&part->keys, t) < 0)
+		cli_fail("out of memory");
+	return part;
+}
+
+static struct worker *worker_open(const struct opts *o)
+{
+	struct worker *w = calloc(1, sizeof(*w));
+	struct fault f = {""};
+
+	if (!w)
+		cli_fail("out of memory");
+	if (places_open(&w->places, &o->from, &f) < 0)
+		cli_fail("%s", f.text);
+	sources_pick(&w->targets, &w->places, kind_of(o->verb), o->table);
+	for (unsigned i = 0; i < THREADS_PLACES; i++)
+		w->part[i] = part_open(o, &w->targets);
+	return w;
+}
+
+static void worker_close(struct worker *w)
+{
+	for (unsigned i = 0; i < THREADS_PLACES; i++) {
+		struct bulk *part = w->part[i];
+
+		rows_close(part->rows);
+		fclose(part->out);
+		free(part->text);
+		keys_share_close(&part->keys);
+		free(part);
+	}
+	places_close(&w->places);
+	free(w);
+}
+
+/* Before a pipe is waited for, all that was taken is shown: it may be all that
+ * its writer sends before it has answers. */
+static bool take_first(struct abreast *a)
+{
+	unsigned place = threads_place(a->threads);
+
+	if (take_part(a, 0, place, false))
+		return true;
+	threads_rest(a->threads);
+	return !a->hopeless && take_part(a, 0, place, true);
+}
+
+static void ask_abreast(struct bulk *all)
+{
+	static struct abreast a;
+	const struct threads_options o = {
+		.workers = (unsigned)all->o->cores,
+		.rounds = 1,
+		.take = take,
+		.work = work,
+		.receive = receive,
+		.ctx = &a,
 	};
 	struct fault f = {""};
 
-	if (askers_run(&ao, &f) < 0)
+	a.all = all;
+	for (unsigned i = 0; i < o.workers; i++)
+		a.worker[i] = worker_open(all->o);
+	if (threads_open(&a.threads, &o, &f) < 0)
 		cli_fail("%s", f.text);
-	for (unsigned i = 1; i <= o->cores; i++) {
-		rows_close(b->of[i]->rows);
-		fclose(b->of[i]->out);
-		free(b->of[i]->text);
-		free(b->of[i]);
-	}
+	while (!a.over && !cli_stop && !a.hopeless)
+		threads_go(a.threads, take_first(&a));
+	threads_close(a.threads);
+	if (!a.hopeless)
+		lines_check(&all->keys.lines, a.error);
+	for (unsigned i = 0; i < o.workers; i++)
+		worker_close(a.worker[i]);
 }
 
 /* Other machines are waited for, not worked for; and a terminal's rows are
@@ -418,30 +497,30 @@ static bool is_abreast(const struct opts *o, const struct places *p)
 int run_keys(const struct opts *o, struct places *p)
 {
 	struct targets *t = malloc(sizeof(*t));
-	struct bulks *b = calloc(1, sizeof(*b));
-	struct bulk *all;
+	struct bulk *b;
 	int rc;
 
-	if (!t || !b)
+	if (!t)
 		cli_fail("out of memory");
-	b->o = o;
 	sources_pick(t, p, kind_of(o->verb), o->table);
+	b = bulk_open(o, t);
 	keys_open(&b->keys, &o->keys, t);
-	all = b->of[0] = bulk_open(o, t);
-	open_rows(all);
+	b->rows = cli_rows(o->format,
+			   o->summary ? &sum_rows : &b->values.schema);
+	if (!b->rows)
+		cli_fail("out of memory");
 	if (is_abreast(o, p))
 		ask_abreast(b);
 	else
-		ask_alone(b, p, t);
+		ask_alone(b, p);
 	if (o->summary)
-		sum_row(all, b->keys.malformed);
-	rows_close(all->rows);
+		sum_row(b, b->keys.malformed);
+	rows_close(b->rows);
 	keys_close(&b->keys);
-	say_damage(all);
-	rc = b->keys.malformed		  ? CLI_FAIL
-	     : all->answers[ANSWER_FOUND] ? CLI_OK
-					  : CLI_NOTHING;
-	free(all);
+	say_damage(b);
+	rc = b->keys.malformed		? CLI_FAIL
+	     : b->answers[ANSWER_FOUND] ? CLI_OK
+					: CLI_NOTHING;
 	free(b);
 	free(t);
 	return rc;

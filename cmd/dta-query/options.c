@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "asking/askers.h"
 #include "base/text.h"
 
 #define AT(field) CLI_AT(struct opts, field)
@@ -76,14 +75,12 @@ static const struct cli_option options[] = {
 	 CLI_CALL, .read = read_policy},
 	{0, "partial", NULL, "path: paths with holes, too", CLI_FLAG,
 	 AT(rule.partial)},
-	{'k', "keys", "FILE", "keys from a file, one a line (- is stdin)",
+	{'k', "keys", "FILE",
+	 "keys from a file (- is stdin): one a line, or CSV with a column key",
 	 CLI_IN, AT(keys.file), .verbs = with_keys},
-	{0, "column", "NAME",
-	 "--keys is CSV with a header: the column with the keys", CLI_STR,
-	 AT(keys.column), .verbs = with_keys},
 	{0, "known", "FILE",
-	 "why: keys, one a line or CSV: whose memory may be", CLI_IN, AT(known),
-	 .verbs = "why"},
+	 "why: keys that were reported, as for --keys: whose memory may be",
+	 CLI_IN, AT(known), .verbs = "why"},
 	{0, "as", "TYPE",
 	 "show values as hex (default), u32, u32s, text, a key type...; or as "
 	 "a "
@@ -94,7 +91,7 @@ static const struct cli_option options[] = {
 	{0, "summary", NULL, "one row: asked, found, not found", CLI_FLAG,
 	 AT(summary), .verbs = with_rows},
 	{'j', "cores", "N", "ask on so many cores at once (default 1)", CLI_U64,
-	 AT(cores), .min = 1, .max = ASKERS_MAX, .verbs = with_cores},
+	 AT(cores), .min = 1, .max = CORES_MAX, .verbs = with_cores},
 	{'q', "quiet", NULL, "no closing lines on standard error", CLI_FLAG,
 	 AT(quiet)},
 	{'f', "follow", NULL, "list: new entries as they come", CLI_FLAG,
@@ -218,9 +215,6 @@ static void check_verb(struct opts *o)
 		cli_usage(&cli, "verify takes no keys");
 	if (o->verb == VERB_VERIFY && !o->truth)
 		cli_usage(&cli, "verify needs --truth");
-	if (o->keys.column && !o->keys.file && !o->known)
-		cli_usage(&cli, "--column needs --keys%s",
-			  o->verb == VERB_WHY ? " or --known" : "");
 	if (o->keys.file && o->keys.nargs)
 		cli_usage(&cli, "keys as arguments or from --keys, not both");
 	if (o->follow &&

@@ -17,6 +17,10 @@
 #include "places/places.h"
 #include "query/query.h"
 
+enum {
+	CORES_MAX = 32, /* of -j */
+};
+
 enum verb {
 	VERB_KEYWRITE,
 	VERB_PATH,

@@ -9,7 +9,7 @@
 #include "cli/table.h"
 #include "list.h"
 #include "places/ask.h"
-#include "reading/known.h"
+#include "reading/keys.h"
 #include "run.h"
 #include "sources.h"
 
@@ -50,7 +50,7 @@ struct top {
 	 * part that names what they are of, and how often it was there. */
 	struct show_part part[TABLE_MAX];
 	struct keymap seen[TABLE_MAX];
-	struct known known;
+	struct keymap known[TABLE_MAX]; /* keys of each target */
 	struct rendered room;
 };
 
@@ -111,7 +111,7 @@ static void take_reply(struct top *top, const struct target *t,
 static void ask_known(struct top *top, struct places *p, unsigned i)
 {
 	static struct reply reply[QUERY_BATCH];
-	const struct keymap *m = &top->known.keys[i];
+	const struct keymap *m = &top->known[i];
 	struct ask ask = {.places = p, .rule = top->o->rule};
 	const struct target *t = &top->targets.target[i];
 
@@ -278,7 +278,7 @@ int run_top(const struct opts *o, struct places *p)
 				"checksums: name them with --keys FILE (also "
 				"what dta-gen --truth wrote)");
 	else
-		known_read(&top->known, &o->keys, &top->targets);
+		keys_gather(top->known, &o->keys, &top->targets);
 	for (unsigned i = 0; i < top->targets.n; i++)
 		if (kind == TABLE_APPEND)
 			add_seen(top, i);
@@ -286,7 +286,8 @@ int run_top(const struct opts *o, struct places *p)
 			ask_known(top, p, i);
 	show_best(top, kind);
 	rc = top->n ? CLI_OK : CLI_NOTHING;
-	known_free(&top->known, &top->targets);
+	for (unsigned i = 0; i < top->targets.n; i++)
+		keymap_fini(&top->known[i]);
 	free(top->best);
 	free(top);
 	return rc;

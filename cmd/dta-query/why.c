@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "reading/keys.h"
-#include "reading/known.h"
 #include "places/ask.h"
 #include "query/absent.h"
 #include "run.h"
@@ -52,7 +51,7 @@ struct why {
 	struct rendered room;
 	char text[RENDER_TEXT_MAX]; /* a value */
 	const struct targets *targets;
-	struct known known;
+	struct keymap known[TABLE_MAX]; /* of each target */
 	struct keys keys;
 	struct ask ask;
 	uint64_t found;
@@ -108,7 +107,7 @@ static const uint8_t *whose(const struct why *w, const struct view *v,
 			    const struct target *t, const struct looked *l,
 			    const uint8_t *key)
 {
-	const struct keymap *m = &w->known.keys[t - w->targets->target];
+	const struct keymap *m = &w->known[t - w->targets->target];
 	unsigned n = copies_of(w, t->t);
 
 	for (size_t i = 0; i < m->n && !cli_stop; i++) {
@@ -276,7 +275,7 @@ static void explain(struct why *w, const struct asked *a, struct absent *s)
 	look_back(w, a, s);
 	look_for_gone(w, a, s);
 	s->listed = w->o->known;
-	s->known = keymap_find(&w->known.keys[a->target - w->targets->target],
+	s->known = keymap_find(&w->known[a->target - w->targets->target],
 			       a->key) != NULL;
 	loaded = find_load(w, a, s, &l, &epoch);
 	if (loaded && l.used) {
@@ -336,10 +335,7 @@ int run_why(const struct opts *o, struct places *p)
 {
 	struct targets *t = malloc(sizeof(*t));
 	struct why *w = calloc(1, sizeof(*w));
-	const struct keys_from known = {
-		.file = o->known,
-		.column = o->keys.column,
-	};
+	const struct keys_from known = {.file = o->known};
 	int rc;
 
 	if (!t || !w)
@@ -350,7 +346,7 @@ int run_why(const struct opts *o, struct places *p)
 	w->targets = t;
 	pick_tables(t, p, o->table);
 	if (o->known)
-		known_read(&w->known, &known, t);
+		keys_gather(w->known, &known, t);
 	keys_open(&w->keys, &o->keys, t);
 	memcpy(w->field, fields, sizeof(fields));
 	w->field[KEY].width = keys_column(&o->keys, t);
@@ -361,13 +357,16 @@ int run_why(const struct opts *o, struct places *p)
 	w->rows = cli_rows(o->format, &w->schema);
 	if (!w->rows)
 		cli_fail("out of memory");
-	while (!cli_stop && keys_next(&w->keys))
+	while (!cli_stop && keys_next(&w->keys)) {
+		keys_tell(&w->keys);
 		for (size_t i = 0; i < w->keys.n && !cli_stop; i++)
 			look_for(w, &w->keys.asked[i]);
+	}
+	keys_tell(&w->keys);
 	rows_close(w->rows);
 	keys_close(&w->keys);
-	if (o->known)
-		known_free(&w->known, t);
+	for (unsigned i = 0; i < t->n; i++)
+		keymap_fini(&w->known[i]);
 	rc = w->keys.malformed ? CLI_FAIL : w->found ? CLI_OK : CLI_NOTHING;
 	free(w);
 	free(t);

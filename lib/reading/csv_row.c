@@ -180,7 +180,7 @@ static int read_part(struct reader *r, const struct render *as, size_t at,
 	const char *text = column < r->n ? r->field[column] : "";
 	struct fault why;
 	int n = show_read(as, r->row->value + at, len,
-			   sizeof(r->row->value) - at, text, &why);
+			  sizeof(r->row->value) - at, text, &why);
 
 	if (n < 0)
 		return fault_set(r->f, n, "%s '%.60s' %s", r->c->name[column],

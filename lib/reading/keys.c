@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "reading/keys_private.h"
+#include "reading/keys.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,7 +22,10 @@ void keys_open(struct keys *k, const struct keys_from *from,
 		k->table[i] = t->target[i].t;
 	k->from = *from;
 	k->arg = 0;
-	k->malformed = k->good = 0;
+	k->begun = false;
+	k->csv_at = -1;
+	k->malformed = k->good = k->first_bad = 0;
+	k->bads = 0;
 	k->n = 0;
 	if (from->file && (rc = lines_open(&k->lines, from->file)) < 0)
 		cli_fail("%s: %s", from->file, strerror(-rc));
@@ -30,7 +34,7 @@ void keys_open(struct keys *k, const struct keys_from *from,
 /* Another file was meant: ten lines, and none is a key. */
 static bool hopeless(const struct keys *k)
 {
-	return !k->later && !k->good && k->malformed >= KEYS_SHOWN;
+	return k->lines.fd >= 0 && k->first_bad >= KEYS_SHOWN;
 }
 
 void keys_close(struct keys *k)
@@ -38,8 +42,8 @@ void keys_close(struct keys *k)
 	if (!k->from.file)
 		return;
 	if (hopeless(k))
-		cli_warn("%s: none of %llu lines is a key: another file?",
-			 k->lines.path, (unsigned long long)k->malformed);
+		cli_warn("%s: none of %d lines is a key: another file?",
+			 k->lines.path, KEYS_SHOWN);
 	else if (k->malformed > KEYS_SHOWN)
 		cli_warn("%s: %llu lines are no keys; above are the first %d",
 			 k->lines.path, (unsigned long long)k->malformed,
@@ -77,41 +81,49 @@ static void tell_of_shell(void)
 		 path);
 }
 
-/* To be told when all before have been. */
-static void refuse_later(struct keys *k, const char *text,
-			 const struct keytext_fault *f)
+/* A line that is no key: to be told when the batch is. */
+static void refuse_line(struct keys *k, const char *text,
+			const struct fault *why)
 {
-	struct keys_later *l = k->later;
+	struct keys_bad *bad = &k->bad[k->bads];
 
-	k->malformed++;
-	l->first_bad += !k->good;
-	if (l->n == KEYS_SHOWN)
+	k->first_bad += !k->good;
+	if (k->malformed++ >= KEYS_SHOWN)
 		return;
-	l->bad[l->n].number = k->lines.number;
-	l->bad[l->n].why = f->why;
-	l->bad[l->n++].text = strdup(text);
+	bad->number = k->lines.number;
+	bad->why = *why;
+	bad->text = strdup(text);
+	k->bads++;
 }
 
-void keys_warn(const struct keys *k, uint64_t number, const char *text,
-	       const struct fault *why)
+static void tell_bad(const struct keys *k, const struct keys_bad *bad)
 {
-	cli_warn("%s:%llu: '%s' %s", k->lines.path, (unsigned long long)number,
-		 text, why->text);
+	cli_warn("%s:%llu: '%s' %s", k->lines.path,
+		 (unsigned long long)bad->number, bad->text ? bad->text : "",
+		 bad->why.text);
+}
+
+static void forget_bad(struct keys *k)
+{
+	while (k->bads)
+		free(k->bad[--k->bads].text);
+}
+
+void keys_tell(struct keys *k)
+{
+	for (unsigned i = 0; i < k->bads; i++)
+		tell_bad(k, &k->bad[i]);
+	forget_bad(k);
 }
 
 static void refuse(struct keys *k, const char *text,
 		   const struct keytext_fault *f)
 {
-	if (k->later) {
-		refuse_later(k, text, f);
-		return;
-	}
-	if (k->malformed++ >= KEYS_SHOWN && k->from.file)
-		return;
 	if (k->from.file) {
-		keys_warn(k, k->lines.number, text, &f->why);
+		refuse_line(k, text, &f->why);
 		return;
 	}
+	k->malformed++;
 	cli_warn("'%s' %s", text, f->why.text);
 	if (f->at != SIZE_MAX)
 		mark(text, f);
@@ -196,24 +208,6 @@ static bool next_args(struct keys *k)
 	return true;
 }
 
-void keys_find_column(struct keys *k, const char *line)
-{
-	char copy[LINE_MAX_LEN + 1], *field[CSV_FIELDS_MAX];
-	uint64_t number;
-	int n, at;
-
-	k->csv_head = true;
-	snprintf(copy, sizeof(copy), "%s", line);
-	n = csv_split(copy, field, CSV_FIELDS_MAX);
-	at = csv_find(field, n, k->from.column);
-	if (at < 0 && n > 0 && text_u64(&number, k->from.column, (uint64_t)n))
-		at = (int)number - 1;
-	if (at < 0)
-		cli_fail("%s: no column '%s' in: %s", k->lines.path,
-			 k->from.column, line);
-	k->csv_at = at;
-}
-
 static void add_field(struct keys *k, char *line)
 {
 	static const struct keytext_fault unclosed = {
@@ -229,18 +223,31 @@ static void add_field(struct keys *k, char *line)
 		add(k, field[k->csv_at]);
 }
 
-bool keys_is_head(const char *line)
+int keys_head(const char *line)
 {
-	return !strncmp(line, "table,kind,key,", 15) ||
-	       !strncmp(line, "key,", 4);
+	for (int at = 0;; at++) {
+		size_t n = strcspn(line, ",");
+
+		if (n == 3 && !memcmp(line, "key", 3))
+			return at;
+		if (!line[n])
+			return -1;
+		line += n + 1;
+	}
 }
 
-void keys_fail(const struct keys *k, uint64_t number, int error)
+/* The first line tells what the others are. */
+static void begin(struct keys *k)
 {
-	if (error == -E2BIG)
-		cli_fail("%s:%llu: a line longer than %d bytes", k->lines.path,
-			 (unsigned long long)number + 1, LINE_MAX_LEN);
-	cli_fail("%s: %s", k->lines.path, strerror(-error));
+	size_t len;
+	char *line = k->begun ? NULL : lines_next(&k->lines, &len);
+
+	if (!line)
+		return;
+	k->begun = true;
+	k->csv_at = keys_head(line);
+	if (k->csv_at < 0)
+		lines_again(&k->lines, line, len);
 }
 
 static bool next_lines(struct keys *k)
@@ -249,30 +256,20 @@ static bool next_lines(struct keys *k)
 	size_t len;
 	int rc;
 
+	begin(k);
 	while (k->n < QUERY_BATCH && !hopeless(k) &&
 	       (line = lines_next(&k->lines, &len))) {
-		if (k->lines.number == 1 && !k->later && !k->from.column &&
-		    keys_is_head(line))
-			k->from.column = "key";
-		if (!len || (*line == '#' && !k->from.column))
-			continue;
-		else if (!k->from.column)
-			add(k, line);
-		else if (!k->csv_head)
-			keys_find_column(k, line);
-		else
+		if (len && k->csv_at >= 0)
 			add_field(k, line);
+		else if (len && *line != '#')
+			add(k, line);
 	}
 	if (k->n || hopeless(k))
 		return k->n;
-	if (k->later) {
-		if (k->lines.too_long)
-			k->later->error = -E2BIG;
-		return false;
-	}
 	rc = cli_stop ? 0 : lines_more(&k->lines);
-	if (rc < 0 && rc != -EINTR)
-		keys_fail(k, k->lines.number, rc);
+	if (rc < 0)
+		keys_tell(k);
+	lines_check(&k->lines, rc);
 	return rc != 0;
 }
 
@@ -280,4 +277,78 @@ bool keys_next(struct keys *k)
 {
 	k->n = 0;
 	return k->from.file ? !hopeless(k) && next_lines(k) : next_args(k);
+}
+
+enum {
+	SHARE = 1 << 15, /* bytes that a thread takes at once */
+};
+
+int keys_share_open(struct keys *k, const struct targets *t)
+{
+	const struct keys_from none = {0};
+
+	keys_open(k, &none, t);
+	return lines_room(&k->lines);
+}
+
+void keys_share_close(struct keys *k)
+{
+	forget_bad(k);
+	lines_close(&k->lines);
+}
+
+int keys_share(struct keys *of, struct keys *share, bool wait)
+{
+	share->malformed = share->good = share->first_bad = 0;
+	share->from.file = of->from.file;
+	share->begun = true;
+	while (begin(of),
+	       !of->begun || !lines_share(&of->lines, &share->lines, SHARE)) {
+		int rc;
+
+		if (!wait && lines_wait(&of->lines))
+			return -EAGAIN;
+		rc = cli_stop ? 0 : lines_more(&of->lines);
+		if (rc <= 0)
+			return rc == -EINTR ? -EAGAIN : rc;
+	}
+	share->csv_at = of->csv_at;
+	return 1;
+}
+
+bool keys_told(struct keys *of, struct keys *share)
+{
+	for (unsigned i = 0; i < share->bads && !hopeless(of); i++)
+		if (of->malformed + i < KEYS_SHOWN)
+			tell_bad(of, &share->bad[i]);
+	forget_bad(share);
+	of->first_bad += of->good ? 0 : share->first_bad;
+	of->malformed += share->malformed;
+	of->good += share->good;
+	return !hopeless(of);
+}
+
+uint64_t keys_gather(struct keymap *map, const struct keys_from *from,
+		     const struct targets *t)
+{
+	struct keys *k = calloc(1, sizeof(*k));
+	uint64_t malformed;
+
+	if (!k)
+		cli_fail("out of memory");
+	for (unsigned i = 0; i < t->n; i++)
+		keymap_init(&map[i], t->target[i].t->key_len, 1);
+	keys_open(k, from, t);
+	while (!cli_stop && keys_next(k)) {
+		keys_tell(k);
+		for (size_t i = 0; i < k->n; i++)
+			if (!keymap_get(&map[k->asked[i].target - t->target],
+					k->asked[i].key))
+				cli_fail("out of memory");
+	}
+	keys_tell(k);
+	keys_close(k);
+	malformed = k->malformed;
+	free(k);
+	return malformed;
 }

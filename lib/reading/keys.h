@@ -9,16 +9,14 @@
 #include "reading/lines.h"
 #include "hash/crc.h"
 #include "places/places.h"
+#include "query/keymap.h"
 #include "query/query.h"
 #include "wire/key.h"
 
-/* Where keys are. */
+/* Where keys are: arguments; or a file with one a line, or CSV whose header has
+ * a field key. "-" is stdin. */
 struct keys_from {
-	const char *file; /* one a line; "-" is stdin; NULL: the arguments */
-	/* Then the file is CSV with a header, and keys are in the column of
-	 * this name or number. NULL: it is CSV, too, if its header begins as
-	 * that of a truth, or with key, and keys are in the column key. */
-	const char *column;
+	const char *file; /* NULL: the arguments */
 	char **args;
 	int nargs;
 };
@@ -33,16 +31,11 @@ enum {
 	KEYS_SHOWN = 10, /* messages of lines that are no keys */
 };
 
-/* What is told in turn: keys_told(). */
-struct keys_later {
-	uint64_t first_bad; /* lines refused before the first key */
-	int error;	    /* of the file, behind them: -errno */
-	unsigned n;
-	struct {
-		uint64_t number; /* of the line, in the share */
-		char *text;	 /* NULL: no memory */
-		struct fault why;
-	} bad[KEYS_SHOWN];
+/* A line that is no key. */
+struct keys_bad {
+	uint64_t number;
+	char *text; /* NULL: no memory */
+	struct fault why;
 };
 
 struct keys {
@@ -51,13 +44,13 @@ struct keys {
 	struct keys_from from;
 	int arg;
 	struct lines lines;
-	bool begun;    /* its first line was looked at: keys_share() */
-	bool csv_head; /* its header was read: it is field csv_at */
-	int csv_at;
-	uint64_t malformed;	  /* keys refused; of the first, messages */
-	uint64_t good;		  /* those that are keys */
-	struct keys_later *later; /* a share of another's; NULL: it is not */
-	uint64_t told;		  /* lines of shares that were told of */
+	bool begun;	    /* its first line was looked at */
+	int csv_at;	    /* the field of its lines; -1: no CSV */
+	uint64_t malformed; /* keys refused; of the first, messages */
+	uint64_t good;	    /* those that are keys */
+	uint64_t first_bad; /* refused before the first of them */
+	unsigned bads;	    /* not yet told: keys_tell() */
+	struct keys_bad bad[KEYS_SHOWN];
 	size_t n;
 	struct asked asked[QUERY_BATCH];
 	char text[QUERY_BATCH][KEY_TEXT_MAX]; /* of those written otherwise */
@@ -72,9 +65,8 @@ void keys_open(struct keys *k, const struct keys_from *from,
 	       const struct targets *t);
 void keys_close(struct keys *k);
 
-/* Whether a line is the header of a truth, or of answers: no key looks like it,
- * and keys are in the column key. */
-bool keys_is_head(const char *line);
+/* The field named key of a CSV header; -1: the line is none. */
+int keys_head(const char *line);
 
 /* How wide a column for them is: as those of the command line need; for those
  * of a file, which are not known yet, as most flows do. */
@@ -87,21 +79,29 @@ uint8_t keys_column(const struct keys_from *from, const struct targets *t);
  */
 bool keys_next(struct keys *k);
 
+/* Messages of lines that are no keys, up to KEYS_SHOWN of a file. */
+void keys_tell(struct keys *k);
+
 /*
  * Threads that take the keys of a file in turn. Each has a share: keys of its
  * own, for keys_next(), filled by keys_share() from those that were opened.
  *
  * open: for targets of its own; 0 or -ENOMEM. share: 1; 0 at the end; -EAGAIN:
- * a pipe has none now, and wait is false, or a signal came. Exits if what is to
- * be the header is none. told: in the order of the shares, before what is made
- * of one is shown: messages and counts; false: that, and all behind it, is not
- * to be, since another file was meant. check: behind what is shown: exits if
- * the file cannot be read.
+ * a pipe has none now, and wait is false; else -errno: the file cannot be read.
+ * told: in the order of the shares, messages and counts; false: another file
+ * was meant, and nothing of this share and those behind it is to be shown.
  */
 int keys_share_open(struct keys *k, const struct targets *t);
 void keys_share_close(struct keys *k);
 int keys_share(struct keys *of, struct keys *share, bool wait);
-bool keys_told(struct keys *of, const struct keys *share);
-void keys_check(const struct keys *of, const struct keys *share);
+bool keys_told(struct keys *of, struct keys *share);
+
+/*
+ * All keys, each once, in their order: those of target i in map[i], a byte
+ * each, to be closed by keymap_fini(). Exits on failure. Returns how many are
+ * none.
+ */
+uint64_t keys_gather(struct keymap *map, const struct keys_from *from,
+		     const struct targets *t);
 
 #endif

@@ -140,41 +140,45 @@ int lines_room(struct lines *l)
 	return l->buf ? 0 : -ENOMEM;
 }
 
-bool lines_share(struct lines *l, struct lines *to, size_t most)
+void lines_again(struct lines *l, char *line, size_t len)
 {
-	size_t n = (size_t)(l->stop - l->at);
-	const char *last;
+	char *end = line + len;
 
-	if (most > BLOCK)
-		most = BLOCK;
-	if (n > most || !l->end) {
-		last = memrchr(l->at, '\n', n < most ? n : most);
-		n = last ? (size_t)(last + 1 - l->at) : 0;
-	}
-	if (!n)
-		return false;
-	memcpy(to->buf, l->at, n);
-	to->at = to->buf;
-	to->stop = to->buf + n;
-	to->end = true; /* the last one may have none of its own */
-	to->too_long = false;
-	to->number = 0;
-	to->path = l->path;
-	l->at += n;
-	return true;
+	*end = end + 1 == l->at ? '\n' : ' ';
+	l->at = line;
+	l->number--;
 }
 
-bool lines_peek(const struct lines *l, char *line, size_t size)
+/* Behind the whole line that begins at at; NULL: there is none. */
+static char *line_end(const struct lines *l, char *at)
 {
-	size_t left = (size_t)(l->stop - l->at);
-	const char *at = l->at, *end = memchr(at, '\n', left);
+	char *end = memchr(at, '\n', (size_t)(l->stop - at));
 
-	if (!left || (!end && !l->end && left <= LINE_MAX_LEN))
+	if (!end && (!l->end || at == l->stop))
+		return NULL;
+	if ((end ? end : l->stop) - at > LINE_MAX_LEN)
+		return NULL;
+	return end ? end + 1 : l->stop;
+}
+
+bool lines_share(struct lines *l, struct lines *to, size_t most)
+{
+	char *at = l->at, *end;
+	uint64_t lines = 0;
+
+	while ((end = line_end(l, at)) && (size_t)(end - l->at) <= most) {
+		at = end;
+		lines++;
+	}
+	if (at == l->at)
 		return false;
-	if (!end)
-		end = l->stop;
-	while (at < end && is_blank(*at))
-		at++;
-	snprintf(line, size, "%.*s", (int)(end - at), at);
+	memcpy(to->buf, l->at, (size_t)(at - l->at));
+	to->at = to->buf;
+	to->stop = to->buf + (at - l->at);
+	to->end = true; /* the last one may have none of its own */
+	to->number = l->number;
+	to->path = l->path;
+	l->number += lines;
+	l->at = at;
 	return true;
 }

@@ -44,6 +44,9 @@ void lines_check(const struct lines *l, int rc);
 /* Whether a pipe has nothing for it now. */
 bool lines_wait(const struct lines *l);
 
+/* That line again, which was taken last. */
+void lines_again(struct lines *l, char *line, size_t len);
+
 /*
  * Whole lines that are at hand go to another's room, most bytes at most and as
  * many as there are: for a thread of its own, which has no more than those.
@@ -51,9 +54,5 @@ bool lines_wait(const struct lines *l);
  */
 bool lines_share(struct lines *l, struct lines *to, size_t most);
 int lines_room(struct lines *l); /* 0 or -ENOMEM */
-
-/* The next line, to be looked at only; cut to fit in size bytes. False as
- * above. */
-bool lines_peek(const struct lines *l, char *line, size_t size);
 
 #endif

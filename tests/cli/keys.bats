@@ -93,20 +93,15 @@ refused() {
 		"dta-query: none: none of 10 lines is a key: another file?" ]
 }
 
-@test "--column: keys out of CSV, by name or number; fields in quotes" {
+@test "keys out of CSV with a column key, wherever it is; fields in quotes" {
 	query --keys flows.txt -o csv >want
-	query --keys truth.csv --column key -o csv | cmp - want
-	query --keys truth.csv --column 3 -o csv | cmp - want
+	query --keys truth.csv -o csv | cmp - want
 	{
-		printf '"the ""key""",n\n'
-		sed 's/.*/"&",1/' flows.txt
+		echo n,key
+		sed 's/.*/1,"&"/' flows.txt
 	} >quoted.csv
-	query --keys quoted.csv --column 'the "key"' -o csv | cmp - want
-	query --keys - --column key -o csv <truth.csv | cmp - want
-	run -1 --separate-stderr query --keys truth.csv --column flow
-	[[ $stderr == *"truth.csv: no column 'flow' in: table,kind,key,"* ]]
-	run -2 --separate-stderr query --column key "$KEY"
-	[[ $stderr == *"--column needs --keys"* ]]
+	query --keys quoted.csv -o csv | cmp - want
+	query --keys - -o csv <quoted.csv | cmp - want
 }
 
 @test "keys come from stdin where none are named, or - is" {
@@ -126,8 +121,8 @@ refused() {
 }
 
 @test "CSV whose quote is not closed: that line is no key" {
-	printf 'flow\n"%s"\n"%s\n' "$KEY" "$KEY" >odd.csv
-	run -1 --separate-stderr query --keys odd.csv --column flow --summary -o csv
+	printf 'key,n\n"%s"\n"%s\n' "$KEY" "$KEY" >odd.csv
+	run -1 --separate-stderr query --keys odd.csv --summary -o csv
 	[[ ${lines[1]} == *,1,0,0,0,1 ]]
 	[[ $stderr == *"odd.csv:3: "*"is no CSV: a quote that is not closed" ]]
 }
