@@ -4,10 +4,19 @@
 #include "query_file.h"
 
 /* Beside those of the library, which end the program. */
-#define lines_open fuzz_lines_open
-#define keys_open  fuzz_keys_open
-#define keys_close fuzz_keys_close
-#define keys_next  fuzz_keys_next
+#define lines_open	 fuzz_lines_open
+#define lines_check	 fuzz_lines_check
+#define keys_open	 fuzz_keys_open
+#define keys_close	 fuzz_keys_close
+#define keys_next	 fuzz_keys_next
+#define keys_head	 fuzz_keys_head
+#define keys_tell	 fuzz_keys_tell
+#define keys_column	 fuzz_keys_column
+#define keys_gather	 fuzz_keys_gather
+#define keys_share	 fuzz_keys_share
+#define keys_told	 fuzz_keys_told
+#define keys_share_open	 fuzz_keys_share_open
+#define keys_share_close fuzz_keys_share_close
 #include "../../lib/reading/keys.c"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -52,8 +61,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	from.file = path;
 	if (!setjmp(bad_line)) {
 		keys_open(&keys, &from, &targets);
-		while (keys_next(&keys))
+		while (keys_next(&keys)) {
 			judge(&keys);
+			keys_tell(&keys);
+		}
 		keys_close(&keys);
 		reading = NULL;
 	}

@@ -34,6 +34,13 @@ fuzz_warn(const char *fmt, ...)
 	(void)fmt;
 }
 
+static inline void fuzz_lines_check(const struct lines *l, int rc)
+{
+	(void)l;
+	if (rc < 0)
+		fuzz_fail("%d", rc);
+}
+
 static inline int fuzz_lines_open(struct lines *l, const char *path)
 {
 	int rc = lines_open(l, path);
