@@ -317,7 +317,6 @@ static void ask_alone(struct bulk *b, struct places *p)
 		    !b->keys.lines.regular)
 			rows_flush(b->rows);
 	}
-	keys_tell(&b->keys);
 }
 
 /* A worker asks in places of its own, and has some parts of the keys under

@@ -362,7 +362,6 @@ int run_why(const struct opts *o, struct places *p)
 		for (size_t i = 0; i < w->keys.n && !cli_stop; i++)
 			look_for(w, &w->keys.asked[i]);
 	}
-	keys_tell(&w->keys);
 	rows_close(w->rows);
 	keys_close(&w->keys);
 	for (unsigned i = 0; i < t->n; i++)

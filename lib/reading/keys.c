@@ -37,20 +37,6 @@ static bool hopeless(const struct keys *k)
 	return k->lines.fd >= 0 && k->first_bad >= KEYS_SHOWN;
 }
 
-void keys_close(struct keys *k)
-{
-	if (!k->from.file)
-		return;
-	if (hopeless(k))
-		cli_warn("%s: none of %d lines is a key: another file?",
-			 k->lines.path, KEYS_SHOWN);
-	else if (k->malformed > KEYS_SHOWN)
-		cli_warn("%s: %llu lines are no keys; above are the first %d",
-			 k->lines.path, (unsigned long long)k->malformed,
-			 KEYS_SHOWN);
-	lines_close(&k->lines);
-}
-
 /* The key again, below the message, which may fill more than one line of a
  * terminal; and a mark below the part that is wrong. */
 static void mark(const char *text, const struct keytext_fault *f)
@@ -114,6 +100,21 @@ void keys_tell(struct keys *k)
 	for (unsigned i = 0; i < k->bads; i++)
 		tell_bad(k, &k->bad[i]);
 	forget_bad(k);
+}
+
+void keys_close(struct keys *k)
+{
+	if (!k->from.file)
+		return;
+	keys_tell(k);
+	if (hopeless(k))
+		cli_warn("%s: none of %d lines is a key: another file?",
+			 k->lines.path, KEYS_SHOWN);
+	else if (k->malformed > KEYS_SHOWN)
+		cli_warn("%s: %llu lines are no keys; above are the first %d",
+			 k->lines.path, (unsigned long long)k->malformed,
+			 KEYS_SHOWN);
+	lines_close(&k->lines);
 }
 
 static void refuse(struct keys *k, const char *text,
@@ -346,7 +347,6 @@ uint64_t keys_gather(struct keymap *map, const struct keys_from *from,
 					k->asked[i].key))
 				cli_fail("out of memory");
 	}
-	keys_tell(k);
 	keys_close(k);
 	malformed = k->malformed;
 	free(k);
