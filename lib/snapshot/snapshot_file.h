@@ -14,9 +14,6 @@
  * zero have no bytes: a run of them is one struct snapshot_block. Blocks are
  * numbered through: epoch by epoch, table by table.
  *
- * The index finds a block at once. The blocks' own headers are there for the
- * day when the index is damaged: then they are sought out, one after the other.
- *
  * All in the byte order of the machine that made it.
  */
 #ifndef SNAPSHOT_SNAPSHOT_FILE_H
@@ -127,23 +124,12 @@ struct snapshot {
 	struct region_header h;
 	uint8_t *values;
 	struct snapshot_plan plan;
-	struct snapshot_entry *index; /* at 0: the block is missing */
+	struct snapshot_entry *index; /* at 0: it cannot be there */
 	struct snapshot_cached cache[SNAPSHOT_CACHE];
 	uint8_t *packed; /* room for a block's bytes */
 	z_stream z;
 	bool z_open;
 };
-
-/* Reads an index out of the file, or -EBADMSG. */
-int snapshot_index_read(struct snapshot *s);
-
-/* Fills an index from the blocks' own headers. Returns 0 or -errno of reading.
- */
-int snapshot_index_walk(const struct snapshot *s, struct snapshot_entry *index);
-
-/* All len bytes at an offset: 0, -EBADMSG (the file ends before) or -errno. */
-int snapshot_pread(const struct snapshot *s, void *buf, size_t len,
-		   uint64_t at);
 
 /* Inflates a block into out, of the place's length. 0 or -errno. */
 int snapshot_block_read(struct snapshot *s, uint64_t block, uint8_t *out);

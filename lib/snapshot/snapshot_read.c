@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* snapshot_read.c - opens snapshots; reads them as if they were memory. */
+/*
+ * snapshot_read.c - opens snapshots; reads them as if they were memory; checks
+ * all of one, and makes a region of it. snapshot_write.c makes them.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -9,6 +12,125 @@
 
 #include "hash/crc.h"
 #include "snapshot/snapshot_file.h"
+
+const char snapshot_end_magic[8] = {'D', 'T', 'A', 'S', 'E', 'N', 'D', '\n'};
+const char snapshot_block_magic[4] = {'D', 'B', 'L', 'K'};
+
+void snapshot_plan_init(struct snapshot_plan *p, const struct region_header *h,
+			uint64_t first, uint64_t last)
+{
+	uint64_t n = 0;
+
+	p->h = h;
+	p->first = first;
+	p->last = last;
+	for (unsigned i = 0; i < h->tables; i++) {
+		p->start[i] = n;
+		n += (h->table[i].length + SNAPSHOT_BLOCK - 1) / SNAPSHOT_BLOCK;
+	}
+	p->start[h->tables] = n;
+	p->blocks = n * (last - first + 1);
+}
+
+struct snapshot_place snapshot_place(const struct snapshot_plan *p,
+				     uint64_t block)
+{
+	uint64_t each = p->start[p->h->tables];
+	struct snapshot_place at = {.epoch = p->first + block / each};
+	uint64_t left;
+
+	block %= each;
+	while (block >= p->start[at.table + 1])
+		at.table++;
+	at.offset = (block - p->start[at.table]) * SNAPSHOT_BLOCK;
+	left = p->h->table[at.table].length - at.offset;
+	at.length = (uint32_t)(left < SNAPSHOT_BLOCK ? left : SNAPSHOT_BLOCK);
+	return at;
+}
+
+uint64_t snapshot_number(const struct snapshot_plan *p, uint64_t epoch,
+			 unsigned table, uint64_t offset)
+{
+	return (epoch - p->first) * p->start[p->h->tables] + p->start[table] +
+	       offset / SNAPSHOT_BLOCK;
+}
+
+uint32_t snapshot_header_crc(const struct snapshot_header *h,
+			     const struct region_header *r,
+			     const uint8_t *values)
+{
+	struct snapshot_header copy = *h;
+	uint32_t sum;
+
+	copy.crc = 0;
+	sum = crc(CRC_CHECKSUM, &copy, sizeof(copy));
+	sum = crc_extend(CRC_CHECKSUM, sum, r, sizeof(*r));
+	return crc_extend(CRC_CHECKSUM, sum, values, r->values_len);
+}
+
+uint32_t snapshot_block_crc(const struct snapshot_block *b)
+{
+	struct snapshot_block copy = *b;
+
+	copy.crc = 0;
+	return crc(CRC_CHECKSUM, &copy, sizeof(copy));
+}
+
+uint32_t snapshot_trailer_crc(const struct snapshot_trailer *t)
+{
+	return crc(CRC_CHECKSUM, t, offsetof(struct snapshot_trailer, crc));
+}
+
+/* All len bytes at an offset: 0, -EBADMSG (the file ends before) or -errno. */
+static int read_at(const struct snapshot *s, void *buf, size_t len, uint64_t at)
+{
+	uint8_t *p = buf;
+
+	while (len) {
+		ssize_t n = pread(s->fd, p, len, (off_t)at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -EBADMSG;
+		p += n;
+		at += (uint64_t)n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+/* Whether the bytes of a block can be where an entry says. */
+static bool entry_ok(const struct snapshot *s, uint64_t block,
+		     const struct snapshot_entry *e)
+{
+	uint32_t length = snapshot_place(&s->plan, block).length;
+
+	return e->packed <= length && e->at >= s->head.data_at &&
+	       e->at <= s->size && e->packed <= s->size - e->at;
+}
+
+static int read_index(struct snapshot *s)
+{
+	uint64_t len = s->plan.blocks * sizeof(*s->index);
+	struct snapshot_trailer t;
+	int rc = read_at(s, &t, sizeof(t), s->size - sizeof(t));
+
+	if (rc < 0)
+		return rc;
+	if (t.crc != snapshot_trailer_crc(&t) || t.blocks != s->plan.blocks ||
+	    t.index_at > s->size || len > s->size - t.index_at)
+		return -EBADMSG;
+	rc = read_at(s, s->index, len, t.index_at);
+	if (rc < 0)
+		return rc;
+	if (crc(CRC_CHECKSUM, s->index, len) != t.index_crc)
+		return -EBADMSG;
+	for (uint64_t i = 0; i < s->plan.blocks; i++)
+		if (!entry_ok(s, i, &s->index[i]))
+			s->index[i] = (struct snapshot_entry){0};
+	return 0;
+}
 
 /* A region's head without its V sets: the least there can be. */
 static const size_t least = sizeof(struct snapshot_header) +
@@ -46,12 +168,12 @@ static int load_head(struct snapshot *s, struct fault *f)
 	int rc;
 
 	if (s->size < sizeof(s->head) ||
-	    snapshot_pread(s, &s->head, sizeof(s->head), 0) < 0)
+	    read_at(s, &s->head, sizeof(s->head), 0) < 0)
 		return damaged(f, "not a snapshot, or cut short");
 	rc = check_identity(s, f);
 	if (rc < 0)
 		return rc;
-	if (s->size < least || snapshot_pread(s, &s->h, sizeof(s->h), at) < 0)
+	if (s->size < least || read_at(s, &s->h, sizeof(s->h), at) < 0)
 		return damaged(f, "cut short");
 	at += sizeof(s->h);
 	len = s->h.values_len;
@@ -61,7 +183,7 @@ static int load_head(struct snapshot *s, struct fault *f)
 	s->values = malloc(len + 1);
 	if (!s->values)
 		return fault_set(f, -ENOMEM, "out of memory");
-	if (snapshot_pread(s, s->values, len, at) < 0)
+	if (read_at(s, s->values, len, at) < 0)
 		return damaged(f, "cut short");
 	if (snapshot_header_crc(&s->head, &s->h, s->values) != s->head.crc)
 		return damaged(f,
@@ -84,7 +206,7 @@ static int load_index(struct snapshot *s, struct fault *f)
 	    h->last - h->first >= s->h.epochs)
 		return damaged(f, "the header is damaged: epochs");
 	snapshot_plan_init(&s->plan, &s->h, h->first, h->last);
-	if (snapshot_pread(s, end, sizeof(end), s->size - sizeof(end)) < 0 ||
+	if (read_at(s, end, sizeof(end), s->size - sizeof(end)) < 0 ||
 	    memcmp(end, snapshot_end_magic, sizeof(end)) != 0 ||
 	    s->plan.blocks != h->blocks ||
 	    s->plan.blocks > (s->size - least) / sizeof(*s->index))
@@ -93,9 +215,9 @@ static int load_index(struct snapshot *s, struct fault *f)
 	s->packed = malloc(SNAPSHOT_BLOCK);
 	if (!s->index || !s->packed)
 		return fault_set(f, -ENOMEM, "out of memory");
-	rc = snapshot_index_read(s);
+	rc = read_index(s);
 	if (rc == -EBADMSG)
-		rc = snapshot_index_walk(s, s->index);
+		return damaged(f, "the index is damaged");
 	return rc < 0 ? fault_set(f, rc, "%s", strerror(-rc)) : 0;
 }
 
@@ -189,7 +311,7 @@ int snapshot_block_read(struct snapshot *s, uint64_t block, uint8_t *out)
 		memset(out, 0, length);
 		return 0;
 	}
-	rc = snapshot_pread(s, s->packed, e.packed, e.at);
+	rc = read_at(s, s->packed, e.packed, e.at);
 	if (rc < 0)
 		return rc;
 	if (crc(CRC_CHECKSUM, s->packed, e.packed) != e.sum)
@@ -281,4 +403,123 @@ struct memory *snapshot_memory(struct snapshot *s)
 	m->values = s->values;
 	m->values_at = s->h.values_at;
 	return m;
+}
+
+/* A block, and the header before it, which only other readers need. */
+static int check_block(struct snapshot *s, uint64_t block, uint8_t *room)
+{
+	uint64_t at = s->index[block].at;
+	struct snapshot_block b;
+	int rc = snapshot_block_read(s, block, room);
+
+	if (!rc)
+		rc = read_at(s, &b, sizeof(b), at - sizeof(b));
+	return !rc && b.crc != snapshot_block_crc(&b) ? -EBADMSG : rc;
+}
+
+int snapshot_verify(struct snapshot *s, uint64_t *blocks, uint64_t *damaged,
+		    struct fault *f)
+{
+	uint8_t *room = malloc(SNAPSHOT_BLOCK);
+	int rc = room ? 0 : -ENOMEM;
+
+	*blocks = s->plan.blocks;
+	*damaged = 0;
+	for (uint64_t i = 0; i < s->plan.blocks && !rc; i++) {
+		rc = check_block(s, i, room);
+		if (rc == -EBADMSG) {
+			++*damaged;
+			rc = 0;
+		}
+	}
+	free(room);
+	return rc < 0 ? fault_set(f, rc, "%s: %s", s->path, strerror(-rc)) : 0;
+}
+
+/* The layout that the region was made from. The values stay the snapshot's. */
+static void layout_of(struct layout *l, struct snapshot *s)
+{
+	struct view v;
+
+	memset(l, 0, sizeof(*l));
+	l->n = s->h.tables;
+	for (unsigned i = 0; i < l->n; i++) {
+		l->table[i] = s->h.table[i];
+		memory_view(&v, snapshot_memory(s), &s->h.table[i],
+			    s->head.first);
+		l->values[i] = (uint32_t *)v.values;
+	}
+}
+
+/* A table's inner places must come out as they were. */
+static int check_geometry(const struct snapshot *s, const struct region *r,
+			  struct fault *f)
+{
+	for (unsigned i = 0; i < s->h.tables; i++) {
+		const struct table *a = &s->h.table[i], *b = &r->h.table[i];
+
+		if (a->length != b->length || a->heads != b->heads ||
+		    a->stride != b->stride)
+			return fault_set(f, -ENOTSUP,
+					 "%s: table %s has a geometry that "
+					 "this program would not make",
+					 s->path, a->name);
+	}
+	return 0;
+}
+
+static int restore_blocks(struct snapshot *s, struct region *r,
+			  uint64_t *damaged)
+{
+	for (uint64_t i = 0; i < s->plan.blocks; i++) {
+		struct snapshot_place at = snapshot_place(&s->plan, i);
+		uint8_t *to = r->map + at.offset +
+			      region_offset(r, &r->h.table[at.table], at.epoch);
+		int rc = snapshot_block_read(s, i, to);
+
+		if (rc == -EBADMSG) {
+			memset(to, 0, at.length);
+			++*damaged;
+		} else if (rc < 0) {
+			return rc;
+		}
+	}
+	r->state->epoch = s->head.last;
+	r->state->oldest = s->head.first;
+	return 0;
+}
+
+int snapshot_restore(struct snapshot *s, const char *name,
+		     const struct region_options *o, uint64_t *damaged,
+		     struct fault *f)
+{
+	struct region_options options = *o;
+	struct layout l;
+	struct region *r;
+	int rc;
+
+	*damaged = 0;
+	/* No fewer sets than there were: the epochs have to have room. */
+	if (options.epochs < s->h.epochs)
+		options.epochs = s->h.epochs;
+	layout_of(&l, s);
+	rc = region_make(&r, name, &l, &options, f);
+	if (rc < 0)
+		return rc;
+	rc = check_geometry(s, r, f);
+	if (!rc) {
+		rc = restore_blocks(s, r, damaged);
+		if (rc < 0)
+			fault_set(f, rc, "%s: %s", s->path, strerror(-rc));
+	}
+	if (!rc)
+		rc = region_publish(r, f);
+	region_close(r);
+	if (!rc && *damaged)
+		rc = fault_set(f, -EBADMSG,
+			       "%s: %llu of %llu blocks are damaged and were "
+			       "left zero; the rest is restored",
+			       s->path, (unsigned long long)*damaged,
+			       (unsigned long long)s->plan.blocks);
+	return rc;
 }
