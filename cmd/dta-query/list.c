@@ -1,14 +1,50 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* list: entries of Append lists, oldest first, or how many there are. */
-#include <stdlib.h>
-
-#include "follow.h"
+/*
+ * list: entries of Append lists, oldest first, or how many there are; and with
+ * -f new ones as they come.
+ */
 #include "list.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/text.h"
+#include "cli/table.h"
 #include "run.h"
+#include "sources.h"
+#include "wire/be.h"
 
 enum {
 	LISTS_PER_LOOK = 256, /* at which epochs there are, on other machines */
+	POLL_NS = 100000000,
+	POLLS_PER_CHECK = 10, /* whether the region is still there */
+	LAST_DEFAULT = 10,    /* of -f, as tail has it */
 };
+
+enum entry_field {
+	ENTRY_LIST,
+	ENTRY_INDEX,
+	ENTRY_VALUE,
+	ENTRY_EPOCH,
+	ENTRY_SOURCE,
+	ENTRY_TABLE,
+	ENTRY_FIELDS,
+};
+
+static const struct row_field entry_fields[ENTRY_FIELDS] = {
+	[ENTRY_LIST] = {"list", ROW_U64, 6},
+	[ENTRY_INDEX] = {"index", ROW_U64, 10},
+	[ENTRY_VALUE] = {"value", ROW_BYTES, 36},
+	[ENTRY_EPOCH] = {"epoch", ROW_U64, 5, .spare = 1},
+	[ENTRY_SOURCE] = {"source", ROW_STR, 8, ROW_TAG, .spare = 1},
+	[ENTRY_TABLE] = {"table", ROW_STR, 8, ROW_TAG, .spare = 1},
+};
+
+static const struct schema entry_rows_schema = {"entry", entry_fields,
+						ENTRY_FIELDS};
 
 enum count_field {
 	COUNT_LIST,
@@ -33,6 +69,216 @@ static const struct row_field count_fields[COUNT_FIELDS] = {
 
 static const struct schema counts = {"list", count_fields, COUNT_FIELDS};
 
+struct entries {
+	const struct opts *o;
+	struct places *p;
+	struct targets targets;
+	struct rows *rows; /* or NULL: each entry is told to */
+	void (*take)(void *ctx, unsigned target, const uint8_t *entry);
+	void *ctx;
+	struct values values; /* the columns */
+	uint32_t *list;	      /* ids asked for; none: all that hold entries */
+	unsigned lists;
+	uint64_t printed, lost;
+	bool damaged; /* something could not be read */
+	bool fell;    /* a machine can no longer be */
+	uint8_t *buf; /* entries that were read */
+	size_t buf_len;
+};
+
+/* "losses has list 0 alone", "losses has lists 0 to 3": of each table. */
+static __attribute__((noreturn)) void no_list(const struct entries *e,
+					      const char *text)
+{
+	char have[256] = "";
+	size_t n = 0;
+
+	for (unsigned i = 0; i < e->targets.n && n < sizeof(have); i++) {
+		const struct table *t = e->targets.target[i].t;
+
+		n += (size_t)snprintf(have + n, sizeof(have) - n,
+				      t->lists > 1 ? "%stable %s has lists 0 "
+						     "to %u"
+						   : "%stable %s has list %u "
+						     "alone",
+				      i ? ", " : "", t->name, t->lists - 1);
+	}
+	cli_refuse("list: '%s': %s", text, have);
+}
+
+static void parse_lists(struct entries *e)
+{
+	const struct opts *o = e->o;
+	uint64_t max = 0;
+
+	for (unsigned i = 0; i < e->targets.n; i++)
+		if (e->targets.target[i].t->lists > max)
+			max = e->targets.target[i].t->lists;
+	e->list = calloc((size_t)o->keys.nargs + 1, sizeof(e->list[0]));
+	if (!e->list)
+		cli_fail("out of memory");
+	for (int i = 0; i < o->keys.nargs; i++) {
+		uint64_t id;
+
+		if (!text_u64(&id, o->keys.args[i], max - 1))
+			no_list(e, o->keys.args[i]);
+		e->list[e->lists++] = (uint32_t)id;
+	}
+}
+
+static void open_entries(struct entries *e, const struct opts *o,
+			 struct places *p, const struct schema *other)
+{
+
+	e->o = o;
+	e->p = p;
+	sources_pick(&e->targets, p, TABLE_APPEND, o->table);
+	parse_lists(e);
+	values_open(&e->values, &entry_rows_schema, ENTRY_VALUE, opts_show(o),
+		    o->format == ROW_TEXT, &e->targets);
+	e->rows = cli_rows(o->format, other ? other : &e->values.schema);
+	if (!e->rows)
+		cli_fail("out of memory");
+}
+
+static void close_entries(struct entries *e)
+{
+	rows_close(e->rows);
+	if (!e->o->quiet)
+		cli_warn("%llu entries, %llu lost",
+			 (unsigned long long)e->printed,
+			 (unsigned long long)e->lost);
+	free(e->list);
+	free(e->buf);
+}
+
+/* The next list of t to look at, from *at on; false behind the last. */
+static bool next_list(const struct entries *e, const struct table *t,
+		      uint32_t *at, uint32_t *list)
+{
+	if (!e->lists) {
+		*list = *at;
+		return (*at)++ < t->lists;
+	}
+	while (*at < e->lists) {
+		*list = e->list[(*at)++];
+		if (*list < t->lists)
+			return true;
+	}
+	return false;
+}
+
+/* Goes to the places of a list: those of the collector that owns its id. */
+static void go_to_list(struct entries *e, uint32_t list)
+{
+	uint8_t key[4];
+
+	be32_store(key, list);
+	places_of_key(e->p, key, sizeof(key));
+}
+
+/* Says once per list what is wrong with it, and goes on with the others. */
+static void unreadable(struct entries *e, unsigned place, const struct view *v,
+		       uint32_t list, int rc)
+{
+	if (places_fell(e->p, e->p->place[place].source)) {
+		sources_check(e->p);
+		e->fell = true;
+		return;
+	}
+	e->damaged = true;
+	cli_warn("%s: list %u: %s", v->t->name, list,
+		 rc == -EBADMSG ? "a damaged block" : strerror(-rc));
+}
+
+/* Entries of a list, 0 if its count cannot be read. */
+static uint64_t count_entries(struct entries *e, unsigned place,
+			      const struct view *v, uint32_t list)
+{
+	uint64_t n;
+	int rc = list_count(&n, v, list);
+
+	if (rc == 0)
+		return n;
+	unreadable(e, place, v, list, rc);
+	return 0;
+}
+
+static void entry_rows(struct entries *e, const struct target *target,
+		       const struct place *at, uint32_t list, uint64_t index,
+		       uint64_t n)
+{
+	const struct table *t = target->t;
+	struct rows *r = e->rows;
+
+	for (uint64_t i = 0; i < n && e->take; i++)
+		e->take(e->ctx, (unsigned)(target - e->targets.target),
+			e->buf + i * t->value_len);
+	for (uint64_t i = 0; i < n && !e->take; i++) {
+		row_u64(r, ENTRY_LIST, list);
+		row_u64(r, ENTRY_INDEX, index + i);
+		values_set(&e->values, r, target, e->buf + i * t->value_len);
+		row_u64(r, values_field(&e->values, ENTRY_EPOCH), at->epoch);
+		row_str(r, values_field(&e->values, ENTRY_SOURCE),
+			e->p->source[at->source].name);
+		row_str(r, values_field(&e->values, ENTRY_TABLE), t->name);
+		row_write(r);
+	}
+	e->printed += n;
+}
+
+/* Room for as many of n entries as are to be read at once. */
+static uint64_t make_room(struct entries *e, const struct view *v, uint64_t n)
+{
+	uint64_t some = list_at_once(v, n);
+	size_t len = (size_t)(some * v->t->value_len);
+
+	if (len > e->buf_len) {
+		e->buf = realloc(e->buf, len);
+		if (!e->buf)
+			cli_fail("out of memory");
+		e->buf_len = len;
+	}
+	return some;
+}
+
+/*
+ * Prints the entries [from, until) of a list; *lost grows by those that were
+ * overwritten. Returns where it stopped: until, or the list's end.
+ */
+static uint64_t print_entries(struct entries *e, unsigned target,
+			      unsigned place, const struct view *v,
+			      uint32_t list, uint64_t from, uint64_t until,
+			      uint64_t *lost)
+{
+	const struct place at = e->p->place[place];
+	uint64_t next, gone;
+
+	while (from < until && !cli_stop) {
+		uint64_t want = make_room(e, v, until - from);
+		int64_t n = list_read(v, list, from, e->buf, want, &next,
+				      &gone);
+
+		if (n < 0) {
+			unreadable(e, place, v, list, (int)n);
+			return until;
+		}
+		if (place_stale(e->p, place)) {
+			*lost += until - from; /* cleared while it was read */
+			e->fell |= places_fell(e->p, at.source);
+			sources_check(e->p);
+			return until;
+		}
+		*lost += gone;
+		if (!n && !gone)
+			return next;
+		entry_rows(e, &e->targets.target[target], &at, list,
+			   next - (uint64_t)n, (uint64_t)n);
+		from = next;
+	}
+	return from;
+}
+
 /* Entries that can be read now. */
 static uint64_t kept(const struct view *v, uint64_t count)
 {
@@ -43,7 +289,7 @@ static void print_count(struct entries *e, unsigned place, const struct view *v,
 			uint32_t list)
 {
 	const struct place *at = &e->p->place[place];
-	uint64_t count = entries_count(e, place, v, list),
+	uint64_t count = count_entries(e, place, v, list),
 		 have = kept(v, count);
 	struct rows *r = e->rows;
 
@@ -61,19 +307,10 @@ static void print_count(struct entries *e, unsigned place, const struct view *v,
 	e->lost += count - have;
 }
 
-/*
- * Whether a place is to be listed. --from counts in one epoch: the newest, if
- * none is named.
- */
-static bool place_listed(const struct entries *e, unsigned place)
-{
-	return !place_repeats(e->p, place) && !(e->o->from_given && place);
-}
-
 static bool list_view(struct view *v, const struct entries *e, unsigned target,
 		      unsigned place, uint32_t list)
 {
-	return place_listed(e, place) &&
+	return !place_repeats(e->p, place) &&
 	       target_view(v, e->p, &e->targets.target[target], place) &&
 	       list < v->t->lists;
 }
@@ -91,12 +328,10 @@ static void find_begins(struct entries *e, unsigned target, uint32_t list,
 		begin[i] = count[i] = 0;
 		if (!list_view(&v, e, target, i, list))
 			continue;
-		count[i] = entries_count(e, i, &v, list);
+		count[i] = count_entries(e, i, &v, list);
 		have = kept(&v, count[i]);
-		if (!e->o->last_given) {
-			begin[i] = e->o->first;
+		if (!e->o->last_given)
 			continue;
-		}
 		begin[i] = count[i] - (have < left ? have : left);
 		left -= count[i] - begin[i];
 	}
@@ -111,7 +346,7 @@ static void locate(struct entries *e, unsigned target, uint32_t list,
 {
 	do {
 		e->fell = false;
-		entries_of_list(e, list);
+		go_to_list(e, list);
 		*begin = realloc(*begin, (e->p->n + 1) * 2 * sizeof(**begin));
 		if (!*begin)
 			cli_fail("out of memory");
@@ -139,7 +374,7 @@ static void print_places(struct entries *e, unsigned target, uint32_t list)
 		}
 		if (e->o->last_given) /* what was lost is not gone through */
 			e->lost += list_oldest(v.t, count[i]);
-		entries_print(e, target, i, &v, list, begin[i], count[i],
+		print_entries(e, target, i, &v, list, begin[i], count[i],
 			      &e->lost);
 	}
 	e->damaged |= e->fell;
@@ -153,13 +388,250 @@ static void print_all(struct entries *e)
 
 		for (unsigned n = 0;
 		     !cli_stop &&
-		     entries_next_list(e, e->targets.target[i].t, &at, &list);
+		     next_list(e, e->targets.target[i].t, &at, &list);
 		     n++) {
 			if (e->p->collectors && n % LISTS_PER_LOOK == 0)
 				places_refresh(e->p);
 			print_places(e, i, list);
 		}
 	}
+}
+
+/*
+ * -f: the lists are looked at ten times a second. After a rotation the epoch
+ * before is looked at, too, until the next: a writer may still be in it. Of a
+ * cluster, each collector is followed through its own rotations, and each list
+ * at its owner.
+ */
+
+/* How far each list of each target was read in one epoch. */
+struct reading {
+	uint64_t epoch;
+	uint64_t *next[TABLE_MAX];
+};
+
+static void reading_init(struct reading *r, const struct entries *e,
+			 uint64_t epoch)
+{
+	r->epoch = epoch;
+	for (unsigned i = 0; i < e->targets.n; i++) {
+		r->next[i] = calloc(e->targets.target[i].t->lists,
+				    sizeof(uint64_t));
+		if (!r->next[i])
+			cli_fail("out of memory");
+	}
+}
+
+static void reading_fini(struct reading *r)
+{
+	for (unsigned i = 0; i < TABLE_MAX; i++)
+		free(r->next[i]);
+	*r = (struct reading){0};
+}
+
+/* A region, and how far it was read in the epoch before and the newest. */
+struct followed {
+	struct reading r[2];
+	struct stat was; /* its file */
+};
+
+struct follow {
+	struct entries *e;
+	struct followed of[SOURCES_MAX];
+};
+
+/* What a list has got since it was last looked at. */
+static void read_list(struct entries *e, unsigned target, unsigned place,
+		      const struct view *v, uint32_t list, uint64_t *next)
+{
+	uint64_t count = count_entries(e, place, v, list), lost = 0;
+
+	if (count <= *next)
+		return;
+	*next = print_entries(e, target, place, v, list, *next, count, &lost);
+	if (!lost)
+		return;
+	e->lost += lost;
+	rows_flush(e->rows);
+	cli_warn("%s: list %u: %llu entries lost", v->t->name, list,
+		 (unsigned long long)lost);
+}
+
+/* A list in the places that are followed: [0] the epochs before, [1] the
+ * newest. */
+static void read_places(struct follow *f, unsigned which, unsigned target,
+			uint32_t list)
+{
+	struct entries *e = f->e;
+
+	for (unsigned i = 0; i < e->p->n; i++) {
+		const struct place *at = &e->p->place[i];
+		struct reading *r = &f->of[at->source].r[which];
+		struct view v;
+
+		if (r->epoch == at->epoch &&
+		    target_view(&v, e->p, &e->targets.target[target], i) &&
+		    list < v.t->lists)
+			read_list(e, target, i, &v, list,
+				  &r->next[target][list]);
+	}
+}
+
+static void read_all(struct follow *f)
+{
+	struct entries *e = f->e;
+
+	for (unsigned i = 0; i < e->targets.n; i++) {
+		uint32_t at = 0, list;
+
+		while (!cli_stop &&
+		       next_list(e, e->targets.target[i].t, &at, &list)) {
+			go_to_list(e, list);
+			read_places(f, 0, i, list);
+			read_places(f, 1, i, list);
+		}
+	}
+}
+
+/* Where to begin: --last of each list. */
+static void begin_list(struct follow *f, unsigned target, uint32_t list)
+{
+	struct entries *e = f->e;
+	uint64_t last = e->o->last_given ? e->o->last : LAST_DEFAULT;
+
+	for (unsigned i = 0; i < e->p->n; i++) {
+		const struct place *at = &e->p->place[i];
+		struct reading *r = &f->of[at->source].r[1];
+		struct view v;
+		uint64_t n;
+
+		if (r->epoch != at->epoch ||
+		    !target_view(&v, e->p, &e->targets.target[target], i) ||
+		    list >= v.t->lists)
+			continue;
+		n = count_entries(e, i, &v, list);
+		r->next[target][list] = n > last ? n - last : 0;
+	}
+}
+
+static void begin(struct follow *f)
+{
+	struct entries *e = f->e;
+
+	for (unsigned i = 0; i < e->p->sources; i++) {
+		struct source *s = &e->p->source[i];
+		struct followed *of = &f->of[i];
+
+		if (!s->memory)
+			continue;
+		if (stat(s->memory->path, &of->was) < 0)
+			of->was = (struct stat){0};
+		reading_init(&of->r[1], e, s->newest);
+	}
+	for (unsigned i = 0; i < e->targets.n; i++) {
+		uint32_t at = 0, list;
+
+		while (next_list(e, e->targets.target[i].t, &at, &list)) {
+			go_to_list(e, list);
+			if (places_incomplete(e->p))
+				collectors_failed_set(e->p->collectors);
+			begin_list(f, i, list);
+		}
+	}
+}
+
+/* On to the epoch behind r[1]; what was in r[0] is done with. */
+static void turn(const struct entries *e, unsigned source, struct reading r[2])
+{
+	const struct source *s = &e->p->source[source];
+	uint64_t next = r[1].epoch + 1, first = s->oldest;
+
+	if (next < first) {
+		cli_warn("%s%sepochs %llu to %llu went by unread",
+			 e->p->collectors ? s->name : "",
+			 e->p->collectors ? ": " : "", (unsigned long long)next,
+			 (unsigned long long)first - 1);
+		next = first;
+	}
+	reading_fini(&r[0]);
+	r[0] = r[1];
+	r[1] = (struct reading){0};
+	reading_init(&r[1], e, next);
+}
+
+/* Whether one of them goes on to another epoch. */
+static bool turn_all(struct follow *f)
+{
+	struct places *p = f->e->p;
+	bool turned = false;
+
+	for (unsigned i = 0; i < p->sources; i++) {
+		struct reading *r = f->of[i].r;
+
+		if (!r[1].epoch || r[1].epoch >= p->source[i].newest)
+			continue;
+		turn(f->e, i, r);
+		turned = true;
+	}
+	return turned;
+}
+
+static bool same_file(const char *path, const struct stat *was)
+{
+	struct stat now;
+
+	return stat(path, &now) == 0 && now.st_ino == was->st_ino &&
+	       now.st_dev == was->st_dev;
+}
+
+/* Whether all regions are still there; says which is not. */
+static bool all_there(const struct follow *f)
+{
+	for (unsigned i = 0; i < f->e->p->sources; i++) {
+		const struct memory *m = f->e->p->source[i].memory;
+
+		if (!m || same_file(m->path, &f->of[i].was))
+			continue;
+		cli_warn("%s: the region was removed", m->path);
+		return false;
+	}
+	return true;
+}
+
+/* Until a signal. The exit status. */
+static int follow(struct entries *e)
+{
+	const struct timespec pause = {.tv_nsec = POLL_NS};
+	struct follow *f = calloc(1, sizeof(*f));
+	struct fault why = {""};
+	int rc = CLI_OK;
+
+	if (!f)
+		cli_fail("out of memory");
+	f->e = e;
+	if (e->p->collectors && collectors_here(e->p->collectors, "--follow",
+						"list --follow", &why) < 0)
+		cli_fail("%s", why.text);
+	begin(f);
+	for (unsigned polls = 1; !cli_stop; polls++) {
+		places_refresh(e->p);
+		do {
+			read_all(f);
+		} while (turn_all(f) && !cli_stop);
+		rows_flush(e->rows);
+		if (polls % POLLS_PER_CHECK == 0 && !all_there(f)) {
+			rc = CLI_FAIL;
+			break;
+		}
+		if (!cli_stop)
+			nanosleep(&pause, NULL);
+	}
+	for (unsigned i = 0; i < e->p->sources; i++) {
+		reading_fini(&f->of[i].r[0]);
+		reading_fini(&f->of[i].r[1]);
+	}
+	free(f);
+	return rc;
 }
 
 void list_each(const struct opts *o, struct places *p, const struct targets *t,
@@ -187,12 +659,12 @@ int run_list(const struct opts *o, struct places *p)
 
 	if (!e)
 		cli_fail("out of memory");
-	entries_open(e, o, p, o->count_only ? &counts : NULL);
+	open_entries(e, o, p, o->count_only ? &counts : NULL);
 	if (o->follow)
-		rc = entries_follow(e);
+		rc = follow(e);
 	else
 		print_all(e);
-	entries_close(e);
+	close_entries(e);
 	if (!o->follow)
 		rc = e->damaged ? CLI_FAIL : e->printed ? CLI_OK : CLI_NOTHING;
 	free(e);

@@ -98,8 +98,6 @@ static const struct cli_option options[] = {
 	 AT(follow), .verbs = "list"},
 	{0, "last", "N", "list: the newest N entries of each list", CLI_SIZE,
 	 AT(last), .verbs = "list"},
-	{0, "from", "INDEX", "list: from this entry on", CLI_SIZE, AT(first),
-	 .verbs = "list"},
 	{0, "count-only", NULL,
 	 "list: entries written, kept and lost of each list", CLI_FLAG,
 	 AT(count_only), .verbs = "list"},
@@ -119,7 +117,6 @@ static const struct cli_option options[] = {
 };
 
 static const struct cli_group groups[] = {
-	{"--last --from"},
 	{"--by-table --list-wrong --by-age"},
 	{0},
 };
@@ -250,7 +247,6 @@ void options_read(struct opts *o, int argc, char **argv)
 		cli_usage(&cli, "only one of --region and --verbs may be "
 				"given");
 	o->last_given = cli_text(&cli, "--last") != NULL;
-	o->from_given = cli_text(&cli, "--from") != NULL;
 	if (o->interactive) {
 		if (n < argc)
 			cli_usage(&cli, "-i takes no subcommand");

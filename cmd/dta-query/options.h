@@ -44,8 +44,8 @@ struct opts {
 	enum row_format format;
 	struct show show; /* --as; n 0: what layouts say */
 	bool interactive, quiet, summary;
-	bool follow, count_only, from_given, last_given; /* list */
-	uint64_t first, last;
+	bool follow, count_only, last_given; /* list */
+	uint64_t last;
 	bool by_table, list_wrong; /* verify */
 	uint64_t by_age;	   /* verify: bins; 0: not */
 	uint64_t cores;		   /* 0: one */

@@ -352,7 +352,7 @@ last_values() { # table
 	[ -z "$(grep '^> .* .' differ)" ]
 }
 
-@test "list: --last, --from, --count-only, rings that wrapped" {
+@test "list: --last, --count-only, rings that wrapped" {
 	printf '[t]\nkind = append\nvalue = 4\nentries = 64\nlists = 3\nbatch = 4\n' |
 		hand_made
 	dta-gen uniform --kind append --lists 3 --count 500 -q \
@@ -373,9 +373,6 @@ last_values() { # table
 	run -0 --separate-stderr dta-query list --region "$NAME" 1 --last 5 \
 		--count-only -o csv
 	[ "$stderr" = "dta-query: 64 entries, $((n - 64)) lost" ]
-	dta-query list --region "$NAME" 1 --from $((n - 7)) -q -o csv |
-		columns value | diff - <(tail -n 7 all)
-	run -3 dta-query list --region "$NAME" 1 --from "$n"
 	run -0 --separate-stderr dta-query list --region "$NAME" 1 --count-only \
 		-o csv
 	[ "${lines[1]}" = "1,$n,64,$((n - 64)),1,region,t" ]
@@ -499,7 +496,6 @@ last_values() { # table
 		keywrite --region $NAME 1 --policy consensus:|--policy
 		keywrite --region $NAME 1 --last 3|--last is for list
 		list --region $NAME --keys x|--keys is for keywrite, path, count, why and top
-		list --region $NAME --last 3 --from 3|only one of --last and --from
 		list -f --snapshot x|--follow needs a region
 		verify --region $NAME|--truth
 		verify --region $NAME --truth x 1|no keys
