@@ -40,24 +40,6 @@ const char *setting_text(const struct shell *sh, unsigned i)
 	return *sh->set[i] ? sh->set[i] : settings[i].normal;
 }
 
-/* The name of the table that is meant by its name or id, or NULL. */
-static const char *table_name(const struct shell *sh, const char *text)
-{
-	for (unsigned i = 0; i < sh->p->sources; i++) {
-		const struct source *s = &sh->p->source[i];
-
-		for (unsigned k = 0; k < source_tables(s); k++) {
-			const struct table *t = source_table(s, k);
-			char id[8];
-
-			snprintf(id, sizeof(id), "%u", t->id);
-			if (!strcmp(text, t->name) || !strcmp(text, id))
-				return t->name;
-		}
-	}
-	return NULL;
-}
-
 int setting_change(struct shell *sh, unsigned i, const char *text,
 		   struct fault *why)
 {
@@ -70,20 +52,11 @@ int setting_change(struct shell *sh, unsigned i, const char *text,
 		*at = '\0';
 		return 0;
 	}
-	if (!strcmp(settings[i].name, "table") &&
-	    !(text = table_name(sh, text)))
-		return fault_set(why, -ENOENT, "is no table here");
 	if (strlen(text) >= SETTING_MAX)
 		return fault_set(why, -EINVAL, "is too long");
 	memcpy(before, at, SETTING_MAX);
 	snprintf(at, SETTING_MAX, "%s", text);
 	rc = cli_set(o, &sh->o, at, why);
-	if (!rc && !strcmp(settings[i].name, "epoch") &&
-	    !places_only(sh->p, sh->o.from.only)) {
-		rc = fault_set(why, -ENOENT, "is no epoch here");
-		memcpy(at, before, SETTING_MAX);
-		epochs_of(&sh->o.from.only, *at ? at : NULL);
-	}
 	if (rc < 0)
 		memcpy(at, before, SETTING_MAX);
 	return rc;

@@ -28,13 +28,11 @@ static void catch_interrupts(void)
 	sigaction(SIGINT, &a, NULL);
 }
 
-/* In the child. */
+/* In the child, which asks by connections of its own. */
 static int run_command(struct shell *sh)
 {
-	static struct places other;
+	static struct places p;
 	struct opts *o = &sh->o;
-	const struct places_options before = o->from;
-	struct places *p = sh->p;
 
 	cli_signals();
 	for (int i = sh->argc; i > 0; i--) /* room for argv[0] */
@@ -46,15 +44,8 @@ static int run_command(struct shell *sh)
 	options_read(o, sh->argc + 1, sh->argv);
 	if (!sh->terminal && o->keys.file && !strcmp(o->keys.file, "-"))
 		cli_usage(&cli, "--keys -: standard input holds the commands");
-	if (o->from.region != before.region || o->from.verbs != before.verbs ||
-	    o->from.cluster.cluster != before.cluster.cluster ||
-	    o->from.snapshots != before.snapshots || places_piped(p)) {
-		sources_open(&other, o);
-		p = &other;
-	} else if (!places_only(p, o->from.only)) {
-		cli_fail("no epoch %s", o->from.only.text);
-	}
-	return run(o, p);
+	sources_open(&p, o);
+	return run(o, &p);
 }
 
 static int run_in_child(struct shell *sh)

@@ -38,6 +38,35 @@ static bool ask_place(struct ask *a, const struct target *t, unsigned place,
 	return !a->fell;
 }
 
+/* Counters of all places: each has its own. Returns how many are 0. */
+static size_t sum_all(struct ask *a, const struct target *t,
+		      const uint8_t *const *keys, size_t n,
+		      struct reply *const *reply)
+{
+	uint64_t sum[QUERY_BATCH] = {0};
+	size_t left = 0;
+
+	for (unsigned p = 0; p < a->places->n && !a->fell; p++) {
+		if (place_repeats(a->places, p) ||
+		    !ask_place(a, t, p, keys, n, reply))
+			continue;
+		for (size_t i = 0; i < n; i++) {
+			reply[i]->unreadable |= reply[i]->answer ==
+						ANSWER_UNREADABLE;
+			if (reply[i]->answer == ANSWER_FOUND)
+				sum[i] += reply[i]->count;
+		}
+	}
+	for (size_t i = 0; i < n; i++) {
+		reply[i]->count = sum[i];
+		reply[i]->answer = reply[i]->unreadable ? ANSWER_UNREADABLE
+				   : sum[i]		? ANSWER_FOUND
+							: ANSWER_NOT_FOUND;
+		left += !sum[i];
+	}
+	return left;
+}
+
 /* Through the places, with fewer and fewer keys. Those without an answer are
  * unreadable if something was, not found else. Returns how many they are. */
 static size_t ask_all(struct ask *a, const struct target *t,
@@ -56,6 +85,8 @@ static size_t ask_all(struct ask *a, const struct target *t,
 		of[i]->unreadable = false;
 		of[i]->source = NULL;
 	}
+	if (a->sum)
+		return sum_all(a, t, keys, n, reply);
 	for (unsigned p = 0; p < a->places->n && left && !a->fell; p++)
 		if (ask_place(a, t, p, key, left, of))
 			left = still_open(&a->places->place[p], a->places, key,
@@ -79,11 +110,11 @@ static void ask_alike(struct ask *a, const struct target *t,
 		places_of_key(p, keys[0], t->t->key_len);
 		left = ask_all(a, t, keys, n, reply);
 	} while (a->fell || places_stale(p));
-	if (!left || !places_incomplete(p))
+	if ((!left && !a->sum) || !places_incomplete(p))
 		return;
 	collectors_failed_set(p->collectors);
 	for (size_t i = 0; i < n; i++)
-		if (reply[i]->answer == ANSWER_NOT_FOUND)
+		if (a->sum || reply[i]->answer == ANSWER_NOT_FOUND)
 			reply[i]->answer = ANSWER_UNREADABLE;
 }
 

@@ -13,6 +13,7 @@
 struct ask {
 	struct places *places;
 	struct query_rule rule; /* copies 0: the kind's default */
+	bool sum;		/* counters: over all places */
 	bool fell;		/* a collector can no longer be reached */
 };
 

@@ -50,7 +50,6 @@ static int open_ssh(struct collectors *c, struct source *s, unsigned i,
 {
 	int rc = c->ssh[i] ? 0 : start_ssh(c, i, f);
 
-	s->piped = true;
 	return rc < 0 ? rc : ssh_memory(&s->memory, c->ssh[i], f);
 }
 

@@ -24,7 +24,6 @@ struct source {
 	const char *path; /* of messages */
 	struct memory *memory;	 /* NULL: lost */
 	bool live;		 /* a region: its epochs change */
-	bool piped;		 /* by ssh: not to be shared by processes */
 	bool fresh;		 /* far, and renewed for the keys in hand */
 	uint64_t oldest, newest; /* when it was listed */
 };

@@ -233,44 +233,6 @@ bool places_incomplete(const struct places *p)
 	return p->collectors && collectors_incomplete(p->collectors);
 }
 
-bool places_far(const struct places *p)
-{
-	for (unsigned i = 0; i < p->sources; i++)
-		if (p->source[i].memory && p->source[i].memory->far)
-			return true;
-	return false;
-}
-
-bool places_piped(const struct places *p)
-{
-	for (unsigned i = 0; i < p->sources; i++)
-		if (p->source[i].piped)
-			return true;
-	return false;
-}
-
-static void all_far(struct places *p, void (*what)(struct memory *m))
-{
-	for (unsigned i = 0; i < p->sources; i++)
-		if (p->source[i].memory && p->source[i].memory->far)
-			what(p->source[i].memory);
-}
-
-void places_plan(struct places *p)
-{
-	all_far(p, memory_plan);
-}
-
-void places_fetch(struct places *p)
-{
-	all_far(p, memory_fetch);
-}
-
-void places_done(struct places *p)
-{
-	all_far(p, memory_done);
-}
-
 unsigned source_tables(const struct source *s)
 {
 	return s->memory ? s->memory->tables : 0;

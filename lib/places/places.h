@@ -92,19 +92,6 @@ bool places_fell(struct places *p, unsigned source);
 bool places_incomplete(const struct places *p);
 
 /*
- * What is loaded between plan and fetch is noted, and seems to be zero; then
- * the same loads, in the same order, find it; until done. Far memory takes one
- * round trip for all of it.
- */
-bool places_far(const struct places *p); /* whether it is worth while */
-void places_plan(struct places *p);
-void places_fetch(struct places *p);
-void places_done(struct places *p);
-
-/* Whether a source is at the end of a pipe: a child must open its own. */
-bool places_piped(const struct places *p);
-
-/*
  * Whether an earlier source, a region, has a snapshot's epoch too: what sums
  * up or lists must not take it twice.
  */

@@ -30,7 +30,6 @@ struct batch {
 	struct reply reply[QUERY_BATCH];
 	const uint8_t *key[QUERY_BATCH];
 	const struct truth_key *want[QUERY_BATCH];
-	int rc[QUERY_BATCH]; /* why there is no sum of a counter */
 	size_t n;
 };
 
@@ -52,7 +51,11 @@ static void judge(const struct verifying *w, const struct batch *b)
 static void ask_batch(const struct verifying *w, unsigned copies,
 		      struct batch *b)
 {
-	struct ask ask = {.places = w->v->places, .rule = w->v->rule};
+	struct ask ask = {
+		.places = w->v->places,
+		.rule = w->v->rule,
+		.sum = w->truth->t->kind == TABLE_KEYINC,
+	};
 	struct reply *reply[QUERY_BATCH];
 
 	if (!ask.rule.copies)
@@ -76,85 +79,13 @@ static bool is_asked(const struct verifying *w, const struct truth_key *k)
 	return whole;
 }
 
-/* The sum over all epochs: each has counters of its own. */
-static int count_one(uint64_t *sum, const struct verifying *w, unsigned copies,
-		     const uint8_t *key)
-{
-	struct places *p = w->v->places;
-
-	*sum = 0;
-	places_of_key(p, key, w->target.t->key_len);
-	for (unsigned i = 0; i < p->n; i++) {
-		struct view view;
-		uint64_t n;
-		int rc;
-
-		if (place_repeats(p, i) ||
-		    !target_view(&view, p, &w->target, i))
-			continue;
-		rc = count_query(&n, &view, copies, key);
-		if (rc < 0) {
-			places_fell(p, p->place[i].source);
-			return rc;
-		}
-		*sum += n;
-	}
-	return places_incomplete(p) ? -EHOSTUNREACH : 0;
-}
-
-static void count_round(const struct verifying *w, struct batch *b)
-{
-	for (size_t i = 0; i < b->n; i++) {
-		unsigned copies = w->v->rule.copies;
-		uint64_t sum;
-
-		b->rc[i] = count_one(&sum, w,
-				     copies ? copies : b->want[i]->copies,
-				     b->key[i]);
-		b->reply[i] = (struct reply){
-			.answer = b->rc[i] ? ANSWER_UNREADABLE
-				  : sum	   ? ANSWER_FOUND
-					   : ANSWER_NOT_FOUND,
-			.count = sum,
-		};
-	}
-}
-
-/* All keys of a batch; if a machine is lost on the way its mirror may do. */
-static void count_batch(const struct verifying *w, struct batch *b)
-{
-	struct places *p = w->v->places;
-	struct collectors *c = p->collectors;
-	unsigned lost;
-
-	do {
-		lost = c ? collectors_lost(c) : 0;
-		if (places_far(p)) {
-			places_refresh(p);
-			places_plan(p);
-			count_round(w, b);
-			places_fetch(p);
-			count_round(w, b);
-			places_done(p);
-		} else {
-			count_round(w, b);
-		}
-	} while (c && lost != collectors_lost(c));
-	for (size_t i = 0; i < b->n; i++)
-		if (b->rc[i] == -EHOSTUNREACH)
-			collectors_failed_set(c);
-}
-
 /* Asks a batch, judges the answers, and empties it. */
 static int finish_batch(const struct verifying *w, unsigned copies,
 			struct batch *b)
 {
 	if (!b->n)
 		return 0;
-	if (copies)
-		ask_batch(w, copies, b);
-	else
-		count_batch(w, b);
+	ask_batch(w, copies, b);
 	if (w->v->places->gone)
 		return -EIO;
 	judge(w, b);
@@ -162,8 +93,7 @@ static int finish_batch(const struct verifying *w, unsigned copies,
 	return 0;
 }
 
-/* Of the keys that were stored in so many copies, no more are asked; counters
- * (copies 0) are asked together. */
+/* Of the keys that were stored in so many copies, no more are asked. */
 static int verify_copies(const struct verifying *w, unsigned copies,
 			 struct batch *b)
 {
@@ -174,7 +104,7 @@ static int verify_copies(const struct verifying *w, unsigned copies,
 	for (size_t i = 0; i < m->n && !rc && !*w->v->stop; i++) {
 		const struct truth_key *k = keymap_record(m, i);
 
-		if (copies && (k->copies != copies || !is_asked(w, k)))
+		if (k->copies != copies || !is_asked(w, k))
 			continue;
 		b->want[b->n] = k;
 		b->key[b->n++] = keymap_key(m, i);
@@ -187,8 +117,7 @@ static int verify_copies(const struct verifying *w, unsigned copies,
 static int verify_keys(const struct verifying *w)
 {
 	struct batch *b = malloc(sizeof(*b));
-	unsigned left = w->truth->t->kind == TABLE_KEYINC ? 1
-							  : w->truth->copies;
+	unsigned left = w->truth->copies;
 	int rc = b ? 0 : -ENOMEM;
 
 	for (; left && !rc && !*w->v->stop; left &= left - 1)
