@@ -10,7 +10,6 @@
 #include "places/ask.h"
 #include "reading/keys.h"
 #include "run.h"
-#include "sources.h"
 #include "threads/threads.h"
 
 enum keywrite_field {

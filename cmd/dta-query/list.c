@@ -3,8 +3,6 @@
  * list: entries of Append lists, oldest first, or how many there are; and with
  * -f new ones as they come.
  */
-#include "list.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +12,6 @@
 #include "base/text.h"
 #include "cli/table.h"
 #include "run.h"
-#include "sources.h"
 #include "wire/be.h"
 
 enum {

@@ -3,9 +3,70 @@
  * dta-query - ask a collector's memory: keys, paths, lists, counters; once, in
  * bulk, interactively; and check answers against what was reported.
  */
+#include <errno.h>
+#include <stdlib.h>
+
 #include "run.h"
 #include "shell.h"
-#include "sources.h"
+
+void sources_open(struct places *p, struct opts *o)
+{
+	struct fault f = {""};
+	int rc;
+
+	o->from.snapshot = o->snapshot;
+	o->from.cluster.stop = &cli_stop;
+	o->from.cluster.warn = cli_warn;
+	rc = places_open(p, &o->from, &f);
+	if (rc < 0 && cli_stop) { /* not lost: nobody waited for it */
+		places_close(p);
+		exit(CLI_NOTHING);
+	}
+	if (rc == -EINVAL && o->from.verbs)
+		cli_refuse("--verbs: %s", f.text);
+	if (rc < 0)
+		cli_fail("%s", f.text);
+}
+
+void sources_check(const struct places *p)
+{
+	if (p->gone)
+		cli_fail("%s: %s", p->source[0].path, p->gone);
+}
+
+void sources_pick(struct targets *out, const struct places *p, int kind,
+		  const char *name)
+{
+	struct fault f = {""};
+
+	if (targets_pick(out, p, kind, name, &f) < 0)
+		cli_fail("%s", f.text);
+}
+
+static int run_verb(const struct opts *o, struct places *p)
+{
+	switch (o->verb) {
+	case VERB_LIST:
+		return run_list(o, p);
+	case VERB_VERIFY:
+		return run_verify(o, p);
+	case VERB_TOP:
+		return run_top(o, p);
+	case VERB_WHY:
+		return run_why(o, p);
+	default:
+		return run_keys(o, p);
+	}
+}
+
+int run(const struct opts *o, struct places *p)
+{
+	int rc = run_verb(o, p);
+
+	/* Not all could be asked. */
+	return p->collectors && collectors_failed(p->collectors) ? CLI_FAIL
+								 : rc;
+}
 
 int main(int argc, char **argv)
 {

@@ -33,22 +33,11 @@ struct builtin {
 };
 extern const struct builtin builtins[];
 
-/* Says that a word is no command, and which was meant. */
-void no_command(const char *word);
-
 /* What can be set: an option's name, and how its default is shown. */
 struct setting {
 	const char *name, *normal;
 };
 extern const struct setting settings[SETTINGS];
-
-/* Takes over what the command line said. */
-void settings_begin(struct shell *sh);
-const char *setting_text(const struct shell *sh, unsigned i);
-/* text NULL: to the default. Returns 0, or -errno and why is what to say behind
- * the value. */
-int setting_change(struct shell *sh, unsigned i, const char *text,
-		   struct fault *why);
 
 /*
  * The shell: every command is o, changed by its own options. The exit status of

@@ -7,11 +7,9 @@
 #include <string.h>
 
 #include "cli/table.h"
-#include "list.h"
 #include "places/ask.h"
 #include "reading/keys.h"
 #include "run.h"
-#include "sources.h"
 
 enum {
 	LINES = 10, /* where nothing is said */

@@ -10,7 +10,6 @@
 #include "places/verify.h"
 #include "reading/lines.h"
 #include "run.h"
-#include "sources.h"
 
 enum {
 	CHECKSUM_BITS = 32, /* of slots, and of hops */

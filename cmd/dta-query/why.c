@@ -11,8 +11,6 @@
 #include "places/ask.h"
 #include "query/absent.h"
 #include "run.h"
-#include "sources.h"
-#include "writers.h"
 #include "cli/table.h"
 
 enum field {

@@ -842,7 +842,7 @@ last_values() { # table
 		import os, pty, select, sys, time
 		pid, fd = pty.fork()
 		if pid == 0:
-		    os.environ.update(TERM="xterm", XDG_STATE_HOME=os.getcwd())
+		    os.environ.update(TERM="xterm", HOME=os.getcwd())
 		    os.execvp("dta-query", ["dta-query", "-i", "--region", sys.argv[1]])
 		seen = b""
 		def until(what):
@@ -870,7 +870,7 @@ last_values() { # table
 	run python3 typist.py "$NAME"
 	echo "$output"
 	[ "$status" = 3 ] # of the last command
-	grep -q 'policy.*unique' dta/history
+	grep -q 'policy.*unique' .dta_history
 }
 
 @test "full disk: exit 1, and why" {
