@@ -31,11 +31,4 @@ void list_each(const struct opts *o, struct places *p, const struct targets *t,
 	       void (*take)(void *ctx, unsigned target, const uint8_t *entry),
 	       void *ctx);
 
-/*
- * Lines on stderr for each program that writes a region, by their pages
- * (ledger/page.h), of this machine: what came in, what was lost and why most of
- * it; or that there is none, or some that cannot be seen.
- */
-void writers_tell(const char *region);
-
 #endif

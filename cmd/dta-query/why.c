@@ -3,15 +3,20 @@
  * why: every unit that a key may be in, in every epoch, and what is in it; then
  * what that most likely means, in words on stderr.
  */
+#include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "reading/keys.h"
-#include "places/ask.h"
-#include "query/absent.h"
-#include "run.h"
+#include "base/text.h"
+#include "cli/page.h"
 #include "cli/table.h"
+#include "ledger/page.h"
+#include "places/ask.h"
+#include "query/load.h"
+#include "reading/keys.h"
+#include "run.h"
 
 enum field {
 	KEY,
@@ -39,6 +44,229 @@ static const struct row_field fields[FIELDS] = {
 	[SOURCE] = {"source", ROW_STR, 8, ROW_TAG, .spare = 1},
 	[TABLE] = {"table", ROW_STR, 8, ROW_TAG, .spare = 1},
 };
+
+/*
+ * Whose units are all other keys' was overwritten or never reported. Of the
+ * keys that were stored, 1 - s are overwritten (s: load.average); of those that
+ * never were, u^N look the same (u: load.used_share, N copies). With a = load
+ * and u = 1 - exp(-N a), 1 - s is the mean of (1 - exp(-N x))^N over the ages x
+ * from 0 to a, which is never below u^N / (N + 1), since that over x^N falls
+ * with x. So what is seen is at most N + 1 times as likely of a key that was
+ * never reported: 3 times with 2 copies, and less the fuller the table. Nobody
+ * knows how many of the keys that are asked for were reported; without that,
+ * odds of less than 20 to 1 decide nothing, and these are never more than 17.
+ * So it is told what may be, and what would tell them apart.
+ */
+/* What was seen of one key. */
+struct absent {
+	bool any;	   /* an epoch was there to be looked at */
+	bool unreadable;   /* some unit was not */
+	bool back;	   /* the other direction of the flow is there */
+	bool listed;	   /* there are keys known to have been reported, */
+	bool known;	   /* and it is one of them */
+	unsigned copies;   /* that were looked at */
+	unsigned taken;	   /* epochs in which all units are other keys' */
+	uint64_t taken_in; /* the newest of them */
+	uint64_t gone;	   /* epochs 1 to this are, 0: none */
+};
+
+enum {
+	ABSENT_TEXT = 512,
+};
+
+/* A share of stored keys that is worth a larger table. */
+static const double MANY_GONE = 0.05;
+
+static double or_else(double known, double bound)
+{
+	return isnan(known) ? bound : known;
+}
+
+/* What the load of a table means to its keys. l->used > 0. */
+static void absent_load(char text[ABSENT_TEXT], const struct table *t,
+			const struct load *l)
+{
+	bool known = !isnan(l->load);
+	const char *below = known ? "" : "less than ";
+
+	snprintf(text, ABSENT_TEXT,
+		 "%.3g%% of its %s are in use (load %s%.3g); the oldest key is "
+		 "still found with %s%.3g%%, any with %s%.3g%%",
+		 100 * l->used_share,
+		 t->kind == TABLE_POSTCARD ? "chunks"
+		 : t->kind == TABLE_KEYINC ? "counters"
+					   : "slots",
+		 known ? "" : "above ", or_else(l->load, l->above), below,
+		 100 * or_else(l->success, l->success_below), below,
+		 100 * or_else(l->average, l->average_below));
+}
+
+/* All of its units are other keys', and nothing else tells. */
+static const char *either(char room[ABSENT_TEXT], const struct absent *a,
+			  const struct load *l)
+{
+	double lost = 1 - or_else(l->average, l->average_below);
+
+	snprintf(room, ABSENT_TEXT,
+		 "whether it was overwritten or never reported cannot be told: "
+		 "%s%.3g%% of the keys that were stored are overwritten by "
+		 "now, and %.3g%% of those that never were look the same: %s"
+		 "keys that are known to be reported would tell (--known, with "
+		 "the --key-log of dta-translate)",
+		 isnan(l->average) ? "at least " : "", 100 * lost,
+		 100 * pow(l->used_share, a->copies),
+		 lost >= MANY_GONE ? "make the table larger (dta-plan); " : "");
+	return room;
+}
+
+/* Whether nothing is more likely than something else: then that is said. */
+static bool absent_is_open(const struct absent *a)
+{
+	return a->any && !a->unreadable && a->taken && !a->listed;
+}
+
+static const char *taken(char room[ABSENT_TEXT], const struct absent *a,
+			 const struct load *l)
+{
+	if (a->known && a->gone)
+		return "it was overwritten, or is in an epoch that is gone: it "
+		       "is one of the known keys, and all of its units are "
+		       "other keys' now";
+	if (a->known)
+		return "it was overwritten: it is one of the known keys, and "
+		       "all of its units are other keys' now";
+	if (a->listed)
+		return "it was never reported, or its reports were lost: it is "
+		       "none of the known keys, if these are all that came in";
+	if (l)
+		return either(room, a, l);
+	return "whether it was overwritten or never reported cannot be told";
+}
+
+/* What is likely. l: of the epoch taken_in, or of the newest one; NULL: not
+ * known. The text is in room, or a constant. */
+static const char *absent_why(char room[ABSENT_TEXT], const struct absent *a,
+			      const struct load *l)
+{
+	if (!a->any)
+		return "there is no epoch to look at";
+	if (a->unreadable)
+		return "it is in a damaged block";
+	if (a->taken)
+		return taken(room, a, l);
+	if (a->back)
+		return "only the other direction was reported";
+	if (a->gone && a->known)
+		return "it was reported in an epoch that is gone, or its "
+		       "reports were lost: it is one of the known keys, and "
+		       "one that was stored since leaves none of its units "
+		       "empty";
+	if (a->gone)
+		return "it was reported in an epoch that is gone, or never: "
+		       "one that was stored since leaves none of its units "
+		       "empty";
+	if (l && !l->used)
+		return "nothing was ever stored in this table: does "
+		       "dta-translate write here, and reports of this layout?";
+	if (a->known)
+		return "its reports were lost before they were stored: see "
+		       "missing and the drops in dta-translate's ledger";
+	return "it was never reported, or its reports were lost: one that was "
+	       "stored leaves none of its units empty";
+}
+
+struct writers {
+	const char *region;
+	unsigned n, hidden;	 /* seen; that may not be read */
+	struct ledger_page page; /* the one in hand */
+};
+
+/* A region's name, without the slash of shm_open(3), or out of its path. */
+static const char *bare(const char *region)
+{
+	static const char dir[] = "/dev/shm/";
+
+	if (!strncmp(region, dir, strlen(dir)))
+		return region + strlen(dir);
+	return region + (*region == '/');
+}
+
+/* Of one stage: what came in, if that is counted there, and what was lost. */
+static void tell_stage(const struct ledger_page *p, unsigned stage)
+{
+	const struct ledger_counter *worst = NULL;
+	const char *unit = p->stage[stage].unit;
+	uint64_t in = 0, lost = 0;
+	bool has_in = false;
+	char text[128];
+
+	for (unsigned i = 0; i < p->counters; i++) {
+		const struct ledger_counter *c = &p->counter[i];
+
+		if (c->stage != stage)
+			continue;
+		has_in |= c->role == LEDGER_IN;
+		in += c->role == LEDGER_IN ? c->value : 0;
+		if (c->role != LEDGER_LOSS)
+			continue;
+		lost += c->value;
+		if (!worst || c->value > worst->value)
+			worst = c;
+	}
+	if (!has_in && !lost)
+		return;
+	if (lost)
+		snprintf(text, sizeof(text),
+			 "%" PRIu64 "%s%s lost (%s %" PRIu64 ")", lost,
+			 has_in ? "" : " ", has_in ? "" : unit, worst->name,
+			 worst->value);
+	if (has_in)
+		cli_warn("%s (PID %u) writes this region; %s: %" PRIu64
+			 " %s came in, %s",
+			 p->program, p->pid, p->stage[stage].name, in, unit,
+			 lost ? text : "none lost");
+	else
+		cli_warn("%s (PID %u) writes this region; %s: %s", p->program,
+			 p->pid, p->stage[stage].name, text);
+}
+
+static void tell_writer(void *ctx, const char *name)
+{
+	struct writers *w = ctx;
+	struct ledger_owner owner;
+	int rc = ledger_page_read(&w->page, &owner, cli_page_dir(), name);
+
+	w->hidden += rc == -EACCES;
+	if (rc < 0 || !*w->page.region ||
+	    strcmp(bare(w->page.region), bare(w->region)) != 0)
+		return;
+	w->n++;
+	for (unsigned i = 0; i < w->page.stages; i++)
+		tell_stage(&w->page, i);
+}
+
+/*
+ * Lines on stderr for each program that writes a region, by their pages
+ * (ledger/page.h), of this machine: what came in, what was lost and why most of
+ * it; or that there is none, or some that cannot be seen.
+ */
+static void writers_tell(const char *region)
+{
+	static struct writers w;
+
+	w.region = region;
+	w.n = w.hidden = 0;
+	ledger_pages(cli_page_dir(), tell_writer, &w);
+	if (w.hidden)
+		cli_warn("%u program%s may not be looked at (%s/dta-ledger-*): "
+			 "whether they write region %s, and what they lost, "
+			 "their user and root can ask",
+			 w.hidden, text_s(w.hidden), cli_page_dir(), region);
+	else if (!w.n)
+		cli_warn("nobody here writes region %s now; what was lost, "
+			 "the ledgers of its writers told at their ends",
+			 region);
+}
 
 struct why {
 	struct row_field field[FIELDS];
