@@ -242,79 +242,36 @@ static void spread(const struct wire *w, const struct memory_piece *p,
 	}
 }
 
-/* Requests that were sent, oldest first, and are not answered. */
-struct flight {
-	struct {
-		struct at from, end;
-		uint32_t bytes;
-		size_t sent;
-	} r[WIRE_AHEAD];
-	unsigned first, n;
-	size_t sent; /* bytes of all of them */
-};
-
-/*
- * Asks for more, unless so much is asked already that nobody may be reading it:
- * who serves writes an answer before the next request is read.
- */
-static int ask_more(struct wire *w, struct flight *f,
-		    const struct memory_piece *p, size_t n, struct at *at)
+/* One request, and its answer. */
+static int exchange(struct wire *w, const struct memory_piece *p, size_t n,
+		    struct at *at, struct fault *f)
 {
-	while (at->piece < n && f->n < WIRE_AHEAD &&
-	       f->sent < WIRE_AHEAD_BYTES) {
-		unsigned i = (f->first + f->n) % WIRE_AHEAD;
-		struct at end = ask(w, p, n, *at, &f->r[i].bytes);
-		size_t len = 4 + (size_t)be32_load(w->request) * WIRE_PIECE;
-		int rc;
-
-		if (f->n && f->sent + len > WIRE_AHEAD_BYTES)
-			return 0;
-		rc = give(w->fd, w->request, len, true, w->stop);
-		if (rc < 0)
-			return rc;
-		f->r[i].from = *at;
-		f->r[i].end = *at = end;
-		f->r[i].sent = len;
-		f->sent += len;
-		f->n++;
-	}
-	return 0;
-}
-
-/* The answer to the oldest request. */
-static int take_one(struct wire *w, struct flight *f,
-		    const struct memory_piece *p, struct fault *why)
-{
-	uint32_t bytes = f->r[f->first].bytes;
+	uint32_t bytes;
+	struct at end = ask(w, p, n, *at, &bytes);
+	size_t len = 4 + (size_t)be32_load(w->request) * WIRE_PIECE;
 	uint8_t head[4];
-	int rc = take(w->fd, head, sizeof(head), w->stop);
+	int rc = give(w->fd, w->request, len, true, w->stop);
 
+	if (!rc)
+		rc = take(w->fd, head, sizeof(head), w->stop);
 	if (!rc && be32_load(head) != bytes)
-		return fault_set(why, -EBADMSG, "an answer that is none");
+		return fault_set(f, -EBADMSG, "an answer that is none");
 	if (!rc)
 		rc = take(w->fd, w->answer, bytes, w->stop);
 	if (rc < 0)
-		return silent(rc, why);
-	spread(w, p, f->r[f->first].from, f->r[f->first].end);
-	f->sent -= f->r[f->first].sent;
-	f->first = (f->first + 1) % WIRE_AHEAD;
-	f->n--;
+		return silent(rc, f);
+	spread(w, p, *at, end);
+	*at = end;
 	return 0;
 }
 
 int wire_read(struct wire *w, const struct memory_piece *p, size_t n,
 	      struct fault *f)
 {
-	struct flight flight = {.n = 0};
 	struct at at = {0};
-	int rc;
+	int rc = 0;
 
-	do {
-		rc = ask_more(w, &flight, p, n, &at);
-		if (rc < 0)
-			return silent(rc, f);
-		if (flight.n)
-			rc = take_one(w, &flight, p, f);
-	} while (!rc && flight.n + (n - at.piece));
+	while (at.piece < n && !rc)
+		rc = exchange(w, p, n, &at, f);
 	return rc;
 }

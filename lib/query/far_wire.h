@@ -19,15 +19,12 @@
 #include "query/far.h"
 
 enum {
-	WIRE_VERSION = 1,
-	WIRE_PIECES = 4096,   /* of a request */
-	WIRE_BYTES = 1 << 20, /* of an answer */
+	WIRE_VERSION = 2,
+	WIRE_PIECES = 65536,   /* of a request */
+	WIRE_BYTES = 16 << 20, /* of an answer */
 	WIRE_HELLO = 16,
 	WIRE_PIECE = 12,
 	WIRE_REQUEST = 4 + WIRE_PIECES * WIRE_PIECE,
-	/* Requests without an answer: as many as any pipe takes unread. */
-	WIRE_AHEAD = 32,
-	WIRE_AHEAD_BYTES = 2048,
 };
 
 /*
@@ -55,8 +52,7 @@ void wire_fini(struct wire *w);
  */
 int wire_hello(struct wire *w, uint64_t *size, struct fault *f);
 
-/* All pieces: what one answer does not hold is asked for before it comes, so
- * that long pieces take one round trip. -errno as above. */
+/* All pieces, by as few requests as they fit in. -errno as above. */
 int wire_read(struct wire *w, const struct memory_piece *p, size_t n,
 	      struct fault *f);
 

@@ -809,8 +809,8 @@ all_right() { # truth [option...]
 	answer 'exit 127' "cannot be asked (ssh ended with status 127)"
 	answer 'echo Welcome' "an answer that is none; a shell there"
 	answer "printf 'DTAm\\0\\7\\0\\0\\0\\0\\0\\0\\0\\0\\0\\1'" \
-		"its dta-dump serve is of version 7, this program knows version 1: install"
-	answer "printf 'DTAm\\0\\1\\0\\0\\0\\0\\0\\0\\0\\1\\0\\0'; cat /dev/zero" \
+		"its dta-dump serve is of version 7, this program knows version 2: install"
+	answer "printf 'DTAm\\0\\2\\0\\0\\0\\0\\0\\0\\0\\1\\0\\0'; cat /dev/zero" \
 		"an answer that is none"
 	answer "head -c 4 | dta-dump serve $NAME-a" \
 		"cannot be asked (ssh ended with status 1)"

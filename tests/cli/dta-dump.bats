@@ -495,7 +495,7 @@ request() { # pieces
 		request "$(piece 1 9)"
 	} | dta-dump serve "$NAME" >out
 	{
-		printf 'DTAm0001 0000 %016x 0000001b' "$size" | sed 's/^DTAm/4454416d/' | xxd -r -p
+		printf 'DTAm0002 0000 %016x 0000001b' "$size" | sed 's/^DTAm/4454416d/' | xxd -r -p
 		head -c 8 "/dev/shm/$NAME"
 		tail -c +20481 "/dev/shm/$NAME" | head -c 16
 		tail -c 3 "/dev/shm/$NAME"
@@ -511,7 +511,7 @@ request() { # pieces
 	}
 	request "$(piece $((size - 3)) 4)" >request
 	bad "not in the region"
-	request "$(piece 0 1048577)" >request
+	request "$(piece 0 16777217)" >request
 	bad "too much at once"
 	printf 00000000 | xxd -r -p >request
 	bad "a request that is none"
