@@ -7,7 +7,6 @@
 
 #include "cli/table.h"
 #include "options.h"
-#include "places/ask.h"
 #include "reading/keys.h"
 #include "run.h"
 #include "threads/threads.h"
@@ -308,7 +307,7 @@ static void ask_alone(struct bulk *b, struct places *p)
 		keys_tell(&b->keys);
 		ask_batch(b, p);
 		sources_check(p);
-		if (cli_stop && places_incomplete(p))
+		if (cli_stop && p->incomplete)
 			break; /* in the middle of asking */
 		print_batch(b);
 		/* No more at hand: a pipe's writer may wait for answers. */
@@ -487,7 +486,7 @@ static void ask_abreast(struct bulk *all)
  * measured together. */
 static bool is_abreast(const struct opts *o, const struct places *p)
 {
-	return o->cores > 1 && o->keys.file && !p->collectors &&
+	return o->cores > 1 && o->keys.file && !p->clustered &&
 	       !o->from.verbs &&
 	       (o->summary || o->format != ROW_TEXT || !isatty(STDOUT_FILENO));
 }

@@ -347,11 +347,11 @@ static void locate(struct entries *e, unsigned target, uint32_t list,
 		*begin = realloc(*begin, (e->p->n + 1) * 2 * sizeof(**begin));
 		if (!*begin)
 			cli_fail("out of memory");
-		if (!e->o->count_only || e->p->collectors)
+		if (!e->o->count_only || e->p->clustered)
 			find_begins(e, target, list, *begin, *begin + e->p->n);
 	} while (e->fell && !cli_stop);
-	if (places_incomplete(e->p))
-		collectors_failed_set(e->p->collectors);
+	if (e->p->incomplete)
+		places_failed(e->p);
 }
 
 /* One list in all epochs, oldest first: the order in which it was written. */
@@ -387,7 +387,7 @@ static void print_all(struct entries *e)
 		     !cli_stop &&
 		     next_list(e, e->targets.target[i].t, &at, &list);
 		     n++) {
-			if (e->p->collectors && n % LISTS_PER_LOOK == 0)
+			if (e->p->clustered && n % LISTS_PER_LOOK == 0)
 				places_refresh(e->p);
 			print_places(e, i, list);
 		}
@@ -530,8 +530,8 @@ static void begin(struct follow *f)
 
 		while (next_list(e, e->targets.target[i].t, &at, &list)) {
 			go_to_list(e, list);
-			if (places_incomplete(e->p))
-				collectors_failed_set(e->p->collectors);
+			if (e->p->incomplete)
+				places_failed(e->p);
 			begin_list(f, i, list);
 		}
 	}
@@ -545,8 +545,8 @@ static void turn(const struct entries *e, unsigned source, struct reading r[2])
 
 	if (next < first) {
 		cli_warn("%s%sepochs %llu to %llu went by unread",
-			 e->p->collectors ? s->name : "",
-			 e->p->collectors ? ": " : "", (unsigned long long)next,
+			 e->p->clustered ? s->name : "",
+			 e->p->clustered ? ": " : "", (unsigned long long)next,
 			 (unsigned long long)first - 1);
 		next = first;
 	}
@@ -606,8 +606,7 @@ static int follow(struct entries *e)
 	if (!f)
 		cli_fail("out of memory");
 	f->e = e;
-	if (e->p->collectors && collectors_here(e->p->collectors, "--follow",
-						"list --follow", &why) < 0)
+	if (places_here(e->p, "--follow", "list --follow", &why) < 0)
 		cli_fail("%s", why.text);
 	begin(f);
 	for (unsigned polls = 1; !cli_stop; polls++) {

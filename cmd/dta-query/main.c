@@ -15,8 +15,8 @@ void sources_open(struct places *p, struct opts *o)
 	int rc;
 
 	o->from.snapshot = o->snapshot;
-	o->from.cluster.stop = &cli_stop;
-	o->from.cluster.warn = cli_warn;
+	o->from.stop = &cli_stop;
+	o->from.warn = cli_warn;
 	rc = places_open(p, &o->from, &f);
 	if (rc < 0 && cli_stop) { /* not lost: nobody waited for it */
 		places_close(p);
@@ -64,8 +64,7 @@ int run(const struct opts *o, struct places *p)
 	int rc = run_verb(o, p);
 
 	/* Not all could be asked. */
-	return p->collectors && collectors_failed(p->collectors) ? CLI_FAIL
-								 : rc;
+	return p->failed ? CLI_FAIL : rc;
 }
 
 int main(int argc, char **argv)

@@ -63,7 +63,7 @@ static const struct cli_option options[] = {
 	 .read = add_snapshot},
 	{0, "cluster", "FILE",
 	 "ask the collectors of this cluster: each key its owner", CLI_STR,
-	 AT(from.cluster.cluster)},
+	 AT(from.cluster)},
 	{'t', "table", "NAME", "ask this table (name or id)", CLI_STR,
 	 AT(table)},
 	{'e', "epoch", "N[-M]", "ask these epochs only (0: all)", CLI_CALL,
@@ -215,8 +215,8 @@ static void check_verb(struct opts *o)
 	if (o->keys.file && o->keys.nargs)
 		cli_usage(&cli, "keys as arguments or from --keys, not both");
 	if (o->follow &&
-	    ((!o->from.region && !o->from.cluster.cluster) ||
-	     o->from.snapshots || o->from.only.text || o->count_only))
+	    ((!o->from.region && !o->from.cluster) || o->from.snapshots ||
+	     o->from.only.text || o->count_only))
 		cli_usage(&cli, "--follow needs a region, alone, or a cluster, "
 				"and entries");
 }
@@ -234,10 +234,10 @@ void options_read(struct opts *o, int argc, char **argv)
 		cli_from_env(&cli, o, "--region --verbs --snapshot --cluster",
 			     "DTA_REGION");
 	if (!o->from.region && !o->from.verbs && !o->from.snapshots &&
-	    !o->from.cluster.cluster)
+	    !o->from.cluster)
 		cli_usage(&cli, "--region, --verbs, --snapshot or --cluster is "
 				"missing");
-	if (o->from.cluster.cluster &&
+	if (o->from.cluster &&
 	    (o->from.region || o->from.verbs || o->from.snapshots))
 		cli_usage(&cli, "--cluster stands alone: without --region, "
 				"--verbs and --snapshot; dta-collect --restore "

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "asking/values.h"
+#include "values.h"
 #include "cli/cli.h"
 #include "reading/keys.h"
 #include "query/show.h"

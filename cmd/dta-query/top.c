@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "cli/table.h"
-#include "places/ask.h"
 #include "reading/keys.h"
 #include "run.h"
 

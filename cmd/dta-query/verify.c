@@ -356,7 +356,7 @@ static int verify_by_age(const struct verify *v, const struct truth_table *tt,
 	struct by_age a;
 	/* In older epochs, and on other collectors, keys overwrite no others.
 	 */
-	bool alone = v->places->n == 1 && !v->places->collectors;
+	bool alone = v->places->n == 1 && !v->places->clustered;
 	int rc;
 
 	if (tt->t->kind != TABLE_KEYWRITE && tt->t->kind != TABLE_POSTCARD)

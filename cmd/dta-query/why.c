@@ -13,7 +13,6 @@
 #include "cli/page.h"
 #include "cli/table.h"
 #include "ledger/page.h"
-#include "places/ask.h"
 #include "query/load.h"
 #include "reading/keys.h"
 #include "run.h"

@@ -2,12 +2,119 @@
 #include "places/places.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "hash/crc.h"
+#include "hash/family.h"
+#include "places/ssh.h"
 #include "snapshot/snapshot.h"
 #include "store/region.h"
 #include "verbs/verbs_reader.h"
+
+static int open_region(struct source *s, const char *name, struct fault *f)
+{
+	struct region *r;
+	int rc = region_open(&r, name, false, f);
+
+	if (!rc)
+		s->memory = region_memory(r);
+	return rc;
+}
+
+static bool is_far(const struct cluster_collector *a)
+{
+	return *a->host || *a->verbs;
+}
+
+/* A collector that was reached no longer is; says so, once. */
+static void lose(struct places *p, struct source *s, const char *why)
+{
+	if (s->lost)
+		return;
+	s->lost = true;
+	p->lost++;
+	if (!*p->o->stop) /* else we have lost patience, not it */
+		p->o->warn("collector %s: %s", s->name, why);
+}
+
+static int start_ssh(struct places *p, unsigned i, struct fault *f)
+{
+	const struct cluster_collector *a = &p->cluster.collector[i];
+
+	return ssh_start(&p->source[i].ssh, a->host, a->region, p->o->stop, f);
+}
+
+/* On another machine: by its network device if that can be. */
+static int open_other(struct places *p, unsigned i, struct fault *f)
+{
+	const struct cluster_collector *a = &p->cluster.collector[i];
+	struct source *s = &p->source[i];
+	int rc;
+
+	if (*a->verbs) {
+		rc = verbs_memory(&s->memory, a->verbs, p->o->stop, f);
+		if (!rc || !*a->host)
+			return rc;
+		p->o->warn("collector %s: %s; asking by ssh", s->name, f->text);
+	}
+	rc = s->ssh ? 0 : start_ssh(p, i, f);
+	return rc < 0 ? rc : ssh_memory(&s->memory, s->ssh, f);
+}
+
+static void open_collector(struct places *p, unsigned i)
+{
+	const struct cluster_collector *a = &p->cluster.collector[i];
+	struct source *s = &p->source[i];
+	struct fault f = {0};
+	int rc;
+
+	if (s->lost)
+		return;
+	if (is_far(a))
+		rc = open_other(p, i, &f);
+	else if (*a->region)
+		rc = open_region(s, a->region, &f);
+	else
+		rc = fault_set(&f, -ENOENT,
+			       "neither region, host nor verbs: by its "
+			       "ticket alone it cannot be asked");
+	if (rc < 0)
+		lose(p, s, f.text);
+}
+
+static int open_cluster(struct places *p, struct fault *f)
+{
+	int rc = cluster_read(&p->cluster, p->o->cluster, f);
+	struct fault why;
+
+	if (rc < 0)
+		return rc;
+	p->clustered = true;
+	p->sources = p->cluster.n;
+	/* All at once: each takes its time. */
+	for (unsigned i = 0; i < p->sources; i++) {
+		const struct cluster_collector *a = &p->cluster.collector[i];
+		struct source *s = &p->source[i];
+
+		snprintf(s->id, sizeof(s->id), "%u", a->id);
+		s->name = s->id;
+		s->path = *a->region   ? a->region
+			  : *a->ticket ? a->ticket
+				       : a->verbs;
+		s->live = true;
+		if (*a->host && !*a->verbs && start_ssh(p, i, &why) < 0)
+			lose(p, s, why.text);
+	}
+	for (unsigned i = 0; i < p->sources; i++)
+		open_collector(p, i);
+	if (p->lost == p->sources)
+		return fault_set(f, -EHOSTUNREACH,
+				 "%s: no collector can be asked",
+				 p->o->cluster);
+	return 0;
+}
 
 static struct source *add_source(struct places *p, const char *name,
 				 const char *path)
@@ -18,18 +125,14 @@ static struct source *add_source(struct places *p, const char *name,
 	return s;
 }
 
-static int open_region(struct places *p, const char *name, struct fault *f)
+static int open_here(struct places *p, const char *name, struct fault *f)
 {
 	struct source *s = add_source(p, "region", name);
 	struct fault why = {""};
-	struct region *r;
-	int rc = region_open(&r, name, false, &why);
+	int rc = open_region(s, name, &why);
 
-	if (rc < 0)
-		return fault_of(f, rc, name, &why);
-	s->memory = region_memory(r);
 	s->live = true;
-	return 0;
+	return rc < 0 ? fault_of(f, rc, name, &why) : 0;
 }
 
 static int open_snapshot(struct places *p, const char *path, struct fault *f)
@@ -47,13 +150,12 @@ static int open_snapshot(struct places *p, const char *path, struct fault *f)
 
 bool places_fell(struct places *p, unsigned source)
 {
-	const struct source *s = &p->source[source];
-	const char *why = memory_broken(s->memory);
+	const char *why = memory_broken(p->source[source].memory);
 
 	if (!why)
 		return false;
-	if (p->collectors)
-		collectors_lose(p->collectors, source, why);
+	if (p->clustered)
+		lose(p, &p->source[source], why);
 	else
 		p->gone = why;
 	return true;
@@ -68,7 +170,7 @@ static bool renew(struct places *p, unsigned source)
 
 static void add_place(struct places *p, struct place at)
 {
-	for (unsigned i = 0; p->collectors && i < p->n; i++)
+	for (unsigned i = 0; p->clustered && i < p->n; i++)
 		if (p->place[i].source == at.source &&
 		    p->place[i].epoch == at.epoch)
 			return; /* a generation's last epoch, the next's first
@@ -77,9 +179,9 @@ static void add_place(struct places *p, struct place at)
 }
 
 /* Adds the epochs of source i within these bounds, unless they are there. */
-static void add_epochs(void *ctx, unsigned i, uint64_t from, uint64_t until)
+static void add_epochs(struct places *p, unsigned i, uint64_t from,
+		       uint64_t until)
 {
-	struct places *p = ctx;
 	struct source *s = &p->source[i];
 
 	if (from < p->only.from)
@@ -113,16 +215,15 @@ static int open_sources(struct places *p, const struct places_options *o,
 {
 	int rc = 0;
 
-	if (o->cluster.cluster)
-		return collectors_open(&p->collectors, p->source, &p->sources,
-				       &o->cluster, f);
+	if (o->cluster)
+		return open_cluster(p, f);
 	if (o->verbs) {
 		struct source *s = add_source(p, "region", o->verbs);
 
 		s->live = true;
-		rc = verbs_memory(&s->memory, o->verbs, o->cluster.stop, f);
+		rc = verbs_memory(&s->memory, o->verbs, o->stop, f);
 	} else if (o->region) {
-		rc = open_region(p, o->region, f);
+		rc = open_here(p, o->region, f);
 	}
 	for (unsigned i = 0; i < o->snapshots && !rc; i++)
 		rc = open_snapshot(p, o->snapshot[i], f);
@@ -135,7 +236,7 @@ int places_open(struct places *p, const struct places_options *o,
 	const struct source *first = &p->source[0];
 	int rc;
 
-	*p = (struct places){.only = o->only};
+	*p = (struct places){.o = o, .only = o->only};
 	rc = open_sources(p, o, f);
 	if (rc < 0)
 		return rc;
@@ -145,7 +246,7 @@ int places_open(struct places *p, const struct places_options *o,
 	list_places(p);
 	if (p->gone)
 		return fault_set(f, -EIO, "%s: %s", first->path, p->gone);
-	if (!p->collectors && !p->n)
+	if (!p->clustered && !p->n)
 		return fault_set(f, -ENOENT, "no epoch %s: %s has %llu to %llu",
 				 o->only.text, first->path,
 				 (unsigned long long)first->oldest,
@@ -157,27 +258,74 @@ bool places_only(struct places *p, struct epochs only)
 {
 	p->only = only;
 	list_places(p);
-	return p->collectors || p->n > 0;
+	return p->clustered || p->n > 0;
+}
+
+/* The owner, or the one that its reports were mirrored to. */
+static void add_owner(struct places *p, const struct cluster_generation *g,
+		      unsigned owner)
+{
+	const struct cluster_member *m = &g->member[owner],
+				    *next = &g->member[(owner + 1) % g->n];
+	struct source *s = &p->source[m->collector],
+		      *mirror = &p->source[next->collector];
+
+	if (!s->lost) {
+		add_epochs(p, m->collector, m->from, m->until);
+		return;
+	}
+	if (!p->cluster.mirror || g->n < 2 || mirror->lost) {
+		p->incomplete = true;
+		return;
+	}
+	if (!s->mirrored)
+		p->o->warn("collector %s: asking its mirror, collector %s",
+			   s->name, mirror->name);
+	s->mirrored = true;
+	add_epochs(p, next->collector, next->from, next->until);
+}
+
+/* Its reporters picked the collector: it may be any. */
+static void add_members(struct places *p, const struct cluster_generation *g)
+{
+	for (unsigned k = 0; k < g->n; k++) {
+		const struct cluster_member *m = &g->member[k];
+
+		if (p->source[m->collector].lost)
+			p->incomplete = true;
+		else
+			add_epochs(p, m->collector, m->from, m->until);
+	}
 }
 
 void places_of_key(struct places *p, const uint8_t *key, size_t len)
 {
 	unsigned lost;
 
-	if (!p->collectors)
+	if (!p->clustered)
 		return;
 	do { /* one may turn out to be lost: its mirror may do */
-		lost = collectors_lost(p->collectors);
+		lost = p->lost;
 		p->n = 0;
-		collectors_of_key(p->collectors, key, len, add_epochs, p);
-	} while (lost != collectors_lost(p->collectors));
+		p->incomplete = false;
+		for (unsigned i = p->cluster.generations; i-- > 0;) {
+			const struct cluster_generation *g =
+				&p->cluster.generation[i];
+
+			if (p->cluster.by_address)
+				add_members(p, g);
+			else
+				add_owner(p, g, cluster_owner(g, key, len));
+		}
+	} while (lost != p->lost);
 }
 
 void places_close(struct places *p)
 {
 	for (unsigned i = 0; i < p->sources; i++)
 		memory_close(p->source[i].memory);
-	collectors_close(p->collectors);
+	if (p->clustered)
+		cluster_fini(&p->cluster);
 	free(p->place);
 }
 
@@ -185,7 +333,7 @@ void places_refresh(struct places *p)
 {
 	struct source *s = &p->source[0];
 
-	if (p->collectors) {
+	if (p->clustered) {
 		for (unsigned i = 0; i < p->sources; i++)
 			p->source[i].fresh = false;
 		return;
@@ -224,13 +372,35 @@ bool place_repeats(const struct places *p, unsigned place)
 	const struct place *at = &p->place[place];
 	const struct source *first = &p->source[0];
 
-	return !p->collectors && at->source && first->live &&
+	return !p->clustered && at->source && first->live &&
 	       at->epoch >= first->oldest && at->epoch <= first->newest;
 }
 
-bool places_incomplete(const struct places *p)
+void places_failed(struct places *p)
 {
-	return p->collectors && collectors_incomplete(p->collectors);
+	p->failed = p->failed || !*p->o->stop;
+}
+
+int places_here(const struct places *p, const char *what, const char *command,
+		struct fault *f)
+{
+	for (unsigned i = 0; p->clustered && i < p->sources; i++) {
+		const struct cluster_collector *a = &p->cluster.collector[i];
+
+		if (!is_far(a))
+			continue;
+		if (!*a->host || !*a->region)
+			return fault_set(f, -EREMOTE,
+					 "%s: collector %s is on another "
+					 "machine: run dta-query %s there",
+					 what, p->source[i].name, command);
+		return fault_set(f, -EREMOTE,
+				 "%s: collector %s is on another machine: ssh "
+				 "%s dta-query %s --region %s",
+				 what, p->source[i].name, a->host, command,
+				 a->region);
+	}
+	return 0;
 }
 
 unsigned source_tables(const struct source *s)
@@ -316,4 +486,178 @@ bool target_view(struct view *out, const struct places *p,
 	if (in)
 		memory_view(out, p->source[at->source].memory, in, at->epoch);
 	return in != NULL;
+}
+
+/* Puts the keys that are still without an answer in front; their number. */
+static size_t still_open(const struct place *at, const struct places *p,
+			 const uint8_t **key, struct reply **of, size_t n)
+{
+	const struct source *s = &p->source[at->source];
+	size_t left = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct reply *r = of[i];
+
+		if (r->answer == ANSWER_FOUND ||
+		    r->answer == ANSWER_AMBIGUOUS) {
+			r->source = s->name;
+			r->epoch = at->epoch;
+			continue;
+		}
+		r->unreadable |= r->answer == ANSWER_UNREADABLE;
+		key[left] = key[i];
+		of[left++] = r;
+	}
+	return left;
+}
+
+/* Keys at one place; false if the table is not there, or no longer. */
+static bool ask_place(struct ask *a, const struct target *t, unsigned place,
+		      const uint8_t *const *key, size_t n,
+		      struct reply *const *of)
+{
+	struct view view;
+
+	if (!target_view(&view, a->places, t, place))
+		return false;
+	query_keys(&view, &a->rule, key, n, of);
+	a->fell = places_fell(a->places, a->places->place[place].source);
+	return !a->fell;
+}
+
+/* Counters of all places: each has its own. Returns how many are 0. */
+static size_t sum_all(struct ask *a, const struct target *t,
+		      const uint8_t *const *keys, size_t n,
+		      struct reply *const *reply)
+{
+	uint64_t sum[QUERY_BATCH] = {0};
+	size_t left = 0;
+
+	for (unsigned p = 0; p < a->places->n && !a->fell; p++) {
+		if (place_repeats(a->places, p) ||
+		    !ask_place(a, t, p, keys, n, reply))
+			continue;
+		for (size_t i = 0; i < n; i++) {
+			reply[i]->unreadable |= reply[i]->answer ==
+						ANSWER_UNREADABLE;
+			if (reply[i]->answer == ANSWER_FOUND)
+				sum[i] += reply[i]->count;
+		}
+	}
+	for (size_t i = 0; i < n; i++) {
+		reply[i]->count = sum[i];
+		reply[i]->answer = reply[i]->unreadable ? ANSWER_UNREADABLE
+				   : sum[i]		? ANSWER_FOUND
+							: ANSWER_NOT_FOUND;
+		left += !sum[i];
+	}
+	return left;
+}
+
+/* Through the places, with fewer and fewer keys. Those without an answer are
+ * unreadable if something was, not found else. Returns how many they are. */
+static size_t ask_all(struct ask *a, const struct target *t,
+		      const uint8_t *const *keys, size_t n,
+		      struct reply *const *reply)
+{
+	const uint8_t *key[QUERY_BATCH];
+	struct reply *of[QUERY_BATCH];
+	size_t left = n;
+
+	for (size_t i = 0; i < n; i++) {
+		key[i] = keys[i];
+		of[i] = reply[i];
+		of[i]->answer = ANSWER_NOT_FOUND;
+		of[i]->agreed = of[i]->matched = of[i]->copies = 0;
+		of[i]->unreadable = false;
+		of[i]->source = NULL;
+	}
+	if (a->sum)
+		return sum_all(a, t, keys, n, reply);
+	for (unsigned p = 0; p < a->places->n && left && !a->fell; p++)
+		if (ask_place(a, t, p, key, left, of))
+			left = still_open(&a->places->place[p], a->places, key,
+					  of, left);
+	for (size_t i = 0; i < left; i++)
+		of[i]->answer = of[i]->unreadable ? ANSWER_UNREADABLE
+						  : ANSWER_NOT_FOUND;
+	return left;
+}
+
+/* Keys with the same owners. What falls away on the way is asked no more. */
+static void ask_alike(struct ask *a, const struct target *t,
+		      const uint8_t *const *keys, size_t n,
+		      struct reply *const *reply)
+{
+	struct places *p = a->places;
+	size_t left;
+
+	do {
+		a->fell = false;
+		places_of_key(p, keys[0], t->t->key_len);
+		left = ask_all(a, t, keys, n, reply);
+	} while (a->fell || places_stale(p));
+	if ((!left && !a->sum) || !p->incomplete)
+		return;
+	places_failed(p);
+	for (size_t i = 0; i < n; i++)
+		if (a->sum || reply[i]->answer == ANSWER_NOT_FOUND)
+			reply[i]->answer = ANSWER_UNREADABLE;
+}
+
+/* Whether keys of these hashes have the same owners everywhere. */
+static bool is_alike(const struct cluster *c, uint32_t a, uint32_t b)
+{
+	for (unsigned i = 0; i < c->generations; i++) {
+		unsigned n = c->generation[i].n;
+
+		if (hash_mod(a, n) != hash_mod(b, n))
+			return false;
+	}
+	return true;
+}
+
+static void ask_cluster(struct ask *a, const struct target *t,
+			const uint8_t *const *keys, size_t n,
+			struct reply *const *reply)
+{
+	const struct cluster *c = &a->places->cluster;
+	uint32_t hash[QUERY_BATCH];
+	bool asked[QUERY_BATCH] = {false};
+
+	for (size_t i = 0; i < n; i++)
+		hash[i] = c->by_address
+				  ? 0
+				  : crc(CRC_COLLECTOR, keys[i], t->t->key_len);
+	for (size_t i = 0; i < n; i++) {
+		const uint8_t *key[QUERY_BATCH];
+		struct reply *of[QUERY_BATCH];
+		size_t m = 0;
+
+		for (size_t k = i; k < n && !asked[i]; k++) {
+			if (asked[k] || !is_alike(c, hash[i], hash[k]))
+				continue;
+			asked[k] = k != i;
+			key[m] = keys[k];
+			of[m++] = reply[k];
+		}
+		if (m)
+			ask_alike(a, t, key, m, of);
+	}
+}
+
+void ask_keys(struct ask *a, const struct target *t, const uint8_t *const *keys,
+	      size_t n, struct reply *const *reply)
+{
+	if (a->places->clustered) {
+		places_refresh(a->places);
+		ask_cluster(a, t, keys, n, reply);
+		return;
+	}
+	do {
+		a->fell = false;
+		places_refresh(a->places);
+		ask_all(a, t, keys, n, reply);
+		/* An epoch cleared under the queries: its answers are void. */
+	} while (!a->fell && places_stale(a->places));
 }

@@ -3,7 +3,9 @@
  * places.h - where answers come from: the epochs of a region, newest first,
  * then those of the snapshots, in the order given. Or the collectors of a
  * cluster: then the places are those of one key, the epochs of its owner under
- * each generation, newest generation first.
+ * each generation, newest generation first. Where an owner cannot be reached,
+ * its mirror's epochs take their stead, if there is one; else the key is
+ * incomplete.
  *
  * A target is a table that is asked. It is found by the first source; in the
  * others, the table of the same id, kind, key and value lengths is its
@@ -12,9 +14,14 @@
 #ifndef PLACES_PLACES_H
 #define PLACES_PLACES_H
 
-#include "places/collectors.h"
+#include <stdatomic.h>
+
+#include "fleet/cluster.h"
+#include "query/query.h"
+#include "store/memory.h"
 
 enum {
+	SOURCES_MAX = CLUSTER_MAX,
 	SNAPSHOTS_MAX = 63,
 };
 
@@ -28,12 +35,31 @@ struct epochs {
 
 /* What is to be asked: a cluster, or a region and snapshots. */
 struct places_options {
-	struct collectors_options cluster; /* cluster NULL: none; stop, warn */
+	const char *cluster; /* its file; NULL: none */
 	const char *region;
 	const char *verbs; /* address of a collector */
 	const char *const *snapshot;
 	unsigned snapshots;
 	struct epochs only;
+	const atomic_int *stop; /* ends waiting when true */
+	/* What people are to know, though all goes on. */
+	void (*warn)(const char *fmt, ...)
+		__attribute__((format(printf, 1, 2)));
+};
+
+/* Of a cluster, source i is collector i of its file. */
+struct source {
+	const char *name; /* of the row: "region", or the snapshot's path */
+	const char *path; /* of messages */
+	struct memory *memory;	 /* NULL: lost */
+	bool live;		 /* a region: its epochs change */
+	bool fresh;		 /* far, and renewed for the keys in hand */
+	uint64_t oldest, newest; /* when it was listed */
+	/* A collector: */
+	char id[8];
+	struct ssh *ssh;
+	bool lost;     /* it cannot be reached, */
+	bool mirrored; /* and it was said who answers */
 };
 
 struct place {
@@ -42,13 +68,18 @@ struct place {
 };
 
 struct places {
+	const struct places_options *o;
 	struct source source[SOURCES_MAX];
 	unsigned sources;
 	struct place *place; /* newest first */
 	unsigned n;
-	struct epochs only;	       /* the epochs that are asked */
-	struct collectors *collectors; /* NULL: no cluster */
-	const char *gone; /* why the only source is, NULL: it is there */
+	struct epochs only; /* the epochs that are asked */
+	const char *gone;   /* why the only source is, NULL: it is there */
+	bool clustered;
+	struct cluster cluster;
+	unsigned lost;	 /* collectors */
+	bool incomplete; /* one was left out, of the key in hand */
+	bool failed;	 /* a question stayed without an answer, ever */
 };
 
 struct target {
@@ -88,8 +119,16 @@ bool place_stale(struct places *p, unsigned place);
  */
 bool places_fell(struct places *p, unsigned source);
 
-/* Whether something that was asked has no answer for want of a collector. */
-bool places_incomplete(const struct places *p);
+/* Something has no answer for want of a collector: places->failed, unless that
+ * is because nobody waits any more. */
+void places_failed(struct places *p);
+
+/*
+ * For what looks on for long: -EREMOTE if a collector is on another machine; f
+ * tells what cannot be done, and what to run there.
+ */
+int places_here(const struct places *p, const char *what, const char *command,
+		struct fault *f);
 
 /*
  * Whether an earlier source, a region, has a snapshot's epoch too: what sums
@@ -112,5 +151,23 @@ bool target_view(struct view *out, const struct places *p,
 /* Tables of a source: none if it is lost. */
 unsigned source_tables(const struct source *s);
 const struct table *source_table(const struct source *s, unsigned i);
+
+struct ask {
+	struct places *places;
+	struct query_rule rule; /* copies 0: the kind's default */
+	bool sum;		/* counters: over all places */
+	bool fell;		/* a collector can no longer be reached */
+};
+
+/*
+ * n <= QUERY_BATCH keys with CRC_HEADROOM bytes before each, asked of one table
+ * in all places: the newest answer wins. A key that an epoch does not have is
+ * looked for in the next; one that cannot be read there, too, and stays
+ * "unreadable" if no other has it. *reply[i] is filled in. The kind is the
+ * table's: keywrite, postcard or keyinc. Without a cluster, look at
+ * places->gone afterwards.
+ */
+void ask_keys(struct ask *a, const struct target *t, const uint8_t *const *keys,
+	      size_t n, struct reply *const *reply);
 
 #endif

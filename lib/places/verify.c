@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "places/ask.h"
 #include "wire/be.h"
 
 /* A table under verification. */
@@ -198,7 +197,7 @@ static int lost(struct check *c, unsigned place)
 		return 0;
 	if (p->gone)
 		return -EIO;
-	collectors_failed_set(p->collectors);
+	places_failed(p);
 	return 0;
 }
 
@@ -267,12 +266,12 @@ static void locate(struct check *c)
 	bool fell;
 
 	be32_store(key, c->list);
-	if (p->collectors && c->list % LISTS_PER_LOOK == 0)
+	if (p->clustered && c->list % LISTS_PER_LOOK == 0)
 		places_refresh(p);
 	do {
 		fell = false;
 		places_of_key(p, key, sizeof(key));
-		for (unsigned i = 0; p->collectors && i < p->n && !fell; i++) {
+		for (unsigned i = 0; p->clustered && i < p->n && !fell; i++) {
 			struct view view;
 			uint64_t n;
 
@@ -282,8 +281,8 @@ static void locate(struct check *c)
 			       places_fell(p, p->place[i].source);
 		}
 	} while (fell);
-	if (places_incomplete(p))
-		collectors_failed_set(p->collectors);
+	if (p->incomplete)
+		places_failed(p);
 }
 
 /*

@@ -3,8 +3,8 @@
  * values.h - the columns of values in rows: one for each part of a value, as
  * --as or the layouts of the tables say.
  */
-#ifndef ASKING_VALUES_H
-#define ASKING_VALUES_H
+#ifndef QUERY_VALUES_H
+#define QUERY_VALUES_H
 
 #include "places/places.h"
 #include "query/show.h"

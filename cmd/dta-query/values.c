@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "asking/values.h"
+#include "values.h"
 
 #include <string.h>
 
