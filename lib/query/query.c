@@ -1,8 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Keys of all kinds of tables: where they may be, what is there, and what a
+ * rule makes of it. query_list.c has lists.
+ */
 #include "query/query.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <string.h>
+
+#include "base/zero.h"
+#include "query/view.h"
+#include "store/prefetch.h"
+
+enum {
+	SUM_LEN = 4,	    /* the checksum before a value */
+	ENTRY_LEN = 4,	    /* of a hop */
+	COPIES_UNKNOWN = 4, /* slots to look at, if nobody says */
+	VALUES_ROOM = 16384,
+};
 
 const char *answer_name(enum answer a)
 {
@@ -44,4 +60,720 @@ int query_policy_of(const char *text, struct query_rule *r)
 		return 0;
 	}
 	return -EINVAL;
+}
+
+/* The checksum as it lies in memory: big-endian, or the published system's. */
+static inline uint32_t sum_in_memory(const struct table *t, uint32_t sum)
+{
+	return t->hash == HASH_DTA0 ? htole32(sum) : htobe32(sum);
+}
+
+static void keywrite_sum(uint8_t out[SUM_LEN], const struct table *t,
+			 const uint8_t *key)
+{
+	uint32_t sum = sum_in_memory(
+		t, hash_checksum((enum hash_family)t->hash, key, t->key_len));
+
+	memcpy(out, &sum, SUM_LEN);
+}
+
+/* The matching copies of one key, and what the rule makes of them. */
+struct verdict {
+	enum answer answer;
+	uint8_t matched, agreed;
+	const uint8_t *value;
+};
+
+/* Most values are 4 bytes long. */
+static inline bool same(const uint8_t *a, const uint8_t *b, size_t len)
+{
+	return len == 4 ? !memcmp(a, b, 4) : !memcmp(a, b, len);
+}
+
+static struct verdict judge(const uint8_t *const *value, unsigned n, size_t len,
+			    const struct query_rule *rule)
+{
+	struct verdict v = {
+		.answer = ANSWER_NOT_FOUND,
+		.matched = (uint8_t)n,
+	};
+	unsigned best = 0, ties = 0, need = 1;
+
+	if (!n)
+		return v;
+	for (unsigned i = 0; i < n; i++) {
+		unsigned agree = 0;
+		bool seen = false;
+
+		for (unsigned k = 0; k < n; k++) {
+			bool equal = same(value[i], value[k], len);
+
+			agree += equal;
+			seen |= equal && k < i;
+		}
+		if (seen || (rule->policy == QUERY_FIRST && i))
+			continue;
+		if (agree > best) {
+			best = agree;
+			ties = 0;
+			v.value = value[i];
+		} else if (agree == best) {
+			ties++;
+		}
+	}
+	if (rule->policy == QUERY_UNIQUE)
+		need = n;
+	else if (rule->policy == QUERY_CONSENSUS)
+		need = rule->threshold;
+	v.agreed = (uint8_t)best;
+	v.answer = ties || best < need ? ANSWER_AMBIGUOUS : ANSWER_FOUND;
+	return v;
+}
+
+/* Whether an earlier copy has this slot: it would vote twice. */
+static inline bool repeated(const uint64_t *slot, unsigned copy)
+{
+	for (unsigned c = 0; c < copy; c++)
+		if (slot[c] == slot[copy])
+			return true;
+	return false;
+}
+
+void keywrite_query(struct keywrite_answer *out, const struct view *v,
+		    const struct query_rule *rule, const uint8_t *key)
+{
+	const struct table *t = v->t;
+	uint8_t copy[HASH_COPIES][SUM_LEN + TABLE_VALUE_MAX];
+	const uint8_t *match[HASH_COPIES];
+	uint64_t slot[HASH_COPIES];
+	uint32_t want = sum_in_memory(
+		t, hash_checksum((enum hash_family)t->hash, key, t->key_len));
+	unsigned n = 0, unreadable = 0;
+	struct verdict verdict;
+
+	for (unsigned c = 0; c < rule->copies; c++) {
+		slot[c] = hash_mod(hash_slot((enum hash_family)t->hash, c, key,
+					     t->key_len),
+				   t->units);
+		if (repeated(slot, c))
+			continue;
+		if (view_load(v, table_unit(t, slot[c]), copy[c],
+			      SUM_LEN + (size_t)t->value_len) < 0)
+			unreadable++;
+		else if (!memcmp(copy[c], &want, SUM_LEN))
+			match[n++] = copy[c] + SUM_LEN;
+	}
+	verdict = judge(match, n, t->value_len, rule);
+	out->answer = verdict.answer;
+	out->matched = (uint8_t)n;
+	out->agreed = verdict.agreed;
+	out->unreadable = (uint8_t)unreadable;
+	if (verdict.value)
+		memcpy(out->value, verdict.value, t->value_len);
+	if (!n && unreadable)
+		out->answer = ANSWER_UNREADABLE;
+}
+
+/* Where the keys of a batch may be, and their checksums as they lie there. */
+struct found {
+	uint64_t offset[HASH_COPIES][QUERY_BATCH];
+	uint64_t word[HASH_COPIES][QUERY_BATCH]; /* slots of 8 bytes: they */
+	uint32_t sum[QUERY_BATCH];
+};
+
+static void find_slots(struct found *f, const struct view *v, unsigned copies,
+		       const uint8_t *const *keys, size_t n)
+{
+	const struct table *t = v->t;
+	const struct hash_units units = hash_units_of(t->units);
+	bool ask = prefetch_here() == PREFETCH_L2;
+	uint32_t hash[HASH_COPIES][QUERY_BATCH];
+	uint32_t *const row[HASH_COPIES] = {hash[0], hash[1], hash[2], hash[3]};
+
+	hash_slots((enum hash_family)t->hash, copies, keys, t->key_len, n, row,
+		   f->sum);
+	for (size_t i = 0; i < n; i++)
+		f->sum[i] = sum_in_memory(t, f->sum[i]);
+	for (unsigned c = 0; c < copies; c++)
+		for (size_t i = 0; i < n; i++) {
+			f->offset[c][i] = table_unit(
+				t, hash_mod_of(hash[c][i], units));
+			if (ask)
+				prefetch_l2(v->mem + f->offset[c][i]);
+		}
+}
+
+/*
+ * All slots of a batch in one dense loop, so that as many loads are under way
+ * as the machine can have; judging between the loads leaves room for fewer.
+ */
+static inline __attribute__((always_inline)) void
+load_words(struct found *f, const struct view *v, unsigned copies, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		for (unsigned c = 0; c < copies; c++)
+			f->word[c][i] = __atomic_load_n(
+				(const uint64_t *)(v->mem + f->offset[c][i]),
+				__ATOMIC_RELAXED);
+}
+
+/* Longer slots: each line is touched, to be near when copied. */
+static void touch_slots(const struct found *f, const struct view *v,
+			unsigned copies, size_t n)
+{
+	size_t len = SUM_LEN + (size_t)v->t->value_len;
+
+	for (size_t i = 0; i < n; i++)
+		for (unsigned c = 0; c < copies; c++) {
+			const volatile uint8_t *p = v->mem + f->offset[c][i];
+
+			for (size_t at = 0; at < len; at += 64)
+				(void)p[at];
+			(void)p[len - 1];
+		}
+}
+
+/* Any slot: copied once, then judged. */
+static struct verdict judge_slots(const struct found *f, const struct view *v,
+				  unsigned copies,
+				  const struct query_rule *rule, size_t i,
+				  uint8_t *value)
+{
+	const struct table *t = v->t;
+	uint8_t copy[HASH_COPIES][SUM_LEN + TABLE_VALUE_MAX];
+	const uint8_t *match[HASH_COPIES];
+	uint64_t slot[HASH_COPIES];
+	struct verdict verdict;
+	unsigned m = 0;
+
+	for (unsigned c = 0; c < copies; c++) {
+		slot[c] = f->offset[c][i];
+		if (repeated(slot, c))
+			continue;
+		view_load(v, slot[c], copy[c], SUM_LEN + (size_t)t->value_len);
+		if (!memcmp(copy[c], &f->sum[i], SUM_LEN))
+			match[m++] = copy[c] + SUM_LEN;
+	}
+	verdict = judge(match, m, t->value_len, rule);
+	if (verdict.value)
+		memcpy(value, verdict.value, t->value_len);
+	return verdict;
+}
+
+/* What copies that all agree come to. */
+static inline struct verdict unanimous(const uint8_t *value, unsigned n,
+				       const struct query_rule *rule)
+{
+	bool enough = rule->policy != QUERY_CONSENSUS || n >= rule->threshold;
+
+	return (struct verdict){enough ? ANSWER_FOUND : ANSWER_AMBIGUOUS,
+				(uint8_t)n, (uint8_t)n, value};
+}
+
+/* Slots of 8 bytes: nearly always they agree. */
+static inline __attribute__((always_inline)) struct verdict
+judge_words(const struct found *f, unsigned copies,
+	    const struct query_rule *rule, size_t i)
+{
+	const uint8_t *match[HASH_COPIES];
+	uint64_t slot[HASH_COPIES], differ = 0;
+	unsigned m = 0;
+
+	for (unsigned c = 0; c < copies; c++) {
+		slot[c] = f->offset[c][i];
+		if (memcmp(&f->word[c][i], &f->sum[i], SUM_LEN) != 0 ||
+		    repeated(slot, c))
+			continue;
+		match[m] = (const uint8_t *)&f->word[c][i] + SUM_LEN;
+		differ |= (uint64_t)!same(match[m++], match[0], 4);
+	}
+	if (!m)
+		return (struct verdict){.answer = ANSWER_NOT_FOUND};
+	return differ ? judge(match, m, 4, rule) : unanimous(match[0], m, rule);
+}
+
+/* What a batch's keys are asked by, and where the answers go. */
+struct batch {
+	struct found *found;
+	const struct view *view;
+	const struct query_rule *rule;
+	uint8_t *answer, *matched, *agreed, *value;
+};
+
+static inline __attribute__((always_inline)) void
+answer_copies(const struct batch *b, unsigned copies, size_t n)
+{
+	load_words(b->found, b->view, copies, n);
+	for (size_t i = 0; i < n; i++) {
+		struct verdict verdict = judge_words(b->found, copies, b->rule,
+						     i);
+
+		b->answer[i] = (uint8_t)verdict.answer;
+		b->matched[i] = verdict.matched;
+		b->agreed[i] = verdict.agreed;
+		if (verdict.value)
+			memcpy(b->value + 4 * i, verdict.value, 4);
+	}
+}
+
+/* The usual numbers of copies have loops of their own. */
+static void answer_words(const struct batch *b, size_t n)
+{
+	if (b->rule->copies == 2)
+		answer_copies(b, 2, n);
+	else if (b->rule->copies == 1)
+		answer_copies(b, 1, n);
+	else
+		answer_copies(b, b->rule->copies, n);
+}
+
+static void answer_slots(const struct batch *b, size_t n)
+{
+	size_t len = b->view->t->value_len;
+
+	touch_slots(b->found, b->view, b->rule->copies, n);
+	for (size_t i = 0; i < n; i++) {
+		struct verdict verdict = judge_slots(b->found, b->view,
+						     b->rule->copies, b->rule,
+						     i, b->value + i * len);
+
+		b->answer[i] = (uint8_t)verdict.answer;
+		b->matched[i] = verdict.matched;
+		b->agreed[i] = verdict.agreed;
+	}
+}
+
+void keywrite_query_batch(const struct view *v, const struct query_rule *rule,
+			  const uint8_t *const *keys, size_t n, uint8_t *answer,
+			  uint8_t *matched, uint8_t *agreed, uint8_t *value)
+{
+	struct found f;
+	struct batch b = {&f, v, rule, answer, matched, agreed, value};
+
+	find_slots(&f, v, rule->copies, keys, n);
+	if (v->t->stride == 8 && v->t->value_len == 4)
+		answer_words(&b, n);
+	else
+		answer_slots(&b, n);
+}
+
+int count_query(uint64_t *out, const struct view *v, unsigned copies,
+		const uint8_t *key)
+{
+	const struct table *t = v->t;
+	uint64_t least = UINT64_MAX;
+
+	for (unsigned c = 0; c < copies; c++) {
+		uint64_t n, slot = hash_mod(hash_slot((enum hash_family)t->hash,
+						      c, key, t->key_len),
+					    t->units);
+		int rc = view_load(v, table_unit(t, slot), &n, sizeof(n));
+
+		if (rc < 0)
+			return rc;
+		if (n < least)
+			least = n;
+	}
+	*out = least;
+	return 0;
+}
+
+/* A chunk with its hop checksums taken off. */
+struct chunk {
+	uint32_t value[HASH_HOPS];
+	uint8_t known; /* bit i: hop i holds a value of V */
+	uint8_t blank; /* bit i: hop i is blank */
+};
+
+static bool in_set(const uint32_t *set, uint64_t n, uint32_t v)
+{
+	uint64_t low = 0;
+
+	while (n > 1) {
+		uint64_t half = n / 2;
+
+		if (set[low + half] <= v)
+			low += half;
+		n -= half;
+	}
+	return set[low] == v;
+}
+
+static bool is_value(const struct view *v, uint32_t x)
+{
+	if (x < v->t->value_min || x > v->t->value_max)
+		return false;
+	return !v->values || in_set(v->values, v->t->values, x);
+}
+
+/* Hops in front that hold values, if the rest is blank; else 0. */
+static unsigned valid_hops(const struct chunk *c, unsigned hops)
+{
+	unsigned all = (1u << hops) - 1;
+	unsigned len = (unsigned)__builtin_ctz(~(unsigned)c->known);
+
+	return (c->known | c->blank) == all && c->known == (1u << len) - 1 ? len
+									   : 0;
+}
+
+static int chunk_load(struct chunk *c, const struct view *v, unsigned copy,
+		      const uint8_t *key, const uint32_t *mask)
+{
+	const struct table *t = v->t;
+	enum hash_family family = (enum hash_family)t->hash;
+	uint64_t unit = hash_mod(hash_chunk(family, copy, key, t->key_len),
+				 t->units);
+	uint32_t raw[HASH_HOPS];
+	int rc = view_load(v, table_unit(t, unit), raw,
+			   (size_t)t->hops * ENTRY_LEN);
+
+	if (rc < 0)
+		return rc;
+	c->known = c->blank = 0;
+	for (unsigned i = 0; i < t->hops; i++) {
+		uint32_t x = be32toh(raw[i]) ^ mask[i];
+
+		c->value[i] = x;
+		/* The published system leaves missing hops zero. */
+		if (x == TABLE_BLANK || (family == HASH_DTA0 && !raw[i]))
+			c->blank |= (uint8_t)(1u << i);
+		else if (is_value(v, x))
+			c->known |= (uint8_t)(1u << i);
+	}
+	return 0;
+}
+
+static int path_look(struct looked *out, const struct view *v, unsigned copy,
+		     const uint8_t *key)
+{
+	const struct table *t = v->t;
+	uint32_t mask[HASH_HOPS];
+	struct chunk c = {.known = 0};
+	int rc;
+
+	for (unsigned i = 0; i < t->hops; i++)
+		mask[i] = hash_hop((enum hash_family)t->hash, i, key,
+				   t->key_len);
+	rc = chunk_load(&c, v, copy, key, mask);
+	if (rc < 0)
+		return rc;
+	memcpy(out->hop, c.value, sizeof(out->hop));
+	out->known = c.known;
+	out->path = valid_hops(&c, t->hops) > 0;
+	return 0;
+}
+
+/* Whether two chunks hold the same values where both hold any. */
+static bool agree(const struct chunk *a, const struct chunk *b, unsigned hops)
+{
+	for (unsigned i = 0; i < hops; i++)
+		if ((a->known & b->known) >> i & 1 &&
+		    a->value[i] != b->value[i])
+			return false;
+	return true;
+}
+
+static void answer_with(struct path_answer *out, const struct chunk *c,
+			unsigned len)
+{
+	out->len = (uint8_t)len;
+	out->holes = (uint8_t)(~(unsigned)c->known & ((1u << len) - 1));
+	memcpy(out->value, c->value, sizeof(out->value));
+}
+
+/* All valid chunks must say the same. */
+static void judge_valid(struct path_answer *out, const struct chunk *chunk,
+			unsigned n, unsigned hops)
+{
+	unsigned first_len = 0;
+	const struct chunk *first = NULL;
+
+	for (unsigned i = 0; i < n; i++) {
+		unsigned len = valid_hops(&chunk[i], hops);
+
+		if (!len)
+			continue;
+		out->valid++;
+		if (!first) {
+			first = &chunk[i];
+			first_len = len;
+			out->answer = ANSWER_FOUND;
+			answer_with(out, first, len);
+		} else if (len != first_len || !agree(first, &chunk[i], hops)) {
+			out->answer = ANSWER_AMBIGUOUS;
+			continue;
+		}
+		out->agreed++;
+	}
+}
+
+/* Chunks with holes: together, if they do not contradict each other. */
+static void judge_partial(struct path_answer *out, const struct chunk *chunk,
+			  unsigned n, unsigned hops)
+{
+	unsigned least = hops > 1 ? 2 : 1;
+	struct chunk sum = {.known = 0};
+
+	for (unsigned i = 0; i < n; i++) {
+		const struct chunk *c = &chunk[i];
+
+		if ((unsigned)__builtin_popcount(c->known) < least)
+			continue;
+		if (!agree(&sum, c, hops)) {
+			out->answer = ANSWER_AMBIGUOUS;
+			return;
+		}
+		for (unsigned h = 0; h < hops; h++)
+			if (c->known >> h & 1)
+				sum.value[h] = c->value[h];
+		sum.known |= c->known;
+		out->agreed++;
+	}
+	if (!sum.known)
+		return;
+	out->answer = ANSWER_FOUND;
+	answer_with(out, &sum, 32u - (unsigned)__builtin_clz(sum.known));
+}
+
+void path_query(struct path_answer *out, const struct view *v,
+		const struct query_rule *rule, const uint8_t *key)
+{
+	const struct table *t = v->t;
+	struct chunk chunk[HASH_COPIES];
+	uint64_t unit[HASH_COPIES];
+	uint32_t mask[HASH_HOPS];
+	unsigned n = 0, tried = 0, unreadable = 0;
+
+	for (unsigned i = 0; i < t->hops; i++)
+		mask[i] = hash_hop((enum hash_family)t->hash, i, key,
+				   t->key_len);
+	for (unsigned c = 0; c < rule->copies; c++) {
+		bool repeated = false;
+
+		unit[tried] = hash_mod(hash_chunk((enum hash_family)t->hash, c,
+						  key, t->key_len),
+				       t->units);
+		for (unsigned i = 0; i < tried; i++)
+			repeated |= unit[i] == unit[tried];
+		if (repeated)
+			continue;
+		tried++;
+		if (chunk_load(&chunk[n], v, c, key, mask) < 0)
+			unreadable++;
+		else
+			n++;
+	}
+	*out = (struct path_answer){.answer = ANSWER_NOT_FOUND,
+				    .unreadable = (uint8_t)unreadable};
+	judge_valid(out, chunk, n, t->hops);
+	if (!out->valid && rule->partial)
+		judge_partial(out, chunk, n, t->hops);
+	if (out->answer == ANSWER_NOT_FOUND && unreadable)
+		out->answer = ANSWER_UNREADABLE;
+}
+
+const char *look_name(enum look l)
+{
+	static const char *const name[] = {
+		[LOOK_NOTHING] = "nothing",	  [LOOK_KEY] = "this_key",
+		[LOOK_OTHER] = "another_key",	  [LOOK_REPEATED] = "repeated",
+		[LOOK_UNREADABLE] = "unreadable",
+	};
+
+	return name[l];
+}
+
+static uint64_t unit_of(const struct table *t, unsigned copy,
+			const uint8_t *key)
+{
+	enum hash_family f = (enum hash_family)t->hash;
+	uint32_t hash = t->kind == TABLE_POSTCARD
+				? hash_chunk(f, copy, key, t->key_len)
+				: hash_slot(f, copy, key, t->key_len);
+
+	return hash_mod(hash, t->units);
+}
+
+static bool is_repeated(const struct looked *out, unsigned copy)
+{
+	for (unsigned c = 0; c < copy; c++)
+		if (out[c].unit == out[copy].unit)
+			return true;
+	return false;
+}
+
+static void look_at_slot(struct looked *l, const struct view *v,
+			 const uint8_t *key)
+{
+	const struct table *t = v->t;
+	size_t len = SUM_LEN + (size_t)t->value_len;
+	uint8_t slot[SUM_LEN + TABLE_VALUE_MAX], want[SUM_LEN];
+
+	if (view_load(v, table_unit(t, l->unit), slot, len) < 0) {
+		l->holds = LOOK_UNREADABLE;
+		return;
+	}
+	keywrite_sum(want, t, key);
+	memcpy(l->sum, slot, SUM_LEN);
+	memcpy(l->value, slot + SUM_LEN, t->value_len);
+	l->holds = !memcmp(slot, want, SUM_LEN) ? LOOK_KEY
+		   : is_zero(slot, len)		? LOOK_NOTHING
+						: LOOK_OTHER;
+}
+
+static void look_at_counter(struct looked *l, const struct view *v)
+{
+	if (view_load(v, table_unit(v->t, l->unit), &l->count,
+		      sizeof(l->count)) < 0)
+		l->holds = LOOK_UNREADABLE;
+	else
+		l->holds = l->count ? LOOK_KEY : LOOK_NOTHING;
+}
+
+static void look_at_chunk(struct looked *l, const struct view *v, unsigned copy,
+			  const uint8_t *key)
+{
+	uint8_t bytes[4 * HASH_HOPS];
+	size_t len = 4u * v->t->hops;
+
+	if (view_load(v, table_unit(v->t, l->unit), bytes, len) < 0 ||
+	    path_look(l, v, copy, key) < 0)
+		l->holds = LOOK_UNREADABLE;
+	else
+		l->holds = is_zero(bytes, len) ? LOOK_NOTHING
+			   : l->path	       ? LOOK_KEY
+					       : LOOK_OTHER;
+}
+
+void query_look(struct looked *out, const struct view *v, unsigned n,
+		const uint8_t *key)
+{
+	for (unsigned c = 0; c < n; c++) {
+		struct looked *l = &out[c];
+
+		*l = (struct looked){.unit = unit_of(v->t, c, key)};
+		if (is_repeated(out, c))
+			l->holds = LOOK_REPEATED;
+		else if (v->t->kind == TABLE_KEYWRITE)
+			look_at_slot(l, v, key);
+		else if (v->t->kind == TABLE_KEYINC)
+			look_at_counter(l, v);
+		else
+			look_at_chunk(l, v, c, key);
+	}
+}
+
+/* Keys asked of one table. */
+struct round {
+	const struct view *view;
+	struct query_rule rule;
+	const uint8_t *const *keys;
+	struct reply *const *reply;
+	size_t n;
+};
+
+/* One key, in full: also the number of copies that matched. */
+static void keywrite_one(const struct round *r, size_t i)
+{
+	struct reply *out = r->reply[i];
+	struct keywrite_answer one;
+
+	keywrite_query(&one, r->view, &r->rule, r->keys[i]);
+	out->answer = one.answer;
+	out->agreed = one.agreed;
+	out->matched = one.matched;
+	out->unreadable |= one.unreadable > 0;
+	if (one.matched)
+		memcpy(out->value, one.value, r->view->t->value_len);
+}
+
+/* Keys [from, from + n) of mapped memory. */
+static void keywrite_some(const struct round *r, size_t from, size_t n)
+{
+	uint8_t answer[QUERY_BATCH], matched[QUERY_BATCH], agreed[QUERY_BATCH];
+	uint8_t values[VALUES_ROOM];
+	size_t len = r->view->t->value_len;
+
+	keywrite_query_batch(r->view, &r->rule, r->keys + from, n, answer,
+			     matched, agreed, values);
+	for (size_t i = 0; i < n; i++) {
+		struct reply *out = r->reply[from + i];
+
+		out->answer = (enum answer)answer[i];
+		out->agreed = agreed[i];
+		out->matched = matched[i];
+		if (matched[i])
+			memcpy(out->value, values + i * len, len);
+	}
+}
+
+static void keywrite_round(const struct round *r)
+{
+	size_t most = VALUES_ROOM / r->view->t->value_len;
+
+	if (most > QUERY_BATCH)
+		most = QUERY_BATCH;
+	for (size_t i = 0; i < r->n && r->view->mem; i += most)
+		keywrite_some(r, i, r->n - i < most ? r->n - i : most);
+	for (size_t i = 0; i < r->n && !r->view->mem; i++)
+		keywrite_one(r, i);
+}
+
+static void path_round(const struct round *r)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		struct reply *out = r->reply[i];
+
+		path_query(&out->path, r->view, &r->rule, r->keys[i]);
+		out->answer = out->path.answer;
+		out->agreed = out->path.agreed;
+		out->unreadable |= out->path.unreadable > 0;
+	}
+}
+
+static void count_round(const struct round *r)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		struct reply *out = r->reply[i];
+
+		if (count_query(&out->count, r->view, r->rule.copies,
+				r->keys[i]) < 0)
+			out->answer = ANSWER_UNREADABLE;
+		else /* nothing was ever counted */
+			out->answer = out->count ? ANSWER_FOUND
+						 : ANSWER_NOT_FOUND;
+	}
+}
+
+static void ask(const struct round *r)
+{
+	if (r->view->t->kind == TABLE_KEYWRITE)
+		keywrite_round(r);
+	else if (r->view->t->kind == TABLE_POSTCARD)
+		path_round(r);
+	else
+		count_round(r);
+}
+
+void query_keys(const struct view *v, const struct query_rule *rule,
+		const uint8_t *const *keys, size_t n,
+		struct reply *const *reply)
+{
+	struct round r = {v, *rule, keys, reply, n};
+
+	if (!r.rule.copies)
+		r.rule.copies = v->t->kind == TABLE_KEYINC ? v->t->copies
+							   : COPIES_UNKNOWN;
+	for (size_t i = 0; i < n; i++)
+		reply[i]->copies = r.rule.copies;
+	if (v->mem || !v->memory->far) {
+		ask(&r);
+		return;
+	}
+	/* Where the slots of a key are does not depend on what is in them. */
+	memory_plan(v->memory);
+	ask(&r);
+	memory_fetch(v->memory);
+	ask(&r);
+	memory_done(v->memory);
 }

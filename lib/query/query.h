@@ -70,12 +70,12 @@ void keywrite_query(struct keywrite_answer *out, const struct view *v,
 
 /*
  * The same for n <= QUERY_BATCH keys at memory speed, where the table is
- * mapped: answer[i], agreed[i], value + i * t->value_len. Keys have
- * CRC_HEADROOM readable bytes before them.
+ * mapped: answer[i], matched[i], agreed[i], value + i * t->value_len. Keys
+ * have CRC_HEADROOM readable bytes before them.
  */
 void keywrite_query_batch(const struct view *v, const struct query_rule *rule,
 			  const uint8_t *const *keys, size_t n, uint8_t *answer,
-			  uint8_t *agreed, uint8_t *value);
+			  uint8_t *matched, uint8_t *agreed, uint8_t *value);
 
 /* A path out of a postcard table. */
 struct path_answer {

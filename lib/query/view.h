@@ -27,11 +27,4 @@ static inline int view_load(const struct view *v, uint64_t offset, void *buf,
 	return 0;
 }
 
-/* query_keywrite.c: a key's checksum, as it lies in memory. */
-void keywrite_sum(uint8_t out[4], const struct table *t, const uint8_t *key);
-/* query_path.c: what a key's chunk holds, as if it were its own. 0 or -errno.
- */
-int path_look(struct looked *out, const struct view *v, unsigned copy,
-	      const uint8_t *key);
-
 #endif

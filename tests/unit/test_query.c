@@ -104,17 +104,19 @@ static void test_policies(void)
 				memset(slot_of(v.t, c, key), 0xa5, 8);
 		for (unsigned p = 0; p < POLICIES; p++) {
 			struct keywrite_answer a;
-			uint8_t answer, agreed;
+			uint8_t answer, matched, agreed;
 			uint32_t value, batch;
 
 			TEST(query_policy_of(policies[p], &rule) == 0);
 			keywrite_query(&a, &v, &rule, key);
 			keywrite_query_batch(&v, &rule, keys, 1, &answer,
-					     &agreed, (uint8_t *)&batch);
+					     &matched, &agreed,
+					     (uint8_t *)&batch);
 			if (!TEST(letter(a.answer) == cases[i].want[p]))
 				fprintf(stderr, "  case %u, %s: %s\n", i,
 					policies[p], answer_name(a.answer));
-			TEST(answer == a.answer && agreed == a.agreed);
+			TEST(answer == a.answer && agreed == a.agreed &&
+			     matched == a.matched);
 			memcpy(&value, a.value, 4);
 			if (a.answer != F)
 				continue;
@@ -140,7 +142,8 @@ static void test_policies(void)
 static void test_batch(unsigned table)
 {
 	static uint8_t room[QUERY_BATCH][64];
-	static uint8_t answer[QUERY_BATCH], agreed[QUERY_BATCH];
+	static uint8_t answer[QUERY_BATCH], matched[QUERY_BATCH];
+	static uint8_t agreed[QUERY_BATCH];
 	static uint8_t values[QUERY_BATCH * 32];
 	const uint8_t *keys[QUERY_BATCH];
 	struct view v = fresh(table);
@@ -162,13 +165,14 @@ static void test_batch(unsigned table)
 
 		/* 0 copies: there is nothing to read, nothing is found. */
 		query_policy_of(policies[p % POLICIES], &rule);
-		keywrite_query_batch(&v, &rule, keys, n, answer, agreed,
-				     values);
+		keywrite_query_batch(&v, &rule, keys, n, answer, matched,
+				     agreed, values);
 		for (unsigned i = 0; i < n; i++) {
 			struct keywrite_answer a;
 
 			keywrite_query(&a, &v, &rule, keys[i]);
-			TEST(a.answer == answer[i] && a.agreed == agreed[i]);
+			TEST(a.answer == answer[i] && a.agreed == agreed[i] &&
+			     a.matched == matched[i]);
 			found += a.answer == F;
 			if (a.answer == F)
 				TEST(!memcmp(a.value,
