@@ -10,7 +10,7 @@
 #include "emit.h"
 #include "input.h"
 #include "link.h"
-#include "reading/csv_row.h"
+#include "reading/csv_reports.h"
 #include "wire/be.h"
 
 enum {

@@ -8,7 +8,7 @@
 
 #include "cli/cli.h"
 #include "cli/live.h"
-#include "reading/csv_columns.h"
+#include "reading/csv_reports.h"
 #include "wire/dta.h"
 #include "workload/workload.h"
 

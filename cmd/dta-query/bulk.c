@@ -328,28 +328,25 @@ struct worker {
 struct abreast {
 	struct threads *threads;
 	struct bulk *all;
-	bool over;     /* in turn of taking: the keys' end */
-	int error;     /* the same: of their file, -errno */
-	bool begun;    /* the header was shown */
-	bool hopeless; /* another file was meant */
+	int more;   /* in turn of taking: 0: the keys' end; or -errno */
+	bool begun; /* the header was shown */
 	struct worker *worker[CORES_MAX];
 };
 
-static bool take_part(struct abreast *a, unsigned worker, unsigned place,
-		      bool wait)
+static bool take_part(struct abreast *a, unsigned worker, unsigned place)
 {
 	struct bulk *part = a->worker[worker]->part[place];
-	int rc = a->over ? 0 : keys_share(&a->all->keys, &part->keys, wait);
 
-	a->over = a->over || cli_stop || (rc <= 0 && rc != -EAGAIN);
-	if (rc < 0 && rc != -EAGAIN)
-		a->error = rc;
-	return rc > 0;
+	if (cli_stop)
+		a->more = 0;
+	if (a->more > 0)
+		a->more = keys_share(&a->all->keys, &part->keys);
+	return a->more > 0;
 }
 
 static bool take(void *ctx, const struct threads_batch *b)
 {
-	return take_part(ctx, b->worker, b->place, false);
+	return take_part(ctx, b->worker, b->place);
 }
 
 static void work(void *ctx, const struct threads_batch *b, unsigned round)
@@ -374,19 +371,15 @@ static void show_part(struct abreast *a, struct bulk *part)
 {
 	struct bulk *all = a->all;
 
-	if (!a->hopeless)
-		a->hopeless = !keys_told(&all->keys, &part->keys);
-	if (!a->hopeless) {
-		if (part->len && !a->begun)
-			rows_head(all->rows);
-		a->begun |= part->len > 0;
-		if (fwrite(part->text, 1, part->len, stdout) != part->len ||
-		    (!all->keys.lines.regular && fflush(stdout)))
-			cli_fail("%s: %s", cli_stdout, strerror(errno));
-		for (unsigned i = 0; i <= ANSWER_UNREADABLE; i++)
-			all->answers[i] += part->answers[i];
-		all->impaired += part->impaired;
-	}
+	keys_told(&all->keys, &part->keys);
+	if (part->len && !a->begun)
+		rows_head(all->rows);
+	a->begun |= part->len > 0;
+	if (fwrite(part->text, 1, part->len, stdout) != part->len)
+		cli_fail("%s: %s", cli_stdout, strerror(errno));
+	for (unsigned i = 0; i <= ANSWER_UNREADABLE; i++)
+		all->answers[i] += part->answers[i];
+	all->impaired += part->impaired;
 	memset(part->answers, 0, sizeof(part->answers));
 	part->impaired = 0;
 	rewind(part->out);
@@ -443,21 +436,9 @@ static void worker_close(struct worker *w)
 	free(w);
 }
 
-/* Before a pipe is waited for, all that was taken is shown: it may be all that
- * its writer sends before it has answers. */
-static bool take_first(struct abreast *a)
-{
-	unsigned place = threads_place(a->threads);
-
-	if (take_part(a, 0, place, false))
-		return true;
-	threads_rest(a->threads);
-	return !a->hopeless && take_part(a, 0, place, true);
-}
-
 static void ask_abreast(struct bulk *all)
 {
-	static struct abreast a;
+	static struct abreast a = {.more = 1};
 	const struct threads_options o = {
 		.workers = (unsigned)all->o->cores,
 		.rounds = 1,
@@ -473,21 +454,23 @@ static void ask_abreast(struct bulk *all)
 		a.worker[i] = worker_open(all->o);
 	if (threads_open(&a.threads, &o, &f) < 0)
 		cli_fail("%s", f.text);
-	while (!a.over && !cli_stop && !a.hopeless)
-		threads_go(a.threads, take_first(&a));
+	while (a.more > 0)
+		threads_go(a.threads,
+			   take_part(&a, 0, threads_place(a.threads)));
 	threads_close(a.threads);
-	if (!a.hopeless)
-		lines_check(&all->keys.lines, a.error);
+	lines_check(&all->keys.lines, a.more);
 	for (unsigned i = 0; i < o.workers; i++)
 		worker_close(a.worker[i]);
 }
 
-/* Other machines are waited for, not worked for; and a terminal's rows are
- * measured together. */
-static bool is_abreast(const struct opts *o, const struct places *p)
+/* Other machines are waited for, not worked for; a pipe's writer may wait for
+ * answers; and a terminal's rows are measured together. */
+static bool is_abreast(const struct bulk *b, const struct places *p)
 {
-	return o->cores > 1 && o->keys.file && !p->clustered &&
-	       !o->from.verbs &&
+	const struct opts *o = b->o;
+
+	return o->cores > 1 && o->keys.file && b->keys.lines.regular &&
+	       !p->clustered && !o->from.verbs &&
 	       (o->summary || o->format != ROW_TEXT || !isatty(STDOUT_FILENO));
 }
 
@@ -506,7 +489,7 @@ int run_keys(const struct opts *o, struct places *p)
 			   o->summary ? &sum_rows : &b->values.schema);
 	if (!b->rows)
 		cli_fail("out of memory");
-	if (is_abreast(o, p))
+	if (is_abreast(b, p))
 		ask_abreast(b);
 	else
 		ask_alone(b, p);

@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/text.h"
 #include "cli/cli.h"
@@ -24,17 +22,11 @@ void keys_open(struct keys *k, const struct keys_from *from,
 	k->arg = 0;
 	k->begun = false;
 	k->csv_at = -1;
-	k->malformed = k->good = k->first_bad = 0;
+	k->malformed = 0;
 	k->bads = 0;
 	k->n = 0;
 	if (from->file && (rc = lines_open(&k->lines, from->file)) < 0)
 		cli_fail("%s: %s", from->file, strerror(-rc));
-}
-
-/* Another file was meant: ten lines, and none is a key. */
-static bool hopeless(const struct keys *k)
-{
-	return k->lines.fd >= 0 && k->first_bad >= KEYS_SHOWN;
 }
 
 /* The key again, below the message, which may fill more than one line of a
@@ -49,31 +41,12 @@ static void mark(const char *text, const struct keytext_fault *f)
 	cli_warn("  %*s^", at, "");
 }
 
-/* What a shell does with a > that is not quoted. */
-static void tell_of_shell(void)
-{
-	struct stat st;
-	char path[4096];
-	ssize_t n;
-
-	if (fstat(STDOUT_FILENO, &st) < 0 || !S_ISREG(st.st_mode)) {
-		cli_warn("a > must be quoted: a shell takes it for itself");
-		return;
-	}
-	n = readlink("/proc/self/fd/1", path, sizeof(path) - 1);
-	path[n < 0 ? 0 : n] = '\0';
-	cli_warn("a > must be quoted: a shell takes what is behind it for the "
-		 "file that the output goes to, here %s",
-		 path);
-}
-
 /* A line that is no key: to be told when the batch is. */
 static void refuse_line(struct keys *k, const char *text,
 			const struct fault *why)
 {
 	struct keys_bad *bad = &k->bad[k->bads];
 
-	k->first_bad += !k->good;
 	if (k->malformed++ >= KEYS_SHOWN)
 		return;
 	bad->number = k->lines.number;
@@ -107,10 +80,7 @@ void keys_close(struct keys *k)
 	if (!k->from.file)
 		return;
 	keys_tell(k);
-	if (hopeless(k))
-		cli_warn("%s: none of %d lines is a key: another file?",
-			 k->lines.path, KEYS_SHOWN);
-	else if (k->malformed > KEYS_SHOWN)
+	if (k->malformed > KEYS_SHOWN)
 		cli_warn("%s: %llu lines are no keys; above are the first %d",
 			 k->lines.path, (unsigned long long)k->malformed,
 			 KEYS_SHOWN);
@@ -129,7 +99,8 @@ static void refuse(struct keys *k, const char *text,
 	if (f->at != SIZE_MAX)
 		mark(text, f);
 	if (f->shell)
-		tell_of_shell();
+		cli_warn("a > must be quoted: a shell takes what is behind it "
+			 "for the file that the output goes to");
 }
 
 static void add(struct keys *k, const char *text)
@@ -155,27 +126,7 @@ static void add(struct keys *k, const char *text)
 			   t->key_len);
 		a->text = k->text[k->n];
 	}
-	k->good++;
 	k->n++;
-}
-
-/* Characters of a key as it is shown. */
-static size_t shown_len(const struct targets *t, const char *text)
-{
-	const struct table *tables[TABLE_MAX];
-	struct keytext_fault why;
-	char shown[KEY_TEXT_MAX];
-	uint8_t key[KEY_MAX];
-	bool loose;
-	int which;
-
-	for (unsigned i = 0; i < t->n; i++)
-		tables[i] = t->target[i].t;
-	which = keytext_pick(key, &loose, tables, t->n, text, &why);
-	if (which < 0 || !loose)
-		return strlen(text);
-	return key_format(shown, (enum key_type)tables[which]->key_type, key,
-			  tables[which]->key_len);
 }
 
 static bool is_ip6(const struct table *t)
@@ -194,7 +145,7 @@ uint8_t keys_column(const struct keys_from *from, const struct targets *t)
 		most = len > most ? len : most;
 	}
 	for (int i = 0; i < from->nargs; i++) {
-		len = shown_len(t, from->args[i]);
+		len = strlen(from->args[i]);
 		most = len > most ? len : most;
 	}
 	return (uint8_t)(most < UINT8_MAX ? most : UINT8_MAX);
@@ -258,15 +209,14 @@ static bool next_lines(struct keys *k)
 	int rc;
 
 	begin(k);
-	while (k->n < QUERY_BATCH && !hopeless(k) &&
-	       (line = lines_next(&k->lines, &len))) {
+	while (k->n < QUERY_BATCH && (line = lines_next(&k->lines, &len))) {
 		if (len && k->csv_at >= 0)
 			add_field(k, line);
 		else if (len && *line != '#')
 			add(k, line);
 	}
-	if (k->n || hopeless(k))
-		return k->n;
+	if (k->n)
+		return true;
 	rc = cli_stop ? 0 : lines_more(&k->lines);
 	if (rc < 0)
 		keys_tell(k);
@@ -277,7 +227,7 @@ static bool next_lines(struct keys *k)
 bool keys_next(struct keys *k)
 {
 	k->n = 0;
-	return k->from.file ? !hopeless(k) && next_lines(k) : next_args(k);
+	return k->from.file ? next_lines(k) : next_args(k);
 }
 
 enum {
@@ -298,35 +248,29 @@ void keys_share_close(struct keys *k)
 	lines_close(&k->lines);
 }
 
-int keys_share(struct keys *of, struct keys *share, bool wait)
+int keys_share(struct keys *of, struct keys *share)
 {
-	share->malformed = share->good = share->first_bad = 0;
+	share->malformed = 0;
 	share->from.file = of->from.file;
 	share->begun = true;
 	while (begin(of),
 	       !of->begun || !lines_share(&of->lines, &share->lines, SHARE)) {
-		int rc;
+		int rc = cli_stop ? 0 : lines_more(&of->lines);
 
-		if (!wait && lines_wait(&of->lines))
-			return -EAGAIN;
-		rc = cli_stop ? 0 : lines_more(&of->lines);
-		if (rc <= 0)
-			return rc == -EINTR ? -EAGAIN : rc;
+		if (rc <= 0 && (rc != -EINTR || cli_stop))
+			return rc;
 	}
 	share->csv_at = of->csv_at;
 	return 1;
 }
 
-bool keys_told(struct keys *of, struct keys *share)
+void keys_told(struct keys *of, struct keys *share)
 {
-	for (unsigned i = 0; i < share->bads && !hopeless(of); i++)
+	for (unsigned i = 0; i < share->bads; i++)
 		if (of->malformed + i < KEYS_SHOWN)
 			tell_bad(of, &share->bad[i]);
 	forget_bad(share);
-	of->first_bad += of->good ? 0 : share->first_bad;
 	of->malformed += share->malformed;
-	of->good += share->good;
-	return !hopeless(of);
 }
 
 uint64_t keys_gather(struct keymap *map, const struct keys_from *from,

@@ -47,8 +47,6 @@ struct keys {
 	bool begun;	    /* its first line was looked at */
 	int csv_at;	    /* the field of its lines; -1: no CSV */
 	uint64_t malformed; /* keys refused; of the first, messages */
-	uint64_t good;	    /* those that are keys */
-	uint64_t first_bad; /* refused before the first of them */
 	unsigned bads;	    /* not yet told: keys_tell() */
 	struct keys_bad bad[KEYS_SHOWN];
 	size_t n;
@@ -86,15 +84,14 @@ void keys_tell(struct keys *k);
  * Threads that take the keys of a file in turn. Each has a share: keys of its
  * own, for keys_next(), filled by keys_share() from those that were opened.
  *
- * open: for targets of its own; 0 or -ENOMEM. share: 1; 0 at the end; -EAGAIN:
- * a pipe has none now, and wait is false; else -errno: the file cannot be read.
- * told: in the order of the shares, messages and counts; false: another file
- * was meant, and nothing of this share and those behind it is to be shown.
+ * open: for targets of its own; 0 or -ENOMEM. share: 1; 0 at the end; -errno:
+ * the file cannot be read. told: in the order of the shares, messages and
+ * counts.
  */
 int keys_share_open(struct keys *k, const struct targets *t);
 void keys_share_close(struct keys *k);
-int keys_share(struct keys *of, struct keys *share, bool wait);
-bool keys_told(struct keys *of, struct keys *share);
+int keys_share(struct keys *of, struct keys *share);
+void keys_told(struct keys *of, struct keys *share);
 
 /*
  * All keys, each once, in their order: those of target i in map[i], a byte

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,13 +123,6 @@ void lines_check(const struct lines *l, int rc)
 			 (unsigned long long)l->number + 1, LINE_MAX_LEN);
 	if (rc < 0 && rc != -EINTR)
 		cli_fail("%s: %s", l->path, strerror(-rc));
-}
-
-bool lines_wait(const struct lines *l)
-{
-	struct pollfd p = {.fd = l->fd, .events = POLLIN};
-
-	return !l->regular && poll(&p, 1, 0) <= 0;
 }
 
 int lines_room(struct lines *l)

@@ -41,9 +41,6 @@ int lines_more(struct lines *l);
 /* Exits if that was an error (but a signal), with a message. */
 void lines_check(const struct lines *l, int rc);
 
-/* Whether a pipe has nothing for it now. */
-bool lines_wait(const struct lines *l);
-
 /* That line again, which was taken last. */
 void lines_again(struct lines *l, char *line, size_t len);
 

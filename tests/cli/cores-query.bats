@@ -92,17 +92,9 @@ stored() { # workload count
 	grep -q "23 lines are no keys; above are the first 10" err.1
 }
 
-@test "another file; nothing at all; a line that is too long; no end of a line" {
+@test "nothing at all; a line that is too long; no end of a line" {
 	stored uniform 20000
 	cp keys good
-	# Ten lines, then keys: it is another file all the same.
-	{
-		seq 12
-		cat good
-	} >keys
-	on_all keywrite -o csv
-	[ "$(wc -l <out.1)" = 2 ]
-	grep "none of 10 lines is a key" err.1
 	: >keys
 	on_all keywrite -o csv
 	echo key,answer >keys
@@ -187,33 +179,6 @@ stored() { # workload count
 
 # lines N: of 32 bytes; 1024 of them are what a core takes at once.
 lines() { head -n "$1" keys | awk '{ printf "%-31s\n", substr($0, 1, 31) }'; }
-
-@test "a pipe whose first ten lines are no keys: its end is not waited for" {
-	local rc=0 line=""
-
-	stored uniform 2000
-	mkfifo in err
-	exec 8<>in 7<>err
-	# The second core has them, and is held up by messages that nobody reads,
-	# until the first has come to where it would wait for more.
-	{
-		lines 1024 | sed 's/^./#/'
-		seq 10
-	} >&8
-	head -c 65536 /dev/zero >&7
-	env timeout --foreground 60 dta-query keywrite --region "$NAME-1" -k in \
-		-o csv -j 2 >out 2>&7 8>&- 3>&- &
-	BG_PIDS+=("$!")
-	sleep 0.3
-	head -c 65536 <&7 >/dev/null
-	wait_for run ! kill -0 "$!"
-	wait "$!" || rc=$?
-	[ $rc = 1 ]
-	while [[ $line != *"none of 10 lines is a key"* ]]; do
-		read -r -t 60 line <&7
-	done
-	exec 8>&- 7>&-
-}
 
 @test "a region that shrinks under a core that is not the first" {
 	local rc=0 row

@@ -125,9 +125,6 @@ aligned() { # FILE COLUMN...: in head and rows
 	aligned piped ANSWER VALUE SOURCE
 	dta-query keywrite -R "$NAME" "$key" >piped
 	aligned piped ANSWER VALUE SOURCE
-	# Not as they are typed: as they are shown.
-	dta-query keywrite -R "$NAME" "${key/>/ -> }" >again
-	cmp piped again
 	dta-query why -R "$NAME" "$key" --known keys >piped 2>&1
 	sed -i '/^dta-query: /{$!q1;d}' piped # behind the table
 	aligned piped HOLDS WHOSE SOURCE

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reading/csv_row.h"
+#include "reading/csv_reports.h"
 #include "row/csv.h"
 #include "wire/dta.h"
 

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * csv_columns.h - CSV of reports: which column is what, by the header, and
- * which tables rows can be for.
+ * csv_reports.h - CSV of reports: which column is what, by the header, and
+ * which tables rows can be for; then of each row the report, or the postcards,
+ * that it tells of.
  */
-#ifndef READING_CSV_COLUMNS_H
-#define READING_CSV_COLUMNS_H
+#ifndef READING_CSV_REPORTS_H
+#define READING_CSV_REPORTS_H
 
 #include "reading/lines.h"
 #include "row/csv.h"
 #include "query/show.h"
 #include "store/table.h"
+#include "wire/key.h"
 
 enum csv_column {
 	CSV_KEY,
@@ -84,5 +86,32 @@ static inline bool csv_has(const struct csv_columns *c, enum csv_column column)
 {
 	return c->at[column] >= 0;
 }
+
+enum {
+	CSV_HOPS = 15, /* that a report can name (dta(7), REPORTS) */
+};
+
+struct csv_row {
+	const struct csv_table *table;
+	uint16_t id;	      /* the report's table field */
+	uint8_t key[KEY_MAX]; /* append: the list */
+	uint8_t value[TABLE_VALUE_MAX];
+	size_t len;
+	uint8_t copies;
+	unsigned path_len;
+	bool has_time;
+	uint64_t ts_ns;
+	/* postcards */
+	unsigned hops;
+	uint8_t hop[CSV_HOPS];
+	uint32_t card[CSV_HOPS];
+};
+
+/*
+ * Reads one. 1; 0: it tells of nothing (an answer that was not found); or
+ * -EINVAL and what is wrong.
+ */
+int csv_row_read(struct csv_row *r, const struct csv_columns *c,
+		 char *const *field, int n, struct fault *f);
 
 #endif
