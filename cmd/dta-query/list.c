@@ -396,9 +396,7 @@ static void print_all(struct entries *e)
 
 /*
  * -f: the lists are looked at ten times a second. After a rotation the epoch
- * before is looked at, too, until the next: a writer may still be in it. Of a
- * cluster, each collector is followed through its own rotations, and each list
- * at its owner.
+ * before is looked at, too, until the next: a writer may still be in it.
  */
 
 /* How far each list of each target was read in one epoch. */
@@ -426,17 +424,6 @@ static void reading_fini(struct reading *r)
 	*r = (struct reading){0};
 }
 
-/* A region, and how far it was read in the epoch before and the newest. */
-struct followed {
-	struct reading r[2];
-	struct stat was; /* its file */
-};
-
-struct follow {
-	struct entries *e;
-	struct followed of[SOURCES_MAX];
-};
-
 /* What a list has got since it was last looked at. */
 static void read_list(struct entries *e, unsigned target, unsigned place,
 		      const struct view *v, uint32_t list, uint64_t *next)
@@ -454,99 +441,41 @@ static void read_list(struct entries *e, unsigned target, unsigned place,
 		 (unsigned long long)lost);
 }
 
-/* A list in the places that are followed: [0] the epochs before, [1] the
- * newest. */
-static void read_places(struct follow *f, unsigned which, unsigned target,
-			uint32_t list)
+/* The lists in one epoch, if it is still there. last: only the newest so many
+ * of what they have. */
+static void read_epoch(struct entries *e, struct reading *r, uint64_t last)
 {
-	struct entries *e = f->e;
+	unsigned place = 0;
 
-	for (unsigned i = 0; i < e->p->n; i++) {
-		const struct place *at = &e->p->place[i];
-		struct reading *r = &f->of[at->source].r[which];
+	while (place < e->p->n && e->p->place[place].epoch != r->epoch)
+		place++;
+	for (unsigned i = 0; i < e->targets.n && place < e->p->n; i++) {
+		uint32_t at = 0, list;
 		struct view v;
 
-		if (r->epoch == at->epoch &&
-		    target_view(&v, e->p, &e->targets.target[target], i) &&
-		    list < v.t->lists)
-			read_list(e, target, i, &v, list,
-				  &r->next[target][list]);
-	}
-}
+		target_view(&v, e->p, &e->targets.target[i], place);
+		while (!cli_stop && next_list(e, v.t, &at, &list)) {
+			uint64_t n = count_entries(e, place, &v, list);
 
-static void read_all(struct follow *f)
-{
-	struct entries *e = f->e;
-
-	for (unsigned i = 0; i < e->targets.n; i++) {
-		uint32_t at = 0, list;
-
-		while (!cli_stop &&
-		       next_list(e, e->targets.target[i].t, &at, &list)) {
-			go_to_list(e, list);
-			read_places(f, 0, i, list);
-			read_places(f, 1, i, list);
+			if (n > last)
+				r->next[i][list] = n - last;
+			read_list(e, i, place, &v, list, &r->next[i][list]);
 		}
 	}
 }
 
-/* Where to begin: --last of each list. */
-static void begin_list(struct follow *f, unsigned target, uint32_t list)
+/* On to the epoch behind r[1], if there is one; what was in r[0] is done with.
+ */
+static bool turn(const struct entries *e, struct reading r[2])
 {
-	struct entries *e = f->e;
-	uint64_t last = e->o->last_given ? e->o->last : LAST_DEFAULT;
-
-	for (unsigned i = 0; i < e->p->n; i++) {
-		const struct place *at = &e->p->place[i];
-		struct reading *r = &f->of[at->source].r[1];
-		struct view v;
-		uint64_t n;
-
-		if (r->epoch != at->epoch ||
-		    !target_view(&v, e->p, &e->targets.target[target], i) ||
-		    list >= v.t->lists)
-			continue;
-		n = count_entries(e, i, &v, list);
-		r->next[target][list] = n > last ? n - last : 0;
-	}
-}
-
-static void begin(struct follow *f)
-{
-	struct entries *e = f->e;
-
-	for (unsigned i = 0; i < e->p->sources; i++) {
-		struct source *s = &e->p->source[i];
-		struct followed *of = &f->of[i];
-
-		if (!s->memory)
-			continue;
-		if (stat(s->memory->path, &of->was) < 0)
-			of->was = (struct stat){0};
-		reading_init(&of->r[1], e, s->newest);
-	}
-	for (unsigned i = 0; i < e->targets.n; i++) {
-		uint32_t at = 0, list;
-
-		while (next_list(e, e->targets.target[i].t, &at, &list)) {
-			go_to_list(e, list);
-			if (e->p->incomplete)
-				places_failed(e->p);
-			begin_list(f, i, list);
-		}
-	}
-}
-
-/* On to the epoch behind r[1]; what was in r[0] is done with. */
-static void turn(const struct entries *e, unsigned source, struct reading r[2])
-{
-	const struct source *s = &e->p->source[source];
+	const struct source *s = &e->p->source[0];
 	uint64_t next = r[1].epoch + 1, first = s->oldest;
 
+	if (s->newest < next)
+		return false;
 	if (next < first) {
-		cli_warn("%s%sepochs %llu to %llu went by unread",
-			 e->p->clustered ? s->name : "",
-			 e->p->clustered ? ": " : "", (unsigned long long)next,
+		cli_warn("epochs %llu to %llu went by unread",
+			 (unsigned long long)next,
 			 (unsigned long long)first - 1);
 		next = first;
 	}
@@ -554,23 +483,7 @@ static void turn(const struct entries *e, unsigned source, struct reading r[2])
 	r[0] = r[1];
 	r[1] = (struct reading){0};
 	reading_init(&r[1], e, next);
-}
-
-/* Whether one of them goes on to another epoch. */
-static bool turn_all(struct follow *f)
-{
-	struct places *p = f->e->p;
-	bool turned = false;
-
-	for (unsigned i = 0; i < p->sources; i++) {
-		struct reading *r = f->of[i].r;
-
-		if (!r[1].epoch || r[1].epoch >= p->source[i].newest)
-			continue;
-		turn(f->e, i, r);
-		turned = true;
-	}
-	return turned;
+	return true;
 }
 
 static bool same_file(const char *path, const struct stat *was)
@@ -581,52 +494,36 @@ static bool same_file(const char *path, const struct stat *was)
 	       now.st_dev == was->st_dev;
 }
 
-/* Whether all regions are still there; says which is not. */
-static bool all_there(const struct follow *f)
-{
-	for (unsigned i = 0; i < f->e->p->sources; i++) {
-		const struct memory *m = f->e->p->source[i].memory;
-
-		if (!m || same_file(m->path, &f->of[i].was))
-			continue;
-		cli_warn("%s: the region was removed", m->path);
-		return false;
-	}
-	return true;
-}
-
 /* Until a signal. The exit status. */
 static int follow(struct entries *e)
 {
 	const struct timespec pause = {.tv_nsec = POLL_NS};
-	struct follow *f = calloc(1, sizeof(*f));
-	struct fault why = {""};
+	const struct source *s = &e->p->source[0];
+	struct reading r[2] = {{0}, {0}}; /* the epoch before, the newest */
+	struct stat was = {0};
 	int rc = CLI_OK;
 
-	if (!f)
-		cli_fail("out of memory");
-	f->e = e;
-	if (places_here(e->p, "--follow", "list --follow", &why) < 0)
-		cli_fail("%s", why.text);
-	begin(f);
+	stat(s->memory->path, &was);
+	reading_init(&r[1], e, s->newest);
+	read_epoch(e, &r[1], e->o->last_given ? e->o->last : LAST_DEFAULT);
 	for (unsigned polls = 1; !cli_stop; polls++) {
 		places_refresh(e->p);
 		do {
-			read_all(f);
-		} while (turn_all(f) && !cli_stop);
+			read_epoch(e, &r[0], UINT64_MAX);
+			read_epoch(e, &r[1], UINT64_MAX);
+		} while (turn(e, r) && !cli_stop);
 		rows_flush(e->rows);
-		if (polls % POLLS_PER_CHECK == 0 && !all_there(f)) {
+		if (polls % POLLS_PER_CHECK == 0 &&
+		    !same_file(s->memory->path, &was)) {
+			cli_warn("%s: the region was removed", s->memory->path);
 			rc = CLI_FAIL;
 			break;
 		}
 		if (!cli_stop)
 			nanosleep(&pause, NULL);
 	}
-	for (unsigned i = 0; i < e->p->sources; i++) {
-		reading_fini(&f->of[i].r[0]);
-		reading_fini(&f->of[i].r[1]);
-	}
-	free(f);
+	reading_fini(&r[0]);
+	reading_fini(&r[1]);
 	return rc;
 }
 

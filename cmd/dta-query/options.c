@@ -214,11 +214,9 @@ static void check_verb(struct opts *o)
 		cli_usage(&cli, "verify needs --truth");
 	if (o->keys.file && o->keys.nargs)
 		cli_usage(&cli, "keys as arguments or from --keys, not both");
-	if (o->follow &&
-	    ((!o->from.region && !o->from.cluster) || o->from.snapshots ||
-	     o->from.only.text || o->count_only))
-		cli_usage(&cli, "--follow needs a region, alone, or a cluster, "
-				"and entries");
+	if (o->follow && (!o->from.region || o->from.snapshots ||
+			  o->from.only.text || o->count_only))
+		cli_usage(&cli, "--follow needs a region, alone, and entries");
 }
 
 void options_read(struct opts *o, int argc, char **argv)

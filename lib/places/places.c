@@ -381,28 +381,6 @@ void places_failed(struct places *p)
 	p->failed = p->failed || !*p->o->stop;
 }
 
-int places_here(const struct places *p, const char *what, const char *command,
-		struct fault *f)
-{
-	for (unsigned i = 0; p->clustered && i < p->sources; i++) {
-		const struct cluster_collector *a = &p->cluster.collector[i];
-
-		if (!is_far(a))
-			continue;
-		if (!*a->host || !*a->region)
-			return fault_set(f, -EREMOTE,
-					 "%s: collector %s is on another "
-					 "machine: run dta-query %s there",
-					 what, p->source[i].name, command);
-		return fault_set(f, -EREMOTE,
-				 "%s: collector %s is on another machine: ssh "
-				 "%s dta-query %s --region %s",
-				 what, p->source[i].name, a->host, command,
-				 a->region);
-	}
-	return 0;
-}
-
 unsigned source_tables(const struct source *s)
 {
 	return s->memory ? s->memory->tables : 0;

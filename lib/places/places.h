@@ -124,13 +124,6 @@ bool places_fell(struct places *p, unsigned source);
 void places_failed(struct places *p);
 
 /*
- * For what looks on for long: -EREMOTE if a collector is on another machine; f
- * tells what cannot be done, and what to run there.
- */
-int places_here(const struct places *p, const char *what, const char *command,
-		struct fault *f);
-
-/*
  * Whether an earlier source, a region, has a snapshot's epoch too: what sums
  * up or lists must not take it twice.
  */

@@ -661,51 +661,12 @@ all_right() { # truth [option...]
 	[ "$(wc -l <hosts)" -eq 2 ]
 }
 
-@test "list -f: each list at its owner, through the rotations of one" {
+@test "list -f, and snapshots, are not for clusters" {
 	make_layout
-	for r in a b c; do
-		dta-collect --create --layout layout.ini --epochs 8 \
-			--region "$NAME-$r"
-	done
-	make_cluster a b c <<<"mirror = yes"
-	for n in 1 2 3; do
-		dta-gen uniform --kind append --table 2 --count 2000 --seed $n \
-			-q -w $n.pcap
-	done
-	dta-translate -q -r 1.pcap --cluster cluster.ini
-	dta-query list -f --last 1e9 --cluster cluster.ini -q -o csv >out 2>err \
-		3>&- &
-	BG_PIDS+=($!)
-	rows() { [ "$(wc -l <out)" -eq "$1" ]; }
-	wait_for rows 2001
-	dta-collect --rotate --region "$NAME-b"
-	dta-translate -q -r 2.pcap --cluster cluster.ini
-	wait_for rows 4001
-	dta-collect --rotate --region "$NAME-b"
-	dta-collect --rotate --region "$NAME-c"
-	dta-translate -q -r 3.pcap --cluster cluster.ini
-	wait_for rows 6001
-	kill "${BG_PIDS[-1]}"
-	wait "${BG_PIDS[-1]}"
-	[ ! -s err ]
-	# Nothing twice, nothing left out.
-	diff <(sort out) <(dta-query list --cluster cluster.ini -q -o csv | sort)
-	# The newest of two lists.
-	dta-query list -f --last 3 --cluster cluster.ini -o csv 4 5 >out \
-		2>err 3>&- &
-	BG_PIDS+=($!)
-	wait_for rows 7
-	dta-collect --remove --region "$NAME-a"
-	rc=0
-	wait "${BG_PIDS[-1]}" || rc=$?
-	[ "$rc" -eq 1 ]
-	grep "the region was removed" err
-	# Another machine: there.
-	make_ssh
-	dta-collect --region "$NAME-b" --ticket b.ini
-	sed -i "s/^region = $NAME-b/&\nhost = beta\nticket = b.ini/" cluster.ini
-	run -1 --separate-stderr dta-query list -f --cluster cluster.ini
-	[[ $stderr == *"collector 1 is on another machine: ssh beta dta-query list --follow --region $NAME-b"* ]]
+	make_regions layout.ini a
+	make_cluster a </dev/null
+	run -2 --separate-stderr dta-query list -f --cluster cluster.ini
+	[[ $stderr == *"--follow needs a region, alone"* ]]
 	run -2 --separate-stderr dta-query list --cluster cluster.ini \
 		--snapshot x
 	[[ $stderr == *"dta-collect --restore"* ]]

@@ -137,12 +137,10 @@ make_region() { # workload, options
 	[[ $output == *"did you mean keywrite?"* ]]
 	run -2 shell "tabels"
 	[[ $output == *"'tabels' is no command; did you mean tables?" ]]
-	run -2 shell "set epoch 99"
-	[[ $output == *"set epoch: '99' is no epoch here" ]]
-	run -0 shell $'set epoch 99\nset'
-	[[ $output =~ epoch\ +all ]]
-	run -0 shell $'set epoch 1\nset epoch 99\nset\nepochs'
-	[[ $output =~ epoch\ +1 ]]
+	run -1 shell $'set epoch 99\nlist'
+	[[ $output == *"no epoch 99: "* ]]
+	run -2 shell "set epoch x"
+	[[ $output == *"set epoch: 'x' is not N, N-M"* ]]
 }
 
 @test "a file that is not for us: whose it is" {
