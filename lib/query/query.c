@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Keys of all kinds of tables: where they may be, what is there, and what a
- * rule makes of it. query_list.c has lists.
+ * Keys of all kinds of tables: where they may be, what is there, and what a rule
+ * makes of it; and lists, at the end.
  */
 #include "query/query.h"
 
 #include <endian.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/zero.h"
-#include "query/view.h"
+#include "hash/crc.h"
 #include "store/prefetch.h"
+#include "team/fence.h"
+#include "wire/key.h"
 
 enum {
 	SUM_LEN = 4,	    /* the checksum before a value */
@@ -19,6 +22,23 @@ enum {
 	COPIES_UNKNOWN = 4, /* slots to look at, if nobody says */
 	VALUES_ROOM = 16384,
 };
+
+/* Copies len bytes at offset, once: one load where one can do. 0 or -errno. */
+static inline int view_load(const struct view *v, uint64_t offset, void *buf,
+			    size_t len)
+{
+	if (!v->mem)
+		return memory_load(v, offset, buf, len);
+	if (len == 8 && !(((uintptr_t)v->mem + offset) & 7)) {
+		uint64_t w = __atomic_load_n(
+			(const uint64_t *)(v->mem + offset), __ATOMIC_ACQUIRE);
+
+		memcpy(buf, &w, sizeof(w));
+	} else {
+		memcpy(buf, v->mem + offset, len);
+	}
+	return 0;
+}
 
 const char *answer_name(enum answer a)
 {
@@ -80,7 +100,7 @@ static void keywrite_sum(uint8_t out[SUM_LEN], const struct table *t,
 /* The matching copies of one key, and what the rule makes of them. */
 struct verdict {
 	enum answer answer;
-	uint8_t matched, agreed;
+	uint8_t matched, agreed, unreadable;
 	const uint8_t *value;
 };
 
@@ -139,41 +159,6 @@ static inline bool repeated(const uint64_t *slot, unsigned copy)
 	return false;
 }
 
-void keywrite_query(struct keywrite_answer *out, const struct view *v,
-		    const struct query_rule *rule, const uint8_t *key)
-{
-	const struct table *t = v->t;
-	uint8_t copy[HASH_COPIES][SUM_LEN + TABLE_VALUE_MAX];
-	const uint8_t *match[HASH_COPIES];
-	uint64_t slot[HASH_COPIES];
-	uint32_t want = sum_in_memory(
-		t, hash_checksum((enum hash_family)t->hash, key, t->key_len));
-	unsigned n = 0, unreadable = 0;
-	struct verdict verdict;
-
-	for (unsigned c = 0; c < rule->copies; c++) {
-		slot[c] = hash_mod(hash_slot((enum hash_family)t->hash, c, key,
-					     t->key_len),
-				   t->units);
-		if (repeated(slot, c))
-			continue;
-		if (view_load(v, table_unit(t, slot[c]), copy[c],
-			      SUM_LEN + (size_t)t->value_len) < 0)
-			unreadable++;
-		else if (!memcmp(copy[c], &want, SUM_LEN))
-			match[n++] = copy[c] + SUM_LEN;
-	}
-	verdict = judge(match, n, t->value_len, rule);
-	out->answer = verdict.answer;
-	out->matched = (uint8_t)n;
-	out->agreed = verdict.agreed;
-	out->unreadable = (uint8_t)unreadable;
-	if (verdict.value)
-		memcpy(out->value, verdict.value, t->value_len);
-	if (!n && unreadable)
-		out->answer = ANSWER_UNREADABLE;
-}
-
 /* Where the keys of a batch may be, and their checksums as they lie there. */
 struct found {
 	uint64_t offset[HASH_COPIES][QUERY_BATCH];
@@ -186,7 +171,7 @@ static void find_slots(struct found *f, const struct view *v, unsigned copies,
 {
 	const struct table *t = v->t;
 	const struct hash_units units = hash_units_of(t->units);
-	bool ask = prefetch_here() == PREFETCH_L2;
+	bool ask = v->mem && prefetch_here() == PREFETCH_L2;
 	uint32_t hash[HASH_COPIES][QUERY_BATCH];
 	uint32_t *const row[HASH_COPIES] = {hash[0], hash[1], hash[2], hash[3]};
 
@@ -241,23 +226,47 @@ static struct verdict judge_slots(const struct found *f, const struct view *v,
 {
 	const struct table *t = v->t;
 	uint8_t copy[HASH_COPIES][SUM_LEN + TABLE_VALUE_MAX];
-	const uint8_t *match[HASH_COPIES];
+	const uint8_t *match[HASH_COPIES] = {NULL};
 	uint64_t slot[HASH_COPIES];
 	struct verdict verdict;
-	unsigned m = 0;
+	unsigned m = 0, unreadable = 0;
 
 	for (unsigned c = 0; c < copies; c++) {
 		slot[c] = f->offset[c][i];
 		if (repeated(slot, c))
 			continue;
-		view_load(v, slot[c], copy[c], SUM_LEN + (size_t)t->value_len);
-		if (!memcmp(copy[c], &f->sum[i], SUM_LEN))
+		if (view_load(v, slot[c], copy[c],
+			      SUM_LEN + (size_t)t->value_len) < 0)
+			unreadable++;
+		else if (!memcmp(copy[c], &f->sum[i], SUM_LEN))
 			match[m++] = copy[c] + SUM_LEN;
 	}
 	verdict = judge(match, m, t->value_len, rule);
+	verdict.unreadable = (uint8_t)unreadable;
 	if (verdict.value)
 		memcpy(value, verdict.value, t->value_len);
+	if (!m && unreadable)
+		verdict.answer = ANSWER_UNREADABLE;
 	return verdict;
+}
+
+void keywrite_query(struct keywrite_answer *out, const struct view *v,
+		    const struct query_rule *rule, const uint8_t *key)
+{
+	struct {
+		uint8_t headroom[CRC_HEADROOM], key[KEY_MAX];
+	} room = {{0}, {0}};
+	const uint8_t *keys[] = {room.key};
+	struct found f;
+	struct verdict verdict;
+
+	memcpy(room.key, key, v->t->key_len);
+	find_slots(&f, v, rule->copies, keys, 1);
+	verdict = judge_slots(&f, v, rule->copies, rule, 0, out->value);
+	out->answer = verdict.answer;
+	out->matched = verdict.matched;
+	out->agreed = verdict.agreed;
+	out->unreadable = verdict.unreadable;
 }
 
 /* What copies that all agree come to. */
@@ -267,7 +276,7 @@ static inline struct verdict unanimous(const uint8_t *value, unsigned n,
 	bool enough = rule->policy != QUERY_CONSENSUS || n >= rule->threshold;
 
 	return (struct verdict){enough ? ANSWER_FOUND : ANSWER_AMBIGUOUS,
-				(uint8_t)n, (uint8_t)n, value};
+				(uint8_t)n, (uint8_t)n, 0, value};
 }
 
 /* Slots of 8 bytes: nearly always they agree. */
@@ -776,4 +785,183 @@ void query_keys(const struct view *v, const struct query_rule *rule,
 	memory_fetch(v->memory);
 	ask(&r);
 	memory_done(v->memory);
+}
+
+/* Lists: rings that are being written while they are read. */
+static bool is_far(const struct view *v)
+{
+	return !v->mem && v->memory->far;
+}
+
+enum {
+	NEAR = 64 << 10, /* bytes of a ring at once: no more than caches hold */
+	FAR = 16 << 20,
+};
+
+uint64_t list_at_once(const struct view *v, uint64_t n)
+{
+	uint64_t most = is_far(v) ? FAR / v->t->stride : NEAR / v->t->value_len;
+
+	return n < most ? n : most;
+}
+
+int list_count(uint64_t *out, const struct view *v, uint32_t list)
+{
+	uint64_t be;
+	int rc = view_load(v, table_head(v->t, list), &be, sizeof(be));
+
+	if (rc < 0)
+		return rc;
+	*out = be64toh(be);
+	return 0;
+}
+
+/* n entries from ring position at on, which do not pass the ring's end. */
+static int copy_run(const struct view *v, uint32_t list, uint64_t at,
+		    uint8_t *buf, uint64_t n)
+{
+	const struct table *t = v->t;
+	uint64_t offset = table_entry(t, list, at);
+
+	if (t->stride == t->value_len)
+		return view_load(v, offset, buf, n * t->stride);
+	for (uint64_t i = 0; i < n; i++) {
+		int rc = view_load(v, offset + i * t->stride,
+				   buf + i * t->value_len, t->value_len);
+
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+/* The published system stores each word of an entry byte-swapped. */
+static void unswap(const struct table *t, uint8_t *buf, uint64_t n)
+{
+	if (t->hash != HASH_DTA0 || t->value_len % 4)
+		return;
+	for (uint64_t i = 0; i < n * t->value_len; i += 4) {
+		uint32_t w;
+
+		memcpy(&w, buf + i, sizeof(w));
+		w = __builtin_bswap32(w);
+		memcpy(buf + i, &w, sizeof(w));
+	}
+}
+
+static struct memory_read run_read(const struct view *v, uint32_t list,
+				   uint64_t at, uint64_t n, uint8_t *to)
+{
+	return (struct memory_read){
+		.t = v->t,
+		.epoch = v->epoch,
+		.offset = table_entry(v->t, list, at),
+		.length = (size_t)(n * v->t->stride),
+		.to = to,
+	};
+}
+
+/* All of n entries in one round trip, as they lie there; what pads them is
+ * taken out here. */
+static int fetch_entries(const struct view *v, uint32_t list, uint64_t first,
+			 uint8_t *buf, uint64_t n)
+{
+	const struct table *t = v->t;
+	bool packed = t->stride == t->value_len;
+	uint64_t at = first % t->units, head = t->units - at;
+	uint8_t *raw = packed ? buf : malloc((size_t)(n * t->stride));
+	struct memory_read r[2];
+	int rc;
+
+	if (!raw)
+		return -ENOMEM;
+	head = head < n ? head : n;
+	r[0] = run_read(v, list, at, head, raw);
+	r[1] = run_read(v, list, 0, n - head, raw + head * t->stride);
+	rc = memory_read(v->memory, r, head < n ? 2 : 1);
+	if (packed)
+		return rc;
+	for (uint64_t i = 0; i < n && !rc; i++)
+		memcpy(buf + i * t->value_len, raw + i * t->stride,
+		       t->value_len);
+	free(raw);
+	return rc;
+}
+
+/* n entries from number first on, wherever the ring's end is. */
+static int copy_entries(const struct view *v, uint32_t list, uint64_t first,
+			uint8_t *buf, uint64_t n)
+{
+	const struct table *t = v->t;
+	uint64_t at = first % t->units, head = t->units - at;
+	int rc;
+
+	if (!n)
+		return 0;
+	if (is_far(v))
+		return fetch_entries(v, list, first, buf, n);
+	if (n <= head)
+		return copy_run(v, list, at, buf, n);
+	rc = copy_run(v, list, at, buf, head);
+	return rc < 0 ? rc
+		      : copy_run(v, list, 0, buf + head * t->value_len,
+				 n - head);
+}
+
+/*
+ * As many of n entries as can be read: fewer where a block of a snapshot is
+ * damaged; -errno if the first one cannot.
+ */
+static int64_t copy_readable(const struct view *v, uint32_t list,
+			     uint64_t first, uint8_t *buf, uint64_t n)
+{
+	size_t len = v->t->value_len;
+	uint64_t i = 0;
+	int rc = copy_entries(v, list, first, buf, n);
+
+	if (!rc)
+		return (int64_t)n;
+	if (is_far(v)) /* it has no blocks: all of it is gone */
+		return rc;
+	while (i < n &&
+	       !(rc = copy_entries(v, list, first + i, buf + i * len, 1)))
+		i++;
+	return i ? (int64_t)i : rc;
+}
+
+int64_t list_read(const struct view *v, uint32_t list, uint64_t from, void *buf,
+		  uint64_t max, uint64_t *next, uint64_t *lost)
+{
+	const struct table *t = v->t;
+	uint64_t count, start, gone = 0;
+	int64_t n;
+
+	*next = from;
+	*lost = 0;
+	if (list >= t->lists)
+		return -EINVAL;
+	if ((n = list_count(&count, v, list)) < 0)
+		return n;
+	start = list_oldest(t, count);
+	if (from > start)
+		start = from < count ? from : count;
+	else
+		*lost = start - from;
+	n = copy_readable(v, list, start, buf,
+			  count - start < max ? count - start : max);
+	*next = n < 0 ? start + 1 : start + (uint64_t)n;
+	if (n < 0)
+		return n;
+	fence_loads();
+	/* What was overwritten under the copy is not to be believed. */
+	if (list_count(&count, v, list) == 0 && list_oldest(t, count) > start)
+		gone = list_oldest(t, count) - start;
+	gone = gone < (uint64_t)n ? gone : (uint64_t)n;
+	n -= (int64_t)gone;
+	*lost += gone;
+	if (gone)
+		memmove(buf, (uint8_t *)buf + gone * t->value_len,
+			(uint64_t)n * t->value_len);
+	unswap(t, buf, (uint64_t)n);
+	return n;
 }
