@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Keys of all kinds of tables: where they may be, what is there, and what a rule
- * makes of it; and lists, at the end.
+ * Keys of all kinds of tables: where they may be, what is there, and what a
+ * rule makes of it; and lists, at the end.
  */
 #include "query/query.h"
 
