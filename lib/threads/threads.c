@@ -298,18 +298,26 @@ static bool is_received(struct threads *t, struct place *p)
 	return p->owner == t->o.workers;
 }
 
-/* Goes on with batches of a worker whose messages were received, the oldest
- * first; whether there were any. */
+/*
+ * Goes on with a batch of a worker whose messages were received; whether there
+ * was one. None enters a round before the one that was taken before it: all may
+ * have been received between two looks.
+ */
 static bool go_on(struct threads *t, struct worker *w)
 {
+	unsigned entered = t->o.rounds + 1;
+
 	for (unsigned i = 0; i < THREADS_PLACES; i++) {
 		struct place *p = &w->place[(w->oldest + i) % THREADS_PLACES];
 
-		if (p->busy && is_received(t, p)) {
+		if (!p->busy)
+			break;
+		if (p->round < entered && is_received(t, p)) {
 			p->round++;
 			send_round(t, w, p);
 			return true;
 		}
+		entered = p->round;
 	}
 	return false;
 }
