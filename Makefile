@@ -227,7 +227,7 @@ $(FUZZERS): build-fuzz/%: build-fuzz/%.o $(FUZZ_OBJ)
 	$(Q)$(CLANG) -fsanitize=fuzzer$(,)address$(,)undefined -o $@ $^ $(LIBS)
 
 # What has threads, for SAN=thread.
-THREADED := $(addprefix tests/unit/test_,turn translate_team responder_team \
+THREADED := $(addprefix tests/unit/test_,turn translate_cores responder_team \
 	collect_team collect_news queue queue_apart spool label_state) \
 	$(addprefix tests/cli/cores,.bats -query.bats -collect.bats \
 	-intcollect.bats) tests/net/cores.bats

@@ -166,7 +166,7 @@ static int idle(struct run *r)
 
 	cores_rest(r);
 	if (alarm_rang && r->silent)
-		rc = translate_idle(r->t, r->alarm_ns);
+		rc = cores_idle(r);
 	r->silent = r->silent || alarm_rang;
 	alarm_rang = 0;
 	pass_on(r);
@@ -303,7 +303,6 @@ static int run_close(struct run *r)
 	why = road_why(r->road);
 	cli_progress_end();
 	cli_stats_close(r->loop.stats, translate_counters(r->t), r->loop.s);
-	cores_print(r);
 	if (r->t_options.nacks)
 		nacks = snk_close(r->t_options.nacks);
 	if (!r->o.quiet) {

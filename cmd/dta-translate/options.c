@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "roce/roce_out.h"
-#include "translate/team.h"
+#include "translate/cores.h"
 
 #define AT(field) CLI_AT(struct opts, field)
 
@@ -90,7 +90,7 @@ static const struct cli_option options[] = {
 	 CLI_SIZE, AT(op_burst), .min = DTA_MAX_COPIES, .max = RATE_MAX,
 	 .needs = "--op-rate"},
 	{'j', "cores", "N", "work on so many cores at once (default 1)",
-	 CLI_SIZE, AT(cores), .min = 1, .max = TRANSLATE_TEAM_MAX},
+	 CLI_SIZE, AT(cores), .min = 1, .max = TRANSLATE_CORES_MAX},
 	{0, "prefetch", "WHEN",
 	 "ask for memory before it is written: auto (default, by the CPU), on, "
 	 "l2 or off",

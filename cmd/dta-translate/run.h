@@ -17,6 +17,7 @@ struct run {
 	struct table table[TABLE_MAX]; /* the road's, as -T changes them */
 	unsigned tables;
 	struct why why;
+	uint64_t stored;       /* reports, until there are some */
 	struct keylog *keylog; /* or NULL */
 	struct translate_options t_options;
 	struct translator *t;
@@ -34,25 +35,23 @@ void run_open_road(struct run *r, void (*turn)(void *run));
 
 /*
  * cores.c: -j. open: when all else is; exits if it cannot. rx: the next batch,
- * as translate_rx(). rest: until then the translator, the road and the source
- * are the caller's. stop, go: another translator may take its place between
- * them; stop returns 0, or -errno of the road that nobody was told of yet. With
- * one core, all but rx do nothing.
+ * as translate_rx(). idle: nothing came for r->alarm_ns. rest: until then the
+ * translator, the road and the source are the caller's. stop, go: another
+ * translator may take its place between them; stop returns 0, or -errno of the
+ * road that nobody was told of yet. With one core, all but rx do nothing.
  */
 void cores_open(struct run *r);
 int cores_rx(struct run *r, const struct pkt *pkts, size_t n);
+int cores_idle(struct run *r);
 void cores_rest(struct run *r);
 int cores_stop(struct run *r);
 void cores_go(struct run *r);
 const struct translate_ledger *cores_counters(const struct run *r);
+uint64_t cores_stored(const struct run *r); /* by any thread, in turn */
 /* NACKs that the interface did not take. */
 uint64_t cores_unsent(const struct run *r);
-/* With --stats: what each has done, behind cores_stop(). */
-void cores_print(const struct run *r);
-
 /* look.c: of every batch, in order, before it is translated. */
-void run_look(struct run *r, const struct pkt *pkts, size_t n,
-	      const struct translate_ledger *before);
+void run_look(struct run *r, const struct pkt *pkts, size_t n);
 
 /* stats.c: rows of --stats; NULL: none. */
 struct cli_stats *run_open_stats(struct run *r);

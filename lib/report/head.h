@@ -9,7 +9,7 @@
  *	bits	DTA/1			head
  *	56-63	version, opcode		lane
  *	55	immediate		the report's flag or the table's
- *	52-54	tracked, reserved	DART: the copy to write, else 0
+ *	52-54	tracked, reserved	0
  *	48-51	N			1..4, the table's default filled in
  *	40-47	key length		bytes from the key to the data
  *	32-39	hop, path length	the same
@@ -25,7 +25,6 @@
 enum {
 	HEAD_LANE = 56,
 	HEAD_IMMEDIATE = 55,
-	HEAD_COPY = 52,
 	HEAD_COPIES = 48,
 	HEAD_DATA_AT = 40,
 	HEAD_HOP = 36,
@@ -42,11 +41,6 @@ static inline unsigned head_lane(uint64_t head)
 static inline bool head_immediate(uint64_t head)
 {
 	return head >> HEAD_IMMEDIATE & 1;
-}
-
-static inline unsigned head_copy(uint64_t head)
-{
-	return head >> HEAD_COPY & 7;
 }
 
 static inline unsigned head_copies(uint64_t head)

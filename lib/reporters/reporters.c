@@ -28,20 +28,41 @@ void reporters_close(struct reporters *rs)
 		munmap(rs, sizeof(*rs));
 }
 
+unsigned reporters_set(const uint8_t *src, uint8_t version)
+{
+	uint64_t a, b;
+	uint32_t v4;
+
+	if (version != 6) {
+		memcpy(&v4, src, 4);
+		return expected_index(v4);
+	}
+	memcpy(&a, src, 8);
+	memcpy(&b, src + 8, 8);
+	return rng_mix(a ^ rng_mix(b)) >> (64 - EXPECTED_BITS);
+}
+
+void reporter_heard(struct reporters *rs, struct reporter *who)
+{
+	const struct reporter *set = rs->set[(who - rs->set[0]) /
+					     REPORTERS_WAYS];
+	uint64_t last = 0;
+
+	for (unsigned i = 0; i < REPORTERS_WAYS; i++)
+		if (last < set[i].heard)
+			last = set[i].heard;
+	who->heard = last + 1;
+}
+
 /* The place of a reporter: its own, or the one that it may have. */
 static struct reporter *place_of(struct reporters *rs, const uint8_t *src,
 				 uint8_t version, bool narrow, bool *own)
 {
-	uint8_t address[16] = {0}, kind = version | (narrow ? 0x80 : 0);
-	struct reporter *set, *oldest;
-	uint64_t a, b;
+	struct reporter *set = rs->set[reporters_set(src, version)];
+	struct reporter *oldest = set;
+	uint8_t address[16] = {0};
 
 	memcpy(address, src, version == 6 ? 16 : 4);
-	memcpy(&a, address, 8);
-	memcpy(&b, address + 8, 8);
-	set = rs->set[rng_mix(a ^ rng_mix(b + kind)) %
-		      (REPORTERS / REPORTERS_WAYS)];
-	oldest = set;
 	for (unsigned i = 0; i < REPORTERS_WAYS; i++) {
 		*own = set[i].heard && set[i].version == version &&
 		       set[i].narrow == narrow &&

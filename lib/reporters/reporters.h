@@ -22,9 +22,12 @@ enum {
 	EXPECTED_BITS = 14,
 };
 
+_Static_assert(REPORTERS / REPORTERS_WAYS == 1 << EXPECTED_BITS,
+	       "a set has a word");
+
 struct reporter {
 	uint8_t address[16];
-	uint64_t heard;	   /* when: the count of checks; 0: nobody */
+	uint64_t heard;	   /* when, of its set; 0: nobody */
 	uint16_t last;	   /* last number in order, if a table is strict */
 	uint16_t unheeded; /* reports dropped since it was told */
 	uint8_t version;   /* of IP */
@@ -34,7 +37,6 @@ struct reporter {
 };
 
 struct reporters {
-	uint64_t checks;
 	uint64_t expected[1 << EXPECTED_BITS];
 	struct reporter set[REPORTERS / REPORTERS_WAYS][REPORTERS_WAYS];
 	struct numbers numbers[REPORTERS];
@@ -58,6 +60,9 @@ static inline int reporter_ahead(const struct reporter *who, uint16_t number)
 			   : (int16_t)(number - who->last);
 }
 
+/* It is the one of its set that was heard last. */
+void reporter_heard(struct reporters *rs, struct reporter *who);
+
 static inline struct numbers *reporter_numbers(struct reporters *rs,
 					       const struct reporter *who)
 {
@@ -70,7 +75,7 @@ static inline struct numbers *reporter_numbers(struct reporters *rs,
  * need be looked at, and it is set to the next. What follows 65535 is 65536,
  * which does not come, so that nobody loses count of them.
  */
-static inline uint32_t expected_index(uint32_t src)
+static inline unsigned expected_index(uint32_t src)
 {
 	return src * UINT32_C(0x9e3779b1) >> (32 - EXPECTED_BITS);
 }
@@ -84,6 +89,12 @@ static inline uint64_t expected_word(uint32_t number, uint32_t src)
 {
 	return (uint64_t)src << 32 | number;
 }
+
+/*
+ * A source's set, which has its word, too: what belongs to one set hangs on
+ * nothing of another. So each may be another thread's.
+ */
+unsigned reporters_set(const uint8_t *src, uint8_t version);
 
 /* What came by such a word since is made known, whoever it was from. Returns
  * the reporter's, NULL: it has none. */

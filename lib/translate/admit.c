@@ -155,9 +155,8 @@ static uint64_t *decode_and_judge(struct translator *t, const struct pkt *p,
 	return bad;
 }
 
-/* Returns a head, or 0. */
-static inline uint64_t admit_any(struct translator *t, const struct pkt *p,
-				 const uint8_t **key)
+uint64_t admit_any(struct translator *t, const struct pkt *p,
+		   const uint8_t **key)
 {
 	struct dta_report r;
 	struct lane *l;
@@ -187,16 +186,13 @@ static __attribute__((noinline)) void admit_one(struct translator *t, size_t i,
 	struct jobs *j = &t->stage;
 
 	if (head)
-		sequence_common(t, p->data + AT_SRC, head);
+		sequence_run(t, load32(p->data + AT_SRC), head_sequence(head),
+			     1, t->counted >> head_lane(head) & 1);
 	else
 		head = admit_any(t, p, &key);
 	if (!head)
 		return;
-	j->key[j->n] = key;
-	j->at[j->n] = (uint16_t)i;
-	j->head[j->n++] = head;
-	j->all &= head;
-	j->any |= head;
+	jobs_add(j, key, (uint16_t)i, head);
 }
 
 static inline void jobs_are(struct jobs *j, unsigned n, uint64_t all,
@@ -334,98 +330,35 @@ void admit(struct translator *t, const struct pkt *pkts, size_t n)
 	t->ctr.stored += t->stage.n - before;
 }
 
-/* For is_expected(): packet i, of the common shape. */
-static inline void look_for_next(struct work *w, size_t i, const uint8_t *src,
-				 uint64_t head)
+static inline __attribute__((always_inline)) void
+heads_with(const struct translator *t, const struct pkt *pkts, size_t n,
+	   uint64_t *head, const uint8_t **key, shape_fn *is)
 {
-	w->who[i] = (uint16_t)expected_index(load32(src));
-	w->next[i] = expected_word(head_sequence(head), load32(src));
-}
-
-/* is_next() of packet i. */
-static inline bool is_expected(uint64_t *expected, const struct work *w,
-			       size_t i)
-{
-	uint64_t *at = &expected[w->who[i]];
-
-	if (*at != w->next[i])
-		return false;
-	*at = w->next[i] + 1;
-	return true;
-}
-
-void admit_look(struct translator *t, const struct pkt *pkts, size_t n)
-{
-	struct jobs *j = &t->stage, to = *j;
-	uint64_t all = UINT64_MAX, any = 0;
-	unsigned common = 0;
-
 	for (size_t i = 0; i < n; i++) {
-		const uint8_t *f = pkts[i].data;
-		uint64_t head;
-
 		if (i + AHEAD < n)
 			pkt_ask(&pkts[i + AHEAD], AHEAD_BYTES);
-		head = common_head(t->common, t->by_id, &pkts[i], shape_is);
-		if (head && t->expected)
-			look_for_next(&t->work, i, f + AT_SRC, head);
-		to.key[i] = f + COMMON_AT_KEY;
-		to.at[i] = (uint16_t)i;
-		to.head[i] = head;
-		common += head != 0;
-		all &= head;
-		any |= head;
+		head[i] = common_head(t->common, t->by_id, &pkts[i], is);
+		key[i] = pkts[i].data + COMMON_AT_KEY;
 	}
-	j->n = common;
-	j->all = all;
-	j->any = any;
 }
 
-/* All are of the common shape. */
-static void judge_common(struct translator *t, const struct pkt *pkts, size_t n)
+#ifdef __x86_64__
+SHAPE_WIDE static void heads_wide(const struct translator *t,
+				  const struct pkt *pkts, size_t n,
+				  uint64_t *head, const uint8_t **key)
 {
-	uint64_t *expected = t->expected;
-
-	for (size_t i = 0; i < n && expected; i++)
-		if (!is_expected(expected, &t->work, i))
-			sequence_common(t, pkts[i].data + AT_SRC,
-					t->stage.head[i]);
+	heads_with(t, pkts, n, head, key, shape_is_wide);
 }
+#endif
 
-/* Some are not; what is good moves up to the front. */
-static void judge_any(struct translator *t, const struct pkt *pkts, size_t n)
+void admit_heads(const struct translator *t, const struct pkt *pkts, size_t n,
+		 uint64_t *head, const uint8_t **key)
 {
-	struct jobs *j = &t->stage;
-	uint64_t all = UINT64_MAX, any = 0, *expected = t->expected;
-	unsigned jobs = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		const uint8_t *key = j->key[i];
-		uint64_t head = j->head[i];
-
-		if (!head)
-			head = admit_any(t, &pkts[i], &key);
-		else if (expected && !is_expected(expected, &t->work, i))
-			sequence_common(t, pkts[i].data + AT_SRC, head);
-		if (!head)
-			continue;
-		j->key[jobs] = key;
-		j->at[jobs] = (uint16_t)i;
-		j->head[jobs++] = head;
-		all &= head;
-		any |= head;
+#ifdef __x86_64__
+	if (__builtin_cpu_supports("avx2")) {
+		heads_wide(t, pkts, n, head, key);
+		return;
 	}
-	j->n = jobs;
-	j->all = all;
-	j->any = any;
-}
-
-void admit_judge(struct translator *t, const struct pkt *pkts, size_t n)
-{
-	if (t->stage.n == n)
-		judge_common(t, pkts, n);
-	else
-		judge_any(t, pkts, n);
-	t->ctr.received += n;
-	t->ctr.stored += t->stage.n;
+#endif
+	heads_with(t, pkts, n, head, key, shape_is);
 }

@@ -31,6 +31,7 @@ struct list {
 };
 
 struct lists {
+	bool shared; /* the arrays are another's; the queue is its own */
 	struct list *list;
 	uint16_t *waiting; /* entries of each list: all that every entry needs,
 			      close together in the cache */
@@ -81,7 +82,8 @@ static void list_locate(struct translator *t, const struct lane *l, uint32_t i)
 	s->asked = true;
 }
 
-/* Writes a list's waiting entries and its count. */
+/* Writes a list's waiting entries and its count. Behind the end of several
+ * cores it stands in a queue that is gone: append_flush() knows of that. */
 static void list_write(struct translator *t, const struct lane *l, uint32_t i)
 {
 	struct lists *a = l->append;
@@ -216,17 +218,6 @@ static void append_any(struct translator *t, const struct lane *l,
 	}
 }
 
-/* If most will get something; they are in another core's cache. */
-void append_ask(const struct lane *l, size_t n)
-{
-	const struct lists *a = l->append;
-
-	for (uint32_t i = 0; i < l->lists && l->lists <= n / 4; i++) {
-		prefetch_line(&a->list[i]);
-		prefetch_line(a->entries + (size_t)i * a->batch * a->stride);
-	}
-}
-
 void append_run(struct translator *t, struct lane *l, const struct jobs *j)
 {
 	const struct filler to = filler_of(l);
@@ -266,8 +257,33 @@ void append_flush_due(struct translator *t, struct lane *l, uint64_t now_ns)
 
 void append_flush(struct translator *t, struct lane *l)
 {
-	while (l->append->first != NOBODY)
-		list_write(t, l, l->append->first);
+	struct lists *a = l->append;
+
+	while (a->first != NOBODY)
+		list_write(t, l, a->first);
+	/* Those of queues that are gone. */
+	for (uint32_t i = 0; i < l->lists; i++)
+		if (a->waiting[i])
+			list_write(t, l, i);
+	a->first = a->last = NOBODY;
+}
+
+/* A range of them each: their words lie side by side. */
+unsigned append_owner(const struct lane *l, uint32_t list, unsigned n)
+{
+	return (unsigned)((uint64_t)list * n / l->lists);
+}
+
+int append_clone(struct lane *l)
+{
+	struct lists *a = malloc(sizeof(*a));
+
+	if (a) {
+		*a = *l->append;
+		a->shared = true;
+	}
+	l->append = a;
+	return a ? 0 : -ENOMEM;
 }
 
 int append_open(struct lane *l, size_t *room, struct fault *f)
@@ -307,7 +323,7 @@ int append_open(struct lane *l, size_t *room, struct fault *f)
 
 void append_close(struct lane *l)
 {
-	if (l->append) {
+	if (l->append && !l->append->shared) {
 		free(l->append->list);
 		free(l->append->waiting);
 		free(l->append->entries);

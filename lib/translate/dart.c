@@ -3,10 +3,9 @@
  * dart.c - Key-Write as DART's switches do it: one write for a report.
  *
  * DART_ONE: a random copy n in [0, N), to the slot of that copy (DART section
- * 6). Switches report a key again and again; so its copies fill. Copies are
- * drawn in the order of a table's reports, before these are parted among the
- * collectors: one seed and one capture leave the same memory by every road,
- * however the packets fell into batches.
+ * 6). Switches report a key again and again; so its copies fill. The copy hangs
+ * on the seed and on the packet's number alone: one seed and one capture leave
+ * the same memory by every road, on any number of cores.
  *
  * DART_CAS: for N = 2, a write to slot 0 and a compare-and-swap, which takes
  * slot 1 only where that is empty (DART section 7). A slot of a key whose
@@ -14,6 +13,7 @@
  */
 #include <errno.h>
 
+#include "base/rng.h"
 #include "translate/slot_private.h"
 
 enum {
@@ -45,28 +45,13 @@ int dart_check(const struct translate_options *o, const struct lane *l,
 	return 0;
 }
 
-/* Reports with one copy draw nothing, whatever stands beside them. */
-void dart_draw(struct lane *l, struct jobs *j)
+/* The random copy of the report in this packet of the stage. */
+static inline unsigned copy_of(const struct translator *t, unsigned at,
+			       uint64_t head)
 {
-	uint64_t drawn = l->drawn;
-	unsigned draws = l->draws;
+	uint64_t drawn = rng_mix(t->seed + t->first + at) >> 32;
 
-	if (head_copies(j->all) == 1 && head_copies(j->any) == 1)
-		return;
-	for (unsigned i = 0; i < j->n; i++) {
-		uint64_t copies = head_copies(j->head[i]);
-
-		if (copies == 1)
-			continue;
-		if (!draws--) {
-			drawn = rng_u64(&l->copy);
-			draws = 3;
-		}
-		j->head[i] |= (drawn & 0xffff) * copies >> 16 << HEAD_COPY;
-		drawn >>= 16;
-	}
-	l->drawn = drawn;
-	l->draws = draws;
+	return (unsigned)(drawn * head_copies(head) >> 32);
 }
 
 static inline __attribute__((always_inline)) void
@@ -80,7 +65,7 @@ one_block(struct translator *t, const struct lane *l, const struct jobs *j,
 
 	for (unsigned i = first; i < end; i++, op++) {
 		uint64_t head = j->head[i];
-		uint32_t slot = t->work.slot[head_copy(head)][i];
+		uint32_t slot = t->work.slot[copy_of(t, j->at[i], head)][i];
 
 		slot_fill(p, l, t->work.sum[i], j->key[i] + key_len, value_len,
 			  len);

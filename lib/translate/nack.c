@@ -17,8 +17,12 @@ void nack_send(struct translator *t, const struct net_udp *u, uint16_t table,
 
 	if (!t->nacks)
 		return;
+	if (t->nacks_lock)
+		pthread_mutex_lock(t->nacks_lock);
 	rc = answer_send(t->nacks, u, p, is_dta0(u) ? t->format : DTA_FORMAT_1,
 			 &answer);
+	if (t->nacks_lock)
+		pthread_mutex_unlock(t->nacks_lock);
 	if (rc > 0)
 		t->ctr.nacks_sent++;
 	else if (rc < 0 && !t->error)

@@ -28,7 +28,7 @@ static void charge(struct translator *t)
 	rate_charge(&t->rate, n);
 }
 
-void ops_done(struct translator *t)
+static void ops_done(struct translator *t)
 {
 	struct made *m = t->made;
 
@@ -41,6 +41,11 @@ static void hand_over(struct translator *t)
 {
 	struct made *m = t->made;
 
+	if (t->send) {
+		t->send(t);
+		ops_done(t);
+		return;
+	}
 	if (t->rate.per_s)
 		charge(t);
 	t->road->stamps = t->road->stamped ? m->stamp : NULL;
@@ -73,7 +78,7 @@ void ops_ask(struct translator *t, size_t packets)
 
 void ops_run(struct translator *t)
 {
-	if (!t->wait && !t->asking)
+	if (!t->asking)
 		hand_over(t);
 }
 
@@ -93,8 +98,6 @@ void ops_stamp(struct translator *t, const struct jobs *j, unsigned first,
 
 void ops_make_room(struct translator *t)
 {
-	if (t->wait)
-		t->wait(t);
 	ops_hand_over(t);
 }
 

@@ -1,67 +1,137 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * postcard.c - postcards to rows (gather/gather.h), and rows to operations.
+ * postcard.c - the cache that gathers a packet's postcards (dta.md 3), and what
+ * it evicts as operations.
+ *
+ * Row of a key: CRC-32C (the checksum's polynomial, whatever the table's hash
+ * family) of its bytes, modulo the rows. The row has no bearing on what memory
+ * holds in the end; it decides only which postcards travel together.
+ *
+ * A row belongs to one key until its hops are all there (path_len of them; all
+ * of the chunk's, if no postcard told), or another key wants it. Then it is
+ * evicted. Evictions are kept in the order of the postcards that caused them
+ * until there are enough to be hashed together.
  *
  * A row whose hops are all there is written whole, blanks behind the path, in
  * one operation a copy. A row that must make room, or is flushed, is written to
  * its own key's chunk: only the hops that it holds, and the blanks behind a
- * known path_len. So an early emission never erases what is stored already.
+ * known path_len. So an early eviction never erases what is stored already.
  *
- * In a team they are grouped by rows (gather/groups.h) before their turn.
+ * On several cores a row's owner evicts it, and the worker whose packet caused
+ * that makes the operations, with those of its other packets (cores.c).
  */
 #include "translate/private.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "gather/groups.h"
-#include "gather/hashed.h"
+#include "hash/crc.h"
+#include "hash/keys.h"
 
 enum {
+	LINE = 64,
 	ROWS_ASKED = 32,	  /* at once */
 	RUNS_MAX = HASH_HOPS / 2, /* of adjacent hops in a row */
+	EVICTIONS = 512,	  /* hashed together */
+	CAUSES = 2 * STAGE,	  /* of a batch's evictions: cause_of() */
+	NO_PACKET = UINT16_MAX,	  /* has caused it */
 };
 
-_Static_assert((int)GROUPS_MAX == (int)STAGE, "all of a batch are grouped");
+struct row {
+	uint8_t held;	  /* bit i: hop i is here; 0: the row is free */
+	uint8_t path_len; /* the largest that was told; 0: unknown */
+	uint8_t copies;	  /* the most that was asked for */
+	uint8_t immediate;
+	uint16_t sequence; /* of the last report: the one that completes */
+	uint8_t unused[2];
+	uint32_t value[HASH_HOPS];
+	uint8_t key[]; /* key_len bytes */
+};
+
+struct eviction {
+	uint32_t value[HASH_HOPS]; /* also the key's CRC_HEADROOM */
+	uint8_t key[KEY_MAX];
+	uint16_t sequence;
+	uint16_t at;   /* the packet that caused it, of the stage */
+	uint16_t lane; /* on its way back to a worker */
+	uint8_t held, path_len, copies, immediate;
+	bool whole; /* all hops are there */
+} __attribute__((aligned(LINE)));
+
+_Static_assert(sizeof(uint32_t[HASH_HOPS]) >= CRC_HEADROOM, "key's headroom");
 
 struct postcards {
-	struct gather gather;
-	struct hashed hashed; /* emissions in hand */
+	uint8_t *rows;
+	bool shared; /* the rows are another's */
+	uint32_t row_size;
+	uint64_t nrows;
+	unsigned n; /* evictions */
+	struct eviction eviction[EVICTIONS];
+	/* Those in hand, and the hashes of their keys. */
+	const struct eviction *which[EVICTIONS];
+	const uint8_t *key[EVICTIONS];
+	uint32_t chunk[HASH_COPIES][EVICTIONS], hop[HASH_HOPS][EVICTIONS];
 };
+
+/* A batch's evictions, each at its cause's place; which there are, a bit each,
+ * by the owner that has put them there. */
+struct returned {
+	unsigned owners;
+	uint64_t (*bits)[CAUSES / 64];
+	struct eviction eviction[CAUSES];
+};
+
+static inline unsigned mask_of(unsigned hops)
+{
+	return (1u << hops) - 1;
+}
+
+/* The hops of a path, of which there are so many at most. */
+static inline unsigned path_mask(unsigned path_len, unsigned hops)
+{
+	return mask_of(path_len ? path_len : hops);
+}
+
+/* The hops that an eviction tells of: those which it holds, and those behind
+ * the path's end, if that is known. */
+static unsigned eviction_hops(const struct eviction *e, unsigned hops)
+{
+	return e->held | (mask_of(hops) & ~path_mask(e->path_len, hops));
+}
 
 /* One operation for each run of hops in which, to the chunk at offset. */
 static void write_runs(struct translator *t, const struct lane *l,
 		       uint64_t offset, const uint8_t *entries, unsigned which)
 {
-	unsigned n;
+	while (which) {
+		unsigned at = (unsigned)__builtin_ctz(which);
+		unsigned n = (unsigned)__builtin_ctz(~(which >> at));
 
-	for (unsigned at; which; which &= ~(mask_of(n) << at)) {
-		n = run_of_hops(which, &at);
 		op_write(t, l, offset + 4u * at, entries + 4u * at, 4 * n);
+		which &= ~(mask_of(n) << at);
 	}
 }
 
-static void emit_one(struct translator *t, const struct lane *l,
-		     const struct jobs *j, unsigned k)
+static void emit_one(struct translator *t, const struct lane *l, unsigned k)
 {
-	const struct hashed *h = &l->postcards->hashed;
-	const struct emission *e = h->which[k];
-	unsigned which = emission_hops(e, l->hops);
+	const struct postcards *pc = l->postcards;
+	const struct eviction *e = pc->which[k];
+	unsigned which = eviction_hops(e, l->hops);
 	uint32_t room = l->write_len > 4u * HASH_HOPS ? l->write_len
 						      : 4u * HASH_HOPS;
 	uint8_t *p;
 
 	ops_reserve(t, RUNS_MAX * e->copies, room);
-	if (j && t->road->stamped)
-		t->stamp_ns = t->pkts[j->at[e->at]].ts_ns;
+	if (t->road->stamped && e->at != NO_PACKET)
+		t->stamp_ns = t->pkts[e->at].ts_ns;
 	p = made_take(t->made, room);
 	for (unsigned i = 0; i < l->hops; i++)
 		be32_store(p + 4 * i,
-			   h->hop[i][k] ^ (e->held >> i & 1 ? e->value[i]
-							    : TABLE_BLANK));
+			   pc->hop[i][k] ^ (e->held >> i & 1 ? e->value[i]
+							     : TABLE_BLANK));
 	memset(p + 4u * l->hops, 0, room - 4u * l->hops);
 	for (unsigned c = 0; c < e->copies; c++) {
-		uint64_t offset = hash_mod(h->chunk[c][k], l->t.units) *
+		uint64_t offset = hash_mod(pc->chunk[c][k], l->t.units) *
 				  l->t.stride;
 
 		if (e->whole)
@@ -74,59 +144,144 @@ static void emit_one(struct translator *t, const struct lane *l,
 				  e->sequence);
 }
 
-void postcard_emit(struct translator *t, const struct lane *l,
-		   const struct jobs *j)
+/* The first n of which[], to operations. */
+static void emit(struct translator *t, const struct lane *l, unsigned n)
 {
 	struct postcards *pc = l->postcards;
-	struct gather *g = &pc->gather;
-	unsigned at = 0, n;
+	uint32_t *chunk[HASH_COPIES], *hop[HASH_HOPS];
+	unsigned copies = 0;
 
-	for (unsigned left = g->n; left; left -= n) {
-		n = emissions_hash(&pc->hashed, l->t.hash, g, left, &at);
-		for (unsigned k = 0; k < n; k++)
-			emit_one(t, l, j, k);
+	for (unsigned c = 0; c < HASH_COPIES; c++)
+		chunk[c] = pc->chunk[c];
+	for (unsigned i = 0; i < HASH_HOPS; i++)
+		hop[i] = pc->hop[i];
+	for (unsigned k = 0; k < n; k++) {
+		pc->key[k] = pc->which[k]->key;
+		if (copies < pc->which[k]->copies)
+			copies = pc->which[k]->copies;
 	}
-	g->n = 0;
-	g->grouped = false;
+	hash_chunks(l->t.hash, copies, l->hops, pc->key, l->key_len, n, chunk,
+		    hop);
+	for (unsigned k = 0; k < n; k++)
+		emit_one(t, l, k);
 }
 
-/* To the ledger. */
-static void count(struct translator *t, struct gather *g)
+/* A packet may push one row out, and complete another. */
+static unsigned cause_of(const struct eviction *e)
 {
-	t->ctr.chunks += g->chunks;
-	t->ctr.early += g->early;
-	t->ctr.duplicates += g->repeats;
-	g->chunks = g->early = g->repeats = 0;
+	return 2u * e->at + e->whole;
 }
 
-static inline struct postcard postcard_of(const void *jobs, unsigned i)
+static void give_back(struct translator *t, const struct lane *l)
 {
-	const struct jobs *j = jobs;
-	const uint8_t *key = j->key[i];
-	uint64_t head = j->head[i];
+	const struct postcards *pc = l->postcards;
+	uint64_t *bits = t->returned->bits[t->owner];
 
-	return (struct postcard){
-		.key = key,
-		.value = be32_load(key + head_data_at(head)),
-		.sequence = head_sequence(head),
-		.hop = (uint8_t)head_hop(head),
-		.path_len = (uint8_t)head_path_len(head),
-		.copies = (uint8_t)head_copies(head),
-		.immediate = head_immediate(head),
-	};
+	for (unsigned k = 0; k < pc->n; k++) {
+		const struct eviction *e = &pc->eviction[k];
+		unsigned cause = cause_of(e);
+
+		t->returned->eviction[cause] = *e;
+		t->returned->eviction[cause].lane = l->index;
+		bits[cause / 64] |= UINT64_C(1) << cause % 64;
+	}
+}
+
+/* All that were evicted, to where they go. */
+static void drain(struct translator *t, const struct lane *l)
+{
+	struct postcards *pc = l->postcards;
+
+	if (t->returned) {
+		give_back(t, l);
+	} else {
+		for (unsigned k = 0; k < pc->n; k++)
+			pc->which[k] = &pc->eviction[k];
+		emit(t, l, pc->n);
+	}
+	pc->n = 0;
+}
+
+static inline struct row *row_of(const struct postcards *pc, uint64_t number)
+{
+	return (struct row *)(pc->rows + number * pc->row_size);
+}
+
+static inline void evict(struct translator *t, const struct lane *l,
+			 struct row *r, unsigned at, bool whole)
+{
+	struct eviction *e = &l->postcards->eviction[l->postcards->n++];
+
+	if (whole)
+		t->ctr.chunks++;
+	else
+		t->ctr.early++;
+	memcpy(e->value, r->value, sizeof(e->value));
+	key_copy(e->key, r->key, l->key_len);
+	e->sequence = r->sequence;
+	e->at = (uint16_t)at;
+	e->held = r->held;
+	e->path_len = r->path_len;
+	e->copies = r->copies;
+	e->immediate = r->immediate;
+	e->whole = whole;
+	r->held = 0;
+}
+
+static inline void row_begin(struct row *r, const uint8_t *key,
+			     unsigned key_len)
+{
+	key_copy(r->key, key, key_len);
+	r->path_len = 0;
+	r->copies = 0;
+	r->immediate = 0;
+}
+
+/* A postcard to its row. There is room for two evictions. */
+static inline __attribute__((always_inline)) void
+row_take(struct translator *t, const struct lane *l, struct row *r,
+	 const uint8_t *key, uint64_t head, unsigned at)
+{
+	unsigned key_len = l->key_len, want, hop = head_hop(head);
+
+	if (r->held && !keys_equal(r->key, key, key_len))
+		evict(t, l, r, at, false);
+	if (!r->held)
+		row_begin(r, key, key_len);
+	if (r->held >> hop & 1)
+		t->ctr.duplicates++;
+	r->held |= (uint8_t)(1u << hop);
+	r->value[hop] = be32_load(key + head_data_at(head));
+	if (r->path_len < head_path_len(head))
+		r->path_len = (uint8_t)head_path_len(head);
+	if (r->copies < head_copies(head))
+		r->copies = (uint8_t)head_copies(head);
+	r->immediate |= head_immediate(head);
+	r->sequence = head_sequence(head);
+	want = path_mask(r->path_len, l->hops);
+	if ((r->held & want) == want)
+		evict(t, l, r, at, true);
+}
+
+static void hash_rows(const struct lane *l, const uint8_t *const *key,
+		      unsigned n, uint32_t *hash)
+{
+	static const enum crc_id id = CRC_CHECKSUM;
+
+	crc_batch(&id, 1, key, l->key_len, n, &hash);
 }
 
 /* Asks for the rows of the next jobs; returns the first behind them. */
-static unsigned find_rows(struct translator *t, const struct gather *g,
+static unsigned find_rows(struct translator *t, const struct lane *l,
 			  const struct jobs *j, unsigned from)
 {
+	const struct postcards *pc = l->postcards;
 	unsigned n = j->n - from < ROWS_ASKED ? j->n - from : ROWS_ASKED;
 	uint32_t sum[ROWS_ASKED];
 
-	gather_hash(g, j->key + from, n, sum);
+	hash_rows(l, j->key + from, n, sum);
 	for (unsigned i = 0; i < n; i++) {
-		t->work.row[from + i] = gather_row(g,
-						   hash_mod(sum[i], g->nrows));
+		t->work.row[from + i] = row_of(pc, hash_mod(sum[i], pc->nrows));
 		__builtin_prefetch(t->work.row[from + i], 1);
 	}
 	return from + n;
@@ -134,87 +289,127 @@ static unsigned find_rows(struct translator *t, const struct gather *g,
 
 void postcard_run(struct translator *t, struct lane *l, const struct jobs *j)
 {
-	struct gather *g = &l->postcards->gather;
 	const struct jobs in = *j; /* that nobody changes: in registers */
-	unsigned found = find_rows(t, g, &in, 0);
+	unsigned found = find_rows(t, l, &in, 0);
 
 	for (unsigned i = 0; i < in.n; i++) {
-		const struct postcard p = postcard_of(&in, i);
-
 		if (i + ROWS_ASKED >= found && found < in.n)
-			found = find_rows(t, g, &in, found);
-		if (g->n + 2 > g->max) /* one pushed out, one complete */
-			postcard_emit(t, l, &in);
-		row_take(g, t->work.row[i], &p, i);
+			found = find_rows(t, l, &in, found);
+		if (l->postcards->n + 2 > EVICTIONS)
+			drain(t, l);
+		row_take(t, l, t->work.row[i], in.key[i], in.head[i], in.at[i]);
 	}
-	count(t, g);
-	if (t->pass == PASS_WHOLE)
-		postcard_emit(t, l, &in);
-}
-
-void postcard_look(struct translator *t, const struct lane *l,
-		   const struct jobs *j)
-{
-	struct gather *g = &l->postcards->gather;
-	uint32_t *sum = t->work.sum;
-
-	groups_clear(g->groups);
-	gather_hash(g, j->key, j->n, sum);
-	for (unsigned i = 0; i < j->n; i++) {
-		const struct postcard p = postcard_of(j, i);
-
-		groups_add(g, (uint32_t)hash_mod(sum[i], g->nrows), &p);
-	}
-}
-
-void postcard_turn(struct translator *t, struct lane *l, const struct jobs *j)
-{
-	struct gather *g = &l->postcards->gather;
-
-	/* What was no common report was good all the same: the numbers of the
-	 * postcards are not those that were looked at. */
-	if (g->groups->postcards != j->n) {
-		postcard_run(t, l, j);
-		return;
-	}
-	groups_go(g, postcard_of, j);
-	count(t, g);
+	drain(t, l);
 }
 
 void postcard_flush(struct translator *t, struct lane *l)
 {
-	struct gather *g = &l->postcards->gather;
+	struct postcards *pc = l->postcards;
 
-	for (uint64_t at = 0; at < g->nrows;) {
-		at = gather_flush(g, at);
-		count(t, g);
-		postcard_emit(t, l, NULL);
+	for (uint64_t at = 0; at < pc->nrows; at++) {
+		struct row *r = row_of(pc, at);
+
+		if (r->held)
+			evict(t, l, r, NO_PACKET, false);
+		if (pc->n == EVICTIONS)
+			drain(t, l);
 	}
+	drain(t, l);
 }
 
-int postcard_team(struct lane *l, bool twin, bool grouped)
+void postcard_owners(const struct lane *l, const struct jobs *j, unsigned n,
+		     uint8_t *owner, struct work *work)
+{
+	uint64_t nrows = l->postcards->nrows;
+
+	hash_rows(l, j->key, j->n, work->sum);
+	for (unsigned i = 0; i < j->n; i++)
+		owner[i] = (uint8_t)(hash_mod(work->sum[i], nrows) * n / nrows);
+}
+
+void postcard_emit_returned(struct translator *t, const struct lane *l,
+			    const struct returned *r)
+{
+	struct postcards *pc = l->postcards;
+	unsigned n = 0;
+
+	for (unsigned at = 0; at < CAUSES / 64; at++) {
+		uint64_t bits = 0;
+
+		for (unsigned i = 0; i < r->owners; i++)
+			bits |= r->bits[i][at];
+		for (; bits; bits &= bits - 1) {
+			const struct eviction *e =
+				&r->eviction[64 * at +
+					     (unsigned)__builtin_ctzll(bits)];
+
+			if (e->lane != l->index)
+				continue;
+			pc->which[n++] = e;
+			if (n < EVICTIONS)
+				continue;
+			emit(t, l, n);
+			n = 0;
+		}
+	}
+	emit(t, l, n);
+}
+
+struct returned *returned_new(unsigned owners)
+{
+	struct returned *r = aligned_alloc(LINE, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->owners = owners;
+	r->bits = aligned_alloc(LINE, owners * sizeof(*r->bits));
+	if (!r->bits) {
+		free(r);
+		return NULL;
+	}
+	returned_clear(r);
+	return r;
+}
+
+void returned_clear(struct returned *r)
+{
+	memset(r->bits, 0, r->owners * sizeof(*r->bits));
+}
+
+void returned_free(struct returned *r)
+{
+	if (r)
+		free(r->bits);
+	free(r);
+}
+
+int postcard_clone(struct lane *l)
 {
 	const struct postcards *of = l->postcards;
 
 	if (!of)
 		return 0;
-	if (twin && !(l->postcards = calloc(1, sizeof(*of))))
+	l->postcards = aligned_alloc(LINE, sizeof(*of));
+	if (!l->postcards)
 		return -ENOMEM;
-	return gather_team(&l->postcards->gather, twin ? &of->gather : NULL,
-			   grouped);
+	*l->postcards = *of;
+	l->postcards->shared = true;
+	return 0;
 }
 
-void postcard_alone(struct lane *l)
+static uint32_t row_size_of(unsigned key_len)
 {
-	if (l->postcards)
-		gather_alone(&l->postcards->gather);
+	uint32_t size = LINE;
+
+	while (size < sizeof(struct row) + key_len)
+		size *= 2;
+	return size;
 }
 
 int postcard_open(struct lane *l, size_t *room, struct fault *f)
 {
-	const size_t own = sizeof(struct postcards) +
-			   EMISSIONS * sizeof(struct emission);
-	size_t row_size = gather_row_size(l->key_len), need;
+	const size_t own = sizeof(struct postcards);
+	size_t row_size = row_size_of(l->key_len), need;
 	struct postcards *pc;
 
 	if (l->t.hash == HASH_DTA0 && l->copies > 1)
@@ -229,23 +424,24 @@ int postcard_open(struct lane *l, size_t *room, struct fault *f)
 				 "room for 1 to %zu",
 				 l->t.name, l->t.cache_rows, row_size,
 				 *room > own ? (*room - own) / row_size : 0);
-	l->postcards = pc = calloc(1, sizeof(*pc));
+	l->postcards = pc = aligned_alloc(LINE, own);
 	if (pc) {
-		pc->gather.nrows = l->t.cache_rows;
-		pc->gather.key_len = l->key_len;
-		pc->gather.hops = l->hops;
+		*pc = (struct postcards){.row_size = (uint32_t)row_size,
+					 .nrows = l->t.cache_rows};
+		pc->rows = aligned_alloc(LINE, pc->nrows * row_size);
 	}
-	if (!pc || gather_open(&pc->gather) < 0)
+	if (!pc || !pc->rows)
 		return fault_set(f, -ENOMEM, "%s: no memory for the cache",
 				 l->t.name);
+	memset(pc->rows, 0, pc->nrows * row_size);
 	*room -= need;
 	return 0;
 }
 
 void postcard_close(struct lane *l)
 {
-	if (l->postcards)
-		gather_close(&l->postcards->gather);
+	if (l->postcards && !l->postcards->shared)
+		free(l->postcards->rows);
 	free(l->postcards);
 	l->postcards = NULL;
 }

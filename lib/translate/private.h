@@ -18,6 +18,7 @@
 #ifndef TRANSLATE_PRIVATE_H
 #define TRANSLATE_PRIVATE_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -35,7 +36,7 @@
 
 enum {
 	STEP = 1024,	  /* packets from decoding to memory at once */
-	STAGE = 4096,	  /* the same in a team: few turns, for they cost */
+	STAGE = 4096,	  /* the same on several cores: cores.h */
 	STEP_ASKING = 64, /* and where lines are asked for */
 	/* Bytes that all tables' caches may take together. */
 	CACHES_MAX = 48 << 20,
@@ -43,7 +44,7 @@ enum {
 };
 
 _Static_assert((int)STEP <= (int)PKT_BATCH, "steps divide a batch");
-_Static_assert(STAGE % STEP == 0, "and a team's batch");
+_Static_assert(STAGE % STEP == 0, "and a batch of several cores");
 _Static_assert(STEP % STEP_ASKING == 0, "and those divide a step");
 _Static_assert(STAGE *DTA_MAX_COPIES <= OPS_MAX, "one bucket's operations");
 
@@ -80,27 +81,11 @@ static inline struct jobs jobs_part(const struct jobs *j, unsigned from,
 			     .at = j->at + from};
 }
 
-/*
- * What a batch hands on to the next one beside rows, lists and reporters: in a
- * team, from one worker's translator to another's.
- */
-struct course {
-	struct translate_ledger ctr;
-	struct rate rate;
-	uint64_t last_ns, idle_ns, due_ns;
-	uint64_t promised;
-	bool waiting;
-	struct {
-		struct rng copy;
-		uint64_t drawn;
-		unsigned draws;
-	} draw[TABLE_MAX]; /* with DART_ONE */
-};
-
 struct postcards; /* postcard.c: the cache of rows */
 struct lists;	  /* append.c: the batches */
 struct lane;
 struct steering; /* steer.c: which collector */
+struct returned; /* postcard.c: rows on their way back to a worker */
 struct worker;
 
 typedef void lane_run(struct translator *t, struct lane *l,
@@ -118,67 +103,51 @@ struct lane {
 	uint32_t write_len; /* bytes of a slot or chunk written whole */
 	struct postcards *postcards;
 	struct lists *append;
-	/* DART: draws the copies, of the first collector's lane for all; and
-	 * what is left of the last number, 16 bits a copy. */
-	struct rng copy;
-	uint64_t drawn;
-	unsigned draws;
 	struct table t;
 };
 
-/* What making operations of jobs needs, and none but who makes them: a worker's
- * own. */
+/* What making operations of jobs needs. */
 struct work {
 	uint32_t sum[STAGE], slot[HASH_COPIES][STAGE]; /* of the jobs in hand */
-	/* admit_look(): of each packet, which word of `expected' to look at,
-	 * and what is expected there. */
-	uint16_t who[STAGE];
-	uint64_t next[STAGE];
 	void *row[STAGE]; /* postcard.c: of each job */
-};
-
-/* How much of what a lane does with jobs is done at once: see team.h. */
-enum pass {
-	PASS_WHOLE,
-	PASS_TURN, /* what hangs on the jobs before: draws, rows and lists */
-	PASS_REST, /* what does not */
 };
 
 struct translator {
 	/*
-	 * In a team: waits for this batch's turn to carry out operations.
-	 * Operations are left for that time then. NULL: they are carried out as
-	 * they are made.
+	 * On several cores, a worker's: takes the operations made so far to
+	 * their owners. NULL: they are carried out here.
 	 */
-	void (*wait)(struct translator *t);
-	struct worker *worker; /* whose it is there: team.c */
-	enum pass pass;
-	uint64_t in_turn;    /* a bit for each table with jobs for PASS_TURN */
-	uint64_t in_rest;    /* and for PASS_REST */
-	uint64_t lanes_left; /* of the stage's jobs, for it */
-	uint64_t grouped;    /* of those looked at, by postcard_look() */
+	void (*send)(struct translator *t);
+	/* An owner's: where rows go that it has taken out of the cache. NULL:
+	 * they become operations here. */
+	struct returned *returned;
+	unsigned owner;	       /* its number */
+	struct worker *worker; /* whose it is: cores.c */
 	struct road *road;
 	struct made *made;     /* in the stage in hand */
 	struct asking *asking; /* in the one before, where lines are asked for;
 				  else NULL */
 	struct snk *nacks;
+	pthread_mutex_t *nacks_lock; /* on several cores; else NULL */
 	enum dta_format format;
 	struct reporters *reporters; /* NULL: no table wants numbers */
 	uint64_t *expected;	     /* of them, see expected_at() */
 	struct translate_ledger ctr;
-	uint64_t generation; /* of the road; list heads hold for one */
-	uint64_t last_ns;    /* the latest stamp of a packet: clock.h */
-	uint64_t idle_ns;    /* have passed since, without packets */
-	uint64_t due_ns;     /* no list is due before */
-	uint64_t flush_ns;   /* the shortest flush time; 0: no lists */
-	uint64_t append;     /* a bit for each table that is lists */
-	uint64_t postcards;  /* and for each of postcards */
-	uint64_t promised;   /* in a team, or with `asking': of them, whose rows
-				may have immediates */
-	bool waiting;	     /* a list may */
-	uint64_t stamp_ns;   /* of what op_write() makes */
+	uint64_t generation;	/* of the road; list heads hold for one */
+	uint64_t last_ns;	/* the latest stamp of a packet: clock.h */
+	uint64_t idle_ns;	/* have passed since, without packets */
+	uint64_t due_ns;	/* no list is due before */
+	uint64_t flush_ns;	/* the shortest flush time; 0: no lists */
+	uint64_t append;	/* a bit for each table that is lists */
+	uint64_t postcards;	/* and for each of postcards */
+	uint64_t promised;	/* with `asking': of them, whose rows may have
+				   immediates */
+	uint64_t counted;	/* of those that count what is missing */
+	bool waiting;		/* a list may */
+	uint64_t stamp_ns;	/* of what op_write() makes */
 	const struct pkt *pkts; /* of the stage */
 	size_t npkts;
+	uint64_t first;	  /* of all packets, the number of the stage's first */
 	int error;	  /* the batch's first -errno */
 	bool strict;	  /* a table checks sequences strictly */
 	struct rate rate; /* of operations */
@@ -186,6 +155,7 @@ struct translator {
 	unsigned n;	/* tables: a collector's lanes */
 	unsigned lanes; /* of all collectors, one's after another's */
 	enum dart dart;
+	uint64_t seed;
 	struct steering *steering; /* NULL: one collector */
 	uint8_t first_of_kind[5];  /* lane of DTA/0 reports, or NO_LANE */
 	/* Lane of a table id, as it is in the packet, or NO_LANE. */
@@ -216,20 +186,32 @@ static inline size_t translator_size(unsigned lanes)
 
 /*
  * stage.c. begin and end: of a batch, on the road; end returns the batch's
- * first error. run: a stage, n <= STEP packets, from decoding to memory.
- *
- * In a team a batch is one stage, which goes in three steps: look, which needs
- * nothing but the packets; turn, when all batches before have had theirs; rest,
- * which makes the remaining operations; or, for look and turn without rest,
- * look and whole. Neither begin nor end is in them.
+ * first error. run: a stage, n <= STEP packets, from decoding to memory. carry:
+ * the stage's jobs, which are all that there are. lanes: jobs of some tables, a
+ * bit each, of which none are lists.
  */
 void stage_begin(struct translator *t);
 void stage_run(struct translator *t, const struct pkt *pkts, size_t n);
-void stage_look(struct translator *t, const struct pkt *pkts, size_t n);
-void stage_turn(struct translator *t, size_t n);
-void stage_whole(struct translator *t, size_t n);
-void stage_rest(struct translator *t);
+void stage_carry(struct translator *t);
+void stage_lanes(struct translator *t, uint64_t lanes);
 int stage_end(struct translator *t);
+
+static inline void jobs_clear(struct jobs *j)
+{
+	j->n = 0;
+	j->all = UINT64_MAX;
+	j->any = 0;
+}
+
+static inline void jobs_add(struct jobs *j, const uint8_t *key, uint16_t at,
+			    uint64_t head)
+{
+	j->key[j->n] = key;
+	j->at[j->n] = at;
+	j->head[j->n++] = head;
+	j->all &= head;
+	j->any |= head;
+}
 
 /* admit.c: what is common to the reports of each table; of none, if a limit
  * wants to judge each. Behind sequences_open(). */
@@ -238,17 +220,19 @@ void admit_init(struct translator *t);
 /* Packets of the stage, t->pkts, to its jobs; asks for lines meanwhile. */
 void admit(struct translator *t, const struct pkt *pkts, size_t n);
 
-/* The same in two steps: what one can see of packets by themselves; and what
- * hangs on those before, in their order. */
-void admit_look(struct translator *t, const struct pkt *pkts, size_t n);
-void admit_judge(struct translator *t, const struct pkt *pkts, size_t n);
+/* The head of packet p, and its key; 0: it is no good report, and was counted.
+ * heads: of packets of the common shape, whatever their numbers; else 0. */
+uint64_t admit_any(struct translator *t, const struct pkt *p,
+		   const uint8_t **key);
+void admit_heads(const struct translator *t, const struct pkt *pkts, size_t n,
+		 uint64_t *head, const uint8_t **key);
 
 /*
  * sequence.c. note: the number of a report that nothing hangs on. check: of a
  * tracked one, where a table is strict; NULL if it is to be carried out, else
  * the counter of what is done instead. l may be NULL (no such table); good:
- * nothing else speaks against it. ask: a NACK by a reporter. common: as note,
- * of a frame of the common shape and its head.
+ * nothing else speaks against it. ask: a NACK by a reporter. run: as note, of
+ * numbers that follow each other, of IPv4 and DTA/1.
  */
 int sequence_open(struct translator *t, struct fault *f);
 void sequence_note(struct translator *t, const struct lane *l,
@@ -258,7 +242,8 @@ uint64_t *sequence_check(struct translator *t, const struct lane *l,
 			 const struct pkt *p, bool good);
 uint64_t *sequence_ask(struct translator *t, const struct net_udp *u,
 		       const struct dta_report *r, const struct pkt *p);
-void sequence_common(struct translator *t, const uint8_t *src, uint64_t head);
+void sequence_run(struct translator *t, uint32_t src, uint16_t first,
+		  unsigned n, bool counted);
 void sequence_close(struct translator *t);
 
 /* nack.c: to the reporter of u, which was in p. */
@@ -279,7 +264,7 @@ int steer_open(struct translator *t, const struct translate_options *o,
 	       struct fault *f);
 void steer_aim(struct translator *t);
 void steer_run(struct translator *t, unsigned table, const struct jobs *j);
-int steer_twin(struct translator *t); /* of a copy: its own; 0 or -ENOMEM */
+int steer_clone(struct translator *t); /* of a copy: its own; 0 or -ENOMEM */
 void steer_close(struct translator *t);
 
 /* ops.c: what a good report takes of the rate before it is carried out.
@@ -290,14 +275,9 @@ unsigned cost_of(const struct translator *t, const struct lane *l,
 /* A lane's jobs to operations, and those to the road. */
 void lane_go(struct translator *t, unsigned lane, const struct jobs *j);
 
-/* course.c */
-void course_save(struct course *c, const struct translator *t);
-void course_load(struct translator *t, const struct course *c);
-
 /* dart.c */
 int dart_check(const struct translate_options *o, const struct lane *l,
 	       struct fault *f);
-void dart_draw(struct lane *l, struct jobs *j); /* the jobs' copies */
 lane_run dart_one_run, dart_cas_run;
 
 /*
@@ -317,19 +297,19 @@ lane_run keywrite_run, keyinc_run, postcard_run, append_run;
 /* *room: bytes that caches may still take; lowered. */
 int postcard_open(struct lane *l, size_t *room, struct fault *f);
 void postcard_flush(struct translator *t, struct lane *l);
-/* What postcard_run() has taken out of the cache for jobs (NULL: for none), to
- * operations; it does so itself but in PASS_TURN. */
-void postcard_emit(struct translator *t, const struct lane *l,
-		   const struct jobs *j);
-/* A worker's, in a team. look: the batch's common reports, before its turn.
- * turn: all of the batch that are good, for postcard_run(), in PASS_TURN. */
-void postcard_look(struct translator *t, const struct lane *l,
-		   const struct jobs *j);
-void postcard_turn(struct translator *t, struct lane *l, const struct jobs *j);
-/* For that; twin: a copy; grouped: look and turn are to come. 0 or -ENOMEM; to
- * be closed, or alone, either way. */
-int postcard_team(struct lane *l, bool twin, bool grouped);
-void postcard_alone(struct lane *l);
+/*
+ * On several cores. clone: of a copy of a lane, which shares its rows; 0 or
+ * -ENOMEM. owner: which of n has the row of each job, 0 to n - 1. emit: of the
+ * rows that came back, those of a lane, to operations.
+ */
+int postcard_clone(struct lane *l);
+void postcard_owners(const struct lane *l, const struct jobs *j, unsigned n,
+		     uint8_t *owner, struct work *work);
+void postcard_emit_returned(struct translator *t, const struct lane *l,
+			    const struct returned *r);
+struct returned *returned_new(unsigned owners); /* NULL: no memory */
+void returned_clear(struct returned *r);
+void returned_free(struct returned *r); /* NULL is fine */
 void postcard_close(struct lane *l);
 
 int append_open(struct lane *l, size_t *room, struct fault *f);
@@ -337,12 +317,13 @@ int append_open(struct lane *l, size_t *room, struct fault *f);
  * t->due_ns: when the next one has, if that is sooner. */
 void append_flush_due(struct translator *t, struct lane *l, uint64_t now_ns);
 void append_flush(struct translator *t, struct lane *l); /* all lists */
-/* In a team, before the jobs of so many packets: asks for the lists. */
-void append_ask(const struct lane *l, size_t n);
+/* Of a copy of a lane, on several cores: lists that wait are its own. */
+int append_clone(struct lane *l);
+unsigned append_owner(const struct lane *l, uint32_t list, unsigned n);
 void append_close(struct lane *l);
 
-/* ops.c: hands the operations made so far to the road; in a team, or where
- * lines are asked for, they wait. */
+/* ops.c: hands the operations made so far to the road; where lines are asked
+ * for, they wait. */
 void ops_run(struct translator *t);
 /* Those that waited longer, to the road; the others are asked for during the
  * next stage, of about so many packets. */
@@ -358,8 +339,6 @@ void ops_stamp(struct translator *t, const struct jobs *j, unsigned first,
 void ops_make_room(struct translator *t);
 /* To the road, all that there are. */
 void ops_hand_over(struct translator *t);
-/* They were carried out. */
-void ops_done(struct translator *t);
 
 /* Makes sure that nops operations and len bytes of payload fit. */
 static inline void ops_reserve(struct translator *t, unsigned nops, size_t len)

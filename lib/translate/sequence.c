@@ -51,21 +51,25 @@ static struct reporter *find(struct translator *t, const struct net_udp *u)
 	return who;
 }
 
-/* A number that nothing hangs on. */
-static void note(struct translator *t, struct reporter *who,
-		 const struct lane *l, uint16_t number)
+/* A number that nothing hangs on. counted: what is missing before it. */
+static void note(struct translator *t, struct reporter *who, bool counted,
+		 uint16_t number)
 {
 	struct reporters *rs = t->reporters;
 	uint64_t *expected = expected_catch_up(rs, who);
 	struct numbers_count c = {0};
 
-	numbers_note(reporter_numbers(rs, who), &c, number,
-		     !l || l->t.sequence == TABLE_SEQ_COUNT);
+	numbers_note(reporter_numbers(rs, who), &c, number, counted);
 	t->ctr.gaps += c.gaps;
 	t->ctr.missing += c.missing;
 	t->ctr.restarts += c.restarts;
 	if (!who->strict)
 		expected_set(rs, who, expected);
+}
+
+static bool is_counted(const struct lane *l)
+{
+	return !l || l->t.sequence == TABLE_SEQ_COUNT;
 }
 
 void sequence_note(struct translator *t, const struct lane *l,
@@ -76,18 +80,46 @@ void sequence_note(struct translator *t, const struct lane *l,
 	if (is_dta0(u) && t->format == DTA_FORMAT_0A)
 		return; /* that one has no numbers */
 	who = find(t, u);
-	who->heard = ++t->reporters->checks;
+	reporter_heard(t->reporters, who);
 	if (!who->strict)
-		note(t, who, l, r->sequence);
+		note(t, who, is_counted(l), r->sequence);
 }
 
-void sequence_common(struct translator *t, const uint8_t *src, uint64_t head)
+/* So many of them, up to n, are those that are expected. */
+static unsigned expected_take(struct translator *t, uint32_t src,
+			      uint16_t first, unsigned n)
+{
+	uint64_t *at = expected_at(t->expected, src);
+	unsigned left = 65536u - first;
+
+	if (*at != expected_word(first, src))
+		return 0;
+	n = n < left ? n : left;
+	*at += n;
+	return n;
+}
+
+void sequence_run(struct translator *t, uint32_t src, uint16_t first,
+		  unsigned n, bool counted)
 {
 	static const uint8_t dta1 = 0x10;
-	const struct net_udp u = {.version = 4, .src = src, .payload = &dta1};
-	const struct dta_report r = {.sequence = head_sequence(head)};
+	const struct net_udp u = {
+		.version = 4, .src = (const uint8_t *)&src, .payload = &dta1};
 
-	sequence_note(t, &t->lane[head_lane(head)], &u, &r);
+	while (n) {
+		unsigned done = expected_take(t, src, first, n);
+		struct reporter *who;
+
+		if (!done) {
+			who = find(t, &u);
+			reporter_heard(t->reporters, who);
+			if (!who->strict)
+				note(t, who, counted, first);
+			done = 1;
+		}
+		first = (uint16_t)(first + done);
+		n -= done;
+	}
 }
 
 /* Tells the reporter, but of one gap not all the time. */
@@ -178,7 +210,7 @@ uint64_t *sequence_check(struct translator *t, const struct lane *l,
 
 	if (!who->heard)
 		who->last = (uint16_t)(r->sequence - 1);
-	who->heard = ++t->reporters->checks;
+	reporter_heard(t->reporters, who);
 	if (l && l->t.sequence == TABLE_SEQ_STRICT)
 		return check_strictly(t, l, who, u, r, p, good);
 	step = reporter_ahead(who, r->sequence);
@@ -188,7 +220,7 @@ uint64_t *sequence_check(struct translator *t, const struct lane *l,
 		return NULL; /* it is the strict table's to close */
 	if (step == 1 || (step > 0 && l && l->t.sequence == TABLE_SEQ_COUNT))
 		who->last = r->sequence;
-	note(t, who, l, r->sequence);
+	note(t, who, is_counted(l), r->sequence);
 	return NULL;
 }
 
@@ -208,7 +240,7 @@ uint64_t *sequence_ask(struct translator *t, const struct net_udp *u,
 	int step;
 
 	who->last = known ? stand_of(t, who) : r->sequence;
-	who->heard = ++t->reporters->checks;
+	reporter_heard(t->reporters, who);
 	step = r->hop == DTA_NACK_GONE ? reporter_ahead(who, r->sequence) : 0;
 	if (step > 0) {
 		t->ctr.lost_reports += (unsigned)step;

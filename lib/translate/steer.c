@@ -159,7 +159,7 @@ int steer_open(struct translator *t, const struct translate_options *o,
 	return 0;
 }
 
-int steer_twin(struct translator *t)
+int steer_clone(struct translator *t)
 {
 	const struct steering *of = t->steering;
 	const struct translate_options o = {.collectors = of ? of->n : 0,

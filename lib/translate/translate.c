@@ -91,7 +91,6 @@ static void lane_init(struct lane *l, const struct table *t, unsigned index,
 		.run = t->kind == TABLE_KEYWRITE ? keywrite_of[o->dart]
 						 : run_of[t->kind],
 		.write_len = table_write_len(t),
-		.copy = {.state = rng_mix(rng_mix(o->seed) + index)},
 		.t = *t,
 	};
 	/* The cache is divided, as the reports are; rows are a power of 2. */
@@ -151,6 +150,8 @@ static int sequences_open(struct translator *t, struct fault *f)
 
 		wanted = wanted || mode != TABLE_SEQ_OFF;
 		t->strict = t->strict || mode == TABLE_SEQ_STRICT;
+		if (mode == TABLE_SEQ_COUNT)
+			t->counted |= UINT64_C(1) << i;
 	}
 	return wanted ? sequence_open(t, f) : 0;
 }
@@ -220,6 +221,7 @@ int translate_open(struct translator **out, const struct table *tables,
 	t->format = o->format;
 	t->nacks = o->nacks;
 	t->dart = o->dart;
+	t->seed = rng_mix(o->seed);
 	t->n = n;
 	t->lanes = lanes;
 	if (o->op_rate)

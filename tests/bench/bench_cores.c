@@ -16,12 +16,12 @@ static void compare(const struct bed *b, const char *name,
 	double rate[BENCH_ROUNDS], limit[BENCH_ROUNDS], began;
 	struct translator *one = translator_new(b), *t = translator_new(b);
 	struct cursor from = {tf, 0};
-	const struct translate_team_options o = {
+	const struct translate_cores_options o = {
 		.workers = CORES, .take = cursor_take, .ctx = &from};
-	struct translate_team *c;
+	struct translate_cores *c;
 	struct fault f = {0};
 
-	if (translate_team_open(&c, t, &o, &f))
+	if (translate_cores_open(&c, t, &o, &f))
 		die(f.text);
 	for (int i = 0; i < BENCH_ROUNDS; i++) {
 		began = bench_now();
@@ -31,7 +31,7 @@ static void compare(const struct bed *b, const char *name,
 		together(c, &from);
 		rate[i] = REPORTS / (bench_now() - began);
 	}
-	translate_team_close(c);
+	translate_cores_close(c);
 	check(one);
 	check(t);
 	bench_row(name, bench_median(rate, BENCH_ROUNDS) / 1e6,

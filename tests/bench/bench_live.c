@@ -34,7 +34,7 @@
 #include "bench.h"
 #include "live/live.h"
 #include "op/local.h"
-#include "translate/team.h"
+#include "translate/cores.h"
 #include "wire/dta.h"
 #include "wire/key.h"
 #include "wire/net.h"
@@ -305,23 +305,23 @@ static double cpu_now(void)
 }
 
 /* What a team receives in so long. */
-static uint64_t work(struct src *s, struct translate_team *c, double seconds)
+static uint64_t work(struct src *s, struct translate_cores *c, double seconds)
 {
-	static struct pkt pkts[TRANSLATE_TEAM_BATCH];
-	uint64_t before = translate_team_counters(c)->received;
+	static struct pkt pkts[TRANSLATE_CORES_BATCH];
+	uint64_t before = translate_cores_counters(c).received;
 	double start = bench_now();
 	struct fault f = {0};
 
 	while (bench_now() - start < seconds) {
-		int m = src_rx(s, pkts, TRANSLATE_TEAM_BATCH, &f);
+		int m = src_rx(s, pkts, TRANSLATE_CORES_BATCH, &f);
 
-		if (m == -EAGAIN ? translate_team_rest(c)
+		if (m == -EAGAIN ? translate_cores_rest(c)
 		    : m < 0	 ? m
-				 : translate_team_rx(c, pkts, (size_t)m))
-			die("translate_team_rx failed");
+				 : translate_cores_rx(c, pkts, (size_t)m))
+			die("translate_cores_rx failed");
 	}
-	translate_team_rest(c);
-	return translate_team_counters(c)->received - before;
+	translate_cores_rest(c);
+	return translate_cores_counters(c).received - before;
 }
 
 /* Millions a second, of the clock and of the workers' time, by a team. */
@@ -330,8 +330,8 @@ static void receive_together(struct translator *t, unsigned rings,
 {
 	struct live_options lo = {
 		.kind = LIVE_PACKET, .port = {DTA_PORT}, .workers = rings};
-	struct translate_team_options o = {.workers = 2, .take = take};
-	struct translate_team *c;
+	struct translate_cores_options o = {.workers = 2, .take = take};
+	struct translate_cores *c;
 	double start, cpu, n;
 	struct fault f = {0};
 	struct src *s;
@@ -339,7 +339,7 @@ static void receive_together(struct translator *t, unsigned rings,
 	if (src_open_live(&s, "vb", &lo, &f) || src_keep(s, 2))
 		die(f.text);
 	o.ctx = s;
-	if (translate_team_open(&c, t, &o, &f))
+	if (translate_cores_open(&c, t, &o, &f))
 		die(f.text);
 	work(s, c, ROUND_MS / 3000.0); /* what has come meanwhile */
 	start = bench_now();
@@ -347,7 +347,7 @@ static void receive_together(struct translator *t, unsigned rings,
 	n = (double)work(s, c, ROUND_MS / 1000.0) / 1e6;
 	rate[0] = n / (bench_now() - start);
 	rate[1] = n / (cpu_now() - cpu);
-	translate_team_close(c);
+	translate_cores_close(c);
 	src_close(s);
 }
 

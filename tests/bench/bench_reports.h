@@ -13,7 +13,7 @@
 #include "base/rng.h"
 #include "bench.h"
 #include "op/local.h"
-#include "translate/team.h"
+#include "translate/cores.h"
 #include "wire/be.h"
 #include "wire/dta.h"
 #include "wire/key.h"
@@ -228,16 +228,16 @@ static inline int cursor_take(void *ctx, const struct pkt **pkts,
 }
 
 /* All of the traffic, through a team that takes from this cursor. */
-static inline void together(struct translate_team *c, struct cursor *from)
+static inline void together(struct translate_cores *c, struct cursor *from)
 {
 	const struct pkt *pkts;
 	int n;
 
 	from->at = 0;
-	while ((n = cursor_take(from, &pkts, NULL, TRANSLATE_TEAM_BATCH)))
-		if (translate_team_rx(c, pkts, (size_t)n))
-			die("translate_team_rx failed");
-	translate_team_rest(c);
+	while ((n = cursor_take(from, &pkts, NULL, TRANSLATE_CORES_BATCH)))
+		if (translate_cores_rx(c, pkts, (size_t)n))
+			die("translate_cores_rx failed");
+	translate_cores_rest(c);
 }
 
 static inline void alone(struct translator *t, const struct traffic *tf)

@@ -1,0 +1,792 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cores.c - a translator on several cores: see cores.h for the rounds.
+ *
+ * Each worker has two copies of the translator: one makes messages of its
+ * batches, the other receives what comes for it as an owner. Rows, lists and
+ * reporters are shared, but each is touched by its owner alone.
+ */
+#include "translate/cores.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "translate/private.h"
+#include "wire/be.h"
+
+enum {
+	NONE = UINT8_MAX, /* no such round */
+	OPEN_RUNS = 256,  /* of numbers, in a batch */
+	/* Bytes of a report that go in a message; of longer ones it is told
+	 * where they are. */
+	REPORT_MAX = 256,
+	OP_MAX = 960, /* bytes of an operation */
+	LANES_MAX = 255,
+	CLOCK = 255, /* in place of a lane: the batch's latest time */
+	AT_SRC = SHAPE_AT_IP + NET_IP4_AT_SRC,
+};
+
+/* A message with a report: its head; its time, or of postcards its packet; its
+ * bytes from the key on, or with this bit where they are. */
+#define HEAD_ELSEWHERE (UINT64_C(1) << 52)
+
+/* One with an operation: [stamp] [immediate] payload behind this word. */
+#define OP_OFFSET_BITS 40
+#define OP_TABLE_AT    40
+#define OP_LENGTH_AT   48
+#define OP_VERB_AT     60
+
+/* Numbers that follow each other. */
+struct run {
+	uint32_t src, n; /* n = 0: none */
+	uint16_t first;
+	bool counted;
+};
+
+struct batch {
+	const struct pkt *pkts;
+	size_t n;
+	uint64_t first; /* the number of its first packet */
+	uint64_t latest_ns;
+	struct returned *returned;
+	uint64_t head[TRANSLATE_CORES_BATCH]; /* 0: no good report */
+	const uint8_t *key[TRANSLATE_CORES_BATCH];
+	struct pkt room[TRANSLATE_CORES_BATCH];
+};
+
+struct worker {
+	struct translate_cores *cores;
+	struct threads_out *out;
+	struct translator *t;	  /* makes messages */
+	struct translator *owner; /* receives; NULL: it owns nothing */
+	struct batch *batch[THREADS_PLACES];
+	struct run run[OPEN_RUNS];
+	uint8_t to[STAGE]; /* owners of the jobs in hand */
+	/* An owner's: operations of a block, their times; times of entries. */
+	struct op op[THREADS_WORDS];
+	uint64_t stamp[THREADS_WORDS];
+	struct pkt entry[THREADS_WORDS];
+	struct translate_ledger told; /* atomic: of batches that are over */
+} __attribute__((aligned(128)));
+
+struct translate_cores {
+	struct translate_cores_options o;
+	struct translator *t;
+	struct threads *threads;
+	struct worker *worker[TRANSLATE_CORES_MAX];
+	unsigned owners;
+	uint8_t numbers, cache, write, rounds;
+	uint64_t sent_lanes; /* whose jobs go to owners of rows and lists */
+	uint64_t packets;    /* taken; in turn of taking */
+	/* An offset's owner: (offset >> 12) * that >> 32, by table. */
+	uint64_t part[LANES_MAX];
+	int error; /* atomic: the first */
+	pthread_mutex_t nacks_lock;
+};
+
+static int error_of(const struct translate_cores *c)
+{
+	return __atomic_load_n(&c->error, __ATOMIC_RELAXED);
+}
+
+static void fail(struct translate_cores *c, int error)
+{
+	int none = 0;
+
+	if (error)
+		__atomic_compare_exchange_n(&c->error, &none, error, false,
+					    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+static struct batch *batch_of(const struct translate_cores *c,
+			      const struct threads_batch *b)
+{
+	return c->worker[b->worker]->batch[b->place];
+}
+
+static uint32_t load32(const uint8_t *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+/* Numbers. */
+
+static unsigned set_owner(const struct translate_cores *c, unsigned set)
+{
+	return set * c->owners >> EXPECTED_BITS;
+}
+
+static void run_end(struct worker *w, struct run *r)
+{
+	unsigned set = expected_index(r->src);
+	uint64_t *m;
+
+	if (!r->n)
+		return;
+	m = threads_send(&w->out[set_owner(w->cores, set)], 2);
+	m[0] = r->src | (uint64_t)r->first << 32 | (uint64_t)r->counted << 48;
+	m[1] = r->n;
+	r->n = 0;
+}
+
+static void run_add(struct worker *w, uint32_t src, uint16_t number,
+		    bool counted)
+{
+	struct run *r = &w->run[expected_index(src) % OPEN_RUNS];
+
+	if (r->n && r->src == src && r->counted == counted &&
+	    (uint16_t)(r->first + r->n) == number) {
+		r->n++;
+		return;
+	}
+	run_end(w, r);
+	*r = (struct run){
+		.src = src, .n = 1, .first = number, .counted = counted};
+}
+
+/* A packet that the owner of its reporter judges; if it has none, this worker
+ * does. */
+static void send_packet(struct worker *w, struct batch *b, size_t i)
+{
+	struct net_udp u;
+	unsigned set;
+	uint64_t *m;
+
+	if (net_udp_decode(&u, b->pkts[i].data, b->pkts[i].len) < 0) {
+		b->head[i] = admit_any(w->t, &b->pkts[i], &b->key[i]);
+		return;
+	}
+	set = reporters_set(u.src, u.version);
+	run_end(w, &w->run[set % OPEN_RUNS]); /* those before it */
+	m = threads_send(&w->out[set_owner(w->cores, set)], 2);
+	m[0] = i;
+	m[1] = 0;
+}
+
+static void send_numbers(struct worker *w, struct batch *b)
+{
+	for (size_t i = 0; i < b->n; i++) {
+		uint64_t head = b->head[i];
+
+		if (head)
+			run_add(w, load32(b->pkts[i].data + AT_SRC),
+				head_sequence(head),
+				w->t->counted >> head_lane(head) & 1);
+		else
+			send_packet(w, b, i);
+	}
+	for (unsigned i = 0; i < OPEN_RUNS; i++)
+		run_end(w, &w->run[i]);
+}
+
+static void receive_numbers(struct worker *w, const struct threads_block *in)
+{
+	struct batch *b = batch_of(w->cores, &in->from);
+	struct translator *o = w->owner;
+
+	for (size_t at = 0; at < in->words; at += 2) {
+		uint64_t m = in->word[at], n = in->word[at + 1];
+
+		if (n)
+			sequence_run(o, (uint32_t)m, (uint16_t)(m >> 32),
+				     (unsigned)n, m >> 48 & 1);
+		else
+			b->head[m] = admit_any(o, &b->pkts[m], &b->key[m]);
+	}
+}
+
+/* Rows and lists. */
+
+static void send_job(struct worker *w, unsigned owner, const struct lane *l,
+		     const struct jobs *j, unsigned i)
+{
+	uint64_t head = (j->head[i] & ~(UINT64_MAX << HEAD_LANE)) |
+			(uint64_t)l->index << HEAD_LANE;
+	size_t len = head_data_at(head) + head_data_len(head);
+	bool elsewhere = len > REPORT_MAX;
+	uint64_t *m = threads_send(&w->out[owner],
+				   2 + (elsewhere ? 1 : (len + 7) / 8));
+
+	m[0] = elsewhere ? head | HEAD_ELSEWHERE : head;
+	m[1] = l->append ? w->t->pkts[j->at[i]].ts_ns : j->at[i];
+	if (elsewhere)
+		m[2] = (uintptr_t)j->key[i];
+	else
+		memcpy(m + 2, j->key[i], len);
+}
+
+/* In a worker's translator, in place of postcard_run() and append_run(). */
+static void send_jobs(struct translator *t, struct lane *l,
+		      const struct jobs *j)
+{
+	struct worker *w = t->worker;
+	unsigned owners = w->cores->owners;
+
+	if (l->postcards)
+		postcard_owners(l, j, owners, w->to, &t->work);
+	for (unsigned i = 0; i < j->n; i++)
+		send_job(w,
+			 l->append
+				 ? append_owner(l, be32_load(j->key[i]), owners)
+				 : w->to[i],
+			 l, j, i);
+}
+
+/* So late it is for lists that wait. */
+static void send_clock(struct worker *w, const struct batch *b)
+{
+	for (unsigned i = 0; i < w->cores->owners; i++) {
+		uint64_t *m = threads_send(&w->out[i], 2);
+
+		m[0] = (uint64_t)CLOCK << HEAD_LANE;
+		m[1] = b->latest_ns;
+	}
+}
+
+static void carry_out(struct translator *o, struct jobs *j)
+{
+	if (j->n)
+		lane_go(o, head_lane(j->head[0]), j);
+	jobs_clear(j);
+}
+
+static void clock_is(struct translator *o, uint64_t now_ns)
+{
+	clock_to(o, now_ns);
+	clock_flush(o);
+}
+
+static void receive_jobs(struct worker *w, const struct threads_block *in)
+{
+	struct translator *o = w->owner;
+	struct jobs *j = &o->stage;
+
+	o->returned = batch_of(w->cores, &in->from)->returned;
+	o->pkts = w->entry;
+	jobs_clear(j);
+	for (size_t at = 0; at < in->words;) {
+		uint64_t head = in->word[at], m = in->word[at + 1];
+		const uint8_t *key = (const uint8_t *)&in->word[at + 2];
+		unsigned lane = head_lane(head);
+		bool list = lane != CLOCK && o->lane[lane].append;
+
+		at += 2;
+		if (j->n && (lane == CLOCK || lane != head_lane(j->head[0])))
+			carry_out(o, j);
+		if (lane == CLOCK) {
+			clock_is(o, m);
+			continue;
+		}
+		if (head & HEAD_ELSEWHERE)
+			key = (const uint8_t *)(uintptr_t)in->word[at++];
+		else
+			at += (head_data_at(head) + head_data_len(head) + 7u) /
+			      8;
+		w->entry[j->n].ts_ns = m;
+		o->waiting = o->waiting || list;
+		jobs_add(j, key, (uint16_t)(list ? j->n : m),
+			 head & ~HEAD_ELSEWHERE);
+	}
+	carry_out(o, j);
+}
+
+/* Operations. */
+
+static void send_op(struct worker *w, const struct op *op, uint64_t stamp)
+{
+	const struct translate_cores *c = w->cores;
+	unsigned owner = (unsigned)((op->offset >> 12) * c->part[op->table] >>
+				    32);
+	bool stamped = w->t->road->stamped, imm = op->verb == OP_WRITE_IMM;
+	unsigned len = op->verb == OP_CMP_SWAP ? 16 : op->length;
+	uint64_t *m = threads_send(&w->out[owner],
+				   1u + stamped + imm + (len + 7) / 8);
+
+	*m++ = op->offset | (uint64_t)op->table << OP_TABLE_AT |
+	       (uint64_t)op->length << OP_LENGTH_AT |
+	       (uint64_t)op->verb << OP_VERB_AT;
+	if (stamped)
+		*m++ = stamp;
+	if (imm)
+		*m++ = op->immediate;
+	if (op->verb == OP_FETCH_ADD)
+		*m = op->add;
+	else if (len == 8)
+		memcpy(m, op->data, 8);
+	else
+		memcpy(m, op->data, len);
+}
+
+/* In a worker's translator: what is made goes to the owners. */
+static void send_ops(struct translator *t)
+{
+	const struct made *made = t->made;
+
+	for (unsigned i = 0; i < made->n; i++)
+		send_op(t->worker, &made->op[i], made->stamp[i]);
+}
+
+/* Returns the words of its message. */
+static size_t op_of(struct op *op, uint64_t *stamp, const uint64_t *m,
+		    bool stamped)
+{
+	const uint64_t *from = m;
+	uint64_t head = *m++;
+
+	*op = (struct op){
+		.offset = head & ((UINT64_C(1) << OP_OFFSET_BITS) - 1),
+		.table = (uint8_t)(head >> OP_TABLE_AT),
+		.length = head >> OP_LENGTH_AT & 0xfff,
+		.verb = (uint8_t)(head >> OP_VERB_AT),
+	};
+	if (stamped)
+		*stamp = *m++;
+	if (op->verb == OP_WRITE_IMM)
+		op->immediate = (uint32_t)*m++;
+	if (op->verb == OP_FETCH_ADD)
+		op->add = *m;
+	else
+		op->data = (const uint8_t *)m;
+	m += op->verb == OP_CMP_SWAP ? 2 : (op->length + 7) / 8;
+	return (size_t)(m - from);
+}
+
+static void receive_ops(struct worker *w, const struct threads_block *in)
+{
+	struct road *road = w->owner->road;
+	size_t n = 0;
+
+	for (size_t at = 0; at < in->words; n++)
+		at += op_of(&w->op[n], &w->stamp[n], in->word + at,
+			    road->stamped);
+	road->stamps = road->stamped ? w->stamp : NULL;
+	fail(w->cores, road->exec(road, w->op, n,
+				  batch_of(w->cores, &in->from)->latest_ns));
+	road->stamps = NULL;
+}
+
+/* By the batch's worker. */
+
+/* The good reports of a batch, in the worker's translator. */
+static void gather(struct worker *w, struct batch *b)
+{
+	struct translator *t = w->t;
+	struct jobs *j = &t->stage;
+	unsigned k = 0;
+
+	t->pkts = b->pkts;
+	t->npkts = b->n;
+	t->first = b->first;
+	jobs_clear(j);
+	for (size_t i = 0; i < b->n; i++)
+		if (b->head[i])
+			jobs_add(j, b->key[i], (uint16_t)i, b->head[i]);
+	if (!t->steering)
+		return;
+	t->ctr.stored += j->n;
+	steer_aim(t); /* and those that nobody was meant with go */
+	t->ctr.stored -= j->n;
+	for (size_t i = 0; i < b->n; i++) {
+		if (k < j->n && j->at[k] == i)
+			k++;
+		else
+			b->head[i] = 0;
+	}
+}
+
+static void decode(struct worker *w, struct batch *b)
+{
+	struct translator *t = w->t;
+
+	admit_heads(t, b->pkts, b->n, b->head, b->key);
+	b->latest_ns = 0;
+	for (size_t i = 0; i < b->n; i++) {
+		if (b->latest_ns < b->pkts[i].ts_ns)
+			b->latest_ns = b->pkts[i].ts_ns;
+		if (!b->head[i] && !t->reporters)
+			b->head[i] = admit_any(t, &b->pkts[i], &b->key[i]);
+	}
+}
+
+static void send_rows_and_lists(struct worker *w, struct batch *b)
+{
+	gather(w, b);
+	if (b->returned)
+		returned_clear(b->returned);
+	stage_lanes(w->t, w->cores->sent_lanes);
+	if (w->t->append)
+		send_clock(w, b);
+}
+
+static void send_writes(struct worker *w, struct batch *b)
+{
+	struct translator *t = w->t;
+
+	gather(w, b);
+	stage_lanes(t, ~w->cores->sent_lanes);
+	for (unsigned i = 0; i < t->lanes && b->returned; i++)
+		if (t->lane[i].postcards) {
+			postcard_emit_returned(t, &t->lane[i], b->returned);
+			ops_run(t);
+		}
+}
+
+static void add_told(struct worker *w, const struct translate_ledger *l)
+{
+	const uint64_t *from = (const uint64_t *)l;
+	uint64_t *to = (uint64_t *)&w->told;
+
+	for (size_t i = 0; i < sizeof(*l) / sizeof(*to); i++)
+		__atomic_store_n(&to[i], to[i] + from[i], __ATOMIC_RELAXED);
+}
+
+/* What was counted since the last batch, for all to see. */
+static void tell(struct worker *w)
+{
+	add_told(w, &w->t->ctr);
+	memset(&w->t->ctr, 0, sizeof(w->t->ctr));
+	if (!w->owner)
+		return;
+	add_told(w, &w->owner->ctr);
+	memset(&w->owner->ctr, 0, sizeof(w->owner->ctr));
+}
+
+static void over(struct worker *w, const struct batch *b)
+{
+	struct translate_ledger *ctr = &w->t->ctr;
+
+	ctr->received += b->n;
+	for (size_t i = 0; i < b->n; i++)
+		ctr->stored += b->head[i] != 0;
+	tell(w);
+}
+
+static void work(void *ctx, const struct threads_batch *at, unsigned round)
+{
+	struct translate_cores *c = ctx;
+	struct worker *w = c->worker[at->worker];
+	struct batch *b = w->batch[at->place];
+
+	if (!round)
+		decode(w, b);
+	if (round == c->numbers)
+		send_numbers(w, b);
+	else if (round == c->cache)
+		send_rows_and_lists(w, b);
+	else if (round == c->write)
+		send_writes(w, b);
+	else
+		over(w, b);
+}
+
+static void receive(void *ctx, unsigned owner, const struct threads_block *in)
+{
+	struct translate_cores *c = ctx;
+	struct worker *w = c->worker[owner];
+
+	if (error_of(c))
+		return;
+	stage_begin(w->owner);
+	if (in->round == c->numbers)
+		receive_numbers(w, in);
+	else if (in->round == c->cache)
+		receive_jobs(w, in);
+	else
+		receive_ops(w, in);
+	fail(c, stage_end(w->owner));
+}
+
+/* In turn of taking. */
+static void taken(struct translate_cores *c, struct batch *b, size_t n)
+{
+	b->n = n;
+	b->first = c->packets;
+	c->packets += n;
+	if (c->o.look)
+		c->o.look(c->o.ctx, b->pkts, n);
+}
+
+static bool take(void *ctx, const struct threads_batch *at)
+{
+	struct translate_cores *c = ctx;
+	struct batch *b = batch_of(c, at);
+	int n;
+
+	b->pkts = b->room;
+	n = c->o.take(c->o.ctx, &b->pkts, b->room, TRANSLATE_CORES_BATCH);
+	if (n > 0)
+		taken(c, b, (size_t)n);
+	return n > 0;
+}
+
+int translate_cores_rx(struct translate_cores *c, const struct pkt *pkts,
+		       size_t n)
+{
+	struct batch *b = c->worker[0]->batch[threads_place(c->threads)];
+	struct road *road = c->t->road;
+
+	memcpy(b->room, pkts, n * sizeof(*pkts));
+	b->pkts = b->room;
+	if (n)
+		taken(c, b, n);
+	threads_go(c->threads, n > 0);
+	if (c->owners == 1 && !error_of(c)) /* this thread */
+		fail(c, road_tick(road));
+	/* A batch that is not full came live: nothing waits for more. */
+	if (n == TRANSLATE_CORES_BATCH)
+		return error_of(c);
+	if (c->owners == 1)
+		road_flush(road);
+	if (c->t->nacks) {
+		pthread_mutex_lock(&c->nacks_lock);
+		snk_flush(c->t->nacks);
+		pthread_mutex_unlock(&c->nacks_lock);
+	}
+	return error_of(c);
+}
+
+static void told_to(struct translate_ledger *sum, const struct worker *w)
+{
+	uint64_t *to = (uint64_t *)sum;
+	const uint64_t *from = (const uint64_t *)&w->told;
+
+	for (size_t i = 0; i < sizeof(*sum) / sizeof(*to); i++)
+		to[i] += __atomic_load_n(&from[i], __ATOMIC_RELAXED);
+}
+
+int translate_cores_rest(struct translate_cores *c)
+{
+	threads_rest(c->threads);
+	for (unsigned i = 0; i < c->o.workers; i++) {
+		struct worker *w = c->worker[i];
+
+		tell(w);
+		told_to(&c->t->ctr, w);
+		memset(&w->told, 0, sizeof(w->told));
+	}
+	return error_of(c);
+}
+
+int translate_cores_idle(struct translate_cores *c, uint64_t ns)
+{
+	translate_cores_rest(c);
+	for (unsigned i = 0; i < c->owners; i++)
+		fail(c, translate_idle(c->worker[i]->owner, ns));
+	return translate_cores_rest(c);
+}
+
+struct translate_ledger
+translate_cores_counters(const struct translate_cores *c)
+{
+	struct translate_ledger sum = c->t->ctr;
+
+	for (unsigned i = 0; i < c->o.workers; i++)
+		told_to(&sum, c->worker[i]);
+	return sum;
+}
+
+uint64_t translate_cores_unsent(struct translate_cores *c)
+{
+	uint64_t n;
+
+	if (!c->t->nacks)
+		return 0;
+	pthread_mutex_lock(&c->nacks_lock);
+	n = snk_drops(c->t->nacks);
+	pthread_mutex_unlock(&c->nacks_lock);
+	return n;
+}
+
+/* A copy of t with work and operations of its own. Rows, lists and reporters
+ * are t's. */
+static struct translator *copy_of(struct worker *w, bool owner)
+{
+	const struct translator *of = w->cores->t;
+	size_t size = translator_size(of->lanes);
+	struct translator *t = aligned_alloc(64, size);
+	int rc;
+
+	if (!t)
+		return NULL;
+	memcpy(t, of, size);
+	memset(&t->ctr, 0, sizeof(t->ctr));
+	jobs_place(t);
+	t->worker = w;
+	t->asking = NULL;
+	t->nacks_lock = &w->cores->nacks_lock;
+	rc = ops_open(t, false);
+	rc = steer_clone(t) ? -ENOMEM : rc;
+	for (unsigned i = 0; i < t->lanes; i++) {
+		struct lane *l = &t->lane[i];
+
+		rc = l->postcards && postcard_clone(l) ? -ENOMEM : rc;
+		rc = l->append && append_clone(l) ? -ENOMEM : rc;
+		if (!owner && (l->postcards || l->append))
+			l->run = send_jobs;
+	}
+	if (!owner)
+		t->send = send_ops;
+	if (!rc)
+		return t;
+	t->reporters = NULL;
+	translate_close(t);
+	return NULL;
+}
+
+static void copy_close(struct translator *t, const struct translate_cores *c)
+{
+	if (!t)
+		return;
+	t->reporters = NULL;
+	if (t->road != c->t->road)
+		t->road->close(t->road);
+	translate_close(t);
+}
+
+static int no_memory(struct fault *f)
+{
+	return fault_set(f, -ENOMEM, "no memory for a worker");
+}
+
+static int worker_open(struct translate_cores *c, unsigned number,
+		       struct fault *f)
+{
+	struct worker *w = aligned_alloc(128, sizeof(*w));
+
+	if (!w)
+		return no_memory(f);
+	memset(w, 0, sizeof(*w));
+	c->worker[number] = w;
+	w->cores = c;
+	w->t = copy_of(w, false);
+	for (unsigned i = 0; i < THREADS_PLACES; i++) {
+		struct batch *b = w->batch[i] = malloc(sizeof(*b));
+
+		if (!b)
+			return no_memory(f);
+		b->returned = c->t->postcards ? returned_new(c->owners) : NULL;
+		if (c->t->postcards && !b->returned)
+			return no_memory(f);
+	}
+	if (number < c->owners)
+		w->owner = copy_of(w, true);
+	if (!w->t || (number < c->owners && !w->owner))
+		return no_memory(f);
+	if (!w->owner)
+		return 0;
+	w->owner->owner = number;
+	if (c->owners == 1)
+		return 0;
+	return c->t->road->twin(c->t->road, &w->owner->road, f);
+}
+
+static void free_all(struct translate_cores *c)
+{
+	for (unsigned i = 0; i < c->o.workers && c->worker[i]; i++) {
+		struct worker *w = c->worker[i];
+
+		copy_close(w->t, c);
+		copy_close(w->owner, c);
+		for (unsigned k = 0; k < THREADS_PLACES && w->batch[k]; k++) {
+			returned_free(w->batch[k]->returned);
+			free(w->batch[k]);
+		}
+		free(w);
+	}
+	pthread_mutex_destroy(&c->nacks_lock);
+	free(c);
+}
+
+/* The rounds that the tables need, and who owns which part of them. */
+static void plan(struct translate_cores *c)
+{
+	const struct translator *t = c->t;
+	bool writes = false;
+
+	for (unsigned i = 0; i < t->lanes; i++) {
+		const struct table *table = &t->lane[i].t;
+
+		writes = writes || table->kind != TABLE_APPEND;
+		c->part[i] = ((uint64_t)c->owners << 32) /
+			     ((table->length >> 12) + 1);
+	}
+	c->sent_lanes = t->append | t->postcards;
+	c->numbers = c->cache = c->write = NONE;
+	if (t->reporters)
+		c->numbers = c->rounds++;
+	if (c->sent_lanes)
+		c->cache = c->rounds++;
+	if (writes)
+		c->write = c->rounds++;
+}
+
+static int check(const struct translator *t, struct fault *f)
+{
+	if (t->rate.per_s)
+		return fault_set(f, -ENOTSUP,
+				 "operations under a limit go one by one");
+	if (t->lanes > LANES_MAX)
+		return fault_set(f, -ENOTSUP,
+				 "%u tables, of all collectors: "
+				 "%d at most",
+				 t->lanes, LANES_MAX);
+	for (unsigned i = 0; i < t->lanes; i++)
+		if (t->lane[i].kind != TABLE_APPEND &&
+		    t->lane[i].write_len > OP_MAX)
+			return fault_set(f, -ENOTSUP,
+					 "%s: slots of %u bytes: up to %d go "
+					 "from core to core",
+					 t->lane[i].t.name,
+					 t->lane[i].write_len, OP_MAX);
+	return 0;
+}
+
+int translate_cores_open(struct translate_cores **out, struct translator *t,
+			 const struct translate_cores_options *o,
+			 struct fault *f)
+{
+	struct threads_options threads = {.workers = o->workers,
+					  .take = take,
+					  .work = work,
+					  .receive = receive};
+	struct translate_cores *c;
+	int rc = check(t, f);
+
+	if (rc < 0)
+		return rc;
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return no_memory(f);
+	c->o = *o;
+	c->t = t;
+	c->owners = t->road->twin ? o->workers : 1;
+	c->packets = t->ctr.received;
+	pthread_mutex_init(&c->nacks_lock, NULL);
+	plan(c);
+	for (unsigned i = 0; i < o->workers && !rc; i++)
+		rc = worker_open(c, i, f);
+	threads.rounds = c->rounds;
+	threads.ctx = c;
+	if (!rc)
+		rc = threads_open(&c->threads, &threads, f);
+	for (unsigned i = 0; i < o->workers && !rc; i++)
+		c->worker[i]->out = threads_outs(c->threads, i);
+	if (rc < 0) {
+		free_all(c);
+		return rc;
+	}
+	*out = c;
+	return 0;
+}
+
+void translate_cores_close(struct translate_cores *c)
+{
+	if (!c)
+		return;
+	translate_cores_rest(c);
+	threads_close(c->threads);
+	free_all(c);
+}
