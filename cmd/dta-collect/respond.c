@@ -218,24 +218,13 @@ static void hangup(void *ctx)
 			 run->o->region);
 }
 
-/* Of every batch, in order, before it is acted on. */
-static void look(void *ctx, const struct pkt *pkts, size_t n,
-		 const struct responder_ledger *before)
-{
-	struct run *run = ctx;
-
-	if (!before->executed)
-		why_look(&run->why, pkts, n);
-}
-
 static int respond_to(struct run *run, const struct pkt *pkts, size_t n)
 {
 	if (!n)
 		return 0;
-	if (run->team)
-		return responder_team_rx(run->team, pkts, n);
-	look(run, pkts, n, responder_counters(run->p));
-	return responder_rx(run->p, pkts, n);
+	why_look(&run->why, pkts, n);
+	return run->team ? responder_team_rx(run->team, pkts, n)
+			 : responder_rx(run->p, pkts, n);
 }
 
 /* What is to be done, and told, between batches: cores rest for it, if there is
@@ -273,7 +262,11 @@ static int take(void *ctx, const struct pkt *pkts, int n, struct fault *f)
 /* For a worker, in turn of taking. */
 static int more(void *ctx, struct pkt *room, int max)
 {
-	return cli_loop_more(&((struct run *)ctx)->loop, room, max);
+	struct run *run = ctx;
+	int n = cli_loop_more(&run->loop, room, max);
+
+	why_look(&run->why, room, (size_t)n);
+	return n;
 }
 
 static void team_open(struct run *run)
@@ -281,35 +274,23 @@ static void team_open(struct run *run)
 	const struct responder_team_options co = {
 		.workers = (unsigned)run->o->cores,
 		.take = more,
-		.look = look,
 		.ctx = run,
 	};
 	struct fault f = {0};
 
 	if (run->o->cores < 2)
 		return;
-	if (src_keep(run->loop.s, co.workers) < 0)
+	if (src_keep(run->loop.s, co.workers * RESPONDER_TEAM_BATCHES) < 0)
 		cli_fail("out of memory");
 	if (responder_team_open(&run->team, run->p, &co, &f) < 0)
 		cli_fail("-j: %s", f.text);
 }
 
-/* The responder is this thread's again. What each core has done; 0 or -errno.
- */
-static int team_close(struct run *run,
-		      struct cli_share share[RESPONDER_TEAM_MAX])
+/* The responder is this thread's again. 0 or -errno. */
+static int team_close(struct run *run)
 {
-	int rc;
+	int rc = run->team ? responder_team_rest(run->team) : 0;
 
-	if (!run->team)
-		return 0;
-	rc = responder_team_rest(run->team);
-	for (unsigned i = 0; i < run->o->cores; i++) {
-		struct responder_share s = responder_team_share(run->team, i);
-
-		share[i] = (struct cli_share){s.batches, s.packets, s.ops,
-					      s.late};
-	}
 	responder_team_close(run->team);
 	run->team = NULL;
 	return rc;
@@ -422,18 +403,13 @@ static uint64_t unsent(void *ctx)
 static int run_close(struct run *run)
 {
 	const struct responder_ledger *l = responder_counters(run->p);
-	struct cli_share share[RESPONDER_TEAM_MAX];
-	bool several = run->team;
 	uint64_t lost = 0;
 	int closed = 0, stopped;
 
 	cli_progress_end();
-	stopped = team_close(run, share);
+	stopped = team_close(run);
 	say_refused(run, true);
 	cli_stats_close(run->loop.stats, l, run->loop.s);
-	if (several && run->o->live.stats_ns)
-		cli_shares(share, (unsigned)run->o->cores, NULL,
-			   run->o->format);
 	if (run->answers) {
 		snk_settle(run->answers); /* snk_close() tells of an error */
 		lost = unsent(run);

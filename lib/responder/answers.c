@@ -28,7 +28,7 @@ static int make(struct answer_frame *f, const struct roce *to)
 	return 0;
 }
 
-int answers_make(struct answers *a, uint32_t dest_qp, const struct roce *r)
+static bool make_both(struct answers_to *a, uint32_t qpn, const struct roce *r)
 {
 	struct roce to = {
 		.version = r->version,
@@ -37,111 +37,120 @@ int answers_make(struct answers *a, uint32_t dest_qp, const struct roce *r)
 		.opcode = ROCE_RC_ACK,
 		.migreq = true,
 		.pkey = 0xffff,
-		.dest_qp = dest_qp,
+		.dest_qp = qpn, /* the translator's has the same number */
 	};
-	int rc;
 
 	memcpy(to.eth_dst, r->eth_src, 6);
 	memcpy(to.eth_src, r->eth_dst, 6);
 	memcpy(to.src, r->dst, 16);
 	memcpy(to.dst, r->src, 16);
-	a->to.version = 0;
-	if ((rc = make(&a->ack, &to)) < 0)
-		return rc;
-	to.opcode = ROCE_RC_ATOMIC_ACK;
-	if ((rc = make(&a->atomic, &to)) < 0)
-		return rc;
 	a->to = to;
-	return 0;
+	if (make(&a->ack, &to) < 0)
+		return false;
+	to.opcode = ROCE_RC_ATOMIC_ACK;
+	return make(&a->atomic, &to) == 0;
 }
 
-bool answers_fit(const struct answers *a, const struct roce *r)
+static bool fits(const struct answers_to *a, uint32_t qpn, const struct roce *r)
 {
 	return a->to.version == r->version && a->to.src_port == r->src_port &&
-	       !memcmp(a->to.eth_dst, r->eth_src, 6) &&
+	       a->to.dest_qp == qpn && !memcmp(a->to.eth_dst, r->eth_src, 6) &&
 	       !memcmp(a->to.eth_src, r->eth_dst, 6) &&
 	       !memcmp(a->to.dst, r->src, 16) && !memcmp(a->to.src, r->dst, 16);
 }
 
-/* The next one's place. */
-static uint8_t *place(struct answers_due *d, const struct answer_frame *f,
-		      uint64_t ts_ns)
+static const struct answers_to *frames_to(struct answers_due *d,
+					  const struct answer_new *n,
+					  const struct roce *r)
 {
-	d->frame[d->n] = f;
-	d->ts_ns[d->n] = ts_ns;
-	return d->tail[1 + d->n++];
+	struct answers_to *a = d->last[n->table];
+
+	if (a && fits(a, n->qpn, r))
+		return a;
+	if (d->made == ANSWERS_TO || !make_both(&d->to[d->made], n->qpn, r))
+		return NULL;
+	return d->last[n->table] = &d->to[d->made++];
 }
 
-static void is_whole(struct answers_due *d, unsigned number)
+unsigned answers_add(struct answers_due *d, const struct answer_new *a,
+		     const struct roce *r)
 {
-	d->which[d->whole++] = (uint16_t)number;
-}
+	const struct answers_to *to = frames_to(d, a, r);
+	struct answer_due *due = &d->due[d->n];
+	uint8_t *tail;
 
-unsigned answers_promise(struct answers_due *d, const struct answers *a,
-			 uint32_t psn, uint32_t aeth, uint64_t ts_ns)
-{
-	uint8_t *tail = place(d, &a->atomic, ts_ns);
-
-	be32_store(tail, psn);
-	be32_store(tail + AT_AETH, aeth);
-	return d->n - 1;
+	if (!to)
+		return ANSWERS_NONE;
+	due->kind = (uint8_t)a->kind;
+	due->table = (uint8_t)a->table;
+	due->ts_ns = a->ts_ns;
+	due->frame = a->kind == ANSWER_PLAIN ? &to->ack : &to->atomic;
+	tail = d->tail[1 + d->n];
+	if (a->kind == ANSWER_PLAIN) {
+		memset(tail, 0, ANSWER_TAIL - ACK_TAIL);
+		tail += ANSWER_TAIL - ACK_TAIL;
+	}
+	be32_store(tail, a->psn);
+	be32_store(tail + AT_AETH, a->aeth);
+	return d->n++;
 }
 
 void answers_tell(struct answers_due *d, unsigned number, uint64_t old)
 {
 	be64_store(d->tail[1 + number] + AT_OLD, old);
-	is_whole(d, number);
-}
-
-uint32_t answers_psn(const struct answers_due *d, unsigned number)
-{
-	return be32_load(d->tail[1 + number]);
-}
-
-uint64_t answers_old(const struct answers_due *d, unsigned number)
-{
-	return be64_load(d->tail[1 + number] + AT_OLD);
-}
-
-void answers_add(struct answers_due *d, const struct answers *a, uint32_t psn,
-		 uint32_t aeth, const uint64_t *old, uint64_t ts_ns)
-{
-	uint8_t *tail;
-
-	if (old) {
-		answers_tell(d, answers_promise(d, a, psn, aeth, ts_ns), *old);
-		return;
-	}
-	tail = place(d, &a->ack, ts_ns);
-	memset(tail, 0, ANSWER_TAIL - ACK_TAIL);
-	be32_store(tail + ANSWER_TAIL - ACK_TAIL, psn);
-	be32_store(tail + ANSWER_TAIL - ROCE_AETH_LEN, aeth);
-	is_whole(d, d->n - 1);
 }
 
 /* n <= ROCE_BATCH */
 static void sum_some(struct answers_due *d, const uint16_t *which, unsigned n)
 {
 	const enum crc_id icrc = CRC_SLOT0;
-	const uint8_t *tails[ROCE_BATCH];
+	const uint8_t *tails[ROCE_BATCH] = {NULL};
 	uint32_t sums[ROCE_BATCH], *out = sums;
 
 	for (unsigned i = 0; i < n; i++)
 		tails[i] = d->tail[1 + which[i]];
 	crc_batch(&icrc, 1, tails, ANSWER_TAIL, n, &out);
 	for (unsigned i = 0; i < n; i++)
-		d->sum[which[i]] = sums[i];
+		d->due[which[i]].sum = sums[i];
 }
 
 void answers_sum(struct answers_due *d)
 {
-	for (unsigned at = 0; at < d->whole; at += ROCE_BATCH) {
-		unsigned left = d->whole - at;
+	uint16_t which[ROCE_BATCH];
+	unsigned n = 0;
 
-		sum_some(d, d->which + at,
-			 left < ROCE_BATCH ? left : ROCE_BATCH);
+	for (unsigned i = 0; i < d->n; i++) {
+		if (d->due[i].kind != ANSWER_AGAIN)
+			which[n++] = (uint16_t)i;
+		if (n == ROCE_BATCH || (n && i + 1 == d->n)) {
+			sum_some(d, which, n);
+			n = 0;
+		}
 	}
-	d->whole = 0;
+}
+
+static void keep(struct replays *r, const uint8_t *tail)
+{
+	r->at[r->next].psn = be32_load(tail);
+	r->at[r->next].old = be64_load(tail + AT_OLD);
+	r->at[r->next].used = true;
+	r->next = (r->next + 1) % REPLAYS;
+}
+
+/* False: it is too old to be known. */
+static bool recall(struct answers_due *d, unsigned number,
+		   const struct replays *r)
+{
+	uint16_t which = (uint16_t)number;
+	uint32_t psn = be32_load(d->tail[1 + number]);
+
+	for (unsigned i = 0; i < REPLAYS; i++)
+		if (r->at[i].used && r->at[i].psn == psn) {
+			answers_tell(d, number, r->at[i].old);
+			sum_some(d, &which, 1);
+			return true;
+		}
+	return false;
 }
 
 static void put(uint8_t *frame, const struct answer_frame *f,
@@ -157,25 +166,44 @@ static void put(uint8_t *frame, const struct answer_frame *f,
 	memcpy(frame + f->t.body, &sum, sizeof(sum));
 }
 
-void answers_drop(struct answers_due *d)
+static int send_one(const struct answer_due *due, const uint8_t *tail,
+		    struct snk *to)
 {
-	d->n = d->whole = 0;
+	uint8_t *frame = snk_room(to, FRAME_MAX);
+
+	if (!frame)
+		return errno ? -errno : -EIO;
+	put(frame, due->frame, tail, due->sum);
+	snk_done(to, (size_t)due->frame->t.body + ROCE_ICRC_LEN, due->ts_ns);
+	return 0;
 }
 
-int answers_send(struct answers_due *d, struct snk *to)
+void answers_drop(struct answers_due *d)
 {
-	const unsigned n = d->n;
-	uint8_t *frame;
-
-	answers_sum(d);
 	d->n = 0;
-	for (unsigned i = 0; i < n; i++) {
-		frame = snk_room(to, FRAME_MAX);
-		if (!frame)
-			return errno ? -errno : -EIO;
-		put(frame, d->frame[i], d->tail[1 + i], d->sum[i]);
-		snk_done(to, (size_t)d->frame[i]->t.body + ROCE_ICRC_LEN,
-			 d->ts_ns[i]);
+	if (d->made < ANSWERS_TO)
+		return;
+	d->made = 0;
+	memset(d->last, 0, sizeof(d->last));
+}
+
+int answers_send(struct answers_due *d, struct replays *replays, struct snk *to,
+		 uint64_t *again)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; i < d->n && !rc; i++) {
+		const struct answer_due *due = &d->due[i];
+
+		if (due->kind == ANSWER_AGAIN) {
+			if (!recall(d, i, &replays[due->table]))
+				continue;
+			++*again;
+		}
+		if (due->kind == ANSWER_OLD)
+			keep(&replays[due->table], d->tail[1 + i]);
+		rc = send_one(due, d->tail[1 + i], to);
 	}
-	return 0;
+	answers_drop(d);
+	return rc;
 }

@@ -15,11 +15,35 @@
 
 #include "packet/pkt.h"
 #include "roce/template.h"
+#include "store/table.h"
 #include "wire/roce_batch.h"
 
 enum {
 	/* From the PSN on: an AETH, and perhaps an AtomicAckETH. */
 	ANSWER_TAIL = 4 + ROCE_AETH_LEN + ROCE_ATOMIC_ACK_LEN,
+	/* Requesters that packets at hand are from: most queue pairs have one.
+	 * More get no answer, and ask again. */
+	ANSWERS_TO = TABLE_MAX + 16,
+	ANSWERS_NONE = PKT_BATCH, /* no answer's number */
+	REPLAYS = 16,		  /* atomics whose answer is kept, as NICs do */
+};
+
+enum answer {
+	ANSWER_NONE,
+	ANSWER_PLAIN, /* an ACK or a NAK */
+	ANSWER_OLD,   /* an atomic's: tells what was there before */
+	ANSWER_AGAIN, /* the same once more, if it is still known */
+};
+
+/* What the last atomics of a queue pair found: the answer to one that comes
+ * again. */
+struct replays {
+	unsigned next;
+	struct {
+		uint32_t psn;
+		bool used;
+		uint64_t old;
+	} at[REPLAYS];
 };
 
 struct answer_frame {
@@ -27,45 +51,57 @@ struct answer_frame {
 	uint32_t sum; /* the iCRC without what the tail adds to it */
 };
 
-/* Answers to one requester: most queue pairs have no other. */
-struct answers {
-	struct roce to; /* where they go; version 0: not made yet */
+/* Answers to one requester. */
+struct answers_to {
+	struct roce to;
 	struct answer_frame ack, atomic;
+};
+
+struct answer_due {
+	const struct answer_frame *frame;
+	uint64_t ts_ns;
+	uint32_t sum; /* of the tail */
+	uint8_t kind, table;
 };
 
 /* Those that wait: one for each packet at hand. */
 struct answers_due {
 	unsigned n;
-	const struct answer_frame *frame[PKT_BATCH];
-	uint64_t ts_ns[PKT_BATCH];
-	uint32_t sum[PKT_BATCH]; /* of the tail */
+	struct answer_due due[PKT_BATCH];
 	/* Behind CRC_HEADROOM bytes each. Shorter ones begin with zeros. */
 	uint8_t tail[1 + PKT_BATCH][ANSWER_TAIL];
-	unsigned whole; /* of which all is known, but the sum: */
-	uint16_t which[PKT_BATCH];
+	unsigned made;
+	struct answers_to to[ANSWERS_TO];
+	struct answers_to *last[TABLE_MAX]; /* to[] of each table */
 };
 
-/* Answers to where r is from. Returns 0 or -errno. */
-int answers_make(struct answers *a, uint32_t dest_qp, const struct roce *r);
-bool answers_fit(const struct answers *a, const struct roce *r);
+/* An answer that the queue pair qpn of a table is to send. aeth: syndrome and
+ * MSN. */
+struct answer_new {
+	enum answer kind;
+	unsigned table;
+	uint32_t qpn, psn, aeth;
+	uint64_t ts_ns;
+};
 
-/* aeth: syndrome and MSN. old: an atomic's old value, or NULL. a stays as it is
- * until answers_send(), which has been called if PKT_BATCH wait. */
-void answers_add(struct answers_due *d, const struct answers *a, uint32_t psn,
-		 uint32_t aeth, const uint64_t *old, uint64_t ts_ns);
+/* To where r is from. Returns its number, or ANSWERS_NONE. There are no more of
+ * them than PKT_BATCH before answers_send(). */
+unsigned answers_add(struct answers_due *d, const struct answer_new *a,
+		     const struct roce *r);
 
-/* An atomic's, whose old value is to come. Returns its number among those that
- * wait. */
-unsigned answers_promise(struct answers_due *d, const struct answers *a,
-			 uint32_t psn, uint32_t aeth, uint64_t ts_ns);
+/* What an atomic found. */
 void answers_tell(struct answers_due *d, unsigned number, uint64_t old);
-uint32_t answers_psn(const struct answers_due *d, unsigned number);
-uint64_t answers_old(const struct answers_due *d, unsigned number);
 
-/* The sums of those of which all else is known. */
+/* Makes all sums, but of ANSWER_AGAIN: all is told. */
 void answers_sum(struct answers_due *d);
-/* All that wait; of each all is known. Returns 0 or -errno. */
-int answers_send(struct answers_due *d, struct snk *to);
+
+/*
+ * Sends all that wait, in their order. replays: of each table; they are kept
+ * here, and given again. Returns 0 or -errno; *again: of ANSWER_AGAIN, those
+ * that were known.
+ */
+int answers_send(struct answers_due *d, struct replays *replays, struct snk *to,
+		 uint64_t *again);
 void answers_drop(struct answers_due *d);
 
 #endif

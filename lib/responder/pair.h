@@ -2,7 +2,7 @@
 /*
  * pair.h - private to this room: the responder's queue pairs. What a
  * packet says by itself is judged in responder.c; what depends on the packets
- * before it, in pair.c.
+ * before it, in pair.c. team.c does both on several cores.
  */
 #ifndef RESPONDER_PAIR_H
 #define RESPONDER_PAIR_H
@@ -16,21 +16,6 @@
 #include "responder/known.h"
 #include "responder/responder.h"
 #include "wire/roce.h"
-
-enum {
-	REPLAYS = 16, /* atomics whose answer is kept, as NICs do */
-};
-
-struct replay {
-	uint32_t psn;
-	bool used;
-	uint64_t old;
-};
-
-struct replays {
-	unsigned next;
-	struct replay at[REPLAYS];
-};
 
 struct queue_pair {
 	const struct table *table;
@@ -52,34 +37,11 @@ struct responder_state {
 	uint64_t made;	    /* how often the queue pairs were */
 	uint64_t epoch;
 	uint64_t receives;
-	/* Tables, a bit each, that were added to; and that had anything else
-	 * done to them, without an answer. */
-	uint64_t added, written;
-	/* The first sender that is not the ticket's peer; version 0: none. */
-	struct {
-		uint8_t version, ip[16];
-		bool told;
-	} stranger;
 	struct queue_pair qp[TABLE_MAX];
-	/* Of each; in a team, as of the batches that are through. */
 	struct replays replays[TABLE_MAX];
 };
 
-/* Of a queue pair, by their numbers among the answers that wait. */
-struct promised {
-	unsigned n; /* the last REPLAYS of so many */
-	uint16_t number[REPLAYS];
-};
-
-struct worker; /* of a team */
-
-/* pair_road() */
-struct telling {
-	struct road road;
-	struct responder *p;
-};
-
-/* In a team there are several, with one state. */
+/* Of several cores each has one, with one state. */
 struct responder {
 	struct region *region;
 	struct local_road *local;
@@ -87,27 +49,22 @@ struct responder {
 	struct responder_options o;
 	struct responder_state *s;
 	struct responder_ledger ctr;
-	uint64_t ts_ns;
-	uint8_t strange_version, strange_ip[16]; /* the first at hand */
-	bool asks;	      /* for the lines of operations: prefetch.h */
-	unsigned carried_out; /* of nops; then those that were asked for */
-	unsigned asked;	      /* before the packets at hand */
-	unsigned nops;
+	/* The first sender that is not the ticket's peer; version 0: none. */
+	struct {
+		uint8_t version, ip[16];
+		bool told;
+	} stranger;
+	uint64_t made; /* that known is about */
+	struct knowns known;
+	/* What waits, of one core. */
+	bool asks; /* for the lines of operations: prefetch.h */
+	unsigned nops, carried_out;
 	struct op op[PKT_BATCH];
 	uint64_t operand[PKT_BATCH][2]; /* of those that compare and swap */
-	/* In a team: until all batches before are through. Else NULL. */
-	void (*wait)(struct responder *p);
-	struct worker *worker;
-	unsigned waited; /* operations carried out by pair_flush() */
 	/* The packets at hand; those for a queue pair of ours have one. */
 	struct roce seen[ROCE_BATCH];
 	struct queue_pair *whose[ROCE_BATCH];
 	struct answers_due due;
-	struct promised promised[TABLE_MAX];
-	struct telling telling;
-	uint64_t made; /* that known and to are about */
-	struct knowns known;
-	struct answers to[TABLE_MAX]; /* for each queue pair */
 };
 
 static inline bool is_rc(uint8_t opcode)
@@ -131,46 +88,77 @@ static inline bool is_answer(uint8_t opcode)
 	return opcode == ROCE_RC_ACK || opcode == ROCE_RC_ATOMIC_ACK;
 }
 
+static inline unsigned pair_table(const struct responder *p,
+				  const struct queue_pair *q)
+{
+	return (unsigned)(q - p->s->qp);
+}
+
+/* What becomes of a request. */
+struct verdict {
+	bool good;	/* it is to be carried out */
+	uint8_t answer; /* enum answer */
+	uint32_t psn, aeth;
+};
+
+/* 0 if a request may be carried out by what it asks for, else the syndrome that
+ * says why not. */
+uint8_t pair_access(const struct responder *p, const struct queue_pair *q,
+		    const struct roce *r);
+
+/* The verdict of a good one; msn: before it. */
+static inline struct verdict pair_good(const struct roce *r, uint32_t msn)
+{
+	bool acked = is_rc(r->opcode) && r->ack_req;
+
+	return (struct verdict){
+		.good = true,
+		.answer = is_atomic(r->opcode) ? ANSWER_OLD
+			  : acked	       ? ANSWER_PLAIN
+					       : ANSWER_NONE,
+		.psn = r->psn,
+		.aeth = (uint32_t)ROCE_ACK << 24 | ((msn + 1) & ROCE_PSN_MASK),
+	};
+}
+
+/* The next packet of a queue pair: what is wrong with it is counted. */
+struct verdict pair_judge(struct responder *p, struct queue_pair *q,
+			  const struct roce *r);
+
+/* Counts a good one. Its operation, whose length may be 0; operand: room for
+ * what it compares and swaps. */
+struct op pair_op(struct responder *p, const struct queue_pair *q,
+		  const struct roce *r, uint64_t operand[2]);
+
+/* An answer that is due, if there is a sink. Returns its number among d's, or
+ * ANSWERS_NONE. */
+unsigned pair_answer(const struct responder *p, const struct queue_pair *q,
+		     const struct roce *r, const struct verdict *v,
+		     struct answers_due *d, uint64_t ts_ns);
+
 /*
- * A packet of a queue pair: judged, answered, counted. Operations wait for
- * pair_flush(), answers for pair_answer(), which is to be called after
- * PKT_BATCH packets at most. Returns 0 or -errno of the answers' sink.
+ * Carries out n operations that were judged. d: answers are told what atomics
+ * find, by an operation's immediate, which is a number or ANSWERS_NONE; or
+ * NULL. 0 or -errno.
  */
-int pair_rx(struct responder *p, struct queue_pair *q, const struct roce *r);
-
-/* Sends the answers that wait, once pair_flush() has carried out what they are
- * about; if it fails, they are dropped. */
-int pair_answer(struct responder *p);
-void pair_drop(struct responder *p);
-
-/* For operations that waited, the local road; answers are told what was there.
- */
-struct road *pair_road(struct responder *p);
-
-/* Whether somebody is to be told of a refusal, a stranger, a dead queue pair,
- * or another epoch. */
-bool responder_has_news(const struct responder *p);
+int pair_exec(struct responder *p, const struct op *op, size_t n,
+	      struct answers_due *d);
 
 /* The epoch before this one whose R_Key it is; 0: of none that is known. */
 uint64_t pair_epoch_of(const struct responder *p, unsigned table,
 		       uint32_t rkey);
 
-/* Carries out what waits; if that fails, answers are dropped. The road's bounds
- * hold: they were judged. */
-int pair_flush(struct responder *p);
-/* Of that, what waited already when this was called last. */
-int pair_flush_asked(struct responder *p);
-
 /*
- * responder.c, for who takes the steps of responder_rx() one by one. look: what
- * can be said of n <= ROCE_BATCH packets without knowing what came before; they
- * are decoded to seen, and those for a queue pair have it in whose. begin, act:
- * in the packets' order; act returns 0 or -errno of the answers' sink.
+ * responder.c, for team.c. look: what can be said of n <= ROCE_BATCH packets
+ * without knowing what came before; they are decoded to seen, and those for a
+ * queue pair have it in whose. An epoch has R_Keys of its own.
  */
 void responder_look(struct responder *p, const struct pkt *pkts, unsigned n,
 		    struct roce *seen, struct queue_pair **whose);
-void responder_begin(struct responder *p);
-int responder_act(struct responder *p, const struct pkt *pkts, unsigned n,
-		  const struct roce *seen, struct queue_pair *const *whose);
+void responder_follow(struct responder *p, uint64_t epoch);
+
+/* Whether somebody is to be told of a refusal, a dead queue pair, or another
+ * epoch. */
+bool responder_has_news(const struct responder *p);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "base/rng.h"
 #include "responder/pair.h"
+#include "store/prefetch.h"
 #include "wire/net.h"
 
 static const struct ledger_field fields[] = {
@@ -72,10 +73,10 @@ static bool from_peer(const struct responder *p, const struct roce *r)
 static void note_stranger(struct responder *p, const struct roce *r)
 {
 	p->ctr.bad_peer++;
-	if (p->strange_version)
+	if (p->stranger.version)
 		return;
-	p->strange_version = r->version;
-	memcpy(p->strange_ip, r->src, sizeof(r->src));
+	p->stranger.version = r->version;
+	memcpy(p->stranger.ip, r->src, sizeof(r->src));
 }
 
 static bool to_us(const struct responder *p, const struct roce *r)
@@ -136,7 +137,6 @@ static void follow_pairs(struct responder *p)
 		return;
 	p->made = p->s->made;
 	memset(&p->known, 0, sizeof(p->known));
-	memset(p->to, 0, sizeof(p->to));
 }
 
 /* Packets that are known by nothing, in a row. */
@@ -193,36 +193,41 @@ void responder_look(struct responder *p, const struct pkt *pkts, unsigned n,
 	}
 }
 
-/* Of several who look, the first in the packets' order counts. */
-static void take_stranger(struct responder *p)
+/* Carries out operations that wait: those before this one. */
+static int flush(struct responder *p, unsigned end)
 {
-	struct responder_state *s = p->s;
+	unsigned from = p->carried_out;
 
-	if (p->strange_version && !s->stranger.version) {
-		s->stranger.version = p->strange_version;
-		memcpy(s->stranger.ip, p->strange_ip, sizeof(p->strange_ip));
-	}
-	p->strange_version = 0;
+	p->carried_out = end;
+	return pair_exec(p, p->op + from, end - from,
+			 p->answers ? &p->due : NULL);
 }
 
-int responder_act(struct responder *p, const struct pkt *pkts, unsigned n,
-		  const struct roce *seen, struct queue_pair *const *whose)
+/* An operation that waits, from now on. */
+static inline void wait_with(struct responder *p, const struct op *op)
 {
-	int rc = 0, one;
-
-	take_stranger(p);
-	for (unsigned i = 0; i < n; i++) {
-		if (!whose[i])
-			continue;
-		p->ts_ns = pkts[i].ts_ns;
-		one = pair_rx(p, whose[i], &seen[i]);
-		rc = rc ? rc : one;
-	}
-	return rc;
+	p->op[p->nops++] = *op;
+	if (p->asks)
+		prefetch_lines(local_mem(p->local, op->table) + op->offset,
+			       op->length);
 }
 
-/* A new epoch has new places and new R_Keys; queue pairs stay. */
-static void follow_epoch(struct responder *p, uint64_t epoch)
+static void act(struct responder *p, struct queue_pair *q, const struct roce *r,
+		uint64_t ts_ns)
+{
+	struct verdict v = pair_judge(p, q, r);
+	unsigned number = pair_answer(p, q, r, &v, &p->due, ts_ns);
+	struct op op;
+
+	if (!v.good)
+		return;
+	op = pair_op(p, q, r, p->operand[p->nops]);
+	if (v.answer == ANSWER_OLD)
+		op.immediate = number;
+	wait_with(p, &op);
+}
+
+void responder_follow(struct responder *p, uint64_t epoch)
 {
 	struct ticket_table at;
 
@@ -236,35 +241,42 @@ static void follow_epoch(struct responder *p, uint64_t epoch)
 	p->s->epoch = epoch;
 }
 
-void responder_begin(struct responder *p)
+/* An ACK promises that the write is done. */
+static int send_answers(struct responder *p)
 {
-	struct road *road = local_road(p->local);
-
-	follow_epoch(p, road->begin(road));
+	answers_sum(&p->due);
+	return answers_send(&p->due, p->s->replays, p->answers, &p->ctr.acks);
 }
 
 /* Whatever the answers' sink says, every packet is judged and counted. */
 int responder_rx(struct responder *p, const struct pkt *pkts, size_t n)
 {
 	struct road *road = local_road(p->local);
-	int rc = 0, some;
+	unsigned asked = 0;
+	int rc = 0;
 
-	responder_begin(p);
-	for (size_t at = 0; at < n; at += ROCE_BATCH) {
+	responder_follow(p, road->begin(road));
+	p->nops = p->carried_out = 0;
+	for (size_t at = 0; at < n && !rc; at += ROCE_BATCH) {
 		size_t left = n - at;
 		unsigned m = left < ROCE_BATCH ? (unsigned)left : ROCE_BATCH;
 
 		responder_look(p, pkts + at, m, p->seen, p->whose);
-		some = responder_act(p, pkts + at, m, p->seen, p->whose);
-		rc = rc ? rc : some;
-		some = p->asks ? pair_flush_asked(p) : 0;
-		rc = rc ? rc : some;
+		for (unsigned i = 0; i < m; i++)
+			if (p->whose[i])
+				act(p, p->whose[i], &p->seen[i],
+				    pkts[at + i].ts_ns);
+		/* What the packets before these have asked for. */
+		if (p->asks)
+			rc = flush(p, asked);
+		asked = p->nops;
 	}
-	some = pair_flush(p);
-	rc = rc ? rc : some;
+	if (!rc)
+		rc = flush(p, p->nops);
 	road->end(road);
-	some = pair_answer(p);
-	return rc ? rc : some;
+	if (rc)
+		answers_drop(&p->due);
+	return rc || !p->due.n ? rc : send_answers(p);
 }
 
 /* The ticket says what the region says, or offsets would be another table's. */
@@ -360,11 +372,11 @@ int responder_open(struct responder **out, struct region *r,
 
 bool responder_stranger(struct responder *p, struct responder_stranger *out)
 {
-	if (!p->s->stranger.version || p->s->stranger.told)
+	if (!p->stranger.version || p->stranger.told)
 		return false;
-	p->s->stranger.told = true;
-	out->version = p->s->stranger.version;
-	memcpy(out->ip, p->s->stranger.ip, 16);
+	p->stranger.told = true;
+	out->version = p->stranger.version;
+	memcpy(out->ip, p->stranger.ip, 16);
 	out->peer_version = p->s->t.version;
 	memcpy(out->peer_ip, p->s->t.peer_ip, 16);
 	return true;
@@ -401,20 +413,12 @@ bool responder_has_news(const struct responder *p)
 	for (unsigned i = 0; i < s->t.n; i++)
 		if (s->qp[i].error || s->qp[i].refused != s->qp[i].told)
 			return true;
-	return s->epoch != s->t.epoch ||
-	       (s->stranger.version && !s->stranger.told);
+	return s->epoch != s->t.epoch;
 }
 
 uint64_t responder_epoch(const struct responder *p)
 {
 	return p->s->t.epoch;
-}
-
-void responder_post(struct responder *p, uint64_t n)
-{
-	if (n > UINT64_MAX - p->s->receives)
-		n = UINT64_MAX - p->s->receives;
-	p->s->receives += n;
 }
 
 const struct responder_ledger *responder_counters(const struct responder *p)

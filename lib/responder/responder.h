@@ -101,8 +101,6 @@ bool responder_is_dead(const struct responder *p);
 /* The epoch that the queue pairs were made for. */
 uint64_t responder_epoch(const struct responder *p);
 
-/* Posts n more receives, for WRITE with Immediate. */
-void responder_post(struct responder *p, uint64_t n);
 const struct responder_ledger *responder_counters(const struct responder *p);
 void responder_close(struct responder *p);
 

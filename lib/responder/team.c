@@ -1,51 +1,105 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* team.c - a worker's way with its batches. */
+/*
+ * team.c - batches of packets through a responder's workers.
+ *
+ * Queue pairs, R_Keys and the epoch are the responder's state, which all
+ * workers read and one owner changes: that of queue pairs. A worker sums up a
+ * batch for it: how many packets each queue pair has, and whether all of them
+ * are what a requester sends that lost nothing. It looks at single packets only
+ * if they are not, or not what a queue pair expects.
+ *
+ * An operation belongs to the owner of the bytes it touches. Each owner has an
+ * equal part of a table, which ends between two slots, and a list with its
+ * count, since no reader may see a count before the entries. Only what no
+ * translator sends lies in two parts; it is carried out in two.
+ *
+ * Workers are in the region from the first batch to the next rest, and worker 0
+ * rests when the epoch has changed. So all of them write into the one that the
+ * requests were judged by.
+ */
 #include "responder/team.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "team/team.h"
-#include "op/abreast.h"
 #include "responder/pair.h"
+#include "store/prefetch.h"
+#include "threads/threads.h"
 
-_Static_assert((int)RESPONDER_TEAM_MAX <= (int)TEAM_MAX, "workers");
+_Static_assert((int)RESPONDER_TEAM_MAX <= (int)THREADS_MAX, "workers");
+_Static_assert((int)RESPONDER_TEAM_BATCHES == (int)THREADS_PLACES, "places");
 
-enum step {
-	ACT,
-	MARK,
+enum {
+	JUDGE,
+	WRITE,
 	SETTLE,
-	STEPS,
+	ROUNDS,
+};
+
+enum {
+	COPIED_MAX = 64, /* bytes of a message; longer ones stay where they are
+			  */
+	HEAD_WORDS = 2,
+	COUNTERS = sizeof(struct responder_ledger) / sizeof(uint64_t),
+	LINE = 128,
+};
+
+/* Whose a table's bytes are: unit k of it is owner k % n's. */
+struct parts {
+	uint64_t unit;	/* bytes: a list, or a part of the table */
+	uint64_t heads; /* the counts of lists begin; none: the table's end */
+};
+
+/* The packets of a batch that are for one queue pair. */
+struct run {
+	uint32_t n, first, next; /* PSNs; the one behind the last */
+	uint32_t msn;		 /* before the first: its owner's answer */
+};
+
+struct batch {
+	size_t n;
+	bool plain; /* else there are verdicts */
+	struct pkt pkt[PKT_BATCH];
+	struct roce seen[PKT_BATCH];
+	struct queue_pair *whose[PKT_BATCH];
+	struct run run[TABLE_MAX];
+	struct verdict verdict[PKT_BATCH];
+	unsigned immediates;
+	uint32_t immediate[PKT_BATCH];
+	struct answers_due due;
 };
 
 struct worker {
-	struct responder *p; /* worker 0's is the team's */
-	struct responder_team *team;
-	unsigned number;
-	uint64_t batch; /* the one in hand */
-	struct responder_share share;
-	const struct pkt *pkts; /* of it */
-	size_t n;
-	uint64_t whole; /* tables with additions and others: in their order */
-	struct roce seen[PKT_BATCH];
-	struct queue_pair *whose[PKT_BATCH];
-	struct pkt room[PKT_BATCH];
-} __attribute__((aligned(TEAM_LINE)));
+	struct responder *p;	 /* worker 0's is the team's */
+	uint64_t told[COUNTERS]; /* p's, as of its last batch; atomic */
+	struct batch batch[THREADS_PLACES];
+} __attribute__((aligned(LINE)));
 
 struct responder_team {
-	struct relay relay;
-	struct abreast *abreast;
+	struct threads *threads;
 	struct responder_team_options o;
 	struct responder *p;
+	struct parts parts[TABLE_MAX];
 	bool lent;			  /* p has all that was counted */
 	bool news;			  /* atomic */
 	int error;			  /* the first; atomic */
 	uint64_t unsent;		  /* atomic */
-	struct responder_ledger all;	  /* in turn of act */
-	struct responder_ledger counters; /* of them, for worker 0 */
+	struct responder_ledger counters; /* sums, for worker 0 */
 	struct worker *worker[RESPONDER_TEAM_MAX];
 };
+
+/* An operation on its way; its data or operands follow. */
+struct message {
+	uint64_t offset;
+	uint16_t length;
+	uint16_t number; /* of the answer that tells what it finds */
+	uint8_t table, verb;
+	bool far; /* a pointer follows */
+	uint8_t zero;
+};
+
+_Static_assert(sizeof(struct message) == HEAD_WORDS * 8, "words");
 
 static int error_of(const struct responder_team *c)
 {
@@ -58,54 +112,226 @@ static void fail(struct responder_team *c, int error)
 		__atomic_store_n(&c->error, error, __ATOMIC_RELAXED);
 }
 
-/* How many packets of the batch are in the run from at on. */
-static unsigned run_at(const struct worker *w, size_t at)
+static void has_news(struct responder_team *c)
 {
-	return w->n - at < ROCE_BATCH ? (unsigned)(w->n - at) : ROCE_BATCH;
+	__atomic_store_n(&c->news, true, __ATOMIC_RELAXED);
 }
 
-static void look(struct worker *w)
+static struct batch *batch_of(const struct responder_team *c,
+			      const struct threads_batch *b)
 {
-	for (size_t at = 0; at < w->n; at += ROCE_BATCH)
-		responder_look(w->p, w->pkts + at, run_at(w, at), w->seen + at,
-			       w->whose + at);
+	return &c->worker[b->worker]->batch[b->place];
 }
 
-/* To what was counted by all. In turn of act. */
-static void count(struct responder_team *c, struct responder *p)
+/* The owner of all queue pairs, and the one of the answers. */
+static unsigned last_owner(const struct responder_team *c)
 {
-	ledger_add(&responder_ledger, &c->all, &p->ctr);
-	memset(&p->ctr, 0, sizeof(p->ctr));
+	return c->o.workers - 1;
 }
 
-/* In turn. */
-static void act(struct responder_team *c, unsigned worker)
+static void note(struct responder *p, struct batch *b, const struct roce *r,
+		 const struct queue_pair *q)
 {
-	struct worker *w = c->worker[worker];
-	struct responder *p = w->p;
-	int rc = 0, some;
+	struct run *run = &b->run[pair_table(p, q)];
 
-	if (c->o.look)
-		c->o.look(c->o.ctx, w->pkts, w->n, &c->all);
-	responder_begin(p);
-	for (size_t at = 0; at < w->n; at += ROCE_BATCH) {
-		some = responder_act(p, w->pkts + at, run_at(w, at),
-				     w->seen + at, w->whose + at);
-		rc = rc ? rc : some;
+	if (!run->n++)
+		run->first = r->psn;
+	else if (is_rc(r->opcode) && r->psn != run->next)
+		b->plain = false;
+	run->next = (r->psn + 1) & ROCE_PSN_MASK;
+	if (pair_access(p, q, r) ||
+	    (is_immediate(r->opcode) && p->o.receives != UINT64_MAX))
+		b->plain = false;
+}
+
+/* What can be said of a batch by itself. */
+static void look(struct responder_team *c, struct responder *p, struct batch *b,
+		 struct threads_out *out)
+{
+
+	memset(b->run, 0, p->s->t.n * sizeof(b->run[0]));
+	b->plain = true;
+	for (size_t at = 0; at < b->n; at += ROCE_BATCH) {
+		size_t left = b->n - at;
+		unsigned m = left < ROCE_BATCH ? (unsigned)left : ROCE_BATCH;
+
+		responder_look(p, b->pkt + at, m, b->seen + at, b->whose + at);
+		for (size_t i = at; i < at + m; i++)
+			if (b->whose[i])
+				note(p, b, &b->seen[i], b->whose[i]);
 	}
-	w->whole = p->s->added & p->s->written;
-	fail(c, rc);
-	count(c, p);
-	if (!worker)
-		c->counters = c->all;
-	if (responder_has_news(p))
-		__atomic_store_n(&c->news, true, __ATOMIC_RELEASE);
+	if (p->stranger.version && !p->stranger.told)
+		has_news(c);
+	*threads_send(out + last_owner(c), 1) = 0;
 }
 
-/* Until all batches before are through. */
-static void wait_to_settle(struct responder *p)
+/* Whether all queue pairs expect what has come. */
+static bool is_expected(const struct responder *p, const struct batch *b)
 {
-	abreast_wait(p->worker->team->abreast, p->worker->batch);
+	for (unsigned i = 0; i < p->s->t.n; i++) {
+		const struct queue_pair *q = &p->s->qp[i];
+
+		if (b->run[i].n &&
+		    (q->error || q->refused ||
+		     (p->s->rc[i] && q->expected != b->run[i].first)))
+			return false;
+	}
+	return true;
+}
+
+/* By the owner of queue pairs. */
+static void judge(struct responder_team *c, struct responder *p,
+		  struct batch *b)
+{
+	b->plain = b->plain && is_expected(p, b);
+	for (unsigned i = 0; b->plain && i < p->s->t.n; i++) {
+		struct queue_pair *q = &p->s->qp[i];
+
+		if (!b->run[i].n)
+			continue;
+		b->run[i].msn = q->msn;
+		q->expected = b->run[i].next;
+		q->msn = (q->msn + b->run[i].n) & ROCE_PSN_MASK;
+		q->nak_sent = false;
+	}
+	for (size_t i = 0; !b->plain && i < b->n; i++)
+		if (b->whose[i])
+			b->verdict[i] = pair_judge(p, b->whose[i], &b->seen[i]);
+	if (responder_has_news(p))
+		has_news(c);
+}
+
+static struct verdict verdict_of(const struct responder *p, struct batch *b,
+				 size_t i)
+{
+	if (!b->plain)
+		return b->verdict[i];
+	return pair_good(&b->seen[i], b->run[pair_table(p, b->whose[i])].msn++);
+}
+
+/* The owner of a byte of a table; *room: bytes from there on that are its, too.
+ */
+static unsigned owner_of(const struct responder_team *c, unsigned table,
+			 uint64_t offset, uint64_t *room)
+{
+	const struct parts *t = &c->parts[table];
+	uint64_t unit = t->unit, at = offset, end = t->heads;
+
+	if (offset >= t->heads) {
+		unit = sizeof(uint64_t);
+		at -= t->heads;
+		end = UINT64_MAX;
+	}
+	*room = unit - at % unit;
+	if (*room > end - offset)
+		*room = end - offset;
+	return (unsigned)(at / unit % c->o.workers);
+}
+
+static void send_part(struct threads_out *out, const struct op *op)
+{
+	struct message m = {
+		.offset = op->offset,
+		.length = (uint16_t)op->length,
+		.number = (uint16_t)op->immediate,
+		.table = (uint8_t)op->table,
+		.verb = op->verb,
+		.far = op->verb == OP_WRITE && op->length > COPIED_MAX,
+	};
+	size_t bytes = op->verb == OP_CMP_SWAP ? 16 : op->length;
+	size_t words = m.far ? 1 : (bytes + 7) / 8;
+	uint64_t *to = threads_send(out, HEAD_WORDS + words);
+
+	memcpy(to, &m, sizeof(m));
+	if (m.far || op->verb == OP_FETCH_ADD)
+		to[HEAD_WORDS] = op->add; /* or the pointer */
+	else
+		memcpy(to + HEAD_WORDS, op->data, bytes);
+}
+
+/* To whoever owns what it touches. */
+static void send(struct responder_team *c, struct threads_out *out,
+		 struct op op)
+{
+	uint32_t left = op.length;
+	uint64_t room;
+
+	while (left) {
+		unsigned owner = owner_of(c, op.table, op.offset, &room);
+
+		op.length = left < room ? left : (uint32_t)room;
+		send_part(out + owner, &op);
+		op.offset += op.length;
+		op.data += op.length;
+		left -= op.length;
+	}
+}
+
+/* Carries out what was found good. */
+static void act(struct responder_team *c, struct responder *p, struct batch *b,
+		struct threads_out *out)
+{
+	uint64_t operand[2];
+
+	b->immediates = 0;
+	for (size_t i = 0; i < b->n; i++) {
+		const struct queue_pair *q = b->whose[i];
+		const struct roce *r = &b->seen[i];
+		struct verdict v;
+		unsigned number;
+		struct op op;
+
+		if (!q)
+			continue;
+		v = verdict_of(p, b, i);
+		number = pair_answer(p, q, r, &v, &b->due, b->pkt[i].ts_ns);
+		if (!v.good)
+			continue;
+		op = pair_op(p, q, r, operand);
+		if (op.verb == OP_WRITE_IMM) {
+			b->immediate[b->immediates++] = r->imm;
+			op.verb = OP_WRITE;
+		}
+		op.immediate = number;
+		send(c, out, op);
+	}
+}
+
+/* The words of a message. */
+static size_t op_of(struct op *op, const uint64_t *word)
+{
+	struct message m;
+
+	memcpy(&m, word, sizeof(m));
+	*op = (struct op){
+		.offset = m.offset,
+		.length = m.length,
+		.immediate = m.number,
+		.table = m.table,
+		.verb = m.verb,
+	};
+	word += HEAD_WORDS;
+	if (m.far || m.verb == OP_FETCH_ADD) {
+		op->add = *word;
+		return HEAD_WORDS + 1;
+	}
+	op->data = (const uint8_t *)word;
+	return HEAD_WORDS +
+	       (m.verb == OP_CMP_SWAP ? 2 : ((size_t)m.length + 7) / 8);
+}
+
+/* By the owner of memory. */
+static void write_block(struct responder_team *c, struct responder *p,
+			struct batch *b, const struct threads_block *in)
+{
+	struct op op[THREADS_WORDS / (HEAD_WORDS + 1)];
+	size_t n = 0;
+
+	for (size_t at = 0; at < in->words; n++) {
+		at += op_of(&op[n], in->word + at);
+		prefetch_line(local_mem(p->local, op[n].table) + op[n].offset);
+	}
+	fail(c, pair_exec(p, op, n, p->answers ? &b->due : NULL));
 }
 
 static uint64_t sink_drops(const struct responder *p)
@@ -113,123 +339,161 @@ static uint64_t sink_drops(const struct responder *p)
 	return p->answers ? snk_drops(p->answers) : 0;
 }
 
-/* In turn of settle. They leave with the batch: who sent it may wait for them.
- */
-static void answer(struct worker *w)
+/* By the owner of answers. They leave with the batch: who sent it may wait for
+ * them. */
+static void settle(struct responder_team *c, struct responder *p,
+		   struct batch *b)
 {
-	struct responder_team *c = w->team;
-	struct responder *p = w->p;
-
-	if (!error_of(c))
-		fail(c, pair_answer(p));
+	for (unsigned i = 0; i < b->immediates; i++)
+		region_notify(p->region, b->immediate[i]);
+	if (!b->due.n)
+		return;
 	if (error_of(c))
-		pair_drop(p);
+		answers_drop(&b->due);
+	else
+		fail(c, answers_send(&b->due, p->s->replays, p->answers,
+				     &p->ctr.acks));
 	snk_flush(p->answers); /* snk_close() tells of an error */
 	__atomic_store_n(&c->unsent, sink_drops(p), __ATOMIC_RELAXED);
 }
 
-/* Operations, and the answers that tell what they found. */
-static void carry_out(struct worker *w)
+/* What a worker has counted, for worker 0 to read. */
+static void tell_counters(struct worker *w)
 {
-	struct responder *p = w->p;
-	struct road *road = local_road(p->local);
-	struct abreast_work work = {
-		.worker = w->number,
-		.batch = w->batch,
-		.road = pair_road(p),
-		.op = p->op,
-		.n = p->nops,
-		.whole = p->answers ? 0 : w->whole,
-		.told = p->answers,
-		.ts_ns = p->ts_ns,
-	};
+	uint64_t counted[COUNTERS];
 
-	w->share.late += abreast_exec(w->team->abreast, &work) + p->waited;
-	w->share.ops += work.n + p->waited;
-	p->nops = p->waited = 0;
-	fail(w->team, work.error);
-	if (p->answers)
-		answer(w);
-	road->end(road);
+	memcpy(counted, &w->p->ctr, sizeof(counted));
+	for (unsigned i = 0; i < COUNTERS; i++)
+		__atomic_store_n(&w->told[i], counted[i], __ATOMIC_RELAXED);
 }
 
-static void carry(void *ctx, unsigned worker, uint64_t batch, bool any)
+static void work(void *ctx, const struct threads_batch *at, unsigned round)
 {
 	struct responder_team *c = ctx;
-	struct worker *w = c->worker[worker];
+	struct threads_out *out = threads_outs(c->threads, at->worker);
+	struct worker *w = c->worker[at->worker];
+	struct batch *b = batch_of(c, at);
 
-	w->batch = batch;
-	if (any) {
-		w->share.batches++; /* before it is through: others read it */
-		w->share.packets += w->n;
-		look(w);
+	switch (round) {
+	case JUDGE:
+		look(c, w->p, b, out);
+		break;
+	case WRITE:
+		act(c, w->p, b, out);
+		break;
+	case SETTLE:
+		answers_sum(&b->due);
+		if (b->due.n || b->immediates)
+			*threads_send(out + last_owner(c), 1) = 0;
+		break;
+	default:
+		tell_counters(w);
 	}
-	relay_wait(&c->relay, ACT, batch);
-	if (any && error_of(c)) { /* the end: nor would one core take it */
-		memset(&w->p->ctr, 0, sizeof(w->p->ctr));
-		any = false;
-	}
-	if (any)
-		act(c, worker);
-	relay_pass(&c->relay, ACT);
-	if (!any) {
-		abreast_skip(c->abreast, batch);
-		return;
-	}
-	carry_out(w);
-	relay_pass(&c->relay, SETTLE);
 }
 
-static bool take(void *ctx, unsigned worker)
+static void receive(void *ctx, unsigned owner, const struct threads_block *in)
 {
 	struct responder_team *c = ctx;
-	struct worker *w = c->worker[worker];
-	int n = c->o.take(c->o.ctx, w->room, PKT_BATCH);
+	struct responder *p = c->worker[owner]->p;
+	struct batch *b = batch_of(c, &in->from);
 
-	w->pkts = w->room;
-	w->n = n > 0 ? (size_t)n : 0;
-	return n > 0;
+	if (in->round == JUDGE)
+		judge(c, p, b);
+	else if (in->round == WRITE)
+		write_block(c, p, b, in);
+	else
+		settle(c, p, b);
+}
+
+static bool take(void *ctx, const struct threads_batch *at)
+{
+	struct responder_team *c = ctx;
+	struct batch *b = batch_of(c, at);
+	int n = c->o.take(c->o.ctx, b->pkt, PKT_BATCH);
+
+	b->n = n > 0 ? (size_t)n : 0;
+	return b->n;
+}
+
+/* All into the same epoch. */
+static void enter(struct responder_team *c)
+{
+	uint64_t epoch = 0, last;
+
+	do {
+		last = epoch;
+		for (unsigned i = 0; i < c->o.workers; i++) {
+			struct road *road = local_road(c->worker[i]->p->local);
+
+			epoch = road->begin(road);
+		}
+	} while (epoch != last);
+	responder_follow(c->p, epoch);
+	tell_counters(c->worker[0]);
+	c->lent = false;
 }
 
 int responder_team_rx(struct responder_team *c, const struct pkt *pkts,
 		      size_t n)
 {
-	struct worker *w = c->worker[0];
+	struct batch *b = &c->worker[0]->batch[threads_place(c->threads)];
 
+	if (!c->lent && region_epoch(c->p->region) != c->p->s->epoch)
+		responder_team_rest(c);
+	if (error_of(c))
+		return error_of(c);
 	if (c->lent)
-		count(c, c->p);
-	c->lent = false;
-	c->p->wait = c->p->answers ? wait_to_settle : NULL;
-	w->pkts = pkts;
-	w->n = n;
-	relay_go(&c->relay, true);
+		enter(c);
+	memcpy(b->pkt, pkts, n * sizeof(*pkts));
+	b->n = n;
+	threads_go(c->threads, true);
 	return error_of(c);
 }
 
 int responder_team_rest(struct responder_team *c)
 {
+	struct responder *p = c->p;
+
 	if (c->lent)
 		return error_of(c);
-	relay_rest(&c->relay);
-	for (unsigned i = 0; i < c->o.workers; i++)
-		count(c, c->worker[i]->p);
-	c->p->ctr = c->all;
-	memset(&c->all, 0, sizeof(c->all));
+	threads_rest(c->threads);
+	for (unsigned i = 0; i < c->o.workers; i++) {
+		struct responder *own = c->worker[i]->p;
+		struct road *road = local_road(own->local);
+
+		road->end(road);
+		if (own == p)
+			continue;
+		ledger_add(&responder_ledger, &p->ctr, &own->ctr);
+		memset(&own->ctr, 0, sizeof(own->ctr));
+		tell_counters(c->worker[i]);
+		if (!p->stranger.version)
+			p->stranger = own->stranger;
+		own->stranger.told = own->stranger.version;
+	}
 	c->lent = true;
-	c->p->wait = NULL;
 	__atomic_store_n(&c->news, false, __ATOMIC_RELAXED);
 	return error_of(c);
 }
 
-const struct responder_ledger *
-responder_team_counters(const struct responder_team *c)
+const struct responder_ledger *responder_team_counters(struct responder_team *c)
 {
-	return c->lent ? &c->p->ctr : &c->counters;
+	uint64_t sum[COUNTERS] = {0};
+
+	if (c->lent)
+		return &c->p->ctr;
+	for (unsigned i = 0; i < c->o.workers; i++)
+		for (unsigned k = 0; k < COUNTERS; k++)
+			sum[k] += __atomic_load_n(&c->worker[i]->told[k],
+						  __ATOMIC_RELAXED);
+	memcpy(&c->counters, sum, sizeof(sum));
+	return &c->counters;
 }
 
 bool responder_team_news(const struct responder_team *c)
 {
-	return __atomic_load_n(&c->news, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&c->news, __ATOMIC_RELAXED) ||
+	       region_epoch(c->p->region) != c->p->s->epoch;
 }
 
 uint64_t responder_team_unsent(const struct responder_team *c)
@@ -238,98 +502,91 @@ uint64_t responder_team_unsent(const struct responder_team *c)
 		       : __atomic_load_n(&c->unsent, __ATOMIC_RELAXED);
 }
 
-struct responder_share responder_team_share(const struct responder_team *c,
-					    unsigned worker)
-{
-	return c->worker[worker]->share;
-}
-
 /* Another worker's responder: the state is p's, the road its own. */
 static int twin_open(struct responder **out, const struct responder *p,
 		     struct fault *f)
 {
-	struct responder *tw = calloc(1, sizeof(*tw));
+	struct responder *twin = calloc(1, sizeof(*twin));
 	int rc;
 
-	if (!tw)
+	if (!twin)
 		return fault_set(f, -ENOMEM, "no memory for a worker");
-	rc = local_open(&tw->local, p->region, f);
+	rc = local_open(&twin->local, p->region, f);
 	if (rc < 0) {
-		free(tw);
+		free(twin);
 		return rc;
 	}
-	tw->region = p->region;
-	tw->asks = p->asks;
-	tw->answers = p->answers;
-	tw->o = p->o;
-	tw->s = p->s;
-	tw->wait = p->answers ? wait_to_settle : NULL;
-	*out = tw;
+	twin->region = p->region;
+	twin->answers = p->answers;
+	twin->o = p->o;
+	twin->s = p->s;
+	*out = twin;
 	return 0;
-}
-
-static void twin_close(struct responder *tw)
-{
-	if (tw)
-		local_close(tw->local);
-	free(tw);
 }
 
 static int worker_open(struct responder_team *c, unsigned number,
 		       struct fault *f)
 {
-	struct worker *w = aligned_alloc(TEAM_LINE, sizeof(*w));
-	int rc = 0;
+	struct worker *w = aligned_alloc(LINE, sizeof(*w));
 
-	c->worker[number] = w;
 	if (!w)
 		return fault_set(f, -ENOMEM, "no memory for a worker");
 	memset(w, 0, sizeof(*w));
-	w->team = c;
-	w->number = number;
-	w->p = c->p;
-	if (number && (rc = twin_open(&w->p, c->p, f)) < 0)
-		w->p = NULL;
-	else
-		w->p->worker = w;
-	return rc;
+	c->worker[number] = w;
+	w->p = number ? NULL : c->p;
+	return number ? twin_open(&w->p, c->p, f) : 0;
 }
 
 static void free_all(struct responder_team *c)
 {
-	for (unsigned i = 0; i < c->o.workers; i++) {
-		if (i && c->worker[i])
-			twin_close(c->worker[i]->p);
+	for (unsigned i = 0; i < c->o.workers && c->worker[i]; i++) {
+		struct responder *own = c->worker[i]->p;
+
+		if (own && own != c->p) {
+			local_close(own->local);
+			free(own);
+		}
 		free(c->worker[i]);
 	}
-	abreast_close(c->abreast);
 	free(c);
+}
+
+/* Parts end where slots end, and where words do, which atomics need. */
+static struct parts parts_of(const struct table *t, unsigned workers)
+{
+	uint64_t slots = 8 * (uint64_t)t->stride;
+	uint64_t part = (t->length + workers - 1) / workers;
+
+	if (t->kind == TABLE_APPEND)
+		return (struct parts){t->units * t->stride, t->heads};
+	return (struct parts){(part + slots - 1) / slots * slots, t->length};
 }
 
 int responder_team_open(struct responder_team **out, struct responder *p,
 			const struct responder_team_options *o, struct fault *f)
 {
-	struct responder_team *c = aligned_alloc(TEAM_LINE, sizeof(*c));
-	const struct relay_options relay = {.workers = o->workers,
-					    .steps = STEPS,
-					    .take = take,
-					    .carry = carry,
-					    .ctx = c};
+	struct responder_team *c = calloc(1, sizeof(*c));
+	const struct threads_options to = {
+		.workers = o->workers,
+		.rounds = ROUNDS,
+		.take = take,
+		.work = work,
+		.receive = receive,
+		.ctx = c,
+	};
 	int rc = 0;
 
 	if (!c)
 		return fault_set(f, -ENOMEM, "no memory for the team");
-	memset(c, 0, sizeof(*c));
 	c->o = *o;
 	c->p = p;
 	c->lent = true;
+	for (unsigned i = 0; i < region_tables(p->region); i++)
+		c->parts[i] = parts_of(region_table(p->region, i), o->workers);
 	for (unsigned i = 0; i < o->workers && !rc; i++)
 		rc = worker_open(c, i, f);
 	if (!rc)
-		rc = abreast_open(&c->abreast, &c->relay, o->workers, PKT_BATCH,
-				  f);
-	if (!rc)
-		rc = relay_open(&c->relay, &relay, f);
+		rc = threads_open(&c->threads, &to, f);
 	if (rc < 0) {
 		free_all(c);
 		return rc;
@@ -343,6 +600,6 @@ void responder_team_close(struct responder_team *c)
 	if (!c)
 		return;
 	responder_team_rest(c);
-	relay_close(&c->relay);
+	threads_close(c->threads);
 	free_all(c);
 }

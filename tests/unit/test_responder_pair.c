@@ -226,11 +226,6 @@ static void test_immediate(void)
 	r = write_imm(RIG_UC, 0, 7); /* UC: silently dropped */
 	TEST(send_as(&r, REASON(rnr)));
 	TEST(silence() && untouched());
-	r = write_imm(RIG_KW, 0, 7);
-	responder_post(g.p, 1);
-	TEST(send_as(&r, REASON(executed)));
-	TEST(answered(RIG_KW, ROCE_ACK, 0, 1));
-	TEST(holds(RIG_KW, 0, slot, 8));
 	rig_restart(&g, &two); /* each takes one */
 	for (uint32_t psn = 0; psn < 3; psn++) {
 		r = write_imm(RIG_KW, psn, psn);
