@@ -227,8 +227,9 @@ $(FUZZERS): build-fuzz/%: build-fuzz/%.o $(FUZZ_OBJ)
 	$(Q)$(CLANG) -fsanitize=fuzzer$(,)address$(,)undefined -o $@ $^ $(LIBS)
 
 # What has threads, for SAN=thread.
-THREADED := $(addprefix tests/unit/test_,turn translate_cores responder_team \
-	collect_team collect_news queue queue_apart spool label_state) \
+THREADED := $(addprefix tests/unit/test_,threads translate_cores \
+	responder_team int_collector int_collector_news queue queue_apart \
+	spool label_state) \
 	$(addprefix tests/cli/cores,.bats -query.bats -collect.bats \
 	-intcollect.bats) tests/net/cores.bats
 ifeq ($(SAN),thread)

@@ -8,12 +8,12 @@
 
 #include "base/clock.h"
 #include "cli/loop.h"
-#include "collect/gate.h"
-#include "cores.h"
 #include "lists.h"
 #include "options.h"
 #include "outlets.h"
 #include "profile/profile.h"
+#include "telemetry/int_collector.h"
+#include "threads/threads.h"
 #include "thresholds.h"
 #include "top.h"
 #include "xdp.h"
@@ -26,13 +26,11 @@ struct run {
 	struct opts o;
 	struct int_profile profile;
 	struct expr *filter; /* NULL: none */
-	struct telemetry *t;
-	struct cores *cores;
+	struct int_collector *collector;
 	struct xdp *xdp; /* --xdp, or NULL */
 	struct top *top; /* --top, or NULL */
 	struct snk *out; /* of packets */
 	struct outlets outlets;
-	struct gate *gate; /* to their sinks, of several cores; or NULL */
 	struct thresholds th;
 	struct cli_loop loop;
 	uint64_t batches;   /* that were full */
@@ -45,9 +43,9 @@ static void print_ledgers(void *run)
 {
 	struct run *r = run;
 	enum row_format fmt = r->o.format;
-	struct collect_ledgers l;
+	struct int_collector_ledgers l;
 
-	cores_ledgers(r->cores, &l);
+	int_collector_ledgers(r->collector, &l);
 	if (r->xdp)
 		xdp_ledger(r->xdp, fmt);
 	cli_ledger(&intake_ledger, &l.intake, fmt);
@@ -64,7 +62,7 @@ static uint64_t unsent(void *run)
 {
 	const struct run *r = run;
 
-	cores_rest(r->cores); /* who send them on */
+	int_collector_rest(r->collector); /* it sends them on */
 	return r->out ? snk_drops(r->out) : 0;
 }
 
@@ -78,7 +76,7 @@ static void hangup(void *run)
 			 : fault_set(&f, -ENOENT, "no --thresholds to read");
 
 	if (!rc)
-		rc = cores_set(r->cores, &r->th.t);
+		rc = int_collector_set(r->collector, &r->th.t);
 	if (!rc && r->xdp)
 		rc = xdp_set(r->xdp, &r->th.t);
 	if (rc < 0)
@@ -91,7 +89,7 @@ static void hangup(void *run)
 static const void *counters(void *run, uint64_t *received)
 {
 	struct run *r = run;
-	const struct intake_ledger *l = cores_counters(r->cores);
+	const struct intake_ledger *l = int_collector_counters(r->collector);
 
 	if (r->xdp)
 		return xdp_counters(r->xdp, received);
@@ -101,7 +99,7 @@ static const void *counters(void *run, uint64_t *received)
 
 static int take_frames(struct run *r, const struct pkt *pkts, int n)
 {
-	int rc = cores_rx(r->cores, pkts, (size_t)n);
+	int rc = int_collector_rx(r->collector, pkts, (size_t)n);
 
 	return rc || !r->xdp ? rc : xdp_judge_all(r->xdp);
 }
@@ -116,7 +114,7 @@ static int pass_on(struct run *r, int n)
 	if (n && r->o.cores > 1)
 		return rc;
 	if (!rc)
-		rc = cores_pass(r->cores);
+		rc = int_collector_pass(r->collector);
 	if (r->out)
 		snk_flush(r->out); /* snk_close() tells of an error */
 	return rc;
@@ -133,14 +131,16 @@ static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
 		if (src_size(r->loop.s) == 0)
 			r->behind_ns = clock_wall_ns() - pkts[n - 1].ts_ns;
 	} else {
-		rc = cores_tick(r->cores, clock_wall_ns() - r->behind_ns);
+		rc = int_collector_tick(r->collector,
+					clock_wall_ns() - r->behind_ns);
 	}
 	if (!rc && n < PKT_BATCH) /* live, or the end */
 		rc = pass_on(r, n);
 	if (n < PKT_BATCH || ++r->batches % LOOK_EVERY == 0)
 		outlets_look(&r->outlets);
 	if (!rc && r->top) {
-		cores_rest(r->cores); /* all that is kept is shown */
+		int_collector_rest(
+			r->collector); /* all that is kept is shown */
 		if (!top_turn(r->top, !n))
 			cli_stop = 1; /* as if by a signal */
 	}
@@ -155,7 +155,8 @@ static void open_interface(struct run *r)
 
 	if (r->o.xdp)
 		r->xdp = xdp_open(&r->o, &r->profile, &r->th.t,
-				  &r->outlets.sinks, r->t, &r->loop.s);
+				  &r->outlets.sinks,
+				  int_collector_sink(r->collector), &r->loop.s);
 	else
 		r->loop.s = cli_live_open(&r->o.live, all, r->o.quiet);
 }
@@ -174,35 +175,21 @@ static void open_out(struct run *r)
 		cli_fault(name, &f);
 }
 
-/* Where rows go: with several cores, one after the other. */
-static const struct telemetry_sinks *sinks_of(struct run *r)
-{
-	if (r->o.cores == 1)
-		return &r->outlets.sinks;
-	if (!r->gate && !(r->gate = gate_open(&r->outlets.sinks)))
-		cli_fail("out of memory");
-	return gate_sinks(r->gate);
-}
-
 /* For another core, in turn with the loop. */
 static int take_more(void *run, struct pkt *room, int max)
 {
 	return cli_loop_more(&((struct run *)run)->loop, room, max);
 }
 
-static void open_cores(struct run *r)
+static void start(struct run *r)
 {
-	const struct cores_options co = {.o = &r->o,
-					 .t = r->t,
-					 .sinks = sinks_of(r),
-					 .profile = &r->profile,
-					 .filter = r->filter,
-					 .out = r->out,
-					 .source = r->loop.s,
-					 .take = take_more,
-					 .ctx = r};
+	unsigned batches = r->o.cores * THREADS_PLACES;
+	struct fault f = {0};
 
-	r->cores = cores_open(&co);
+	if (r->o.cores > 1 && src_keep(r->loop.s, batches) < 0)
+		cli_fail("out of memory");
+	if (int_collector_start(r->collector, r->out, take_more, r, &f) < 0)
+		cli_fail("-j: %s", f.text);
 }
 
 static void set_flows(struct flows_options *f, const struct opts *o)
@@ -232,26 +219,32 @@ static void read_thresholds(struct run *r)
 
 static void open_telemetry(struct run *r)
 {
-	struct telemetry_options to;
+	/* What widens thresholds, or is looked at, is in one piece. */
+	struct int_collector_options co = {.workers = r->o.cores,
+					   .whole = r->o.budget || r->o.top.top,
+					   .filter = r->filter,
+					   .profile = &r->profile};
+	struct telemetry_options *to = &co.telemetry;
 	int rc;
 
-	telemetry_defaults(&to);
-	set_flows(&to.flows, &r->o);
+	telemetry_defaults(to);
+	set_flows(&to->flows, &r->o);
 	if (r->o.push_ns != UINT64_MAX)
-		to.push_ns = r->o.push_ns;
-	to.events_max = r->o.budget;
-	to.kinds = r->o.events;
+		to->push_ns = r->o.push_ns;
+	to->events_max = r->o.budget;
+	to->kinds = r->o.events;
 	if (r->o.xdp) { /* which pushes what it judges */
-		to.judge = xdp_judge;
-		to.judge_ctx = &r->xdp;
-		to.push_ns = 0;
-		to.dist_bytes = XDP_DISTS;
+		to->judge = xdp_judge;
+		to->judge_ctx = &r->xdp;
+		to->push_ns = 0;
+		to->dist_bytes = XDP_DISTS;
 	}
-	bins_use(&r->o.bins, to.shape);
-	rc = telemetry_open(&r->t, &to, &r->th.t, sinks_of(r));
+	bins_use(&r->o.bins, to->shape);
+	rc = int_collector_open(&r->collector, &co, &r->th.t,
+				&r->outlets.sinks);
 	if (rc < 0)
 		cli_fail("a flow cache of %u rows of %u flows: %s",
-			 to.flows.rows, to.flows.buckets,
+			 to->flows.rows, to->flows.buckets,
 			 rc == -EINVAL ? "4294967294 flows at most, 64 a row"
 				       : strerror(-rc));
 }
@@ -289,9 +282,9 @@ static void run_open(struct run *r)
 	if (r->o.live.name)
 		open_interface(r);
 	if (r->o.top.top)
-		r->top = top_open(&r->o, r->t);
+		r->top = top_open(&r->o, int_collector_sink(r->collector));
 	cli_user(r->o.live.user);
-	open_cores(r);
+	start(r);
 	r->loop.quiet = r->o.quiet || r->top;
 	r->loop.stats = cli_stats_open(r->xdp ? &int_fast_ledger
 					      : &intake_ledger,
@@ -342,12 +335,12 @@ static int look_last(struct run *r)
 static bool nothing_taken(struct run *r, struct fault *why)
 {
 	const struct ledger *of = &intake_ledger;
-	struct collect_ledgers l;
+	struct int_collector_ledgers l;
 	const void *ctr = &l.intake;
 	uint64_t all;
 	unsigned worst;
 
-	cores_ledgers(r->cores, &l);
+	int_collector_ledgers(r->collector, &l);
 	if (!l.intake.frames || l.intake.packets || l.intake.traces ||
 	    l.reports.taken || r->xdp || r->out || cli_stop)
 		return false;
@@ -370,19 +363,37 @@ static bool nothing_taken(struct run *r, struct fault *why)
 	return true;
 }
 
+/* With --stats: what each core has done. */
+static void print_shares(struct run *r)
+{
+	struct cli_share share[INT_COLLECTOR_WORKERS] = {0};
+
+	if (r->o.cores == 1 || !r->o.live.stats_ns)
+		return;
+	for (unsigned i = 0; i < r->o.cores; i++) {
+		struct int_collector_share s = int_collector_share(r->collector,
+								   i);
+
+		share[i].batches = s.batches;
+		share[i].packets = s.packets;
+		share[i].ops = s.views;
+	}
+	cli_shares(share, (unsigned)r->o.cores, NULL, r->o.format);
+}
+
 /* Ends the run, with the ledgers and what went wrong. Returns the exit status.
  */
 static int run_close(struct run *r)
 {
 	int drained = drain(r), looked = look_last(r);
-	int flushed = cores_flush(r->cores), out = 0, ended;
+	int flushed = int_collector_flush(r->collector), out = 0, ended;
 	uint64_t lost = 0, received;
 	int status = r->error || drained ? CLI_FAIL : CLI_OK;
 	struct fault why;
 
 	cli_progress_end();
 	cli_stats_close(r->loop.stats, counters(r, &received), r->loop.s);
-	cores_print(r->cores);
+	print_shares(r);
 	if (r->out) {
 		snk_settle(r->out); /* snk_close() tells of an error */
 		lost = unsent(r);
@@ -410,9 +421,7 @@ static int run_close(struct run *r)
 			 why.text);
 		status = CLI_FAIL;
 	}
-	cores_close(r->cores);
-	telemetry_close(r->t);
-	gate_close(r->gate);
+	int_collector_close(r->collector);
 	expr_free(r->filter);
 	src_close(r->loop.s);
 	xdp_close(r->xdp);

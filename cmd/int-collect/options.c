@@ -6,9 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "collect/team.h"
 #include "tables.h"
-#include "telemetry/shard.h"
+#include "telemetry/int_collector.h"
 
 #define AT(field) CLI_AT(struct opts, field)
 
@@ -157,7 +156,7 @@ static const struct cli_option options[] = {
 	CLI_LIMIT_OPTIONS(struct opts),
 	CLI_STATS_OPTION(struct opts, live, "-r|-i"),
 	{'j', "cores", "N", "work on so many cores at once (default 1)",
-	 CLI_SIZE, AT(cores), .min = 1, .max = TELEMETRY_SHARDS_MAX},
+	 CLI_SIZE, AT(cores), .min = 1, .max = INT_COLLECTOR_WORKERS},
 	{0, "xdp", NULL,
 	 "compare in the kernel, before the host's stack: only events come up",
 	 CLI_FLAG, AT(xdp), .needs = "-i"},

@@ -124,8 +124,6 @@ static bool take_block(struct flows *fl, struct flow_entry *f)
 {
 	uint32_t *last = &f->more, i = fl->blocks_free;
 
-	if (fl->share && !fl->share(fl->ctx, true))
-		return false;
 	if (i)
 		fl->blocks_free = block_at(fl, i)->next;
 	else if (fl->blocks_used < fl->o.blocks)
@@ -148,8 +146,6 @@ static void give_blocks(struct flows *fl, struct flow_entry *f)
 		b->next = fl->blocks_free;
 		fl->blocks_free = f->more;
 		f->more = next;
-		if (fl->share)
-			fl->share(fl->ctx, false);
 	}
 }
 

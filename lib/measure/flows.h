@@ -150,10 +150,6 @@ struct flows {
 	struct sweep age;
 	/* A flow leaves; it still holds everything. */
 	void (*leave)(void *ctx, struct flow_entry *f, enum flow_leaves why);
-	/* Where several caches share o.blocks: whether there is one more
-	 * block for a flow; or, not taken, that one is free. NULL: there
-	 * is one cache. */
-	bool (*share)(void *ctx, bool taken);
 	void *ctx;
 };
 

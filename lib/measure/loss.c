@@ -181,11 +181,21 @@ void losses_fini(struct losses *l)
 	*l = (struct losses){0};
 }
 
+static uint64_t hash_of(bool has_node, uint32_t node, uint8_t hw_id)
+{
+	return rng_mix((uint64_t)node << 9 | hw_id << 1 | has_node);
+}
+
+uint32_t losses_home(const struct losses *l, const struct reporter *r)
+{
+	return (uint32_t)hash_of(r->has_node, r->node, r->hw_id) & l->mask;
+}
+
 /* Where it is, or would be. */
 static struct reporter *slot_of(const struct losses *l, bool has_node,
 				uint32_t node, uint8_t hw_id)
 {
-	uint64_t i = rng_mix((uint64_t)node << 9 | hw_id << 1 | has_node);
+	uint64_t i = hash_of(has_node, node, hw_id);
 
 	for (;; i++) {
 		struct reporter *r = &l->at[i & l->mask];
@@ -193,14 +203,6 @@ static struct reporter *slot_of(const struct losses *l, bool has_node,
 		if (!r->used || reporter_is(r, has_node, node, hw_id))
 			return r;
 	}
-}
-
-struct reporter *losses_known(const struct losses *l, bool has_node,
-			      uint32_t node, uint8_t hw_id)
-{
-	struct reporter *r = slot_of(l, has_node, node, hw_id);
-
-	return r->used ? r : NULL;
 }
 
 struct reporter *losses_find(struct losses *l, bool has_node, uint32_t node,

@@ -48,23 +48,12 @@ struct loss_news {
 
 /* The usual case of loss_take(): the number after the last one, and nothing is
  * missing. False: it is not. */
-static inline bool loss_is_next(const struct reporter *r, uint32_t number)
-{
-	return number == r->last + 1 && r->received && !r->missing && !r->run;
-}
-
-/* So many such numbers. When they came matters where some are missing. */
-static inline void loss_go_on(struct reporter *r, uint32_t n)
-{
-	r->last += n;
-	r->received += n;
-}
-
 static inline bool loss_next(struct reporter *r, uint32_t number)
 {
-	if (!loss_is_next(r, number))
+	if (number != r->last + 1 || !r->received || r->missing || r->run)
 		return false;
-	loss_go_on(r, 1);
+	r->last++;
+	r->received++;
 	return true;
 }
 
@@ -91,9 +80,8 @@ void losses_fini(struct losses *l);
 struct reporter *losses_find(struct losses *l, bool has_node, uint32_t node,
 			     uint8_t hw_id, uint8_t bits);
 
-/* NULL: nobody has heard of it. */
-struct reporter *losses_known(const struct losses *l, bool has_node,
-			      uint32_t node, uint8_t hw_id);
+/* The slot of at[] in which it is, or behind which: others were there. */
+uint32_t losses_home(const struct losses *l, const struct reporter *r);
 
 static inline bool reporter_is(const struct reporter *r, bool has_node,
 			       uint32_t node, uint8_t hw_id)

@@ -66,6 +66,7 @@ int objects_init(struct objects *os, const struct objects_options *o)
 	if (rc < 0)
 		return rc;
 	arrange(os, os->area.base);
+	os->elsewhere.watch.width = UINT32_MAX;
 	/* No hop is there: no id is that of a node and of none. */
 	begin_place(os, &os->place[0], NODE_UNKNOWN - 1, &os->nobody);
 	return 0;
@@ -89,15 +90,8 @@ static uint32_t *node_slot(const struct objects *os, uint64_t id)
 	}
 }
 
-struct node *node_find(const struct objects *os, uint64_t id)
-{
-	uint32_t nr = *node_slot(os, id);
-
-	return nr ? &os->node[nr] : NULL;
-}
-
-static struct node *node_of(struct objects *os, uint64_t id, node_begin *begin,
-			    void *ctx)
+struct node *objects_node(struct objects *os, uint64_t id, node_begin *begin,
+			  void *ctx)
 {
 	uint32_t *slot = node_slot(os, id);
 	struct node *n;
@@ -132,39 +126,24 @@ static uint32_t *place_slot(const struct objects *os, uint64_t node,
 	}
 }
 
-uint32_t place_find(const struct objects *os, uint64_t node,
-		    const uint32_t id[FIELD_IDS])
-{
-	return *place_slot(os, node, id);
-}
-
-bool place_put(struct objects *os, uint32_t number, uint64_t node,
-	       const uint32_t id[FIELD_IDS], node_begin *begin, void *ctx)
-{
-	struct node *n = node_of(os, node, begin, ctx);
-
-	if (!n)
-		return false;
-	begin_place(os, &os->place[number], node, n);
-	memcpy(os->place[number].id, id, sizeof(os->place[number].id));
-	*place_slot(os, node, id) = number;
-	os->counters.places++;
-	return true;
-}
-
 uint32_t place_of(struct objects *os, uint64_t node,
 		  const uint32_t id[FIELD_IDS], node_begin *begin, void *ctx)
 {
-	uint32_t number = place_find(os, node, id);
+	uint32_t *slot = place_slot(os, node, id), number;
+	struct node *n;
 
-	if (number)
-		return number;
+	if (*slot)
+		return *slot;
 	if (os->counters.places == os->o.places) {
 		os->counters.no_place++;
 		return 0;
 	}
-	number = (uint32_t)os->counters.places + 1;
-	return place_put(os, number, node, id, begin, ctx) ? number : 0;
+	if (!(n = objects_node(os, node, begin, ctx)))
+		return 0;
+	*slot = number = (uint32_t)++os->counters.places;
+	begin_place(os, &os->place[number], node, n);
+	memcpy(os->place[number].id, id, sizeof(os->place[number].id));
+	return number;
 }
 
 /* Of what a metric is: which ids are part of its key. */
@@ -179,12 +158,22 @@ static void key_of(const struct place *p, enum metric m, uint32_t *egress,
 					     : p->id[FIELD_QUEUE];
 }
 
+static uint64_t hash_of(uint64_t node, unsigned m, uint32_t egress, uint32_t id)
+{
+	return rng_mix((node << 3 | m) ^ rng_mix((uint64_t)egress << 32 ^ id));
+}
+
+uint32_t object_home(const struct objects *os, const struct object *o)
+{
+	return (uint32_t)hash_of(o->node->id, o->metric, o->egress, o->id) &
+	       os->object_mask;
+}
+
 /* Where its number is, or is to go: then it is 0. */
 static uint32_t *object_slot(struct objects *os, const struct place *p,
 			     enum metric m, uint32_t egress, uint32_t id)
 {
-	uint64_t i = rng_mix((p->node_id << 3 | m) ^
-			     rng_mix((uint64_t)egress << 32 ^ id));
+	uint64_t i = hash_of(p->node_id, m, egress, id);
 
 	for (;; i++) {
 		uint32_t *slot = &os->object_slot[i & os->object_mask];
@@ -194,20 +183,6 @@ static uint32_t *object_slot(struct objects *os, const struct place *p,
 			       o->egress == egress && o->id == id))
 			return slot;
 	}
-}
-
-struct object *object_find(struct objects *os, const struct place *p,
-			   enum metric m)
-{
-	uint32_t egress, id, nr;
-
-	if (p->object[m] == &os->unplaced)
-		return NULL;
-	if (p->object[m] != &os->nothing)
-		return p->object[m];
-	key_of(p, m, &egress, &id);
-	nr = *object_slot(os, p, m, egress, id);
-	return nr ? &os->object[nr - 1] : NULL;
 }
 
 struct object *object_of(struct objects *os, struct place *p, enum metric m)

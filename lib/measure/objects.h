@@ -34,8 +34,7 @@ struct object {
 	uint32_t egress, id; /* id: of the queue or the buffer */
 	struct node *node;
 	uint64_t last_ns;   /* when it was reported */
-	uint64_t pushed_ns; /* when its value was pushed, or 0; those who only
-			       note what is told: which view told it */
+	uint64_t pushed_ns; /* when its value was pushed, or 0 */
 };
 
 struct place {
@@ -77,6 +76,9 @@ struct objects {
 	 * was no room for, nor will be: any value is outside of their watch's
 	 * range. */
 	struct object nothing, unplaced;
+	/* And of what is kept in another table: none is outside, but the
+	 * largest number. */
+	struct object elsewhere;
 };
 
 /* A node is new: thresholds and distributions are to be set. */
@@ -90,22 +92,15 @@ void objects_fini(struct objects *os);
 uint32_t place_of(struct objects *os, uint64_t node,
 		  const uint32_t id[FIELD_IDS], node_begin *begin, void *ctx);
 
-/* The same of one that there is; 0, NULL: there is none. */
-uint32_t place_find(const struct objects *os, uint64_t node,
-		    const uint32_t id[FIELD_IDS]);
-struct node *node_find(const struct objects *os, uint64_t id);
-
-/* A new place by a number that no other has: who numbers places elsewhere does
- * so for all of them. False: there is no room for its node. */
-bool place_put(struct objects *os, uint32_t number, uint64_t node,
-	       const uint32_t id[FIELD_IDS], node_begin *begin, void *ctx);
+/* A node; NULL: there is no room for another. */
+struct node *objects_node(struct objects *os, uint64_t id, node_begin *begin,
+			  void *ctx);
 
 /* That of which a place tells a metric of queue, link or buffer; its watch is
  * new where it is; `unplaced` if there is no room, each time counted. */
 struct object *object_of(struct objects *os, struct place *p, enum metric m);
 
-/* The same of one that there is; NULL: there is none. */
-struct object *object_find(struct objects *os, const struct place *p,
-			   enum metric m);
+/* The slot in which its number is, or behind which: others were there. */
+uint32_t object_home(const struct objects *os, const struct object *o);
 
 #endif

@@ -74,11 +74,6 @@ static uint32_t *path_slot(const struct paths *ps, uint64_t hash,
 	}
 }
 
-uint32_t path_find(const struct paths *ps, const uint64_t *nodes, unsigned n)
-{
-	return *path_slot(ps, path_hash(nodes, n), nodes, n);
-}
-
 uint32_t path_of(struct paths *ps, const uint64_t *nodes, unsigned n,
 		 bool *fresh)
 {

@@ -38,9 +38,6 @@ void paths_fini(struct paths *ps);
 uint32_t path_of(struct paths *ps, const uint64_t *nodes, unsigned n,
 		 bool *fresh);
 
-/* 0: there is no such path. */
-uint32_t path_find(const struct paths *ps, const uint64_t *nodes, unsigned n);
-
 static inline const uint64_t *path_nodes(const struct paths *ps, uint32_t path)
 {
 	return ps->nodes + ps->path[path].at;

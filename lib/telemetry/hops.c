@@ -3,7 +3,6 @@
 
 #include "base/rng.h"
 #include "telemetry/events.h"
-#include "telemetry/shard_private.h"
 
 enum {
 	SECOND = 1000000000,
@@ -15,30 +14,30 @@ static void make(struct made *m, const struct int_plan *plan)
 	picks_of(&m->picks, &m->fields);
 }
 
-static const struct made *made_of(struct telemetry *t,
+static const struct made *made_of(struct made_plans *ps,
 				  const struct int_plan *plan)
 {
 	struct made *m;
 
-	if (fields_are(&t->latest->fields, plan))
-		return t->latest;
-	m = &t->plan[rng_mix((uintptr_t)plan->words ^ plan->bitmap) % PLANS];
+	if (fields_are(&ps->latest->fields, plan))
+		return ps->latest;
+	m = &ps->plan[rng_mix((uintptr_t)plan->words ^ plan->bitmap) % PLANS];
 	if (!fields_are(&m->fields, plan))
 		make(m, plan);
-	return t->latest = m;
+	return ps->latest = m;
 }
 
 /* Of the reporter's plan: a copy if both plans want one place. */
-static const struct fields *own_fields(struct telemetry *t,
+static const struct fields *own_fields(struct made_plans *ps,
 				       const struct int_view *v)
 {
-	const struct made *m = made_of(t, v->own.plan);
+	const struct made *m = made_of(ps, v->own.plan);
 
 	if (!v->stack.plan || v->stack.plan == v->own.plan ||
-	    made_of(t, v->stack.plan) != m)
+	    made_of(ps, v->stack.plan) != m)
 		return &m->fields;
-	make(&t->own_plan, v->own.plan);
-	return &t->own_plan.fields;
+	make(&ps->own, v->own.plan);
+	return &ps->own.fields;
 }
 
 /* A reporter that has pushed its metadata on the stack as well is there once.
@@ -49,16 +48,16 @@ static bool adds_hop(const struct view_hops *vh)
 	       view_node(vh, vh->stacked) != view_node(vh, vh->stacked - 1);
 }
 
-void view_hops_of(struct telemetry *t, struct view_hops *vh,
+void view_hops_of(struct made_plans *ps, struct view_hops *vh,
 		  const struct int_view *v)
 {
 	*vh = (struct view_hops){.v = v, .reporter = NODE_UNKNOWN};
 	if (v->from.has_node)
 		vh->reporter = v->from.node;
 	if (v->own.plan && v->own.n)
-		vh->own = own_fields(t, v);
+		vh->own = own_fields(ps, v);
 	if (v->stack.plan && v->stack.n) {
-		vh->stack = &made_of(t, v->stack.plan)->fields;
+		vh->stack = &made_of(ps, v->stack.plan)->fields;
 		vh->n = vh->stacked = v->stack.n;
 	}
 	if (vh->own)
@@ -89,8 +88,6 @@ uint32_t view_place(struct telemetry *t, const struct view_hops *vh, unsigned i)
 	uint32_t id[FIELD_IDS];
 
 	ids_of(vh, i, id);
-	if (t->shard)
-		return t->shard->place(t, view_node(vh, i), id);
 	return place_of(&t->objects, view_node(vh, i), id, events_node, t);
 }
 

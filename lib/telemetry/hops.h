@@ -18,7 +18,7 @@ struct view_hops {
 	uint64_t reporter;		  /* NODE_UNKNOWN: not told */
 };
 
-void view_hops_of(struct telemetry *t, struct view_hops *vh,
+void view_hops_of(struct made_plans *ps, struct view_hops *vh,
 		  const struct int_view *v);
 
 static inline const struct fields *view_fields(const struct view_hops *vh,

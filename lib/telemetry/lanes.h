@@ -8,7 +8,7 @@
 
 #include <immintrin.h>
 
-#include "telemetry/shard_private.h"
+#include "telemetry/private.h"
 
 enum {
 	HOPS_MAX = 64, /* of a view that is taken so */
@@ -116,29 +116,6 @@ static inline void set_bins(const struct telemetry *t, struct told *told,
 		for (unsigned i = 0; i < n; i++)
 			told[i].bin[m] = dist_bin(&t->o.shape[m], told[i].v[m]);
 	}
-}
-
-/* What hops of queues, links and buffers tell, for who judges it: shard.h. A
- * hop's latency, which is the first of its values, gives way to its place. */
-VECTOR static inline void tell_hops(struct telemetry_shard *s,
-				    const struct flow_hop *h,
-				    const struct told *told, unsigned n,
-				    unsigned present)
-{
-	const unsigned metrics = present & ~(1U << METRIC_HOP_LATENCY);
-	const __mmask8 words = (__mmask8)(metrics | 1);
-	const unsigned step = (unsigned)__builtin_popcount(words);
-	uint32_t *at = s->told;
-
-	for (unsigned i = 0; metrics && i < n; i++, at += step) {
-		__m256i v = _mm256_mask_set1_epi32(
-			lane(told[i].v), 1,
-			(int)(h[i].place | metrics << COPIES_METRICS));
-
-		_mm256_storeu_si256((void *)at,
-				    _mm256_maskz_compress_epi32(words, v));
-	}
-	s->told = at;
 }
 
 #endif

@@ -7,7 +7,7 @@
 #include "measure/states.h"
 #include "measure/paths.h"
 #include "telemetry/picks.h"
-#include "telemetry/shard.h"
+#include "telemetry/sink.h"
 
 enum {
 	PLANS = 64, /* plans that are kept made ready */
@@ -19,29 +19,26 @@ struct made {
 	struct picks picks;
 };
 
+/* Those that were met, and the one that was met last. */
+struct made_plans {
+	struct made plan[PLANS], own;
+	const struct made *latest; /* of plan[] */
+};
+
 /* Shapes of distributions, a lane for each metric of a hop: vector.c. */
 struct vector_lanes {
 	uint32_t min[8], range[8], sub[8], first[8], most_shift[8];
 	unsigned fixed; /* bits: metrics whose bins are of one width */
 } __attribute__((aligned(64)));
 
-struct telemetry_shard;
-
 struct telemetry {
 	struct telemetry_options o;
-	struct telemetry_shard *shard; /* shard.h; NULL: it is whole */
-	/* It is whole, and has shards: copies of its objects, and those of
-	 * these whose watches they have yet to see. */
-	struct copies *copies[TELEMETRY_SHARDS_MAX];
-	unsigned shards;
-	struct numbers changed;
 	struct threshold all[METRIC_NUMBERS], end[METRIC_ENDS];
 	unsigned ends; /* of end[], those that are watched: 1 << each */
 	struct node_threshold *node_threshold;
 	unsigned node_thresholds;
 	struct node_threshold *node_room; /* telemetry_set_room() */
 	unsigned node_rooms;
-	unsigned full;	     /* shard_private.h; atomic */
 	uint32_t generation; /* of thresholds; 0 is none */
 	uint32_t widen;	     /* thresholds of change are multiplied by */
 	bool widen_due;
@@ -57,14 +54,14 @@ struct telemetry {
 	bool vector;	   /* vector.h does what steady.h does */
 	struct vector_lanes lanes;
 
-	uint64_t now_ns, keep_ns; /* it is; when to look after things next */
+	uint64_t now_ns, keep_ns; /* it is; when to look after things next:
+				     telemetry_step() */
 	uint64_t second_ns, second_events; /* of the budget: its end */
 	bool second_widened;
 	struct sweep push_flows, push_objects, settle;
 	struct telemetry_ledger ledger;
 
-	struct made plan[PLANS], own_plan;
-	const struct made *latest;   /* of plan[] */
+	struct made_plans plans;
 	struct flow_hop scratch_hop; /* of hops that are not kept */
 	struct flow_wide scratch_wide;
 };

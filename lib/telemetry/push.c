@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "telemetry/events.h"
 
-#include "telemetry/shard_private.h"
 #include "telemetry/take.h"
 #include "telemetry/track.h"
 #include "telemetry/value.h"
@@ -112,13 +111,33 @@ static void push_object(struct telemetry *t, struct object *o)
 	tell(t, &what);
 	event_told(t, &o->watch, o->flags, &o->node->threshold[o->metric],
 		   o->latest);
-	object_changed(t, o);
 }
 
 static void push_row(struct telemetry *t, const struct flow_bucket *row)
 {
 	for (uint32_t i = 0; i < t->flows.o.buckets && row[i].at; i++)
 		push_entry(t, flows_entry(&t->flows, row[i].at));
+}
+
+/* Whose turn it is: when that is depends on the key and the time, not on other
+ * objects. One whose slot was taken is in the next that was free. */
+static void push_objects(struct telemetry *t)
+{
+	const struct objects *os = &t->objects;
+	uint64_t from, to = sweep_due(&t->push_objects, t->now_ns,
+				      os->object_mask + 1ULL, &from);
+
+	if (from == to || !os->counters.objects)
+		return;
+	for (uint64_t i = from;; i++) {
+		uint32_t nr = os->object_slot[i & os->object_mask];
+		uint32_t home = nr ? object_home(os, &os->object[nr - 1]) : 0;
+
+		if (nr && home >= from && home < to)
+			push_object(t, &os->object[nr - 1]);
+		if (!nr && i >= to)
+			break;
+	}
 }
 
 void push_values(struct telemetry *t)
@@ -128,10 +147,18 @@ void push_values(struct telemetry *t)
 	to = sweep_due(&t->push_flows, t->now_ns, t->flows.o.rows, &from);
 	while ((from = flows_next(&t->flows, from, to)) < to)
 		push_row(t, flows_row_at(&t->flows, from++));
-	to = sweep_due(&t->push_objects, t->now_ns, t->objects.counters.objects,
-		       &from);
-	for (; from < to; from++)
-		push_object(t, &t->objects.object[from]);
+	push_objects(t);
+}
+
+static void settle(struct telemetry *t, struct reporter *r, bool all)
+{
+	struct loss_news news;
+
+	if ((!r->missing && !r->run) ||
+	    (!all && r->heard_ns + t->settle.period_ns > t->now_ns))
+		return;
+	news = loss_settle(r);
+	take_news(t, r, &news, t->now_ns);
 }
 
 void push_losses(struct telemetry *t, bool all)
@@ -140,15 +167,15 @@ void push_losses(struct telemetry *t, bool all)
 
 	if (!all)
 		to = sweep_due(&t->settle, t->now_ns, to, &from);
-	for (; from < to; from++) {
-		struct reporter *r = &t->losses.at[from];
-		struct loss_news news;
+	/* As objects. */
+	for (uint64_t i = from; from < to; i++) {
+		struct reporter *r = &t->losses.at[i & t->losses.mask];
+		uint32_t home = losses_home(&t->losses, r);
 
-		if ((!r->missing && !r->run) ||
-		    (!all && r->heard_ns + t->settle.period_ns > t->now_ns))
-			continue;
-		news = loss_settle(r);
-		take_news(t, r, &news, t->now_ns);
+		if (r->used && home >= from && home < to)
+			settle(t, r, all);
+		if (!r->used && i >= to)
+			break;
 	}
 }
 

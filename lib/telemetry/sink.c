@@ -6,9 +6,8 @@
 #include <string.h>
 
 #include "telemetry/events.h"
-#include "telemetry/shard_private.h"
 #include "telemetry/take.h"
-#include "telemetry/train.h"
+#include "telemetry/track.h"
 #include "telemetry/vector.h"
 
 #define NOTE(name) LEDGER_FIELD(struct telemetry_ledger, name, LEDGER_NOTE)
@@ -129,7 +128,7 @@ int telemetry_open(struct telemetry **out, const struct telemetry_options *o,
 	memset(t, 0, sizeof(*t));
 	t->o = *o;
 	t->widen = t->generation = 1;
-	t->latest = t->plan;
+	t->plans.latest = t->plans.plan;
 	t->push_flows.period_ns = t->push_objects.period_ns = o->push_ns;
 	t->settle.period_ns = SETTLE_NS;
 	rc = open_parts(t, sinks);
@@ -162,7 +161,6 @@ void telemetry_close(struct telemetry *t)
 	free(t->node_threshold);
 	free(t->node_room);
 	free(t->none);
-	free(t->changed.at);
 	free(t);
 }
 
@@ -198,8 +196,9 @@ int telemetry_set(struct telemetry *t, const struct telemetry_thresholds *th)
 	return 0;
 }
 
-void telemetry_keep(struct telemetry *t)
+static __attribute__((noinline)) void look_after(struct telemetry *t)
 {
+	t->keep_ns = telemetry_keep_at(t->now_ns);
 	events_second(t, t->now_ns);
 	flows_age(&t->flows, t->now_ns);
 	push_values(t);
@@ -208,11 +207,14 @@ void telemetry_keep(struct telemetry *t)
 
 static inline void go_to(struct telemetry *t, uint64_t ts_ns)
 {
-	if (telemetry_time(&t->now_ns, &t->keep_ns, ts_ns))
-		telemetry_keep(t);
+	if (ts_ns <= t->now_ns)
+		return;
+	t->now_ns = ts_ns;
+	if (ts_ns >= t->keep_ns)
+		look_after(t);
 }
 
-/* Packets of a flow often come in a train. */
+/* Packets of a flow often follow each other. */
 static inline bool is_next(const struct int_view *v, const struct int_view *was)
 {
 	return v->key_len == KEY_FLOW4_LEN && was->key_len == KEY_FLOW4_LEN &&
@@ -235,26 +237,21 @@ static void hash_chunk(const struct telemetry *t, const struct int_view *v,
 	}
 }
 
-/* View i is about to be taken, or was: the memory of a later one is asked for.
- */
-static inline void want_next(const struct telemetry *t,
-			     const struct int_view *v, const uint64_t *hash,
-			     size_t i, size_t n)
+/* Asks for the memory of view i's flow. */
+static inline void want(const struct telemetry *t, const struct int_view *v,
+			const uint64_t *hash, size_t i)
 {
-	size_t next = i + AHEAD;
-
-	if (next < n && hash[next] != hash[next - 1])
-		take_want(t, &v[next], hash[next]);
+	if (v[i].key_len && (!i || hash[i] != hash[i - 1]))
+		take_want(t, hash[i], (unsigned)v[i].stack.n + v[i].own.n);
 }
 
-static size_t take_train(struct telemetry *t, const struct int_view *v,
-			 const uint64_t *hash, size_t n)
+void take_next_view(struct telemetry *t, const struct int_view *v,
+		    uint64_t hash)
 {
-	size_t k = train_take(t, v, n, hash[0]);
-
-	for (size_t i = 0; i < k; i++)
-		want_next(t, v, hash, i, n);
-	return k;
+	go_to(t, v->ts_ns);
+	take_view(t, v, hash);
+	if (t->widen_due)
+		events_widen(t, v->ts_ns);
 }
 
 static void take_chunk(struct telemetry *t, const struct int_view *v, size_t n)
@@ -263,20 +260,11 @@ static void take_chunk(struct telemetry *t, const struct int_view *v, size_t n)
 
 	hash_chunk(t, v, n, hash);
 	for (size_t i = 0; i < n && i < AHEAD; i++)
-		take_want(t, &v[i], hash[i]);
+		want(t, v, hash, i);
 	for (size_t i = 0; i < n; i++) {
-		go_to(t, v[i].ts_ns);
-		if (i + TRAIN_LEAST <= n &&
-		    hash[i] == hash[i + TRAIN_LEAST - 1]) {
-			i += take_train(t, &v[i], &hash[i], n - i);
-			if (i == n)
-				break;
-			go_to(t, v[i].ts_ns);
-		}
-		want_next(t, v, hash, i, n);
-		take_view(t, &v[i], hash[i]);
-		if (t->widen_due)
-			events_widen(t, v[i].ts_ns);
+		if (i + AHEAD < n)
+			want(t, v, hash, i + AHEAD);
+		take_next_view(t, &v[i], hash[i]);
 	}
 }
 
@@ -306,6 +294,43 @@ int telemetry_pass(struct telemetry *t)
 	return telemetry_rows_flush(&t->rows);
 }
 
+/* No room for them: they are in no distribution. */
+static void move_dist(struct telemetry *to, struct dist *d, struct dist *from)
+{
+	if (d != to->none)
+		dist_move(d, from);
+	else
+		d->count[0] += dist_samples(from);
+}
+
+void take_distributions(struct telemetry *to, const struct telemetry *from)
+{
+	for (uint64_t i = 1; i <= from->objects.counters.nodes; i++) {
+		const struct node *n = &from->objects.node[i];
+		struct node *other = objects_node(&to->objects, n->id,
+						  events_node, to);
+
+		for (unsigned m = 0; m < METRIC_OF_HOP; m++) {
+			if (n->dist[m] == from->none)
+				continue;
+			if (other)
+				track_dist(to, other, (enum metric)m);
+			move_dist(to, other ? other->dist[m] : to->none,
+				  n->dist[m]);
+		}
+	}
+	for (uint32_t i = 1; i <= from->paths.used; i++) {
+		const struct path *p = &from->paths.path[i];
+		const struct nodes at = {path_nodes(&from->paths, i), p->n};
+		uint32_t nr;
+
+		if (p->dist == from->none)
+			continue;
+		nr = track_path_of(to, at);
+		move_dist(to, nr ? to->paths.path[nr].dist : to->none, p->dist);
+	}
+}
+
 int telemetry_flush(struct telemetry *t)
 {
 	push_losses(t, true);
@@ -318,11 +343,10 @@ const struct telemetry_ledger *telemetry_counters(struct telemetry *t)
 {
 	const struct objects_counters *oc = &t->objects.counters;
 
-	t->ledger.unplaced = oc->no_node + oc->no_place + oc->no_object +
-			     t->states.no_room;
+	t->ledger.unplaced = oc->no_object + t->states.no_room;
+	if (t->o.part != TELEMETRY_NODES) /* which has others' places again */
+		t->ledger.unplaced += oc->no_node + oc->no_place;
 	t->ledger.undistributed = dist_samples(t->none);
-	if (t->shard)
-		t->ledger.undistributed += dist_samples(t->shard->never);
 	t->ledger.pathless = t->paths.no_room;
 	return &t->ledger;
 }

@@ -71,7 +71,28 @@ struct telemetry_thresholds {
 	unsigned nodes; /* of node[]; the last that fits counts */
 };
 
+/* What is taken: all, or what is of flows, or of nodes, where these are kept
+ * apart (int_collector.h). */
+enum telemetry_part {
+	TELEMETRY_ALL,
+	TELEMETRY_FLOWS, /* hops' queues, links, buffers are elsewhere */
+	TELEMETRY_NODES, /* those, reporters and snapshots */
+};
+
+enum {
+	TELEMETRY_KEEP_NS = 10000000, /* things are looked after so often */
+};
+
+/* When that is, after a time: as time enters the next piece of so long, so that
+ * all who keep a part of it do so at the same packet. */
+static inline uint64_t telemetry_keep_at(uint64_t now_ns)
+{
+	return (now_ns / TELEMETRY_KEEP_NS + 1) * TELEMETRY_KEEP_NS;
+}
+
 struct telemetry_options {
+	enum telemetry_part part;
+	bool no_numbers; /* of reports that come: they are no sequence */
 	struct flows_options flows;
 	struct objects_options objects;
 	uint32_t paths, path_nodes; /* and nodes of all paths together */

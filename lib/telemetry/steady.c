@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "telemetry/steady.h"
 
-#include "telemetry/shard_private.h"
 #include "telemetry/value.h"
 
 static inline bool is_at(const struct fields *fs, const uint8_t *hop,
@@ -44,7 +43,6 @@ static inline void take_metric(struct telemetry *t, uint64_t ts_ns,
 
 	if (watch_out(&o->watch, v))
 		o = value_object(t, ts_ns, p, m, v);
-	told_value(t, o, m, v);
 	o->latest = v;
 	o->last_ns = ts_ns;
 	meter_add(meter, v);
@@ -102,7 +100,6 @@ struct latencies steady_take(struct telemetry *t, struct flow_entry *f,
 						 : &t->scratch_wide;
 
 		hop -= stack->len;
-		told_hop(t, h->place);
 		if (fs->derives)
 			other_latency(t, f, vh, i, &ls);
 		for (unsigned k = 0; k < fs->steps; k++) {

@@ -7,7 +7,6 @@
 
 #include "ioam/ioam.h"
 #include "telemetry/events.h"
-#include "telemetry/shard_private.h"
 #include "telemetry/steady.h"
 #include "telemetry/track.h"
 #include "telemetry/value.h"
@@ -82,7 +81,6 @@ static void take_metric(struct taking *c, const struct fields *fs,
 	v = value_of(c->t, number);
 	if (watch_out(&o->watch, v))
 		o = value_object(c->t, c->v->ts_ns, s->place, m, v);
-	told_value(c->t, o, m, v);
 	o->latest = v;
 	o->last_ns = c->v->ts_ns;
 	meter_add(meter, v);
@@ -95,7 +93,6 @@ static void take_hop(struct taking *c, unsigned i, struct standing *s)
 	const struct fields *fs = view_fields(&c->hops, i);
 	const uint8_t *hop = view_hop(&c->hops, i);
 
-	told_hop(c->t, s->hop->place);
 	take_latency(c, i, fs, hop, s);
 	for (unsigned m = 1; m < FLOW_METERS; m++)
 		take_metric(c, fs, hop, s, (enum metric)m, &s->hop->meter[m]);
@@ -325,29 +322,29 @@ static void take_metadata(struct taking *c)
 	}
 }
 
-/* Opaque snapshots of nodes that differ from what was told; not of nodes that
- * say there is none. */
-static void take_snapshots(struct telemetry *t, const struct view_hops *vh)
+/* The opaque snapshot of hop i, if it differs from what its node told before;
+ * not of nodes that say there is none. */
+static void take_snapshot(struct telemetry *t, const struct view_hops *vh,
+			  unsigned i)
 {
 	const struct int_hops *h = &vh->v->stack;
+	struct ioam_snapshot s;
 	uint64_t node;
 
-	for (unsigned i = 0; i < vh->stacked; i++) {
-		struct ioam_snapshot s = ioam_snapshot_of(h, h->n - 1 - i);
-
-		if (!s.len && s.schema == IOAM_NO_SCHEMA)
-			continue;
-		t->ledger.snapshots++;
-		node = view_node(vh, i);
-		/* Of one that is not known, nobody knows what was the last. */
-		if (node != NODE_UNKNOWN &&
-		    !states_differ(&t->states, node, vh->v->domain, s.schema,
-				   s.data, s.len))
-			continue;
-		t->ledger.snapshots_told++;
-		row_snapshot(&t->rows, vh->v, i + 1, node, s.schema, s.data,
-			     s.len);
-	}
+	if (!h->at || !t->rows.snapshot || i >= vh->stacked)
+		return;
+	s = ioam_snapshot_of(h, h->n - 1 - i);
+	if (!s.len && s.schema == IOAM_NO_SCHEMA)
+		return;
+	t->ledger.snapshots++;
+	node = view_node(vh, i);
+	/* Of one that is not known, it is not known what was the last. */
+	if (node != NODE_UNKNOWN &&
+	    !states_differ(&t->states, node, vh->v->domain, s.schema, s.data,
+			   s.len))
+		return;
+	t->ledger.snapshots_told++;
+	row_snapshot(&t->rows, vh->v, i + 1, node, s.schema, s.data, s.len);
 }
 
 /* A number that the reporter tells of itself. */
@@ -384,7 +381,7 @@ take_any(struct telemetry *t, const struct int_view *v, struct flow_entry *f)
 {
 	struct taking c = {.t = t, .v = v, .f = f};
 
-	view_hops_of(t, &c.hops, v);
+	view_hops_of(&t->plans, &c.hops, v);
 	if (v->flags & INT_DROPPED)
 		tell_drop(t, v);
 	if (!c.hops.n && !f) {
@@ -392,8 +389,8 @@ take_any(struct telemetry *t, const struct int_view *v, struct flow_entry *f)
 		return;
 	}
 	t->ledger.used++;
-	if (v->stack.at && t->rows.snapshot)
-		take_snapshots(t, &c.hops);
+	for (unsigned i = 0; i < c.hops.stacked; i++)
+		take_snapshot(t, &c.hops, i);
 	if (c.hops.n)
 		take_metadata(&c);
 	else
@@ -405,7 +402,7 @@ take_any(struct telemetry *t, const struct int_view *v, struct flow_entry *f)
 static inline bool take_next(struct telemetry *t, const struct int_view *v,
 			     struct flow_entry *f)
 {
-	const struct made *m = t->latest;
+	const struct made *m = t->plans.latest;
 	unsigned values;
 	uint64_t latency;
 
@@ -426,12 +423,43 @@ static inline bool take_next(struct telemetry *t, const struct int_view *v,
 	return true;
 }
 
-void take_snapshots_of(struct telemetry *t, const struct int_view *v)
+/* What a hop tells of queues, links and buffers, where these are apart. */
+static void take_objects(struct telemetry *t, const struct view_hops *vh,
+			 unsigned i)
+{
+	const struct fields *fs = view_fields(vh, i);
+	struct place *p = &t->objects.place[view_place(t, vh, i)];
+
+	for (unsigned m = METRIC_QUEUE_OCCUPANCY; m < METRIC_OF_HOP; m++) {
+		struct object *o = p->object[m];
+		bool told;
+		uint64_t v = field_number(&fs->metric[m], view_hop(vh, i),
+					  &told);
+
+		if (!told)
+			continue;
+		if (v > UINT32_MAX)
+			v = UINT32_MAX; /* with the flow it was counted */
+		if (watch_out(&o->watch, (uint32_t)v))
+			o = value_judge(t, vh->v->ts_ns, p, (enum metric)m,
+					(uint32_t)v);
+		o->latest = (uint32_t)v;
+		o->last_ns = vh->v->ts_ns;
+	}
+}
+
+void take_nodes(struct telemetry *t, const struct int_view *v, unsigned first,
+		uint64_t hops)
 {
 	struct view_hops vh;
 
-	view_hops_of(t, &vh, v);
-	take_snapshots(t, &vh);
+	view_hops_of(&t->plans, &vh, v);
+	for (; hops; hops &= hops - 1) {
+		unsigned i = first + (unsigned)__builtin_ctzll(hops);
+
+		take_objects(t, &vh, i);
+		take_snapshot(t, &vh, i);
+	}
 }
 
 void take_view(struct telemetry *t, const struct int_view *v, uint64_t hash)
@@ -439,7 +467,7 @@ void take_view(struct telemetry *t, const struct int_view *v, uint64_t hash)
 	struct flow_entry *f = NULL;
 
 	t->ledger.views++;
-	if (v->from.numbered && !t->shard)
+	if (v->from.numbered && !t->o.no_numbers)
 		take_number(t, take_reporter(t, &v->from), v->from.sequence,
 			    v->ts_ns);
 	if (v->key_len) {

@@ -32,20 +32,19 @@ static inline void want_lines(const void *p, size_t len)
 		__builtin_prefetch((const char *)p + i, 1);
 }
 
-/* The memory of a view's flow, for a view that comes soon. */
-static inline void take_want(const struct telemetry *t,
-			     const struct int_view *v, uint64_t hash)
+/* The memory of a flow, for a view of so many hops that comes soon. */
+static inline void take_want(const struct telemetry *t, uint64_t hash,
+			     unsigned hops)
 {
-	struct flow_entry *f;
-	unsigned hops = (unsigned)v->stack.n + v->own.n;
+	struct flow_entry *f = flows_guess(&t->flows, hash);
 
-	if (!v->key_len || !(f = flows_guess(&t->flows, hash)))
+	if (!f)
 		return;
 	if (hops > t->flows.o.hops)
 		hops = t->flows.o.hops;
 	want_lines(f, sizeof(*f) + hops * sizeof(struct flow_hop));
-	if (hops && t->flows.o.wide && t->latest &&
-	    t->latest->picks.present >> FLOW_METERS)
+	if (hops && t->flows.o.wide && t->plans.latest &&
+	    t->plans.latest->picks.present >> FLOW_METERS)
 		want_lines(flow_wide(&t->flows, f, 0),
 			   hops * sizeof(struct flow_wide));
 }
@@ -53,11 +52,17 @@ static inline void take_want(const struct telemetry *t,
 /* hash: of its key, if it has one. */
 void take_view(struct telemetry *t, const struct int_view *v, uint64_t hash);
 
-/* Snapshots of nodes that a view has. */
-void take_snapshots_of(struct telemetry *t, const struct int_view *v);
+/* The same, at its time. */
+void take_next_view(struct telemetry *t, const struct int_view *v,
+		    uint64_t hash);
 
-/* Things are looked after: it is time (telemetry_time()). */
-void telemetry_keep(struct telemetry *t);
+/* What a view's hops tell of nodes: of hops first + i, bit i of hops. The rest
+ * of them is taken where the view's flow is (TELEMETRY_FLOWS). */
+void take_nodes(struct telemetry *t, const struct int_view *v, unsigned first,
+		uint64_t hops);
+
+/* Distributions of one are added to the other's. */
+void take_distributions(struct telemetry *to, const struct telemetry *from);
 
 /* telemetry_numbers(); and what a reporter's numbers have shown. */
 void take_numbers(struct telemetry *t, uint64_t ts_ns,

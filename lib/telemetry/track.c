@@ -2,7 +2,6 @@
 #include "telemetry/track.h"
 
 #include "telemetry/events.h"
-#include "telemetry/shard_private.h"
 
 void track_dist(struct telemetry *t, struct node *n, enum metric m)
 {
@@ -11,8 +10,7 @@ void track_dist(struct telemetry *t, struct node *n, enum metric m)
 	if (n->dist[m] != t->none || !t->o.shape[m].bins ||
 	    n->id == NODE_UNKNOWN)
 		return;
-	d = t->shard ? t->shard->dist(t, n->id, m)
-		     : dists_new(&t->dists, &t->o.shape[m]);
+	d = dists_new(&t->dists, &t->o.shape[m]);
 	if (d)
 		n->dist[m] = d;
 }
@@ -160,7 +158,7 @@ static void change_path(struct telemetry *t, struct flow_entry *f,
 		if (!take_up(t, f, i, now.at[i]))
 			break;
 	f->hops = (uint16_t)now.n;
-	f->path = t->shard ? t->shard->path(t, now) : track_path_of(t, now);
+	f->path = track_path_of(t, now);
 	if (!judged)
 		tell_path(t, f, old, now);
 }

@@ -3,7 +3,6 @@
 
 #include "telemetry/events.h"
 #include "telemetry/hops.h"
-#include "telemetry/shard_private.h"
 #include "telemetry/track.h"
 
 struct flow_hop *value_key(const struct telemetry *t, struct flow_entry *f,
@@ -47,8 +46,9 @@ struct object *value_object(struct telemetry *t, uint64_t ts_ns,
 			    struct place *p, enum metric m, uint32_t v)
 {
 	track_dist(t, p->node, m);
-	return t->shard ? copies_ask(&t->shard->copies, p, m)
-			: value_judge(t, ts_ns, p, m, v);
+	if (t->o.part == TELEMETRY_FLOWS)
+		return p->object[m] = &t->objects.elsewhere;
+	return value_judge(t, ts_ns, p, m, v);
 }
 
 struct object *value_judge(struct telemetry *t, uint64_t ts_ns, struct place *p,
@@ -66,7 +66,6 @@ struct object *value_judge(struct telemetry *t, uint64_t ts_ns, struct place *p,
 	event_of_object(&what, o);
 	o->flags = (uint8_t)event_judge(t, &o->watch, o->flags,
 					&p->node->threshold[m], v, &what);
-	object_changed(t, o);
 	return o;
 }
 
@@ -108,7 +107,7 @@ void value_ends(struct telemetry *t, struct flow_entry *f,
 	struct telling what;
 	uint32_t v;
 
-	view_hops_of(t, &vh, view);
+	view_hops_of(&t->plans, &vh, view);
 	for (unsigned m = 0; m < METRIC_ENDS; m++, end++) {
 		if (!(t->ends >> m & 1) ||
 		    !largest(&vh, METRIC_QUEUE_OCCUPANCY + m, &v))

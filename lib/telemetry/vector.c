@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "telemetry/vector.h"
 
-#include "telemetry/shard_private.h"
 #include "telemetry/value.h"
 
 #ifdef __x86_64__
@@ -105,16 +104,14 @@ struct standing {
 };
 
 /* Of a queue, a link or a buffer. */
-static inline __attribute__((always_inline)) void
-take_metric(struct standing s, enum metric m, bool shard)
+static inline __attribute__((always_inline)) void take_metric(struct standing s,
+							      enum metric m)
 {
 	struct object *o = s.place->object[m];
 	uint32_t v = s.told->v[m];
 
 	if (watch_out(&o->watch, v))
 		o = value_object(s.t, s.ts_ns, s.place, m, v);
-	if (shard)
-		copies_told(&s.t->shard->copies, o);
 	o->latest = v;
 	o->last_ns = s.ts_ns;
 	count(s.node, s.told, m);
@@ -131,11 +128,11 @@ static inline uint32_t take_latency(struct standing s, struct flow_entry *f,
 	return s.told->v[m];
 }
 
-/* What the hops told; present: of these metrics; shard: by one. Returns the sum
- * of their latencies. */
+/* What the hops told; present: of these metrics. Returns the sum of their
+ * latencies. */
 static inline __attribute__((always_inline)) uint64_t
 take_hops(struct telemetry *t, struct flow_entry *f, const struct int_view *v,
-	  const struct told *told, unsigned present, bool shard)
+	  const struct told *told, unsigned present)
 {
 	struct flow_hop *h = flow_hops(f), *end = h + v->stack.n;
 	struct standing s = {.t = t, .ts_ns = v->ts_ns};
@@ -148,13 +145,13 @@ take_hops(struct telemetry *t, struct flow_entry *f, const struct int_view *v,
 		if (present & 1 << METRIC_HOP_LATENCY)
 			latency += take_latency(s, f, h);
 		if (present & 1 << METRIC_QUEUE_OCCUPANCY)
-			take_metric(s, METRIC_QUEUE_OCCUPANCY, shard);
+			take_metric(s, METRIC_QUEUE_OCCUPANCY);
 		if (present & 1 << METRIC_LINK_UTILIZATION)
-			take_metric(s, METRIC_LINK_UTILIZATION, shard);
+			take_metric(s, METRIC_LINK_UTILIZATION);
 		if (present & 1 << METRIC_QUEUE_CONGESTION)
-			take_metric(s, METRIC_QUEUE_CONGESTION, shard);
+			take_metric(s, METRIC_QUEUE_CONGESTION);
 		if (present & 1 << METRIC_BUFFER_OCCUPANCY)
-			take_metric(s, METRIC_BUFFER_OCCUPANCY, shard);
+			take_metric(s, METRIC_BUFFER_OCCUPANCY);
 	}
 	return latency;
 }
@@ -164,22 +161,14 @@ static __attribute__((noinline)) uint64_t take_usual(struct telemetry *t,
 						     const struct int_view *v,
 						     const struct told *told)
 {
-	return take_hops(t, f, v, told, USUAL, false);
+	return take_hops(t, f, v, told, USUAL);
 }
 
 static __attribute__((noinline)) uint64_t
 take_any(struct telemetry *t, struct flow_entry *f, const struct int_view *v,
 	 const struct told *told, unsigned present)
 {
-	return take_hops(t, f, v, told, present, false);
-}
-
-static __attribute__((noinline)) uint64_t
-take_shards(struct telemetry *t, struct flow_entry *f, const struct int_view *v,
-	    const struct told *told, unsigned present)
-{
-	return present == USUAL ? take_hops(t, f, v, told, USUAL, true)
-				: take_hops(t, f, v, told, present, true);
+	return take_hops(t, f, v, told, present);
 }
 
 VECTOR bool vector_take(struct telemetry *t, struct flow_entry *f,
@@ -196,14 +185,8 @@ VECTOR bool vector_take(struct telemetry *t, struct flow_entry *f,
 		return false;
 	if (others)
 		set_bins(t, told, n, others);
-	if (t->shard) {
-		tell_hops(t->shard, flow_hops(f), told, n, p->present);
-		*latency = take_shards(t, f, v, told, p->present);
-	} else {
-		*latency = p->present == USUAL
-				   ? take_usual(t, f, v, told)
-				   : take_any(t, f, v, told, p->present);
-	}
+	*latency = p->present == USUAL ? take_usual(t, f, v, told)
+				       : take_any(t, f, v, told, p->present);
 	if (p->hop.set)
 		add_up(&p->hop, told, flow_hops(f), n);
 	if (p->wide.set && t->flows.o.wide)

@@ -4,9 +4,8 @@
  * same frames in memory, in the same rounds.
  */
 #include "bench_two.h"
-#include "collect/gate.h"
-#include "collect/team.h"
 #include "frames.h"
+#include "telemetry/int_collector.h"
 
 enum {
 	CORES = 2,
@@ -51,20 +50,12 @@ static int nothing(struct row_sink *s)
 
 static struct row_sink away = {drop, nothing, nothing};
 
-/* A sink of one core, and a team. */
+/* The sink on one core and on several. */
 struct bed {
-	struct telemetry *t[2];
-	struct intake *in;
-	struct gate *gate;
-	struct collect_team *team;
+	struct int_collector *one, *two;
 	const struct frames *fs;
-	size_t at; /* of those that the team takes */
+	size_t at; /* of those that are taken */
 };
-
-static int take_views(void *t, const struct int_view *v, size_t n)
-{
-	return telemetry_take(t, v, n);
-}
 
 static int take(void *ctx, struct pkt *room, int max)
 {
@@ -77,17 +68,8 @@ static int take(void *ctx, struct pkt *room, int max)
 	return (int)n;
 }
 
-static double alone(struct bed *b)
-{
-	double start = bench_now();
-
-	for (size_t i = 0; i < b->fs->n; i += PKT_BATCH)
-		if (intake_take(b->in, b->fs->pkt + i, PKT_BATCH))
-			bench_die("intake_take failed");
-	return bench_now() - start;
-}
-
-static double together(struct bed *b)
+/* Seconds for all frames. */
+static double run(struct bed *b, struct int_collector *c)
 {
 	double start = bench_now();
 	struct pkt room[PKT_BATCH];
@@ -95,64 +77,50 @@ static double together(struct bed *b)
 
 	b->at = 0;
 	while ((n = take(b, room, PKT_BATCH)))
-		if (collect_team_rx(b->team, room, (size_t)n))
-			bench_die("collect_team_rx failed");
-	collect_team_rest(b->team);
+		if (int_collector_rx(c, room, (size_t)n))
+			bench_die("int_collector_rx failed");
+	int_collector_rest(c);
 	return bench_now() - start;
 }
 
-static void bed_open(struct bed *b, const struct frames *fs,
-		     const struct load *l)
+static struct int_collector *open_collector(struct bed *b, const struct load *l,
+					    unsigned workers)
 {
 	const struct telemetry_sinks sinks = {.event = &away, .value = &away};
-	const struct int_profile *any = int_profile_named("any");
-	struct collect_team_options co = {
-		.workers = CORES, .profile = any, .take = take, .ctx = b};
-	struct intake_options io = {.profile = any, .views = take_views};
+	struct int_collector_options o = {.workers = workers,
+					  .profile = int_profile_named("any")};
 	struct telemetry_thresholds th = {0};
-	struct telemetry_options o;
+	struct int_collector *c;
 	struct fault f = {0};
 
 	for (int m = 0; m < METRIC_NUMBERS; m++)
 		th.all[m].change = l->threshold;
-	telemetry_defaults(&o);
+	telemetry_defaults(&o.telemetry);
 	if (l->objects)
-		o.objects.objects = l->objects;
-	*b = (struct bed){.fs = fs, .gate = gate_open(&sinks)};
-	if (!b->gate || telemetry_open(&b->t[0], &o, &th, &sinks) < 0 ||
-	    telemetry_open(&b->t[1], &o, &th, gate_sinks(b->gate)) < 0)
-		bench_die("no telemetry");
-	io.ctx = b->t[0];
-	co.sinks = gate_sinks(b->gate);
-	if (intake_open(&b->in, &io) < 0 ||
-	    collect_team_open(&b->team, b->t[1], &co, &f) < 0)
-		bench_die("no intake, or no team");
-}
-
-static void bed_close(struct bed *b)
-{
-	collect_team_close(b->team);
-	intake_close(b->in);
-	telemetry_close(b->t[0]);
-	telemetry_close(b->t[1]);
-	gate_close(b->gate);
+		o.telemetry.objects.objects = l->objects;
+	if (int_collector_open(&c, &o, &th, &sinks) < 0 ||
+	    int_collector_start(c, NULL, take, b, &f) < 0)
+		bench_die("no collector");
+	return c;
 }
 
 static void bench(const struct frames *fs, const struct load *l)
 {
 	double rate[BENCH_ROUNDS], limit[BENCH_ROUNDS];
-	struct bed b;
+	struct bed b = {.fs = fs};
 
-	bed_open(&b, fs, l);
-	alone(&b); /* keys that are new */
-	together(&b);
+	b.one = open_collector(&b, l, 1);
+	b.two = open_collector(&b, l, CORES);
+	run(&b, b.one); /* keys that are new */
+	run(&b, b.two);
 	for (int i = 0; i < BENCH_ROUNDS; i++) {
-		limit[i] = FRAMES / alone(&b);
-		rate[i] = FRAMES / together(&b);
+		limit[i] = FRAMES / run(&b, b.one);
+		rate[i] = FRAMES / run(&b, b.two);
 	}
 	bench_row(l->name, bench_median(rate, BENCH_ROUNDS) / 1e6,
 		  bench_median(limit, BENCH_ROUNDS) / 1e6, NULL);
-	bed_close(&b);
+	int_collector_close(b.one);
+	int_collector_close(b.two);
 }
 
 int main(int argc, char **argv)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The INT sink on several cores, where it matters when something is news:
- * values that there is no room for are not asked about again and again, trains
- * end where things are looked after, numbers are judged in their order. Rows
- * are those of one core.
+ * values are pushed when it is their turn, numbers are judged in their order.
+ * Rows are those of one core.
  */
-#include "collect_rig.h"
+#include "int_collector_rig.h"
 
 enum {
 	FRAMES = 12000,
@@ -49,35 +48,14 @@ static int take(void *ctx, struct pkt *room, int max)
 	return (int)n;
 }
 
-static void rx_all(struct collect_team *c, struct frames *fs)
+static void rx_all(struct int_collector *c, struct frames *fs)
 {
 	struct pkt room[PKT_BATCH];
 	int n;
 
 	fs->at = 0;
 	while ((n = take(fs, room, PKT_BATCH)) > 0)
-		TEST(!collect_team_rx(c, room, (size_t)n));
-}
-
-static void team_open(struct rig_team *rt, struct result *r, struct frames *fs,
-		      const struct telemetry_options *to,
-		      const struct telemetry_thresholds *th, unsigned workers)
-{
-	const struct collect_team_options o = {.workers = workers,
-					       .profile = profile,
-					       .take = take,
-					       .ctx = fs};
-
-	rig_team_open(rt, r, &o, to, th, false);
-}
-
-static uint64_t judged(const struct rig_team *rt, unsigned workers)
-{
-	uint64_t n = 0;
-
-	for (unsigned i = 0; i < workers; i++)
-		n += collect_team_share(rt->c, i).judged;
-	return n;
+		TEST(!int_collector_rx(c, room, (size_t)n));
 }
 
 /* No value is an event but the first of its key. */
@@ -98,15 +76,18 @@ static void compare(struct frames *fs, const struct telemetry_options *to,
 {
 	struct rig_one alone;
 	struct result more;
-	struct rig_team rt;
 
 	rig_one_open(&alone, one, profile, to, th);
 	TEST(!intake_take(alone.in, fs->pkt, fs->n));
 	rig_one_close(&alone, one);
 	for (unsigned workers = 1; workers <= WORKERS; workers++) {
-		team_open(&rt, &more, fs, to, th, workers);
-		rx_all(rt.c, fs);
-		rig_team_close(&rt, &more);
+		const struct int_collector_options o = {.workers = workers,
+							.profile = profile};
+		struct int_collector *c = rig_collector_open(&more, &o, to, th,
+							     NULL, take, fs);
+
+		rx_all(c, fs);
+		rig_collector_close(c, &more);
 		TEST(more.rows == one->rows && more.sum == one->sum);
 		TEST(!memcmp(&more.ledgers.telemetry, &one->ledgers.telemetry,
 			     sizeof(one->ledgers.telemetry)));
@@ -140,45 +121,8 @@ static void add_packet(struct frames *fs, struct packet p, unsigned hops,
 	    ts_ns);
 }
 
-/* Many queues, and room for few: values of the others are counted, and after
- * the first rounds nobody asks about them. */
-static void test_full(struct frames *fs)
-{
-	enum { QUEUES = 4, FLOWS = 40, HOPS = 3 };
-	struct telemetry_thresholds th;
-	struct telemetry_options to;
-	struct result one, more;
-	struct rig_team rt;
-	uint64_t before;
-
-	defaults(&to, &th);
-	to.objects.objects = QUEUES;
-	begin(fs);
-	for (unsigned i = 0; i < FRAMES; i++)
-		add_packet(fs, (struct packet){i % FLOWS, i}, HOPS,
-			   (1000 + i) * US);
-	compare(fs, &to, &th, &one);
-	TEST(one.ledgers.telemetry.unplaced ==
-	     (FLOWS * HOPS - QUEUES) * (FRAMES / FLOWS));
-	for (unsigned workers = 2; workers <= WORKERS; workers++) {
-		team_open(&rt, &more, fs, &to, &th, workers);
-		rx_all(rt.c, fs);
-		collect_team_rest(rt.c);
-		before = judged(&rt, workers);
-		TEST(before >= FLOWS * HOPS &&
-		     before <= 2 * workers * BATCH * HOPS);
-		rx_all(rt.c, fs);
-		collect_team_rest(rt.c);
-		TEST(judged(&rt, workers) == before);
-		rig_team_close(&rt, &more);
-		TEST(more.ledgers.telemetry.unplaced ==
-		     2 * one.ledgers.telemetry.unplaced);
-	}
-}
-
-/* One flow, whose packets are one train as long as nothing is to be looked
- * after: then its latest values are pushed. */
-static void test_trains(struct frames *fs)
+/* One flow, whose latest values are pushed now and then. */
+static void test_one_flow(struct frames *fs)
 {
 	struct telemetry_thresholds th;
 	struct telemetry_options to;
@@ -295,8 +239,7 @@ int main(void)
 	static struct frames fs = {.batch = BATCH};
 
 	profile = int_profile_named("any");
-	test_full(&fs);
-	test_trains(&fs);
+	test_one_flow(&fs);
 	test_numbers(&fs);
 	test_many_reporters(&fs);
 	free(fs.block);

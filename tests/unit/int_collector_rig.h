@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * collect_rig.h - the tests of the INT sink on several cores: frames with INT
- * and reports made by hand, and all rows of a run, in any order, as a sum.
+ * int_collector_rig.h - the tests of the INT sink on several cores: frames with
+ * INT and reports made by hand, and all rows of a run, in any order, as a sum.
  */
-#ifndef TESTS_UNIT_COLLECT_RIG_H
-#define TESTS_UNIT_COLLECT_RIG_H
+#ifndef TESTS_UNIT_INT_COLLECTOR_RIG_H
+#define TESTS_UNIT_INT_COLLECTOR_RIG_H
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/rng.h"
-#include "collect/gate.h"
-#include "collect/team.h"
 #include "hash/bytes.h"
 #include "inband/int_source.h"
 #include "inband/treport.h"
 #include "packet/kind.h"
+#include "telemetry/int_collector.h"
 #include "test.h"
 
 enum {
@@ -90,7 +89,7 @@ static inline size_t rig_report(uint8_t *out, const struct int_profile *profile,
 struct result {
 	struct row_sink sink;
 	uint64_t rows, sum;
-	struct collect_ledgers ledgers;
+	struct int_collector_ledgers ledgers;
 	uint64_t forwarded; /* a hash of them, in their order */
 };
 
@@ -177,38 +176,31 @@ static inline void rig_one_close(struct rig_one *one, struct result *r)
 	telemetry_close(one->t);
 }
 
-/* A team with its sinks. */
-struct rig_team {
-	struct telemetry *t;
-	struct gate *gate;
-	struct collect_team *c;
-};
-
-/* o: all but sinks, which are set unless whole: all is kept in t. */
-static inline void rig_team_open(struct rig_team *rt, struct result *r,
-				 const struct collect_team_options *o,
-				 const struct telemetry_options *to,
-				 const struct telemetry_thresholds *th,
-				 bool whole)
+/* o: all but telemetry. */
+static inline struct int_collector *
+rig_collector_open(struct result *r, const struct int_collector_options *o,
+		   const struct telemetry_options *to,
+		   const struct telemetry_thresholds *th, struct snk *out,
+		   int (*take)(void *ctx, struct pkt *room, int max), void *ctx)
 {
 	const struct telemetry_sinks sinks = rig_sinks(r);
-	struct collect_team_options own = *o;
+	struct int_collector_options own = *o;
+	struct int_collector *c;
 	struct fault f = {0};
 
-	rt->gate = gate_open(&sinks);
-	own.sinks = whole ? NULL : gate_sinks(rt->gate);
-	if (!TEST(!telemetry_open(&rt->t, to, th, gate_sinks(rt->gate))) ||
-	    !TEST(!collect_team_open(&rt->c, rt->t, &own, &f)))
+	own.telemetry = *to;
+	if (!TEST(!int_collector_open(&c, &own, th, &sinks)) ||
+	    !TEST(!int_collector_start(c, out, take, ctx, &f)))
 		exit(1);
+	return c;
 }
 
-static inline void rig_team_close(struct rig_team *rt, struct result *r)
+static inline void rig_collector_close(struct int_collector *c,
+				       struct result *r)
 {
-	TEST(!collect_team_flush(rt->c));
-	collect_team_ledgers(rt->c, &r->ledgers);
-	collect_team_close(rt->c);
-	telemetry_close(rt->t);
-	gate_close(rt->gate);
+	TEST(!int_collector_flush(c));
+	int_collector_ledgers(c, &r->ledgers);
+	int_collector_close(c);
 }
 
 #endif

@@ -3,10 +3,9 @@
  * cores: what comes twice in a batch has come twice. */
 #include <string.h>
 
-#include "collect/gate.h"
-#include "collect/team.h"
 #include "inband/treport.h"
 #include "packet/kind.h"
+#include "telemetry/int_collector.h"
 #include "test.h"
 #include "wire/net.h"
 
@@ -68,7 +67,7 @@ static size_t report(uint8_t *frame, const struct int_profile *profile,
 }
 
 /* Of batches that come one after the other. */
-static void rx(struct collect_team *c, const struct int_profile *profile)
+static void rx(struct int_collector *c, const struct int_profile *profile)
 {
 	static const struct {
 		uint8_t version;
@@ -87,8 +86,8 @@ static void rx(struct collect_team *c, const struct int_profile *profile)
 			pkt[k] = (struct pkt){frame[k], (uint32_t)len,
 					      (uint32_t)len, 1000 + i};
 		}
-		TEST(!collect_team_rx(c, pkt, REPORTS));
-		TEST(!collect_team_rest(c));
+		TEST(!int_collector_rx(c, pkt, REPORTS));
+		TEST(!int_collector_rest(c));
 	}
 }
 
@@ -98,29 +97,22 @@ static void test_versions(unsigned workers)
 	struct row_sink none = {put, nothing, nothing};
 	const struct telemetry_sinks sinks = {&none, &none, &none, &none,
 					      &none, &none, &none};
-	struct gate *gate = gate_open(&sinks);
-	const struct collect_team_options o = {.workers = workers,
-					       .profile = profile,
-					       .sinks = gate_sinks(gate),
-					       .take = take};
+	struct int_collector_options o = {.workers = workers,
+					  .profile = profile};
 	const struct telemetry_thresholds th = {.ends = 0};
-	struct telemetry_options to;
-	struct collect_ledgers l;
-	struct collect_team *c;
-	struct telemetry *t;
+	struct int_collector_ledgers l;
+	struct int_collector *c;
 	struct fault f = {0};
 
-	telemetry_defaults(&to);
-	TEST(!telemetry_open(&t, &to, &th, gate_sinks(gate)));
-	TEST(!collect_team_open(&c, t, &o, &f));
+	telemetry_defaults(&o.telemetry);
+	TEST(!int_collector_open(&c, &o, &th, &sinks));
+	TEST(!int_collector_start(c, NULL, take, NULL, &f));
 	rx(c, profile);
-	TEST(!collect_team_flush(c));
-	collect_team_ledgers(c, &l);
+	TEST(!int_collector_flush(c));
+	int_collector_ledgers(c, &l);
 	TEST(l.telemetry.reports_repeated == 1);
 	TEST(l.telemetry.reports_lost == 0);
-	collect_team_close(c);
-	telemetry_close(t);
-	gate_close(gate);
+	int_collector_close(c);
 }
 
 int main(void)

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * int_collector.h - frames in, rows out: the intake, a filter and the INT sink
+ * (sink.h), on one core or on several.
+ *
+ * On several, workers take batches of packets in turn (threads/threads.h). What
+ * a batch says goes as messages to owners, which take it in the order of
+ * batches:
+ *
+ *	a view		to the owner of its flow: the flow cache, paths,
+ *			latencies, distributions
+ *	its hops	to the owners of their nodes: queues, links, buffers,
+ *			snapshots
+ *	its number	to the owner of its reporter
+ *	frames that go on	to owner 0
+ *	the time	to all
+ *
+ * An owner is a worker, with a sink for flows and one for nodes of its own. So
+ * the rows are those of one core, and those of each flow and each queue are in
+ * their order. Flows are shared out by rows of the flow cache, so that the same
+ * flows leave it; of other tables that are full each owner has one, as large as
+ * one core's.
+ *
+ * What widens thresholds or is looked at as one (options.whole) has one owner.
+ *
+ * Ownership: what options name outlives the collector.
+ * Errors:    0 or -errno: the first of a sink, of out, or -ENOMEM.
+ * Threads:   the functions are for the thread that opened it.
+ */
+#ifndef TELEMETRY_INT_COLLECTOR_H
+#define TELEMETRY_INT_COLLECTOR_H
+
+#include "base/fault.h"
+#include "filter/filter.h"
+#include "inband/intake.h"
+#include "packet/pkt.h"
+#include "telemetry/sink.h"
+
+enum {
+	INT_COLLECTOR_WORKERS = 32,
+};
+
+struct int_collector;
+
+struct int_collector_options {
+	unsigned workers;	   /* 1 to INT_COLLECTOR_WORKERS */
+	bool whole;		   /* all is kept in one sink */
+	const struct expr *filter; /* NULL: none */
+	const struct int_profile *profile;
+	struct telemetry_options telemetry;
+};
+
+/* What was counted. */
+struct int_collector_ledgers {
+	struct intake_ledger intake;
+	struct intake_report_ledger reports;
+	struct filter_ledger filtered;
+	struct telemetry_ledger telemetry;
+	struct flows_ledger flows;
+};
+
+/* What a worker did. */
+struct int_collector_share {
+	uint64_t batches, packets, views;
+};
+
+/* 0, -EINVAL or -ENOMEM: as telemetry_open(). Rows are put by one thread at a
+ * time. */
+int int_collector_open(struct int_collector **out,
+		       const struct int_collector_options *o,
+		       const struct telemetry_thresholds *th,
+		       const struct telemetry_sinks *sinks);
+
+/* out: where packets go on, or NULL. take: packets for a worker but 0, up to
+ * PKT_BATCH, valid until THREADS_PLACES batches of each worker were taken; it
+ * returns how many, 0: none now; in turn, by that worker's thread; it must not
+ * wait. */
+int int_collector_start(struct int_collector *c, struct snk *out,
+			int (*take)(void *ctx, struct pkt *room, int max),
+			void *ctx, struct fault *f);
+
+/* The sink, of one worker or whole: to be looked at, at rest. */
+struct telemetry *int_collector_sink(struct int_collector *c);
+
+/* The next batch, n <= PKT_BATCH. On several cores it is worker 0's, and the
+ * others have taken theirs when this returns. */
+int int_collector_rx(struct int_collector *c, const struct pkt *pkts, size_t n);
+
+/* Until all that was taken is through. */
+int int_collector_rest(struct int_collector *c);
+
+/* These rest; then as those of sink.h. */
+int int_collector_set(struct int_collector *c,
+		      const struct telemetry_thresholds *th);
+int int_collector_tick(struct int_collector *c, uint64_t now_ns);
+int int_collector_pass(struct int_collector *c);
+int int_collector_flush(struct int_collector *c);
+void int_collector_ledgers(struct int_collector *c,
+			   struct int_collector_ledgers *out);
+
+/* Of frames, as of batches that are over. */
+const struct intake_ledger *int_collector_counters(struct int_collector *c);
+
+/* At rest. */
+struct int_collector_share int_collector_share(const struct int_collector *c,
+					       unsigned worker);
+
+/* Rests, if it was started. NULL is fine. */
+void int_collector_close(struct int_collector *c);
+
+#endif
