@@ -75,6 +75,8 @@ void fields_of(struct fields *f, const struct int_plan *plan)
 	f->fraction = field_of(plan, INT_TIME_FRACTION);
 	f->step_node = !f->node.width ||
 		       (f->node.width == FIELD_4 && f->node.mask == UINT32_MAX);
+	for (unsigned m = METRIC_QUEUE_OCCUPANCY; m < METRIC_OF_HOP; m++)
+		f->objects |= f->metric[m].width != FIELD_NONE;
 	f->derives = !f->metric[METRIC_HOP_LATENCY].width &&
 		     (f->egress_time.width || f->seconds.width);
 }

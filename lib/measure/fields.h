@@ -51,6 +51,7 @@ struct fields {
 	uint8_t steps;
 	bool step_node; /* the node, too, is a word of 4 bytes, or not told */
 	bool derives;	/* no latency, but time stamps */
+	bool objects;	/* metrics of queues, links or buffers */
 	struct hop_field ingress_time, egress_time, seconds, fraction;
 };
 

@@ -453,13 +453,19 @@ static inline void send_view(struct batch *b, const struct int_view *v,
 	m->data = v->stack.data;
 }
 
-static bool has_objects(const struct fields *f)
+static inline bool has_objects(const struct fields *f)
 {
-	unsigned any = 0;
+	return f && f->objects;
+}
 
-	for (unsigned m = METRIC_QUEUE_OCCUPANCY; f && m < METRIC_OF_HOP; m++)
-		any |= f->metric[m].width;
-	return any;
+static inline unsigned owner_of_node(const struct int_collector *c,
+				     const struct view_hops *vh, unsigned i)
+{
+	uint64_t node = i < vh->stacked
+				? field_node(&vh->stack->node, view_hop(vh, i))
+				: view_node(vh, i);
+
+	return owner_of(c, node * 0x9e3779b97f4a7c15);
 }
 
 /* Hops of a view to the owners of their nodes. */
@@ -480,8 +486,7 @@ static inline void send_hops(struct batch *b, const struct int_view *v,
 
 		memset(mask, 0, c->owners * sizeof(*mask));
 		for (unsigned i = 0; i < n; i++)
-			mask[owner_of(c, rng_mix(view_node(&vh, first + i)))] |=
-				1ULL << i;
+			mask[owner_of_node(c, &vh, first + i)] |= 1ULL << i;
 		for (unsigned owner = 0; owner < c->owners; owner++) {
 			struct hops_message *m;
 
@@ -697,6 +702,21 @@ static inline enum kind kind_of(const struct threads_block *in, size_t i)
 	return *(const uint8_t *)&in->word[i];
 }
 
+/* To be read, maybe by several owners. */
+static inline void read_lines(const void *p, size_t len)
+{
+	for (size_t i = 0; i < len; i += LINE)
+		__builtin_prefetch((const char *)p + i);
+}
+
+static inline void want_hops(const struct hops_message *m)
+{
+	if (m->kept)
+		read_lines(m->view, sizeof(*m->view));
+	else
+		read_lines(m->data, (size_t)m->hops * m->len);
+}
+
 /* Asks for the lines of what messages lead to. */
 static void prefetch(const struct int_collector *c, unsigned owner,
 		     const struct threads_block *in)
@@ -704,13 +724,15 @@ static void prefetch(const struct int_collector *c, unsigned owner,
 	for (size_t i = 0; i < in->words; i += words[kind_of(in, i)]) {
 		const struct view_message *m = (const void *)&in->word[i];
 
+		if (m->kind == HOPS)
+			want_hops((const void *)m);
 		if (m->kind != VIEW)
 			continue;
 		__builtin_prefetch(flows_row(&c->flows[owner]->flows, m->hash));
 		if (m->kept)
-			want_lines(m->view, sizeof(*m->view));
+			read_lines(m->view, sizeof(*m->view));
 		else
-			want_lines(m->data, (size_t)m->hops * m->len);
+			read_lines(m->data, (size_t)m->hops * m->len);
 	}
 	for (size_t i = 0; i < in->words; i += words[kind_of(in, i)]) {
 		const struct view_message *m = (const void *)&in->word[i];

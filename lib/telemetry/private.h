@@ -10,7 +10,8 @@
 #include "telemetry/sink.h"
 
 enum {
-	PLANS = 64, /* plans that are kept made ready */
+	PLANS = 64,    /* plans that are kept made ready */
+	RECENT = 4096, /* places that are found at once */
 };
 
 /* A plan made ready. */
@@ -62,6 +63,7 @@ struct telemetry {
 	struct telemetry_ledger ledger;
 
 	struct made_plans plans;
+	uint32_t recent[RECENT];     /* places, by what vector_hops() hashes */
 	struct flow_hop scratch_hop; /* of hops that are not kept */
 	struct flow_wide scratch_wide;
 };

@@ -425,10 +425,10 @@ static inline bool take_next(struct telemetry *t, const struct int_view *v,
 
 /* What a hop tells of queues, links and buffers, where these are apart. */
 static void take_objects(struct telemetry *t, const struct view_hops *vh,
-			 unsigned i)
+			 unsigned i, uint32_t nr)
 {
 	const struct fields *fs = view_fields(vh, i);
-	struct place *p = &t->objects.place[view_place(t, vh, i)];
+	struct place *p = &t->objects.place[nr];
 
 	for (unsigned m = METRIC_QUEUE_OCCUPANCY; m < METRIC_OF_HOP; m++) {
 		struct object *o = p->object[m];
@@ -451,13 +451,25 @@ static void take_objects(struct telemetry *t, const struct view_hops *vh,
 void take_nodes(struct telemetry *t, const struct int_view *v, unsigned first,
 		uint64_t hops)
 {
+	const struct picks *p;
 	struct view_hops vh;
+	bool vector;
 
 	view_hops_of(&t->plans, &vh, v);
+	p = &t->plans.latest->picks;
+	vector = t->vector && !vh.own && !v->stack.at && p->usable;
 	for (; hops; hops &= hops - 1) {
-		unsigned i = first + (unsigned)__builtin_ctzll(hops);
+		uint32_t nr, *recent = NULL;
+		unsigned i;
 
-		take_objects(t, &vh, i);
+		if (vector &&
+		    !(hops = vector_hops(t, v, p, first, hops, &recent)))
+			break;
+		i = first + (unsigned)__builtin_ctzll(hops);
+		nr = view_place(t, &vh, i);
+		if (recent)
+			*recent = nr;
+		take_objects(t, &vh, i, nr);
 		take_snapshot(t, &vh, i);
 	}
 }

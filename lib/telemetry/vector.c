@@ -194,7 +194,80 @@ VECTOR bool vector_take(struct telemetry *t, struct flow_entry *f,
 	return true;
 }
 
+/* Of three words of a place's ids. */
+static inline uint32_t recent_of(uint64_t node, uint64_t ids, uint64_t last)
+{
+	return (uint32_t)((node * 0x9e3779b97f4a7c15 +
+			   (ids ^ last << 24) * 0xc2b2ae3d27d4eb4f) >>
+			  32) %
+	       RECENT;
+}
+
+/* What a hop at a place tells by metric; present: of these. */
+static inline void take_objects(struct telemetry *t, uint64_t ts_ns,
+				struct place *place, const uint32_t v[8],
+				unsigned present)
+{
+	for (; present; present &= present - 1) {
+		unsigned m = (unsigned)__builtin_ctz(present);
+		struct object *o = place->object[m];
+
+		if (watch_out(&o->watch, v[m]))
+			o = value_judge(t, ts_ns, place, (enum metric)m, v[m]);
+		o->latest = v[m];
+		o->last_ns = ts_ns;
+	}
+}
+
+VECTOR uint64_t vector_hops(struct telemetry *t, const struct int_view *v,
+			    const struct picks *p, unsigned first,
+			    uint64_t hops, uint32_t **recent)
+{
+	const struct picking pick = picking_of(&p->ids);
+	const struct picking metrics = picking_of(&p->metrics);
+	const __m256i absent = lane(p->absent);
+	const __mmask64 bytes = p->bytes;
+	const __mmask16 words = p->words;
+	const size_t len = v->stack.len;
+	const uint8_t *source = v->stack.data + (v->stack.n - 1 - first) * len;
+	const unsigned present = p->present & ~(1U << METRIC_HOP_LATENCY);
+	uint32_t value[8] __attribute__((aligned(32)));
+
+	*recent = NULL;
+	for (; hops; hops &= hops - 1) {
+		__m512i b = _mm512_maskz_loadu_epi8(
+			bytes, source - (size_t)__builtin_ctzll(hops) * len);
+		__m256i ids = _mm256_or_si256(picked(pick, b), absent), differ;
+		uint32_t *at = &t->recent[recent_of(
+			(uint64_t)_mm256_extract_epi64(ids, 0),
+			(uint64_t)_mm256_extract_epi64(ids, 1),
+			(uint64_t)_mm256_extract_epi64(ids, 2))];
+		struct place *place = &t->objects.place[*at];
+
+		if (_mm512_mask_cmpeq_epi32_mask(words, b,
+						 _mm512_set1_epi32(-1)))
+			return hops;
+		differ = _mm256_xor_si256(ids, lane((const void *)place));
+		if (!_mm256_testz_si256(differ, differ)) {
+			*recent = at;
+			return hops;
+		}
+		_mm256_store_si256((void *)value, picked(metrics, b));
+		take_objects(t, v->ts_ns, place, value, present);
+	}
+	return 0;
+}
+
 #else
+
+uint64_t vector_hops(struct telemetry *t, const struct int_view *v,
+		     const struct picks *p, unsigned first, uint64_t hops,
+		     uint32_t **recent)
+{
+	(void)t, (void)v, (void)p, (void)first;
+	*recent = NULL;
+	return hops;
+}
 
 bool vector_can(void)
 {

@@ -38,7 +38,7 @@ teardown() { wire_down; }
 
 @test "rows of NDJSON say which measurement they are of" {
 	dta-gen int -q -n 5 -w in.pcap
-	int-collect -q -r in.pcap -R all -o ndjson -x file:rows |
+	int-collect -q -r in.pcap -R all --push 0 -o ndjson -x file:rows |
 		jq -r .measurement | sort -u >seen
 	printf 'int_%s\n' bin distribution event flow hop >want
 	diff want seen
