@@ -2,15 +2,18 @@
 #include "store/layout.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/field.h"
+#include "base/ini.h"
 #include "base/text.h"
 #include "hash/family.h"
-#include "store/layout_values.h"
 #include "wire/key.h"
 
 enum {
@@ -24,6 +27,186 @@ enum {
 /* No table is longer (table.c has the last word). */
 #define BYTES_MAX (UINT64_C(1) << 46)
 #define NS_OF_MS  UINT64_C(1000000)
+
+/* The text of V, the set of values that a postcard can carry. */
+struct set {
+	uint32_t *v;
+	size_t n, cap;
+};
+
+static bool is_file(const char *text)
+{
+	return !strncmp(text, "file:", 5);
+}
+
+static int set_add(struct set *s, uint32_t v)
+{
+	if (s->n == s->cap) {
+		size_t cap = s->cap ? 2 * s->cap : 64;
+		uint32_t *p = realloc(s->v, cap * sizeof(*p));
+
+		if (!p)
+			return -ENOMEM;
+		s->v = p;
+		s->cap = cap;
+	}
+	s->v[s->n++] = v;
+	return 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Sorts, drops what is there twice, hands over. */
+static void set_finish(struct set *s, struct table *t, uint32_t **out)
+{
+	size_t n = 0;
+
+	qsort(s->v, s->n, sizeof(*s->v), compare);
+	for (size_t i = 0; i < s->n; i++)
+		if (!n || s->v[i] != s->v[n - 1])
+			s->v[n++] = s->v[i];
+	t->values = n;
+	t->value_min = s->v[0];
+	t->value_max = s->v[n - 1];
+	if (out)
+		*out = s->v;
+	else
+		free(s->v);
+}
+
+/* One member of V; the blank is none. */
+static int member(uint32_t *out, const char *text, struct fault *f)
+{
+	uint64_t v;
+
+	if (text_size(&v, text) < 0 || v > UINT32_MAX)
+		return fault_set(f, -EINVAL, "'%.40s' is no 32-bit number",
+				 text);
+	if (v == TABLE_BLANK)
+		return fault_set(f, -EINVAL, "%s stands for no hop", text);
+	*out = (uint32_t)v;
+	return 0;
+}
+
+static int parse_range(struct table *t, char *text, char *dash, struct fault *f)
+{
+	uint32_t min, max;
+
+	*dash = '\0';
+	if (member(&min, text, f) < 0 || member(&max, dash + 1, f) < 0)
+		return -EINVAL;
+	if (min > max)
+		return fault_set(f, -EINVAL, "%u-%u is empty", min, max);
+	t->values = 0;
+	t->value_min = min;
+	t->value_max = max;
+	return 0;
+}
+
+/* Adds the numbers of a text to a set. */
+static int add_members(struct set *s, char *text, struct fault *f)
+{
+	char *save, *word = strtok_r(text, ", \t\r\n", &save);
+	uint32_t v;
+	int rc = 0;
+
+	for (; word && !rc; word = strtok_r(NULL, ", \t\r\n", &save))
+		if (!(rc = member(&v, word, f)) && (rc = set_add(s, v)))
+			fault_set(f, rc, "out of memory");
+	return rc;
+}
+
+/* "MIN-MAX", or "1,2,7": sets the bounds, and for a set its size; *out (if
+ * wanted) gets it, sorted, malloc'ed. */
+static int parse_values(uint32_t **out, struct table *t, const char *text,
+			struct fault *f)
+{
+	char *copy = strdup(text), *dash;
+	struct set s = {0};
+	int rc;
+
+	if (!copy)
+		return fault_set(f, -ENOMEM, "out of memory");
+	dash = strchr(copy, '-');
+	if (dash) {
+		rc = parse_range(t, copy, dash, f);
+		free(copy);
+		/* 0-0 would look like no range at all: it is a set of one. */
+		if (rc < 0 || t->value_max || (rc = set_add(&s, 0)) < 0)
+			return rc;
+		set_finish(&s, t, out);
+		return 0;
+	}
+	rc = add_members(&s, copy, f);
+	free(copy);
+	if (!rc && !s.n)
+		rc = fault_set(f, -EINVAL, "no number");
+	if (rc < 0)
+		free(s.v);
+	else
+		set_finish(&s, t, out);
+	return rc;
+}
+
+static int load_lines(struct set *s, FILE *in, const char *path,
+		      struct fault *f)
+{
+	unsigned long number = 0;
+	struct fault why;
+	char *line = NULL;
+	size_t room = 0;
+	int rc = 0;
+
+	while (!rc && getline(&line, &room, in) >= 0) {
+		number++;
+		line[strcspn(line, "#")] = '\0';
+		rc = add_members(s, line, &why);
+	}
+	free(line);
+	if (rc < 0)
+		return fault_set(f, rc, "%s:%lu: %.200s", path, number,
+				 why.text);
+	if (ferror(in))
+		return fault_set(f, -EIO, "%s: %s", path, strerror(errno));
+	return s->n ? 0 : fault_set(f, -EINVAL, "%s: no number", path);
+}
+
+/* A set from a file, which is looked for where the layout is. */
+static int load_values(uint32_t **out, struct table *t, const char *path,
+		       const char *layout, struct fault *f)
+{
+	const char *slash = strrchr(layout, '/');
+	int dir = slash && path[0] != '/' ? (int)(slash + 1 - layout) : 0;
+	char full[PATH_MAX];
+	struct set s = {0};
+	struct stat st;
+	FILE *in;
+	int rc;
+
+	if (snprintf(full, sizeof(full), "%.*s%s", dir, layout, path) >=
+	    (int)sizeof(full))
+		return fault_set(f, -ENAMETOOLONG, "the path is too long");
+	/* A device may have no end, and a FIFO no writer. */
+	if (!stat(full, &st) && !S_ISREG(st.st_mode))
+		return fault_set(f, -EINVAL, "%.300s: not a regular file",
+				 full);
+	in = fopen(full, "re");
+	if (!in)
+		return fault_set(f, -errno, "%.300s: %s", full,
+				 strerror(errno));
+	rc = load_lines(&s, in, full, f);
+	fclose(in);
+	if (rc < 0)
+		free(s.v);
+	else
+		set_finish(&s, t, out);
+	return rc;
+}
 
 static int set_key(const struct field *field, void *object, const char *value,
 		   struct fault *f)
@@ -73,10 +256,10 @@ static int set_values(const struct field *field, void *object,
 		      const char *value, struct fault *f)
 {
 	(void)field;
-	if (layout_values_is_file(value))
+	if (is_file(value))
 		return fault_set(f, -EINVAL,
 				 "a file can only be named in a layout file");
-	return layout_values_parse(NULL, object, value, f);
+	return parse_values(NULL, object, value, f);
 }
 
 static int set_flush(const struct field *field, void *object, const char *value,
@@ -246,4 +429,177 @@ void layout_fini(struct layout *l)
 		l->values[i] = NULL;
 	}
 	l->n = 0;
+}
+
+struct reading {
+	struct ini ini;
+	struct layout *out;
+	struct table *t; /* of the section in hand; NULL before the first */
+	unsigned header;
+	unsigned line[LAYOUT_FIELDS_MAX]; /* of each field; 0: not there */
+};
+
+static bool has(const struct reading *r, const char *field)
+{
+	return r->line[layout_field(field)];
+}
+
+/* What can only be judged once all fields are there. */
+static int check_fields(struct reading *r)
+{
+	const struct ini *i = &r->ini;
+	struct fault why;
+
+	if (!has(r, "kind"))
+		return ini_fault(i, r->header, -EINVAL, "kind: missing");
+	if (has(r, "memory") && (has(r, "slots") || has(r, "chunks") ||
+				 has(r, "entries") || has(r, "ring")))
+		return ini_fault(i, r->header, -EINVAL,
+				 "memory: the table's units are already given");
+	if (has(r, "ring") && has(r, "entries"))
+		return ini_fault(i, r->header, -EINVAL,
+				 "ring: it follows from entries, a batch more");
+	for (int k = 0; k < LAYOUT_FIELDS_MAX; k++)
+		if (r->line[k] && layout_suits(r->t, k, &why) < 0)
+			return ini_fault(i, r->line[k], -EINVAL, "%s",
+					 why.text);
+	return 0;
+}
+
+/* Ids and names are the tables' own. */
+static int check_unique(struct reading *r)
+{
+	for (const struct table *other = r->out->table; other < r->t; other++) {
+		if (!strcmp(other->name, r->t->name))
+			return ini_fault(
+				&r->ini, r->header, -EINVAL,
+				"there already is a table of this name");
+		if (other->id == r->t->id)
+			return ini_fault(&r->ini, r->header, -EINVAL,
+					 "id: %u is table %s's", r->t->id,
+					 other->name);
+	}
+	return 0;
+}
+
+/* The table in hand is whole. */
+static int section_end(struct reading *r)
+{
+	struct fault why = {""};
+
+	if (!r->t)
+		return 0;
+	if (check_fields(r) < 0)
+		return -EINVAL;
+	if (has(r, "entries"))
+		table_keep(r->t, r->t->units);
+	if (table_finish(r->t, &why) < 0)
+		return ini_fault(&r->ini, r->header, -EINVAL, "%s", why.text);
+	if (check_unique(r) < 0)
+		return -EINVAL;
+	r->out->n++;
+	return 0;
+}
+
+static int section_begin(struct reading *r)
+{
+	const struct ini *i = &r->ini;
+	struct layout *l = r->out;
+
+	if (section_end(r) < 0)
+		return -EINVAL;
+	if (l->n == TABLE_MAX)
+		return ini_fault(i, i->header, -EINVAL, "too many tables");
+	if (strlen(i->section) >= TABLE_NAME_MAX)
+		return ini_fault(i, i->header, -EINVAL,
+				 "the table's name is too long");
+	r->t = &l->table[l->n];
+	memcpy(r->t->name, i->section, strlen(i->section) + 1);
+	r->t->id = (uint16_t)(l->n + 1);
+	r->header = i->header;
+	memset(r->line, 0, sizeof(r->line));
+	return 0;
+}
+
+/* V is kept, and may be in another file. */
+static int take_values(struct reading *r, struct fault *why)
+{
+	uint32_t **set = &r->out->values[r->out->n];
+	const char *text = r->ini.value;
+	struct fault inner = {""};
+	int rc;
+
+	if (is_file(text))
+		rc = load_values(set, r->t, text + 5, r->ini.name, &inner);
+	else
+		rc = parse_values(set, r->t, text, &inner);
+	return rc < 0 ? fault_set(why, rc, "values: %.400s", inner.text) : 0;
+}
+
+static int take_field(struct reading *r)
+{
+	const struct ini *i = &r->ini;
+	int k = layout_field(i->key), rc;
+	struct fault why = {""};
+
+	if (k >= 0 && r->line[k])
+		return ini_fault(i, i->line, -EINVAL, "%s: given twice",
+				 i->key);
+	if (!strcmp(i->key, "values") &&
+	    (!r->t->kind || r->t->kind == TABLE_POSTCARD))
+		rc = take_values(r, &why);
+	else
+		rc = layout_set(r->t, i->key, i->value, &why);
+	if (rc < 0)
+		return ini_fault(i, i->line, rc, "%s", why.text);
+	r->line[k] = i->line;
+	return 0;
+}
+
+static int read_all(struct reading *r)
+{
+	struct ini *i = &r->ini;
+	int rc;
+
+	while ((rc = ini_next(i)) > 0 && !i->empty) {
+		if (!i->header)
+			return ini_fault(i, i->line, -EINVAL,
+					 "a field before the first [table]");
+		if (i->header != r->header && section_begin(r) < 0)
+			return -EINVAL;
+		if ((rc = take_field(r)) < 0)
+			return rc;
+	}
+	if (rc < 0)
+		return rc;
+	if (i->empty)
+		return ini_fault(i, i->empty, -EINVAL,
+				 "a table without fields");
+	if (section_end(r) < 0)
+		return -EINVAL;
+	return r->out->n ? 0 : ini_fault(i, 0, -EINVAL, "holds no [table]");
+}
+
+int layout_read(struct layout *out, const char *path, struct fault *f)
+{
+	bool is_stdin = !strcmp(path, "-");
+	struct reading r = {
+		.ini = {.in = is_stdin ? stdin : fopen(path, "re"),
+			.name = is_stdin ? "standard input" : path,
+			.strange = "neither [table], field = value nor "
+				   "; comment",
+			.f = f},
+		.out = out,
+	};
+	int rc;
+
+	memset(out, 0, sizeof(*out));
+	if (!r.ini.in)
+		return ini_fault(&r.ini, 0, -errno, "%s", strerror(errno));
+	rc = read_all(&r);
+	if (!is_stdin)
+		fclose(r.ini.in);
+	if (rc < 0)
+		layout_fini(out);
+	return rc;
 }

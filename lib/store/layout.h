@@ -18,7 +18,7 @@
  *	hash = dta1             ; or dta0
  *	hops = 5                ; postcard: entries of a chunk, 1 to 8
  *	values = 1-262144       ; postcard: V, as MIN-MAX; a set 1,2,7; or
- *	                        ; file:PATH, one number a line, # comments
+ *	                        ; file:PATH, with # comments
  *	cache = 32768           ; postcard: translator's rows, a power of two
  *	lists = 255             ; append
  *	batch = 16              ; append: entries per write, 1 to 64

@@ -5,13 +5,19 @@
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/process.h"
 #include "hash/crc.h"
 #include "store/region_file.h"
 #include "team/fence.h"
@@ -335,4 +341,299 @@ uint32_t region_digest(const struct region *r, const struct table *t,
 		       uint64_t epoch)
 {
 	return crc(CRC_CHECKSUM, region_read(r, t, epoch), t->length);
+}
+
+static void read_program(char out[16], uint32_t pid)
+{
+	char path[32];
+	ssize_t n = -1;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%u/comm", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		n = read(fd, out, 15);
+		close(fd);
+	}
+	out[n > 0 ? n : 0] = '\0';
+	out[strcspn(out, "\n")] = '\0';
+}
+
+bool region_writer(const struct region *r, unsigned *at,
+		   struct region_writer *out)
+{
+	for (; *at < REGION_WRITERS; ++*at) {
+		struct region_seat s = {
+			.pid = r->seat[*at].pid,
+			.start = r->seat[*at].start,
+		};
+
+		if (!s.pid || !region_seat_lives(&s))
+			continue;
+		++*at;
+		out->pid = s.pid;
+		out->since_ns = process_began_ns(s.start);
+		read_program(out->program, s.pid);
+		return true;
+	}
+	return false;
+}
+
+uint64_t region_epoch_began(const struct region *r)
+{
+	return __atomic_load_n(&r->state->began_ns, __ATOMIC_RELAXED);
+}
+
+uint64_t region_left(const struct region *r)
+{
+	return __atomic_load_n(&r->state->left_ns, __ATOMIC_RELAXED);
+}
+
+enum {
+	WAIT_MS = 10000,
+	NAP_MS = 1,
+};
+
+/* A live writer in an epoch other than this one, or 0. */
+static uint32_t straggler(const struct region *r, uint64_t current)
+{
+	for (unsigned i = 0; i < REGION_WRITERS; i++) {
+		const struct region_seat *s = &r->seat[i];
+		uint64_t epoch = __atomic_load_n(&s->epoch, __ATOMIC_SEQ_CST);
+		uint32_t pid = s->pid;
+
+		if (pid && epoch && epoch != current && region_seat_lives(s))
+			return pid;
+	}
+	return 0;
+}
+
+static int wait_for_writers(const struct region *r, uint64_t current,
+			    struct fault *f)
+{
+	struct timespec nap = {.tv_nsec = NAP_MS * 1000000};
+	uint32_t pid = 0;
+
+	for (int ms = 0; ms < WAIT_MS; ms += NAP_MS) {
+		pid = straggler(r, current);
+		if (!pid)
+			return 0;
+		nanosleep(&nap, NULL);
+	}
+	return fault_set(f, -ETIMEDOUT,
+			 "%s: process %u has been writing into the old epoch "
+			 "for %d s",
+			 region_path(r), pid, WAIT_MS / 1000);
+}
+
+/*
+ * Until nobody writes into an epoch but the current one. Dead writers may have
+ * left half an operation in another: it is completed.
+ */
+static int settle(struct region *r, uint64_t current, struct fault *f)
+{
+	int rc = wait_for_writers(r, current, f);
+
+	if (!rc)
+		rc = region_lock(r, REGION_LOCK_SEATS, f);
+	if (rc < 0)
+		return rc;
+	region_replay(r);
+	region_unlock(r, REGION_LOCK_SEATS);
+	return 0;
+}
+
+static int rotate(struct region *r, uint64_t *old, struct fault *f)
+{
+	uint64_t epoch = region_epoch(r), next = epoch + 1;
+	int rc = settle(r, epoch, f);
+
+	if (rc < 0)
+		return rc;
+	/* Readers learn that the set is gone before it is. */
+	if (next > r->h.epochs)
+		__atomic_store_n(&r->state->oldest, next - r->h.epochs + 1,
+				 __ATOMIC_SEQ_CST);
+	fence_all();
+	memset(r->map + region_set_at(r, next), 0, r->h.set_len);
+	__atomic_store_n(&r->state->began_ns, clock_wall_ns(),
+			 __ATOMIC_RELAXED);
+	__atomic_store_n(&r->state->epoch, next, __ATOMIC_SEQ_CST);
+	if (old)
+		*old = epoch;
+	return settle(r, next, f);
+}
+
+int region_rotate(struct region *r, uint64_t *old, struct fault *f)
+{
+	int rc;
+
+	if (!r->write)
+		return fault_set(f, -EBADF, "%s: is open for reading only",
+				 region_path(r));
+	if (r->h.epochs < 2)
+		return fault_set(f, -EINVAL,
+				 "%s: has one epoch only; create it with two "
+				 "or more to rotate",
+				 region_path(r));
+	rc = region_lock(r, REGION_LOCK_ROTATE, f);
+	if (rc < 0)
+		return rc;
+	rc = rotate(r, old, f);
+	region_unlock(r, REGION_LOCK_ROTATE);
+	return rc;
+}
+
+enum {
+	LOOK_MS = 10,
+};
+
+static uint32_t *futex_word(const struct region *r)
+{
+	uint32_t *half = (uint32_t *)&r->state->notified;
+
+	return __BYTE_ORDER == __LITTLE_ENDIAN ? half : half + 1;
+}
+
+uint64_t region_notify(struct region *r, uint32_t immediate)
+{
+	uint64_t n;
+
+	__atomic_store_n(&r->state->immediate, immediate, __ATOMIC_RELAXED);
+	n = __atomic_add_fetch(&r->state->notified, 1, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&r->state->ring[n % REGION_IMMEDIATES],
+			 n << 32 | immediate, __ATOMIC_RELEASE);
+	/* No system call while nobody sleeps. */
+	if (__atomic_load_n(&r->state->waiters, __ATOMIC_SEQ_CST))
+		syscall(SYS_futex, futex_word(r), FUTEX_WAKE, INT32_MAX, NULL,
+			NULL, 0);
+	return n;
+}
+
+uint64_t region_notified(const struct region *r)
+{
+	return __atomic_load_n(&r->state->notified, __ATOMIC_ACQUIRE);
+}
+
+int region_immediate(const struct region *r, uint64_t n, uint32_t *immediate)
+{
+	uint64_t v = __atomic_load_n(&r->state->ring[n % REGION_IMMEDIATES],
+				     __ATOMIC_ACQUIRE);
+	uint32_t number = (uint32_t)(v >> 32);
+
+	if (number != (uint32_t)n)
+		return (int32_t)(number - (uint32_t)n) > 0 ? -ENODATA : -EAGAIN;
+	*immediate = (uint32_t)v;
+	return 0;
+}
+
+/* One sleep; false: a signal came. */
+static bool nap(const struct region *r, uint64_t seen, int ms)
+{
+	struct timespec t = {
+		.tv_sec = ms / 1000,
+		.tv_nsec = ms % 1000 * 1000000L,
+	};
+
+	if (!syscall(SYS_futex, futex_word(r), FUTEX_WAIT, (uint32_t)seen,
+		     ms < 0 ? NULL : &t, NULL, 0))
+		return true;
+	return errno != EINTR;
+}
+
+uint64_t region_wait(const struct region *r, uint64_t seen, int timeout_ms)
+{
+	int left = timeout_ms, step;
+	uint64_t n;
+
+	if (r->write)
+		__atomic_add_fetch(&r->state->waiters, 1, __ATOMIC_SEQ_CST);
+	while ((n = region_notified(r)) <= seen && left) {
+		step = left;
+		if (!r->write && (left < 0 || left > LOOK_MS))
+			step = LOOK_MS;
+		if (!nap(r, n, step))
+			break;
+		if (left > 0)
+			left -= step;
+	}
+	if (r->write)
+		__atomic_sub_fetch(&r->state->waiters, 1, __ATOMIC_SEQ_CST);
+	return region_notified(r);
+}
+
+static struct region *region_of(struct memory *m)
+{
+	return (struct region *)((char *)m - offsetof(struct region, memory));
+}
+
+static const uint8_t *direct(struct memory *m, const struct table *t,
+			     uint64_t epoch)
+{
+	return region_read(region_of(m), t, epoch);
+}
+
+static void read_mapped(struct memory *m, struct memory_read *r, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		memcpy(r[i].to, direct(m, r[i].t, r[i].epoch) + r[i].offset,
+		       r[i].length);
+		r[i].rc = 0;
+	}
+}
+
+static void read_file(struct memory *m, struct memory_read *r, size_t n)
+{
+	const struct region *of = region_of(m);
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t at = region_offset(of, r[i].t, r[i].epoch);
+		ssize_t got = pread(of->fd, r[i].to, r[i].length,
+				    (off_t)(at + r[i].offset));
+
+		r[i].rc = got == (ssize_t)r[i].length ? 0
+			  : got < 0		      ? -errno
+						      : -ESTALE;
+	}
+}
+
+static int renew(struct memory *m)
+{
+	const struct region *r = region_of(m);
+
+	m->oldest = region_oldest(r);
+	m->newest = region_epoch(r);
+	if (m->newest < m->oldest) /* rotated between the two loads */
+		m->oldest = m->newest;
+	return 0;
+}
+
+static void close_region(struct memory *m)
+{
+	region_close(region_of(m));
+}
+
+struct memory *region_memory(struct region *r)
+{
+	static const struct memory_ops mapped = {
+		.read = read_mapped,
+		.direct = direct,
+		.renew = renew,
+		.close = close_region,
+	};
+	static const struct memory_ops file = {
+		.read = read_file,
+		.renew = renew,
+		.close = close_region,
+	};
+	struct memory *m = &r->memory;
+
+	m->ops = r->look ? &file : &mapped;
+	m->path = r->path;
+	m->table = r->h.table;
+	m->tables = r->h.tables;
+	m->values = r->look ? NULL : r->map + r->h.values_at;
+	m->values_at = r->h.values_at;
+	renew(m);
+	return m;
 }

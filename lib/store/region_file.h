@@ -147,13 +147,6 @@ uint32_t region_header_crc(const struct region_header *h);
 int region_check_values(const struct region_header *h, const uint8_t *values,
 			struct fault *f);
 
-/*
- * Completes the tables of a layout and gives them their places: fills in h, all
- * but the checksums.
- */
-int region_plan(struct region_header *h, const struct layout *l,
-		unsigned epochs, struct fault *f);
-
 /* Where a region of that name is, or will be. */
 struct region_place {
 	char *path;    /* malloc'ed */
@@ -185,9 +178,6 @@ int region_map(struct region *r);
 
 int region_lock(struct region *r, enum region_lock which, struct fault *f);
 void region_unlock(struct region *r, enum region_lock which);
-
-/* The regions of a directory, in the order of their names. */
-void region_list_dir(const char *dir, region_each *each, void *ctx);
 
 /* Whether a taken seat's writer lives. */
 bool region_seat_lives(const struct region_seat *s);

@@ -3,13 +3,16 @@
  * region_place.c - where regions are: hugetlbfs mounts and /dev/shm; how much
  * room there is; which pages a region really has.
  */
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/magic.h>
 #include <mntent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/statfs.h>
 #include <unistd.h>
 
@@ -171,14 +174,53 @@ int region_find(struct region_place *out, const char *name, struct fault *f)
 	return rc == -ENOENT ? place(out, shm, name, 0) : rc;
 }
 
+/* Whether a file begins as a region does, or we may not read it and it is large
+ * enough: who looks at it is told why it cannot be. */
+static bool is_region(const char *path)
+{
+	char magic[sizeof(region_magic)] = "";
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	struct stat st;
+	bool is;
+
+	if (fd < 0)
+		return errno == EACCES && !lstat(path, &st) &&
+		       S_ISREG(st.st_mode) && st.st_size > REGION_STATIC_LEN;
+	is = read(fd, magic, sizeof(magic)) == sizeof(magic) &&
+	     !memcmp(magic, region_magic, sizeof(magic));
+	close(fd);
+	return is;
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static void list_dir(const char *dir, region_each *each, void *ctx)
+{
+	struct dirent **entry;
+	int n = scandir(dir, &entry, NULL, by_name);
+	char path[4096];
+
+	for (int i = 0; i < n; i++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, entry[i]->d_name);
+		if (is_region(path))
+			each(ctx, path, entry[i]->d_name);
+		free(entry[i]);
+	}
+	if (n >= 0)
+		free(entry);
+}
+
 void region_list(region_each *each, void *ctx)
 {
 	struct mounts m;
 
-	region_list_dir(shm, each, ctx);
+	list_dir(shm, each, ctx);
 	mounts_read(&m);
 	for (unsigned i = 0; i < m.n; i++)
-		region_list_dir(m.at[i].dir, each, ctx);
+		list_dir(m.at[i].dir, each, ctx);
 	mounts_fini(&m);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * writer.c - writers' seats, and how they write so that kill -9 between any two
- * instructions leaves every operation done or not done.
+ * writer.c - the region's locks; writers' seats, and what dead writers left in
+ * them; how they write so that kill -9 between any two instructions leaves
+ * every operation done or not done.
  *
  * What one store instruction covers is done or not by itself. Anything longer
  * is first put into the seat's journal, whole; a journal found full after its
@@ -9,16 +10,151 @@
  * to whoever looks after the death, so only the compiler must be held.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
 
 #include "base/clock.h"
 #include "base/process.h"
 #include "store/region_file.h"
-#include "store/writer_wide.h"
+
+/* Between processes a byte of the file, between threads a mutex. */
+int region_lock(struct region *r, enum region_lock which, struct fault *f)
+{
+	struct flock l = {
+		.l_type = F_WRLCK,
+		.l_whence = SEEK_SET,
+		.l_start = which,
+		.l_len = 1,
+	};
+	int rc = 0;
+
+	pthread_mutex_lock(&r->mutex[which]);
+	while (fcntl(r->fd, F_OFD_SETLKW, &l) < 0) {
+		if (errno == EINTR)
+			continue;
+		rc = -errno;
+		pthread_mutex_unlock(&r->mutex[which]);
+		return fault_set(f, rc, "%s: lock: %s", r->path, strerror(-rc));
+	}
+	return rc;
+}
+
+int region_claim(struct region *r, uint64_t number)
+{
+	struct flock l = {
+		.l_type = F_WRLCK,
+		.l_whence = SEEK_SET,
+		.l_start = (off_t)(REGION_LOCKS + number % (INT64_MAX / 2)),
+		.l_len = 1,
+	};
+
+	return fcntl(r->fd, F_OFD_SETLK, &l) < 0 ? -errno : 0;
+}
+
+void region_unlock(struct region *r, enum region_lock which)
+{
+	struct flock l = {
+		.l_type = F_UNLCK,
+		.l_whence = SEEK_SET,
+		.l_start = which,
+		.l_len = 1,
+	};
+
+	fcntl(r->fd, F_OFD_SETLK, &l);
+	pthread_mutex_unlock(&r->mutex[which]);
+}
+
+/* A number may have been given to another process since: the start tells. */
+bool region_seat_lives(const struct region_seat *s)
+{
+	uint64_t start = process_start(s->pid);
+
+	/* No /proc to look into: whoever can be signalled lives. */
+	if (!start && access("/proc/self/stat", F_OK) < 0)
+		return kill((pid_t)s->pid, 0) == 0 || errno == EPERM;
+	return start && start == s->start;
+}
+
+unsigned region_live_writers(const struct region *r)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < REGION_WRITERS; i++)
+		n += r->seat[i].pid && region_seat_lives(&r->seat[i]);
+	return n;
+}
+
+static bool in_region(const struct region *r, uint64_t offset, uint32_t length)
+{
+	return length <= REGION_JOURNAL_LEN && offset >= r->h.set_at &&
+	       offset <= r->h.file_size && length <= r->h.file_size - offset;
+}
+
+/* A dead writer's seat: its operation is completed, the seat is free. */
+static void bury(struct region *r, struct region_seat *s)
+{
+	/* Loaded once: what is judged is what is used. */
+	uint32_t length = __atomic_load_n(&s->length, __ATOMIC_RELAXED);
+	uint64_t offset = __atomic_load_n(&s->offset, __ATOMIC_RELAXED);
+
+	if (__atomic_load_n(&s->state, __ATOMIC_ACQUIRE) == JOURNAL_FULL &&
+	    in_region(r, offset, length))
+		memcpy(r->map + offset, s->payload, length);
+	/* Killed here, the next one does it again: the same bytes. */
+	__atomic_store_n(&s->state, JOURNAL_IDLE, __ATOMIC_RELEASE);
+	__atomic_store_n(&s->epoch, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&s->pid, 0, __ATOMIC_RELEASE);
+}
+
+void region_replay(struct region *r)
+{
+	for (unsigned i = 0; i < REGION_WRITERS; i++) {
+		struct region_seat *s = &r->seat[i];
+
+		if (s->pid && !region_seat_lives(s))
+			bury(r, s);
+	}
+}
+
+/*
+ * Writes of one instruction: AVX-512's byte-masked store takes any length up to
+ * 64 at any address, and an instruction is never interrupted half-way.
+ */
+#ifdef __x86_64__
+/* The longest write of one instruction on this CPU, or 0. */
+static unsigned wide_max(void)
+{
+	return __builtin_cpu_supports("avx512bw") ? 64 : 0;
+}
+
+/* len <= wide_max(). */
+__attribute__((target("avx512bw,bmi2"))) static void
+put_wide(uint8_t *to, const void *data, size_t len)
+{
+	__mmask64 mask = _bzhi_u64(UINT64_MAX, (unsigned)len);
+
+	_mm512_mask_storeu_epi8(to, mask, _mm512_maskz_loadu_epi8(mask, data));
+	_mm256_zeroupper();
+}
+#else
+static unsigned wide_max(void)
+{
+	return 0;
+}
+
+static void put_wide(uint8_t *to, const void *data, size_t len)
+{
+	(void)to, (void)data, (void)len;
+}
+#endif
 
 static struct region_seat *take_seat(struct region *r)
 {
@@ -67,7 +203,7 @@ int writer_open(struct writer **out, struct region *r, struct fault *f)
 		return rc;
 	}
 	w->region = r;
-	w->wide = writer_wide_max();
+	w->wide = wide_max();
 	*out = w;
 	return 0;
 }
@@ -140,7 +276,7 @@ void writer_put(struct writer *w, const struct table *t, uint64_t offset,
 		return;
 	}
 	if (len <= w->wide) {
-		writer_wide_put(to, data, len);
+		put_wide(to, data, len);
 		return;
 	}
 	for (; len > REGION_JOURNAL_LEN; len -= REGION_JOURNAL_LEN) {

@@ -266,7 +266,7 @@ static void test_values_file(void)
 		 "values = file:%s\n",
 		 strrchr(file, '/') + 1);
 	out = fopen(file, "w");
-	fputs("# switches\n30\n\n10 # the first\n20\n10\n", out);
+	fputs("# switches\n30\n\n10 # the first\n20, 10\n", out);
 	fclose(out);
 	if (TEST(read_text(&l, text, &f) == 0)) {
 		TEST(l.table[0].values == 3 && l.values[0][0] == 10 &&
@@ -274,10 +274,10 @@ static void test_values_file(void)
 		layout_fini(&l);
 	}
 	out = fopen(file, "w");
-	fputs("1\n2 3\n", out);
+	fputs("1\n2 x\n", out);
 	fclose(out);
 	TEST(read_text(&l, text, &f) < 0);
-	TEST(strstr(f.text, ".values:2: one number a line") != NULL);
+	TEST(strstr(f.text, ".values:2: 'x' is no 32-bit number") != NULL);
 	unlink(file);
 }
 
