@@ -1,51 +1,250 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * fleet.c - the collectors of a cluster, each by its region or its ticket; one
+ * road to all of them; tickets that are written anew.
+ */
 #include "fleet/fleet.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "fleet/fleet_private.h"
+#include "op/fanout.h"
+#include "op/local.h"
+#include "store/region.h"
+#include "wire/be.h"
 
 _Static_assert((int)FANOUT_MAX == (int)CLUSTER_MAX, "a road for each");
 
-static struct fleet *fleet_new(const struct fleet_options *o)
-{
-	struct fleet *fl = calloc(1, sizeof(*fl));
+enum {
+	LOOK_NS = 100 * 1000000,
+};
 
-	if (fl)
-		fl->o = *o;
-	return fl;
+/* A collector: its region, or its ticket. */
+struct collector {
+	uint16_t id;
+	char path[CLUSTER_TEXT]; /* of the region or the ticket */
+	struct region *region;
+	struct local_road *local;
+	struct ticket *ticket;
+	struct ticket_stamp seen; /* of the last file that was judged */
+	bool told;		  /* that its ticket is refused */
+	struct roce_out *roce;
+	struct road *road;
+};
+
+struct fleet {
+	struct fleet_options o;
+	unsigned n, tables;
+	struct collector *member[CLUSTER_MAX]; /* in their order */
+	struct table table[TABLE_MAX];
+	struct fanout *fanout;
+	struct dart_out *dart;
+	struct road *road;
+	/* Of the fleets in whose place this one is: what became of their
+	 * requests, and the last tickets of members that went. */
+	struct requester_ledger before;
+	struct dart_ledger dart_before;
+	struct ticket_stamp gone[CLUSTER_MAX];
+	unsigned went;
+	unsigned looked_at; /* the member that is looked at next */
+	uint64_t look_ns;   /* when */
+};
+
+static const char *difference(const struct table *a, const struct table *b)
+{
+	if (a->id != b->id || a->kind != b->kind)
+		return "kind and id";
+	if (a->hash != b->hash)
+		return "hash";
+	if (a->key_type != b->key_type || a->key_len != b->key_len)
+		return "key";
+	if (a->value_len != b->value_len)
+		return "value";
+	if (a->stride != b->stride)
+		return "stride";
+	if (a->units != b->units || a->lists != b->lists)
+		return "size";
+	if (a->hops != b->hops)
+		return "hops";
+	if (a->copies != b->copies)
+		return "copies";
+	return a->batch != b->batch ? "batch" : a->qp != b->qp ? "qp" : NULL;
 }
 
-static struct collector *collector_of(const struct fleet *fl,
-				      const struct cluster_collector *c)
+static int same_tables(const struct table *a, unsigned na,
+		       const struct table *b, unsigned nb, struct fault *f)
 {
-	for (unsigned i = 0; i < fl->n; i++)
-		if (collector_is(fl, fl->member[i], c))
-			return fl->member[i];
-	return NULL;
-}
+	if (na != nb)
+		return fault_set(f, -EINVAL,
+				 "%u tables, where the first collector has %u",
+				 nb, na);
+	for (unsigned i = 0; i < na; i++) {
+		const char *what = difference(&a[i], &b[i]);
 
-/* Lists and PSNs went on since a ticket was written by which a member was
- * written to: by it again, what was stored would be overwritten. */
-static int check_new(const struct fleet *fl, const struct collector *s,
-		     struct fault *f)
-{
-	for (unsigned i = 0; s->ticket && i < CLUSTER_MAX; i++)
-		if (fl->gone[i].inode &&
-		    ticket_stamp_is(&fl->gone[i], &s->ticket->stamp))
-			return fault_set(f, -ESTALE,
-					 "collector %u: %.400s: is from before "
-					 "it was taken out: have its "
-					 "dta-collect write another (SIGHUP)",
-					 s->id, s->path);
+		if (what)
+			return fault_set(f, -EINVAL,
+					 "table %.*s: %s: not what the first "
+					 "collector has",
+					 TABLE_NAME_MAX, b[i].name, what);
+	}
 	return 0;
 }
 
-/* Opens a collector that is not there. */
-static int recruit(struct fleet *fl, struct collector **out,
-		   const struct cluster_collector *c, struct fault *f)
+/* The first collector's tables are the fleet's. */
+static int take_tables(struct fleet *fl, const struct table *tables, unsigned n,
+		       struct fault *f)
+{
+	if (fl->tables)
+		return same_tables(fl->table, fl->tables, tables, n, f);
+	memcpy(fl->table, tables, n * sizeof(tables[0]));
+	fl->tables = n;
+	return 0;
+}
+
+static int collector_region(struct fleet *fl, struct collector *s,
+			    const char *name, struct fault *f)
+{
+	struct table tables[TABLE_MAX];
+	int rc;
+
+	snprintf(s->path, sizeof(s->path), "%s", name);
+	rc = region_open(&s->region, name, true, f);
+
+	if (rc < 0 || (rc = local_open(&s->local, s->region, f)) < 0)
+		return rc;
+	s->road = local_road(s->local);
+	for (unsigned i = 0; i < region_tables(s->region); i++)
+		tables[i] = *region_table(s->region, i);
+	return take_tables(fl, tables, region_tables(s->region), f);
+}
+
+/* Takes over a ticket, read from path, and opens its road. */
+static int collector_ticket(struct fleet *fl, struct collector *s,
+			    struct ticket *t, const char *path, struct fault *f)
+{
+	int rc;
+
+	s->ticket = t;
+	s->seen = t->stamp;
+	snprintf(s->path, sizeof(s->path), "%s", path);
+	rc = take_tables(fl, t->table, t->n, f);
+	if (rc < 0)
+		return rc;
+	rc = roce_out_open(&s->roce, t, fl->o.sink, fl->o.ack_every, f);
+	if (rc == 0)
+		s->road = roce_out_road(s->roce);
+	return rc;
+}
+
+static void drop_ticket(struct ticket *t)
+{
+	if (t)
+		ticket_fini(t);
+	free(t);
+}
+
+static int read_ticket(struct ticket **out, const char *path, struct fault *f)
+{
+	struct ticket *t;
+	int rc;
+
+	if (!ticket_stamp(path).inode && access(path, F_OK) == 0)
+		return fault_set(f, -EINVAL,
+				 "%s: no ordinary file, as a cluster's tickets "
+				 "must be: they are read again",
+				 path);
+	t = malloc(sizeof(*t));
+	rc = t ? ticket_read(t, path, f)
+	       : fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+	if (rc < 0)
+		free(t);
+	else
+		*out = t;
+	return rc;
+}
+
+/* Where the PSNs and lists of a member are now, into a ticket of its. */
+static int save_state(const struct fleet *fl, unsigned member, struct ticket *t)
+{
+	struct roce_out *roce = fl->member[member]->roce;
+	struct road *road = roce_out_road(roce);
+
+	for (unsigned i = 0; i < t->n; i++) {
+		struct ticket_table *at = &t->at[i];
+		uint32_t lists = t->table[i].lists;
+		const struct dart_state *st =
+			fl->dart ? dart_out_state(fl->dart, member, i) : NULL;
+
+		at->psn = st ? be24_load(st->psn) : roce_out_psn(roce, i);
+		if (!lists)
+			continue;
+		if (!at->heads && !(at->heads = calloc(lists, 8)))
+			return -ENOMEM;
+		for (uint32_t k = 0; k < lists; k++)
+			at->heads[k] = road->head(road, i, k);
+	}
+	return 0;
+}
+
+/*
+ * Under a ticket that was used already PSNs and lists go on where they are, if
+ * its collector is a member still. If it went, they are not known any more: by
+ * that ticket again, what was stored would be overwritten.
+ */
+static int go_on(const struct fleet *old, struct ticket *t, struct fault *f)
+{
+	for (unsigned i = 0; i < old->n; i++) {
+		const struct ticket *was = old->member[i]->ticket;
+
+		if (!was || !ticket_stamp_is(&was->stamp, &t->stamp))
+			continue;
+		return save_state(old, i, t) < 0
+			       ? fault_set(f, -ENOMEM, "%s", strerror(ENOMEM))
+			       : 0;
+	}
+	for (unsigned i = 0; i < CLUSTER_MAX; i++)
+		if (old->gone[i].inode &&
+		    ticket_stamp_is(&old->gone[i], &t->stamp))
+			return fault_set(f, -ESTALE,
+					 "its ticket is from before it was "
+					 "taken out: have its dta-collect "
+					 "write another (SIGHUP)");
+	return 0;
+}
+
+static int open_one(struct fleet *fl, struct collector *s,
+		    const struct cluster_collector *c, const struct fleet *old,
+		    struct fault *f)
+{
+	struct ticket *t;
+	int rc;
+
+	s->id = c->id;
+	if (fl->o.sink && *c->ticket) {
+		rc = read_ticket(&t, c->ticket, f);
+		if (rc < 0)
+			return rc;
+		if (old && (rc = go_on(old, t, f)) < 0) {
+			drop_ticket(t);
+			return rc;
+		}
+		return collector_ticket(fl, s, t, c->ticket, f);
+	}
+	if (*c->region && !*c->host && !fl->o.dart)
+		return collector_region(fl, s, c->region, f);
+	if (fl->o.sink)
+		return fault_set(f, -EINVAL, "needs a ticket");
+	return fault_set(f, -EINVAL,
+			 *c->ticket ? "a ticket: where do RoCEv2 packets go?"
+				    : "its region is on another machine, and "
+				      "there is no ticket");
+}
+
+static int collector_open(struct fleet *fl, struct collector **out,
+			  const struct cluster_collector *c,
+			  const struct fleet *old, struct fault *f)
 {
 	struct collector *s = calloc(1, sizeof(*s));
 	struct fault why = {""};
@@ -53,63 +252,87 @@ static int recruit(struct fleet *fl, struct collector **out,
 
 	if (!s)
 		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
-	rc = collector_open(fl, s, c, f);
-	if (rc == 0)
-		rc = check_new(fl, s, f);
-	s->number = fl->numbers;
-	if (rc == 0 && fl->dart &&
-	    (rc = dart_out_reticket(fl->dart, s->number, NULL, s->ticket,
-				    &why)) < 0)
-		fault_set(f, rc, "%.400s", why.text);
-	if (rc < 0) {
-		collector_close(s);
-		return rc;
-	}
-	fl->numbers++;
 	*out = s;
-	return 0;
+	rc = open_one(fl, s, c, old, &why);
+	return rc < 0 ? fault_set(f, rc, "collector %u: %.400s", c->id,
+				  why.text)
+		      : 0;
 }
 
-/* The newest generation's collectors: those that are members, and new ones. */
-static int muster(struct fleet *fl, const struct cluster *c,
-		  struct collector **member, struct fault *f)
+/* Takes a ticket that is not the file which was read last: 1. 0: it is, or the
+ * file was written meanwhile. */
+static int collector_reticket(struct fleet *fl, unsigned member,
+			      struct fault *f)
 {
-	const struct cluster_generation *g = cluster_newest(c);
-	bool is_new[CLUSTER_MAX] = {false};
-	int rc = 0;
-
-	for (unsigned i = 0; i < g->n; i++) {
-		const struct cluster_collector *a =
-			&c->collector[g->member[i].collector];
-
-		member[i] = collector_of(fl, a);
-		is_new[i] = !member[i];
-		if (is_new[i] && (rc = recruit(fl, &member[i], a, f)) < 0)
-			break;
-	}
-	for (unsigned i = 0; rc < 0 && i < g->n; i++)
-		if (is_new[i])
-			collector_close(member[i]);
-	return rc < 0 ? rc : (int)g->n;
-}
-
-/* Its roads, member by member. */
-static void roads_of(const struct fleet *fl, struct road **road,
-		     unsigned *number)
-{
-	for (unsigned i = 0; i < fl->n; i++) {
-		road[i] = fl->member[i]->road;
-		number[i] = fl->member[i]->number;
-	}
-}
-
-static int join_dart(struct fleet *fl, struct fault *f)
-{
-	const struct ticket *ticket[CLUSTER_MAX];
+	struct collector *s = fl->member[member];
+	struct ticket_stamp stamp = ticket_stamp(s->path);
+	struct ticket *t;
 	int rc;
 
-	for (unsigned i = 0; i < fl->n; i++)
+	/* One that is the same in a new file is taken once more: a collector
+	 * that has started again may have written it, and is asked. */
+	if (ticket_stamp_is(&stamp, &s->ticket->stamp))
+		return 0;
+	s->seen = stamp;
+	rc = read_ticket(&t, s->path, f);
+	if (rc < 0)
+		return rc;
+	stamp = ticket_stamp(s->path);
+	if (!ticket_stamp_is(&stamp, &t->stamp)) {
+		drop_ticket(t);
+		return 0; /* the next look sees it */
+	}
+	rc = same_tables(fl->table, fl->tables, t->table, t->n, f);
+	/* Both roads take it, or none: the second is asked before. */
+	if (rc == 0 && fl->dart)
+		rc = dart_out_accepts(fl->dart, t, f);
+	if (rc == 0)
+		rc = roce_out_reticket(s->roce, t, f);
+	if (rc == 0 && fl->dart)
+		rc = dart_out_reticket(fl->dart, member, s->ticket, t, f);
+	if (rc < 0) {
+		drop_ticket(t);
+		return rc;
+	}
+	drop_ticket(s->ticket);
+	s->ticket = t;
+	s->seen = t->stamp;
+	return 1;
+}
+
+static void collector_close(struct collector *s)
+{
+	if (!s)
+		return;
+	if (s->roce)
+		roce_out_close(s->roce);
+	local_close(s->local);
+	region_close(s->region);
+	drop_ticket(s->ticket);
+	free(s);
+}
+
+/* The road to all members, once they are open. */
+static int join(struct fleet *fl, struct fault *f)
+{
+	const struct ticket *ticket[CLUSTER_MAX];
+	struct road *road[CLUSTER_MAX];
+	int rc;
+
+	for (unsigned i = 0; i < fl->n; i++) {
+		road[i] = fl->member[i]->road;
 		ticket[i] = fl->member[i]->ticket;
+	}
+	fl->road = fl->member[0]->road;
+	if (fl->n > 1) {
+		rc = fanout_open(&fl->fanout, road, fl->n, fl->tables,
+				 fl->o.mirror, f);
+		if (rc < 0)
+			return rc;
+		fl->road = fanout_road(fl->fanout);
+	}
+	if (!fl->o.dart)
+		return 0;
 	rc = dart_out_open(&fl->dart, ticket, fl->n, fl->o.sink, fl->road,
 			   fl->o.ack_every, fl->o.mirror, f);
 	if (rc == 0)
@@ -117,65 +340,101 @@ static int join_dart(struct fleet *fl, struct fault *f)
 	return rc;
 }
 
-static int join_roads(struct fleet *fl, struct fault *f)
+/* Opens the newest generation's collectors, in the place of old, if any. */
+static int open_members(struct fleet **out, const struct cluster *c,
+			const struct fleet_options *o, const struct fleet *old,
+			struct fault *f)
 {
-	struct road *road[CLUSTER_MAX];
-	unsigned number[CLUSTER_MAX];
-	int rc;
+	const struct cluster_generation *g = cluster_newest(c);
+	struct fleet *fl = calloc(1, sizeof(*fl));
+	int rc = 0;
 
-	roads_of(fl, road, number);
-	rc = fanout_open(&fl->fanout, road, fl->n, fl->tables, fl->o.mirror, f);
-	if (rc == 0)
-		fl->road = fanout_road(fl->fanout);
-	return rc;
-}
-
-static int finish(struct fleet **out, struct fleet *fl, int rc, struct fault *f)
-{
-	if (rc == 0 && fl->o.dart)
-		rc = join_dart(fl, f);
-	if (rc < 0) {
+	if (!fl)
+		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+	fl->o = *o;
+	for (; fl->n < g->n && !rc; fl->n++)
+		rc = collector_open(fl, &fl->member[fl->n],
+				    &c->collector[g->member[fl->n].collector],
+				    old, f);
+	if (!rc)
+		rc = join(fl, f);
+	if (rc < 0)
 		fleet_close(fl);
-		return rc;
-	}
-	*out = fl;
-	return 0;
+	else
+		*out = fl;
+	return rc;
 }
 
 int fleet_open(struct fleet **out, const struct cluster *c,
 	       const struct fleet_options *o, struct fault *f)
 {
-	struct fleet *fl = fleet_new(o);
-	int rc;
-
-	if (!fl)
-		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
-	rc = muster(fl, c, fl->member, f);
-	if (rc > 0) {
-		fl->n = (unsigned)rc;
-		rc = join_roads(fl, f);
-	}
-	return finish(out, fl, rc, f);
+	return open_members(out, c, o, NULL, f);
 }
 
 int fleet_open_ticket(struct fleet **out, struct ticket *t, const char *path,
 		      const struct fleet_options *o, struct fault *f)
 {
-	struct fleet *fl = fleet_new(o);
+	struct fleet *fl = calloc(1, sizeof(*fl));
 	struct collector *s = fl ? calloc(1, sizeof(*s)) : NULL;
 	int rc;
 
 	if (!s) {
 		free(fl);
-		ticket_fini(t);
-		free(t);
+		drop_ticket(t);
 		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
 	}
+	fl->o = *o;
 	fl->member[fl->n++] = s;
 	rc = collector_ticket(fl, s, t, path, f);
-	if (rc == 0)
-		fl->road = s->road;
-	return finish(out, fl, rc, f);
+	if (!rc)
+		rc = join(fl, f);
+	if (rc < 0)
+		fleet_close(fl);
+	else
+		*out = fl;
+	return rc;
+}
+
+static bool has_ticket(const struct fleet *fl, const struct ticket_stamp *stamp)
+{
+	for (unsigned i = 0; i < fl->n; i++)
+		if (fl->member[i]->ticket &&
+		    ticket_stamp_is(&fl->member[i]->ticket->stamp, stamp))
+			return true;
+	return false;
+}
+
+/* What a fleet must know of the one in whose place it is. */
+static void succeed(struct fleet *fl, const struct fleet *old)
+{
+	struct requester_ledger l = fleet_ledger(old, false);
+
+	ledger_add(&requester_ledger, &fl->before, &l);
+	fleet_dart(old, &fl->dart_before);
+	memcpy(fl->gone, old->gone, sizeof(fl->gone));
+	fl->went = old->went;
+	for (unsigned i = 0; i < old->n; i++) {
+		const struct ticket *t = old->member[i]->ticket;
+
+		if (t && !has_ticket(fl, &t->stamp))
+			fl->gone[fl->went++ % CLUSTER_MAX] = t->stamp;
+	}
+}
+
+int fleet_reopen(struct fleet **fleet, const struct cluster *c, bool mirror,
+		 struct fault *f)
+{
+	struct fleet *old = *fleet;
+	struct fleet_options o = old->o;
+	int rc;
+
+	o.mirror = mirror;
+	rc = open_members(fleet, c, &o, old, f);
+	if (rc < 0)
+		return rc;
+	succeed(*fleet, old);
+	fleet_close(old);
+	return 0;
 }
 
 struct road *fleet_road(struct fleet *fl)
@@ -198,11 +457,32 @@ unsigned fleet_tables(const struct fleet *fl)
 	return fl->tables;
 }
 
+struct requester_ledger fleet_ledger(const struct fleet *fl, bool open)
+{
+	struct requester_ledger sum = fl->before;
+
+	for (unsigned i = 0; i < fl->n; i++) {
+		const struct roce_out *o = fl->member[i]->roce;
+		struct requester_ledger l;
+
+		if (!o)
+			continue;
+		l = open ? roce_out_ledger_open(o) : roce_out_ledger(o);
+		ledger_add(&requester_ledger, &sum, &l);
+	}
+	return sum;
+}
+
 bool fleet_dart(const struct fleet *fl, struct dart_ledger *out)
 {
-	if (fl->dart)
-		*out = dart_out_ledger(fl->dart);
-	return fl->dart != NULL;
+	struct dart_ledger l;
+
+	if (!fl->dart)
+		return false;
+	l = dart_out_ledger(fl->dart);
+	*out = fl->dart_before;
+	ledger_add(&dart_ledger, out, &l);
+	return true;
 }
 
 size_t fleet_dart_answers(struct fleet *fl, struct pkt *pkts, size_t n)
@@ -225,43 +505,19 @@ unsigned fleet_roces(const struct fleet *fl, struct roce_out **out)
 	return n;
 }
 
-enum {
-	LOOK_NS = 100 * 1000000,
-};
-
-/* A collector whose ticket's file is not the one that was looked at last. */
-static struct collector *collector_changed(struct fleet *fl)
+/* Looks whether a member's file is another than the last that was judged. */
+static int collector_look(struct fleet *fl, unsigned member, struct fault *f)
 {
-	while (fl->looked_at < fl->n) {
-		struct collector *s = fl->member[fl->looked_at++];
-		struct ticket_stamp now;
-
-		if (!s->ticket)
-			continue;
-		now = ticket_stamp(s->path);
-		if (now.inode && !ticket_stamp_is(&now, &s->seen))
-			return s;
-	}
-	return NULL;
-}
-
-/*
- * A file that cannot be used may be a copy that is half written: it is looked
- * at once more before that is said.
- */
-static int collector_look(struct fleet *fl, struct collector *s,
-			  struct fault *f)
-{
+	struct collector *s = fl->member[member];
 	struct ticket_stamp now = ticket_stamp(s->path);
-	bool again = ticket_stamp_is(&now, &s->doubted), told = s->told;
-	uint64_t before = s->ticket->epoch;
 	struct fault why = {""};
-	int rc = collector_reticket(fl, s, s->path, &why);
+	uint64_t before;
+	int rc;
 
-	s->doubted = now;
-	if (rc == -EAGAIN || (rc < 0 && !again))
+	if (!s->ticket || !now.inode || ticket_stamp_is(&now, &s->seen))
 		return 0;
-	s->seen = now;
+	before = s->ticket->epoch;
+	rc = collector_reticket(fl, member, &why);
 	if (rc < 0)
 		return fault_of(f, rc, s->path, &why);
 	if (!rc)
@@ -271,18 +527,17 @@ static int collector_look(struct fleet *fl, struct collector *s,
 		  before == s->ticket->epoch ? "written again, still"
 					     : "a new ticket,",
 		  (unsigned long long)s->ticket->epoch);
-	return told ? FLEET_MENDED : FLEET_RENEWED;
+	return 1;
 }
 
 int fleet_look(struct fleet *fl, uint64_t now_ns, struct fault *f)
 {
-	struct collector *s;
 	int rc = 0;
 
 	if (now_ns < fl->look_ns)
 		return 0;
-	while (!rc && (s = collector_changed(fl)))
-		rc = collector_look(fl, s, f);
+	while (!rc && fl->looked_at < fl->n)
+		rc = collector_look(fl, fl->looked_at++, f);
 	if (!rc) {
 		fl->looked_at = 0;
 		fl->look_ns = now_ns + LOOK_NS;
@@ -300,7 +555,6 @@ bool fleet_look_again(struct fleet *fl)
 		if (!s->ticket)
 			continue;
 		s->seen = s->ticket->stamp;
-		s->doubted = ticket_stamp(s->path); /* who asks wants to know */
 		any |= s->seen.inode != 0;
 	}
 	fl->looked_at = 0;
@@ -340,54 +594,6 @@ bool fleet_refusal(struct fleet *fl, struct fault *f)
 		return true;
 	}
 	return false;
-}
-
-/* Those that are members no longer: what became of their requests stays. */
-static void dismiss(struct fleet *fl, struct collector *const *next, unsigned n)
-{
-	for (unsigned i = 0; i < fl->n; i++) {
-		struct collector *s = fl->member[i];
-		struct requester_ledger l;
-		unsigned k = 0;
-
-		while (k < n && next[k] != s)
-			k++;
-		if (k < n)
-			continue;
-		if (s->roce) {
-			l = roce_out_ledger(s->roce);
-			ledger_add(&requester_ledger, &fl->before, &l);
-			fl->gone[fl->went++ % CLUSTER_MAX] = s->ticket->stamp;
-		}
-		collector_close(s);
-	}
-}
-
-int fleet_change(struct fleet *fl, const struct cluster *c, bool mirror,
-		 struct fault *f)
-{
-	struct collector *next[CLUSTER_MAX];
-	struct road *road[CLUSTER_MAX];
-	unsigned number[CLUSTER_MAX];
-	int n = muster(fl, c, next, f);
-
-	if (n < 0)
-		return n;
-	dismiss(fl, next, (unsigned)n);
-	fl->n = (unsigned)n;
-	memcpy(fl->member, next, fl->n * sizeof(next[0]));
-	fl->looked_at = 0;
-	fl->o.mirror = mirror;
-	roads_of(fl, road, number);
-	fanout_change(fl->fanout, road, fl->n, mirror);
-	if (fl->dart)
-		dart_out_members(fl->dart, number, fl->n, mirror);
-	return 0;
-}
-
-const struct requester_ledger *fleet_before(const struct fleet *fl)
-{
-	return &fl->before;
 }
 
 void fleet_close(struct fleet *fl)

@@ -51,30 +51,25 @@ void fleet_close(struct fleet *fl); /* NULL is fine */
  * how many, CLUSTER_MAX at most. A DART road's packets are not theirs. */
 unsigned fleet_roces(const struct fleet *fl, struct roce_out **out);
 
+/* What became of all requests so far, those of before a fleet_reopen() among
+ * them: if this is the end, or (open) if it goes on. */
+struct requester_ledger fleet_ledger(const struct fleet *fl, bool open);
+
 /*
- * To the newest generation of c, between two batches: a translator on
- * fleet_road(), which stays, was flushed before and is succeeded behind it.
- * Members that both have keep their roads, the others are closed: their
- * requests are in fleet_before(). On an error nothing has changed. Not after
- * fleet_open_ticket().
+ * Opens the newest generation of c in the place of a fleet that was flushed,
+ * and closes that one: what it has not had confirmed is lost. Under tickets
+ * that it used PSNs and lists go on. On an error the old one stays. Not after
+ * fleet_open_ticket(). Roads and tables are others then.
  */
-int fleet_change(struct fleet *fl, const struct cluster *c, bool mirror,
+int fleet_reopen(struct fleet **fleet, const struct cluster *c, bool mirror,
 		 struct fault *f);
-const struct requester_ledger *fleet_before(const struct fleet *fl);
 
 /*
  * Looks, ten times a second at most, for a ticket whose file was written anew,
- * and takes it. Returns FLEET_RENEWED, or FLEET_MENDED if fleet_refusal() has
- * told of the old one, having f say which; 0: there is none; or -errno, having
- * f say why it cannot be used, when it was so at two looks (it may have been
- * half written): then it is left alone until it is written again. One at a
- * time: call it until it returns 0.
+ * and takes it. Returns 1, having f say which; 0: there is none; or -errno,
+ * having f say why it cannot be used: then it is left alone until it is written
+ * again. One at a time: call it until it returns 0.
  */
-enum {
-	FLEET_RENEWED = 1,
-	FLEET_MENDED,
-};
-
 int fleet_look(struct fleet *fl, uint64_t now_ns, struct fault *f);
 
 /* The next fleet_look() looks at all again, and at each once; false: no ticket
@@ -86,9 +81,5 @@ bool fleet_look_again(struct fleet *fl);
  * again: f says which. Each is told of once; call it until it returns false.
  */
 bool fleet_refusal(struct fleet *fl, struct fault *f);
-
-/* Whether two collectors' tables are the same; f says which is not, and why. */
-int fleet_same_tables(const struct table *a, unsigned na, const struct table *b,
-		      unsigned nb, struct fault *f);
 
 #endif

@@ -1,14 +1,431 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* packet_road.c - opens the road of packets, and what it tells. */
+/*
+ * packet_road.c - the road of packets. From above: the cluster file, and
+ * tickets that are written anew; the collectors' answers, from the interface
+ * that packets go to, or from a capture, which may be a pipe; SIGHUP; the road
+ * itself.
+ */
+#include "fleet/packet_road.h"
+
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "fleet/packet_road_private.h"
+#include "base/clock.h"
+#include "fleet/fleet.h"
+#include "roce/standing.h"
+#include "wire/roce.h"
+
+enum {
+	MS = 1000000,	      /* ns */
+	LOOK_AROUND_MS = 100, /* without anything to wait for */
+	AWAY_MS = 1000,	      /* without a look: we were stopped */
+};
+
+/* Without any progress, and for a ticket. */
+static const uint64_t patience_ns = UINT64_C(5000000000);
+
+struct packet_road;
+
+/* A collector whose answers are heard. */
+struct respondent {
+	struct packet_road *road;
+	struct roce_out *o;
+	uint64_t stale_since; /* all that waits, for its ticket; 0: not so */
+	struct standing standing;
+};
+
+struct packet_road {
+	struct road road;
+	struct packet_road_options o;
+	struct snk *sink;
+	struct src *answers;
+	struct fleet *fleet;
+	struct road *way; /* the fleet's */
+	struct cluster cluster;
+	struct road_parts parts;
+	struct collector_address address[CLUSTER_MAX];
+
+	/* Answers. */
+	bool heard;	       /* answers are, or were: requests is used */
+	bool over;	       /* their source has ended */
+	uint64_t acked, since; /* what is confirmed; since when no more is */
+	uint64_t listened;     /* the last time */
+	uint64_t looked;       /* at how the collectors stand */
+	unsigned n;
+	struct respondent *respondent; /* n */
+	struct pkt pkts[PKT_BATCH];
+
+	bool failed; /* an operation could not be carried out */
+	struct dart_ledger darts;
+	struct requester_ledger requests; /* of all */
+	char region[TICKET_REGION];
+	struct fault why;
+	uint64_t unsent;
+};
 
 static inline struct packet_road *self(struct road *r)
 {
 	return (struct packet_road *)r;
+}
+
+__attribute__((format(printf, 2, 3))) static void
+say(const struct packet_road *p, const char *fmt, ...)
+{
+	char text[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	p->o.warn(p->o.ctx, text);
+}
+
+/* "object: why", the object once. */
+static void say_fault(const struct packet_road *p, const char *object,
+		      const struct fault *why)
+{
+	struct fault all;
+
+	fault_of(&all, 0, object, why);
+	say(p, "%s", all.text);
+}
+
+/* Who cannot be found by address. */
+static const struct cluster_collector *nowhere(const struct cluster *c)
+{
+	const struct cluster_generation *newest = cluster_newest(c);
+
+	for (unsigned i = 0; c->by_address && i < newest->n; i++) {
+		const struct cluster_collector *a =
+			&c->collector[newest->member[i].collector];
+
+		if (!a->version)
+			return a;
+	}
+	return NULL;
+}
+
+static int read_cluster(struct packet_road *p, struct cluster *c,
+			struct fault *f)
+{
+	const struct cluster_collector *lost;
+	int rc = cluster_read(c, p->o.cluster, f);
+
+	if (rc < 0)
+		return rc;
+	if (p->o.steer_given)
+		c->by_address = p->o.by_address;
+	c->mirror = c->mirror || p->o.mirror;
+	lost = nowhere(c);
+	if (c->by_address && c->mirror)
+		rc = fault_set(f, -EINVAL, "%s: mirror: only with --steer hash",
+			       p->o.cluster);
+	else if (lost)
+		rc = fault_set(f, -EINVAL,
+			       "%s: --steer address: collector %u has no "
+			       "address",
+			       p->o.cluster, lost->id);
+	if (rc < 0)
+		cluster_fini(c);
+	return rc;
+}
+
+static void take_parts(struct packet_road *p)
+{
+	const struct cluster_generation *newest = cluster_newest(&p->cluster);
+
+	for (unsigned i = 0; i < newest->n; i++) {
+		const struct cluster_collector *c =
+			&p->cluster.collector[newest->member[i].collector];
+
+		p->address[i].version = c->version;
+		memcpy(p->address[i].ip, c->ip, sizeof(c->ip));
+	}
+	p->parts = (struct road_parts){
+		.n = fleet_collectors(p->fleet),
+		.by_address = p->cluster.by_address,
+		.address = p->address,
+	};
+	p->road.parts = &p->parts;
+}
+
+/* Takes the tickets that were written anew, and says which are refused. Returns
+ * how many were taken. */
+static unsigned look_at_tickets(struct packet_road *p)
+{
+	struct fault f = {0};
+	unsigned n = 0;
+	int rc;
+
+	while ((rc = fleet_look(p->fleet, clock_ns(), &f))) {
+		n += rc > 0;
+		if (rc < 0 || !p->o.quiet)
+			say(p, "%s", f.text);
+	}
+	while (fleet_refusal(p->fleet, &f))
+		say(p, "%s", f.text);
+	return n;
+}
+
+/* What SIGHUP has found, if it was not a ticket to be taken. */
+static void say_why_not(const struct packet_road *p)
+{
+	struct ticket_stamp now = ticket_stamp(p->o.ticket);
+	struct roce_out *roce[CLUSTER_MAX];
+
+	fleet_roces(p->fleet, roce);
+	if (!now.inode)
+		say(p,
+		    "SIGHUP: %s: there is no such file any more: "
+		    "the old ticket stays",
+		    p->o.ticket);
+	else if (ticket_stamp_is(&now, &roce_out_ticket(roce[0])->stamp) &&
+		 !p->o.quiet)
+		say(p, "SIGHUP: %s: still the same ticket", p->o.ticket);
+}
+
+static void packet_renew(struct road *r)
+{
+	struct packet_road *p = (struct packet_road *)r;
+	bool file = fleet_look_again(p->fleet);
+
+	r->again = p->o.cluster != NULL;
+	if (!r->again && !file)
+		say(p, "SIGHUP: there is nothing to read again");
+	if (!look_at_tickets(p) && file && p->o.ticket)
+		say_why_not(p);
+}
+
+static uint64_t packet_due(const struct road *r)
+{
+	const struct packet_road *p = (const struct packet_road *)r;
+	uint64_t due = UINT64_MAX;
+
+	for (unsigned i = 0; i < p->n; i++)
+		if (due > roce_out_due(p->respondent[i].o))
+			due = roce_out_due(p->respondent[i].o);
+	return due;
+}
+
+/* ms, or as long as the road may be left alone. */
+static int wait_ms(const struct packet_road *p, int ms)
+{
+	uint64_t due = packet_due(&p->road), now = clock_ns();
+
+	if (due == UINT64_MAX)
+		return ms;
+	if (due <= now)
+		return 0;
+	due = (due - now + MS - 1) / MS;
+	return due < (uint64_t)ms ? (int)due : ms;
+}
+
+/* Whether a ticket is refused, and nothing waits but for another one. */
+static bool is_stale(const struct packet_road *p, const struct roce_out *o)
+{
+	for (unsigned i = 0; i < p->road.tables; i++) {
+		struct roce_out_progress at = roce_out_progress(o, i);
+
+		if (at.waiting && !at.stale && !at.refused)
+			return false;
+	}
+	return roce_out_stale(o);
+}
+
+/* How long nothing is confirmed of what waits, and a ticket is refused. */
+static void note_progress(struct packet_road *p, uint64_t now)
+{
+	uint64_t acked = 0, pending = 0;
+	bool renewed = false; /* a ticket that was refused */
+
+	for (unsigned i = 0; i < p->n; i++) {
+		struct respondent *r = &p->respondent[i];
+
+		acked += roce_out_ledger(r->o).acked;
+		pending += roce_out_pending(r->o);
+		renewed |= r->stale_since && !roce_out_stale(r->o);
+		if (!is_stale(p, r->o))
+			r->stale_since = 0;
+		else if (!r->stale_since)
+			r->stale_since = now;
+	}
+	if (acked != p->acked || !pending || renewed ||
+	    now - p->listened > AWAY_MS * 1ull * MS)
+		p->since = now;
+	p->acked = acked;
+	p->listened = now;
+}
+
+/* Whether a collector's state is to be told, ten times a second. */
+static void note_standing(struct packet_road *p, uint64_t now)
+{
+	uint64_t took = now - p->looked;
+	struct fault f;
+
+	if (took < LOOK_AROUND_MS * 1ull * MS)
+		return;
+	p->looked = now;
+	for (unsigned i = 0; i < p->n; i++)
+		if (standing_look(&p->respondent[i].standing,
+				  p->respondent[i].o, now,
+				  took > AWAY_MS * 1ull * MS, !p->o.live, &f))
+			say(p, "%s", f.text);
+}
+
+/* Waits up to ms for the first answers. */
+static int receive(struct packet_road *p, int ms)
+{
+	struct fault f = {0};
+	int n;
+
+	src_wait(p->answers, wait_ms(p, ms));
+	n = src_rx(p->answers, p->pkts, PKT_BATCH, &f);
+	p->over = !n || (n < 0 && n != -EAGAIN && n != -EINTR);
+	if (n < 0 && p->over)
+		say_fault(p, p->o.from, &f);
+	return n;
+}
+
+/* Answers, and what follows from them; waits for some up to ms. */
+static int hear(struct packet_road *p, int ms)
+{
+	struct roce_out *roce[CLUSTER_MAX];
+	int n = 0, rc = 0;
+
+	for (unsigned i = 0; i < p->n; i++)
+		roce[i] = p->respondent[i].o;
+	snk_flush(p->sink); /* snk_close() tells of an error */
+	if (!p->over)
+		n = receive(p, ms);
+	if (n > 0)
+		n = (int)fleet_dart_answers(p->fleet, p->pkts, (size_t)n);
+	if (n > 0 && p->n)
+		rc = roce_out_answers(roce, p->n, p->pkts, (size_t)n,
+				      clock_ns());
+	for (unsigned i = 0; i < p->n; i++) {
+		int ticked = roce_out_tick(p->respondent[i].o, clock_ns());
+
+		rc = rc ? rc : ticked;
+	}
+	note_progress(p, clock_ns());
+	snk_flush(p->sink);
+	note_standing(p, clock_ns());
+	return rc;
+}
+
+/* One turn of waiting. */
+static int turn(struct packet_road *p)
+{
+	if (p->o.turn)
+		p->o.turn(p->o.ctx);
+	look_at_tickets(p);
+	return hear(p, LOOK_AROUND_MS);
+}
+
+/* Now that all is to be confirmed: whether nothing was confirmed for long, be
+ * it before the end or since. */
+static bool is_hopeless(const struct packet_road *p)
+{
+	return p->listened - p->since > patience_ns;
+}
+
+/* A new ticket may be about to come; not for ever, and only into a file. */
+static bool is_stale_for_good(const struct respondent *r)
+{
+	if (!r->stale_since)
+		return false;
+	return !roce_out_ticket(r->o)->stamp.inode ||
+	       r->road->listened - r->stale_since > patience_ns;
+}
+
+/*
+ * A window is full. A capture can wait; an interface can not wait for a
+ * collector that says nothing. Nor is one waited for at the end, or when the
+ * cluster is opened anew, for it may be there no longer.
+ */
+static int wait_for_room(void *ctx)
+{
+	struct respondent *r = ctx;
+	struct packet_road *p = r->road;
+	int rc;
+
+	if (p->over || is_stale_for_good(r) ||
+	    (roce_out_stalled(r->o) && p->o.live) ||
+	    ((p->road.again || (p->o.stop && *p->o.stop)) && is_hopeless(p)))
+		return 0;
+	rc = turn(p);
+	return rc < 0 ? rc : 1;
+}
+
+static bool is_pending(const struct packet_road *p)
+{
+	for (unsigned i = 0; i < p->n; i++)
+		if (roce_out_pending(p->respondent[i].o) &&
+		    !is_stale_for_good(&p->respondent[i]))
+			return true;
+	return false;
+}
+
+/* Until all is confirmed, or there is no hope. */
+static int drain(struct packet_road *p)
+{
+	int rc = 0;
+
+	while (!rc && p->heard && !p->over && is_pending(p) && !is_hopeless(p))
+		rc = turn(p);
+	return rc;
+}
+
+/* A window for each collector that packets go to. */
+static int open_windows(struct packet_road *p, struct fault *f)
+{
+	struct roce_out *roce[CLUSTER_MAX];
+	unsigned n = fleet_roces(p->fleet, roce);
+
+	free(p->respondent);
+	p->n = 0;
+	p->respondent = calloc(n, sizeof(p->respondent[0]));
+	if (!p->respondent)
+		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+	while (p->n < n) {
+		struct respondent *r = &p->respondent[p->n];
+		int rc;
+
+		*r = (struct respondent){.road = p, .o = roce[p->n++]};
+		rc = roce_out_window(r->o, p->o.window, wait_for_room, r, f);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static bool has_rc(const struct road *r)
+{
+	for (unsigned i = 0; i < r->tables; i++)
+		if (r->table[i].qp == TABLE_QP_RC)
+			return true;
+	return false;
+}
+
+/* Windows, if there are to be answers; and their source. */
+static int listen_to(struct packet_road *p, struct fault *f)
+{
+	struct fault why = {0};
+	int rc;
+
+	if (!p->sink || !p->o.open_answers || !p->o.window || !has_rc(&p->road))
+		return 0;
+	rc = open_windows(p, f);
+	if (rc < 0)
+		return rc;
+	p->heard = true;
+	/* A pipe's other end waits for our header before it makes its own. */
+	snk_flush(p->sink);
+	rc = p->o.open_answers(p->o.ctx, &p->answers, &why);
+	return rc < 0 ? fault_of(f, rc, p->o.from, &why) : 0;
 }
 
 static uint64_t packet_begin(struct road *r)
@@ -59,47 +476,49 @@ static int packet_tick(struct road *r)
 {
 	struct packet_road *p = self(r);
 
-	packet_road_look(p);
-	return p->heard ? packet_road_hear(p, 0) : 0;
+	look_at_tickets(p);
+	return p->heard ? hear(p, 0) : 0;
 }
 
-/* SIGHUP: all that was sent is waited for, then the cluster is read again. */
-static int open_again(struct packet_road *p)
+/* What the fleet's road has to be known by. */
+static void take_way(struct packet_road *p)
 {
+	p->way = fleet_road(p->fleet);
+	p->road.stamped = p->way->stamped;
+	p->road.table = fleet_table(p->fleet, 0);
+	p->road.tables = fleet_tables(p->fleet);
+	if (p->o.cluster)
+		take_parts(p);
+}
+
+/* SIGHUP: all that was sent is waited for, then the cluster is opened anew. */
+static int packet_reopen(struct road *r)
+{
+	struct packet_road *p = self(r);
 	struct fault f = {0};
 	struct cluster c;
-	int rc = packet_road_drain(p);
+	int rc = drain(p);
 
 	p->road.again = false;
 	if (rc < 0)
 		return rc;
-	if (packet_road_read(p, &c, &f) < 0) {
-		packet_road_say(p, "%s", f.text);
+	if (read_cluster(p, &c, &f) < 0) {
+		say(p, "%s", f.text);
 		return 0;
 	}
-	if (fleet_change(p->fleet, &c, c.mirror, &f) < 0) {
-		packet_road_say_fault(p, p->o.cluster, &f);
+	if (fleet_reopen(&p->fleet, &c, c.mirror, &f) < 0) {
+		say_fault(p, p->o.cluster, &f);
 		cluster_fini(&c);
 		return 0;
 	}
 	cluster_fini(&p->cluster);
 	p->cluster = c;
-	packet_road_take_parts(p);
+	take_way(p);
 	if (!p->o.quiet)
-		packet_road_say(p, "%s: generation %u: %u collectors",
-				p->o.cluster, cluster_newest(&c)->number,
-				fleet_collectors(p->fleet));
-	if (p->heard && (rc = packet_road_windows(p, &f)) < 0)
-		packet_road_say(p, "%s", f.text);
-	return rc;
-}
-
-static int packet_reopen(struct road *r)
-{
-	struct packet_road *p = self(r);
-	int rc = open_again(p);
-
-	r->stamped = p->way->stamped;
+		say(p, "%s: generation %u: %u collectors", p->o.cluster,
+		    cluster_newest(&c)->number, fleet_collectors(p->fleet));
+	if (p->heard && (rc = open_windows(p, &f)) < 0)
+		say(p, "%s", f.text);
 	return rc;
 }
 
@@ -119,28 +538,18 @@ static bool is_confirmed(const struct packet_road *p)
 	return false;
 }
 
-/* Of one collector: before the end what is under way is not lost. */
-static struct requester_ledger ledger_of(const struct packet_road *p,
-					 const struct roce_out *o)
-{
-	return p->over ? roce_out_ledger(o) : roce_out_ledger_open(o);
-}
-
-/* What became of all requests so far. */
+/* What became of all requests so far: before the end what is under way is not
+ * lost. */
 static struct road_account sum_up(struct packet_road *p)
 {
 	struct roce_out *roce[CLUSTER_MAX];
 	unsigned n = fleet_roces(p->fleet, roce);
 	struct road_account a = {0};
 
-	p->requests = *fleet_before(p->fleet);
-	for (unsigned i = 0; i < n; i++) {
-		struct requester_ledger l = ledger_of(p, roce[i]);
-
-		ledger_add(&requester_ledger, &p->requests, &l);
+	p->requests = fleet_ledger(p->fleet, !p->over);
+	for (unsigned i = 0; i < n; i++)
 		for (unsigned k = 0; k < p->road.tables; k++)
 			a.waiting += roce_out_progress(roce[i], k).waiting;
-	}
 	a.sent = p->requests.requests - p->requests.uc;
 	a.acked = p->requests.acked;
 	return a;
@@ -198,7 +607,7 @@ static uint64_t packet_unsent(const struct road *r)
 static int packet_finish(struct road *r)
 {
 	struct packet_road *p = self(r);
-	int rc = p->failed ? 0 : packet_road_drain(p), closed = 0;
+	int rc = p->failed ? 0 : drain(p), closed = 0;
 
 	src_close(p->answers);
 	p->answers = NULL;
@@ -220,8 +629,7 @@ static void packet_close(struct road *r)
 	fleet_close(p->fleet);
 	if (p->sink)
 		snk_close(p->sink);
-	for (unsigned i = 0; i < p->n; i++)
-		free(p->respondent[i]);
+	free(p->respondent);
 	cluster_fini(&p->cluster);
 	free(p);
 }
@@ -233,9 +641,9 @@ static const struct road packet_road = {
 	.head = packet_head,
 	.busy = packet_busy,
 	.fds = packet_fds,
-	.due = packet_road_due,
+	.due = packet_due,
 	.tick = packet_tick,
-	.renew = packet_road_renew,
+	.renew = packet_renew,
 	.reopen = packet_reopen,
 	.flush = packet_flush,
 	.finish = packet_finish,
@@ -297,7 +705,7 @@ static int open_cluster(struct packet_road *p, struct fault *f)
 		.dart = p->o.dart && p->o.open_sink,
 	};
 	struct fault why = {0};
-	int rc = packet_road_read(p, &p->cluster, f);
+	int rc = read_cluster(p, &p->cluster, f);
 
 	if (!rc)
 		rc = open_sink(p, f);
@@ -306,10 +714,7 @@ static int open_cluster(struct packet_road *p, struct fault *f)
 	fo.mirror = p->cluster.mirror;
 	fo.sink = p->sink;
 	rc = fleet_open(&p->fleet, &p->cluster, &fo, &why);
-	if (rc < 0)
-		return fault_of(f, rc, p->o.cluster, &why);
-	packet_road_take_parts(p);
-	return 0;
+	return rc < 0 ? fault_of(f, rc, p->o.cluster, &why) : 0;
 }
 
 int packet_road_open(struct road **out, const struct packet_road_options *o,
@@ -325,11 +730,8 @@ int packet_road_open(struct road **out, const struct packet_road_options *o,
 	p->road.name = o->open_sink ? o->to : o->cluster;
 	rc = o->ticket ? open_ticket(p, f) : open_cluster(p, f);
 	if (!rc) {
-		p->way = fleet_road(p->fleet);
-		p->road.stamped = p->way->stamped;
-		p->road.table = fleet_table(p->fleet, 0);
-		p->road.tables = fleet_tables(p->fleet);
-		rc = packet_road_listen(p, f);
+		take_way(p);
+		rc = listen_to(p, f);
 	}
 	if (rc < 0) {
 		packet_close(&p->road);

@@ -124,19 +124,6 @@ static int fanout_exec(struct road *road, const struct op *ops, size_t n,
 	return rc;
 }
 
-void fanout_change(struct fanout *o, struct road *const *roads, unsigned n,
-		   bool mirror)
-{
-	o->n = n;
-	o->mirror = mirror && n > 1;
-	for (unsigned i = 0; i < n; i++)
-		o->branch[i] = (struct branch){.road = roads[i]};
-	o->road.stamped = false;
-	for (unsigned i = 0; i < n; i++)
-		o->road.stamped |= roads[i]->stamped;
-	o->generation++; /* a list may be another collector's */
-}
-
 int fanout_open(struct fanout **out, struct road *const *roads, unsigned n,
 		unsigned tables, bool mirror, struct fault *f)
 {
@@ -152,7 +139,12 @@ int fanout_open(struct fanout **out, struct road *const *roads, unsigned n,
 		.busy = fanout_busy,
 	};
 	o->tables = tables;
-	fanout_change(o, roads, n, mirror);
+	o->n = n;
+	o->mirror = mirror && n > 1;
+	for (unsigned i = 0; i < n; i++) {
+		o->branch[i].road = roads[i];
+		o->road.stamped |= roads[i]->stamped;
+	}
 	*out = o;
 	return 0;
 }

@@ -20,15 +20,11 @@ enum {
 	FANOUT_MAX = 256, /* roads */
 };
 
-/* roads: n of them, copied; they outlive the fan-out, or are changed before
- * they go. tables: of each. */
+/* roads: n of them, copied; they outlive the fan-out. tables: of each. */
 int fanout_open(struct fanout **out, struct road *const *roads, unsigned n,
 		unsigned tables, bool mirror, struct fault *f);
 struct road *fanout_road(struct fanout *o);
 
-/* Other roads from now on; fanout_road() stays. Between two batches. */
-void fanout_change(struct fanout *o, struct road *const *roads, unsigned n,
-		   bool mirror);
 void fanout_close(struct fanout *o); /* NULL is fine */
 
 #endif

@@ -19,13 +19,11 @@ void dart_forget(struct heard *h, uint32_t psn)
 }
 
 /* Whose answer it is: answers come to the number of the pair that was written
- * to (ticket.h). One that was no member for a while has another state now. */
+ * to (ticket.h). */
 static struct dart_state *state_of(struct dart_out *o, const struct roce *r)
 {
-	for (unsigned i = 0; i < o->members * o->ncommon; i++) {
-		struct dart_state *st =
-			&o->state[o->member[i / o->ncommon] * o->ncommon +
-				  i % o->ncommon];
+	for (unsigned i = 0; i < o->n * o->ncommon; i++) {
+		struct dart_state *st = &o->state[i];
 
 		if (!memcmp(st->ip, r->src, 4) &&
 		    be24_load(st->qpn) == r->dest_qp)

@@ -161,8 +161,7 @@ static int send_op(struct dart_out *o, unsigned member, unsigned common,
 		   const struct op *op, uint64_t ts_ns)
 {
 	struct common *c = &o->common[common];
-	struct dart_state *st =
-		&o->state[o->member[member] * o->ncommon + common];
+	struct dart_state *st = &o->state[member * o->ncommon + common];
 	struct cached_template *s;
 	uint8_t *frame;
 	int rc;
@@ -191,7 +190,7 @@ static int run_exec(struct dart_out *o, const struct op *ops, size_t n,
 	unsigned common = o->common_of[ops->table % o->tables];
 	int rc = 0;
 
-	if (member >= o->members)
+	if (member >= o->n)
 		return -ERANGE;
 	if (common == NONE) {
 		o->rest->stamps = stamps;
@@ -200,7 +199,7 @@ static int run_exec(struct dart_out *o, const struct op *ops, size_t n,
 	for (size_t i = 0; i < n && !rc; i++)
 		rc = send_op(o, member, common, &ops[i],
 			     stamps ? stamps[i] : ts_ns);
-	member = (member + 1) % o->members;
+	member = (member + 1) % o->n;
 	for (size_t i = 0; o->mirror && i < n && !rc; i++)
 		rc = send_op(o, member, common, &ops[i],
 			     stamps ? stamps[i] : ts_ns);
@@ -382,9 +381,6 @@ int dart_out_open(struct dart_out **out, const struct ticket *const *tickets,
 	o->sink = sink;
 	o->ack_every = ack_every;
 	o->mirror = mirror && n > 1;
-	o->members = n;
-	for (unsigned c = 0; c < n; c++)
-		o->member[c] = c;
 	memcpy(o->mac, tickets[0]->peer_mac, 6);
 	memcpy(o->ip, tickets[0]->peer_ip, 4);
 	rc = common_make(o, tickets[0], f);
@@ -398,42 +394,11 @@ int dart_out_open(struct dart_out **out, const struct ticket *const *tickets,
 	return 0;
 }
 
-/* Room for one more collector. */
-static int grow(struct dart_out *o, struct fault *f)
-{
-	size_t n = ((size_t)o->n + 1) * o->tables;
-	struct dart_state *state = realloc(o->state, n * sizeof(*state));
-	struct heard *heard;
-
-	if (state)
-		o->state = state;
-	heard = state ? realloc(o->heard, n * sizeof(*heard)) : NULL;
-	if (!heard)
-		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
-	o->heard = heard;
-	return 0;
-}
-
 int dart_out_reticket(struct dart_out *o, unsigned collector,
 		      const struct ticket *was, const struct ticket *t,
 		      struct fault *f)
 {
-	int rc = collector == o->n ? grow(o, f) : 0;
-
-	if (rc < 0)
-		return rc;
-	rc = state_make(o, was, t, collector, f);
-	if (rc == 0 && collector == o->n)
-		o->n++;
-	return rc;
-}
-
-void dart_out_members(struct dart_out *o, const unsigned *number, unsigned n,
-		      bool mirror)
-{
-	o->members = n;
-	o->mirror = mirror && n > 1;
-	memcpy(o->member, number, n * sizeof(number[0]));
+	return state_make(o, was, t, collector, f);
 }
 
 struct road *dart_out_road(struct dart_out *o)

@@ -64,19 +64,11 @@ bool dart_out_answer(struct dart_out *o, const struct pkt *p);
 int dart_out_accepts(const struct dart_out *o, const struct ticket *t,
 		     struct fault *f);
 
-/*
- * A collector has a new ticket, of the same tables, instead of was; PSNs go on
- * as ticket.h has it. Or (was is NULL) there is one more, whose number is the
- * next; it is written to once it is a member. Neither ticket is kept.
- */
+/* A collector has a new ticket, of the same tables, instead of was; PSNs go on
+ * as ticket.h has it. Neither ticket is kept. */
 int dart_out_reticket(struct dart_out *o, unsigned collector,
 		      const struct ticket *was, const struct ticket *t,
 		      struct fault *f);
-
-/* The collectors that are written to from now on, by their numbers: n <= 256.
- * NAKs of the others are still heard. */
-void dart_out_members(struct dart_out *o, const unsigned *number, unsigned n,
-		      bool mirror);
 
 /* The state of a collector's table, by its index; NULL: not Key-Write. */
 const struct dart_state *dart_out_state(const struct dart_out *o,

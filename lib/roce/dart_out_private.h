@@ -44,8 +44,6 @@ struct dart_out {
 	struct road *rest;
 	struct snk *sink;
 	unsigned n, tables; /* collectors, tables of each */
-	unsigned members;
-	unsigned member[FANOUT_MAX]; /* numbers of collectors */
 	unsigned ncommon;
 	unsigned ack_every;
 	bool mirror;

@@ -231,6 +231,15 @@ uint64_t roce_out_packets(const struct roce_out *o)
 	return o->packets;
 }
 
+uint32_t roce_out_psn(const struct roce_out *o, unsigned table)
+{
+	const struct pair *p = &o->pair[table];
+
+	if (!p->q.on)
+		return p->psn;
+	return p->q.met ? p->q.unused : o->t->at[table].psn;
+}
+
 struct roce_out_progress roce_out_progress(const struct roce_out *o,
 					   unsigned table)
 {

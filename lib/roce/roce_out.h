@@ -99,6 +99,8 @@ struct roce_out_progress {
 
 struct roce_out_progress roce_out_progress(const struct roce_out *o,
 					   unsigned table);
+/* The PSN that a table's next request would have. */
+uint32_t roce_out_psn(const struct roce_out *o, unsigned table);
 const struct ticket *roce_out_ticket(const struct roce_out *o);
 
 #endif
