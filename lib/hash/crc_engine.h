@@ -58,19 +58,9 @@ struct crc_ops {
 
 extern const struct crc_ops crc_table_ops;
 
-/*
- * extend() of a few words, for CPUs with PCLMULQDQ. Read one by one: what
- * frames end with was stored just before, in pieces, and a load of several of
- * them waits until they are in the cache (no store forwarding), three times as
- * long as all the rest takes.
- */
-static inline bool crc_is_words(size_t len)
-{
-	return len && len <= 48 && len % 4 == 0;
-}
-
-uint32_t crc_pclmul_words(enum crc_id id, uint32_t reg, const uint8_t *p,
-			  size_t len);
+/* That of a CPU with PCLMULQDQ. */
+uint32_t crc_pclmul_extend(enum crc_id id, uint32_t reg, const uint8_t *p,
+			   size_t len);
 
 /* The engine, or NULL if this CPU lacks it. */
 const struct crc_ops *crc_pclmul_probe(void);

@@ -15,10 +15,6 @@
 
 #define PCLMUL __attribute__((target("sse4.2,pclmul")))
 
-enum {
-	GROUP = 16, /* keys that every polynomial sees before the next keys */
-};
-
 /* Sixteen bytes from to_end[r] on shuffle the first r bytes to the end. */
 static const uint8_t to_end[32] = {
 	0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
@@ -72,7 +68,7 @@ PCLMUL static __m128i fold_bulk(__m128i acc, const struct crc_poly_data *d,
 	return fold(x[2], d->fold[2], acc);
 }
 
-/* Four bytes, and never more at once: see crc_pclmul_words(). */
+/* Four bytes, and never more at once: see extend_words(). */
 static inline int word(const uint8_t *p)
 {
 	int v;
@@ -105,8 +101,13 @@ PCLMUL static inline __m128i first_words(const uint8_t *p, size_t n, int reg)
 	}
 }
 
-PCLMUL uint32_t crc_pclmul_words(enum crc_id id, uint32_t reg, const uint8_t *p,
-				 size_t len)
+/*
+ * A few words, read one by one: what frames end with was stored just before, in
+ * pieces, and a load of several of them waits until they are in the cache (no
+ * store forwarding), three times as long as all the rest takes.
+ */
+PCLMUL static uint32_t extend_words(enum crc_id id, uint32_t reg,
+				    const uint8_t *p, size_t len)
 {
 	const struct crc_poly_data *d = &crc_data[id];
 	size_t first = (len - 4) % 16 + 4;
@@ -117,16 +118,16 @@ PCLMUL uint32_t crc_pclmul_words(enum crc_id id, uint32_t reg, const uint8_t *p,
 	return reduce(acc, d);
 }
 
-PCLMUL static uint32_t pclmul_extend(enum crc_id id, uint32_t reg,
-				     const uint8_t *p, size_t len)
+PCLMUL uint32_t crc_pclmul_extend(enum crc_id id, uint32_t reg,
+				  const uint8_t *p, size_t len)
 {
 	const struct crc_poly_data *d = &crc_data[id];
 	size_t head = len % 16;
 	uint32_t rest = head < 4 ? reg >> 8 * head : 0;
 	__m128i acc;
 
-	if (crc_is_words(len))
-		return crc_pclmul_words(id, reg, p, len);
+	if (len && len <= 48 && len % 4 == 0)
+		return extend_words(id, reg, p, len);
 	if (len < 16)
 		return crc_table_ops.extend(id, reg, p, len);
 	/* Whole blocks up to the end; what is left over comes first. */
@@ -189,22 +190,16 @@ PCLMUL static void pclmul_batch(const enum crc_id *ids, unsigned nids,
 				const uint8_t *const *keys, size_t len,
 				size_t n, uint32_t *const *out)
 {
-	for (size_t at = 0; at < n; at += GROUP) {
-		size_t m = n - at < GROUP ? n - at : GROUP;
-
-		for (unsigned i = 0; i < nids; i++) {
-			if (ids[i] == CRC_CHECKSUM)
-				for (size_t k = at; k < at + m; k++)
-					out[i][k] = crc32c(keys[k], len);
-			else
-				batch_one(&crc_data[ids[i]], keys + at, len, m,
-					  out[i] + at);
-		}
-	}
+	for (unsigned i = 0; i < nids; i++)
+		if (ids[i] == CRC_CHECKSUM)
+			for (size_t k = 0; k < n; k++)
+				out[i][k] = crc32c(keys[k], len);
+		else
+			batch_one(&crc_data[ids[i]], keys, len, n, out[i]);
 }
 
 static const struct crc_ops pclmul_ops = {
-	.extend = pclmul_extend,
+	.extend = crc_pclmul_extend,
 	.batch = pclmul_batch,
 };
 

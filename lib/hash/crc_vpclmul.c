@@ -17,6 +17,7 @@ enum {
 	GROUP = 16, /* keys per pass: four registers of four lanes */
 	BLOCKS = CRC_BATCH_LEN / 16,
 	XOR3 = 0x96, /* ternary logic: a ^ b ^ c */
+	LONG = 256,  /* bytes from which on four lanes are faster than one */
 };
 
 /* The same 16 bytes in every lane. */
@@ -60,56 +61,25 @@ VPCLMUL static uint32_t reduce_all(__m512i v, const struct crc_poly_data *d)
 	return (uint32_t)_mm_extract_epi32(_mm512_castsi512_si128(v), 2);
 }
 
-/*
- * The first n bytes at p, with the register added, shifted to the end; reads no
- * other. 4 <= n < 64.
- */
-VPCLMUL static inline __m512i load_to_end(const uint8_t *p, size_t n,
-					  uint32_t reg)
-{
-	static const uint8_t count[64] = {
-		0,  1,	2,  3,	4,  5,	6,  7,	8,  9,	10, 11, 12, 13, 14, 15,
-		16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
-		32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47,
-		48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63,
-	};
-	uint64_t first = ((uint64_t)1 << n) - 1;
-	__m512i v = _mm512_maskz_loadu_epi8(first, p);
-	__m512i from = _mm512_add_epi8(_mm512_loadu_si512(count),
-				       _mm512_set1_epi8((char)n));
-
-	v = _mm512_xor_si512(
-		v, _mm512_zextsi128_si512(_mm_cvtsi32_si128((int)reg)));
-	return _mm512_maskz_permutexvar_epi8(~(~(uint64_t)0 >> n), from, v);
-}
-
-VPCLMUL static uint32_t vpclmul_extend(enum crc_id id, uint32_t reg,
-				       const uint8_t *p, size_t len)
+/* Whole blocks in four lanes; what is left over as anything shorter. */
+VPCLMUL __attribute__((noinline)) static uint32_t
+extend_long(enum crc_id id, uint32_t reg, const uint8_t *p, size_t len)
 {
 	const struct crc_poly_data *d = &crc_data[id];
-	__m512i k = lanes(d->fold512), acc = _mm512_setzero_si512();
-	size_t head = len % 64;
+	__m512i set = _mm512_zextsi128_si512(_mm_cvtsi32_si128((int)reg));
+	__m512i acc = _mm512_xor_si512(_mm512_loadu_si512(p), set);
+	__m512i k = lanes(d->fold512);
 
-	if (crc_is_words(len))
-		return crc_pclmul_words(id, reg, p, len);
-	/* Whole blocks up to the end; what is left over comes first. */
-	if (head >= 4) {
-		acc = load_to_end(p, head, reg);
-		reg = 0;
-	} else if (head) {
-		reg = crc_table_ops.extend(id, reg, p, head);
-	}
-	if (len < 4)
-		return reg; /* never came to the first block */
-	for (p += head, len -= head; len; p += 64, len -= 64) {
-		__m512i set = _mm512_zextsi128_si512(
-			_mm_cvtsi32_si128((int)reg));
+	for (p += 64, len -= 64; len >= 64; p += 64, len -= 64)
+		acc = fold(acc, k, _mm512_loadu_si512(p));
+	return crc_pclmul_extend(id, reduce_all(acc, d), p, len);
+}
 
-		acc = fold(acc, k,
-			   _mm512_xor_si512(_mm512_loadu_si512(p), set));
-		reg = 0;
-	}
-	return reduce_all(acc, d);
+static uint32_t vpclmul_extend(enum crc_id id, uint32_t reg, const uint8_t *p,
+			       size_t len)
+{
+	return len < LONG ? crc_pclmul_extend(id, reg, p, len)
+			  : extend_long(id, reg, p, len);
 }
 
 /* Sixteen bytes at offset at of every fourth key. */

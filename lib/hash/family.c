@@ -19,14 +19,6 @@ const char *hash_family_name(enum hash_family f)
 	return names[f];
 }
 
-int hash_family_of(const char *name)
-{
-	for (int f = 0; f < HASH_FAMILIES; f++)
-		if (!strcmp(name, names[f]))
-			return f;
-	return -1;
-}
-
 /* CRC-32 of the key's bytes, last one first. The sum may go on. */
 static uint32_t crc_reversed(const uint8_t *key, size_t len)
 {

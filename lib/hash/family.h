@@ -28,9 +28,8 @@ enum {
 	HASH_HOPS = 8,	 /* hops a chunk can have */
 };
 
-/* Name <-> value: "dta1", "dta0". hash_family_of returns -1 for other names. */
+/* "dta1", "dta0". */
 const char *hash_family_name(enum hash_family f);
-int hash_family_of(const char *name);
 
 uint32_t hash_slot(enum hash_family f, unsigned copy, const uint8_t *key,
 		   size_t len);
