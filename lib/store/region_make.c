@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
@@ -444,56 +443,13 @@ int region_create(struct region **out, const char *name, const struct layout *l,
 	return rc;
 }
 
-/* What differs first, in words; NULL: nothing. Fields of no layout follow from
- * the others. */
-static const char *table_differs(const struct table *a, const struct table *b,
-				 char text[96])
-{
-/* clang-format off */
-#define FIELD(word, member) \
-	{ word, offsetof(struct table, member), sizeof(a->member) }
-	/* clang-format on */
-	static const struct {
-		const char *word;
-		size_t at, len;
-	} fields[] = {
-		FIELD("kind", kind),	       FIELD("id", id),
-		FIELD("slots", units),	       FIELD("lists", lists),
-		FIELD("value", value_len),     FIELD("key", key_type),
-		FIELD("key", key_len),	       FIELD("stride", stride),
-		FIELD("copies", copies),       FIELD("hash", hash),
-		FIELD("hops", hops),	       FIELD("values", value_min),
-		FIELD("values", value_max),    FIELD("values", values),
-		FIELD("cache", cache_rows),    FIELD("batch", batch),
-		FIELD("flush", flush_ms),      FIELD("sequence", sequence),
-		FIELD("immediate", immediate), FIELD("qp", qp),
-		FIELD("protocol", protocol),   FIELD("show", show),
-	};
-#undef FIELD
-
-	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
-		const uint8_t *x = (const uint8_t *)a + fields[i].at;
-		const uint8_t *y = (const uint8_t *)b + fields[i].at;
-		uint64_t has = 0, wants = 0;
-
-		if (!memcmp(x, y, fields[i].len))
-			continue;
-		if (fields[i].len > sizeof(has))
-			return fields[i].word;
-		memcpy(&has, x, fields[i].len);
-		memcpy(&wants, y, fields[i].len);
-		snprintf(text, 96, "%s is %" PRIu64 ", not %" PRIu64,
-			 fields[i].word, has, wants);
-		return text;
-	}
-	return NULL;
-}
-
 /* Whether a region is what would be made. 0, -EEXIST or other faults. */
 static int compare(const struct region *r, const struct layout *l,
 		   const struct region_options *o, struct fault *f)
 {
 	static const char cure[] = "remove the region, or change the layout";
+	struct region_header want;
+	int rc;
 
 	if (o->epochs && o->epochs != r->h.epochs)
 		return fault_set(f, -EEXIST, "has %u epochs, not %u",
@@ -501,22 +457,19 @@ static int compare(const struct region *r, const struct layout *l,
 	if (l->n != r->h.tables)
 		return fault_set(f, -EEXIST, "has %u tables, the layout %u: %s",
 				 r->h.tables, l->n, cure);
+	rc = plan(&want, l, r->h.epochs, f);
+	if (rc < 0)
+		return rc;
 	for (unsigned i = 0; i < l->n; i++) {
 		const struct table *t = &r->h.table[i];
-		char text[96];
-		const char *what = table_differs(t, &l->table[i], text);
 
-		if (strcmp(t->name, l->table[i].name) != 0)
-			what = "the layout has another in its place";
-		else if (!what && t->values &&
-			 memcmp(r->map + t->values_at, l->values[i],
-				t->values * sizeof(uint32_t)) != 0)
-			what = "values";
-		if (what)
+		if (memcmp(t, &want.table[i], sizeof(*t)) != 0 ||
+		    (t->values && memcmp(r->map + t->values_at, l->values[i],
+					 t->values * sizeof(uint32_t)) != 0))
 			return fault_set(f, -EEXIST,
-					 "is not as the layout says: table %s: "
-					 "%s: %s",
-					 t->name, what, cure);
+					 "table %s is not as the layout says: "
+					 "%s",
+					 t->name, cure);
 	}
 	return 0;
 }

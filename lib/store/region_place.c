@@ -21,18 +21,13 @@
 static const char shm[] = "/dev/shm";
 
 enum {
-	MOUNTS_MAX = 16,
 	SAMPLES = 64, /* huge pages looked at, to tell what a region has */
 };
 
+/* A hugetlbfs. */
 struct mount {
-	char *dir;
+	char dir[256];
 	uint64_t page, free; /* bytes */
-};
-
-struct mounts {
-	unsigned n;
-	struct mount at[MOUNTS_MAX];
 };
 
 static uint64_t read_number(const char *path)
@@ -71,37 +66,30 @@ static uint64_t huge_free(uint64_t page, const struct statfs *s)
 	return pool * page;
 }
 
-static void mounts_fini(struct mounts *m)
-{
-	for (unsigned i = 0; i < m->n; i++)
-		free(m->at[i].dir);
-	m->n = 0;
-}
-
-static void mounts_read(struct mounts *m)
+/* The hugetlbfs that regions of a plain name are on: the first one. */
+static bool find_mount(struct mount *out)
 {
 	FILE *in = setmntent("/proc/mounts", "re");
 	struct mntent entry;
 	char text[4096];
+	bool found = false;
 
-	m->n = 0;
-	while (in && m->n < MOUNTS_MAX &&
-	       getmntent_r(in, &entry, text, sizeof(text))) {
-		struct mount *at = &m->at[m->n];
+	while (in && !found && getmntent_r(in, &entry, text, sizeof(text))) {
 		struct statfs s;
 
 		if (strcmp(entry.mnt_type, "hugetlbfs") != 0 ||
+		    strlen(entry.mnt_dir) >= sizeof(out->dir) ||
 		    statfs(entry.mnt_dir, &s) < 0 || s.f_bsize <= 0 ||
 		    access(entry.mnt_dir, R_OK | X_OK) < 0)
 			continue;
-		at->page = (uint64_t)s.f_bsize;
-		at->free = huge_free(at->page, &s);
-		at->dir = strdup(entry.mnt_dir);
-		if (at->dir)
-			m->n++;
+		found = true;
+		memcpy(out->dir, entry.mnt_dir, strlen(entry.mnt_dir) + 1);
+		out->page = (uint64_t)s.f_bsize;
+		out->free = huge_free(out->page, &s);
 	}
 	if (in)
 		endmntent(in);
+	return found;
 }
 
 /* "/fabric" and "fabric" are names; anything with a further slash is a path. */
@@ -153,25 +141,21 @@ static uint64_t huge_of_path(const char *path)
 int region_find(struct region_place *out, const char *name, struct fault *f)
 {
 	int plain = check_name(name, f);
-	struct mounts m;
-	int rc;
+	struct mount m;
 
 	if (plain < 0)
 		return plain;
 	if (!plain)
 		return place(out, NULL, name, huge_of_path(name));
 	name = plain_name(name);
-	mounts_read(&m);
-	rc = -ENOENT;
-	for (unsigned i = 0; i < m.n && rc == -ENOENT; i++) {
-		rc = place(out, m.at[i].dir, name, m.at[i].page);
-		if (!rc && access(out->path, F_OK) < 0) {
-			free(out->path);
-			rc = -ENOENT;
-		}
+	if (find_mount(&m)) {
+		int rc = place(out, m.dir, name, m.page);
+
+		if (rc < 0 || !access(out->path, F_OK))
+			return rc;
+		free(out->path);
 	}
-	mounts_fini(&m);
-	return rc == -ENOENT ? place(out, shm, name, 0) : rc;
+	return place(out, shm, name, 0);
 }
 
 /* Whether a file begins as a region does, or we may not read it and it is large
@@ -215,57 +199,29 @@ static void list_dir(const char *dir, region_each *each, void *ctx)
 
 void region_list(region_each *each, void *ctx)
 {
-	struct mounts m;
+	struct mount m;
 
 	list_dir(shm, each, ctx);
-	mounts_read(&m);
-	for (unsigned i = 0; i < m.n; i++)
-		list_dir(m.at[i].dir, each, ctx);
-	mounts_fini(&m);
-}
-
-/* The mount with the largest pages that are not larger than the region. */
-static const struct mount *best_mount(const struct mounts *m, uint64_t size)
-{
-	const struct mount *best = NULL;
-
-	for (unsigned i = 0; i < m->n; i++) {
-		const struct mount *at = &m->at[i];
-
-		if (at->page <= size && at->free >= size + at->page &&
-		    !access(at->dir, W_OK) && (!best || at->page > best->page))
-			best = at;
-	}
-	return best;
+	if (find_mount(&m))
+		list_dir(m.dir, each, ctx);
 }
 
 int region_choose(struct region_place *out, const char *name, uint64_t size,
 		  enum region_pages pages, struct fault *f)
 {
-	int plain = check_name(name, f);
-	const struct mount *best;
-	struct mounts m;
-	int rc;
+	/* A name is one region, whichever place has it. */
+	int rc = region_find(out, name, f);
+	struct mount m;
 
-	if (plain < 0)
-		return plain;
-	if (!plain)
-		return place(out, NULL, name, huge_of_path(name));
-	/* A name is one region, whichever mount has it. */
-	rc = region_find(out, name, f);
-	if (rc < 0 || !access(out->path, F_OK))
-		return rc < 0 ? rc
-			      : fault_set(f, -EEXIST, REGION_EXISTS, out->path);
-	if (pages == REGION_PAGES_SMALL)
+	if (rc < 0 || !plain_name(name))
+		return rc;
+	if (!access(out->path, F_OK))
+		return fault_set(f, -EEXIST, REGION_EXISTS, out->path);
+	if (pages == REGION_PAGES_SMALL || !find_mount(&m) || m.page > size ||
+	    m.free < size + m.page || access(m.dir, W_OK) < 0)
 		return 0;
-	mounts_read(&m);
-	best = best_mount(&m, size);
-	if (best) {
-		free(out->path);
-		rc = place(out, best->dir, plain_name(name), best->page);
-	}
-	mounts_fini(&m);
-	return rc;
+	free(out->path);
+	return place(out, m.dir, plain_name(name), m.page);
 }
 
 static int no_room(uint64_t size, uint64_t there, const char *where,

@@ -598,7 +598,7 @@ stalled() { # program argument...
 	sed -i s/7/9/ l.ini
 	run -1 --separate-stderr dta-collect --create --if-absent --layout l.ini \
 		--region "$NAME" -e 2
-	[[ $stderr == *"$NAME: is not as the layout says: table a: values is 7, not 9: "* ]]
+	[[ $stderr == *"$NAME: table a is not as the layout says: "* ]]
 	run -2 dta-collect --if-absent --region "$NAME"
 }
 
