@@ -190,11 +190,6 @@ $(UNITS) $(BENCHES) $(AIDS): $B/%: $B/%.o $B/libdta.a
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-# It looks at the clock where workers wait for their turns.
-
-# It is without memory at times.
-$B/tests/unit/test_collect_round: LDFLAGS += -Wl,--wrap=realloc
-
 # It counts looks at the clock.
 $B/tests/unit/test_local: LDFLAGS += -Wl,--wrap=clock_gettime
 

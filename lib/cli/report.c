@@ -9,7 +9,7 @@
 #include "cli/cli.h"
 #include "cli/private.h"
 #include "cli/tty.h"
-#include "team/team.h"
+#include "threads/threads.h"
 
 atomic_int cli_stop, cli_report, cli_hangup;
 
@@ -79,7 +79,7 @@ static void on_stop(int sig)
 	(void)sig;
 	if (cli_stop < 2)
 		cli_stop++;
-	team_wake();
+	threads_wake();
 }
 
 static void on_report(int sig)
@@ -126,8 +126,9 @@ void cli_signals(void)
 		int sig;
 		void (*handler)(int);
 	} table[] = {
-		{SIGINT, on_stop}, {SIGTERM, on_stop},	 {SIGUSR1, on_report},
-		{SIGBUS, on_bus},  {TEAM_WAKE, on_wake},
+		{SIGINT, on_stop},	 {SIGTERM, on_stop},
+		{SIGUSR1, on_report},	 {SIGBUS, on_bus},
+		{THREADS_WAKE, on_wake},
 	};
 	struct sigaction was;
 

@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "base/process.h"
 #include "base/text.h"
-#include "team/fence.h"
+#include "base/fence.h"
 
 static const char ledger_magic[8] = {'D', 'T', 'A', 'L', 'E', 'D', 'G', '\n'};
 

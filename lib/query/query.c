@@ -13,7 +13,7 @@
 #include "base/zero.h"
 #include "hash/crc.h"
 #include "store/prefetch.h"
-#include "team/fence.h"
+#include "base/fence.h"
 #include "wire/key.h"
 
 enum {

@@ -20,7 +20,7 @@
 #include "base/process.h"
 #include "hash/crc.h"
 #include "store/region_file.h"
-#include "team/fence.h"
+#include "base/fence.h"
 
 struct region *region_new(void)
 {

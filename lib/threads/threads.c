@@ -14,8 +14,8 @@
 #include <immintrin.h>
 #endif
 
-#include "team/fence.h"
-#include "team/team.h"
+#include "base/fence.h"
+#include "threads/team.h"
 
 enum {
 	FAR_LINE = 128,	   /* bytes that move together: two cache lines */
@@ -28,8 +28,6 @@ enum {
 	YIELDS = 64,
 	SPINS_BETWEEN = 32,
 };
-
-_Static_assert((int)THREADS_MAX == (int)TEAM_MAX, "workers");
 
 struct block {
 	uint64_t head; /* words, and whether it is the batch's last */

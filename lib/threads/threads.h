@@ -30,6 +30,7 @@
 #ifndef THREADS_THREADS_H
 #define THREADS_THREADS_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -40,6 +41,7 @@ enum {
 	THREADS_MAX = 64,   /* workers */
 	THREADS_ROUNDS = 3, /* of a batch, at most */
 	THREADS_PLACES = 2, /* batches that a worker has under way */
+	THREADS_WAKE = SIGURG,
 	THREADS_BLOCK = 1024,
 	/* A message at most, in words of 8 bytes. */
 	THREADS_WORDS = THREADS_BLOCK / 8 - 1,
@@ -99,8 +101,12 @@ void threads_rest(struct threads *t);
 /* Rests, and ends the threads. NULL is fine. */
 void threads_close(struct threads *t);
 
-/* Interrupts the system calls in which workers wait, by SIGURG, for which there
- * is a handler then: for a handler of a signal that ends them. */
+/*
+ * Interrupts the system calls in which workers wait, by THREADS_WAKE, for which
+ * there is a handler then: for a handler of a signal that ends them. Signals go
+ * to worker 0 alone, but for those that a worker causes itself: SIGPIPE,
+ * SIGBUS.
+ */
 void threads_wake(void);
 
 /* What a worker sends to one owner. Private, but for threads_send(). */

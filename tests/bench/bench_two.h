@@ -6,49 +6,56 @@
 #ifndef TESTS_BENCH_BENCH_TWO_H
 #define TESTS_BENCH_BENCH_TWO_H
 
+#include <pthread.h>
+#include <sched.h>
+
 #include "bench.h"
-#include "team/team.h"
-#include "team/turn.h"
 
 enum {
 	LINE_TRIPS = 20000, /* of a round */
 };
 
-/* Worker 0 has the even numbers, worker 1 the odd ones. */
-static inline void bench_line_pass(struct turn *t, uint32_t number)
+/* It is one side's at even numbers, the other's at odd ones. */
+struct bench_line {
+	uint32_t now;
+} __attribute__((aligned(128)));
+
+/* Awake, but where the other one may want this core. */
+static inline void bench_line_pass(struct bench_line *l, uint32_t number)
 {
-	turn_wait(t, number);
-	turn_pass(t);
+	for (unsigned i = 0;
+	     __atomic_load_n(&l->now, __ATOMIC_ACQUIRE) != number; i++)
+		if (i > 1000)
+			sched_yield();
+	__atomic_store_n(&l->now, number + 1, __ATOMIC_RELEASE);
 }
 
-static inline void bench_line_run(void *ctx, unsigned worker)
+static inline void *bench_line_run(void *line)
 {
 	for (uint32_t i = 0; i <= BENCH_ROUNDS * LINE_TRIPS; i++)
-		bench_line_pass(ctx, 2 * i + worker);
+		bench_line_pass(line, 2 * i + 1);
+	return NULL;
 }
 
-/* A row: a turn is handed to the other core and comes back, with the cache line
- * that it is. */
+/* A row: a number is handed to the other core and comes back, with the cache
+ * line that it is. */
 static inline void bench_line(void)
 {
 	double took[BENCH_ROUNDS], began, one;
-	struct turn turn;
-	struct team *c;
+	struct bench_line line = {0};
+	pthread_t other;
 	uint32_t at = 2;
 
-	turn_init(&turn);
-	if (team_start(&c, 2, bench_line_run, &turn))
+	if (pthread_create(&other, NULL, bench_line_run, &line))
 		bench_die("no thread");
-	bench_line_pass(&turn, 0);
+	bench_line_pass(&line, 0);
 	for (int r = 0; r < BENCH_ROUNDS; r++) {
-		turn_wait(&turn, at); /* the other one is there */
 		began = bench_now();
 		for (int i = 0; i < LINE_TRIPS; i++, at += 2)
-			bench_line_pass(&turn, at);
-		turn_wait(&turn, at);
+			bench_line_pass(&line, at);
 		took[r] = (bench_now() - began) / LINE_TRIPS;
 	}
-	team_join(c);
+	pthread_join(other, NULL);
 	one = bench_median(took, BENCH_ROUNDS);
 	printf("{\"path\":\"Two cores: a line there and back\",\"rate_mps\":"
 	       "%.3f,\"limit_mps\":null,\"ratio\":null,\"line_ns\":%.1f}\n",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "team/team.h"
+#include "threads/team.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -16,7 +16,7 @@ struct worker {
 };
 
 /* Of all workers that run, by place; 0: nobody's. For signal handlers. */
-static _Atomic pid_t running[TEAM_MAX];
+static _Atomic pid_t running[THREADS_MAX];
 
 struct team {
 	team_run *run;
@@ -25,7 +25,7 @@ struct team {
 	/* Held while they are started: who is not to run after all ends. */
 	pthread_mutex_t gate;
 	int rc;
-	struct worker worker[TEAM_MAX];
+	struct worker worker[THREADS_MAX];
 };
 
 static void *work(void *arg)
@@ -41,22 +41,22 @@ static void *work(void *arg)
 	pthread_mutex_unlock(&c->gate);
 	if (rc)
 		return NULL;
-	while (at < TEAM_MAX &&
+	while (at < THREADS_MAX &&
 	       !atomic_compare_exchange_strong(&running[at], &nobody, own))
 		nobody = 0, at++;
 	c->run(c->ctx, w->number);
-	if (at < TEAM_MAX)
+	if (at < THREADS_MAX)
 		running[at] = 0;
 	return NULL;
 }
 
-void team_wake(void)
+void threads_wake(void)
 {
 	int before = errno;
 
-	for (unsigned i = 0; i < TEAM_MAX; i++)
+	for (unsigned i = 0; i < THREADS_MAX; i++)
 		if (running[i])
-			syscall(SYS_tgkill, getpid(), running[i], TEAM_WAKE);
+			syscall(SYS_tgkill, getpid(), running[i], THREADS_WAKE);
 	errno = before;
 }
 
@@ -64,7 +64,7 @@ void team_wake(void)
 static void mask(sigset_t *set)
 {
 	sigfillset(set);
-	sigdelset(set, TEAM_WAKE);
+	sigdelset(set, THREADS_WAKE);
 	sigdelset(set, SIGPIPE);
 	sigdelset(set, SIGBUS);
 }
@@ -94,7 +94,7 @@ int team_start(struct team **out, unsigned n, team_run *run, void *ctx)
 	mask(&own);
 	pthread_sigmask(SIG_SETMASK, &own, &before);
 	pthread_mutex_lock(&c->gate);
-	start(c, n < TEAM_MAX ? n : TEAM_MAX);
+	start(c, n < THREADS_MAX ? n : THREADS_MAX);
 	rc = c->rc;
 	pthread_mutex_unlock(&c->gate);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -9,8 +9,8 @@
  * is in order with all before and behind it, and it hides no race, since it
  * says nothing of other threads.
  */
-#ifndef TEAM_FENCE_H
-#define TEAM_FENCE_H
+#ifndef BASE_FENCE_H
+#define BASE_FENCE_H
 
 static inline void fence(int order)
 {
