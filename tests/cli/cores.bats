@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# dta-translate -j: on any number of cores the same memory, ledger, packets, NACKs
-# and keys as on one.
+# dta-translate -j: on any number of cores the same memory as on one, the same of
+# reports in the ledger, NACKs and keys.
 
 load ../helpers
 load ../wire
@@ -18,6 +18,11 @@ teardown() {
 	remove_regions "$NAME"
 }
 
+# When lists are written hangs on the batches, and so do these.
+of_reports() {
+	grep -vE '"(ops|bytes|batches|partial_batches)"' "$1"
+}
+
 # on_all LAYOUT OPTION...: into a region each of 1 to 4 cores, all alike.
 on_all() {
 	local layout=$1 j
@@ -27,7 +32,7 @@ on_all() {
 	for j in 1 2 3 4; do
 		dta-translate "$@" --region "$NAME-$j" -j "$j" -o ndjson 2>ledger.$j
 		same_memory "$NAME-1" "$NAME-$j"
-		diff ledger.1 ledger.$j
+		diff <(of_reports ledger.1) <(of_reports ledger.$j)
 	done
 	balances ledger.4
 	[ "$(counter ledger.4 stored)" -gt 0 ]
@@ -90,7 +95,7 @@ nacks_of() {
 			-T flows:sequence=strict --nacks nacks.$j \
 			--key-log keys.$j -o ndjson 2>ledger.$j
 		same_memory "$NAME-1" "$NAME-$j"
-		diff ledger.1 ledger.$j
+		diff <(of_reports ledger.1) <(of_reports ledger.$j)
 		diff <(nacks_of nacks.1) <(nacks_of nacks.$j)
 		cmp keys.1 keys.$j
 	done
@@ -297,13 +302,15 @@ catches() {
 	local pid
 
 	make_regions "$EXAMPLES/int-postcard.ini" 1 3
-	dta-gen int-postcard --count 20000 -q -w reports.pcap
+	# So few flows that none are for one chunk: hops of a path come by several
+	# rings, and flows may overtake each other.
+	dta-gen int-postcard --flows 200 --count 20000 -q -w reports.pcap
 	dta-translate -q -r reports.pcap --region "$NAME-1"
 	wire_up t0:g0
 	bg ip netns exec "$WIRE" timeout --foreground 60 \
 		dta-translate -i t0 --no-xdp -j 3 --region "$NAME-3" -o ndjson
 	wait_for grep -q "AF_PACKET, 3 rings" bg.log
-	on_wire dta-gen int-postcard --count 20000 --rate 100000 -q -i g0 \
+	on_wire dta-gen int-postcard --flows 200 --count 20000 --rate 100000 -q -i g0 \
 		--no-xdp --to-mac 02:00:00:00:00:02
 	kill -USR1 "$(pgrep -P "${BG_PIDS[0]}")"
 	wait_for balances bg.log 20000
