@@ -84,8 +84,8 @@ static int pass(struct hop_run *r, const struct way *w, const struct pkt *pkts,
 		int n)
 {
 	struct label_transit t = {
-		.in = (uint16_t)r->o.port[w->from],
-		.out = (uint16_t)r->o.port[w->to],
+		.in = w->from + 1,
+		.out = w->to + 1,
 		.from_edge = r->o.edge >> w->from & 1,
 		.to_edge = r->o.edge >> w->to & 1,
 	};
@@ -215,9 +215,7 @@ static size_t mtu_of(const struct hop_options *o)
 	const char *name[HOP_SIDES] = {o->live.name, o->to};
 	size_t mtu = 0;
 
-	if (o->mtu || !o->live.name)
-		return o->mtu;
-	for (int i = 0; i < HOP_SIDES; i++) {
+	for (int i = 0; o->live.name && i < HOP_SIDES; i++) {
 		size_t its = o->edge >> i & 1 ? 0 : live_mtu(name[i]);
 
 		if (its && (!mtu || its < mtu))
@@ -239,8 +237,8 @@ static void check_mtu(const struct hop_options *o)
 		if (o->edge == 1u << i && o->hop.mtu < outside + most)
 			cli_warn("%s: packets of up to %zu bytes come from "
 				 "%s, and an MTU of %zu has no room for labels "
-				 "of these: %zu has, or --mtu, on all links "
-				 "between devices",
+				 "of these: %zu has, on all links between "
+				 "devices",
 				 name[!i], outside, name[i], o->hop.mtu,
 				 outside + most);
 	}

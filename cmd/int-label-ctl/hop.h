@@ -9,7 +9,8 @@
 #include "cli/live.h"
 #include "label/hop.h"
 
-/* Its two sides: packets come in at one and leave at the other. */
+/* Its two sides: packets come in at one and leave at the other. Its ports are
+ * numbered so, from 1. */
 enum hop_side {
 	HOP_IN,
 	HOP_OUT,
@@ -22,9 +23,8 @@ struct hop_options {
 	const char *to;
 	struct label_hop_options hop;
 	struct label_router router[LABEL_ROUTERS_MAX];
-	uint64_t device, interval_ns, rest_ns, mtu;
-	bool has_device, has_rest;
-	uint64_t port[HOP_SIDES];
+	uint64_t interval_ns, rest_ns;
+	bool has_device;
 	unsigned edge; /* 1 << enum hop_side: a host is there */
 	const char *export, *collector, *control;
 	enum row_format format;

@@ -8,7 +8,6 @@
 #include "base/rng.h"
 #include "base/text.h"
 #include "cli/cli.h"
-#include "format.h"
 #include "hop.h"
 #include "policy.h"
 
@@ -63,10 +62,6 @@ static const struct cli_option options[] = {
 	 AT(to), .needs = "-i"},
 	{'d', "device", "N", "its number, by which its labels are known",
 	 CLI_CALL, .read = read_device},
-	{0, "in-port", "N", "number of its port at -r or -i (1)", CLI_U64,
-	 AT(port[HOP_IN]), .max = 65535},
-	{0, "out-port", "N", "number of its port at -w or --to (2)", CLI_U64,
-	 AT(port[HOP_OUT]), .max = 65535},
 	{0, "edge", "SIDE",
 	 "where hosts are: in, out, both or none (default): labels end there",
 	 CLI_WORD, AT(edge), .words = edges},
@@ -74,9 +69,6 @@ static const struct cli_option options[] = {
 	 "own addresses of routers next to it: packets to them have no labels",
 	 CLI_CALL, .read = read_routers},
 	POLICY_OPTIONS(struct hop_options, hop.policy, interval_ns, rest_ns),
-	{0, "mtu", "BYTES",
-	 "leave IP packets no longer than that (the interface's)", CLI_SIZE,
-	 AT(mtu), .min = 68, .max = 65535},
 	{0, "no-df", NULL,
 	 "label packets of IPv4 that a router may cut up, too", CLI_FLAG,
 	 AT(hop.no_df)},
@@ -87,7 +79,8 @@ static const struct cli_option options[] = {
 	{0, "control", "PATH",
 	 "obey lines from a file, a FIFO, stdin (-), or a socket made there",
 	 CLI_STR, AT(control)},
-	FORMAT_OPTIONS(struct hop_options, hop.format),
+	{0, "protocol", "N", "IP protocol of packets with labels (253)",
+	 CLI_U64, AT(hop.format.protocol), .min = 1, .max = 255},
 	{0, "seed", "N", "of chance (another each time)", CLI_U64,
 	 AT(hop.seed)},
 	CLI_LIMIT_OPTIONS(struct hop_options),
@@ -138,8 +131,6 @@ static void check_use(const struct hop_options *o)
 			  "--%s: no labels end here: say --edge, where hosts "
 			  "are",
 			  o->export ? "export" : "collector");
-	if (cli_text(&hop_cli, "--export-port") && !o->collector)
-		cli_usage(&hop_cli, "--export-port needs --collector");
 }
 
 void hop_options_read(struct hop_options *o, int argc, char **argv)
@@ -151,7 +142,6 @@ void hop_options_read(struct hop_options *o, int argc, char **argv)
 			.format = label_format_default,
 			.seed = rng_seed()},
 		.interval_ns = POLICY_INTERVAL_NS,
-		.port = {1, 2},
 	};
 	n = cli_read(&hop_cli, o, argc, argv);
 	if (n < argc)
@@ -160,10 +150,6 @@ void hop_options_read(struct hop_options *o, int argc, char **argv)
 	if (!o->has_device)
 		cli_usage(&hop_cli, "which --device is it?");
 	check_use(o);
-	if (o->port[HOP_IN] == o->port[HOP_OUT])
-		cli_refuse("--out-port: %ju is --in-port, too",
-			   (uintmax_t)o->port[HOP_OUT]);
-	policy_set(&hop_cli, &o->hop.policy, o->hop.format.max_hop,
-		   o->interval_ns, o->rest_ns);
+	policy_set(&hop_cli, &o->hop.policy, o->interval_ns, o->rest_ns);
 	o->live.format = o->format;
 }

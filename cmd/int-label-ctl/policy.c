@@ -2,6 +2,7 @@
 #include "policy.h"
 
 #include "cli/cli.h"
+#include "wire/label.h"
 
 const struct label_policy policy_default = {.kind = LABEL_BASE_A};
 
@@ -14,7 +15,7 @@ int policy_read_f(void *opts, const char *text, struct fault *why)
 	return label_policy_f(&chosen, text, why);
 }
 
-void policy_set(const struct cli *c, struct label_policy *p, uint8_t max_hop,
+void policy_set(const struct cli *c, struct label_policy *p,
 		uint64_t interval_ns, uint64_t rest_ns)
 {
 	static const char *const of_b[] = {"--chance", "--rest"};
@@ -27,7 +28,7 @@ void policy_set(const struct cli *c, struct label_policy *p, uint8_t max_hop,
 		cli_refuse("--rest: it is longer than the labelling interval");
 	*p = chosen;
 	p->kind = kind;
-	p->max_hop = max_hop;
+	p->max_hop = LABEL_MAX_HOP;
 	p->interval_us = interval_ns / 1000;
 	p->rest_us = rest_ns / 1000;
 }

@@ -30,7 +30,7 @@ int policy_read_f(void *opts, const char *text, struct fault *why);
 
 /* Completes the policy when all is read; exits if the rest is too long, or what
  * is Base B's is said of A. */
-void policy_set(const struct cli *c, struct label_policy *p, uint8_t max_hop,
+void policy_set(const struct cli *c, struct label_policy *p,
 		uint64_t interval_ns, uint64_t rest_ns);
 
 #endif

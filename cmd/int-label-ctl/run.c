@@ -13,6 +13,8 @@
 #include "label/state.h"
 #include "run.h"
 
+#define STATE_EVERY_NS UINT64_C(10000000000)
+
 struct run {
 	struct run_options o;
 	struct label_control *c;
@@ -65,7 +67,7 @@ static void save(struct run *r)
 	if (rc && !r->save_failed)
 		cli_warn("--state: %s", f.text);
 	r->save_failed = rc;
-	r->save_ns = clock_coarse_ns() + r->o.state_ns;
+	r->save_ns = clock_coarse_ns() + STATE_EVERY_NS;
 }
 
 static void check_state(const struct run *r)
@@ -101,7 +103,7 @@ static void load(struct run *r)
 		cli_fail("--state: %s", f.text);
 	if (!r->o.live.user)
 		check_state(r);
-	r->save_ns = clock_coarse_ns() + r->o.state_ns;
+	r->save_ns = clock_coarse_ns() + STATE_EVERY_NS;
 }
 
 /* A capture's time, or a pipe's, is that of its packets, however long their

@@ -18,13 +18,10 @@ struct run_options {
 	struct cli_live live;
 	unsigned rows; /* a set, 1 << enum label_rows_kind */
 	struct label_control_options control;
-	bool no_pro;
-	uint64_t skew_ns, s_max, expected;
 	struct label_range device[RANGES_MAX];
 	const char *export[DATABASES_MAX];
 	unsigned n_exports;
 	const char *state;
-	uint64_t state_ns; /* how often it is saved */
 	struct browse_options top;
 	unsigned commands; /* 1 + enum label_command_form; 0: not said */
 	struct orders_options orders;

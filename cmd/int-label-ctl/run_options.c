@@ -5,11 +5,8 @@
 
 #include "base/text.h"
 #include "cli/cli.h"
-#include "format.h"
 #include "label/policy.h"
 #include "run.h"
-
-#define STATE_EVERY_NS UINT64_C(10000000000)
 
 #define AT(field) CLI_AT(struct run_options, field)
 
@@ -93,29 +90,13 @@ static const struct cli_option options[] = {
 	 AT(control.interval_ns), .min = 1000},
 	{'t', "label", "TIME", "labelling interval of the switches (50ms)",
 	 CLI_TIME, AT(control.t_ns), .min = 1000},
-	{'k', "patience", "N",
-	 "a port is silent after so many labelling intervals (2)", CLI_F64,
-	 AT(control.k), .low = 0.1, .high = 1e6},
-	{0, "no-pro", NULL, "leave S of the ports alone", CLI_FLAG, AT(no_pro)},
-	{0, "s-max", "N", "raise S of a port no further (6)", CLI_U64,
-	 AT(control.s_max), .min = 1, .max = LABEL_S_MAX},
 	{0, "ports", "N", "ports that carry traffic (those known)", CLI_SIZE,
 	 AT(control.expected), .min = 1, .max = UINT32_MAX},
-	{0, "ports-max", "N", "ports there is room for (1Mi)", CLI_SIZE,
-	 AT(control.db.ports_max), .min = 1, .max = LABEL_PORTS_MOST},
 	{0, "forget", "TIME",
 	 "forget a port that has been silent so long (24h); 0: never", CLI_TIME,
 	 AT(control.forget_ns)},
-	{0, "forget-once", "TIME",
-	 "the same of one that had a single label (10m); 0: never", CLI_TIME,
-	 AT(control.forget_once_ns)},
-	{0, "flows", "N", "specific flows whose way is kept (4096)", CLI_SIZE,
-	 AT(control.flows), .min = 1, .max = 1 << 24},
 	{'D', "devices", "LIST", "labels of these devices only: 1-20,40",
 	 CLI_CALL, .read = read_devices},
-	{0, "skew", "TIME",
-	 "a label time that is further off is odd, or a reboot (10s)", CLI_TIME,
-	 AT(skew_ns), .min = 1000},
 	BROWSE_OPTIONS(struct run_options, top,
 		       "look on: ports, silent, links or paths; live on a "
 		       "terminal",
@@ -126,8 +107,6 @@ static const struct cli_option options[] = {
 	 CLI_CALL, .read = add_export},
 	{0, "state", "FILE", "begin with these ports, and save them there",
 	 CLI_STR, AT(state)},
-	{0, "state-every", "TIME", "save them so often (10s), and at the end",
-	 CLI_TIME, AT(state_ns), .min = 1000000, .needs = "--state"},
 	{0, "commands", "FORM",
 	 "what was decided as lines for a switch: bmv2 (default) or prototype; "
 	 "on stdout those of one device",
@@ -138,7 +117,11 @@ static const struct cli_option options[] = {
 	{0, "send", "PATH",
 	 "lines as datagrams to a socket, {device} in its path", CLI_STR,
 	 AT(orders.send)},
-	FORMAT_OPTIONS(struct run_options, control.format),
+	{0, "protocol", "N", "IP protocol of packets with labels (253)",
+	 CLI_U64, AT(control.format.protocol), .min = 1, .max = 255},
+	{0, "export-port", "PORT",
+	 "UDP port of exported labels (54322; 0: none)", CLI_U64,
+	 AT(control.format.export_port), .max = 65535},
 	CLI_LIMIT_OPTIONS(struct run_options),
 	CLI_STATS_OPTION(struct run_options, live, "-r|-i"),
 	CLI_SOCKET_OPTIONS(struct run_options),
@@ -152,13 +135,9 @@ static const struct cli_option options[] = {
 static const struct cli_group groups[] = {
 	{"-r -i", .ask = "where are the packets?"},
 	CLI_SOCKET_GROUP,
-	{"--no-pro --s-max"},
 	{"--top --rows", .why = "the table has stdout"},
 	{"--top --stats"},
 	{"--exec --send"},
-	{"--no-pro --commands", .why = "there is nothing to be told"},
-	{"--no-pro --exec", .why = "there is nothing to be told"},
-	{"--no-pro --send", .why = "there is nothing to be told"},
 	{0},
 };
 
@@ -202,7 +181,6 @@ void run_options_read(struct run_options *o, int argc, char **argv)
 	int n;
 
 	label_control_defaults(&o->control);
-	o->state_ns = STATE_EVERY_NS;
 	n = cli_read(&run_cli, o, argc, argv);
 	if (n < argc && !o->live.name)
 		cli_usage(&run_cli, "'%s': no such argument", argv[n]);
@@ -224,7 +202,8 @@ void run_options_read(struct run_options *o, int argc, char **argv)
 	check_stdout(o);
 	o->orders.form = (enum label_command_form)(o->commands ? o->commands - 1
 							       : 0);
-	o->control.pro = !o->no_pro;
-	o->control.db.skew_us = o->skew_ns / 1000;
+	/* Of a single label, not later than the others. */
+	if (o->control.forget_ns < o->control.forget_once_ns)
+		o->control.forget_once_ns = o->control.forget_ns;
 	o->live.format = o->format;
 }

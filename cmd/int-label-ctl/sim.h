@@ -15,10 +15,10 @@ enum {
 struct sim_options {
 	struct netsim_options net;
 	const char *routes, *out;
-	uint64_t arity, rate, link_bps, queue, mtu, senders, flows, packet;
-	uint64_t trace, switches; /* path tracing: sim_trace.c */
-	uint64_t specific, max_hop, s_max, interval_ns, rest_ns, warmup_ns;
-	double loss, jitter; /* percent */
+	uint64_t arity, rate, link_bps, queue, flows;
+	uint64_t trace; /* path tracing: sim_trace.c */
+	uint64_t specific, interval_ns, rest_ns, warmup_ns;
+	double jitter; /* percent */
 	enum netsim_arrivals arrivals;
 	const char *lose[SIM_LOSSES_MAX], *fail[SIM_FAILURES_MAX];
 	unsigned n_lose, n_fail;

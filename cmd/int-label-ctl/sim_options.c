@@ -52,15 +52,10 @@ static const struct cli_option options[] = {
 	  "label (default), label-flag, int, hula, int-path, pingmesh, none",
 	  CLI_WORD, AT(net.scheme), .words = netsim_scheme_names },
 	POLICY_OPTIONS(struct sim_options, net.policy, interval_ns, rest_ns),
-	{ 0, "max-hop", "N", "labels of a packet, at most (5)",
-	  CLI_U64, AT(max_hop), .min = 1, .max = LABEL_MAX_HOP_MOST },
 	{ 'P', "pro", NULL, "the controller moves S where ports are silent",
 	  CLI_FLAG, AT(net.adapt) },
 	{ 'k', "patience", "N", "with --pro: silent is above N intervals (2)",
 	  CLI_F64, AT(net.k), .low = 0.1, .high = 1e6, .needs = "--pro" },
-	{ 0, "s-max", "S", "with --pro: S at most (6)",
-	  CLI_U64, AT(s_max), .min = 1, .max = LABEL_S_MAX,
-	  .needs = "--pro" },
 	{ 'T', "telemetry", "TIME", "interval of the controller's view (100ms)",
 	  CLI_TIME, AT(net.telemetry_ns), .min = 1000 },
 	{ 0, "control-delay", "TIME", "to and from the controller (1ms)",
@@ -68,24 +63,16 @@ static const struct cli_option options[] = {
 	{ 'R', "rate", "PPS",
 	  "packets a second, in all (625; fat trees: 25 for each port)",
 	  CLI_SIZE, AT(rate), .min = 1, .max = 1000000000 },
-	{ 0, "packet", "BYTES", "of a frame (1000)",
-	  CLI_U64, AT(packet), .min = 64, .max = 9018 },
 	{ 0, "arrivals", "HOW", "poisson (fat trees), paced (routes)",
 	  CLI_WORD, AT(arrivals), .words = arrivals },
-	{ 0, "senders", "N", "that share the rate; on routes: of a host (20)",
-	  CLI_U64, AT(senders), .min = 1, .max = 100000 },
 	{ 0, "flows", "N", "of a fat tree (65536)",
 	  CLI_SIZE, AT(flows), .min = 1, .max = 1 << 30, .needs = "--arity" },
 	{ 0, "specific", "N", "so many flows are labelled at each hop (0)",
 	  CLI_SIZE, AT(specific), .max = 1 << 30 },
 	{ 0, "from", "CAPTURE", "the traffic of a capture, on a fat tree",
 	  CLI_IN, AT(net.capture), .needs = "--arity" },
-	{ 0, "repeat", NULL, "the capture, again and again",
-	  CLI_FLAG, AT(net.repeat), .needs = "--from" },
 	{ 0, "link-rate", "BPS", "bits a second, of each link (1G)",
 	  CLI_SIZE, AT(link_bps), .min = 1000, .max = UINT64_C(1000000000000) },
-	{ 0, "link-delay", "TIME", "of each link (10us)",
-	  CLI_TIME, AT(net.delay_ns) },
 	{ 0, "port-rate", "PPS", "packets a port forwards, at most",
 	  CLI_SIZE, AT(net.port_pps), .min = 1, .max = 1000000000 },
 	{ 0, "port-jitter", "PERCENT",
@@ -93,24 +80,15 @@ static const struct cli_option options[] = {
 	  CLI_F64, AT(jitter), .low = 0, .high = 100, .needs = "--port-rate" },
 	{ 0, "queue", "N", "packets of a port (100)",
 	  CLI_U64, AT(queue), .min = 1, .max = 1 << 20 },
-	{ 0, "mtu", "BYTES", "of IP packets, labels and all (1500)",
-	  CLI_U64, AT(mtu), .min = 64, .max = 65535 },
-	{ 0, "loss", "PERCENT", "on each link between switches (0)",
-	  CLI_F64, AT(loss), .low = 0, .high = 100 },
 	{ 0, "lose", "ID-PORT=PERCENT", "on that link; many times",
 	  CLI_CALL, .read = read_lose },
 	{ 0, "fail", "ID-PORT@TIME[-TIME]", "a link fails, and recovers",
 	  CLI_CALL, .read = read_fail },
-	{ 0, "reroute", "TIME", "until routing knows of a failure (50ms)",
-	  CLI_TIME, AT(net.reroute_ns) },
 	{ 0, "probe-interval", "TIME", "of hula, int-path, pingmesh (100ms)",
 	  CLI_TIME, AT(net.probe_ns), .min = 1000 },
 	{ 0, "trace", "HOPS",
 	  "path tracing instead, up to so many hops: label, int and pint",
 	  CLI_U64, AT(trace), .min = 1, .max = PINT_HOPS_MAX },
-	{ 0, "switches", "N", "with --trace: in the network (80)",
-	  CLI_U64, AT(switches), .min = PINT_HOPS_MAX,
-	  .max = PINT_SWITCHES_MAX, .needs = "--trace" },
 	{ 'd', "duration", "TIME", "of the run (10s)",
 	  CLI_TIME, AT(net.duration_ns), .min = 1000 },
 	{ 0, "warmup", "TIME", "so long, nothing is printed (0)",
@@ -253,18 +231,13 @@ static uint64_t default_rate(const struct sim_options *o)
 
 static void settle(struct sim_options *o)
 {
-	policy_set(&cli_sim, &o->net.policy, (uint8_t)o->max_hop,
-		   o->interval_ns, o->rest_ns);
+	policy_set(&cli_sim, &o->net.policy, o->interval_ns, o->rest_ns);
 	o->net.rate = (double)(o->rate ? o->rate : default_rate(o));
 	o->net.link_bps = o->link_bps;
 	o->net.queue = (uint32_t)o->queue;
-	o->net.mtu = (uint32_t)o->mtu;
-	o->net.senders = o->senders ? (uint32_t)o->senders : o->arity ? 1 : 20;
+	o->net.senders = o->arity ? 1 : 20;
 	o->net.flows = (uint32_t)o->flows;
-	o->net.packet = (uint32_t)o->packet;
 	o->net.specific = (uint32_t)o->specific;
-	o->net.s_max = (uint8_t)o->s_max;
-	o->net.loss = o->loss / 100;
 	o->net.port_jitter = o->jitter / 100;
 	o->net.arrivals = cli_text(&cli_sim, "--arrivals") ? o->arrivals
 			  : o->arity			   ? NETSIM_POISSON
@@ -284,16 +257,14 @@ void sim_read(struct sim_options *o, int argc, char **argv)
 			.delay_ns = 10000,
 			.reroute_ns = 50000000,
 			.k = 2,
+			.s_max = 6,
+			.packet = 1000,
+			.mtu = 1500,
 			.policy = policy_default},
 		.interval_ns = POLICY_INTERVAL_NS,
-		.max_hop = 5,
-		.s_max = 6,
-		.packet = 1000,
 		.flows = 65536,
 		.link_bps = 1000000000,
 		.queue = 100,
-		.mtu = 1500,
-		.switches = 80,
 	};
 	cli_start(&cli_sim);
 	if (cli_read(&cli_sim, o, argc, argv) < argc)

@@ -19,6 +19,7 @@
 
 enum {
 	RUNS = 10000,	  /* of PINT */
+	SWITCHES = 80,	  /* any of which a hop may be */
 	PINT_BITS = 16,	  /* of a packet, section 6.2 */
 	PROBE_HEADS = 42, /* Ethernet, IPv4 and UDP of a packet of its own */
 	DEVICE_BITS = 32, /* of a label: what tells the path */
@@ -73,7 +74,7 @@ static int growth(unsigned hops)
 /* The mean of many paths, and its standard error. */
 static void pint(struct rows *r, const struct sim_options *o, unsigned hops)
 {
-	struct pint_options p = {hops, (unsigned)o->switches, PINT_BITS};
+	struct pint_options p = {hops, SWITCHES, PINT_BITS};
 	struct rng rng = {.state = rng_mix(o->net.seed)};
 	double sum = 0, square = 0, mean;
 

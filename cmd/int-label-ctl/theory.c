@@ -11,7 +11,7 @@
 #include "traffic/topo.h"
 
 struct theory_options {
-	uint64_t arity, hops, label_ns, telemetry_ns, gap_ns, sigma_ns;
+	uint64_t arity, label_ns, telemetry_ns, gap_ns, sigma_ns;
 	double ratio, want;
 	struct label_policy policy; /* f of it */
 	enum row_format fmt;
@@ -86,9 +86,6 @@ static const struct cli_option options[] = {
 	{ 'a', "arity", "K", "labels: of the fat tree (20)",
 	  CLI_U64, AT(arity), .min = 4, .max = TOPO_ARITY_MAX,
 	  .verbs = "labels" },
-	{ 0, "hops", "H", "labels: a path of so many instead",
-	  CLI_U64, AT(hops), .min = 1, .max = THEORY_HOPS_MAX,
-	  .verbs = "labels" },
 	{ 'r', "ratio", "R",
 	  "labels: Ts/T, packets' interval to that of labels (0.01)",
 	  CLI_F64, AT(ratio), .low = 0, .high = 1, .verbs = "labels" },
@@ -111,24 +108,17 @@ static const struct cli_option options[] = {
 };
 /* clang-format on */
 
-static const struct cli_group groups[] = {
-	{"--arity --hops"},
-	{0},
-};
-
 static const char *const verbs[] = {"labels", "coverage", "interval", NULL};
 
 static const struct cli cli_theory = {
 	.name = "int-label-ctl theory",
 	.summary = "INT-label in closed forms",
-	.usage = "int-label-ctl theory labels [-a K | --hops H] [-r R] "
-		 "[-f F]\n"
+	.usage = "int-label-ctl theory labels [-a K] [-r R] [-f F]\n"
 		 "int-label-ctl theory coverage [-t TIME] [-T TIME] [-g TIME] "
 		 "[--sigma TIME]\n"
 		 "int-label-ctl theory interval [-w PERCENT] [-T TIME] "
 		 "[-g TIME] [--sigma TIME]",
 	.options = options,
-	.groups = groups,
 	.verbs = verbs,
 };
 
@@ -145,23 +135,17 @@ static struct theory_labels model(const struct theory_options *o)
 static int labels(struct rows *r, const struct theory_options *o)
 {
 	struct theory_labels l = model(o);
-	double a[THEORY_HOPS_MAX + 1], b[THEORY_HOPS_MAX + 1];
+	double a[THEORY_HOPS + 1], b[THEORY_HOPS + 1];
 	double far[THEORY_HOPS + 1];
-	unsigned n = o->hops ? (unsigned)o->hops + 1 : THEORY_HOPS + 1;
+	unsigned n = THEORY_HOPS + 1;
 	int rc = 0;
 
-	if (o->hops) {
-		theory_base_a(&l, n - 1, a);
-		theory_base_b(&l, n - 1, b);
-	} else {
-		theory_tree_a(&l, (unsigned)o->arity, a);
-		theory_tree_b(&l, (unsigned)o->arity, b);
-		theory_hops((unsigned)o->arity, far);
-	}
+	theory_tree_a(&l, (unsigned)o->arity, a);
+	theory_tree_b(&l, (unsigned)o->arity, b);
+	theory_hops((unsigned)o->arity, far);
 	for (unsigned i = 0; i < n && !rc; i++) {
-		if (!o->hops)
-			row_u64(r, L_ARITY, o->arity);
-		row_f64(r, L_HOPS, o->hops ? n - 1 : theory_mean(far, n));
+		row_u64(r, L_ARITY, o->arity);
+		row_f64(r, L_HOPS, theory_mean(far, n));
 		row_f64(r, L_RATIO, o->ratio);
 		row_u64(r, L_LABELS, i);
 		row_f64(r, L_A, a[i]);

@@ -80,7 +80,6 @@ struct netsim_options {
 	/* Traffic: of a capture, or made: in the paper's network along its
 	 * routes, in a fat tree between pairs of hosts. */
 	const char *capture;
-	bool repeat; /* the capture, while the run lasts */
 	double rate; /* packets a second in all */
 	enum netsim_arrivals arrivals;
 	uint32_t senders;  /* that share the rate; on the paper's hosts */

@@ -96,7 +96,7 @@ struct netsim {
 	struct traffic *capture;
 	struct traffic_counters read; /* of it; nobody asks */
 	struct traffic_packet ahead;  /* of the capture: the next one */
-	uint64_t capture_ns, lap_ns;  /* when it begins; of this lap */
+	uint64_t capture_ns;	      /* when it begins */
 
 	struct probes *probes;
 	struct listener *listener;

@@ -87,13 +87,6 @@ static void of_model(struct netsim *s, uint32_t i)
 	sim_at(s, s->now_ns + gap(s), EV_SOURCE, i);
 }
 
-static int open_capture(struct netsim *s, struct fault *f)
-{
-	struct traffic_options t = {.capture = s->o.capture, .ctr = &s->read};
-
-	return traffic_open(&s->capture, &t, f);
-}
-
 /* The next packet of the capture that is a host's; false at its end, or s->err
  * is set. Of labels from elsewhere nobody here could tell the ports. */
 static bool look_ahead(struct netsim *s)
@@ -117,23 +110,7 @@ static void later(struct netsim *s)
 			      ? s->ahead.ts_ns - s->capture_ns
 			      : 0;
 
-	ns += s->lap_ns;
 	sim_at(s, ns > s->now_ns ? ns : s->now_ns, EV_SOURCE, 0);
-}
-
-/* The capture from its beginning, or no more. */
-static void rewind_capture(struct netsim *s)
-{
-	if (!s->o.repeat || s->err)
-		return;
-	traffic_close(s->capture);
-	s->capture = NULL;
-	s->err = open_capture(s, &s->fault);
-	s->lap_ns = s->now_ns + 1;
-	if (!s->err && look_ahead(s)) {
-		s->capture_ns = s->ahead.ts_ns;
-		later(s);
-	}
 }
 
 static void of_capture(struct netsim *s)
@@ -156,8 +133,6 @@ static void of_capture(struct netsim *s)
 	}
 	if (look_ahead(s))
 		later(s);
-	else
-		rewind_capture(s);
 }
 
 void source_send(struct netsim *s, uint32_t i)
@@ -204,12 +179,13 @@ static int open_model(struct netsim *s)
 
 int source_open(struct netsim *s, struct fault *f)
 {
+	struct traffic_options t = {.capture = s->o.capture, .ctr = &s->read};
 	int rc;
 
 	pool_init(&s->heads, sizeof(struct traffic_packet));
 	if (!s->o.capture)
 		return open_model(s);
-	rc = open_capture(s, f);
+	rc = traffic_open(&s->capture, &t, f);
 	if (rc < 0)
 		return rc;
 	if (look_ahead(s)) {

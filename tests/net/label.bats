@@ -311,7 +311,7 @@ suspend_so() {
 	int-label-ctl -q -r silent.pcap -R none --state net.state
 	export ASAN_OPTIONS=${ASAN_OPTIONS:-}:verify_asan_link_order=0
 	LD_PRELOAD=$PWD/suspend.so controller --state net.state \
-		-R interval,decision --forget 0 --forget-once 0
+		-R interval,decision --forget 0
 	unset ASAN_OPTIONS
 	for n in 1 2 3; do
 		wait_for tells $n '.s == 6'
