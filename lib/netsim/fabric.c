@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "netsim/fabric_private.h"
+/* --- what networks are built with ------------------------------------------
+ */
 
-int fabric_room(struct fabric *f, uint32_t nodes, uint32_t ports)
+/* Room for that many; 0 or -ENOMEM, with nothing held. */
+static int room(struct fabric *f, uint32_t nodes, uint32_t ports)
 {
 	f->node = calloc(nodes, sizeof(*f->node));
 	f->port = calloc(ports, sizeof(*f->port));
@@ -20,8 +22,9 @@ int fabric_room(struct fabric *f, uint32_t nodes, uint32_t ports)
 	return 0;
 }
 
-struct fabric_node *fabric_node(struct fabric *f, enum fabric_tier tier,
-				uint32_t id, unsigned ports, unsigned base)
+/* One more node; all switches before all hosts. */
+static struct fabric_node *add_node(struct fabric *f, enum fabric_tier tier,
+				    uint32_t id, unsigned ports, unsigned base)
 {
 	struct fabric_node *n = &f->node[f->nodes++];
 
@@ -42,7 +45,8 @@ struct fabric_node *fabric_node(struct fabric *f, enum fabric_tier tier,
 	return n;
 }
 
-void fabric_join(struct fabric *f, uint32_t a, unsigned a_port, uint32_t b,
+/* A link, by nodes and places of their ports. */
+static void join(struct fabric *f, uint32_t a, unsigned a_port, uint32_t b,
 		 unsigned b_port)
 {
 	uint32_t i = f->node[a].first + a_port, j = f->node[b].first + b_port;
@@ -122,4 +126,205 @@ int fabric_add_way(struct fabric *f, const char *text, struct fault *why)
 	f->way = more;
 	f->way[f->ways++] = w;
 	return 0;
+}
+
+/* --- the network of the INT-label paper's prototype ------------------------
+ */
+
+enum {
+	SPINES = 4,
+	LEAVES = 4,
+	TORS = 4,
+	HOSTS = 8,
+	PORTS = 4 * 2 + (4 + 4) * 4 + 8,
+};
+
+/* From the first and the last host to all others. */
+static const char *const paper_ways[] = {
+	"1 8-4",
+	"1 8-1 4-4 9-3",
+	"1 8-2 5-4 9-4",
+	"1 8-1 4-1 0-2 6-3 10-3",
+	"1 8-1 4-1 0-2 6-3 10-4",
+	"1 8-2 5-1 2-2 7-4 11-3",
+	"1 8-2 5-2 3-2 7-4 11-4",
+	"8 11-2 7-2 3-1 5-3 8-3",
+	"8 11-2 7-2 3-1 5-3 8-4",
+	"8 11-2 7-2 3-1 5-4 9-3",
+	"8 11-2 7-2 3-1 5-4 9-4",
+	"8 11-1 6-3 10-3",
+	"8 11-1 6-3 10-4",
+	"8 11-3",
+};
+
+static void paper_nodes(struct fabric *f)
+{
+	static const uint8_t tier[] = {FABRIC_CORE, FABRIC_AGGREGATION,
+				       FABRIC_EDGE};
+
+	for (unsigned i = 0; i < SPINES + LEAVES + TORS; i++)
+		add_node(f, tier[i / 4], i, i < SPINES ? 2 : 4, 1);
+	for (unsigned i = 0; i < HOSTS; i++) {
+		struct fabric_node *n = add_node(f, FABRIC_HOST, i, 1, 0);
+		const uint8_t ip[] = {10, (uint8_t)(1 + i / 4),
+				      (uint8_t)(1 + i / 2 % 2),
+				      (uint8_t)(1 + i % 2)};
+
+		memcpy(n->ip, ip, sizeof(ip));
+	}
+}
+
+/* Leaf l of a pod and all spines of set l; all leaves and ToRs of a pod. */
+static void paper_links(struct fabric *f)
+{
+	for (unsigned pod = 0; pod < 2; pod++) {
+		for (unsigned l = 0; l < 2; l++) {
+			unsigned leaf = SPINES + 2 * pod + l;
+
+			for (unsigned i = 0; i < 2; i++) {
+				unsigned tor = SPINES + LEAVES + 2 * pod + i;
+
+				join(f, leaf, i, 2 * l + i, pod);
+				join(f, leaf, 2 + i, tor, l);
+			}
+		}
+	}
+	for (unsigned i = 0; i < HOSTS; i++)
+		join(f, SPINES + LEAVES + TORS + i, 0, SPINES + LEAVES + i / 2,
+		     2 + i % 2);
+}
+
+int fabric_paper(struct fabric *f)
+{
+	struct fault why;
+	int rc;
+
+	*f = (struct fabric){0};
+	rc = room(f, SPINES + LEAVES + TORS + HOSTS, PORTS);
+	if (rc < 0)
+		return rc;
+	paper_nodes(f);
+	paper_links(f);
+	for (unsigned i = 0;
+	     rc == 0 && i < sizeof(paper_ways) / sizeof(paper_ways[0]); i++)
+		rc = fabric_add_way(f, paper_ways[i], &why);
+	if (rc < 0)
+		fabric_fini(f);
+	return rc;
+}
+
+/* --- the k-ary fat tree: numbering as in traffic/topo.h ---------------------
+ */
+
+static void tree_nodes(struct fabric *f, unsigned k)
+{
+	unsigned half = k / 2, pods = k * half;
+
+	for (unsigned i = 0; i < f->topo.switches; i++)
+		add_node(f,
+			 i < pods	? FABRIC_EDGE
+			 : i < 2 * pods ? FABRIC_AGGREGATION
+					: FABRIC_CORE,
+			 1 + i, k, 0);
+	for (unsigned i = 0; i < pods * half; i++) {
+		struct fabric_node *n = add_node(f, FABRIC_HOST, i, 1, 0);
+
+		/* 10.pod.switch.host, hosts from 2, as Al-Fares et al. */
+		n->ip[0] = 10;
+		n->ip[1] = (uint8_t)(i / half / half);
+		n->ip[2] = (uint8_t)(i / half % half);
+		n->ip[3] = (uint8_t)(2 + i % half);
+	}
+}
+
+static void tree_links(struct fabric *f, unsigned k)
+{
+	unsigned half = k / 2, edges = k * half;
+
+	for (unsigned i = 0; i < edges; i++) {
+		unsigned pod = i / half, place = i % half;
+
+		for (unsigned j = 0; j < half; j++) {
+			/* edge switch i; aggregation switch i */
+			join(f, i, j, f->switches + i * half + j, 0);
+			join(f, i, half + j, edges + pod * half + j, place);
+			join(f, edges + i, half + j,
+			     2 * edges + place * half + j, pod);
+		}
+	}
+}
+
+int fabric_tree(struct fabric *f, unsigned k)
+{
+	unsigned half = k / 2, hosts = k * half * half;
+	int rc;
+
+	*f = (struct fabric){.arity = k};
+	topo_fat_tree(&f->topo, k, 0);
+	rc = room(f, f->topo.switches + hosts, f->topo.switches * k + hosts);
+	if (rc < 0)
+		return rc;
+	tree_nodes(f, k);
+	tree_links(f, k);
+	return 0;
+}
+
+static void hop(struct fabric_way *w, unsigned out)
+{
+	w->out[w->len++] = (uint8_t)out;
+}
+
+/* Through aggregation switch agg of each pod and its core switch core. */
+static void lay(struct fabric_way *w, unsigned half, uint32_t src, uint32_t dst,
+		unsigned agg, unsigned core)
+{
+	uint32_t from = src / half, to = dst / half; /* edge switches */
+
+	w->len = 0;
+	if (from != to) {
+		hop(w, half + agg);
+		if (from / half != to / half) {
+			hop(w, half + core);
+			hop(w, to / half);
+		}
+		hop(w, to % half);
+	}
+	hop(w, dst % half);
+}
+
+/* Either end of a link that is down is enough. */
+static bool open_way(const struct fabric *f, const struct fabric_way *w)
+{
+	uint32_t at = f->port[f->port[f->node[w->src].first].peer].node;
+
+	for (unsigned i = 0; i < w->len; i++) {
+		uint32_t port = f->node[at].first + w->out[i];
+
+		if (f->down[port] || f->down[f->port[port].peer])
+			return false;
+		at = f->port[f->port[port].peer].node;
+	}
+	return true;
+}
+
+bool fabric_pick(const struct fabric *f, uint32_t src, uint32_t dst,
+		 uint64_t hash, struct fabric_way *out)
+{
+	unsigned half = f->arity / 2, ways = half * half;
+	uint32_t s = src - f->switches, d = dst - f->switches;
+	unsigned first;
+
+	if (s == d)
+		return false;
+	out->src = src;
+	out->dst = dst;
+	first = (unsigned)(((hash & UINT32_MAX) * ways) >> 32);
+	for (unsigned i = 0; i < ways; i++) {
+		unsigned way = (first + i) % ways;
+
+		lay(out, half, s, d, way % half, way / half);
+		if (open_way(f, out))
+			return true;
+	}
+	return false;
 }

@@ -62,7 +62,7 @@ struct fabric {
 	struct fabric_port *port;
 	uint32_t nodes, switches, ports, switch_ports;
 	unsigned arity;		/* of a fat tree; 0: the paper's */
-	struct topology topo;	/* of a fat tree, for the flows of captures */
+	struct topology topo;	/* of a fat tree */
 	struct fabric_way *way; /* given routes */
 	unsigned ways;
 	bool *down; /* ports that routing knows to be down */
@@ -88,9 +88,6 @@ int fabric_add_way(struct fabric *f, const char *text, struct fault *why);
  */
 bool fabric_pick(const struct fabric *f, uint32_t src, uint32_t dst,
 		 uint64_t hash, struct fabric_way *out);
-/* The way of a flow of real traffic, key as of wire/key.h. */
-bool fabric_flow(const struct fabric *f, const uint8_t *key, size_t key_len,
-		 struct fabric_way *out);
 
 /* The port of that id and number, of a switch; FABRIC_NONE. */
 uint32_t fabric_find(const struct fabric *f, uint32_t id, uint32_t number);

@@ -77,9 +77,8 @@ struct netsim_options {
 	unsigned n_failures;
 	uint64_t reroute_ns; /* until routing knows of a failure, a recovery */
 
-	/* Traffic: of a capture, or made: in the paper's network along its
-	 * routes, in a fat tree between pairs of hosts. */
-	const char *capture;
+	/* Traffic: in the paper's network along its routes, in a fat tree
+	 * between pairs of hosts. */
 	double rate; /* packets a second in all */
 	enum netsim_arrivals arrivals;
 	uint32_t senders;  /* that share the rate; on the paper's hosts */
@@ -107,8 +106,6 @@ struct netsim_counters {
 	uint64_t labels;       /* written */
 	uint64_t too_long;     /* not written: MTU */
 	uint64_t full;	       /* not written: MAX_hop */
-	uint64_t foreign;      /* packets of the capture that are left out: they
-				  say that they have labels */
 	uint64_t labelled;     /* packets delivered with labels */
 	uint64_t items;	       /* labels delivered */
 	uint64_t reports;      /* labels that the controller got */
@@ -155,8 +152,6 @@ int netsim_open(struct netsim **out, const struct netsim_options *o,
 /* Until the end. 0 or -errno, f set. */
 int netsim_run(struct netsim *s, struct fault *f);
 const struct netsim_counters *netsim_counters(const struct netsim *s);
-/* How many packets there was room for: that were under way at once. */
-uint32_t netsim_most(const struct netsim *s);
 void netsim_close(struct netsim *s); /* NULL is fine */
 
 #endif

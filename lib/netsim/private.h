@@ -3,10 +3,10 @@
 #ifndef NETSIM_PRIVATE_H
 #define NETSIM_PRIVATE_H
 
-#include "netsim/event.h"
+#include "base/due.h"
+#include "label/control.h"
 #include "netsim/netsim.h"
 #include "netsim/pool.h"
-#include "traffic/traffic.h"
 #include "wire/label.h"
 
 /* What an event is of: its kind in the upper bits, a number in the others. */
@@ -47,8 +47,7 @@ struct sim_packet {
 	uint32_t label;	   /* the newest, or POOL_NONE */
 	uint32_t bytes;	   /* of the frame, without labels */
 	uint32_t src, dst; /* nodes */
-	uint32_t flow;	   /* its number; of a capture: in heads; of a probe:
-			      its trail */
+	uint32_t flow;	   /* its number; of a probe: its trail */
 	uint32_t hop;
 	uint16_t labels;
 	uint8_t kind, len; /* of out */
@@ -76,30 +75,30 @@ struct sim_source {
 };
 
 struct probes;
-struct listener;
 
 struct netsim {
 	struct netsim_options o;
 	struct netsim_calls calls;
 	struct fabric *f;
-	struct events events;
+	/* What is to happen, a heap; those of one instant come in the order in
+	 * which they were put, so that a run is the same each time. */
+	struct due *heap;
+	uint32_t events, room, order;
 	uint64_t now_ns;
 	bool over; /* the end has come: what is under way arrives */
 	struct sim_port *port;
-	struct pool packets, labels, heads;
+	struct pool packets, labels;
 	struct rng traffic, chance, labelling;
 	struct label_format format;
 
 	struct sim_source *source;
 	uint32_t sources;
 	double gap_ns; /* of a source, mean */
-	struct traffic *capture;
-	struct traffic_counters read; /* of it; nobody asks */
-	struct traffic_packet ahead;  /* of the capture: the next one */
-	uint64_t capture_ns;	      /* when it begins */
 
 	struct probes *probes;
-	struct listener *listener;
+	struct label_control *control;
+	struct label_interval_sum sum; /* of its last interval */
+	uint64_t look_ns;	       /* of EV_LOOK; 0: there is none */
 
 	struct netsim_counters ctr, before; /* now; at the last interval */
 	uint64_t carried[NETSIM_CARRIED], carried_before[NETSIM_CARRIED];
@@ -107,7 +106,6 @@ struct netsim {
 	uint64_t tick_ns;  /* and when it is over; 0: there is none */
 	uint32_t active, seen;
 	int err;
-	struct fault fault;
 };
 
 static inline struct sim_packet *sim_packet(const struct netsim *s, uint32_t i)
@@ -120,12 +118,6 @@ static inline struct sim_label *sim_label(const struct netsim *s, uint32_t i)
 	return pool_get(&s->labels, i);
 }
 
-static inline void sim_at(struct netsim *s, uint64_t ns, enum event_kind kind,
-			  uint32_t number)
-{
-	events_put(&s->events, ns, (uint32_t)kind << EV_BITS | number);
-}
-
 /* What it has on the wire. */
 static inline uint32_t sim_bytes(const struct sim_packet *p)
 {
@@ -133,33 +125,23 @@ static inline uint32_t sim_bytes(const struct sim_packet *p)
 	       (uint32_t)p->labels * LABEL_ITEM_LEN;
 }
 
-/* packet.c: the run ends with an error, -errno. */
+/* The run ends with an error, -errno. */
 void sim_fail(struct netsim *s, int err);
+/* It happens then. */
+void sim_at(struct netsim *s, uint64_t ns, enum event_kind kind,
+	    uint32_t number);
 
-/* packet.c: a new one, cleared; POOL_NONE after sim_fail(). */
+/* A new packet, cleared; POOL_NONE after sim_fail(). */
 uint32_t sim_make(struct netsim *s, enum packet_kind kind, uint32_t bytes);
 /* It is gone, and its labels. */
 void sim_free(struct netsim *s, uint32_t i);
 /* The same of one that does not arrive, counted there. */
 void sim_lose(struct netsim *s, uint32_t i, uint64_t *why);
-
-/* forward.c: into the queue of a port; in: the one it came by, POOL_NONE: of a
- * host, or of the switch itself. */
+/* Into the queue of a port; in: the one it came by, POOL_NONE: of a host, or of
+ * the switch itself. */
 void sim_send(struct netsim *s, uint32_t i, uint32_t port, uint32_t in);
-/* The port forgets those that have left. */
-void sim_let_go(struct netsim *s, struct sim_port *q);
-
-/* carry.c: labels at a port through which the packet leaves at ns. */
-void carry_label(struct netsim *s, struct sim_packet *p, uint32_t port,
-		 uint32_t in, uint64_t ns);
-/* The packet's labels go to the controller; it goes on without. */
+/* Its labels go to the controller; it goes on without. */
 void carry_export(struct netsim *s, uint32_t i, uint64_t ns);
-void carry_arrived(struct netsim *s, uint32_t i); /* EV_EXPORT */
-
-/* source.c */
-int source_open(struct netsim *s, struct fault *f);
-void source_send(struct netsim *s, uint32_t i); /* EV_SOURCE */
-void source_close(struct netsim *s);
 
 /* probe.c */
 int probe_open(struct netsim *s, struct fault *f);
@@ -168,19 +150,5 @@ void probe_send(struct netsim *s, uint32_t i); /* EV_PROBE */
 void probe_arrive(struct netsim *s, uint32_t i, uint32_t in);
 uint32_t probe_generators(const struct netsim *s);
 void probe_close(struct netsim *s);
-
-/* listen.c: the controller. */
-int listen_open(struct netsim *s);
-/* A packet with labels, and the frame of it. */
-void listen_take(struct netsim *s, const struct sim_packet *p,
-		 const uint8_t *frame, size_t len);
-void listen_tick(struct netsim *s, struct netsim_interval *out);
-void listen_look(struct netsim *s);		      /* EV_LOOK */
-void listen_command(struct netsim *s, uint32_t port); /* EV_COMMAND */
-void listen_close(struct netsim *s);
-
-/* frame.c: the export of a packet, as it would be on the wire; bytes. */
-size_t frame_export(struct netsim *s, const struct sim_packet *p, uint8_t *out,
-		    size_t cap);
 
 #endif

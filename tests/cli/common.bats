@@ -198,10 +198,6 @@ names() {
 	done
 	names "dta-collect: standard input:1: neither *" \
 		"echo [ | dta-collect --create --layout - --region $name-none"
-	names "int-label-ctl sim: standard input:1: route 'x': *" \
-		"echo x | int-label-ctl sim --routes -"
-	names "int-label-ctl sim: standard input: no routes" \
-		"int-label-ctl sim --routes - </dev/null"
 	names "dta-translate: standard input:1: not a line of a ticket" \
 		"echo [ | dta-translate -r r.pcap --ticket - -w out.pcap"
 	names "int-collect: --profile: standard input:1: *" \

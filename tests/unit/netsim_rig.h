@@ -26,7 +26,6 @@ struct rig {
 	struct netsim_counters sum, end; /* end: when all has arrived */
 	uint32_t generators;
 	uint64_t rest; /* of the ledger */
-	uint32_t most; /* packets under way at once */
 	void (*export)(void *ctx, uint64_t ns, const uint8_t *frame,
 		       size_t len);
 	void (*interval)(struct rig *r, const struct netsim_interval *v);
@@ -98,7 +97,6 @@ static inline void rig_run(struct rig *r)
 	}
 	r->end = *netsim_counters(s);
 	r->rest = ledger_rest(&netsim_ledger, &r->end);
-	r->most = netsim_most(s);
 	TEST(r->rest == 0);
 	netsim_close(s);
 	fabric_fini(&r->f);

@@ -267,23 +267,6 @@ static void schemes(void)
 	}
 }
 
-/* Memory goes with the network, not with how many packets have passed. */
-static void memory(void)
-{
-	struct rig a, b;
-
-	rig_init(&a, 8);
-	rig_init(&b, 8);
-	a.o.rate = b.o.rate = 200000;
-	a.o.duration_ns = 200 * MS;
-	b.o.duration_ns = 2000 * (uint64_t)MS;
-	rig_run(&a);
-	rig_run(&b);
-	TEST(b.end.packets > 9 * a.end.packets);
-	TEST(a.most > 0 && b.most < 2 * a.most);
-	TEST(b.most < 80 * 8);
-}
-
 /* Sampled at the ingress: all hops or none. */
 static void ingress(void)
 {
@@ -311,6 +294,5 @@ int main(void)
 	pro();
 	schemes();
 	ingress();
-	memory();
 	return test_end();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the simulator stands on: the order of events, the two networks, ways
- * through them, Euler trails over them.
+ * What the simulator stands on: the two networks, ways through them,
+ * Euler trails over them.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,30 +9,9 @@
 
 #include "base/rng.h"
 #include "netsim/euler.h"
-#include "netsim/event.h"
 #include "netsim/fabric.h"
 #include "test.h"
 #include "wire/key.h"
-
-/* Taken in the order of time, those of one instant as they were put. */
-static void test_events(void)
-{
-	struct events q = {.order = UINT32_MAX - 500}; /* wraps on the way */
-	struct rng r = {.state = 1};
-	struct due e, last = {0};
-	unsigned n = 0;
-
-	for (unsigned i = 0; i < 5000; i++)
-		events_put(&q, rng_below(&r, 100), i);
-	while (events_take(&q, &e)) {
-		TEST(!n || e.ns > last.ns ||
-		     (e.ns == last.ns && e.who > last.who));
-		last = e;
-		n++;
-	}
-	TEST(n == 5000 && q.err == 0);
-	events_fini(&q);
-}
 
 /* Each port's peer has it for a peer. */
 static void check_links(const struct fabric *f)
@@ -108,23 +87,20 @@ static void same_as_topo(const struct fabric *f, struct rng *r)
 {
 	uint8_t key[KEY_FLOW4_LEN];
 	struct topo_path path;
-	struct fabric_way w;
-	uint32_t at;
 
 	random_key(key, r);
 	topo_path(&f->topo, &path, key, sizeof(key));
-	TEST(fabric_flow(f, key, sizeof(key), &w) && w.len == path.len);
-	TEST(leads_there(f, &w));
-	at = f->port[f->port[f->node[w.src].first].peer].node;
-	for (unsigned i = 0; i < w.len; i++) {
-		uint32_t port = f->node[at].first + w.out[i];
+	for (unsigned i = 0; i < path.len; i++) {
+		uint32_t port = fabric_find(f, path.hop[i].id, path.hop[i].out);
+		uint32_t in = fabric_find(f, path.hop[i].id, path.hop[i].in);
 
-		TEST(f->node[at].id == path.hop[i].id);
-		TEST(fabric_number(f, port) == path.hop[i].out);
-		if (i + 1 < w.len)
-			TEST(fabric_number(f, f->port[port].peer) ==
-			     path.hop[i + 1].in);
-		at = f->port[f->port[port].peer].node;
+		TEST(port != FABRIC_NONE && in != FABRIC_NONE);
+		TEST(fabric_last(f, port) == (i + 1 == path.len));
+		TEST(fabric_last(f, in) == !i);
+		if (i + 1 < path.len)
+			TEST(f->port[port].peer ==
+			     fabric_find(f, path.hop[i + 1].id,
+					 path.hop[i + 1].in));
 	}
 }
 
@@ -236,7 +212,6 @@ static void test_euler(void)
 
 int main(void)
 {
-	test_events();
 	test_paper();
 	test_tree();
 	test_ecmp();
