@@ -246,8 +246,7 @@ static int run_close(struct run *r)
 	    ended, status;
 
 	browse_close(r->top);
-	if (label_control_end(r->c) < 0)
-		cli_fail("out of memory");
+	label_control_end(r->c);
 	if (r->o.state)
 		save(r);
 	ended = run_rows_end(&r->rows);

@@ -1,9 +1,46 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "label/control.h"
+
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "label/control_private.h"
+#include "base/chain.h"
+#include "base/due.h"
+#include "label/links.h"
+#include "label/policy.h"
+
+enum {
+	JUMP_MAX = 10000, /* intervals without anything, that are told of */
+	LOOK_NS = 1000000000,
+};
+
+struct label_control {
+	struct label_control_options o;
+	struct label_control_ledger ctr;
+	struct label_db *db;
+	struct label_paths *paths;
+	bool begun; /* a frame came, or label_control_begin() */
+	uint64_t begun_ns, now_ns;
+	uint64_t patience_ns; /* k * T */
+	/* Ports, by their places: those that are not silent, in the order in
+	 * which they were heard; those whose S may be to be moved, in the order
+	 * in which it was; and when silent ones are forgotten. */
+	struct chain heard, steps;
+	struct dues forget;
+	uint32_t silent, with_s[LABEL_S_MAX + 1]; /* ports */
+
+	uint64_t next_end_ns;
+	uint64_t number;     /* of the interval, from 1 */
+	uint64_t watched_ns; /* since when the interval is observed */
+	struct label_interval_sum sum;
+	struct label_db_ledger before; /* when it began */
+
+	/* Frames in a row whose time is far from the others', and the last
+	 * one's. */
+	unsigned far;
+	uint64_t far_ns;
+	int err; /* of the memory for due */
+};
 
 /* clang-format off */
 #define FIELD(counter, role) \
@@ -79,7 +116,6 @@ void label_control_close(struct label_control *c)
 	chain_fini(&c->heard);
 	chain_fini(&c->steps);
 	dues_fini(&c->forget);
-	control_held_free(c);
 	free(c);
 }
 
@@ -104,17 +140,568 @@ uint64_t label_control_now(const struct label_control *c)
 	return c->now_ns;
 }
 
+/* --- ports: silence, Pro (paper 004, algorithm 3), ports that are forgotten --
+ *
+ * Each port is looked at when something is due of it, and not before. What the
+ * paper asks for each time round its loop, more than k * T ago, begins to hold
+ * right behind the k * T: what is due at a time is done when that is over, and
+ * a label that comes just then is in time. All waits for silence, and all for
+ * a step of S, are as long as each other: what began to wait first is first in
+ * a line, and a label is no more than a move to the end of one. */
+
+/* When it was heard of, and could have been. */
+static uint64_t since(const struct label_control *c,
+		      const struct label_record *r)
+{
+	return r->seen_ns > c->begun_ns ? r->seen_ns : c->begun_ns;
+}
+
+static uint64_t forget_after(const struct label_control *c,
+			     const struct label_record *r)
+{
+	return r->labels > 1 ? c->o.forget_ns : c->o.forget_once_ns;
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint64_t sooner(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* A port of an earlier run is listened for before it is forgotten. */
+static uint64_t forget_due(const struct label_control *c,
+			   const struct label_record *r)
+{
+	uint64_t after = forget_after(c, r), least = after;
+
+	if (!after || !r->silent)
+		return DUE_NEVER;
+	if (c->o.forget_once_ns)
+		least = sooner(least, c->o.forget_once_ns);
+	return later(r->seen_ns + after,
+		     since(c, r) + later(least, c->patience_ns));
+}
+
+static void keep(struct label_control *c, int rc)
+{
+	if (rc < 0)
+		c->err = rc;
+}
+
+static void tell_silence(struct label_control *c, uint32_t place, bool silent,
+			 uint64_t now_ns, uint64_t since_ns)
+{
+	struct label_record *r = label_db_at(c->db, place);
+
+	r->silent = silent;
+	if (silent) {
+		c->silent++;
+		c->ctr.silent++;
+		chain_drop(&c->heard, place);
+	} else {
+		c->silent--;
+		c->ctr.heard++;
+	}
+	keep(c, dues_set(&c->forget, place, forget_due(c, r)));
+	if (c->o.calls.silent)
+		c->o.calls.silent(c->o.calls.ctx, r, silent, now_ns, since_ns);
+}
+
+static void set_s(struct label_control *c, uint32_t place, uint8_t s,
+		  enum label_reason reason, uint64_t now_ns)
+{
+	struct label_record *r = label_db_at(c->db, place);
+	struct label_decision d = {.now_ns = now_ns,
+				   .reason = reason,
+				   .port = r,
+				   .from = r->s,
+				   .lost = label_lost(r) - r->reported};
+
+	if (reason == LABEL_RESUMED)
+		c->ctr.resumed++;
+	else if (s > r->s)
+		c->ctr.raised++;
+	else
+		c->ctr.lowered++;
+	c->with_s[r->s]--;
+	c->with_s[s]++;
+	r->s = s;
+	r->changed_ns = now_ns;
+	r->reported = label_lost(r);
+	keep(c, chain_put(&c->steps, place));
+	if (c->o.calls.decision)
+		c->o.calls.decision(c->o.calls.ctx, &d);
+}
+
+/* Algorithm 3, for one port. One that stays as it is need not be looked at
+ * before it is heard, or silent. */
+static void step(struct label_control *c, uint32_t place, uint64_t at_ns)
+{
+	const struct label_record *r = label_db_at(c->db, place);
+
+	if (!c->o.pro || at_ns - r->changed_ns < c->patience_ns)
+		return;
+	chain_drop(&c->steps, place);
+	if (r->silent && r->s < c->o.s_max)
+		set_s(c, place, (uint8_t)(r->s + 1), LABEL_SILENT, at_ns);
+	else if (!r->silent && r->s > 0)
+		set_s(c, place, (uint8_t)(r->s - 1), LABEL_HEARD, at_ns);
+}
+
+/* Should it come back its S is 0, here as there. */
+static void forget(struct label_control *c, uint32_t place, uint64_t at_ns)
+{
+	const struct label_record *r = label_db_at(c->db, place);
+	uint32_t last = label_db_ports(c->db) - 1;
+
+	if (c->o.pro && r->s)
+		set_s(c, place, 0, LABEL_FORGOTTEN, at_ns);
+	c->with_s[r->s]--;
+	c->silent--;
+	c->ctr.forgotten++;
+	if (c->o.calls.forgotten)
+		c->o.calls.forgotten(c->o.calls.ctx, r, at_ns);
+	label_db_forget(c->db, place);
+	chain_move(&c->heard, last, place);
+	chain_move(&c->steps, last, place);
+	dues_move(&c->forget, last, place);
+}
+
+static uint64_t silence_due(const struct label_control *c)
+{
+	uint32_t place = chain_first(&c->heard);
+
+	if (place == CHAIN_NOBODY)
+		return DUE_NEVER;
+	return since(c, label_db_at(c->db, place)) + c->patience_ns;
+}
+
+static uint64_t step_due(const struct label_control *c)
+{
+	uint32_t place = chain_first(&c->steps);
+
+	if (place == CHAIN_NOBODY || !c->o.pro)
+		return DUE_NEVER;
+	return label_db_at(c->db, place)->changed_ns + c->patience_ns;
+}
+
+/* When something is due of a port, and is over when it is done: DUE_NEVER. */
+static uint64_t ports_due(const struct label_control *c)
+{
+	return sooner(sooner(silence_due(c), step_due(c)),
+		      dues_first(&c->forget).ns);
+}
+
+/* The one that will be first next but one is asked for from memory. */
+static void expect(struct label_control *c, const struct chain *q)
+{
+	uint32_t place = chain_second(q);
+
+	if (place != CHAIN_NOBODY)
+		__builtin_prefetch(label_db_at(c->db, place), 1);
+}
+
+/* Does that, one thing. */
+static void ports_look(struct label_control *c)
+{
+	uint64_t at_ns = ports_due(c);
+	uint32_t place;
+
+	if (silence_due(c) == at_ns) {
+		expect(c, &c->heard);
+		place = chain_first(&c->heard);
+		tell_silence(c, place, true, at_ns,
+			     label_db_at(c->db, place)->seen_ns);
+		step(c, place, at_ns);
+	} else if (step_due(c) == at_ns) {
+		expect(c, &c->steps);
+		step(c, chain_first(&c->steps), at_ns);
+	} else {
+		forget(c, dues_first(&c->forget).who, at_ns);
+	}
+}
+
+/* Its device began anew. */
+static void reset(struct label_control *c, uint32_t place)
+{
+	if (label_db_at(c->db, place)->s)
+		set_s(c, place, 0, LABEL_RESET, c->now_ns);
+}
+
+/* Something newer came of it. */
+static void heard(struct label_control *c, uint32_t place)
+{
+	struct label_record *r = label_db_at(c->db, place);
+
+	if (r->interval != c->number) {
+		r->interval = c->number;
+		c->sum.covered++;
+	}
+	keep(c, chain_put(&c->heard, place));
+	if (r->silent) {
+		tell_silence(c, place, false, c->now_ns, r->before_ns);
+		step(c, place, c->now_ns);
+	}
+	if (c->o.calls.port)
+		c->o.calls.port(c->o.calls.ctx, r);
+}
+
+/* S of an earlier run. Whether the switch has that one nobody knows: it may
+ * have begun anew, or S may have been moved since the state was saved. It is
+ * told again, 0 as well. */
+static void resume_s(struct label_control *c, uint32_t place)
+{
+	struct label_record *r = label_db_at(c->db, place);
+	uint8_t s = r->s < c->o.s_max ? r->s : c->o.s_max;
+
+	if (!c->o.pro) {
+		c->with_s[r->s]++;
+		return;
+	}
+	c->with_s[0]++;
+	r->s = 0;
+	set_s(c, place, s, LABEL_RESUMED, c->now_ns);
+}
+
+/* Nobody listened until now: what is waited for of ports is waited for from now
+ * on, and what they lost meanwhile is not counted. */
+static void wait_anew(struct label_control *c)
+{
+	for (uint32_t i = 0; i < label_db_ports(c->db); i++) {
+		struct label_record *r = label_db_at(c->db, i);
+
+		if (r->seen_ns > c->now_ns) /* the clock was set back */
+			r->seen_ns = r->before_ns = c->now_ns;
+		if (r->first_ns > c->now_ns)
+			r->first_ns = c->now_ns;
+		r->changed_ns = c->now_ns;
+		r->unheard = true;
+		keep(c, dues_set(&c->forget, i, forget_due(c, r)));
+	}
+}
+
+/* Ports of an earlier run. How long they have been silent while nobody
+ * listened, nobody knows. */
+static void resume(struct label_control *c)
+{
+	for (uint32_t i = 0; i < label_db_ports(c->db); i++) {
+		struct label_record *r = label_db_at(c->db, i);
+
+		c->silent += r->silent;
+		resume_s(c, i);
+		keep(c, chain_put(r->silent ? &c->steps : &c->heard, i));
+	}
+	wait_anew(c);
+}
+
+/* --- telemetry intervals, and a clock that was set -------------------------
+ */
+
+static void begin_interval(struct label_control *c, uint64_t now_ns)
+{
+	uint64_t begin_ns = now_ns - now_ns % c->o.interval_ns;
+
+	c->number++;
+	c->before = *label_db_counters(c->db);
+	c->sum = (struct label_interval_sum){
+		.begin_ns = begin_ns, .end_ns = begin_ns + c->o.interval_ns};
+	c->next_end_ns = c->sum.end_ns;
+	c->watched_ns = now_ns;
+}
+
+static void sum_s(struct label_control *c)
+{
+	for (uint8_t s = 1; s <= LABEL_S_MAX; s++) {
+		c->sum.raised += c->with_s[s];
+		if (c->with_s[s])
+			c->sum.s_most = s;
+	}
+}
+
+static void end_interval(struct label_control *c, uint64_t now_ns)
+{
+	const struct label_db_ledger *now = label_db_counters(c->db);
+	const struct label_db_ledger *was = &c->before;
+	int64_t missing = (int64_t)(now->missing - was->missing);
+	uint32_t known = label_db_ports(c->db);
+
+	c->ctr.intervals++;
+	c->sum.observed_ns = now_ns - c->watched_ns;
+	c->sum.ports = c->o.expected > known ? c->o.expected : known;
+	c->sum.labels = now->items - was->items;
+	c->sum.late = now->late - was->late;
+	c->sum.odd = now->future - was->future + now->back - was->back;
+	c->sum.missing = missing > 0 ? (uint64_t)missing : 0;
+	c->sum.silent = c->silent;
+	sum_s(c);
+	if (c->o.calls.interval)
+		c->o.calls.interval(c->o.calls.ctx, &c->sum);
+}
+
+static void begin(struct label_control *c, uint64_t now_ns)
+{
+	c->begun = true;
+	c->now_ns = c->begun_ns = now_ns;
+	resume(c);
+	begin_interval(c, now_ns);
+}
+
+void label_control_begin(struct label_control *c, uint64_t now_ns)
+{
+	if (!c->begun)
+		begin(c, now_ns);
+}
+
+uint64_t label_control_due(const struct label_control *c)
+{
+	uint64_t due = ports_due(c);
+
+	if (!c->begun)
+		return UINT64_MAX;
+	return due < c->next_end_ns ? due + 1 : c->next_end_ns;
+}
+
+/* What is due of ports before a time. */
+static void look(struct label_control *c, uint64_t before_ns)
+{
+	while (ports_due(c) < before_ns)
+		ports_look(c);
+}
+
+/* So long was nothing to be told that it is not, interval by interval. */
+static void jump(struct label_control *c, uint64_t now_ns)
+{
+	uint64_t begin_ns = now_ns - now_ns % c->o.interval_ns;
+	uint64_t skipped = (begin_ns - c->next_end_ns) / c->o.interval_ns;
+
+	look(c, c->next_end_ns);
+	end_interval(c, c->next_end_ns);
+	look(c, begin_ns);
+	begin_interval(c, begin_ns);
+	c->sum.skipped = skipped;
+	c->ctr.skipped += skipped;
+}
+
+void label_control_tick(struct label_control *c, uint64_t now_ns)
+{
+	if (!c->begun || now_ns <= c->now_ns)
+		return;
+	c->now_ns = now_ns;
+	if (now_ns > c->next_end_ns &&
+	    (now_ns - c->next_end_ns) / c->o.interval_ns > JUMP_MAX)
+		jump(c, now_ns);
+	for (; c->next_end_ns <= now_ns; begin_interval(c, c->next_end_ns)) {
+		look(c, c->next_end_ns);
+		end_interval(c, c->next_end_ns);
+	}
+	look(c, now_ns);
+}
+
+void label_control_end(struct label_control *c)
+{
+	if (c->begun && c->sum.packets)
+		end_interval(c, c->now_ns);
+	c->sum.packets = 0;
+}
+
+static uint64_t intervals_between(const struct label_control *c,
+				  uint64_t end_ns, uint64_t begin_ns)
+{
+	return begin_ns > end_ns ? (begin_ns - end_ns) / c->o.interval_ns : 0;
+}
+
+void label_control_anew(struct label_control *c, uint64_t now_ns)
+{
+	uint64_t end_ns = c->next_end_ns, skipped;
+
+	if (!c->begun || now_ns == c->now_ns)
+		return;
+	c->ctr.set++;
+	end_interval(c, c->now_ns);
+	c->now_ns = c->begun_ns = now_ns;
+	c->far = 0;
+	wait_anew(c);
+	begin_interval(c, now_ns);
+	skipped = intervals_between(c, end_ns, c->sum.begin_ns);
+	c->sum.skipped = skipped;
+	c->ctr.skipped += skipped;
+}
+
+/* --- frames, and the labels in them ----------------------------------------
+ */
+
+/* A packet whose label of an earlier hop is that of a record, and the next one
+ * an item. */
+static int learn_way(struct label_control *c, struct label_record *r,
+		     const struct label_item *item)
+{
+	int rc;
+
+	if (!label_link_joins(r, item))
+		return 0;
+	rc = label_link_saw(r, item->device, item->out);
+	c->ctr.crowded += rc == -ENOSPC;
+	return rc == -ENOMEM ? rc : 0;
+}
+
+/* before: the place of the label under it, of an earlier hop; becomes this
+ * one's. */
+static int take_item(struct label_control *c, const struct label_item *item,
+		     uint32_t *before)
+{
+	uint32_t place, ports = label_db_ports(c->db);
+	int rc = label_db_take(c->db, item, c->now_ns, &place);
+
+	if (rc >= 0 && *before < ports &&
+	    learn_way(c, label_db_at(c->db, *before), item) < 0)
+		return -ENOMEM;
+	*before = place;
+	if (rc != LABEL_TAKEN && rc != LABEL_BEGUN)
+		return rc < 0 ? rc : 0;
+	if (label_db_ports(c->db) > ports)
+		c->with_s[0]++; /* a port more */
+	else if (rc == LABEL_BEGUN)
+		reset(c, place);
+	heard(c, place);
+	return c->err;
+}
+
+/* Hops that follow each other are the ends of a link. */
+static void learn_links(struct label_control *c, const struct label_path *p)
+{
+	for (unsigned i = 0; i + 1 < p->n; i++) {
+		const struct label_item *hop = &p->hop[i];
+		struct label_record *r = label_db_find(c->db, hop->device,
+						       hop->out);
+
+		if (!r)
+			continue;
+		r->has_next = true;
+		r->next_device = hop[1].device;
+		r->next_in = hop[1].in;
+	}
+}
+
+static void take_path(struct label_control *c, const struct label_view *v)
+{
+	const struct label_path *path;
+
+	c->ctr.specific++;
+	path = label_paths_take(c->paths, v, c->now_ns);
+	if (path)
+		learn_links(c, path);
+	if (path && c->o.calls.path)
+		c->o.calls.path(c->o.calls.ctx, path);
+}
+
+static int take_labels(struct label_control *c, const struct label_view *v)
+{
+	struct label_item item[UINT8_MAX];
+	uint32_t before = UINT32_MAX;
+	int rc = 0;
+
+	c->ctr.labelled++;
+	c->sum.packets++;
+	for (unsigned i = 0; i < v->n; i++)
+		label_item_get(&item[i], v, i);
+	label_db_expect(c->db, item, v->n);
+	for (unsigned i = v->n; i-- > 0 && !rc;) /* oldest first */
+		rc = take_item(c, &item[i], &before);
+	if (v->specific && !rc)
+		take_path(c, v);
+	return rc;
+}
+
+/* A frame that came at now_ns, or is said to have. 0 or -ENOMEM. */
+static int take(struct label_control *c, const uint8_t *frame, size_t len,
+		uint64_t now_ns)
+{
+	struct label_view v;
+	int rc = label_find(&v, &c->o.format, frame, len);
+
+	c->ctr.frames++;
+	if (!rc && !v.damaged && !c->begun)
+		begin(c, now_ns);
+	label_control_tick(c, now_ns);
+	if (!rc && !v.damaged)
+		return take_labels(c, &v);
+	if (!rc)
+		c->ctr.checksum++;
+	else if (rc == -EBADMSG)
+		c->ctr.malformed++;
+	else
+		c->ctr.plain++;
+	return c->err;
+}
+
+/* --- the clock of the packets ----------------------------------------------
+ *
+ * It may be wrong for some of them, or have been set. A packet whose time is
+ * far ahead of all others' is right if a device says so: if since the newest
+ * label of a port as much time has passed by that device's clock. Else, as one
+ * far behind, it is taken as if it came now; but LABEL_ODD_MAX in a row, none
+ * before another one, say that so much time has passed, or, as near to each
+ * other, that the clock was set back: then intervals begin anew. */
+
+/* Whether two times are so near to each other that both may be right. On an
+ * interface the clock is looked at now and then only. */
+static bool agree(const struct label_control *c, uint64_t a, uint64_t b)
+{
+	uint64_t skew_ns = label_db_skew(c->db) * 1000;
+
+	return (a > b ? a - b : b - a) <=
+	       (skew_ns > LOOK_NS ? skew_ns : LOOK_NS);
+}
+
+/* Whether a device's clock has gone on as far as the frame's time. */
+static bool is_vouched_for(struct label_control *c, const uint8_t *frame,
+			   size_t len, uint64_t ns)
+{
+	struct label_item item;
+	struct label_view v;
+
+	if (label_find(&v, &c->o.format, frame, len) || v.damaged)
+		return false;
+	for (unsigned i = 0; i < v.n; i++) {
+		label_item_get(&item, &v, i);
+		if (label_db_vouches(c->db, &item, ns))
+			return true;
+	}
+	return false;
+}
+
+/* When a frame came that says now_ns. */
+static uint64_t judge(struct label_control *c, const uint8_t *frame, size_t len,
+		      uint64_t now_ns)
+{
+	bool ahead = now_ns > c->now_ns;
+
+	if (agree(c, now_ns, c->now_ns) ||
+	    (ahead && is_vouched_for(c, frame, len, now_ns))) {
+		c->far = 0;
+		return ahead ? now_ns : c->now_ns;
+	}
+	c->ctr.leaps++;
+	if (!agree(c, now_ns, c->far_ns) &&
+	    !(c->far_ns > c->now_ns && now_ns > c->far_ns))
+		c->far = 0;
+	c->far_ns = now_ns;
+	if (++c->far < LABEL_ODD_MAX)
+		return c->now_ns;
+	c->far = 0;
+	if (!ahead)
+		label_control_anew(c, now_ns);
+	return now_ns;
+}
+
 int label_control_frame(struct label_control *c, const uint8_t *frame,
 			size_t len, uint64_t now_ns)
 {
-	return c->begun ? control_judge(c, frame, len, now_ns)
-			: control_take(c, frame, len, now_ns);
-}
-
-int label_control_end(struct label_control *c)
-{
-	int rc = control_judge_last(c);
-
-	control_end(c);
-	return rc;
+	if (c->begun)
+		now_ns = judge(c, frame, len, now_ns);
+	return take(c, frame, len, now_ns);
 }

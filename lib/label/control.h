@@ -44,7 +44,7 @@ struct label_control_ledger {
 	uint64_t forgotten; /* or never */
 	uint64_t crowded;   /* labels of ports behind a link beyond those kept:
 			       links.h */
-	uint64_t leaps;	    /* frames whose time cannot be right */
+	uint64_t leaps;	    /* frames whose time was far off */
 	uint64_t set;	    /* the clock was, or nobody listened for a while */
 };
 
@@ -131,10 +131,9 @@ void label_control_close(struct label_control *c); /* NULL is fine */
 
 /*
  * A frame that came at now_ns. One whose time leaps ahead of the others', by
- * more than db.skew_us, is believed if a label in it says the same; else it
- * waits until LABEL_ODD_MAX have come, none of them before another one, or one
- * that shows it to be wrong. Of those as far behind, LABEL_ODD_MAX in a row
- * that agree say that the clock was set. 0 or -ENOMEM.
+ * more than db.skew_us, is believed if a label in it says the same. Else, and
+ * if it is as far behind, it is taken as if it came now; LABEL_ODD_MAX in a row
+ * say that time has passed, or that the clock was set. 0 or -ENOMEM.
  */
 int label_control_frame(struct label_control *c, const uint8_t *frame,
 			size_t len, uint64_t now_ns);
@@ -151,8 +150,8 @@ void label_control_anew(struct label_control *c, uint64_t now_ns);
 uint64_t label_control_due(const struct label_control *c);
 /* The time it has got to; 0: nothing came. */
 uint64_t label_control_now(const struct label_control *c);
-/* Ends the interval that is under way, if anything came in it. 0 or -ENOMEM. */
-int label_control_end(struct label_control *c);
+/* Ends the interval that is under way, if anything came in it. */
+void label_control_end(struct label_control *c);
 
 struct label_db *label_control_db(struct label_control *c);
 const struct label_paths *label_control_paths(const struct label_control *c);
