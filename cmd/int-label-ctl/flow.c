@@ -6,11 +6,12 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "commands.h"
 #include "label/command.h"
-#include "orders.h"
+#include "orders/orders.h"
 
 enum {
 	FLOW_ADD,
@@ -95,9 +96,12 @@ int flow_main(int argc, char **argv)
 	cli_check(&cli, &o, verb);
 	if (n + 1 == argc)
 		cli_usage(&cli, "%s which flow?", verbs[verb]);
-	fd = o.send ? orders_socket() : -1;
+	fd = o.send ? orders_socket_open() : -1;
+	if (o.send && fd < 0)
+		cli_fail("--send: %s", strerror(-fd));
 	for (int i = n + 1; i < argc; i++)
 		one_flow(&o, argv[i], verb == FLOW_ADD, fd);
-	orders_socket_close(fd);
+	if (o.send)
+		close(fd);
 	return CLI_OK;
 }

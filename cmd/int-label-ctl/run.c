@@ -39,7 +39,7 @@ static void print_ledgers(void *run)
 		   r->o.format);
 	if (r->rows.orders)
 		cli_ledger(&label_orders_ledger,
-			   orders_counters(r->rows.orders), r->o.format);
+			   label_orders_counters(r->rows.orders), r->o.format);
 	databases_ledgers(&r->rows.list, r->o.format);
 }
 

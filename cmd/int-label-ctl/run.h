@@ -23,8 +23,8 @@ struct run_options {
 	unsigned n_exports;
 	const char *state;
 	struct browse_options top;
-	unsigned commands; /* 1 + enum label_command_form; 0: not said */
-	struct orders_options orders;
+	bool commands; /* to stdout */
+	const char *exec, *send;
 	enum row_format format;
 	bool quiet;
 };
@@ -34,7 +34,7 @@ extern const struct cli run_cli;
 /* Whether switches are told what was decided. */
 static inline bool run_gives_orders(const struct run_options *o)
 {
-	return o->commands || o->orders.exec || o->orders.send;
+	return o->commands || o->exec || o->send;
 }
 
 void run_options_read(struct run_options *o, int argc, char **argv);
@@ -46,7 +46,7 @@ struct run_rows {
 	struct row_sink *databases;	   /* all of -x; NULL: none */
 	struct row_sink *tees[LABEL_ROWS]; /* NULL: not asked for */
 	struct rows *rows[LABEL_ROWS];	   /* NULL: not asked for */
-	struct orders *orders;		   /* NULL: nobody is told */
+	struct label_orders *orders;	   /* NULL: nobody is told */
 	int err;			   /* the first of stdout */
 };
 

@@ -107,16 +107,15 @@ static const struct cli_option options[] = {
 	 CLI_CALL, .read = add_export},
 	{0, "state", "FILE", "begin with these ports, and save them there",
 	 CLI_STR, AT(state)},
-	{0, "commands", "FORM",
-	 "what was decided as lines for a switch: bmv2 (default) or prototype; "
-	 "on stdout those of one device",
-	 CLI_WORD, AT(commands), .min = 1, .words = label_command_form_names},
+	{0, "commands", NULL,
+	 "what was decided, for one device, as lines for BMv2 on stdout",
+	 CLI_FLAG, AT(commands)},
 	{0, "exec", "COMMAND",
 	 "lines to this command, a run for each device, $LABEL_DEVICE", CLI_STR,
-	 AT(orders.exec)},
+	 AT(exec)},
 	{0, "send", "PATH",
 	 "lines as datagrams to a socket, {device} in its path", CLI_STR,
-	 AT(orders.send)},
+	 AT(send)},
 	{0, "protocol", "N", "IP protocol of packets with labels (253)",
 	 CLI_U64, AT(control.format.protocol), .min = 1, .max = 255},
 	{0, "export-port", "PORT",
@@ -137,7 +136,7 @@ static const struct cli_group groups[] = {
 	CLI_SOCKET_GROUP,
 	{"--top --rows", .why = "the table has stdout"},
 	{"--top --stats"},
-	{"--exec --send"},
+	{"--exec --send --commands"},
 	{0},
 };
 
@@ -158,7 +157,7 @@ static void check_stdout(const struct run_options *o)
 {
 	const struct label_db_options *db = &o->control.db;
 
-	if (!o->commands || o->orders.exec || o->orders.send)
+	if (!o->commands)
 		return;
 	if (db->n_devices != 1 || o->device[0].from != o->device[0].to)
 		cli_refuse("--commands: lines on stdout are of one switch: say "
@@ -200,8 +199,6 @@ void run_options_read(struct run_options *o, int argc, char **argv)
 		set_top(o);
 	}
 	check_stdout(o);
-	o->orders.form = (enum label_command_form)(o->commands ? o->commands - 1
-							       : 0);
 	/* Of a single label, not later than the others. */
 	if (o->control.forget_ns < o->control.forget_once_ns)
 		o->control.forget_once_ns = o->control.forget_ns;

@@ -118,7 +118,7 @@ void run_rows_open(struct run_rows *r, const struct run_options *o,
 	for (int k = 0; k < LABEL_ROWS; k++)
 		open_kind(r, o, (enum label_rows_kind)k);
 	if (run_gives_orders(o))
-		r->orders = orders_open(&o->orders);
+		r->orders = orders_open(o->exec, o->send);
 	*calls = (struct label_control_calls){
 		.ctx = r,
 		.interval = r->rows[LABEL_ROWS_INTERVAL] ? interval : NULL,
@@ -158,7 +158,7 @@ void run_rows_close(struct run_rows *r)
 	for (int k = 0; k < LABEL_ROWS; k++)
 		if (r->tees[k])
 			r->tees[k]->close(r->tees[k]);
-	orders_close(r->orders);
+	label_orders_close(r->orders);
 	if (r->databases)
 		r->databases->close(r->databases);
 	databases_close(&r->list);

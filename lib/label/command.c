@@ -14,25 +14,10 @@ enum {
 	WORDS_MAX = 12,
 };
 
-const char *const label_command_form_names[LABEL_COMMAND_FORMS + 1] = {
-	[LABEL_BMV2] = "bmv2",
-	[LABEL_BMV2_PROTOTYPE] = "prototype",
-};
-
-size_t label_command_s(char buf[LABEL_COMMAND_MAX],
-		       enum label_command_form form, uint16_t port,
-		       uint8_t before, uint8_t s)
+void label_command_s(char buf[LABEL_COMMAND_MAX], uint16_t port, uint8_t s)
 {
-	if (form == LABEL_BMV2)
-		return (size_t)snprintf(buf, LABEL_COMMAND_MAX,
-					"register_write label_s %u %u", port,
-					s);
-	/* Ports 1 to 20 have entries 0 to 19. */
-	if (!port || !before == !s)
-		return 0;
-	return (size_t)snprintf(buf, LABEL_COMMAND_MAX,
-				"table_modify set_flag_table set_flag %u => %d",
-				port - 1u, s > 0);
+	snprintf(buf, LABEL_COMMAND_MAX, "register_write label_s %u %u", port,
+		 s);
 }
 
 size_t label_command_flow(char buf[LABEL_COMMAND_MAX], const uint8_t *key,

@@ -6,13 +6,11 @@
  *	register_write label_s PORT S
  *	table_add label_flow label_specific KEY => PERIOD_US
  *	table_delete_match label_flow KEY
- *	table_modify set_flag_table set_flag PORT-1 => 0|1
  *
  * KEY is SRC DST PROTOCOL SRC_PORT DST_PORT; flows of IPv6 are in label_flow6.
- * The last line is the published prototype's, which knows no S but a flag:
- * label every packet (wire-facts 4.2). Our own hop reads the others.
+ * Our own hop reads all of them.
  * simple_switch_CLI knows the first two; what it needs for the third,
- *dta-switch apply says.
+ * dta-switch apply says.
  */
 #ifndef LABEL_COMMAND_H
 #define LABEL_COMMAND_H
@@ -23,24 +21,12 @@
 #include "base/fault.h"
 #include "wire/key.h"
 
-enum label_command_form {
-	LABEL_BMV2,
-	LABEL_BMV2_PROTOTYPE,
-	LABEL_COMMAND_FORMS,
-};
-
-/* "bmv2", "prototype"; then NULL. */
-extern const char *const label_command_form_names[LABEL_COMMAND_FORMS + 1];
-
 enum {
 	LABEL_COMMAND_MAX = 256, /* bytes of a line, NUL included */
 };
 
-/* S of a port goes from one to another: a line without its end. Returns its
- * length; 0: this switch has nothing to be told. */
-size_t label_command_s(char buf[LABEL_COMMAND_MAX],
-		       enum label_command_form form, uint16_t port,
-		       uint8_t before, uint8_t s);
+/* S of a port: a line without its end. */
+void label_command_s(char buf[LABEL_COMMAND_MAX], uint16_t port, uint8_t s);
 
 /* A specific flow comes, or goes (period_us 0). key: flow4, flow6. */
 size_t label_command_flow(char buf[LABEL_COMMAND_MAX], const uint8_t *key,
@@ -61,7 +47,7 @@ struct label_command {
 	uint64_t period_us;
 };
 
-/* A line as above, but for the prototype's. -EINVAL and why. */
+/* A line as above. -EINVAL and why. */
 int label_command_read(struct label_command *out, const char *line,
 		       struct fault *why);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * orders.h - what the controller has decided, to the switches: which is to be
- * told what, and when again. What a switch does not take is said again later,
- * its newest S only. How it is told is the caller's: lines of command.h.
+ * orders.h - what the controller has decided, to the switches, as lines of
+ * command.h: into a command for each of them, as datagrams to a socket of each,
+ * or printed. What a switch does not take is said again later, its newest S
+ * only.
  *
  * There is no clock inside: now_ns is the caller's, and must not go back.
  */
@@ -19,7 +20,6 @@
 struct label_orders_ledger {
 	uint64_t decisions;
 	uint64_t told;	     /* a line each */
-	uint64_t nothing;    /* such a switch has nothing to be told */
 	uint64_t superseded; /* by a newer one of the port, before it was told
 			      */
 	uint64_t unsent;     /* at the end */
@@ -29,61 +29,21 @@ struct label_orders_ledger {
 
 extern const struct ledger label_orders_ledger;
 
-enum {
-	LABEL_ORDERS_AT_ONCE = 16, /* switches that are under way */
-	/* Of say(): */
-	LABEL_ORDERS_UNDER_WAY = 1,
-	LABEL_ORDERS_FULL = 2, /* there is no room now */
-};
-
-struct label_order {
-	uint16_t port;
-	uint8_t before, s; /* before: as the switch has it, */
-	bool unsure;	   /* or nobody knows how */
-};
-
-/* The line of an order: command.h. Its length, never 0. */
-size_t label_order_line(char buf[LABEL_COMMAND_MAX],
-			enum label_command_form form,
-			const struct label_order *order);
-
-struct label_orders_list {
-	struct label_order *at;
-	unsigned n, room;
-};
-
-struct label_orders_switch {
-	uint32_t device;
-	struct label_orders_list waiting, said;
-	long run;	   /* the caller's, of what is under way; 0: nothing */
-	uint64_t until_ns; /* it has to have ended */
-	uint64_t wait_ns;  /* since the last failure; 0: there was none */
-	uint64_t next_ns;  /* not before that */
-	uint64_t full_ns;  /* since when it has no room; 0: it has */
-	bool troubled;	   /* and that was told */
-};
-
 struct label_orders_options {
-	enum label_command_form form;
-	bool at_once;	      /* nothing waits for the next turn */
-	uint64_t patience_ns; /* with what is under way */
+	const char *exec; /* run by sh, lines on its stdin, with environment
+			     and LABEL_DEVICE; its output goes to stderr */
+	char *const *environment;
+	const char *send; /* the path of a socket, {device} in it */
 	void *ctx;
-	/* Says what is in said. 0, -errno, or one of the above; *sent: the
-	 * first ones that got there, if not all did. */
-	int (*say)(void *ctx, struct label_orders_switch *sw, unsigned *sent);
-	/* How what was under way has ended: 1 well, -1 not, and why; 0: it has
-	 * not. */
-	int (*look)(void *ctx, struct label_orders_switch *sw, char *why,
-		    size_t size);
-	/* Ends it. */
-	void (*kill)(void *ctx, struct label_orders_switch *sw);
+	/* Neither: a line for each decision, at once. 0 or -errno. */
+	int (*print)(void *ctx, const char *line);
 	/* A switch ceases to obey, and why; NULL: it does again. */
 	void (*trouble)(void *ctx, uint32_t device, const char *why);
 };
 
 struct label_orders;
 
-/* 0 or -ENOMEM. */
+/* 0 or -errno. */
 int label_orders_open(struct label_orders **out,
 		      const struct label_orders_options *o);
 /* 0 or -ENOMEM. */
@@ -98,5 +58,11 @@ void label_orders_end(struct label_orders *o);
 const struct label_orders_ledger *
 label_orders_counters(const struct label_orders *o);
 void label_orders_close(struct label_orders *o); /* NULL is fine */
+
+/* A line to a switch's socket, {device} in its path. 0 or -errno. */
+int orders_datagram(int fd, const char *path, uint32_t device,
+		    const char *line);
+/* For these. Or -errno. */
+int orders_socket_open(void);
 
 #endif

@@ -361,9 +361,9 @@ reset 2" ]
 1,2,0,3,resumed
 2,2,0,3,resumed
 3,2,0,3,resumed" ]
-	run -0 int-label-ctl -q -r later.pcap -R none -D 2 --commands prototype \
+	run -0 int-label-ctl -q -r later.pcap -R none -D 2 --commands \
 		--state net.state
-	[ "$output" = "table_modify set_flag_table set_flag 1 => 1" ]
+	[ "$output" = "register_write label_s 2 3" ]
 	sed 's/^INTLABEL\x00\x00\x00\x01/INTLABEL\x00\x00\x00\x09/' net.state >new.state
 	run -1 --separate-stderr int-label-ctl -q -r later.pcap --state new.state
 	[ "$stderr" = "int-label-ctl: --state: new.state: of version 9, and this is 1" ]
