@@ -4,6 +4,8 @@
 #ifndef INT_LABEL_CTL_COMMANDS_H
 #define INT_LABEL_CTL_COMMANDS_H
 
+extern const struct cli run_cli;
+
 int run_main(int argc, char **argv);
 int hop_main(int argc, char **argv); /* label */
 int sim_main(int argc, char **argv);

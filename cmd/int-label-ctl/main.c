@@ -10,7 +10,6 @@
 #include "base/guess.h"
 #include "cli/cli.h"
 #include "commands.h"
-#include "run.h"
 
 static const struct {
 	const char *name;

@@ -2,16 +2,512 @@
 /* run.c - the controller: packets in, rows and decisions out. */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
+#include "base/text.h"
+#include "cli/cli.h"
+#include "cli/databases.h"
+#include "cli/live.h"
 #include "cli/loop.h"
+#include "cli/table.h"
 #include "commands.h"
+#include "label/policy.h"
+#include "label/rows.h"
 #include "label/state.h"
-#include "run.h"
+#include "orders/orders.h"
+#include "tables.h"
+
+enum {
+	RANGES_MAX = 64,
+};
+
+struct run_options {
+	const char *read;
+	struct cli_live live;
+	unsigned rows; /* a set, 1 << enum label_rows_kind */
+	struct label_control_options control;
+	struct label_range device[RANGES_MAX];
+	const char *export[DATABASES_MAX];
+	unsigned n_exports;
+	const char *state;
+	struct browse_options top;
+	bool commands; /* to stdout */
+	const char *exec, *send;
+	enum row_format format;
+	bool quiet;
+};
+
+/* Whether switches are told what was decided. */
+static bool run_gives_orders(const struct run_options *o)
+{
+	return o->commands || o->exec || o->send;
+}
+
+/* --- the command line ----------------------------------------------------- */
+
+#define AT(field) CLI_AT(struct run_options, field)
+
+static const char *const kinds[LABEL_ROWS] = {
+	[LABEL_ROWS_INTERVAL] = "interval", [LABEL_ROWS_DECISION] = "decision",
+	[LABEL_ROWS_SILENCE] = "silence",   [LABEL_ROWS_PORT] = "port",
+	[LABEL_ROWS_HOP] = "hop",
+};
+
+static const char *kind_name(unsigned i)
+{
+	return i < LABEL_ROWS ? kinds[i] : NULL;
+}
+
+static int read_rows(void *opts, const char *text, struct fault *why)
+{
+	return cli_names(&((struct run_options *)opts)->rows, text, kind_name,
+			 (1U << LABEL_ROWS) - 1, why);
+}
+
+/* "7" or "7-9"; returns what is behind it, NULL if it is neither. */
+static const char *read_range(struct label_range *out, const char *text)
+{
+	uint64_t from, to;
+
+	if (!(text = text_digits(&from, text, UINT32_MAX)))
+		return NULL;
+	to = from;
+	if (*text == '-' && !(text = text_digits(&to, text + 1, UINT32_MAX)))
+		return NULL;
+	*out = (struct label_range){(uint32_t)from, (uint32_t)to};
+	return from <= to ? text : NULL;
+}
+
+static int read_devices(void *opts, const char *text, struct fault *why)
+{
+	struct run_options *o = opts;
+	unsigned n = 0;
+
+	for (;; text++) {
+		if (n == RANGES_MAX)
+			return fault_set(why, -E2BIG, "has more than %d ranges",
+					 RANGES_MAX);
+		text = read_range(&o->device[n], text);
+		if (!text || (*text && *text != ','))
+			return fault_set(why, -EINVAL,
+					 "is not a list of N or N-M");
+		n++;
+		if (!*text)
+			break;
+	}
+	o->control.db.devices = o->device;
+	o->control.db.n_devices = n;
+	return 0;
+}
+
+static int add_export(void *opts, const char *text, struct fault *why)
+{
+	struct run_options *o = opts;
+
+	if (o->n_exports == DATABASES_MAX)
+		return fault_set(why, -E2BIG, "is one above %d", DATABASES_MAX);
+	o->export[o->n_exports++] = text;
+	return 0;
+}
+
+static const struct cli_option options[] = {
+	{'r', "read", "FILE", "a capture with labelled packets (- is stdin)",
+	 CLI_IN, AT(read)},
+	{'i', "interface", "IFACE",
+	 "the network interface they come by; a filter may follow, as with "
+	 "tcpdump",
+	 CLI_STR, AT(live.name)},
+	{'R', "rows", "LIST",
+	 "rows on stdout: interval,decision,silence (default; of csv: "
+	 "interval), "
+	 "port, hop; all, none",
+	 CLI_CALL, .read = read_rows},
+	{'T', "telemetry", "TIME",
+	 "telemetry interval: coverage is of each (100ms)", CLI_TIME,
+	 AT(control.interval_ns), .min = 1000},
+	{'t', "label", "TIME", "labelling interval of the switches (50ms)",
+	 CLI_TIME, AT(control.t_ns), .min = 1000},
+	{0, "ports", "N", "ports that carry traffic (those known)", CLI_SIZE,
+	 AT(control.expected), .min = 1, .max = UINT32_MAX},
+	{0, "forget", "TIME",
+	 "forget a port that has been silent so long (24h); 0: never", CLI_TIME,
+	 AT(control.forget_ns)},
+	{'D', "devices", "LIST", "labels of these devices only: 1-20,40",
+	 CLI_CALL, .read = read_devices},
+	BROWSE_OPTIONS(struct run_options, top,
+		       "look on: ports, silent, links or paths; live on a "
+		       "terminal",
+		       table_names),
+	{'x', "export", "URL",
+	 "rows of all kinds go there, too: influx:, clickhouse:, redis:, "
+	 "kafka:, prometheus:, file:",
+	 CLI_CALL, .read = add_export},
+	{0, "state", "FILE", "begin with these ports, and save them there",
+	 CLI_STR, AT(state)},
+	{0, "commands", NULL,
+	 "what was decided, for one device, as lines for BMv2 on stdout",
+	 CLI_FLAG, AT(commands)},
+	{0, "exec", "COMMAND",
+	 "lines to this command, a run for each device, $LABEL_DEVICE", CLI_STR,
+	 AT(exec)},
+	{0, "send", "PATH",
+	 "lines as datagrams to a socket, {device} in its path", CLI_STR,
+	 AT(send)},
+	{0, "protocol", "N", "IP protocol of packets with labels (253)",
+	 CLI_U64, AT(control.format.protocol), .min = 1, .max = 255},
+	{0, "export-port", "PORT",
+	 "UDP port of exported labels (54322; 0: none)", CLI_U64,
+	 AT(control.format.export_port), .max = 65535},
+	CLI_LIMIT_OPTIONS(struct run_options),
+	CLI_STATS_OPTION(struct run_options, live, "-r|-i"),
+	CLI_SOCKET_OPTIONS(struct run_options),
+	CLI_USER_OPTION(struct run_options, live, NULL),
+	{'o', "output", "FORMAT", "rows and ledger as text, csv or ndjson",
+	 CLI_FORMAT, AT(format)},
+	{'q', "quiet", NULL, "no ledger, no progress", CLI_FLAG, AT(quiet)},
+	{0},
+};
+
+static const struct cli_group groups[] = {
+	{"-r -i", .ask = "where are the packets?"},
+	CLI_SOCKET_GROUP,
+	{"--top --rows", .why = "the table has stdout"},
+	{"--top --stats"},
+	{"--exec --send --commands"},
+	{0},
+};
+
+const struct cli run_cli = {
+	.name = "int-label-ctl",
+	.summary = "INT-label's controller: the newest state of every port",
+	.usage = "int-label-ctl [run] -r FILE [-R LIST]\n"
+		 "int-label-ctl [run] -i IFACE [-R LIST] [FILTER]\n"
+		 "int-label-ctl [run] -r FILE|-i IFACE --top TABLE [--once]\n"
+		 "int-label-ctl label|sim|theory|flow|switch ...: -h tells of "
+		 "each",
+	.options = options,
+	.groups = groups,
+};
+
+/* Lines on stdout do not say whose they are. */
+static void check_stdout(const struct run_options *o)
+{
+	const struct label_db_options *db = &o->control.db;
+
+	if (!o->commands)
+		return;
+	if (db->n_devices != 1 || o->device[0].from != o->device[0].to)
+		cli_refuse("--commands: lines on stdout are of one switch: say "
+			   "which by --devices, or --exec or --send");
+	if (o->rows || o->top.top)
+		cli_refuse("--commands: rows go to stdout already; say --rows "
+			   "none");
+}
+
+/* On an interface, once is after the first interval. */
+static void set_top(struct run_options *o)
+{
+	if (browse_defaults(&o->top, o->live.name) && !o->live.duration_ns &&
+	    !o->live.count)
+		o->live.duration_ns = o->top.every_ns;
+}
+
+static void run_options_read(struct run_options *o, int argc, char **argv)
+{
+	int n;
+
+	label_control_defaults(&o->control);
+	n = cli_read(&run_cli, o, argc, argv);
+	if (n < argc && !o->live.name)
+		cli_usage(&run_cli, "'%s': no such argument", argv[n]);
+	cli_live_filter(&o->live, argc - n, argv + n);
+	cli_check(&run_cli, o, -1);
+	/* Kinds have columns of their own, and a file of CSV has one head. */
+	if (!cli_text(&run_cli, "--rows"))
+		o->rows = 1 << LABEL_ROWS_INTERVAL |
+			  (o->format == ROW_CSV
+				   ? 0
+				   : 1 << LABEL_ROWS_DECISION |
+					     1 << LABEL_ROWS_SILENCE);
+	if (o->format == ROW_CSV)
+		cli_one_kind(o->rows);
+	if (o->top.top) {
+		o->rows = 0;
+		set_top(o);
+	}
+	check_stdout(o);
+	/* Of a single label, not later than the others. */
+	if (o->control.forget_ns < o->control.forget_once_ns)
+		o->control.forget_once_ns = o->control.forget_ns;
+	o->live.format = o->format;
+}
+
+/* --- what was decided, to the switches ------------------------------------ */
+
+#define MS     UINT64_C(1000000)
+#define END_NS (2000 * MS)
+
+/* What reads it acts on it. */
+static int print(void *ctx, const char *line)
+{
+	(void)ctx;
+	printf("%s\n", line);
+	return fflush(stdout) ? -errno : 0;
+}
+
+static void trouble(void *ctx, uint32_t device, const char *why)
+{
+	(void)ctx;
+	if (why)
+		cli_warn("device %" PRIu32 ": commands were not taken, and "
+			 "will be tried again: %s",
+			 device, why);
+	else
+		cli_warn("device %" PRIu32 " takes commands again", device);
+}
+
+/* For each switch a command, or a socket; NULL twice: to stdout. */
+static struct label_orders *orders_open(const char *exec, const char *send)
+{
+	struct label_orders *o;
+	struct label_orders_options lo = {
+		.exec = exec,
+		.environment = environ,
+		.send = send,
+		.print = print,
+		.trouble = trouble,
+	};
+	int rc = label_orders_open(&o, &lo);
+
+	if (rc < 0)
+		cli_fail("orders to switches: %s", strerror(-rc));
+	/* Ignored, as what started us may have it, no command's status could
+	 * be waited for. */
+	if (exec)
+		signal(SIGCHLD, SIG_DFL);
+	return o;
+}
+
+static void orders_take(struct label_orders *o, const struct label_decision *d)
+{
+	if (label_orders_take(o, d, clock_ns()) < 0)
+		cli_fail("out of memory");
+}
+
+/* Says what is due. */
+static void orders_turn(struct label_orders *o)
+{
+	if (label_orders_busy(o) && label_orders_turn(o, clock_ns()) < 0)
+		cli_fail("out of memory");
+}
+
+/* Until all is told, or it has lasted too long, or a signal comes. 0, or -1:
+ * not all was told, and that was said. */
+static int orders_end(struct label_orders *o)
+{
+	const struct timespec pause = {.tv_nsec = (long)MS};
+	uint64_t until_ns = clock_ns() + END_NS, unsent;
+	int stop = cli_stop;
+
+	while (label_orders_busy(o) && clock_ns() < until_ns &&
+	       cli_stop == stop) {
+		orders_turn(o);
+		if (label_orders_busy(o))
+			nanosleep(&pause, NULL);
+	}
+	label_orders_end(o);
+	unsent = label_orders_counters(o)->unsent;
+	if (!unsent)
+		return 0;
+	cli_warn("%" PRIu64 " decisions were not taken by their switches",
+		 unsent);
+	return -1;
+}
+
+/* --- what the controller calls back with, as rows ------------------------- */
+
+/* Rows of what the controller calls back with. */
+struct run_rows {
+	struct row_sink *screen;
+	struct databases list;
+	struct row_sink *databases;	   /* all of -x; NULL: none */
+	struct row_sink *tees[LABEL_ROWS]; /* NULL: not asked for */
+	struct rows *rows[LABEL_ROWS];	   /* NULL: not asked for */
+	struct label_orders *orders;	   /* NULL: nobody is told */
+	int err;			   /* the first of stdout */
+};
+
+/* The newest state of a port, all else is one after the other. */
+static const struct export_rule rules[] = {
+	{"label_port", EXPORT_STATE, "port:{device}-{port}"},
+	{"label_hop", EXPORT_STATE, "hop:{flow}:{hop}"},
+};
+
+/* The row in hand of a kind; NULL: nobody asked. */
+static struct row_batch *hand(struct run_rows *r, enum label_rows_kind kind)
+{
+	return r->rows[kind] ? &r->rows[kind]->b : NULL;
+}
+
+static void end(struct run_rows *r, enum label_rows_kind kind)
+{
+	int rc = row_end(r->rows[kind]);
+
+	if (!r->err)
+		r->err = rc;
+}
+
+static void interval(void *ctx, const struct label_interval_sum *sum)
+{
+	label_row_interval(hand(ctx, LABEL_ROWS_INTERVAL), sum);
+	end(ctx, LABEL_ROWS_INTERVAL);
+}
+
+static void decision(void *ctx, const struct label_decision *d)
+{
+	struct run_rows *r = ctx;
+	struct row_batch *b = hand(r, LABEL_ROWS_DECISION);
+
+	if (r->orders)
+		orders_take(r->orders, d);
+	if (!b)
+		return;
+	label_row_decision(b, d);
+	end(r, LABEL_ROWS_DECISION);
+}
+
+static void silence(void *ctx, const struct label_record *port, bool silent,
+		    uint64_t now_ns, uint64_t since_ns)
+{
+	struct row_batch *b = hand(ctx, LABEL_ROWS_SILENCE);
+
+	label_row_silence(b, port, silent, now_ns, since_ns);
+	end(ctx, LABEL_ROWS_SILENCE);
+}
+
+static void forgotten(void *ctx, const struct label_record *port,
+		      uint64_t now_ns)
+{
+	label_row_forgotten(hand(ctx, LABEL_ROWS_SILENCE), port, now_ns);
+	end(ctx, LABEL_ROWS_SILENCE);
+}
+
+static void port(void *ctx, const struct label_record *record)
+{
+	label_row_port(hand(ctx, LABEL_ROWS_PORT), record);
+	end(ctx, LABEL_ROWS_PORT);
+}
+
+static void path(void *ctx, const struct label_path *p)
+{
+	for (unsigned i = 0; i < p->n; i++) {
+		label_row_hop(hand(ctx, LABEL_ROWS_HOP), p, i);
+		end(ctx, LABEL_ROWS_HOP);
+	}
+}
+
+/* Rows that are asked for go to the screen, all to databases. */
+static void open_kind(struct run_rows *r, const struct run_options *o,
+		      enum label_rows_kind kind)
+{
+	struct row_sink *to[2];
+	unsigned n = 0;
+
+	if (o->rows >> kind & 1)
+		to[n++] = r->screen;
+	if (r->databases)
+		to[n++] = r->databases;
+	if (!n)
+		return;
+	r->tees[kind] = tee_open(to, n);
+	/* One at a time, so that kinds stay in the order things happened. */
+	if (r->tees[kind])
+		r->rows[kind] = rows_open(r->tees[kind], &label_schema[kind],
+					  1);
+	if (!r->rows[kind])
+		cli_fail("out of memory");
+}
+
+static void open_databases(struct run_rows *r, const struct run_options *o)
+{
+	const struct export_options eo = {
+		.rules = rules,
+		.n_rules = sizeof(rules) / sizeof(rules[0]),
+	};
+
+	for (unsigned i = 0; i < o->n_exports; i++)
+		databases_add(&r->list, "--export", o->export[i], &eo);
+	r->databases = databases_all(&r->list);
+}
+
+/* Exits if there is no memory. calls gets what it calls. */
+static void run_rows_open(struct run_rows *r, const struct run_options *o,
+			  struct label_control_calls *calls)
+{
+	if (!(r->screen = cli_stream(o->format)))
+		cli_fail("out of memory");
+	open_databases(r, o);
+	for (int k = 0; k < LABEL_ROWS; k++)
+		open_kind(r, o, (enum label_rows_kind)k);
+	if (run_gives_orders(o))
+		r->orders = orders_open(o->exec, o->send);
+	*calls = (struct label_control_calls){
+		.ctx = r,
+		.interval = r->rows[LABEL_ROWS_INTERVAL] ? interval : NULL,
+		.decision = decision,
+		.silent = r->rows[LABEL_ROWS_SILENCE] ? silence : NULL,
+		.forgotten = r->rows[LABEL_ROWS_SILENCE] ? forgotten : NULL,
+		.port = r->rows[LABEL_ROWS_PORT] ? port : NULL,
+		.path = r->rows[LABEL_ROWS_HOP] ? path : NULL,
+	};
+}
+
+/* Those that wait are written. 0 or the first -errno. */
+static int run_rows_flush(struct run_rows *r)
+{
+	int rc = r->screen->flush(r->screen);
+
+	return r->err ? r->err : rc;
+}
+
+/* The same at the end, for databases, too. 0, or -1, and that was said. */
+static int run_rows_end(struct run_rows *r)
+{
+	int rc = run_rows_flush(r), told = 0;
+	struct fault f;
+
+	if (r->orders)
+		told = orders_end(r->orders);
+	if (rc < 0) {
+		fault_set(&f, rc, "%s", strerror(-rc));
+		cli_warn_fault(cli_stdout, &f);
+	}
+	return databases_end(&r->list) < 0 || told < 0 || rc < 0 ? -1 : 0;
+}
+
+static void run_rows_close(struct run_rows *r)
+{
+	for (int k = 0; k < LABEL_ROWS; k++)
+		rows_close(r->rows[k]);
+	for (int k = 0; k < LABEL_ROWS; k++)
+		if (r->tees[k])
+			r->tees[k]->close(r->tees[k]);
+	label_orders_close(r->orders);
+	if (r->databases)
+		r->databases->close(r->databases);
+	databases_close(&r->list);
+	r->screen->close(r->screen);
+}
+
+/* --- packets -------------------------------------------------------------- */
 
 #define STATE_EVERY_NS UINT64_C(10000000000)
 

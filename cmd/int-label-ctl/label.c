@@ -1,0 +1,830 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * label.c - int-label-ctl label, a device on the way: packets from a capture to
+ * a capture, one way, or between two interfaces, both ways.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <net/if.h>
+#include <netdb.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/rng.h"
+#include "base/text.h"
+#include "cli/cli.h"
+#include "cli/live.h"
+#include "cli/loop.h"
+#include "commands.h"
+#include "label/command.h"
+#include "label/hop.h"
+#include "policy.h"
+#include "wire/net.h"
+
+/* Its two sides: packets come in at one and leave at the other. Its ports are
+ * numbered so, from 1. */
+enum hop_side {
+	HOP_IN,
+	HOP_OUT,
+	HOP_SIDES,
+};
+
+struct hop_options {
+	const char *read, *write; /* one way, through captures */
+	struct cli_live live;	  /* both ways, between interfaces */
+	const char *to;
+	struct label_hop_options hop;
+	struct label_router router[LABEL_ROUTERS_MAX];
+	uint64_t interval_ns, rest_ns;
+	bool has_device;
+	unsigned edge; /* 1 << enum hop_side: a host is there */
+	const char *export, *collector, *control;
+	enum row_format format;
+	bool quiet;
+};
+
+/* Whether labels that end here are told. */
+static bool hop_exports(const struct hop_options *o)
+{
+	return o->export || o->collector;
+}
+
+/* --- the command line ----------------------------------------------------- */
+
+#define AT(field) CLI_AT(struct hop_options, field)
+
+static int read_device(void *opts, const char *text, struct fault *why)
+{
+	struct hop_options *o = opts;
+
+	(void)why;
+	o->hop.device = (uint32_t)cli_u64("--device", text, 0, UINT32_MAX);
+	o->has_device = true;
+	return 0;
+}
+
+static int read_routers(void *opts, const char *text, struct fault *why)
+{
+	struct hop_options *o = opts;
+	char one[64];
+	unsigned n = 0;
+	size_t len;
+
+	for (;; text += len + 1) {
+		len = strcspn(text, ",");
+		if (n == LABEL_ROUTERS_MAX)
+			return fault_set(why, -E2BIG,
+					 "has more than %d addresses",
+					 LABEL_ROUTERS_MAX);
+		snprintf(one, sizeof(one), "%.*s", (int)len, text);
+		o->router[n].version = text_ip(o->router[n].ip, one);
+		if (!o->router[n++].version)
+			return fault_set(why, -EINVAL,
+					 "is not a list of IP addresses");
+		if (!text[len])
+			break;
+	}
+	o->hop.routers = o->router;
+	o->hop.n_routers = n;
+	return 0;
+}
+
+static const char *const edges[] = {"none", "in", "out", "both", NULL};
+
+static const struct cli_option options[] = {
+	{'r', "read", "FILE", "packets that come in, a capture (- is stdin)",
+	 CLI_IN, AT(read)},
+	{'w', "write", "FILE", "packets that leave, to a capture", CLI_OUT,
+	 AT(write), .needs = "-r"},
+	{'i', "interface", "IFACE", "the interface of the one side", CLI_STR,
+	 AT(live.name), .needs = "--to"},
+	{0, "to", "IFACE", "and of the other: packets pass both ways", CLI_STR,
+	 AT(to), .needs = "-i"},
+	{'d', "device", "N", "its number, by which its labels are known",
+	 CLI_CALL, .read = read_device},
+	{0, "edge", "SIDE",
+	 "where hosts are: in, out, both or none (default): labels end there",
+	 CLI_WORD, AT(edge), .words = edges},
+	{0, "routers", "LIST",
+	 "own addresses of routers next to it: packets to them have no labels",
+	 CLI_CALL, .read = read_routers},
+	POLICY_OPTIONS(struct hop_options, hop.policy, interval_ns, rest_ns),
+	{0, "no-df", NULL,
+	 "label packets of IPv4 that a router may cut up, too", CLI_FLAG,
+	 AT(hop.no_df)},
+	{'e', "export", "FILE", "labels that end here, to a capture", CLI_OUT,
+	 AT(export)},
+	{0, "collector", "ADDRESS", "labels that end here, to ADDRESS[:PORT]",
+	 CLI_STR, AT(collector)},
+	{0, "control", "PATH",
+	 "obey lines from a file, a FIFO, stdin (-), or a socket made there",
+	 CLI_STR, AT(control)},
+	{0, "protocol", "N", "IP protocol of packets with labels (253)",
+	 CLI_U64, AT(hop.format.protocol), .min = 1, .max = 255},
+	{0, "seed", "N", "of chance (another each time)", CLI_U64,
+	 AT(hop.seed)},
+	CLI_LIMIT_OPTIONS(struct hop_options),
+	CLI_STATS_OPTION(struct hop_options, live, "-r|-i"),
+	{0, "xdp", NULL, "receive by AF_XDP or fail", CLI_FLAG,
+	 AT(live.options.kind), .min = LIVE_XDP, .needs = "-i"},
+	CLI_USER_OPTION(struct hop_options, live, NULL),
+	{'o', "output", "FORMAT", "ledger as text, csv or ndjson", CLI_FORMAT,
+	 AT(format)},
+	{'q', "quiet", NULL, "no ledger, no progress", CLI_FLAG, AT(quiet)},
+	{0},
+};
+
+static const struct cli_group groups[] = {
+	{"-r -i", .ask = "where are the packets?"},
+	{"--export --collector"},
+	{0},
+};
+
+static const struct cli hop_cli = {
+	.name = "int-label-ctl label",
+	.summary = "a device of INT-label: labels packets on their way",
+	.usage = "int-label-ctl label -d N -r FILE [-w FILE] [-e FILE]\n"
+		 "int-label-ctl label -d N -i IFACE --to IFACE "
+		 "[--collector ADDRESS]",
+	.options = options,
+	.groups = groups,
+};
+
+/* Two names may be of one interface. */
+static bool same_interface(const char *a, const char *b)
+{
+	unsigned i = if_nametoindex(a);
+
+	return !strcmp(a, b) || (i && i == if_nametoindex(b));
+}
+
+/* What would be of no use. */
+static void check_use(const struct hop_options *o)
+{
+	unsigned ends = o->live.name ? 1 << HOP_IN | 1 << HOP_OUT
+				     : 1 << HOP_OUT;
+
+	if (o->live.name && same_interface(o->live.name, o->to))
+		cli_refuse("--to: '%s' is --interface, too", o->to);
+	if (hop_exports(o) && !(o->edge & ends) && !o->hop.n_routers)
+		cli_usage(&hop_cli,
+			  "--%s: no labels end here: say --edge, where hosts "
+			  "are",
+			  o->export ? "export" : "collector");
+}
+
+static void hop_options_read(struct hop_options *o, int argc, char **argv)
+{
+	int n;
+
+	*o = (struct hop_options){
+		.hop = {.policy = policy_default,
+			.format = label_format_default,
+			.seed = rng_seed()},
+		.interval_ns = POLICY_INTERVAL_NS,
+	};
+	n = cli_read(&hop_cli, o, argc, argv);
+	if (n < argc)
+		cli_usage(&hop_cli, "'%s': no such argument", argv[n]);
+	cli_check(&hop_cli, o, -1);
+	if (!o->has_device)
+		cli_usage(&hop_cli, "which --device is it?");
+	check_use(o);
+	policy_set(&hop_cli, &o->hop.policy, o->interval_ns, o->rest_ns);
+	o->live.format = o->format;
+}
+
+/* --- labels that were taken out, to the controller ------------------------ */
+
+struct hop_export {
+	const char *name;
+	struct snk *file; /* a capture, or */
+	int fd;		  /* a UDP socket, or -1 */
+	struct sockaddr_storage to;
+	socklen_t to_len;
+	uint64_t unsent; /* nobody took them */
+	int err;	 /* of the file, the first */
+};
+
+/* Not connected: or whoever does not listen there, and yet reads along, would
+ * have every second datagram refused by his host's ICMP. */
+static int socket_of(struct hop_export *e, const struct addrinfo *a)
+{
+	int fd = socket(a->ai_family,
+			a->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	memcpy(&e->to, a->ai_addr, a->ai_addrlen);
+	e->to_len = a->ai_addrlen;
+	return fd;
+}
+
+static int open_collector(struct hop_export *e, const struct hop_options *o)
+{
+	struct addrinfo hints = {.ai_socktype = SOCK_DGRAM}, *found;
+	char host[256], text[8];
+	const char *port;
+	int rc, fd;
+
+	if (!text_host(host, sizeof(host), &port, o->collector))
+		cli_refuse("--collector: '%s' is not ADDRESS or ADDRESS:PORT",
+			   o->collector);
+	if (!port) {
+		snprintf(text, sizeof(text), "%u", o->hop.format.export_port);
+		port = text;
+	}
+	if ((rc = getaddrinfo(host, port, &hints, &found)))
+		cli_fail("--collector: %s: %s", o->collector, gai_strerror(rc));
+	fd = socket_of(e, found);
+	if (fd < 0)
+		cli_fail("--collector: %s: %s", o->collector, strerror(errno));
+	freeaddrinfo(found);
+	return fd;
+}
+
+/* Exits if it cannot. */
+static void hop_export_open(struct hop_export *e, const struct hop_options *o)
+{
+	struct fault f = {0};
+
+	*e = (struct hop_export){.fd = -1, .name = o->export};
+	if (o->export && cli_snk_open(&e->file, o->export, &f) < 0)
+		cli_fault(o->export, &f);
+	if (o->collector)
+		e->fd = open_collector(e, o);
+}
+
+/* As label_hop_pass() exports it. */
+static void hop_export_put(struct hop_export *e, const uint8_t *frame,
+			   size_t len, uint64_t ts_ns)
+{
+	struct pkt p = {frame, (uint32_t)len, (uint32_t)len, ts_ns};
+	struct cur c = cur_of(frame, len);
+	const uint8_t *at;
+	int rc;
+
+	if (e->file && (rc = snk_tx(e->file, &p, 1)) && !e->err)
+		e->err = rc;
+	/* A collector that is not there yet is no reason to end. */
+	if (e->fd >= 0 && net_eth_skip(&c, &at) >= 0 &&
+	    sendto(e->fd, c.p, cur_left(&c), 0, (struct sockaddr *)&e->to,
+		   e->to_len) < 0)
+		e->unsent++;
+}
+
+static void hop_export_flush(struct hop_export *e)
+{
+	int rc = e->file ? snk_flush(e->file) : 0;
+
+	if (!e->err)
+		e->err = rc;
+}
+
+/* 0 or -errno. */
+static int hop_export_close(struct hop_export *e)
+{
+	int rc = e->file ? snk_close(e->file) : 0;
+
+	if (e->fd >= 0)
+		close(e->fd);
+	if (e->unsent)
+		cli_warn("--collector: %" PRIu64 " datagrams were not taken",
+			 e->unsent);
+	if (e->err || rc)
+		cli_warn("%s: %s", e->name, strerror(e->err ? -e->err : -rc));
+	return e->err ? e->err : rc;
+}
+
+/* --- lines of commands to this device ------------------------------------- */
+
+struct hop_control {
+	const char *path;
+	int fd;	     /* -1: none */
+	bool socket; /* datagrams; else lines of a FIFO or stdin */
+	char line[512];
+	size_t used;
+	bool skip; /* the rest of a line that is too long */
+	uint64_t taken, refused;
+};
+
+static int make_socket(const char *path)
+{
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	struct stat st;
+	int fd;
+
+	if (strlen(path) >= sizeof(a.sun_path))
+		cli_refuse("--control: '%s' is too long for a socket", path);
+	memcpy(a.sun_path, path, strlen(path) + 1);
+	/* What an earlier run has left. */
+	if (!stat(path, &st) && S_ISSOCK(st.st_mode))
+		unlink(path);
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0 || bind(fd, (struct sockaddr *)&a, sizeof(a)) < 0)
+		cli_fail("%s: %s", path, strerror(errno));
+	return fd;
+}
+
+/* quiet: does not say that a socket was made. */
+static void hop_control_open(struct hop_control *c, const char *path,
+			     bool quiet)
+{
+	struct stat st;
+
+	*c = (struct hop_control){.path = path, .fd = -1};
+	if (!path)
+		return;
+	if (!strcmp(path, "-")) {
+		/* It may be a terminal, which others write to, too: whether
+		 * reading it waits is not changed, but asked each time. */
+		c->fd = dup(STDIN_FILENO);
+	} else if (!stat(path, &st) && !S_ISSOCK(st.st_mode)) {
+		/* A FIFO for writing, too: it does not end with its writer. */
+		c->fd = open(path, (S_ISFIFO(st.st_mode) ? O_RDWR : O_RDONLY) |
+					   O_NONBLOCK | O_CLOEXEC);
+	} else {
+		c->fd = make_socket(path);
+		c->socket = true;
+		if (!quiet)
+			cli_warn("--control: a socket is at %s, for commands",
+				 path);
+	}
+	if (c->fd < 0)
+		cli_fail("%s: %s", path, strerror(errno));
+}
+
+static void obey(struct hop_control *c, struct label_hop *h, const char *line)
+{
+	struct label_command what;
+	struct fault f;
+	int rc = label_command_read(&what, line, &f);
+
+	if (!rc && what.kind == LABEL_COMMAND_S)
+		label_hop_set_s(h, what.port, what.s);
+	else if (!rc && what.kind == LABEL_COMMAND_FLOW_ADD)
+		rc = label_hop_flow_add(h, what.key, what.key_len,
+					what.period_us);
+	else if (!rc)
+		rc = label_hop_flow_del(h, what.key, what.key_len);
+	if (rc == -ENOSPC)
+		fault_set(&f, rc, "is one flow above %d", LABEL_FLOWS_MAX);
+	if (rc == -ENOENT)
+		fault_set(&f, rc, "names a flow that is not there");
+	if (rc) {
+		c->refused++;
+		cli_warn("--control: '%s' %s", line, f.text);
+	} else {
+		c->taken++;
+	}
+}
+
+static void too_long(struct hop_control *c)
+{
+	cli_warn("--control: a line is too long");
+	c->refused++;
+}
+
+/* The lines in what came, the last one perhaps not whole yet. */
+static void obey_lines(struct hop_control *c, struct label_hop *h, bool whole)
+{
+	char *line = c->line, *end;
+
+	c->line[c->used] = '\0';
+	while ((end = strchr(line, '\n')) || (whole && *line)) {
+		if (end)
+			*end = '\0';
+		if (*line && !c->skip)
+			obey(c, h, line);
+		c->skip = false;
+		line = end ? end + 1 : line + strlen(line);
+	}
+	c->used = strlen(line);
+	memmove(c->line, line, c->used);
+	if (c->used == sizeof(c->line) - 1) {
+		if (!c->skip)
+			too_long(c);
+		c->skip = true;
+		c->used = 0;
+	}
+}
+
+/* A datagram is its lines, whole; one that is cut is none. */
+static void obey_datagrams(struct hop_control *c, struct label_hop *h)
+{
+	ssize_t n;
+
+	while ((n = recv(c->fd, c->line, sizeof(c->line) - 1,
+			 MSG_DONTWAIT | MSG_TRUNC)) >= 0) {
+		if ((size_t)n >= sizeof(c->line)) {
+			too_long(c);
+			continue;
+		}
+		c->used = (size_t)n;
+		obey_lines(c, h, true);
+	}
+}
+
+static bool is_ready(const struct hop_control *c)
+{
+	struct pollfd p = {c->fd, POLLIN, 0};
+
+	return poll(&p, 1, 0) > 0;
+}
+
+/* Obeys what is there. */
+static void hop_control_look(struct hop_control *c, struct label_hop *h)
+{
+	ssize_t n;
+
+	if (c->socket)
+		obey_datagrams(c, h);
+	while (c->fd >= 0 && !c->socket && is_ready(c)) {
+		n = read(c->fd, c->line + c->used,
+			 sizeof(c->line) - 1 - c->used);
+		if (n < 0)
+			return;
+		if (n == 0) { /* stdin has ended */
+			obey_lines(c, h, true);
+			close(c->fd);
+			c->fd = -1;
+			return;
+		}
+		c->used += (size_t)n;
+		obey_lines(c, h, false);
+	}
+}
+
+/* Before the first packet of a capture that is a file, whose time is not that
+ * of what writes lines to stdin: all of these, to their end. */
+static void hop_control_begin(struct hop_control *c, struct label_hop *h,
+			      const char *capture)
+{
+	struct pollfd p = {c->fd, POLLIN, 0};
+	struct stat st;
+
+	if (c->socket || isatty(c->fd) || stat(capture, &st) ||
+	    !S_ISREG(st.st_mode))
+		return;
+	while (c->fd >= 0 && strcmp(c->path, "-") == 0 && !cli_stop) {
+		poll(&p, 1, -1);
+		hop_control_look(c, h);
+	}
+}
+
+static void hop_control_close(struct hop_control *c)
+{
+	if (c->fd >= 0)
+		close(c->fd);
+	if (c->socket)
+		unlink(c->path);
+}
+
+/* --- packets -------------------------------------------------------------- */
+
+/* From one side to the other. */
+struct way {
+	struct src *src;
+	struct snk *snk; /* NULL: packets go nowhere */
+	enum hop_side from, to;
+};
+
+struct hop_run {
+	struct hop_options o;
+	struct label_hop *h;
+	struct way way[HOP_SIDES]; /* the first one is the loop's */
+	struct hop_export export;
+	struct hop_control control;
+	struct cli_loop loop;
+	uint8_t *room; /* PKT_MAX and a label, for exports */
+	int error;
+	struct fault fault;
+	const char *at; /* whose fault it is; NULL: the first way's source */
+};
+
+static void print_ledgers(void *run)
+{
+	struct hop_run *r = run;
+
+	cli_ledger(&label_hop_ledger, label_hop_counters(r->h), r->o.format);
+}
+
+static void hangup(void *run)
+{
+	(void)run;
+	cli_stop = 1; /* nothing is to be read again */
+}
+
+static const void *counters(void *run, uint64_t *received)
+{
+	struct hop_run *r = run;
+	const struct label_hop_ledger *l = label_hop_counters(r->h);
+
+	*received = l->packets;
+	return l;
+}
+
+static uint32_t saturate(uint64_t v)
+{
+	return v < UINT32_MAX ? (uint32_t)v : UINT32_MAX;
+}
+
+/* A capture's clock is its packets'; an interface's is ours, and a packet has
+ * waited since the kernel had it, behind it as many as are left of its batch.
+ */
+static void set_state(const struct hop_run *r, struct label_transit *t,
+		      const struct pkt *p, int behind)
+{
+	uint64_t now_ns;
+
+	t->now_us = p->ts_ns / 1000;
+	t->latency_ns = t->queue = 0;
+	if (!r->o.live.name)
+		return;
+	now_ns = clock_wall_ns();
+	t->now_us = now_ns / 1000;
+	t->queue = (uint32_t)behind;
+	if (now_ns > p->ts_ns)
+		t->latency_ns = saturate(now_ns - p->ts_ns);
+}
+
+static int pass(struct hop_run *r, const struct way *w, const struct pkt *pkts,
+		int n)
+{
+	struct label_transit t = {
+		.in = w->from + 1,
+		.out = w->to + 1,
+		.from_edge = r->o.edge >> w->from & 1,
+		.to_edge = r->o.edge >> w->to & 1,
+	};
+	static uint8_t nowhere[PKT_MAX + LABEL_HOP_GROWTH];
+
+	for (int i = 0; i < n; i++) {
+		const struct pkt *p = &pkts[i];
+		size_t cap = p->len + LABEL_HOP_GROWTH;
+		uint8_t *out = w->snk ? snk_room(w->snk, cap) : nowhere;
+		struct label_outcome o;
+
+		if (!out)
+			return -errno;
+		set_state(r, &t, p, n - 1 - i);
+		o = label_hop_pass(r->h, &t, p->data, p->len, out,
+				   hop_exports(&r->o) ? r->room : NULL, cap);
+		if (o.len && w->snk)
+			snk_done_cut(w->snk, o.len,
+				     (uint32_t)o.len + p->wire_len - p->len,
+				     p->ts_ns);
+		if (o.export)
+			hop_export_put(&r->export, r->room, o.export, p->ts_ns);
+	}
+	if (w->snk && n < PKT_BATCH)
+		return snk_flush(w->snk);
+	return 0;
+}
+
+/* The other way; it does not wait. */
+static int pass_back(struct hop_run *r, struct fault *f)
+{
+	static struct pkt pkts[PKT_BATCH];
+	const struct way *w = &r->way[1];
+	int n;
+
+	if (!w->src)
+		return 0;
+	n = src_rx(w->src, pkts, PKT_BATCH, f);
+	if (n == -EAGAIN || n == -EINTR)
+		return 0;
+	if (n < 0) {
+		r->at = r->o.to;
+		return n;
+	}
+	return pass(r, w, pkts, n);
+}
+
+static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
+{
+	struct hop_run *r = run;
+	int rc;
+
+	hop_control_look(&r->control, r->h);
+	rc = pass(r, &r->way[0], pkts, n);
+	if (!rc)
+		rc = pass_back(r, f);
+	if (n < PKT_BATCH)
+		hop_export_flush(&r->export);
+	if (rc < 0 && !f->text[0])
+		fault_set(f, rc, "%s", strerror(-rc));
+	return rc;
+}
+
+static unsigned fds(void *run, int *fd, unsigned max)
+{
+	struct hop_run *r = run;
+	unsigned n = 0;
+
+	(void)max;
+	if (r->way[1].src)
+		fd[n++] = src_fd(r->way[1].src);
+	if (r->control.fd >= 0)
+		fd[n++] = r->control.fd;
+	return n;
+}
+
+static uint64_t due(void *run)
+{
+	(void)run;
+	return UINT64_MAX;
+}
+
+/* All packets of an interface, whoever they are for. */
+static void open_live(struct hop_run *r)
+{
+	const char *name[HOP_SIDES] = {r->o.live.name, r->o.to};
+	struct live_options all = r->o.live.options;
+	struct fault f = {0};
+
+	if (all.kind != LIVE_XDP)
+		all.kind = LIVE_PACKET;
+	all.promiscuous = true;
+	for (int i = 0; i < HOP_SIDES; i++) {
+		struct way *w = &r->way[i];
+
+		w->from = (enum hop_side)i;
+		w->to = (enum hop_side) !i;
+		if (src_open_live(&w->src, name[i], &all, &f) < 0)
+			cli_fault(name[i], &f);
+		if (snk_open_live(&w->snk, name[!i], LIVE_PACKET, &f) < 0)
+			cli_fault(name[!i], &f);
+		src_wait(w->src, 0); /* the loop waits for both */
+	}
+	r->o.live.beside.name = r->o.to;
+	r->o.live.beside.s = r->way[HOP_OUT].src;
+	r->loop.fds = fds;
+	r->loop.due = due;
+}
+
+static void open_captures(struct hop_run *r)
+{
+	struct way *w = &r->way[0];
+	struct fault f = {0};
+
+	w->from = HOP_IN;
+	w->to = HOP_OUT;
+	if (src_open(&w->src, r->o.read, &f) < 0)
+		cli_fault(r->o.read, &f);
+	if (r->o.write && cli_snk_open(&w->snk, r->o.write, &f) < 0)
+		cli_fault(r->o.write, &f);
+}
+
+/* Of the links that labels leave by, not those to hosts; of two the shorter. 0:
+ * there is no limit. */
+static size_t mtu_of(const struct hop_options *o)
+{
+	const char *name[HOP_SIDES] = {o->live.name, o->to};
+	size_t mtu = 0;
+
+	for (int i = 0; o->live.name && i < HOP_SIDES; i++) {
+		size_t its = o->edge >> i & 1 ? 0 : live_mtu(name[i]);
+
+		if (its && (!mtu || its < mtu))
+			mtu = its;
+	}
+	return mtu;
+}
+
+/* Packets as long as hosts may send them have no room for labels. */
+static void check_mtu(const struct hop_options *o)
+{
+	const char *name[HOP_SIDES] = {o->live.name, o->to};
+	size_t most = LABEL_OPTION_LEN +
+		      (size_t)o->hop.format.max_hop * LABEL_ITEM_LEN;
+
+	for (int i = 0; o->live.name && i < HOP_SIDES; i++) {
+		size_t outside = live_mtu(name[i]);
+
+		if (o->edge == 1u << i && o->hop.mtu < outside + most)
+			cli_warn("%s: packets of up to %zu bytes come from "
+				 "%s, and an MTU of %zu has no room for labels "
+				 "of these: %zu has, on all links between "
+				 "devices",
+				 name[!i], outside, name[i], o->hop.mtu,
+				 outside + most);
+	}
+}
+
+static void hop_open(struct hop_run *r)
+{
+	cli_user_check(r->o.live.user);
+	r->room = malloc(PKT_MAX + LABEL_HOP_GROWTH);
+	r->o.hop.mtu = mtu_of(&r->o);
+	if (!r->room || label_hop_open(&r->h, &r->o.hop) < 0)
+		cli_fail("out of memory");
+	/* First, as a pipe's packets may be long in coming. */
+	hop_control_open(&r->control, r->o.control, r->o.quiet);
+	if (r->o.live.name)
+		open_live(r);
+	else
+		open_captures(r);
+	hop_export_open(&r->export, &r->o);
+	if (!r->o.quiet)
+		check_mtu(&r->o);
+	cli_user(r->o.live.user);
+	r->loop.s = r->way[0].src;
+	r->loop.stats = cli_stats_open(&label_hop_ledger, r->o.live.stats_ns,
+				       r->o.format, NULL);
+	cli_stats_beside(r->loop.stats, r->way[HOP_OUT].src);
+}
+
+static uint64_t unsent(void *run)
+{
+	const struct hop_run *r = run;
+	uint64_t sum = 0;
+
+	for (int i = 0; i < HOP_SIDES; i++)
+		if (r->way[i].snk)
+			sum += snk_drops(r->way[i].snk);
+	return sum;
+}
+
+/* 0, or -1: a sink's trouble, and that was said. */
+static int close_ways(struct hop_run *r)
+{
+	const char *name = r->o.write ? cli_file(r->o.write) : "interfaces";
+	int rc, status = 0;
+
+	for (int i = 0; i < HOP_SIDES; i++) {
+		if (!r->way[i].snk)
+			continue;
+		if ((rc = snk_close(r->way[i].snk)) < 0) {
+			cli_warn("%s: %s", name, strerror(-rc));
+			status = -1;
+		}
+	}
+	return status;
+}
+
+static int hop_close(struct hop_run *r)
+{
+	uint64_t received, lost;
+	int status = r->error ? CLI_FAIL : CLI_OK;
+	bool said;
+
+	cli_progress_end();
+	cli_stats_close(r->loop.stats, counters(r, &received), r->loop.s);
+	for (int i = 0; i < HOP_SIDES; i++)
+		if (r->way[i].snk) /* snk_close() tells of an error */
+			snk_settle(r->way[i].snk);
+	lost = unsent(r);
+	said = close_ways(r) < 0;
+	said |= hop_export_close(&r->export) < 0;
+	if (said)
+		status = CLI_FAIL;
+	if (!r->o.quiet) {
+		print_ledgers(r);
+		cli_live_drops(&r->o.live, r->loop.s, lost);
+	}
+	/* What cannot be written is not the input's fault. */
+	if (r->error && (r->loop.reading || r->at || !said))
+		cli_warn_fault(r->at	   ? r->at
+			       : r->o.read ? r->o.read
+					   : r->o.live.name,
+			       &r->fault);
+	hop_control_close(&r->control);
+	src_close(r->way[0].src);
+	src_close(r->way[1].src);
+	label_hop_close(r->h);
+	free(r->room);
+	return status;
+}
+
+int hop_main(int argc, char **argv)
+{
+	static struct hop_run run;
+
+	cli_start(&hop_cli);
+	hop_options_read(&run.o, argc, argv);
+	run.loop = (struct cli_loop){
+		.live = &run.o.live,
+		.input = run.o.read ? run.o.read : run.o.live.name,
+		.output = run.o.write ? run.o.write : run.o.to,
+		.quiet = run.o.quiet || run.o.live.name,
+		.ctx = &run,
+		.counters = counters,
+		.take = take,
+		.report = print_ledgers,
+		.unsent = unsent,
+		.hangup = hangup,
+	};
+	cli_signals();
+	hop_open(&run);
+	if (run.o.read && run.o.control)
+		hop_control_begin(&run.control, run.h, run.o.read);
+	run.error = cli_loop(&run.loop, &run.fault);
+	return hop_close(&run);
+}
