@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <net/if.h>
 #include <netdb.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,7 +124,7 @@ static const struct cli_option options[] = {
 	{0, "collector", "ADDRESS", "labels that end here, to ADDRESS[:PORT]",
 	 CLI_STR, AT(collector)},
 	{0, "control", "PATH",
-	 "obey lines from a file, a FIFO, stdin (-), or a socket made there",
+	 "obey lines of a file or stdin (-) first, or of a socket made there",
 	 CLI_STR, AT(control)},
 	{0, "protocol", "N", "IP protocol of packets with labels (253)",
 	 CLI_U64, AT(hop.format.protocol), .min = 1, .max = 255},
@@ -172,6 +171,9 @@ static void check_use(const struct hop_options *o)
 	unsigned ends = o->live.name ? 1 << HOP_IN | 1 << HOP_OUT
 				     : 1 << HOP_OUT;
 
+	if (o->read && o->control && !strcmp(o->read, "-") &&
+	    !strcmp(o->control, "-"))
+		cli_refuse("--control: packets come from stdin already");
 	if (o->live.name && same_interface(o->live.name, o->to))
 		cli_refuse("--to: '%s' is --interface, too", o->to);
 	if (hop_exports(o) && !(o->edge & ends) && !o->hop.n_routers)
@@ -304,16 +306,6 @@ static int hop_export_close(struct hop_export *e)
 
 /* --- lines of commands to this device ------------------------------------- */
 
-struct hop_control {
-	const char *path;
-	int fd;	     /* -1: none */
-	bool socket; /* datagrams; else lines of a FIFO or stdin */
-	char line[512];
-	size_t used;
-	bool skip; /* the rest of a line that is too long */
-	uint64_t taken, refused;
-};
-
 static int make_socket(const char *path)
 {
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
@@ -332,35 +324,7 @@ static int make_socket(const char *path)
 	return fd;
 }
 
-/* quiet: does not say that a socket was made. */
-static void hop_control_open(struct hop_control *c, const char *path,
-			     bool quiet)
-{
-	struct stat st;
-
-	*c = (struct hop_control){.path = path, .fd = -1};
-	if (!path)
-		return;
-	if (!strcmp(path, "-")) {
-		/* It may be a terminal, which others write to, too: whether
-		 * reading it waits is not changed, but asked each time. */
-		c->fd = dup(STDIN_FILENO);
-	} else if (!stat(path, &st) && !S_ISSOCK(st.st_mode)) {
-		/* A FIFO for writing, too: it does not end with its writer. */
-		c->fd = open(path, (S_ISFIFO(st.st_mode) ? O_RDWR : O_RDONLY) |
-					   O_NONBLOCK | O_CLOEXEC);
-	} else {
-		c->fd = make_socket(path);
-		c->socket = true;
-		if (!quiet)
-			cli_warn("--control: a socket is at %s, for commands",
-				 path);
-	}
-	if (c->fd < 0)
-		cli_fail("%s: %s", path, strerror(errno));
-}
-
-static void obey(struct hop_control *c, struct label_hop *h, const char *line)
+static void obey(struct label_hop *h, const char *line)
 {
 	struct label_command what;
 	struct fault f;
@@ -377,113 +341,73 @@ static void obey(struct hop_control *c, struct label_hop *h, const char *line)
 		fault_set(&f, rc, "is one flow above %d", LABEL_FLOWS_MAX);
 	if (rc == -ENOENT)
 		fault_set(&f, rc, "names a flow that is not there");
-	if (rc) {
-		c->refused++;
+	if (rc)
 		cli_warn("--control: '%s' %s", line, f.text);
-	} else {
-		c->taken++;
-	}
 }
 
-static void too_long(struct hop_control *c)
+/* All lines of a text, which is cut up. */
+static void obey_lines(struct label_hop *h, char *text)
 {
-	cli_warn("--control: a line is too long");
-	c->refused++;
+	char *rest;
+
+	for (char *line = strtok_r(text, "\n", &rest); line;
+	     line = strtok_r(NULL, "\n", &rest))
+		obey(h, line);
 }
 
-/* The lines in what came, the last one perhaps not whole yet. */
-static void obey_lines(struct hop_control *c, struct label_hop *h, bool whole)
+/* A file, or stdin, to its end. */
+static void obey_file(struct label_hop *h, const char *path)
 {
-	char *line = c->line, *end;
+	FILE *f = strcmp(path, "-") ? fopen(path, "re") : stdin;
+	char *line = NULL;
+	size_t room = 0;
 
-	c->line[c->used] = '\0';
-	while ((end = strchr(line, '\n')) || (whole && *line)) {
-		if (end)
-			*end = '\0';
-		if (*line && !c->skip)
-			obey(c, h, line);
-		c->skip = false;
-		line = end ? end + 1 : line + strlen(line);
-	}
-	c->used = strlen(line);
-	memmove(c->line, line, c->used);
-	if (c->used == sizeof(c->line) - 1) {
-		if (!c->skip)
-			too_long(c);
-		c->skip = true;
-		c->used = 0;
-	}
+	if (!f)
+		cli_fail("%s: %s", path, strerror(errno));
+	while (!cli_stop && getline(&line, &room, f) >= 0)
+		obey_lines(h, line);
+	if (ferror(f) && !cli_stop)
+		cli_fail("%s: %s", path, strerror(errno));
+	free(line);
+	if (f != stdin)
+		fclose(f);
 }
 
-/* A datagram is its lines, whole; one that is cut is none. */
-static void obey_datagrams(struct hop_control *c, struct label_hop *h)
+/* The socket that was made for commands, or -1: those of a file are obeyed.
+ * quiet: does not say that a socket was made. */
+static int hop_control_open(struct label_hop *h, const char *path, bool quiet)
 {
+	struct stat st;
+	int fd;
+
+	if (!path)
+		return -1;
+	if (!strcmp(path, "-") || (!stat(path, &st) && !S_ISSOCK(st.st_mode))) {
+		obey_file(h, path);
+		return -1;
+	}
+	fd = make_socket(path);
+	if (!quiet)
+		cli_warn("--control: a socket is at %s, for commands", path);
+	return fd;
+}
+
+/* Obeys what is there. A datagram is its lines, whole; one that is cut is none.
+ */
+static void hop_control_look(int fd, struct label_hop *h)
+{
+	char text[512];
 	ssize_t n;
 
-	while ((n = recv(c->fd, c->line, sizeof(c->line) - 1,
+	while ((n = recv(fd, text, sizeof(text) - 1,
 			 MSG_DONTWAIT | MSG_TRUNC)) >= 0) {
-		if ((size_t)n >= sizeof(c->line)) {
-			too_long(c);
+		if ((size_t)n >= sizeof(text)) {
+			cli_warn("--control: a line is too long");
 			continue;
 		}
-		c->used = (size_t)n;
-		obey_lines(c, h, true);
+		text[n] = '\0';
+		obey_lines(h, text);
 	}
-}
-
-static bool is_ready(const struct hop_control *c)
-{
-	struct pollfd p = {c->fd, POLLIN, 0};
-
-	return poll(&p, 1, 0) > 0;
-}
-
-/* Obeys what is there. */
-static void hop_control_look(struct hop_control *c, struct label_hop *h)
-{
-	ssize_t n;
-
-	if (c->socket)
-		obey_datagrams(c, h);
-	while (c->fd >= 0 && !c->socket && is_ready(c)) {
-		n = read(c->fd, c->line + c->used,
-			 sizeof(c->line) - 1 - c->used);
-		if (n < 0)
-			return;
-		if (n == 0) { /* stdin has ended */
-			obey_lines(c, h, true);
-			close(c->fd);
-			c->fd = -1;
-			return;
-		}
-		c->used += (size_t)n;
-		obey_lines(c, h, false);
-	}
-}
-
-/* Before the first packet of a capture that is a file, whose time is not that
- * of what writes lines to stdin: all of these, to their end. */
-static void hop_control_begin(struct hop_control *c, struct label_hop *h,
-			      const char *capture)
-{
-	struct pollfd p = {c->fd, POLLIN, 0};
-	struct stat st;
-
-	if (c->socket || isatty(c->fd) || stat(capture, &st) ||
-	    !S_ISREG(st.st_mode))
-		return;
-	while (c->fd >= 0 && strcmp(c->path, "-") == 0 && !cli_stop) {
-		poll(&p, 1, -1);
-		hop_control_look(c, h);
-	}
-}
-
-static void hop_control_close(struct hop_control *c)
-{
-	if (c->fd >= 0)
-		close(c->fd);
-	if (c->socket)
-		unlink(c->path);
 }
 
 /* --- packets -------------------------------------------------------------- */
@@ -500,7 +424,7 @@ struct hop_run {
 	struct label_hop *h;
 	struct way way[HOP_SIDES]; /* the first one is the loop's */
 	struct hop_export export;
-	struct hop_control control;
+	int control; /* a socket for commands, or -1 */
 	struct cli_loop loop;
 	uint8_t *room; /* PKT_MAX and a label, for exports */
 	int error;
@@ -612,7 +536,8 @@ static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
 	struct hop_run *r = run;
 	int rc;
 
-	hop_control_look(&r->control, r->h);
+	if (r->control >= 0)
+		hop_control_look(r->control, r->h);
 	rc = pass(r, &r->way[0], pkts, n);
 	if (!rc)
 		rc = pass_back(r, f);
@@ -631,8 +556,8 @@ static unsigned fds(void *run, int *fd, unsigned max)
 	(void)max;
 	if (r->way[1].src)
 		fd[n++] = src_fd(r->way[1].src);
-	if (r->control.fd >= 0)
-		fd[n++] = r->control.fd;
+	if (r->control >= 0)
+		fd[n++] = r->control;
 	return n;
 }
 
@@ -725,8 +650,8 @@ static void hop_open(struct hop_run *r)
 	r->o.hop.mtu = mtu_of(&r->o);
 	if (!r->room || label_hop_open(&r->h, &r->o.hop) < 0)
 		cli_fail("out of memory");
-	/* First, as a pipe's packets may be long in coming. */
-	hop_control_open(&r->control, r->o.control, r->o.quiet);
+	/* First: what is said is so from the first packet on. */
+	r->control = hop_control_open(r->h, r->o.control, r->o.quiet);
 	if (r->o.live.name)
 		open_live(r);
 	else
@@ -795,7 +720,10 @@ static int hop_close(struct hop_run *r)
 			       : r->o.read ? r->o.read
 					   : r->o.live.name,
 			       &r->fault);
-	hop_control_close(&r->control);
+	if (r->control >= 0) {
+		close(r->control);
+		unlink(r->o.control);
+	}
 	src_close(r->way[0].src);
 	src_close(r->way[1].src);
 	label_hop_close(r->h);
@@ -823,8 +751,6 @@ int hop_main(int argc, char **argv)
 	};
 	cli_signals();
 	hop_open(&run);
-	if (run.o.read && run.o.control)
-		hop_control_begin(&run.control, run.h, run.o.read);
 	run.error = cli_loop(&run.loop, &run.fault);
 	return hop_close(&run);
 }
