@@ -19,8 +19,7 @@
 #include "wire/label.h"
 
 enum {
-	SIM_LOSSES_MAX = 64,   /* --lose */
-	SIM_FAILURES_MAX = 64, /* --fail */
+	SIM_LOSSES_MAX = 64, /* --lose */
 };
 
 struct sim_options {
@@ -31,8 +30,8 @@ struct sim_options {
 	uint64_t specific, interval_ns, rest_ns, warmup_ns;
 	double jitter; /* percent */
 	enum netsim_arrivals arrivals;
-	const char *lose[SIM_LOSSES_MAX], *fail[SIM_FAILURES_MAX];
-	unsigned n_lose, n_fail;
+	const char *lose[SIM_LOSSES_MAX];
+	unsigned n_lose;
 	bool summary, quiet;
 	enum row_format fmt;
 };
@@ -43,31 +42,18 @@ struct sim_options {
 
 static const char *const arrivals[] = {"poisson", "paced", NULL};
 
-static int add(const char **list, unsigned *n, unsigned max, const char *text,
-	       struct fault *why)
-{
-	if (!text) {
-		*n = 0;
-		return 0;
-	}
-	if (*n == max)
-		return fault_set(why, -EINVAL, "is one more than %u", max);
-	list[(*n)++] = text;
-	return 0;
-}
-
 static int read_lose(void *opts, const char *text, struct fault *why)
 {
 	struct sim_options *o = opts;
 
-	return add(o->lose, &o->n_lose, SIM_LOSSES_MAX, text, why);
-}
-
-static int read_fail(void *opts, const char *text, struct fault *why)
-{
-	struct sim_options *o = opts;
-
-	return add(o->fail, &o->n_fail, SIM_FAILURES_MAX, text, why);
+	if (!text)
+		o->n_lose = 0;
+	else if (o->n_lose == SIM_LOSSES_MAX)
+		return fault_set(why, -EINVAL, "is one more than %d",
+				 SIM_LOSSES_MAX);
+	else
+		o->lose[o->n_lose++] = text;
+	return 0;
 }
 
 /* clang-format off */
@@ -104,8 +90,6 @@ static const struct cli_option options[] = {
 	  CLI_U64, AT(queue), .min = 1, .max = 1 << 20 },
 	{ 0, "lose", "ID-PORT=PERCENT", "on that link; many times",
 	  CLI_CALL, .read = read_lose },
-	{ 0, "fail", "ID-PORT@TIME[-TIME]", "a link fails, and recovers",
-	  CLI_CALL, .read = read_fail },
 	{ 0, "probe-interval", "TIME", "of hula, int-path, pingmesh (100ms)",
 	  CLI_TIME, AT(net.probe_ns), .min = 1000 },
 	{ 0, "trace", "HOPS",
@@ -143,21 +127,11 @@ static const struct cli cli_sim = {
 	.groups = groups,
 };
 
-/* A port of the network; exits where there is none. */
-static uint32_t find_port(const struct fabric *f, const char *option,
-			  const char *text, unsigned id, unsigned port)
-{
-	uint32_t p = fabric_find(f, id, port);
-
-	if (p == FABRIC_NONE)
-		cli_refuse("--%s: '%s': the network has no port %u-%u", option,
-			   text, id, port);
-	return p;
-}
-
+/* Exits on a bad one. */
 static struct netsim_loss sim_loss(const struct fabric *f, const char *text)
 {
 	unsigned id, port;
+	uint32_t at;
 	double percent;
 	int used = 0;
 
@@ -167,34 +141,11 @@ static struct netsim_loss sim_loss(const struct fabric *f, const char *text)
 	if (!(percent >= 0 && percent <= 100))
 		cli_refuse("--lose: '%s': a share is from 0 to 100 per cent",
 			   text);
-	return (struct netsim_loss){find_port(f, "lose", text, id, port),
-				    percent / 100};
-}
-
-/* A time as options have it. */
-static bool read_time(uint64_t *ns, const char *text)
-{
-	static const struct cli_option o = {
-		0, "fail", "TIME", NULL, CLI_TIME, .width = sizeof(*ns)};
-	struct fault why;
-
-	return cli_set(&o, ns, text, &why) == 0;
-}
-
-static struct netsim_failure sim_failure(const struct fabric *f,
-					 const char *text)
-{
-	struct netsim_failure x = {FABRIC_NONE, 0, 0};
-	char down[32] = "", up[32] = "";
-	unsigned id, port;
-
-	if (sscanf(text, "%u-%u@%31[^-]-%31s", &id, &port, down, up) < 3 ||
-	    !read_time(&x.down_ns, down) || (*up && !read_time(&x.up_ns, up)))
-		cli_refuse("--fail: '%s' is not ID-PORT@TIME[-TIME]", text);
-	if (*up && x.up_ns <= x.down_ns)
-		cli_refuse("--fail: '%s': it recovers before it fails", text);
-	x.port = find_port(f, "fail", text, id, port);
-	return x;
+	at = fabric_find(f, id, port);
+	if (at == FABRIC_NONE)
+		cli_refuse("--lose: '%s': the network has no port %u-%u", text,
+			   id, port);
+	return (struct netsim_loss){at, percent / 100};
 }
 
 /* What a scheme does not look at is refused. */
@@ -268,7 +219,6 @@ static void sim_read(struct sim_options *o, int argc, char **argv)
 			.probe_ns = 100000000,
 			.control_ns = 1000000,
 			.delay_ns = 10000,
-			.reroute_ns = 50000000,
 			.k = 2,
 			.s_max = 6,
 			.packet = 1000,
@@ -419,7 +369,6 @@ struct sim {
 	struct sim_options o;
 	struct fabric fabric;
 	struct netsim_loss losses[SIM_LOSSES_MAX];
-	struct netsim_failure failures[SIM_FAILURES_MAX];
 	struct rows *rows;
 	struct snk *snk;
 	struct netsim_interval sum; /* of all intervals, and of their means */
@@ -528,14 +477,10 @@ static void set_up(struct sim *s)
 		cli_fail("%s", strerror(-rc));
 	for (unsigned i = 0; i < s->o.n_lose; i++)
 		s->losses[i] = sim_loss(&s->fabric, s->o.lose[i]);
-	for (unsigned i = 0; i < s->o.n_fail; i++)
-		s->failures[i] = sim_failure(&s->fabric, s->o.fail[i]);
 	net->fabric = &s->fabric;
 	net->start_ns = start_ns - start_ns % net->telemetry_ns;
 	net->losses = s->losses;
 	net->n_losses = s->o.n_lose;
-	net->failures = s->failures;
-	net->n_failures = s->o.n_fail;
 }
 
 static void open_outputs(struct sim *s)

@@ -398,8 +398,7 @@ static void resume(struct label_control *c)
 	wait_anew(c);
 }
 
-/* --- telemetry intervals, and a clock that was set -------------------------
- */
+/* --- telemetry intervals, and a clock that was set ------------------------ */
 
 static void begin_interval(struct label_control *c, uint64_t now_ns)
 {
@@ -531,8 +530,7 @@ void label_control_anew(struct label_control *c, uint64_t now_ns)
 	c->ctr.skipped += skipped;
 }
 
-/* --- frames, and the labels in them ----------------------------------------
- */
+/* --- frames, and the labels in them --------------------------------------- */
 
 /* A packet whose label of an earlier hop is that of a record, and the next one
  * an item. */

@@ -24,8 +24,7 @@ static bool is_link(const struct fabric *f, uint32_t port)
 {
 	uint32_t peer = f->port[port].peer;
 
-	return peer != FABRIC_NONE && peer < f->switch_ports &&
-	       !f->down[port] && !f->down[peer];
+	return peer != FABRIC_NONE && peer < f->switch_ports;
 }
 
 static unsigned degree(const struct fabric *f, uint32_t node)

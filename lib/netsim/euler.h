@@ -21,7 +21,7 @@ struct euler {
 	uint32_t odd;	/* switches of odd degree */
 };
 
-/* Of the links that are not down, by Hierholzer's algorithm. 0 or -ENOMEM. */
+/* By Hierholzer's algorithm. 0 or -ENOMEM. */
 int euler_plan(struct euler *e, const struct fabric *f);
 void euler_fini(struct euler *e);
 

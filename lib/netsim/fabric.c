@@ -6,16 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- what networks are built with ------------------------------------------
- */
+/* --- what networks are built with ----------------------------------------- */
 
 /* Room for that many; 0 or -ENOMEM, with nothing held. */
 static int room(struct fabric *f, uint32_t nodes, uint32_t ports)
 {
 	f->node = calloc(nodes, sizeof(*f->node));
 	f->port = calloc(ports, sizeof(*f->port));
-	f->down = calloc(ports, sizeof(*f->down));
-	if (!f->node || !f->port || !f->down) {
+	if (!f->node || !f->port) {
 		fabric_fini(f);
 		return -ENOMEM;
 	}
@@ -59,7 +57,6 @@ void fabric_fini(struct fabric *f)
 {
 	free(f->node);
 	free(f->port);
-	free(f->down);
 	free(f->way);
 	*f = (struct fabric){0};
 }
@@ -128,8 +125,7 @@ int fabric_add_way(struct fabric *f, const char *text, struct fault *why)
 	return 0;
 }
 
-/* --- the network of the INT-label paper's prototype ------------------------
- */
+/* --- the network of the INT-label paper's prototype ----------------------- */
 
 enum {
 	SPINES = 4,
@@ -213,8 +209,7 @@ int fabric_paper(struct fabric *f)
 	return rc;
 }
 
-/* --- the k-ary fat tree: numbering as in traffic/topo.h ---------------------
- */
+/* --- the k-ary fat tree: numbering as in traffic/topo.h ------------------- */
 
 static void tree_nodes(struct fabric *f, unsigned k)
 {
@@ -292,39 +287,14 @@ static void lay(struct fabric_way *w, unsigned half, uint32_t src, uint32_t dst,
 	hop(w, dst % half);
 }
 
-/* Either end of a link that is down is enough. */
-static bool open_way(const struct fabric *f, const struct fabric_way *w)
-{
-	uint32_t at = f->port[f->port[f->node[w->src].first].peer].node;
-
-	for (unsigned i = 0; i < w->len; i++) {
-		uint32_t port = f->node[at].first + w->out[i];
-
-		if (f->down[port] || f->down[f->port[port].peer])
-			return false;
-		at = f->port[f->port[port].peer].node;
-	}
-	return true;
-}
-
-bool fabric_pick(const struct fabric *f, uint32_t src, uint32_t dst,
+void fabric_pick(const struct fabric *f, uint32_t src, uint32_t dst,
 		 uint64_t hash, struct fabric_way *out)
 {
 	unsigned half = f->arity / 2, ways = half * half;
-	uint32_t s = src - f->switches, d = dst - f->switches;
-	unsigned first;
+	unsigned way = (unsigned)(((hash & UINT32_MAX) * ways) >> 32);
 
-	if (s == d)
-		return false;
 	out->src = src;
 	out->dst = dst;
-	first = (unsigned)(((hash & UINT32_MAX) * ways) >> 32);
-	for (unsigned i = 0; i < ways; i++) {
-		unsigned way = (first + i) % ways;
-
-		lay(out, half, s, d, way % half, way / half);
-		if (open_way(f, out))
-			return true;
-	}
-	return false;
+	lay(out, half, src - f->switches, dst - f->switches, way % half,
+	    way / half);
 }

@@ -65,7 +65,6 @@ struct fabric {
 	struct topology topo;	/* of a fat tree */
 	struct fabric_way *way; /* given routes */
 	unsigned ways;
-	bool *down; /* ports that routing knows to be down */
 };
 
 /* A fat tree, 4 to TOPO_ARITY_MAX and even. 0 or -ENOMEM. */
@@ -81,12 +80,9 @@ void fabric_fini(struct fabric *f);
  */
 int fabric_add_way(struct fabric *f, const char *text, struct fault *why);
 
-/*
- * A way between two hosts of a fat tree, nodes: the equal one that the hash
- * picks, or the next one whose ports are not down. False: there is none, or
- * the hosts are one.
- */
-bool fabric_pick(const struct fabric *f, uint32_t src, uint32_t dst,
+/* A way between two hosts of a fat tree, nodes, which are not one: the equal
+ * one that the hash picks. */
+void fabric_pick(const struct fabric *f, uint32_t src, uint32_t dst,
 		 uint64_t hash, struct fabric_way *out);
 
 /* The port of that id and number, of a switch; FABRIC_NONE. */

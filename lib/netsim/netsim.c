@@ -37,8 +37,6 @@ static const struct ledger_field fields[] = {
 	FIELD(ended, LEDGER_DONE),
 	FIELD(queue_full, LEDGER_LOSS),
 	FIELD(lost, LEDGER_LOSS),
-	FIELD(down, LEDGER_LOSS),
-	FIELD(no_route, LEDGER_LOSS),
 	FIELD(packets_lost, LEDGER_NOTE),
 	FIELD(labels, LEDGER_NOTE),
 	FIELD(too_long, LEDGER_NOTE),
@@ -209,8 +207,9 @@ static size_t frame_export(struct netsim *s, const struct sim_packet *p,
 	return len > 0 ? (size_t)len : 0;
 }
 
-/* --- the controller: what last hops export reaches it as frames, as it would
- * from a capture, and its word reaches the switches ------------------------ */
+/* --- the controller --------------------------------------------------------
+ * What last hops export reaches it as frames, as it would from a capture, and
+ * its word reaches the switches. */
 
 static void on_interval(void *ctx, const struct label_interval_sum *sum)
 {
@@ -368,8 +367,7 @@ static void listen_command(struct netsim *s, uint32_t port)
 	s->ctr.lowered += q->label.s < s_before;
 }
 
-/* --- labels on packets: a switch writes them, the last one takes them off --
- */
+/* --- labels on packets: a switch writes them, the last one takes them off - */
 
 /*
  * A packet is sampled at the ingress (NETSIM_INT) when the port by which it
@@ -599,8 +597,7 @@ void sim_send(struct netsim *s, uint32_t i, uint32_t port, uint32_t in)
 	sim_at(s, p->leave_ns + s->o.delay_ns, EV_ARRIVE, i);
 }
 
-/* --- the traffic: along given routes, or between pairs of hosts ------------
- */
+/* --- the traffic: along given routes, or between pairs of hosts ----------- */
 
 /* What a sender waits: exponential, or the mean and up to three tenths of it
  * more or less. */
@@ -641,7 +638,7 @@ static uint32_t next_way(struct netsim *s, struct sim_source *from)
 }
 
 /* A flow of a fat tree: two hosts and a hash, of its number alone. */
-static bool flow_way(const struct netsim *s, uint32_t flow,
+static void flow_way(const struct netsim *s, uint32_t flow,
 		     struct fabric_way *w)
 {
 	struct rng r = {.state = rng_mix(s->o.seed + 1) + flow};
@@ -650,8 +647,8 @@ static bool flow_way(const struct netsim *s, uint32_t flow,
 	src = (uint32_t)rng_below(&r, hosts);
 	dst = (uint32_t)rng_below(&r, hosts - 1);
 	dst += dst >= src;
-	return fabric_pick(s->f, s->f->switches + src, s->f->switches + dst,
-			   rng_u64(&r), w);
+	fabric_pick(s->f, s->f->switches + src, s->f->switches + dst,
+		    rng_u64(&r), w);
 }
 
 static void source_send(struct netsim *s, uint32_t i)
@@ -668,12 +665,8 @@ static void source_send(struct netsim *s, uint32_t i)
 		emit(s, &s->f->way[flow], flow);
 	} else {
 		flow = (uint32_t)rng_below(&s->traffic, s->o.flows);
-		if (flow_way(s, flow, &w)) {
-			emit(s, &w, flow);
-		} else {
-			s->ctr.no_route++;
-			s->ctr.packets_lost++;
-		}
+		flow_way(s, flow, &w);
+		emit(s, &w, flow);
 	}
 	sim_at(s, s->now_ns + gap(s), EV_SOURCE, i);
 }
@@ -721,36 +714,6 @@ static void set_loss(struct netsim *s)
 		s->port[s->o.losses[i].port].loss = s->o.losses[i].share;
 }
 
-static void set_failures(struct netsim *s)
-{
-	for (unsigned i = 0; i < s->o.n_failures; i++) {
-		const struct netsim_failure *x = &s->o.failures[i];
-
-		sim_at(s, x->down_ns, EV_LINK, 2 * i);
-		sim_at(s, x->down_ns + s->o.reroute_ns, EV_ROUTE, 2 * i);
-		if (!x->up_ns)
-			continue;
-		sim_at(s, x->up_ns, EV_LINK, 2 * i + 1);
-		sim_at(s, x->up_ns + s->o.reroute_ns, EV_ROUTE, 2 * i + 1);
-	}
-}
-
-/* Both ends of a link; odd numbers are recoveries. */
-static void link_event(struct netsim *s, uint32_t i)
-{
-	uint32_t port = s->o.failures[i / 2].port;
-	uint32_t peer = s->f->port[port].peer;
-
-	s->port[port].down = !(i & 1);
-	if (peer != FABRIC_NONE)
-		s->port[peer].down = !(i & 1);
-}
-
-static void route_event(struct netsim *s, uint32_t i)
-{
-	s->f->down[s->o.failures[i / 2].port] = !(i & 1);
-}
-
 static int open_parts(struct netsim *s, struct fault *f)
 {
 	int rc;
@@ -759,7 +722,6 @@ static int open_parts(struct netsim *s, struct fault *f)
 	if (!s->port)
 		return -ENOMEM;
 	set_loss(s);
-	set_failures(s);
 	if ((rc = listen_open(s)) < 0 || (rc = source_open(s)) < 0 ||
 	    (rc = probe_open(s, f)) < 0)
 		return rc;
@@ -851,16 +813,12 @@ static void arrive(struct netsim *s, uint32_t i)
 	const struct fabric_node *n = &s->f->node[node];
 
 	sim_let_go(s, &s->port[p->port]);
-	if (s->port[p->port].down || s->port[in].down)
-		sim_lose(s, i, &s->ctr.down);
-	else if (p->lost)
+	if (p->lost)
 		sim_lose(s, i, &s->ctr.lost);
 	else if (p->kind != OF_TRAFFIC)
 		probe_arrive(s, i, in);
 	else if (n->tier == FABRIC_HOST)
 		deliver(s, i);
-	else if (p->hop >= p->len)
-		sim_lose(s, i, &s->ctr.no_route);
 	else
 		sim_send(s, i, n->first + p->out[p->hop++], in);
 }
@@ -888,12 +846,6 @@ static void happen(struct netsim *s, const struct due *e)
 		break;
 	case EV_COMMAND:
 		listen_command(s, i);
-		break;
-	case EV_LINK:
-		link_event(s, i);
-		break;
-	case EV_ROUTE:
-		route_event(s, i);
 		break;
 	case EV_LOOK:
 		listen_look(s);

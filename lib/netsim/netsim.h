@@ -52,11 +52,6 @@ struct netsim_loss {
 	double share;
 };
 
-struct netsim_failure {
-	uint32_t port;		 /* of either end */
-	uint64_t down_ns, up_ns; /* up 0: never again */
-};
-
 struct netsim_options {
 	struct fabric *fabric; /* the caller's, which outlives the run */
 	enum netsim_scheme scheme;
@@ -73,9 +68,6 @@ struct netsim_options {
 	double loss;	    /* share, on each link between switches */
 	const struct netsim_loss *losses;
 	unsigned n_losses;
-	const struct netsim_failure *failures;
-	unsigned n_failures;
-	uint64_t reroute_ns; /* until routing knows of a failure, a recovery */
 
 	/* Traffic: in the paper's network along its routes, in a fat tree
 	 * between pairs of hosts. */
@@ -100,7 +92,7 @@ struct netsim_options {
 struct netsim_counters {
 	uint64_t packets, probes, copies; /* copies: of probes, by switches */
 	uint64_t delivered, ended; /* packets, probes that have arrived */
-	uint64_t queue_full, lost, down, no_route;
+	uint64_t queue_full, lost;
 	/* notes */
 	uint64_t packets_lost; /* of all that were lost, those of traffic */
 	uint64_t labels;       /* written */

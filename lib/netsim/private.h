@@ -3,11 +3,70 @@
 #ifndef NETSIM_PRIVATE_H
 #define NETSIM_PRIVATE_H
 
+#include <stdlib.h>
+
 #include "base/due.h"
 #include "label/control.h"
 #include "netsim/netsim.h"
-#include "netsim/pool.h"
 #include "wire/label.h"
+
+/* Small things of one size, known by their numbers: there are as many as were
+ * ever in use at once. A pointer to one holds until the next is taken. */
+enum {
+	POOL_NONE = UINT32_MAX,
+	POOL_FIRST = 1024, /* how many there is room for to begin with */
+};
+
+struct pool {
+	uint8_t *at;
+	size_t size; /* of one, at least 4 */
+	uint32_t made, room, free, used;
+};
+
+static inline void pool_init(struct pool *p, size_t size)
+{
+	*p = (struct pool){.size = size, .free = POOL_NONE};
+}
+
+static inline void *pool_get(const struct pool *p, uint32_t i)
+{
+	return p->at + (size_t)i * p->size;
+}
+
+/* POOL_NONE: no memory. What is in it is not cleared. */
+static inline uint32_t pool_take(struct pool *p)
+{
+	uint32_t i = p->free;
+
+	if (i != POOL_NONE) {
+		p->free = *(uint32_t *)pool_get(p, i);
+	} else {
+		if (p->made == p->room) {
+			uint32_t room = p->room ? 2 * p->room : POOL_FIRST;
+			uint8_t *at = realloc(p->at, room * p->size);
+
+			if (!at)
+				return POOL_NONE;
+			p->at = at;
+			p->room = room;
+		}
+		i = p->made++;
+	}
+	p->used++;
+	return i;
+}
+
+static inline void pool_give(struct pool *p, uint32_t i)
+{
+	*(uint32_t *)pool_get(p, i) = p->free;
+	p->free = i;
+	p->used--;
+}
+
+static inline void pool_fini(struct pool *p)
+{
+	free(p->at);
+}
 
 /* What an event is of: its kind in the upper bits, a number in the others. */
 enum event_kind {
@@ -16,8 +75,6 @@ enum event_kind {
 	EV_PROBE,   /* a generator of probes sends */
 	EV_EXPORT,  /* what a last hop took off reaches the controller */
 	EV_COMMAND, /* the controller's word reaches a port */
-	EV_LINK,    /* a failure begins or ends */
-	EV_ROUTE,   /* and routing knows */
 	EV_TICK,    /* an interval of the controller's is over */
 	EV_LOOK,    /* something of a port is due there */
 	EV_END,
@@ -59,7 +116,6 @@ struct sim_packet {
 struct sim_port {
 	uint64_t free_ns; /* when the last packet of its queue has left */
 	uint32_t head, tail, depth;
-	bool down;
 	uint8_t want_s;	  /* of the controller, under way */
 	uint64_t flag_ns; /* of NETSIM_FLAG: it labels all packets until then */
 	double loss;

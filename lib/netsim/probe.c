@@ -190,8 +190,7 @@ static void send_ping(struct netsim *s, uint32_t src, uint32_t dst, bool answer)
 	uint32_t i;
 	struct sim_packet *p;
 
-	if (!fabric_pick(s->f, src, dst, rng_u64(&s->chance), &w))
-		return;
+	fabric_pick(s->f, src, dst, rng_u64(&s->chance), &w);
 	i = make(s, OF_PING, src);
 	if (i == POOL_NONE)
 		return;

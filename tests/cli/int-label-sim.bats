@@ -88,14 +88,6 @@ same_as_run() { # ARGS...
 	awk 'NR == 2 { exit !($1 > 4.9 && $1 < 7 && $2 > 13 && $2 < 15.1) }' gaps
 }
 
-@test "a link fails: loss until routing knows, none then" {
-	sim -a 4 -R 50000 -d 2s --fail 1-2@470ms-1500ms
-	holds '[.[] | select(.lost > 0) | .interval] | . == [4, 5]'
-	# Its ports are silent then, and heard again behind it.
-	holds '[.[] | select(.active < 80) | .interval] | (min >= 6) and (max <= 17)'
-	holds 'last | .active == 80'
-}
-
 @test "loss on one link: Pro raises S there" {
 	sim --lose 8-1=80 -d 20s --pro --warmup 2s
 	holds '(map(.s_max) | max) > 1'
@@ -217,9 +209,6 @@ refused() { # WORDS ARGS...: exit 2, WORDS on stderr, nothing on stdout
 	refused "--lose: '8-1' is not" sim --lose 8-1
 	refused "--lose: '8-9=1': the network has no port 8-9" sim --lose 8-9=1
 	refused "'8-1=101': a share is from 0 to 100" sim --lose 8-1=101
-	refused "--fail: '8-1' is not" sim --fail 8-1
-	refused "'8-1@2s-1s': it recovers before it fails" sim --fail 8-1@2s-1s
-	refused "'99-1@2s': the network has no port 99-1" sim --fail 99-1@2s
 	refused "no telemetry interval ends in it" sim -d 50ms
 	refused "behind --warmup" sim -d 1s --warmup 1s
 	refused "--chance is of Base B" sim -f f2

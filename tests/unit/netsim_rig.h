@@ -51,7 +51,6 @@ static inline void rig_init(struct rig *r, unsigned k)
 		      .probe_ns = 100 * MS,
 		      .k = 2,
 		      .s_max = 6,
-		      .reroute_ns = 50 * MS,
 		      .control_ns = MS},
 	};
 	TEST((k ? fabric_tree(&r->f, k) : fabric_paper(&r->f)) == 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The simulated network: every packet is accounted for, whatever happens to it;
- * losses, failures, queues, limits do what they say; the controller is in the
+ * losses, queues, limits do what they say; the controller is in the
  * loop; what INT-label is compared with works as published.
  */
 #include "netsim_rig.h"
@@ -51,8 +51,6 @@ static void same_traffic(void)
 static void hostile(void)
 {
 	const struct netsim_loss loss = {3, .5};
-	const struct netsim_failure failure[] = {{2, 100 * MS, 300 * MS},
-						 {9, 200 * MS, 0}};
 
 	for (int scheme = NETSIM_LABEL; scheme <= NETSIM_NONE; scheme++) {
 		struct rig r;
@@ -66,13 +64,11 @@ static void hostile(void)
 		r.o.loss = .05;
 		r.o.losses = &loss;
 		r.o.n_losses = 1;
-		r.o.failures = failure;
-		r.o.n_failures = 2;
 		r.o.probe_ns = 5 * MS;
 		r.o.adapt = true;
 		r.o.specific = 10;
 		rig_run(&r);
-		TEST(r.end.lost && r.end.queue_full && r.end.down);
+		TEST(r.end.lost && r.end.queue_full);
 		TEST(r.end.packets_lost + r.end.delivered == r.end.packets);
 	}
 }
@@ -95,33 +91,6 @@ static void loss_rate(void)
 	n = (double)r.end.packets;
 	TEST(r.end.lost == r.end.packets_lost);
 	TEST(rig_near("loss", (double)r.end.lost / n, .3, sqrt(.21), n));
-}
-
-/* Down from 200 to 600 ms, routing 100 ms behind. */
-static void watch_failure(struct rig *r, const struct netsim_interval *v)
-{
-	(void)r;
-	TEST((v->ctr.down > 0) == (v->number == 2));
-	TEST(v->ctr.no_route == 0);
-}
-
-static void failure(void)
-{
-	struct netsim_failure x = {0, 200 * MS, 600 * MS};
-	struct rig r;
-
-	rig_init(&r, 4);
-	x.port = fabric_find(&r.f, 1, 3); /* an edge switch, up */
-	r.o.rate = 20000;
-	r.o.duration_ns = 1000 * MS;
-	r.o.reroute_ns = 100 * MS;
-	r.o.failures = &x;
-	r.o.n_failures = 1;
-	r.interval = watch_failure;
-	rig_run(&r);
-	/* 1/16 of the hosts' packets went up from there, half of them that
-	 * way, and as many came down; for a tenth of a second. */
-	TEST(r.end.down > 60 && r.end.down < 240);
 }
 
 /* Twice what a link carries: half is lost, and labels tell of full queues. */
@@ -287,7 +256,6 @@ int main(void)
 	same_traffic();
 	hostile();
 	loss_rate();
-	failure();
 	queues();
 	limits();
 	specific();
