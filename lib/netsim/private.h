@@ -181,11 +181,16 @@ static inline uint32_t sim_bytes(const struct sim_packet *p)
 	       (uint32_t)p->labels * LABEL_ITEM_LEN;
 }
 
+/* --- network.c ------------------------------------------------------------ */
+
 /* The run ends with an error, -errno. */
 void sim_fail(struct netsim *s, int err);
 /* It happens then. */
 void sim_at(struct netsim *s, uint64_t ns, enum event_kind kind,
 	    uint32_t number);
+
+/* The earliest one; false if there is none. */
+bool sim_take(struct netsim *s, struct due *out);
 
 /* A new packet, cleared; POOL_NONE after sim_fail(). */
 uint32_t sim_make(struct netsim *s, enum packet_kind kind, uint32_t bytes);
@@ -196,10 +201,21 @@ void sim_lose(struct netsim *s, uint32_t i, uint64_t *why);
 /* Into the queue of a port; in: the one it came by, POOL_NONE: of a host, or of
  * the switch itself. */
 void sim_send(struct netsim *s, uint32_t i, uint32_t port, uint32_t in);
+/* The port forgets those that have left. */
+void sim_let_go(struct netsim *s, struct sim_port *q);
 /* Its labels go to the controller; it goes on without. */
 void carry_export(struct netsim *s, uint32_t i, uint64_t ns);
 
-/* probe.c */
+void carry_arrived(struct netsim *s, uint32_t i); /* EV_EXPORT */
+
+/* The controller. */
+int listen_open(struct netsim *s);
+void listen_tick(struct netsim *s, struct netsim_interval *out);
+void listen_look(struct netsim *s);		      /* EV_LOOK */
+void listen_command(struct netsim *s, uint32_t port); /* EV_COMMAND */
+
+/* --- probe.c -------------------------------------------------------------- */
+
 int probe_open(struct netsim *s, struct fault *f);
 void probe_send(struct netsim *s, uint32_t i); /* EV_PROBE */
 /* One that is no packet of traffic has come to a switch, or to a host. */
