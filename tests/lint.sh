@@ -156,34 +156,23 @@ wc -l "${sources[@]}" | awk -v max=$FILE_LINES '
 	$2 != "total" && $1 > max { print $2 ":" $1 ": over " max " lines" }' |
 	found
 
-# Circles: files of the library, or of a program, that need each other's
-# functions or data.
-circles() { # FILE...
-	local objects=() f
-	for f; do
-		[ ! -e "$work/objects/$f.o" ] || objects+=("$f.o")
-	done
-	checked ${#objects[@]}
-	[ ${#objects[@]} = 0 ] || (cd "$work/objects" && nm -A "${objects[@]}") |
-		awk '{ sub(/\.o:.*/, "", $1) }
-			$2 ~ /[TDBRVC]/ { made[$3] = $1 }
-			$2 == "U" { wants[n++] = $1 " " $3 }
-			END { for (i = 0; i < n; i++) {
-				split(wants[i], w, " ")
-				if (w[2] in made && made[w[2]] != w[1])
-					print w[1], made[w[2]] } }' |
-		sort -u | tsort 2>&1 >/dev/null |
-		awk '/loop/ { next } { print $2 ":0: in a circle of files" }'
-}
-{
-	for part in lib/ cmd/*/; do
-		mine=()
-		for f in "${sources[@]}"; do
-			[[ $f != "$part"* ]] || mine+=("$f")
-		done
-		circles "${mine[@]}"
-	done
-} | found
+# Circles: rooms of the library that need each other's functions or data. Within
+# a room files may: it is read as one.
+for f in "${sources[@]}"; do
+	[[ $f != lib/* || ! -e $work/objects/$f.o ]] || echo "$f.o"
+done >"$work/of_library"
+checked "$(wc -l <"$work/of_library")"
+[ ! -s "$work/of_library" ] || (cd "$work/objects" && xargs nm -A) \
+	<"$work/of_library" |
+	awk '{ sub(/\/[^\/]*\.o:.*/, "", $1) }
+		$2 ~ /[TDBRVC]/ { made[$3] = $1 }
+		$2 == "U" { wants[n++] = $1 " " $3 }
+		END { for (i = 0; i < n; i++) {
+			split(wants[i], w, " ")
+			if (w[2] in made && made[w[2]] != w[1])
+				print w[1], made[w[2]] } }' |
+	sort -u | tsort 2>&1 >/dev/null |
+	awk '/loop/ { next } { print $2 ":0: in a circle of rooms" }' | found
 
 : >"$work/rooms"
 # Includes: downwards, and no circle among rooms of one rank.

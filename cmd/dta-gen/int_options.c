@@ -204,11 +204,10 @@ static void plans(struct int_gen *g)
 /* Metadata of reports: what is asked for, as far as the version has it. */
 static void own_plan(struct int_gen *g)
 {
-	const struct int_word *w = g->report_version == 1
-					   ? g->profile.report1
-					   : g->profile.report2;
+	const struct int_word *w = g->report_version == 1 ? g->profile.report1
+							  : g->profile.report2;
 	unsigned bits = g->report_version == 1 ? TREPORT_V1_BITS
-						 : INT_BITMAP_BITS;
+					       : INT_BITMAP_BITS;
 
 	if (g->report_version == 0) {
 		g->own = g->reports.local;

@@ -129,11 +129,11 @@ static uint32_t *place_slot(const struct objects *os, uint64_t node,
 uint32_t place_of(struct objects *os, uint64_t node,
 		  const uint32_t id[FIELD_IDS], node_begin *begin, void *ctx)
 {
-	uint32_t *slot = place_slot(os, node, id), number;
+	uint32_t *slot = place_slot(os, node, id), number = *slot;
 	struct node *n;
 
-	if (*slot)
-		return *slot;
+	if (number)
+		return number;
 	if (os->counters.places == os->o.places) {
 		os->counters.no_place++;
 		return 0;

@@ -22,7 +22,7 @@ struct ssh {
 static int start(pid_t *pid, const char *host, const char *region, int fd,
 		 struct fault *f)
 {
-	char *const argv[] = {
+	const char *const argv[] = {
 		"ssh",
 		"-o",
 		"BatchMode=yes",
@@ -30,10 +30,10 @@ static int start(pid_t *pid, const char *host, const char *region, int fd,
 		"ConnectTimeout=10",
 		"-o",
 		"ServerAliveInterval=5",
-		(char *)host,
+		host,
 		"dta-dump",
 		"serve",
-		(char *)region,
+		region,
 		NULL,
 	};
 	posix_spawn_file_actions_t to;
@@ -46,7 +46,8 @@ static int start(pid_t *pid, const char *host, const char *region, int fd,
 	if (!rc)
 		rc = posix_spawn_file_actions_adddup2(&to, fd, STDOUT_FILENO);
 	if (!rc)
-		rc = posix_spawnp(pid, argv[0], &to, NULL, argv, environ);
+		rc = posix_spawnp(pid, argv[0], &to, NULL, (char *const *)argv,
+				  environ);
 	posix_spawn_file_actions_destroy(&to);
 	return rc ? fault_set(f, -rc, "%s: %s", argv[0], strerror(rc)) : 0;
 }

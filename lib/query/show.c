@@ -346,9 +346,11 @@ void show_path(char *out, const uint32_t *hop, unsigned n, uint32_t known)
 {
 	*out = '\0';
 	for (unsigned i = 0; i < n; i++)
-		out += known >> i & 1 ? sprintf(out, "%s%" PRIu32, i ? "," : "",
-						hop[i])
-				      : sprintf(out, "%s-", i ? "," : "");
+		if (known >> i & 1)
+			out += snprintf(out, SHOW_HOP_MAX, "%s%" PRIu32,
+					i ? "," : "", hop[i]);
+		else
+			out += snprintf(out, SHOW_HOP_MAX, "%s-", i ? "," : "");
 }
 
 static uint8_t row_type_of(const struct render *r)

@@ -37,6 +37,7 @@ struct render {
 };
 
 enum {
+	SHOW_HOP_MAX = 12, /* bytes of a hop of a path, a comma and 0 */
 	SHOW_PARTS = 16,   /* of one value */
 	SHOW_COLUMNS = 32, /* of all tables */
 	SHOW_NAME_MAX = 24,

@@ -44,8 +44,8 @@ unsigned reporters_set(const uint8_t *src, uint8_t version)
 
 void reporter_heard(struct reporters *rs, struct reporter *who)
 {
-	const struct reporter *set = rs->set[(who - rs->set[0]) /
-					     REPORTERS_WAYS];
+	const struct reporter *set =
+		rs->set[(who - rs->set[0]) / REPORTERS_WAYS];
 	uint64_t last = 0;
 
 	for (unsigned i = 0; i < REPORTERS_WAYS; i++)

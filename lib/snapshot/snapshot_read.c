@@ -409,7 +409,7 @@ struct memory *snapshot_memory(struct snapshot *s)
 static int check_block(struct snapshot *s, uint64_t block, uint8_t *room)
 {
 	uint64_t at = s->index[block].at;
-	struct snapshot_block b;
+	struct snapshot_block b = {0};
 	int rc = snapshot_block_read(s, block, room);
 
 	if (!rc)

@@ -937,8 +937,9 @@ static int open_worker(struct int_collector *c, unsigned number)
 	unsigned places = c->o.workers > 1 ? THREADS_PLACES : 1;
 	int rc = 0;
 
-	if (!(c->worker[number] = w))
+	if (!w)
 		return -ENOMEM;
+	c->worker[number] = w;
 	memset(w, 0, sizeof(*w));
 	w->plans.latest = w->plans.plan;
 	for (unsigned i = 0; i < places && !rc; i++)
