@@ -8,7 +8,9 @@
 struct cores {
 	struct translate_cores *open;	/* NULL: closed */
 	struct translate_ledger ledger; /* as of the last look */
-	bool busy; /* batches are under way, and the main thread is with them */
+	/* Batches are under way, and the main thread is with them: it may be
+	 * asked for ledgers where it waits for the road. */
+	bool busy;
 };
 
 /* For a worker, in turn of taking. None where SIGHUP wants a rest between two
@@ -64,9 +66,12 @@ static bool is_open(const struct run *r)
 
 void cores_rest(struct run *r)
 {
+	if (!is_open(r) || r->cores->busy)
+		return;
 	/* What is wrong comes up with the next batch, or the flush. */
-	if (is_open(r) && !r->cores->busy)
-		translate_cores_rest(r->cores->open);
+	r->cores->busy = true;
+	translate_cores_rest(r->cores->open);
+	r->cores->busy = false;
 }
 
 int cores_rx(struct run *r, const struct pkt *pkts, size_t n)
@@ -85,8 +90,14 @@ int cores_rx(struct run *r, const struct pkt *pkts, size_t n)
 
 int cores_idle(struct run *r)
 {
-	return is_open(r) ? translate_cores_idle(r->cores->open, r->alarm_ns)
-			  : translate_idle(r->t, r->alarm_ns);
+	int rc;
+
+	if (!is_open(r))
+		return translate_idle(r->t, r->alarm_ns);
+	r->cores->busy = true;
+	rc = translate_cores_idle(r->cores->open, r->alarm_ns);
+	r->cores->busy = false;
+	return rc;
 }
 
 const struct translate_ledger *cores_counters(const struct run *r)
@@ -116,8 +127,10 @@ int cores_stop(struct run *r)
 
 	if (!is_open(r))
 		return 0;
+	r->cores->busy = true;
 	rc = translate_cores_rest(r->cores->open);
 	translate_cores_close(r->cores->open);
 	r->cores->open = NULL;
+	r->cores->busy = false;
 	return rc;
 }

@@ -55,8 +55,7 @@ static const void *counters(void *run, uint64_t *received)
 	return l;
 }
 
-/* While the road waits. It may be another core's thread that does: the main one
- * then stands in line for the road, and what it would do is this one's. */
+/* While the road waits. */
 static void turn(void *run)
 {
 	cli_loop_turn(&((struct run *)run)->loop);

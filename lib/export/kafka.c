@@ -164,10 +164,6 @@ static int kafka_open(void **out, struct url *u, const struct export_options *o,
 	rc = url_set(u, fields, x, f);
 	url_family(u, "key");
 	url_family(u, "conf");
-	if (rc == 0 && o->queue.spool)
-		rc = fault_set(f, -EINVAL,
-			       "librdkafka keeps the rows: no spool is for "
-			       "them; leave --spool out");
 	if (rc == 0 && !*u->hosts)
 		rc = fault_set(f, -EINVAL, "no host");
 	if (rc == 0)

@@ -100,7 +100,8 @@ static uint8_t *window(const struct capture *s)
 
 static uint8_t *window_new(void)
 {
-	uint8_t *mem = aligned_alloc(HEADROOM, HEADROOM + WINDOW);
+	size_t size = (HEADROOM + WINDOW + HEADROOM - 1) & -(size_t)HEADROOM;
+	uint8_t *mem = aligned_alloc(HEADROOM, size);
 
 	if (mem)
 		memset(mem, 0, HEADROOM);
@@ -231,6 +232,23 @@ static void put_record(uint8_t *to, const struct pcap_pkthdr *h,
 	memcpy(to + sizeof(words), data, h->caplen);
 }
 
+/* More of a block that is not there yet. Returns bytes, 0: libpcap shall say
+ * what is to be said, or -errno, also of a signal. */
+static ssize_t read_raw(struct capture *s, struct fault *f)
+{
+	size_t left = s->raw_end - s->raw_at;
+	ssize_t n;
+
+	memmove(s->raw, s->raw + s->raw_at, left);
+	s->raw_at = 0;
+	s->raw_end = left;
+	if (left == s->block)
+		return 0; /* longer than there is room for */
+	n = read_file(s, s->raw + left, s->block - left, s->src.wait_ms, f);
+	s->raw_end += n > 0 ? (size_t)n : 0;
+	return n;
+}
+
 /* Packets as records, at most room bytes of them; waits for the first only. */
 static ssize_t read_ng(struct capture *s, uint8_t *to, size_t room,
 		       struct fault *f)
@@ -238,13 +256,13 @@ static ssize_t read_ng(struct capture *s, uint8_t *to, size_t room,
 	size_t have = 0;
 	int rc;
 
-	if (!s->held && !s->ended && s->raw_at == s->raw_end) {
-		ssize_t n = read_file(s, s->raw, s->block, s->src.wait_ms, f);
+	while (!s->held && !s->ended && !is_ready(s)) {
+		ssize_t n = read_raw(s, f);
 
-		if (n <= 0)
+		if (n < 0)
 			return n;
-		s->raw_at = 0;
-		s->raw_end = (size_t)n;
+		if (!n)
+			break;
 	}
 	while (s->held || (!s->ended && (is_ready(s) || !have))) {
 		if (!s->held) {
@@ -266,7 +284,9 @@ static ssize_t read_ng(struct capture *s, uint8_t *to, size_t room,
 		return (ssize_t)have;
 	if (s->ended == PCAP_ERROR_BREAK) /* the end */
 		return 0;
-	return fault_set(f, -EBADMSG, "packet %" PRIu64 ": %s", s->packets + 1,
+	return fault_set(f, -EBADMSG,
+			 "packet %" PRIu64 ": %s; editcap -F pcap may mend it",
+			 s->packets + 1,
 			 s->held ? "impossible length" : pcap_geterr(s->ng));
 }
 

@@ -447,6 +447,9 @@ int responder_team_rx(struct responder_team *c, const struct pkt *pkts,
 	memcpy(b->pkt, pkts, n * sizeof(*pkts));
 	b->n = n;
 	threads_go(c->threads, true);
+	/* A batch that is not full came live: who sent it waits for answers. */
+	if (n < PKT_BATCH)
+		threads_rest(c->threads);
 	return error_of(c);
 }
 

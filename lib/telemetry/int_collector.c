@@ -789,6 +789,9 @@ int int_collector_rx(struct int_collector *c, const struct pkt *pkts, size_t n)
 	w->pkts = pkts;
 	w->n = n;
 	threads_go(c->threads, true);
+	/* A batch that is not full came live: nothing of it waits for more. */
+	if (n < PKT_BATCH)
+		threads_rest(c->threads);
 	return error_of(c);
 }
 

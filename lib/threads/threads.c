@@ -17,6 +17,10 @@
 #include "base/fence.h"
 #include "threads/team.h"
 
+/* That no worker waits for another for ever while it sends was shown for two: a
+ * round of the older batch, and one of the younger. */
+_Static_assert(THREADS_PLACES == 2, "places");
+
 enum {
 	FAR_LINE = 128,	   /* bytes that move together: two cache lines */
 	RING_BLOCKS = 256, /* of all rings to one owner; no ring has fewer than
@@ -76,7 +80,7 @@ struct threads {
 	struct ring *ring; /* by round, owner and worker */
 	struct worker *worker;
 	uint64_t taken __attribute__((aligned(FAR_LINE))); /* batches; atomic */
-	bool end; /* in turn of taking: no more batches */
+	bool end; /* atomic: no more batches */
 };
 
 static inline uint64_t load(const uint64_t *v)
@@ -343,11 +347,13 @@ static bool may_take(const struct threads *t, struct worker *w)
 	return !place_of(t, w)->busy && load(&t->taken) == w->batch;
 }
 
-/* Takes a worker's next batch; whether there may be more to do. */
+/* A worker's next batch, if it may be taken now. */
 static bool take(struct threads *t, struct worker *w)
 {
 	struct place *p = place_of(t, w);
 
+	if (!may_take(t, w))
+		return false;
 	p->batch.number = w->batch;
 	begin(t, w, t->o.take(t->o.ctx, &p->batch));
 	return true;
@@ -360,8 +366,7 @@ static void run(void *ctx, unsigned number)
 	unsigned times = 0;
 
 	while (!__atomic_load_n(&t->end, __ATOMIC_ACQUIRE)) {
-		if (go_on(t, w) || receive_all(t, number) ||
-		    (may_take(t, w) && take(t, w))) {
+		if (go_on(t, w) || receive_all(t, number) || take(t, w)) {
 			busy(w);
 			times = 0;
 		} else {

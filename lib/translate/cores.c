@@ -314,8 +314,6 @@ static void send_op(struct worker *w, const struct op *op, uint64_t stamp)
 		*m++ = op->immediate;
 	if (op->verb == OP_FETCH_ADD)
 		*m = op->add;
-	else if (len == 8)
-		memcpy(m, op->data, 8);
 	else
 		memcpy(m, op->data, len);
 }
@@ -487,7 +485,8 @@ static void receive(void *ctx, unsigned owner, const struct threads_block *in)
 	struct translate_cores *c = ctx;
 	struct worker *w = c->worker[owner];
 
-	if (error_of(c))
+	/* Numbers are looked at all the same, so that all is counted. */
+	if (error_of(c) && in->round != c->numbers)
 		return;
 	stage_begin(w->owner);
 	if (in->round == c->numbers)
@@ -538,6 +537,7 @@ int translate_cores_rx(struct translate_cores *c, const struct pkt *pkts,
 	/* A batch that is not full came live: nothing waits for more. */
 	if (n == TRANSLATE_CORES_BATCH)
 		return error_of(c);
+	threads_rest(c->threads);
 	if (c->owners == 1)
 		road_flush(road);
 	if (c->t->nacks) {
@@ -566,6 +566,9 @@ int translate_cores_rest(struct translate_cores *c)
 		tell(w);
 		told_to(&c->t->ctr, w);
 		memset(&w->told, 0, sizeof(w->told));
+		for (unsigned k = 0; k < THREADS_PLACES; k++)
+			if (c->t->last_ns < w->batch[k]->latest_ns)
+				c->t->last_ns = w->batch[k]->latest_ns;
 	}
 	return error_of(c);
 }
@@ -663,7 +666,7 @@ static int worker_open(struct translate_cores *c, unsigned number,
 	w->cores = c;
 	w->t = copy_of(w, false);
 	for (unsigned i = 0; i < THREADS_PLACES; i++) {
-		struct batch *b = w->batch[i] = malloc(sizeof(*b));
+		struct batch *b = w->batch[i] = calloc(1, sizeof(*b));
 
 		if (!b)
 			return no_memory(f);
@@ -734,8 +737,13 @@ static int check(const struct translator *t, struct fault *f)
 				 "%d at most",
 				 t->lanes, LANES_MAX);
 	for (unsigned i = 0; i < t->lanes; i++)
-		if (t->lane[i].kind != TABLE_APPEND &&
-		    t->lane[i].write_len > OP_MAX)
+		if (t->lane[i].t.length >> OP_OFFSET_BITS)
+			return fault_set(f, -ENOTSUP,
+					 "%s: tables of more than 1 TiB are "
+					 "for one core",
+					 t->lane[i].t.name);
+		else if (t->lane[i].kind != TABLE_APPEND &&
+			 t->lane[i].write_len > OP_MAX)
 			return fault_set(f, -ENOTSUP,
 					 "%s: slots of %u bytes: up to %d go "
 					 "from core to core",

@@ -17,6 +17,9 @@
  * With a road that has a twin (op.h) each worker is an owner. Another one has
  * one owner of everything, worker 0, who sends what the workers have made.
  *
+ * Whether lists are due is looked at behind each batch, so more entries may be
+ * written at once than by one core.
+ *
  * An immediate comes behind the write that it stands with; other copies of its
  * report may be written a moment later. Of one key, and of one list, immediates
  * come in the order of the reports.

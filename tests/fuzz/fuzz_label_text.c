@@ -22,7 +22,7 @@ static void read_command(const char *text)
 	if (label_command_read(&a, text, &why))
 		return;
 	if (a.kind == LABEL_COMMAND_S)
-		label_command_s(again, LABEL_BMV2, a.port, 0, a.s);
+		label_command_s(again, a.port, a.s);
 	else
 		label_command_flow(
 			again, a.key, a.key_len,
