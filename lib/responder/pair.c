@@ -5,6 +5,8 @@
  */
 #include "responder/pair.h"
 
+#include "store/prefetch.h"
+
 enum {
 	RNR_TIMER = 1,	  /* 0.01 ms: the shortest (InfiniBand table 45) */
 	EPOCHS_BACK = 64, /* that an R_Key is known of */
@@ -111,8 +113,9 @@ static bool takes_atomics(const struct table *t)
 	return t->kind == TABLE_KEYINC || t->kind == TABLE_KEYWRITE;
 }
 
-uint8_t pair_access(const struct responder *p, const struct queue_pair *q,
-		    const struct roce *r)
+static inline __attribute__((always_inline)) uint8_t
+access_of(const struct responder *p, const struct queue_pair *q,
+	  const struct roce *r)
 {
 	uint64_t len = is_atomic(r->opcode) ? 8 : r->len;
 	uint64_t offset = r->va - q->address;
@@ -132,9 +135,15 @@ uint8_t pair_access(const struct responder *p, const struct queue_pair *q,
 	return 0;
 }
 
+uint8_t pair_access(const struct responder *p, const struct queue_pair *q,
+		    const struct roce *r)
+{
+	return access_of(p, q, r);
+}
+
 /* A packet for a live queue pair whose turn it is. */
-static struct verdict judge_next(struct responder *p, struct queue_pair *q,
-				 const struct roce *r)
+static inline __attribute__((always_inline)) struct verdict
+judge_next(struct responder *p, struct queue_pair *q, const struct roce *r)
 {
 	uint64_t *receives = &p->s->receives;
 	struct verdict v;
@@ -146,7 +155,7 @@ static struct verdict judge_next(struct responder *p, struct queue_pair *q,
 			       ? answer(p, q, r->psn, ROCE_RNR_NAK | RNR_TIMER)
 			       : silence();
 	}
-	why = pair_access(p, q, r);
+	why = access_of(p, q, r);
 	if (why)
 		return refuse(p, q, r, why);
 	if (is_immediate(r->opcode) && *receives != UINT64_MAX)
@@ -161,8 +170,8 @@ static struct verdict judge_next(struct responder *p, struct queue_pair *q,
 }
 
 /* RC: only the expected PSN is carried out (InfiniBand 9.7.3). */
-struct verdict pair_judge(struct responder *p, struct queue_pair *q,
-			  const struct roce *r)
+static inline __attribute__((always_inline)) struct verdict
+judge(struct responder *p, struct queue_pair *q, const struct roce *r)
 {
 	uint32_t ahead = (r->psn - q->expected) & ROCE_PSN_MASK;
 
@@ -181,41 +190,52 @@ struct verdict pair_judge(struct responder *p, struct queue_pair *q,
 	return answer(p, q, q->expected, ROCE_NAK_PSN);
 }
 
-struct op pair_op(struct responder *p, const struct queue_pair *q,
-		  const struct roce *r, uint64_t operand[2])
+struct verdict pair_judge(struct responder *p, struct queue_pair *q,
+			  const struct roce *r)
+{
+	return judge(p, q, r);
+}
+
+static inline __attribute__((always_inline)) void
+op_of(struct responder *p, const struct queue_pair *q, const struct roce *r,
+      uint64_t operand[2], struct op *op)
 {
 	bool imm = is_immediate(r->opcode);
-	struct op op = {
-		.verb = imm ? OP_WRITE_IMM : OP_WRITE,
-		.table = (uint16_t)pair_table(p, q),
-		.offset = r->len ? r->va - q->address : 0,
-		.length = (uint32_t)r->len,
-		.data = r->payload,
-		.immediate = r->imm,
-	};
 
 	p->ctr.executed++;
+	op->table = (uint16_t)pair_table(p, q);
+	op->immediate = r->imm;
 	if (!is_atomic(r->opcode)) {
 		p->ctr.writes++;
 		p->ctr.bytes += r->len;
 		p->ctr.immediates += imm;
 		p->ctr.acks += is_rc(r->opcode) && r->ack_req;
-		return op;
+		op->verb = imm ? OP_WRITE_IMM : OP_WRITE;
+		op->offset = r->len ? r->va - q->address : 0;
+		op->length = (uint32_t)r->len;
+		op->data = r->payload;
+		return;
 	}
 	p->ctr.atomics++;
 	p->ctr.bytes += 8;
 	p->ctr.acks++;
-	op.verb = OP_FETCH_ADD;
-	op.offset = r->va - q->address;
-	op.length = 8;
-	op.add = r->swap_add;
-	if (r->opcode == ROCE_RC_CMP_SWAP) {
+	op->offset = r->va - q->address;
+	op->length = 8;
+	if (r->opcode == ROCE_RC_FETCH_ADD) {
+		op->verb = OP_FETCH_ADD;
+		op->add = r->swap_add;
+	} else {
+		op->verb = OP_CMP_SWAP;
 		operand[0] = r->compare;
 		operand[1] = r->swap_add;
-		op.verb = OP_CMP_SWAP;
-		op.data = (const uint8_t *)operand;
+		op->data = (const uint8_t *)operand;
 	}
-	return op;
+}
+
+void pair_op(struct responder *p, const struct queue_pair *q,
+	     const struct roce *r, uint64_t operand[2], struct op *op)
+{
+	op_of(p, q, r, operand, op);
 }
 
 unsigned pair_answer(const struct responder *p, const struct queue_pair *q,
@@ -232,6 +252,25 @@ unsigned pair_answer(const struct responder *p, const struct queue_pair *q,
 	};
 
 	return v->answer && p->answers ? answers_add(d, &a, r) : ANSWERS_NONE;
+}
+
+void pair_rx(struct responder *p, struct queue_pair *q, const struct roce *r,
+	     uint64_t ts_ns)
+{
+	struct verdict v = judge(p, q, r);
+	struct op *op = &p->op[p->nops];
+	unsigned number = ANSWERS_NONE;
+
+	if (v.answer)
+		number = pair_answer(p, q, r, &v, &p->due, ts_ns);
+	if (!v.good)
+		return;
+	op_of(p, q, r, p->operand[p->nops++], op);
+	if (v.answer == ANSWER_OLD)
+		op->immediate = number;
+	if (p->asks)
+		prefetch_lines(local_mem(p->local, op->table) + op->offset,
+			       op->length);
 }
 
 static bool is_told(const struct op *op)

@@ -125,16 +125,20 @@ static inline struct verdict pair_good(const struct roce *r, uint32_t msn)
 struct verdict pair_judge(struct responder *p, struct queue_pair *q,
 			  const struct roce *r);
 
-/* Counts a good one. Its operation, whose length may be 0; operand: room for
- * what it compares and swaps. */
-struct op pair_op(struct responder *p, const struct queue_pair *q,
-		  const struct roce *r, uint64_t operand[2]);
+/* Counts a good one, and says its operation, whose length may be 0. operand:
+ * room for what it compares and swaps. */
+void pair_op(struct responder *p, const struct queue_pair *q,
+	     const struct roce *r, uint64_t operand[2], struct op *op);
 
 /* An answer that is due, if there is a sink. Returns its number among d's, or
  * ANSWERS_NONE. */
 unsigned pair_answer(const struct responder *p, const struct queue_pair *q,
 		     const struct roce *r, const struct verdict *v,
 		     struct answers_due *d, uint64_t ts_ns);
+
+/* All of this on one core: operations and answers wait in p. */
+void pair_rx(struct responder *p, struct queue_pair *q, const struct roce *r,
+	     uint64_t ts_ns);
 
 /*
  * Carries out n operations that were judged. d: answers are told what atomics

@@ -11,7 +11,6 @@
 
 #include "base/rng.h"
 #include "responder/pair.h"
-#include "store/prefetch.h"
 #include "wire/net.h"
 
 static const struct ledger_field fields[] = {
@@ -203,30 +202,6 @@ static int flush(struct responder *p, unsigned end)
 			 p->answers ? &p->due : NULL);
 }
 
-/* An operation that waits, from now on. */
-static inline void wait_with(struct responder *p, const struct op *op)
-{
-	p->op[p->nops++] = *op;
-	if (p->asks)
-		prefetch_lines(local_mem(p->local, op->table) + op->offset,
-			       op->length);
-}
-
-static void act(struct responder *p, struct queue_pair *q, const struct roce *r,
-		uint64_t ts_ns)
-{
-	struct verdict v = pair_judge(p, q, r);
-	unsigned number = pair_answer(p, q, r, &v, &p->due, ts_ns);
-	struct op op;
-
-	if (!v.good)
-		return;
-	op = pair_op(p, q, r, p->operand[p->nops]);
-	if (v.answer == ANSWER_OLD)
-		op.immediate = number;
-	wait_with(p, &op);
-}
-
 void responder_follow(struct responder *p, uint64_t epoch)
 {
 	struct ticket_table at;
@@ -264,8 +239,8 @@ int responder_rx(struct responder *p, const struct pkt *pkts, size_t n)
 		responder_look(p, pkts + at, m, p->seen, p->whose);
 		for (unsigned i = 0; i < m; i++)
 			if (p->whose[i])
-				act(p, p->whose[i], &p->seen[i],
-				    pkts[at + i].ts_ns);
+				pair_rx(p, p->whose[i], &p->seen[i],
+					pkts[at + i].ts_ns);
 		/* What the packets before these have asked for. */
 		if (p->asks)
 			rc = flush(p, asked);

@@ -287,7 +287,7 @@ static void act(struct responder_team *c, struct responder *p, struct batch *b,
 		number = pair_answer(p, q, r, &v, &b->due, b->pkt[i].ts_ns);
 		if (!v.good)
 			continue;
-		op = pair_op(p, q, r, operand);
+		pair_op(p, q, r, operand, &op);
 		if (op.verb == OP_WRITE_IMM) {
 			b->immediate[b->immediates++] = r->imm;
 			op.verb = OP_WRITE;
