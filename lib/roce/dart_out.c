@@ -4,7 +4,7 @@
  * bytes and the operation filled in. The iCRC of what lies before the
  * collector's IP address is the same for all, and made once.
  */
-#include "roce/dart_out_private.h"
+#include "roce/dart_out.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -12,8 +12,10 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "roce/template.h"
 #include "wire/be.h"
 #include "wire/icrc.h"
+#include "wire/roce.h"
 
 enum {
 	AT_IP_SUM = ROCE_AT_IP + NET_IP4_AT_SUM,
@@ -24,6 +26,70 @@ enum {
 	AT_SWAP = ROCE_AT_RETH + ROCE_ATOMIC_AT_SWAP,
 	AT_COMPARE = ROCE_AT_RETH + ROCE_ATOMIC_AT_COMPARE,
 	AT_IMMEDIATE = ROCE_AT_RETH + ROCE_RETH_LEN,
+};
+
+static const struct ledger_field fields[] = {
+	LEDGER_FIELD(struct dart_ledger, packets, LEDGER_IN),
+	LEDGER_FIELD(struct dart_ledger, sent, LEDGER_DONE),
+	LEDGER_FIELD(struct dart_ledger, lost, LEDGER_LOSS),
+	LEDGER_FIELD(struct dart_ledger, resyncs, LEDGER_NOTE),
+};
+
+LEDGER_COMPLETE(fields, struct dart_ledger);
+
+const struct ledger dart_ledger = {
+	.stage = "dart",
+	.unit = "packets",
+	.fields = fields,
+	.n = sizeof(fields) / sizeof(fields[0]),
+};
+
+enum {
+	NONE = UINT16_MAX, /* not a Key-Write table */
+	VERBS = OP_CMP_SWAP + 1,
+	FORGET_EVERY = ROCE_PSN_HALF / 4,
+	OLD_NEWS = 1 << 16, /* packets after which a NAK counts again */
+};
+
+/*
+ * What a responder is known to have had, beside the state of its queue pair: it
+ * sends one NAK for a PSN, and another that says the same, or less, was copied
+ * or kept back on the way.
+ */
+struct heard {
+	uint32_t from; /* PSNs before this one were executed */
+	bool back;     /* that PSN was gone back to */
+};
+
+/* Frames of one table and verb. */
+struct cached_template {
+	struct template template;
+	uint32_t length; /* that it was made for; 0: not yet */
+	uint32_t ip_sum; /* of the IP header without destination */
+	uint32_t icrc;	 /* before the destination address */
+};
+
+/* A Key-Write table of the deployment. */
+struct common {
+	struct table t;
+	uint64_t address;
+	struct cached_template cached[VERBS];
+};
+
+struct dart_out {
+	struct road road;
+	struct road *rest;
+	struct snk *sink;
+	unsigned n, tables; /* collectors, tables of each */
+	unsigned ncommon;
+	unsigned ack_every;
+	bool mirror;
+	struct dart_ledger ctr;
+	uint8_t mac[6], ip[4]; /* ours */
+	uint16_t common_of[TABLE_MAX];
+	struct common *common;
+	struct dart_state *state; /* of collector c: [c * ncommon + ...] */
+	struct heard *heard;	  /* the same */
 };
 
 static inline struct dart_out *self(struct road *r)
@@ -99,6 +165,16 @@ static int template_cache(const struct dart_out *o, const struct common *c,
 	return 0;
 }
 
+/* To be called every so many PSNs of a queue pair. They come round: what was
+ * heard half of them ago says nothing any more. */
+static void forget(struct heard *h, uint32_t psn)
+{
+	if (((psn - h->from) & ROCE_PSN_MASK) < ROCE_PSN_HALF)
+		return;
+	h->from = (psn - ROCE_PSN_HALF) & ROCE_PSN_MASK;
+	h->back = false;
+}
+
 /* What a frame has of its collector; counts the PSN. */
 static void fill_collector(const struct dart_out *o, uint8_t *frame,
 			   const struct cached_template *s,
@@ -108,8 +184,8 @@ static void fill_collector(const struct dart_out *o, uint8_t *frame,
 	uint32_t sum = s->ip_sum + (ip >> 16) + (ip & 0xffff);
 
 	be24_store(st->psn, psn + 1);
-	if (!(psn % DART_FORGET_EVERY))
-		dart_forget(&o->heard[st - o->state], psn);
+	if (!(psn % FORGET_EVERY))
+		forget(&o->heard[st - o->state], psn);
 	if (o->ack_every && (psn + 1) % o->ack_every == 0)
 		psn |= UINT32_C(1) << 31;
 	sum = (sum & 0xffff) + (sum >> 16);
@@ -399,6 +475,70 @@ int dart_out_reticket(struct dart_out *o, unsigned collector,
 		      struct fault *f)
 {
 	return state_make(o, was, t, collector, f);
+}
+
+/* Whose answer it is: answers come to the number of the pair that was written
+ * to (ticket.h). */
+static struct dart_state *state_of(struct dart_out *o, const struct roce *r)
+{
+	for (unsigned i = 0; i < o->n * o->ncommon; i++) {
+		struct dart_state *st = &o->state[i];
+
+		if (!memcmp(st->ip, r->src, 4) &&
+		    be24_load(st->qpn) == r->dest_qp)
+			return st;
+	}
+	return NULL;
+}
+
+/* All up to that PSN, which was sent, were executed. */
+static void hear_ack(struct heard *h, uint32_t next, uint32_t acked)
+{
+	uint32_t sent = (next - h->from) & ROCE_PSN_MASK;
+
+	if (((acked - h->from) & ROCE_PSN_MASK) >= sent)
+		return;
+	h->from = (acked + 1) & ROCE_PSN_MASK;
+	h->back = false;
+}
+
+/* Whether a NAK tells what was not known: that all from psn on is lost. */
+static bool hear_nak(struct heard *h, uint32_t next, uint32_t psn)
+{
+	uint32_t sent = (next - h->from) & ROCE_PSN_MASK;
+	uint32_t on = (psn - h->from) & ROCE_PSN_MASK;
+
+	if (on >= sent || (!on && h->back && sent < OLD_NEWS))
+		return false;
+	h->from = psn;
+	h->back = true;
+	return true;
+}
+
+bool dart_out_answer(struct dart_out *o, const struct pkt *p)
+{
+	struct dart_state *st;
+	struct heard *h;
+	struct roce r;
+	uint32_t next, lost;
+
+	if (roce_decode(&r, p->data, p->len) < 0 || !r.icrc_ok ||
+	    r.version != 4 || !(st = state_of(o, &r)))
+		return false;
+	h = &o->heard[st - o->state];
+	next = be24_load(st->psn);
+	if (r.opcode == ROCE_RC_ACK && r.syndrome == ROCE_ACK)
+		hear_ack(h, next, r.psn);
+	if (r.opcode != ROCE_RC_ACK || r.syndrome != ROCE_NAK_PSN)
+		return true;
+	lost = (next - r.psn) & ROCE_PSN_MASK;
+	/* About what never was sent, or was known before. */
+	if (lost > o->ctr.packets - o->ctr.lost || !hear_nak(h, next, r.psn))
+		return true;
+	be24_store(st->psn, r.psn);
+	o->ctr.lost += lost;
+	o->ctr.resyncs++;
+	return true;
 }
 
 struct road *dart_out_road(struct dart_out *o)
