@@ -8,9 +8,443 @@
  * request stays the same while a connection lasts, and what is told about a PSN
  * is told about one request.
  */
-#include "roce/requester_private.h"
+#include "roce/requester.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	BURST_MIN = 8, /* with fewer, the loss of all is no rarity */
+	TIMEOUT_MIN = 1 * 1000000, /* ns */
+	TRIES_MAX = 5,		   /* what the back-off doubles at most */
+	BURST_FIRST = 128,
+	/* What is sent behind a loss is sent in vain. So of as many requests as
+	 * get through between two losses one SHARE-th is under way. */
+	SHARE = 16,
+	TIMEOUT_MAX = 500 * 1000000, /* ns */
+	PROBES_MORE = 4, /* that were sent before the connection was doubted */
+};
+
+/* Until an R_Key that was refused is tried again, ns. */
+static const uint64_t stale_ns = UINT64_C(5000000000);
+
+/* What an answer is. */
+enum meaning {
+	MEANS_ACK,
+	MEANS_GAP,
+	MEANS_LATER,
+	MEANS_REFUSED,
+	MEANS_NOTHING,
+};
+
+/* Bytes that op->data points at. */
+static inline size_t op_payload(const struct op *op)
+{
+	return op->verb == OP_FETCH_ADD	 ? 0
+	       : op->verb == OP_CMP_SWAP ? 16
+					 : op->length;
+}
+
+int window_open(struct window *w, uint64_t size, size_t payload)
+{
+	size_t align = _Alignof(struct request);
+
+	*w = (struct window){.mask = size - 1, .longest = payload};
+	w->stride = (sizeof(struct request) + payload + align - 1) &
+		    ~(align - 1);
+	w->mem = calloc(size, w->stride);
+	return w->mem ? 0 : -ENOMEM;
+}
+
+void window_close(struct window *w)
+{
+	free(w->mem);
+	w->mem = NULL;
+}
+
+static inline bool window_full(const struct window *w)
+{
+	return w->snd.end - w->snd.una > w->mask;
+}
+
+/* Adds a request; its payload is copied. There is room. */
+static inline void window_add(struct window *w, const struct op *op,
+			      uint8_t opcode)
+{
+	struct request *r = window_at(w, w->snd.end++);
+	size_t len = op_payload(op);
+
+	r->op = *op;
+	r->opcode = opcode;
+	if (!len)
+		return;
+	r->op.data = r->payload;
+	memcpy(r->payload, op->data, len);
+}
+
+uint64_t window_thin(struct window *w, uint64_t until,
+		     bool (*keep)(const struct request *r))
+{
+	uint64_t to = w->snd.una;
+
+	for (uint64_t i = w->snd.una; i < w->snd.end; i++) {
+		const struct request *r = window_at(w, i);
+		struct request *k = window_at(w, to);
+
+		if (i < until && !keep(r))
+			continue;
+		to++;
+		if (k == r)
+			continue;
+		memcpy(k, r, w->stride);
+		if (op_payload(&k->op))
+			k->op.data = k->payload;
+	}
+	until = w->snd.end - to;
+	w->snd.end = to;
+	w->snd.nxt = w->snd.max = w->snd.una;
+	return until;
+}
+
+/* An answer is waited for, from now on. */
+static void expect(const struct roce_out *o, struct requester *q)
+{
+	unsigned doublings = q->tries < TRIES_MAX ? q->tries : TRIES_MAX;
+	uint64_t wait = q->timeout << doublings;
+
+	if (wait > TIMEOUT_MAX)
+		wait = TIMEOUT_MAX;
+	q->deadline = o->now_ns +
+		      (q->phase == PHASE_DEAD && q->stale ? stale_ns : wait);
+}
+
+void requester_restart(struct requester *q, uint32_t psn)
+{
+	q->phase = PHASE_ASKING;
+	q->probe = psn;
+	q->asked = q->doubted = q->guessed = q->stale = false;
+	q->tries = q->probed = 0;
+	q->deadline = q->resume = q->timed_at = 0;
+	q->w.snd.nxt = q->w.snd.max = q->w.snd.una;
+}
+
+/* RFC 6298's idea with less of it: four round trips are too long. */
+static void measure(const struct roce_out *o, struct requester *q)
+{
+	uint64_t trip = o->now_ns - q->timed_at, all;
+
+	if (!q->timed_at)
+		return;
+	all = q->timeout - q->timeout / 8 + trip / 2;
+	q->timeout = all < TIMEOUT_MIN	 ? TIMEOUT_MIN
+		     : all > TIMEOUT_MAX ? TIMEOUT_MAX
+					 : all;
+	q->timed_at = 0;
+}
+
+static void set_burst(struct requester *q)
+{
+	uint64_t most = q->w.mask + 1;
+	uint64_t run = q->clear > q->apart ? q->clear : q->apart;
+	uint64_t burst = run / SHARE < BURST_MIN ? BURST_MIN : run / SHARE;
+
+	q->burst = (uint32_t)(burst < most ? burst : most);
+}
+
+/* Nothing is known of losses. */
+static void begin_burst(struct requester *q)
+{
+	q->clear = 0;
+	q->apart = BURST_FIRST * SHARE;
+	set_burst(q);
+}
+
+/* Where nothing got through since the last loss, it may be an outage, which
+ * tells nothing of how far losses are apart. */
+static void note_loss(struct requester *q)
+{
+	uint64_t most = (q->w.mask + 1) * SHARE;
+	uint64_t clear = q->clear < most ? q->clear : most;
+
+	if (!clear)
+		return;
+	q->apart = (q->apart * 3 + clear) / 4;
+	q->clear = 0;
+	set_burst(q);
+}
+
+/* All requests before one that is n past the oldest are carried out. */
+static void confirm(struct roce_out *o, struct requester *q, uint32_t n)
+{
+	struct window *w = &q->w;
+
+	if (!n)
+		return;
+	q->stale = false; /* its R_Key is good, or good again */
+	o->ctr.acked += n;
+	snd_confirm(&w->snd, w->snd.una + n);
+	if (w->snd.una > q->timed)
+		measure(o, q);
+	q->deadline = 0;
+	if (snd_under_way(&w->snd))
+		expect(o, q);
+	q->clear += n;
+	set_burst(q);
+}
+
+/* Sends everything again that is not confirmed. */
+static void go_back(const struct roce_out *o, struct requester *q)
+{
+	struct window *w = &q->w;
+
+	if (!snd_under_way(&w->snd))
+		return;
+	note_loss(q);
+	snd_back(&w->snd);
+	q->timed_at = 0;
+	expect(o, q);
+}
+
+/* How long an RNR NAK asks to wait, ns (InfiniBand table 45). */
+static uint64_t rnr_ns(uint8_t syndrome)
+{
+	static const uint32_t us10[32] = {
+		65536, 1,    2,	   3,	  4,	 6,	8,     12,
+		16,    24,   32,   48,	  64,	 96,	128,   192,
+		256,   384,  512,  768,	  1024,	 1536,	2048,  3072,
+		4096,  6144, 8192, 12288, 16384, 24576, 32768, 49152,
+	};
+
+	return us10[syndrome & 31] * UINT64_C(10000);
+}
+
+/* An answer about a request of ours: all before the n-th are carried out. */
+static void heed(struct roce_out *o, struct requester *q, uint32_t n,
+		 enum meaning m, uint8_t syndrome)
+{
+	struct window *w = &q->w;
+	bool asked = q->asked;
+
+	if (m == MEANS_ACK && !n && !asked)
+		o->ctr.late++;
+	else if (asked && !n)
+		measure(o, q);
+	q->tries = 0;
+	confirm(o, q, n);
+	switch (m) {
+	case MEANS_GAP:
+		/* A second NAK of one gap is a duplicate: it says so once. */
+		if (asked || q->gone_back != w->snd.una)
+			go_back(o, q);
+		q->gone_back = w->snd.una;
+		break;
+	case MEANS_LATER:
+		snd_back(&w->snd);
+		q->timed_at = 0;
+		q->resume = o->now_ns + rnr_ns(syndrome);
+		q->deadline = 0;
+		break;
+	case MEANS_REFUSED:
+		requester_restart(q, psn_of(q, w->snd.una));
+		q->phase = PHASE_DEAD;
+		/* The same R_Key would kill a queue pair that is made anew. */
+		q->stale = syndrome == ROCE_NAK_ACCESS;
+		expect(o, q);
+		break;
+	default:
+		/* It may not be the probe's answer, if it tells something. */
+		if (asked && !n && w->snd.una < q->asked_about)
+			go_back(o, q);
+		q->asked = asked && n && w->snd.una < q->asked_about;
+		return;
+	}
+	q->asked = false;
+}
+
+/*
+ * requester_ask.c - how a requester finds out what its collector expects.
+ *
+ * Silence is broken by a probe: an empty WRITE, which touches nothing, of a PSN
+ * that is long past. A responder answers it, as it does every duplicate, with
+ * the last PSN it has carried out, also where it would not say a word about a
+ * PSN that lies ahead (it does that once only). Half the PSNs are past, so of
+ * two probes that are 2^23 apart one is always answered.
+ *
+ * A new connection, or one that was lost, begins with a probe of the PSN that
+ * the ticket says is expected. That PSN comes back when it was right. Any other
+ * answer tells a better one, or is a late one of another run: so there is a
+ * pause until no more come, and then a probe of what the last one told. Until
+ * then nothing that matters is sent: it might be taken for a duplicate. A third
+ * of what is sent into silence is the ticket's PSN again: it may have been
+ * lost, and a queue pair that has had no request need not say the truth about
+ * others.
+ */
+
+static int probe(struct roce_out *o, unsigned table, uint32_t psn)
+{
+	static const uint8_t nothing[1];
+	const struct op op = {
+		.verb = OP_WRITE,
+		.table = (uint16_t)table,
+		.data = nothing,
+	};
+	struct requester *q = &o->pair[table].q;
+
+	q->probe = psn & ROCE_PSN_MASK;
+	o->ctr.probes++;
+	expect(o, q);
+	return roce_out_emit(o, &op, ROCE_RC_WRITE_ONLY, q->probe | ack_req,
+			     o->ts_ns);
+}
+
+/*
+ * Asks an open queue pair for what it expects. The PSNs differ so much that one
+ * of them is past, whatever it expects: it may have been made anew.
+ */
+static int ask(struct roce_out *o, unsigned table)
+{
+	struct requester *q = &o->pair[table].q;
+	uint32_t oldest = psn_of(q, q->w.snd.una);
+	uint32_t far = ROCE_PSN_HALF + (uint32_t)q->w.mask + 1;
+
+	q->asked = true;
+	q->asked_about = q->w.snd.max;
+	/* The round trip of a second probe could be that of the first. */
+	q->timed = q->w.snd.una;
+	q->timed_at = q->tries ? 0 : o->now_ns;
+	switch (q->tries++ % 3) {
+	case 0:
+		return probe(o, table, oldest - 1);
+	case 1:
+		return probe(o, table, oldest + far);
+	default:
+		return probe(o, table, oldest + far / 2);
+	}
+}
+
+/* The same while nothing is known. */
+static int ask_anew(struct roce_out *o, unsigned table)
+{
+	struct requester *q = &o->pair[table].q;
+
+	if (q->guessed || !q->tries) {
+		q->guessed = false;
+		if (((q->probe - q->farthest) & ROCE_PSN_MASK) < ROCE_PSN_HALF)
+			q->farthest = q->probe;
+	} else if (q->tries % 3 == 0 && !snd_under_way(&q->w.snd)) {
+		q->probe = o->t->at[table].psn;
+	} else {
+		q->probe += ROCE_PSN_HALF;
+	}
+	q->tries++;
+	q->probed++;
+	return probe(o, table, q->probe);
+}
+
+/* Asks before more is sent: what is under way may be carried out, or lost. */
+void requester_doubt(struct requester *q)
+{
+	q->phase = PHASE_ASKING;
+	q->doubted = true;
+	q->probe = psn_of(q, q->w.snd.una) - 1;
+	q->asked_about = q->w.snd.max;
+	q->guessed = false;
+	q->tries = q->probed = 0;
+	q->deadline = q->resume = q->timed_at = 0;
+}
+
+/* The collector expects psn: a new connection, or one that it forgot. */
+static void meet(struct roce_out *o, struct requester *q, uint32_t psn)
+{
+	struct window *w = &q->w;
+
+	/* Those that it may have carried out. */
+	o->ctr.unanswered += window_thin(w, w->snd.max, request_is_write);
+	if (q->met)
+		o->ctr.resyncs++;
+	q->met = true;
+	q->phase = PHASE_OPEN;
+	q->doubted = q->guessed = false;
+	q->base = psn - (uint32_t)w->snd.una;
+	q->unused = psn;
+	begin_burst(q);
+	q->asked = false;
+	q->gone_back = UINT64_MAX;
+	q->tries = 0;
+	q->deadline = q->resume = q->timed_at = 0;
+}
+
+/*
+ * Somebody says what is expected: asks about that when all have spoken. If that
+ * is what it was asked about, it did not take it for what it expects: soft-RoCE
+ * answers so before its first request. To ask the same again leads nowhere.
+ */
+static void guess(const struct roce_out *o, struct requester *q,
+		  uint32_t expected)
+{
+	q->guessed |= expected != q->probe;
+	q->probe = expected;
+	q->deadline = o->now_ns + q->timeout;
+}
+
+/*
+ * What a probe of the expected PSN brought back. A connection that takes the
+ * place of one we had has carried out no more than our probes: a higher MSN is
+ * of the old one, which lives, or of its late answers, which may well be about
+ * the PSN that was asked about. Those cannot be about a PSN that no request
+ * had. So the connection is led there, by probes in the place of requests that
+ * did not get through.
+ *
+ * One that was never met may have probes under way to it, of PSNs that others'
+ * late answers told: one that came later would take a request's place. So it is
+ * led past them.
+ */
+static int answered(struct roce_out *o, unsigned table, uint32_t expected,
+		    uint32_t msn)
+{
+	struct requester *q = &o->pair[table].q;
+	uint32_t to = q->met ? q->unused : q->farthest;
+	uint32_t left = (to - q->probe) & ROCE_PSN_MASK;
+	bool is_new = q->met ? msn <= q->probed + PROBES_MORE
+			     : left > q->w.mask + 1;
+	int rc = 0;
+
+	q->tries = 0;
+	if (is_new || !left || left >= ROCE_PSN_HALF)
+		meet(o, q, expected);
+	else if (snd_under_way(&q->w.snd))
+		o->ctr.late++; /* it lives: requests under way have their PSNs
+				*/
+	else if (left > q->w.mask + 1)
+		guess(o, q, expected);
+	else
+		for (; left && !rc; left--)
+			rc = probe(o, table, q->probe + 1);
+	return rc;
+}
+
+/* An answer while the expected PSN is unknown. */
+static int hear(struct roce_out *o, unsigned table, uint32_t expected, bool ack,
+		uint32_t msn)
+{
+	struct requester *q = &o->pair[table].q;
+	uint32_t n = (expected - psn_of(q, q->w.snd.una)) & ROCE_PSN_MASK;
+
+	/* The connection that was doubted. */
+	if (q->doubted && n <= snd_under_way(&q->w.snd)) {
+		q->phase = PHASE_OPEN;
+		q->asked = true;
+		q->doubted = q->guessed = false;
+		heed(o, q, n, MEANS_ACK, 0);
+	} else if (ack && !q->guessed &&
+		   expected == ((q->probe + 1) & ROCE_PSN_MASK)) {
+		return answered(o, table, expected, msn);
+	} else {
+		guess(o, q, expected);
+	}
+	return 0;
+}
 
 /* How many requests may be under way: additions, as many as the collector has
  * room to remember the answers of. */
@@ -64,7 +498,7 @@ int requester_push(struct roce_out *o, unsigned table)
 	if (q->phase != PHASE_OPEN)
 		return q->deadline || w->snd.end == w->snd.una
 			       ? 0
-			       : requester_ask_anew(o, table);
+			       : ask_anew(o, table);
 	if (q->resume || w->snd.nxt == w->snd.end)
 		return 0;
 	rc = send_some(o, table);
@@ -73,7 +507,7 @@ int requester_push(struct roce_out *o, unsigned table)
 		q->timed_at = o->now_ns;
 	}
 	if (!q->deadline && w->snd.una < w->snd.max)
-		requester_expect(o, q);
+		expect(o, q);
 	return rc;
 }
 
@@ -164,19 +598,18 @@ int requester_judge(struct roce_out *o, unsigned table, const struct roce *r)
 	if (m == MEANS_NOTHING)
 		return 0;
 	if (q->phase == PHASE_OPEN && within) {
-		requester_heed(o, q, n, m, r->syndrome);
+		heed(o, q, n, m, r->syndrome);
 	} else if (q->phase != PHASE_OPEN && m <= MEANS_GAP &&
 		   (tells || within) &&
 		   (q->deadline || q->phase == PHASE_DEAD)) {
-		rc = requester_listen(o, table, expected, m == MEANS_ACK,
-				      r->msn);
+		rc = hear(o, table, expected, m == MEANS_ACK, r->msn);
 	} else if (q->phase == PHASE_OPEN && q->asked && tells &&
 		   m <= MEANS_GAP) {
 		/* We asked, and this is all it says. */
 		q->phase = PHASE_ASKING;
 		q->doubted = true;
 		q->probed = 0;
-		requester_guess(o, q, expected);
+		guess(o, q, expected);
 	} else {
 		if (n >= ROCE_PSN_HALF)
 			o->ctr.late++;
@@ -184,7 +617,7 @@ int requester_judge(struct roce_out *o, unsigned table, const struct roce *r)
 			o->ctr.strangers++;
 		/* Or the collector has begun anew: it is asked. */
 		if (q->phase == PHASE_OPEN && m == MEANS_GAP && !q->asked)
-			rc = requester_ask(o, table);
+			rc = ask(o, table);
 	}
 	return rc ? rc : requester_push(o, table);
 }
@@ -205,6 +638,6 @@ int requester_tick(struct roce_out *o, unsigned table)
 		o->ctr.timeouts++;
 	if (q->phase != PHASE_OPEN &&
 	    (q->guessed || q->w.snd.una == q->w.snd.max))
-		return requester_ask_anew(o, table);
-	return requester_ask(o, table);
+		return ask_anew(o, table);
+	return ask(o, table);
 }

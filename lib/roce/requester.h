@@ -1,41 +1,171 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * requester.h - what became of requests: the ledger of a RoCEv2 road that
- * hears answers (roce_out.h). A request is what one packet carries: an
- * operation, or a piece of one that is longer than the path MTU.
+ * requester.h - private to this room: the sending side of RC queue pairs.
+ * roce_out.c is the road, its tickets and what they do to requests;
+ * requester.c keeps requests, sends them and judges answers.
  */
 #ifndef ROCE_REQUESTER_H
 #define ROCE_REQUESTER_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#include "base/ledger.h"
+#include "base/snd.h"
+#include "roce/roce_out.h"
+#include "roce/template.h"
+#include "wire/roce.h"
 
-/* requests = acked + uc + drops by reason, at any time. */
-struct requester_ledger {
-	uint64_t requests;
-	uint64_t acked;	      /* the collector has carried them out */
-	uint64_t uc;	      /* of UC tables: sent; nobody ever tells more */
-	uint64_t unanswered;  /* sent, never confirmed: carried out or not */
-	uint64_t window_full; /* no room to wait for answers: never sent */
-	uint64_t refused;  /* the collector has refused, and so not carried out,
-			      this request or one before it */
-	uint64_t outdated; /* list entries for places that a new ticket does
-			      not have any more */
-	uint64_t unsent;   /* at the end still waiting to be sent */
-	uint64_t waiting; /* while the road is open: under way, or to be sent */
-	/* notes */
-	uint64_t packets; /* all that were sent */
-	uint64_t resent;  /* requests sent again */
-	uint64_t probes;  /* empty WRITEs, to ask for the expected PSN */
-	uint64_t acks, naks_psn, naks_access, naks_invalid, naks_rnr;
-	uint64_t timeouts;
-	uint64_t resyncs;   /* connections found anew, the first not counted */
-	uint64_t late;	    /* answers about what was confirmed before */
-	uint64_t strangers; /* answers to nothing that we sent */
-	uint64_t malformed; /* no answers at all, or damaged */
+enum {
+	TEMPLATES = 16, /* of a table, by opcode and length */
 };
 
-extern const struct ledger requester_ledger;
+struct cached_template {
+	uint8_t opcode; /* 0: unused */
+	uint32_t length;
+	struct template template;
+};
+
+/*
+ * Requests of a queue pair that may have to be sent again, in order. They are
+ * numbered as in snd.h, of which there are as many at once as the window has
+ * room for: end - una <= size.
+ */
+struct request {
+	struct op op; /* data points at payload */
+	uint8_t opcode;
+	uint8_t payload[] __attribute__((aligned(8)));
+};
+
+struct window {
+	uint8_t *mem;
+	size_t stride, longest; /* bytes of a request, of a payload */
+	uint64_t mask;		/* size - 1 */
+	struct snd snd;
+};
+
+static inline struct request *window_at(const struct window *w, uint64_t i)
+{
+	return (struct request *)(w->mem + (i & w->mask) * w->stride);
+}
+
+/* size: a power of 2; payload: bytes of the longest request. 0 or -ENOMEM. */
+int window_open(struct window *w, uint64_t size, size_t payload);
+void window_close(struct window *w);
+
+/*
+ * Forgets requests from una on and before until, but those that keep() says;
+ * the others move up. Returns how many are forgotten. nxt and max are una
+ * then: none counts as sent any more.
+ */
+uint64_t window_thin(struct window *w, uint64_t until,
+		     bool (*keep)(const struct request *r));
+
+enum phase {
+	PHASE_ASKING, /* the collector's expected PSN is not known */
+	PHASE_OPEN,
+	PHASE_DEAD, /* refused; asks now and then whether it lives again */
+};
+
+/* The sending side of an RC queue pair. */
+struct requester {
+	bool on;
+	bool met;	      /* was open once */
+	bool asked;	      /* open, and a probe is out */
+	bool doubted;	      /* asking, and it may be the one that was open:
+				 the PSNs of requests may still be right */
+	bool guessed;	      /* probe is what somebody said, not sent yet */
+	bool stale;	      /* refused for its R_Key or address, and nothing
+				 was confirmed since */
+	uint64_t *dropping;   /* a list's operations are dropped, up to the next
+				 batch, and counted here */
+	uint8_t phase;	      /* enum phase */
+	uint64_t asked_about; /* requests that were sent before it */
+	uint32_t base;	      /* PSN of a request is base + its number */
+	uint32_t unused;      /* the PSN behind the last that a request had */
+	uint32_t probe;	      /* PSN of the last probe while asking */
+	uint32_t farthest;    /* until it is met: of the probes of a PSN that
+				 was told, the last */
+	uint32_t burst;	      /* requests that may be under way */
+	uint64_t clear;	      /* confirmed since the last loss */
+	uint64_t apart;	      /* as many are confirmed between two, on average
+			       */
+	uint32_t since_ack;
+	unsigned probed; /* probes since what is expected is not known */
+	unsigned tries;	 /* probes since the last answer that told something */
+	uint64_t gone_back; /* where to, by the last NAK; UINT64_MAX: none */
+	uint64_t deadline;  /* an answer is overdue then; 0: none is waited for
+			     */
+	uint64_t resume;    /* not to send before (RNR) */
+	uint64_t timeout;   /* ns, from the round trips measured */
+	uint64_t timed, timed_at; /* the request whose round trip is measured,
+				     and when it was sent; 0: none */
+	struct window w;
+};
+
+struct pair { /* a queue pair */
+	uint32_t psn, since_ack;
+	struct cached_template cached[TEMPLATES];
+	struct requester q;
+};
+
+struct roce_out {
+	struct road road;
+	const struct ticket *t;
+	struct snk *sink;
+	unsigned ack_every;
+	uint64_t packets, generation;
+	uint64_t *heads[TABLE_MAX];
+	struct pair pair[TABLE_MAX];
+	/* with a window */
+	bool windows;
+	uint64_t now_ns, ts_ns; /* the clock; the last packets' time */
+	roce_out_wait *wait;
+	void *ctx;
+	struct requester_ledger ctr;
+};
+
+static inline bool has_payload(uint8_t verb)
+{
+	return verb == OP_WRITE || verb == OP_WRITE_IMM;
+}
+
+static inline bool request_is_write(const struct request *r)
+{
+	return has_payload(r->op.verb);
+}
+
+/* roce_out.c: a packet with a request in it; psn holds AckReq in its high bit.
+ */
+int roce_out_emit(struct roce_out *o, const struct op *op, uint8_t opcode,
+		  uint32_t psn, uint64_t ts_ns);
+
+static const uint32_t ack_req = UINT32_C(1) << 31;
+
+/* The PSN of a request, by its number. */
+static inline uint32_t psn_of(const struct requester *q, uint64_t request)
+{
+	return (q->base + (uint32_t)request) & ROCE_PSN_MASK;
+}
+
+/* Takes a request, or drops and counts it: *taken. 0 or -errno. */
+int requester_add(struct roce_out *o, const struct op *op, uint8_t opcode,
+		  bool *taken);
+
+/* Sends what may be sent. */
+int requester_push(struct roce_out *o, unsigned table);
+
+/* An answer to a queue pair of ours, from where it has to come. */
+int requester_judge(struct roce_out *o, unsigned table, const struct roce *r);
+
+/* Does what is due at o->now_ns. */
+int requester_tick(struct roce_out *o, unsigned table);
+
+/* Starts to ask for the expected PSN. */
+void requester_restart(struct requester *q, uint32_t psn);
+
+/* Asks whether an open connection is still the one that was: what is under way
+ * may be carried out, or lost. */
+void requester_doubt(struct requester *q);
 
 #endif

@@ -1,16 +1,142 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The RoCEv2 road: operations to requests, which go out at once, or by a
- * window. */
-#include "roce/requester_private.h"
+/*
+ * The RoCEv2 road: operations to requests, which go out at once, or by a window
+ * (requester.c); frames; what a new ticket does to a window.
+ */
+#include "roce/requester.h"
 
 #include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "wire/be.h"
+
+enum {
+	TIMEOUT_FIRST = 20 * 1000000, /* ns */
+};
+
+static const struct ledger_field fields[] = {
+	LEDGER_FIELD(struct requester_ledger, requests, LEDGER_IN),
+	LEDGER_FIELD(struct requester_ledger, acked, LEDGER_DONE),
+	LEDGER_FIELD(struct requester_ledger, uc, LEDGER_DONE),
+	LEDGER_FIELD(struct requester_ledger, unanswered, LEDGER_LOSS),
+	LEDGER_FIELD(struct requester_ledger, window_full, LEDGER_LOSS),
+	LEDGER_FIELD(struct requester_ledger, refused, LEDGER_LOSS),
+	LEDGER_FIELD(struct requester_ledger, outdated, LEDGER_LOSS),
+	LEDGER_FIELD(struct requester_ledger, unsent, LEDGER_LOSS),
+	LEDGER_LEVEL(struct requester_ledger, waiting, LEDGER_HARMLESS),
+	LEDGER_FIELD(struct requester_ledger, packets, LEDGER_NOTE),
+	LEDGER_FIELD(struct requester_ledger, resent, LEDGER_NOTE),
+	LEDGER_FIELD(struct requester_ledger, probes, LEDGER_NOTE),
+	LEDGER_FIELD(struct requester_ledger, acks, LEDGER_NOTE),
+	LEDGER_FIELD(struct requester_ledger, naks_psn, LEDGER_NOTE),
+	LEDGER_FIELD(struct requester_ledger, naks_access, LEDGER_NOTE),
+	LEDGER_FIELD(struct requester_ledger, naks_invalid, LEDGER_NOTE),
+	LEDGER_FIELD(struct requester_ledger, naks_rnr, LEDGER_NOTE),
+	LEDGER_FIELD(struct requester_ledger, timeouts, LEDGER_NOTE),
+	LEDGER_FIELD(struct requester_ledger, resyncs, LEDGER_NOTE),
+	LEDGER_FIELD(struct requester_ledger, late, LEDGER_NOTE),
+	LEDGER_FIELD(struct requester_ledger, strangers, LEDGER_NOTE),
+	LEDGER_FIELD(struct requester_ledger, malformed, LEDGER_NOTE),
+};
+
+LEDGER_COMPLETE(fields, struct requester_ledger);
+
+const struct ledger requester_ledger = {
+	.stage = "requester",
+	.unit = "requests",
+	.fields = fields,
+	.n = sizeof(fields) / sizeof(fields[0]),
+};
+
 static inline struct roce_out *self(struct road *r)
 {
 	return (struct roce_out *)r;
+}
+
+static int make_template(const struct roce_out *o, unsigned table,
+			 uint8_t opcode, uint32_t length, struct template *f)
+{
+	static const uint8_t zeros[ROCE_PAYLOAD_MAX];
+	const struct ticket *t = o->t;
+	struct roce r = {
+		.version = t->version,
+		.src_port = roce_src_port(t->at[table].qpn),
+		.ttl = 64,
+		.opcode = opcode,
+		.migreq = true,
+		.pkey = 0xffff,
+		.dest_qp = t->at[table].qpn,
+		.rkey = t->at[table].rkey,
+		.dma_len = length,
+		.payload = zeros,
+		.len = length,
+	};
+
+	memcpy(r.eth_dst, t->mac, 6);
+	memcpy(r.eth_src, t->peer_mac, 6);
+	memcpy(r.src, t->peer_ip, 16);
+	memcpy(r.dst, t->ip, 16);
+	return template_make(f, &r);
+}
+
+static int template_of(struct roce_out *o, unsigned table, uint8_t opcode,
+		       uint32_t length, const struct template **out)
+{
+	struct cached_template *s =
+		&o->pair[table].cached[(length / 4 + opcode) % TEMPLATES];
+	int rc = 0;
+
+	if (s->opcode != opcode || s->length != length) {
+		rc = make_template(o, table, opcode, length, &s->template);
+		s->opcode = rc < 0 ? 0 : opcode;
+		s->length = length;
+	}
+	*out = &s->template;
+	return rc;
+}
+
+/* Fills in what an operation of a template has of its own. */
+static void fill(uint8_t *frame, const struct template *f, const struct op *op,
+		 uint64_t va)
+{
+	uint8_t *ext = frame + f->ext;
+	uint64_t operand[2];
+
+	be64_store(ext, va);
+	if (has_payload(op->verb)) {
+		memcpy(frame + f->head, op->data, op->length);
+		memset(frame + f->head + op->length, 0, -op->length & 3);
+		if (f->head == f->ext + ROCE_RETH_LEN + ROCE_IMM_LEN)
+			be32_store(ext + ROCE_RETH_LEN, op->immediate);
+	} else if (op->verb == OP_FETCH_ADD) {
+		be64_store(ext + ROCE_ATOMIC_AT_SWAP, op->add);
+	} else { /* AtomicETH: swap, then compare */
+		memcpy(operand, op->data, sizeof(operand));
+		be64_store(ext + ROCE_ATOMIC_AT_SWAP, operand[1]);
+		be64_store(ext + ROCE_ATOMIC_AT_COMPARE, operand[0]);
+	}
+}
+
+int roce_out_emit(struct roce_out *o, const struct op *op, uint8_t opcode,
+		  uint32_t psn, uint64_t ts_ns)
+{
+	const struct template *f;
+	uint8_t *frame;
+	int rc = template_of(o, op->table, opcode,
+			     has_payload(op->verb) ? op->length : 0, &f);
+
+	if (rc < 0)
+		return rc;
+	frame = snk_room(o->sink, (size_t)f->body + ROCE_ICRC_LEN);
+	if (!frame)
+		return errno ? -errno : -EIO;
+	template_start(frame, f, psn);
+	fill(frame, f, op, o->t->at[op->table].address + op->offset);
+	snk_done(o->sink, template_end(frame, f), ts_ns);
+	o->packets++;
+	return 0;
 }
 
 /* The opcode that carries a verb to a table, or 0: UC has no atomics. */
@@ -226,11 +352,6 @@ struct road *roce_out_road(struct roce_out *o)
 	return &o->road;
 }
 
-uint64_t roce_out_packets(const struct roce_out *o)
-{
-	return o->packets;
-}
-
 uint32_t roce_out_psn(const struct roce_out *o, unsigned table)
 {
 	const struct pair *p = &o->pair[table];
@@ -238,6 +359,77 @@ uint32_t roce_out_psn(const struct roce_out *o, unsigned table)
 	if (!p->q.on)
 		return p->psn;
 	return p->q.met ? p->q.unused : o->t->at[table].psn;
+}
+
+static struct requester *find(struct roce_out *o, const struct roce *r)
+{
+	const struct ticket *t = o->t;
+	size_t len = t->version == 4 ? 4 : 16;
+
+	if (!o->windows || r->version != t->version ||
+	    memcmp(r->src, t->ip, len) != 0 ||
+	    memcmp(r->dst, t->peer_ip, len) != 0 ||
+	    memcmp(r->eth_dst, t->peer_mac, 6) != 0)
+		return NULL;
+	for (unsigned i = 0; i < t->n; i++)
+		if (o->pair[i].q.on && t->at[i].qpn == r->dest_qp)
+			return &o->pair[i].q;
+	return NULL;
+}
+
+static bool is_whole(const struct roce *r)
+{
+	return r->icrc_ok && !r->tver && (r->pkey & 0x7fff) == 0x7fff &&
+	       (r->opcode == ROCE_RC_ACK || r->opcode == ROCE_RC_ATOMIC_ACK);
+}
+
+static int take(struct roce_out *const *roads, unsigned n, const struct roce *r)
+{
+	struct requester *q = NULL;
+	struct pair *p;
+
+	for (unsigned i = 0; i < n && !q; i++) {
+		q = find(roads[i], r);
+		if (!q)
+			continue;
+		p = (struct pair *)((char *)q - offsetof(struct pair, q));
+		return requester_judge(roads[i], (unsigned)(p - roads[i]->pair),
+				       r);
+	}
+	roads[0]->ctr.strangers++;
+	return 0;
+}
+
+int roce_out_answers(struct roce_out *const *roads, unsigned n,
+		     const struct pkt *pkts, size_t npkts, uint64_t now_ns)
+{
+	int rc = 0, one;
+
+	for (unsigned i = 0; i < n; i++)
+		roads[i]->now_ns = now_ns;
+	for (const struct pkt *p = pkts; p < pkts + npkts; p++) {
+		struct roce r;
+
+		if (roce_decode(&r, p->data, p->len) < 0 || !is_whole(&r)) {
+			roads[0]->ctr.malformed++;
+			continue;
+		}
+		one = take(roads, n, &r);
+		rc = rc ? rc : one;
+	}
+	return rc;
+}
+
+int roce_out_tick(struct roce_out *o, uint64_t now_ns)
+{
+	int rc = 0, one;
+
+	o->now_ns = now_ns;
+	for (unsigned i = 0; i < o->t->n; i++) {
+		one = requester_tick(o, i);
+		rc = rc ? rc : one;
+	}
+	return rc;
 }
 
 struct roce_out_progress roce_out_progress(const struct roce_out *o,
@@ -256,6 +448,288 @@ struct roce_out_progress roce_out_progress(const struct roce_out *o,
 const struct ticket *roce_out_ticket(const struct roce_out *o)
 {
 	return o->t;
+}
+
+/* The longest payload that a table's requests have. */
+static size_t payload_of(const struct table *t, uint32_t mtu)
+{
+	size_t len = t->kind == TABLE_APPEND
+			     ? (size_t)TABLE_BATCH_MAX * t->stride
+			     : t->stride;
+
+	if (len > mtu)
+		len = mtu;
+	return len < 16 ? 16 : len; /* compare and swap */
+}
+
+int roce_out_window(struct roce_out *o, unsigned size, roce_out_wait *wait,
+		    void *ctx, struct fault *f)
+{
+	uint64_t n = 1;
+
+	if (!size || size > ROCE_OUT_WINDOW_MAX)
+		return fault_set(f, -EINVAL, "a window of %u: 1 to %d", size,
+				 ROCE_OUT_WINDOW_MAX);
+	while (n < size)
+		n *= 2;
+	for (unsigned i = 0; i < o->t->n; i++) {
+		const struct table *t = &o->t->table[i];
+		struct requester *q = &o->pair[i].q;
+
+		if (t->qp != TABLE_QP_RC)
+			continue;
+		if (window_open(&q->w, n, payload_of(t, o->t->mtu)) < 0)
+			return fault_set(f, -ENOMEM,
+					 "no memory for a window of %u", size);
+		q->on = true;
+		q->timeout = TIMEOUT_FIRST;
+		q->farthest = o->t->at[i].psn;
+		requester_restart(q, o->t->at[i].psn);
+	}
+	o->windows = true;
+	o->wait = wait;
+	o->ctx = ctx;
+	return 0;
+}
+
+uint64_t roce_out_due(const struct roce_out *o)
+{
+	uint64_t due = UINT64_MAX;
+
+	for (unsigned i = 0; i < o->t->n; i++) {
+		const struct requester *q = &o->pair[i].q;
+
+		if (q->resume && q->resume < due)
+			due = q->resume;
+		if (q->deadline && q->deadline < due)
+			due = q->deadline;
+	}
+	return due;
+}
+
+uint64_t roce_out_pending(const struct roce_out *o)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < o->t->n; i++)
+		if (o->pair[i].q.phase != PHASE_DEAD || o->pair[i].q.stale)
+			n += o->pair[i].q.w.snd.end - o->pair[i].q.w.snd.una;
+	return n;
+}
+
+bool roce_out_stalled(const struct roce_out *o)
+{
+	for (unsigned i = 0; i < o->t->n; i++)
+		if (o->pair[i].q.phase == PHASE_DEAD || o->pair[i].q.tries > 1)
+			return true;
+	return false;
+}
+
+bool roce_out_stale(const struct roce_out *o)
+{
+	for (unsigned i = 0; i < o->t->n; i++)
+		if (o->pair[i].q.stale)
+			return true;
+	return false;
+}
+
+struct requester_ledger roce_out_ledger(const struct roce_out *o)
+{
+	struct requester_ledger l = o->ctr;
+
+	l.packets = o->windows ? o->packets : 0;
+	for (unsigned i = 0; i < o->t->n; i++) {
+		const struct requester *q = &o->pair[i].q;
+
+		if (q->phase == PHASE_DEAD)
+			l.refused += q->w.snd.end - q->w.snd.una;
+		else
+			l.unsent += q->w.snd.end - q->w.snd.max;
+		l.unanswered += q->w.snd.max - q->w.snd.una;
+	}
+	return l;
+}
+
+struct requester_ledger roce_out_ledger_open(const struct roce_out *o)
+{
+	struct requester_ledger l = roce_out_ledger(o);
+
+	for (unsigned i = 0; i < o->t->n; i++) {
+		const struct requester *q = &o->pair[i].q;
+
+		if (q->phase == PHASE_DEAD)
+			continue;
+		l.unsent -= q->w.snd.end - q->w.snd.max;
+		l.unanswered -= q->w.snd.max - q->w.snd.una;
+		l.waiting += q->w.snd.end - q->w.snd.una;
+	}
+	return l;
+}
+
+static bool same_tables(const struct ticket *a, const struct ticket *b)
+{
+	if (a->n != b->n)
+		return false;
+	for (unsigned i = 0; i < a->n; i++) {
+		const struct table *s = &a->table[i], *t = &b->table[i];
+
+		if (s->id != t->id || s->kind != t->kind || s->qp != t->qp ||
+		    s->key_len != t->key_len || s->value_len != t->value_len ||
+		    s->stride != t->stride || s->units != t->units ||
+		    s->lists != t->lists || s->hops != t->hops ||
+		    s->hash != t->hash || s->length != t->length ||
+		    s->heads != t->heads)
+			return false;
+	}
+	return true;
+}
+
+static bool is_none(const struct request *r)
+{
+	(void)r;
+	return false;
+}
+
+/* Room for a number of each list of the table that has most. */
+static uint64_t *room_of(const struct ticket *t)
+{
+	size_t most = 1;
+
+	for (unsigned i = 0; i < t->n; i++)
+		if (t->table[i].kind == TABLE_APPEND &&
+		    t->table[i].lists > most)
+			most = t->table[i].lists;
+	return malloc(most * sizeof(uint64_t));
+}
+
+/*
+ * Whether a collector's lists can be those that we wrote to: each holds no more
+ * than we sent, and no less than it confirmed. What the oldest count under way
+ * has at least, less a batch, was there before.
+ */
+static bool same_lists(const struct roce_out *o, unsigned i,
+		       const uint64_t *heads, uint64_t *least)
+{
+	const struct table *t = &o->t->table[i];
+	const struct window *w = &o->pair[i].q.w;
+
+	memcpy(least, o->heads[i], t->lists * sizeof(*least));
+	for (uint64_t k = w->snd.end; k-- > w->snd.una;) {
+		const struct op *op = &window_at(w, k)->op;
+		uint64_t list = (op->offset - t->heads) / 8, count;
+
+		if (op->offset < t->heads || list >= t->lists)
+			continue;
+		count = be64_load(op->data);
+		least[list] = count < t->batch ? 0 : count - t->batch;
+	}
+	for (uint32_t k = 0; k < t->lists; k++)
+		if (heads[k] < least[k] || heads[k] > o->heads[i][k])
+			return false;
+	return true;
+}
+
+/* List entries have places: they go on, or are of no use any more. */
+static void renew_lists(struct roce_out *o, unsigned i, const struct ticket *t,
+			uint64_t *least)
+{
+	struct requester *q = &o->pair[i].q;
+	const uint64_t *heads = t->at[i].heads;
+	uint32_t lists = t->table[i].lists;
+
+	if (heads && t->epoch == o->t->epoch && same_lists(o, i, heads, least))
+		return;
+	if (q->on) {
+		o->ctr.outdated += window_thin(&q->w, q->w.snd.end, is_none);
+		q->dropping = &o->ctr.outdated; /* for places of before */
+	}
+	if (heads)
+		memcpy(o->heads[i], heads, lists * sizeof(*heads));
+	else
+		memset(o->heads[i], 0, lists * sizeof(*heads));
+	o->generation++;
+}
+
+int roce_out_accepts(const struct roce_out *o, const struct ticket *t,
+		     struct fault *f)
+{
+	if (!same_tables(o->t, t))
+		return fault_set(f, -EINVAL, "the tables are not the same");
+	if (t->mtu != o->t->mtu && o->windows)
+		return fault_set(f, -EINVAL, "another MTU needs a new start");
+	return ticket_check_mtu(t->table, t->n, t->mtu, f);
+}
+
+/*
+ * Whether a new ticket leads where the old one does, and nothing was refused
+ * there: then the connection may well live, and answers about what is under way
+ * are still to come. It is asked.
+ */
+static bool same_place(const struct roce_out *o, unsigned i,
+		       const struct ticket *t)
+{
+	const struct ticket_table *a = &o->t->at[i], *b = &t->at[i];
+	size_t len = t->table[i].lists * sizeof(*b->heads);
+
+	if (!o->pair[i].q.on || o->pair[i].q.phase == PHASE_DEAD ||
+	    t->epoch != o->t->epoch || a->qpn != b->qpn || a->rkey != b->rkey ||
+	    a->address != b->address)
+		return false;
+	return a->heads && b->heads ? !memcmp(a->heads, b->heads, len)
+				    : a->heads == b->heads;
+}
+
+/* Whether a table's lists go on behind what we sent, of which a new ticket may
+ * not know all. */
+static bool lists_go_on(const struct roce_out *o, unsigned i,
+			const struct ticket *t, bool same)
+{
+	if (o->pair[i].q.on)
+		return same_place(o, i, t);
+	return same ||
+	       (t->epoch == o->t->epoch && ticket_pair_lasts(o->t, t, i));
+}
+
+int roce_out_reticket(struct roce_out *o, const struct ticket *t,
+		      struct fault *f)
+{
+	int rc = roce_out_accepts(o, t, f);
+	uint64_t *room;
+	bool same;
+
+	if (rc < 0)
+		return rc;
+	same = ticket_is_same(o->t, t);
+	if (!(room = room_of(t)))
+		return fault_set(f, -ENOMEM, "out of memory");
+	for (unsigned i = 0; i < t->n; i++)
+		if (t->table[i].kind == TABLE_APPEND &&
+		    !lists_go_on(o, i, t, same))
+			renew_lists(o, i, t, room);
+	free(room);
+	for (unsigned i = 0; i < t->n; i++) {
+		struct pair *p = &o->pair[i];
+
+		memset(p->cached, 0, sizeof(p->cached));
+		if (!p->q.on && !same)
+			p->psn = ticket_psn(o->t, t, i, p->psn);
+		if (!p->q.on)
+			continue;
+		if (same_place(o, i, t)) {
+			if (p->q.phase == PHASE_OPEN)
+				requester_doubt(&p->q);
+			continue;
+		}
+		o->ctr.unanswered += window_thin(&p->q.w, p->q.w.snd.max,
+						 request_is_write);
+		requester_restart(&p->q, t->at[i].psn);
+	}
+	o->t = t;
+	/* It is ours now: what ails the sink shows at the next flush. */
+	for (unsigned i = 0; i < t->n; i++)
+		if (o->pair[i].q.on)
+			requester_push(o, i);
+	return 0;
 }
 
 void roce_out_close(struct roce_out *o)

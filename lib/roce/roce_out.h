@@ -10,9 +10,9 @@
 #ifndef ROCE_ROCE_OUT_H
 #define ROCE_ROCE_OUT_H
 
+#include "base/ledger.h"
 #include "packet/pkt.h"
 #include "op/op.h"
-#include "roce/requester.h"
 #include "op/ticket.h"
 
 struct roce_out;
@@ -29,7 +29,6 @@ enum {
 int roce_out_open(struct roce_out **out, const struct ticket *t,
 		  struct snk *sink, unsigned ack_every, struct fault *f);
 struct road *roce_out_road(struct roce_out *o);
-uint64_t roce_out_packets(const struct roce_out *o);
 void roce_out_close(struct roce_out *o);
 
 /*
@@ -83,6 +82,37 @@ int roce_out_accepts(const struct roce_out *o, const struct ticket *t,
 		     struct fault *f);
 int roce_out_reticket(struct roce_out *o, const struct ticket *t,
 		      struct fault *f);
+
+/*
+ * What became of requests, with a window: requests = acked + uc + drops by
+ * reason, at any time. A request is what one packet carries: an operation, or a
+ * piece of one that is longer than the path MTU.
+ */
+struct requester_ledger {
+	uint64_t requests;
+	uint64_t acked;	      /* the collector has carried them out */
+	uint64_t uc;	      /* of UC tables: sent; nobody ever tells more */
+	uint64_t unanswered;  /* sent, never confirmed: carried out or not */
+	uint64_t window_full; /* no room to wait for answers: never sent */
+	uint64_t refused;  /* the collector has refused, and so not carried out,
+			      this request or one before it */
+	uint64_t outdated; /* list entries for places that a new ticket does
+			      not have any more */
+	uint64_t unsent;   /* at the end still waiting to be sent */
+	uint64_t waiting; /* while the road is open: under way, or to be sent */
+	/* notes */
+	uint64_t packets; /* all that were sent */
+	uint64_t resent;  /* requests sent again */
+	uint64_t probes;  /* empty WRITEs, to ask for the expected PSN */
+	uint64_t acks, naks_psn, naks_access, naks_invalid, naks_rnr;
+	uint64_t timeouts;
+	uint64_t resyncs;   /* connections found anew, the first not counted */
+	uint64_t late;	    /* answers about what was confirmed before */
+	uint64_t strangers; /* answers to nothing that we sent */
+	uint64_t malformed; /* no answers at all, or damaged */
+};
+
+extern const struct ledger requester_ledger;
 
 /* What became of the requests if this is the end; and if it goes on, for what
  * is under way. All 0 without a window. */

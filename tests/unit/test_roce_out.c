@@ -51,7 +51,6 @@ static size_t close_out(struct out *k)
 	struct src *s;
 	int got;
 
-	TEST(k->o == NULL || roce_out_packets(k->o) <= FRAMES_MAX);
 	roce_out_close(k->o);
 	TEST(snk_close(k->sink) == 0);
 	free(kept);
@@ -138,7 +137,6 @@ static void check_verbs(const struct ticket *t)
 	TEST(k.road->begin(k.road) == t->epoch);
 	TEST(k.road->exec(k.road, ops, 7, 12345678901) == 0);
 	k.road->end(k.road);
-	TEST(roce_out_packets(k.o) == 7);
 	if (!TEST(close_out(&k) == 7))
 		return;
 	for (unsigned i = 0; i < 7; i++)
