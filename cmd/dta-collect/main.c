@@ -101,14 +101,6 @@ static void snapshot(const struct opts *o, const struct region *r,
 {
 	struct fault f = {0};
 
-	if (o->epoch) {
-		if (o->epoch < first || o->epoch > last)
-			cli_fail("%s: no epoch %llu; there are %llu to %llu",
-				 o->region, (unsigned long long)o->epoch,
-				 (unsigned long long)first,
-				 (unsigned long long)last);
-		first = last = o->epoch;
-	}
 	if (snapshot_write(r, first, last, o->snapshot, tick, (void *)o, &f) <
 	    0)
 		cli_fault(o->snapshot, &f);
@@ -126,8 +118,7 @@ static void listen_for(const struct opts *o, struct region *r)
 
 static bool only_listens(const struct opts *o)
 {
-	return (o->notify || o->notify_exec) && !o->read && !o->live.name &&
-	       !o->verbs;
+	return o->notify && !o->read && !o->live.name && !o->verbs;
 }
 
 /* A snapshot writes, too: what a killed writer left is completed first. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * notify.h - tells of immediates: a row each, or a command that is run.
+ * notify.h - tells of immediates: a row each.
  *
  * Whoever wrote them: the software responder, a device, or a translator of
  * another process. A region remembers the last REGION_IMMEDIATES; what was

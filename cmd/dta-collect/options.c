@@ -85,8 +85,6 @@ static const struct cli_option options[] = {
 	{0, "rotate", NULL, "start a new epoch", CLI_FLAG, AT(rotate)},
 	{'s', "snapshot", "FILE", "write a compressed snapshot", CLI_OUT,
 	 AT(snapshot)},
-	{0, "epoch", "N", "snapshot this epoch only", CLI_U64, AT(epoch),
-	 .min = 1, .needs = "--snapshot"},
 	{0, "restore", "FILE", "make the region from a snapshot", CLI_IN,
 	 AT(restore)},
 	{0, "ip", "ADDR", "collector's address in the ticket", CLI_CALL,
@@ -106,8 +104,6 @@ static const struct cli_option options[] = {
 	{'j', "cores", "N", "respond on so many cores at once (default 1)",
 	 CLI_U64, AT(cores), .min = 1, .max = RESPONDER_TEAM_MAX,
 	 .needs = "-r|-i"},
-	{0, "any-peer", NULL, "take packets from any address", CLI_FLAG,
-	 AT(responder.any_peer), .needs = "-r|-i"},
 	{0, "verbs", "DEV[@PEER],...", "let RDMA devices write", CLI_STR,
 	 AT(verbs)},
 	{0, "cm", "PORT", "with --verbs: listen for hosts (librdmacm)", CLI_U64,
@@ -122,8 +118,6 @@ static const struct cli_option options[] = {
 	 .needs = "--verbs"},
 	{0, "notify", NULL, "print a row for each immediate", CLI_FLAG,
 	 AT(notify)},
-	{0, "notify-exec", "CMD", "run CMD for immediates", CLI_STR,
-	 AT(notify_exec)},
 	{0, "prefetch", "WHEN",
 	 "ask for memory before it is written: auto (default, by the CPU), on, "
 	 "l2 or off",
@@ -147,7 +141,6 @@ static const struct cli_group groups[] = {
 	{"-r -i --verbs"},
 	{"--verbs --rotate", .why = runs_on},
 	{"--verbs --snapshot", .why = runs_on},
-	{"--epoch --rotate", .why = "--rotate already says which epoch"},
 	CLI_SOCKET_GROUP,
 	{0},
 };
@@ -213,9 +206,8 @@ static void check_verbs(const struct opts *o)
 static bool works(void)
 {
 	static const char *const work[] = {
-		"--ticket", "-r",	  "-i",
-		"--verbs",  "--notify",	  "--notify-exec",
-		"--rotate", "--snapshot",
+		"--ticket", "-r",	"-i",	      "--verbs",
+		"--notify", "--rotate", "--snapshot",
 	};
 
 	for (unsigned i = 0; i < sizeof(work) / sizeof(work[0]); i++)
@@ -259,7 +251,7 @@ struct opts options_read(int argc, char **argv)
 		check_verbs(&o);
 	/* Immediates are told as they come: no more at once than a region
 	 * remembers, and so by one core. */
-	if (o.notify || o.notify_exec)
+	if (o.notify)
 		o.cores = 1;
 	o.live.options.workers = (unsigned)o.cores;
 	o.live.format = o.format;

@@ -16,12 +16,11 @@
 
 struct opts {
 	const char *region, *layout, *ticket, *read, *write, *snapshot;
-	const char *restore, *verbs, *notify_exec;
+	const char *restore, *verbs;
 	bool create, if_absent, remove, rotate, notify, quiet;
 	bool readable;
 	uint16_t cm_port;  /* 0: do not listen */
 	uint64_t grace_ns; /* of an old epoch's R_Keys */
-	uint64_t epoch;	   /* 0: all */
 	uint64_t cores;	   /* of the responder; 0: one */
 	struct region_options make;
 	struct responder_options responder;

@@ -128,7 +128,7 @@ static void say_stranger(struct run *run)
 	text_of_ip(who, s.version, s.ip);
 	text_of_ip(peer, s.peer_version, s.peer_ip);
 	cli_warn("%s: requests from %s are dropped: the translator is %s "
-		 "(--peer-ip; --any-peer takes all)",
+		 "(--peer-ip)",
 		 run->o->region, who, peer);
 }
 

@@ -71,8 +71,7 @@ const char *why_text(struct fault *f, const struct why *w,
 	else if (!strcmp(name, "bad_peer"))
 		fault_set(f, -1,
 			  "the packets are not from the translator of the "
-			  "ticket: --peer-ip says who that is, --any-peer "
-			  "takes all");
+			  "ticket: --peer-ip says who that is");
 	else if (!strcmp(name, "rnr"))
 		fault_set(f, -1,
 			  "no receive was posted for their immediates: "

@@ -64,9 +64,8 @@ static struct queue_pair *find_qp(struct responder *p, uint32_t qpn)
 
 static bool from_peer(const struct responder *p, const struct roce *r)
 {
-	return p->o.any_peer ||
-	       (r->version == p->s->t.version &&
-		!memcmp(r->src, p->s->t.peer_ip, r->version == 4 ? 4 : 16));
+	return r->version == p->s->t.version &&
+	       !memcmp(r->src, p->s->t.peer_ip, r->version == 4 ? 4 : 16);
 }
 
 static void note_stranger(struct responder *p, const struct roce *r)

@@ -19,7 +19,6 @@ struct responder;
 struct responder_options {
 	uint64_t receives; /* receives posted for WRITE with Immediate;
 			      UINT64_MAX: always one */
-	bool any_peer;	   /* do not check the source address */
 };
 
 /* Ledger of packets: received = executed + duplicates + drops by reason. */

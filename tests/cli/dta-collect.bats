@@ -91,7 +91,6 @@ fails() { # message option...
 	usage_error "--cm needs --verbs" --region x --cm 4790
 	usage_error "--grace needs --verbs" --region x --grace 2s
 	usage_error "--user needs -i or --verbs" --region x --user nobody
-	usage_error "--epoch needs" --region x --epoch 1
 	usage_error "needs --create or --restore" --region x --epochs 2
 	usage_error "--create needs --layout" --region x --create
 	usage_error "--layout needs --create" --region x --layout small.ini
@@ -104,8 +103,6 @@ fails() { # message option...
 	usage_error "goes alone" --region x --remove --snapshot y
 	usage_error "--layout needs --create" --region x --restore y --layout small.ini
 	usage_error "--write needs -r or -i" --region x --rotate -w y
-	usage_error "already says" --region x --rotate --snapshot y --epoch 1
-	usage_error "--any-peer needs -r or -i" --region x --rotate --any-peer
 	usage_error "--receives needs -r, -i or" --region x --rotate --receives 3
 	usage_error "--epochs needs --create" --region x --rotate --epochs 3
 	usage_error "--pages needs --create" --region x --ticket - --pages huge
@@ -252,29 +249,19 @@ fails() { # message option...
 	digest "$NAME" >second
 	run -1 cmp -s first second
 	dta-collect --region "$NAME" --snapshot all.dta
-	dta-collect --region "$NAME" --epoch 1 --snapshot 1-again.dta
-	for s in 1 1-again all; do
+	for s in 1 all; do
 		dta-collect --restore $s.dta --region "$NAME-$s"
 	done
 	digest "$NAME-1" | diff first -
-	digest "$NAME-1-again" | diff first -
 	digest "$NAME-all" | diff second -
 	# The old epoch came along with the new one.
 	[ "$(dta-dump region "$NAME-all" -o ndjson |
 		jq -s 'map([.oldest, .newest, .epochs]) | unique | .[0]' -c)" = \
 		"[1,2,3]" ]
-	dta-collect --region "$NAME-all" --epoch 1 --snapshot 1-third.dta
-	dta-collect --restore 1-third.dta --region "$NAME-third"
-	digest "$NAME-third" | diff first -
 	# Sets of tables go round; what was the oldest is cleared.
 	for i in 3 4; do
 		dta-collect --region "$NAME" --rotate
 	done
-	fails "$NAME: no epoch 1; there are 2 to 4" --region "$NAME" \
-		--epoch 1 --snapshot none.dta
-	fails "$NAME: no epoch 5; there are 2 to 4" --region "$NAME" \
-		--epoch 5 --snapshot none.dta
-	[ ! -e none.dta ]
 	dta-dump region "$NAME" -o ndjson | jq -se 'all(.used == 0)'
 }
 
@@ -451,11 +438,11 @@ stalled() { # program argument...
 	mkfifo out
 	stalled dta-gen uniform --count 100M -w out
 	stalled dta-translate -r reports.pcap --ticket ticket -w out
-	stalled dta-collect --region "$NAME" -r roce.pcap --any-peer -w out
+	stalled dta-collect --region "$NAME" -r roce.pcap -w out
 	# So does the one who writes, if it is another core.
 	for j in 2 3; do
 		stalled dta-translate -r reports.pcap --ticket ticket -w out -j $j
-		stalled dta-collect --region "$NAME" -r roce.pcap --any-peer -w out -j $j
+		stalled dta-collect --region "$NAME" -r roce.pcap -w out -j $j
 	done
 }
 
@@ -497,7 +484,7 @@ stalled() { # program argument...
 	run -1 --separate-stderr dta-collect --region "$NAME" \
 		--ip 10.0.0.51 --peer-ip 10.0.0.77 -q -r roce.pcap
 	head -n 1 <<<"$stderr" | diff - /dev/fd/3 3<<-EOF
-		dta-collect: $NAME: requests from 10.0.0.101 are dropped: the translator is 10.0.0.77 (--peer-ip; --any-peer takes all)
+		dta-collect: $NAME: requests from 10.0.0.101 are dropped: the translator is 10.0.0.77 (--peer-ip)
 	EOF
 }
 

@@ -73,7 +73,7 @@ over_a_bad_link() { # workload
 	# the source's MAC address and of the BTH's congestion byte: packets with
 	# a flip in these 7 are as good as whole.
 	mangle -s 9 -f 1 <roce.pcap >bad.pcap 2>/dev/null
-	dta-collect -o ndjson --any-peer --region "$NAME" -r bad.pcap 2>ledger
+	dta-collect -o ndjson --region "$NAME" -r bad.pcap 2>ledger
 	balances ledger 20000
 	value() { jq "select(.counter == \"$1\").value" ledger; }
 	[ "$(value bad_icrc)" -gt 9000 ]

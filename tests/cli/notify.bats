@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# dta-collect --notify: immediates as rows and commands, from the software
+# dta-collect --notify: immediates as rows, from the software
 # responder and from translators of other processes.
 
 load ../helpers
@@ -72,43 +72,6 @@ $(seq 0 19 | awk '{ print "drops,2," $1 "," 20 + ++n }')" ]
 	run --separate-stderr dta-collect -q --region "$NAME" -r roce.pcap --notify
 	[[ ${lines[0]} == *"TIME"*"TABLE"*"ID"*"SEQUENCE"*"COUNT" ]]
 	[ "${#lines[@]}" = 301 ]
-}
-
-@test "--notify-exec: one command at a time, the rest at once" {
-	dta-collect --region "$NAME" --ticket t.ini
-	reports 1 keywrite 600 | dta-translate -q -r - --ticket t.ini -w roce.pcap
-	# The first run holds the others up until the capture is through.
-	run --separate-stderr dta-collect --region "$NAME" -r roce.pcap -o csv \
-		--notify-exec 'echo $DTA_TABLE $DTA_TABLE_ID $DTA_SEQUENCE $DTA_COUNT $DTA_NEW; sleep 0.5'
-	[ "$status" = 0 ]
-	[ "${lines[0]}" = "flows 1 127 128 128" ] # two packets a report
-	# The last report is told of, and all are counted in some run.
-	[[ ${lines[-1]} == "flows 1 599 600 "* ]]
-	[ "$(awk '{ n += $5 } END { print n }' <<<"$output")" = 600 ]
-	[[ $stderr == *"notify,told,done,600"* ]]
-	[[ $stderr == *"notify,runs,note,${#lines[@]}"* ]]
-	[[ $stderr == *"notify,coalesced,note,$((600 - ${#lines[@]}))"* ]]
-	[[ $stderr == *"notify,failed,note,0"* ]]
-}
-
-@test "--notify-exec: a command that fails is counted" {
-	dta-collect --region "$NAME" --ticket t.ini
-	reports 1 keywrite 1 | dta-translate -q -r - --ticket t.ini -w roce.pcap
-	run --separate-stderr dta-collect --region "$NAME" -r roce.pcap -o csv --notify-exec 'exit 3'
-	[ "$status" = 0 ]
-	[[ $stderr == *"notify,failed,note,1"* ]]
-}
-
-@test "--notify-exec: the command neither eats the capture nor spoils the answers" {
-	dta-collect --region "$NAME" --ticket t.ini
-	reports 1 keywrite 50000 | dta-translate -q -r - --ticket t.ini -w roce.pcap
-	dta-collect -q --region "$NAME" -r roce.pcap -w alone.pcap
-	cat roce.pcap | dta-collect --region "$NAME" -r - -w - -o csv \
-		--notify-exec 'cat >/dev/null; echo noise' >answers.pcap 2>err
-	grep -q '^notify,received,in,50000$' err
-	grep -q '^notify,failed,note,0$' err
-	grep -q '^noise$' err
-	[ "$(wc -c <answers.pcap)" = "$(wc -c <alone.pcap)" ]
 }
 
 @test "what was overwritten before it was told is counted as missed" {

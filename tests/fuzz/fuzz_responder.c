@@ -19,7 +19,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 enum {
 	NO_RECEIVES = 1,
 	NO_ANSWERS = 2,
-	ANY_PEER = 4,
 	SEAL = 1,      /* of a frame: put its iCRC right */
 	ADDRESS = 2,   /* and the headers before the BTH */
 	STATE = 20480, /* of the region: what changes with every writer */
@@ -111,7 +110,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!size)
 		return 0;
 	o.receives = *data & NO_RECEIVES ? 0 : UINT64_MAX;
-	o.any_peer = *data & ANY_PEER;
 	must(responder_open(&g.p, g.region, &g.t,
 			    *data & NO_ANSWERS ? NULL : g.answers, &o,
 			    NULL) == 0);

@@ -267,10 +267,10 @@ used() {
 	[ ! -e new.ticket ]
 }
 
-@test "immediates, RC and UC: a row each, and a command is run" {
+@test "immediates, RC and UC: a row each" {
 	IMMEDIATE=1
 	collect --verbs rxe0 --peer-ip 10.0.0.101 --ticket /host/new.ticket \
-		--notify -o csv --notify-exec "'echo \$DTA_TABLE \$DTA_COUNT >>/host/ran.rows'"
+		--notify -o csv
 	reports 1 keywrite 1
 	frames 1 keywrite 200 --ack-every 1
 	reports 2 keywrite 2
@@ -282,7 +282,6 @@ used() {
 $(seq 0 99 | awk '{ print "rc,1," $1 "," ++n }')
 $(seq 0 99 | awk '{ print "uc,2," $1 "," 100 + ++n }')
 $(seq 0 99 | awk '{ print "lists,5," $1 "," 200 + ++n }')" ]
-	wait_for grep -qx 'lists 300' ran.rows
 	guest_run "kill -USR1 $(pid_of)"
 	wait_for log_says 'notify,told,done,300'
 	log_says 'verbs,immediates,done,300'
