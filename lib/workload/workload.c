@@ -1,0 +1,1027 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * workload.c - the workloads: one per row of the DTA paper's Table 2 (and of
+ * its section 6.1, for the three Marple queries); workloads[] at the end has
+ * their keys, sizes and functions.
+ */
+#include "workload/workload.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "hash/bytes.h"
+#include "hash/family.h"
+#include "traffic/tcp.h"
+#include "wire/be.h"
+#include "wire/dta.h"
+
+/* --- reports in fewer words ---------------------------------------------- */
+
+static void keywrite(struct workload_run *g, bool v6, const void *key,
+		     size_t key_len, const void *value, size_t len,
+		     unsigned reporter, uint64_t ts_ns)
+{
+	struct dta_report r = {
+		.opcode = DTA_KEYWRITE,
+		.key = key,
+		.key_len = (uint16_t)key_len,
+		.data = value,
+		.data_len = (uint16_t)len,
+	};
+
+	g->emit(g->ctx, &r, v6, reporter, ts_ns);
+}
+
+static void append(struct workload_run *g, bool v6, uint32_t list,
+		   const void *entry, size_t len, unsigned reporter,
+		   uint64_t ts_ns)
+{
+	uint32_t list_be = htobe32(list);
+	struct dta_report r = {
+		.opcode = DTA_APPEND,
+		.key = (uint8_t *)&list_be,
+		.key_len = 4,
+		.data = entry,
+		.data_len = (uint16_t)len,
+	};
+
+	g->emit(g->ctx, &r, v6, reporter, ts_ns);
+}
+
+static void keyinc(struct workload_run *g, bool v6, const void *key,
+		   size_t key_len, uint64_t addend, unsigned reporter,
+		   uint64_t ts_ns)
+{
+	uint64_t addend_be = htobe64(addend);
+	struct dta_report r = {
+		.opcode = DTA_KEYINC,
+		.key = key,
+		.key_len = (uint16_t)key_len,
+		.data = (uint8_t *)&addend_be,
+		.data_len = 8,
+	};
+
+	g->emit(g->ctx, &r, v6, reporter, ts_ns);
+}
+
+static void postcard(struct workload_run *g, bool v6, const void *key,
+		     size_t key_len, unsigned hop, unsigned path_len,
+		     uint32_t value, unsigned reporter, uint64_t ts_ns)
+{
+	uint32_t value_be = htobe32(value);
+	struct dta_report r = {
+		.opcode = DTA_POSTCARD,
+		.hop = (uint8_t)hop,
+		.path_len = g->o.no_path_len ? 0 : (uint8_t)path_len,
+		.key = key,
+		.key_len = (uint16_t)key_len,
+		.data = (uint8_t *)&value_be,
+		.data_len = 4,
+	};
+
+	g->emit(g->ctx, &r, v6, reporter, ts_ns);
+}
+
+/* --- uniform ------------------------------------------------------------- */
+
+/*
+ * Random keys, for the theory and for benchmarks: any kind of report, any type
+ * of key. Value: the number of the key, from 0, in the first
+ * four bytes, zeros after them.
+ */
+
+enum {
+	UNIFORM_HOPS = 5,
+	UNIFORM_VALUES = 262144, /* postcards: values 1 .. this */
+};
+
+/*
+ * Key i. Keys of 4 bytes are all different (the mix is a bijection of 32
+ * bits: Mueller's hash); longer ones are as good as different. The seed goes in
+ * twice: before the mix alone, it would only change the order of the keys.
+ */
+static void make_key(const struct workload_run *g, uint64_t i, uint8_t *key)
+{
+	uint64_t state = g->o.stream.base ^ rng_mix(i),
+		 extra = g->o.stream.extra;
+	unsigned len = g->o.key_len;
+	uint64_t w;
+
+	if (len == 4) {
+		uint32_t x = (uint32_t)i ^ (uint32_t)rng_mix(g->o.seed);
+
+		x = (x >> 16 ^ x) * 0x45d9f3b;
+		x = (x ^ (uint32_t)extra) * ((uint32_t)(extra >> 32) | 1);
+		x = (x >> 16 ^ x) * 0x45d9f3b;
+		be32_store(key, x >> 16 ^ x);
+		return;
+	}
+	for (unsigned at = 0; at < len; at += 8) {
+		w = htole64(rng_mix(state += 0x9e3779b97f4a7c15));
+		memcpy(key + at, &w, 8); /* there is room for what is over */
+	}
+}
+
+/* The value of which only the number changes. */
+static int uniform_start(struct workload_run *g)
+{
+	g->state = calloc(1, g->o.value_len < 4 ? 4 : g->o.value_len);
+	return g->state ? 0 : -ENOMEM;
+}
+
+static void uniform(struct workload_run *g, const struct traffic_packet *p)
+{
+	uint8_t key[KEY_MAX + 8], *value = g->state;
+	size_t len = g->o.value_len;
+	uint64_t i = p->id;
+
+	make_key(g, i, key);
+	be32_store(value, (uint32_t)i);
+	switch (g->o.kind) {
+	case DTA_KEYWRITE:
+		keywrite(g, false, key, g->o.key_len, value, len, 1, p->ts_ns);
+		break;
+	case DTA_APPEND:
+		append(g, false, (uint32_t)(i % g->o.lists), value, len, 1,
+		       p->ts_ns);
+		break;
+	case DTA_KEYINC:
+		keyinc(g, false, key, g->o.key_len, i + 1, 1, p->ts_ns);
+		break;
+	case DTA_POSTCARD:
+		for (unsigned hop = 0; hop < UNIFORM_HOPS; hop++)
+			postcard(g, false, key, g->o.key_len, hop, UNIFORM_HOPS,
+				 1 + (uint32_t)((i + hop) % UNIFORM_VALUES), 1,
+				 p->ts_ns);
+		break;
+	}
+}
+
+/* --- paths --------------------------------------------------------------- */
+
+/* Value: five switch ids, 0 past the path's end. Reporter: the INT sink. */
+static void int_path(struct workload_run *g, const struct traffic_packet *p)
+{
+	uint8_t value[4 * TOPO_HOPS_MAX] = {0};
+	struct topo_path path;
+
+	topo_path(&g->topology, &path, p->key, p->key_len);
+	for (unsigned i = 0; i < path.len; i++)
+		be32_store(value + 4 * i, path.hop[i].id);
+	keywrite(g, p->v6, p->key, p->key_len, value, sizeof(value),
+		 path.hop[path.len - 1].id, p->ts_ns);
+}
+
+/*
+ * Postcards: with --interleave N, N+1 flows at a time send theirs hop by hop,
+ * so that N other postcards lie between two of one flow.
+ */
+struct carded {
+	struct traffic_packet p;
+	struct topo_path path;
+};
+
+struct postcards {
+	uint64_t n, room;
+	struct carded flow[];
+};
+
+static int int_postcard_start(struct workload_run *g)
+{
+	uint64_t room = g->o.interleave + 1;
+	struct postcards *s = calloc(1, sizeof(*s) + room * sizeof(s->flow[0]));
+
+	if (!s)
+		return -ENOMEM;
+	s->room = room;
+	g->state = s;
+	return 0;
+}
+
+static void int_postcard_end(struct workload_run *g)
+{
+	struct postcards *s = g->state;
+
+	for (unsigned hop = 0; hop < TOPO_HOPS_MAX; hop++) {
+		for (uint64_t i = 0; i < s->n; i++) {
+			const struct carded *c = &s->flow[i];
+			uint32_t id = c->path.hop[hop].id;
+
+			if (hop < c->path.len)
+				postcard(g, c->p.v6, c->p.key, c->p.key_len,
+					 hop, c->path.len, id, id, c->p.ts_ns);
+		}
+	}
+	s->n = 0;
+}
+
+static void int_postcard(struct workload_run *g, const struct traffic_packet *p)
+{
+	struct postcards *s = g->state;
+	struct carded *c = &s->flow[s->n++];
+
+	c->p = *p;
+	topo_path(&g->topology, &c->path, p->key, p->key_len);
+	if (s->n == s->room)
+		int_postcard_end(g);
+}
+
+/*
+ * Key: switch id and flow. Value: ingress port (2), egress port (2), time of
+ * the flow's first packet in microseconds mod 2^32 (4).
+ */
+static void packetscope_path(struct workload_run *g,
+			     const struct traffic_packet *p)
+{
+	uint8_t key[4 + KEY_MAX], value[8];
+	struct topo_path path;
+
+	topo_path(&g->topology, &path, p->key, p->key_len);
+	memcpy(key + 4, p->key, p->key_len);
+	be32_store(value + 4, (uint32_t)(p->ts_ns / 1000));
+	for (unsigned i = 0; i < path.len; i++) {
+		be32_store(key, path.hop[i].id);
+		be16_store(value, path.hop[i].in);
+		be16_store(value + 2, path.hop[i].out);
+		keywrite(g, p->v6, key, 4u + p->key_len, value, sizeof(value),
+			 path.hop[i].id, p->ts_ns);
+	}
+}
+
+/*
+ * PINT: each packet carries one byte: a hash of the id of one of the
+ * switches on its way, which one being a function of the packet's id. The
+ * collector, who knows packet ids, narrows the path down report by report.
+ * "using redundancies for data compression through n = f(pktID)" (Table 2): the
+ * number of copies is 1 + f(id) mod 4.
+ */
+static void pint(struct workload_run *g, const struct traffic_packet *p)
+{
+	uint64_t f = rng_mix(p->id);
+	struct topo_path path;
+	uint8_t digest;
+	struct dta_report r = {
+		.opcode = DTA_KEYWRITE,
+		.copies = (uint8_t)(1 + f % DTA_MAX_COPIES),
+		.key = p->key,
+		.key_len = p->key_len,
+		.data = &digest,
+		.data_len = 1,
+	};
+
+	topo_path(&g->topology, &path, p->key, p->key_len);
+	digest = (uint8_t)rng_mix(p->id ^ path.hop[(f >> 32) % path.len].id);
+	g->emit(g->ctx, &r, p->v6, path.hop[path.len - 1].id, p->ts_ns);
+}
+
+/*
+ * Trajectory Sampling: all switches sample the same packets, by a hash of what
+ * does not change on the way. Key: 32 bits of that hash. Label: the switch's id
+ * (upper 16 bits), 16 more bits of the hash; unique to the packet and the hop.
+ */
+static void trajectory(struct workload_run *g, const struct traffic_packet *p)
+{
+	uint64_t hash = rng_mix(p->id);
+	struct topo_path path;
+	uint8_t key[4];
+
+	if (hash % g->o.sample)
+		return;
+	hash = rng_mix(hash);
+	be32_store(key, (uint32_t)(hash >> 32));
+	topo_path(&g->topology, &path, p->key, p->key_len);
+	for (unsigned i = 0; i < path.len; i++) {
+		uint32_t id = path.hop[i].id;
+
+		postcard(g, false, key, sizeof(key), i, path.len,
+			 id << 16 | (hash & 0xffff), id, p->ts_ns);
+	}
+}
+
+/* --- counters that outgrow a switch -------------------------------------- */
+
+/*
+ * Marple's per-host packet counters and TurboFlow's microflows. The switch
+ * counts in a direct-mapped cache; what a newcomer pushes out is reported.
+ */
+
+/* A direct-mapped cache of counters: what a switch has room for. */
+struct cache_entry {
+	uint8_t key[KEY_FLOW6_LEN];
+	uint8_t key_len;
+	bool v6;
+	uint16_t reporter;
+	uint32_t count;
+};
+
+/*
+ * Counts one packet for a key. Returns true when another key had to go: *out is
+ * what was counted for it.
+ */
+static bool cache_count(struct workload_run *g, const uint8_t *key, size_t len,
+			bool v6, unsigned reporter, struct cache_entry *out)
+{
+	uint64_t hash = hash_bytes(0xcac4e, key, len);
+	struct cache_entry *cache = g->state, *e = &cache[hash % g->o.cache];
+	bool same = e->key_len == len && !memcmp(e->key, key, len);
+	bool pushed = e->count && !same;
+
+	if (pushed)
+		*out = *e;
+	if (!same) {
+		memcpy(e->key, key, len);
+		e->key_len = (uint8_t)len;
+		e->v6 = v6;
+		e->reporter = (uint16_t)reporter;
+		e->count = 0;
+	}
+	e->count++;
+	return pushed;
+}
+
+/*
+ * Non-merging: the collector cannot add, so the report holds the host's total
+ * so far, which the switch's CPU keeps (in the flow table).
+ */
+static void report_total(struct workload_run *g, const struct cache_entry *e,
+			 uint64_t ts_ns)
+{
+	uint32_t *total, total_be;
+	bool fresh;
+
+	total = flow_data(flowtab_get(g->flows, e->key, e->key_len, &fresh));
+	*total += e->count;
+	total_be = htobe32(*total);
+	keywrite(g, e->v6, e->key, e->key_len, &total_be, sizeof(total_be),
+		 e->reporter, ts_ns);
+}
+
+static void report_sum(struct workload_run *g, const struct cache_entry *e,
+		       uint64_t ts_ns)
+{
+	keyinc(g, e->v6, e->key, e->key_len, e->count, e->reporter, ts_ns);
+}
+
+static void count_host(struct workload_run *g, const struct traffic_packet *p,
+		       void (*report)(struct workload_run *,
+				      const struct cache_entry *, uint64_t))
+{
+	const uint8_t *src = traffic_src(p);
+	size_t len = traffic_addr_len(p);
+	struct cache_entry old;
+
+	g->now_ns = p->ts_ns;
+	if (cache_count(g, src, len, p->v6, topo_edge(&g->topology, src, len),
+			&old))
+		report(g, &old, p->ts_ns);
+}
+
+static void drain(struct workload_run *g,
+		  void (*report)(struct workload_run *,
+				 const struct cache_entry *, uint64_t))
+{
+	struct cache_entry *cache = g->state;
+
+	for (uint64_t i = 0; i < g->o.cache; i++) {
+		if (cache[i].count)
+			report(g, &cache[i], g->now_ns);
+		cache[i].count = 0;
+	}
+}
+
+static int counters_start(struct workload_run *g)
+{
+	g->state = calloc(g->o.cache, sizeof(struct cache_entry));
+	return g->state ? 0 : -ENOMEM;
+}
+
+static int marple_hosts_start(struct workload_run *g)
+{
+	struct flowtab_options o = {
+		.max = g->o.max_flows,
+		.data_len = sizeof(uint32_t), /* the total */
+		.seed = g->o.seed,
+		.evicted = &g->traffic->evicted,
+	};
+	int rc = counters_start(g);
+
+	return rc < 0 ? rc : flowtab_open(&g->flows, &o);
+}
+
+static void marple_hosts(struct workload_run *g, const struct traffic_packet *p)
+{
+	count_host(g, p, report_total);
+}
+
+static void marple_hosts_end(struct workload_run *g)
+{
+	drain(g, report_total);
+}
+
+static void marple_hosts_sum(struct workload_run *g,
+			     const struct traffic_packet *p)
+{
+	count_host(g, p, report_sum);
+}
+
+static void turboflow(struct workload_run *g, const struct traffic_packet *p)
+{
+	struct cache_entry old;
+
+	g->now_ns = p->ts_ns;
+	if (cache_count(g, p->key, p->key_len, p->v6,
+			topo_edge(&g->topology, traffic_src(p),
+				  traffic_addr_len(p)),
+			&old))
+		report_sum(g, &old, p->ts_ns);
+}
+
+static void counters_end(struct workload_run *g)
+{
+	drain(g, report_sum);
+}
+
+/* --- what packets do one by one ------------------------------------------ */
+
+/*
+ * The queue in front of one link that all packets pass: it grows by a packet's
+ * length and drains at the link's rate between packets.
+ */
+struct queue {
+	uint64_t bits;
+	uint64_t last_ns;
+	uint64_t rest; /* of bits drained: billionths */
+};
+
+static int int_congestion_start(struct workload_run *g)
+{
+	g->state = calloc(1, sizeof(struct queue));
+	return g->state ? 0 : -ENOMEM;
+}
+
+/* Entry: the depth in bytes that a packet finds, if at least --queue. */
+static void int_congestion(struct workload_run *g,
+			   const struct traffic_packet *p)
+{
+	struct queue *q = g->state;
+	unsigned __int128 drained;
+	uint32_t depth_be;
+	uint64_t depth;
+
+	if (p->ts_ns > q->last_ns) {
+		drained = (unsigned __int128)(p->ts_ns - q->last_ns) *
+				  g->o.link_rate +
+			  q->rest;
+		q->rest = (uint64_t)(drained % 1000000000);
+		drained /= 1000000000;
+		q->bits = drained < q->bits ? q->bits - (uint64_t)drained : 0;
+		q->last_ns = p->ts_ns;
+	}
+	depth = q->bits / 8;
+	q->bits += 8ull * p->ip_len;
+	if (depth < g->o.queue)
+		return;
+	depth_be = htobe32(depth > UINT32_MAX ? UINT32_MAX : (uint32_t)depth);
+	append(g, false, 0, &depth_be, sizeof(depth_be),
+	       topo_edge(&g->topology, traffic_dst(p), traffic_addr_len(p)),
+	       p->ts_ns);
+}
+
+/* The queries whose tuples go to list 0, 1, ... */
+static bool query_matches(unsigned query, const struct traffic_packet *p)
+{
+	bool tcp = p->protocol == NET_PROTO_TCP;
+
+	switch (query) {
+	case 0: /* new TCP connections */
+		return tcp && (p->tcp_flags & (NET_TCP_SYN | NET_TCP_ACK)) ==
+				      NET_TCP_SYN;
+	case 1: /* DNS */
+		return p->src_port == 53 || p->dst_port == 53;
+	case 2: /* SSH, Telnet */
+		return tcp && (p->dst_port == 22 || p->dst_port == 23);
+	case 3: /* TCP connections that end */
+		return tcp && p->tcp_flags & (NET_TCP_FIN | NET_TCP_RST);
+	}
+	return false;
+}
+
+/* Entry: flow (13 or 37), length of the IP packet (2), TCP flags (1). */
+static void sonata_raw(struct workload_run *g, const struct traffic_packet *p)
+{
+	unsigned edge = topo_edge(&g->topology, traffic_dst(p),
+				  traffic_addr_len(p));
+	uint8_t entry[KEY_FLOW6_LEN + 3];
+
+	memcpy(entry, p->key, p->key_len);
+	be16_store(entry + p->key_len, p->ip_len & 0xffff);
+	entry[p->key_len + 2] = p->tcp_flags;
+	for (unsigned query = 0; query < 4; query++)
+		if (query_matches(query, p))
+			append(g, p->v6, query, entry, p->key_len + 3u, edge,
+			       p->ts_ns);
+}
+
+/*
+ * Every switch on the way sends a summary; the grouper (list) is a hash of the
+ * flow, so that summaries of one packet meet. Entry: flow (13 or 37), switch
+ * id (4), time in microseconds mod 2^32 (4), IP id (2), IP length (2), TTL (1),
+ * TCP flags (1), hop (1).
+ */
+static void dshark(struct workload_run *g, const struct traffic_packet *p)
+{
+	uint64_t hash = hash_bytes(0xd54a, p->key, p->key_len);
+	uint8_t entry[KEY_FLOW6_LEN + 15], *e = entry + p->key_len;
+	struct topo_path path;
+
+	topo_path(&g->topology, &path, p->key, p->key_len);
+	memcpy(entry, p->key, p->key_len);
+	be32_store(e + 4, (uint32_t)(p->ts_ns / 1000));
+	be16_store(e + 8, p->ip_id);
+	be16_store(e + 10, p->ip_len & 0xffff);
+	e[13] = p->tcp_flags;
+	for (unsigned i = 0; i < path.len; i++) {
+		be32_store(e, path.hop[i].id);
+		e[12] = (uint8_t)(p->ttl > i ? p->ttl - i : 0);
+		e[14] = (uint8_t)i;
+		append(g, p->v6, (uint32_t)(hash % g->o.lists), entry,
+		       p->key_len + 15u, path.hop[i].id, p->ts_ns);
+	}
+}
+
+/* --- what becomes of flows: a loss is seen by its retransmission --------- */
+
+enum {
+	FLOWLET_LISTS = 16,
+	LOSSY_MIN = 5, /* segments: a rate of fewer means nothing */
+	/* PacketScope: where in the pipeline a packet was dropped */
+	STAGE_QUEUE = 2,
+};
+
+/* Lossy flows: list i holds flows with a loss rate of at least this, in %. */
+static const unsigned lossy_percent[] = {1, 2, 5, 10, 20, 50};
+
+/* What is kept of a flow: of its segments, of its packets. */
+struct tracked {
+	struct tcp_flow tcp;
+	uint64_t start_ns; /* of the window */
+	uint32_t packets, lost;
+};
+
+struct flowlet {
+	uint64_t last_ns;
+	uint32_t packets;
+};
+
+static int open_flows(struct workload_run *g, size_t data_len,
+		      void (*on_evict)(void *ctx, struct flow *f))
+{
+	struct flowtab_options o = {
+		.max = g->o.max_flows,
+		.data_len = data_len,
+		.seed = g->o.seed,
+		.on_evict = on_evict,
+		.ctx = g,
+		.evicted = &g->traffic->evicted,
+	};
+
+	return flowtab_open(&g->flows, &o);
+}
+
+static int flows_start(struct workload_run *g)
+{
+	return open_flows(g, sizeof(struct tracked), NULL);
+}
+
+static void flows_end(struct workload_run *g)
+{
+	flowtab_drain(g->flows);
+}
+
+static enum tcp_verdict track(struct workload_run *g,
+			      const struct traffic_packet *p, struct flow **out)
+{
+	bool fresh;
+	struct flow *f = flowtab_get(g->flows, p->key, p->key_len, &fresh);
+	struct tracked *t = flow_data(f);
+	enum tcp_verdict v = tcp_track(&t->tcp, p, g->o.rto_ns);
+
+	g->now_ns = p->ts_ns;
+	if (fresh)
+		t->start_ns = p->ts_ns;
+	if (v >= TCP_RETRANSMITTED)
+		g->ctr->retransmissions++;
+	*out = f;
+	return v;
+}
+
+static bool is_v6(const struct flow *f)
+{
+	return f->key_len == KEY_FLOW6_LEN;
+}
+
+static unsigned first_switch(const struct workload_run *g, const struct flow *f)
+{
+	return topo_edge(&g->topology, f->key, is_v6(f) ? 16 : 4);
+}
+
+/* A flow to a list, by its first switch. */
+static void append_flow(struct workload_run *g, unsigned list,
+			const struct flow *f)
+{
+	append(g, is_v6(f), list, f->key, f->key_len, first_switch(g, f),
+	       g->now_ns);
+}
+
+/* List: floor(log2(packets of the flowlet)), at most 15. Entry: the flow. */
+static void report_flowlet(void *ctx, struct flow *f)
+{
+	const struct flowlet *l = flow_data(f);
+	unsigned list = 31 - (unsigned)__builtin_clz(l->packets | 1);
+
+	append_flow(ctx, list < FLOWLET_LISTS ? list : FLOWLET_LISTS - 1, f);
+}
+
+static int marple_flowlets_start(struct workload_run *g)
+{
+	return open_flows(g, sizeof(struct flowlet), report_flowlet);
+}
+
+static void marple_flowlets(struct workload_run *g,
+			    const struct traffic_packet *p)
+{
+	bool fresh;
+	struct flow *f = flowtab_get(g->flows, p->key, p->key_len, &fresh);
+	struct flowlet *l = flow_data(f);
+
+	g->now_ns = p->ts_ns;
+	if (!fresh && p->ts_ns > l->last_ns &&
+	    p->ts_ns - l->last_ns > g->o.gap_ns) {
+		report_flowlet(g, f);
+		l->packets = 0;
+	}
+	l->packets++;
+	l->last_ns = p->ts_ns;
+}
+
+/* Value: timeouts of the flow so far. */
+static void marple_timeouts(struct workload_run *g,
+			    const struct traffic_packet *p)
+{
+	struct tracked *t;
+	uint32_t count_be;
+	struct flow *f;
+
+	if (track(g, p, &f) != TCP_TIMED_OUT)
+		return;
+	t = flow_data(f);
+	count_be = htobe32(++t->lost);
+	keywrite(g, p->v6, f->key, f->key_len, &count_be, sizeof(count_be),
+		 first_switch(g, f), p->ts_ns);
+}
+
+/* A window of a flow is over: is it lossy, and how? */
+static void report_lossy(void *ctx, struct flow *f)
+{
+	unsigned list = sizeof(lossy_percent) / sizeof(lossy_percent[0]);
+	const struct tracked *t = flow_data(f);
+
+	if (t->packets < LOSSY_MIN)
+		return;
+	while (list && (uint64_t)t->lost * 100 <
+			       (uint64_t)t->packets * lossy_percent[list - 1])
+		list--;
+	if (list)
+		append_flow(ctx, list - 1, f);
+}
+
+static int marple_lossy_start(struct workload_run *g)
+{
+	return open_flows(g, sizeof(struct tracked), report_lossy);
+}
+
+static void marple_lossy(struct workload_run *g, const struct traffic_packet *p)
+{
+	struct flow *f;
+	enum tcp_verdict v = track(g, p, &f);
+	struct tracked *t = flow_data(f);
+
+	if (p->ts_ns > t->start_ns && p->ts_ns - t->start_ns > g->o.window_ns) {
+		report_lossy(g, f);
+		t->start_ns = p->ts_ns;
+		t->packets = 0;
+		t->lost = 0;
+	}
+	if (!p->payload)
+		return;
+	t->packets++;
+	t->lost += v >= TCP_RETRANSMITTED;
+}
+
+/*
+ * Which switch dropped the segment cannot be seen from here; a hash picks one
+ * of its path.
+ */
+static const struct topo_hop *culprit(const struct topo_path *path,
+				      const struct traffic_packet *p)
+{
+	return &path->hop[rng_mix(p->seq) % path->len];
+}
+
+/*
+ * Entry: flow (13 or 37), how the loss was repaired (1): 1 fast
+ * retransmission, 2 timeout; sequence number of the lost segment (4).
+ */
+static void netseer_loss(struct workload_run *g, const struct traffic_packet *p)
+{
+	uint8_t entry[KEY_FLOW6_LEN + 5];
+	struct topo_path path;
+	struct flow *f;
+	enum tcp_verdict v = track(g, p, &f);
+
+	if (v < TCP_RETRANSMITTED)
+		return;
+	topo_path(&g->topology, &path, p->key, p->key_len);
+	memcpy(entry, p->key, p->key_len);
+	entry[p->key_len] = v == TCP_TIMED_OUT ? 2 : 1;
+	be32_store(entry + p->key_len + 1, p->seq);
+	append(g, p->v6, 0, entry, p->key_len + 5u, culprit(&path, p)->id,
+	       p->ts_ns);
+}
+
+/*
+ * Entry: switch id (4), ingress port (2), egress port (2), stage (1: 2, the
+ * queue), protocol (1), CRC-32C of the flow key (4): 14 bytes for IPv4 and
+ * IPv6.
+ */
+static void packetscope_loss(struct workload_run *g,
+			     const struct traffic_packet *p)
+{
+	const struct topo_hop *hop;
+	uint8_t entry[14];
+	struct topo_path path;
+	struct flow *f;
+
+	if (track(g, p, &f) < TCP_RETRANSMITTED)
+		return;
+	topo_path(&g->topology, &path, p->key, p->key_len);
+	hop = culprit(&path, p);
+	be32_store(entry, hop->id);
+	be32_store(entry + 4, (uint32_t)hop->in << 16 | hop->out);
+	entry[8] = STAGE_QUEUE;
+	entry[9] = p->protocol;
+	be32_store(entry + 10, hash_checksum(HASH_DTA1, p->key, p->key_len));
+	append(g, false, 0, entry, sizeof(entry), hop->id, p->ts_ns);
+}
+
+/* --- Sonata's answers ---------------------------------------------------- */
+
+/*
+ * Of network-wide queries, one per query and window of time. Key: query id (4).
+ * Value: the host that leads (16, IPv4 as
+ * ::ffff:a.b.c.d) and its count in the window (4).
+ */
+
+enum query {
+	NEW_TCP = 1, /* destination: new TCP connections */
+	SPREADER,    /* source: distinct destinations */
+	PORT_SCAN,   /* source: distinct destination ports */
+	DDOS,	     /* destination: distinct sources */
+	VOLUME,	     /* destination: bytes */
+	QUERIES,
+	CELL_BITS = 20,
+	CELLS = 1 << CELL_BITS,
+	CELLS_USED_MAX = CELLS / 4 * 3,
+};
+
+struct leader {
+	uint8_t addr[16];
+	uint32_t count;
+	unsigned reporter;
+};
+
+/* What was counted in this window: open addressing; old windows are empty. */
+struct cell {
+	uint64_t print; /* fingerprint of (query, host) or (query, host, other)
+			 */
+	uint32_t window, count;
+};
+
+struct sonata {
+	uint64_t window_end, last_ns;
+	uint32_t window, used;
+	struct leader leader[QUERIES];
+	struct cell cell[CELLS];
+};
+
+static int sonata_result_start(struct workload_run *g)
+{
+	struct sonata *s = calloc(1, sizeof(*s));
+
+	g->state = s;
+	return s ? 0 : -ENOMEM;
+}
+
+/* The cell of a fingerprint, NULL if there is no room for a new one. */
+static struct cell *cell_of(struct workload_run *g, struct sonata *s,
+			    uint64_t print)
+{
+	for (uint64_t i = print >> (64 - CELL_BITS);; i = (i + 1) % CELLS) {
+		struct cell *c = &s->cell[i];
+
+		if (c->window == s->window && c->print == print)
+			return c;
+		if (c->window == s->window)
+			continue;
+		if (s->used == CELLS_USED_MAX) {
+			g->ctr->uncounted++;
+			return NULL;
+		}
+		s->used++;
+		*c = (struct cell){.print = print, .window = s->window};
+		return c;
+	}
+}
+
+static void count(struct workload_run *g, enum query q,
+		  const struct traffic_packet *p, bool of_src, uint32_t add)
+{
+	const uint8_t *addr = of_src ? traffic_src(p) : traffic_dst(p);
+	size_t len = traffic_addr_len(p);
+	struct sonata *s = g->state;
+	struct leader *l = &s->leader[q];
+	struct cell *c = cell_of(g, s, hash_bytes(q, addr, len));
+
+	if (!c)
+		return;
+	c->count = add > UINT32_MAX - c->count ? UINT32_MAX : c->count + add;
+	if (c->count <= l->count)
+		return;
+	l->count = c->count;
+	l->reporter = topo_edge(&g->topology, addr, len);
+	memcpy(l->addr, "\0\0\0\0\0\0\0\0\0\0\xff\xff", 12);
+	memcpy(l->addr + 16 - len, addr, len);
+}
+
+/* Counts only what this window has not seen with the same other end. */
+static void count_distinct(struct workload_run *g, enum query q,
+			   const struct traffic_packet *p, bool of_src,
+			   const uint8_t *other, size_t other_len)
+{
+	const uint8_t *addr = of_src ? traffic_src(p) : traffic_dst(p);
+	uint64_t print = hash_bytes(hash_bytes(q, addr, traffic_addr_len(p)),
+				    other, other_len);
+	struct cell *c = cell_of(g, g->state, print);
+
+	if (c && !c->count) {
+		c->count = 1;
+		count(g, q, p, of_src, 1);
+	}
+}
+
+static void close_window(struct workload_run *g, uint64_t ts_ns)
+{
+	struct sonata *s = g->state;
+
+	for (unsigned q = NEW_TCP; q < QUERIES; q++) {
+		struct leader *l = &s->leader[q];
+		uint8_t key[4], value[20];
+
+		if (!l->count)
+			continue;
+		be32_store(key, q);
+		memcpy(value, l->addr, 16);
+		be32_store(value + 16, l->count);
+		keywrite(g, false, key, sizeof(key), value, sizeof(value),
+			 l->reporter, ts_ns);
+	}
+	memset(s->leader, 0, sizeof(s->leader));
+	s->window++;
+	s->used = 0;
+}
+
+static void sonata_result(struct workload_run *g,
+			  const struct traffic_packet *p)
+{
+	uint8_t dst_port[2];
+	struct sonata *s = g->state;
+
+	if (p->ts_ns >= s->window_end) {
+		if (s->window)
+			close_window(g, s->window_end);
+		else
+			s->window = 1;
+		s->window_end = p->ts_ns - p->ts_ns % g->o.window_ns +
+				g->o.window_ns;
+	}
+	s->last_ns = p->ts_ns;
+	if (p->protocol == NET_PROTO_TCP &&
+	    (p->tcp_flags & (NET_TCP_SYN | NET_TCP_ACK)) == NET_TCP_SYN)
+		count(g, NEW_TCP, p, false, 1);
+	be16_store(dst_port, p->dst_port);
+	count_distinct(g, SPREADER, p, true, traffic_dst(p),
+		       traffic_addr_len(p));
+	count_distinct(g, PORT_SCAN, p, true, dst_port, 2);
+	count_distinct(g, DDOS, p, false, traffic_src(p), traffic_addr_len(p));
+	count(g, VOLUME, p, false, p->ip_len);
+}
+
+static void sonata_result_end(struct workload_run *g)
+{
+	struct sonata *s = g->state;
+
+	close_window(g, s->last_ns);
+}
+
+/* --- all of them -------------------------------------------------------- */
+
+/* clang-format off */
+const struct workload workloads[] = {
+	{ "int-path", DTA_KEYWRITE, NEEDS_FLOW, true,
+	  { KEY_FLOW4, KEY_FLOW6 }, { 20, 20 }, "INT-MD path tracing",
+	  NULL, int_path, NULL },
+	{ "int-postcard", DTA_POSTCARD, NEEDS_FLOW, true,
+	  { KEY_FLOW4, KEY_FLOW6 }, { 4, 4 }, "INT-XD/MX path measurement",
+	  int_postcard_start, int_postcard, int_postcard_end },
+	{ "int-congestion", DTA_APPEND, NEEDS_HOST, false,
+	  { KEY_U32, KEY_U32 }, { 4, 4 }, "INT congestion events",
+	  int_congestion_start, int_congestion, NULL },
+	{ "marple-hosts", DTA_KEYWRITE, NEEDS_HOST, false,
+	  { KEY_SRC4, KEY_SRC6 }, { 4, 4 }, "Marple host counters, non-merging",
+	  marple_hosts_start, marple_hosts, marple_hosts_end },
+	{ "marple-hosts-sum", DTA_KEYINC, NEEDS_HOST, false,
+	  { KEY_SRC4, KEY_SRC6 }, { 8, 8 }, "Marple host counters, by addition",
+	  counters_start, marple_hosts_sum, counters_end },
+	{ "marple-flowlets", DTA_APPEND, NEEDS_FLOW, false,
+	  { KEY_U32, KEY_U32 }, { 13, 37 }, "Marple flowlet sizes",
+	  marple_flowlets_start, marple_flowlets, flows_end },
+	{ "marple-timeouts", DTA_KEYWRITE, NEEDS_TCP, false,
+	  { KEY_FLOW4, KEY_FLOW6 }, { 4, 4 }, "Marple TCP timeouts",
+	  flows_start, marple_timeouts, flows_end },
+	{ "marple-lossy", DTA_APPEND, NEEDS_TCP, false,
+	  { KEY_U32, KEY_U32 }, { 13, 37 }, "Marple lossy connections",
+	  marple_lossy_start, marple_lossy, flows_end },
+	{ "netseer-loss", DTA_APPEND, NEEDS_TCP, false,
+	  { KEY_U32, KEY_U32 }, { 18, 42 }, "NetSeer loss events",
+	  flows_start, netseer_loss, flows_end },
+	{ "packetscope-path", DTA_KEYWRITE, NEEDS_FLOW, true,
+	  { KEY_HOP4, KEY_HOP6 }, { 8, 8 }, "PacketScope flow troubleshooting",
+	  NULL, packetscope_path, NULL },
+	{ "packetscope-loss", DTA_APPEND, NEEDS_TCP, false,
+	  { KEY_U32, KEY_U32 }, { 14, 14 }, "PacketScope pipeline loss",
+	  flows_start, packetscope_loss, flows_end },
+	{ "pint", DTA_KEYWRITE, NEEDS_FLOW, false,
+	  { KEY_FLOW4, KEY_FLOW6 }, { 1, 1 }, "PINT per-flow queries",
+	  NULL, pint, NULL },
+	{ "sonata-result", DTA_KEYWRITE, NEEDS_FLOW, false,
+	  { KEY_U32, KEY_U32 }, { 20, 20 }, "Sonata per-query results",
+	  sonata_result_start, sonata_result, sonata_result_end },
+	{ "sonata-raw", DTA_APPEND, NEEDS_FLOW, false,
+	  { KEY_U32, KEY_U32 }, { 16, 40 }, "Sonata raw data transfer",
+	  NULL, sonata_raw, NULL },
+	{ "trajectory", DTA_POSTCARD, NEEDS_FLOW, false,
+	  { KEY_U32, KEY_U32 }, { 4, 4 },
+	  "Trajectory Sampling path frequencies",
+	  NULL, trajectory, NULL },
+	{ "dshark", DTA_APPEND, NEEDS_FLOW, false,
+	  { KEY_U32, KEY_U32 }, { 28, 52 }, "dShark parser-group transfer",
+	  NULL, dshark, NULL },
+	{ "turboflow", DTA_KEYINC, NEEDS_FLOW, false,
+	  { KEY_FLOW4, KEY_FLOW6 }, { 8, 8 }, "TurboFlow per-flow counters",
+	  counters_start, turboflow, counters_end },
+	{ "uniform", DTA_KEYWRITE, NEEDS_NOTHING, true,
+	  { KEY_FLOW4, KEY_FLOW4 }, { 4, 4 }, "random keys, for the theory",
+	  uniform_start, uniform, NULL },
+};
+/* clang-format on */
+
+const unsigned n_workloads = sizeof(workloads) / sizeof(workloads[0]);
+
+const struct workload *workload_find(const char *name)
+{
+	for (unsigned i = 0; i < n_workloads; i++)
+		if (!strcmp(workloads[i].name, name))
+			return &workloads[i];
+	return NULL;
+}
+
+int workload_start(struct workload_run *g)
+{
+	return g->w->start ? g->w->start(g) : 0;
+}
+
+void workload_end(struct workload_run *g)
+{
+	if (g->w->end)
+		g->w->end(g);
+}
+
+void workload_fini(struct workload_run *g)
+{
+	flowtab_close(g->flows);
+	free(g->state);
+	g->flows = NULL;
+	g->state = NULL;
+}
