@@ -9,7 +9,6 @@
 
 #include "emit.h"
 #include "input.h"
-#include "link.h"
 #include "reading/csv_reports.h"
 #include "wire/be.h"
 
@@ -32,8 +31,6 @@ struct csv_input {
 	struct lines lines;
 	struct csv_columns columns;
 	struct csv_row row;
-	bool timed;
-	uint64_t first_ns; /* timed: the time of the first row that has one */
 	char *field[CSV_FIELDS_MAX];
 };
 
@@ -137,17 +134,11 @@ void csv_close(struct csv_input *c)
 static uint64_t time_of(struct csv_input *c)
 {
 	const struct gen *g = c->g;
-	uint64_t ts = c->row.ts_ns;
 
 	if (!c->row.has_time)
 		return input_start_ns + (uint64_t)((double)g->ctr.used *
 						   SECOND / (double)g->o.rate);
-	if (!c->timed)
-		c->first_ns = ts;
-	c->timed = true;
-	if (g->o.keep_times && ts > c->first_ns)
-		link_until(c->g, ts - c->first_ns);
-	return ts;
+	return c->row.ts_ns;
 }
 
 static void report(struct csv_input *c, struct dta_report *r, uint64_t ts_ns)

@@ -58,12 +58,11 @@ int input_open(struct traffic **out, struct gen *g, struct fault *f)
 				.start_ns = input_start_ns,
 				.ipv6_percent = (unsigned)g->o.ipv6,
 				.gap_ns = g->o.work.gap_ns,
-				.rto_ns = g->o.work.rto_ns,
 			},
 		.of = g->run.w->needs == NEEDS_NOTHING ? TRAFFIC_NUMBERS
 		      : g->run.w->per_flow	       ? TRAFFIC_FLOWS
 						       : TRAFFIC_PACKETS,
-		.max_flows = g->o.work.max_flows,
+		.max_flows = WORKLOAD_FLOWS,
 		.ctr = &g->ctr.traffic,
 		.wanted = wanted,
 		.again = again,

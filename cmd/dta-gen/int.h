@@ -26,7 +26,7 @@ enum int_form {
 struct int_options {
 	const char *from, *out, *truth, *profile, *src, *dst, *to_mac;
 	uint64_t flows, count, seed, rate, ipv6;
-	uint64_t arity, hops, switches;
+	uint64_t hops, switches;
 	int form, over, values;
 	uint64_t instructions;
 	bool has_instructions;

@@ -8,6 +8,10 @@
 #include "int.h"
 #include "profile/profile.h"
 
+enum {
+	ARITY = 8, /* of the fat tree */
+};
+
 #define AT(field) CLI_AT(struct int_options, field)
 
 static const char *const forms[] = {"md", "mx", "report", "xd", "ioam", NULL};
@@ -72,8 +76,6 @@ static const struct cli_option options[] = {
 	  CLI_U64, AT(hops), .min = 1, .max = INBAND_HOPS_MAX },
 	{ 0, "switches", "N", "with --hops: in the network (80)",
 	  CLI_U64, AT(switches), .min = 1, .max = 1 << 20, .needs = "--hops" },
-	{ 0, "arity", "K", "of the fat tree, even, 4 to 64 (8)",
-	  CLI_U64, AT(arity), .min = 4, .max = TOPO_ARITY_MAX },
 	{ 0, "values", "HOW", "exponential (default), or steady with spikes",
 	  CLI_WORD, AT(values), .words = values },
 	{ 0, "spikes", "N",
@@ -250,7 +252,7 @@ static void set_model(struct int_gen *g)
 		.latency_ns = (uint32_t)o->latency_ns,
 	};
 
-	topo_fat_tree(&m.topology, (unsigned)o->arity, 0);
+	topo_fat_tree(&m.topology, ARITY, 0);
 	if (o->switches)
 		m.topology.switches = (unsigned)o->switches;
 	if (m.hops > m.topology.switches)
@@ -268,7 +270,6 @@ void int_options_read(struct int_gen *g, int argc, char **argv)
 		.profile = "2.1",
 		.flows = 1000,
 		.seed = SYNTH_SEED_DEFAULT,
-		.arity = 8,
 		.spikes = 10,
 		.latency_ns = 2000,
 		.data = 64,
@@ -281,9 +282,6 @@ void int_options_read(struct int_gen *g, int argc, char **argv)
 		cli_usage(&cli_int, "'%s': no such argument", argv[n]);
 	cli_check(&cli_int, o, -1);
 	o->live.format = o->output;
-	if (o->arity % 2)
-		cli_refuse("--arity: '%" PRIu64 "' is not an even number",
-			   o->arity);
 	plans(g);
 	own_plan(g);
 	addresses(g);

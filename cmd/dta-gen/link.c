@@ -304,26 +304,6 @@ void link_clock(struct gen *g)
 	is_over(g);
 }
 
-void link_until(struct gen *g, uint64_t after_ns)
-{
-	struct link *l = g->link;
-	uint64_t until = l->start_ns + after_ns;
-
-	while ((l->now_ns = clock_ns()) < until && !is_over(g) && !cli_stop) {
-		uint64_t left = until - l->now_ns;
-
-		if (l->resend) {
-			serve(g, WAIT_MS);
-			continue;
-		}
-		snk_flush(g->snk);
-		link_stats(g);
-		nanosleep(&(struct timespec){.tv_nsec = (long)(left < MS ? left
-									 : MS)},
-			  NULL);
-	}
-}
-
 static void confirm_all(struct gen *g)
 {
 	struct link *l = g->link;

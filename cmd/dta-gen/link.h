@@ -26,9 +26,6 @@ bool link_report(struct gen *g, unsigned reporter, const uint8_t *payload,
 /* Waits until a frame may go, on an interface. False: none may any more. */
 bool link_turn(struct gen *g);
 
-/* Waits until so long after link_open(), or the end. */
-void link_until(struct gen *g, uint64_t after_ns);
-
 /* Looks at the clock, for traffic of which there is nothing to report. */
 void link_clock(struct gen *g);
 

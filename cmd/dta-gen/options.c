@@ -176,25 +176,12 @@ static const struct cli_option options[] = {
 	  .verbs = "int-postcard trajectory uniform csv" },
 	{ 0, "gap", "TIME", "silence that ends a flowlet (50ms)",
 	  CLI_TIME, AT(work.gap_ns), .verbs = "marple-flowlets" },
-	{ 0, "window", "TIME", "marple-lossy, sonata-result (1s)",
-	  CLI_TIME, AT(work.window_ns), .min = 1,
-	  .verbs = "marple-lossy sonata-result" },
-	{ 0, "link-rate", "BITS",
-	  "int-congestion: bits/s (20000000, or 9200 * PPS)",
-	  CLI_SIZE, AT(work.link_rate), .min = 1, .max = INT64_MAX,
-	  .verbs = "int-congestion" },
 	{ 0, "queue", "BYTES", "int-congestion: depth of an event (16Ki)",
 	  CLI_SIZE, AT(work.queue), .max = UINT32_MAX,
 	  .verbs = "int-congestion" },
-	{ 0, "cache", "N", "entries of a counting switch's cache (1024)",
-	  CLI_SIZE, AT(work.cache), .min = 1, .max = 1 << 24,
-	  .verbs = "marple-hosts marple-hosts-sum turboflow" },
 	{ 0, "lists", "N", "dshark, uniform: lists (16)",
 	  CLI_SIZE, AT(work.lists), .min = 1, .max = UINT32_MAX,
 	  .verbs = "dshark uniform" },
-	{ 0, "sample", "N", "trajectory: one packet in N (16)",
-	  CLI_SIZE, AT(work.sample), .min = 1, .max = UINT32_MAX,
-	  .verbs = "trajectory" },
 	{ 0, "kind", "KIND", "uniform, csv: keywrite, append, keyinc, postcard",
 	  CLI_WORD, AT(work.kind), .min = DTA_KEYWRITE, .words = kinds,
 	  .verbs = "uniform csv" },
@@ -210,15 +197,12 @@ static const struct cli_option options[] = {
 	  CLI_STR, AT(csv.region), .verbs = "csv" },
 	{ 0, "as", "TYPES", "csv: what values are made of, as dta-query --as",
 	  CLI_CALL, .read = read_as, .verbs = "csv" },
-	{ 0, "pace", NULL, "csv: with -i, send at the times of the rows",
-	  CLI_FLAG, AT(keep_times), .needs = "-i", .verbs = "csv" },
 	{ 0 },
 };
 /* clang-format on */
 
 static const struct cli_group groups[] = {
 	{"--layout --region"},
-	{"--pace --rate", .why = "--pace is that of the rows"},
 	{"-w -i"},
 	CLI_SOCKET_GROUP,
 	{"--ticket --cluster"},
@@ -271,13 +255,8 @@ void options_read(struct settings *s, int argc, char **argv)
 					{
 						.seed = SYNTH_SEED_DEFAULT,
 						.gap_ns = 50ull * MS,
-						.rto_ns = 200ull * MS,
-						.window_ns = 1000ull * MS,
 						.queue = 16384,
-						.cache = 1024,
-						.max_flows = 1 << 19,
 						.lists = 16,
-						.sample = 16,
 						.key_type = KEY_FLOW4,
 						.key_len = KEY_FLOW4_LEN,
 						.value_len = 4,
@@ -366,8 +345,8 @@ static void complete(struct settings *s, struct gen_options *o)
 		o->resend = 0;
 	else if (o->resend == UINT64_MAX)
 		o->resend = RESEND_DEFAULT;
-	if (!o->work.link_rate)
-		o->work.link_rate = o->from ? 20000000 : 9200 * o->rate;
+	/* What a link carries of such traffic, nearly. */
+	o->work.link_rate = o->from ? 20000000 : 9200 * o->rate;
 }
 
 void options_check(struct settings *s)

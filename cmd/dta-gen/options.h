@@ -37,7 +37,6 @@ struct gen_options {
 	uint64_t ipv6;		/* per cent of the synthetic flows */
 	uint64_t arity, hops;
 	struct csv_options csv;
-	bool keep_times; /* csv */
 };
 
 struct settings {

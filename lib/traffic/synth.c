@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "traffic/tcp.h"
 #include "wire/be.h"
 #include "wire/net.h"
 
@@ -283,7 +284,7 @@ static void fate(struct synth *s, struct slot *l)
 		} else {
 			l->pending = PENDING_TIMEOUT;
 			l->wake_ns = s->now_ns + (bits >> 18 & 0xff) * MS +
-				     s->m.rto_ns;
+				     TCP_RTO_NS;
 		}
 	} else if ((bits >> 32 & 0xffff) < 65536 / PAUSE) {
 		l->wake_ns = s->now_ns + 2 * s->m.gap_ns +

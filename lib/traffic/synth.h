@@ -42,7 +42,6 @@ struct traffic_model {
 	unsigned ipv6_percent; /* of the flows */
 	struct traffic_ends ends;
 	uint64_t gap_ns; /* silences are twice that at least */
-	uint64_t rto_ns; /* timeouts: that at least */
 };
 
 /*

@@ -29,7 +29,7 @@ static uint64_t since(uint64_t now, uint64_t then)
 }
 
 static enum tcp_verdict judge(struct tcp_flow *f,
-			      const struct traffic_packet *p, uint64_t rto_ns)
+			      const struct traffic_packet *p)
 {
 	uint32_t len = seq_len(p), end = p->seq + len;
 	bool ahead;
@@ -56,14 +56,13 @@ static enum tcp_verdict judge(struct tcp_flow *f,
 		return TCP_REORDERED;
 	if (ahead)
 		f->top_ns = p->ts_ns;
-	return since(p->ts_ns, f->last_ns) >= rto_ns ? TCP_TIMED_OUT
-						     : TCP_RETRANSMITTED;
+	return since(p->ts_ns, f->last_ns) >= TCP_RTO_NS ? TCP_TIMED_OUT
+							 : TCP_RETRANSMITTED;
 }
 
-enum tcp_verdict tcp_track(struct tcp_flow *f, const struct traffic_packet *p,
-			   uint64_t rto_ns)
+enum tcp_verdict tcp_track(struct tcp_flow *f, const struct traffic_packet *p)
 {
-	enum tcp_verdict v = judge(f, p, rto_ns);
+	enum tcp_verdict v = judge(f, p);
 
 	f->last_ns = p->ts_ns;
 	return v;

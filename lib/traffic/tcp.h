@@ -6,7 +6,7 @@
  * A segment that begins below the highest sequence number of its flow is one
  * sent again, unless it is a keep-alive (RFC 9293 3.8.4), or comes within 3 ms
  * of the one that passed it and does not end at that number: then it was
- * reordered. One sent again after a silence of rto_ns is a timeout, as of
+ * reordered. One sent again after a silence of TCP_RTO_NS is a timeout, as of
  * Marple (Narayana et al., SIGCOMM 2017; DTA paper, section 6.1). A SYN with
  * another sequence number begins a new connection.
  *
@@ -21,6 +21,9 @@
 
 #include "traffic/packet.h"
 
+/* The usual minimum of a retransmission timer. */
+#define TCP_RTO_NS UINT64_C(200000000)
+
 /* What is kept of a flow; zeros to begin with. */
 struct tcp_flow {
 	uint64_t last_ns;  /* time of the last packet */
@@ -33,12 +36,11 @@ enum tcp_verdict {
 	TCP_FRESH,
 	TCP_REORDERED,
 	TCP_RETRANSMITTED,
-	TCP_TIMED_OUT, /* retransmitted after at least rto_ns of silence */
+	TCP_TIMED_OUT, /* retransmitted after at least TCP_RTO_NS of silence */
 };
 
 /* The verdict on the next packet of a flow, which is taken into account. Time
  * may go back: captures are not always in order. */
-enum tcp_verdict tcp_track(struct tcp_flow *f, const struct traffic_packet *p,
-			   uint64_t rto_ns);
+enum tcp_verdict tcp_track(struct tcp_flow *f, const struct traffic_packet *p);
 
 #endif

@@ -17,6 +17,13 @@
 #include "wire/be.h"
 #include "wire/dta.h"
 
+enum {
+	SAMPLE = 16,  /* trajectory: one packet in so many */
+	CACHE = 1024, /* entries of a counting switch's cache */
+};
+
+#define WINDOW_NS UINT64_C(1000000000) /* marple-lossy, sonata-result */
+
 /* --- reports in fewer words ---------------------------------------------- */
 
 static void keywrite(struct workload_run *g, bool v6, const void *key,
@@ -287,7 +294,7 @@ static void trajectory(struct workload_run *g, const struct traffic_packet *p)
 	struct topo_path path;
 	uint8_t key[4];
 
-	if (hash % g->o.sample)
+	if (hash % SAMPLE)
 		return;
 	hash = rng_mix(hash);
 	be32_store(key, (uint32_t)(hash >> 32));
@@ -324,7 +331,7 @@ static bool cache_count(struct workload_run *g, const uint8_t *key, size_t len,
 			bool v6, unsigned reporter, struct cache_entry *out)
 {
 	uint64_t hash = hash_bytes(0xcac4e, key, len);
-	struct cache_entry *cache = g->state, *e = &cache[hash % g->o.cache];
+	struct cache_entry *cache = g->state, *e = &cache[hash % CACHE];
 	bool same = e->key_len == len && !memcmp(e->key, key, len);
 	bool pushed = e->count && !same;
 
@@ -384,7 +391,7 @@ static void drain(struct workload_run *g,
 {
 	struct cache_entry *cache = g->state;
 
-	for (uint64_t i = 0; i < g->o.cache; i++) {
+	for (uint64_t i = 0; i < CACHE; i++) {
 		if (cache[i].count)
 			report(g, &cache[i], g->now_ns);
 		cache[i].count = 0;
@@ -393,14 +400,14 @@ static void drain(struct workload_run *g,
 
 static int counters_start(struct workload_run *g)
 {
-	g->state = calloc(g->o.cache, sizeof(struct cache_entry));
+	g->state = calloc(CACHE, sizeof(struct cache_entry));
 	return g->state ? 0 : -ENOMEM;
 }
 
 static int marple_hosts_start(struct workload_run *g)
 {
 	struct flowtab_options o = {
-		.max = g->o.max_flows,
+		.max = WORKLOAD_FLOWS,
 		.data_len = sizeof(uint32_t), /* the total */
 		.seed = g->o.seed,
 		.evicted = &g->traffic->evicted,
@@ -579,7 +586,7 @@ static int open_flows(struct workload_run *g, size_t data_len,
 		      void (*on_evict)(void *ctx, struct flow *f))
 {
 	struct flowtab_options o = {
-		.max = g->o.max_flows,
+		.max = WORKLOAD_FLOWS,
 		.data_len = data_len,
 		.seed = g->o.seed,
 		.on_evict = on_evict,
@@ -606,7 +613,7 @@ static enum tcp_verdict track(struct workload_run *g,
 	bool fresh;
 	struct flow *f = flowtab_get(g->flows, p->key, p->key_len, &fresh);
 	struct tracked *t = flow_data(f);
-	enum tcp_verdict v = tcp_track(&t->tcp, p, g->o.rto_ns);
+	enum tcp_verdict v = tcp_track(&t->tcp, p);
 
 	g->now_ns = p->ts_ns;
 	if (fresh)
@@ -708,7 +715,7 @@ static void marple_lossy(struct workload_run *g, const struct traffic_packet *p)
 	enum tcp_verdict v = track(g, p, &f);
 	struct tracked *t = flow_data(f);
 
-	if (p->ts_ns > t->start_ns && p->ts_ns - t->start_ns > g->o.window_ns) {
+	if (p->ts_ns > t->start_ns && p->ts_ns - t->start_ns > WINDOW_NS) {
 		report_lossy(g, f);
 		t->start_ns = p->ts_ns;
 		t->packets = 0;
@@ -913,8 +920,7 @@ static void sonata_result(struct workload_run *g,
 			close_window(g, s->window_end);
 		else
 			s->window = 1;
-		s->window_end = p->ts_ns - p->ts_ns % g->o.window_ns +
-				g->o.window_ns;
+		s->window_end = p->ts_ns - p->ts_ns % WINDOW_NS + WINDOW_NS;
 	}
 	s->last_ns = p->ts_ns;
 	if (p->protocol == NET_PROTO_TCP &&

@@ -30,6 +30,10 @@ enum workload_needs {
 	NEEDS_ROWS,    /* no traffic at all: keys and values that are given */
 };
 
+enum {
+	WORKLOAD_FLOWS = 1 << 19, /* flows, or hosts, that are remembered */
+};
+
 struct workload_run;
 
 /* What is known of a workload before it runs. [0]: IPv4, [1]: IPv6. */
@@ -55,10 +59,10 @@ struct workload_options {
 	struct synth_stream stream; /* of the seed */
 	uint64_t interleave;	    /* flows between a flow's postcards */
 	bool no_path_len;	    /* postcards do not tell it */
-	uint64_t gap_ns, rto_ns, window_ns;
+	uint64_t gap_ns;
 	uint64_t link_rate; /* bits/s */
 	uint64_t queue;	    /* bytes */
-	uint64_t cache, max_flows, lists, sample;
+	uint64_t lists;
 	/* uniform */
 	int key_type, kind;
 	unsigned key_len;

@@ -206,7 +206,7 @@ round() {
 	run -2 --separate-stderr dta-gen csv -w a.pcap
 	[[ $stderr == *'say with --from where the rows are'* ]]
 	run -2 dta-gen uniform -w a.pcap --as u8
-	run -2 dta-gen csv -f head.csv -w a.pcap --cache 7
+	run -2 dta-gen csv -f head.csv -w a.pcap --lists 7
 }
 
 @test "a value of another length than the table's, a table that is a name" {
@@ -234,14 +234,4 @@ round() {
 	wait_for sh -c 'dta-dump packets live.pcap 2>/dev/null | grep -q data=01'
 	exec 7>&-
 	wait $!
-}
-
-@test "--pace: rows go out no sooner than their times say" {
-	printf 'key,value,time\n5,01,0.0\n6,02,0.7\n' >timed.csv
-	wire_up
-	began=$(date +%s%N)
-	on_wire dta-gen csv -f timed.csv -q --key-type u32 -i lo --pace
-	[ $(($(date +%s%N) - began)) -ge 700000000 ]
-	run -2 dta-gen csv -f timed.csv -q --key-type u32 -w a.pcap --pace
-	run -2 dta-gen csv -f timed.csv -q --key-type u32 -i lo --pace -R 5
 }

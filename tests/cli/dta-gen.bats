@@ -79,7 +79,6 @@ tcp() { # ms src sport dst dport flags seq payload
 	run -2 dta-gen int-path -w x.pcap --hops 4
 	run -2 dta-gen int-path -w x.pcap --hops 6
 	run -2 dta-gen int-path -w x.pcap --ipv6 101
-	run -2 dta-gen int-path -w x.pcap --window 0
 	run -2 dta-gen int-path -w x.pcap --gap 5parsecs
 	run -2 dta-gen int-path -w x.pcap --collector 10.0.0
 	run -2 dta-gen int-path -w x.pcap --format dta2
@@ -169,7 +168,7 @@ in_order() {
 	for w in $WORKLOADS; do
 		echo "workload: $w"
 		for options in '' '--interleave 3' '--interleave 100 --no-path-len' \
-			'--ipv6 30 --rate 1K' '--cache 16'; do
+			'--ipv6 30 --rate 1K'; do
 			echo "options: $options"
 			# shellcheck disable=SC2086
 			run dta-gen "$w" -q --count 500 $options -w x.pcap
@@ -179,9 +178,7 @@ in_order() {
 		[ "$w" != uniform ] || continue # its keys are no packets
 		options=
 		case $w in
-		marple-lossy | sonata-result) options="--window 100ms" ;;
 		marple-flowlets) options="--gap 50ms" ;;
-		trajectory) options="--sample 1" ;;
 		esac
 		# shellcheck disable=SC2086
 		dta-gen "$w" -q --from back.pcap $options -w x.pcap
@@ -303,8 +300,7 @@ in_order() {
 		printf '01%02x8002%08x%08x\n' $((i - 1)) "$key" $((i - 1))
 	done | diff - <(fields b.pcap udp.payload)
 	# a postcard's hop counts from 1 there
-	dta-gen trajectory -q --count 2 --sample 1 --hops 5 --format dta0a \
-		-w c.pcap
+	dta-gen trajectory -q --count 2 --hops 5 --format dta0a -w c.pcap
 	[ "$(fields c.pcap udp.payload | cut -c1-4,13-14 | xargs)" = \
 		"040001 040002" ]
 }
@@ -400,7 +396,7 @@ in_order() {
 
 @test "flows that bring no report do not come round for ever" {
 	dta-gen int-congestion --flows 5 --count 1000 --queue 4000M \
-		--link-rate 1000000000000 -w r.pcap -o ndjson 2>ledger
+		-w r.pcap -o ndjson 2>ledger
 	[ "$(counter ledger reports)" = 0 ]
 }
 
@@ -477,17 +473,18 @@ in_order() {
 	[ "$(sed 1d t.csv)" = 1,append,3,0,0,0,0a0900010a0900020001005006 ]
 }
 
-@test "congestion by hand: the queue of an 80 kbit/s link" {
+@test "congestion by hand: the queue of a 20 Mbit/s link" {
 	{
 		capture_begin
-		tcp 0 10.9.0.1 1 10.9.0.2 80 16 0 960    # 1000 bytes: finds 0
-		tcp 0 10.9.0.1 1 10.9.0.2 80 16 960 960  # finds 1000
-		tcp 50 10.9.0.1 1 10.9.0.2 80 16 0 960   # 500 sent: finds 1500
-		tcp 300 10.9.0.1 1 10.9.0.2 80 16 0 960  # finds 0 again
+		tcp 0 10.9.0.1 1 10.9.0.2 80 16 0 1460    # 1500 bytes: finds 0
+		tcp 0 10.9.0.1 1 10.9.0.2 80 16 1460 1460 # finds 1500
+		tcp 0 10.9.0.1 1 10.9.0.2 80 16 2920 1460 # finds 3000
+		tcp 1 10.9.0.1 1 10.9.0.2 80 16 0 960     # 2500 sent: finds 2000
+		tcp 9 10.9.0.1 1 10.9.0.2 80 16 0 960     # finds 0 again
 	} >in.pcap
-	dta-gen int-congestion -q --from in.pcap --link-rate 80000 --queue 1000 \
+	dta-gen int-congestion -q --from in.pcap --queue 1000 \
 		--truth t.csv -w /dev/null
-	[ "$(sed 1d t.csv | cut -d, -f7 | xargs)" = "000003e8 000005dc" ]
+	[ "$(sed 1d t.csv | cut -d, -f7 | xargs)" = "000005dc 00000bb8 000007d0" ]
 }
 
 @test "sonata by hand: the leaders of two windows" {
@@ -514,10 +511,10 @@ in_order() {
 }
 
 @test "sonata-result: what finds no room in the window is counted" {
-	dta-gen sonata-result --flows 300000 --window 1h -w /dev/null -o ndjson \
+	dta-gen sonata-result --flows 300000 --rate 100M -w /dev/null -o ndjson \
 		2>ledger
 	[ "$(counter ledger uncounted)" -gt 0 ]
-	[ "$(counter ledger reports)" -le 10 ]
+	[ "$(counter ledger reports)" -gt 0 ]
 }
 
 # --- real traffic ------------------------------------------------------------

@@ -262,7 +262,7 @@ more_than() {
 		rm -f gen.log
 		# shellcheck disable=SC2086
 		run_bg gen.log dta-gen turboflow -i lo -o ndjson \
-			--truth truth.csv --cache 512 $options
+			--truth truth.csv $options
 		wait_for more_than 100 "$PID" gen.log
 		kill -TERM "$PID"
 		wait "$PID"
@@ -271,8 +271,7 @@ more_than() {
 	done
 	# asked twice, it does not wait for its pace
 	rm gen.log
-	run_bg gen.log dta-gen turboflow -i lo -o ndjson --rate 1 \
-		--cache 512
+	run_bg gen.log dta-gen turboflow -i lo -o ndjson --rate 1
 	wait_for more_than 0 "$PID" gen.log
 	while kill -TERM "$PID" 2>/dev/null; do sleep 0.05; done
 	wait "$PID"

@@ -78,10 +78,10 @@ make_region() { # workload, options
 }
 
 @test "dta-gen: options of other workloads are refused" {
-	refused "--sample is for trajectory" dta-gen int-path --sample 4 -w -
+	refused "--queue is for int-congestion" dta-gen int-path --queue 4 -w -
 	refused "--kind is for uniform" dta-gen int-path --kind append -w -
-	refused "--window is for marple-lossy and sonata-result" \
-		dta-gen int-path --window 1s -w -
+	refused "--lists is for dshark and uniform" \
+		dta-gen int-path --lists 1 -w -
 }
 
 @test "DTA_REGION is the region where no place is named" {

@@ -23,7 +23,6 @@ static struct traffic_model model(unsigned ipv6)
 		.start_ns = 1700000000000000000,
 		.ipv6_percent = ipv6,
 		.gap_ns = 50000000,
-		.rto_ns = 200000000,
 	};
 }
 

@@ -24,7 +24,6 @@ static const struct traffic_model model = {
 	.start_ns = 1700000000000000000,
 	.ipv6_percent = 30,
 	.gap_ns = 50ull * MS,
-	.rto_ns = 200ull * MS,
 };
 
 static bool same(const struct traffic_packet *a, const struct traffic_packet *b)
@@ -146,7 +145,7 @@ static void take(struct flowtab *t, struct round *r,
 	TEST(!fresh || p->tcp_flags & NET_TCP_SYN);
 	if (fresh)
 		r->isns += p->seq;
-	v = tcp_track(&s->tcp, p, model.rto_ns);
+	v = tcp_track(&s->tcp, p);
 	r->segments++;
 	r->again += v >= TCP_RETRANSMITTED;
 	r->timeouts += v == TCP_TIMED_OUT;
