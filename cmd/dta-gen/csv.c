@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "csv.h"
+/*
+ * csv.c - reports out of rows of CSV: keys, values and times of somebody's own,
+ * or what dta-query -o csv wrote, or a truth file.
+ */
+#include "gen.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,8 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "emit.h"
-#include "input.h"
 #include "reading/csv_reports.h"
 #include "wire/be.h"
 
@@ -136,8 +138,8 @@ static uint64_t time_of(struct csv_input *c)
 	const struct gen *g = c->g;
 
 	if (!c->row.has_time)
-		return input_start_ns + (uint64_t)((double)g->ctr.used *
-						   SECOND / (double)g->o.rate);
+		return GEN_START_NS + (uint64_t)((double)g->ctr.used * SECOND /
+						 (double)g->o.rate);
 	return c->row.ts_ns;
 }
 

@@ -3,7 +3,7 @@
  * dart.c - a translator inside the reporter: it takes the frames of a batch
  * and has the road of a DART switch behind it.
  */
-#include "dart.h"
+#include "gen.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,6 @@
 #include "base/clock.h"
 #include "cli/cli.h"
 #include "hash/crc.h"
-#include "link.h"
 #include "fleet/fleet.h"
 #include "translate/translate.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * gen.h - one run of dta-gen: what its parts share. Packets come in from a
- * capture or a traffic model (input.h), a workload looks at each and hands out
- * reports (lib/workload); or rows of CSV are reports (csv.h). They go through
- * emit.h and leave by a link (link.h) or a DART switch (dart.h).
+ * capture or a traffic model (main.c), a workload looks at each and hands out
+ * reports (lib/workload); or rows of CSV are reports (csv.c). They become
+ * frames in emit.c and leave by a link (link.c) or a DART switch (dart.c).
  */
 #ifndef DTA_GEN_GEN_H
 #define DTA_GEN_GEN_H
@@ -12,12 +12,60 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/fault.h"
 #include "base/ledger.h"
-#include "options.h"
+#include "cli/cli.h"
+#include "cli/live.h"
 #include "packet/pkt.h"
+#include "reading/csv_reports.h"
+#include "resend/resend.h"
 #include "traffic/traffic.h"
+#include "wire/dta.h"
 #include "wire/net.h"
 #include "workload/workload.h"
+
+/* --- options.c ----------------------------------------------------------- */
+
+struct gen_options {
+	const char *from, *out, *truth;
+	const char *ticket, *cluster; /* --dart */
+	bool dart;
+	uint64_t flows, count;
+	struct workload_options work;
+	bool repeat; /* synthetic flows come round again, until told to stop */
+	enum dta_format format;
+	bool tracked, immediate;
+	uint64_t copies, table;
+	uint8_t collector[4];
+	uint64_t rate; /* packets/s, of the clock of synthetic traffic */
+	/* where reports go: link.c */
+	struct cli_live live;
+	const char *nacks;
+	uint8_t to_mac[6];
+	bool has_mac, wait, quiet;
+	enum row_format output; /* of list and ledger */
+	uint32_t source;	/* address of switch 0 */
+	uint64_t pace;		/* reports/s on an interface; 0: any */
+	uint64_t duration_ns;	/* 0: to the end */
+	uint64_t resend;	/* reports kept of each switch */
+	uint64_t ipv6;		/* per cent of the synthetic flows */
+	uint64_t arity, hops;
+	struct csv_options csv;
+};
+
+struct settings {
+	struct gen_options gen;
+	const struct workload *workload;
+	bool list;
+};
+
+extern const struct cli cli;
+
+/* Reads, checks and completes the options; exits on a bad one. */
+void options_read(struct settings *s, int argc, char **argv);
+
+/* What goes together, and what was not given. */
+void options_check(struct settings *s);
 
 enum {
 	HEADER_LEN = NET_ETH_LEN + NET_IP4_LEN + NET_UDP_LEN,
@@ -40,8 +88,8 @@ struct gen_ledger {
 	uint64_t backoffs; /* times that the pace was halved */
 };
 
-/* Of traffic; and of rows, which are counted as packets. */
-extern const struct ledger gen_ledger, gen_rows_ledger;
+/* Synthetic time begins here: 2023-11-14 22:13:20 UTC. */
+#define GEN_START_NS UINT64_C(1700000000000000000)
 
 struct gen {
 	struct workload_run run;
@@ -63,5 +111,93 @@ struct gen {
 	int truth_err;	  /* the first of the truth's file */
 	bool done;	  /* --count reports are out, or nobody takes more */
 };
+
+/* --- emit.c: reports out, each one a frame, and a row of the truth ------- */
+
+/* Keys, values and entries are bytes as on the wire; they are copied. */
+int emit_open(struct gen *g, struct fault *f); /* f names the file */
+/*
+ * One report of switch reporter, whose key is of that type: a frame, and a row
+ * of the truth. The flags, the sequence and, if --copies was given, the copies
+ * are filled in here. After an error, or when done, does nothing.
+ */
+void emit(struct gen *g, struct dta_report *r, enum key_type type,
+	  unsigned reporter, uint64_t ts_ns);
+void emit_flush(struct gen *g); /* lets the reports so far go */
+int emit_close(struct gen *g);
+
+/* Headers for a payload of a switch. */
+void frame_headers(const struct gen *g, uint8_t *frame, size_t payload,
+		   unsigned reporter);
+
+/* Closes a file of truth; stdout is flushed alone. err: of its rows, -errno.
+ * Returns the first. */
+int truth_close(FILE *f, int err);
+
+/* --- link.c: a capture or an interface, at a pace, and NACKs from there -- */
+
+/* Opens what the options say; f names it. */
+int link_open(struct gen *g, struct fault *f);
+
+/* Whether reports must be kept, to be sent again: then link_report() takes
+ * them, else they are built in the sink. */
+bool link_keeps(const struct gen *g);
+
+/* A report of those that are kept: waits until it may go. False: there was no
+ * time or place for it any more. */
+bool link_report(struct gen *g, unsigned reporter, const uint8_t *payload,
+		 size_t len, uint64_t ts_ns);
+
+/* Waits until a frame may go, on an interface. False: none may any more. */
+bool link_turn(struct gen *g);
+
+/* Looks at the clock, for traffic of which there is nothing to report. */
+void link_clock(struct gen *g);
+
+/* Waits for what is still to be confirmed; the last row of rates. */
+void link_finish(struct gen *g);
+
+/* The ledger of reports that are kept, NULL if none are; and what a live
+ * interface lost. */
+const struct resend_ledger *link_ledger(struct gen *g);
+void link_drops(const struct gen *g);
+
+/* Returns the sink's first error. */
+int link_close(struct gen *g);
+
+/* --- dart.c: RoCEv2 packets that write reports into collectors ----------- */
+
+/* Reads the ticket or the cluster of the options, if --dart was given; opens
+ * the road from there into g->snk. f names what is wrong. */
+int dart_read(struct gen *g, struct fault *f);
+int dart_open(struct gen *g, struct fault *f);
+
+/* Room for a report in a frame; it goes when a batch is full, or is flushed.
+ * Return 0 or -errno. */
+uint8_t *dart_room(struct gen *g);
+int dart_done(struct gen *g, size_t len, uint64_t ts_ns);
+int dart_flush(struct gen *g);
+
+/* Writes out what waits; shows the ledger of what became of the reports. */
+int dart_close(struct gen *g);
+
+/* --- csv.c: keys, values and times of somebody's own --------------------- */
+
+/* Stands for the rows where a workload is asked for: "csv". */
+extern const struct workload csv_workload;
+
+struct csv_input;
+
+/* Opens g->o.from and reads its header; f names what is wrong with them. */
+int csv_open(struct csv_input **out, struct gen *g, struct fault *f);
+void csv_close(struct csv_input *c); /* NULL is fine */
+
+/* The next rows: 1, 0 at the end, -EINTR, or another -errno and f. Those that
+ * are none are told; the tenth is the end. */
+int csv_next(struct csv_input *c, struct fault *f);
+
+/* Bytes of the file that were read, and all of them (0: a pipe). */
+uint64_t csv_done(const struct csv_input *c);
+uint64_t csv_size(const struct csv_input *c);
 
 #endif

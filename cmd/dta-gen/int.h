@@ -89,15 +89,6 @@ struct int_gen {
 /* int_options.c: the table, and what follows from it. */
 void int_options_read(struct int_gen *g, int argc, char **argv);
 
-/* int_make.c: the frames of a packet of the traffic, len bytes of it; path:
- * what is said. False: there is no place for it. */
-bool int_make(struct int_gen *g, const struct inband_path *path,
-	      const struct traffic_packet *p, const uint8_t *packet,
-	      size_t len);
-/* int_send.c: a frame goes, or is lost, or waits for the next one. */
-void int_send(struct int_gen *g, uint8_t *frame, size_t len, uint64_t ts_ns);
-void int_send_rest(struct int_gen *g);
-
 /* The program; argv[0] is "int". Returns the exit status. */
 int int_main(int argc, char **argv);
 

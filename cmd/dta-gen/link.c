@@ -5,6 +5,8 @@
  * On an interface time is the clock's. A capture has the traffic's time, which
  * goes on by itself where something is sent again or waited for.
  */
+#include "gen.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +14,7 @@
 
 #include "base/clock.h"
 #include "cli/page.h"
-#include "frame.h"
-#include "link_private.h"
+#include "resend/backoff.h"
 
 enum {
 	SECOND = 1000000000,
@@ -25,8 +26,27 @@ enum {
 	STOP_MS = 1000, /* for answers, when interrupted */
 };
 
-int link_send_kept(void *ctx, unsigned reporter, const uint8_t *payload,
-		   size_t len, uint64_t ts_ns)
+struct link {
+	struct src *nacks;
+	struct resend *resend;
+	struct resend_ledger ledger;
+	struct cli_stats *stats;
+	struct cli_pace pace;
+	struct backoff backoff;
+	bool live;
+	bool alone; /* no NACKs will come any more */
+	int turns;  /* frames that may go before the pace is asked again */
+	unsigned unheard; /* reports since the last look for NACKs */
+	uint64_t now_ns, tick_ns;
+	uint64_t end_ns;	/* of --duration; 0: none */
+	uint64_t virtual_ns;	/* of a capture: when the next frame goes */
+	uint64_t slow, packets; /* NACKs heard so far; frames sent */
+	uint64_t start_ns;
+	uint64_t stop_ns; /* when interrupted: no waiting beyond it; 0: not */
+};
+
+static int send_kept(void *ctx, unsigned reporter, const uint8_t *payload,
+		     size_t len, uint64_t ts_ns)
 {
 	struct gen *g = ctx;
 	struct link *l = g->link;
@@ -91,7 +111,8 @@ static void show_page(struct gen *g)
 	cli_page_end();
 }
 
-void link_stats(struct gen *g)
+/* Rows of rates, if it is time. */
+static void show_stats(struct gen *g)
 {
 	struct link *l = g->link;
 
@@ -179,7 +200,7 @@ static void serve(struct gen *g, int wait_ms)
 		resend_tick(l->resend, l->now_ns);
 	}
 	adapt(g);
-	link_stats(g);
+	show_stats(g);
 }
 
 /* How many frames may go now; if none may, *wait_ns tells for how long. */
@@ -282,7 +303,7 @@ static __attribute__((noinline)) bool wait_turn(struct gen *g)
 				  NULL);
 		}
 		l->now_ns = clock_ns();
-		link_stats(g);
+		show_stats(g);
 	}
 	if (!l->turns)
 		return false;
@@ -344,6 +365,123 @@ void link_drops(const struct gen *g)
 		return;
 	snk_settle(g->snk); /* snk_close() tells of an error */
 	cli_live_drops(&g->o.live, l->nacks, snk_drops(g->snk));
+}
+
+/* --- opening ------------------------------------------------------------- */
+
+static int open_sink(struct gen *g, struct fault *f)
+{
+	const struct gen_options *o = &g->o;
+	struct fault why = {""};
+	int rc;
+
+	if (!o->live.name) {
+		rc = cli_snk_open(&g->snk, o->out, &why);
+		return rc < 0 ? fault_of(f, rc, o->out, &why) : 0;
+	}
+	rc = snk_open_live(&g->snk, o->live.name, o->live.options.kind, &why);
+	return rc < 0 ? fault_of(f, rc, o->live.name, &why) : 0;
+}
+
+/* Whoever reads what we write may have to see that it is a capture before he
+ * opens where the NACKs come from: a pipe, too. */
+static int open_nacks(struct gen *g, struct fault *f)
+{
+	static const uint16_t ports[LIVE_PORTS] = {DTA_NACK_PORT};
+	const char *name = g->o.nacks;
+	struct fault why = {""};
+	int rc;
+
+	if (g->o.live.name && !name) {
+		/* they are few: not worth a program on the interface */
+		g->o.live.options.kind = LIVE_PACKET;
+		g->link->nacks = cli_live_open(&g->o.live, ports, true);
+		return 0;
+	}
+	if ((rc = snk_flush(g->snk)) < 0)
+		return fault_set(f, rc, "%s: %s", cli_file(g->o.out),
+				 strerror(-rc));
+	rc = src_open(&g->link->nacks, name, &why);
+	return rc < 0 ? fault_of(f, rc, name, &why) : 0;
+}
+
+/* Bytes of the longest report that can come. */
+static size_t report_max(const struct gen *g)
+{
+	const struct workload *w = g->run.w;
+	size_t value = w->needs == NEEDS_NOTHING || w->needs == NEEDS_ROWS
+			       ? g->o.work.value_len
+		       : w->value[0] > w->value[1] ? w->value[0]
+						   : w->value[1];
+
+	return DTA_HEADER_LEN + KEY_MAX + (value < 8 ? 8 : value);
+}
+
+static int open_window(struct gen *g, struct fault *f)
+{
+	struct link *l = g->link;
+	struct resend_options o = {
+		.reporters = g->run.topology.switches + 1,
+		.window = (unsigned)g->o.resend,
+		.payload_max = report_max(g),
+		.address = g->o.source,
+		.wait = g->o.wait,
+		.send = send_kept,
+		.ctx = g,
+	};
+	int rc;
+
+	if (!g->o.tracked || !g->o.resend)
+		return 0;
+	rc = open_nacks(g, f);
+	return rc < 0 ? rc : resend_open(&l->resend, &o, f);
+}
+
+/* All packets with reports in them, also those that are sent again. */
+static void read_sent(void *ctx, uint64_t *value)
+{
+	struct gen *g = ctx;
+
+	*value = g->link->resend ? resend_counters(g->link->resend).packets
+				 : g->ctr.reports;
+}
+
+static void open_stats(struct gen *g)
+{
+	static const struct cli_stats_column sent = {NULL, "sent_s", false};
+	struct link *l = g->link;
+	const struct cli_stats_more more = {&sent, 1, read_sent, g};
+
+	l->stats = cli_stats_open(l->resend ? &resend_ledger : g->ledger,
+				  g->o.live.stats_ns, g->o.output, &more);
+}
+
+int link_open(struct gen *g, struct fault *f)
+{
+	struct link *l = g->link = calloc(1, sizeof(*l));
+	int rc;
+
+	if (!l)
+		return fault_set(f, -ENOMEM, "out of memory");
+	l->live = g->o.live.name != NULL;
+	l->pace.rate = l->backoff.ceiling = (double)g->o.pace;
+	rc = open_sink(g, f);
+	if (rc < 0)
+		return rc;
+	if (l->live && !g->o.quiet)
+		cli_warn("%s: %s", g->o.live.name, snk_kind(g->snk));
+	rc = open_window(g, f);
+	if (rc < 0)
+		return rc;
+	l->start_ns = l->now_ns = clock_ns();
+	if (g->o.duration_ns)
+		l->end_ns = l->now_ns + g->o.duration_ns;
+	open_stats(g);
+	cli_page_start(&(struct cli_page_about){
+		.input = g->o.from,
+		.output = g->o.out ? g->o.out : g->o.live.name,
+		.quiet = g->o.quiet});
+	return 0;
 }
 
 int link_close(struct gen *g)

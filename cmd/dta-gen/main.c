@@ -1,19 +1,68 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* dta-gen - make DTA reports, synthetic or out of a capture. */
+#include "gen.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
-#include "csv.h"
-#include "emit.h"
-#include "input.h"
 #include "int.h"
-#include "link.h"
 #include "cli/table.h"
 
 enum {
 	CLOCK_EVERY = 1024, /* packets */
+};
+
+static const struct ledger_field fields[] = {
+	{"packets", offsetof(struct gen_ledger, traffic.packets), LEDGER_IN},
+	{"used", offsetof(struct gen_ledger, used), LEDGER_DONE},
+	{"not_ip", offsetof(struct gen_ledger, traffic.not_ip),
+	 LEDGER_HARMLESS},
+	{"malformed", offsetof(struct gen_ledger, traffic.malformed),
+	 LEDGER_LOSS},
+	{"fragments", offsetof(struct gen_ledger, fragments), LEDGER_HARMLESS},
+	{"not_tcp", offsetof(struct gen_ledger, not_tcp), LEDGER_HARMLESS},
+	{"ipv6", offsetof(struct gen_ledger, ipv6), LEDGER_HARMLESS},
+	{"reports", offsetof(struct gen_ledger, reports), LEDGER_NOTE},
+	{"report_bytes", offsetof(struct gen_ledger, report_bytes),
+	 LEDGER_NOTE},
+	{"retransmissions", offsetof(struct gen_ledger, work.retransmissions),
+	 LEDGER_NOTE},
+	{"evicted", offsetof(struct gen_ledger, traffic.evicted), LEDGER_NOTE},
+	{"uncounted", offsetof(struct gen_ledger, work.uncounted), LEDGER_NOTE},
+	{"backoffs", offsetof(struct gen_ledger, backoffs), LEDGER_NOTE},
+};
+
+static const struct ledger_field row_fields[] = {
+	{"rows", offsetof(struct gen_ledger, traffic.packets), LEDGER_IN},
+	{"used", offsetof(struct gen_ledger, used), LEDGER_DONE},
+	{"unanswered", offsetof(struct gen_ledger, unanswered), LEDGER_LOSS},
+	{"malformed", offsetof(struct gen_ledger, traffic.malformed),
+	 LEDGER_LOSS},
+	{"reports", offsetof(struct gen_ledger, reports), LEDGER_NOTE},
+	{"report_bytes", offsetof(struct gen_ledger, report_bytes),
+	 LEDGER_NOTE},
+	{"backoffs", offsetof(struct gen_ledger, backoffs), LEDGER_NOTE},
+};
+
+/* Traffic has no answers. */
+_Static_assert(sizeof(fields) / sizeof(fields[0]) + 1 ==
+		       sizeof(struct gen_ledger) / sizeof(uint64_t),
+	       "a counter has no name");
+
+static const struct ledger gen_ledger = {
+	.stage = "gen",
+	.unit = "packets",
+	.fields = fields,
+	.n = sizeof(fields) / sizeof(fields[0]),
+};
+
+static const struct ledger gen_rows_ledger = {
+	.stage = "gen",
+	.unit = "rows",
+	.fields = row_fields,
+	.n = sizeof(row_fields) / sizeof(row_fields[0]),
 };
 
 static const struct row_field list_fields[] = {
@@ -62,6 +111,75 @@ static void show(struct gen *g)
 	cli_ledger(g->ledger, &g->ctr, g->o.output);
 	if (sent)
 		cli_ledger(&resend_ledger, sent, g->o.output);
+}
+
+/* --- the traffic --------------------------------------------------------- */
+
+/* Whether the workload can use the packet; else the reason is counted. */
+static bool wanted(void *ctx, const struct traffic_packet *p)
+{
+	struct gen *g = ctx;
+	struct gen_ledger *c = &g->ctr;
+
+	if (p->v6 && g->o.format != DTA_FORMAT_1 &&
+	    g->run.w->key[1] != g->run.w->key[0]) {
+		c->ipv6++;
+		return false;
+	}
+	if (p->fragment && g->run.w->needs != NEEDS_HOST) {
+		c->fragments++;
+		return false;
+	}
+	if (p->protocol != NET_PROTO_TCP && g->run.w->needs == NEEDS_TCP) {
+		c->not_tcp++;
+		return false;
+	}
+	c->used++;
+	return true;
+}
+
+/* All flows again from the first; if so many reports are wanted, only while
+ * there come some. */
+static bool again(void *ctx)
+{
+	struct gen *g = ctx;
+
+	if (!g->o.repeat || (g->o.count && g->ctr.reports == g->round_reports))
+		return false;
+	g->round_reports = g->ctr.reports;
+	return true;
+}
+
+static void before_wait(void *ctx)
+{
+	emit_flush(ctx);
+}
+
+static int input_open(struct traffic **out, struct gen *g, struct fault *f)
+{
+	struct traffic_options o = {
+		.capture = g->o.from,
+		.model =
+			{
+				.seed = g->o.work.seed,
+				.flows = g->o.flows,
+				.rate = g->o.rate,
+				.start_ns = GEN_START_NS,
+				.ipv6_percent = (unsigned)g->o.ipv6,
+				.gap_ns = g->o.work.gap_ns,
+			},
+		.of = g->run.w->needs == NEEDS_NOTHING ? TRAFFIC_NUMBERS
+		      : g->run.w->per_flow	       ? TRAFFIC_FLOWS
+						       : TRAFFIC_PACKETS,
+		.max_flows = WORKLOAD_FLOWS,
+		.ctr = &g->ctr.traffic,
+		.wanted = wanted,
+		.again = again,
+		.before_wait = before_wait,
+		.ctx = g,
+	};
+
+	return traffic_open(out, &o, f);
 }
 
 /* What reports are made of: one of the two. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* options.c - dta-gen's command line, parsed. */
+#include "gen.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,8 +9,6 @@
 
 #include "base/guess.h"
 #include "base/text.h"
-#include "csv.h"
-#include "options.h"
 #include "traffic/flowtab.h"
 #include "traffic/topo.h"
 #include "resend/resend.h"
