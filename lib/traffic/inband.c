@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "traffic/inband.h"
 
-#include <string.h>
+#include <math.h>
 
 #include "hash/bytes.h"
 
@@ -15,42 +15,12 @@ enum {
 	PERCENT_MAX = 100,
 };
 
-/* log2(v) in 2^-UNIT, v > 0: bit by bit, by squaring what is between 1 and 2.
- */
-static uint64_t log2_of(uint64_t v)
-{
-	unsigned whole = 63 - (unsigned)__builtin_clzll(v);
-	uint64_t x = v << (63 - whole); /* 1 to 2, 63 bits of fraction */
-	uint64_t log = (uint64_t)whole << UNIT;
-
-	for (unsigned bit = UNIT; bit--;) {
-		unsigned __int128 square = (unsigned __int128)x * x;
-
-		if (square >> 127) {
-			log |= UINT64_C(1) << bit;
-			x = (uint64_t)(square >> 64);
-		} else {
-			x = (uint64_t)(square >> 63);
-		}
-	}
-	return log;
-}
-
-/* -ln(i / INBAND_CELLS) in 2^-UNIT. */
-static uint64_t cell_value(unsigned i)
-{
-	static const uint64_t ln2 = 0xb17217f8; /* 2^-32 */
-	uint64_t log = ((uint64_t)8 << UNIT) - log2_of(i);
-
-	_Static_assert(INBAND_CELLS == 1 << 8, "8 is its logarithm");
-	return (uint64_t)((unsigned __int128)log * ln2 >> UNIT);
-}
-
 void inband_init(struct inband *m, const struct inband_options *o)
 {
 	*m = (struct inband){.o = *o, .rng = {rng_mix(o->seed ^ SALT_STEADY)}};
 	for (unsigned i = 1; i <= INBAND_CELLS; i++)
-		m->cell[i] = cell_value(i);
+		m->cell[i] = (uint64_t)(-log((double)i / INBAND_CELLS) *
+					(double)(UINT64_C(1) << UNIT));
 }
 
 /*

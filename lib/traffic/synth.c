@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/due.h"
 #include "base/rng.h"
 #include "traffic/tcp.h"
 #include "wire/be.h"
@@ -136,39 +137,24 @@ struct synth {
 	struct rng rng;
 	uint64_t now_ns, step_ns;
 	uint64_t next_flow, round;
-	unsigned awake, asleep;
-	struct slot *awake_slot[SLOTS], *heap[SLOTS];
+	uint32_t awake, asleep;
+	struct slot *awake_slot[SLOTS];
+	struct due heap[SLOTS];
 	struct slot slot[SLOTS];
 };
 
-static void push_asleep(struct synth *s, struct slot *l)
+static void push_asleep(struct synth *s, const struct slot *l)
 {
-	unsigned i = s->asleep++, up;
-
-	for (; i; i = up) {
-		up = (i - 1) / 2;
-		if (s->heap[up]->wake_ns <= l->wake_ns)
-			break;
-		s->heap[i] = s->heap[up];
-	}
-	s->heap[i] = l;
+	heap_up(s->heap, NULL, s->asleep++,
+		(struct due){.ns = l->wake_ns, .who = (uint32_t)(l - s->slot)});
 }
 
 static struct slot *pop_asleep(struct synth *s)
 {
-	struct slot *first = s->heap[0], *last = s->heap[--s->asleep];
-	unsigned i = 0, down;
+	struct slot *first = &s->slot[s->heap[0].who];
 
-	while ((down = 2 * i + 1) < s->asleep) {
-		if (down + 1 < s->asleep &&
-		    s->heap[down + 1]->wake_ns < s->heap[down]->wake_ns)
-			down++;
-		if (last->wake_ns <= s->heap[down]->wake_ns)
-			break;
-		s->heap[i] = s->heap[down];
-		i = down;
-	}
-	s->heap[i] = last;
+	s->asleep--;
+	heap_down(s->heap, NULL, s->asleep, 0, s->heap[s->asleep]);
 	return first;
 }
 
@@ -237,9 +223,9 @@ void synth_close(struct synth *s)
 /* Wakes who has slept enough. If all are asleep, time goes on to the first. */
 static void wake(struct synth *s)
 {
-	if (!s->awake && s->asleep && s->heap[0]->wake_ns > s->now_ns)
-		s->now_ns = s->heap[0]->wake_ns;
-	while (s->asleep && s->heap[0]->wake_ns <= s->now_ns)
+	if (!s->awake && s->asleep && s->heap[0].ns > s->now_ns)
+		s->now_ns = s->heap[0].ns;
+	while (s->asleep && s->heap[0].ns <= s->now_ns)
 		s->awake_slot[s->awake++] = pop_asleep(s);
 }
 
