@@ -566,16 +566,17 @@ static void save(struct run *r)
 	r->save_ns = clock_coarse_ns() + STATE_EVERY_NS;
 }
 
-static void check_state(const struct run *r)
+/* Whether there is a place for it: what was read there is saved there. */
+static void save_first(const struct run *r)
 {
 	struct fault f;
 
-	if (label_state_check(r->o.state, &f) < 0)
+	if (label_state_save(r->o.state, label_control_db(r->c), &f) < 0)
 		cli_fail("--state: %s", f.text);
 }
 
 /* It is kept until the end. The file itself is another one each time that it is
- * saved. Where none can be made none can be saved, and check_state() says why.
+ * saved. Where none can be made none can be saved, and save_first() says why.
  */
 static void lock_state(const char *state)
 {
@@ -598,7 +599,7 @@ static void load(struct run *r)
 	if (rc && rc != -ENOENT)
 		cli_fail("--state: %s", f.text);
 	if (!r->o.live.user)
-		check_state(r);
+		save_first(r);
 	r->save_ns = clock_coarse_ns() + STATE_EVERY_NS;
 }
 
@@ -706,7 +707,7 @@ static void run_open(struct run *r)
 	}
 	cli_user(r->o.live.user);
 	if (r->o.state && r->o.live.user) /* whose file it will be */
-		check_state(r);
+		save_first(r);
 	if (r->o.live.name)
 		begin_live(r);
 	r->loop.quiet = r->o.quiet || r->top;

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * state.c - the file: "INTLABEL", version 32, bytes of a record 32, records 64;
- * a record for each port, as put_record() writes it; the CRC.
- */
 #include "label/state.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,135 +9,85 @@
 #include <unistd.h>
 
 #include "base/aside.h"
-#include "base/cur.h"
-#include "base/put.h"
-#include "hash/crc.h"
 #include "label/policy.h"
 
 enum {
-	STATE_VERSION = 1,
-	MAGIC_LEN = 8,
-	HEADER_LEN = 24,
-	RECORD_LEN = 106,
-	CRC_LEN = 4,
-	STATE_MAX = 1 << 30, /* bytes of a file */
+	VALUES = 19, /* of a port */
+	LINE_ROOM = VALUES * 21 + 2,
 };
 
-static const char magic[MAGIC_LEN + 1] = "INTLABEL";
+static const char head[] = "INTLABEL 2\n";
 
-static void put_record(struct put *w, const struct label_record *r)
+static void values_of(uint64_t v[VALUES], const struct label_record *r)
 {
-	put_be32(w, r->device);
-	put_be16(w, r->out);
-	put_be16(w, r->in);
-	put_be64(w, r->time_us);
-	put_be64(w, r->seen_ns);
-	put_be64(w, r->before_ns);
-	put_be64(w, r->first_ns);
-	put_be32(w, r->latency_ns);
-	put_be32(w, r->queue);
-	put_be32(w, r->queue_most);
-	put_be32(w, r->number);
-	put_be64(w, r->labels);
-	put_be64(w, r->late);
-	put_be64(w, r->missing);
-	put_be64(w, r->found);
-	put_be64(w, r->resets);
-	put_be64(w, r->window);
-	put_u8(w, r->s);
-	put_u8(w, r->silent);
-}
-
-static void take_record(struct cur *c, struct label_record *r)
-{
-	*r = (struct label_record){
-		.device = cur_be32(c),
+	const uint64_t values[VALUES] = {
+		r->device,  r->out,	   r->in,	r->time_us,
+		r->seen_ns, r->before_ns,  r->first_ns, r->latency_ns,
+		r->queue,   r->queue_most, r->number,	r->labels,
+		r->late,    r->missing,	   r->found,	r->resets,
+		r->window,  r->s,	   r->silent,
 	};
-	r->out = cur_be16(c);
-	r->in = cur_be16(c);
-	r->time_us = cur_be64(c);
-	r->seen_ns = cur_be64(c);
-	r->before_ns = cur_be64(c);
-	r->first_ns = cur_be64(c);
-	r->latency_ns = cur_be32(c);
-	r->queue = cur_be32(c);
-	r->queue_most = cur_be32(c);
-	r->number = cur_be32(c);
-	r->labels = cur_be64(c);
-	r->late = cur_be64(c);
-	r->missing = cur_be64(c);
-	r->found = cur_be64(c);
-	r->resets = cur_be64(c);
-	r->window = cur_be64(c);
-	r->s = cur_u8(c);
-	r->silent = cur_u8(c);
-	r->reported = r->missing - r->found;
+
+	memcpy(v, values, sizeof(values));
 }
 
-_Static_assert(HEADER_LEN + CRC_LEN + (uint64_t)LABEL_PORTS_MOST * RECORD_LEN <=
-		       STATE_MAX,
-	       "a file may be saved that is not loaded");
-
-static void put_all(struct put *w, const struct label_record *records,
-		    uint32_t n)
+/* Whether they are those of a record that a database may hold. */
+static bool record_of(struct label_record *r, const uint64_t v[VALUES])
 {
-	put_bytes(w, magic, MAGIC_LEN);
-	put_be32(w, STATE_VERSION);
-	put_be32(w, RECORD_LEN);
-	put_be64(w, n);
-	for (uint32_t i = 0; i < n; i++)
-		put_record(w, &records[i]);
-	put_be32(w, crc(CRC_CHECKSUM, w->start, put_len(w)));
+	uint64_t back[VALUES];
+
+	*r = (struct label_record){
+		.device = (uint32_t)v[0],
+		.out = (uint16_t)v[1],
+		.in = (uint16_t)v[2],
+		.time_us = v[3],
+		.seen_ns = v[4],
+		.before_ns = v[5],
+		.first_ns = v[6],
+		.latency_ns = (uint32_t)v[7],
+		.queue = (uint32_t)v[8],
+		.queue_most = (uint32_t)v[9],
+		.number = (uint32_t)v[10],
+		.labels = v[11],
+		.late = v[12],
+		.missing = v[13],
+		.found = v[14],
+		.resets = v[15],
+		.window = v[16],
+		.s = (uint8_t)v[17],
+		.silent = v[18],
+		.reported = v[13] - v[14],
+	};
+	values_of(back, r); /* one that had no room is another one now */
+	return !memcmp(back, v, sizeof(back)) && r->s <= LABEL_S_MAX &&
+	       r->found <= r->missing && r->time_us <= LABEL_TIME_MASK &&
+	       r->first_ns <= r->seen_ns;
 }
 
-static int write_all(int fd, const uint8_t *data, size_t len)
+static int write_all(int fd, struct label_db *db)
 {
-	while (len) {
-		ssize_t n = write(fd, data, len);
+	uint32_t ports = label_db_ports(db);
+	FILE *f = fdopen(dup(fd), "w");
+	uint64_t v[VALUES];
+	int rc = 0;
 
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		if (n > 0) {
-			data += n;
-			len -= (size_t)n;
-		}
+	if (!f)
+		return -errno;
+	errno = 0;
+	fputs(head, f);
+	for (uint32_t i = 0; i < ports; i++) {
+		values_of(v, label_db_at(db, i));
+		for (unsigned k = 0; k < VALUES; k++)
+			fprintf(f, "%" PRIu64 "%c", v[k],
+				k + 1 < VALUES ? ' ' : '\n');
 	}
-	return 0;
-}
-
-static int write_file(const char *path, const uint8_t *data, size_t len)
-{
-	struct aside a;
-	int rc = aside_open(&a, path, 0644);
-
-	if (rc)
-		return rc;
-	rc = write_all(a.fd, data, len);
-	if (!rc)
-		rc = aside_replace(&a);
-	if (rc)
-		aside_drop(&a);
-	close(a.fd);
-	return rc;
+	fprintf(f, "end %" PRIu32 "\n", ports);
+	if (ferror(f))
+		rc = errno ? -errno : -EIO;
+	return fclose(f) && !rc ? -errno : rc;
 }
 
 int label_state_save(const char *path, struct label_db *db, struct fault *why)
-{
-	uint32_t n = label_db_ports(db);
-	size_t len = HEADER_LEN + CRC_LEN + (size_t)n * RECORD_LEN;
-	uint8_t *data = malloc(len);
-	struct put w = put_to(data, len);
-	int rc = -ENOMEM;
-
-	if (data) {
-		put_all(&w, label_db_at(db, 0), n);
-		rc = write_file(path, data, len);
-	}
-	free(data);
-	return rc ? fault_set(why, rc, "%s: %s", path, strerror(-rc)) : 0;
-}
-
-int label_state_check(const char *path, struct fault *why)
 {
 	struct aside a;
 	struct stat st;
@@ -151,104 +96,78 @@ int label_state_check(const char *path, struct fault *why)
 	if (!stat(path, &st) && !S_ISREG(st.st_mode))
 		return fault_set(why, -EINVAL, "%s: it is no file", path);
 	rc = aside_open(&a, path, 0644);
-	if (rc)
-		return fault_set(why, rc, "%s: %s", path, strerror(-rc));
-	aside_drop(&a);
-	close(a.fd);
-	return 0;
+	if (!rc) {
+		rc = write_all(a.fd, db);
+		if (!rc)
+			rc = aside_replace(&a);
+		if (rc)
+			aside_drop(&a);
+		close(a.fd);
+	}
+	return rc ? fault_set(why, rc, "%s: %s", path, strerror(-rc)) : 0;
 }
 
-/* Whether a record is one that a database may hold. */
-static bool is_sane(const struct label_record *r)
+static bool read_values(uint64_t v[VALUES], const char *line)
 {
-	return r->s <= LABEL_S_MAX && r->found <= r->missing &&
-	       r->time_us <= LABEL_TIME_MASK && r->first_ns <= r->seen_ns;
+	char *end;
+
+	for (unsigned i = 0; i < VALUES; i++, line = end + 1) {
+		v[i] = strtoull(line, &end, 10);
+		if (end == line || *end != (i + 1 < VALUES ? ' ' : '\n'))
+			return false;
+	}
+	return true;
 }
 
-/* What the header says of a file of len bytes. */
-static int take_header(struct cur *c, const uint8_t *data, size_t len,
-		       uint64_t *records, struct fault *why)
+static int take_line(struct label_db *db, const char *line, struct fault *why)
 {
-	const uint8_t *head = cur_take(c, MAGIC_LEN);
-	uint32_t version = cur_be32(c), record_len = cur_be32(c);
-	struct cur sum;
-
-	*records = cur_be64(c);
-	if (!cur_ok(c) || memcmp(head, magic, MAGIC_LEN) != 0)
-		return fault_set(why, -EBADMSG, "no state of int-label-ctl");
-	if (version != STATE_VERSION)
-		return fault_set(why, -ENOTSUP,
-				 "of version %" PRIu32 ", and this is %d",
-				 version, STATE_VERSION);
-	if (len < HEADER_LEN + CRC_LEN || record_len != RECORD_LEN ||
-	    *records > (len - HEADER_LEN - CRC_LEN) / RECORD_LEN ||
-	    len != HEADER_LEN + CRC_LEN + *records * RECORD_LEN)
-		return fault_set(why, -EBADMSG, "damaged: its length");
-	sum = cur_of(data + len - CRC_LEN, CRC_LEN);
-	if (cur_be32(&sum) != crc(CRC_CHECKSUM, data, len - CRC_LEN))
-		return fault_set(why, -EBADMSG, "damaged: its checksum");
-	return 0;
-}
-
-int label_state_take(const uint8_t *data, size_t len, struct label_db *db,
-		     struct fault *why)
-{
-	struct cur c = cur_of(data, len);
 	struct label_record r;
-	uint64_t records;
-	int rc = take_header(&c, data, len, &records, why);
+	uint64_t v[VALUES];
+	int rc = -EEXIST;
 
-	for (uint64_t i = 0; i < records && !rc; i++) {
-		take_record(&c, &r);
-		rc = is_sane(&r) ? label_db_restore(db, &r) : -EBADMSG;
-		if (rc == -EEXIST || rc == -EBADMSG)
-			rc = fault_set(why, -EBADMSG, "damaged: its records");
-		else if (rc == -ENOSPC)
-			fault_set(why, rc, "more ports than there is room for");
-		else if (rc)
-			fault_set(why, rc, "%s", strerror(-rc));
-	}
-	if (rc)
-		label_db_clear(db);
-	return rc;
+	if (read_values(v, line) && record_of(&r, v))
+		rc = label_db_restore(db, &r);
+	if (rc == -EEXIST)
+		return fault_set(why, -EBADMSG, "damaged");
+	if (rc == -ENOSPC)
+		return fault_set(why, rc, "more ports than there is room for");
+	return rc ? fault_set(why, rc, "%s", strerror(-rc)) : 0;
 }
 
-/* A whole file, for the caller to free. */
-static int read_file(uint8_t **out, size_t *len, const char *path)
+int label_state_read(FILE *f, struct label_db *db, struct fault *why)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), rc = 0;
-	struct stat st;
-	ssize_t n;
+	char line[LINE_ROOM], end[32];
+	uint32_t ports = 0;
+	int rc;
 
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) < 0 || st.st_size > STATE_MAX) {
-		close(fd);
-		return -EFBIG;
+	if (!fgets(line, sizeof(line), f) || strncmp(line, head, 8) != 0)
+		return fault_set(why, -EBADMSG, "no state of int-label-ctl");
+	if (strcmp(line, head) != 0)
+		return fault_set(why, -ENOTSUP, "of another version");
+	while (fgets(line, sizeof(line), f)) {
+		snprintf(end, sizeof(end), "end %" PRIu32 "\n", ports);
+		if (!strcmp(line, end))
+			return 0;
+		if ((rc = take_line(db, line, why))) {
+			label_db_clear(db);
+			return rc;
+		}
+		ports++;
 	}
-	*len = (size_t)st.st_size;
-	if (!(*out = malloc(*len + 1)))
-		rc = -ENOMEM;
-	for (size_t got = 0; !rc && got < *len; got += (size_t)n)
-		if ((n = read(fd, *out + got, *len - got)) <= 0)
-			rc = n < 0 ? -errno : -EBADMSG;
-	close(fd);
-	if (rc)
-		free(*out);
-	return rc;
+	label_db_clear(db);
+	return fault_set(why, -EBADMSG, "damaged: it has no end");
 }
 
 int label_state_load(const char *path, struct label_db *db, struct fault *why)
 {
+	FILE *in = fopen(path, "re");
 	struct fault f;
-	uint8_t *data = NULL;
-	size_t len = 0;
-	int rc = read_file(&data, &len, path);
+	int rc;
 
-	if (rc)
-		return fault_set(why, rc, "%s: %s", path, strerror(-rc));
-	if ((rc = label_state_take(data, len, db, &f)))
+	if (!in)
+		return fault_set(why, -errno, "%s: %s", path, strerror(errno));
+	if ((rc = label_state_read(in, db, &f)))
 		fault_of(why, rc, path, &f);
-	free(data);
+	fclose(in);
 	return rc;
 }

@@ -3,17 +3,16 @@
  * state.h - the database at rest, so that a controller that is started again
  * knows its ports, and what S they have.
  *
- * A file is whole or absent. It begins with "INTLABEL" and a version; numbers
- * are in network order; a CRC-32C of all before it is at the end.
+ * A file is whole or absent, and text: a line for each port, between "INTLABEL"
+ * with a version and "end" with their number.
  */
 #ifndef LABEL_STATE_H
 #define LABEL_STATE_H
 
+#include <stdio.h>
+
 #include "base/fault.h"
 #include "label/db.h"
-
-/* Whether a file can be saved there: 0, or -errno and why. */
-int label_state_check(const char *path, struct fault *why);
 
 /* 0, or -errno and why. */
 int label_state_save(const char *path, struct label_db *db, struct fault *why);
@@ -25,8 +24,7 @@ int label_state_save(const char *path, struct label_db *db, struct fault *why);
  */
 int label_state_load(const char *path, struct label_db *db, struct fault *why);
 
-/* The same of a file's bytes. */
-int label_state_take(const uint8_t *data, size_t len, struct label_db *db,
-		     struct fault *why);
+/* The same of a stream. */
+int label_state_read(FILE *f, struct label_db *db, struct fault *why);
 
 #endif

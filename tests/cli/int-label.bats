@@ -355,9 +355,9 @@ reset 2" ]
 	run -0 int-label-ctl -q -r later.pcap -R none -D 2 --commands \
 		--state net.state
 	[ "$output" = "register_write label_s 2 3" ]
-	sed 's/^INTLABEL\x00\x00\x00\x01/INTLABEL\x00\x00\x00\x09/' net.state >new.state
+	sed 's/^INTLABEL 2/INTLABEL 9/' net.state >new.state
 	run -1 --separate-stderr int-label-ctl -q -r later.pcap --state new.state
-	[ "$stderr" = "int-label-ctl: --state: new.state: of version 9, and this is 1" ]
+	[ "$stderr" = "int-label-ctl: --state: new.state: of another version" ]
 	run -1 --separate-stderr int-label-ctl -q -r later.pcap --state silent.pcap
 	[[ $stderr == *"silent.pcap: no state of int-label-ctl" ]]
 	run -1 --separate-stderr int-label-ctl -q -r later.pcap -R none --state no/dir

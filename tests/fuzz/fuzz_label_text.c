@@ -54,12 +54,14 @@ static void read_state(const uint8_t *data, size_t size)
 	static const struct label_db_options o = {.ports_max = 1000};
 	struct label_db *db;
 	struct fault why;
+	FILE *f = fmemopen((void *)(uintptr_t)data, size, "r");
 
-	if (label_db_open(&db, &o))
+	if (label_db_open(&db, &o) || !f)
 		abort();
-	if (label_state_take(data, size, db, &why) && label_db_ports(db))
+	if (label_state_read(f, db, &why) && label_db_ports(db))
 		abort();
 	label_db_close(db);
+	fclose(f);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
