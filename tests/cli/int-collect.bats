@@ -627,7 +627,7 @@ frames() { tshark -r "$1" -x 2>/dev/null; }
 	int-collect -q -r in.pcap -R none -x 'file:%m.csv?format=csv'
 	diff rows int_event.csv
 	[ "$(cut -d, -f2 rows | sort -u | grep -c .)" -gt 1 ]
-	int-label-ctl sim -q -d 3s --loss 5 -w labels.pcap >/dev/null
+	int-label-ctl sim -q -d 3s -w labels.pcap >/dev/null
 	int-label-ctl -q -r labels.pcap -o csv >rows
 	[ "$(grep -c '^time' rows)" = 1 ]
 	diff rows <(int-label-ctl -q -r labels.pcap -R interval -o csv)

@@ -179,7 +179,7 @@ labels() {
 	labels
 	for n in 200 100 80; do
 		on_terminal $n int-label-ctl -q -r labels.pcap -R all -t 1ms \
-			-k 1 >shown
+			>shown
 		fits $n shown
 		# Nothing is said once of rows that nobody knows yet; heads come
 		# where the kind changes, or a column grows.
@@ -190,10 +190,10 @@ labels() {
 		done
 		for kind in interval decision silence port hop; do
 			on_terminal $n int-label-ctl -q -r labels.pcap -R $kind \
-				-t 1ms -k 1 >shown
+				-t 1ms >shown
 			fits $n shown
 			[ "$(grep -vc '^TIME\|^no room\|^[0-9]*-[0-9]*-[0-9]*$' shown)" = "$(int-label-ctl \
-				-q -r labels.pcap -R $kind -t 1ms -k 1 -o ndjson |
+				-q -r labels.pcap -R $kind -t 1ms -o ndjson |
 				wc -l)" ]
 			[ "$(grep -c '^TIME' shown)" -le 3 ]
 		done

@@ -189,9 +189,6 @@ static void test_nobody(void)
 	TEST(end(sink).unsent == 10);
 	TEST(export_open(&sink, "kafka://h/x?conf.no=1", &o, &f) < 0);
 	TEST(!!strstr(f.text, "kafka://h/x: No such configuration property"));
-	o.queue.spool = "/nowhere";
-	TEST(export_open(&sink, "kafka://h/x", &o, &f) == -EINVAL);
-	TEST(!!strstr(f.text, "leave --spool out"));
 }
 
 int main(void)
