@@ -197,8 +197,8 @@ struct verdict pair_judge(struct responder *p, struct queue_pair *q,
 }
 
 static inline __attribute__((always_inline)) void
-op_of(struct responder *p, const struct queue_pair *q, const struct roce *r,
-      uint64_t operand[2], struct op *op)
+make_op(struct responder *p, const struct queue_pair *q, const struct roce *r,
+	uint64_t operand[2], struct op *op)
 {
 	bool imm = is_immediate(r->opcode);
 
@@ -235,7 +235,7 @@ op_of(struct responder *p, const struct queue_pair *q, const struct roce *r,
 void pair_op(struct responder *p, const struct queue_pair *q,
 	     const struct roce *r, uint64_t operand[2], struct op *op)
 {
-	op_of(p, q, r, operand, op);
+	make_op(p, q, r, operand, op);
 }
 
 unsigned pair_answer(const struct responder *p, const struct queue_pair *q,
@@ -265,7 +265,7 @@ void pair_rx(struct responder *p, struct queue_pair *q, const struct roce *r,
 		number = pair_answer(p, q, r, &v, &p->due, ts_ns);
 	if (!v.good)
 		return;
-	op_of(p, q, r, p->operand[p->nops++], op);
+	make_op(p, q, r, p->operand[p->nops++], op);
 	if (v.answer == ANSWER_OLD)
 		op->immediate = number;
 	if (p->asks)

@@ -13,8 +13,8 @@
  * but for spikes, so many a second: one packet is SPIKE_FACTOR times as long at
  * one of its nodes. Where changes are events, each is two: up, and back.
  *
- * Integers only, but for a table of 256 logarithms: the same model says the same
- * on every machine.
+ * Integers only, but for a table of 256 logarithms: the same model says the
+ * same on every machine.
  */
 #ifndef TRAFFIC_INBAND_H
 #define TRAFFIC_INBAND_H
