@@ -325,7 +325,7 @@ struct worker {
 	struct bulk *part[THREADS_PLACES];
 };
 
-struct abreast {
+struct parallel {
 	struct threads *threads;
 	struct bulk *all;
 	int more;   /* in turn of taking: 0: the keys' end; or -errno */
@@ -333,7 +333,7 @@ struct abreast {
 	struct worker *worker[CORES_MAX];
 };
 
-static bool take_part(struct abreast *a, unsigned worker, unsigned place)
+static bool take_part(struct parallel *a, unsigned worker, unsigned place)
 {
 	struct bulk *part = a->worker[worker]->part[place];
 
@@ -351,7 +351,7 @@ static bool take(void *ctx, const struct threads_batch *b)
 
 static void work(void *ctx, const struct threads_batch *b, unsigned round)
 {
-	struct abreast *a = ctx;
+	struct parallel *a = ctx;
 	struct worker *w = a->worker[b->worker];
 	struct bulk *part = w->part[b->place];
 
@@ -367,7 +367,7 @@ static void work(void *ctx, const struct threads_batch *b, unsigned round)
 }
 
 /* By worker 0: what has become of a part, to where all of it goes. */
-static void show_part(struct abreast *a, struct bulk *part)
+static void show_part(struct parallel *a, struct bulk *part)
 {
 	struct bulk *all = a->all;
 
@@ -387,7 +387,7 @@ static void show_part(struct abreast *a, struct bulk *part)
 
 static void receive(void *ctx, unsigned owner, const struct threads_block *in)
 {
-	struct abreast *a = ctx;
+	struct parallel *a = ctx;
 
 	(void)owner;
 	show_part(a, a->worker[in->from.worker]->part[in->word[0]]);
@@ -436,9 +436,9 @@ static void worker_close(struct worker *w)
 	free(w);
 }
 
-static void ask_abreast(struct bulk *all)
+static void ask_parallel(struct bulk *all)
 {
-	static struct abreast a = {.more = 1};
+	static struct parallel a = {.more = 1};
 	const struct threads_options o = {
 		.workers = (unsigned)all->o->cores,
 		.rounds = 1,
@@ -465,7 +465,7 @@ static void ask_abreast(struct bulk *all)
 
 /* Other machines are waited for, not worked for; a pipe's writer may wait for
  * answers; and a terminal's rows are measured together. */
-static bool is_abreast(const struct bulk *b, const struct places *p)
+static bool is_parallel(const struct bulk *b, const struct places *p)
 {
 	const struct opts *o = b->o;
 
@@ -489,8 +489,8 @@ int run_keys(const struct opts *o, struct places *p)
 			   o->summary ? &sum_rows : &b->values.schema);
 	if (!b->rows)
 		cli_fail("out of memory");
-	if (is_abreast(b, p))
-		ask_abreast(b);
+	if (is_parallel(b, p))
+		ask_parallel(b);
 	else
 		ask_alone(b, p);
 	if (o->summary)

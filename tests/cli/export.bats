@@ -122,8 +122,9 @@ teardown() { end_bg; }
 }
 
 @test "Kafka has no spool, beside databases that have one: librdkafka keeps the rows" {
-	rows_to -e 1 -s spool kafka://127.0.0.1:1/x </dev/null
-	[ -z "$(ls -A spool 2>/dev/null)" ]
+	run -1 rows_to -e 1 -s spool kafka://127.0.0.1:1/x <<<"put 5"
+	[ "$(counter unsent <<<"$output")" = 5 ]
+	[ -z "$(find spool -type f)" ]
 }
 
 @test "a spool has one user" {
