@@ -307,11 +307,26 @@ static void test_reuse(void)
 	unlink(path_of(own_name()));
 }
 
+/* What the kernel dropped has no sum: nobody counts what came to it. */
+static void test_no_input(void)
+{
+	static const struct ledger_field fields[] = {
+		{"kernel_drops", 0, LEDGER_LOSS},
+		{"copies", sizeof(uint64_t), LEDGER_NOTE},
+	};
+	static const struct ledger no_input = {"interface", "packets", fields,
+					       2};
+	static const uint64_t counters[] = {7, 1};
+
+	TEST(ledger_balanced(&no_input, counters));
+}
+
 int main(void)
 {
 	if (!rig_begin())
 		return 1;
 	test_process();
+	test_no_input();
 	test_page();
 	test_rest();
 	test_before();

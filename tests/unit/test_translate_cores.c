@@ -361,8 +361,39 @@ static void swaps(void)
 	traffic_free(tf);
 }
 
+/* Operations go with offsets of 40 bits: a larger table is for one core. */
+static void too_large(void)
+{
+	const struct translate_cores_options o = {.workers = 2};
+	static struct road nowhere;
+	struct translate_cores *c;
+	struct translator *t;
+	struct region *region;
+	struct table table;
+	struct fault f = {""};
+	char name[64];
+
+	snprintf(name, sizeof(name), "dta-test-%d-large", (int)getpid());
+	region_make(name, ALL_OF(team_fields), &region);
+	table = *region_table(region, TEAM_COUNTED - 1);
+	region_close(region);
+	region_remove(name, NULL);
+	table.units = UINT64_C(1) << 32;
+	table.stride = 512;
+	table.value_len = 508;
+	table.length = table.units * table.stride;
+	if (!TEST(translate_open(&t, &table, 1, &nowhere, NULL, &f) == 0)) {
+		fprintf(stderr, "%s\n", f.text);
+		return;
+	}
+	TEST(translate_cores_open(&c, t, &o, &f) == -ENOTSUP);
+	TEST(strstr(f.text, "for one core") != NULL);
+	translate_close(t);
+}
+
 int main(void)
 {
+	too_large();
 	all_tables(DART_OFF);
 	all_tables(DART_ONE);
 	swaps();
