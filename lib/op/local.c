@@ -16,7 +16,6 @@
 #include <immintrin.h>
 #endif
 
-#include "base/clock.h"
 #include "store/prefetch.h"
 
 enum {
@@ -24,24 +23,6 @@ enum {
 	AHEAD = 16,
 	AHEAD_L2 = 64,
 	L2_MAX = 1 << 30, /* bytes of a table, to ask the second cache */
-	/* Of so many runs of additions two are timed, if they are that long. */
-	TRY_EVERY = 64,
-	TRY_MIN = 256,
-	TRY_SCALE = 1024,
-};
-
-/*
- * How lines are asked for before additions, where there is a choice. Into the
- * second cache they come sooner; but on AMD those that another core wrote last
- * whose caches are not ours come without leave to write them, and a locked
- * addition waits for that: 5.5 ns each, or 15 to 23; always 10 for lines that
- * are asked for to be written. Which it is depends on where the cores are that
- * write to the same table: so both are tried on it, again and again.
- */
-struct trial {
-	unsigned runs;
-	enum prefetch best; /* 0: nothing is known yet */
-	uint64_t took[2];   /* of a run by l2, on: ns for TRY_SCALE additions */
 };
 
 struct local_road {
@@ -49,8 +30,7 @@ struct local_road {
 	struct region *region;
 	struct writer *writer;
 	enum prefetch ask; /* how lines are asked for */
-	struct trial adds[TABLE_MAX];
-	uint64_t epoch; /* that mem[] belongs to; 0: none yet */
+	uint64_t epoch;	   /* that mem[] belongs to; 0: none yet */
 	unsigned n;
 	const struct table *table[TABLE_MAX];
 	uint8_t *mem[TABLE_MAX];
@@ -167,51 +147,14 @@ static inline void one_add(uint8_t *to, const struct op *op, uint32_t length)
 	__atomic_fetch_add((uint64_t *)to, op->add, __ATOMIC_RELAXED);
 }
 
+/* A locked addition keeps the processor from looking ahead: lines are always
+ * asked for. On AMD a line in the second cache is there sooner, 5.5 ns each for
+ * 10, but not one that a core far away has written last: then 15 to 23. */
 static size_t add8(const struct run *r, const struct op *ops, size_t n)
 {
 	if (r->ask == PREFETCH_L2 && n > AHEAD_L2)
 		return loop_by(one_add, r, ops, n, PREFETCH_L2);
 	return loop_by(one_add, r, ops, n, PREFETCH_ON);
-}
-
-/* A run of up to n is to be gone, this way; *began: when, if it is timed. Most
- * are not: where runs are short, the clock would take longer than they do. */
-static enum prefetch trial_begin(struct trial *t, size_t n, uint64_t *began)
-{
-	unsigned turn = t->runs++ % TRY_EVERY;
-
-	*began = 0;
-	if (turn > 1 || n < TRY_MIN)
-		return t->best ? t->best : PREFETCH_L2;
-	*began = clock_ns();
-	return turn ? PREFETCH_ON : PREFETCH_L2;
-}
-
-/* It was of n; the second tells which is better, if both could. */
-static void trial_end(struct trial *t, uint64_t began, size_t n)
-{
-	unsigned turn = (t->runs - 1) % TRY_EVERY;
-
-	if (turn == 0)
-		t->took[0] = 0;
-	if (!began || n < TRY_MIN)
-		return;
-	t->took[turn] = (clock_ns() - began) * TRY_SCALE / n;
-	if (turn == 1 && t->took[0])
-		t->best = t->took[0] <= t->took[1] ? PREFETCH_L2 : PREFETCH_ON;
-}
-
-/* Where there is a choice. */
-static size_t add8_by_trial(struct trial *t, struct run *r,
-			    const struct op *ops, size_t n)
-{
-	uint64_t began;
-	size_t done;
-
-	r->ask = trial_begin(t, n, &began);
-	done = add8(r, ops, n);
-	trial_end(t, began, done);
-	return done;
 }
 
 #ifdef __x86_64__
@@ -321,17 +264,9 @@ fetch_by(struct local_road *l, const struct op *ops, size_t n, uint64_t *old,
 size_t local_fetch(struct local_road *l, const struct op *ops, size_t n,
 		   uint64_t *old)
 {
-	struct trial *t = &l->adds[ops->table];
-	uint64_t began;
-	size_t done;
-
-	if (ask_for(l, ops->table) != PREFETCH_L2 || n <= AHEAD_L2)
-		return fetch_by(l, ops, n, old, PREFETCH_ON);
-	done = trial_begin(t, n, &began) == PREFETCH_L2
-		       ? fetch_by(l, ops, n, old, PREFETCH_L2)
-		       : fetch_by(l, ops, n, old, PREFETCH_ON);
-	trial_end(t, began, done);
-	return done;
+	if (ask_for(l, ops->table) == PREFETCH_L2 && n > AHEAD_L2)
+		return fetch_by(l, ops, n, old, PREFETCH_L2);
+	return fetch_by(l, ops, n, old, PREFETCH_ON);
 }
 
 const uint8_t *local_mem(const struct local_road *l, unsigned table)
@@ -382,10 +317,7 @@ static int local_exec(struct road *road, const struct op *ops, size_t n,
 			return -ERANGE;
 		r.room -= ops->length;
 		run = loop_of(&r, ops, &r.align);
-		if (run == add8 && r.ask == PREFETCH_L2)
-			done = add8_by_trial(&l->adds[r.table], &r, ops, n);
-		else
-			done = run ? run(&r, ops, n) : 1;
+		done = run ? run(&r, ops, n) : 1;
 		if (!run)
 			rc = exec_one(l, ops);
 	}
