@@ -29,7 +29,6 @@
 #include "op/made.h"
 #include "op/rate.h"
 #include "report/common.h"
-#include "reporters/reporters.h"
 #include "translate/translate.h"
 #include "wire/key.h"
 #include "wire/net.h"
@@ -41,6 +40,7 @@ enum {
 	/* Bytes that all tables' caches may take together. */
 	CACHES_MAX = 48 << 20,
 	NO_LANE = TABLE_MAX,
+	EXPECTED_BITS = 14, /* of the number of words, and of reporters' sets */
 };
 
 _Static_assert((int)STEP <= (int)PKT_BATCH, "steps divide a batch");
@@ -81,6 +81,7 @@ static inline struct jobs jobs_part(const struct jobs *j, unsigned from,
 			     .at = j->at + from};
 }
 
+struct reporters; /* sequence.c */
 struct postcards; /* postcard.c: the cache of rows */
 struct lists;	  /* append.c: the batches */
 struct lane;
@@ -226,6 +227,33 @@ uint64_t admit_any(struct translator *t, const struct pkt *p,
 		   const uint8_t **key);
 void admit_heads(const struct translator *t, const struct pkt *pkts, size_t n,
 		 uint64_t *head, const uint8_t **key);
+
+/*
+ * The source address, as it is in the packet, << 32 and the number that follows
+ * the last one of an IPv4 reporter: where that comes, no more than this word
+ * need be looked at, and it is set to the next. What follows 65535 is 65536,
+ * which does not come, so that nobody loses count of them.
+ */
+static inline unsigned expected_index(uint32_t src)
+{
+	return src * UINT32_C(0x9e3779b1) >> (32 - EXPECTED_BITS);
+}
+
+static inline uint64_t *expected_at(uint64_t *expected, uint32_t src)
+{
+	return &expected[expected_index(src)];
+}
+
+static inline uint64_t expected_word(uint32_t number, uint32_t src)
+{
+	return (uint64_t)src << 32 | number;
+}
+
+/*
+ * A source's set, which has its word, too: what belongs to one set hangs on
+ * nothing of another. So each may be another thread's.
+ */
+unsigned reporters_set(const uint8_t *src, uint8_t version);
 
 /*
  * sequence.c. note: the number of a report that nothing hangs on. check: of a

@@ -28,8 +28,11 @@
  */
 #include "translate/private.h"
 
-#include <stdlib.h>
+#include <errno.h>
+#include <sys/mman.h>
 
+#include "base/numbers.h"
+#include "base/rng.h"
 #include "resend/resend.h"
 
 enum {
@@ -38,16 +41,156 @@ enum {
 	 * a reporter keeps at most (resend.h); for numbers of 8 bits. */
 	FAR = RESEND_WINDOW_MAX,
 	FAR0 = 64,
+	/* There is room for so many; one more takes the place of the one of its
+	 * set that was silent longest. */
+	REPORTERS = 65536,
+	REPORTERS_WAYS = 4, /* of a set */
 };
 
+_Static_assert(REPORTERS / REPORTERS_WAYS == 1 << EXPECTED_BITS,
+	       "a set has a word");
+
+/* No reporter's word: the high bits are not 0. */
+static const uint64_t nobody = UINT64_MAX;
+
+struct reporter {
+	uint8_t address[16];
+	uint64_t heard;	   /* when, of its set; 0: nobody */
+	uint16_t last;	   /* last number in order, if a table is strict */
+	uint16_t unheeded; /* reports dropped since it was told */
+	uint8_t version;   /* of IP */
+	bool narrow;	   /* of DTA/0: another one behind that address */
+	bool gap;	   /* a gap is open */
+	bool strict;	   /* has sent to a strict table */
+};
+
+/* Its pages come as reporters do; there are seldom many. */
+struct reporters {
+	uint64_t expected[1 << EXPECTED_BITS];
+	struct reporter set[REPORTERS / REPORTERS_WAYS][REPORTERS_WAYS];
+	struct numbers numbers[REPORTERS];
+};
+
+/* How far a number is ahead of its last one in order. Of DTA/0 they wrap at 8
+ * bits. */
+static int reporter_ahead(const struct reporter *who, uint16_t number)
+{
+	return who->narrow ? (int8_t)(number - who->last)
+			   : (int16_t)(number - who->last);
+}
+
+static struct numbers *reporter_numbers(struct reporters *rs,
+					const struct reporter *who)
+{
+	return &rs->numbers[who - rs->set[0]];
+}
+
+unsigned reporters_set(const uint8_t *src, uint8_t version)
+{
+	uint64_t a, b;
+	uint32_t v4;
+
+	if (version != 6) {
+		memcpy(&v4, src, 4);
+		return expected_index(v4);
+	}
+	memcpy(&a, src, 8);
+	memcpy(&b, src + 8, 8);
+	return rng_mix(a ^ rng_mix(b)) >> (64 - EXPECTED_BITS);
+}
+
+/* It is the one of its set that was heard last. */
+static void reporter_heard(struct reporters *rs, struct reporter *who)
+{
+	const struct reporter *set =
+		rs->set[(who - rs->set[0]) / REPORTERS_WAYS];
+	uint64_t last = 0;
+
+	for (unsigned i = 0; i < REPORTERS_WAYS; i++)
+		if (last < set[i].heard)
+			last = set[i].heard;
+	who->heard = last + 1;
+}
+
+/* The place of a reporter: its own, or the one that it may have. */
+static struct reporter *place_of(struct reporters *rs, const uint8_t *src,
+				 uint8_t version, bool narrow, bool *own)
+{
+	struct reporter *set = rs->set[reporters_set(src, version)];
+	struct reporter *oldest = set;
+	uint8_t address[16] = {0};
+
+	memcpy(address, src, version == 6 ? 16 : 4);
+	for (unsigned i = 0; i < REPORTERS_WAYS; i++) {
+		*own = set[i].heard && set[i].version == version &&
+		       set[i].narrow == narrow &&
+		       !memcmp(set[i].address, address, 16);
+		if (*own)
+			return &set[i];
+		if (set[i].heard < oldest->heard)
+			oldest = &set[i];
+	}
+	return oldest;
+}
+
+static uint64_t *expected_of(struct reporters *rs, const struct reporter *who)
+{
+	uint32_t src;
+
+	if (who->version != 4 || who->narrow)
+		return NULL;
+	memcpy(&src, who->address, sizeof(src));
+	return expected_at(rs->expected, src);
+}
+
+/* What came by such a word since is made known, whoever it was from. Returns
+ * the reporter's, NULL: it has none. */
+static uint64_t *expected_catch_up(struct reporters *rs, struct reporter *who)
+{
+	uint64_t *expected = expected_of(rs, who);
+	uint32_t src;
+	bool own = false;
+
+	if (!expected || *expected == nobody)
+		return expected;
+	src = (uint32_t)(*expected >> 32);
+	if (memcmp(who->address, &src, sizeof(src)) != 0)
+		who = place_of(rs, (const uint8_t *)&src, 4, false, &own);
+	else
+		own = true;
+	if (own)
+		numbers_follow(reporter_numbers(rs, who),
+			       (uint16_t)(*expected - 1));
+	*expected = nobody;
+	return expected;
+}
+
+/* From now on the word tells its next number. */
+static void expected_set(struct reporters *rs, const struct reporter *who,
+			 uint64_t *expected)
+{
+	uint32_t src;
+
+	if (!expected)
+		return;
+	memcpy(&src, who->address, sizeof(src));
+	*expected = expected_word(numbers_last(reporter_numbers(rs, who)) + 1U,
+				  src);
+}
+
+/* The reporter that sent a datagram, new if it was not known. */
 static struct reporter *find(struct translator *t, const struct net_udp *u)
 {
 	bool own, narrow = is_dta0(u);
-	struct reporter *who = reporters_find(t->reporters, u, narrow, &own);
+	struct reporter *who = place_of(t->reporters, u->src, u->version,
+					narrow, &own);
 
 	if (own)
 		return who;
-	reporter_init(t->reporters, who, u, narrow);
+	*who = (struct reporter){.version = u->version, .narrow = narrow};
+	memcpy(who->address, u->src, u->version == 6 ? 16 : 4);
+	*reporter_numbers(t->reporters,
+			  who) = (struct numbers){.narrow = narrow};
 	return who;
 }
 
@@ -256,17 +399,21 @@ uint64_t *sequence_ask(struct translator *t, const struct net_udp *u,
 
 int sequence_open(struct translator *t, struct fault *f)
 {
-	int rc = reporters_open(&t->reporters, f);
+	void *mem = mmap(NULL, sizeof(struct reporters), PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	if (rc < 0)
-		return rc;
+	if (mem == MAP_FAILED)
+		return fault_set(f, -ENOMEM, "no memory for the reporters");
+	t->reporters = mem;
 	t->expected = t->reporters->expected;
+	memset(t->expected, 0xff, sizeof(t->reporters->expected));
 	return 0;
 }
 
 void sequence_close(struct translator *t)
 {
-	reporters_close(t->reporters);
+	if (t->reporters)
+		munmap(t->reporters, sizeof(*t->reporters));
 	t->reporters = NULL;
 	t->expected = NULL;
 }
