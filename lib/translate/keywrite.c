@@ -1,14 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * keywrite.c - Key-Write and Key-Increment: N operations for a report.
+ * keywrite.c - Key-Write and Key-Increment: N operations for a report; and
+ * Key-Write as DART's switches do it: one write for a report.
  *
  * Operations stand in the order of the reports, a report's copies side by side.
  * So a later report wins every slot that it shares with an earlier one of the
  * batch, whichever copies meet there.
+ *
+ * DART_ONE: a random copy n in [0, N), to the slot of that copy (DART section
+ * 6). Switches report a key again and again; so its copies fill. The copy hangs
+ * on the seed and on the packet's number alone: one seed and one capture leave
+ * the same memory by every road, on any number of cores.
+ *
+ * DART_CAS: for N = 2, a write to slot 0 and a compare-and-swap, which takes
+ * slot 1 only where that is empty (DART section 7). A slot of a key whose
+ * checksum and value are both 0 is taken for empty; so is it by queries.
  */
 #include "translate/private.h"
 
-#include "translate/slot_private.h"
+#include <endian.h>
+#include <errno.h>
+
+#include "base/rng.h"
 #include "wire/be.h"
 
 /* Whether all jobs want the same N, and no CPU is to be told. */
@@ -31,14 +44,43 @@ static unsigned copies_max(const struct jobs *j)
 	return max;
 }
 
-void slots_hash(struct translator *t, const struct lane *l,
-		const struct jobs *j, bool sum)
+/* Hashes the keys: t->work.slot, and t->work.sum if wanted. */
+static void slots_hash(struct translator *t, const struct lane *l,
+		       const struct jobs *j, bool sum)
 {
 	uint32_t *slot[HASH_COPIES] = {t->work.slot[0], t->work.slot[1],
 				       t->work.slot[2], t->work.slot[3]};
 
 	hash_slots(l->t.hash, copies_max(j), j->key, l->key_len, j->n, slot,
 		   sum ? t->work.sum : NULL);
+}
+
+/* A slot's bytes: checksum, value, zeros to len. The published system keeps
+ * its checksum little-endian (wire-facts 2.4). */
+static inline void slot_fill(uint8_t *p, const struct lane *l, uint32_t sum,
+			     const uint8_t *value, uint32_t value_len,
+			     uint32_t len)
+{
+	uint32_t v = l->t.hash == HASH_DTA0 ? htole32(sum) : htobe32(sum);
+
+	memcpy(p, &v, 4);
+	memcpy(p + 4, value, value_len);
+	memset(p + 4 + value_len, 0, len - 4 - value_len);
+}
+
+/* The first report behind those that are made at once: as many as have room. */
+static unsigned slot_block(struct translator *t, const struct jobs *j,
+			   unsigned first, uint32_t len)
+{
+	uint32_t each = (len + 7) & ~7u;
+	unsigned n = j->n - first;
+
+	if (n > ARENA / each)
+		n = ARENA / each;
+	ops_reserve(t, n * HASH_COPIES, n * (size_t)each);
+	if (t->road->stamped)
+		ops_stamp(t, j, first, first + n, t->dart == DART_ONE);
+	return first + n;
 }
 
 /*
@@ -126,4 +168,123 @@ void keyinc_run(struct translator *t, struct lane *l, const struct jobs *j)
 	}
 	t->ctr.bytes += (uint64_t)(op - &t->made->op[t->made->n]) * 8;
 	t->made->n = (unsigned)(op - t->made->op);
+}
+
+enum {
+	SLOT_CAS = 8, /* what an atomic operation reaches */
+};
+
+int dart_check(const struct translate_options *o, const struct lane *l,
+	       struct fault *f)
+{
+	const char *name = l->t.name;
+
+	if (o->dart != DART_CAS)
+		return 0;
+	if (l->t.stride != SLOT_CAS || l->t.value_len != SLOT_CAS - 4)
+		return fault_set(f, -EINVAL,
+				 "%s: slots of %u bytes: a compare-and-swap "
+				 "reaches 8, a checksum and 4 bytes of value",
+				 name, l->t.stride);
+	if (l->t.qp != TABLE_QP_RC)
+		return fault_set(f, -EINVAL,
+				 "%s: qp: a compare-and-swap needs RC; UC has "
+				 "no atomics",
+				 name);
+	if (l->copies != 2)
+		return fault_set(f, -EINVAL,
+				 "%s: copies: %u: DART with compare-and-swap "
+				 "is for 2",
+				 name, l->copies);
+	return 0;
+}
+
+/* The random copy of the report in this packet of the stage. */
+static inline unsigned copy_of(const struct translator *t, unsigned at,
+			       uint64_t head)
+{
+	uint64_t drawn = rng_mix(t->seed + t->first + at) >> 32;
+
+	return (unsigned)(drawn * head_copies(head) >> 32);
+}
+
+static inline __attribute__((always_inline)) void
+one_block(struct translator *t, const struct lane *l, const struct jobs *j,
+	  unsigned first, unsigned end, uint32_t value_len, uint32_t len)
+{
+	const uint64_t units = l->t.units, stride = l->t.stride;
+	const unsigned key_len = l->key_len;
+	struct op *op = &t->made->op[t->made->n];
+	uint8_t *p = t->made->arena + t->made->used;
+
+	for (unsigned i = first; i < end; i++, op++) {
+		uint64_t head = j->head[i];
+		uint32_t slot = t->work.slot[copy_of(t, j->at[i], head)][i];
+
+		slot_fill(p, l, t->work.sum[i], j->key[i] + key_len, value_len,
+			  len);
+		op_fill(op, l->index, hash_mod(slot, units) * stride, p, len);
+		if (head_immediate(head))
+			op_make_immediate(t, l, op, head_sequence(head));
+		p += (len + 7) & ~7u;
+	}
+	t->ctr.bytes += (uint64_t)(op - &t->made->op[t->made->n]) * len;
+	t->made->n = (unsigned)(op - t->made->op);
+	t->made->used = (size_t)(p - t->made->arena);
+}
+
+void dart_one_run(struct translator *t, struct lane *l, const struct jobs *j)
+{
+	uint32_t value_len = l->t.value_len, len = l->write_len;
+
+	if (head_copies(j->all) == 1 && head_copies(j->any) == 1) {
+		keywrite_run(t, l, j);
+		return;
+	}
+	slots_hash(t, l, j, true);
+	for (unsigned i = 0, end; i < j->n; i = end) {
+		end = slot_block(t, j, i, len);
+		if (value_len == 4 && len == 8)
+			one_block(t, l, j, i, end, 4, 8);
+		else
+			one_block(t, l, j, i, end, value_len, len);
+	}
+}
+
+/*
+ * The operands, compare and swap, are numbers in the host's byte order, as
+ * RDMA has it; the swap is the slot's 8 bytes taken for one. The write comes
+ * last: it can carry an immediate.
+ */
+static void cas_one(struct translator *t, const struct lane *l,
+		    const uint8_t *key, uint64_t head, unsigned i)
+{
+	uint64_t units = l->t.units;
+	uint8_t *p = made_take(t->made, 2 * SLOT_CAS);
+	struct op *op;
+
+	memset(p, 0, SLOT_CAS);
+	slot_fill(p + SLOT_CAS, l, t->work.sum[i], key + l->key_len,
+		  SLOT_CAS - 4, SLOT_CAS);
+	if (head_copies(head) > 1)
+		op_write(t, l, hash_mod(t->work.slot[1][i], units) * SLOT_CAS,
+			 p, SLOT_CAS)
+			->verb = OP_CMP_SWAP;
+	op = op_write(t, l, hash_mod(t->work.slot[0][i], units) * SLOT_CAS,
+		      p + SLOT_CAS, SLOT_CAS);
+	if (head_immediate(head))
+		op_make_immediate(t, l, op, head_sequence(head));
+}
+
+void dart_cas_run(struct translator *t, struct lane *l, const struct jobs *j)
+{
+	slots_hash(t, l, j, true);
+	for (unsigned i = 0, end; i < j->n;) {
+		end = slot_block(t, j, i, 2 * SLOT_CAS);
+		for (; i < end; i++) {
+			if (t->road->stamped)
+				t->stamp_ns = t->pkts[j->at[i]].ts_ns;
+			cas_one(t, l, j->key[i], j->head[i], i);
+		}
+	}
 }

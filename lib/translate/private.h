@@ -26,12 +26,68 @@
 
 #include "base/rng.h"
 #include "hash/family.h"
-#include "op/made.h"
+#include "op/op.h"
 #include "op/rate.h"
 #include "report/common.h"
+#include "store/prefetch.h"
 #include "translate/translate.h"
 #include "wire/key.h"
 #include "wire/net.h"
+
+/* Operations and their payloads. */
+enum {
+	OPS_MAX = 18432,   /* operations handed to a road at once, at most */
+	ARENA = 256 << 10, /* their payloads; a whole Append batch fits */
+};
+
+struct made {
+	unsigned n;
+	size_t used; /* bytes of the arena */
+	struct op op[OPS_MAX];
+	/* Their times, where the road is stamped; with room for the most copies
+	 * behind the last. */
+	uint64_t stamp[OPS_MAX + HASH_COPIES];
+	uint8_t arena[ARENA] __attribute__((aligned(64)));
+};
+
+/* What was made in an earlier stage, and waits for its lines. */
+struct asking {
+	struct made *made;
+	const struct op *next, *end; /* that are not asked for yet */
+	unsigned each;		     /* asked for at once */
+	uint8_t *const *mem;	     /* of the road */
+};
+
+static inline void asking_next(struct asking *a)
+{
+	const struct op *op = a->next, *end = a->end;
+	unsigned left = a->each;
+
+	for (; left && op < end; left--, op++)
+		prefetch_lines(a->mem[op->table] + op->offset, op->length);
+	a->next = op;
+}
+
+/* A write; the fields one by one, which compilers do best with. */
+static inline void op_fill(struct op *o, uint16_t table, uint64_t offset,
+			   const uint8_t *data, uint32_t len)
+{
+	o->offset = offset;
+	o->data = data;
+	o->length = len;
+	o->immediate = 0;
+	o->table = table;
+	o->verb = OP_WRITE;
+}
+
+/* len bytes of the arena, which has room; payloads start 8-byte aligned. */
+static inline uint8_t *made_take(struct made *m, size_t len)
+{
+	uint8_t *p = m->arena + m->used;
+
+	m->used += (len + 7) & ~(size_t)7;
+	return p;
+}
 
 enum {
 	STEP = 1024,	  /* packets from decoding to memory at once */
@@ -303,16 +359,16 @@ unsigned cost_of(const struct translator *t, const struct lane *l,
 /* A lane's jobs to operations, and those to the road. */
 void lane_go(struct translator *t, unsigned lane, const struct jobs *j);
 
-/* dart.c */
+/* keywrite.c */
 int dart_check(const struct translate_options *o, const struct lane *l,
 	       struct fault *f);
 lane_run dart_one_run, dart_cas_run;
 
 /*
- * clock.c. Before the packets of that time: clock_to(), which writes what waits
- * if the clock was set back; clock_flush() writes the lists that are due then.
- * clock_until_due: of n packets, of which the first has come, how many come
- * before the next list is.
+ * append.c. Before the packets of that time: clock_to(), which writes what
+ * waits if the clock was set back; clock_flush() writes the lists that are due
+ * then. clock_until_due: of n packets, of which the first has come, how many
+ * come before the next list is.
  */
 void clock_to(struct translator *t, uint64_t now_ns);
 void clock_flush(struct translator *t);
