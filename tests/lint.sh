@@ -21,7 +21,7 @@ warnings=(-std=gnu11 -D_GNU_SOURCE '-DVERSION="lint"' '-DBUILT_IN=""' -Ilib -Wer
 declare -A rank=([base]=0 [threads]=1 [hash]=1 [wire]=2 [packet]=3 [traffic]=3 [model]=3
 	[row]=3 [bpf]=3 [measure]=3 [inband]=3 [ioam]=3 [profile]=3 [filter]=3 [live]=4
 	[queue]=4 [store]=4
-	[workload]=4 [ledger]=5 [report]=5 [query]=5 [truth]=6 [snapshot]=6 [op]=7 [roce]=8
+	[workload]=4 [ledger]=5 [query]=5 [truth]=6 [snapshot]=6 [op]=7 [roce]=8
 	[verbs]=8 [fleet]=9 [responder]=9 [resend]=9 [places]=10 [translate]=10 [telemetry]=10 [label]=10
 	[netsim]=10 [orders]=11 [export]=11 [cli]=11
 	[screen]=12 [reading]=12 [asking]=13 [collect]=11)

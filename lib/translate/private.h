@@ -28,7 +28,7 @@
 #include "hash/family.h"
 #include "op/op.h"
 #include "op/rate.h"
-#include "report/common.h"
+#include "translate/common.h"
 #include "store/prefetch.h"
 #include "translate/translate.h"
 #include "wire/key.h"

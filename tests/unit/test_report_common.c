@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/rng.h"
-#include "report/common.h"
+#include "translate/common.h"
 #include "test.h"
 #include "wire/net.h"
 

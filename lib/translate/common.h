@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * common.h - the common report of a table: DTA/1 in a frame of one shape, with
+ * one value; and what is left of any report that is good.
+ *
+ * The shape: Ethernet, IPv4 without options or fragments, UDP without a
+ * checksum to one port, of one length. Whether a frame is of a shape is asked
+ * of all headers at once: net.h tells why one is not.
+ */
+#ifndef TRANSLATE_COMMON_H
+#define TRANSLATE_COMMON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
+#include "packet/pkt.h"
+#include "store/table.h"
+#include "wire/be.h"
+#include "wire/dta.h"
+#include "wire/proto.h"
+
+enum {
+	SHAPE_AT = NET_ETH_AT_TYPE, /* what comes before it may be anything */
+	SHAPE_LEN = 32,
+	SHAPE_AT_IP = NET_ETH_LEN,
+	SHAPE_AT_UDP = SHAPE_AT_IP + NET_IP4_LEN,
+	SHAPE_AT_PAYLOAD = SHAPE_AT_UDP + NET_UDP_LEN,
+	SHAPE_READ = SHAPE_AT + SHAPE_LEN, /* bytes that a frame must have */
+};
+
+struct shape {
+	uint8_t bytes[SHAPE_LEN]; /* from SHAPE_AT on; 0 where frames differ */
+};
+
+extern const uint8_t shape_mask[SHAPE_LEN]; /* 0 there, too */
+
+void shape_init(struct shape *s, uint16_t dst_port, size_t payload_len);
+
+/* Whether a frame is of a shape, but for the sum of its IPv4 header. */
+typedef bool shape_fn(const struct shape *s, const uint8_t *frame);
+
+static inline uint64_t shape_word(const uint8_t *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+static inline uint64_t shape_differs(const struct shape *s,
+				     const uint8_t *frame, unsigned at)
+{
+	return (shape_word(frame + SHAPE_AT + at) ^ shape_word(s->bytes + at)) &
+	       shape_word(shape_mask + at);
+}
+
+/* Of the four words one has addresses alone. */
+static inline __attribute__((always_inline)) bool
+shape_is(const struct shape *s, const uint8_t *frame)
+{
+	return !(shape_differs(s, frame, 0) | shape_differs(s, frame, 8) |
+		 shape_differs(s, frame, 24));
+}
+
+#ifdef __x86_64__
+#define SHAPE_WIDE __attribute__((target("avx2")))
+
+/* The same in one comparison. */
+SHAPE_WIDE static inline __attribute__((always_inline)) bool
+shape_is_wide(const struct shape *s, const uint8_t *frame)
+{
+	__m256i here = _mm256_loadu_si256((const void *)(frame + SHAPE_AT));
+	__m256i there = _mm256_loadu_si256((const void *)s->bytes);
+
+	return _mm256_testz_si256(_mm256_xor_si256(here, there),
+				  _mm256_load_si256((const void *)shape_mask));
+}
+#endif
+
+/* An odd number's multiples, times what it has for an inverse modulo 2^64, are
+ * small; nothing else is. */
+static inline bool shape_divides(uint64_t sum)
+{
+	return sum * UINT64_C(0xfffefffefffeffff) <= UINT64_MAX / 0xffff;
+}
+
+/*
+ * Whether that sum is right: the 20 bytes add up to 0xffff in one's complement
+ * (RFC 791, RFC 1071), that is they are, as one long number in either byte
+ * order, a multiple of 0xffff. That holds for the sum of its parts, too, with
+ * the carry brought round. The first part is too small for a carry: of this
+ * shape it begins with 0x45, and ends with a fragment offset of 0.
+ */
+static inline bool shape_sum_right(const uint8_t *frame)
+{
+	const uint8_t *ip = frame + SHAPE_AT_IP;
+	uint64_t sum = shape_word(ip), part = shape_word(ip + 8);
+	uint32_t last;
+
+	memcpy(&last, ip + 16, sizeof(last));
+	sum += last;
+	sum += part;
+	sum += sum < part;
+	return shape_divides(sum);
+}
+
+/*
+ * The head of a report that was judged good.
+ *
+ * Every field was judged against its table. Of the report remain a pointer to
+ * the key in the packet, behind which the data comes, and its head. That has
+ * the shape of DTA/1's header, with what is not needed any more replaced:
+ *
+ *	bits	DTA/1			head
+ *	56-63	version, opcode		lane
+ *	55	immediate		the report's flag or the table's
+ *	52-54	tracked, reserved	0
+ *	48-51	N			1..4, the table's default filled in
+ *	40-47	key length		bytes from the key to the data
+ *	32-39	hop, path length	the same
+ *	16-31	table			data length
+ *	0-15	sequence		the same
+ */
+enum {
+	HEAD_LANE = 56,
+	HEAD_IMMEDIATE = 55,
+	HEAD_COPIES = 48,
+	HEAD_DATA_AT = 40,
+	HEAD_HOP = 36,
+	HEAD_PATH_LEN = 32,
+	HEAD_DATA_LEN = 16,
+	HEADER_TRACKED = 54, /* of DTA/1 */
+};
+
+static inline unsigned head_lane(uint64_t head)
+{
+	return (unsigned)(head >> HEAD_LANE);
+}
+
+static inline bool head_immediate(uint64_t head)
+{
+	return head >> HEAD_IMMEDIATE & 1;
+}
+
+static inline unsigned head_copies(uint64_t head)
+{
+	return head >> HEAD_COPIES & 15;
+}
+
+static inline unsigned head_data_at(uint64_t head)
+{
+	return head >> HEAD_DATA_AT & 0xff;
+}
+
+static inline unsigned head_hop(uint64_t head)
+{
+	return head >> HEAD_HOP & 15;
+}
+
+static inline unsigned head_path_len(uint64_t head)
+{
+	return head >> HEAD_PATH_LEN & 15;
+}
+
+static inline uint16_t head_data_len(uint64_t head)
+{
+	return (uint16_t)(head >> HEAD_DATA_LEN);
+}
+
+static inline uint16_t head_sequence(uint64_t head)
+{
+	return (uint16_t)head;
+}
+
+enum {
+	COMMON_AT_TABLE = SHAPE_AT_PAYLOAD + 4,
+	COMMON_AT_KEY = SHAPE_AT_PAYLOAD + DTA_HEADER_LEN,
+};
+
+_Static_assert((int)COMMON_AT_KEY >= (int)SHAPE_READ, "a report has them");
+
+/* What it is like, and its head; a line of memory. */
+struct common {
+	struct shape shape;
+	uint64_t header, mask; /* version, opcode, key length; which bits */
+	uint64_t head;	       /* lane, the table's immediate, data length */
+	uint32_t limit;	       /* lists, hops */
+	uint16_t frame_len;    /* to the end of the value */
+	uint8_t copies;	       /* the default N */
+	uint8_t judged;	       /* by more than that: the kind; 0: it is not */
+} __attribute__((aligned(64)));
+
+/* Of a table with values of data_len bytes. Tracked reports are common if
+ * nothing hangs on their numbers: not strict. */
+void common_init(struct common *c, const struct table *t, unsigned lane,
+		 uint16_t data_len, bool strict);
+void common_none(struct common *c); /* no report is */
+
+/* What a table still has to say about a report of the right lengths. */
+static inline __attribute__((always_inline)) bool
+common_judge(const struct common *c, const uint8_t *key, uint64_t head)
+{
+	unsigned hop = head_hop(head), path_len = head_path_len(head);
+
+	if (c->judged == TABLE_APPEND)
+		return be32_load(key) < c->limit;
+	return hop < c->limit && path_len <= c->limit &&
+	       (!path_len || hop < path_len) &&
+	       be32_load(key + head_data_at(head)) != TABLE_BLANK;
+}
+
+/*
+ * The head of a packet that is such a report of one of the tables, and good;
+ * else 0. by_id: which table, by its id as it is in the packet.
+ */
+static inline __attribute__((always_inline)) uint64_t
+common_head(const struct common *tables, const uint8_t *by_id,
+	    const struct pkt *p, shape_fn *is)
+{
+	const uint64_t kept = 0x008fffff0000ffff; /* of DTA/1's header */
+	const uint8_t *f = p->data;
+	const struct common *c;
+	uint64_t header, head;
+	uint16_t table;
+	unsigned copies;
+
+	if (p->len < COMMON_AT_KEY)
+		return 0;
+	memcpy(&table, f + COMMON_AT_TABLE, sizeof(table));
+	c = &tables[by_id[table]];
+	header = be64_load(f + SHAPE_AT_PAYLOAD);
+	if ((header & c->mask) != c->header || !is(&c->shape, f) ||
+	    p->len < c->frame_len || !shape_sum_right(f))
+		return 0;
+	head = (header & kept) | c->head;
+	copies = head_copies(head);
+	if (copies - 1 >= DTA_MAX_COPIES) {
+		if (copies)
+			return 0;
+		head |= (uint64_t)c->copies << HEAD_COPIES;
+	}
+	if (c->judged && !common_judge(c, f + COMMON_AT_KEY, head))
+		return 0;
+	return head;
+}
+
+#endif
