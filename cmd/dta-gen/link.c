@@ -14,7 +14,6 @@
 
 #include "base/clock.h"
 #include "cli/page.h"
-#include "resend/backoff.h"
 
 enum {
 	SECOND = 1000000000,

@@ -1,13 +1,89 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* resend.c - reports and questions on their way out. */
-#include "resend/resend_private.h"
+/* resend.c - reports and questions on their way out; what comes back, and what
+ * is done when nothing does. */
+#include "resend/resend.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/snd.h"
 #include "wire/be.h"
 #include "wire/dta.h"
+#include "wire/net.h"
+
+enum {
+	MS = 1000000,
+	TIMEOUT_FIRST = 20 * MS, /* for an answer, before one was measured */
+	TIMEOUT_MIN = 2 * MS,
+	TIMEOUT_MAX = 200 * MS,
+	TRIES = 8,	 /* until the timeout is doubled, again and again */
+	LAZY = 100 * MS, /* when nobody waits for an answer */
+	DEAF = 1000 * MS,
+	BURST_FIRST = 64, /* reports of a way back, before an answer */
+	BURST_MIN = 4,
+};
+
+enum phase {
+	PHASE_UNUSED,
+	PHASE_OPENING, /* nothing was sent yet but questions */
+	PHASE_OPEN,
+	PHASE_DEAF, /* does not wait for answers any more */
+};
+
+enum question {
+	ASK_NOTHING,
+	ASK_STATE,
+	ASK_GONE, /* rather a notice, answered all the same */
+};
+
+struct slot {
+	uint64_t ts_ns;
+	uint16_t len;
+	uint8_t payload[];
+};
+
+struct sender {
+	struct snd snd; /* reports */
+	uint64_t asked; /* snd.nxt, when the last question was */
+	uint64_t asked_ns, back_ns, heard_ns;
+	uint64_t back;	      /* where it went back to then, plus 1 */
+	uint64_t behind;      /* the way back ends there; 0: on no way back */
+	uint32_t burst;	      /* reports that may be under way there */
+	uint8_t *mem;	      /* window slots */
+	struct sender *ready; /* the next with something to send */
+	uint16_t shift;	      /* of number 0 on the wire */
+	uint16_t tries;	      /* questions since the last answer */
+	uint16_t question_id; /* of the last one: its table */
+	uint8_t phase, question;
+	bool queued;
+	bool untold; /* what was given up is not known there */
+	bool urgent; /* somebody waits for room */
+	bool sure;   /* the last question came after the last way back began */
+};
+
+struct resend {
+	struct resend_options o;
+	struct resend_ledger ctr;
+	size_t stride;
+	bool finish, alone;
+	uint64_t timeout_ns, rtt_ns;
+	struct sender *first, **last; /* those with something to send */
+	struct sender reporter[];
+};
+
+/* Without an answer for so long: nobody is there, or is any more. */
+static const uint64_t opening_ns = UINT64_C(1000) * MS;
+static const uint64_t open_ns = UINT64_C(10000) * MS;
+
+/* The first report that can still be sent. */
+static uint64_t kept_from(const struct resend *w, const struct sender *r)
+{
+	uint64_t oldest = r->snd.end > w->o.window ? r->snd.end - w->o.window
+						   : 0;
+
+	return oldest > r->snd.una ? oldest : r->snd.una;
+}
 
 static const struct ledger_field fields[] = {
 	LEDGER_FIELD(struct resend_ledger, reports, LEDGER_IN),
@@ -88,7 +164,7 @@ static bool is_ready(const struct sender *r)
 	return r->question || r->snd.nxt < limit(r);
 }
 
-void resend_queue(struct resend *w, struct sender *r)
+static void queue_add(struct resend *w, struct sender *r)
 {
 	if (r->queued || !is_ready(r))
 		return;
@@ -98,11 +174,11 @@ void resend_queue(struct resend *w, struct sender *r)
 	w->last = &r->ready;
 }
 
-void resend_ask(struct resend *w, struct sender *r, enum question q)
+static void ask(struct resend *w, struct sender *r, enum question q)
 {
 	if (r->question < q)
 		r->question = (uint8_t)q;
-	resend_queue(w, r);
+	queue_add(w, r);
 }
 
 static void unqueue_first(struct resend *w)
@@ -141,7 +217,7 @@ int resend_add(struct resend *w, unsigned reporter, const uint8_t *payload,
 	if (r->phase == PHASE_UNUSED) {
 		r->phase = w->alone ? PHASE_DEAF : PHASE_OPENING;
 		r->heard_ns = UINT64_MAX;
-		resend_ask(w, r, ASK_STATE);
+		ask(w, r, ASK_STATE);
 	}
 	s = slot_of(w, r, r->snd.end++);
 	s->ts_ns = ts_ns;
@@ -152,7 +228,7 @@ int resend_add(struct resend *w, unsigned reporter, const uint8_t *payload,
 	if (r->snd.max < r->snd.nxt)
 		r->snd.max = r->snd.nxt;
 	w->ctr.reports++;
-	resend_queue(w, r);
+	queue_add(w, r);
 	return 0;
 }
 
@@ -264,4 +340,253 @@ struct resend_ledger resend_counters(const struct resend *w)
 
 	c.unconfirmed = c.reports - c.confirmed - c.lost;
 	return c;
+}
+
+/* All from there on. */
+static void go_back(struct sender *r)
+{
+	r->snd.nxt = r->asked = r->snd.una;
+	r->burst = !r->behind		      ? BURST_FIRST
+		   : r->burst > 2 * BURST_MIN ? r->burst / 2
+					      : BURST_MIN;
+	r->behind = r->snd.max;
+}
+
+/* From the first report that is missing, or, if that is not kept any more, from
+ * the first that is. Not twice to the same before an answer can have come. */
+static void send_again(struct resend *w, struct sender *r, bool sure,
+		       uint64_t now_ns)
+{
+	uint64_t kept = kept_from(w, r);
+
+	if (r->back == r->snd.una + 1 && !sure &&
+	    now_ns - r->back_ns < w->timeout_ns)
+		return;
+	if (kept > r->snd.una) {
+		w->ctr.lost += kept - r->snd.una;
+		r->snd.una = kept;
+		r->untold = true;
+		ask(w, r, ASK_GONE);
+	}
+	r->back = r->snd.una + 1;
+	r->back_ns = now_ns;
+	r->sure = false;
+	go_back(r);
+	queue_add(w, r);
+}
+
+/* Four round trips, smoothed. */
+static void measure(struct resend *w, const struct sender *r, uint64_t now_ns)
+{
+	uint64_t rtt = now_ns - r->asked_ns;
+
+	w->rtt_ns = w->rtt_ns ? (7 * w->rtt_ns + rtt) / 8 : rtt;
+	w->timeout_ns = 4 * w->rtt_ns;
+	if (w->timeout_ns < TIMEOUT_MIN)
+		w->timeout_ns = TIMEOUT_MIN;
+	if (w->timeout_ns > TIMEOUT_MAX)
+		w->timeout_ns = TIMEOUT_MAX;
+}
+
+/* Whether it answers the last question, and not one before. */
+static bool is_answer(const struct sender *r, const struct dta_report *nack)
+{
+	return nack->hop == DTA_NACK_STATE && nack->table == r->question_id;
+}
+
+/* The first number that the translator has not, as it told; the newest one that
+ * can be meant. */
+static uint64_t told(const struct sender *r, uint16_t last)
+{
+	uint16_t behind = (uint16_t)(r->snd.max + r->shift - 1 - last);
+
+	return r->snd.max >= behind ? r->snd.max - behind : UINT64_MAX;
+}
+
+/* The answer to the first question. */
+static void opened(struct resend *w, struct sender *r, uint16_t last,
+		   uint64_t now_ns)
+{
+	r->shift = (uint16_t)(last + 1);
+	r->phase = PHASE_OPEN;
+	r->tries = 0;
+	r->heard_ns = now_ns;
+	queue_add(w, r);
+}
+
+/* What a NACK tells, in order. */
+static void heard(struct resend *w, struct sender *r,
+		  const struct dta_report *nack, uint64_t now_ns)
+{
+	uint64_t at = told(r, nack->sequence), missing = r->snd.max;
+	bool answer = is_answer(r, nack);
+	uint64_t come;
+
+	if (at == UINT64_MAX || at < r->snd.una) {
+		w->ctr.stale++;
+		if (at != UINT64_MAX && r->untold &&
+		    now_ns - r->asked_ns >= w->timeout_ns)
+			ask(w, r, ASK_GONE);
+		return;
+	}
+	if (r->phase == PHASE_DEAF) {
+		r->phase = PHASE_OPEN;
+		w->ctr.deaf--;
+	}
+	if (answer)
+		measure(w, r, now_ns);
+	if (nack->hop == DTA_NACK_STATE) /* what came later may be under way */
+		missing = answer ? r->asked : 0;
+	r->tries = 0;
+	r->heard_ns = now_ns;
+	r->untold = false;
+	come = at - r->snd.una;
+	w->ctr.confirmed += come;
+	if (come)
+		r->urgent = false;
+	snd_confirm(&r->snd, at);
+	queue_add(w, r);
+	if (at < missing) {
+		send_again(w, r, answer && r->sure, now_ns);
+	} else if (r->behind) {
+		/* As many more as got through: an answer that tells nothing new
+		 * is no reason to send more. */
+		if (r->burst < w->o.window)
+			r->burst += (uint32_t)come;
+		/* A reporter that waits goes on with little under way until
+		 * that has grown: the next loss is no rarer than the last. */
+		if (at >= r->behind && (!w->o.wait || r->burst >= w->o.window))
+			r->behind = 0;
+		queue_add(w, r);
+	}
+}
+
+static bool decode(const struct resend *w, const struct pkt *p,
+		   struct dta_report *out, unsigned *reporter)
+{
+	struct net_udp u;
+
+	if (net_udp_decode(&u, p->data, p->len) < 0 || u.version != 4 ||
+	    u.dst_port != DTA_NACK_PORT ||
+	    dta_decode(out, DTA_FORMAT_1, u.payload, u.len) < 0)
+		return false;
+	*reporter = be32_load(u.dst) - w->o.address;
+	return out->opcode == DTA_NACK && out->hop <= DTA_NACK_RESYNC &&
+	       *reporter < w->o.reporters &&
+	       w->reporter[*reporter].phase != PHASE_UNUSED;
+}
+
+void resend_rx(struct resend *w, const struct pkt *pkts, size_t n,
+	       uint64_t now_ns)
+{
+	uint64_t *const count[] = {&w->ctr.answers, &w->ctr.nacks_gap,
+				   &w->ctr.nacks_rate, &w->ctr.nacks_resync};
+	struct dta_report nack;
+	unsigned i;
+
+	for (size_t k = 0; k < n; k++) {
+		struct sender *r;
+
+		if (!decode(w, &pkts[k], &nack, &i)) {
+			w->ctr.strange++;
+			continue;
+		}
+		++*count[nack.hop];
+		r = &w->reporter[i];
+		if (r->phase != PHASE_OPENING) {
+			heard(w, r, &nack, now_ns);
+		} else if (nack.hop == DTA_NACK_STATE) {
+			if (is_answer(r, &nack) && r->tries == 1)
+				measure(w, r, now_ns);
+			opened(w, r, nack.sequence, now_ns);
+		}
+	}
+}
+
+/* How long after the last question the next one is due. */
+static uint64_t patience(const struct resend *w, const struct sender *r)
+{
+	uint64_t ns;
+
+	if (r->phase == PHASE_DEAF)
+		return DEAF;
+	if (r->phase != PHASE_OPENING && !r->tries && !r->urgent &&
+	    !r->behind && !w->finish)
+		return LAZY;
+	ns = w->timeout_ns << (r->tries < 8 * TRIES ? r->tries / TRIES : 8);
+	return ns < TIMEOUT_MAX ? ns : TIMEOUT_MAX;
+}
+
+static void deafen(struct resend *w, struct sender *r)
+{
+	r->phase = PHASE_DEAF;
+	w->ctr.deaf++;
+	queue_add(w, r);
+}
+
+static bool is_deaf(const struct resend *w, const struct sender *r,
+		    uint64_t now_ns)
+{
+	uint64_t ns = r->phase == PHASE_OPENING && !w->o.wait ? opening_ns
+							      : open_ns;
+
+	return r->phase == PHASE_DEAF ||
+	       (r->tries >= TRIES && now_ns - r->heard_ns >= ns);
+}
+
+static void tick(struct resend *w, struct sender *r, uint64_t now_ns)
+{
+	bool now = (r->urgent || w->finish) && r->snd.nxt == r->snd.end &&
+		   !r->tries && r->asked != r->snd.nxt;
+
+	if (r->phase == PHASE_UNUSED || r->snd.una == r->snd.end || r->question)
+		return;
+	if (!now && now_ns - r->asked_ns < patience(w, r))
+		return;
+	if (is_deaf(w, r, now_ns) && r->phase != PHASE_DEAF)
+		deafen(w, r);
+	ask(w, r, r->untold ? ASK_GONE : ASK_STATE);
+}
+
+void resend_tick(struct resend *w, uint64_t now_ns)
+{
+	for (unsigned i = 0; i < w->o.reporters; i++)
+		tick(w, &w->reporter[i], now_ns);
+}
+
+void resend_alone(struct resend *w)
+{
+	w->alone = true;
+	for (unsigned i = 0; i < w->o.reporters; i++) {
+		struct sender *r = &w->reporter[i];
+
+		if (r->phase == PHASE_OPENING || r->phase == PHASE_OPEN)
+			deafen(w, r);
+	}
+}
+
+bool backoff_cut(struct backoff *b, double at, uint64_t now_ns)
+{
+	if (b->cuts && now_ns - b->since_ns < BACKOFF_STEP_NS)
+		return false;
+	if (b->rate > 0 && b->rate < at)
+		at = b->rate;
+	b->rate = at / 2 > 1 ? at / 2 : 1;
+	b->step = b->rate / BACKOFF_STEPS;
+	b->since_ns = now_ns;
+	b->cuts++;
+	return true;
+}
+
+bool backoff_grow(struct backoff *b, uint64_t now_ns)
+{
+	uint64_t steps = (now_ns - b->since_ns) / BACKOFF_STEP_NS;
+
+	if (!b->cuts || !steps || b->rate == b->ceiling)
+		return false;
+	b->rate += (double)steps * b->step;
+	if (b->ceiling > 0 && b->rate > b->ceiling)
+		b->rate = b->ceiling;
+	b->since_ns += steps * BACKOFF_STEP_NS;
+	return true;
 }
