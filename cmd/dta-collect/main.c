@@ -178,7 +178,6 @@ int main(int argc, char **argv)
 
 	cli_start(&cli);
 	o = options_read(argc, argv);
-	prefetch_set(o.prefetch);
 	cli_signals();
 	cli_user_check(o.live.user);
 	if (o.remove) {

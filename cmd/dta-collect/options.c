@@ -118,10 +118,6 @@ static const struct cli_option options[] = {
 	 .needs = "--verbs"},
 	{0, "notify", NULL, "print a row for each immediate", CLI_FLAG,
 	 AT(notify)},
-	{0, "prefetch", "WHEN",
-	 "ask for memory before it is written: auto (default, by the CPU), on, "
-	 "l2 or off",
-	 CLI_WORD, AT(prefetch), .words = prefetch_names},
 	CLI_LIMIT_OPTIONS(struct opts),
 	CLI_STATS_OPTION(struct opts, live, "-r|-i"),
 	CLI_SOCKET_OPTIONS(struct opts),
@@ -230,7 +226,6 @@ struct opts options_read(int argc, char **argv)
 	/* What is to be gone must be named. */
 	if (!o.remove)
 		cli_from_env(&cli, &o, "--region", "DTA_REGION");
-	cli_from_env(&cli, &o, "--prefetch", "DTA_PREFETCH");
 	cli_check(&cli, &o, -1);
 	if (!works() && !o.create && !o.restore && !o.remove)
 		cli_usage(&cli, "nothing to do: say --create, --ticket, -r, "

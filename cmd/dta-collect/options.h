@@ -8,7 +8,6 @@
 
 #include "cli/cli.h"
 #include "cli/live.h"
-#include "store/prefetch.h"
 #include "responder/responder.h"
 #include "op/ticket.h"
 #include "verbs/verbs_target.h"
@@ -26,7 +25,6 @@ struct opts {
 	struct responder_options responder;
 	struct cli_live live; /* -i and what goes with it */
 	struct ticket at;     /* addresses and MTU, as given */
-	enum prefetch prefetch;
 	enum row_format format;
 };
 

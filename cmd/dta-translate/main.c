@@ -242,7 +242,7 @@ static void run_open(struct run *r)
 		r->keylog = keylog_open(r->o.key_log, r->o.dta, r->table,
 					r->tables);
 	r->t_options.op_rate = r->o.op_rate;
-	r->t_options.op_burst = r->o.op_burst;
+	r->t_options.op_burst = r->o.op_rate < 6400 ? 64 : r->o.op_rate / 100;
 	if (translate_open(&r->t, r->table, r->road->tables, r->road,
 			   &r->t_options, &f) < 0)
 		cli_fail("%s", f.text);
@@ -346,7 +346,6 @@ int main(int argc, char **argv)
 
 	cli_start(&cli);
 	run.o = options_read(argc, argv);
-	prefetch_set(run.o.prefetch);
 	run.loop = (struct cli_loop){
 		.live = &run.o.live,
 		.region = run.o.region,

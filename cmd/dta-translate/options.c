@@ -9,8 +9,6 @@
 
 #define AT(field) CLI_AT(struct opts, field)
 
-static const char *const steers[] = {"hash", "address", NULL};
-
 static int add_setting(void *opts, const char *text, struct fault *why)
 {
 	struct opts *o = opts;
@@ -46,11 +44,6 @@ static const struct cli_option options[] = {
 	 "write to the collectors of this cluster: into their regions here, "
 	 "or by their tickets",
 	 CLI_IN, AT(cluster)},
-	{0, "steer", "HOW",
-	 "pick the collector by hash (of the key) or address (of the report)",
-	 CLI_WORD, AT(steer), .words = steers, .needs = "--cluster"},
-	{0, "mirror", NULL, "write to the next collector, too", CLI_FLAG,
-	 AT(mirror), .needs = "--cluster"},
 	{0, "dart", NULL,
 	 "Key-Write as DART's switches: one random copy of each report",
 	 CLI_FLAG, AT(dart), .min = DART_ONE},
@@ -86,15 +79,8 @@ static const struct cli_option options[] = {
 	 AT(key_log)},
 	{0, "op-rate", "N", "at most so many operations a second (any number)",
 	 CLI_SIZE, AT(op_rate), .min = 1, .max = RATE_MAX},
-	{0, "op-burst", "N", "and at once (a hundredth of it, at least 64)",
-	 CLI_SIZE, AT(op_burst), .min = DTA_MAX_COPIES, .max = RATE_MAX,
-	 .needs = "--op-rate"},
 	{'j', "cores", "N", "work on so many cores at once (default 1)",
 	 CLI_SIZE, AT(cores), .min = 1, .max = TRANSLATE_CORES_MAX},
-	{0, "prefetch", "WHEN",
-	 "ask for memory before it is written: auto (default, by the CPU), on, "
-	 "l2 or off",
-	 CLI_WORD, AT(prefetch), .words = prefetch_names},
 	CLI_LIMIT_OPTIONS(struct opts),
 	CLI_STATS_OPTION(struct opts, live, "-r|-i"),
 	CLI_XDP_OPTIONS(struct opts, live, "xdp",
@@ -141,7 +127,6 @@ struct opts options_read(int argc, char **argv)
 	cli_live_filter(&o.live, argc - n, argv + n);
 	cli_from_env(&cli, &o, "--region --ticket --cluster --verbs",
 		     "DTA_REGION");
-	cli_from_env(&cli, &o, "--prefetch", "DTA_PREFETCH");
 	cli_check(&cli, &o, -1);
 	if (o.ticket && !o.write && !o.to && !o.live.name)
 		cli_usage(&cli,
@@ -154,8 +139,5 @@ struct opts options_read(int argc, char **argv)
 	if (o.op_rate)
 		o.cores = 1; /* operations under a limit go one by one */
 	o.live.options.workers = o.cores;
-	o.steer_given = cli_text(&cli, "--steer") != NULL;
-	if (o.op_rate && !o.op_burst)
-		o.op_burst = o.op_rate < 6400 ? 64 : o.op_rate / 100;
 	return o;
 }

@@ -7,7 +7,6 @@
 
 #include "cli/cli.h"
 #include "cli/live.h"
-#include "store/prefetch.h"
 #include "op/rate.h"
 #include "translate/translate.h"
 #include "wire/dta.h"
@@ -25,16 +24,13 @@ struct opts {
 	const char *to;	      /* the interface of RoCEv2 packets, or NULL */
 	const char *setting[SETTINGS_MAX]; /* of -T, in order */
 	unsigned settings;
-	uint64_t op_rate, op_burst; /* 0: no limit, the default */
+	uint64_t op_rate; /* 0: no limit, the default */
 	unsigned ack_every, window;
 	unsigned cores;
 	const char *answers; /* a capture of them, or NULL */
 	enum dta_format dta;
 	enum dart dart;
 	uint64_t seed;
-	enum steer steer; /* if steer_given; else the cluster file's */
-	bool steer_given, mirror;
-	enum prefetch prefetch;
 	enum row_format format;
 	bool quiet;
 };

@@ -56,9 +56,6 @@ static int open_packets(struct run *r, void (*turn)(void *run), struct fault *f)
 	struct packet_road_options po = {
 		.ticket = o->ticket,
 		.cluster = o->cluster,
-		.steer_given = o->steer_given,
-		.by_address = o->steer == STEER_ADDRESS,
-		.mirror = o->mirror,
 		.dart = o->dart,
 		.ack_every = o->ack_every,
 		.window = o->window,

@@ -93,46 +93,6 @@ static void say_fault(const struct packet_road *p, const char *object,
 	say(p, "%s", all.text);
 }
 
-/* Who cannot be found by address. */
-static const struct cluster_collector *nowhere(const struct cluster *c)
-{
-	const struct cluster_generation *newest = cluster_newest(c);
-
-	for (unsigned i = 0; c->by_address && i < newest->n; i++) {
-		const struct cluster_collector *a =
-			&c->collector[newest->member[i].collector];
-
-		if (!a->version)
-			return a;
-	}
-	return NULL;
-}
-
-static int read_cluster(struct packet_road *p, struct cluster *c,
-			struct fault *f)
-{
-	const struct cluster_collector *lost;
-	int rc = cluster_read(c, p->o.cluster, f);
-
-	if (rc < 0)
-		return rc;
-	if (p->o.steer_given)
-		c->by_address = p->o.by_address;
-	c->mirror = c->mirror || p->o.mirror;
-	lost = nowhere(c);
-	if (c->by_address && c->mirror)
-		rc = fault_set(f, -EINVAL, "%s: mirror: only with --steer hash",
-			       p->o.cluster);
-	else if (lost)
-		rc = fault_set(f, -EINVAL,
-			       "%s: --steer address: collector %u has no "
-			       "address",
-			       p->o.cluster, lost->id);
-	if (rc < 0)
-		cluster_fini(c);
-	return rc;
-}
-
 static void take_parts(struct packet_road *p)
 {
 	const struct cluster_generation *newest = cluster_newest(&p->cluster);
@@ -502,7 +462,7 @@ static int packet_reopen(struct road *r)
 	p->road.again = false;
 	if (rc < 0)
 		return rc;
-	if (read_cluster(p, &c, &f) < 0) {
+	if (cluster_read(&c, p->o.cluster, &f) < 0) {
 		say(p, "%s", f.text);
 		return 0;
 	}
@@ -705,7 +665,7 @@ static int open_cluster(struct packet_road *p, struct fault *f)
 		.dart = p->o.dart && p->o.open_sink,
 	};
 	struct fault why = {0};
-	int rc = read_cluster(p, &p->cluster, f);
+	int rc = cluster_read(&p->cluster, p->o.cluster, f);
 
 	if (!rc)
 		rc = open_sink(p, f);

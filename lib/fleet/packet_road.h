@@ -16,8 +16,6 @@
 
 struct packet_road_options {
 	const char *ticket, *cluster; /* files, of which there is one */
-	/* Over what the cluster file says. */
-	bool steer_given, by_address, mirror;
 	bool dart; /* Key-Write by dart_out.h's road, where there is a sink */
 	unsigned ack_every;
 	unsigned window; /* requests kept until confirmed; 0: no answers */

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "store/prefetch.h"
 
-#include <stddef.h>
-
-const char *const prefetch_names[] = {"auto", "on", "l2", "off", NULL};
-
 static enum prefetch chosen;
 
 void prefetch_set(enum prefetch how)

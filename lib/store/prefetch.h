@@ -20,12 +20,12 @@
  * ahead: so it is to see nothing but stores, as many as it can (make bench:
  * bench_prefetch.c).
  *
- * So the maker decides, as the CPU that the program runs on names it; unless
- * the user says something else. What is written is the same either way.
+ * So the maker decides, as the CPU that the program runs on names it. What is
+ * written is the same either way.
  *
  * Queries look for the slots of a batch of keys and read them then. On AMD they
- * ask as they look, whatever the table's size and the user's option for
- * writes; on Intel plain loads are already at the limit.
+ * ask as they look, whatever the table's size; on Intel plain loads are already
+ * at the limit.
  */
 #ifndef STORE_PREFETCH_H
 #define STORE_PREFETCH_H
@@ -34,15 +34,14 @@
 #include <stdint.h>
 
 enum prefetch {
-	PREFETCH_AUTO, /* on Intel on, on AMD l2, else off */
+	PREFETCH_AUTO, /* by the CPU: on Intel on, on AMD l2, else off */
 	PREFETCH_ON,
 	PREFETCH_L2,
 	PREFETCH_OFF,
 };
 
-extern const char *const prefetch_names[]; /* in this order, then NULL */
-
-/* For roads that are opened from now on; not while others open some. */
+/* Another way than this CPU's, for roads that are opened from now on: to test
+ * and to measure it. */
 void prefetch_set(enum prefetch how);
 enum prefetch prefetch_here(void); /* which of the last three it is */
 

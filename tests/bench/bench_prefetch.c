@@ -3,7 +3,7 @@
  * Asking for lines before they are written (store/prefetch.h), one way and the
  * other, beside not asking (the limit of each row), in the same rounds: what
  * this CPU's memory makes of it by itself, then the translator and the local
- * road. Each row tells what `--prefetch auto' takes here: where the ratios say
+ * road. Each row tells what this CPU takes: where the ratios say
  * otherwise, say on, l2 or off.
  */
 #include "bench_reports.h"
@@ -13,6 +13,7 @@ enum {
 	AHEAD = 64, /* stores between asking for a line and writing it */
 };
 
+static const char *const prefetch_names[] = {"auto", "on", "l2", "off"};
 static const char *chosen; /* by auto */
 
 /* Roads into the same region: one that does not ask, and those that do. */

@@ -555,10 +555,6 @@ all_right() { # truth [option...]
 		[ "$(verdict right)" -gt 990 ]
 	done
 	run -3 dta-query verify --cluster cluster.ini --truth t6.csv
-	run -1 --separate-stderr dta-translate -q -r all.pcap \
-		--cluster cluster.ini --mirror
-	[[ $stderr == *"mirror: only with --steer hash"* ]]
-	dta-translate -q -r all.pcap --cluster cluster.ini --steer hash
 }
 
 @test "stopped while another machine is silent: no word of a lost collector" {

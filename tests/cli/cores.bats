@@ -147,7 +147,7 @@ into_new() {
 	dta-gen uniform --flows 2000 --count 60000 --copies 2 -q -w reports.pcap
 	on_all "$EXAMPLES/uniform.ini" -r reports.pcap --dart --seed 3
 	remove_regions "$NAME"
-	on_all "$EXAMPLES/uniform.ini" -r reports.pcap --op-rate 500000 --op-burst 64
+	on_all "$EXAMPLES/uniform.ini" -r reports.pcap --op-rate 500000
 }
 
 @test "-c counts the packets of all cores" {

@@ -53,7 +53,6 @@ usage_error() { # text option...
 		-r x --region y --cluster z
 	usage_error "--ticket needs -w or --to" -r x --ticket z
 	usage_error "--write needs --ticket or --cluster" -r x --region z -w y
-	usage_error "--mirror needs --cluster" -r x --region z --mirror
 	usage_error "one of --dart and --dart-cas" \
 		-r x --region z --dart --dart-cas
 	usage_error "--ack-every needs" -r x --region y --ack-every 4

@@ -155,7 +155,7 @@ all_there() {
 
 @test "the limit on operations, tracked: all is there in the end" {
 	region keyinc
-	TRANSLATE=(--op-rate 100000 --op-burst 100)
+	TRANSLATE=(--op-rate 100000)
 	loop "" --kind keyinc --flows 1000 --count 10000 --wait --truth truth.csv
 	[ "$(counter gen nacks_rate)" -gt 0 ]
 	[ "$(counter gen backoffs)" -gt 0 ]
@@ -166,17 +166,17 @@ all_there() {
 
 @test "the limit on operations, not tracked: by the packets' time, exactly" {
 	region keywrite
-	# a report each microsecond, a tenth of that allowed: 100 + 9999 / 10
+	# a report each microsecond, a tenth of that allowed: 1000 + 9999 / 10
 	dta-gen uniform --count 10000 -q -w r.pcap
 	dta-translate -o ndjson -r r.pcap -R "$NAME" --op-rate 100000 \
-		--op-burst 100 -T 1:copies=1 --nacks n.pcap 2>translate
-	[ "$(counter translate stored)" = 1099 ]
-	[ "$(counter translate rate_limited)" = 8901 ]
+		-T 1:copies=1 --nacks n.pcap 2>translate
+	[ "$(counter translate stored)" = 1999 ]
+	[ "$(counter translate rate_limited)" = 8001 ]
 	[ "$(counter translate nacks_sent)" = 0 ]
 	# two operations each: half of it
 	dta-translate -o ndjson -r r.pcap -R "$NAME" --op-rate 100000 \
-		--op-burst 100 -T 1:copies=2 2>translate
-	[ "$(counter translate stored)" = 549 ]
+		-T 1:copies=2 2>translate
+	[ "$(counter translate stored)" = 999 ]
 	balances translate
 }
 
@@ -184,12 +184,10 @@ all_there() {
 	region append
 	dta-gen uniform --kind append --lists 1 --count 16000 -q -w r.pcap
 	# 16 ms, 16 entries a batch, two operations each: 2000 are needed
-	dta-translate -o ndjson -r r.pcap -R "$NAME" --op-rate 100000 \
-		--op-burst 1000 2>translate
+	dta-translate -o ndjson -r r.pcap -R "$NAME" --op-rate 100000 2>translate
 	[ "$(counter translate ops)" -ge 2000 ]
 	[ "$(counter translate stored)" = 16000 ]
-	dta-translate -o ndjson -r r.pcap -R "$NAME" --op-rate 10000 \
-		--op-burst 100 2>translate
+	dta-translate -o ndjson -r r.pcap -R "$NAME" --op-rate 10000 2>translate
 	# 100 + 160 in that time, and what one stage of 512 reports makes
 	[ "$(counter translate ops)" -le $((100 + 160 + 64 + 2)) ]
 	[ "$(counter translate rate_limited)" -gt 0 ]

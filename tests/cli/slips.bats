@@ -57,7 +57,7 @@ make_region() { # workload, options
 	[[ $stderr != *region* ]]
 	refused "did you mean keywrite?" dta-query keywrit
 	refused "did you mean packets?" dta-dump packet x
-	refused "did you mean hash?" dta-translate -r x -R y --steer hsah
+	refused "did you mean dta0a?" dta-translate -r x -R y --format dta0s
 	refused "'verfy' is not keywrite" dta-query verfy
 	[[ $stderr == *"did you mean verify?"* ]]
 	refused "int-paht: no such workload; did you mean int-path?" dta-gen int-paht

@@ -58,7 +58,7 @@ flow() {
 }
 
 @test "the limit on operations: the reporter slows down, all is there" {
-	flow --no-xdp --op-rate 20000 --op-burst 64 -- --count 5000 --wait
+	flow --no-xdp --op-rate 20000 -- --count 5000 --wait
 	[ "$(counter t.ndjson rate_limited)" -gt 0 ]
 	[ "$(counter r.ndjson nacks_rate)" -gt 0 ]
 	[ "$(counter r.ndjson backoffs)" -gt 0 ]
