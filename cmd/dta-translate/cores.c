@@ -13,6 +13,19 @@ struct cores {
 	bool busy;
 };
 
+/* Of every batch, in order, before it is translated: what is wanted of it
+ * beside that. */
+static void look(void *ctx, const struct pkt *pkts, size_t n)
+{
+	struct run *r = ctx;
+
+	if (r->keylog)
+		keylog_rx(r->keylog, pkts, n);
+	if (r->cores && r->keylog && n < (size_t)r->loop.most)
+		keylog_flush(r->keylog);
+	why_look(&r->why, r->o.dta, pkts, n); /* up to the first report */
+}
+
 /* For a worker, in turn of taking. None where SIGHUP wants a rest between two
  * batches. */
 static int take(void *ctx, const struct pkt **pkts, struct pkt *room, int max)
@@ -28,10 +41,9 @@ static int take(void *ctx, const struct pkt **pkts, struct pkt *room, int max)
 	return n;
 }
 
-/* In turn. */
-static void look(void *ctx, const struct pkt *pkts, size_t n)
+static bool is_open(const struct run *r)
 {
-	run_look(ctx, pkts, n);
+	return r->cores && r->cores->open;
 }
 
 void cores_open(struct run *r)
@@ -59,11 +71,6 @@ void cores_go(struct run *r)
 		cli_fail("-j: %s", f.text);
 }
 
-static bool is_open(const struct run *r)
-{
-	return r->cores && r->cores->open;
-}
-
 void cores_rest(struct run *r)
 {
 	if (!is_open(r) || r->cores->busy)
@@ -79,7 +86,7 @@ int cores_rx(struct run *r, const struct pkt *pkts, size_t n)
 	int rc;
 
 	if (!r->cores) {
-		run_look(r, pkts, n);
+		look(r, pkts, n);
 		return translate_rx(r->t, pkts, n);
 	}
 	r->cores->busy = true;
@@ -106,12 +113,6 @@ const struct translate_ledger *cores_counters(const struct run *r)
 		return translate_counters(r->t);
 	r->cores->ledger = translate_cores_counters(r->cores->open);
 	return &r->cores->ledger;
-}
-
-uint64_t cores_stored(const struct run *r)
-{
-	return is_open(r) ? translate_cores_counters(r->cores->open).stored
-			  : translate_counters(r->t)->stored;
 }
 
 uint64_t cores_unsent(const struct run *r)

@@ -223,6 +223,41 @@ static struct snk *open_nacks(const struct opts *o)
 	return k;
 }
 
+/* Columns of --stats beside the ledger: what became of what was sent. */
+enum {
+	ACKED,
+	NOT_ACKED,
+	WAITING,
+	COLUMNS,
+};
+
+static const struct cli_stats_column columns[COLUMNS] = {
+	[ACKED] = {"acked", NULL, false, LEDGER_DONE},
+	[NOT_ACKED] = {"not_acked", NULL, false, LEDGER_LOSS},
+	[WAITING] = {"waiting", "waiting", true},
+};
+
+static void read_columns(void *ctx, uint64_t *value)
+{
+	const struct run *r = ctx;
+	struct road_account a;
+
+	value[ACKED] = value[NOT_ACKED] = value[WAITING] = CLI_STATS_UNKNOWN;
+	if (!road_account(r->road, &a))
+		return;
+	value[ACKED] = a.acked;
+	value[NOT_ACKED] = a.sent - a.acked - a.waiting;
+	value[WAITING] = a.waiting;
+}
+
+static struct cli_stats *open_stats(struct run *r)
+{
+	const struct cli_stats_more more = {columns, COLUMNS, read_columns, r};
+
+	return cli_stats_open(&translate_ledger, r->o.live.stats_ns,
+			      r->o.format, &more);
+}
+
 static void run_open(struct run *r)
 {
 	struct fault f = {0};
@@ -256,7 +291,7 @@ static void run_open(struct run *r)
 		src_wait(r->loop.s, 0); /* the loop waits */
 	}
 	cores_open(r);
-	r->loop.stats = run_open_stats(r);
+	r->loop.stats = open_stats(r);
 	r->alarm_ns = alarm_set(r);
 }
 

@@ -17,7 +17,6 @@ struct run {
 	struct table table[TABLE_MAX]; /* the road's, as -T changes them */
 	unsigned tables;
 	struct why why;
-	uint64_t stored;       /* reports, until there are some */
 	struct keylog *keylog; /* or NULL */
 	struct translate_options t_options;
 	struct translator *t;
@@ -47,13 +46,7 @@ void cores_rest(struct run *r);
 int cores_stop(struct run *r);
 void cores_go(struct run *r);
 const struct translate_ledger *cores_counters(const struct run *r);
-uint64_t cores_stored(const struct run *r); /* by any thread, in turn */
 /* NACKs that the interface did not take. */
 uint64_t cores_unsent(const struct run *r);
-/* look.c: of every batch, in order, before it is translated. */
-void run_look(struct run *r, const struct pkt *pkts, size_t n);
-
-/* stats.c: rows of --stats; NULL: none. */
-struct cli_stats *run_open_stats(struct run *r);
 
 #endif
