@@ -298,15 +298,15 @@ static struct label_orders *orders_open(const char *exec, const char *send)
 
 static void orders_take(struct label_orders *o, const struct label_decision *d)
 {
-	if (label_orders_take(o, d, clock_ns()) < 0)
+	if (label_orders_take(o, d) < 0)
 		cli_fail("out of memory");
 }
 
 /* Says what is due. */
 static void orders_turn(struct label_orders *o)
 {
-	if (label_orders_busy(o) && label_orders_turn(o, clock_ns()) < 0)
-		cli_fail("out of memory");
+	if (label_orders_busy(o))
+		label_orders_turn(o, clock_ns());
 }
 
 /* Until all is told, or it has lasted too long, or a signal comes. 0, or -1:

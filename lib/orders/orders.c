@@ -14,9 +14,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/rng.h"
-#include "base/due.h"
-
 #define MS	      UINT64_C(1000000)
 #define WAIT_FIRST_NS (100 * MS) /* after a failure; twice that each time */
 #define WAIT_MOST_NS  (10000 * MS)
@@ -25,26 +22,21 @@
 #define COMMAND_NS    (10000 * MS) /* in which a command has to end */
 
 enum {
-	FIRST = 64,   /* switches there is room for at first */
 	AT_ONCE = 16, /* commands that are under way */
-	/* Of say(): */
-	UNDER_WAY = 1,
-	FULL = 2, /* there is no room now */
 };
 
-struct label_order {
+/* What S of a port shall be. */
+struct order {
 	uint16_t port;
 	uint8_t s;
-};
-
-struct label_orders_list {
-	struct label_order *at;
-	unsigned n, room;
+	bool said;  /* by the command under way */
+	bool newer; /* and s is another one since */
 };
 
 struct label_orders_switch {
 	uint32_t device;
-	struct label_orders_list waiting, said;
+	struct order *at;
+	unsigned n, room;
 	pid_t run;	   /* the command under way; 0: none */
 	uint64_t until_ns; /* it has to have ended */
 	uint64_t wait_ns;  /* since the last failure; 0: there was none */
@@ -75,12 +67,11 @@ struct label_orders {
 	struct label_orders_options o;
 	struct label_orders_ledger ctr;
 	struct label_orders_switch *at;
-	uint32_t *slot; /* 2 * room of them: number of a switch + 1, or 0 */
 	uint32_t n, room;
-	struct dues due; /* switches that something waits for */
-	uint32_t run[AT_ONCE], running;
-	int fd; /* of send, or -1 */
-	int err;
+	uint32_t begin;	  /* who is asked first, the next time */
+	uint32_t running; /* commands */
+	uint64_t orders;  /* that wait, or are under way */
+	int fd;		  /* of send, or -1 */
 };
 
 int label_orders_open(struct label_orders **out,
@@ -113,104 +104,74 @@ void label_orders_close(struct label_orders *o)
 {
 	if (!o)
 		return;
-	for (uint32_t i = 0; i < o->n; i++) {
-		free(o->at[i].waiting.at);
-		free(o->at[i].said.at);
-	}
+	for (uint32_t i = 0; i < o->n; i++)
+		free(o->at[i].at);
 	if (o->fd >= 0)
 		close(o->fd);
-	dues_fini(&o->due);
 	free(o->at);
-	free(o->slot);
 	free(o);
 }
 
-/* --- which switch --------------------------------------------------------- */
+/* --- what is to be said --------------------------------------------------- */
 
-static uint32_t *slot_of(const struct label_orders *o, uint32_t device)
+/* One more behind n; NULL: no memory. */
+static void *grown(void *at, uint32_t n, uint32_t *room, size_t size)
 {
-	uint32_t mask = 2 * o->room - 1, i = (uint32_t)rng_mix(device) & mask;
+	uint32_t more = *room ? 2 * *room : 8;
+	void *p;
 
-	while (o->slot[i] && o->at[o->slot[i] - 1].device != device)
-		i = (i + 1) & mask;
-	return &o->slot[i];
+	if (n < *room)
+		return at;
+	if ((p = realloc(at, more * size)))
+		*room = more;
+	return p;
 }
 
-static int grow(struct label_orders *o)
+/* NULL: no memory. */
+static struct label_orders_switch *switch_of(struct label_orders *o,
+					     uint32_t device)
 {
-	uint32_t room = o->room ? 2 * o->room : FIRST;
-	uint32_t *slot = calloc(2 * (size_t)room, sizeof(*slot));
-	struct label_orders_switch *at = realloc(o->at, room * sizeof(*at));
+	struct label_orders_switch *at;
 
-	if (at)
-		o->at = at;
-	if (!slot || !at) {
-		free(slot);
-		return -ENOMEM;
-	}
-	free(o->slot);
-	o->slot = slot;
-	o->room = room;
 	for (uint32_t i = 0; i < o->n; i++)
-		*slot_of(o, at[i].device) = i + 1;
+		if (o->at[i].device == device)
+			return &o->at[i];
+	if (!(at = grown(o->at, o->n, &o->room, sizeof(*at))))
+		return NULL;
+	o->at = at;
+	at[o->n] = (struct label_orders_switch){.device = device};
+	return &at[o->n++];
+}
+
+/* The newest S of a port counts: what waits of it is not said. */
+static int add(struct label_orders *o, struct label_orders_switch *sw,
+	       const struct order *order)
+{
+	struct order *at;
+
+	for (at = sw->at; at < sw->at + sw->n; at++)
+		if (at->port == order->port) {
+			at->s = order->s;
+			o->ctr.superseded += at->newer || !at->said;
+			at->newer = at->said;
+			return 0;
+		}
+	if (!(at = grown(sw->at, sw->n, &sw->room, sizeof(*at))))
+		return -ENOMEM;
+	sw->at = at;
+	at[sw->n++] = *order;
+	o->orders++;
 	return 0;
 }
 
-/* Its number; UINT32_MAX: no memory. */
-static uint32_t switch_of(struct label_orders *o, uint32_t device)
+/* The first ones got there. */
+static void told(struct label_orders *o, struct label_orders_switch *sw,
+		 unsigned n)
 {
-	uint32_t *slot;
-
-	if (o->n == o->room && grow(o) < 0)
-		return UINT32_MAX;
-	slot = slot_of(o, device);
-	if (!*slot) {
-		o->at[o->n] = (struct label_orders_switch){.device = device};
-		*slot = ++o->n;
-	}
-	return *slot - 1;
-}
-
-/* --- what waits for it ---------------------------------------------------- */
-
-/* The newest S of a port counts: what waits of it is not said. */
-static void add(struct label_orders *o, struct label_orders_list *l,
-		const struct label_order *order)
-{
-	struct label_order *at;
-
-	for (unsigned i = 0; i < l->n; i++)
-		if (l->at[i].port == order->port) {
-			l->at[i].s = order->s;
-			o->ctr.superseded++;
-			return;
-		}
-	if (l->n == l->room) {
-		unsigned room = l->room ? 2 * l->room : 8;
-
-		if (!(at = realloc(l->at, room * sizeof(*at)))) {
-			o->ctr.unsent++;
-			o->err = -ENOMEM;
-			return;
-		}
-		l->at = at;
-		l->room = room;
-	}
-	l->at[l->n++] = *order;
-}
-
-/* It has its turn when it may have it: not while it is under way. */
-static void set_due(struct label_orders *o, uint32_t i, uint64_t now_ns)
-{
-	const struct label_orders_switch *sw = &o->at[i];
-	uint64_t ns = sw->next_ns > now_ns ? sw->next_ns : now_ns;
-
-	if (sw->run || !sw->waiting.n)
-		ns = DUE_NEVER;
-	else if (dues_of(&o->due, i) < ns)
-		return;
-	if (dues_set(&o->due, i, ns) < 0)
-		o->err = -ENOMEM;
+	o->ctr.told += n;
+	o->orders -= n;
+	sw->n -= n;
+	memmove(sw->at, sw->at + n, sw->n * sizeof(*sw->at));
 }
 
 /* --- how it is said ------------------------------------------------------- */
@@ -223,8 +184,8 @@ static int file_of(const struct label_orders_switch *sw)
 
 	if (fd < 0)
 		return -errno;
-	for (unsigned i = 0; i < sw->said.n; i++) {
-		label_command_s(line, sw->said.at[i].port, sw->said.at[i].s);
+	for (unsigned i = 0; i < sw->n; i++) {
+		label_command_s(line, sw->at[i].port, sw->at[i].s);
 		dprintf(fd, "%s\n", line);
 	}
 	lseek(fd, 0, SEEK_SET);
@@ -275,7 +236,7 @@ static int spawn(pid_t *pid, const char *command, int in, char **env)
 	return -rc;
 }
 
-/* A command with what is said on its stdin, under way. Or -errno. */
+/* A command with all lines on its stdin, under way. 0 or -errno. */
 static int run(const struct label_orders *o, struct label_orders_switch *sw)
 {
 	char text[32], **env;
@@ -290,7 +251,7 @@ static int run(const struct label_orders *o, struct label_orders_switch *sw)
 	free(env);
 	close(fd);
 	sw->run = rc ? 0 : pid;
-	return rc ? rc : UNDER_WAY;
+	return rc;
 }
 
 /* How it has ended: 1 well, -1 not, and why; 0: it has not. */
@@ -360,23 +321,24 @@ int orders_datagram(int fd, const char *path, uint32_t device, const char *line)
 	return rc;
 }
 
-/* Says it, line by line; *sent: the first ones that got there. 0, FULL or
- * -errno. */
-static int send_all(const struct label_orders *o,
-		    const struct label_orders_switch *sw, unsigned *sent)
+/* Says them, line by line. 0, or -errno of the first one that did not get
+ * there: -EAGAIN, there is no room now. */
+static int send_all(struct label_orders *o, struct label_orders_switch *sw)
 {
 	char line[LABEL_COMMAND_MAX];
+	unsigned n = 0;
+	int rc = 0;
 
-	for (*sent = 0; *sent < sw->said.n; ++*sent) {
-		const struct label_order *order = &sw->said.at[*sent];
-		int rc;
-
-		label_command_s(line, order->port, order->s);
+	for (; n < sw->n; n++) {
+		label_command_s(line, sw->at[n].port, sw->at[n].s);
 		rc = orders_datagram(o->fd, o->o.send, sw->device, line);
 		if (rc < 0)
-			return rc == -EAGAIN ? FULL : rc;
+			break;
 	}
-	return 0;
+	if (n)
+		sw->full_ns = 0;
+	told(o, sw, n);
+	return rc;
 }
 
 /* --- said, and whether it was heard --------------------------------------- */
@@ -392,24 +354,8 @@ static void tell_trouble(struct label_orders *o, struct label_orders_switch *sw,
 
 static void heard(struct label_orders *o, struct label_orders_switch *sw)
 {
-	o->ctr.told += sw->said.n;
-	sw->said.n = 0;
 	sw->wait_ns = sw->full_ns = 0;
 	tell_trouble(o, sw, NULL);
-}
-
-/* What was said waits again, but for what is newer. */
-static void wait_again(struct label_orders *o, struct label_orders_switch *sw,
-		       uint64_t next_ns)
-{
-	struct label_orders_list newer = sw->waiting;
-
-	sw->next_ns = next_ns;
-	sw->waiting = sw->said;
-	sw->said = newer;
-	for (unsigned i = 0; i < newer.n; i++)
-		add(o, &sw->waiting, &newer.at[i]);
-	sw->said.n = 0;
 }
 
 static void not_heard(struct label_orders *o, struct label_orders_switch *sw,
@@ -420,7 +366,7 @@ static void not_heard(struct label_orders *o, struct label_orders_switch *sw,
 	sw->wait_ns = sw->wait_ns ? 2 * sw->wait_ns : WAIT_FIRST_NS;
 	if (sw->wait_ns > WAIT_MOST_NS)
 		sw->wait_ns = WAIT_MOST_NS;
-	wait_again(o, sw, now_ns + sw->wait_ns);
+	sw->next_ns = now_ns + sw->wait_ns;
 }
 
 /* A full socket is no failure; it is read, if later. */
@@ -431,85 +377,89 @@ static void no_room(struct label_orders *o, struct label_orders_switch *sw,
 		sw->full_ns = now_ns;
 	if (now_ns - sw->full_ns >= FULL_LONG_NS)
 		tell_trouble(o, sw, "it does not read them");
-	wait_again(o, sw, now_ns + WAIT_FULL_NS);
+	sw->next_ns = now_ns + WAIT_FULL_NS;
 }
 
-/* The first ones got there: they are not said again. */
-static void heard_some(struct label_orders *o, struct label_orders_switch *sw,
-		       unsigned sent)
+static void say(struct label_orders *o, struct label_orders_switch *sw,
+		uint64_t now_ns)
 {
-	o->ctr.told += sent;
-	sw->said.n -= sent;
-	if (sent)
-		sw->full_ns = 0;
-	memmove(sw->said.at, sw->said.at + sent,
-		sw->said.n * sizeof(*sw->said.at));
-}
+	int rc = o->o.exec ? run(o, sw) : send_all(o, sw);
 
-static void say(struct label_orders *o, uint32_t i, uint64_t now_ns)
-{
-	struct label_orders_switch *sw = &o->at[i];
-	struct label_orders_list empty = sw->said;
-	unsigned sent = 0;
-	int rc;
-
-	sw->said = sw->waiting;
-	sw->waiting = empty;
 	o->ctr.tries++;
-	rc = o->o.exec ? run(o, sw) : send_all(o, sw, &sent);
-	if (sent && (rc < 0 || rc == FULL))
-		heard_some(o, sw, sent);
-	if (rc == FULL) {
+	if (rc == -EAGAIN && o->o.send) {
 		no_room(o, sw, now_ns);
 	} else if (rc < 0) {
 		not_heard(o, sw, strerror(-rc), now_ns);
-	} else if (rc == 0) {
+	} else if (o->o.send) {
 		heard(o, sw);
 	} else {
+		for (unsigned i = 0; i < sw->n; i++)
+			sw->at[i].said = true;
 		sw->until_ns = now_ns + COMMAND_NS;
-		o->run[o->running++] = i;
+		o->running++;
 	}
-	dues_set(&o->due, i, DUE_NEVER);
-	set_due(o, i, now_ns);
 }
 
-static bool has_ended(struct label_orders *o, struct label_orders_switch *sw,
-		      uint64_t now_ns)
+/* What its command has said was heard, or has to be said again; what came
+ * meanwhile is still to be said. */
+static void settle(struct label_orders *o, struct label_orders_switch *sw,
+		   bool ok)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < sw->n; i++) {
+		struct order order = sw->at[i];
+
+		if (order.said && ok) {
+			o->ctr.told++;
+			o->orders -= !order.newer;
+		} else {
+			o->ctr.superseded += order.newer;
+		}
+		if (order.said && ok && !order.newer)
+			continue;
+		order.said = order.newer = false;
+		sw->at[kept++] = order;
+	}
+	sw->n = kept;
+	o->running--;
+}
+
+static void look(struct label_orders *o, struct label_orders_switch *sw,
+		 uint64_t now_ns)
 {
 	char why[128];
 	int rc = reap(sw, why, sizeof(why));
 
-	if (!rc && now_ns >= sw->until_ns) {
+	if (!rc && now_ns < sw->until_ns)
+		return;
+	if (!rc) {
 		end_run(sw);
 		snprintf(why, sizeof(why), "it did not end");
-		rc = -1;
 	}
+	settle(o, sw, rc > 0);
 	if (rc > 0)
 		heard(o, sw);
-	else if (rc < 0)
+	else
 		not_heard(o, sw, why, now_ns);
-	return rc;
 }
 
-int label_orders_turn(struct label_orders *o, uint64_t now_ns)
+void label_orders_turn(struct label_orders *o, uint64_t now_ns)
 {
-	for (uint32_t i = 0; i < o->running;) {
-		uint32_t who = o->run[i];
+	o->begin++;
+	for (uint32_t i = 0; i < o->n; i++) {
+		struct label_orders_switch *sw = &o->at[(o->begin + i) % o->n];
 
-		if (!has_ended(o, &o->at[who], now_ns)) {
-			i++;
-			continue;
-		}
-		o->run[i] = o->run[--o->running];
-		set_due(o, who, now_ns);
+		if (sw->run)
+			look(o, sw, now_ns);
+		if (!sw->run && sw->n && sw->next_ns <= now_ns &&
+		    o->running < AT_ONCE)
+			say(o, sw, now_ns);
 	}
-	while (o->running < AT_ONCE && dues_first(&o->due).ns <= now_ns)
-		say(o, dues_first(&o->due).who, now_ns);
-	return o->err;
 }
 
 /* On stdout nothing waits. */
-static void print(struct label_orders *o, const struct label_order *order)
+static void print(struct label_orders *o, const struct order *order)
 {
 	char line[LABEL_COMMAND_MAX];
 
@@ -520,43 +470,38 @@ static void print(struct label_orders *o, const struct label_order *order)
 		o->ctr.told++;
 }
 
-int label_orders_take(struct label_orders *o, const struct label_decision *d,
-		      uint64_t now_ns)
+int label_orders_take(struct label_orders *o, const struct label_decision *d)
 {
-	struct label_order order = {d->port->out, d->port->s};
-	uint32_t i;
+	struct order order = {d->port->out, d->port->s, false, false};
+	struct label_orders_switch *sw;
 
 	o->ctr.decisions++;
 	if (!o->o.exec && !o->o.send) {
 		print(o, &order);
 		return 0;
 	}
-	i = switch_of(o, d->port->device);
-	if (i == UINT32_MAX) {
-		o->ctr.unsent++;
-		return o->err = -ENOMEM;
-	}
-	add(o, &o->at[i].waiting, &order);
-	set_due(o, i, now_ns);
-	return o->err;
+	sw = switch_of(o, d->port->device);
+	if (sw && !add(o, sw, &order))
+		return 0;
+	o->ctr.unsent++;
+	return -ENOMEM;
 }
 
 bool label_orders_busy(const struct label_orders *o)
 {
-	return o->running || o->due.n;
+	return o->orders;
 }
 
 void label_orders_end(struct label_orders *o)
 {
-	for (uint32_t i = 0; i < o->running; i++) {
-		struct label_orders_switch *sw = &o->at[o->run[i]];
+	for (uint32_t i = 0; i < o->n; i++) {
+		struct label_orders_switch *sw = &o->at[i];
 
-		end_run(sw);
-		o->ctr.failed++;
-		tell_trouble(o, sw, "it did not end");
-		wait_again(o, sw, 0);
+		if (sw->run) {
+			end_run(sw);
+			settle(o, sw, false);
+			not_heard(o, sw, "it did not end", 0);
+		}
+		o->ctr.unsent += sw->n;
 	}
-	o->running = 0;
-	for (uint32_t i = 0; i < o->n; i++)
-		o->ctr.unsent += o->at[i].waiting.n;
 }

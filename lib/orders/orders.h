@@ -47,10 +47,9 @@ struct label_orders;
 int label_orders_open(struct label_orders **out,
 		      const struct label_orders_options *o);
 /* 0 or -ENOMEM. */
-int label_orders_take(struct label_orders *o, const struct label_decision *d,
-		      uint64_t now_ns);
-/* Says what is due. Its time is in proportion to that. 0 or -ENOMEM. */
-int label_orders_turn(struct label_orders *o, uint64_t now_ns);
+int label_orders_take(struct label_orders *o, const struct label_decision *d);
+/* Says what is due. */
+void label_orders_turn(struct label_orders *o, uint64_t now_ns);
 /* Whether there is something that waits, or is under way. */
 bool label_orders_busy(const struct label_orders *o);
 /* What is under way is ended; what was not told is counted. */
