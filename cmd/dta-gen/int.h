@@ -30,7 +30,7 @@ struct int_options {
 	int form, over, values;
 	uint64_t instructions;
 	bool has_instructions;
-	uint64_t spikes, latency_ns;
+	uint64_t spikes;
 	double loss, reorder; /* per cent */
 	uint64_t data;	      /* bytes of the model's packets, at most */
 	uint64_t mtu;

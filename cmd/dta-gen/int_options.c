@@ -81,8 +81,6 @@ static const struct cli_option options[] = {
 	{ 0, "spikes", "N",
 	  "packets ten times as long at a node, a second (10)",
 	  CLI_U64, AT(spikes), .max = 1000000000 },
-	{ 0, "latency", "TIME", "in a node, mean (2us)",
-	  CLI_TIME, AT(latency_ns), .min = 1, .max = 100000000 },
 	{ 0, "loss", "PERCENT", "of frames (0)",
 	  CLI_F64, AT(loss), .low = 0, .high = 100 },
 	{ 0, "reorder", "PERCENT", "of frames, behind the next one (0)",
@@ -249,7 +247,6 @@ static void set_model(struct int_gen *g)
 		.hops = (unsigned)o->hops,
 		.steady = o->values,
 		.spikes = o->spikes,
-		.latency_ns = (uint32_t)o->latency_ns,
 	};
 
 	topo_fat_tree(&m.topology, ARITY, 0);
@@ -271,7 +268,6 @@ void int_options_read(struct int_gen *g, int argc, char **argv)
 		.flows = 1000,
 		.seed = SYNTH_SEED_DEFAULT,
 		.spikes = 10,
-		.latency_ns = 2000,
 		.data = 64,
 		.collector = {10, 0, 0, 51},
 		.namespace = 1,

@@ -130,7 +130,6 @@ static const struct cli_option options[] = {
 	 CLI_U64, AT(hop.format.protocol), .min = 1, .max = 255},
 	{0, "seed", "N", "of chance (another each time)", CLI_U64,
 	 AT(hop.seed)},
-	CLI_LIMIT_OPTIONS(struct hop_options),
 	CLI_STATS_OPTION(struct hop_options, live, "-r|-i"),
 	{0, "xdp", NULL, "receive by AF_XDP or fail", CLI_FLAG,
 	 AT(live.options.kind), .min = LIVE_XDP, .needs = "-i"},

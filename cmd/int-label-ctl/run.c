@@ -163,12 +163,7 @@ static const struct cli_option options[] = {
 	 AT(send)},
 	{0, "protocol", "N", "IP protocol of packets with labels (253)",
 	 CLI_U64, AT(control.format.protocol), .min = 1, .max = 255},
-	{0, "export-port", "PORT",
-	 "UDP port of exported labels (54322; 0: none)", CLI_U64,
-	 AT(control.format.export_port), .max = 65535},
-	CLI_LIMIT_OPTIONS(struct run_options),
 	CLI_STATS_OPTION(struct run_options, live, "-r|-i"),
-	CLI_SOCKET_OPTIONS(struct run_options),
 	CLI_USER_OPTION(struct run_options, live, NULL),
 	{'o', "output", "FORMAT", "rows and ledger as text, csv or ndjson",
 	 CLI_FORMAT, AT(format)},
@@ -178,7 +173,6 @@ static const struct cli_option options[] = {
 
 static const struct cli_group groups[] = {
 	{"-r -i", .ask = "where are the packets?"},
-	CLI_SOCKET_GROUP,
 	{"--top --rows", .why = "the table has stdout"},
 	{"--top --stats"},
 	{"--exec --send --commands"},
@@ -215,8 +209,7 @@ static void check_stdout(const struct run_options *o)
 /* On an interface, once is after the first interval. */
 static void set_top(struct run_options *o)
 {
-	if (browse_defaults(&o->top, o->live.name) && !o->live.duration_ns &&
-	    !o->live.count)
+	if (browse_defaults(&o->top, o->live.name))
 		o->live.duration_ns = o->top.every_ns;
 }
 
@@ -225,6 +218,7 @@ static void run_options_read(struct run_options *o, int argc, char **argv)
 	int n;
 
 	label_control_defaults(&o->control);
+	o->live.options.kind = LIVE_PACKET; /* exports are few */
 	n = cli_read(&run_cli, o, argc, argv);
 	if (n < argc && !o->live.name)
 		cli_usage(&run_cli, "'%s': no such argument", argv[n]);
@@ -764,7 +758,7 @@ static int run_close(struct run *r)
 			 : CLI_OK;
 	if (status == CLI_OK && nothing_taken(r)) {
 		cli_warn("%s: nothing was taken: no packet with %slabels is in "
-			 "it: another --protocol or --export-port?",
+			 "it: another --protocol?",
 			 r->o.read ? cli_file(r->o.read) : r->o.live.name,
 			 label_control_counters(r->c)->plain ? "" : "good ");
 		status = CLI_FAIL;

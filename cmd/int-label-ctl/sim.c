@@ -29,7 +29,6 @@ struct sim_options {
 	uint64_t trace; /* hops: path tracing instead */
 	uint64_t specific, interval_ns, rest_ns, warmup_ns;
 	double jitter; /* percent */
-	enum netsim_arrivals arrivals;
 	const char *lose[SIM_LOSSES_MAX];
 	unsigned n_lose;
 	bool summary, quiet;
@@ -39,8 +38,6 @@ struct sim_options {
 /* --- the command line ----------------------------------------------------- */
 
 #define AT(field) CLI_AT(struct sim_options, field)
-
-static const char *const arrivals[] = {"poisson", "paced", NULL};
 
 static int read_lose(void *opts, const char *text, struct fault *why)
 {
@@ -73,8 +70,6 @@ static const struct cli_option options[] = {
 	{ 'R', "rate", "PPS",
 	  "packets a second, in all (625; fat trees: 25 for each port)",
 	  CLI_SIZE, AT(rate), .min = 1, .max = 1000000000 },
-	{ 0, "arrivals", "HOW", "poisson (fat trees), paced (routes)",
-	  CLI_WORD, AT(arrivals), .words = arrivals },
 	{ 0, "flows", "N", "of a fat tree (65536)",
 	  CLI_SIZE, AT(flows), .min = 1, .max = 1 << 30, .needs = "--arity" },
 	{ 0, "specific", "N", "so many flows are labelled at each hop (0)",
@@ -203,9 +198,7 @@ static void settle(struct sim_options *o)
 	o->net.flows = (uint32_t)o->flows;
 	o->net.specific = (uint32_t)o->specific;
 	o->net.port_jitter = o->jitter / 100;
-	o->net.arrivals = cli_text(&cli_sim, "--arrivals") ? o->arrivals
-			  : o->arity			   ? NETSIM_POISSON
-							   : NETSIM_PACED;
+	o->net.arrivals = o->arity ? NETSIM_POISSON : NETSIM_PACED;
 	if (o->arity % 2)
 		cli_usage(&cli_sim, "--arity: %ju is odd", (uintmax_t)o->arity);
 }

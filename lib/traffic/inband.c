@@ -109,7 +109,8 @@ static void say(struct inband *m, struct inband_hop *h, const struct place *at,
 	set(h, INT_EGRESS, at->out);
 	set(h, INT_INGRESS2, (uint64_t)at->node << 8 | at->in);
 	set(h, INT_EGRESS2, (uint64_t)at->node << 8 | at->out);
-	set(h, INT_LATENCY, metric(m, INT_LATENCY, at, flow, m->o.latency_ns));
+	set(h, INT_LATENCY,
+	    metric(m, INT_LATENCY, at, flow, INBAND_LATENCY_NS));
 	set(h, INT_QUEUE, flow % QUEUES);
 	set(h, INT_OCCUPANCY,
 	    metric(m, INT_OCCUPANCY, at, 0, INBAND_OCCUPANCY));

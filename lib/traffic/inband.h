@@ -32,7 +32,8 @@ enum {
 	INBAND_SPIKE_FACTOR = 10,
 	INBAND_CELLS = 256,    /* of the table of exponential values */
 	INBAND_LINK_NS = 1000, /* from a node to the next */
-	/* Means of queues, links (per cent) and buffers. */
+	/* Means of nodes, queues, links (per cent) and buffers. */
+	INBAND_LATENCY_NS = 2000,
 	INBAND_OCCUPANCY = 60,
 	INBAND_UTILIZATION = 30,
 	INBAND_BUFFER = 1000,
@@ -44,8 +45,7 @@ struct inband_options {
 	unsigned hops; /* of all paths, up to INBAND_HOPS_MAX, at most as many
 			  as there are switches; 0: the topology's */
 	bool steady;
-	uint64_t spikes;     /* a second of the packets' time; steady only */
-	uint32_t latency_ns; /* in a node, mean */
+	uint64_t spikes; /* a second of the packets' time; steady only */
 };
 
 /* One node's words about a packet: has says which, as struct int_plan's. */

@@ -109,7 +109,7 @@ blame() {
 					--max-copies --ages --checksum-bits \
 					--arity --hops --ipv6 --value --cm \
 					--reports --report-port --int-port \
-					--s-max --protocol --max-hop --export-port --by-age --cores \
+					--s-max --protocol --max-hop --by-age --cores \
 					" == \
 					*[[:space:]]$option[[:space:]]* ]] ;;
 			esac

@@ -281,9 +281,9 @@ binned() {
 # --- events ------------------------------------------------------------------
 
 @test "steady values make events when there are spikes: two each" {
-	generate md 2.1 --values steady --spikes 1000 --latency 50us
+	generate md 2.1 --values steady --spikes 1000
 	spikes=$(dta-gen int -F md -n "$FLOWS" --values steady --spikes 1000 \
-		--latency 50us -o ndjson -w in.pcap 2>&1 | counter spikes)
+		-o ndjson -w in.pcap 2>&1 | counter spikes)
 	[ "$spikes" -gt 3 ]
 	n=$(int-collect -q -r in.pcap -R event -o ndjson -e change \
 		-t hop_latency=1 -t flow_latency=off | wc -l)

@@ -260,7 +260,7 @@ fig13() {
 	seed. With even service it is by chance whether one stream finds each
 	place in a full queue and another none: of these runs of Base A at 62 %
 	loss (the paper's sheet: 85.8) some have about 85 and most about 93, and
-	nothing between (A_least, A_most); with \`--arrivals poisson\` about half
+	nothing between (A_least, A_most); with Poisson arrivals about half
 	have 86. If a packet takes half as long or half as long again (A_jitter50,
 	\`--port-jitter 50\`) no stream is shut out. Paper: 92 % at 60 % loss with
 	Pro. Here Pro keeps more with k = 0.3, by three times the labels: beside

@@ -75,7 +75,7 @@ device() {
 
 # controller OPTION...: its rows are in control.log.out.
 controller() {
-	start d3 control.log int-label-ctl -i lo --no-xdp -o ndjson "$@"
+	start d3 control.log int-label-ctl -i lo -o ndjson "$@"
 	CONTROLLER=$PID
 	wait_for listens control.log
 }

@@ -30,7 +30,6 @@ static struct inband_options options(void)
 {
 	struct inband_options o = {
 		.seed = 3,
-		.latency_ns = 2000,
 	};
 
 	topo_fat_tree(&o.topology, 8, 0);
