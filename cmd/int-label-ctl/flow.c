@@ -6,12 +6,10 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/cli.h"
 #include "commands.h"
 #include "label/command.h"
-#include "orders/orders.h"
 
 enum {
 	FLOW_ADD,
@@ -19,8 +17,7 @@ enum {
 };
 
 struct flow_options {
-	uint64_t every_ns, device;
-	const char *send;
+	uint64_t every_ns;
 };
 
 #define AT(field) CLI_AT(struct flow_options, field)
@@ -29,10 +26,6 @@ static const struct cli_option options[] = {
 	{0, "every", "TIME", "mark one of its packets so often (10ms)",
 	 CLI_TIME, AT(every_ns), .min = 1000,
 	 .max = UINT32_MAX * UINT64_C(1000), .verbs = "add"},
-	{'d', "device", "N", "the device where the flow comes in, for --send",
-	 CLI_U64, AT(device), .max = UINT32_MAX, .needs = "--send"},
-	{0, "send", "PATH", "to its socket, {device} in its path; not stdout",
-	 CLI_STR, AT(send)},
 	{0},
 };
 
@@ -41,9 +34,8 @@ static const char *const verbs[] = {"add", "del", NULL};
 static const struct cli cli = {
 	.name = "int-label-ctl flow",
 	.summary = "have every device on the way of a flow label its packets",
-	.usage = "int-label-ctl flow add FLOW... [--every TIME] [--send PATH "
-		 "[-d N]]\n"
-		 "int-label-ctl flow del FLOW... [--send PATH [-d N]]",
+	.usage = "int-label-ctl flow add FLOW... [--every TIME]\n"
+		 "int-label-ctl flow del FLOW...",
 	.options = options,
 	.verbs = verbs,
 };
@@ -61,34 +53,20 @@ static size_t read_key(uint8_t key[KEY_MAX], const char *text)
 	cli_refuse("'%s' is no flow: 10.0.0.1:443>10.0.0.2:5501/tcp", text);
 }
 
-static void tell(const struct flow_options *o, int fd, const char *line)
-{
-	int rc;
-
-	if (!o->send) {
-		printf("%s\n", line);
-		return;
-	}
-	rc = orders_datagram(fd, o->send, (uint32_t)o->device, line);
-	if (rc < 0)
-		cli_fail("%s: %s", o->send, strerror(-rc));
-}
-
-static void one_flow(const struct flow_options *o, const char *flow, bool add,
-		     int fd)
+static void one_flow(const struct flow_options *o, const char *flow, bool add)
 {
 	char line[LABEL_COMMAND_MAX];
 	uint8_t key[KEY_MAX];
 	size_t len = read_key(key, flow);
 
 	label_command_flow(line, key, len, add ? o->every_ns / 1000 : 0);
-	tell(o, fd, line);
+	printf("%s\n", line);
 }
 
 int flow_main(int argc, char **argv)
 {
 	struct flow_options o = {.every_ns = 10000000};
-	int n, verb, fd;
+	int n, verb;
 
 	cli_start(&cli);
 	n = cli_read(&cli, &o, argc, argv);
@@ -96,12 +74,7 @@ int flow_main(int argc, char **argv)
 	cli_check(&cli, &o, verb);
 	if (n + 1 == argc)
 		cli_usage(&cli, "%s which flow?", verbs[verb]);
-	fd = o.send ? orders_socket_open() : -1;
-	if (o.send && fd < 0)
-		cli_fail("--send: %s", strerror(-fd));
 	for (int i = n + 1; i < argc; i++)
-		one_flow(&o, argv[i], verb == FLOW_ADD, fd);
-	if (o.send)
-		close(fd);
+		one_flow(&o, argv[i], verb == FLOW_ADD);
 	return CLI_OK;
 }

@@ -78,15 +78,17 @@ int label_orders_open(struct label_orders **out,
 		      const struct label_orders_options *options)
 {
 	struct label_orders *o = calloc(1, sizeof(*o));
-	int rc = 0;
+	int rc;
 
 	if (!o)
 		return -ENOMEM;
 	o->o = *options;
 	o->fd = -1;
-	if (o->o.send && (o->fd = orders_socket_open()) < 0)
-		rc = o->fd;
-	if (rc) {
+	if (o->o.send)
+		o->fd = socket(AF_UNIX,
+			       SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (o->o.send && o->fd < 0) {
+		rc = -errno;
 		label_orders_close(o);
 		return rc;
 	}
@@ -286,13 +288,6 @@ static void end_run(struct label_orders_switch *sw)
 	sw->run = 0;
 }
 
-int orders_socket_open(void)
-{
-	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-
-	return fd < 0 ? -errno : fd;
-}
-
 /* The path with the switch's number for {device}. */
 static int address_of(struct sockaddr_un *a, const char *path, uint32_t device)
 {
@@ -310,12 +305,14 @@ static int address_of(struct sockaddr_un *a, const char *path, uint32_t device)
 	return n < 0 || (size_t)n >= room ? -ENAMETOOLONG : 0;
 }
 
-int orders_datagram(int fd, const char *path, uint32_t device, const char *line)
+/* A line to a switch's socket. 0 or -errno. */
+static int send_line(const struct label_orders *o, uint32_t device,
+		     const char *line)
 {
 	struct sockaddr_un a;
-	int rc = address_of(&a, path, device);
+	int rc = address_of(&a, o->o.send, device);
 
-	if (!rc && sendto(fd, line, strlen(line), 0, (struct sockaddr *)&a,
+	if (!rc && sendto(o->fd, line, strlen(line), 0, (struct sockaddr *)&a,
 			  sizeof(a)) < 0)
 		rc = -errno;
 	return rc;
@@ -331,7 +328,7 @@ static int send_all(struct label_orders *o, struct label_orders_switch *sw)
 
 	for (; n < sw->n; n++) {
 		label_command_s(line, sw->at[n].port, sw->at[n].s);
-		rc = orders_datagram(o->fd, o->o.send, sw->device, line);
+		rc = send_line(o, sw->device, line);
 		if (rc < 0)
 			break;
 	}

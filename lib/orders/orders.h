@@ -58,10 +58,4 @@ const struct label_orders_ledger *
 label_orders_counters(const struct label_orders *o);
 void label_orders_close(struct label_orders *o); /* NULL is fine */
 
-/* A line to a switch's socket, {device} in its path. 0 or -errno. */
-int orders_datagram(int fd, const char *path, uint32_t device,
-		    const char *line);
-/* For these. Or -errno. */
-int orders_socket_open(void);
-
 #endif

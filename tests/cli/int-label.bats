@@ -404,8 +404,6 @@ reset 2" ]
 	run -2 --separate-stderr int-label-ctl flow add 10.0.0.1
 	[[ $stderr == *"'10.0.0.1' is no flow"* ]]
 	run -2 int-label-ctl flow add
-	run -1 --separate-stderr int-label-ctl flow del "$flow" --send ./none -d 3
-	[[ $stderr == *"./none: No such file or directory" ]]
 }
 
 @test "dta-dump packets shows labels, and the prototype's" {
