@@ -9,14 +9,10 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "nic.h"
-#include "notify.h"
-#include "options.h"
+#include "collect.h"
 #include "query/show.h"
-#include "respond.h"
 #include "store/layout.h"
 #include "snapshot/snapshot.h"
-#include "ticket_file.h"
 
 static void tick(void *ctx, uint64_t done, uint64_t all)
 {

@@ -3,7 +3,7 @@
  * nic.c - devices as the target: the devices write, this program sleeps, until
  * one of them has something to say or a quarter of a second has passed.
  */
-#include "nic.h"
+#include "collect.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -11,9 +11,7 @@
 #include <stdlib.h>
 
 #include "cli/page.h"
-#include "notify.h"
 #include "verbs/verbs_target.h"
-#include "ticket_file.h"
 
 enum {
 	DEVICES_MAX = 16,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* notify.c - rows for immediates. */
-#include "notify.h"
+#include "collect.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* options.c - dta-collect's command line. */
-#include "options.h"
+#include "collect.h"
 
 #include <errno.h>
 

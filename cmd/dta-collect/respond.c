@@ -1,23 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* respond.c - packets through the software responder. */
-#include "respond.h"
-
-#include "cli/loop.h"
+#include "collect.h"
 
 #include <errno.h>
 #include <net/if.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/clock.h"
 #include "base/rng.h"
 #include "base/text.h"
 #include "base/zero.h"
-#include "notify.h"
-#include "packet/pkt.h"
+#include "cli/loop.h"
 #include "responder/team.h"
-#include "ticket_file.h"
-#include "why.h"
+#include "wire/net.h"
 #include "wire/roce.h"
 
 enum {
@@ -26,11 +21,17 @@ enum {
 			    next */
 };
 
+/* Zeroed before: what was seen while nothing was stored yet. */
+struct why {
+	bool dta, roce;	   /* a DTA report; a RoCEv2 packet, the first: */
+	struct roce first; /* its payload is gone */
+};
+
 struct run {
 	const struct opts *o;
 	struct region *r;
 	struct responder *p;
-	struct responder_team *team; /* NULL: this thread alone */
+	struct responder_team *team;
 	struct snk *answers;
 	struct notify *notify;
 	struct cli_loop loop;
@@ -39,15 +40,88 @@ struct run {
 	struct why why;
 };
 
-void ticket_for(struct ticket *t, const struct opts *o, const struct region *r)
+static void look_at(struct why *w, const struct pkt *p)
 {
-	struct fault f = {0};
+	struct roce r;
+	struct net_udp u;
 
-	*t = o->at;
-	if (ticket_check_mtu(region_table(r, 0), region_tables(r), t->mtu, &f) <
-		    0 ||
-	    ticket_of_region(t, r, &f) < 0)
-		cli_fault(o->region, &f);
+	if (!roce_decode(&r, p->data, p->len)) {
+		w->roce = true;
+		w->first = r;
+	} else if (!net_udp_decode(&u, p->data, p->len)) {
+		w->dta = w->dta || u.dst_port == DTA_PORT;
+	}
+}
+
+static void why_look(struct why *w, const struct pkt *pkts, size_t n)
+{
+	for (size_t i = 0; i < n && !w->roce; i++)
+		look_at(w, &pkts[i]);
+}
+
+/* None of them is RoCEv2. */
+static void other_packets(struct fault *f, const struct why *w)
+{
+	fault_set(f, -1, "%s",
+		  w->dta ? "these are DTA reports: dta-translate first "
+			   "(--ticket FILE -w -), or let it write the region "
+			   "itself (--region)"
+			 : "no RoCEv2 packet (UDP to port 4791) is whole in "
+			   "it");
+}
+
+/* They are for somebody else. */
+static void other_address(struct fault *f, const struct why *w,
+			  const struct ticket *t)
+{
+	char mac[TEXT_MAC_MAX], own_mac[TEXT_MAC_MAX];
+	char ip[TEXT_IP_MAX], own_ip[TEXT_IP_MAX];
+
+	fault_set(f, -1,
+		  "the packets are for %s (%s), and this collector is %s (%s): "
+		  "say --ip and --mac as for the ticket they were made with",
+		  text_of_ip(ip, w->first.version, w->first.dst),
+		  text_of_mac(mac, w->first.eth_dst),
+		  text_of_ip(own_ip, t->version, t->ip),
+		  text_of_mac(own_mac, t->mac));
+}
+
+/*
+ * What is probably wrong where all that came was dropped, into f (returned). t:
+ * the ticket that the packets were judged by.
+ */
+static const char *why_text(struct fault *f, const struct why *w,
+			    const struct responder_ledger *l,
+			    const struct ticket *t)
+{
+	unsigned worst = ledger_worst(&responder_ledger, l);
+	const char *name = worst < responder_ledger.n
+				   ? responder_ledger.fields[worst].name
+				   : "";
+
+	if (!w->roce)
+		other_packets(f, w);
+	else if (!strcmp(name, "foreign"))
+		other_address(f, w, t);
+	else if (!strcmp(name, "bad_icrc") || !strcmp(name, "malformed"))
+		fault_set(f, -1,
+			  "the packets were cut short or changed on their way; "
+			  "tcpdump -s 0 takes them whole");
+	else if (!strcmp(name, "bad_peer"))
+		fault_set(f, -1,
+			  "the packets are not from the translator of the "
+			  "ticket: --peer-ip says who that is");
+	else if (!strcmp(name, "rnr"))
+		fault_set(f, -1,
+			  "no receive was posted for their immediates: "
+			  "--receives");
+	else
+		fault_set(f, -1,
+			  "most are %s: the packets were made with the ticket "
+			  "of another region, epoch or run; make one with "
+			  "--ticket and translate the reports again",
+			  name);
+	return f->text;
 }
 
 /* Whether the ticket that we write tells of our queue pairs. Packets of another
@@ -55,12 +129,6 @@ void ticket_for(struct ticket *t, const struct opts *o, const struct region *r)
 static bool has_live_ticket(const struct opts *o)
 {
 	return o->live.name && o->ticket;
-}
-
-/* The ticket of a live collector tells that it listens. 0 or -errno. */
-static int put_live_ticket(const struct opts *o, const struct ticket *t)
-{
-	return has_live_ticket(o) ? ticket_put(t, o->ticket) : 0;
 }
 
 /* First PSNs unlike those of a run before, whose queue pairs had the same
@@ -170,24 +238,10 @@ static void look_after(struct run *run)
 	}
 }
 
-/* While cores work, as of the last batch that is known. */
-static const struct responder_ledger *counted(const struct run *run)
-{
-	return run->team ? responder_team_counters(run->team)
-			 : responder_counters(run->p);
-}
-
-/* The responder is this thread's until the next batch. What is wrong comes up
- * with that. */
-static void rest(struct run *run)
-{
-	if (run->team)
-		responder_team_rest(run->team);
-}
-
 static const void *counters(void *ctx, uint64_t *received)
 {
-	const struct responder_ledger *l = counted(ctx);
+	struct run *run = ctx;
+	const struct responder_ledger *l = responder_team_counters(run->team);
 
 	*received = l->received;
 	return l;
@@ -197,13 +251,14 @@ static void show(void *ctx)
 {
 	struct run *run = ctx;
 
-	cli_ledger(&responder_ledger, counted(run), run->o->format);
+	cli_ledger(&responder_ledger, responder_team_counters(run->team),
+		   run->o->format);
 	notify_report(run->notify);
 }
 
 static void report(void *ctx)
 {
-	rest(ctx);
+	responder_team_rest(((struct run *)ctx)->team);
 	show(ctx);
 }
 
@@ -211,32 +266,21 @@ static void hangup(void *ctx)
 {
 	struct run *run = ctx;
 
-	rest(run);
+	responder_team_rest(run->team);
 	begin_anew(run);
 	if (!run->o->quiet)
 		cli_warn("%s: SIGHUP: all queue pairs are made anew",
 			 run->o->region);
 }
 
-static int respond_to(struct run *run, const struct pkt *pkts, size_t n)
-{
-	if (!n)
-		return 0;
-	why_look(&run->why, pkts, n);
-	return run->team ? responder_team_rx(run->team, pkts, n)
-			 : responder_rx(run->p, pkts, n);
-}
-
 /* What is to be done, and told, between batches: cores rest for it, if there is
  * something, and when nothing comes. */
 static void between(struct run *run, bool idle)
 {
-	if (run->team && !idle && !responder_team_news(run->team))
+	if (!idle && !responder_team_news(run->team))
 		return;
-	if (run->team) {
-		rest(run);
-		say_refused(run, false);
-	}
+	responder_team_rest(run->team); /* what is wrong the next batch says */
+	say_refused(run, false);
 	look_after(run);
 }
 
@@ -245,17 +289,15 @@ static void between(struct run *run, bool idle)
 static int take(void *ctx, const struct pkt *pkts, int n, struct fault *f)
 {
 	struct run *run = ctx;
-	int rc;
+	int rc = 0;
 
 	between(run, !n);
-	rc = respond_to(run, pkts, (size_t)n);
+	why_look(&run->why, pkts, (size_t)n);
+	if (n)
+		rc = responder_team_rx(run->team, pkts, (size_t)n);
 	if (rc < 0)
 		return fault_set(f, rc, "%s", strerror(-rc));
-	if (!run->team)
-		say_refused(run, false);
 	notify_tell(run->notify);
-	if (n && run->answers && !run->team) /* who does so itself */
-		snk_flush(run->answers);     /* snk_close() tells of an error */
 	return 0;
 }
 
@@ -272,28 +314,17 @@ static int more(void *ctx, struct pkt *room, int max)
 static void team_open(struct run *run)
 {
 	const struct responder_team_options co = {
-		.workers = (unsigned)run->o->cores,
+		.workers = run->o->cores ? (unsigned)run->o->cores : 1,
 		.take = more,
 		.ctx = run,
 	};
 	struct fault f = {0};
 
-	if (run->o->cores < 2)
-		return;
-	if (src_keep(run->loop.s, co.workers * RESPONDER_TEAM_BATCHES) < 0)
+	if (co.workers > 1 &&
+	    src_keep(run->loop.s, co.workers * RESPONDER_TEAM_BATCHES) < 0)
 		cli_fail("out of memory");
 	if (responder_team_open(&run->team, run->p, &co, &f) < 0)
 		cli_fail("-j: %s", f.text);
-}
-
-/* The responder is this thread's again. 0 or -errno. */
-static int team_close(struct run *run)
-{
-	int rc = run->team ? responder_team_rest(run->team) : 0;
-
-	responder_team_close(run->team);
-	run->team = NULL;
-	return rc;
 }
 
 /*
@@ -381,7 +412,8 @@ static void run_open(struct run *run, struct opts *o, struct ticket *t)
 	/* An interface when nothing else can be wrong: it may lose its link. */
 	if (o->live.name)
 		run->loop.s = open_interface(o);
-	rc = put_live_ticket(o, t);
+	/* It tells that we listen. */
+	rc = has_live_ticket(o) ? ticket_put(t, o->ticket) : 0;
 	if (rc < 0)
 		cli_fail("%s: %s", cli_file(o->ticket), strerror(-rc));
 	cli_user(o->live.user);
@@ -392,11 +424,7 @@ static void run_open(struct run *run, struct opts *o, struct ticket *t)
 
 static uint64_t unsent(void *ctx)
 {
-	const struct run *run = ctx;
-
-	if (run->team)
-		return responder_team_unsent(run->team);
-	return run->answers ? snk_drops(run->answers) : 0;
+	return responder_team_unsent(((struct run *)ctx)->team);
 }
 
 /* Ends it, with the ledger; the first error of the answers' sink. */
@@ -404,10 +432,9 @@ static int run_close(struct run *run)
 {
 	const struct responder_ledger *l = responder_counters(run->p);
 	uint64_t lost = 0;
-	int closed = 0, stopped;
+	int closed = 0, stopped = responder_team_rest(run->team);
 
 	cli_progress_end();
-	stopped = team_close(run);
 	say_refused(run, true);
 	cli_stats_close(run->loop.stats, l, run->loop.s);
 	if (run->answers) {
@@ -420,6 +447,7 @@ static int run_close(struct run *run)
 		cli_live_drops(&run->o->live, run->loop.s, lost);
 	}
 	notify_close(run->notify);
+	responder_team_close(run->team);
 	responder_close(run->p);
 	src_close(run->loop.s);
 	return closed ? closed : stopped;
@@ -460,7 +488,7 @@ void respond(struct opts *o, struct region *r)
 		first_psns(&t);
 	run_open(&run, o, &t);
 	rc = cli_loop(&run.loop, &f);
-	rest(&run);
+	responder_team_rest(run.team);
 	end = *responder_counters(run.p);
 	closed = run_close(&run);
 	why_text(&why, &run.why, &end, &t);

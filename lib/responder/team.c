@@ -433,17 +433,28 @@ static void enter(struct responder_team *c)
 	c->lent = false;
 }
 
+static int rx_alone(struct responder_team *c, const struct pkt *pkts, size_t n)
+{
+	fail(c, responder_rx(c->p, pkts, n));
+	if (c->p->answers)
+		snk_flush(c->p->answers);
+	return error_of(c);
+}
+
 int responder_team_rx(struct responder_team *c, const struct pkt *pkts,
 		      size_t n)
 {
-	struct batch *b = &c->worker[0]->batch[threads_place(c->threads)];
+	struct batch *b;
 
+	if (c->o.workers == 1)
+		return rx_alone(c, pkts, n);
 	if (!c->lent && region_epoch(c->p->region) != c->p->s->epoch)
 		responder_team_rest(c);
 	if (error_of(c))
 		return error_of(c);
 	if (c->lent)
 		enter(c);
+	b = &c->worker[0]->batch[threads_place(c->threads)];
 	memcpy(b->pkt, pkts, n * sizeof(*pkts));
 	b->n = n;
 	threads_go(c->threads, true);
@@ -495,7 +506,7 @@ const struct responder_ledger *responder_team_counters(struct responder_team *c)
 
 bool responder_team_news(const struct responder_team *c)
 {
-	return __atomic_load_n(&c->news, __ATOMIC_RELAXED) ||
+	return c->lent || __atomic_load_n(&c->news, __ATOMIC_RELAXED) ||
 	       region_epoch(c->p->region) != c->p->s->epoch;
 }
 
@@ -565,18 +576,30 @@ static struct parts parts_of(const struct table *t, unsigned workers)
 	return (struct parts){(part + slots - 1) / slots * slots, t->length};
 }
 
-int responder_team_open(struct responder_team **out, struct responder *p,
-			const struct responder_team_options *o, struct fault *f)
+static int open_workers(struct responder_team *c, struct fault *f)
 {
-	struct responder_team *c = calloc(1, sizeof(*c));
 	const struct threads_options to = {
-		.workers = o->workers,
+		.workers = c->o.workers,
 		.rounds = ROUNDS,
 		.take = take,
 		.work = work,
 		.receive = receive,
 		.ctx = c,
 	};
+	const struct region *r = c->p->region;
+	int rc = 0;
+
+	for (unsigned i = 0; i < region_tables(r); i++)
+		c->parts[i] = parts_of(region_table(r, i), c->o.workers);
+	for (unsigned i = 0; i < c->o.workers && !rc; i++)
+		rc = worker_open(c, i, f);
+	return rc ? rc : threads_open(&c->threads, &to, f);
+}
+
+int responder_team_open(struct responder_team **out, struct responder *p,
+			const struct responder_team_options *o, struct fault *f)
+{
+	struct responder_team *c = calloc(1, sizeof(*c));
 	int rc = 0;
 
 	if (!c)
@@ -584,12 +607,8 @@ int responder_team_open(struct responder_team **out, struct responder *p,
 	c->o = *o;
 	c->p = p;
 	c->lent = true;
-	for (unsigned i = 0; i < region_tables(p->region); i++)
-		c->parts[i] = parts_of(region_table(p->region, i), o->workers);
-	for (unsigned i = 0; i < o->workers && !rc; i++)
-		rc = worker_open(c, i, f);
-	if (!rc)
-		rc = threads_open(&c->threads, &to, f);
+	if (o->workers > 1)
+		rc = open_workers(c, f);
 	if (rc < 0) {
 		free_all(c);
 		return rc;

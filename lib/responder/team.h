@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * team.h - a responder on several cores: memory, ledger and answers
- * are what responder_rx() would leave (threads.h).
+ * team.h - a responder on any number of cores: memory, ledger and answers
+ * are what responder_rx() would leave, which does it all on one (threads.h).
  *
  * A batch of packets goes through these rounds:
  *
@@ -57,7 +57,7 @@ const struct responder_ledger *
 responder_team_counters(struct responder_team *c);
 
 /* Whether responder_refused(), responder_stranger(), responder_is_dead() or
- * another epoch have something to tell. */
+ * another epoch may have something to tell; at rest always. */
 bool responder_team_news(const struct responder_team *c);
 
 /* snk_drops() of the answers' sink: at rest, its own; else as of a batch that

@@ -93,7 +93,7 @@ sends() {
 @test "dta-translate: strict reporters on one to three cores" {
 	once() {
 		start t "$2" dta-translate -o ndjson -i t0 --no-xdp -j "$1" \
-			--stats 1h --region "$3"
+			--region "$3"
 		sends reports.pcap 20000 "$2"
 		[ "$(counter "$2" stored)" = 20000 ]
 		ledger_of translate "$2" >"ledger.$2"
@@ -109,7 +109,7 @@ sends() {
 		dta-translate -q -r reports.pcap --ticket ticket -w roce.pcap
 		n=$(packets_in roce.pcap)
 		start t "$2" dta-collect -o ndjson -i t0 "${at[@]}" --no-xdp \
-			-j "$1" --stats 1h --region "$3"
+			-j "$1" --region "$3"
 		sends roce.pcap "$n" "$2"
 		[ "$(counter "$2" executed)" = "$n" ]
 		ledger_of responder "$2" >"ledger.$2"

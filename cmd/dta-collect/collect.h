@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* collect.h - dta-collect's options, and what is done by them. */
+#ifndef DTA_COLLECT_COLLECT_H
+#define DTA_COLLECT_COLLECT_H
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/live.h"
+#include "responder/responder.h"
+#include "op/ticket.h"
+#include "verbs/verbs_target.h"
+#include "store/region.h"
+
+struct opts {
+	const char *region, *layout, *ticket, *read, *write, *snapshot;
+	const char *restore, *verbs;
+	bool create, if_absent, remove, rotate, notify, quiet;
+	bool readable;
+	uint16_t cm_port;  /* 0: do not listen */
+	uint64_t grace_ns; /* of an old epoch's R_Keys */
+	uint64_t cores;	   /* of the responder; 0: one */
+	struct region_options make;
+	struct responder_options responder;
+	struct cli_live live; /* -i and what goes with it */
+	struct ticket at;     /* addresses and MTU, as given */
+	enum row_format format;
+};
+
+static inline bool is_dash(const char *path)
+{
+	return path && !strcmp(path, "-");
+}
+
+/*
+ * An IP address, of the family *version unless that is 0. Returns 0, or -EINVAL
+ * and what is wrong, to be said behind the text.
+ */
+int options_ip(const char *text, uint8_t *version, uint8_t out[16],
+	       struct fault *why);
+
+/* Whether an option was given. */
+bool options_given(const char *option);
+
+/* Reads and checks the options; exits on a bad one. */
+struct opts options_read(int argc, char **argv);
+
+extern const struct cli cli;
+
+/* Carries out the packets of -r or -i; exits on an error. */
+void respond(struct opts *o, struct region *r);
+
+/* Serves --verbs until a signal comes; exits on an error. */
+void nic_run(const struct opts *o, struct region *r);
+
+/*
+ * Immediates: a row each, whoever wrote them: the software responder, a device,
+ * or a translator of another process. A region remembers the last
+ * REGION_IMMEDIATES; what was overwritten before it could be told is counted as
+ * missed.
+ */
+struct notify;
+
+/* Tells of what comes from now on. NULL without --notify, which is fine below.
+ */
+struct notify *notify_open(const struct opts *o, struct region *r);
+/* Tells what there is; never waits. */
+void notify_tell(struct notify *n);
+/* Waits for immediates, and tells, until a signal comes. Not for NULL. */
+void notify_run(struct notify *n);
+/* Prints the ledger. */
+void notify_report(const struct notify *n);
+/* Tells the rest. */
+void notify_close(struct notify *n);
+
+/* The region's ticket, with the addresses given. The caller frees it. */
+void ticket_for(struct ticket *t, const struct opts *o, const struct region *r);
+
+/*
+ * Writes a ticket to a file, "-" is stdout: a file is replaced at once, so that
+ * a translator reads the old one or the new one. Returns 0 or -errno.
+ */
+int ticket_put(const struct ticket *t, const char *path);
+
+/* Whether it could: 0 or -errno. NULL and "-" are fine. */
+int ticket_can_put(const char *path);
+
+#endif
