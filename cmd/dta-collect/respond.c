@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "base/zero.h"
 #include "cli/loop.h"
-#include "responder/team.h"
+#include "responder/responder.h"
 #include "wire/net.h"
 #include "wire/roce.h"
 

@@ -17,7 +17,7 @@
  * rests when the epoch has changed. So all of them write into the one that the
  * requests were judged by.
  */
-#include "responder/team.h"
+#include "responder/responder.h"
 
 #include <errno.h>
 #include <stdlib.h>

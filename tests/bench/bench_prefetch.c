@@ -4,7 +4,7 @@
  * other, beside not asking (the limit of each row), in the same rounds: what
  * this CPU's memory makes of it by itself, then the translator and the local
  * road. Each row tells what this CPU takes: where the ratios say
- * otherwise, say on, l2 or off.
+ * otherwise, prefetch_set() takes the wrong one.
  */
 #include "bench_reports.h"
 #include "store/prefetch.h"

@@ -13,7 +13,7 @@
 #include "bench.h"
 #include "bench_two.h"
 #include "op/local.h"
-#include "responder/team.h"
+#include "responder/responder.h"
 #include "roce/roce_out.h"
 #include "store/layout.h"
 

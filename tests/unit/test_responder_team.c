@@ -11,7 +11,7 @@
 #include "store/prefetch.h"
 #include "packet/kind.h"
 #include "rdma_rig.h"
-#include "responder/team.h"
+#include "responder/responder.h"
 #include "test.h"
 
 enum {
