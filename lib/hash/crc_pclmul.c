@@ -106,8 +106,8 @@ PCLMUL static inline __m128i first_words(const uint8_t *p, size_t n, int reg)
  * pieces, and a load of several of them waits until they are in the cache (no
  * store forwarding), three times as long as all the rest takes.
  */
-PCLMUL static uint32_t extend_words(enum crc_id id, uint32_t reg,
-				    const uint8_t *p, size_t len)
+PCLMUL __attribute__((noinline)) static uint32_t
+extend_words(enum crc_id id, uint32_t reg, const uint8_t *p, size_t len)
 {
 	const struct crc_poly_data *d = &crc_data[id];
 	size_t first = (len - 4) % 16 + 4;
