@@ -391,9 +391,26 @@ static void too_large(void)
 	translate_close(t);
 }
 
+/* A clock that is set back again and again: each owner writes its own lists. */
+static void rewound(void)
+{
+	struct traffic *tf = traffic_make(
+		&(struct traffic){.n = REPORTS,
+				  .rng.state = 5,
+				  .only = TEAM_LISTS,
+				  .quiet = true,
+				  .plain = true});
+
+	for (size_t i = 0; i < tf->n; i++)
+		tf->pkt[i].ts_ns = UINT64_C(1000000000) * (200 - i / 500);
+	by_all(tf, DART_OFF, ALL_OF(team_fields));
+	traffic_free(tf);
+}
+
 int main(void)
 {
 	too_large();
+	rewound();
 	all_tables(DART_OFF);
 	all_tables(DART_ONE);
 	swaps();
