@@ -190,6 +190,10 @@ $(UNITS) $(BENCHES) $(AIDS): $B/%: $B/%.o $B/libdta.a
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
+# They tell the parts of several cores' work.
+$(patsubst %,$B/tests/bench/bench_%,cores rdma int_cores): \
+	LDFLAGS += -Wl,--wrap=threads_open
+
 # It counts looks at the clock.
 $B/tests/unit/test_local: LDFLAGS += -Wl,--wrap=clock_gettime
 

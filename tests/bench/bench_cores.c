@@ -3,6 +3,7 @@
  * A translator on two cores beside one alone (the limit of each row), on the
  * same reports in memory, into the same region, in the same rounds.
  */
+#include "bench_parts.h"
 #include "bench_reports.h"
 #include "bench_two.h"
 
@@ -23,6 +24,7 @@ static void compare(const struct bed *b, const char *name,
 
 	if (translate_cores_open(&c, t, &o, &f))
 		die(f.text);
+	parts_begin();
 	for (int i = 0; i < BENCH_ROUNDS; i++) {
 		began = bench_now();
 		alone(one, tf);
@@ -36,6 +38,7 @@ static void compare(const struct bed *b, const char *name,
 	check(t);
 	bench_row(name, bench_median(rate, BENCH_ROUNDS) / 1e6,
 		  bench_median(limit, BENCH_ROUNDS) / 1e6, b->pages);
+	parts_row(name, (double)REPORTS * BENCH_ROUNDS);
 	translate_close(one);
 	translate_close(t);
 }

@@ -3,6 +3,7 @@
  * The INT sink on two cores beside one alone (the limit of each row), on the
  * same frames in memory, in the same rounds.
  */
+#include "bench_parts.h"
 #include "bench_two.h"
 #include "frames.h"
 #include "telemetry/int_collector.h"
@@ -113,12 +114,14 @@ static void bench(const struct frames *fs, const struct load *l)
 	b.two = open_collector(&b, l, CORES);
 	run(&b, b.one); /* keys that are new */
 	run(&b, b.two);
+	parts_begin();
 	for (int i = 0; i < BENCH_ROUNDS; i++) {
 		limit[i] = FRAMES / run(&b, b.one);
 		rate[i] = FRAMES / run(&b, b.two);
 	}
 	bench_row(l->name, bench_median(rate, BENCH_ROUNDS) / 1e6,
 		  bench_median(limit, BENCH_ROUNDS) / 1e6, NULL);
+	parts_row(l->name, (double)FRAMES * BENCH_ROUNDS);
 	int_collector_close(b.one);
 	int_collector_close(b.two);
 }

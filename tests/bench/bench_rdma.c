@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/rng.h"
-#include "bench.h"
+#include "bench_parts.h"
 #include "bench_two.h"
 #include "op/local.h"
 #include "responder/responder.h"
@@ -325,12 +325,14 @@ static void bench_team(uint16_t table, bool answers, const char *what)
 {
 	double ours[BENCH_ROUNDS], one[BENCH_ROUNDS];
 
+	parts_begin();
 	for (int r = 0; r < BENCH_ROUNDS; r++) {
 		one[r] = run_responder(table, answers);
 		ours[r] = run_team(table, answers);
 	}
 	bench_row(what, bench_median(ours, BENCH_ROUNDS),
 		  bench_median(one, BENCH_ROUNDS), region_page_kind(b.region));
+	parts_row(what, (double)FRAMES * BENCH_ROUNDS);
 }
 
 int main(void)
