@@ -312,8 +312,11 @@ catches() {
 	wait_for grep -q "AF_PACKET, 3 rings" bg.log
 	on_wire dta-gen int-postcard --flows 200 --count 20000 --rate 100000 -q -i g0 \
 		--no-xdp --to-mac 02:00:00:00:00:02
-	kill -USR1 "$(pgrep -P "${BG_PIDS[0]}")"
-	wait_for balances bg.log 20000
+	all_came() {
+		kill -USR1 "$(pgrep -P "${BG_PIDS[0]}")" && sleep 0.1 &&
+			balances bg.log 20000
+	}
+	wait_for all_came
 	kill -TERM "$(pgrep -P "${BG_PIDS[0]}")"
 	wait_for run ! kill -0 "${BG_PIDS[0]}"
 	same_memory "$NAME-1" "$NAME-3"
