@@ -42,7 +42,7 @@ enum {
 	THREADS_ROUNDS = 3, /* of a batch, at most */
 	THREADS_PLACES = 2, /* batches that a worker has under way */
 	THREADS_WAKE = SIGURG,
-	THREADS_BLOCK = 1024,
+	THREADS_BLOCK = 4096,
 	/* A message at most, in words of 8 bytes. */
 	THREADS_WORDS = THREADS_BLOCK / 8 - 1,
 };

@@ -16,7 +16,7 @@
 
 enum {
 	NONE = UINT8_MAX, /* no such round */
-	OPEN_RUNS = 256,  /* of numbers, in a batch */
+	OPEN_RUNS = 4096, /* of numbers, in a batch */
 	/* Bytes of a report that go in a message; of longer ones it is told
 	 * where they are. */
 	REPORT_MAX = 256,
@@ -40,7 +40,7 @@ enum {
 struct run {
 	uint32_t src, n; /* n = 0: none */
 	uint16_t first;
-	bool counted;
+	bool counted, listed;
 };
 
 struct batch {
@@ -61,6 +61,8 @@ struct worker {
 	struct translator *owner; /* receives; NULL: it owns nothing */
 	struct batch *batch[THREADS_PLACES];
 	struct run run[OPEN_RUNS];
+	uint16_t listed[OPEN_RUNS]; /* those that this batch has begun */
+	unsigned nlisted;
 	uint8_t to[STAGE]; /* owners of the jobs in hand */
 	/* An owner's: operations of a block, their times; times of entries. */
 	struct op op[THREADS_WORDS];
@@ -135,7 +137,8 @@ static void run_end(struct worker *w, struct run *r)
 static void run_add(struct worker *w, uint32_t src, uint16_t number,
 		    bool counted)
 {
-	struct run *r = &w->run[expected_index(src) % OPEN_RUNS];
+	unsigned at = expected_index(src) % OPEN_RUNS;
+	struct run *r = &w->run[at];
 
 	if (r->n && r->src == src && r->counted == counted &&
 	    (uint16_t)(r->first + r->n) == number) {
@@ -143,8 +146,9 @@ static void run_add(struct worker *w, uint32_t src, uint16_t number,
 		return;
 	}
 	run_end(w, r);
-	*r = (struct run){
-		.src = src, .n = 1, .first = number, .counted = counted};
+	if (!r->listed)
+		w->listed[w->nlisted++] = (uint16_t)at;
+	*r = (struct run){src, 1, number, counted, true};
 }
 
 /* A packet that the owner of its reporter judges; if it has none, this worker
@@ -178,8 +182,12 @@ static void send_numbers(struct worker *w, struct batch *b)
 		else
 			send_packet(w, b, i);
 	}
-	for (unsigned i = 0; i < OPEN_RUNS; i++)
-		run_end(w, &w->run[i]);
+	for (; w->nlisted; w->nlisted--) {
+		struct run *r = &w->run[w->listed[w->nlisted - 1]];
+
+		run_end(w, r);
+		r->listed = false;
+	}
 }
 
 static void receive_numbers(struct worker *w, const struct threads_block *in)
@@ -295,7 +303,8 @@ static void receive_jobs(struct worker *w, const struct threads_block *in)
 
 /* Operations. */
 
-static void send_op(struct worker *w, const struct op *op, uint64_t stamp)
+static inline void send_op(struct worker *w, const struct op *op,
+			   uint64_t stamp)
 {
 	const struct translate_cores *c = w->cores;
 	unsigned owner = (unsigned)((op->offset >> 12) * c->part[op->table] >>
@@ -314,6 +323,8 @@ static void send_op(struct worker *w, const struct op *op, uint64_t stamp)
 		*m++ = op->immediate;
 	if (op->verb == OP_FETCH_ADD)
 		*m = op->add;
+	else if (len == 8) /* most of them */
+		memcpy(m, op->data, 8);
 	else
 		memcpy(m, op->data, len);
 }
@@ -328,7 +339,7 @@ static void send_ops(struct translator *t)
 }
 
 /* Returns the words of its message. */
-static size_t op_of(struct op *op, uint64_t *stamp, const uint64_t *m,
+static inline size_t op_of(struct op *op, uint64_t *stamp, const uint64_t *m,
 		    bool stamped)
 {
 	const uint64_t *from = m;
