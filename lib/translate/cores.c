@@ -379,16 +379,32 @@ static void receive_ops(struct worker *w, const struct threads_block *in)
 
 /* By the batch's worker. */
 
-/* The good reports of a batch, in the worker's translator. */
+/* The good reports of a batch, in the worker's translator: where all are, as
+ * they stand. */
 static void gather(struct worker *w, struct batch *b)
 {
 	struct translator *t = w->t;
 	struct jobs *j = &t->stage;
+	size_t good = 0;
 	unsigned k = 0;
 
 	t->pkts = b->pkts;
 	t->npkts = b->n;
 	t->first = b->first;
+	jobs_place(t);
+	jobs_clear(j);
+	for (size_t i = 0; i < b->n; i++) {
+		good += b->head[i] != 0;
+		j->all &= b->head[i];
+		j->any |= b->head[i];
+		j->at[i] = (uint16_t)i;
+	}
+	if (good == b->n && !t->steering) {
+		j->n = (unsigned)b->n;
+		j->key = b->key;
+		j->head = b->head;
+		return;
+	}
 	jobs_clear(j);
 	for (size_t i = 0; i < b->n; i++)
 		if (b->head[i])
