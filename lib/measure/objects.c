@@ -66,7 +66,6 @@ int objects_init(struct objects *os, const struct objects_options *o)
 	if (rc < 0)
 		return rc;
 	arrange(os, os->area.base);
-	os->elsewhere.watch.width = UINT32_MAX;
 	/* No hop is there: no id is that of a node and of none. */
 	begin_place(os, &os->place[0], NODE_UNKNOWN - 1, &os->nobody);
 	return 0;

@@ -76,9 +76,6 @@ struct objects {
 	 * was no room for, nor will be: any value is outside of their watch's
 	 * range. */
 	struct object nothing, unplaced;
-	/* And of what is kept in another table: none is outside, but the
-	 * largest number. */
-	struct object elsewhere;
 };
 
 /* A node is new: thresholds and distributions are to be set. */

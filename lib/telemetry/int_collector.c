@@ -13,6 +13,7 @@
 
 #include "base/rng.h"
 #include "packet/kind.h"
+#include "telemetry/events.h"
 #include "telemetry/hops.h"
 #include "telemetry/take.h"
 #include "threads/threads.h"
@@ -22,7 +23,9 @@ enum {
 	CHUNK = 64 << 10,     /* bytes of what is kept of views, at a time */
 	PLAN_SLOTS = 64,
 	SINKS = sizeof(struct telemetry_sinks) / sizeof(struct row_sink *),
-	MASK_HOPS = 64, /* of a message */
+	VIEWS = 32, /* taken at once: their stacks stay in the first cache */
+	ROUNDS = 2, /* what is of flows, and then what is of nodes */
+	SEEN = 1024,
 };
 
 _Static_assert((int)INT_COLLECTOR_WORKERS <= (int)THREADS_MAX, "workers");
@@ -58,18 +61,31 @@ struct kept_plan {
 	struct kept_plan *next; /* of the slot */
 };
 
+/* A view of a batch: what owners of nodes ask for. */
+struct seen {
+	uint64_t ts_ns;
+	uint8_t owner; /* of its flow */
+	bool step;     /* things are looked after before it */
+};
+
 /* A batch under way: what messages of it lead to. */
 struct batch {
 	struct int_collector *c;
 	struct worker *worker;
 	struct intake *in;
-	struct intake_ledger seen; /* its counters, as of the last batch */
-	struct frames *frames;	   /* NULL: none go on */
+	struct intake_ledger counted; /* its counters, as of the last batch */
+	struct frames *frames;	      /* NULL: none go on */
 	struct chunk *first, *now;
 	struct kept_plan *plan[PLAN_SLOTS];
 	const struct int_plan *latest;
 	uint64_t now_ns, keep_ns; /* as in a sink, of this batch alone */
-	struct threads_out *out;  /* to owners */
+	bool full;		  /* as many packets as it can be */
+	bool step;		  /* before the next view */
+	struct seen *seen;	  /* by the number of the view */
+	uint32_t views, room;
+	/* What owners of flows tell owners of nodes. */
+	struct far_hops far[INT_COLLECTOR_WORKERS][INT_COLLECTOR_WORKERS];
+	struct threads_out *out; /* to owners */
 };
 
 struct worker {
@@ -93,6 +109,10 @@ struct int_collector {
 	struct telemetry *flows[INT_COLLECTOR_WORKERS];
 	struct telemetry *nodes[INT_COLLECTOR_WORKERS];
 	struct worker *worker[INT_COLLECTOR_WORKERS];
+	/* By owner of nodes and of flows: its number of a place of the other's,
+	 * or 0. */
+	uint32_t *place[INT_COLLECTOR_WORKERS][INT_COLLECTOR_WORKERS];
+	struct int_view view[INT_COLLECTOR_WORKERS][VIEWS];
 	struct locked_sink locked[SINKS];
 	pthread_mutex_t lock;
 	struct intake_ledger counters;
@@ -305,6 +325,11 @@ static void forget(struct batch *b)
 	b->latest = NULL;
 	memset(b->plan, 0, sizeof(b->plan));
 	b->now_ns = b->keep_ns = 0;
+	b->step = false;
+	b->views = 0;
+	for (unsigned i = 0; i < b->c->owners; i++)
+		for (unsigned k = 0; k < b->c->owners; k++)
+			b->far[i][k].n = 0;
 }
 
 /* Messages: words of 8 bytes, the first of which begins with the kind. */
@@ -312,14 +337,17 @@ enum kind {
 	CLOCK,
 	NUMBER,
 	VIEW,
-	HOPS,
+	KEPT,
+	SNAPSHOT,
 	END,
+	HOPS,
 };
 
-/* CLOCK: it is so late. END: so does the batch end. */
+/* CLOCK: it is so late. END and HOPS, the last of each round: so does the batch
+ * end. */
 struct clock_message {
 	uint8_t kind;
-	bool full; /* END: the batch was */
+	bool full; /* END, HOPS: the batch was */
 	uint64_t now_ns;
 };
 
@@ -330,42 +358,34 @@ struct number_message {
 	uint64_t ts_ns;
 };
 
-/* A view: what the sink asks for of most. Longer ones are kept: IPv6, metadata
- * of the reporter's own, hops that are not equally long, drops. */
+/* A view, of what the sink asks for of most. */
 struct view_message {
-	uint8_t kind, flags, hops, key_len;
-	uint16_t len; /* of a hop */
-	bool kept;
+	uint8_t kind, flags, hops;
 	uint8_t key[KEY_FLOW4_LEN];
-	uint32_t ip_len;
+	uint16_t ip_len, len; /* len: of a hop */
+	uint32_t number;
 	uint64_t ts_ns, hash;
-	union {
-		const struct int_plan *plan; /* of its stack */
-		const struct int_view *view; /* if it is kept */
-	};
-	const uint8_t *data; /* the stack */
+	const struct int_plan *plan; /* of its stack */
+	const uint8_t *data;	     /* the stack */
 };
 
-/* Some hops of a view: hop first + i, if bit i is set. */
-struct hops_message {
-	uint8_t kind, hops, first;
-	bool kept;
-	uint16_t len;
-	uint64_t ts_ns;
-	union {
-		const struct int_plan *plan;
-		const struct int_view *view;
-	};
-	const uint8_t *data;
-	uint64_t mask;
+/* Any other: no flow or one of IPv6, metadata of the reporter's own, hops that
+ * are not equally long, drops. SNAPSHOT: hop number `number' of it. */
+struct kept_message {
+	uint8_t kind;
+	uint32_t number;
+	uint64_t hash;
+	const struct int_view *view;
 };
 
 static const uint8_t words[] = {
 	[CLOCK] = (sizeof(struct clock_message) + 7) / 8,
 	[NUMBER] = (sizeof(struct number_message) + 7) / 8,
 	[VIEW] = (sizeof(struct view_message) + 7) / 8,
-	[HOPS] = (sizeof(struct hops_message) + 7) / 8,
+	[KEPT] = (sizeof(struct kept_message) + 7) / 8,
+	[SNAPSHOT] = (sizeof(struct kept_message) + 7) / 8,
 	[END] = (sizeof(struct clock_message) + 7) / 8,
+	[HOPS] = (sizeof(struct clock_message) + 7) / 8,
 };
 
 static inline void *message(struct batch *b, unsigned owner, enum kind kind)
@@ -404,6 +424,7 @@ static inline void go_to(struct batch *b, uint64_t ts_ns)
 	if (ts_ns < b->keep_ns)
 		return;
 	b->keep_ns = telemetry_keep_at(ts_ns);
+	b->step = true;
 	for (unsigned i = 0; i < b->c->owners; i++)
 		send_clock(b, i, ts_ns);
 }
@@ -425,113 +446,94 @@ static void send_number(struct batch *b, const struct int_from *from,
 		.ts_ns = ts_ns};
 }
 
-static inline void send_view(struct batch *b, const struct int_view *v,
-			     const struct int_plan *plan,
-			     const struct int_view *kept)
+static inline void send_view(struct batch *b, unsigned owner, uint64_t hash,
+			     const struct int_view *v,
+			     const struct int_plan *plan)
 {
-	uint64_t hash = v->key_len ? flows_hash(v->key, v->key_len) : 0;
-	unsigned owner = owner_of_flow(b->c, hash);
-	struct view_message *m;
+	struct view_message *m = message(b, owner, VIEW);
 
-	if (b->now_ns > v->ts_ns)
-		send_clock(b, owner, b->now_ns);
-	m = message(b, owner, VIEW);
 	m->kind = VIEW;
 	m->flags = v->flags;
 	m->hops = v->stack.n;
-	m->key_len = v->key_len;
-	m->len = v->stack.len;
-	m->kept = kept;
 	memcpy(m->key, v->key, sizeof(m->key));
-	m->ip_len = v->ip_len;
+	m->ip_len = (uint16_t)v->ip_len;
+	m->len = v->stack.len;
+	m->number = b->views;
 	m->ts_ns = v->ts_ns;
 	m->hash = hash;
-	if (kept)
-		m->view = kept;
-	else
-		m->plan = plan;
+	m->plan = plan;
 	m->data = v->stack.data;
 }
 
-static inline bool has_objects(const struct fields *f)
+static void send_kept(struct batch *b, unsigned owner, enum kind kind,
+		      uint32_t number, uint64_t hash, const struct int_view *v)
 {
-	return f && f->objects;
+	*(struct kept_message *)message(b, owner, kind) = (struct kept_message){
+		.kind = (uint8_t)kind,
+		.number = number,
+		.hash = hash,
+		.view = v};
 }
 
-static inline unsigned owner_of_node(const struct int_collector *c,
-				     const struct view_hops *vh, unsigned i)
-{
-	uint64_t node = i < vh->stacked
-				? field_node(&vh->stack->node, view_hop(vh, i))
-				: view_node(vh, i);
-
-	return owner_of(c, node * 0x9e3779b97f4a7c15);
-}
-
-/* Hops of a view to the owners of their nodes. */
-static inline void send_hops(struct batch *b, const struct int_view *v,
-			     const struct int_plan *plan,
-			     const struct int_view *kept)
+/* Snapshots of a view's hops, to the owners of their nodes. */
+static void send_snapshots(struct batch *b, const struct int_view *v)
 {
 	const struct int_collector *c = b->c;
 	struct view_hops vh;
 
-	view_hops_of(&b->worker->plans, &vh, v);
-	if (!has_objects(vh.stack) && !has_objects(vh.own) && !v->stack.at)
+	if (!v->stack.at || c->owners == 1 || !c->flows[0]->rows.snapshot)
 		return;
-	for (unsigned first = 0; first < vh.n; first += MASK_HOPS) {
-		uint64_t mask[INT_COLLECTOR_WORKERS];
-		unsigned n = vh.n - first < MASK_HOPS ? vh.n - first
-						      : MASK_HOPS;
-
-		memset(mask, 0, c->owners * sizeof(*mask));
-		for (unsigned i = 0; i < n; i++)
-			mask[owner_of_node(c, &vh, first + i)] |= 1ULL << i;
-		for (unsigned owner = 0; owner < c->owners; owner++) {
-			struct hops_message *m;
-
-			if (!mask[owner])
-				continue;
-			m = message(b, owner, HOPS);
-			m->kind = HOPS;
-			m->hops = v->stack.n;
-			m->first = (uint8_t)first;
-			m->kept = kept;
-			m->len = v->stack.len;
-			m->ts_ns = v->ts_ns;
-			if (kept)
-				m->view = kept;
-			else
-				m->plan = plan;
-			m->data = v->stack.data;
-			m->mask = mask[owner];
-		}
-	}
+	view_hops_of(&b->worker->plans, &vh, v);
+	for (unsigned i = 0; i < vh.stacked; i++)
+		send_kept(b, owner_of(c, rng_mix(view_node(&vh, i))), SNAPSHOT,
+			  i, 0, v);
 }
 
-static bool is_long(const struct int_view *v)
+/* Room for another view that owners of nodes may ask for. */
+static bool more_seen(struct batch *b)
 {
-	return v->key_len > KEY_FLOW4_LEN || v->own.n || v->stack.at ||
-	       !v->stack.n || v->flags & INT_DROPPED;
+	uint32_t room = b->room ? 2 * b->room : SEEN;
+	void *seen = realloc(b->seen, room * sizeof(*b->seen));
+
+	if (!seen)
+		return false;
+	b->seen = seen;
+	b->room = room;
+	return true;
+}
+
+static inline bool is_long(const struct int_view *v)
+{
+	return v->key_len != KEY_FLOW4_LEN || v->own.n || v->stack.at ||
+	       !v->stack.n || v->flags & INT_DROPPED || v->ip_len > UINT16_MAX;
 }
 
 static int send(struct batch *b, const struct int_view *v)
 {
-	const struct int_view *kept = NULL;
-	const struct int_plan *plan = NULL;
+	uint64_t hash = v->key_len ? flows_hash(v->key, v->key_len) : 0;
+	unsigned owner = owner_of_flow(b->c, hash);
+	const struct int_view *kept;
+	const struct int_plan *plan;
 
 	go_to(b, v->ts_ns);
 	if (v->from.numbered && !b->c->o.filter)
 		send_number(b, &v->from, v->ts_ns);
-	if (is_long(v))
-		kept = keep_view(b, v);
-	else
-		plan = keep_plan(b, v->stack.plan);
-	if (!kept && !plan)
+	if (b->views == b->room && !more_seen(b))
 		return -ENOMEM;
-	send_view(b, v, plan, kept);
-	if (b->c->owners > 1)
-		send_hops(b, v, plan, kept);
+	if (b->now_ns > v->ts_ns)
+		send_clock(b, owner, b->now_ns);
+	if (!is_long(v)) {
+		if (!(plan = keep_plan(b, v->stack.plan)))
+			return -ENOMEM;
+		send_view(b, owner, hash, v, plan);
+	} else {
+		if (!(kept = keep_view(b, v)))
+			return -ENOMEM;
+		send_kept(b, owner, KEPT, b->views, hash, kept);
+		send_snapshots(b, kept);
+	}
+	b->seen[b->views++] = (struct seen){v->ts_ns, (uint8_t)owner, b->step};
+	b->step = false;
 	b->worker->share.views++;
 	return 0;
 }
@@ -588,12 +590,14 @@ static int on_number(void *ctx, uint64_t ts_ns, const struct int_from *from)
 	return 0;
 }
 
-static void send_end(struct batch *b, bool full)
+static void send_end(struct batch *b, enum kind kind)
 {
 	for (unsigned i = 0; i < b->c->owners; i++)
 		*(struct clock_message *)message(b, i,
-						 END) = (struct clock_message){
-			.kind = END, .full = full, .now_ns = b->now_ns};
+						 kind) = (struct clock_message){
+			.kind = (uint8_t)kind,
+			.full = b->full,
+			.now_ns = b->now_ns};
 }
 
 /* threads_options.work */
@@ -603,59 +607,30 @@ static void work(void *ctx, const struct threads_batch *tb, unsigned round)
 	struct worker *w = c->worker[tb->worker];
 	struct batch *b = &w->batch[tb->place];
 
+	if (round == 1 && c->owners > 1)
+		send_end(b, HOPS);
 	if (round)
 		return;
 	forget(b);
+	b->full = w->n == PKT_BATCH;
 	b->out = threads_outs(c->threads, tb->worker);
 	w->share.batches++;
 	w->share.packets += w->n;
 	fail(c, intake_take(b->in, w->pkts, w->n));
-	send_end(b, w->n == PKT_BATCH);
+	send_end(b, END);
 }
 
-/* What a message says of a view; other fields are zeros. */
-static inline void set_stack(struct int_view *v, const struct int_plan *plan,
-			     const uint8_t *data, uint16_t len, uint8_t hops)
+/* What a message says of a view; *v had no other fields set but these. */
+static inline void read_view(struct int_view *v, const struct view_message *m)
 {
-	v->format = INT_MD;
-	v->from = (struct int_from){.report = false};
-	v->domain = v->domain_bits = v->source_len = 0;
-	v->source = NULL;
-	v->own = (struct int_hops){.plan = NULL};
-	v->stack = (struct int_hops){
-		.plan = plan, .data = data, .len = len, .n = hops};
-}
-
-static inline void on_view(struct telemetry *t, const struct view_message *m)
-{
-	struct int_view v;
-
-	if (m->kept) {
-		take_next_view(t, m->view, m->hash);
-		return;
-	}
-	v.ts_ns = m->ts_ns;
-	v.flags = m->flags;
-	v.key_len = m->key_len;
-	memcpy(v.key, m->key, sizeof(m->key));
-	v.ip_len = m->ip_len;
-	set_stack(&v, m->plan, m->data, m->len, m->hops);
-	take_next_view(t, &v, m->hash);
-}
-
-static inline void on_hops(struct telemetry *t, const struct hops_message *m)
-{
-	struct int_view v;
-
-	if (m->kept) {
-		take_nodes(t, m->view, m->first, m->mask);
-		return;
-	}
-	v.ts_ns = m->ts_ns;
-	v.flags = v.key_len = 0;
-	v.ip_len = 0;
-	set_stack(&v, m->plan, m->data, m->len, m->hops);
-	take_nodes(t, &v, m->first, m->mask);
+	v->ts_ns = m->ts_ns;
+	v->flags = m->flags;
+	memcpy(v->key, m->key, sizeof(m->key));
+	v->ip_len = m->ip_len;
+	v->stack.plan = m->plan;
+	v->stack.data = m->data;
+	v->stack.len = m->len;
+	v->stack.n = m->hops;
 }
 
 static void on_number_message(struct telemetry *t,
@@ -668,32 +643,64 @@ static void on_number_message(struct telemetry *t,
 				      .node = m->node,
 				      .sequence = m->sequence};
 
-	telemetry_numbers(t, m->ts_ns, &from, 1, false);
+	take_numbers(t, m->ts_ns, &from, 1, false); /* a CLOCK came before */
 }
 
-static void on_clock(struct int_collector *c, unsigned owner, uint64_t now_ns)
+/* Number of an owner's of a place that another knows. */
+static uint32_t find_place(struct telemetry *t, const struct telemetry *other,
+			   uint32_t place)
 {
-	telemetry_tick(c->flows[owner], now_ns);
-	telemetry_tick(c->nodes[owner], now_ns);
+	const struct place *p = &other->objects.place[place];
+
+	return place_of(&t->objects, p->node_id, p->id, events_node, t);
+}
+
+/* What the batch's hops told of an owner's queues, links and buffers. */
+static void on_hops(struct int_collector *c, unsigned owner,
+		    const struct batch *b)
+{
+	const struct far_hop *h[INT_COLLECTOR_WORKERS];
+	const struct far_hop *end[INT_COLLECTOR_WORKERS];
+	struct telemetry *t = c->nodes[owner];
+
+	for (unsigned i = 0; i < c->owners; i++) {
+		h[i] = b->far[i][owner].hop;
+		end[i] = h[i] + b->far[i][owner].n;
+	}
+	for (uint32_t i = 0; i < b->views; i++) {
+		const struct seen *s = &b->seen[i];
+		unsigned from = s->owner;
+
+		if (s->step)
+			telemetry_tick(t, s->ts_ns);
+		for (; h[from] < end[from] && h[from]->view == i; h[from]++) {
+			uint32_t *nr = &c->place[owner][from][h[from]->place];
+
+			if (!*nr)
+				*nr = find_place(t, c->flows[from],
+						 h[from]->place);
+			take_far(t, h[from], &t->objects.place[*nr], s->ts_ns);
+		}
+	}
 }
 
 /* A batch that is not full came live: nobody is to wait for more. */
-static void on_end(struct int_collector *c, unsigned owner,
-		   const struct clock_message *m, struct batch *b)
+static void on_end(struct int_collector *c, struct telemetry *t,
+		   const struct clock_message *m)
 {
-	on_clock(c, owner, m->now_ns);
-	if (!m->full) {
-		telemetry_pass(c->flows[owner]);
-		telemetry_pass(c->nodes[owner]);
-	}
-	fail(c, c->flows[owner]->rows.err);
-	fail(c, c->nodes[owner]->rows.err);
-	if (owner)
-		return;
-	b->seen = *intake_counters(b->in);
+	telemetry_tick(t, m->now_ns);
+	if (!m->full)
+		telemetry_pass(t);
+	fail(c, t->rows.err);
+}
+
+/* By one owner. */
+static void pass_on(struct int_collector *c, struct batch *b)
+{
+	b->counted = *intake_counters(b->in);
 	if (c->out && !error_of(c))
 		fail(c, pass_frames(b->frames, c->out));
-	if (c->out && !m->full)
+	if (c->out && !b->full)
 		snk_flush(c->out); /* snk_close() tells of an error */
 }
 
@@ -709,36 +716,34 @@ static inline void read_lines(const void *p, size_t len)
 		__builtin_prefetch((const char *)p + i);
 }
 
-static inline void want_hops(const struct hops_message *m)
+static void on_other(struct int_collector *c, unsigned owner, struct batch *b,
+		     const void *message)
 {
-	if (m->kept)
-		read_lines(m->view, sizeof(*m->view));
-	else
-		read_lines(m->data, (size_t)m->hops * m->len);
-}
+	const struct clock_message *at = message;
+	const struct kept_message *kept = message;
+	struct telemetry *t = c->flows[owner];
 
-/* Asks for the lines of what messages lead to. */
-static void prefetch(const struct int_collector *c, unsigned owner,
-		     const struct threads_block *in)
-{
-	for (size_t i = 0; i < in->words; i += words[kind_of(in, i)]) {
-		const struct view_message *m = (const void *)&in->word[i];
-
-		if (m->kind == HOPS)
-			want_hops((const void *)m);
-		if (m->kind != VIEW)
-			continue;
-		__builtin_prefetch(flows_row(&c->flows[owner]->flows, m->hash));
-		if (m->kept)
-			read_lines(m->view, sizeof(*m->view));
-		else
-			read_lines(m->data, (size_t)m->hops * m->len);
-	}
-	for (size_t i = 0; i < in->words; i += words[kind_of(in, i)]) {
-		const struct view_message *m = (const void *)&in->word[i];
-
-		if (m->kind == VIEW && m->key_len)
-			take_want(c->flows[owner], m->hash, m->hops);
+	switch (at->kind) {
+	case CLOCK:
+		telemetry_tick(t, at->now_ns);
+		break;
+	case NUMBER:
+		on_number_message(t, message);
+		break;
+	case KEPT:
+		take_views(t, kept->view, 1, &kept->hash, &kept->number);
+		break;
+	case SNAPSHOT:
+		take_snapshot(t, kept->view, kept->number);
+		break;
+	case END:
+		on_end(c, t, at);
+		if (!owner)
+			pass_on(c, b);
+		break;
+	default:
+		on_hops(c, owner, b);
+		on_end(c, c->nodes[owner], at);
 	}
 }
 
@@ -747,25 +752,36 @@ static void receive(void *ctx, unsigned owner, const struct threads_block *in)
 {
 	struct int_collector *c = ctx;
 	struct batch *b = &c->worker[in->from.worker]->batch[in->from.place];
+	struct telemetry *t = c->flows[owner];
+	struct int_view *v = c->view[owner];
+	uint64_t hash[VIEWS];
+	uint32_t number[VIEWS];
+	size_t n = 0;
 
-	prefetch(c, owner, in);
-	for (size_t i = 0; i < in->words;) {
-		enum kind kind = kind_of(in, i);
+	t->far = c->owners > 1 ? b->far[owner] : NULL;
+	for (size_t i = 0; i < in->words; i += words[kind_of(in, i)]) {
 		const void *m = &in->word[i];
+		const struct view_message *vm = m;
 
-		if (kind == VIEW)
-			on_view(c->flows[owner], m);
-		else if (kind == HOPS)
-			on_hops(c->nodes[owner], m);
-		else if (kind == NUMBER)
-			on_number_message(c->nodes[owner], m);
-		else if (kind == CLOCK)
-			on_clock(c, owner,
-				 ((const struct clock_message *)m)->now_ns);
-		else
-			on_end(c, owner, m, b);
-		i += words[kind];
+		if (n == VIEWS) {
+			take_views(t, v, n, hash, number);
+			n = 0;
+		}
+		if (vm->kind == VIEW) {
+			read_view(&v[n], vm);
+			hash[n] = vm->hash;
+			number[n++] = vm->number;
+			__builtin_prefetch(flows_row(&t->flows, vm->hash), 1);
+			read_lines(vm->data, (size_t)vm->hops * vm->len);
+		} else if (vm->kind == NUMBER && t->far) {
+			on_number_message(t, m);
+		} else {
+			take_views(t, v, n, hash, number);
+			n = 0;
+			on_other(c, owner, b, m);
+		}
 	}
+	take_views(t, v, n, hash, number);
 }
 
 /* threads_options.take */
@@ -900,7 +916,7 @@ const struct intake_ledger *int_collector_counters(struct int_collector *c)
 	for (unsigned i = 0; i < c->o.workers; i++)
 		for (unsigned k = 0; k < THREADS_PLACES; k++)
 			ledger_add(&intake_ledger, &c->counters,
-				   &c->worker[i]->batch[k].seen);
+				   &c->worker[i]->batch[k].counted);
 	return &c->counters;
 }
 
@@ -945,6 +961,9 @@ static int open_worker(struct int_collector *c, unsigned number)
 	c->worker[number] = w;
 	memset(w, 0, sizeof(*w));
 	w->plans.latest = w->plans.plan;
+	for (unsigned i = 0; i < VIEWS; i++)
+		c->view[number][i] = (struct int_view){
+			.format = INT_MD, .key_len = KEY_FLOW4_LEN};
 	for (unsigned i = 0; i < places && !rc; i++)
 		rc = open_batch(c, w, &w->batch[i]);
 	return rc;
@@ -955,6 +974,10 @@ static void close_batch(struct batch *b)
 	intake_close(b->in);
 	if (b->frames)
 		snk_close(&b->frames->snk);
+	free(b->seen);
+	for (unsigned i = 0; i < INT_COLLECTOR_WORKERS; i++)
+		for (unsigned k = 0; k < INT_COLLECTOR_WORKERS; k++)
+			free(b->far[i][k].hop);
 	while (b->first) {
 		struct chunk *next = b->first->next;
 
@@ -968,7 +991,7 @@ int int_collector_start(struct int_collector *c, struct snk *out,
 			void *ctx, struct fault *f)
 {
 	const struct threads_options to = {.workers = c->o.workers,
-					   .rounds = 1,
+					   .rounds = c->owners > 1 ? ROUNDS : 1,
 					   .take = take,
 					   .work = work,
 					   .receive = receive,
@@ -995,16 +1018,22 @@ static int open_owner(struct int_collector *c, unsigned i,
 	flows.part = TELEMETRY_FLOWS;
 	flows.flows.shards = c->owners;
 	flows.flows.blocks = flows.flows.blocks / c->owners + 1;
-	flows.reporters = flows.states = 1;
+	flows.owners = c->owners;
+	flows.objects.objects = 1;
 	nodes.part = TELEMETRY_NODES;
+	nodes.reporters = nodes.states = nodes.paths = nodes.path_nodes = 1;
 	nodes.flows.rows = nodes.flows.buckets = 1;
 	nodes.flows.blocks = 0;
-	s.snapshot = NULL;
 	if (i)
 		s.distribution = s.bin = NULL;
 	rc = telemetry_open(&c->flows[i], &flows, th, &s);
-	s = *sinks;
 	s.distribution = s.bin = NULL;
+	for (unsigned k = 0; k < c->owners && !rc; k++) {
+		c->place[i][k] = calloc(flows.objects.places + 1ULL,
+					sizeof(*c->place[i][k]));
+		if (!c->place[i][k])
+			rc = -ENOMEM;
+	}
 	return rc ? rc : telemetry_open(&c->nodes[i], &nodes, th, &s);
 }
 
@@ -1056,6 +1085,8 @@ void int_collector_close(struct int_collector *c)
 		if (c->nodes[i] != c->flows[i])
 			telemetry_close(c->nodes[i]);
 		telemetry_close(c->flows[i]);
+		for (unsigned k = 0; k < c->owners; k++)
+			free(c->place[i][k]);
 		for (unsigned k = 0; c->worker[i] && k < THREADS_PLACES; k++)
 			close_batch(&c->worker[i]->batch[k]);
 		free(c->worker[i]);

@@ -9,11 +9,14 @@
  *
  *	a view		to the owner of its flow: the flow cache, paths,
  *			latencies, distributions
- *	its hops	to the owners of their nodes: queues, links, buffers,
- *			snapshots
+ *	its snapshots	to the owners of their nodes
  *	its number	to the owner of its reporter
  *	frames that go on	to owner 0
  *	the time	to all
+ *
+ * The owner of a flow, which knows where its hops are, writes down what they
+ * tell of queues, links and buffers. In a second round the owners of their
+ * nodes read it, in the order of the views.
  *
  * An owner is a worker, with a sink for flows and one for nodes of its own. So
  * the rows are those of one core, and those of each flow and each queue are in

@@ -10,8 +10,7 @@
 #include "telemetry/sink.h"
 
 enum {
-	PLANS = 64,    /* plans that are kept made ready */
-	RECENT = 4096, /* places that are found at once */
+	PLANS = 64, /* plans that are kept made ready */
 };
 
 /* A plan made ready. */
@@ -32,8 +31,26 @@ struct vector_lanes {
 	unsigned fixed; /* bits: metrics whose bins are of one width */
 } __attribute__((aligned(64)));
 
+/* Two metrics of queues, links and buffers that a hop tells, where these are
+ * kept by others than flows (int_collector.c). */
+struct far_hop {
+	uint32_t view;	     /* its number in the batch */
+	uint32_t place : 24; /* of the flows' sink */
+	uint32_t metric : 4; /* the first of the two */
+	uint32_t told : 4;   /* bits: which of them are */
+	uint32_t value[2];
+};
+
+/* Of a batch, for one who keeps them. */
+struct far_hops {
+	struct far_hop *hop;
+	size_t n, room;
+};
+
 struct telemetry {
 	struct telemetry_options o;
+	struct far_hops *far; /* by who keeps them; NULL: they are here */
+	uint32_t view;	      /* number of the one that is taken */
 	struct threshold all[METRIC_NUMBERS], end[METRIC_ENDS];
 	unsigned ends; /* of end[], those that are watched: 1 << each */
 	struct node_threshold *node_threshold;
@@ -63,7 +80,6 @@ struct telemetry {
 	struct telemetry_ledger ledger;
 
 	struct made_plans plans;
-	uint32_t recent[RECENT];     /* places, by what vector_hops() hashes */
 	struct flow_hop scratch_hop; /* of hops that are not kept */
 	struct flow_wide scratch_wide;
 };

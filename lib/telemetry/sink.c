@@ -254,18 +254,26 @@ void take_next_view(struct telemetry *t, const struct int_view *v,
 		events_widen(t, v->ts_ns);
 }
 
-static void take_chunk(struct telemetry *t, const struct int_view *v, size_t n)
+void take_views(struct telemetry *t, const struct int_view *v, size_t n,
+		const uint64_t *hash, const uint32_t *number)
 {
-	uint64_t hash[CHUNK];
-
-	hash_chunk(t, v, n, hash);
 	for (size_t i = 0; i < n && i < AHEAD; i++)
 		want(t, v, hash, i);
 	for (size_t i = 0; i < n; i++) {
 		if (i + AHEAD < n)
 			want(t, v, hash, i + AHEAD);
+		if (number)
+			t->view = number[i];
 		take_next_view(t, &v[i], hash[i]);
 	}
+}
+
+static void take_chunk(struct telemetry *t, const struct int_view *v, size_t n)
+{
+	uint64_t hash[CHUNK];
+
+	hash_chunk(t, v, n, hash);
+	take_views(t, v, n, hash, NULL);
 }
 
 int telemetry_take(struct telemetry *t, const struct int_view *v, size_t n)

@@ -75,8 +75,8 @@ struct telemetry_thresholds {
  * apart (int_collector.h). */
 enum telemetry_part {
 	TELEMETRY_ALL,
-	TELEMETRY_FLOWS, /* hops' queues, links, buffers are elsewhere */
-	TELEMETRY_NODES, /* those, reporters and snapshots */
+	TELEMETRY_FLOWS, /* but for hops' queues, links and buffers */
+	TELEMETRY_NODES, /* those */
 };
 
 enum {
@@ -92,6 +92,7 @@ static inline uint64_t telemetry_keep_at(uint64_t now_ns)
 
 struct telemetry_options {
 	enum telemetry_part part;
+	unsigned owners; /* of what is of nodes, if that is apart */
 	bool no_numbers; /* of reports that come: they are no sequence */
 	struct flows_options flows;
 	struct objects_options objects;

@@ -39,12 +39,10 @@ static inline void take_metric(struct telemetry *t, uint64_t ts_ns,
 			       struct place *p, struct meter *meter,
 			       enum metric m, uint32_t v)
 {
-	struct object *o = p->object[m];
-
-	if (watch_out(&o->watch, v))
-		o = value_object(t, ts_ns, p, m, v);
-	o->latest = v;
-	o->last_ns = ts_ns;
+	if (t->far)
+		value_far_one(t, p, m, v);
+	else
+		value_take(t, ts_ns, p, m, v);
 	meter_add(meter, v);
 	dist_add(p->node->dist[m], v);
 }

@@ -66,7 +66,6 @@ static void take_metric(struct taking *c, const struct fields *fs,
 			struct meter *meter)
 {
 	const struct hop_field *f = &fs->metric[m];
-	struct object *o = s->place->object[m];
 	uint64_t number;
 	uint32_t v;
 	bool told;
@@ -79,10 +78,10 @@ static void take_metric(struct taking *c, const struct fields *fs,
 		return;
 	}
 	v = value_of(c->t, number);
-	if (watch_out(&o->watch, v))
-		o = value_object(c->t, c->v->ts_ns, s->place, m, v);
-	o->latest = v;
-	o->last_ns = c->v->ts_ns;
+	if (c->t->far)
+		value_far_one(c->t, s->place, m, v);
+	else
+		value_take(c->t, c->v->ts_ns, s->place, m, v);
 	meter_add(meter, v);
 	dist_add(s->place->node->dist[m], v);
 	c->t->ledger.values++;
@@ -324,8 +323,8 @@ static void take_metadata(struct taking *c)
 
 /* The opaque snapshot of hop i, if it differs from what its node told before;
  * not of nodes that say there is none. */
-static void take_snapshot(struct telemetry *t, const struct view_hops *vh,
-			  unsigned i)
+static void compare_snapshot(struct telemetry *t, const struct view_hops *vh,
+			     unsigned i)
 {
 	const struct int_hops *h = &vh->v->stack;
 	struct ioam_snapshot s;
@@ -345,6 +344,14 @@ static void take_snapshot(struct telemetry *t, const struct view_hops *vh,
 		return;
 	t->ledger.snapshots_told++;
 	row_snapshot(&t->rows, vh->v, i + 1, node, s.schema, s.data, s.len);
+}
+
+void take_snapshot(struct telemetry *t, const struct int_view *v, unsigned i)
+{
+	struct view_hops vh;
+
+	view_hops_of(&t->plans, &vh, v);
+	compare_snapshot(t, &vh, i);
 }
 
 /* A number that the reporter tells of itself. */
@@ -389,8 +396,8 @@ take_any(struct telemetry *t, const struct int_view *v, struct flow_entry *f)
 		return;
 	}
 	t->ledger.used++;
-	for (unsigned i = 0; i < c.hops.stacked; i++)
-		take_snapshot(t, &c.hops, i);
+	for (unsigned i = 0; i < c.hops.stacked && !t->far; i++)
+		compare_snapshot(t, &c.hops, i);
 	if (c.hops.n)
 		take_metadata(&c);
 	else
@@ -421,57 +428,6 @@ static inline bool take_next(struct telemetry *t, const struct int_view *v,
 	t->ledger.hops += v->stack.n;
 	t->ledger.values += values;
 	return true;
-}
-
-/* What a hop tells of queues, links and buffers, where these are apart. */
-static void take_objects(struct telemetry *t, const struct view_hops *vh,
-			 unsigned i, uint32_t nr)
-{
-	const struct fields *fs = view_fields(vh, i);
-	struct place *p = &t->objects.place[nr];
-
-	for (unsigned m = METRIC_QUEUE_OCCUPANCY; m < METRIC_OF_HOP; m++) {
-		struct object *o = p->object[m];
-		bool told;
-		uint64_t v = field_number(&fs->metric[m], view_hop(vh, i),
-					  &told);
-
-		if (!told)
-			continue;
-		if (v > UINT32_MAX)
-			v = UINT32_MAX; /* with the flow it was counted */
-		if (watch_out(&o->watch, (uint32_t)v))
-			o = value_judge(t, vh->v->ts_ns, p, (enum metric)m,
-					(uint32_t)v);
-		o->latest = (uint32_t)v;
-		o->last_ns = vh->v->ts_ns;
-	}
-}
-
-void take_nodes(struct telemetry *t, const struct int_view *v, unsigned first,
-		uint64_t hops)
-{
-	const struct picks *p;
-	struct view_hops vh;
-	bool vector;
-
-	view_hops_of(&t->plans, &vh, v);
-	p = &t->plans.latest->picks;
-	vector = t->vector && !vh.own && !v->stack.at && p->usable;
-	for (; hops; hops &= hops - 1) {
-		uint32_t nr, *recent = NULL;
-		unsigned i;
-
-		if (vector &&
-		    !(hops = vector_hops(t, v, p, first, hops, &recent)))
-			break;
-		i = first + (unsigned)__builtin_ctzll(hops);
-		nr = view_place(t, &vh, i);
-		if (recent)
-			*recent = nr;
-		take_objects(t, &vh, i, nr);
-		take_snapshot(t, &vh, i);
-	}
 }
 
 void take_view(struct telemetry *t, const struct int_view *v, uint64_t hash)

@@ -3,7 +3,7 @@
 #ifndef TELEMETRY_TAKE_H
 #define TELEMETRY_TAKE_H
 
-#include "telemetry/private.h"
+#include "telemetry/value.h"
 
 enum {
 	/* Not of the whole path. */
@@ -56,10 +56,23 @@ void take_view(struct telemetry *t, const struct int_view *v, uint64_t hash);
 void take_next_view(struct telemetry *t, const struct int_view *v,
 		    uint64_t hash);
 
-/* What a view's hops tell of nodes: of hops first + i, bit i of hops. The rest
- * of them is taken where the view's flow is (TELEMETRY_FLOWS). */
-void take_nodes(struct telemetry *t, const struct int_view *v, unsigned first,
-		uint64_t hops);
+/* Some of them, with their hashes; and their numbers (struct telemetry), or
+ * NULL. */
+void take_views(struct telemetry *t, const struct int_view *v, size_t n,
+		const uint64_t *hash, const uint32_t *number);
+
+/* What hops of another sink told of a queue, a link or a buffer at a place. */
+static inline void take_far(struct telemetry *t, const struct far_hop *h,
+			    struct place *p, uint64_t ts_ns)
+{
+	for (unsigned i = 0; i < 2; i++)
+		if (h->told >> i & 1)
+			value_take(t, ts_ns, p, (enum metric)(h->metric + i),
+				   h->value[i]);
+}
+
+/* An opaque snapshot, of hop i. */
+void take_snapshot(struct telemetry *t, const struct int_view *v, unsigned i);
 
 /* Distributions of one are added to the other's. */
 void take_distributions(struct telemetry *to, const struct telemetry *from);

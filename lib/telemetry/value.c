@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "telemetry/value.h"
 
+#include <errno.h>
+#include <stdlib.h>
+
 #include "telemetry/events.h"
 #include "telemetry/hops.h"
 #include "telemetry/track.h"
+
+enum {
+	FAR_HOPS = 256, /* room at first */
+};
 
 struct flow_hop *value_key(const struct telemetry *t, struct flow_entry *f,
 			   struct flow_hop *h)
@@ -42,21 +49,38 @@ void value_latency(struct telemetry *t, struct flow_entry *f,
 		   0xff;
 }
 
-struct object *value_object(struct telemetry *t, uint64_t ts_ns,
-			    struct place *p, enum metric m, uint32_t v)
+bool value_far_room(struct telemetry *t, struct far_hops *l)
 {
-	track_dist(t, p->node, m);
-	if (t->o.part == TELEMETRY_FLOWS)
-		return p->object[m] = &t->objects.elsewhere;
-	return value_judge(t, ts_ns, p, m, v);
+	size_t room = l->room ? 2 * l->room : FAR_HOPS;
+	void *hop = realloc(l->hop, room * sizeof(*l->hop));
+
+	if (!hop) {
+		t->rows.err = t->rows.err ? t->rows.err : -ENOMEM;
+		return false;
+	}
+	l->hop = hop;
+	l->room = room;
+	return true;
 }
 
-struct object *value_judge(struct telemetry *t, uint64_t ts_ns, struct place *p,
-			   enum metric m, uint32_t v)
+void value_far_one(struct telemetry *t, struct place *p, enum metric m,
+		   uint32_t v)
+{
+	unsigned first = (m - METRIC_QUEUE_OCCUPANCY) & ~1U;
+	unsigned at = (m - METRIC_QUEUE_OCCUPANCY) & 1;
+	uint32_t two[2] = {v, v};
+
+	track_dist(t, p->node, m);
+	value_far(t, p, METRIC_QUEUE_OCCUPANCY + first, 1U << at, two);
+}
+
+struct object *value_object(struct telemetry *t, uint64_t ts_ns,
+			    struct place *p, enum metric m, uint32_t v)
 {
 	struct telling what = telling_nothing;
 	struct object *o;
 
+	track_dist(t, p->node, m);
 	if (p->node->id == NODE_UNKNOWN)
 		return &t->objects.nothing;
 	o = object_of(&t->objects, p, m);

@@ -23,9 +23,37 @@ struct flow_hop *value_key(const struct telemetry *t, struct flow_entry *f,
 struct object *value_object(struct telemetry *t, uint64_t ts_ns,
 			    struct place *p, enum metric m, uint32_t v);
 
-/* The same, where the node's distributions are seen to. */
-struct object *value_judge(struct telemetry *t, uint64_t ts_ns, struct place *p,
-			   enum metric m, uint32_t v);
+static inline void value_take(struct telemetry *t, uint64_t ts_ns,
+			      struct place *p, enum metric m, uint32_t v)
+{
+	struct object *o = p->object[m];
+
+	if (watch_out(&o->watch, v))
+		o = value_object(t, ts_ns, p, m, v);
+	o->latest = v;
+	o->last_ns = ts_ns;
+}
+
+/* No memory: the sink's error. */
+bool value_far_room(struct telemetry *t, struct far_hops *l);
+
+/* The same of two metrics, if they are told, by who keeps them. */
+static inline void value_far(struct telemetry *t, const struct place *p,
+			     unsigned m, unsigned told, const uint32_t v[2])
+{
+	uint64_t hash = p->node_id * 0x9e3779b97f4a7c15;
+	struct far_hops *l = &t->far[(hash >> 32) * t->o.owners >> 32];
+	struct far_hop *h;
+
+	if (__builtin_expect(l->n == l->room, 0) && !value_far_room(t, l))
+		return;
+	h = &l->hop[l->n++];
+	h->view = t->view;
+	h->place = (uint32_t)(p - t->objects.place) & 0xffffff;
+	h->metric = m & 15;
+	h->told = told & 15;
+	memcpy(h->value, v, sizeof(h->value));
+}
 
 /* Of a flow from end to end. */
 void value_flow(struct telemetry *t, struct flow_entry *f, uint32_t v);
@@ -34,5 +62,8 @@ void value_flow(struct telemetry *t, struct flow_entry *f, uint32_t v);
  * that the hops of its path tell now, whoever of them tells it. */
 void value_ends(struct telemetry *t, struct flow_entry *f,
 		const struct int_view *view);
+
+void value_far_one(struct telemetry *t, struct place *p, enum metric m,
+		   uint32_t v);
 
 #endif

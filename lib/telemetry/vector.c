@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "telemetry/vector.h"
 
+#include "telemetry/track.h"
 #include "telemetry/value.h"
 
 #ifdef __x86_64__
@@ -107,14 +108,24 @@ struct standing {
 static inline __attribute__((always_inline)) void take_metric(struct standing s,
 							      enum metric m)
 {
-	struct object *o = s.place->object[m];
-	uint32_t v = s.told->v[m];
-
-	if (watch_out(&o->watch, v))
-		o = value_object(s.t, s.ts_ns, s.place, m, v);
-	o->latest = v;
-	o->last_ns = s.ts_ns;
+	value_take(s.t, s.ts_ns, s.place, m, s.told->v[m]);
 	count(s.node, s.told, m);
+}
+
+/* The same of two metrics, which others keep; present: of all. */
+static inline __attribute__((always_inline)) void
+take_far(struct standing s, enum metric m, unsigned present)
+{
+	if (!(present >> m & 3))
+		return;
+	value_far(s.t, s.place, m, present >> m & 3, &s.told->v[m]);
+	for (unsigned i = m; i < m + 2U; i++) {
+		if (!(present >> i & 1))
+			continue;
+		if (s.node->dist[i] == s.t->none)
+			track_dist(s.t, s.place->node, (enum metric)i);
+		count(s.node, s.told, (enum metric)i);
+	}
 }
 
 static inline uint32_t take_latency(struct standing s, struct flow_entry *f,
@@ -132,7 +143,7 @@ static inline uint32_t take_latency(struct standing s, struct flow_entry *f,
  * latencies. */
 static inline __attribute__((always_inline)) uint64_t
 take_hops(struct telemetry *t, struct flow_entry *f, const struct int_view *v,
-	  const struct told *told, unsigned present)
+	  const struct told *told, unsigned present, bool far)
 {
 	struct flow_hop *h = flow_hops(f), *end = h + v->stack.n;
 	struct standing s = {.t = t, .ts_ns = v->ts_ns};
@@ -144,6 +155,11 @@ take_hops(struct telemetry *t, struct flow_entry *f, const struct int_view *v,
 		s.told = told;
 		if (present & 1 << METRIC_HOP_LATENCY)
 			latency += take_latency(s, f, h);
+		if (far) {
+			take_far(s, METRIC_QUEUE_OCCUPANCY, present);
+			take_far(s, METRIC_QUEUE_CONGESTION, present);
+			continue;
+		}
 		if (present & 1 << METRIC_QUEUE_OCCUPANCY)
 			take_metric(s, METRIC_QUEUE_OCCUPANCY);
 		if (present & 1 << METRIC_LINK_UTILIZATION)
@@ -161,14 +177,21 @@ static __attribute__((noinline)) uint64_t take_usual(struct telemetry *t,
 						     const struct int_view *v,
 						     const struct told *told)
 {
-	return take_hops(t, f, v, told, USUAL);
+	return take_hops(t, f, v, told, USUAL, false);
+}
+
+static __attribute__((noinline)) uint64_t
+take_usual_far(struct telemetry *t, struct flow_entry *f,
+	       const struct int_view *v, const struct told *told)
+{
+	return take_hops(t, f, v, told, USUAL, true);
 }
 
 static __attribute__((noinline)) uint64_t
 take_any(struct telemetry *t, struct flow_entry *f, const struct int_view *v,
 	 const struct told *told, unsigned present)
 {
-	return take_hops(t, f, v, told, present);
+	return take_hops(t, f, v, told, present, t->far);
 }
 
 VECTOR bool vector_take(struct telemetry *t, struct flow_entry *f,
@@ -185,8 +208,11 @@ VECTOR bool vector_take(struct telemetry *t, struct flow_entry *f,
 		return false;
 	if (others)
 		set_bins(t, told, n, others);
-	*latency = p->present == USUAL ? take_usual(t, f, v, told)
-				       : take_any(t, f, v, told, p->present);
+	if (p->present != USUAL)
+		*latency = take_any(t, f, v, told, p->present);
+	else
+		*latency = t->far ? take_usual_far(t, f, v, told)
+				  : take_usual(t, f, v, told);
 	if (p->hop.set)
 		add_up(&p->hop, told, flow_hops(f), n);
 	if (p->wide.set && t->flows.o.wide)
@@ -194,80 +220,7 @@ VECTOR bool vector_take(struct telemetry *t, struct flow_entry *f,
 	return true;
 }
 
-/* Of three words of a place's ids. */
-static inline uint32_t recent_of(uint64_t node, uint64_t ids, uint64_t last)
-{
-	return (uint32_t)((node * 0x9e3779b97f4a7c15 +
-			   (ids ^ last << 24) * 0xc2b2ae3d27d4eb4f) >>
-			  32) %
-	       RECENT;
-}
-
-/* What a hop at a place tells by metric; present: of these. */
-static inline void take_objects(struct telemetry *t, uint64_t ts_ns,
-				struct place *place, const uint32_t v[8],
-				unsigned present)
-{
-	for (; present; present &= present - 1) {
-		unsigned m = (unsigned)__builtin_ctz(present);
-		struct object *o = place->object[m];
-
-		if (watch_out(&o->watch, v[m]))
-			o = value_judge(t, ts_ns, place, (enum metric)m, v[m]);
-		o->latest = v[m];
-		o->last_ns = ts_ns;
-	}
-}
-
-VECTOR uint64_t vector_hops(struct telemetry *t, const struct int_view *v,
-			    const struct picks *p, unsigned first,
-			    uint64_t hops, uint32_t **recent)
-{
-	const struct picking pick = picking_of(&p->ids);
-	const struct picking metrics = picking_of(&p->metrics);
-	const __m256i absent = lane(p->absent);
-	const __mmask64 bytes = p->bytes;
-	const __mmask16 words = p->words;
-	const size_t len = v->stack.len;
-	const uint8_t *source = v->stack.data + (v->stack.n - 1 - first) * len;
-	const unsigned present = p->present & ~(1U << METRIC_HOP_LATENCY);
-	uint32_t value[8] __attribute__((aligned(32)));
-
-	*recent = NULL;
-	for (; hops; hops &= hops - 1) {
-		__m512i b = _mm512_maskz_loadu_epi8(
-			bytes, source - (size_t)__builtin_ctzll(hops) * len);
-		__m256i ids = _mm256_or_si256(picked(pick, b), absent), differ;
-		uint32_t *at = &t->recent[recent_of(
-			(uint64_t)_mm256_extract_epi64(ids, 0),
-			(uint64_t)_mm256_extract_epi64(ids, 1),
-			(uint64_t)_mm256_extract_epi64(ids, 2))];
-		struct place *place = &t->objects.place[*at];
-
-		if (_mm512_mask_cmpeq_epi32_mask(words, b,
-						 _mm512_set1_epi32(-1)))
-			return hops;
-		differ = _mm256_xor_si256(ids, lane((const void *)place));
-		if (!_mm256_testz_si256(differ, differ)) {
-			*recent = at;
-			return hops;
-		}
-		_mm256_store_si256((void *)value, picked(metrics, b));
-		take_objects(t, v->ts_ns, place, value, present);
-	}
-	return 0;
-}
-
 #else
-
-uint64_t vector_hops(struct telemetry *t, const struct int_view *v,
-		     const struct picks *p, unsigned first, uint64_t hops,
-		     uint32_t **recent)
-{
-	(void)t, (void)v, (void)p, (void)first;
-	*recent = NULL;
-	return hops;
-}
 
 bool vector_can(void)
 {

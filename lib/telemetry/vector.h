@@ -28,14 +28,4 @@ bool vector_take(struct telemetry *t, struct flow_entry *f,
 		 const struct int_view *v, const struct picks *p,
 		 uint64_t *latency);
 
-/*
- * What hops of a view, bits of hops, tell of queues, links and buffers, where
- * these are apart from flows. Returns those that are left, from the first one
- * on whose place is not to be found at once; *recent, if not NULL, is for its
- * number.
- */
-uint64_t vector_hops(struct telemetry *t, const struct int_view *v,
-		     const struct picks *p, unsigned first, uint64_t hops,
-		     uint32_t **recent);
-
 #endif
