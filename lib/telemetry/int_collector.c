@@ -281,25 +281,30 @@ static void *keep(struct batch *b, const void *from, size_t size)
 
 /* The same plan, as long as the batch lasts: the decoder forgets plans if too
  * many are in use. NULL: no memory. */
-static const struct int_plan *keep_plan(struct batch *b,
-					const struct int_plan *plan)
+static const struct int_plan *keep_other_plan(struct batch *b,
+					      const struct int_plan *plan)
 {
-	const struct kept_plan fresh = {*plan, NULL};
 	uint64_t hash = rng_mix((uintptr_t)plan->words ^ plan->bitmap);
 	struct kept_plan **slot = &b->plan[hash % PLAN_SLOTS], *k;
+	const struct kept_plan fresh = {*plan, *slot};
 
-	if (b->latest && b->latest->words == plan->words &&
-	    b->latest->bitmap == plan->bitmap)
-		return b->latest;
 	for (k = *slot; k; k = k->next)
 		if (k->plan.words == plan->words &&
 		    k->plan.bitmap == plan->bitmap)
 			return b->latest = &k->plan;
 	if (!(k = keep(b, &fresh, sizeof(fresh))))
 		return NULL;
-	k->next = *slot;
 	*slot = k;
 	return b->latest = &k->plan;
+}
+
+static inline const struct int_plan *keep_plan(struct batch *b,
+					       const struct int_plan *plan)
+{
+	if (b->latest && b->latest->words == plan->words &&
+	    b->latest->bitmap == plan->bitmap)
+		return b->latest;
+	return keep_other_plan(b, plan);
 }
 
 /* What is longer than a message, as long as the batch lasts. */
@@ -674,11 +679,12 @@ static void on_hops(struct int_collector *c, unsigned owner,
 		if (s->step)
 			telemetry_tick(t, s->ts_ns);
 		for (; h[from] < end[from] && h[from]->view == i; h[from]++) {
-			uint32_t *nr = &c->place[owner][from][h[from]->place];
+			uint32_t *nr =
+				&c->place[owner][from][h[from]->what >> 8];
 
 			if (!*nr)
 				*nr = find_place(t, c->flows[from],
-						 h[from]->place);
+						 h[from]->what >> 8);
 			take_far(t, h[from], &t->objects.place[*nr], s->ts_ns);
 		}
 	}

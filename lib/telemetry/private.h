@@ -34,12 +34,16 @@ struct vector_lanes {
 /* Two metrics of queues, links and buffers that a hop tells, where these are
  * kept by others than flows (int_collector.c). */
 struct far_hop {
-	uint32_t view;	     /* its number in the batch */
-	uint32_t place : 24; /* of the flows' sink */
-	uint32_t metric : 4; /* the first of the two */
-	uint32_t told : 4;   /* bits: which of them are */
+	uint32_t view; /* its number in the batch */
+	uint32_t what; /* far_what() */
 	uint32_t value[2];
 };
+
+/* Its place, of the flows' sink; the first of the metrics; which are told. */
+static inline uint32_t far_what(uint32_t place, unsigned metric, unsigned told)
+{
+	return place << 8 | metric << 4 | told;
+}
 
 /* Of a batch, for one who keeps them. */
 struct far_hops {

@@ -65,10 +65,12 @@ void take_views(struct telemetry *t, const struct int_view *v, size_t n,
 static inline void take_far(struct telemetry *t, const struct far_hop *h,
 			    struct place *p, uint64_t ts_ns)
 {
-	for (unsigned i = 0; i < 2; i++)
-		if (h->told >> i & 1)
-			value_take(t, ts_ns, p, (enum metric)(h->metric + i),
-				   h->value[i]);
+	unsigned m = h->what >> 4 & 15;
+
+	if (h->what & 1)
+		value_take(t, ts_ns, p, (enum metric)m, h->value[0]);
+	if (h->what & 2)
+		value_take(t, ts_ns, p, (enum metric)(m + 1), h->value[1]);
 }
 
 /* An opaque snapshot, of hop i. */

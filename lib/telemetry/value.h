@@ -8,6 +8,10 @@
 
 #include "telemetry/private.h"
 
+enum {
+	FAR_AHEAD = 16, /* it was another core's */
+};
+
 /* Of a flow's hop at a place. f NULL: the hop is kept nowhere, no event. */
 void value_latency(struct telemetry *t, struct flow_entry *f,
 		   struct flow_hop *h, uint32_t v);
@@ -48,10 +52,9 @@ static inline void value_far(struct telemetry *t, const struct place *p,
 	if (__builtin_expect(l->n == l->room, 0) && !value_far_room(t, l))
 		return;
 	h = &l->hop[l->n++];
+	__builtin_prefetch(h + FAR_AHEAD, 1);
 	h->view = t->view;
-	h->place = (uint32_t)(p - t->objects.place) & 0xffffff;
-	h->metric = m & 15;
-	h->told = told & 15;
+	h->what = far_what((uint32_t)(p - t->objects.place), m, told);
 	memcpy(h->value, v, sizeof(h->value));
 }
 
