@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "telemetry/events.h"
+/* events.c - thresholds and what passes them; what goes out by time, and at the
+ * end. */
+#include "telemetry/private.h"
 
 enum {
 	SECOND = 1000000000,
@@ -176,4 +178,221 @@ void events_second(struct telemetry *t, uint64_t now_ns)
 	}
 	if (t->second_ns <= now_ns)
 		t->second_ns = now_ns + SECOND;
+}
+
+static void tell(struct telemetry *t, const struct telling *what)
+{
+	t->ledger.pushed++;
+	row_value(&t->rows, what);
+}
+
+static struct telling telling_latest(const struct flow_entry *f, enum metric m,
+				     uint32_t latest)
+{
+	struct telling what = telling_flow(f, m);
+
+	what.has_value = true;
+	what.value = latest;
+	return what;
+}
+
+/* Of a node that is twice on the path the later hop tells the latest. */
+static bool comes_again(const struct telemetry *t, struct flow_entry *f,
+			unsigned i, uint64_t node)
+{
+	while (node != NODE_UNKNOWN && ++i < f->hops && i < f->kept) {
+		uint32_t place = flow_hop(&t->flows, f, i)->place;
+
+		if (place && t->objects.place[place].node_id == node)
+			return true;
+	}
+	return false;
+}
+
+static void push_hop(struct telemetry *t, struct flow_entry *f, unsigned i)
+{
+	struct flow_hop *h = flow_hop(&t->flows, f, i);
+	const struct place *p = &t->objects.place[h->place];
+	const struct meter *m = &h->meter[METRIC_HOP_LATENCY];
+	struct telling what;
+
+	if ((i >= f->hops && !(h->flags & FLOW_HOP_SEEN)) || !m->n ||
+	    comes_again(t, f, i, p->node_id))
+		return;
+	h->flags &= ~(unsigned)FLOW_HOP_SEEN & 0xff;
+	what = telling_latest(f, METRIC_HOP_LATENCY, m->latest);
+	what.node = p->node_id;
+	tell(t, &what);
+	h = value_key(t, f, h);
+	event_told(t, &h->watch, h->flags,
+		   &p->node->threshold[METRIC_HOP_LATENCY], m->latest);
+}
+
+static void push_ends(struct telemetry *t, struct flow_entry *f)
+{
+	struct flow_end *end = flow_ends(&t->flows, f);
+
+	for (unsigned m = 0; m < METRIC_ENDS; m++, end++) {
+		struct telling what = telling_latest(
+			f, METRIC_FLOW_QUEUE_OCCUPANCY + m, end->latest);
+
+		if (!(t->ends >> m & 1) || !(end->flags & WATCH_KNOWN))
+			continue;
+		tell(t, &what);
+		event_told(t, &end->watch, end->flags, &t->end[m], end->latest);
+	}
+}
+
+static void push_entry(struct telemetry *t, struct flow_entry *f)
+{
+	uint64_t room[PATH_NODES_MAX];
+	struct telling what;
+
+	if (!(f->flags & FLOW_MET))
+		return;
+	f->flags &= ~(unsigned)FLOW_MET & 0xff;
+	if (f->generation != t->generation)
+		events_renew(t, f);
+	if (f->hops) {
+		what = telling_flow(f, METRIC_PATH);
+		what.path = track_nodes(t, f, room);
+		tell(t, &what);
+	}
+	if (f->latency.n) {
+		what = telling_latest(f, METRIC_FLOW_LATENCY,
+				      f->latency.latest);
+		what.path = track_nodes(t, f, room);
+		tell(t, &what);
+		event_told(t, &f->watch, f->flags, &t->all[METRIC_FLOW_LATENCY],
+			   f->latency.latest);
+	}
+	if (t->ends)
+		push_ends(t, f);
+	for (unsigned i = 0; i < f->kept; i++)
+		push_hop(t, f, i);
+}
+
+static void push_object(struct telemetry *t, struct object *o)
+{
+	struct telling what = telling_nothing;
+
+	if (o->last_ns <= o->pushed_ns)
+		return;
+	o->pushed_ns = o->last_ns;
+	what.ts_ns = o->last_ns;
+	event_of_object(&what, o);
+	what.has_value = true;
+	what.value = o->latest;
+	tell(t, &what);
+	event_told(t, &o->watch, o->flags, &o->node->threshold[o->metric],
+		   o->latest);
+}
+
+static void push_row(struct telemetry *t, const struct flow_bucket *row)
+{
+	for (uint32_t i = 0; i < t->flows.o.buckets && row[i].at; i++)
+		push_entry(t, flows_entry(&t->flows, row[i].at));
+}
+
+/* Whose turn it is: when that is depends on the key and the time, not on other
+ * objects. One whose slot was taken is in the next that was free. */
+static void push_objects(struct telemetry *t)
+{
+	const struct objects *os = &t->objects;
+	uint64_t from, to = sweep_due(&t->push_objects, t->now_ns,
+				      os->object_mask + 1ULL, &from);
+
+	if (from == to || !os->counters.objects)
+		return;
+	for (uint64_t i = from;; i++) {
+		uint32_t nr = os->object_slot[i & os->object_mask];
+		uint32_t home = nr ? object_home(os, &os->object[nr - 1]) : 0;
+
+		if (nr && home >= from && home < to)
+			push_object(t, &os->object[nr - 1]);
+		if (!nr && i >= to)
+			break;
+	}
+}
+
+void push_values(struct telemetry *t)
+{
+	uint64_t from, to;
+
+	to = sweep_due(&t->push_flows, t->now_ns, t->flows.o.rows, &from);
+	while ((from = flows_next(&t->flows, from, to)) < to)
+		push_row(t, flows_row_at(&t->flows, from++));
+	push_objects(t);
+}
+
+static void settle(struct telemetry *t, struct reporter *r, bool all)
+{
+	struct loss_news news;
+
+	if ((!r->missing && !r->run) ||
+	    (!all && r->heard_ns + t->settle.period_ns > t->now_ns))
+		return;
+	news = loss_settle(r);
+	take_news(t, r, &news, t->now_ns);
+}
+
+void push_losses(struct telemetry *t, bool all)
+{
+	uint64_t from = 0, to = t->losses.mask + 1ULL;
+
+	if (!all)
+		to = sweep_due(&t->settle, t->now_ns, to, &from);
+	/* As objects. */
+	for (uint64_t i = from; from < to; i++) {
+		struct reporter *r = &t->losses.at[i & t->losses.mask];
+		uint32_t home = losses_home(&t->losses, r);
+
+		if (r->used && home >= from && home < to)
+			settle(t, r, all);
+		if (!r->used && i >= to)
+			break;
+	}
+}
+
+void push_flow(void *ctx, struct flow_entry *f, enum flow_leaves why)
+{
+	struct telemetry *t = ctx;
+	uint64_t room[PATH_NODES_MAX];
+
+	row_flow(&t->rows, t->now_ns, f, why, track_nodes(t, f, room));
+	for (unsigned i = 0; i < f->kept && t->rows.hop; i++) {
+		const struct flow_hop *h = flow_hop(&t->flows, f, i);
+		const struct place *p = &t->objects.place[h->place];
+
+		if (h->place)
+			row_hop(&t->rows, t->now_ns, f, i < f->hops ? i + 1 : 0,
+				p->node_id, p->id[FIELD_EGRESS],
+				p->id[FIELD_QUEUE], h,
+				flow_wide(&t->flows, f, i));
+	}
+}
+
+void push_distributions(struct telemetry *t)
+{
+	const struct dist *none = t->none;
+
+	for (uint64_t i = 1; i <= t->objects.counters.nodes; i++) {
+		const struct node *n = &t->objects.node[i];
+
+		for (unsigned m = 0; m < METRIC_OF_HOP; m++)
+			if (n->dist[m] != none)
+				row_distribution(&t->rows, t->now_ns,
+						 (enum metric)m, n->id,
+						 (struct nodes){0}, n->dist[m]);
+	}
+	for (uint32_t i = 1; i <= t->paths.used; i++) {
+		const struct path *p = &t->paths.path[i];
+
+		if (p->dist != none)
+			row_distribution(
+				&t->rows, t->now_ns, METRIC_FLOW_LATENCY,
+				NODE_UNKNOWN,
+				(struct nodes){path_nodes(&t->paths, i), p->n},
+				p->dist);
+	}
 }

@@ -13,9 +13,7 @@
 
 #include "base/rng.h"
 #include "packet/kind.h"
-#include "telemetry/events.h"
-#include "telemetry/hops.h"
-#include "telemetry/take.h"
+#include "telemetry/private.h"
 #include "threads/threads.h"
 
 enum {

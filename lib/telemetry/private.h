@@ -1,17 +1,63 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* private.h - the sink's state, for its own files. */
+/*
+ * private.h - the sink's state, and what its files have in common. In reading
+ * order: hops.c (what a view says hop by hop, and the hops that a flow keeps),
+ * take.c (a view is compared with what was told before, and counted), vector.c
+ * (the same of most views, by AVX-512), events.c (what is told, at once or by
+ * time), sink.c (the rest of sink.h).
+ */
 #ifndef TELEMETRY_PRIVATE_H
 #define TELEMETRY_PRIVATE_H
 
+#include <string.h>
+
+#include "measure/fields.h"
+#include "measure/flows.h"
 #include "measure/loss.h"
-#include "measure/states.h"
+#include "measure/objects.h"
 #include "measure/paths.h"
-#include "telemetry/picks.h"
+#include "measure/states.h"
 #include "telemetry/sink.h"
 
 enum {
 	PLANS = 64, /* plans that are kept made ready */
 };
+
+enum {
+	PICK_NONE = 0x80, /* in a list: this byte is 0 */
+	PICK_BYTES = 64,
+	PICK_ONE = 24, /* not of the values, but of words that are 1: the second
+			  of two vectors, be they of 8 words or of 16 */
+};
+
+struct pick {
+	uint8_t from[PICK_BYTES]; /* byte of the hop, below 64 */
+	uint64_t set;		  /* bits: of the bytes that are not 0 */
+} __attribute__((aligned(64)));
+
+/* What values by metric are to meters, {latest, n, sum} of 4 words each. */
+struct pick_meters {
+	uint32_t from[16]; /* by word: the metric, or PICK_ONE */
+	uint16_t set;	   /* bits: words that are a value, the rest are 0 */
+	uint16_t keep;	   /* those that are added to: all but the latest */
+} __attribute__((aligned(64)));
+
+struct picks {
+	struct pick ids;	      /* as struct place begins: node, id[] */
+	struct pick metrics;	      /* words, by metric */
+	struct pick_meters hop, wide; /* struct flow_hop, struct flow_wide */
+	uint32_t absent[8];	      /* of ids: ones where there is none */
+	uint64_t bytes;		      /* bits: the bytes of a hop */
+	uint16_t words;	 /* bits: those that must not be all ones */
+	uint8_t present; /* bits: metrics */
+	uint8_t metrics_n;
+	bool usable;
+} __attribute__((aligned(64)));
+
+/* Vectors are loaded where they are. */
+_Static_assert(offsetof(struct picks, absent) % 32 == 0, "not aligned");
+
+void picks_of(struct picks *p, const struct fields *f);
 
 /* A plan made ready. */
 struct made {
@@ -96,5 +142,304 @@ static inline uint32_t value_of(struct telemetry *t, uint64_t number)
 	t->ledger.saturated++;
 	return UINT32_MAX;
 }
+
+/* hops.c */
+
+/*
+ * The hops of a view in the order of the path: first those of the stack, which
+ * has its last node first, then the reporter's own.
+ */
+struct view_hops {
+	const struct int_view *v;
+	const struct fields *stack, *own; /* NULL: there is none */
+	unsigned n, stacked;		  /* hops, and those of the stack */
+	uint64_t reporter;		  /* NODE_UNKNOWN: not told */
+};
+
+void view_hops_of(struct made_plans *ps, struct view_hops *vh,
+		  const struct int_view *v);
+
+static inline const struct fields *view_fields(const struct view_hops *vh,
+					       unsigned i)
+{
+	return i < vh->stacked ? vh->stack : vh->own;
+}
+
+static inline const uint8_t *view_hop(const struct view_hops *vh, unsigned i)
+{
+	return i < vh->stacked ? int_hop(&vh->v->stack, vh->stacked - 1 - i)
+			       : int_hop(&vh->v->own, 0);
+}
+
+/* The node of hop i; a reporter may be told by its report only. */
+uint64_t view_node(const struct view_hops *vh, unsigned i);
+
+/* Where hop i was: its place's number, or 0. */
+uint32_t view_place(struct telemetry *t, const struct view_hops *vh,
+		    unsigned i);
+
+/* Whether hop i was at a place. */
+bool view_is_at(const struct view_hops *vh, unsigned i, const struct place *p);
+
+/*
+ * Latencies by time stamps, for nodes that do not tell them: of hop i, and from
+ * end to end. Clocks wrap: differences are modulo their bits, and above half of
+ * that below 0, which is counted. False: there is none.
+ */
+bool view_latency(struct telemetry *t, const struct view_hops *vh, unsigned i,
+		  uint64_t *ns);
+bool view_end_to_end(struct telemetry *t, const struct view_hops *vh,
+		     uint64_t *ns);
+
+/* track.c */
+
+/* The whole path of a packet: hop i of the view is the flow's hop i then, if
+ * that is kept, and where it was is its place. */
+void track_path(struct telemetry *t, struct flow_entry *f,
+		const struct view_hops *vh);
+
+/* Of a part of a path: the number of the flow's hop of the node of hop i; it is
+ * -1 if there is no room. */
+int track_hop(struct telemetry *t, struct flow_entry *f,
+	      const struct view_hops *vh, unsigned i);
+
+/* The nodes of a flow's path, room for PATH_NODES_MAX; none: not known. */
+struct nodes track_nodes(const struct telemetry *t, struct flow_entry *f,
+			 uint64_t *room);
+
+/* The number of a path, with its distribution if it is new; 0: no room. */
+uint32_t track_path_of(struct telemetry *t, struct nodes now);
+
+/* Its distributions begin with a node's first values. */
+void track_dist(struct telemetry *t, struct node *n, enum metric m);
+
+/* value.c */
+
+enum {
+	FAR_AHEAD = 16, /* it was another core's */
+};
+
+/* Of a flow's hop at a place. f NULL: the hop is kept nowhere, no event. */
+void value_latency(struct telemetry *t, struct flow_entry *f,
+		   struct flow_hop *h, uint32_t v);
+
+/* The hop that knows what was told of a hop's flow and node: of a node that is
+ * twice on the path, and so has values that are outside each time, the one that
+ * told first. */
+struct flow_hop *value_key(const struct telemetry *t, struct flow_entry *f,
+			   struct flow_hop *h);
+
+/* Of a queue, a link or a buffer, which is returned; objects.h: `unplaced` if
+ * there is no room for it, `nothing` if its node is not known. */
+struct object *value_object(struct telemetry *t, uint64_t ts_ns,
+			    struct place *p, enum metric m, uint32_t v);
+
+static inline void value_take(struct telemetry *t, uint64_t ts_ns,
+			      struct place *p, enum metric m, uint32_t v)
+{
+	struct object *o = p->object[m];
+
+	if (watch_out(&o->watch, v))
+		o = value_object(t, ts_ns, p, m, v);
+	o->latest = v;
+	o->last_ns = ts_ns;
+}
+
+/* No memory: the sink's error. */
+bool value_far_room(struct telemetry *t, struct far_hops *l);
+
+/* The same of two metrics, if they are told, by who keeps them. */
+static inline void value_far(struct telemetry *t, const struct place *p,
+			     unsigned m, unsigned told, const uint32_t v[2])
+{
+	uint64_t hash = p->node_id * 0x9e3779b97f4a7c15;
+	struct far_hops *l = &t->far[(hash >> 32) * t->o.owners >> 32];
+	struct far_hop *h;
+
+	if (__builtin_expect(l->n == l->room, 0) && !value_far_room(t, l))
+		return;
+	h = &l->hop[l->n++];
+	__builtin_prefetch(h + FAR_AHEAD, 1);
+	h->view = t->view;
+	h->what = far_what((uint32_t)(p - t->objects.place), m, told);
+	memcpy(h->value, v, sizeof(h->value));
+}
+
+/* Of a flow from end to end. */
+void value_flow(struct telemetry *t, struct flow_entry *f, uint32_t v);
+
+/* What else is watched of a flow from end to end: of each metric the largest
+ * that the hops of its path tell now, whoever of them tells it. */
+void value_ends(struct telemetry *t, struct flow_entry *f,
+		const struct int_view *view);
+
+void value_far_one(struct telemetry *t, struct place *p, enum metric m,
+		   uint32_t v);
+
+/* take.c */
+
+enum {
+	/* Not of the whole path. */
+	TAKE_PARTIAL = INT_DROPPED | INT_INTERMEDIATE | INT_MTU_EXCEEDED |
+		       INT_HOPS_EXCEEDED,
+};
+
+/* Means forget by half each so many packets: counts stay below 2^32. */
+#define HALVE_PACKETS (1U << 31)
+
+static inline struct reporter *take_reporter(struct telemetry *t,
+					     const struct int_from *from)
+{
+	return losses_of(&t->losses, from->has_node, from->node, from->hw_id,
+			 from->sequence_bits);
+}
+
+enum {
+	AHEAD = 4, /* views between asking for a flow's memory and its use */
+	LINE = 64,
+};
+
+static inline void want_lines(const void *p, size_t len)
+{
+	for (size_t i = 0; i < len; i += LINE)
+		__builtin_prefetch((const char *)p + i, 1);
+}
+
+/* The memory of a flow, for a view of so many hops that comes soon. */
+static inline void take_want(const struct telemetry *t, uint64_t hash,
+			     unsigned hops)
+{
+	struct flow_entry *f = flows_guess(&t->flows, hash);
+
+	if (!f)
+		return;
+	if (hops > t->flows.o.hops)
+		hops = t->flows.o.hops;
+	want_lines(f, sizeof(*f) + hops * sizeof(struct flow_hop));
+	if (hops && t->flows.o.wide && t->plans.latest &&
+	    t->plans.latest->picks.present >> FLOW_METERS)
+		want_lines(flow_wide(&t->flows, f, 0),
+			   hops * sizeof(struct flow_wide));
+}
+
+/* hash: of its key, if it has one. */
+void take_view(struct telemetry *t, const struct int_view *v, uint64_t hash);
+
+/* The same, at its time. */
+void take_next_view(struct telemetry *t, const struct int_view *v,
+		    uint64_t hash);
+
+/* Some of them, with their hashes; and their numbers (struct telemetry), or
+ * NULL. */
+void take_views(struct telemetry *t, const struct int_view *v, size_t n,
+		const uint64_t *hash, const uint32_t *number);
+
+/* What hops of another sink told of a queue, a link or a buffer at a place. */
+static inline void take_far(struct telemetry *t, const struct far_hop *h,
+			    struct place *p, uint64_t ts_ns)
+{
+	unsigned m = h->what >> 4 & 15;
+
+	if (h->what & 1)
+		value_take(t, ts_ns, p, (enum metric)m, h->value[0]);
+	if (h->what & 2)
+		value_take(t, ts_ns, p, (enum metric)(m + 1), h->value[1]);
+}
+
+/* An opaque snapshot, of hop i. */
+void take_snapshot(struct telemetry *t, const struct int_view *v, unsigned i);
+
+/* Distributions of one are added to the other's. */
+void take_distributions(struct telemetry *to, const struct telemetry *from);
+
+/* telemetry_numbers(); and what a reporter's numbers have shown. */
+void take_numbers(struct telemetry *t, uint64_t ts_ns,
+		  const struct int_from *from, uint32_t n, bool anew);
+void take_news(struct telemetry *t, const struct reporter *r,
+	       const struct loss_news *news, uint64_t ts_ns);
+
+/* vector.c */
+
+/* Whether this CPU can do it. */
+bool vector_can(void);
+
+void vector_lanes_of(struct vector_lanes *l,
+		     const struct dist_shape shape[METRIC_NUMBERS]);
+
+/*
+ * A view without metadata of its reporter, by the picks of its stack's plan: if
+ * all hops are where they were it is taken, and the sum of the hops' latencies,
+ * if the plan has them, is *latency; to count the values is left to the caller.
+ * False: nothing was done.
+ */
+bool vector_take(struct telemetry *t, struct flow_entry *f,
+		 const struct int_view *v, const struct picks *p,
+		 uint64_t *latency);
+
+/* events.c */
+
+/* A node is new: node_begin of objects.h; ctx: the telemetry. */
+void events_node(void *ctx, struct node *n);
+
+/* Of a flow, by its last packet. */
+static inline struct telling telling_flow(const struct flow_entry *f,
+					  enum metric m)
+{
+	struct telling what = telling_nothing;
+
+	what.ts_ns = f->last_ns;
+	what.metric = (int8_t)m;
+	what.key = f->key;
+	what.key_len = f->key_len;
+	return what;
+}
+
+/* Of a queue, a link or a buffer. */
+static inline void event_of_object(struct telling *what, const struct object *o)
+{
+	bool buffer = o->metric == METRIC_BUFFER_OCCUPANCY;
+
+	what->metric = (int8_t)o->metric;
+	what->node = o->node->id;
+	what->egress = o->egress;
+	*(buffer ? &what->buffer : &what->queue) = o->id;
+}
+
+/* Counts an event and tells it, if it is of those that are told. */
+void event_tell(struct telemetry *t, enum telemetry_kind kind,
+		struct telling *what);
+
+/* A value outside its watch's range: told if it is one event or several. what
+ * says whose it is. Returns the key's new flags. */
+unsigned event_judge(struct telemetry *t, struct watch *w, unsigned flags,
+		     const struct threshold *th, uint32_t v,
+		     struct telling *what);
+
+/* The value goes out otherwise, so the reference moves. */
+void event_told(struct telemetry *t, struct watch *w, unsigned flags,
+		const struct threshold *th, uint32_t v);
+
+/* The thresholds of a flow's watches are others since they were made. */
+void events_renew(struct telemetry *t, struct flow_entry *f);
+
+/* Other thresholds: those that are set, times widen. */
+void events_set(struct telemetry *t);
+
+/* More events than there may be in a second: thresholds widen. */
+void events_widen(struct telemetry *t, uint64_t ts_ns);
+/* Seconds have ended: thresholds may be narrower again. */
+void events_second(struct telemetry *t, uint64_t now_ns);
+
+/* Live values whose turn it is; a key is alive if it has reported since its
+ * value went out by this way. */
+void push_values(struct telemetry *t);
+
+/* Reporters that are silent: what they miss is lost. */
+void push_losses(struct telemetry *t, bool all);
+
+/* flows.leave; ctx: the telemetry. */
+void push_flow(void *ctx, struct flow_entry *f, enum flow_leaves why);
+
+void push_distributions(struct telemetry *t);
 
 #endif

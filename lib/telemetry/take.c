@@ -1,16 +1,158 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * take.c - what a view tells is compared with what its flow and its nodes told
- * before, and counted: for any view. steady.c has a shorter way for most.
+ * before, and counted. In this order: values that may be events; hops; views.
  */
-#include "telemetry/take.h"
+#include <errno.h>
+#include <stdlib.h>
 
 #include "ioam/ioam.h"
-#include "telemetry/events.h"
-#include "telemetry/steady.h"
-#include "telemetry/track.h"
-#include "telemetry/value.h"
-#include "telemetry/vector.h"
+#include "telemetry/private.h"
+
+enum {
+	FAR_HOPS = 256, /* room at first */
+};
+
+struct flow_hop *value_key(const struct telemetry *t, struct flow_entry *f,
+			   struct flow_hop *h)
+{
+	const struct place *at = t->objects.place;
+	uint64_t node = at[h->place].node_id;
+
+	if (h->flags & WATCH_KNOWN || !h->place || node == NODE_UNKNOWN)
+		return h;
+	for (unsigned i = 0; i < f->kept; i++) {
+		struct flow_hop *k = flow_hop(&t->flows, f, i);
+
+		if (k->flags & WATCH_KNOWN && at[k->place].node_id == node)
+			return k;
+	}
+	return h;
+}
+
+void value_latency(struct telemetry *t, struct flow_entry *f,
+		   struct flow_hop *h, uint32_t v)
+{
+	struct telling what;
+	const struct place *p = &t->objects.place[h->place];
+
+	track_dist(t, p->node, METRIC_HOP_LATENCY);
+	if (!f)
+		return;
+	h = value_key(t, f, h);
+	if (!watch_out(&h->watch, v))
+		return;
+	what = telling_flow(f, METRIC_HOP_LATENCY);
+	what.node = p->node_id;
+	h->flags = event_judge(t, &h->watch, h->flags,
+			       &p->node->threshold[METRIC_HOP_LATENCY], v,
+			       &what) &
+		   0xff;
+}
+
+bool value_far_room(struct telemetry *t, struct far_hops *l)
+{
+	size_t room = l->room ? 2 * l->room : FAR_HOPS;
+	void *hop = realloc(l->hop, room * sizeof(*l->hop));
+
+	if (!hop) {
+		t->rows.err = t->rows.err ? t->rows.err : -ENOMEM;
+		return false;
+	}
+	l->hop = hop;
+	l->room = room;
+	return true;
+}
+
+void value_far_one(struct telemetry *t, struct place *p, enum metric m,
+		   uint32_t v)
+{
+	unsigned first = (m - METRIC_QUEUE_OCCUPANCY) & ~1U;
+	unsigned at = (m - METRIC_QUEUE_OCCUPANCY) & 1;
+	uint32_t two[2] = {v, v};
+
+	track_dist(t, p->node, m);
+	value_far(t, p, METRIC_QUEUE_OCCUPANCY + first, 1U << at, two);
+}
+
+struct object *value_object(struct telemetry *t, uint64_t ts_ns,
+			    struct place *p, enum metric m, uint32_t v)
+{
+	struct telling what = telling_nothing;
+	struct object *o;
+
+	track_dist(t, p->node, m);
+	if (p->node->id == NODE_UNKNOWN)
+		return &t->objects.nothing;
+	o = object_of(&t->objects, p, m);
+	if (o == &t->objects.unplaced)
+		return o;
+	what.ts_ns = ts_ns;
+	event_of_object(&what, o);
+	o->flags = (uint8_t)event_judge(t, &o->watch, o->flags,
+					&p->node->threshold[m], v, &what);
+	return o;
+}
+
+void value_flow(struct telemetry *t, struct flow_entry *f, uint32_t v)
+{
+	struct telling what = telling_flow(f, METRIC_FLOW_LATENCY);
+	uint64_t room[PATH_NODES_MAX];
+
+	what.path = track_nodes(t, f, room);
+	f->flags = (uint8_t)event_judge(t, &f->watch, f->flags,
+					&t->all[METRIC_FLOW_LATENCY], v, &what);
+}
+
+/* False: no hop tells it. */
+static bool largest(const struct view_hops *vh, enum metric m, uint32_t *out)
+{
+	uint64_t most = 0;
+	bool any = false;
+
+	for (unsigned i = 0; i < vh->n; i++) {
+		bool told;
+		uint64_t v = field_number(&view_fields(vh, i)->metric[m],
+					  view_hop(vh, i), &told);
+
+		any |= told;
+		if (told && v > most)
+			most = v;
+	}
+	/* That it is above 32 bits was counted with the hop. */
+	*out = most > UINT32_MAX ? UINT32_MAX : (uint32_t)most;
+	return any;
+}
+
+void value_ends(struct telemetry *t, struct flow_entry *f,
+		const struct int_view *view)
+{
+	struct flow_end *end = flow_ends(&t->flows, f);
+	struct view_hops vh;
+	struct telling what;
+	uint32_t v;
+
+	view_hops_of(&t->plans, &vh, view);
+	for (unsigned m = 0; m < METRIC_ENDS; m++, end++) {
+		if (!(t->ends >> m & 1) ||
+		    !largest(&vh, METRIC_QUEUE_OCCUPANCY + m, &v))
+			continue;
+		if (watch_out(&end->watch, v)) {
+			what = telling_flow(f, METRIC_FLOW_QUEUE_OCCUPANCY + m);
+			end->flags = (uint8_t)event_judge(t, &end->watch,
+							  end->flags,
+							  &t->end[m], v, &what);
+		}
+		end->latest = v;
+		t->ledger.values++;
+	}
+}
+
+/* What the hops of a view told of their latencies. */
+struct latencies {
+	uint64_t sum;
+	unsigned n; /* hops */
+};
 
 struct taking {
 	struct telemetry *t;
@@ -29,29 +171,11 @@ struct standing {
 	bool kept;
 };
 
-/* A hop's own latency, or what its time stamps say. */
-static bool latency_of(struct taking *c, unsigned i, const struct fields *fs,
-		       const uint8_t *hop, uint64_t *v)
+static inline void take_latency(struct taking *c, struct standing *s,
+				uint64_t number)
 {
-	const struct hop_field *f = &fs->metric[METRIC_HOP_LATENCY];
-	bool told;
+	uint32_t v = value_of(c->t, number);
 
-	*v = field_number(f, hop, &told);
-	if (told)
-		return true;
-	c->t->ledger.unavailable += f->width != FIELD_NONE;
-	return view_latency(c->t, &c->hops, i, v);
-}
-
-static void take_latency(struct taking *c, unsigned i, const struct fields *fs,
-			 const uint8_t *hop, struct standing *s)
-{
-	uint64_t number;
-	uint32_t v;
-
-	if (!latency_of(c, i, fs, hop, &number))
-		return;
-	v = value_of(c->t, number);
 	c->latency.sum += v;
 	c->latency.n++;
 	if (watch_out(&s->hop->watch, v))
@@ -61,47 +185,57 @@ static void take_latency(struct taking *c, unsigned i, const struct fields *fs,
 	c->t->ledger.values++;
 }
 
-static void take_metric(struct taking *c, const struct fields *fs,
-			const uint8_t *hop, struct standing *s, enum metric m,
-			struct meter *meter)
+static inline void take_metric(struct taking *c, struct standing *s, unsigned m,
+			       uint64_t number)
 {
-	const struct hop_field *f = &fs->metric[m];
-	uint64_t number;
-	uint32_t v;
-	bool told;
+	uint32_t v = value_of(c->t, number);
 
-	if (f->width == FIELD_NONE)
-		return;
-	number = field_number(f, hop, &told);
-	if (!told) {
-		c->t->ledger.unavailable++;
-		return;
-	}
-	v = value_of(c->t, number);
 	if (c->t->far)
-		value_far_one(c->t, s->place, m, v);
+		value_far_one(c->t, s->place, (enum metric)m, v);
 	else
-		value_take(c->t, c->v->ts_ns, s->place, m, v);
-	meter_add(meter, v);
+		value_take(c->t, c->v->ts_ns, s->place, (enum metric)m, v);
+	meter_add(m < FLOW_METERS ? &s->hop->meter[m]
+				  : &s->wide->meter[m - FLOW_METERS],
+		  v);
 	dist_add(s->place->node->dist[m], v);
 	c->t->ledger.values++;
 }
 
+/* Its own latency, or else what its time stamps say. */
 static void take_hop(struct taking *c, unsigned i, struct standing *s)
 {
 	const struct fields *fs = view_fields(&c->hops, i);
+	const struct hop_field *f = fs->metric;
 	const uint8_t *hop = view_hop(&c->hops, i);
+	uint64_t number;
+	bool told;
 
-	take_latency(c, i, fs, hop, s);
-	for (unsigned m = 1; m < FLOW_METERS; m++)
-		take_metric(c, fs, hop, s, (enum metric)m, &s->hop->meter[m]);
-	for (unsigned m = FLOW_METERS; m < METRIC_OF_HOP; m++)
-		take_metric(c, fs, hop, s, (enum metric)m,
-			    &s->wide->meter[m - FLOW_METERS]);
+	number = field_number(f, hop, &told);
+	if (!told && f->width != FIELD_NONE)
+		c->t->ledger.unavailable++;
+	if (told || view_latency(c->t, &c->hops, i, &number))
+		take_latency(c, s, number);
+	for (unsigned m = 1; m < METRIC_OF_HOP; m++) {
+		if ((++f)->width == FIELD_NONE)
+			continue;
+		number = field_number(f, hop, &told);
+		if (told)
+			take_metric(c, s, m, number);
+		else
+			c->t->ledger.unavailable++;
+	}
+}
+
+/* Hop i of a flow; most have no blocks. */
+static inline struct flow_hop *hop_of(const struct taking *c, unsigned i)
+{
+	const struct flows *fl = &c->t->flows;
+
+	return i < fl->o.hops ? &flow_hops(c->f)[i] : flow_hop(fl, c->f, i);
 }
 
 /* Where hop i is kept: with the flow, or not at all. */
-static struct standing stand(struct taking *c, unsigned i)
+static inline struct standing stand(struct taking *c, unsigned i)
 {
 	struct telemetry *t = c->t;
 	struct standing s = {&t->scratch_hop, &t->scratch_wide, NULL, false};
@@ -113,7 +247,7 @@ static struct standing stand(struct taking *c, unsigned i)
 		k = track_hop(t, c->f, &c->hops, i);
 	if (k >= 0) {
 		s.kept = true;
-		s.hop = flow_hop(&t->flows, c->f, (unsigned)k);
+		s.hop = hop_of(c, (unsigned)k);
 		s.wide = flow_wide(&t->flows, c->f, (unsigned)k);
 		if (!s.wide)
 			s.wide = &t->scratch_wide;
@@ -141,7 +275,7 @@ static bool where_it_was(const struct taking *c)
 	if (c->f->hops != c->hops.n)
 		return false;
 	for (unsigned i = 0; i < c->hops.n && i < c->f->kept; i++) {
-		uint32_t place = flow_hop(&c->t->flows, c->f, i)->place;
+		uint32_t place = hop_of(c, i)->place;
 
 		if (!view_is_at(&c->hops, i, &c->t->objects.place[place]))
 			return false;
@@ -305,14 +439,9 @@ static void take_metadata(struct taking *c)
 	l->hops += c->hops.n;
 	l->keyless += !c->f;
 	l->partial += !c->whole;
-	if (c->f && c->whole && !c->t->o.judge &&
-	    steady_is(c->t, c->f, &c->hops)) {
-		c->latency = steady_take(c->t, c->f, &c->hops);
-	} else {
-		if (c->f && c->whole && (c->t->o.judge || !where_it_was(c)))
-			track_path(c->t, c->f, &c->hops);
-		take_hops(c);
-	}
+	if (c->f && c->whole && (c->t->o.judge || !where_it_was(c)))
+		track_path(c->t, c->f, &c->hops);
+	take_hops(c);
 	if (c->f && c->whole) {
 		l->values++; /* the path */
 		take_end_to_end(c);

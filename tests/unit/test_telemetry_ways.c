@@ -9,7 +9,6 @@
  */
 #include "base/rng.h"
 #include "telemetry/private.h"
-#include "telemetry/vector.h"
 #include "telemetry_rig.h"
 
 enum {
