@@ -62,7 +62,6 @@ static uint64_t unsent(void *run)
 {
 	const struct run *r = run;
 
-	int_collector_rest(r->collector); /* it sends them on */
 	return r->out ? snk_drops(r->out) : 0;
 }
 
@@ -138,12 +137,8 @@ static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
 		rc = pass_on(r, n);
 	if (n < PKT_BATCH || ++r->batches % LOOK_EVERY == 0)
 		outlets_look(&r->outlets);
-	if (!rc && r->top) {
-		int_collector_rest(
-			r->collector); /* all that is kept is shown */
-		if (!top_turn(r->top, !n))
-			cli_stop = 1; /* as if by a signal */
-	}
+	if (!rc && r->top && !top_turn(r->top, !n))
+		cli_stop = 1; /* as if by a signal */
 	if (rc < 0)
 		fault_set(f, rc, "%s", strerror(-rc));
 	return rc;
@@ -219,9 +214,7 @@ static void read_thresholds(struct run *r)
 
 static void open_telemetry(struct run *r)
 {
-	/* What widens thresholds, or is looked at, is in one piece. */
 	struct int_collector_options co = {.workers = r->o.cores,
-					   .whole = r->o.budget || r->o.top.top,
 					   .filter = r->filter,
 					   .profile = &r->profile};
 	struct telemetry_options *to = &co.telemetry;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * int_collector.c - in this order: sinks of rows for several threads; frames
- * that go on, kept in memory; what of a batch is kept until it is over;
- * messages, as they are sent and as they are received; the collector.
+ * int_collector.c - in this order: sinks of rows for several threads; what of a
+ * batch is kept until it is over; messages, as they are sent and as they are
+ * received; the collector.
  */
 #include "telemetry/int_collector.h"
 
@@ -17,8 +17,7 @@
 #include "threads/threads.h"
 
 enum {
-	FRAME_ROOM = 1 << 16, /* bytes that there is room for more at a time */
-	CHUNK = 64 << 10,     /* bytes of what is kept of views, at a time */
+	CHUNK = 64 << 10, /* bytes of what is kept of views, at a time */
 	PLAN_SLOTS = 64,
 	SINKS = sizeof(struct telemetry_sinks) / sizeof(struct row_sink *),
 	VIEWS = 32, /* taken at once: their stacks stay in the first cache */
@@ -33,18 +32,6 @@ struct locked_sink {
 	struct row_sink sink;
 	struct row_sink *to;
 	pthread_mutex_t *lock;
-};
-
-/* A sink of packets that keeps them in memory, each behind its head. */
-struct frames {
-	struct snk snk;
-	uint8_t *base;
-	size_t size, used;
-};
-
-struct frame_head {
-	uint32_t len, wire_len;
-	uint64_t ts_ns;
 };
 
 /* Memory that is taken piece by piece and forgotten all at once. */
@@ -72,7 +59,6 @@ struct batch {
 	struct worker *worker;
 	struct intake *in;
 	struct intake_ledger counted; /* its counters, as of the last batch */
-	struct frames *frames;	      /* NULL: none go on */
 	struct chunk *first, *now;
 	struct kept_plan *plan[PLAN_SLOTS];
 	const struct int_plan *latest;
@@ -102,8 +88,7 @@ struct int_collector {
 	struct snk *out;
 	int (*take)(void *ctx, struct pkt *room, int max);
 	void *ctx;
-	unsigned owners;
-	/* By owner; if all is kept in one, both are that one. */
+	/* By owner; on one core both are that one. */
 	struct telemetry *flows[INT_COLLECTOR_WORKERS];
 	struct telemetry *nodes[INT_COLLECTOR_WORKERS];
 	struct worker *worker[INT_COLLECTOR_WORKERS];
@@ -165,93 +150,6 @@ static struct telemetry_sinks lock_sinks(struct int_collector *c,
 	}
 	memcpy(&sinks, to, sizeof(sinks));
 	return sinks;
-}
-
-/* Where the next frame goes. */
-static void set_frame_room(struct frames *s)
-{
-	size_t at = s->used + sizeof(struct frame_head);
-
-	s->snk.room = at < s->size ? s->size - at : 0;
-	s->snk.at = s->base + (s->snk.room ? at : 0);
-}
-
-static int grow_frames(struct snk *snk, size_t len)
-{
-	struct frames *s = (struct frames *)snk;
-	size_t size = s->used + sizeof(struct frame_head) + len + FRAME_ROOM;
-	uint8_t *base = realloc(s->base, size += size / 2);
-
-	if (!base)
-		return -ENOMEM;
-	s->base = base;
-	s->size = size;
-	set_frame_room(s);
-	return 0;
-}
-
-static void frame_done(struct snk *snk, size_t len, uint32_t wire_len,
-		       uint64_t ts_ns)
-{
-	struct frames *s = (struct frames *)snk;
-	const struct frame_head h = {(uint32_t)len, wire_len, ts_ns};
-
-	memcpy(s->base + s->used, &h, sizeof(h));
-	s->used += sizeof(h) + len;
-	set_frame_room(s);
-}
-
-static int flush_frames(struct snk *snk)
-{
-	(void)snk;
-	return 0;
-}
-
-static int close_frames(struct snk *snk, int rc)
-{
-	struct frames *s = (struct frames *)snk;
-
-	free(s->base);
-	free(s);
-	return rc;
-}
-
-static struct frames *open_frames(void)
-{
-	static const struct snk_ops ops = {.room = grow_frames,
-					   .done = frame_done,
-					   .flush = flush_frames,
-					   .close = close_frames};
-	struct frames *s = calloc(1, sizeof(*s));
-
-	if (s) {
-		s->snk.ops = &ops;
-		s->snk.kind = "memory";
-	}
-	return s;
-}
-
-/* All frames to another sink, in their order. */
-static int pass_frames(struct frames *s, struct snk *to)
-{
-	struct frame_head h;
-	int rc = 0;
-
-	for (size_t at = 0; at < s->used && !rc; at += sizeof(h) + h.len) {
-		uint8_t *room;
-
-		memcpy(&h, s->base + at, sizeof(h));
-		if (!(room = snk_room(to, h.len))) {
-			rc = -errno;
-			break;
-		}
-		memcpy(room, s->base + at + sizeof(h), h.len);
-		snk_done_cut(to, h.len, h.wire_len, h.ts_ns);
-	}
-	s->used = 0;
-	if (s->base)
-		set_frame_room(s);
-	return rc;
 }
 
 /* A copy of some bytes that lasts as long as the batch; NULL: no memory. */
@@ -330,8 +228,8 @@ static void forget(struct batch *b)
 	b->now_ns = b->keep_ns = 0;
 	b->step = false;
 	b->views = 0;
-	for (unsigned i = 0; i < b->c->owners; i++)
-		for (unsigned k = 0; k < b->c->owners; k++)
+	for (unsigned i = 0; i < b->c->o.workers; i++)
+		for (unsigned k = 0; k < b->c->o.workers; k++)
 			b->far[i][k].n = 0;
 }
 
@@ -399,7 +297,7 @@ static inline void *message(struct batch *b, unsigned owner, enum kind kind)
 /* Numbers from 0 to below owners, by a hash. */
 static inline unsigned owner_of(const struct int_collector *c, uint64_t hash)
 {
-	return (unsigned)((hash >> 32) * c->owners >> 32);
+	return (unsigned)((hash >> 32) * c->o.workers >> 32);
 }
 
 static inline unsigned owner_of_flow(const struct int_collector *c,
@@ -407,7 +305,7 @@ static inline unsigned owner_of_flow(const struct int_collector *c,
 {
 	const struct flows *fl = &c->flows[0]->flows;
 
-	return (unsigned)(flows_row_of(fl, hash) * c->owners / fl->o.rows);
+	return (unsigned)(flows_row_of(fl, hash) * c->o.workers / fl->o.rows);
 }
 
 static void send_clock(struct batch *b, unsigned owner, uint64_t now_ns)
@@ -428,7 +326,7 @@ static inline void go_to(struct batch *b, uint64_t ts_ns)
 		return;
 	b->keep_ns = telemetry_keep_at(ts_ns);
 	b->step = true;
-	for (unsigned i = 0; i < b->c->owners; i++)
+	for (unsigned i = 0; i < b->c->o.workers; i++)
 		send_clock(b, i, ts_ns);
 }
 
@@ -484,7 +382,7 @@ static void send_snapshots(struct batch *b, const struct int_view *v)
 	const struct int_collector *c = b->c;
 	struct view_hops vh;
 
-	if (!v->stack.at || c->owners == 1 || !c->flows[0]->rows.snapshot)
+	if (!v->stack.at || !c->flows[0]->rows.snapshot)
 		return;
 	view_hops_of(&b->worker->plans, &vh, v);
 	for (unsigned i = 0; i < vh.stacked; i++)
@@ -595,7 +493,7 @@ static int on_number(void *ctx, uint64_t ts_ns, const struct int_from *from)
 
 static void send_end(struct batch *b, enum kind kind)
 {
-	for (unsigned i = 0; i < b->c->owners; i++)
+	for (unsigned i = 0; i < b->c->o.workers; i++)
 		*(struct clock_message *)message(b, i,
 						 kind) = (struct clock_message){
 			.kind = (uint8_t)kind,
@@ -610,7 +508,7 @@ static void work(void *ctx, const struct threads_batch *tb, unsigned round)
 	struct worker *w = c->worker[tb->worker];
 	struct batch *b = &w->batch[tb->place];
 
-	if (round == 1 && c->owners > 1)
+	if (round == 1)
 		send_end(b, HOPS);
 	if (round)
 		return;
@@ -666,7 +564,7 @@ static void on_hops(struct int_collector *c, unsigned owner,
 	const struct far_hop *end[INT_COLLECTOR_WORKERS];
 	struct telemetry *t = c->nodes[owner];
 
-	for (unsigned i = 0; i < c->owners; i++) {
+	for (unsigned i = 0; i < c->o.workers; i++) {
 		h[i] = b->far[i][owner].hop;
 		end[i] = h[i] + b->far[i][owner].n;
 	}
@@ -698,16 +596,6 @@ static void on_end(struct int_collector *c, struct telemetry *t,
 	fail(c, t->rows.err);
 }
 
-/* By one owner. */
-static void pass_on(struct int_collector *c, struct batch *b)
-{
-	b->counted = *intake_counters(b->in);
-	if (c->out && !error_of(c))
-		fail(c, pass_frames(b->frames, c->out));
-	if (c->out && !b->full)
-		snk_flush(c->out); /* snk_close() tells of an error */
-}
-
 static inline enum kind kind_of(const struct threads_block *in, size_t i)
 {
 	return *(const uint8_t *)&in->word[i];
@@ -731,9 +619,6 @@ static void on_other(struct int_collector *c, unsigned owner, struct batch *b,
 	case CLOCK:
 		telemetry_tick(t, at->now_ns);
 		break;
-	case NUMBER:
-		on_number_message(t, message);
-		break;
 	case KEPT:
 		take_views(t, kept->view, 1, &kept->hash, &kept->number);
 		break;
@@ -743,7 +628,7 @@ static void on_other(struct int_collector *c, unsigned owner, struct batch *b,
 	case END:
 		on_end(c, t, at);
 		if (!owner)
-			pass_on(c, b);
+			b->counted = *intake_counters(b->in);
 		break;
 	default:
 		on_hops(c, owner, b);
@@ -762,7 +647,7 @@ static void receive(void *ctx, unsigned owner, const struct threads_block *in)
 	uint32_t number[VIEWS];
 	size_t n = 0;
 
-	t->far = c->owners > 1 ? b->far[owner] : NULL;
+	t->far = b->far[owner];
 	for (size_t i = 0; i < in->words; i += words[kind_of(in, i)]) {
 		const void *m = &in->word[i];
 		const struct view_message *vm = m;
@@ -777,7 +662,7 @@ static void receive(void *ctx, unsigned owner, const struct threads_block *in)
 			number[n++] = vm->number;
 			__builtin_prefetch(flows_row(&t->flows, vm->hash), 1);
 			read_lines(vm->data, (size_t)vm->hops * vm->len);
-		} else if (vm->kind == NUMBER && t->far) {
+		} else if (vm->kind == NUMBER) {
 			on_number_message(t, m);
 		} else {
 			take_views(t, v, n, hash, number);
@@ -826,11 +711,11 @@ int int_collector_rest(struct int_collector *c)
  * that was the last. */
 static struct telemetry *sink_at(const struct int_collector *c, unsigned i)
 {
-	if (i < c->owners)
+	if (i < c->o.workers)
 		return c->flows[i];
-	if (c->owners == 1 || i >= 2 * c->owners)
+	if (c->o.workers == 1 || i >= 2 * c->o.workers)
 		return NULL;
-	return c->nodes[i - c->owners];
+	return c->nodes[i - c->o.workers];
 }
 
 int int_collector_set(struct int_collector *c,
@@ -877,7 +762,7 @@ int int_collector_flush(struct int_collector *c)
 	for (unsigned i = 1; (t = sink_at(c, i)); i++) {
 		last = telemetry_flush(t);
 		rc = rc ? rc : last;
-		if (i < c->owners)
+		if (i < c->o.workers)
 			take_distributions(c->flows[0], t);
 	}
 	last = telemetry_flush(c->flows[0]);
@@ -946,11 +831,6 @@ static int open_batch(struct int_collector *c, struct worker *w,
 
 	b->c = c;
 	b->worker = w;
-	if (c->out && c->o.workers > 1) {
-		if (!(b->frames = open_frames()))
-			return -ENOMEM;
-		io.out = &b->frames->snk;
-	}
 	return intake_open(&b->in, &io);
 }
 
@@ -976,8 +856,6 @@ static int open_worker(struct int_collector *c, unsigned number)
 static void close_batch(struct batch *b)
 {
 	intake_close(b->in);
-	if (b->frames)
-		snk_close(&b->frames->snk);
 	free(b->seen);
 	for (unsigned i = 0; i < INT_COLLECTOR_WORKERS; i++)
 		for (unsigned k = 0; k < INT_COLLECTOR_WORKERS; k++)
@@ -995,7 +873,7 @@ int int_collector_start(struct int_collector *c, struct snk *out,
 			void *ctx, struct fault *f)
 {
 	const struct threads_options to = {.workers = c->o.workers,
-					   .rounds = c->owners > 1 ? ROUNDS : 1,
+					   .rounds = ROUNDS,
 					   .take = take,
 					   .work = work,
 					   .receive = receive,
@@ -1020,9 +898,9 @@ static int open_owner(struct int_collector *c, unsigned i,
 	int rc;
 
 	flows.part = TELEMETRY_FLOWS;
-	flows.flows.shards = c->owners;
-	flows.flows.blocks = flows.flows.blocks / c->owners + 1;
-	flows.owners = c->owners;
+	flows.flows.shards = c->o.workers;
+	flows.flows.blocks = flows.flows.blocks / c->o.workers + 1;
+	flows.owners = c->o.workers;
 	flows.objects.objects = 1;
 	nodes.part = TELEMETRY_NODES;
 	nodes.reporters = nodes.states = nodes.paths = nodes.path_nodes = 1;
@@ -1032,7 +910,7 @@ static int open_owner(struct int_collector *c, unsigned i,
 		s.distribution = s.bin = NULL;
 	rc = telemetry_open(&c->flows[i], &flows, th, &s);
 	s.distribution = s.bin = NULL;
-	for (unsigned k = 0; k < c->owners && !rc; k++) {
+	for (unsigned k = 0; k < c->o.workers && !rc; k++) {
 		c->place[i][k] = calloc(flows.objects.places + 1ULL,
 					sizeof(*c->place[i][k]));
 		if (!c->place[i][k])
@@ -1049,12 +927,12 @@ static int open_sinks(struct int_collector *c,
 	int rc = 0;
 
 	c->o.telemetry.no_numbers = c->o.filter;
-	if (c->owners == 1) {
+	if (c->o.workers == 1) {
 		rc = telemetry_open(&c->flows[0], &c->o.telemetry, th, sinks);
 		c->nodes[0] = c->flows[0];
 		return rc;
 	}
-	for (unsigned i = 0; i < c->owners && !rc; i++)
+	for (unsigned i = 0; i < c->o.workers && !rc; i++)
 		rc = open_owner(c, i, th, &locked);
 	return rc;
 }
@@ -1070,7 +948,6 @@ int int_collector_open(struct int_collector **out,
 	if (!c)
 		return -ENOMEM;
 	c->o = *o;
-	c->owners = o->whole ? 1 : o->workers;
 	pthread_mutex_init(&c->lock, NULL);
 	rc = open_sinks(c, th, sinks);
 	if (rc < 0)
@@ -1089,7 +966,7 @@ void int_collector_close(struct int_collector *c)
 		if (c->nodes[i] != c->flows[i])
 			telemetry_close(c->nodes[i]);
 		telemetry_close(c->flows[i]);
-		for (unsigned k = 0; k < c->owners; k++)
+		for (unsigned k = 0; k < c->o.workers; k++)
 			free(c->place[i][k]);
 		for (unsigned k = 0; c->worker[i] && k < THREADS_PLACES; k++)
 			close_batch(&c->worker[i]->batch[k]);

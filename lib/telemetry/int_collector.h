@@ -11,7 +11,6 @@
  *			latencies, distributions
  *	its snapshots	to the owners of their nodes
  *	its number	to the owner of its reporter
- *	frames that go on	to owner 0
  *	the time	to all
  *
  * The owner of a flow, which knows where its hops are, writes down what they
@@ -23,8 +22,6 @@
  * their order. Flows are shared out by rows of the flow cache, so that the same
  * flows leave it; of other tables that are full each owner has one, as large as
  * one core's.
- *
- * What widens thresholds or is looked at as one (options.whole) has one owner.
  *
  * Ownership: what options name outlives the collector.
  * Errors:    0 or -errno: the first of a sink, of out, or -ENOMEM.
@@ -47,7 +44,6 @@ struct int_collector;
 
 struct int_collector_options {
 	unsigned workers;	   /* 1 to INT_COLLECTOR_WORKERS */
-	bool whole;		   /* all is kept in one sink */
 	const struct expr *filter; /* NULL: none */
 	const struct int_profile *profile;
 	struct telemetry_options telemetry;
@@ -74,15 +70,15 @@ int int_collector_open(struct int_collector **out,
 		       const struct telemetry_thresholds *th,
 		       const struct telemetry_sinks *sinks);
 
-/* out: where packets go on, or NULL. take: packets for a worker but 0, up to
- * PKT_BATCH, valid until THREADS_PLACES batches of each worker were taken; it
- * returns how many, 0: none now; in turn, by that worker's thread; it must not
- * wait. */
+/* out: where packets go on, if on one core; or NULL. take: packets for a worker
+ * but 0, up to PKT_BATCH, valid until THREADS_PLACES batches of each worker
+ * were taken; it returns how many, 0: none now; in turn, by that worker's
+ * thread; it must not wait. */
 int int_collector_start(struct int_collector *c, struct snk *out,
 			int (*take)(void *ctx, struct pkt *room, int max),
 			void *ctx, struct fault *f);
 
-/* The sink, of one worker or whole: to be looked at, at rest. */
+/* The sink of one worker: to be looked at, at rest. */
 struct telemetry *int_collector_sink(struct int_collector *c);
 
 /* The next batch, n <= PKT_BATCH. On several cores it is worker 0's, and the

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # bats file_tags=full
-# int-collect -j: on any number of cores the same rows, up to their order, the
-# same ledgers, and the same packets that go on.
+# int-collect -j: on any number of cores the same rows, up to their order, and
+# the same ledgers.
 
 load ../helpers
 
@@ -96,12 +96,10 @@ rows_of() { grep -c "$1" rows.1; }
 	on_all -r report.pcap
 }
 
-@test "a filter, metrics from end to end, a budget; other bitmaps in each packet" {
+@test "a filter, metrics from end to end; other bitmaps in each packet" {
 	dta-gen int -q -c 30000 -n 700 -w int.pcap
 	on_all -r int.pcap -f 'hop.latency > 3us' -t flow_queue_occupancy=10
 	[ "$(counter ledger.4 others)" -gt 1000 ]
-	on_all -r int.pcap --budget 500
-	[ "$(rows_of '"event":"widen"')" -gt 0 ]
 	for i in {1..300}; do
 		dta-gen int -q -c 30 -n 30 -s "$i" -w $i.pcap \
 			--instructions "$(printf '0x%x' $((0x8000 | i * 81 & 0x7f80)))"
@@ -110,7 +108,7 @@ rows_of() { grep -c "$1" rows.1; }
 	on_all -r many.pcap
 }
 
-@test "packets that go on, and DTA reports, are the same" {
+@test "DTA reports are the same" {
 	local j
 
 	dta-gen int -q -c 30000 -n 700 -w md.pcap
@@ -118,14 +116,11 @@ rows_of() { grep -c "$1" rows.1; }
 	dta-gen int-path -q --count 5000 -w others.pcap
 	mergecap -F nsecpcap -w all.pcap md.pcap ioam.pcap others.pcap
 	for j in 1 $(size "" "2 3") 4; do
-		timeout 60 int-collect -r all.pcap -R none -w on.$j --dta dta.$j \
+		timeout 60 int-collect -r all.pcap -R none --dta dta.$j \
 			-j $j -o ndjson 2>ledger.$j
-		cmp on.1 on.$j
 		[ "$(packets_in dta.1)" = "$(packets_in dta.$j)" ]
 		diff ledger.1 ledger.$j
 	done
-	[ "$(packets_in on.4)" = 40000 ]
-	[ "$(counter ledger.4 restored)" -gt 30000 ]
 	[ "$(packets_in dta.4)" -gt 1000 ]
 }
 
@@ -151,17 +146,6 @@ rows_of() { grep -c "$1" rows.1; }
 		[[ $stderr == *"ends inside a record"* ]]
 	done
 	cmp cut.1 cut.3
-}
-
-@test "--top: the table is the same" {
-	local j
-
-	dta-gen int -q -c 30000 -n 700 -w int.pcap
-	for j in 1 2 3; do
-		timeout 60 int-collect -q -r int.pcap --top flows --once -j $j -o csv >top.$j
-		cmp top.1 top.$j
-	done
-	[ "$(wc -l <top.3)" -gt 500 ]
 }
 
 @test "a pipe that falls silent: rows come; SIGUSR1, SIGHUP, SIGTERM" {
@@ -212,9 +196,6 @@ took() {
 		run -1 --separate-stderr timeout 60 bash -c 'exec "$@" >/dev/full' - \
 			int-collect -q -r int.pcap -j $j
 		[[ $stderr == *"No space left"* ]]
-		run -1 --separate-stderr timeout 60 int-collect -q -r int.pcap -R none \
-			-w /dev/full -j $j
-		[[ $stderr == *"/dev/full: No space left"* ]]
 		set +o pipefail
 		timeout 60 int-collect -q -r int.pcap -j $j 2>err | head -n 1 >one
 		[ "${PIPESTATUS[0]}" = 141 ]
@@ -248,6 +229,9 @@ took() {
 	run -2 int-collect -r x -j 0
 	run -2 --separate-stderr int-collect -r x -j 33
 	[[ $stderr == *"from 1 to 32"* ]]
-	run -2 --separate-stderr int-collect -i lo --xdp -j 2
-	[[ $stderr == *"--xdp"*"-j"* ]]
+	for alone in "-i lo --xdp" "-r x -w y" "-r x --to lo" "-r x --top flows" \
+		"-r x --budget 5"; do
+		run -2 --separate-stderr int-collect $alone -j 2
+		[[ $stderr == *"-j"* ]]
+	done
 }

@@ -71,7 +71,8 @@ paths() { jq -c 'select(.event and .metric == "path") | .path' rows; }
 @test "copies (D of 2.x, C before) are read, counted, and not sent on" {
 	frames "$(md21 20000206)" "$(md21 28000206)" "$(md10 10000206)" \
 		"$(md10 12000206)" "$(md05 00020802)" "$(md05 02020802)"
-	collect -R flow -w out.pcap
+	collect -R flow
+	int-collect -r in.pcap -R none -o ndjson -w out.pcap 2>log
 	[ "$(counter log packets)" = 6 ]
 	[ "$(counter log restored)" = 3 ]
 	[ "$(counter log discarded)" = 3 ]

@@ -90,7 +90,6 @@ struct result {
 	struct row_sink sink;
 	uint64_t rows, sum;
 	struct int_collector_ledgers ledgers;
-	uint64_t forwarded; /* a hash of them, in their order */
 };
 
 static inline uint64_t rig_hash(uint64_t h, const struct row_batch *b,

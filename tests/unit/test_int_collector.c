@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The INT sink on several cores tells what one core does, up to the order of
- * rows: events, values, flows, hops, distributions; and ledgers, and packets
- * that go on. Best run under ThreadSanitizer, too (make SAN=thread).
+ * rows: events, values, flows, hops, distributions; and ledgers. Best run under
+ * ThreadSanitizer, too (make SAN=thread).
  */
 #include "int_collector_rig.h"
 
@@ -14,11 +14,9 @@ enum {
 	WORKERS = 4,
 	/* What else can be asked for: bits of struct run's asked. */
 	SMALL = 1,    /* flow cache */
-	BUDGET = 2,   /* of events */
-	FORWARD = 4,  /* packets go on */
-	FILTERED = 8, /* some views only */
-	ENDS = 16,    /* metrics from end to end */
-	FULL = 32,    /* little room for all that is bounded */
+	FILTERED = 2, /* some views only */
+	ENDS = 4,     /* metrics from end to end */
+	FULL = 8,     /* little room for all that is bounded */
 };
 
 struct traffic {
@@ -156,44 +154,6 @@ static int take(void *ctx, struct pkt *room, int max)
 	return (int)n;
 }
 
-/* A sink of packets that only knows what came, in its order. */
-struct hearsay {
-	struct snk snk;
-	uint64_t sum;
-	uint8_t frame[2 * ROOM];
-};
-
-static int hearsay_room(struct snk *snk, size_t len)
-{
-	(void)snk;
-	return TEST(len <= 2 * ROOM) ? 0 : -EMSGSIZE;
-}
-
-static void hearsay_done(struct snk *snk, size_t len, uint32_t wire_len,
-			 uint64_t ts_ns)
-{
-	struct hearsay *h = (struct hearsay *)snk;
-
-	h->sum = hash_bytes(h->sum ^ wire_len ^ ts_ns, h->frame, len);
-}
-
-static int hearsay_flush(struct snk *snk)
-{
-	(void)snk;
-	return 0;
-}
-
-static void hearsay_init(struct hearsay *h)
-{
-	static const struct snk_ops ops = {.room = hearsay_room,
-					   .done = hearsay_done,
-					   .flush = hearsay_flush};
-
-	*h = (struct hearsay){.snk = {.ops = &ops}};
-	h->snk.at = h->frame;
-	h->snk.room = sizeof(h->frame);
-}
-
 /* What is asked of a run. */
 struct asked {
 	unsigned bits;
@@ -226,8 +186,6 @@ static void ask(struct asked *a, unsigned bits)
 		a->to.dist_bytes = 1 << 19;
 		a->to.reporters = REPORTERS - 1;
 	}
-	if (bits & BUDGET)
-		a->to.events_max = 100;
 	for (unsigned m = 0; m < METRIC_NUMBERS; m++)
 		a->th.all[m] = (struct threshold){50, 2200, 2000};
 	if (bits & ENDS)
@@ -259,17 +217,13 @@ static void rx_all(struct int_collector *c, struct traffic *tf)
 static void run(struct result *r, struct traffic *tf, const struct asked *a,
 		unsigned workers)
 {
-	struct hearsay on;
 	const struct int_collector_options o = {.workers = workers,
-						.whole = a->bits & BUDGET,
 						.profile = tf->profile,
 						.filter = a->filter};
 	struct int_collector *c;
 
-	hearsay_init(&on);
 	tf->at = 0;
-	c = rig_collector_open(r, &o, &a->to, &a->th,
-			       a->bits & FORWARD ? &on.snk : NULL, take, tf);
+	c = rig_collector_open(r, &o, &a->to, &a->th, NULL, take, tf);
 	rx_all(c, tf);
 	TEST(!int_collector_tick(c, tf->now_ns + 250000000));
 	meanwhile(c, a);
@@ -277,7 +231,6 @@ static void run(struct result *r, struct traffic *tf, const struct asked *a,
 	tf->at = FRAMES - 3000;
 	rx_all(c, tf);
 	rig_collector_close(c, r);
-	r->forwarded = on.sum;
 }
 
 static void same_views(const struct telemetry_ledger *a,
@@ -306,7 +259,6 @@ static void compare(struct traffic *tf, unsigned bits)
 		     one.ledgers.flows.no_block && one.ledgers.flows.evicted);
 	for (unsigned workers = 2; workers <= WORKERS; workers++) {
 		run(&more, tf, &a, workers);
-		TEST(more.forwarded == one.forwarded);
 		/* Others may have the last places of what is full. */
 		if (bits & FULL) {
 			same_views(&more.ledgers.telemetry,
@@ -348,9 +300,8 @@ int main(void)
 
 	test_alone(tf);
 	compare(tf, 0);
-	compare(tf, SMALL | FORWARD);
+	compare(tf, SMALL);
 	compare(tf, ENDS | FILTERED);
-	compare(tf, BUDGET | SMALL);
 	compare(tf, SMALL | FULL);
 	free(tf->block);
 	free(tf);
