@@ -78,8 +78,9 @@ unsigned event_judge(struct telemetry *t, struct watch *w, unsigned flags,
 	return flags;
 }
 
-void event_told(struct telemetry *t, struct watch *w, unsigned flags,
-		const struct threshold *th, uint32_t v)
+/* The value goes out otherwise, so the reference moves. */
+static void event_told(struct telemetry *t, struct watch *w, unsigned flags,
+		       const struct threshold *th, uint32_t v)
 {
 	watch_tell(w, flags, th, t->widen, v);
 }

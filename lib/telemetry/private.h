@@ -20,7 +20,9 @@
 #include "telemetry/sink.h"
 
 enum {
-	PLANS = 64, /* plans that are kept made ready */
+	PLANS = 64,	/* plans that are kept made ready */
+	LINE = 64,	/* bytes */
+	FAR_AHEAD = 16, /* lines that were another core's are asked for */
 };
 
 enum {
@@ -119,11 +121,10 @@ struct telemetry {
 	struct states states;
 	struct telemetry_rows rows;
 	struct dist *none; /* for what has no distribution: counts only */
-	bool vector;	   /* vector.h does what steady.h does */
+	bool vector;	   /* vector.c takes most views */
 	struct vector_lanes lanes;
 
-	uint64_t now_ns, keep_ns; /* it is; when to look after things next:
-				     telemetry_step() */
+	uint64_t now_ns, keep_ns; /* it is; when to look after things next */
 	uint64_t second_ns, second_events; /* of the budget: its end */
 	bool second_widened;
 	struct sweep push_flows, push_objects, settle;
@@ -191,8 +192,6 @@ bool view_latency(struct telemetry *t, const struct view_hops *vh, unsigned i,
 bool view_end_to_end(struct telemetry *t, const struct view_hops *vh,
 		     uint64_t *ns);
 
-/* track.c */
-
 /* The whole path of a packet: hop i of the view is the flow's hop i then, if
  * that is kept, and where it was is its place. */
 void track_path(struct telemetry *t, struct flow_entry *f,
@@ -213,11 +212,8 @@ uint32_t track_path_of(struct telemetry *t, struct nodes now);
 /* Its distributions begin with a node's first values. */
 void track_dist(struct telemetry *t, struct node *n, enum metric m);
 
-/* value.c */
-
-enum {
-	FAR_AHEAD = 16, /* it was another core's */
-};
+/* take.c: values that may be events. Slow: looked for only outside a watch's
+ * range. */
 
 /* Of a flow's hop at a place. f NULL: the hop is kept nowhere, no event. */
 void value_latency(struct telemetry *t, struct flow_entry *f,
@@ -265,69 +261,8 @@ static inline void value_far(struct telemetry *t, const struct place *p,
 	memcpy(h->value, v, sizeof(h->value));
 }
 
-/* Of a flow from end to end. */
-void value_flow(struct telemetry *t, struct flow_entry *f, uint32_t v);
-
-/* What else is watched of a flow from end to end: of each metric the largest
- * that the hops of its path tell now, whoever of them tells it. */
-void value_ends(struct telemetry *t, struct flow_entry *f,
-		const struct int_view *view);
-
-void value_far_one(struct telemetry *t, struct place *p, enum metric m,
-		   uint32_t v);
-
-/* take.c */
-
-enum {
-	/* Not of the whole path. */
-	TAKE_PARTIAL = INT_DROPPED | INT_INTERMEDIATE | INT_MTU_EXCEEDED |
-		       INT_HOPS_EXCEEDED,
-};
-
-/* Means forget by half each so many packets: counts stay below 2^32. */
-#define HALVE_PACKETS (1U << 31)
-
-static inline struct reporter *take_reporter(struct telemetry *t,
-					     const struct int_from *from)
-{
-	return losses_of(&t->losses, from->has_node, from->node, from->hw_id,
-			 from->sequence_bits);
-}
-
-enum {
-	AHEAD = 4, /* views between asking for a flow's memory and its use */
-	LINE = 64,
-};
-
-static inline void want_lines(const void *p, size_t len)
-{
-	for (size_t i = 0; i < len; i += LINE)
-		__builtin_prefetch((const char *)p + i, 1);
-}
-
-/* The memory of a flow, for a view of so many hops that comes soon. */
-static inline void take_want(const struct telemetry *t, uint64_t hash,
-			     unsigned hops)
-{
-	struct flow_entry *f = flows_guess(&t->flows, hash);
-
-	if (!f)
-		return;
-	if (hops > t->flows.o.hops)
-		hops = t->flows.o.hops;
-	want_lines(f, sizeof(*f) + hops * sizeof(struct flow_hop));
-	if (hops && t->flows.o.wide && t->plans.latest &&
-	    t->plans.latest->picks.present >> FLOW_METERS)
-		want_lines(flow_wide(&t->flows, f, 0),
-			   hops * sizeof(struct flow_wide));
-}
-
 /* hash: of its key, if it has one. */
 void take_view(struct telemetry *t, const struct int_view *v, uint64_t hash);
-
-/* The same, at its time. */
-void take_next_view(struct telemetry *t, const struct int_view *v,
-		    uint64_t hash);
 
 /* Some of them, with their hashes; and their numbers (struct telemetry), or
  * NULL. */
@@ -414,10 +349,6 @@ void event_tell(struct telemetry *t, enum telemetry_kind kind,
 unsigned event_judge(struct telemetry *t, struct watch *w, unsigned flags,
 		     const struct threshold *th, uint32_t v,
 		     struct telling *what);
-
-/* The value goes out otherwise, so the reference moves. */
-void event_told(struct telemetry *t, struct watch *w, unsigned flags,
-		const struct threshold *th, uint32_t v);
 
 /* The thresholds of a flow's watches are others since they were made. */
 void events_renew(struct telemetry *t, struct flow_entry *f);

@@ -48,6 +48,7 @@ const struct ledger telemetry_ledger = {
 enum {
 	SETTLE_NS = 1000000000, /* a reporter that is silent as long */
 	CHUNK = 64,		/* views that are hashed at once */
+	AHEAD = 4, /* views between asking for a flow's memory and its use */
 };
 
 void telemetry_defaults(struct telemetry_options *o)
@@ -234,6 +235,29 @@ static void hash_chunk(const struct telemetry *t, const struct int_view *v,
 	}
 }
 
+static inline void want_lines(const void *p, size_t len)
+{
+	for (size_t i = 0; i < len; i += LINE)
+		__builtin_prefetch((const char *)p + i, 1);
+}
+
+/* The memory of a flow, for a view of so many hops that comes soon. */
+static inline void take_want(const struct telemetry *t, uint64_t hash,
+			     unsigned hops)
+{
+	struct flow_entry *f = flows_guess(&t->flows, hash);
+
+	if (!f)
+		return;
+	if (hops > t->flows.o.hops)
+		hops = t->flows.o.hops;
+	want_lines(f, sizeof(*f) + hops * sizeof(struct flow_hop));
+	if (hops && t->flows.o.wide && t->plans.latest &&
+	    t->plans.latest->picks.present >> FLOW_METERS)
+		want_lines(flow_wide(&t->flows, f, 0),
+			   hops * sizeof(struct flow_wide));
+}
+
 /* Asks for the memory of view i's flow. */
 static inline void want(const struct telemetry *t, const struct int_view *v,
 			const uint64_t *hash, size_t i)
@@ -242,8 +266,8 @@ static inline void want(const struct telemetry *t, const struct int_view *v,
 		take_want(t, hash[i], (unsigned)v[i].stack.n + v[i].own.n);
 }
 
-void take_next_view(struct telemetry *t, const struct int_view *v,
-		    uint64_t hash)
+static void take_next_view(struct telemetry *t, const struct int_view *v,
+			   uint64_t hash)
 {
 	go_to(t, v->ts_ns);
 	take_view(t, v, hash);

@@ -11,7 +11,13 @@
 
 enum {
 	FAR_HOPS = 256, /* room at first */
+	/* Not of the whole path. */
+	TAKE_PARTIAL = INT_DROPPED | INT_INTERMEDIATE | INT_MTU_EXCEEDED |
+		       INT_HOPS_EXCEEDED,
 };
+
+/* Means forget by half each so many packets: counts stay below 2^32. */
+#define HALVE_PACKETS (1U << 31)
 
 struct flow_hop *value_key(const struct telemetry *t, struct flow_entry *f,
 			   struct flow_hop *h)
@@ -64,8 +70,8 @@ bool value_far_room(struct telemetry *t, struct far_hops *l)
 	return true;
 }
 
-void value_far_one(struct telemetry *t, struct place *p, enum metric m,
-		   uint32_t v)
+static void value_far_one(struct telemetry *t, struct place *p, enum metric m,
+			  uint32_t v)
 {
 	unsigned first = (m - METRIC_QUEUE_OCCUPANCY) & ~1U;
 	unsigned at = (m - METRIC_QUEUE_OCCUPANCY) & 1;
@@ -94,7 +100,8 @@ struct object *value_object(struct telemetry *t, uint64_t ts_ns,
 	return o;
 }
 
-void value_flow(struct telemetry *t, struct flow_entry *f, uint32_t v)
+/* Of a flow from end to end. */
+static void value_flow(struct telemetry *t, struct flow_entry *f, uint32_t v)
 {
 	struct telling what = telling_flow(f, METRIC_FLOW_LATENCY);
 	uint64_t room[PATH_NODES_MAX];
@@ -124,8 +131,10 @@ static bool largest(const struct view_hops *vh, enum metric m, uint32_t *out)
 	return any;
 }
 
-void value_ends(struct telemetry *t, struct flow_entry *f,
-		const struct int_view *view)
+/* What else is watched of a flow from end to end: of each metric the largest
+ * that the hops of its path tell now, whoever of them tells it. */
+static void value_ends(struct telemetry *t, struct flow_entry *f,
+		       const struct int_view *view)
 {
 	struct flow_end *end = flow_ends(&t->flows, f);
 	struct view_hops vh;
@@ -410,6 +419,13 @@ static __attribute__((noinline)) void take_other_number(struct telemetry *t,
 	t->ledger.reports_repeated += r->repeated - repeated;
 	if (news.lost || news.restart)
 		take_news(t, r, &news, ts_ns);
+}
+
+static inline struct reporter *take_reporter(struct telemetry *t,
+					     const struct int_from *from)
+{
+	return losses_of(&t->losses, from->has_node, from->node, from->hw_id,
+			 from->sequence_bits);
 }
 
 static inline void take_number(struct telemetry *t, struct reporter *r,

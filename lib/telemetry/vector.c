@@ -98,13 +98,6 @@ enum {
 	__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512cd"    \
 			      ",avx512vbmi,lzcnt,bmi,bmi2")))
 
-/* Latency, queue and link, which is what INT 1.0 and 2.x have in common: loops
- * for them have nothing of the other metrics. */
-enum {
-	USUAL = 1 << METRIC_HOP_LATENCY | 1 << METRIC_QUEUE_OCCUPANCY |
-		1 << METRIC_LINK_UTILIZATION,
-};
-
 /* What a hop tells, by metric: values, and which of its distribution's counts
  * each belongs to. */
 struct told {
@@ -330,10 +323,10 @@ static inline uint32_t take_latency(struct standing s, struct flow_entry *f,
 }
 
 /* What the hops told; present: of these metrics. Returns the sum of their
- * latencies. */
-static inline __attribute__((always_inline)) uint64_t
+ * latencies. Not inlined: it has no use for vectors. */
+static __attribute__((noinline)) uint64_t
 take_hops(struct telemetry *t, struct flow_entry *f, const struct int_view *v,
-	  const struct told *told, unsigned present, bool far)
+	  const struct told *told, const unsigned present)
 {
 	struct flow_hop *h = flow_hops(f), *end = h + v->stack.n;
 	struct standing s = {.t = t, .ts_ns = v->ts_ns};
@@ -345,7 +338,7 @@ take_hops(struct telemetry *t, struct flow_entry *f, const struct int_view *v,
 		s.told = told;
 		if (present & 1 << METRIC_HOP_LATENCY)
 			latency += take_latency(s, f, h);
-		if (far) {
+		if (t->far) {
 			count_far(s, METRIC_QUEUE_OCCUPANCY, present);
 			count_far(s, METRIC_QUEUE_CONGESTION, present);
 			continue;
@@ -362,28 +355,6 @@ take_hops(struct telemetry *t, struct flow_entry *f, const struct int_view *v,
 	return latency;
 }
 
-static __attribute__((noinline)) uint64_t take_usual(struct telemetry *t,
-						     struct flow_entry *f,
-						     const struct int_view *v,
-						     const struct told *told)
-{
-	return take_hops(t, f, v, told, USUAL, false);
-}
-
-static __attribute__((noinline)) uint64_t
-take_usual_far(struct telemetry *t, struct flow_entry *f,
-	       const struct int_view *v, const struct told *told)
-{
-	return take_hops(t, f, v, told, USUAL, true);
-}
-
-static __attribute__((noinline)) uint64_t
-take_any(struct telemetry *t, struct flow_entry *f, const struct int_view *v,
-	 const struct told *told, unsigned present)
-{
-	return take_hops(t, f, v, told, present, t->far);
-}
-
 VECTOR bool vector_take(struct telemetry *t, struct flow_entry *f,
 			const struct int_view *v, const struct picks *p,
 			uint64_t *latency)
@@ -398,11 +369,7 @@ VECTOR bool vector_take(struct telemetry *t, struct flow_entry *f,
 		return false;
 	if (others)
 		set_bins(t, told, n, others);
-	if (p->present != USUAL)
-		*latency = take_any(t, f, v, told, p->present);
-	else
-		*latency = t->far ? take_usual_far(t, f, v, told)
-				  : take_usual(t, f, v, told);
+	*latency = take_hops(t, f, v, told, p->present);
 	if (p->hop.set)
 		add_up(&p->hop, told, flow_hops(f), n);
 	if (p->wide.set && t->flows.o.wide)
