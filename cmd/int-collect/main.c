@@ -224,7 +224,6 @@ static void open_telemetry(struct run *r)
 	set_flows(&to->flows, &r->o);
 	if (r->o.push_ns != UINT64_MAX)
 		to->push_ns = r->o.push_ns;
-	to->events_max = r->o.budget;
 	to->kinds = r->o.events;
 	if (r->o.xdp) { /* which pushes what it judges */
 		to->judge = xdp_judge;

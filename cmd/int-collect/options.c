@@ -111,9 +111,6 @@ static const struct cli_option options[] = {
 	{0, "thresholds", "FILE",
 	 "a file of them, a line each; read again on SIGHUP", CLI_IN,
 	 AT(thresholds)},
-	{0, "budget", "N",
-	 "above so many events a second, thresholds of change widen", CLI_SIZE,
-	 AT(budget), .min = 1},
 	{0, "push", "TIME", "tell live values so often (10s; 0: never)",
 	 CLI_TIME, AT(push_ns)},
 	{0, "bins", "METRIC=FROM:TO:N",
@@ -179,7 +176,6 @@ static const struct cli_group groups[] = {
 	{"-j -w", .why = "packets go on in one order"},
 	{"-j --to", .why = "packets go on in one order"},
 	{"-j --top", .why = "all is looked at together"},
-	{"-j --budget", .why = "all thresholds widen together"},
 	{"--top --xdp", .why = WITHOUT_XDP},
 	{"--xdp --af-xdp --no-xdp"},
 	{"--xdp -w", .why = WITHOUT_XDP},
@@ -188,7 +184,6 @@ static const struct cli_group groups[] = {
 	{"--xdp -c", .why = WITHOUT_XDP},
 	{"--xdp --bins", .why = WITHOUT_XDP},
 	{"--xdp -j", .why = WITHOUT_XDP},
-	{"--xdp --budget", .why = "thresholds do not widen in the kernel"},
 	{0},
 };
 

@@ -40,7 +40,7 @@ struct opts {
 	unsigned n_thresholds;
 	const char *thresholds; /* a file */
 	uint64_t flow_rows, flow_buckets, flow_hops, flow_idle_ns;
-	uint64_t push_ns, budget;
+	uint64_t push_ns;
 	struct bins bins;
 	const char *export[EXPORTS_MAX];
 	unsigned n_exports;

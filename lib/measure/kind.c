@@ -13,8 +13,6 @@ static const char *const kinds[EVENTS] = {
 	[EVENT_LOOP] = "loop",
 	[EVENT_REPORT_LOSS] = "report_loss",
 	[EVENT_RESTART] = "restart",
-	[EVENT_WIDEN] = "widen",
-	[EVENT_NARROW] = "narrow",
 	[EVENT_DROP] = "drop",
 };
 

@@ -15,8 +15,6 @@
  *            report_loss   value reports of node and hw_id did not come, the
  *                          first of them numbered reference
  *            restart       a reporter has begun its numbers anew
- *            widen, narrow thresholds of change are multiplied by value
- *                          instead of reference now
  *            drop          a node has dropped a packet of the flow, which came
  *                          from ingress, for the reason value
  * int_value  the same of a key that is alive, from time to time
@@ -52,8 +50,6 @@ enum telemetry_kind {
 	EVENT_LOOP,
 	EVENT_REPORT_LOSS,
 	EVENT_RESTART,
-	EVENT_WIDEN,
-	EVENT_NARROW,
 	EVENT_DROP,
 	EVENTS,
 	EVENTS_ALL = (1 << EVENTS) - 1, /* as a set: 1 << each */

@@ -1,18 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "measure/watch.h"
 
-/* What a value may differ by. */
-static uint32_t margin_of(const struct threshold *th, uint32_t widen)
-{
-	uint64_t margin = (uint64_t)th->change * widen;
-
-	return margin > UINT32_MAX ? UINT32_MAX : (uint32_t)margin;
-}
-
 void watch_tell(struct watch *w, unsigned flags, const struct threshold *th,
-		uint32_t widen, uint32_t v)
+		uint32_t v)
 {
-	uint32_t margin = margin_of(th, widen), lo, hi;
+	uint32_t margin = th->change, lo, hi;
 
 	w->ref = v;
 	lo = v > margin ? v - margin : 0;
@@ -29,21 +21,21 @@ void watch_tell(struct watch *w, unsigned flags, const struct threshold *th,
 }
 
 static bool changed(const struct watch *w, const struct threshold *th,
-		    uint32_t widen, uint32_t v)
+		    uint32_t v)
 {
 	uint32_t by = v > w->ref ? v - w->ref : w->ref - v;
 
-	return by > margin_of(th, widen);
+	return by > th->change;
 }
 
 unsigned watch_judge(struct watch *w, unsigned *flags,
-		     const struct threshold *th, uint32_t widen, uint32_t v)
+		     const struct threshold *th, uint32_t v)
 {
 	unsigned events = 0;
 
 	if (!(*flags & WATCH_KNOWN))
 		events |= WATCH_NEW;
-	else if (changed(w, th, widen, v))
+	else if (changed(w, th, v))
 		events |= WATCH_CHANGE;
 	if (th->high && !(*flags & WATCH_RISEN) && v >= th->high) {
 		events |= WATCH_RISE;
@@ -54,6 +46,6 @@ unsigned watch_judge(struct watch *w, unsigned *flags,
 	}
 	*flags |= WATCH_KNOWN;
 	if (events)
-		watch_tell(w, *flags, th, widen, v);
+		watch_tell(w, *flags, th, v);
 	return events;
 }

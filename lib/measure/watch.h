@@ -53,15 +53,14 @@ static inline bool watch_out(const struct watch *w, uint32_t v)
 
 /*
  * Which events (enum watch_event) a value is, 0 to several. It is told then:
- * the reference moves. flags are the key's, enum watch_flag. Thresholds of
- * change are multiplied by widen.
+ * the reference moves. flags are the key's, enum watch_flag.
  */
 unsigned watch_judge(struct watch *w, unsigned *flags,
-		     const struct threshold *th, uint32_t widen, uint32_t v);
+		     const struct threshold *th, uint32_t v);
 
 /* The value was told otherwise; or, with v = w->ref, the thresholds are others
  * now: reference and state stay what they are. */
 void watch_tell(struct watch *w, unsigned flags, const struct threshold *th,
-		uint32_t widen, uint32_t v);
+		uint32_t v);
 
 #endif

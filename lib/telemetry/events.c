@@ -3,10 +3,6 @@
  * end. */
 #include "telemetry/private.h"
 
-enum {
-	SECOND = 1000000000,
-};
-
 static const struct threshold *threshold_of(const struct telemetry *t,
 					    uint64_t node, unsigned m)
 {
@@ -38,18 +34,10 @@ void event_tell(struct telemetry *t, enum telemetry_kind kind,
 		struct telling *what)
 {
 	t->ledger.events++;
-	t->second_events++;
-	if (t->o.events_max && t->second_events > t->o.events_max)
-		t->widen_due = true;
 	if (!(t->o.kinds >> kind & 1))
 		return;
 	what->kind = (uint8_t)kind;
 	row_event(&t->rows, what);
-}
-
-static uint64_t widened(const struct telemetry *t, const struct threshold *th)
-{
-	return (uint64_t)th->change * t->widen;
 }
 
 unsigned event_judge(struct telemetry *t, struct watch *w, unsigned flags,
@@ -58,7 +46,7 @@ unsigned event_judge(struct telemetry *t, struct watch *w, unsigned flags,
 {
 	static const uint8_t kind[] = {EVENT_NEW_KEY, EVENT_CHANGE, EVENT_RISE,
 				       EVENT_FALL};
-	const uint64_t passed[] = {0, widened(t, th), th->high, th->low};
+	const uint64_t passed[] = {0, th->change, th->high, th->low};
 	unsigned events;
 
 	what->value = v;
@@ -67,7 +55,7 @@ unsigned event_judge(struct telemetry *t, struct watch *w, unsigned flags,
 		return flags;
 	what->reference = w->ref;
 	what->has_reference = flags & WATCH_KNOWN;
-	events = watch_judge(w, &flags, th, t->widen, v);
+	events = watch_judge(w, &flags, th, v);
 	for (unsigned i = 0; events >> i; i++) {
 		if (!(events >> i & 1))
 			continue;
@@ -78,45 +66,36 @@ unsigned event_judge(struct telemetry *t, struct watch *w, unsigned flags,
 	return flags;
 }
 
-/* The value goes out otherwise, so the reference moves. */
-static void event_told(struct telemetry *t, struct watch *w, unsigned flags,
-		       const struct threshold *th, uint32_t v)
-{
-	watch_tell(w, flags, th, t->widen, v);
-}
-
 void events_renew(struct telemetry *t, struct flow_entry *f)
 {
 	struct flow_end *end = flow_ends(&t->flows, f);
 
 	f->generation = t->generation;
 	if (f->flags & WATCH_KNOWN)
-		event_told(t, &f->watch, f->flags, &t->all[METRIC_FLOW_LATENCY],
+		watch_tell(&f->watch, f->flags, &t->all[METRIC_FLOW_LATENCY],
 			   f->watch.ref);
 	for (unsigned m = 0; end && m < METRIC_ENDS; m++)
 		if (end[m].flags & WATCH_KNOWN)
-			event_told(t, &end[m].watch, end[m].flags, &t->end[m],
+			watch_tell(&end[m].watch, end[m].flags, &t->end[m],
 				   end[m].watch.ref);
 	for (unsigned i = 0; i < f->kept; i++) {
 		struct flow_hop *h = flow_hop(&t->flows, f, i);
 		const struct node *n = t->objects.place[h->place].node;
 
 		if (h->flags & WATCH_KNOWN)
-			event_told(t, &h->watch, h->flags,
+			watch_tell(&h->watch, h->flags,
 				   &n->threshold[METRIC_HOP_LATENCY],
 				   h->watch.ref);
 	}
 }
 
-/* Flows follow when they are met next: their generation is another. */
 static void renew_objects(struct telemetry *t)
 {
-	t->generation++;
 	for (uint64_t i = 0; i < t->objects.counters.objects; i++) {
 		struct object *o = &t->objects.object[i];
 
 		if (o->flags & WATCH_KNOWN)
-			event_told(t, &o->watch, o->flags,
+			watch_tell(&o->watch, o->flags,
 				   &o->node->threshold[o->metric],
 				   o->watch.ref);
 	}
@@ -128,57 +107,8 @@ void events_set(struct telemetry *t)
 	for (uint64_t i = 1; i <= t->objects.counters.nodes; i++)
 		set_node(t, &t->objects.node[i]);
 	renew_objects(t);
-}
-
-static void change_width(struct telemetry *t, enum telemetry_kind kind,
-			 uint32_t widen, uint64_t ts_ns)
-{
-	struct telling what = telling_nothing;
-
-	what.ts_ns = ts_ns;
-	what.reference = t->widen;
-	what.value = widen;
-	what.has_reference = what.has_value = true;
-	t->widen = widen;
-	renew_objects(t);
-	what.kind = (uint8_t)kind;
-	if (t->o.kinds >> kind & 1)
-		row_event(&t->rows, &what);
-}
-
-void events_widen(struct telemetry *t, uint64_t ts_ns)
-{
-	t->widen_due = false;
-	t->second_events = 0;
-	t->second_widened = true;
-	if (t->widen < t->o.widen_max)
-		change_width(t, EVENT_WIDEN, 2 * t->widen, ts_ns);
-}
-
-/* A quiet second: half as wide would not have had twice the events that may be;
- * that they grow as thresholds shrink is likely, not sure. */
-static void end_second(struct telemetry *t)
-{
-	if (t->widen > 1 && !t->second_widened &&
-	    t->second_events <= t->o.events_max / 2)
-		change_width(t, EVENT_NARROW, t->widen / 2, t->second_ns);
-	t->second_events = 0;
-	t->second_widened = false;
-}
-
-void events_second(struct telemetry *t, uint64_t now_ns)
-{
-	if (!t->second_ns) {
-		t->second_ns = now_ns + SECOND;
-		return;
-	}
-	/* Those in which nothing came; more of them change nothing. */
-	for (unsigned i = 0; i < 32 && t->second_ns <= now_ns; i++) {
-		end_second(t);
-		t->second_ns += SECOND;
-	}
-	if (t->second_ns <= now_ns)
-		t->second_ns = now_ns + SECOND;
+	/* Flows follow when they are met next: their generation is another. */
+	t->generation++;
 }
 
 static void tell(struct telemetry *t, const struct telling *what)
@@ -225,8 +155,8 @@ static void push_hop(struct telemetry *t, struct flow_entry *f, unsigned i)
 	what.node = p->node_id;
 	tell(t, &what);
 	h = value_key(t, f, h);
-	event_told(t, &h->watch, h->flags,
-		   &p->node->threshold[METRIC_HOP_LATENCY], m->latest);
+	watch_tell(&h->watch, h->flags, &p->node->threshold[METRIC_HOP_LATENCY],
+		   m->latest);
 }
 
 static void push_ends(struct telemetry *t, struct flow_entry *f)
@@ -240,7 +170,7 @@ static void push_ends(struct telemetry *t, struct flow_entry *f)
 		if (!(t->ends >> m & 1) || !(end->flags & WATCH_KNOWN))
 			continue;
 		tell(t, &what);
-		event_told(t, &end->watch, end->flags, &t->end[m], end->latest);
+		watch_tell(&end->watch, end->flags, &t->end[m], end->latest);
 	}
 }
 
@@ -264,7 +194,7 @@ static void push_entry(struct telemetry *t, struct flow_entry *f)
 				      f->latency.latest);
 		what.path = track_nodes(t, f, room);
 		tell(t, &what);
-		event_told(t, &f->watch, f->flags, &t->all[METRIC_FLOW_LATENCY],
+		watch_tell(&f->watch, f->flags, &t->all[METRIC_FLOW_LATENCY],
 			   f->latency.latest);
 	}
 	if (t->ends)
@@ -285,7 +215,7 @@ static void push_object(struct telemetry *t, struct object *o)
 	what.has_value = true;
 	what.value = o->latest;
 	tell(t, &what);
-	event_told(t, &o->watch, o->flags, &o->node->threshold[o->metric],
+	watch_tell(&o->watch, o->flags, &o->node->threshold[o->metric],
 		   o->latest);
 }
 

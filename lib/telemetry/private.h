@@ -110,8 +110,6 @@ struct telemetry {
 	struct node_threshold *node_room; /* telemetry_set_room() */
 	unsigned node_rooms;
 	uint32_t generation; /* of thresholds; 0 is none */
-	uint32_t widen;	     /* thresholds of change are multiplied by */
-	bool widen_due;
 
 	struct flows flows;
 	struct objects objects;
@@ -125,8 +123,6 @@ struct telemetry {
 	struct vector_lanes lanes;
 
 	uint64_t now_ns, keep_ns; /* it is; when to look after things next */
-	uint64_t second_ns, second_events; /* of the budget: its end */
-	bool second_widened;
 	struct sweep push_flows, push_objects, settle;
 	struct telemetry_ledger ledger;
 
@@ -353,13 +349,8 @@ unsigned event_judge(struct telemetry *t, struct watch *w, unsigned flags,
 /* The thresholds of a flow's watches are others since they were made. */
 void events_renew(struct telemetry *t, struct flow_entry *f);
 
-/* Other thresholds: those that are set, times widen. */
+/* Thresholds are others. */
 void events_set(struct telemetry *t);
-
-/* More events than there may be in a second: thresholds widen. */
-void events_widen(struct telemetry *t, uint64_t ts_ns);
-/* Seconds have ended: thresholds may be narrower again. */
-void events_second(struct telemetry *t, uint64_t now_ns);
 
 /* Live values whose turn it is; a key is alive if it has reported since its
  * value went out by this way. */

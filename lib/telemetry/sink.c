@@ -67,7 +67,6 @@ void telemetry_defaults(struct telemetry_options *o)
 		.states = 4096,
 		.dist_bytes = 28 << 20,
 		.push_ns = 10000000000,
-		.widen_max = 1024,
 		.kinds = EVENTS_ALL,
 		.gather = 256,
 	};
@@ -125,7 +124,7 @@ int telemetry_open(struct telemetry **out, const struct telemetry_options *o,
 		return -ENOMEM;
 	memset(t, 0, sizeof(*t));
 	t->o = *o;
-	t->widen = t->generation = 1;
+	t->generation = 1;
 	t->plans.latest = t->plans.plan;
 	t->push_flows.period_ns = t->push_objects.period_ns = o->push_ns;
 	t->settle.period_ns = SETTLE_NS;
@@ -197,7 +196,6 @@ int telemetry_set(struct telemetry *t, const struct telemetry_thresholds *th)
 static __attribute__((noinline)) void look_after(struct telemetry *t)
 {
 	t->keep_ns = telemetry_keep_at(t->now_ns);
-	events_second(t, t->now_ns);
 	flows_age(&t->flows, t->now_ns);
 	push_values(t);
 	push_losses(t, false);
@@ -271,8 +269,6 @@ static void take_next_view(struct telemetry *t, const struct int_view *v,
 {
 	go_to(t, v->ts_ns);
 	take_view(t, v, hash);
-	if (t->widen_due)
-		events_widen(t, v->ts_ns);
 }
 
 void take_views(struct telemetry *t, const struct int_view *v, size_t n,

@@ -101,12 +101,9 @@ struct telemetry_options {
 	uint32_t states;   /* snapshots of nodes that are kept */
 	size_t dist_bytes; /* for all distributions */
 	struct dist_shape shape[METRIC_NUMBERS]; /* bins 0: none */
-	uint64_t push_ns;    /* values of live keys, so often; 0: never */
-	uint64_t events_max; /* a second, more of them widen thresholds; 0: any
-				number */
-	uint32_t widen_max;  /* by this at most, a power of two */
-	uint32_t kinds;	 /* events that are told: 1 << enum telemetry_kind */
-	unsigned gather; /* rows that are put at once */
+	uint64_t push_ns; /* values of live keys, so often; 0: never */
+	uint32_t kinds;	  /* events that are told: 1 << enum telemetry_kind */
+	unsigned gather;  /* rows that are put at once */
 	/*
 	 * Judges a path or a value instead, where what is known of its key is
 	 * kept elsewhere: of what only key, node, egress, queue, buffer, value

@@ -229,8 +229,7 @@ took() {
 	run -2 int-collect -r x -j 0
 	run -2 --separate-stderr int-collect -r x -j 33
 	[[ $stderr == *"from 1 to 32"* ]]
-	for alone in "-i lo --xdp" "-r x -w y" "-r x --to lo" "-r x --top flows" \
-		"-r x --budget 5"; do
+	for alone in "-i lo --xdp" "-r x -w y" "-r x --to lo" "-r x --top flows"; do
 		run -2 --separate-stderr int-collect $alone -j 2
 		[[ $stderr == *"-j"* ]]
 	done

@@ -294,19 +294,6 @@ binned() {
 		-t hop_latency=1s -t flow_latency=off | wc -l)" = 0 ]
 }
 
-@test "a budget of events: thresholds widen, and it is said" {
-	generate md 2.1
-	widened() {
-		int-collect -q -r in.pcap -R event -o ndjson "$@" |
-			jq -s 'map(select(.event == "widen")) | length'
-	}
-	[ "$(widened)" = 0 ]
-	[ "$(widened --budget 10)" -gt 0 ]
-	[ "$(widened --budget 100M)" = 0 ]
-	[ "$(int-collect -q -r in.pcap -R event --budget 10 | wc -l)" -lt \
-		"$(int-collect -q -r in.pcap -R event | wc -l)" ]
-}
-
 @test "thresholds: of a metric, of a node, with hysteresis, from a file" {
 	generate md 2.1
 	int-collect -q -r in.pcap -R event -o csv -e change,rise,fall \

@@ -34,9 +34,9 @@ static void walk(uint32_t *v, unsigned n, uint64_t seed)
 
 /* Judged as the sink does it: looked at closely only outside the range. */
 static unsigned judge(struct watch *w, unsigned *flags,
-		      const struct threshold *th, uint32_t widen, uint32_t v)
+		      const struct threshold *th, uint32_t v)
 {
-	return watch_out(w, v) ? watch_judge(w, flags, th, widen, v) : 0;
+	return watch_out(w, v) ? watch_judge(w, flags, th, v) : 0;
 }
 
 /* The number of events and the bound of paper 003, section V-B1. */
@@ -50,7 +50,7 @@ static void check_series(uint64_t seed, uint32_t threshold)
 
 	walk(v, SERIES, seed);
 	for (unsigned i = 0; i < SERIES; i++) {
-		unsigned e = judge(&w, &flags, &th, 1, v[i]);
+		unsigned e = judge(&w, &flags, &th, v[i]);
 
 		TEST(e == (i ? e & WATCH_CHANGE : WATCH_NEW));
 		events += e != 0;
@@ -79,13 +79,13 @@ static void test_strict(void)
 	struct watch w = {0};
 	unsigned flags = 0;
 
-	TEST(judge(&w, &flags, &th, 1, 100) == WATCH_NEW);
-	TEST(judge(&w, &flags, &th, 1, 140) == 0);
-	TEST(judge(&w, &flags, &th, 1, 60) == 0);
+	TEST(judge(&w, &flags, &th, 100) == WATCH_NEW);
+	TEST(judge(&w, &flags, &th, 140) == 0);
+	TEST(judge(&w, &flags, &th, 60) == 0);
 	TEST(w.ref == 100);
-	TEST(judge(&w, &flags, &th, 1, 141) == WATCH_CHANGE);
-	TEST(judge(&w, &flags, &th, 1, 100) == WATCH_CHANGE);
-	TEST(judge(&w, &flags, &th, 1, 59) == WATCH_CHANGE);
+	TEST(judge(&w, &flags, &th, 141) == WATCH_CHANGE);
+	TEST(judge(&w, &flags, &th, 100) == WATCH_CHANGE);
+	TEST(judge(&w, &flags, &th, 59) == WATCH_CHANGE);
 	TEST(w.ref == 59);
 }
 
@@ -96,16 +96,16 @@ static void test_edges(void)
 	struct watch w = {0};
 	unsigned flags = 0;
 
-	TEST(judge(&w, &flags, &every, 1, 0) == WATCH_NEW);
-	TEST(judge(&w, &flags, &every, 1, 0) == 0);
-	TEST(judge(&w, &flags, &every, 1, UINT32_MAX) == WATCH_CHANGE);
-	TEST(judge(&w, &flags, &every, 1, UINT32_MAX) == 0);
-	TEST(judge(&w, &flags, &every, 1, UINT32_MAX - 1) == WATCH_CHANGE);
+	TEST(judge(&w, &flags, &every, 0) == WATCH_NEW);
+	TEST(judge(&w, &flags, &every, 0) == 0);
+	TEST(judge(&w, &flags, &every, UINT32_MAX) == WATCH_CHANGE);
+	TEST(judge(&w, &flags, &every, UINT32_MAX) == 0);
+	TEST(judge(&w, &flags, &every, UINT32_MAX - 1) == WATCH_CHANGE);
 	w = (struct watch){0};
 	flags = 0;
-	TEST(judge(&w, &flags, &none, 1, 7) == WATCH_NEW);
-	TEST(judge(&w, &flags, &none, 1, UINT32_MAX) == 0);
-	TEST(judge(&w, &flags, &none, 8, 0) == 0);
+	TEST(judge(&w, &flags, &none, 7) == WATCH_NEW);
+	TEST(judge(&w, &flags, &none, UINT32_MAX) == 0);
+	TEST(judge(&w, &flags, &none, 0) == 0);
 }
 
 static void test_hysteresis(void)
@@ -123,10 +123,10 @@ static void test_hysteresis(void)
 	unsigned flags = 0;
 
 	for (unsigned i = 0; i < sizeof(step) / sizeof(step[0]); i++)
-		TEST(judge(&w, &flags, &th, 1, step[i].v) == step[i].events);
+		TEST(judge(&w, &flags, &th, step[i].v) == step[i].events);
 	w = (struct watch){0};
 	flags = 0;
-	TEST(judge(&w, &flags, &th, 1, 90) == (WATCH_NEW | WATCH_RISE));
+	TEST(judge(&w, &flags, &th, 90) == (WATCH_NEW | WATCH_RISE));
 }
 
 /* Thresholds that change under way keep reference and state. */
@@ -136,15 +136,15 @@ static void test_swapped(void)
 	struct watch w = {0};
 	unsigned flags = 0;
 
-	TEST(judge(&w, &flags, &first, 1, 200) == WATCH_NEW);
-	watch_tell(&w, flags, &then, 1, w.ref);
+	TEST(judge(&w, &flags, &first, 200) == WATCH_NEW);
+	watch_tell(&w, flags, &then, w.ref);
 	TEST(w.ref == 200);
 	/* Within both thresholds of change; but high has come down to it. */
-	TEST(judge(&w, &flags, &then, 1, 190) == WATCH_RISE);
-	TEST(judge(&w, &flags, &then, 1, 180) == 0);
-	watch_tell(&w, flags, &first, 1, w.ref);
-	TEST(judge(&w, &flags, &first, 1, 230) == WATCH_FALL);
-	TEST(judge(&w, &flags, &first, 1, 270) == 0);
+	TEST(judge(&w, &flags, &then, 190) == WATCH_RISE);
+	TEST(judge(&w, &flags, &then, 180) == 0);
+	watch_tell(&w, flags, &first, w.ref);
+	TEST(judge(&w, &flags, &first, 230) == WATCH_FALL);
+	TEST(judge(&w, &flags, &first, 270) == 0);
 }
 
 /* Everything at once at random, against the rules one by one. */
@@ -156,7 +156,6 @@ static void test_random(void)
 	unsigned flags = 0;
 	bool known = false, risen = false;
 	int64_t ref = 0;
-	uint32_t widen = 1;
 
 	for (unsigned i = 0; i < 200000; i++) {
 		uint32_t v = (uint32_t)rng_below(&r, 256);
@@ -166,12 +165,11 @@ static void test_random(void)
 			th.change = (uint32_t)rng_below(&r, 60);
 			th.low = (uint32_t)rng_below(&r, 256);
 			th.high = th.low + (uint32_t)rng_below(&r, 30);
-			widen = 1 + (uint32_t)rng_below(&r, 3);
-			watch_tell(&w, flags, &th, widen, w.ref);
+			watch_tell(&w, flags, &th, w.ref);
 		}
 		if (!known)
 			want = WATCH_NEW;
-		else if (llabs(v - ref) > (int64_t)th.change * widen)
+		else if (llabs(v - ref) > (int64_t)th.change)
 			want = WATCH_CHANGE;
 		if (th.high && !risen && v >= th.high)
 			want |= WATCH_RISE;
@@ -182,7 +180,7 @@ static void test_random(void)
 		if (want)
 			ref = v;
 		known = true;
-		TEST(judge(&w, &flags, &th, widen, v) == want);
+		TEST(judge(&w, &flags, &th, v) == want);
 		TEST(w.ref == ref);
 	}
 }

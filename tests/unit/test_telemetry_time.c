@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The INT sink, and what happens as time goes by: missing reports, budgets of
- * events, other thresholds, live values; batches of any size. */
+/* The INT sink, and what happens as time goes by: missing reports, other
+ * thresholds, live values; batches of any size. */
 #include "base/rng.h"
 #include "telemetry_rig.h"
 
@@ -42,50 +42,6 @@ static void test_reports(void)
 	     r->hw_id == 0);
 	TEST(telemetry_counters(rig.t)->reports_lost == 1);
 	TEST(telemetry_counters(rig.t)->reports_late == 1);
-	rig_close(&rig);
-}
-
-/* More events than there may be: thresholds widen, and narrow when it is quiet
- * again. */
-static void test_budget(void)
-{
-	static const uint64_t a[] = {1};
-	const struct rig_row *r;
-	uint64_t ts = SECOND;
-	uint32_t widest = 1;
-	struct rig rig;
-	unsigned n;
-
-	rig_init(&rig);
-	rig.o.events_max = 50;
-	rig.th.all[METRIC_HOP_LATENCY].change = 10;
-	rig_open(&rig);
-	/* By 15 up and down: each is an event, until the threshold is 20. */
-	for (unsigned i = 0; i < 1000; i++)
-		send(&rig, ts += 100, 1, a, 1, i % 2 ? 100 : 115);
-	r = rig_last(&rig, "int_event", "widen", NULL);
-	TEST(r->value == 2 && r->reference == 1);
-	n = rig_count(&rig, NULL, "change", "hop_latency");
-	TEST(n > 40 && n <= 51);
-	/* By 1000: wider, once for each time that it is too much. */
-	for (unsigned i = 0; i < 1000; i++)
-		send(&rig, ts += 100, 1, a, 1, i % 2 ? 100 : 1100);
-	widest = (uint32_t)rig_last(&rig, NULL, "widen", NULL)->value;
-	TEST(widest == 128);
-	r = rig_last(&rig, NULL, "change", "hop_latency");
-	TEST(r->threshold == 10 * widest / 2);
-	/* Quiet seconds, behind the one in which they widened. */
-	for (unsigned i = 0; i < 7; i++)
-		TEST(!telemetry_tick(rig.t, ts += SECOND));
-	TEST(rig_count(&rig, NULL, "narrow", NULL) == 6);
-	for (unsigned i = 0; i < 13; i++)
-		TEST(!telemetry_tick(rig.t, ts += SECOND));
-	TEST(rig_count(&rig, NULL, "narrow", NULL) == 7);
-	TEST(rig_last(&rig, NULL, "narrow", NULL)->value == 1);
-	n = rig_count(&rig, NULL, "change", NULL);
-	send(&rig, ts += SECOND, 1, a, 1, 5000);
-	send(&rig, ts += SECOND, 1, a, 1, 5011);
-	TEST(rig_count(&rig, NULL, "change", NULL) == n + 2);
 	rig_close(&rig);
 }
 
@@ -214,7 +170,6 @@ static void open_busy(struct rig *rig)
 	rig->o.flows.rows = 8;
 	rig->o.flows.idle_ns = SECOND / 5;
 	rig->o.push_ns = SECOND;
-	rig->o.events_max = 100;
 	rig->th.all[METRIC_HOP_LATENCY].change = 30;
 	rig_open(rig);
 }
@@ -256,7 +211,6 @@ static void test_batches(void)
 			     sizeof(one.out.row[i])));
 	TEST(telemetry_flows(one.t)->evicted > 0);
 	TEST(telemetry_flows(one.t)->expired > 0);
-	TEST(rig_count(&one, NULL, "widen", NULL) > 0);
 	rig_close(&one);
 	rig_close(&other);
 }
@@ -265,7 +219,6 @@ int main(void)
 {
 	TEST(int_plan_of(&plan, rig_words, 16, ALL));
 	test_reports();
-	test_budget();
 	test_swap();
 	test_push();
 	test_ends();

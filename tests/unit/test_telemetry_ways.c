@@ -124,7 +124,6 @@ enum way {
 struct house {
 	unsigned fixed; /* bits: metrics whose bins are of one width */
 	unsigned ends;
-	uint32_t events_max;
 };
 
 static void open_way(struct rig *rig, enum way way, const struct house *as)
@@ -133,7 +132,6 @@ static void open_way(struct rig *rig, enum way way, const struct house *as)
 	rig->sinks.snapshot = NULL; /* tell_places() tells of none */
 	rig->o.push_ns = 50000000;
 	rig->o.flows.idle_ns = 20000000;
-	rig->o.events_max = as->events_max;
 	for (unsigned m = 0; m < METRIC_NUMBERS; m++) {
 		if (as->fixed >> m & 1)
 			TEST(!dist_fixed(&rig->o.shape[m], 40,
@@ -256,6 +254,5 @@ int main(void)
 				.ends = ends});
 	compare(&(struct house){.fixed = 1 << METRIC_HOP_LATENCY |
 					 1 << METRIC_BUFFER_OCCUPANCY});
-	compare(&(struct house){.events_max = 20});
 	return test_end();
 }
