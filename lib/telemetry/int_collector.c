@@ -20,9 +20,9 @@ enum {
 	CHUNK = 64 << 10, /* bytes of what is kept of views, at a time */
 	PLAN_SLOTS = 64,
 	SINKS = sizeof(struct telemetry_sinks) / sizeof(struct row_sink *),
-	VIEWS = 32, /* taken at once: their stacks stay in the first cache */
-	ROUNDS = 2, /* what is of flows, and then what is of nodes */
-	SEEN = 1024,
+	VIEWS = 32,  /* taken at once: their stacks stay in the first cache */
+	ROUNDS = 2,  /* what is of flows, and then what is of nodes */
+	SEEN = 1024, /* views of a batch that there is room for at first */
 };
 
 _Static_assert((int)INT_COLLECTOR_WORKERS <= (int)THREADS_MAX, "workers");
@@ -726,9 +726,7 @@ int int_collector_set(struct int_collector *c,
 
 	int_collector_rest(c);
 	for (unsigned i = 0; !rc && (t = sink_at(c, i)); i++)
-		rc = telemetry_set_room(t, th);
-	for (unsigned i = 0; !rc && (t = sink_at(c, i)); i++)
-		telemetry_set(t, th); /* it has the memory */
+		rc = telemetry_set(t, th);
 	return rc;
 }
 
@@ -897,12 +895,11 @@ static int open_owner(struct int_collector *c, unsigned i,
 	struct telemetry_sinks s = *sinks;
 	int rc;
 
-	flows.part = TELEMETRY_FLOWS;
 	flows.flows.shards = c->o.workers;
 	flows.flows.blocks = flows.flows.blocks / c->o.workers + 1;
 	flows.owners = c->o.workers;
 	flows.objects.objects = 1;
-	nodes.part = TELEMETRY_NODES;
+	nodes.places_again = true;
 	nodes.reporters = nodes.states = nodes.paths = nodes.path_nodes = 1;
 	nodes.flows.rows = nodes.flows.buckets = 1;
 	nodes.flows.blocks = 0;

@@ -107,8 +107,6 @@ struct telemetry {
 	unsigned ends; /* of end[], those that are watched: 1 << each */
 	struct node_threshold *node_threshold;
 	unsigned node_thresholds;
-	struct node_threshold *node_room; /* telemetry_set_room() */
-	unsigned node_rooms;
 	uint32_t generation; /* of thresholds; 0 is none */
 
 	struct flows flows;

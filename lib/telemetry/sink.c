@@ -156,35 +156,23 @@ void telemetry_close(struct telemetry *t)
 	losses_fini(&t->losses);
 	states_fini(&t->states);
 	free(t->node_threshold);
-	free(t->node_room);
 	free(t->none);
 	free(t);
 }
 
-int telemetry_set_room(struct telemetry *t,
-		       const struct telemetry_thresholds *th)
-{
-	int rc = th->ends ? flows_end(&t->flows) : 0;
-
-	if (rc < 0 || (t->node_room && t->node_rooms >= th->nodes))
-		return rc;
-	free(t->node_room);
-	t->node_rooms = th->nodes;
-	t->node_room = calloc(th->nodes + 1ULL, sizeof(*th->node));
-	return t->node_room ? 0 : -ENOMEM;
-}
-
 int telemetry_set(struct telemetry *t, const struct telemetry_thresholds *th)
 {
-	int rc = telemetry_set_room(t, th);
+	struct node_threshold *node = calloc(th->nodes + 1ULL, sizeof(*node));
+	int rc = th->ends ? flows_end(&t->flows) : 0;
 
-	if (rc < 0)
-		return rc;
+	if (!node || rc < 0) {
+		free(node);
+		return -ENOMEM;
+	}
 	if (th->nodes)
-		memcpy(t->node_room, th->node, th->nodes * sizeof(*th->node));
+		memcpy(node, th->node, th->nodes * sizeof(*node));
 	free(t->node_threshold);
-	t->node_threshold = t->node_room;
-	t->node_room = NULL;
+	t->node_threshold = node;
 	t->node_thresholds = th->nodes;
 	memcpy(t->all, th->all, sizeof(t->all));
 	memcpy(t->end, th->end, sizeof(t->end));
@@ -210,13 +198,6 @@ static inline void go_to(struct telemetry *t, uint64_t ts_ns)
 		look_after(t);
 }
 
-/* Packets of a flow often follow each other. */
-static inline bool is_next(const struct int_view *v, const struct int_view *was)
-{
-	return v->key_len == KEY_FLOW4_LEN && was->key_len == KEY_FLOW4_LEN &&
-	       !memcmp(v->key, was->key, KEY_FLOW4_LEN);
-}
-
 static void hash_chunk(const struct telemetry *t, const struct int_view *v,
 		       size_t n, uint64_t *hash)
 {
@@ -224,10 +205,6 @@ static void hash_chunk(const struct telemetry *t, const struct int_view *v,
 		hash[i] = 0;
 		if (!v[i].key_len)
 			continue;
-		if (i && is_next(&v[i], &v[i - 1])) {
-			hash[i] = hash[i - 1];
-			continue;
-		}
 		hash[i] = flows_hash(v[i].key, v[i].key_len);
 		__builtin_prefetch(flows_row(&t->flows, hash[i]), 1);
 	}
@@ -369,7 +346,7 @@ const struct telemetry_ledger *telemetry_counters(struct telemetry *t)
 	const struct objects_counters *oc = &t->objects.counters;
 
 	t->ledger.unplaced = oc->no_object + t->states.no_room;
-	if (t->o.part != TELEMETRY_NODES) /* which has others' places again */
+	if (!t->o.places_again)
 		t->ledger.unplaced += oc->no_node + oc->no_place;
 	t->ledger.undistributed = dist_samples(t->none);
 	t->ledger.pathless = t->paths.no_room;

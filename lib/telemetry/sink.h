@@ -71,14 +71,6 @@ struct telemetry_thresholds {
 	unsigned nodes; /* of node[]; the last that fits counts */
 };
 
-/* What is taken: all, or what is of flows, or of nodes, where these are kept
- * apart (int_collector.h). */
-enum telemetry_part {
-	TELEMETRY_ALL,
-	TELEMETRY_FLOWS, /* but for hops' queues, links and buffers */
-	TELEMETRY_NODES, /* those */
-};
-
 enum {
 	TELEMETRY_KEEP_NS = 10000000, /* things are looked after so often */
 };
@@ -91,8 +83,11 @@ static inline uint64_t telemetry_keep_at(uint64_t now_ns)
 }
 
 struct telemetry_options {
-	enum telemetry_part part;
-	unsigned owners; /* of what is of nodes, if that is apart */
+	/* Where queues, links and buffers are kept apart from flows
+	 * (int_collector.h): by so many; and there, whose places are others',
+	 * too. */
+	unsigned owners;
+	bool places_again;
 	bool no_numbers; /* of reports that come: they are no sequence */
 	struct flows_options flows;
 	struct objects_options objects;
@@ -124,11 +119,6 @@ struct telemetry;
 int telemetry_open(struct telemetry **out, const struct telemetry_options *o,
 		   const struct telemetry_thresholds *th,
 		   const struct telemetry_sinks *sinks);
-
-/* Takes the memory that telemetry_set() needs of these, which cannot fail then.
- * 0 or -ENOMEM: as it was. */
-int telemetry_set_room(struct telemetry *t,
-		       const struct telemetry_thresholds *th);
 
 /* From now on; nothing is forgotten. 0 or -ENOMEM: as it was. */
 int telemetry_set(struct telemetry *t, const struct telemetry_thresholds *th);
