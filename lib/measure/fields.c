@@ -64,19 +64,12 @@ void fields_of(struct fields *f, const struct int_plan *plan)
 		f->metric[i] = field_of(plan, metric[i]);
 		f->narrow = f->narrow && is_narrow(&f->metric[i]);
 	}
-	for (unsigned i = 0; i < METRIC_OF_HOP; i++)
-		if (f->metric[i].width == FIELD_4)
-			f->step[f->steps++] = (struct step){
-				f->metric[i].word, f->metric[i].shift,
-				(uint8_t)i, (uint32_t)f->metric[i].mask};
 	f->ingress_time = field_of(plan, INT_INGRESS_TIME);
 	f->egress_time = field_of(plan, INT_EGRESS_TIME);
 	f->seconds = field_of(plan, INT_TIME_SECONDS);
 	f->fraction = field_of(plan, INT_TIME_FRACTION);
-	f->step_node = !f->node.width ||
-		       (f->node.width == FIELD_4 && f->node.mask == UINT32_MAX);
-	for (unsigned m = METRIC_QUEUE_OCCUPANCY; m < METRIC_OF_HOP; m++)
-		f->objects |= f->metric[m].width != FIELD_NONE;
+	f->node_narrow = !f->node.width || (f->node.width == FIELD_4 &&
+					    f->node.mask == UINT32_MAX);
 	f->derives = !f->metric[METRIC_HOP_LATENCY].width &&
 		     (f->egress_time.width || f->seconds.width);
 }

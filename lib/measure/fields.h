@@ -34,12 +34,6 @@ struct hop_field {
 	} other;
 };
 
-/* A metric of a narrow plan: bits of a word of 4 bytes. */
-struct step {
-	uint8_t word, shift, metric;
-	uint32_t mask;
-};
-
 struct fields {
 	const struct int_word *words; /* of whose plan, with the bitmap, this
 					 was made */
@@ -47,11 +41,8 @@ struct fields {
 	uint16_t len;
 	bool narrow; /* no field but those of 4 bytes, and no scale */
 	struct hop_field node, id[FIELD_IDS], metric[METRIC_OF_HOP];
-	struct step step[METRIC_OF_HOP]; /* those that there are */
-	uint8_t steps;
-	bool step_node; /* the node, too, is a word of 4 bytes, or not told */
-	bool derives;	/* no latency, but time stamps */
-	bool objects;	/* metrics of queues, links or buffers */
+	bool node_narrow; /* the node, too, is a word of 4 bytes, or not told */
+	bool derives;	  /* no latency, but time stamps */
 	struct hop_field ingress_time, egress_time, seconds, fraction;
 };
 

@@ -109,7 +109,7 @@ bool view_is_at(const struct view_hops *vh, unsigned i, const struct place *p)
 	const struct fields *fs = view_fields(vh, i);
 	uint32_t id[FIELD_IDS];
 
-	if (fs->narrow && fs->step_node && i < vh->stacked)
+	if (fs->narrow && fs->node_narrow && i < vh->stacked)
 		return is_at(fs, view_hop(vh, i), p);
 	ids_of(vh, i, id);
 	return p->node_id == view_node(vh, i) && !memcmp(id, p->id, sizeof(id));

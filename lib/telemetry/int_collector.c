@@ -547,12 +547,15 @@ static void on_number_message(struct telemetry *t,
 	take_numbers(t, m->ts_ns, &from, 1, false); /* a CLOCK came before */
 }
 
-/* Number of an owner's of a place that another knows. */
+/* Number of an owner's of a place that another knows; 0: nowhere, or there is
+ * no room. */
 static uint32_t find_place(struct telemetry *t, const struct telemetry *other,
 			   uint32_t place)
 {
 	const struct place *p = &other->objects.place[place];
 
+	if (!place)
+		return 0;
 	return place_of(&t->objects, p->node_id, p->id, events_node, t);
 }
 
@@ -900,6 +903,7 @@ static int open_owner(struct int_collector *c, unsigned i,
 	flows.owners = c->o.workers;
 	flows.objects.objects = 1;
 	nodes.places_again = true;
+	memset(nodes.shape, 0, sizeof(nodes.shape));
 	nodes.reporters = nodes.states = nodes.paths = nodes.path_nodes = 1;
 	nodes.flows.rows = nodes.flows.buckets = 1;
 	nodes.flows.blocks = 0;

@@ -75,7 +75,7 @@ static void pick_ids(struct picks *p, const struct fields *f)
 void picks_of(struct picks *p, const struct fields *f)
 {
 	memset(p, 0, sizeof(*p));
-	p->usable = f->narrow && f->step_node && !f->derives &&
+	p->usable = f->narrow && f->node_narrow && !f->derives &&
 		    f->len <= PICK_BYTES && f->len >= 4;
 	if (!p->usable)
 		return;
@@ -330,15 +330,17 @@ take_hops(struct telemetry *t, struct flow_entry *f, const struct int_view *v,
 {
 	struct flow_hop *h = flow_hops(f), *end = h + v->stack.n;
 	struct standing s = {.t = t, .ts_ns = v->ts_ns};
+	struct place *place = t->objects.place;
+	const bool far = t->far;
 	uint64_t latency = 0;
 
 	for (; h < end; h++, told++) {
-		s.place = &t->objects.place[h->place];
+		s.place = &place[h->place];
 		s.node = s.place->node;
 		s.told = told;
 		if (present & 1 << METRIC_HOP_LATENCY)
 			latency += take_latency(s, f, h);
-		if (t->far) {
+		if (far) {
 			count_far(s, METRIC_QUEUE_OCCUPANCY, present);
 			count_far(s, METRIC_QUEUE_CONGESTION, present);
 			continue;
