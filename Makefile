@@ -161,7 +161,7 @@ $B/%.o: %.c $B/compiler
 $B/%.skel.h: %.bpf.c
 	$(call say,BPF)
 	$(Q)mkdir -p $(@D) && $(CLANG) -target bpf -mcpu=v3 -std=gnu11 -O2 -g -Wall \
-		-Wextra $(if $(WERROR),-Werror) -Ilib \
+		-Wextra $(if $(WERROR),-Werror) -ffreestanding -Ilib \
 		-idirafter /usr/include/$(shell $(CC) -print-multiarch) \
 		-MMD -MP -MT $@ -c -o $(@:skel.h=debug.o) $<
 	$(Q)$(BPFTOOL) gen object $(@:skel.h=bpf.o) $(@:skel.h=debug.o) && \
@@ -219,7 +219,8 @@ FUZZ_OBJ := $(LIB_SRC:%.c=build-fuzz/%.o)
 build-fuzz/%.o: %.c $B/compiler
 	$(call say,CC)
 	$(Q)mkdir -p $(@D) && $(CLANG) $(ALL_CFLAGS) $(FUZZ_CFLAGS) -c -o $@ $<
-$(filter $B/lib/bpf/%,$(LIB_OBJ)) $(filter build-fuzz/lib/bpf/%,$(FUZZ_OBJ)): \
+$(filter $B/lib/bpf/% $B/lib/xdp/%,$(LIB_OBJ)) \
+	$(filter build-fuzz/lib/bpf/% build-fuzz/lib/xdp/%,$(FUZZ_OBJ)): \
 	$(SKELETONS)
 $(FUZZERS): build-fuzz/%: build-fuzz/%.o $(FUZZ_OBJ)
 	$(call say,LD)

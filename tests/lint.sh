@@ -23,7 +23,7 @@ declare -A rank=([base]=0 [threads]=1 [hash]=1 [wire]=2 [packet]=3 [traffic]=3 [
 	[queue]=4 [store]=4
 	[workload]=4 [ledger]=5 [query]=5 [truth]=6 [snapshot]=6 [op]=7 [roce]=8
 	[verbs]=8 [fleet]=9 [responder]=9 [resend]=9 [places]=10 [translate]=10 [telemetry]=10 [label]=10
-	[netsim]=10 [orders]=11 [export]=11 [cli]=11
+	[netsim]=10 [orders]=11 [export]=11 [xdp]=11 [cli]=11
 	[screen]=12 [reading]=12 [asking]=13 [collect]=11)
 library_may_not='printf|vprintf|puts|putchar|perror|exit|_exit|abort|assert'
 library_may_not+='|getenv|secure_getenv|setlocale|signal|sigaction|system'

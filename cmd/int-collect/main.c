@@ -16,10 +16,13 @@
 #include "threads/threads.h"
 #include "thresholds.h"
 #include "top.h"
-#include "xdp.h"
+#include "xdp/xdp.h"
 
 enum {
 	LOOK_EVERY = 1024, /* full batches */
+	/* Bytes of distributions, of what comes up whole: the kernel's tables
+	 * take what they leave of 64 MB. */
+	XDP_DISTS = 8 << 20,
 };
 
 struct run {
@@ -47,7 +50,7 @@ static void print_ledgers(void *run)
 
 	int_collector_ledgers(r->collector, &l);
 	if (r->xdp)
-		xdp_ledger(r->xdp, fmt);
+		cli_ledger(&xdp_ledger, xdp_counters(r->xdp), fmt);
 	cli_ledger(&intake_ledger, &l.intake, fmt);
 	if (l.reports.reports)
 		cli_ledger(&intake_report_ledger, &l.reports, fmt);
@@ -89,18 +92,10 @@ static const void *counters(void *run, uint64_t *received)
 {
 	struct run *r = run;
 	const struct intake_ledger *l = int_collector_counters(r->collector);
+	const void *ctr = r->xdp ? xdp_counters(r->xdp) : l;
 
-	if (r->xdp)
-		return xdp_counters(r->xdp, received);
-	*received = l->frames;
-	return l;
-}
-
-static int take_frames(struct run *r, const struct pkt *pkts, int n)
-{
-	int rc = int_collector_rx(r->collector, pkts, (size_t)n);
-
-	return rc || !r->xdp ? rc : xdp_judge_all(r->xdp);
+	*received = r->xdp ? ledger_get(&xdp_ledger, ctr, 0) : l->frames;
+	return ctr;
 }
 
 /* What there is goes out: who reads what we write must not wait for full
@@ -126,7 +121,7 @@ static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
 	int rc;
 
 	if (n) {
-		rc = take_frames(r, pkts, n);
+		rc = int_collector_rx(r->collector, pkts, (size_t)n);
 		if (src_size(r->loop.s) == 0)
 			r->behind_ns = clock_wall_ns() - pkts[n - 1].ts_ns;
 	} else {
@@ -144,16 +139,29 @@ static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
 	return rc;
 }
 
-static void open_interface(struct run *r)
+static void open_xdp(struct run *r, const struct telemetry_options *to)
 {
-	static const uint16_t all[LIVE_PORTS];
+	const struct xdp_options xo = {
+		.profile = &r->profile,
+		.sinks = &r->outlets.sinks,
+		.telemetry = int_collector_sink(r->collector),
+		.kinds = to->kinds,
+		.push_ns = to->push_ns,
+		.idle_ns = to->flows.idle_ns,
+	};
+	struct fault f = {0};
+	int rc = xdp_open(&r->xdp, &xo, &f);
 
-	if (r->o.xdp)
-		r->xdp = xdp_open(&r->o, &r->profile, &r->th.t,
-				  &r->outlets.sinks,
-				  int_collector_sink(r->collector), &r->loop.s);
-	else
-		r->loop.s = cli_live_open(&r->o.live, all, r->o.quiet);
+	if (!rc && (rc = xdp_set(r->xdp, &r->th.t)) < 0)
+		fault_set(&f, rc, "thresholds: %s", strerror(-rc));
+	if (!rc)
+		rc = xdp_attach(r->xdp, r->o.live.name,
+				r->o.live.options.promiscuous, &f);
+	if (rc < 0)
+		cli_fault(r->o.live.name, &f);
+	r->loop.s = xdp_source(r->xdp);
+	if (!r->o.quiet)
+		cli_warn("%s: %s", r->o.live.name, src_kind(r->loop.s));
 }
 
 static void open_out(struct run *r)
@@ -225,12 +233,8 @@ static void open_telemetry(struct run *r)
 	if (r->o.push_ns != UINT64_MAX)
 		to->push_ns = r->o.push_ns;
 	to->kinds = r->o.events;
-	if (r->o.xdp) { /* which pushes what it judges */
-		to->judge = xdp_judge;
-		to->judge_ctx = &r->xdp;
-		to->push_ns = 0;
+	if (r->o.xdp)
 		to->dist_bytes = XDP_DISTS;
-	}
 	bins_use(&r->o.bins, to->shape);
 	rc = int_collector_open(&r->collector, &co, &r->th.t,
 				&r->outlets.sinks);
@@ -239,6 +243,8 @@ static void open_telemetry(struct run *r)
 			 to->flows.rows, to->flows.buckets,
 			 rc == -EINVAL ? "4294967294 flows at most, 64 a row"
 				       : strerror(-rc));
+	if (r->o.xdp)
+		open_xdp(r, to);
 }
 
 static void choose_profile(struct run *r)
@@ -262,6 +268,7 @@ static void choose_profile(struct run *r)
 
 static void run_open(struct run *r)
 {
+	static const uint16_t all[LIVE_PORTS];
 	struct fault f = {0};
 
 	cli_user_check(r->o.live.user);
@@ -271,15 +278,14 @@ static void run_open(struct run *r)
 		cli_fault(r->o.read, &f);
 	open_out(r);
 	open_telemetry(r);
-	if (r->o.live.name)
-		open_interface(r);
+	if (r->o.live.name && !r->xdp)
+		r->loop.s = cli_live_open(&r->o.live, all, r->o.quiet);
 	if (r->o.top.top)
 		r->top = top_open(&r->o, int_collector_sink(r->collector));
 	cli_user(r->o.live.user);
 	start(r);
 	r->loop.quiet = r->o.quiet || r->top;
-	r->loop.stats = cli_stats_open(r->xdp ? &int_fast_ledger
-					      : &intake_ledger,
+	r->loop.stats = cli_stats_open(r->xdp ? &xdp_ledger : &intake_ledger,
 				       r->o.live.stats_ns, r->o.format, NULL);
 }
 
@@ -297,7 +303,7 @@ static int drain(struct run *r)
 	while (!rc && ((n = src_rx(r->loop.s, pkts, PKT_BATCH, &f)) > 0 ||
 		       n == -EINTR))
 		if (n > 0)
-			rc = take_frames(r, pkts, n);
+			rc = int_collector_rx(r->collector, pkts, (size_t)n);
 	if (!rc && n < 0 && n != -EAGAIN) {
 		cli_warn_fault(r->o.live.name, &f);
 		rc = n;

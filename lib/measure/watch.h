@@ -12,7 +12,8 @@
  *
  * Between reports only this is kept: which values are no event, as a range of
  * numbers. One comparison decides; where it says no, watch_judge() looks
- * closer.
+ * closer. The program in the kernel (xdp/int_fast.bpf.c) judges by these
+ * functions, too.
  */
 #ifndef MEASURE_WATCH_H
 #define MEASURE_WATCH_H
@@ -51,16 +52,59 @@ static inline bool watch_out(const struct watch *w, uint32_t v)
 	return v - w->lo >= w->width;
 }
 
+/* The value was told otherwise; or, with v = w->ref, the thresholds are others
+ * now: reference and state stay what they are. */
+static inline void watch_tell(struct watch *w, unsigned flags,
+			      const struct threshold *th, uint32_t v)
+{
+	uint32_t margin = th->change, lo, hi;
+
+	w->ref = v;
+	lo = v > margin ? v - margin : 0;
+	hi = v < UINT32_MAX - margin ? v + margin : UINT32_MAX;
+	if (th->high && flags & WATCH_RISEN && lo < th->low)
+		lo = th->low;
+	if (th->high && !(flags & WATCH_RISEN) && hi >= th->high)
+		hi = th->high - 1;
+	/* One less than all numbers: watch_judge() knows the last one. */
+	w->lo = lo;
+	w->width = lo > hi		   ? 0
+		   : hi - lo == UINT32_MAX ? UINT32_MAX
+					   : hi - lo + 1;
+}
+
+static inline bool watch_changed(const struct watch *w,
+				 const struct threshold *th, uint32_t v)
+{
+	uint32_t by = v > w->ref ? v - w->ref : w->ref - v;
+
+	return by > th->change;
+}
+
 /*
  * Which events (enum watch_event) a value is, 0 to several. It is told then:
  * the reference moves. flags are the key's, enum watch_flag.
  */
-unsigned watch_judge(struct watch *w, unsigned *flags,
-		     const struct threshold *th, uint32_t v);
+static inline unsigned watch_judge(struct watch *w, unsigned *flags,
+				   const struct threshold *th, uint32_t v)
+{
+	unsigned events = 0;
 
-/* The value was told otherwise; or, with v = w->ref, the thresholds are others
- * now: reference and state stay what they are. */
-void watch_tell(struct watch *w, unsigned flags, const struct threshold *th,
-		uint32_t v);
+	if (!(*flags & WATCH_KNOWN))
+		events |= WATCH_NEW;
+	else if (watch_changed(w, th, v))
+		events |= WATCH_CHANGE;
+	if (th->high && !(*flags & WATCH_RISEN) && v >= th->high) {
+		events |= WATCH_RISE;
+		*flags |= WATCH_RISEN;
+	} else if (th->high && *flags & WATCH_RISEN && v < th->low) {
+		events |= WATCH_FALL;
+		*flags &= ~(unsigned)WATCH_RISEN;
+	}
+	*flags |= WATCH_KNOWN;
+	if (events)
+		watch_tell(w, *flags, th, v);
+	return events;
+}
 
 #endif

@@ -1,43 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * int_fast_map.h - what int_fast.bpf.c and int_fast.c share: what the maps
- * hold, and the records that the program sends. Native byte order, but for the
- * bytes of flow keys, which are as in packets (wire/key.h).
+ * private.h - what int_fast.bpf.c and xdp.c share: what the maps hold, and the
+ * records that the program sends. Native byte order, but for the bytes of flow
+ * keys, which are as in packets (wire/key.h).
  */
-#ifndef BPF_INT_FAST_MAP_H
-#define BPF_INT_FAST_MAP_H
+#ifndef XDP_PRIVATE_H
+#define XDP_PRIVATE_H
 
 #include <linux/types.h>
 
+#include "measure/metric.h"
+#include "measure/watch.h"
+
 enum {
 	FAST_FRAME = 2048, /* bytes of a frame that are looked at or sent up */
-	FAST_SLACK = 64,
-	FAST_CHUNK = 8, /* hops of a flow that are kept together */
-	FAST_HOPS = 255,
-	FAST_NODES = 512, /* of an old path and a new one, a power of two */
+	FAST_HOPS = 8,	   /* of a packet that is taken */
 	FAST_KEY = 37,
-	FAST_IDS = 3, /* egress, queue, buffer */
 	FAST_OBJECTS = 65536,
 };
 
-/* As enum metric of measure/metric.h. */
-enum fast_metric {
-	FAST_HOP_LATENCY,
-	FAST_QUEUE_OCCUPANCY,
-	FAST_LINK_UTILIZATION,
-	FAST_QUEUE_CONGESTION,
-	FAST_BUFFER_OCCUPANCY,
-	FAST_OF_HOP,
-	FAST_FLOW_LATENCY = FAST_OF_HOP,
-	FAST_NUMBERS,
-};
-
-/* Of which INT header a bitmap is. */
+/* Of which INT header a bitmap is: the number in it. */
 enum fast_words {
-	FAST_0_5,
-	FAST_1_0,
+	FAST_1_0 = 1,
 	FAST_2,
-	FAST_WORDS,
 };
 
 struct fast_plan_key {
@@ -57,15 +42,10 @@ struct fast_field {
  */
 struct fast_plan {
 	__u32 len;    /* bytes of a hop */
-	__u32 asked;  /* instructions */
 	__u32 node;   /* where its word is */
 	__u32 stamps; /* there are times, by which latency could be told, too */
-	struct fast_field id[FAST_IDS];
-	struct fast_field metric[FAST_OF_HOP];
-};
-
-struct fast_threshold {
-	__u32 change, high, low; /* measure/watch.h */
+	struct fast_field id[FIELD_IDS];
+	struct fast_field metric[METRIC_OF_HOP];
 };
 
 struct fast_threshold_key {
@@ -78,7 +58,7 @@ struct fast_rules {
 	 * thresholds. */
 	__u32 era;
 	__u32 nodes; /* thresholds of single nodes */
-	struct fast_threshold all[2][FAST_NUMBERS];
+	struct threshold all[2][METRIC_NUMBERS];
 };
 
 enum {
@@ -86,16 +66,11 @@ enum {
 	FAST_GENERATION_SHIFT = 16,
 };
 
-/* A number of a key: lo .. lo + width - 1 are no events in this era; ref was
- * told last. */
+/* A number of a key, watched in this era. */
 struct fast_seen {
-	__u32 lo, width, ref, era;
-	__u32 flags; /* enum fast_flag; 0: nothing is known */
-};
-
-enum fast_flag {
-	FAST_KNOWN = 1,
-	FAST_RISEN = 2,
+	struct watch watch;
+	__u32 era;
+	__u32 flags; /* enum watch_flag; 0: nothing is known */
 };
 
 struct fast_flow_key {
@@ -103,21 +78,20 @@ struct fast_flow_key {
 		struct {
 			__u8 key[FAST_KEY];
 			__u8 len;
-			__u16 chunk; /* hops from chunk * FAST_CHUNK on */
+			__u16 unused;
 		};
 		__u64 word[5];
 	};
 };
 
-/* object: numbers of int_objects, of FAST_QUEUE_OCCUPANCY and on; where they
+/* object: numbers of int_objects, of METRIC_QUEUE_OCCUPANCY and on; where they
  * were found last. */
 struct fast_hop {
 	__u32 node;
-	__u32 object[FAST_OF_HOP - 1];
+	__u32 object[METRIC_OF_HOP - 1];
 	struct fast_seen latency;
 };
 
-/* Of other chunks than 0, only the hops mean something. */
 struct fast_flow {
 	__u64 packets, bytes;	 /* IP headers on, without INT */
 	__u64 first_ns, last_ns; /* CLOCK_MONOTONIC; to a tick */
@@ -125,18 +99,20 @@ struct fast_flow {
 	__u32 era;
 	struct fast_seen latency;
 	__u32 settled; /* the era in which all of its path has been told */
-	struct fast_hop hop[FAST_CHUNK]; /* the source's first */
+	/* The source's first; behind the path, as far as there is room, those
+	 * that were on another. */
+	struct fast_hop hop[FAST_HOPS];
 };
 
-/* A flow, or a chunk of one, where it is found at once. */
-struct fast_near {
+/* A place for a flow. */
+struct fast_place {
 	struct fast_flow_key key;
 	struct fast_flow flow;
 };
 
 enum {
-	FAST_NEAR = 131072, /* a power of two; its last places begin no row */
-	FAST_WAYS = 8,	    /* places where a flow may be, in a row */
+	FAST_PLACES = 131072, /* a power of two; the last ones begin no row */
+	FAST_WAYS = 8,	      /* places where a flow may be, in a row */
 };
 
 static inline __u64 fast_hash(const struct fast_flow_key *k)
@@ -152,21 +128,15 @@ static inline __u64 fast_hash(const struct fast_flow_key *k)
 }
 
 /* The first place where it may be. */
-static inline __u32 fast_place(__u64 hash)
+static inline __u32 fast_home(__u64 hash)
 {
-	return (hash >> 32) * (FAST_NEAR - FAST_WAYS) >> 32;
+	return (hash >> 32) * (FAST_PLACES - FAST_WAYS) >> 32;
 }
 
 static inline __u32 fast_tag(__u64 hash)
 {
 	return (__u32)hash | 1;
 }
-
-/* A hop that has left its flow's path. */
-struct fast_parked_key {
-	struct fast_flow_key flow;
-	__u32 node, unused;
-};
 
 /* A queue, a link or a buffer: whose number it is. */
 struct fast_object_key {
@@ -180,35 +150,14 @@ struct fast_object {
 
 /* A reporter's numbers that came one after the other and were not told yet. */
 struct fast_reporter {
-	__u64 key;     /* of fast_reporter_key(); 0: none */
+	__u64 key;     /* the numbers' flags << 32 | node; 0: none */
 	__u64 numbers; /* the first << 32 | the one behind the last */
-	__u64 untold;  /* 1 << 32 | the one behind those for which there was no
-			  room; 0: what was told is whole */
 };
 
 enum {
 	FAST_REPORTERS = 4096, /* a power of two */
 	FAST_REPORTER_USED = 1 << 15,
 	FAST_REPORTER_22 = 1 << 14, /* numbers have 22 bits, not 32 */
-};
-
-/* A value that was read in user space: ids as in fast_object_key. */
-struct fast_saying {
-	__u32 metric, node, egress, id, value;
-};
-
-enum {
-	FAST_SAYINGS = 2048, /* powers of two */
-	FAST_SAID_HOPS = 256,
-};
-
-/* What is to be judged now. */
-struct fast_said {
-	struct fast_flow_key flow; /* of hops' and the flow's latencies */
-	__u32 hops;		   /* of its path; 0: it is not said */
-	__u32 n;
-	__u32 node[FAST_SAID_HOPS];
-	struct fast_saying value[FAST_SAYINGS];
 };
 
 /* frames = passed + taken + whole + copied + lost. */
@@ -223,7 +172,7 @@ struct fast_counters {
 	__u64 events;	/* records, and of values that are pushed */
 	__u64 delayed;	/* records that had no room: next time, if still true */
 	__u64 unplaced; /* values of queues, links, buffers: no room for more */
-	__u64 unheard;	/* reports whose numbers had no room in the ring */
+	__u64 unheard;	/* numbers of reports: no room; they count as lost */
 };
 
 /* What the ring carries. */
@@ -234,18 +183,14 @@ enum fast_type {
 	FAST_RUN,
 };
 
-enum fast_kind {
-	FAST_NEW = 1 << 0,
-	FAST_CHANGE = 1 << 1,
-	FAST_RISE = 1 << 2,
-	FAST_FALL = 1 << 3,
-	FAST_VALUE = 1 << 4, /* no event: it is time to tell */
+enum {
+	FAST_VALUE = 1 << 4, /* beside enum watch_event: it is time to tell */
 };
 
 struct fast_record {
-	__u32 type; /* enum fast_type */
-	__u32 kinds;
-	__u64 ns; /* CLOCK_MONOTONIC */
+	__u32 type;  /* enum fast_type */
+	__u32 kinds; /* enum watch_event */
+	__u64 ns;    /* CLOCK_MONOTONIC */
 };
 
 struct fast_number {
@@ -255,7 +200,7 @@ struct fast_number {
 	__u32 node, egress, id;
 	__u32 value, reference;
 	__u32 referred; /* there is a reference */
-	struct fast_threshold threshold;
+	struct threshold threshold;
 };
 
 /* node[]: n of the path, then old of the one before. */
@@ -263,7 +208,7 @@ struct fast_path {
 	struct fast_record record;
 	struct fast_flow_key flow;
 	__u32 n, old;
-	__u32 node[FAST_NODES];
+	__u32 node[2 * FAST_HOPS];
 };
 
 /* n numbers of a reporter, one after the other. */
@@ -271,20 +216,19 @@ struct fast_run {
 	struct fast_record record;
 	__u32 node, hw_id, bits;
 	__u32 first, n;
-	__u32 anew; /* what was before them is not known */
 };
 
 struct fast_whole {
 	struct fast_record record;
 	__u32 len, wire_len;
-	__u8 byte[FAST_FRAME + FAST_SLACK];
+	__u8 byte[FAST_FRAME];
 };
 
 /* How the network speaks INT: of int_profile.h. */
 struct fast_profile {
 	__u64 marker;
 	__u32 any;   /* each header says which version it is; else: */
-	__u32 words; /* enum fast_words */
+	__u32 words; /* enum fast_words; 0: another one */
 	__u32 any_ver, behind_tcp_options, report_length_wrong;
 	__u32 dscp, dscp_mask;
 	__u32 udp_port, vxlan_gpe_port, geneve_port, report_port;

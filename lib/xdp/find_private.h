@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * find_private.h - for int_fast.bpf.c: where in a frame the stack of INT-MD
- * is, whose packet it is, and in which report. The layouts are told in
+ * find_private.h - for int_fast.bpf.c: where in a frame the stack of INT-MD is,
+ * whose packet it is, and in which report. The layouts are told in
  * inband/int_md.h and inband/treport.h, whose rules these are; what is not
  * plain in every respect is left to them.
  *
- * A frame is read where it is, if all that may matter of it is in one piece,
- * else where it was copied to; at masked offsets, so that the verifier is
- * content. That a number is within what the headers say is checked apart: what
- * is read behind the frame's end is 0.
+ * Frames are read at masked offsets, so that the verifier is content. That a
+ * number is within what the headers say is checked apart: what is read behind
+ * the end is 0.
  */
-#ifndef BPF_FIND_PRIVATE_H
-#define BPF_FIND_PRIVATE_H
+#ifndef XDP_FIND_PRIVATE_H
+#define XDP_FIND_PRIVATE_H
 
 #include <linux/bpf.h>
 
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 #include <stdbool.h>
+#include <stddef.h>
 
-#include "bpf/int_fast_map.h"
 #include "wire/proto.h"
+#include "xdp/private.h"
 
 /* What a frame is. */
 enum found {
@@ -30,9 +30,8 @@ enum found {
 };
 
 /* A frame, or what begins within it, and where its parts are. */
-struct place {
-	__u32 end; /* of what was captured, later of what the headers say */
-	bool cut;  /* not all of the IP packet is there, perhaps */
+struct spot {
+	__u32 end; /* of what is looked at, later of what the headers say */
 	__u32 ip, l4;
 	__u32 ip_len; /* later: without INT */
 	__u32 version, protocol, tos;
@@ -55,15 +54,12 @@ struct {
 
 struct frame {
 	const __u8 *data, *end;
-	const struct fast_whole *copy; /* instead; or NULL */
 };
 
 static __always_inline __u32 load8(const struct frame *f, __u32 at)
 {
 	const __u8 *p = f->data + (at & (FAST_FRAME - 1));
 
-	if (f->copy)
-		return f->copy->byte[at & (FAST_FRAME - 1)];
 	return p + 1 > f->end ? 0 : *p;
 }
 
@@ -71,22 +67,14 @@ static __always_inline __u32 load16(const struct frame *f, __u32 at)
 {
 	const __u8 *p = f->data + (at & (FAST_FRAME - 1));
 
-	if (f->copy)
-		p = &f->copy->byte[at & (FAST_FRAME - 1)];
-	else if (p + 2 > f->end)
-		return 0;
-	return bpf_ntohs(*(const __u16 *)p);
+	return p + 2 > f->end ? 0 : bpf_ntohs(*(const __u16 *)p);
 }
 
 static __always_inline __u32 load32(const struct frame *f, __u32 at)
 {
 	const __u8 *p = f->data + (at & (FAST_FRAME - 1));
 
-	if (f->copy)
-		p = &f->copy->byte[at & (FAST_FRAME - 1)];
-	else if (p + 4 > f->end)
-		return 0;
-	return bpf_ntohl(*(const __u32 *)p);
+	return p + 4 > f->end ? 0 : bpf_ntohl(*(const __u32 *)p);
 }
 
 /* As it is in the frame. */
@@ -94,16 +82,12 @@ static __always_inline __u64 bytes8(const struct frame *f, __u32 at)
 {
 	const __u8 *p = f->data + (at & (FAST_FRAME - 1));
 
-	if (f->copy)
-		p = &f->copy->byte[at & (FAST_FRAME - 1)];
-	else if (p + 8 > f->end)
-		return 0;
-	return *(const __u64 *)p;
+	return p + 8 > f->end ? 0 : *(const __u64 *)p;
 }
 
 /* Behind the Ethernet header and VLAN tags at *at: the type; 0: cut short. */
 static __always_inline __u32 link_skip(const struct frame *f,
-				       const struct place *p, __u32 *at)
+				       const struct spot *p, __u32 *at)
 {
 	__u32 type = load16(f, *at + NET_ETH_AT_TYPE);
 
@@ -117,7 +101,7 @@ static __always_inline __u32 link_skip(const struct frame *f,
 	return *at > p->end ? 0 : type;
 }
 
-static __always_inline enum found ip4_at(const struct frame *f, struct place *p,
+static __always_inline enum found ip4_at(const struct frame *f, struct spot *p,
 					 __u32 at)
 {
 	__u32 len = load16(f, at + NET_IP4_AT_LEN);
@@ -136,7 +120,7 @@ static __always_inline enum found ip4_at(const struct frame *f, struct place *p,
 	return FOUND_STACK;
 }
 
-static __always_inline enum found ip6_at(const struct frame *f, struct place *p,
+static __always_inline enum found ip6_at(const struct frame *f, struct spot *p,
 					 __u32 at)
 {
 	if (at + NET_IP6_LEN > p->end)
@@ -156,7 +140,7 @@ static __always_inline enum found ip6_at(const struct frame *f, struct place *p,
 }
 
 /* To the header behind IP's, of what begins with that Ethernet type. */
-static __always_inline enum found ip_at(const struct frame *f, struct place *p,
+static __always_inline enum found ip_at(const struct frame *f, struct spot *p,
 					__u32 type, __u32 at)
 {
 	enum found is = FOUND_NOT;
@@ -177,7 +161,7 @@ static __always_inline enum found ip_at(const struct frame *f, struct place *p,
 
 /* A UDP header that is there, and not longer than its packet; the packet ends
  * with it. */
-static __always_inline bool udp_at(const struct frame *f, struct place *p)
+static __always_inline bool udp_at(const struct frame *f, struct spot *p)
 {
 	__u32 len = load16(f, p->l4 + NET_UDP_AT_LEN);
 
@@ -196,7 +180,7 @@ static __always_inline bool has_ports(__u32 protocol)
 
 /* The flow; ports: where they are. Its key is written by words: what is hashed
  * next would wait for bytes. */
-static __always_inline void flow_of(const struct frame *f, struct place *p,
+static __always_inline void flow_of(const struct frame *f, struct spot *p,
 				    __u32 ports, __u32 protocol)
 {
 	__u64 rest = (__u64)load32(f, ports) << 32 | protocol << 24, len;
@@ -216,7 +200,7 @@ static __always_inline void flow_of(const struct frame *f, struct place *p,
 	word[4] = bpf_cpu_to_be64(rest | len << 16);
 }
 
-static __always_inline void set_port(struct place *p, __u32 port)
+static __always_inline void set_port(struct spot *p, __u32 port)
 {
 	__u8 *to = p->flow.key + (p->version == 4 ? 2 * KEY_IP4_LEN + 2
 						  : 2 * KEY_IP6_LEN + 2);
@@ -230,34 +214,26 @@ static __always_inline void set_port(struct place *p, __u32 port)
  * version: inband/int_md.h. Packets that say E or M (metadata were left out)
  * have not all of their path.
  */
-static __always_inline bool divide(const struct frame *f, struct place *p,
+static __always_inline bool divide(const struct frame *f, struct spot *p,
 				   const struct fast_plan *plan)
 {
 	__u32 word = load32(f, p->header);
 	__u32 hop = (word >> 8 & INT_HOP_WORDS_MASK) * 4;
 
-	if (p->words == FAST_0_5) {
-		hop = word >> 16 & INT_HOP_WORDS_MASK;
-		if (hop < plan->asked || word & 1 << 24)
-			return false;
-		hop = plan->len + (hop - plan->asked) * 4;
-	} else if (p->words == FAST_1_0) {
-		if (word & 3 << 23)
-			return false;
-	} else if (word & 3 << 25 ||
-		   load16(f, p->header + INT_AT_DOMAIN_BITS)) {
+	if (p->words == FAST_1_0
+		    ? word & 3 << 23
+		    : word & 3 << 25 ||
+			      load16(f, p->header + INT_AT_DOMAIN_BITS))
 		return false;
-	}
 	if (!hop || hop < plan->len || p->stack_len % hop)
 		return false;
 	p->hop_len = hop;
 	p->hops = p->stack_len / hop;
-	return p->hops && p->hops <= FAST_HOPS &&
-	       (p->words != FAST_0_5 || p->hops == (word & 0xff));
+	return p->hops && p->hops <= FAST_HOPS;
 }
 
 /* Which words a header's version has, if the profile takes it. */
-static __always_inline bool words_of(const struct frame *f, struct place *p,
+static __always_inline bool words_of(const struct frame *f, struct spot *p,
 				     bool old)
 {
 	__u32 ver = load8(f, p->header) >> 4;
@@ -267,11 +243,11 @@ static __always_inline bool words_of(const struct frame *f, struct place *p,
 		return false;
 	if (!profile.any && !profile.any_ver && ver != profile.words)
 		return false;
-	return p->words < FAST_WORDS && old == (p->words < FAST_2);
+	return p->words && p->words <= FAST_2 && old == (p->words < FAST_2);
 }
 
 /* The shim at that place, and the header and the stack behind it. */
-static __always_inline bool shim_at(const struct frame *f, struct place *p,
+static __always_inline bool shim_at(const struct frame *f, struct spot *p,
 				    __u32 at)
 {
 	__u32 first = load8(f, at), len, least;
@@ -288,8 +264,6 @@ static __always_inline bool shim_at(const struct frame *f, struct place *p,
 		return false;
 	least = p->words < FAST_2 ? INT_HEADER1_LEN : INT_HEADER2_LEN;
 	p->stack = p->header + least;
-	if (p->words == FAST_0_5)
-		least += INT_TAIL_LEN;
 	if (len <= least)
 		return false;
 	p->stack_len = len - least;
@@ -302,20 +276,19 @@ static __always_inline __u32 npt_of(const struct frame *f, __u32 shim)
 	return load8(f, shim) >> 2 & 3;
 }
 
-static __always_inline enum found by_mark(const struct frame *f,
-					  struct place *p, __u32 at)
+static __always_inline enum found by_mark(const struct frame *f, struct spot *p,
+					  __u32 at)
 {
 	if (!shim_at(f, p, at) || (p->words == FAST_2 && npt_of(f, at)))
 		return FOUND_UNSURE;
 	flow_of(f, p, p->l4, p->protocol);
-	p->ip_len -= p->stack + p->stack_len - at +
-		     (p->words == FAST_0_5 ? INT_TAIL_LEN : 0);
+	p->ip_len -= p->stack + p->stack_len - at;
 	return FOUND_STACK;
 }
 
 /* Behind a UDP port that says it; in 2.x the shim says what was there. */
-static __always_inline enum found by_port(const struct frame *f,
-					  struct place *p, __u32 at)
+static __always_inline enum found by_port(const struct frame *f, struct spot *p,
+					  __u32 at)
 {
 	__u32 next = load16(f, at + INT_SHIM_AT_NEXT), end;
 
@@ -338,14 +311,14 @@ static __always_inline enum found by_port(const struct frame *f,
 }
 
 static __always_inline bool has_marker(const struct frame *f,
-				       const struct place *p, __u32 at)
+				       const struct spot *p, __u32 at)
 {
 	return profile.marker && at + INT_MARKER_LEN <= p->end &&
 	       load32(f, at) == profile.marker >> 32 &&
 	       load32(f, at + 4) == (__u32)profile.marker;
 }
 
-static __always_inline enum found marked(const struct frame *f, struct place *p,
+static __always_inline enum found marked(const struct frame *f, struct spot *p,
 					 __u32 at)
 {
 	__u32 type = load8(f, at);
@@ -363,7 +336,7 @@ static __always_inline enum found marked(const struct frame *f, struct place *p,
 	return FOUND_NOT;
 }
 
-static __always_inline enum found in_udp(const struct frame *f, struct place *p)
+static __always_inline enum found in_udp(const struct frame *f, struct spot *p)
 {
 	__u32 port = load16(f, p->l4 + NET_UDP_AT_DST);
 
@@ -377,15 +350,12 @@ static __always_inline enum found in_udp(const struct frame *f, struct place *p)
 	return marked(f, p, p->l4 + NET_UDP_LEN);
 }
 
-static __always_inline enum found in_tcp(const struct frame *f, struct place *p)
+static __always_inline enum found in_tcp(const struct frame *f, struct spot *p)
 {
 	__u32 len = (load8(f, p->l4 + NET_TCP_AT_OFFSET) >> 4) * 4;
 
 	if (p->l4 + NET_TCP_LEN > p->end || len < NET_TCP_LEN ||
 	    p->l4 + len > p->ip + p->ip_len)
-		return FOUND_UNSURE;
-	/* 0.5 over TCP may have a port that says it. */
-	if (!profile.any && profile.words == FAST_0_5 && profile.udp_port)
 		return FOUND_UNSURE;
 	/* It may be 0.5 behind TCP's options. */
 	if (profile.any && len > NET_TCP_LEN &&
@@ -396,7 +366,7 @@ static __always_inline enum found in_tcp(const struct frame *f, struct place *p)
 }
 
 /* INT behind the IP header that was found. */
-static __always_inline enum found in_ip(const struct frame *f, struct place *p)
+static __always_inline enum found in_ip(const struct frame *f, struct spot *p)
 {
 	switch (p->protocol) {
 	case NET_PROTO_UDP:
@@ -415,14 +385,13 @@ static __always_inline enum found in_ip(const struct frame *f, struct place *p)
 
 /* Whose number a report has: from 1.0 on. Of 0.5 those that have one are not
  * known here. */
-static __always_inline void number_of(const struct frame *f, struct place *p,
+static __always_inline void number_of(const struct frame *f, struct spot *p,
 				      __u32 at)
 {
 	__u32 first = load32(f, at), ver = first >> 28;
 	__u32 hw_id = first & TREPORT_HW_ID_MASK, who = FAST_REPORTER_USED;
 
-	if ((!profile.any && profile.words == FAST_0_5) ||
-	    (ver != 1 && ver != 2))
+	if (!profile.words || (ver != 1 && ver != 2))
 		return;
 	p->number = load32(f, at + TREPORT_V1_AT_SEQUENCE);
 	if (ver == 2) {
@@ -436,20 +405,15 @@ static __always_inline void number_of(const struct frame *f, struct place *p,
 
 /* A report's packet: where it begins, and as what; 0: look closer. */
 static __always_inline __u32 inner_of(const struct frame *f,
-				      const struct place *p, __u32 at,
+				      const struct spot *p, __u32 at,
 				      __u32 *type)
 {
 	static const __u32 types[] = {NET_ETHERTYPE_ETH, NET_ETHERTYPE_IP4,
 				      NET_ETHERTYPE_IP6};
 	__u32 first = load32(f, at), flags, which = 0;
-	__u32 ver = !profile.any && profile.words == FAST_0_5 ? 0 : first >> 28;
+	__u32 ver = profile.words ? first >> 28 : 0;
 
-	if (ver == 0) {
-		flags = first >> 21 & 7;
-		if ((first >> 24 & 15) != TREPORT_PLAIN)
-			return 0;
-		at += TREPORT_V05_LEN;
-	} else if (ver == 1) {
+	if (ver == 1) {
 		flags = first >> 6 & 7;
 		which = first >> 21 & 7;
 		if (first >> 15 & 0x3f ||
@@ -478,7 +442,7 @@ static __always_inline __u32 inner_of(const struct frame *f,
 
 /* A report: the place becomes that of its packet. */
 static __always_inline enum found in_report(const struct frame *f,
-					    struct place *p)
+					    struct spot *p)
 {
 	__u32 type = 0, at = inner_of(f, p, p->l4 + NET_UDP_LEN, &type);
 

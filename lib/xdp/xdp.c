@@ -1,0 +1,647 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "xdp/xdp.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/if_link.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "hash/crc.h"
+#include "live/private.h"
+#include "measure/paths.h"
+#include "wire/proto.h"
+#include "xdp/private.h"
+
+#include "xdp/int_fast.skel.h" /* of what is in private.h */
+
+enum {
+	BITMAPS = 1 << INT_BITMAP_BITS,
+	PROCESSORS_MAX = 1024,
+	GATHER = 256, /* rows */
+	ROOM = CRC_HEADROOM + FAST_FRAME,
+	ROUND_MS = 500, /* nobody tells of an interface that was removed */
+};
+
+struct xdp {
+	struct src src;
+	struct xdp_options o;
+	struct int_fast_bpf *s;
+	struct ring_buffer *ring;
+	struct fast_place *places; /* FAST_PLACES: the map's memory */
+	int link, processors;
+	unsigned nodes; /* thresholds of single nodes, of this generation */
+	struct fast_threshold_key *node;
+	struct telemetry_rows rows;
+	uint64_t push_due, idle_due;
+	struct fast_counters counters;
+	struct iface iface;
+	int promiscuous; /* a descriptor, or -1 */
+	uint8_t *room;	 /* PKT_BATCH times ROOM: frames outlast records */
+	struct pkt *pkts;
+	int n, max;
+	struct fast_path held; /* a record behind frames that go out first */
+	size_t held_len;       /* 0: none */
+	uint64_t epoch_ns;     /* the clock less CLOCK_MONOTONIC */
+};
+
+#define FIELD(counter, role) LEDGER_FIELD(struct fast_counters, counter, role)
+static const struct ledger_field fields[] = {
+	FIELD(frames, LEDGER_IN),     FIELD(passed, LEDGER_DONE),
+	FIELD(taken, LEDGER_DONE),    FIELD(whole, LEDGER_DONE),
+	FIELD(copied, LEDGER_DONE),   FIELD(lost, LEDGER_LOSS),
+	FIELD(events, LEDGER_NOTE),   FIELD(delayed, LEDGER_NOTE),
+	FIELD(unplaced, LEDGER_NOTE), FIELD(unheard, LEDGER_NOTE),
+};
+#undef FIELD
+LEDGER_COMPLETE(fields, struct fast_counters);
+
+const struct ledger xdp_ledger = {"fast", "frames", fields,
+				  sizeof(fields) / sizeof(fields[0])};
+
+/* --- the program and what it knows ---------------------------------------- */
+
+/* A field within a word of 4 bytes; false: it is somewhere else. */
+static bool field_of(struct fast_field *out, const struct int_plan *plan,
+		     enum int_field which)
+{
+	const struct int_part *p = &plan->part[which];
+
+	*out = (struct fast_field){0};
+	if (!(plan->has & 1U << which))
+		return true;
+	if (p->word_len != 4 || p->other || p->scale == INT_SCALE_NTP)
+		return false;
+	*out = (struct fast_field){
+		.mask = (uint32_t)int_ones(p->len),
+		.scale = p->scale,
+		.word = p->word,
+		.shift = 8u * (p->word + 4u - p->at - p->len),
+	};
+	return true;
+}
+
+/* False: its hops are left to user space. */
+static bool plan_of(struct fast_plan *out, const struct int_plan *plan)
+{
+	static const uint8_t id[FIELD_IDS] = {INT_EGRESS, INT_QUEUE,
+					      INT_BUFFER};
+	static const uint8_t metric[METRIC_OF_HOP] = {
+		[METRIC_HOP_LATENCY] = INT_LATENCY,
+		[METRIC_QUEUE_OCCUPANCY] = INT_OCCUPANCY,
+		[METRIC_LINK_UTILIZATION] = INT_UTILIZATION,
+		[METRIC_QUEUE_CONGESTION] = INT_CONGESTION,
+		[METRIC_BUFFER_OCCUPANCY] = INT_BUFFER_OCCUPANCY,
+	};
+	bool stamps = plan->has & 1U << INT_EGRESS_TIME, good;
+	struct fast_field node = {0};
+
+	*out = (struct fast_plan){
+		.len = plan->len,
+		.stamps = stamps && plan->has & 1U << INT_INGRESS_TIME,
+	};
+	good = plan->has & 1U << INT_NODE && field_of(&node, plan, INT_NODE) &&
+	       node.mask == UINT32_MAX && !plan->reserved;
+	out->node = node.word;
+	for (unsigned i = 0; good && i < FIELD_IDS; i++)
+		good = field_of(&out->id[i], plan, id[i]);
+	for (unsigned i = 0; good && i < METRIC_OF_HOP; i++)
+		good = field_of(&out->metric[i], plan, metric[i]);
+	return good && (out->metric[METRIC_HOP_LATENCY].mask || !stamps);
+}
+
+/* The plans of all bitmaps whose bits are defined. */
+static int put_plans(struct xdp *x, const struct int_profile *p)
+{
+	static const enum int_version version[] = {
+		[FAST_1_0] = INT_V1_0,
+		[FAST_2] = INT_V2_1,
+	};
+	int fd = bpf_map__fd(x->s->maps.int_plans);
+	struct fast_plan fast;
+	struct int_plan plan;
+
+	for (uint32_t w = FAST_1_0; w <= FAST_2; w++)
+		for (uint32_t bitmap = 0; bitmap < BITMAPS; bitmap++) {
+			struct fast_plan_key key = {w, bitmap};
+
+			if (!int_plan_of(&plan,
+					 int_profile_words(p, version[w]),
+					 INT_BITMAP_BITS, bitmap) ||
+			    !plan_of(&fast, &plan))
+				continue;
+			if (bpf_map_update_elem(fd, &key, &fast, BPF_ANY) < 0)
+				return -errno;
+		}
+	return 0;
+}
+
+static void put_profile(struct fast_profile *out, const struct int_profile *p)
+{
+	*out = (struct fast_profile){
+		.marker = p->marker,
+		.any = p->version == INT_ANY,
+		.words = p->version == INT_V0_5	  ? 0
+			 : p->version == INT_V1_0 ? FAST_1_0
+						  : FAST_2,
+		.any_ver = p->any_ver,
+		.behind_tcp_options = p->behind_tcp_options,
+		.report_length_wrong = p->report_length_wrong,
+		.dscp = p->dscp,
+		.dscp_mask = p->dscp_mask,
+		.udp_port = p->udp_port,
+		.vxlan_gpe_port = p->vxlan_gpe_port,
+		.geneve_port = p->geneve_port,
+		.report_port = p->report_port,
+		.gre_type = p->gre_type,
+	};
+}
+
+static int on_record(void *ctx, void *data, size_t len);
+
+static int load(struct xdp *x)
+{
+	int rc;
+
+	if (!(x->s = int_fast_bpf__open()))
+		return -errno;
+	put_profile((struct fast_profile *)&x->s->rodata->profile,
+		    x->o.profile);
+	rc = int_fast_bpf__load(x->s);
+	if (!rc)
+		rc = put_plans(x, x->o.profile);
+	if (rc)
+		return rc;
+	x->places = mmap(NULL, sizeof(*x->places) * FAST_PLACES,
+			 PROT_READ | PROT_WRITE, MAP_SHARED,
+			 bpf_map__fd(x->s->maps.int_flows), 0);
+	if (x->places == MAP_FAILED) {
+		x->places = NULL;
+		return -errno;
+	}
+	x->ring = ring_buffer__new(bpf_map__fd(x->s->maps.int_ring), on_record,
+				   x, NULL);
+	return x->ring ? 0 : -errno;
+}
+
+static int refused(int rc, const char *what, struct fault *f)
+{
+	if (rc == -EPERM || rc == -EACCES)
+		return fault_set(f, rc,
+				 "%s: it needs the capabilities CAP_NET_ADMIN, "
+				 "CAP_BPF and CAP_PERFMON: run as root",
+				 what);
+	return fault_set(f, rc, "%s: %s; it takes Linux 5.18", what,
+			 strerror(-rc));
+}
+
+int xdp_prog(const struct xdp *x)
+{
+	return bpf_program__fd(x->s->progs.int_take);
+}
+
+static int attach(struct xdp *x, const char *name, struct fault *f)
+{
+	static const struct {
+		uint32_t flag;
+		const char *mode;
+	} modes[] = {
+		{XDP_FLAGS_DRV_MODE, "XDP native"},
+		{XDP_FLAGS_SKB_MODE, "XDP generic"},
+	};
+
+	for (unsigned i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+		LIBBPF_OPTS(bpf_link_create_opts, o, .flags = modes[i].flag);
+
+		x->src.kind = modes[i].mode;
+		x->link = bpf_link_create(xdp_prog(x), x->iface.index, BPF_XDP,
+					  &o);
+		if (x->link >= 0)
+			return 0;
+		if (errno == EBUSY)
+			return fault_set(f, -EBUSY,
+					 "%s: another XDP program has it: ip "
+					 "link show tells which",
+					 name);
+	}
+	return refused(-errno, name, f);
+}
+
+int xdp_attach(struct xdp *x, const char *name, bool promiscuous,
+	       struct fault *f)
+{
+	int rc = iface_find(&x->iface, name, f);
+
+	if (!rc && promiscuous) {
+		x->promiscuous = iface_promiscuous(&x->iface, f);
+		rc = x->promiscuous < 0 ? x->promiscuous : 0;
+	}
+	return rc ? rc : attach(x, name, f);
+}
+
+void xdp_stop(struct xdp *x)
+{
+	if (x->link >= 0)
+		close(x->link);
+	x->link = -1;
+}
+
+/* Thresholds of single nodes, under the generation that comes; the last that
+ * fits counts. */
+static int put_nodes(struct xdp *x, struct fast_threshold_key *keys,
+		     uint32_t generation, const struct telemetry_thresholds *th)
+{
+	int fd = bpf_map__fd(x->s->maps.int_thresholds);
+
+	for (unsigned i = 0; i < th->nodes; i++) {
+		const struct node_threshold *n = &th->node[i];
+
+		keys[i] = (struct fast_threshold_key){
+			generation, (uint32_t)n->node, n->metric};
+		if (n->node < UINT32_MAX &&
+		    bpf_map_update_elem(fd, &keys[i], &n->threshold, BPF_ANY) <
+			    0)
+			return -errno;
+	}
+	return 0;
+}
+
+static void forget(struct xdp *x, struct fast_threshold_key *keys, unsigned n)
+{
+	int fd = bpf_map__fd(x->s->maps.int_thresholds);
+
+	for (unsigned i = 0; keys && i < n; i++)
+		bpf_map_delete_elem(fd, &keys[i]);
+	free(keys);
+}
+
+static void begin_era(struct xdp *x, uint32_t era)
+{
+	__atomic_store_n(&x->s->bss->rules.era, era, __ATOMIC_RELEASE);
+}
+
+int xdp_set(struct xdp *x, const struct telemetry_thresholds *th)
+{
+	struct fast_rules *r = (struct fast_rules *)&x->s->bss->rules;
+	struct fast_threshold_key *keys = calloc(th->nodes + 1, sizeof(*keys));
+	uint32_t generation = ((r->era >> FAST_GENERATION_SHIFT) + 1) &
+			      FAST_EPOCHS;
+	int rc = keys ? put_nodes(x, keys, generation, th) : -ENOMEM;
+
+	if (rc) {
+		forget(x, keys, th->nodes);
+		return rc;
+	}
+	memcpy(r->all[generation & 1], th->all, sizeof(r->all[0]));
+	__atomic_store_n(&r->nodes, th->nodes, __ATOMIC_RELEASE);
+	begin_era(x,
+		  generation << FAST_GENERATION_SHIFT | (r->era & FAST_EPOCHS));
+	forget(x, x->node, x->nodes);
+	x->node = keys;
+	x->nodes = th->nodes;
+	return 0;
+}
+
+const void *xdp_counters(struct xdp *x)
+{
+	struct fast_counters each[PROCESSORS_MAX];
+	uint32_t zero = 0;
+
+	x->counters = (struct fast_counters){0};
+	if (!bpf_map_lookup_elem(bpf_map__fd(x->s->maps.int_counters), &zero,
+				 each))
+		for (int i = 0; i < x->processors; i++)
+			ledger_add(&xdp_ledger, &x->counters, &each[i]);
+	return &x->counters;
+}
+
+/* --- rows, of what it tells ----------------------------------------------- */
+
+static void tell(struct xdp *x, enum telemetry_kind kind, struct telling *what)
+{
+	what->kind = (uint8_t)kind;
+	if (x->o.kinds >> kind & 1)
+		row_event(&x->rows, what);
+}
+
+static void set_flow(struct telling *what, const struct fast_flow_key *k)
+{
+	if (!k->len || k->len > FAST_KEY)
+		return;
+	what->key = k->key;
+	what->key_len = k->len;
+}
+
+/* One value, which may be several events: as event_judge() tells them. */
+static void tell_number(struct xdp *x, const struct fast_number *n,
+			struct telling *what)
+{
+	static const uint8_t kind[] = {EVENT_NEW_KEY, EVENT_CHANGE, EVENT_RISE,
+				       EVENT_FALL};
+	const uint64_t passed[] = {0, n->threshold.change, n->threshold.high,
+				   n->threshold.low};
+
+	what->metric = (int8_t)n->metric;
+	set_flow(what, &n->flow);
+	if (n->node != METRIC_NONE)
+		what->node = n->node;
+	what->egress = n->egress;
+	*(n->metric == METRIC_BUFFER_OCCUPANCY ? &what->buffer
+					       : &what->queue) = n->id;
+	what->has_value = true;
+	what->value = n->value;
+	if (n->record.kinds & FAST_VALUE)
+		row_value(&x->rows, what);
+	what->has_reference = n->referred;
+	what->reference = n->reference;
+	for (unsigned i = 0; i < sizeof(kind); i++) {
+		if (!(n->record.kinds >> i & 1))
+			continue;
+		what->threshold = passed[i];
+		what->has_threshold = kind[i] != EVENT_NEW_KEY;
+		tell(x, kind[i], what);
+	}
+}
+
+static void tell_path(struct xdp *x, const struct fast_path *p,
+		      struct telling *what)
+{
+	uint64_t at[2 * FAST_HOPS];
+
+	if (p->n > FAST_HOPS || p->old > FAST_HOPS)
+		return;
+	for (unsigned i = 0; i < p->n + p->old; i++)
+		at[i] = p->node[i];
+	what->metric = METRIC_PATH;
+	set_flow(what, &p->flow);
+	what->path = (struct nodes){at, p->n};
+	if (p->record.kinds & FAST_VALUE) {
+		row_value(&x->rows, what);
+		return;
+	}
+	what->old_path = (struct nodes){at + p->n, p->old};
+	tell(x, p->record.kinds & WATCH_NEW ? EVENT_NEW_KEY : EVENT_PATH_CHANGE,
+	     what);
+	what->old_path = (struct nodes){0};
+	if (path_loops(at, p->n))
+		tell(x, EVENT_LOOP, what);
+}
+
+static void tell_run(struct xdp *x, const struct fast_run *r, uint64_t ts_ns)
+{
+	const struct int_from from = {.report = true,
+				      .has_node = true,
+				      .node = r->node,
+				      .hw_id = (uint8_t)r->hw_id,
+				      .sequence_bits = (uint8_t)r->bits,
+				      .sequence = r->first};
+
+	if (x->o.telemetry)
+		telemetry_numbers(x->o.telemetry, ts_ns, &from, r->n, false);
+}
+
+static void tell_record(struct xdp *x, const struct fast_record *r, size_t len)
+{
+	struct telling what = telling_nothing;
+
+	what.ts_ns = r->ns + x->epoch_ns;
+	if (r->type == FAST_NUMBER && len >= sizeof(struct fast_number))
+		tell_number(x, (const struct fast_number *)r, &what);
+	else if (r->type == FAST_PATH &&
+		 len >= offsetof(struct fast_path, node))
+		tell_path(x, (const struct fast_path *)r, &what);
+	else if (r->type == FAST_RUN && len >= sizeof(struct fast_run))
+		tell_run(x, (const struct fast_run *)r, what.ts_ns);
+}
+
+/* Numbers that came last: when the program is detached, and all records have
+ * been read. */
+static void tell_last_runs(struct xdp *x)
+{
+	for (unsigned i = 0; i < FAST_REPORTERS; i++) {
+		const struct fast_reporter *r = &x->s->bss->reporters[i];
+		uint32_t flags = (uint32_t)(r->key >> 32);
+		struct fast_run run = {
+			.node = (uint32_t)r->key,
+			.hw_id = flags & TREPORT_HW_ID_MASK,
+			.bits = flags & FAST_REPORTER_22 ? 22 : 32,
+			.first = (uint32_t)(r->numbers >> 32),
+		};
+
+		run.n = (uint32_t)r->numbers - run.first;
+		if (run.bits == 22)
+			run.n &= TREPORT_SEQUENCE2_MASK;
+		if (run.n)
+			tell_run(x, &run, clock_wall_ns());
+	}
+}
+
+/* A flow goes, with its path. */
+static void tell_flow(struct xdp *x, enum flow_leaves why,
+		      const struct fast_place *p)
+{
+	uint64_t at[FAST_HOPS], epoch_ns = clock_wall_ns() - clock_ns();
+	unsigned n = p->flow.hops < FAST_HOPS ? p->flow.hops : FAST_HOPS;
+	struct flow_entry e = {
+		.key_len = p->key.len,
+		.packets = p->flow.packets,
+		.bytes = p->flow.bytes,
+		.first_ns = p->flow.first_ns + epoch_ns,
+		.last_ns = p->flow.last_ns + epoch_ns,
+	};
+
+	memcpy(e.key, p->key.key, FAST_KEY);
+	for (unsigned i = 0; i < n; i++)
+		at[i] = p->flow.hop[i].node;
+	row_flow(&x->rows, clock_wall_ns(), &e, why, (struct nodes){at, n});
+}
+
+/* Flows that have been silent since that time (CLOCK_MONOTONIC); UINT64_MAX:
+ * all. The program knows them no more then. */
+static void leave(struct xdp *x, enum flow_leaves why, uint64_t since_ns)
+{
+	for (unsigned i = 0; i < FAST_PLACES; i++) {
+		struct fast_place *place = &x->places[i], gone;
+		uint32_t *tag = &x->s->bss->tags[i];
+
+		if (!__atomic_load_n(tag, __ATOMIC_ACQUIRE) ||
+		    !place->key.len || place->flow.last_ns > since_ns)
+			continue;
+		gone = *place;
+		memset(place, 0, sizeof(*place));
+		__atomic_store_n(tag, 0, __ATOMIC_RELEASE);
+		tell_flow(x, why, &gone);
+	}
+}
+
+int xdp_tick(struct xdp *x)
+{
+	uint64_t now = clock_ns();
+	uint32_t era = x->s->bss->rules.era, epochs = FAST_EPOCHS;
+
+	if (x->o.push_ns && now >= x->push_due) {
+		begin_era(x, (era & ~epochs) | ((era + 1) & epochs));
+		x->push_due = now + x->o.push_ns;
+	}
+	if (x->o.idle_ns && now >= x->idle_due) {
+		leave(x, FLOW_EXPIRED, now - x->o.idle_ns);
+		x->idle_due = now + x->o.idle_ns / 2;
+	}
+	return telemetry_rows_flush(&x->rows);
+}
+
+int xdp_flush(struct xdp *x)
+{
+	tell_last_runs(x);
+	leave(x, FLOW_FLUSHED, UINT64_MAX);
+	return telemetry_rows_flush(&x->rows);
+}
+
+/* --- the source of what comes up ------------------------------------------ */
+
+static void keep(struct xdp *x, const struct fast_whole *w, size_t len)
+{
+	uint8_t *to = x->room + (size_t)x->n * ROOM + CRC_HEADROOM;
+	size_t n = len - offsetof(struct fast_whole, byte);
+
+	if (n > w->len)
+		n = w->len;
+	memcpy(to, w->byte, n);
+	x->pkts[x->n++] = (struct pkt){.data = to,
+				       .len = (uint32_t)n,
+				       .wire_len = w->wire_len,
+				       .ts_ns = w->record.ns + x->epoch_ns};
+	x->src.done += n;
+}
+
+/* The batch is full: the record is handled, and no other comes. What came
+ * behind frames is told when they have been taken. */
+static int on_record(void *ctx, void *data, size_t len)
+{
+	const struct fast_record *r = data;
+	struct xdp *x = ctx;
+
+	if (r->type == FAST_WHOLE) {
+		keep(x, data, len);
+	} else if (!x->n) {
+		tell_record(x, r, len);
+	} else if (len <= sizeof(x->held)) {
+		memcpy(&x->held, r, len);
+		x->held_len = len;
+		return -ENOBUFS;
+	}
+	return x->n < x->max ? 0 : -ENOBUFS;
+}
+
+static int wait_for_record(struct xdp *x, struct fault *f)
+{
+	int ms = x->src.wait_ms, rc;
+	struct pollfd p = {.fd = x->src.fd, .events = POLLIN};
+
+	if (ms < 0 || ms > ROUND_MS)
+		ms = ROUND_MS;
+	rc = poll(&p, 1, ms);
+	if (rc < 0)
+		return errno == EINTR
+			       ? -EINTR
+			       : fault_set(f, -errno, "%s: %s", x->iface.name,
+					   strerror(errno));
+	if (!rc && !iface_there(x->iface.index))
+		return iface_gone(&x->iface, f);
+	return 0;
+}
+
+static int rx(struct src *src, struct pkt *pkts, int max, struct fault *f)
+{
+	struct xdp *x = (struct xdp *)src;
+	int rc;
+
+	x->pkts = pkts;
+	x->max = max < PKT_BATCH ? max : PKT_BATCH;
+	x->n = 0;
+	x->epoch_ns = clock_wall_ns() - clock_ns();
+	if (x->held_len)
+		tell_record(x, &x->held.record, x->held_len);
+	x->held_len = 0;
+	rc = ring_buffer__consume(x->ring);
+	if (!rc && !(rc = wait_for_record(x, f)))
+		rc = ring_buffer__consume(x->ring);
+	if (x->n)
+		return x->n;
+	return rc < 0 ? rc : -EAGAIN;
+}
+
+static uint64_t drops(struct src *src)
+{
+	const struct fast_counters *c = xdp_counters((struct xdp *)src);
+
+	return c->lost;
+}
+
+static void no_close(struct src *src)
+{
+	(void)src; /* xdp_close() does */
+}
+
+struct src *xdp_source(struct xdp *x)
+{
+	return &x->src;
+}
+
+/* --- open and close ------------------------------------------------------- */
+
+int xdp_open(struct xdp **out, const struct xdp_options *o, struct fault *f)
+{
+	static const struct src_ops ops = {
+		.rx = rx, .drops = drops, .close = no_close};
+	struct xdp *x = calloc(1, sizeof(*x));
+	int rc;
+
+	if (!x)
+		return fault_set(f, -ENOMEM, "out of memory");
+	*x = (struct xdp){.o = *o,
+			  .src = {.ops = &ops, .wait_ms = -1},
+			  .link = -1,
+			  .promiscuous = -1,
+			  .push_due = clock_ns() + o->push_ns,
+			  .idle_due = clock_ns() + o->idle_ns,
+			  .processors = libbpf_num_possible_cpus()};
+	libbpf_set_print(NULL); /* what is wrong is said by f */
+	if (x->processors < 1 || x->processors > PROCESSORS_MAX)
+		rc = fault_set(f, -E2BIG, "the kernel has %d processors",
+			       x->processors);
+	else if (telemetry_rows_open(&x->rows, o->sinks, GATHER) < 0 ||
+		 !(x->room = calloc(PKT_BATCH, ROOM)))
+		rc = fault_set(f, -ENOMEM, "out of memory");
+	else if ((rc = load(x)))
+		refused(rc, "loading the XDP program", f);
+	if (rc) {
+		xdp_close(x);
+		return rc;
+	}
+	x->src.fd = ring_buffer__epoll_fd(x->ring);
+	*out = x;
+	return 0;
+}
+
+void xdp_close(struct xdp *x)
+{
+	if (!x)
+		return;
+	xdp_stop(x);
+	if (x->promiscuous >= 0)
+		close(x->promiscuous);
+	telemetry_rows_close(&x->rows);
+	free(x->node);
+	free(x->room);
+	ring_buffer__free(x->ring);
+	if (x->places)
+		munmap(x->places, sizeof(*x->places) * FAST_PLACES);
+	int_fast_bpf__destroy(x->s);
+	free(x);
+}
