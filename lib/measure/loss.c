@@ -150,19 +150,6 @@ struct loss_news loss_settle(struct reporter *r)
 	return news;
 }
 
-void loss_skip(struct reporter *r, uint32_t number)
-{
-	uint32_t ahead = (number - 1 - r->last) & mask_of(r);
-
-	r->run = 0;
-	r->missing = 0;
-	memset(r->came, 0xff, sizeof(r->came));
-	if (ahead <= LOSS_AHEAD)
-		r->last = (number - 1) & mask_of(r);
-	else if (((r->last - number) & mask_of(r)) >= LOSS_WINDOW)
-		r->received = 0;
-}
-
 int losses_init(struct losses *l, unsigned n)
 {
 	unsigned room = 2;

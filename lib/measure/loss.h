@@ -64,9 +64,6 @@ struct loss_news loss_take(struct reporter *r, uint32_t number, uint64_t ns);
  */
 struct loss_news loss_settle(struct reporter *r);
 
-/* It is not known which numbers before that came: none of them is lost. */
-void loss_skip(struct reporter *r, uint32_t number);
-
 struct losses {
 	struct reporter *at; /* a hash table, not more than half full */
 	unsigned mask, used;

@@ -51,8 +51,6 @@ unsigned event_judge(struct telemetry *t, struct watch *w, unsigned flags,
 
 	what->value = v;
 	what->has_value = true;
-	if (t->o.judge && t->o.judge(t->o.judge_ctx, what))
-		return flags;
 	what->reference = w->ref;
 	what->has_reference = flags & WATCH_KNOWN;
 	events = watch_judge(w, &flags, th, v);

@@ -20,7 +20,7 @@ enum {
 	CHUNK = 64 << 10, /* bytes of what is kept of views, at a time */
 	PLAN_SLOTS = 64,
 	SINKS = sizeof(struct telemetry_sinks) / sizeof(struct row_sink *),
-	VIEWS = 32,  /* taken at once: their stacks stay in the first cache */
+	VIEWS = 96,  /* of a block of messages, at most */
 	ROUNDS = 2,  /* what is of flows, and then what is of nodes */
 	SEEN = 1024, /* views of a batch that there is room for at first */
 };
@@ -279,6 +279,9 @@ struct kept_message {
 	const struct int_view *view;
 };
 
+_Static_assert(THREADS_WORDS * 8 / sizeof(struct view_message) < VIEWS,
+	       "views of a block");
+
 static const uint8_t words[] = {
 	[CLOCK] = (sizeof(struct clock_message) + 7) / 8,
 	[NUMBER] = (sizeof(struct number_message) + 7) / 8,
@@ -382,7 +385,7 @@ static void send_snapshots(struct batch *b, const struct int_view *v)
 	const struct int_collector *c = b->c;
 	struct view_hops vh;
 
-	if (!v->stack.at || !c->flows[0]->rows.snapshot)
+	if (!v->stack.at || !c->flows[0]->rows.of[ROWS_SNAPSHOT])
 		return;
 	view_hops_of(&b->worker->plans, &vh, v);
 	for (unsigned i = 0; i < vh.stacked; i++)
@@ -485,7 +488,7 @@ static int on_number(void *ctx, uint64_t ts_ns, const struct int_from *from)
 	if (b->c->o.filter)
 		return 0;
 	if (!b->c->threads)
-		return telemetry_numbers(b->c->flows[0], ts_ns, from, 1, false);
+		return telemetry_numbers(b->c->flows[0], ts_ns, from, 1);
 	go_to(b, ts_ns);
 	send_number(b, from, ts_ns);
 	return 0;
@@ -544,7 +547,7 @@ static void on_number_message(struct telemetry *t,
 				      .node = m->node,
 				      .sequence = m->sequence};
 
-	take_numbers(t, m->ts_ns, &from, 1, false); /* a CLOCK came before */
+	take_numbers(t, m->ts_ns, &from, 1); /* a CLOCK came before */
 }
 
 /* Number of an owner's of a place that another knows; 0: nowhere, or there is
@@ -655,10 +658,6 @@ static void receive(void *ctx, unsigned owner, const struct threads_block *in)
 		const void *m = &in->word[i];
 		const struct view_message *vm = m;
 
-		if (n == VIEWS) {
-			take_views(t, v, n, hash, number);
-			n = 0;
-		}
 		if (vm->kind == VIEW) {
 			read_view(&v[n], vm);
 			hash[n] = vm->hash;
@@ -903,7 +902,7 @@ static int open_owner(struct int_collector *c, unsigned i,
 	flows.owners = c->o.workers;
 	flows.objects.objects = 1;
 	nodes.places_again = true;
-	memset(nodes.shape, 0, sizeof(nodes.shape));
+	nodes.dist_bytes = 0;
 	nodes.reporters = nodes.states = nodes.paths = nodes.path_nodes = 1;
 	nodes.flows.rows = nodes.flows.buckets = 1;
 	nodes.flows.blocks = 0;

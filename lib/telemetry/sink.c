@@ -86,7 +86,7 @@ static int open_none(struct telemetry *t)
 	if (!t->none)
 		return -ENOMEM;
 	t->none->shape = (struct dist_shape){.width = 1, .bins = bins};
-	t->vector = !t->o.judge && vector_can();
+	t->vector = vector_can();
 	vector_lanes_of(&t->lanes, t->o.shape);
 	return 0;
 }
@@ -278,10 +278,10 @@ int telemetry_take(struct telemetry *t, const struct int_view *v, size_t n)
 }
 
 int telemetry_numbers(struct telemetry *t, uint64_t ts_ns,
-		      const struct int_from *from, uint32_t n, bool anew)
+		      const struct int_from *from, uint32_t n)
 {
 	go_to(t, ts_ns);
-	take_numbers(t, ts_ns, from, n, anew);
+	take_numbers(t, ts_ns, from, n);
 	return t->rows.err;
 }
 

@@ -95,17 +95,9 @@ struct telemetry_options {
 	uint32_t reporters;
 	uint32_t states;   /* snapshots of nodes that are kept */
 	size_t dist_bytes; /* for all distributions */
-	struct dist_shape shape[METRIC_NUMBERS]; /* bins 0: none */
-	uint64_t push_ns; /* values of live keys, so often; 0: never */
-	uint32_t kinds;	  /* events that are told: 1 << enum telemetry_kind */
-	unsigned gather;  /* rows that are put at once */
-	/*
-	 * Judges a path or a value instead, where what is known of its key is
-	 * kept elsewhere: of what only key, node, egress, queue, buffer, value
-	 * and path are set. False: it is judged here. NULL: all are.
-	 */
-	bool (*judge)(void *ctx, const struct telling *what);
-	void *judge_ctx;
+	uint64_t push_ns;  /* values of live keys, so often; 0: never */
+	uint32_t kinds;	   /* events that are told: 1 << enum telemetry_kind */
+	unsigned gather;   /* rows that are put at once */
 };
 
 /* 2^19 rows of 12 buckets, 6 hops, 60 s; 10 s; bins of a sixteenth, and the
@@ -125,10 +117,9 @@ int telemetry_set(struct telemetry *t, const struct telemetry_thresholds *th);
 
 /* These return 0, or the first -errno of a sink. */
 int telemetry_take(struct telemetry *t, const struct int_view *v, size_t n);
-/* Numbers of a reporter that came without views: n, from from->sequence on.
- * anew: what was before them is not known, and none of it lost. */
+/* Numbers of a reporter that came without views: n, from from->sequence on. */
 int telemetry_numbers(struct telemetry *t, uint64_t ts_ns,
-		      const struct int_from *from, uint32_t n, bool anew);
+		      const struct int_from *from, uint32_t n);
 /* It is so late now, though no views come: flows expire, values are pushed. */
 int telemetry_tick(struct telemetry *t, uint64_t now_ns);
 /* The rows that there are go out. */

@@ -436,13 +436,11 @@ static inline void take_number(struct telemetry *t, struct reporter *r,
 }
 
 void take_numbers(struct telemetry *t, uint64_t ts_ns,
-		  const struct int_from *from, uint32_t n, bool anew)
+		  const struct int_from *from, uint32_t n)
 {
 	uint32_t mask = UINT32_MAX >> (32 - from->sequence_bits);
 	struct reporter *r = take_reporter(t, from);
 
-	if (r && anew)
-		loss_skip(r, from->sequence);
 	for (uint32_t i = 0; i < n; i++)
 		take_number(t, r, (from->sequence + i) & mask, ts_ns);
 }
@@ -455,7 +453,7 @@ static void take_metadata(struct taking *c)
 	l->hops += c->hops.n;
 	l->keyless += !c->f;
 	l->partial += !c->whole;
-	if (c->f && c->whole && (c->t->o.judge || !where_it_was(c)))
+	if (c->f && c->whole && !where_it_was(c))
 		track_path(c->t, c->f, &c->hops);
 	take_hops(c);
 	if (c->f && c->whole) {
@@ -475,7 +473,7 @@ static void compare_snapshot(struct telemetry *t, const struct view_hops *vh,
 	struct ioam_snapshot s;
 	uint64_t node;
 
-	if (!h->at || !t->rows.snapshot || i >= vh->stacked)
+	if (!h->at || !t->rows.of[ROWS_SNAPSHOT] || i >= vh->stacked)
 		return;
 	s = ioam_snapshot_of(h, h->n - 1 - i);
 	if (!s.len && s.schema == IOAM_NO_SCHEMA)

@@ -402,7 +402,7 @@ static void tell_run(struct xdp *x, const struct fast_run *r, uint64_t ts_ns)
 				      .sequence = r->first};
 
 	if (x->o.telemetry)
-		telemetry_numbers(x->o.telemetry, ts_ns, &from, r->n, false);
+		telemetry_numbers(x->o.telemetry, ts_ns, &from, r->n);
 }
 
 static void tell_record(struct xdp *x, const struct fast_record *r, size_t len)

@@ -149,7 +149,7 @@ static inline int rig_views(void *t, const struct int_view *v, size_t n)
 static inline int rig_number(void *t, uint64_t ts_ns,
 			     const struct int_from *from)
 {
-	return telemetry_numbers(t, ts_ns, from, 1, false);
+	return telemetry_numbers(t, ts_ns, from, 1);
 }
 
 static inline void rig_one_open(struct rig_one *one, struct result *r,

@@ -200,27 +200,6 @@ static void test_two_of_a_name(void)
 	losses_fini(&l);
 }
 
-static void test_skip(void)
-{
-	static const uint32_t n[] = {10, 11, 15}, late[] = {22, 29, 31};
-	struct losses l;
-	struct reporter *r = fresh(&l, 22);
-
-	TEST(give(r, n, 3) == 0);
-	loss_skip(r, 30);
-	TEST(loss_take(r, 30, 4).lost == 0 && settle(r) == 0);
-	/* Late ones show nothing, what comes after does. */
-	loss_skip(r, 20);
-	TEST(give(r, late, 3) == 0 && r->last == 31 && settle(r) == 0);
-	TEST(loss_take(r, 33, 5).lost == 0 && settle(r) == 1);
-	/* To another numbering, and around the end of numbers. */
-	loss_skip(r, 0x3fff00);
-	TEST(!loss_take(r, 0x3fff00, 6).restart && r->last == 0x3fff00);
-	loss_skip(r, 3);
-	TEST(!loss_take(r, 3, 7).restart && settle(r) == 0 && r->last == 3);
-	losses_fini(&l);
-}
-
 static void test_reporters(void)
 {
 	struct reporter *a, *b, *c;
@@ -247,7 +226,6 @@ int main(void)
 	test_told_once();
 	test_restart();
 	test_two_of_a_name();
-	test_skip();
 	test_reporters();
 	return test_end();
 }

@@ -67,51 +67,6 @@ static void test_path(void)
 	rig_close(&rig);
 }
 
-static struct {
-	unsigned paths, latencies, flows, objects;
-	uint64_t value; /* the last */
-} judged;
-
-/* Another's: but for node 9, and paths along it. */
-static bool judge(void *ctx, const struct telling *what)
-{
-	TEST(ctx == &judged);
-	if (what->node == 9 || (what->path.n && what->path.at[0] == 9))
-		return false;
-	judged.paths += what->metric == METRIC_PATH;
-	judged.latencies += what->metric == METRIC_HOP_LATENCY;
-	judged.flows += what->metric == METRIC_FLOW_LATENCY;
-	judged.objects += what->metric == METRIC_QUEUE_OCCUPANCY;
-	TEST(!what->key_len == (what->metric == METRIC_QUEUE_OCCUPANCY ||
-				what->metric == METRIC_LINK_UTILIZATION));
-	if (what->metric == METRIC_FLOW_LATENCY)
-		judged.value = what->value;
-	return true;
-}
-
-/* All paths and values are given to another judge, also those that are as
- * before; what it refuses is judged here. */
-static void test_judge(void)
-{
-	static const uint64_t a[] = {1, 2, 3}, b[] = {9, 2};
-	struct rig rig;
-
-	rig_init(&rig);
-	rig.o.judge = judge;
-	rig.o.judge_ctx = &judged;
-	rig_open(&rig);
-	for (unsigned i = 0; i < 4; i++)
-		send(&rig, i, 1, a, 3, 10);
-	TEST(judged.paths == 4 && judged.latencies == 12);
-	TEST(judged.flows == 4 && judged.objects == 12);
-	TEST(judged.value == 30 && rig_count(&rig, NULL, NULL, NULL) == 0);
-	send(&rig, 5, 2, b, 2, 10);
-	TEST(judged.paths == 4 && judged.latencies == 13);
-	TEST(rig_count(&rig, NULL, "new_key", "path") == 1);
-	TEST(rig_last(&rig, NULL, "new_key", "hop_latency")->node == 9);
-	rig_close(&rig);
-}
-
 /* IOAM's wide ids have 56 bits (RFC 9197, section 4.4.2.9). */
 static void test_wide(void)
 {
@@ -507,7 +462,6 @@ int main(void)
 	TEST(int_plan_of(&plan, rig_words, 16, ALL));
 	test_defaults();
 	test_path();
-	test_judge();
 	test_wide();
 	test_long();
 	test_parts();
