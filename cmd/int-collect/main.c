@@ -235,7 +235,6 @@ static void open_telemetry(struct run *r)
 	to->kinds = r->o.events;
 	if (r->o.xdp)
 		to->dist_bytes = XDP_DISTS;
-	bins_use(&r->o.bins, to->shape);
 	rc = int_collector_open(&r->collector, &co, &r->th.t,
 				&r->outlets.sinks);
 	if (rc < 0)

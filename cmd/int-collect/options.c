@@ -54,11 +54,6 @@ static int add_threshold(void *opts, const char *text, struct fault *why)
 	return 0;
 }
 
-static int add_bins(void *opts, const char *text, struct fault *why)
-{
-	return bins_read(&((struct opts *)opts)->bins, text, why);
-}
-
 static int add_export(void *opts, const char *text, struct fault *why)
 {
 	struct opts *o = opts;
@@ -113,10 +108,6 @@ static const struct cli_option options[] = {
 	 AT(thresholds)},
 	{0, "push", "TIME", "tell live values so often (10s; 0: never)",
 	 CLI_TIME, AT(push_ns)},
-	{0, "bins", "METRIC=FROM:TO:N",
-	 "so many bins of one width for its distributions; or METRIC=log "
-	 "(default), none",
-	 CLI_CALL, .read = add_bins},
 	{0, "flow-rows", "N", "rows of the flow cache (524288)", CLI_SIZE,
 	 AT(flow_rows), .min = 1, .max = UINT32_MAX},
 	{0, "flow-buckets", "N", "flows of a row (12)", CLI_SIZE,
@@ -182,7 +173,6 @@ static const struct cli_group groups[] = {
 	{"--xdp --to", .why = WITHOUT_XDP},
 	{"--xdp --filter", .why = WITHOUT_XDP},
 	{"--xdp -c", .why = WITHOUT_XDP},
-	{"--xdp --bins", .why = WITHOUT_XDP},
 	{"--xdp -j", .why = WITHOUT_XDP},
 	{0},
 };

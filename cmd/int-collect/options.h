@@ -3,7 +3,6 @@
 #ifndef INT_COLLECT_OPTIONS_H
 #define INT_COLLECT_OPTIONS_H
 
-#include "bins.h"
 #include "cli/databases.h"
 #include "cli/live.h"
 #include "cli/option.h"
@@ -41,7 +40,6 @@ struct opts {
 	const char *thresholds; /* a file */
 	uint64_t flow_rows, flow_buckets, flow_hops, flow_idle_ns;
 	uint64_t push_ns;
-	struct bins bins;
 	const char *export[EXPORTS_MAX];
 	unsigned n_exports;
 	const char *spool, *dta;

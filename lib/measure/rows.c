@@ -131,8 +131,6 @@ enum {
 	D_PATH_ID,
 	D_PATH,
 	D_SAMPLES,
-	D_UNDER,
-	D_OVER,
 	D_QUANTILES, /* each low and high */
 };
 
@@ -145,8 +143,6 @@ static const struct row_field distribution_fields[] = {
 	[D_PATH_ID] = {"path_id", ROW_U64, 10, ROW_TAG, .spare = 1},
 	[D_PATH] = {"path", ROW_LIST, 12, .spare = ROW_JOINED},
 	[D_SAMPLES] = {"samples", ROW_U64, 9},
-	[D_UNDER] = {"under", ROW_U64, 6, .spare = 1},
-	[D_OVER] = {"over", ROW_U64, 6, .spare = 1},
 	[D_QUANTILES] = {"p50_low", ROW_U64, 10, .spare = 1},
 	{"p50_high", ROW_U64, 10},
 	{"p90_low", ROW_U64, 10, .spare = 1},
@@ -458,12 +454,12 @@ static void row_bins(struct telemetry_rows *rs, uint64_t ts_ns, enum metric m,
 {
 	struct rows *r = rs->bin;
 
-	for (uint32_t bin = 0; r && bin < d->shape.bins + 2; bin++) {
+	for (uint32_t bin = 0; r && bin < DIST_BINS; bin++) {
 		uint32_t low, high;
 
 		if (!d->count[bin])
 			continue;
-		dist_bounds(&d->shape, bin, &low, &high);
+		dist_bounds(bin, &low, &high);
 		row_time(r, B_TIME, (int64_t)ts_ns);
 		row_str(r, B_METRIC, metric_name(m));
 		set_node(r, B_NODE, node);
@@ -489,8 +485,6 @@ void row_distribution(struct telemetry_rows *rs, uint64_t ts_ns, enum metric m,
 	set_path_id(r, D_PATH_ID, path);
 	set_nodes(r, D_PATH, path);
 	row_u64(r, D_SAMPLES, dist_samples(d));
-	row_u64(r, D_UNDER, d->count[0]);
-	row_u64(r, D_OVER, d->count[d->shape.bins + 1]);
 	for (unsigned i = 0; i < sizeof(quantiles) / sizeof(quantiles[0]);
 	     i++) {
 		uint32_t low, high;

@@ -198,10 +198,9 @@ void track_dist(struct telemetry *t, struct node *n, enum metric m)
 {
 	struct dist *d;
 
-	if (n->dist[m] != t->none || !t->o.shape[m].bins ||
-	    n->id == NODE_UNKNOWN)
+	if (n->dist[m] != t->none || n->id == NODE_UNKNOWN)
 		return;
-	d = dists_new(&t->dists, &t->o.shape[m]);
+	d = dists_new(&t->dists);
 	if (d)
 		n->dist[m] = d;
 }
@@ -310,35 +309,21 @@ static void tell_path(struct telemetry *t, const struct flow_entry *f,
 		event_tell(t, EVENT_LOOP, &what);
 }
 
-/* Whether what is known of it is kept elsewhere. */
-static bool path_judged(struct telemetry *t, const struct flow_entry *f,
-			struct nodes now)
-{
-	struct telling what;
-
-	if (!t->o.judge)
-		return false;
-	what = telling_path(f, now);
-	return t->o.judge(t->o.judge_ctx, &what);
-}
-
 uint32_t track_path_of(struct telemetry *t, struct nodes now)
 {
-	const struct dist_shape *shape = &t->o.shape[METRIC_FLOW_LATENCY];
 	bool fresh;
 	uint32_t nr = path_of(&t->paths, now.at, now.n, &fresh);
-	struct dist *d = NULL;
+	struct dist *d;
 
 	if (!fresh)
 		return nr;
-	if (shape->bins)
-		d = dists_new(&t->dists, shape);
+	d = dists_new(&t->dists);
 	t->paths.path[nr].dist = d ? d : t->none;
 	return nr;
 }
 
 static void change_path(struct telemetry *t, struct flow_entry *f,
-			struct nodes now, bool judged)
+			struct nodes now)
 {
 	uint64_t room[PATH_NODES_MAX];
 	struct nodes old = track_nodes(t, f, room);
@@ -350,8 +335,7 @@ static void change_path(struct telemetry *t, struct flow_entry *f,
 			break;
 	f->hops = (uint16_t)now.n;
 	f->path = track_path_of(t, now);
-	if (!judged)
-		tell_path(t, f, old, now);
+	tell_path(t, f, old, now);
 }
 
 /* A hop whose latency is watched, and so is looked at no more, may come from a
@@ -369,13 +353,11 @@ void track_path(struct telemetry *t, struct flow_entry *f,
 {
 	uint64_t at[PATH_NODES_MAX];
 	struct nodes now = {at, vh->n};
-	bool judged;
 
 	for (unsigned i = 0; i < now.n; i++)
 		at[i] = view_node(vh, i);
-	judged = path_judged(t, f, now);
 	if (!same_nodes(t, f, now))
-		change_path(t, f, now, judged);
+		change_path(t, f, now);
 	for (unsigned i = 0; i < kept_of_path(f); i++) {
 		struct flow_hop *h = flow_hop(&t->flows, f, i);
 

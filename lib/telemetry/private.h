@@ -73,12 +73,6 @@ struct made_plans {
 	const struct made *latest; /* of plan[] */
 };
 
-/* Shapes of distributions, a lane for each metric of a hop: vector.c. */
-struct vector_lanes {
-	uint32_t min[8], range[8], sub[8], first[8], most_shift[8];
-	unsigned fixed; /* bits: metrics whose bins are of one width */
-} __attribute__((aligned(64)));
-
 /* Two metrics of queues, links and buffers that a hop tells, where these are
  * kept by others than flows (int_collector.c). */
 struct far_hop {
@@ -118,7 +112,6 @@ struct telemetry {
 	struct telemetry_rows rows;
 	struct dist *none; /* for what has no distribution: counts only */
 	bool vector;	   /* vector.c takes most views */
-	struct vector_lanes lanes;
 
 	uint64_t now_ns, keep_ns; /* it is; when to look after things next */
 	struct sweep push_flows, push_objects, settle;
@@ -283,7 +276,7 @@ void take_distributions(struct telemetry *to, const struct telemetry *from);
 
 /* telemetry_numbers(); and what a reporter's numbers have shown. */
 void take_numbers(struct telemetry *t, uint64_t ts_ns,
-		  const struct int_from *from, uint32_t n, bool anew);
+		  const struct int_from *from, uint32_t n);
 void take_news(struct telemetry *t, const struct reporter *r,
 	       const struct loss_news *news, uint64_t ts_ns);
 
@@ -291,9 +284,6 @@ void take_news(struct telemetry *t, const struct reporter *r,
 
 /* Whether this CPU can do it. */
 bool vector_can(void);
-
-void vector_lanes_of(struct vector_lanes *l,
-		     const struct dist_shape shape[METRIC_NUMBERS]);
 
 /*
  * A view without metadata of its reporter, by the picks of its stack's plan: if

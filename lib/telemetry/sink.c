@@ -70,34 +70,17 @@ void telemetry_defaults(struct telemetry_options *o)
 		.kinds = EVENTS_ALL,
 		.gather = 256,
 	};
-	for (unsigned m = 0; m < METRIC_NUMBERS; m++)
-		dist_log(&o->shape[m], 0, UINT32_MAX, 4);
-}
-
-/* Every value is counted somewhere in it, whatever shape it was meant for. */
-static int open_none(struct telemetry *t)
-{
-	uint32_t bins = 0;
-
-	for (unsigned m = 0; m < METRIC_NUMBERS; m++)
-		if (t->o.shape[m].bins > bins)
-			bins = t->o.shape[m].bins;
-	t->none = calloc(1, sizeof(*t->none) + (bins + 2) * sizeof(uint64_t));
-	if (!t->none)
-		return -ENOMEM;
-	t->none->shape = (struct dist_shape){.width = 1, .bins = bins};
-	t->vector = vector_can();
-	vector_lanes_of(&t->lanes, t->o.shape);
-	return 0;
 }
 
 static int open_parts(struct telemetry *t, const struct telemetry_sinks *sinks)
 {
 	const struct telemetry_options *o = &t->o;
-	int rc = open_none(t);
+	int rc;
 
-	if (!rc)
-		rc = flows_init(&t->flows, &o->flows);
+	t->vector = vector_can();
+	if (!(t->none = calloc(1, sizeof(*t->none))))
+		return -ENOMEM;
+	rc = flows_init(&t->flows, &o->flows);
 	if (!rc)
 		rc = objects_init(&t->objects, &o->objects);
 	if (!rc)
@@ -296,15 +279,6 @@ int telemetry_pass(struct telemetry *t)
 	return telemetry_rows_flush(&t->rows);
 }
 
-/* No room for them: they are in no distribution. */
-static void move_dist(struct telemetry *to, struct dist *d, struct dist *from)
-{
-	if (d != to->none)
-		dist_move(d, from);
-	else
-		d->count[0] += dist_samples(from);
-}
-
 void take_distributions(struct telemetry *to, const struct telemetry *from)
 {
 	for (uint64_t i = 1; i <= from->objects.counters.nodes; i++) {
@@ -317,7 +291,7 @@ void take_distributions(struct telemetry *to, const struct telemetry *from)
 				continue;
 			if (other)
 				track_dist(to, other, (enum metric)m);
-			move_dist(to, other ? other->dist[m] : to->none,
+			dist_move(other ? other->dist[m] : to->none,
 				  n->dist[m]);
 		}
 	}
@@ -329,7 +303,7 @@ void take_distributions(struct telemetry *to, const struct telemetry *from)
 		if (p->dist == from->none)
 			continue;
 		nr = track_path_of(to, at);
-		move_dist(to, nr ? to->paths.path[nr].dist : to->none, p->dist);
+		dist_move(nr ? to->paths.path[nr].dist : to->none, p->dist);
 	}
 }
 

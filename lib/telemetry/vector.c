@@ -126,69 +126,18 @@ VECTOR static inline __m256i picked(struct picking p, __m512i hop)
 		_mm512_maskz_permutexvar_epi8(p.set, p.from, hop));
 }
 
-/* struct vector_lanes in registers, and how metrics come there. */
-struct lanes {
-	__m256i min, sub, first, most_shift;
-	struct picking metrics;
-};
-
-VECTOR static inline struct lanes lanes_of(const struct vector_lanes *l,
-					   const struct picks *p)
+/* A hop's metrics are told: the values, and dist_bin() of each. */
+VECTOR static inline void tell(struct told *told, __m256i values)
 {
-	return (struct lanes){.min = lane(l->min),
-			      .sub = lane(l->sub),
-			      .first = lane(l->first),
-			      .most_shift = lane(l->most_shift),
-			      .metrics = picking_of(&p->metrics)};
-}
-
-/* Which bin each metric's value belongs to, x above its least: of those whose
- * shape is log, and that are in its range. */
-VECTOR static inline __m256i bins_of(const struct lanes *l, __m256i x)
-{
+	__m256i first = _mm256_set1_epi32(1 << DIST_SUB);
 	__m256i shift = _mm256_sub_epi32(
-		l->most_shift,
-		_mm256_lzcnt_epi32(_mm256_or_si256(x, l->first)));
-	__m256i bin = _mm256_add_epi32(_mm256_sllv_epi32(shift, l->sub),
-				       _mm256_srlv_epi32(x, shift));
+		_mm256_set1_epi32(31 - DIST_SUB),
+		_mm256_lzcnt_epi32(_mm256_or_si256(values, first)));
 
-	return _mm256_add_epi32(bin, _mm256_set1_epi32(1));
-}
-
-/* A hop's metrics are told: the values. Those above the range that is *far
- * from the least have yet to find their bin. */
-VECTOR static inline __m256i tell(struct told *told, const struct lanes *l,
-				  __m512i hop, __m256i *far)
-{
-	__m256i values = picked(l->metrics, hop);
-	__m256i x = _mm256_sub_epi32(values, l->min);
-
-	*far = _mm256_max_epu32(*far, x);
 	_mm256_store_si256((void *)told->v, values);
-	_mm256_store_si256((void *)told->bin, bins_of(l, x));
-	return values;
-}
-
-/* The metrics, bits, whose bins bins_of() does not know: by what far has come
- * to. */
-VECTOR static inline unsigned beside(const struct telemetry *t,
-				     const struct picks *p, __m256i far)
-{
-	return _mm256_mask_cmpgt_epu32_mask(p->present, far,
-					    lane(t->lanes.range)) |
-	       (t->lanes.fixed & p->present);
-}
-
-/* The bins of those metrics, one after the other. */
-static inline void set_bins(const struct telemetry *t, struct told *told,
-			    unsigned n, unsigned metrics)
-{
-	for (; metrics; metrics &= metrics - 1) {
-		unsigned m = (unsigned)__builtin_ctz(metrics);
-
-		for (unsigned i = 0; i < n; i++)
-			told[i].bin[m] = dist_bin(&t->o.shape[m], told[i].v[m]);
-	}
+	_mm256_store_si256((void *)told->bin,
+			   _mm256_add_epi32(_mm256_slli_epi32(shift, DIST_SUB),
+					    _mm256_srlv_epi32(values, shift)));
 }
 
 bool vector_can(void)
@@ -203,24 +152,21 @@ bool vector_can(void)
 }
 
 /* Whether all hops, the source's first, are where they were, and say so:
- * nothing is written but what they tell. *others: metrics whose bins are not
- * set. */
+ * nothing is written but what they tell. */
 VECTOR static bool read_hops(const struct telemetry *t,
 			     const struct flow_hop *h,
 			     const struct int_hops *stack,
-			     const struct picks *p, struct told *told,
-			     unsigned *others)
+			     const struct picks *p, struct told *told)
 {
 	const struct place *places = t->objects.place;
 	const unsigned n = stack->n; /* before anything is written */
 	const size_t len = stack->len;
 	const uint8_t *hop = stack->data + (n - 1) * len;
-	const struct lanes lanes = lanes_of(&t->lanes, p);
+	const struct picking metrics = picking_of(&p->metrics);
 	const struct picking pick = picking_of(&p->ids);
 	const __mmask64 bytes = p->bytes;
 	__m256i absent = lane(p->absent), differ = _mm256_setzero_si256();
 	__m512i most = _mm512_setzero_si512();
-	__m256i far = _mm256_setzero_si256(); /* from the least */
 
 	for (unsigned i = 0; i < n; i++, hop -= len) {
 		__m512i b = _mm512_maskz_loadu_epi8(bytes, hop);
@@ -229,9 +175,8 @@ VECTOR static bool read_hops(const struct telemetry *t,
 
 		differ = _mm256_or_si256(differ, _mm256_xor_si256(ids, was));
 		most = _mm512_max_epu32(most, b);
-		tell(&told[i], &lanes, b, &far);
+		tell(&told[i], picked(metrics, b));
 	}
-	*others = beside(t, p, far);
 	return !_mm512_mask_cmpeq_epi32_mask(p->words, most,
 					     _mm512_set1_epi32(-1)) &&
 	       _mm256_testz_si256(differ, differ);
@@ -363,14 +308,11 @@ VECTOR bool vector_take(struct telemetry *t, struct flow_entry *f,
 {
 	const unsigned n = v->stack.n;
 	struct told told[HOPS_MAX];
-	unsigned others;
 
 	if (n != f->hops || f->kept < n || n > t->flows.o.hops || !p->usable ||
 	    v->stack.at || n > HOPS_MAX ||
-	    !read_hops(t, flow_hops(f), &v->stack, p, told, &others))
+	    !read_hops(t, flow_hops(f), &v->stack, p, told))
 		return false;
-	if (others)
-		set_bins(t, told, n, others);
 	*latency = take_hops(t, f, v, told, p->present);
 	if (p->hop.set)
 		add_up(&p->hop, told, flow_hops(f), n);
@@ -395,24 +337,3 @@ bool vector_take(struct telemetry *t, struct flow_entry *f,
 }
 
 #endif
-
-void vector_lanes_of(struct vector_lanes *l,
-		     const struct dist_shape shape[METRIC_NUMBERS])
-{
-	for (unsigned m = 0; m < METRIC_OF_HOP; m++) {
-		const struct dist_shape *s = &shape[m];
-
-		l->fixed |= (unsigned)(s->bins && !s->log) << m;
-		l->min[m] = s->min;
-		l->range[m] = s->max - s->min;
-		l->sub[m] = s->sub;
-		l->first[m] = 1U << s->sub;
-		l->most_shift[m] = 31U - s->sub;
-		if (s->bins)
-			continue;
-		/* None: all is shifted out, and counted together. */
-		l->range[m] = UINT32_MAX;
-		l->sub[m] = 32;
-		l->most_shift[m] = 64;
-	}
-}

@@ -179,52 +179,6 @@ by_node() { sort -s -k1,2; }
 	diff want paths
 }
 
-# binned COLUMN FROM WIDTH TO: rows of bins, "node low high count", by counting.
-binned() {
-	awk -F, -v c="$1" -v from="$2" -v width="$3" -v to="$4" '
-		NR == 1 { for (i = 1; i <= NF; i++) if ($i == c) at = i; next }
-		{ b = int(($at - from) / width) }
-		$at < from { count[$6 " 0 " (from - 1)]++; next }
-		$at >= to { count[$6 " " to " 4294967295"]++; next }
-		{ end = from + (b + 1) * width - 1; if (end >= to) end = to - 1
-		  count[$6 " " (from + b * width) " " end]++ }
-		END { for (k in count) print k, count[k] }' truth.csv | sort
-}
-
-@test "distributions: bins of one width, over any range, and none" {
-	generate md 2.1
-	for shape in 0:20us:20/0/1000/20000 500:5us:9/500/500/5000 \
-		1us:2000:3/1000/334/2000 0:1:1/0/1/1; do
-		IFS=/ read -r range from width to <<<"$shape"
-		int-collect -q -r in.pcap -R bin -o ndjson --bins "hop_latency=$range" |
-			jq -r 'select(.metric == "hop_latency") |
-				"\(.node) \(.low) \(.high) \(.count)"' | sort >bins
-		diff <(binned latency "$from" "$width" "$to") bins
-	done
-	int-collect -q -r in.pcap -R bin,distribution -o ndjson \
-		--bins queue_occupancy=none --bins flow_latency=none \
-		--bins hop_latency=0:1ms:4 --bins hop_latency=log | sort >rows
-	int-collect -q -r in.pcap -R bin,distribution -o ndjson |
-		jq -c 'select(.metric != "queue_occupancy" and
-			.metric != "flow_latency")' | sort | cmp - rows
-	[ "$(wc -l <rows)" -gt 100 ]
-}
-
-@test "bins that are none are refused" {
-	generate md 2.1
-	refused() { # TEXT WHY
-		run -2 int-collect -r in.pcap --bins "$1"
-		[ "$output" = "int-collect: --bins: '$1' $2" ]
-	}
-	refused hop_latency 'is not METRIC=FROM:TO:N, METRIC=log or METRIC=none'
-	refused path=0:1:2 "'path' is no metric: hop_latency, queue_occupancy, link_utilization, queue_congestion, buffer_occupancy, flow_latency"
-	for range in 0:10 0:10:0 0:10:x 0:10:1048577 logs; do
-		refused "hop_latency=$range" 'is not METRIC=FROM:TO:N with 1 to 1048576 bins'
-	done
-	refused queue_occupancy=0:1ms:4 "is from '0' to '1ms': not values, the lower one first"
-	refused hop_latency=1ms:10us:4 "is from '1ms' to '10us': not values, the lower one first"
-}
-
 @test "lost reports are told, as many as are missing" {
 	generate report 2.1 --loss 5 --hops 5 --switches 8
 	lost=$(dta-gen int -F report -p 2.1 -n "$FLOWS" --hops 5 --switches 8 \

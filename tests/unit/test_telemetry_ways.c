@@ -122,7 +122,6 @@ enum way {
 };
 
 struct house {
-	unsigned fixed; /* bits: metrics whose bins are of one width */
 	unsigned ends;
 };
 
@@ -133,11 +132,6 @@ static void open_way(struct rig *rig, enum way way, const struct house *as)
 	rig->o.push_ns = 50000000;
 	rig->o.flows.idle_ns = 20000000;
 	for (unsigned m = 0; m < METRIC_NUMBERS; m++) {
-		if (as->fixed >> m & 1)
-			TEST(!dist_fixed(&rig->o.shape[m], 40,
-					 39 + (7 + m) * 200, 200));
-		else
-			TEST(!dist_log(&rig->o.shape[m], 50, 2000, 2));
 		rig->th.all[m] = (struct threshold){500, 2900, 2000};
 	}
 	for (unsigned m = 0; m < METRIC_ENDS; m++)
@@ -250,9 +244,5 @@ int main(void)
 
 	compare(&(struct house){0});
 	compare(&(struct house){.ends = ends});
-	compare(&(struct house){.fixed = 1 << METRIC_QUEUE_OCCUPANCY,
-				.ends = ends});
-	compare(&(struct house){.fixed = 1 << METRIC_HOP_LATENCY |
-					 1 << METRIC_BUFFER_OCCUPANCY});
 	return test_end();
 }
