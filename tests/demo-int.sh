@@ -107,7 +107,7 @@ router a 2 a0 11 a1 12
 router b 3 b0 21 b1 22
 
 say "3. The sink reads what they said. An event: a queue holds 2000 bytes."
-words=(int-collect -i c0 --no-xdp -o ndjson -R event,hop -e new_key,rise,fall
+words=(int-collect -i c0 -o ndjson -R event,hop -e new_key,rise,fall
 	-t "queue_occupancy=off,2000,500")
 printf '  sink# %s >rows\n' "${words[*]}"
 ip netns exec "$net-sink" "${words[@]}" >rows 2>log &

@@ -146,7 +146,7 @@ static void choose_profile(struct int_gen *g)
 	if (p)
 		g->profile = *p;
 	else if (profile_read(&g->profile, g->o.profile, &f) < 0)
-		cli_fail("--profile: %s; int-collect --list-profiles has those "
+		cli_fail("--profile: %s; int-collect -p help has those "
 			 "that need no file",
 			 f.text);
 	if (g->profile.version == INT_ANY)

@@ -8,7 +8,6 @@
 
 #include "base/clock.h"
 #include "cli/loop.h"
-#include "lists.h"
 #include "options.h"
 #include "outlets.h"
 #include "profile/profile.h"
@@ -73,9 +72,9 @@ static void hangup(void *run)
 {
 	struct run *r = run;
 	struct fault f = {0};
-	int rc = r->o.thresholds
-			 ? thresholds_read(&r->th, &r->o, &f)
-			 : fault_set(&f, -ENOENT, "no --thresholds to read");
+	int rc = r->o.thresholds ? thresholds_read(&r->th, &r->o, &f)
+				 : fault_set(&f, -ENOENT,
+					     "no file of thresholds to read");
 
 	if (!rc)
 		rc = int_collector_set(r->collector, &r->th.t);
@@ -197,12 +196,8 @@ static void start(struct run *r)
 
 static void set_flows(struct flows_options *f, const struct opts *o)
 {
-	if (o->flow_rows)
-		f->rows = (uint32_t)o->flow_rows;
-	if (o->flow_buckets)
-		f->buckets = (uint32_t)o->flow_buckets;
-	if (o->flow_hops)
-		f->hops = (uint32_t)o->flow_hops;
+	if (o->flows)
+		f->rows = (uint32_t)((o->flows + f->buckets - 1) / f->buckets);
 	if (o->flow_idle_ns != UINT64_MAX)
 		f->idle_ns = o->flow_idle_ns;
 }
@@ -217,7 +212,7 @@ static void read_thresholds(struct run *r)
 	if (rc < 0)
 		cli_fail("%s", f.text);
 	if (r->o.filter && expr_parse(&r->filter, r->o.filter, &f) < 0)
-		cli_refuse("--filter: %s; see --help-fields", f.text);
+		cli_refuse("--filter: %s; see -f help", f.text);
 }
 
 static void open_telemetry(struct run *r)
@@ -238,10 +233,8 @@ static void open_telemetry(struct run *r)
 	rc = int_collector_open(&r->collector, &co, &r->th.t,
 				&r->outlets.sinks);
 	if (rc < 0)
-		cli_fail("a flow cache of %u rows of %u flows: %s",
-			 to->flows.rows, to->flows.buckets,
-			 rc == -EINVAL ? "4294967294 flows at most, 64 a row"
-				       : strerror(-rc));
+		cli_fail("a cache of %u flows: %s",
+			 to->flows.rows * to->flows.buckets, strerror(-rc));
 	if (r->o.xdp)
 		open_xdp(r, to);
 }
@@ -255,14 +248,12 @@ static void choose_profile(struct run *r)
 		r->profile = *p;
 	else if (!strpbrk(r->o.profile, "./") && strcmp(r->o.profile, "-"))
 		cli_refuse("--profile: '%s' is none, and no file (FILE has a "
-			   "point or a slash in it); see --list-profiles",
+			   "point or a slash in it); see -p help",
 			   r->o.profile);
 	else if (profile_read(&r->profile, r->o.profile, &f) < 0)
 		cli_fail("--profile: %s", f.text);
 	if (r->o.report_port)
 		r->profile.report_port = (uint16_t)r->o.report_port;
-	if (r->o.udp_port)
-		r->profile.udp_port = (uint16_t)r->o.udp_port;
 }
 
 static void run_open(struct run *r)
@@ -352,7 +343,7 @@ static bool nothing_taken(struct run *r, struct fault *why)
 	if (worst == of->n)
 		fault_set(why, -1,
 			  "no INT, telemetry report or IOAM trace is in it: "
-			  "another --profile, --report-port or --int-port?");
+			  "another --profile or --report-port?");
 	else
 		fault_set(why, -1, "%ju of %ju %s are %s: another --profile?",
 			  (uintmax_t)ledger_get(of, ctr, worst), (uintmax_t)all,
@@ -444,10 +435,6 @@ int main(int argc, char **argv)
 		.unsent = unsent,
 		.hangup = hangup,
 	};
-	if (run.o.list_profiles)
-		return list_profiles(run.o.format);
-	if (run.o.help_fields)
-		return list_fields(run.o.format);
 	choose_profile(&run);
 	if (run.o.show_profile)
 		return profile_write(&run.profile, stdout) < 0 ? CLI_FAIL

@@ -4,26 +4,24 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "tables.h"
+#include "base/text.h"
+#include "filter/filter.h"
+#include "profile/profile.h"
 #include "telemetry/int_collector.h"
+#include "wire/int_profile.h"
 
 #define AT(field) CLI_AT(struct opts, field)
 
-static const char *const choices[ROWS_CHOICES] = {
-	[ROWS_EVENT] = "event",
-	[ROWS_VALUE] = "value",
-	[ROWS_FLOW] = "flow",
-	[ROWS_HOP] = "hop",
-	[ROWS_DISTRIBUTION] = "distribution",
-	[ROWS_BIN] = "bin",
-	[ROWS_SNAPSHOT] = "snapshot",
+enum {
+	SPOOL_MIN = 1000000, /* bytes */
 };
 
 static const char *choice_name(unsigned i)
 {
-	return i < ROWS_CHOICES ? choices[i] : NULL;
+	return i < ROWS_KINDS ? rows_kind_name((enum rows_kind)i) : NULL;
 }
 
 static const char *kind_name(unsigned i)
@@ -34,7 +32,7 @@ static const char *kind_name(unsigned i)
 static int read_rows(void *opts, const char *text, struct fault *why)
 {
 	return cli_names(&((struct opts *)opts)->rows, text, choice_name,
-			 (1U << ROWS_CHOICES) - 1, why);
+			 (1U << ROWS_KINDS) - 1, why);
 }
 
 static int read_events(void *opts, const char *text, struct fault *why)
@@ -47,6 +45,12 @@ static int add_threshold(void *opts, const char *text, struct fault *why)
 {
 	struct opts *o = opts;
 
+	if (!strchr(text, '=') && strpbrk(text, "./")) {
+		if (o->thresholds)
+			return fault_set(why, -EINVAL, "is a second file");
+		o->thresholds = text;
+		return 0;
+	}
 	if (o->n_thresholds == THRESHOLDS_MAX)
 		return fault_set(why, -E2BIG, "is one above %d",
 				 THRESHOLDS_MAX);
@@ -64,6 +68,20 @@ static int add_export(void *opts, const char *text, struct fault *why)
 	return 0;
 }
 
+/* DIR[,BYTES] */
+static int read_spool(void *opts, const char *text, struct fault *why)
+{
+	const char *comma = strrchr(text, ',');
+	struct opts *o = opts;
+
+	if (comma && (text_size(&o->spool_size, comma + 1) < 0 ||
+		      o->spool_size < SPOOL_MIN))
+		return fault_set(why, -EINVAL, "%s is not a size from 1M on",
+				 comma + 1);
+	o->spool = comma ? strndup(text, (size_t)(comma - text)) : text;
+	return o->spool ? 0 : fault_set(why, -ENOMEM, "out of memory");
+}
+
 static const struct cli_option options[] = {
 	{'r', "read", "FILE",
 	 "the capture with INT packets or reports (- is stdin)", CLI_IN,
@@ -77,22 +95,16 @@ static const struct cli_option options[] = {
 	 CLI_OUT, AT(write)},
 	{0, "to", "IFACE", "the same, to an interface", CLI_STR, AT(to)},
 	{'p', "profile", "NAME|FILE",
-	 "how the network speaks INT (any): see --list-profiles", CLI_STR,
+	 "how the network speaks INT (any); help: a list", CLI_STR,
 	 AT(profile)},
-	{0, "list-profiles", NULL, "list the profiles that are built in",
-	 CLI_FLAG, AT(list_profiles)},
 	{0, "show-profile", NULL, "print the profile as a file", CLI_FLAG,
 	 AT(show_profile)},
 	{0, "report-port", "PORT", "UDP port of telemetry reports (profile's)",
 	 CLI_U64, AT(report_port), .min = 1, .max = 65535},
-	{0, "int-port", "PORT", "UDP port of packets with INT (profile's)",
-	 CLI_U64, AT(udp_port), .min = 1, .max = 65535},
 	{'f', "filter", "EXPR",
-	 "only packets like this: node 7 and hop.latency > 50us; see "
-	 "--help-fields",
+	 "only packets like this: node 7 and hop.latency > 50us; help: a list "
+	 "of fields",
 	 CLI_STR, AT(filter)},
-	{0, "help-fields", NULL, "list what a filter can ask about", CLI_FLAG,
-	 AT(help_fields)},
 	{'R', "rows", "LIST",
 	 "rows on stdout: event,value (default; of csv: event), flow, hop, "
 	 "distribution, bin, snapshot; all, none",
@@ -100,20 +112,14 @@ static const struct cli_option options[] = {
 	{'e', "events", "LIST",
 	 "events that are told: new_key, change, rise... (all)", CLI_CALL,
 	 .read = read_events},
-	{'t', "threshold", "METRIC[@NODE]=CHANGE[,HIGH[,LOW]]",
-	 "what is an event: off, or a number; latencies also as 50us", CLI_CALL,
-	 .read = add_threshold},
-	{0, "thresholds", "FILE",
-	 "a file of them, a line each; read again on SIGHUP", CLI_IN,
-	 AT(thresholds)},
+	{'t', "threshold", "METRIC[@NODE]=CHANGE[,HIGH[,LOW]]|FILE",
+	 "what is an event: off, or a number; latencies also as 50us; or a "
+	 "file of them, a line each, read again on SIGHUP",
+	 CLI_CALL, .read = add_threshold},
 	{0, "push", "TIME", "tell live values so often (10s; 0: never)",
 	 CLI_TIME, AT(push_ns)},
-	{0, "flow-rows", "N", "rows of the flow cache (524288)", CLI_SIZE,
-	 AT(flow_rows), .min = 1, .max = UINT32_MAX},
-	{0, "flow-buckets", "N", "flows of a row (12)", CLI_SIZE,
-	 AT(flow_buckets), .min = 1, .max = FLOW_BUCKETS_MAX},
-	{0, "flow-hops", "N", "hops of most flows (6); others take more memory",
-	 CLI_SIZE, AT(flow_hops), .min = 1, .max = 255},
+	{0, "flows", "N", "flows that are kept (6Mi)", CLI_SIZE, AT(flows),
+	 .min = 1, .max = UINT32_MAX - 12},
 	{0, "flow-idle", "TIME",
 	 "silent flows leave after that (60s; 0: never)", CLI_TIME,
 	 AT(flow_idle_ns)},
@@ -124,10 +130,9 @@ static const struct cli_option options[] = {
 	{0, "dta", "FILE",
 	 "paths, counters and events as DTA reports, to a capture", CLI_OUT,
 	 AT(dta)},
-	{0, "spool", "DIR", "keep there what a database does not take yet",
-	 CLI_STR, AT(spool), .needs = "-x"},
-	{0, "spool-size", "BYTES", "of each (1Gi)", CLI_SIZE, AT(spool_size),
-	 .min = 1000000, .needs = "--spool"},
+	{0, "spool", "DIR[,BYTES]",
+	 "keep there what a database does not take yet, of each so much (1Gi)",
+	 CLI_CALL, .read = read_spool, .needs = "-x"},
 	{0, "queue", "BYTES", "of rows in memory for each (32Mi)", CLI_SIZE,
 	 AT(queue), .min = 64000, .needs = "-x"},
 	{0, "drop", NULL,
@@ -141,14 +146,17 @@ static const struct cli_option options[] = {
 		"look on: flows, nodes, queues, links or paths; live on a "
 		"terminal",
 		table_names),
-	CLI_LIMIT_OPTIONS(struct opts),
+	{'c', "count", "N", "stop after so many packets", CLI_SIZE,
+	 AT(live.count), .min = 1, .max = UINT64_MAX - 1, .needs = "-r|-i"},
 	CLI_STATS_OPTION(struct opts, live, "-r|-i"),
 	{'j', "cores", "N", "work on so many cores at once (default 1)",
 	 CLI_SIZE, AT(cores), .min = 1, .max = INT_COLLECTOR_WORKERS},
 	{0, "xdp", NULL,
 	 "compare in the kernel, before the host's stack: only events come up",
 	 CLI_FLAG, AT(xdp), .needs = "-i"},
-	CLI_SOCKET_OPTIONS_AS(struct opts, "af-xdp"),
+	{0, "af-xdp", NULL, "receive by AF_XDP or fail", CLI_FLAG,
+	 AT(live.options.kind), .min = LIVE_XDP, .needs = "-i"},
+	CLI_PROMISCUOUS_OPTION(struct opts),
 	CLI_USER_OPTION(struct opts, live, NULL),
 	{'o', "output", "FORMAT", "rows and ledger as text, csv or ndjson",
 	 CLI_FORMAT, AT(format)},
@@ -159,8 +167,7 @@ static const struct cli_option options[] = {
 #define WITHOUT_XDP "most packets stay in the kernel"
 
 static const struct cli_group groups[] = {
-	{"-r -i --list-profiles --show-profile --help-fields",
-	 .ask = "where are the packets?"},
+	{"-r -i --show-profile", .ask = "where are the packets?"},
 	{"-w --to"},
 	{"--top --rows", .why = "the table has stdout"},
 	{"--top --stats"},
@@ -168,7 +175,7 @@ static const struct cli_group groups[] = {
 	{"-j --to", .why = "packets go on in one order"},
 	{"-j --top", .why = "all is looked at together"},
 	{"--top --xdp", .why = WITHOUT_XDP},
-	{"--xdp --af-xdp --no-xdp"},
+	{"--xdp --af-xdp"},
 	{"--xdp -w", .why = WITHOUT_XDP},
 	{"--xdp --to", .why = WITHOUT_XDP},
 	{"--xdp --filter", .why = WITHOUT_XDP},
@@ -184,10 +191,72 @@ const struct cli cli = {
 		 "int-collect -i IFACE [--to IFACE] [-x URL] [FILTER]\n"
 		 "int-collect -r FILE|-i IFACE --top TABLE [--once]\n"
 		 "int-collect [-p PROFILE] --show-profile\n"
-		 "int-collect --list-profiles|--help-fields",
+		 "int-collect -p help|-f help",
 	.options = options,
 	.groups = groups,
 };
+
+static const struct row_field profile_fields[] = {
+	{"profile", ROW_STR, 12, ROW_TAG},
+	{"version", ROW_STR, 7},
+	{"dscp", ROW_U64, 4},
+	{"udp_port", ROW_U64, 8},
+	{"report_port", ROW_U64, 11},
+};
+
+static const struct schema profile_rows = {"int_profile", profile_fields,
+					   sizeof(profile_fields) /
+						   sizeof(profile_fields[0])};
+
+/* What there is to choose from, as rows on stdout; exit status. */
+static int list_profiles(enum row_format fmt)
+{
+	struct rows *r = rows_print(stdout, fmt, &profile_rows, true);
+	const struct int_profile *p;
+
+	if (!r)
+		cli_fail("out of memory");
+	for (unsigned i = 0; (p = int_profile_at(i)); i++) {
+		row_str(r, 0, p->name);
+		row_str(r, 1, profile_versions[p->version]);
+		if (p->dscp_mask & INT_DSCP_MASK)
+			row_u64(r, 2, p->dscp);
+		if (p->udp_port)
+			row_u64(r, 3, p->udp_port);
+		if (p->report_port)
+			row_u64(r, 4, p->report_port);
+		row_end(r);
+	}
+	rows_close(r);
+	return CLI_OK;
+}
+
+static const struct row_field field_fields[] = {
+	{"field", ROW_STR, 20, ROW_TAG},
+	{"unit", ROW_STR, 5},
+	{"what", ROW_STR, 0},
+};
+
+static const struct schema field_rows = {"filter_field", field_fields,
+					 sizeof(field_fields) /
+						 sizeof(field_fields[0])};
+
+static int list_fields(enum row_format fmt)
+{
+	struct rows *r = rows_print(stdout, fmt, &field_rows, true);
+	const struct expr_field *k;
+
+	if (!r)
+		cli_fail("out of memory");
+	for (unsigned i = 0; (k = expr_field_at(i)); i++) {
+		row_str(r, 0, k->name);
+		row_str(r, 1, k->flag ? "flag" : k->unit);
+		row_str(r, 2, k->help);
+		row_end(r);
+	}
+	rows_close(r);
+	return CLI_OK;
+}
 
 /* What takes all packets cannot be told of events. */
 static void check_xdp(const struct opts *o)
@@ -235,6 +304,10 @@ struct opts options_read(int argc, char **argv)
 	if (n < argc && !o.live.name)
 		cli_usage(&cli, "'%s': no such argument", argv[n]);
 	cli_live_filter(&o.live, argc - n, argv + n);
+	if (!strcmp(o.profile, "help"))
+		exit(list_profiles(o.format));
+	if (o.filter && !strcmp(o.filter, "help"))
+		exit(list_fields(o.format));
 	cli_check(&cli, &o, -1);
 	/* Kinds have columns of their own, and a file of CSV has one head. */
 	if (!cli_text(&cli, "--rows"))

@@ -6,23 +6,12 @@
 #include "cli/databases.h"
 #include "cli/live.h"
 #include "cli/option.h"
+#include "measure/rows.h"
 #include "screen/browse.h"
 
 enum {
 	EXPORTS_MAX = DATABASES_MAX,
 	THRESHOLDS_MAX = 256, /* on the command line, and in a file */
-};
-
-/* Rows on stdout: 1 << each. */
-enum row_choice {
-	ROWS_EVENT,
-	ROWS_VALUE,
-	ROWS_FLOW,
-	ROWS_HOP,
-	ROWS_DISTRIBUTION,
-	ROWS_BIN,
-	ROWS_SNAPSHOT,
-	ROWS_CHOICES,
 };
 
 struct opts {
@@ -31,14 +20,15 @@ struct opts {
 	unsigned cores;
 	bool xdp; /* events are found in the kernel */
 	const char *profile;
-	bool show_profile, list_profiles, help_fields;
+	bool show_profile;
 	const char *filter;
-	uint64_t report_port, udp_port;
-	unsigned rows, events; /* sets */
+	uint64_t report_port;
+	unsigned rows;	 /* on stdout: 1 << enum rows_kind */
+	unsigned events; /* 1 << enum telemetry_kind */
 	const char *threshold[THRESHOLDS_MAX];
 	unsigned n_thresholds;
 	const char *thresholds; /* a file */
-	uint64_t flow_rows, flow_buckets, flow_hops, flow_idle_ns;
+	uint64_t flows, flow_idle_ns;
 	uint64_t push_ns;
 	const char *export[EXPORTS_MAX];
 	unsigned n_exports;
@@ -49,6 +39,8 @@ struct opts {
 	enum row_format format;
 	bool quiet;
 };
+
+extern const char *const table_names[]; /* of --top; NULL behind the last */
 
 extern const struct cli cli;
 

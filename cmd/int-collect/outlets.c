@@ -81,7 +81,7 @@ static const struct export_names names[] = {
 /* Rows that are asked for go to the screen, all to databases, events and flows
  * to DTA. */
 static struct row_sink *tee(const struct outlets *out, const struct opts *o,
-			    enum row_choice kind)
+			    enum rows_kind kind)
 {
 	struct row_sink *to[3], *s;
 	unsigned n = 0;
@@ -97,23 +97,6 @@ static struct row_sink *tee(const struct outlets *out, const struct opts *o,
 	if (!(s = tee_open(to, n)))
 		cli_fail("out of memory");
 	return s;
-}
-
-static void share_out(struct outlets *out, const struct opts *o)
-{
-	struct telemetry_sinks *to = &out->sinks;
-	struct row_sink **sink[ROWS_CHOICES] = {
-		[ROWS_EVENT] = &to->event,
-		[ROWS_VALUE] = &to->value,
-		[ROWS_FLOW] = &to->flow,
-		[ROWS_HOP] = &to->hop,
-		[ROWS_DISTRIBUTION] = &to->distribution,
-		[ROWS_BIN] = &to->bin,
-		[ROWS_SNAPSHOT] = &to->snapshot,
-	};
-
-	for (int i = 0; i < ROWS_CHOICES; i++)
-		*sink[i] = out->tee[i] = tee(out, o, (enum row_choice)i);
 }
 
 /* For the queue 0 is its default. */
@@ -153,7 +136,10 @@ void outlets_open(struct outlets *out, const struct opts *o)
 		cli_fault(o->dta, &f);
 	if (!(out->screen = cli_stream(o->format)))
 		cli_fail("out of memory");
-	share_out(out, o);
+	for (int i = 0; i < ROWS_KINDS; i++)
+		out->tee[i] = tee(out, o, (enum rows_kind)i);
+	_Static_assert(sizeof(out->sinks) == sizeof(out->tee), "one each");
+	memcpy(&out->sinks, out->tee, sizeof(out->sinks));
 }
 
 void outlets_look(struct outlets *out)
@@ -185,7 +171,7 @@ void outlets_ledgers(struct outlets *out, enum row_format fmt)
 
 void outlets_close(struct outlets *out)
 {
-	for (int i = 0; i < ROWS_CHOICES; i++)
+	for (int i = 0; i < ROWS_KINDS; i++)
 		if (out->tee[i])
 			out->tee[i]->close(out->tee[i]);
 	out->screen->close(out->screen);

@@ -12,8 +12,8 @@ struct outlets {
 	struct row_sink *screen;
 	struct databases list;
 	struct row_sink *dta;
-	struct row_sink *databases;	    /* all of them; NULL: none */
-	struct row_sink *tee[ROWS_CHOICES]; /* one for each kind of rows */
+	struct row_sink *databases;	  /* all of them; NULL: none */
+	struct row_sink *tee[ROWS_KINDS]; /* one for each kind of rows */
 	const char *dta_name;
 };
 

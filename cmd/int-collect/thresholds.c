@@ -7,7 +7,7 @@
 
 #include "base/ini.h"
 #include "base/text.h"
-#include "values.h"
+#include "measure/metric.h"
 
 enum {
 	TEXT_MAX = 128,
@@ -23,6 +23,42 @@ static const struct threshold defaults[METRIC_NUMBERS] = {
 	[METRIC_BUFFER_OCCUPANCY] = {.change = 50},
 	[METRIC_FLOW_LATENCY] = {.change = 50000},
 };
+
+/* A metric that is a number. -EINVAL: why says which there are. */
+static int number_metric(const char *name, struct fault *why)
+{
+	int metric = metric_of(name);
+
+	if (metric >= 0 && metric != METRIC_PATH)
+		return metric;
+	return fault_set(
+		why, -EINVAL,
+		"'%s' is no metric: hop_latency, queue_occupancy, "
+		"link_utilization, queue_congestion, buffer_occupancy, "
+		"flow_latency, flow_queue_occupancy, flow_link_utilization, "
+		"flow_queue_congestion, flow_buffer_occupancy",
+		name);
+}
+
+static bool is_latency(int metric)
+{
+	return metric == METRIC_HOP_LATENCY || metric == METRIC_FLOW_LATENCY;
+}
+
+/* A value of it, below UINT32_MAX: a number, of latencies also a time. 0 or
+ * -EINVAL. */
+static int value_of(uint32_t *out, int metric, const char *text)
+{
+	uint64_t v;
+
+	if (!text_number(&v, text, UINT32_MAX) &&
+	    !(is_latency(metric) && text_duration_ns(&v, text)))
+		return -EINVAL;
+	if (v >= UINT32_MAX)
+		return -EINVAL;
+	*out = (uint32_t)v;
+	return 0;
+}
 
 /* "CHANGE[,HIGH[,LOW]]", which is written to. */
 static int levels_of(struct threshold *th, int metric, char *text,
@@ -87,7 +123,7 @@ static int set(struct thresholds *out, const char *name, const char *value,
 	memcpy(text, name, strlen(name) + 1);
 	if ((node = strchr(text, '@')))
 		*node++ = '\0';
-	metric = number_metric(text, true, f);
+	metric = number_metric(text, f);
 	if (metric < 0)
 		return metric;
 	if (node &&

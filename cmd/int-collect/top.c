@@ -1,14 +1,452 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * top.c - what there is to look at, as rows of columns:
+ *
+ * flows   top_flow   of the flow cache: latest latency and mean of all; of each
+ *                    metric the highest of its hops, by what they last told
+ * nodes   top_node   switches: quantiles of all that they told (the bin's upper
+ *                    bound), and of queues, links and buffers the highest value
+ *                    that is told now
+ * queues  top_queue  queues and buffers: the value that is told now; reference
+ *                    is what rows told
+ * links   top_link   the same of links
+ * paths   top_path   latency from end to end, by packets that told it
+ */
 #include "top.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "cli/cli.h"
+#include "measure/paths.h"
 #include "screen/browse.h"
-#include "match.h"
+#include "telemetry/sink.h"
+
+enum table {
+	TABLE_FLOWS,
+	TABLE_NODES,
+	TABLE_QUEUES,
+	TABLE_LINKS,
+	TABLE_PATHS,
+	TABLES,
+};
+
+const char *const table_names[] = {"flows", "nodes", "queues",
+				   "links", "paths", NULL};
+
+/* Of the objects of a node now. */
+struct node_now {
+	uint32_t value[METRIC_OF_HOP]; /* the highest */
+	uint32_t n[METRIC_OF_HOP];     /* so many */
+};
+
+/* Where things are looked up. */
+struct lookup {
+	const struct telemetry *t;
+	struct node_now *now; /* by number of the node */
+	uint32_t nodes;	      /* that it has room for */
+};
+
+/* Hops of a flow that count: those of its path, or all if that is not known. */
+static unsigned flow_hops_now(const struct flow_entry *f)
+{
+	return f->hops && f->hops < f->kept ? f->hops : f->kept;
+}
+
+enum {
+	F_FLOW,
+	F_PACKETS,
+	F_BYTES,
+	F_LATENCY,
+	F_LATENCY_MEAN,
+	F_METRIC, /* of hops, in their order */
+	F_HOPS = F_METRIC + METRIC_OF_HOP,
+	F_FIRST,
+	F_LAST,
+	F_PATH,
+};
+
+static const struct row_field flow_fields[] = {
+	[F_FLOW] = {"flow", ROW_STR, 36},
+	[F_PACKETS] = {"packets", ROW_U64, 8},
+	[F_BYTES] = {"bytes", ROW_U64, 10, ROW_VALUE, "bytes"},
+	[F_LATENCY] = {"flow_latency", ROW_U64, 12, ROW_VALUE, "ns"},
+	[F_LATENCY_MEAN] = {"flow_latency_mean", ROW_F64, 17, ROW_VALUE, "ns",
+			    .spare = 1},
+	[F_METRIC] = {"hop_latency", ROW_U64, 11, ROW_VALUE, "ns"},
+	{"queue_occupancy", ROW_U64, 15, .spare = 1},
+	{"link_utilization", ROW_U64, 16, .spare = 1},
+	{"queue_congestion", ROW_U64, 16, .spare = 1},
+	{"buffer_occupancy", ROW_U64, 16, .spare = 1},
+	[F_HOPS] = {"hops", ROW_U64, 4, .spare = 1},
+	[F_FIRST] = {"first", ROW_TIME, 20, .spare = 1},
+	[F_LAST] = {"last", ROW_TIME, 20, .spare = 1},
+	[F_PATH] = {"path", ROW_LIST, 0, .spare = 1},
+};
+
+enum {
+	N_NODE,
+	N_SAMPLES,
+	N_LATENCY, /* quantiles, as of all metrics */
+	N_QUEUES = N_LATENCY + 2,
+	N_METRIC, /* value and quantiles */
+};
+
+static const struct row_field node_fields[] = {
+	[N_NODE] = {"node", ROW_U64, 6, ROW_TAG},
+	[N_SAMPLES] = {"samples", ROW_U64, 9},
+	[N_LATENCY] = {"hop_latency_p50", ROW_U64, 15, ROW_VALUE, "ns"},
+	{"hop_latency_p99", ROW_U64, 15, ROW_VALUE, "ns"},
+	[N_QUEUES] = {"queues", ROW_U64, 6},
+	[N_METRIC] = {"queue_occupancy", ROW_U64, 15, .spare = 1},
+	{"queue_occupancy_p50", ROW_U64, 19, .spare = 1},
+	{"queue_occupancy_p99", ROW_U64, 19, .spare = 1},
+	{"link_utilization", ROW_U64, 16, .spare = 1},
+	{"link_utilization_p50", ROW_U64, 20, .spare = 1},
+	{"link_utilization_p99", ROW_U64, 20, .spare = 1},
+	{"queue_congestion", ROW_U64, 16, .spare = 1},
+	{"queue_congestion_p50", ROW_U64, 20, .spare = 1},
+	{"queue_congestion_p99", ROW_U64, 20, .spare = 1},
+	{"buffer_occupancy", ROW_U64, 16, .spare = 1},
+	{"buffer_occupancy_p50", ROW_U64, 20, .spare = 1},
+	{"buffer_occupancy_p99", ROW_U64, 20, .spare = 1},
+};
+
+/* Of queues and buffers. */
+enum {
+	O_NODE,
+	O_EGRESS,
+	O_QUEUE,
+	O_BUFFER,
+	O_METRIC,
+	O_VALUE,
+	O_REFERENCE,
+	O_RISEN,
+	O_LAST,
+};
+
+static const struct row_field queue_fields[] = {
+	[O_NODE] = {"node", ROW_U64, 6, ROW_TAG},
+	[O_EGRESS] = {"egress", ROW_U64, 6, ROW_TAG},
+	[O_QUEUE] = {"queue", ROW_U64, 5, ROW_TAG},
+	[O_BUFFER] = {"buffer", ROW_U64, 6, ROW_TAG},
+	[O_METRIC] = {"metric", ROW_STR, 16, ROW_TAG},
+	[O_VALUE] = {"value", ROW_U64, 10},
+	[O_REFERENCE] = {"reference", ROW_U64, 10, .spare = 1},
+	[O_RISEN] = {"risen", ROW_BOOL, 5, .spare = 1},
+	[O_LAST] = {"last", ROW_TIME, 20, .spare = 1},
+};
+
+static const struct row_field link_fields[] = {
+	{"node", ROW_U64, 6, ROW_TAG},
+	{"egress", ROW_U64, 6, ROW_TAG},
+	{"link_utilization", ROW_U64, 16},
+	{"reference", ROW_U64, 10, .spare = 1},
+	{"risen", ROW_BOOL, 5, .spare = 1},
+	{"last", ROW_TIME, 20},
+};
+
+/* What they are among the columns of queues. */
+static const uint8_t link_columns[] = {O_NODE,	    O_EGRESS, O_VALUE,
+				       O_REFERENCE, O_RISEN,  O_LAST};
+
+enum {
+	L_VALUE = 2,
+};
+
+enum {
+	P_PATH_ID,
+	P_SAMPLES,
+	P_QUANTILES,
+	P_HOPS = P_QUANTILES + 3,
+	P_LOOP,
+	P_PATH,
+};
+
+static const struct row_field path_fields[] = {
+	[P_PATH_ID] = {"path_id", ROW_U64, 10, ROW_TAG},
+	[P_SAMPLES] = {"samples", ROW_U64, 9},
+	[P_QUANTILES] = {"flow_latency_p50", ROW_U64, 16, ROW_VALUE, "ns",
+			 .spare = 1},
+	{"flow_latency_p90", ROW_U64, 16, ROW_VALUE, "ns", .spare = 1},
+	{"flow_latency_p99", ROW_U64, 16, ROW_VALUE, "ns"},
+	[P_HOPS] = {"hops", ROW_U64, 4, .spare = 1},
+	[P_LOOP] = {"loop", ROW_BOOL, 5, .spare = 1},
+	[P_PATH] = {"path", ROW_LIST, 0, .spare = 1},
+};
+
+static void put_u64(struct row_batch *b, unsigned column, uint64_t v)
+{
+	row_batch_set(b, column, ROW_U64)->u64 = v;
+}
+
+static void put_id(struct row_batch *b, unsigned column, uint32_t id)
+{
+	if (id != METRIC_NONE)
+		put_u64(b, column, id);
+}
+
+static void put_time(struct row_batch *b, unsigned column, uint64_t ns)
+{
+	row_batch_set(b, column, ROW_TIME)->i64 = (int64_t)ns;
+}
+
+/* Of its bin the low end: no value of it may be larger than that. */
+static void put_quantile(struct row_batch *b, unsigned column,
+			 const struct dist *d, double q)
+{
+	uint32_t low, high;
+
+	if (d && dist_quantile(d, q, &low, &high))
+		put_u64(b, column, low);
+}
+
+static void put_path(struct row_batch *b, unsigned column, struct nodes path)
+{
+	uint64_t list[PATH_NODES_MAX];
+
+	for (unsigned i = 0; i < path.n; i++)
+		list[i] = rows_node(path.at[i]);
+	if (path.n)
+		row_batch_list(b, column, list, path.n);
+}
+
+/* The highest that its hops last told. */
+static void put_highest(const struct lookup *l, struct flow_entry *f,
+			enum metric m, struct row_batch *b, unsigned column)
+{
+	const struct meter *of[METRIC_OF_HOP];
+	unsigned hops = flow_hops_now(f);
+	uint32_t most = 0;
+	bool told = false;
+
+	for (unsigned k = 0; k < hops; k++) {
+		if (!look_flow_hop(l->t, f, k, of) || !of[m] || !of[m]->n)
+			continue;
+		told = true;
+		if (of[m]->latest > most)
+			most = of[m]->latest;
+	}
+	if (told)
+		put_u64(b, column, most);
+}
+
+static void put_flow_key(struct row_batch *b, const struct flow_entry *f)
+{
+	char text[KEY_TEXT_MAX];
+
+	key_format(text, f->key_len == KEY_FLOW4_LEN ? KEY_FLOW4 : KEY_FLOW6,
+		   f->key, f->key_len);
+	row_batch_str(b, F_FLOW, text);
+}
+
+static void put_flow(const struct lookup *l, uint32_t i, unsigned column,
+		     struct row_batch *b)
+{
+	struct flow_entry *f = look_flow(l->t, i);
+	uint64_t room[PATH_NODES_MAX];
+
+	if (column == F_FLOW)
+		put_flow_key(b, f);
+	else if (column == F_PACKETS)
+		put_u64(b, column, f->packets);
+	else if (column == F_BYTES)
+		put_u64(b, column, f->bytes);
+	else if (column == F_LATENCY && f->latency.n)
+		put_u64(b, column, f->latency.latest);
+	else if (column == F_LATENCY_MEAN && f->latency.n)
+		row_batch_set(b, column, ROW_F64)->f64 =
+			(double)f->latency.sum / f->latency.n;
+	else if (column >= F_METRIC && column < F_HOPS)
+		put_highest(l, f, (enum metric)(column - F_METRIC), b, column);
+	else if (column == F_HOPS && f->hops)
+		put_u64(b, column, f->hops);
+	else if (column == F_FIRST || column == F_LAST)
+		put_time(b, column,
+			 column == F_FIRST ? f->first_ns : f->last_ns);
+	else if (column == F_PATH)
+		put_path(b, column, look_flow_path(l->t, f, room));
+}
+
+static void put_now(const struct node_now *now, enum metric m,
+		    struct row_batch *b, unsigned column)
+{
+	if (now->n[m])
+		put_u64(b, column, now->value[m]);
+}
+
+static void put_node(const struct lookup *l, uint32_t i, unsigned column,
+		     struct row_batch *b)
+{
+	const struct node *n = look_node(l->t, i);
+	unsigned of = column < N_METRIC ? 0 : 1 + (column - N_METRIC) / 3;
+	const struct dist *d = look_node_dist(l->t, n, (enum metric)of);
+	unsigned part = of ? (column - N_METRIC) % 3 : 0;
+
+	if (column == N_NODE && n->id != NODE_UNKNOWN)
+		put_u64(b, column, n->id);
+	else if (column == N_SAMPLES)
+		put_u64(b, column, d ? dist_samples(d) : 0);
+	else if (column == N_LATENCY || part == 1)
+		put_quantile(b, column, d, 0.5);
+	else if (column == N_LATENCY + 1 || part == 2)
+		put_quantile(b, column, d, 0.99);
+	else if (column == N_QUEUES && i < l->nodes)
+		put_u64(b, column, l->now[i].n[METRIC_QUEUE_OCCUPANCY]);
+	else if (of && i < l->nodes)
+		put_now(&l->now[i], (enum metric)of, b, column);
+}
+
+/* What of an object, into a column. */
+static void put_object(const struct object *o, unsigned what, unsigned column,
+		       struct row_batch *b)
+{
+	bool buffer = o->metric == METRIC_BUFFER_OCCUPANCY;
+
+	if (what == O_NODE && o->node->id != NODE_UNKNOWN)
+		put_u64(b, column, o->node->id);
+	else if (what == O_EGRESS)
+		put_id(b, column, o->egress);
+	else if (what == (buffer ? O_BUFFER : O_QUEUE))
+		put_id(b, column, o->id);
+	else if (what == O_METRIC)
+		row_batch_str(b, column, metric_name((enum metric)o->metric));
+	else if (what == O_VALUE)
+		put_u64(b, column, o->latest);
+	else if (what == O_REFERENCE)
+		put_u64(b, column, o->watch.ref);
+	else if (what == O_RISEN)
+		row_batch_set(b, column, ROW_BOOL)->u64 = !!(o->flags &
+							     WATCH_RISEN);
+	else if (what == O_LAST)
+		put_time(b, column, o->last_ns);
+}
+
+static void put_queue(const struct lookup *l, uint32_t i, unsigned column,
+		      struct row_batch *b)
+{
+	put_object(look_object(l->t, i), column, column, b);
+}
+
+static void put_link(const struct lookup *l, uint32_t i, unsigned column,
+		     struct row_batch *b)
+{
+	put_object(look_object(l->t, i), link_columns[column], column, b);
+}
+
+static void put_path_column(const struct lookup *l, uint32_t i, unsigned column,
+			    struct row_batch *b)
+{
+	static const double quantile[] = {0.5, 0.9, 0.99};
+	struct path_look p;
+
+	if (!look_path(l->t, i, &p))
+		return;
+	if (column == P_PATH_ID)
+		put_u64(b, column, (uint32_t)path_hash(p.nodes.at, p.nodes.n));
+	else if (column == P_SAMPLES)
+		put_u64(b, column, p.latency ? dist_samples(p.latency) : 0);
+	else if (column < P_HOPS)
+		put_quantile(b, column, p.latency,
+			     quantile[column - P_QUANTILES]);
+	else if (column == P_HOPS)
+		put_u64(b, column, p.nodes.n);
+	else if (column == P_LOOP)
+		row_batch_set(b, column, ROW_BOOL)->u64 = p.loop;
+	else
+		put_path(b, column, p.nodes);
+}
+
+#define FIELDS(f) f, sizeof(f) / sizeof((f)[0])
+
+static const struct {
+	struct schema schema;
+	enum look look;
+	unsigned sort, fixed;
+	void (*put)(const struct lookup *l, uint32_t i, unsigned column,
+		    struct row_batch *b);
+} tables[TABLES] = {
+	[TABLE_FLOWS] = {{"top_flow", FIELDS(flow_fields)},
+			 LOOK_FLOW,
+			 F_PACKETS,
+			 1,
+			 put_flow},
+	[TABLE_NODES] = {{"top_node", FIELDS(node_fields)},
+			 LOOK_NODE,
+			 N_LATENCY + 1,
+			 1,
+			 put_node},
+	[TABLE_QUEUES] = {{"top_queue", FIELDS(queue_fields)},
+			  LOOK_OBJECT,
+			  O_VALUE,
+			  4,
+			  put_queue},
+	[TABLE_LINKS] = {{"top_link", FIELDS(link_fields)},
+			 LOOK_OBJECT,
+			 L_VALUE,
+			 2,
+			 put_link},
+	[TABLE_PATHS] = {{"top_path", FIELDS(path_fields)},
+			 LOOK_PATH,
+			 P_SAMPLES,
+			 1,
+			 put_path_column},
+};
+
+static uint32_t table_size(const struct lookup *l, enum table which)
+{
+	return telemetry_looks(l->t, tables[which].look);
+}
+
+static bool table_has(const struct lookup *l, enum table which, uint32_t i)
+{
+	const struct object *o;
+
+	if (which == TABLE_FLOWS)
+		return look_flow(l->t, i);
+	if (which != TABLE_QUEUES && which != TABLE_LINKS)
+		return i < table_size(l, which);
+	o = look_object(l->t, i);
+	return o &&
+	       (o->metric == METRIC_LINK_UTILIZATION) == (which == TABLE_LINKS);
+}
+
+/* What of all objects is needed: at the beginning of a round. 0 or -ENOMEM. */
+static int lookup_begin(struct lookup *l)
+{
+	uint32_t nodes = telemetry_looks(l->t, LOOK_NODE);
+	uint32_t objects = telemetry_looks(l->t, LOOK_OBJECT);
+	const struct node *first = look_node(l->t, 0);
+	struct node_now *now;
+
+	if (nodes > l->nodes) {
+		if (!(now = realloc(l->now, nodes * sizeof(*now))))
+			return -ENOMEM;
+		l->now = now;
+		l->nodes = nodes;
+	}
+	if (nodes)
+		memset(l->now, 0, nodes * sizeof(*l->now));
+	for (uint32_t i = 0; i < objects; i++) {
+		const struct object *o = look_object(l->t, i);
+		struct node_now *n;
+
+		if (o->node < first || o->node >= first + nodes)
+			continue; /* of no node that is kept */
+		n = &l->now[o->node - first];
+		n->n[o->metric]++;
+		if (o->latest > n->value[o->metric])
+			n->value[o->metric] = o->latest;
+	}
+	return 0;
+}
+
+/* --- the screen ----------------------------------------------------------- */
 
 /* What was counted, and when: for rates. */
 struct counted {
@@ -20,8 +458,7 @@ struct top {
 	struct telemetry *t;
 	struct lookup look;
 	struct browse *shown;
-	struct expr *filter;
-	struct match *match;
+	char filter[BROWSE_LINE];
 	struct counted before, rate;
 	void (*look_on)(void *ctx); /* of top_end() */
 	void *look_ctx;
@@ -29,17 +466,17 @@ struct top {
 
 static const struct schema *schema(unsigned table)
 {
-	return table_schema((enum table)table);
+	return &tables[table].schema;
 }
 
 static unsigned sort(unsigned table)
 {
-	return table_sort((enum table)table);
+	return tables[table].sort;
 }
 
 static unsigned fixed(unsigned table)
 {
-	return table_fixed((enum table)table);
+	return tables[table].fixed;
 }
 
 static int begin(void *ctx)
@@ -59,35 +496,77 @@ static bool has(void *ctx, unsigned table, uint32_t i)
 
 static void row(void *ctx, unsigned table, uint32_t i, struct row_batch *b)
 {
-	table_row(&((struct top *)ctx)->look, (enum table)table, i, b);
+	const struct top *top = ctx;
+
+	for (unsigned c = 0; c < tables[table].schema.n; c++)
+		tables[table].put(&top->look, i, c, b);
 }
 
+/* A number; flows by their addresses, other texts and lists by how they begin.
+ */
 static bool key(void *ctx, unsigned table, uint32_t i, unsigned column,
 		struct row_batch *b, uint64_t *out)
 {
-	return table_key(&((struct top *)ctx)->look, (enum table)table, i,
-			 column, b, out);
+	const struct top *top = ctx;
+
+	if (table == TABLE_FLOWS && column == F_FLOW) {
+		const struct flow_entry *f = look_flow(top->t, i);
+
+		*out = browse_bytes(f->key, f->key_len);
+		return true;
+	}
+	row_batch_clear(b);
+	tables[table].put(&top->look, i, column, b);
+	return browse_key(b, &b->hand[column], out);
 }
 
-static int set_filter(void *ctx, const char *text, struct fault *why)
+static int filter(void *ctx, const char *text, struct fault *why)
 {
 	struct top *top = ctx;
-	struct expr *e = NULL;
-	int rc = text[0] ? expr_parse(&e, text, why) : 0;
 
-	if (rc < 0)
-		return rc;
-	expr_free(top->filter);
-	top->filter = e;
+	(void)why;
+	snprintf(top->filter, sizeof(top->filter), "%s", text);
 	return 0;
 }
 
+/* Whether a cell's text has the filter's in it, or its number, or one of its
+ * list, is the filter's. */
+static bool match_cell(const struct row_batch *b, const struct row_cell *c,
+		       const char *filter)
+{
+	const uint64_t *list = (const void *)(b->bytes + c->at);
+	bool is = false;
+	uint64_t number;
+
+	if (c->kind == ROW_STR)
+		return strstr((const char *)b->bytes + c->at, filter);
+	if (!text_u64(&number, filter, UINT64_MAX))
+		return false;
+	for (unsigned i = 0; c->kind == ROW_LIST && i < c->len; i++)
+		is = is || list[i] == number;
+	return is || (c->kind == ROW_U64 && c->u64 == number);
+}
+
+/* What a row is about: its texts, tags and path. */
 static bool match(void *ctx, unsigned table, uint32_t i)
 {
-	struct top *top = ctx;
+	const struct schema *s = &tables[table].schema;
+	const struct top *top = ctx;
+	struct row_batch b;
+	bool is = false;
 
-	return match_is(top->match, top->filter, &top->look, (enum table)table,
-			i);
+	if (row_batch_init(&b, s, 1) < 0)
+		cli_fail("out of memory");
+	for (unsigned c = 0; c < s->n && !is; c++) {
+		if (s->fields[c].type != ROW_STR &&
+		    s->fields[c].type != ROW_LIST &&
+		    s->fields[c].role != ROW_TAG)
+			continue;
+		tables[table].put(&top->look, i, c, &b);
+		is = match_cell(&b, &b.hand[c], top->filter);
+	}
+	row_batch_fini(&b);
+	return is;
 }
 
 static uint64_t per_second(uint64_t now, uint64_t before, uint64_t ns)
@@ -132,7 +611,7 @@ static void head(void *ctx, unsigned table, bool ended,
 		 f->created, f->live, f->evicted, f->expired);
 }
 
-static const struct browse_tables tables = {
+static const struct browse_tables browsed = {
 	.names = table_names,
 	.schema = schema,
 	.sort = sort,
@@ -142,7 +621,7 @@ static const struct browse_tables tables = {
 	.has = has,
 	.row = row,
 	.key = key,
-	.filter = set_filter,
+	.filter = filter,
 	.match = match,
 	.head = head,
 };
@@ -151,13 +630,13 @@ struct top *top_open(const struct opts *o, struct telemetry *t)
 {
 	struct top *top = calloc(1, sizeof(*top));
 
-	if (!top || !(top->match = match_open()))
+	if (!top)
 		cli_fail("out of memory");
 	top->o = o;
 	top->t = t;
 	top->look.t = t;
 	top->before.at_ns = clock_ns();
-	top->shown = browse_open(&tables, top, &o->top, o->format);
+	top->shown = browse_open(&browsed, top, &o->top, o->format);
 	return top;
 }
 
@@ -185,8 +664,6 @@ void top_close(struct top *top)
 	if (!top)
 		return;
 	browse_close(top->shown);
-	lookup_end(&top->look);
-	expr_free(top->filter);
-	match_close(top->match);
+	free(top->look.now);
 	free(top);
 }

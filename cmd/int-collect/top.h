@@ -5,8 +5,8 @@
 #define INT_COLLECT_TOP_H
 
 #include "options.h"
-#include "tables.h"
 
+struct telemetry;
 struct top;
 
 /* Exits if it cannot. */

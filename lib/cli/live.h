@@ -37,10 +37,8 @@ struct cli_live {
 	{ 0, "duration", "TIME", "with -i: stop after that long", CLI_TIME,    \
 	  CLI_AT(opts, live.duration_ns), .min = 1, .needs = "-i",             \
 	  .why = "a capture ends by itself" }
-#define CLI_SOCKET_OPTIONS(opts) CLI_SOCKET_OPTIONS_AS(opts, "xdp")
-/* The same for a program where --xdp is something else. */
-#define CLI_SOCKET_OPTIONS_AS(opts, af_xdp)                                    \
-	CLI_XDP_OPTIONS(opts, live, af_xdp, "receive", "-i"),                  \
+#define CLI_SOCKET_OPTIONS(opts)                                               \
+	CLI_XDP_OPTIONS(opts, live, "xdp", "receive", "-i"),                   \
 	CLI_PROMISCUOUS_OPTION(opts)
 #define CLI_PROMISCUOUS_OPTION(opts)                                           \
 	{ 0, "promiscuous", NULL, "take frames for other MAC addresses, too",  \

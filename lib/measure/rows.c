@@ -195,25 +195,14 @@ static const struct row_field snapshot_fields[] = {
 
 #define FIELDS(f) f, sizeof(f) / sizeof((f)[0])
 
-enum {
-	S_EVENT,
-	S_VALUE,
-	S_FLOW,
-	S_HOP,
-	S_DISTRIBUTION,
-	S_BIN,
-	S_SNAPSHOT,
-	SCHEMAS,
-};
-
-static const struct schema schemas[SCHEMAS] = {
-	[S_EVENT] = {"int_event", FIELDS(event_fields)},
-	[S_VALUE] = {"int_value", FIELDS(value_fields)},
-	[S_FLOW] = {"int_flow", FIELDS(flow_fields)},
-	[S_HOP] = {"int_hop", FIELDS(hop_fields)},
-	[S_DISTRIBUTION] = {"int_distribution", FIELDS(distribution_fields)},
-	[S_BIN] = {"int_bin", FIELDS(bin_fields)},
-	[S_SNAPSHOT] = {"int_snapshot", FIELDS(snapshot_fields)},
+static const struct schema schemas[ROWS_KINDS] = {
+	[ROWS_EVENT] = {"int_event", FIELDS(event_fields)},
+	[ROWS_VALUE] = {"int_value", FIELDS(value_fields)},
+	[ROWS_FLOW] = {"int_flow", FIELDS(flow_fields)},
+	[ROWS_HOP] = {"int_hop", FIELDS(hop_fields)},
+	[ROWS_DISTRIBUTION] = {"int_distribution", FIELDS(distribution_fields)},
+	[ROWS_BIN] = {"int_bin", FIELDS(bin_fields)},
+	[ROWS_SNAPSHOT] = {"int_snapshot", FIELDS(snapshot_fields)},
 };
 
 const struct telling telling_nothing = {
@@ -226,21 +215,48 @@ const struct telling telling_nothing = {
 	.ingress = METRIC_NONE,
 };
 
+static const char *const kinds[EVENTS] = {
+	[EVENT_NEW_KEY] = "new_key",
+	[EVENT_CHANGE] = "change",
+	[EVENT_RISE] = "rise",
+	[EVENT_FALL] = "fall",
+	[EVENT_PATH_CHANGE] = "path_change",
+	[EVENT_LOOP] = "loop",
+	[EVENT_REPORT_LOSS] = "report_loss",
+	[EVENT_RESTART] = "restart",
+	[EVENT_DROP] = "drop",
+};
+
+const char *event_name(enum telemetry_kind k)
+{
+	return kinds[k];
+}
+
+int event_of(const char *name)
+{
+	for (int k = 0; k < EVENTS; k++)
+		if (!strcmp(kinds[k], name))
+			return k;
+	return -1;
+}
+
+const char *rows_kind_name(enum rows_kind k)
+{
+	return schemas[k].name + strlen("int_");
+}
+
 int telemetry_rows_open(struct telemetry_rows *rs,
 			const struct telemetry_sinks *s, unsigned gather)
 {
-	struct row_sink *const to[SCHEMAS] = {
-		s->event,	 s->value, s->flow,    s->hop,
-		s->distribution, s->bin,   s->snapshot};
-	struct rows **const each[SCHEMAS] = {
-		&rs->event,	   &rs->value, &rs->flow,    &rs->hop,
-		&rs->distribution, &rs->bin,   &rs->snapshot};
+	struct row_sink *to[ROWS_KINDS];
 
+	_Static_assert(sizeof(to) == sizeof(*s), "a sink for each kind");
+	memcpy(to, s, sizeof(to));
 	*rs = (struct telemetry_rows){0};
-	for (unsigned i = 0; i < SCHEMAS; i++) {
+	for (unsigned i = 0; i < ROWS_KINDS; i++) {
 		if (!to[i])
 			continue;
-		if (!(*each[i] = rows_open(to[i], &schemas[i], gather))) {
+		if (!(rs->of[i] = rows_open(to[i], &schemas[i], gather))) {
 			telemetry_rows_close(rs);
 			return -ENOMEM;
 		}
@@ -258,12 +274,8 @@ static void end(struct telemetry_rows *rs, struct rows *r)
 
 int telemetry_rows_flush(struct telemetry_rows *rs)
 {
-	struct rows *each[] = {rs->event,   rs->value,	      rs->flow,
-			       rs->hop,	    rs->distribution, rs->bin,
-			       rs->snapshot};
-
-	for (unsigned i = 0; i < SCHEMAS; i++) {
-		int rc = each[i] ? rows_flush(each[i]) : 0;
+	for (unsigned i = 0; i < ROWS_KINDS; i++) {
+		int rc = rs->of[i] ? rows_flush(rs->of[i]) : 0;
 
 		if (!rs->err)
 			rs->err = rc;
@@ -273,13 +285,8 @@ int telemetry_rows_flush(struct telemetry_rows *rs)
 
 void telemetry_rows_close(struct telemetry_rows *rs)
 {
-	rows_close(rs->event);
-	rows_close(rs->value);
-	rows_close(rs->flow);
-	rows_close(rs->hop);
-	rows_close(rs->distribution);
-	rows_close(rs->bin);
-	rows_close(rs->snapshot);
+	for (unsigned i = 0; i < ROWS_KINDS; i++)
+		rows_close(rs->of[i]);
 	*rs = (struct telemetry_rows){0};
 }
 
@@ -332,7 +339,7 @@ static void set_subject(struct rows *r, unsigned metric, unsigned flow,
 
 void row_event(struct telemetry_rows *rs, const struct telling *what)
 {
-	struct rows *r = rs->event;
+	struct rows *r = rs->of[ROWS_EVENT];
 
 	if (!r)
 		return;
@@ -355,7 +362,7 @@ void row_event(struct telemetry_rows *rs, const struct telling *what)
 
 void row_value(struct telemetry_rows *rs, const struct telling *what)
 {
-	struct rows *r = rs->value;
+	struct rows *r = rs->of[ROWS_VALUE];
 
 	if (!r)
 		return;
@@ -385,7 +392,7 @@ void row_flow(struct telemetry_rows *rs, uint64_t ts_ns,
 		[FLOW_EXPIRED] = "expired",
 		[FLOW_FLUSHED] = "flushed",
 	};
-	struct rows *r = rs->flow;
+	struct rows *r = rs->of[ROWS_FLOW];
 
 	if (!r)
 		return;
@@ -406,7 +413,7 @@ void row_hop(struct telemetry_rows *rs, uint64_t ts_ns,
 	     uint32_t egress, uint32_t queue, const struct flow_hop *h,
 	     const struct flow_wide *wide)
 {
-	struct rows *r = rs->hop;
+	struct rows *r = rs->of[ROWS_HOP];
 
 	if (!r)
 		return;
@@ -429,7 +436,7 @@ void row_snapshot(struct telemetry_rows *rs, const struct int_view *v,
 		  unsigned hop, uint64_t node, uint32_t schema,
 		  const uint8_t *data, size_t len)
 {
-	struct rows *r = rs->snapshot;
+	struct rows *r = rs->of[ROWS_SNAPSHOT];
 
 	row_time(r, T_TIME, (int64_t)v->ts_ns);
 	set_node(r, T_NODE, node);
@@ -452,7 +459,7 @@ static void set_path_id(struct rows *r, unsigned field, struct nodes path)
 static void row_bins(struct telemetry_rows *rs, uint64_t ts_ns, enum metric m,
 		     uint64_t node, struct nodes path, const struct dist *d)
 {
-	struct rows *r = rs->bin;
+	struct rows *r = rs->of[ROWS_BIN];
 
 	for (uint32_t bin = 0; r && bin < DIST_BINS; bin++) {
 		uint32_t low, high;
@@ -474,7 +481,7 @@ static void row_bins(struct telemetry_rows *rs, uint64_t ts_ns, enum metric m,
 void row_distribution(struct telemetry_rows *rs, uint64_t ts_ns, enum metric m,
 		      uint64_t node, struct nodes path, const struct dist *d)
 {
-	struct rows *r = rs->distribution;
+	struct rows *r = rs->of[ROWS_DISTRIBUTION];
 
 	row_bins(rs, ts_ns, m, node, path, d);
 	if (!r)

@@ -70,9 +70,24 @@ struct telemetry_sinks {
 		*snapshot;
 };
 
+/* In the same order. */
+enum rows_kind {
+	ROWS_EVENT,
+	ROWS_VALUE,
+	ROWS_FLOW,
+	ROWS_HOP,
+	ROWS_DISTRIBUTION,
+	ROWS_BIN,
+	ROWS_SNAPSHOT,
+	ROWS_KINDS,
+};
+
+/* "event": without the int_ of the measurement. */
+const char *rows_kind_name(enum rows_kind k);
+
 struct telemetry_rows {
-	struct rows *event, *value, *flow, *hop, *distribution, *bin, *snapshot;
-	int err; /* of the sinks, the first */
+	struct rows *of[ROWS_KINDS]; /* NULL: they go nowhere */
+	int err;		     /* of the sinks, the first */
 };
 
 /* A list of nodes, n 0: none. */

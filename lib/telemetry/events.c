@@ -289,7 +289,7 @@ void push_flow(void *ctx, struct flow_entry *f, enum flow_leaves why)
 	uint64_t room[PATH_NODES_MAX];
 
 	row_flow(&t->rows, t->now_ns, f, why, track_nodes(t, f, room));
-	for (unsigned i = 0; i < f->kept && t->rows.hop; i++) {
+	for (unsigned i = 0; i < f->kept && t->rows.of[ROWS_HOP]; i++) {
 		const struct flow_hop *h = flow_hop(&t->flows, f, i);
 		const struct place *p = &t->objects.place[h->place];
 

@@ -203,7 +203,7 @@ __noinline int judge(struct work *w, struct fast_seen *s, __u32 v, bool of_flow)
 	n = &w->number;
 	now = *s;
 	n->threshold = threshold_of(n->node, n->metric);
-	kinds = watch_judge(&now.watch, &now.flags, &n->threshold, 1, v);
+	kinds = watch_judge(&now.watch, &now.flags, &n->threshold, v);
 	if (!kinds && (s->era ^ era) & FAST_EPOCHS)
 		kinds = FAST_VALUE;
 	if (kinds) {
@@ -221,7 +221,7 @@ __noinline int judge(struct work *w, struct fast_seen *s, __u32 v, bool of_flow)
 			return 0;
 		}
 	}
-	watch_tell(&now.watch, now.flags, &n->threshold, 1,
+	watch_tell(&now.watch, now.flags, &n->threshold,
 		   kinds ? v : s->watch.ref);
 	now.era = era;
 	*s = now;

@@ -60,10 +60,10 @@ rows_of() { grep -c "$1" rows.1; }
 # bats test_tags=full
 @test "small caches: the same flows leave, at the same times" {
 	dta-gen int -q -c 60000 -n 3000 --rate 20000 -w int.pcap
-	on_all -r int.pcap --flow-rows 50 --flow-buckets 3
+	on_all -r int.pcap --flows 150
 	[ "$(counter ledger.4 evicted)" -gt 10000 ]
-	on_all -r int.pcap --flow-rows 1 --flow-buckets 1 --flow-hops 1
-	on_all -r int.pcap --flow-rows 700 --flow-hops 2 --flow-idle 30ms --push 70ms
+	on_all -r int.pcap --flows 1
+	on_all -r int.pcap --flows 8400 --flow-idle 30ms --push 70ms
 	[ "$(counter ledger.4 expired)" -gt 1000 ]
 	[ "$(counter ledger.4 pushed)" -gt 1000 ]
 }
@@ -74,7 +74,7 @@ rows_of() { grep -c "$1" rows.1; }
 	dta-gen int -q -n 20000 --hops 9 --switches 5000 -c 60000 -w int.pcap
 	# Which of them have the last places is not the same.
 	for j in 1 4; do
-		timeout 60 int-collect -R all -r int.pcap --flow-hops 1 -j $j \
+		timeout 60 int-collect -R all -r int.pcap -j $j \
 			-o ndjson >out.$j 2>ledger.$j
 		balances ledger.$j
 		for room in forgotten unplaced undistributed; do
@@ -91,7 +91,7 @@ rows_of() { grep -c "$1" rows.1; }
 
 	[ -r "$real" ] || skip "no $real"
 	dta-gen int -q --from "$real" -w md.pcap
-	on_all -r md.pcap --flow-rows 100
+	on_all -r md.pcap --flows 1200
 	dta-gen int -q -F report --from "$real" --loss 1 -w report.pcap
 	on_all -r report.pcap
 }
@@ -156,7 +156,7 @@ rows_of() { grep -c "$1" rows.1; }
 	echo 'hop_latency = 0' >th.ini
 	mkfifo pipe
 	bg env timeout --foreground 60 int-collect -r pipe -R none -o ndjson \
-		--thresholds th.ini -x file:rows -j 3
+		-t th.ini -x file:rows -j 3
 	exec 7>pipe
 	cat int.pcap >&7
 	wait_for has_events rows "$n"

@@ -85,8 +85,8 @@ rates() {
 		for kind in event value flow hop distribution bin; do
 			header int-collect -q -r int.pcap -R $kind --push 10ms
 		done
-		header int-collect --list-profiles
-		header int-collect --help-fields
+		header int-collect -p help
+		header int-collect -f help
 		echo "# truth of dta-gen int"
 		dta-gen int -q -n 1 -w x.pcap -t - | sed -n 1p
 		counters dta-gen int -n 20 -w x.pcap

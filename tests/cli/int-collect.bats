@@ -264,7 +264,7 @@ by_node() { sort -s -k1,2; }
 	printf '# for one switch\nhop_latency = off\nhop_latency@%s = 0\n%s\n' \
 		"$node" "flow_latency = off" >th.ini
 	int-collect -q -r in.pcap -R event -o ndjson -e change \
-		--thresholds th.ini |
+		-t th.ini |
 		jq -r 'select(.metric == "hop_latency") | .node' | sort -u >nodes
 	[ "$(cat nodes)" = "$node" ]
 }
@@ -294,7 +294,7 @@ by_node() { sort -s -k1,2; }
 @test "thresholds that are none are refused, with file and line" {
 	generate md 2.1
 	printf 'hop_latency = 1us\nqueue = 7\n' >bad.ini
-	run -1 int-collect -r in.pcap --thresholds bad.ini
+	run -1 int-collect -r in.pcap -t ./bad.ini
 	[[ $output == *"bad.ini:2: "*"'queue' is no metric"* ]]
 	for bad in hop_latency x=1 hop_latency=x hop_latency=1,2,3 \
 		hop_latency=1,off,2 flow_latency@3=1 hop_latency@x=1; do
@@ -316,7 +316,7 @@ took() { # frames
 	packets=$(packets_in in.pcap)
 	echo 'hop_latency = 0' >th.ini
 	mkfifo pipe
-	bg int-collect -q -r pipe -R event -o ndjson --thresholds th.ini -x file:out
+	bg int-collect -q -r pipe -R event -o ndjson -t th.ini -x file:out
 	exec 8>pipe
 	cat in.pcap >&8
 	wait_for took "$packets"
@@ -346,22 +346,18 @@ took() { # frames
 		END { exit bad || NR < 10 }' out
 }
 
-@test "the flow cache as asked: rows, buckets, and hops that take a block" {
+@test "the flow cache as asked" {
 	generate md 2.1
 	flows=$(cut -d, -f3 truth.csv | sed 1d | sort -u | wc -l)
 	int-collect -r in.pcap -R flow -o ndjson 2>log >all
 	[ "$(counter log created)" = "$flows" ]
 	[ "$(counter log evicted)" = 0 ]
-	# one row: as many stay as it has buckets
-	int-collect -r in.pcap -R flow -o ndjson --flow-rows 1 \
-		--flow-buckets 5 2>log >few
-	[ "$(jq -r 'select(.reason == "flushed") | .flow' few | wc -l)" = 5 ]
-	[ "$(counter log evicted)" = $(($(counter log created) - 5)) ]
+	# one row: 12 stay
+	int-collect -r in.pcap -R flow -o ndjson --flows 12 2>log >few
+	[ "$(jq -r 'select(.reason == "flushed") | .flow' few | wc -l)" = 12 ]
+	[ "$(counter log evicted)" = $(($(counter log created) - 12)) ]
 	[ "$(jq -s 'map(.packets) | add' few)" = \
 		"$(jq -s 'map(.packets) | add' all)" ]
-	# hops beyond those of most flows are kept as others are
-	int-collect -q -r in.pcap -R all -o ndjson | sort >want
-	int-collect -q -r in.pcap -R all -o ndjson --flow-hops 1 | sort | cmp - want
 }
 
 @test "INT by another UDP port than the profile's, if asked for" {
@@ -371,8 +367,8 @@ took() { # frames
 	packets() { int-collect -R none -o ndjson "$@" 2>&1 | counter packets; }
 	[ "$(packets -p 2.1 -r in.pcap)" = 50 ]
 	[ "$(packets -p 2.1 -r other.pcap)" = 0 ]
-	[ "$(packets -p 2.1 --int-port 5000 -r other.pcap)" = 50 ]
-	[ "$(packets -p 2.1 --int-port 5000 -r in.pcap)" = 0 ]
+	[ "$(packets -p ./other.ini -r other.pcap)" = 50 ]
+	[ "$(packets -p ./other.ini -r in.pcap)" = 0 ]
 }
 
 # Packets of 5000 nodes with all that they say fill what there is room for.
@@ -384,7 +380,7 @@ took() { # frames
 		--switches 5000 -n 20K -c 30K -w 2.pcap
 	mergecap -a -F nsecpcap -w all.pcap 1.pcap 2.pcap
 	mkfifo pipe
-	int-collect -o ndjson -R all --flow-rows 1 -r pipe >out 2>log 3>&- &
+	int-collect -o ndjson -R all --flows 12 -r pipe >out 2>log 3>&- &
 	BG_PIDS+=("$!")
 	exec 5>pipe
 	cat all.pcap >&5
@@ -415,7 +411,7 @@ took() { # frames
 	diff want flows
 	run -2 int-collect -r in.pcap -f "node 7 and"
 	[[ $output == *"at 'the end'"* ]]
-	int-collect --help-fields -o csv | grep -q '^hop.latency,ns,'
+	int-collect -f help -o csv | grep -q '^hop.latency,ns,'
 }
 
 @test "as DTA reports into a region: paths, postcards, counters, events" {
@@ -536,12 +532,12 @@ frames() { tshark -r "$1" -x 2>/dev/null; }
 	[[ $output == *"x: "* ]]
 	run -1 int-collect -r missing
 	run -2 int-collect -r x -p nonsense
-	[[ $output == *nonsense*--list-profiles* ]]
+	[[ $output == *nonsense*"-p help"* ]]
 	run -2 int-collect
 	run -2 int-collect -r x -R nonsense
 	run -2 int-collect -r x -x nonsense:
 	run -2 int-collect -r x -f 'nodd = 5'
-	[[ $output == *"at 'nodd': there is no such test or field; see --help-fields"* ]]
+	[[ $output == *"at 'nodd': there is no such test or field; see -f help"* ]]
 }
 
 @test "exit 2 is for what is wrong as it stands, 1 for what cannot be had" {
@@ -549,7 +545,7 @@ frames() { tshark -r "$1" -x 2>/dev/null; }
 	for bad in "-t hop_latency" "-f (" "-x none:" "-x influx://h/a?names=none"; do
 		run -2 int-collect -r in.pcap -R none ${bad% *} "${bad#* }"
 	done
-	for bad in "--thresholds none" "-p ./none" "-x file:/nonexistent/x" \
+	for bad in "-t ./none" "-p ./none" "-x file:/nonexistent/x" \
 		"--spool /proc/none -x redis://127.0.0.1:1" "-r none" "-w /nonexistent/x"; do
 		[[ $bad == -r* ]] || bad="-r in.pcap $bad"
 		# shellcheck disable=SC2086 # words

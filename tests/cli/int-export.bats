@@ -150,7 +150,7 @@ packets_of_truth() {
 			--drop \
 			-x "influx://127.0.0.1:1/db?rows=500" --spool "$@"
 	}
-	spooled small --spool-size 1M
+	spooled small,1M
 	[ "$(du -bs small | cut -f1)" -lt 1200000 ]
 	[ "$(counter - kept export <<<"$output")" -gt 0 ]
 	[ "$(counter - full export <<<"$output")" -gt 0 ]

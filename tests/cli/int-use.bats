@@ -12,7 +12,7 @@ setup() {
 teardown() { wire_down; }
 
 @test "profiles: a list, and each as a file that says the same" {
-	int-collect --list-profiles -o csv | sed 1d | cut -d, -f1 >names
+	int-collect -p help -o csv | sed 1d | cut -d, -f1 >names
 	grep -qx any names
 	grep -qx geant names
 	while read -r name; do
@@ -71,20 +71,21 @@ teardown() { wire_down; }
 	dta-gen int -q -n 5 -w - >&8
 	wait_for grep -q new_key "$BATS_TEST_TMPDIR/bg.log"
 	kill -HUP "${BG_PIDS[0]}"
-	wait_for grep -q "SIGHUP: no --thresholds to read" "$BATS_TEST_TMPDIR/bg.log"
+	wait_for grep -q "SIGHUP: no file of thresholds to read" "$BATS_TEST_TMPDIR/bg.log"
 	exec 8>&-
 	wait "${BG_PIDS[0]}"
 }
 
 @test "thresholds come from a file, which can be read again" {
-	run -1 int-collect -r x --thresholds - </dev/null
-	[[ $output == *"-: No such file"* ]]
+	run -1 int-collect -r x -t ./none
+	[[ $output == *"./none: No such file"* ]]
+	run -2 int-collect -r x -t ./none -t ./more
+	[[ $output == *"second file"* ]]
 }
 
 @test "a flow cache that cannot be says what can" {
-	dta-gen int -q -n 5 -w in.pcap
-	run -1 int-collect -r in.pcap --flow-rows 3G
-	[[ $output == *"4294967294 flows at most"* ]]
+	run -2 int-collect -r in.pcap --flows 5G
+	[[ $output == *"--flows"*"4294967283"* ]]
 }
 
 @test "a database that is away: nobody waits for it, and it is said once" {

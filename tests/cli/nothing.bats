@@ -87,7 +87,7 @@ takes_none() {
 	dta-gen int -q -F report -w reports.pcap
 	takes_none "no INT, telemetry report or IOAM trace" int-collect -r "$CAPTURE"
 	takes_none "another --profile" int-collect -p 0.5 -r md.pcap
-	takes_none "another --profile, --report-port" \
+	takes_none "another --profile or --report-port" \
 		int-collect --report-port 6000 -r reports.pcap
 	# Wrong INT among more of plain traffic.
 	dta-gen int -q -c 200 -w wrong.pcap

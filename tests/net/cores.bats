@@ -136,7 +136,7 @@ told() { # rows
 	net_up
 	for j in 1 2 3; do
 		for try in 1 2 3 4 5; do
-			start t "log.$j" int-collect -o ndjson -i t0 --no-xdp -j "$j" \
+			start t "log.$j" int-collect -o ndjson -i t0 -j "$j" \
 				--stats 1h --push 0 -t queue_occupancy=off \
 				-t link_utilization=off -t hop_latency=1us
 			sends both.pcap "$(packets_in both.pcap)" "log.$j" frames

@@ -38,7 +38,7 @@ bump() {
 	int-collect -q -r in.pcap -R event -o ndjson -e change |
 		jq -c 'del(.time)' >want.events
 	n=$(packets_in in.pcap)
-	sink "$1" -R event -e change
+	sink "$@" -R event -e change
 	start c recv.log "$TOOLS/recv" c0 out.pcap packet
 	wait_for listens recv.log.out
 	RECV=$PID
@@ -52,7 +52,7 @@ bump() {
 	diff <(bytes want.pcap) <(bytes out.pcap)
 }
 
-@test "by AF_PACKET" { bump --no-xdp; }
+@test "by AF_PACKET" { bump; }
 @test "by AF_XDP" { bump --af-xdp; }
 
 # own OPTION: a reporter on the same machine.
@@ -60,7 +60,7 @@ own() {
 	dta-gen int -q -n 20 -F report -w in.pcap
 	n=$(packets_in in.pcap)
 	port=$(tshark -r in.pcap -c 1 -T fields -e udp.dstport)
-	start t own.log int-collect -o ndjson -i t0 "$1"
+	start t own.log int-collect -o ndjson -i t0 "$@"
 	wait_for listens own.log
 	by_socket in.pcap "$port"
 	wait_for seen intake own.log "$n"
@@ -70,7 +70,7 @@ own() {
 	[ "$(counter own.log partial_checksums intake)" = "$n" ]
 }
 
-@test "reports of the same host, by AF_PACKET" { own --no-xdp; }
+@test "reports of the same host, by AF_PACKET" { own; }
 @test "reports of the same host, by AF_XDP" { own --af-xdp; }
 
 # A bridge hands up what is for its own address or for all, and other frames
@@ -103,20 +103,20 @@ mirror() {
 	[ "$n" -ge 40 ]
 	echo '0 ff ff ff ff ff ff 02 00 00 00 00 01 88 b5' |
 		text2pcap -q - for-all.pcap
-	start t own.log int-collect -i br0 "$2" -o ndjson
+	start t own.log int-collect -i br0 "${@:2}" -o ndjson
 	wait_for grep -q 'AF_PACKET\|XDP' own.log
 	on r "$TOOLS/send" in.pcap r0 >sent
 	on r "$TOOLS/send" for-all.pcap r0 >sent # behind the others
 	wait_for seen "$1" own.log 1
 	stop "$PID"
-	start t all.log int-collect -i br0 "$2" -o ndjson --promiscuous
+	start t all.log int-collect -i br0 "${@:2}" -o ndjson --promiscuous
 	wait_for grep -q 'AF_PACKET\|XDP' all.log
 	on r "$TOOLS/send" in.pcap r0 >sent
 	wait_for seen "$1" all.log "$n"
 	stop "$PID"
 }
 
-@test "frames for others: --promiscuous, by AF_PACKET" { mirror intake --no-xdp; }
+@test "frames for others: --promiscuous, by AF_PACKET" { mirror intake; }
 @test "frames for others: --promiscuous, by AF_XDP" { mirror intake --af-xdp; }
 @test "frames for others: --promiscuous, in the kernel" {
 	need_xdp
@@ -127,7 +127,7 @@ mirror() {
 	dta-gen int -q -n 5 -c 20 -F report -w in.pcap --truth truth.csv
 	flows=$(sed 1d truth.csv | cut -d, -f3 | sort -u | wc -l)
 	gone() { [ "$(grep -c '"reason":"expired"' sink.log.out)" = "$flows" ]; }
-	sink --no-xdp -R value,flow --push 300ms --flow-idle 600ms
+	sink -R value,flow --push 300ms --flow-idle 600ms
 	on r "$TOOLS/send" in.pcap r0 >/dev/null
 	wait_for gone
 	grep -q '"metric":"flow_latency"' sink.log.out
@@ -158,7 +158,7 @@ live_examples() {
 			s|/var/spool/int|spool|; s/[a-z]+\.example/127.0.0.1/
 			s/[a-z]+\.example/127.0.0.1/; s/[a-z]+\.example/127.0.0.1/
 			s/ -q / /; s/--top/--every 60s &/
-			/--xdp| udp /s/^int-collect/& --duration 2s/
+			/--xdp| udp /s/^int-collect/timeout -s INT 2 &/
 			/--xdp| udp /!s/^int-collect/& -c 200/' <<<"$line")
 		echo "$line"
 		start t "example$n.log" env timeout --foreground 60 bash -c "$line"

@@ -243,7 +243,7 @@ reread() { # log options
 	shift
 	echo "hop_latency = 10us" >th
 	start t "$log" int-collect -i t0 "${OPTIONS[@]}" -R event -p 2.1 \
-		--thresholds th "$@"
+		-t ./th "$@"
 	wait_for grep -q "XDP\|AF_PACKET" "$log"
 	n=$(packets m.pcap)
 	send m.pcap
@@ -261,7 +261,7 @@ queue_occupancy@11 = 500" >th
 @test "SIGHUP: other thresholds, and nothing is forgotten" {
 	made -p 2.1
 	STAGE=fast reread x.log --xdp
-	STAGE=intake reread u.log --no-xdp
+	STAGE=intake reread u.log
 	test -s u.log.events
 	diff x.log.events u.log.events
 	[ "$(grep -c new_key x.log.events)" -lt \
@@ -340,7 +340,7 @@ memory() { # pid; in kB
 		--switches 4000 -n 20K -c 20K -w m.pcap
 	INTO=v.pcap made -p 2.1 --over vxlan --instructions 0xf900 --hops 5 \
 		--switches 5000 -n 60K -c 60K
-	OPTIONS=(-o ndjson --push 0 --flow-rows 1)
+	OPTIONS=(-o ndjson --push 0 --flows 12)
 	collect x.log -p 2.1 -R event
 	send m.pcap
 	wait_for has_counted fast frames 20000 "$PID" x.log

@@ -145,7 +145,7 @@ queued() { on b tc -s qdisc show dev b1 | grep -q 'backlog .* 3[0-9]p'; }
 	on b sysctl -qw net.ipv6.conf.b0.ioam6_id_wide=$((0xffffffff)) \
 		net.ipv6.conf.b1.ioam6_id_wide=$((0xffffffff))
 	on b tc qdisc add dev b1 root tbf rate 8kbit burst 400 limit 1000000
-	start c events.log int-collect -i c0 --no-xdp -o ndjson \
+	start c events.log int-collect -i c0 -o ndjson \
 		-R event -e new_key,rise -t queue_occupancy=1000,5000,2000 \
 		-w restored.pcap
 	collector=$PID
