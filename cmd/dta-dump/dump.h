@@ -17,21 +17,20 @@ enum verb {
 	VERB_DIGEST,
 	VERB_SERVE,
 	VERB_REGIONS,
-	VERB_KEYS,
 	VERBS,
 };
 
 struct opts {
 	enum verb verb;
 	const char *what; /* a region's name, or a file; "-": stdin */
-	const char *region, *snapshot, *ticket, *layout, *log;
+	const char *region, *snapshot, *ticket;
 	const char *table;
 	uint64_t epoch; /* 0: the current (newest) one */
 	bool all_epochs;
 	uint64_t count; /* packets; UINT64_MAX: all */
 	enum dta_format dta;
 	enum row_format format;
-	bool slots, lists, no_load;
+	bool slots, no_load;
 };
 
 /* Ends a row; exits where stdout takes no more. */
@@ -49,6 +48,5 @@ int dump_memory(const struct opts *o); /* region, snapshot */
 int dump_digest(const struct opts *o);
 int dump_serve(const struct opts *o);
 int dump_regions(const struct opts *o);
-int dump_keys(const struct opts *o);
 
 #endif

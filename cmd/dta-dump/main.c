@@ -21,7 +21,7 @@ static int read_epoch(void *opts, const char *text, struct fault *why)
 }
 
 static const char memory[] = "region snapshot";
-static const char tables[] = "region snapshot digest keys";
+static const char tables[] = "region snapshot digest";
 
 static const struct cli_option options[] = {
 	{'o', "output", "FORMAT", "rows as text (default), csv or ndjson",
@@ -32,56 +32,50 @@ static const struct cli_option options[] = {
 	 AT(dta), .words = dta_format_names, .verbs = "packets"},
 	{'R', "region", "NAME",
 	 "packets: tables of this region; else the NAME itself", CLI_STR,
-	 AT(region), .verbs = "packets region digest keys serve"},
+	 AT(region), .verbs = "packets region digest serve"},
 	{0, "ticket", "FILE", "packets: tables of this ticket", CLI_IN,
 	 AT(ticket), .verbs = "packets"},
-	{0, "layout", "FILE", "packets: tables of this layout", CLI_IN,
-	 AT(layout), .verbs = "packets"},
 	{'t', "table", "NAME", "this table only (name or id)", CLI_STR,
 	 AT(table), .verbs = tables},
 	{'e', "epoch", "N", "this epoch (default: the current one), or all",
 	 CLI_CALL, .read = read_epoch, .verbs = tables},
 	{0, "slots", NULL, "what the slots in use hold", CLI_FLAG, AT(slots),
 	 .verbs = memory},
-	{0, "lists", NULL, "entries of each list", CLI_FLAG, AT(lists),
-	 .verbs = memory},
 	{0, "no-load", NULL, "do not count the slots in use", CLI_FLAG,
 	 AT(no_load), .verbs = "region snapshot regions"},
-	{0, "snapshot", "FILE", "digest, keys: of a snapshot", CLI_IN,
-	 AT(snapshot), .verbs = "digest keys"},
-	{0, "log", "FILE", "keys: those of a key log (dta-translate --key-log)",
-	 CLI_IN, AT(log), .verbs = "keys"},
+	{0, "snapshot", "FILE", "digest: of a snapshot", CLI_IN, AT(snapshot),
+	 .verbs = "digest"},
 	{0},
 };
 
 static const struct cli_group groups[] = {
-	{"--region --ticket --layout"},
-	{"--slots --lists --no-load"},
+	{"--region --ticket"},
+	{"--slots --no-load"},
 	{0},
 };
 
 static const char *const verbs[] = {
-	[VERB_PACKETS] = "packets",   [VERB_REGION] = "region",
-	[VERB_SNAPSHOT] = "snapshot", [VERB_DIGEST] = "digest",
-	[VERB_SERVE] = "serve",	      [VERB_REGIONS] = "regions",
-	[VERB_KEYS] = "keys",	      [VERBS] = NULL,
+	[VERB_PACKETS] = "packets",
+	[VERB_REGION] = "region",
+	[VERB_SNAPSHOT] = "snapshot",
+	[VERB_DIGEST] = "digest",
+	[VERB_SERVE] = "serve",
+	[VERB_REGIONS] = "regions",
+	[VERBS] = NULL,
 };
 
 static const struct cli cli = {
 	.name = "dta-dump",
 	.summary = "show packets, regions and snapshots",
 	.usage = "dta-dump packets FILE|- [-c N] [--format F]\n"
-		 "         [--region NAME | --ticket FILE | --layout FILE]\n"
+		 "         [--region NAME | --ticket FILE]\n"
 		 "dta-dump regions [--no-load]\n"
 		 "dta-dump region NAME [--epoch N|all] [--table NAME]\n"
-		 "         [--slots | --lists | --no-load]\n"
+		 "         [--slots | --no-load]\n"
 		 "dta-dump snapshot FILE [--epoch N|all] [--table NAME]\n"
-		 "         [--slots | --lists | --no-load]\n"
+		 "         [--slots | --no-load]\n"
 		 "dta-dump digest NAME|--snapshot FILE [--epoch N|all]\n"
 		 "         [--table NAME]\n"
-		 "dta-dump keys NAME|--snapshot FILE [--epoch N|all] [--table "
-		 "NAME]\n"
-		 "dta-dump keys --log FILE|- [NAME | --snapshot FILE]\n"
 		 "dta-dump serve NAME\n",
 	.options = options,
 	.groups = groups,
@@ -101,14 +95,13 @@ static struct opts parse(int argc, char **argv)
 	if (!o.what && o.verb != VERB_PACKETS && o.verb != VERB_SNAPSHOT)
 		o.what = o.region;
 	if (!o.what && !o.snapshot &&
-	    (o.verb == VERB_REGION || o.verb == VERB_DIGEST ||
-	     (o.verb == VERB_KEYS && !o.log)))
+	    (o.verb == VERB_REGION || o.verb == VERB_DIGEST))
 		o.what = cli_env("DTA_REGION");
 	if (n + 2 < argc)
 		cli_usage(&cli, "'%s': one at a time", argv[n + 2]);
 	if (o.verb == VERB_REGIONS && o.what)
 		cli_usage(&cli, "regions shows all of them; region NAME one");
-	if (!o.what && !o.snapshot && !o.log && o.verb != VERB_REGIONS)
+	if (!o.what && !o.snapshot && o.verb != VERB_REGIONS)
 		cli_usage(&cli, "%s of what?", verbs[o.verb]);
 	cli_check(&cli, &o, (int)o.verb);
 	if (o.snapshot && o.what)
@@ -130,8 +123,6 @@ int main(int argc, char **argv)
 		return dump_digest(&o);
 	case VERB_REGIONS:
 		return dump_regions(&o);
-	case VERB_KEYS:
-		return dump_keys(&o);
 	case VERB_SERVE:
 		return dump_serve(&o);
 	default:

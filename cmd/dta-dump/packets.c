@@ -1,11 +1,840 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* packets: every packet of a capture, also those that nobody could use. */
+/*
+ * packets: every packet of a capture, also those that nobody could use.
+ *
+ * A packet is a row of all fields, or, as text, a line of those that it has, as
+ * tcpdump prints one. In this order: rows and lines; the tables that packets
+ * are meant for; INT-label; INT, IOAM and telemetry reports; DTA; RoCEv2; the
+ * capture.
+ */
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
+#include "cli/table.h"
+#include "dump.h"
+#include "inband/intake.h"
+#include "label/paths.h"
+#include "op/ticket.h"
 #include "packet/pkt.h"
-#include "packets.h"
+#include "profile/profile.h"
+#include "store/region.h"
+#include "wire/be.h"
+#include "wire/key.h"
+#include "wire/label.h"
+#include "wire/net.h"
+#include "wire/roce.h"
+
+enum show_field {
+	SHOW_NUMBER, /* the first six are the head of a line, in this order */
+	SHOW_TIME,
+	SHOW_SRC,
+	SHOW_DST,
+	SHOW_PROTOCOL,
+	SHOW_OPCODE,
+	SHOW_TABLE,
+	SHOW_KEY,
+	SHOW_LIST,
+	SHOW_HOP,
+	SHOW_PATH_LEN,
+	SHOW_COPIES,
+	SHOW_SEQUENCE,
+	SHOW_FLAGS,
+	SHOW_QP,
+	SHOW_PSN,
+	SHOW_VA,
+	SHOW_RKEY,
+	SHOW_LENGTH,
+	SHOW_SLOT,
+	SHOW_ENTRY,
+	SHOW_IMM,
+	SHOW_ADD,
+	SHOW_COMPARE,
+	SHOW_SYNDROME,
+	SHOW_MSN,
+	SHOW_ORIGINAL,
+	SHOW_ICRC,
+	SHOW_DATA,
+	SHOW_REASON,
+	SHOW_LABELS,
+	SHOW_HOPS,
+	SHOW_FIELDS,
+};
+
+struct show {
+	struct rows *rows; /* NULL: lines */
+};
+
+static const struct row_field fields[SHOW_FIELDS] = {
+	[SHOW_NUMBER] = {"number", ROW_U64, 0},
+	[SHOW_TIME] = {"time", ROW_TIME, 0, ROW_WHEN},
+	[SHOW_SRC] = {"src", ROW_STR, 0},
+	[SHOW_DST] = {"dst", ROW_STR, 0},
+	[SHOW_PROTOCOL] = {"protocol", ROW_STR, 0, ROW_TAG},
+	[SHOW_OPCODE] = {"opcode", ROW_STR, 0, ROW_TAG},
+	[SHOW_TABLE] = {"table", ROW_STR, 0, ROW_TAG},
+	[SHOW_KEY] = {"key", ROW_STR, 0},
+	[SHOW_LIST] = {"list", ROW_U64, 0},
+	[SHOW_HOP] = {"hop", ROW_U64, 0},
+	[SHOW_PATH_LEN] = {"path_len", ROW_U64, 0},
+	[SHOW_COPIES] = {"copies", ROW_U64, 0},
+	[SHOW_SEQUENCE] = {"sequence", ROW_U64, 0},
+	[SHOW_FLAGS] = {"flags", ROW_STR, 0},
+	[SHOW_QP] = {"qp", ROW_U64, 0},
+	[SHOW_PSN] = {"psn", ROW_U64, 0},
+	[SHOW_VA] = {"va", ROW_STR, 0},
+	[SHOW_RKEY] = {"rkey", ROW_STR, 0},
+	[SHOW_LENGTH] = {"length", ROW_U64, 0, ROW_VALUE, "bytes"},
+	[SHOW_SLOT] = {"slot", ROW_U64, 0},
+	[SHOW_ENTRY] = {"entry", ROW_U64, 0},
+	[SHOW_IMM] = {"imm", ROW_U64, 0},
+	[SHOW_ADD] = {"add", ROW_U64, 0},
+	[SHOW_COMPARE] = {"compare", ROW_U64, 0},
+	[SHOW_SYNDROME] = {"syndrome", ROW_STR, 0},
+	[SHOW_MSN] = {"msn", ROW_U64, 0},
+	[SHOW_ORIGINAL] = {"original", ROW_U64, 0},
+	[SHOW_ICRC] = {"icrc", ROW_STR, 0},
+	[SHOW_DATA] = {"data", ROW_BYTES, 0},
+	[SHOW_REASON] = {"reason", ROW_STR, 0, ROW_TAG},
+	[SHOW_LABELS] = {"labels", ROW_STR, 0},
+	[SHOW_HOPS] = {"hops", ROW_STR, 0},
+};
+
+static const char show_wrong_checksum[] = "wrong IPv4 header or UDP checksum";
+static const char show_malformed[] = "malformed or cut short";
+
+static const struct schema packets = {"packet", fields, SHOW_FIELDS};
+
+static void show_open(struct show *s, enum row_format format)
+{
+	s->rows = NULL;
+	if (format == ROW_TEXT)
+		return;
+	s->rows = cli_rows(format, &packets);
+	if (!s->rows)
+		cli_fail("out of memory");
+}
+
+/* What goes before a field's value in a line. Fields come in their order; texts
+ * and bytes are kept until show_end(). */
+static void lead(enum show_field f)
+{
+	if (f == SHOW_DST)
+		fputs(" > ", stdout);
+	else if (f == SHOW_REASON)
+		fputs(" ! ", stdout);
+	else if (f > SHOW_OPCODE)
+		printf(" %s=", fields[f].name);
+	else if (f > SHOW_NUMBER)
+		putchar(' ');
+}
+
+static void show_u64(struct show *s, enum show_field f, uint64_t v)
+{
+	if (s->rows) {
+		row_u64(s->rows, f, v);
+		return;
+	}
+	lead(f);
+	printf("%llu", (unsigned long long)v);
+}
+
+static void show_time(struct show *s, uint64_t ns)
+{
+	if (s->rows) {
+		row_time(s->rows, SHOW_TIME, (int64_t)ns);
+		return;
+	}
+	lead(SHOW_TIME);
+	printf("%llu.%09llu", (unsigned long long)(ns / 1000000000),
+	       (unsigned long long)(ns % 1000000000));
+}
+
+static void show_str(struct show *s, enum show_field f, const char *v)
+{
+	if (s->rows) {
+		row_str(s->rows, f, v);
+		return;
+	}
+	lead(f);
+	fputs(v, stdout);
+}
+
+static void show_bytes(struct show *s, enum show_field f, const void *p,
+		       size_t n)
+{
+	const uint8_t *byte = p;
+
+	if (s->rows) {
+		row_bytes(s->rows, f, p, n);
+		return;
+	}
+	lead(f);
+	for (size_t i = 0; i < n; i++)
+		printf("%02x", byte[i]);
+}
+
+static void show_end(struct show *s)
+{
+	if (s->rows)
+		row_write(s->rows);
+	else if (putchar('\n') == EOF)
+		cli_fail("%s: %s", cli_stdout, strerror(errno));
+}
+
+/* What every packet begins with; src may be NULL. */
+static void show_head(struct show *s, const char *src, const char *dst,
+		      const char *protocol)
+{
+	if (src) {
+		show_str(s, SHOW_SRC, src);
+		show_str(s, SHOW_DST, dst);
+	}
+	show_str(s, SHOW_PROTOCOL, protocol);
+}
+
+/* --- tables -------------------------------------------------------------- */
+
+/* Those of a region or a ticket; or none. */
+static void tables_open(struct ticket *t, const struct opts *o)
+{
+	struct fault f = {0};
+	struct region *r;
+
+	if (o->ticket && ticket_read(t, o->ticket, &f) < 0)
+		cli_fail("%s", f.text);
+	if (!o->region)
+		return;
+	if (region_open(&r, o->region, false, &f) < 0 ||
+	    ticket_of_region(t, r, &f) < 0)
+		cli_fault(o->region, &f);
+	region_close(r);
+}
+
+/*
+ * The table that a report is for; NULL if there is none, or none are known.
+ * DTA/0 names no table: the first that fits takes it.
+ */
+static const struct table *
+tables_of_report(const struct ticket *t, const struct dta_report *r, bool dta0)
+{
+	for (unsigned i = 0; i < t->n; i++) {
+		const struct table *table = &t->table[i];
+
+		if (dta0 ? table->kind == r->opcode && table->key_len == 4
+			 : table->id == r->table)
+			return table;
+	}
+	return NULL;
+}
+
+/* Bytes that an operation touches. */
+static uint64_t reach(const struct roce *r)
+{
+	return r->opcode == ROCE_RC_FETCH_ADD || r->opcode == ROCE_RC_CMP_SWAP
+		       ? 8
+		       : r->dma_len;
+}
+
+/*
+ * The table whose memory an operation hits: R_Key and bounds fit; NULL if none.
+ * *offset: from the table's start.
+ */
+static const struct table *
+tables_of_write(const struct ticket *t, const struct roce *r, uint64_t *offset)
+{
+	for (unsigned i = 0; i < t->n; i++) {
+		const struct table *table = &t->table[i];
+		const struct ticket_table *at = &t->at[i];
+
+		if (r->rkey != at->rkey || r->va < at->address ||
+		    r->va - at->address > table->length ||
+		    table->length - (r->va - at->address) < reach(r))
+			continue;
+		*offset = r->va - at->address;
+		return table;
+	}
+	return NULL;
+}
+
+/* --- INT-label ------------------------------------------------------------ */
+
+enum {
+	LABEL_TEXT = 112, /* of one, at most */
+};
+
+/* "7:1>2@1000us,latency=5,queue=0,number=3", the newest first. */
+static void write_labels(char *out, size_t size, const struct label_view *v)
+{
+	struct label_item item;
+	size_t len = 0;
+
+	*out = '\0';
+	for (unsigned i = 0; i < v->n; i++) {
+		label_item_get(&item, v, i);
+		len += (size_t)snprintf(
+			out + len, size - len,
+			"%s%" PRIu32 ":%u>%u@%" PRIu64 "us,latency=%" PRIu32
+			",queue=%" PRIu32 ",number=%" PRIu32,
+			i ? ";" : "", item.device, item.in, item.out,
+			item.time_us, item.latency_ns, item.queue, item.number);
+	}
+}
+
+/* The flow, its protocol by NH. */
+static void show_label_flow(struct show *s, const struct label_view *v)
+{
+	uint8_t key[KEY_FLOW6_LEN];
+	char text[KEY_TEXT_MAX];
+	unsigned len = label_flow_key(key, v);
+
+	if (!len)
+		return;
+	key_format(text, len == KEY_FLOW4_LEN ? KEY_FLOW4 : KEY_FLOW6, key,
+		   len);
+	show_str(s, SHOW_KEY, text);
+}
+
+static void show_label_ends(struct show *s, const struct label_view *v)
+{
+	bool six = v->layout == LABEL_IP6;
+	char src[TEXT_IP_MAX], dst[TEXT_IP_MAX];
+
+	if (!v->ip) {
+		show_head(s, NULL, NULL, "int-label0");
+		return;
+	}
+	text_of_ip(src, six ? 6 : 4,
+		   v->ip + (six ? NET_IP6_AT_SRC : NET_IP4_AT_SRC));
+	text_of_ip(dst, six ? 6 : 4,
+		   v->ip + (six ? NET_IP6_AT_DST : NET_IP4_AT_DST));
+	show_head(s, src, dst, "int-label");
+}
+
+/* It says that it carries labels, and they are not to be read. */
+static bool show_unreadable(struct show *s, const struct pkt *p)
+{
+	show_head(s, NULL, NULL, "int-label");
+	show_u64(s, SHOW_LENGTH, p->wire_len);
+	show_str(s, SHOW_REASON, show_malformed);
+	show_end(s);
+	return true;
+}
+
+/* A packet that carries labels. False: it does not. */
+static bool show_label(struct show *s, const struct pkt *p)
+{
+	static char text[UINT8_MAX * LABEL_TEXT];
+	struct label_view v;
+	int rc = label_find(&v, &label_format_default, p->data, p->len);
+
+	if (rc)
+		return rc == -EBADMSG && v.claims && show_unreadable(s, p);
+	write_labels(text, sizeof(text), &v);
+	show_label_ends(s, &v);
+	show_str(s, SHOW_OPCODE, v.specific ? "specific" : "normal");
+	show_label_flow(s, &v);
+	show_u64(s, SHOW_PATH_LEN, v.n);
+	show_u64(s, SHOW_LENGTH, p->wire_len);
+	show_str(s, SHOW_LABELS, text);
+	if (v.damaged) /* behind them: it is about all of the line */
+		show_str(s, SHOW_REASON, show_wrong_checksum);
+	show_end(s);
+	return true;
+}
+
+/* --- INT, IOAM, telemetry reports ----------------------------------------- */
+
+struct show_int {
+	struct intake *in; /* ends with the program */
+	struct show *s;
+	/* The packet in hand, whose number and time are shown; src may be NULL.
+	 */
+	const struct pkt *p;
+	const char *src, *dst;
+	uint64_t number;
+	unsigned rows;
+	uint64_t reports; /* taken and refused, before this packet */
+};
+
+enum {
+	HOPS_TEXT = 1 << 16, /* of 255 hops with 15 fields, more than that */
+};
+
+struct hops_text {
+	char text[HOPS_TEXT];
+	size_t len;
+	unsigned hops;
+};
+
+static void add_field(struct hops_text *t, const char *name, uint64_t v,
+		      bool first)
+{
+	int n = snprintf(t->text + t->len, HOPS_TEXT - t->len, "%s%s=%" PRIu64,
+			 !first	   ? ","
+			 : t->hops ? ";"
+				   : "",
+			 name, v);
+
+	if (n > 0 && t->len + (size_t)n < HOPS_TEXT)
+		t->len += (size_t)n;
+	t->hops += first;
+}
+
+/* node: of the reporter, whose metadata do not repeat it; NULL: none. */
+static void add_hop(struct hops_text *t, const struct int_hops *h, unsigned i,
+		    const uint32_t *node)
+{
+	bool first = true;
+	uint64_t v;
+
+	if (node) {
+		add_field(t, profile_field_names[INT_NODE], *node, true);
+		first = false;
+	}
+	for (unsigned f = 0; h->plan && i < h->n && f < INT_FIELDS; f++) {
+		if ((node && f == INT_NODE) ||
+		    !int_get(h->plan, int_hop(h, i), (enum int_field)f, &v))
+			continue;
+		add_field(t, profile_field_names[f], v, first);
+		first = false;
+	}
+}
+
+/* In the order of the path: the reporter is its last node. */
+static void write_hops(struct hops_text *t, const struct int_view *v)
+{
+	t->len = t->hops = 0;
+	t->text[0] = '\0';
+	for (unsigned i = v->stack.n; i--;)
+		add_hop(t, &v->stack, i, NULL);
+	if (v->own.n || (v->from.has_node && !v->stack.n))
+		add_hop(t, &v->own, 0, v->from.has_node ? &v->from.node : NULL);
+}
+
+static void show_int_flags(struct show *s, unsigned flags)
+{
+	static const char letters[] = "DQFIEMC"; /* by enum int_flag */
+	char text[sizeof(letters)];
+	size_t n = 0;
+
+	for (unsigned i = 0; letters[i]; i++)
+		if (flags >> i & 1)
+			text[n++] = letters[i];
+	text[n] = '\0';
+	if (n)
+		show_str(s, SHOW_FLAGS, text);
+}
+
+static void show_view(struct show_int *x, const struct int_view *v)
+{
+	static const char *const formats[] = {"md", "mx", "xd"};
+	static struct hops_text hops;
+	struct show *s = x->s;
+	char key[KEY_TEXT_MAX];
+
+	if (x->rows++) {
+		show_u64(s, SHOW_NUMBER, x->number);
+		show_time(s, x->p->ts_ns);
+	}
+	write_hops(&hops, v);
+	show_head(s, x->src, x->dst,
+		  v->from.report	  ? "report"
+		  : v->format == INT_IOAM ? "ioam"
+					  : "int");
+	if (v->format != INT_IOAM)
+		show_str(s, SHOW_OPCODE, formats[v->format]);
+	if (v->key_len) {
+		key_format(key,
+			   v->key_len == KEY_FLOW4_LEN ? KEY_FLOW4 : KEY_FLOW6,
+			   v->key, v->key_len);
+		show_str(s, SHOW_KEY, key);
+	}
+	show_u64(s, SHOW_PATH_LEN, hops.hops);
+	if (v->from.report)
+		show_u64(s, SHOW_SEQUENCE, v->from.sequence);
+	show_int_flags(s, v->flags);
+	show_u64(s, SHOW_LENGTH, x->p->wire_len);
+	if (hops.hops)
+		show_str(s, SHOW_HOPS, hops.text);
+	show_end(s);
+}
+
+static int show_views(void *ctx, const struct int_view *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		show_view(ctx, &v[i]);
+	return 0;
+}
+
+static void show_int_open(struct show_int *x, struct show *s)
+{
+	const struct intake_options o = {
+		.profile = int_profile_named("any"),
+		.views = show_views,
+		.ctx = x,
+	};
+
+	x->s = s;
+	if (intake_open(&x->in, &o) < 0)
+		cli_fail("out of memory");
+}
+
+/* A row for each report or trace. False: it is none of these, or malformed;
+ * nothing was shown. */
+static bool show_int(struct show_int *x)
+{
+	x->rows = 0;
+	x->reports = intake_report_counters(x->in)->reports;
+	intake_take(x->in, x->p, 1);
+	return x->rows > 0;
+}
+
+/* And why: reports were refused. */
+static bool show_int_refused(const struct show_int *x)
+{
+	return intake_report_counters(x->in)->reports > x->reports;
+}
+
+/* --- DTA ------------------------------------------------------------------ */
+
+static const char *reason_of(int rc)
+{
+	switch (rc) {
+	case -ERANGE:
+		return "copies not between 1 and 4";
+	case -EPROTONOSUPPORT:
+		return "unknown version";
+	case -EOPNOTSUPP:
+		return "unknown opcode";
+	default:
+		return "cut short, or lengths that do not add up";
+	}
+}
+
+/* What a table has against a report, or NULL. */
+static const char *report_objection(const struct table *t,
+				    const struct dta_report *r)
+{
+	if (t->kind != r->opcode)
+		return "the table is of another kind";
+	if (r->key_len != t->key_len)
+		return "the key is not as long as the table's";
+	switch (t->kind) {
+	case TABLE_APPEND:
+		if (!r->data_len || r->data_len % t->value_len)
+			return "not whole entries of the table";
+		if (be32_load(r->key) >= t->lists)
+			return "no such list";
+		return NULL;
+	case TABLE_POSTCARD:
+		if (r->hop >= t->hops)
+			return "the hop is outside the chunk";
+		/* Cut short, it would be answered as whole (dta.md 1.1). */
+		if (r->path_len > t->hops)
+			return "the path is longer than the chunk";
+		if (r->path_len && r->hop >= r->path_len)
+			return "the hop is outside the path";
+		if (r->data_len == 4 && be32_load(r->data) == TABLE_BLANK)
+			return "the value stands for no hop";
+		break;
+	}
+	return r->data_len == t->value_len
+		       ? NULL
+		       : "the data is not as long as the table's";
+}
+
+/* The type that keys of a length usually have. */
+static enum key_type usual_type(size_t len)
+{
+	static const enum key_type types[] = {KEY_FLOW4, KEY_FLOW6, KEY_HOP4,
+					      KEY_HOP6, KEY_U32};
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if (key_type_len(types[i]) == len)
+			return types[i];
+	return KEY_HEX;
+}
+
+/* text: KEY_TEXT_MAX bytes or twice the longest key on the wire. */
+static const char *key_text(char *text, size_t room, const struct table *t,
+			    const struct dta_report *r)
+{
+	enum key_type type = usual_type(r->key_len);
+
+	if (t && t->key_len == r->key_len)
+		type = (enum key_type)t->key_type;
+	if (r->key_len <= KEY_MAX) {
+		key_format(text, type, r->key, r->key_len);
+		return text;
+	}
+	for (size_t i = 0; i < r->key_len && 2 * i + 2 < room; i++)
+		snprintf(text + 2 * i, 3, "%02x", r->key[i]);
+	return text;
+}
+
+static void show_nack(struct show *s, const struct dta_report *r)
+{
+	static const char *const reason[] = {
+		[DTA_NACK_STATE] = "state",
+		[DTA_NACK_GAP] = "gap",
+		[DTA_NACK_RATE] = "rate limit",
+		[DTA_NACK_RESYNC] = "resynchronisation",
+		[DTA_NACK_GONE] = "gone",
+	};
+
+	show_u64(s, SHOW_SEQUENCE, r->sequence);
+	if (r->hop < sizeof(reason) / sizeof(reason[0]))
+		show_str(s, SHOW_SYNDROME, reason[r->hop]);
+	show_end(s);
+}
+
+/* The NACK of the published system has no opcode. */
+static bool show_nack0(struct show *s, const struct net_udp *u)
+{
+	if (u->len < DTA0_NACK_LEN || !(u->payload[1] & DTA0_NACK_FLAG))
+		return false;
+	show_str(s, SHOW_OPCODE, dta_opcode_name(DTA_NACK));
+	show_u64(s, SHOW_SEQUENCE, u->payload[0]);
+	show_end(s);
+	return true;
+}
+
+static void show_report(struct show *s, const struct ticket *tables,
+			const struct dta_report *r, bool dta0)
+{
+	const struct table *t = tables_of_report(tables, r, dta0);
+	const char *why = t	      ? report_objection(t, r)
+			  : tables->n ? "no such table"
+				      : NULL;
+	char key[2 * UINT8_MAX + 1 + KEY_TEXT_MAX], id[8], flags[3] = "";
+
+	snprintf(id, sizeof(id), "%u", r->table);
+	snprintf(flags, sizeof(flags), "%s%s", r->immediate ? "I" : "",
+		 r->tracked ? "T" : "");
+	if (t || !dta0)
+		show_str(s, SHOW_TABLE, t ? t->name : id);
+	if (r->opcode == DTA_APPEND && r->key_len == 4)
+		show_u64(s, SHOW_LIST, be32_load(r->key));
+	else
+		show_str(s, SHOW_KEY, key_text(key, sizeof(key), t, r));
+	if (r->opcode == DTA_POSTCARD) {
+		show_u64(s, SHOW_HOP, r->hop);
+		show_u64(s, SHOW_PATH_LEN, r->path_len);
+	}
+	if (r->opcode != DTA_APPEND)
+		show_u64(s, SHOW_COPIES, r->copies);
+	show_u64(s, SHOW_SEQUENCE, r->sequence);
+	if (flags[0])
+		show_str(s, SHOW_FLAGS, flags);
+	if (r->opcode == DTA_KEYINC && r->data_len == 8)
+		show_u64(s, SHOW_ADD, be64_load(r->data));
+	show_bytes(s, SHOW_DATA, r->data, r->data_len);
+	if (why)
+		show_str(s, SHOW_REASON, why);
+	show_end(s);
+}
+
+static void show_dta(struct show *s, enum dta_format format,
+		     const struct ticket *t, const struct net_udp *u)
+{
+	struct dta_report r;
+	int rc;
+
+	if (u->dst_port == DTA_NACK_PORT && format != DTA_FORMAT_1 &&
+	    show_nack0(s, u))
+		return;
+	rc = dta_decode(&r, format, u->payload, u->len);
+	if (rc < 0) {
+		show_bytes(s, SHOW_DATA, u->payload, u->len);
+		show_str(s, SHOW_REASON, reason_of(rc));
+		show_end(s);
+		return;
+	}
+	show_str(s, SHOW_OPCODE, dta_opcode_name(r.opcode));
+	if (r.opcode == DTA_NACK)
+		show_nack(s, &r);
+	else
+		show_report(s, t, &r, u->payload[0] >> 4 == 0);
+}
+
+/* --- RoCEv2 --------------------------------------------------------------- */
+
+/* The opcodes that carry a RETH. */
+static bool is_write(uint8_t opcode)
+{
+	return opcode == ROCE_RC_WRITE_ONLY ||
+	       opcode == ROCE_RC_WRITE_ONLY_IMM ||
+	       opcode == ROCE_UC_WRITE_ONLY || opcode == ROCE_UC_WRITE_ONLY_IMM;
+}
+
+static bool has_imm(uint8_t opcode)
+{
+	return opcode == ROCE_RC_WRITE_ONLY_IMM ||
+	       opcode == ROCE_UC_WRITE_ONLY_IMM;
+}
+
+static bool is_atomic(uint8_t opcode)
+{
+	return opcode == ROCE_RC_FETCH_ADD || opcode == ROCE_RC_CMP_SWAP;
+}
+
+/* The table that is hit, and where in it. The fields keep their order. */
+struct hit {
+	const struct table *t;
+	bool has_slot, has_list, has_entry;
+	uint64_t slot, list, entry;
+	char va[24], rkey[16], flags[4]; /* as text, until show_end() */
+};
+
+static struct hit hit_of(const struct ticket *tables, const struct roce *r)
+{
+	struct hit h = {0};
+	uint64_t offset, unit;
+
+	h.t = tables_of_write(tables, r, &offset);
+	if (!h.t)
+		return h;
+	unit = offset / h.t->stride;
+	if (h.t->kind != TABLE_APPEND) {
+		h.has_slot = true;
+		h.slot = unit;
+	} else if (offset >= h.t->heads) { /* the count of a list */
+		h.has_list = true;
+		h.list = (offset - h.t->heads) / 8;
+	} else if (unit < h.t->units * h.t->lists) {
+		h.has_list = h.has_entry = true;
+		h.list = unit / h.t->units;
+		h.entry = unit % h.t->units;
+	}
+	return h;
+}
+
+static void show_access(struct show *s, const struct roce *r, struct hit *h)
+{
+	snprintf(h->va, sizeof(h->va), "0x%llx", (unsigned long long)r->va);
+	snprintf(h->rkey, sizeof(h->rkey), "0x%x", r->rkey);
+	show_str(s, SHOW_VA, h->va);
+	show_str(s, SHOW_RKEY, h->rkey);
+	show_u64(s, SHOW_LENGTH, is_atomic(r->opcode) ? 8 : r->dma_len);
+	if (h->has_slot)
+		show_u64(s, SHOW_SLOT, h->slot);
+	if (h->has_entry)
+		show_u64(s, SHOW_ENTRY, h->entry);
+	if (has_imm(r->opcode))
+		show_u64(s, SHOW_IMM, r->imm);
+	if (is_atomic(r->opcode))
+		show_u64(s, SHOW_ADD, r->swap_add);
+	if (r->opcode == ROCE_RC_CMP_SWAP)
+		show_u64(s, SHOW_COMPARE, r->compare);
+}
+
+/* AETH syndromes: bits 6 and 5 tell the kind (rdma.md). */
+static void show_answer(struct show *s, const struct roce *r)
+{
+	static const char *const nak[] = {"nak_psn", "nak_invalid",
+					  "nak_access", "nak_operational"};
+	unsigned code = r->syndrome & 0x1f;
+	char other[16];
+
+	snprintf(other, sizeof(other), "0x%02x", r->syndrome);
+	if (r->syndrome >> 5 == 0)
+		show_str(s, SHOW_SYNDROME, "ack");
+	else if (r->syndrome >> 5 == ROCE_RNR_NAK >> 5)
+		show_str(s, SHOW_SYNDROME, "rnr_nak");
+	else if (r->syndrome >> 5 == ROCE_NAK_PSN >> 5 &&
+		 code < sizeof(nak) / sizeof(nak[0]))
+		show_str(s, SHOW_SYNDROME, nak[code]);
+	else
+		show_str(s, SHOW_SYNDROME, other);
+	show_u64(s, SHOW_MSN, r->msn);
+	if (r->opcode == ROCE_RC_ATOMIC_ACK)
+		show_u64(s, SHOW_ORIGINAL, r->orig);
+	show_str(s, SHOW_ICRC, r->icrc_ok ? "ok" : "bad");
+	show_end(s);
+}
+
+/* What makes a request void, beside its iCRC. */
+static const char *request_objection(const struct roce *r,
+				     const struct ticket *t,
+				     const struct hit *h)
+{
+	if (r->tver)
+		return "transport version is not 0";
+	if (is_write(r->opcode) && r->dma_len != r->len)
+		return "DMA length is not the payload's";
+	if (t->n && !h->t)
+		return "no table has this R_Key and address";
+	return NULL;
+}
+
+static void show_request(struct show *s, const struct ticket *t,
+			 const struct roce *r)
+{
+	struct hit h = hit_of(t, r);
+	const char *why = request_objection(r, t, &h);
+	char *f = h.flags;
+
+	if (r->ack_req)
+		*f++ = 'A';
+	if (r->solicited)
+		*f++ = 'S';
+	if (r->migreq)
+		*f++ = 'M';
+	*f = '\0';
+	if (h.t)
+		show_str(s, SHOW_TABLE, h.t->name);
+	if (h.has_list)
+		show_u64(s, SHOW_LIST, h.list);
+	if (h.flags[0])
+		show_str(s, SHOW_FLAGS, h.flags);
+	show_u64(s, SHOW_QP, r->dest_qp);
+	show_u64(s, SHOW_PSN, r->psn);
+	show_access(s, r, &h);
+	show_str(s, SHOW_ICRC, r->icrc_ok ? "ok" : "bad");
+	if (is_write(r->opcode))
+		show_bytes(s, SHOW_DATA, r->payload, r->len);
+	if (why)
+		show_str(s, SHOW_REASON, why);
+	show_end(s);
+}
+
+static void show_bad_roce(struct show *s, const struct net_udp *u, int rc)
+{
+	show_bytes(s, SHOW_DATA, u->payload, u->len);
+	if (rc == -ENOTSUP)
+		show_str(s, SHOW_REASON, "an opcode that is not known");
+	else if (rc == -EBADE)
+		show_str(s, SHOW_REASON, show_wrong_checksum);
+	else
+		show_str(s, SHOW_REASON, show_malformed);
+	show_end(s);
+}
+
+/* frame: the whole packet of len bytes. */
+static void show_roce(struct show *s, const struct ticket *t,
+		      const uint8_t *frame, size_t len, const struct net_udp *u)
+{
+	struct roce r;
+	int rc = roce_decode(&r, frame, len);
+
+	if (rc < 0) {
+		show_bad_roce(s, u, rc);
+		return;
+	}
+	show_str(s, SHOW_OPCODE, roce_opcode_name(r.opcode));
+	if (r.opcode == ROCE_RC_ACK || r.opcode == ROCE_RC_ATOMIC_ACK) {
+		show_u64(s, SHOW_QP, r.dest_qp);
+		show_u64(s, SHOW_PSN, r.psn);
+		show_answer(s, &r);
+	} else {
+		show_request(s, t, &r);
+	}
+}
+
+/* --- the capture ---------------------------------------------------------- */
 
 enum {
 	ADDRESS_MAX = TEXT_IP_MAX + 9, /* brackets, port */
@@ -48,7 +877,7 @@ static void show_other(struct show_int *x, const struct pkt *p, int rc)
 }
 
 static void show_udp(struct show *s, const struct opts *o,
-		     const struct tables *t, const struct pkt *p,
+		     const struct ticket *t, const struct pkt *p,
 		     const struct net_udp *u)
 {
 	char src[ADDRESS_MAX], dst[ADDRESS_MAX];
@@ -71,7 +900,7 @@ static void show_udp(struct show *s, const struct opts *o,
 }
 
 static void show_packet(struct show_int *x, const struct opts *o,
-			const struct tables *t, const struct pkt *p,
+			const struct ticket *t, const struct pkt *p,
 			uint64_t number)
 {
 	struct show *s = x->s;
@@ -93,7 +922,7 @@ static void show_packet(struct show_int *x, const struct opts *o,
 
 int dump_packets(const struct opts *o)
 {
-	static struct tables t;
+	static struct ticket t;
 	struct pkt pkts[PKT_BATCH];
 	struct fault f = {0};
 	struct show s;
@@ -116,9 +945,9 @@ int dump_packets(const struct opts *o)
 		for (int i = 0; i < n && number < o->count; i++)
 			show_packet(&x, o, &t, &pkts[i], ++number);
 	}
-	show_close(&s);
+	rows_close(s.rows);
 	src_close(src);
-	tables_close(&t);
+	ticket_fini(&t);
 	if (n < 0 && n != -EINTR)
 		cli_fault(o->what, &f);
 	return CLI_OK;

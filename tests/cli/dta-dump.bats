@@ -73,8 +73,9 @@ packet() { # dump options: port payload -> the row
 		dta-gen $w --count 200 --ipv6 40 -q --truth truth.csv -w r.pcap
 		dta-dump packets r.pcap -o ndjson | jq -r .table >tables
 		sed 1d truth.csv | cut -d, -f1 | diff - tables
-		# The layout tells the types of keys.
-		dta-dump packets r.pcap --layout "$EXAMPLES/$w.ini" -o ndjson |
+		# The tables tell the types of keys.
+		dta-collect --create --layout "$EXAMPLES/$w.ini" -R "$NAME-$w"
+		dta-dump packets r.pcap --region "$NAME-$w" -o ndjson |
 			jq -r 'select(.reason == null) | [.opcode, (.key // .list),
 				.hop // 0, .path_len // 0, .copies // 0, .data] |
 				map(tostring) | join(",")' >got
@@ -169,15 +170,16 @@ packet() { # dump options: port payload -> the row
 	packet 40040 010002000000010000002a
 	is '.reason == "unknown version"'
 	# The table that would take it.
-	printf '[t]\nid = 5\nkind = keywrite\nkey = src4\nvalue = 4\nslots = 1Ki\n' >l.ini
-	packet 40040 010002000000010000002a --format dta0a --layout l.ini
+	printf '[t]\nid = 5\nkind = keywrite\nkey = src4\nvalue = 4\nslots = 1Ki\n' |
+		region_of
+	packet 40040 010002000000010000002a --format dta0a --region "$NAME"
 	is '.table == "t" and .key == "0.0.0.1" and .reason == null'
 }
 
 @test "packets: reports judged by the tables they are for" {
-	four_kinds >l.ini
+	four_kinds | region_of
 	why() { # table-and-rest of a report -> reason
-		packet 40040 "$1" --layout l.ini >/dev/null
+		packet 40040 "$1" --region "$NAME" >/dev/null
 		jq -r '"\(.table): \(.reason)"' row
 	}
 	[ "$(why 11000400000b00000000002a010203040506)" = 'k: null' ]
@@ -271,12 +273,13 @@ packet() { # dump options: port payload -> the row
 
 @test "packets: real traffic, and a bad link: a row for every packet" {
 	dta-gen int-postcard --count 2000 -q -w r.pcap
+	dta-collect --create --layout "$EXAMPLES/int-postcard.ini" -R "$NAME"
 	for seed in 1 2 3; do
 		mangle -s $seed -l 0.05 -d 0.05 -f 0.5 -c 0.3 -r 0.1 <r.pcap \
 			>bad.pcap 2>told
 		n=$(sed -n 's/.* out=\([0-9]*\)$/\1/p' told)
-		[ "$(dta-dump packets bad.pcap -o ndjson --layout \
-			"$EXAMPLES/int-postcard.ini" | jq -s length)" = "$n" ]
+		[ "$(dta-dump packets bad.pcap -o ndjson --region "$NAME" |
+			jq -s length)" = "$n" ]
 		[ "$(dta-dump packets bad.pcap | wc -l)" = "$n" ]
 	done
 	for capture in "${CAPTURES[@]}"; do
@@ -401,8 +404,8 @@ packet() { # dump options: port payload -> the row
 	uniform append 13 300 --lists 2
 	dta-translate -q -r reports.pcap --region "$NAME"
 	n=$(awk -F, '$3 == 1 && NR > 1' truth.csv | wc -l)
-	dta-dump region "$NAME" --lists -o csv >lists
-	grep -qx "l,1,1,$n,64,$((n - 64))" lists
+	dta-query list -R "$NAME" --count-only -q -o csv >lists
+	grep -qx "1,$n,64,$((n - 64)),1,region,l" lists
 	[ "$(wc -l <lists)" = 3 ]
 	dta-dump region "$NAME" --table l -o ndjson |
 		jq -e '.written == 300 and .lists_used == 2 and .used == 128 and
@@ -533,15 +536,15 @@ request() { # pieces
 		echo "$args: $stderr"
 		[[ -z $output && $stderr == *"$message"* ]]
 	done <<-'EOF'
-		packet x|'packet' is not packets, region, snapshot, digest, serve, regions or keys
+		packet x|'packet' is not packets, region, snapshot, digest, serve or regions
 		packets|packets of what?
 		packets a b|'b': one at a time
-		packets a --region x --ticket y|one of --region, --ticket and --layout
+		packets a --region x --ticket y|only one of --region and --ticket may
 		packets a --slots|--slots is for region and snapshot
-		packets a --epoch 3|--epoch is for region, snapshot, digest and keys
+		packets a --epoch 3|--epoch is for region, snapshot and digest
 		packets a --format dta2|--format
 		packets a -c x|--count
-		region x --slots --lists|one of --slots, --lists and --no-load
+		region x --slots --no-load|only one of --slots and --no-load may
 		region x --ticket y|--ticket is for packets
 		region x --epoch 0|--epoch
 		region x --snapshot y|--snapshot is for digest
@@ -551,7 +554,6 @@ request() { # pieces
 	run -1 --separate-stderr dta-dump region "$NAME"
 	[[ $stderr == "dta-dump: $NAME: "*"no such region; "* ]]
 	run -1 dta-dump packets x --ticket nowhere
-	run -1 dta-dump packets x --layout nowhere
 }
 
 @test "output: the fields of every subcommand" {
@@ -562,12 +564,10 @@ request() { # pieces
 		dta-dump packets r.pcap -o csv | head -n 1
 		dta-dump region "$NAME" -o csv | head -n 1
 		dta-dump region "$NAME" --slots -o csv | head -n 1
-		dta-dump region "$NAME" --lists -o csv | head -n 1
 	) <<-'EOF'
 		number,time,src,dst,protocol,opcode,table,key,list,hop,path_len,copies,sequence,flags,qp,psn,va,rkey,length,slot,entry,imm,add,compare,syndrome,msn,original,icrc,data,reason,labels,hops
 		name,kind,id,epoch,key_type,key_length,value_length,copies,hash,units,stride,offset,length,lists,entries,heads,batch,flush_ms,hops,value_min,value_max,values,values_offset,cache_rows,sequence,immediate,qp,written,lists_used,lost,sum,used,used_share,load,load_above,success,success_below,average_success,average_success_below,unreadable,oldest,newest,epochs,notified,pages,size,blocks,damaged,path
 		table,epoch,unit,list,entry,checksum,count,value
-		table,epoch,list,written,kept,lost
 	EOF
 	diff <(dta-dump region "$NAME" -o csv | head -n 1) \
 		<(dta-dump snapshot s.dta -o csv | head -n 1)

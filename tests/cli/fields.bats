@@ -63,14 +63,12 @@ rates() {
 		header dta-dump regions --no-load
 		header dta-dump region "$path"
 		header dta-dump region --slots "$path"
-		header dta-dump region --lists "$NAME-netseer-loss"
 		header dta-dump snapshot s.dta
 		header dta-dump digest "$path"
 		for table in programs losses counters regions; do
 			header dta-top --once -t $table --every 1ms
 		done
 		header dta-collect --notify -q --region "$path" -r roce.pcap
-		header dta-dump keys "$NAME-netseer-loss"
 		header dta-plan keywrite --load 0.1
 		header dta-plan postcard --load 0.1
 		header dta-plan keywrite --frontier

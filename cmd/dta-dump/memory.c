@@ -1,16 +1,237 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * region, snapshot: a row for each table and epoch, with all that another
- * program needs to find every slot by itself.
+ * region, snapshot, digest, serve: the tables of a region or a snapshot. In
+ * this order: what is opened, and its tables in their epochs; --slots; a row
+ * for each table and epoch, with all that another program needs to find every
+ * slot by itself; digests; a region's bytes for another machine.
  */
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-#include "hash/family.h"
-#include "query/query.h"
-#include "whole.h"
-#include "wire/key.h"
 #include "cli/table.h"
+#include "dump.h"
+#include "hash/family.h"
+#include "query/far_wire.h"
+#include "query/load.h"
+#include "query/query.h"
+#include "query/show.h"
+#include "snapshot/snapshot.h"
+#include "store/region.h"
+#include "wire/key.h"
+
+struct whole {
+	const char *name; /* of the file */
+	struct memory *memory;
+	struct region *region;	   /* facts of the file: of the one, */
+	struct snapshot *snapshot; /* or of the other */
+	uint64_t first, last;	   /* epochs that are asked for */
+};
+
+static bool wanted(const struct opts *o, const struct table *t)
+{
+	char id[8];
+
+	snprintf(id, sizeof(id), "%u", t->id);
+	return !o->table || !strcmp(o->table, t->name) || !strcmp(o->table, id);
+}
+
+static void check_table(const struct whole *w, const struct opts *o)
+{
+	for (unsigned i = 0; i < w->memory->tables; i++)
+		if (wanted(o, &w->memory->table[i]))
+			return;
+	cli_fail("%s: no table %s", w->name, o->table);
+}
+
+/* Opens one of the two, with the epochs that o asks for. Exits on failure. */
+static void whole_open(struct whole *w, const char *region,
+		       const char *snapshot, const struct opts *o)
+{
+	const struct memory *m;
+	struct fault f = {0};
+	int rc;
+
+	*w = (struct whole){.name = region ? region : snapshot};
+	if (region)
+		rc = region_open(&w->region, region, false, &f);
+	else
+		rc = snapshot_open(&w->snapshot, snapshot, &f);
+	if (rc < 0)
+		cli_fault(w->name, &f);
+	m = w->memory = region ? region_memory(w->region)
+			       : snapshot_memory(w->snapshot);
+	w->first = w->last = o->epoch ? o->epoch : m->newest;
+	if (o->all_epochs)
+		w->first = m->oldest;
+	if (w->first < m->oldest || w->last > m->newest)
+		cli_fail("%s: no epoch %llu; there are %llu to %llu", w->name,
+			 (unsigned long long)o->epoch,
+			 (unsigned long long)m->oldest,
+			 (unsigned long long)m->newest);
+	check_table(w, o);
+}
+
+/*
+ * Goes through the tables that --table leaves in, epoch by epoch, newest first:
+ * begin with v->t NULL; false behind the last, or when told to stop.
+ */
+static bool whole_next(const struct whole *w, const struct opts *o,
+		       struct view *v)
+{
+	struct memory *m = w->memory;
+	uint64_t epoch = v->t ? v->epoch : w->last;
+	unsigned i = v->t ? (unsigned)(v->t - m->table) + 1 : 0;
+
+	for (; epoch >= w->first && !cli_stop; epoch--, i = 0)
+		for (; i < m->tables; i++)
+			if (wanted(o, &m->table[i])) {
+				memory_view(v, m, &m->table[i], epoch);
+				return true;
+			}
+	return false;
+}
+
+/* --- --slots -------------------------------------------------------------- */
+
+enum slot_field {
+	SLOT_TABLE,
+	SLOT_EPOCH,
+	SLOT_UNIT,
+	SLOT_LIST,
+	SLOT_ENTRY,
+	SLOT_CHECKSUM,
+	SLOT_COUNT,
+	SLOT_VALUE,
+	SLOT_FIELDS,
+};
+
+static const struct row_field slot_fields[SLOT_FIELDS] = {
+	[SLOT_TABLE] = {"table", ROW_STR, 16, ROW_TAG},
+	[SLOT_EPOCH] = {"epoch", ROW_U64, 5},
+	[SLOT_UNIT] = {"unit", ROW_U64, 10},
+	[SLOT_LIST] = {"list", ROW_U64, 6},
+	[SLOT_ENTRY] = {"entry", ROW_U64, 8},
+	[SLOT_CHECKSUM] = {"checksum", ROW_BYTES, 8},
+	[SLOT_COUNT] = {"count", ROW_U64, 12},
+	[SLOT_VALUE] = {"value", ROW_BYTES, 16},
+};
+
+enum {
+	SUM_LEN = 4,
+};
+
+/* The columns that layouts tell of come behind the bytes. */
+struct slots {
+	struct rows *rows;
+	const struct table *tables, *t;
+	uint64_t epoch;
+	struct row_field field[SLOT_FIELDS + SHOW_COLUMNS];
+	struct schema schema;
+	struct shown shown;
+	struct rendered room;
+	struct show show[TABLE_MAX]; /* of each table */
+	uint8_t column[TABLE_MAX][SHOW_PARTS];
+};
+
+static void slots_open(struct slots *s, const struct whole *w,
+		       const struct opts *o)
+{
+	const struct memory *m = w->memory;
+	struct view v = {NULL};
+	struct fault why;
+
+	s->tables = m->table;
+	memcpy(s->field, slot_fields, sizeof(slot_fields));
+	while (whole_next(w, o, &v)) {
+		unsigned i = (unsigned)(v.t - m->table);
+
+		if (*v.t->show && (show_of(&s->show[i], v.t->show, &why) < 0 ||
+				   !shown_add(&s->shown, &s->show[i],
+					      v.t->value_len, s->column[i])))
+			s->show[i].n = 0;
+	}
+	memcpy(s->field + SLOT_FIELDS, s->shown.field,
+	       s->shown.n * sizeof(*s->field));
+	s->schema = (struct schema){"slot", s->field, SLOT_FIELDS + s->shown.n};
+	s->rows = cli_rows(o->format, &s->schema);
+	if (!s->rows)
+		cli_fail("out of memory");
+}
+
+/* What is in the bytes of a value, by its types. */
+static void put_parts(struct slots *s, const uint8_t *value)
+{
+	unsigned i = (unsigned)(s->t - s->tables);
+
+	shown_set(&s->show[i], s->column[i], &s->room, s->rows, SLOT_FIELDS,
+		  value, s->t->value_len);
+}
+
+/* A unit may be written meanwhile: it is copied once, and the copy shown. */
+static void slot_row(void *ctx, uint64_t unit, const uint8_t *bytes)
+{
+	struct slots *s = ctx;
+	const struct table *t = s->t;
+	uint8_t copy[SUM_LEN + TABLE_VALUE_MAX];
+	size_t len = t->kind == TABLE_KEYWRITE ? SUM_LEN + (size_t)t->value_len
+		     : t->kind == TABLE_POSTCARD ? 4u * t->hops
+						 : t->value_len;
+	struct rows *r = s->rows;
+	uint64_t count;
+
+	memcpy(copy, bytes, len);
+	row_str(r, SLOT_TABLE, t->name);
+	row_u64(r, SLOT_EPOCH, s->epoch);
+	row_u64(r, SLOT_UNIT, unit);
+	switch (t->kind) {
+	case TABLE_KEYWRITE:
+		row_bytes(r, SLOT_CHECKSUM, copy, SUM_LEN);
+		row_bytes(r, SLOT_VALUE, copy + SUM_LEN, t->value_len);
+		put_parts(s, copy + SUM_LEN);
+		break;
+	case TABLE_KEYINC:
+		memcpy(&count, copy, sizeof(count));
+		row_u64(r, SLOT_COUNT, count);
+		break;
+	case TABLE_APPEND:
+		row_u64(r, SLOT_LIST, unit / t->units);
+		row_u64(r, SLOT_ENTRY, unit % t->units);
+		put_parts(s, copy);
+		/* fall through */
+	default:
+		row_bytes(r, SLOT_VALUE, copy, len);
+	}
+	row_write(r);
+}
+
+/* Returns how many units could not be read. */
+static uint64_t whole_slots(const struct whole *w, const struct opts *o)
+{
+	struct slots *s = calloc(1, sizeof(*s));
+	struct view v = {NULL};
+	uint64_t bad = 0;
+	int64_t n;
+
+	if (!s)
+		cli_fail("out of memory");
+	slots_open(s, w, o);
+	while (whole_next(w, o, &v)) {
+		s->t = v.t;
+		s->epoch = v.epoch;
+		n = view_scan(&v, slot_row, s, &cli_stop);
+		if (n < 0)
+			cli_fail("out of memory");
+		bad += (uint64_t)n;
+	}
+	rows_close(s->rows);
+	free(s);
+	return bad;
+}
+
+/* --- a row for each table and epoch --------------------------------------- */
 
 enum field {
 	NAME,
@@ -404,8 +625,6 @@ int dump_memory(const struct opts *o)
 	}
 	if (o->slots) {
 		bad = whole_slots(&m, o);
-	} else if (o->lists) {
-		bad = whole_lists(&m, o);
 	} else if (o->format == ROW_TEXT) {
 		text_rows(&m, o, &b);
 	} else {
@@ -415,6 +634,85 @@ int dump_memory(const struct opts *o)
 		cli_warn("%s: %llu of %llu blocks are damaged", o->what,
 			 (unsigned long long)b.damaged,
 			 (unsigned long long)b.blocks);
-	whole_close(&m);
+	memory_close(m.memory);
 	return b.damaged || bad ? CLI_FAIL : CLI_OK;
+}
+
+/* --- digests -------------------------------------------------------------- */
+
+enum digest_field {
+	DIGEST_TABLE,
+	DIGEST_ID,
+	DIGEST_EPOCH,
+	DIGEST_SUM,
+	DIGEST_BYTES,
+	DIGEST_FIELDS,
+};
+
+static const struct row_field digest_fields[DIGEST_FIELDS] = {
+	[DIGEST_TABLE] = {"table", ROW_STR, 16, ROW_TAG},
+	[DIGEST_ID] = {"id", ROW_U64, 5},
+	[DIGEST_EPOCH] = {"epoch", ROW_U64, 5},
+	[DIGEST_SUM] = {"digest", ROW_STR, 8},
+	[DIGEST_BYTES] = {"bytes", ROW_U64, 12, ROW_VALUE, "bytes"},
+};
+
+static bool digest_row(struct rows *r, const struct whole *w,
+		       const struct view *v)
+{
+	const struct table *t = v->t;
+	char hex[12];
+	uint32_t sum = 0;
+	int rc = memory_digest(w->memory, t, v->epoch, &sum);
+
+	if (rc < 0)
+		cli_warn("%s: %s: %s", w->name, t->name,
+			 rc == -EBADMSG ? "a damaged block" : strerror(-rc));
+	snprintf(hex, sizeof(hex), "%08x", sum);
+	row_str(r, DIGEST_TABLE, t->name);
+	row_u64(r, DIGEST_ID, t->id);
+	row_u64(r, DIGEST_EPOCH, v->epoch);
+	row_str(r, DIGEST_SUM, rc < 0 ? NULL : hex);
+	row_u64(r, DIGEST_BYTES, t->length);
+	row_write(r);
+	return rc == 0;
+}
+
+int dump_digest(const struct opts *o)
+{
+	static const struct schema digests = {"digest", digest_fields,
+					      DIGEST_FIELDS};
+	struct rows *r = cli_rows(o->format, &digests);
+	struct view v = {NULL};
+	struct whole w;
+	bool good = true;
+
+	if (!r)
+		cli_fail("out of memory");
+	whole_open(&w, o->what, o->snapshot, o);
+	while (whole_next(&w, o, &v))
+		good &= digest_row(r, &w, &v);
+	rows_close(r);
+	memory_close(w.memory);
+	return good ? CLI_OK : CLI_FAIL;
+}
+
+/* --- serve ---------------------------------------------------------------- */
+
+int dump_serve(const struct opts *o)
+{
+	struct fault f = {0};
+	struct region *r;
+
+	if (isatty(STDOUT_FILENO))
+		cli_fail("%s: serve is for dta-query --cluster, by ssh; a "
+			 "terminal cannot read it",
+			 o->what);
+	if (region_open(&r, o->what, false, &f) < 0)
+		cli_fault(o->what, &f);
+	if (wire_serve(region_file(r), region_size(r), STDIN_FILENO,
+		       STDOUT_FILENO, &cli_stop, &f) < 0)
+		cli_fault(o->what, &f);
+	region_close(r);
+	return CLI_OK;
 }
