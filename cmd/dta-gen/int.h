@@ -8,7 +8,7 @@
 #define DTA_GEN_INT_H
 
 #include "cli/live.h"
-#include "inband/int_source.h"
+#include "inband/int_md.h"
 #include "ioam/ioam.h"
 #include "inband/treport.h"
 #include "traffic/inband.h"

@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* int_private.h - what the int_*.c share. */
+/* int_private.h - what int_md.c and int_source.c share. */
 #ifndef INBAND_INT_PRIVATE_H
 #define INBAND_INT_PRIVATE_H
 
 #include "base/cur.h"
 #include "inband/int_md.h"
-
-/*
- * From what begins with that Ethernet type to what is behind an Ethernet
- * header, VLAN tags and MPLS labels: the type of that, or below 1 if there is
- * no telling. *at: where the type is said; NULL where labels are.
- */
-int int_link_skip(struct cur *c, uint16_t type, const uint8_t **at);
 
 /* The packet behind its IP header. */
 struct int_l4 {
@@ -25,15 +18,12 @@ enum int_result int_locate(struct int_place *out, struct int_l4 *l4,
 			   uint16_t type, const uint8_t *frame, size_t len);
 
 /*
- * Changes of a packet. sum is what they add to the checksum of the header at
- * l4, RFC 1624: a one's complement sum that is not folded yet.
+ * Changes of a packet, here and of a node on the way (tests/tools/int_push.h).
+ * sum is what they add to the checksum of the header at l4, RFC 1624: a one's
+ * complement sum that is not folded yet.
  */
 void int_sum_bytes(uint32_t *sum, const uint8_t *p, size_t len); /* come */
-void int_sum_less(uint32_t *sum, const uint8_t *p, size_t len);	 /* go */
 void int_set16(uint8_t *p, uint16_t v, uint32_t *sum);
-void int_set_dscp(uint8_t *frame, const struct int_place *at, uint8_t dscp);
-void int_set_protocol(uint8_t *frame, const struct int_place *at,
-		      uint8_t protocol);
 /* The packet is longer by so many bytes: its length by UDP; of IP:
  * net_ip_resize(). */
 void int_resize_l4(uint8_t *frame, const struct int_place *at, int by,

@@ -1,13 +1,105 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* int_source.c - INT put into a packet: int_source.h. */
-#include "inband/int_source.h"
-
+/* int_source.c - INT put into a packet, and taken out of one: int_md.h. */
 #include <errno.h>
 
 #include "base/put.h"
 #include "inband/int_private.h"
 #include "wire/be.h"
 #include "wire/net.h"
+
+void int_sum_bytes(uint32_t *sum, const uint8_t *p, size_t len)
+{
+	*sum += (uint16_t)~net_checksum(p, len);
+}
+
+static void sum_less(uint32_t *sum, const uint8_t *p, size_t len)
+{
+	*sum += net_checksum(p, len);
+}
+
+void int_set16(uint8_t *p, uint16_t v, uint32_t *sum)
+{
+	*sum += 0xffffu - be16_load(p) + v;
+	be16_store(p, v);
+}
+
+static void set_dscp(uint8_t *frame, const struct int_place *at, uint8_t dscp)
+{
+	uint8_t *ip = frame + at->ip;
+	uint16_t word = be16_load(ip);
+
+	/* DSCP is the 6 bits above ECN: in IPv6 4 bits further up. */
+	if (at->ip_version == 4)
+		net_ip4_set16(ip, 0, (uint16_t)((word & ~0xfc) | dscp << 2));
+	else
+		be16_store(ip, (uint16_t)((word & ~0xfc0) | dscp << 6));
+}
+
+static void set_protocol(uint8_t *frame, const struct int_place *at,
+			 uint8_t protocol)
+{
+	uint8_t *ip = frame + at->ip;
+
+	if (at->ip_version == 4)
+		net_ip4_set16(ip, NET_IP4_AT_TTL,
+			      (uint16_t)(ip[NET_IP4_AT_TTL] << 8 | protocol));
+	else
+		frame[at->proto_at] = protocol;
+}
+
+/* ICMP of IPv4 and GRE have no pseudo header with a length. */
+static bool has_pseudo(const struct int_place *at)
+{
+	return at->protocol == NET_PROTO_TCP || at->protocol == NET_PROTO_UDP ||
+	       at->protocol == NET_PROTO_ICMP6;
+}
+
+void int_resize_l4(uint8_t *frame, const struct int_place *at, int by,
+		   uint32_t *sum)
+{
+	uint8_t *len = frame + at->l4 + NET_UDP_AT_LEN;
+
+	if (has_pseudo(at))
+		*sum += (uint32_t)(0xffff + by);
+	if (at->protocol == NET_PROTO_UDP)
+		int_set16(len, (uint16_t)(be16_load(len) + by), sum);
+}
+
+uint8_t *int_sum_at(uint8_t *frame, const struct int_place *at,
+		    const struct int_profile *p)
+{
+	uint8_t *l4 = frame + at->l4;
+
+	switch (at->protocol) {
+	case NET_PROTO_TCP:
+		return p->tcp_sum_left ? NULL : l4 + NET_TCP_AT_SUM;
+	case NET_PROTO_UDP: /* 0: none, and none it stays */
+		l4 += NET_UDP_AT_SUM;
+		return be16_load(l4) ? l4 : NULL;
+	case NET_PROTO_ICMP:
+	case NET_PROTO_ICMP6:
+		return l4 + NET_ICMP_AT_SUM;
+	case NET_PROTO_GRE:
+		return be16_load(l4) & NET_GRE_SUM ? l4 + NET_GRE_AT_SUM : NULL;
+	}
+	return NULL;
+}
+
+void int_sum_apply(uint8_t *frame, const struct int_place *at,
+		   const struct int_profile *p, uint32_t sum)
+{
+	uint8_t *at_sum = int_sum_at(frame, at, p);
+	uint16_t check;
+
+	if (!at_sum)
+		return;
+	check = net_checksum_add(be16_load(at_sum), sum);
+	if (!check && at->protocol == NET_PROTO_UDP)
+		check = 0xffff; /* RFC 768: 0 would be none */
+	be16_store(at_sum, check);
+}
+
+/* --- put in -------------------------------------------------------------- */
 
 /* A packet that gets INT. */
 struct job {
@@ -387,13 +479,13 @@ static void mark(uint8_t *out, const struct job *j, size_t by)
 
 	net_ip_resize(out + j->at.ip, (int)by);
 	if (s->over == INT_OVER_NEW_UDP) {
-		int_set_protocol(out, &j->at, NET_PROTO_UDP);
+		set_protocol(out, &j->at, NET_PROTO_UDP);
 		return;
 	}
 	if (s->over == INT_OVER_L4 && s->by == INT_BY_DSCP)
-		int_set_dscp(out, &j->at,
-			     (uint8_t)((dscp_of(j) & ~p->dscp_mask) |
-				       (p->dscp & p->dscp_mask)));
+		set_dscp(out, &j->at,
+			 (uint8_t)((dscp_of(j) & ~p->dscp_mask) |
+				   (p->dscp & p->dscp_mask)));
 	if (s->over == INT_OVER_UDP ||
 	    (s->over == INT_OVER_L4 && s->by == INT_BY_PORT))
 		int_set16(out + j->at.l4 + NET_UDP_AT_DST, p->udp_port, &sum);
@@ -441,4 +533,70 @@ int int_insert(uint8_t *out, size_t cap, const struct int_profile *p,
 	if (s->over != INT_OVER_GRE || !j.added)
 		mark(out, &j, by);
 	return (int)put_len(&w);
+}
+
+/* --- taken out ----------------------------------------------------------- */
+
+/* What the tunnel's own header says of INT. */
+static void restore_tunnel(uint8_t *out, const struct int_place *at, size_t len,
+			   uint32_t *sum)
+{
+	uint8_t *h = out + at->l4 + NET_UDP_LEN; /* VXLAN's, Geneve's */
+	uint16_t words = (uint16_t)(len / 4);
+
+	switch (at->over) {
+	case INT_OVER_VXLAN:
+		int_set16(h + 2, (uint16_t)(h[2] << 8 | at->next), sum);
+		if (!at->added)
+			return;
+		/* It was VXLAN as RFC 7348 has it. */
+		int_set16(h + 2, (uint16_t)(h[2] << 8), sum);
+		int_set16(h,
+			  (uint16_t)(be16_load(h) & ~(NET_VXLAN_HAS_NEXT << 8)),
+			  sum);
+		int_set16(out + at->l4 + NET_UDP_AT_DST, NET_VXLAN_PORT, sum);
+		return;
+	case INT_OVER_GENEVE:
+		int_set16(h, (uint16_t)(be16_load(h) - (words << 8)), sum);
+		return;
+	case INT_OVER_GRE:
+		int_set16(out + at->l4 + NET_GRE_AT_TYPE, at->next, sum);
+		return;
+	}
+}
+
+static void restore(uint8_t *out, const struct int_profile *p,
+		    const struct int_place *at, const uint8_t *gone, size_t len)
+{
+	uint32_t sum = 0;
+
+	net_ip_resize(out + at->ip, -(int)len);
+	if (at->over == INT_OVER_NEW_UDP) {
+		set_protocol(out, at, (uint8_t)at->next);
+		return;
+	}
+	if (at->by == INT_BY_DSCP)
+		set_dscp(out, at, at->dscp);
+	if (at->by == INT_BY_PORT)
+		int_set16(out + at->l4 + NET_UDP_AT_DST, at->next, &sum);
+	sum_less(&sum, gone, len);
+	restore_tunnel(out, at, len, &sum);
+	int_resize_l4(out, at, -(int)len, &sum);
+	int_sum_apply(out, at, p, sum);
+}
+
+int int_strip(uint8_t *out, size_t cap, const struct int_profile *p,
+	      const struct int_place *at, const uint8_t *frame, size_t len)
+{
+	size_t gone = at->end - at->begin;
+
+	if (cap < len - gone)
+		return -ENOBUFS;
+	memcpy(out, frame, at->begin);
+	memcpy(out + at->begin, frame + at->end, len - at->end);
+	if (at->over != INT_OVER_GRE || !at->added)
+		restore(out, p, at, frame + at->begin, gone);
+	else if (at->begin && at->type_at) /* the tunnel is gone as well */
+		be16_store(out + at->type_at, at->next);
+	return (int)(len - gone);
 }

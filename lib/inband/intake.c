@@ -37,7 +37,6 @@ static const struct ledger_field fields[] = {
 	FIELD(passed, LEDGER_NOTE),
 	FIELD(partial_checksums, LEDGER_NOTE),
 	FIELD(discarded, LEDGER_NOTE),
-	FIELD(traces_beside, LEDGER_NOTE),
 };
 #undef FIELD
 LEDGER_COMPLETE(fields, struct intake_ledger);
@@ -71,11 +70,8 @@ struct intake {
 	struct ioam_decoder traces;
 	struct intake_ledger ctr;
 	struct intake_report_ledger report_ctr;
-	unsigned n;	       /* of view[] */
-	struct int_view *view; /* INTAKE_VIEWS */
-	struct int_view own[INTAKE_VIEWS];
-	uint8_t *between; /* a packet without INT, still with IOAM */
-	size_t between_len;
+	unsigned n; /* of view[] */
+	struct int_view view[INTAKE_VIEWS];
 };
 
 static uint64_t *packet_reason(struct intake_ledger *c, enum int_result r)
@@ -107,18 +103,11 @@ static uint64_t *report_reason(struct intake_report_ledger *c,
 	return reason[r] ? reason[r] : &c->truncated;
 }
 
-static void begin_room(struct intake *in)
-{
-	in->n = 0;
-	if (in->o.room)
-		in->view = in->o.room(in->o.ctx);
-}
-
 static int hand_out(struct intake *in)
 {
 	int rc = in->n ? in->o.views(in->o.ctx, in->view, in->n) : 0;
 
-	begin_room(in);
+	in->n = 0;
 	return rc;
 }
 
@@ -142,27 +131,14 @@ static int number(struct intake *in, uint64_t ts_ns,
 	return rc ? rc : in->o.number(in->o.ctx, ts_ns, from);
 }
 
-/* A report has been read into a view. */
-static inline void took(struct intake *in, struct int_view *v,
-			const struct pkt *p, bool first)
-{
-	in->report_ctr.reports++;
-	in->report_ctr.taken++;
-	v->ts_ns = p->ts_ns;
-	v->from.numbered = first && v->from.has_node;
-}
-
 static void refused(struct intake *in, enum treport_reason why)
 {
 	in->report_ctr.reports++;
 	(*report_reason(&in->report_ctr, why))++;
 }
 
-/* Any datagram of reports. */
-static __attribute__((noinline)) int take_reports(struct intake *in,
-						  const struct pkt *p,
-						  const uint8_t *data,
-						  size_t len)
+static int take_reports(struct intake *in, const struct pkt *p,
+			const uint8_t *data, size_t len)
 {
 	struct treport_reader r;
 	struct treport report;
@@ -170,6 +146,7 @@ static __attribute__((noinline)) int take_reports(struct intake *in,
 	bool first = true;
 	int rc = 0;
 
+	in->ctr.reports++;
 	why = treport_begin(&r, &in->reports, data, len);
 	if (why != TREPORT_OK) {
 		refused(in, why);
@@ -185,29 +162,15 @@ static __attribute__((noinline)) int take_reports(struct intake *in,
 			refused(in, why);
 			continue;
 		}
-		took(in, v, p, first);
+		in->report_ctr.reports++;
+		in->report_ctr.taken++;
+		v->ts_ns = p->ts_ns;
+		v->from.numbered = first && v->from.has_node;
 		in->report_ctr.bad_inner += report.packet > INT_NONE;
 		in->n += in->n < INTAKE_VIEWS;
 		first = false;
 	}
 	return first && !rc ? number(in, p->ts_ns, &r.from) : rc;
-}
-
-static inline int take_datagram(struct intake *in, const struct pkt *p,
-				const uint8_t *data, size_t len)
-{
-	struct int_view *v;
-	int rc;
-
-	in->ctr.reports++;
-	if (in->n == INTAKE_VIEWS && (rc = hand_out(in)))
-		return rc;
-	v = &in->view[in->n];
-	if (!treport_read_plain(v, &in->reports, data, len))
-		return take_reports(in, p, data, len);
-	took(in, v, p, true);
-	in->n++;
-	return 0;
 }
 
 /* Told at once of most that is no report: TCP, or UDP to another port, in plain
@@ -236,16 +199,11 @@ static inline bool is_report(struct intake *in, const struct pkt *p,
 			     const uint8_t **data, size_t *len)
 {
 	uint16_t port = in->o.profile->report_port;
-	struct net_udp u, any;
+	struct net_udp u;
 
-	if (!port || is_another(p, port))
+	if (!port || is_another(p, port) || net_udp_decode(&u, p->data, p->len))
 		return false;
-	if (!net_udp4_plain(&u, p->data, p->len)) {
-		if (net_udp_decode(&any, p->data, p->len))
-			return false;
-		u = any;
-		in->ctr.partial_checksums += u.partial && u.dst_port == port;
-	}
+	in->ctr.partial_checksums += u.partial && u.dst_port == port;
 	*data = u.payload;
 	*len = u.len;
 	return u.dst_port == port;
@@ -268,31 +226,8 @@ static int restored(struct intake *in, const struct pkt *p, size_t len)
 	return 0;
 }
 
-/* Without its INT, and its IOAM, too. */
-static int strip_both(struct intake *in, uint8_t *out,
-		      const struct int_place *at, const struct pkt *p)
-{
-	int len, rest;
-
-	if (in->between_len < p->len) {
-		free(in->between);
-		in->between = malloc(p->len);
-		in->between_len = in->between ? p->len : 0;
-	}
-	if (!in->between)
-		return -ENOMEM;
-	len = int_strip(in->between, p->len, in->o.profile, at, p->data,
-			p->len);
-	if (len < 0)
-		return len;
-	rest = ioam_strip(out, p->len, in->between, (size_t)len);
-	if (rest < 0) /* there is none left: it was a tunnel's */
-		memcpy(out, in->between, (size_t)len);
-	return rest < 0 ? len : rest;
-}
-
 static int restore(struct intake *in, const struct int_place *at, uint8_t flags,
-		   const struct pkt *p, bool traced)
+		   const struct pkt *p)
 {
 	uint8_t *room;
 	int len;
@@ -305,9 +240,7 @@ static int restore(struct intake *in, const struct int_place *at, uint8_t flags,
 	}
 	if (!(room = snk_room(in->o.out, p->len)))
 		return -errno;
-	len = traced ? strip_both(in, room, at, p)
-		     : int_strip(room, p->len, in->o.profile, at, p->data,
-				 p->len);
+	len = int_strip(room, p->len, in->o.profile, at, p->data, p->len);
 	if (len < 0)
 		return len;
 	return restored(in, p, (size_t)len);
@@ -395,31 +328,6 @@ static enum int_result read_packet(struct intake *in, struct int_view *v,
 	return r ? r : int_decode(v, &in->packets, at, p->data, p->len);
 }
 
-/*
- * Whether a packet with INT has a trace, too. It would be a second path of the
- * same packet, and so it is only counted. Most are seen to have none at once:
- * IPv4, and IPv6 without extensions.
- */
-static inline bool has_trace(struct intake *in, const struct pkt *p)
-{
-	uint16_t type = be16_load(p->data + NET_ETH_AT_TYPE);
-	uint8_t next = p->data[NET_ETH_LEN + NET_IP6_AT_NEXT];
-	struct ioam_reader reader;
-	enum ioam_reason r;
-	struct ioam t;
-
-	if (type == NET_ETHERTYPE_IP4 ||
-	    (type == NET_ETHERTYPE_IP6 &&
-	     (next == NET_PROTO_TCP || next == NET_PROTO_UDP)))
-		return false;
-	ioam_begin(&reader, &in->traces, p->data, p->len);
-	do
-		r = ioam_next(&reader, &t);
-	while (r != IOAM_OK && r != IOAM_END);
-	in->ctr.traces_beside += r == IOAM_OK;
-	return r == IOAM_OK;
-}
-
 static int take_packet(struct intake *in, const struct pkt *p)
 {
 	struct int_place at;
@@ -431,8 +339,7 @@ static int take_packet(struct intake *in, const struct pkt *p)
 		v->ts_ns = p->ts_ns;
 		in->n += in->n < INTAKE_VIEWS;
 		in->ctr.packets++;
-		return rc ? rc
-			  : restore(in, &at, v->flags, p, has_trace(in, p));
+		return rc ? rc : restore(in, &at, v->flags, p);
 	}
 	if (r == INT_NONE)
 		return rc ? rc : take_traces(in, p);
@@ -451,13 +358,12 @@ int intake_take(struct intake *in, const struct pkt *pkts, size_t n)
 	size_t len = 0;
 	int rc = 0;
 
-	begin_room(in);
 	for (size_t i = 0; i < n && !rc; i++) {
 		if (i + AHEAD < n)
 			want(&pkts[i + AHEAD]);
 		in->ctr.frames++;
 		rc = is_report(in, &pkts[i], &data, &len)
-			     ? take_datagram(in, &pkts[i], data, len)
+			     ? take_reports(in, &pkts[i], data, len)
 			     : take_packet(in, &pkts[i]);
 	}
 	return rc ? rc : hand_out(in);
@@ -470,7 +376,6 @@ int intake_open(struct intake **out, const struct intake_options *o)
 	if (!in)
 		return -ENOMEM;
 	in->o = *o;
-	in->view = in->own;
 	int_decoder_init(&in->packets, o->profile);
 	treport_init(&in->reports, o->profile);
 	ioam_init(&in->traces, o->profile);
@@ -480,8 +385,6 @@ int intake_open(struct intake **out, const struct intake_options *o)
 
 void intake_close(struct intake *in)
 {
-	if (in)
-		free(in->between);
 	free(in);
 }
 

@@ -38,8 +38,6 @@ struct intake_ledger {
 	uint64_t passed;	    /* sent on as they came */
 	uint64_t partial_checksums; /* reports: see struct net_udp */
 	uint64_t discarded;	    /* copies, not sent on: they say so */
-	/* IOAM of those with INT: not read, but taken out as well */
-	uint64_t traces_beside;
 };
 
 /* reports = taken + what is not as it should be. */
@@ -72,10 +70,6 @@ struct intake_options {
 	/* Gets views as they are made, some at a time; they point into the
 	 * frames. 0, or an -errno that ends intake_take(). */
 	int (*views)(void *ctx, const struct int_view *v, size_t n);
-	/* Where they are made: room for INTAKE_VIEWS, asked for when
-	 * intake_take() begins and behind each views(). NULL: in one place,
-	 * again and again. */
-	struct int_view *(*room)(void *ctx);
 	/* Gets the number of a datagram of reports that were all refused, where
 	 * it can be read: nothing is missing there (wire/int.h, numbered).
 	 * NULL: nobody asks. */

@@ -6,7 +6,7 @@
 
 #include "base/cur.h"
 #include "base/put.h"
-#include "inband/int_plain.h"
+#include "inband/int_md.h"
 #include "wire/be.h"
 
 void treport_init(struct treport_decoder *d, const struct int_profile *profile)
@@ -105,14 +105,6 @@ static void clear(struct int_view *v)
 	v->source_len = 0;
 }
 
-/* The packet that a report is about. */
-struct packet {
-	const uint8_t *p; /* NULL: none */
-	size_t len;
-	unsigned type;		/* enum treport_inner */
-	enum int_result result; /* INT in it */
-};
-
 static uint16_t ether_type(unsigned inner)
 {
 	return inner == TREPORT_ETHERNET ? NET_ETHERTYPE_ETH
@@ -125,36 +117,26 @@ static uint16_t ether_type(unsigned inner)
  * flow. Of a packet that is itself a report there is nothing to learn that that
  * one does not tell, and if it was made of another one's, no end.
  */
-static inline __attribute__((always_inline)) enum treport_reason
-look_into(struct int_view *v, struct packet *in, struct treport_decoder *d,
-	  uint8_t flags)
-{
-	uint16_t own = d->profile->report_port;
-
-	in->result = INT_NONE;
-	if (in->p && flags & INT_TRACKED)
-		in->result = int_read_here(v, &d->packets, ether_type(in->type),
-					   in->p, in->len);
-	if (in->result != INT_OK) {
-		clear(v);
-		if (in->type == TREPORT_ETHERNET)
-			int_view_frame(v, in->p, in->len);
-		else if (in->p)
-			int_view_ip(v, in->p, in->len);
-	}
-	v->flags |= flags;
-	return own && int_view_to_udp(v, own) ? TREPORT_OWN : TREPORT_OK;
-}
-
-/* The packet is what the report has said it is. */
 static enum treport_reason look_inside(struct treport *t,
 				       struct treport_decoder *d, uint8_t flags)
 {
-	struct packet in = {t->inner, t->inner_len, t->inner_type, INT_NONE};
-	enum treport_reason why = look_into(t->view, &in, d, flags);
+	uint16_t own = d->profile->report_port;
+	struct int_view *v = t->view;
 
-	t->packet = (uint8_t)in.result;
-	return why;
+	t->packet = INT_NONE;
+	if (t->inner && flags & INT_TRACKED)
+		t->packet = (uint8_t)int_read(v, &d->packets,
+					      ether_type(t->inner_type),
+					      t->inner, t->inner_len);
+	if (t->packet != INT_OK) {
+		clear(v);
+		if (t->inner_type == TREPORT_ETHERNET)
+			int_view_frame(v, t->inner, t->inner_len);
+		else if (t->inner)
+			int_view_ip(v, t->inner, t->inner_len);
+	}
+	v->flags |= flags;
+	return own && int_view_to_udp(v, own) ? TREPORT_OWN : TREPORT_OK;
 }
 
 static void set_inner(struct treport *t, unsigned type, const uint8_t *data,
@@ -228,11 +210,8 @@ static size_t length1(const struct treport_decoder *d, uint32_t first,
  * waits for its parts. */
 static inline void from1(struct int_from *from, const uint8_t *p)
 {
-	from->report = true;
-	from->version = 1;
 	from->hw_id = be32_load(p) & TREPORT_HW_ID_MASK;
 	from->sequence_bits = 32;
-	from->numbered = false;
 	from->has_node = true;
 	from->node = be32_load(p + TREPORT_V1_AT_NODE);
 	from->sequence = be32_load(p + TREPORT_V1_AT_SEQUENCE);
@@ -240,66 +219,38 @@ static inline void from1(struct int_from *from, const uint8_t *p)
 	from->time = be32_load(p + TREPORT_V1_AT_TIME);
 }
 
-/* A report of left bytes, which are enough for its header, and the packet
- * behind it. */
-static inline __attribute__((always_inline)) enum treport_reason
-read_report1(struct int_view *v, struct packet *in, struct treport_decoder *d,
-	     const uint8_t *p, size_t left)
-{
-	uint32_t first = be32_load(p);
-	const struct int_plan *plan;
-	unsigned type = first >> 21 & 7;
-	enum treport_reason why;
-	size_t len;
-
-	if (type > TREPORT_IP6 - TREPORT_ETHERNET)
-		return TREPORT_TYPE;
-	plan = int_plans_get(&d->plans1, first >> 15 & 0x3f);
-	len = length1(d, first, plan);
-	if (!len)
-		return TREPORT_LENGTH;
-	if (left < len)
-		return TREPORT_TRUNCATED;
-	*in = (struct packet){p + len, left - len, TREPORT_ETHERNET + type,
-			      INT_NONE};
-	why = look_into(v, in, d, flags_of(first >> 6));
-	if (len > TREPORT_V1_LEN)
-		own_metadata(v, plan, p + TREPORT_V1_LEN, len - TREPORT_V1_LEN);
-	return why;
-}
-
 static enum treport_reason next1(struct treport_reader *r, struct treport *t)
 {
-	struct packet in = {.result = INT_NONE};
-	size_t left = (size_t)(r->end - r->p);
-	const uint8_t *p = r->p;
+	size_t left = (size_t)(r->end - r->p), len;
+	const struct int_plan *plan;
 	enum treport_reason why;
+	const uint8_t *p = r->p;
+	uint32_t first;
+	unsigned type;
 
 	r->p = r->end;
 	if (left < TREPORT_V1_LEN)
 		return TREPORT_TRUNCATED;
 	from1(&r->from, p);
-	why = read_report1(t->view, &in, r->d, p, left);
-	set_inner(t, in.type, in.p, in.len);
-	t->packet = (uint8_t)in.result;
+	first = be32_load(p);
+	type = first >> 21 & 7;
+	if (type > TREPORT_IP6 - TREPORT_ETHERNET)
+		return TREPORT_TYPE;
+	plan = int_plans_get(&r->d->plans1, first >> 15 & 0x3f);
+	len = length1(r->d, first, plan);
+	if (!len)
+		return TREPORT_LENGTH;
+	if (left < len)
+		return TREPORT_TRUNCATED;
+	set_inner(t, TREPORT_ETHERNET + type, p + len, left - len);
+	why = look_inside(t, r->d, flags_of(first >> 6));
+	if (len > TREPORT_V1_LEN)
+		own_metadata(t->view, plan, p + TREPORT_V1_LEN,
+			     len - TREPORT_V1_LEN);
 	return why;
 }
 
-bool treport_read_plain(struct int_view *view, struct treport_decoder *d,
-			const uint8_t *payload, size_t len)
-{
-	struct packet in;
-
-	if (len < TREPORT_V1_LEN || payload[0] >> 4 != 1 ||
-	    d->profile->version == INT_V0_5 ||
-	    read_report1(view, &in, d, payload, len) != TREPORT_OK ||
-	    in.result > INT_NONE)
-		return false;
-	from1(&view->from, payload);
-	return true;
-}
-
-/* One TLV; the first packet and the first domain's data are the report's. */
+/* One TLV; the first packet is the report's, a domain's data are skipped. */
 static enum treport_reason take_tlv(struct treport *t, struct cur *c)
 {
 	const uint8_t *p = cur_take(c, TREPORT_TLV_LEN), *data = NULL;
@@ -311,15 +262,8 @@ static enum treport_reason take_tlv(struct treport *t, struct cur *c)
 	if (!data)
 		return TREPORT_LENGTH;
 	type = p[0] >> 4;
-	if (type > TREPORT_IP6 - TREPORT_DOMAIN) {
-		t->tlvs_unknown++;
-	} else if (type && !t->inner) {
+	if (type && type <= TREPORT_IP6 - TREPORT_DOMAIN && !t->inner)
 		set_inner(t, TREPORT_DOMAIN + type, data, len);
-	} else if (!type && !t->extension) {
-		t->extension = data;
-		t->extension_len = (uint32_t)len;
-		t->extension_template = be16_load(p + 2);
-	}
 	return TREPORT_OK;
 }
 
@@ -337,8 +281,6 @@ static enum treport_reason contents(struct treport *t, unsigned type,
 			why = take_tlv(t, c);
 		return why;
 	case TREPORT_DOMAIN:
-		t->extension = c->p;
-		t->extension_len = (uint32_t)cur_left(c);
 		return TREPORT_OK;
 	case TREPORT_ETHERNET:
 	case TREPORT_IP4:
@@ -355,7 +297,6 @@ static void int_contents(struct treport *t, const struct int_plan *plan,
 {
 	struct int_view *v = t->view;
 
-	t->domain_status = be16_load(p + TREPORT_V2_AT_DOMAIN_STATUS);
 	if (t->packet != INT_OK) {
 		v->domain = be16_load(p + TREPORT_V2_AT_DOMAIN);
 		v->domain_bits = be16_load(p + TREPORT_V2_AT_DOMAIN_BITS);
@@ -506,9 +447,7 @@ static int put_report2(struct put *w, const struct treport_say *s)
 			 (s->flags & INT_INTERMEDIATE ? 0x10u : 0));
 	if (s->metadata) {
 		put_be16(w, s->bits);
-		put_be16(w, s->domain);
-		put_be16(w, s->domain_bits);
-		put_be16(w, s->domain_status);
+		put_zero(w, TREPORT_V2_INT_LEN - 2); /* of no domain */
 		put_bytes(w, s->md, s->md_len);
 	}
 	put_bytes(w, s->inner, s->inner_len);

@@ -60,17 +60,10 @@ struct treport {
 	struct int_view *view;
 	uint8_t packet; /* enum int_result: INT in the packet; INT_NONE: it was
 			   not looked for, too */
-	uint8_t inner_type; /* enum treport_inner: _ETHERNET, _IP4, _IP6, or
-			       _NONE: no packet */
-	uint16_t domain_status;
+	uint8_t inner_type;   /* enum treport_inner: _ETHERNET, _IP4, _IP6, or
+				 _NONE: no packet */
 	const uint8_t *inner; /* the packet */
 	uint32_t inner_len;
-	/* Domain specific extension data: by InType or of the first TLV with
-	 * them, whose template this is. */
-	const uint8_t *extension;
-	uint32_t extension_len;
-	uint16_t extension_template;
-	uint16_t tlvs_unknown; /* of types that are not defined: passed over */
 };
 
 /* A datagram that is being read. */
@@ -101,11 +94,6 @@ enum treport_reason treport_begin(struct treport_reader *r,
 enum treport_reason treport_next(struct treport_reader *r, struct treport *out,
 				 struct int_view *view);
 
-/* The same at once, of a datagram that is one good report 1.0, INT inside, too.
- * False: it is something else, *view undefined. */
-bool treport_read_plain(struct int_view *view, struct treport_decoder *d,
-			const uint8_t *payload, size_t len);
-
 /* What is to be reported. Values that a version has no room for are left out.
  */
 struct treport_say {
@@ -115,10 +103,9 @@ struct treport_say {
 	uint16_t bits;
 	/* 2.0: whether it has metadata: RepType 1. */
 	bool metadata;
-	const uint8_t *md; /* bytes of all metadata, domain's too */
-	size_t md_len;	   /* a multiple of 4 */
-	uint16_t domain, domain_bits, domain_status; /* 2.0 */
-	uint8_t inner_type;			     /* enum treport_inner */
+	const uint8_t *md;    /* bytes of all metadata */
+	size_t md_len;	      /* a multiple of 4 */
+	uint8_t inner_type;   /* enum treport_inner */
 	const uint8_t *inner; /* a packet, TLVs, or extension data */
 	size_t inner_len;
 };

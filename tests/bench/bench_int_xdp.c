@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "bench.h"
-#include "inband/int_source.h"
+#include "inband/int_md.h"
 #include "inband/treport.h"
 #include "live/live.h"
 #include "wire/be.h"

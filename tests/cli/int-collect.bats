@@ -482,20 +482,14 @@ frames() { tshark -r "$1" -x 2>/dev/null; }
 	same_packets
 }
 
-@test "packets go on as they were: IOAM beside INT, which is counted" {
-	local n
-
-	tshark -r "$CAPTURE" -Y 'ipv6 && tcp && !(tcp.checksum == 0xffff)' -w plain.pcap -F nsecpcap 2>/dev/null
-	n=$(packets_in plain.pcap)
-	dta-gen int -q -F ioam --from plain.pcap -w trace.pcap
-	dta-gen int -q --from trace.pcap -w in.pcap
+@test "packets go on as they were: INT beside IOAM, which stays" {
+	tshark -r "$CAPTURE" -Y 'ipv6 && tcp && !(tcp.checksum == 0xffff)' -w real.pcap -F nsecpcap 2>/dev/null
+	dta-gen int -q -F ioam --from real.pcap -w plain.pcap
+	dta-gen int -q --from plain.pcap -w in.pcap
 	run -0 --separate-stderr int-collect -o ndjson -r in.pcap -R none -w out.pcap
 	balances - <<<"$stderr"
-	[ "$(counter packets <<<"$stderr")" = "$n" ]
-	[ "$(counter traces_beside <<<"$stderr")" = "$n" ]
+	[ "$(counter packets <<<"$stderr")" = "$(packets_in plain.pcap)" ]
 	same_packets
-	run -0 --separate-stderr int-collect -o ndjson -r in.pcap -R none
-	[ "$(counter traces_beside <<<"$stderr")" = "$n" ]
 }
 
 @test "packets without telemetry pass untouched" {

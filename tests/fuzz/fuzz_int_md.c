@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "inband/int_md.h"
-#include "inband/int_source.h"
+#include "inband/int_md.h"
 #include "../tools/int_push.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

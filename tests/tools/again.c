@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "inband/int_md.h"
-#include "inband/int_source.h"
+#include "inband/int_md.h"
 #include "inband/treport.h"
 #include "packet/pkt.h"
 #include "wire/be.h"

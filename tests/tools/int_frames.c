@@ -7,7 +7,7 @@
  */
 #include "../unit/int_packets.h"
 #include "inband/int_md.h"
-#include "inband/int_source.h"
+#include "inband/int_md.h"
 #include "packet/pkt.h"
 #include "int_push.h"
 

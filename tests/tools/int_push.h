@@ -6,7 +6,7 @@
 #include <errno.h>
 
 #include "inband/int_private.h"
-#include "inband/int_source.h"
+#include "inband/int_md.h"
 #include "wire/be.h"
 #include "wire/net.h"
 

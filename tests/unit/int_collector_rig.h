@@ -12,7 +12,7 @@
 
 #include "base/rng.h"
 #include "hash/bytes.h"
-#include "inband/int_source.h"
+#include "inband/int_md.h"
 #include "inband/treport.h"
 #include "packet/kind.h"
 #include "telemetry/int_collector.h"

@@ -4,7 +4,7 @@
  * begin with their IP header, as reports have them.
  */
 #include "inband/int_md.h"
-#include "inband/int_source.h"
+#include "inband/int_md.h"
 #include "int_packets.h"
 #include "int_samples.h"
 

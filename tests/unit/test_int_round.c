@@ -5,7 +5,7 @@
  * on the way every checksum is right.
  */
 #include "inband/int_md.h"
-#include "inband/int_source.h"
+#include "inband/int_md.h"
 #include "int_packets.h"
 #include "test.h"
 #include "wire/key.h"

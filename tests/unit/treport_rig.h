@@ -37,45 +37,6 @@ struct heard {
 	struct int_view view[8]; /* of t */
 };
 
-static inline bool same_hops(const struct int_hops *a, const struct int_hops *b)
-{
-	return a->plan == b->plan && a->data == b->data && a->len == b->len &&
-	       a->n == b->n && a->at == b->at;
-}
-
-static inline bool same_from(const struct int_from *a, const struct int_from *b)
-{
-	return a->report == b->report && a->version == b->version &&
-	       a->hw_id == b->hw_id && a->sequence_bits == b->sequence_bits &&
-	       a->numbered == b->numbered && a->has_node == b->has_node &&
-	       a->node == b->node && a->sequence == b->sequence &&
-	       a->has_time == b->has_time && a->time == b->time;
-}
-
-static inline bool same_view(const struct int_view *a, const struct int_view *b)
-{
-	return a->format == b->format && a->flags == b->flags &&
-	       a->key_len == b->key_len &&
-	       !memcmp(a->key, b->key, a->key_len) && a->ip_len == b->ip_len &&
-	       same_from(&a->from, &b->from) && same_hops(&a->own, &b->own) &&
-	       same_hops(&a->stack, &b->stack) && a->domain == b->domain &&
-	       a->domain_bits == b->domain_bits && a->source == b->source &&
-	       a->source_len == b->source_len;
-}
-
-/* A good report 1.0 whose INT is good, too, if it has any, is read at once as
- * well, to the same view; nothing else. */
-static inline void hear_plain(const struct heard *h, size_t len)
-{
-	struct int_view v;
-	bool good = h->n == 1 && h->why[0] == TREPORT_OK &&
-		    h->view[0].from.version == 1 && h->t[0].packet <= INT_NONE;
-
-	memset(&v, 0xa5, sizeof(v));
-	TEST(treport_read_plain(&v, &d, h->copy, len) == good);
-	TEST(!good || same_view(&v, &h->view[0]));
-}
-
 static inline void hear_bytes(struct heard *h, const uint8_t *data, size_t len)
 {
 	struct treport_reader r;
@@ -93,7 +54,6 @@ static inline void hear_bytes(struct heard *h, const uint8_t *data, size_t len)
 			break;
 		h->n++;
 	}
-	hear_plain(h, len);
 }
 
 static inline void hear(struct heard *h, const char *hex)
