@@ -436,9 +436,6 @@ int main(int argc, char **argv)
 		.hangup = hangup,
 	};
 	choose_profile(&run);
-	if (run.o.show_profile)
-		return profile_write(&run.profile, stdout) < 0 ? CLI_FAIL
-							       : CLI_OK;
 	cli_signals();
 	cli_take_hangup();
 	run_open(&run);

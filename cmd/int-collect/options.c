@@ -97,8 +97,6 @@ static const struct cli_option options[] = {
 	{'p', "profile", "NAME|FILE",
 	 "how the network speaks INT (any); help: a list", CLI_STR,
 	 AT(profile)},
-	{0, "show-profile", NULL, "print the profile as a file", CLI_FLAG,
-	 AT(show_profile)},
 	{0, "report-port", "PORT", "UDP port of telemetry reports (profile's)",
 	 CLI_U64, AT(report_port), .min = 1, .max = 65535},
 	{'f', "filter", "EXPR",
@@ -167,7 +165,7 @@ static const struct cli_option options[] = {
 #define WITHOUT_XDP "most packets stay in the kernel"
 
 static const struct cli_group groups[] = {
-	{"-r -i --show-profile", .ask = "where are the packets?"},
+	{"-r -i", .ask = "where are the packets?"},
 	{"-w --to"},
 	{"--top --rows", .why = "the table has stdout"},
 	{"--top --stats"},
@@ -190,7 +188,6 @@ const struct cli cli = {
 	.usage = "int-collect -r FILE [-w FILE] [-x URL]\n"
 		 "int-collect -i IFACE [--to IFACE] [-x URL] [FILTER]\n"
 		 "int-collect -r FILE|-i IFACE --top TABLE [--once]\n"
-		 "int-collect [-p PROFILE] --show-profile\n"
 		 "int-collect -p help|-f help",
 	.options = options,
 	.groups = groups,

@@ -20,7 +20,6 @@ struct opts {
 	unsigned cores;
 	bool xdp; /* events are found in the kernel */
 	const char *profile;
-	bool show_profile;
 	const char *filter;
 	uint64_t report_port;
 	unsigned rows;	 /* on stdout: 1 << enum rows_kind */

@@ -43,7 +43,4 @@ int profile_read(struct int_profile *out, const char *path, struct fault *f);
 int profile_parse(struct int_profile *out, FILE *in, const char *name,
 		  struct fault *f);
 
-/* Writes a profile as a file that reads as the same one. 0 or -errno. */
-int profile_write(const struct int_profile *p, FILE *out);
-
 #endif

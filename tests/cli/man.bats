@@ -234,14 +234,15 @@ run_example() {
 @test "the page of profiles has each key, and the fields of all bits" {
 	local key
 
-	int-collect --profile 2.1 --show-profile >profile.ini
-	sed -n '2,/^$/s/ = .*//p' profile.ini >keys
+	sed -n '/ profile_keys\[\]/,/NULL }/p' "$TOP/lib/profile/profile.c" |
+		sed -nE 's/^\t(\{ "|PORT\(|YES\()([a-z_]+).*/\2/p' >keys
 	[ "$(wc -l <keys)" -gt 10 ]
 	while read -r key; do
 		grep -qE "^\.It Cm (.* , )?$key( |$)" "$TOP/man/int-profile.5" ||
 			{ echo "$key"; return 1; }
 	done <keys
-	grep -oE '[a-z_0-9]+:[1-8]' profile.ini | sed 's/:.*//' | sort -u >fields
+	sed -n '/ profile_field_names\[/,/^}/s/.* = "\(.*\)",$/\1/p' \
+		"$TOP/lib/profile/profile.c" >fields
 	[ "$(wc -l <fields)" -gt 10 ]
 	while read -r key; do
 		sed -n '/^The fields are$/,/^\.Pp/p' "$TOP/man/int-profile.5" |

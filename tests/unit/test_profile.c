@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Profile files: read, refused with their line, and written again. */
+/* Profile files: read, and refused with their line. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,40 +139,6 @@ static void check_same(const struct int_profile *a, const struct int_profile *b)
 	TEST(x.report_length_wrong == y.report_length_wrong);
 }
 
-static void check_write(const struct int_profile *p)
-{
-	char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
-	struct int_profile again;
-	struct fault f;
-
-	TEST(profile_write(p, out) == 0);
-	fclose(out);
-	if (!TEST(parse(&again, text, &f) == 0))
-		fprintf(stderr, "%s\n%s", f.text, text);
-	check_same(p, &again);
-	free(text);
-}
-
-/* What is written reads as what it was: all that ship, and one of all kinds. */
-static void test_write(void)
-{
-	const struct int_profile *p;
-	struct int_profile mine;
-	struct fault f;
-	FILE *full;
-
-	for (unsigned i = 0; (p = int_profile_at(i)); i++)
-		check_write(p);
-	TEST(parse(&mine, example, &f) == 0);
-	check_write(&mine);
-	full = fopen("/dev/full", "w");
-	TEST(full && profile_write(&mine, full) == -ENOSPC);
-	if (full)
-		fclose(full);
-}
-
 static void test_like(void)
 {
 	const struct int_profile *p;
@@ -290,7 +256,6 @@ static void test_names(void)
 int main(void)
 {
 	test_example();
-	test_write();
 	test_like();
 	test_faults();
 	test_names();
