@@ -290,30 +290,22 @@ static bool node_reports(struct int_gen *g, const struct inband_path *path,
 static size_t with_trace(struct int_gen *g, const struct inband_path *path,
 			 const uint8_t *packet, size_t len)
 {
-	unsigned nodes = g->o.unfilled ? 0 : path->n;
 	unsigned room = g->o.unfilled ? (unsigned)g->o.unfilled : path->n;
+	uint8_t nodes[INT_HOP_MAX];
 	struct ioam_ask ask = {
 		.type = IOAM_PREALLOCATED,
 		.namespace = (uint16_t)g->o.namespace,
 		.bitmap = (uint32_t)g->o.instructions,
 		.words = (uint8_t)(room * g->plan.len / 4),
+		.nodes = nodes,
 	};
-	struct ioam_reader r;
-	struct ioam t;
 	int n;
 
 	if (room * g->plan.len / 4 > UINT8_MAX)
 		return 0;
+	if (!g->o.unfilled)
+		ask.nodes_len = stack_of(&g->plan, path, nodes);
 	n = ioam_insert(g->frame, INT_FRAME_MAX, packet, len, &ask);
-	for (unsigned i = 0; n > 0 && i < nodes; i++) {
-		struct ioam_node node = {.has = path->hop[i].has};
-
-		memcpy(node.value, path->hop[i].value, sizeof(node.value));
-		ioam_begin(&r, &g->traces, g->frame, (size_t)n);
-		if (ioam_next(&r, &t) != IOAM_OK)
-			return 0;
-		n = ioam_push(g->frame, (size_t)n, INT_FRAME_MAX, &t, &node);
-	}
 	return n > 0 ? (size_t)n : 0;
 }
 

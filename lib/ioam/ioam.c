@@ -388,21 +388,16 @@ static enum ioam_reason trace(struct ioam *t, struct ioam_decoder *d,
 static enum ioam_reason direct(struct ioam *t, struct ioam_decoder *d,
 			       const uint8_t *p, size_t len)
 {
-	struct cur c = cur_of(p, len);
-	const uint8_t *head = cur_take(&c, IOAM_DIRECT_LEN);
+	size_t want = IOAM_DIRECT_LEN;
 
-	if (!head)
+	if (len < want)
 		return IOAM_LENGTH;
-	t->has_flow = head[IOAM_DIRECT_AT_MORE] & IOAM_DIRECT_FLOW;
-	t->has_sequence = head[IOAM_DIRECT_AT_MORE] & IOAM_DIRECT_SEQUENCE;
-	if (t->has_flow)
-		t->flow = cur_be32(&c);
-	if (t->has_sequence)
-		t->sequence = cur_be32(&c);
-	if (!cur_ok(&c))
+	want += p[IOAM_DIRECT_AT_MORE] & IOAM_DIRECT_FLOW ? 4 : 0;
+	want += p[IOAM_DIRECT_AT_MORE] & IOAM_DIRECT_SEQUENCE ? 4 : 0;
+	if (len < want)
 		return IOAM_LENGTH;
-	t->view.domain = be16_load(head);
-	set_bitmap(t, d, be24_load(head + IOAM_TRACE_AT_BITMAP));
+	t->view.domain = be16_load(p);
+	set_bitmap(t, d, be24_load(p + IOAM_TRACE_AT_BITMAP));
 	return IOAM_OK;
 }
 
@@ -459,25 +454,15 @@ static unsigned node_words(uint32_t bitmap)
 
 static void put_trace(struct put *w, const struct ioam_ask *ask)
 {
+	size_t room = ask->words * 4u - ask->nodes_len;
+
 	put_be16(w, ask->namespace);
 	put_be16(w, (uint16_t)(node_words(ask->bitmap) << IOAM_NODE_LEN_SHIFT |
-			       ask->words));
+			       room / 4));
 	put_be32(w, ask->bitmap << 8);
 	if (ask->type == IOAM_PREALLOCATED)
-		put_zero(w, ask->words * 4u);
-}
-
-static void put_direct(struct put *w, const struct ioam_ask *ask)
-{
-	put_be16(w, ask->namespace);
-	put_u8(w, 0);
-	put_u8(w, (uint8_t)((ask->has_flow ? IOAM_DIRECT_FLOW : 0) |
-			    (ask->has_sequence ? IOAM_DIRECT_SEQUENCE : 0)));
-	put_be32(w, ask->bitmap << 8);
-	if (ask->has_flow)
-		put_be32(w, ask->flow);
-	if (ask->has_sequence)
-		put_be32(w, ask->sequence);
+		put_zero(w, room);
+	put_bytes(w, ask->nodes, ask->nodes_len);
 }
 
 /* The option; returns its length, a multiple of 4, or -EINVAL. */
@@ -485,18 +470,15 @@ static int make_option(uint8_t out[IOAM_OPTION_MAX], const struct ioam_ask *ask)
 {
 	struct put w = put_to(out, IOAM_OPTION_MAX);
 
-	if (ask->bitmap >> IOAM_BITS || ask->words > IOAM_NODES_MAX)
+	if (ask->bitmap >> IOAM_BITS || ask->words > IOAM_NODES_MAX ||
+	    ask->nodes_len > ask->words * 4u || ask->nodes_len % 4 ||
+	    ask->type > IOAM_INCREMENTAL)
 		return -EINVAL;
 	put_u8(&w, IOAM_OPTION);
 	put_u8(&w, 0); /* its length, below */
 	put_u8(&w, 0);
 	put_u8(&w, ask->type);
-	if (ask->type <= IOAM_INCREMENTAL)
-		put_trace(&w, ask);
-	else if (ask->type == IOAM_DIRECT)
-		put_direct(&w, ask);
-	else
-		return -EINVAL;
+	put_trace(&w, ask);
 	out[1] = (uint8_t)(put_len(&w) - 2);
 	return (int)put_len(&w);
 }
@@ -565,132 +547,4 @@ int ioam_insert(uint8_t *out, size_t cap, const uint8_t *frame, size_t len,
 	be16_store(new_ip + NET_IP6_AT_LEN, (uint16_t)payload);
 	new_ip[NET_IP6_AT_NEXT] = NET_IP6_HOP_BY_HOP;
 	return (int)put_len(&w);
-}
-
-enum {
-	NODE_MAX = 31 * 4 + IOAM_SNAPSHOT_LEN + 255 * 4,
-};
-
-/* Returns the node's length, or -EINVAL. */
-static int make_node(uint8_t out[NODE_MAX], const struct ioam *t,
-		     const struct ioam_node *node)
-{
-	const struct ioam_snapshot *s = &node->snapshot;
-	size_t len = t->view.stack.len;
-
-	int_put(out, t->view.stack.plan, node->has, node->value);
-	if (!t->opaque)
-		return (int)len;
-	if (s->len % 4 || s->len / 4 > UINT8_MAX)
-		return -EINVAL;
-	out[len] = (uint8_t)(s->len / 4);
-	be24_store(out + len + 1, s->schema);
-	if (s->len)
-		memcpy(out + len + IOAM_SNAPSHOT_LEN, s->data, s->len);
-	return (int)(len + IOAM_SNAPSHOT_LEN + s->len);
-}
-
-static void put_lengths(uint8_t *trace, unsigned flags, unsigned remaining)
-{
-	uint8_t *p = trace + IOAM_TRACE_AT_LENGTHS;
-
-	be16_store(p, (uint16_t)((be16_load(p) & ~(15u << IOAM_FLAGS_SHIFT |
-						   IOAM_REMAINING_MASK)) |
-				 flags << IOAM_FLAGS_SHIFT | remaining));
-}
-
-/* Up to the last option that is no padding. */
-static size_t without_padding(const uint8_t *p, size_t len)
-{
-	size_t solid = 0, n;
-
-	for (size_t at = 0; at < len; at += n) {
-		n = ioam_option_len(p + at, len - at);
-		if (!n)
-			return len;
-		if (p[at] != NET_IP6_PAD1 && p[at] != NET_IP6_PADN)
-			solid = at + n;
-	}
-	return solid;
-}
-
-/*
- * The header with so many bytes more in the option, of zeros behind the trace's
- * header; the options behind it move by a multiple of 8. Returns its length, or
- * -EMSGSIZE.
- */
-static int grow_header(uint8_t out[NET_IP6_OPTIONS_MAX], const struct ioam *t,
-		       size_t more)
-{
-	const uint8_t *end = t->option + t->option_len;
-	const uint8_t *nodes = t->option + IOAM_LEN + IOAM_TRACE_LEN;
-	size_t len = t->header[1] * 8u + 8, behind;
-	struct put w = put_to(out, NET_IP6_OPTIONS_MAX);
-
-	behind = without_padding(end, (size_t)(t->header + len - end));
-	put_bytes(&w, t->header, (size_t)(nodes - t->header));
-	put_zero(&w, more);
-	put_bytes(&w, nodes, (size_t)(end - nodes));
-	if (behind)
-		ioam_put_pad(&w, -more % 8);
-	put_bytes(&w, end, behind);
-	ioam_put_end(&w);
-	return put_ok(&w) ? (int)put_len(&w) : -EMSGSIZE;
-}
-
-/* Makes room in the frame for a node of an incremental trace. Returns its
- * length. */
-static int grow(uint8_t *frame, size_t len, size_t cap, const struct ioam *t,
-		size_t more)
-{
-	uint8_t header[NET_IP6_OPTIONS_MAX];
-	size_t at = (size_t)(t->header - frame), was = t->header[1] * 8u + 8;
-	uint8_t *ip = frame + (t->ip - frame), *option;
-	size_t payload;
-	int n;
-
-	if (at + was > len)
-		return -EBADMSG;
-	if ((n = grow_header(header, t, more)) < 0)
-		return n;
-	payload = be16_load(ip + NET_IP6_AT_LEN) + (size_t)n - was;
-	if (payload > UINT16_MAX)
-		return -EMSGSIZE;
-	if (len + (size_t)n - was > cap)
-		return -ENOBUFS;
-	option = frame + (t->option - frame);
-	memmove(frame + at + n, frame + at + was, len - at - was);
-	memcpy(frame + at, header, (size_t)n);
-	be16_store(ip + NET_IP6_AT_LEN, (uint16_t)payload);
-	option[1] = (uint8_t)(option[1] + more);
-	return (int)(len + (size_t)n - was);
-}
-
-int ioam_push(uint8_t *frame, size_t len, size_t cap, const struct ioam *t,
-	      const struct ioam_node *node)
-{
-	uint8_t bytes[NODE_MAX];
-	uint8_t *trace = frame + (t->option - frame) + IOAM_LEN, *to;
-	unsigned left = t->remaining;
-	int n, rc = (int)len;
-
-	if (t->type > IOAM_INCREMENTAL)
-		return -EINVAL;
-	if ((n = make_node(bytes, t, node)) < 0)
-		return n;
-	if ((size_t)n > left * 4u ||
-	    (t->type == IOAM_INCREMENTAL &&
-	     t->option_len + (size_t)n > IOAM_OPTION_MAX)) {
-		put_lengths(trace, t->flags | IOAM_OVERFLOW, left);
-		return rc;
-	}
-	left -= (unsigned)n / 4;
-	to = trace + IOAM_TRACE_LEN;
-	if (t->type == IOAM_PREALLOCATED)
-		to += left * 4u;
-	else if ((rc = grow(frame, len, cap, t, (size_t)n)) < 0)
-		return rc;
-	memcpy(to, bytes, (size_t)n);
-	put_lengths(trace, t->flags, left);
-	return rc;
 }

@@ -54,12 +54,10 @@ struct ioam {
 	 * domain: the namespace. The flow is that of the packet in a tunnel,
 	 * if the option is in the tunnel's header; ip_len is without IOAM. */
 	struct int_view view;
-	uint8_t type;		     /* enum ioam_type */
-	uint8_t flags;		     /* IOAM_OVERFLOW, _LOOPBACK, _ACTIVE */
-	uint8_t remaining;	     /* words that are free */
-	bool opaque;		     /* a snapshot behind each node */
-	bool has_flow, has_sequence; /* direct export */
-	uint32_t flow, sequence;
+	uint8_t type;		    /* enum ioam_type */
+	uint8_t flags;		    /* IOAM_OVERFLOW, _LOOPBACK, _ACTIVE */
+	uint8_t remaining;	    /* words that are free */
+	bool opaque;		    /* a snapshot behind each node */
 	const uint8_t *ip, *header; /* the IPv6 header, the option's header */
 	const uint8_t *option;	    /* its first byte */
 	size_t option_len;
@@ -99,12 +97,13 @@ struct ioam_snapshot ioam_snapshot_of(const struct int_hops *h, unsigned i);
 
 /* What a source asks. */
 struct ioam_ask {
-	uint8_t type; /* enum ioam_type: _PREALLOCATED, _INCREMENTAL, _DIRECT */
+	uint8_t type; /* enum ioam_type: _PREALLOCATED, _INCREMENTAL */
 	uint16_t namespace;
-	uint32_t bitmap;	     /* trace type */
-	uint8_t words;		     /* room for nodes, 4 bytes each */
-	bool has_flow, has_sequence; /* direct export */
-	uint32_t flow, sequence;
+	uint32_t bitmap; /* trace type */
+	uint8_t words;	 /* room for nodes, 4 bytes each */
+	/* Nodes that have filled some of it, the newest first: whole words. */
+	const uint8_t *nodes;
+	size_t nodes_len;
 };
 
 /*
@@ -116,23 +115,6 @@ struct ioam_ask {
  */
 int ioam_insert(uint8_t *out, size_t cap, const uint8_t *frame, size_t len,
 		const struct ioam_ask *ask);
-
-/* What a node says. */
-struct ioam_node {
-	uint32_t has; /* 1 << enum int_field; of others all ones */
-	uint64_t value[INT_FIELDS];
-	struct ioam_snapshot snapshot; /* len: a multiple of 4 */
-};
-
-/*
- * Adds a node to a trace, which was read from this frame, or sets the overflow
- * flag where there is no room. Returns the frame's new length (an incremental
- * trace grows); -ENOBUFS: it would be beyond cap; -EMSGSIZE: no length could
- * say it; -EBADMSG: its header is cut short; -EINVAL: not a trace, or a
- * snapshot of no whole words. What was read of the frame is void then.
- */
-int ioam_push(uint8_t *frame, size_t len, size_t cap, const struct ioam *t,
-	      const struct ioam_node *node);
 
 /*
  * Writes a frame without its IOAM options, and without headers that nothing

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ioam/ioam.h"
+#include "../tools/ioam_push.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

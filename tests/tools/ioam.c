@@ -20,6 +20,7 @@
 #include "base/rng.h"
 #include "base/text.h"
 #include "ioam/ioam.h"
+#include "ioam_push.h"
 #include "packet/pkt.h"
 #include "wire/key.h"
 #include "wire/net.h"

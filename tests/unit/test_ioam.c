@@ -296,19 +296,16 @@ static void test_direct(void)
 	TEST(f.n == 1 && f.why[0] == IOAM_OK && t->type == IOAM_DIRECT);
 	TEST(t->view.domain == 7 && t->view.stack.n == 0);
 	TEST(t->view.stack.plan->bitmap == 0xf00000);
-	TEST(t->has_flow && t->flow == 0xabcd);
-	TEST(t->has_sequence && t->sequence == 9 && flow_is(t, flow));
+	TEST(flow_is(t, flow));
 	free(f.copy);
 	find(&f, ETH6 "60000000001c0040" ADDRESSES
 		      "1101 0100 110a0004 00070000 f0000000" UDP);
-	TEST(f.n == 1 && f.why[0] == IOAM_OK && !t->has_flow);
-	TEST(!t->has_sequence);
+	TEST(f.n == 1 && f.why[0] == IOAM_OK);
 	free(f.copy);
 	find(&f,
 	     ETH6 "6000000000240040" ADDRESSES
 		  "1102 0100 310e0004 00070040 f0000000 00000009 01020000" UDP);
-	TEST(f.n == 1 && f.why[0] == IOAM_OK && t->sequence == 9);
-	TEST(!t->has_flow && t->has_sequence);
+	TEST(f.n == 1 && f.why[0] == IOAM_OK);
 	free(f.copy);
 	TEST(fate_of(ETH6 "6000000000240040" ADDRESSES
 			  "1102 0100 310e0004 000700c0 f0000000 00000009"

@@ -4,6 +4,7 @@
 
 #include "base/rng.h"
 #include "ioam_rig.h"
+#include "../tools/ioam_push.h"
 
 #define PLAIN ETH6 "60000000000c1140" ADDRESSES UDP
 /* what a packet may have of its own; behind the frame's end, padding */
@@ -82,18 +83,11 @@ static void test_linux(void)
 /* Whatever is asked and however often, the packet comes back. */
 static void random_ask(struct ioam_ask *ask, struct rng *rng)
 {
-	static const uint8_t types[] = {IOAM_PREALLOCATED, IOAM_INCREMENTAL,
-					IOAM_DIRECT};
-
 	*ask = (struct ioam_ask){
-		.type = types[rng_below(rng, 3)],
+		.type = (uint8_t)rng_below(rng, 2),
 		.namespace = (uint16_t)rng_u64(rng),
 		.bitmap = rng_u64(rng) & 0xfff002,
 		.words = (uint8_t)rng_below(rng, IOAM_NODES_MAX + 1),
-		.has_flow = rng_below(rng, 2),
-		.has_sequence = rng_below(rng, 2),
-		.flow = 0xf10f,
-		.sequence = 0x5e9,
 	};
 }
 
@@ -118,8 +112,7 @@ static size_t fill(uint8_t *frame, size_t len, size_t cap, unsigned option,
 		ioam_begin(&r, &d, frame, len);
 		for (unsigned i = 0; i <= option; i++)
 			TEST(ioam_next(&r, &t) == IOAM_OK);
-		if (t.flags & IOAM_OVERFLOW || t.type == IOAM_DIRECT ||
-		    (!t.view.stack.len && !t.opaque))
+		if (t.flags & IOAM_OVERFLOW || (!t.view.stack.len && !t.opaque))
 			return len;
 		TEST(t.view.stack.n == nodes);
 		for (unsigned i = 0; i < nodes; i++)
