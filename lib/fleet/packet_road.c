@@ -15,7 +15,7 @@
 
 #include "base/clock.h"
 #include "fleet/fleet.h"
-#include "roce/standing.h"
+#include "roce/roce_out.h"
 #include "wire/roce.h"
 
 enum {

@@ -16,7 +16,7 @@
 #include "packet/pkt.h"
 #include "roce/template.h"
 #include "store/table.h"
-#include "wire/roce_batch.h"
+#include "wire/roce.h"
 
 enum {
 	/* From the PSN on: an AETH, and perhaps an AtomicAckETH. */

@@ -157,6 +157,20 @@ uint32_t known_take(struct knowns *k, const struct pkt *pkts, unsigned n,
 	return taken;
 }
 
+/* Whether what follows its head is where fill() looks for it, and the iCRC is
+ * all that guards it. */
+static bool is_common(const uint8_t *frame, const struct roce *r)
+{
+	bool add = r->opcode == ROCE_RC_FETCH_ADD && !r->pad;
+	size_t ext = add ? ROCE_ATOMIC_LEN : ROCE_RETH_LEN;
+
+	return r->version == 4 &&
+	       (add || r->opcode == ROCE_RC_WRITE_ONLY ||
+		r->opcode == ROCE_UC_WRITE_ONLY) &&
+	       r->payload == frame + AT_EXT + ext &&
+	       !be16_load(frame + ROCE_AT_UDP + NET_UDP_AT_SUM);
+}
+
 void known_learn(struct knowns *k, const struct pkt *pkt, const struct roce *r,
 		 struct queue_pair *q)
 {
@@ -164,7 +178,7 @@ void known_learn(struct knowns *k, const struct pkt *pkt, const struct roce *r,
 	const uint8_t *tail = pkt->data + KNOWN_HEAD;
 	size_t len = (size_t)(r->payload + r->len + r->pad - tail);
 
-	if (!is_worth_it(k))
+	if (!is_worth_it(k) || !is_common(pkt->data, r))
 		return;
 	memcpy(one->head, pkt->data, KNOWN_HEAD);
 	one->tail = (uint16_t)len;

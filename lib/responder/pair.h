@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "op/local.h"
-#include "wire/roce_batch.h"
+#include "wire/roce.h"
 #include "responder/answers.h"
 #include "responder/known.h"
 #include "responder/responder.h"

@@ -142,21 +142,12 @@ static void look_closely(struct responder *p, const struct pkt *pkts,
 			 unsigned n, struct roce *seen,
 			 struct queue_pair **whose)
 {
-	const uint8_t *frames[ROCE_BATCH];
-	uint32_t lens[ROCE_BATCH], taken;
 	unsigned last = n;
 
 	for (unsigned i = 0; i < n; i++) {
-		frames[i] = pkts[i].data;
-		lens[i] = pkts[i].len;
-	}
-	taken = n ? roce_decode_batch(seen, frames, lens, n) : 0;
-	for (unsigned i = 0; i < n; i++) {
 		struct queue_pair *q = NULL;
-		int rc = 0;
+		int rc = roce_decode(&seen[i], pkts[i].data, pkts[i].len);
 
-		if (!(taken >> i & 1))
-			rc = roce_decode(&seen[i], pkts[i].data, pkts[i].len);
 		if (rc < 0)
 			not_decoded(&p->ctr, &pkts[i], rc);
 		else
@@ -164,7 +155,7 @@ static void look_closely(struct responder *p, const struct pkt *pkts,
 		whose[i] = q;
 	}
 	/* One of them: what never comes again costs little. */
-	while (last && !(whose[last - 1] && taken >> (last - 1) & 1))
+	while (last && !whose[last - 1])
 		last--;
 	if (last--)
 		known_learn(&p->known, &pkts[last], &seen[last], whose[last]);

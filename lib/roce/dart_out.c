@@ -14,7 +14,6 @@
 #include "base/text.h"
 #include "roce/template.h"
 #include "wire/be.h"
-#include "wire/icrc.h"
 #include "wire/roce.h"
 
 enum {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "roce/template.h"
 
-#include "wire/icrc.h"
-
 int template_make(struct template *f, const struct roce *r)
 {
 	uint8_t frame[ROCE_FRAME_MAX], masked[ICRC_ONES + TEMPLATE_HEAD_MAX];

@@ -7,7 +7,6 @@
 #include "base/put.h"
 #include "hash/crc.h"
 #include "wire/be.h"
-#include "wire/icrc.h"
 #include "wire/net.h"
 
 enum {

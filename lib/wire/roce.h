@@ -13,10 +13,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
+#include "wire/be.h"
 #include "wire/proto.h"
 
 enum {
+	ROCE_BATCH = 32, /* frames that are looked at together */
 	ROCE_FRAME_MAX = NET_ETH_LEN + NET_IP6_LEN + NET_UDP_LEN +
 			 ROCE_BTH_LEN + ROCE_ATOMIC_LEN + ROCE_IMM_LEN +
 			 ROCE_PAYLOAD_MAX + 3 + ROCE_ICRC_LEN,
@@ -89,6 +92,41 @@ enum roce_offset {
 	ROCE_AT_RETH = ROCE_AT_BTH + ROCE_BTH_LEN,	/* or AtomicETH, AETH */
 	ROCE_AT_PAYLOAD = ROCE_AT_RETH + ROCE_RETH_LEN, /* of a WRITE */
 };
+
+/*
+ * What the iCRC covers (annex A17.3): eight bytes of ones, then the packet from
+ * its IP header on, where fields that routers change count as ones.
+ */
+enum {
+	ICRC_ONES = 8,
+};
+
+/* Masks a copy of an IPv4 header. */
+static inline void icrc_mask_ip4(uint8_t *ip)
+{
+	ip[NET_IP4_AT_TOS] = 0xff;
+	ip[NET_IP4_AT_TTL] = 0xff;
+	be16_store(ip + NET_IP4_AT_SUM, 0xffff);
+}
+
+/* Masks a copy of UDP header and BTH. */
+static inline void icrc_mask_udp(uint8_t *udp)
+{
+	be16_store(udp + NET_UDP_AT_SUM, 0xffff);
+	udp[NET_UDP_LEN + ROCE_BTH_AT_RESERVED] = 0xff;
+}
+
+/* Masks a copy of IP header (ip_len bytes), UDP header and BTH. */
+static inline void icrc_mask(uint8_t *ip, size_t ip_len)
+{
+	if (ip[0] >> 4 == 4) {
+		icrc_mask_ip4(ip);
+	} else {
+		be32_store(ip, 0x6fffffff); /* traffic class, flow label */
+		ip[NET_IP6_AT_HOPS] = 0xff;
+	}
+	icrc_mask_udp(ip + ip_len);
+}
 
 /*
  * iCRC of a packet: ip points at the IP header, len counts from there to just
