@@ -290,8 +290,6 @@ static void show_label_flow(struct show *s, const struct label_view *v)
 	char text[KEY_TEXT_MAX];
 	unsigned len = label_flow_key(key, v);
 
-	if (!len)
-		return;
 	key_format(text, len == KEY_FLOW4_LEN ? KEY_FLOW4 : KEY_FLOW6, key,
 		   len);
 	show_str(s, SHOW_KEY, text);
@@ -302,10 +300,6 @@ static void show_label_ends(struct show *s, const struct label_view *v)
 	bool six = v->layout == LABEL_IP6;
 	char src[TEXT_IP_MAX], dst[TEXT_IP_MAX];
 
-	if (!v->ip) {
-		show_head(s, NULL, NULL, "int-label0");
-		return;
-	}
 	text_of_ip(src, six ? 6 : 4,
 		   v->ip + (six ? NET_IP6_AT_SRC : NET_IP4_AT_SRC));
 	text_of_ip(dst, six ? 6 : 4,

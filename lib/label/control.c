@@ -590,9 +590,8 @@ static void take_path(struct label_control *c, const struct label_view *v)
 
 	c->ctr.specific++;
 	path = label_paths_take(c->paths, v, c->now_ns);
-	if (path)
-		learn_links(c, path);
-	if (path && c->o.calls.path)
+	learn_links(c, path);
+	if (c->o.calls.path)
 		c->o.calls.path(c->o.calls.ctx, path);
 }
 

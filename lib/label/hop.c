@@ -329,7 +329,7 @@ struct label_outcome label_hop_pass(struct label_hop *h,
 		return drop(&h->ctr.forged);
 	if (rc == -EBADMSG) /* as malformed for all others */
 		return as_it_is(&p, &h->ctr.malformed);
-	if ((rc && rc != -ENOENT) || p.v.layout == LABEL_PROTOTYPE)
+	if (rc && rc != -ENOENT)
 		return as_it_is(&p, &h->ctr.plain);
 	with = maybe_label(h, &p);
 	if ((with || p.v.labelled) && (t->to_edge || is_to_router(h, &p.v)))

@@ -5,9 +5,9 @@
  * with their labels told (paper 004, algorithm 1 as a whole).
  *
  * An edge port has a host behind it. What comes from there with our IP
- * protocol, readable or not, or as the prototype's frames, is forged, and
- * dropped: it would be read as labels on the way, and cut at its end. Specific
- * flows are marked where they come from an edge.
+ * protocol, readable or not, is forged, and dropped: it would be read as labels
+ * on the way, and cut at its end. Specific flows are marked where they come
+ * from an edge.
  *
  * A packet of IPv4 that a router may cut up (RFC 6864: DF is not set) is given
  * no label: of its fragments only the first would have labels, and no hop could

@@ -47,8 +47,6 @@ unsigned label_flow_key(uint8_t *out, const struct label_view *v)
 	size_t len = six ? KEY_IP6_LEN : KEY_IP4_LEN;
 	uint8_t *rest = out + 2 * len;
 
-	if (!v->ip)
-		return 0;
 	/* The destination is behind the source in both. */
 	memcpy(out, v->ip + (six ? NET_IP6_AT_SRC : NET_IP4_AT_SRC), 2 * len);
 	memset(rest, 0, 4);
@@ -95,11 +93,8 @@ const struct label_path *label_paths_take(struct label_paths *p,
 {
 	uint8_t key[KEY_FLOW6_LEN];
 	unsigned len = label_flow_key(key, v);
-	struct label_path *path;
+	struct label_path *path = find(p, key, len);
 
-	if (!len)
-		return NULL;
-	path = find(p, key, len);
 	path->seen_ns = now_ns;
 	path->packets++;
 	path->cut = v->n > LABEL_PATH_HOPS;

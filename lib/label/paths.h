@@ -33,8 +33,7 @@ struct label_paths;
 struct label_paths *label_paths_open(uint32_t flows);
 void label_paths_close(struct label_paths *p); /* NULL is fine */
 
-/* A packet of a specific flow. Returns its path; NULL: no flow is to be read
- * from it. */
+/* A packet of a specific flow. Returns its path. */
 const struct label_path *label_paths_take(struct label_paths *p,
 					  const struct label_view *v,
 					  uint64_t now_ns);
@@ -46,7 +45,7 @@ const struct label_path *label_paths_at(const struct label_paths *p,
 
 /* The flow of a packet with or without labels: flow4 or flow6, out has room for
  * KEY_FLOW6_LEN. Ports are 0 where there are none to be read. Returns its
- * length; 0: the prototype's, which have no IP header. */
+ * length. */
 unsigned label_flow_key(uint8_t *out, const struct label_view *v);
 
 #endif

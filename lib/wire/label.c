@@ -143,42 +143,6 @@ static int find_exported(struct label_view *v, const struct label_format *f,
 	return 0;
 }
 
-/* The prototype's source route, up to the type behind it. */
-static uint16_t skip_route(struct cur *c)
-{
-	const uint8_t *hop;
-
-	cur_take(c, LABEL0_ROUTE_LEN);
-	for (int i = 0; i < LABEL0_ROUTE_MAX; i++) {
-		if (!(hop = cur_take(c, LABEL0_ROUTE_LEN)) ||
-		    hop[0] & LABEL0_ROUTE_LAST)
-			return cur_be16(c);
-	}
-	c->bad = true;
-	return 0;
-}
-
-static int find_prototype(struct label_view *v, uint16_t type, struct cur *c)
-{
-	const uint8_t *option;
-
-	v->claims = true;
-	if (type == LABEL0_ETHERTYPE_ROUTE)
-		type = skip_route(c);
-	if (!cur_ok(c))
-		return -EBADMSG;
-	if (type != LABEL0_ETHERTYPE)
-		return -ENOTSUP;
-	if (!(option = cur_take(c, LABEL_OPTION_LEN)))
-		return -EBADMSG;
-	v->layout = LABEL_PROTOTYPE;
-	v->labelled = true;
-	v->option = option;
-	v->specific = option[0] & LABEL0_SPECIFIC;
-	v->n = option[LABEL_AT_COUNT];
-	return take_items(v, c);
-}
-
 int label_find(struct label_view *v, const struct label_format *f,
 	       const uint8_t *frame, size_t len)
 {
@@ -189,8 +153,6 @@ int label_find(struct label_view *v, const struct label_format *f,
 	*v = (struct label_view){0};
 	if (type < 0)
 		return type;
-	if (type == LABEL0_ETHERTYPE_ROUTE || type == LABEL0_ETHERTYPE)
-		return find_prototype(v, (uint16_t)type, &c);
 	if (type != NET_ETHERTYPE_IP4 && type != NET_ETHERTYPE_IP6)
 		return -ENOTSUP;
 	if (cur_left(&c) && c.p[0] >> 4 != (type == NET_ETHERTYPE_IP6 ? 6 : 4))
@@ -199,33 +161,12 @@ int label_find(struct label_view *v, const struct label_format *f,
 	return rc == -ENOENT ? find_exported(v, f, v->rest, v->rest_len) : rc;
 }
 
-/* The prototype's clocks are of 48 bits. */
-static void get_prototype(struct label_item *out, const uint8_t *p)
-{
-	uint64_t left = be48_load(p + LABEL0_ITEM_AT_LEFT);
-	uint64_t ns = 1000 * ((left - be48_load(p + LABEL0_ITEM_AT_CAME)) &
-			      LABEL_TIME_MASK);
-
-	*out = (struct label_item){
-		.device = p[0],
-		.in = p[LABEL0_ITEM_AT_INGRESS],
-		.out = p[LABEL0_ITEM_AT_EGRESS],
-		.time_us = left,
-		.latency_ns = ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX,
-		.queue = be24_load(p + LABEL0_ITEM_AT_QUEUE),
-	};
-}
-
 void label_item_get(struct label_item *out, const struct label_view *v,
 		    unsigned i)
 {
 	const uint8_t *p = v->option + LABEL_OPTION_LEN +
 			   (size_t)i * LABEL_ITEM_LEN;
 
-	if (v->layout == LABEL_PROTOTYPE) {
-		get_prototype(out, p);
-		return;
-	}
 	*out = (struct label_item){
 		.device = be32_load(p),
 		.in = be16_load(p + LABEL_ITEM_AT_INGRESS),
@@ -252,7 +193,7 @@ void label_item_put(uint8_t *p, const struct label_item *item)
 /* Whether labels may be put into it, or taken out. */
 static int changeable(const struct label_view *v)
 {
-	if (v->layout == LABEL_PROTOTYPE || v->exported)
+	if (v->exported)
 		return -ENOTSUP;
 	if (v->layout == LABEL_IP4 &&
 	    be16_load(v->ip + NET_IP4_AT_SUM) == 0xffff)
@@ -316,7 +257,7 @@ int label_strip(uint8_t *out, size_t cap, const struct label_view *v,
 	size_t ip_at = (size_t)(v->ip - frame);
 	uint8_t next = v->next;
 
-	if (v->layout == LABEL_PROTOTYPE || v->exported)
+	if (v->exported)
 		return -ENOTSUP;
 	if (cap < len - gone)
 		return -ENOBUFS;

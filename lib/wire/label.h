@@ -43,10 +43,6 @@
  * cannot be restored: hop.h. Nor do packets of IPv6 whose length is told
  * elsewhere (RFC 2675), or by nobody yet, as a network card would cut them up.
  *
- * The frames of the published prototype are read as well (wire-facts 4.1): they
- * have no IP header, and more about time, of which the label time is when the
- * packet left, and the hop latency how long it was there.
- *
  * Decoded values are in host order; pointers point into the frame.
  */
 #ifndef WIRE_LABEL_H
@@ -87,7 +83,6 @@ extern const struct label_format label_format_default;
 enum label_layout {
 	LABEL_IP4,
 	LABEL_IP6,
-	LABEL_PROTOTYPE,
 };
 
 /* A packet that carries labels, or may be given some. */
@@ -99,8 +94,8 @@ struct label_view {
 	bool damaged;	       /* and a checksum of IP or UDP is wrong */
 	bool specific;	       /* of a specific flow */
 	uint8_t n;	       /* labels */
-	uint8_t next;	       /* the packet's own protocol; prototype: 0 */
-	const uint8_t *ip;     /* IP header; prototype: NULL */
+	uint8_t next;	       /* the packet's own protocol */
+	const uint8_t *ip;     /* IP header */
 	const uint8_t *option; /* or where it would be */
 	const uint8_t *rest;   /* what follows the labels: rest_len bytes were
 				  captured */
@@ -114,8 +109,7 @@ struct label_view {
  * that; -ENOTSUP: anything else, which goes on as it is, as does a packet whose
  * IP version is not that of its EtherType; -EBADMSG: malformed or cut short
  * within what must be read. Of these two only v->claims is to be used:
- * fragments and cut packets claim labels, too, by the IP protocol, and the
- * prototype's frames by their Ethernet types.
+ * fragments and cut packets claim labels, too, by the IP protocol.
  */
 int label_find(struct label_view *v, const struct label_format *f,
 	       const uint8_t *frame, size_t len);
@@ -135,7 +129,7 @@ void label_item_put(uint8_t *out, const struct label_item *item);
  * none yet. mtu: bytes that its IP packet may have; 0: no limit but IP's.
  * Returns the new length; -E2BIG: it has MAX_hop labels, or, specific, all that
  * INT_num can count; -EMSGSIZE: it would be longer than the mtu, or has more in
- * it already than IP can tell; -ENOTSUP: a prototype's or a datagram's, or its
+ * it already than IP can tell; -ENOTSUP: a datagram's, or its
  * IPv4 checksum is 0xffff: taken back it would be 0 (RFC 1624, section 4);
  * -ENOBUFS.
  *
@@ -155,7 +149,7 @@ static inline size_t label_growth(const struct label_view *v)
 /*
  * Writes the frame of a view without option and labels: bit for bit what it was
  * before the first one, but for what routers have done to it since. Returns the
- * new length; -ENOTSUP: a prototype's or a datagram's; -ENOBUFS. In place: out
+ * new length; -ENOTSUP: a datagram's; -ENOBUFS. In place: out
  * is frame and label_extent() more.
  */
 int label_strip(uint8_t *out, size_t cap, const struct label_view *v,

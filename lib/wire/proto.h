@@ -388,19 +388,6 @@ enum {
 	LABEL_ITEM_AT_LATENCY = 16,
 	LABEL_ITEM_AT_QUEUE = 20,
 	LABEL_ITEM_AT_NUMBER = 24,
-
-	/* The published prototype: wire-facts 4.1. */
-	LABEL0_ETHERTYPE_ROUTE = 0x0700,
-	LABEL0_ETHERTYPE = 0x0701,
-	LABEL0_ROUTE_LEN = 2,	  /* the source route's header, and a hop */
-	LABEL0_ROUTE_LAST = 0x80, /* in a hop's first byte */
-	LABEL0_ROUTE_MAX = 5,	  /* hops */
-	LABEL0_SPECIFIC = 0x80,	  /* in the option's first byte */
-	LABEL0_ITEM_AT_INGRESS = 1,
-	LABEL0_ITEM_AT_EGRESS = 2,
-	LABEL0_ITEM_AT_CAME = 4,   /* ingress time, 6 bytes */
-	LABEL0_ITEM_AT_LEFT = 10,  /* egress time, 6 bytes */
-	LABEL0_ITEM_AT_QUEUE = 21, /* enq_qdepth, 3 bytes */
 };
 
 #endif

@@ -430,16 +430,6 @@ IPv4 header or UDP checksum" ]]
 	text2pcap -q -F pcap cut cut.pcap 2>/dev/null
 	run -0 dta-dump packets cut.pcap
 	[[ $output == *" int-label length=76 ! malformed or cut short" ]]
-	# wire-facts 4.1: Ethernet, a source route of one hop, INT OPTION, item
-	printf '0000 %s\n' "$(echo "020000000002 020000000001 0700 0000 8001 0701
-		0001 03040500 000000001000 000000001064 00002000 00 000007
-		00000050 00 000001" | tr -d ' \n\t' | sed 's/../& /g')" >hex
-	text2pcap -q -F pcap hex proto.pcap 2>/dev/null
-	run -0 dta-dump packets proto.pcap
-	[[ $output == *" int-label0 normal path_len=1 length=54 \
-labels=3:4>5@4196us,latency=100000,queue=7,number=0" ]]
-	run -0 int-label-ctl -q -r proto.pcap -R port -o csv
-	[[ ${lines[1]} == *,3,5,4,100000,7,4196,,1,0,,0,false,7,0 ]]
 }
 
 # Devices 1 to 3 in a row; the line behind device 2 loses every third packet,

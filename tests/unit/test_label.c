@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Labels in packets: put in, read, taken out bit for bit; frames of the
- * prototype; what is malformed. */
+/* Labels in packets: put in, read, taken out bit for bit; what is malformed. */
 #include <errno.h>
 #include <stdbool.h>
 
@@ -359,48 +358,6 @@ static void test_damaged(void)
 	TEST(label_find(&v, format, outer, n) == -EBADMSG);
 }
 
-/* wire-facts 4.1 */
-static void test_prototype(void)
-{
-	static const char item[] = "03 04 05 00 000000001000 000000001064 "
-				   "00002000 00 000007 00000050 00 000001 ";
-	uint8_t frame[FRAME_MAX];
-	struct label_item got;
-	struct label_view v;
-	char text[512];
-	size_t len;
-
-	snprintf(text, sizeof(text), ETH "0700 0000 0002 8001 0701 8001 %s7777",
-		 item);
-	len = unhex(frame, sizeof(frame), text);
-	TEST(label_find(&v, format, frame, len) == 0);
-	TEST(v.layout == LABEL_PROTOTYPE && v.specific && v.n == 1 && !v.ip);
-	TEST(v.rest_len == 2 && v.rest[0] == 0x77);
-	label_item_get(&got, &v, 0);
-	TEST(got.device == 3 && got.in == 4 && got.out == 5 &&
-	     got.time_us == 0x1064 && got.latency_ns == 100000 &&
-	     got.queue == 7 && got.number == 0);
-	TEST(label_push(frame, sizeof(frame), format, &v, frame, len, &got,
-			false, 0) == -ENOTSUP);
-	TEST(label_strip(frame, sizeof(frame), &v, frame, len) == -ENOTSUP);
-	for (size_t cut = 0; cut < len - 2; cut++) {
-		uint8_t *copy = exact_copy(frame, cut);
-
-		TEST(label_find(&v, format, copy, cut) == -EBADMSG);
-		free(copy);
-	}
-	/* as the receiver gets it; and a route that does not end */
-	snprintf(text, sizeof(text), ETH "0701 0001 %s", item);
-	TEST(label_find(&v, format, frame, unhex(frame, sizeof(frame), text)) ==
-	     0);
-	TEST(!v.specific && v.n == 1);
-	len = unhex(frame, sizeof(frame),
-		    ETH "0700 0000 0001 0001 0001 0001 0001 0001 0701 0000");
-	TEST(label_find(&v, format, frame, len) == -EBADMSG);
-	len = unhex(frame, sizeof(frame), ETH "0700 0000 8001 0800 4500");
-	TEST(label_find(&v, format, frame, len) == -ENOTSUP);
-}
-
 int main(void)
 {
 	test_bytes();
@@ -411,6 +368,5 @@ int main(void)
 	test_malformed();
 	test_exported();
 	test_damaged();
-	test_prototype();
 	return test_end();
 }

@@ -192,15 +192,13 @@ static void test_forged(void)
 static void test_claims(void)
 {
 	static const char *const claims[] = {
-		/* cut short, a fragment, a later one; the prototype's */
+		/* cut short, a fragment, a later one */
 		"0800 45000028 00010000 40fd0000 0a000001 0a000002",
 		"0800 45000018 00012000 40fd0000 0a000001 0a000002 11000000",
 		"0800 45000018 00010001 40fd0000 0a000001 0a000002 11000000",
 		("86dd 60000000 0000fd40 fd000000000000000000000000000001 "
 		 "fd000000000000000000000000000002"),
-		"8100 0001 0800 45000018 00010000 40fd0000 0a000001 0a000002",
-		"0701 0000",
-		"0700 0000 8001 0701 0000"};
+		"8100 0001 0800 45000018 00010000 40fd0000 0a000001 0a000002"};
 	uint8_t frame[FRAME_MAX], out[FRAME_MAX], export[FRAME_MAX];
 	struct label_transit t = {.in = 1, .out = 2};
 	struct label_hop *h = open_hop(1, LABEL_BASE_A);
