@@ -63,6 +63,14 @@
 		[1] = PORTS, LATENCY(1), QUEUE, TIMES(8, 1), PORTS2(4),        \
 		UTILIZATION, BUFFER, [15] = DROP,                              \
 	}
+/* By what packets are known, in the specifications' examples. */
+#define BY_DSCP                                                                \
+	.dscp = INT_DSCP, .dscp_mask = INT_DSCP_MASK,                          \
+	.report_port = INT_REPORT_PORT
+#define IN_TUNNELS(next, class)                                                \
+	.vxlan_gpe_port = NET_VXLAN_GPE_PORT, .vxlan_gpe_next = (next),        \
+	.geneve_port = NET_GENEVE_PORT, .geneve_class = (class)
+#define SINCE_2_0 .udp_port = INT_UDP_PORT, .gre_type = INT_GRE_TYPE
 /* clang-format on */
 
 static const struct int_word words_0_5[16] = WORDS_0_5;
@@ -73,14 +81,9 @@ static const struct int_profile profiles[] = {
 	{
 		.name = "any",
 		.version = INT_ANY,
-		.dscp = INT_DSCP,
-		.dscp_mask = INT_DSCP_MASK,
-		.udp_port = INT_UDP_PORT,
-		.vxlan_gpe_port = NET_VXLAN_GPE_PORT,
-		.geneve_port = NET_GENEVE_PORT,
-		.geneve_class = INT_GENEVE_CLASS,
-		.gre_type = INT_GRE_TYPE,
-		.report_port = INT_REPORT_PORT,
+		BY_DSCP,
+		SINCE_2_0,
+		IN_TUNNELS(0, INT_GENEVE_CLASS),
 		.instruction = WORDS_2,
 		REPORTS,
 	},
@@ -88,65 +91,41 @@ static const struct int_profile profiles[] = {
 		.name = "0.5",
 		.behind_tcp_options = true,
 		.version = INT_V0_5,
-		.dscp = INT_DSCP,
-		.dscp_mask = INT_DSCP_MASK,
-		.vxlan_gpe_port = NET_VXLAN_GPE_PORT,
-		.vxlan_gpe_next = INT_VXLAN_GPE_0_5,
-		.geneve_port = NET_GENEVE_PORT,
-		.geneve_class = INT_GENEVE_CLASS_EXAMPLE,
-		.report_port = INT_REPORT_PORT,
+		BY_DSCP,
+		IN_TUNNELS(INT_VXLAN_GPE_0_5, INT_GENEVE_CLASS_EXAMPLE),
 		.instruction = WORDS_0_5,
 		REPORTS,
 	},
 	{
 		.name = "1.0",
 		.version = INT_V1_0,
-		.dscp = INT_DSCP,
-		.dscp_mask = INT_DSCP_MASK,
-		.vxlan_gpe_port = NET_VXLAN_GPE_PORT,
-		.vxlan_gpe_next = INT_VXLAN_GPE_1_0,
-		.geneve_port = NET_GENEVE_PORT,
-		.geneve_class = INT_GENEVE_CLASS_EXAMPLE,
-		.report_port = INT_REPORT_PORT,
+		BY_DSCP,
+		IN_TUNNELS(INT_VXLAN_GPE_1_0, INT_GENEVE_CLASS_EXAMPLE),
 		.instruction = WORDS_1_0,
 		REPORTS,
 	},
 	{
 		.name = "2.0",
 		.version = INT_V2_0,
-		.dscp = INT_DSCP,
-		.dscp_mask = INT_DSCP_MASK,
-		.udp_port = INT_UDP_PORT,
-		.vxlan_gpe_port = NET_VXLAN_GPE_PORT,
-		.vxlan_gpe_next = INT_VXLAN_GPE_2_0,
-		.geneve_port = NET_GENEVE_PORT,
-		.geneve_class = INT_GENEVE_CLASS_EXAMPLE,
-		.gre_type = INT_GRE_TYPE,
-		.report_port = INT_REPORT_PORT,
+		BY_DSCP,
+		SINCE_2_0,
+		IN_TUNNELS(INT_VXLAN_GPE_2_0, INT_GENEVE_CLASS_EXAMPLE),
 		.instruction = WORDS_2,
 		REPORTS,
 	},
 	{
 		.name = "2.1",
 		.version = INT_V2_1,
-		.dscp = INT_DSCP,
-		.dscp_mask = INT_DSCP_MASK,
-		.udp_port = INT_UDP_PORT,
-		.vxlan_gpe_port = NET_VXLAN_GPE_PORT,
-		.vxlan_gpe_next = INT_VXLAN_GPE_2_1,
-		.geneve_port = NET_GENEVE_PORT,
-		.geneve_class = INT_GENEVE_CLASS,
-		.gre_type = INT_GRE_TYPE,
-		.report_port = INT_REPORT_PORT,
+		BY_DSCP,
+		SINCE_2_0,
+		IN_TUNNELS(INT_VXLAN_GPE_2_1, INT_GENEVE_CLASS),
 		.instruction = WORDS_2,
 		REPORTS,
 	},
 	{
 		.name = "bmv2",
 		.version = INT_V1_0,
-		.dscp = INT_DSCP,
-		.dscp_mask = INT_DSCP_MASK,
-		.report_port = INT_REPORT_PORT,
+		BY_DSCP,
 		.instruction = WORDS_BMV2(1000),
 		REPORTS,
 	},

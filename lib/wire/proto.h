@@ -111,7 +111,6 @@ enum {
 	NET_GRE_AT_TYPE = 2,
 	NET_GRE_AT_SUM = 4,
 	NET_GRE_SUM = 0x8000, /* each flag announces 4 bytes */
-	NET_GRE_KEY = 0x2000,
 	NET_GRE_SEQUENCE = 0x1000,
 	NET_GRE_OTHER = 0x4fff, /* routing, version: not ours */
 
@@ -177,7 +176,6 @@ enum {
 /* Types of INT headers. */
 enum int_type {
 	INT_TYPE_MD = 1,
-	INT_TYPE_DESTINATION = 2, /* its format is not defined */
 	INT_TYPE_MX = 3,
 };
 
@@ -345,8 +343,7 @@ enum {
 	IOAM_OPTION_MAX = 257,
 	IOAM_TRACE_LEN = 8, /* without nodes */
 	IOAM_TRACE_AT_LENGTHS = 2,
-	IOAM_TRACE_AT_BITMAP = 4, /* 3 bytes */
-	IOAM_TRACE_AT_RESERVED = 7,
+	IOAM_TRACE_AT_BITMAP = 4,  /* 3 bytes */
 	IOAM_NODE_LEN_SHIFT = 11,  /* of the lengths: 5 bits, words */
 	IOAM_FLAGS_SHIFT = 7,	   /* 4 bits */
 	IOAM_REMAINING_MASK = 127, /* words */
