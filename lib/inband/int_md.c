@@ -630,20 +630,6 @@ static uint32_t source_len_of(const struct int_profile *p,
 	return words * 4 + (len - words * 4) % hop_len;
 }
 
-/* In pieces that registers hold: a large structure at once is a loop. */
-static inline void clear_view(struct int_view *v)
-{
-	v->ts_ns = 0;
-	v->format = INT_MD;
-	v->flags = v->key_len = 0;
-	v->ip_len = 0;
-	v->from = (struct int_from){.report = false};
-	v->own = (struct int_hops){.plan = NULL};
-	v->stack = (struct int_hops){.plan = NULL};
-	v->domain = v->domain_bits = v->source_len = 0;
-	v->source = NULL;
-}
-
 /* Divides the stack into hops of hop_len bytes. What only the source has added
  * is at its end; a stack may be that alone. */
 static inline enum int_result divide_stack(struct int_view *v,
@@ -775,7 +761,7 @@ enum int_result int_decode(struct int_view *out, struct int_decoder *d,
 	const struct int_plan *plan = int_plans_get(
 		&d->plans[at->version], be16_load(h + INT_AT_BITMAP));
 
-	clear_view(out);
+	int_clear(out, INT_MD);
 	out->flags = at->reserved || plan->reserved ? INT_RESERVED : 0;
 	out->stack.plan = plan;
 	flow_of(out, at, frame, len);
@@ -943,7 +929,7 @@ enum int_result int_read(struct int_view *out, struct int_decoder *d,
 	h = s.shim + INT_SHIM_LEN;
 	plan = int_plans_get(&d->plans[s.version],
 			     be16_load(h + INT_AT_BITMAP));
-	clear_view(out);
+	int_clear(out, INT_MD);
 	out->flags = plan->reserved ? INT_RESERVED : 0;
 	out->stack.plan = plan;
 	plain_flow(out, &s);

@@ -1,10 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* int_private.h - what int_md.c and int_source.c share. */
+/* int_private.h - what int_md.c, int_source.c and treport.c share. */
 #ifndef INBAND_INT_PRIVATE_H
 #define INBAND_INT_PRIVATE_H
 
 #include "base/cur.h"
 #include "inband/int_md.h"
+
+/* A view that says nothing yet. In pieces that registers hold: a large
+ * structure at once is a loop. */
+static inline void int_clear(struct int_view *v, enum int_format format)
+{
+	v->ts_ns = 0;
+	v->format = (uint8_t)format;
+	v->flags = v->key_len = 0;
+	v->ip_len = 0;
+	v->from = (struct int_from){.report = false};
+	v->own = (struct int_hops){.plan = NULL};
+	v->stack = (struct int_hops){.plan = NULL};
+	v->domain = v->domain_bits = v->source_len = 0;
+	v->source = NULL;
+}
 
 /* The packet behind its IP header. */
 struct int_l4 {

@@ -6,7 +6,7 @@
 
 #include "base/cur.h"
 #include "base/put.h"
-#include "inband/int_md.h"
+#include "inband/int_private.h"
 #include "wire/be.h"
 
 void treport_init(struct treport_decoder *d, const struct int_profile *profile)
@@ -88,23 +88,6 @@ static void own_metadata(struct int_view *v, const struct int_plan *plan,
 		v->flags |= INT_RESERVED;
 }
 
-/* A view without INT in the packet. Piece by piece, which is faster than all at
- * once with the key between. */
-static void clear(struct int_view *v)
-{
-	v->ts_ns = 0;
-	v->format = INT_XD;
-	v->flags = 0;
-	v->key_len = 0;
-	v->ip_len = 0;
-	memset(&v->own, 0, sizeof(v->own));
-	memset(&v->stack, 0, sizeof(v->stack));
-	v->domain = 0;
-	v->domain_bits = 0;
-	v->source = NULL;
-	v->source_len = 0;
-}
-
 static uint16_t ether_type(unsigned inner)
 {
 	return inner == TREPORT_ETHERNET ? NET_ETHERTYPE_ETH
@@ -129,7 +112,7 @@ static enum treport_reason look_inside(struct treport *t,
 					      ether_type(t->inner_type),
 					      t->inner, t->inner_len);
 	if (t->packet != INT_OK) {
-		clear(v);
+		int_clear(v, INT_XD);
 		if (t->inner_type == TREPORT_ETHERNET)
 			int_view_frame(v, t->inner, t->inner_len);
 		else if (t->inner)
