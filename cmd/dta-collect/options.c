@@ -248,7 +248,6 @@ struct opts options_read(int argc, char **argv)
 	 * remembers, and so by one core. */
 	if (o.notify)
 		o.cores = 1;
-	o.live.options.workers = (unsigned)o.cores;
 	o.live.format = o.format;
 	if (!o.make.epochs)
 		o.make.epochs = 1;

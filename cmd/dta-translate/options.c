@@ -138,6 +138,5 @@ struct opts options_read(int argc, char **argv)
 	o.live.format = o.format;
 	if (o.op_rate)
 		o.cores = 1; /* operations under a limit go one by one */
-	o.live.options.workers = o.cores;
 	return o;
 }

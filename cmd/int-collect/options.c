@@ -325,6 +325,5 @@ struct opts options_read(int argc, char **argv)
 			   is_stdout(o.write) ? "write" : "dta");
 	check_xdp(&o);
 	o.live.format = o.format;
-	o.live.options.workers = o.cores;
 	return o;
 }

@@ -117,40 +117,19 @@ int filter_batch(const struct filter *x, struct pkt *pkts, int n)
 	return k;
 }
 
-static int attach(int fd, struct sock_filter *text, unsigned n)
+int filter_attach(const struct filter *x, int fd)
 {
-	struct sock_fprog p = {.len = (unsigned short)n, .filter = text};
+	struct sock_fprog p;
 
-	if (n > BPF_MAXINSNS)
+	if (!x)
+		return 0;
+	if (x->program.bf_len > BPF_MAXINSNS)
 		return -E2BIG;
+	p.len = (unsigned short)x->program.bf_len;
+	p.filter = (struct sock_filter *)x->program.bf_insns;
 	return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &p, sizeof(p)) < 0
 		       ? -errno
 		       : 0;
-}
-
-static int detach(int fd)
-{
-	int unused = 0;
-
-	return setsockopt(fd, SOL_SOCKET, SO_DETACH_FILTER, &unused,
-			  sizeof(unused)) < 0 &&
-			       errno != ENOENT
-		       ? -errno
-		       : 0;
-}
-
-int filter_attach(const struct filter *x, int fd)
-{
-	return x ? attach(fd, (struct sock_filter *)x->program.bf_insns,
-			  x->program.bf_len)
-		 : detach(fd);
-}
-
-int filter_attach_none(int fd)
-{
-	struct sock_filter none = BPF_STMT(BPF_RET | BPF_K, 0);
-
-	return attach(fd, &none, 1);
 }
 
 void filter_close(struct filter *x)

@@ -30,7 +30,6 @@ enum live_kind {
 
 enum {
 	LIVE_PORTS = 4,
-	LIVE_WORKERS = 64,
 };
 
 struct live_options {
@@ -42,19 +41,6 @@ struct live_options {
 	uint16_t port[LIVE_PORTS];
 	const char *filter; /* a BPF filter expression as tcpdump's, or NULL */
 	bool promiscuous;
-	/*
-	 * Workers that take batches in turn, 0 is 1: so many rings AF_PACKET
-	 * has, up to LIVE_WORKERS, 16 MB each. Packets of the same addresses
-	 * and ports come by one ring, and in their order; others may overtake
-	 * each other, by 50 ms or so. For an instant while the interface comes
-	 * up again, the same may be in two rings, as the kernel opens them one
-	 * by one. Before Linux 6.2, and before 6.13 if the interface is down
-	 * when the source is opened, there is one ring.
-	 * A batch is out of one ring: src_rx()'s of the first, each
-	 * src_rx_now() behind it of the next; or of another, if that one is
-	 * empty or that far ahead.
-	 */
-	unsigned workers;
 };
 
 /*

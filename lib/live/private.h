@@ -49,11 +49,9 @@ int filter_open(struct filter **out, const struct live_options *o, bool ports,
 		struct fault *f);
 /* Leaves those that match, in order. Returns their number. */
 int filter_batch(const struct filter *x, struct pkt *pkts, int n);
-/* To a socket, in the place of the one before; NULL: all passes. Returns 0 or
- * -errno, -E2BIG or -ENOMEM: the kernel takes none that long. */
+/* To a socket; NULL: all passes. Returns 0 or -errno, -E2BIG or -ENOMEM: the
+ * kernel takes none that long. */
 int filter_attach(const struct filter *x, int fd);
-/* Nothing passes. */
-int filter_attach_none(int fd);
 /* Whether an expression asks about VLAN tags: then the kernel cannot run it. */
 bool filter_of_vlan(const char *expression);
 void filter_close(struct filter *x);

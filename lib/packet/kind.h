@@ -27,9 +27,6 @@ struct src {
 	int fd;
 	int wait_ms;
 	uint64_t done, size; /* bytes: see src_done() */
-	/* Of workers that take batches in turn: whose batch it is. src_rx()'s
-	 * are 0's, each src_rx_now() is the next one's. */
-	unsigned share;
 	struct shelf *shelf; /* copies of packets, or NULL: src_keep() */
 	int error;	     /* that src_rx_now() met, and why: it stays */
 	struct fault why;

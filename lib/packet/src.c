@@ -95,7 +95,6 @@ static int take(struct src *s, struct pkt *pkts, int max, struct fault *f)
 
 int src_rx(struct src *s, struct pkt *pkts, int max, struct fault *f)
 {
-	s->share = 0;
 	return take(s, pkts, max, f);
 }
 
@@ -105,7 +104,6 @@ int src_rx_now(struct src *s, struct pkt *pkts, int max, struct fault *f)
 
 	if (!s->size) /* a file never waits */
 		s->wait_ms = 0;
-	s->share++;
 	n = take(s, pkts, max, f);
 	s->wait_ms = wait_ms;
 	/* Who does not wait may not be who tells of it; and a socket tells of

@@ -114,7 +114,7 @@ real() { # workload
 		dta-collect -i c0 --no-xdp -j 3 \
 		--region "$NAME-3" --ticket ticket -o ndjson
 	wait_for test -s ticket
-	wait_for grep -q "AF_PACKET, 3 rings" bg.log
+	wait_for grep -q "AF_PACKET" bg.log
 	pid=$(pgrep -P "${BG_PIDS[0]}")
 	on_wire timeout --foreground 60 dta-translate -q -r reports.pcap \
 		--ticket ticket --to t0 --no-xdp
