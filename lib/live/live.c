@@ -190,5 +190,5 @@ int snk_open_live(struct snk **out, const char *name, enum live_kind kind,
 		return xdp_snk_open(out, &i, f);
 	if (kind == LIVE_AUTO && !xdp_snk_open(out, &i, f))
 		return 0;
-	return ring_snk_open(out, &i, f);
+	return packet_snk_open(out, &i, f);
 }

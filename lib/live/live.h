@@ -22,7 +22,7 @@ enum live_kind {
 	LIVE_AUTO, /* A source: LIVE_XDP if the driver has it and ports says of
 		      what, else LIVE_PACKET; a sink: which of them there is,
 		      in that order */
-	LIVE_PACKET, /* AF_PACKET: TPACKET_V3, PACKET_MMAP */
+	LIVE_PACKET, /* AF_PACKET: TPACKET_V3; sendmmsg() */
 	LIVE_XDP,    /* AF_XDP: what it takes is gone for the host. It has the
 			queues that it receives by, or the one it sends by, for
 			itself: nobody else has an AF_XDP socket there. */

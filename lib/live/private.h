@@ -59,7 +59,7 @@ void filter_close(struct filter *x);
 /* The kinds. */
 int ring_src_open(struct src **out, const struct iface *i,
 		  const struct live_options *o, struct fault *f);
-int ring_snk_open(struct snk **out, const struct iface *i, struct fault *f);
+int packet_snk_open(struct snk **out, const struct iface *i, struct fault *f);
 /* -ENOTSUP: this build, kernel, driver or user cannot. */
 int xdp_snk_open(struct snk **out, const struct iface *i, struct fault *f);
 int xdp_src_open(struct src **out, const struct iface *i,
