@@ -8,7 +8,7 @@
  *
  *	off     nothing
  *	count   a gap and what is missing in it are counted, the report is
- *	        carried out (base/numbers.h)
+ *	        carried out
  *	strict  the report is dropped; a NACK tells the last number in order,
  *	        from where the reporter sends again
  *
@@ -25,13 +25,19 @@
  * that it is gone for good; or, from a reporter that does neither, a number
  * comes that is FAR ahead, when no reporter has the missing one any more. What
  * did not come is then counted, each number once, and dropped if it comes late.
+ *
+ * What is missing where nothing waits for it: a number that is ahead of the
+ * last by up to RECENT leaves those between missing; each of them that comes
+ * late takes one back, and what comes twice changes nothing. A number from
+ * elsewhere counts when the next one follows it (RFC 3550, appendix A.1): then
+ * it is a loss, if it is ahead by FAR at most and no beginning (0 or 1); else
+ * the reporter has begun anew, and nobody knows what is missing between.
  */
 #include "translate/private.h"
 
 #include <errno.h>
 #include <sys/mman.h>
 
-#include "base/numbers.h"
 #include "base/rng.h"
 #include "resend/resend.h"
 
@@ -41,6 +47,9 @@ enum {
 	 * a reporter keeps at most (resend.h); for numbers of 8 bits. */
 	FAR = RESEND_WINDOW_MAX,
 	FAR0 = 64,
+	/* Numbers that are remembered one by one; of 8 bits no more than FAR0
+	 * are looked back at. */
+	RECENT = 1024,
 	/* There is room for so many; one more takes the place of the one of its
 	 * set that was silent longest. */
 	REPORTERS = 65536,
@@ -64,12 +73,127 @@ struct reporter {
 	bool strict;	   /* has sent to a strict table */
 };
 
+/* A reporter's numbers, where nothing waits for one. */
+struct numbers {
+	uint16_t last;	    /* the one that is farthest on */
+	uint16_t suspected; /* the last from elsewhere, if `suspect' */
+	bool begun, suspect;
+	uint64_t came[RECENT / 64]; /* up to last */
+};
+
 /* Its pages come as reporters do; there are seldom many. */
 struct reporters {
 	uint64_t expected[1 << EXPECTED_BITS];
 	struct reporter set[REPORTERS / REPORTERS_WAYS][REPORTERS_WAYS];
 	struct numbers numbers[REPORTERS];
 };
+
+/* So many numbers from first on came, or did not: whole words at a time. */
+static void mark(struct numbers *n, uint16_t first, unsigned count, bool came)
+{
+	if (count >= RECENT) {
+		memset(n->came, came ? 0xff : 0, sizeof(n->came));
+		return;
+	}
+	while (count) {
+		unsigned bit = first % 64;
+		unsigned len = count < 64 - bit ? count : 64 - bit;
+		uint64_t *word = &n->came[first % RECENT / 64];
+		uint64_t mask = (len < 64 ? UINT64_C(1) << len : 0) - 1;
+
+		mask <<= bit;
+		*word = came ? *word | mask : *word & ~mask;
+		first = (uint16_t)(first + len);
+		count -= len;
+	}
+}
+
+/* Nothing before this number is missing. */
+static void numbers_begin(struct numbers *n, uint16_t number)
+{
+	*n = (struct numbers){.begun = true, .last = number};
+	mark(n, 0, RECENT, true);
+}
+
+static void numbers_go_on(struct numbers *n, struct translate_ledger *c,
+			  uint16_t number, bool counted)
+{
+	uint16_t between = (uint16_t)(number - n->last - 1);
+
+	mark(n, (uint16_t)(n->last + 1), between, !counted);
+	if (between && counted) {
+		c->gaps++;
+		c->missing += between;
+	}
+	mark(n, number, 1, true);
+	n->last = number;
+	n->suspect = false;
+}
+
+/* Late, or there already. */
+static void numbers_look_back(struct numbers *n, struct translate_ledger *c,
+			      uint16_t number)
+{
+	uint64_t *word = &n->came[number % RECENT / 64];
+	uint64_t bit = UINT64_C(1) << number % 64;
+
+	c->missing -= !(*word & bit);
+	*word |= bit;
+}
+
+/* Another follows the one from elsewhere. */
+static void numbers_believe(struct numbers *n, struct translate_ledger *c,
+			    bool counted, bool narrow)
+{
+	int ahead = (int16_t)(n->suspected - n->last);
+
+	if (ahead > 0 && ahead <= FAR && n->suspected > 1 && !narrow &&
+	    counted) {
+		numbers_go_on(n, c, n->suspected, true);
+		return;
+	}
+	numbers_begin(n, n->suspected);
+	c->restarts += counted;
+}
+
+/* A number came. counted: what is missing before it is. */
+static void numbers_note(struct numbers *n, struct translate_ledger *c,
+			 uint16_t number, bool counted, bool narrow)
+{
+	int reach = narrow ? FAR0 : RECENT, step;
+
+	if (!n->begun) {
+		numbers_begin(n, number);
+		return;
+	}
+	if (narrow)
+		number = (uint16_t)(n->last + (int8_t)(number - n->last));
+	step = (int16_t)(number - n->last);
+	if (step > 0 && step <= reach) {
+		numbers_go_on(n, c, number, counted);
+	} else if (step <= 0 && step > -reach) {
+		numbers_look_back(n, c, number);
+	} else if (n->suspect &&
+		   (uint16_t)(number - n->suspected - 1) < reach) {
+		numbers_believe(n, c, counted, narrow);
+		numbers_go_on(n, c, number, counted);
+	} else {
+		n->suspect = true;
+		n->suspected = number;
+	}
+}
+
+/* All behind the last came, up to this one, in order: less than 65536. */
+static void numbers_follow(struct numbers *n, uint16_t last)
+{
+	if (!n->begun)
+		numbers_begin(n, last);
+	if (n->last == last)
+		return;
+	mark(n, (uint16_t)(n->last + 1), (uint16_t)(last - n->last), true);
+	n->last = last;
+	n->suspect = false;
+}
 
 /* How far a number is ahead of its last one in order. Of DTA/0 they wrap at 8
  * bits. */
@@ -174,8 +298,7 @@ static void expected_set(struct reporters *rs, const struct reporter *who,
 	if (!expected)
 		return;
 	memcpy(&src, who->address, sizeof(src));
-	*expected = expected_word(numbers_last(reporter_numbers(rs, who)) + 1U,
-				  src);
+	*expected = expected_word(reporter_numbers(rs, who)->last + 1U, src);
 }
 
 /* The reporter that sent a datagram, new if it was not known. */
@@ -189,8 +312,7 @@ static struct reporter *find(struct translator *t, const struct net_udp *u)
 		return who;
 	*who = (struct reporter){.version = u->version, .narrow = narrow};
 	memcpy(who->address, u->src, u->version == 6 ? 16 : 4);
-	*reporter_numbers(t->reporters,
-			  who) = (struct numbers){.narrow = narrow};
+	*reporter_numbers(t->reporters, who) = (struct numbers){0};
 	return who;
 }
 
@@ -200,12 +322,9 @@ static void note(struct translator *t, struct reporter *who, bool counted,
 {
 	struct reporters *rs = t->reporters;
 	uint64_t *expected = expected_catch_up(rs, who);
-	struct numbers_count c = {0};
 
-	numbers_note(reporter_numbers(rs, who), &c, number, counted);
-	t->ctr.gaps += c.gaps;
-	t->ctr.missing += c.missing;
-	t->ctr.restarts += c.restarts;
+	numbers_note(reporter_numbers(rs, who), &t->ctr, number, counted,
+		     who->narrow);
 	if (!who->strict)
 		expected_set(rs, who, expected);
 }
@@ -339,8 +458,7 @@ static uint64_t *check_strictly(struct translator *t, const struct lane *l,
 		return out_of_order(t, who, u, r, p, step);
 	instead = in_order(t, l, who, u, r, p, good);
 	if (!instead)
-		numbers_settle(reporter_numbers(t->reporters, who),
-			       r->sequence);
+		numbers_begin(reporter_numbers(t->reporters, who), r->sequence);
 	return instead;
 }
 
@@ -372,7 +490,7 @@ static uint16_t stand_of(struct translator *t, struct reporter *who)
 {
 	expected_catch_up(t->reporters, who);
 	return t->strict ? who->last
-			 : numbers_last(reporter_numbers(t->reporters, who));
+			 : reporter_numbers(t->reporters, who)->last;
 }
 
 uint64_t *sequence_ask(struct translator *t, const struct net_udp *u,
@@ -392,7 +510,7 @@ uint64_t *sequence_ask(struct translator *t, const struct net_udp *u,
 		who->unheeded = 0;
 	}
 	if (!known || step > 0)
-		numbers_settle(reporter_numbers(t->reporters, who), who->last);
+		numbers_begin(reporter_numbers(t->reporters, who), who->last);
 	nack_send(t, u, r->table, p, who->last, DTA_NACK_STATE);
 	return &t->ctr.questions;
 }

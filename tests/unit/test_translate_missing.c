@@ -160,13 +160,6 @@ static void long_losses(void)
 	expect(&r, 7000 - 1100 + 1, 2, 0);
 	run(&r, 1, 7003 + 16383, 10);
 	expect(&r, 5901 + 16383, 3, 0);
-	/* Those of a path that was slow: none is lost after all. */
-	run(&r, 2, 100, 1000);
-	run(&r, 2, 7000, 100);
-	expect(&r, 5901 + 16383 + 5900, 4, 0);
-	run(&r, 2, 1100, 5900);
-	run(&r, 2, 7100, 1000);
-	expect(&r, 5901 + 16383, 4, 0);
 	rig_end(&r);
 }
 
@@ -198,11 +191,6 @@ static void late_and_twice(void)
 	expect(&r, 400, 1, 0);
 	run(&r, 1, 65100, 500);
 	expect(&r, 400, 1, 0);
-	run(&r, 1, 66100, 10000);
-	run(&r, 1, 65600, 400); /* too late */
-	run(&r, 1, 76100, 100);
-	feed(&r);
-	TEST(r.c->missing == 400);
 	rig_end(&r);
 }
 
@@ -240,17 +228,12 @@ static void strangers(void)
 		send(&r, COUNT, 2, i);
 		send(&r, COUNT, 2, 9000 + i);
 	}
-	expect(&r, 0, 0, 1);
-	for (unsigned i = 0; i < 20000; i += 500) {
-		run(&r, 3, i, 500);
-		run(&r, 3, 9000 + i, 499); /* each time one is lost */
-	}
-	expect(&r, 39, 40, 1); /* one was a loss, for a while */
+	expect(&r, 0, 0, 0);
 	/* No numbers at all. */
 	for (unsigned i = 0; i < 1000; i++)
 		send(&r, COUNT, 4, 0);
 	feed(&r);
-	TEST(r.c->missing == 39 && r.c->restarts == 1);
+	TEST(r.c->missing == 0 && r.c->restarts == 0);
 	rig_end(&r);
 }
 
