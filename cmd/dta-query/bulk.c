@@ -456,7 +456,7 @@ static void ask_parallel(struct bulk *all)
 		cli_fail("%s", f.text);
 	while (a.more > 0)
 		threads_go(a.threads,
-			   take_part(&a, 0, threads_place(a.threads)));
+			   take_part(&a, 0, threads_place(a.threads)), true);
 	threads_close(a.threads);
 	lines_check(&all->keys.lines, a.more);
 	for (unsigned i = 0; i < o.workers; i++)

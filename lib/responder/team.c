@@ -457,10 +457,7 @@ int responder_team_rx(struct responder_team *c, const struct pkt *pkts,
 	b = &c->worker[0]->batch[threads_place(c->threads)];
 	memcpy(b->pkt, pkts, n * sizeof(*pkts));
 	b->n = n;
-	threads_go(c->threads, true);
-	/* A batch that is not full came live: who sent it waits for answers. */
-	if (n < PKT_BATCH)
-		threads_rest(c->threads);
+	threads_go(c->threads, true, n == PKT_BATCH);
 	return error_of(c);
 }
 

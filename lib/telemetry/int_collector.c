@@ -695,10 +695,7 @@ int int_collector_rx(struct int_collector *c, const struct pkt *pkts, size_t n)
 		return intake_take(w->batch[0].in, pkts, n);
 	w->pkts = pkts;
 	w->n = n;
-	threads_go(c->threads, true);
-	/* A batch that is not full came live: nothing of it waits for more. */
-	if (n < PKT_BATCH)
-		threads_rest(c->threads);
+	threads_go(c->threads, true, n == PKT_BATCH);
 	return error_of(c);
 }
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* threads.c - workers, their batches, and the rings between them; team.c starts
- * and ends the threads. */
+/* threads.c - workers, their batches, and the rings between them. */
 #include "threads/threads.h"
 
 #include <errno.h>
 #include <linux/futex.h>
+#include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -15,7 +16,6 @@
 #endif
 
 #include "base/fence.h"
-#include "threads/team.h"
 
 /* That no worker waits for another for ever while it sends was shown for two: a
  * round of the older batch, and one of the younger. */
@@ -62,8 +62,10 @@ struct place {
 };
 
 struct worker {
-	uint32_t asleep; /* a futex word */
-	uint64_t over;	 /* atomic: batches of this worker that are */
+	struct threads *threads;
+	pthread_t thread; /* worker 0 has none of its own */
+	uint32_t asleep;  /* a futex word */
+	uint64_t over;	  /* atomic: batches of this worker that are */
 	/* Atomic: the next batch that it receives as an owner, by round. */
 	uint64_t next[THREADS_ROUNDS] __attribute__((aligned(FAR_LINE)));
 	/* Its own. */
@@ -76,7 +78,7 @@ struct worker {
 
 struct threads {
 	struct threads_options o;
-	struct team *team;
+	unsigned started;  /* threads */
 	struct ring *ring; /* by round, owner and worker */
 	struct worker *worker;
 	uint64_t taken __attribute__((aligned(FAR_LINE))); /* batches; atomic */
@@ -359,11 +361,23 @@ static bool take(struct threads *t, struct worker *w)
 	return true;
 }
 
-static void run(void *ctx, unsigned number)
+/* Of all workers that run, by place; 0: of none. For signal handlers. */
+static _Atomic pid_t running[THREADS_MAX];
+
+void threads_wake(void)
 {
-	struct threads *t = ctx;
-	struct worker *w = &t->worker[number];
-	unsigned times = 0;
+	int before = errno;
+
+	for (unsigned i = 0; i < THREADS_MAX; i++)
+		if (running[i])
+			syscall(SYS_tgkill, getpid(), running[i], THREADS_WAKE);
+	errno = before;
+}
+
+/* Until the end: worker 0's first batch is the first that is taken. */
+static void work(struct threads *t, struct worker *w)
+{
+	unsigned number = (unsigned)(w - t->worker), times = 0;
 
 	while (!__atomic_load_n(&t->end, __ATOMIC_ACQUIRE)) {
 		if (go_on(t, w) || receive_all(t, number) || take(t, w)) {
@@ -373,6 +387,21 @@ static void run(void *ctx, unsigned number)
 			idle(w, times++);
 		}
 	}
+}
+
+static void *run(void *worker)
+{
+	struct worker *w = worker;
+	pid_t none = 0, own = (pid_t)syscall(SYS_gettid);
+	unsigned at = 0;
+
+	while (at < THREADS_MAX &&
+	       !atomic_compare_exchange_strong(&running[at], &none, own))
+		none = 0, at++;
+	work(w->threads, w);
+	if (at < THREADS_MAX)
+		running[at] = 0;
+	return NULL;
 }
 
 /* Whether all batches that were taken are over, when worker 0's is next. */
@@ -417,13 +446,13 @@ unsigned threads_place(const struct threads *t)
 	return (unsigned)(t->worker[0].batch / t->o.workers % THREADS_PLACES);
 }
 
-void threads_go(struct threads *t, bool any)
+void threads_go(struct threads *t, bool any, bool more)
 {
 	struct worker *w = &t->worker[0];
 
 	place_of(t, w)->batch.number = w->batch;
 	begin(t, w, any);
-	work_until(t, may_take_first);
+	work_until(t, more ? may_take_first : at_rest);
 }
 
 void threads_rest(struct threads *t)
@@ -467,6 +496,7 @@ static int open_workers(struct threads *t)
 	for (unsigned i = 0; t->worker && i < n; i++) {
 		struct worker *w = &t->worker[i];
 
+		w->threads = t;
 		w->batch = i;
 		for (unsigned k = 0; k < THREADS_PLACES; k++)
 			w->place[k].batch = (struct threads_batch){.worker = i,
@@ -481,6 +511,39 @@ static int open_workers(struct threads *t)
 		}
 	}
 	return t->worker ? 0 : -ENOMEM;
+}
+
+/* What a worker does not block: what wakes it, and what it has done itself. */
+static void signals_of_workers(sigset_t *set)
+{
+	sigfillset(set);
+	sigdelset(set, THREADS_WAKE);
+	sigdelset(set, SIGPIPE);
+	sigdelset(set, SIGBUS);
+}
+
+static int start_threads(struct threads *t)
+{
+	sigset_t own, before;
+	int rc = 0;
+
+	signals_of_workers(&own);
+	pthread_sigmask(SIG_SETMASK, &own, &before);
+	for (unsigned i = 1; i < t->o.workers && !rc; i++) {
+		rc = -pthread_create(&t->worker[i].thread, NULL, run,
+				     &t->worker[i]);
+		t->started += !rc;
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return rc;
+}
+
+static void end_threads(struct threads *t)
+{
+	__atomic_store_n(&t->end, true, __ATOMIC_RELEASE);
+	wake_all(t);
+	for (unsigned i = 1; i <= t->started; i++)
+		pthread_join(t->worker[i].thread, NULL);
 }
 
 static void free_all(struct threads *t)
@@ -508,8 +571,8 @@ int threads_open(struct threads **out, const struct threads_options *o,
 	rc = open_rings(t);
 	if (!rc)
 		rc = open_workers(t);
-	if (!rc)
-		rc = team_start(&t->team, o->workers, run, t);
+	if (!rc && (rc = start_threads(t)))
+		end_threads(t);
 	if (rc) {
 		free_all(t);
 		return fault_set(f, rc, "threads: %s", strerror(-rc));
@@ -523,8 +586,6 @@ void threads_close(struct threads *t)
 	if (!t)
 		return;
 	threads_rest(t);
-	__atomic_store_n(&t->end, true, __ATOMIC_RELEASE);
-	wake_all(t);
-	team_join(t->team);
+	end_threads(t);
 	free_all(t);
 }

@@ -91,9 +91,11 @@ unsigned threads_place(const struct threads *t);
 /*
  * Worker 0's next batch is in its place; any: there is something in it. Returns
  * when the next may be taken: the others have taken theirs, and the place of
- * the next is free, as threads_batch of THREADS_PLACES before is over.
+ * the next is free, as threads_batch of THREADS_PLACES before is over. Without
+ * more, as when a live source has shown all that came, it rests: worker 0 may
+ * wait for packets, and nothing waits for worker 0 meanwhile.
  */
-void threads_go(struct threads *t, bool any);
+void threads_go(struct threads *t, bool any, bool more);
 
 /* Until all batches are over. */
 void threads_rest(struct threads *t);

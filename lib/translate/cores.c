@@ -569,13 +569,12 @@ int translate_cores_rx(struct translate_cores *c, const struct pkt *pkts,
 	b->pkts = b->room;
 	if (n)
 		taken(c, b, n);
-	threads_go(c->threads, n > 0);
+	/* A batch that is not full came live: nothing waits for more. */
+	threads_go(c->threads, n > 0, n == TRANSLATE_CORES_BATCH);
 	if (c->owners == 1 && !error_of(c)) /* this thread */
 		fail(c, road_tick(road));
-	/* A batch that is not full came live: nothing waits for more. */
 	if (n == TRANSLATE_CORES_BATCH)
 		return error_of(c);
-	threads_rest(c->threads);
 	if (c->owners == 1)
 		road_flush(road);
 	if (c->t->nacks) {

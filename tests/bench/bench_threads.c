@@ -128,7 +128,7 @@ static void run(uint8_t *memory, unsigned workers, bool one)
 		bench_die(f.text);
 	began = bench_now();
 	for (unsigned i = 0; i < BATCHES; i += workers)
-		threads_go(j->threads, true);
+		threads_go(j->threads, true, true);
 	threads_close(j->threads);
 	began = bench_now() - began;
 	for (unsigned i = 0; i < workers; i++) {

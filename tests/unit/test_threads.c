@@ -171,6 +171,18 @@ static uint64_t heard(unsigned round)
 	return sum;
 }
 
+/* Whether what was taken with worker 0's batch is through, without the next. */
+static bool is_all_over(uint64_t batch)
+{
+	uint64_t sum = 0;
+
+	for (uint64_t i = 0; i < batch + job.workers; i++)
+		sum += has_any(i);
+	for (unsigned i = 0; i < job.workers; i++)
+		sum -= job.over[i];
+	return sum == 0;
+}
+
 /* Worker 0 rests now and then, and takes nothing meanwhile. */
 static void go(void)
 {
@@ -178,9 +190,8 @@ static void go(void)
 		wrong(threads_place(job.threads) !=
 		      n / job.workers % THREADS_PLACES);
 		wrong(n != job.taken++);
-		threads_go(job.threads, has_any(n));
-		if (n % 64 == 0)
-			threads_rest(job.threads);
+		threads_go(job.threads, has_any(n), n % 64 != 0);
+		wrong(n % 64 == 0 && !is_all_over(n));
 	}
 	threads_rest(job.threads);
 }
