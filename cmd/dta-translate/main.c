@@ -108,20 +108,6 @@ static void pass_on(const struct run *r)
 		snk_flush(r->t_options.nacks);
 }
 
-/* What the translator must know of the road. */
-static void take_parts(struct run *r)
-{
-	const struct road_parts *p = r->road->parts;
-
-	r->t_options.dart = r->o.dart;
-	r->t_options.seed = r->o.seed;
-	if (!p)
-		return;
-	r->t_options.collectors = p->n;
-	r->t_options.steer = p->by_address ? STEER_ADDRESS : STEER_HASH;
-	r->t_options.address = p->address;
-}
-
 /* SIGHUP, between two batches: what is cached goes to the collectors as they
  * are, then their cluster is opened anew. 0 or -errno. */
 static int reopen(struct run *r)
@@ -138,7 +124,7 @@ static int reopen(struct run *r)
 		rc = r->road->reopen(r->road);
 	if (rc < 0)
 		return rc;
-	take_parts(r);
+	r->t_options.collectors = r->road->parts;
 	rc = translate_succeed(&r->t, r->table, r->road->tables, r->road,
 			       &r->t_options, &f);
 	if (rc < 0)
@@ -270,7 +256,9 @@ static void run_open(struct run *r)
 	run_open_road(r, turn);
 	if (r->road->region)
 		r->loop.region = r->road->region;
-	take_parts(r);
+	r->t_options.dart = r->o.dart;
+	r->t_options.seed = r->o.seed;
+	r->t_options.collectors = r->road->parts;
 	r->t_options.format = r->o.dta;
 	r->t_options.nacks = open_nacks(&r->o);
 	if (r->o.key_log)

@@ -102,10 +102,8 @@ static int make_generation(struct cluster *c, const struct cluster_members *m,
 	return to->n ? 0 : fault_set(f, -EINVAL, "no collectors");
 }
 
-static int check_collector(const struct cluster *c, unsigned i, struct fault *f)
+static int check_collector(const struct cluster_collector *a, struct fault *f)
 {
-	const struct cluster_collector *a = &c->collector[i];
-
 	if (!*a->region && !*a->ticket && !*a->verbs)
 		return fault_set(f, -EINVAL,
 				 "needs region or ticket, or verbs");
@@ -116,15 +114,6 @@ static int check_collector(const struct cluster *c, unsigned i, struct fault *f)
 		return fault_set(f, -EINVAL,
 				 "verbs: without host the region is on this "
 				 "machine: name the host, or no region");
-	if (c->by_address && !a->version)
-		return fault_set(f, -EINVAL,
-				 "steer = address: an address is needed");
-	for (unsigned k = 0; c->by_address && k < i; k++)
-		if (c->collector[k].version == a->version &&
-		    !memcmp(c->collector[k].ip, a->ip, sizeof(a->ip)))
-			return fault_set(f, -EINVAL,
-					 "address: it is collector %u's",
-					 c->collector[k].id);
 	return 0;
 }
 
@@ -152,13 +141,8 @@ static int cluster_make(struct cluster *c, const struct cluster_members *m,
 		return fault_set(f, -EINVAL,
 				 "no collectors: a [collector ID] with region, "
 				 "ticket or both is needed");
-	if (c->by_address && c->mirror)
-		return fault_set(f, -EINVAL,
-				 "mirror: only with steer = hash: what is "
-				 "addressed to the next collector would meet "
-				 "the copies");
 	for (unsigned i = 0; i < c->n; i++)
-		if ((rc = check_collector(c, i, &why)) < 0)
+		if ((rc = check_collector(&c->collector[i], &why)) < 0)
 			return fault_set(f, rc, "[collector %u]: %s",
 					 c->collector[i].id, why.text);
 	if (!c->generations)
@@ -175,7 +159,7 @@ struct reader {
 	unsigned header; /* of the section in hand */
 	struct cluster *c;
 	uint64_t version, seen; /* of [cluster] */
-	bool by_address, mirror;
+	bool mirror;
 	uint64_t collector_seen, generation_seen;
 	struct cluster_members m;
 	size_t room;
@@ -257,27 +241,12 @@ static int set_ticket(const struct field *field, void *reader,
 	return take_text(field, r, path, f);
 }
 
-static int set_address(const struct field *field, void *reader,
-		       const char *value, struct fault *f)
-{
-	struct reader *r = reader;
-	struct cluster_collector *to = &r->c->collector[r->c->n - 1];
-
-	(void)field;
-	(void)f;
-	to->version = text_ip(to->ip, value);
-	return to->version ? 0 : -EINVAL;
-}
-
-static const char *const steer_names[] = {"hash", "address", NULL};
 static const char *const yes_names[] = {"no", "yes", NULL};
 
 /* clang-format off */
 static const struct field cluster_fields[] = {
 	{ "version", FIELD_NUMBER, 8, offsetof(struct reader, version),
 	  0, UINT32_MAX, .want = "a number" },
-	{ "steer", FIELD_NAME, 1, offsetof(struct reader, by_address),
-	  .names = steer_names, .want = "hash or address" },
 	{ "mirror", FIELD_NAME, 1, offsetof(struct reader, mirror),
 	  .names = yes_names, .want = "no or yes" },
 	{ NULL },
@@ -291,7 +260,6 @@ static const struct field collector_fields[] = {
 	{ "host", TEXT(host), .set = set_name },
 	{ "verbs", TEXT(verbs), .set = set_verbs },
 	{ "ticket", TEXT(ticket), .set = set_ticket },
-	{ "address", FIELD_OTHER, .set = set_address, .want = "an IP address" },
 	{ NULL },
 };
 
@@ -450,7 +418,6 @@ static int parse(struct reader *r)
 	if (!r->version)
 		return ini_fault(i, 0, -EINVAL,
 				 "not a cluster file: [cluster] needs version");
-	r->c->by_address = r->by_address;
 	r->c->mirror = r->mirror;
 	rc = cluster_make(r->c, &r->m, &why);
 	if (rc < 0)

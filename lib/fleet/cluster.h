@@ -5,14 +5,12 @@
  *
  *	[cluster]
  *	version = 1
- *	steer = hash            ; or address; the default is hash
  *	mirror = no             ; yes: each report goes to the next member, too
  *
  *	[collector 0]           ; ids 0 to 65535
  *	region = /fabric0       ; on this machine, or with host: there
  *	ticket = fabric0.ini    ; by which to write to it over a network; seen
  *	                        ; from this file's directory
- *	address = 10.0.0.51     ; steer = address: reports to it are its own
  *	host = collector0       ; where to ask it (ssh); none: on this machine
  *	verbs = 10.0.0.51:40040 ; where to read it, with RDMA READ
  *
@@ -46,7 +44,6 @@ enum {
 
 struct cluster_collector {
 	uint16_t id;
-	uint8_t version, ip[16]; /* address; version 0: none */
 	char region[CLUSTER_TEXT], ticket[CLUSTER_TEXT], host[CLUSTER_TEXT];
 	char verbs[CLUSTER_TEXT];
 };
@@ -65,7 +62,7 @@ struct cluster_generation {
 };
 
 struct cluster {
-	bool by_address, mirror;
+	bool mirror;
 	unsigned n, generations; /* oldest first */
 	struct cluster_collector *collector;
 	struct cluster_generation *generation;

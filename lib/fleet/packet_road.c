@@ -45,8 +45,6 @@ struct packet_road {
 	struct fleet *fleet;
 	struct road *way; /* the fleet's */
 	struct cluster cluster;
-	struct road_parts parts;
-	struct collector_address address[CLUSTER_MAX];
 
 	/* Answers. */
 	bool heard;	       /* answers are, or were: requests is used */
@@ -91,25 +89,6 @@ static void say_fault(const struct packet_road *p, const char *object,
 
 	fault_of(&all, 0, object, why);
 	say(p, "%s", all.text);
-}
-
-static void take_parts(struct packet_road *p)
-{
-	const struct cluster_generation *newest = cluster_newest(&p->cluster);
-
-	for (unsigned i = 0; i < newest->n; i++) {
-		const struct cluster_collector *c =
-			&p->cluster.collector[newest->member[i].collector];
-
-		p->address[i].version = c->version;
-		memcpy(p->address[i].ip, c->ip, sizeof(c->ip));
-	}
-	p->parts = (struct road_parts){
-		.n = fleet_collectors(p->fleet),
-		.by_address = p->cluster.by_address,
-		.address = p->address,
-	};
-	p->road.parts = &p->parts;
 }
 
 /* Takes the tickets that were written anew, and says which are refused. Returns
@@ -448,7 +427,7 @@ static void take_way(struct packet_road *p)
 	p->road.table = fleet_table(p->fleet, 0);
 	p->road.tables = fleet_tables(p->fleet);
 	if (p->o.cluster)
-		take_parts(p);
+		p->road.parts = fleet_collectors(p->fleet);
 }
 
 /* SIGHUP: all that was sent is waited for, then the cluster is opened anew. */

@@ -39,21 +39,6 @@ struct op {
 
 _Static_assert(sizeof(struct op) == 32, "two to a cache line");
 
-/* Where a collector's reports are addressed to. */
-struct collector_address {
-	uint8_t version; /* 4, 6; 0: unknown */
-	uint8_t ip[16];
-};
-
-/* Several collectors behind one road: table t of collector c is table number
- * c * tables + t. */
-struct road_parts {
-	unsigned n;
-	bool by_address; /* each report goes to whom it is addressed to, else by
-			    the hash of its key */
-	const struct collector_address *address; /* of each */
-};
-
 /* What became of operations that are confirmed one by one: sent = acked +
  * waiting + those that are refused or lost. */
 struct road_account {
@@ -114,7 +99,9 @@ struct road {
 	const char *region;	   /* by a ticket, of this machine; or NULL */
 	const struct table *table; /* what it writes to; of each part */
 	unsigned tables;
-	const struct road_parts *parts; /* NULL: there is one */
+	/* Collectors behind it, where there are several: table t of collector c
+	 * is table number c * tables + t; 0: there is one. */
+	unsigned parts;
 
 	/* Descriptors to be read from: max at most. Returns how many. */
 	unsigned (*fds)(const struct road *r, int *fd, unsigned max);

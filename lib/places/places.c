@@ -285,19 +285,6 @@ static void add_owner(struct places *p, const struct cluster_generation *g,
 	add_epochs(p, next->collector, next->from, next->until);
 }
 
-/* Its reporters picked the collector: it may be any. */
-static void add_members(struct places *p, const struct cluster_generation *g)
-{
-	for (unsigned k = 0; k < g->n; k++) {
-		const struct cluster_member *m = &g->member[k];
-
-		if (p->source[m->collector].lost)
-			p->incomplete = true;
-		else
-			add_epochs(p, m->collector, m->from, m->until);
-	}
-}
-
 void places_of_key(struct places *p, const uint8_t *key, size_t len)
 {
 	unsigned lost;
@@ -312,10 +299,7 @@ void places_of_key(struct places *p, const uint8_t *key, size_t len)
 			const struct cluster_generation *g =
 				&p->cluster.generation[i];
 
-			if (p->cluster.by_address)
-				add_members(p, g);
-			else
-				add_owner(p, g, cluster_owner(g, key, len));
+			add_owner(p, g, cluster_owner(g, key, len));
 		}
 	} while (lost != p->lost);
 }
@@ -604,9 +588,7 @@ static void ask_cluster(struct ask *a, const struct target *t,
 	bool asked[QUERY_BATCH] = {false};
 
 	for (size_t i = 0; i < n; i++)
-		hash[i] = c->by_address
-				  ? 0
-				  : crc(CRC_COLLECTOR, keys[i], t->t->key_len);
+		hash[i] = crc(CRC_COLLECTOR, keys[i], t->t->key_len);
 	for (size_t i = 0; i < n; i++) {
 		const uint8_t *key[QUERY_BATCH];
 		struct reply *of[QUERY_BATCH];

@@ -262,7 +262,8 @@ void append_flush(struct translator *t, struct lane *l)
 
 	while (a->first != NOBODY)
 		list_write(t, l, a->first);
-	/* Those of queues that are gone; a queue of several knows of its own. */
+	/* Those of queues that are gone; a queue of several knows of its own.
+	 */
 	for (uint32_t i = 0; i < l->lists && !a->shared; i++)
 		if (a->waiting[i])
 			list_write(t, l, i);

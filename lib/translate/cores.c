@@ -397,7 +397,6 @@ static void gather(struct worker *w, struct batch *b)
 	struct translator *t = w->t;
 	struct jobs *j = &t->stage;
 	size_t good = 0;
-	unsigned k = 0;
 
 	t->pkts = b->pkts;
 	t->npkts = b->n;
@@ -410,7 +409,7 @@ static void gather(struct worker *w, struct batch *b)
 		j->any |= b->head[i];
 		j->at[i] = (uint16_t)i;
 	}
-	if (good == b->n && !t->steering) {
+	if (good == b->n) {
 		j->n = (unsigned)b->n;
 		j->key = b->key;
 		j->head = b->head;
@@ -420,17 +419,6 @@ static void gather(struct worker *w, struct batch *b)
 	for (size_t i = 0; i < b->n; i++)
 		if (b->head[i])
 			jobs_add(j, b->key[i], (uint16_t)i, b->head[i]);
-	if (!t->steering)
-		return;
-	t->ctr.stored += j->n;
-	steer_aim(t); /* and those that nobody was meant with go */
-	t->ctr.stored -= j->n;
-	for (size_t i = 0; i < b->n; i++) {
-		if (k < j->n && j->at[k] == i)
-			k++;
-		else
-			b->head[i] = 0;
-	}
 }
 
 static void decode(struct worker *w, struct batch *b)
@@ -658,7 +646,7 @@ static struct translator *copy_of(struct worker *w, bool owner)
 	t->asking = NULL;
 	t->nacks_lock = &w->cores->nacks_lock;
 	rc = ops_open(t, false);
-	rc = steer_clone(t) ? -ENOMEM : rc;
+	rc = steer_open(t, of->lanes / of->n) ? -ENOMEM : rc;
 	for (unsigned i = 0; i < t->lanes; i++) {
 		struct lane *l = &t->lane[i];
 

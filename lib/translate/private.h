@@ -340,15 +340,10 @@ static inline bool is_dta0(const struct net_udp *u)
 	return u->payload[0] >> 4 == 0;
 }
 
-/*
- * steer.c: parts the jobs of one table among the collectors. Before that,
- * steer_aim() looks at the packets of the stage.
- */
-int steer_open(struct translator *t, const struct translate_options *o,
-	       struct fault *f);
-void steer_aim(struct translator *t);
+/* steer.c: parts the jobs of one table among the collectors. open: 0 or
+ * -ENOMEM; one collector needs nothing. */
+int steer_open(struct translator *t, unsigned collectors);
 void steer_run(struct translator *t, unsigned table, const struct jobs *j);
-int steer_clone(struct translator *t); /* of a copy: its own; 0 or -ENOMEM */
 void steer_close(struct translator *t);
 
 /* ops.c: what a good report takes of the rate before it is carried out.

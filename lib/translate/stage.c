@@ -148,8 +148,6 @@ void stage_run(struct translator *t, const struct pkt *pkts, size_t n)
 		admit_parts(t, pkts, n);
 	else
 		admit(t, pkts, n);
-	if (t->steering)
-		steer_aim(t);
 	stage_carry(t);
 }
 

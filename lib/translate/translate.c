@@ -20,7 +20,6 @@ static const struct ledger_field fields[] = {
 	LEDGER_FIELD(struct translate_ledger, bad_hop, LEDGER_LOSS),
 	LEDGER_FIELD(struct translate_ledger, bad_list, LEDGER_LOSS),
 	LEDGER_FIELD(struct translate_ledger, bad_value, LEDGER_LOSS),
-	LEDGER_FIELD(struct translate_ledger, bad_address, LEDGER_LOSS),
 	LEDGER_FIELD(struct translate_ledger, out_of_order, LEDGER_LOSS),
 	LEDGER_FIELD(struct translate_ledger, repeated, LEDGER_HARMLESS),
 	LEDGER_FIELD(struct translate_ledger, rate_limited, LEDGER_LOSS),
@@ -132,8 +131,7 @@ static int lane_open(struct translator *t, unsigned i,
 	/* A list is of one collector: its batch waits in one lane alone. */
 	if (l->kind != TABLE_APPEND)
 		return 0;
-	rc = append_open(l, i >= t->n && o->steer == STEER_HASH ? &again : room,
-			 f);
+	rc = append_open(l, i >= t->n ? &again : room, f);
 	if (!t->flush_ns || t->flush_ns > l->t.flush_ms * UINT64_C(1000000))
 		t->flush_ns = l->t.flush_ms * UINT64_C(1000000);
 	if (i < t->n)
@@ -192,8 +190,8 @@ static int lanes_open(struct translator *t, const struct table *tables,
 		lane_init(&t->lane[i], &tables[i % t->n], i, o);
 	for (unsigned i = 0; i < t->lanes && !rc; i++)
 		rc = lane_open(t, i, o, &room, f);
-	if (!rc && o->collectors > 1)
-		rc = steer_open(t, o, f);
+	if (!rc && steer_open(t, o->collectors))
+		rc = fault_set(f, -ENOMEM, "no memory for the collectors");
 	return rc;
 }
 

@@ -34,7 +34,6 @@ struct translate_ledger {
 	uint64_t bad_hop;      /* hop or path length outside the chunk */
 	uint64_t bad_list;     /* no such list */
 	uint64_t bad_value;    /* a postcard of the blank value */
-	uint64_t bad_address;  /* steering by address: no collector's */
 	uint64_t out_of_order; /* strict sequence: after a gap */
 	uint64_t repeated;     /* strict sequence: was there already */
 	uint64_t rate_limited;
@@ -61,12 +60,6 @@ extern const struct ledger translate_ledger;
 
 struct translator;
 
-/* Whose memory a report goes to, where there are several collectors. */
-enum steer {
-	STEER_HASH,    /* of its key: dta.md 2, "collector of a key (DART)" */
-	STEER_ADDRESS, /* the one that it is addressed to */
-};
-
 /* What Key-Write makes of a report. */
 enum dart {
 	DART_OFF, /* N writes */
@@ -89,8 +82,6 @@ struct translate_options {
 	 * all: table t of collector c is its number c * n + t.
 	 */
 	unsigned collectors;
-	enum steer steer;
-	const struct collector_address *address; /* STEER_ADDRESS: of each */
 	enum dart dart;
 	uint64_t seed; /* DART_ONE: of the random copies */
 };
