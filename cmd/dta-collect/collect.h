@@ -16,7 +16,7 @@
 struct opts {
 	const char *region, *layout, *ticket, *read, *write, *snapshot;
 	const char *restore, *verbs;
-	bool create, if_absent, remove, rotate, notify, quiet;
+	bool create, remove, rotate, notify, quiet;
 	bool readable;
 	uint16_t cm_port;  /* 0: do not listen */
 	uint64_t grace_ns; /* of an old epoch's R_Keys */

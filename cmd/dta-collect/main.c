@@ -46,12 +46,11 @@ static void create(const struct opts *o)
 	}
 	if (ticket_check_mtu(layout.table, layout.n, o->at.mtu, &f) < 0)
 		cli_fault(cli_file(o->layout), &f);
-	rc = o->if_absent ? region_create_absent(o->region, &layout, &make, &f)
-			  : region_create(NULL, o->region, &layout, &make, &f);
+	rc = region_create_absent(o->region, &layout, &make, &f);
 	cli_progress_end();
 	if (rc < 0)
 		cli_fault(o->region, &f);
-	if (!rc && o->if_absent && !o->quiet)
+	if (!rc && !o->quiet)
 		cli_warn("%s: is there already, as the layout says", o->region);
 	layout_fini(&layout);
 }

@@ -193,7 +193,7 @@ fails() { # message option...
 	create
 	fill 1
 	digest "$NAME" >before
-	fails "*exists: remove it*" --create --layout small.ini --region "$NAME"
+	dta-collect --create --layout small.ini --region "$NAME"
 	digest "$NAME" | diff before -
 	dta-collect --remove --region "$NAME"
 	fails "$NAME: *no such region" --remove --region "$NAME"
@@ -571,22 +571,19 @@ stalled() { # program argument...
 	run ! grep -E '= *[0-9]+[KMGT]$' "$EXAMPLES"/*.ini
 }
 
-@test "--create --if-absent: one that is as it should be is fine, another is not" {
+@test "--create again: one that is as it should be is fine, another is not" {
 	printf '[a]\nkind = postcard\nkey = flow4\nchunks = 1K\nvalues = 1,2,7\n' >l.ini
-	dta-collect --create --if-absent --layout l.ini --region "$NAME" -e 2
-	run -0 --separate-stderr dta-collect --create --if-absent --layout l.ini \
+	dta-collect --create --layout l.ini --region "$NAME" -e 2
+	run -0 --separate-stderr dta-collect --create --layout l.ini \
 		--region "$NAME" -e 2
 	[ "$stderr" = "dta-collect: $NAME: is there already, as the layout says" ]
-	run -1 --separate-stderr dta-collect --create --layout l.ini --region "$NAME" -e 2
-	[[ $stderr == *"exists: remove it, or take another name" ]]
-	run -1 --separate-stderr dta-collect --create --if-absent --layout l.ini \
+	run -1 --separate-stderr dta-collect --create --layout l.ini \
 		--region "$NAME" -e 3
 	[[ $stderr == *"$NAME: has 2 epochs, not 3" ]]
 	sed -i s/7/9/ l.ini
-	run -1 --separate-stderr dta-collect --create --if-absent --layout l.ini \
+	run -1 --separate-stderr dta-collect --create --layout l.ini \
 		--region "$NAME" -e 2
 	[[ $stderr == *"$NAME: table a is not as the layout says: "* ]]
-	run -2 dta-collect --if-absent --region "$NAME"
 }
 
 @test "a second collector of an interface into the same region is refused" {
