@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "keylog.h"
+#include "run.h"
 
 #include <errno.h>
 #include <stdio.h>

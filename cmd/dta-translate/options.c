@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* options.c - dta-translate's command line. */
-#include "options.h"
+#include "run.h"
 
 #include <errno.h>
 

@@ -3,13 +3,83 @@
 #ifndef DTA_TRANSLATE_RUN_H
 #define DTA_TRANSLATE_RUN_H
 
+#include <stdbool.h>
+
+#include "cli/cli.h"
+#include "cli/live.h"
 #include "cli/loop.h"
 #include "op/op.h"
-#include "keylog.h"
-#include "options.h"
+#include "op/rate.h"
 #include "packet/pkt.h"
+#include "store/table.h"
 #include "translate/translate.h"
-#include "why.h"
+#include "wire/dta.h"
+
+/* options.c: the command line. */
+
+enum {
+	SETTINGS_MAX = 256,
+};
+
+struct opts {
+	const char *key_log; /* a file, or NULL */
+	const char *layout;  /* of the region, if it is to be made; or NULL */
+	const char *read, *region, *ticket, *write, *nacks, *cluster;
+	struct cli_live live; /* -i and what goes with it */
+	const char *verbs;    /* ADDRESS[:PORT] of a collector */
+	const char *to;	      /* the interface of RoCEv2 packets, or NULL */
+	const char *setting[SETTINGS_MAX]; /* of -T, in order */
+	unsigned settings;
+	uint64_t op_rate; /* 0: no limit, the default */
+	unsigned ack_every, window;
+	unsigned cores;
+	const char *answers; /* a capture of them, or NULL */
+	enum dta_format dta;
+	enum dart dart;
+	uint64_t seed;
+	enum row_format format;
+	bool quiet;
+};
+
+extern const struct cli cli;
+
+/* Reads and checks the options; exits on a bad one. */
+struct opts options_read(int argc, char **argv);
+
+/*
+ * keylog.c: the keys of reports, one a line: memory stores checksums in their
+ * place, and who wants to list what is there must have them written down. A key
+ * is written when it is not the last one that was seen in its place of a table:
+ * some come again, none is left out.
+ */
+struct keylog;
+
+/* Exits if the file cannot be written. tables: n, which outlive it. */
+struct keylog *keylog_open(const char *path, enum dta_format format,
+			   const struct table *tables, unsigned n);
+void keylog_rx(struct keylog *k, const struct pkt *pkts, size_t n);
+/* What was written is there for others. */
+void keylog_flush(struct keylog *k);
+/* NULL is fine. Returns 0 or -errno of the file. */
+int keylog_close(struct keylog *k);
+
+/* why.c: nothing of what came was a good report: what it probably was. */
+
+/* Zeroed before: what was seen while no report was taken yet. */
+struct why {
+	bool nack, roce, report;
+	uint8_t version;	 /* of a packet to DTA_PORT */
+	struct dta_report first; /* if report; its key and data are gone */
+};
+
+void why_look(struct why *w, enum dta_format format, const struct pkt *pkts,
+	      size_t n);
+
+/* What is probably wrong where all was dropped, into f (text returned); with
+ * the n tables that the reports were judged by. */
+const char *why_text(struct fault *f, const struct why *w,
+		     const struct translate_ledger *l,
+		     const struct table *tables, unsigned n);
 
 struct run {
 	struct opts o;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "why.h"
+#include "run.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "responder/answers.h"
+#include "responder/private.h"
 
 #include <errno.h>
 #include <string.h>

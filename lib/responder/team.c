@@ -17,13 +17,12 @@
  * rests when the epoch has changed. So all of them write into the one that the
  * requests were judged by.
  */
-#include "responder/responder.h"
+#include "responder/private.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "responder/pair.h"
 #include "store/prefetch.h"
 #include "threads/threads.h"
 
