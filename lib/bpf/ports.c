@@ -38,10 +38,9 @@ int ports_load(struct ports *p, unsigned queues, const uint16_t *port)
 	return rc;
 }
 
-int ports_attach(struct ports *p, int ifindex, bool generic)
+int ports_attach(struct ports *p, int ifindex)
 {
-	LIBBPF_OPTS(bpf_link_create_opts, o,
-		    .flags = generic ? XDP_FLAGS_SKB_MODE : XDP_FLAGS_DRV_MODE);
+	LIBBPF_OPTS(bpf_link_create_opts, o, .flags = XDP_FLAGS_DRV_MODE);
 
 	p->link = bpf_link_create(p->prog, ifindex, BPF_XDP, &o);
 	return p->link < 0 ? -errno : 0;

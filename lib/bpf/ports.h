@@ -23,8 +23,8 @@ struct ports {
 /* Makes it for so many queues. port: PORTS_MAX, host order, 0 for no more;
  * none: all packets. */
 int ports_load(struct ports *p, unsigned queues, const uint16_t *port);
-/* In the driver, or, generic, before the host's stack. */
-int ports_attach(struct ports *p, int ifindex, bool generic);
+/* In the driver. */
+int ports_attach(struct ports *p, int ifindex);
 /* The socket of a queue. */
 int ports_socket(const struct ports *p, unsigned queue, int fd);
 void ports_close(struct ports *p);

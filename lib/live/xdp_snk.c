@@ -329,7 +329,7 @@ static int open_program(struct xdp_out *s)
 	int rc = ports_load(&s->ports, 1, all);
 
 	if (!rc)
-		rc = ports_attach(&s->ports, s->iface.index, false);
+		rc = ports_attach(&s->ports, s->iface.index);
 	return rc == -EBUSY ? 0 : rc;
 }
 

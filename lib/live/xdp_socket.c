@@ -76,6 +76,11 @@ int xdp_refused(const struct iface *i, size_t locked, int rc, const char *what,
 				 "it: ip link show tells which; or use "
 				 "AF_PACKET",
 				 i->name);
+	if (rc == -EOPNOTSUPP)
+		return fault_set(f, rc,
+				 "%s: AF_XDP: its driver has none: use "
+				 "AF_PACKET, which is as fast there",
+				 i->name);
 	getrlimit(RLIMIT_MEMLOCK, &l);
 	if (rc == -ENOBUFS)
 		return fault_set(f, rc,

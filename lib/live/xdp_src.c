@@ -2,8 +2,7 @@
 /*
  * xdp_src.c - AF_XDP: packets go from the driver to sockets, one a queue of the
  * interface, past the host's stack; into memory of ours that the card writes
- * itself (zero-copy), or that the kernel copies to (copy), or copies to from
- * the packets of the stack where the driver knows no XDP (generic).
+ * itself (zero-copy), or that the kernel copies to (copy).
  *
  * Frames stay in the receive ring until the call after the one that showed
  * them, then go back to the fill ring.
@@ -236,7 +235,7 @@ static void fill_all(const struct xdp *s, struct queue *q)
 	xsk_ring_prod__submit(&q->fill, s->frames);
 }
 
-static int queue_open(struct xdp *s, unsigned i, bool generic, struct fault *f)
+static int queue_open(struct xdp *s, unsigned i, struct fault *f)
 {
 	const struct xsk_umem_config umem = {
 		.fill_size = s->frames,
@@ -246,8 +245,7 @@ static int queue_open(struct xdp *s, unsigned i, bool generic, struct fault *f)
 	const struct xsk_socket_config socket = {
 		.rx_size = s->frames,
 		.libxdp_flags = XSK_LIBXDP_FLAGS__INHIBIT_PROG_LOAD,
-		.bind_flags = (uint16_t)(XDP_USE_NEED_WAKEUP |
-					 (generic ? XDP_COPY : 0)),
+		.bind_flags = XDP_USE_NEED_WAKEUP,
 	};
 	struct queue *q = &s->queue[i];
 	void *mem = mmap(NULL, mem_size(s), PROT_READ | PROT_WRITE,
@@ -289,22 +287,22 @@ static int join(struct xdp *s)
 	return s->src.fd < 0 ? -errno : 0;
 }
 
-static int open_mode(struct xdp *s, const struct live_options *o, bool generic,
-		     struct fault *f)
+static int open_queues(struct xdp *s, const struct live_options *o,
+		       struct fault *f)
 {
 	int rc = ports_load(&s->ports, s->n, o->port);
 
 	if (rc)
 		return refused(s, rc, "program", f);
-	if ((rc = ports_attach(&s->ports, s->iface.index, generic)))
+	if ((rc = ports_attach(&s->ports, s->iface.index)))
 		return refused(s, rc, "attaching the program", f);
 	for (unsigned i = 0; i < s->n && !rc; i++)
-		rc = queue_open(s, i, generic, f);
+		rc = queue_open(s, i, f);
 	if (rc)
 		return rc;
 	if ((rc = join(s)))
 		return refused(s, rc, "epoll", f);
-	s->src.kind = generic ? "AF_XDP generic" : xdp_kind(s->poll[0].fd);
+	s->src.kind = xdp_kind(s->poll[0].fd);
 	return 0;
 }
 
@@ -336,8 +334,6 @@ static int measure(struct xdp *s, struct fault *f)
 	return 0;
 }
 
-/* In the driver; before the stack only if AF_XDP was asked for by name: there
- * AF_PACKET is as fast, and takes nothing away. */
 static int open_xdp(struct xdp *s, const struct live_options *o,
 		    struct fault *f)
 {
@@ -349,14 +345,7 @@ static int open_xdp(struct xdp *s, const struct live_options *o,
 		s->promiscuous = iface_promiscuous(&s->iface, f);
 		rc = s->promiscuous < 0 ? s->promiscuous : 0;
 	}
-	if (rc)
-		return rc;
-	rc = open_mode(s, o, false, f);
-	if (!rc || rc == -EPERM || rc == -EACCES || rc == -EBUSY ||
-	    rc == -ENOBUFS || o->kind != LIVE_XDP)
-		return rc;
-	close_all(s);
-	return open_mode(s, o, true, f);
+	return rc ? rc : open_queues(s, o, f);
 }
 
 int xdp_src_open(struct src **out, const struct iface *i,

@@ -788,6 +788,9 @@ int translate_cores_open(struct translate_cores **out, struct translator *t,
 	struct translate_cores *c;
 	int rc = check(t, f);
 
+	if (!rc && (rc = translate_flush(t)) < 0)
+		fault_set(f, rc, "what waits could not be written: %s",
+			  strerror(-rc));
 	if (rc < 0)
 		return rc;
 	c = calloc(1, sizeof(*c));

@@ -59,8 +59,9 @@ struct translate_cores_options {
 	void *ctx;
 };
 
-/* -ENOTSUP: a translator with a limit on operations, which hang on each other;
- * slots that are too long for messages. */
+/* What waits in t is written first. -ENOTSUP: a translator with a limit on
+ * operations, which hang on each other; slots that are too long for messages.
+ */
 int translate_cores_open(struct translate_cores **out, struct translator *t,
 			 const struct translate_cores_options *o,
 			 struct fault *f);

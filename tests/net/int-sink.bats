@@ -117,7 +117,12 @@ mirror() {
 }
 
 @test "frames for others: --promiscuous, by AF_PACKET" { mirror intake; }
-@test "frames for others: --promiscuous, by AF_XDP" { mirror intake --af-xdp; }
+@test "AF_XDP on what has none in its driver is refused" {
+	bridge_up
+	run -1 --separate-stderr on t timeout --foreground 60 \
+		int-collect -i br0 --af-xdp
+	[[ $stderr == *"br0: AF_XDP: its driver has none: use AF_PACKET"* ]]
+}
 @test "frames for others: --promiscuous, in the kernel" {
 	need_xdp
 	mirror fast --xdp
