@@ -101,6 +101,9 @@ static void check(bool ok, const char *what, unsigned workers)
 		fprintf(stderr, "  %s, %u workers\n", what, workers);
 }
 
+/* The first batch by one core: lists wait when several begin. */
+static bool one_begins;
+
 /* All that traffic holds, by so many workers; 0: by translate_rx(). */
 static void run(struct translator *t, struct traffic *tf, unsigned workers)
 {
@@ -111,6 +114,10 @@ static void run(struct translator *t, struct traffic *tf, unsigned workers)
 	int n;
 
 	tf->at = 0;
+	if (one_begins) {
+		n = traffic_take(tf, NULL, pkts, TRANSLATE_CORES_BATCH);
+		TEST(translate_rx(t, pkts, (size_t)n) == 0);
+	}
 	if (workers)
 		TEST(translate_cores_open(&c, t, &o, NULL) == 0);
 	while ((n = traffic_take(tf, NULL, pkts, TRANSLATE_CORES_BATCH)))
@@ -394,12 +401,11 @@ static void too_large(void)
 /* A clock that is set back again and again: each owner writes its own lists. */
 static void rewound(void)
 {
-	struct traffic *tf = traffic_make(
-		&(struct traffic){.n = REPORTS,
-				  .rng.state = 5,
-				  .only = TEAM_LISTS,
-				  .quiet = true,
-				  .plain = true});
+	struct traffic *tf = traffic_make(&(struct traffic){.n = REPORTS,
+							    .rng.state = 5,
+							    .only = TEAM_LISTS,
+							    .quiet = true,
+							    .plain = true});
 
 	for (size_t i = 0; i < tf->n; i++)
 		tf->pkt[i].ts_ns = UINT64_C(1000000000) * (200 - i / 500);
@@ -407,9 +413,21 @@ static void rewound(void)
 	traffic_free(tf);
 }
 
+static void begun_by_one(void)
+{
+	struct traffic *tf = traffic_make(&(struct traffic){
+		.n = REPORTS, .rng.state = 6, .only = TEAM_LISTS});
+
+	one_begins = true;
+	by_all(tf, DART_OFF, ALL_OF(team_fields));
+	one_begins = false;
+	traffic_free(tf);
+}
+
 int main(void)
 {
 	too_large();
+	begun_by_one();
 	rewound();
 	all_tables(DART_OFF);
 	all_tables(DART_ONE);
