@@ -22,7 +22,7 @@
 _Static_assert(THREADS_PLACES == 2, "places");
 
 enum {
-	FAR_LINE = 128,	   /* bytes that move together: two cache lines */
+	FAR_LINE = 128,	  /* bytes that move together: two cache lines */
 	RING_BLOCKS = 64, /* of all rings to one owner; no ring has fewer than
 			      RING_MIN */
 	RING_MIN = 8,
