@@ -11,7 +11,7 @@
 #include "places/ssh.h"
 #include "snapshot/snapshot.h"
 #include "store/region.h"
-#include "verbs/verbs_reader.h"
+#include "verbs/verbs_road.h"
 
 static int open_region(struct source *s, const char *name, struct fault *f)
 {

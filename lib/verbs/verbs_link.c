@@ -1,51 +1,176 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * verbs_link.c - from an address to a connection: resolve, make the queue pair,
- * connect, and check what is answered.
+ * verbs_link.c - from an address to a connection: look it up, resolve it, make
+ * the queue pair, connect, check what is answered; and READs through it.
  */
 #include "verbs/verbs_link.h"
 
 #include <errno.h>
+#include <netdb.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "verbs/verbs_private.h"
+#include "base/text.h"
 
 enum {
 	RESOLVE_MS = 2000,
 	CONNECT_MS = 10000,
-	TICKET_MAX = 256 << 20,
 	/* 4.096 us << 18 = 1.1 s until each of 6 retries (IBTA 9.9.2.1.1):
 	 * 7.5 s of silence are survived. Not 7: soft-RoCE takes that for
 	 * ever. */
 	ACK_TIMEOUT = 18,
 	RETRIES = 6,
 	RNR_FOREVER = 7,
+	REJECT_CONSUMER = 28, /* the collector's own word follows */
 };
+
+/* ADDRESS[:PORT]; getaddrinfo() takes port 99999, too. */
+static int look_up(struct verbs_link *l, const char *address, struct fault *f)
+{
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
+	uint64_t number = VERBS_ROAD_PORT;
+	char host[256], port[16];
+	const char *said;
+	int rc;
+
+	if (!text_host(host, sizeof(host), &said, address) ||
+	    (said && (!text_u64(&number, said, 65535) || !number)))
+		return fault_set(f, -EINVAL,
+				 "%s: not ADDRESS, ADDRESS:PORT or "
+				 "[IPV6]:PORT",
+				 address);
+	snprintf(port, sizeof(port), "%u", (unsigned)number);
+	rc = getaddrinfo(host, port, &hints, &found);
+	if (rc)
+		return fault_set(f, -EADDRNOTAVAIL, "%s: %s", address,
+				 gai_strerror(rc));
+	memcpy(&l->at, found->ai_addr, found->ai_addrlen);
+	freeaddrinfo(found);
+	return 0;
+}
+
+int verbs_link_open(struct verbs_link *l, const char *address,
+		    const atomic_int *stop, struct fault *f)
+{
+	static const atomic_int never;
+	int rc;
+
+	verbs_raise_memlock();
+	l->stop = stop ? stop : &never;
+	rc = look_up(l, address, f);
+	if (rc < 0)
+		return rc;
+	errno = 0;
+	l->channel = rdma_create_event_channel();
+	if (!l->channel || verbs_do_not_block(l->channel->fd) < 0)
+		return fault_set(f, errno ? -errno : -ENODEV,
+				 "/dev/infiniband/rdma_cm: %s: load the module "
+				 "rdma_ucm, and let this user open it",
+				 strerror(errno ? errno : ENODEV));
+	return 0;
+}
+
+static void take_event(struct verbs_link *l, const struct rdma_cm_event *e)
+{
+	const struct rdma_conn_param *param = &e->param.conn;
+
+	l->event = (int)e->event;
+	l->status = e->status;
+	switch (e->event) {
+	case RDMA_CM_EVENT_ESTABLISHED:
+	case RDMA_CM_EVENT_REJECTED:
+		l->reads = param->initiator_depth;
+		if (verbs_cm_decode(&l->there, param->private_data,
+				    param->private_data_len) < 0)
+			l->there = (struct verbs_cm){.error = -EPROTO};
+		break;
+	case RDMA_CM_EVENT_DISCONNECTED:
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		l->disconnected = true;
+		break;
+	default:
+		break;
+	}
+}
+
+/* Events of an earlier connection that come late are none of ours. */
+void verbs_link_poll(struct verbs_link *l)
+{
+	struct rdma_cm_event *e;
+
+	while (!rdma_get_cm_event(l->channel, &e)) {
+		if (l->id && e->id == l->id)
+			take_event(l, e);
+		rdma_ack_cm_event(e);
+	}
+}
+
+/*
+ * Where the port is listened at by another address, the kernel itself refuses,
+ * in the collector's name but without its word.
+ */
+static int refused(const struct verbs_link *l)
+{
+	int why = l->there.error;
+
+	return l->status == REJECT_CONSUMER && why && why != -EPROTO
+		       ? why
+		       : -ECONNREFUSED;
+}
+
+/* Waits for the next event: 0 if it is the one wanted. */
+static int wait_for(struct verbs_link *l, enum rdma_cm_event_type wanted,
+		    uint64_t ms)
+{
+	struct pollfd fd = {.fd = l->channel->fd, .events = POLLIN};
+	uint64_t until = clock_ms() + ms;
+
+	l->event = -1;
+	for (verbs_link_poll(l); l->event < 0; verbs_link_poll(l)) {
+		uint64_t now = clock_ms();
+
+		if (*l->stop)
+			return -EINTR;
+		if (now >= until)
+			return -ETIMEDOUT;
+		poll(&fd, 1, until - now < 100 ? (int)(until - now) : 100);
+	}
+	if (l->event == (int)wanted)
+		return 0;
+	switch (l->event) {
+	case RDMA_CM_EVENT_REJECTED:
+		return refused(l);
+	case RDMA_CM_EVENT_UNREACHABLE:
+		return -EHOSTUNREACH;
+	case RDMA_CM_EVENT_DISCONNECTED:
+		return -ECONNRESET;
+	default:
+		return l->status < 0 ? l->status : -EIO;
+	}
+}
 
 static int error_of(int rc)
 {
 	return rc ? (errno ? -errno : -EIO) : 0;
 }
 
-static int resolve(struct verbs_link *l, struct verbs_peer *p)
+static int resolve(struct verbs_link *l)
 {
 	uint8_t timeout = ACK_TIMEOUT;
 	int rc;
 
 	errno = 0;
-	rc = error_of(rdma_create_id(p->channel, &l->id, l, RDMA_PS_TCP));
+	rc = error_of(rdma_create_id(l->channel, &l->id, NULL, RDMA_PS_TCP));
 	if (rc < 0) {
 		l->id = NULL;
 		return rc;
 	}
-	rc = error_of(rdma_resolve_addr(l->id, NULL, (struct sockaddr *)&p->at,
+	rc = error_of(rdma_resolve_addr(l->id, NULL, (struct sockaddr *)&l->at,
 					RESOLVE_MS));
 	if (!rc)
-		rc = verbs_peer_wait(p, l, RDMA_CM_EVENT_ADDR_RESOLVED,
-				     2 * RESOLVE_MS);
+		rc = wait_for(l, RDMA_CM_EVENT_ADDR_RESOLVED, 2 * RESOLVE_MS);
 	if (rc < 0)
 		return rc;
 	/* Older kernels do not know it, and have a longer one. */
@@ -53,12 +178,12 @@ static int resolve(struct verbs_link *l, struct verbs_peer *p)
 			&timeout, sizeof(timeout));
 	rc = error_of(rdma_resolve_route(l->id, RESOLVE_MS));
 	return rc ? rc
-		  : verbs_peer_wait(p, l, RDMA_CM_EVENT_ROUTE_RESOLVED,
-				    2 * RESOLVE_MS);
+		  : wait_for(l, RDMA_CM_EVENT_ROUTE_RESOLVED, 2 * RESOLVE_MS);
 }
 
-static int make_pair(struct verbs_link *l, unsigned depth)
+static int make_pair(struct verbs_link *l)
 {
+	unsigned depth = l->q.depth;
 	struct ibv_qp_init_attr init = {
 		.qp_type = IBV_QPT_RC,
 		.cap = {.max_send_wr = depth,
@@ -67,23 +192,14 @@ static int make_pair(struct verbs_link *l, unsigned depth)
 			.max_recv_sge = 1,
 			.max_inline_data = VERBS_INLINE},
 	};
-	int rc;
 
 	errno = 0;
-	l->memory = aligned_alloc(64, VERBS_MEMORY);
-	if (!l->memory)
-		return -ENOMEM;
-	memset(l->memory, 0, VERBS_MEMORY);
-	if (!(l->pd = ibv_alloc_pd(l->id->verbs)) ||
-	    !(l->channel = ibv_create_comp_channel(l->id->verbs)) ||
-	    !(l->cq = ibv_create_cq(l->id->verbs, (int)depth, NULL, l->channel,
-				    0)) ||
-	    !(l->mr = ibv_reg_mr(l->pd, l->memory, VERBS_MEMORY,
+	l->q.memory = aligned_alloc(64, VERBS_MEMORY);
+	if (!l->q.memory || !(l->pd = ibv_alloc_pd(l->id->verbs)) ||
+	    !(l->cq = ibv_create_cq(l->id->verbs, (int)depth, NULL, NULL, 0)) ||
+	    !(l->mr = ibv_reg_mr(l->pd, l->q.memory, VERBS_MEMORY,
 				 IBV_ACCESS_LOCAL_WRITE)))
 		return errno ? -errno : -ENOMEM;
-	rc = verbs_do_not_block(l->channel->fd);
-	if (rc < 0)
-		return rc;
 	init.send_cq = init.recv_cq = l->cq;
 	if (rdma_create_qp(l->id, l->pd, &init)) {
 		/* A device without room for payloads in work requests. */
@@ -95,31 +211,31 @@ static int make_pair(struct verbs_link *l, unsigned depth)
 	return 0;
 }
 
-static int connect_as(struct verbs_link *l, struct verbs_peer *p,
-		      const struct verbs_cm_ask *ask, uint8_t atomics)
+static int ask(struct verbs_link *l, uint32_t kind)
 {
-	uint8_t data[VERBS_CM_ASK_LEN];
+	uint8_t data[VERBS_CM_LEN];
 	struct rdma_conn_param param = {
 		.private_data = data,
 		.private_data_len = sizeof(data),
-		.initiator_depth = atomics,
+		.initiator_depth = l->reads,
 		.retry_count = RETRIES,
 		.rnr_retry_count = RNR_FOREVER,
 	};
 	int rc;
 
-	verbs_cm_ask_encode(data, ask);
+	verbs_cm_encode(data, &(struct verbs_cm){.kind = kind});
 	errno = 0;
 	rc = error_of(rdma_connect(l->id, &param));
 	if (!rc)
-		rc = verbs_peer_wait(p, l, RDMA_CM_EVENT_ESTABLISHED,
-				     CONNECT_MS);
+		rc = wait_for(l, RDMA_CM_EVENT_ESTABLISHED, CONNECT_MS);
 	l->up = !rc;
+	if (!rc && (l->there.error || l->there.kind != kind))
+		rc = -EPROTO;
 	return rc;
 }
 
 /* The queue pair goes to error: what is outstanding is flushed at once. */
-static void disconnect(struct verbs_link *l)
+static void flush(struct verbs_link *l)
 {
 	if (!l->closed)
 		rdma_disconnect(l->id);
@@ -132,37 +248,46 @@ static void poll_events(struct verbs_queue *q)
 	struct verbs_link *l = (void *)((char *)q -
 					offsetof(struct verbs_link, q));
 
-	verbs_peer_poll(l->peer);
+	verbs_link_poll(l);
 	if (l->disconnected)
-		disconnect(l);
+		flush(l);
 }
 
-void verbs_link_close(struct verbs_link *l)
+void verbs_link_disconnect(struct verbs_link *l)
 {
-	if (l->up)
-		disconnect(l);
-	if (l->up && l->q.qp)
+	struct verbs_link none = {
+		.at = l->at, .stop = l->stop, .channel = l->channel};
+
+	if (l->up) {
+		flush(l);
 		verbs_queue_settle(&l->q);
+	}
 	if (l->id && l->id->qp)
 		rdma_destroy_qp(l->id);
 	if (l->mr)
 		ibv_dereg_mr(l->mr);
 	if (l->cq)
 		ibv_destroy_cq(l->cq);
-	if (l->channel)
-		ibv_destroy_comp_channel(l->channel);
 	if (l->pd)
 		ibv_dealloc_pd(l->pd);
 	if (l->id)
 		rdma_destroy_id(l->id);
-	free(l->memory);
-	memset(l, 0, sizeof(*l));
+	free(l->q.memory);
+	*l = none;
+}
+
+void verbs_link_close(struct verbs_link *l)
+{
+	verbs_link_disconnect(l);
+	if (l->channel)
+		rdma_destroy_event_channel(l->channel);
+	l->channel = NULL;
 }
 
 /* Why there is no connection, and what to do about it. */
-static int explain(int rc, const struct verbs_peer *p, struct fault *f)
+static int explain(int rc, const struct verbs_link *l, struct fault *f)
 {
-	unsigned port = ntohs(((const struct sockaddr_in *)&p->at)->sin_port);
+	unsigned port = ntohs(((const struct sockaddr_in *)&l->at)->sin_port);
 
 	switch (rc) {
 	case -ECONNREFUSED:
@@ -174,18 +299,16 @@ static int explain(int rc, const struct verbs_peer *p, struct fault *f)
 		return fault_set(f, rc, "no RDMA device leads there");
 	case -EAGAIN:
 		return fault_set(f, rc, "the collector is not ready yet");
-	case -ESTALE:
-		return fault_set(f, rc, "the epoch is over");
-	case -ENOENT:
-		return fault_set(f, rc, "no such table at the collector");
 	case -EACCES:
 		return fault_set(f, rc,
 				 "the collector does not let itself be read: "
 				 "dta-collect --cm %u --readable does",
 				 port);
 	case -EPROTO:
-		return fault_set(
-			f, rc, "what answers at port %u is no collector", port);
+		return fault_set(f, rc,
+				 "what answers at port %u is no collector of "
+				 "this version",
+				 port);
 	case -EUSERS:
 		return fault_set(f, rc, "the collector has too many guests");
 	case -ENOMEM:
@@ -198,192 +321,160 @@ static int explain(int rc, const struct verbs_peer *p, struct fault *f)
 	}
 }
 
-/*
- * What the device allows; a table of counters needs its atomics. t is NULL for
- * a reader, whose READs count as they do.
- */
-static int check_device(const struct verbs_link *l, const struct table *t,
-			unsigned *depth, uint8_t *atomics, struct fault *f)
+/* What the device allows: reads and atomics outstanding, depth. */
+static int check_device(struct verbs_link *l, struct fault *f)
 {
 	const char *name = ibv_get_device_name(l->id->verbs->device);
 	struct ibv_device_attr a;
+	int most;
 
 	if (ibv_query_device(l->id->verbs, &a))
 		return fault_set(f, -EIO, "%s does not answer", name);
-	*atomics = (uint8_t)(a.max_qp_init_rd_atom < 0 ? 0
-			     : a.max_qp_init_rd_atom > 255
-				     ? 255
+	l->adds = a.atomic_cap != IBV_ATOMIC_NONE;
+	l->reads = (uint8_t)(a.max_qp_init_rd_atom > UINT8_MAX
+				     ? UINT8_MAX
 				     : a.max_qp_init_rd_atom);
-	if (!t && !*atomics)
-		return fault_set(f, -ENOTSUP, "%s does not READ", name);
-	if (t && t->kind == TABLE_KEYINC &&
-	    (a.atomic_cap == IBV_ATOMIC_NONE || !*atomics))
+	most = a.max_qp_wr < a.max_cqe ? a.max_qp_wr : a.max_cqe;
+	for (l->q.depth = VERBS_DEPTH; (int)l->q.depth > most;)
+		l->q.depth /= 2;
+	if (l->q.depth < 2 * VERBS_CHAIN || a.max_qp_init_rd_atom <= 0)
 		return fault_set(f, -ENOTSUP,
-				 "table %s: counters need atomics, which %s "
-				 "does not have",
-				 t->name, name);
-	while (*depth > (unsigned)(a.max_qp_wr > 0 ? a.max_qp_wr : 0) ||
-	       *depth > (unsigned)(a.max_cqe > 0 ? a.max_cqe : 0))
-		*depth /= 2;
-	if (*depth < 2 * VERBS_CHAIN)
-		return fault_set(f, -ENOTSUP,
-				 "%s: send queues of %d at most, which is too "
-				 "short",
-				 name, a.max_qp_wr);
+				 "%s: send queues of %d, and %d READs at a "
+				 "time, are too few",
+				 name, most, a.max_qp_init_rd_atom);
 	return 0;
 }
 
-static int check_place(struct verbs_link *l, const struct table *t,
-		       uint64_t epoch, struct fault *f)
+static int connect_as(struct verbs_link *l, uint32_t kind, struct fault *f)
 {
-	struct verbs_cm_place place;
-	int rc = verbs_cm_place_decode(&place, VERBS_CM_TABLE, l->data,
-				       l->data_len);
-
-	if (rc < 0 || place.table != t->id || place.epoch != epoch ||
-	    place.address & 7 || place.address > UINT64_MAX - t->length)
-		return fault_set(f, -EPROTO,
-				 "table %s: the collector's answer makes no "
-				 "sense",
-				 t->name);
-	if (t->kind == TABLE_KEYINC && !l->atomics)
-		return fault_set(f, -ENOTSUP,
-				 "table %s: counters need atomics, which the "
-				 "collector does not take",
-				 t->name);
-	l->q.address = place.address;
-	l->q.rkey = place.rkey;
-	return 0;
-}
-
-/* What is there to be read. */
-static int check_readable(struct verbs_link *l, uint16_t kind, uint64_t *length,
-			  struct fault *f)
-{
-	struct verbs_cm_place place;
-	int rc = verbs_cm_place_decode(&place, kind, l->data, l->data_len);
-
-	if (rc < 0 || place.address & 7 ||
-	    place.address > UINT64_MAX - place.length)
-		return fault_set(f, -EPROTO,
-				 "the collector's answer makes no sense");
-	if (!l->atomics)
-		return fault_set(f, -ENOTSUP,
-				 "the collector's device takes no READs");
-	*length = place.length;
-	l->q.address = place.address;
-	l->q.rkey = place.rkey;
-	return 0;
-}
-
-/* Connects a link as ask says; t is NULL for a reader. */
-static int make_link(struct verbs_link *l, struct verbs_peer *p,
-		     const struct verbs_cm_ask *ask, const struct table *t,
-		     struct verbs_road_ledger *ctr, struct fault *f)
-{
-	unsigned depth = VERBS_DEPTH;
-	uint8_t atomics = 0;
-	int rc = resolve(l, p);
+	int rc = resolve(l);
 
 	if (rc < 0)
-		return explain(rc, p, f);
-	rc = check_device(l, t, &depth, &atomics, f);
+		return explain(rc, l, f);
+	rc = check_device(l, f);
 	if (rc < 0)
 		return rc;
-	rc = make_pair(l, depth);
-	if (!rc)
-		rc = connect_as(l, p, ask, atomics);
-	if (rc < 0)
-		return explain(rc, p, f);
-	l->peer = p;
-	l->q.poll_events = poll_events;
-	l->q.qp = l->id->qp;
-	l->q.cq = l->cq;
-	l->q.lkey = l->mr->lkey;
-	l->q.memory = l->memory;
-	l->q.depth = depth;
-	l->q.ctr = ctr;
-	verbs_queue_init(&l->q);
-	return 0;
-}
-
-int verbs_link_table(struct verbs_link *l, struct verbs_peer *p,
-		     const struct table *t, uint64_t epoch,
-		     struct verbs_road_ledger *ctr, struct fault *f)
-{
-	struct verbs_cm_ask ask = {VERBS_CM_TABLE, t->id, epoch};
-	int rc = make_link(l, p, &ask, t, ctr, f);
-
-	if (!rc)
-		rc = check_place(l, t, epoch, f);
-	if (rc < 0)
-		verbs_link_close(l);
-	return rc;
-}
-
-int verbs_link_reader(struct verbs_link *l, struct verbs_peer *p, uint16_t kind,
-		      uint64_t *length, struct verbs_road_ledger *ctr,
-		      struct fault *f)
-{
-	struct verbs_cm_ask ask = {.kind = kind};
-	int rc = make_link(l, p, &ask, NULL, ctr, f);
-
-	if (!rc)
-		rc = check_readable(l, kind, length, f);
-	if (rc < 0)
-		verbs_link_close(l);
-	return rc;
-}
-
-/* The text, a ring's length at a time. */
-static int read_text(struct verbs_link *l, char *text, size_t len)
-{
-	for (size_t done = 0, n; done < len; done += n) {
-		n = len - done < VERBS_STAGE ? len - done : VERBS_STAGE;
-		verbs_queue_read(&l->q, done, 0, (uint32_t)n);
-		verbs_queue_settle(&l->q);
-		if (l->q.broken)
-			return -ECONNRESET;
-		memcpy(text + done, l->memory + VERBS_SCRATCH, n);
+	rc = make_pair(l);
+	if (!rc) {
+		l->q.poll_events = poll_events;
+		l->q.qp = l->id->qp;
+		l->q.cq = l->cq;
+		l->q.lkey = l->mr->lkey;
+		l->q.ctr = &l->ctr;
+		verbs_queue_init(&l->q);
+		rc = ask(l, kind);
 	}
-	return 0;
+	if (!rc && !l->reads)
+		return fault_set(f, -ENOTSUP,
+				 "the collector's device takes no READs");
+	return rc < 0 ? explain(rc, l, f) : 0;
 }
 
-/* The text is untrusted: ticket_parse() checks it. */
-static int parse(struct ticket *t, char *text, size_t len, struct fault *f)
+int verbs_link_connect(struct verbs_link *l, uint32_t kind, struct fault *f)
 {
-	FILE *in = fmemopen(text, len, "r");
-	int rc;
+	int rc = connect_as(l, kind, f);
 
-	if (!in)
-		return fault_set(f, -errno, "%s", strerror(errno));
-	rc = ticket_parse(t, in, "ticket", f);
-	fclose(in);
+	if (rc < 0)
+		verbs_link_disconnect(l);
 	return rc;
 }
 
-int verbs_link_ticket(struct verbs_peer *p, struct ticket *t, struct fault *f)
+static int broken(const struct verbs_link *l, struct fault *f)
+{
+	if (l->ctr.access || l->ctr.refused)
+		return fault_set(f, -EACCES,
+				 "the collector refused to be read");
+	if (l->ctr.unanswered)
+		return fault_set(f, -ETIMEDOUT,
+				 "the collector does not answer any more");
+	return fault_set(f, -ECONNRESET, "connection lost");
+}
+
+/* READs of a round, and the copies to make. */
+struct round {
+	unsigned n;
+	struct {
+		void *to;
+		const uint8_t *from;
+		uint32_t length;
+	} part[VERBS_DEPTH];
+};
+
+static int finish(struct verbs_link *l, struct round *round, struct fault *f)
+{
+	verbs_queue_settle(&l->q);
+	if (l->q.broken)
+		return broken(l, f);
+	for (unsigned i = 0; i < round->n; i++)
+		memcpy(round->part[i].to, round->part[i].from,
+		       round->part[i].length);
+	round->n = 0;
+	return 0;
+}
+
+int verbs_link_read(struct verbs_link *l, const struct memory_piece *p,
+		    size_t n, struct fault *f)
+{
+	struct round round = {.n = 0};
+	uint32_t length;
+	int rc = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (p[i].offset > l->there.length ||
+		    p[i].length > l->there.length - p[i].offset)
+			return fault_set(f, -ERANGE, "not in the region");
+	verbs_link_poll(l);
+	if (l->q.broken || l->disconnected)
+		return broken(l, f);
+	for (size_t i = 0; i < n; i++)
+		for (size_t done = 0; done < p[i].length; done += length) {
+			size_t left = p[i].length - done;
+
+			if (round.n == l->q.depth)
+				rc = finish(l, &round, f);
+			if (rc < 0)
+				return rc;
+			length = left < VERBS_PAYLOAD ? (uint32_t)left
+						      : VERBS_PAYLOAD;
+			round.part[round.n].to = (uint8_t *)p[i].to + done;
+			round.part[round.n].length = length;
+			round.part[round.n++].from = verbs_queue_read(
+				&l->q, l->there.address + p[i].offset + done,
+				l->there.rkey, length);
+		}
+	return finish(l, &round, f);
+}
+
+static int read_memory(void *ctx, const struct memory_piece *p, size_t n,
+		       struct fault *f)
+{
+	return verbs_link_read(ctx, p, n, f);
+}
+
+static void close_memory(void *ctx)
+{
+	verbs_link_close(ctx);
+	free(ctx);
+}
+
+int verbs_memory(struct memory **out, const char *address,
+		 const atomic_int *stop, struct fault *f)
 {
 	struct verbs_link *l = calloc(1, sizeof(*l));
-	struct verbs_road_ledger ctr = {0};
-	char *text = NULL;
-	uint64_t len;
+	struct memory_link link = {read_memory, close_memory, l};
+	struct fault why = {""};
 	int rc;
 
 	if (!l)
 		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
-	rc = verbs_link_reader(l, p, VERBS_CM_TICKET, &len, &ctr, f);
-	if (!rc) {
-		if (!len || len > TICKET_MAX)
-			rc = -EPROTO;
-		else if (!(text = malloc(len)))
-			rc = -ENOMEM;
-		else
-			rc = read_text(l, text, len);
-		rc = rc < 0 ? explain(rc, p, f) : parse(t, text, len, f);
-		verbs_link_close(l);
+	rc = verbs_link_open(l, address, stop, &why);
+	if (!rc)
+		rc = verbs_link_connect(l, VERBS_CM_READ, &why);
+	if (rc < 0) {
+		close_memory(l);
+		return fault_of(f, rc, address, &why);
 	}
-	free(text);
-	free(l);
-	return rc;
+	link.size = l->there.length;
+	rc = memory_of_link(out, address, &link, l->stop, &why);
+	return rc < 0 ? fault_of(f, rc, address, &why) : 0;
 }

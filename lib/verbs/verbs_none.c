@@ -2,7 +2,6 @@
 /* verbs_none.c - a build without libibverbs and librdmacm: all calls say so. */
 #include <errno.h>
 
-#include "verbs/verbs_reader.h"
 #include "verbs/verbs_road.h"
 #include "verbs/verbs_target.h"
 

@@ -18,55 +18,55 @@
 #include <string.h>
 
 #include "op/op.h"
+#include "op/ticket.h"
 #include "verbs/verbs_road.h"
 
 enum {
-	VERBS_CHAIN = 64,      /* work requests of a doorbell, at most */
-	VERBS_DEPTH = 1024,    /* of the send queue; a power of two */
-	VERBS_INLINE = 64,     /* payload bytes inside a work request */
-	VERBS_SCRATCH = 64,    /* where answers of atomics go */
-	VERBS_STAGE = 1 << 20, /* the ring for other payloads */
-	VERBS_MEMORY = VERBS_SCRATCH + VERBS_STAGE,
+	VERBS_CHAIN = 64,     /* work requests of a doorbell, at most */
+	VERBS_DEPTH = 1024,   /* of the send queue; a power of two */
+	VERBS_INLINE = 64,    /* payload bytes inside a work request */
+	VERBS_SCRATCH = 64,   /* where answers of atomics go */
+	VERBS_PAYLOAD = 4096, /* of any other request: the longest operation */
+	/* Each request's place; the odd line keeps them apart in caches. */
+	VERBS_SLOT = VERBS_PAYLOAD + 64,
+	VERBS_MEMORY = VERBS_SCRATCH + VERBS_DEPTH * VERBS_SLOT,
 };
 
 struct verbs_queue {
 	struct ibv_qp *qp;
 	struct ibv_cq *cq;
-	uint64_t address; /* of the table */
-	uint32_t rkey, lkey;
+	const struct ticket_table *at; /* of each table: address and R_Key */
+	uint32_t lkey;
 	uint32_t inline_max;
 	unsigned depth;	  /* a power of two, at least 2 * VERBS_CHAIN */
 	unsigned chained; /* made, not posted */
 	bool broken;
 	uint64_t posted, done; /* work requests ever */
 	uint8_t *memory;       /* VERBS_MEMORY bytes, registered as lkey */
-	uint64_t head, tail;   /* of the ring: bytes ever taken, given back */
 	struct verbs_road_ledger *ctr;
 	/* Called now and then while waiting; may be NULL. */
 	void (*poll_events)(struct verbs_queue *q);
-	uint64_t given[VERBS_DEPTH]; /* head as each work request left it */
 	struct ibv_send_wr wr[VERBS_CHAIN];
 	struct ibv_sge sge[VERBS_CHAIN];
 };
 
-/* qp, cq, address, rkey, lkey, inline_max, depth, memory and ctr are set. */
+/* All is set down to depth, and memory and ctr. */
 void verbs_queue_init(struct verbs_queue *q);
 
 /*
- * Posts operations on the queue's table; all of their data was read when it
- * returns. Waits where the send queue is full. Those that come when the
- * connection is broken, or that are longer than half the ring, are lost, and
- * counted as all others.
+ * Posts operations; all of their data was read when it returns. Waits where the
+ * send queue is full. Those that come when the connection is broken, or that
+ * are longer than VERBS_PAYLOAD, are lost, and counted as all others.
  */
 void verbs_queue_exec(struct verbs_queue *q, const struct op *ops, size_t n);
 
 /*
- * Chains a READ of length bytes at offset into the ring, at this place of it.
- * They are there when verbs_queue_settle() returns and the queue is not broken:
- * a queue that reads does nothing else.
+ * Chains a READ of length bytes, VERBS_PAYLOAD at most. Returns where they are
+ * when verbs_queue_settle() has returned and the queue is not broken, until as
+ * many requests as it is deep have been chained behind it.
  */
-void verbs_queue_read(struct verbs_queue *q, uint64_t offset, uint32_t at,
-		      uint32_t length);
+const uint8_t *verbs_queue_read(struct verbs_queue *q, uint64_t address,
+				uint32_t rkey, uint32_t length);
 
 /* Takes what has completed. Returns the number of completions. */
 unsigned verbs_queue_reap(struct verbs_queue *q);
@@ -77,8 +77,5 @@ unsigned verbs_queue_reap(struct verbs_queue *q);
  * time).
  */
 void verbs_queue_settle(struct verbs_queue *q);
-
-/* The connection is gone for good: what is outstanding will not complete. */
-void verbs_queue_abandon(struct verbs_queue *q);
 
 #endif

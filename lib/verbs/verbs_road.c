@@ -10,19 +10,17 @@
 
 #include "base/clock.h"
 #include "verbs/verbs_link.h"
-#include "verbs/verbs_private.h"
 #include "wire/be.h"
 
 enum {
-	PAUSE_MS = 100, /* before the first new attempt; then twice as long */
-	PAUSE_MAX_MS = 2000,
+	PAUSE_MS = 300,	     /* between attempts */
 	ROTATION_MS = 10000, /* how long a collector may be at one */
+	TICKET_LENGTH_MAX = 256 << 20,
 };
 
 struct verbs_road {
 	struct road road;
 	struct verbs_road_options o;
-	struct verbs_peer peer;
 	char address[256];
 	struct ticket ticket;
 	uint64_t generation;
@@ -30,8 +28,8 @@ struct verbs_road {
 	struct verbs_road_ledger ctr;
 	struct fault why;
 	/* Of an outage: since when, and when to try again. */
-	uint64_t since_ms, next_ms, pause_ms;
-	struct verbs_link link[TABLE_MAX];
+	uint64_t since_ms, next_ms;
+	struct verbs_link link;
 };
 
 static const struct ledger_field fields[] = {
@@ -87,132 +85,146 @@ report(const struct verbs_road *v, const char *fmt, ...)
 	v->o.warn(v->o.ctx, text);
 }
 
-/* The count of a list goes on from the ticket's. */
-static int take_heads(struct verbs_road *v, unsigned i)
+/* The counts of all lists go on from the ticket's. */
+static int take_heads(struct verbs_road *v)
 {
-	const struct table *t = &v->ticket.table[i];
+	for (unsigned i = 0; i < v->ticket.n; i++) {
+		const struct table *t = &v->ticket.table[i];
+		const uint64_t *heads = v->ticket.at[i].heads;
+		size_t size = t->lists * sizeof(*heads);
 
-	if (t->kind != TABLE_APPEND)
-		return 0;
-	if (!v->heads[i])
-		v->heads[i] = calloc(t->lists, sizeof(*v->heads[i]));
-	if (!v->heads[i])
-		return -ENOMEM;
-	if (v->ticket.at[i].heads)
-		memcpy(v->heads[i], v->ticket.at[i].heads,
-		       t->lists * sizeof(*v->heads[i]));
-	else
-		memset(v->heads[i], 0, t->lists * sizeof(*v->heads[i]));
+		if (t->kind != TABLE_APPEND)
+			continue;
+		if (!v->heads[i])
+			v->heads[i] = malloc(size);
+		if (!v->heads[i])
+			return -ENOMEM;
+		if (heads)
+			memcpy(v->heads[i], heads, size);
+		else
+			memset(v->heads[i], 0, size);
+	}
 	return 0;
 }
 
-static int connect_table(struct verbs_road *v, unsigned i, struct fault *f)
+/* The ticket, a text that is untrusted: ticket_parse() checks it. */
+static int read_ticket(struct verbs_link *l, struct ticket *t, struct fault *f)
 {
-	int rc = verbs_link_table(&v->link[i], &v->peer, &v->ticket.table[i],
-				  v->ticket.epoch, &v->ctr, f);
+	size_t len = l->there.length;
+	char *text = len && len <= TICKET_LENGTH_MAX ? malloc(len) : NULL;
+	struct memory_piece all = {.length = len, .to = text};
+	FILE *in = NULL;
+	int rc;
 
-	if (rc < 0)
-		return rc;
-	v->ctr.connections++;
-	v->generation++; /* its lists go on elsewhere, whatever others do */
-	rc = take_heads(v, i);
-	return rc < 0 ? fault_set(f, rc, "%s", strerror(-rc)) : 0;
-}
-
-static void disconnect(struct verbs_road *v, unsigned i)
-{
-	if (!v->link[i].id)
-		return;
-	v->ctr.disconnections++;
-	verbs_link_close(&v->link[i]);
-}
-
-/*
- * A new ticket in the place of the one at hand, unless the tables are others
- * than the translator was made for.
- */
-static int renew_ticket(struct verbs_road *v, struct fault *f)
-{
-	struct ticket *t = calloc(1, sizeof(*t));
-	int rc = t ? verbs_link_ticket(&v->peer, t, f) : -ENOMEM;
-
-	if (rc < 0) {
-		free(t);
-		return rc;
+	if (!text)
+		return fault_set(f, -ENOMEM, "no memory for the ticket");
+	rc = verbs_link_read(l, &all, 1, f);
+	if (!rc) {
+		in = fmemopen(text, len, "r");
+		rc = in ? ticket_parse(t, in, "ticket", f)
+			: fault_set(f, -errno, "%s", strerror(errno));
 	}
-	v->ctr.tickets++;
+	if (in)
+		fclose(in);
+	free(text);
+	return rc;
+}
+
+/* Whether the translator can write by a ticket: it was made for the tables of
+ * the first one. */
+static int check_ticket(const struct verbs_road *v, const struct ticket *t,
+			struct fault *f)
+{
 	if (v->ticket.n &&
 	    (t->n != v->ticket.n || memcmp(t->table, v->ticket.table,
-					   t->n * sizeof(t->table[0])) != 0)) {
-		rc = fault_set(f, -ENOTSUP, "the collector has other tables");
-		ticket_fini(t);
-	} else {
-		for (unsigned i = 0;
-		     t->epoch != v->ticket.epoch && i < v->ticket.n; i++)
-			disconnect(v, i);
-		ticket_fini(&v->ticket);
-		v->ticket = *t;
+					   t->n * sizeof(t->table[0])) != 0))
+		return fault_set(f, -ENOTSUP, "the collector has other tables");
+	for (unsigned i = 0; i < t->n; i++)
+		if (t->table[i].kind == TABLE_KEYINC && !v->link.adds)
+			return fault_set(f, -ENOTSUP,
+					 "table %s: counters need atomics, "
+					 "which the device here does not have",
+					 t->table[i].name);
+	return 0;
+}
+
+static int take_ticket(struct verbs_road *v, struct fault *f)
+{
+	struct ticket *t = calloc(1, sizeof(*t));
+	int rc = t ? read_ticket(&v->link, t, f)
+		   : fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+
+	if (!rc) {
+		rc = check_ticket(v, t, f);
+		if (rc < 0) {
+			ticket_fini(t);
+		} else {
+			ticket_fini(&v->ticket);
+			v->ticket = *t;
+			v->ctr.tickets++;
+			rc = take_heads(v);
+		}
 	}
 	free(t);
 	return rc;
 }
 
-/* One attempt to have all tables connected. */
-static int connect_all(struct verbs_road *v, struct fault *f)
+/* One attempt. */
+static int connect_once(struct verbs_road *v, struct fault *f)
 {
-	int rc = renew_ticket(v, f);
+	int rc = verbs_link_connect(&v->link, VERBS_CM_WRITE, f);
 
-	for (unsigned i = 0; i < v->ticket.n && !rc; i++)
-		if (!v->link[i].up)
-			rc = connect_table(v, i, f);
-	return rc;
+	if (rc < 0)
+		return rc;
+	rc = take_ticket(v, f);
+	if (rc < 0) {
+		verbs_link_disconnect(&v->link);
+		return rc;
+	}
+	v->link.q.ctr = &v->ctr; /* no more READs */
+	v->link.q.at = v->ticket.at;
+	v->ctr.connections++;
+	v->generation++;
+	return 0;
 }
 
-/* Whether all links are up; those that broke are closed. */
-static bool check_links(struct verbs_road *v)
+/* Whether the connection is up; one that broke is closed. */
+static bool check_link(struct verbs_road *v)
 {
-	bool all_up = true;
+	struct verbs_link *l = &v->link;
 
-	verbs_peer_poll(&v->peer);
-	for (unsigned i = 0; i < v->ticket.n; i++) {
-		struct verbs_link *l = &v->link[i];
-
-		if (l->up && l->q.done != l->q.posted)
-			verbs_queue_reap(&l->q);
-		if (l->disconnected || l->q.broken)
-			disconnect(v, i);
-		all_up = all_up && l->up;
-	}
-	return all_up;
+	if (!l->up)
+		return false;
+	verbs_link_poll(l);
+	if (l->q.done != l->q.posted)
+		verbs_queue_reap(&l->q);
+	if (!l->disconnected && !l->q.broken)
+		return true;
+	v->ctr.disconnections++;
+	verbs_link_disconnect(l);
+	return false;
 }
 
 static void sleep_until(const struct verbs_road *v, uint64_t until_ms)
 {
 	uint64_t now;
 
-	while (!*v->peer.stop && (now = clock_ms()) < until_ms)
+	while (!*v->link.stop && (now = clock_ms()) < until_ms)
 		poll(NULL, 0, until_ms - now < 50 ? (int)(until_ms - now) : 50);
 }
 
-static void begin_outage(struct verbs_road *v)
-{
-	if (v->since_ms)
-		return;
-	v->since_ms = clock_ms();
-	v->pause_ms = PAUSE_MS;
-	v->next_ms = v->since_ms;
-	report(v, "connection lost");
-}
-
 /*
- * Makes broken connections again. Waits for that, VERBS_ROAD_WAIT_MS at most;
+ * Makes a broken connection again. Waits for that, VERBS_ROAD_WAIT_MS at most;
  * then each call makes one attempt, when it is due.
  */
 static void reconnect(struct verbs_road *v)
 {
 	bool waiting;
 
-	begin_outage(v);
+	if (!v->since_ms) {
+		v->since_ms = v->next_ms = clock_ms();
+		report(v, "connection lost");
+	}
 	do {
 		struct fault f = {""};
 		int rc;
@@ -220,9 +232,9 @@ static void reconnect(struct verbs_road *v)
 		waiting = clock_ms() - v->since_ms < VERBS_ROAD_WAIT_MS;
 		if (waiting)
 			sleep_until(v, v->next_ms);
-		if (*v->peer.stop || clock_ms() < v->next_ms)
+		if (*v->link.stop || clock_ms() < v->next_ms)
 			return;
-		rc = connect_all(v, &f);
+		rc = connect_once(v, &f);
 		if (!rc) {
 			v->since_ms = 0;
 			report(v, "connected again, epoch %llu",
@@ -230,15 +242,12 @@ static void reconnect(struct verbs_road *v)
 			return;
 		}
 		v->ctr.retries++;
-		v->next_ms = clock_ms() + v->pause_ms;
-		if (v->pause_ms < PAUSE_MAX_MS)
-			v->pause_ms *= 2;
+		v->next_ms = clock_ms() + PAUSE_MS;
 		if (rc == -ENOTSUP)
 			v->since_ms = 1; /* not worth waiting for */
 		if (waiting && clock_ms() - v->since_ms >= VERBS_ROAD_WAIT_MS)
 			report(v, "%s; counting what is lost meanwhile",
 			       f.text);
-		check_links(v); /* half of them may be up */
 	} while (waiting);
 }
 
@@ -246,41 +255,21 @@ static uint64_t verbs_begin(struct road *road)
 {
 	struct verbs_road *v = self(road);
 
-	if (!check_links(v))
+	if (!check_link(v))
 		reconnect(v);
 	return v->generation;
 }
 
 /* Keeps the count of a list that goes over the road, for head(). */
-static void note_head(struct verbs_road *v, const struct table *t,
-		      const struct op *op)
+static void note_head(struct verbs_road *v, const struct op *op)
 {
+	const struct table *t = &v->ticket.table[op->table];
 	uint64_t list = (op->offset - t->heads) / 8;
 
-	if ((op->verb == OP_WRITE || op->verb == OP_WRITE_IMM) &&
+	if (t->kind == TABLE_APPEND &&
+	    (op->verb == OP_WRITE || op->verb == OP_WRITE_IMM) &&
 	    op->length == 8 && op->offset >= t->heads && list < t->lists)
 		v->heads[op->table][list] = be64_load(op->data);
-}
-
-/* Operations of one table, which is that of the first. Returns their number. */
-static size_t run(struct verbs_road *v, const struct op *ops, size_t n)
-{
-	unsigned table = ops->table;
-	const struct table *t = &v->ticket.table[table];
-	struct verbs_link *l = &v->link[table];
-	size_t same = 0;
-
-	while (same < n && ops[same].table == table)
-		same++;
-	if (t->kind == TABLE_APPEND)
-		for (size_t i = 0; i < same; i++)
-			note_head(v, t, &ops[i]);
-	v->ctr.received += same;
-	if (l->up)
-		verbs_queue_exec(&l->q, ops, same);
-	else
-		v->ctr.unconnected += same;
-	return same;
 }
 
 static int verbs_exec(struct road *road, const struct op *ops, size_t n,
@@ -289,11 +278,16 @@ static int verbs_exec(struct road *road, const struct op *ops, size_t n,
 	struct verbs_road *v = self(road);
 
 	(void)ts_ns;
-	for (size_t done; n; ops += done, n -= done) {
-		if (ops->table >= v->ticket.n)
+	for (size_t i = 0; i < n; i++) {
+		if (ops[i].table >= v->ticket.n)
 			return -ERANGE;
-		done = run(v, ops, n);
+		note_head(v, &ops[i]);
 	}
+	v->ctr.received += n;
+	if (v->link.up)
+		verbs_queue_exec(&v->link.q, ops, n);
+	else
+		v->ctr.unconnected += n;
 	return 0;
 }
 
@@ -312,9 +306,8 @@ static bool verbs_account(struct road *road, struct road_account *out)
 {
 	struct verbs_road *v = self(road);
 
-	for (unsigned i = 0; i < v->ticket.n; i++)
-		if (v->link[i].up)
-			verbs_queue_reap(&v->link[i].q);
+	if (v->link.up)
+		verbs_queue_reap(&v->link.q);
 	*out = (struct road_account){
 		.sent = v->ctr.received,
 		.acked = v->ctr.completed,
@@ -328,10 +321,9 @@ static int verbs_finish(struct road *road)
 {
 	struct verbs_road *v = self(road);
 
-	for (unsigned i = 0; i < v->ticket.n; i++)
-		if (v->link[i].up)
-			verbs_queue_settle(&v->link[i].q);
-	return check_links(v) ? 0 : -ENOTCONN;
+	if (v->link.up)
+		verbs_queue_settle(&v->link.q);
+	return check_link(v) ? 0 : -ENOTCONN;
 }
 
 static unsigned verbs_ledgers(struct road *road,
@@ -370,11 +362,9 @@ static int connect_first(struct verbs_road *v, struct fault *f)
 	uint64_t until = clock_ms() + ROTATION_MS;
 	int rc;
 
-	while (((rc = connect_all(v, f)) == -ESTALE || rc == -EAGAIN) &&
-	       !*v->peer.stop && clock_ms() < until) {
+	while (((rc = connect_once(v, f)) == -EAGAIN || rc == -ECONNRESET) &&
+	       !*v->link.stop && clock_ms() < until)
 		sleep_until(v, clock_ms() + PAUSE_MS);
-		check_links(v); /* half of them may be up */
-	}
 	return rc;
 }
 
@@ -401,9 +391,8 @@ int verbs_road_open(struct verbs_road **out, const char *address,
 	};
 	if (o)
 		v->o = *o;
-	verbs_raise_memlock();
 	snprintf(v->address, sizeof(v->address), "%s", address);
-	rc = verbs_peer_open(&v->peer, address, v->o.stop, f);
+	rc = verbs_link_open(&v->link, address, v->o.stop, f);
 	if (!rc)
 		rc = connect_first(v, f);
 	if (rc < 0) {
@@ -424,13 +413,11 @@ void verbs_road_close(struct verbs_road *v)
 {
 	if (!v)
 		return;
-	for (unsigned i = 0; i < TABLE_MAX; i++) {
-		if (v->link[i].up)
-			verbs_queue_settle(&v->link[i].q);
-		verbs_link_close(&v->link[i]);
+	if (v->link.up)
+		verbs_queue_settle(&v->link.q);
+	verbs_link_close(&v->link);
+	for (unsigned i = 0; i < TABLE_MAX; i++)
 		free(v->heads[i]);
-	}
-	verbs_peer_close(&v->peer);
 	ticket_fini(&v->ticket);
 	free(v);
 }

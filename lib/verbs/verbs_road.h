@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * verbs_road.h - the verbs road: a host with an RDMA NIC as the translator. The
- * collector (dta-collect --cm) gives the ticket and a reliable connection for
- * each table through librdmacm; operations become work requests.
+ * verbs_road.h - the verbs road: a host with an RDMA NIC as the translator, or
+ * as a reader. The collector (dta-collect --cm) gives a reliable connection
+ * through librdmacm, and the ticket through it; operations become work
+ * requests.
  *
  * Work requests go out in chains, a doorbell each; the last of a chain asks for
- * a completion. Small payloads travel inside the request, others through a
- * registered ring. Atomics' answers land in a scratch word.
+ * a completion. Small payloads travel inside the request, others from its place
+ * in registered memory. Atomics' answers land in a scratch word.
  *
- * A broken connection is made again with growing pauses: begin() waits for that
- * at first; after VERBS_ROAD_WAIT_MS operations are counted as lost while
- * it goes on trying. When the collector has a new epoch, its new ticket is
- * fetched and begin() returns it.
+ * A broken connection is made again: begin() waits for that at first; after
+ * VERBS_ROAD_WAIT_MS operations are counted as lost while it goes on trying.
+ * When the collector has a new epoch, it ends the connection, and the next one
+ * has the new ticket.
  */
 #ifndef VERBS_VERBS_ROAD_H
 #define VERBS_VERBS_ROAD_H
@@ -23,6 +24,7 @@
 #include "op/ticket.h"
 #include "wire/proto.h"
 
+struct memory;
 struct verbs_road;
 
 enum {
@@ -66,13 +68,25 @@ struct verbs_road_options {
 };
 
 /*
- * Fetches the ticket from ADDRESS[:PORT] (a name, an IPv4 address, [IPv6]) and
- * connects every table. Nothing is tried again but at a rotation.
+ * Connects to ADDRESS[:PORT] (a name, an IPv4 address, [IPv6]). Nothing is
+ * tried again but at a rotation.
  */
 int verbs_road_open(struct verbs_road **out, const char *address,
 		    const struct verbs_road_options *o, struct fault *f);
 struct road *verbs_road(struct verbs_road *v);
 
 void verbs_road_close(struct verbs_road *v); /* settles. NULL is fine */
+
+/*
+ * A collector's region, read with RDMA READ: the collector's processor has no
+ * part in it, and allows it with dta-collect --cm PORT --readable. What is read
+ * is the region's file (dta-region(5)), while NICs write it: the same rules
+ * hold as for a process that maps it. One call's pieces may be read in any
+ * order; what a later call reads is read later. address and stop as above.
+ * -ERANGE of a load: it is not in the region; another -errno: the connection is
+ * broken, for good.
+ */
+int verbs_memory(struct memory **out, const char *address,
+		 const atomic_int *stop, struct fault *f);
 
 #endif

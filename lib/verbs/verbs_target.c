@@ -1,18 +1,36 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* verbs_target.c - the target: opening, its work, its ticket, closing. */
+/*
+ * verbs_target.c - the target: tables as memory regions, one for each table and
+ * epoch, so that the bounds are the table's and an epoch's R_Keys end with it;
+ * queue pairs that are ready to receive from a peer whose numbers are known
+ * beforehand; what the device has to say; the ticket; and the tick.
+ *
+ * A responder never leaves ready-to-receive: it answers from there (IBTA
+ * 10.3.1.3), and the send queue stays empty.
+ */
 #include "verbs/verbs_target.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/clock.h"
-#include "verbs/verbs_private.h"
+#include "base/rng.h"
+#include "base/text.h"
+#include "base/zero.h"
+#include "live/live.h"
+#include "verbs/verbs_cm.h"
 #include "verbs/verbs_target_private.h"
+#include "wire/proto.h"
 
 enum {
 	REMAKE_MS = 2000, /* until what failed is tried again */
+	BATCH = 32,	  /* receives posted, completions taken at once */
+	RNR_TIMER = 12,	  /* 0.64 ms (IBTA table 45) */
 };
 
 static const struct ledger_field fields[] = {
@@ -41,11 +59,467 @@ const struct ledger verbs_target_ledger = {
 	.n = sizeof(fields) / sizeof(fields[0]),
 };
 
+/* Tells the caller what happened; the device's name comes first. */
+__attribute__((format(printf, 2, 3))) static void warn(struct verbs_target *v,
+						       const char *fmt, ...)
+{
+	char text[256], line[sizeof(text) + VERBS_TARGET_NAME_MAX + 4];
+	va_list ap;
+
+	if (!v->o.warn)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	snprintf(line, sizeof(line), "%s: %s", v->name, text);
+	v->o.warn(v->o.ctx, line);
+}
+
+/* The same of a failure, once until all is well again. */
+static void warn_once(struct verbs_target *v, const struct fault *f)
+{
+	if (!v->warned && v->o.warn)
+		v->o.warn(v->o.ctx, f->text);
+	v->warned = true;
+}
+
+/*
+ * Atomics for what needs them: counters, and slots of Key-Write for DART's
+ * COMPARE_SWAP. A UC queue pair has none (IBTA 9.3.1).
+ */
+static int access_of(const struct verbs_target *v, const struct table *t)
+{
+	int rights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
+
+	if (verbs_has_atomics(v) && t->qp == TABLE_QP_RC &&
+	    (t->kind == TABLE_KEYINC || t->kind == TABLE_KEYWRITE))
+		rights |= IBV_ACCESS_REMOTE_ATOMIC;
+	return rights;
+}
+
+/* Too much memory locked is by far the likeliest reason. */
+static int cannot_register(int err, const struct verbs_target *v,
+			   const char *what, uint64_t length, struct fault *f)
+{
+	double mib = (double)length / 0x1p20;
+	struct rlimit limit = {0, 0};
+	char now[32] = "unlimited";
+
+	getrlimit(RLIMIT_MEMLOCK, &limit);
+	if (limit.rlim_cur != RLIM_INFINITY)
+		snprintf(now, sizeof(now), "%llu KiB",
+			 (unsigned long long)limit.rlim_cur >> 10);
+	if ((err == -ENOMEM || err == -EAGAIN || err == -EPERM) &&
+	    limit.rlim_cur != RLIM_INFINITY)
+		return fault_set(
+			f, err,
+			"%s: %s: cannot lock %.1f MiB: the limit (ulimit "
+			"-l) is %s: raise it with ulimit -l unlimited as root, "
+			"memlock in /etc/security/limits.d, or "
+			"LimitMEMLOCK=infinity in a systemd unit; or grant "
+			"CAP_IPC_LOCK",
+			v->name, what, mib, now);
+	return fault_set(f, err, "%s: %s: cannot register %.1f MiB: %s",
+			 v->name, what, mib, strerror(-err));
+}
+
+/* Revokes them: nothing can be written through them once it returns. */
+static void drop_memory(struct verbs_memory *m)
+{
+	while (m->n)
+		ibv_dereg_mr(m->mr[--m->n]);
+	m->epoch = 0;
+}
+
+/* Registers all tables of an epoch. */
+static int make_memory(struct verbs_memory *m, struct verbs_target *v,
+		       uint64_t epoch, struct fault *f)
+{
+	*m = (struct verbs_memory){.epoch = epoch};
+	for (; m->n < region_tables(v->region); m->n++) {
+		const struct table *t = region_table(v->region, m->n);
+		void *at = (void *)region_read(v->region, t, epoch);
+
+		errno = 0;
+		m->mr[m->n] = ibv_reg_mr(v->pd, at, t->length, access_of(v, t));
+		if (!m->mr[m->n]) {
+			int rc = errno ? -errno : -EIO;
+			char what[TABLE_NAME_MAX + 8];
+
+			drop_memory(m);
+			snprintf(what, sizeof(what), "table %s", t->name);
+			return cannot_register(rc, v, what, t->length, f);
+		}
+	}
+	return 0;
+}
+
+/* Registers the region for readers. */
+static int share_memory(struct verbs_target *v, struct fault *f)
+{
+	uint64_t length = region_size(v->region);
+
+	errno = 0;
+	v->readable = ibv_reg_mr(v->pd, (void *)region_file(v->region), length,
+				 IBV_ACCESS_REMOTE_READ);
+	if (v->readable)
+		return 0;
+	return cannot_register(errno ? -errno : -EIO, v,
+			       "--readable: the region once more", length, f);
+}
+
+/* A receive has no room: an immediate is all that comes. */
+static int post_some(struct verbs_pair *p, unsigned n)
+{
+	struct ibv_recv_wr wr[BATCH], *bad;
+
+	memset(wr, 0, sizeof(wr));
+	for (unsigned i = 0; i + 1 < n; i++)
+		wr[i].next = &wr[i + 1];
+	return -ibv_post_recv(p->qp, wr, &bad);
+}
+
+int verbs_pair_post(struct verbs_pair *p)
+{
+	while (p->receives < p->depth) {
+		unsigned n = p->depth - p->receives;
+		int rc;
+
+		n = n < BATCH ? n : BATCH;
+		rc = post_some(p, n);
+		if (rc < 0)
+			return rc;
+		p->receives += n;
+	}
+	return 0;
+}
+
+static unsigned least(unsigned a, int b)
+{
+	return b > 0 && (unsigned)b < a ? (unsigned)b : a;
+}
+
+int verbs_pair_create(struct verbs_pair *p, const struct verbs_target *v,
+		      enum ibv_qp_type type, unsigned receives, struct fault *f)
+{
+	struct ibv_qp_init_attr init = {
+		.qp_type = type,
+		.qp_context = p,
+		.cap = {.max_send_wr = 1, .max_send_sge = 1, .max_recv_sge = 1},
+	};
+	unsigned depth = receives ? receives : VERBS_TARGET_RECEIVES;
+	int rc;
+
+	*p = (struct verbs_pair){.table = p->table};
+	p->depth = least(least(depth, v->attr.max_qp_wr), v->attr.max_cqe - 1);
+	errno = 0;
+	p->cq = ibv_create_cq(v->ctx, (int)p->depth + 1, p, v->channel, 0);
+	if (!p->cq)
+		goto fail;
+	init.send_cq = init.recv_cq = p->cq;
+	init.cap.max_recv_wr = p->depth;
+	p->qp = ibv_create_qp(v->pd, &init);
+	if (!p->qp)
+		goto fail;
+	rc = -ibv_req_notify_cq(p->cq, 0);
+	if (!rc)
+		return 0;
+	errno = -rc;
+fail:
+	rc = errno ? -errno : -EIO;
+	verbs_pair_drop(p);
+	return fault_set(f, rc, "%s: queue pair: %s", v->name, strerror(-rc));
+}
+
+void verbs_pair_drop(struct verbs_pair *p)
+{
+	if (p->qp)
+		ibv_destroy_qp(p->qp);
+	if (p->cq)
+		ibv_destroy_cq(p->cq);
+	*p = (struct verbs_pair){.table = p->table};
+}
+
+static int to_init(struct verbs_pair *p, const struct verbs_target *v)
+{
+	const struct table *t = region_table(v->region, p->table);
+	struct ibv_qp_attr a = {
+		.qp_state = IBV_QPS_INIT,
+		.port_num = v->port.number,
+		.qp_access_flags = (unsigned)access_of(v, t),
+	};
+
+	return -ibv_modify_qp(p->qp, &a,
+			      IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+				      IBV_QP_ACCESS_FLAGS);
+}
+
+/*
+ * A translator has the same queue pair number as we: the ticket says one. The
+ * first PSN is a random one: what is still on its way to an earlier queue pair
+ * of that number does not fit this one, and its ticket tells them apart.
+ */
+static int to_rtr(struct verbs_pair *p, const struct verbs_target *v)
+{
+	struct ibv_qp_attr a = {
+		.qp_state = IBV_QPS_RTR,
+		.path_mtu = (enum ibv_mtu)(ffs((int)v->mtu) - 8),
+		.dest_qp_num = p->qp->qp_num,
+		.rq_psn = p->first_psn,
+		.max_dest_rd_atomic = verbs_pair_atomics(v),
+		.min_rnr_timer = RNR_TIMER,
+		.ah_attr = verbs_peer(v),
+	};
+	int mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
+		   IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
+
+	if (p->qp->qp_type == IBV_QPT_RC)
+		mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+	return -ibv_modify_qp(p->qp, &a, mask);
+}
+
+/* The kernel resolves the peer's address itself, and may fail to. */
+static int cannot_reach(int err, const struct verbs_target *v, struct fault *f)
+{
+	char ip[TEXT_IP_MAX];
+
+	text_of_ip(ip, v->want.version, v->want.peer_ip);
+	if (err == -ENETUNREACH)
+		return fault_set(f, err,
+				 "%s: no route to the translator, %s, through "
+				 "%s: give it one: ip route add %s dev %s",
+				 v->name, ip, v->port.netdev, ip,
+				 v->port.netdev);
+	if (err == -EHOSTUNREACH || err == -ETIMEDOUT || err == -ENODATA ||
+	    err == -EINVAL)
+		return fault_set(
+			f, err,
+			"%s: the translator, %s, does not answer ARP on %s: "
+			"is it there? A switch needs no ARP: ip neigh replace "
+			"%s dev %s lladdr MAC nud permanent (%s)",
+			v->name, ip, v->port.netdev, ip, v->port.netdev,
+			strerror(-err));
+	return fault_set(f, err, "%s: translator %s: %s", v->name, ip,
+			 strerror(-err));
+}
+
+/* Makes p for a table and its peer, ready to receive. */
+static int make_pair(struct verbs_pair *p, struct verbs_target *v,
+		     unsigned table, struct fault *f)
+{
+	bool reliable = region_table(v->region, table)->qp == TABLE_QP_RC;
+	int rc;
+
+	p->table = table;
+	rc = verbs_pair_create(p, v, reliable ? IBV_QPT_RC : IBV_QPT_UC,
+			       v->o.receives, f);
+	if (rc < 0)
+		return rc;
+	rc = to_init(p, v);
+	if (!rc)
+		rc = verbs_pair_post(p);
+	if (rc < 0) {
+		fault_set(f, rc, "%s: queue pair: %s", v->name, strerror(-rc));
+	} else {
+		p->first_psn = (uint32_t)rng_seed() & ROCE_PSN_MASK;
+		rc = to_rtr(p, v);
+		if (rc < 0)
+			cannot_reach(rc, v, f);
+	}
+	if (rc < 0)
+		verbs_pair_drop(p);
+	return rc;
+}
+
+static bool pair_is_dead(const struct verbs_pair *p)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr a;
+
+	if (ibv_query_qp(p->qp, &a, IBV_QP_STATE, &init))
+		return true;
+	return a.qp_state != IBV_QPS_RTR && a.qp_state != IBV_QPS_RTS;
+}
+
+/* The one that is expected. */
+static uint32_t expected_psn(const struct verbs_pair *p)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr a = {.rq_psn = 0};
+
+	if (ibv_query_qp(p->qp, &a, IBV_QP_RQ_PSN, &init))
+		return 0;
+	return a.rq_psn & ROCE_PSN_MASK;
+}
+
+static bool all_paired(const struct verbs_target *v)
+{
+	for (unsigned i = 0; i < v->pairs; i++)
+		if (!v->pair[i].qp)
+			return false;
+	return true;
+}
+
+static void describe_pair(const struct verbs_target *v, struct ticket_table *at,
+			  unsigned i)
+{
+	const struct verbs_pair *p = &v->pair[i];
+
+	at->rkey = v->now.mr[i]->rkey;
+	at->address = (uintptr_t)v->now.mr[i]->addr;
+	if (!p->qp)
+		return;
+	at->qpn = p->qp->qp_num;
+	at->psn = expected_psn(p);
+	at->first_psn = p->first_psn;
+	at->lasting = true;
+}
+
+int verbs_ticket_make(struct verbs_target *v, struct ticket *t, struct fault *f)
+{
+	int rc;
+
+	*t = v->want;
+	t->mtu = (uint16_t)v->mtu;
+	t->atomics = verbs_pair_atomics(v);
+	memcpy(t->ip, v->port.gid.raw + (t->version == 4 ? 12 : 0),
+	       t->version == 4 ? 4 : 16);
+	if (is_zero(t->mac, 6))
+		memcpy(t->mac, v->port.mac, 6);
+	if (!v->pairs)
+		memcpy(t->peer_ip, t->ip, 16);
+	else if (is_zero(t->peer_mac, 6))
+		live_neighbour(t->peer_mac, v->port.netdev, v->want.version,
+			       v->want.peer_ip);
+	rc = ticket_of_region(t, v->region, f);
+	if (rc < 0)
+		return rc;
+	if (t->epoch != v->now.epoch || !all_paired(v)) {
+		ticket_fini(t);
+		return fault_set(f, -EAGAIN, "%s: not ready yet", v->name);
+	}
+	for (unsigned i = 0; i < t->n; i++)
+		describe_pair(v, &t->at[i], i);
+	return 0;
+}
+
+/* Its number tells a send from a receive. */
+static void probed(struct verbs_pair *p, const struct ibv_wc *wc)
+{
+	p->probing = false;
+	if (wc->status != IBV_WC_SUCCESS)
+		p->remake = true;
+}
+
+static void completed(struct verbs_target *v, struct verbs_pair *p,
+		      const struct ibv_wc *wc)
+{
+	v->ctr.completed++;
+	p->receives -= p->receives > 0;
+	/* A SEND may have one as well: it takes no right to write. */
+	if (wc->status == IBV_WC_SUCCESS &&
+	    wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM) {
+		v->ctr.immediates++;
+		region_notify(v->region, ntohl(wc->imm_data));
+		return;
+	}
+	if (wc->status == IBV_WC_WR_FLUSH_ERR)
+		v->ctr.flushed++;
+	else
+		v->ctr.failed++;
+	/* A message that is none of ours is received all the same. */
+	if (wc->status != IBV_WC_SUCCESS)
+		p->remake = true;
+}
+
+static void drain(struct verbs_target *v, struct verbs_pair *p)
+{
+	struct ibv_wc wc[BATCH];
+	int n;
+
+	do {
+		n = ibv_poll_cq(p->cq, BATCH, wc);
+		for (int i = 0; i < n; i++) {
+			if (wc[i].wr_id)
+				probed(p, &wc[i]);
+			else
+				completed(v, p, &wc[i]);
+		}
+		if (n > 0 && !p->remake && verbs_pair_post(p) < 0)
+			p->remake = true;
+	} while (n == BATCH);
+	if (n < 0)
+		p->remake = true;
+}
+
+static void take_completions(struct verbs_target *v)
+{
+	struct ibv_cq *cq;
+	void *pair;
+
+	while (!ibv_get_cq_event(v->channel, &cq, &pair)) {
+		ibv_ack_cq_events(cq, 1);
+		/* Asked first: what comes while we look wakes us again. */
+		if (ibv_req_notify_cq(cq, 0))
+			((struct verbs_pair *)pair)->remake = true;
+		drain(v, pair);
+	}
+}
+
+static void take_event(struct verbs_target *v, const struct ibv_async_event *e)
+{
+	switch (e->event_type) {
+	case IBV_EVENT_QP_FATAL:
+	case IBV_EVENT_QP_REQ_ERR:
+	case IBV_EVENT_QP_ACCESS_ERR:
+		((struct verbs_pair *)e->element.qp->qp_context)->remake = true;
+		break;
+	case IBV_EVENT_CQ_ERR:
+		((struct verbs_pair *)e->element.cq->cq_context)->remake = true;
+		break;
+	case IBV_EVENT_PORT_ERR:
+		v->down = true;
+		v->ctr.port_down++;
+		warn(v, "port %d is down", e->element.port_num);
+		break;
+	case IBV_EVENT_PORT_ACTIVE:
+		v->readdressed = true;
+		if (!v->down) /* it tells so at the beginning, too */
+			break;
+		v->down = false;
+		v->ctr.port_up++;
+		warn(v,
+		     "port %d is up again; where %s has lost the translator's "
+		     "neighbour entry, ip neigh replace makes a new one",
+		     e->element.port_num, v->port.netdev);
+		break;
+	case IBV_EVENT_GID_CHANGE:
+		v->readdressed = true;
+		break;
+	case IBV_EVENT_DEVICE_FATAL:
+		v->lost = true;
+		break;
+	default: /* nothing is lost by them */
+		break;
+	}
+}
+
+static void take_events(struct verbs_target *v)
+{
+	struct ibv_async_event e;
+
+	take_completions(v);
+	while (!ibv_get_async_event(v->ctx, &e)) {
+		take_event(v, &e);
+		ibv_ack_async_event(&e);
+	}
+}
+
 static int check_tables(const struct verbs_target *v, struct fault *f)
 {
 	unsigned n = region_tables(v->region);
 
-	if (v->o.peer && n > (unsigned)v->attr.max_qp)
+	if (v->pairs && n > (unsigned)v->attr.max_qp)
 		return fault_set(f, -EMFILE,
 				 "%s: %u tables, and the device has %d queue "
 				 "pairs",
@@ -71,7 +545,7 @@ static int check_mtu(const struct verbs_target *v, struct fault *f)
 	struct fault why = {""};
 	int rc = 0;
 
-	if (v->o.peer)
+	if (v->pairs)
 		rc = ticket_check_mtu(region_table(v->region, 0),
 				      region_tables(v->region), v->mtu, &why);
 	return rc < 0 ? fault_set(f, rc, "%s: %.400s", v->name, why.text) : 0;
@@ -81,7 +555,6 @@ static int check_mtu(const struct verbs_target *v, struct fault *f)
 static int set_up(struct verbs_target *v, struct fault *f)
 {
 	int rc = verbs_device_open(v, f);
-	uint8_t mac[6];
 
 	if (!rc)
 		rc = check_tables(v, f);
@@ -90,14 +563,12 @@ static int set_up(struct verbs_target *v, struct fault *f)
 	if (!rc)
 		rc = check_mtu(v, f);
 	if (!rc)
-		rc = verbs_memory_make(&v->now, v, writer_enter(v->seat), f);
+		rc = make_memory(&v->now, v, writer_enter(v->seat), f);
 	if (!rc && v->o.readable)
-		rc = verbs_memory_share(v, f);
-	for (unsigned i = 0; v->o.peer && !rc && i < region_tables(v->region);
-	     i++)
-		rc = verbs_pair_make(&v->pair[i], v, i, f);
-	v->neighbour = !rc && v->o.peer && verbs_peer_known(v, mac);
-	v->stale = v->o.peer;
+		rc = share_memory(v, f);
+	for (unsigned i = 0; !rc && i < v->pairs; i++)
+		rc = make_pair(&v->pair[i], v, i, f);
+	v->stale = v->pairs;
 	return rc;
 }
 
@@ -133,18 +604,17 @@ static int remake_pair(struct verbs_target *v, unsigned i)
 	int rc;
 
 	verbs_pair_drop(p);
-	rc = verbs_pair_make(p, v, i, &f);
+	rc = make_pair(p, v, i, &f);
 	if (rc < 0) {
 		p->remake = true;
-		verbs_warn_once(v, &f);
+		warn_once(v, &f);
 		return rc;
 	}
 	v->ctr.qp_made++;
 	v->stale = true;
 	if (was)
-		verbs_warn(v, "table %s: queue pair 0x%x made again as 0x%x",
-			   region_table(v->region, i)->name, was,
-			   p->qp->qp_num);
+		warn(v, "table %s: queue pair 0x%x made again as 0x%x",
+		     region_table(v->region, i)->name, was, p->qp->qp_num);
 	return 0;
 }
 
@@ -154,11 +624,11 @@ static void warn_dead(struct verbs_target *v, struct verbs_pair *p)
 		return;
 	p->warned = true;
 	v->ctr.qp_errors++;
-	verbs_warn(v, "table %s: queue pair 0x%x is dead%s",
-		   region_table(v->region, p->table)->name, p->qp->qp_num,
-		   v->ctr.rotations ? ": perhaps an R_Key of an older epoch: "
-				      "its ticket is out of date"
-				    : "");
+	warn(v, "table %s: queue pair 0x%x is dead%s",
+	     region_table(v->region, p->table)->name, p->qp->qp_num,
+	     v->ctr.rotations ? ": perhaps an R_Key of an older epoch: "
+				"its ticket is out of date"
+			      : "");
 }
 
 /*
@@ -167,21 +637,12 @@ static void warn_dead(struct verbs_target *v, struct verbs_pair *p)
  */
 static void remake_pairs(struct verbs_target *v)
 {
-	bool remake = false;
-
-	for (unsigned i = 0; v->o.peer && i < region_tables(v->region); i++) {
-		struct verbs_pair *p = &v->pair[i];
-
-		if (p->remake)
-			warn_dead(v, p);
-		if (v->renew)
-			p->remake = p->warned = true;
-		remake |= p->remake;
-	}
-	v->renew = false;
-	if (!remake || clock_ms() < v->remake_ms)
+	for (unsigned i = 0; i < v->pairs; i++)
+		if (v->pair[i].remake)
+			warn_dead(v, &v->pair[i]);
+	if (clock_ms() < v->remake_ms)
 		return;
-	for (unsigned i = 0; i < region_tables(v->region); i++)
+	for (unsigned i = 0; i < v->pairs; i++)
 		if (v->pair[i].remake && remake_pair(v, i) < 0) {
 			v->remake_ms = clock_ms() + REMAKE_MS;
 			return;
@@ -198,19 +659,19 @@ static void follow_epoch(struct verbs_target *v, uint64_t now)
 
 	if (epoch == v->now.epoch)
 		return;
-	if (verbs_memory_make(&fresh, v, epoch, &f) < 0) {
-		verbs_warn_once(v, &f);
+	if (make_memory(&fresh, v, epoch, &f) < 0) {
+		warn_once(v, &f);
 		return;
 	}
 	v->warned = false;
-	verbs_memory_drop(&v->old);
+	drop_memory(&v->old);
 	v->old = v->now;
 	v->now = fresh;
 	v->old_until_ms = now + v->o.grace_ms;
-	v->stale = v->o.peer;
+	v->stale = v->pairs;
 	v->ctr.rotations++;
-	verbs_warn(v, "epoch %llu", (unsigned long long)epoch);
-	verbs_cm_disconnect(v);
+	warn(v, "epoch %llu", (unsigned long long)epoch);
+	verbs_hosts_disconnect(v);
 }
 
 /*
@@ -223,9 +684,9 @@ static void end_grace(struct verbs_target *v, uint64_t now)
 {
 	if (!v->old.n || now < v->old_until_ms)
 		return;
-	verbs_memory_drop(&v->old);
+	drop_memory(&v->old);
 	if (writer_enter(v->seat) != v->now.epoch)
-		verbs_memory_drop(&v->now);
+		drop_memory(&v->now);
 }
 
 static void tick(struct verbs_target *v)
@@ -239,8 +700,8 @@ static void tick(struct verbs_target *v)
 		v->lost = true;
 		return;
 	}
-	for (unsigned i = 0; v->o.peer && i < region_tables(v->region); i++)
-		if (v->pair[i].qp && verbs_pair_is_dead(&v->pair[i]))
+	for (unsigned i = 0; i < v->pairs; i++)
+		if (v->pair[i].qp && pair_is_dead(&v->pair[i]))
 			v->pair[i].remake = true;
 	follow_epoch(v, now);
 	end_grace(v, now);
@@ -250,8 +711,8 @@ int verbs_target_work(struct verbs_target *v, struct fault *f)
 {
 	int rc = 0;
 
-	verbs_events_take(v);
-	verbs_cm_work(v);
+	take_events(v);
+	verbs_hosts_work(v);
 	tick(v);
 	if (v->lost)
 		return fault_set(f, -ENODEV,
@@ -269,17 +730,18 @@ int verbs_target_work(struct verbs_target *v, struct fault *f)
 
 int verbs_target_listen(struct verbs_target *v, uint16_t port, struct fault *f)
 {
-	return verbs_cm_open(v, port, f);
+	return verbs_hosts_open(v, port, f);
 }
 
 void verbs_target_renew(struct verbs_target *v)
 {
-	v->renew = v->o.peer;
+	for (unsigned i = 0; i < v->pairs; i++)
+		v->pair[i].remake = v->pair[i].warned = true;
 }
 
 unsigned verbs_target_fds(const struct verbs_target *v, struct pollfd *fds)
 {
-	const int all[] = {v->channel->fd, v->ctx->async_fd, verbs_cm_fd(v)};
+	const int all[] = {v->channel->fd, v->ctx->async_fd, verbs_hosts_fd(v)};
 	unsigned n = 0;
 
 	for (; n < VERBS_TARGET_FDS && all[n] >= 0; n++)
@@ -298,6 +760,7 @@ int verbs_target_open(struct verbs_target **out, struct region *r,
 	v->region = r;
 	v->o = *o;
 	v->want = *o->at;
+	v->pairs = o->peer ? region_tables(r) : 0;
 	v->o.device = NULL; /* the caller's: v->name and v->want are ours */
 	v->o.at = NULL;
 	if (!v->want.version)
@@ -338,12 +801,13 @@ void verbs_target_close(struct verbs_target *v)
 {
 	if (!v)
 		return;
-	verbs_cm_close(v);
+	verbs_hosts_close(v);
 	for (unsigned i = 0; i < region_tables(v->region); i++)
 		verbs_pair_drop(&v->pair[i]);
-	verbs_memory_drop(&v->now);
-	verbs_memory_drop(&v->old);
-	verbs_memory_unshare(v);
+	drop_memory(&v->now);
+	drop_memory(&v->old);
+	if (v->readable)
+		ibv_dereg_mr(v->readable);
 	verbs_device_close(v);
 	/* Nothing can be written by the device from here on. */
 	drop_ticket(v);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * verbs_target_cm.c - hosts that come through librdmacm (verbs_cm.h): each
- * connects to read the ticket, then for every table; or to read the region.
+ * verbs_target_cm.c - hosts that come through librdmacm (verbs_cm.h): each has
+ * one connection, to read the ticket and write by it, or to read the region.
  *
  * Queue pairs are made on the target's own context, where the memory is
  * registered; librdmacm is asked for their attributes only.
@@ -15,14 +15,13 @@
 
 #include "base/clock.h"
 #include "verbs/verbs_cm.h"
-#include "verbs/verbs_private.h"
 #include "verbs/verbs_target_private.h"
 
 enum {
 	CONNECTIONS_MAX = 256,
 	READERS_MAX = 128, /* of them; the others are for who writes */
 	BACKLOG = 64,
-	TIMEOUT_MS = 10000, /* to be established, to have read the ticket */
+	TIMEOUT_MS = 10000, /* to be established */
 	PROBE_MS = 10000,   /* between probes of a connection */
 };
 
@@ -33,11 +32,11 @@ struct connection {
 	bool established, disconnected, broken;
 	bool reads; /* and writes nothing */
 	uint64_t since_ms, probed_ms;
-	char *text; /* a ticket's, to be read as mr, else NULL */
+	char *text; /* the ticket, to be read as mr; NULL for a reader */
 	struct ibv_mr *mr;
 };
 
-struct verbs_cm {
+struct verbs_hosts {
 	struct rdma_event_channel *channel;
 	struct rdma_cm_id *listener;
 	struct connection *first;
@@ -47,7 +46,7 @@ struct verbs_cm {
 /* What a host asks, copied: the event is acknowledged before it is judged. */
 struct request {
 	struct rdma_cm_id *id;
-	struct verbs_cm_ask ask;
+	struct verbs_cm ask;
 	int rc;		   /* of its decoding */
 	uint8_t resources; /* reads and atomics that it wants outstanding */
 };
@@ -72,7 +71,7 @@ static struct sockaddr_storage own_address(const struct verbs_target *v,
 	return s;
 }
 
-static int listen_on(struct verbs_cm *cm, struct sockaddr_storage at)
+static int listen_on(struct verbs_hosts *cm, struct sockaddr_storage at)
 {
 	int rc;
 
@@ -89,18 +88,18 @@ static int listen_on(struct verbs_cm *cm, struct sockaddr_storage at)
 	return 0;
 }
 
-int verbs_cm_open(struct verbs_target *v, uint16_t port, struct fault *f)
+int verbs_hosts_open(struct verbs_target *v, uint16_t port, struct fault *f)
 {
 	static const char node[] = "/dev/infiniband/rdma_cm";
 	int rc;
 
-	v->cm = calloc(1, sizeof(*v->cm));
-	if (!v->cm)
+	v->hosts = calloc(1, sizeof(*v->hosts));
+	if (!v->hosts)
 		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
-	rc = listen_on(v->cm, own_address(v, port));
+	rc = listen_on(v->hosts, own_address(v, port));
 	if (!rc)
 		return 0;
-	verbs_cm_close(v);
+	verbs_hosts_close(v);
 	if (access(node, R_OK | W_OK) < 0)
 		return fault_set(f, -errno,
 				 "%s: %s: load the module rdma_ucm, and let "
@@ -110,12 +109,12 @@ int verbs_cm_open(struct verbs_target *v, uint16_t port, struct fault *f)
 			 strerror(-rc));
 }
 
-int verbs_cm_fd(const struct verbs_target *v)
+int verbs_hosts_fd(const struct verbs_target *v)
 {
-	return v->cm ? v->cm->channel->fd : -1;
+	return v->hosts ? v->hosts->channel->fd : -1;
 }
 
-static void drop(struct verbs_cm *cm, struct connection *c)
+static void drop(struct verbs_hosts *cm, struct connection *c)
 {
 	cm->readers -= c->reads;
 	cm->n--;
@@ -131,16 +130,18 @@ static void drop(struct verbs_cm *cm, struct connection *c)
 static int change_state(struct connection *c, const struct verbs_target *v,
 			enum ibv_qp_state state, uint8_t resources)
 {
-	const struct table *t = region_table(v->region, c->pair.table);
 	struct ibv_qp_attr a = {.qp_state = state};
+	unsigned rights = IBV_ACCESS_REMOTE_READ;
 	int mask;
 
+	if (!c->reads)
+		rights |= IBV_ACCESS_REMOTE_WRITE;
+	if (!c->reads && verbs_has_atomics(v))
+		rights |= IBV_ACCESS_REMOTE_ATOMIC;
 	if (rdma_init_qp_attr(c->id, &a, &mask))
 		return -errno;
 	if (mask & IBV_QP_ACCESS_FLAGS)
-		a.qp_access_flags = c->text || c->reads
-					    ? IBV_ACCESS_REMOTE_READ
-					    : (unsigned)verbs_access(v, t);
+		a.qp_access_flags = rights;
 	if (mask & IBV_QP_MAX_DEST_RD_ATOMIC)
 		a.max_dest_rd_atomic = resources;
 	if (mask & IBV_QP_MAX_QP_RD_ATOMIC)
@@ -150,10 +151,15 @@ static int change_state(struct connection *c, const struct verbs_target *v,
 
 /* Makes the queue pair and accepts the connection. */
 static int accept_with(struct connection *c, struct verbs_target *v,
-		       const struct request *q,
-		       const struct verbs_cm_place *place)
+		       const struct request *q, const struct ibv_mr *place)
 {
-	uint8_t data[VERBS_CM_PLACE_LEN], most = verbs_pair_atomics(v);
+	struct verbs_cm answer = {
+		.kind = q->ask.kind,
+		.rkey = place->rkey,
+		.address = (uintptr_t)place->addr,
+		.length = place->length,
+	};
+	uint8_t data[VERBS_CM_LEN], most = verbs_pair_atomics(v);
 	struct rdma_conn_param param = {
 		.private_data = data,
 		.private_data_len = sizeof(data),
@@ -161,9 +167,8 @@ static int accept_with(struct connection *c, struct verbs_target *v,
 							   : most,
 		.rnr_retry_count = 7, /* for ever */
 	};
-	bool table = place->kind == VERBS_CM_TABLE; /* of immediates */
 	int rc = verbs_pair_create(&c->pair, v, IBV_QPT_RC,
-				   table ? v->o.receives : 1, NULL);
+				   c->reads ? 1 : v->o.receives, NULL);
 
 	if (!rc)
 		rc = change_state(c, v, IBV_QPS_INIT, 0);
@@ -176,7 +181,7 @@ static int accept_with(struct connection *c, struct verbs_target *v,
 	if (rc < 0)
 		return rc;
 	param.qp_num = c->pair.qp->qp_num;
-	verbs_cm_place_encode(data, place);
+	verbs_cm_encode(data, &answer);
 	return rdma_accept(c->id, &param) ? -errno : 0;
 }
 
@@ -201,28 +206,14 @@ static int write_text(struct connection *c, struct verbs_target *v)
 	return c->mr ? 0 : errno ? -errno : -ENOMEM;
 }
 
-static int find_table(struct connection *c, const struct verbs_target *v,
-		      const struct verbs_cm_ask *ask)
-{
-	const struct table *t = region_by_id(v->region, ask->table);
-
-	if (!t)
-		return -ENOENT;
-	c->pair.table = (unsigned)(t - region_table(v->region, 0));
-	return ask->epoch == region_epoch(v->region) &&
-			       ask->epoch == v->now.epoch
-		       ? 0
-		       : -ESTALE;
-}
-
 static int count_reader(struct connection *c, const struct verbs_target *v)
 {
 	if (!v->readable)
 		return -EACCES;
-	if (v->cm->readers == READERS_MAX)
+	if (v->hosts->readers == READERS_MAX)
 		return -EUSERS;
 	c->reads = true;
-	v->cm->readers++;
+	v->hosts->readers++;
 	return 0;
 }
 
@@ -230,45 +221,23 @@ static int count_reader(struct connection *c, const struct verbs_target *v)
 static int serve(struct connection *c, struct verbs_target *v,
 		 const struct request *q)
 {
-	struct verbs_cm_place place = {.kind = q->ask.kind};
-	const struct ibv_mr *mr = v->readable;
+	bool reads = q->ask.kind == VERBS_CM_READ;
 	int rc = q->rc;
 
 	if (!rc && !v->now.n)
 		rc = -EAGAIN;
 	if (!rc && strcmp(ibv_get_device_name(q->id->verbs->device), v->name))
 		rc = -ENODEV;
-	if (rc < 0)
-		return rc;
-	switch (place.kind) {
-	case VERBS_CM_TICKET:
-		rc = write_text(c, v);
-		mr = c->mr;
-		break;
-	case VERBS_CM_READ:
-		rc = count_reader(c, v);
-		break;
-	default:
-		rc = find_table(c, v, &q->ask);
-		mr = v->now.mr[c->pair.table];
-	}
-	if (rc < 0)
-		return rc;
-	place.rkey = mr->rkey;
-	place.address = (uintptr_t)mr->addr;
-	place.length = mr->length;
-	if (place.kind == VERBS_CM_TABLE) {
-		place.table = q->ask.table;
-		place.epoch = v->now.epoch;
-	}
-	return accept_with(c, v, q, &place);
+	if (!rc)
+		rc = reads ? count_reader(c, v) : write_text(c, v);
+	return rc < 0 ? rc : accept_with(c, v, q, reads ? v->readable : c->mr);
 }
 
 static void refuse(struct verbs_target *v, struct rdma_cm_id *id, int why)
 {
-	uint8_t data[VERBS_CM_REFUSAL_LEN];
+	uint8_t data[VERBS_CM_LEN];
 
-	verbs_cm_refusal_encode(data, why);
+	verbs_cm_encode(data, &(struct verbs_cm){.error = why});
 	rdma_reject(id, data, sizeof(data));
 	v->ctr.refused++;
 }
@@ -286,14 +255,14 @@ static void requested(struct verbs_target *v, const struct request *q)
 	c->id = q->id;
 	c->id->context = c;
 	c->since_ms = c->probed_ms = clock_ms();
-	rc = v->cm->n++ < CONNECTIONS_MAX ? serve(c, v, q) : -EUSERS;
+	rc = v->hosts->n++ < CONNECTIONS_MAX ? serve(c, v, q) : -EUSERS;
 	if (rc < 0) {
 		refuse(v, q->id, rc);
-		drop(v->cm, c);
+		drop(v->hosts, c);
 		return;
 	}
-	c->next = v->cm->first;
-	v->cm->first = c;
+	c->next = v->hosts->first;
+	v->hosts->first = c;
 }
 
 static void take_event(struct verbs_target *v, struct connection *c,
@@ -320,15 +289,15 @@ static void take_events(struct verbs_target *v)
 {
 	struct rdma_cm_event *e;
 
-	while (!rdma_get_cm_event(v->cm->channel, &e)) {
+	while (!rdma_get_cm_event(v->hosts->channel, &e)) {
 		const struct rdma_conn_param *param = &e->param.conn;
 		enum rdma_cm_event_type what = e->event;
 		struct connection *c = e->id->context;
 		struct request q = {.id = e->id};
 
 		if (what == RDMA_CM_EVENT_CONNECT_REQUEST) {
-			q.rc = verbs_cm_ask_decode(&q.ask, param->private_data,
-						   param->private_data_len);
+			q.rc = verbs_cm_decode(&q.ask, param->private_data,
+					       param->private_data_len);
 			q.resources = param->responder_resources;
 		}
 		rdma_ack_cm_event(e);
@@ -350,7 +319,7 @@ static void probe(struct connection *c, uint64_t now)
 	struct ibv_send_wr *bad, wr = {.wr_id = 1};
 	int rc;
 
-	if (c->text || c->pair.probing || now - c->probed_ms <= PROBE_MS)
+	if (c->pair.probing || now - c->probed_ms <= PROBE_MS)
 		return;
 	c->probed_ms = now;
 	wr.opcode = IBV_WR_RDMA_WRITE;
@@ -361,19 +330,22 @@ static void probe(struct connection *c, uint64_t now)
 	c->broken |= rc && rc != EACCES && rc != EPERM;
 }
 
-/* Those that have ended, or that nothing comes of. */
+/*
+ * Those that have ended, or that nothing comes of. One that is to end is
+ * established first: else the host takes it for a refusal.
+ */
 static void close_ended(struct verbs_target *v)
 {
-	struct connection **at = &v->cm->first, *c;
+	struct connection **at = &v->hosts->first, *c;
 	uint64_t now = clock_ms();
 
 	while ((c = *at)) {
-		if ((!c->established || c->text) &&
-		    now - c->since_ms > TIMEOUT_MS)
-			c->broken = true;
 		if (c->established)
 			probe(c, now);
-		if (!c->disconnected && !c->broken && !c->pair.remake) {
+		else if (now - c->since_ms > TIMEOUT_MS)
+			c->broken = true;
+		if (!(c->established && c->disconnected) && !c->broken &&
+		    !c->pair.remake) {
 			at = &c->next;
 			continue;
 		}
@@ -383,34 +355,30 @@ static void close_ended(struct verbs_target *v)
 		else
 			v->ctr.broken++;
 		rdma_disconnect(c->id);
-		drop(v->cm, c);
+		drop(v->hosts, c);
 	}
 }
 
-void verbs_cm_work(struct verbs_target *v)
+void verbs_hosts_work(struct verbs_target *v)
 {
-	if (!v->cm)
+	if (!v->hosts)
 		return;
 	take_events(v);
 	close_ended(v);
 }
 
-/*
- * A ticket that is being fetched is stale, too: the host will be told so.
- * Readers see for themselves which epochs there are.
- */
-void verbs_cm_disconnect(struct verbs_target *v)
+/* Readers see for themselves which epochs there are. */
+void verbs_hosts_disconnect(struct verbs_target *v)
 {
 	struct connection *c;
 
-	for (c = v->cm ? v->cm->first : NULL; c; c = c->next)
-		if (!c->text && !c->reads)
-			c->disconnected = true;
+	for (c = v->hosts ? v->hosts->first : NULL; c; c = c->next)
+		c->disconnected |= !c->reads;
 }
 
-void verbs_cm_close(struct verbs_target *v)
+void verbs_hosts_close(struct verbs_target *v)
 {
-	struct verbs_cm *cm = v->cm;
+	struct verbs_hosts *cm = v->hosts;
 	struct connection *c;
 
 	if (!cm)
@@ -426,5 +394,5 @@ void verbs_cm_close(struct verbs_target *v)
 	if (cm->channel)
 		rdma_destroy_event_channel(cm->channel);
 	free(cm);
-	v->cm = NULL;
+	v->hosts = NULL;
 }

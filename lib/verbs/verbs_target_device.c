@@ -10,19 +10,13 @@
 #include "base/text.h"
 #include "base/zero.h"
 #include "live/live.h"
-#include "verbs/verbs_private.h"
+#include "verbs/verbs_cm.h"
 #include "verbs/verbs_target_private.h"
 
 enum {
 	GIDS_MAX = 512, /* looked at; mlx5 has 256 a port */
 	LIST_MAX = 256, /* characters of a list in a message */
 };
-
-/* Powers of two: 256 is 1. */
-enum ibv_mtu verbs_mtu_of(unsigned bytes)
-{
-	return (enum ibv_mtu)(ffs((int)bytes) - 8);
-}
 
 /* Adds " name" to a list that may be cut short. */
 static void list_add(char *list, const char *name)
@@ -50,29 +44,19 @@ static int no_such_device(struct ibv_device **all, struct fault *f)
 	return fault_set(f, -ENODEV, "no such RDMA device; there are:%s", list);
 }
 
-/*
- * What keeps a device from being opened has a cure, mostly. The library tries
- * another way after the node, and says how that failed.
- */
+/* What keeps a device from being opened has a cure, mostly. */
 static int cannot_open(int err, const struct ibv_device *d, struct fault *f)
 {
 	char node[VERBS_TARGET_NAME_MAX + 16];
 
 	snprintf(node, sizeof(node), "/dev/infiniband/%s", d->dev_name);
-	if (access(node, R_OK | W_OK) < 0)
+	if (access(node, R_OK | W_OK) < 0) /* the library tried another way */
 		err = -errno;
-	if (err == -EACCES || err == -EPERM)
-		return fault_set(
-			f, err,
-			"%s: %s: let this user open it (chmod 0666, as "
-			"rdma-core's udev rules do, or a group)",
-			node, strerror(-err));
-	if (err == -ENOENT)
-		return fault_set(f, err,
-				 "%s: %s: load the module ib_uverbs, and let "
-				 "udev make the node",
-				 node, strerror(-err));
-	return fault_set(f, err, "%s: %s", node, strerror(-err));
+	return fault_set(f, err,
+			 "%s: %s: let this user open it (chmod 0666, as "
+			 "rdma-core's udev rules do, or a group); if it is not "
+			 "there, load the module ib_uverbs",
+			 node, strerror(-err));
 }
 
 static int open_named(struct verbs_target *v, struct ibv_device **all,
@@ -173,18 +157,9 @@ static const char *gid_text(char out[TEXT_IP_MAX], const union ibv_gid *g)
 			    : text_of_ip(out, 6, g->raw);
 }
 
-static unsigned common_bits(const union ibv_gid *a, const union ibv_gid *b)
-{
-	unsigned n = 0;
-
-	while (n < 128 && !((a->raw[n / 8] ^ b->raw[n / 8]) >> (7 - n % 8) & 1))
-		n++;
-	return n;
-}
-
-/* How well an address suits: 0 not at all. */
-static unsigned suits(const struct ibv_gid_entry *e,
-		      const struct verbs_target *v)
+/* Whether an address is what is asked for; link-local ones only for a peer that
+ * has one, too. */
+static bool suits(const struct ibv_gid_entry *e, const struct verbs_target *v)
 {
 	const struct ticket *w = &v->want;
 	union ibv_gid own = gid_of(w->version, w->ip);
@@ -192,13 +167,10 @@ static unsigned suits(const struct ibv_gid_entry *e,
 
 	if (e->gid_type != IBV_GID_TYPE_ROCE_V2 ||
 	    is_mapped(&e->gid) != (w->version == 4))
-		return 0;
+		return false;
 	if (!is_zero(w->ip, 16))
 		return !memcmp(&own, &e->gid, sizeof(own));
-	/* Link-local addresses only for a peer that has one, too. */
-	if (is_link_local(&e->gid) != is_link_local(&peer))
-		return 0;
-	return 1 + common_bits(&e->gid, &peer);
+	return is_link_local(&e->gid) == is_link_local(&peer);
 }
 
 static int no_address(const struct verbs_target *v,
@@ -266,66 +238,62 @@ static int take_port(struct verbs_target *v, const struct ibv_gid_entry *e,
 	return 0;
 }
 
-/* Returns how many addresses there are, or -errno with f set. */
-static ssize_t read_gids(const struct verbs_target *v,
-			 struct ibv_gid_entry **out, struct fault *f)
+/*
+ * The first address that suits, or NULL. The caller frees all n that there are;
+ * *n is -errno if they cannot be told.
+ */
+static const struct ibv_gid_entry *find_address(const struct verbs_target *v,
+						struct ibv_gid_entry **all,
+						ssize_t *n)
 {
-	ssize_t n = -ENOMEM;
-
-	*out = calloc(GIDS_MAX, sizeof(**out));
-	if (*out)
-		n = ibv_query_gid_table(v->ctx, *out, GIDS_MAX, 0);
-	if (n >= 0)
-		return n;
-	free(*out);
-	return fault_set(f, (int)n, "%s: addresses: %s", v->name,
-			 strerror((int)-n));
+	*all = calloc(GIDS_MAX, sizeof(**all));
+	*n = -ENOMEM;
+	if (*all)
+		*n = ibv_query_gid_table(v->ctx, *all, GIDS_MAX, 0);
+	for (ssize_t i = 0; i < *n; i++)
+		if (suits(&(*all)[i], v))
+			return &(*all)[i];
+	return NULL;
 }
 
 int verbs_port_find(struct verbs_target *v, struct fault *f)
 {
-	const struct ibv_gid_entry *best = NULL;
 	struct ibv_gid_entry *all;
-	ssize_t n = read_gids(v, &all, f);
-	unsigned most = 0;
+	ssize_t n;
+	const struct ibv_gid_entry *found = find_address(v, &all, &n);
 	int rc;
 
 	if (n < 0)
-		return (int)n;
-	for (ssize_t i = 0; i < n; i++) {
-		unsigned now = suits(&all[i], v);
-
-		if (now <= most)
-			continue;
-		most = now;
-		best = &all[i];
-	}
-	rc = best ? take_port(v, best, f) : no_address(v, all, n, f);
+		rc = fault_set(f, (int)n, "%s: addresses: %s", v->name,
+			       strerror((int)-n));
+	else
+		rc = found ? take_port(v, found, f) : no_address(v, all, n, f);
 	free(all);
 	return rc;
 }
 
-int verbs_port_check(const struct verbs_target *v, struct fault *f)
+/* Queue pairs are tied to the place that their address had. */
+int verbs_port_check(struct verbs_target *v, struct fault *f)
 {
-	char text[TEXT_IP_MAX];
+	const struct verbs_port *p = &v->port;
+	const struct ibv_gid_entry *found;
 	struct ibv_gid_entry *all;
-	ssize_t n = read_gids(v, &all, f);
-	bool found = false;
+	char text[TEXT_IP_MAX];
+	bool same;
+	ssize_t n;
 
-	if (n < 0)
-		return (int)n;
-	for (ssize_t i = 0; i < n && !found; i++)
-		found = all[i].gid_index == v->port.index &&
-			all[i].port_num == v->port.number &&
-			all[i].gid_type == IBV_GID_TYPE_ROCE_V2 &&
-			!memcmp(&all[i].gid, &v->port.gid, sizeof(v->port.gid));
+	memcpy(v->want.ip, p->gid.raw + (v->want.version == 4 ? 12 : 0),
+	       v->want.version == 4 ? 4 : 16);
+	found = find_address(v, &all, &n);
+	same = found && found->gid_index == p->index &&
+	       found->port_num == p->number;
 	free(all);
-	if (found)
+	if (same)
 		return 0;
 	return fault_set(f, -EADDRNOTAVAIL,
 			 "%s: address %s is gone, or in another place; start "
 			 "again when it is back: what is stored stays",
-			 v->name, gid_text(text, &v->port.gid));
+			 v->name, gid_text(text, &p->gid));
 }
 
 struct ibv_ah_attr verbs_peer(const struct verbs_target *v)
@@ -341,10 +309,4 @@ struct ibv_ah_attr verbs_peer(const struct verbs_target *v)
 				.hop_limit = 64,
 			},
 	};
-}
-
-bool verbs_peer_known(const struct verbs_target *v, uint8_t mac[6])
-{
-	return live_neighbour(mac, v->port.netdev, v->want.version,
-			      v->want.peer_ip);
 }

@@ -35,6 +35,7 @@ static struct ibv_cq cq = {.context = &context};
 static struct verbs_queue q;
 static struct verbs_road_ledger ctr;
 static uint8_t memory[VERBS_MEMORY];
+static const struct ticket_table at[1];
 static uint8_t frames[REPORTS + 1][FRAME];
 static struct pkt pkts[REPORTS];
 static size_t next; /* of them */
@@ -109,6 +110,7 @@ static struct translator *make(const char *kind)
 	context.ops.poll_cq = give;
 	q.qp = &qp;
 	q.cq = &cq;
+	q.at = at;
 	q.inline_max = VERBS_INLINE;
 	q.depth = VERBS_DEPTH;
 	q.memory = memory;

@@ -204,7 +204,7 @@ guest_hosts() {
 	on_a "dta-collect --region $region --verbs rxe0 --cm $port $* \
 			2>>$region.err & echo \$! >$region.pid"
 	# It does not say when it listens; who asks does.
-	patient on_b "verbs_ask 10.0.0.51 $port 44544131000000000000000000000000" \
+	patient on_b "verbs_ask 10.0.0.51 $port 4454413200000000" \
 		>/dev/null
 }
 

@@ -129,7 +129,7 @@ begin() { # options of dta-collect
 	guest_start b a
 	begin --cm 40040
 	# It does not say when it listens; who asks does.
-	patient on_b "verbs_ask 10.0.0.51 40040 44544131000000000000000000000000" \
+	patient on_b "verbs_ask 10.0.0.51 40040 4454413200000000" \
 		>/dev/null
 	LOG=$B/translate.log
 	hup_translator() { on_b 'kill -HUP $(cat translate.pid)'; }
@@ -167,7 +167,7 @@ begin() { # options of dta-collect
 @test "host to host: who comes while the epochs change, comes in" {
 	guest_start b a
 	begin --cm 40041
-	patient on_b "verbs_ask 10.0.0.51 40041 44544131000000000000000000000000" \
+	patient on_b "verbs_ask 10.0.0.51 40041 4454413200000000" \
 		>/dev/null
 	cp chunk.pcap "$B"
 	on_a '(while [ ! -e still ]; do
