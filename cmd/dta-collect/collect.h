@@ -33,13 +33,6 @@ static inline bool is_dash(const char *path)
 	return path && !strcmp(path, "-");
 }
 
-/*
- * An IP address, of the family *version unless that is 0. Returns 0, or -EINVAL
- * and what is wrong, to be said behind the text.
- */
-int options_ip(const char *text, uint8_t *version, uint8_t out[16],
-	       struct fault *why);
-
 /* Whether an option was given. */
 bool options_given(const char *option);
 

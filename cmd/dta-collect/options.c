@@ -11,8 +11,8 @@
 
 static const char *const pages[] = {"auto", "huge", "small", NULL};
 
-int options_ip(const char *text, uint8_t *version, uint8_t out[16],
-	       struct fault *why)
+static int parse_ip(const char *text, uint8_t *version, uint8_t out[16],
+		    struct fault *why)
 {
 	uint8_t v = text_ip(out, text);
 
@@ -30,14 +30,14 @@ static int read_ip(void *opts, const char *text, struct fault *why)
 {
 	struct ticket *t = &((struct opts *)opts)->at;
 
-	return options_ip(text, &t->version, t->ip, why);
+	return parse_ip(text, &t->version, t->ip, why);
 }
 
 static int read_peer_ip(void *opts, const char *text, struct fault *why)
 {
 	struct ticket *t = &((struct opts *)opts)->at;
 
-	return options_ip(text, &t->version, t->peer_ip, why);
+	return parse_ip(text, &t->version, t->peer_ip, why);
 }
 
 static int mac_of(const char *text, uint8_t out[6], struct fault *why)
@@ -101,8 +101,7 @@ static const struct cli_option options[] = {
 	{'j', "cores", "N", "respond on so many cores at once (default 1)",
 	 CLI_U64, AT(cores), .min = 1, .max = RESPONDER_TEAM_MAX,
 	 .needs = "-r|-i"},
-	{0, "verbs", "DEV[@PEER],...", "let RDMA devices write", CLI_STR,
-	 AT(verbs)},
+	{0, "verbs", "DEV", "let an RDMA device write", CLI_STR, AT(verbs)},
 	{0, "cm", "PORT", "with --verbs: listen for hosts (librdmacm)", CLI_U64,
 	 AT(cm_port), .min = 1, .needs = "--verbs"},
 	{0, "readable", NULL,
@@ -141,20 +140,19 @@ static const struct cli_group groups[] = {
 const struct cli cli = {
 	.name = "dta-collect",
 	.summary = "own a collector's memory",
-	.usage =
-		"dta-collect --create --layout FILE --region NAME [--epochs "
-		"N]\n"
-		"dta-collect --region NAME [--ticket FILE] [-r FILE [-w "
-		"FILE]]\n"
-		"            [--rotate] [--snapshot FILE]\n"
-		"dta-collect --region NAME -i IFACE [--ticket FILE] [FILTER]\n"
-		"dta-collect --region NAME --verbs DEV[@PEER][,...] [--peer-ip "
-		"ADDR]\n"
-		"            [--cm PORT [--readable]] [--ticket FILE] "
-		"[--notify]\n"
-		"dta-collect --region NAME --notify\n"
-		"dta-collect --restore FILE --region NAME\n"
-		"dta-collect --remove --region NAME\n",
+	.usage = "dta-collect --create --layout FILE --region NAME [--epochs "
+		 "N]\n"
+		 "dta-collect --region NAME [--ticket FILE] [-r FILE [-w "
+		 "FILE]]\n"
+		 "            [--rotate] [--snapshot FILE]\n"
+		 "dta-collect --region NAME -i IFACE [--ticket FILE] [FILTER]\n"
+		 "dta-collect --region NAME --verbs DEV [--peer-ip "
+		 "ADDR]\n"
+		 "            [--cm PORT [--readable]] [--ticket FILE] "
+		 "[--notify]\n"
+		 "dta-collect --region NAME --notify\n"
+		 "dta-collect --restore FILE --region NAME\n"
+		 "dta-collect --remove --region NAME\n",
 	.options = options,
 	.groups = groups,
 };
@@ -164,32 +162,16 @@ bool options_given(const char *option)
 	return cli_text(&cli, option) != NULL;
 }
 
-/* Whether every device of --verbs has one: its own, or that of all. */
-static bool has_peers(const struct opts *o)
-{
-	bool all = true;
-
-	for (const char *d = o->verbs; d && !options_given("--peer-ip");
-	     d = strchr(d, ',')) {
-		size_t n;
-
-		d += *d == ',';
-		n = strcspn(d, ",");
-		all &= memchr(d, '@', n) != NULL;
-	}
-	return all;
-}
-
 static void check_verbs(const struct opts *o)
 {
-	if (!has_peers(o) && !o->cm_port)
+	bool peer = options_given("--peer-ip");
+
+	if (!peer && !o->cm_port)
 		cli_usage(&cli, "--verbs needs --peer-ip, the translator's "
 				"address, or --cm");
-	if (!has_peers(o) && o->ticket)
+	if (!peer && o->ticket)
 		cli_usage(&cli, "--ticket of --verbs needs --peer-ip, the "
 				"translator's address");
-	if (options_given("--ip") && strchr(o->verbs, ','))
-		cli_usage(&cli, "--ip: of several devices each has its own");
 	if (!o->responder.receives || (o->responder.receives > UINT32_MAX &&
 				       o->responder.receives != UINT64_MAX))
 		cli_usage(&cli, "--receives: 1 or more with --verbs");

@@ -46,11 +46,6 @@ const struct ticket *verbs_target_ticket(const struct verbs_target *v)
 	return NULL;
 }
 
-bool verbs_target_adds_alone(const struct verbs_target *v)
-{
-	return true;
-}
-
 const struct verbs_target_ledger *
 verbs_target_counters(const struct verbs_target *v)
 {

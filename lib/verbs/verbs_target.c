@@ -786,11 +786,6 @@ const struct ticket *verbs_target_ticket(const struct verbs_target *v)
 	return v->ticket;
 }
 
-bool verbs_target_adds_alone(const struct verbs_target *v)
-{
-	return v->attr.atomic_cap != IBV_ATOMIC_GLOB;
-}
-
 const struct verbs_target_ledger *
 verbs_target_counters(const struct verbs_target *v)
 {

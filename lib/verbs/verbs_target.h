@@ -104,12 +104,6 @@ int verbs_target_work(struct verbs_target *v, struct fault *f);
 /* Makes all queue pairs anew: a translator has lost count. Work() says when. */
 void verbs_target_renew(struct verbs_target *v);
 
-/*
- * Whether its atomic operations are atomic among themselves only: not with
- * those of another device or of this machine's processors.
- */
-bool verbs_target_adds_alone(const struct verbs_target *v);
-
 /* NULL while there is none: there are no queue pairs. */
 const struct ticket *verbs_target_ticket(const struct verbs_target *v);
 const struct verbs_target_ledger *

@@ -344,10 +344,12 @@ note connections note refused note disconnected note broken " ]
 	log_says 'rxe0: epoch 2'
 }
 
-@test "two devices, each with its ticket" {
-	TICKET=new.ticket.rxe1
-	collect --verbs rxe0,rxe1@10.0.1.101 --peer-ip 10.0.0.101 --ticket /host/new.ticket
-	log_says 'table counts: each device adds for itself only'
+@test "two devices, a dta-collect for each" {
+	collect --verbs rxe0 --peer-ip 10.0.0.101 --ticket /host/new.ticket
+	cp ticket.ini one.ini
+	guest_run "dta-collect --region $NAME --verbs rxe1 --peer-ip 10.0.1.101 \
+		--ticket /host/two.ticket 2>/host/two.log & echo \$! >/host/two.pid"
+	ticket two.ticket
 	grep -qx 'ip = 10.0.1.51' ticket.ini
 	grep -qx 'mac = 02:00:00:00:01:02' ticket.ini
 	grep -qx 'peer_mac = 02:00:00:00:01:01' ticket.ini
@@ -355,11 +357,11 @@ note connections note refused note disconnected note broken " ]
 	dta-translate -q -r 1.keywrite.pcap --ticket ticket.ini -w frames.pcap --ack-every 1
 	[ "$("$TOP/tests/tools/frames.py" frames.pcap "$GUEST_DIR/switch1.sock" \
 		"$GUEST_DIR/a1.sock" 200)" = "200 0x11 0x1f" ]
-	ticket new.ticket.rxe0
-	grep -qx 'ip = 10.0.0.51' ticket.ini
+	cp one.ini ticket.ini
 	reports 3 keyinc 3
 	[ "$(frames 3 keyinc 200 --ack-every 1 | awk '{ n += $1 } END { print n }')" = 200 ]
 	same_there
+	guest_run "kill $(cat two.pid)"
 }
 
 @test "a device that is taken away: exit 1; started again, the region goes on" {
