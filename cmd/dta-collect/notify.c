@@ -12,7 +12,6 @@
 #include "cli/table.h"
 
 enum {
-	WAIT_MS = 500,
 	RETRY_MS = 1,
 	/* For a number whose writer was killed before it wrote what it is. */
 	PATIENCE_MS = 100,
@@ -165,7 +164,7 @@ void notify_run(struct notify *n)
 			cli_report = 0;
 			notify_report(n);
 		}
-		region_wait(n->r, n->seen, n->stuck_ms ? RETRY_MS : WAIT_MS);
+		usleep(RETRY_MS * 1000);
 		notify_tell(n);
 	}
 }

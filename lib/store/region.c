@@ -5,20 +5,17 @@
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/futex.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/process.h"
-#include "hash/crc.h"
 #include "store/region_file.h"
 #include "base/fence.h"
 
@@ -286,12 +283,6 @@ const struct table *region_by_id(const struct region *r, uint16_t id)
 	return NULL;
 }
 
-const struct table *region_pick(const struct region *r, int kind,
-				const char *name_or_id, struct fault *f)
-{
-	return table_pick(r->h.table, r->h.tables, kind, name_or_id, f);
-}
-
 uint64_t region_epoch(const struct region *r)
 {
 	return __atomic_load_n(&r->state->epoch, __ATOMIC_ACQUIRE);
@@ -324,23 +315,12 @@ const uint8_t *region_file(const struct region *r)
 	return r->map;
 }
 
-const uint32_t *region_values(const struct region *r, const struct table *t)
-{
-	return t->values ? (const uint32_t *)(r->map + t->values_at) : NULL;
-}
-
 uint64_t region_list_count(const struct region *r, const struct table *t,
 			   uint64_t epoch, uint32_t list)
 {
 	const uint8_t *p = region_read(r, t, epoch) + table_head(t, list);
 
 	return be64toh(__atomic_load_n((const uint64_t *)p, __ATOMIC_ACQUIRE));
-}
-
-uint32_t region_digest(const struct region *r, const struct table *t,
-		       uint64_t epoch)
-{
-	return crc(CRC_CHECKSUM, region_read(r, t, epoch), t->length);
 }
 
 static void read_program(char out[16], uint32_t pid)
@@ -484,17 +464,6 @@ int region_rotate(struct region *r, uint64_t *old, struct fault *f)
 	return rc;
 }
 
-enum {
-	LOOK_MS = 10,
-};
-
-static uint32_t *futex_word(const struct region *r)
-{
-	uint32_t *half = (uint32_t *)&r->state->notified;
-
-	return __BYTE_ORDER == __LITTLE_ENDIAN ? half : half + 1;
-}
-
 uint64_t region_notify(struct region *r, uint32_t immediate)
 {
 	uint64_t n;
@@ -503,10 +472,6 @@ uint64_t region_notify(struct region *r, uint32_t immediate)
 	n = __atomic_add_fetch(&r->state->notified, 1, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&r->state->ring[n % REGION_IMMEDIATES],
 			 n << 32 | immediate, __ATOMIC_RELEASE);
-	/* No system call while nobody sleeps. */
-	if (__atomic_load_n(&r->state->waiters, __ATOMIC_SEQ_CST))
-		syscall(SYS_futex, futex_word(r), FUTEX_WAKE, INT32_MAX, NULL,
-			NULL, 0);
 	return n;
 }
 
@@ -525,41 +490,6 @@ int region_immediate(const struct region *r, uint64_t n, uint32_t *immediate)
 		return (int32_t)(number - (uint32_t)n) > 0 ? -ENODATA : -EAGAIN;
 	*immediate = (uint32_t)v;
 	return 0;
-}
-
-/* One sleep; false: a signal came. */
-static bool nap(const struct region *r, uint64_t seen, int ms)
-{
-	struct timespec t = {
-		.tv_sec = ms / 1000,
-		.tv_nsec = ms % 1000 * 1000000L,
-	};
-
-	if (!syscall(SYS_futex, futex_word(r), FUTEX_WAIT, (uint32_t)seen,
-		     ms < 0 ? NULL : &t, NULL, 0))
-		return true;
-	return errno != EINTR;
-}
-
-uint64_t region_wait(const struct region *r, uint64_t seen, int timeout_ms)
-{
-	int left = timeout_ms, step;
-	uint64_t n;
-
-	if (r->write)
-		__atomic_add_fetch(&r->state->waiters, 1, __ATOMIC_SEQ_CST);
-	while ((n = region_notified(r)) <= seen && left) {
-		step = left;
-		if (!r->write && (left < 0 || left > LOOK_MS))
-			step = LOOK_MS;
-		if (!nap(r, n, step))
-			break;
-		if (left > 0)
-			left -= step;
-	}
-	if (r->write)
-		__atomic_sub_fetch(&r->state->waiters, 1, __ATOMIC_SEQ_CST);
-	return region_notified(r);
 }
 
 static struct region *region_of(struct memory *m)

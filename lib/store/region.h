@@ -117,13 +117,8 @@ unsigned region_epochs(const struct region *r); /* sets of tables */
 unsigned region_tables(const struct region *r);
 const struct table *region_table(const struct region *r, unsigned i);
 
-/*
- * The table with this id, this name, or (name NULL) the only one of a kind
- * (kind <= 0: of any); NULL otherwise, and f.
- */
+/* The table with this id, or NULL. */
 const struct table *region_by_id(const struct region *r, uint16_t id);
-const struct table *region_pick(const struct region *r, int kind,
-				const char *name_or_id, struct fault *f);
 
 /*
  * Epochs are numbered from 1 and never reused; epoch e lives in set
@@ -137,9 +132,6 @@ uint64_t region_oldest(const struct region *r);
  * was read: test region_oldest() again afterwards. */
 const uint8_t *region_read(const struct region *r, const struct table *t,
 			   uint64_t epoch);
-
-/* The V set of a postcard table: t->values numbers, sorted; NULL: a range. */
-const uint32_t *region_values(const struct region *r, const struct table *t);
 
 /* The region as memory to be asked: memory_close() is region_close(). */
 struct memory *region_memory(struct region *r);
@@ -160,14 +152,8 @@ uint64_t region_list_count(const struct region *r, const struct table *t,
  * came to rest (may be NULL). */
 int region_rotate(struct region *r, uint64_t *old, struct fault *f);
 
-/* Live writers attached. */
-unsigned region_live_writers(const struct region *r);
-
-/* A checksum (CRC-32C) of a table's bytes in an epoch. */
-uint32_t region_digest(const struct region *r, const struct table *t,
-		       uint64_t epoch);
-
-/* An immediate: counted, and who waits is woken. Returns the new count. */
+/* An immediate is counted, and kept for region_immediate(). Returns the count.
+ */
 uint64_t region_notify(struct region *r, uint32_t immediate);
 uint64_t region_notified(const struct region *r);
 
@@ -177,13 +163,6 @@ uint64_t region_notified(const struct region *r);
  * was overwritten, REGION_IMMEDIATES others have come since.
  */
 int region_immediate(const struct region *r, uint64_t n, uint32_t *immediate);
-
-/*
- * Sleeps until there were more than seen notifications, timeout_ms have passed
- * (-1: no limit) or a signal came; returns their count. A region open for
- * reading cannot say that somebody waits: it looks every 10 ms.
- */
-uint64_t region_wait(const struct region *r, uint64_t seen, int timeout_ms);
 
 /* A writer's seat. One per thread. */
 int writer_open(struct writer **out, struct region *r, struct fault *f);

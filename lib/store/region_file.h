@@ -58,13 +58,13 @@ _Static_assert(sizeof(struct region_header) == REGION_STATIC_LEN,
 struct region_state {
 	uint64_t epoch;	    /* current; set (epoch - 1) % epochs */
 	uint64_t oldest;    /* that is still there */
-	uint64_t notified;  /* immediates; its low half is a futex word */
+	uint64_t notified;  /* immediates */
 	uint32_t immediate; /* the last one */
-	uint32_t waiters;   /* in futex calls */
-	uint64_t seated;    /* writers that ever took a seat */
-	uint64_t began_ns;  /* of the current epoch, since 1970; 0: not told */
-	uint64_t left_ns;   /* when a writer last gave up its seat */
-	uint8_t reserved[2048 - 56];
+	uint32_t reserved0;
+	uint64_t seated;   /* writers that ever took a seat */
+	uint64_t began_ns; /* of the current epoch, since 1970; 0: not told */
+	uint64_t left_ns;  /* when a writer last gave up its seat */
+	uint8_t reserved1[2048 - 56];
 	/* The last immediates: number n is in n % REGION_IMMEDIATES, with the
 	 * low half of n above it. */
 	uint64_t ring[REGION_IMMEDIATES];
@@ -129,7 +129,6 @@ struct writer {
 	struct region *region;
 	struct region_seat *seat;
 	uint8_t *set; /* where table offsets count from, in the entered epoch */
-	unsigned wide; /* longest write of one instruction, 0: aligned words */
 };
 
 /*

@@ -17,9 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#ifdef __x86_64__
-#include <immintrin.h>
-#endif
 
 #include "base/clock.h"
 #include "base/process.h"
@@ -83,15 +80,6 @@ bool region_seat_lives(const struct region_seat *s)
 	return start && start == s->start;
 }
 
-unsigned region_live_writers(const struct region *r)
-{
-	unsigned n = 0;
-
-	for (unsigned i = 0; i < REGION_WRITERS; i++)
-		n += r->seat[i].pid && region_seat_lives(&r->seat[i]);
-	return n;
-}
-
 static bool in_region(const struct region *r, uint64_t offset, uint32_t length)
 {
 	return length <= REGION_JOURNAL_LEN && offset >= r->h.set_at &&
@@ -123,38 +111,6 @@ void region_replay(struct region *r)
 			bury(r, s);
 	}
 }
-
-/*
- * Writes of one instruction: AVX-512's byte-masked store takes any length up to
- * 64 at any address, and an instruction is never interrupted half-way.
- */
-#ifdef __x86_64__
-/* The longest write of one instruction on this CPU, or 0. */
-static unsigned wide_max(void)
-{
-	return __builtin_cpu_supports("avx512bw") ? 64 : 0;
-}
-
-/* len <= wide_max(). */
-__attribute__((target("avx512bw,bmi2"))) static void
-put_wide(uint8_t *to, const void *data, size_t len)
-{
-	__mmask64 mask = _bzhi_u64(UINT64_MAX, (unsigned)len);
-
-	_mm512_mask_storeu_epi8(to, mask, _mm512_maskz_loadu_epi8(mask, data));
-	_mm256_zeroupper();
-}
-#else
-static unsigned wide_max(void)
-{
-	return 0;
-}
-
-static void put_wide(uint8_t *to, const void *data, size_t len)
-{
-	(void)to, (void)data, (void)len;
-}
-#endif
 
 static struct region_seat *take_seat(struct region *r)
 {
@@ -203,7 +159,6 @@ int writer_open(struct writer **out, struct region *r, struct fault *f)
 		return rc;
 	}
 	w->region = r;
-	w->wide = wide_max();
 	*out = w;
 	return 0;
 }
@@ -273,10 +228,6 @@ void writer_put(struct writer *w, const struct table *t, uint64_t offset,
 	if (len == 8 && !((uintptr_t)to & 7)) {
 		memcpy(&v, data, 8);
 		__atomic_store_n((uint64_t *)to, v, __ATOMIC_RELAXED);
-		return;
-	}
-	if (len <= w->wide) {
-		put_wide(to, data, len);
 		return;
 	}
 	for (; len > REGION_JOURNAL_LEN; len -= REGION_JOURNAL_LEN) {

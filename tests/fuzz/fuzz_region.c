@@ -16,23 +16,21 @@
 #include "query/far.h"
 #include "query/query.h"
 #include "store/region_file.h"
+#include "../unit/region_sums.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void ask(const struct region *r, const struct table *t, uint64_t epoch)
 {
 	static const uint8_t key[64];
-	struct view v = {
-		.t = t,
-		.values = region_values(r, t),
-		.mem = region_read(r, t, epoch),
-	};
+	struct view v;
 	struct query_rule rule = {.copies = t->copies, .partial = true};
 	struct keywrite_answer a;
 	struct path_answer p;
 	uint64_t n, lost;
 	uint8_t entry[TABLE_VALUE_MAX];
 
+	memory_view(&v, region_memory((struct region *)r), t, epoch);
 	if (t->kind == TABLE_KEYWRITE)
 		keywrite_query(&a, &v, &rule, key);
 	else if (t->kind == TABLE_POSTCARD)

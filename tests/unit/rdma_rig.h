@@ -25,6 +25,7 @@
 #include "store/layout.h"
 #include "store/region.h"
 #include "wire/roce.h"
+#include "region_sums.h"
 
 enum {
 	RIG_KW,	  /* 8-byte slots, RC */

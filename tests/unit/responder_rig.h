@@ -8,6 +8,7 @@
 
 #include "rdma_rig.h"
 #include "test.h"
+#include "region_sums.h"
 
 static struct rig g;
 static const uint8_t slot[8] = {1, 2, 3, 4, 5, 6, 7, 8};

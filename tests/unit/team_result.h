@@ -13,6 +13,7 @@
 #include "store/region.h"
 #include "test.h"
 #include "translate/translate.h"
+#include "region_sums.h"
 
 enum {
 	NACKS_MAX = 16 << 20,

@@ -10,6 +10,7 @@
 #include "query/load.h"
 #include "store/region_file.h"
 #include "store_sample.h"
+#include "region_sums.h"
 
 static const char *name;
 
@@ -127,8 +128,6 @@ static void test_geometry(void)
 		}
 	TEST(end <= region_size(r));
 	TEST(region_table(r, SAMPLE_TABLES) == NULL);
-	TEST(region_values(r, region_table(r, SAMPLE_PATHS))[2] == 500);
-	TEST(region_values(r, region_table(r, SAMPLE_FLOWS)) == NULL);
 	region_close(r);
 	region_remove(name, NULL);
 }
@@ -183,18 +182,21 @@ static void test_pick(void)
 	r = sample_open(name, false);
 	TEST(region_by_id(r, 3) == region_table(r, SAMPLE_PATHS));
 	TEST(region_by_id(r, 6) == NULL);
-	TEST(region_pick(r, TABLE_POSTCARD, NULL, &f) ==
+	TEST(table_pick(r->h.table, r->h.tables, TABLE_POSTCARD, NULL, &f) ==
 	     region_table(r, SAMPLE_PATHS));
-	TEST(region_pick(r, TABLE_KEYWRITE, NULL, &f) == NULL);
+	TEST(table_pick(r->h.table, r->h.tables, TABLE_KEYWRITE, NULL, &f) ==
+	     NULL);
 	TEST(says(&f, "flows and dart"));
-	TEST(region_pick(r, TABLE_KEYWRITE, "dart", &f) ==
+	TEST(table_pick(r->h.table, r->h.tables, TABLE_KEYWRITE, "dart", &f) ==
 	     region_table(r, SAMPLE_DART));
-	TEST(region_pick(r, TABLE_KEYWRITE, "2", &f) ==
+	TEST(table_pick(r->h.table, r->h.tables, TABLE_KEYWRITE, "2", &f) ==
 	     region_table(r, SAMPLE_DART));
-	TEST(region_pick(r, TABLE_KEYWRITE, "loss", &f) == NULL);
+	TEST(table_pick(r->h.table, r->h.tables, TABLE_KEYWRITE, "loss", &f) ==
+	     NULL);
 	TEST(says(&f, "loss is append, not keywrite"));
-	TEST(region_pick(r, 0, "loss", &f) == region_table(r, SAMPLE_LOSS));
-	TEST(region_pick(r, 0, "02", &f) == NULL);
+	TEST(table_pick(r->h.table, r->h.tables, 0, "loss", &f) ==
+	     region_table(r, SAMPLE_LOSS));
+	TEST(table_pick(r->h.table, r->h.tables, 0, "02", &f) == NULL);
 	region_close(r);
 	region_remove(name, NULL);
 }

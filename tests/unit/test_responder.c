@@ -8,6 +8,7 @@
 
 #include "base/rng.h"
 #include "responder_rig.h"
+#include "region_sums.h"
 
 /* Frame: any migreq, solicited event, resv7; P_Key; TVer; addresses. */
 static void test_header_fields(void)

@@ -13,6 +13,7 @@
 #include "rdma_rig.h"
 #include "responder/responder.h"
 #include "test.h"
+#include "region_sums.h"
 
 enum {
 	REQUESTS = 30000,

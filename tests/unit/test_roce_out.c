@@ -11,6 +11,7 @@
 #include "base/rng.h"
 #include "rdma_rig.h"
 #include "test.h"
+#include "region_sums.h"
 
 enum {
 	FRAMES_MAX = 8192,

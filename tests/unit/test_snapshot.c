@@ -12,6 +12,7 @@
 #include "query/query.h"
 #include "snapshot/snapshot_file.h"
 #include "store_sample.h"
+#include "region_sums.h"
 
 enum {
 	KEY_LEN = 13,

@@ -13,6 +13,7 @@
 #include "verbs/verbs_target_private.h"
 #include "store_sample.h"
 #include "wire/proto.h"
+#include "region_sums.h"
 
 static struct region *region;
 static const char *name;
