@@ -153,14 +153,9 @@ struct region_place {
 };
 
 int region_find(struct region_place *out, const char *name, struct fault *f);
-int region_choose(struct region_place *out, const char *name, uint64_t size,
-		  enum region_pages pages, struct fault *f);
 
-/* "2M", "2M-transparent"... by looking: see region_place.c. */
+/* "2M", "2M-transparent"... by looking. */
 void region_look_at_pages(struct region *r);
-
-/* Free bytes for a new file of size bytes in r's place; says what lacks. */
-int region_check_room(const struct region *r, uint64_t size, struct fault *f);
 
 /*
  * A region that has no name yet: made, mapped for writing, all zero, epoch 1.

@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * region_make.c - makes a region: whole, or absent; and judges one that
- * somebody else made. The file has no name until all of it is there; link(2)
- * then gives it one, and never replaces.
+ * region_make.c - where regions are: hugetlbfs mounts and /dev/shm; how one is
+ * made, whole or absent; how one that somebody else made is judged; which pages
+ * a region really has.
+ *
+ * A file has no name until all of it is there; link(2) then gives it one, and
+ * never replaces.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <mntent.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/vfs.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -20,10 +27,266 @@
 enum {
 	REGION_PART = 128 << 20, /* made at once: a multiple of REGION_HUGE */
 	COLLAPSE = 25, /* MADV_COLLAPSE: newer than Debian 12's C library */
+	SAMPLES = 64,  /* huge pages looked at, to tell what a region has */
 };
+
+static const char shm[] = "/dev/shm";
 
 const char region_magic[8] = {'D', 'T', 'A', 'R', 'E', 'G', 'N', '\n'};
 const char snapshot_magic[8] = {'D', 'T', 'A', 'S', 'N', 'A', 'P', '\n'};
+
+/* A hugetlbfs. */
+struct mount {
+	char dir[256];
+	uint64_t page; /* bytes */
+};
+
+/* The number behind a word in a file of the kernel's, or 0. */
+static uint64_t read_number(const char *path, const char *word)
+{
+	FILE *in = fopen(path, "re");
+	unsigned long long v = 0;
+	size_t n = strlen(word);
+	char line[256];
+
+	while (in && fgets(line, sizeof(line), in))
+		if (!strncmp(line, word, n) &&
+		    sscanf(line + n, "%llu", &v) == 1)
+			break;
+	if (in)
+		fclose(in);
+	return v;
+}
+
+/* Bytes of huge pages of this size to be had. */
+static uint64_t huge_free(uint64_t page)
+{
+	char path[96];
+
+	snprintf(path, sizeof(path),
+		 "/sys/kernel/mm/hugepages/hugepages-%llukB/free_hugepages",
+		 (unsigned long long)(page >> 10));
+	return read_number(path, "") * page;
+}
+
+/* The hugetlbfs that regions of a plain name are on: the first one. */
+static bool find_mount(struct mount *out)
+{
+	FILE *in = setmntent("/proc/mounts", "re");
+	struct mntent entry;
+	char text[4096];
+	bool found = false;
+
+	while (in && !found && getmntent_r(in, &entry, text, sizeof(text))) {
+		struct statfs s;
+
+		if (strcmp(entry.mnt_type, "hugetlbfs") != 0 ||
+		    strlen(entry.mnt_dir) >= sizeof(out->dir) ||
+		    statfs(entry.mnt_dir, &s) < 0 || s.f_bsize <= 0 ||
+		    access(entry.mnt_dir, R_OK | X_OK) < 0)
+			continue;
+		found = true;
+		memcpy(out->dir, entry.mnt_dir, strlen(entry.mnt_dir) + 1);
+		out->page = (uint64_t)s.f_bsize;
+	}
+	if (in)
+		endmntent(in);
+	return found;
+}
+
+/* "/fabric" and "fabric" are names; anything with a further slash is a path. */
+static const char *plain_name(const char *name)
+{
+	if (*name == '/')
+		name++;
+	return strchr(name, '/') ? NULL : name;
+}
+
+static int check_name(const char *name, struct fault *f)
+{
+	const char *plain = plain_name(name);
+	const char *last = strrchr(name, '/');
+
+	last = last ? last + 1 : name;
+	if (!*last || !strcmp(last, ".") || !strcmp(last, ".."))
+		return fault_set(f, -EINVAL, "'%s' is no name for a region",
+				 name);
+	if (strlen(last) > REGION_NAME_MAX - 32)
+		return fault_set(f, -ENAMETOOLONG, "the name is too long");
+	return plain ? 1 : 0;
+}
+
+static int place(struct region_place *out, const char *dir, const char *name,
+		 uint64_t huge)
+{
+	out->huge = huge;
+	if (!dir)
+		out->path = strdup(name);
+	else if (asprintf(&out->path, "%s/%s", dir, name) < 0)
+		out->path = NULL;
+	return out->path ? 0 : -ENOMEM;
+}
+
+/* A path's own page size, if a hugetlbfs holds it. The path has a slash. */
+static uint64_t huge_of_path(const char *path)
+{
+	char *dir = strndup(path, (size_t)(strrchr(path, '/') + 1 - path));
+	uint64_t page = 0;
+	struct statfs s;
+
+	if (dir && !statfs(dir, &s) && s.f_type == HUGETLBFS_MAGIC)
+		page = (uint64_t)s.f_bsize;
+	free(dir);
+	return page;
+}
+
+int region_find(struct region_place *out, const char *name, struct fault *f)
+{
+	int plain = check_name(name, f);
+	struct mount m;
+
+	if (plain < 0)
+		return plain;
+	if (!plain)
+		return place(out, NULL, name, huge_of_path(name));
+	name = plain_name(name);
+	if (find_mount(&m)) {
+		int rc = place(out, m.dir, name, m.page);
+
+		if (rc < 0 || !access(out->path, F_OK))
+			return rc;
+		free(out->path);
+	}
+	return place(out, shm, name, 0);
+}
+
+/* Whether a file begins as a region does, or we may not read it and it is large
+ * enough: who looks at it is told why it cannot be. */
+static bool is_region(const char *path)
+{
+	char magic[sizeof(region_magic)] = "";
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	struct stat st;
+	bool is;
+
+	if (fd < 0)
+		return errno == EACCES && !lstat(path, &st) &&
+		       S_ISREG(st.st_mode) && st.st_size > REGION_STATIC_LEN;
+	is = read(fd, magic, sizeof(magic)) == sizeof(magic) &&
+	     !memcmp(magic, region_magic, sizeof(magic));
+	close(fd);
+	return is;
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static void list_dir(const char *dir, region_each *each, void *ctx)
+{
+	struct dirent **entry;
+	int n = scandir(dir, &entry, NULL, by_name);
+	char path[4096];
+
+	for (int i = 0; i < n; i++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, entry[i]->d_name);
+		if (is_region(path))
+			each(ctx, path, entry[i]->d_name);
+		free(entry[i]);
+	}
+	if (n >= 0)
+		free(entry);
+}
+
+void region_list(region_each *each, void *ctx)
+{
+	struct mount m;
+
+	list_dir(shm, each, ctx);
+	if (find_mount(&m))
+		list_dir(m.dir, each, ctx);
+}
+
+static int choose_place(struct region_place *out, const char *name,
+			uint64_t size, enum region_pages pages, struct fault *f)
+{
+	/* A name is one region, whichever place has it. */
+	int rc = region_find(out, name, f);
+	struct mount m;
+
+	if (rc < 0 || !plain_name(name))
+		return rc;
+	if (!access(out->path, F_OK))
+		return fault_set(f, -EEXIST, REGION_EXISTS, out->path);
+	if (pages == REGION_PAGES_SMALL || !find_mount(&m) || m.page > size ||
+	    huge_free(m.page) < size + m.page || access(m.dir, W_OK) < 0)
+		return 0;
+	free(out->path);
+	return place(out, m.dir, plain_name(name), m.page);
+}
+
+static int no_room(uint64_t size, uint64_t there, const char *where,
+		   struct fault *f)
+{
+	return fault_set(f, -ENOSPC, "needs %.1f MiB, %s has %.1f MiB free",
+			 (double)size / 0x1p20, where, (double)there / 0x1p20);
+}
+
+/* Free bytes for a new file of size bytes in r's place; says what lacks. */
+static int check_room(const struct region *r, uint64_t size, struct fault *f)
+{
+	const char *slash = strrchr(r->path, '/');
+	char dir[256];
+	struct statfs s;
+	uint64_t there;
+
+	snprintf(dir, sizeof(dir), "%.*s", (int)(slash - r->path), r->path);
+	if (fstatfs(r->fd, &s) < 0)
+		return fault_set(f, -errno, "%s: %s", dir, strerror(errno));
+	if (s.f_type == HUGETLBFS_MAGIC)
+		there = huge_free((uint64_t)s.f_bsize);
+	else
+		there = (uint64_t)s.f_bavail * (uint64_t)s.f_bsize;
+	/* A tmpfs without a limit says 0 blocks. */
+	if (there < size && !(s.f_type == TMPFS_MAGIC && !s.f_blocks))
+		return no_room(size, there, dir, f);
+	/* What can be had without swapping out others. */
+	there = read_number("/proc/meminfo", "MemAvailable:") << 10;
+	if (s.f_type == TMPFS_MAGIC && there < size)
+		return no_room(size, there, "memory", f);
+	return 0;
+}
+
+/*
+ * To ask for huge pages and to get them are two things, so this looks: pages
+ * spread over the file are touched, then the kernel tells how many huge ones of
+ * shared memory this process, which has one region, has mapped.
+ */
+void region_look_at_pages(struct region *r)
+{
+	uint64_t chunks = r->h.file_size / REGION_HUGE, touched = 0, huge;
+	uint64_t step = chunks / SAMPLES + 1;
+	const char *kind = "4K";
+
+	if (r->huge) {
+		snprintf(r->pages, sizeof(r->pages), "%llu%c",
+			 (unsigned long long)(r->huge >> 30 ? r->huge >> 30
+							    : r->huge >> 20),
+			 r->huge >> 30 ? 'G' : 'M');
+		return;
+	}
+	for (uint64_t i = 1; i < chunks; i += step, touched++)
+		madvise(r->map + i * REGION_HUGE, REGION_HUGE,
+			MADV_POPULATE_READ);
+	huge = read_number("/proc/self/smaps_rollup", "ShmemPmdMapped:") /
+	       (REGION_HUGE >> 10);
+	if (huge && huge >= touched - touched / 8)
+		kind = "2M-transparent";
+	else if (huge)
+		kind = "4K+2M-transparent";
+	snprintf(r->pages, sizeof(r->pages), "%s", kind);
+}
 
 uint32_t region_header_crc(const struct region_header *h)
 {
@@ -175,37 +438,6 @@ int region_check_values(const struct region_header *h, const uint8_t *values,
 	return 0;
 }
 
-static int plan_tables(struct region_header *h, const struct layout *l,
-		       struct fault *f)
-{
-	struct fault why = {""};
-
-	for (unsigned i = 0; i < l->n; i++) {
-		struct table *t = &h->table[i];
-
-		*t = l->table[i];
-		if (!t->id)
-			t->id = (uint16_t)(i + 1);
-		memset(t->reserved, 0, sizeof(t->reserved));
-		if (table_finish(t, &why) < 0)
-			return fault_set(f, -EINVAL, "table %.31s: %.400s",
-					 t->name, why.text);
-		if (t->values && !l->values[i])
-			return fault_set(f, -EINVAL,
-					 "table %s: the set of values is "
-					 "not at hand",
-					 t->name);
-		for (unsigned j = 0; j < i; j++)
-			if (t->id == h->table[j].id ||
-			    !strcmp(t->name, h->table[j].name))
-				return fault_set(f, -EINVAL,
-						 "tables %s and %s have one "
-						 "name or id",
-						 h->table[j].name, t->name);
-	}
-	return 0;
-}
-
 /*
  * Completes the tables of a layout and gives them their places: fills in h, all
  * but the checksums.
@@ -214,7 +446,7 @@ static int plan(struct region_header *h, const struct layout *l,
 		unsigned epochs, struct fault *f)
 {
 	uint64_t at = REGION_HEAD_LEN, size;
-	int rc;
+	struct fault why = {""};
 
 	if (!l->n || l->n > TABLE_MAX)
 		return fault_set(f, -EINVAL, "%u tables; 1 to %d can be", l->n,
@@ -223,12 +455,15 @@ static int plan(struct region_header *h, const struct layout *l,
 		return fault_set(f, -EINVAL, "%u epochs; 1 to %d can be",
 				 epochs, REGION_EPOCHS_MAX);
 	memset(h, 0, sizeof(*h));
-	rc = plan_tables(h, l, f);
-	if (rc < 0)
-		return rc;
 	for (unsigned i = 0; i < l->n; i++) {
 		struct table *t = &h->table[i];
 
+		*t = l->table[i];
+		if (!t->id)
+			t->id = (uint16_t)(i + 1);
+		if (table_finish(t, &why) < 0)
+			return fault_set(f, -EINVAL, "table %.31s: %.400s",
+					 t->name, why.text);
 		t->values_at = t->values ? at : 0;
 		at = round_up(at + t->values * sizeof(uint32_t), 64);
 	}
@@ -293,11 +528,8 @@ static int populate_part(struct region *r, uint64_t at, uint64_t size,
 		make_huge(r->map + at, size);
 	if (magic != TMPFS_MAGIC && magic != HUGETLBFS_MAGIC)
 		return -posix_fallocate(r->fd, (off_t)at, (off_t)size);
-	if (!madvise(r->map + at, size, MADV_POPULATE_WRITE))
-		return 0;
-	return errno == EINVAL /* before Linux 5.14 */
-		       ? -posix_fallocate(r->fd, (off_t)at, (off_t)size)
-		       : -ENOSPC;
+	return madvise(r->map + at, size, MADV_POPULATE_WRITE) < 0 ? -ENOSPC
+								   : 0;
 }
 
 /*
@@ -323,8 +555,9 @@ static int populate(struct region *r, const struct region_options *o,
 			o->tick(o->ctx, at + size, all);
 	}
 	if (rc == -ENOSPC)
-		return fault_set(f, rc, "needs %.1f MiB, more than there is",
-				 (double)all / 0x1p20);
+		return fault_set(f, rc, "needs %.1f MiB, more than there is%s",
+				 (double)all / 0x1p20,
+				 r->huge ? " of huge pages" : "");
 	return rc < 0 ? fail(r, rc, f) : 0;
 }
 
@@ -336,7 +569,7 @@ static int size_and_map(struct region *r, const struct region_options *o,
 	if (r->huge)
 		r->h.file_size = (r->h.file_size + r->huge - 1) / r->huge *
 				 r->huge;
-	rc = region_check_room(r, r->h.file_size, f);
+	rc = check_room(r, r->h.file_size, f);
 	if (rc < 0)
 		return rc;
 	if (ftruncate(r->fd, (off_t)r->h.file_size) < 0)
@@ -373,17 +606,15 @@ static void write_header(struct region *r, const struct layout *l)
 	r->state->began_ns = clock_wall_ns();
 }
 
-/* One attempt at a region, in a place that choose_pages would have. */
 static int make(struct region *r, const char *name, const struct layout *l,
-		const struct region_options *o, enum region_pages choose_pages,
-		struct fault *f)
+		const struct region_options *o, struct fault *f)
 {
 	struct region_place where = {NULL, 0};
 	int rc = plan(&r->h, l, o->epochs, f);
 
 	if (rc < 0)
 		return rc;
-	rc = region_choose(&where, name, r->h.file_size, choose_pages, f);
+	rc = choose_place(&where, name, r->h.file_size, o->pages, f);
 	r->path = where.path;
 	r->huge = where.huge;
 	if (rc < 0)
@@ -403,28 +634,18 @@ static int make(struct region *r, const char *name, const struct layout *l,
 int region_make(struct region **out, const char *name, const struct layout *l,
 		const struct region_options *o, struct fault *f)
 {
-	enum region_pages choose = o->pages;
+	struct region *r = region_new();
+	int rc;
 
-	for (;;) {
-		struct region *r = region_new();
-		bool huge;
-		int rc;
-
-		if (!r)
-			return fault_set(f, -ENOMEM, "out of memory");
-		r->write = true;
-		rc = make(r, name, l, o, choose, f);
-		if (!rc) {
-			*out = r;
-			return 0;
-		}
-		huge = r->huge && choose == REGION_PAGES_AUTO;
+	if (!r)
+		return fault_set(f, -ENOMEM, "out of memory");
+	r->write = true;
+	rc = make(r, name, l, o, f);
+	if (rc < 0)
 		region_close(r);
-		/* Another was faster to take the huge pages. */
-		if (!huge || (rc != -ENOSPC && rc != -ENOMEM))
-			return rc;
-		choose = REGION_PAGES_SMALL;
-	}
+	else
+		*out = r;
+	return rc;
 }
 
 int region_create(struct region **out, const char *name, const struct layout *l,
