@@ -14,7 +14,6 @@
 #ifndef STORE_REGION_FILE_H
 #define STORE_REGION_FILE_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -102,13 +101,6 @@ enum {
 
 _Static_assert(REGION_HEAD_LEN == 294912, "the region format");
 
-/* What only one may do at a time; a byte of the file is locked for each. */
-enum region_lock {
-	REGION_LOCK_SEATS,
-	REGION_LOCK_ROTATE,
-	REGION_LOCKS,
-};
-
 struct region {
 	struct memory memory;	/* region_memory() */
 	struct region_header h; /* a checked copy */
@@ -120,8 +112,7 @@ struct region {
 	uint8_t *map; /* the whole file, or NULL */
 	struct region_state *state;
 	struct region_seat *seat;
-	uint64_t huge; /* page size of a hugetlbfs, or 0 */
-	pthread_mutex_t mutex[REGION_LOCKS];
+	uint64_t huge;	/* page size of a hugetlbfs, or 0 */
 	char pages[24]; /* region_page_kind(), once asked */
 };
 
@@ -170,26 +161,14 @@ struct region *region_new(void);
 /* Maps h.file_size bytes of fd. Returns 0 or -errno. */
 int region_map(struct region *r);
 
-int region_lock(struct region *r, enum region_lock which, struct fault *f);
-void region_unlock(struct region *r, enum region_lock which);
-
 /* Whether a taken seat's writer lives. */
 bool region_seat_lives(const struct region_seat *s);
-
-/* Completes what dead writers left half done; frees their seats. Locked. */
-void region_replay(struct region *r);
 
 /* Where a table is in an epoch, in the file. */
 static inline uint64_t region_table_at(const struct region_header *h,
 				       const struct table *t, uint64_t epoch)
 {
 	return t->offset + (epoch - 1) % h->epochs * h->set_len;
-}
-
-/* The set that an epoch lives in: its first byte, in the file. */
-static inline uint64_t region_set_at(const struct region *r, uint64_t epoch)
-{
-	return r->h.set_at + (epoch - 1) % r->h.epochs * r->h.set_len;
 }
 
 /* The state's word may be anything: no more epochs than there are sets. */
