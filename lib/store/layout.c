@@ -2,13 +2,11 @@
 #include "store/layout.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/field.h"
 #include "base/ini.h"
@@ -34,11 +32,6 @@ struct set {
 	size_t n, cap;
 };
 
-static bool is_file(const char *text)
-{
-	return !strncmp(text, "file:", 5);
-}
-
 static int set_add(struct set *s, uint32_t v)
 {
 	if (s->n == s->cap) {
@@ -61,8 +54,8 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Sorts, drops what is there twice, hands over. */
-static void set_finish(struct set *s, struct table *t, uint32_t **out)
+/* Sorts, drops what is there twice. */
+static void set_finish(struct set *s, struct table *t)
 {
 	size_t n = 0;
 
@@ -73,10 +66,6 @@ static void set_finish(struct set *s, struct table *t, uint32_t **out)
 	t->values = n;
 	t->value_min = s->v[0];
 	t->value_max = s->v[n - 1];
-	if (out)
-		*out = s->v;
-	else
-		free(s->v);
 }
 
 /* One member of V; the blank is none. */
@@ -121,91 +110,22 @@ static int add_members(struct set *s, char *text, struct fault *f)
 	return rc;
 }
 
-/* "MIN-MAX", or "1,2,7": sets the bounds, and for a set its size; *out (if
- * wanted) gets it, sorted, malloc'ed. */
-static int parse_values(uint32_t **out, struct table *t, const char *text,
+/* "MIN-MAX" sets the bounds, "1,2,7" adds to a set. */
+static int parse_values(struct set *s, struct table *t, const char *text,
 			struct fault *f)
 {
 	char *copy = strdup(text), *dash;
-	struct set s = {0};
 	int rc;
 
 	if (!copy)
 		return fault_set(f, -ENOMEM, "out of memory");
 	dash = strchr(copy, '-');
-	if (dash) {
-		rc = parse_range(t, copy, dash, f);
-		free(copy);
-		/* 0-0 would look like no range at all: it is a set of one. */
-		if (rc < 0 || t->value_max || (rc = set_add(&s, 0)) < 0)
-			return rc;
-		set_finish(&s, t, out);
-		return 0;
-	}
-	rc = add_members(&s, copy, f);
+	rc = dash ? parse_range(t, copy, dash, f) : add_members(s, copy, f);
 	free(copy);
-	if (!rc && !s.n)
-		rc = fault_set(f, -EINVAL, "no number");
-	if (rc < 0)
-		free(s.v);
-	else
-		set_finish(&s, t, out);
-	return rc;
-}
-
-static int load_lines(struct set *s, FILE *in, const char *path,
-		      struct fault *f)
-{
-	unsigned long number = 0;
-	struct fault why;
-	char *line = NULL;
-	size_t room = 0;
-	int rc = 0;
-
-	while (!rc && getline(&line, &room, in) >= 0) {
-		number++;
-		line[strcspn(line, "#")] = '\0';
-		rc = add_members(s, line, &why);
-	}
-	free(line);
-	if (rc < 0)
-		return fault_set(f, rc, "%s:%lu: %.200s", path, number,
-				 why.text);
-	if (ferror(in))
-		return fault_set(f, -EIO, "%s: %s", path, strerror(errno));
-	return s->n ? 0 : fault_set(f, -EINVAL, "%s: no number", path);
-}
-
-/* A set from a file, which is looked for where the layout is. */
-static int load_values(uint32_t **out, struct table *t, const char *path,
-		       const char *layout, struct fault *f)
-{
-	const char *slash = strrchr(layout, '/');
-	int dir = slash && path[0] != '/' ? (int)(slash + 1 - layout) : 0;
-	char full[PATH_MAX];
-	struct set s = {0};
-	struct stat st;
-	FILE *in;
-	int rc;
-
-	if (snprintf(full, sizeof(full), "%.*s%s", dir, layout, path) >=
-	    (int)sizeof(full))
-		return fault_set(f, -ENAMETOOLONG, "the path is too long");
-	/* A device may have no end, and a FIFO no writer. */
-	if (!stat(full, &st) && !S_ISREG(st.st_mode))
-		return fault_set(f, -EINVAL, "%.300s: not a regular file",
-				 full);
-	in = fopen(full, "re");
-	if (!in)
-		return fault_set(f, -errno, "%.300s: %s", full,
-				 strerror(errno));
-	rc = load_lines(&s, in, full, f);
-	fclose(in);
-	if (rc < 0)
-		free(s.v);
-	else
-		set_finish(&s, t, out);
-	return rc;
+	if (!rc && !dash && !s->n)
+		return fault_set(f, -EINVAL, "no number");
+	/* 0-0 would look like no range at all: it is a set of one. */
+	return rc || !dash || t->value_max ? rc : set_add(s, 0);
 }
 
 static int set_key(const struct field *field, void *object, const char *value,
@@ -255,11 +175,15 @@ static int set_stride(const struct field *field, void *object,
 static int set_values(const struct field *field, void *object,
 		      const char *value, struct fault *f)
 {
+	struct set s = {0};
+	int rc;
+
 	(void)field;
-	if (is_file(value))
-		return fault_set(f, -EINVAL,
-				 "a file can only be named in a layout file");
-	return parse_values(NULL, object, value, f);
+	rc = parse_values(&s, object, value, f);
+	if (s.n && !rc)
+		set_finish(&s, object);
+	free(s.v);
+	return rc;
 }
 
 static int set_flush(const struct field *field, void *object, const char *value,
@@ -389,23 +313,12 @@ int layout_field(const char *field)
 	return field_find(fields, field);
 }
 
-/* The fields that a kind of table takes instead: "slots: append has none; it
- * takes id, key...". */
 int layout_suits(const struct table *t, int field, struct fault *f)
 {
-	uint32_t kind = 1u << t->kind;
-	char takes[256] = "";
-	size_t len = 0;
-
-	if (fields[field].use & kind)
+	if (fields[field].use & 1u << t->kind)
 		return 0;
-	for (unsigned i = 0; fields[i].name; i++)
-		if (fields[i].use & kind && len < sizeof(takes))
-			len += (size_t)snprintf(
-				takes + len, sizeof(takes) - len, "%s%s",
-				len ? ", " : "", fields[i].name);
-	return fault_set(f, -EINVAL, "%s: %s has none; it takes %s",
-			 fields[field].name, table_kind_name(t->kind), takes);
+	return fault_set(f, -EINVAL, "%s: %s has none", fields[field].name,
+			 table_kind_name(t->kind));
 }
 
 int layout_set(struct table *t, const char *field, const char *value,
@@ -437,6 +350,7 @@ struct reading {
 	struct table *t; /* of the section in hand; NULL before the first */
 	unsigned header;
 	unsigned line[LAYOUT_FIELDS_MAX]; /* of each field; 0: not there */
+	struct set values;
 };
 
 static bool has(const struct reading *r, const char *field)
@@ -491,6 +405,11 @@ static int section_end(struct reading *r)
 		return 0;
 	if (check_fields(r) < 0)
 		return -EINVAL;
+	if (r->values.n) {
+		set_finish(&r->values, r->t);
+		r->out->values[r->out->n] = r->values.v;
+		r->values = (struct set){0};
+	}
 	if (has(r, "entries"))
 		table_keep(r->t, r->t->units);
 	if (table_finish(r->t, &why) < 0)
@@ -521,18 +440,12 @@ static int section_begin(struct reading *r)
 	return 0;
 }
 
-/* V is kept, and may be in another file. */
+/* V is kept; as a set it may go on in further lines. */
 static int take_values(struct reading *r, struct fault *why)
 {
-	uint32_t **set = &r->out->values[r->out->n];
-	const char *text = r->ini.value;
 	struct fault inner = {""};
-	int rc;
+	int rc = parse_values(&r->values, r->t, r->ini.value, &inner);
 
-	if (is_file(text))
-		rc = load_values(set, r->t, text + 5, r->ini.name, &inner);
-	else
-		rc = parse_values(set, r->t, text, &inner);
 	return rc < 0 ? fault_set(why, rc, "values: %.400s", inner.text) : 0;
 }
 
@@ -540,9 +453,11 @@ static int take_field(struct reading *r)
 {
 	const struct ini *i = &r->ini;
 	int k = layout_field(i->key), rc;
+	bool more = r->values.n && !strcmp(i->key, "values") &&
+		    !strchr(i->value, '-');
 	struct fault why = {""};
 
-	if (k >= 0 && r->line[k])
+	if (k >= 0 && r->line[k] && !more)
 		return ini_fault(i, i->line, -EINVAL, "%s: given twice",
 				 i->key);
 	if (!strcmp(i->key, "values") &&
@@ -599,6 +514,7 @@ int layout_read(struct layout *out, const char *path, struct fault *f)
 	rc = read_all(&r);
 	if (!is_stdin)
 		fclose(r.ini.in);
+	free(r.values.v);
 	if (rc < 0)
 		layout_fini(out);
 	return rc;

@@ -17,8 +17,8 @@
  *	copies = 2              ; N when a report does not say; append has 1
  *	hash = dta1             ; or dta0
  *	hops = 5                ; postcard: entries of a chunk, 1 to 8
- *	values = 1-262144       ; postcard: V, as MIN-MAX; a set 1,2,7; or
- *	                        ; file:PATH, with # comments
+ *	values = 1-262144       ; postcard: V, as MIN-MAX, or a set 1,2,7, which
+ *	                        ; may go on in further, indented lines
  *	cache = 32768           ; postcard: translator's rows, a power of two
  *	lists = 255             ; append
  *	batch = 16              ; append: entries per write, 1 to 64
@@ -32,9 +32,8 @@
  * Required: kind; slots (chunks, entries or ring) or memory; key, but for
  * append; value (keywrite, append); values (postcard); lists (append). The
  * others have the defaults shown. A field that a kind does not have is an
- * error, and so is one given twice. memory counts one epoch of one table. PATH
- * is relative to the layout file. Numbers take K, M, G, T (powers of 1000) and
- * Ki, Mi, Gi, Ti (powers of 1024).
+ * error, and so is one given twice. memory counts one epoch of one table.
+ *Numbers take K, M, G, T (powers of 1000) and Ki, Mi, Gi, Ti (powers of 1024).
  */
 #ifndef STORE_LAYOUT_H
 #define STORE_LAYOUT_H
@@ -67,7 +66,7 @@ void layout_fini(struct layout *l);
  * and for the -T ID:FIELD=VALUE of dta-translate. Fields may come in any order;
  * table_finish() then completes the geometry and judges it. Set kind first to
  * have fields refused that the kind does not have. values: a range or a set, of
- * which the bounds and the size are kept; a file is for layout_read() alone.
+ * which the bounds and the size are kept.
  * entries: taken for the ring's; table_keep() makes that right.
  * Returns 0, -ENOENT for an unknown field, -EINVAL for a bad value.
  */

@@ -17,9 +17,9 @@ setup_file() {
 	# set of values, and a ring that has come around.
 	tshark -n -r "$CAPTURE" -Y ip -w four.pcapng 2>/dev/null
 	mix "$N" first.pcap --from four.pcapng
-	sed 's/^values = .*/values = file:values/; s/^entries = .*/entries = 256/' \
-		"$BATS_TEST_DIRNAME/mix.ini" >layout.ini
-	{ seq 1 60; seq 63 2 80; } >values
+	{ seq 1 60; seq 63 2 80; } | sed 's/^/    /' >values
+	sed 's/^entries = .*/entries = 256/; /^values = /{s/=.*/= 1/;r values
+		}' "$BATS_TEST_DIRNAME/mix.ini" >layout.ini
 	printf '%s\n' '' '[events]' 'id = 9' 'kind = append' 'value = 16' \
 		"lists = $LISTS" 'entries = 32' 'batch = 4' >>layout.ini
 	dta-gen uniform --kind append -T 9 --lists 200 --value 16 --count 600 -q -w more.pcap
@@ -30,7 +30,7 @@ setup_file() {
 	guest_start a b
 	guest_start b a
 	for guest in a b; do
-		cp layout.ini values {,some.}{flows,numbers} truth.csv {first,more}.pcap "$GUEST_DIR/$guest"
+		cp layout.ini {,some.}{flows,numbers} truth.csv {first,more}.pcap "$GUEST_DIR/$guest"
 	done
 }
 
