@@ -29,7 +29,7 @@
 
 enum {
 	REMAKE_MS = 2000, /* until what failed is tried again */
-	BATCH = 32,	  /* receives posted, completions taken at once */
+	BATCH = 32,	  /* completions taken at once */
 	RNR_TIMER = 12,	  /* 0.64 ms (IBTA table 45) */
 };
 
@@ -101,7 +101,6 @@ static int access_of(const struct verbs_target *v, const struct table *t)
 static int cannot_register(int err, const struct verbs_target *v,
 			   const char *what, uint64_t length, struct fault *f)
 {
-	double mib = (double)length / 0x1p20;
 	struct rlimit limit = {0, 0};
 	char now[32] = "unlimited";
 
@@ -109,18 +108,14 @@ static int cannot_register(int err, const struct verbs_target *v,
 	if (limit.rlim_cur != RLIM_INFINITY)
 		snprintf(now, sizeof(now), "%llu KiB",
 			 (unsigned long long)limit.rlim_cur >> 10);
-	if ((err == -ENOMEM || err == -EAGAIN || err == -EPERM) &&
-	    limit.rlim_cur != RLIM_INFINITY)
-		return fault_set(
-			f, err,
-			"%s: %s: cannot lock %.1f MiB: the limit (ulimit "
-			"-l) is %s: raise it with ulimit -l unlimited as root, "
-			"memlock in /etc/security/limits.d, or "
-			"LimitMEMLOCK=infinity in a systemd unit; or grant "
-			"CAP_IPC_LOCK",
-			v->name, what, mib, now);
-	return fault_set(f, err, "%s: %s: cannot register %.1f MiB: %s",
-			 v->name, what, mib, strerror(-err));
+	return fault_set(f, err,
+			 "%s: %s: cannot lock %.1f MiB: %s: the limit (ulimit "
+			 "-l) is %s: raise it with ulimit -l unlimited as "
+			 "root, memlock in /etc/security/limits.d, or "
+			 "LimitMEMLOCK=infinity in a systemd unit; or grant "
+			 "CAP_IPC_LOCK",
+			 v->name, what, (double)length / 0x1p20, strerror(-err),
+			 now);
 }
 
 /* Revokes them: nothing can be written through them once it returns. */
@@ -169,29 +164,16 @@ static int share_memory(struct verbs_target *v, struct fault *f)
 }
 
 /* A receive has no room: an immediate is all that comes. */
-static int post_some(struct verbs_pair *p, unsigned n)
-{
-	struct ibv_recv_wr wr[BATCH], *bad;
-
-	memset(wr, 0, sizeof(wr));
-	for (unsigned i = 0; i + 1 < n; i++)
-		wr[i].next = &wr[i + 1];
-	return -ibv_post_recv(p->qp, wr, &bad);
-}
-
 int verbs_pair_post(struct verbs_pair *p)
 {
-	while (p->receives < p->depth) {
-		unsigned n = p->depth - p->receives;
-		int rc;
+	struct ibv_recv_wr wr = {.wr_id = 0}, *bad;
+	int rc = 0;
 
-		n = n < BATCH ? n : BATCH;
-		rc = post_some(p, n);
-		if (rc < 0)
-			return rc;
-		p->receives += n;
+	while (p->receives < p->depth && !rc) {
+		rc = -ibv_post_recv(p->qp, &wr, &bad);
+		p->receives += !rc;
 	}
-	return 0;
+	return rc;
 }
 
 static unsigned least(unsigned a, int b)
@@ -290,16 +272,11 @@ static int cannot_reach(int err, const struct verbs_target *v, struct fault *f)
 				 "%s: give it one: ip route add %s dev %s",
 				 v->name, ip, v->port.netdev, ip,
 				 v->port.netdev);
-	if (err == -EHOSTUNREACH || err == -ETIMEDOUT || err == -ENODATA ||
-	    err == -EINVAL)
-		return fault_set(
-			f, err,
-			"%s: the translator, %s, does not answer ARP on %s: "
-			"is it there? A switch needs no ARP: ip neigh replace "
-			"%s dev %s lladdr MAC nud permanent (%s)",
-			v->name, ip, v->port.netdev, ip, v->port.netdev,
-			strerror(-err));
-	return fault_set(f, err, "%s: translator %s: %s", v->name, ip,
+	return fault_set(f, err,
+			 "%s: the translator, %s, does not answer ARP on %s: "
+			 "is it there? A switch needs no ARP: ip neigh replace "
+			 "%s dev %s lladdr MAC nud permanent (%s)",
+			 v->name, ip, v->port.netdev, ip, v->port.netdev,
 			 strerror(-err));
 }
 
@@ -517,14 +494,7 @@ static void take_events(struct verbs_target *v)
 
 static int check_tables(const struct verbs_target *v, struct fault *f)
 {
-	unsigned n = region_tables(v->region);
-
-	if (v->pairs && n > (unsigned)v->attr.max_qp)
-		return fault_set(f, -EMFILE,
-				 "%s: %u tables, and the device has %d queue "
-				 "pairs",
-				 v->name, n, v->attr.max_qp);
-	for (unsigned i = 0; i < n; i++) {
+	for (unsigned i = 0; i < region_tables(v->region); i++) {
 		const struct table *t = region_table(v->region, i);
 
 		if (t->kind == TABLE_KEYINC && !verbs_has_atomics(v))

@@ -26,22 +26,20 @@ static void list_add(char *list, const char *name)
 	snprintf(list + n, LIST_MAX - n, " %s", name);
 }
 
-static int no_devices(int err, struct fault *f)
-{
-	return fault_set(
-		f, err,
-		"no RDMA device: load the card's driver (modprobe mlx5_ib), or "
-		"make one in software: modprobe rdma_rxe; rdma link add rxe0 "
-		"type rxe netdev eth0");
-}
-
 static int no_such_device(struct ibv_device **all, struct fault *f)
 {
 	char list[LIST_MAX] = "";
 
-	for (; *all; all++)
+	for (; all && *all; all++)
 		list_add(list, ibv_get_device_name(*all));
-	return fault_set(f, -ENODEV, "no such RDMA device; there are:%s", list);
+	if (*list)
+		return fault_set(f, -ENODEV,
+				 "no such RDMA device; there are:%s", list);
+	return fault_set(
+		f, -ENODEV,
+		"no RDMA device: load the card's driver (modprobe mlx5_ib), or "
+		"make one in software: modprobe rdma_rxe; rdma link add rxe0 "
+		"type rxe netdev eth0");
 }
 
 /* What keeps a device from being opened has a cure, mostly. */
@@ -59,20 +57,21 @@ static int cannot_open(int err, const struct ibv_device *d, struct fault *f)
 			 node, strerror(-err));
 }
 
-static int open_named(struct verbs_target *v, struct ibv_device **all,
-		      struct fault *f)
+static int open_named(struct verbs_target *v, struct fault *f)
 {
-	struct ibv_device **d = all;
+	struct ibv_device **all = ibv_get_device_list(NULL), **d = all;
+	int rc = 0;
 
-	while (*d && strcmp(ibv_get_device_name(*d), v->name) != 0)
+	while (d && *d && strcmp(ibv_get_device_name(*d), v->name) != 0)
 		d++;
-	if (!*d)
-		return no_such_device(all, f);
 	errno = 0;
-	v->ctx = ibv_open_device(*d);
-	if (!v->ctx)
-		return cannot_open(errno ? -errno : -EIO, *d, f);
-	return 0;
+	if (!d || !*d)
+		rc = no_such_device(all, f);
+	else if (!(v->ctx = ibv_open_device(*d)))
+		rc = cannot_open(errno ? -errno : -EIO, *d, f);
+	if (all)
+		ibv_free_device_list(all);
+	return rc;
 }
 
 static int make_objects(struct verbs_target *v)
@@ -93,19 +92,8 @@ static int make_objects(struct verbs_target *v)
 
 int verbs_device_open(struct verbs_target *v, struct fault *f)
 {
-	int n = 0, rc;
-	struct ibv_device **all;
+	int rc = open_named(v, f);
 
-	errno = 0;
-	all = ibv_get_device_list(&n);
-	if (!all || !n) {
-		rc = all || errno == ENOSYS || !errno ? -ENODEV : -errno;
-		if (all)
-			ibv_free_device_list(all);
-		return no_devices(rc, f);
-	}
-	rc = open_named(v, all, f);
-	ibv_free_device_list(all);
 	if (rc < 0)
 		return rc;
 	rc = make_objects(v);
