@@ -322,27 +322,21 @@ void region_close(struct region *r)
 int region_remove(const char *name, struct fault *f)
 {
 	struct region_place where;
-	char magic[sizeof(region_magic)];
-	int rc, fd;
+	int rc = region_find(&where, name, f);
 
-	rc = region_find(&where, name, f);
 	if (rc < 0)
 		return rc;
-	fd = open(where.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
-		rc = -errno;
 	/* Whatever its state, but nothing that never was a region. */
-	else if (read(fd, magic, sizeof(magic)) != sizeof(magic) ||
-		 memcmp(magic, region_magic, sizeof(magic)) != 0)
-		rc = fault_set(f, -EBADMSG, "%s: not a region", where.path);
-	else if (unlink(where.path) < 0)
-		rc = -errno;
+	rc = region_begins(where.path);
+	if (rc > 0)
+		rc = unlink(where.path) < 0 ? -errno : 0;
+	else if (!rc)
+		rc = -EBADMSG;
 	if (rc == -ENOENT)
 		absent(where.path, name, "", f);
-	else if (rc < 0 && rc != -EBADMSG)
-		fault_set(f, rc, "%s: %s", where.path, strerror(-rc));
-	if (fd >= 0)
-		close(fd);
+	else if (rc < 0)
+		fault_set(f, rc, "%s: %s", where.path,
+			  rc == -EBADMSG ? "not a region" : strerror(-rc));
 	free(where.path);
 	return rc;
 }
@@ -350,13 +344,6 @@ int region_remove(const char *name, struct fault *f)
 const char *region_path(const struct region *r)
 {
 	return r->path;
-}
-
-const char *region_page_kind(const struct region *r)
-{
-	if (!r->pages[0])
-		region_look_at_pages((struct region *)r);
-	return r->pages;
 }
 
 uint64_t region_size(const struct region *r)
@@ -704,7 +691,6 @@ uint64_t region_notify(struct region *r, uint32_t immediate)
 {
 	uint64_t n;
 
-	__atomic_store_n(&r->state->immediate, immediate, __ATOMIC_RELAXED);
 	n = __atomic_add_fetch(&r->state->notified, 1, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&r->state->ring[n % REGION_IMMEDIATES],
 			 n << 32 | immediate, __ATOMIC_RELEASE);

@@ -55,11 +55,10 @@ _Static_assert(sizeof(struct region_header) == REGION_STATIC_LEN,
 	       "the region format");
 
 struct region_state {
-	uint64_t epoch;	    /* current; set (epoch - 1) % epochs */
-	uint64_t oldest;    /* that is still there */
-	uint64_t notified;  /* immediates */
-	uint32_t immediate; /* the last one */
-	uint32_t reserved0;
+	uint64_t epoch;	   /* current; set (epoch - 1) % epochs */
+	uint64_t oldest;   /* that is still there */
+	uint64_t notified; /* immediates */
+	uint64_t reserved0;
 	uint64_t seated;   /* writers that ever took a seat */
 	uint64_t began_ns; /* of the current epoch, since 1970; 0: not told */
 	uint64_t left_ns;  /* when a writer last gave up its seat */
@@ -145,8 +144,8 @@ struct region_place {
 
 int region_find(struct region_place *out, const char *name, struct fault *f);
 
-/* "2M", "2M-transparent"... by looking. */
-void region_look_at_pages(struct region *r);
+/* Whether a file begins as a region does; -errno: it cannot be read. */
+int region_begins(const char *path);
 
 /*
  * A region that has no name yet: made, mapped for writing, all zero, epoch 1.

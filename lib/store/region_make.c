@@ -160,22 +160,30 @@ int region_find(struct region_place *out, const char *name, struct fault *f)
 	return place(out, shm, name, 0);
 }
 
-/* Whether a file begins as a region does, or we may not read it and it is large
- * enough: who looks at it is told why it cannot be. */
-static bool is_region(const char *path)
+int region_begins(const char *path)
 {
 	char magic[sizeof(region_magic)] = "";
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-	struct stat st;
 	bool is;
 
 	if (fd < 0)
-		return errno == EACCES && !lstat(path, &st) &&
-		       S_ISREG(st.st_mode) && st.st_size > REGION_STATIC_LEN;
+		return -errno;
 	is = read(fd, magic, sizeof(magic)) == sizeof(magic) &&
 	     !memcmp(magic, region_magic, sizeof(magic));
 	close(fd);
 	return is;
+}
+
+/* Also what may not be read and is large enough: who looks at it is told why it
+ * cannot be. */
+static bool may_be_region(const char *path)
+{
+	int rc = region_begins(path);
+	struct stat st;
+
+	return rc > 0 ||
+	       (rc == -EACCES && !lstat(path, &st) && S_ISREG(st.st_mode) &&
+		st.st_size > REGION_STATIC_LEN);
 }
 
 static int by_name(const struct dirent **a, const struct dirent **b)
@@ -191,7 +199,7 @@ static void list_dir(const char *dir, region_each *each, void *ctx)
 
 	for (int i = 0; i < n; i++) {
 		snprintf(path, sizeof(path), "%s/%s", dir, entry[i]->d_name);
-		if (is_region(path))
+		if (may_be_region(path))
 			each(ctx, path, entry[i]->d_name);
 		free(entry[i]);
 	}
@@ -263,18 +271,21 @@ static int check_room(const struct region *r, uint64_t size, struct fault *f)
  * spread over the file are touched, then the kernel tells how many huge ones of
  * shared memory this process, which has one region, has mapped.
  */
-void region_look_at_pages(struct region *r)
+const char *region_page_kind(const struct region *of)
 {
+	struct region *r = (struct region *)of;
 	uint64_t chunks = r->h.file_size / REGION_HUGE, touched = 0, huge;
 	uint64_t step = chunks / SAMPLES + 1;
 	const char *kind = "4K";
 
+	if (r->pages[0])
+		return r->pages;
 	if (r->huge) {
 		snprintf(r->pages, sizeof(r->pages), "%llu%c",
 			 (unsigned long long)(r->huge >> 30 ? r->huge >> 30
 							    : r->huge >> 20),
 			 r->huge >> 30 ? 'G' : 'M');
-		return;
+		return r->pages;
 	}
 	for (uint64_t i = 1; i < chunks; i += step, touched++)
 		madvise(r->map + i * REGION_HUGE, REGION_HUGE,
@@ -286,6 +297,7 @@ void region_look_at_pages(struct region *r)
 	else if (huge)
 		kind = "4K+2M-transparent";
 	snprintf(r->pages, sizeof(r->pages), "%s", kind);
+	return r->pages;
 }
 
 uint32_t region_header_crc(const struct region_header *h)
@@ -580,8 +592,7 @@ static int size_and_map(struct region *r, const struct region_options *o,
 	rc = populate(r, o, f);
 	if (rc < 0 || o->pages != REGION_PAGES_HUGE)
 		return rc;
-	region_look_at_pages(r);
-	if (r->pages[0] != '4')
+	if (*region_page_kind(r) != '4')
 		return 0;
 	return fault_set(f, -ENOTSUP,
 			 "no huge pages: reserve some (vm.nr_hugepages) and "
