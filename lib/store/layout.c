@@ -313,7 +313,8 @@ int layout_field(const char *field)
 	return field_find(fields, field);
 }
 
-int layout_suits(const struct table *t, int field, struct fault *f)
+/* Whether the kind of a table has a field, by its number: 0, or -EINVAL. */
+static int suits(const struct table *t, int field, struct fault *f)
 {
 	if (fields[field].use & 1u << t->kind)
 		return 0;
@@ -330,7 +331,7 @@ int layout_set(struct table *t, const char *field, const char *value,
 	if (i < 0)
 		return fault_set(f, i, "%s: no such field%s", field,
 				 field_hint(fields, field, &g));
-	if (t->kind && layout_suits(t, i, f) < 0)
+	if (t->kind && suits(t, i, f) < 0)
 		return -EINVAL;
 	return field_set(&fields[i], t, value, f);
 }
@@ -374,7 +375,7 @@ static int check_fields(struct reading *r)
 		return ini_fault(i, r->header, -EINVAL,
 				 "ring: it follows from entries, a batch more");
 	for (int k = 0; k < LAYOUT_FIELDS_MAX; k++)
-		if (r->line[k] && layout_suits(r->t, k, &why) < 0)
+		if (r->line[k] && suits(r->t, k, &why) < 0)
 			return ini_fault(i, r->line[k], -EINVAL, "%s",
 					 why.text);
 	return 0;

@@ -77,8 +77,4 @@ int layout_set(struct table *t, const char *field, const char *value,
  * LAYOUT_FIELDS_MAX, or -ENOENT. */
 int layout_field(const char *field);
 
-/* Whether the kind of a table has a field, by its number: 0, or -EINVAL. For
- * those that were set before the kind. */
-int layout_suits(const struct table *t, int field, struct fault *f);
-
 #endif

@@ -417,64 +417,50 @@ int table_finish(struct table *t, struct fault *f)
 	return table_check(t, f);
 }
 
-static const struct table *only_of_kind(const struct table *tables, unsigned n,
-					int kind, struct fault *f)
+/* The names of all tables, as far as there is room. */
+static void list_names(char *list, size_t room, const struct table *tables,
+		       unsigned n)
 {
-	const struct table *found = NULL;
-	const char *what = kind > 0 ? table_kind_name((uint8_t)kind) : "";
-
-	for (unsigned i = 0; i < n; i++) {
-		if (kind > 0 && tables[i].kind != kind)
-			continue;
-		if (found) {
-			fault_set(f, -EINVAL,
-				  "there are several %s tables, %s and %s "
-				  "among them: name one",
-				  what, found->name, tables[i].name);
-			return NULL;
-		}
-		found = &tables[i];
-	}
-	if (!found)
-		fault_set(f, -ENOENT, "there is no %s table", what);
-	return found;
-}
-
-/* Refuses a name, and says which ones there are. */
-static void no_table(const struct table *tables, unsigned n, const char *name,
-		     struct fault *f)
-{
-	char list[256] = "";
 	size_t len = 0;
 
-	for (unsigned i = 0; i < n && len < sizeof(list); i++)
-		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s",
+	*list = '\0';
+	for (unsigned i = 0; i < n && len < room; i++)
+		len += (size_t)snprintf(list + len, room - len, "%s%s",
 					i ? ", " : "", tables[i].name);
-	fault_set(f, -ENOENT, "there is no table '%.64s', only %s%s", name,
-		  list, len < sizeof(list) ? "" : "...");
 }
 
 const struct table *table_pick(const struct table *tables, unsigned n, int kind,
 			       const char *name_or_id, struct fault *f)
 {
-	char id[8];
+	const char *what = kind > 0 ? table_kind_name((uint8_t)kind) : "";
+	const struct table *found = NULL;
+	char id[8], list[256];
+	unsigned many = 0;
 
-	if (!name_or_id)
-		return only_of_kind(tables, n, kind, f);
 	for (unsigned i = 0; i < n; i++) {
 		const struct table *t = &tables[i];
 
 		snprintf(id, sizeof(id), "%u", t->id);
-		if (strcmp(name_or_id, t->name) != 0 &&
-		    strcmp(name_or_id, id) != 0)
-			continue;
-		if (kind <= 0 || t->kind == kind)
-			return t;
-		fault_set(f, -EINVAL, "table %s is %s, not %s", t->name,
-			  table_kind_name(t->kind),
-			  table_kind_name((uint8_t)kind));
-		return NULL;
+		if (name_or_id ? !strcmp(name_or_id, t->name) ||
+					 !strcmp(name_or_id, id)
+			       : kind <= 0 || t->kind == kind) {
+			found = t;
+			many++;
+		}
 	}
-	no_table(tables, n, name_or_id, f);
+	if (many == 1 && (kind <= 0 || found->kind == kind))
+		return found;
+	list_names(list, sizeof(list), tables, n);
+	if (many == 1)
+		fault_set(f, -EINVAL, "table %s is %s, not %s", found->name,
+			  table_kind_name(found->kind), what);
+	else if (name_or_id)
+		fault_set(f, -ENOENT, "there is no table '%.64s', only %s",
+			  name_or_id, list);
+	else if (!many)
+		fault_set(f, -ENOENT, "there is no %s table", what);
+	else
+		fault_set(f, -EINVAL, "there are %u %s tables: name one of %s",
+			  many, what, list);
 	return NULL;
 }

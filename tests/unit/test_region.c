@@ -186,7 +186,7 @@ static void test_pick(void)
 	     region_table(r, SAMPLE_PATHS));
 	TEST(table_pick(r->h.table, r->h.tables, TABLE_KEYWRITE, NULL, &f) ==
 	     NULL);
-	TEST(says(&f, "flows and dart"));
+	TEST(says(&f, "there are 2 keywrite tables: name one of flows, dart,"));
 	TEST(table_pick(r->h.table, r->h.tables, TABLE_KEYWRITE, "dart", &f) ==
 	     region_table(r, SAMPLE_DART));
 	TEST(table_pick(r->h.table, r->h.tables, TABLE_KEYWRITE, "2", &f) ==
