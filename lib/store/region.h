@@ -3,8 +3,8 @@
  * region.h - a collector's memory: a file in /dev/shm or on a hugetlbfs mount
  * that describes itself, mapped by writers and readers (dta-region(5)).
  *
- * Names:   "fabric" or "/fabric" is a file of that name on the first hugetlbfs
- *          mount or in /dev/shm; a name with a further slash is a path.
+ * Names:   "fabric" or "/fabric" is a file of that name in /dev/hugepages
+ *          or in /dev/shm; a name with a further slash is a path.
  * Trust:   the header is checked whole at open; geometry is copied out of it
  *          then and never read again. What tables hold is input: load once,
  *          judge the copy.

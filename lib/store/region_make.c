@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * region_make.c - where regions are: hugetlbfs mounts and /dev/shm; how one is
+ * region_make.c - where regions are: /dev/hugepages and /dev/shm; how one is
  * made, whole or absent; how one that somebody else made is judged; which pages
  * a region really has.
  *
@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <mntent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,16 +29,10 @@ enum {
 	SAMPLES = 64,  /* huge pages looked at, to tell what a region has */
 };
 
-static const char shm[] = "/dev/shm";
+static const char shm[] = "/dev/shm", huge_dir[] = "/dev/hugepages";
 
 const char region_magic[8] = {'D', 'T', 'A', 'R', 'E', 'G', 'N', '\n'};
 const char snapshot_magic[8] = {'D', 'T', 'A', 'S', 'N', 'A', 'P', '\n'};
-
-/* A hugetlbfs. */
-struct mount {
-	char dir[256];
-	uint64_t page; /* bytes */
-};
 
 /* The number behind a word in a file of the kernel's, or 0. */
 static uint64_t read_number(const char *path, const char *word)
@@ -69,29 +62,14 @@ static uint64_t huge_free(uint64_t page)
 	return read_number(path, "") * page;
 }
 
-/* The hugetlbfs that regions of a plain name are on: the first one. */
-static bool find_mount(struct mount *out)
+/* The page size of a hugetlbfs; 0: it is none. */
+static uint64_t huge_page_of(const char *dir)
 {
-	FILE *in = setmntent("/proc/mounts", "re");
-	struct mntent entry;
-	char text[4096];
-	bool found = false;
+	struct statfs s;
 
-	while (in && !found && getmntent_r(in, &entry, text, sizeof(text))) {
-		struct statfs s;
-
-		if (strcmp(entry.mnt_type, "hugetlbfs") != 0 ||
-		    strlen(entry.mnt_dir) >= sizeof(out->dir) ||
-		    statfs(entry.mnt_dir, &s) < 0 || s.f_bsize <= 0 ||
-		    access(entry.mnt_dir, R_OK | X_OK) < 0)
-			continue;
-		found = true;
-		memcpy(out->dir, entry.mnt_dir, strlen(entry.mnt_dir) + 1);
-		out->page = (uint64_t)s.f_bsize;
-	}
-	if (in)
-		endmntent(in);
-	return found;
+	return !statfs(dir, &s) && s.f_type == HUGETLBFS_MAGIC
+		       ? (uint64_t)s.f_bsize
+		       : 0;
 }
 
 /* "/fabric" and "fabric" are names; anything with a further slash is a path. */
@@ -120,38 +98,33 @@ static int place(struct region_place *out, const char *dir, const char *name,
 		 uint64_t huge)
 {
 	out->huge = huge;
-	if (!dir)
-		out->path = strdup(name);
-	else if (asprintf(&out->path, "%s/%s", dir, name) < 0)
+	if (asprintf(&out->path, "%s/%s", dir, name) < 0)
 		out->path = NULL;
 	return out->path ? 0 : -ENOMEM;
 }
 
-/* A path's own page size, if a hugetlbfs holds it. The path has a slash. */
-static uint64_t huge_of_path(const char *path)
+/* The path has a slash. */
+static int place_path(struct region_place *out, const char *path)
 {
 	char *dir = strndup(path, (size_t)(strrchr(path, '/') + 1 - path));
-	uint64_t page = 0;
-	struct statfs s;
 
-	if (dir && !statfs(dir, &s) && s.f_type == HUGETLBFS_MAGIC)
-		page = (uint64_t)s.f_bsize;
+	*out = (struct region_place){strdup(path), dir ? huge_page_of(dir) : 0};
 	free(dir);
-	return page;
+	return out->path ? 0 : -ENOMEM;
 }
 
 int region_find(struct region_place *out, const char *name, struct fault *f)
 {
 	int plain = check_name(name, f);
-	struct mount m;
+	uint64_t page = huge_page_of(huge_dir);
 
 	if (plain < 0)
 		return plain;
 	if (!plain)
-		return place(out, NULL, name, huge_of_path(name));
+		return place_path(out, name);
 	name = plain_name(name);
-	if (find_mount(&m)) {
-		int rc = place(out, m.dir, name, m.page);
+	if (page) {
+		int rc = place(out, huge_dir, name, page);
 
 		if (rc < 0 || !access(out->path, F_OK))
 			return rc;
@@ -209,29 +182,27 @@ static void list_dir(const char *dir, region_each *each, void *ctx)
 
 void region_list(region_each *each, void *ctx)
 {
-	struct mount m;
-
 	list_dir(shm, each, ctx);
-	if (find_mount(&m))
-		list_dir(m.dir, each, ctx);
+	if (huge_page_of(huge_dir))
+		list_dir(huge_dir, each, ctx);
 }
 
 static int choose_place(struct region_place *out, const char *name,
 			uint64_t size, enum region_pages pages, struct fault *f)
 {
 	/* A name is one region, whichever place has it. */
+	uint64_t page = huge_page_of(huge_dir);
 	int rc = region_find(out, name, f);
-	struct mount m;
 
 	if (rc < 0 || !plain_name(name))
 		return rc;
 	if (!access(out->path, F_OK))
 		return fault_set(f, -EEXIST, REGION_EXISTS, out->path);
-	if (pages == REGION_PAGES_SMALL || !find_mount(&m) || m.page > size ||
-	    huge_free(m.page) < size + m.page || access(m.dir, W_OK) < 0)
+	if (pages == REGION_PAGES_SMALL || !page || page > size ||
+	    huge_free(page) < size + page || access(huge_dir, W_OK) < 0)
 		return 0;
 	free(out->path);
-	return place(out, m.dir, plain_name(name), m.page);
+	return place(out, huge_dir, plain_name(name), page);
 }
 
 static int no_room(uint64_t size, uint64_t there, const char *where,
@@ -596,7 +567,7 @@ static int size_and_map(struct region *r, const struct region_options *o,
 		return 0;
 	return fault_set(f, -ENOTSUP,
 			 "no huge pages: reserve some (vm.nr_hugepages) and "
-			 "mount a hugetlbfs, or set "
+			 "mount a hugetlbfs on /dev/hugepages, or set "
 			 "/sys/kernel/mm/transparent_hugepage/shmem_enabled "
 			 "to advise");
 }
