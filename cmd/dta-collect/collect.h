@@ -10,7 +10,7 @@
 #include "cli/live.h"
 #include "responder/responder.h"
 #include "op/ticket.h"
-#include "verbs/verbs_target.h"
+#include "verbs/verbs.h"
 #include "store/region.h"
 
 struct opts {

@@ -9,7 +9,6 @@
 #include <poll.h>
 
 #include "cli/page.h"
-#include "verbs/verbs_target.h"
 
 struct nic {
 	const struct opts *o;

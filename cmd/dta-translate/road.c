@@ -9,7 +9,7 @@
 #include "op/local.h"
 #include "store/layout.h"
 #include "store/region.h"
-#include "verbs/verbs_road.h"
+#include "verbs/verbs.h"
 #include "wire/proto.h"
 
 static const char *way_out(const struct opts *o)

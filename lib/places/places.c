@@ -11,7 +11,7 @@
 #include "places/ssh.h"
 #include "snapshot/snapshot.h"
 #include "store/region.h"
-#include "verbs/verbs_road.h"
+#include "verbs/verbs.h"
 
 static int open_region(struct source *s, const char *name, struct fault *f)
 {

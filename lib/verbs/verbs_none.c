@@ -2,8 +2,7 @@
 /* verbs_none.c - a build without libibverbs and librdmacm: all calls say so. */
 #include <errno.h>
 
-#include "verbs/verbs_road.h"
-#include "verbs/verbs_target.h"
+#include "verbs/verbs.h"
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 

@@ -19,7 +19,7 @@
 
 #include "op/op.h"
 #include "op/ticket.h"
-#include "verbs/verbs_road.h"
+#include "verbs/verbs.h"
 
 enum {
 	VERBS_CHAIN = 64,     /* work requests of a doorbell, at most */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "verbs/verbs_road.h"
+#include "verbs/verbs.h"
 
 #include <errno.h>
 #include <poll.h>

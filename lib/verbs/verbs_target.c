@@ -8,7 +8,7 @@
  * A responder never leaves ready-to-receive: it answers from there (IBTA
  * 10.3.1.3), and the send queue stays empty.
  */
-#include "verbs/verbs_target.h"
+#include "verbs/verbs.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

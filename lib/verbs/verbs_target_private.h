@@ -12,7 +12,7 @@
 
 #include <infiniband/verbs.h>
 
-#include "verbs/verbs_target.h"
+#include "verbs/verbs.h"
 
 /* Where a device is reached: one of its RoCEv2 addresses. */
 struct verbs_port {
