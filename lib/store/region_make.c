@@ -603,7 +603,7 @@ static int make(struct region *r, const char *name, const struct layout *l,
 		return rc;
 	if (!access(r->path, F_OK))
 		return fault_set(f, -EEXIST, REGION_EXISTS, r->path);
-	rc = aside_open(&r->aside, r->path, o->mode ? (mode_t)o->mode : 0644);
+	rc = aside_open(&r->aside, r->path, 0644);
 	r->fd = r->aside.fd;
 	if (rc < 0)
 		return fail(r, rc, f);
