@@ -60,8 +60,8 @@ const struct ledger verbs_target_ledger = {
 };
 
 /* Tells the caller what happened; the device's name comes first. */
-__attribute__((format(printf, 2, 3))) static void warn(struct verbs_target *v,
-						       const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void report(struct verbs_target *v,
+							 const char *fmt, ...)
 {
 	char text[256], line[sizeof(text) + VERBS_TARGET_NAME_MAX + 4];
 	va_list ap;
@@ -76,7 +76,7 @@ __attribute__((format(printf, 2, 3))) static void warn(struct verbs_target *v,
 }
 
 /* The same of a failure, once until all is well again. */
-static void warn_once(struct verbs_target *v, const struct fault *f)
+static void report_once(struct verbs_target *v, const struct fault *f)
 {
 	if (!v->warned && v->o.warn)
 		v->o.warn(v->o.ctx, f->text);
@@ -457,7 +457,7 @@ static void take_event(struct verbs_target *v, const struct ibv_async_event *e)
 	case IBV_EVENT_PORT_ERR:
 		v->down = true;
 		v->ctr.port_down++;
-		warn(v, "port %d is down", e->element.port_num);
+		report(v, "port %d is down", e->element.port_num);
 		break;
 	case IBV_EVENT_PORT_ACTIVE:
 		v->readdressed = true;
@@ -465,10 +465,11 @@ static void take_event(struct verbs_target *v, const struct ibv_async_event *e)
 			break;
 		v->down = false;
 		v->ctr.port_up++;
-		warn(v,
-		     "port %d is up again; where %s has lost the translator's "
-		     "neighbour entry, ip neigh replace makes a new one",
-		     e->element.port_num, v->port.netdev);
+		report(v,
+		       "port %d is up again; where %s has lost the "
+		       "translator's "
+		       "neighbour entry, ip neigh replace makes a new one",
+		       e->element.port_num, v->port.netdev);
 		break;
 	case IBV_EVENT_GID_CHANGE:
 		v->readdressed = true;
@@ -577,28 +578,28 @@ static int remake_pair(struct verbs_target *v, unsigned i)
 	rc = make_pair(p, v, i, &f);
 	if (rc < 0) {
 		p->remake = true;
-		warn_once(v, &f);
+		report_once(v, &f);
 		return rc;
 	}
 	v->ctr.qp_made++;
 	v->stale = true;
 	if (was)
-		warn(v, "table %s: queue pair 0x%x made again as 0x%x",
-		     region_table(v->region, i)->name, was, p->qp->qp_num);
+		report(v, "table %s: queue pair 0x%x made again as 0x%x",
+		       region_table(v->region, i)->name, was, p->qp->qp_num);
 	return 0;
 }
 
-static void warn_dead(struct verbs_target *v, struct verbs_pair *p)
+static void report_dead(struct verbs_target *v, struct verbs_pair *p)
 {
 	if (p->warned || !p->qp)
 		return;
 	p->warned = true;
 	v->ctr.qp_errors++;
-	warn(v, "table %s: queue pair 0x%x is dead%s",
-	     region_table(v->region, p->table)->name, p->qp->qp_num,
-	     v->ctr.rotations ? ": perhaps an R_Key of an older epoch: "
-				"its ticket is out of date"
-			      : "");
+	report(v, "table %s: queue pair 0x%x is dead%s",
+	       region_table(v->region, p->table)->name, p->qp->qp_num,
+	       v->ctr.rotations ? ": perhaps an R_Key of an older epoch: "
+				  "its ticket is out of date"
+				: "");
 }
 
 /*
@@ -609,7 +610,7 @@ static void remake_pairs(struct verbs_target *v)
 {
 	for (unsigned i = 0; i < v->pairs; i++)
 		if (v->pair[i].remake)
-			warn_dead(v, &v->pair[i]);
+			report_dead(v, &v->pair[i]);
 	if (clock_ms() < v->remake_ms)
 		return;
 	for (unsigned i = 0; i < v->pairs; i++)
@@ -630,7 +631,7 @@ static void follow_epoch(struct verbs_target *v, uint64_t now)
 	if (epoch == v->now.epoch)
 		return;
 	if (make_memory(&fresh, v, epoch, &f) < 0) {
-		warn_once(v, &f);
+		report_once(v, &f);
 		return;
 	}
 	v->warned = false;
@@ -640,7 +641,7 @@ static void follow_epoch(struct verbs_target *v, uint64_t now)
 	v->old_until_ms = now + v->o.grace_ms;
 	v->stale = v->pairs;
 	v->ctr.rotations++;
-	warn(v, "epoch %llu", (unsigned long long)epoch);
+	report(v, "epoch %llu", (unsigned long long)epoch);
 	verbs_hosts_disconnect(v);
 }
 
