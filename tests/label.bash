@@ -57,3 +57,16 @@ told_of() { # LEDGER COUNTER...
 	shift
 	for name; do counter "$log" "$name" controller; done | xargs
 }
+
+# A command for --exec that says its lines to the sockets HOP<device>, as
+# socat(1) would, and then makes a file "told".
+datagram_to() { # COMMAND HOP
+	cat >"$1" <<-END
+		#!/usr/bin/env python3
+		import os, socket, sys
+		socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(
+		    sys.stdin.buffer.read(), "$2" + os.environ["LABEL_DEVICE"])
+		open("told", "w")
+	END
+	chmod +x "$1"
+}

@@ -395,13 +395,13 @@ static int hop_control_open(struct label_hop *h, const char *path, bool quiet)
  */
 static void hop_control_look(int fd, struct label_hop *h)
 {
-	char text[512];
+	static char text[65536]; /* as much as socat(1) sends, and more */
 	ssize_t n;
 
 	while ((n = recv(fd, text, sizeof(text) - 1,
 			 MSG_DONTWAIT | MSG_TRUNC)) >= 0) {
 		if ((size_t)n >= sizeof(text)) {
-			cli_warn("--control: a line is too long");
+			cli_warn("--control: a datagram is too long");
 			continue;
 		}
 		text[n] = '\0';

@@ -39,17 +39,10 @@ struct run_options {
 	unsigned n_exports;
 	const char *state;
 	struct browse_options top;
-	bool commands; /* to stdout */
-	const char *exec, *send;
+	const char *exec;
 	enum row_format format;
 	bool quiet;
 };
-
-/* Whether switches are told what was decided. */
-static bool run_gives_orders(const struct run_options *o)
-{
-	return o->commands || o->exec || o->send;
-}
 
 /* --- the command line ----------------------------------------------------- */
 
@@ -152,15 +145,10 @@ static const struct cli_option options[] = {
 	 CLI_CALL, .read = add_export},
 	{0, "state", "FILE", "begin with these ports, and save them there",
 	 CLI_STR, AT(state)},
-	{0, "commands", NULL,
-	 "what was decided, for one device, as lines for BMv2 on stdout",
-	 CLI_FLAG, AT(commands)},
 	{0, "exec", "COMMAND",
-	 "lines to this command, a run for each device, $LABEL_DEVICE", CLI_STR,
-	 AT(exec)},
-	{0, "send", "PATH",
-	 "lines as datagrams to a socket, {device} in its path", CLI_STR,
-	 AT(send)},
+	 "what was decided, as lines for BMv2, to this command: a run for each "
+	 "device, $LABEL_DEVICE",
+	 CLI_STR, AT(exec)},
 	{0, "protocol", "N", "IP protocol of packets with labels (253)",
 	 CLI_U64, AT(control.format.protocol), .min = 1, .max = 255},
 	CLI_STATS_OPTION(struct run_options, live, "-r|-i"),
@@ -175,7 +163,6 @@ static const struct cli_group groups[] = {
 	{"-r -i", .ask = "where are the packets?"},
 	{"--top --rows", .why = "the table has stdout"},
 	{"--top --stats"},
-	{"--exec --send --commands"},
 	{0},
 };
 
@@ -190,21 +177,6 @@ const struct cli run_cli = {
 	.options = options,
 	.groups = groups,
 };
-
-/* Lines on stdout do not say whose they are. */
-static void check_stdout(const struct run_options *o)
-{
-	const struct label_db_options *db = &o->control.db;
-
-	if (!o->commands)
-		return;
-	if (db->n_devices != 1 || o->device[0].from != o->device[0].to)
-		cli_refuse("--commands: lines on stdout are of one switch: say "
-			   "which by --devices, or --exec or --send");
-	if (o->rows || o->top.top)
-		cli_refuse("--commands: rows go to stdout already; say --rows "
-			   "none");
-}
 
 /* On an interface, once is after the first interval. */
 static void set_top(struct run_options *o)
@@ -237,7 +209,6 @@ static void run_options_read(struct run_options *o, int argc, char **argv)
 		o->rows = 0;
 		set_top(o);
 	}
-	check_stdout(o);
 	/* Of a single label, not later than the others. */
 	if (o->control.forget_ns < o->control.forget_once_ns)
 		o->control.forget_once_ns = o->control.forget_ns;
@@ -248,14 +219,6 @@ static void run_options_read(struct run_options *o, int argc, char **argv)
 
 #define MS     UINT64_C(1000000)
 #define END_NS (2000 * MS)
-
-/* What reads it acts on it. */
-static int print(void *ctx, const char *line)
-{
-	(void)ctx;
-	printf("%s\n", line);
-	return fflush(stdout) ? -errno : 0;
-}
 
 static void trouble(void *ctx, uint32_t device, const char *why)
 {
@@ -268,25 +231,20 @@ static void trouble(void *ctx, uint32_t device, const char *why)
 		cli_warn("device %" PRIu32 " takes commands again", device);
 }
 
-/* For each switch a command, or a socket; NULL twice: to stdout. */
-static struct label_orders *orders_open(const char *exec, const char *send)
+static struct label_orders *orders_open(const char *exec)
 {
 	struct label_orders *o;
 	struct label_orders_options lo = {
 		.exec = exec,
 		.environment = environ,
-		.send = send,
-		.print = print,
 		.trouble = trouble,
 	};
-	int rc = label_orders_open(&o, &lo);
 
-	if (rc < 0)
-		cli_fail("orders to switches: %s", strerror(-rc));
+	if (label_orders_open(&o, &lo) < 0)
+		cli_fail("out of memory");
 	/* Ignored, as what started us may have it, no command's status could
 	 * be waited for. */
-	if (exec)
-		signal(SIGCHLD, SIG_DFL);
+	signal(SIGCHLD, SIG_DFL);
 	return o;
 }
 
@@ -451,8 +409,8 @@ static void run_rows_open(struct run_rows *r, const struct run_options *o,
 	open_databases(r, o);
 	for (int k = 0; k < LABEL_ROWS; k++)
 		open_kind(r, o, (enum label_rows_kind)k);
-	if (run_gives_orders(o))
-		r->orders = orders_open(o->exec, o->send);
+	if (o->exec)
+		r->orders = orders_open(o->exec);
 	*calls = (struct label_control_calls){
 		.ctx = r,
 		.interval = r->rows[LABEL_ROWS_INTERVAL] ? interval : NULL,

@@ -9,16 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define MS	      UINT64_C(1000000)
 #define WAIT_FIRST_NS (100 * MS) /* after a failure; twice that each time */
 #define WAIT_MOST_NS  (10000 * MS)
-#define WAIT_FULL_NS  MS /* a socket takes only so many, until they are read */
-#define FULL_LONG_NS  (1000 * MS)  /* then it is told */
 #define COMMAND_NS    (10000 * MS) /* in which a command has to end */
 
 enum {
@@ -41,7 +37,6 @@ struct label_orders_switch {
 	uint64_t until_ns; /* it has to have ended */
 	uint64_t wait_ns;  /* since the last failure; 0: there was none */
 	uint64_t next_ns;  /* not before that */
-	uint64_t full_ns;  /* since when it has no room; 0: it has */
 	bool troubled;	   /* and that was told */
 };
 
@@ -71,27 +66,16 @@ struct label_orders {
 	uint32_t begin;	  /* who is asked first, the next time */
 	uint32_t running; /* commands */
 	uint64_t orders;  /* that wait, or are under way */
-	int fd;		  /* of send, or -1 */
 };
 
 int label_orders_open(struct label_orders **out,
 		      const struct label_orders_options *options)
 {
 	struct label_orders *o = calloc(1, sizeof(*o));
-	int rc;
 
 	if (!o)
 		return -ENOMEM;
 	o->o = *options;
-	o->fd = -1;
-	if (o->o.send)
-		o->fd = socket(AF_UNIX,
-			       SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (o->o.send && o->fd < 0) {
-		rc = -errno;
-		label_orders_close(o);
-		return rc;
-	}
 	*out = o;
 	return 0;
 }
@@ -108,8 +92,6 @@ void label_orders_close(struct label_orders *o)
 		return;
 	for (uint32_t i = 0; i < o->n; i++)
 		free(o->at[i].at);
-	if (o->fd >= 0)
-		close(o->fd);
 	free(o->at);
 	free(o);
 }
@@ -164,16 +146,6 @@ static int add(struct label_orders *o, struct label_orders_switch *sw,
 	at[sw->n++] = *order;
 	o->orders++;
 	return 0;
-}
-
-/* The first ones got there. */
-static void told(struct label_orders *o, struct label_orders_switch *sw,
-		 unsigned n)
-{
-	o->ctr.told += n;
-	o->orders -= n;
-	sw->n -= n;
-	memmove(sw->at, sw->at + n, sw->n * sizeof(*sw->at));
 }
 
 /* --- how it is said ------------------------------------------------------- */
@@ -288,56 +260,6 @@ static void end_run(struct label_orders_switch *sw)
 	sw->run = 0;
 }
 
-/* The path with the switch's number for {device}. */
-static int address_of(struct sockaddr_un *a, const char *path, uint32_t device)
-{
-	static const char mark[] = "{device}";
-	const char *at = strstr(path, mark);
-	size_t room = sizeof(a->sun_path);
-	int n;
-
-	*a = (struct sockaddr_un){.sun_family = AF_UNIX};
-	if (at)
-		n = snprintf(a->sun_path, room, "%.*s%" PRIu32 "%s",
-			     (int)(at - path), path, device, at + strlen(mark));
-	else
-		n = snprintf(a->sun_path, room, "%s", path);
-	return n < 0 || (size_t)n >= room ? -ENAMETOOLONG : 0;
-}
-
-/* A line to a switch's socket. 0 or -errno. */
-static int send_line(const struct label_orders *o, uint32_t device,
-		     const char *line)
-{
-	struct sockaddr_un a;
-	int rc = address_of(&a, o->o.send, device);
-
-	if (!rc && sendto(o->fd, line, strlen(line), 0, (struct sockaddr *)&a,
-			  sizeof(a)) < 0)
-		rc = -errno;
-	return rc;
-}
-
-/* Says them, line by line. 0, or -errno of the first one that did not get
- * there: -EAGAIN, there is no room now. */
-static int send_all(struct label_orders *o, struct label_orders_switch *sw)
-{
-	char line[LABEL_COMMAND_MAX];
-	unsigned n = 0;
-	int rc = 0;
-
-	for (; n < sw->n; n++) {
-		label_command_s(line, sw->at[n].port, sw->at[n].s);
-		rc = send_line(o, sw->device, line);
-		if (rc < 0)
-			break;
-	}
-	if (n)
-		sw->full_ns = 0;
-	told(o, sw, n);
-	return rc;
-}
-
 /* --- said, and whether it was heard --------------------------------------- */
 
 static void tell_trouble(struct label_orders *o, struct label_orders_switch *sw,
@@ -351,7 +273,7 @@ static void tell_trouble(struct label_orders *o, struct label_orders_switch *sw,
 
 static void heard(struct label_orders *o, struct label_orders_switch *sw)
 {
-	sw->wait_ns = sw->full_ns = 0;
+	sw->wait_ns = 0;
 	tell_trouble(o, sw, NULL);
 }
 
@@ -366,35 +288,20 @@ static void not_heard(struct label_orders *o, struct label_orders_switch *sw,
 	sw->next_ns = now_ns + sw->wait_ns;
 }
 
-/* A full socket is no failure; it is read, if later. */
-static void no_room(struct label_orders *o, struct label_orders_switch *sw,
-		    uint64_t now_ns)
-{
-	if (!sw->full_ns)
-		sw->full_ns = now_ns;
-	if (now_ns - sw->full_ns >= FULL_LONG_NS)
-		tell_trouble(o, sw, "it does not read them");
-	sw->next_ns = now_ns + WAIT_FULL_NS;
-}
-
 static void say(struct label_orders *o, struct label_orders_switch *sw,
 		uint64_t now_ns)
 {
-	int rc = o->o.exec ? run(o, sw) : send_all(o, sw);
+	int rc = run(o, sw);
 
 	o->ctr.tries++;
-	if (rc == -EAGAIN && o->o.send) {
-		no_room(o, sw, now_ns);
-	} else if (rc < 0) {
+	if (rc < 0) {
 		not_heard(o, sw, strerror(-rc), now_ns);
-	} else if (o->o.send) {
-		heard(o, sw);
-	} else {
-		for (unsigned i = 0; i < sw->n; i++)
-			sw->at[i].said = true;
-		sw->until_ns = now_ns + COMMAND_NS;
-		o->running++;
+		return;
 	}
+	for (unsigned i = 0; i < sw->n; i++)
+		sw->at[i].said = true;
+	sw->until_ns = now_ns + COMMAND_NS;
+	o->running++;
 }
 
 /* What its command has said was heard, or has to be said again; what came
@@ -455,28 +362,12 @@ void label_orders_turn(struct label_orders *o, uint64_t now_ns)
 	}
 }
 
-/* On stdout nothing waits. */
-static void print(struct label_orders *o, const struct order *order)
-{
-	char line[LABEL_COMMAND_MAX];
-
-	label_command_s(line, order->port, order->s);
-	if (o->o.print(o->o.ctx, line) < 0)
-		o->ctr.unsent++;
-	else
-		o->ctr.told++;
-}
-
 int label_orders_take(struct label_orders *o, const struct label_decision *d)
 {
 	struct order order = {d->port->out, d->port->s, false, false};
 	struct label_orders_switch *sw;
 
 	o->ctr.decisions++;
-	if (!o->o.exec && !o->o.send) {
-		print(o, &order);
-		return 0;
-	}
 	sw = switch_of(o, d->port->device);
 	if (sw && !add(o, sw, &order))
 		return 0;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * orders.h - what the controller has decided, to the switches, as lines of
- * command.h: into a command for each of them, as datagrams to a socket of each,
- * or printed. What a switch does not take is said again later, its newest S
- * only.
+ * command.h: into a command for each of them. What a switch does not take is
+ * said again later, its newest S only.
  *
  * There is no clock inside: now_ns is the caller's, and must not go back.
  */
@@ -23,8 +22,8 @@ struct label_orders_ledger {
 	uint64_t superseded; /* by a newer one of the port, before it was told
 			      */
 	uint64_t unsent;     /* at the end */
-	uint64_t tries;	     /* lines or commands, one for all of a switch, */
-	uint64_t failed;     /* and those that did not get there */
+	uint64_t tries;	     /* commands, one for all of a switch, */
+	uint64_t failed;     /* and those that failed */
 };
 
 extern const struct ledger label_orders_ledger;
@@ -33,10 +32,7 @@ struct label_orders_options {
 	const char *exec; /* run by sh, lines on its stdin, with environment
 			     and LABEL_DEVICE; its output goes to stderr */
 	char *const *environment;
-	const char *send; /* the path of a socket, {device} in it */
 	void *ctx;
-	/* Neither: a line for each decision, at once. 0 or -errno. */
-	int (*print)(void *ctx, const char *line);
 	/* A switch ceases to obey, and why; NULL: it does again. */
 	void (*trouble)(void *ctx, uint32_t device, const char *why);
 };

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# What the controller of INT-label tells switches: as lines on stdout, to
-# commands, as datagrams.
+# What the controller of INT-label tells switches: as lines to commands.
 
 load ../helpers
 load ../label
@@ -10,26 +9,6 @@ setup() {
 }
 
 teardown() { end_bg; }
-
-# as_told FIELDS...: the lines that the rows of decisions ask for, of device 2.
-as_told() {
-	int-label-ctl -q -r silent.pcap -R decision -D 2 -o ndjson | jq -r "$1"
-}
-
-@test "decisions as lines: on stdout of one switch, each of them, as counted" {
-	falls_silent silent.pcap
-	run -0 --separate-stderr int-label-ctl -o ndjson -r silent.pcap -R none \
-		-D 2 --commands
-	[ "$output" = "$(as_told '"register_write label_s \(.port) \(.s)"')" ]
-	[ "${#lines[@]}" -gt 2 ]
-	balances - <<<"$stderr"
-	[ "$(counter - told orders <<<"$stderr")" = "${#lines[@]}" ]
-	[ "$(counter - decisions orders <<<"$stderr")" = "${#lines[@]}" ]
-	run -2 int-label-ctl -q -r silent.pcap -R none --commands
-	[[ $output == *"--commands: lines on stdout are of one switch"* ]]
-	run -2 int-label-ctl -q -r silent.pcap -D 2 --commands
-	[[ $output == *"--commands: rows go to stdout already"* ]]
-}
 
 @test "decisions to a command for each switch; one that fails is tried again" {
 	falls_silent silent.pcap
@@ -96,52 +75,30 @@ as_told() {
 @test "a switch that never obeys: counted at the end, exit 1" {
 	falls_silent silent.pcap
 	run -1 --separate-stderr int-label-ctl -o ndjson -r silent.pcap -R none \
-		-D 1 --send "$PWD/nobody-{device}"
-	[[ $stderr == *"device 1: commands were not taken"*"No such file"* ]]
+		-D 1 --exec false
+	[[ $stderr == *"device 1: commands were not taken"*"exit status 1"* ]]
 	[[ $stderr == *"1 decisions were not taken by their switches"* ]]
 	balances - <<<"$stderr"
 	[ "$(counter - unsent orders <<<"$stderr")" = 1 ]
 }
 
-@test "the controller's datagrams are what a hop obeys" {
+@test "what the controller says is what a hop obeys, by its socket" {
 	falls_silent silent.pcap
+	datagram_to tell hop-
 	mkfifo in.pcap
 	bg int-label-ctl label -d 1 -r in.pcap -w one.pcap --control "$PWD/hop-1"
 	exec 7>in.pcap
 	wait_for test -S hop-1
-	int-label-ctl -q -r silent.pcap -R none -D 1 --send "$PWD/hop-{device}"
+	{
+		cat silent.pcap
+		wait_for test -e told
+	} | int-label-ctl -q -r - -R none -D 1 --exec ./tell
 	dta-gen uniform -q -c 40000 --rate 20000 --seed 1 -w - >&7
 	exec 7>&-
 	wait "${BG_PIDS[-1]}"
 	n=$(int-label-ctl -q -r one.pcap -R port -o csv | tail -n +2 | wc -l)
 	[ "$n" -gt 120 ] # S 2: 160 and not 40, but for a first batch before it
 	[ ! -e hop-1 ]
-}
-
-@test "more datagrams than a socket has room for: each is there once" {
-	{
-		printf '100.000000 1 1000 1 %s\n' {1..60}
-		echo 100.200000 1 201000 1 61
-	} | labels_to many.pcap
-	bg python3 -c 'if True:
-		import socket
-		s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-		s.bind("hop-1")
-		lines = []
-		while not lines or lines[-1] != "end":
-			lines.append(s.recv(100).decode())
-		open("lines", "w").write("\n".join(lines))'
-	wait_for test -S hop-1
-	run -0 --separate-stderr int-label-ctl -o ndjson -r many.pcap -R none \
-		--send "$PWD/hop-{device}"
-	balances - <<<"$stderr"
-	[ "$(counter - told orders <<<"$stderr")" = 60 ]
-	[ "$(counter - failed orders <<<"$stderr")" = 0 ]
-	python3 -c 'import socket
-socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b"end", "hop-1")'
-	wait "${BG_PIDS[-1]}"
-	[ "$(grep -c 'label_s' lines)" = 60 ]
-	[ "$(sort -u lines | grep -c label_s)" = 60 ]
 }
 
 # All of the commands that wrote their number into pids have ended.
@@ -204,25 +161,3 @@ gone() {
 	[ "$(sort told | xargs)" = "LABEL_DEVICE=1 OTHER=x" ]
 }
 
-@test "a switch that does not read its socket: that is said, not only at the end" {
-	{
-		printf '100.000000 1 1000 1 %s\n' {1..600}
-		echo 100.200000 1 201000 1 700
-	} | labels_to many.pcap
-	bg python3 -c 'if True:
-		import socket, time
-		s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-		s.bind("hop-1")
-		time.sleep(60)'
-	wait_for test -S hop-1
-	mkfifo in.pcap
-	int-label-ctl -q -r in.pcap -R none --send "$PWD/hop-{device}" \
-		2>log 3>&- &
-	BG_PIDS+=($!)
-	cat many.pcap >in.pcap 3>&- &
-	exec 7<>in.pcap
-	wait_for grep -q "device 1: .*it does not read them" log
-	exec 7>&-
-	wait "${BG_PIDS[-1]}" || [ $? = 1 ]
-	[ "$(grep -c "device 1" log)" = 1 ]
-}

@@ -68,8 +68,8 @@ device() {
 
 	shift
 	start "d$n" "d$n.log" int-label-ctl label -d "$n" -i left --to right \
-		--control "$PWD/d$n.sock" -o ndjson "${DEVICE_OPTIONS[@]}" "$@"
-	wait_for test -S "d$n.sock"
+		--control "$PWD/hop-$n" -o ndjson "${DEVICE_OPTIONS[@]}" "$@"
+	wait_for test -S "hop-$n"
 	DEVICE[n]=$PID
 }
 
@@ -86,7 +86,8 @@ network_up() { # OPTION of the controller...
 	device 1 --edge in
 	device 2
 	device 3 --edge out --collector 127.0.0.1
-	controller --send "$PWD/d{device}.sock" "$@"
+	datagram_to tell "$PWD/hop-"
+	controller --exec "$PWD/tell" "$@"
 	wait_for reached 10.9.0.2
 }
 
@@ -350,7 +351,7 @@ all_counted() {
 	[ $(($(counter d2.log packets) + $(counter d2.log kernel_drops))) = 400000 ]
 	# More than one side's: both have dropped some.
 	[ "$(counter d2.log kernel_drops)" -gt 200000 ]
-	rm -f d2.sock
+	rm -f hop-2
 	device_stops -o text
 	stop "$PID"
 	for i in left right; do
