@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/rng.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/live.h"
@@ -116,9 +115,6 @@ static const struct cli_option options[] = {
 	 "own addresses of routers next to it: packets to them have no labels",
 	 CLI_CALL, .read = read_routers},
 	POLICY_OPTIONS(struct hop_options, hop.policy, interval_ns, rest_ns),
-	{0, "no-df", NULL,
-	 "label packets of IPv4 that a router may cut up, too", CLI_FLAG,
-	 AT(hop.no_df)},
 	{'e', "export", "FILE", "labels that end here, to a capture", CLI_OUT,
 	 AT(export)},
 	{0, "collector", "ADDRESS", "labels that end here, to ADDRESS[:PORT]",
@@ -126,10 +122,6 @@ static const struct cli_option options[] = {
 	{0, "control", "PATH",
 	 "obey lines of a file or stdin (-) first, or of a socket made there",
 	 CLI_STR, AT(control)},
-	{0, "protocol", "N", "IP protocol of packets with labels (253)",
-	 CLI_U64, AT(hop.format.protocol), .min = 1, .max = 255},
-	{0, "seed", "N", "of chance (another each time)", CLI_U64,
-	 AT(hop.seed)},
 	CLI_STATS_OPTION(struct hop_options, live, "-r|-i"),
 	{0, "xdp", NULL, "receive by AF_XDP or fail", CLI_FLAG,
 	 AT(live.options.kind), .min = LIVE_XDP, .needs = "-i"},
@@ -188,8 +180,7 @@ static void hop_options_read(struct hop_options *o, int argc, char **argv)
 
 	*o = (struct hop_options){
 		.hop = {.policy = policy_default,
-			.format = label_format_default,
-			.seed = rng_seed()},
+			.format = label_format_default},
 		.interval_ns = POLICY_INTERVAL_NS,
 	};
 	n = cli_read(&hop_cli, o, argc, argv);

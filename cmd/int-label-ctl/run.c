@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* run.c - the controller: packets in, rows and decisions out. */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -21,7 +18,6 @@
 #include "commands.h"
 #include "label/policy.h"
 #include "label/rows.h"
-#include "label/state.h"
 #include "orders/orders.h"
 #include "tables.h"
 
@@ -37,7 +33,6 @@ struct run_options {
 	struct label_range device[RANGES_MAX];
 	const char *export[DATABASES_MAX];
 	unsigned n_exports;
-	const char *state;
 	struct browse_options top;
 	const char *exec;
 	enum row_format format;
@@ -128,11 +123,6 @@ static const struct cli_option options[] = {
 	 AT(control.interval_ns), .min = 1000},
 	{'t', "label", "TIME", "labelling interval of the switches (50ms)",
 	 CLI_TIME, AT(control.t_ns), .min = 1000},
-	{0, "ports", "N", "ports that carry traffic (those known)", CLI_SIZE,
-	 AT(control.expected), .min = 1, .max = UINT32_MAX},
-	{0, "forget", "TIME",
-	 "forget a port that has been silent so long (24h); 0: never", CLI_TIME,
-	 AT(control.forget_ns)},
 	{'D', "devices", "LIST", "labels of these devices only: 1-20,40",
 	 CLI_CALL, .read = read_devices},
 	BROWSE_OPTIONS(struct run_options, top,
@@ -143,14 +133,10 @@ static const struct cli_option options[] = {
 	 "rows of all kinds go there, too: influx:, clickhouse:, redis:, "
 	 "kafka:, prometheus:, file:",
 	 CLI_CALL, .read = add_export},
-	{0, "state", "FILE", "begin with these ports, and save them there",
-	 CLI_STR, AT(state)},
 	{0, "exec", "COMMAND",
 	 "what was decided, as lines for BMv2, to this command: a run for each "
 	 "device, $LABEL_DEVICE",
 	 CLI_STR, AT(exec)},
-	{0, "protocol", "N", "IP protocol of packets with labels (253)",
-	 CLI_U64, AT(control.format.protocol), .min = 1, .max = 255},
 	CLI_STATS_OPTION(struct run_options, live, "-r|-i"),
 	CLI_USER_OPTION(struct run_options, live, NULL),
 	{'o', "output", "FORMAT", "rows and ledger as text, csv or ndjson",
@@ -209,16 +195,13 @@ static void run_options_read(struct run_options *o, int argc, char **argv)
 		o->rows = 0;
 		set_top(o);
 	}
-	/* Of a single label, not later than the others. */
-	if (o->control.forget_ns < o->control.forget_once_ns)
-		o->control.forget_once_ns = o->control.forget_ns;
 	o->live.format = o->format;
 }
 
 /* --- what was decided, to the switches ------------------------------------ */
 
 #define MS     UINT64_C(1000000)
-#define END_NS (2000 * MS)
+#define END_NS (5000 * MS)
 
 static void trouble(void *ctx, uint32_t device, const char *why)
 {
@@ -461,8 +444,6 @@ static void run_rows_close(struct run_rows *r)
 
 /* --- packets -------------------------------------------------------------- */
 
-#define STATE_EVERY_NS UINT64_C(10000000000)
-
 struct run {
 	struct run_options o;
 	struct label_control *c;
@@ -470,9 +451,7 @@ struct run {
 	struct tables tables;
 	struct browse *top; /* NULL: none */
 	struct cli_loop loop;
-	int64_t apart_ns; /* of -i: the wall clock less clock_ns() */
-	uint64_t save_ns; /* the state, of clock_coarse_ns() */
-	bool save_failed; /* and that was said */
+	uint64_t apart_ns; /* of -i: the wall clock less clock_ns(), at first */
 	int error;
 	struct fault fault;
 };
@@ -506,55 +485,6 @@ static const void *counters(void *run, uint64_t *received)
 	return l;
 }
 
-/* A state that cannot be saved is said once, and tried again. */
-static void save(struct run *r)
-{
-	struct fault f;
-	int rc = label_state_save(r->o.state, label_control_db(r->c), &f);
-
-	if (rc && !r->save_failed)
-		cli_warn("--state: %s", f.text);
-	r->save_failed = rc;
-	r->save_ns = clock_coarse_ns() + STATE_EVERY_NS;
-}
-
-/* Whether there is a place for it: what was read there is saved there. */
-static void save_first(const struct run *r)
-{
-	struct fault f;
-
-	if (label_state_save(r->o.state, label_control_db(r->c), &f) < 0)
-		cli_fail("--state: %s", f.text);
-}
-
-/* It is kept until the end. The file itself is another one each time that it is
- * saved. Where none can be made none can be saved, and save_first() says why.
- */
-static void lock_state(const char *state)
-{
-	char path[PATH_MAX];
-	int fd;
-
-	snprintf(path, sizeof(path), "%s.lock", state);
-	fd = open(path, O_RDONLY | O_CREAT | O_CLOEXEC, 0644);
-	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0)
-		cli_fail("--state: %s: another controller saves there", state);
-}
-
-static void load(struct run *r)
-{
-	struct fault f;
-	int rc;
-
-	lock_state(r->o.state);
-	rc = label_state_load(r->o.state, label_control_db(r->c), &f);
-	if (rc && rc != -ENOENT)
-		cli_fail("--state: %s", f.text);
-	if (!r->o.live.user)
-		save_first(r);
-	r->save_ns = clock_coarse_ns() + STATE_EVERY_NS;
-}
-
 /* A capture's time, or a pipe's, is that of its packets, however long their
  * writer takes. */
 static int take_capture(struct run *r, const struct pkt *pkts, int n)
@@ -567,32 +497,12 @@ static int take_capture(struct run *r, const struct pkt *pkts, int n)
 	return rc;
 }
 
-/* The time of an interface is the wall clock's, by which packets are stamped.
- * If that moves against a clock which nobody sets, and which stands still while
- * the host is suspended, intervals begin anew. */
-static uint64_t live_now(struct run *r)
-{
-	const int64_t second = 1000000000;
-	uint64_t wall_ns = clock_wall_ns();
-	int64_t apart_ns = (int64_t)(wall_ns - clock_ns());
-	int64_t by_ns = apart_ns - r->apart_ns;
-
-	r->apart_ns = apart_ns;
-	if (by_ns < second && by_ns > -second)
-		return wall_ns;
-	label_control_anew(r->c, wall_ns);
-	if (!r->loop.quiet)
-		cli_warn("the clock was set by %.1f s, or the host was "
-			 "suspended: intervals begin anew",
-			 (double)by_ns / 1e9);
-	return wall_ns;
-}
-
-/* It goes on when nothing comes, or nothing with labels. A stamp is of a moment
- * ago, or of the time before the clock was set. */
+/* The time of an interface is the wall clock's at first, and goes on by one
+ * that nobody sets, when nothing comes, or nothing with labels, too. A stamp is
+ * of a moment ago, or the wall clock was set. */
 static int take_live(struct run *r, const struct pkt *pkts, int n)
 {
-	uint64_t now_ns = live_now(r);
+	uint64_t now_ns = r->apart_ns + clock_ns();
 	int rc = 0;
 
 	for (int i = 0; i < n && !rc; i++)
@@ -613,8 +523,6 @@ static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
 	if (r->rows.orders)
 		orders_turn(r->rows.orders);
 	databases_look(&r->rows.list);
-	if (r->o.state && clock_coarse_ns() >= r->save_ns)
-		save(r);
 	if (!rc && n < PKT_BATCH)
 		rc = run_rows_flush(&r->rows);
 	if (!rc && r->top && !browse_turn(r->top, !n))
@@ -622,17 +530,6 @@ static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
 	if (rc < 0)
 		fault_set(f, rc, "%s", strerror(-rc));
 	return rc;
-}
-
-/* Ports of an earlier run, and those that are said to be there, are told of
- * before the first label comes. */
-static void begin_live(struct run *r)
-{
-	uint64_t wall_ns = clock_wall_ns();
-
-	r->apart_ns = (int64_t)(wall_ns - clock_ns());
-	if (r->o.control.expected || label_db_ports(label_control_db(r->c)))
-		label_control_begin(r->c, wall_ns);
 }
 
 static void run_open(struct run *r)
@@ -644,8 +541,6 @@ static void run_open(struct run *r)
 	run_rows_open(&r->rows, &r->o, &r->o.control.calls);
 	if (label_control_open(&r->c, &r->o.control) < 0)
 		cli_fail("out of memory");
-	if (r->o.state)
-		load(r);
 	if (r->o.read && src_open(&r->loop.s, r->o.read, &f) < 0)
 		cli_fault(r->o.read, &f);
 	if (r->o.live.name)
@@ -658,10 +553,7 @@ static void run_open(struct run *r)
 				     r->o.format);
 	}
 	cli_user(r->o.live.user);
-	if (r->o.state && r->o.live.user) /* whose file it will be */
-		save_first(r);
-	if (r->o.live.name)
-		begin_live(r);
+	r->apart_ns = clock_wall_ns() - clock_ns();
 	r->loop.quiet = r->o.quiet || r->top;
 	r->loop.stats = cli_stats_open(&label_control_ledger,
 				       r->o.live.stats_ns, r->o.format, NULL);
@@ -696,8 +588,6 @@ static int run_close(struct run *r)
 
 	browse_close(r->top);
 	label_control_end(r->c);
-	if (r->o.state)
-		save(r);
 	ended = run_rows_end(&r->rows);
 	cli_progress_end();
 	cli_stats_close(r->loop.stats, counters(r, &received), r->loop.s);
@@ -711,12 +601,10 @@ static int run_close(struct run *r)
 			       : r->loop.reading	    ? r->o.live.name
 							    : "labels",
 			       &r->fault);
-	status = r->error || looked < 0 || ended < 0 || r->save_failed
-			 ? CLI_FAIL
-			 : CLI_OK;
+	status = r->error || looked < 0 || ended < 0 ? CLI_FAIL : CLI_OK;
 	if (status == CLI_OK && nothing_taken(r)) {
 		cli_warn("%s: nothing was taken: no packet with %slabels is in "
-			 "it: another --protocol?",
+			 "it",
 			 r->o.read ? cli_file(r->o.read) : r->o.live.name,
 			 label_control_counters(r->c)->plain ? "" : "good ");
 		status = CLI_FAIL;

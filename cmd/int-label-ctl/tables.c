@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "label/links.h"
 #include "label/rows.h"
 
 enum table {
@@ -28,13 +27,8 @@ enum {
 	L_LOST,
 	L_LOSS,
 	L_MINUTES,
-	L_INTERVAL,
 	L_S,
 	L_EVIDENCE,
-	L_SUSPECT,
-	L_BEHIND,
-	L_LINK,
-	L_SEEN,
 };
 
 static const struct row_field link_fields[] = {
@@ -46,14 +40,8 @@ static const struct row_field link_fields[] = {
 	[L_LOST] = {"lost", ROW_U64, 6},
 	[L_LOSS] = {"loss", ROW_F64, 7, ROW_VALUE, "%"},
 	[L_MINUTES] = {"loss_minutes", ROW_F64, 12, ROW_VALUE, "%"},
-	[L_INTERVAL] = {"loss_interval", ROW_F64, 13, ROW_VALUE, "%",
-			.spare = 1},
 	[L_S] = {"s", ROW_U64, 3},
 	[L_EVIDENCE] = {"evidence", ROW_STR, 16, ROW_TAG, .spare = 1},
-	[L_SUSPECT] = {"suspect", ROW_STR, 7, ROW_TAG},
-	[L_BEHIND] = {"loss_behind", ROW_F64, 11, ROW_VALUE, "%", .spare = 1},
-	[L_LINK] = {"loss_link", ROW_F64, 9, ROW_VALUE, "%"},
-	[L_SEEN] = {"seen", ROW_U64, 6, .spare = 1},
 };
 
 enum {
@@ -163,37 +151,12 @@ static void set_loss(struct row_batch *b, unsigned field, uint64_t labels,
 							(double)(labels + lost);
 }
 
-/* Which link it is, as far as the ports behind this one tell. */
-static void suspect(struct row_batch *b, struct label_control *c,
-		    const struct label_record *r)
-{
-	static const char *const places[] = {
-		[LABEL_PLACE_NONE] = NULL,
-		[LABEL_PLACE_ANY] = NULL,
-		[LABEL_PLACE_LINK] = "link",
-		[LABEL_PLACE_BEHIND] = "behind",
-	};
-	struct label_suspicion s = label_link_judge(label_control_db(c), r,
-						    now_at(c, r));
-
-	row_batch_str(b, L_SUSPECT, places[s.place]);
-	set(b, L_SEEN, s.seen);
-	if (!s.seen || !r->number)
-		return;
-	row_batch_set(b, L_BEHIND, ROW_F64)->f64 = 100 * s.behind;
-	row_batch_set(b, L_LINK, ROW_F64)->f64 = 100 * s.link;
-}
-
 static void link_row(struct row_batch *b, struct label_control *c,
 		     const struct label_record *r)
 {
 	static const char *const evidence[] = {"", "numbers", "silence",
 					       "numbers,silence"};
-	const struct label_db *db = label_control_db(c);
-	struct label_lately interval = label_db_lately(
-		db, r, LABEL_SPAN_INTERVAL, now_at(c, r));
-	struct label_lately minutes = label_db_lately(db, r, LABEL_SPAN_MINUTE,
-						      now_at(c, r));
+	struct label_lately minutes = label_lately(r, now_at(c, r));
 
 	set(b, L_DEVICE, r->device);
 	set(b, L_PORT, r->out);
@@ -205,13 +168,12 @@ static void link_row(struct row_batch *b, struct label_control *c,
 	if (r->number) {
 		set(b, L_LOST, label_lost(r));
 		set_loss(b, L_LOSS, r->labels, label_lost(r));
-		set_loss(b, L_MINUTES, minutes.labels, minutes.lost);
-		set_loss(b, L_INTERVAL, interval.labels, interval.lost);
+		set_loss(b, L_MINUTES, (uint64_t)minutes.labels,
+			 (uint64_t)minutes.lost);
 	}
 	set(b, L_S, r->s);
 	row_batch_str(b, L_EVIDENCE,
 		      evidence[(minutes.lost > 0) + 2 * r->silent]);
-	suspect(b, c, r);
 }
 
 static void path_row(struct row_batch *b, const struct label_path *p)
@@ -263,7 +225,6 @@ static bool key(void *ctx, unsigned table, uint32_t i, unsigned column,
 	return browse_key(b, &b->hand[column], out);
 }
 
-/* Of a state that was loaded, the ports that were silent are counted, too. */
 static uint32_t silent_ports(struct label_control *c)
 {
 	struct label_db *db = label_control_db(c);

@@ -6,21 +6,22 @@
 
 #include "base/chain.h"
 #include "base/due.h"
-#include "label/links.h"
 #include "label/policy.h"
 
 enum {
 	JUMP_MAX = 10000, /* intervals without anything, that are told of */
-	LOOK_NS = 1000000000,
 };
+
+#define FORGET_NS      (86400 * UINT64_C(1000000000))
+#define FORGET_ONCE_NS (600 * UINT64_C(1000000000))
 
 struct label_control {
 	struct label_control_options o;
 	struct label_control_ledger ctr;
 	struct label_db *db;
 	struct label_paths *paths;
-	bool begun; /* a frame came, or label_control_begin() */
-	uint64_t begun_ns, now_ns;
+	bool begun; /* a frame with labels came */
+	uint64_t now_ns;
 	uint64_t patience_ns; /* k * T */
 	/* Ports, by their places: those that are not silent, in the order in
 	 * which they were heard; those whose S may be to be moved, in the order
@@ -35,10 +36,6 @@ struct label_control {
 	struct label_interval_sum sum;
 	struct label_db_ledger before; /* when it began */
 
-	/* Frames in a row whose time is far from the others', and the last
-	 * one's. */
-	unsigned far;
-	uint64_t far_ns;
 	int err; /* of the memory for due */
 };
 
@@ -56,13 +53,9 @@ static const struct ledger_field fields[] = {
 	FIELD(skipped, LEDGER_NOTE),
 	FIELD(raised, LEDGER_NOTE),
 	FIELD(lowered, LEDGER_NOTE),
-	FIELD(resumed, LEDGER_NOTE),
 	FIELD(silent, LEDGER_NOTE),
 	FIELD(heard, LEDGER_NOTE),
 	FIELD(forgotten, LEDGER_NOTE),
-	FIELD(crowded, LEDGER_NOTE),
-	FIELD(leaps, LEDGER_NOTE),
-	FIELD(set, LEDGER_NOTE),
 };
 #undef FIELD
 LEDGER_COMPLETE(fields, struct label_control_ledger);
@@ -81,8 +74,6 @@ void label_control_defaults(struct label_control_options *o)
 		.pro = true,
 		.s_max = 6,
 		.flows = 4096,
-		.forget_ns = 86400 * UINT64_C(1000000000),
-		.forget_once_ns = 600 * UINT64_C(1000000000),
 	};
 }
 
@@ -94,7 +85,6 @@ int label_control_open(struct label_control **out,
 	if (!c)
 		return -ENOMEM;
 	c->o = *o;
-	c->o.db.interval_ns = o->interval_ns;
 	c->patience_ns = (uint64_t)(o->k * (double)o->t_ns);
 	if (!c->patience_ns)
 		c->patience_ns = 1;
@@ -149,41 +139,18 @@ uint64_t label_control_now(const struct label_control *c)
  * a step of S, are as long as each other: what began to wait first is first in
  * a line, and a label is no more than a move to the end of one. */
 
-/* When it was heard of, and could have been. */
-static uint64_t since(const struct label_control *c,
-		      const struct label_record *r)
+/* When a silent port is forgotten: one of which a single label ever came,
+ * sooner. */
+static uint64_t forget_due(const struct label_record *r)
 {
-	return r->seen_ns > c->begun_ns ? r->seen_ns : c->begun_ns;
-}
-
-static uint64_t forget_after(const struct label_control *c,
-			     const struct label_record *r)
-{
-	return r->labels > 1 ? c->o.forget_ns : c->o.forget_once_ns;
-}
-
-static uint64_t later(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
+	if (!r->silent)
+		return DUE_NEVER;
+	return r->seen_ns + (r->labels > 1 ? FORGET_NS : FORGET_ONCE_NS);
 }
 
 static uint64_t sooner(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
-}
-
-/* A port of an earlier run is listened for before it is forgotten. */
-static uint64_t forget_due(const struct label_control *c,
-			   const struct label_record *r)
-{
-	uint64_t after = forget_after(c, r), least = after;
-
-	if (!after || !r->silent)
-		return DUE_NEVER;
-	if (c->o.forget_once_ns)
-		least = sooner(least, c->o.forget_once_ns);
-	return later(r->seen_ns + after,
-		     since(c, r) + later(least, c->patience_ns));
 }
 
 static void keep(struct label_control *c, int rc)
@@ -206,7 +173,7 @@ static void tell_silence(struct label_control *c, uint32_t place, bool silent,
 		c->silent--;
 		c->ctr.heard++;
 	}
-	keep(c, dues_set(&c->forget, place, forget_due(c, r)));
+	keep(c, dues_set(&c->forget, place, forget_due(r)));
 	if (c->o.calls.silent)
 		c->o.calls.silent(c->o.calls.ctx, r, silent, now_ns, since_ns);
 }
@@ -221,9 +188,7 @@ static void set_s(struct label_control *c, uint32_t place, uint8_t s,
 				   .from = r->s,
 				   .lost = label_lost(r) - r->reported};
 
-	if (reason == LABEL_RESUMED)
-		c->ctr.resumed++;
-	else if (s > r->s)
+	if (s > r->s)
 		c->ctr.raised++;
 	else
 		c->ctr.lowered++;
@@ -277,7 +242,7 @@ static uint64_t silence_due(const struct label_control *c)
 
 	if (place == CHAIN_NOBODY)
 		return DUE_NEVER;
-	return since(c, label_db_at(c->db, place)) + c->patience_ns;
+	return label_db_at(c->db, place)->seen_ns + c->patience_ns;
 }
 
 static uint64_t step_due(const struct label_control *c)
@@ -350,55 +315,7 @@ static void heard(struct label_control *c, uint32_t place)
 		c->o.calls.port(c->o.calls.ctx, r);
 }
 
-/* S of an earlier run. Whether the switch has that one nobody knows: it may
- * have begun anew, or S may have been moved since the state was saved. It is
- * told again, 0 as well. */
-static void resume_s(struct label_control *c, uint32_t place)
-{
-	struct label_record *r = label_db_at(c->db, place);
-	uint8_t s = r->s < c->o.s_max ? r->s : c->o.s_max;
-
-	if (!c->o.pro) {
-		c->with_s[r->s]++;
-		return;
-	}
-	c->with_s[0]++;
-	r->s = 0;
-	set_s(c, place, s, LABEL_RESUMED, c->now_ns);
-}
-
-/* Nobody listened until now: what is waited for of ports is waited for from now
- * on, and what they lost meanwhile is not counted. */
-static void wait_anew(struct label_control *c)
-{
-	for (uint32_t i = 0; i < label_db_ports(c->db); i++) {
-		struct label_record *r = label_db_at(c->db, i);
-
-		if (r->seen_ns > c->now_ns) /* the clock was set back */
-			r->seen_ns = r->before_ns = c->now_ns;
-		if (r->first_ns > c->now_ns)
-			r->first_ns = c->now_ns;
-		r->changed_ns = c->now_ns;
-		r->unheard = true;
-		keep(c, dues_set(&c->forget, i, forget_due(c, r)));
-	}
-}
-
-/* Ports of an earlier run. How long they have been silent while nobody
- * listened, nobody knows. */
-static void resume(struct label_control *c)
-{
-	for (uint32_t i = 0; i < label_db_ports(c->db); i++) {
-		struct label_record *r = label_db_at(c->db, i);
-
-		c->silent += r->silent;
-		resume_s(c, i);
-		keep(c, chain_put(r->silent ? &c->steps : &c->heard, i));
-	}
-	wait_anew(c);
-}
-
-/* --- telemetry intervals, and a clock that was set ------------------------ */
+/* --- telemetry intervals -------------------------------------------------- */
 
 static void begin_interval(struct label_control *c, uint64_t now_ns)
 {
@@ -426,11 +343,10 @@ static void end_interval(struct label_control *c, uint64_t now_ns)
 	const struct label_db_ledger *now = label_db_counters(c->db);
 	const struct label_db_ledger *was = &c->before;
 	int64_t missing = (int64_t)(now->missing - was->missing);
-	uint32_t known = label_db_ports(c->db);
 
 	c->ctr.intervals++;
 	c->sum.observed_ns = now_ns - c->watched_ns;
-	c->sum.ports = c->o.expected > known ? c->o.expected : known;
+	c->sum.ports = label_db_ports(c->db);
 	c->sum.labels = now->items - was->items;
 	c->sum.late = now->late - was->late;
 	c->sum.odd = now->future - was->future + now->back - was->back;
@@ -444,15 +360,8 @@ static void end_interval(struct label_control *c, uint64_t now_ns)
 static void begin(struct label_control *c, uint64_t now_ns)
 {
 	c->begun = true;
-	c->now_ns = c->begun_ns = now_ns;
-	resume(c);
+	c->now_ns = now_ns;
 	begin_interval(c, now_ns);
-}
-
-void label_control_begin(struct label_control *c, uint64_t now_ns)
-{
-	if (!c->begun)
-		begin(c, now_ns);
 }
 
 uint64_t label_control_due(const struct label_control *c)
@@ -507,57 +416,13 @@ void label_control_end(struct label_control *c)
 	c->sum.packets = 0;
 }
 
-static uint64_t intervals_between(const struct label_control *c,
-				  uint64_t end_ns, uint64_t begin_ns)
-{
-	return begin_ns > end_ns ? (begin_ns - end_ns) / c->o.interval_ns : 0;
-}
-
-void label_control_anew(struct label_control *c, uint64_t now_ns)
-{
-	uint64_t end_ns = c->next_end_ns, skipped;
-
-	if (!c->begun || now_ns == c->now_ns)
-		return;
-	c->ctr.set++;
-	end_interval(c, c->now_ns);
-	c->now_ns = c->begun_ns = now_ns;
-	c->far = 0;
-	wait_anew(c);
-	begin_interval(c, now_ns);
-	skipped = intervals_between(c, end_ns, c->sum.begin_ns);
-	c->sum.skipped = skipped;
-	c->ctr.skipped += skipped;
-}
-
 /* --- frames, and the labels in them --------------------------------------- */
 
-/* A packet whose label of an earlier hop is that of a record, and the next one
- * an item. */
-static int learn_way(struct label_control *c, struct label_record *r,
-		     const struct label_item *item)
-{
-	int rc;
-
-	if (!label_link_joins(r, item))
-		return 0;
-	rc = label_link_saw(r, item->device, item->out);
-	c->ctr.crowded += rc == -ENOSPC;
-	return rc == -ENOMEM ? rc : 0;
-}
-
-/* before: the place of the label under it, of an earlier hop; becomes this
- * one's. */
-static int take_item(struct label_control *c, const struct label_item *item,
-		     uint32_t *before)
+static int take_item(struct label_control *c, const struct label_item *item)
 {
 	uint32_t place, ports = label_db_ports(c->db);
 	int rc = label_db_take(c->db, item, c->now_ns, &place);
 
-	if (rc >= 0 && *before < ports &&
-	    learn_way(c, label_db_at(c->db, *before), item) < 0)
-		return -ENOMEM;
-	*before = place;
 	if (rc != LABEL_TAKEN && rc != LABEL_BEGUN)
 		return rc < 0 ? rc : 0;
 	if (label_db_ports(c->db) > ports)
@@ -598,7 +463,6 @@ static void take_path(struct label_control *c, const struct label_view *v)
 static int take_labels(struct label_control *c, const struct label_view *v)
 {
 	struct label_item item[UINT8_MAX];
-	uint32_t before = UINT32_MAX;
 	int rc = 0;
 
 	c->ctr.labelled++;
@@ -607,15 +471,14 @@ static int take_labels(struct label_control *c, const struct label_view *v)
 		label_item_get(&item[i], v, i);
 	label_db_expect(c->db, item, v->n);
 	for (unsigned i = v->n; i-- > 0 && !rc;) /* oldest first */
-		rc = take_item(c, &item[i], &before);
+		rc = take_item(c, &item[i]);
 	if (v->specific && !rc)
 		take_path(c, v);
 	return rc;
 }
 
-/* A frame that came at now_ns, or is said to have. 0 or -ENOMEM. */
-static int take(struct label_control *c, const uint8_t *frame, size_t len,
-		uint64_t now_ns)
+int label_control_frame(struct label_control *c, const uint8_t *frame,
+			size_t len, uint64_t now_ns)
 {
 	struct label_view v;
 	int rc = label_find(&v, &c->o.format, frame, len);
@@ -633,72 +496,4 @@ static int take(struct label_control *c, const uint8_t *frame, size_t len,
 	else
 		c->ctr.plain++;
 	return c->err;
-}
-
-/* --- the clock of the packets ----------------------------------------------
- *
- * It may be wrong for some of them, or have been set. A packet whose time is
- * far ahead of all others' is right if a device says so: if since the newest
- * label of a port as much time has passed by that device's clock. Else, as one
- * far behind, it is taken as if it came now; but LABEL_ODD_MAX in a row, none
- * before another one, say that so much time has passed, or, as near to each
- * other, that the clock was set back: then intervals begin anew. */
-
-/* Whether two times are so near to each other that both may be right. On an
- * interface the clock is looked at now and then only. */
-static bool agree(const struct label_control *c, uint64_t a, uint64_t b)
-{
-	uint64_t skew_ns = label_db_skew(c->db) * 1000;
-
-	return (a > b ? a - b : b - a) <=
-	       (skew_ns > LOOK_NS ? skew_ns : LOOK_NS);
-}
-
-/* Whether a device's clock has gone on as far as the frame's time. */
-static bool is_vouched_for(struct label_control *c, const uint8_t *frame,
-			   size_t len, uint64_t ns)
-{
-	struct label_item item;
-	struct label_view v;
-
-	if (label_find(&v, &c->o.format, frame, len) || v.damaged)
-		return false;
-	for (unsigned i = 0; i < v.n; i++) {
-		label_item_get(&item, &v, i);
-		if (label_db_vouches(c->db, &item, ns))
-			return true;
-	}
-	return false;
-}
-
-/* When a frame came that says now_ns. */
-static uint64_t judge(struct label_control *c, const uint8_t *frame, size_t len,
-		      uint64_t now_ns)
-{
-	bool ahead = now_ns > c->now_ns;
-
-	if (agree(c, now_ns, c->now_ns) ||
-	    (ahead && is_vouched_for(c, frame, len, now_ns))) {
-		c->far = 0;
-		return ahead ? now_ns : c->now_ns;
-	}
-	c->ctr.leaps++;
-	if (!agree(c, now_ns, c->far_ns) &&
-	    !(c->far_ns > c->now_ns && now_ns > c->far_ns))
-		c->far = 0;
-	c->far_ns = now_ns;
-	if (++c->far < LABEL_ODD_MAX)
-		return c->now_ns;
-	c->far = 0;
-	if (!ahead)
-		label_control_anew(c, now_ns);
-	return now_ns;
-}
-
-int label_control_frame(struct label_control *c, const uint8_t *frame,
-			size_t len, uint64_t now_ns)
-{
-	if (c->begun)
-		now_ns = judge(c, frame, len, now_ns);
-	return take(c, frame, len, now_ns);
 }

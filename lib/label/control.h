@@ -8,17 +8,17 @@
  * labelled is not known and not silent: it carries no traffic, or none that is
  * labelled. Pro raises S of a silent port each k * T, up to s_max, and lowers
  * it again each k * T that it is not; each step at the time at which it is due.
- * A port that has been silent for very long is forgotten; one of which there
- * was a single label, which may have been forged, sooner.
+ * A port that has been silent for a day is forgotten; one of which there was a
+ * single label, which may have been forged, after 10 minutes.
  *
  * What is behind a port's link is learnt from specific flows, whose packets
  * have a label of each hop.
  *
  * There is no clock inside: time is that of the frames, or what tick is told,
- * virtual or real; it does not go back, but where the clock was set, as frames
- * show, or label_control_anew() is told. Intervals begin at multiples of their
- * length, so that the same packets give the same rows wherever they are read. A
- * call of frame or tick does first what was due.
+ * virtual or real; it does not go back: what says an earlier time is taken as
+ * of the newest. Intervals begin at multiples of their length, so that the same
+ * packets give the same rows wherever they are read. A call of frame or tick
+ * does first what was due.
  */
 #ifndef LABEL_CONTROL_H
 #define LABEL_CONTROL_H
@@ -37,15 +37,10 @@ struct label_control_ledger {
 	uint64_t intervals; /* that are over, and told of, */
 	uint64_t skipped;   /* and not: nothing was in them */
 	uint64_t raised;    /* S, */
-	uint64_t lowered;   /* by reset, too, */
-	uint64_t resumed;   /* or told again, of an earlier run */
+	uint64_t lowered;   /* by reset, too */
 	uint64_t silent;    /* ports fell silent, */
 	uint64_t heard;	    /* and were heard again, */
 	uint64_t forgotten; /* or never */
-	uint64_t crowded;   /* labels of ports behind a link beyond those kept:
-			       links.h */
-	uint64_t leaps;	    /* frames whose time was far off */
-	uint64_t set;	    /* the clock was, or nobody listened for a while */
 };
 
 extern const struct ledger label_control_ledger;
@@ -53,12 +48,10 @@ extern const struct ledger label_control_ledger;
 /* A telemetry interval that is over. */
 struct label_interval_sum {
 	uint64_t begin_ns, end_ns;
-	uint64_t observed_ns; /* of it: less than all in the first, the last,
-				 and where the clock was set or nobody listened
-			       */
+	uint64_t observed_ns; /* of it: less than all in the first, the last */
 	uint64_t skipped;     /* intervals before it that are not told of */
-	uint32_t ports;	  /* that should be covered: known, or as expected */
-	uint32_t covered; /* those of which a newer state came */
+	uint32_t ports;	      /* that are known */
+	uint32_t covered;     /* those of which a newer state came */
 	uint64_t packets, labels;    /* that came */
 	uint64_t late, missing, odd; /* of the labels; numbers left out, less
 					those that came late after all */
@@ -71,8 +64,6 @@ enum label_reason {
 	LABEL_SILENT,	 /* S is raised */
 	LABEL_HEARD,	 /* and lowered */
 	LABEL_RESET,	 /* the device began anew, with S 0 perhaps: 0 it is */
-	LABEL_RESUMED,	 /* of an earlier run, from 0, or to it: the switch may
-			    have another one */
 	LABEL_FORGOTTEN, /* the port is: 0 it is */
 };
 
@@ -109,17 +100,13 @@ struct label_control_options {
 	uint64_t t_ns;	      /* of labelling, T */
 	double k;
 	bool pro;
-	uint8_t s_max;	   /* LABEL_S_MAX at most */
-	uint32_t expected; /* ports that carry traffic; 0: those known */
-	uint32_t flows;	   /* whose ways are kept */
-	/* So long after its last label a port is forgotten; one that had a
-	 * single one. 0: never. */
-	uint64_t forget_ns, forget_once_ns;
+	uint8_t s_max;	/* LABEL_S_MAX at most */
+	uint32_t flows; /* whose ways are kept */
 	struct label_control_calls calls;
 };
 
 /* T_i 100 ms, T 50 ms, k 2, Pro, S up to 6, 4096 flows: as the paper has them,
- * where it says. Ports are forgotten after a day, and after 10 minutes. */
+ * where it says. */
 void label_control_defaults(struct label_control_options *o);
 
 struct label_control;
@@ -129,23 +116,12 @@ int label_control_open(struct label_control **out,
 		       const struct label_control_options *o);
 void label_control_close(struct label_control *c); /* NULL is fine */
 
-/*
- * A frame that came at now_ns. One whose time leaps ahead of the others', by
- * more than db.skew_us, is believed if a label in it says the same. Else, and
- * if it is as far behind, it is taken as if it came now; LABEL_ODD_MAX in a row
- * say that time has passed, or that the clock was set. 0 or -ENOMEM.
- */
+/* A frame that came at now_ns. 0 or -ENOMEM. */
 int label_control_frame(struct label_control *c, const uint8_t *frame,
 			size_t len, uint64_t now_ns);
 
-/* Time begins, before the first frame: for ports of an earlier run. */
-void label_control_begin(struct label_control *c, uint64_t now_ns);
 /* It is that late. Before time has begun nothing comes of it. */
 void label_control_tick(struct label_control *c, uint64_t now_ns);
-/* The clock was set, or nobody listened until now: the interval under way ends,
- * another one begins, and what a port missed meanwhile is not held against it.
- */
-void label_control_anew(struct label_control *c, uint64_t now_ns);
 /* When there is something to be done: for tick. UINT64_MAX: nothing yet. */
 uint64_t label_control_due(const struct label_control *c);
 /* The time it has got to; 0: nothing came. */

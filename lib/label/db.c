@@ -13,9 +13,8 @@ enum {
 	EMPTY = 0,	  /* of a slot: else the record's number + 1 */
 };
 
-#define SKEW_US	    UINT64_C(10000000)
-#define INTERVAL_NS UINT64_C(100000000)
-#define MINUTE_NS   UINT64_C(60000000000)
+#define SKEW_US	  UINT64_C(10000000)
+#define MINUTE_NS UINT64_C(60000000000)
 
 struct label_db {
 	struct label_db_options o;
@@ -100,10 +99,6 @@ int label_db_open(struct label_db **out, const struct label_db_options *o)
 	db->o = *o;
 	if (!db->o.ports_max)
 		db->o.ports_max = PORTS_MAX;
-	if (!db->o.skew_us)
-		db->o.skew_us = SKEW_US;
-	if (!db->o.interval_ns)
-		db->o.interval_ns = INTERVAL_NS;
 	if (make_room(db, PORTS_FIRST) < 0) {
 		label_db_close(db);
 		return -ENOMEM;
@@ -116,7 +111,6 @@ void label_db_close(struct label_db *db)
 {
 	if (!db)
 		return;
-	label_db_clear(db);
 	free(db->record);
 	free(db->slot);
 	free(db);
@@ -138,11 +132,6 @@ struct label_record *label_db_find(struct label_db *db, uint32_t device,
 	uint32_t slot = *find(db, device, out);
 
 	return slot == EMPTY ? NULL : &db->record[slot - 1];
-}
-
-uint64_t label_db_skew(const struct label_db *db)
-{
-	return db->o.skew_us;
 }
 
 const struct label_db_ledger *label_db_counters(const struct label_db *db)
@@ -174,15 +163,6 @@ static bool is_ours(const struct label_db_options *o, uint32_t device)
 	return !o->n_devices;
 }
 
-int label_db_restore(struct label_db *db, const struct label_record *r)
-{
-	uint32_t *slot = find(db, r->device, r->out);
-
-	if (!is_ours(&db->o, r->device))
-		return 0;
-	return *slot == EMPTY ? add(db, slot, r) : -EEXIST;
-}
-
 /* The slots behind an emptied one, up to the next empty one, close up: find()
  * stops at that. */
 static void close_up(struct label_db *db, uint32_t hole)
@@ -207,7 +187,6 @@ void label_db_forget(struct label_db *db, uint32_t place)
 	struct label_record *r = &db->record[place];
 	const struct label_record *last = &db->record[db->n - 1];
 
-	free(r->ways.at);
 	close_up(db, (uint32_t)(find(db, r->device, r->out) - db->slot));
 	if (r != last) {
 		*find(db, last->device, last->out) = place + 1;
@@ -217,57 +196,37 @@ void label_db_forget(struct label_db *db, uint32_t place)
 	db->ctr.forgotten++;
 }
 
-void label_db_clear(struct label_db *db)
-{
-	for (uint32_t i = 0; i < db->n; i++)
-		free(db->record[i].ways.at);
-	if (db->slot)
-		memset(db->slot, 0, 2 * (size_t)db->room * sizeof(*db->slot));
-	db->n = 0;
-}
-
 /* --- what came lately ----------------------------------------------------- */
 
-static void turn_span(const struct label_db *db, struct label_span *span,
-		      enum label_span_kind kind, uint64_t now_ns)
+static void count_lately(struct label_record *r, uint32_t lost, uint64_t now_ns)
 {
-	uint64_t period = now_ns / (kind == LABEL_SPAN_MINUTE
-					    ? MINUTE_NS
-					    : db->o.interval_ns);
-	bool next = period == span->period + 1;
+	uint64_t minute = now_ns / MINUTE_NS;
 
-	if (period == span->period)
-		return;
-	*span = (struct label_span){
-		.period = period,
-		.labels = {0, next ? span->labels[0] : 0},
-		.lost = {0, next ? span->lost[0] : 0},
-	};
-}
+	if (minute != r->minute) {
+		bool next = minute == r->minute + 1;
 
-static void count_lately(const struct label_db *db, struct label_record *r,
-			 uint32_t lost, uint64_t now_ns)
-{
-	for (int i = 0; i < LABEL_SPANS; i++) {
-		turn_span(db, &r->span[i], (enum label_span_kind)i, now_ns);
-		r->span[i].labels[0]++;
-		r->span[i].lost[0] += (int32_t)lost;
+		r->lately[1] = next ? r->lately[0] : (struct label_lately){0};
+		r->lately[0] = (struct label_lately){0};
+		r->minute = minute;
 	}
+	r->lately[0].labels++;
+	r->lately[0].lost += lost;
 }
 
-struct label_lately label_db_lately(const struct label_db *db,
-				    const struct label_record *r,
-				    enum label_span_kind kind, uint64_t now_ns)
+struct label_lately label_lately(const struct label_record *r, uint64_t now_ns)
 {
-	struct label_span s = r->span[kind];
-	int64_t lost;
+	uint64_t ago = now_ns / MINUTE_NS - r->minute;
+	struct label_lately sum = {0};
 
-	turn_span(db, &s, kind, now_ns);
-	if (kind == LABEL_SPAN_INTERVAL)
-		s.labels[0] = 0, s.lost[0] = 0;
-	lost = (int64_t)s.lost[0] + s.lost[1];
-	return (struct label_lately){(uint64_t)s.labels[0] + s.labels[1],
-				     lost > 0 ? (uint64_t)lost : 0};
+	if (ago <= 1)
+		sum = r->lately[0];
+	if (!ago) {
+		sum.labels += r->lately[1].labels;
+		sum.lost += r->lately[1].lost;
+	}
+	if (sum.lost < 0)
+		sum.lost = 0;
+	return sum;
 }
 
 /* --- numbers -------------------------------------------------------------- */
@@ -304,7 +263,7 @@ static uint32_t count_gap(struct label_db *db, struct label_record *r,
 			  uint32_t number)
 {
 	int32_t by = number_ahead(r, number);
-	uint32_t gap = r->unheard ? 0 : gap_before(r, number);
+	uint32_t gap = gap_before(r, number);
 
 	if (!is_next(r, number)) {
 		r->window = 1;
@@ -335,8 +294,7 @@ static bool seen_before(struct label_db *db, struct label_record *r,
 	if (r->missing > r->found) {
 		r->found++;
 		db->ctr.found++;
-		for (int i = 0; i < LABEL_SPANS; i++)
-			r->span[i].lost[0]--;
+		r->lately[0].lost--;
 		db->ctr.missing--;
 	}
 	return false;
@@ -351,30 +309,17 @@ static int64_t ahead(uint64_t from, uint64_t to)
 }
 
 /* Whether so much may have passed there while here it was so much. */
-static bool may_pass(const struct label_db *db, int64_t there_us,
-		     uint64_t here_ns)
+static bool may_pass(int64_t there_us, uint64_t here_ns)
 {
-	return there_us >= -(int64_t)db->o.skew_us &&
-	       there_us <= (int64_t)(here_ns / 1000 + db->o.skew_us);
+	return there_us >= -(int64_t)SKEW_US &&
+	       there_us <= (int64_t)(here_ns / 1000 + SKEW_US);
 }
 
 /* Whether about as much has passed there as here. */
-static bool keeps_pace(const struct label_db *db, int64_t there_us,
-		       uint64_t here_ns)
+static bool keeps_pace(int64_t there_us, uint64_t here_ns)
 {
-	return may_pass(db, there_us, here_ns) &&
-	       there_us + (int64_t)db->o.skew_us >= (int64_t)(here_ns / 1000);
-}
-
-bool label_db_vouches(const struct label_db *db, const struct label_item *item,
-		      uint64_t now_ns)
-{
-	uint32_t slot = *find(db, item->device, item->out);
-	const struct label_record *r = slot ? &db->record[slot - 1] : NULL;
-
-	return r && now_ns >= r->seen_ns &&
-	       keeps_pace(db, ahead(r->time_us, item->time_us),
-			  now_ns - r->seen_ns);
+	return may_pass(there_us, here_ns) &&
+	       there_us + (int64_t)SKEW_US >= (int64_t)(here_ns / 1000);
 }
 
 /* Whether so many labels may have been written in so long, there or here. */
@@ -390,12 +335,11 @@ static bool may_miss(const struct label_record *r,
 
 /* An item whose time or number does not fit. Whether the record begins anew
  * with it. */
-static bool begins_anew(const struct label_db *db, struct label_record *r,
-			const struct label_item *item, uint64_t now_ns)
+static bool begins_anew(struct label_record *r, const struct label_item *item,
+			uint64_t now_ns)
 {
 	int64_t by = ahead(r->odd_us, item->time_us);
-	bool agrees = r->odd && by > 0 &&
-		      keeps_pace(db, by, now_ns - r->odd_ns);
+	bool agrees = r->odd && by > 0 && keeps_pace(by, now_ns - r->odd_ns);
 
 	r->odd = agrees ? (uint8_t)(r->odd + 1) : 1;
 	r->odd_us = item->time_us;
@@ -409,17 +353,14 @@ static bool begins_anew(const struct label_db *db, struct label_record *r,
 /* --- an item -------------------------------------------------------------- */
 
 /* lost: numbers before the item's. */
-static void set_state(const struct label_db *db, struct label_record *r,
-		      const struct label_item *item, uint32_t lost,
-		      uint64_t now_ns)
+static void set_state(struct label_record *r, const struct label_item *item,
+		      uint32_t lost, uint64_t now_ns)
 {
-	count_lately(db, r, lost, now_ns);
+	count_lately(r, lost, now_ns);
 	r->in = item->in;
 	r->time_us = item->time_us;
 	r->before_ns = r->seen_ns;
 	r->seen_ns = now_ns;
-	if (r->first_ns > now_ns) /* our clock was set back */
-		r->first_ns = now_ns;
 	r->latency_ns = item->latency_ns;
 	r->queue = item->queue;
 	if (item->queue > r->queue_most)
@@ -427,7 +368,6 @@ static void set_state(const struct label_db *db, struct label_record *r,
 	r->number = item->number;
 	r->labels++;
 	r->odd = 0;
-	r->unheard = false;
 }
 
 static int take_new(struct label_db *db, uint32_t *slot,
@@ -436,13 +376,12 @@ static int take_new(struct label_db *db, uint32_t *slot,
 	struct label_record r = {
 		.device = item->device,
 		.out = item->out,
-		.first_ns = now_ns,
 		.changed_ns = now_ns,
 		.window = 1,
 	};
 	int rc;
 
-	set_state(db, &r, item, 0, now_ns);
+	set_state(&r, item, 0, now_ns);
 	rc = add(db, slot, &r);
 	if (rc == -ENOSPC) {
 		db->ctr.full++;
@@ -460,14 +399,14 @@ static int begin_anew(struct label_db *db, struct label_record *r,
 	db->ctr.reset++;
 	r->resets++;
 	r->window = 1;
-	set_state(db, r, item, 0, now_ns);
+	set_state(r, item, 0, now_ns);
 	return LABEL_BEGUN;
 }
 
 static int take_odd(struct label_db *db, struct label_record *r,
 		    const struct label_item *item, uint64_t now_ns)
 {
-	if (begins_anew(db, r, item, now_ns))
+	if (begins_anew(r, item, now_ns))
 		return begin_anew(db, r, item, now_ns);
 	if (ahead(r->time_us, item->time_us) > 0)
 		db->ctr.future++;
@@ -493,7 +432,7 @@ static int take_known(struct label_db *db, struct label_record *r,
 {
 	int64_t by = ahead(r->time_us, item->time_us);
 
-	if (!may_pass(db, by, now_ns - r->seen_ns))
+	if (!may_pass(by, now_ns - r->seen_ns))
 		return take_odd(db, r, item, now_ns);
 	if (by < 0 || (!by && !is_next(r, item->number)))
 		return take_late(db, r, item);
@@ -501,7 +440,7 @@ static int take_known(struct label_db *db, struct label_record *r,
 		return begin_anew(db, r, item, now_ns);
 	if (!may_miss(r, item, now_ns))
 		return take_odd(db, r, item, now_ns);
-	set_state(db, r, item, count_gap(db, r, item->number), now_ns);
+	set_state(r, item, count_gap(db, r, item->number), now_ns);
 	db->ctr.updated++;
 	return LABEL_TAKEN;
 }

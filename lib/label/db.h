@@ -10,7 +10,7 @@
  *
  * A device's clock is its own: its label times are compared with each other and
  * not with ours. Between two labels of a port as much time should have passed
- * there as here. If it is more, or less, than skew_us allows, the item is odd:
+ * there as here. If it is more, or less, than 10 s, the item is odd:
  * damaged, or the clock was set, or the device began anew. Odd, too, is a
  * number that says that more labels were lost than microseconds went by, and a
  * burst. An odd item is not taken, unless the numbers begin anew with it or
@@ -34,35 +34,11 @@ enum {
 	LABEL_ODD_MAX = 3,     /* odd items that agree: it is the clock */
 	LABEL_NUMBERS_NEW = 8, /* a number up to this can be of a new start */
 	LABEL_BURST = 1024,    /* labels of a port, if more than one in 1 us */
-	LABEL_WAYS_MOST = 256, /* ports behind a port that are kept: links.h */
-	LABEL_PORTS_MOST = 10000000, /* that ports_max may be: state.h */
 };
 
-/* A port by which packets have left the next device. */
-struct label_way {
-	uint32_t device;
-	uint16_t out;
-	uint32_t seen; /* packets */
-};
-
-/* All of them. */
-struct label_ways {
-	struct label_way *at; /* the database's */
-	unsigned n, room;
-};
-
-/* What is counted of a port lately: periods of now_ns / length. */
-enum label_span_kind {
-	LABEL_SPAN_INTERVAL, /* label_db_options.interval_ns */
-	LABEL_SPAN_MINUTE,
-	LABEL_SPANS,
-};
-
-/* 0: the period that is under way; 1: the one before it. */
-struct label_span {
-	uint64_t period;
-	uint32_t labels[2];
-	int32_t lost[2]; /* less those found of an earlier period */
+/* Labels of a port that came, and that were lost less those found. */
+struct label_lately {
+	int64_t labels, lost;
 };
 
 /* A port. Its own numbers are for the database alone. What each label touches
@@ -82,35 +58,26 @@ struct label_record {
 	uint8_t s;     /* as it wants it */
 	bool silent;   /* it has told so */
 	bool has_next; /* what is behind its link: next */
-	/* Nobody listened before the next label: no numbers are missing. */
-	bool unheard;
 	/* The labels before this one: bit i is number - i. */
 	uint64_t window;
-	uint64_t missing; /* numbers that were left out, */
-	uint64_t found;	  /* and those of them that came late */
-	struct label_span span[LABEL_SPANS];
-	uint32_t latency_ns; /* of the newest */
+	uint64_t missing;	       /* numbers that were left out, */
+	uint64_t found;		       /* and those of them that came late */
+	struct label_lately lately[2]; /* in a minute, and the one before it */
+	uint64_t minute;	       /* of now_ns */
+	uint32_t latency_ns;	       /* of the newest */
 	uint32_t queue, queue_most;
 	uint32_t next_device;
-	uint16_t next_in;  /* its port there */
-	uint64_t first_ns; /* when the first one came */
-	uint64_t late;	   /* and not taken */
+	uint16_t next_in; /* its port there */
+	uint64_t late;	  /* and not taken */
 	uint64_t resets;
 	uint64_t odd_us, odd_ns;
 	uint64_t reported; /* of missing - found, in the last decision */
-	struct label_ways ways;
 };
 
 static inline uint64_t label_lost(const struct label_record *r)
 {
 	return r->missing - r->found;
 }
-
-/* Labels that came and that were lost in the last whole interval, or in this
- * minute and the one before it. */
-struct label_lately {
-	uint64_t labels, lost;
-};
 
 /* Items in = new + updated + reset + drops. */
 struct label_db_ledger {
@@ -137,9 +104,7 @@ struct label_range {
 };
 
 struct label_db_options {
-	uint32_t ports_max;   /* 0: 1 Mi */
-	uint64_t skew_us;     /* 0: 10 s */
-	uint64_t interval_ns; /* of telemetry; 0: 100 ms */
+	uint32_t ports_max; /* 0: 1 Mi */
 	/* Whose items are taken; n_devices 0: everybody's. */
 	const struct label_range *devices;
 	unsigned n_devices;
@@ -174,25 +139,11 @@ struct label_record *label_db_at(struct label_db *db, uint32_t place);
 struct label_record *label_db_find(struct label_db *db, uint32_t device,
 				   uint16_t out);
 
-struct label_lately label_db_lately(const struct label_db *db,
-				    const struct label_record *r,
-				    enum label_span_kind kind, uint64_t now_ns);
+/* In this minute and the one before it. */
+struct label_lately label_lately(const struct label_record *r, uint64_t now_ns);
 
-/* Whether a label says that it is now_ns: by its device's clock as much time
- * has passed since the newest one of its port as by ours, about. */
-bool label_db_vouches(const struct label_db *db, const struct label_item *item,
-		      uint64_t now_ns);
-
-/* A record as it was saved: state.h, without ways; of a device that is none of
- * ours it is left out. 0, -EEXIST, -ENOMEM, -ENOSPC. */
-int label_db_restore(struct label_db *db, const struct label_record *r);
 /* Forgets a port: the last record has its number then. */
 void label_db_forget(struct label_db *db, uint32_t place);
-/* Forgets all ports. */
-void label_db_clear(struct label_db *db);
-
-/* As it was opened with. */
-uint64_t label_db_skew(const struct label_db *db);
 const struct label_db_ledger *label_db_counters(const struct label_db *db);
 
 #endif

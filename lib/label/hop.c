@@ -62,7 +62,7 @@ int label_hop_open(struct label_hop **out, const struct label_hop_options *o)
 	h->o = *o;
 	/* On the way a datagram to the collector is a packet like others. */
 	h->o.format.export_port = 0;
-	h->rng.state = o->seed;
+	h->rng.state = o->device;
 	*out = h;
 	return 0;
 }
@@ -258,7 +258,7 @@ static size_t maybe_label(struct label_hop *h, struct passage *p)
 		h->ctr.local++;
 		return 0;
 	}
-	if (!h->o.no_df && may_be_cut(&p->v)) {
+	if (may_be_cut(&p->v)) {
 		h->ctr.fragile++;
 		return 0;
 	}

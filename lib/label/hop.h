@@ -63,10 +63,8 @@ struct label_hop_options {
 	struct label_format format; /* export_port is not looked at */
 	uint32_t device;
 	size_t mtu; /* of the links to other devices; 0: IP's limit */
-	bool no_df; /* packets that may be cut up are labelled, too */
 	const struct label_router *routers; /* outlive the hop */
 	unsigned n_routers;
-	uint64_t seed;
 };
 
 enum {

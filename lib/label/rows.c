@@ -157,8 +157,9 @@ const struct schema label_schema[LABEL_ROWS] = {
 };
 
 static const char *const reasons[] = {
-	[LABEL_SILENT] = "silent",	 [LABEL_HEARD] = "heard",
-	[LABEL_RESET] = "reset",	 [LABEL_RESUMED] = "resumed",
+	[LABEL_SILENT] = "silent",
+	[LABEL_HEARD] = "heard",
+	[LABEL_RESET] = "reset",
 	[LABEL_FORGOTTEN] = "forgotten",
 };
 

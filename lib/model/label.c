@@ -4,25 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-enum {
-	HALVINGS = 200, /* more than a double has digits */
-};
-
-/* 1 - Phi(x), without loss where it is small. */
-static double upper_tail(double x)
-{
-	return erfc(x / M_SQRT2) / 2;
-}
-
-double theory_next(const struct theory_times *t)
-{
-	double late = t->interval + t->gap - t->telemetry;
-
-	if (t->sigma <= 0)
-		return late <= 0;
-	return upper_tail(late / (M_SQRT2 * t->sigma));
-}
-
 double theory_window(const struct theory_times *t)
 {
 	double between = t->interval + t->gap;
@@ -35,35 +16,6 @@ double theory_window(const struct theory_times *t)
 		return 1;
 	return 1 -
 	       t->gap * exp((t->interval - t->telemetry) / t->gap) / between;
-}
-
-/* Both forms fall as T grows. */
-static double longest(const struct theory_times *t, double want,
-		      double (*form)(const struct theory_times *))
-{
-	struct theory_times at = *t;
-	double low = 0, high = t->telemetry + 1;
-
-	at.interval = 0;
-	if (form(&at) < want)
-		return 0;
-	for (at.interval = high; form(&at) >= want && isfinite(high);)
-		at.interval = high *= 2;
-	for (unsigned i = 0; i < HALVINGS; i++) {
-		at.interval = low + (high - low) / 2;
-		*(form(&at) >= want ? &low : &high) = at.interval;
-	}
-	return low;
-}
-
-double theory_interval_next(const struct theory_times *t, double want)
-{
-	return longest(t, want, theory_next);
-}
-
-double theory_interval_window(const struct theory_times *t, double want)
-{
-	return longest(t, want, theory_window);
 }
 
 /* One hop more, which labels a packet of i labels with f(i) + r (1 - f(i)). */

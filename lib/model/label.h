@@ -13,38 +13,20 @@ enum {
 	THEORY_HOPS_MAX = 64, /* of any path */
 };
 
-/*
- * What the coverage depends on. The delay from a port to the controller is
- * normal with deviation sigma, anew for each packet.
- */
+/* What the coverage depends on. */
 struct theory_times {
 	double interval;  /* T: a port labels no sooner again */
 	double telemetry; /* Ti: within which the controller wants to hear */
 	double gap;	  /* Tp: from the end of T to the next packet, mean */
-	double sigma;
 };
-
-/*
- * P_t, as the paper has it: the chance that the next label of a port comes
- * within Ti of the last one. sigma 0: it does or it does not.
- */
-double theory_next(const struct theory_times *t);
 
 /*
  * The share of the windows of length Ti, laid at random, in which a port is
  * heard of: what a controller measures, window by window. Labels of a port are
  * T and an exponential time of mean Tp apart, a renewal process; a window that
- * lies in a gap G is missed with (G - Ti)+ / E[G]. sigma is not in it: the
- * delays shift labels, they take none away.
+ * lies in a gap G is missed with (G - Ti)+ / E[G].
  */
 double theory_window(const struct theory_times *t);
-
-/*
- * The longest T with which theory_next(), theory_window() are at least want; 0
- * if there is none. t->interval is not looked at.
- */
-double theory_interval_next(const struct theory_times *t, double want);
-double theory_interval_window(const struct theory_times *t, double want);
 
 /*
  * What a packet's next label depends on. r = Ts/T: how likely a port labels by

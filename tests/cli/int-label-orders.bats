@@ -30,21 +30,6 @@ teardown() { end_bg; }
 	[ "$(counter - unsent orders <<<"$stderr")" = 0 ]
 }
 
-# The controller was killed between a step of Pro and the next save.
-@test "S = 0 of an earlier run is told, too: the switch may have kept another" {
-	labels_to calm.pcap <<-END
-		100.000000 2 1000 1
-		100.050000 2 51000 2
-	END
-	int-label-ctl -q -r calm.pcap -R none --state net.state
-	run -0 --separate-stderr int-label-ctl -o ndjson -r calm.pcap -R none \
-		-D 2 --commands --state net.state
-	[ "$output" = "register_write label_s 2 0" ]
-	balances - <<<"$stderr"
-	[ "$(counter - resumed controller <<<"$stderr")" = 1 ]
-	[ "$(counter - lowered controller <<<"$stderr")" = 0 ]
-}
-
 @test "commands of many switches: all are told, few run at once" {
 	{
 		for device in {1..60}; do

@@ -122,23 +122,7 @@ same_as_run() { # ARGS...
 	holds 'map(.base_b * 1e7 | round) | .[1:] ==
 		[318139, 103510, 39714, 14399, 3888]'
 	int-label-ctl theory coverage -t 100ms -T 100ms -g 25ms -o ndjson >rows
-	holds '.[0] | .window == 80 and .next == 0'
-	int-label-ctl theory interval -w 99 -g 0 --sigma 10ms -o ndjson >rows
-	holds '.[1] | (.next * 1e4 | round) == 990000 and
-		(.label * 1e7 | round) == 671005'
-}
-
-@test "theory: an interval that cannot be had: why, and status 1" {
-	# As good as nothing is nothing: 1.1e-19 s.
-	run -1 --separate-stderr int-label-ctl theory interval -w 50 -T 1ms -g 1ms \
-		-o ndjson
-	[ "$(jq -sc 'map(.label)' <<<"$output")" = '[0.001,null]' ]
-	run -1 --separate-stderr int-label-ctl theory interval -T 1ms -g 1s -o csv
-	[ "$output" = "label,telemetry,gap,sigma,want,next,window
-,,,,99,,
-,,,,99,," ]
-	[[ $stderr == *"by window no labelling interval gives 99 % in 0.001 s"* ]]
-	[[ $stderr == *"by next no labelling interval gives"* ]]
+	holds '.[0].window == 80'
 }
 
 @test "rows on a terminal are no wider than it is" {
@@ -171,11 +155,11 @@ same_as_run() { # ARGS...
 	run -0 int-label-ctl theory labels -o csv
 	[ "${lines[0]}" = arity,hops,ratio,labels,base_a,base_b,mean_a,mean_b ]
 	run -0 int-label-ctl theory coverage -o csv
-	[ "${lines[0]}" = label,telemetry,gap,sigma,want,next,window ]
+	[ "${lines[0]}" = label,telemetry,gap,window ]
 	run -0 int-label-ctl sim --trace 1 -o csv
 	[ "${lines[0]}" = scheme,hops,packets,error,extra_bits,path_bits ]
 	for name in ${names//,/ } arity hops ratio base_a base_b mean_a mean_b \
-		gap sigma want next window scheme error extra_bits path_bits; do
+		gap window scheme error extra_bits path_bits; do
 		echo "field: $name"
 		grep -qx "\.It $name" "$TOP/man/int-label-ctl.1"
 	done
@@ -222,6 +206,5 @@ refused() { # WORDS ARGS...: exit 2, WORDS on stderr, nothing on stdout
 	refused "labels" theory
 	refused "labels" theory x
 	refused "for labels" theory coverage -a 4
-	refused "depends on time" theory labels -f f3
 	refused "is odd" theory labels -a 7
 }

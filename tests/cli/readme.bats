@@ -65,11 +65,11 @@ sample() {
 	sample "int-label-ctl -q -r labels.pcap --top links" >shown
 	[ "$(wc -l <shown)" = 3 ]
 	int-label-ctl -q -r labels.pcap --top links --once | head -n 3 |
-		awk '{ print $1, $2, $3, $4, $5, $6, $7, $(NF - 3) }' >seen
+		awk '{ print $1, $2, $3, $4, $5, $6, $7 }' >seen
 	diff seen <(awk '{ $1 = $1; print }' shown)
-	sample "int-label-ctl theory interval" >shown
-	[ "$(wc -l <shown)" = 3 ]
-	diff <(int-label-ctl theory interval -w 99.5 -g 5ms | awk '{ $1 = $1; print }') \
+	sample "int-label-ctl theory coverage" >shown
+	[ "$(wc -l <shown)" = 2 ]
+	diff <(int-label-ctl theory coverage -t 88ms -g 5ms | awk '{ $1 = $1; print }') \
 		<(awk '{ $1 = $1; print }' shown)
 }
 

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The first byte picks: a line of commands, which says the same when it is
- * written again; a function of the policy; or a controller's state, which is
- * taken whole or not at all.
+ * written again; or a function of the policy.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "label/command.h"
 #include "label/policy.h"
-#include "label/state.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -49,31 +47,12 @@ static void read_policy(const char *text)
 	}
 }
 
-static void read_state(const uint8_t *data, size_t size)
-{
-	static const struct label_db_options o = {.ports_max = 1000};
-	struct label_db *db;
-	struct fault why;
-	FILE *f = fmemopen((void *)(uintptr_t)data, size, "r");
-
-	if (label_db_open(&db, &o) || !f)
-		abort();
-	if (label_state_read(f, db, &why) && label_db_ports(db))
-		abort();
-	label_db_close(db);
-	fclose(f);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *text;
 
 	if (!size)
 		return 0;
-	if (data[0] % 4 == 3) {
-		read_state(data + 1, size - 1);
-		return 0;
-	}
 	if (!(text = malloc(size)))
 		return 0;
 	memcpy(text, data + 1, size - 1);

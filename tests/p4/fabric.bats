@@ -194,7 +194,7 @@ while True:
 
 controller() {
 	start t control.log int-label-ctl -i ctl -o ndjson -t 1s -T 2s \
-		--ports $PORTS -R interval,decision,silence \
+		-R interval,decision,silence \
 		--exec "simple_switch_CLI --thrift-port \$((9090 + LABEL_DEVICE))"
 	CONTROLLER=$PID
 	wait_for listens control.log

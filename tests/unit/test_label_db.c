@@ -209,17 +209,6 @@ static void test_false_number(void)
 	done(db);
 }
 
-static void test_skew(void)
-{
-	struct label_db_options o = {.skew_us = 1000};
-	struct label_db *db = open_db(&o);
-
-	take(db, 10000, 1, S);
-	TEST(take(db, 13000, 2, S + MS) == LABEL_LEFT);
-	TEST(take(db, 11999, 2, S + MS) == LABEL_TAKEN);
-	done(db);
-}
-
 static void test_devices(void)
 {
 	static const struct label_range ours[] = {{1, 3}, {7, 7}};
@@ -274,7 +263,6 @@ int main(void)
 	test_future();
 	test_reboot();
 	test_false_number();
-	test_skew();
 	test_devices();
 	test_many();
 	return test_end();

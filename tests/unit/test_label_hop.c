@@ -25,7 +25,6 @@ static struct label_hop *open_hop(uint32_t device, enum label_kind kind)
 		.format = label_format_default,
 		.device = device,
 		.mtu = 1500,
-		.seed = device,
 	};
 	struct label_hop *h = NULL;
 
@@ -285,7 +284,6 @@ static void test_local(void)
 	const struct label_hop_options o = {
 		.policy = {.max_hop = 5, .interval_us = 1000},
 		.format = label_format_default,
-		.no_df = true,
 		.routers = routers,
 		.n_routers = 2,
 	};
@@ -338,35 +336,30 @@ static void test_fragile(void)
 	struct label_hop *h;
 	size_t len;
 
-	for (int no_df = 0; no_df < 2; no_df++) {
-		o.no_df = no_df;
-		TEST(label_hop_open(&h, &o) == 0);
-		len = unhex(frame, sizeof(frame),
-			    "020000000002 020000000001 0800 45000018 00010000 "
-			    "401166d2 0a000001 0a000002 11000000");
-		for (unsigned i = 0; i < 2; i++) {
-			t.now_us = 2000 * i;
-			TEST(label_hop_pass(h, &t, frame, len, out, export,
-					    FRAME_MAX)
-				     .len ==
-			     (no_df || i ? len + LABEL_GROWTH : len));
-			frame[20] = 0x40;
-			frame[24] ^= 0x40; /* its checksum */
-		}
-		TEST(label_hop_counters(h)->fragile == !no_df);
-		/* a length that is told elsewhere, or nowhere */
-		len = unhex(frame, sizeof(frame),
-			    "020000000002 020000000001 86dd 60000000 00000640 "
-			    "fd000000000000000000000000000001 "
-			    "fd000000000000000000000000000002 00000000");
-		t.now_us = 9000;
+	TEST(label_hop_open(&h, &o) == 0);
+	len = unhex(frame, sizeof(frame),
+		    "020000000002 020000000001 0800 45000018 00010000 "
+		    "401166d2 0a000001 0a000002 11000000");
+	for (unsigned i = 0; i < 2; i++) {
+		t.now_us = 2000 * i;
 		TEST(label_hop_pass(h, &t, frame, len, out, export, FRAME_MAX)
-			     .len == len);
-		frame[20] = 59; /* there is nothing */
-		TEST(label_hop_pass(h, &t, frame, len, out, export, FRAME_MAX)
-			     .len == len + LABEL_GROWTH);
-		close_hop(h);
+			     .len == (i ? len + LABEL_GROWTH : len));
+		frame[20] = 0x40;
+		frame[24] ^= 0x40; /* its checksum */
 	}
+	TEST(label_hop_counters(h)->fragile == 1);
+	/* a length that is told elsewhere, or nowhere */
+	len = unhex(frame, sizeof(frame),
+		    "020000000002 020000000001 86dd 60000000 00000640 "
+		    "fd000000000000000000000000000001 "
+		    "fd000000000000000000000000000002 00000000");
+	t.now_us = 9000;
+	TEST(label_hop_pass(h, &t, frame, len, out, export, FRAME_MAX).len ==
+	     len);
+	frame[20] = 59; /* there is nothing */
+	TEST(label_hop_pass(h, &t, frame, len, out, export, FRAME_MAX).len ==
+	     len + LABEL_GROWTH);
+	close_hop(h);
 }
 
 /* A header whose checksum is wrong: the packet goes on as it is, labels of

@@ -95,22 +95,6 @@ static void test_first_f(void)
 	TEST(near(p[0], .45 * .45, 1e-15) && near(p[2], .55 * .55, 1e-15));
 }
 
-static void test_next(void)
-{
-	struct theory_times t = {50, 100, 0, 0};
-
-	TEST(theory_next(&t) == 1);
-	t.interval = 101;
-	TEST(theory_next(&t) == 0);
-	t = (struct theory_times){100, 100, 0, 10};
-	TEST(near(theory_next(&t), .5, 1e-15));
-	t.gap = 10 * M_SQRT2; /* one deviation of the difference */
-	TEST(near(theory_next(&t), .158655253931457, 1e-12));
-	t.interval = 100 - 30 * M_SQRT2;
-	t.gap = 0;
-	TEST(near(theory_next(&t), .998650101968370, 1e-12));
-}
-
 /* A renewal process of T and an exponential time, window by window. */
 static double windows(const struct theory_times *t, unsigned n)
 {
@@ -130,8 +114,8 @@ static double windows(const struct theory_times *t, unsigned n)
 static void test_window(void)
 {
 	static const struct theory_times of[] = {
-		{50, 100, 20, 0}, {80, 100, 10, 0}, {100, 100, 25, 0},
-		{150, 100, 5, 0}, {0, 100, 50, 0},
+		{50, 100, 20}, {80, 100, 10}, {100, 100, 25},
+		{150, 100, 5}, {0, 100, 50},
 	};
 	enum { N = 200000 };
 
@@ -142,32 +126,10 @@ static void test_window(void)
 		 * worse than the half of them would be. */
 		TEST(near(m, p, 3 * sqrt(2 * p * (1 - p) / N)));
 	}
-	TEST(theory_window(&(struct theory_times){50, 100, 0, 0}) == 1);
-	TEST(theory_window(&(struct theory_times){0, 0, 0, 0}) == 1);
-	TEST(near(theory_window(&(struct theory_times){200, 100, 0, 0}), .5,
+	TEST(theory_window(&(struct theory_times){50, 100, 0}) == 1);
+	TEST(theory_window(&(struct theory_times){0, 0, 0}) == 1);
+	TEST(near(theory_window(&(struct theory_times){200, 100, 0}), .5,
 		  1e-15));
-}
-
-/* What is chosen holds what it promises, and a little more does not. */
-static void test_interval(void)
-{
-	struct theory_times t = {0, 100, 10, 5};
-	double want[] = {.5, .9, .99, .9999};
-
-	for (unsigned i = 0; i < 4; i++) {
-		t.interval = theory_interval_next(&t, want[i]);
-		TEST(near(theory_next(&t), want[i], 1e-9));
-		t.interval = theory_interval_window(&t, want[i]);
-		TEST(near(theory_window(&t), want[i], 1e-9));
-	}
-	/* T = Ti - Tp - sqrt(2) sigma Phi^-1(P) */
-	TEST(near(theory_interval_next(&t, .99),
-		  90 - 5 * M_SQRT2 * 2.3263478740408, 1e-9));
-	t.gap = 200;
-	TEST(theory_interval_next(&t, .9) == 0);
-	TEST(theory_interval_window(&t, .9) == 0);
-	t = (struct theory_times){0, 100, 10, 0};
-	TEST(near(theory_interval_next(&t, .99), 90, 1e-9));
 }
 
 int main(void)
@@ -176,8 +138,6 @@ int main(void)
 	test_distributions();
 	test_limits();
 	test_first_f();
-	test_next();
 	test_window();
-	test_interval();
 	return test_end();
 }

@@ -66,7 +66,7 @@ static void by_chance(unsigned k, double r, bool b, double packets)
 /* One port, packets at random, the interval T: a renewal process. */
 static void coverage(uint64_t interval_us, double rate)
 {
-	struct theory_times t = {(double)interval_us / 1e3, 100, 1e3 / rate, 0};
+	struct theory_times t = {(double)interval_us / 1e3, 100, 1e3 / rate};
 	struct rig r;
 	struct fault why;
 	double p = theory_window(&t);
