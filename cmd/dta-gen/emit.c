@@ -210,8 +210,6 @@ int emit_open(struct gen *g, struct fault *f)
 	if (!g->sequence)
 		return fault_set(f, -ENOMEM, "out of memory");
 	rc = frame_open(g, f);
-	if (rc == 0)
-		rc = dart_read(g, f);
 	if (rc < 0)
 		return rc;
 	if (g->o.truth) {
@@ -223,8 +221,7 @@ int emit_open(struct gen *g, struct fault *f)
 		setvbuf(g->truth, NULL, _IOFBF, 1 << 18);
 		fputs("table,kind,key,hop,path_len,copies,value\n", g->truth);
 	}
-	rc = link_open(g, f);
-	return rc == 0 && g->o.dart ? dart_open(g, f) : rc;
+	return link_open(g, f);
 }
 
 /* DTA/0 has a field for copies in two of its reports only. */
@@ -241,22 +238,18 @@ static int emit_frame(struct gen *g, const struct dta_report *r,
 		      unsigned reporter, uint64_t ts_ns)
 {
 	uint8_t *frame;
-	int n, rc;
+	int n;
 
 	if (!link_turn(g))
 		return 0;
-	frame = g->dart ? dart_room(g)
-			: snk_room(g->snk, HEADER_LEN + REPORT_MAX);
+	frame = snk_room(g->snk, HEADER_LEN + REPORT_MAX);
 	if (!frame)
 		return errno ? -errno : -EIO;
 	n = dta_encode(frame + HEADER_LEN, REPORT_MAX, g->o.format, r);
 	if (n < 0)
 		return n;
 	frame_headers(g, frame, (size_t)n, reporter);
-	if (!g->dart)
-		snk_done(g->snk, HEADER_LEN + (size_t)n, ts_ns);
-	else if ((rc = dart_done(g, HEADER_LEN + (size_t)n, ts_ns)) < 0)
-		return rc;
+	snk_done(g->snk, HEADER_LEN + (size_t)n, ts_ns);
 	return n;
 }
 
@@ -302,21 +295,19 @@ void emit(struct gen *g, struct dta_report *r, enum key_type type,
 
 void emit_flush(struct gen *g)
 {
-	int rc = g->dart ? dart_flush(g) : 0;
+	int rc = snk_flush(g->snk);
 
-	if (rc == 0)
-		rc = snk_flush(g->snk);
 	if (rc < 0 && !g->err)
 		g->err = rc;
 }
 
 int emit_close(struct gen *g)
 {
-	int left = dart_close(g), rc = link_close(g);
+	int rc = link_close(g);
 
 	free(g->sequence);
 	g->sequence = NULL;
 	g->truth_err = truth_close(g->truth, g->truth_err);
 	g->truth = NULL;
-	return left < 0 ? left : rc;
+	return rc;
 }

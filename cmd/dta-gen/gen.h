@@ -3,7 +3,7 @@
  * gen.h - one run of dta-gen: what its parts share. Packets come in from a
  * capture or a traffic model (main.c), a workload looks at each and hands out
  * reports (lib/workload); or rows of CSV are reports (csv.c). They become
- * frames in emit.c and leave by a link (link.c) or a DART switch (dart.c).
+ * frames in emit.c and leave by a link (link.c).
  */
 #ifndef DTA_GEN_GEN_H
 #define DTA_GEN_GEN_H
@@ -28,8 +28,6 @@
 
 struct gen_options {
 	const char *from, *out, *truth;
-	const char *ticket, *cluster; /* --dart */
-	bool dart;
 	uint64_t flows, count;
 	struct workload_options work;
 	bool repeat; /* synthetic flows come round again, until told to stop */
@@ -100,7 +98,6 @@ struct gen {
 	/* emit.c */
 	struct snk *snk;
 	struct link *link;
-	struct dart_switch *dart; /* dart.c; NULL: reports leave as such */
 	FILE *truth;
 	uint16_t *sequence;	    /* per switch */
 	uint8_t header[HEADER_LEN]; /* without what changes */
@@ -164,22 +161,6 @@ void link_drops(const struct gen *g);
 
 /* Returns the sink's first error. */
 int link_close(struct gen *g);
-
-/* --- dart.c: RoCEv2 packets that write reports into collectors ----------- */
-
-/* Reads the ticket or the cluster of the options, if --dart was given; opens
- * the road from there into g->snk. f names what is wrong. */
-int dart_read(struct gen *g, struct fault *f);
-int dart_open(struct gen *g, struct fault *f);
-
-/* Room for a report in a frame; it goes when a batch is full, or is flushed.
- * Return 0 or -errno. */
-uint8_t *dart_room(struct gen *g);
-int dart_done(struct gen *g, size_t len, uint64_t ts_ns);
-int dart_flush(struct gen *g);
-
-/* Writes out what waits; shows the ledger of what became of the reports. */
-int dart_close(struct gen *g);
 
 /* --- csv.c: keys, values and times of somebody's own --------------------- */
 

@@ -89,7 +89,6 @@ static const char *const kinds[] = {"keywrite", "append", "keyinc", "postcard",
 
 static const char unchecked[] =
 	"only reports with that flag are confirmed, NACKed and sent again";
-static const char by_link[] = "reports themselves go by -w or -i";
 
 /* clang-format off */
 static const struct cli_option options[] = {
@@ -151,14 +150,6 @@ static const struct cli_option options[] = {
 	  "wait for confirmation rather than let go of what is kept",
 	  CLI_FLAG, AT(wait), .needs = "--tracked -i|--nacks",
 	  .why = unchecked },
-	{ 0, "dart", NULL,
-	  "be a DART switch: send the RoCEv2 packets that write the reports",
-	  CLI_FLAG, AT(dart), .needs = "--ticket|--cluster",
-	  .why = "where is the collector's memory?" },
-	{ 0, "ticket", "FILE", "--dart: the collector's ticket",
-	  CLI_IN, AT(ticket), .needs = "--dart", .why = by_link },
-	{ 0, "cluster", "FILE", "--dart: several collectors, by their tickets",
-	  CLI_IN, AT(cluster), .needs = "--dart", .why = by_link },
 	{ 0, "immediate", NULL, "set the I flag: tell the CPU",
 	  CLI_FLAG, AT(immediate) },
 	{ 0, "ipv6", "PERCENT", "share of IPv6 among synthetic flows (0)",
@@ -202,13 +193,8 @@ static const struct cli_option options[] = {
 /* clang-format on */
 
 static const struct cli_group groups[] = {
-	{"--layout --region"},
-	{"-w -i"},
-	CLI_SOCKET_GROUP,
-	{"--ticket --cluster"},
-	{"--flows --from"},
-	{"--dart --tracked", .why = "nobody checks what a DART switch writes"},
-	{0},
+	{"--layout --region"}, {"-w -i"}, CLI_SOCKET_GROUP,
+	{"--flows --from"},    {0},
 };
 
 const struct cli cli = {
@@ -218,8 +204,6 @@ const struct cli cli = {
 		 "[--seed S]\n"
 		 "        [--truth FILE] [--format F] -w FILE|-\n"
 		 "dta-gen WORKLOAD ... [--tracked] [--rate PPS] -i IFACE\n"
-		 "dta-gen WORKLOAD ... --dart --ticket FILE|--cluster FILE -w "
-		 "FILE|-\n"
 		 "dta-gen csv --from FILE|- [--layout FILE] [--as TYPES] ...\n"
 		 "dta-gen int ..., in-band telemetry: see dta-gen int -h\n"
 		 "dta-gen --list",

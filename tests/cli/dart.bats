@@ -94,37 +94,6 @@ right() { # region truth option...
 	jq -se 'all(.icrc == "ok")' rows
 }
 
-@test "dta-gen --dart: the reporter writes what the translator would" {
-	make_layout 64Ki
-	make_regions layout.ini a b
-	dta-gen uniform --count 5000 --seed 3 -q -w kw.pcap
-	dta-translate -q -r kw.pcap --region "$NAME-a" --dart --seed 3
-	dta-collect --region "$NAME-b" --ticket ticket.ini
-	dta-gen uniform --count 5000 --seed 3 --dart --ticket ticket.ini \
-		-w - -o ndjson 2>ledger --truth truth.csv |
-		dta-collect -q --region "$NAME-b" -r -
-	same_memory "$NAME-a" "$NAME-b"
-	[ "$(jq -s 'map(select(.stage == "translate" and
-		.counter == "stored"))[0].value' ledger)" -eq 5000 ]
-	[ "$(right b truth.csv)" -gt 4600 ]
-	# To a cluster of one, and of what is not there.
-	printf '[cluster]\nversion = 1\n[collector 0]\nticket = ticket.ini\n' \
-		>cluster.ini
-	dta-gen uniform --count 5000 --seed 3 --dart --cluster cluster.ini \
-		-q -w two.pcap
-	dta-dump packets two.pcap -o ndjson | jq -se 'length == 5000 and
-		all(.icrc == "ok" and .opcode == "rc_write_only")'
-	# What the table does not take is said.
-	dta-gen uniform --count 5 --value 8 --dart --ticket ticket.ini \
-		-w none.pcap -o ndjson 2>ledger
-	[ "$(jq -s 'map(select(.counter == "bad_data"))[0].value' ledger)" -eq 5 ]
-	run -2 dta-gen uniform --dart -w x.pcap
-	run -2 dta-gen uniform --dart --ticket ticket.ini --tracked -w x.pcap
-	run -1 --separate-stderr dta-gen uniform --dart --ticket nix.ini \
-		-w x.pcap
-	[[ $stderr == *"nix.ini: No such file"* ]]
-}
-
 @test "copies fill as reports come again" {
 	make_layout 1M
 	make_regions layout.ini a
@@ -177,15 +146,6 @@ repeat() { # times capture
 		# Five deviations: of sqrt(p (1 - p) / n), 0.0012 at most.
 		jq -ne "($found / 131072 - $want) | fabs < 0.006"
 	done
-	# The reporter itself.
-	make_layout 256Ki
-	make_regions layout.ini r
-	dta-collect --region "$NAME-r" --ticket ticket.ini
-	dta-gen uniform --count 131072 --seed 11 --dart --ticket ticket.ini \
-		-q -w - | dta-collect -q --region "$NAME-r" -r -
-	want=$(dta-plan keywrite --dart --load 0.5 --copies 2 -o ndjson |
-		jq .average_success)
-	jq -ne "($(right r truth.csv) / 131072 - $want) | fabs < 0.006"
 }
 
 @test "INT: flow4 keys; postcards: hop4 keys, switch id and flow" {

@@ -187,11 +187,6 @@ in_order() {
 	capture_begin >none.pcap
 	dta-gen int-path -q --count 3000 --tracked --nacks none.pcap -w x.pcap
 	in_order x.pcap
-	dta-collect --create --layout "$EXAMPLES/int-path.ini" --region "dta-test-$$-time"
-	dta-collect --region "dta-test-$$-time" --ticket t.ini
-	dta-collect --remove --region "dta-test-$$-time"
-	dta-gen int-path -q --from back.pcap --dart --ticket t.ini -w x.pcap
-	in_order x.pcap
 }
 
 @test "every workload, synthetic: reports, a row of truth for each, sizes of Table 2" {

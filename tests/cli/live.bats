@@ -151,9 +151,6 @@ once() { # message command...
 		once "$t" dta-translate "${live[@]}" --ticket $t
 		once "$t" dta-translate "${live[@]}" --dart --ticket $t
 		once "$t" dta-translate "${live[@]}" --cluster $t
-		once "$t" dta-gen uniform -i lo --dart --ticket $t \
-			--truth truth.csv
-		once "$t" dta-gen uniform -w w.pcap --dart --cluster $t
 	done
 	for t in none/t junk/t; do
 		once "$t" dta-collect "${r[@]}" "${live[@]}" --ticket $t
