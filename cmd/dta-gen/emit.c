@@ -90,7 +90,7 @@ void frame_headers(const struct gen *g, uint8_t *frame, size_t payload,
 		   unsigned reporter)
 {
 	unsigned ip_len = NET_IP4_LEN + NET_UDP_LEN + (unsigned)payload;
-	uint32_t address = g->o.source + reporter;
+	uint32_t address = GEN_SOURCE + reporter;
 	uint32_t sum = g->ip_sum + ip_len + (address >> 16) +
 		       (address & 0xffff);
 

@@ -42,12 +42,10 @@ struct gen_options {
 	uint8_t to_mac[6];
 	bool has_mac, wait, quiet;
 	enum row_format output; /* of list and ledger */
-	uint32_t source;	/* address of switch 0 */
 	uint64_t pace;		/* reports/s on an interface; 0: any */
-	uint64_t duration_ns;	/* 0: to the end */
 	uint64_t resend;	/* reports kept of each switch */
 	uint64_t ipv6;		/* per cent of the synthetic flows */
-	uint64_t arity, hops;
+	uint64_t hops;
 	struct csv_options csv;
 };
 
@@ -85,6 +83,13 @@ struct gen_ledger {
 	struct workload_counters work;
 	uint64_t backoffs; /* times that the pace was halved */
 };
+
+enum {
+	GEN_ARITY = 8, /* of the fat tree */
+};
+
+/* Address of switch 0: 10.1.0.0. */
+#define GEN_SOURCE (UINT32_C(10) << 24 | 1 << 16)
 
 /* Synthetic time begins here: 2023-11-14 22:13:20 UTC. */
 #define GEN_START_NS UINT64_C(1700000000000000000)
@@ -148,10 +153,10 @@ bool link_report(struct gen *g, unsigned reporter, const uint8_t *payload,
 /* Waits until a frame may go, on an interface. False: none may any more. */
 bool link_turn(struct gen *g);
 
-/* Looks at the clock, for traffic of which there is nothing to report. */
-void link_clock(struct gen *g);
+/* The ledgers to dta-top, if it is time. */
+void show_page(struct gen *g);
 
-/* Waits for what is still to be confirmed; the last row of rates. */
+/* Waits for what is still to be confirmed. */
 void link_finish(struct gen *g);
 
 /* The ledger of reports that are kept, NULL if none are; and what a live

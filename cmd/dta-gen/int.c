@@ -35,7 +35,6 @@ static const struct ledger_field fields[] = {
 	FIELD(spikes, LEDGER_NOTE),
 	FIELD(frames, LEDGER_NOTE),
 	FIELD(lost, LEDGER_NOTE),
-	FIELD(reordered, LEDGER_NOTE),
 	TRAFFIC(evicted, LEDGER_NOTE),
 };
 #undef TRAFFIC
@@ -46,7 +45,7 @@ LEDGER_COMPLETE(fields, struct int_gen_ledger);
 const struct ledger int_gen_ledger = {"gen", "packets", fields,
 				      sizeof(fields) / sizeof(fields[0])};
 
-/* --- frames out: some are lost, some change their order ------------------ */
+/* --- frames out: some are lost ------------------------------------------- */
 
 enum {
 	PER_CENT = 100,
@@ -54,30 +53,16 @@ enum {
 
 static void put(struct int_gen *g, const struct pkt *p)
 {
-	int rc = 1;
+	int rc;
 
 	/* It returns behind a pause, too: then none may go yet. */
-	while (g->o.live.name && !cli_stop &&
-	       !(rc = cli_pace(&g->pace, 1, NULL)))
+	while (g->o.live.name && !cli_stop && !cli_pace(&g->pace, 1, NULL))
 		;
-	g->done = g->done || rc == CLI_PACE_OVER;
 	rc = snk_tx(g->snk, p, 1);
 	if (!rc && g->o.live.name)
 		rc = snk_flush(g->snk);
 	if (!g->err)
 		g->err = rc;
-}
-
-static bool chance(struct int_gen *g, double percent)
-{
-	return percent > 0 && rng_unit(&g->rng) * PER_CENT < percent;
-}
-
-static void int_send_rest(struct int_gen *g)
-{
-	if (g->held.len)
-		put(g, &g->held);
-	g->held.len = 0;
 }
 
 static void int_send(struct int_gen *g, uint8_t *frame, size_t len,
@@ -92,19 +77,11 @@ static void int_send(struct int_gen *g, uint8_t *frame, size_t len,
 		memcpy(frame + NET_ETH_AT_SRC, g->address.mac, 6);
 	}
 	g->ctr.frames++;
-	if (chance(g, g->o.loss)) {
+	if (g->o.loss > 0 && rng_unit(&g->rng) * PER_CENT < g->o.loss) {
 		g->ctr.lost++;
 		return;
 	}
-	if (!g->held.len && chance(g, g->o.reorder)) {
-		memcpy(g->hold, frame, len);
-		g->held = p;
-		g->held.data = g->hold;
-		g->ctr.reordered++;
-		return;
-	}
 	put(g, &p);
-	int_send_rest(g);
 }
 
 /* --- frames with telemetry, and reports of it ---------------------------- */
@@ -294,7 +271,7 @@ static size_t with_trace(struct int_gen *g, const struct inband_path *path,
 	uint8_t nodes[INT_HOP_MAX];
 	struct ioam_ask ask = {
 		.type = IOAM_PREALLOCATED,
-		.namespace = (uint16_t)g->o.namespace,
+		.namespace = 1,
 		.bitmap = (uint32_t)g->o.instructions,
 		.words = (uint8_t)(room * g->plan.len / 4),
 		.nodes = nodes,
@@ -443,8 +420,7 @@ static void open_traffic(struct int_gen *g, struct traffic **t)
 			  .rate = g->o.rate ? g->o.rate : 1000000,
 			  .start_ns = GEN_START_NS,
 			  .ipv6_percent = (unsigned)g->o.ipv6,
-			  .ends = g->ends,
-			  .gap_ns = 50000000},
+			  .ends = g->ends},
 		.of = TRAFFIC_PACKETS,
 		.ctr = &g->ctr.traffic,
 		.again = again,
@@ -486,16 +462,15 @@ static void open_out(struct int_gen *g)
 
 static void take_memory(struct int_gen *g)
 {
-	uint8_t *all = malloc((size_t)4 * INT_FRAME_MAX);
+	uint8_t *all = malloc((size_t)3 * INT_FRAME_MAX);
 	size_t nodes = (size_t)g->model.o.topology.switches + 1;
 
 	g->sequence = calloc(nodes, sizeof(*g->sequence));
 	if (!all || !g->sequence)
 		cli_fail("out of memory");
 	g->frame = all;
-	g->hold = all + INT_FRAME_MAX;
-	g->packet = all + (size_t)2 * INT_FRAME_MAX;
-	g->tunnel = all + (size_t)3 * INT_FRAME_MAX;
+	g->packet = all + INT_FRAME_MAX;
+	g->tunnel = all + (size_t)2 * INT_FRAME_MAX;
 	g->rng.state = rng_mix(g->o.seed);
 }
 
@@ -505,7 +480,6 @@ static void progress(const struct int_gen *g, const struct traffic *t)
 		.unit = "packets",
 		.count = g->ctr.carried,
 		.count_all = g->o.count,
-		.limit_ns = g->o.live.duration_ns,
 	};
 
 	if (g->o.from) {
@@ -542,7 +516,6 @@ static int run(struct int_gen *g, struct traffic *t, struct fault *f)
 		if (!g->o.quiet && n % CLOCK_EVERY == 0)
 			progress(g, t);
 	}
-	int_send_rest(g);
 	cli_progress_end();
 	return rc < 0 && rc != -EINTR ? rc : 0;
 }

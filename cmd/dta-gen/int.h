@@ -27,16 +27,16 @@ struct int_options {
 	const char *from, *out, *truth, *profile, *src, *dst, *to_mac;
 	uint64_t flows, count, seed, rate, ipv6;
 	uint64_t hops, switches;
-	int form, over, values;
+	int form, over;
 	uint64_t instructions;
 	bool has_instructions;
-	uint64_t spikes;
-	double loss, reorder; /* per cent */
-	uint64_t data;	      /* bytes of the model's packets, at most */
+	uint64_t spikes; /* UINT64_MAX: values are not steady */
+	double loss;	 /* of frames, per cent */
+	uint64_t data;	 /* bytes of the model's packets, at most */
 	uint64_t mtu;
 	uint8_t collector[4];
-	uint64_t unfilled, namespace; /* of IOAM: nodes there is room for; 0:
-					 those of the model fill it */
+	uint64_t unfilled; /* of IOAM: nodes there is room for; 0: those of the
+			      model fill it */
 	struct cli_live live;
 	bool quiet;
 	enum row_format output;
@@ -49,9 +49,8 @@ struct int_gen_ledger {
 	uint64_t unfit; /* INT cannot be put there: fragments, protocols without
 			   a place for it, no room */
 	uint64_t spikes;
-	uint64_t frames;    /* made, */
-	uint64_t lost;	    /* and of them lost on purpose, */
-	uint64_t reordered; /* or sent behind the next one */
+	uint64_t frames; /* made, */
+	uint64_t lost;	 /* and of them lost on purpose */
 };
 
 extern const struct ledger int_gen_ledger;
@@ -74,7 +73,7 @@ struct int_gen {
 	struct traffic_ends ends;
 	struct live_address address; /* of the interface */
 	uint8_t to_mac[6];
-	struct rng rng; /* of loss and order */
+	struct rng rng; /* of loss */
 	struct snk *snk;
 	struct cli_pace pace;
 	FILE *truth;
@@ -82,8 +81,7 @@ struct int_gen {
 	int err;       /* of snk, the first */
 	bool done;
 	uint32_t cut; /* bytes that the captured packet had on the wire, too */
-	struct pkt held; /* a frame that waits for the next one; len 0: none */
-	uint8_t *hold, *frame, *packet, *tunnel; /* INT_FRAME_MAX each */
+	uint8_t *frame, *packet, *tunnel; /* INT_FRAME_MAX each */
 };
 
 /* int_options.c: the table, and what follows from it. */

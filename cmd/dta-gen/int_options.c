@@ -5,19 +5,15 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "gen.h"
 #include "int.h"
 #include "profile/profile.h"
-
-enum {
-	ARITY = 8, /* of the fat tree */
-};
 
 #define AT(field) CLI_AT(struct int_options, field)
 
 static const char *const forms[] = {"md", "mx", "report", "xd", "ioam", NULL};
 static const char *const overs[] = {"l4",     "udp", "new-udp", "vxlan",
 				    "geneve", "gre", NULL};
-static const char *const values[] = {"exponential", "steady", NULL};
 
 static int read_instructions(void *opts, const char *text, struct fault *why)
 {
@@ -76,23 +72,18 @@ static const struct cli_option options[] = {
 	  CLI_U64, AT(hops), .min = 1, .max = INBAND_HOPS_MAX },
 	{ 0, "switches", "N", "with --hops: in the network (80)",
 	  CLI_U64, AT(switches), .min = 1, .max = 1 << 20, .needs = "--hops" },
-	{ 0, "values", "HOW", "exponential (default), or steady with spikes",
-	  CLI_WORD, AT(values), .words = values },
 	{ 0, "spikes", "N",
-	  "packets ten times as long at a node, a second (10)",
+	  "steady values, but for N packets a second ten times as long at a "
+	  "node",
 	  CLI_U64, AT(spikes), .max = 1000000000 },
 	{ 0, "loss", "PERCENT", "of frames (0)",
 	  CLI_F64, AT(loss), .low = 0, .high = 100 },
-	{ 0, "reorder", "PERCENT", "of frames, behind the next one (0)",
-	  CLI_F64, AT(reorder), .low = 0, .high = 100 },
 	{ 0, "data", "BYTES", "of synthetic packets, at most (64)",
 	  CLI_U64, AT(data), .max = 9000 },
 	{ 0, "unfilled", "N",
 	  "IOAM: room for N nodes, which routers on the way fill",
 	  CLI_U64, AT(unfilled), .min = 1, .max = IOAM_NODES_MAX,
 	  .needs = "--format" },
-	{ 0, "namespace", "N", "of IOAM (1)",
-	  CLI_U64, AT(namespace), .max = UINT16_MAX },
 	{ 0, "src", "IP", "all synthetic flows are between this one",
 	  CLI_STR, AT(src), .needs = "--dst" },
 	{ 0, "dst", "IP", "and that one, IPv4 or IPv6",
@@ -103,8 +94,6 @@ static const struct cli_option options[] = {
 	  CLI_U64, AT(ipv6), .max = 100 },
 	{ 'C', "collector", "IP", "where reports go (10.0.0.51)",
 	  CLI_CALL, .read = read_collector },
-	{ 0, "duration", "TIME", "with -i: stop after that long",
-	  CLI_TIME, AT(live.duration_ns), .needs = "-i" },
 	CLI_USER_OPTION(struct int_options, live, NULL),
 	{ 'o', "output", "FORMAT", "ledger as text, csv, ndjson",
 	  CLI_FORMAT, AT(output) },
@@ -245,11 +234,11 @@ static void set_model(struct int_gen *g)
 	struct inband_options m = {
 		.seed = o->seed,
 		.hops = (unsigned)o->hops,
-		.steady = o->values,
+		.steady = o->spikes != UINT64_MAX,
 		.spikes = o->spikes,
 	};
 
-	topo_fat_tree(&m.topology, ARITY, 0);
+	topo_fat_tree(&m.topology, GEN_ARITY, 0);
 	if (o->switches)
 		m.topology.switches = (unsigned)o->switches;
 	if (m.hops > m.topology.switches)
@@ -267,10 +256,9 @@ void int_options_read(struct int_gen *g, int argc, char **argv)
 		.profile = "2.1",
 		.flows = 1000,
 		.seed = SYNTH_SEED_DEFAULT,
-		.spikes = 10,
+		.spikes = UINT64_MAX,
 		.data = 64,
 		.collector = {10, 0, 0, 51},
-		.namespace = 1,
 	};
 	cli_start(&cli_int);
 	n = cli_read(&cli_int, o, argc, argv);
@@ -284,6 +272,5 @@ void int_options_read(struct int_gen *g, int argc, char **argv)
 	set_model(g);
 	g->pace = (struct cli_pace){
 		.rate = o->live.name ? (double)o->rate : 0,
-		.duration_ns = o->live.duration_ns,
 	};
 }

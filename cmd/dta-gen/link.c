@@ -29,7 +29,6 @@ struct link {
 	struct src *nacks;
 	struct resend *resend;
 	struct resend_ledger ledger;
-	struct cli_stats *stats;
 	struct cli_pace pace;
 	struct backoff backoff;
 	bool live;
@@ -37,7 +36,6 @@ struct link {
 	int turns;  /* frames that may go before the pace is asked again */
 	unsigned unheard; /* reports since the last look for NACKs */
 	uint64_t now_ns, tick_ns;
-	uint64_t end_ns;	/* of --duration; 0: none */
 	uint64_t virtual_ns;	/* of a capture: when the next frame goes */
 	uint64_t slow, packets; /* NACKs heard so far; frames sent */
 	uint64_t start_ns;
@@ -65,26 +63,6 @@ static int send_kept(void *ctx, unsigned reporter, const uint8_t *payload,
 	return 0;
 }
 
-/* The ledger of the rows: only counters that never fall, see cli_stats. */
-static const struct resend_ledger *rising(struct link *l)
-{
-	l->ledger = resend_counters(l->resend);
-	l->ledger.unconfirmed = l->ledger.deaf = 0;
-	return &l->ledger;
-}
-
-/* The last row: the ledger comes behind it. */
-static void close_stats(struct gen *g)
-{
-	struct link *l = g->link;
-
-	if (l->resend)
-		cli_stats_close(l->stats, rising(l), l->nacks);
-	else
-		cli_stats_close(l->stats, &g->ctr, NULL);
-	l->stats = NULL;
-}
-
 bool link_keeps(const struct gen *g)
 {
 	return g->link->resend != NULL;
@@ -96,7 +74,7 @@ static void failed(struct gen *g, int rc)
 		g->err = rc;
 }
 
-static void show_page(struct gen *g)
+void show_page(struct gen *g)
 {
 	struct link *l = g->link;
 
@@ -104,24 +82,10 @@ static void show_page(struct gen *g)
 		return;
 	cli_ledger(g->ledger, &g->ctr, g->o.output);
 	if (l->resend)
-		cli_ledger(&resend_ledger, rising(l), g->o.output);
+		cli_ledger(&resend_ledger, link_ledger(g), g->o.output);
 	if (l->live)
 		cli_interface(&g->o.live, l->nacks, snk_drops(g->snk));
 	cli_page_end();
-}
-
-/* Rows of rates, if it is time. */
-static void show_stats(struct gen *g)
-{
-	struct link *l = g->link;
-
-	show_page(g);
-	if (!l->stats)
-		return;
-	if (l->resend)
-		cli_stats_tick(l->stats, rising(l), l->nacks);
-	else
-		cli_stats_tick(l->stats, &g->ctr, NULL);
 }
 
 static void set_rate(struct link *l)
@@ -199,7 +163,7 @@ static void serve(struct gen *g, int wait_ms)
 		resend_tick(l->resend, l->now_ns);
 	}
 	adapt(g);
-	show_stats(g);
+	show_page(g);
 }
 
 /* How many frames may go now; if none may, *wait_ns tells for how long. */
@@ -239,9 +203,7 @@ static void pump(struct gen *g)
  * does not want to wait for it asks twice. */
 static bool is_over(struct gen *g)
 {
-	struct link *l = g->link;
-
-	if ((l->end_ns && l->now_ns >= l->end_ns) || cli_stop > 1)
+	if (cli_stop > 1)
 		g->done = true;
 	return g->done || g->err;
 }
@@ -302,7 +264,7 @@ static __attribute__((noinline)) bool wait_turn(struct gen *g)
 				  NULL);
 		}
 		l->now_ns = clock_ns();
-		show_stats(g);
+		show_page(g);
 	}
 	if (!l->turns)
 		return false;
@@ -313,15 +275,6 @@ static __attribute__((noinline)) bool wait_turn(struct gen *g)
 bool link_turn(struct gen *g)
 {
 	return !g->link->live || wait_turn(g);
-}
-
-void link_clock(struct gen *g)
-{
-	show_page(g);
-	if (!g->link->end_ns)
-		return;
-	g->link->now_ns = clock_ns();
-	is_over(g);
 }
 
 static void confirm_all(struct gen *g)
@@ -343,7 +296,6 @@ void link_finish(struct gen *g)
 {
 	if (g->link->resend)
 		confirm_all(g);
-	close_stats(g);
 }
 
 const struct resend_ledger *link_ledger(struct gen *g)
@@ -423,7 +375,7 @@ static int open_window(struct gen *g, struct fault *f)
 		.reporters = g->run.topology.switches + 1,
 		.window = (unsigned)g->o.resend,
 		.payload_max = report_max(g),
-		.address = g->o.source,
+		.address = GEN_SOURCE,
 		.wait = g->o.wait,
 		.send = send_kept,
 		.ctx = g,
@@ -434,25 +386,6 @@ static int open_window(struct gen *g, struct fault *f)
 		return 0;
 	rc = open_nacks(g, f);
 	return rc < 0 ? rc : resend_open(&l->resend, &o, f);
-}
-
-/* All packets with reports in them, also those that are sent again. */
-static void read_sent(void *ctx, uint64_t *value)
-{
-	struct gen *g = ctx;
-
-	*value = g->link->resend ? resend_counters(g->link->resend).packets
-				 : g->ctr.reports;
-}
-
-static void open_stats(struct gen *g)
-{
-	static const struct cli_stats_column sent = {NULL, "sent_s", false};
-	struct link *l = g->link;
-	const struct cli_stats_more more = {&sent, 1, read_sent, g};
-
-	l->stats = cli_stats_open(l->resend ? &resend_ledger : g->ledger,
-				  g->o.live.stats_ns, g->o.output, &more);
 }
 
 int link_open(struct gen *g, struct fault *f)
@@ -473,9 +406,6 @@ int link_open(struct gen *g, struct fault *f)
 	if (rc < 0)
 		return rc;
 	l->start_ns = l->now_ns = clock_ns();
-	if (g->o.duration_ns)
-		l->end_ns = l->now_ns + g->o.duration_ns;
-	open_stats(g);
 	cli_page_start(&(struct cli_page_about){
 		.input = g->o.from,
 		.output = g->o.out ? g->o.out : g->o.live.name,

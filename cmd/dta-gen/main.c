@@ -166,7 +166,6 @@ static int input_open(struct traffic **out, struct gen *g, struct fault *f)
 				.rate = g->o.rate,
 				.start_ns = GEN_START_NS,
 				.ipv6_percent = (unsigned)g->o.ipv6,
-				.gap_ns = g->o.work.gap_ns,
 			},
 		.of = g->run.w->needs == NEEDS_NOTHING ? TRAFFIC_NUMBERS
 		      : g->run.w->per_flow	       ? TRAFFIC_FLOWS
@@ -194,7 +193,6 @@ static void progress(const struct gen *g, const struct input *in)
 		.unit = "reports",
 		.count = g->ctr.reports,
 		.count_all = g->o.count,
-		.limit_ns = g->o.duration_ns,
 	};
 
 	if (in->rows) {
@@ -244,7 +242,7 @@ static int run(struct gen *g, const struct input *in, struct fault *f)
 		if (g->ctr.traffic.packets < next)
 			continue;
 		next = g->ctr.traffic.packets + CLOCK_EVERY;
-		link_clock(g);
+		show_page(g);
 		if (!g->o.quiet)
 			progress(g, in);
 	}
@@ -313,8 +311,7 @@ static void start(struct gen *g, const struct settings *s)
 		.emit = take,
 		.ctx = g,
 	};
-	topo_fat_tree(&g->run.topology, (unsigned)g->o.arity,
-		      (unsigned)g->o.hops);
+	topo_fat_tree(&g->run.topology, GEN_ARITY, (unsigned)g->o.hops);
 }
 
 static void open_input(struct input *in, struct gen *g)

@@ -12,12 +12,10 @@
 #include "traffic/flowtab.h"
 #include "traffic/topo.h"
 #include "resend/resend.h"
-#include "wire/be.h"
 #include "workload/workload.h"
 
 enum {
 	VALUE_MAX = 1020, /* what a table holds */
-	MS = 1000000,
 	FLOWS_DEFAULT = 10000,
 	RESEND_DEFAULT = 1024,
 	RATE_DEFAULT = 1000000,
@@ -65,16 +63,6 @@ static int read_collector(void *opts, const char *text, struct fault *why)
 	return ip4_of(((struct settings *)opts)->gen.collector, text, why);
 }
 
-static int read_source(void *opts, const char *text, struct fault *why)
-{
-	uint8_t ip[4] = {0};
-	int rc = ip4_of(ip, text, why);
-
-	if (!rc)
-		((struct settings *)opts)->gen.source = be32_load(ip);
-	return rc;
-}
-
 static int read_to_mac(void *opts, const char *text, struct fault *why)
 {
 	struct gen_options *o = &((struct settings *)opts)->gen;
@@ -120,18 +108,12 @@ static const struct cli_option options[] = {
 	  CLI_U64, AT(table), .max = DTA_NO_TABLE - 2 },
 	{ 'C', "collector", "IP", "the collector's address (10.0.0.51)",
 	  CLI_CALL, .read = read_collector },
-	{ 0, "source", "IP", "the first switch's address less one (10.1.0.0)",
-	  CLI_CALL, .read = read_source },
 	{ 0, "to-mac", "MAC",
 	  "who takes the reports (with -i: the collector, if a neighbour)",
 	  CLI_CALL, .read = read_to_mac },
 	{ 'R', "rate", "PPS",
 	  "synthetic packets per second (1000000); -i: also of reports (any)",
 	  CLI_SIZE, AT(pace), .min = 1, .max = 1000000000 },
-	{ 0, "duration", "TIME",
-	  "with -i: stop after that long; synthetic flows repeat",
-	  CLI_TIME, AT(duration_ns), .needs = "-i" },
-	CLI_STATS_OPTION(struct settings, gen.live, "-i"),
 	CLI_USER_OPTION(struct settings, gen.live, NULL),
 	{ 'l', "list", NULL, "list the workloads",
 	  CLI_FLAG, CLI_AT(struct settings, list) },
@@ -154,8 +136,6 @@ static const struct cli_option options[] = {
 	  CLI_FLAG, AT(immediate) },
 	{ 0, "ipv6", "PERCENT", "share of IPv6 among synthetic flows (0)",
 	  CLI_U64, AT(ipv6), .max = 100 },
-	{ 0, "arity", "K", "of the fat tree, even, 4 to 64 (8)",
-	  CLI_U64, AT(arity), .min = 4, .max = TOPO_ARITY_MAX },
 	{ 0, "hops", "H", "length of all paths: 1, 3, 5 (as it comes)",
 	  CLI_U64, AT(hops), .min = 1, .max = 5 },
 	{ 0, "interleave", "N",
@@ -165,11 +145,6 @@ static const struct cli_option options[] = {
 	{ 0, "no-path-len", NULL, "postcards do not tell the path's length",
 	  CLI_FLAG, AT(work.no_path_len),
 	  .verbs = "int-postcard trajectory uniform csv" },
-	{ 0, "gap", "TIME", "silence that ends a flowlet (50ms)",
-	  CLI_TIME, AT(work.gap_ns), .verbs = "marple-flowlets" },
-	{ 0, "queue", "BYTES", "int-congestion: depth of an event (16Ki)",
-	  CLI_SIZE, AT(work.queue), .max = UINT32_MAX,
-	  .verbs = "int-congestion" },
 	{ 0, "lists", "N", "dshark, uniform: lists (16)",
 	  CLI_SIZE, AT(work.lists), .min = 1, .max = UINT32_MAX,
 	  .verbs = "dshark uniform" },
@@ -232,14 +207,10 @@ void options_read(struct settings *s, int argc, char **argv)
 			{
 				.table = 1,
 				.collector = {10, 0, 0, 51},
-				.source = 10u << 24 | 1 << 16,
 				.resend = UINT64_MAX,
-				.arity = 8,
 				.work =
 					{
 						.seed = SYNTH_SEED_DEFAULT,
-						.gap_ns = 50ull * MS,
-						.queue = 16384,
 						.lists = 16,
 						.key_type = KEY_FLOW4,
 						.key_len = KEY_FLOW4_LEN,
@@ -321,7 +292,7 @@ static void complete(struct settings *s, struct gen_options *o)
 	if (!o->copies && o->format != DTA_FORMAT_1)
 		o->copies = COPIES0; /* it cannot say "the default" */
 	/* A capture ends with its flows, a wire when somebody says so. */
-	o->repeat = o->count || o->duration_ns || (o->live.name && !o->flows);
+	o->repeat = o->count || (o->live.name && !o->flows);
 	if (!o->flows)
 		o->flows = w->per_flow && o->count ? o->count : FLOWS_DEFAULT;
 	o->rate = o->pace ? o->pace : RATE_DEFAULT;
@@ -351,9 +322,6 @@ void options_check(struct settings *s)
 		cli_usage(&cli, "uniform makes its own keys: no --from");
 	if (o->tracked && o->format == DTA_FORMAT_0A)
 		cli_usage(&cli, "--tracked: dta0a has no sequence");
-	if (o->arity % 2)
-		cli_refuse("--arity: '%" PRIu64 "' is not an even number",
-			   o->arity);
 	if (o->hops % 2 == 0 && o->hops)
 		cli_refuse("--hops: '%" PRIu64 "' is not 1, 3 or 5", o->hops);
 	complete(s, o);

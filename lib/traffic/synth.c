@@ -273,7 +273,7 @@ static void fate(struct synth *s, struct slot *l)
 				     TCP_RTO_NS;
 		}
 	} else if ((bits >> 32 & 0xffff) < 65536 / PAUSE) {
-		l->wake_ns = s->now_ns + 2 * s->m.gap_ns +
+		l->wake_ns = s->now_ns + 2 * SYNTH_GAP_NS +
 			     (bits >> 48 & 0xff) * MS;
 	}
 }

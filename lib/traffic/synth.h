@@ -28,6 +28,9 @@ enum {
 	SYNTH_SEED_DEFAULT = 1,
 };
 
+/* Silence that ends a flowlet: the model's are twice that at least. */
+#define SYNTH_GAP_NS UINT64_C(50000000)
+
 /* Two hosts that all flows are between. */
 struct traffic_ends {
 	uint8_t version; /* 4, 6; 0: the flows are between the model's hosts */
@@ -41,7 +44,6 @@ struct traffic_model {
 	uint64_t start_ns;     /* since the epoch */
 	unsigned ipv6_percent; /* of the flows */
 	struct traffic_ends ends;
-	uint64_t gap_ns; /* silences are twice that at least */
 };
 
 /*

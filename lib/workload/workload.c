@@ -18,8 +18,9 @@
 #include "wire/dta.h"
 
 enum {
-	SAMPLE = 16,  /* trajectory: one packet in so many */
-	CACHE = 1024, /* entries of a counting switch's cache */
+	SAMPLE = 16,   /* trajectory: one packet in so many */
+	CACHE = 1024,  /* entries of a counting switch's cache */
+	QUEUE = 16384, /* int-congestion: bytes that make an event */
 };
 
 #define WINDOW_NS UINT64_C(1000000000) /* marple-lossy, sonata-result */
@@ -468,7 +469,7 @@ static int int_congestion_start(struct workload_run *g)
 	return g->state ? 0 : -ENOMEM;
 }
 
-/* Entry: the depth in bytes that a packet finds, if at least --queue. */
+/* Entry: the depth in bytes that a packet finds, if at least QUEUE. */
 static void int_congestion(struct workload_run *g,
 			   const struct traffic_packet *p)
 {
@@ -488,7 +489,7 @@ static void int_congestion(struct workload_run *g,
 	}
 	depth = q->bits / 8;
 	q->bits += 8ull * p->ip_len;
-	if (depth < g->o.queue)
+	if (depth < QUEUE)
 		return;
 	depth_be = htobe32(depth > UINT32_MAX ? UINT32_MAX : (uint32_t)depth);
 	append(g, false, 0, &depth_be, sizeof(depth_be),
@@ -665,7 +666,7 @@ static void marple_flowlets(struct workload_run *g,
 
 	g->now_ns = p->ts_ns;
 	if (!fresh && p->ts_ns > l->last_ns &&
-	    p->ts_ns - l->last_ns > g->o.gap_ns) {
+	    p->ts_ns - l->last_ns > SYNTH_GAP_NS) {
 		report_flowlet(g, f);
 		l->packets = 0;
 	}

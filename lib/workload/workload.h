@@ -59,9 +59,7 @@ struct workload_options {
 	struct synth_stream stream; /* of the seed */
 	uint64_t interleave;	    /* flows between a flow's postcards */
 	bool no_path_len;	    /* postcards do not tell it */
-	uint64_t gap_ns;
-	uint64_t link_rate; /* bits/s */
-	uint64_t queue;	    /* bytes */
+	uint64_t link_rate;	    /* bits/s */
 	uint64_t lists;
 	/* uniform */
 	int key_type, kind;

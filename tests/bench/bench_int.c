@@ -15,12 +15,11 @@ struct load {
 
 static const struct load loads[] = {
 	{"INT report 1.0, 6 hops, all fields, 1 flow, no event",
-	 "-F report -p 1.0 --instructions 0xff00 --hops 6 -n 1 --values steady "
+	 "-F report -p 1.0 --instructions 0xff00 --hops 6 -n 1 "
 	 "--spikes 0",
 	 50},
 	{"INT report 1.0, 6 hops, all fields, 100K flows, no event",
-	 "-F report -p 1.0 --instructions 0xff00 --hops 6 -n 100K --values "
-	 "steady --spikes 0",
+	 "-F report -p 1.0 --instructions 0xff00 --hops 6 -n 100K --spikes 0",
 	 50},
 	{"INT-MD 2.1, 5 hops x 4, flow mix, few events",
 	 "-p 2.1 --instructions 0xb100 --hops 5 -n 20K", 100000},

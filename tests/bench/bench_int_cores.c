@@ -20,13 +20,10 @@ struct load {
 
 static const struct load loads[] = {
 	{"Two cores: INT report 1.0, 6 hops, 1K flows (limit: one)",
-	 "-F report -p 1.0 --instructions 0xff00 --hops 6 -n 1K --values "
-	 "steady "
-	 "--spikes 0",
+	 "-F report -p 1.0 --instructions 0xff00 --hops 6 -n 1K --spikes 0",
 	 50},
 	{"Two cores: INT report 1.0, 6 hops, 100K flows",
-	 "-F report -p 1.0 --instructions 0xff00 --hops 6 -n 100K --values "
-	 "steady --spikes 0",
+	 "-F report -p 1.0 --instructions 0xff00 --hops 6 -n 100K --spikes 0",
 	 50},
 	{"Two cores: INT-MD 2.1, 5 hops x 4, flow mix, few events",
 	 "-p 2.1 --instructions 0xb100 --hops 5 -n 20K", 100000},

@@ -205,7 +205,9 @@ took() {
 }
 
 @test "reports that are lost, late and refused" {
-	dta-gen int -q -F report -c 50000 -n 400 --loss 2 --reorder 3 -w report.pcap
+	need_tools mangle
+	dta-gen int -q -F report -c 50000 -n 400 --loss 2 -w - |
+		"$TOOLS/mangle" -s 1 -r 0.03 >report.pcap 2>/dev/null
 	on_all -r report.pcap
 	[ "$(counter ledger.4 reports_lost)" -gt 500 ]
 	[ "$(counter ledger.4 reports_late)" -gt 0 ]

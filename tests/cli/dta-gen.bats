@@ -75,11 +75,9 @@ tcp() { # ms src sport dst dport flags seq payload
 	run -2 dta-gen int-path -w x.pcap --copies 5
 	run -2 dta-gen int-path -w x.pcap --copies 300
 	run -2 dta-gen int-path -w x.pcap --table 65534
-	run -2 dta-gen int-path -w x.pcap --arity 7
 	run -2 dta-gen int-path -w x.pcap --hops 4
 	run -2 dta-gen int-path -w x.pcap --hops 6
 	run -2 dta-gen int-path -w x.pcap --ipv6 101
-	run -2 dta-gen int-path -w x.pcap --gap 5parsecs
 	run -2 dta-gen int-path -w x.pcap --collector 10.0.0
 	run -2 dta-gen int-path -w x.pcap --format dta2
 	run -2 dta-gen int-path -w x.pcap --kind append
@@ -176,12 +174,7 @@ in_order() {
 			[ $status != 0 ] || in_order x.pcap
 		done
 		[ "$w" != uniform ] || continue # its keys are no packets
-		options=
-		case $w in
-		marple-flowlets) options="--gap 50ms" ;;
-		esac
-		# shellcheck disable=SC2086
-		dta-gen "$w" -q --from back.pcap $options -w x.pcap
+		dta-gen "$w" -q --from back.pcap -w x.pcap
 		[ "$(dta-dump packets x.pcap -o csv | wc -l)" = 1 ] || in_order x.pcap
 	done
 	capture_begin >none.pcap
@@ -318,24 +311,24 @@ in_order() {
 # --- the model ---------------------------------------------------------------
 
 @test "int-path: every path is one of the fat tree" {
-	dta-gen int-path -q --arity 4 --flows 3000 --truth - -w /dev/null |
+	dta-gen int-path -q --flows 9000 --truth - -w /dev/null |
 		sed 1d | cut -d, -f7 | fold -w 8 | sed 's/^/0x/' |
 		xargs printf '%d\n' | paste - - - - - >paths
-	# k = 4: edges 1-8, aggregation 9-16, cores 17-20; two of each per pod,
-	# core 17 and 18 behind the first of each pod's aggregation switches.
-	awk 'function pod(id) { return int((id - 1) % 8 / 2) }
-	function edge(id) { return id >= 1 && id <= 8 }
-	function agg(id) { return id >= 9 && id <= 16 }
+	# k = 8: edges 1-32, aggregation 33-64, cores 65-80; four of each per
+	# pod, cores 65 to 68 behind the first of each pod's aggregation switches.
+	awk 'function pod(id) { return int((id - 1) % 32 / 4) }
+	function edge(id) { return id >= 1 && id <= 32 }
+	function agg(id) { return id >= 33 && id <= 64 }
 	$2 == 0 { one++; ok = edge($1) && $3 + $4 + $5 == 0 }
 	$2 && $4 == 0 { three++; ok = edge($1) && agg($2) && edge($3) &&
 		$1 != $3 && pod($1) == pod($2) && pod($2) == pod($3) }
 	$4 { five++; ok = edge($1) && agg($2) && agg($4) && edge($5) &&
-		$3 >= 17 && $3 <= 20 && pod($1) == pod($2) &&
+		$3 >= 65 && $3 <= 80 && pod($1) == pod($2) &&
 		pod($4) == pod($5) && pod($2) != pod($4) &&
-		($2 - 9) % 2 == int(($3 - 17) / 2) &&
-		($4 - 9) % 2 == int(($3 - 17) / 2) }
+		($2 - 33) % 4 == int(($3 - 65) / 4) &&
+		($4 - 33) % 4 == int(($3 - 65) / 4) }
 	!ok { print; bad++ }
-	END { exit bad || !one || !three || !five || NR != 3000 }' paths
+	END { exit bad || !one || !three || !five || NR != 9000 }' paths
 }
 
 @test "int-path: --hops makes all paths of that length; ECMP uses all switches" {
@@ -390,7 +383,7 @@ in_order() {
 }
 
 @test "flows that bring no report do not come round for ever" {
-	dta-gen int-congestion --flows 5 --count 1000 --queue 4000M \
+	dta-gen marple-timeouts --flows 1 --count 1000 \
 		-w r.pcap -o ndjson 2>ledger
 	[ "$(counter ledger reports)" = 0 ]
 }
@@ -407,7 +400,7 @@ in_order() {
 		tcp 111 10.9.0.1 1000 10.9.0.2 80 16 130 10 # 51: a new flowlet
 		tcp 120 10.9.0.1 1000 10.9.0.2 80 16 140 10
 	} >in.pcap
-	dta-gen marple-flowlets -q --from in.pcap --gap 50ms --truth t.csv \
+	dta-gen marple-flowlets -q --from in.pcap --truth t.csv \
 		-w /dev/null
 	a=0a0900010a09000203e8005006 b=0a0900030a09000203e8005006
 	printf '1,append,%s,0,0,0,%s\n' 1 $a 0 $b 1 $a | diff - <(sed 1d t.csv)
@@ -471,15 +464,14 @@ in_order() {
 @test "congestion by hand: the queue of a 20 Mbit/s link" {
 	{
 		capture_begin
-		tcp 0 10.9.0.1 1 10.9.0.2 80 16 0 1460    # 1500 bytes: finds 0
-		tcp 0 10.9.0.1 1 10.9.0.2 80 16 1460 1460 # finds 1500
-		tcp 0 10.9.0.1 1 10.9.0.2 80 16 2920 1460 # finds 3000
-		tcp 1 10.9.0.1 1 10.9.0.2 80 16 0 960     # 2500 sent: finds 2000
-		tcp 9 10.9.0.1 1 10.9.0.2 80 16 0 960     # finds 0 again
+		tcp 0 10.9.0.1 1 10.9.0.2 80 16 0 19960     # 20000 bytes: finds 0
+		tcp 0 10.9.0.1 1 10.9.0.2 80 16 19960 19960 # finds 20000
+		tcp 0 10.9.0.1 1 10.9.0.2 80 16 39920 19960 # finds 40000
+		tcp 1 10.9.0.1 1 10.9.0.2 80 16 0 960       # 2500 sent: finds 57500
+		tcp 30 10.9.0.1 1 10.9.0.2 80 16 0 960      # finds 0 again
 	} >in.pcap
-	dta-gen int-congestion -q --from in.pcap --queue 1000 \
-		--truth t.csv -w /dev/null
-	[ "$(sed 1d t.csv | cut -d, -f7 | xargs)" = "000005dc 00000bb8 000007d0" ]
+	dta-gen int-congestion -q --from in.pcap --truth t.csv -w /dev/null
+	[ "$(sed 1d t.csv | cut -d, -f7 | xargs)" = "00004e20 00009c40 0000e09c" ]
 }
 
 @test "sonata by hand: the leaders of two windows" {
@@ -631,7 +623,7 @@ losses_found() { # capture
 @test "reports of a live capture go on at once; signals while it is silent" {
 	mkfifo pipe
 	dta-gen uniform -q --count 10 -w in.pcap
-	dta-gen int-congestion --queue 0 --from pipe -w out.pcap -o ndjson \
+	dta-gen pint --from pipe -w out.pcap -o ndjson \
 		2>ledger 3>&- &
 	pid=$!
 	exec 9>pipe

@@ -141,10 +141,10 @@ fields() {
 @test "dta-gen int --unfilled: room, and nobody in it; between the hosts that were said" {
 	local t=ipv6.opt.ioam.trace
 
-	dta-gen int -F ioam --unfilled 3 --namespace 123 --src 2001:db8::1 \
+	dta-gen int -F ioam --unfilled 3 --src 2001:db8::1 \
 		--dst 2001:db8::2 --count 20 -q -w empty.pcap
 	[ "$(fields empty.pcap ipv6.src ipv6.dst $t.{ns,nodelen,remlen,type})" = \
-		"     20 2001:db8::1 2001:db8::2 123 5 15 0xf20000" ]
+		"     20 2001:db8::1 2001:db8::2 1 5 15 0xf20000" ]
 	[ "$("$TOOLS/ioam" dump empty.pcap | awk '{ print $4, $5, $8 }' | uniq -c)" = \
 		"     20 0 15 -" ]
 	[ "$(fields empty.pcap tcp.checksum.status udp.checksum.status |
@@ -170,7 +170,6 @@ fields() {
 	refused "what routers say is not known here" -F ioam --unfilled 2 -t t.csv
 	refused "--hops" -F ioam --unfilled 2 --hops 3
 	refused "--unfilled" -F ioam --unfilled 62
-	refused "--namespace" -F ioam --namespace 65536
 	refused "--dst" --src 10.0.0.1
 	refused "of one version" --src 10.0.0.1 --dst ::1
 	refused "of one version" --src 10.0.0 --dst 10.0.0.1

@@ -35,14 +35,6 @@ run_bg() {
 		(.[0].took | . > 0 and . < 3600) and .[0].received == 1' rows
 }
 
-@test "--stats of a sender without a window: traffic, by roles, and what was sent" {
-	wire_up
-	on_wire dta-gen uniform --count 100 --rate 10000 --stats 1h -i lo 2>rates
-	grep -qE '^SECONDS +RECEIVED_S +DONE_S +LOST_S +HARMLESS_S +SENT_S +REASONS$' \
-		rates
-	grep -qE '^ *[0-9.]+ +[1-9][0-9]* +[1-9][0-9]* +0 +0 +[1-9][0-9]* +-$' rates
-}
-
 @test "--count: what came is done, exit 0" {
 	make_regions "$EXAMPLES/uniform.ini"
 	dta-gen uniform --count 2000 -q -w reports.pcap
@@ -196,9 +188,9 @@ more_than() {
 	[ "$(counted "$3" reports)" -gt "$1" ] 2>/dev/null
 }
 
-@test "dta-gen on a wire goes on until it is stopped, or told for how long" {
+@test "dta-gen on a wire goes on until it is stopped, or has sent so many" {
 	wire_up
-	for options in "" "--flows 2000 --duration 1d" "--tracked"; do
+	for options in "" "--flows 2000 --count 1T" "--tracked"; do
 		for workload in int-path turboflow; do
 			rm -f gen.log
 			# shellcheck disable=SC2086
@@ -210,12 +202,6 @@ more_than() {
 			[ "$(counted gen.log reports)" -gt 30000 ]
 		done
 	done
-	# traffic that there is nothing to report of hears the clock, too
-	on_wire dta-gen turboflow -i lo --flows 10 --duration 50ms -q
-	# All of it IPv6, which DTA/0 has no room for: the time is up all the same.
-	run -0 timeout 60 ip netns exec "$WIRE" \
-		dta-gen marple-hosts -i lo --flows 10 \
-		--duration 50ms --format dta0b --ipv6 100 -q
 	# with these it ends by itself
 	on_wire dta-gen int-path -i lo --flows 500 -o ndjson 2>flows.log
 	[ "$(counted flows.log reports)" = 500 ]
@@ -229,10 +215,10 @@ more_than() {
 	wire_up
 	goes_on() {
 		kill -USR1 "$PID"
-		[ "$(counted gen.log packets)" -gt 10 ] 2>/dev/null
+		[ "$(counted gen.log packets)" -gt 10000 ] 2>/dev/null
 	}
-	run_bg gen.log dta-gen int-postcard -i lo --flows 10 \
-		--interleave 20 --duration 1d -o ndjson
+	run_bg gen.log dta-gen int-postcard -i lo \
+		--interleave 20000 -o ndjson
 	wait_for grep -q ": AF_" gen.log # no handler before
 	wait_for goes_on
 	kill -TERM "$PID"

@@ -78,7 +78,7 @@ make_region() { # workload, options
 }
 
 @test "dta-gen: options of other workloads are refused" {
-	refused "--queue is for int-congestion" dta-gen int-path --queue 4 -w -
+	refused "--interleave is for int-postcard" dta-gen int-path --interleave 4 -w -
 	refused "--kind is for uniform" dta-gen int-path --kind append -w -
 	refused "--lists is for dshark and uniform" \
 		dta-gen int-path --lists 1 -w -

@@ -29,6 +29,22 @@ table() {
 	done
 }
 
+# Reports of 10.1.0.1, as of 10.N.0.1.
+from_switch() { # N
+	python3 -c 'if True:
+		import struct, sys
+		data = bytearray(sys.stdin.buffer.read())
+		at = 24
+		while at < len(data):
+		    size = struct.unpack_from("<I", data, at + 8)[0]
+		    at += 16
+		    data[at + 27] = int(sys.argv[1])
+		    sum = struct.unpack_from(">H", data, at + 24)[0] + 1 - int(sys.argv[1])
+		    struct.pack_into(">H", data, at + 24, sum + (sum < 0) * 0xffff)
+		    at += size
+		sys.stdout.buffer.write(data)' "$1"
+}
+
 # Five reporters at once, each with keys of its own that it writes again and
 # again, to a table of its own: the last of its reports must win. Five, so that
 # rings that take packets by turns would part them.
@@ -37,7 +53,7 @@ reports() {
 
 	for i in 1 2 3 4 5; do
 		dta-gen uniform --seed "$i" --flows 100 --count 4000 --tracked \
-			--rate 100000 --source "10.$i.0.0" -T "$i" -q -w "$i.pcap"
+			--rate 100000 -T "$i" -q -w - | from_switch "$i" >"$i.pcap"
 	done
 	mergecap -F nsecpcap -w reports.pcap ?.pcap
 	[ "$(tshark -r reports.pcap -T fields -e ip.src | uniq | wc -l)" -gt 10000 ]

@@ -22,7 +22,6 @@ static struct traffic_model model(unsigned ipv6)
 		.rate = 1000000,
 		.start_ns = 1700000000000000000,
 		.ipv6_percent = ipv6,
-		.gap_ns = 50000000,
 	};
 }
 

@@ -23,7 +23,6 @@ static const struct traffic_model model = {
 	.rate = 1000000,
 	.start_ns = 1700000000000000000,
 	.ipv6_percent = 30,
-	.gap_ns = 50ull * MS,
 };
 
 static bool same(const struct traffic_packet *a, const struct traffic_packet *b)
