@@ -80,7 +80,7 @@ struct gen_ledger {
 	/* notes */
 	uint64_t reports;
 	uint64_t report_bytes; /* UDP payload */
-	struct workload_counters work;
+	uint64_t retransmissions;
 	uint64_t backoffs; /* times that the pace was halved */
 };
 

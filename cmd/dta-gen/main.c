@@ -27,10 +27,9 @@ static const struct ledger_field fields[] = {
 	{"reports", offsetof(struct gen_ledger, reports), LEDGER_NOTE},
 	{"report_bytes", offsetof(struct gen_ledger, report_bytes),
 	 LEDGER_NOTE},
-	{"retransmissions", offsetof(struct gen_ledger, work.retransmissions),
+	{"retransmissions", offsetof(struct gen_ledger, retransmissions),
 	 LEDGER_NOTE},
 	{"evicted", offsetof(struct gen_ledger, traffic.evicted), LEDGER_NOTE},
-	{"uncounted", offsetof(struct gen_ledger, work.uncounted), LEDGER_NOTE},
 	{"backoffs", offsetof(struct gen_ledger, backoffs), LEDGER_NOTE},
 };
 
@@ -306,7 +305,7 @@ static void start(struct gen *g, const struct settings *s)
 	g->run = (struct workload_run){
 		.w = s->workload,
 		.o = s->gen.work,
-		.ctr = &g->ctr.work,
+		.retransmissions = &g->ctr.retransmissions,
 		.traffic = &g->ctr.traffic,
 		.emit = take,
 		.ctx = g,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * workload.c - the workloads: one per row of the DTA paper's Table 2 (and of
+ * workload.c - the workloads: rows of the DTA paper's Table 2 (and of
  * its section 6.1, for the three Marple queries); workloads[] at the end has
  * their keys, sizes and functions.
  */
@@ -12,7 +12,6 @@
 
 #include "base/rng.h"
 #include "hash/bytes.h"
-#include "hash/family.h"
 #include "traffic/tcp.h"
 #include "wire/be.h"
 #include "wire/dta.h"
@@ -23,7 +22,7 @@ enum {
 	QUEUE = 16384, /* int-congestion: bytes that make an event */
 };
 
-#define WINDOW_NS UINT64_C(1000000000) /* marple-lossy, sonata-result */
+#define WINDOW_NS UINT64_C(1000000000) /* marple-lossy */
 
 /* --- reports in fewer words ---------------------------------------------- */
 
@@ -564,8 +563,6 @@ static void dshark(struct workload_run *g, const struct traffic_packet *p)
 enum {
 	FLOWLET_LISTS = 16,
 	LOSSY_MIN = 5, /* segments: a rate of fewer means nothing */
-	/* PacketScope: where in the pipeline a packet was dropped */
-	STAGE_QUEUE = 2,
 };
 
 /* Lossy flows: list i holds flows with a loss rate of at least this, in %. */
@@ -620,7 +617,7 @@ static enum tcp_verdict track(struct workload_run *g,
 	if (fresh)
 		t->start_ns = p->ts_ns;
 	if (v >= TCP_RETRANSMITTED)
-		g->ctr->retransmissions++;
+		++*g->retransmissions;
 	*out = f;
 	return v;
 }
@@ -729,16 +726,6 @@ static void marple_lossy(struct workload_run *g, const struct traffic_packet *p)
 }
 
 /*
- * Which switch dropped the segment cannot be seen from here; a hash picks one
- * of its path.
- */
-static const struct topo_hop *culprit(const struct topo_path *path,
-				      const struct traffic_packet *p)
-{
-	return &path->hop[rng_mix(p->seq) % path->len];
-}
-
-/*
  * Entry: flow (13 or 37), how the loss was repaired (1): 1 fast
  * retransmission, 2 timeout; sequence number of the lost segment (4).
  */
@@ -755,191 +742,9 @@ static void netseer_loss(struct workload_run *g, const struct traffic_packet *p)
 	memcpy(entry, p->key, p->key_len);
 	entry[p->key_len] = v == TCP_TIMED_OUT ? 2 : 1;
 	be32_store(entry + p->key_len + 1, p->seq);
-	append(g, p->v6, 0, entry, p->key_len + 5u, culprit(&path, p)->id,
-	       p->ts_ns);
-}
-
-/*
- * Entry: switch id (4), ingress port (2), egress port (2), stage (1: 2, the
- * queue), protocol (1), CRC-32C of the flow key (4): 14 bytes for IPv4 and
- * IPv6.
- */
-static void packetscope_loss(struct workload_run *g,
-			     const struct traffic_packet *p)
-{
-	const struct topo_hop *hop;
-	uint8_t entry[14];
-	struct topo_path path;
-	struct flow *f;
-
-	if (track(g, p, &f) < TCP_RETRANSMITTED)
-		return;
-	topo_path(&g->topology, &path, p->key, p->key_len);
-	hop = culprit(&path, p);
-	be32_store(entry, hop->id);
-	be32_store(entry + 4, (uint32_t)hop->in << 16 | hop->out);
-	entry[8] = STAGE_QUEUE;
-	entry[9] = p->protocol;
-	be32_store(entry + 10, hash_checksum(HASH_DTA1, p->key, p->key_len));
-	append(g, false, 0, entry, sizeof(entry), hop->id, p->ts_ns);
-}
-
-/* --- Sonata's answers ---------------------------------------------------- */
-
-/*
- * Of network-wide queries, one per query and window of time. Key: query id (4).
- * Value: the host that leads (16, IPv4 as
- * ::ffff:a.b.c.d) and its count in the window (4).
- */
-
-enum query {
-	NEW_TCP = 1, /* destination: new TCP connections */
-	SPREADER,    /* source: distinct destinations */
-	PORT_SCAN,   /* source: distinct destination ports */
-	DDOS,	     /* destination: distinct sources */
-	VOLUME,	     /* destination: bytes */
-	QUERIES,
-	CELL_BITS = 20,
-	CELLS = 1 << CELL_BITS,
-	CELLS_USED_MAX = CELLS / 4 * 3,
-};
-
-struct leader {
-	uint8_t addr[16];
-	uint32_t count;
-	unsigned reporter;
-};
-
-/* What was counted in this window: open addressing; old windows are empty. */
-struct cell {
-	uint64_t print; /* fingerprint of (query, host) or (query, host, other)
-			 */
-	uint32_t window, count;
-};
-
-struct sonata {
-	uint64_t window_end, last_ns;
-	uint32_t window, used;
-	struct leader leader[QUERIES];
-	struct cell cell[CELLS];
-};
-
-static int sonata_result_start(struct workload_run *g)
-{
-	struct sonata *s = calloc(1, sizeof(*s));
-
-	g->state = s;
-	return s ? 0 : -ENOMEM;
-}
-
-/* The cell of a fingerprint, NULL if there is no room for a new one. */
-static struct cell *cell_of(struct workload_run *g, struct sonata *s,
-			    uint64_t print)
-{
-	for (uint64_t i = print >> (64 - CELL_BITS);; i = (i + 1) % CELLS) {
-		struct cell *c = &s->cell[i];
-
-		if (c->window == s->window && c->print == print)
-			return c;
-		if (c->window == s->window)
-			continue;
-		if (s->used == CELLS_USED_MAX) {
-			g->ctr->uncounted++;
-			return NULL;
-		}
-		s->used++;
-		*c = (struct cell){.print = print, .window = s->window};
-		return c;
-	}
-}
-
-static void count(struct workload_run *g, enum query q,
-		  const struct traffic_packet *p, bool of_src, uint32_t add)
-{
-	const uint8_t *addr = of_src ? traffic_src(p) : traffic_dst(p);
-	size_t len = traffic_addr_len(p);
-	struct sonata *s = g->state;
-	struct leader *l = &s->leader[q];
-	struct cell *c = cell_of(g, s, hash_bytes(q, addr, len));
-
-	if (!c)
-		return;
-	c->count = add > UINT32_MAX - c->count ? UINT32_MAX : c->count + add;
-	if (c->count <= l->count)
-		return;
-	l->count = c->count;
-	l->reporter = topo_edge(&g->topology, addr, len);
-	memcpy(l->addr, "\0\0\0\0\0\0\0\0\0\0\xff\xff", 12);
-	memcpy(l->addr + 16 - len, addr, len);
-}
-
-/* Counts only what this window has not seen with the same other end. */
-static void count_distinct(struct workload_run *g, enum query q,
-			   const struct traffic_packet *p, bool of_src,
-			   const uint8_t *other, size_t other_len)
-{
-	const uint8_t *addr = of_src ? traffic_src(p) : traffic_dst(p);
-	uint64_t print = hash_bytes(hash_bytes(q, addr, traffic_addr_len(p)),
-				    other, other_len);
-	struct cell *c = cell_of(g, g->state, print);
-
-	if (c && !c->count) {
-		c->count = 1;
-		count(g, q, p, of_src, 1);
-	}
-}
-
-static void close_window(struct workload_run *g, uint64_t ts_ns)
-{
-	struct sonata *s = g->state;
-
-	for (unsigned q = NEW_TCP; q < QUERIES; q++) {
-		struct leader *l = &s->leader[q];
-		uint8_t key[4], value[20];
-
-		if (!l->count)
-			continue;
-		be32_store(key, q);
-		memcpy(value, l->addr, 16);
-		be32_store(value + 16, l->count);
-		keywrite(g, false, key, sizeof(key), value, sizeof(value),
-			 l->reporter, ts_ns);
-	}
-	memset(s->leader, 0, sizeof(s->leader));
-	s->window++;
-	s->used = 0;
-}
-
-static void sonata_result(struct workload_run *g,
-			  const struct traffic_packet *p)
-{
-	uint8_t dst_port[2];
-	struct sonata *s = g->state;
-
-	if (p->ts_ns >= s->window_end) {
-		if (s->window)
-			close_window(g, s->window_end);
-		else
-			s->window = 1;
-		s->window_end = p->ts_ns - p->ts_ns % WINDOW_NS + WINDOW_NS;
-	}
-	s->last_ns = p->ts_ns;
-	if (p->protocol == NET_PROTO_TCP &&
-	    (p->tcp_flags & (NET_TCP_SYN | NET_TCP_ACK)) == NET_TCP_SYN)
-		count(g, NEW_TCP, p, false, 1);
-	be16_store(dst_port, p->dst_port);
-	count_distinct(g, SPREADER, p, true, traffic_dst(p),
-		       traffic_addr_len(p));
-	count_distinct(g, PORT_SCAN, p, true, dst_port, 2);
-	count_distinct(g, DDOS, p, false, traffic_src(p), traffic_addr_len(p));
-	count(g, VOLUME, p, false, p->ip_len);
-}
-
-static void sonata_result_end(struct workload_run *g)
-{
-	struct sonata *s = g->state;
-
-	close_window(g, s->last_ns);
+	/* Which switch dropped it cannot be seen from here: one of its path. */
+	append(g, p->v6, 0, entry, p->key_len + 5u,
+	       path.hop[rng_mix(p->seq) % path.len].id, p->ts_ns);
 }
 
 /* --- all of them -------------------------------------------------------- */
@@ -976,15 +781,9 @@ const struct workload workloads[] = {
 	{ "packetscope-path", DTA_KEYWRITE, NEEDS_FLOW, true,
 	  { KEY_HOP4, KEY_HOP6 }, { 8, 8 }, "PacketScope flow troubleshooting",
 	  NULL, packetscope_path, NULL },
-	{ "packetscope-loss", DTA_APPEND, NEEDS_TCP, false,
-	  { KEY_U32, KEY_U32 }, { 14, 14 }, "PacketScope pipeline loss",
-	  flows_start, packetscope_loss, flows_end },
 	{ "pint", DTA_KEYWRITE, NEEDS_FLOW, false,
 	  { KEY_FLOW4, KEY_FLOW6 }, { 1, 1 }, "PINT per-flow queries",
 	  NULL, pint, NULL },
-	{ "sonata-result", DTA_KEYWRITE, NEEDS_FLOW, false,
-	  { KEY_U32, KEY_U32 }, { 20, 20 }, "Sonata per-query results",
-	  sonata_result_start, sonata_result, sonata_result_end },
 	{ "sonata-raw", DTA_APPEND, NEEDS_FLOW, false,
 	  { KEY_U32, KEY_U32 }, { 16, 40 }, "Sonata raw data transfer",
 	  NULL, sonata_raw, NULL },

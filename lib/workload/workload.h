@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * workload.h - what systems report of traffic: a workload looks at each packet
- * that a network carries and hands out reports (dta.md 1), one workload for
- * each row of the DTA paper's Table 2.
+ * that a network carries and hands out reports, as the rows of the DTA paper's
+ * Table 2 have it.
  *
  * It sees only struct traffic_packet, so that what it computes from a capture
  * it computes from synthetic traffic too, by the same code.
@@ -67,17 +67,12 @@ struct workload_options {
 	uint64_t value_len;
 };
 
-struct workload_counters {
-	uint64_t retransmissions;
-	uint64_t uncounted; /* sonata-result: no room in the window's table */
-};
-
 /* The caller fills in all but the last part, and zeroes that. */
 struct workload_run {
 	const struct workload *w;
 	struct workload_options o;
 	struct topology topology;
-	struct workload_counters *ctr;
+	uint64_t *retransmissions;	  /* segments that were sent again */
 	struct traffic_counters *traffic; /* evicted, of all flow tables */
 	/*
 	 * A report of switch reporter; v6 picks the table. Table, copies and

@@ -84,9 +84,7 @@ from_trace() { # workload
 @test "marple-lossy, synthetic: two roads, one memory, true answers" { synthetic marple-lossy; }
 @test "netseer-loss, synthetic: two roads, one memory, true answers" { synthetic netseer-loss; }
 @test "packetscope-path, synthetic: two roads, one memory, true answers" { synthetic packetscope-path; }
-@test "packetscope-loss, synthetic: two roads, one memory, true answers" { synthetic packetscope-loss; }
 @test "pint, synthetic: two roads, one memory, true answers" { synthetic pint; }
-@test "sonata-result, synthetic: two roads, one memory, true answers" { synthetic sonata-result "$(size 1000 20000)"; }
 @test "sonata-raw, synthetic: two roads, one memory, true answers" { synthetic sonata-raw; }
 @test "trajectory, synthetic: two roads, one memory, true answers" { synthetic trajectory; }
 @test "dshark, synthetic: two roads, one memory, true answers" { synthetic dshark; }
@@ -103,9 +101,7 @@ from_trace() { # workload
 @test "marple-lossy, real traffic: two roads, one memory, true answers" { from_trace marple-lossy; }
 @test "netseer-loss, real traffic: two roads, one memory, true answers" { from_trace netseer-loss; }
 @test "packetscope-path, real traffic: two roads, one memory, true answers" { from_trace packetscope-path; }
-@test "packetscope-loss, real traffic: two roads, one memory, true answers" { from_trace packetscope-loss; }
 @test "pint, real traffic: two roads, one memory, true answers" { from_trace pint; }
-@test "sonata-result, real traffic: two roads, one memory, true answers" { from_trace sonata-result; }
 @test "sonata-raw, real traffic: two roads, one memory, true answers" { from_trace sonata-raw; }
 @test "trajectory, real traffic: two roads, one memory, true answers" { from_trace trajectory; }
 @test "dshark, real traffic: two roads, one memory, true answers" { from_trace dshark; }
