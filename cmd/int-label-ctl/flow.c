@@ -14,27 +14,17 @@
 enum {
 	FLOW_ADD,
 	FLOW_DEL,
+	PERIOD_US = 10000,
 };
 
-struct flow_options {
-	uint64_t every_ns;
-};
-
-#define AT(field) CLI_AT(struct flow_options, field)
-
-static const struct cli_option options[] = {
-	{0, "every", "TIME", "mark one of its packets so often (10ms)",
-	 CLI_TIME, AT(every_ns), .min = 1000,
-	 .max = UINT32_MAX * UINT64_C(1000), .verbs = "add"},
-	{0},
-};
+static const struct cli_option options[] = {{0}};
 
 static const char *const verbs[] = {"add", "del", NULL};
 
 static const struct cli cli = {
 	.name = "int-label-ctl flow",
 	.summary = "have every device on the way of a flow label its packets",
-	.usage = "int-label-ctl flow add FLOW... [--every TIME]\n"
+	.usage = "int-label-ctl flow add FLOW...\n"
 		 "int-label-ctl flow del FLOW...",
 	.options = options,
 	.verbs = verbs,
@@ -53,28 +43,27 @@ static size_t read_key(uint8_t key[KEY_MAX], const char *text)
 	cli_refuse("'%s' is no flow: 10.0.0.1:443>10.0.0.2:5501/tcp", text);
 }
 
-static void one_flow(const struct flow_options *o, const char *flow, bool add)
+static void one_flow(const char *flow, bool add)
 {
 	char line[LABEL_COMMAND_MAX];
 	uint8_t key[KEY_MAX];
 	size_t len = read_key(key, flow);
 
-	label_command_flow(line, key, len, add ? o->every_ns / 1000 : 0);
+	label_command_flow(line, key, len, add ? PERIOD_US : 0);
 	printf("%s\n", line);
 }
 
 int flow_main(int argc, char **argv)
 {
-	struct flow_options o = {.every_ns = 10000000};
 	int n, verb;
 
 	cli_start(&cli);
-	n = cli_read(&cli, &o, argc, argv);
+	n = cli_read(&cli, NULL, argc, argv);
 	verb = cli_verb(&cli, argv[n]);
-	cli_check(&cli, &o, verb);
+	cli_check(&cli, NULL, verb);
 	if (n + 1 == argc)
 		cli_usage(&cli, "%s which flow?", verbs[verb]);
 	for (int i = n + 1; i < argc; i++)
-		one_flow(&o, argv[i], verb == FLOW_ADD);
+		one_flow(argv[i], verb == FLOW_ADD);
 	return CLI_OK;
 }

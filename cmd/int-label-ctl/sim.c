@@ -61,10 +61,9 @@ static const struct cli_option options[] = {
 	  "label (default), label-flag, int, hula, int-path, pingmesh, none",
 	  CLI_WORD, AT(net.scheme), .words = netsim_scheme_names },
 	POLICY_OPTIONS(struct sim_options, net.policy, interval_ns, rest_ns),
-	{ 'P', "pro", NULL, "the controller moves S where ports are silent",
-	  CLI_FLAG, AT(net.adapt) },
-	{ 'k', "patience", "N", "with --pro: silent is above N intervals (2)",
-	  CLI_F64, AT(net.k), .low = 0.1, .high = 1e6, .needs = "--pro" },
+	{ 'P', "pro", "K",
+	  "the controller moves S of ports that are silent for K intervals",
+	  CLI_F64, AT(net.k), .low = 0.1, .high = 1e6 },
 	{ 'T', "telemetry", "TIME", "interval of the controller's view (100ms)",
 	  CLI_TIME, AT(net.telemetry_ns), .min = 1000 },
 	{ 'R', "rate", "PPS",
@@ -115,7 +114,7 @@ static const struct cli_group groups[] = {
 static const struct cli cli_sim = {
 	.name = "int-label-ctl sim",
 	.summary = "INT-label on a simulated network",
-	.usage = "int-label-ctl sim [-a K] [-b A|B] [-t TIME] [--pro] "
+	.usage = "int-label-ctl sim [-a K] [-b A|B] [-t TIME] [-P K] "
 		 "[-w FILE] ...\n"
 		 "int-label-ctl sim --scheme hula|int-path|pingmesh|int ...",
 	.options = options,
@@ -190,6 +189,7 @@ static uint64_t default_rate(const struct sim_options *o)
 
 static void settle(struct sim_options *o)
 {
+	o->net.adapt = o->net.k > 0;
 	policy_set(&cli_sim, &o->net.policy, o->interval_ns, o->rest_ns);
 	o->net.rate = (double)(o->rate ? o->rate : default_rate(o));
 	o->net.link_bps = o->link_bps;
@@ -212,7 +212,6 @@ static void sim_read(struct sim_options *o, int argc, char **argv)
 			.probe_ns = 100000000,
 			.control_ns = 1000000,
 			.delay_ns = 10000,
-			.k = 2,
 			.s_max = 6,
 			.packet = 1000,
 			.mtu = 1500,
@@ -365,8 +364,8 @@ struct sim {
 	struct rows *rows;
 	struct snk *snk;
 	struct netsim_interval sum; /* of all intervals, and of their means */
-	double coverage, s_mean;
-	uint64_t known, covered, active, seen;
+	double coverage;
+	uint64_t known, covered;
 	int err;
 	struct fault fault;
 };
@@ -397,11 +396,8 @@ static void sum_up(struct sim *s, const struct netsim_interval *v)
 	if (v->s_max > s->sum.s_max)
 		s->sum.s_max = v->s_max;
 	s->coverage += coverage(v);
-	s->s_mean += v->s_mean;
 	s->known += v->known;
 	s->covered += v->covered;
-	s->active += v->active;
-	s->seen += v->seen;
 }
 
 static void on_interval(void *ctx, const struct netsim_interval *v)
@@ -450,11 +446,8 @@ static void print_summary(struct sim *s)
 
 	if (!s->sum.number)
 		return;
-	s->sum.s_mean = s->s_mean / n;
 	s->sum.known = mean(s, s->known);
 	s->sum.covered = mean(s, s->covered);
-	s->sum.active = mean(s, s->active);
-	s->sum.seen = mean(s, s->seen);
 	s->err = netsim_row(s->rows, &s->sum,
 			    s->sum.number * s->o.net.telemetry_ns,
 			    s->coverage / n);

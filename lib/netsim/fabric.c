@@ -72,11 +72,6 @@ uint32_t fabric_find(const struct fabric *f, uint32_t id, uint32_t number)
 	return n->first + number - n->base;
 }
 
-static int no_way(struct fault *why, const char *text, const char *reason)
-{
-	return fault_set(why, -EINVAL, "route '%s': %s", text, reason);
-}
-
 /* Takes the next "ID-PORT", the node that the way has come to being at. */
 static int step(const struct fabric *f, struct fabric_way *w, uint32_t *at,
 		const char **text)
@@ -97,7 +92,7 @@ static int step(const struct fabric *f, struct fabric_way *w, uint32_t *at,
 	return 0;
 }
 
-int fabric_add_way(struct fabric *f, const char *text, struct fault *why)
+int fabric_add_way(struct fabric *f, const char *text)
 {
 	struct fabric_way w = {0}, *more;
 	const char *rest = text;
@@ -107,15 +102,15 @@ int fabric_add_way(struct fabric *f, const char *text, struct fault *why)
 
 	if (sscanf(text, "%u%n", &host, &used) != 1 || !host ||
 	    host > fabric_hosts(f))
-		return no_way(why, text, "no such host");
+		return -EINVAL;
 	rest += used;
 	w.src = f->switches + host - 1;
 	at = f->port[f->port[f->node[w.src].first].peer].node;
 	while (rest[strspn(rest, " \t")])
 		if (step(f, &w, &at, &rest) < 0)
-			return no_way(why, text, "a hop that is not there");
+			return -EINVAL;
 	if (f->node[at].tier != FABRIC_HOST)
-		return no_way(why, text, "does not end at a host");
+		return -EINVAL;
 	w.dst = at;
 	more = realloc(f->way, (f->ways + 1) * sizeof(*more));
 	if (!more)
@@ -192,7 +187,6 @@ static void paper_links(struct fabric *f)
 
 int fabric_paper(struct fabric *f)
 {
-	struct fault why;
 	int rc;
 
 	*f = (struct fabric){0};
@@ -203,7 +197,7 @@ int fabric_paper(struct fabric *f)
 	paper_links(f);
 	for (unsigned i = 0;
 	     rc == 0 && i < sizeof(paper_ways) / sizeof(paper_ways[0]); i++)
-		rc = fabric_add_way(f, paper_ways[i], &why);
+		rc = fabric_add_way(f, paper_ways[i]);
 	if (rc < 0)
 		fabric_fini(f);
 	return rc;

@@ -20,7 +20,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/fault.h"
 #include "traffic/topo.h"
 
 enum {
@@ -75,10 +74,9 @@ void fabric_fini(struct fabric *f);
 
 /*
  * A given route, as text: the sending host's number, from 1, and the hops,
- * "ID-PORT ...", the last of which leads to a host. 0, -ENOMEM, or -EINVAL with
- * why set.
+ * "ID-PORT ...", the last of which leads to a host. 0, -ENOMEM or -EINVAL.
  */
-int fabric_add_way(struct fabric *f, const char *text, struct fault *why);
+int fabric_add_way(struct fabric *f, const char *text);
 
 /* A way between two hosts of a fat tree, nodes, which are not one: the equal
  * one that the hash picks. */

@@ -156,9 +156,6 @@ static int source_open(struct netsim *s)
 
 static void set_loss(struct netsim *s)
 {
-	for (uint32_t i = 0; i < s->f->switch_ports; i++)
-		if (!fabric_last(s->f, i))
-			s->port[i].loss = s->o.loss;
 	for (unsigned i = 0; i < s->o.n_losses; i++)
 		s->port[s->o.losses[i].port].loss = s->o.losses[i].share;
 }
@@ -228,8 +225,6 @@ static void tick(struct netsim *s)
 	struct netsim_interval v = {
 		.number = s->interval,
 		.end_ns = s->now_ns,
-		.active = s->active,
-		.seen = s->seen,
 		.generators = probe_generators(s),
 	};
 
@@ -243,7 +238,6 @@ static void tick(struct netsim *s)
 			       ? v.ctr.delivered - v.ctr.labelled
 			       : 0;
 	s->interval++;
-	s->active = s->seen = 0;
 	s->calls.interval(s->calls.ctx, &v);
 	s->tick_ns = s->now_ns + s->o.telemetry_ns;
 	sim_at(s, s->tick_ns, EV_TICK, 0);

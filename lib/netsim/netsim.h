@@ -65,7 +65,6 @@ struct netsim_options {
 	double port_jitter; /* each in so much less or more than its share */
 	uint32_t queue;	    /* packets of a port */
 	uint32_t mtu;	    /* of IP packets; 0: none */
-	double loss;	    /* share, on each link between switches */
 	const struct netsim_loss *losses;
 	unsigned n_losses;
 
@@ -118,11 +117,8 @@ struct netsim_interval {
 	struct netsim_counters ctr;
 	uint64_t carried[NETSIM_CARRIED]; /* delivered packets by labels */
 	uint32_t known, covered;	  /* ports, as the controller sees it */
-	uint32_t active; /* ports that packets have left through */
-	uint32_t seen;	 /* of them, those that the controller heard of */
-	double s_mean;	 /* over ports with traffic */
-	uint8_t s_max;
-	uint32_t generators; /* of probes */
+	uint8_t s_max;			  /* over ports with traffic */
+	uint32_t generators;		  /* of probes */
 };
 
 struct netsim_calls {

@@ -262,19 +262,6 @@ void listen_look(struct netsim *s)
 	plan_look(s);
 }
 
-/* Ports that carry traffic and that the controller has heard of. */
-static void hear(struct netsim *s, const struct label_item *item)
-{
-	uint32_t port = fabric_find(s->f, item->device, item->out);
-	struct sim_port *q = &s->port[port];
-
-	s->ctr.reports++;
-	if (q->active == s->interval + 1 && q->seen != s->interval + 1) {
-		q->seen = (uint32_t)s->interval + 1;
-		s->seen++;
-	}
-}
-
 static void listen_take(struct netsim *s, const struct sim_packet *p,
 			const uint8_t *frame, size_t len)
 {
@@ -283,27 +270,8 @@ static void listen_take(struct netsim *s, const struct sim_packet *p,
 
 	if (rc < 0)
 		sim_fail(s, rc);
-	for (uint32_t l = p->label; l != POOL_NONE; l = sim_label(s, l)->next)
-		hear(s, &sim_label(s, l)->item);
+	s->ctr.reports += p->labels;
 	plan_look(s);
-}
-
-/* S over the ports that carry traffic. */
-static void intervals(const struct netsim *s, struct netsim_interval *out)
-{
-	uint64_t sum = 0, n = 0;
-
-	for (uint32_t i = 0; i < s->f->switch_ports; i++) {
-		const struct sim_port *q = &s->port[i];
-
-		if (q->active != s->interval + 1)
-			continue;
-		n++;
-		sum += q->label.s;
-		if (q->label.s > out->s_max)
-			out->s_max = q->label.s;
-	}
-	out->s_mean = n ? (double)sum / (double)n : 0;
 }
 
 void listen_tick(struct netsim *s, struct netsim_interval *out)
@@ -311,7 +279,10 @@ void listen_tick(struct netsim *s, struct netsim_interval *out)
 	label_control_tick(s->control, s->o.start_ns + s->now_ns);
 	out->known = s->sum.ports;
 	out->covered = s->sum.covered;
-	intervals(s, out);
+	for (uint32_t i = 0; i < s->f->switch_ports; i++)
+		if (s->port[i].active == s->interval + 1 &&
+		    s->port[i].label.s > out->s_max)
+			out->s_max = s->port[i].label.s;
 	plan_look(s);
 }
 
@@ -511,11 +482,8 @@ static void count(struct netsim *s, const struct sim_packet *p, uint32_t port)
 		s->ctr.label_bytes += bytes - p->bytes;
 	else
 		s->ctr.probe_bytes += bytes;
-	if (p->kind == OF_TRAFFIC && port < s->f->switch_ports &&
-	    q->active != s->interval + 1) {
+	if (p->kind == OF_TRAFFIC)
 		q->active = (uint32_t)s->interval + 1;
-		s->active++;
-	}
 }
 
 /* The last switch takes the labels off. */

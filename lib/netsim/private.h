@@ -119,7 +119,7 @@ struct sim_port {
 	uint8_t want_s;	  /* of the controller, under way */
 	uint64_t flag_ns; /* of NETSIM_FLAG: it labels all packets until then */
 	double loss;
-	uint32_t active, seen; /* interval + 1 in which it last was */
+	uint32_t active; /* interval + 1 in which a packet last left by it */
 	struct label_port label;
 	struct label_port sampled; /* of NETSIM_INT: what came by it */
 };
@@ -160,7 +160,6 @@ struct netsim {
 	uint64_t carried[NETSIM_CARRIED], carried_before[NETSIM_CARRIED];
 	uint64_t interval; /* number of the running one, */
 	uint64_t tick_ns;  /* and when it is over; 0: there is none */
-	uint32_t active, seen;
 	int err;
 };
 

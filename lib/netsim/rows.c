@@ -7,8 +7,6 @@ enum field {
 	F_COVERAGE,
 	F_KNOWN,
 	F_COVERED,
-	F_ACTIVE,
-	F_SEEN,
 	F_PACKETS,
 	F_LABELLED,
 	F_LABELS,
@@ -19,7 +17,6 @@ enum field {
 	F_OVERHEAD,
 	F_LOST,
 	F_LOSS,
-	F_S_MEAN,
 	F_S_MAX,
 	F_COMMANDS,
 	F_PROBES,
@@ -33,8 +30,6 @@ static const struct row_field fields[FIELDS] = {
 	[F_COVERAGE] = {"coverage", ROW_F64, 8, ROW_VALUE, "%"},
 	[F_KNOWN] = {"ports", ROW_U64, 5},
 	[F_COVERED] = {"covered", ROW_U64, 7},
-	[F_ACTIVE] = {"active", ROW_U64, 6, .spare = 1},
-	[F_SEEN] = {"seen", ROW_U64, 5, .spare = 1},
 	[F_PACKETS] = {"packets", ROW_U64, 8},
 	[F_LABELLED] = {"labelled", ROW_U64, 8},
 	[F_LABELS] = {"labels", ROW_U64, 7},
@@ -47,7 +42,6 @@ static const struct row_field fields[FIELDS] = {
 	[F_OVERHEAD] = {"overhead", ROW_F64, 0, ROW_VALUE, "%", .spare = 1},
 	[F_LOST] = {"lost", ROW_U64, 0},
 	[F_LOSS] = {"loss", ROW_F64, 0, ROW_VALUE, "%", .spare = 1},
-	[F_S_MEAN] = {"s_mean", ROW_F64, 0, .spare = 1},
 	[F_S_MAX] = {"s_max", ROW_U64, 0},
 	[F_COMMANDS] = {"commands", ROW_U64, 0, .spare = 1},
 	[F_PROBES] = {"probes", ROW_U64, 0, .spare = 1},
@@ -92,8 +86,6 @@ int netsim_row(struct rows *r, const struct netsim_interval *v,
 	row_f64(r, F_COVERAGE, coverage);
 	row_u64(r, F_KNOWN, v->known);
 	row_u64(r, F_COVERED, v->covered);
-	row_u64(r, F_ACTIVE, v->active);
-	row_u64(r, F_SEEN, v->seen);
 	row_u64(r, F_PACKETS, c->packets);
 	row_u64(r, F_LABELLED, c->labelled);
 	row_u64(r, F_LABELS, c->labels);
@@ -102,7 +94,6 @@ int netsim_row(struct rows *r, const struct netsim_interval *v,
 	bandwidth(r, c, (double)span_ns / 1e9);
 	row_u64(r, F_LOST, c->packets_lost);
 	row_f64(r, F_LOSS, share(c->packets_lost, c->packets));
-	row_f64(r, F_S_MEAN, v->s_mean);
 	row_u64(r, F_S_MAX, v->s_max);
 	row_u64(r, F_COMMANDS, c->raised + c->lowered);
 	row_u64(r, F_PROBES, c->probes + c->copies);

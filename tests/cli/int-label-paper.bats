@@ -56,7 +56,7 @@ holds() {
 
 @test "Pro holds 99 % where A falls to 88 %" {
 	sim a -t 100ms
-	sim p -t 100ms --pro -k 0.3
+	sim p -t 100ms --pro 0.3
 	holds '.[0].coverage < 91 and .[1].coverage > 99' a p
 	# By as many labels as A writes with half of T.
 	sim b -t 52ms
@@ -72,7 +72,7 @@ holds() {
 		.[1].labels > 8 * .[0].labels and
 		.[1].commands < .[1].interval * 10' a f g
 	holds '.[0].commands == 0 and .[1].commands > 0 and .[1].s_max == 20' a f
-	run -2 --separate-stderr int-label-ctl sim -S label-flag --pro
+	run -2 --separate-stderr int-label-ctl sim -S label-flag --pro 2
 	[[ $stderr == *"--pro is nothing to --scheme label-flag"* ]]
 }
 
@@ -80,8 +80,8 @@ holds() {
 	local o=(-R 1250 --port-rate 100 --queue 10)
 
 	sim a "${o[@]}" --port-jitter 50
-	sim p "${o[@]}" --port-jitter 50 --pro -k 1
-	sim q "${o[@]}" --port-jitter 50 --pro -k 0.3
+	sim p "${o[@]}" --port-jitter 50 --pro 1
+	sim q "${o[@]}" --port-jitter 50 --pro 0.3
 	holds 'all(.[]; .loss > 60)' a p q
 	holds 'map(.coverage) | .[0] < 93 and .[1] > 94.5 and .[2] > 98' a p q
 	# With even service a stream may be shut out: by the seed.

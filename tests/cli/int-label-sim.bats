@@ -44,7 +44,7 @@ same_as_run() { # ARGS...
 	same_as_run -d 2s
 	same_as_run -d 2s -b B -f f2
 	same_as_run -d 1s -a 8 -R 20000
-	same_as_run -d 2s --lose 8-1=30 --lose 8-3=30 --pro
+	same_as_run -d 2s --lose 8-1=30 --lose 8-3=30 --pro 2
 	every=30ms same_as_run -d 900ms -T 30ms -t 20ms
 	same_as_run -d 2s --specific 3
 }
@@ -89,7 +89,7 @@ same_as_run() { # ARGS...
 }
 
 @test "loss on one link: Pro raises S there" {
-	sim --lose 8-1=80 -d 20s --pro --warmup 2s
+	sim --lose 8-1=80 -d 20s --pro 2 --warmup 2s
 	holds '(map(.s_max) | max) > 1'
 	holds 'map(.commands) | add > 0'
 	sim --lose 8-1=80 -d 20s --warmup 2s
@@ -128,14 +128,14 @@ same_as_run() { # ARGS...
 @test "rows on a terminal are no wider than it is" {
 	cat >wide <<-'END'
 		stty cols 80 rows 24
-		int-label-ctl sim -q -d 300ms --pro
+		int-label-ctl sim -q -d 300ms --pro 2
 	END
 	script -qc "bash wide" /dev/null >seen
 	# What is said once above the rows wraps.
 	tr -d '\r' <seen | awk '/^(all rows|no room for):/ { next }
 		length($0) > 80 { exit 1 }' || { cat seen; false; }
 	grep -q COVERAGE seen
-	int-label-ctl sim -q -d 300ms --pro | grep -q GENERATORS
+	int-label-ctl sim -q -d 300ms --pro 2 | grep -q GENERATORS
 }
 
 @test "a fat tree's traffic is in proportion to its ports" {
@@ -148,9 +148,9 @@ same_as_run() { # ARGS...
 
 @test "field names: a public interface" {
 	run -0 int-label-ctl sim -d 100ms -q -o csv
-	names=interval,time_s,coverage,ports,covered,active,seen,packets
+	names=interval,time_s,coverage,ports,covered,packets
 	names+=,labelled,labels,carried,items,label_bandwidth,probe_bandwidth
-	names+=,overhead,lost,loss,s_mean,s_max,commands,probes,generators
+	names+=,overhead,lost,loss,s_max,commands,probes,generators
 	[ "${lines[0]}" = "$names" ]
 	run -0 int-label-ctl theory labels -o csv
 	[ "${lines[0]}" = arity,hops,ratio,labels,base_a,base_b,mean_a,mean_b ]
@@ -189,7 +189,6 @@ refused() { # WORDS ARGS...: exit 2, WORDS on stderr, nothing on stdout
 	refused "no operands" sim x
 	refused "--scheme" sim -S dart
 	refused "--rest" sim -b B --rest 60ms
-	refused "needs --pro" sim -k 3
 	refused "--lose: '8-1' is not" sim --lose 8-1
 	refused "--lose: '8-9=1': the network has no port 8-9" sim --lose 8-9=1
 	refused "'8-1=101': a share is from 0 to 100" sim --lose 8-1=101
@@ -197,7 +196,7 @@ refused() { # WORDS ARGS...: exit 2, WORDS on stderr, nothing on stdout
 	refused "behind --warmup" sim -d 1s --warmup 1s
 	refused "--chance is of Base B" sim -f f2
 	refused "--rest is of Base B" sim --rest 1ms
-	refused "--pro is nothing to --scheme hula" sim -S hula --pro
+	refused "--pro is nothing to --scheme hula" sim -S hula --pro 2
 	refused "--base is nothing to --scheme int" sim -S int -b B
 	refused "--probe-interval is nothing to --scheme label" sim \
 		--probe-interval 1s

@@ -195,8 +195,8 @@ fig12() {
 		o=("${long[@]}" -t ${t}ms)
 		row=("$t" "$(cover_and_labels "${o[@]}")"
 			"$(cover_and_labels "${o[@]}" -b B)")
-		row+=($(adapted "$(sim "${o[@]}" -P -k .3)" sim "${long[@]}"))
-		row+=($(adapted "$(sim "${o[@]}" -b B -P -k .3)" \
+		row+=($(adapted "$(sim "${o[@]}" -P .3)" sim "${long[@]}"))
+		row+=($(adapted "$(sim "${o[@]}" -b B -P .3)" \
 			sim "${long[@]}"))
 		row+=($(adapted "$(sim "${o[@]}" -S label-flag)" \
 			sim "${long[@]}"))
@@ -249,8 +249,8 @@ fig13() {
 			"$(of .coverage "$(means "${o[@]}" --port-jitter 50)")"
 			"$(per10000 labels "$a")"
 			"$(of .coverage "$(means "${o[@]}" -b B)")")
-		row+=($(adapted "$(means "${o[@]}" -P -k 1)" means "${o[@]}"))
-		row+=($(adapted "$(means "${o[@]}" -P -k .3)" means "${o[@]}"))
+		row+=($(adapted "$(means "${o[@]}" -P 1)" means "${o[@]}"))
+		row+=($(adapted "$(means "${o[@]}" -P .3)" means "${o[@]}"))
 		put "${row[@]}"
 	done
 	draw 'Coverage by loss' 'packets lost, %' 'coverage, %' '3 6 8 9 13' 2

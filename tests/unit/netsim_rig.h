@@ -19,10 +19,10 @@ enum {
 struct rig {
 	struct netsim_options o;
 	struct fabric f;
+	struct netsim_loss losses[128];
 	uint64_t skip; /* intervals that are not summed up */
-	uint64_t n, known, covered, active, seen, carried[NETSIM_CARRIED];
+	uint64_t n, known, covered, carried[NETSIM_CARRIED];
 	uint8_t s_max;
-	double s_mean;			 /* of the last interval */
 	struct netsim_counters sum, end; /* end: when all has arrived */
 	uint32_t generators;
 	uint64_t rest; /* of the ledger */
@@ -57,6 +57,16 @@ static inline void rig_init(struct rig *r, unsigned k)
 	r->o.fabric = &r->f;
 }
 
+/* Each link between switches loses so many. */
+static inline void rig_lose(struct rig *r, double share)
+{
+	for (uint32_t i = 0; i < r->f.switch_ports; i++)
+		if (!fabric_last(&r->f, i) && r->o.n_losses < 128)
+			r->losses[r->o.n_losses++] = (struct netsim_loss){
+				i, share};
+	r->o.losses = r->losses;
+}
+
 static inline void rig_interval(void *ctx, const struct netsim_interval *v)
 {
 	struct rig *r = ctx;
@@ -74,9 +84,6 @@ static inline void rig_interval(void *ctx, const struct netsim_interval *v)
 	r->n++;
 	r->known += v->known;
 	r->covered += v->covered;
-	r->active += v->active;
-	r->seen += v->seen;
-	r->s_mean = v->s_mean;
 	r->generators = v->generators;
 	if (v->s_max > r->s_max)
 		r->s_max = v->s_max;

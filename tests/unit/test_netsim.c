@@ -13,7 +13,7 @@ static void same_seed(void)
 	rig_init(&a, 4);
 	a.o.rate = 20000;
 	a.o.duration_ns = 1000 * MS;
-	a.o.loss = .1;
+	rig_lose(&a, .1);
 	a.o.policy.kind = LABEL_BASE_B;
 	b = c = a;
 	fabric_tree(&b.f, 4);
@@ -50,8 +50,6 @@ static void same_traffic(void)
 /* All schemes under all that may go wrong; rig_run() looks at the ledger. */
 static void hostile(void)
 {
-	const struct netsim_loss loss = {3, .5};
-
 	for (int scheme = NETSIM_LABEL; scheme <= NETSIM_NONE; scheme++) {
 		struct rig r;
 
@@ -61,9 +59,7 @@ static void hostile(void)
 		r.o.rate = 30000;
 		r.o.link_bps = 20000000;
 		r.o.queue = 5;
-		r.o.loss = .05;
-		r.o.losses = &loss;
-		r.o.n_losses = 1;
+		rig_lose(&r, .05);
 		r.o.probe_ns = 5 * MS;
 		r.o.adapt = true;
 		r.o.specific = 10;
@@ -76,13 +72,12 @@ static void hostile(void)
 static void loss_rate(void)
 {
 	struct netsim_loss loss;
-	struct fault why;
 	struct rig r;
 	double n;
 
 	rig_init(&r, 0);
 	r.f.ways = 0;
-	TEST(fabric_add_way(&r.f, "1 8-1 4-4 9-3", &why) == 0);
+	TEST(fabric_add_way(&r.f, "1 8-1 4-4 9-3") == 0);
 	loss = (struct netsim_loss){fabric_find(&r.f, 4, 4), .3};
 	r.o.losses = &loss;
 	r.o.n_losses = 1;
@@ -120,14 +115,13 @@ static void look_at_queue(void *ctx, uint64_t ns, const uint8_t *frame,
 
 static void queues(void)
 {
-	struct fault why;
 	struct rig r;
 
 	rig_init(&r, 0);
 	r.f.ways = 0;
-	TEST(fabric_add_way(&r.f, "1 8-4", &why) == 0);
-	TEST(fabric_add_way(&r.f, "8 11-1 6-3 10-3", &why) == 0);
-	TEST(fabric_add_way(&r.f, "3 9-1 4-3 8-4", &why) == 0);
+	TEST(fabric_add_way(&r.f, "1 8-4") == 0);
+	TEST(fabric_add_way(&r.f, "8 11-1 6-3 10-3") == 0);
+	TEST(fabric_add_way(&r.f, "3 9-1 4-3 8-4") == 0);
 	r.o.link_bps = 8000000;
 	r.o.queue = 20;
 	r.o.rate = 3 * 900;
@@ -181,7 +175,8 @@ static void pro(void)
 	rig_init(&a, 4);
 	rig_init(&b, 4);
 	a.o.rate = b.o.rate = 20000;
-	a.o.loss = b.o.loss = .2;
+	rig_lose(&a, .2);
+	rig_lose(&b, .2);
 	a.skip = b.skip = 20;
 	b.o.adapt = true;
 	b.o.k = .5;

@@ -68,12 +68,11 @@ static void coverage(uint64_t interval_us, double rate)
 {
 	struct theory_times t = {(double)interval_us / 1e3, 100, 1e3 / rate};
 	struct rig r;
-	struct fault why;
 	double p = theory_window(&t);
 
 	rig_init(&r, 0);
 	r.f.ways = 0;
-	TEST(fabric_add_way(&r.f, "1 8-4", &why) == 0);
+	TEST(fabric_add_way(&r.f, "1 8-4") == 0);
 	r.o.senders = 1;
 	r.o.arrivals = NETSIM_POISSON;
 	r.o.rate = rate;
