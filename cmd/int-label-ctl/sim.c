@@ -12,7 +12,6 @@
 #include "commands.h"
 #include "netsim/netsim.h"
 #include "netsim/pint.h"
-#include "netsim/rows.h"
 #include "packet/pkt.h"
 #include "policy.h"
 #include "traffic/frame.h"
@@ -244,26 +243,27 @@ enum {
 	FRAME_ROOM = 8192,
 };
 
-enum field {
-	F_SCHEME,
-	F_HOPS,
-	F_PACKETS,
-	F_ERROR,
-	F_BITS,
-	F_PATH_BITS,
-	FIELDS
+enum trace_field {
+	T_SCHEME,
+	T_HOPS,
+	T_PACKETS,
+	T_ERROR,
+	T_BITS,
+	T_PATH_BITS,
+	T_FIELDS
 };
 
-static const struct row_field fields[FIELDS] = {
-	[F_SCHEME] = {"scheme", ROW_STR, 6, ROW_TAG},
-	[F_HOPS] = {"hops", ROW_U64, 4, ROW_TAG},
-	[F_PACKETS] = {"packets", ROW_F64, 8},
-	[F_ERROR] = {"error", ROW_F64, 9},
-	[F_BITS] = {"extra_bits", ROW_F64, 10, ROW_VALUE, "bits"},
-	[F_PATH_BITS] = {"path_bits", ROW_F64, 9, ROW_VALUE, "bits"},
+static const struct row_field trace_fields[T_FIELDS] = {
+	[T_SCHEME] = {"scheme", ROW_STR, 6, ROW_TAG},
+	[T_HOPS] = {"hops", ROW_U64, 4, ROW_TAG},
+	[T_PACKETS] = {"packets", ROW_F64, 8},
+	[T_ERROR] = {"error", ROW_F64, 9},
+	[T_BITS] = {"extra_bits", ROW_F64, 10, ROW_VALUE, "bits"},
+	[T_PATH_BITS] = {"path_bits", ROW_F64, 9, ROW_VALUE, "bits"},
 };
 
-static const struct schema trace_schema = {"label_trace", fields, FIELDS};
+static const struct schema trace_schema = {"label_trace", trace_fields,
+					   T_FIELDS};
 
 /* Bytes by which a packet of a specific flow grows over so many hops. */
 static int growth(unsigned hops)
@@ -307,10 +307,10 @@ static void pint(struct rows *r, const struct sim_options *o, unsigned hops)
 		square += (double)n * n;
 	}
 	mean = sum / RUNS;
-	row_f64(r, F_PACKETS, mean);
-	row_f64(r, F_ERROR, sqrt((square / RUNS - mean * mean) / RUNS));
-	row_f64(r, F_BITS, mean * PINT_BITS);
-	row_f64(r, F_PATH_BITS, mean * PINT_BITS);
+	row_f64(r, T_PACKETS, mean);
+	row_f64(r, T_ERROR, sqrt((square / RUNS - mean * mean) / RUNS));
+	row_f64(r, T_BITS, mean * PINT_BITS);
+	row_f64(r, T_PATH_BITS, mean * PINT_BITS);
 }
 
 /* All of it in one packet; probe: one that is sent for it. */
@@ -321,10 +321,10 @@ static void whole(struct rows *r, unsigned hops, bool probe)
 	if (bytes < 0)
 		cli_fail("%u hops: %s", hops, strerror(-bytes));
 	bytes += probe ? PROBE_HEADS : 0;
-	row_f64(r, F_PACKETS, 1);
-	row_f64(r, F_ERROR, 0);
-	row_f64(r, F_BITS, 8.0 * bytes);
-	row_f64(r, F_PATH_BITS,
+	row_f64(r, T_PACKETS, 1);
+	row_f64(r, T_ERROR, 0);
+	row_f64(r, T_BITS, 8.0 * bytes);
+	row_f64(r, T_PATH_BITS,
 		8.0 * (LABEL_OPTION_LEN + (probe ? PROBE_HEADS : 0)) +
 			(double)hops * DEVICE_BITS);
 }
@@ -339,8 +339,8 @@ static int sim_trace(const struct sim_options *o)
 		cli_fail("%s", strerror(ENOMEM));
 	for (unsigned hops = 1; hops <= o->trace && !rc; hops++)
 		for (unsigned i = 0; i < 3 && !rc; i++) {
-			row_str(r, F_SCHEME, names[i]);
-			row_u64(r, F_HOPS, hops);
+			row_str(r, T_SCHEME, names[i]);
+			row_u64(r, T_HOPS, hops);
 			if (i == 2)
 				pint(r, o, hops);
 			else
@@ -352,6 +352,107 @@ static int sim_trace(const struct sim_options *o)
 }
 
 /* --- the simulation ------------------------------------------------------- */
+
+enum sim_field {
+	F_INTERVAL,
+	F_TIME,
+	F_COVERAGE,
+	F_KNOWN,
+	F_COVERED,
+	F_PACKETS,
+	F_LABELLED,
+	F_LABELS,
+	F_CARRIED,
+	F_ITEMS,
+	F_BANDWIDTH,
+	F_PROBE_BANDWIDTH,
+	F_OVERHEAD,
+	F_LOST,
+	F_LOSS,
+	F_S_MAX,
+	F_COMMANDS,
+	F_PROBES,
+	F_GENERATORS,
+	F_FIELDS,
+};
+
+static const struct row_field sim_fields[F_FIELDS] = {
+	[F_INTERVAL] = {"interval", ROW_U64, 8},
+	[F_TIME] = {"time_s", ROW_F64, 7, ROW_VALUE, "s"},
+	[F_COVERAGE] = {"coverage", ROW_F64, 8, ROW_VALUE, "%"},
+	[F_KNOWN] = {"ports", ROW_U64, 5},
+	[F_COVERED] = {"covered", ROW_U64, 7},
+	[F_PACKETS] = {"packets", ROW_U64, 8},
+	[F_LABELLED] = {"labelled", ROW_U64, 8},
+	[F_LABELS] = {"labels", ROW_U64, 7},
+	[F_CARRIED] = {"carried", ROW_LIST, 0, .spare = 1},
+	[F_ITEMS] = {"items", ROW_U64, 7, .spare = 1},
+	[F_BANDWIDTH] = {"label_bandwidth", ROW_F64, 0, ROW_VALUE, "bit/s",
+			 .spare = 1},
+	[F_PROBE_BANDWIDTH] = {"probe_bandwidth", ROW_F64, 0, ROW_VALUE,
+			       "bit/s", .spare = 1},
+	[F_OVERHEAD] = {"overhead", ROW_F64, 0, ROW_VALUE, "%", .spare = 1},
+	[F_LOST] = {"lost", ROW_U64, 0},
+	[F_LOSS] = {"loss", ROW_F64, 0, ROW_VALUE, "%", .spare = 1},
+	[F_S_MAX] = {"s_max", ROW_U64, 0},
+	[F_COMMANDS] = {"commands", ROW_U64, 0, .spare = 1},
+	[F_PROBES] = {"probes", ROW_U64, 0, .spare = 1},
+	[F_GENERATORS] = {"generators", ROW_U64, 0, .spare = 1},
+};
+
+static const struct schema sim_schema = {"sim", sim_fields, F_FIELDS};
+
+/* Per cent. */
+static double share(uint64_t part, uint64_t all)
+{
+	return all ? 100 * (double)part / (double)all : 0;
+}
+
+static void put_carried(struct rows *r, const struct netsim_interval *v)
+{
+	unsigned last = TOPO_HOPS_MAX + 1; /* more are shown where there are */
+
+	for (unsigned i = last; i < NETSIM_CARRIED; i++)
+		if (v->carried[i])
+			last = i + 1;
+	row_list(r, F_CARRIED, v->carried, last);
+}
+
+static void put_bandwidth(struct rows *r, const struct netsim_counters *c,
+			  double seconds)
+{
+	uint64_t more = c->label_bytes + c->probe_bytes;
+
+	row_f64(r, F_BANDWIDTH, (double)c->label_bytes * 8 / seconds);
+	row_f64(r, F_PROBE_BANDWIDTH, (double)c->probe_bytes * 8 / seconds);
+	row_f64(r, F_OVERHEAD, share(more, c->link_bytes - more));
+}
+
+/* An interval, or the sum of several. 0 or -errno of the stream. */
+static int sim_row(struct rows *r, const struct netsim_interval *v,
+		   uint64_t span_ns, double coverage)
+{
+	const struct netsim_counters *c = &v->ctr;
+
+	row_u64(r, F_INTERVAL, v->number);
+	row_f64(r, F_TIME, (double)v->end_ns / 1e9);
+	row_f64(r, F_COVERAGE, coverage);
+	row_u64(r, F_KNOWN, v->known);
+	row_u64(r, F_COVERED, v->covered);
+	row_u64(r, F_PACKETS, c->packets);
+	row_u64(r, F_LABELLED, c->labelled);
+	row_u64(r, F_LABELS, c->labels);
+	put_carried(r, v);
+	row_u64(r, F_ITEMS, c->items);
+	put_bandwidth(r, c, (double)span_ns / 1e9);
+	row_u64(r, F_LOST, c->packets_lost);
+	row_f64(r, F_LOSS, share(c->packets_lost, c->packets));
+	row_u64(r, F_S_MAX, v->s_max);
+	row_u64(r, F_COMMANDS, c->raised + c->lowered);
+	row_u64(r, F_PROBES, c->probes + c->copies);
+	row_u64(r, F_GENERATORS, v->generators);
+	return row_end(r);
+}
 
 /* Captures begin here, or a little before: 2023-11-14 22:13:20 UTC. The
  * controller's intervals begin at multiples of their length; so do ours. */
@@ -409,8 +510,8 @@ static void on_interval(void *ctx, const struct netsim_interval *v)
 	if (s->o.summary)
 		sum_up(s, v);
 	else
-		s->err = netsim_row(s->rows, v, s->o.net.telemetry_ns,
-				    coverage(v));
+		s->err = sim_row(s->rows, v, s->o.net.telemetry_ns,
+				 coverage(v));
 }
 
 static void on_export(void *ctx, uint64_t ns, const uint8_t *frame, size_t len)
@@ -448,9 +549,9 @@ static void print_summary(struct sim *s)
 		return;
 	s->sum.known = mean(s, s->known);
 	s->sum.covered = mean(s, s->covered);
-	s->err = netsim_row(s->rows, &s->sum,
-			    s->sum.number * s->o.net.telemetry_ns,
-			    s->coverage / n);
+	s->err = sim_row(s->rows, &s->sum,
+			 s->sum.number * s->o.net.telemetry_ns,
+			 s->coverage / n);
 }
 
 static void set_up(struct sim *s)
@@ -477,7 +578,7 @@ static void open_outputs(struct sim *s)
 		cli_fault(s->o.out, &s->fault);
 	if (taken)
 		return;
-	s->rows = cli_rows(s->o.fmt, &netsim_schema);
+	s->rows = cli_rows(s->o.fmt, &sim_schema);
 	if (!s->rows)
 		cli_fail("%s", strerror(ENOMEM));
 }

@@ -107,4 +107,25 @@ static inline bool fabric_last(const struct fabric *f, uint32_t port)
 	       f->node[f->port[peer].node].tier == FABRIC_HOST;
 }
 
+/*
+ * INT-path's plan: the fewest trails that cover every link between switches
+ * once (Pan et al., INFOCOM 2019). A connected graph of 2m vertices of odd
+ * degree falls into m trails, one of none into one circuit.
+ */
+struct euler_trail {
+	uint32_t first, len; /* in ports[] */
+};
+
+struct euler {
+	struct euler_trail *trail;
+	uint32_t trails;
+	uint32_t *port; /* through which each hop is left, trail by trail */
+	uint32_t ports; /* one for each link */
+	uint32_t odd;	/* switches of odd degree */
+};
+
+/* By Hierholzer's algorithm. 0 or -ENOMEM. */
+int euler_plan(struct euler *e, const struct fabric *f);
+void euler_fini(struct euler *e);
+
 #endif

@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <math.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "netsim/private.h"
+#include "traffic/frame.h"
 
 enum {
 	STOP_EVERY = 1 << 16, /* events between two questions */
@@ -45,6 +47,523 @@ LEDGER_COMPLETE(fields, struct netsim_counters);
 
 const struct ledger netsim_ledger = {"simulated", "packets", fields,
 				     sizeof(fields) / sizeof(fields[0])};
+
+enum {
+	EVENTS_FIRST = 1024, /* there is room for to begin with */
+	FIRST_PORT = 1024,   /* of flow 0, in a frame */
+	SERVICE = 5001,
+	TTL = 64,
+	FRAME_ROOM = 2048,
+	LABELS_MAX = FRAME_ROOM / LABEL_ITEM_LEN,
+};
+
+static const uint64_t SECOND = 1000000000;
+
+/* --- packets come and go -------------------------------------------------- */
+
+void sim_fail(struct netsim *s, int err)
+{
+	if (!s->err)
+		s->err = err;
+}
+
+uint32_t sim_make(struct netsim *s, enum packet_kind kind, uint32_t bytes)
+{
+	uint32_t i = pool_take(&s->packets);
+
+	if (i == POOL_NONE || i > EV_MASK) {
+		sim_fail(s, -ENOMEM);
+		return POOL_NONE;
+	}
+	*sim_packet(s, i) = (struct sim_packet){
+		.port = POOL_NONE,
+		.label = POOL_NONE,
+		.bytes = bytes,
+		.kind = (uint8_t)kind,
+		.flow = POOL_NONE,
+	};
+	return i;
+}
+
+void sim_free(struct netsim *s, uint32_t i)
+{
+	struct sim_packet *p = sim_packet(s, i);
+	uint32_t label = p->label;
+
+	while (label != POOL_NONE) {
+		uint32_t next = sim_label(s, label)->next;
+
+		pool_give(&s->labels, label);
+		label = next;
+	}
+	pool_give(&s->packets, i);
+}
+
+static void sim_lose(struct netsim *s, uint32_t i, uint64_t *why)
+{
+	++*why;
+	s->ctr.packets_lost += sim_packet(s, i)->kind == OF_TRAFFIC;
+	sim_free(s, i);
+}
+
+/* --- what happens when ---------------------------------------------------- */
+
+static bool grow(struct netsim *s)
+{
+	uint32_t room = s->room ? 2 * s->room : EVENTS_FIRST;
+	struct due *heap = realloc(s->heap, room * sizeof(*heap));
+
+	if (!heap) {
+		sim_fail(s, -ENOMEM);
+		return false;
+	}
+	s->heap = heap;
+	s->room = room;
+	return true;
+}
+
+void sim_at(struct netsim *s, uint64_t ns, enum event_kind kind,
+	    uint32_t number)
+{
+	struct due e = {ns, (uint32_t)kind << EV_BITS | number, s->order++};
+
+	if (s->events == s->room && !grow(s))
+		return;
+	heap_up(s->heap, NULL, s->events++, e);
+}
+
+static bool sim_take(struct netsim *s, struct due *out)
+{
+	if (!s->events)
+		return false;
+	*out = s->heap[0];
+	s->events--;
+	heap_down(s->heap, NULL, s->events, 0, s->heap[s->events]);
+	return true;
+}
+
+/* --- frames --------------------------------------------------------------- */
+
+/* A packet of the model: UDP between the hosts; flows differ by their source
+ * port. */
+static void head_of(const struct netsim *s, const struct sim_packet *p,
+		    struct traffic_packet *t)
+{
+	const struct fabric_node *src = &s->f->node[p->src];
+	const struct fabric_node *dst = &s->f->node[p->dst];
+
+	*t = (struct traffic_packet){
+		.protocol = IPPROTO_UDP,
+		.ttl = TTL,
+		.src_port = (uint16_t)(FIRST_PORT + p->flow % (1 << 15)),
+		.dst_port = SERVICE,
+		.ip_len = p->bytes - NET_ETH_LEN,
+		.key_len = KEY_FLOW4_LEN,
+	};
+	memcpy(t->key, src->ip, 4);
+	memcpy(t->key + 4, dst->ip, 4);
+	t->key[8] = (uint8_t)(t->src_port >> 8);
+	t->key[9] = (uint8_t)t->src_port;
+	t->key[10] = (uint8_t)(t->dst_port >> 8);
+	t->key[11] = (uint8_t)t->dst_port;
+	t->key[12] = t->protocol;
+}
+
+/* One label more; 0: it does not fit. */
+static size_t push(const struct netsim *s, uint8_t *frame, size_t cap,
+		   size_t len, const struct sim_packet *p,
+		   const struct label_item *item)
+{
+	uint8_t longer[FRAME_ROOM];
+	struct label_view v;
+	int rc = label_find(&v, &s->format, frame, len);
+
+	if (rc < 0 && rc != -ENOENT)
+		return 0;
+	rc = label_push(longer, cap < FRAME_ROOM ? cap : FRAME_ROOM, &s->format,
+			&v, frame, len, item, p->specific, 0);
+	if (rc < 0)
+		return 0;
+	memcpy(frame, longer, (size_t)rc);
+	return (size_t)rc;
+}
+
+/* What a last hop exports, in bytes: the headers of the packet, its labels, no
+ * data. Its length, or 0. */
+static size_t frame_export(struct netsim *s, const struct sim_packet *p,
+			   uint8_t *out, size_t cap)
+{
+	const struct label_item *item[LABELS_MAX];
+	struct traffic_packet t;
+	unsigned n = 0;
+	int len;
+
+	head_of(s, p, &t);
+	for (uint32_t l = p->label; l != POOL_NONE && n < LABELS_MAX;
+	     l = sim_label(s, l)->next)
+		item[n++] = &sim_label(s, l)->item;
+	len = traffic_frame(out, cap, &t, 0, 0);
+	while (len > 0 && n > 0) /* the oldest was written first */
+		len = (int)push(s, out, cap, (size_t)len, p, item[--n]);
+	return len > 0 ? (size_t)len : 0;
+}
+
+/* --- the controller --------------------------------------------------------
+ * What last hops export reaches it as frames, as it would from a capture, and
+ * its word reaches the switches. */
+
+static void on_interval(void *ctx, const struct label_interval_sum *sum)
+{
+	struct netsim *s = ctx;
+
+	s->sum = *sum;
+}
+
+/* A later word overtakes one that is under way: both tell of the same port. */
+static void on_decision(void *ctx, const struct label_decision *d)
+{
+	struct netsim *s = ctx;
+	uint32_t port = fabric_find(s->f, d->port->device, d->port->out);
+
+	if (port == FABRIC_NONE)
+		return;
+	s->ctr.raised += d->port->s > d->from;
+	s->ctr.lowered += d->port->s < d->from;
+	s->port[port].want_s = d->port->s;
+	sim_at(s, s->now_ns + s->o.control_ns, EV_COMMAND, port);
+}
+
+/* The prototype's entry for a port is gone when that was not refreshed for so
+ * long; the flag, set or set anew then, ten times as long later. */
+static void on_silent(void *ctx, const struct label_record *r, bool silent,
+		      uint64_t now_ns, uint64_t since_ns)
+{
+	struct netsim *s = ctx;
+	uint32_t port = fabric_find(s->f, r->device, r->out);
+
+	(void)now_ns;
+	(void)since_ns;
+	if (!silent || port == FABRIC_NONE)
+		return;
+	s->port[port].flag_ns = s->now_ns + s->o.control_ns +
+				10 * s->o.telemetry_ns;
+	sim_at(s, s->now_ns + s->o.control_ns, EV_COMMAND, port);
+	sim_at(s, s->port[port].flag_ns, EV_COMMAND, port);
+}
+
+static int listen_open(struct netsim *s)
+{
+	struct label_control_options o;
+
+	label_control_defaults(&o);
+	o.format = s->format;
+	o.interval_ns = s->o.telemetry_ns;
+	/* Where S is not moved nobody asks for silent ports. */
+	o.t_ns = s->o.telemetry_ns;
+	if (s->o.adapt) {
+		o.t_ns = s->o.policy.interval_us * 1000;
+		o.k = s->o.k;
+	}
+	if (s->o.scheme == NETSIM_FLAG)
+		o.k = 1;
+	o.pro = s->o.adapt;
+	o.s_max = s->o.s_max;
+	o.calls = (struct label_control_calls){
+		.ctx = s,
+		.interval = on_interval,
+		.decision = on_decision,
+		.silent = s->o.scheme == NETSIM_FLAG ? on_silent : NULL,
+	};
+	return label_control_open(&s->control, &o);
+}
+
+/* Pro moves S when that is due, not when the next labels come. */
+static void plan_look(struct netsim *s)
+{
+	uint64_t due = label_control_due(s->control);
+
+	if ((!s->o.adapt && s->o.scheme != NETSIM_FLAG) || s->over ||
+	    due == UINT64_MAX)
+		return;
+	due -= s->o.start_ns;
+	if (due < s->now_ns)
+		due = s->now_ns;
+	if (s->look_ns && s->look_ns <= due)
+		return;
+	s->look_ns = due;
+	sim_at(s, due, EV_LOOK, 0);
+}
+
+static void listen_look(struct netsim *s)
+{
+	s->look_ns = 0;
+	label_control_tick(s->control, s->o.start_ns + s->now_ns);
+	plan_look(s);
+}
+
+static void listen_take(struct netsim *s, const struct sim_packet *p,
+			const uint8_t *frame, size_t len)
+{
+	int rc = label_control_frame(s->control, frame, len,
+				     s->o.start_ns + s->now_ns);
+
+	if (rc < 0)
+		sim_fail(s, rc);
+	s->ctr.reports += p->labels;
+	plan_look(s);
+}
+
+static void listen_tick(struct netsim *s, struct netsim_interval *out)
+{
+	label_control_tick(s->control, s->o.start_ns + s->now_ns);
+	out->known = s->sum.ports;
+	out->covered = s->sum.covered;
+	for (uint32_t i = 0; i < s->f->switch_ports; i++)
+		if (s->port[i].active == s->interval + 1 &&
+		    s->port[i].label.s > out->s_max)
+			out->s_max = s->port[i].label.s;
+	plan_look(s);
+}
+
+static void listen_command(struct netsim *s, uint32_t port)
+{
+	struct sim_port *q = &s->port[port];
+	uint8_t s_before = q->label.s;
+
+	if (s->o.scheme != NETSIM_FLAG) {
+		q->label.s = q->want_s;
+		return;
+	}
+	q->label.s = s->now_ns < q->flag_ns ? LABEL_S_MAX : 0;
+	s->ctr.raised += q->label.s > s_before;
+	s->ctr.lowered += q->label.s < s_before;
+}
+
+/* --- labels on packets: a switch writes them, the last one takes them off - */
+
+/*
+ * A packet is sampled at the ingress (NETSIM_INT) when the port by which it
+ * came has not sampled one for the interval.
+ */
+static bool sampled(struct netsim *s, const struct sim_packet *p, uint32_t in,
+		    uint64_t now_us)
+{
+	struct sim_port *q;
+
+	if (p->hop != 1 || in == POOL_NONE)
+		return false;
+	q = &s->port[in];
+	if (!label_decide(&s->o.policy, &q->sampled, 0, false, now_us,
+			  &s->labelling))
+		return false;
+	label_wrote(&q->sampled, now_us);
+	return true;
+}
+
+static bool decide(struct netsim *s, struct sim_packet *p,
+		   const struct sim_port *q, uint32_t in, uint64_t now_us)
+{
+	switch (s->o.scheme) {
+	case NETSIM_LABEL:
+	case NETSIM_FLAG:
+		return label_decide(&s->o.policy, &q->label, p->labels,
+				    p->specific, now_us, &s->labelling);
+	case NETSIM_INT:
+		if (!p->specific && sampled(s, p, in, now_us))
+			p->specific = true;
+		return p->specific;
+	default:
+		return false;
+	}
+}
+
+/* Whether there is room; bytes less the Ethernet header are the IP packet. */
+static bool fits(struct netsim *s, const struct sim_packet *p)
+{
+	uint32_t more = p->labels ? LABEL_ITEM_LEN : LABEL_GROWTH;
+
+	if (!p->specific && p->labels >= s->format.max_hop) {
+		s->ctr.full++;
+		return false;
+	}
+	if (s->o.mtu && sim_bytes(p) - 14 + more > s->o.mtu) {
+		s->ctr.too_long++;
+		return false;
+	}
+	return true;
+}
+
+/* Through port, at ns; it came by in. */
+static void write_label(struct netsim *s, struct sim_packet *p, uint32_t port,
+			uint32_t in, uint64_t ns)
+{
+	struct sim_port *q = &s->port[port];
+	uint32_t i = pool_take(&s->labels);
+	uint64_t wait = ns - s->now_ns;
+	struct sim_label *l;
+
+	if (i == POOL_NONE) {
+		sim_fail(s, -ENOMEM);
+		return;
+	}
+	l = sim_label(s, i);
+	l->next = p->label;
+	l->item = (struct label_item){
+		.device = s->f->node[s->f->port[port].node].id,
+		.in = in == POOL_NONE ? 0 : fabric_number(s->f, in),
+		.out = fabric_number(s->f, port),
+		.time_us = (ns / 1000) & LABEL_TIME_MASK,
+		.latency_ns = wait < UINT32_MAX ? (uint32_t)wait : UINT32_MAX,
+		.queue = q->depth,
+		.number = label_wrote(&q->label, ns / 1000),
+	};
+	p->label = i;
+	p->labels++;
+	s->ctr.labels++;
+}
+
+/* Labels at a port through which the packet leaves at ns. */
+static void carry_label(struct netsim *s, struct sim_packet *p, uint32_t port,
+			uint32_t in, uint64_t ns)
+{
+	bool wants = p->kind == OF_TRAFFIC
+			     ? decide(s, p, &s->port[port], in, ns / 1000)
+			     : p->kind != OF_PING;
+
+	if (wants && fits(s, p))
+		write_label(s, p, port, in, ns);
+}
+
+void carry_export(struct netsim *s, uint32_t i, uint64_t ns)
+{
+	struct sim_packet *p = sim_packet(s, i), *copy;
+	uint32_t c = sim_make(s, p->kind, p->bytes);
+
+	if (c == POOL_NONE)
+		return;
+	p = sim_packet(s, i);
+	copy = sim_packet(s, c);
+	*copy = *p;
+	p->label = POOL_NONE;
+	p->labels = 0;
+	s->ctr.items += copy->labels;
+	if (p->kind == OF_TRAFFIC) {
+		s->ctr.labelled++;
+		s->carried[copy->labels < NETSIM_CARRIED
+				   ? copy->labels
+				   : NETSIM_CARRIED - 1]++;
+	}
+	sim_at(s, ns + s->o.control_ns, EV_EXPORT, c);
+}
+
+static void carry_arrived(struct netsim *s, uint32_t i)
+{
+	const struct sim_packet *p = sim_packet(s, i);
+	uint8_t frame[FRAME_ROOM];
+	size_t len = s->over ? 0 : frame_export(s, p, frame, sizeof(frame));
+
+	if (len && s->calls.export)
+		s->calls.export(s->calls.ctx, s->o.start_ns + s->now_ns, frame,
+				len);
+	if (len)
+		listen_take(s, p, frame, len);
+	sim_free(s, i);
+}
+
+/* --- packets into queues and onto links ------------------------------------
+ * A packet has one event under way at a time, its arrival at the other end of a
+ * link, and stays in the list of the port's queue until that has let it go. */
+
+static void sim_let_go(struct netsim *s, struct sim_port *q)
+{
+	while (q->depth) {
+		const struct sim_packet *p = sim_packet(s, q->head);
+
+		if (p->leave_ns > s->now_ns)
+			return;
+		q->head = p->next;
+		q->depth--;
+	}
+}
+
+static void enqueue(struct netsim *s, struct sim_port *q, uint32_t i)
+{
+	if (q->depth++)
+		sim_packet(s, q->tail)->next = i;
+	else
+		q->head = i;
+	q->tail = i;
+}
+
+/* How long the port is busy with so many bytes: the link's time, or that of
+ * what forwards packets in a switch, whatever their length. */
+static uint64_t busy_ns(struct netsim *s, uint32_t port, uint32_t bytes)
+{
+	uint64_t link = bytes * 8 * SECOND / s->o.link_bps, packet = 0;
+
+	if (s->o.port_pps && port < s->f->switch_ports)
+		packet = (uint64_t)((double)SECOND / (double)s->o.port_pps);
+	if (packet && s->o.port_jitter > 0)
+		packet = (uint64_t)((double)packet *
+				    (1 +
+				     s->o.port_jitter *
+					     (2 * rng_unit(&s->chance) - 1)));
+	return (link > packet ? link : packet) + 1;
+}
+
+static void count(struct netsim *s, const struct sim_packet *p, uint32_t port)
+{
+	uint32_t bytes = sim_bytes(p);
+	struct sim_port *q = &s->port[port];
+
+	s->ctr.link_bytes += bytes;
+	if (p->kind == OF_TRAFFIC)
+		s->ctr.label_bytes += bytes - p->bytes;
+	else
+		s->ctr.probe_bytes += bytes;
+	if (p->kind == OF_TRAFFIC)
+		q->active = (uint32_t)s->interval + 1;
+}
+
+/* The last switch takes the labels off. */
+static bool takes_off(const struct netsim *s, const struct sim_packet *p,
+		      uint32_t port)
+{
+	return p->labels && p->kind == OF_TRAFFIC && fabric_last(s->f, port);
+}
+
+static bool lost(struct netsim *s, const struct sim_port *q)
+{
+	return q->loss > 0 && rng_unit(&s->chance) < q->loss;
+}
+
+void sim_send(struct netsim *s, uint32_t i, uint32_t port, uint32_t in)
+{
+	struct sim_port *q = &s->port[port];
+	struct sim_packet *p = sim_packet(s, i);
+	uint64_t start;
+
+	sim_let_go(s, q);
+	if (q->depth >= s->o.queue && port < s->f->switch_ports) {
+		sim_lose(s, i, &s->ctr.queue_full);
+		return;
+	}
+	start = q->free_ns > s->now_ns ? q->free_ns : s->now_ns;
+	if (port < s->f->switch_ports) {
+		carry_label(s, p, port, in, start);
+		if (takes_off(s, p, port)) {
+			carry_export(s, i, start);
+			p = sim_packet(s, i); /* the pool may have moved */
+		}
+	}
+	count(s, p, port);
+	p->port = port;
+	p->lost = lost(s, q);
+	p->leave_ns = start + busy_ns(s, port, sim_bytes(p));
+	q->free_ns = p->leave_ns;
+	enqueue(s, q, i);
+	sim_at(s, p->leave_ns + s->o.delay_ns, EV_ARRIVE, i);
+}
 
 /* --- the traffic: along given routes, or between pairs of hosts ----------- */
 

@@ -180,38 +180,22 @@ static inline uint32_t sim_bytes(const struct sim_packet *p)
 	       (uint32_t)p->labels * LABEL_ITEM_LEN;
 }
 
-/* --- network.c ------------------------------------------------------------ */
+/* --- netsim.c ------------------------------------------------------------- */
 
 /* The run ends with an error, -errno. */
 void sim_fail(struct netsim *s, int err);
 /* It happens then. */
 void sim_at(struct netsim *s, uint64_t ns, enum event_kind kind,
 	    uint32_t number);
-
-/* The earliest one; false if there is none. */
-bool sim_take(struct netsim *s, struct due *out);
-
 /* A new packet, cleared; POOL_NONE after sim_fail(). */
 uint32_t sim_make(struct netsim *s, enum packet_kind kind, uint32_t bytes);
 /* It is gone, and its labels. */
 void sim_free(struct netsim *s, uint32_t i);
-/* The same of one that does not arrive, counted there. */
-void sim_lose(struct netsim *s, uint32_t i, uint64_t *why);
 /* Into the queue of a port; in: the one it came by, POOL_NONE: of a host, or of
  * the switch itself. */
 void sim_send(struct netsim *s, uint32_t i, uint32_t port, uint32_t in);
-/* The port forgets those that have left. */
-void sim_let_go(struct netsim *s, struct sim_port *q);
 /* Its labels go to the controller; it goes on without. */
 void carry_export(struct netsim *s, uint32_t i, uint64_t ns);
-
-void carry_arrived(struct netsim *s, uint32_t i); /* EV_EXPORT */
-
-/* The controller. */
-int listen_open(struct netsim *s);
-void listen_tick(struct netsim *s, struct netsim_interval *out);
-void listen_look(struct netsim *s);		      /* EV_LOOK */
-void listen_command(struct netsim *s, uint32_t port); /* EV_COMMAND */
 
 /* --- probe.c -------------------------------------------------------------- */
 

@@ -22,7 +22,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "netsim/euler.h"
 #include "netsim/private.h"
 
 enum {

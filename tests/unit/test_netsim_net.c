@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "netsim/euler.h"
 #include "netsim/fabric.h"
 #include "test.h"
 #include "wire/key.h"
