@@ -186,4 +186,9 @@ int csv_next(struct csv_input *c, struct fault *f);
 uint64_t csv_done(const struct csv_input *c);
 uint64_t csv_size(const struct csv_input *c);
 
+/* --- int.c: packets with in-band telemetry, and reports of it ------------- */
+
+/* The program; argv[0] is "int". Returns the exit status. */
+int int_main(int argc, char **argv);
+
 #endif

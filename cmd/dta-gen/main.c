@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "int.h"
 #include "cli/table.h"
 
 enum {
