@@ -613,26 +613,6 @@ static size_t mtu_of(const struct hop_options *o)
 	return mtu;
 }
 
-/* Packets as long as hosts may send them have no room for labels. */
-static void check_mtu(const struct hop_options *o)
-{
-	const char *name[HOP_SIDES] = {o->live.name, o->to};
-	size_t most = LABEL_OPTION_LEN +
-		      (size_t)o->hop.format.max_hop * LABEL_ITEM_LEN;
-
-	for (int i = 0; o->live.name && i < HOP_SIDES; i++) {
-		size_t outside = live_mtu(name[i]);
-
-		if (o->edge == 1u << i && o->hop.mtu < outside + most)
-			cli_warn("%s: packets of up to %zu bytes come from "
-				 "%s, and an MTU of %zu has no room for labels "
-				 "of these: %zu has, on all links between "
-				 "devices",
-				 name[!i], outside, name[i], o->hop.mtu,
-				 outside + most);
-	}
-}
-
 static void hop_open(struct hop_run *r)
 {
 	cli_user_check(r->o.live.user);
@@ -647,8 +627,6 @@ static void hop_open(struct hop_run *r)
 	else
 		open_captures(r);
 	hop_export_open(&r->export, &r->o);
-	if (!r->o.quiet)
-		check_mtu(&r->o);
 	cli_user(r->o.live.user);
 	r->loop.s = r->way[0].src;
 	r->loop.stats = cli_stats_open(&label_hop_ledger, r->o.live.stats_ns,

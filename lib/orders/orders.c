@@ -166,28 +166,9 @@ static int file_of(const struct label_orders_switch *sw)
 	return fd;
 }
 
-/* An environment with LABEL_DEVICE in it, to be freed. Ours itself is not
- * changed: other threads read it. */
-static char **with_device(char *const *was, char *device)
-{
-	size_t n = 0, kept = 0;
-	char **env;
-
-	while (was[n])
-		n++;
-	if (!(env = malloc((n + 2) * sizeof(*env))))
-		return NULL;
-	for (size_t i = 0; i < n; i++)
-		if (strncmp(was[i], device, strcspn(device, "=") + 1) != 0)
-			env[kept++] = was[i];
-	env[kept++] = device;
-	env[kept] = NULL;
-	return env;
-}
-
 /* By sh, as the leader of a group, so that a signal reaches what it has begun,
  * and it cannot ask on the terminal. Its output goes where messages go. */
-static int spawn(pid_t *pid, const char *command, int in, char **env)
+static int spawn(pid_t *pid, const char *command, int in, char *const *env)
 {
 	const char *const argv[] = {"sh", "-c", command, NULL};
 	posix_spawn_file_actions_t to;
@@ -213,16 +194,17 @@ static int spawn(pid_t *pid, const char *command, int in, char **env)
 /* A command with all lines on its stdin, under way. 0 or -errno. */
 static int run(const struct label_orders *o, struct label_orders_switch *sw)
 {
-	char text[32], **env;
 	int fd = file_of(sw), rc = -ENOMEM;
 	pid_t pid = 0;
+	char *command;
 
 	if (fd < 0)
 		return fd;
-	snprintf(text, sizeof(text), "LABEL_DEVICE=%" PRIu32, sw->device);
-	if ((env = with_device(o->o.environment, text)))
-		rc = spawn(&pid, o->o.exec, fd, env);
-	free(env);
+	if (asprintf(&command, "export LABEL_DEVICE=%" PRIu32 "\n%s",
+		     sw->device, o->o.exec) >= 0) {
+		rc = spawn(&pid, command, fd, o->o.environment);
+		free(command);
+	}
 	close(fd);
 	sw->run = rc ? 0 : pid;
 	return rc;

@@ -254,16 +254,6 @@ answers() { on h1 ping -q -i 0.05 -c 10 -W 1 "$1" | grep -q ' 10 received'; }
 	[ "$(counter d3.log exported)" -ge 10 ]
 }
 
-@test "links without room for labels are told of at the start" {
-	device 1 --edge in
-	stop "$PID"
-	run ! grep MTU d1.log
-	ip -n "$NET-d1" link set right mtu 1661
-	device 1 --edge in
-	stop "$PID"
-	grep -q "right: packets of up to 1500 .* from left, .* of 1661 has .*: 1662 has" d1.log
-}
-
 # device_stops OPTION...: device 2, which reads both its interfaces by then; and
 # more than its rings hold, 200000 frames from each side.
 device_stops() {
