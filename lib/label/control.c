@@ -5,13 +5,14 @@
 #include <stdlib.h>
 
 #include "base/chain.h"
-#include "base/due.h"
 #include "label/policy.h"
 
 enum {
 	JUMP_MAX = 10000, /* intervals without anything, that are told of */
 };
 
+#define NEVER	       UINT64_MAX
+#define MINUTE_NS      (60 * UINT64_C(1000000000))
 #define FORGET_NS      (86400 * UINT64_C(1000000000))
 #define FORGET_ONCE_NS (600 * UINT64_C(1000000000))
 
@@ -25,13 +26,13 @@ struct label_control {
 	uint64_t patience_ns; /* k * T */
 	/* Ports, by their places: those that are not silent, in the order in
 	 * which they were heard; those whose S may be to be moved, in the order
-	 * in which it was; and when silent ones are forgotten. */
+	 * in which it was. */
 	struct chain heard, steps;
-	struct dues forget;
 	uint32_t silent, with_s[LABEL_S_MAX + 1]; /* ports */
 
 	uint64_t next_end_ns;
 	uint64_t number;     /* of the interval, from 1 */
+	uint64_t minute;     /* in which it began */
 	uint64_t watched_ns; /* since when the interval is observed */
 	struct label_interval_sum sum;
 	struct label_db_ledger before; /* when it began */
@@ -105,7 +106,6 @@ void label_control_close(struct label_control *c)
 	label_paths_close(c->paths);
 	chain_fini(&c->heard);
 	chain_fini(&c->steps);
-	dues_fini(&c->forget);
 	free(c);
 }
 
@@ -139,15 +139,6 @@ uint64_t label_control_now(const struct label_control *c)
  * a step of S, are as long as each other: what began to wait first is first in
  * a line, and a label is no more than a move to the end of one. */
 
-/* When a silent port is forgotten: one of which a single label ever came,
- * sooner. */
-static uint64_t forget_due(const struct label_record *r)
-{
-	if (!r->silent)
-		return DUE_NEVER;
-	return r->seen_ns + (r->labels > 1 ? FORGET_NS : FORGET_ONCE_NS);
-}
-
 static uint64_t sooner(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
@@ -173,7 +164,6 @@ static void tell_silence(struct label_control *c, uint32_t place, bool silent,
 		c->silent--;
 		c->ctr.heard++;
 	}
-	keep(c, dues_set(&c->forget, place, forget_due(r)));
 	if (c->o.calls.silent)
 		c->o.calls.silent(c->o.calls.ctx, r, silent, now_ns, since_ns);
 }
@@ -233,7 +223,24 @@ static void forget(struct label_control *c, uint32_t place, uint64_t at_ns)
 	label_db_forget(c->db, place);
 	chain_move(&c->heard, last, place);
 	chain_move(&c->steps, last, place);
-	dues_move(&c->forget, last, place);
+}
+
+/* Ports that have been silent for very long, looked for once a minute; those of
+ * which a single label ever came are forgotten sooner. */
+static void forget_silent(struct label_control *c, uint64_t at_ns)
+{
+	uint32_t place = 0;
+
+	while (place < label_db_ports(c->db)) {
+		const struct label_record *r = label_db_at(c->db, place);
+
+		if (r->silent &&
+		    at_ns - r->seen_ns >
+			    (r->labels > 1 ? FORGET_NS : FORGET_ONCE_NS))
+			forget(c, place, at_ns);
+		else
+			place++;
+	}
 }
 
 static uint64_t silence_due(const struct label_control *c)
@@ -241,7 +248,7 @@ static uint64_t silence_due(const struct label_control *c)
 	uint32_t place = chain_first(&c->heard);
 
 	if (place == CHAIN_NOBODY)
-		return DUE_NEVER;
+		return NEVER;
 	return label_db_at(c->db, place)->seen_ns + c->patience_ns;
 }
 
@@ -250,15 +257,14 @@ static uint64_t step_due(const struct label_control *c)
 	uint32_t place = chain_first(&c->steps);
 
 	if (place == CHAIN_NOBODY || !c->o.pro)
-		return DUE_NEVER;
+		return NEVER;
 	return label_db_at(c->db, place)->changed_ns + c->patience_ns;
 }
 
-/* When something is due of a port, and is over when it is done: DUE_NEVER. */
+/* When something is due of a port, and is over when it is done: NEVER. */
 static uint64_t ports_due(const struct label_control *c)
 {
-	return sooner(sooner(silence_due(c), step_due(c)),
-		      dues_first(&c->forget).ns);
+	return sooner(silence_due(c), step_due(c));
 }
 
 /* The one that will be first next but one is asked for from memory. */
@@ -282,11 +288,9 @@ static void ports_look(struct label_control *c)
 		tell_silence(c, place, true, at_ns,
 			     label_db_at(c->db, place)->seen_ns);
 		step(c, place, at_ns);
-	} else if (step_due(c) == at_ns) {
+	} else {
 		expect(c, &c->steps);
 		step(c, chain_first(&c->steps), at_ns);
-	} else {
-		forget(c, dues_first(&c->forget).who, at_ns);
 	}
 }
 
@@ -321,6 +325,9 @@ static void begin_interval(struct label_control *c, uint64_t now_ns)
 {
 	uint64_t begin_ns = now_ns - now_ns % c->o.interval_ns;
 
+	if (begin_ns / MINUTE_NS != c->minute)
+		forget_silent(c, begin_ns);
+	c->minute = begin_ns / MINUTE_NS;
 	c->number++;
 	c->before = *label_db_counters(c->db);
 	c->sum = (struct label_interval_sum){

@@ -129,7 +129,7 @@ void sim_at(struct netsim *s, uint64_t ns, enum event_kind kind,
 
 	if (s->events == s->room && !grow(s))
 		return;
-	heap_up(s->heap, NULL, s->events++, e);
+	heap_up(s->heap, s->events++, e);
 }
 
 static bool sim_take(struct netsim *s, struct due *out)
@@ -138,7 +138,7 @@ static bool sim_take(struct netsim *s, struct due *out)
 		return false;
 	*out = s->heap[0];
 	s->events--;
-	heap_down(s->heap, NULL, s->events, 0, s->heap[s->events]);
+	heap_down(s->heap, s->events, 0, s->heap[s->events]);
 	return true;
 }
 

@@ -145,7 +145,7 @@ struct synth {
 
 static void push_asleep(struct synth *s, const struct slot *l)
 {
-	heap_up(s->heap, NULL, s->asleep++,
+	heap_up(s->heap, s->asleep++,
 		(struct due){.ns = l->wake_ns, .who = (uint32_t)(l - s->slot)});
 }
 
@@ -154,7 +154,7 @@ static struct slot *pop_asleep(struct synth *s)
 	struct slot *first = &s->slot[s->heap[0].who];
 
 	s->asleep--;
-	heap_down(s->heap, NULL, s->asleep, 0, s->heap[s->asleep]);
+	heap_down(s->heap, s->asleep, 0, s->heap[s->asleep]);
 	return first;
 }
 

@@ -144,7 +144,7 @@ static void test_forget(void)
 		TEST(n_forgotten == 0);
 		feed(c, here, 1, T0 + i * 1000 * MS, i + 1, false);
 	}
-	label_control_tick(c, T0 + 10 * minute + 1);
+	label_control_tick(c, T0 + 11 * minute);
 	TEST(n_forgotten == 200);
 	TEST(label_db_ports(label_control_db(c)) == 2);
 	TEST(label_db_counters(label_control_db(c))->forgotten == 200);
@@ -156,9 +156,9 @@ static void test_forget(void)
 	TEST(label_db_find(label_control_db(c), 7, 2)->silent);
 	TEST(label_db_find(label_control_db(c), 7, 2)->s == 6);
 	TEST(label_db_find(label_control_db(c), 7, 2)->seen_ns == T0 + 50 * MS);
-	feed(c, here, 1, T0 + 10 * minute + 2 * MS, 1000, false);
+	feed(c, here, 1, T0 + 11 * minute + 2 * MS, 1000, false);
 	n_decisions = 0;
-	label_control_tick(c, T0 + 1440 * minute + 51 * MS);
+	label_control_tick(c, T0 + 1441 * minute);
 	TEST(n_forgotten == 201 && last_forgotten == 7);
 	TEST(decisions[n_decisions - 1].reason == LABEL_FORGOTTEN);
 	TEST(decided[n_decisions - 1] == 0);
