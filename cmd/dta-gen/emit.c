@@ -6,6 +6,7 @@
 #include "gen.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,35 +120,11 @@ void frame_headers(const struct gen *g, uint8_t *frame, size_t payload,
  * keyinc and postcard a decimal number. No field ever needs quoting.
  */
 
-enum {
-	ROW_MAX = 64 + KEY_TEXT_MAX + 2 * 1024,
-};
-
 int truth_close(FILE *f, int err)
 {
 	if (f && (f == stdout ? fflush(f) : fclose(f)) && !err)
 		err = -errno;
 	return err;
-}
-
-static char *put_text(char *p, const char *s)
-{
-	while (*s)
-		*p++ = *s++;
-	return p;
-}
-
-static char *put_dec(char *p, uint64_t v)
-{
-	char digits[20];
-	unsigned n = 0;
-
-	do
-		digits[n++] = (char)('0' + v % 10);
-	while (v /= 10);
-	while (n)
-		*p++ = digits[--n];
-	return p;
 }
 
 /* A big-endian number of up to 8 bytes. */
@@ -163,27 +140,18 @@ static uint64_t number(const uint8_t *p, size_t len)
 static void truth_row(struct gen *g, const struct dta_report *r,
 		      enum key_type type)
 {
-	char row[ROW_MAX], *p = row;
+	char key[KEY_TEXT_MAX], value[2 * REPORT_MAX];
 
-	p = put_dec(p, r->table);
-	*p++ = ',';
-	p = put_text(p, dta_opcode_name(r->opcode));
-	*p++ = ',';
-	p += key_format(p, type, r->key, r->key_len);
-	*p++ = ',';
-	p = put_dec(p, r->hop);
-	*p++ = ',';
-	p = put_dec(p, r->path_len);
-	*p++ = ',';
-	p = put_dec(p, r->copies);
-	*p++ = ',';
+	key_format(key, type, r->key, r->key_len);
 	if (r->opcode == DTA_KEYINC || r->opcode == DTA_POSTCARD)
-		p = put_dec(p, number(r->data, r->data_len));
+		snprintf(value, sizeof(value), "%" PRIu64,
+			 number(r->data, r->data_len));
 	else
-		p = text_put_hex(p, r->data, r->data_len);
-	*p++ = '\n';
+		*text_put_hex(value, r->data, r->data_len) = '\0';
 	errno = 0;
-	if (fwrite(row, (size_t)(p - row), 1, g->truth) == 1)
+	if (fprintf(g->truth, "%u,%s,%s,%u,%u,%u,%s\n", r->table,
+		    dta_opcode_name(r->opcode), key, r->hop, r->path_len,
+		    r->copies, value) >= 0)
 		return;
 	g->truth_err = errno ? -errno : -EIO;
 	g->done = true; /* reports without their truth are worth nothing */
