@@ -690,8 +690,7 @@ static int open_parts(struct netsim *s, struct fault *f)
 	if ((rc = listen_open(s)) < 0 || (rc = source_open(s)) < 0 ||
 	    (rc = probe_open(s, f)) < 0)
 		return rc;
-	s->tick_ns = s->o.telemetry_ns;
-	sim_at(s, s->tick_ns, EV_TICK, 0);
+	sim_at(s, s->o.telemetry_ns, EV_TICK, 0);
 	sim_at(s, s->o.duration_ns, EV_END, 0);
 	return s->err;
 }
@@ -758,8 +757,7 @@ static void tick(struct netsim *s)
 			       : 0;
 	s->interval++;
 	s->calls.interval(s->calls.ctx, &v);
-	s->tick_ns = s->now_ns + s->o.telemetry_ns;
-	sim_at(s, s->tick_ns, EV_TICK, 0);
+	sim_at(s, s->now_ns + s->o.telemetry_ns, EV_TICK, 0);
 }
 
 static void deliver(struct netsim *s, uint32_t i)
@@ -800,11 +798,7 @@ static void happen(struct netsim *s, const struct due *e)
 		probe_send(s, i);
 		break;
 	case EV_EXPORT:
-		/* Behind the end of an interval, as the controller has it. */
-		if (s->now_ns == s->tick_ns)
-			sim_at(s, s->now_ns, EV_EXPORT, i);
-		else
-			carry_arrived(s, i);
+		carry_arrived(s, i);
 		break;
 	case EV_COMMAND:
 		listen_command(s, i);
@@ -813,7 +807,6 @@ static void happen(struct netsim *s, const struct due *e)
 		listen_look(s);
 		break;
 	case EV_TICK:
-		s->tick_ns = 0;
 		if (s->now_ns <= s->o.duration_ns)
 			tick(s);
 		break;

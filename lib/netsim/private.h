@@ -158,8 +158,7 @@ struct netsim {
 
 	struct netsim_counters ctr, before; /* now; at the last interval */
 	uint64_t carried[NETSIM_CARRIED], carried_before[NETSIM_CARRIED];
-	uint64_t interval; /* number of the running one, */
-	uint64_t tick_ns;  /* and when it is over; 0: there is none */
+	uint64_t interval; /* number of the running one */
 	int err;
 };
 

@@ -49,6 +49,17 @@ same_as_run() { # ARGS...
 	same_as_run -d 2s --specific 3
 }
 
+@test "a long run takes no more memory than a short one" {
+	most() { # DURATION: KB
+		python3 -c 'if True:
+			import resource, subprocess, sys
+			subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)
+			print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' \
+			int-label-ctl sim -q -R 50000 -b B --summary -d "$1"
+	}
+	[ "$(most 20s)" -lt $(($(most 1s) + 10000)) ]
+}
+
 @test "the same seed, the same run; another one, another" {
 	sim -d 3s -b B
 	mv rows first
