@@ -148,7 +148,6 @@ static const struct cli_option options[] = {
 	 "what was decided, as lines for BMv2, to this command: a run for each "
 	 "device, $LABEL_DEVICE",
 	 CLI_STR, AT(exec)},
-	CLI_STATS_OPTION(struct run_options, live, "-r|-i"),
 	CLI_USER_OPTION(struct run_options, live, NULL),
 	{'o', "output", "FORMAT", "rows and ledger as text, csv or ndjson",
 	 CLI_FORMAT, AT(format)},
@@ -159,7 +158,6 @@ static const struct cli_option options[] = {
 static const struct cli_group groups[] = {
 	{"-r -i", .ask = "where are the packets?"},
 	{"--top --rows", .why = "the table has stdout"},
-	{"--top --stats"},
 	{0},
 };
 
@@ -844,8 +842,6 @@ static void run_open(struct run *r)
 	cli_user(r->o.live.user);
 	r->apart_ns = clock_wall_ns() - clock_ns();
 	r->loop.quiet = r->o.quiet || r->top;
-	r->loop.stats = cli_stats_open(&label_control_ledger,
-				       r->o.live.stats_ns, r->o.format, NULL);
 }
 
 /* While the screen stays and nothing comes any more. */
@@ -871,7 +867,6 @@ static bool nothing_taken(const struct run *r)
  */
 static int run_close(struct run *r)
 {
-	uint64_t received;
 	int looked = r->top && !r->error ? browse_end(r->top, look_on) : 0,
 	    ended, status;
 
@@ -879,7 +874,6 @@ static int run_close(struct run *r)
 	label_control_end(r->c);
 	ended = run_rows_end(&r->rows);
 	cli_progress_end();
-	cli_stats_close(r->loop.stats, counters(r, &received), r->loop.s);
 	if (!r->o.quiet) {
 		print_ledgers(r);
 		cli_live_drops(&r->o.live, r->loop.s, 0);
