@@ -6,7 +6,7 @@
 #ifndef TRAFFIC_FRAME_H
 #define TRAFFIC_FRAME_H
 
-#include "traffic/packet.h"
+#include "traffic/traffic.h"
 #include "wire/net.h"
 
 enum {

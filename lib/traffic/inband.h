@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #include "base/rng.h"
-#include "traffic/packet.h"
+#include "traffic/traffic.h"
 #include "traffic/topo.h"
 #include "wire/int.h"
 

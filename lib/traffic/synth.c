@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "traffic/synth.h"
+#include "traffic/traffic.h"
 
 #include <errno.h>
 #include <stdlib.h>

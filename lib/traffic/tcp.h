@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "traffic/packet.h"
+#include "traffic/traffic.h"
 
 /* The usual minimum of a retransmission timer. */
 #define TCP_RTO_NS UINT64_C(200000000)

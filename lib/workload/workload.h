@@ -16,10 +16,8 @@
 #include <stdint.h>
 
 #include "traffic/flowtab.h"
-#include "traffic/packet.h"
-#include "traffic/synth.h"
-#include "traffic/topo.h"
 #include "traffic/traffic.h"
+#include "traffic/topo.h"
 #include "wire/dta.h"
 
 enum workload_needs {

@@ -7,7 +7,7 @@
 #include "test.h"
 #include "traffic/frame.h"
 #include "traffic/inband.h"
-#include "traffic/synth.h"
+#include "traffic/traffic.h"
 #include "wire/net.h"
 
 enum {

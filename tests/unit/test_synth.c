@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The traffic model: what it says of itself, and that a seed decides it all. */
-#include "traffic/synth.h"
+#include "traffic/traffic.h"
 
 #include <stdlib.h>
 #include <string.h>
