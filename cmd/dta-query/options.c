@@ -78,9 +78,6 @@ static const struct cli_option options[] = {
 	{'k', "keys", "FILE",
 	 "keys from a file (- is stdin): one a line, or CSV with a column key",
 	 CLI_IN, AT(keys.file), .verbs = with_keys},
-	{0, "known", "FILE",
-	 "why: keys that were reported, as for --keys: whose memory may be",
-	 CLI_IN, AT(known), .verbs = "why"},
 	{0, "as", "TYPE",
 	 "show values as hex (default), u32, u32s, text, a key type...; or as "
 	 "a "
@@ -136,7 +133,7 @@ const struct cli cli = {
 		 "          [--copies N] [--policy P] [KEY... | --keys FILE]\n"
 		 "dta-query why\n"
 		 "          (--region NAME | --snapshot FILE) [--table NAME]\n"
-		 "          [--known FILE] KEY...\n"
+		 "          KEY...\n"
 		 "dta-query top (--region NAME | --snapshot FILE) [--table "
 		 "NAME]\n"
 		 "          [--lines N] [--keys FILE]\n"

@@ -39,7 +39,6 @@ struct opts {
 	const char *table; /* name or id; NULL: by kind and key */
 	struct keys_from keys;
 	const char *truth;	/* a file, "-" for stdin */
-	const char *known;	/* a file of keys: whose memory it is */
 	struct query_rule rule; /* copies 0: the default */
 	enum row_format format;
 	struct show show; /* --as; n 0: what layouts say */

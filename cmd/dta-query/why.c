@@ -9,10 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
-#include "cli/page.h"
 #include "cli/table.h"
-#include "ledger/page.h"
 #include "query/load.h"
 #include "reading/keys.h"
 #include "run.h"
@@ -24,7 +21,6 @@ enum field {
 	HOLDS,
 	CHECKSUM,
 	VALUE,
-	WHOSE,
 	EPOCH,
 	SOURCE,
 	TABLE,
@@ -38,7 +34,6 @@ static const struct row_field fields[FIELDS] = {
 	[HOLDS] = {"holds", ROW_STR, 11, ROW_TAG},
 	[CHECKSUM] = {"checksum", ROW_BYTES, 8, .spare = 1},
 	[VALUE] = {"value", ROW_STR, 16},
-	[WHOSE] = {"whose", ROW_STR, 16},
 	[EPOCH] = {"epoch", ROW_U64, 5, .spare = 1},
 	[SOURCE] = {"source", ROW_STR, 8, ROW_TAG, .spare = 1},
 	[TABLE] = {"table", ROW_STR, 8, ROW_TAG, .spare = 1},
@@ -54,15 +49,14 @@ static const struct row_field fields[FIELDS] = {
  * never reported: 3 times with 2 copies, and less the fuller the table. Nobody
  * knows how many of the keys that are asked for were reported; without that,
  * odds of less than 20 to 1 decide nothing, and these are never more than 17.
- * So it is told what may be, and what would tell them apart.
+ * So both figures are shown.
  */
+
 /* What was seen of one key. */
 struct absent {
 	bool any;	   /* an epoch was there to be looked at */
 	bool unreadable;   /* some unit was not */
 	bool back;	   /* the other direction of the flow is there */
-	bool listed;	   /* there are keys known to have been reported, */
-	bool known;	   /* and it is one of them */
 	unsigned copies;   /* that were looked at */
 	unsigned taken;	   /* epochs in which all units are other keys' */
 	uint64_t taken_in; /* the newest of them */
@@ -100,46 +94,21 @@ static void absent_load(char text[ABSENT_TEXT], const struct table *t,
 		 100 * or_else(l->average, l->average_below));
 }
 
-/* All of its units are other keys', and nothing else tells. */
-static const char *either(char room[ABSENT_TEXT], const struct absent *a,
-			  const struct load *l)
+/* All of its units are other keys'. */
+static const char *overwritten(char room[ABSENT_TEXT], const struct absent *a,
+			       const struct load *l)
 {
 	double lost = 1 - or_else(l->average, l->average_below);
 
 	snprintf(room, ABSENT_TEXT,
 		 "whether it was overwritten or never reported cannot be told: "
 		 "%s%.3g%% of the keys that were stored are overwritten by "
-		 "now, and %.3g%% of those that never were look the same: %s"
-		 "keys that are known to be reported would tell (--known, with "
-		 "the --key-log of dta-translate)",
+		 "now, and %.3g%% of those that never were look the same; "
+		 "%sa --key-log of dta-translate has what was reported",
 		 isnan(l->average) ? "at least " : "", 100 * lost,
 		 100 * pow(l->used_share, a->copies),
 		 lost >= MANY_GONE ? "make the table larger (dta-plan); " : "");
 	return room;
-}
-
-/* Whether nothing is more likely than something else: then that is said. */
-static bool absent_is_open(const struct absent *a)
-{
-	return a->any && !a->unreadable && a->taken && !a->listed;
-}
-
-static const char *taken(char room[ABSENT_TEXT], const struct absent *a,
-			 const struct load *l)
-{
-	if (a->known && a->gone)
-		return "it was overwritten, or is in an epoch that is gone: it "
-		       "is one of the known keys, and all of its units are "
-		       "other keys' now";
-	if (a->known)
-		return "it was overwritten: it is one of the known keys, and "
-		       "all of its units are other keys' now";
-	if (a->listed)
-		return "it was never reported, or its reports were lost: it is "
-		       "none of the known keys, if these are all that came in";
-	if (l)
-		return either(room, a, l);
-	return "whether it was overwritten or never reported cannot be told";
 }
 
 /* What is likely. l: of the epoch taken_in, or of the newest one; NULL: not
@@ -150,121 +119,25 @@ static const char *absent_why(char room[ABSENT_TEXT], const struct absent *a,
 	if (!a->any)
 		return "there is no epoch to look at";
 	if (a->unreadable)
-		return "it is in a damaged block";
+		return "most likely: it is in a damaged block";
+	if (a->taken && l)
+		return overwritten(room, a, l);
 	if (a->taken)
-		return taken(room, a, l);
+		return "whether it was overwritten or never reported cannot be "
+		       "told";
 	if (a->back)
-		return "only the other direction was reported";
-	if (a->gone && a->known)
-		return "it was reported in an epoch that is gone, or its "
-		       "reports were lost: it is one of the known keys, and "
-		       "one that was stored since leaves none of its units "
-		       "empty";
+		return "most likely: only the other direction was reported";
 	if (a->gone)
-		return "it was reported in an epoch that is gone, or never: "
-		       "one that was stored since leaves none of its units "
-		       "empty";
+		return "most likely: it was reported in an epoch that is gone, "
+		       "or never: one that was stored since leaves none of its "
+		       "units empty";
 	if (l && !l->used)
-		return "nothing was ever stored in this table: does "
-		       "dta-translate write here, and reports of this layout?";
-	if (a->known)
-		return "its reports were lost before they were stored: see "
-		       "missing and the drops in dta-translate's ledger";
-	return "it was never reported, or its reports were lost: one that was "
-	       "stored leaves none of its units empty";
-}
-
-struct writers {
-	const char *region;
-	unsigned n, hidden;	 /* seen; that may not be read */
-	struct ledger_page page; /* the one in hand */
-};
-
-/* A region's name, without the slash of shm_open(3), or out of its path. */
-static const char *bare(const char *region)
-{
-	static const char dir[] = "/dev/shm/";
-
-	if (!strncmp(region, dir, strlen(dir)))
-		return region + strlen(dir);
-	return region + (*region == '/');
-}
-
-/* Of one stage: what came in, if that is counted there, and what was lost. */
-static void tell_stage(const struct ledger_page *p, unsigned stage)
-{
-	const struct ledger_counter *worst = NULL;
-	const char *unit = p->stage[stage].unit;
-	uint64_t in = 0, lost = 0;
-	bool has_in = false;
-	char text[128];
-
-	for (unsigned i = 0; i < p->counters; i++) {
-		const struct ledger_counter *c = &p->counter[i];
-
-		if (c->stage != stage)
-			continue;
-		has_in |= c->role == LEDGER_IN;
-		in += c->role == LEDGER_IN ? c->value : 0;
-		if (c->role != LEDGER_LOSS)
-			continue;
-		lost += c->value;
-		if (!worst || c->value > worst->value)
-			worst = c;
-	}
-	if (!has_in && !lost)
-		return;
-	if (lost)
-		snprintf(text, sizeof(text),
-			 "%" PRIu64 "%s%s lost (%s %" PRIu64 ")", lost,
-			 has_in ? "" : " ", has_in ? "" : unit, worst->name,
-			 worst->value);
-	if (has_in)
-		cli_warn("%s (PID %u) writes this region; %s: %" PRIu64
-			 " %s came in, %s",
-			 p->program, p->pid, p->stage[stage].name, in, unit,
-			 lost ? text : "none lost");
-	else
-		cli_warn("%s (PID %u) writes this region; %s: %s", p->program,
-			 p->pid, p->stage[stage].name, text);
-}
-
-static void tell_writer(void *ctx, const char *name)
-{
-	struct writers *w = ctx;
-	struct ledger_owner owner;
-	int rc = ledger_page_read(&w->page, &owner, cli_page_dir(), name);
-
-	w->hidden += rc == -EACCES;
-	if (rc < 0 || !*w->page.region ||
-	    strcmp(bare(w->page.region), bare(w->region)) != 0)
-		return;
-	w->n++;
-	for (unsigned i = 0; i < w->page.stages; i++)
-		tell_stage(&w->page, i);
-}
-
-/*
- * Lines on stderr for each program that writes a region, by their pages
- * (ledger/page.h), of this machine: what came in, what was lost and why most of
- * it; or that there is none, or some that cannot be seen.
- */
-static void writers_tell(const char *region)
-{
-	static struct writers w;
-
-	w.region = region;
-	w.n = w.hidden = 0;
-	ledger_pages(cli_page_dir(), tell_writer, &w);
-	if (w.hidden)
-		cli_warn("%u program%s may not be looked at (%s/dta-ledger-*): "
-			 "whether they write region %s, and what they lost, "
-			 "their user and root can ask",
-			 w.hidden, text_s(w.hidden), cli_page_dir(), region);
-	else if (!w.n)
-		cli_warn("nobody here writes region %s now; what was lost, "
-			 "the ledgers of its writers told at their ends",
-			 region);
+		return "most likely: nothing was ever stored in this table: "
+		       "does dta-translate write here, and reports of this "
+		       "layout?";
+	return "most likely: it was never reported, or its reports were lost "
+	       "(dta-top shows what a translator that runs has lost): one that "
+	       "was stored leaves none of its units empty";
 }
 
 struct why {
@@ -276,11 +149,9 @@ struct why {
 	struct rendered room;
 	char text[RENDER_TEXT_MAX]; /* a value */
 	const struct targets *targets;
-	struct keymap known[TABLE_MAX]; /* of each target */
 	struct keys keys;
 	struct ask ask;
 	uint64_t found;
-	bool told; /* what the writers have lost */
 };
 
 static unsigned copies_of(const struct why *w, const struct table *t)
@@ -327,40 +198,12 @@ static void put_value(struct why *w, const struct table *t,
 	row_str(w->rows, VALUE, w->text);
 }
 
-/* A known key that the unit belongs to, or is shared with. */
-static const uint8_t *whose(const struct why *w, const struct view *v,
-			    const struct target *t, const struct looked *l,
-			    const uint8_t *key)
-{
-	const struct keymap *m = &w->known[t - w->targets->target];
-	unsigned n = copies_of(w, t->t);
-
-	for (size_t i = 0; i < m->n && !cli_stop; i++) {
-		const uint8_t *k = keymap_key(m, i);
-		struct looked other[HASH_COPIES];
-
-		if (!memcmp(k, key, t->t->key_len))
-			continue;
-		query_look(other, v, n, k);
-		for (unsigned c = 0; c < n; c++)
-			if (other[c].unit == l->unit &&
-			    other[c].holds == LOOK_KEY)
-				return k;
-	}
-	return NULL;
-}
-
-static void put_row(struct why *w, const struct asked *a, const struct view *v,
+static void put_row(struct why *w, const struct asked *a,
 		    const struct place *at, unsigned copy,
 		    const struct looked *l)
 {
 	const struct table *t = a->target->t;
-	const uint8_t *k = NULL;
-	char text[KEY_TEXT_MAX];
 
-	if (l->holds == LOOK_OTHER ||
-	    (l->holds == LOOK_KEY && t->kind == TABLE_KEYINC))
-		k = whose(w, v, a->target, l, a->key);
 	row_str(w->rows, KEY, a->text);
 	row_u64(w->rows, COPY, copy);
 	row_u64(w->rows, UNIT, l->unit);
@@ -369,10 +212,6 @@ static void put_row(struct why *w, const struct asked *a, const struct view *v,
 		row_bytes(w->rows, CHECKSUM, l->sum, sizeof(l->sum));
 	if (l->holds == LOOK_KEY)
 		put_value(w, t, l);
-	if (k) {
-		key_format(text, (enum key_type)t->key_type, k, t->key_len);
-		row_str(w->rows, WHOSE, text);
-	}
 	row_u64(w->rows, EPOCH, at->epoch);
 	row_str(w->rows, SOURCE, w->p->source[at->source].name);
 	row_str(w->rows, TABLE, t->name);
@@ -395,7 +234,7 @@ static void look_in(struct why *w, const struct asked *a, unsigned place,
 		return;
 	s->any = true;
 	for (unsigned c = 0; c < n; c++) {
-		put_row(w, a, &v, &at, c, &l[c]);
+		put_row(w, a, &at, c, &l[c]);
 		units += l[c].holds != LOOK_REPEATED;
 		others += l[c].holds == LOOK_OTHER;
 		s->unreadable |= l[c].holds == LOOK_UNREADABLE;
@@ -499,20 +338,13 @@ static void explain(struct why *w, const struct asked *a, struct absent *s)
 	}
 	look_back(w, a, s);
 	look_for_gone(w, a, s);
-	s->listed = w->o->known;
-	s->known = keymap_find(&w->known[a->target - w->targets->target],
-			       a->key) != NULL;
 	loaded = find_load(w, a, s, &l, &epoch);
 	if (loaded && l.used) {
 		absent_load(text, t, &l);
 		cli_warn("%s: table %s, epoch %llu: %s", a->text, t->name,
 			 (unsigned long long)epoch, text);
 	}
-	if (w->o->from.region && !w->told)
-		writers_tell(w->o->from.region);
-	w->told = true;
-	cli_warn("%s: %s%s", a->text, absent_is_open(s) ? "" : "most likely: ",
-		 absent_why(text, s, loaded ? &l : NULL));
+	cli_warn("%s: %s", a->text, absent_why(text, s, loaded ? &l : NULL));
 }
 
 static void look_for(struct why *w, const struct asked *a)
@@ -560,7 +392,6 @@ int run_why(const struct opts *o, struct places *p)
 {
 	struct targets *t = malloc(sizeof(*t));
 	struct why *w = calloc(1, sizeof(*w));
-	const struct keys_from known = {.file = o->known};
 	int rc;
 
 	if (!t || !w)
@@ -570,14 +401,10 @@ int run_why(const struct opts *o, struct places *p)
 	w->ask = (struct ask){.places = p, .rule = o->rule};
 	w->targets = t;
 	pick_tables(t, p, o->table);
-	if (o->known)
-		keys_gather(w->known, &known, t);
 	keys_open(&w->keys, &o->keys, t);
 	memcpy(w->field, fields, sizeof(fields));
 	w->field[KEY].width = keys_column(&o->keys, t);
 	w->field[VALUE].width = value_column(w);
-	if (o->known)
-		w->field[WHOSE].width = keys_column(&known, t);
 	w->schema = (struct schema){"why", w->field, FIELDS};
 	w->rows = cli_rows(o->format, &w->schema);
 	if (!w->rows)
@@ -589,8 +416,6 @@ int run_why(const struct opts *o, struct places *p)
 	}
 	rows_close(w->rows);
 	keys_close(&w->keys);
-	for (unsigned i = 0; i < t->n; i++)
-		keymap_fini(&w->known[i]);
 	rc = w->keys.malformed ? CLI_FAIL : w->found ? CLI_OK : CLI_NOTHING;
 	free(w);
 	free(t);

@@ -86,21 +86,9 @@ static int grow(struct keymap *m)
 	return 0;
 }
 
-static uint32_t hash_of(const struct keymap *m, const uint8_t *key)
-{
-	return crc(CRC_COLLECTOR, key, m->key_len);
-}
-
-void *keymap_find(const struct keymap *m, const uint8_t *key)
-{
-	uint64_t e = m->n ? *find_bucket(m, key, hash_of(m, key)) : 0;
-
-	return e ? keymap_record(m, (uint32_t)e - 1) : NULL;
-}
-
 void *keymap_get(struct keymap *m, const uint8_t *key)
 {
-	uint32_t hash = hash_of(m, key);
+	uint32_t hash = crc(CRC_COLLECTOR, key, m->key_len);
 	uint64_t *e;
 
 	if (m->n == m->cap && grow(m) < 0)

@@ -33,7 +33,4 @@ void *keymap_get(struct keymap *m, const uint8_t *key);
 void *keymap_record(const struct keymap *m, size_t i);
 const uint8_t *keymap_key(const struct keymap *m, size_t i);
 
-/* The record of a key; NULL: it is not there. */
-void *keymap_find(const struct keymap *m, const uint8_t *key);
-
 #endif

@@ -125,9 +125,9 @@ aligned() { # FILE COLUMN...: in head and rows
 	aligned piped ANSWER VALUE SOURCE
 	dta-query keywrite -R "$NAME" "$key" >piped
 	aligned piped ANSWER VALUE SOURCE
-	dta-query why -R "$NAME" "$key" --known keys >piped 2>&1
+	dta-query why -R "$NAME" "$key" >piped 2>&1
 	sed -i '/^dta-query: /{$!q1;d}' piped # behind the table
-	aligned piped HOLDS WHOSE SOURCE
+	aligned piped HOLDS SOURCE
 	dta-query top -R "$NAME" --keys keys --as u32s >piped
 	aligned piped KEY TABLE
 }

@@ -73,25 +73,8 @@ static void test_many(void)
 	keymap_fini(&m);
 }
 
-/* Found without being made, and not found. */
-static void test_find(void)
-{
-	uint8_t key[KEY];
-	struct keymap m;
-
-	keymap_init(&m, KEY, sizeof(struct record));
-	put_number(key, 7);
-	TEST(!keymap_find(&m, key));
-	TEST(take(&m, 7));
-	TEST(keymap_find(&m, key) == keymap_record(&m, 0));
-	put_number(key, 8);
-	TEST(!keymap_find(&m, key));
-	keymap_fini(&m);
-}
-
 int main(void)
 {
 	test_many();
-	test_find();
 	return test_end();
 }
