@@ -107,14 +107,12 @@ static const struct cli_option options[] = {
 	{0, "by-age", "N",
 	 "verify: success by age, of N bins of keys, and as planned", CLI_U64,
 	 AT(by_age), .min = 1, .max = 1000, .verbs = "verify"},
-	{0, "list-wrong", NULL, "verify: the keys that are not right instead",
-	 CLI_FLAG, AT(list_wrong), .verbs = "verify"},
 	{'i', "interactive", NULL, "a shell", CLI_FLAG, AT(interactive)},
 	{0},
 };
 
 static const struct cli_group groups[] = {
-	{"--by-table --list-wrong --by-age"},
+	{"--by-table --by-age"},
 	{0},
 };
 

@@ -45,11 +45,11 @@ struct opts {
 	bool interactive, quiet, summary;
 	bool follow, count_only, last_given; /* list */
 	uint64_t last;
-	bool by_table, list_wrong; /* verify */
-	uint64_t by_age;	   /* verify: bins; 0: not */
-	uint64_t cores;		   /* 0: one */
-	uint64_t lines;		   /* 0: the default */
-	bool in_shell;		   /* a command of the shell */
+	bool by_table;	 /* verify */
+	uint64_t by_age; /* verify: bins; 0: not */
+	uint64_t cores;	 /* 0: one */
+	uint64_t lines;	 /* 0: the default */
+	bool in_shell;	 /* a command of the shell */
 };
 
 extern const struct cli cli;

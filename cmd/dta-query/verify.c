@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* verify: every answer against what was reported. */
+/*
+ * verify: everything that a truth says was reported, asked for in its places,
+ * and judged. Keys are asked in as many copies as their reports were stored in;
+ * counters are summed over all epochs. Of lists, the entries that the rings
+ * still hold are the newest: they are compared, in order, with the newest of
+ * the truth.
+ */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/table.h"
 #include "model/plan.h"
-#include "places/verify.h"
 #include "reading/lines.h"
 #include "run.h"
+#include "truth/truth.h"
+#include "wire/be.h"
 
 enum {
 	CHECKSUM_BITS = 32, /* of slots, and of hops */
@@ -44,29 +50,6 @@ static const struct row_field fields[FIELDS] = {
 	[OVERWRITTEN] = {"overwritten", ROW_U64, 11},
 };
 
-enum miss_field {
-	MISS_TABLE,
-	MISS_KEY,
-	MISS_INDEX,
-	MISS_VERDICT,
-	MISS_EXPECTED,
-	MISS_GOT,
-	MISS_EPOCH,
-	MISS_SOURCE,
-	MISS_FIELDS,
-};
-
-static const struct row_field miss_fields[MISS_FIELDS] = {
-	[MISS_TABLE] = {"table", ROW_STR, 8, ROW_TAG},
-	[MISS_KEY] = {"key", ROW_STR, 47},
-	[MISS_INDEX] = {"index", ROW_U64, 8},
-	[MISS_VERDICT] = {"verdict", ROW_STR, 9, ROW_TAG},
-	[MISS_EXPECTED] = {"expected", ROW_STR, 16},
-	[MISS_GOT] = {"got", ROW_STR, 16},
-	[MISS_EPOCH] = {"epoch", ROW_U64, 5},
-	[MISS_SOURCE] = {"source", ROW_STR, 8, ROW_TAG},
-};
-
 enum age_field {
 	AGE_TABLE,
 	AGE_KIND,
@@ -99,103 +82,7 @@ static const struct row_field age_fields[AGE_FIELDS] = {
 };
 
 static const struct schema verdicts = {"verify", fields, FIELDS};
-static const struct schema misses = {"verify_wrong", miss_fields, MISS_FIELDS};
-static const struct schema ages = {"verify_age", age_fields, AGE_FIELDS};
-
-/* --list-wrong */
-struct wrong {
-	struct rows *rows;
-	const struct show *told; /* --as, or NULL */
-	struct rendered room;
-	char expected[RENDER_TEXT_MAX], got[RENDER_TEXT_MAX];
-};
-
-static void bytes_text(struct wrong *w, const struct table *t, char *out,
-		       const uint8_t *value)
-{
-	struct show s;
-
-	show_for(&s, t, w->told);
-	show_text(&s, &w->room, out, RENDER_TEXT_MAX, value, t->value_len);
-}
-
-static void count_text(char *out, uint64_t n)
-{
-	snprintf(out, RENDER_TEXT_MAX, "%" PRIu64, n);
-}
-
-static const char *expected_text(struct wrong *w, const struct verify_miss *m)
-{
-	const struct truth_key *k = m->want;
-
-	if (m->t->kind == TABLE_KEYINC)
-		count_text(w->expected, k->sum);
-	else if (m->t->kind == TABLE_POSTCARD)
-		show_path(w->expected, k->hop, truth_path_len(k, m->t),
-			  UINT32_MAX);
-	else
-		bytes_text(w, m->t, w->expected, k->value);
-	return w->expected;
-}
-
-static const char *got_text(struct wrong *w, const struct verify_miss *m)
-{
-	const struct reply *r = m->got;
-
-	if (r->answer != ANSWER_FOUND)
-		return NULL;
-	if (m->t->kind == TABLE_KEYINC)
-		count_text(w->got, r->count);
-	else if (m->t->kind == TABLE_POSTCARD)
-		show_path(w->got, r->path.value, r->path.len, UINT32_MAX);
-	else
-		bytes_text(w, m->t, w->got, r->value);
-	return w->got;
-}
-
-static void key_row(struct wrong *w, const struct verify_miss *m)
-{
-	const struct table *t = m->t;
-	char text[KEY_TEXT_MAX];
-
-	key_format(text, (enum key_type)t->key_type, m->key, t->key_len);
-	row_str(w->rows, MISS_KEY, text);
-	row_str(w->rows, MISS_EXPECTED, expected_text(w, m));
-	row_str(w->rows, MISS_GOT, got_text(w, m));
-	if (m->got->source)
-		row_u64(w->rows, MISS_EPOCH, m->got->epoch);
-	row_str(w->rows, MISS_SOURCE, m->got->source);
-}
-
-static void entry_row(struct wrong *w, const struct verify_miss *m)
-{
-	char list[16];
-
-	snprintf(list, sizeof(list), "%u", m->list);
-	row_str(w->rows, MISS_KEY, list);
-	row_u64(w->rows, MISS_INDEX, m->index);
-	if (m->want_entry) {
-		bytes_text(w, m->t, w->expected, m->want_entry);
-		row_str(w->rows, MISS_EXPECTED, w->expected);
-	}
-	if (m->got_entry) {
-		bytes_text(w, m->t, w->got, m->got_entry);
-		row_str(w->rows, MISS_GOT, w->got);
-	}
-}
-
-static void miss_row(void *ctx, const struct verify_miss *m)
-{
-	struct wrong *w = ctx;
-
-	row_str(w->rows, MISS_TABLE, m->t->name);
-	row_str(w->rows, MISS_VERDICT, verdict_name(m->verdict));
-	if (m->key)
-		key_row(w, m);
-	else
-		entry_row(w, m);
-	row_write(w->rows);
-}
+static const struct schema bins = {"verify_age", age_fields, AGE_FIELDS};
 
 static void score_row(struct rows *r, const char *table, const char *kind,
 		      const struct score *s)
@@ -301,11 +188,10 @@ static void age_open(struct by_age *a, const struct truth_table *tt,
 	put_in_order(a, &tt->keys);
 }
 
-/* Any answer: a verify's miss(), with all set. */
-static void age_note(void *ctx, const struct verify_miss *m)
+static void age_note(struct by_age *a, const struct truth_key *of,
+		     enum verdict verdict)
 {
-	struct by_age *a = ctx;
-	const struct key_age want = {.last = m->want->last};
+	const struct key_age want = {.last = of->last};
 	const struct key_age *k = bsearch(&want, a->key, a->n, sizeof(*a->key),
 					  by_last);
 	size_t younger = a->n - 1 - (size_t)(k - a->key);
@@ -318,7 +204,7 @@ static void age_note(void *ctx, const struct verify_miss *m)
 		       (double)a->t->units;
 
 	b->score.asked++;
-	b->score.verdict[m->verdict]++;
+	b->score.verdict[verdict]++;
 	b->planned += plan_at(copies, after / copies, a->pass).success;
 }
 
@@ -347,78 +233,324 @@ static void bin_row(struct rows *r, const struct by_age *a, unsigned i,
 	row_write(r);
 }
 
-/* verify_table(), with a row for each bin; tables whose keys do not age have
- * none. */
-static int verify_by_age(const struct verify *v, const struct truth_table *tt,
-			 struct rows *r, const struct opts *o, struct score *s)
+/* A table under verification. */
+struct verifying {
+	struct places *places;
+	struct query_rule rule; /* copies 0: those of the truth */
+	const struct truth_table *truth;
+	struct target target;
+	struct score score;
+	struct by_age *ages; /* NULL: not asked for */
+};
+
+/* A batch of keys, with their replies. */
+struct batch {
+	struct reply reply[QUERY_BATCH];
+	const uint8_t *key[QUERY_BATCH];
+	const struct truth_key *want[QUERY_BATCH];
+	size_t n;
+};
+
+/* Asks a batch, judges the answers, and empties it. */
+static void finish_batch(struct verifying *w, unsigned copies, struct batch *b)
 {
-	struct verify by_age = *v;
-	struct by_age a;
+	const struct table *t = w->truth->t;
+	struct ask ask = {
+		.places = w->places,
+		.rule = w->rule,
+		.sum = t->kind == TABLE_KEYINC,
+	};
+	struct reply *reply[QUERY_BATCH];
+
+	if (!b->n)
+		return;
+	if (!ask.rule.copies)
+		ask.rule.copies = (uint8_t)copies;
+	for (size_t i = 0; i < b->n; i++)
+		reply[i] = &b->reply[i];
+	ask_keys(&ask, &w->target, b->key, b->n, reply);
+	sources_check(w->places);
+	for (size_t i = 0; i < b->n; i++) {
+		enum verdict verdict = verdict_of(t, b->want[i], &b->reply[i]);
+
+		w->score.asked++;
+		w->score.verdict[verdict]++;
+		if (w->ages)
+			age_note(w->ages, b->want[i], verdict);
+	}
+	b->n = 0;
+}
+
+/* A path of which a hop was not reported is not asked for. */
+static bool is_asked(struct verifying *w, const struct truth_key *k)
+{
+	const struct table *t = w->truth->t;
+	bool whole;
+
+	if (t->kind != TABLE_POSTCARD)
+		return true;
+	whole = truth_path_whole(k, t);
+	w->score.incomplete += !whole;
+	w->score.too_long += truth_path_long(k, t);
+	return whole;
+}
+
+/* Of the keys that were stored in so many copies, no more are asked. */
+static void verify_copies(struct verifying *w, unsigned copies)
+{
+	static struct batch b;
+	const struct keymap *m = &w->truth->keys;
+
+	for (size_t i = 0; i < m->n && !cli_stop; i++) {
+		const struct truth_key *k = keymap_record(m, i);
+
+		if (k->copies != copies || !is_asked(w, k))
+			continue;
+		b.want[b.n] = k;
+		b.key[b.n++] = keymap_key(m, i);
+		if (b.n == QUERY_BATCH)
+			finish_batch(w, copies, &b);
+	}
+	finish_batch(w, copies, &b);
+}
+
+static void verify_keys(struct verifying *w)
+{
+	for (unsigned left = w->truth->copies; left && !cli_stop;
+	     left &= left - 1)
+		verify_copies(w, (unsigned)__builtin_ctz(left));
+}
+
+/*
+ * Append. Those of the newest epoch are the last ones, those of the epoch
+ * before come before them.
+ */
+enum {
+	LISTS_PER_LOOK = 256, /* at epochs on other machines */
+};
+
+struct check {
+	struct verifying *w;
+	const struct table *t;
+	const struct truth_list *truth;
+	uint32_t list;
+	uint64_t end;  /* entries of the truth that are not yet compared */
+	uint64_t held; /* entries that the rings hold */
+	uint8_t *buf;  /* entries that were read */
+	size_t room;
+};
+
+/* n entries, read from memory, that stand for those from index on. */
+static void compare(struct check *c, uint64_t index, uint64_t n)
+{
+	size_t len = c->t->value_len;
+	const uint8_t *want = c->truth->entries +
+			      (index - c->truth->first) * len;
+	struct score *s = &c->w->score;
+
+	s->asked += n;
+	for (uint64_t i = 0; i < n; i++)
+		s->verdict[memcmp(c->buf + i * len, want + i * len, len)
+				   ? VERDICT_WRONG
+				   : VERDICT_RIGHT]++;
+}
+
+/* n entries that cannot be had, or never came. */
+static void missing(struct check *c, uint64_t n)
+{
+	c->w->score.asked += n;
+	c->w->score.verdict[VERDICT_MISSING] += n;
+}
+
+/* A collector that has just been lost does not know all. */
+static void note_loss(struct check *c, unsigned place)
+{
+	struct places *p = c->w->places;
+
+	if (!places_fell(p, p->place[place].source))
+		return;
+	sources_check(p);
+	places_failed(p);
+}
+
+/* Room for as many of n entries as are to be read at once. */
+static uint64_t make_room(struct check *c, const struct view *v, uint64_t n)
+{
+	uint64_t some = list_at_once(v, n);
+	size_t room = (size_t)(some * v->t->value_len);
+
+	if (room > c->room) {
+		c->buf = realloc(c->buf, room);
+		if (!c->buf)
+			cli_fail("out of memory");
+		c->room = room;
+	}
+	return some;
+}
+
+/* The list in one place: its last entry is number c->end - 1 of the truth. */
+static void check_place(struct check *c, unsigned place,
+			const struct view *view)
+{
+	uint64_t entries, from, shift, next, gone;
+
+	if (list_count(&entries, view, c->list) < 0) {
+		note_loss(c, place);
+		return;
+	}
+	/* The ring may hold more than the truth tells of, or still has. */
+	from = c->end - c->truth->first;
+	from = entries > from ? entries - from : 0;
+	if (entries - from > table_kept(view->t))
+		from = entries - table_kept(view->t);
+	shift = c->end - entries; /* wraps: index = at + shift */
+	for (uint64_t at = from; at < entries; at = next) {
+		uint64_t want = make_room(c, view, entries - at);
+		int64_t n = list_read(view, c->list, at, c->buf, want, &next,
+				      &gone);
+
+		if (n == -ENOMEM)
+			cli_fail("out of memory");
+		if (n < 0) { /* a damaged block, or no connection */
+			note_loss(c, place);
+			missing(c, want);
+			next = at + want;
+		} else if ((!n && !gone) || next > entries) {
+			break; /* it is being written, or cleared */
+		} else {
+			compare(c, next - (uint64_t)n + shift, (uint64_t)n);
+		}
+	}
+	c->held += entries - from;
+	c->end = entries < c->end ? c->end - entries : 0;
+}
+
+/*
+ * Goes to the list's places, and looks at the count in each before any entry is
+ * compared: if a machine is lost, its mirror may do.
+ */
+static void locate(struct check *c)
+{
+	struct places *p = c->w->places;
+	uint8_t key[4];
+	bool fell;
+
+	be32_store(key, c->list);
+	if (p->clustered && c->list % LISTS_PER_LOOK == 0)
+		places_refresh(p);
+	do {
+		fell = false;
+		places_of_key(p, key, sizeof(key));
+		for (unsigned i = 0; p->clustered && i < p->n && !fell; i++) {
+			struct view view;
+			uint64_t n;
+
+			fell = target_view(&view, p, &c->w->target, i) &&
+			       c->list < view.t->lists &&
+			       list_count(&n, &view, c->list) < 0 &&
+			       places_fell(p, p->place[i].source);
+		}
+	} while (fell);
+	if (p->incomplete)
+		places_failed(p);
+}
+
+/*
+ * What no place has is missing as far as there would have been room for it;
+ * the rest was overwritten, or would have been.
+ */
+static void check_list(struct check *c)
+{
+	struct places *p = c->w->places;
+	struct score *s = &c->w->score;
+	uint64_t rooms = 0, left, reported, asked = s->asked;
+
+	locate(c);
+	reported = c->truth->first + c->truth->len / c->t->value_len;
+	c->end = reported;
+	c->held = 0;
+	for (unsigned i = 0; i < p->n; i++) {
+		struct view view;
+
+		if (place_repeats(p, i) ||
+		    !target_view(&view, p, &c->w->target, i) ||
+		    c->list >= view.t->lists)
+			continue;
+		rooms += table_kept(view.t);
+		if (c->end > c->truth->first)
+			check_place(c, i, &view);
+	}
+	left = rooms > c->held ? rooms - c->held : 0;
+	missing(c, left < c->end ? left : c->end);
+	asked = s->asked - asked;
+	s->overwritten += reported > asked ? reported - asked : 0;
+}
+
+static void verify_lists(struct verifying *w)
+{
+	struct check c = {.w = w, .t = w->truth->t};
+
+	for (; c.list < c.t->lists && !cli_stop; c.list++) {
+		c.truth = &w->truth->lists[c.list];
+		check_list(&c);
+	}
+	free(c.buf);
+}
+
+/* What the truth has of a table. A row for each bin of --by-age; tables whose
+ * keys do not age have none. */
+static void verify_table(struct verifying *w, const struct opts *o,
+			 struct rows *r)
+{
+	const struct table *t = w->truth->t;
+	struct by_age ages;
 	/* In older epochs, and on other collectors, keys overwrite no others.
 	 */
-	bool alone = v->places->n == 1 && !v->places->clustered;
-	int rc;
+	bool alone = w->places->n == 1 && !w->places->clustered;
 
-	if (tt->t->kind != TABLE_KEYWRITE && tt->t->kind != TABLE_POSTCARD)
-		return verify_table(v, tt, s);
-	age_open(&a, tt, o);
-	by_age.miss = age_note;
-	by_age.all = true;
-	by_age.ctx = &a;
-	rc = verify_table(&by_age, tt, s);
-	for (unsigned i = 0; i < a.bins && !rc; i++)
-		bin_row(r, &a, i, alone);
-	free(a.bin);
-	free(a.key);
-	return rc;
-}
-
-static void verify_all(const struct verify *v, const struct truth *truth,
-		       struct rows *r, const struct opts *o,
-		       struct score *total)
-{
-	for (unsigned i = 0; i < truth->n && !cli_stop; i++) {
-		const struct truth_table *tt = &truth->table[i];
-		struct score s = {0};
-		int rc = o->by_age ? verify_by_age(v, tt, r, o, &s)
-				   : verify_table(v, tt, &s);
-
-		sources_check(v->places);
-		if (rc < 0)
-			cli_fail("%s: %s", tt->t->name, strerror(-rc));
-		if (o->by_table)
-			score_row(r, tt->t->name, table_kind_name(tt->t->kind),
-				  &s);
-		score_add(total, &s);
+	if (t->kind == TABLE_APPEND) {
+		verify_lists(w);
+		return;
 	}
+	if (o->by_age && t->kind != TABLE_KEYINC) {
+		age_open(&ages, w->truth, o);
+		w->ages = &ages;
+	}
+	verify_keys(w);
+	if (!w->ages)
+		return;
+	for (unsigned i = 0; i < ages.bins; i++)
+		bin_row(r, &ages, i, alone);
+	free(ages.bin);
+	free(ages.key);
 }
 
-static void show_all(struct places *p, const struct opts *o,
-		     const struct truth *truth, struct score *total)
+static void verify_all(struct places *p, const struct opts *o,
+		       const struct truth *truth, struct score *total)
 {
-	struct wrong *w = calloc(1, sizeof(*w));
-	struct verify v = {.places = p, .rule = o->rule, .stop = &cli_stop};
-	struct rows *r;
+	struct rows *r = cli_rows(o->format, o->by_age ? &bins : &verdicts);
 
-	if (!w)
-		cli_fail("out of memory");
-	r = cli_rows(o->format, o->list_wrong ? &misses
-				: o->by_age   ? &ages
-					      : &verdicts);
 	if (!r)
 		cli_fail("out of memory");
-	if (o->list_wrong) {
-		w->rows = r;
-		w->told = opts_show(o);
-		w->room.escape_blank = true;
-		v.miss = miss_row;
-		v.ctx = w;
+	for (unsigned i = 0; i < truth->n && !cli_stop; i++) {
+		const struct table *t = truth->table[i].t;
+		struct verifying w = {
+			.places = p,
+			.rule = o->rule,
+			.truth = &truth->table[i],
+		};
+
+		target_of(&w.target, p, t);
+		verify_table(&w, o, r);
+		sources_check(p);
+		if (o->by_table)
+			score_row(r, t->name, table_kind_name(t->kind),
+				  &w.score);
+		score_add(total, &w.score);
 	}
-	verify_all(&v, truth, r, o, total);
-	if (!o->list_wrong && !o->by_table && !o->by_age)
+	if (!o->by_table && !o->by_age)
 		score_row(r, "all", NULL, total);
 	rows_close(r);
-	free(w);
 }
 
 /* Reads a truth. If a signal comes, the rest is not read. */
@@ -448,21 +580,20 @@ static void read_truth(struct truth *t, const char *path)
 
 int run_verify(const struct opts *o, struct places *p)
 {
-	struct truth *truth = malloc(sizeof(*truth));
-	const struct table *const *tables;
+	static const struct table *tables[SOURCES_MAX * TABLE_MAX];
+	static struct truth truth;
 	struct score total = {0};
-	int n = verify_tables(&tables, p);
+	unsigned n = 0;
 
-	if (!truth || n < 0)
-		cli_fail("out of memory");
-	truth_init(truth, tables, (unsigned)n);
-	read_truth(truth, o->truth);
+	for (unsigned s = 0; s < p->sources; s++)
+		for (unsigned i = 0; i < source_tables(&p->source[s]); i++)
+			tables[n++] = source_table(&p->source[s], i);
+	truth_init(&truth, tables, n);
+	read_truth(&truth, o->truth);
 	if (cli_stop)
 		exit(CLI_FAIL);
-	show_all(p, o, truth, &total);
-	truth_fini(truth);
-	free(truth);
-	free((void *)tables);
+	verify_all(p, o, &truth, &total);
+	truth_fini(&truth);
 	if (total.verdict[VERDICT_WRONG] || total.too_long)
 		return CLI_FAIL;
 	return total.verdict[VERDICT_RIGHT] ? CLI_OK : CLI_NOTHING;

@@ -382,7 +382,7 @@ static bool is_counterpart(const struct table *a, const struct table *b)
 	       a->value_len == b->value_len;
 }
 
-void target_of(struct target *out, const struct places *p, unsigned source,
+void target_of(struct target *out, const struct places *p,
 	       const struct table *t)
 {
 	*out = (struct target){.t = t};
@@ -391,7 +391,7 @@ void target_of(struct target *out, const struct places *p, unsigned source,
 			const struct table *other = source_table(&p->source[i],
 								 k);
 
-			if (i == source ? other == t : is_counterpart(other, t))
+			if (is_counterpart(other, t))
 				out->in[i] = other;
 		}
 }
@@ -403,7 +403,7 @@ static void add_target(struct targets *out, const struct places *p,
 		if (out->target[i].in[source] == t)
 			return; /* a counterpart */
 	if (out->n < TABLE_MAX)
-		target_of(&out->target[out->n++], p, source, t);
+		target_of(&out->target[out->n++], p, t);
 }
 
 int targets_pick(struct targets *out, const struct places *p, int kind,

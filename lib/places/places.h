@@ -133,8 +133,8 @@ bool place_repeats(const struct places *p, unsigned place);
 int targets_pick(struct targets *out, const struct places *p, int kind,
 		 const char *name, struct fault *f);
 
-/* One table and its counterparts. t belongs to the source given. */
-void target_of(struct target *out, const struct places *p, unsigned source,
+/* One table and its counterparts. */
+void target_of(struct target *out, const struct places *p,
 	       const struct table *t);
 
 /* A target's memory in a place; false if it is not there. */

@@ -380,19 +380,6 @@ bool truth_path_long(const struct truth_key *k, const struct table *t)
 	return truth_path_len(k, t) > t->hops;
 }
 
-const char *verdict_name(enum verdict v)
-{
-	static const char *const name[VERDICTS] = {
-		[VERDICT_RIGHT] = "right",
-		[VERDICT_WRONG] = "wrong",
-		[VERDICT_MISSING] = "missing",
-		[VERDICT_AMBIGUOUS] = "ambiguous",
-		[VERDICT_OVER] = "over",
-	};
-
-	return name[v];
-}
-
 static bool same_path(const struct table *t, const struct truth_key *want,
 		      const struct path_answer *got)
 {

@@ -90,9 +90,6 @@ enum verdict {
 	VERDICTS,
 };
 
-/* "right", "wrong", "missing", "ambiguous", "over". */
-const char *verdict_name(enum verdict v);
-
 /*
  * Of a key of any table but Append. A path is right if it is whole, and no
  * shorter or longer than the one that was reported: a chunk too short for it

@@ -58,7 +58,6 @@ rates() {
 		header dta-query top --region "$NAME-netseer-loss"
 		header dta-query verify --region "$path" --truth int-path.csv
 		header dta-query verify --by-age 1 --region "$path" --truth int-path.csv
-		header dta-query verify --list-wrong --region "$path" --truth int-path.csv
 		header dta-dump packets int-path.pcap
 		header dta-dump regions --no-load
 		header dta-dump region "$path"
