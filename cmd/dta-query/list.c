@@ -43,29 +43,6 @@ static const struct row_field entry_fields[ENTRY_FIELDS] = {
 static const struct schema entry_rows_schema = {"entry", entry_fields,
 						ENTRY_FIELDS};
 
-enum count_field {
-	COUNT_LIST,
-	COUNT_WRITTEN,
-	COUNT_KEPT,
-	COUNT_LOST,
-	COUNT_EPOCH,
-	COUNT_SOURCE,
-	COUNT_TABLE,
-	COUNT_FIELDS,
-};
-
-static const struct row_field count_fields[COUNT_FIELDS] = {
-	[COUNT_LIST] = {"list", ROW_U64, 6},
-	[COUNT_WRITTEN] = {"written", ROW_U64, 12},
-	[COUNT_KEPT] = {"kept", ROW_U64, 10},
-	[COUNT_LOST] = {"lost", ROW_U64, 12, .good = "0"},
-	[COUNT_EPOCH] = {"epoch", ROW_U64, 5},
-	[COUNT_SOURCE] = {"source", ROW_STR, 8, ROW_TAG},
-	[COUNT_TABLE] = {"table", ROW_STR, 8, ROW_TAG},
-};
-
-static const struct schema counts = {"list", count_fields, COUNT_FIELDS};
-
 struct entries {
 	const struct opts *o;
 	struct places *p;
@@ -124,16 +101,15 @@ static void parse_lists(struct entries *e)
 }
 
 static void open_entries(struct entries *e, const struct opts *o,
-			 struct places *p, const struct schema *other)
+			 struct places *p)
 {
-
 	e->o = o;
 	e->p = p;
 	sources_pick(&e->targets, p, TABLE_APPEND, o->table);
 	parse_lists(e);
 	values_open(&e->values, &entry_rows_schema, ENTRY_VALUE, opts_show(o),
 		    o->format == ROW_TEXT, &e->targets);
-	e->rows = cli_rows(o->format, other ? other : &e->values.schema);
+	e->rows = cli_rows(o->format, &e->values.schema);
 	if (!e->rows)
 		cli_fail("out of memory");
 }
@@ -282,28 +258,6 @@ static uint64_t kept(const struct view *v, uint64_t count)
 	return count - list_oldest(v->t, count);
 }
 
-static void print_count(struct entries *e, unsigned place, const struct view *v,
-			uint32_t list)
-{
-	const struct place *at = &e->p->place[place];
-	uint64_t count = count_entries(e, place, v, list),
-		 have = kept(v, count);
-	struct rows *r = e->rows;
-
-	if (!count && !e->lists)
-		return;
-	row_u64(r, COUNT_LIST, list);
-	row_u64(r, COUNT_WRITTEN, count);
-	row_u64(r, COUNT_KEPT, have);
-	row_u64(r, COUNT_LOST, count - have);
-	row_u64(r, COUNT_EPOCH, at->epoch);
-	row_str(r, COUNT_SOURCE, e->p->source[at->source].name);
-	row_str(r, COUNT_TABLE, v->t->name);
-	row_write(r);
-	e->printed += have;
-	e->lost += count - have;
-}
-
 static bool list_view(struct view *v, const struct entries *e, unsigned target,
 		      unsigned place, uint32_t list)
 {
@@ -347,8 +301,7 @@ static void locate(struct entries *e, unsigned target, uint32_t list,
 		*begin = realloc(*begin, (e->p->n + 1) * 2 * sizeof(**begin));
 		if (!*begin)
 			cli_fail("out of memory");
-		if (!e->o->count_only || e->p->clustered)
-			find_begins(e, target, list, *begin, *begin + e->p->n);
+		find_begins(e, target, list, *begin, *begin + e->p->n);
 	} while (e->fell && !cli_stop);
 	if (e->p->incomplete)
 		places_failed(e->p);
@@ -365,10 +318,6 @@ static void print_places(struct entries *e, unsigned target, uint32_t list)
 	for (unsigned i = e->p->n; i-- > 0 && !cli_stop;) {
 		if (!list_view(&v, e, target, i, list))
 			continue;
-		if (e->o->count_only) {
-			print_count(e, i, &v, list);
-			continue;
-		}
 		if (e->o->last_given) /* what was lost is not gone through */
 			e->lost += list_oldest(v.t, count[i]);
 		print_entries(e, target, i, &v, list, begin[i], count[i],
@@ -552,7 +501,7 @@ int run_list(const struct opts *o, struct places *p)
 
 	if (!e)
 		cli_fail("out of memory");
-	open_entries(e, o, p, o->count_only ? &counts : NULL);
+	open_entries(e, o, p);
 	if (o->follow)
 		rc = follow(e);
 	else

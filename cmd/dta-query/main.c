@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "run.h"
-#include "shell.h"
 
 void sources_open(struct places *p, struct opts *o)
 {

@@ -11,6 +11,29 @@
 
 #define AT(field) CLI_AT(struct opts, field)
 
+/* "N", "N-M", "N-", "-M"; "0": all. False if it is neither. */
+static bool epochs_of(struct epochs *e, const char *text)
+{
+	const char *p = text;
+
+	*e = (struct epochs){.until = UINT64_MAX};
+	if (!strcmp(text, "0"))
+		return true;
+	e->text = text;
+	if (!strcmp(text, "-"))
+		return false;
+	if (*p != '-') {
+		p = text_digits(&e->from, p, UINT64_MAX);
+		e->until = e->from;
+	}
+	if (p && *p == '-') {
+		e->until = UINT64_MAX;
+		if (*++p)
+			p = text_digits(&e->until, p, UINT64_MAX);
+	}
+	return p && !*p && e->until && e->from <= e->until;
+}
+
 static int read_epochs(void *opts, const char *text, struct fault *why)
 {
 	struct epochs e;
@@ -23,8 +46,7 @@ static int read_epochs(void *opts, const char *text, struct fault *why)
 
 static int read_policy(void *opts, const char *text, struct fault *why)
 {
-	if (query_policy_of(text ? text : "plurality",
-			    &((struct opts *)opts)->rule) < 0)
+	if (query_policy_of(text, &((struct opts *)opts)->rule) < 0)
 		return fault_set(why, -EINVAL,
 				 "is not plurality, first, unique or "
 				 "consensus:T, T from 2 to 4");
@@ -33,10 +55,7 @@ static int read_policy(void *opts, const char *text, struct fault *why)
 
 static int read_as(void *opts, const char *text, struct fault *why)
 {
-	struct show *s = &((struct opts *)opts)->show;
-
-	s->n = 0;
-	return text ? show_of(s, text, why) : 0;
+	return show_of(&((struct opts *)opts)->show, text, why);
 }
 
 static int add_snapshot(void *opts, const char *path, struct fault *why)
@@ -95,24 +114,14 @@ static const struct cli_option options[] = {
 	 AT(follow), .verbs = "list"},
 	{0, "last", "N", "list: the newest N entries of each list", CLI_SIZE,
 	 AT(last), .verbs = "list"},
-	{0, "count-only", NULL,
-	 "list: entries written, kept and lost of each list", CLI_FLAG,
-	 AT(count_only), .verbs = "list"},
 	{0, "lines", "N", "top: so many (10)", CLI_SIZE, AT(lines), .min = 1,
 	 .max = 1000000, .verbs = "top"},
 	{0, "truth", "FILE", "verify: what was reported (CSV)", CLI_IN,
 	 AT(truth), .verbs = "verify"},
-	{0, "by-table", NULL, "verify: a row for each table", CLI_FLAG,
-	 AT(by_table), .verbs = "verify"},
 	{0, "by-age", "N",
 	 "verify: success by age, of N bins of keys, and as planned", CLI_U64,
 	 AT(by_age), .min = 1, .max = 1000, .verbs = "verify"},
 	{'i', "interactive", NULL, "a shell", CLI_FLAG, AT(interactive)},
-	{0},
-};
-
-static const struct cli_group groups[] = {
-	{"--by-table --by-age"},
 	{0},
 };
 
@@ -140,7 +149,6 @@ const struct cli cli = {
 		 "dta-query -i (--region NAME | --snapshot FILE)\n"
 		 "dta-query SUBCOMMAND (--verbs ADDR | --cluster FILE) ...\n",
 	.options = options,
-	.groups = groups,
 	.verbs = verbs,
 };
 
@@ -155,28 +163,6 @@ bool is_verb(const char *name)
 const char *verb_name(enum verb v)
 {
 	return verbs[v];
-}
-
-bool epochs_of(struct epochs *e, const char *text)
-{
-	const char *p = text;
-
-	*e = (struct epochs){.until = UINT64_MAX};
-	if (!text || !strcmp(text, "0"))
-		return true;
-	e->text = text;
-	if (!strcmp(text, "-"))
-		return false;
-	if (*p != '-') {
-		p = text_digits(&e->from, p, UINT64_MAX);
-		e->until = e->from;
-	}
-	if (p && *p == '-') {
-		e->until = UINT64_MAX;
-		if (*++p)
-			p = text_digits(&e->until, p, UINT64_MAX);
-	}
-	return p && !*p && e->until && e->from <= e->until;
 }
 
 /* No keys are named, and something is there to be read: or - is. */
@@ -209,9 +195,9 @@ static void check_verb(struct opts *o)
 		cli_usage(&cli, "verify needs --truth");
 	if (o->keys.file && o->keys.nargs)
 		cli_usage(&cli, "keys as arguments or from --keys, not both");
-	if (o->follow && (!o->from.region || o->from.snapshots ||
-			  o->from.only.text || o->count_only))
-		cli_usage(&cli, "--follow needs a region, alone, and entries");
+	if (o->follow &&
+	    (!o->from.region || o->from.snapshots || o->from.only.text))
+		cli_usage(&cli, "--follow needs a region, alone");
 }
 
 void options_read(struct opts *o, int argc, char **argv)
@@ -219,7 +205,7 @@ void options_read(struct opts *o, int argc, char **argv)
 	int n;
 
 	if (!o->from.only.until)
-		epochs_of(&o->from.only, NULL);
+		epochs_of(&o->from.only, "0");
 	n = cli_read(&cli, o, argc, argv);
 	if (!o->interactive && n < argc)
 		o->verb = (enum verb)cli_verb(&cli, argv[n]);

@@ -43,9 +43,8 @@ struct opts {
 	enum row_format format;
 	struct show show; /* --as; n 0: what layouts say */
 	bool interactive, quiet, summary;
-	bool follow, count_only, last_given; /* list */
+	bool follow, last_given; /* list */
 	uint64_t last;
-	bool by_table;	 /* verify */
 	uint64_t by_age; /* verify: bins; 0: not */
 	uint64_t cores;	 /* 0: one */
 	uint64_t lines;	 /* 0: the default */
@@ -69,15 +68,12 @@ static inline void row_write(struct rows *r)
 		cli_fail("standard output: %s", strerror(-rc));
 }
 
-/* "N", "N-M", "N-", "-M"; "0" and NULL: all. False if it is neither. */
-bool epochs_of(struct epochs *e, const char *text);
-
 bool is_verb(const char *name);
 const char *verb_name(enum verb v);
 
 /*
  * Reads options, before and behind the subcommand, over what *o holds (the
- * defaults; in the shell also what was set). Exits on misuse.
+ * defaults; in the shell those of its start). Exits on misuse.
  */
 void options_read(struct opts *o, int argc, char **argv);
 

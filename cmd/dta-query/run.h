@@ -15,6 +15,12 @@ int run_verify(const struct opts *o, struct places *p);
 int run_top(const struct opts *o, struct places *p);
 int run_why(const struct opts *o, struct places *p);
 
+/*
+ * The shell: every command is o, changed by its own options. The exit status of
+ * the last command.
+ */
+int run_shell(const struct opts *o, struct places *p);
+
 /* Opens what o names. Exits with a message on failure. o outlives it. */
 void sources_open(struct places *p, struct opts *o);
 

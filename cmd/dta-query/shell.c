@@ -1,21 +1,40 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * -i: the subcommands again, without the region. Each runs in a child of its
- * own, so that neither its errors nor an interrupt end the shell. And the
- * shell's own commands.
+ * own, so that neither its errors nor an interrupt end the shell. On a terminal
+ * there are editing, history and completion by libedit.
  */
-#include "shell.h"
-
 #include <errno.h>
+#include <histedit.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <wchar.h>
 
-#include "base/guess.h"
+#include "base/words.h"
 #include "cli/table.h"
 #include "hash/family.h"
+#include "reading/lines.h"
 #include "run.h"
+
+enum {
+	WORDS_MAX = LINE_MAX_LEN / 2 + 2,
+	HISTORY_MAX = 1000,
+	PATH_ROOM = 4096,
+	CHOICES_MAX = 256,
+	CHOICE_ROOM = 64,
+};
+
+struct shell {
+	struct opts o; /* of every command */
+	struct places *p;
+	bool terminal, quit;
+	int status; /* of the last command */
+	int argc;
+	char *argv[WORDS_MAX + 1];
+};
 
 enum table_field {
 	TABLE_NAME,
@@ -40,17 +59,6 @@ static const struct row_field table_fields[TABLE_FIELDS] = {
 	[TABLE_UNITS] = {"units", ROW_U64, 12},
 	[TABLE_LISTS] = {"lists", ROW_U64, 6},
 	[TABLE_SOURCE] = {"source", ROW_STR, 8, ROW_TAG},
-};
-
-enum epoch_field {
-	EPOCH_EPOCH,
-	EPOCH_SOURCE,
-	EPOCH_FIELDS,
-};
-
-static const struct row_field epoch_fields[EPOCH_FIELDS] = {
-	[EPOCH_EPOCH] = {"epoch", ROW_U64, 8},
-	[EPOCH_SOURCE] = {"source", ROW_STR, 8, ROW_TAG},
 };
 
 static int show_tables(struct shell *sh)
@@ -83,165 +91,22 @@ static int show_tables(struct shell *sh)
 	return CLI_OK;
 }
 
-static int show_epochs(struct shell *sh)
-{
-	static const struct schema epochs = {"epochs", epoch_fields,
-					     EPOCH_FIELDS};
-	struct rows *r = cli_rows(sh->o.format, &epochs);
-
-	places_only(sh->p, (struct epochs){.until = UINT64_MAX});
-	for (unsigned i = 0; r && i < sh->p->n; i++) {
-		row_u64(r, EPOCH_EPOCH, sh->p->place[i].epoch);
-		row_str(r, EPOCH_SOURCE,
-			sh->p->source[sh->p->place[i].source].name);
-		row_write(r);
-	}
-	rows_close(r);
-	return CLI_OK;
-}
-
-/* What can be set: an option, and how its default is shown. */
-const struct setting settings[SETTINGS] = {
-	{"policy", "plurality"}, {"copies", "default"}, {"table", "by key"},
-	{"epoch", "all"},	 {"output", "text"},	{"as", "hex"},
-	{"partial", "no"},
-};
-
-static const struct cli_option *option_of(unsigned i)
-{
-	char name[16];
-
-	snprintf(name, sizeof(name), "--%s", settings[i].name);
-	return cli_find(&cli, name);
-}
-
-/* Takes over what the command line said. */
-static void begin_settings(struct shell *sh)
-{
-	for (unsigned i = 0; i < SETTINGS; i++) {
-		char name[16];
-		const char *text;
-
-		snprintf(name, sizeof(name), "--%s", settings[i].name);
-		text = cli_text(&cli, name);
-		if (text)
-			snprintf(sh->set[i], sizeof(sh->set[i]), "%s",
-				 *text ? text : "yes");
-	}
-}
-
-/* text NULL: to the default. Returns 0, or -errno and why is what to say behind
- * the value. */
-static int change_to(struct shell *sh, unsigned i, const char *text,
-		     struct fault *why)
-{
-	const struct cli_option *o = option_of(i);
-	char *at = sh->set[i], before[SETTING_MAX];
-	int rc;
-
-	if (!text) {
-		cli_unset(o, &sh->o);
-		*at = '\0';
-		return 0;
-	}
-	if (strlen(text) >= SETTING_MAX)
-		return fault_set(why, -EINVAL, "is too long");
-	memcpy(before, at, SETTING_MAX);
-	snprintf(at, SETTING_MAX, "%s", text);
-	rc = cli_set(o, &sh->o, at, why);
-	if (rc < 0)
-		memcpy(at, before, SETTING_MAX);
-	return rc;
-}
-
-static int show_settings(const struct shell *sh)
-{
-	for (unsigned i = 0; i < SETTINGS; i++)
-		printf("%-8s %s\n", settings[i].name,
-		       *sh->set[i] ? sh->set[i] : settings[i].normal);
-	return CLI_OK;
-}
-
-static int change_setting(struct shell *sh)
-{
-	const char *name = sh->argc > 1 ? sh->argv[1] : NULL;
-	const char *text = sh->argc > 2 ? sh->argv[2] : NULL;
-	struct fault why;
-
-	if (!name)
-		return show_settings(sh);
-	for (unsigned i = 0; i < SETTINGS; i++) {
-		if (strcmp(name, settings[i].name) != 0)
-			continue;
-		if (sh->argc > 3) {
-			cli_warn("set %s: one value, or none", name);
-			return CLI_USAGE;
-		}
-		if (change_to(sh, i, text, &why) < 0) {
-			cli_warn("set %s: '%s' %s", name, text, why.text);
-			return CLI_USAGE;
-		}
-		return CLI_OK;
-	}
-	cli_warn("'%s' cannot be set; set alone shows what can", name);
-	return CLI_USAGE;
-}
-
-static bool first_word_is(const char *text, const char *word)
-{
-	size_t n = strcspn(text, " ");
-
-	return strlen(word) == n && !strncmp(text, word, n);
-}
-
-/* Says that a word is no command, and which was meant. */
-static void no_command(const char *word)
-{
-	struct guess g = {.word = word};
-
-	for (int v = 0; v < VERBS; v++)
-		guess_try(&g, verb_name((enum verb)v));
-	for (const struct builtin *b = builtins; b->name; b++)
-		guess_try(&g, b->name);
-	cli_warn("'%s' is no command%s", word,
-		 g.best ? guess_hint(&g) : "; help lists them");
-}
-
 static int help(struct shell *sh)
 {
-	static const char *const verbs[][2] = {
-		{"keywrite KEY...", "values of keys"},
-		{"path KEY...", "paths out of postcards"},
-		{"count KEY...", "counters"},
-		{"list [ID...]", "entries of lists; -f follows"},
-		{"top --keys FILE",
-		 "the keys with the largest counters or values"},
-		{"why KEY...", "where a key may be, and why it is not found"},
-		{"verify --truth FILE", "answers against what was reported"},
-	};
-
-	const char *what = sh->argc > 1 ? sh->argv[1] : NULL;
-	bool any = false;
-
-	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
-		if (!what || first_word_is(verbs[i][0], what)) {
-			printf("%-20s %s\n", verbs[i][0], verbs[i][1]);
-			any = true;
-		}
-	for (const struct builtin *b = builtins; b->name; b++)
-		if (!what || !strcmp(b->name, what)) {
-			printf("%-20s %s\n", b->name, b->help);
-			any = true;
-		}
-	if (what && is_verb(what))
-		cli_help_options(&cli, what);
-	if (!what)
-		puts("Options are those of dta-query -h; help COMMAND shows "
-		     "those of one command.");
-	if (any)
-		return CLI_OK;
-	no_command(what);
-	return CLI_USAGE;
+	if (sh->argc > 1 && is_verb(sh->argv[1]))
+		cli_help_options(&cli, sh->argv[1]);
+	else
+		puts("keywrite KEY...        values of keys\n"
+		     "path KEY...            paths out of postcards\n"
+		     "count KEY...           counters\n"
+		     "list [ID...]           entries of lists; -f follows\n"
+		     "why KEY...             why a key is not found\n"
+		     "verify --truth FILE    answers against what was "
+		     "reported\n"
+		     "tables                 the tables that can be asked\n"
+		     "help COMMAND           its options\n"
+		     "quit                   leave; so does the end of input");
+	return CLI_OK;
 }
 
 static int quit(struct shell *sh)
@@ -250,13 +115,14 @@ static int quit(struct shell *sh)
 	return sh->status;
 }
 
-const struct builtin builtins[] = {
-	{"tables", "the tables that can be asked", show_tables},
-	{"epochs", "the epochs that can be asked, newest first", show_epochs},
-	{"set", "set NAME VALUE: for the commands to come", change_setting},
-	{"help", "this", help},
-	{"quit", "leave; so does the end of input", quit},
-	{"exit", "the same", quit},
+/* Commands that are the shell's own. */
+static const struct builtin {
+	const char *name;
+	int (*run)(struct shell *sh);
+} builtins[] = {
+	{"tables", show_tables},
+	{"help", help},
+	{"quit", quit},
 	{0},
 };
 
@@ -332,37 +198,201 @@ static void run_line(struct shell *sh, char *line)
 			sh->status = b->run(sh);
 			return;
 		}
-	if (!is_verb(sh->argv[0]) && sh->argv[0][0] != '-') {
-		no_command(sh->argv[0]);
-		sh->status = CLI_USAGE;
-		return;
-	}
 	sh->status = run_in_child(sh);
+}
+
+/* What the word under the cursor can become. */
+struct choices {
+	const char *word; /* as typed so far */
+	size_t len;
+	unsigned n;
+	char text[CHOICES_MAX][CHOICE_ROOM];
+};
+
+static void offer(struct choices *c, const char *dashes, const char *text)
+{
+	char *out;
+
+	if (c->n == CHOICES_MAX || !text)
+		return;
+	out = c->text[c->n];
+	snprintf(out, CHOICE_ROOM, "%s%s", dashes, text);
+	if (!strncmp(out, c->word, c->len))
+		c->n++;
+}
+
+static void offer_commands(struct choices *c)
+{
+	for (int v = VERB_KEYWRITE; v < VERBS; v++)
+		offer(c, "", verb_name((enum verb)v));
+	for (const struct builtin *b = builtins; b->name; b++)
+		offer(c, "", b->name);
+}
+
+static void offer_tables(struct choices *c, const struct places *p)
+{
+	for (unsigned i = 0; i < p->sources; i++)
+		for (unsigned k = 0; k < source_tables(&p->source[i]); k++)
+			offer(c, "", source_table(&p->source[i], k)->name);
+}
+
+/* first: no word is before the one under the cursor. Tables are the values
+ * that are known. */
+static void find_choices(struct choices *c, const struct places *p, bool first)
+{
+	if (first)
+		offer_commands(c);
+	else if (c->len && c->word[0] == '-')
+		for (const struct cli_option *o = cli.options; o->name; o++)
+			offer(c, "--", o->name);
+	else
+		offer_tables(c, p);
+}
+
+/* Characters that all choices begin with. */
+static size_t common(const struct choices *c)
+{
+	size_t n = strlen(c->text[0]);
+
+	for (unsigned i = 1; i < c->n; i++)
+		while (strncmp(c->text[0], c->text[i], n) != 0)
+			n--;
+	return n;
+}
+
+static void print_choices(const struct choices *c)
+{
+	putchar('\n');
+	for (unsigned i = 0; i < c->n; i++)
+		printf("%s  ", c->text[i]);
+	putchar('\n');
+	fflush(stdout);
+}
+
+/* What the Tab key does. */
+static unsigned char complete(EditLine *el, wint_t ch)
+{
+	static struct choices c; /* much for a stack */
+	const LineInfo *li = el_line(el);
+	const char *word = li->cursor;
+	struct shell *sh = NULL;
+	size_t n;
+
+	(void)ch;
+	if (el_get(el, EL_CLIENTDATA, &sh) < 0 || !sh)
+		return CC_ERROR;
+	while (word > li->buffer && word[-1] != ' ')
+		word--;
+	c.n = 0;
+	c.len = (size_t)(li->cursor - word);
+	c.word = word;
+	find_choices(&c, sh->p, word == li->buffer);
+	if (!c.n)
+		return CC_ERROR;
+	n = common(&c);
+	if (n == c.len && c.n > 1) {
+		print_choices(&c);
+		return CC_REDISPLAY;
+	}
+	if (c.n == 1)
+		c.text[0][n++] = ' ';
+	c.text[0][n] = '\0';
+	return el_insertstr(el, c.text[0] + c.len) < 0 ? CC_ERROR : CC_REFRESH;
+}
+
+static const char *prompt(EditLine *el)
+{
+	(void)el;
+	return "dta> ";
+}
+
+/* libedit's way to get a character, which a signal interrupts: libedit itself
+ * would read on. In the C locale it is a byte. */
+static int get_char(EditLine *el, wchar_t *out)
+{
+	uint8_t byte;
+	ssize_t n;
+
+	(void)el;
+	if (interrupted || cli_stop)
+		return -1;
+	n = read(STDIN_FILENO, &byte, 1);
+	if (n == 1)
+		*out = byte;
+	return (int)n;
+}
+
+static EditLine *edit_open(struct shell *sh, History *past)
+{
+	EditLine *el = el_init(cli.name, stdin, stdout, stderr);
+
+	if (!el)
+		return NULL;
+	el_set(el, EL_EDITOR, "emacs");
+	el_set(el, EL_PROMPT, prompt);
+	el_set(el, EL_HIST, history, past);
+	el_set(el, EL_CLIENTDATA, sh);
+	el_wset(el, EL_GETCFN, get_char);
+	/* Wide: el_set() would make copies, and never free them. */
+	el_wset(el, EL_ADDFN, L"dta-complete", L"complete", complete);
+	el_set(el, EL_BIND, "^I", "dta-complete", NULL);
+	el_source(el, NULL); /* ~/.editrc has the last word */
+	return el;
+}
+
+/* A line of libedit's, which is not ours to change. */
+static void run_copy(struct shell *sh, const char *text, History *past)
+{
+	char *line = strdup(text);
+	HistEvent ev;
+
+	if (!line)
+		cli_fail("out of memory");
+	if (line[strspn(line, " \t\r\n")])
+		history(past, &ev, H_ENTER, text);
+	run_line(sh, line);
+	free(line);
+}
+
+static void edit_lines(struct shell *sh, EditLine *el, History *past)
+{
+	while (!sh->quit && !cli_stop) {
+		const char *text;
+		int n = 0;
+
+		fflush(stdout);
+		interrupted = 0;
+		text = el_gets(el, &n);
+		if (text && n > 0 && !interrupted) {
+			run_copy(sh, text, past);
+			continue;
+		}
+		putchar('\n');
+		if (!interrupted) /* else the line is given up */
+			return;
+	}
 }
 
 static void run_terminal(struct shell *sh)
 {
-	struct terminal *t = terminal_open(sh);
-	char *line;
-	size_t len;
+	const char *home = getenv("HOME");
+	History *past = history_init();
+	EditLine *el = past ? edit_open(sh, past) : NULL;
+	char path[PATH_ROOM];
+	HistEvent ev;
 
-	if (!t)
+	if (!el)
 		cli_fail("out of memory");
-	while (!sh->quit && !cli_stop) {
-		fflush(stdout);
-		interrupted = 0;
-		line = terminal_line(t, &len);
-		if (interrupted) {
-			putchar('\n');
-			continue; /* the line is given up */
-		}
-		if (!line) {
-			putchar('\n');
-			break;
-		}
-		run_line(sh, line);
-	}
-	terminal_close(t);
+	snprintf(path, sizeof(path), "%s/.dta_history", home ? home : "");
+	history(past, &ev, H_SETSIZE, HISTORY_MAX);
+	history(past, &ev, H_SETUNIQUE, 1);
+	if (home)
+		history(past, &ev, H_LOAD, path);
+	edit_lines(sh, el, past);
+	if (home)
+		history(past, &ev, H_SAVE, path);
+	el_end(el);
+	history_end(past);
 }
 
 static void run_script(struct shell *sh)
@@ -393,8 +423,6 @@ int run_shell(const struct opts *o, struct places *p)
 	sh.o = *o;
 	sh.o.interactive = false;
 	sh.p = p;
-	sh.interrupted = &interrupted;
-	begin_settings(&sh);
 	sh.terminal = isatty(STDIN_FILENO);
 	catch_interrupts();
 	if (sh.terminal)

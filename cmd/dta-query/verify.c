@@ -84,11 +84,11 @@ static const struct row_field age_fields[AGE_FIELDS] = {
 static const struct schema verdicts = {"verify", fields, FIELDS};
 static const struct schema bins = {"verify_age", age_fields, AGE_FIELDS};
 
-static void score_row(struct rows *r, const char *table, const char *kind,
+static void score_row(struct rows *r, const struct table *t,
 		      const struct score *s)
 {
-	row_str(r, TABLE, table);
-	row_str(r, KIND, kind);
+	row_str(r, TABLE, t->name);
+	row_str(r, KIND, table_kind_name(t->kind));
 	row_u64(r, ASKED, s->asked);
 	row_u64(r, RIGHT, s->verdict[VERDICT_RIGHT]);
 	row_u64(r, WRONG, s->verdict[VERDICT_WRONG]);
@@ -543,13 +543,10 @@ static void verify_all(struct places *p, const struct opts *o,
 		target_of(&w.target, p, t);
 		verify_table(&w, o, r);
 		sources_check(p);
-		if (o->by_table)
-			score_row(r, t->name, table_kind_name(t->kind),
-				  &w.score);
+		if (!o->by_age)
+			score_row(r, t, &w.score);
 		score_add(total, &w.score);
 	}
-	if (!o->by_table && !o->by_age)
-		score_row(r, "all", NULL, total);
 	rows_close(r);
 }
 

@@ -382,7 +382,7 @@ static void pick_tables(struct targets *t, const struct places *p,
 		return;
 	if (!targets_pick(&some, p, TABLE_APPEND, name, &(struct fault){""}))
 		cli_refuse("table %s has lists, and no keys to look for: "
-			   "dta-query list --count-only tells what each has "
+			   "dta-dump region --lists tells what each has "
 			   "taken, keeps and has lost",
 			   some.target[0].t->name);
 	cli_fail("%s", f.text);

@@ -184,10 +184,10 @@ static void add_epochs(struct places *p, unsigned i, uint64_t from,
 {
 	struct source *s = &p->source[i];
 
-	if (from < p->only.from)
-		from = p->only.from;
-	if (until > p->only.until)
-		until = p->only.until;
+	if (from < p->o->only.from)
+		from = p->o->only.from;
+	if (until > p->o->only.until)
+		until = p->o->only.until;
 	if (!s->memory || (!s->fresh && !renew(p, i)))
 		return;
 	s->fresh = s->memory->far;
@@ -236,7 +236,7 @@ int places_open(struct places *p, const struct places_options *o,
 	const struct source *first = &p->source[0];
 	int rc;
 
-	*p = (struct places){.o = o, .only = o->only};
+	*p = (struct places){.o = o};
 	rc = open_sources(p, o, f);
 	if (rc < 0)
 		return rc;
@@ -252,13 +252,6 @@ int places_open(struct places *p, const struct places_options *o,
 				 (unsigned long long)first->oldest,
 				 (unsigned long long)first->newest);
 	return 0;
-}
-
-bool places_only(struct places *p, struct epochs only)
-{
-	p->only = only;
-	list_places(p);
-	return p->clustered || p->n > 0;
 }
 
 /* The owner, or the one that its reports were mirrored to. */

@@ -73,8 +73,7 @@ struct places {
 	unsigned sources;
 	struct place *place; /* newest first */
 	unsigned n;
-	struct epochs only; /* the epochs that are asked */
-	const char *gone;   /* why the only source is, NULL: it is there */
+	const char *gone; /* why the only source is, NULL: it is there */
 	bool clustered;
 	struct cluster cluster;
 	unsigned lost;	 /* collectors */
@@ -96,9 +95,6 @@ struct targets {
 int places_open(struct places *p, const struct places_options *o,
 		struct fault *f);
 void places_close(struct places *p);
-
-/* Only these epochs; false if no source has any. */
-bool places_only(struct places *p, struct epochs only);
 
 /* Before keys are asked: follows regions that went to another epoch. */
 void places_refresh(struct places *p);

@@ -51,7 +51,6 @@ rates() {
 		header dta-query path --region "$NAME-int-postcard" "$flow"
 		header dta-query list --as hex --region "$NAME-netseer-loss"
 		header dta-query list --region "$NAME-netseer-loss"
-		header dta-query list --count-only --region "$NAME-netseer-loss"
 		header dta-query count --region "$NAME-marple-hosts-sum" 10.0.0.1
 		header dta-query why --region "$path" "$flow"
 		header dta-query top --region "$NAME-marple-hosts-sum" 10.0.0.1

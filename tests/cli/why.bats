@@ -127,6 +127,6 @@ likely() { [[ ${stderr_lines[-1]} == *": most likely: $1"* ]]; }
 		why $table 1
 		[ "$status" = 2 ]
 		[[ -z $output && $stderr == *"table losses has lists, and no keys"* ]]
-		[[ $stderr == *"list --count-only"* ]]
+		[[ $stderr == *"dta-dump region --lists"* ]]
 	done
 }

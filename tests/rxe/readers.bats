@@ -111,10 +111,9 @@ both() {
 	both path -k some.flows --summary --partial -n 1
 	on_a "dta-translate -q -r more.pcap --region r"
 	ROWS=700 both list -q -o csv
-	ROWS=150 both list -q -o csv --count-only
-	both list -q -o csv -t events --count-only 1 2 $((LISTS - 1))
+	both list -q -o csv -t events 1 2 $((LISTS - 1))
 	ROWS=8 both list -q -o csv -t losses --last 7 0
-	both verify --truth truth.csv --by-table -o csv
+	both verify --truth truth.csv -o csv
 	# Counters and lists go on in the new epoch, the rest is older.
 	on_a 'dta-collect --region r --rotate'
 	on_a 'dta-gen turboflow -T 5 --flows 50 --count 50 -q -w - |
@@ -128,7 +127,7 @@ both() {
 	ROWS=50 both list -q -o csv -e 2
 	both verify --truth truth.csv -o csv -e 1
 	for i in 3 4 5; do on_a 'dta-collect --region r --rotate'; done
-	ROWS=1 both list -q -o csv --count-only
+	both list -q -o csv
 	ROWS=1 both count -k some.flows --summary
 	run on_b 'dta-query count -k flows --verbs 10.0.0.51 -e 1'
 	[ "$status" = 1 ]
