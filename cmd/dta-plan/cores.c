@@ -2,7 +2,7 @@
 /* cores.c - rows of what more cores make of a translator. */
 #include "cli/table.h"
 #include "model/cores.h"
-#include "plan.h"
+#include "options.h"
 #include "row/row.h"
 
 enum field {

@@ -1,8 +1,305 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* dta-plan - size a deployment, from the closed forms of model/plan.h. */
+/*
+ * dta-plan - size a deployment, from the closed forms of model/plan.h: a row
+ * for each plan.
+ */
+#include <errno.h>
+#include <math.h>
 #include <string.h>
 
-#include "plan.h"
+#include "cli/table.h"
+#include "hash/family.h"
+#include "model/plan.h"
+#include "options.h"
+#include "row/row.h"
+
+enum {
+	LOADS = 5,
+};
+
+enum field {
+	F_PRIMITIVE,
+	F_COPIES,
+	F_LOAD,
+	F_SUCCESS,
+	F_EMPTY,
+	F_WRONG,
+	F_WRONG_LOW,
+	F_AVERAGE,
+	F_BEST,
+	F_SLOTS,
+	F_SLOT_BYTES,
+	F_MEMORY,
+	F_FLOWS,
+	F_BYTES_PER_FLOW,
+	F_USED_SHARE,
+	FIELDS,
+};
+
+static const struct row_field fields[FIELDS] = {
+	[F_PRIMITIVE] = {"primitive", ROW_STR, 0, ROW_TAG},
+	[F_COPIES] = {"copies", ROW_U64, 0},
+	[F_LOAD] = {"load", ROW_F64, 8},
+	[F_SUCCESS] = {"success", ROW_F64, 8},
+	[F_EMPTY] = {"empty", ROW_F64, 11, .spare = 1},
+	[F_WRONG] = {"wrong", ROW_F64, 11, .spare = 1},
+	[F_WRONG_LOW] = {"wrong_low", ROW_F64, 11, .spare = 1},
+	[F_AVERAGE] = {"average_success", ROW_F64, 0},
+	[F_BEST] = {"best", ROW_BOOL, 5},
+	[F_SLOTS] = {"slots", ROW_U64, 10},
+	[F_SLOT_BYTES] = {"slot_bytes", ROW_U64, 0, ROW_VALUE, "bytes",
+			  .spare = 1},
+	[F_MEMORY] = {"memory_bytes", ROW_U64, 12, ROW_VALUE, "bytes"},
+	[F_FLOWS] = {"flows", ROW_U64, 10},
+	[F_BYTES_PER_FLOW] = {"bytes_per_flow", ROW_F64, 0, ROW_VALUE, "bytes",
+			      .spare = 1},
+	[F_USED_SHARE] = {"used_share", ROW_F64, 0, .spare = 1},
+};
+
+static const struct schema plans = {"plan", fields, FIELDS};
+
+/* What a double still turns into 64 bits. */
+#define FLOWS_MAX (UINT64_C(1) << 63)
+
+/* A table of a size: what of it was asked for, and what follows. */
+struct size {
+	double load;
+	uint64_t slots, flows; /* 0: not known */
+};
+
+/* Bytes from one slot or chunk to the next: as a collector lays them out. */
+static uint64_t size_slot(const struct opts *o)
+{
+	uint64_t sum = (o->bits + 7) / 8, bytes, stride = 4;
+
+	bytes = o->postcard ? sum * o->hops : sum + o->value;
+	if (o->packed)
+		return (bytes + 3) & ~UINT64_C(3);
+	while (stride < bytes)
+		stride *= 2;
+	return stride;
+}
+
+/* The chance that a foreign slot, or chunk, passes for the key's own. */
+static double size_pass(const struct opts *o)
+{
+	if (o->postcard)
+		return plan_pass_postcard((double)o->bits, (double)o->values,
+					  (unsigned)o->hops);
+	return plan_pass_keywrite((double)o->bits);
+}
+
+/* The table of a load, or of what was asked for if load is below 0. Exits if
+ * there can be none. */
+static struct size size_of(const struct opts *o, double load)
+{
+	struct size s = {.load = load, .flows = o->flows};
+
+	if (o->memory) {
+		s.slots = o->memory / size_slot(o);
+		if (!s.slots)
+			cli_usage(&program, "--memory: a slot takes %ju bytes",
+				  (uintmax_t)size_slot(o));
+	}
+	if (load < 0) {
+		s.load = (double)s.flows / (double)s.slots;
+	} else if (s.flows && load > 0) {
+		if ((double)s.flows / load > (double)SLOTS_MAX)
+			cli_fail("more than 2^50 slots for a load of %g", load);
+		s.slots = (uint64_t)ceil((double)s.flows / load);
+	} else if (s.slots) {
+		if ((double)s.slots * load >= (double)FLOWS_MAX)
+			cli_fail("more than 2^63 keys for a load of %g", load);
+		s.flows = (uint64_t)((double)s.slots * load);
+	}
+	return s;
+}
+
+/* The load at which so many copies give the wanted success. */
+static double size_load_for(const struct opts *o, unsigned copies)
+{
+	if (o->dart)
+		return plan_random_load_for(copies, (unsigned)o->reports,
+					    o->want, o->average);
+	return plan_load_for(copies, o->want, size_pass(o), o->average);
+}
+
+/* The number of copies that wants least memory for the wanted success. */
+static unsigned size_best_for(const struct opts *o)
+{
+	unsigned best = 1;
+	double most = 0;
+
+	for (unsigned n = 1; n <= HASH_COPIES; n++) {
+		double load = size_load_for(o, n);
+
+		if (load > most) {
+			most = load;
+			best = n;
+		}
+	}
+	return best;
+}
+
+/* The number of copies with the highest success at a load. */
+static unsigned size_best_at(const struct opts *o, double load)
+{
+	unsigned r = (unsigned)o->reports, best = 1;
+	double most = -1;
+
+	if (!o->dart)
+		return plan_best_copies(load, size_pass(o), HASH_COPIES,
+					o->average);
+	for (unsigned n = 1; n <= HASH_COPIES; n++) {
+		double v = o->average ? plan_random_average(n, r, load)
+				      : plan_random(n, r, load);
+
+		if (v > most) {
+			most = v;
+			best = n;
+		}
+	}
+	return best;
+}
+
+/* What a key of a load finds. Of wrong answers, DART's form tells nothing. */
+static void print_success(struct rows *r, const struct opts *o, unsigned copies,
+			  double load)
+{
+	struct plan p = plan_at(copies, load, size_pass(o));
+	unsigned n = (unsigned)o->reports;
+
+	if (o->dart) {
+		row_f64(r, F_SUCCESS, plan_random(copies, n, load));
+		row_f64(r, F_EMPTY, plan_random_lost(copies, n, load));
+		row_f64(r, F_AVERAGE, plan_random_average(copies, n, load));
+		return;
+	}
+	row_f64(r, F_SUCCESS, p.success);
+	row_f64(r, F_EMPTY, p.empty);
+	row_f64(r, F_WRONG, p.wrong);
+	row_f64(r, F_WRONG_LOW, p.wrong_low);
+	row_f64(r, F_AVERAGE, p.average_success);
+}
+
+static double used_share(const struct opts *o, unsigned copies, double load)
+{
+	return o->dart ? plan_random_used(copies, (unsigned)o->reports, load)
+		       : plan_used(copies, load);
+}
+
+static int print(struct rows *r, const struct opts *o, const struct size *s,
+		 unsigned copies, unsigned best)
+{
+	row_str(r, F_PRIMITIVE, o->postcard ? "postcard" : "keywrite");
+	row_u64(r, F_COPIES, copies);
+	row_f64(r, F_LOAD, s->load);
+	print_success(r, o, copies, s->load);
+	row_bool(r, F_BEST, copies == best);
+	row_u64(r, F_SLOT_BYTES, size_slot(o));
+	if (s->slots) {
+		row_u64(r, F_SLOTS, s->slots);
+		row_u64(r, F_MEMORY, s->slots * size_slot(o));
+	}
+	if (s->flows)
+		row_u64(r, F_FLOWS, s->flows);
+	row_f64(r, F_BYTES_PER_FLOW, (double)size_slot(o) / s->load);
+	row_f64(r, F_USED_SHARE, used_share(o, copies, s->load));
+	return row_end(r);
+}
+
+/* A row for each number of copies. */
+static int plan_load(struct rows *r, const struct opts *o)
+{
+	const struct range *only = &o->range[DIM_COPIES];
+	unsigned n = only->n ? only->n : HASH_COPIES, best;
+	struct size s = size_of(o, o->load);
+	int rc = 0;
+
+	best = o->want >= 0 ? size_best_for(o) : size_best_at(o, s.load);
+	for (unsigned i = 0; i < n && !rc; i++) {
+		unsigned copies = only->n ? (unsigned)only->value[i] : i + 1;
+
+		if (o->want >= 0)
+			s = size_of(o, size_load_for(o, copies));
+		rc = print(r, o, &s, copies, best);
+	}
+	return rc;
+}
+
+static int overview(struct rows *r, struct opts *o)
+{
+	static const double loads[LOADS] = {0.1, 0.25, 0.5, 1, 2};
+	int rc = 0;
+
+	for (unsigned i = 0; i < LOADS && !rc; i++) {
+		o->load = loads[i];
+		rc = plan_load(r, o);
+	}
+	o->load = -1;
+	return rc;
+}
+
+static int plan(struct rows *r, struct opts *o)
+{
+	if (o->load >= 0 || o->want >= 0 || o->flows)
+		return plan_load(r, o);
+	return overview(r, o);
+}
+
+static void set(struct opts *o, enum dim dim, double v)
+{
+	switch (dim) {
+	case DIM_VALUE:
+		o->value = (uint64_t)v;
+		break;
+	case DIM_BITS:
+		o->bits = (uint64_t)v;
+		break;
+	case DIM_FLOWS:
+		o->flows = (uint64_t)v;
+		break;
+	case DIM_MEMORY:
+		o->memory = (uint64_t)v;
+		break;
+	case DIM_WANT:
+		o->want = v;
+		break;
+	default:
+		o->load = v;
+	}
+}
+
+/* Each value of a range with each of those behind it; copies are rows of a
+ * plan. */
+static int each(struct rows *r, struct opts *o, enum dim dim)
+{
+	const struct range *range = &o->range[dim];
+	int rc = 0;
+
+	if (dim == DIM_COPIES)
+		return plan(r, o);
+	if (!range->n)
+		return each(r, o, dim + 1);
+	for (unsigned i = 0; i < range->n && !rc; i++) {
+		set(o, dim, range->value[i]);
+		rc = each(r, o, dim + 1);
+	}
+	return rc;
+}
+
+/* All rows of what is asked for. 0 or the -errno of stdout. */
+static int plan_rows(struct opts *o)
+{
+	struct rows *r = cli_rows(o->fmt, o->team ? &cores_schema : &plans);
+	int rc;
+
+	if (!r)
+		cli_fail("%s", strerror(ENOMEM));
+	rc = o->team ? cores_rows(r, o) : each(r, o, 0);
+	rows_close(r);
+	return rc;
+}
 
 int main(int argc, char **argv)
 {

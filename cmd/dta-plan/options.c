@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "options.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
+#include "base/text.h"
 #include "hash/family.h"
 #include "model/plan.h"
 #include "store/table.h"
@@ -10,7 +14,6 @@
 enum {
 	CHECKSUM_BITS = 32, /* what the tables hold */
 	HOPS_MAX = 8,
-	AGES_MAX = 1000,
 	REPORTS_MAX = 1000,
 	CORES_MAX = 1024,
 };
@@ -18,6 +21,124 @@ enum {
 #define NS_MAX 1e9
 
 #define AT(field) CLI_AT(struct opts, field)
+
+/* What values an option takes. */
+struct kind {
+	enum cli_type type;
+	double low, high;
+};
+
+static bool read_share(double *out, const char *text)
+{
+	char digits[32];
+	size_t n = strlen(text);
+
+	if (n < 2 || n > sizeof(digits) || text[n - 1] != '%')
+		return false;
+	memcpy(digits, text, n - 1);
+	digits[n - 1] = '\0';
+	if (!text_f64(out, digits))
+		return false;
+	*out /= 100;
+	return true;
+}
+
+static bool read_one(double *out, const char *text, const struct kind *k)
+{
+	uint64_t whole;
+
+	if (k->type == CLI_F64)
+		return text_f64(out, text) ||
+		       (k->high <= 1 && read_share(out, text));
+	if (k->type == CLI_SIZE ? text_size(&whole, text) < 0
+				: !text_u64(&whole, text, UINT64_C(1) << 53))
+		return false;
+	*out = (double)whole;
+	return true;
+}
+
+static bool add(struct range *r, double v, const struct kind *k)
+{
+	if (r->n == RANGE_MAX || v < k->low || v > k->high)
+		return false;
+	r->value[r->n++] = v;
+	return true;
+}
+
+/* "from:to:step"; step NULL: 1. As 0.3 is written, not as 0.1 adds up. */
+static bool add_range(struct range *r, const char *from, const char *to,
+		      const char *step, const struct kind *k)
+{
+	double a, b, by = 1, v;
+	char text[32];
+
+	if (!read_one(&a, from, k) || !read_one(&b, to, k) ||
+	    (step ? !read_one(&by, step, k) : k->type == CLI_F64) || by <= 0 ||
+	    b < a)
+		return false;
+	for (unsigned i = 0; (v = a + i * by) <= b + by * 1e-9; i++) {
+		snprintf(text, sizeof(text), "%.12g", v);
+		if (k->type == CLI_F64 && !text_f64(&v, text))
+			return false;
+		if (!add(r, v > b ? b : v, k))
+			return false;
+	}
+	return true;
+}
+
+/* "1125T" where digits are too many to read. */
+static void put_bound(char text[32], double v, enum cli_type type)
+{
+	if (type != CLI_F64 && v >= 1e13)
+		snprintf(text, 32, "%.0fT", floor(v / 1e12));
+	else
+		snprintf(text, 32, "%.12g", v);
+}
+
+/* 99 where a share is asked for. */
+static bool is_percent(const char *text, const struct kind *k)
+{
+	double v;
+
+	return k->type == CLI_F64 && k->high <= 1 && text_f64(&v, text) &&
+	       v > 1 && v <= 100;
+}
+
+/* Reads one. type: CLI_F64, CLI_U64 or CLI_SIZE; whole numbers up to 2^53. */
+static int range_read(struct range *r, const char *text, enum cli_type type,
+		      double low, double high, struct fault *why)
+{
+	const struct kind k = {type, low, high};
+	char copy[128], *rest = copy, *from, *to, *step, least[32], most[32];
+	double v;
+
+	snprintf(copy, sizeof(copy), "%s", text);
+	from = strsep(&rest, ":");
+	to = strsep(&rest, ":");
+	step = strsep(&rest, ":");
+	r->n = 0;
+	if (strlen(text) < sizeof(copy) && !rest &&
+	    (to ? add_range(r, from, to, step, &k)
+		: read_one(&v, from, &k) && add(r, v, &k)))
+		return 0;
+	r->n = 0;
+	put_bound(least, low, type);
+	put_bound(most, high, type);
+	if (!to && is_percent(text, &k))
+		return fault_set(why, -EINVAL,
+				 "is not from %s to %s: do you mean %s%%?",
+				 least, most, text);
+	return fault_set(why, -EINVAL,
+			 "is not a %s from %s to %s%s, or a range of %d at "
+			 "most (from:to:step)",
+			 type == CLI_U64 ? "whole number" : "number", least,
+			 most,
+			 type == CLI_SIZE ? " (K, M, G, T: powers of 1000; "
+					    "Ki, Mi...: of 1024)"
+			 : high <= 1	  ? " (0.99 is 99%)"
+					  : "",
+			 RANGE_MAX);
+}
 
 static int read_load(void *opts, const char *text, struct fault *why)
 {
@@ -96,12 +217,6 @@ static const struct cli_option options[] = {
 	 CLI_FLAG, AT(average), .verbs = tables},
 	{'n', "copies", "N", "only this number of copies; a range: 1:3",
 	 CLI_CALL, .read = read_copies, .verbs = tables},
-	{0, "max-copies", "N", "rows for 1 to N copies (4)", CLI_U64,
-	 AT(max_copies), .min = 1, .max = HASH_COPIES, .verbs = tables},
-	{0, "frontier", NULL, "the least memory for each success rate",
-	 CLI_FLAG, AT(frontier), .verbs = tables},
-	{0, "ages", "K", "rows for K ages, the oldest last (1)", CLI_U64,
-	 AT(ages), .min = 1, .max = AGES_MAX, .verbs = tables},
 	{'b', "checksum-bits", "B", "bits of a checksum or hop (32)", CLI_CALL,
 	 .read = read_bits, .verbs = tables},
 	{'s', "value", "BYTES", "keywrite: length of a value (4)", CLI_CALL,
@@ -136,10 +251,6 @@ static const struct cli_option options[] = {
 
 static const struct cli_group groups[] = {
 	{"--load --want", .why = "--want finds the load"},
-	{"--load --frontier", .why = "it finds the load"},
-	{"--copies --frontier", .why = "it finds the copies: --max-copies"},
-	{"--ages --frontier"},
-	{"--dart --frontier"},
 	{0},
 };
 
@@ -164,9 +275,7 @@ const struct cli program = {
 		 "[--want P [--flows N | --memory SIZE]] [--copies N]\n"
 		 "[--value BYTES] [--dart [--reports R]] [--values V]\n"
 		 "[--hops B] [--checksum-bits B]\n"
-		 "[--stride pow2|packed] [--ages K] [-o FORMAT]\n"
-		 "dta-plan keywrite|postcard --frontier\n"
-		 "[--want P | --flows N --memory SIZE]\n"
+		 "[--stride pow2|packed] [-o FORMAT]\n"
 		 "dta-plan cores [--cores N] [--alone NS --work NS\n"
 		 "--receive NS] [--bandwidth BYTES]",
 	.options = options,
@@ -180,39 +289,28 @@ static void check(struct opts *o)
 	const struct range *r = o->range, *bits = &r[DIM_BITS];
 	double least = bits->n ? bits->value[0] : CHECKSUM_BITS;
 	bool load = r[DIM_LOAD].n || r[DIM_WANT].n;
+
 	if (load && r[DIM_FLOWS].n && r[DIM_MEMORY].n)
 		cli_usage(&program, "--flows and --memory together say what "
 				    "the load is: leave out one of them, or "
 				    "--load and --want");
-	if (!load && !o->frontier && !r[DIM_FLOWS].n != !r[DIM_MEMORY].n)
+	if (!load && !r[DIM_FLOWS].n != !r[DIM_MEMORY].n)
 		cli_usage(&program, "--%s alone says nothing of the load",
 			  r[DIM_FLOWS].n ? "flows" : "memory");
 	o->reports = o->reports ? o->reports : 1;
 	o->values = o->values ? o->values : 1 << 18;
 	o->hops = o->hops ? o->hops : 5;
-	if (r[DIM_COPIES].n &&
-	    o->max_copies < r[DIM_COPIES].value[r[DIM_COPIES].n - 1])
-		o->max_copies =
-			(uint64_t)r[DIM_COPIES].value[r[DIM_COPIES].n - 1];
 	if (o->postcard && (double)o->values + 1.0 > exp2(least))
 		cli_usage(&program,
 			  "--values: %ju values and the blank do not "
 			  "fit %.0f bits",
 			  (uintmax_t)o->values, least);
-	if (o->frontier && r[DIM_WANT].n > 1)
-		cli_usage(&program, "--frontier: one --want, which is marked");
-	if (o->frontier && !cli_text(&program, "--stride"))
-		o->packed = true; /* what takes less */
 }
 
 struct opts options_read(int argc, char **argv)
 {
-	struct opts o = {.load = -1,
-			 .want = -1,
-			 .value = 4,
-			 .bits = CHECKSUM_BITS,
-			 .max_copies = 4,
-			 .ages = 1};
+	struct opts o = {
+		.load = -1, .want = -1, .value = 4, .bits = CHECKSUM_BITS};
 	int n = cli_read(&program, &o, argc, argv);
 	int verb = cli_verb(&program, argv[n]);
 

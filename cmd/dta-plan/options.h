@@ -4,10 +4,20 @@
 #define DTA_PLAN_OPTIONS_H
 
 #include "cli/cli.h"
-#include "range.h"
 
 /* More than any machine has; its bytes still fit 64 bits. */
 #define SLOTS_MAX (UINT64_C(1) << 50)
+
+enum {
+	RANGE_MAX = 1000, /* values */
+};
+
+/* One value of an option, or several: "0.1:2:0.1" (from, to, step), "1:4"
+ * (whole numbers, step 1). */
+struct range {
+	unsigned n; /* 0: not given */
+	double value[RANGE_MAX];
+};
 
 /* Options that may be ranges: each makes rows for each of its values. */
 enum dim {
@@ -22,9 +32,8 @@ enum dim {
 };
 
 struct opts {
-	bool postcard, packed, average, dart, frontier;
+	bool postcard, packed, average, dart;
 	struct range range[DIMS];
-	uint64_t max_copies, ages; /* 0: not given */
 	uint64_t values, hops;
 	uint64_t reports; /* DART's; 0: not given */
 	bool team;	  /* the verb cores, which has: */
@@ -42,5 +51,10 @@ extern const struct cli program;
 
 /* Reads, checks and completes the options; exits on a bad one. */
 struct opts options_read(int argc, char **argv);
+
+/* Rows of the verb cores: what several cores make of a translator. 0 or the
+ * -errno of stdout. */
+extern const struct schema cores_schema;
+int cores_rows(struct rows *r, const struct opts *o);
 
 #endif

@@ -120,11 +120,6 @@ double plan_used(unsigned copies, double load)
 	return -expm1(-load * copies);
 }
 
-double plan_false(unsigned copies, unsigned looked, double load, double pass)
-{
-	return -expm1(looked * log1p(-plan_used(copies, load) * pass));
-}
-
 /*
  * Where f slots are free, more than 2 f + 8 were to be expected to stay so only
  * 1 time in 1000: their number is about Poisson's.

@@ -38,13 +38,6 @@ struct plan plan_at(unsigned copies, double load, double pass);
 double plan_used(unsigned copies, double load);
 
 /*
- * Chance that a key which was never reported is answered, an upper bound: one
- * of its slots is in use and passes for it. A query that looks at more slots
- * than a report fills says how many.
- */
-double plan_false(unsigned copies, unsigned looked, double load, double pass);
-
-/*
  * The other way round, as far as it goes: as the last slots fill up, ever more
  * keys make ever less of a difference. The estimate is that of linear counting
  * (Whang et al., TODS 1990); its standard error, in keys times copies a slot,

@@ -106,7 +106,7 @@ blame() {
 				sizes=$((sizes + 1)) ;;
 			*"is not a whole number"*)
 				[[ " --seed --epoch --epochs --copies --table \
-					--max-copies --ages --checksum-bits \
+					--dart --checksum-bits \
 					--arity --hops --ipv6 --value --cm \
 					--reports --report-port --int-port \
 					--s-max --protocol --max-hop --by-age --cores \

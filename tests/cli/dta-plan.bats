@@ -46,15 +46,10 @@ refused() {
 	row '.slot_bytes == 20'
 }
 
-@test "ages: 38.7 % of the oldest, 71.3 % on average" {
-	plan keywrite --load 0.764 --copies 2 --ages 10
-	[ "$(wc -l <rows)" = 10 ]
-	row '.age == 1 and (.success * 1000 | round) == 387
+@test "38.7 % of the oldest, 71.3 % on average; a younger key is one of a lower load" {
+	plan keywrite --load 0.764 --copies 2
+	row '(.success * 1000 | round) == 387
 		and (.average_success * 1000 | round) == 713'
-	row '.age == 0.1 and .load == 0.764 and .success > 0.97'
-	# Younger is better, everywhere.
-	[ "$(jq -s 'map(.success) | . == (sort | reverse)' rows)" = true ]
-	# A row is what a table of that age's load would say.
 	plan keywrite --load 0.382 --copies 2
 	row '(.success * 10000 | round) == 7146'
 }
@@ -105,13 +100,9 @@ refused() {
 	row '.best and .copies == 1'
 	plan keywrite --load 0.5 --average
 	row '.best and .copies == 2'
-	plan keywrite --load 0.01 --max-copies 3
-	[ "$(wc -l <rows)" = 3 ]
-	row '.best and .copies == 3'
 	plan keywrite --load 0.01
 	row '.best and .copies == 4'
 	# As a report and a layout have it.
-	refused "is not a whole number from 1 to 4" keywrite --load 0.01 --max-copies 5
 	refused "is not a whole number from 1 to 4" keywrite --load 0.01 -n 9
 	plan keywrite --load 0.1 --copies 2
 	row '.best == false'
@@ -130,9 +121,6 @@ refused() {
 @test "the share of used slots at a load" {
 	plan keywrite --load 1 --copies 2
 	row '(.used_share * 1e6 | round) == 864665' # 1 - e^-2
-	plan keywrite --load 1 --copies 2 --ages 3 # of the table, at any age
-	row '.age == 1 and (.used_share * 1e6 | round) == 864665'
-	[ "$(jq -s 'map(.used_share) | unique | length' rows)" = 1 ]
 	plan keywrite --dart --load 1 --copies 2
 	row '(.used_share * 1e6 | round) == 632121' # 1 - e^-1
 }
@@ -145,7 +133,7 @@ refused() {
 
 @test "field names: a public interface" {
 	run -0 dta-plan keywrite --load 1 -n 1 -o csv
-	names=primitive,copies,load,age,success,empty,wrong,wrong_low
+	names=primitive,copies,load,success,empty,wrong,wrong_low
 	names+=,average_success,best,slots,slot_bytes,memory_bytes,flows
 	names+=,bytes_per_flow,used_share
 	[ "${lines[0]}" = "$names" ]
@@ -173,59 +161,18 @@ refused() {
 	# What is best is told among four copies, asked together or not.
 	cmp all each
 	dta-plan keywrite --flows 1K:3K:1K --memory 64Ki:128Ki:64Ki -n 2 -o csv |
-		cut -d, -f2,14,13 | diff - <(printf '%s\n' copies,memory_bytes,flows \
+		cut -d, -f2,13,12 | diff - <(printf '%s\n' copies,memory_bytes,flows \
 		2,65536,1000 2,131072,1000 2,65536,2000 2,131072,2000 \
 		2,65536,3000 2,131072,3000)
-	[ "$(dta-plan keywrite --want 90%:99%:3% -n 1 -o csv | cut -d, -f5 |
+	[ "$(dta-plan keywrite --want 90%:99%:3% -n 1 -o csv | cut -d, -f4 |
 		paste -sd' ')" = "success 0.9 0.93 0.96 0.99" ]
-	[ "$(dta-plan keywrite -l 1 -s 4:20:8 -n 1 -o csv | cut -d, -f12 |
+	[ "$(dta-plan keywrite -l 1 -s 4:20:8 -n 1 -o csv | cut -d, -f11 |
 		paste -sd' ')" = "slot_bytes 8 16 32" ]
 	[ "$(dta-plan keywrite -l 1 -b 16:32:8 -n 1 -o csv | sed 1d | wc -l)" = 3 ]
 	for bad in 1:0:1 1:2 1:2:0 1:2:-1 1:2:1:1 : 1: :1 0:1e6:1; do
 		refused --load keywrite "--load=$bad"
 	done
 	refused --copies keywrite --load 1 --copies 1:17
-}
-
-@test "the frontier: the least memory for a success rate, and what is best" {
-	dta-plan keywrite --frontier -o ndjson >rows
-	# More success takes more bytes, and each row is the least for its rate.
-	jq -se 'map(.bytes_per_flow) as $b | $b == ($b | sort) and length == 8 and
-		(map(select(.best)) | length == 1 and .[0].success == 0.99)' rows
-	while read -r success copies bytes; do
-		dta-plan keywrite --want "$success" --stride packed -o ndjson |
-			jq -se --argjson n "$copies" --argjson b "$bytes" \
-			'(map(.bytes_per_flow) | min) as $least |
-			$least == $b and (map(select(.best))[0].copies == $n)'
-	done < <(jq -r '"\(.success) \(.copies) \(.bytes_per_flow)"' rows)
-	# A rate of one's own stands in its place; a budget of bytes is one, too.
-	plan keywrite --frontier --want 97% --flows 1M
-	row '.best and .success == 0.97 and .slots != null'
-	[ "$(wc -l <rows)" = 9 ]
-	plan keywrite --frontier --flows 10M --memory 1Gi --value 20
-	row '.best and .copies == 3 and .slot_bytes == 24 and
-		.memory_bytes == 1073741808 and (.success * 1000 | round) == 883'
-	row '.success == 0.99 and .memory_bytes > 2500000000'
-	# Smaller checksums: less memory where the padding lets it, more errors.
-	plan keywrite --frontier --value 1 -b 16:32:16
-	row '.success == 0.99 and .checksum_bits == 32 and .slot_bytes == 8 and
-		.false_billion < 1'
-	row '.success == 0.99 and .checksum_bits == 16 and .slot_bytes == 4 and
-		.false_billion > 19000 and .bytes_per_flow < 43'
-	refused "one --want" keywrite --frontier --want 0.5:0.9:0.1
-	refused "one of --load and --frontier" keywrite --frontier --load 1
-}
-
-@test "field names of the frontier: a public interface" {
-	run -0 dta-plan keywrite --frontier -o csv
-	names=primitive,success,average_success,copies,bytes_per_flow,best
-	names+=,wrong_billion,false_billion,load,slots,memory_bytes,flows
-	names+=,slot_bytes,checksum_bits
-	[ "${lines[0]}" = "$names" ]
-	for name in ${names//,/ }; do
-		echo "field: $name"
-		grep -qx "\.It $name" "$TOP/man/dta-plan.1"
-	done
 }
 
 @test "edges: no load, absurd loads" {
@@ -317,7 +264,6 @@ refused() {
 	refused --hops postcard --hops 9
 	refused --checksum-bits keywrite --checksum-bits 65
 	refused --value keywrite --value 1021
-	refused --ages keywrite --ages 0
 }
 
 @test "--dart: one report fills one copy; many are as good as all at once" {

@@ -69,7 +69,6 @@ rates() {
 		header dta-collect --notify -q --region "$path" -r roce.pcap
 		header dta-plan keywrite --load 0.1
 		header dta-plan postcard --load 0.1
-		header dta-plan keywrite --frontier
 		header dta-plan cores
 		counters dta-gen int-path --count 10 --tracked --nacks int-path.pcap -w x.pcap
 		counters dta-translate -r int-path.pcap --ticket t.ini -w /dev/null --answers roce.pcap

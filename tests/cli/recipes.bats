@@ -52,7 +52,7 @@ recipe() {
 	[ "$(wc -l <figure12.csv)" = $((rows + 1)) ]
 	# As theory has it, by both programs: five standard deviations.
 	dta-plan keywrite --load 0.1:2:0.1 --copies 1:4 -o csv |
-		awk -F, 'NR > 1 { print $2 "," $3 "," $9 }' >planned.csv
+		awk -F, 'NR > 1 { print $2 "," $3 "," $8 }' >planned.csv
 	awk -F, 'NR == FNR { plan[$1 "," $2] = $3; next }
 		FNR > 1 {
 			p = plan[$1 "," $2]

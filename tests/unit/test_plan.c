@@ -153,48 +153,6 @@ static void test_simulation(void)
 	free(slots);
 }
 
-/*
- * Keys that were never written: their slots hold sums of others. Sums of 8 bits
- * are few enough to see it; 16 and 24 are the same form.
- */
-static void test_false(void)
-{
-	enum { SLOTS = 1 << 17, ASKED = 1 << 17 };
-	static const double loads[] = {0.1, 0.5, 1};
-	uint16_t *slots = malloc(SLOTS * sizeof(*slots));
-	struct rng r = {11};
-
-	for (unsigned n = 1; n <= 4; n++) {
-		for (unsigned i = 0; i < 3; i++) {
-			uint32_t keys = (uint32_t)(loads[i] * SLOTS), found = 0;
-			uint64_t seed = rng_u64(&r);
-
-			for (uint32_t s = 0; s < SLOTS; s++)
-				slots[s] = 0xffff; /* empty */
-			for (uint32_t k = 0; k < keys * n; k++)
-				slots[rng_mix(seed + k) % SLOTS] =
-					rng_mix(k / n + 1) & 0xff;
-			for (uint32_t k = 0; k < ASKED; k++) {
-				bool one = false;
-
-				for (unsigned c = 0; c < n; c++)
-					one |= slots[rng_mix(~seed + k * n +
-							     c) %
-						     SLOTS] ==
-					       (rng_mix(~(uint64_t)k) & 0xff);
-				found += one;
-			}
-			TEST(near((double)found / ASKED,
-				  plan_false(n, n, loads[i], 0x1p-8), 0.0012));
-		}
-	}
-	TEST(plan_false(4, 4, 0.1, 0x1p-32) > 0); /* not lost against 1 */
-	TEST(near(plan_false(2, 4, 1, 0x1p-16) / plan_false(2, 2, 1, 0x1p-16),
-		  2, 0.001));
-	TEST(plan_false(1, 1, 0, 1) == 0);
-	free(slots);
-}
-
 static void test_edges(void)
 {
 	for (unsigned n = 1; n <= PLAN_COPIES_MAX; n++) {
@@ -313,7 +271,6 @@ int main(void)
 	test_printed();
 	test_average();
 	test_simulation();
-	test_false();
 	test_edges();
 	test_search();
 	return test_end();
