@@ -88,13 +88,16 @@ static inline uint32_t sum_in_memory(const struct table *t, uint32_t sum)
 	return t->hash == HASH_DTA0 ? htole32(sum) : htobe32(sum);
 }
 
-static void keywrite_sum(uint8_t out[SUM_LEN], const struct table *t,
-			 const uint8_t *key)
+/* The slot, chunk or counter of a copy. */
+static uint64_t unit_of(const struct table *t, unsigned copy,
+			const uint8_t *key)
 {
-	uint32_t sum = sum_in_memory(
-		t, hash_checksum((enum hash_family)t->hash, key, t->key_len));
+	enum hash_family f = (enum hash_family)t->hash;
+	uint32_t hash = t->kind == TABLE_POSTCARD
+				? hash_chunk(f, copy, key, t->key_len)
+				: hash_slot(f, copy, key, t->key_len);
 
-	memcpy(out, &sum, SUM_LEN);
+	return hash_mod(hash, t->units);
 }
 
 /* The matching copies of one key, and what the rule makes of them. */
@@ -150,11 +153,11 @@ static struct verdict judge(const uint8_t *const *value, unsigned n, size_t len,
 	return v;
 }
 
-/* Whether an earlier copy has this slot: it would vote twice. */
-static inline bool repeated(const uint64_t *slot, unsigned copy)
+/* Whether an earlier copy has this unit: it would vote twice. */
+static inline bool repeated(const uint64_t *unit, unsigned copy)
 {
 	for (unsigned c = 0; c < copy; c++)
-		if (slot[c] == slot[copy])
+		if (unit[c] == unit[copy])
 			return true;
 	return false;
 }
@@ -208,7 +211,7 @@ static void touch_slots(const struct found *f, const struct view *v,
 {
 	size_t len = SUM_LEN + (size_t)v->t->value_len;
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n && v->mem; i++)
 		for (unsigned c = 0; c < copies; c++) {
 			const volatile uint8_t *p = v->mem + f->offset[c][i];
 
@@ -250,25 +253,6 @@ static struct verdict judge_slots(const struct found *f, const struct view *v,
 	return verdict;
 }
 
-void keywrite_query(struct keywrite_answer *out, const struct view *v,
-		    const struct query_rule *rule, const uint8_t *key)
-{
-	struct {
-		uint8_t headroom[CRC_HEADROOM], key[KEY_MAX];
-	} room = {{0}, {0}};
-	const uint8_t *keys[] = {room.key};
-	struct found f;
-	struct verdict verdict;
-
-	memcpy(room.key, key, v->t->key_len);
-	find_slots(&f, v, rule->copies, keys, 1);
-	verdict = judge_slots(&f, v, rule->copies, rule, 0, out->value);
-	out->answer = verdict.answer;
-	out->matched = verdict.matched;
-	out->agreed = verdict.agreed;
-	out->unreadable = verdict.unreadable;
-}
-
 /* What copies that all agree come to. */
 static inline struct verdict unanimous(const uint8_t *value, unsigned n,
 				       const struct query_rule *rule)
@@ -301,82 +285,70 @@ judge_words(const struct found *f, unsigned copies,
 	return differ ? judge(match, m, 4, rule) : unanimous(match[0], m, rule);
 }
 
-/* What a batch's keys are asked by, and where the answers go. */
-struct batch {
-	struct found *found;
-	const struct view *view;
-	const struct query_rule *rule;
-	uint8_t *answer, *matched, *agreed, *value;
-};
-
 static inline __attribute__((always_inline)) void
-answer_copies(const struct batch *b, unsigned copies, size_t n)
+answer_words(struct keywrite_answers *out, struct found *f,
+	     const struct view *v, const struct query_rule *rule,
+	     unsigned copies, size_t n)
 {
-	load_words(b->found, b->view, copies, n);
+	load_words(f, v, copies, n);
 	for (size_t i = 0; i < n; i++) {
-		struct verdict verdict = judge_words(b->found, copies, b->rule,
-						     i);
+		struct verdict verdict = judge_words(f, copies, rule, i);
 
-		b->answer[i] = (uint8_t)verdict.answer;
-		b->matched[i] = verdict.matched;
-		b->agreed[i] = verdict.agreed;
+		out->answer[i] = (uint8_t)verdict.answer;
+		out->matched[i] = verdict.matched;
+		out->agreed[i] = verdict.agreed;
 		if (verdict.value)
-			memcpy(b->value + 4 * i, verdict.value, 4);
+			memcpy(out->value + 4 * i, verdict.value, 4);
 	}
+	memset(out->unreadable, 0, n);
 }
 
-/* The usual numbers of copies have loops of their own. */
-static void answer_words(const struct batch *b, size_t n)
+static void answer_slots(struct keywrite_answers *out, const struct found *f,
+			 const struct view *v, const struct query_rule *rule,
+			 size_t n)
 {
-	if (b->rule->copies == 2)
-		answer_copies(b, 2, n);
-	else if (b->rule->copies == 1)
-		answer_copies(b, 1, n);
-	else
-		answer_copies(b, b->rule->copies, n);
-}
+	size_t len = v->t->value_len;
 
-static void answer_slots(const struct batch *b, size_t n)
-{
-	size_t len = b->view->t->value_len;
-
-	touch_slots(b->found, b->view, b->rule->copies, n);
+	touch_slots(f, v, rule->copies, n);
 	for (size_t i = 0; i < n; i++) {
-		struct verdict verdict = judge_slots(b->found, b->view,
-						     b->rule->copies, b->rule,
-						     i, b->value + i * len);
+		struct verdict verdict = judge_slots(f, v, rule->copies, rule,
+						     i, out->value + i * len);
 
-		b->answer[i] = (uint8_t)verdict.answer;
-		b->matched[i] = verdict.matched;
-		b->agreed[i] = verdict.agreed;
+		out->answer[i] = (uint8_t)verdict.answer;
+		out->matched[i] = verdict.matched;
+		out->agreed[i] = verdict.agreed;
+		out->unreadable[i] = verdict.unreadable;
 	}
 }
 
-void keywrite_query_batch(const struct view *v, const struct query_rule *rule,
-			  const uint8_t *const *keys, size_t n, uint8_t *answer,
-			  uint8_t *matched, uint8_t *agreed, uint8_t *value)
+void keywrite_query(struct keywrite_answers *out, const struct view *v,
+		    const struct query_rule *rule, const uint8_t *const *keys,
+		    size_t n)
 {
 	struct found f;
-	struct batch b = {&f, v, rule, answer, matched, agreed, value};
 
 	find_slots(&f, v, rule->copies, keys, n);
-	if (v->t->stride == 8 && v->t->value_len == 4)
-		answer_words(&b, n);
+	if (!v->mem || v->t->stride != 8 || v->t->value_len != 4)
+		answer_slots(out, &f, v, rule, n);
+	else if (rule->copies == 2) /* usual numbers: loops of their own */
+		answer_words(out, &f, v, rule, 2, n);
+	else if (rule->copies == 1)
+		answer_words(out, &f, v, rule, 1, n);
 	else
-		answer_slots(&b, n);
+		answer_words(out, &f, v, rule, rule->copies, n);
 }
 
-int count_query(uint64_t *out, const struct view *v, unsigned copies,
-		const uint8_t *key)
+/* The minimum of the copies' counters. Returns 0 or -errno. */
+static int count_query(uint64_t *out, const struct view *v, unsigned copies,
+		       const uint8_t *key)
 {
 	const struct table *t = v->t;
 	uint64_t least = UINT64_MAX;
 
 	for (unsigned c = 0; c < copies; c++) {
-		uint64_t n, slot = hash_mod(hash_slot((enum hash_family)t->hash,
-						      c, key, t->key_len),
-					    t->units);
-		int rc = view_load(v, table_unit(t, slot), &n, sizeof(n));
+		uint64_t n;
+		int rc = view_load(v, table_unit(t, unit_of(t, c, key)), &n,
+				   sizeof(n));
 
 		if (rc < 0)
 			return rc;
@@ -392,6 +364,7 @@ struct chunk {
 	uint32_t value[HASH_HOPS];
 	uint8_t known; /* bit i: hop i holds a value of V */
 	uint8_t blank; /* bit i: hop i is blank */
+	bool zero;     /* nothing was ever written there */
 };
 
 static bool in_set(const uint32_t *set, uint64_t n, uint32_t v)
@@ -425,50 +398,36 @@ static unsigned valid_hops(const struct chunk *c, unsigned hops)
 									   : 0;
 }
 
-static int chunk_load(struct chunk *c, const struct view *v, unsigned copy,
-		      const uint8_t *key, const uint32_t *mask)
+/* What hides the hops of a key's chunks. */
+static void hop_masks(uint32_t mask[HASH_HOPS], const struct table *t,
+		      const uint8_t *key)
+{
+	for (unsigned i = 0; i < t->hops; i++)
+		mask[i] = hash_hop((enum hash_family)t->hash, i, key,
+				   t->key_len);
+}
+
+static int chunk_load(struct chunk *c, const struct view *v, uint64_t unit,
+		      const uint32_t *mask)
 {
 	const struct table *t = v->t;
-	enum hash_family family = (enum hash_family)t->hash;
-	uint64_t unit = hash_mod(hash_chunk(family, copy, key, t->key_len),
-				 t->units);
+	size_t len = (size_t)t->hops * ENTRY_LEN;
 	uint32_t raw[HASH_HOPS];
-	int rc = view_load(v, table_unit(t, unit), raw,
-			   (size_t)t->hops * ENTRY_LEN);
+	int rc = view_load(v, table_unit(t, unit), raw, len);
 
 	if (rc < 0)
 		return rc;
-	c->known = c->blank = 0;
+	*c = (struct chunk){.zero = is_zero((const uint8_t *)raw, len)};
 	for (unsigned i = 0; i < t->hops; i++) {
 		uint32_t x = be32toh(raw[i]) ^ mask[i];
 
 		c->value[i] = x;
 		/* The published system leaves missing hops zero. */
-		if (x == TABLE_BLANK || (family == HASH_DTA0 && !raw[i]))
+		if (x == TABLE_BLANK || (t->hash == HASH_DTA0 && !raw[i]))
 			c->blank |= (uint8_t)(1u << i);
 		else if (is_value(v, x))
 			c->known |= (uint8_t)(1u << i);
 	}
-	return 0;
-}
-
-static int path_look(struct looked *out, const struct view *v, unsigned copy,
-		     const uint8_t *key)
-{
-	const struct table *t = v->t;
-	uint32_t mask[HASH_HOPS];
-	struct chunk c = {.known = 0};
-	int rc;
-
-	for (unsigned i = 0; i < t->hops; i++)
-		mask[i] = hash_hop((enum hash_family)t->hash, i, key,
-				   t->key_len);
-	rc = chunk_load(&c, v, copy, key, mask);
-	if (rc < 0)
-		return rc;
-	memcpy(out->hop, c.value, sizeof(out->hop));
-	out->known = c.known;
-	out->path = valid_hops(&c, t->hops) > 0;
 	return 0;
 }
 
@@ -544,30 +503,21 @@ static void judge_partial(struct path_answer *out, const struct chunk *chunk,
 	answer_with(out, &sum, 32u - (unsigned)__builtin_clz(sum.known));
 }
 
-void path_query(struct path_answer *out, const struct view *v,
-		const struct query_rule *rule, const uint8_t *key)
+static void path_query(struct path_answer *out, const struct view *v,
+		       const struct query_rule *rule, const uint8_t *key)
 {
 	const struct table *t = v->t;
 	struct chunk chunk[HASH_COPIES];
 	uint64_t unit[HASH_COPIES];
 	uint32_t mask[HASH_HOPS];
-	unsigned n = 0, tried = 0, unreadable = 0;
+	unsigned n = 0, unreadable = 0;
 
-	for (unsigned i = 0; i < t->hops; i++)
-		mask[i] = hash_hop((enum hash_family)t->hash, i, key,
-				   t->key_len);
+	hop_masks(mask, t, key);
 	for (unsigned c = 0; c < rule->copies; c++) {
-		bool repeated = false;
-
-		unit[tried] = hash_mod(hash_chunk((enum hash_family)t->hash, c,
-						  key, t->key_len),
-				       t->units);
-		for (unsigned i = 0; i < tried; i++)
-			repeated |= unit[i] == unit[tried];
-		if (repeated)
+		unit[c] = unit_of(t, c, key);
+		if (repeated(unit, c))
 			continue;
-		tried++;
-		if (chunk_load(&chunk[n], v, c, key, mask) < 0)
+		if (chunk_load(&chunk[n], v, unit[c], mask) < 0)
 			unreadable++;
 		else
 			n++;
@@ -592,40 +542,23 @@ const char *look_name(enum look l)
 	return name[l];
 }
 
-static uint64_t unit_of(const struct table *t, unsigned copy,
-			const uint8_t *key)
-{
-	enum hash_family f = (enum hash_family)t->hash;
-	uint32_t hash = t->kind == TABLE_POSTCARD
-				? hash_chunk(f, copy, key, t->key_len)
-				: hash_slot(f, copy, key, t->key_len);
-
-	return hash_mod(hash, t->units);
-}
-
-static bool is_repeated(const struct looked *out, unsigned copy)
-{
-	for (unsigned c = 0; c < copy; c++)
-		if (out[c].unit == out[copy].unit)
-			return true;
-	return false;
-}
-
 static void look_at_slot(struct looked *l, const struct view *v,
 			 const uint8_t *key)
 {
 	const struct table *t = v->t;
 	size_t len = SUM_LEN + (size_t)t->value_len;
-	uint8_t slot[SUM_LEN + TABLE_VALUE_MAX], want[SUM_LEN];
+	uint8_t slot[SUM_LEN + TABLE_VALUE_MAX];
+	uint32_t sum;
 
 	if (view_load(v, table_unit(t, l->unit), slot, len) < 0) {
 		l->holds = LOOK_UNREADABLE;
 		return;
 	}
-	keywrite_sum(want, t, key);
+	sum = sum_in_memory(
+		t, hash_checksum((enum hash_family)t->hash, key, t->key_len));
 	memcpy(l->sum, slot, SUM_LEN);
 	memcpy(l->value, slot + SUM_LEN, t->value_len);
-	l->holds = !memcmp(slot, want, SUM_LEN) ? LOOK_KEY
+	l->holds = !memcmp(slot, &sum, SUM_LEN) ? LOOK_KEY
 		   : is_zero(slot, len)		? LOOK_NOTHING
 						: LOOK_OTHER;
 }
@@ -639,36 +572,42 @@ static void look_at_counter(struct looked *l, const struct view *v)
 		l->holds = l->count ? LOOK_KEY : LOOK_NOTHING;
 }
 
-static void look_at_chunk(struct looked *l, const struct view *v, unsigned copy,
+static void look_at_chunk(struct looked *l, const struct view *v,
 			  const uint8_t *key)
 {
-	uint8_t bytes[4 * HASH_HOPS];
-	size_t len = 4u * v->t->hops;
+	uint32_t mask[HASH_HOPS];
+	struct chunk c;
 
-	if (view_load(v, table_unit(v->t, l->unit), bytes, len) < 0 ||
-	    path_look(l, v, copy, key) < 0)
+	hop_masks(mask, v->t, key);
+	if (chunk_load(&c, v, l->unit, mask) < 0) {
 		l->holds = LOOK_UNREADABLE;
-	else
-		l->holds = is_zero(bytes, len) ? LOOK_NOTHING
-			   : l->path	       ? LOOK_KEY
-					       : LOOK_OTHER;
+		return;
+	}
+	memcpy(l->hop, c.value, sizeof(l->hop));
+	l->known = c.known;
+	l->holds = c.zero			? LOOK_NOTHING
+		   : valid_hops(&c, v->t->hops) ? LOOK_KEY
+						: LOOK_OTHER;
 }
 
 void query_look(struct looked *out, const struct view *v, unsigned n,
 		const uint8_t *key)
 {
+	uint64_t unit[HASH_COPIES];
+
 	for (unsigned c = 0; c < n; c++) {
 		struct looked *l = &out[c];
 
-		*l = (struct looked){.unit = unit_of(v->t, c, key)};
-		if (is_repeated(out, c))
+		unit[c] = unit_of(v->t, c, key);
+		*l = (struct looked){.unit = unit[c]};
+		if (repeated(unit, c))
 			l->holds = LOOK_REPEATED;
 		else if (v->t->kind == TABLE_KEYWRITE)
 			look_at_slot(l, v, key);
 		else if (v->t->kind == TABLE_KEYINC)
 			look_at_counter(l, v);
 		else
-			look_at_chunk(l, v, c, key);
+			look_at_chunk(l, v, key);
 	}
 }
 
@@ -681,37 +620,23 @@ struct round {
 	size_t n;
 };
 
-/* One key, in full: also the number of copies that matched. */
-static void keywrite_one(const struct round *r, size_t i)
-{
-	struct reply *out = r->reply[i];
-	struct keywrite_answer one;
-
-	keywrite_query(&one, r->view, &r->rule, r->keys[i]);
-	out->answer = one.answer;
-	out->agreed = one.agreed;
-	out->matched = one.matched;
-	out->unreadable |= one.unreadable > 0;
-	if (one.matched)
-		memcpy(out->value, one.value, r->view->t->value_len);
-}
-
-/* Keys [from, from + n) of mapped memory. */
+/* Keys [from, from + n). */
 static void keywrite_some(const struct round *r, size_t from, size_t n)
 {
-	uint8_t answer[QUERY_BATCH], matched[QUERY_BATCH], agreed[QUERY_BATCH];
 	uint8_t values[VALUES_ROOM];
 	size_t len = r->view->t->value_len;
+	struct keywrite_answers a;
 
-	keywrite_query_batch(r->view, &r->rule, r->keys + from, n, answer,
-			     matched, agreed, values);
+	a.value = values;
+	keywrite_query(&a, r->view, &r->rule, r->keys + from, n);
 	for (size_t i = 0; i < n; i++) {
 		struct reply *out = r->reply[from + i];
 
-		out->answer = (enum answer)answer[i];
-		out->agreed = agreed[i];
-		out->matched = matched[i];
-		if (matched[i])
+		out->answer = (enum answer)a.answer[i];
+		out->agreed = a.agreed[i];
+		out->matched = a.matched[i];
+		out->unreadable |= a.unreadable[i] > 0;
+		if (a.matched[i])
 			memcpy(out->value, values + i * len, len);
 	}
 }
@@ -722,10 +647,8 @@ static void keywrite_round(const struct round *r)
 
 	if (most > QUERY_BATCH)
 		most = QUERY_BATCH;
-	for (size_t i = 0; i < r->n && r->view->mem; i += most)
+	for (size_t i = 0; i < r->n; i += most)
 		keywrite_some(r, i, r->n - i < most ? r->n - i : most);
-	for (size_t i = 0; i < r->n && !r->view->mem; i++)
-		keywrite_one(r, i);
 }
 
 static void path_round(const struct round *r)

@@ -56,26 +56,22 @@ const char *answer_name(enum answer a);
  */
 int query_policy_of(const char *text, struct query_rule *r);
 
-/* A Key-Write answer. */
-struct keywrite_answer {
-	enum answer answer;
-	uint8_t matched;		/* copies whose checksum matched */
-	uint8_t agreed;			/* copies that agree on the value */
-	uint8_t unreadable;		/* copies in damaged blocks */
-	uint8_t value[TABLE_VALUE_MAX]; /* t->value_len bytes, as reported */
+/* Key-Write answers to a batch. */
+struct keywrite_answers {
+	uint8_t answer[QUERY_BATCH];	 /* enum answer */
+	uint8_t matched[QUERY_BATCH];	 /* copies whose checksum matched */
+	uint8_t agreed[QUERY_BATCH];	 /* copies that agree on the value */
+	uint8_t unreadable[QUERY_BATCH]; /* copies in damaged blocks */
+	uint8_t *value; /* room for t->value_len bytes each, as reported */
 };
 
-void keywrite_query(struct keywrite_answer *out, const struct view *v,
-		    const struct query_rule *rule, const uint8_t *key);
-
 /*
- * The same for n <= QUERY_BATCH keys at memory speed, where the table is
- * mapped: answer[i], matched[i], agreed[i], value + i * t->value_len. Keys
- * have CRC_HEADROOM readable bytes before them.
+ * n <= QUERY_BATCH keys, with CRC_HEADROOM readable bytes before each; at
+ * memory speed, where the table is mapped.
  */
-void keywrite_query_batch(const struct view *v, const struct query_rule *rule,
-			  const uint8_t *const *keys, size_t n, uint8_t *answer,
-			  uint8_t *matched, uint8_t *agreed, uint8_t *value);
+void keywrite_query(struct keywrite_answers *out, const struct view *v,
+		    const struct query_rule *rule, const uint8_t *const *keys,
+		    size_t n);
 
 /* A path out of a postcard table. */
 struct path_answer {
@@ -87,16 +83,6 @@ struct path_answer {
 	uint8_t unreadable; /* chunks in damaged blocks */
 	uint32_t value[HASH_HOPS];
 };
-
-void path_query(struct path_answer *out, const struct view *v,
-		const struct query_rule *rule, const uint8_t *key);
-
-/*
- * Key-Increment: *out is the minimum of the copies' counters. Returns 0, or
- * -errno where a counter cannot be read (a damaged snapshot).
- */
-int count_query(uint64_t *out, const struct view *v, unsigned copies,
-		const uint8_t *key);
 
 /* What one of the units that a key may be in holds: slot, chunk, counter. */
 enum look {
@@ -113,10 +99,8 @@ struct looked {
 	uint8_t sum[4]; /* keywrite: as it lies there; its value: */
 	uint8_t value[TABLE_VALUE_MAX];
 	uint64_t count; /* keyinc */
-	/* Postcards, as if the chunk were the key's: hops that hold a value,
-	 * and it is a path if they come first and all others are blank. */
+	/* Postcards, as if the chunk were the key's: hops that hold a value. */
 	uint8_t known;
-	bool path;
 	uint32_t hop[HASH_HOPS];
 };
 

@@ -62,15 +62,13 @@ static uint64_t read_random(const uint64_t *mem, uint64_t words,
 static uint64_t ask(const struct view *v, const uint8_t *const *keys)
 {
 	static const struct query_rule rule = {.copies = COPIES};
-	static uint8_t answer[QUERY_BATCH], matched[QUERY_BATCH];
-	static uint8_t agreed[QUERY_BATCH];
 	static uint8_t value[QUERY_BATCH * 4];
+	static struct keywrite_answers a = {.value = value};
 	uint64_t found = 0;
 
 	for (size_t i = 0; i < KEYS; i += QUERY_BATCH) {
-		keywrite_query_batch(v, &rule, keys + i, QUERY_BATCH, answer,
-				     matched, agreed, value);
-		found += answer[0] == ANSWER_FOUND;
+		keywrite_query(&a, v, &rule, keys + i, QUERY_BATCH);
+		found += a.answer[0] == ANSWER_FOUND;
 	}
 	return found;
 }

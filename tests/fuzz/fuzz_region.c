@@ -22,21 +22,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void ask(const struct region *r, const struct table *t, uint64_t epoch)
 {
-	static const uint8_t key[64];
+	static const uint8_t room[CRC_HEADROOM + KEY_MAX];
+	const uint8_t *key = room + CRC_HEADROOM;
 	struct view v;
 	struct query_rule rule = {.copies = t->copies, .partial = true};
-	struct keywrite_answer a;
-	struct path_answer p;
+	struct reply one, *reply = &one;
 	uint64_t n, lost;
 	uint8_t entry[TABLE_VALUE_MAX];
 
 	memory_view(&v, region_memory((struct region *)r), t, epoch);
-	if (t->kind == TABLE_KEYWRITE)
-		keywrite_query(&a, &v, &rule, key);
-	else if (t->kind == TABLE_POSTCARD)
-		path_query(&p, &v, &rule, key);
-	else if (t->kind == TABLE_KEYINC)
-		count_query(&n, &v, t->copies, key);
+	if (t->kind != TABLE_APPEND)
+		query_keys(&v, &rule, &key, 1, &reply);
 	else
 		list_read(&v, t->lists - 1, 0, entry, 1, &n, &lost);
 	if (t->kind == TABLE_APPEND && table_kept(t) - 1 >= t->units - 1)

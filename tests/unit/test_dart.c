@@ -9,6 +9,7 @@
 #include "base/rng.h"
 #include "model/plan.h"
 #include "query/query.h"
+#include "ask_one.h"
 #include "test.h"
 #include "translate_road.h"
 #include "wire/be.h"
@@ -224,11 +225,11 @@ static double found(const struct table *t, const uint8_t *mem, uint64_t run,
 	uint64_t right = 0;
 
 	for (uint64_t i = 0; i < n; i++) {
-		struct keywrite_answer a;
+		struct reply a;
 		uint8_t key[KEY];
 
 		key_of(key, run, i);
-		keywrite_query(&a, &v, &rule, key);
+		a = ask_one(&v, &rule, key);
 		right += a.answer == ANSWER_FOUND && be32_load(a.value) == i;
 	}
 	return (double)right / (double)n;

@@ -10,6 +10,7 @@
 #include "base/rng.h"
 #include "hash/crc.h"
 #include "query/query.h"
+#include "ask_one.h"
 #include "store_sample.h"
 
 enum {
@@ -90,7 +91,6 @@ static void test_policies(void)
 {
 	struct query_rule rule = {.copies = 4};
 	uint8_t room[CRC_HEADROOM + KEY_LEN], *key = room + CRC_HEADROOM;
-	const uint8_t *keys[1] = {key};
 
 	memset(room, 3, sizeof(room));
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -103,24 +103,17 @@ static void test_policies(void)
 			else
 				memset(slot_of(v.t, c, key), 0xa5, 8);
 		for (unsigned p = 0; p < POLICIES; p++) {
-			struct keywrite_answer a;
-			uint8_t answer, matched, agreed;
-			uint32_t value, batch;
+			struct reply a;
+			uint32_t value;
 
 			TEST(query_policy_of(policies[p], &rule) == 0);
-			keywrite_query(&a, &v, &rule, key);
-			keywrite_query_batch(&v, &rule, keys, 1, &answer,
-					     &matched, &agreed,
-					     (uint8_t *)&batch);
+			a = ask_one(&v, &rule, key);
 			if (!TEST(letter(a.answer) == cases[i].want[p]))
 				fprintf(stderr, "  case %u, %s: %s\n", i,
 					policies[p], answer_name(a.answer));
-			TEST(answer == a.answer && agreed == a.agreed &&
-			     matched == a.matched);
 			memcpy(&value, a.value, 4);
 			if (a.answer != F)
 				continue;
-			TEST(value == batch);
 			TEST(value == (p == 1 && cases[i].value[0] >= 0
 					       ? (uint32_t)cases[i].value[0]
 					       : (uint32_t)cases[i].found));
@@ -142,9 +135,8 @@ static void test_policies(void)
 static void test_batch(unsigned table)
 {
 	static uint8_t room[QUERY_BATCH][64];
-	static uint8_t answer[QUERY_BATCH], matched[QUERY_BATCH];
-	static uint8_t agreed[QUERY_BATCH];
 	static uint8_t values[QUERY_BATCH * 32];
+	static struct keywrite_answers all = {.value = values};
 	const uint8_t *keys[QUERY_BATCH];
 	struct view v = fresh(table);
 	struct rng rng = {.state = table};
@@ -159,20 +151,18 @@ static void test_batch(unsigned table)
 				put_slot(v.t, c, keys[i],
 					 (uint32_t)rng_below(&rng, 2));
 	}
-	for (unsigned p = 0; p < POLICIES * 5; p++) {
+	for (unsigned p = POLICIES; p < POLICIES * 5; p++) {
 		struct query_rule rule = {.copies = (uint8_t)(p / POLICIES)};
 		unsigned n = p % 2 ? QUERY_BATCH : 13;
 
-		/* 0 copies: there is nothing to read, nothing is found. */
 		query_policy_of(policies[p % POLICIES], &rule);
-		keywrite_query_batch(&v, &rule, keys, n, answer, matched,
-				     agreed, values);
+		keywrite_query(&all, &v, &rule, keys, n);
 		for (unsigned i = 0; i < n; i++) {
-			struct keywrite_answer a;
+			struct reply a = ask_one(&v, &rule, keys[i]);
 
-			keywrite_query(&a, &v, &rule, keys[i]);
-			TEST(a.answer == answer[i] && a.agreed == agreed[i] &&
-			     a.matched == matched[i]);
+			TEST(a.answer == all.answer[i] &&
+			     a.agreed == all.agreed[i] &&
+			     a.matched == all.matched[i]);
 			found += a.answer == F;
 			if (a.answer == F)
 				TEST(!memcmp(a.value,
@@ -192,44 +182,46 @@ static void test_dta0(void)
 	struct query_rule rule = {.copies = 4, .policy = QUERY_UNIQUE};
 	struct view v = fresh(SAMPLE_SUMS);
 	struct table t = layout.table[SAMPLE_FLOWS];
-	struct keywrite_answer a;
-	uint64_t one = 1, count = 0;
+	struct reply a;
+	uint64_t one = 1;
 
 	t.hash = HASH_DTA0;
 	t.key_len = 4;
 	t.units = 256;
 	v.t = &t;
 	for (unsigned c = 0; c < 4; c++) {
-		keywrite_query(&a, &v, &rule, key);
+		a = ask_one(&v, &rule, key);
 		TEST(a.matched == c);
 		memcpy(memory + 8 * slot[c], sum, 4);
 		memcpy(memory + 8 * slot[c] + 4, "\0\0\0\x2a", 4);
 	}
-	keywrite_query(&a, &v, &rule, key);
+	a = ask_one(&v, &rule, key);
 	TEST(a.answer == F && a.agreed == 4 && a.value[3] == 0x2a);
 	for (unsigned c = 0; c < 4; c++)
 		memcpy(memory + 8 * slot[c], &one, 8);
-	TEST(count_query(&count, &v, 4, key) == 0 && count == 1);
+	t.kind = TABLE_KEYINC;
+	TEST(ask_one(&v, &rule, key).count == 1);
 }
 
 static void test_count(void)
 {
 	static const uint8_t key[4] = {1, 2, 3, 4};
 	struct view v = fresh(SAMPLE_SUMS);
-	uint64_t count = 7;
+	struct query_rule rule = {.copies = 4};
 
-	TEST(count_query(&count, &v, 4, key) == 0 && count == 0);
+	TEST(ask_one(&v, &rule, key).answer == N);
 	for (unsigned c = 0; c < 4; c++) {
 		uint64_t n = 1000 - 100 * c;
 
 		memcpy(slot_of(v.t, c, key), &n, 8);
 	}
 	for (unsigned c = 1; c <= 4; c++) {
-		TEST(count_query(&count, &v, c, key) == 0);
-		TEST(count == 1100 - 100 * c);
+		rule.copies = (uint8_t)c;
+		TEST(ask_one(&v, &rule, key).count == 1100 - 100 * c);
 	}
 	memset(slot_of(v.t, 0, key), 0xff, 8); /* above 2^63 */
-	TEST(count_query(&count, &v, 1, key) == 0 && count == UINT64_MAX);
+	rule.copies = 1;
+	TEST(ask_one(&v, &rule, key).count == UINT64_MAX);
 }
 
 /* Writes a chunk: values, ~0u blank, 9999 (not in V) noise. */
@@ -283,9 +275,9 @@ static void test_paths(void)
 
 		put_chunk(&v, 0, key, paths[i].a);
 		put_chunk(&v, 1, key, paths[i].b);
-		path_query(&strict, &v, &rule, key);
+		strict = ask_one(&v, &rule, key).path;
 		rule.partial = true;
-		path_query(&partial, &v, &rule, key);
+		partial = ask_one(&v, &rule, key).path;
 		if (!TEST(letter(strict.answer) == paths[i].strict) ||
 		    !TEST(letter(partial.answer) == paths[i].partial))
 			fprintf(stderr, "  path %u: %s, %s\n", i,
@@ -314,12 +306,10 @@ static void test_noise(void)
 	for (int round = 0; round < 2; round++) {
 		for (unsigned i = 0; i < 1000; i++) {
 			uint8_t key[KEY_LEN + 3];
-			struct path_answer a;
 			uint64_t r[2] = {rng_u64(&rng), rng_u64(&rng)};
 
 			memcpy(key, r, sizeof(key));
-			path_query(&a, &v, &rule, key);
-			found += a.answer != N;
+			found += ask_one(&v, &rule, key).answer != N;
 		}
 		for (uint64_t i = 0; i < v.t->length; i++)
 			memory[i] = (uint8_t)rng_u64(&rng);
@@ -347,7 +337,7 @@ static void test_dta0_path(void)
 		/* CRC-32 of the key: 0x5643ef8a. */
 		memcpy(memory + 0x8a * 32 + 4 * i, &e, 4);
 	}
-	path_query(&a, &v, &rule, key);
+	a = ask_one(&v, &rule, key).path;
 	TEST(a.answer == F && a.len == 2 && a.value[0] == 7 &&
 	     a.value[1] == 500);
 }
@@ -371,32 +361,30 @@ static void test_unreadable(void)
 	struct memory broken = {.ops = &ops};
 	struct query_rule rule = {.copies = 2};
 	struct view v = fresh(SAMPLE_DART);
-	uint64_t count;
-	struct keywrite_answer a;
-	struct path_answer p;
+	struct reply a;
 
 	put_slot(v.t, 0, key, 9);
 	put_slot(v.t, 1, key, 9);
 	v.mem = NULL;
 	v.memory = &broken;
 	damaged = UINT64_MAX;
-	keywrite_query(&a, &v, &rule, key);
+	a = ask_one(&v, &rule, key);
 	TEST(a.answer == ANSWER_UNREADABLE);
 	damaged = (uint64_t)((slot_of(v.t, 0, key) < slot_of(v.t, 1, key)
 				      ? slot_of(v.t, 0, key)
 				      : slot_of(v.t, 1, key)) -
 			     memory) +
 		  1;
-	keywrite_query(&a, &v, &rule, key);
+	a = ask_one(&v, &rule, key);
 	TEST(a.answer == F && a.matched == 1 && a.value[0] == 9);
 	v = fresh(SAMPLE_SUMS);
 	v.mem = NULL;
 	v.memory = &broken;
 	damaged = UINT64_MAX;
-	TEST(count_query(&count, &v, 2, key) == -EBADMSG);
+	TEST(ask_one(&v, &rule, key).answer == ANSWER_UNREADABLE);
 	v.t = &layout.table[SAMPLE_PATHS];
-	path_query(&p, &v, &rule, (const uint8_t *)"thirteen bytes");
-	TEST(p.answer == ANSWER_UNREADABLE);
+	a = ask_one(&v, &rule, (const uint8_t *)"thirteen bytes");
+	TEST(a.answer == ANSWER_UNREADABLE);
 }
 
 int main(void)

@@ -10,6 +10,7 @@
 #include "base/rng.h"
 #include "hash/crc.h"
 #include "query/query.h"
+#include "ask_one.h"
 #include "snapshot/snapshot_file.h"
 #include "store_sample.h"
 #include "region_sums.h"
@@ -133,7 +134,7 @@ static void test_once(const struct region *r)
 static void test_whole(const struct region *r)
 {
 	struct query_rule rule = {.copies = 1, .policy = QUERY_UNIQUE};
-	struct keywrite_answer a;
+	struct reply a;
 	struct snapshot *s;
 	struct fault f = {""};
 	struct memory *m;
@@ -162,12 +163,12 @@ static void test_whole(const struct region *r)
 					r, region_table(r, SAMPLE_FLOWS),
 					epoch),
 			};
-			struct keywrite_answer b;
+			struct reply b;
 			uint8_t key[KEY_LEN];
 
 			key_of(key, i);
-			keywrite_query(&a, &v, &rule, key);
-			keywrite_query(&b, &live, &rule, key);
+			a = ask_one(&v, &rule, key);
+			b = ask_one(&live, &rule, key);
 			wrong += a.answer != b.answer ||
 				 (a.answer == ANSWER_FOUND &&
 				  memcmp(a.value, b.value, 4) != 0);

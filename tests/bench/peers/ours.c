@@ -122,18 +122,16 @@ static void take(void *p, const struct pkt *pkts, size_t n)
 static void lookup(void *p, const uint8_t *const *keys, uint32_t *values,
 		   uint8_t *found, size_t n)
 {
-	static uint8_t answer[QUERY_BATCH], matched[QUERY_BATCH];
-	static uint8_t agreed[QUERY_BATCH];
 	static uint8_t value[QUERY_BATCH * 4];
+	static struct keywrite_answers a = {.value = value};
 	struct ours *o = p;
 
 	for (size_t at = 0; at < n; at += QUERY_BATCH) {
 		size_t m = n - at < QUERY_BATCH ? n - at : QUERY_BATCH;
 
-		keywrite_query_batch(&o->view, &o->rule, keys + at, m, answer,
-				     matched, agreed, value);
+		keywrite_query(&a, &o->view, &o->rule, keys + at, m);
 		for (size_t i = 0; i < m; i++) {
-			found[at + i] = answer[i] == ANSWER_FOUND;
+			found[at + i] = a.answer[i] == ANSWER_FOUND;
 			values[at + i] = be32_load(value + 4 * i);
 		}
 	}
