@@ -130,12 +130,26 @@ struct bulk {
 	size_t len;
 };
 
-/* The copies that are to be expected: where --copies does not say, more slots
- * are looked at, since a report may ask for more than its table does. */
-static unsigned copies_of(const struct bulk *b, const struct asked *a,
-			  const struct reply *r)
+static void begin_row(struct bulk *b, const struct asked *a,
+		      const struct reply *r)
 {
-	return b->o->rule.copies ? r->copies : a->target->t->copies;
+	row_str(b->rows, 0, a->text);
+	row_str(b->rows, 1, answer_name(r->answer));
+}
+
+/* Copies, epoch, source and table, of which copies is a field's number. Copies
+ * are those that are to be expected: where --copies does not say, more slots
+ * are looked at, since a report may ask for more than its table does. */
+static void end_row(struct bulk *b, const struct asked *a,
+		    const struct reply *r, unsigned copies)
+{
+	row_u64(b->rows, copies,
+		b->o->rule.copies ? r->copies : a->target->t->copies);
+	if (r->source)
+		row_u64(b->rows, copies + 1, r->epoch);
+	row_str(b->rows, copies + 2, r->source);
+	row_str(b->rows, copies + 3, a->target->t->name);
+	row_write(b->rows);
 }
 
 static void keywrite_row(struct bulk *b, const struct asked *a,
@@ -143,18 +157,12 @@ static void keywrite_row(struct bulk *b, const struct asked *a,
 {
 	struct rows *rows = b->rows;
 
-	row_str(rows, KW_KEY, a->text);
-	row_str(rows, KW_ANSWER, answer_name(r->answer));
+	begin_row(b, a, r);
 	if (r->answer == ANSWER_FOUND)
 		values_set(&b->values, rows, a->target, r->value);
 	row_u64(rows, values_field(&b->values, KW_AGREED), r->agreed);
 	row_u64(rows, values_field(&b->values, KW_MATCHED), r->matched);
-	row_u64(rows, values_field(&b->values, KW_COPIES), copies_of(b, a, r));
-	if (r->source)
-		row_u64(rows, values_field(&b->values, KW_EPOCH), r->epoch);
-	row_str(rows, values_field(&b->values, KW_SOURCE), r->source);
-	row_str(rows, values_field(&b->values, KW_TABLE), a->target->t->name);
-	row_write(rows);
+	end_row(b, a, r, values_field(&b->values, KW_COPIES));
 }
 
 static void path_row(struct bulk *b, const struct asked *a,
@@ -170,8 +178,7 @@ static void path_row(struct bulk *b, const struct asked *a,
 			hole[holes++] = i;
 	for (uint32_t i = 0; i < p->len; i++)
 		node[i] = p->value[i];
-	row_str(rows, PATH_KEY, a->text);
-	row_str(rows, PATH_ANSWER, answer_name(r->answer));
+	begin_row(b, a, r);
 	if (r->answer == ANSWER_FOUND) {
 		row_list(rows, PATH_PATH, node, p->len);
 		row_u64(rows, PATH_HOPS, p->len);
@@ -179,31 +186,18 @@ static void path_row(struct bulk *b, const struct asked *a,
 	}
 	row_u64(rows, PATH_AGREED, r->agreed);
 	row_u64(rows, PATH_VALID, r->source ? p->valid : 0);
-	row_u64(rows, PATH_COPIES, copies_of(b, a, r));
-	if (r->source)
-		row_u64(rows, PATH_EPOCH, r->epoch);
-	row_str(rows, PATH_SOURCE, r->source);
-	row_str(rows, PATH_TABLE, a->target->t->name);
-	row_write(rows);
+	end_row(b, a, r, PATH_COPIES);
 }
 
 static void count_row(struct bulk *b, const struct asked *a,
 		      const struct reply *r)
 {
-	struct rows *rows = b->rows;
-
-	row_str(rows, COUNT_KEY, a->text);
-	row_str(rows, COUNT_ANSWER, answer_name(r->answer));
+	begin_row(b, a, r);
 	if (r->answer == ANSWER_FOUND)
-		row_u64(rows, COUNT_COUNT, r->count);
+		row_u64(b->rows, COUNT_COUNT, r->count);
 	else if (r->answer == ANSWER_NOT_FOUND)
-		row_u64(rows, COUNT_COUNT, 0);
-	row_u64(rows, COUNT_COPIES, copies_of(b, a, r));
-	if (r->source)
-		row_u64(rows, COUNT_EPOCH, r->epoch);
-	row_str(rows, COUNT_SOURCE, r->source);
-	row_str(rows, COUNT_TABLE, a->target->t->name);
-	row_write(rows);
+		row_u64(b->rows, COUNT_COUNT, 0);
+	end_row(b, a, r, COUNT_COPIES);
 }
 
 static void print_batch(struct bulk *b)

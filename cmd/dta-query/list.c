@@ -47,17 +47,14 @@ struct entries {
 	const struct opts *o;
 	struct places *p;
 	struct targets targets;
-	struct rows *rows; /* or NULL: each entry is told to */
-	void (*take)(void *ctx, unsigned target, const uint8_t *entry);
-	void *ctx;
+	struct rows *rows;
 	struct values values; /* the columns */
 	uint32_t *list;	      /* ids asked for; none: all that hold entries */
 	unsigned lists;
 	uint64_t printed, lost;
-	bool damaged; /* something could not be read */
-	bool fell;    /* a machine can no longer be */
-	uint8_t *buf; /* entries that were read */
-	size_t buf_len;
+	bool damaged;	     /* something could not be read */
+	bool fell;	     /* a machine can no longer be */
+	struct list_buf buf; /* entries that were read */
 };
 
 /* "losses has list 0 alone", "losses has lists 0 to 3": of each table. */
@@ -122,7 +119,7 @@ static void close_entries(struct entries *e)
 			 (unsigned long long)e->printed,
 			 (unsigned long long)e->lost);
 	free(e->list);
-	free(e->buf);
+	free(e->buf.bytes);
 }
 
 /* The next list of t to look at, from *at on; false behind the last. */
@@ -184,13 +181,11 @@ static void entry_rows(struct entries *e, const struct target *target,
 	const struct table *t = target->t;
 	struct rows *r = e->rows;
 
-	for (uint64_t i = 0; i < n && e->take; i++)
-		e->take(e->ctx, (unsigned)(target - e->targets.target),
-			e->buf + i * t->value_len);
-	for (uint64_t i = 0; i < n && !e->take; i++) {
+	for (uint64_t i = 0; i < n; i++) {
 		row_u64(r, ENTRY_LIST, list);
 		row_u64(r, ENTRY_INDEX, index + i);
-		values_set(&e->values, r, target, e->buf + i * t->value_len);
+		values_set(&e->values, r, target,
+			   e->buf.bytes + i * t->value_len);
 		row_u64(r, values_field(&e->values, ENTRY_EPOCH), at->epoch);
 		row_str(r, values_field(&e->values, ENTRY_SOURCE),
 			e->p->source[at->source].name);
@@ -200,17 +195,16 @@ static void entry_rows(struct entries *e, const struct target *target,
 	e->printed += n;
 }
 
-/* Room for as many of n entries as are to be read at once. */
-static uint64_t make_room(struct entries *e, const struct view *v, uint64_t n)
+uint64_t list_room(struct list_buf *b, const struct view *v, uint64_t n)
 {
 	uint64_t some = list_at_once(v, n);
 	size_t len = (size_t)(some * v->t->value_len);
 
-	if (len > e->buf_len) {
-		e->buf = realloc(e->buf, len);
-		if (!e->buf)
+	if (len > b->len) {
+		b->bytes = realloc(b->bytes, len);
+		if (!b->bytes)
 			cli_fail("out of memory");
-		e->buf_len = len;
+		b->len = len;
 	}
 	return some;
 }
@@ -228,8 +222,8 @@ static uint64_t print_entries(struct entries *e, unsigned target,
 	uint64_t next, gone;
 
 	while (from < until && !cli_stop) {
-		uint64_t want = make_room(e, v, until - from);
-		int64_t n = list_read(v, list, from, e->buf, want, &next,
+		uint64_t want = list_room(&e->buf, v, until - from);
+		int64_t n = list_read(v, list, from, e->buf.bytes, want, &next,
 				      &gone);
 
 		if (n < 0) {
@@ -474,24 +468,6 @@ static int follow(struct entries *e)
 	reading_fini(&r[0]);
 	reading_fini(&r[1]);
 	return rc;
-}
-
-void list_each(const struct opts *o, struct places *p, const struct targets *t,
-	       void (*take)(void *ctx, unsigned target, const uint8_t *entry),
-	       void *ctx)
-{
-	struct entries *e = calloc(1, sizeof(*e));
-
-	if (!e)
-		cli_fail("out of memory");
-	e->o = o;
-	e->p = p;
-	e->targets = *t;
-	e->take = take;
-	e->ctx = ctx;
-	print_all(e);
-	free(e->buf);
-	free(e);
 }
 
 int run_list(const struct opts *o, struct places *p)

@@ -49,8 +49,6 @@ static int run_verb(const struct opts *o, struct places *p)
 		return run_list(o, p);
 	case VERB_VERIFY:
 		return run_verify(o, p);
-	case VERB_TOP:
-		return run_top(o, p);
 	case VERB_WHY:
 		return run_why(o, p);
 	default:

@@ -68,7 +68,7 @@ static int add_snapshot(void *opts, const char *path, struct fault *why)
 	return 0;
 }
 
-static const char with_keys[] = "keywrite path count why top";
+static const char with_keys[] = "keywrite path count why";
 static const char with_rows[] = "keywrite path count";
 static const char with_cores[] = "keywrite path count";
 
@@ -114,8 +114,6 @@ static const struct cli_option options[] = {
 	 AT(follow), .verbs = "list"},
 	{0, "last", "N", "list: the newest N entries of each list", CLI_SIZE,
 	 AT(last), .verbs = "list"},
-	{0, "lines", "N", "top: so many (10)", CLI_SIZE, AT(lines), .min = 1,
-	 .max = 1000000, .verbs = "top"},
 	{0, "truth", "FILE", "verify: what was reported (CSV)", CLI_IN,
 	 AT(truth), .verbs = "verify"},
 	{0, "by-age", "N",
@@ -126,10 +124,13 @@ static const struct cli_option options[] = {
 };
 
 static const char *const verbs[] = {
-	[VERB_KEYWRITE] = "keywrite", [VERB_PATH] = "path",
-	[VERB_LIST] = "list",	      [VERB_COUNT] = "count",
-	[VERB_VERIFY] = "verify",     [VERB_WHY] = "why",
-	[VERB_TOP] = "top",	      [VERBS] = NULL,
+	[VERB_KEYWRITE] = "keywrite",
+	[VERB_PATH] = "path",
+	[VERB_LIST] = "list",
+	[VERB_COUNT] = "count",
+	[VERB_VERIFY] = "verify",
+	[VERB_WHY] = "why",
+	[VERBS] = NULL,
 };
 
 const struct cli cli = {
@@ -141,9 +142,6 @@ const struct cli cli = {
 		 "dta-query why\n"
 		 "          (--region NAME | --snapshot FILE) [--table NAME]\n"
 		 "          KEY...\n"
-		 "dta-query top (--region NAME | --snapshot FILE) [--table "
-		 "NAME]\n"
-		 "          [--lines N] [--keys FILE]\n"
 		 "dta-query verify (--region NAME | --snapshot FILE)\n"
 		 "          --truth FILE\n"
 		 "dta-query -i (--region NAME | --snapshot FILE)\n"
@@ -183,8 +181,7 @@ static void check_verb(struct opts *o)
 	bool keyed = o->verb == VERB_KEYWRITE || o->verb == VERB_PATH ||
 		     o->verb == VERB_COUNT || o->verb == VERB_WHY;
 
-	if ((keyed || o->verb == VERB_TOP) && !o->in_shell && !o->keys.file &&
-	    from_stdin(o))
+	if (keyed && !o->in_shell && !o->keys.file && from_stdin(o))
 		o->keys.file = "-";
 	if (keyed && !o->keys.nargs && !o->keys.file)
 		cli_usage(&cli, "%s: no keys: name some, or --keys FILE",
@@ -235,9 +232,6 @@ void options_read(struct opts *o, int argc, char **argv)
 		return;
 	}
 	o->verb = (enum verb)cli_verb(&cli, argv[n]);
-	if (o->verb == VERB_TOP && cli_text(&cli, "-n"))
-		cli_usage(&cli, "-n is --copies; how many top shows is "
-				"--lines N");
 	cli_check(&cli, o, (int)o->verb);
 	o->keys.args = argv + n + 1;
 	o->keys.nargs = argc - n - 1;

@@ -28,7 +28,6 @@ enum verb {
 	VERB_COUNT,
 	VERB_VERIFY,
 	VERB_WHY,
-	VERB_TOP,
 	VERBS,
 };
 
@@ -47,7 +46,6 @@ struct opts {
 	uint64_t last;
 	uint64_t by_age; /* verify: bins; 0: not */
 	uint64_t cores;	 /* 0: one */
-	uint64_t lines;	 /* 0: the default */
 	bool in_shell;	 /* a command of the shell */
 };
 

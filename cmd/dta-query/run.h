@@ -12,7 +12,6 @@ int run(const struct opts *o, struct places *p);
 int run_keys(const struct opts *o, struct places *p);
 int run_list(const struct opts *o, struct places *p);
 int run_verify(const struct opts *o, struct places *p);
-int run_top(const struct opts *o, struct places *p);
 int run_why(const struct opts *o, struct places *p);
 
 /*
@@ -31,10 +30,12 @@ void sources_check(const struct places *p);
 void sources_pick(struct targets *out, const struct places *p, int kind,
 		  const char *name);
 
-/* Calls take() with every entry that the lists of some tables keep. target: its
- * number in t. */
-void list_each(const struct opts *o, struct places *p, const struct targets *t,
-	       void (*take)(void *ctx, unsigned target, const uint8_t *entry),
-	       void *ctx);
+/* Room for entries, and for as many of n as are best read at once; how many
+ * these are. Begins with all zero, ends with free(). */
+struct list_buf {
+	uint8_t *bytes;
+	size_t len;
+};
+uint64_t list_room(struct list_buf *b, const struct view *v, uint64_t n);
 
 #endif

@@ -336,8 +336,7 @@ struct check {
 	uint32_t list;
 	uint64_t end;  /* entries of the truth that are not yet compared */
 	uint64_t held; /* entries that the rings hold */
-	uint8_t *buf;  /* entries that were read */
-	size_t room;
+	struct list_buf buf; /* entries that were read */
 };
 
 /* n entries, read from memory, that stand for those from index on. */
@@ -350,7 +349,7 @@ static void compare(struct check *c, uint64_t index, uint64_t n)
 
 	s->asked += n;
 	for (uint64_t i = 0; i < n; i++)
-		s->verdict[memcmp(c->buf + i * len, want + i * len, len)
+		s->verdict[memcmp(c->buf.bytes + i * len, want + i * len, len)
 				   ? VERDICT_WRONG
 				   : VERDICT_RIGHT]++;
 }
@@ -373,21 +372,6 @@ static void note_loss(struct check *c, unsigned place)
 	places_failed(p);
 }
 
-/* Room for as many of n entries as are to be read at once. */
-static uint64_t make_room(struct check *c, const struct view *v, uint64_t n)
-{
-	uint64_t some = list_at_once(v, n);
-	size_t room = (size_t)(some * v->t->value_len);
-
-	if (room > c->room) {
-		c->buf = realloc(c->buf, room);
-		if (!c->buf)
-			cli_fail("out of memory");
-		c->room = room;
-	}
-	return some;
-}
-
 /* The list in one place: its last entry is number c->end - 1 of the truth. */
 static void check_place(struct check *c, unsigned place,
 			const struct view *view)
@@ -405,9 +389,9 @@ static void check_place(struct check *c, unsigned place,
 		from = entries - table_kept(view->t);
 	shift = c->end - entries; /* wraps: index = at + shift */
 	for (uint64_t at = from; at < entries; at = next) {
-		uint64_t want = make_room(c, view, entries - at);
-		int64_t n = list_read(view, c->list, at, c->buf, want, &next,
-				      &gone);
+		uint64_t want = list_room(&c->buf, view, entries - at);
+		int64_t n = list_read(view, c->list, at, c->buf.bytes, want,
+				      &next, &gone);
 
 		if (n == -ENOMEM)
 			cli_fail("out of memory");
@@ -494,7 +478,7 @@ static void verify_lists(struct verifying *w)
 		c.truth = &w->truth->lists[c.list];
 		check_list(&c);
 	}
-	free(c.buf);
+	free(c.buf.bytes);
 }
 
 /* What the truth has of a table. A row for each bin of --by-age; tables whose

@@ -33,7 +33,7 @@ static const struct row_field fields[FIELDS] = {
 	[UNIT] = {"unit", ROW_U64, 10},
 	[HOLDS] = {"holds", ROW_STR, 11, ROW_TAG},
 	[CHECKSUM] = {"checksum", ROW_BYTES, 8, .spare = 1},
-	[VALUE] = {"value", ROW_STR, 16},
+	[VALUE] = {"value", ROW_STR, 40},
 	[EPOCH] = {"epoch", ROW_U64, 5, .spare = 1},
 	[SOURCE] = {"source", ROW_STR, 8, ROW_TAG, .spare = 1},
 	[TABLE] = {"table", ROW_STR, 8, ROW_TAG, .spare = 1},
@@ -157,25 +157,6 @@ struct why {
 static unsigned copies_of(const struct why *w, const struct table *t)
 {
 	return w->o->rule.copies ? w->o->rule.copies : t->copies;
-}
-
-/* Where most values have room. */
-static uint8_t value_column(const struct why *w)
-{
-	enum { LEAST = 16, MOST = 72 };
-	size_t most = LEAST, one;
-
-	for (unsigned i = 0; i < w->targets->n; i++) {
-		const struct table *t = w->targets->target[i].t;
-		struct show s;
-
-		show_for(&s, t, opts_show(w->o));
-		one = t->kind == TABLE_POSTCARD ? 4u * t->hops : 0;
-		for (unsigned k = 0; k < s.n && t->kind == TABLE_KEYWRITE; k++)
-			one += show_width(&s.part[k], t->value_len);
-		most = one > most ? one : most;
-	}
-	return (uint8_t)(most < MOST ? most : MOST);
 }
 
 /* What a unit holds of the key. */
@@ -404,7 +385,6 @@ int run_why(const struct opts *o, struct places *p)
 	keys_open(&w->keys, &o->keys, t);
 	memcpy(w->field, fields, sizeof(fields));
 	w->field[KEY].width = keys_column(&o->keys, t);
-	w->field[VALUE].width = value_column(w);
 	w->schema = (struct schema){"why", w->field, FIELDS};
 	w->rows = cli_rows(o->format, &w->schema);
 	if (!w->rows)

@@ -43,11 +43,6 @@ enum {
 	TYPES = sizeof(types) / sizeof(types[0]),
 };
 
-const char *render_name_at(unsigned i)
-{
-	return i < TYPES ? types[i].type : NULL;
-}
-
 /* Bytes of a type; 0: what is left. */
 static uint16_t len_of(const struct render *r)
 {
@@ -364,7 +359,8 @@ static uint8_t row_type_of(const struct render *r)
 	return type[r->as];
 }
 
-uint8_t show_width(const struct show_part *p, size_t len)
+/* How wide a column of a part is best made, of values of len bytes. */
+static uint8_t show_width(const struct show_part *p, size_t len)
 {
 	enum { LEAST = 16, MOST = 72, FLOW4_TEXT = 47 };
 	const struct render *r = &p->render;

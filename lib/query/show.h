@@ -65,9 +65,6 @@ struct rendered {
 	char text[RENDER_TEXT_MAX];
 };
 
-/* The names of the types, one by one: NULL behind the last. */
-const char *render_name_at(unsigned i);
-
 /* Parts without a name have that of their type. 0, or -EINVAL and why. */
 int show_of(struct show *s, const char *text, struct fault *f);
 
@@ -108,9 +105,6 @@ bool shown_add(struct shown *all, const struct show *s, size_t len,
 void shown_set(const struct show *s, const uint8_t column[SHOW_PARTS],
 	       struct rendered *room, struct rows *rows, unsigned first,
 	       const uint8_t *value, size_t len);
-
-/* How wide a column of a part is best made, of values of len bytes. */
-uint8_t show_width(const struct show_part *p, size_t len);
 
 /*
  * Values from text, as they are shown; numbers may be 0x1f, and lists may have

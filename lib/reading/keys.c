@@ -272,27 +272,3 @@ void keys_told(struct keys *of, struct keys *share)
 	forget_bad(share);
 	of->malformed += share->malformed;
 }
-
-uint64_t keys_gather(struct keymap *map, const struct keys_from *from,
-		     const struct targets *t)
-{
-	struct keys *k = calloc(1, sizeof(*k));
-	uint64_t malformed;
-
-	if (!k)
-		cli_fail("out of memory");
-	for (unsigned i = 0; i < t->n; i++)
-		keymap_init(&map[i], t->target[i].t->key_len, 1);
-	keys_open(k, from, t);
-	while (!cli_stop && keys_next(k)) {
-		keys_tell(k);
-		for (size_t i = 0; i < k->n; i++)
-			if (!keymap_get(&map[k->asked[i].target - t->target],
-					k->asked[i].key))
-				cli_fail("out of memory");
-	}
-	keys_close(k);
-	malformed = k->malformed;
-	free(k);
-	return malformed;
-}

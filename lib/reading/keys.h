@@ -9,7 +9,6 @@
 #include "reading/lines.h"
 #include "hash/crc.h"
 #include "places/places.h"
-#include "query/keymap.h"
 #include "query/query.h"
 #include "wire/key.h"
 
@@ -92,13 +91,5 @@ int keys_share_open(struct keys *k, const struct targets *t);
 void keys_share_close(struct keys *k);
 int keys_share(struct keys *of, struct keys *share);
 void keys_told(struct keys *of, struct keys *share);
-
-/*
- * All keys, each once, in their order: those of target i in map[i], a byte
- * each, to be closed by keymap_fini(). Exits on failure. Returns how many are
- * none.
- */
-uint64_t keys_gather(struct keymap *map, const struct keys_from *from,
-		     const struct targets *t);
 
 #endif

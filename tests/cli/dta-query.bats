@@ -490,13 +490,13 @@ last_values() { # table
 		keywrite --region $NAME 1 --policy consensus:1|--policy
 		keywrite --region $NAME 1 --policy consensus:|--policy
 		keywrite --region $NAME 1 --last 3|--last is for list
-		list --region $NAME --keys x|--keys is for keywrite, path, count, why and top
+		list --region $NAME --keys x|--keys is for keywrite, path, count and why
 		list -f --snapshot x|--follow needs a region
 		verify --region $NAME|--truth
 		verify --region $NAME --truth x 1|no keys
 		list --region $NAME --truth x|--truth is for verify
 		-i --region $NAME list|no subcommand
-		--region $NAME|keywrite, path, list, count, verify, why or top?
+		--region $NAME|keywrite, path, list, count, verify or why?
 	EOF
 }
 

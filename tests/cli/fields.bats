@@ -53,8 +53,6 @@ rates() {
 		header dta-query list --region "$NAME-netseer-loss"
 		header dta-query count --region "$NAME-marple-hosts-sum" 10.0.0.1
 		header dta-query why --region "$path" "$flow"
-		header dta-query top --region "$NAME-marple-hosts-sum" 10.0.0.1
-		header dta-query top --region "$NAME-netseer-loss"
 		header dta-query verify --region "$path" --truth int-path.csv
 		header dta-query verify --by-age 1 --region "$path" --truth int-path.csv
 		header dta-dump packets int-path.pcap

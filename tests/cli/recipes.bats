@@ -27,10 +27,10 @@ recipe() {
 	recipe 'Which are the ten largest'
 	[ "$(grep -c '^dta-' script)" = 3 ] # the last one tidies up
 	cp "$CAPTURE" office.pcap
-	bash -eo pipefail script >out 2>err </dev/null
+	bash -e script >out 2>err </dev/null # head ends the others
 	cat out err
-	[ "$(wc -l <out)" = 11 ]
-	sed 1d out | awk '{ print $2, $3 }' >got
+	tr , ' ' <out >got
+	[ "$(wc -l <got)" = 10 ]
 	# The same out of what was reported.
 	sed 1d counted.csv | awk -F, '{ n[$3] += $7 }
 		END { for (k in n) print n[k], k }' | sort -rn | head -n 10 >want

@@ -70,13 +70,6 @@ make_region() { # workload, options
 	[[ $output == *":4: colour: no such field" ]]
 }
 
-@test "top -n 3: copies are not lines" {
-	refused "-n is --copies; how many top shows is --lines N" \
-		dta-query top -n 3 -R "$NAME"
-	refused "--copies is for keywrite, path, count, why and verify" \
-		dta-query list -n 3 -R "$NAME"
-}
-
 @test "dta-gen: options of other workloads are refused" {
 	refused "--interleave is for int-postcard" dta-gen int-path --interleave 4 -w -
 	refused "--kind is for uniform" dta-gen int-path --kind append -w -

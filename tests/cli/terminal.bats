@@ -128,8 +128,6 @@ aligned() { # FILE COLUMN...: in head and rows
 	dta-query why -R "$NAME" "$key" >piped 2>&1
 	sed -i '/^dta-query: /{$!q1;d}' piped # behind the table
 	aligned piped HOLDS SOURCE
-	dta-query top -R "$NAME" --keys keys --as u32s >piped
-	aligned piped KEY TABLE
 }
 
 @test "what is wrong is red, unless NO_COLOR is set; flags are *, bytes MiB" {

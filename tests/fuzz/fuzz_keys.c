@@ -12,7 +12,6 @@
 #define keys_head	 fuzz_keys_head
 #define keys_tell	 fuzz_keys_tell
 #define keys_column	 fuzz_keys_column
-#define keys_gather	 fuzz_keys_gather
 #define keys_share	 fuzz_keys_share
 #define keys_told	 fuzz_keys_told
 #define keys_share_open	 fuzz_keys_share_open
