@@ -118,7 +118,7 @@ static struct size size_of(const struct opts *o, double load)
 /* The load at which so many copies give the wanted success. */
 static double size_load_for(const struct opts *o, unsigned copies)
 {
-	if (o->dart)
+	if (o->reports)
 		return plan_random_load_for(copies, (unsigned)o->reports,
 					    o->want, o->average);
 	return plan_load_for(copies, o->want, size_pass(o), o->average);
@@ -147,7 +147,7 @@ static unsigned size_best_at(const struct opts *o, double load)
 	unsigned r = (unsigned)o->reports, best = 1;
 	double most = -1;
 
-	if (!o->dart)
+	if (!o->reports)
 		return plan_best_copies(load, size_pass(o), HASH_COPIES,
 					o->average);
 	for (unsigned n = 1; n <= HASH_COPIES; n++) {
@@ -169,7 +169,7 @@ static void print_success(struct rows *r, const struct opts *o, unsigned copies,
 	struct plan p = plan_at(copies, load, size_pass(o));
 	unsigned n = (unsigned)o->reports;
 
-	if (o->dart) {
+	if (o->reports) {
 		row_f64(r, F_SUCCESS, plan_random(copies, n, load));
 		row_f64(r, F_EMPTY, plan_random_lost(copies, n, load));
 		row_f64(r, F_AVERAGE, plan_random_average(copies, n, load));
@@ -184,8 +184,8 @@ static void print_success(struct rows *r, const struct opts *o, unsigned copies,
 
 static double used_share(const struct opts *o, unsigned copies, double load)
 {
-	return o->dart ? plan_random_used(copies, (unsigned)o->reports, load)
-		       : plan_used(copies, load);
+	return o->reports ? plan_random_used(copies, (unsigned)o->reports, load)
+			  : plan_used(copies, load);
 }
 
 static int print(struct rows *r, const struct opts *o, const struct size *s,

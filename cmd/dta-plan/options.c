@@ -221,10 +221,10 @@ static const struct cli_option options[] = {
 	 .read = read_bits, .verbs = tables},
 	{'s', "value", "BYTES", "keywrite: length of a value (4)", CLI_CALL,
 	 .read = read_value, .verbs = "keywrite"},
-	{0, "dart", NULL, "keywrite: a report writes one random copy", CLI_FLAG,
-	 AT(dart), .verbs = "keywrite"},
-	{0, "reports", "R", "dart: how often a key is reported (1)", CLI_U64,
-	 AT(reports), .min = 1, .max = REPORTS_MAX, .needs = "--dart"},
+	{0, "dart", "R",
+	 "keywrite: R reports of a key, each of which writes one random copy",
+	 CLI_U64, AT(reports), .min = 1, .max = REPORTS_MAX,
+	 .verbs = "keywrite"},
 	{0, "values", "V", "postcard: values of a hop (262144)", CLI_SIZE,
 	 AT(values), .min = 1, .max = UINT32_MAX, .verbs = "postcard"},
 	{'B', "hops", "B", "postcard: hops of a chunk (5)", CLI_U64, AT(hops),
@@ -273,7 +273,7 @@ const struct cli program = {
 	.usage = "dta-plan keywrite|postcard [--load A | --flows N --memory "
 		 "SIZE]\n"
 		 "[--want P [--flows N | --memory SIZE]] [--copies N]\n"
-		 "[--value BYTES] [--dart [--reports R]] [--values V]\n"
+		 "[--value BYTES] [--dart R] [--values V]\n"
 		 "[--hops B] [--checksum-bits B]\n"
 		 "[--stride pow2|packed] [-o FORMAT]\n"
 		 "dta-plan cores [--cores N] [--alone NS --work NS\n"
@@ -297,7 +297,6 @@ static void check(struct opts *o)
 	if (!load && !r[DIM_FLOWS].n != !r[DIM_MEMORY].n)
 		cli_usage(&program, "--%s alone says nothing of the load",
 			  r[DIM_FLOWS].n ? "flows" : "memory");
-	o->reports = o->reports ? o->reports : 1;
 	o->values = o->values ? o->values : 1 << 18;
 	o->hops = o->hops ? o->hops : 5;
 	if (o->postcard && (double)o->values + 1.0 > exp2(least))

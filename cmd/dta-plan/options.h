@@ -32,10 +32,10 @@ enum dim {
 };
 
 struct opts {
-	bool postcard, packed, average, dart;
+	bool postcard, packed, average;
 	struct range range[DIMS];
 	uint64_t values, hops;
-	uint64_t reports; /* DART's; 0: not given */
+	uint64_t reports; /* of a key, as DART writes them; 0: not asked */
 	bool team;	  /* the verb cores, which has: */
 	struct range cores;
 	double alone_ns, work_ns, receive_ns; /* 0: not given */

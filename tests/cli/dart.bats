@@ -140,8 +140,8 @@ repeat() { # times capture
 			dta-translate -q -r - --dart --seed 5 \
 				--region "$NAME-$copies-$reports"
 		found=$(right "$copies-$reports" truth.csv)
-		want=$(dta-plan keywrite --dart --load 0.5 --copies "$copies" \
-			--reports "$reports" -o ndjson | jq .average_success)
+		want=$(dta-plan keywrite --dart "$reports" --load 0.5 \
+			--copies "$copies" -o ndjson | jq .average_success)
 		echo "N $copies, r $reports: $found of 131072, plan $want"
 		# Five deviations: of sqrt(p (1 - p) / n), 0.0012 at most.
 		jq -ne "($found / 131072 - $want) | fabs < 0.006"

@@ -121,7 +121,7 @@ refused() {
 @test "the share of used slots at a load" {
 	plan keywrite --load 1 --copies 2
 	row '(.used_share * 1e6 | round) == 864665' # 1 - e^-2
-	plan keywrite --dart --load 1 --copies 2
+	plan keywrite --dart 1 --load 1 --copies 2
 	row '(.used_share * 1e6 | round) == 632121' # 1 - e^-1
 }
 
@@ -267,18 +267,17 @@ refused() {
 }
 
 @test "--dart: one report fills one copy; many are as good as all at once" {
-	plan keywrite --dart --load 0.3
+	plan keywrite --dart 1 --load 0.3
 	# e^-0.3, whatever N is.
 	[ "$(jq -s 'map((.success * 10000 | round) == 7408 and
 		.wrong == null) | all and length == 4' rows)" = true ]
-	plan keywrite --dart --reports 1000 --load 0.1 --copies 2
+	plan keywrite --dart 1000 --load 0.1 --copies 2
 	row '(.empty * 1e7 | round) == 328585' # (1 - e^-0.2)^2
 	# Of two reports, one copy or two: half the time each.
-	plan keywrite --dart --reports 2 --load 0.2 --copies 2
+	plan keywrite --dart 2 --load 0.2 --copies 2
 	row '(.empty * 1e6 | round) == 163178'
-	plan keywrite --dart --reports 4 --want 0.95 --flows 1M --average
+	plan keywrite --dart 4 --want 0.95 --flows 1M --average
 	row '.best and .copies == 4'
-	run -2 dta-plan postcard --dart
-	run -2 dta-plan keywrite --reports 2
-	run -2 dta-plan keywrite --dart --reports 0
+	run -2 dta-plan postcard --dart 1
+	run -2 dta-plan keywrite --dart 0
 }
