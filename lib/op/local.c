@@ -34,7 +34,6 @@ struct local_road {
 	unsigned n;
 	const struct table *table[TABLE_MAX];
 	uint8_t *mem[TABLE_MAX];
-	struct table copy[TABLE_MAX]; /* local_road_open() */
 };
 
 static inline struct local_road *self(struct road *r)
@@ -404,10 +403,8 @@ int local_road_open(struct road **out, const char *region, struct fault *f)
 		region_close(r);
 		return rc;
 	}
-	for (unsigned i = 0; i < l->n; i++)
-		l->copy[i] = *l->table[i];
 	l->road.name = region;
-	l->road.table = l->copy;
+	l->road.table = region_table(r, 0);
 	l->road.tables = l->n;
 	l->road.close = close_region;
 	*out = &l->road;

@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "packet/clock.h"
+
 enum {
 	RATE_UNIT = 1000000000, /* the level counts billionths */
 };
@@ -25,8 +27,23 @@ struct rate {
 };
 
 /* Starts full. per_s and burst: 1 to RATE_MAX. */
-void rate_init(struct rate *r, uint64_t per_s, uint64_t burst);
-void rate_time(struct rate *r, uint64_t now_ns);
+static inline void rate_init(struct rate *r, uint64_t per_s, uint64_t burst)
+{
+	int64_t full = (int64_t)burst * RATE_UNIT;
+
+	*r = (struct rate){.per_s = per_s, .full = full, .level = full};
+}
+
+static inline void rate_time(struct rate *r, uint64_t now_ns)
+{
+	uint64_t ns = clock_step(&r->last_ns, now_ns);
+	uint64_t missing = (uint64_t)(r->full - r->level);
+
+	if (ns > missing / r->per_s)
+		r->level = r->full;
+	else
+		r->level += (int64_t)(ns * r->per_s);
+}
 
 /* Takes n, all or none; n = 0 takes nothing, but wants one to be there. */
 static inline bool rate_take(struct rate *r, unsigned n)

@@ -105,8 +105,7 @@ void places_refresh(struct places *p);
  */
 void places_of_key(struct places *p, const uint8_t *key, size_t len);
 
-/* Whether an epoch that the places tell is no longer there. */
-bool places_stale(struct places *p);
+/* Whether the epoch that a place tells is no longer there. */
 bool place_stale(struct places *p, unsigned place);
 
 /*

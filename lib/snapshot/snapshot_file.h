@@ -97,12 +97,8 @@ struct snapshot_plan {
 	uint64_t blocks;	       /* in all epochs */
 };
 
-void snapshot_plan_init(struct snapshot_plan *p, const struct region_header *h,
-			uint64_t first, uint64_t last);
 struct snapshot_place snapshot_place(const struct snapshot_plan *p,
 				     uint64_t block);
-uint64_t snapshot_number(const struct snapshot_plan *p, uint64_t epoch,
-			 unsigned table, uint64_t offset);
 
 uint32_t snapshot_header_crc(const struct snapshot_header *h,
 			     const struct region_header *r,
