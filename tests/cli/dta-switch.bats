@@ -12,7 +12,7 @@ setup() {
 
 @test "int_label: Base A, hosts, the collector, ways by port and by address" {
 	run -0 dta-switch int_label -d 300 -t 1s --mtu 2000 --hosts 3,4 \
-		--mirror 5 --collector 10.0.0.51 --collector-mac 02:00:00:00:00:02 \
+		--collector 5,10.0.0.51,02:00:00:00:00:02 \
 		10.1.1.0/24=3 10.2.0.1=1 7=1
 	diff - <(echo "$output") <<-'END'
 		set_queue_depth 65536 3
@@ -45,9 +45,8 @@ setup() {
 
 @test "int_node: source, sink, the words of its instructions" {
 	run -0 dta-switch int_node -d 3 --watch "$FLOW" --watch all \
-		--instructions 0xff81 --hops 4 --hosts 1 --mirror 2 \
-		--collector 10.0.0.51 --collector-mac 02:00:00:00:00:02 \
-		--ip 10.9.9.9 --mac 02:00:00:00:00:09 0=1
+		--instructions 0xff81 --hops 4 --hosts 1 \
+		--collector 2,10.0.0.51,02:00:00:00:00:02 0=1
 	diff - <(echo "$output") <<-'END'
 		set_queue_depth 65536 1
 		table_add NodeIngress.forward.ports NodeIngress.forward.to_port 0 => 1
@@ -57,7 +56,7 @@ setup() {
 		table_add NodeIngress.sinks NodeIngress.sink 1 =>
 		set_queue_depth 65536 2
 		mirroring_add 1 2
-		table_set_default NodeEgress.reports_to NodeEgress.collector 02:00:00:00:00:02 02:00:00:00:00:09 10.9.9.9 10.0.0.51
+		table_set_default NodeEgress.reports_to NodeEgress.collector 02:00:00:00:00:02 02:00:00:03:00:03 10.3.0.3 10.0.0.51
 	END
 }
 
@@ -73,12 +72,9 @@ refuses() { # MESSAGE OPTION...: and writes nothing
 	for way in 0 0=511 511=0 10.1.1.1/24=2 ::1=2; do
 		refuses "FROM=TO: invalid way value: '$way'" int_label -d 1 1=0 $way
 	done
-	refuses "--mirror, --collector and --collector-mac" int_node -d 1 \
-		--mirror 1 --collector 10.0.0.1
-	refuses "--mirror, --collector and --collector-mac" int_node -d 1 \
-		--collector 10.0.0.1
-	refuses "--collector: invalid IPv4Address value: '::1'" int_node -d 1 \
-		--mirror 1 --collector ::1
+	for bad in 10.0.0.1 2,::1,02:00:00:00:00:02 2,10.0.0.1,2 511,10.0.0.1,02:00:00:00:00:02; do
+		refuses "--collector: invalid" int_node -d 1 --collector $bad
+	done
 	refuses "--hosts: invalid list_of_ports value: '1,'" int_node -d 1 --hosts 1,
 	refuses "--mtu: invalid 68 to 65535 value: '67'" int_label -d 1 --mtu 67
 	refuses "unrecognized arguments: --no-df" int_node -d 1 --no-df

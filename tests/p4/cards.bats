@@ -63,8 +63,7 @@ chain() {
 	switch_tell t commands
 	node 0 "--watch all" "$1" 0@t0 1@a0 3@e0
 	node 1 "" "$1" 0@a1 1@b0 3@f0
-	node 2 "--hosts 1 --mirror 2 --collector 10.0.0.51 --collector-mac \
-02:00:00:00:00:02" "$1" 0@b1 1@t1 2@d0 3@g0
+	node 2 "--hosts 1 --collector 2,10.0.0.51,02:00:00:00:00:02" "$1" 0@b1 1@t1 2@d0 3@g0
 }
 
 # translated N: reports, within a minute or so.

@@ -126,8 +126,8 @@ ways() {
 # Options of dta-switch for a switch.
 options() {
 	echo "-d $1 -t 1s --mtu 2000"
-	[ "$1" -lt 8 ] || echo "--hosts 3,4 --mirror 5 --collector 10.0.0.51" \
-		"--collector-mac 02:00:00:00:00:02"
+	[ "$1" -lt 8 ] || echo "--hosts 3,4" \
+		"--collector 5,10.0.0.51,02:00:00:00:00:02"
 }
 
 ports_of() { # SWITCH

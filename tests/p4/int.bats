@@ -31,8 +31,7 @@ chain() {
 	row_up a0:a1 b0:b1 d0:d1
 	node 1 "--watch all --instructions $1 --hops $2" t0 a0
 	node 2 "" a1 b0
-	node 3 "--hosts 1 --mirror 2 --collector 10.0.0.51 \
---collector-mac 02:00:00:00:00:02" b1 t1 d0
+	node 3 "--hosts 1 --collector 2,10.0.0.51,02:00:00:00:00:02" b1 t1 d0
 }
 
 @test "three nodes: the packets as they were sent, and what each node has said" {

@@ -26,7 +26,7 @@ teardown() {
 device() { device_up int_label "$1" "-d $1 $2 0=1 1=0" "${@:3}"; }
 
 # Of the second switch: behind its port 1 the receiver, behind 2 the controller.
-LAST="--hosts 1 --mirror 2 --collector 10.0.0.51 --collector-mac 02:00:00:00:00:02"
+LAST="--hosts 1 --collector 2,10.0.0.51,02:00:00:00:00:02"
 
 traffic() { # [FILTER]
 	real_mix 300 "$1" -o ip.check_checksum:TRUE
