@@ -16,7 +16,7 @@
 #ifndef QUERY_FAR_WIRE_H
 #define QUERY_FAR_WIRE_H
 
-#include "query/far.h"
+#include "store/far.h"
 
 enum {
 	WIRE_VERSION = 2,

@@ -3,7 +3,7 @@
  * memory.h - one face for the memory of a collector, wherever it lies: a region
  * that is mapped (region_memory()), a snapshot (snapshot_memory()), a region on
  * another machine, read with RDMA READ (verbs_memory()) or by what serves it
- * there (query/far.h). Each gives the bytes of tables in epochs.
+ * there (store/far.h). Each gives the bytes of tables in epochs.
  *
  * Who asks takes a struct view of a table in an epoch. Where the table is
  * mapped the view points at it; else its bytes are loaded through

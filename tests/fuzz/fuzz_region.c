@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "hash/crc.h"
-#include "query/far.h"
+#include "store/far.h"
 #include "query/query.h"
 #include "store/region_file.h"
 #include "../unit/region_sums.h"

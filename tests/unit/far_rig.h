@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-#include "query/far.h"
+#include "store/far.h"
 #include "query/query.h"
 #include "store/region_file.h"
 #include "store_sample.h"

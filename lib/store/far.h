@@ -3,8 +3,8 @@
  * far.h - a region on another machine as memory to be asked (store/memory.h),
  * by whatever reads ranges of its file (dta-region(5)) over there.
  */
-#ifndef QUERY_FAR_H
-#define QUERY_FAR_H
+#ifndef STORE_FAR_H
+#define STORE_FAR_H
 
 #include <stdatomic.h>
 

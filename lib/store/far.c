@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "query/far.h"
+#include "store/far.h"
 
 #include <errno.h>
 #include <stdlib.h>
