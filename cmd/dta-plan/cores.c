@@ -85,11 +85,12 @@ static int rows_of(struct rows *r, const struct opts *o,
 		.bytes = w->bytes,
 		.bandwidth = (double)o->bandwidth,
 	};
+	const struct range *cores = &o->range[DIM_CORES];
 	int rc = 0;
 
-	for (unsigned i = 0; i < o->cores.n && !rc; i++)
-		rc = row(r, w->name, &l, (unsigned)o->cores.value[i]);
-	for (unsigned i = 0; i < rungs && !o->cores.n && !rc; i++)
+	for (unsigned i = 0; i < cores->n && !rc; i++)
+		rc = row(r, w->name, &l, (unsigned)cores->value[i]);
+	for (unsigned i = 0; i < rungs && !cores->n && !rc; i++)
 		rc = row(r, w->name, &l, usual[i]);
 	return rc;
 }

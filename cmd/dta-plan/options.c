@@ -140,64 +140,32 @@ static int range_read(struct range *r, const char *text, enum cli_type type,
 			 RANGE_MAX);
 }
 
-static int read_load(void *opts, const char *text, struct fault *why)
+/* Options that may be ranges, and what values they take. */
+static const struct {
+	const char *name;
+	enum cli_type type;
+	double low, high;
+} dims[DIMS] = {
+	[DIM_VALUE] = {"value", CLI_U64, 1, TABLE_VALUE_MAX},
+	[DIM_BITS] = {"checksum-bits", CLI_U64, 1, 64},
+	[DIM_FLOWS] = {"flows", CLI_SIZE, 1, (double)SLOTS_MAX},
+	[DIM_MEMORY] = {"memory", CLI_SIZE, 1, (double)SLOTS_MAX},
+	[DIM_WANT] = {"want", CLI_F64, 1e-6, 1 - 1e-12},
+	[DIM_LOAD] = {"load", CLI_F64, 0, 1e6},
+	[DIM_COPIES] = {"copies", CLI_U64, 1, HASH_COPIES},
+	[DIM_CORES] = {"cores", CLI_U64, 1, CORES_MAX},
+};
+
+static void read_ranges(struct opts *o)
 {
-	struct opts *o = opts;
+	struct fault why;
 
-	return range_read(&o->range[DIM_LOAD], text, CLI_F64, 0, 1e6, why);
-}
-
-static int read_want(void *opts, const char *text, struct fault *why)
-{
-	struct opts *o = opts;
-
-	return range_read(&o->range[DIM_WANT], text, CLI_F64, 1e-6, 1 - 1e-12,
-			  why);
-}
-
-static int read_flows(void *opts, const char *text, struct fault *why)
-{
-	struct opts *o = opts;
-
-	return range_read(&o->range[DIM_FLOWS], text, CLI_SIZE, 1,
-			  (double)SLOTS_MAX, why);
-}
-
-static int read_memory(void *opts, const char *text, struct fault *why)
-{
-	struct opts *o = opts;
-
-	return range_read(&o->range[DIM_MEMORY], text, CLI_SIZE, 1,
-			  (double)SLOTS_MAX, why);
-}
-
-static int read_copies(void *opts, const char *text, struct fault *why)
-{
-	struct opts *o = opts;
-
-	return range_read(&o->range[DIM_COPIES], text, CLI_U64, 1, HASH_COPIES,
-			  why);
-}
-
-static int read_bits(void *opts, const char *text, struct fault *why)
-{
-	struct opts *o = opts;
-
-	return range_read(&o->range[DIM_BITS], text, CLI_U64, 1, 64, why);
-}
-
-static int read_value(void *opts, const char *text, struct fault *why)
-{
-	struct opts *o = opts;
-
-	return range_read(&o->range[DIM_VALUE], text, CLI_U64, 1,
-			  TABLE_VALUE_MAX, why);
-}
-
-static int read_cores(void *opts, const char *text, struct fault *why)
-{
-	return range_read(&((struct opts *)opts)->cores, text, CLI_U64, 1,
-			  CORES_MAX, why);
+	for (unsigned d = 0; d < DIMS; d++)
+		if (o->text[d] &&
+		    range_read(&o->range[d], o->text[d], dims[d].type,
+			       dims[d].low, dims[d].high, &why) < 0)
+			cli_refuse("--%s: '%s' %s", dims[d].name, o->text[d],
+				   why.text);
 }
 
 static const char tables[] = "keywrite postcard";
@@ -205,22 +173,22 @@ static const char tables[] = "keywrite postcard";
 static const char *const strides[] = {"pow2", "packed", NULL};
 
 static const struct cli_option options[] = {
-	{'l', "load", "A", "keys written per slot; a range: 0.1:2:0.1",
-	 CLI_CALL, .read = read_load, .verbs = tables},
+	{'l', "load", "A", "keys written per slot; a range: 0.1:2:0.1", CLI_STR,
+	 AT(text[DIM_LOAD]), .verbs = tables},
 	{'f', "flows", "N", "keys to keep; K is 1000, Ki is 1024, and so on",
-	 CLI_CALL, .read = read_flows, .verbs = tables},
-	{'m', "memory", "SIZE", "bytes to keep them in", CLI_CALL,
-	 .read = read_memory, .verbs = tables},
-	{'w', "want", "P", "success rate wanted: gives load or memory",
-	 CLI_CALL, .read = read_want, .verbs = tables},
+	 CLI_STR, AT(text[DIM_FLOWS]), .verbs = tables},
+	{'m', "memory", "SIZE", "bytes to keep them in", CLI_STR,
+	 AT(text[DIM_MEMORY]), .verbs = tables},
+	{'w', "want", "P", "success rate wanted: gives load or memory", CLI_STR,
+	 AT(text[DIM_WANT]), .verbs = tables},
 	{'a', "average", NULL, "want, best: over all keys, not the oldest",
 	 CLI_FLAG, AT(average), .verbs = tables},
 	{'n', "copies", "N", "only this number of copies; a range: 1:3",
-	 CLI_CALL, .read = read_copies, .verbs = tables},
-	{'b', "checksum-bits", "B", "bits of a checksum or hop (32)", CLI_CALL,
-	 .read = read_bits, .verbs = tables},
-	{'s', "value", "BYTES", "keywrite: length of a value (4)", CLI_CALL,
-	 .read = read_value, .verbs = "keywrite"},
+	 CLI_STR, AT(text[DIM_COPIES]), .verbs = tables},
+	{'b', "checksum-bits", "B", "bits of a checksum or hop (32)", CLI_STR,
+	 AT(text[DIM_BITS]), .verbs = tables},
+	{'s', "value", "BYTES", "keywrite: length of a value (4)", CLI_STR,
+	 AT(text[DIM_VALUE]), .verbs = "keywrite"},
 	{0, "dart", "R",
 	 "keywrite: R reports of a key, each of which writes one random copy",
 	 CLI_U64, AT(reports), .min = 1, .max = REPORTS_MAX,
@@ -231,8 +199,8 @@ static const struct cli_option options[] = {
 	 .min = 1, .max = HOPS_MAX, .verbs = "postcard"},
 	{0, "stride", "pow2|packed", "padding of slots (pow2)", CLI_WORD,
 	 AT(packed), .words = strides, .verbs = tables},
-	{'j', "cores", "N", "cores: of so many; a range: 1:64", CLI_CALL,
-	 .read = read_cores, .verbs = "cores"},
+	{'j', "cores", "N", "cores: of so many; a range: 1:64", CLI_STR,
+	 AT(text[DIM_CORES]), .verbs = "cores"},
 	{0, "alone", "NS", "cores: a report takes one core so many ns", CLI_F64,
 	 AT(alone_ns), .low = 0.01, .high = NS_MAX, .verbs = "cores",
 	 .needs = "--work --receive"},
@@ -313,6 +281,7 @@ struct opts options_read(int argc, char **argv)
 	int n = cli_read(&program, &o, argc, argv);
 	int verb = cli_verb(&program, argv[n]);
 
+	read_ranges(&o);
 	if (n + 1 < argc)
 		cli_usage(&program, "say keywrite, postcard or cores, once");
 	o.postcard = verb == POSTCARD;

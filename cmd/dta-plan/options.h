@@ -28,16 +28,17 @@ enum dim {
 	DIM_WANT,
 	DIM_LOAD,
 	DIM_COPIES,
+	DIM_CORES,
 	DIMS,
 };
 
 struct opts {
 	bool postcard, packed, average;
+	const char *text[DIMS]; /* as given; NULL: it was not */
 	struct range range[DIMS];
 	uint64_t values, hops;
 	uint64_t reports; /* of a key, as DART writes them; 0: not asked */
 	bool team;	  /* the verb cores, which has: */
-	struct range cores;
 	double alone_ns, work_ns, receive_ns; /* 0: not given */
 	uint64_t bandwidth;		      /* 0: any */
 	enum row_format fmt;
