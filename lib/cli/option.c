@@ -206,14 +206,6 @@ int cli_set(const struct cli_option *o, void *opts, const char *text,
 	}
 }
 
-void cli_unset(const struct cli_option *o, void *opts)
-{
-	if (o->type == CLI_CALL)
-		o->read(opts, NULL, NULL);
-	else
-		memset((char *)opts + o->at, 0, o->width);
-}
-
 uint64_t cli_u64(const char *what, const char *text, uint64_t min, uint64_t max)
 {
 	struct fault why;

@@ -44,7 +44,7 @@ struct cli_option {
 	const char *const *words; /* ends with NULL */
 	/*
 	 * CLI_CALL. Returns 0, or fault_set() of what is behind the
-	 * value: "is not N or N-M". text NULL: the default (cli_unset()).
+	 * value: "is not N or N-M".
 	 */
 	int (*read)(void *opts, const char *text, struct fault *why);
 	/*
@@ -134,7 +134,5 @@ int cli_names(unsigned *set, const char *text, const char *(*of)(unsigned),
 /* Of rows on stdout as CSV, which has one header: refuses a set of several
  * kinds. */
 void cli_one_kind(unsigned kinds);
-/* Back to what it is if it is not given: 0, NULL, or as its read() says. */
-void cli_unset(const struct cli_option *o, void *opts);
 
 #endif
