@@ -14,24 +14,12 @@
 #include "store/layout.h"
 #include "snapshot/snapshot.h"
 
-static void tick(void *ctx, uint64_t done, uint64_t all)
-{
-	const struct cli_progress p = {.bytes = done, .bytes_all = all};
-	const struct opts *o = ctx;
-
-	if (!o->quiet)
-		cli_progress(&p);
-}
-
 static void create(const struct opts *o)
 {
-	struct region_options make = o->make;
 	struct layout layout;
 	struct fault f = {0};
 	int rc;
 
-	make.tick = tick;
-	make.ctx = (void *)o;
 	if (layout_read(&layout, o->layout, &f) < 0)
 		cli_fail("%s", f.text);
 	for (unsigned i = 0; i < layout.n; i++) {
@@ -46,8 +34,7 @@ static void create(const struct opts *o)
 	}
 	if (ticket_check_mtu(layout.table, layout.n, o->at.mtu, &f) < 0)
 		cli_fault(cli_file(o->layout), &f);
-	rc = region_create_absent(o->region, &layout, &make, &f);
-	cli_progress_end();
+	rc = region_create_absent(o->region, &layout, &o->make, &f);
 	if (rc < 0)
 		cli_fault(o->region, &f);
 	if (!rc && !o->quiet)
@@ -96,10 +83,8 @@ static void snapshot(const struct opts *o, const struct region *r,
 {
 	struct fault f = {0};
 
-	if (snapshot_write(r, first, last, o->snapshot, tick, (void *)o, &f) <
-	    0)
+	if (snapshot_write(r, first, last, o->snapshot, NULL, NULL, &f) < 0)
 		cli_fault(o->snapshot, &f);
-	cli_progress_end();
 }
 
 /* Tells of immediates that others write; reading them is enough for that. */

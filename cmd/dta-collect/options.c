@@ -120,7 +120,7 @@ static const struct cli_option options[] = {
 	CLI_USER_OPTION(struct opts, live, "-i|--verbs"),
 	{'o', "output", "FORMAT", "ledger as text, csv or ndjson", CLI_FORMAT,
 	 AT(format)},
-	{'q', "quiet", NULL, "no ledger, no progress", CLI_FLAG, AT(quiet)},
+	{'q', "quiet", NULL, "no ledger", CLI_FLAG, AT(quiet)},
 	{0},
 };
 

@@ -434,7 +434,6 @@ static int run_close(struct run *run)
 	uint64_t lost = 0;
 	int closed = 0, stopped = responder_team_rest(run->team);
 
-	cli_progress_end();
 	say_refused(run, true);
 	cli_stats_close(run->loop.stats, l, run->loop.s);
 	if (run->answers) {

@@ -8,8 +8,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "reading/csv_reports.h"
 #include "wire/be.h"
@@ -232,20 +230,4 @@ int csv_next(struct csv_input *c, struct fault *f)
 	report_row(c, time_of(c));
 	c->g->ctr.used++;
 	return 1;
-}
-
-uint64_t csv_done(const struct csv_input *c)
-{
-	off_t at = lseek(c->lines.fd, 0, SEEK_CUR);
-
-	return at > 0 ? (uint64_t)at : 0;
-}
-
-uint64_t csv_size(const struct csv_input *c)
-{
-	struct stat st;
-
-	return c->lines.regular && !fstat(c->lines.fd, &st)
-		       ? (uint64_t)st.st_size
-		       : 0;
 }

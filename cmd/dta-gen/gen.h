@@ -182,10 +182,6 @@ void csv_close(struct csv_input *c); /* NULL is fine */
  * are none are told; the tenth is the end. */
 int csv_next(struct csv_input *c, struct fault *f);
 
-/* Bytes of the file that were read, and all of them (0: a pipe). */
-uint64_t csv_done(const struct csv_input *c);
-uint64_t csv_size(const struct csv_input *c);
-
 /* --- int.c: packets with in-band telemetry, and reports of it ------------- */
 
 /* The program; argv[0] is "int". Returns the exit status. */

@@ -815,21 +815,6 @@ static void take_memory(struct int_gen *g)
 	g->rng.state = rng_mix(g->o.seed);
 }
 
-static void progress(const struct int_gen *g, const struct traffic *t)
-{
-	struct cli_progress p = {
-		.unit = "packets",
-		.count = g->ctr.carried,
-		.count_all = g->o.count,
-	};
-
-	if (g->o.from) {
-		p.bytes = traffic_done(t);
-		p.bytes_all = traffic_size(t);
-	}
-	cli_progress(&p);
-}
-
 /* Returns 0 or the source's -errno. */
 static int run(struct int_gen *g, struct traffic *t, struct fault *f)
 {
@@ -854,10 +839,7 @@ static int run(struct int_gen *g, struct traffic *t, struct fault *f)
 					      snk_drops(g->snk));
 			cli_page_end();
 		}
-		if (!g->o.quiet && n % CLOCK_EVERY == 0)
-			progress(g, t);
 	}
-	cli_progress_end();
 	return rc < 0 && rc != -EINTR ? rc : 0;
 }
 

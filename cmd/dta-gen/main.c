@@ -185,28 +185,6 @@ struct input {
 	struct csv_input *rows;
 };
 
-static void progress(const struct gen *g, const struct input *in)
-{
-	struct cli_progress p = {
-		.unit = "reports",
-		.count = g->ctr.reports,
-		.count_all = g->o.count,
-	};
-
-	if (in->rows) {
-		p.bytes = csv_done(in->rows);
-		p.bytes_all = csv_size(in->rows);
-	} else if (g->o.from) {
-		p.bytes = traffic_done(in->traffic);
-		p.bytes_all = traffic_size(in->traffic);
-	} else if (!g->o.repeat) {
-		p.unit = "flows";
-		p.count = traffic_done(in->traffic);
-		p.count_all = traffic_size(in->traffic);
-	}
-	cli_progress(&p);
-}
-
 /* A packet to the workload, or some rows. */
 static int step(struct gen *g, const struct input *in, struct fault *f)
 {
@@ -241,11 +219,7 @@ static int run(struct gen *g, const struct input *in, struct fault *f)
 			continue;
 		next = g->ctr.traffic.packets + CLOCK_EVERY;
 		show_page(g);
-		if (!g->o.quiet)
-			progress(g, in);
 	}
-	if (!g->o.quiet)
-		cli_progress_end();
 	workload_end(&g->run);
 	link_finish(g);
 	return rc < 0 ? rc : 0;

@@ -119,7 +119,7 @@ static const struct cli_option options[] = {
 	  CLI_FLAG, CLI_AT(struct settings, list) },
 	{ 'o', "output", "FORMAT", "of list and ledger: text, csv, ndjson",
 	  CLI_FORMAT, AT(output) },
-	{ 'q', "quiet", NULL, "no ledger, no progress", CLI_FLAG, AT(quiet) },
+	{ 'q', "quiet", NULL, "no ledger", CLI_FLAG, AT(quiet) },
 	{ 0, "tracked", NULL, "set the T flag: sequence is checked",
 	  CLI_FLAG, AT(tracked) },
 	{ 0, "nacks", "FILE", "with -w: a capture or pipe that NACKs come from",

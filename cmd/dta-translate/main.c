@@ -323,7 +323,6 @@ static int run_close(struct run *r)
 	told = road_account(r->road, &account);
 	lost = unsent(r);
 	why = road_why(r->road);
-	cli_progress_end();
 	cli_stats_close(r->loop.stats, translate_counters(r->t), r->loop.s);
 	if (r->t_options.nacks)
 		nacks = snk_close(r->t_options.nacks);

@@ -379,7 +379,6 @@ static int run_close(struct run *r)
 	int status = r->error || drained ? CLI_FAIL : CLI_OK;
 	struct fault why;
 
-	cli_progress_end();
 	cli_stats_close(r->loop.stats, counters(r, &received), r->loop.s);
 	print_shares(r);
 	if (r->out) {

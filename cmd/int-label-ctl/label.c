@@ -128,7 +128,7 @@ static const struct cli_option options[] = {
 	CLI_USER_OPTION(struct hop_options, live, NULL),
 	{'o', "output", "FORMAT", "ledger as text, csv or ndjson", CLI_FORMAT,
 	 AT(format)},
-	{'q', "quiet", NULL, "no ledger, no progress", CLI_FLAG, AT(quiet)},
+	{'q', "quiet", NULL, "no ledger", CLI_FLAG, AT(quiet)},
 	{0},
 };
 
@@ -668,7 +668,6 @@ static int hop_close(struct hop_run *r)
 	int status = r->error ? CLI_FAIL : CLI_OK;
 	bool said;
 
-	cli_progress_end();
 	cli_stats_close(r->loop.stats, counters(r, &received), r->loop.s);
 	for (int i = 0; i < HOP_SIDES; i++)
 		if (r->way[i].snk) /* snk_close() tells of an error */

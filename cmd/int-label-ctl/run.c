@@ -151,7 +151,7 @@ static const struct cli_option options[] = {
 	CLI_USER_OPTION(struct run_options, live, NULL),
 	{'o', "output", "FORMAT", "rows and ledger as text, csv or ndjson",
 	 CLI_FORMAT, AT(format)},
-	{'q', "quiet", NULL, "no ledger, no progress", CLI_FLAG, AT(quiet)},
+	{'q', "quiet", NULL, "no ledger", CLI_FLAG, AT(quiet)},
 	{0},
 };
 
@@ -873,7 +873,6 @@ static int run_close(struct run *r)
 	browse_close(r->top);
 	label_control_end(r->c);
 	ended = run_rows_end(&r->rows);
-	cli_progress_end();
 	if (!r->o.quiet) {
 		print_ledgers(r);
 		cli_live_drops(&r->o.live, r->loop.s, 0);

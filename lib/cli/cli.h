@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * cli.h - what every program's main.c shares: options, messages, exit status,
- * signals, progress. The only room that prints, exits and reads the
+ * signals. The only room that prints, exits and reads the
  * environment; only cmd/ includes it.
  */
 #ifndef CLI_CLI_H
@@ -100,20 +100,5 @@ void cli_signals(void);
 
 /* From now on SIGHUP sets cli_hangup: there is something to be made anew. */
 void cli_take_hangup(void);
-
-/* How far a run is. 0: not known, or no such limit. */
-struct cli_progress {
-	const char *unit; /* of count: "packets"; NULL: there are bytes only */
-	uint64_t count, count_all;
-	uint64_t bytes, bytes_all; /* of a file */
-	uint64_t limit_ns;	   /* it ends after that long */
-};
-
-/*
- * That, its rate and the time left on stderr, when that is a terminal and the
- * work lasts above a second. cli_progress_end() takes the line away again.
- */
-void cli_progress(const struct cli_progress *p);
-void cli_progress_end(void);
 
 #endif

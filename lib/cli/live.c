@@ -50,21 +50,6 @@ void cli_limit_took(struct cli_limit *m, int n)
 		m->left -= (uint64_t)n;
 }
 
-void cli_live_progress(const struct cli_live *l, const struct src *s,
-		       uint64_t packets)
-{
-	const struct cli_progress p = {
-		.unit = "packets",
-		.count = packets,
-		.count_all = l->count,
-		.bytes = src_done(s),
-		.bytes_all = src_size(s),
-		.limit_ns = l->duration_ns,
-	};
-
-	cli_progress(&p);
-}
-
 struct src *cli_live_open(struct cli_live *l, const uint16_t *port, bool quiet)
 {
 	struct fault f = {0};

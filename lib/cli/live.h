@@ -101,10 +101,6 @@ struct cli_limit cli_limit_start(const struct cli_live *l);
 int cli_limit_room(const struct cli_limit *m, int max);
 void cli_limit_took(struct cli_limit *m, int n); /* n <= 0: nothing */
 
-/* cli_progress() of so many packets received out of s, up to these limits. */
-void cli_live_progress(const struct cli_live *l, const struct src *s,
-		       uint64_t packets);
-
 /*
  * Becomes an ordinary user for good, with that user's groups; NULL: stays who
  * it is, without the capabilities that it may have as an ordinary user. To be

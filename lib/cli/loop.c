@@ -82,16 +82,6 @@ static void wait_for_more(const struct cli_loop *l)
 	poll(p, 1 + n, ms);
 }
 
-static void show_progress(struct cli_loop *l)
-{
-	uint64_t received;
-
-	if (l->quiet || l->stats)
-		return;
-	l->counters(l->ctx, &received);
-	cli_live_progress(l->live, l->s, received);
-}
-
 int cli_loop(struct cli_loop *l, struct fault *f)
 {
 	static struct pkt pkts[CLI_LOOP_MOST];
@@ -111,7 +101,6 @@ int cli_loop(struct cli_loop *l, struct fault *f)
 			return rc;
 		if (n == -EAGAIN && l->fds)
 			wait_for_more(l);
-		show_progress(l);
 	}
 	return 0;
 }

@@ -2,7 +2,7 @@
 /*
  * loop.h - the main loop of a program that takes packets: batches from a source
  * until it ends, a limit is reached or a signal comes; beside them rows of
- * rates, progress, SIGUSR1 and SIGHUP, and waiting for more than the source.
+ * rates, SIGUSR1 and SIGHUP, and waiting for more than the source.
  */
 #ifndef CLI_LOOP_H
 #define CLI_LOOP_H
@@ -10,10 +10,10 @@
 #include "cli/live.h"
 
 struct cli_loop {
-	const struct cli_live *live; /* limits; and what progress shows */
+	const struct cli_live *live; /* limits */
 	struct src *s;
 	struct cli_stats *stats; /* rows of rates, or NULL */
-	bool quiet;		 /* no progress */
+	bool quiet;		 /* no word if there can be no page */
 	/* For the page: the region, the capture or interface, and where what
 	 * comes of it goes; NULL: none. */
 	const char *region, *input, *output;

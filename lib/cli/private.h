@@ -27,7 +27,4 @@ FILE *cli_report_to(void);
  * cli_page_end(); false: it is not then. */
 bool cli_page_takes(const struct ledger *l, const void *ctr);
 
-/* Takes a progress line off the terminal before something else is written. */
-void cli_progress_clear(void);
-
 #endif

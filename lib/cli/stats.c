@@ -263,7 +263,6 @@ static void print_row(struct cli_stats *st)
 
 	if (took <= 0)
 		took = 1.0 / SECOND;
-	cli_progress_clear();
 	if (st->format == ROW_TEXT)
 		text_row(st, at, took);
 	else
