@@ -115,7 +115,6 @@ static const struct cli_option options[] = {
 	{0, "notify", NULL, "print a row for each immediate", CLI_FLAG,
 	 AT(notify)},
 	CLI_LIMIT_OPTIONS(struct opts),
-	CLI_STATS_OPTION(struct opts, live, "-r|-i"),
 	CLI_SOCKET_OPTIONS(struct opts),
 	CLI_USER_OPTION(struct opts, live, "-i|--verbs"),
 	{'o', "output", "FORMAT", "ledger as text, csv or ndjson", CLI_FORMAT,

@@ -238,15 +238,6 @@ static void look_after(struct run *run)
 	}
 }
 
-static const void *counters(void *ctx, uint64_t *received)
-{
-	struct run *run = ctx;
-	const struct responder_ledger *l = responder_team_counters(run->team);
-
-	*received = l->received;
-	return l;
-}
-
 static void show(void *ctx)
 {
 	struct run *run = ctx;
@@ -418,8 +409,6 @@ static void run_open(struct run *run, struct opts *o, struct ticket *t)
 		cli_fail("%s: %s", cli_file(o->ticket), strerror(-rc));
 	cli_user(o->live.user);
 	team_open(run);
-	run->loop.stats = cli_stats_open(&responder_ledger, o->live.stats_ns,
-					 o->format, NULL);
 }
 
 static uint64_t unsent(void *ctx)
@@ -435,7 +424,6 @@ static int run_close(struct run *run)
 	int closed = 0, stopped = responder_team_rest(run->team);
 
 	say_refused(run, true);
-	cli_stats_close(run->loop.stats, l, run->loop.s);
 	if (run->answers) {
 		snk_settle(run->answers); /* snk_close() tells of an error */
 		lost = unsent(run);
@@ -468,7 +456,6 @@ void respond(struct opts *o, struct region *r)
 			  * remembers. */
 			 .most = notify ? REGION_IMMEDIATES : 0,
 			 .ctx = &run,
-			 .counters = counters,
 			 .take = take,
 			 .report = report,
 			 .unsent = unsent,

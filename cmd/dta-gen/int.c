@@ -208,7 +208,7 @@ static const struct cli_option options[] = {
 	CLI_USER_OPTION(struct int_options, live, NULL),
 	{ 'o', "output", "FORMAT", "ledger as text, csv, ndjson",
 	  CLI_FORMAT, AT(output) },
-	{ 'q', "quiet", NULL, "no ledger, no progress", CLI_FLAG, AT(quiet) },
+	{ 'q', "quiet", NULL, "no ledger", CLI_FLAG, AT(quiet) },
 	{ 0 },
 };
 /* clang-format on */

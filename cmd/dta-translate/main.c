@@ -47,14 +47,6 @@ static void hangup(void *run)
 		cli_warn("SIGHUP: there is nothing to read again");
 }
 
-static const void *counters(void *run, uint64_t *received)
-{
-	const struct translate_ledger *l = cores_counters(run);
-
-	*received = l->received;
-	return l;
-}
-
 /* While the road waits. */
 static void turn(void *run)
 {
@@ -209,41 +201,6 @@ static struct snk *open_nacks(const struct opts *o)
 	return k;
 }
 
-/* Columns of --stats beside the ledger: what became of what was sent. */
-enum {
-	ACKED,
-	NOT_ACKED,
-	WAITING,
-	COLUMNS,
-};
-
-static const struct cli_stats_column columns[COLUMNS] = {
-	[ACKED] = {"acked", NULL, false, LEDGER_DONE},
-	[NOT_ACKED] = {"not_acked", NULL, false, LEDGER_LOSS},
-	[WAITING] = {"waiting", "waiting", true},
-};
-
-static void read_columns(void *ctx, uint64_t *value)
-{
-	const struct run *r = ctx;
-	struct road_account a;
-
-	value[ACKED] = value[NOT_ACKED] = value[WAITING] = CLI_STATS_UNKNOWN;
-	if (!road_account(r->road, &a))
-		return;
-	value[ACKED] = a.acked;
-	value[NOT_ACKED] = a.sent - a.acked - a.waiting;
-	value[WAITING] = a.waiting;
-}
-
-static struct cli_stats *open_stats(struct run *r)
-{
-	const struct cli_stats_more more = {columns, COLUMNS, read_columns, r};
-
-	return cli_stats_open(&translate_ledger, r->o.live.stats_ns,
-			      r->o.format, &more);
-}
-
 static void run_open(struct run *r)
 {
 	struct fault f = {0};
@@ -279,7 +236,6 @@ static void run_open(struct run *r)
 		src_wait(r->loop.s, 0); /* the loop waits */
 	}
 	cores_open(r);
-	r->loop.stats = open_stats(r);
 	r->alarm_ns = alarm_set(r);
 }
 
@@ -323,7 +279,6 @@ static int run_close(struct run *r)
 	told = road_account(r->road, &account);
 	lost = unsent(r);
 	why = road_why(r->road);
-	cli_stats_close(r->loop.stats, translate_counters(r->t), r->loop.s);
 	if (r->t_options.nacks)
 		nacks = snk_close(r->t_options.nacks);
 	if (!r->o.quiet) {
@@ -378,7 +333,6 @@ int main(int argc, char **argv)
 		.most = PKT_BATCH,
 		.quiet = run.o.quiet,
 		.ctx = &run,
-		.counters = counters,
 		.take = take,
 		.report = print_ledgers,
 		.show = show_ledgers,

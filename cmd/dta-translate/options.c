@@ -82,7 +82,6 @@ static const struct cli_option options[] = {
 	{'j', "cores", "N", "work on so many cores at once (default 1)",
 	 CLI_SIZE, AT(cores), .min = 1, .max = TRANSLATE_CORES_MAX},
 	CLI_LIMIT_OPTIONS(struct opts),
-	CLI_STATS_OPTION(struct opts, live, "-r|-i"),
 	CLI_XDP_OPTIONS(struct opts, live, "xdp",
 			"receive, and with --to send,", "-i|--to"),
 	CLI_PROMISCUOUS_OPTION(struct opts),

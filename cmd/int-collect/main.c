@@ -87,16 +87,6 @@ static void hangup(void *run)
 		cli_warn("SIGHUP: thresholds read again");
 }
 
-static const void *counters(void *run, uint64_t *received)
-{
-	struct run *r = run;
-	const struct intake_ledger *l = int_collector_counters(r->collector);
-	const void *ctr = r->xdp ? xdp_counters(r->xdp) : l;
-
-	*received = r->xdp ? ledger_get(&xdp_ledger, ctr, 0) : l->frames;
-	return ctr;
-}
-
 /* What there is goes out: who reads what we write must not wait for full
  * buffers while packets are few. Several cores do so themselves as long as some
  * come. */
@@ -275,8 +265,6 @@ static void run_open(struct run *r)
 	cli_user(r->o.live.user);
 	start(r);
 	r->loop.quiet = r->o.quiet || r->top;
-	r->loop.stats = cli_stats_open(r->xdp ? &xdp_ledger : &intake_ledger,
-				       r->o.live.stats_ns, r->o.format, NULL);
 }
 
 /* What has come up from the kernel by the end. */
@@ -351,36 +339,16 @@ static bool nothing_taken(struct run *r, struct fault *why)
 	return true;
 }
 
-/* With --stats: what each core has done. */
-static void print_shares(struct run *r)
-{
-	struct cli_share share[INT_COLLECTOR_WORKERS] = {0};
-
-	if (r->o.cores == 1 || !r->o.live.stats_ns)
-		return;
-	for (unsigned i = 0; i < r->o.cores; i++) {
-		struct int_collector_share s = int_collector_share(r->collector,
-								   i);
-
-		share[i].batches = s.batches;
-		share[i].packets = s.packets;
-		share[i].ops = s.views;
-	}
-	cli_shares(share, (unsigned)r->o.cores, NULL, r->o.format);
-}
-
 /* Ends the run, with the ledgers and what went wrong. Returns the exit status.
  */
 static int run_close(struct run *r)
 {
 	int drained = drain(r), looked = look_last(r);
 	int flushed = int_collector_flush(r->collector), out = 0, ended;
-	uint64_t lost = 0, received;
+	uint64_t lost = 0;
 	int status = r->error || drained ? CLI_FAIL : CLI_OK;
 	struct fault why;
 
-	cli_stats_close(r->loop.stats, counters(r, &received), r->loop.s);
-	print_shares(r);
 	if (r->out) {
 		snk_settle(r->out); /* snk_close() tells of an error */
 		lost = unsent(r);
@@ -428,7 +396,6 @@ int main(int argc, char **argv)
 		.output = run.o.write ? run.o.write : run.o.to,
 		.quiet = run.o.quiet,
 		.ctx = &run,
-		.counters = counters,
 		.take = take,
 		.report = print_ledgers,
 		.unsent = unsent,

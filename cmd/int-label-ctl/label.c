@@ -122,7 +122,6 @@ static const struct cli_option options[] = {
 	{0, "control", "PATH",
 	 "obey lines of a file or stdin (-) first, or of a socket made there",
 	 CLI_STR, AT(control)},
-	CLI_STATS_OPTION(struct hop_options, live, "-r|-i"),
 	{0, "xdp", NULL, "receive by AF_XDP or fail", CLI_FLAG,
 	 AT(live.options.kind), .min = LIVE_XDP, .needs = "-i"},
 	CLI_USER_OPTION(struct hop_options, live, NULL),
@@ -435,15 +434,6 @@ static void hangup(void *run)
 	cli_stop = 1; /* nothing is to be read again */
 }
 
-static const void *counters(void *run, uint64_t *received)
-{
-	struct hop_run *r = run;
-	const struct label_hop_ledger *l = label_hop_counters(r->h);
-
-	*received = l->packets;
-	return l;
-}
-
 static uint32_t saturate(uint64_t v)
 {
 	return v < UINT32_MAX ? (uint32_t)v : UINT32_MAX;
@@ -629,9 +619,6 @@ static void hop_open(struct hop_run *r)
 	hop_export_open(&r->export, &r->o);
 	cli_user(r->o.live.user);
 	r->loop.s = r->way[0].src;
-	r->loop.stats = cli_stats_open(&label_hop_ledger, r->o.live.stats_ns,
-				       r->o.format, NULL);
-	cli_stats_beside(r->loop.stats, r->way[HOP_OUT].src);
 }
 
 static uint64_t unsent(void *run)
@@ -664,11 +651,10 @@ static int close_ways(struct hop_run *r)
 
 static int hop_close(struct hop_run *r)
 {
-	uint64_t received, lost;
+	uint64_t lost;
 	int status = r->error ? CLI_FAIL : CLI_OK;
 	bool said;
 
-	cli_stats_close(r->loop.stats, counters(r, &received), r->loop.s);
 	for (int i = 0; i < HOP_SIDES; i++)
 		if (r->way[i].snk) /* snk_close() tells of an error */
 			snk_settle(r->way[i].snk);
@@ -710,7 +696,6 @@ int hop_main(int argc, char **argv)
 		.output = run.o.write ? run.o.write : run.o.to,
 		.quiet = run.o.quiet || run.o.live.name,
 		.ctx = &run,
-		.counters = counters,
 		.take = take,
 		.report = print_ledgers,
 		.unsent = unsent,

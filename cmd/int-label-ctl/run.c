@@ -763,15 +763,6 @@ static void hangup(void *run)
 	cli_stop = 1; /* nothing is to be read again */
 }
 
-static const void *counters(void *run, uint64_t *received)
-{
-	struct run *r = run;
-	const struct label_control_ledger *l = label_control_counters(r->c);
-
-	*received = l->frames;
-	return l;
-}
-
 /* A capture's time, or a pipe's, is that of its packets, however long their
  * writer takes. */
 static int take_capture(struct run *r, const struct pkt *pkts, int n)
@@ -908,7 +899,6 @@ int run_main(int argc, char **argv)
 		.input = run.o.read ? run.o.read : run.o.live.name,
 		.quiet = run.o.quiet,
 		.ctx = &run,
-		.counters = counters,
 		.take = take,
 		.report = print_ledgers,
 		.hangup = hangup,

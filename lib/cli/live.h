@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * live.h - what programs on live interfaces share beyond cli.h: their options,
- * rows of rates, a pace, and giving up privileges.
+ * a pace, and giving up privileges.
  */
 #ifndef CLI_LIVE_H
 #define CLI_LIVE_H
@@ -13,7 +13,6 @@
 struct cli_live {
 	const char *name; /* of -i, NULL if not given */
 	struct live_options options;
-	uint64_t stats_ns;	/* 0: no rates */
 	enum row_format format; /* of what cli_live_drops() says */
 	const char *user;
 	uint64_t count, duration_ns; /* 0: no such limit */
@@ -50,9 +49,6 @@ struct cli_live {
 	{ 0, "no-xdp", NULL, does " by AF_PACKET", CLI_FLAG,                   \
 	  CLI_AT(opts, live.options.kind), .min = LIVE_PACKET, .needs = of }
 #define CLI_SOCKET_GROUP { "--xdp --no-xdp" }
-#define CLI_STATS_OPTION(opts, live, of)                                       \
-	{ 0, "stats", "TIME", "rates on stderr, every so often (1s)",          \
-	  CLI_TIME, CLI_AT(opts, live.stats_ns), .min = 1, .needs = of }
 #define CLI_USER_OPTION(opts, live, of)                                        \
 	{ 0, "user", "NAME", "become this user when all is open", CLI_STR,     \
 	  CLI_AT(opts, live.user), .needs = of }
@@ -112,50 +108,6 @@ void cli_user(const char *user);
 void cli_user_check(const char *user);
 
 /*
- * Rows of what happened since the last one, on stderr. Text: rates a second of
- * each role, and the names of what was not done. CSV and NDJSON: how many, of
- * every counter, with the seconds they took; the rows add up to the ledger.
- */
-struct cli_stats;
-
-/* A column that the ledger's counters do not give. */
-struct cli_stats_column {
-	const char *name; /* NULL: only in text, the ledger has it, too */
-	const char *text; /* its name there; NULL: it is a part of done_s, in
-			   * whose place it is, or of lost_s */
-	bool level;	  /* as it stands, and not what was added */
-	uint8_t role;	  /* LEDGER_DONE, LEDGER_LOSS, where text is NULL */
-};
-
-enum {
-	CLI_STATS_COLUMNS = 8, /* at most */
-};
-
-#define CLI_STATS_UNKNOWN UINT64_MAX
-
-struct cli_stats_more {
-	const struct cli_stats_column *column;
-	unsigned n;
-	/* How much each of them is by now, or CLI_STATS_UNKNOWN: null. */
-	void (*read)(void *ctx, uint64_t *value);
-	void *ctx;
-};
-
-/* Every every_ns; 0: never, and NULL is returned, which the others take. more
- * may be NULL. */
-struct cli_stats *cli_stats_open(const struct ledger *l, uint64_t every_ns,
-				 enum row_format fmt,
-				 const struct cli_stats_more *more);
-/* What the kernel drops of that source counts, too. */
-void cli_stats_beside(struct cli_stats *st, const struct src *s);
-/* To be called once a batch, and when idle: prints a row if it is time. s: the
- * source, for the kernel's drops, or NULL. */
-void cli_stats_tick(struct cli_stats *st, const void *ctr, const struct src *s);
-/* The last row, if something happened since the one before it. */
-void cli_stats_close(struct cli_stats *st, const void *ctr,
-		     const struct src *s);
-
-/*
  * A pace: rate packets a second, exact over time, until count are sent or
  * duration_ns is over; each 0 if there is no such limit. Reads the clock once a
  * call.
@@ -180,17 +132,5 @@ int cli_pace(struct cli_pace *p, int max, uint64_t *wait_ns);
 /* Another rate from now on, of a pace without other limits: what is due next
  * is so long behind the last one. */
 void cli_pace_change(struct cli_pace *p, double rate);
-
-struct cli_share {
-	uint64_t batches, packets;
-	uint64_t ops;  /* carried out */
-	uint64_t late; /* of them: those that waited for others */
-	uint64_t more; /* what else the program has to say */
-};
-
-/* What each core has done, a row each on standard error. more: the name of
- * that; NULL: nothing. */
-void cli_shares(const struct cli_share *share, unsigned cores, const char *more,
-		enum row_format format);
 
 #endif

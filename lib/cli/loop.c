@@ -27,8 +27,6 @@ static void show_page(struct cli_loop *l)
 
 void cli_loop_turn(struct cli_loop *l)
 {
-	uint64_t received;
-
 	if (cli_report) {
 		cli_report = 0;
 		l->report(l->ctx);
@@ -37,7 +35,6 @@ void cli_loop_turn(struct cli_loop *l)
 		cli_hangup = 0;
 		l->hangup(l->ctx);
 	}
-	cli_stats_tick(l->stats, l->counters(l->ctx, &received), l->s);
 	show_page(l);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * loop.h - the main loop of a program that takes packets: batches from a source
- * until it ends, a limit is reached or a signal comes; beside them rows of
- * rates, SIGUSR1 and SIGHUP, and waiting for more than the source.
+ * until it ends, a limit is reached or a signal comes; beside them the page,
+ * SIGUSR1 and SIGHUP, and waiting for more than the source.
  */
 #ifndef CLI_LOOP_H
 #define CLI_LOOP_H
@@ -12,7 +12,6 @@
 struct cli_loop {
 	const struct cli_live *live; /* limits */
 	struct src *s;
-	struct cli_stats *stats; /* rows of rates, or NULL */
 	bool quiet;		 /* no word if there can be no page */
 	/* For the page: the region, the capture or interface, and where what
 	 * comes of it goes; NULL: none. */
@@ -20,8 +19,6 @@ struct cli_loop {
 	int most; /* packets at once, up to CLI_LOOP_MOST; 0: PKT_BATCH */
 	/* What the program is made of; all get ctx. */
 	void *ctx;
-	/* Its counters, of the ledger of stats; received: of them, packets. */
-	const void *(*counters)(void *ctx, uint64_t *received);
 	/*
 	 * A batch, or n = 0: nothing came for the time that the source waits,
 	 * or a signal did. 0 or -errno, having f say why or not.
@@ -63,7 +60,7 @@ int cli_loop(struct cli_loop *l, struct fault *f);
  */
 int cli_loop_more(struct cli_loop *l, struct pkt *room, int max);
 
-/* What signals ask for, and a row of rates, if it is time: for take() that
+/* What signals ask for, and the page, if it is time: for take() that
  * lasts long. */
 void cli_loop_turn(struct cli_loop *l);
 

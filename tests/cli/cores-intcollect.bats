@@ -220,14 +220,7 @@ took() {
 	(ulimit -v 14000000 && timeout 60 int-collect -q -R none -r int.pcap -j 4)
 }
 
-@test "--stats: what each core did; what -j cannot be" {
-	dta-gen int -q -c 20000 -w int.pcap
-	timeout 60 int-collect -q -r int.pcap -R none -j 3 --stats 1h -o csv 2>stats
-	grep -A 3 '^core,batches,packets,operations,waited$' stats >cores
-	[ "$(awk -F, 'NR > 1 { n += $3; m += $4 } END { print NR, n, m }' cores)" = \
-		"4 20000 20000" ]
-	# Behind the last row of rates.
-	diff <(tail -n 4 stats) cores
+@test "what -j cannot be" {
 	run -2 int-collect -r x -j 0
 	run -2 --separate-stderr int-collect -r x -j 33
 	[[ $stderr == *"from 1 to 32"* ]]

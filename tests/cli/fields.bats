@@ -29,12 +29,6 @@ counters() {
 		jq -r '[.stage, .role, .counter] | join(" ")'
 }
 
-# The header of a command's rates.
-rates() {
-	printf '%s\n' "# rates of $1"
-	"$@" -q --stats 1h -o csv 2>&1 >/dev/null | sed -n 1p
-}
-
 @test "field names of every program and mode are those of the golden file" {
 	for w in int-path int-postcard netseer-loss marple-hosts-sum; do
 		dta-collect --create --layout "$EXAMPLES/$w.ini" --region "$NAME-$w"
@@ -95,9 +89,6 @@ rates() {
 		header int-label-ctl theory labels
 		header int-label-ctl theory coverage
 		counters int-label-ctl sim -d 100ms
-		rates int-collect -r int.pcap -R none
-		rates dta-translate -r int-path.pcap --region "$path"
-		rates dta-collect --region "$path" -r roce.pcap
 	} >fields.txt
 	diff "$BATS_TEST_DIRNAME/../golden/fields.txt" fields.txt
 }

@@ -26,15 +26,6 @@ run_bg() {
 	BG_PIDS+=("$PID")
 }
 
-@test "--stats: a run that is shorter than the interval took its own time" {
-	make_regions "$EXAMPLES/uniform.ini" file
-	dta-gen uniform --count 1 -q -w one.pcap
-	dta-translate -q -r one.pcap --region "$NAME-file" --stats 1d -o ndjson \
-		2>rows
-	jq -se 'map(select(has("took"))) | length == 1 and
-		(.[0].took | . > 0 and . < 3600) and .[0].received == 1' rows
-}
-
 @test "--count: what came is done, exit 0" {
 	make_regions "$EXAMPLES/uniform.ini"
 	dta-gen uniform --count 2000 -q -w reports.pcap
@@ -97,8 +88,8 @@ refuses() {
 	refuses "one of -w and --to" dta-translate -i lo -w x --to lo --ticket x
 	refuses "no such argument" dta-translate -r x -R "$NAME-file" udp
 	refuses "no such argument" dta-collect -r x -R "$NAME-file" udp
-	refuses "not a duration" dta-translate -i lo --stats 1x -R "$NAME-file"
-	refuses "no time at all" dta-translate -i lo --stats 0 -R "$NAME-file"
+	refuses "not a duration" dta-translate -i lo --duration 1x -R "$NAME-file"
+	refuses "no time at all" dta-translate -i lo --duration 0 -R "$NAME-file"
 	refuses "--duration needs" dta-translate -r x --duration 1s \
 		-R "$NAME-file"
 	refuses "--count needs -r or -i" dta-collect --rotate -c 1 -R "$NAME-file"
