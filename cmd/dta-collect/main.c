@@ -159,7 +159,6 @@ int main(int argc, char **argv)
 	cli_start(&cli);
 	o = options_read(argc, argv);
 	cli_signals();
-	cli_user_check(o.live.user);
 	if (o.remove) {
 		if (region_remove(o.region, &f) < 0)
 			cli_fault(o.region, &f);

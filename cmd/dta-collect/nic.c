@@ -101,8 +101,6 @@ void nic_run(const struct opts *o, struct region *r)
 	cli_take_hangup();
 	n.notify = notify = notify_open(o, r);
 	put_ticket(&n);
-	if (o->live.user)
-		cli_user(o->live.user);
 	if (o->cm_port && verbs_target_listen(n.target, o->cm_port, &f) < 0)
 		cli_fault("--cm", &f);
 	cli_page_start(&(struct cli_page_about){

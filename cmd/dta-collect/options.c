@@ -116,7 +116,6 @@ static const struct cli_option options[] = {
 	 AT(notify)},
 	CLI_LIMIT_OPTIONS(struct opts),
 	CLI_SOCKET_OPTIONS(struct opts),
-	CLI_USER_OPTION(struct opts, live, "-i|--verbs"),
 	{'o', "output", "FORMAT", "ledger as text, csv or ndjson", CLI_FORMAT,
 	 AT(format)},
 	{'q', "quiet", NULL, "no ledger", CLI_FLAG, AT(quiet)},

@@ -407,7 +407,6 @@ static void run_open(struct run *run, struct opts *o, struct ticket *t)
 	rc = has_live_ticket(o) ? ticket_put(t, o->ticket) : 0;
 	if (rc < 0)
 		cli_fail("%s: %s", cli_file(o->ticket), strerror(-rc));
-	cli_user(o->live.user);
 	team_open(run);
 }
 

@@ -205,7 +205,6 @@ static const struct cli_option options[] = {
 	  CLI_U64, AT(ipv6), .max = 100 },
 	{ 'C', "collector", "IP", "where reports go (10.0.0.51)",
 	  CLI_CALL, .read = read_collector },
-	CLI_USER_OPTION(struct int_options, live, NULL),
 	{ 'o', "output", "FORMAT", "ledger as text, csv, ndjson",
 	  CLI_FORMAT, AT(output) },
 	{ 'q', "quiet", NULL, "no ledger", CLI_FLAG, AT(quiet) },
@@ -893,11 +892,9 @@ int int_main(int argc, char **argv)
 
 	int_options_read(&g, argc, argv);
 	cli_signals();
-	cli_user_check(g.o.live.user);
 	take_memory(&g);
 	open_traffic(&g, &t);
 	open_out(&g);
-	cli_user(g.o.live.user);
 	cli_page_start(&(struct cli_page_about){
 		.input = g.o.from,
 		.output = g.o.out ? g.o.out : g.o.live.name,

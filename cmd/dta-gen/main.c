@@ -313,13 +313,11 @@ int main(int argc, char **argv)
 	options_check(&s);
 	start(&g, &s);
 	cli_signals();
-	cli_user_check(g.o.live.user);
 	open_input(&in, &g);
 	if (workload_start(&g.run) < 0)
 		cli_fail("out of memory");
 	if (emit_open(&g, &fault) < 0)
 		cli_fail("%s", fault.text);
-	cli_user(g.o.live.user);
 	src_err = run(&g, &in, &fault);
 	emit_flush(&g); /* what is not taken then is not sent */
 	show(&g);

@@ -114,7 +114,6 @@ static const struct cli_option options[] = {
 	{ 'R', "rate", "PPS",
 	  "synthetic packets per second (1000000); -i: also of reports (any)",
 	  CLI_SIZE, AT(pace), .min = 1, .max = 1000000000 },
-	CLI_USER_OPTION(struct settings, gen.live, NULL),
 	{ 'l', "list", NULL, "list the workloads",
 	  CLI_FLAG, CLI_AT(struct settings, list) },
 	{ 'o', "output", "FORMAT", "of list and ledger: text, csv, ndjson",

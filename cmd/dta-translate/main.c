@@ -205,7 +205,6 @@ static void run_open(struct run *r)
 {
 	struct fault f = {0};
 
-	cli_user_check(r->o.live.user);
 	/* A capture before what is made of it: who writes one pipe of ours and
 	 * reads the other opens them so. */
 	if (r->o.read)
@@ -229,7 +228,6 @@ static void run_open(struct run *r)
 	/* An interface when nothing else can be wrong: it may lose its link. */
 	if (r->o.live.name)
 		open_interface(r);
-	cli_user(r->o.live.user);
 	if (r->road->fds) {
 		r->loop.fds = fds;
 		r->loop.due = due;

@@ -85,7 +85,6 @@ static const struct cli_option options[] = {
 	CLI_XDP_OPTIONS(struct opts, live, "xdp",
 			"receive, and with --to send,", "-i|--to"),
 	CLI_PROMISCUOUS_OPTION(struct opts),
-	CLI_USER_OPTION(struct opts, live, NULL),
 	{'o', "output", "FORMAT", "ledger as text, csv or ndjson", CLI_FORMAT,
 	 AT(format)},
 	{'q', "quiet", NULL, "no ledger", CLI_FLAG, AT(quiet)},

@@ -251,7 +251,6 @@ static void run_open(struct run *r)
 	static const uint16_t all[LIVE_PORTS];
 	struct fault f = {0};
 
-	cli_user_check(r->o.live.user);
 	read_thresholds(r);
 	outlets_open(&r->outlets, &r->o);
 	if (r->o.read && src_open(&r->loop.s, r->o.read, &f) < 0)
@@ -262,7 +261,6 @@ static void run_open(struct run *r)
 		r->loop.s = cli_live_open(&r->o.live, all, r->o.quiet);
 	if (r->o.top.top)
 		r->top = top_open(&r->o, int_collector_sink(r->collector));
-	cli_user(r->o.live.user);
 	start(r);
 	r->loop.quiet = r->o.quiet || r->top;
 }

@@ -154,7 +154,6 @@ static const struct cli_option options[] = {
 	{0, "af-xdp", NULL, "receive by AF_XDP or fail", CLI_FLAG,
 	 AT(live.options.kind), .min = LIVE_XDP, .needs = "-i"},
 	CLI_PROMISCUOUS_OPTION(struct opts),
-	CLI_USER_OPTION(struct opts, live, NULL),
 	{'o', "output", "FORMAT", "rows and ledger as text, csv or ndjson",
 	 CLI_FORMAT, AT(format)},
 	{'q', "quiet", NULL, "no ledger", CLI_FLAG, AT(quiet)},

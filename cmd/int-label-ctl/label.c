@@ -124,7 +124,6 @@ static const struct cli_option options[] = {
 	 CLI_STR, AT(control)},
 	{0, "xdp", NULL, "receive by AF_XDP or fail", CLI_FLAG,
 	 AT(live.options.kind), .min = LIVE_XDP, .needs = "-i"},
-	CLI_USER_OPTION(struct hop_options, live, NULL),
 	{'o', "output", "FORMAT", "ledger as text, csv or ndjson", CLI_FORMAT,
 	 AT(format)},
 	{'q', "quiet", NULL, "no ledger", CLI_FLAG, AT(quiet)},
@@ -605,7 +604,6 @@ static size_t mtu_of(const struct hop_options *o)
 
 static void hop_open(struct hop_run *r)
 {
-	cli_user_check(r->o.live.user);
 	r->room = malloc(PKT_MAX + LABEL_HOP_GROWTH);
 	r->o.hop.mtu = mtu_of(&r->o);
 	if (!r->room || label_hop_open(&r->h, &r->o.hop) < 0)
@@ -617,7 +615,6 @@ static void hop_open(struct hop_run *r)
 	else
 		open_captures(r);
 	hop_export_open(&r->export, &r->o);
-	cli_user(r->o.live.user);
 	r->loop.s = r->way[0].src;
 }
 

@@ -148,7 +148,6 @@ static const struct cli_option options[] = {
 	 "what was decided, as lines for BMv2, to this command: a run for each "
 	 "device, $LABEL_DEVICE",
 	 CLI_STR, AT(exec)},
-	CLI_USER_OPTION(struct run_options, live, NULL),
 	{'o', "output", "FORMAT", "rows and ledger as text, csv or ndjson",
 	 CLI_FORMAT, AT(format)},
 	{'q', "quiet", NULL, "no ledger", CLI_FLAG, AT(quiet)},
@@ -815,7 +814,6 @@ static void run_open(struct run *r)
 	static const uint16_t all[LIVE_PORTS];
 	struct fault f = {0};
 
-	cli_user_check(r->o.live.user);
 	run_rows_open(&r->rows, &r->o, &r->o.control.calls);
 	if (label_control_open(&r->c, &r->o.control) < 0)
 		cli_fail("out of memory");
@@ -830,7 +828,6 @@ static void run_open(struct run *r)
 		r->top = browse_open(&tables, &r->tables, &r->o.top,
 				     r->o.format);
 	}
-	cli_user(r->o.live.user);
 	r->apart_ns = clock_wall_ns() - clock_ns();
 	r->loop.quiet = r->o.quiet || r->top;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * live.h - what programs on live interfaces share beyond cli.h: their options,
- * a pace, and giving up privileges.
+ * and a pace.
  */
 #ifndef CLI_LIVE_H
 #define CLI_LIVE_H
@@ -14,7 +14,6 @@ struct cli_live {
 	const char *name; /* of -i, NULL if not given */
 	struct live_options options;
 	enum row_format format; /* of what cli_live_drops() says */
-	const char *user;
 	uint64_t count, duration_ns; /* 0: no such limit */
 	/* Another interface that is read beside -i, when it is open: its
 	 * kernel's drops are told of, too. */
@@ -49,9 +48,6 @@ struct cli_live {
 	{ 0, "no-xdp", NULL, does " by AF_PACKET", CLI_FLAG,                   \
 	  CLI_AT(opts, live.options.kind), .min = LIVE_PACKET, .needs = of }
 #define CLI_SOCKET_GROUP { "--xdp --no-xdp" }
-#define CLI_USER_OPTION(opts, live, of)                                        \
-	{ 0, "user", "NAME", "become this user when all is open", CLI_STR,     \
-	  CLI_AT(opts, live.user), .needs = of }
 /* clang-format on */
 
 /* The words behind the options are a filter expression, as with tcpdump. */
@@ -96,16 +92,6 @@ struct cli_limit cli_limit_start(const struct cli_live *l);
 /* How many of max packets are still to be received; 0: enough. */
 int cli_limit_room(const struct cli_limit *m, int max);
 void cli_limit_took(struct cli_limit *m, int n); /* n <= 0: nothing */
-
-/*
- * Becomes an ordinary user for good, with that user's groups; NULL: stays who
- * it is, without the capabilities that it may have as an ordinary user. To be
- * called when all that needs privileges is open. Exits if it cannot.
- */
-void cli_user(const char *user);
-
-/* Exits if cli_user() could not do it: asked before anything is opened. */
-void cli_user_check(const char *user);
 
 /*
  * A pace: rate packets a second, exact over time, until count are sent or

@@ -90,7 +90,6 @@ fails() { # message option...
 	usage_error "nothing to do" --region x
 	usage_error "--cm needs --verbs" --region x --cm 4790
 	usage_error "--grace needs --verbs" --region x --grace 2s
-	usage_error "--user needs -i or --verbs" --region x --user nobody
 	usage_error "needs --create or --restore" --region x --epochs 2
 	usage_error "--create needs --layout" --region x --create
 	usage_error "--layout needs --create" --region x --layout small.ini

@@ -93,11 +93,10 @@ refuses() {
 	refuses "--duration needs" dta-translate -r x --duration 1s \
 		-R "$NAME-file"
 	refuses "--count needs -r or -i" dta-collect --rotate -c 1 -R "$NAME-file"
-	refuses "--user needs" dta-collect -r x --user nobody -R "$NAME-file"
 	refuses "one of -r, -i and --verbs" dta-collect -r x -i lo -R "$NAME-file"
 }
 
-@test "interfaces and users that are not there" {
+@test "interfaces that are not there" {
 	make_regions "$EXAMPLES/uniform.ini"
 	dta-gen uniform --count 1 -q -w reports.pcap
 	run -1 dta-translate -i no-such-if -R "$NAME-file"
@@ -106,8 +105,6 @@ refuses() {
 	[ "$output" = "dta-collect: no-such-if: no such interface" ]
 	run -1 dta-translate -i lo -R "$NAME-file" udp and and
 	[[ $output == *"filter 'udp and and': "* ]]
-	run -1 dta-translate -q -r reports.pcap -R "$NAME-file" --user no-such-user
-	[ "$output" = "dta-translate: --user: no-such-user: no such user" ]
 }
 
 # once PROGRAM...: exit 1; one line, which names nothing twice in a row, and
@@ -150,10 +147,6 @@ once() { # message command...
 		once "$name" dta-gen uniform -i $name --tracked \
 			--to-mac 02:00:00:00:00:02
 	done
-	local user=(--user no-such-user)
-	once "no-such-user" dta-translate "${r[@]}" "${live[@]}" "${user[@]}"
-	once "no-such-user" dta-collect "${r[@]}" "${live[@]}" "${user[@]}"
-	once "no-such-user" dta-gen uniform -i lo "${user[@]}"
 	once "no table 'none'" dta-translate "${r[@]}" "${live[@]}" \
 		-T none:copies=1
 	once "filter 'and and'" dta-translate "${r[@]}" "${live[@]}" and and

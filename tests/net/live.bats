@@ -315,30 +315,6 @@ stopped() { # kind signal option
 	[ "$(counter translate.log partial_checksums)" = 1000 ]
 }
 
-@test "an ordinary user once all is open" {
-	net_up
-	make_regions "$EXAMPLES/uniform.ini"
-	dta-gen uniform --seed 7 --count 1000 -q -w reports.pcap
-	chmod 755 "$BATS_TEST_TMPDIR" "$BATS_FILE_TMPDIR" "$BATS_RUN_TMPDIR" || :
-	start t translate.log dta-translate -o ndjson -i t0 --user nobody \
-		--region "$NET-wire"
-	wait_for listens translate.log
-	wait_for is_nobody "$PID"
-	on r "$TOOLS/send" reports.pcap r0
-	wait_for has_received "$PID" translate.log 1000
-	stop "$PID"
-	[ "$(counter translate.log stored)" = 1000 ]
-}
-
-# No way back: real, effective, saved and file system user; no capabilities.
-is_nobody() {
-	local id
-
-	id=$(id -u nobody)
-	grep -q "^Uid:	$id	$id	$id	$id\$" "/proc/$1/status" &&
-		grep -q '^CapPrm:	0000000000000000$' "/proc/$1/status"
-}
-
 down_and_up() { # options...
 	net_up
 	make_regions "$EXAMPLES/uniform.ini"
@@ -460,16 +436,11 @@ is_all_read() {
 	run -1 on r setpriv --reuid nobody --clear-groups "$BUILD/dta-gen" \
 		uniform -i r0 --to-mac 02:00:00:00:00:02
 	[[ $output == "dta-gen: r0: needs the capability CAP_NET_RAW: "* ]]
-	run -1 on r setpriv --reuid nobody --clear-groups "$BUILD/dta-gen" \
-		uniform -i r0 --to-mac 02:00:00:00:00:02 --user daemon
-	[ "$output" = \
-		"dta-gen: --user: daemon: only root can become another user" ]
-	# one who was given the capabilities may, and keeps none of them
+	# one who was given the capability may
 	on r setpriv --reuid nobody --regid nogroup --clear-groups \
-		--inh-caps +setuid,+setgid,+net_raw \
-		--ambient-caps +setuid,+setgid,+net_raw \
+		--inh-caps +net_raw --ambient-caps +net_raw \
 		"$BUILD/dta-gen" uniform --count 5 -q -i r0 --no-xdp \
-		--to-mac 02:00:00:00:00:02 --user daemon
+		--to-mac 02:00:00:00:00:02
 }
 
 # ticket OPTIONS...: that of a collector on c0.
@@ -512,8 +483,7 @@ has() { grep -qx "$1 = $2" ticket.ini; }
 	make_regions "$EXAMPLES/uniform.ini"
 	echo junk >junk
 	for options in "--ticket junk" "--ticket none" \
-		"--region $NET-wire -T x:copies=1" "--cluster none" \
-		"--region $NET-wire --user no-such-user"; do
+		"--region $NET-wire -T x:copies=1" "--cluster none"; do
 		# shellcheck disable=SC2086
 		run ! on t dta-translate -i t0 $options
 		# a source says which kind it is once it is open

@@ -194,7 +194,7 @@ members() {
 
 	members no
 	collect r 40040 --readable
-	collect s 40041 --readable --user nobody
+	collect s 40041 --readable
 	on_a 'dta-translate -q -r first.pcap --cluster cluster.ini'
 	for ask in 'path -k some.flows' 'count -k some.flows' \
 		'keywrite -t wide -k some.numbers' 'list -q' 'verify --truth truth.csv' \

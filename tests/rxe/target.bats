@@ -452,7 +452,7 @@ asks() { # HEX [COUNT]
 
 @test "hosts: what they ask for is judged, and they come and go" {
 	guest_run "dta-collect --create --layout /host/layout.ini --region $NAME --epochs 2
-		dta-collect --region $NAME --verbs rxe0 --cm 18515 --user nobody >/host/out.rows 2>/host/run.log &
+		dta-collect --region $NAME --verbs rxe0 --cm 18515 >/host/out.rows 2>/host/run.log &
 		echo \$! >/host/pid"
 	wait_for guest_run 'rdma resource show cm_id | grep -q LISTEN'
 	# To write: where the ticket's text is.
