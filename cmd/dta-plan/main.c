@@ -44,7 +44,7 @@ static const struct row_field fields[FIELDS] = {
 	[F_EMPTY] = {"empty", ROW_F64, 11, .spare = 1},
 	[F_WRONG] = {"wrong", ROW_F64, 11, .spare = 1},
 	[F_WRONG_LOW] = {"wrong_low", ROW_F64, 11, .spare = 1},
-	[F_AVERAGE] = {"average_success", ROW_F64, 0},
+	[F_AVERAGE] = {"average_success", ROW_F64, 0, .spare = 1},
 	[F_BEST] = {"best", ROW_BOOL, 5},
 	[F_SLOTS] = {"slots", ROW_U64, 10},
 	[F_SLOT_BYTES] = {"slot_bytes", ROW_U64, 0, ROW_VALUE, "bytes",

@@ -1,32 +1,148 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* table.c - a cell as people read it; then columns, and rows in them. */
 #include "cli/table.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/tty.h"
 #include "row/outbuf.h"
-#include "row/people.h"
 
 enum {
 	SCREENFUL = 128, /* rows whose columns are measured together */
 	GAP = 2,	 /* blanks between columns */
-	LEAST = 8,	 /* columns are not cut shorter, */
+	LEAST = 16,	 /* texts are not cut shorter, */
 	FIRST = 36,	 /* nor the first while others can be */
-	SAY_MAX = 96,	 /* of a value that is said once */
-	NAME_MAX_LEN = 128,
 };
 
 static const char red[] = "\033[31m", plain[] = "\033[m";
 
+/* --- a cell, a text in a column ------------------------------------------- */
+
+static void put_bytes(struct outbuf *o, uint64_t v)
+{
+	static const char *const unit[] = {"", "KiB", "MiB", "GiB", "TiB"};
+	double x = (double)v;
+	unsigned i = 0;
+	char text[32];
+
+	while (x >= 1024 && i < 4) {
+		x /= 1024;
+		i++;
+	}
+	snprintf(text, sizeof(text), x < 10 && i ? "%.1f%s" : "%.0f%s", x,
+		 unit[i]);
+	outbuf_word(o, text);
+}
+
+static void put_f64(struct outbuf *o, double v)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%.4g", v);
+	outbuf_word(o, text);
+}
+
+/* Local time, without the date if it is today; to the microsecond, if it is not
+ * a whole second. */
+static void put_time(struct outbuf *o, int64_t ns)
+{
+	time_t seconds = (time_t)(ns / 1000000000), now = time(NULL);
+	long rest = (long)(ns % 1000000000);
+	struct tm at, today;
+	char text[64], fraction[16];
+
+	localtime_r(&seconds, &at);
+	localtime_r(&now, &today);
+	strftime(text, sizeof(text),
+		 at.tm_year == today.tm_year && at.tm_yday == today.tm_yday
+			 ? "%H:%M:%S"
+			 : "%Y-%m-%d %H:%M:%S",
+		 &at);
+	outbuf_word(o, text);
+	snprintf(fraction, sizeof(fraction), ".%06ld", rest / 1000);
+	if (rest)
+		outbuf_word(o, fraction);
+}
+
+void table_cell(struct outbuf *o, const struct row_batch *b,
+		const struct row_field *f, const struct row_cell *c)
+{
+	if (encode_is_null(c))
+		outbuf_char(o, '-');
+	else if (c->kind == ROW_BOOL)
+		outbuf_word(o, c->u64 ? "*" : "");
+	else if (c->kind == ROW_TIME)
+		put_time(o, c->i64);
+	else if (c->kind == ROW_U64 && f->unit && !strcmp(f->unit, "bytes"))
+		put_bytes(o, c->u64);
+	else if (c->kind == ROW_F64)
+		put_f64(o, c->f64);
+	else if (c->kind == ROW_STR)
+		outbuf_plain(o, (const char *)b->bytes + c->at, c->len, true);
+	else if (c->kind == ROW_LIST)
+		outbuf_list(o, (const void *)(b->bytes + c->at), c->len);
+	else
+		encode_cell(o, b, c);
+}
+
+/* Characters, of which those of UTF-8 have several bytes. */
+static unsigned width_of(const char *text)
+{
+	unsigned n = 0;
+
+	for (; *text; text++)
+		n += (*text & 0xc0) != 0x80;
+	return n;
+}
+
+/* The first n characters of a text, and what follows them. */
+static const char *put_chars(const char *text, unsigned n)
+{
+	while (n || (*text & 0xc0) == 0x80) {
+		n -= (*text & 0xc0) != 0x80;
+		putchar(*text++);
+	}
+	return text;
+}
+
+/* A text that is too long ends in "...", or has that in its middle. */
+static void put_cut(const char *text, unsigned n, unsigned width, bool middle)
+{
+	unsigned tail = middle ? (width - 3) / 2 : 0, skip = n - width + 3;
+
+	text = put_chars(text, width - 3 - tail);
+	fputs("...", stdout);
+	for (; skip || (*text & 0xc0) == 0x80; text++)
+		skip -= (*text & 0xc0) != 0x80;
+	put_chars(text, tail);
+}
+
+/* A text in a column of so many characters; nothing is put behind the last
+ * column. */
+static void put_text(const char *text, unsigned width, bool right, bool last,
+		     bool middle)
+{
+	unsigned n = width_of(text);
+
+	if (n > width) {
+		put_cut(text, n, width, middle);
+		return;
+	}
+	printf("%*s%s", right ? (int)(width - n) : 0, "", text);
+	if (!right && !last)
+		printf("%*s", (int)(width - n), "");
+}
+
+/* --- columns -------------------------------------------------------------- */
+
 struct column {
 	unsigned whole; /* what would hold all that came */
-	unsigned width; /* what it has; 0: it is not there, */
-	bool spared;	/* for want of room, or it is said once: */
-	char *said;	/* what was said then */
+	unsigned width; /* what it has; 0: there is no room for it */
 };
 
 struct table {
@@ -34,10 +150,7 @@ struct table {
 	const struct schema *s;
 	unsigned room; /* columns of the terminal */
 	bool colour, headed;
-	bool live;     /* rows come one by one */
-	bool join;     /* fields that are ROW_JOINED are */
-	bool dated;    /* the date is another one, and not yet said */
-	char date[16]; /* of the row's time, if it is not today's */
+	bool live; /* rows come one by one */
 	struct column *column;
 	char **cell;	 /* the texts of a batch */
 	struct outbuf o; /* for cells */
@@ -52,82 +165,18 @@ static void show_rest(void)
 		rows_flush(showing);
 }
 
-/* The date is said when it changes, not in every row. */
-static void take_date(struct table *t, char *text)
-{
-	char *time = strchr(text, ' ');
-	size_t len = time ? (size_t)(time - text) : 0;
-
-	if (!time || len >= sizeof(t->date))
-		return;
-	*time = '\0';
-	t->dated = t->dated || strcmp(t->date, text) != 0;
-	memcpy(t->date, text, len + 1);
-	memmove(text, time + 1, strlen(time + 1) + 1);
-}
-
 static char *cell_text(struct table *t, const struct row_batch *b,
 		       unsigned field, const struct row_cell *c)
 {
-	char *text;
 	size_t len;
 
-	people_cell(&t->o, b, &t->s->fields[field], c, t->live);
-	text = outbuf_take(&t->o, &len);
-	if (text && t->live && t->s->fields[field].role == ROW_WHEN)
-		take_date(t, text);
-	return text;
-}
-
-/* Whether a field stands in another one's column. */
-static bool is_joined(const struct table *t, unsigned field)
-{
-	return t->join && t->s->fields[field].spare == ROW_JOINED;
+	table_cell(&t->o, b, &t->s->fields[field], c);
+	return outbuf_take(&t->o, &len);
 }
 
 static bool is_number(const struct row_field *f)
 {
 	return f->type == ROW_U64 || f->type == ROW_I64 || f->type == ROW_F64;
-}
-
-/* Whether others are joined to this field. */
-static bool is_joint(const struct table *t, unsigned field)
-{
-	const struct row_field *f = &t->s->fields[field];
-
-	while (t->join && !f->spare && ++field < t->s->n &&
-	       t->s->fields[field].spare)
-		if (t->s->fields[field].spare == ROW_JOINED)
-			return true;
-	return false;
-}
-
-static bool is_right(const struct table *t, unsigned field)
-{
-	return is_number(&t->s->fields[field]) && !is_joint(t, field);
-}
-
-/* The cells of a row that are joined to others. */
-static bool join_cells(const struct table *t, char **cell)
-{
-	unsigned to = 0;
-
-	for (unsigned i = 0; i < t->s->n; i++) {
-		const struct row_field *f = &t->s->fields[i];
-		bool alone = !strcmp(cell[to], "-");
-		char *text;
-
-		to = f->spare ? to : i;
-		if (f->spare != ROW_JOINED || !strcmp(cell[i], "-"))
-			continue;
-		if (asprintf(&text, "%s%s%s%s%s", alone ? "" : cell[to],
-			     alone ? "" : " ", is_number(f) ? f->name : "",
-			     is_number(f) ? " " : "", cell[i]) < 0)
-			return false;
-		free(cell[to]);
-		cell[to] = text;
-	}
-	return true;
 }
 
 static unsigned total(const struct table *t)
@@ -139,142 +188,58 @@ static unsigned total(const struct table *t)
 	return sum ? sum - GAP : 0;
 }
 
-/* Whether all rows of the batch have one text in a column. */
-static bool is_same(const struct table *t, unsigned rows, unsigned field)
-{
-	for (unsigned r = 1; r < rows; r++)
-		if (strcmp(t->cell[r * t->s->n + field], t->cell[field]) != 0)
-			return false;
-	return rows > 0 && people_width(t->cell[field]) <= SAY_MAX;
-}
-
-/* Which columns give way first. Of rows that come one by one numbers and lists
- * do, then texts, which say whose a row is, then the words that are tags. */
-static unsigned rank(const struct table *t, unsigned field)
-{
-	const struct row_field *f = &t->s->fields[field];
-
-	if (!t->live)
-		return 0;
-	if (f->role == ROW_TAG)
-		return is_joint(t, field) ? 1 : 2;
-	return f->type == ROW_STR;
-}
-
 static unsigned most(unsigned a, unsigned b)
 {
 	return a > b ? a : b;
 }
 
-/* Cuts columns until all have room: the first, which tells rows apart, in its
- * middle, then the widest others, then the first again. */
-static void cut(struct table *t)
+/* What a column needs for so many rows, and its name. */
+static unsigned need(const struct table *t, unsigned rows, unsigned field)
 {
-	unsigned ranks = 0;
+	unsigned w = (unsigned)strlen(t->s->fields[field].name);
 
-	while (total(t) > t->room) {
-		unsigned widest = 0;
-
-		for (unsigned i = 1; i < t->s->n && t->column[0].width <= FIRST;
-		     i++)
-			if (t->column[i].width > LEAST && rank(t, i) <= ranks &&
-			    (!widest ||
-			     t->column[i].width > t->column[widest].width))
-				widest = i;
-		if (!widest && ranks < 2) {
-			ranks++;
-			continue;
-		}
-		if (t->column[widest].width <= LEAST)
-			return;
-		t->column[widest].width--;
-	}
-}
-
-/* The name of a column, and of texts and lists that are joined to it. */
-static void put_name(const struct table *t, unsigned field, char *to,
-		     size_t room)
-{
-	const struct row_field *f = &t->s->fields[field];
-	size_t n = (size_t)snprintf(to, room, "%s", f->name);
-
-	for (unsigned i = field + 1;
-	     is_joint(t, field) && i < t->s->n && t->s->fields[i].spare; i++) {
-		f = &t->s->fields[i];
-		if (f->spare == ROW_JOINED && !is_number(f) && n < room)
-			n += (size_t)snprintf(to + n, room - n, " %s", f->name);
-	}
-	for (; *to; to++)
-		*to = (char)toupper((unsigned char)*to);
-}
-
-/* What a column begins with: one of words no more than they need, where room is
- * scarce. */
-static unsigned least_width(const struct table *t, unsigned field)
-{
-	const struct row_field *f = &t->s->fields[field];
-	char name[NAME_MAX_LEN];
-	unsigned width;
-
-	put_name(t, field, name, sizeof(name));
-	width = people_width(name);
-	if (!t->live || f->type == ROW_TIME ||
-	    (t->join && rank(t, field) == 2 && f->type == ROW_STR))
-		return width;
-	width = most(width, f->width);
-	for (unsigned i = field + 1;
-	     is_joint(t, field) && i < t->s->n && t->s->fields[i].spare; i++)
-		if (t->s->fields[i].spare == ROW_JOINED)
-			width = most(width, t->s->fields[i].width);
-	return width;
-}
-
-static unsigned widest_cell(const struct table *t, unsigned rows,
-			    unsigned field)
-{
-	unsigned w = 0;
-
+	if (t->live)
+		w = most(w, t->s->fields[field].width);
 	for (unsigned r = 0; r < rows; r++)
-		w = most(w, people_width(t->cell[r * t->s->n + field]));
+		w = most(w, width_of(t->cell[r * t->s->n + field]));
 	return w;
 }
 
-/* What each column would have if there were room for all. */
-static void widen(struct table *t, unsigned rows)
+/* One character less for the first column, which tells rows apart, while it is
+ * wide; else for the widest text. False: none can be shorter. */
+static bool cut(struct table *t)
 {
-	for (unsigned i = 0; i < t->s->n; i++) {
-		unsigned w = most(least_width(t, i), widest_cell(t, rows, i));
+	struct column *widest = NULL;
 
-		t->column[i].whole = t->live ? most(t->column[i].whole, w) : w;
-		t->column[i].width = is_joined(t, i) ? 0 : t->column[i].whole;
+	for (unsigned i = 0; i < t->s->n; i++) {
+		struct column *c = &t->column[i];
+
+		if (t->s->fields[i].type == ROW_STR && c->width > LEAST &&
+		    (!widest || c->width > widest->width))
+			widest = c;
+		if (!i && widest && c->width > FIRST)
+			break;
 	}
+	if (widest)
+		widest->width--;
+	return widest;
 }
 
-/* False: no memory. */
-static bool measure(struct table *t, unsigned rows)
+/* Columns as wide as what came; where there is no room for all, those that are
+ * spare go, the last first, then texts are cut, then the last columns go. */
+static void measure(struct table *t, unsigned rows)
 {
-	widen(t, rows);
-	if (!t->join && total(t) > t->room) {
-		t->join = true;
-		for (unsigned r = 0; r < rows; r++)
-			if (!join_cells(t, t->cell + (size_t)r * t->s->n))
-				return false;
-		for (unsigned i = 0; i < t->s->n; i++)
-			t->column[i].whole = 0;
-		widen(t, rows);
+	for (unsigned i = 0; i < t->s->n; i++) {
+		t->column[i].whole = most(t->column[i].whole, need(t, rows, i));
+		t->column[i].width = t->column[i].whole;
 	}
 	for (unsigned i = t->s->n; i-- > 1 && total(t) > t->room;)
-		if (!t->live && is_same(t, rows, i)) {
+		if (t->s->fields[i].spare)
 			t->column[i].width = 0;
-			t->column[i].said = strdup(t->cell[i]);
-		}
+	while (total(t) > t->room && cut(t))
+		;
 	for (unsigned i = t->s->n; i-- > 1 && total(t) > t->room;)
-		if (t->column[i].width && t->s->fields[i].spare) {
-			t->column[i].width = 0;
-			t->column[i].spared = true;
-		}
-	cut(t);
-	return true;
+		t->column[i].width = 0;
 }
 
 static unsigned last_of(const struct table *t)
@@ -286,37 +251,35 @@ static unsigned last_of(const struct table *t)
 	return last;
 }
 
-/* The columns that are said once; or those that there is no room for. */
-static void put_others(const struct table *t, bool spared, const char *lead)
+static void put_column(const struct table *t, unsigned i, const char *text)
 {
-	bool any = false;
+	const struct row_field *f = &t->s->fields[i];
 
-	for (unsigned i = 0; i < t->s->n; i++) {
-		if (t->column[i].width || t->column[i].spared != spared ||
-		    is_joined(t, i))
-			continue;
-		printf("%s%s%s%s%s", any ? "" : lead, any ? ", " : ": ",
-		       t->s->fields[i].name, t->column[i].said ? " " : "",
-		       t->column[i].said ? t->column[i].said : "");
-		any = true;
-	}
-	if (any)
-		putchar('\n');
+	put_text(text, t->column[i].width, is_number(f), i == last_of(t),
+		 f->type == ROW_STR);
 }
 
 static void put_head(struct table *t)
 {
-	char name[NAME_MAX_LEN];
+	const char *before = "no room for: ";
+	char name[128];
 
-	put_others(t, false, "all rows");
-	put_others(t, true, "no room for");
+	for (unsigned i = 0; i < t->s->n; i++) {
+		if (t->column[i].width)
+			continue;
+		printf("%s%s", before, t->s->fields[i].name);
+		before = ", ";
+	}
+	if (*before == ',')
+		putchar('\n');
 	for (unsigned i = 0; i <= last_of(t); i++) {
+		snprintf(name, sizeof(name), "%s", t->s->fields[i].name);
+		for (char *c = name; *c; c++)
+			*c = (char)toupper((unsigned char)*c);
 		if (!t->column[i].width)
 			continue;
-		put_name(t, i, name, sizeof(name));
 		printf("%*s", i ? GAP : 0, "");
-		people_put(stdout, name, t->column[i].width, is_right(t, i),
-			   i == last_of(t), false);
+		put_column(t, i, name);
 	}
 	putchar('\n');
 	t->headed = true;
@@ -324,80 +287,46 @@ static void put_head(struct table *t)
 
 static void put_row(const struct table *t, char *const *cell)
 {
-	unsigned last = last_of(t);
-
-	for (unsigned i = 0; i <= last; i++) {
-		const struct row_field *f = &t->s->fields[i];
-		bool wrong = t->colour && f->good && strcmp(cell[i], "-") &&
-			     strcmp(cell[i], f->good) != 0;
+	for (unsigned i = 0; i <= last_of(t); i++) {
+		const char *good = t->s->fields[i].good;
+		bool wrong = t->colour && good && strcmp(cell[i], "-") &&
+			     strcmp(cell[i], good) != 0;
 
 		if (!t->column[i].width)
 			continue;
 		printf("%*s%s", i ? GAP : 0, "", wrong ? red : "");
-		people_put(stdout, cell[i], t->column[i].width, is_right(t, i),
-			   i == last, !i || rank(t, i) == 1);
+		put_column(t, i, cell[i]);
 		fputs(wrong ? plain : "", stdout);
 	}
 	putchar('\n');
-}
-
-/* Whether what was said once is still so. */
-static bool is_as_said(const struct table *t, unsigned rows)
-{
-	for (unsigned i = 0; i < t->s->n; i++)
-		if (!t->column[i].width && !t->column[i].spared &&
-		    !is_joined(t, i) &&
-		    (!is_same(t, rows, i) || !t->column[i].said ||
-		     strcmp(t->column[i].said, t->cell[i]) != 0))
-			return false;
-	return true;
 }
 
 /* Whether a column has to grow. */
 static bool is_wider(const struct table *t, unsigned rows)
 {
 	for (unsigned i = 0; i < t->s->n; i++)
-		if (t->column[i].width &&
-		    widest_cell(t, rows, i) > t->column[i].whole)
+		if (t->column[i].width && need(t, rows, i) > t->column[i].whole)
 			return true;
 	return false;
 }
 
 static int show(struct table *t, unsigned rows)
 {
-	if (!t->headed ||
-	    (t->live ? is_wider(t, rows) : !is_as_said(t, rows))) {
-		for (unsigned i = 0; i < t->s->n; i++) {
-			free(t->column[i].said);
-			t->column[i].said = NULL;
-			t->column[i].spared = false;
-		}
-		if (!measure(t, rows))
-			return -ENOMEM;
+	if (!t->headed || is_wider(t, rows)) {
+		measure(t, rows);
 		put_head(t);
 	}
-	if (t->dated)
-		puts(t->date);
-	t->dated = false;
 	for (unsigned r = 0; r < rows; r++)
 		put_row(t, t->cell + (size_t)r * t->s->n);
 	return fflush(stdout) || ferror(stdout) ? (errno ? -errno : -EIO) : 0;
 }
 
-static void forget_columns(struct table *t)
-{
-	for (unsigned i = 0; t->column && i < t->s->n; i++)
-		free(t->column[i].said);
-	free(t->column);
-	t->column = NULL;
-}
-
 /* Rows of another kind. */
 static int turn_to(struct table *t, const struct schema *s)
 {
-	forget_columns(t);
+	free(t->column);
 	t->s = NULL;
-	t->headed = t->join = false;
+	t->headed = false;
 	if (!(t->column = calloc(s->n, sizeof(*t->column))))
 		return -ENOMEM;
 	t->s = s;
@@ -417,9 +346,6 @@ static int table_put(struct row_sink *sink, struct row_batch *b)
 	t->cell = calloc(cells + 1, sizeof(*t->cell));
 	for (size_t i = 0; t->cell && i < cells; i++)
 		if (!(t->cell[i] = cell_text(t, b, i % t->s->n, &b->cells[i])))
-			goto out;
-	for (unsigned r = 0; t->cell && t->join && r < b->rows; r++)
-		if (!join_cells(t, t->cell + (size_t)r * t->s->n))
 			goto out;
 	if (t->cell)
 		rc = show(t, b->rows);
@@ -443,7 +369,7 @@ static int table_close(struct row_sink *sink)
 
 	if (!t->live)
 		showing = NULL;
-	forget_columns(t);
+	free(t->column);
 	free(t);
 	return 0;
 }

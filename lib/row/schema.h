@@ -6,6 +6,7 @@
 #ifndef ROW_SCHEMA_H
 #define ROW_SCHEMA_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum row_type {
@@ -28,13 +29,6 @@ enum row_role {
 	ROW_WHEN, /* the row's time; at most one, of ROW_TIME */
 };
 
-/* What becomes of a field where there is no room for all. */
-enum row_spare {
-	ROW_SPARE = 1, /* it goes */
-	ROW_JOINED,    /* it stands with the last one before it that is none of
-			  these, numbers with their names */
-};
-
 struct row_field {
 	const char *name; /* letters, digits, underscores */
 	uint8_t type;	  /* enum row_type */
@@ -44,7 +38,7 @@ struct row_field {
 	const char *unit; /* "bytes", "ns"; NULL: a number, or no number */
 	const char *good; /* as text: any other value is something wrong, for
 			     who shows it to people; NULL: none is */
-	uint8_t spare;	  /* enum row_spare */
+	bool spare;	  /* it goes first where there is no room for all */
 };
 
 struct schema {

@@ -12,7 +12,7 @@
 #include "cli/cli.h"
 #include "cli/table.h"
 #include "cli/tty.h"
-#include "row/people.h"
+#include "row/outbuf.h"
 
 #define EVERY_NS UINT64_C(1000000000)
 
@@ -239,7 +239,7 @@ static const char *cell_text(struct screen *s, const struct row_batch *b,
 	outbuf_cut(&s->cell, 0);
 	if (encode_is_null(c) || c->kind == ROW_U64 || c->kind == ROW_BOOL ||
 	    c->kind == ROW_TIME)
-		people_cell(&s->cell, b, &s->schema->fields[column], c, false);
+		table_cell(&s->cell, b, &s->schema->fields[column], c);
 	else
 		encode_cell(&s->cell, b, c); /* put() sees to the rest */
 	text = outbuf_text(&s->cell, n);

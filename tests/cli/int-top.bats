@@ -182,7 +182,7 @@ until(b"the input has ended", b"by node;")
 def shown(of): # as people read it
     seconds, ns = of[-1].split(".")
     at = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(int(seconds)))
-    return of[:-2] + (["*"] if of[-2] == "true" else []) + (at + "." + ns).split()
+    return of[:-2] + (["*"] if of[-2] == "true" else []) + (at + "." + ns[:6]).split()
 want = [shown(l.split()) for l in open("once").readlines()[1:20]]
 assert [r.split() for r in rows()] == want, (rows(), want)
 resize(10, 30); key(b"\x1b[H"); until(b"1 to 5 of")
