@@ -21,63 +21,6 @@ static const struct export_rule rules[] = {
 	{"int_bin", EXPORT_STATE, "bin:{metric}:{node}:{path_id}:{low}"},
 };
 
-/*
- * names=intcollector: as the published collector has them (wire-facts 5.4;
- * tu-nv/INTCollector, InDBClient.py): a measurement for each key, no tags. Its
- * ids of queues are without their port. What it does not have, buffers and
- * other events, has our names.
- */
-#define ITS_FLOW "{flow:from}->{flow:to},proto={flow:proto}"
-
-static const char *const told[] = {"new_key", "change", "path_change", NULL};
-static const char *const its_value[][2] = {{"value", "value"}, {NULL, NULL}};
-static const char *const its_latency[][2] = {
-	{"value", "flow_latency"}, {"path", "path"}, {NULL, NULL}};
-static const char *const its_path[][2] = {{"path", "path"}, {NULL, NULL}};
-
-#define WHEN(metric)                                                           \
-	(const struct line_when[])                                             \
-	{                                                                      \
-		{"metric", (const char *const[]){metric, NULL}},               \
-		{                                                              \
-			NULL                                                   \
-		}                                                              \
-	}
-#define WHEN_TOLD(metric)                                                      \
-	(const struct line_when[])                                             \
-	{                                                                      \
-		{"metric", (const char *const[]){metric, NULL}},               \
-			{"event", told},                                       \
-		{                                                              \
-			NULL                                                   \
-		}                                                              \
-	}
-#define ITS(metric, name, fields)                                              \
-	{"int_value", WHEN(metric), name, fields},                             \
-	{                                                                      \
-		"int_event", WHEN_TOLD(metric), name, fields                   \
-	}
-
-/* clang-format off */
-static const struct line_names intcollector[] = {
-	ITS("path", "flow_stat," ITS_FLOW, its_path),
-	ITS("flow_latency", "flow_stat," ITS_FLOW, its_latency),
-	ITS("hop_latency", "flow_hop_latency[," ITS_FLOW "],sw_id={node}",
-	    its_value),
-	ITS("link_utilization", "port_tx_utilize,sw_id={node},port_id={egress}",
-	    its_value),
-	ITS("queue_occupancy", "queue_occupancy,sw_id={node},queue_id={queue}",
-	    its_value),
-	ITS("queue_congestion",
-	    "queue_congestion,sw_id={node},queue_id={queue}", its_value),
-};
-/* clang-format on */
-
-static const struct export_names names[] = {
-	{"intcollector", intcollector,
-	 sizeof(intcollector) / sizeof(intcollector[0])},
-};
-
 /* Rows that are asked for go to the screen, all to databases, events and flows
  * to DTA. */
 static struct row_sink *tee(const struct outlets *out, const struct opts *o,
@@ -116,8 +59,6 @@ static void open_databases(struct outlets *out, const struct opts *o)
 			  .end_ns = end_of(o)},
 		.rules = rules,
 		.n_rules = sizeof(rules) / sizeof(rules[0]),
-		.names = names,
-		.n_names = sizeof(names) / sizeof(names[0]),
 	};
 
 	out->list.hold = o->read && !o->drop;

@@ -35,7 +35,6 @@
 
 #include "base/fault.h"
 #include "queue/queue.h"
-#include "row/line.h"
 
 /* What the rows of a schema are to a store of keys and values. */
 enum export_kind {
@@ -53,20 +52,11 @@ struct export_rule {
 	const char *group;
 };
 
-/* Names of somebody else's, for names=NAME. */
-struct export_names {
-	const char *name;
-	const struct line_names *lines;
-	unsigned n;
-};
-
 /* Zero: the defaults. What is pointed at outlives the sink. */
 struct export_options {
 	struct queue_options queue; /* rows to retry: the URL may say */
 	const struct export_rule *rules;
 	unsigned n_rules;
-	const struct export_names *names;
-	unsigned n_names;
 	/* For /healthz of prometheus: what is wrong in text, or true. Called by
 	 * another thread; NULL: all is well. */
 	bool (*healthy)(void *ctx, struct fault *why);

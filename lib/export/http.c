@@ -7,11 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 enum {
-	GZIP_WINDOW = 15 + 16, /* zlib: a gzip header */
-	GZIP_MEMORY = 8,
 	PATH_MAX_LEN = 4096,
 };
 
@@ -21,10 +18,6 @@ struct http {
 	const struct stop *stop;
 	char base[EXPORT_URL_MAX + 32];
 	char error[CURL_ERROR_SIZE];
-	z_stream z;
-	bool z_open;
-	unsigned char *room; /* for what is packed */
-	size_t size;
 };
 
 static void init_curl(void)
@@ -96,8 +89,6 @@ int http_open(struct http **out, const struct url *u, uint16_t port,
 	h->easy = curl_easy_init();
 	/* no "Expect: 100-continue", and a second's wait for it */
 	h->headers = curl_slist_append(NULL, "Expect:");
-	if (h->headers)
-		curl_slist_append(h->headers, "Content-Encoding: gzip");
 	snprintf(h->base, sizeof(h->base), "%s://%s:%u/",
 		 u->web ? u->web : "http", u->host,
 		 (unsigned)(u->port ? u->port : port));
@@ -106,6 +97,7 @@ int http_open(struct http **out, const struct url *u, uint16_t port,
 		return fault_set(f, -ENOMEM, "out of memory");
 	}
 	set_options(h, u, timeout_ns);
+	curl_easy_setopt(h->easy, CURLOPT_HTTPHEADER, h->headers);
 	*out = h;
 	return 0;
 }
@@ -119,51 +111,19 @@ char *http_escape(const char *text)
 	return own;
 }
 
-/* The body packed, in h->room. Returns its length, 0: no memory. */
-static size_t pack(struct http *h, const void *body, size_t len)
-{
-	size_t bound;
-	unsigned char *more;
-
-	if (!h->z_open &&
-	    deflateInit2(&h->z, Z_BEST_SPEED, Z_DEFLATED, GZIP_WINDOW,
-			 GZIP_MEMORY, Z_DEFAULT_STRATEGY) != Z_OK)
-		return 0;
-	h->z_open = true;
-	deflateReset(&h->z);
-	bound = deflateBound(&h->z, len);
-	if (bound > h->size) {
-		if (!(more = realloc(h->room, bound)))
-			return 0;
-		h->room = more;
-		h->size = bound;
-	}
-	h->z.next_in = (Bytef *)body;
-	h->z.avail_in = (uInt)len;
-	h->z.next_out = h->room;
-	h->z.avail_out = (uInt)h->size;
-	return deflate(&h->z, Z_FINISH) == Z_STREAM_END ? h->z.total_out : 0;
-}
-
 int http_post(struct http *h, const char *path, const void *body, size_t len,
 	      struct http_reply *r, struct fault *f)
 {
-	size_t packed = len ? pack(h, body, len) : 0;
 	char url[sizeof(h->base) + PATH_MAX_LEN];
 	CURLcode rc;
 
-	if (len && !packed)
-		return fault_set(f, -ENOMEM, "out of memory");
 	*r = (struct http_reply){0};
 	h->error[0] = '\0';
 	snprintf(url, sizeof(url), "%s%s", h->base, path);
 	curl_easy_setopt(h->easy, CURLOPT_URL, url);
 	curl_easy_setopt(h->easy, CURLOPT_WRITEDATA, r);
-	curl_easy_setopt(h->easy, CURLOPT_HTTPHEADER, len ? h->headers : NULL);
-	curl_easy_setopt(h->easy, CURLOPT_POSTFIELDS,
-			 len ? (const void *)h->room : "");
-	curl_easy_setopt(h->easy, CURLOPT_POSTFIELDSIZE_LARGE,
-			 (curl_off_t)packed);
+	curl_easy_setopt(h->easy, CURLOPT_POSTFIELDS, body);
+	curl_easy_setopt(h->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)len);
 	rc = curl_easy_perform(h->easy);
 	if (rc != CURLE_OK)
 		return fault_set(f, -EAGAIN, "%s",
@@ -179,8 +139,5 @@ void http_close(struct http *h)
 		return;
 	curl_easy_cleanup(h->easy);
 	curl_slist_free_all(h->headers);
-	if (h->z_open)
-		deflateEnd(&h->z);
-	free(h->room);
 	free(h);
 }

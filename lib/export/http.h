@@ -35,8 +35,8 @@ int http_open(struct http **out, const struct url *u, uint16_t port,
 char *http_escape(const char *text);
 
 /*
- * POSTs a body, packed by gzip, to a path, which has a query perhaps. 0: there
- * is a reply; or -errno with f set: there is none.
+ * POSTs a body to a path, which has a query perhaps. 0: there is a reply; or
+ * -errno with f set: there is none.
  */
 int http_post(struct http *h, const char *path, const void *body, size_t len,
 	      struct http_reply *r, struct fault *f);

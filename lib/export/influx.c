@@ -4,7 +4,6 @@
  *
  *	create=yes	makes the database if there is none; none is ever
  *			dropped
- *	names=NAME	measurements and fields as somebody else has them
  *	rp=NAME		the retention policy; the database's default
  */
 #include <errno.h>
@@ -16,6 +15,7 @@
 #include "base/text.h"
 #include "export/private.h"
 #include "export/http.h"
+#include "row/line.h"
 
 enum {
 	PORT = 8086,
@@ -76,11 +76,9 @@ static int64_t distinct_time(struct distinct *d, uint64_t series,
 
 struct influx {
 	struct http *http;
-	const struct line_names *lines; /* of names=, n of them */
-	unsigned n;
 	uint8_t create;
 	uint64_t timeout_ns;
-	const char *names, *rp;
+	const char *rp;
 	char write[PATH], make[PATH], make_body[PATH];
 	struct outbuf series; /* the packer's, as is what follows */
 	struct distinct *times;
@@ -93,26 +91,12 @@ static const char *const yes[] = {"no", "yes", NULL};
 static const struct field fields[] = {
 	{"create", FIELD_NAME, 1, offsetof(struct influx, create),
 	 .names = yes},
-	{"names", FIELD_OTHER, 0, offsetof(struct influx, names),
-	 .set = export_set_text},
 	{"rp", FIELD_OTHER, 0, offsetof(struct influx, rp),
 	 .set = export_set_text},
 	EXPORT_WAIT("timeout", struct influx, timeout_ns),
 	{NULL},
 };
 /* clang-format on */
-
-static int choose_names(struct influx *x, const struct export_options *o,
-			struct fault *f)
-{
-	for (unsigned i = 0; x->names && i < o->n_names; i++)
-		if (!strcmp(x->names, o->names[i].name)) {
-			x->lines = o->names[i].lines;
-			x->n = o->names[i].n;
-			return 0;
-		}
-	return x->names ? fault_set(f, -EINVAL, "names: no '%s'", x->names) : 0;
-}
 
 /* The request of a write, and of CREATE DATABASE. */
 static int make_requests(struct influx *x, const struct url *u, struct fault *f)
@@ -159,6 +143,7 @@ static int influx_open(void **out, struct url *u,
 	struct influx *x = calloc(1, sizeof(*x));
 	int rc;
 
+	(void)o;
 	if (!x || !(x->times = calloc(1, sizeof(*x->times)))) {
 		influx_close(x);
 		return fault_set(f, -ENOMEM, "out of memory");
@@ -167,8 +152,6 @@ static int influx_open(void **out, struct url *u,
 	rc = url_set(u, fields, x, f);
 	if (rc == 0 && !*u->path)
 		rc = fault_set(f, -EINVAL, "no database: influx://HOST/DB");
-	if (rc == 0)
-		rc = choose_names(x, o, f);
 	if (rc == 0)
 		rc = http_open(&x->http, u, PORT, x->timeout_ns, stop, f);
 	if (rc == 0)
@@ -184,13 +167,9 @@ static int influx_open(void **out, struct url *u,
 static int influx_shape(void **out, void *self, const struct schema *s,
 			struct fault *f)
 {
-	struct influx *x = self;
-	struct line *l;
-	int rc = line_open(&l, s, x->lines, x->n, f);
-
-	if (rc == 0)
-		*out = l;
-	return rc;
+	(void)self;
+	*out = line_open(s);
+	return *out ? 0 : fault_set(f, -ENOMEM, "out of memory");
 }
 
 static void influx_unshape(void *shape)
@@ -198,16 +177,13 @@ static void influx_unshape(void *shape)
 	line_close(shape);
 }
 
-/* FNV-1a: of a series' name, and of what its points have: those that have other
- * fields may have the same time, and are one. */
-static uint64_t hash_of(const char *text, size_t len, const char *field)
+/* FNV-1a. */
+static uint64_t hash_of(const char *text, size_t len)
 {
 	uint64_t h = UINT64_C(0xcbf29ce484222325);
 
 	for (size_t i = 0; i < len; i++)
 		h = (h ^ (uint8_t)text[i]) * UINT64_C(0x100000001b3);
-	for (; *field; field++)
-		h = (h ^ (uint8_t)*field) * UINT64_C(0x100000001b3);
 	return h ^ h >> 32;
 }
 
@@ -230,9 +206,7 @@ static void influx_encode(void *self, void *shape, struct outbuf *to,
 		return;
 	}
 	time = line_time(shape, b, row, (int64_t)clock_wall_ns());
-	time = distinct_time(x->times,
-			     hash_of(series, len, line_field(shape, b, row)),
-			     time);
+	time = distinct_time(x->times, hash_of(series, len), time);
 	outbuf_bytes(to, series, len);
 	line_rest(shape, to, b, row, time);
 }

@@ -13,40 +13,15 @@
 #ifndef ROW_LINE_H
 #define ROW_LINE_H
 
-#include "base/fault.h"
 #include "row/batch.h"
 
 struct outbuf;
 struct line;
 
-/* A field that has one of these texts, up to a NULL. */
-struct line_when {
-	const char *field;
-	const char *const *any;
-};
+/* For the rows of a schema, which outlives it. NULL: no memory. */
+struct line *line_open(const struct schema *s);
 
-/* Names other than the schema's, for those who have queries for others. Fields
- * without such a name are left out; there are no tags, numbers have no i, and
- * lists are joined by colons. */
-struct line_names {
-	const char *schema;		/* whose */
-	const struct line_when *when;	/* in which rows: all of it, up to a
-					   field that is NULL; NULL: any */
-	const char *measurement;	/* template.h */
-	const char *const (*fields)[2]; /* ours, theirs; up to a NULL */
-};
-
-/* For the rows of a schema, which outlives it, as do the n names: a row has the
- * first that are for it, or else its own. 0; -EINVAL with f set: a name of no
- * field; or -ENOMEM. */
-int line_open(struct line **out, const struct schema *s,
-	      const struct line_names *names, unsigned n, struct fault *f);
-
-/* Measurement and tags: rows in which they are the same are a series. Of names
- * that are not its own, rows with other fields are points beside it: the first
- * of them, or "". */
-const char *line_field(const struct line *l, const struct row_batch *b,
-		       unsigned row);
+/* Measurement and tags: rows in which they are the same are a series. */
 void line_series(struct line *l, struct outbuf *o, const struct row_batch *b,
 		 unsigned row);
 /* All behind them. */

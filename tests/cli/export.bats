@@ -112,7 +112,7 @@ teardown() { end_bg; }
 	refused "file:/none/%m" "file:/none/%m: No such file or directory"
 	refused file:/none/x "file:/none/x: No such file or directory"
 	refused influx://h "influx://h: no database: influx://HOST/DB"
-	refused "influx://me:secret@h/x?names=no" "influx://h/x: names: no 'no'"
+	refused "influx://me:secret@h/x?names=no" "influx://h/x: names: influx has no such option"
 	for scheme in influx clickhouse redis kafka; do
 		refused "$scheme://h/x?timeout=0" "$scheme://h/x: timeout: '0' is not a time of 1ms or more"
 	done

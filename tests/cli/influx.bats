@@ -37,16 +37,6 @@ teardown() { end_bg; }
 	[ "$(influx_ask 'SELECT count(latency) FROM hop')" = hop,0,1000 ]
 }
 
-@test "INTCollector's names" {
-	influx_up
-	echo "put 3" | rows_to "$URL&names=intcollector" >log
-	[ "$(counter log written)" = 3 ]
-	run influx_ask 'SELECT value, path FROM /flow_hop_latency/'
-	[ "${lines[0]}" = '"flow_hop_latency,10.0.0.0:0->10.0.1.1:443,sw_id=leaf1",1600000000000000000,0,6:5:0' ]
-	[ "$(influx_ask 'SHOW TAG KEYS')" = "" ]
-	[[ $(influx_ask 'SHOW FIELD KEYS') == *",value,float"* ]]
-}
-
 @test "a rejected row does not take the others with it, nor is it sent again" {
 	influx_up
 	curl -s -d 'q=CREATE DATABASE net' "http://127.0.0.1:$PORT/query" >/dev/null

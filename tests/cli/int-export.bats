@@ -41,58 +41,6 @@ packets_of_truth() {
 		cut -d, -f3)" = "$(packets_of_truth "$flow")" ]
 }
 
-@test "InfluxDB: INTCollector's measurements, as its own queries ask for them" {
-	need influxd influx curl
-	PORT=$(free_port)
-	influx_up
-	# of INT 0.5 it has the congestion of queues
-	dta-gen int -q -F report -p 0.5 --instructions 0xff00 -n 10 -w old.pcap \
-		--truth truth.csv
-	int-collect -q -p 0.5 -r old.pcap -t flow_latency=0 -R event -o ndjson >events
-	int-collect -q -p 0.5 -r old.pcap -t flow_latency=0 -R none \
-		-x "influx://127.0.0.1:$PORT/net?create=yes&names=intcollector"
-	flow=$(flow_of_truth)
-	its=$(sed 's/>/->/; s|/udp|,proto=17|; s|/tcp|,proto=6|' <<<"$flow")
-	# points ID JQ MEASUREMENT FIELD: what the events told is what is there.
-	points() {
-		jq -r "select((.event == \"new_key\" or .event == \"change\" or
-			.event == \"path_change\") and $1) | $2" events >want
-		[ -s want ]
-		influx_ask "SELECT \"$4\" FROM \"$3\"" | awk -F, '{ print $NF }' >got
-		diff <(sort -u want) <(sort -u got)
-	}
-	points ".metric == \"flow_latency\" and .flow == \"$flow\"" .value \
-		"flow_stat,$its" flow_latency
-	points ".metric == \"path\" and .flow == \"$flow\"" \
-		'.path | join(":")' "flow_stat,$its" path
-	# path and latency of a flow are one point, also of its later ones
-	[ "$(influx_ask "SELECT path, flow_latency FROM \"flow_stat,$its\"" |
-		awk -F, '{ print NF, $(NF - 1) != "", $NF != "" }' |
-		sort -u)" = "6 1 1" ]
-	[ "$(influx_ask "SELECT path, flow_latency FROM \"flow_stat,$its\"" |
-		wc -l)" -gt 1 ]
-	node=$(sed -n 2p truth.csv | cut -d, -f6)
-	points ".metric == \"hop_latency\" and .flow == \"$flow\" and .node == $node" \
-		.value "flow_hop_latency,$its,sw_id=$node" value
-	read -r node egress queue < <(jq -r 'select(.metric == "queue_occupancy") |
-		"\(.node) \(.egress) \(.queue)"' events)
-	points ".metric == \"link_utilization\" and .node == $node and .egress == $egress" \
-		.value "port_tx_utilize,sw_id=$node,port_id=$egress" value
-	for metric in queue_occupancy queue_congestion; do
-		points ".metric == \"$metric\" and .node == $node and .queue == $queue" \
-			.value "$metric,sw_id=$node,queue_id=$queue" value
-	done
-	ours='^(int_|name,|$)'
-	[ "$(influx_ask 'SHOW TAG KEYS' | grep -vE "$ours")" = "" ]
-	influx_ask 'SHOW FIELD KEYS' | grep -vE "$ours" | awk -F, '{ print $(NF - 1), $NF }' |
-		sort -u | diff - - <<-END
-			flow_latency float
-			path string
-			value float
-		END
-	influx_ask 'SHOW MEASUREMENTS' | grep -q int_flow # what it has not
-}
-
 @test "Redis: events are a stream, flows are hashes" {
 	need redis-server redis-cli
 	PORT=$(free_port)

@@ -52,15 +52,6 @@ static const struct export_rule rules[] = {
 	{"label", EXPORT_STATE, "{node}-{port}"},
 };
 
-static const char *const theirs[][2] = {
-	{"latency", "value"}, {"path", "path"}, {NULL, NULL}};
-
-static const struct line_names lines[] = {
-	{"hop", NULL, "flow_hop_latency,{flow},sw_id={node}", theirs},
-};
-
-static const struct export_names names[] = {{"intcollector", lines, 1}};
-
 static void die(const char *fmt, ...)
 	__attribute__((noreturn, format(printf, 1, 2)));
 
@@ -208,8 +199,7 @@ static void read_options(int argc, char **argv, struct export_options *o)
 
 int main(int argc, char **argv)
 {
-	struct export_options o = {
-		.rules = rules, .n_rules = 2, .names = names, .n_names = 1};
+	struct export_options o = {.rules = rules, .n_rules = 2};
 	struct state s = {.time = INT64_C(1600000000000000000)};
 	struct sigaction act = {.sa_handler = stop};
 	struct fault f;

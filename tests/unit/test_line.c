@@ -31,17 +31,14 @@ static const struct row_field fields[N] = {
 static const struct schema schema = {"a m,e=s", fields, N};
 
 /* A line of the row in hand. */
-static void expect_as(struct row_batch *b, const struct line_names names[2],
-		      const char *field, const char *want)
+static void expect(struct row_batch *b, const char *want)
 {
 	struct outbuf *o = calloc(1, sizeof(*o));
-	struct line *l;
+	struct line *l = line_open(&schema);
 	const char *text;
 	size_t len;
 
 	row_batch_end(b);
-	TEST(line_open(&l, &schema, names, names ? 2 : 0, NULL) == 0);
-	TEST(!strcmp(line_field(l, b, 0), field));
 	line_series(l, o, b, 0);
 	line_rest(l, o, b, 0, line_time(l, b, 0, 7));
 	text = outbuf_text(o, &len);
@@ -51,11 +48,6 @@ static void expect_as(struct row_batch *b, const struct line_names names[2],
 	free(o->text);
 	free(o);
 	row_batch_clear(b);
-}
-
-static void expect(struct row_batch *b, const char *want)
-{
-	expect_as(b, NULL, "", want);
 }
 
 static void test_values(struct row_batch *b)
@@ -97,39 +89,8 @@ static void test_nothing(struct row_batch *b)
 	expect(b, "a\\ m\\,e=s b=false 7\n");
 }
 
-static void test_names(struct row_batch *b)
-{
-	static const char *const to[][2] = {{"u", "value"}, {NULL, NULL}};
-	static const char *const path[][2] = {{"list", "path"}, {NULL, NULL}};
-	static const char *const one[] = {"one", "two", NULL};
-	static const char *const nodes[] = {"s7", "10.0.0.1:1->10.0.0.2:2",
-					    NULL};
-	static const struct line_when some[] = {
-		{"text", one}, {"node", nodes}, {NULL}};
-	static const struct line_names names[] = {
-		{"a m,e=s", some, "path,{node}", path},
-		{"a m,e=s", &some[1], "latency,{node},port={port}", to},
-	};
-	static const uint64_t list[] = {6, 5};
-
-	row_batch_str(b, NODE, "10.0.0.1:1->10.0.0.2:2");
-	row_batch_set(b, PORT, ROW_U64)->u64 = 3;
-	row_batch_set(b, U, ROW_U64)->u64 = 50;
-	row_batch_list(b, LIST, list, 2);
-	row_batch_str(b, TEXT, "three");
-	expect_as(b, names, "value",
-		  "latency\\,10.0.0.1:1->10.0.0.2:2\\,port\\=3 value=50 7\n");
-	row_batch_str(b, NODE, "s7");
-	row_batch_str(b, TEXT, "two");
-	row_batch_list(b, LIST, list, 2);
-	expect_as(b, names, "path", "path\\,s7 path=\"6:5\" 7\n");
-	row_batch_str(b, NODE, "s8");
-	row_batch_str(b, TEXT, "two");
-	expect_as(b, names, "", "a\\ m\\,e=s,node=s8 text=\"two\" 7\n");
-}
-
-static void expect_key_of(struct row_batch *b, unsigned row,
-			  const char *template, const char *want)
+static void expect_key(struct row_batch *b, const char *template,
+		       const char *want)
 {
 	struct outbuf *o = calloc(1, sizeof(*o));
 	struct fault f = {""};
@@ -138,7 +99,7 @@ static void expect_key_of(struct row_batch *b, unsigned row,
 	size_t len;
 
 	if (template_open(&t, template, &schema, &f) == 0) {
-		template_row(t, o, b, row);
+		template_row(t, o, b, 0);
 		text = outbuf_text(o, &len);
 		template_close(t);
 	} else {
@@ -148,12 +109,6 @@ static void expect_key_of(struct row_batch *b, unsigned row,
 		fprintf(stderr, "%s: %s\n", template, text);
 	free(o->text);
 	free(o);
-}
-
-static void expect_key(struct row_batch *b, const char *template,
-		       const char *want)
-{
-	expect_key_of(b, 0, template, want);
 }
 
 static void test_templates(struct row_batch *b)
@@ -168,21 +123,6 @@ static void test_templates(struct row_batch *b)
 	expect_key(b, "{}{}", "a m,e=sa m,e=s");
 	expect_key(b, "{nod}", "{nod}: a m,e=s has no such field");
 	expect_key(b, "x{node", "x{node: a brace without the other");
-	expect_key(b, "{node}[,p={port}][,u={u}{port}][,{}].",
-		   "n,p=3,a m,e=s.");
-	expect_key(b, "[{u}x]", "");
-	expect_key(b, "a[b", "a[b: a bracket without the other");
-	expect_key(b, "a]b", "a]b: a bracket without the other");
-	expect_key(b, "[a[b]]", "[a[b]]: a bracket without the other");
-	row_batch_str(b, NODE, "10.0.0.1:443>10.0.0.2:5501/udp");
-	row_batch_str(b, TEXT, "[::1]:1>[2001:db8::2]:0/103");
-	row_batch_end(b);
-	expect_key_of(b, 1, "{node:from}->{node:to},p={node:proto}",
-		      "10.0.0.1:443->10.0.0.2:5501,p=17");
-	expect_key_of(b, 1, "{text:from} {text:to} {text:proto}",
-		      "[::1]:1 [2001:db8::2]:0 103");
-	expect_key(b, "{node:from}{node:to}{node:proto}{u:from}", "");
-	expect_key(b, "{node:by}", "{node:by}: a m,e=s has no such field");
 	expect_key(b, "x}", "x}: a brace without the other");
 	row_batch_clear(b);
 }
@@ -239,7 +179,6 @@ int main(void)
 	test_values(&b);
 	test_escapes(&b);
 	test_nothing(&b);
-	test_names(&b);
 	test_templates(&b);
 	test_sparse(&b);
 	test_memory();
