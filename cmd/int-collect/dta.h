@@ -19,7 +19,7 @@
 
 #include "base/fault.h"
 #include "base/ledger.h"
-#include "row/sink.h"
+#include "row/row.h"
 
 enum {
 	DTA_PATH = 5,

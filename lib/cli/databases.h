@@ -8,7 +8,7 @@
 #define CLI_DATABASES_H
 
 #include "export/export.h"
-#include "row/encode.h"
+#include "row/row.h"
 
 enum {
 	DATABASES_MAX = 8,

@@ -23,7 +23,7 @@
 
 #include "base/text.h"
 #include "export/http.h"
-#include "row/encode.h"
+#include "row/row.h"
 
 enum {
 	PORT = 8123,

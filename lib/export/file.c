@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #include "export/private.h"
-#include "row/encode.h"
+#include "row/row.h"
 
 enum {
 	LOOK_MS = 100, /* between looks at whether it is the end */

@@ -6,7 +6,7 @@
  *
  *	kafka://HOST[,HOST...]/TOPIC	the measurement by default; of a topic
  *					for all each object says of which it is
- *	key.SCHEMA=KEY		as in template.h; by the caller's rules, or none
+ *	key.SCHEMA=KEY		as in template_open(); by the caller's rules, or none
  *	conf.NAME=VALUE		of librdkafka: conf.compression.type=lz4
  *	timeout=TIME		until a row that is not delivered is lost: 5m
  */
@@ -17,8 +17,7 @@
 #include <string.h>
 
 #include "export/private.h"
-#include "row/encode.h"
-#include "row/template.h"
+#include "row/row.h"
 
 enum {
 	POLL_MS = 100, /* between looks at whether it is the end */

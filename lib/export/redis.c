@@ -7,7 +7,7 @@
  *	expire=TIME		of hashes; 60s, 0: never
  *	maxlen=N		of a stream, about; 100000
  *
- * KEY as in template.h; in a URL, { and } as they are. Rows of schemas that
+ * KEY as in template_open(); in a URL, { and } as they are. Rows of schemas that
  * neither the URL nor the caller's rules name go to a stream of their
  * measurement.
  *
@@ -24,8 +24,7 @@
 #include <sys/socket.h>
 
 #include "export/private.h"
-#include "row/encode.h"
-#include "row/template.h"
+#include "row/row.h"
 
 enum {
 	PORT = 6379,

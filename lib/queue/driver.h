@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "base/fault.h"
-#include "row/batch.h"
+#include "row/row.h"
 #include "row/outbuf.h"
 
 /* The end of all waiting. */

@@ -25,7 +25,7 @@
 
 #include "base/fault.h"
 #include "base/ledger.h"
-#include "row/sink.h"
+#include "row/row.h"
 
 struct driver;
 struct queue;

@@ -8,7 +8,6 @@
 #define READING_CSV_REPORTS_H
 
 #include "reading/lines.h"
-#include "row/csv.h"
 #include "query/show.h"
 #include "store/table.h"
 #include "wire/key.h"

@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "cli/cli.h"
-#include "row/csv.h"
+#include "reading/lines.h"
 #include "query/keytext.h"
 
 void keys_open(struct keys *k, const struct keys_from *from,

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "row/encode.h"
+/* encode.c - rows as text, CSV, NDJSON; the sink that writes them to a stream,
+ * and the one before several; texts made of fields. */
+#include "row/row.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -344,4 +347,278 @@ void encoder_close(struct encoder *e)
 	for (unsigned i = 0; e && i < e->schema->n; i++)
 		free(e->columns[i].lead);
 	free(e);
+}
+
+/* --- to a stream ---------------------------------------------------------- */
+
+struct stream_sink {
+	struct row_sink sink;
+	enum row_format fmt;
+	bool head, mixed;
+	const struct schema *schema; /* of e */
+	struct encoder *e;
+	struct outbuf o;
+};
+
+/* The encoder of a schema, and its header, if it is not the last one's. */
+static int turn_to(struct stream_sink *s, const struct schema *to)
+{
+	if (s->schema == to)
+		return 0;
+	encoder_close(s->e);
+	s->schema = NULL;
+	if (!(s->e = encoder_open(s->fmt, to)) ||
+	    (s->mixed && !encoder_say_schema(s->e)))
+		return -ENOMEM;
+	s->schema = to;
+	if (s->head)
+		encoder_head(s->e, &s->o);
+	return 0;
+}
+
+static int stream_put(struct row_sink *sink, struct row_batch *b)
+{
+	struct stream_sink *s = (struct stream_sink *)sink;
+	int rc = turn_to(s, b->schema);
+
+	for (unsigned i = 0; !rc && i < b->rows; i++) {
+		encoder_row(s->e, &s->o, b, i);
+		outbuf_spill(&s->o);
+	}
+	if (s->o.len) /* a header alone */
+		outbuf_spill(&s->o);
+	return rc ? rc : s->o.err;
+}
+
+static int stream_flush(struct row_sink *sink)
+{
+	struct stream_sink *s = (struct stream_sink *)sink;
+
+	errno = 0;
+	if (!s->o.err && fflush(s->o.out) != 0)
+		s->o.err = errno ? -errno : -EIO;
+	return s->o.err;
+}
+
+static int stream_close(struct row_sink *sink)
+{
+	struct stream_sink *s = (struct stream_sink *)sink;
+	int rc = s->o.err;
+
+	encoder_close(s->e);
+	free(s);
+	return rc;
+}
+
+static struct row_sink *open_sink(FILE *out, enum row_format fmt, bool head,
+				  bool mixed)
+{
+	struct stream_sink *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->sink = (struct row_sink){stream_put, stream_flush, stream_close};
+	s->fmt = fmt;
+	s->head = head;
+	s->mixed = mixed;
+	s->o.out = out;
+	return &s->sink;
+}
+
+struct row_sink *stream_sink_open(FILE *out, enum row_format fmt, bool head)
+{
+	return open_sink(out, fmt, head, false);
+}
+
+struct row_sink *stream_sink_mixed(FILE *out, enum row_format fmt, bool head)
+{
+	return open_sink(out, fmt, head, true);
+}
+
+/* --- to several ---------------------------------------------------------- */
+
+struct tee {
+	struct row_sink sink;
+	unsigned n;
+	struct row_sink *to[];
+};
+
+static int put_copy(struct row_sink *to, const struct row_batch *b)
+{
+	struct row_batch copy;
+	int rc = row_batch_copy(&copy, b);
+
+	if (rc < 0)
+		return rc;
+	rc = to->put(to, &copy);
+	row_batch_fini(&copy);
+	return rc;
+}
+
+/* Sinks may take the rows over: all but the last get a copy. */
+static int tee_put(struct row_sink *sink, struct row_batch *b)
+{
+	struct tee *t = (struct tee *)sink;
+	int first = 0, rc;
+
+	for (unsigned i = 0; i < t->n; i++) {
+		rc = i + 1 < t->n ? put_copy(t->to[i], b)
+				  : t->to[i]->put(t->to[i], b);
+		first = first ? first : rc;
+	}
+	return first;
+}
+
+static int tee_flush(struct row_sink *sink)
+{
+	struct tee *t = (struct tee *)sink;
+	int first = 0, rc;
+
+	for (unsigned i = 0; i < t->n; i++) {
+		rc = t->to[i]->flush(t->to[i]);
+		first = first ? first : rc;
+	}
+	return first;
+}
+
+static int tee_close(struct row_sink *sink)
+{
+	int rc = tee_flush(sink);
+
+	free(sink);
+	return rc;
+}
+
+struct row_sink *tee_open(struct row_sink *const *to, unsigned n)
+{
+	struct tee *t = calloc(1, sizeof(*t) + n * sizeof(t->to[0]));
+
+	if (!t)
+		return NULL;
+	t->sink = (struct row_sink){tee_put, tee_flush, tee_close};
+	t->n = n;
+	memcpy(t->to, to, n * sizeof(t->to[0]));
+	return &t->sink;
+}
+
+/* --- texts made of fields ------------------------------------------------- */
+
+/* Text as it is, and then a field, if there is one. */
+struct part {
+	const char *text;
+	size_t len;
+	int field; /* -1: none */
+};
+
+struct template
+{
+	char *text;
+	unsigned n;
+	struct part parts[];
+};
+
+static int field_of(const struct schema *s, const char *name, size_t len)
+{
+	for (unsigned i = 0; i < s->n; i++)
+		if (!strncmp(s->fields[i].name, name, len) &&
+		    !s->fields[i].name[len])
+			return (int)i;
+	return -ENOENT;
+}
+
+/* What stands between braces, at the end of a part. */
+static int read_field(struct part *p, const struct schema *s, const char *name,
+		      size_t len, struct fault *f)
+{
+	if (!len) /* {}: the next part */
+		return 0;
+	p->field = field_of(s, name, len);
+	if (p->field >= 0)
+		return 0;
+	return fault_set(f, -EINVAL, "{%.*s}: %s has no such field",
+			 (int)len > 64 ? 64 : (int)len, name, s->name);
+}
+
+/* A brace at *at, and what is up to the other. */
+static int read_brace(struct template *t, const struct schema *s,
+		      const char **at, struct fault *f)
+{
+	const char *close = **at == '{' ? strchr(*at, '}') : NULL;
+	struct part *p = &t->parts[t->n - 1];
+	int rc;
+
+	if (!close)
+		return fault_set(f, -EINVAL, "%s: a brace without the other",
+				 t->text);
+	rc = read_field(p, s, *at + 1, (size_t)(close - *at) - 1, f);
+	if (close == *at + 1)
+		t->parts[t->n++] = (struct part){s->name, strlen(s->name), -1};
+	*at = close + 1;
+	return rc;
+}
+
+static int read_parts(struct template *t, const struct schema *s,
+		      struct fault *f)
+{
+	const char *at = t->text;
+	int rc = 0;
+
+	while (!rc && *at) {
+		size_t len = strcspn(at, "{}");
+
+		t->parts[t->n++] = (struct part){at, len, -1};
+		at += len;
+		if (*at)
+			rc = read_brace(t, s, &at, f);
+	}
+	return rc;
+}
+
+int template_open(struct template **out, const char *text,
+		  const struct schema *s, struct fault *f)
+{
+	/* a part is made of a character at least, two of "{}" */
+	struct template *t = calloc(
+		1, sizeof(*t) + (strlen(text) + 1) * sizeof(t->parts[0]));
+	int rc = -ENOMEM;
+
+	if (t && (t->text = strdup(text)))
+		rc = read_parts(t, s, f);
+	if (rc < 0) {
+		template_close(t);
+		return rc;
+	}
+	*out = t;
+	return 0;
+}
+
+void template_row(const struct template *t, struct outbuf *o,
+		  const struct row_batch *b, unsigned row)
+{
+	for (unsigned i = 0; i < t->n; i++) {
+		const struct part *p = &t->parts[i];
+		const struct row_cell *c;
+
+		outbuf_bytes(o, p->text, p->len);
+		if (p->field < 0)
+			continue;
+		c = row_batch_cell(b, row, (unsigned)p->field);
+		if (!encode_is_null(c))
+			encode_cell(o, b, c);
+	}
+}
+
+bool template_has(const struct template *t, unsigned field)
+{
+	for (unsigned i = 0; i < t->n; i++)
+		if (t->parts[i].field == (int)field)
+			return true;
+	return false;
+}
+
+void template_close(struct template *t)
+{
+	if (t)
+		free(t->text);
+	free(t);
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "row/encode.h"
+#include "row/row.h"
 #include "row/outbuf.h"
 
 /* What a backslash stands before (InfluxDB 1.x, line protocol reference). */

@@ -13,7 +13,7 @@
 #ifndef ROW_LINE_H
 #define ROW_LINE_H
 
-#include "row/batch.h"
+#include "row/row.h"
 
 struct outbuf;
 struct line;

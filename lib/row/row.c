@@ -1,7 +1,180 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* row.c - batches, rows made in them. encode.c: what rows are written as;
+ * line.c: InfluxDB's line protocol; outbuf.c: numbers and strings. */
 #include "row/row.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+
+enum {
+	BYTES_FIRST = 512,
+};
+
+static void clear_row(struct row_batch *b)
+{
+	b->hand = row_batch_cell(b, b->rows, 0);
+	for (unsigned i = 0; i < b->schema->n; i++)
+		b->hand[i].kind = ROW_NULL;
+}
+
+int row_batch_init(struct row_batch *b, const struct schema *s, unsigned room)
+{
+	*b = (struct row_batch){.schema = s, .room = room, .size = BYTES_FIRST};
+	b->cells = calloc((size_t)(room + 1) * s->n, sizeof(b->cells[0]));
+	b->bytes = malloc(b->size);
+	if (!b->cells || !b->bytes) {
+		row_batch_fini(b);
+		return -ENOMEM;
+	}
+	clear_row(b);
+	return 0;
+}
+
+void row_batch_fini(struct row_batch *b)
+{
+	free(b->cells);
+	free(b->bytes);
+	*b = (struct row_batch){.schema = b->schema};
+}
+
+void row_batch_clear(struct row_batch *b)
+{
+	b->rows = 0;
+	b->used = 0;
+	b->err = 0;
+	clear_row(b);
+}
+
+int row_batch_take(struct row_batch *to, struct row_batch *b)
+{
+	struct row_batch fresh;
+	int rc = row_batch_init(&fresh, b->schema, b->room);
+
+	if (rc < 0)
+		return rc;
+	*to = *b;
+	*b = fresh;
+	return 0;
+}
+
+int row_batch_copy(struct row_batch *to, const struct row_batch *b)
+{
+	size_t cells = (size_t)b->rows * b->schema->n;
+	uint8_t *bytes;
+
+	if (row_batch_init(to, b->schema, b->rows) < 0)
+		return -ENOMEM;
+	if (b->used > to->size) {
+		if (!(bytes = realloc(to->bytes, b->used))) {
+			row_batch_fini(to);
+			return -ENOMEM;
+		}
+		to->bytes = bytes;
+		to->size = b->used;
+	}
+	memcpy(to->cells, b->cells, cells * sizeof(b->cells[0]));
+	memcpy(to->bytes, b->bytes, b->used);
+	to->rows = b->rows;
+	to->used = b->used;
+	to->err = b->err;
+	clear_row(to);
+	return 0;
+}
+
+static int bytes_grow(struct row_batch *b, size_t to)
+{
+	size_t size = b->size;
+	uint8_t *more;
+
+	while (to > size)
+		size *= 2;
+	if (to > UINT32_MAX || !(more = realloc(b->bytes, size)))
+		return -ENOMEM;
+	b->bytes = more;
+	b->size = size;
+	return 0;
+}
+
+/* Room for len bytes, aligned for numbers of 8; NULL: there is none. */
+static inline uint8_t *bytes_room(struct row_batch *b, size_t len, uint32_t *at)
+{
+	size_t from = (b->used + 7) & ~(size_t)7;
+
+	if (from + len > b->size && !b->err)
+		b->err = bytes_grow(b, from + len);
+	if (b->err)
+		return NULL;
+	b->used = from + len;
+	*at = (uint32_t)from;
+	return b->bytes + from;
+}
+
+static inline void set_bytes(struct row_batch *b, unsigned field, uint8_t kind,
+			     const void *data, size_t len, size_t n)
+{
+	struct row_cell *c = row_batch_set(b, field, ROW_NULL);
+	uint32_t at;
+	uint8_t *to = bytes_room(b, len, &at);
+
+	if (!to)
+		return;
+	if (len)
+		memcpy(to, data, len);
+	c->kind = kind;
+	c->at = at;
+	c->len = (uint32_t)n;
+}
+
+void row_batch_str(struct row_batch *b, unsigned field, const char *v)
+{
+	size_t len;
+
+	if (!v) {
+		row_batch_set(b, field, ROW_NULL);
+		return;
+	}
+	len = strlen(v);
+	set_bytes(b, field, ROW_STR, v, len + 1, len);
+}
+
+void row_batch_bytes(struct row_batch *b, unsigned field, const void *data,
+		     size_t len)
+{
+	set_bytes(b, field, ROW_BYTES, data, len, len);
+}
+
+void row_batch_list(struct row_batch *b, unsigned field, const uint64_t *v,
+		    size_t n)
+{
+	set_bytes(b, field, ROW_LIST, v, n * sizeof(*v), n);
+}
+
+static int grow(struct row_batch *b)
+{
+	unsigned room = b->room * 2 + 1;
+	struct row_cell *more = realloc(b->cells, (size_t)(room + 1) *
+							  b->schema->n *
+							  sizeof(b->cells[0]));
+
+	if (!more)
+		return -ENOMEM;
+	b->cells = more;
+	b->room = room;
+	return 0;
+}
+
+int row_batch_end(struct row_batch *b)
+{
+	if (!b->err && b->rows == b->room)
+		b->err = grow(b);
+	if (!b->err)
+		b->rows++;
+	clear_row(b);
+	return b->err;
+}
+
+/* --- rows, field by field ------------------------------------------------- */
 
 struct rows *rows_open(struct row_sink *sink, const struct schema *s,
 		       unsigned gather)

@@ -1,13 +1,218 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * row.h - the row: everything a person or a database sees is a row of named,
- * typed fields. Rows of one schema are made here, field by field, gathered in
- * batches, and put into a sink.
+ * typed fields. In reading order: what a kind of row is; batches, which own
+ * their bytes; sinks, where they go; rows made field by field; rows as text,
+ * CSV and NDJSON; texts made of a row's fields.
  */
 #ifndef ROW_ROW_H
 #define ROW_ROW_H
 
-#include "row/encode.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/fault.h"
+
+/* --- what a kind of row is ------------------------------------------------ */
+
+/* Names are a public interface: they change only with a major version. */
+enum row_type {
+	ROW_STR, /* UTF-8 text */
+	ROW_U64,
+	ROW_I64,
+	ROW_F64,   /* 6 significant digits ("%.6g"), from a million to 10^15
+		      all before the point; null if not finite */
+	ROW_BYTES, /* hexadecimal text */
+	ROW_BOOL,  /* true, false */
+	ROW_LIST,  /* uint64_t: 1,2,3 in text and CSV, an array in NDJSON */
+	ROW_TIME,  /* int64_t, ns since 1970-01-01 UTC: seconds, a point, nine
+		      digits; a string in NDJSON, for no double holds it */
+};
+
+/* What a field is to a database. */
+enum row_role {
+	ROW_VALUE,
+	ROW_TAG,  /* tells rows apart, of few different values: indexed */
+	ROW_WHEN, /* the row's time; at most one, of ROW_TIME */
+};
+
+struct row_field {
+	const char *name; /* letters, digits, underscores */
+	uint8_t type;	  /* enum row_type */
+	uint8_t width;	  /* of the text column, at least; numbers are
+			     right-aligned */
+	uint8_t role;	  /* enum row_role */
+	const char *unit; /* "bytes", "ns"; NULL: a number, or no number */
+	const char *good; /* as text: any other value is something wrong, for
+			     who shows it to people; NULL: none is */
+	bool spare;	  /* it goes first where there is no room for all */
+};
+
+struct schema {
+	const char *name; /* of the measurement: letters, digits, underscores */
+	const struct row_field *fields;
+	unsigned n;
+};
+
+/* --- batches -------------------------------------------------------------- */
+
+/*
+ * Rows of one schema that own their bytes: they can be queued, and sent
+ * elsewhere by another thread. Memory is kept from one filling to the next;
+ * nothing is allocated for a row once a batch has been as large.
+ *
+ * Errors: sticky, -ENOMEM in err; rows that found no room are not there.
+ */
+enum {
+	ROW_NULL = 255, /* kind of a cell that was not set */
+};
+
+struct row_cell {
+	uint8_t kind; /* enum row_type, or ROW_NULL */
+	union {
+		uint64_t u64;
+		int64_t i64; /* ROW_TIME, too */
+		double f64;
+		struct {
+			uint32_t at, len; /* in bytes[]: len bytes, or numbers
+					     of a list; a text ends with NUL */
+		};
+	};
+};
+
+struct row_batch {
+	const struct schema *schema; /* outlives the batch */
+	unsigned rows;		     /* complete ones */
+	unsigned room;		     /* for so many, and the one in hand */
+	struct row_cell *cells;	     /* row by row */
+	struct row_cell *hand;	     /* the row in hand, behind them */
+	uint8_t *bytes;
+	size_t used, size; /* of bytes */
+	int err;
+};
+
+/* An empty batch with room for some rows. 0 or -ENOMEM. */
+int row_batch_init(struct row_batch *b, const struct schema *s, unsigned room);
+void row_batch_fini(struct row_batch *b);
+
+/* Forgets all rows, keeps the memory. */
+void row_batch_clear(struct row_batch *b);
+
+/* Moves the rows into an uninitialised batch; b is empty then, and may be
+ * filled again. 0, or -ENOMEM: nothing has moved. */
+int row_batch_take(struct row_batch *to, struct row_batch *b);
+/* The same, but b keeps them. */
+int row_batch_copy(struct row_batch *to, const struct row_batch *b);
+
+/*
+ * Set the fields of the row in hand, in any order; those not set are null.
+ * What is pointed at is copied. field < schema->n.
+ */
+void row_batch_str(struct row_batch *b, unsigned field, const char *v);
+void row_batch_bytes(struct row_batch *b, unsigned field, const void *data,
+		     size_t len);
+void row_batch_list(struct row_batch *b, unsigned field, const uint64_t *v,
+		    size_t n);
+
+static inline struct row_cell *row_batch_cell(const struct row_batch *b,
+					      unsigned row, unsigned field)
+{
+	return &b->cells[(size_t)row * b->schema->n + field];
+}
+
+/* The cell of the row in hand, for what needs no bytes. */
+static inline struct row_cell *row_batch_set(struct row_batch *b,
+					     unsigned field, uint8_t kind)
+{
+	b->hand[field].kind = kind;
+	return &b->hand[field];
+}
+
+/* Ends the row in hand. 0 or the sticky error. */
+int row_batch_end(struct row_batch *b);
+
+/* --- sinks ---------------------------------------------------------------- */
+
+/*
+ * Where rows go: a stream, a file, a database (export/). A sink may be given
+ * batches of several schemas. One that is slow takes the batch's rows over
+ * (row_batch_take()) and works on in a thread of its own.
+ */
+struct row_sink {
+	/* Takes in the rows of a batch, which is the caller's again then. 0 or
+	 * -errno; what is dropped is counted by the sink. */
+	int (*put)(struct row_sink *s, struct row_batch *b);
+	/* What was put is with whom it is for. 0 or -errno. */
+	int (*flush)(struct row_sink *s);
+	/* Flushes, and frees the sink. The first error of all, or 0. */
+	int (*close)(struct row_sink *s);
+};
+
+/*
+ * Gives the rows of each batch to n sinks, which stay the caller's and outlive
+ * it; one that fails does not keep rows from the others. NULL: no memory.
+ */
+struct row_sink *tee_open(struct row_sink *const *to, unsigned n);
+
+/* --- rows as text, CSV and NDJSON ----------------------------------------- */
+
+/*
+ * text:   a header in capitals, columns separated by blanks, "-" for null; no
+ *         field holds a blank unless it is the last: blanks in others, and
+ *         control characters, are \xNN. "" is empty; a list of nothing: "-".
+ * csv:    a header line, RFC 4180 quoting but lines ending in LF, empty for
+ *         null and for a list of nothing, "" for the empty text.
+ * ndjson: an object a line, null for null. Numbers above 2^53 are still
+ *         numbers: 64-bit counters are read as such by jq 1.7 and Python.
+ *
+ * Output does not depend on locale, byte order or time zone; bytes that are not
+ * UTF-8 become U+FFFD. Nothing is allocated per row.
+ */
+enum row_format {
+	ROW_TEXT,
+	ROW_CSV,
+	ROW_NDJSON,
+	ROW_SPARSE, /* NDJSON without what is null; for who has defaults */
+};
+
+/* "text", "csv", "ndjson"; -1 for others. */
+int row_format_of(const char *name);
+
+struct encoder;
+struct outbuf;
+
+/* For the rows of one schema; NULL: no memory. The schema outlives it. */
+struct encoder *encoder_open(enum row_format fmt, const struct schema *s);
+/* NDJSON: rows begin with the field measurement from now on, the schema's name:
+ * for streams that have several. False: no memory. */
+bool encoder_say_schema(struct encoder *e);
+/* The header line, where the format has one; then rows. */
+void encoder_head(const struct encoder *e, struct outbuf *o);
+void encoder_row(const struct encoder *e, struct outbuf *o,
+		 const struct row_batch *b, unsigned row);
+void encoder_close(struct encoder *e); /* NULL is fine */
+
+/* A cell that is not null as bare text: of a key, a label. Lists are joined by
+ * colons: a path is 6:5:4. */
+void encode_cell(struct outbuf *o, const struct row_batch *b,
+		 const struct row_cell *c);
+/* Whether it is: no number is one that is not finite. */
+bool encode_is_null(const struct row_cell *c);
+
+/*
+ * A sink that writes to a stream, which stays the caller's: rows go through its
+ * buffer, one fwrite each, so that others may write to it, too; flush it
+ * yourself to follow. A header comes before the first row, and before that of
+ * another schema; not without head. NULL: no memory.
+ */
+struct row_sink *stream_sink_open(FILE *out, enum row_format fmt, bool head);
+/* The same for rows of several schemas: those of NDJSON, which has no headers,
+ * say of which they are (encoder_say_schema()). */
+struct row_sink *stream_sink_mixed(FILE *out, enum row_format fmt, bool head);
+
+/* --- rows, field by field ------------------------------------------------- */
 
 /* The row in hand is the batch's; the rest is private. */
 struct rows {
@@ -87,5 +292,24 @@ int row_end(struct rows *r);
 int rows_flush(struct rows *r);
 /* Flushes; closes the sink of rows_print(), no other. NULL is fine. */
 void rows_close(struct rows *r);
+
+/* --- texts made of fields ------------------------------------------------- */
+
+/*
+ * Keys. "flow:{src}:{sport}" is the
+ * text with each field in its place as encode_cell() writes it, nothing for
+ * null; {} is the measurement.
+ */
+struct template;
+
+/* For the rows of a schema, which outlives it. 0; -EINVAL with f set: a field
+ * that there is not, a brace without the other; or -ENOMEM. */
+int template_open(struct template **out, const char *text,
+		  const struct schema *s, struct fault *f);
+void template_row(const struct template *t, struct outbuf *o,
+		  const struct row_batch *b, unsigned row);
+/* Whether it says this field. */
+bool template_has(const struct template *t, unsigned field);
+void template_close(struct template *t); /* NULL is fine */
 
 #endif

@@ -24,7 +24,6 @@
 
 #include "base/fault.h"
 #include "cli/option.h"
-#include "row/batch.h"
 #include "row/row.h"
 
 enum {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "reading/csv_reports.h"
-#include "row/csv.h"
+#include "reading/lines.h"
 #include "wire/dta.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -6,10 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "row/encode.h"
-#include "row/outbuf.h"
 #include "row/row.h"
-#include "row/template.h"
+#include "row/outbuf.h"
 #include "test.h"
 
 enum { TIME, NODE, PORT, TEXT, U, I, F, B, LIST, BYTES, AT, N };
