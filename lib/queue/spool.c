@@ -246,8 +246,9 @@ static int read_file(struct spool *s, int fd, struct block **out)
 	return -EBADMSG;
 }
 
-/* The oldest file, which is there; 0: there is none; or -errno. */
-static int open_oldest(struct spool *s)
+/* The oldest file, which is there; 0: there is none, and if there should be,
+ * somebody has deleted so many rows; or -errno. */
+static int open_oldest(struct spool *s, uint64_t *lost)
 {
 	int fd = -ENOENT;
 
@@ -255,18 +256,23 @@ static int open_oldest(struct spool *s)
 	while (s->first < s->next &&
 	       (fd = open_file(s, s->first, O_RDONLY)) == -ENOENT)
 		s->first++;
+	if (fd == -ENOENT) {
+		*lost = s->rows;
+		s->rows = s->bytes = 0;
+	}
 	pthread_mutex_unlock(&s->lock);
 	return fd == -ENOENT ? 0 : fd;
 }
 
 int spool_next(struct spool *s, struct block **out, uint64_t *lost)
 {
-	int fd = open_oldest(s), rc;
+	int fd, rc;
 
 	*out = NULL;
 	*lost = 0;
+	fd = open_oldest(s, lost);
 	if (fd <= 0)
-		return fd;
+		return fd < 0 ? fd : *lost ? -EBADMSG : 0;
 	rc = read_file(s, fd, out);
 	close(fd);
 	if (rc == -EBADMSG) {

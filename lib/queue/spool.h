@@ -38,8 +38,9 @@ int spool_open(struct spool **out, const char *dir, const char *name,
 int spool_append(struct spool *s, const struct block *b, struct fault *f);
 
 /*
- * The oldest block, an own copy: 1; 0: there is none; -EBADMSG: damaged, *lost
- * rows have gone; or -errno. It stays until spool_done() of it.
+ * The oldest block, an own copy: 1; 0: there is none; -EBADMSG: damaged, or its
+ * file was deleted, *lost rows have gone; or -errno. It stays until
+ * spool_done() of it.
  */
 int spool_next(struct spool *s, struct block **out, uint64_t *lost);
 void spool_done(struct spool *s);

@@ -91,6 +91,27 @@ static void test_order(void)
 	TEST(rmdir(inner) == 0); /* no file is left */
 }
 
+/* Files that somebody deletes are damage, once. */
+static void test_deleted(void)
+{
+	struct spool *s = open_spool(SIZE, 0);
+	struct block *b;
+	char path[512];
+	uint64_t lost;
+
+	TEST(append(s, 2) == 0 && append(s, 3) == 0);
+	TEST(next_is(s, 2, true) && append(s, 4) == 0);
+	for (unsigned i = 1; i < 3; i++) {
+		snprintf(path, sizeof(path), "%s/%016x.spool", inner, i);
+		TEST(unlink(path) == 0);
+	}
+	TEST(spool_next(s, &b, &lost) == -EBADMSG && lost == 4 + 5);
+	TEST(is_empty(s));
+	TEST(append(s, 5) == 0 && next_is(s, 5, true));
+	TEST(is_empty(s));
+	spool_close(s);
+}
+
 static void test_one_user(void)
 {
 	struct spool *s = open_spool(SIZE, 0), *other;
@@ -203,6 +224,7 @@ int main(void)
 		return 1;
 	snprintf(inner, sizeof(inner), "%s/s", dir);
 	test_order();
+	test_deleted();
 	test_one_user();
 	test_bounds();
 	test_damage();
