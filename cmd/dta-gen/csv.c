@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "reading/csv_reports.h"
-#include "wire/be.h"
 
 enum {
 	BAD_ROWS = 10, /* so many, and another file was meant */
@@ -141,44 +140,23 @@ static uint64_t time_of(struct csv_input *c)
 	return c->row.ts_ns;
 }
 
-static void report(struct csv_input *c, struct dta_report *r, uint64_t ts_ns)
-{
-	const struct table *t = &c->row.table->t;
-
-	r->opcode = t->kind;
-	r->table = c->row.id;
-	if (t->kind != TABLE_APPEND)
-		r->copies = c->row.copies;
-	r->key = c->row.key;
-	r->key_len = t->key_len;
-	emit(c->g, r, (enum key_type)t->key_type, REPORTER, ts_ns);
-}
-
 static void report_row(struct csv_input *c, uint64_t ts_ns)
 {
 	const struct csv_row *row = &c->row;
+	const struct table *t = &row->table->t;
 	struct dta_report r = {
+		.opcode = t->kind,
+		.table = row->id,
+		.copies = t->kind == TABLE_APPEND ? 0 : row->copies,
+		.key = row->key,
+		.key_len = t->key_len,
+		.hop = row->hop,
+		.path_len = c->g->o.work.no_path_len ? 0 : row->path_len,
 		.data = row->value,
 		.data_len = (uint16_t)row->len,
 	};
-	uint8_t value[4];
 
-	if (row->table->t.kind != TABLE_POSTCARD) {
-		report(c, &r, ts_ns);
-		return;
-	}
-	for (unsigned i = 0; i < row->hops; i++) {
-		be32_store(value, row->card[i]);
-		r = (struct dta_report){
-			.hop = row->hop[i],
-			.path_len = c->g->o.work.no_path_len
-					    ? 0
-					    : (uint8_t)row->path_len,
-			.data = value,
-			.data_len = sizeof(value),
-		};
-		report(c, &r, ts_ns);
-	}
+	emit(c->g, &r, (enum key_type)t->key_type, REPORTER, ts_ns);
 }
 
 /* DTA/0 carries keys and values of 4 bytes. */

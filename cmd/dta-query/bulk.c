@@ -298,7 +298,6 @@ static int kind_of(enum verb v)
 static void ask_alone(struct bulk *b, struct places *p)
 {
 	while (!cli_stop && keys_next(&b->keys)) {
-		keys_tell(&b->keys);
 		ask_batch(b, p);
 		sources_check(p);
 		if (cli_stop && p->incomplete)
@@ -365,7 +364,7 @@ static void show_part(struct parallel *a, struct bulk *part)
 {
 	struct bulk *all = a->all;
 
-	keys_told(&all->keys, &part->keys);
+	all->keys.malformed += part->keys.malformed;
 	if (part->len && !a->begun)
 		rows_head(all->rows);
 	a->begun |= part->len > 0;
@@ -423,7 +422,7 @@ static void worker_close(struct worker *w)
 		rows_close(part->rows);
 		fclose(part->out);
 		free(part->text);
-		keys_share_close(&part->keys);
+		lines_close(&part->keys.lines);
 		free(part);
 	}
 	places_close(&w->places);

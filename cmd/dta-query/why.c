@@ -390,7 +390,6 @@ int run_why(const struct opts *o, struct places *p)
 	if (!w->rows)
 		cli_fail("out of memory");
 	while (!cli_stop && keys_next(&w->keys)) {
-		keys_tell(&w->keys);
 		for (size_t i = 0; i < w->keys.n && !cli_stop; i++)
 			look_for(w, &w->keys.asked[i]);
 	}

@@ -21,17 +21,16 @@ static const struct {
 	const char *name;
 	uint8_t column;
 } columns[] = {
-	{"key", CSV_KEY},	 {"src", CSV_SRC},
-	{"dst", CSV_DST},	 {"sport", CSV_SPORT},
-	{"src_port", CSV_SPORT}, {"dport", CSV_DPORT},
-	{"dst_port", CSV_DPORT}, {"proto", CSV_PROTO},
-	{"protocol", CSV_PROTO}, {"switch", CSV_SWITCH},
-	{"list", CSV_LIST},	 {"hop", CSV_HOP},
-	{"path", CSV_PATH},	 {"path_len", CSV_PATH_LEN},
-	{"hops", CSV_PATH_LEN},	 {"holes", CSV_HOLES},
-	{"count", CSV_COUNT},	 {"value", CSV_VALUE},
-	{"time", CSV_TIME},	 {"table", CSV_TABLE},
-	{"kind", CSV_KIND},	 {"copies", CSV_COPIES},
+	{"key", CSV_KEY},	    {"src", CSV_SRC},
+	{"dst", CSV_DST},	    {"sport", CSV_SPORT},
+	{"src_port", CSV_SPORT},    {"dport", CSV_DPORT},
+	{"dst_port", CSV_DPORT},    {"proto", CSV_PROTO},
+	{"protocol", CSV_PROTO},    {"switch", CSV_SWITCH},
+	{"list", CSV_LIST},	    {"hop", CSV_HOP},
+	{"path_len", CSV_PATH_LEN}, {"hops", CSV_PATH_LEN},
+	{"count", CSV_COUNT},	    {"value", CSV_VALUE},
+	{"time", CSV_TIME},	    {"table", CSV_TABLE},
+	{"kind", CSV_KIND},	    {"copies", CSV_COPIES},
 	{"answer", CSV_ANSWER},
 };
 
@@ -103,7 +102,7 @@ static int kind_of_columns(const struct csv_columns *c)
 {
 	if (csv_has(c, CSV_LIST))
 		return TABLE_APPEND;
-	if (csv_has(c, CSV_HOP) || csv_has(c, CSV_PATH))
+	if (csv_has(c, CSV_HOP))
 		return TABLE_POSTCARD;
 	return csv_has(c, CSV_COUNT) ? TABLE_KEYINC : TABLE_KEYWRITE;
 }
@@ -164,8 +163,6 @@ static const char *lacking(const struct csv_columns *c,
 	if (!csv_has(c, CSV_KEY) && csv_has(c, CSV_DST) && !flow)
 		return csv_has(c, CSV_SPORT) ? "dport" : "sport";
 	if (t->t.kind == TABLE_POSTCARD) {
-		if (csv_has(c, CSV_PATH))
-			return NULL;
 		return !csv_has(c, CSV_HOP) ? "hop" : value ? NULL : "value";
 	}
 	if (t->t.kind == TABLE_KEYINC)
@@ -545,58 +542,10 @@ static int read_count(struct reader *r)
 	return 0;
 }
 
-/* Numbers with commas between them, out of a column; how many, or -EINVAL. */
-static int numbers(struct reader *r, enum csv_column column, uint32_t *out)
-{
-	static const struct render list = {.as = RENDER_LIST, .width = 4};
-	uint8_t be[4 * CSV_HOPS];
-	const char *text = get(r, column);
-	struct fault why;
-	int n;
-
-	if (!text)
-		return 0;
-	n = show_read(&list, be, 0, sizeof(be), text, &why);
-	if (n < 0)
-		return fault_set(r->f, n, "'%.60s' %s", text, why.text);
-	for (int i = 0; i < n / 4; i++)
-		out[i] = be32_load(be + 4 * i);
-	return n / 4;
-}
-
-/* A whole path, as dta-query writes it: a postcard for each hop that is known.
- */
-static int read_path(struct reader *r)
-{
-	uint32_t value[CSV_HOPS], hole[CSV_HOPS];
-	struct csv_row *row = r->row;
-	int n = numbers(r, CSV_PATH, value), holes;
-
-	if (n < 0)
-		return n;
-	holes = numbers(r, CSV_HOLES, hole);
-	if (holes < 0 || !n)
-		return n ? holes : fault_set(r->f, -EINVAL, "no path");
-	row->path_len = holes ? 0 : (unsigned)n; /* not known whole */
-	for (int i = 0; i < n; i++) {
-		bool known = true;
-
-		for (int k = 0; k < holes; k++)
-			known &= hole[k] != (uint32_t)i;
-		if (!known)
-			continue;
-		row->hop[row->hops] = (uint8_t)i;
-		row->card[row->hops++] = value[i];
-	}
-	return 0;
-}
-
 static int read_postcard(struct reader *r)
 {
 	uint64_t hop = 0, path_len = 0, value = 0;
 
-	if (csv_has(r->c, CSV_PATH))
-		return read_path(r);
 	if (!get(r, CSV_HOP) || !get(r, CSV_VALUE))
 		return fault_set(r->f, -EINVAL, "no %s",
 				 get(r, CSV_HOP) ? "value" : "hop");
@@ -604,10 +553,10 @@ static int read_postcard(struct reader *r)
 	    number(r, CSV_PATH_LEN, "path length", CSV_HOPS, &path_len) < 0 ||
 	    number(r, CSV_VALUE, "value", UINT32_MAX, &value) < 0)
 		return -EINVAL;
-	r->row->hops = 1;
-	r->row->hop[0] = (uint8_t)hop;
-	r->row->card[0] = (uint32_t)value;
-	r->row->path_len = (unsigned)path_len;
+	r->row->hop = (uint8_t)hop;
+	r->row->path_len = (uint8_t)path_len;
+	be32_store(r->row->value, (uint32_t)value);
+	r->row->len = 4;
 	return 0;
 }
 

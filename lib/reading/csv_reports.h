@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * csv_reports.h - CSV of reports: which column is what, by the header, and
- * which tables rows can be for; then of each row the report, or the postcards,
- * that it tells of.
+ * which tables rows can be for; then of each row the report that it tells of.
  */
 #ifndef READING_CSV_REPORTS_H
 #define READING_CSV_REPORTS_H
@@ -22,9 +21,7 @@ enum csv_column {
 	CSV_SWITCH,
 	CSV_LIST,
 	CSV_HOP,
-	CSV_PATH,
 	CSV_PATH_LEN,
-	CSV_HOLES,
 	CSV_COUNT,
 	CSV_VALUE,
 	CSV_TIME,
@@ -97,13 +94,9 @@ struct csv_row {
 	uint8_t value[TABLE_VALUE_MAX];
 	size_t len;
 	uint8_t copies;
-	unsigned path_len;
 	bool has_time;
 	uint64_t ts_ns;
-	/* postcards */
-	unsigned hops;
-	uint8_t hop[CSV_HOPS];
-	uint32_t card[CSV_HOPS];
+	uint8_t hop, path_len; /* of a postcard */
 };
 
 /*

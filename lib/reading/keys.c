@@ -23,7 +23,7 @@ void keys_open(struct keys *k, const struct keys_from *from,
 	k->begun = false;
 	k->csv_at = -1;
 	k->malformed = 0;
-	k->bads = 0;
+	k->before = 0;
 	k->n = 0;
 	if (from->file && (rc = lines_open(&k->lines, from->file)) < 0)
 		cli_fail("%s: %s", from->file, strerror(-rc));
@@ -41,45 +41,20 @@ static void mark(const char *text, const struct keytext_fault *f)
 	cli_warn("  %*s^", at, "");
 }
 
-/* A line that is no key: to be told when the batch is. */
+/* A line that is no key. Of threads that read a file in turn each knows what
+ * the others had told before its share. */
 static void refuse_line(struct keys *k, const char *text,
 			const struct fault *why)
 {
-	struct keys_bad *bad = &k->bad[k->bads];
-
-	if (k->malformed++ >= KEYS_SHOWN)
-		return;
-	bad->number = k->lines.number;
-	bad->why = *why;
-	bad->text = strdup(text);
-	k->bads++;
-}
-
-static void tell_bad(const struct keys *k, const struct keys_bad *bad)
-{
-	cli_warn("%s:%llu: '%s' %s", k->lines.path,
-		 (unsigned long long)bad->number, bad->text ? bad->text : "",
-		 bad->why.text);
-}
-
-static void forget_bad(struct keys *k)
-{
-	while (k->bads)
-		free(k->bad[--k->bads].text);
-}
-
-void keys_tell(struct keys *k)
-{
-	for (unsigned i = 0; i < k->bads; i++)
-		tell_bad(k, &k->bad[i]);
-	forget_bad(k);
+	if (k->before + k->malformed++ < KEYS_SHOWN)
+		cli_warn("%s:%llu: '%s' %s", k->lines.path,
+			 (unsigned long long)k->lines.number, text, why->text);
 }
 
 void keys_close(struct keys *k)
 {
 	if (!k->from.file)
 		return;
-	keys_tell(k);
 	if (k->malformed > KEYS_SHOWN)
 		cli_warn("%s: %llu lines are no keys; above are the first %d",
 			 k->lines.path, (unsigned long long)k->malformed,
@@ -218,8 +193,6 @@ static bool next_lines(struct keys *k)
 	if (k->n)
 		return true;
 	rc = cli_stop ? 0 : lines_more(&k->lines);
-	if (rc < 0)
-		keys_tell(k);
 	lines_check(&k->lines, rc);
 	return rc != 0;
 }
@@ -242,14 +215,9 @@ int keys_share_open(struct keys *k, const struct targets *t)
 	return lines_room(&k->lines);
 }
 
-void keys_share_close(struct keys *k)
-{
-	forget_bad(k);
-	lines_close(&k->lines);
-}
-
 int keys_share(struct keys *of, struct keys *share)
 {
+	share->before = of->malformed;
 	share->malformed = 0;
 	share->from.file = of->from.file;
 	share->begun = true;
@@ -262,13 +230,4 @@ int keys_share(struct keys *of, struct keys *share)
 	}
 	share->csv_at = of->csv_at;
 	return 1;
-}
-
-void keys_told(struct keys *of, struct keys *share)
-{
-	for (unsigned i = 0; i < share->bads; i++)
-		if (of->malformed + i < KEYS_SHOWN)
-			tell_bad(of, &share->bad[i]);
-	forget_bad(share);
-	of->malformed += share->malformed;
 }

@@ -30,13 +30,6 @@ enum {
 	KEYS_SHOWN = 10, /* messages of lines that are no keys */
 };
 
-/* A line that is no key. */
-struct keys_bad {
-	uint64_t number;
-	char *text; /* NULL: no memory */
-	struct fault why;
-};
-
 struct keys {
 	const struct targets *targets;
 	const struct table *table[TABLE_MAX]; /* theirs */
@@ -46,8 +39,7 @@ struct keys {
 	bool begun;	    /* its first line was looked at */
 	int csv_at;	    /* the field of its lines; -1: no CSV */
 	uint64_t malformed; /* keys refused; of the first, messages */
-	unsigned bads;	    /* not yet told: keys_tell() */
-	struct keys_bad bad[KEYS_SHOWN];
+	uint64_t before;    /* refused in other shares, when this began */
 	size_t n;
 	struct asked asked[QUERY_BATCH];
 	char text[QUERY_BATCH][KEY_TEXT_MAX]; /* of those written otherwise */
@@ -76,20 +68,15 @@ uint8_t keys_column(const struct keys_from *from, const struct targets *t);
  */
 bool keys_next(struct keys *k);
 
-/* Messages of lines that are no keys, up to KEYS_SHOWN of a file. */
-void keys_tell(struct keys *k);
-
 /*
  * Threads that take the keys of a file in turn. Each has a share: keys of its
- * own, for keys_next(), filled by keys_share() from those that were opened.
+ * own, for keys_next(), filled by keys_share() from those that were opened. Its
+ * malformed ones are the caller's to add.
  *
- * open: for targets of its own; 0 or -ENOMEM. share: 1; 0 at the end; -errno:
- * the file cannot be read. told: in the order of the shares, messages and
- * counts.
+ * open: for targets of its own; 0 or -ENOMEM; lines_close() of its lines ends
+ * it. share: 1; 0 at the end; -errno: the file cannot be read.
  */
 int keys_share_open(struct keys *k, const struct targets *t);
-void keys_share_close(struct keys *k);
 int keys_share(struct keys *of, struct keys *share);
-void keys_told(struct keys *of, struct keys *share);
 
 #endif

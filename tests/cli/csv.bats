@@ -24,7 +24,6 @@ store() {
 # ask WORKLOAD: all that was reported, as CSV.
 ask() {
 	case $1 in
-	*-postcard) dta-query path -R "$NAME" --keys keys -o csv ;;
 	turboflow) dta-query count -R "$NAME" --keys keys -o csv ;;
 	netseer-loss) dta-query list -R "$NAME" -q -o csv ;;
 	*) dta-query keywrite -R "$NAME" --keys keys -o csv ;;
@@ -55,8 +54,6 @@ round() {
 	grep -q '"' answers.csv # lists are in quotes
 	grep -q '^\[' answers.csv
 }
-
-@test "answers of path" { round int-postcard -n 500 --ipv6 30; }
 
 @test "answers of count" { round turboflow -n 300 --ipv6 30; }
 
@@ -100,9 +97,6 @@ round() {
 	printf 'key,hop,hops,value\n7,2,5,9\n' |
 		dta-gen csv -f - -q --key-type u32 -T 4 --truth - -w a.pcap |
 		grep -qx 4,postcard,7,2,5,0,9
-	printf 'key,path,holes\n7,"5,0,6","1"\n' |
-		dta-gen csv -f - -q --key-type u32 --truth - -w a.pcap |
-		sed 1d | diff - <(printf '%s\n' 1,postcard,7,0,0,0,5 1,postcard,7,2,0,0,6)
 	printf 'list,flow,ttl\n3,10.0.0.1:1>10.0.0.2:2/tcp,64\n' |
 		dta-gen csv -f - -q --as flow4,u8:ttl --truth - -w a.pcap |
 		grep -qx 1,append,3,0,0,0,0a0000010a000002000100020640
