@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <poll.h>
 
-#include "cli/page.h"
+#include "cli/live.h"
 
 struct nic {
 	const struct opts *o;

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "cli/page.h"
+#include "cli/live.h"
 #include "cli/table.h"
 
 enum {

@@ -10,7 +10,7 @@
 #include "base/rng.h"
 #include "base/text.h"
 #include "base/zero.h"
-#include "cli/loop.h"
+#include "cli/live.h"
 #include "responder/responder.h"
 #include "wire/net.h"
 #include "wire/roce.h"

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "cli/page.h"
+#include "cli/live.h"
 #include "gen.h"
 #include "inband/int_md.h"
 #include "inband/treport.h"

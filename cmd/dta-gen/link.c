@@ -13,7 +13,7 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "cli/page.h"
+#include "cli/live.h"
 
 enum {
 	SECOND = 1000000000,

@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "cli/page.h"
+#include "cli/live.h"
 #include "serve.h"
 #include "tables.h"
 

@@ -7,7 +7,6 @@
 
 #include "cli/cli.h"
 #include "cli/live.h"
-#include "cli/loop.h"
 #include "op/op.h"
 #include "op/rate.h"
 #include "packet/pkt.h"

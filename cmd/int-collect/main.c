@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "cli/loop.h"
+#include "cli/live.h"
 #include "options.h"
 #include "outlets.h"
 #include "profile/profile.h"

@@ -20,7 +20,6 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/live.h"
-#include "cli/loop.h"
 #include "commands.h"
 #include "label/command.h"
 #include "label/hop.h"

@@ -13,7 +13,6 @@
 #include "cli/cli.h"
 #include "cli/databases.h"
 #include "cli/live.h"
-#include "cli/loop.h"
 #include "cli/table.h"
 #include "commands.h"
 #include "label/control.h"

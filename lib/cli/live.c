@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* live.c - options of live interfaces. */
+/* live.c - options and limits of live interfaces; a pace; the page; the loop.
+ */
 #include "cli/live.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
+#include "cli/private.h"
+#include "ledger/page.h"
 
 enum {
 	FILTER_MAX = 2048,
@@ -134,4 +141,273 @@ void cli_live_drops(const struct cli_live *l, const struct src *s,
 	warn_of(l->beside.name, l->beside.s);
 	if (unsent)
 		cli_warn("%ju packets could not be sent", (uintmax_t)unsent);
+}
+
+/* --- a pace --------------------------------------------------------------- */
+
+enum {
+	SECOND = 1000000000,
+	STEP_NS = 1000000, /* at high rates, as many at once as this long */
+};
+
+static void sleep_ns(uint64_t ns)
+{
+	struct timespec t = {
+		.tv_sec = (time_t)(ns / SECOND),
+		.tv_nsec = (long)(ns % SECOND),
+	};
+
+	nanosleep(&t, NULL);
+}
+
+/* Packets due that long after the start: the first one at once. */
+static uint64_t due(const struct cli_pace *p, uint64_t ns)
+{
+	return (uint64_t)(p->rate * ((double)ns / SECOND)) + 1;
+}
+
+/* How long after ns the next packets are due: at high rates several. */
+static uint64_t until_due(const struct cli_pace *p, uint64_t ns)
+{
+	double step = p->rate * STEP_NS / SECOND;
+	double at = ((double)p->sent + (step > 1 ? step - 1 : 0)) / p->rate *
+		    SECOND;
+
+	return at > (double)ns ? (uint64_t)(at - (double)ns) + 1 : 1;
+}
+
+int cli_pace(struct cli_pace *p, int max, uint64_t *wait_ns)
+{
+	uint64_t now = clock_ns(), n, wait;
+
+	if (!p->start_ns)
+		p->start_ns = now;
+	now -= p->start_ns;
+	if ((p->count && p->sent >= p->count) ||
+	    (p->duration_ns && now >= p->duration_ns))
+		return CLI_PACE_OVER;
+	n = p->rate > 0 ? due(p, now) : UINT64_MAX;
+	n = n > p->sent ? n - p->sent : 0;
+	if (p->count && n > p->count - p->sent)
+		n = p->count - p->sent;
+	if (n > (uint64_t)max)
+		n = (uint64_t)max;
+	p->sent += n;
+	if (n)
+		return (int)n;
+	wait = until_due(p, now);
+	if (p->duration_ns && wait > p->duration_ns - now)
+		wait = p->duration_ns - now;
+	if (wait_ns)
+		*wait_ns = wait;
+	else
+		sleep_ns(wait);
+	return 0;
+}
+
+void cli_pace_change(struct cli_pace *p, double rate)
+{
+	uint64_t now = clock_ns();
+	double since = 0; /* the last one was due, s */
+
+	if (p->sent && p->rate > 0)
+		since = (double)(now - p->start_ns) / SECOND -
+			(double)(p->sent - 1) / p->rate;
+	if (since > 1 / rate)
+		since = 1 / rate;
+	p->rate = rate;
+	if (!p->sent)
+		return;
+	p->sent = 1;
+	p->start_ns = now - (since > 0 ? (uint64_t)(since * SECOND) : 0);
+}
+
+/* --- the page ------------------------------------------------------------- */
+
+#define EVERY_NS UINT64_C(250000000)
+#define AGAIN_NS UINT64_C(2000000000) /* where none could be made */
+
+static struct {
+	struct cli_page_about about;
+	struct ledger_writer *page;
+	pid_t owner;
+	uint64_t due_ns; /* of clock_coarse_ns(); UINT64_MAX: never */
+	bool writing;
+	bool said; /* that there is none */
+} own = {.due_ns = UINT64_MAX};
+
+const char *cli_page_dir(void)
+{
+	const char *dir = cli_env("DTA_LEDGERS");
+
+	return dir ? dir : LEDGER_DIR;
+}
+
+void cli_page_start(const struct cli_page_about *a)
+{
+	own.about = *a;
+	own.due_ns = clock_coarse_ns() + EVERY_NS;
+}
+
+/* Also where the program ends by cli_fail(). */
+static void remove_page(void)
+{
+	if (own.owner == getpid())
+		ledger_page_close(own.page);
+	own.page = NULL;
+}
+
+static bool make(void)
+{
+	const struct cli_page_about *a = &own.about;
+	const struct ledger_about about = {cli_name(), VERSION, a->region,
+					   a->input, a->output};
+	struct fault f;
+
+	if (ledger_page_open(&own.page, cli_page_dir(), &about, &f) < 0) {
+		if (!a->quiet && !own.said)
+			cli_warn("dta-top does not see this program: %s; "
+				 "it is tried again",
+				 f.text);
+		own.said = true;
+		return false;
+	}
+	if (!own.owner)
+		atexit(remove_page);
+	own.owner = getpid();
+	return true;
+}
+
+/* Whether there is a page: one that somebody has removed is made anew. */
+static bool have_page(void)
+{
+	if (own.page && ledger_page_is_lost(own.page))
+		remove_page();
+	return own.page || make();
+}
+
+bool cli_page_begin(void)
+{
+	uint64_t now;
+
+	if (own.due_ns == UINT64_MAX || (now = clock_coarse_ns()) < own.due_ns)
+		return false;
+	if (!have_page()) {
+		own.due_ns = now + AGAIN_NS;
+		return false;
+	}
+	own.due_ns = now + EVERY_NS;
+	own.writing = true;
+	ledger_page_begin(own.page);
+	return true;
+}
+
+void cli_page_end(void)
+{
+	ledger_page_end(own.page);
+	own.writing = false;
+}
+
+bool cli_page_takes(const struct ledger *l, const void *ctr)
+{
+	if (own.writing)
+		ledger_page_add(own.page, l, ctr);
+	return own.writing;
+}
+
+/* --- the loop ------------------------------------------------------------- */
+
+enum {
+	FDS_MAX = 8,
+	MS = 1000000, /* ns */
+};
+
+static void show_page(struct cli_loop *l)
+{
+	uint64_t unsent;
+
+	if (!cli_page_begin())
+		return;
+	unsent = l->unsent ? l->unsent(l->ctx) : 0;
+	(l->show ? l->show : l->report)(l->ctx);
+	if (l->live->name || unsent)
+		cli_interface(l->live, l->s, unsent);
+	cli_page_end();
+}
+
+void cli_loop_turn(struct cli_loop *l)
+{
+	if (cli_report) {
+		cli_report = 0;
+		l->report(l->ctx);
+	}
+	if (cli_hangup) {
+		cli_hangup = 0;
+		l->hangup(l->ctx);
+	}
+	show_page(l);
+}
+
+int cli_loop_more(struct cli_loop *l, struct pkt *room, int max)
+{
+	struct fault f;
+	int n;
+
+	max = cli_limit_room(&l->limit, max);
+	if (cli_stop || !max)
+		return 0;
+	n = src_rx_now(l->s, room, max, &f);
+	cli_limit_took(&l->limit, n);
+	return n > 0 ? n : 0;
+}
+
+/* A pipe that falls silent must not stop the clock; a file does not. */
+static void begin(const struct cli_loop *l)
+{
+	const struct cli_page_about about = {l->region, l->input, l->output,
+					     l->quiet};
+
+	if (!l->fds && !src_size(l->s))
+		src_wait(l->s, CLI_LOOK_AROUND_MS);
+	cli_page_start(&about);
+}
+
+/* Until packets or others are there, or it is time for something. */
+static void wait_for_more(const struct cli_loop *l)
+{
+	struct pollfd p[1 + FDS_MAX] = {{src_fd(l->s), POLLIN, 0}};
+	uint64_t due = l->due(l->ctx), now = clock_ns();
+	int fd[FDS_MAX], ms = CLI_LOOK_AROUND_MS;
+	unsigned n = l->fds(l->ctx, fd, FDS_MAX);
+
+	for (unsigned i = 0; i < n; i++)
+		p[1 + i] = (struct pollfd){fd[i], POLLIN, 0};
+	if (due <= now)
+		ms = 0;
+	else if ((due - now) / MS < CLI_LOOK_AROUND_MS)
+		ms = (int)((due - now + MS - 1) / MS);
+	poll(p, 1 + n, ms);
+}
+
+int cli_loop(struct cli_loop *l, struct fault *f)
+{
+	static struct pkt pkts[CLI_LOOP_MOST];
+	int most = l->most ? l->most : PKT_BATCH, n, max, rc;
+
+	begin(l);
+	l->limit = cli_limit_start(l->live);
+	while (!cli_stop && (max = cli_limit_room(&l->limit, most))) {
+		cli_loop_turn(l);
+		n = src_rx(l->s, pkts, max, f);
+		cli_limit_took(&l->limit, n);
+		l->reading = n < 0 && n != -EINTR && n != -EAGAIN;
+		if (l->reading || !n)
+			return n;
+		rc = l->take(l->ctx, pkts, n < 0 ? 0 : n, f);
+		if (rc < 0)
+			return rc;
+		if (n == -EAGAIN && l->fds)
+			wait_for_more(l);
+	}
+	return 0;
 }

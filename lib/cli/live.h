@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * live.h - what programs on live interfaces share beyond cli.h: their options,
- * and a pace.
+ * live.h - what programs on live interfaces share beyond cli.h: their options
+ * and limits, a pace, the page that tells others of them, their main loop.
  */
 #ifndef CLI_LIVE_H
 #define CLI_LIVE_H
@@ -13,7 +13,7 @@
 struct cli_live {
 	const char *name; /* of -i, NULL if not given */
 	struct live_options options;
-	enum row_format format; /* of what cli_live_drops() says */
+	enum row_format format;	     /* of what cli_live_drops() says */
 	uint64_t count, duration_ns; /* 0: no such limit */
 	/* Another interface that is read beside -i, when it is open: its
 	 * kernel's drops are told of, too. */
@@ -118,5 +118,95 @@ int cli_pace(struct cli_pace *p, int max, uint64_t *wait_ns);
 /* Another rate from now on, of a pace without other limits: what is due next
  * is so long behind the last one. */
 void cli_pace_change(struct cli_pace *p, double rate);
+
+/* --- the page ------------------------------------------------------------- */
+
+/*
+ * What a running program shows others of itself: its ledgers, in its page
+ * (ledger/page.h), a few times a second. There is none of a run that is over
+ * before the first time.
+ *
+ *	if (cli_page_begin()) {
+ *		cli_ledger(...); once for each: into the page, not on stderr
+ *		cli_page_end();
+ *	}
+ */
+/* What the program works on, as in ledger/page.h; the strings outlive it. */
+struct cli_page_about {
+	const char *region, *input, *output;
+	bool quiet; /* no word if there can be none */
+};
+
+/* From now on there may be one, until the program's end. */
+void cli_page_start(const struct cli_page_about *a);
+
+/* For a loop, once a batch and when idle: whether it is time to write it. */
+bool cli_page_begin(void);
+void cli_page_end(void);
+
+/* The directory of pages: $DTA_LEDGERS, or where they are by themselves. */
+const char *cli_page_dir(void);
+
+/* --- the loop ------------------------------------------------------------- */
+
+/*
+ * The main loop of a program that takes packets: batches from a source until it
+ * ends, a limit is reached or a signal comes; beside them the page, SIGUSR1 and
+ * SIGHUP, and waiting for more than the source.
+ */
+struct cli_loop {
+	const struct cli_live *live; /* limits */
+	struct src *s;
+	bool quiet; /* no word if there can be no page */
+	/* For the page: the region, the capture or interface, and where what
+	 * comes of it goes; NULL: none. */
+	const char *region, *input, *output;
+	int most; /* packets at once, up to CLI_LOOP_MOST; 0: PKT_BATCH */
+	/* What the program is made of; all get ctx. */
+	void *ctx;
+	/*
+	 * A batch, or n = 0: nothing came for the time that the source waits,
+	 * or a signal did. 0 or -errno, having f say why or not.
+	 */
+	int (*take)(void *ctx, const struct pkt *pkts, int n, struct fault *f);
+	void (*report)(void *ctx); /* SIGUSR1: prints its ledgers */
+	/* The same for the page, four times a second: it holds nobody up. NULL:
+	 * report() is such. */
+	void (*show)(void *ctx);
+	/* Packets that interfaces did not take so far: snk_drops() of all
+	 * sinks; NULL: there are none. */
+	uint64_t (*unsent)(void *ctx);
+	void (*hangup)(void *ctx); /* SIGHUP, after cli_take_hangup() */
+	/*
+	 * What else is waited for: descriptors to be read, and a time of
+	 * clock_ns(). NULL: nothing, then the source waits by itself; else it
+	 * does not (src_wait(s, 0)).
+	 */
+	unsigned (*fds)(void *ctx, int *fd, unsigned max);
+	uint64_t (*due)(void *ctx);
+	bool reading; /* set: it is the source that failed */
+	/* Set: how many more packets may be received; take() may receive some
+	 * itself, and count them. */
+	struct cli_limit limit;
+};
+
+enum {
+	CLI_LOOP_MOST = 4096,
+	CLI_LOOK_AROUND_MS = 100, /* how long a live source may wait */
+};
+
+/* Until the end. Returns 0, or -errno of the source, or of take(). */
+int cli_loop(struct cli_loop *l, struct fault *f);
+
+/*
+ * For a thread that takes batches beside the loop's, in turn with it: what is
+ * there now, within the limit, or 0. An end, and what is wrong, the loop finds,
+ * too.
+ */
+int cli_loop_more(struct cli_loop *l, struct pkt *room, int max);
+
+/* What signals ask for, and the page, if it is time: for take() that
+ * lasts long. */
+void cli_loop_turn(struct cli_loop *l);
 
 #endif

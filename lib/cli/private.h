@@ -19,10 +19,6 @@ void cli_complain(const char *fmt, va_list ap)
 /* An option's - that is written to: there is one at most. */
 void cli_written(const char *dash);
 
-/* Where a ledger goes: stderr or, while a screen is on it, what is held like
- * messages; NULL: too much is held, and this is counted. */
-FILE *cli_report_to(void);
-
 /* A ledger into the program's page, between cli_page_begin() and
  * cli_page_end(); false: it is not then. */
 bool cli_page_takes(const struct ledger *l, const void *ctr);
