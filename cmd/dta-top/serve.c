@@ -8,7 +8,7 @@
  *	dta_program_*		of a program as a whole
  *	dta_region_*		of a region
  */
-#include "serve.h"
+#include "watch.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

@@ -84,4 +84,8 @@ void watch_tell_unseen(struct watch *w);
 /* For how long a page was not written, in ns; 0: it is, as it should be. */
 uint64_t watch_silence(const struct watch *w, const struct program *p);
 
+/* At [ADDR]:PORT, looking so often, until a signal comes; exits if it cannot.
+ */
+void serve(const char *at, uint64_t every_ns, struct watch *w);
+
 #endif

@@ -35,7 +35,7 @@ void cli_live_filter(struct cli_live *l, int argc, char **argv)
 		l->options.filter = text;
 }
 
-struct cli_limit cli_limit_start(const struct cli_live *l)
+static struct cli_limit limit_start(const struct cli_live *l)
 {
 	return (struct cli_limit){
 		.left = l->count ? l->count : UINT64_MAX,
@@ -44,14 +44,15 @@ struct cli_limit cli_limit_start(const struct cli_live *l)
 	};
 }
 
-int cli_limit_room(const struct cli_limit *m, int max)
+/* How many of max packets are still to be received; 0: enough. */
+static int limit_room(const struct cli_limit *m, int max)
 {
 	if (m->until_ns != UINT64_MAX && clock_ns() >= m->until_ns)
 		return 0;
 	return m->left < (uint64_t)max ? (int)m->left : max;
 }
 
-void cli_limit_took(struct cli_limit *m, int n)
+static void limit_took(struct cli_limit *m, int n)
 {
 	if (n > 0 && m->left != UINT64_MAX)
 		m->left -= (uint64_t)n;
@@ -353,11 +354,11 @@ int cli_loop_more(struct cli_loop *l, struct pkt *room, int max)
 	struct fault f;
 	int n;
 
-	max = cli_limit_room(&l->limit, max);
+	max = limit_room(&l->limit, max);
 	if (cli_stop || !max)
 		return 0;
 	n = src_rx_now(l->s, room, max, &f);
-	cli_limit_took(&l->limit, n);
+	limit_took(&l->limit, n);
 	return n > 0 ? n : 0;
 }
 
@@ -395,11 +396,11 @@ int cli_loop(struct cli_loop *l, struct fault *f)
 	int most = l->most ? l->most : PKT_BATCH, n, max, rc;
 
 	begin(l);
-	l->limit = cli_limit_start(l->live);
-	while (!cli_stop && (max = cli_limit_room(&l->limit, most))) {
+	l->limit = limit_start(l->live);
+	while (!cli_stop && (max = limit_room(&l->limit, most))) {
 		cli_loop_turn(l);
 		n = src_rx(l->s, pkts, max, f);
-		cli_limit_took(&l->limit, n);
+		limit_took(&l->limit, n);
 		l->reading = n < 0 && n != -EINTR && n != -EAGAIN;
 		if (l->reading || !n)
 			return n;

@@ -88,11 +88,6 @@ struct cli_limit {
 	uint64_t until_ns; /* of CLOCK_MONOTONIC; UINT64_MAX: no limit */
 };
 
-struct cli_limit cli_limit_start(const struct cli_live *l);
-/* How many of max packets are still to be received; 0: enough. */
-int cli_limit_room(const struct cli_limit *m, int max);
-void cli_limit_took(struct cli_limit *m, int n); /* n <= 0: nothing */
-
 /*
  * A pace: rate packets a second, exact over time, until count are sent or
  * duration_ns is over; each 0 if there is no such limit. Reads the clock once a

@@ -77,8 +77,13 @@ static int start(struct place *p, struct queue *q,
 {
 	void *self;
 	char name[64];
-	int rc = scheme->open(&self, &p->url, &p->options, queue_stop(q), f);
+	int rc;
 
+	if (scheme->missing)
+		return fault_set(f, -ENOTSUP,
+				 "built without %s, and make again",
+				 scheme->missing);
+	rc = scheme->open(&self, &p->url, &p->options, queue_stop(q), f);
 	if (rc < 0)
 		return rc;
 	rc = url_rest(&p->url, f);

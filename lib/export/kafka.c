@@ -6,8 +6,8 @@
  *
  *	kafka://HOST[,HOST...]/TOPIC	the measurement by default; of a topic
  *					for all each object says of which it is
- *	key.SCHEMA=KEY		as in template_open(); by the caller's rules, or none
- *	conf.NAME=VALUE		of librdkafka: conf.compression.type=lz4
+ *	key.SCHEMA=KEY		as in template_open(); by the caller's rules, or
+ *none conf.NAME=VALUE		of librdkafka: conf.compression.type=lz4
  *	timeout=TIME		until a row that is not delivered is lost: 5m
  */
 #include <errno.h>

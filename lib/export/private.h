@@ -18,9 +18,9 @@ struct export_scheme {
 	int (*open)(void **out, struct url *u, const struct export_options *o,
 		    struct stop *stop, struct fault *f);
 	struct driver driver;
+	const char *missing; /* what it was built without, in place of these */
 };
 
-/* Of what was not built in, open says so. */
 extern const struct export_scheme export_influx, export_clickhouse,
 	export_redis, export_kafka, export_prometheus, export_file;
 

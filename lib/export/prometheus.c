@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <math.h>
 #include <microhttpd.h>
+#include <netdb.h>
 #include <pthread.h>
 #include <search.h>
 #include <stdlib.h>
@@ -536,41 +537,37 @@ static enum MHD_Result asked(void *self, struct MHD_Connection *c,
 /* A socket that listens, so that errors have a reason. No address: all. */
 static int listen_on(struct prometheus *x, const struct url *u, struct fault *f)
 {
-	struct sockaddr_in a4 = {.sin_family = AF_INET,
-				 .sin_port = htons(u->port)};
-	struct sockaddr_in6 a6 = {.sin6_family = AF_INET6,
-				  .sin6_port = htons(u->port)};
-	struct sockaddr *to = (struct sockaddr *)&a4;
-	socklen_t len = sizeof(a4);
-	uint8_t ip[16] = {0}, v = 4;
-	char host[TEXT_IP_MAX] = "";
+	const struct addrinfo hint = {
+		.ai_family = *u->host ? AF_UNSPEC : AF_INET,
+		.ai_socktype = SOCK_STREAM,
+		.ai_flags = AI_PASSIVE | AI_NUMERICHOST | AI_NUMERICSERV,
+	};
+	bool six = u->host[0] == '['; /* and ] at the end */
+	struct sockaddr_in6 at; /* large enough, and its port in one place */
+	socklen_t len = sizeof(at);
+	char host[TEXT_IP_MAX], port[8];
+	struct addrinfo *to;
 	int fd, rc = 0, on = 1;
 
-	if (u->host[0] == '[') /* and ] at the end */
-		snprintf(host, sizeof(host), "%.*s",
-			 (int)strcspn(u->host + 1, "]"), u->host + 1);
-	else
-		snprintf(host, sizeof(host), "%s", u->host);
-	if (*host && !(v = text_ip(ip, host)))
+	snprintf(host, sizeof(host), "%.*s", (int)strcspn(u->host + six, "]"),
+		 u->host + six);
+	snprintf(port, sizeof(port), "%u", u->port);
+	if (getaddrinfo(*host ? host : NULL, port, &hint, &to) != 0)
 		return fault_set(f, -EINVAL, "'%s' is not an address", u->host);
-	memcpy(&a4.sin_addr, ip, 4);
-	memcpy(&a6.sin6_addr, ip, 16);
-	if (v == 6) {
-		to = (struct sockaddr *)&a6;
-		len = sizeof(a6);
-	}
-	fd = socket(to->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return fault_set(f, -errno, "%s", strerror(errno));
-	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	if (bind(fd, to, len) < 0 || listen(fd, BACKLOG) < 0 ||
-	    getsockname(fd, to, &len) < 0)
+	fd = socket(to->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0 ||
+	    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
+	    bind(fd, to->ai_addr, to->ai_addrlen) < 0 ||
+	    listen(fd, BACKLOG) < 0 ||
+	    getsockname(fd, (struct sockaddr *)&at, &len) < 0)
 		rc = -errno;
+	freeaddrinfo(to);
 	if (rc < 0) {
-		close(fd);
+		if (fd >= 0)
+			close(fd);
 		return fault_set(f, rc, "%s", strerror(-rc));
 	}
-	x->port = ntohs(v == 6 ? a6.sin6_port : a4.sin_port);
+	x->port = ntohs(at.sin6_port);
 	return fd;
 }
 

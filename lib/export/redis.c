@@ -7,8 +7,8 @@
  *	expire=TIME		of hashes; 60s, 0: never
  *	maxlen=N		of a stream, about; 100000
  *
- * KEY as in template_open(); in a URL, { and } as they are. Rows of schemas that
- * neither the URL nor the caller's rules name go to a stream of their
+ * KEY as in template_open(); in a URL, { and } as they are. Rows of schemas
+ *that neither the URL nor the caller's rules name go to a stream of their
  * measurement.
  *
  * A block has an item for each row, the machine's numbers (it does not leave
