@@ -39,16 +39,6 @@ static char *skip_mark(char *line)
 	return strncmp(line, "\xef\xbb\xbf", 3) ? line : line + 3;
 }
 
-static void tell_unused(const struct csv_input *c)
-{
-	char unused[256];
-
-	csv_columns_unused(&c->columns, unused, sizeof(unused));
-	if (*unused && !c->g->o.quiet)
-		cli_warn("%s: columns that no report has, not used: %s",
-			 c->lines.path, unused);
-}
-
 /* The next line that is not empty; NULL at the end, or *rc tells why. */
 static char *next_line(struct csv_input *c, int *rc)
 {
@@ -94,7 +84,6 @@ static int read_header(struct csv_input *c, struct fault *f)
 	if (rc < 0)
 		return fault_set(f, rc, "%s:%llu: %.480s", c->lines.path,
 				 (unsigned long long)c->lines.number, why.text);
-	tell_unused(c);
 	return 0;
 }
 

@@ -172,7 +172,7 @@ static int number_key(char c)
 
 /* ESC [ parameters, and a last byte of 0x40 to 0x7e (ECMA-48, section 5.4);
  * arrows also as ESC O. */
-int tty_decode(const char *bytes, size_t n, size_t *used)
+static int decode(const char *bytes, size_t n, size_t *used)
 {
 	size_t i = 2;
 
@@ -212,7 +212,7 @@ int tty_key(int wait_ms)
 		return KEY_END_OF_INPUT;
 	if (!tty.n)
 		return KEY_NONE;
-	key = tty_decode(tty.bytes, tty.n, &used);
+	key = decode(tty.bytes, tty.n, &used);
 	tty.n -= used;
 	memmove(tty.bytes, tty.bytes + used, tty.n);
 	return key;

@@ -49,7 +49,4 @@ void tty_put(const char *text, size_t len);
  * NO_COLOR is not set (no-color.org). */
 bool tty_colour(int fd);
 
-/* The key at the beginning of bytes that came, and how many it takes: n > 0. */
-int tty_decode(const char *bytes, size_t n, size_t *used);
-
 #endif

@@ -20,7 +20,6 @@
 
 enum {
 	BLOCK_MAX = 1 << 20,  /* bytes at which a block is sent */
-	SPARE_MAX = 16,	      /* batches */
 	HURRY_NS = 250000000, /* how often is asked whether to hurry */
 	LOOK_NS = 100000000,  /* for room on a disk that others fill, too; and
 				 for what became of rows that were taken */
@@ -58,11 +57,6 @@ struct queue {
 	unsigned wanted;  /* so many of them wake the packer */
 	struct block *blocks, **last_block;    /* without a spool */
 	size_t batch_bytes, block_bytes, room; /* room: for each of them */
-	/* Batches whose rows have been packed: they are filled again, so that
-	 * put() asks for no memory, and rows are written where some have been
-	 * lately. */
-	struct batch *spare;
-	unsigned spares;
 	uint64_t linger_ns;  /* the packer's: that a block waits now */
 	bool flushing;	     /* blocks do not wait for more rows */
 	bool spool_stuck;    /* the packer waits for room in it */
@@ -154,14 +148,6 @@ static uint64_t spool_holds(const struct queue *x)
 	return x->spool ? spool_rows(x->spool) : 0;
 }
 
-/* NULL is fine. */
-static void batch_free(struct batch *n)
-{
-	if (n)
-		row_batch_fini(&n->rows);
-	free(n);
-}
-
 static void block_free(struct block *b)
 {
 	free(b->bytes);
@@ -174,38 +160,6 @@ static size_t bytes_of(const struct row_batch *b)
 {
 	return b->size + sizeof(struct batch) +
 	       (size_t)(b->room + 1) * b->schema->n * sizeof(b->cells[0]);
-}
-
-/* One that is like b, but empty; lock is held. NULL: there is none. */
-static struct batch *spare_like(struct queue *x, const struct row_batch *b)
-{
-	for (struct batch **at = &x->spare; *at; at = &(*at)->next) {
-		struct batch *n = *at;
-
-		if (n->rows.schema != b->schema || n->rows.room != b->room)
-			continue;
-		*at = n->next;
-		x->spares--;
-		return n;
-	}
-	return NULL;
-}
-
-/* What b holds, which is empty then. NULL: no memory. */
-static struct batch *take_rows(struct batch *spare, struct row_batch *b)
-{
-	struct batch *n = spare ? spare : malloc(sizeof(*n));
-	struct row_batch empty;
-
-	if (spare) {
-		empty = spare->rows;
-		spare->rows = *b;
-		*b = empty;
-	} else if (n && row_batch_take(&n->rows, b) < 0) {
-		free(n);
-		n = NULL;
-	}
-	return n;
 }
 
 static void append(struct queue *x, struct batch *n, size_t bytes)
@@ -274,11 +228,13 @@ static int sink_put(struct row_sink *face, struct row_batch *b)
 	pthread_mutex_lock(&x->lock);
 	x->status.ledger.rows += rows;
 	wait_for_room(x, bytes);
-	if (x->ending || !has_room(x, bytes) ||
-	    !(n = take_rows(spare_like(x, b), b)))
-		x->status.ledger.full += rows;
-	else
+	n = x->ending || !has_room(x, bytes) ? NULL : malloc(sizeof(*n));
+	if (n && row_batch_take(&n->rows, b) == 0) {
 		append(x, n, bytes);
+	} else {
+		x->status.ledger.full += rows;
+		free(n);
+	}
 	pthread_mutex_unlock(&x->lock);
 	return 0;
 }
@@ -484,37 +440,15 @@ static void pack_batch(struct queue *x, struct form **forms,
 		encode(x, m, b);
 }
 
-/* The spare batch that has been one for longest, if there are too many: rows of
- * its schema come seldom. lock is held. */
-static struct batch *one_too_many(struct queue *x)
-{
-	struct batch **at = &x->spare, *n;
-
-	if (x->spares <= SPARE_MAX)
-		return NULL;
-	while ((*at)->next)
-		at = &(*at)->next;
-	n = *at;
-	*at = NULL;
-	x->spares--;
-	return n;
-}
-
 /* A batch whose rows have been packed. */
 static void release(struct queue *x, struct batch *n)
 {
-	struct batch *drop;
-
-	row_batch_clear(&n->rows);
 	pthread_mutex_lock(&x->lock);
 	x->batch_bytes -= n->bytes;
-	n->next = x->spare;
-	x->spare = n;
-	x->spares++;
-	drop = one_too_many(x);
 	pthread_cond_broadcast(&x->settled);
 	pthread_mutex_unlock(&x->lock);
-	batch_free(drop);
+	row_batch_fini(&n->rows);
+	free(n);
 }
 
 static void pack_all(struct queue *x, struct form **forms, struct batch *list)
@@ -773,16 +707,6 @@ static void end_threads(struct queue *x)
 	x->packs = x->sends = false;
 }
 
-static void free_batches(struct batch *n)
-{
-	struct batch *next;
-
-	for (; n; n = next) {
-		next = n->next;
-		batch_free(n);
-	}
-}
-
 static void free_blocks(struct block *b)
 {
 	struct block *next;
@@ -816,7 +740,6 @@ static int sink_close(struct row_sink *face)
 	if (x->driver)
 		x->driver->close(x->self);
 	spool_close(x->spool);
-	free_batches(x->spare);
 	pthread_cond_destroy(&x->batch);
 	pthread_cond_destroy(&x->block);
 	pthread_cond_destroy(&x->settled);

@@ -34,11 +34,6 @@ static const struct {
 	{"answer", CSV_ANSWER},
 };
 
-/* What dta-query tells beside: no report has it. */
-static const char *const told[] = {
-	"agreed", "matched", "valid", "epoch", "source", "index", "rank",
-};
-
 static const char truth_head[] = "table,kind,key,hop,path_len,copies,value";
 
 static void find_columns(struct csv_columns *c)
@@ -281,32 +276,6 @@ int csv_columns_read(struct csv_columns *c, const char *line,
 		of_options(c, o);
 	rc = choose(c, o, line, f);
 	return rc < 0 ? rc : check_kinds(c, f);
-}
-
-static bool is_used(const struct csv_columns *c, int at)
-{
-	for (unsigned i = 0; i < CSV_COLUMNS; i++)
-		if (c->at[i] == at)
-			return true;
-	for (unsigned i = 0; i < c->n_tables; i++)
-		for (unsigned k = 0; k < c->table[i].show.n; k++)
-			if (c->table[i].parts && c->table[i].part_at[k] == at)
-				return true;
-	for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++)
-		if (!strcmp(c->name[at], told[i]))
-			return true;
-	return false;
-}
-
-void csv_columns_unused(const struct csv_columns *c, char *text, size_t room)
-{
-	size_t n = 0;
-
-	*text = '\0';
-	for (int i = 0; i < c->n && n < room; i++)
-		if (!is_used(c, i))
-			n += (size_t)snprintf(text + n, room - n, "%s%s",
-					      n ? ", " : "", c->name[i]);
 }
 
 /* A row on its way in. */

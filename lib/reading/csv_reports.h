@@ -75,9 +75,6 @@ int csv_columns_open(struct csv_columns *c, const struct csv_options *o,
 int csv_columns_read(struct csv_columns *c, const char *line,
 		     const struct csv_options *o, struct fault *f);
 
-/* Columns that nothing is made of, in text; "" if there are none. */
-void csv_columns_unused(const struct csv_columns *c, char *text, size_t room);
-
 static inline bool csv_has(const struct csv_columns *c, enum csv_column column)
 {
 	return c->at[column] >= 0;

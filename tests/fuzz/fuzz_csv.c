@@ -45,13 +45,12 @@ static void read_rows(const struct csv_options *o, char *text)
 {
 	static struct csv_columns c;
 	static struct csv_row row;
-	char *field[CSV_FIELDS_MAX], *line = strsep(&text, "\n"), unused[64];
+	char *field[CSV_FIELDS_MAX], *line = strsep(&text, "\n");
 	struct fault f;
 
 	if (strlen(line) > LINE_MAX_LEN || csv_columns_open(&c, o, &f) < 0 ||
 	    csv_columns_read(&c, line, o, &f) < 0)
 		return;
-	csv_columns_unused(&c, unused, sizeof(unused));
 	while ((line = strsep(&text, "\n"))) {
 		int n = csv_split(line, field, CSV_FIELDS_MAX);
 
