@@ -30,7 +30,7 @@ struct opts {
 	uint64_t count; /* packets; UINT64_MAX: all */
 	enum dta_format dta;
 	enum row_format format;
-	bool slots, no_load;
+	bool slots, lists, no_load;
 };
 
 /* Ends a row; exits where stdout takes no more. */

@@ -41,6 +41,8 @@ static const struct cli_option options[] = {
 	 CLI_CALL, .read = read_epoch, .verbs = tables},
 	{0, "slots", NULL, "what the slots in use hold", CLI_FLAG, AT(slots),
 	 .verbs = memory},
+	{0, "lists", NULL, "what each Append list holds", CLI_FLAG, AT(lists),
+	 .verbs = memory},
 	{0, "no-load", NULL, "do not count the slots in use", CLI_FLAG,
 	 AT(no_load), .verbs = "region snapshot regions"},
 	{0, "snapshot", "FILE", "digest: of a snapshot", CLI_IN, AT(snapshot),
@@ -50,7 +52,7 @@ static const struct cli_option options[] = {
 
 static const struct cli_group groups[] = {
 	{"--region --ticket"},
-	{"--slots --no-load"},
+	{"--slots --lists --no-load"},
 	{0},
 };
 
@@ -71,9 +73,9 @@ static const struct cli cli = {
 		 "         [--region NAME | --ticket FILE]\n"
 		 "dta-dump regions [--no-load]\n"
 		 "dta-dump region NAME [--epoch N|all] [--table NAME]\n"
-		 "         [--slots | --no-load]\n"
+		 "         [--slots | --lists | --no-load]\n"
 		 "dta-dump snapshot FILE [--epoch N|all] [--table NAME]\n"
-		 "         [--slots | --no-load]\n"
+		 "         [--slots | --lists | --no-load]\n"
 		 "dta-dump digest NAME|--snapshot FILE [--epoch N|all]\n"
 		 "         [--table NAME]\n"
 		 "dta-dump serve NAME\n",

@@ -231,6 +231,71 @@ static uint64_t whole_slots(const struct whole *w, const struct opts *o)
 	return bad;
 }
 
+/* --- --lists: what each list holds ---------------------------------------- */
+
+enum list_field {
+	LIST_TABLE,
+	LIST_EPOCH,
+	LIST_LIST,
+	LIST_WRITTEN,
+	LIST_KEPT,
+	LIST_LOST,
+	LIST_FIELDS,
+};
+
+static const struct row_field list_fields[LIST_FIELDS] = {
+	[LIST_TABLE] = {"table", ROW_STR, 16, ROW_TAG},
+	[LIST_EPOCH] = {"epoch", ROW_U64, 5},
+	[LIST_LIST] = {"list", ROW_U64, 6},
+	[LIST_WRITTEN] = {"written", ROW_U64, 12},
+	[LIST_KEPT] = {"kept", ROW_U64, 10},
+	[LIST_LOST] = {"lost", ROW_U64, 12},
+};
+
+static const struct schema list_schema = {"list_slot", list_fields,
+					  LIST_FIELDS};
+
+/* Returns how many heads could not be read. */
+static uint64_t list_rows(struct rows *r, const struct view *v)
+{
+	uint64_t bad = 0;
+
+	for (uint32_t i = 0; i < v->t->lists && !cli_stop; i++) {
+		uint64_t n, kept;
+
+		if (list_count(&n, v, i) < 0) {
+			bad++;
+			continue;
+		}
+		if (!n)
+			continue;
+		kept = n - list_oldest(v->t, n);
+		row_str(r, LIST_TABLE, v->t->name);
+		row_u64(r, LIST_EPOCH, v->epoch);
+		row_u64(r, LIST_LIST, i);
+		row_u64(r, LIST_WRITTEN, n);
+		row_u64(r, LIST_KEPT, kept);
+		row_u64(r, LIST_LOST, n - kept);
+		row_write(r);
+	}
+	return bad;
+}
+
+static uint64_t whole_lists(const struct whole *w, const struct opts *o)
+{
+	struct rows *r = cli_rows(o->format, &list_schema);
+	struct view v = {NULL};
+	uint64_t bad = 0;
+
+	if (!r)
+		cli_fail("out of memory");
+	while (whole_next(w, o, &v))
+		if (v.t->kind == TABLE_APPEND)
+			bad += list_rows(r, &v);
+	rows_close(r);
+	return bad;
+}
+
 /* --- a row for each table and epoch --------------------------------------- */
 
 enum field {
@@ -625,6 +690,8 @@ int dump_memory(const struct opts *o)
 	}
 	if (o->slots) {
 		bad = whole_slots(&m, o);
+	} else if (o->lists) {
+		bad = whole_lists(&m, o);
 	} else if (o->format == ROW_TEXT) {
 		text_rows(&m, o, &b);
 	} else {

@@ -72,12 +72,22 @@ const char *cli_held(void)
 	return *held.last ? held.last : NULL;
 }
 
+static bool drawn; /* there is a line of progress */
+
+static void clear_line(void)
+{
+	if (drawn)
+		fputs("\r\033[K", stderr);
+	drawn = false;
+}
+
 /* In one write, so that messages of a pipeline's programs do not mix. */
 static void release(void)
 {
 	if (tty_is_open() || !held.to)
 		return;
 	fclose(held.to);
+	clear_line();
 	fwrite(held.text, 1, held.len, stderr);
 	if (held.more)
 		fprintf(stderr, "%s: and %u messages more\n", program,
@@ -104,12 +114,24 @@ static bool is_hidden(void)
 	return tty_is_open() && isatty(STDERR_FILENO);
 }
 
+void cli_progress(const char *unit, uint64_t n, double share)
+{
+	if (!isatty(STDERR_FILENO) || is_hidden() || cli_shows_rows())
+		return;
+	fprintf(stderr, "\r%s: %ju %s", program, (uintmax_t)n, unit);
+	if (share > 0)
+		fprintf(stderr, ", %.0f %%", 100 * share);
+	fputs("\033[K", stderr);
+	drawn = true;
+}
+
 /* Where a ledger goes: stderr or, while a screen is on it, what is held like
  * messages; NULL: too much is held, and this is counted. */
 static FILE *report_to(void)
 {
 	if (!is_hidden()) {
 		cli_release();
+		clear_line();
 		return stderr;
 	}
 	return held_to();
@@ -131,6 +153,7 @@ static void message(const char *fmt, va_list ap)
 	pthread_mutex_lock(&alone);
 	if (!is_hidden()) {
 		release();
+		clear_line();
 	} else if ((to = held_to())) {
 		snprintf(held.last, sizeof(held.last), "%.*s", (int)o.len,
 			 o.buf);
@@ -355,6 +378,7 @@ static void close_stdout(void)
 	int err = 0;
 
 	cli_release();
+	clear_line();
 	if (fflush(stdout))
 		err = errno;
 	if (fclose(stdout) && !err && errno != EBADF)

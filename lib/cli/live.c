@@ -235,6 +235,11 @@ static struct {
 	uint64_t due_ns; /* of clock_coarse_ns(); UINT64_MAX: never */
 	bool writing;
 	bool said; /* that there is none */
+	/* For the line of progress: the page's first ledger, its first counter,
+	 * and the share of the capture that was read. */
+	const struct ledger *first;
+	uint64_t n;
+	double share;
 } own = {.due_ns = UINT64_MAX};
 
 const char *cli_page_dir(void)
@@ -299,6 +304,8 @@ bool cli_page_begin(void)
 	}
 	own.due_ns = now + EVERY_NS;
 	own.writing = true;
+	own.first = NULL;
+	own.share = 0;
 	ledger_page_begin(own.page);
 	return true;
 }
@@ -307,13 +314,19 @@ void cli_page_end(void)
 {
 	ledger_page_end(own.page);
 	own.writing = false;
+	if (own.first && !own.about.quiet)
+		cli_progress(own.first->unit, own.n, own.share);
 }
 
 bool cli_page_takes(const struct ledger *l, const void *ctr)
 {
-	if (own.writing)
-		ledger_page_add(own.page, l, ctr);
-	return own.writing;
+	if (!own.writing)
+		return false;
+	ledger_page_add(own.page, l, ctr);
+	if (!own.first)
+		own.n = ledger_get(l, ctr, 0);
+	own.first = own.first ? own.first : l;
+	return true;
 }
 
 /* --- the loop ------------------------------------------------------------- */
@@ -333,6 +346,8 @@ static void show_page(struct cli_loop *l)
 	(l->show ? l->show : l->report)(l->ctx);
 	if (l->live->name || unsent)
 		cli_interface(l->live, l->s, unsent);
+	if (src_size(l->s))
+		own.share = (double)src_done(l->s) / (double)src_size(l->s);
 	cli_page_end();
 }
 

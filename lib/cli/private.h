@@ -23,4 +23,11 @@ void cli_written(const char *dash);
  * cli_page_end(); false: it is not then. */
 bool cli_page_takes(const struct ledger *l, const void *ctr);
 
+/* How far a run is, in place on a terminal, until something else is said there.
+ * share: of the whole; 0: nobody knows. */
+void cli_progress(const char *unit, uint64_t n, double share);
+
+/* Whether rows are printed on the terminal, which tell enough. */
+bool cli_shows_rows(void);
+
 #endif

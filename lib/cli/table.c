@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/private.h"
 #include "cli/tty.h"
 #include "row/outbuf.h"
 
@@ -388,10 +389,18 @@ static struct table *table_open(bool live)
 	return t;
 }
 
+static bool shows_rows;
+
+bool cli_shows_rows(void)
+{
+	return shows_rows;
+}
+
 struct row_sink *cli_stream(enum row_format fmt)
 {
 	struct table *t;
 
+	shows_rows = shows_rows || isatty(STDOUT_FILENO);
 	if (fmt != ROW_TEXT || !isatty(STDOUT_FILENO))
 		return stream_sink_mixed(stdout, fmt, true);
 	t = table_open(true);
@@ -404,6 +413,7 @@ struct rows *cli_rows(enum row_format fmt, const struct schema *s)
 	struct table *t;
 	struct rows *r;
 
+	shows_rows = shows_rows || isatty(STDOUT_FILENO);
 	if (fmt != ROW_TEXT || !isatty(STDOUT_FILENO))
 		return rows_print(stdout, fmt, s, true);
 	if (!(t = table_open(false)))

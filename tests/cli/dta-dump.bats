@@ -404,8 +404,8 @@ packet() { # dump options: port payload -> the row
 	uniform append 13 300 --lists 2
 	dta-translate -q -r reports.pcap --region "$NAME"
 	n=$(awk -F, '$3 == 1 && NR > 1' truth.csv | wc -l)
-	dta-query list -R "$NAME" --count-only -q -o csv >lists
-	grep -qx "1,$n,64,$((n - 64)),1,region,l" lists
+	dta-dump region "$NAME" --lists -o csv >lists
+	grep -qx "l,1,1,$n,64,$((n - 64))" lists
 	[ "$(wc -l <lists)" = 3 ]
 	dta-dump region "$NAME" --table l -o ndjson |
 		jq -e '.written == 300 and .lists_used == 2 and .used == 128 and

@@ -192,3 +192,13 @@ labels() {
 		fits 80 shown
 	done
 }
+
+@test "how far a program is, until it tells its ledger; with -q nothing" {
+	prepare
+	slowly() { cat r.pcap && sleep 1; }
+	slowly | on_terminal 80 dta-translate -r - -R "$NAME" >seen
+	grep -q $'\rdta-translate: 40 reports\e\[K' seen
+	grep -q $'\e\[Kdta-translate: translate, reports' seen
+	slowly | on_terminal 80 dta-translate -q -r - -R "$NAME" >seen
+	[ ! -s seen ]
+}
