@@ -115,7 +115,7 @@ blame() {
 			esac
 		done
 	done
-	[ $sizes -ge 25 ]
+	[ $sizes -ge 20 ]
 }
 
 @test "an argument for an option that takes none: exit 2" {

@@ -125,7 +125,8 @@ cli_of_bmv2() {
 	cli_of_bmv2
 	int-label-ctl flow add "$FLOW" | dta-switch apply bash cli
 	grep -qx '26 10.0.0.1 10.0.0.2 6 443 5501 10000' table
-	int-label-ctl flow add "$FLOW" --every 1s | dta-switch apply bash cli
+	int-label-ctl flow add "$FLOW" | sed "s/10000\$/1000000/" |
+		dta-switch apply bash cli
 	grep -qx '26 10.0.0.1 10.0.0.2 6 443 5501 1000000' table
 	int-label-ctl flow del "$FLOW" >del
 	run -0 dta-switch apply bash cli <del
