@@ -503,6 +503,7 @@ static void verify_table(struct verifying *w, const struct opts *o,
 	verify_keys(w);
 	if (!w->ages)
 		return;
+	w->ages = NULL;
 	for (unsigned i = 0; i < ages.bins; i++)
 		bin_row(r, &ages, i, alone);
 	free(ages.bin);

@@ -566,8 +566,8 @@ static uint32_t find_place(struct telemetry *t, const struct telemetry *other,
 static void on_hops(struct int_collector *c, unsigned owner,
 		    const struct batch *b)
 {
-	const struct far_hop *h[INT_COLLECTOR_WORKERS];
-	const struct far_hop *end[INT_COLLECTOR_WORKERS];
+	const struct far_hop *h[INT_COLLECTOR_WORKERS] = {NULL};
+	const struct far_hop *end[INT_COLLECTOR_WORKERS] = {NULL};
 	struct telemetry *t = c->nodes[owner];
 
 	for (unsigned i = 0; i < c->o.workers; i++) {

@@ -544,7 +544,7 @@ request() { # pieces
 		packets a --epoch 3|--epoch is for region, snapshot and digest
 		packets a --format dta2|--format
 		packets a -c x|--count
-		region x --slots --no-load|only one of --slots and --no-load may
+		region x --slots --no-load|only one of --slots, --lists and --no-load may
 		region x --ticket y|--ticket is for packets
 		region x --epoch 0|--epoch
 		region x --snapshot y|--snapshot is for digest

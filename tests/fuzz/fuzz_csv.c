@@ -31,14 +31,12 @@ static void judge(const struct csv_row *row)
 			abort();
 		return;
 	}
-	for (unsigned i = 0; i < row->hops; i++) {
-		r.hop = row->hop[i];
-		r.path_len = (uint8_t)row->path_len;
-		r.data = value;
-		r.data_len = sizeof(value);
-		if (dta_encode(payload, sizeof(payload), DTA_FORMAT_1, &r) <= 0)
-			abort();
-	}
+	r.hop = row->hop;
+	r.path_len = row->path_len;
+	r.data = value;
+	r.data_len = sizeof(value);
+	if (dta_encode(payload, sizeof(payload), DTA_FORMAT_1, &r) <= 0)
+		abort();
 }
 
 static void read_rows(const struct csv_options *o, char *text)
