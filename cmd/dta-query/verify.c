@@ -240,7 +240,8 @@ struct verifying {
 	const struct truth_table *truth;
 	struct target target;
 	struct score score;
-	struct by_age *ages; /* NULL: not asked for */
+	bool aged; /* --by-age */
+	struct by_age ages;
 };
 
 /* A batch of keys, with their replies. */
@@ -275,8 +276,8 @@ static void finish_batch(struct verifying *w, unsigned copies, struct batch *b)
 
 		w->score.asked++;
 		w->score.verdict[verdict]++;
-		if (w->ages)
-			age_note(w->ages, b->want[i], verdict);
+		if (w->aged)
+			age_note(&w->ages, b->want[i], verdict);
 	}
 	b->n = 0;
 }
@@ -487,7 +488,6 @@ static void verify_table(struct verifying *w, const struct opts *o,
 			 struct rows *r)
 {
 	const struct table *t = w->truth->t;
-	struct by_age ages;
 	/* In older epochs, and on other collectors, keys overwrite no others.
 	 */
 	bool alone = w->places->n == 1 && !w->places->clustered;
@@ -496,18 +496,16 @@ static void verify_table(struct verifying *w, const struct opts *o,
 		verify_lists(w);
 		return;
 	}
-	if (o->by_age && t->kind != TABLE_KEYINC) {
-		age_open(&ages, w->truth, o);
-		w->ages = &ages;
-	}
+	w->aged = o->by_age && t->kind != TABLE_KEYINC;
+	if (w->aged)
+		age_open(&w->ages, w->truth, o);
 	verify_keys(w);
-	if (!w->ages)
+	if (!w->aged)
 		return;
-	w->ages = NULL;
-	for (unsigned i = 0; i < ages.bins; i++)
-		bin_row(r, &ages, i, alone);
-	free(ages.bin);
-	free(ages.key);
+	for (unsigned i = 0; i < w->ages.bins; i++)
+		bin_row(r, &w->ages, i, alone);
+	free(w->ages.bin);
+	free(w->ages.key);
 }
 
 static void verify_all(struct places *p, const struct opts *o,
