@@ -163,7 +163,7 @@ live_examples() {
 			s|/var/spool/int|spool|; s/[a-z]+\.example/127.0.0.1/
 			s/[a-z]+\.example/127.0.0.1/; s/[a-z]+\.example/127.0.0.1/
 			s/ -q / /; s/--top/--every 60s &/
-			/--xdp| udp /s/^int-collect/timeout -s INT 2 &/
+			/--xdp| udp /s/^int-collect/timeout --preserve-status -s INT 2 &/
 			/--xdp| udp /!s/^int-collect/& -c 200/' <<<"$line")
 		echo "$line"
 		start t "example$n.log" env timeout --foreground 60 bash -c "$line"
