@@ -294,7 +294,7 @@ static void plans(struct int_gen *g)
 	ioam_init(&g->traces, &g->profile);
 	if (o->form == FORM_IOAM)
 		int_plan_of(&g->plan, g->traces.words, IOAM_BITS,
-			    (uint32_t)o->instructions);
+			    (uint32_t)(o->instructions & ~IOAM_OPAQUE));
 	else
 		int_plan_of(&g->plan, g->profile.instruction, INT_BITMAP_BITS,
 			    (uint32_t)o->instructions);
@@ -431,14 +431,19 @@ enum {
 	HOPS_MAX = 255,
 };
 
-/* The hops' metadata, the last node's first. Returns its bytes. */
+/* The hops' metadata, the last node's first, in so many bytes each, of which
+ * those that are left are 0. Returns its bytes. */
 static size_t stack_of(const struct int_plan *plan,
-		       const struct inband_path *path, uint8_t *out)
+		       const struct inband_path *path, size_t each,
+		       uint8_t *out)
 {
-	for (unsigned i = 0; i < path->n; i++)
-		int_put(out + (size_t)(path->n - 1 - i) * plan->len, plan,
-			path->hop[i].has, path->hop[i].value);
-	return (size_t)path->n * plan->len;
+	for (unsigned i = 0; i < path->n; i++) {
+		uint8_t *to = out + (path->n - 1 - i) * each;
+
+		int_put(to, plan, path->hop[i].has, path->hop[i].value);
+		memset(to + plan->len, 0, each - plan->len);
+	}
+	return path->n * each;
 }
 
 static struct net_udp4 outer(uint32_t node, const uint8_t dst[4], uint16_t port)
@@ -518,7 +523,7 @@ static size_t with_int(struct int_gen *g, const struct inband_path *path,
 	if (s.type == INT_TYPE_MD) {
 		if ((size_t)path->n * g->plan.len > sizeof(stack))
 			return 0;
-		s.stack_len = stack_of(&g->plan, path, stack);
+		s.stack_len = stack_of(&g->plan, path, g->plan.len, stack);
 		s.stack = stack;
 		s.hops = path->n;
 		s.hops_max = (uint8_t)(g->profile.version == INT_V0_5
@@ -607,21 +612,24 @@ static bool node_reports(struct int_gen *g, const struct inband_path *path,
 static size_t with_trace(struct int_gen *g, const struct inband_path *path,
 			 const uint8_t *packet, size_t len)
 {
-	unsigned room = g->o.unfilled ? (unsigned)g->o.unfilled : path->n;
-	uint8_t nodes[INT_HOP_MAX];
+	size_t room = g->o.unfilled ? g->o.unfilled : path->n;
+	/* A snapshot says that there is none. */
+	size_t each = g->plan.len +
+		      (g->o.instructions & IOAM_OPAQUE ? IOAM_SNAPSHOT_LEN : 0);
+	uint8_t nodes[UINT8_MAX * 4];
 	struct ioam_ask ask = {
 		.type = IOAM_PREALLOCATED,
 		.namespace = 1,
 		.bitmap = (uint32_t)g->o.instructions,
-		.words = (uint8_t)(room * g->plan.len / 4),
+		.words = (uint8_t)(room * each / 4),
 		.nodes = nodes,
 	};
 	int n;
 
-	if (room * g->plan.len / 4 > UINT8_MAX)
+	if (room * each / 4 > UINT8_MAX)
 		return 0;
 	if (!g->o.unfilled)
-		ask.nodes_len = stack_of(&g->plan, path, nodes);
+		ask.nodes_len = stack_of(&g->plan, path, each, nodes);
 	n = ioam_insert(g->frame, INT_FRAME_MAX, packet, len, &ask);
 	return n > 0 ? (size_t)n : 0;
 }
