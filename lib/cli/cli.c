@@ -118,11 +118,13 @@ void cli_progress(const char *unit, uint64_t n, double share)
 {
 	if (!isatty(STDERR_FILENO) || is_hidden() || cli_shows_rows())
 		return;
+	pthread_mutex_lock(&alone);
 	fprintf(stderr, "\r%s: %ju %s", program, (uintmax_t)n, unit);
 	if (share > 0)
 		fprintf(stderr, ", %.0f %%", 100 * share);
 	fputs("\033[K", stderr);
 	drawn = true;
+	pthread_mutex_unlock(&alone);
 }
 
 /* Where a ledger goes: stderr or, while a screen is on it, what is held like
@@ -130,8 +132,10 @@ void cli_progress(const char *unit, uint64_t n, double share)
 static FILE *report_to(void)
 {
 	if (!is_hidden()) {
-		cli_release();
+		pthread_mutex_lock(&alone);
+		release();
 		clear_line();
+		pthread_mutex_unlock(&alone);
 		return stderr;
 	}
 	return held_to();

@@ -285,7 +285,7 @@ static struct verdict duplicate(struct responder *p, struct queue_pair *q,
 	};
 }
 
-/* As a device's queue pairs do, verbs_target.h: max_dest_rd_atomic is 0 where
+/* As a device's queue pairs do, verbs.h: max_dest_rd_atomic is 0 where
  * nobody needs atomics. */
 static bool takes_atomics(const struct table *t)
 {

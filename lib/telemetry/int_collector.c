@@ -58,7 +58,6 @@ struct batch {
 	struct int_collector *c;
 	struct worker *worker;
 	struct intake *in;
-	struct intake_ledger counted; /* its counters, as of the last batch */
 	struct chunk *first, *now;
 	struct kept_plan *plan[PLAN_SLOTS];
 	const struct int_plan *latest;
@@ -76,7 +75,6 @@ struct worker {
 	struct batch batch[THREADS_PLACES];
 	struct made_plans plans;
 	struct filter_ledger filtered;
-	struct int_collector_share share;
 	const struct pkt *pkts; /* of the batch that is begun */
 	size_t n;
 	struct pkt room[PKT_BATCH];
@@ -98,7 +96,6 @@ struct int_collector {
 	struct int_view view[INT_COLLECTOR_WORKERS][VIEWS];
 	struct locked_sink locked[SINKS];
 	pthread_mutex_t lock;
-	struct intake_ledger counters;
 	int error; /* the first; atomic */
 };
 
@@ -438,7 +435,6 @@ static int send(struct batch *b, const struct int_view *v)
 	}
 	b->seen[b->views++] = (struct seen){v->ts_ns, (uint8_t)owner, b->step};
 	b->step = false;
-	b->worker->share.views++;
 	return 0;
 }
 
@@ -518,8 +514,6 @@ static void work(void *ctx, const struct threads_batch *tb, unsigned round)
 	forget(b);
 	b->full = w->n == PKT_BATCH;
 	b->out = threads_outs(c->threads, tb->worker);
-	w->share.batches++;
-	w->share.packets += w->n;
 	fail(c, intake_take(b->in, w->pkts, w->n));
 	send_end(b, END);
 }
@@ -633,8 +627,6 @@ static void on_other(struct int_collector *c, unsigned owner, struct batch *b,
 		break;
 	case END:
 		on_end(c, t, at);
-		if (!owner)
-			b->counted = *intake_counters(b->in);
 		break;
 	default:
 		on_hops(c, owner, b);
@@ -792,24 +784,6 @@ void int_collector_ledgers(struct int_collector *c,
 			   telemetry_counters(t));
 		ledger_add(&flows_ledger, &out->flows, telemetry_flows(t));
 	}
-}
-
-const struct intake_ledger *int_collector_counters(struct int_collector *c)
-{
-	if (!c->threads)
-		return intake_counters(c->worker[0]->batch[0].in);
-	c->counters = (struct intake_ledger){0};
-	for (unsigned i = 0; i < c->o.workers; i++)
-		for (unsigned k = 0; k < THREADS_PLACES; k++)
-			ledger_add(&intake_ledger, &c->counters,
-				   &c->worker[i]->batch[k].counted);
-	return &c->counters;
-}
-
-struct int_collector_share int_collector_share(const struct int_collector *c,
-					       unsigned worker)
-{
-	return c->worker[worker]->share;
 }
 
 struct telemetry *int_collector_sink(struct int_collector *c)

@@ -58,11 +58,6 @@ struct int_collector_ledgers {
 	struct flows_ledger flows;
 };
 
-/* What a worker did. */
-struct int_collector_share {
-	uint64_t batches, packets, views;
-};
-
 /* 0, -EINVAL or -ENOMEM: as telemetry_open(). Rows are put by one thread at a
  * time. */
 int int_collector_open(struct int_collector **out,
@@ -96,13 +91,6 @@ int int_collector_pass(struct int_collector *c);
 int int_collector_flush(struct int_collector *c);
 void int_collector_ledgers(struct int_collector *c,
 			   struct int_collector_ledgers *out);
-
-/* Of frames, as of batches that are over. */
-const struct intake_ledger *int_collector_counters(struct int_collector *c);
-
-/* At rest. */
-struct int_collector_share int_collector_share(const struct int_collector *c,
-					       unsigned worker);
 
 /* Rests, if it was started. NULL is fine. */
 void int_collector_close(struct int_collector *c);

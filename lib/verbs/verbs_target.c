@@ -613,12 +613,15 @@ static void remake_pairs(struct verbs_target *v)
 			report_dead(v, &v->pair[i]);
 	if (clock_ms() < v->remake_ms)
 		return;
-	for (unsigned i = 0; i < v->pairs; i++)
-		if (v->pair[i].remake && remake_pair(v, i) < 0) {
+	for (unsigned i = 0; i < v->pairs; i++) {
+		if (!v->pair[i].remake)
+			continue;
+		if (remake_pair(v, i) < 0) {
 			v->remake_ms = clock_ms() + REMAKE_MS;
 			return;
 		}
-	v->warned = false;
+		v->warned = false;
+	}
 }
 
 /* The region was rotated: R_Keys for the new epoch, a while for the old. */

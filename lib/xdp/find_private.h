@@ -25,7 +25,7 @@
 /* What a frame is. */
 enum found {
 	FOUND_NOT,    /* no telemetry */
-	FOUND_STACK,  /* it is known, and in struct place */
+	FOUND_STACK,  /* it is known, and in struct spot */
 	FOUND_UNSURE, /* perhaps, or of another kind */
 };
 

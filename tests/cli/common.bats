@@ -108,8 +108,7 @@ blame() {
 				[[ " --seed --epoch --epochs --copies --table \
 					--dart --checksum-bits \
 					--arity --hops --ipv6 --value --cm \
-					--reports --report-port --int-port \
-					--s-max --protocol --max-hop --by-age --cores \
+					--report-port --by-age --cores \
 					" == \
 					*[[:space:]]$option[[:space:]]* ]] ;;
 			esac

@@ -413,7 +413,6 @@ memory() { # pid; in kB
 	[[ $output == *"which stay in the kernel"* ]]
 	run -2 int-collect -i t0 --xdp udp
 	[[ $output == *"no filter in the kernel"* ]]
-	run -2 int-collect -i t0 --xdp --budget 10
 	run -2 int-collect -i t0 --xdp --af-xdp
 	run -2 int-collect -r x.pcap --xdp
 }
