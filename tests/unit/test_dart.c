@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * DART's ways to write (keywrite.c) against dta.md, hashed bit by bit, and against
- * the closed form: how often a key is found after r reports, each written to
- * one random copy.
+ * DART's ways to write (keywrite.c) against dta.md, hashed bit by bit, and
+ * against the closed form: how often a key is found after r reports, each
+ * written to one random copy.
  */
 #include <math.h>
 
