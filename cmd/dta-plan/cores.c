@@ -35,13 +35,13 @@ static const struct workload {
 	const char *name;
 	double alone_ns, work_ns, receive_ns, blocks, rounds, bytes;
 } workloads[] = {
-	{"keywrite-1", 26, 16, 18, 64, 1, 240},
-	{"keywrite-2", 35, 20, 36, 128, 1, 400},
-	{"keyinc-1", 26, 16, 18, 64, 1, 240},
-	{"postcard", 25, 20, 16, 100, 2, 200},
-	{"postcard-1k", 27, 20, 18, 100, 2, 200},
-	{"append", 14, 14, 8, 64, 1, 160},
-	{"append-255", 17, 14, 10, 64, 1, 160},
+	{"keywrite-1", 15.1, 20.7, 10.3, 16, 1, 240},
+	{"keywrite-2", 21.3, 27.9, 19.6, 32, 1, 400},
+	{"keyinc-1", 15.5, 19.7, 12.4, 16, 1, 240},
+	{"postcard", 20.5, 25.5, 20.6, 25, 2, 200},
+	{"postcard-1k", 23.5, 26.5, 23.2, 25, 2, 200},
+	{"append", 11.2, 18.5, 8.7, 16, 1, 160},
+	{"append-255", 15.1, 19.3, 13.7, 16, 1, 160},
 };
 
 enum {
