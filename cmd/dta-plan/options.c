@@ -263,8 +263,11 @@ static void check(struct opts *o)
 				    "the load is: leave out one of them, or "
 				    "--load and --want");
 	if (!load && !r[DIM_FLOWS].n != !r[DIM_MEMORY].n)
-		cli_usage(&program, "--%s alone says nothing of the load",
-			  r[DIM_FLOWS].n ? "flows" : "memory");
+		cli_usage(&program,
+			  "--%s alone says nothing of the load: add --%s, "
+			  "--load or --want",
+			  r[DIM_FLOWS].n ? "flows" : "memory",
+			  r[DIM_FLOWS].n ? "memory" : "flows");
 	o->values = o->values ? o->values : 1 << 18;
 	o->hops = o->hops ? o->hops : 5;
 	if (o->postcard && (double)o->values + 1.0 > exp2(least))

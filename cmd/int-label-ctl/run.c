@@ -165,7 +165,7 @@ const struct cli run_cli = {
 	.usage = "int-label-ctl [run] -r FILE [-R LIST]\n"
 		 "int-label-ctl [run] -i IFACE [-R LIST] [FILTER]\n"
 		 "int-label-ctl [run] -r FILE|-i IFACE --top TABLE [--once]\n"
-		 "int-label-ctl label|sim|theory|flow|switch ...: -h tells of "
+		 "int-label-ctl label|sim|theory|flow ...: -h tells of "
 		 "each",
 	.options = options,
 	.groups = groups,
