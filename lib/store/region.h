@@ -48,9 +48,6 @@ struct writer;
 struct region_options {
 	unsigned epochs; /* sets of tables, at least 1 */
 	enum region_pages pages;
-	/* Is told now and then how many of all bytes there are; or NULL. */
-	void (*tick)(void *ctx, uint64_t done, uint64_t all);
-	void *ctx;
 };
 
 /*

@@ -534,8 +534,6 @@ static int populate(struct region *r, const struct region_options *o,
 	for (uint64_t at = 0; !rc && at < all; at += size) {
 		size = all - at < REGION_PART ? all - at : REGION_PART;
 		rc = populate_part(r, at, size, (long)s.f_type, o->pages);
-		if (!rc && o->tick)
-			o->tick(o->ctx, at + size, all);
 	}
 	if (rc == -ENOSPC)
 		return fault_set(f, rc, "needs %.1f MiB, more than there is%s",

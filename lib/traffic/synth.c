@@ -210,11 +210,6 @@ void synth_again(struct synth *s)
 	start_round(s);
 }
 
-uint64_t synth_begun(const struct synth *s)
-{
-	return s->next_flow;
-}
-
 void synth_close(struct synth *s)
 {
 	free(s);

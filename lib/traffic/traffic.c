@@ -210,15 +210,3 @@ const struct pkt *traffic_pkt(const struct traffic *t)
 {
 	return t->src ? &t->pkts[t->i - 1] : NULL;
 }
-
-uint64_t traffic_done(const struct traffic *t)
-{
-	if (t->src)
-		return src_done(t->src);
-	return t->synth ? synth_begun(t->synth) : t->flow;
-}
-
-uint64_t traffic_size(const struct traffic *t)
-{
-	return t->src ? src_size(t->src) : t->o.model.flows;
-}

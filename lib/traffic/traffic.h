@@ -137,9 +137,6 @@ bool synth_next(struct synth *s, struct traffic_packet *p);
  * have ended. */
 void synth_again(struct synth *s);
 
-/* How many flows have begun, of this round. */
-uint64_t synth_begun(const struct synth *s);
-
 /* --- all of it, one after the other --------------------------------------- */
 
 /* Flows and packets of a run, at most: days of work. */
@@ -198,10 +195,5 @@ int traffic_next(struct traffic *t, struct traffic_packet *p, struct fault *f);
 /* The frame of the packet that traffic_next() gave last, as long as that: of a
  * capture; NULL of the model. */
 const struct pkt *traffic_pkt(const struct traffic *t);
-
-/* How far it is: bytes of a capture (size 0: unknown, a pipe), flows of the
- * model that have begun, in this round. */
-uint64_t traffic_done(const struct traffic *t);
-uint64_t traffic_size(const struct traffic *t);
 
 #endif

@@ -22,6 +22,7 @@ teardown() { wire_down; }
 		int-collect -q -r in.pcap -p "$name".ini -R flow -o csv |&
 			diff want -
 	done <names
+	[ "$(int-collect -q -r in.pcap -p any.ini -R flow -o csv | wc -l)" -gt 1 ]
 }
 
 @test "a profile from a file is spoken and understood" {

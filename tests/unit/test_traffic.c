@@ -74,7 +74,6 @@ static void of_flows(enum traffic_of of)
 	for (uint64_t i = 0; i < 200; i++) {
 		TEST(traffic_next(t, &p, &f) == 1);
 		TEST(p.ts_ns == 1000 + i * 1000000000 / 3);
-		TEST(traffic_done(t) == i % 100 + 1 && traffic_size(t) == 100);
 		if (of == TRAFFIC_NUMBERS) {
 			TEST(p.id == i % 100);
 			continue;
@@ -105,7 +104,6 @@ static void of_packets(void)
 			TEST(traffic_next(t, &p, &f) == 1);
 			TEST(p.ts_ns == q.ts_ns && p.id == q.id);
 		}
-		TEST(traffic_done(t) == 100);
 		synth_again(s);
 	}
 	TEST(traffic_next(t, &p, &f) == 0);
@@ -206,7 +204,6 @@ static void read_capture(struct traffic_options *o, const char *expected)
 			 p.ip_id);
 	}
 	TEST(rc == 0 && waits > 0);
-	TEST(traffic_done(t) == image.len && traffic_size(t) == image.len);
 	TEST(ctr.packets == 8 && ctr.not_ip == 1 && ctr.malformed == 1);
 	if (!TEST(!strcmp(got, expected)))
 		fprintf(stderr, "%s\n", got);
