@@ -16,6 +16,7 @@
 #include <immintrin.h>
 #endif
 
+#include "op/message.h"
 #include "store/prefetch.h"
 
 enum {
@@ -292,6 +293,75 @@ static int exec_one(struct local_road *l, const struct op *op)
 	return 0;
 }
 
+/*
+ * Pairs of words (message.h), as far as they are of the first one's kind. As
+ * loop_by(): one() melts into each.
+ */
+static inline __attribute__((always_inline)) size_t
+pairs_by(const struct run *r, const uint64_t *word, size_t words, bool add,
+	 enum prefetch how)
+{
+	const uint64_t kind = word[0] & ~OP_MESSAGE_OFFSET, room = r->room;
+	const size_t ahead = 2 * (how == PREFETCH_L2 ? AHEAD_L2 : AHEAD);
+	uint8_t *mem = r->mem;
+	size_t i;
+
+	for (i = 0; i + 2 <= words; i += 2) {
+		uint64_t offset = word[i] - kind, *to;
+
+		if (offset > room || offset & 7)
+			break;
+		/* Whatever word that is: asking does no harm. */
+		if (how == PREFETCH_L2 && i + ahead < words)
+			prefetch_l2(mem +
+				    (word[i + ahead] & OP_MESSAGE_OFFSET));
+		else if (how == PREFETCH_ON && i + ahead < words)
+			prefetch_line(mem +
+				      (word[i + ahead] & OP_MESSAGE_OFFSET));
+		to = (uint64_t *)(mem + offset);
+		if (add)
+			__atomic_fetch_add(to, word[i + 1], __ATOMIC_RELAXED);
+		else
+			__atomic_store_n(to, word[i + 1], __ATOMIC_RELAXED);
+	}
+	return i;
+}
+
+static size_t pairs_store(const struct run *r, const uint64_t *word, size_t n)
+{
+	if (r->ask == PREFETCH_L2)
+		return pairs_by(r, word, n, false, PREFETCH_L2);
+	if (r->ask == PREFETCH_ON)
+		return pairs_by(r, word, n, false, PREFETCH_ON);
+	return pairs_by(r, word, n, false, PREFETCH_OFF);
+}
+
+static size_t pairs_add(const struct run *r, const uint64_t *word, size_t n)
+{
+	if (r->ask == PREFETCH_L2 && n > 2 * AHEAD_L2)
+		return pairs_by(r, word, n, true, PREFETCH_L2);
+	return pairs_by(r, word, n, true, PREFETCH_ON);
+}
+
+static size_t local_pairs(struct road *road, const uint64_t *word, size_t words)
+{
+	struct local_road *l = self(road);
+	struct run r = {.table = op_message_table(word[0])};
+	uint64_t length;
+
+	if (r.table >= l->n)
+		return 0;
+	length = l->table[r.table]->length;
+	r.ask = ask_for(l, r.table);
+	r.mem = l->mem[r.table];
+	r.room = length - 8;
+	if (length < 8 || (uintptr_t)r.mem & 7)
+		return 0;
+	return op_message_verb(word[0]) == OP_WRITE
+		       ? pairs_store(&r, word, words)
+		       : pairs_add(&r, word, words);
+}
+
 static int local_exec(struct road *road, const struct op *ops, size_t n,
 		      uint64_t ts_ns)
 {
@@ -354,6 +424,7 @@ int local_open(struct local_road **out, struct region *r, struct fault *f)
 		.end = local_end,
 		.head = local_head,
 		.twin = local_twin,
+		.pairs = local_pairs,
 	};
 	l->ask = prefetch_here();
 	if (l->ask == PREFETCH_ON)

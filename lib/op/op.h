@@ -139,6 +139,12 @@ struct road {
 	 * is closed before this one. NULL: there is none.
 	 */
 	int (*twin)(struct road *r, struct road **out, struct fault *f);
+	/*
+	 * Carries out messages that are pairs (message.h), the first of which
+	 * is one, as long as they are of its kind and right; returns their
+	 * words. What is left is for exec(). NULL: all is.
+	 */
+	size_t (*pairs)(struct road *r, const uint64_t *word, size_t words);
 	void (*close)(struct road *r);
 };
 

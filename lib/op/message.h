@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * message.h - an operation as words, for a message from one worker to another
+ * (threads/threads.h).
+ *
+ * clang-format off
+ *
+ *	bits	first word
+ *	63	its second word is the immediate
+ *	61-62	verb
+ *	48-60	length
+ *	40-47	table
+ *	0-39	offset
+ *
+ * clang-format on
+ *
+ * The last words are the addend, both operands of a compare-and-swap, or the
+ * data, padded to words; of data longer than what both sides agree on, they are
+ * its address. So a write or an addition of 8 bytes is a pair of words.
+ */
+#ifndef OP_MESSAGE_H
+#define OP_MESSAGE_H
+
+#include <string.h>
+
+#include "op/op.h"
+
+enum {
+	OP_MESSAGE_OFFSET_BITS = 40,
+	OP_MESSAGE_AT_TABLE = 40,
+	OP_MESSAGE_AT_LENGTH = 48,
+	OP_MESSAGE_AT_VERB = 61,
+	OP_MESSAGE_TABLES = 256,
+	OP_MESSAGE_LENGTH = 8191, /* at most */
+};
+
+#define OP_MESSAGE_OFFSET    ((UINT64_C(1) << OP_MESSAGE_OFFSET_BITS) - 1)
+#define OP_MESSAGE_IMMEDIATE (UINT64_C(1) << 63)
+
+_Static_assert(OP_CMP_SWAP < 4, "a verb has two bits");
+
+/* The first word of operations of one kind, but for the offset. */
+static inline uint64_t op_message_kind(unsigned table, uint32_t length,
+				       enum op_verb verb)
+{
+	return (uint64_t)table << OP_MESSAGE_AT_TABLE |
+	       (uint64_t)length << OP_MESSAGE_AT_LENGTH |
+	       (uint64_t)verb << OP_MESSAGE_AT_VERB;
+}
+
+static inline uint16_t op_message_table(uint64_t word)
+{
+	return word >> OP_MESSAGE_AT_TABLE & 0xff;
+}
+
+static inline enum op_verb op_message_verb(uint64_t word)
+{
+	return word >> OP_MESSAGE_AT_VERB & 3;
+}
+
+/* Whether a first word is that of a pair: of one kind, without immediate. */
+static inline bool op_message_is_pair(uint64_t word)
+{
+	uint64_t kind = word >> OP_MESSAGE_AT_LENGTH;
+
+	return kind == (8 | OP_WRITE << 13) || kind == (8 | OP_FETCH_ADD << 13);
+}
+
+static inline size_t op_message_data(enum op_verb verb, uint32_t length,
+				     uint32_t copied)
+{
+	if (verb == OP_CMP_SWAP)
+		return 2;
+	return length > copied ? 1 : (length + 7) / 8;
+}
+
+/* Words of an operation's message; data of up to so many bytes is in it. */
+static inline size_t op_message_words(const struct op *op, uint32_t copied)
+{
+	return 1u + (op->immediate != 0) +
+	       op_message_data(op->verb, op->length, copied);
+}
+
+static inline void op_message_put(uint64_t *m, const struct op *op,
+				  uint32_t copied)
+{
+	bool more = op->immediate != 0;
+
+	*m++ = op->offset | op_message_kind(op->table, op->length, op->verb) |
+	       (uint64_t)more << 63;
+	if (more)
+		*m++ = op->immediate;
+	if (op->verb == OP_FETCH_ADD || op->length > copied)
+		*m = op->add; /* or the address */
+	else if (op->length == 8 && op->verb != OP_CMP_SWAP)
+		memcpy(m, op->data, 8); /* most of them */
+	else
+		memcpy(m, op->data, op->verb == OP_CMP_SWAP ? 16 : op->length);
+}
+
+/* The operation of a message, which has its data; returns the words. */
+static inline size_t op_message_get(struct op *op, const uint64_t *m,
+				    uint32_t copied)
+{
+	const uint64_t *from = m;
+	uint64_t head = *m++;
+
+	*op = (struct op){
+		.offset = head & OP_MESSAGE_OFFSET,
+		.table = op_message_table(head),
+		.length = head >> OP_MESSAGE_AT_LENGTH & OP_MESSAGE_LENGTH,
+		.verb = op_message_verb(head),
+	};
+	if (head & OP_MESSAGE_IMMEDIATE)
+		op->immediate = (uint32_t)*m++;
+	if (op->verb == OP_FETCH_ADD || op->length > copied)
+		op->add = *m;
+	else
+		op->data = (const uint8_t *)m;
+	return (size_t)(m - from) +
+	       op_message_data(op->verb, op->length, copied);
+}
+
+/*
+ * Which part of a table an offset is in, for owners of parts: factor is that
+ * of op_part_factor(). Parts end where pages do.
+ */
+static inline uint64_t op_part_factor(uint64_t length, unsigned parts)
+{
+	return ((uint64_t)parts << 32) / ((length >> 12) + 1);
+}
+
+static inline unsigned op_part(uint64_t offset, uint64_t factor)
+{
+	return (unsigned)((offset >> 12) * factor >> 32);
+}
+
+#endif
