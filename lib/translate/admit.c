@@ -284,35 +284,61 @@ void admit(struct translator *t, const struct pkt *pkts, size_t n)
 	t->ctr.stored += t->stage.n - before;
 }
 
-static inline __attribute__((always_inline)) void
-heads_with(const struct translator *t, const struct pkt *pkts, size_t n,
-	   uint64_t *head, const uint8_t **key, shape_fn *is)
+static inline bool is_next_counted(uint64_t *next, const struct pkt *p,
+				   uint64_t head, uint64_t counted)
 {
-	for (size_t i = 0; i < n; i++) {
+	uint32_t src = load32(p->data + AT_SRC);
+	uint64_t now = heads_number(src, head, counted);
+	uint64_t *at = heads_next_at(next, src);
+
+	if (*at != now)
+		return false;
+	*at = now + 1;
+	return true;
+}
+
+static inline __attribute__((always_inline)) void
+heads_with(const struct translator *t, struct heads *h, shape_fn *is)
+{
+	uint64_t all = UINT64_MAX, any = 0, latest = 0, counted = t->counted;
+	uint64_t *next = h->next;
+	const struct pkt *p = h->pkts;
+	size_t n = h->n;
+
+	for (size_t i = 0; i < n; i++, p++) {
+		uint64_t head;
+
 		if (i + AHEAD < n)
-			pkt_ask(&pkts[i + AHEAD], AHEAD_BYTES);
-		head[i] = common_head(t->common, t->by_id, &pkts[i], is);
-		key[i] = pkts[i].data + COMMON_AT_KEY;
+			pkt_ask(p + AHEAD, AHEAD_BYTES);
+		head = common_head(t->common, t->by_id, p, is);
+		h->head[i] = head;
+		h->key[i] = p->data + COMMON_AT_KEY;
+		all &= head;
+		any |= head;
+		latest = latest < p->ts_ns ? p->ts_ns : latest;
+		if (head && (!next || is_next_counted(next, p, head, counted)))
+			continue;
+		h->other(h->ctx, i);
 	}
+	h->all = all;
+	h->any = any;
+	h->latest_ns = latest;
 }
 
 #ifdef __x86_64__
-SHAPE_WIDE static void heads_wide(const struct translator *t,
-				  const struct pkt *pkts, size_t n,
-				  uint64_t *head, const uint8_t **key)
+SHAPE_WIDE static void heads_wide(const struct translator *t, struct heads *h)
 {
-	heads_with(t, pkts, n, head, key, shape_is_wide);
+	heads_with(t, h, shape_is_wide);
 }
 #endif
 
-void admit_heads(const struct translator *t, const struct pkt *pkts, size_t n,
-		 uint64_t *head, const uint8_t **key)
+void admit_heads(const struct translator *t, struct heads *h)
 {
 #ifdef __x86_64__
 	if (__builtin_cpu_supports("avx2")) {
-		heads_wide(t, pkts, n, head, key);
+		heads_wide(t, h);
 		return;
 	}
 #endif
-	heads_with(t, pkts, n, head, key, shape_is);
+	heads_with(t, h, shape_is);
 }

@@ -11,17 +11,17 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "op/message.h"
 #include "translate/private.h"
 #include "wire/be.h"
 
 enum {
 	NONE = UINT8_MAX, /* no such round */
-	OPEN_RUNS = 4096, /* of numbers, in a batch */
 	/* Bytes of a report that go in a message; of longer ones it is told
 	 * where they are. */
 	REPORT_MAX = 256,
 	OP_MAX = 960, /* bytes of an operation */
-	LANES_MAX = 255,
+	LANES_MAX = OP_MESSAGE_TABLES - 1,
 	CLOCK = 255, /* in place of a lane: the batch's latest time */
 	AT_SRC = SHAPE_AT_IP + NET_IP4_AT_SRC,
 };
@@ -30,24 +30,23 @@ enum {
  * bytes from the key on, or with this bit where they are. */
 #define HEAD_ELSEWHERE (UINT64_C(1) << 52)
 
-/* One with an operation: [stamp] [immediate] payload behind this word. */
-#define OP_OFFSET_BITS 40
-#define OP_TABLE_AT    40
-#define OP_LENGTH_AT   48
-#define OP_VERB_AT     60
+/* An entry of one word, of a list that keeps no times but the batch's: it, and
+ * its list, are the second word, as they came. */
+#define HEAD_ENTRY (UINT64_C(1) << 53)
 
-/* Numbers that follow each other. */
+/* Numbers that follow each other, up to the one before heads.next. */
 struct run {
-	uint32_t src, n; /* n = 0: none */
+	uint32_t src;
 	uint16_t first;
-	bool counted, listed;
+	bool counted, open, listed;
 };
 
 struct batch {
 	const struct pkt *pkts;
 	size_t n;
 	uint64_t first; /* the number of its first packet */
-	uint64_t latest_ns;
+	uint64_t all, any, latest_ns;
+	size_t odd; /* packets that are not of the common shape */
 	struct returned *returned;
 	uint64_t head[TRANSLATE_CORES_BATCH]; /* 0: no good report */
 	const uint8_t *key[TRANSLATE_CORES_BATCH];
@@ -60,10 +59,13 @@ struct worker {
 	struct translator *t;	  /* makes messages */
 	struct translator *owner; /* receives; NULL: it owns nothing */
 	struct batch *batch[THREADS_PLACES];
-	struct run run[OPEN_RUNS];
-	uint16_t listed[OPEN_RUNS]; /* those that this batch has begun */
+	struct batch *in_hand;
+	uint64_t next[HEADS_NEXT]; /* numbers, by source; 0: no run is open */
+	struct run run[HEADS_NEXT];
+	uint16_t listed[HEADS_NEXT]; /* those that this batch has begun */
 	unsigned nlisted;
-	uint8_t to[STAGE]; /* owners of the jobs in hand */
+	uint16_t each[TRANSLATE_CORES_BATCH]; /* 0, 1, 2... */
+	uint8_t to[STAGE];		      /* owners of the jobs in hand */
 	/* An owner's: operations of a block, their times; times of entries. */
 	struct op op[THREADS_WORDS];
 	uint64_t stamp[THREADS_WORDS];
@@ -80,9 +82,8 @@ struct translate_cores {
 	uint8_t numbers, cache, write, rounds;
 	uint64_t sent_lanes; /* whose jobs go to owners of rows and lists */
 	uint64_t packets;    /* taken; in turn of taking */
-	/* An offset's owner: (offset >> 12) * that >> 32, by table. */
-	uint64_t part[LANES_MAX];
-	int error; /* atomic: the first */
+	uint64_t part[LANES_MAX]; /* op_part_factor() of each table */
+	int error;		  /* atomic: the first */
 	pthread_mutex_t nacks_lock;
 };
 
@@ -121,34 +122,34 @@ static unsigned set_owner(const struct translate_cores *c, unsigned set)
 	return set * c->owners >> EXPECTED_BITS;
 }
 
-static void run_end(struct worker *w, struct run *r)
+/* What is open of a source's place, to the owner of its set. */
+static void run_end(struct worker *w, unsigned at)
 {
-	unsigned set = expected_index(r->src);
+	struct run *r = &w->run[at];
 	uint64_t *m;
 
-	if (!r->n)
+	if (!r->open)
 		return;
-	m = threads_send(&w->out[set_owner(w->cores, set)], 2);
+	m = threads_send(&w->out[set_owner(w->cores, expected_index(r->src))],
+			 2);
 	m[0] = r->src | (uint64_t)r->first << 32 | (uint64_t)r->counted << 48;
-	m[1] = r->n;
-	r->n = 0;
+	m[1] = (w->next[at] & 0x1ffff) - r->first;
+	r->open = false;
+	w->next[at] = 0;
 }
 
-static void run_add(struct worker *w, uint32_t src, uint16_t number,
-		    bool counted)
+static void run_begin(struct worker *w, const struct pkt *p, uint64_t head)
 {
-	unsigned at = expected_index(src) % OPEN_RUNS;
+	uint64_t counted = w->t->counted >> head_lane(head) & 1;
+	uint32_t src = load32(p->data + AT_SRC);
+	unsigned at = expected_index(src) % HEADS_NEXT;
 	struct run *r = &w->run[at];
 
-	if (r->n && r->src == src && r->counted == counted &&
-	    (uint16_t)(r->first + r->n) == number) {
-		r->n++;
-		return;
-	}
-	run_end(w, r);
+	run_end(w, at);
 	if (!r->listed)
 		w->listed[w->nlisted++] = (uint16_t)at;
-	*r = (struct run){src, 1, number, counted, true};
+	*r = (struct run){src, head_sequence(head), counted, true, true};
+	w->next[at] = heads_number(src, head, w->t->counted) + 1;
 }
 
 /* A packet that the owner of its reporter judges; if it has none, this worker
@@ -159,34 +160,52 @@ static void send_packet(struct worker *w, struct batch *b, size_t i)
 	unsigned set;
 	uint64_t *m;
 
-	if (net_udp_decode(&u, b->pkts[i].data, b->pkts[i].len) < 0) {
+	b->odd++;
+	if (w->cores->numbers == NONE ||
+	    net_udp_decode(&u, b->pkts[i].data, b->pkts[i].len) < 0) {
 		b->head[i] = admit_any(w->t, &b->pkts[i], &b->key[i]);
 		return;
 	}
 	set = reporters_set(u.src, u.version);
-	run_end(w, &w->run[set % OPEN_RUNS]); /* those before it */
+	run_end(w, set % HEADS_NEXT); /* those before it */
 	m = threads_send(&w->out[set_owner(w->cores, set)], 2);
 	m[0] = i;
 	m[1] = 0;
 }
 
-static void send_numbers(struct worker *w, struct batch *b)
+/* A packet that is not of the common shape, or has not the next number. */
+static void take_other(void *worker, size_t i)
 {
-	for (size_t i = 0; i < b->n; i++) {
-		uint64_t head = b->head[i];
+	struct worker *w = worker;
+	struct batch *b = w->in_hand;
 
-		if (head)
-			run_add(w, load32(b->pkts[i].data + AT_SRC),
-				head_sequence(head),
-				w->t->counted >> head_lane(head) & 1);
-		else
-			send_packet(w, b, i);
-	}
+	if (b->head[i])
+		run_begin(w, &b->pkts[i], b->head[i]);
+	else
+		send_packet(w, b, i);
+}
+
+static void decode(struct worker *w, struct batch *b)
+{
+	struct heads h = {.pkts = b->pkts,
+			  .n = b->n,
+			  .head = b->head,
+			  .key = b->key,
+			  .next = w->cores->numbers == NONE ? NULL : w->next,
+			  .other = take_other,
+			  .ctx = w};
+
+	w->in_hand = b;
+	b->odd = 0;
+	admit_heads(w->t, &h);
+	b->all = h.all;
+	b->any = h.any;
+	b->latest_ns = h.latest_ns;
 	for (; w->nlisted; w->nlisted--) {
-		struct run *r = &w->run[w->listed[w->nlisted - 1]];
+		unsigned at = w->listed[w->nlisted - 1];
 
-		run_end(w, r);
-		r->listed = false;
+		run_end(w, at);
+		w->run[at].listed = false;
 	}
 }
 
@@ -314,78 +333,56 @@ static void receive_jobs(struct worker *w, const struct threads_block *in)
 
 /* Operations. */
 
-static inline void send_op(struct worker *w, const struct op *op,
-			   uint64_t stamp)
-{
-	const struct translate_cores *c = w->cores;
-	unsigned owner = (unsigned)((op->offset >> 12) * c->part[op->table] >>
-				    32);
-	bool stamped = w->t->road->stamped, imm = op->verb == OP_WRITE_IMM;
-	unsigned len = op->verb == OP_CMP_SWAP ? 16 : op->length;
-	uint64_t *m = threads_send(&w->out[owner],
-				   1u + stamped + imm + (len + 7) / 8);
-
-	*m++ = op->offset | (uint64_t)op->table << OP_TABLE_AT |
-	       (uint64_t)op->length << OP_LENGTH_AT |
-	       (uint64_t)op->verb << OP_VERB_AT;
-	if (stamped)
-		*m++ = stamp;
-	if (imm)
-		*m++ = op->immediate;
-	if (op->verb == OP_FETCH_ADD)
-		*m = op->add;
-	else if (len == 8) /* most of them */
-		memcpy(m, op->data, 8);
-	else
-		memcpy(m, op->data, len);
-}
-
 /* In a worker's translator: what is made goes to the owners. */
 static void send_ops(struct translator *t)
 {
 	const struct made *made = t->made;
+	bool stamped = t->road->stamped;
 
-	for (unsigned i = 0; i < made->n; i++)
-		send_op(t->worker, &made->op[i], made->stamp[i]);
+	for (unsigned i = 0; i < made->n; i++) {
+		const struct op *op = &made->op[i];
+		uint64_t *m = threads_send(
+			&t->out[op_part(op->offset, t->part[op->table])],
+			stamped + op_message_words(op, OP_MAX));
+
+		if (stamped)
+			*m++ = made->stamp[i];
+		op_message_put(m, op, OP_MAX);
+	}
 }
 
-/* Returns the words of its message. */
-static inline size_t op_of(struct op *op, uint64_t *stamp, const uint64_t *m,
-			   bool stamped)
+/* Operations from this word on, up to one that is a pair where those go by
+ * themselves; returns the words behind them. */
+static size_t receive_single(struct worker *w, const struct threads_block *in,
+			     size_t at)
 {
-	const uint64_t *from = m;
-	uint64_t head = *m++;
+	struct road *road = w->owner->road;
+	size_t n = 0;
 
-	*op = (struct op){
-		.offset = head & ((UINT64_C(1) << OP_OFFSET_BITS) - 1),
-		.table = (uint8_t)(head >> OP_TABLE_AT),
-		.length = head >> OP_LENGTH_AT & 0xfff,
-		.verb = (uint8_t)(head >> OP_VERB_AT),
-	};
-	if (stamped)
-		*stamp = *m++;
-	if (op->verb == OP_WRITE_IMM)
-		op->immediate = (uint32_t)*m++;
-	if (op->verb == OP_FETCH_ADD)
-		op->add = *m;
-	else
-		op->data = (const uint8_t *)m;
-	m += op->verb == OP_CMP_SWAP ? 2 : (op->length + 7) / 8;
-	return (size_t)(m - from);
+	do {
+		if (road->stamped)
+			w->stamp[n] = in->word[at++];
+		at += op_message_get(&w->op[n++], in->word + at, OP_MAX);
+	} while (at < in->words &&
+		 !(road->pairs && op_message_is_pair(in->word[at])));
+	road->stamps = road->stamped ? w->stamp : NULL;
+	fail(w->cores, road->exec(road, w->op, n,
+				  batch_of(w->cores, &in->from)->latest_ns));
+	road->stamps = NULL;
+	return at;
 }
 
 static void receive_ops(struct worker *w, const struct threads_block *in)
 {
 	struct road *road = w->owner->road;
-	size_t n = 0;
 
-	for (size_t at = 0; at < in->words; n++)
-		at += op_of(&w->op[n], &w->stamp[n], in->word + at,
-			    road->stamped);
-	road->stamps = road->stamped ? w->stamp : NULL;
-	fail(w->cores, road->exec(road, w->op, n,
-				  batch_of(w->cores, &in->from)->latest_ns));
-	road->stamps = NULL;
+	for (size_t at = 0; at < in->words;) {
+		size_t done = 0;
+
+		if (road->pairs && op_message_is_pair(in->word[at]))
+			done = road->pairs(road, in->word + at, in->words - at);
+		at = done ? at + done : receive_single(w, in, at);
+	}
 }
 
 /* By the batch's worker. */
@@ -396,43 +393,24 @@ static void gather(struct worker *w, struct batch *b)
 {
 	struct translator *t = w->t;
 	struct jobs *j = &t->stage;
-	size_t good = 0;
 
 	t->pkts = b->pkts;
 	t->npkts = b->n;
 	t->first = b->first;
 	jobs_place(t);
 	jobs_clear(j);
-	for (size_t i = 0; i < b->n; i++) {
-		good += b->head[i] != 0;
-		j->all &= b->head[i];
-		j->any |= b->head[i];
-		j->at[i] = (uint16_t)i;
-	}
-	if (good == b->n) {
-		j->n = (unsigned)b->n;
-		j->key = b->key;
-		j->head = b->head;
+	if (!b->odd) {
+		*j = (struct jobs){.n = (unsigned)b->n,
+				   .all = b->all,
+				   .any = b->any,
+				   .key = b->key,
+				   .head = b->head,
+				   .at = w->each};
 		return;
 	}
-	jobs_clear(j);
 	for (size_t i = 0; i < b->n; i++)
 		if (b->head[i])
 			jobs_add(j, b->key[i], (uint16_t)i, b->head[i]);
-}
-
-static void decode(struct worker *w, struct batch *b)
-{
-	struct translator *t = w->t;
-
-	admit_heads(t, b->pkts, b->n, b->head, b->key);
-	b->latest_ns = 0;
-	for (size_t i = 0; i < b->n; i++) {
-		if (b->latest_ns < b->pkts[i].ts_ns)
-			b->latest_ns = b->pkts[i].ts_ns;
-		if (!b->head[i] && !t->reporters)
-			b->head[i] = admit_any(t, &b->pkts[i], &b->key[i]);
-	}
 }
 
 static void send_rows_and_lists(struct worker *w, struct batch *b)
@@ -483,8 +461,9 @@ static void over(struct worker *w, const struct batch *b)
 	struct translate_ledger *ctr = &w->t->ctr;
 
 	ctr->received += b->n;
-	for (size_t i = 0; i < b->n; i++)
-		ctr->stored += b->head[i] != 0;
+	ctr->stored += b->n;
+	for (size_t i = 0; i < b->n && b->odd; i++)
+		ctr->stored -= !b->head[i];
 	tell(w);
 }
 
@@ -497,8 +476,8 @@ static void work(void *ctx, const struct threads_batch *at, unsigned round)
 	if (!round)
 		decode(w, b);
 	if (round == c->numbers)
-		send_numbers(w, b);
-	else if (round == c->cache)
+		return; /* decode() has sent them */
+	if (round == c->cache)
 		send_rows_and_lists(w, b);
 	else if (round == c->write)
 		send_writes(w, b);
@@ -689,6 +668,8 @@ static int worker_open(struct translate_cores *c, unsigned number,
 	memset(w, 0, sizeof(*w));
 	c->worker[number] = w;
 	w->cores = c;
+	for (unsigned i = 0; i < TRANSLATE_CORES_BATCH; i++)
+		w->each[i] = (uint16_t)i;
 	w->t = copy_of(w, false);
 	for (unsigned i = 0; i < THREADS_PLACES; i++) {
 		struct batch *b = w->batch[i] = calloc(1, sizeof(*b));
@@ -738,8 +719,7 @@ static void plan(struct translate_cores *c)
 		const struct table *table = &t->lane[i].t;
 
 		writes = writes || table->kind != TABLE_APPEND;
-		c->part[i] = ((uint64_t)c->owners << 32) /
-			     ((table->length >> 12) + 1);
+		c->part[i] = op_part_factor(table->length, c->owners);
 	}
 	c->sent_lanes = t->append | t->postcards;
 	c->numbers = c->cache = c->write = NONE;
@@ -762,7 +742,7 @@ static int check(const struct translator *t, struct fault *f)
 				 "%d at most",
 				 t->lanes, LANES_MAX);
 	for (unsigned i = 0; i < t->lanes; i++)
-		if (t->lane[i].t.length >> OP_OFFSET_BITS)
+		if (t->lane[i].t.length >> OP_MESSAGE_OFFSET_BITS)
 			return fault_set(f, -ENOTSUP,
 					 "%s: tables of more than 1 TiB are "
 					 "for one core",
@@ -808,8 +788,12 @@ int translate_cores_open(struct translate_cores **out, struct translator *t,
 	threads.ctx = c;
 	if (!rc)
 		rc = threads_open(&c->threads, &threads, f);
-	for (unsigned i = 0; i < o->workers && !rc; i++)
-		c->worker[i]->out = threads_outs(c->threads, i);
+	for (unsigned i = 0; i < o->workers && !rc; i++) {
+		struct worker *w = c->worker[i];
+
+		w->out = w->t->out = threads_outs(c->threads, i);
+		w->t->part = c->part;
+	}
 	if (rc < 0) {
 		free_all(c);
 		return rc;

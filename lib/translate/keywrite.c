@@ -22,7 +22,13 @@
 #include <errno.h>
 
 #include "base/rng.h"
+#include "op/message.h"
+#include "threads/threads.h"
 #include "wire/be.h"
+
+enum {
+	PAIRS_HASHED = 512, /* jobs */
+};
 
 /* Whether all jobs want the same N, and no CPU is to be told. */
 static bool is_uniform(const struct jobs *j)
@@ -118,12 +124,94 @@ keywrite_block(struct translator *t, const struct lane *l, const struct jobs *j,
 	t->made->used = (size_t)(p - t->made->arena);
 }
 
+/* Two words of four bytes each, in the order of memory, as one of the host's.
+ */
+static inline uint64_t word_of(uint32_t first, uint32_t second)
+{
+	if (htole32(1) == 1)
+		return first | (uint64_t)second << 32;
+	return second | (uint64_t)first << 32;
+}
+
+static inline uint32_t load32(const uint8_t *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+/*
+ * On several cores, writes and additions of 8 bytes go to their owners as pairs
+ * of words (op/message.h): they are never a struct op. Inlined for each case.
+ */
+static inline __attribute__((always_inline)) void
+pairs_send(struct translator *t, const struct lane *l, const struct jobs *j,
+	   unsigned copies, enum op_verb verb)
+{
+	const struct hash_units units = hash_units_of(l->t.units);
+	const uint64_t kind = op_message_kind(l->index, 8, verb);
+	const uint64_t part = t->part[l->index];
+	const unsigned key_len = l->key_len;
+	struct threads_out *out = t->out;
+
+	for (unsigned i = 0; i < j->n; i++) {
+		const uint8_t *value = j->key[i] + key_len;
+		uint64_t word = verb == OP_FETCH_ADD
+					? be64_load(value)
+					: word_of(htobe32(t->work.sum[i]),
+						  load32(value));
+
+		for (unsigned c = 0; c < copies; c++) {
+			uint64_t offset = 8 * hash_mod_of(t->work.slot[c][i],
+							  units);
+			uint64_t *m = threads_send(out + op_part(offset, part),
+						   2);
+
+			m[0] = kind | offset;
+			m[1] = word;
+		}
+	}
+	t->ctr.ops += j->n * copies;
+	t->ctr.bytes += (uint64_t)j->n * copies * 8;
+}
+
+/* As many jobs as have their hashes in the first cache. */
+static void pairs_run(struct translator *t, const struct lane *l,
+		      const struct jobs *j, enum op_verb verb)
+{
+	unsigned copies = head_copies(j->any);
+
+	for (unsigned i = 0; i < j->n; i += PAIRS_HASHED) {
+		unsigned left = j->n - i;
+		struct jobs part = jobs_part(
+			j, i, i + (left < PAIRS_HASHED ? left : PAIRS_HASHED));
+
+		slots_hash(t, l, &part, verb == OP_WRITE);
+		if (verb == OP_FETCH_ADD)
+			pairs_send(t, l, &part, copies, OP_FETCH_ADD);
+		else if (copies == 1)
+			pairs_send(t, l, &part, 1, OP_WRITE);
+		else
+			pairs_send(t, l, &part, copies, OP_WRITE);
+	}
+}
+
+static bool are_pairs(const struct translator *t, const struct jobs *j)
+{
+	return t->out && !t->road->stamped && is_uniform(j);
+}
+
 void keywrite_run(struct translator *t, struct lane *l, const struct jobs *j)
 {
 	uint32_t value_len = l->t.value_len, len = l->write_len;
 	bool usual = value_len == 4 && len == 8;
 	unsigned copies = is_uniform(j) ? head_copies(j->any) : 0;
 
+	if (usual && l->t.hash == HASH_DTA1 && are_pairs(t, j)) {
+		pairs_run(t, l, j, OP_WRITE);
+		return;
+	}
 	slots_hash(t, l, j, true);
 	for (unsigned i = 0, end; i < j->n; i = end) {
 		end = slot_block(t, j, i, len);
@@ -146,6 +234,10 @@ void keyinc_run(struct translator *t, struct lane *l, const struct jobs *j)
 	const unsigned key_len = l->key_len;
 	struct op *op;
 
+	if (are_pairs(t, j)) {
+		pairs_run(t, l, j, OP_FETCH_ADD);
+		return;
+	}
 	slots_hash(t, l, j, false);
 	ops_reserve(t, j->n * HASH_COPIES, 0);
 	if (t->road->stamped)

@@ -144,6 +144,7 @@ struct lane;
 struct steering; /* steer.c: which collector */
 struct returned; /* postcard.c: rows on their way back to a worker */
 struct worker;
+struct threads_out;
 
 typedef void lane_run(struct translator *t, struct lane *l,
 		      const struct jobs *j);
@@ -178,8 +179,10 @@ struct translator {
 	/* An owner's: where rows go that it has taken out of the cache. NULL:
 	 * they become operations here. */
 	struct returned *returned;
-	unsigned owner;	       /* its number */
-	struct worker *worker; /* whose it is: cores.c */
+	unsigned owner;		 /* its number */
+	struct worker *worker;	 /* whose it is: cores.c */
+	struct threads_out *out; /* a worker's: to owners; else NULL */
+	const uint64_t *part;	 /* of each table: op_part() */
 	struct road *road;
 	struct made *made;     /* in the stage in hand */
 	struct asking *asking; /* in the one before, where lines are asked for;
@@ -277,12 +280,34 @@ void admit_init(struct translator *t);
 /* Packets of the stage, t->pkts, to its jobs; asks for lines meanwhile. */
 void admit(struct translator *t, const struct pkt *pkts, size_t n);
 
+/*
+ * On several cores: the heads of a batch's packets that are of the common
+ * shape; 0 of others. next: by source, the number that follows its last one
+ * (heads_number()); NULL: numbers do not matter. other() is called for a packet
+ * that is not of the shape, or has another number.
+ */
+enum {
+	HEADS_NEXT = 4096,
+	HEADS_COUNTED = 31, /* bit of a next number */
+};
+
+struct heads {
+	const struct pkt *pkts;
+	size_t n;
+	uint64_t *head;
+	const uint8_t **key;
+	uint64_t all, any; /* what all heads have, and some */
+	uint64_t latest_ns;
+	uint64_t *next;
+	void (*other)(void *ctx, size_t i);
+	void *ctx;
+};
+
 /* The head of packet p, and its key; 0: it is no good report, and was counted.
- * heads: of packets of the common shape, whatever their numbers; else 0. */
+ */
 uint64_t admit_any(struct translator *t, const struct pkt *p,
 		   const uint8_t **key);
-void admit_heads(const struct translator *t, const struct pkt *pkts, size_t n,
-		 uint64_t *head, const uint8_t **key);
+void admit_heads(const struct translator *t, struct heads *h);
 
 /*
  * The source address, as it is in the packet, << 32 and the number that follows
@@ -303,6 +328,19 @@ static inline uint64_t *expected_at(uint64_t *expected, uint32_t src)
 static inline uint64_t expected_word(uint32_t number, uint32_t src)
 {
 	return (uint64_t)src << 32 | number;
+}
+
+static inline uint64_t *heads_next_at(uint64_t *next, uint32_t src)
+{
+	return &next[expected_index(src) % HEADS_NEXT];
+}
+
+/* The same with whether the number counts, by t->counted. */
+static inline uint64_t heads_number(uint32_t src, uint64_t head,
+				    uint64_t counted)
+{
+	return expected_word(head_sequence(head), src) |
+	       (counted >> head_lane(head) & 1) << HEADS_COUNTED;
 }
 
 /*
