@@ -366,7 +366,7 @@ static void tell_counters(struct worker *w)
 		__atomic_store_n(&w->told[i], counted[i], __ATOMIC_RELAXED);
 }
 
-static void work(void *ctx, const struct threads_batch *at, unsigned round)
+static bool work(void *ctx, const struct threads_batch *at, unsigned round)
 {
 	struct responder_team *c = ctx;
 	struct threads_out *out = threads_outs(c->threads, at->worker);
@@ -388,6 +388,7 @@ static void work(void *ctx, const struct threads_batch *at, unsigned round)
 	default:
 		tell_counters(w);
 	}
+	return false;
 }
 
 static void receive(void *ctx, unsigned owner, const struct threads_block *in)

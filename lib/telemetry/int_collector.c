@@ -501,7 +501,7 @@ static void send_end(struct batch *b, enum kind kind)
 }
 
 /* threads_options.work */
-static void work(void *ctx, const struct threads_batch *tb, unsigned round)
+static bool work(void *ctx, const struct threads_batch *tb, unsigned round)
 {
 	struct int_collector *c = ctx;
 	struct worker *w = c->worker[tb->worker];
@@ -510,12 +510,13 @@ static void work(void *ctx, const struct threads_batch *tb, unsigned round)
 	if (round == 1)
 		send_end(b, HOPS);
 	if (round)
-		return;
+		return false;
 	forget(b);
 	b->full = w->n == PKT_BATCH;
 	b->out = threads_outs(c->threads, tb->worker);
 	fail(c, intake_take(b->in, w->pkts, w->n));
 	send_end(b, END);
+	return false;
 }
 
 /* What a message says of a view; *v had no other fields set but these. */

@@ -58,6 +58,7 @@ struct place {
 	struct threads_batch batch;
 	bool busy, any;
 	unsigned round; /* whose messages are sent */
+	unsigned first; /* round whose messages may not have been received */
 	unsigned owner; /* those before have received them */
 };
 
@@ -273,55 +274,77 @@ struct threads_out *threads_outs(struct threads *t, unsigned worker)
 	return t->worker[worker].out;
 }
 
-/* A round of a batch, and what it sends. */
-static void send_round(struct threads *t, struct worker *w, struct place *p)
+/* None enters a round before the one that was taken before it: all may have
+ * been received between two looks. */
+static bool may_enter(const struct worker *w, const struct place *p,
+		      unsigned round)
 {
-	w->round = p->round;
+	const struct place *older = &w->place[w->oldest];
+
+	return older == p || round <= older->round;
+}
+
+/* A round of a batch, and what it sends; and those that need not wait. */
+static void send_rounds(struct threads *t, struct worker *w, struct place *p)
+{
+	bool on = true;
+
+	p->first = p->round;
+	p->owner = 0;
+	while (on) {
+		w->round = p->round;
+		on = !p->any || t->o.work(t->o.ctx, &p->batch, p->round);
+		for (unsigned i = 0; i < t->o.workers; i++)
+			threads_ship(&w->out[i], true);
+		on = on && p->round + 1 < t->o.rounds &&
+		     may_enter(w, p, p->round + 1);
+		p->round += on;
+	}
+	wake_all(t);
+}
+
+static void end_batch(struct threads *t, struct worker *w, struct place *p)
+{
 	if (p->any)
 		t->o.work(t->o.ctx, &p->batch, p->round);
-	if (p->round == t->o.rounds) {
-		p->busy = false;
-		w->oldest = (w->oldest + 1) % THREADS_PLACES;
-		store(&w->over, w->over + 1);
-		wake_one(t, 0);
-		return;
-	}
-	for (unsigned i = 0; i < t->o.workers; i++)
-		threads_ship(&w->out[i], true);
-	p->owner = 0;
-	wake_all(t);
+	p->busy = false;
+	w->oldest = (w->oldest + 1) % THREADS_PLACES;
+	store(&w->over, w->over + 1);
+	wake_one(t, 0);
+}
+
+static bool owner_received(const struct worker *owner, const struct place *p)
+{
+	for (unsigned i = p->first; i <= p->round; i++)
+		if (load(&owner->next[i]) <= p->batch.number)
+			return false;
+	return true;
 }
 
 static bool is_received(struct threads *t, struct place *p)
 {
-	const struct worker *w = t->worker;
-
 	while (p->owner < t->o.workers &&
-	       load(&w[p->owner].next[p->round]) > p->batch.number)
+	       owner_received(&t->worker[p->owner], p))
 		p->owner++;
 	return p->owner == t->o.workers;
 }
 
-/*
- * Goes on with a batch of a worker whose messages were received; whether there
- * was one. None enters a round before the one that was taken before it: all may
- * have been received between two looks.
- */
+/* Goes on with a batch of a worker whose messages were received; whether there
+ * was one. */
 static bool go_on(struct threads *t, struct worker *w)
 {
-	unsigned entered = t->o.rounds + 1;
-
 	for (unsigned i = 0; i < THREADS_PLACES; i++) {
 		struct place *p = &w->place[(w->oldest + i) % THREADS_PLACES];
 
 		if (!p->busy)
 			break;
-		if (p->round < entered && is_received(t, p)) {
-			p->round++;
-			send_round(t, w, p);
-			return true;
-		}
-		entered = p->round;
+		if (!may_enter(w, p, p->round + 1) || !is_received(t, p))
+			continue;
+		if (++p->round == t->o.rounds)
+			end_batch(t, w, p);
+		else
+			send_rounds(t, w, p);
+		return true;
 	}
 	return false;
 }
@@ -341,7 +364,7 @@ static void begin(struct threads *t, struct worker *w, bool any)
 	p->busy = true;
 	p->any = any;
 	p->round = 0;
-	send_round(t, w, p);
+	send_rounds(t, w, p);
 }
 
 static bool may_take(const struct threads *t, struct worker *w)

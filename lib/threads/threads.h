@@ -14,7 +14,8 @@
  *
  * A batch has a fixed number of rounds. When every owner has received the
  * messages of one, its worker goes on with the next: an owner may write into
- * the batch's memory what the worker needs to know for it. What must be done in
+ * the batch's memory what the worker needs to know for it. Where the worker
+ * needs nothing, it goes on at once. What must be done in
  * the order of batches and has no part (packets to an interface, rows to a
  * file) has one owner.
  *
@@ -73,8 +74,9 @@ struct threads_options {
 	 * By the batch's worker: round 0, before which nothing is known but the
 	 * batch, to o.rounds: all is received. In those before the last it
 	 * sends. While it sends, receive() may be called by the same thread.
+	 * True: what the next round sends hangs on nothing that owners write.
 	 */
-	void (*work)(void *ctx, const struct threads_batch *b, unsigned round);
+	bool (*work)(void *ctx, const struct threads_batch *b, unsigned round);
 	/* By the owner: in each round, batches in order and a batch's messages
 	 * in theirs. Must not send. */
 	void (*receive)(void *ctx, unsigned owner,

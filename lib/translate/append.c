@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 #include "packet/clock.h"
+#include "threads/threads.h"
 #include "wire/be.h"
 
 enum {
@@ -326,10 +327,50 @@ size_t clock_until_due(const struct translator *t, const struct pkt *pkts,
 	return k;
 }
 
-/* A range of them each: their words lie side by side. */
-unsigned append_owner(const struct lane *l, uint32_t list, unsigned n)
+/*
+ * On several cores, entries of one word travel as that: the list's number and
+ * the entry, as they came, behind a head with how many they are. An owner has a
+ * range of lists, whose words lie side by side.
+ */
+bool append_send_words(struct translator *t, const struct lane *l,
+		       const struct jobs *j, uint64_t factor)
 {
-	return (unsigned)((uint64_t)list * n / l->lists);
+	const struct filler to = filler_of(l);
+	uint64_t *head[THREADS_MAX] = {NULL}, *m;
+
+	if (t->road->stamped || !are_words(&to, j))
+		return false;
+	for (unsigned i = 0; i < j->n; i++) {
+		unsigned owner = be32_load(j->key[i]) * factor >> 32;
+		struct threads_out *out = &t->out[owner];
+
+		if (!head[owner] || out->words == THREADS_WORDS) {
+			m = threads_send(out, 2);
+			head[owner] = m++;
+			*head[owner] = HEAD_WORDS | (uint64_t)l->index
+							    << HEAD_LANE;
+		} else {
+			m = threads_send(out, 1);
+		}
+		memcpy(m, j->key[i], sizeof(*m));
+		++*head[owner];
+	}
+	return true;
+}
+
+/* The words behind such a head; returns how many. */
+size_t append_receive_words(struct translator *t, const struct lane *l,
+			    const uint64_t *head)
+{
+	const struct filler to = filler_of(l);
+	size_t n = *head & 0xffff;
+
+	for (size_t i = 1; i <= n; i++) {
+		const uint8_t *p = (const uint8_t *)(head + i);
+
+		list_add(t, l, &to, be32_load(p), 0, p + 4);
+	}
+	return n;
 }
 
 int append_clone(struct lane *l)

@@ -30,10 +30,6 @@ enum {
  * bytes from the key on, or with this bit where they are. */
 #define HEAD_ELSEWHERE (UINT64_C(1) << 52)
 
-/* An entry of one word, of a list that keeps no times but the batch's: it, and
- * its list, are the second word, as they came. */
-#define HEAD_ENTRY (UINT64_C(1) << 53)
-
 /* Numbers that follow each other, up to the one before heads.next. */
 struct run {
 	uint32_t src;
@@ -225,52 +221,42 @@ static void receive_numbers(struct worker *w, const struct threads_block *in)
 	}
 }
 
-/* Nearly always 16 to 32 bytes, a key and its value: without a call. */
-static inline void copy_short(uint8_t *to, const uint8_t *from, size_t len)
-{
-	if (len >= 16 && len <= 32) {
-		memcpy(to, from, 16);
-		memcpy(to + len - 16, from + len - 16, 16);
-	} else {
-		memcpy(to, from, len);
-	}
-}
+/* Lists. */
 
-/* Rows and lists. */
-
-static void send_job(struct worker *w, unsigned owner, const struct lane *l,
-		     const struct jobs *j, unsigned i)
+static void send_entry(struct worker *w, unsigned owner, const struct lane *l,
+		       const struct jobs *j, unsigned i)
 {
-	uint64_t head = (j->head[i] & ~(UINT64_MAX << HEAD_LANE)) |
-			(uint64_t)l->index << HEAD_LANE;
+	uint64_t head = head_of_lane(j->head[i], l->index);
 	size_t len = head_data_at(head) + head_data_len(head);
 	bool elsewhere = len > REPORT_MAX;
 	uint64_t *m = threads_send(&w->out[owner],
 				   2 + (elsewhere ? 1 : (len + 7) / 8));
 
 	m[0] = elsewhere ? head | HEAD_ELSEWHERE : head;
-	m[1] = l->append ? w->t->pkts[j->at[i]].ts_ns : j->at[i];
+	m[1] = w->t->pkts[j->at[i]].ts_ns;
 	if (elsewhere)
 		m[2] = (uintptr_t)j->key[i];
 	else
 		copy_short((uint8_t *)(m + 2), j->key[i], len);
 }
 
-/* In a worker's translator, in place of postcard_run() and append_run(). */
-static void send_jobs(struct translator *t, struct lane *l,
-		      const struct jobs *j)
+/* In a worker's translator, in place of append_run() and postcard_run(). */
+static void send_entries(struct translator *t, struct lane *l,
+			 const struct jobs *j)
 {
 	struct worker *w = t->worker;
-	unsigned owners = w->cores->owners;
+	uint64_t factor = ((uint64_t)w->cores->owners << 32) / l->lists;
 
-	if (l->postcards)
-		postcard_owners(l, j, owners, w->to, &t->work);
+	if (append_send_words(t, l, j, factor))
+		return;
 	for (unsigned i = 0; i < j->n; i++)
-		send_job(w,
-			 l->append
-				 ? append_owner(l, be32_load(j->key[i]), owners)
-				 : w->to[i],
-			 l, j, i);
+		send_entry(w, be32_load(j->key[i]) * factor >> 32, l, j, i);
+}
+
+static void send_postcards(struct translator *t, struct lane *l,
+			   const struct jobs *j)
+{
+	postcard_send(t, l, j, t->worker->cores->owners);
 }
 
 /* So late it is for lists that wait. */
@@ -297,36 +283,56 @@ static void clock_is(struct translator *o, uint64_t now_ns)
 	clock_flush(o);
 }
 
-static void receive_jobs(struct worker *w, const struct threads_block *in)
+/* An entry that waits for others of its list, to be carried out with them;
+ * returns the words of its message. */
+static size_t receive_entry(struct worker *w, const uint64_t *m)
 {
 	struct translator *o = w->owner;
 	struct jobs *j = &o->stage;
+	const uint8_t *key = (const uint8_t *)(m + 2);
+	size_t words = 3;
 
-	o->returned = batch_of(w->cores, &in->from)->returned;
+	if (j->n && head_lane(*m) != head_lane(j->head[0]))
+		carry_out(o, j);
+	if (*m & HEAD_ELSEWHERE)
+		key = (const uint8_t *)(uintptr_t)m[2];
+	else
+		words = 2 + (head_data_at(*m) + head_data_len(*m) + 7u) / 8;
+	w->entry[j->n].ts_ns = m[1];
+	o->waiting = true;
+	jobs_add(j, key, (uint16_t)j->n, *m & ~HEAD_ELSEWHERE);
+	return words;
+}
+
+static void receive_jobs(struct worker *w, const struct threads_block *in)
+{
+	struct batch *b = batch_of(w->cores, &in->from);
+	struct translator *o = w->owner;
+	struct jobs *j = &o->stage;
+
+	o->returned = b->returned;
 	o->pkts = w->entry;
 	jobs_clear(j);
 	for (size_t at = 0; at < in->words;) {
-		uint64_t head = in->word[at], m = in->word[at + 1];
-		const uint8_t *key = (const uint8_t *)&in->word[at + 2];
-		unsigned lane = head_lane(head);
-		bool list = lane != CLOCK && o->lane[lane].append;
+		const uint64_t *m = in->word + at;
+		struct lane *l = &o->lane[head_lane(*m)];
 
-		at += 2;
-		if (j->n && (lane == CLOCK || lane != head_lane(j->head[0])))
-			carry_out(o, j);
-		if (lane == CLOCK) {
-			clock_is(o, m);
+		if (head_lane(*m) != CLOCK && l->append && !(*m & HEAD_WORDS)) {
+			at += receive_entry(w, m);
 			continue;
 		}
-		if (head & HEAD_ELSEWHERE)
-			key = (const uint8_t *)(uintptr_t)in->word[at++];
-		else
-			at += (head_data_at(head) + head_data_len(head) + 7u) /
-			      8;
-		w->entry[j->n].ts_ns = m;
-		o->waiting = o->waiting || list;
-		jobs_add(j, key, (uint16_t)(list ? j->n : m),
-			 head & ~HEAD_ELSEWHERE);
+		carry_out(o, j);
+		if (head_lane(*m) == CLOCK) {
+			clock_is(o, m[1]);
+			at += 2;
+		} else if (l->append) {
+			w->entry[0].ts_ns = b->latest_ns;
+			o->waiting = true;
+			at += 1 + append_receive_words(o, l, m);
+			ops_run(o);
+		} else {
+			at += postcard_receive(o, l, m, in->words - at);
+		}
 	}
 	carry_out(o, j);
 }
@@ -467,7 +473,7 @@ static void over(struct worker *w, const struct batch *b)
 	tell(w);
 }
 
-static void work(void *ctx, const struct threads_batch *at, unsigned round)
+static bool work(void *ctx, const struct threads_batch *at, unsigned round)
 {
 	struct translate_cores *c = ctx;
 	struct worker *w = c->worker[at->worker];
@@ -476,13 +482,14 @@ static void work(void *ctx, const struct threads_batch *at, unsigned round)
 	if (!round)
 		decode(w, b);
 	if (round == c->numbers)
-		return; /* decode() has sent them */
+		return !b->odd; /* decode() has sent them */
 	if (round == c->cache)
 		send_rows_and_lists(w, b);
 	else if (round == c->write)
 		send_writes(w, b);
 	else
 		over(w, b);
+	return round == c->cache && !b->returned;
 }
 
 static void receive(void *ctx, unsigned owner, const struct threads_block *in)
@@ -631,8 +638,10 @@ static struct translator *copy_of(struct worker *w, bool owner)
 
 		rc = l->postcards && postcard_clone(l) ? -ENOMEM : rc;
 		rc = l->append && append_clone(l) ? -ENOMEM : rc;
-		if (!owner && (l->postcards || l->append))
-			l->run = send_jobs;
+		if (!owner && l->postcards)
+			l->run = send_postcards;
+		if (!owner && l->append)
+			l->run = send_entries;
 	}
 	if (!owner)
 		t->send = send_ops;

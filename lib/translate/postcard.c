@@ -27,6 +27,7 @@
 
 #include "hash/crc.h"
 #include "hash/keys.h"
+#include "threads/threads.h"
 
 enum {
 	LINE = 64,
@@ -48,17 +49,18 @@ struct row {
 	uint8_t key[]; /* key_len bytes */
 };
 
+/* A line of memory with the usual keys. */
 struct eviction {
 	uint32_t value[HASH_HOPS]; /* also the key's CRC_HEADROOM */
-	uint8_t key[KEY_MAX];
 	uint16_t sequence;
 	uint16_t at;   /* the packet that caused it, of the stage */
 	uint16_t lane; /* on its way back to a worker */
 	uint8_t held, path_len, copies, immediate;
 	bool whole; /* all hops are there */
+	uint8_t key[KEY_MAX];
 } __attribute__((aligned(LINE)));
 
-_Static_assert(sizeof(uint32_t[HASH_HOPS]) >= CRC_HEADROOM, "key's headroom");
+_Static_assert(offsetof(struct eviction, key) >= CRC_HEADROOM, "headroom");
 
 struct postcards {
 	uint8_t *rows;
@@ -167,39 +169,34 @@ static void emit(struct translator *t, const struct lane *l, unsigned n)
 }
 
 /* A packet may push one row out, and complete another. */
-static unsigned cause_of(const struct eviction *e)
+static inline unsigned cause_of(unsigned at, bool whole)
 {
-	return 2u * e->at + e->whole;
+	return 2u * at + whole;
 }
 
-static void give_back(struct translator *t, const struct lane *l)
-{
-	const struct postcards *pc = l->postcards;
-	uint64_t *bits = t->returned->bits[t->owner];
-
-	for (unsigned k = 0; k < pc->n; k++) {
-		const struct eviction *e = &pc->eviction[k];
-		unsigned cause = cause_of(e);
-
-		t->returned->eviction[cause] = *e;
-		t->returned->eviction[cause].lane = l->index;
-		bits[cause / 64] |= UINT64_C(1) << cause % 64;
-	}
-}
-
-/* All that were evicted, to where they go. */
+/* All that were evicted, to operations. Those on their way back to a worker are
+ * there already. */
 static void drain(struct translator *t, const struct lane *l)
 {
 	struct postcards *pc = l->postcards;
 
-	if (t->returned) {
-		give_back(t, l);
-	} else {
-		for (unsigned k = 0; k < pc->n; k++)
-			pc->which[k] = &pc->eviction[k];
-		emit(t, l, pc->n);
-	}
+	for (unsigned k = 0; k < pc->n; k++)
+		pc->which[k] = &pc->eviction[k];
+	emit(t, l, pc->n);
 	pc->n = 0;
+}
+
+/* Where the next eviction goes. */
+static inline struct eviction *eviction_new(struct translator *t,
+					    const struct lane *l, unsigned at,
+					    bool whole)
+{
+	unsigned cause = cause_of(at, whole);
+
+	if (!t->returned || at == NO_PACKET)
+		return &l->postcards->eviction[l->postcards->n++];
+	t->returned->bits[t->owner][cause / 64] |= UINT64_C(1) << cause % 64;
+	return &t->returned->eviction[cause];
 }
 
 static inline struct row *row_of(const struct postcards *pc, uint64_t number)
@@ -210,7 +207,7 @@ static inline struct row *row_of(const struct postcards *pc, uint64_t number)
 static inline void evict(struct translator *t, const struct lane *l,
 			 struct row *r, unsigned at, bool whole)
 {
-	struct eviction *e = &l->postcards->eviction[l->postcards->n++];
+	struct eviction *e = eviction_new(t, l, at, whole);
 
 	if (whole)
 		t->ctr.chunks++;
@@ -225,6 +222,7 @@ static inline void evict(struct translator *t, const struct lane *l,
 	e->copies = r->copies;
 	e->immediate = r->immediate;
 	e->whole = whole;
+	e->lane = l->index;
 	r->held = 0;
 }
 
@@ -317,14 +315,67 @@ void postcard_flush(struct translator *t, struct lane *l)
 	drain(t, l);
 }
 
-void postcard_owners(const struct lane *l, const struct jobs *j, unsigned n,
-		     uint8_t *owner, struct work *work)
+/*
+ * A message: the head; the row and the packet's number; the key and the value.
+ * The rows of an owner lie side by side.
+ */
+void postcard_send(struct translator *t, const struct lane *l,
+		   const struct jobs *j, unsigned owners)
 {
-	uint64_t nrows = l->postcards->nrows;
+	const struct hash_units rows = hash_units_of(l->postcards->nrows);
+	const uint64_t factor = ((uint64_t)owners << 32) / rows.units;
+	const unsigned len = l->key_len + 4u, words = 2 + (len + 7) / 8;
 
-	hash_rows(l, j->key, j->n, work->sum);
-	for (unsigned i = 0; i < j->n; i++)
-		owner[i] = (uint8_t)(hash_mod(work->sum[i], nrows) * n / nrows);
+	for (unsigned from = 0; from < j->n; from += ROWS_ASKED) {
+		unsigned left = j->n - from;
+		unsigned n = left < ROWS_ASKED ? left : ROWS_ASKED;
+		uint32_t sum[ROWS_ASKED];
+
+		hash_rows(l, j->key + from, n, sum);
+		for (unsigned i = from; i < from + n; i++) {
+			uint64_t row = hash_mod_of(sum[i - from], rows);
+			uint64_t *m = threads_send(&t->out[row * factor >> 32],
+						   words);
+
+			m[0] = head_of_lane(j->head[i], l->index);
+			m[1] = row | (uint64_t)j->at[i] << 32;
+			copy_short((uint8_t *)(m + 2), j->key[i], len);
+		}
+	}
+}
+
+size_t postcard_receive(struct translator *t, const struct lane *l,
+			const uint64_t *word, size_t words)
+{
+	const size_t each = 2 + (l->key_len + 4u + 7) / 8;
+	struct postcards *pc = l->postcards;
+	size_t n = 0;
+
+	for (; n < words && head_lane(word[n]) == l->index; n += each)
+		__builtin_prefetch(row_of(pc, (uint32_t)word[n + 1]), 1);
+	for (size_t i = 0; i < n; i += each) {
+		const uint64_t *m = word + i;
+
+		if (pc->n + 2 > EVICTIONS)
+			drain(t, l);
+		row_take(t, l, row_of(pc, (uint32_t)m[1]),
+			 (const uint8_t *)(m + 2), m[0],
+			 (unsigned)(m[1] >> 32));
+	}
+	drain(t, l);
+	return n;
+}
+
+/* Of so many of which[], those of this lane, to operations. */
+static void emit_some(struct translator *t, const struct lane *l, unsigned n)
+{
+	struct postcards *pc = l->postcards;
+	unsigned ours = 0;
+
+	for (unsigned k = 0; k < n; k++)
+		if (pc->which[k]->lane == l->index)
+			pc->which[ours++] = pc->which[k];
+	emit(t, l, ours);
 }
 
 void postcard_emit_returned(struct translator *t, const struct lane *l,
@@ -338,21 +389,18 @@ void postcard_emit_returned(struct translator *t, const struct lane *l,
 
 		for (unsigned i = 0; i < r->owners; i++)
 			bits |= r->bits[i][at];
-		for (; bits; bits &= bits - 1) {
-			const struct eviction *e =
-				&r->eviction[64 * at +
-					     (unsigned)__builtin_ctzll(bits)];
-
-			if (e->lane != l->index)
-				continue;
-			pc->which[n++] = e;
-			if (n < EVICTIONS)
-				continue;
-			emit(t, l, n);
+		if (n + 64 > EVICTIONS) {
+			emit_some(t, l, n);
 			n = 0;
 		}
+		for (; bits; bits &= bits - 1) {
+			pc->which[n] =
+				&r->eviction[64 * at +
+					     (unsigned)__builtin_ctzll(bits)];
+			__builtin_prefetch(pc->which[n++]);
+		}
 	}
-	emit(t, l, n);
+	emit_some(t, l, n);
 }
 
 struct returned *returned_new(unsigned owners)

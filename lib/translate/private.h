@@ -408,6 +408,24 @@ void clock_flush(struct translator *t);
 size_t clock_until_due(const struct translator *t, const struct pkt *pkts,
 		       size_t n);
 
+/* The head with this lane, which may be another collector's. */
+static inline uint64_t head_of_lane(uint64_t head, unsigned lane)
+{
+	return (head & ~(UINT64_MAX << HEAD_LANE)) | (uint64_t)lane
+							     << HEAD_LANE;
+}
+
+/* Nearly always 16 to 32 bytes, a key and its value: without a call. */
+static inline void copy_short(uint8_t *to, const uint8_t *from, size_t len)
+{
+	if (len >= 16 && len <= 32) {
+		memcpy(to, from, 16);
+		memcpy(to + len - 16, from + len - 16, 16);
+	} else {
+		memcpy(to, from, len);
+	}
+}
+
 /* A lane's jobs, in order, to operations. */
 lane_run keywrite_run, keyinc_run, postcard_run, append_run;
 
@@ -416,12 +434,15 @@ int postcard_open(struct lane *l, size_t *room, struct fault *f);
 void postcard_flush(struct translator *t, struct lane *l);
 /*
  * On several cores. clone: of a copy of a lane, which shares its rows; 0 or
- * -ENOMEM. owner: which of n has the row of each job, 0 to n - 1. emit: of the
+ * -ENOMEM. send: to the owners of rows, of which there are so many. receive:
+ * messages, as far as they are this lane's; returns their words. emit: of the
  * rows that came back, those of a lane, to operations.
  */
 int postcard_clone(struct lane *l);
-void postcard_owners(const struct lane *l, const struct jobs *j, unsigned n,
-		     uint8_t *owner, struct work *work);
+void postcard_send(struct translator *t, const struct lane *l,
+		   const struct jobs *j, unsigned owners);
+size_t postcard_receive(struct translator *t, const struct lane *l,
+			const uint64_t *word, size_t words);
 void postcard_emit_returned(struct translator *t, const struct lane *l,
 			    const struct returned *r);
 struct returned *returned_new(unsigned owners); /* NULL: no memory */
@@ -434,9 +455,19 @@ int append_open(struct lane *l, size_t *room, struct fault *f);
  * t->due_ns: when the next one has, if that is sooner. */
 void append_flush_due(struct translator *t, struct lane *l, uint64_t now_ns);
 void append_flush(struct translator *t, struct lane *l); /* all lists */
-/* Of a copy of a lane, on several cores: lists that wait are its own. */
+/*
+ * On several cores. clone: of a copy of a lane, whose lists that wait are its
+ * own. send: jobs to the owners of their lists, of (list * factor >> 32), if
+ * all are entries of one word that need no time of their own; whether they
+ * were.
+ */
+#define HEAD_WORDS (UINT64_C(1) << 53)
+
 int append_clone(struct lane *l);
-unsigned append_owner(const struct lane *l, uint32_t list, unsigned n);
+bool append_send_words(struct translator *t, const struct lane *l,
+		       const struct jobs *j, uint64_t factor);
+size_t append_receive_words(struct translator *t, const struct lane *l,
+			    const uint64_t *head);
 void append_close(struct lane *l);
 
 /* ops.c: hands the operations made so far to the road; where lines are asked

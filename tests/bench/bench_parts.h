@@ -33,16 +33,17 @@ static bool parts_take(void *ctx, const struct threads_batch *b)
 }
 
 /* A worker may receive while it sends: that is no work. */
-static void parts_work(void *ctx, const struct threads_batch *b, unsigned round)
+static bool parts_work(void *ctx, const struct threads_batch *b, unsigned round)
 {
 	double received = parts.worker[b->worker].receive;
 	double began = bench_now();
+	bool on = parts.o.work(parts.o.ctx, b, round);
 
 	(void)ctx;
-	parts.o.work(parts.o.ctx, b, round);
 	parts.worker[b->worker].work += bench_now() - began -
 					(parts.worker[b->worker].receive -
 					 received);
+	return on;
 }
 
 static void parts_receive(void *ctx, unsigned owner,

@@ -57,7 +57,7 @@ static uint64_t next(struct part *p)
 	return p->state;
 }
 
-static void work(void *ctx, const struct threads_batch *b, unsigned round)
+static bool work(void *ctx, const struct threads_batch *b, unsigned round)
 {
 	struct job *j = ctx;
 	struct part *p = &j->part[b->worker];
@@ -65,7 +65,7 @@ static void work(void *ctx, const struct threads_batch *b, unsigned round)
 	double began, took;
 
 	if (round)
-		return;
+		return false;
 	began = bench_now();
 	for (unsigned i = 0; i < BATCH; i++) {
 		uint64_t offset = next(p) >> (64 - MEMORY_SHIFT) & ~7ull;
@@ -78,6 +78,7 @@ static void work(void *ctx, const struct threads_batch *b, unsigned round)
 	took = since(began);
 	p->send += took;
 	p->sent += took > 0 ? BATCH : 0;
+	return false;
 }
 
 static void receive(void *ctx, unsigned owner, const struct threads_block *in)

@@ -89,6 +89,12 @@ static void send(const struct threads_batch *b)
 	}
 }
 
+/* A batch whose rounds hang on nothing that owners write. */
+static bool goes_on(uint64_t batch)
+{
+	return batch % 3 == 0;
+}
+
 /* Messages of the batch before a round, that all owners have received. */
 static void check_answers(const struct threads_batch *b, unsigned round)
 {
@@ -100,19 +106,21 @@ static void check_answers(const struct threads_batch *b, unsigned round)
 	wrong(sum != round * messages_of(b->number));
 }
 
-static void work(void *ctx, const struct threads_batch *b, unsigned round)
+static bool work(void *ctx, const struct threads_batch *b, unsigned round)
 {
 	(void)ctx;
 	wrong(!has_any(b->number));
 	if (!round)
 		memset(job.answer[b->worker][b->place], 0,
 		       sizeof(job.answer[0][0]));
-	check_answers(b, round);
+	if (round == ROUNDS || !goes_on(b->number))
+		check_answers(b, round);
 	dawdle(b->number + round);
 	if (round < ROUNDS)
 		send(b);
 	else
 		job.over[b->worker]++;
+	return goes_on(b->number);
 }
 
 static unsigned next_message(unsigned from, unsigned owner)
