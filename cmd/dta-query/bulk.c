@@ -342,14 +342,14 @@ static bool take(void *ctx, const struct threads_batch *b)
 	return take_part(ctx, b->worker, b->place);
 }
 
-static void work(void *ctx, const struct threads_batch *b, unsigned round)
+static bool work(void *ctx, const struct threads_batch *b, unsigned round)
 {
 	struct parallel *a = ctx;
 	struct worker *w = a->worker[b->worker];
 	struct bulk *part = w->part[b->place];
 
 	if (round)
-		return;
+		return false;
 	while (keys_next(&part->keys)) {
 		ask_batch(part, &w->places);
 		print_batch(part);
@@ -357,6 +357,7 @@ static void work(void *ctx, const struct threads_batch *b, unsigned round)
 	rows_flush(part->rows);
 	/* Worker 0 shows it. */
 	*threads_send(threads_outs(a->threads, b->worker), 1) = b->place;
+	return false;
 }
 
 /* By worker 0: what has become of a part, to where all of it goes. */
@@ -448,8 +449,10 @@ static void ask_parallel(struct bulk *all)
 	if (threads_open(&a.threads, &o, &f) < 0)
 		cli_fail("%s", f.text);
 	while (a.more > 0)
-		threads_go(a.threads,
-			   take_part(&a, 0, threads_place(a.threads)), true);
+		if (threads_go(a.threads,
+			       take_part(&a, 0, threads_place(a.threads)),
+			       true) < 0)
+			cli_fail("out of memory");
 	threads_close(a.threads);
 	lines_check(&all->keys.lines, a.more);
 	for (unsigned i = 0; i < o.workers; i++)

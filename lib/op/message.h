@@ -92,10 +92,13 @@ static inline void op_message_put(uint64_t *m, const struct op *op,
 		*m++ = op->immediate;
 	if (op->verb == OP_FETCH_ADD || op->length > copied)
 		*m = op->add; /* or the address */
-	else if (op->length == 8 && op->verb != OP_CMP_SWAP)
-		memcpy(m, op->data, 8); /* most of them */
+	else if (op->verb == OP_CMP_SWAP)
+		memcpy(m, op->data, 16);
+	else if (op->length % 8)
+		memcpy(m, op->data, op->length);
 	else
-		memcpy(m, op->data, op->verb == OP_CMP_SWAP ? 16 : op->length);
+		for (uint32_t i = 0; i < op->length; i += 8) /* no call */
+			memcpy(m + i / 8, op->data + i, 8);
 }
 
 /* The operation of a message, which has its data; returns the words. */

@@ -126,7 +126,7 @@ void responder_close(struct responder *p);
 enum {
 	RESPONDER_TEAM_MAX = 32, /* workers */
 	/* Batches of each that are under way: for src_keep(). */
-	RESPONDER_TEAM_BATCHES = 2,
+	RESPONDER_TEAM_BATCHES = 3,
 };
 
 struct responder_team;

@@ -457,7 +457,7 @@ int responder_team_rx(struct responder_team *c, const struct pkt *pkts,
 	b = &c->worker[0]->batch[threads_place(c->threads)];
 	memcpy(b->pkt, pkts, n * sizeof(*pkts));
 	b->n = n;
-	threads_go(c->threads, true, n == PKT_BATCH);
+	fail(c, threads_go(c->threads, true, n == PKT_BATCH));
 	return error_of(c);
 }
 
@@ -467,7 +467,7 @@ int responder_team_rest(struct responder_team *c)
 
 	if (c->lent)
 		return error_of(c);
-	threads_rest(c->threads);
+	fail(c, threads_rest(c->threads));
 	for (unsigned i = 0; i < c->o.workers; i++) {
 		struct responder *own = c->worker[i]->p;
 		struct road *road = local_road(own->local);

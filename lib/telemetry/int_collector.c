@@ -688,14 +688,14 @@ int int_collector_rx(struct int_collector *c, const struct pkt *pkts, size_t n)
 		return intake_take(w->batch[0].in, pkts, n);
 	w->pkts = pkts;
 	w->n = n;
-	threads_go(c->threads, true, n == PKT_BATCH);
+	fail(c, threads_go(c->threads, true, n == PKT_BATCH));
 	return error_of(c);
 }
 
 int int_collector_rest(struct int_collector *c)
 {
 	if (c->threads)
-		threads_rest(c->threads);
+		fail(c, threads_rest(c->threads));
 	return error_of(c);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* threads.c - workers, their batches, and the rings between them. */
+/* threads.c - workers, their batches, and the messages between them. */
 #include "threads/threads.h"
 
 #include <errno.h>
@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #ifdef __x86_64__
@@ -17,15 +18,12 @@
 
 #include "base/fence.h"
 
-/* That no worker waits for another for ever while it sends was shown for two: a
- * round of the older batch, and one of the younger. */
-_Static_assert(THREADS_PLACES == 2, "places");
-
 enum {
-	FAR_LINE = 128,	  /* bytes that move together: two cache lines */
-	RING_BLOCKS = 64, /* of all rings to one owner; no ring has fewer than
-			      RING_MIN */
-	RING_MIN = 8,
+	FAR_LINE = 128, /* bytes that move together: two cache lines */
+	NUMBERS = 256,	/* batches under way, at most */
+	PIECES = 16,   /* of work, by worker 0 before it is back; of a worker */
+	CHUNK = 256,   /* blocks, 1 MiB */
+	CHUNKS = 1024, /* of a batch, at most */
 	/* Looks for something to do before the thread lets others run, and then
 	 * sleeps: a batch takes a hundred microseconds. */
 	SPINS = 512,
@@ -33,34 +31,30 @@ enum {
 	SPINS_BETWEEN = 32,
 };
 
+_Static_assert(NUMBERS >= THREADS_MAX * THREADS_PLACES, "batches");
+
 struct block {
-	uint64_t head; /* words, and whether it is the batch's last */
+	struct block *next;
+	uint64_t words;
 	uint64_t word[THREADS_WORDS];
 } __attribute__((aligned(64)));
 
-#define HEAD_LAST (UINT64_C(1) << 32)
-
 _Static_assert(sizeof(struct block) == THREADS_BLOCK, "lines");
-_Static_assert(offsetof(struct threads_out, words) == THREADS_BLOCK, "a block");
+_Static_assert(offsetof(struct threads_out, used) == THREADS_BLOCK, "a block");
 
-/* From one worker to one owner, in one round. Numbers of blocks, which count
- * up; each is written by one side. */
-struct ring {
-	struct block *block;
-	uint32_t mask;
-	uint64_t sent; /* by the sender */
-	uint64_t room; /* the sender's knowledge of `read' */
-	uint64_t read __attribute__((aligned(FAR_LINE)));
-} __attribute__((aligned(FAR_LINE)));
-
-/* A batch under way. */
+/* A batch under way, and its messages. */
 struct place {
 	struct threads_batch batch;
-	bool busy, any;
+	bool any;
 	unsigned round; /* whose messages are sent */
 	unsigned first; /* round whose messages may not have been received */
 	unsigned owner; /* those before have received them */
-};
+	struct block *chunk[CHUNKS]; /* NULL: it never needed so many */
+	size_t used;		     /* blocks */
+	struct block **chain; /* by round and owner: the first; NULL: none */
+	/* Atomic: rounds whose messages are all there. */
+	unsigned sent __attribute__((aligned(FAR_LINE)));
+} __attribute__((aligned(FAR_LINE)));
 
 struct worker {
 	struct threads *threads;
@@ -69,20 +63,26 @@ struct worker {
 	uint64_t over;	  /* atomic: batches of this worker that are */
 	/* Atomic: the next batch that it receives as an owner, by round. */
 	uint64_t next[THREADS_ROUNDS] __attribute__((aligned(FAR_LINE)));
-	/* Its own. */
-	uint64_t batch __attribute__((aligned(FAR_LINE))); /* to be taken */
+	/* Its own: places under way, from the oldest on. */
 	struct place place[THREADS_PLACES];
-	unsigned oldest; /* place */
-	unsigned round;	 /* in work() */
+	unsigned oldest, under_way;
+	struct place *sending;
 	struct threads_out *out;
 } __attribute__((aligned(FAR_LINE)));
 
 struct threads {
 	struct threads_options o;
-	unsigned started;  /* threads */
-	struct ring *ring; /* by round, owner and worker */
+	unsigned started; /* threads */
 	struct worker *worker;
-	uint64_t taken __attribute__((aligned(FAR_LINE))); /* batches; atomic */
+	int error;	    /* atomic */
+	struct block spare; /* where there is no memory: never read */
+	/* Atomic: batches, which are in `by'. */
+	uint64_t taken __attribute__((aligned(FAR_LINE)));
+	struct place *by[NUMBERS]; /* by number */
+	/* Atomic: somebody takes; worker 0 wants to; there is nothing to take
+	 * until worker 0 has looked. */
+	bool taking __attribute__((aligned(FAR_LINE)));
+	bool wanted, dry;
 	bool end; /* atomic: no more batches */
 };
 
@@ -94,14 +94,6 @@ static inline uint64_t load(const uint64_t *v)
 static inline void store(uint64_t *v, uint64_t value)
 {
 	__atomic_store_n(v, value, __ATOMIC_RELEASE);
-}
-
-static inline struct ring *ring_of(const struct threads *t, unsigned round,
-				   unsigned owner, unsigned worker)
-{
-	unsigned n = t->o.workers;
-
-	return &t->ring[(round * n + owner) * n + worker];
 }
 
 static void wake(struct worker *w)
@@ -128,52 +120,30 @@ static void wake_all(struct threads *t)
 		wake(&t->worker[i]);
 }
 
-/* Blocks of one sender's batch that have come; whether it was the last. */
-static bool receive_blocks(struct threads *t, struct ring *r, uint64_t sent,
-			   struct threads_block *in, unsigned owner)
-{
-	uint64_t k = r->read;
-	bool last = false;
-
-	while (k != sent && !last) {
-		const struct block *b = &r->block[k++ & r->mask];
-
-		in->word = b->word;
-		in->words = (uint32_t)b->head;
-		last = b->head & HEAD_LAST;
-		if (in->words)
-			t->o.receive(t->o.ctx, owner, in);
-		store(&r->read, k);
-	}
-	return last;
-}
-
-/* What has come for an owner, in the order of batches. Whether anything has. */
+/* What the next batch sends to an owner in a round, if that has come. */
 static bool receive(struct threads *t, unsigned owner, unsigned round)
 {
 	struct worker *w = &t->worker[owner];
-	unsigned n = t->o.workers;
-	bool any = false;
+	uint64_t batch = w->next[round];
+	const struct block *b;
+	struct place *p;
 
-	for (;;) {
-		uint64_t batch = w->next[round];
-		unsigned from = (unsigned)(batch % n);
-		struct ring *r = ring_of(t, round, owner, from);
-		uint64_t sent = load(&r->sent);
-		struct threads_block in = {
-			.from = {.number = batch,
-				 .worker = from,
-				 .place = batch / n % THREADS_PLACES},
-			.round = round,
-		};
+	if (batch == load(&t->taken))
+		return false;
+	p = t->by[batch % NUMBERS];
+	if (__atomic_load_n(&p->sent, __ATOMIC_ACQUIRE) <= round)
+		return false;
+	b = p->chain[round * t->o.workers + owner];
+	for (; b; b = b->next) {
+		const struct threads_block in = {p->batch, round, b->word,
+						 b->words};
 
-		if (r->read == sent)
-			return any;
-		any = true;
-		if (receive_blocks(t, r, sent, &in, owner))
-			store(&w->next[round], batch + 1);
-		wake_one(t, from);
+		if (in.words)
+			t->o.receive(t->o.ctx, owner, &in);
 	}
+	store(&w->next[round], batch + 1);
+	wake_one(t, p->batch.worker);
+	return true;
 }
 
 static bool receive_all(struct threads *t, unsigned owner)
@@ -223,50 +193,94 @@ static void stream_lines(struct block *to, const struct threads_out *from,
 			 size_t lines)
 {
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
-	const __m128i *s = (const __m128i *)&from->head;
+	const __m128i *s = (const __m128i *)from;
 	__m128i *d = (__m128i *)to;
 
 	for (size_t i = 0; i < lines * 4; i++)
 		_mm_stream_si128(d + i, _mm_load_si128(s + i));
-	_mm_sfence();
 #else
-	memcpy(to, &from->head, lines * 64);
+	memcpy(to, from, lines * 64);
 #endif
 }
 
-static void copy_block(struct block *to, const struct threads_out *from)
+static inline void stream_fence(void)
 {
-	size_t lines = (from->words + 8) / 8;
-
-	if (from->owner == from->worker)
-		memcpy(to, &from->head, lines * 64);
-	else
-		stream_lines(to, from, lines);
+#ifdef __x86_64__
+	_mm_sfence();
+#endif
 }
 
-void threads_ship(struct threads_out *out, bool last)
+static void copy_block(const struct threads_out *from)
+{
+	size_t lines = (from->words + 2 + 7) / 8;
+
+	if (from->owner == from->worker)
+		memcpy(from->to, from, lines * 64);
+	else
+		stream_lines(from->to, from, lines);
+}
+
+static struct block *chunk_new(void)
+{
+	void *mem = mmap(NULL, CHUNK * sizeof(struct block),
+			 PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			 -1, 0);
+
+	return mem == MAP_FAILED ? NULL : mem;
+}
+
+static struct block *block_new(struct threads *t, struct place *p)
+{
+	size_t chunk = p->used / CHUNK;
+
+	if (chunk < CHUNKS && !p->chunk[chunk])
+		p->chunk[chunk] = chunk_new();
+	if (chunk < CHUNKS && p->chunk[chunk])
+		return &p->chunk[chunk][p->used++ % CHUNK];
+	__atomic_store_n(&t->error, -ENOMEM, __ATOMIC_RELAXED);
+	return &t->spare;
+}
+
+/* The first block of what is sent to this owner. */
+static void chain_begin(struct threads_out *out)
+{
+	struct worker *w = &out->threads->worker[out->worker];
+	struct place *p = w->sending;
+	struct threads *t = out->threads;
+	struct block *b = block_new(t, p);
+
+	out->to = b;
+	p->chain[p->round * t->o.workers + out->owner] = b == &t->spare ? NULL
+									: b;
+}
+
+void threads_ship(struct threads_out *out)
 {
 	struct threads *t = out->threads;
-	struct worker *w = &t->worker[out->worker];
-	struct ring *r = ring_of(t, w->round, out->owner, out->worker);
-	unsigned times = 0;
+	struct block *b;
 
-	while (r->sent - r->room > r->mask) {
-		r->room = load(&r->read);
-		if (r->sent - r->room <= r->mask)
-			break;
-		if (!times)
-			wake_one(t, out->owner);
-		if (receive_all(t, out->worker))
-			busy(w);
-		else
-			idle(w, times++);
-	}
-	busy(w);
-	out->head = out->words | (last ? HEAD_LAST : 0);
-	copy_block(&r->block[r->sent & r->mask], out);
-	store(&r->sent, r->sent + 1);
-	out->words = 0;
+	if (!out->to)
+		chain_begin(out);
+	b = block_new(t, t->worker[out->worker].sending);
+	out->next = b == &t->spare ? NULL : b;
+	out->words = out->used;
+	copy_block(out);
+	out->to = b;
+	out->used = 0;
+}
+
+/* The last of them. */
+static void chain_end(struct threads_out *out)
+{
+	if (!out->to && !out->used)
+		return;
+	if (!out->to)
+		chain_begin(out);
+	out->next = NULL;
+	out->words = out->used;
+	copy_block(out);
+	out->to = NULL;
+	out->used = 0;
 }
 
 struct threads_out *threads_outs(struct threads *t, unsigned worker)
@@ -274,14 +288,14 @@ struct threads_out *threads_outs(struct threads *t, unsigned worker)
 	return t->worker[worker].out;
 }
 
-/* None enters a round before the one that was taken before it: all may have
- * been received between two looks. */
+/* A worker's batches go from round to round in their order. */
 static bool may_enter(const struct worker *w, const struct place *p,
 		      unsigned round)
 {
-	const struct place *older = &w->place[w->oldest];
+	const struct place *older = p == w->place ? p + THREADS_PLACES - 1
+						  : p - 1;
 
-	return older == p || round <= older->round;
+	return p == &w->place[w->oldest] || round <= older->round;
 }
 
 /* A round of a batch, and what it sends; and those that need not wait. */
@@ -291,11 +305,13 @@ static void send_rounds(struct threads *t, struct worker *w, struct place *p)
 
 	p->first = p->round;
 	p->owner = 0;
+	w->sending = p;
 	while (on) {
-		w->round = p->round;
 		on = !p->any || t->o.work(t->o.ctx, &p->batch, p->round);
 		for (unsigned i = 0; i < t->o.workers; i++)
-			threads_ship(&w->out[i], true);
+			chain_end(&w->out[i]);
+		stream_fence();
+		__atomic_store_n(&p->sent, p->round + 1, __ATOMIC_RELEASE);
 		on = on && p->round + 1 < t->o.rounds &&
 		     may_enter(w, p, p->round + 1);
 		p->round += on;
@@ -307,8 +323,8 @@ static void end_batch(struct threads *t, struct worker *w, struct place *p)
 {
 	if (p->any)
 		t->o.work(t->o.ctx, &p->batch, p->round);
-	p->busy = false;
 	w->oldest = (w->oldest + 1) % THREADS_PLACES;
+	w->under_way--;
 	store(&w->over, w->over + 1);
 	wake_one(t, 0);
 }
@@ -333,11 +349,9 @@ static bool is_received(struct threads *t, struct place *p)
  * was one. */
 static bool go_on(struct threads *t, struct worker *w)
 {
-	for (unsigned i = 0; i < THREADS_PLACES; i++) {
+	for (unsigned i = 0; i < w->under_way; i++) {
 		struct place *p = &w->place[(w->oldest + i) % THREADS_PLACES];
 
-		if (!p->busy)
-			break;
 		if (!may_enter(w, p, p->round + 1) || !is_received(t, p))
 			continue;
 		if (++p->round == t->o.rounds)
@@ -349,38 +363,58 @@ static bool go_on(struct threads *t, struct worker *w)
 	return false;
 }
 
-static struct place *place_of(const struct threads *t, struct worker *w)
+/* Of the batch that a worker takes next. */
+static struct place *place_next(struct worker *w)
 {
-	return &w->place[w->batch / t->o.workers % THREADS_PLACES];
+	return &w->place[(w->oldest + w->under_way) % THREADS_PLACES];
 }
 
+/* Who takes, until taking_end(). */
+static bool taking_begin(struct threads *t)
+{
+	return !__atomic_load_n(&t->taking, __ATOMIC_RELAXED) &&
+	       !__atomic_exchange_n(&t->taking, true, __ATOMIC_ACQUIRE);
+}
+
+static void taking_end(struct threads *t)
+{
+	__atomic_store_n(&t->taking, false, __ATOMIC_RELEASE);
+	wake_all(t);
+}
+
+/* The batch in a worker's next place is taken. */
 static void begin(struct threads *t, struct worker *w, bool any)
 {
-	struct place *p = place_of(t, w);
+	struct place *p = place_next(w);
 
-	store(&t->taken, w->batch + 1);
-	wake_one(t, (unsigned)((w->batch + 1) % t->o.workers));
-	w->batch += t->o.workers;
-	p->busy = true;
 	p->any = any;
 	p->round = 0;
-	send_rounds(t, w, p);
+	p->used = 0;
+	p->sent = 0;
+	memset(p->chain, 0, t->o.rounds * t->o.workers * sizeof(*p->chain));
+	w->under_way++;
+	t->by[t->taken % NUMBERS] = p;
+	store(&t->taken, t->taken + 1);
 }
 
-static bool may_take(const struct threads *t, struct worker *w)
-{
-	return !place_of(t, w)->busy && load(&t->taken) == w->batch;
-}
-
-/* A worker's next batch, if it may be taken now. */
+/* A batch for a worker but 0, if there is one. */
 static bool take(struct threads *t, struct worker *w)
 {
-	struct place *p = place_of(t, w);
+	struct place *p = place_next(w);
 
-	if (!may_take(t, w))
+	if (w->under_way == THREADS_PLACES ||
+	    __atomic_load_n(&t->dry, __ATOMIC_RELAXED) ||
+	    __atomic_load_n(&t->wanted, __ATOMIC_RELAXED) || !taking_begin(t))
 		return false;
-	p->batch.number = w->batch;
-	begin(t, w, t->o.take(t->o.ctx, &p->batch));
+	p->batch.number = t->taken;
+	if (!t->o.take(t->o.ctx, &p->batch)) {
+		__atomic_store_n(&t->dry, true, __ATOMIC_RELAXED);
+		taking_end(t);
+		return false;
+	}
+	begin(t, w, true);
+	taking_end(t);
+	send_rounds(t, w, p);
 	return true;
 }
 
@@ -397,7 +431,7 @@ void threads_wake(void)
 	errno = before;
 }
 
-/* Until the end: worker 0's first batch is the first that is taken. */
+/* Until the end. */
 static void work(struct threads *t, struct worker *w)
 {
 	unsigned number = (unsigned)(w - t->worker), times = 0;
@@ -427,36 +461,43 @@ static void *run(void *worker)
 	return NULL;
 }
 
-/* Whether all batches that were taken are over, when worker 0's is next. */
-static bool at_rest(const struct threads *t)
+/* Whether all batches that were taken are over, while nobody takes. */
+static bool at_rest(struct threads *t)
 {
-	const struct worker *first = &t->worker[0];
-	uint64_t each = first->batch / t->o.workers;
+	uint64_t over = 0;
 
-	if (load(&t->taken) != first->batch)
-		return false;
 	for (unsigned i = 0; i < t->o.workers; i++)
-		if (load(&t->worker[i].over) != each)
-			return false;
+		over += load(&t->worker[i].over);
+	return over == t->taken;
+}
+
+static bool may_take_first(struct threads *t)
+{
+	if (t->worker[0].under_way == THREADS_PLACES)
+		return false;
+	__atomic_store_n(&t->wanted, true, __ATOMIC_RELAXED);
+	if (!taking_begin(t))
+		return false;
+	__atomic_store_n(&t->wanted, false, __ATOMIC_RELAXED);
 	return true;
 }
 
-static bool may_take_first(const struct threads *t)
-{
-	return may_take(t, &t->worker[0]);
-}
-
-/* Worker 0's share of the work, until something is so. */
-static void work_until(struct threads *t,
-		       bool (*is_so)(const struct threads *t))
+/* Worker 0's share of the work, until something is so, and there is nothing to
+ * do; or worker 0 has long not been back. */
+static void work_until(struct threads *t, bool (*is_so)(struct threads *t))
 {
 	struct worker *w = &t->worker[0];
-	unsigned times = 0;
+	unsigned times = 0, pieces = PIECES * t->o.workers;
 
-	while (!is_so(t)) {
-		if (go_on(t, w) || receive_all(t, 0)) {
+	for (;;) {
+		if (pieces && (go_on(t, w) || receive_all(t, 0))) {
 			busy(w);
 			times = 0;
+			pieces--;
+		} else if (is_so(t)) {
+			break;
+		} else if (!pieces) {
+			pieces = 1;
 		} else {
 			idle(w, times++);
 		}
@@ -466,21 +507,28 @@ static void work_until(struct threads *t,
 
 unsigned threads_place(const struct threads *t)
 {
-	return (unsigned)(t->worker[0].batch / t->o.workers % THREADS_PLACES);
+	return place_next(&t->worker[0])->batch.place;
 }
 
-void threads_go(struct threads *t, bool any, bool more)
+int threads_go(struct threads *t, bool any, bool more)
 {
 	struct worker *w = &t->worker[0];
+	struct place *p = place_next(w);
 
-	place_of(t, w)->batch.number = w->batch;
+	p->batch.number = t->taken;
 	begin(t, w, any);
+	__atomic_store_n(&t->dry, false, __ATOMIC_RELAXED);
+	if (more)
+		taking_end(t);
+	send_rounds(t, w, p);
 	work_until(t, more ? may_take_first : at_rest);
+	return __atomic_load_n(&t->error, __ATOMIC_RELAXED);
 }
 
-void threads_rest(struct threads *t)
+int threads_rest(struct threads *t)
 {
 	work_until(t, at_rest);
+	return __atomic_load_n(&t->error, __ATOMIC_RELAXED);
 }
 
 static void *lines(size_t n, size_t size)
@@ -492,20 +540,32 @@ static void *lines(size_t n, size_t size)
 	return p;
 }
 
-static int open_rings(struct threads *t)
+static int place_open(const struct threads *t, struct place *p)
 {
-	unsigned n = t->o.workers;
-	uint32_t blocks = RING_BLOCKS;
+	p->chain = calloc((size_t)t->o.rounds * t->o.workers,
+			  sizeof(*p->chain));
+	p->chunk[0] = chunk_new();
+	return p->chain && p->chunk[0] ? 0 : -ENOMEM;
+}
 
-	t->ring = lines((size_t)n * n * t->o.rounds, sizeof(*t->ring));
-	if (!t->ring)
+static int worker_open(struct threads *t, unsigned number)
+{
+	struct worker *w = &t->worker[number];
+	unsigned n = t->o.workers;
+
+	w->threads = t;
+	w->out = lines(n, sizeof(*w->out));
+	if (!w->out)
 		return -ENOMEM;
-	while (blocks > RING_MIN && blocks * n > RING_BLOCKS)
-		blocks /= 2;
-	for (unsigned i = 0; i < n * n * t->o.rounds; i++) {
-		t->ring[i].mask = blocks - 1;
-		t->ring[i].block = lines(blocks, sizeof(struct block));
-		if (!t->ring[i].block)
+	for (unsigned k = 0; k < n; k++) {
+		w->out[k].threads = t;
+		w->out[k].worker = number;
+		w->out[k].owner = k;
+	}
+	for (unsigned k = 0; k < THREADS_PLACES; k++) {
+		w->place[k].batch.worker = number;
+		w->place[k].batch.place = k;
+		if (place_open(t, &w->place[k]) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -513,27 +573,12 @@ static int open_rings(struct threads *t)
 
 static int open_workers(struct threads *t)
 {
-	unsigned n = t->o.workers;
+	int rc = 0;
 
-	t->worker = lines(n, sizeof(*t->worker));
-	for (unsigned i = 0; t->worker && i < n; i++) {
-		struct worker *w = &t->worker[i];
-
-		w->threads = t;
-		w->batch = i;
-		for (unsigned k = 0; k < THREADS_PLACES; k++)
-			w->place[k].batch = (struct threads_batch){.worker = i,
-								   .place = k};
-		w->out = lines(n, sizeof(*w->out));
-		if (!w->out)
-			return -ENOMEM;
-		for (unsigned k = 0; k < n; k++) {
-			w->out[k].threads = t;
-			w->out[k].worker = i;
-			w->out[k].owner = k;
-		}
-	}
-	return t->worker ? 0 : -ENOMEM;
+	t->worker = lines(t->o.workers, sizeof(*t->worker));
+	for (unsigned i = 0; t->worker && i < t->o.workers && !rc; i++)
+		rc = worker_open(t, i);
+	return t->worker ? rc : -ENOMEM;
 }
 
 /* What a worker does not block: what wakes it, and what it has done itself. */
@@ -569,15 +614,20 @@ static void end_threads(struct threads *t)
 		pthread_join(t->worker[i].thread, NULL);
 }
 
+static void place_close(struct place *p)
+{
+	for (unsigned i = 0; i < CHUNKS && p->chunk[i]; i++)
+		munmap(p->chunk[i], CHUNK * sizeof(struct block));
+	free(p->chain);
+}
+
 static void free_all(struct threads *t)
 {
-	unsigned n = t->o.workers;
-
-	for (unsigned i = 0; t->ring && i < n * n * t->o.rounds; i++)
-		free(t->ring[i].block);
-	for (unsigned i = 0; t->worker && i < n; i++)
+	for (unsigned i = 0; t->worker && i < t->o.workers; i++) {
+		for (unsigned k = 0; k < THREADS_PLACES; k++)
+			place_close(&t->worker[i].place[k]);
 		free(t->worker[i].out);
-	free(t->ring);
+	}
 	free(t->worker);
 	free(t);
 }
@@ -591,9 +641,8 @@ int threads_open(struct threads **out, const struct threads_options *o,
 	if (!t)
 		return fault_set(f, -ENOMEM, "no memory for threads");
 	t->o = *o;
-	rc = open_rings(t);
-	if (!rc)
-		rc = open_workers(t);
+	t->taking = true; /* worker 0 */
+	rc = open_workers(t);
 	if (!rc && (rc = start_threads(t)))
 		end_threads(t);
 	if (rc) {

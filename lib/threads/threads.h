@@ -3,14 +3,15 @@
  * threads.h - one job on several cores: batches that workers take by turns, and
  * messages from their workers to the owners of what they change.
  *
- * Batches have numbers. Worker w of n takes batches w, w + n, w + 2n... and
- * does all of a batch that needs nothing but the batch: it decodes and hashes.
- * What the batch changes has an owner, which is a worker, too: of a range of
- * a table's pages, of a list, of a flow. In a round the worker sends messages
- * to owners, and every owner receives what batches send to it in the order of
- * the batches. So each page, list and flow sees what one thread alone would
- * have done to it, in that order, and no other worker touches it. Nobody waits
- * for a turn but to take from the source.
+ * Batches have numbers, in the order in which they are taken from the source:
+ * by whichever worker has nothing else to do, one at a time. It does all of a
+ * batch that needs nothing but the batch: it decodes and hashes. What the batch
+ * changes has an owner, which is a worker, too: of a range of a table's pages,
+ * of a list, of a flow. In a round the worker sends messages to owners, and
+ * every owner receives what batches send to it in the order of the batches. So
+ * each page, list and flow sees what one thread alone would have done to it, in
+ * that order, and no other worker touches it. Nobody waits for a turn but to
+ * take from the source.
  *
  * A batch has a fixed number of rounds. When every owner has received the
  * messages of one, its worker goes on with the next: an owner may write into
@@ -19,11 +20,11 @@
  * the order of batches and has no part (packets to an interface, rows to a
  * file) has one owner.
  *
- * A worker has THREADS_PLACES batches under way, so that it decodes one while
- * others receive what the one before has sent. Messages go from core to core
- * in blocks, written past the caches, since a line that another core has
- * touched last costs 30 to 170 ns to take back. Nothing is allocated after
- * threads_open().
+ * A worker has up to THREADS_PLACES batches under way, so that it decodes one
+ * while others receive what the one before has sent. Messages lie in blocks of
+ * the batch that sends them, written past the caches, since a line that another
+ * core has touched last costs 30 to 170 ns to take back. Memory for them is
+ * mapped the first time that a batch sends so many, and kept.
  *
  * Worker 0 is the thread that opened it, and alone calls the functions below
  * but threads_send(). Errors: 0 or -errno.
@@ -41,11 +42,11 @@
 enum {
 	THREADS_MAX = 64,   /* workers */
 	THREADS_ROUNDS = 3, /* of a batch, at most */
-	THREADS_PLACES = 2, /* batches that a worker has under way */
+	THREADS_PLACES = 3, /* batches that a worker has under way */
 	THREADS_WAKE = SIGURG,
 	THREADS_BLOCK = 4096,
-	/* A message at most, in words of 8 bytes. */
-	THREADS_WORDS = THREADS_BLOCK / 8 - 1,
+	THREADS_WORDS = THREADS_BLOCK / 8 - 2, /* of 8 bytes, in a block */
+	THREADS_MESSAGE = THREADS_WORDS / 2,   /* words, at most */
 };
 
 struct threads;
@@ -67,8 +68,8 @@ struct threads_block {
 struct threads_options {
 	unsigned workers; /* 1 to THREADS_MAX */
 	unsigned rounds;  /* 1 to THREADS_ROUNDS */
-	/* In turn, for a worker but 0: takes its next batch; false: there is
-	 * none now. Must not wait. */
+	/* One at a time, for a worker but 0: takes its next batch; false: there
+	 * is none until worker 0 has looked. Must not wait. */
 	bool (*take)(void *ctx, const struct threads_batch *b);
 	/*
 	 * By the batch's worker: round 0, before which nothing is known but the
@@ -91,16 +92,16 @@ int threads_open(struct threads **out, const struct threads_options *o,
 unsigned threads_place(const struct threads *t);
 
 /*
- * Worker 0's next batch is in its place; any: there is something in it. Returns
- * when the next may be taken: the others have taken theirs, and the place of
- * the next is free, as threads_batch of THREADS_PLACES before is over. Without
- * more, as when a live source has shown all that came, it rests: worker 0 may
- * wait for packets, and nothing waits for worker 0 meanwhile.
+ * Worker 0's next batch is in its place; any: there is something in it. Others
+ * take from the source until it returns, which is when worker 0 has nothing
+ * else to do and may take the next. Without more, as when a live source has
+ * shown all that came, nobody takes, and it rests. 0 or -ENOMEM: messages have
+ * been lost.
  */
-void threads_go(struct threads *t, bool any, bool more);
+int threads_go(struct threads *t, bool any, bool more);
 
-/* Until all batches are over. */
-void threads_rest(struct threads *t);
+/* Until all batches are over; 0 or -ENOMEM. */
+int threads_rest(struct threads *t);
 
 /* Rests, and ends the threads. NULL is fine. */
 void threads_close(struct threads *t);
@@ -113,10 +114,13 @@ void threads_close(struct threads *t);
  */
 void threads_wake(void);
 
-/* What a worker sends to one owner. Private, but for threads_send(). */
+/* What a worker sends to one owner, a block as it will be. Private, but for
+ * threads_send(). */
 struct threads_out {
-	uint64_t head, word[THREADS_WORDS];
-	size_t words;
+	void *next;
+	uint64_t words, word[THREADS_WORDS];
+	size_t used;
+	void *to; /* where the block goes; NULL: it is the first */
 	struct threads *threads;
 	unsigned worker, owner;
 } __attribute__((aligned(128)));
@@ -124,18 +128,18 @@ struct threads_out {
 /* To owners 0 to n - 1: for work() of that worker. */
 struct threads_out *threads_outs(struct threads *t, unsigned worker);
 
-void threads_ship(struct threads_out *out, bool last);
+void threads_ship(struct threads_out *out);
 
-/* Room for a message of so many words, up to THREADS_WORDS, which is valid
+/* Room for a message of so many words, up to THREADS_MESSAGE, which is valid
  * until the next call. */
 static inline uint64_t *threads_send(struct threads_out *out, size_t words)
 {
 	uint64_t *at;
 
-	if (__builtin_expect(out->words + words > THREADS_WORDS, 0))
-		threads_ship(out, false);
-	at = out->word + out->words;
-	out->words += words;
+	if (__builtin_expect(out->used + words > THREADS_WORDS, 0))
+		threads_ship(out);
+	at = out->word + out->used;
+	out->used += words;
 	return at;
 }
 

@@ -344,7 +344,7 @@ bool append_send_words(struct translator *t, const struct lane *l,
 		unsigned owner = be32_load(j->key[i]) * factor >> 32;
 		struct threads_out *out = &t->out[owner];
 
-		if (!head[owner] || out->words == THREADS_WORDS) {
+		if (!head[owner] || out->used == THREADS_WORDS) {
 			m = threads_send(out, 2);
 			head[owner] = m++;
 			*head[owner] = HEAD_WORDS | (uint64_t)l->index

@@ -544,7 +544,7 @@ int translate_cores_rx(struct translate_cores *c, const struct pkt *pkts,
 	if (n)
 		taken(c, b, n);
 	/* A batch that is not full came live: nothing waits for more. */
-	threads_go(c->threads, n > 0, n == TRANSLATE_CORES_BATCH);
+	fail(c, threads_go(c->threads, n > 0, n == TRANSLATE_CORES_BATCH));
 	if (c->owners == 1 && !error_of(c)) /* this thread */
 		fail(c, road_tick(road));
 	if (n == TRANSLATE_CORES_BATCH)
@@ -570,7 +570,7 @@ static void told_to(struct translate_ledger *sum, const struct worker *w)
 
 int translate_cores_rest(struct translate_cores *c)
 {
-	threads_rest(c->threads);
+	fail(c, threads_rest(c->threads));
 	for (unsigned i = 0; i < c->o.workers; i++) {
 		struct worker *w = c->worker[i];
 
