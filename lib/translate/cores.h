@@ -45,8 +45,8 @@ struct translate_cores;
 struct translate_cores_options {
 	unsigned workers; /* 1 to TRANSLATE_CORES_MAX */
 	/*
-	 * Packets for a worker but 0, which stay valid until THREADS_PLACES
-	 * more batches of each worker were taken; no more than max. They go
+	 * Packets for a worker but 0, which stay valid until workers *
+	 * THREADS_PLACES more batches were taken; no more than max. They go
 	 * into room, or *pkts, which is room, is changed to where they are.
 	 * Returns how many, 0: none now. Called in turn, by that worker's
 	 * thread; must not wait.
