@@ -47,8 +47,8 @@ static void begin_place(struct objects *os, struct place *p, uint64_t node,
 			struct node *n)
 {
 	*p = (struct place){.node_id = node, .node = n};
-	for (unsigned m = 0; m < METRIC_OF_HOP; m++)
-		p->object[m] = &os->nothing;
+	for (unsigned i = 0; i < METRIC_OF_HOP - 1; i++)
+		p->object[i] = &os->nothing;
 }
 
 int objects_init(struct objects *os, const struct objects_options *o)
@@ -186,23 +186,23 @@ static uint32_t *object_slot(struct objects *os, const struct place *p,
 
 struct object *object_of(struct objects *os, struct place *p, enum metric m)
 {
+	struct object *o, **at = &p->object[m - 1];
 	uint32_t egress, id, *slot;
-	struct object *o;
 
-	os->counters.no_object += p->object[m] == &os->unplaced;
-	if (p->object[m] != &os->nothing)
-		return p->object[m];
+	os->counters.no_object += *at == &os->unplaced;
+	if (*at != &os->nothing)
+		return *at;
 	key_of(p, m, &egress, &id);
 	slot = object_slot(os, p, m, egress, id);
 	if (*slot)
-		return p->object[m] = &os->object[*slot - 1];
+		return *at = &os->object[*slot - 1];
 	if (os->counters.objects == os->o.objects) {
 		os->counters.no_object++;
-		return p->object[m] = &os->unplaced;
+		return *at = &os->unplaced;
 	}
 	o = &os->object[os->counters.objects++];
 	*slot = (uint32_t)os->counters.objects;
 	*o = (struct object){.metric = (uint8_t)m, .egress = egress, .id = id};
 	o->node = p->node;
-	return p->object[m] = o;
+	return *at = o;
 }

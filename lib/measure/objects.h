@@ -41,17 +41,16 @@ struct place {
 	/* What a hop tells is compared with these as one vector: vector.c. */
 	uint64_t node_id;
 	uint32_t id[FIELD_IDS];
-	uint32_t zero[6 - FIELD_IDS];
 	struct node *node;
-	/* By metric; never NULL: `nothing` until something is reported, and
-	 * then `unplaced` if there was no room. That of hop latency is not
-	 * used: each flow has its own. */
-	struct object *object[METRIC_OF_HOP];
+	/* By metric - 1: of hop latency each flow has its own. Never NULL:
+	 * `nothing` until something is reported, and then `unplaced` if there
+	 * was no room. */
+	struct object *object[METRIC_OF_HOP - 1];
 } __attribute__((aligned(64)));
 
-_Static_assert(offsetof(struct place, node) == 32 &&
+_Static_assert(sizeof(struct place) == 64 &&
 		       offsetof(struct place, id) == sizeof(uint64_t),
-	       "node and ids are a vector");
+	       "a line, which node and ids begin as a vector");
 
 struct objects_options {
 	uint32_t nodes, places, objects; /* at most; below 2^24 */

@@ -220,7 +220,7 @@ struct object *value_object(struct telemetry *t, uint64_t ts_ns,
 static inline void value_take(struct telemetry *t, uint64_t ts_ns,
 			      struct place *p, enum metric m, uint32_t v)
 {
-	struct object *o = p->object[m];
+	struct object *o = p->object[m - 1];
 
 	if (watch_out(&o->watch, v))
 		o = value_object(t, ts_ns, p, m, v);

@@ -166,6 +166,7 @@ VECTOR static bool read_hops(const struct telemetry *t,
 	const struct picking pick = picking_of(&p->ids);
 	const __mmask64 bytes = p->bytes;
 	__m256i absent = lane(p->absent), differ = _mm256_setzero_si256();
+	const __m256i compared = _mm256_setr_epi32(-1, -1, -1, -1, -1, 0, 0, 0);
 	__m512i most = _mm512_setzero_si512();
 
 	for (unsigned i = 0; i < n; i++, hop -= len) {
@@ -179,7 +180,7 @@ VECTOR static bool read_hops(const struct telemetry *t,
 	}
 	return !_mm512_mask_cmpeq_epi32_mask(p->words, most,
 					     _mm512_set1_epi32(-1)) &&
-	       _mm256_testz_si256(differ, differ);
+	       _mm256_testz_si256(differ, compared);
 }
 
 /* Latest values, counts and sums of the hops, a line each. */
