@@ -23,6 +23,7 @@
 struct node {
 	uint64_t id;
 	struct threshold threshold[METRIC_OF_HOP];
+	uint32_t owner; /* of several, which keeps its queues and links */
 	struct dist *dist[METRIC_OF_HOP]; /* never NULL: dist_none */
 };
 

@@ -23,9 +23,11 @@ static void set_node(const struct telemetry *t, struct node *n)
 
 void events_node(void *ctx, struct node *n)
 {
+	uint64_t hash = n->id * 0x9e3779b97f4a7c15;
 	struct telemetry *t = ctx;
 
 	set_node(t, n);
+	n->owner = (uint32_t)((hash >> 32) * t->o.owners >> 32);
 	for (unsigned m = 0; m < METRIC_OF_HOP; m++)
 		n->dist[m] = t->none;
 }

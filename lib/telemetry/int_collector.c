@@ -545,6 +545,17 @@ static void on_number_message(struct telemetry *t,
 	take_numbers(t, m->ts_ns, &from, 1); /* a CLOCK came before */
 }
 
+/* The hops of a list, with one of no view behind them. */
+static const struct far_hop *far_hops_of(const struct far_hops *l)
+{
+	static const struct far_hop none = {.view = UINT32_MAX};
+
+	if (!l->n)
+		return &none;
+	l->hop[l->n] = none;
+	return l->hop;
+}
+
 /* Number of an owner's of a place that another knows; 0: nowhere, or there is
  * no room. */
 static uint32_t find_place(struct telemetry *t, const struct telemetry *other,
@@ -557,33 +568,30 @@ static uint32_t find_place(struct telemetry *t, const struct telemetry *other,
 	return place_of(&t->objects, p->node_id, p->id, events_node, t);
 }
 
-/* What the batch's hops told of an owner's queues, links and buffers. */
-static void on_hops(struct int_collector *c, unsigned owner,
-		    const struct batch *b)
+/* What the batch's hops told of an owner's queues, links and buffers. Not
+ * inlined, so that it has the registers for itself. */
+static __attribute__((noinline)) void
+on_hops(struct int_collector *c, unsigned owner, const struct batch *b)
 {
-	const struct far_hop *h[INT_COLLECTOR_WORKERS] = {NULL};
-	const struct far_hop *end[INT_COLLECTOR_WORKERS] = {NULL};
+	const struct far_hop *next[INT_COLLECTOR_WORKERS], *h;
+	uint32_t *const *places = c->place[owner];
 	struct telemetry *t = c->nodes[owner];
+	const struct seen *s = b->seen;
 
-	for (unsigned i = 0; i < c->o.workers; i++) {
-		h[i] = b->far[i][owner].hop;
-		end[i] = h[i] + b->far[i][owner].n;
-	}
-	for (uint32_t i = 0; i < b->views; i++) {
-		const struct seen *s = &b->seen[i];
-		unsigned from = s->owner;
-
+	for (unsigned i = 0; i < c->o.workers; i++)
+		next[i] = far_hops_of(&b->far[i][owner]);
+	for (uint32_t i = 0; i < b->views; i++, s++) {
 		if (s->step)
 			telemetry_tick(t, s->ts_ns);
-		for (; h[from] < end[from] && h[from]->view == i; h[from]++) {
-			uint32_t *nr =
-				&c->place[owner][from][h[from]->what >> 8];
+		for (h = next[s->owner]; h->view == i; h++) {
+			uint32_t *nr = &places[s->owner][h->what >> 8];
 
 			if (!*nr)
-				*nr = find_place(t, c->flows[from],
-						 h[from]->what >> 8);
-			take_far(t, h[from], &t->objects.place[*nr], s->ts_ns);
+				*nr = find_place(t, c->flows[s->owner],
+						 h->what >> 8);
+			take_far(t, h, &t->objects.place[*nr], s->ts_ns);
 		}
+		next[s->owner] = h;
 	}
 }
 

@@ -90,7 +90,7 @@ static inline uint32_t far_what(uint32_t place, unsigned metric, unsigned told)
 /* Of a batch, for one who keeps them. */
 struct far_hops {
 	struct far_hop *hop;
-	size_t n, room;
+	size_t n, room; /* room: for one more than n, always */
 };
 
 struct telemetry {
@@ -235,11 +235,10 @@ bool value_far_room(struct telemetry *t, struct far_hops *l);
 static inline void value_far(struct telemetry *t, const struct place *p,
 			     unsigned m, unsigned told, const uint32_t v[2])
 {
-	uint64_t hash = p->node_id * 0x9e3779b97f4a7c15;
-	struct far_hops *l = &t->far[(hash >> 32) * t->o.owners >> 32];
+	struct far_hops *l = &t->far[p->node->owner];
 	struct far_hop *h;
 
-	if (__builtin_expect(l->n == l->room, 0) && !value_far_room(t, l))
+	if (__builtin_expect(l->n + 1 >= l->room, 0) && !value_far_room(t, l))
 		return;
 	h = &l->hop[l->n++];
 	__builtin_prefetch(h + FAR_AHEAD, 1);
