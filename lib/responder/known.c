@@ -9,8 +9,6 @@
 
 enum {
 	KNOWN_BITS = 6,
-	VAIN_MAX = 8, /* runs without many */
-	ONE_IN = 32,  /* then this many are looked at */
 	/* What differs from one to the other lies in these words: the length,
 	 * the number of the IP packet; the source port; the queue pair. */
 	AT_LEN = ROCE_AT_IP + NET_IP4_AT_LEN,
@@ -120,37 +118,19 @@ static void check_icrcs(const struct pkt *pkts, const struct known **like,
 	}
 }
 
-/* Where hardly any are known, not every run is worth it. */
-static bool is_worth_it(const struct knowns *k)
-{
-	return k->vain < VAIN_MAX || k->run % ONE_IN == 0;
-}
-
 uint32_t known_take(struct knowns *k, const struct pkt *pkts, unsigned n,
 		    struct roce *out, struct queue_pair **whose)
 {
 	const struct known *like[ROCE_BATCH];
 	uint32_t taken = 0;
-	unsigned count = 0;
 
-	if (!n) /* that says nothing of what is known */
-		return 0;
-	k->run++;
-	if (!is_worth_it(k))
-		return 0;
 	for (unsigned i = 0; i < n; i++) {
 		like[i] = find(k, &pkts[i]);
 		if (!like[i])
 			continue;
 		fill(&out[i], like[i], pkts[i].data);
 		taken |= UINT32_C(1) << i;
-		count++;
 	}
-	if (count < (n + 1) / 2) {
-		k->vain += k->vain < VAIN_MAX;
-		return 0; /* what is left is decoded better at one go */
-	}
-	k->vain = 0;
 	for (unsigned i = 0; i < n; i++)
 		if (like[i])
 			check_icrcs(pkts, like, i, n, out, whose);
@@ -178,7 +158,7 @@ void known_learn(struct knowns *k, const struct pkt *pkt, const struct roce *r,
 	const uint8_t *tail = pkt->data + KNOWN_HEAD;
 	size_t len = (size_t)(r->payload + r->len + r->pad - tail);
 
-	if (!is_worth_it(k) || !is_common(pkt->data, r))
+	if (!is_common(pkt->data, r))
 		return;
 	memcpy(one->head, pkt->data, KNOWN_HEAD);
 	one->tail = (uint16_t)len;

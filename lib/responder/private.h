@@ -140,20 +140,17 @@ struct known {
 /* The last ones, by what tells them from each other. */
 struct knowns {
 	struct known at[KNOWN_MAX];
-	unsigned run;  /* how many there were */
-	unsigned vain; /* of the last ones: in which few were known */
 };
 
 /*
  * Takes those of n <= ROCE_BATCH packets that are known: out is what
  * roce_decode() makes of them, whose the queue pair, or NULL if the iCRC
- * is wrong. Returns a bit for each; none of a run of which few are known.
+ * is wrong. Returns a bit for each.
  */
 uint32_t known_take(struct knowns *k, const struct pkt *pkts, unsigned n,
 		    struct roce *out, struct queue_pair **whose);
 
-/* A packet of the same run, for q, with which nothing is wrong; it is kept if
- * it is common. */
+/* A packet for q with which nothing is wrong; it is kept if it is common. */
 void known_learn(struct knowns *k, const struct pkt *pkt, const struct roce *r,
 		 struct queue_pair *q);
 

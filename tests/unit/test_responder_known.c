@@ -9,7 +9,6 @@
 
 #include "base/rng.h"
 #include "responder_rig.h"
-#include "wire/net.h"
 
 enum {
 	ROOM = 512,
@@ -92,7 +91,6 @@ static uint32_t check_batch(uint8_t frame[][ROOM], const size_t *len,
 		pkts[i] = (struct pkt){.data = copy[i] + CRC_HEADROOM,
 				       .len = (uint32_t)len[i]};
 	}
-	known.vain = 0; /* every run is looked at */
 	taken = known_take(&known, pkts, n, fast, whose);
 	for (unsigned i = 0; i < n; i++) {
 		if (taken >> i & 1) {
@@ -170,39 +168,6 @@ static void test_head(void)
 	TEST(check_batch(frame, &len, &kind, 1) == 1);
 }
 
-/* After many that nothing was known of, some that come again are known. */
-static void test_vain(void)
-{
-	uint8_t room[CRC_HEADROOM + ROOM] = {0}, *frame = room + CRC_HEADROOM;
-	struct pkt p = {.data = frame};
-	struct queue_pair *whose[1];
-	uint8_t *ip = frame + ROCE_AT_IP;
-	struct roce r[1];
-	unsigned taken = 0;
-
-	for (unsigned i = 0; i < 2000; i++) {
-		bool again = i >= 1000;
-
-		p.len = (uint32_t)frame_of(frame, 0);
-		be16_store(ip + NET_IP4_AT_ID,
-			   (uint16_t)(again ? 0xffff : i + 1));
-		be16_store(ip + NET_IP4_AT_SUM, 0);
-		be16_store(ip + NET_IP4_AT_SUM, net_checksum(ip, NET_IP4_LEN));
-		rig_seal(frame, p.len);
-		/* As where a run is looked at before the one in hand ends. */
-		TEST(known_take(&known, &p, 0, r, whose) == 0);
-		TEST(again || i < 100 || known.vain > 4);
-		if (known_take(&known, &p, 1, r, whose)) {
-			TEST(again && whose[0] == pair_of(1));
-			taken++;
-			continue;
-		}
-		TEST(roce_decode(r, p.data, p.len) == 0);
-		known_learn(&known, &p, r, pair_of(1));
-	}
-	TEST(taken > 800);
-}
-
 /* Of a peer who is none any more, or for an address that is not ours; answers
  * are from the queue pair that there is now. */
 static void test_forgotten(void)
@@ -264,8 +229,8 @@ static void test_ways(void)
 
 int main(void)
 {
-	void (*const tests[])(void) = {test_behind, test_head, test_vain,
-				       test_forgotten, test_ways};
+	void (*const tests[])(void) = {test_behind, test_head, test_forgotten,
+				       test_ways};
 
 	return run_tests(tests, sizeof(tests) / sizeof(tests[0]));
 }
