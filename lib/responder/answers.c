@@ -85,19 +85,19 @@ unsigned answers_add(struct answers_due *d, const struct answer_new *a,
 	due->table = (uint8_t)a->table;
 	due->ts_ns = a->ts_ns;
 	due->frame = a->kind == ANSWER_PLAIN ? &to->ack : &to->atomic;
-	tail = d->tail[1 + d->n];
+	tail = d->tail[d->n + 1];
 	if (a->kind == ANSWER_PLAIN) {
 		memset(tail, 0, ANSWER_TAIL - ACK_TAIL);
 		tail += ANSWER_TAIL - ACK_TAIL;
 	}
 	be32_store(tail, a->psn);
 	be32_store(tail + AT_AETH, a->aeth);
-	return d->n++;
+	return ++d->n;
 }
 
 void answers_tell(struct answers_due *d, unsigned number, uint64_t old)
 {
-	be64_store(d->tail[1 + number] + AT_OLD, old);
+	be64_store(d->tail[number] + AT_OLD, old);
 }
 
 /* n <= ROCE_BATCH */
@@ -141,8 +141,8 @@ static void keep(struct replays *r, const uint8_t *tail)
 static bool recall(struct answers_due *d, unsigned number,
 		   const struct replays *r)
 {
-	uint16_t which = (uint16_t)number;
-	uint32_t psn = be32_load(d->tail[1 + number]);
+	uint16_t which = (uint16_t)(number - 1);
+	uint32_t psn = be32_load(d->tail[number]);
 
 	for (unsigned i = 0; i < REPLAYS; i++)
 		if (r->at[i].used && r->at[i].psn == psn) {
@@ -196,7 +196,7 @@ int answers_send(struct answers_due *d, struct replays *replays, struct snk *to,
 		const struct answer_due *due = &d->due[i];
 
 		if (due->kind == ANSWER_AGAIN) {
-			if (!recall(d, i, &replays[due->table]))
+			if (!recall(d, i + 1, &replays[due->table]))
 				continue;
 			++*again;
 		}

@@ -34,8 +34,8 @@ enum {
 	/* Requesters that packets at hand are from: most queue pairs have one.
 	 * More get no answer, and ask again. */
 	ANSWERS_TO = TABLE_MAX + 16,
-	ANSWERS_NONE = PKT_BATCH, /* no answer's number */
-	REPLAYS = 16,		  /* atomics whose answer is kept, as NICs do */
+	ANSWERS_NONE = 0, /* no answer's number: they begin at 1 */
+	REPLAYS = 16,	  /* atomics whose answer is kept, as NICs do */
 };
 
 enum answer {
@@ -158,7 +158,7 @@ struct queue_pair {
 	const struct table *table;
 	uint32_t qpn, rkey;
 	uint64_t address;
-	uint32_t expected, msn;
+	uint32_t expected, first; /* PSNs */
 	bool error, nak_sent;
 	bool refused;	       /* a request, and none was carried out since */
 	bool told;	       /* what responder_refused() has told of that */
@@ -238,13 +238,46 @@ struct verdict {
 	uint32_t psn, aeth;
 };
 
+/* As a device's queue pairs do, verbs.h: max_dest_rd_atomic is 0 where
+ * nobody needs atomics. */
+static inline bool takes_atomics(const struct table *t)
+{
+	return t->kind == TABLE_KEYINC || t->kind == TABLE_KEYWRITE;
+}
+
 /* 0 if a request may be carried out by what it asks for, else the syndrome that
  * says why not. */
-uint8_t pair_access(const struct responder *p, const struct queue_pair *q,
-		    const struct roce *r);
+static inline __attribute__((always_inline)) uint8_t
+pair_access(const struct responder *p, const struct queue_pair *q,
+	    const struct roce *r)
+{
+	uint64_t len = is_atomic(r->opcode) ? 8 : r->len;
+	uint64_t offset = r->va - q->address;
 
-/* The verdict of a good one; msn: before it. */
-static inline struct verdict pair_good(const struct roce *r, uint32_t msn)
+	if (is_atomic(r->opcode)) {
+		if (r->pad || (r->va & 7) || !takes_atomics(q->table))
+			return ROCE_NAK_INVALID;
+	} else if (r->dma_len != r->len || r->pad != (-r->len & 3) ||
+		   r->len > p->s->t.mtu) {
+		return ROCE_NAK_INVALID;
+	}
+	if (!len)
+		return 0; /* touches nothing: not even a key is needed */
+	if (r->rkey != q->rkey || r->va < q->address ||
+	    offset > q->table->length || q->table->length - offset < len)
+		return ROCE_NAK_ACCESS;
+	return 0;
+}
+
+/* Requests carried out before that PSN, of RC: each has one (the MSN). */
+static inline uint32_t pair_msn(const struct queue_pair *q, uint32_t psn)
+{
+	return (psn - q->first) & ROCE_PSN_MASK;
+}
+
+/* The verdict of a good one. */
+static inline struct verdict pair_good(const struct queue_pair *q,
+				       const struct roce *r)
 {
 	bool acked = is_rc(r->opcode) && r->ack_req;
 
@@ -254,7 +287,7 @@ static inline struct verdict pair_good(const struct roce *r, uint32_t msn)
 			  : acked	       ? ANSWER_PLAIN
 					       : ANSWER_NONE,
 		.psn = r->psn,
-		.aeth = (uint32_t)ROCE_ACK << 24 | ((msn + 1) & ROCE_PSN_MASK),
+		.aeth = (uint32_t)ROCE_ACK << 24 | pair_msn(q, r->psn + 1),
 	};
 }
 
@@ -264,10 +297,44 @@ struct verdict pair_judge(struct responder *p, struct queue_pair *q,
 
 /* Counts a good one, and says its operation, whose length may be 0. operand:
  * room for what it compares and swaps. */
-void pair_op(struct responder *p, const struct queue_pair *q,
-	     const struct roce *r, uint64_t operand[2], struct op *op);
+static inline __attribute__((always_inline)) void
+pair_op(const struct responder *p, const struct queue_pair *q,
+	const struct roce *r, struct responder_ledger *ctr, uint64_t operand[2],
+	struct op *op)
+{
+	bool imm = is_immediate(r->opcode);
 
-/* An answer that is due, if there is a sink. Returns its number among d's, or
+	ctr->executed++;
+	op->table = (uint16_t)pair_table(p, q);
+	op->immediate = r->imm;
+	if (!is_atomic(r->opcode)) {
+		ctr->writes++;
+		ctr->bytes += r->len;
+		ctr->immediates += imm;
+		ctr->acks += is_rc(r->opcode) && r->ack_req;
+		op->verb = imm ? OP_WRITE_IMM : OP_WRITE;
+		op->offset = r->len ? r->va - q->address : 0;
+		op->length = (uint32_t)r->len;
+		op->data = r->payload;
+		return;
+	}
+	ctr->atomics++;
+	ctr->bytes += 8;
+	ctr->acks++;
+	op->offset = r->va - q->address;
+	op->length = 8;
+	if (r->opcode == ROCE_RC_FETCH_ADD) {
+		op->verb = OP_FETCH_ADD;
+		op->add = r->swap_add;
+	} else {
+		op->verb = OP_CMP_SWAP;
+		operand[0] = r->compare;
+		operand[1] = r->swap_add;
+		op->data = (const uint8_t *)operand;
+	}
+}
+
+/* An answer that is due, for a sink. Returns its number among d's, or
  * ANSWERS_NONE. */
 unsigned pair_answer(const struct responder *p, const struct queue_pair *q,
 		     const struct roce *r, const struct verdict *v,

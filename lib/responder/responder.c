@@ -215,7 +215,7 @@ static struct verdict answer(struct responder *p, const struct queue_pair *q,
 	return (struct verdict){
 		.answer = ANSWER_PLAIN,
 		.psn = psn,
-		.aeth = (uint32_t)syndrome << 24 | q->msn,
+		.aeth = (uint32_t)syndrome << 24 | pair_msn(q, q->expected),
 	};
 }
 
@@ -281,43 +281,8 @@ static struct verdict duplicate(struct responder *p, struct queue_pair *q,
 	return (struct verdict){
 		.answer = ANSWER_AGAIN,
 		.psn = r->psn,
-		.aeth = (uint32_t)ROCE_ACK << 24 | q->msn,
+		.aeth = (uint32_t)ROCE_ACK << 24 | pair_msn(q, q->expected),
 	};
-}
-
-/* As a device's queue pairs do, verbs.h: max_dest_rd_atomic is 0 where
- * nobody needs atomics. */
-static bool takes_atomics(const struct table *t)
-{
-	return t->kind == TABLE_KEYINC || t->kind == TABLE_KEYWRITE;
-}
-
-static inline __attribute__((always_inline)) uint8_t
-access_of(const struct responder *p, const struct queue_pair *q,
-	  const struct roce *r)
-{
-	uint64_t len = is_atomic(r->opcode) ? 8 : r->len;
-	uint64_t offset = r->va - q->address;
-
-	if (is_atomic(r->opcode)) {
-		if (r->pad || (r->va & 7) || !takes_atomics(q->table))
-			return ROCE_NAK_INVALID;
-	} else if (r->dma_len != r->len || r->pad != (-r->len & 3) ||
-		   r->len > p->s->t.mtu) {
-		return ROCE_NAK_INVALID;
-	}
-	if (!len)
-		return 0; /* touches nothing: not even a key is needed */
-	if (r->rkey != q->rkey || r->va < q->address ||
-	    offset > q->table->length || q->table->length - offset < len)
-		return ROCE_NAK_ACCESS;
-	return 0;
-}
-
-uint8_t pair_access(const struct responder *p, const struct queue_pair *q,
-		    const struct roce *r)
-{
-	return access_of(p, q, r);
 }
 
 /* A packet for a live queue pair whose turn it is. */
@@ -334,16 +299,15 @@ judge_next(struct responder *p, struct queue_pair *q, const struct roce *r)
 			       ? answer(p, q, r->psn, ROCE_RNR_NAK | RNR_TIMER)
 			       : silence();
 	}
-	why = access_of(p, q, r);
+	why = pair_access(p, q, r);
 	if (why)
 		return refuse(p, q, r, why);
 	if (is_immediate(r->opcode) && *receives != UINT64_MAX)
 		--*receives;
 	if (q->refused && (is_atomic(r->opcode) || r->len))
 		q->refused = false;
-	v = pair_good(r, q->msn);
+	v = pair_good(q, r);
 	q->expected = (r->psn + 1) & ROCE_PSN_MASK;
-	q->msn = (q->msn + 1) & ROCE_PSN_MASK;
 	q->nak_sent = false;
 	return v;
 }
@@ -375,48 +339,6 @@ struct verdict pair_judge(struct responder *p, struct queue_pair *q,
 	return judge(p, q, r);
 }
 
-static inline __attribute__((always_inline)) void
-make_op(struct responder *p, const struct queue_pair *q, const struct roce *r,
-	uint64_t operand[2], struct op *op)
-{
-	bool imm = is_immediate(r->opcode);
-
-	p->ctr.executed++;
-	op->table = (uint16_t)pair_table(p, q);
-	op->immediate = r->imm;
-	if (!is_atomic(r->opcode)) {
-		p->ctr.writes++;
-		p->ctr.bytes += r->len;
-		p->ctr.immediates += imm;
-		p->ctr.acks += is_rc(r->opcode) && r->ack_req;
-		op->verb = imm ? OP_WRITE_IMM : OP_WRITE;
-		op->offset = r->len ? r->va - q->address : 0;
-		op->length = (uint32_t)r->len;
-		op->data = r->payload;
-		return;
-	}
-	p->ctr.atomics++;
-	p->ctr.bytes += 8;
-	p->ctr.acks++;
-	op->offset = r->va - q->address;
-	op->length = 8;
-	if (r->opcode == ROCE_RC_FETCH_ADD) {
-		op->verb = OP_FETCH_ADD;
-		op->add = r->swap_add;
-	} else {
-		op->verb = OP_CMP_SWAP;
-		operand[0] = r->compare;
-		operand[1] = r->swap_add;
-		op->data = (const uint8_t *)operand;
-	}
-}
-
-void pair_op(struct responder *p, const struct queue_pair *q,
-	     const struct roce *r, uint64_t operand[2], struct op *op)
-{
-	make_op(p, q, r, operand, op);
-}
-
 unsigned pair_answer(const struct responder *p, const struct queue_pair *q,
 		     const struct roce *r, const struct verdict *v,
 		     struct answers_due *d, uint64_t ts_ns)
@@ -430,7 +352,7 @@ unsigned pair_answer(const struct responder *p, const struct queue_pair *q,
 		.ts_ns = ts_ns,
 	};
 
-	return v->answer && p->answers ? answers_add(d, &a, r) : ANSWERS_NONE;
+	return answers_add(d, &a, r);
 }
 
 static void pair_rx(struct responder *p, struct queue_pair *q,
@@ -440,11 +362,11 @@ static void pair_rx(struct responder *p, struct queue_pair *q,
 	struct op *op = &p->op[p->nops];
 	unsigned number = ANSWERS_NONE;
 
-	if (v.answer)
+	if (v.answer && p->answers)
 		number = pair_answer(p, q, r, &v, &p->due, ts_ns);
 	if (!v.good)
 		return;
-	make_op(p, q, r, p->operand[p->nops++], op);
+	pair_op(p, q, r, &p->ctr, p->operand[p->nops++], op);
 	if (v.answer == ANSWER_OLD)
 		op->immediate = number;
 	if (p->asks)
@@ -587,6 +509,7 @@ static void make_pairs(struct responder *p, const struct ticket *t)
 			.rkey = t->at[i].rkey,
 			.address = t->at[i].address,
 			.expected = t->at[i].psn,
+			.first = t->at[i].psn,
 		};
 		p->s->replays[i] = (struct replays){0};
 		p->s->rc[i] = region_table(p->region, i)->qp == TABLE_QP_RC;

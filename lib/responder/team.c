@@ -5,8 +5,9 @@
  * Queue pairs, R_Keys and the epoch are the responder's state, which all
  * workers read and one owner changes: that of queue pairs. A worker sums up a
  * batch for it: how many packets each queue pair has, and whether all of them
- * are what a requester sends that lost nothing. It looks at single packets only
- * if they are not, or not what a queue pair expects.
+ * are what a requester sends that lost nothing; then what they ask for is ready
+ * as messages. The owner looks at single packets, and does that anew, only if
+ * they are not, or not what a queue pair expects.
  *
  * An operation belongs to the owner of the bytes it touches. Each owner has an
  * equal part of a table, which ends between two slots, and a list with its
@@ -23,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/prefetch.h"
+#include "op/message.h"
 #include "threads/threads.h"
 
 _Static_assert((int)RESPONDER_TEAM_MAX <= (int)THREADS_MAX, "workers");
@@ -37,36 +38,37 @@ enum {
 };
 
 enum {
-	COPIED_MAX = 64, /* bytes of a message; longer ones stay where they are
-			  */
-	HEAD_WORDS = 2,
+	COPIED_MAX = 64, /* bytes of data; longer ones stay where they are */
+	MESSAGE_WORDS = 2 + COPIED_MAX / 8,
 	COUNTERS = sizeof(struct responder_ledger) / sizeof(uint64_t),
 	LINE = 128,
 };
 
-/* Whose a table's bytes are: unit k of it is owner k % n's. */
+/* Whose a table's bytes are. */
 struct parts {
-	uint64_t unit;	/* bytes: a list, or a part of the table */
-	uint64_t heads; /* the counts of lists begin; none: the table's end */
+	uint64_t list, heads; /* bytes of a list, where counts begin; 0: none */
+	uint64_t factor;      /* of op_part() */
+	uint64_t first[RESPONDER_TEAM_MAX + 1]; /* byte of each owner's part */
 };
 
 /* The packets of a batch that are for one queue pair. */
 struct run {
 	uint32_t n, first, next; /* PSNs; the one behind the last */
-	uint32_t msn;		 /* before the first: its owner's answer */
 };
 
 struct batch {
 	size_t n;
-	bool plain; /* else there are verdicts */
+	bool plain;
 	struct pkt pkt[PKT_BATCH];
-	struct roce seen[PKT_BATCH];
 	struct queue_pair *whose[PKT_BATCH];
 	struct run run[TABLE_MAX];
-	struct verdict verdict[PKT_BATCH];
+	/* Of what is good. */
+	struct responder_ledger counted;
 	unsigned immediates;
 	uint32_t immediate[PKT_BATCH];
 	struct answers_due due;
+	size_t words;
+	uint64_t word[PKT_BATCH * MESSAGE_WORDS];
 };
 
 struct worker {
@@ -87,18 +89,6 @@ struct responder_team {
 	struct responder_ledger counters; /* sums, for worker 0 */
 	struct worker *worker[RESPONDER_TEAM_MAX];
 };
-
-/* An operation on its way; its data or operands follow. */
-struct message {
-	uint64_t offset;
-	uint16_t length;
-	uint16_t number; /* of the answer that tells what it finds */
-	uint8_t table, verb;
-	bool far; /* a pointer follows */
-	uint8_t zero;
-};
-
-_Static_assert(sizeof(struct message) == HEAD_WORDS * 8, "words");
 
 static int error_of(const struct responder_team *c)
 {
@@ -128,36 +118,75 @@ static unsigned last_owner(const struct responder_team *c)
 	return c->o.workers - 1;
 }
 
-static void note(struct responder *p, struct batch *b, const struct roce *r,
-		 const struct queue_pair *q)
+static void clear(struct batch *b)
 {
-	struct run *run = &b->run[pair_table(p, q)];
+	memset(&b->counted, 0, sizeof(b->counted));
+	b->immediates = 0;
+	b->words = 0;
+	answers_drop(&b->due);
+}
 
-	if (!run->n++)
+/* An answer that is due, and a message. */
+static inline __attribute__((always_inline)) void
+add(struct batch *b, const struct responder *p, const struct queue_pair *q,
+    const struct roce *r, const struct verdict *v, uint64_t ts_ns)
+{
+	unsigned number = ANSWERS_NONE;
+	uint64_t operand[2];
+	struct op op;
+
+	if (v->answer && p->answers)
+		number = pair_answer(p, q, r, v, &b->due, ts_ns);
+	if (!v->good)
+		return;
+	pair_op(p, q, r, &b->counted, operand, &op);
+	if (op.verb == OP_WRITE_IMM) {
+		b->immediate[b->immediates++] = op.immediate;
+		op.verb = OP_WRITE;
+	}
+	if (!op.length)
+		return;
+	op.immediate = v->answer == ANSWER_OLD ? number : 0;
+	op_message_put(b->word + b->words, &op, COPIED_MAX);
+	b->words += op_message_words(&op, COPIED_MAX);
+}
+
+/* Whether this and those before are what is sent by one that lost nothing. */
+static bool is_plain(const struct responder *p, struct run *run,
+		     const struct queue_pair *q, const struct roce *r)
+{
+	bool next = !run->n++ || !is_rc(r->opcode) || r->psn == run->next;
+
+	if (run->n == 1)
 		run->first = r->psn;
-	else if (is_rc(r->opcode) && r->psn != run->next)
-		b->plain = false;
 	run->next = (r->psn + 1) & ROCE_PSN_MASK;
-	if (pair_access(p, q, r) ||
-	    (is_immediate(r->opcode) && p->o.receives != UINT64_MAX))
-		b->plain = false;
+	return next && !pair_access(p, q, r) &&
+	       (!is_immediate(r->opcode) || p->o.receives == UINT64_MAX);
 }
 
 /* What can be said of a batch by itself. */
 static void look(struct responder_team *c, struct responder *p, struct batch *b,
 		 struct threads_out *out)
 {
-
 	memset(b->run, 0, p->s->t.n * sizeof(b->run[0]));
 	b->plain = true;
+	clear(b);
 	for (size_t at = 0; at < b->n; at += ROCE_BATCH) {
 		size_t left = b->n - at;
 		unsigned m = left < ROCE_BATCH ? (unsigned)left : ROCE_BATCH;
 
-		responder_look(p, b->pkt + at, m, b->seen + at, b->whose + at);
-		for (size_t i = at; i < at + m; i++)
-			if (b->whose[i])
-				note(p, b, &b->seen[i], b->whose[i]);
+		responder_look(p, b->pkt + at, m, p->seen, b->whose + at);
+		for (unsigned i = 0; i < m && b->plain; i++) {
+			const struct queue_pair *q = b->whose[at + i];
+			const struct roce *r = &p->seen[i];
+			struct verdict v;
+
+			if (!q)
+				continue;
+			b->plain = is_plain(p, &b->run[pair_table(p, q)], q, r);
+			v = pair_good(q, r);
+			add(b, p, q, r, &v, b->pkt[at + i].ts_ns);
+		}
 	}
 	if (p->stranger.version && !p->stranger.told)
 		has_news(c);
@@ -178,34 +207,38 @@ static bool is_expected(const struct responder *p, const struct batch *b)
 	return true;
 }
 
+/* Packets one by one. */
+static void judge_each(struct responder *p, struct batch *b)
+{
+	clear(b);
+	for (size_t i = 0; i < b->n; i++) {
+		const struct pkt *pkt = &b->pkt[i];
+		struct verdict v;
+		struct roce r;
+
+		if (!b->whose[i] || roce_decode(&r, pkt->data, pkt->len))
+			continue;
+		v = pair_judge(p, b->whose[i], &r);
+		add(b, p, b->whose[i], &r, &v, pkt->ts_ns);
+	}
+}
+
 /* By the owner of queue pairs. */
 static void judge(struct responder_team *c, struct responder *p,
 		  struct batch *b)
 {
-	b->plain = b->plain && is_expected(p, b);
-	for (unsigned i = 0; b->plain && i < p->s->t.n; i++) {
-		struct queue_pair *q = &p->s->qp[i];
+	bool plain = b->plain && is_expected(p, b);
 
+	for (unsigned i = 0; plain && i < p->s->t.n; i++) {
 		if (!b->run[i].n)
 			continue;
-		b->run[i].msn = q->msn;
-		q->expected = b->run[i].next;
-		q->msn = (q->msn + b->run[i].n) & ROCE_PSN_MASK;
-		q->nak_sent = false;
+		p->s->qp[i].expected = b->run[i].next;
+		p->s->qp[i].nak_sent = false;
 	}
-	for (size_t i = 0; !b->plain && i < b->n; i++)
-		if (b->whose[i])
-			b->verdict[i] = pair_judge(p, b->whose[i], &b->seen[i]);
+	if (!plain)
+		judge_each(p, b);
 	if (responder_has_news(p))
 		has_news(c);
-}
-
-static struct verdict verdict_of(const struct responder *p, struct batch *b,
-				 size_t i)
-{
-	if (!b->plain)
-		return b->verdict[i];
-	return pair_good(&b->seen[i], b->run[pair_table(p, b->whose[i])].msn++);
 }
 
 /* The owner of a byte of a table; *room: bytes from there on that are its, too.
@@ -214,55 +247,55 @@ static unsigned owner_of(const struct responder_team *c, unsigned table,
 			 uint64_t offset, uint64_t *room)
 {
 	const struct parts *t = &c->parts[table];
-	uint64_t unit = t->unit, at = offset, end = t->heads;
+	uint64_t at = offset, unit = t->list;
+	unsigned part;
 
+	if (!unit) {
+		part = op_part(offset, t->factor);
+		while (offset < t->first[part])
+			part--;
+		*room = t->first[part + 1] - offset;
+		return part;
+	}
 	if (offset >= t->heads) {
 		unit = sizeof(uint64_t);
 		at -= t->heads;
-		end = UINT64_MAX;
 	}
 	*room = unit - at % unit;
-	if (*room > end - offset)
-		*room = end - offset;
+	if (offset<t->heads && * room> t->heads - offset)
+		*room = t->heads - offset;
 	return (unsigned)(at / unit % c->o.workers);
 }
 
-static void send_part(struct threads_out *out, const struct op *op)
+/* A message, to whoever owns what it touches. Returns its words. */
+static inline size_t send(struct responder_team *c, struct threads_out *out,
+			  const uint64_t *m)
 {
-	struct message m = {
-		.offset = op->offset,
-		.length = (uint16_t)op->length,
-		.number = (uint16_t)op->immediate,
-		.table = (uint8_t)op->table,
-		.verb = op->verb,
-		.far = op->verb == OP_WRITE && op->length > COPIED_MAX,
-	};
-	size_t bytes = op->verb == OP_CMP_SWAP ? 16 : op->length;
-	size_t words = m.far ? 1 : (bytes + 7) / 8;
-	uint64_t *to = threads_send(out, HEAD_WORDS + words);
+	unsigned table = op_message_table(*m), owner;
+	uint64_t room, *to;
+	uint32_t left;
+	struct op op;
+	size_t words;
 
-	memcpy(to, &m, sizeof(m));
-	if (m.far || op->verb == OP_FETCH_ADD)
-		to[HEAD_WORDS] = op->add; /* or the pointer */
-	else
-		memcpy(to + HEAD_WORDS, op->data, bytes);
-}
-
-/* To whoever owns what it touches. */
-static void send(struct responder_team *c, struct threads_out *out,
-		 struct op op)
-{
-	uint32_t left = op.length;
-	uint64_t room;
-
-	while (left) {
-		unsigned owner = owner_of(c, op.table, op.offset, &room);
-
+	owner = owner_of(c, table, *m & OP_MESSAGE_OFFSET, &room);
+	if (op_message_is_pair(*m) && room >= 8) {
+		to = threads_send(out + owner, 2);
+		to[0] = m[0];
+		to[1] = m[1];
+		return 2;
+	}
+	words = op_message_get(&op, m, COPIED_MAX);
+	for (left = op.length;;) {
 		op.length = left < room ? left : (uint32_t)room;
-		send_part(out + owner, &op);
+		to = threads_send(out + owner,
+				  op_message_words(&op, COPIED_MAX));
+		op_message_put(to, &op, COPIED_MAX);
+		left -= op.length;
+		if (!left)
+			return words;
 		op.offset += op.length;
 		op.data += op.length;
-		left -= op.length;
+		owner = owner_of(c, table, op.offset, &room);
 	}
 }
 
@@ -270,67 +303,33 @@ static void send(struct responder_team *c, struct threads_out *out,
 static void act(struct responder_team *c, struct responder *p, struct batch *b,
 		struct threads_out *out)
 {
-	uint64_t operand[2];
-
-	b->immediates = 0;
-	for (size_t i = 0; i < b->n; i++) {
-		const struct queue_pair *q = b->whose[i];
-		const struct roce *r = &b->seen[i];
-		struct verdict v;
-		unsigned number;
-		struct op op;
-
-		if (!q)
-			continue;
-		v = verdict_of(p, b, i);
-		number = pair_answer(p, q, r, &v, &b->due, b->pkt[i].ts_ns);
-		if (!v.good)
-			continue;
-		pair_op(p, q, r, operand, &op);
-		if (op.verb == OP_WRITE_IMM) {
-			b->immediate[b->immediates++] = r->imm;
-			op.verb = OP_WRITE;
-		}
-		op.immediate = number;
-		send(c, out, op);
-	}
-}
-
-/* The words of a message. */
-static size_t op_of(struct op *op, const uint64_t *word)
-{
-	struct message m;
-
-	memcpy(&m, word, sizeof(m));
-	*op = (struct op){
-		.offset = m.offset,
-		.length = m.length,
-		.immediate = m.number,
-		.table = m.table,
-		.verb = m.verb,
-	};
-	word += HEAD_WORDS;
-	if (m.far || m.verb == OP_FETCH_ADD) {
-		op->add = *word;
-		return HEAD_WORDS + 1;
-	}
-	op->data = (const uint8_t *)word;
-	return HEAD_WORDS +
-	       (m.verb == OP_CMP_SWAP ? 2 : ((size_t)m.length + 7) / 8);
+	ledger_add(&responder_ledger, &p->ctr, &b->counted);
+	for (size_t at = 0; at < b->words;)
+		at += send(c, out, b->word + at);
 }
 
 /* By the owner of memory. */
 static void write_block(struct responder_team *c, struct responder *p,
 			struct batch *b, const struct threads_block *in)
 {
-	struct op op[THREADS_WORDS / (HEAD_WORDS + 1)];
-	size_t n = 0;
+	struct answers_due *due = p->answers ? &b->due : NULL;
+	struct road *road = local_road(p->local);
+	struct op op[THREADS_WORDS / 2];
+	size_t n = 0, done;
 
-	for (size_t at = 0; at < in->words; n++) {
-		at += op_of(&op[n], in->word + at);
-		prefetch_line(local_mem(p->local, op[n].table) + op[n].offset);
+	for (size_t at = 0; at < in->words; at += done) {
+		const uint64_t *m = in->word + at;
+
+		done = 0;
+		if (op_message_is_pair(*m)) {
+			fail(c, pair_exec(p, op, n, due));
+			n = 0;
+			done = road->pairs(road, m, in->words - at);
+		}
+		if (!done)
+			done = op_message_get(&op[n++], m, COPIED_MAX);
 	}
-	fail(c, pair_exec(p, op, n, p->answers ? &b->due : NULL));
+	fail(c, pair_exec(p, op, n, due));
 }
 
 static uint64_t sink_drops(const struct responder *p)
@@ -563,14 +562,25 @@ static void free_all(struct responder_team *c)
 }
 
 /* Parts end where slots end, and where words do, which atomics need. */
-static struct parts parts_of(const struct table *t, unsigned workers)
+static void make_parts(struct parts *parts, const struct table *t,
+		       unsigned workers)
 {
-	uint64_t slots = 8 * (uint64_t)t->stride;
-	uint64_t part = (t->length + workers - 1) / workers;
+	uint64_t slots = 8 * (uint64_t)t->stride, pages = (t->length >> 12) + 1;
 
-	if (t->kind == TABLE_APPEND)
-		return (struct parts){t->units * t->stride, t->heads};
-	return (struct parts){(part + slots - 1) / slots * slots, t->length};
+	if (t->kind == TABLE_APPEND) {
+		parts->list = t->units * t->stride;
+		parts->heads = t->heads;
+		return;
+	}
+	parts->factor = op_part_factor(t->length, workers);
+	for (unsigned i = 1; i < workers; i++) {
+		uint64_t first = pages * i / workers << 12;
+
+		while (op_part(first, parts->factor) < i)
+			first += 1 << 12;
+		parts->first[i] = (first + slots - 1) / slots * slots;
+	}
+	parts->first[workers] = UINT64_MAX;
 }
 
 static int open_workers(struct responder_team *c, struct fault *f)
@@ -586,8 +596,16 @@ static int open_workers(struct responder_team *c, struct fault *f)
 	const struct region *r = c->p->region;
 	int rc = 0;
 
-	for (unsigned i = 0; i < region_tables(r); i++)
-		c->parts[i] = parts_of(region_table(r, i), c->o.workers);
+	for (unsigned i = 0; i < region_tables(r); i++) {
+		const struct table *t = region_table(r, i);
+
+		if (t->length > OP_MESSAGE_OFFSET)
+			return fault_set(f, -EINVAL,
+					 "table %s is too large for several "
+					 "cores",
+					 t->name);
+		make_parts(&c->parts[i], t, c->o.workers);
+	}
 	for (unsigned i = 0; i < c->o.workers && !rc; i++)
 		rc = worker_open(c, i, f);
 	return rc ? rc : threads_open(&c->threads, &to, f);
