@@ -101,17 +101,29 @@ static inline void op_message_put(uint64_t *m, const struct op *op,
 			memcpy(m + i / 8, op->data + i, 8);
 }
 
+static inline uint32_t op_message_length(uint64_t word)
+{
+	return word >> OP_MESSAGE_AT_LENGTH & OP_MESSAGE_LENGTH;
+}
+
+/* The words of a message that begins with this one. */
+static inline size_t op_message_size(uint64_t word, uint32_t copied)
+{
+	return 1 + (word >> 63) +
+	       op_message_data(op_message_verb(word), op_message_length(word),
+			       copied);
+}
+
 /* The operation of a message, which has its data; returns the words. */
 static inline size_t op_message_get(struct op *op, const uint64_t *m,
 				    uint32_t copied)
 {
-	const uint64_t *from = m;
 	uint64_t head = *m++;
 
 	*op = (struct op){
 		.offset = head & OP_MESSAGE_OFFSET,
 		.table = op_message_table(head),
-		.length = head >> OP_MESSAGE_AT_LENGTH & OP_MESSAGE_LENGTH,
+		.length = op_message_length(head),
 		.verb = op_message_verb(head),
 	};
 	if (head & OP_MESSAGE_IMMEDIATE)
@@ -120,8 +132,7 @@ static inline size_t op_message_get(struct op *op, const uint64_t *m,
 		op->add = *m;
 	else
 		op->data = (const uint8_t *)m;
-	return (size_t)(m - from) +
-	       op_message_data(op->verb, op->length, copied);
+	return op_message_size(head, copied);
 }
 
 /*
