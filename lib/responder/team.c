@@ -118,7 +118,7 @@ static unsigned last_owner(const struct responder_team *c)
 	return c->o.workers - 1;
 }
 
-static void clear(struct batch *b)
+static void clear_batch(struct batch *b)
 {
 	memset(&b->counted, 0, sizeof(b->counted));
 	b->immediates = 0;
@@ -128,8 +128,9 @@ static void clear(struct batch *b)
 
 /* An answer that is due, and a message. */
 static inline __attribute__((always_inline)) void
-add(struct batch *b, const struct responder *p, const struct queue_pair *q,
-    const struct roce *r, const struct verdict *v, uint64_t ts_ns)
+add_request(struct batch *b, const struct responder *p,
+	    const struct queue_pair *q, const struct roce *r,
+	    const struct verdict *v, uint64_t ts_ns)
 {
 	unsigned number = ANSWERS_NONE;
 	uint64_t operand[2];
@@ -170,7 +171,7 @@ static void look(struct responder_team *c, struct responder *p, struct batch *b,
 {
 	memset(b->run, 0, p->s->t.n * sizeof(b->run[0]));
 	b->plain = true;
-	clear(b);
+	clear_batch(b);
 	for (size_t at = 0; at < b->n; at += ROCE_BATCH) {
 		size_t left = b->n - at;
 		unsigned m = left < ROCE_BATCH ? (unsigned)left : ROCE_BATCH;
@@ -185,7 +186,7 @@ static void look(struct responder_team *c, struct responder *p, struct batch *b,
 				continue;
 			b->plain = is_plain(p, &b->run[pair_table(p, q)], q, r);
 			v = pair_good(q, r);
-			add(b, p, q, r, &v, b->pkt[at + i].ts_ns);
+			add_request(b, p, q, r, &v, b->pkt[at + i].ts_ns);
 		}
 	}
 	if (p->stranger.version && !p->stranger.told)
@@ -210,7 +211,7 @@ static bool is_expected(const struct responder *p, const struct batch *b)
 /* Packets one by one. */
 static void judge_each(struct responder *p, struct batch *b)
 {
-	clear(b);
+	clear_batch(b);
 	for (size_t i = 0; i < b->n; i++) {
 		const struct pkt *pkt = &b->pkt[i];
 		struct verdict v;
@@ -219,7 +220,7 @@ static void judge_each(struct responder *p, struct batch *b)
 		if (!b->whose[i] || roce_decode(&r, pkt->data, pkt->len))
 			continue;
 		v = pair_judge(p, b->whose[i], &r);
-		add(b, p, b->whose[i], &r, &v, pkt->ts_ns);
+		add_request(b, p, b->whose[i], &r, &v, pkt->ts_ns);
 	}
 }
 
@@ -243,11 +244,11 @@ static void judge(struct responder_team *c, struct responder *p,
 
 /* The owner of a byte of a table; *room: bytes from there on that are its, too.
  */
-static unsigned owner_of(const struct responder_team *c, unsigned table,
-			 uint64_t offset, uint64_t *room)
+static inline unsigned owner_of(const struct responder_team *c, unsigned table,
+				uint64_t offset, uint64_t *room)
 {
 	const struct parts *t = &c->parts[table];
-	uint64_t at = offset, unit = t->list;
+	uint64_t unit = t->list, end = t->heads - offset;
 	unsigned part;
 
 	if (!unit) {
@@ -257,55 +258,60 @@ static unsigned owner_of(const struct responder_team *c, unsigned table,
 		*room = t->first[part + 1] - offset;
 		return part;
 	}
-	if (offset >= t->heads) {
-		unit = sizeof(uint64_t);
-		at -= t->heads;
-	}
-	*room = unit - at % unit;
-	if (offset<t->heads && * room> t->heads - offset)
-		*room = t->heads - offset;
-	return (unsigned)(at / unit % c->o.workers);
+	if (offset >= t->heads)
+		offset -= t->heads, unit = end = sizeof(uint64_t);
+	*room = unit - offset % unit;
+	if (end < *room)
+		*room = end;
+	return (unsigned)(offset / unit % c->o.workers);
 }
 
-/* A message, to whoever owns what it touches. Returns its words. */
-static inline size_t send(struct responder_team *c, struct threads_out *out,
-			  const uint64_t *m)
+/* Of more than one owner. */
+static void send_parts(struct responder_team *c, struct threads_out *out,
+		       const uint64_t *m)
 {
-	unsigned table = op_message_table(*m), owner;
 	uint64_t room, *to;
-	uint32_t left;
 	struct op op;
-	size_t words;
+	uint32_t left;
 
-	owner = owner_of(c, table, *m & OP_MESSAGE_OFFSET, &room);
-	if (op_message_is_pair(*m) && room >= 8) {
-		to = threads_send(out + owner, 2);
-		to[0] = m[0];
-		to[1] = m[1];
-		return 2;
-	}
-	words = op_message_get(&op, m, COPIED_MAX);
-	for (left = op.length;;) {
+	op_message_get(&op, m, COPIED_MAX);
+	for (left = op.length; left; left -= op.length) {
+		unsigned owner = owner_of(c, op.table, op.offset, &room);
+
 		op.length = left < room ? left : (uint32_t)room;
 		to = threads_send(out + owner,
 				  op_message_words(&op, COPIED_MAX));
 		op_message_put(to, &op, COPIED_MAX);
-		left -= op.length;
-		if (!left)
-			return words;
 		op.offset += op.length;
 		op.data += op.length;
-		owner = owner_of(c, table, op.offset, &room);
 	}
 }
 
-/* Carries out what was found good. */
+/* Carries out what was found good: messages go to whoever owns what they touch.
+ */
 static void act(struct responder_team *c, struct responder *p, struct batch *b,
 		struct threads_out *out)
 {
+	const uint64_t *m = b->word, *end = m + b->words;
+	size_t words;
+
 	ledger_add(&responder_ledger, &p->ctr, &b->counted);
-	for (size_t at = 0; at < b->words;)
-		at += send(c, out, b->word + at);
+	for (; m < end; m += words) {
+		uint64_t room, *to;
+		unsigned owner = owner_of(c, op_message_table(*m),
+					  *m & OP_MESSAGE_OFFSET, &room);
+
+		words = op_message_size(*m, COPIED_MAX);
+		if (op_message_length(*m) > room) {
+			send_parts(c, out, m);
+			continue;
+		}
+		to = threads_send(out + owner, words);
+		to[0] = m[0];
+		to[1] = m[1];
+		for (size_t i = 2; i < words; i++)
+			to[i] = m[i];
+	}
 }
 
 /* By the owner of memory. */
@@ -565,22 +571,20 @@ static void free_all(struct responder_team *c)
 static void make_parts(struct parts *parts, const struct table *t,
 		       unsigned workers)
 {
-	uint64_t slots = 8 * (uint64_t)t->stride, pages = (t->length >> 12) + 1;
+	uint64_t slots = 8 * (uint64_t)t->stride, factor, first;
 
 	if (t->kind == TABLE_APPEND) {
 		parts->list = t->units * t->stride;
 		parts->heads = t->heads;
 		return;
 	}
-	parts->factor = op_part_factor(t->length, workers);
-	for (unsigned i = 1; i < workers; i++) {
-		uint64_t first = pages * i / workers << 12;
-
-		while (op_part(first, parts->factor) < i)
-			first += 1 << 12;
+	factor = op_part_factor(t->length, workers);
+	for (uint64_t i = 1; i < workers; i++) {
+		first = ((i << 32) + factor - 1) / factor << 12;
 		parts->first[i] = (first + slots - 1) / slots * slots;
 	}
 	parts->first[workers] = UINT64_MAX;
+	parts->factor = factor;
 }
 
 static int open_workers(struct responder_team *c, struct fault *f)
