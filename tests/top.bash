@@ -20,7 +20,7 @@ sees() { top -t "$1" 2>/dev/null | jq -se "$2" >/dev/null; }
 # writes its page again and again; the counter grows by one each so many ns, as
 # long as the page says, so that its rate is known however busy the machine is.
 # A role with a * behind it is of a counter that may fall.
-# It is made of the layout in ledger/page.h, not of our code.
+# It is made of the layout in base/ledger_page.h, not of our code.
 fake() {
 	cat >page.py <<-'EOP'
 		import fcntl, os, struct, sys, time

@@ -7,7 +7,7 @@
 #define DTA_TOP_WATCH_H
 
 #include "base/fault.h"
-#include "ledger/page.h"
+#include "base/ledger_page.h"
 #include "store/region.h"
 
 /* A page that was not written for so long is of a program that stands still:

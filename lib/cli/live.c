@@ -14,7 +14,7 @@
 
 #include "base/clock.h"
 #include "cli/private.h"
-#include "ledger/page.h"
+#include "base/ledger_page.h"
 
 enum {
 	FILTER_MAX = 2048,

@@ -118,15 +118,16 @@ void cli_pace_change(struct cli_pace *p, double rate);
 
 /*
  * What a running program shows others of itself: its ledgers, in its page
- * (ledger/page.h), a few times a second. There is none of a run that is over
- * before the first time.
+ * (base/ledger_page.h), a few times a second. There is none of a run that is
+ * over before the first time.
  *
  *	if (cli_page_begin()) {
  *		cli_ledger(...); once for each: into the page, not on stderr
  *		cli_page_end();
  *	}
  */
-/* What the program works on, as in ledger/page.h; the strings outlive it. */
+/* What the program works on, as in base/ledger_page.h; the strings outlive it.
+ */
 struct cli_page_about {
 	const char *region, *input, *output;
 	bool quiet; /* no word if there can be none */

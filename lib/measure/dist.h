@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "measure/area.h"
+#include "base/area.h"
 
 enum {
 	DIST_SUB = 4, /* 2^DIST_SUB bins for each power of two */

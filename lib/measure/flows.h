@@ -22,7 +22,7 @@
 
 #include "base/ledger.h"
 #include "hash/bytes.h"
-#include "measure/area.h"
+#include "base/area.h"
 #include "measure/metric.h"
 #include "measure/sweep.h"
 #include "measure/watch.h"

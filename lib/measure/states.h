@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "measure/area.h"
+#include "base/area.h"
 
 struct states {
 	struct area area;

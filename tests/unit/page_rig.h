@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/process.h"
-#include "ledger/page.h"
+#include "base/ledger_page.h"
 #include "test.h"
 
 enum {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * page.h - the page of a running program: a small file in /dev/shm by which
- * others see its ledgers while it runs.
+ * ledger_page.h - the page of a running program: a small file in /dev/shm by
+ * which others see its ledgers while it runs.
  *
  * Name:    dta-ledger-PID-START: START is the process's start as process.h has
  *          it, so that no name is used twice.
@@ -23,8 +23,8 @@
  *          removed by whoever looks and may, and by every program that makes
  *          one.
  */
-#ifndef LEDGER_PAGE_H
-#define LEDGER_PAGE_H
+#ifndef BASE_LEDGER_PAGE_H
+#define BASE_LEDGER_PAGE_H
 
 #include <stdbool.h>
 #include <stddef.h>

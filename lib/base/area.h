@@ -3,8 +3,8 @@
  * area.h - a large piece of memory, zeros, taken at once and touched as it is
  * used; on pages of 2 MB where the kernel has them.
  */
-#ifndef MEASURE_AREA_H
-#define MEASURE_AREA_H
+#ifndef BASE_AREA_H
+#define BASE_AREA_H
 
 #include <stddef.h>
 #include <stdint.h>

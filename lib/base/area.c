@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "measure/area.h"
+#include "base/area.h"
 
 #include <errno.h>
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "ledger/page.h"
+#include "base/ledger_page.h"
 
 #include <ctype.h>
 #include <dirent.h>
