@@ -12,8 +12,8 @@
 #include "base/zero.h"
 #include "cli/live.h"
 #include "responder/responder.h"
-#include "wire/net.h"
-#include "wire/roce.h"
+#include "net/net.h"
+#include "net/roce.h"
 
 enum {
 	REMAKE_MS = 250, /* until a dead queue pair is made anew */

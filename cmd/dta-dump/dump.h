@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "wire/dta.h"
+#include "net/dta.h"
 
 enum verb {
 	VERB_PACKETS,

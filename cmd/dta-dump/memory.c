@@ -20,7 +20,7 @@
 #include "query/show.h"
 #include "snapshot/snapshot.h"
 #include "store/region.h"
-#include "wire/key.h"
+#include "net/key.h"
 
 struct whole {
 	const char *name; /* of the file */

@@ -21,11 +21,11 @@
 #include "packet/pkt.h"
 #include "profile/profile.h"
 #include "store/region.h"
-#include "wire/be.h"
-#include "wire/key.h"
+#include "net/be.h"
+#include "net/key.h"
 #include "wire/label.h"
-#include "wire/net.h"
-#include "wire/roce.h"
+#include "net/net.h"
+#include "net/roce.h"
 
 enum show_field {
 	SHOW_NUMBER, /* the first six are the head of a line, in this order */

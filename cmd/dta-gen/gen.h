@@ -20,8 +20,8 @@
 #include "reading/csv_reports.h"
 #include "resend/resend.h"
 #include "traffic/traffic.h"
-#include "wire/dta.h"
-#include "wire/net.h"
+#include "net/dta.h"
+#include "net/net.h"
 #include "workload/workload.h"
 
 /* --- options.c ----------------------------------------------------------- */

@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "cli/table.h"
 #include "run.h"
-#include "wire/be.h"
+#include "net/be.h"
 
 enum {
 	LISTS_PER_LOOK = 256, /* at which epochs there are, on other machines */

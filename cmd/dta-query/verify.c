@@ -15,7 +15,7 @@
 #include "reading/lines.h"
 #include "run.h"
 #include "truth/truth.h"
-#include "wire/be.h"
+#include "net/be.h"
 
 enum {
 	CHECKSUM_BITS = 32, /* of slots, and of hops */

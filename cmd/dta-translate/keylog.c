@@ -8,8 +8,8 @@
 
 #include "cli/cli.h"
 #include "hash/bytes.h"
-#include "wire/key.h"
-#include "wire/net.h"
+#include "net/key.h"
+#include "net/net.h"
 
 enum {
 	PLACES = 1 << 16,

@@ -10,7 +10,7 @@
 #include "store/layout.h"
 #include "store/region.h"
 #include "verbs/verbs.h"
-#include "wire/proto.h"
+#include "net/proto.h"
 
 static const char *way_out(const struct opts *o)
 {

@@ -12,7 +12,7 @@
 #include "packet/pkt.h"
 #include "store/table.h"
 #include "translate/translate.h"
-#include "wire/dta.h"
+#include "net/dta.h"
 
 /* options.c: the command line. */
 

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "wire/key.h"
-#include "wire/net.h"
+#include "net/key.h"
+#include "net/net.h"
 
 /* A payload for DTA_PORT. */
 static void look_inside(struct why *w, enum dta_format format,

@@ -8,9 +8,9 @@
 #include "cli/live.h"
 #include "measure/metric.h"
 #include "measure/rows.h"
-#include "wire/be.h"
-#include "wire/dta.h"
-#include "wire/net.h"
+#include "net/be.h"
+#include "net/dta.h"
+#include "net/net.h"
 
 enum {
 	PATH_TABLE = 1,

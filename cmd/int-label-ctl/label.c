@@ -24,7 +24,7 @@
 #include "label/command.h"
 #include "label/hop.h"
 #include "policy.h"
-#include "wire/net.h"
+#include "net/net.h"
 
 /* Its two sides: packets come in at one and leave at the other. Its ports are
  * numbered so, from 1. */

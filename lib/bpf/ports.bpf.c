@@ -10,7 +10,7 @@
 #include <bpf/bpf_helpers.h>
 #include <stdbool.h>
 
-#include "wire/proto.h"
+#include "net/proto.h"
 
 enum {
 	PORTS_MAX = 4, /* as in ports.h */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "wire/proto.h"
+#include "net/proto.h"
 
 /* Where a field's number is. */
 enum known_of {

@@ -13,7 +13,7 @@
 #include "op/fanout.h"
 #include "op/local.h"
 #include "store/region.h"
-#include "wire/be.h"
+#include "net/be.h"
 
 _Static_assert((int)FANOUT_MAX == (int)CLUSTER_MAX, "a road for each");
 

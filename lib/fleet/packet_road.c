@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "fleet/fleet.h"
 #include "roce/roce_out.h"
-#include "wire/roce.h"
+#include "net/roce.h"
 
 enum {
 	MS = 1000000,	      /* ns */

@@ -6,9 +6,9 @@
 #include <errno.h>
 
 #include "inband/int_private.h"
-#include "wire/be.h"
-#include "wire/key.h"
-#include "wire/net.h"
+#include "net/be.h"
+#include "net/key.h"
+#include "net/net.h"
 
 /* --- where it is --------------------------------------------------------- */
 

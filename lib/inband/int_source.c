@@ -4,8 +4,8 @@
 
 #include "base/put.h"
 #include "inband/int_private.h"
-#include "wire/be.h"
-#include "wire/net.h"
+#include "net/be.h"
+#include "net/net.h"
 
 void int_sum_bytes(uint32_t *sum, const uint8_t *p, size_t len)
 {

@@ -8,8 +8,8 @@
 #include "inband/int_md.h"
 #include "inband/treport.h"
 #include "ioam/ioam.h"
-#include "wire/be.h"
-#include "wire/net.h"
+#include "net/be.h"
+#include "net/net.h"
 
 enum {
 	AHEAD = 8, /* frames between asking for their bytes and their use */

@@ -7,7 +7,7 @@
 #include "base/cur.h"
 #include "base/put.h"
 #include "inband/int_private.h"
-#include "wire/be.h"
+#include "net/be.h"
 
 void treport_init(struct treport_decoder *d, const struct int_profile *profile)
 {

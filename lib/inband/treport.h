@@ -24,7 +24,7 @@
 #define INBAND_TREPORT_H
 
 #include "inband/int_md.h"
-#include "wire/proto.h"
+#include "net/proto.h"
 
 /* What became of a report. */
 enum treport_reason {

@@ -7,9 +7,9 @@
 
 #include "base/cur.h"
 #include "base/put.h"
-#include "wire/be.h"
-#include "wire/net.h"
-#include "wire/proto.h"
+#include "net/be.h"
+#include "net/net.h"
+#include "net/proto.h"
 
 static bool ioam_has_options(uint8_t next)
 {

@@ -21,7 +21,7 @@
 
 #include "wire/int.h"
 #include "wire/int_profile.h"
-#include "wire/proto.h"
+#include "net/proto.h"
 
 /* What became of an option. */
 enum ioam_reason {

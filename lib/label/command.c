@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 #include "label/policy.h"
-#include "wire/be.h"
+#include "net/be.h"
 
 enum {
 	WORDS_MAX = 12,

@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #include "base/fault.h"
-#include "wire/key.h"
+#include "net/key.h"
 
 enum {
 	LABEL_COMMAND_MAX = 256, /* bytes of a line, NUL included */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "label/paths.h"
-#include "wire/be.h"
+#include "net/be.h"
 
 struct flow {
 	uint8_t key[KEY_FLOW6_LEN];

@@ -25,7 +25,7 @@
 
 #include "base/ledger.h"
 #include "label/policy.h"
-#include "wire/key.h"
+#include "net/key.h"
 #include "wire/label.h"
 
 /* Packets in = done + dropped. */

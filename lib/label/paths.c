@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "wire/be.h"
+#include "net/be.h"
 
 struct label_paths {
 	uint32_t rows;

@@ -9,7 +9,7 @@
 #ifndef LABEL_PATHS_H
 #define LABEL_PATHS_H
 
-#include "wire/key.h"
+#include "net/key.h"
 #include "wire/label.h"
 
 enum {

@@ -21,7 +21,7 @@
 
 #include "base/fault.h"
 #include "base/rng.h"
-#include "wire/proto.h"
+#include "net/proto.h"
 
 enum label_kind {
 	LABEL_BASE_A,

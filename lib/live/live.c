@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "live/private.h"
-#include "wire/be.h"
-#include "wire/proto.h"
+#include "net/be.h"
+#include "net/proto.h"
 
 _Static_assert(sizeof(((struct iface *)NULL)->name) == IFNAMSIZ, "name's room");
 

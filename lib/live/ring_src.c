@@ -20,7 +20,7 @@
 
 #include "hash/crc.h"
 #include "live/private.h"
-#include "wire/proto.h"
+#include "net/proto.h"
 
 enum {
 	RING_BLOCK = 1 << 17, /* bytes: more than the longest frame, GRO's */

@@ -26,7 +26,7 @@
 #include "measure/metric.h"
 #include "measure/sweep.h"
 #include "measure/watch.h"
-#include "wire/proto.h"
+#include "net/proto.h"
 
 struct flows_options {
 	uint32_t rows, buckets; /* of a row */

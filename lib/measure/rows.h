@@ -39,7 +39,7 @@
 #include "measure/flows.h"
 #include "measure/metric.h"
 #include "measure/fields.h"
-#include "wire/key.h"
+#include "net/key.h"
 
 enum telemetry_kind {
 	EVENT_NEW_KEY,

@@ -18,8 +18,8 @@
 #include "base/zero.h"
 #include "hash/family.h"
 #include "store/layout.h"
-#include "wire/key.h"
-#include "wire/roce.h"
+#include "net/key.h"
+#include "net/roce.h"
 
 enum {
 	QPN_FIRST = 0x11, /* 0 and 1 are management's (InfiniBand 3.5.1) */

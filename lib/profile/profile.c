@@ -9,7 +9,7 @@
 #include "base/ini.h"
 #include "base/field.h"
 #include "base/text.h"
-#include "wire/proto.h"
+#include "net/proto.h"
 
 /* Units of time, ns; text NULL: the end. */
 struct profile_unit {

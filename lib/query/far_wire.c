@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/put.h"
-#include "wire/be.h"
+#include "net/be.h"
 
 static const char magic[4] = {'D', 'T', 'A', 'm'};
 

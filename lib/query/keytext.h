@@ -5,7 +5,7 @@
 
 #include "base/fault.h"
 #include "store/table.h"
-#include "wire/key.h"
+#include "net/key.h"
 
 /* Why a text is no key. */
 struct keytext_fault {

@@ -14,7 +14,7 @@
 #include "hash/crc.h"
 #include "store/prefetch.h"
 #include "base/fence.h"
-#include "wire/key.h"
+#include "net/key.h"
 
 enum {
 	SUM_LEN = 4,	    /* the checksum before a value */

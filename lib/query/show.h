@@ -20,7 +20,7 @@
 #include "base/fault.h"
 #include "row/row.h"
 #include "store/table.h"
-#include "wire/key.h"
+#include "net/key.h"
 
 enum render_as {
 	RENDER_HEX,

@@ -10,7 +10,7 @@
 #include "query/keytext.h"
 #include "store/layout.h"
 #include "store/region.h"
-#include "wire/be.h"
+#include "net/be.h"
 
 enum {
 	SECOND_DIGITS = 9,

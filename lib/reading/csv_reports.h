@@ -9,7 +9,7 @@
 #include "reading/lines.h"
 #include "query/show.h"
 #include "store/table.h"
-#include "wire/key.h"
+#include "net/key.h"
 
 enum csv_column {
 	CSV_KEY,

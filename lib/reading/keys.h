@@ -10,7 +10,7 @@
 #include "hash/crc.h"
 #include "places/places.h"
 #include "query/query.h"
-#include "wire/key.h"
+#include "net/key.h"
 
 /* Where keys are: arguments; or a file with one a line, or CSV whose header has
  * a field key. "-" is stdin. */

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "base/snd.h"
-#include "wire/be.h"
-#include "wire/dta.h"
-#include "wire/net.h"
+#include "net/be.h"
+#include "net/dta.h"
+#include "net/net.h"
 
 enum {
 	MS = 1000000,

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "hash/crc.h"
-#include "wire/be.h"
+#include "net/be.h"
 
 enum {
 	KNOWN_BITS = 6,

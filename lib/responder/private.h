@@ -15,7 +15,7 @@
 #include "responder/responder.h"
 #include "roce/template.h"
 #include "store/table.h"
-#include "wire/roce.h"
+#include "net/roce.h"
 
 struct queue_pair;
 

@@ -14,7 +14,7 @@
 
 #include "base/rng.h"
 #include "store/prefetch.h"
-#include "wire/net.h"
+#include "net/net.h"
 
 enum {
 	RNR_TIMER = 1,	  /* 0.01 ms: the shortest (InfiniBand table 45) */

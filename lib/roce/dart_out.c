@@ -13,8 +13,8 @@
 
 #include "base/text.h"
 #include "roce/template.h"
-#include "wire/be.h"
-#include "wire/roce.h"
+#include "net/be.h"
+#include "net/roce.h"
 
 enum {
 	AT_IP_SUM = ROCE_AT_IP + NET_IP4_AT_SUM,

@@ -14,7 +14,7 @@
 #include "base/snd.h"
 #include "roce/roce_out.h"
 #include "roce/template.h"
-#include "wire/roce.h"
+#include "net/roce.h"
 
 enum {
 	TEMPLATES = 16, /* of a table, by opcode and length */

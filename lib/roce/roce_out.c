@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "wire/be.h"
+#include "net/be.h"
 
 enum {
 	TIMEOUT_FIRST = 20 * 1000000, /* ns */

@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "hash/crc.h"
-#include "wire/be.h"
-#include "wire/net.h"
-#include "wire/roce.h"
+#include "net/be.h"
+#include "net/net.h"
+#include "net/roce.h"
 
 enum {
 	TEMPLATE_HEAD_MAX = NET_ETH_LEN + NET_IP6_LEN + NET_UDP_LEN +

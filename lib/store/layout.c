@@ -12,7 +12,7 @@
 #include "base/ini.h"
 #include "base/text.h"
 #include "hash/family.h"
-#include "wire/key.h"
+#include "net/key.h"
 
 enum {
 	FOR_KEYWRITE = 1 << TABLE_KEYWRITE,

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "hash/family.h"
-#include "wire/dta.h"
-#include "wire/key.h"
+#include "net/dta.h"
+#include "net/key.h"
 
 enum {
 	STRIDE_MIN = 4,	   /* RDMA and hardware work in words */

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "wire/key.h"
+#include "net/key.h"
 
 enum {
 	FLOWTAB_MAX = 1 << 26, /* flows of a table */

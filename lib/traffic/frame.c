@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "wire/be.h"
-#include "wire/net.h"
+#include "net/be.h"
+#include "net/net.h"
 
 enum {
 	WINDOW = 65535, /* of TCP */

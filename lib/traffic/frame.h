@@ -7,7 +7,7 @@
 #define TRAFFIC_FRAME_H
 
 #include "traffic/traffic.h"
-#include "wire/net.h"
+#include "net/net.h"
 
 enum {
 	TRAFFIC_FRAME_HEAD = 14 + 40 + 20, /* the longest headers */

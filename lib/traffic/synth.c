@@ -8,8 +8,8 @@
 #include "base/due.h"
 #include "base/rng.h"
 #include "traffic/tcp.h"
-#include "wire/be.h"
-#include "wire/net.h"
+#include "net/be.h"
+#include "net/net.h"
 
 enum {
 	SLOTS = 4096,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "traffic/tcp.h"
 
-#include "wire/net.h"
+#include "net/net.h"
 
 enum {
 	/* Nothing is retransmitted so fast. */

@@ -2,7 +2,7 @@
 #include "traffic/topo.h"
 
 #include "hash/bytes.h"
-#include "wire/key.h"
+#include "net/key.h"
 
 enum {
 	SALT_HOST = 0x401,

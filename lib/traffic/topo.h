@@ -57,7 +57,7 @@ struct topo_path {
  */
 void topo_fat_tree(struct topology *t, unsigned k, unsigned hops);
 
-/* The path of a flow: key as of wire/key.h, flow4 or flow6, by its length. */
+/* The path of a flow: key as of net/key.h, flow4 or flow6, by its length. */
 void topo_path(const struct topology *t, struct topo_path *out,
 	       const uint8_t *key, size_t key_len);
 

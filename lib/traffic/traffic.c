@@ -7,8 +7,8 @@
 
 #include "hash/bytes.h"
 #include "traffic/flowtab.h"
-#include "wire/be.h"
-#include "wire/net.h"
+#include "net/be.h"
+#include "net/net.h"
 
 enum {
 	NS_PER_S = 1000000000,

@@ -14,7 +14,7 @@
 
 #include "base/fault.h"
 #include "packet/pkt.h"
-#include "wire/key.h"
+#include "net/key.h"
 
 /*
  * One packet of the traffic that a network carries and its switches
@@ -22,7 +22,7 @@
  * that what is computed from one is computed from the other.
  *
  * Decoded: all in host order but the key, whose bytes are as on the wire
- * (wire/key.h). Owns what it holds.
+ * (net/key.h). Owns what it holds.
  */
 struct traffic_packet {
 	uint64_t ts_ns;	      /* since the epoch */

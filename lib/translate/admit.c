@@ -14,7 +14,7 @@
 
 #include <errno.h>
 
-#include "wire/be.h"
+#include "net/be.h"
 
 enum {
 	AT_SRC = SHAPE_AT_IP + NET_IP4_AT_SRC,

@@ -16,7 +16,7 @@
 
 #include "packet/clock.h"
 #include "threads/threads.h"
-#include "wire/be.h"
+#include "net/be.h"
 
 enum {
 	NOBODY = UINT32_MAX, /* no list */

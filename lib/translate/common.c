@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "translate/common.h"
 
-#include "wire/net.h"
+#include "net/net.h"
 
 enum {
 	AT_TYPE = NET_ETH_AT_TYPE - SHAPE_AT,

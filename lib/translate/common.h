@@ -20,9 +20,9 @@
 
 #include "packet/pkt.h"
 #include "store/table.h"
-#include "wire/be.h"
-#include "wire/dta.h"
-#include "wire/proto.h"
+#include "net/be.h"
+#include "net/dta.h"
+#include "net/proto.h"
 
 enum {
 	SHAPE_AT = NET_ETH_AT_TYPE, /* what comes before it may be anything */

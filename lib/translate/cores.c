@@ -13,7 +13,7 @@
 
 #include "op/message.h"
 #include "translate/private.h"
-#include "wire/be.h"
+#include "net/be.h"
 
 enum {
 	NONE = UINT8_MAX, /* no such round */

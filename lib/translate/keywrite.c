@@ -24,7 +24,7 @@
 #include "base/rng.h"
 #include "op/message.h"
 #include "threads/threads.h"
-#include "wire/be.h"
+#include "net/be.h"
 
 enum {
 	PAIRS_HASHED = 512, /* jobs */

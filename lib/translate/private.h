@@ -31,8 +31,8 @@
 #include "translate/common.h"
 #include "store/prefetch.h"
 #include "translate/translate.h"
-#include "wire/key.h"
-#include "wire/net.h"
+#include "net/key.h"
+#include "net/net.h"
 
 /* Operations and their payloads. */
 enum {

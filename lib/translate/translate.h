@@ -17,7 +17,7 @@
 #include "packet/pkt.h"
 #include "op/op.h"
 #include "store/table.h"
-#include "wire/dta.h"
+#include "net/dta.h"
 
 /* received = stored + drops. */
 struct translate_ledger {

@@ -10,8 +10,8 @@
 #include "hash/crc.h"
 #include "hash/family.h"
 #include "store/region.h"
-#include "wire/dta.h"
-#include "wire/key.h"
+#include "net/dta.h"
+#include "net/key.h"
 
 enum column {
 	COL_TABLE,

@@ -16,7 +16,7 @@
 #include "base/ledger.h"
 #include "op/op.h"
 #include "op/ticket.h"
-#include "wire/proto.h"
+#include "net/proto.h"
 
 /*
  * The target.

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "verbs/verbs_link.h"
-#include "wire/be.h"
+#include "net/be.h"
 
 enum {
 	PAUSE_MS = 300,	     /* between attempts */

@@ -25,7 +25,7 @@
 #include "live/live.h"
 #include "verbs/verbs_cm.h"
 #include "verbs/verbs_target_private.h"
-#include "wire/proto.h"
+#include "net/proto.h"
 
 enum {
 	REMAKE_MS = 2000, /* until what failed is tried again */

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "wire/key.h"
-#include "wire/net.h"
+#include "net/key.h"
+#include "net/net.h"
 
 /* A field that the plan has already gets another part, which is tried first:
  * IOAM's wide fields have higher bits than the short ones. */

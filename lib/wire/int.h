@@ -19,8 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "wire/be.h"
-#include "wire/proto.h"
+#include "net/be.h"
+#include "net/proto.h"
 
 /* What a node may say. Numbers after scaling (struct int_part). */
 enum int_field {
@@ -209,7 +209,7 @@ struct int_view {
 	uint8_t format;	     /* enum int_format */
 	uint8_t flags;	     /* enum int_flag */
 	uint8_t key_len;     /* KEY_FLOW4_LEN, KEY_FLOW6_LEN; 0: unknown */
-	uint8_t key[37 + 3]; /* flow4 or flow6, wire/key.h */
+	uint8_t key[37 + 3]; /* flow4 or flow6, net/key.h */
 	uint32_t ip_len;     /* bytes of the packet, IP header on; 0: unknown */
 	struct int_from from;
 	struct int_hops own; /* the reporter's own metadata: n is 0 or 1 */
@@ -228,7 +228,7 @@ struct int_view {
 void int_view_ip(struct int_view *v, const uint8_t *ip, size_t len);
 void int_view_frame(struct int_view *v, const uint8_t *frame, size_t len);
 
-/* The same of an IP header that has been read: wire/net.h. */
+/* The same of an IP header that has been read: net/net.h. */
 struct net_ip;
 void int_view_net(struct int_view *v, const struct net_ip *ip);
 

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "wire/proto.h"
+#include "net/proto.h"
 
 /* clang-format off */
 #define ONE(field, len, scale) {(len), {{(field), 0, (len), (scale)}}}

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/cur.h"
-#include "wire/be.h"
-#include "wire/net.h"
+#include "net/be.h"
+#include "net/net.h"
 
 const struct label_format label_format_default = {
 	.protocol = LABEL_PROTOCOL,

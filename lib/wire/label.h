@@ -52,7 +52,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "wire/proto.h"
+#include "net/proto.h"
 
 #define LABEL_TIME_MASK ((UINT64_C(1) << 48) - 1)
 

@@ -13,8 +13,8 @@
 #include "base/rng.h"
 #include "hash/bytes.h"
 #include "traffic/tcp.h"
-#include "wire/be.h"
-#include "wire/dta.h"
+#include "net/be.h"
+#include "net/dta.h"
 
 enum {
 	SAMPLE = 16,   /* trajectory: one packet in so many */

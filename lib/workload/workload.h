@@ -18,7 +18,7 @@
 #include "traffic/flowtab.h"
 #include "traffic/traffic.h"
 #include "traffic/topo.h"
-#include "wire/dta.h"
+#include "net/dta.h"
 
 enum workload_needs {
 	NEEDS_NOTHING, /* makes its own keys: uniform */

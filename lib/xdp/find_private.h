@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "wire/proto.h"
+#include "net/proto.h"
 #include "xdp/private.h"
 
 /* What a frame is. */

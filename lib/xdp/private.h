@@ -2,7 +2,7 @@
 /*
  * private.h - what int_fast.bpf.c and xdp.c share: what the maps hold, and the
  * records that the program sends. Native byte order, but for the bytes of flow
- * keys, which are as in packets (wire/key.h).
+ * keys, which are as in packets (net/key.h).
  */
 #ifndef XDP_PRIVATE_H
 #define XDP_PRIVATE_H

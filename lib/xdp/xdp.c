@@ -15,7 +15,7 @@
 #include "hash/crc.h"
 #include "live/private.h"
 #include "measure/paths.h"
-#include "wire/proto.h"
+#include "net/proto.h"
 #include "xdp/private.h"
 
 #include "xdp/int_fast.skel.h" /* of what is in private.h */

@@ -5,7 +5,7 @@
  * In all files of this folder: a constant has the name and the value that it
  * has in lib/, a header NAME_h the fields of the same format there.
  * tests/unit/test_p4.c compares them; it reads constants by lines, as those of
- * lib/wire/proto.h: one constant a line.
+ * lib/net/proto.h: one constant a line.
  */
 #ifndef P4_NET
 #define P4_NET

@@ -15,10 +15,10 @@
 #include "op/local.h"
 #include "store/region.h"
 #include "translate/translate.h"
-#include "wire/be.h"
-#include "wire/dta.h"
-#include "wire/key.h"
-#include "wire/net.h"
+#include "net/be.h"
+#include "net/dta.h"
+#include "net/key.h"
+#include "net/net.h"
 
 enum {
 	REPORTS = 1 << 20,

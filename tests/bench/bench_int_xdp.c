@@ -24,8 +24,8 @@
 #include "inband/int_md.h"
 #include "inband/treport.h"
 #include "live/live.h"
-#include "wire/be.h"
-#include "wire/net.h"
+#include "net/be.h"
+#include "net/net.h"
 #include "xdp/xdp.h"
 
 enum {

@@ -11,8 +11,8 @@
 #include "bench.h"
 #include "label/control.h"
 #include "label/hop.h"
-#include "wire/be.h"
-#include "wire/net.h"
+#include "net/be.h"
+#include "net/net.h"
 
 enum {
 	PORTS = 100000,

@@ -35,9 +35,9 @@
 #include "live/live.h"
 #include "op/local.h"
 #include "translate/cores.h"
-#include "wire/dta.h"
-#include "wire/key.h"
-#include "wire/net.h"
+#include "net/dta.h"
+#include "net/key.h"
+#include "net/net.h"
 
 enum {
 	FRAME = 67,

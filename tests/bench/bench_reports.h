@@ -14,10 +14,10 @@
 #include "bench.h"
 #include "op/local.h"
 #include "translate/cores.h"
-#include "wire/be.h"
-#include "wire/dta.h"
-#include "wire/key.h"
-#include "wire/net.h"
+#include "net/be.h"
+#include "net/dta.h"
+#include "net/key.h"
+#include "net/net.h"
 
 enum {
 	REPORTS = 1 << 20,

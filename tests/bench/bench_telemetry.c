@@ -10,7 +10,7 @@
 #include "base/rng.h"
 #include "bench.h"
 #include "telemetry/sink.h"
-#include "wire/be.h"
+#include "net/be.h"
 
 enum {
 	VIEWS = 1 << 17,

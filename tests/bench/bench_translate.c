@@ -19,8 +19,8 @@
 #endif
 
 #include "bench_reports.h"
-#include "wire/be.h"
-#include "wire/net.h"
+#include "net/be.h"
+#include "net/net.h"
 
 /* Seconds for all packets through a translator, in full batches. */
 static double run(struct translator *t, const struct traffic *tf)

@@ -16,8 +16,8 @@
 #include "verbs/verbs_queue.h"
 #include "store/layout.h"
 #include "translate/translate.h"
-#include "wire/be.h"
-#include "wire/net.h"
+#include "net/be.h"
+#include "net/net.h"
 
 enum {
 	FRAME = 128,

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "../unit/rdma_rig.h"
-#include "wire/be.h"
+#include "net/be.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

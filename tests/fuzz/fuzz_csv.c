@@ -8,7 +8,7 @@
 
 #include "reading/csv_reports.h"
 #include "reading/lines.h"
-#include "wire/dta.h"
+#include "net/dta.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

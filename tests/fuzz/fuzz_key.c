@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wire/key.h"
+#include "net/key.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

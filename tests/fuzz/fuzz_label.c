@@ -12,8 +12,8 @@
 
 #include "label/control.h"
 #include "label/hop.h"
-#include "wire/be.h"
-#include "wire/net.h"
+#include "net/be.h"
+#include "net/net.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

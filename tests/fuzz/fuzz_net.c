@@ -2,7 +2,7 @@
 /* Any frame: what is handed out must lie inside it. */
 #include <stdlib.h>
 
-#include "wire/key.h"
+#include "net/key.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -16,7 +16,7 @@
 #include "store/far.h"
 #include "query/query.h"
 #include "store/region_file.h"
-#include "wire/key.h"
+#include "net/key.h"
 #include "../unit/region_sums.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -10,8 +10,8 @@
 
 #include "base/put.h"
 #include "resend/resend.h"
-#include "wire/dta.h"
-#include "wire/net.h"
+#include "net/dta.h"
+#include "net/net.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

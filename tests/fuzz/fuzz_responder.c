@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "../unit/rdma_rig.h"
-#include "wire/be.h"
-#include "wire/net.h"
+#include "net/be.h"
+#include "net/net.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wire/roce.h"
+#include "net/roce.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

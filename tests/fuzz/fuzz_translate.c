@@ -9,7 +9,7 @@
  * millisecond, or all that a stamp can be.
  */
 #include "../unit/translate_road.h"
-#include "wire/be.h"
+#include "net/be.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

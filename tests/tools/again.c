@@ -23,9 +23,9 @@
 #include "inband/int_md.h"
 #include "inband/treport.h"
 #include "packet/pkt.h"
-#include "wire/be.h"
+#include "net/be.h"
 #include "wire/label.h"
-#include "wire/net.h"
+#include "net/net.h"
 #include "int_push.h"
 
 enum {

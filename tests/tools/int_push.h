@@ -7,8 +7,8 @@
 
 #include "inband/int_private.h"
 #include "inband/int_md.h"
-#include "wire/be.h"
-#include "wire/net.h"
+#include "net/be.h"
+#include "net/net.h"
 
 /* What a transit node does. */
 struct int_transit {

@@ -22,8 +22,8 @@
 #include "ioam/ioam.h"
 #include "ioam_push.h"
 #include "packet/pkt.h"
-#include "wire/key.h"
-#include "wire/net.h"
+#include "net/key.h"
+#include "net/net.h"
 
 enum {
 	ROOM = 4096,

@@ -8,7 +8,7 @@
 
 #include "base/put.h"
 #include "ioam/ioam.h"
-#include "wire/be.h"
+#include "net/be.h"
 
 /* What a node says. */
 struct ioam_node {

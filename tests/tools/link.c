@@ -33,7 +33,7 @@
 #include "badlink.h"
 #include "base/clock.h"
 #include "base/text.h"
-#include "wire/roce.h"
+#include "net/roce.h"
 
 enum {
 	FRAME_MAX = 4096 + 256,

@@ -13,10 +13,10 @@
 
 #include "hash/crc.h"
 #include "packet/pkt.h"
-#include "wire/be.h"
-#include "wire/dta.h"
-#include "wire/net.h"
-#include "wire/proto.h"
+#include "net/be.h"
+#include "net/dta.h"
+#include "net/net.h"
+#include "net/proto.h"
 
 enum {
 	FLOWS = 4096,

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "packet/pkt.h"
-#include "wire/be.h"
-#include "wire/net.h"
+#include "net/be.h"
+#include "net/net.h"
 
 enum {
 	IP6 = NET_ETH_LEN,

@@ -32,8 +32,8 @@
 #include "badlink.h"
 #include "base/clock.h"
 #include "base/text.h"
-#include "wire/be.h"
-#include "wire/proto.h"
+#include "net/be.h"
+#include "net/proto.h"
 
 enum {
 	FRAME_MAX = 2048,

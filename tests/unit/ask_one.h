@@ -7,7 +7,7 @@
 
 #include "hash/crc.h"
 #include "query/query.h"
-#include "wire/key.h"
+#include "net/key.h"
 
 static inline struct reply
 ask_one(const struct view *v, const struct query_rule *rule, const uint8_t *key)

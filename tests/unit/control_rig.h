@@ -11,7 +11,7 @@
 #include "label/control.h"
 #include "label/policy.h"
 #include "test.h"
-#include "wire/proto.h"
+#include "net/proto.h"
 
 #define MS UINT64_C(1000000) /* ns */
 /* Where time begins: a multiple of all intervals here. */

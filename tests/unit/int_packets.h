@@ -13,8 +13,8 @@
 
 #include "base/put.h"
 #include "base/rng.h"
-#include "wire/be.h"
-#include "wire/proto.h"
+#include "net/be.h"
+#include "net/proto.h"
 
 /* What is behind the IP header. */
 enum packet_kind {

@@ -10,7 +10,7 @@
 #include "bytes.h"
 #include "ioam/ioam.h"
 #include "test.h"
-#include "wire/key.h"
+#include "net/key.h"
 
 #define ETH6 "020000000002 020000000001 86dd"
 #define ADDRESSES                                                              \

@@ -17,7 +17,7 @@
 
 #include "live/live.h"
 #include "test.h"
-#include "wire/net.h"
+#include "net/net.h"
 
 enum {
 	PATIENCE_MS = 60000, /* for what must come */

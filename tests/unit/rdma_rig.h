@@ -24,7 +24,7 @@
 #include "op/ticket.h"
 #include "store/layout.h"
 #include "store/region.h"
-#include "wire/roce.h"
+#include "net/roce.h"
 #include "region_sums.h"
 
 enum {

@@ -5,9 +5,9 @@
 
 #include "test.h"
 #include "resend/resend.h"
-#include "wire/be.h"
-#include "wire/dta.h"
-#include "wire/net.h"
+#include "net/be.h"
+#include "net/dta.h"
+#include "net/net.h"
 
 enum {
 	MS = 1000000,

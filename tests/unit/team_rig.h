@@ -15,7 +15,7 @@
 
 #include "base/rng.h"
 #include "translate_road.h"
-#include "wire/be.h"
+#include "net/be.h"
 
 enum {
 	TEAM_REPORTERS = 200,

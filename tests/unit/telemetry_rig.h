@@ -9,7 +9,7 @@
 
 #include "telemetry/sink.h"
 #include "test.h"
-#include "wire/key.h"
+#include "net/key.h"
 
 /* INT 2.1, and 0.5 where it has other words. */
 static const struct int_word rig_words[16] = {

@@ -12,7 +12,7 @@
 #include "ask_one.h"
 #include "test.h"
 #include "translate_road.h"
-#include "wire/be.h"
+#include "net/be.h"
 
 enum {
 	KEY = 13,

@@ -8,7 +8,7 @@
 
 #include "base/rng.h"
 #include "dart_rig.h"
-#include "wire/be.h"
+#include "net/be.h"
 
 enum {
 	OPS = 600,

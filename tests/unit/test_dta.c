@@ -5,7 +5,7 @@
 
 #include "bytes.h"
 #include "test.h"
-#include "wire/dta.h"
+#include "net/dta.h"
 
 static void test_names(void)
 {

@@ -13,7 +13,7 @@
 #include "far_rig.h"
 #include "query/far_wire.h"
 #include "store/region_file.h"
-#include "wire/be.h"
+#include "net/be.h"
 
 static void same(struct memory *a, struct memory *b)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Lists of a region on another machine: round trips, and what they find. */
 #include "far_rig.h"
-#include "wire/be.h"
+#include "net/be.h"
 
 /* A region with a list of n entries of 4 bytes, padded to 8 or not, whose ring
  * has wrapped; behind a link. */

@@ -6,7 +6,7 @@
 #include "filter/filter.h"
 #include "test.h"
 #include "wire/int_profile.h"
-#include "wire/key.h"
+#include "net/key.h"
 
 enum {
 	HOPS = 3,

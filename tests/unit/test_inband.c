@@ -8,7 +8,7 @@
 #include "traffic/frame.h"
 #include "traffic/inband.h"
 #include "traffic/traffic.h"
-#include "wire/net.h"
+#include "net/net.h"
 
 enum {
 	PACKETS = 20000,

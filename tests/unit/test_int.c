@@ -5,7 +5,7 @@
 #include "bytes.h"
 #include "test.h"
 #include "wire/int.h"
-#include "wire/key.h"
+#include "net/key.h"
 
 static const struct int_word words[8] = {
 	{4, {{INT_HOP_LIMIT, 0, 1}, {INT_NODE, 1, 3, .alone = true}}},

@@ -7,7 +7,7 @@
 #include "packet/kind.h"
 #include "telemetry/int_collector.h"
 #include "test.h"
-#include "wire/net.h"
+#include "net/net.h"
 
 enum {
 	BATCHES = 2,

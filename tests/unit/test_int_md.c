@@ -6,8 +6,8 @@
 #include "inband/int_md.h"
 
 #include "int_samples.h"
-#include "wire/be.h"
-#include "wire/key.h"
+#include "net/be.h"
+#include "net/key.h"
 
 enum {
 	FRAME_MAX = 512,

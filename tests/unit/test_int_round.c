@@ -8,7 +8,7 @@
 #include "inband/int_md.h"
 #include "int_packets.h"
 #include "test.h"
-#include "wire/key.h"
+#include "net/key.h"
 #include "../tools/int_push.h"
 
 enum {

@@ -7,7 +7,7 @@
 #include "bytes.h"
 #include "report_group.h"
 #include "test.h"
-#include "wire/net.h"
+#include "net/net.h"
 
 enum {
 	REPORTS = 3,

@@ -8,7 +8,7 @@
 #include "base/rng.h"
 #include "bytes.h"
 #include "test.h"
-#include "wire/key.h"
+#include "net/key.h"
 
 static void test_types(void)
 {

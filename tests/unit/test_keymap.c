@@ -6,7 +6,7 @@
 #include "hash/crc.h"
 #include "query/keymap.h"
 #include "test.h"
-#include "wire/be.h"
+#include "net/be.h"
 
 enum {
 	KEY = 5,

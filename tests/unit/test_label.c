@@ -6,9 +6,9 @@
 #include "base/rng.h"
 #include "bytes.h"
 #include "test.h"
-#include "wire/be.h"
+#include "net/be.h"
 #include "wire/label.h"
-#include "wire/net.h"
+#include "net/net.h"
 
 #define ETH "020000000002 020000000001 "
 #define UDP "03e8 9c68 000d 0000 0102030405"

@@ -10,8 +10,8 @@
 #include "label/control.h"
 #include "label/hop.h"
 #include "test.h"
-#include "wire/be.h"
-#include "wire/net.h"
+#include "net/be.h"
+#include "net/net.h"
 
 enum {
 	HOPS = 3,

@@ -9,7 +9,7 @@
 #include "hash/family.h"
 #include "store/layout.h"
 #include "test.h"
-#include "wire/key.h"
+#include "net/key.h"
 
 static char path[64];
 

@@ -9,8 +9,8 @@
 #include "base/rng.h"
 #include "bytes.h"
 #include "test.h"
-#include "wire/be.h"
-#include "wire/net.h"
+#include "net/be.h"
+#include "net/net.h"
 
 #define ETH "020000000002 020000000001 "
 #define ADDR6                                                                  \

@@ -10,7 +10,7 @@
 #include "base/rng.h"
 #include "netsim/fabric.h"
 #include "test.h"
-#include "wire/key.h"
+#include "net/key.h"
 
 /* Each port's peer has it for a peer. */
 static void check_links(const struct fabric *f)

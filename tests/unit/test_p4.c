@@ -13,7 +13,7 @@
 #include "hash/crc.h"
 #include "store/table.h"
 #include "test.h"
-#include "wire/proto.h"
+#include "net/proto.h"
 
 enum {
 	NUMBERS_MAX = 1024,
@@ -37,8 +37,8 @@ static unsigned n_c, n_p4, n_fields;
 static struct field fields[FIELDS_MAX];
 
 static const char *const c_files[] = {
-	"lib/wire/proto.h",
-	"lib/wire/key.h",
+	"lib/net/proto.h",
+	"lib/net/key.h",
 	"lib/store/table.h",
 	"p4/tools/dta-switch",
 };

@@ -8,7 +8,7 @@
 #include "base/rng.h"
 #include "translate/common.h"
 #include "test.h"
-#include "wire/net.h"
+#include "net/net.h"
 
 enum {
 	KEY = 13,

@@ -4,7 +4,7 @@
  * probes, and a queue pair that takes the place of one that was young.
  */
 #include "requester_run.h"
-#include "wire/be.h"
+#include "net/be.h"
 
 enum {
 	BEFORE = 60, /* more than a new connection would have done */

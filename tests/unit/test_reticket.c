@@ -4,7 +4,7 @@
  * lists go on where the queue pair does, and begin anew where it is another.
  */
 #include "dart_rig.h"
-#include "wire/be.h"
+#include "net/be.h"
 
 enum {
 	BEFORE = 10,	  /* operations under the first ticket */

@@ -11,7 +11,7 @@
 
 #include "bytes.h"
 #include "test.h"
-#include "wire/roce.h"
+#include "net/roce.h"
 
 static const char cnp[] =
 	"e41d2dab2bc27cfe90643b32080045c2003c718c4000401191610a0011010a001201"

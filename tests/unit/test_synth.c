@@ -9,8 +9,8 @@
 #include "test.h"
 #include "traffic/flowtab.h"
 #include "traffic/tcp.h"
-#include "wire/be.h"
-#include "wire/net.h"
+#include "net/be.h"
+#include "net/net.h"
 
 enum {
 	MS = 1000000,

@@ -2,7 +2,7 @@
 /* Verdicts on segments by hand, one flow after the other. */
 #include "test.h"
 #include "traffic/tcp.h"
-#include "wire/net.h"
+#include "net/net.h"
 
 enum {
 	MS = 1000000,

@@ -18,8 +18,8 @@
 #include "store/region.h"
 #include "test.h"
 #include "translate/translate.h"
-#include "wire/dta.h"
-#include "wire/net.h"
+#include "net/dta.h"
+#include "net/net.h"
 
 enum {
 	KEY_LEN = 13,

@@ -16,8 +16,8 @@
 #include "hash/crc.h"
 #include "p4_source.h"
 #include "test.h"
-#include "wire/be.h"
-#include "wire/roce.h"
+#include "net/be.h"
+#include "net/roce.h"
 
 enum {
 	FIELDS_MAX = 256, /* bytes */

@@ -9,7 +9,7 @@
 #include "p4_source.h"
 #include "test.h"
 #include "translate_road.h"
-#include "wire/be.h"
+#include "net/be.h"
 
 enum {
 	KEY = 13,

@@ -9,8 +9,8 @@
 #include "base/rng.h"
 #include "test.h"
 #include "traffic/topo.h"
-#include "wire/be.h"
-#include "wire/key.h"
+#include "net/be.h"
+#include "net/key.h"
 
 enum {
 	KEYS = 20000,

@@ -11,7 +11,7 @@
 
 #include "packet/pkt.h"
 #include "test.h"
-#include "wire/key.h"
+#include "net/key.h"
 
 enum field {
 	NUMBER,

@@ -3,8 +3,8 @@
 #include "traffic/traffic.h"
 
 #include "capture.h"
-#include "wire/be.h"
-#include "wire/net.h"
+#include "net/be.h"
+#include "net/net.h"
 
 static struct traffic_counters ctr;
 static unsigned rounds, waits, refused;

@@ -6,7 +6,7 @@
 #include "base/rng.h"
 #include "test.h"
 #include "translate_road.h"
-#include "wire/be.h"
+#include "net/be.h"
 
 enum {
 	MAX_LEN = 1100,

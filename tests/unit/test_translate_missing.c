@@ -3,7 +3,7 @@
 #include "base/rng.h"
 #include "test.h"
 #include "translate_road.h"
-#include "wire/be.h"
+#include "net/be.h"
 
 enum {
 	OFF = 1,

@@ -5,7 +5,7 @@
 
 #include "test.h"
 #include "translate_road.h"
-#include "wire/be.h"
+#include "net/be.h"
 
 static struct frames fed;
 

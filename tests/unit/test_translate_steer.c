@@ -8,7 +8,7 @@
 #include "op/fanout.h"
 #include "test.h"
 #include "translate_road.h"
-#include "wire/be.h"
+#include "net/be.h"
 
 enum {
 	TABLES = 4,

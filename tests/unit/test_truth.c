@@ -8,7 +8,7 @@
 #include "truth/truth.h"
 #include "test.h"
 #include "translate_road.h"
-#include "wire/be.h"
+#include "net/be.h"
 
 enum {
 	VALUES,

@@ -8,7 +8,7 @@
 
 #include "verbs/verbs_link.h"
 #include "test.h"
-#include "wire/be.h"
+#include "net/be.h"
 
 enum {
 	TABLES = 2,

@@ -12,7 +12,7 @@
 #include "fake_device.h"
 #include "verbs/verbs_target_private.h"
 #include "store_sample.h"
-#include "wire/proto.h"
+#include "net/proto.h"
 #include "region_sums.h"
 
 static struct region *region;

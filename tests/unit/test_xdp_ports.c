@@ -16,8 +16,8 @@
 #include "base/rng.h"
 #include "bpf/ports.h"
 #include "test.h"
-#include "wire/be.h"
-#include "wire/net.h"
+#include "net/be.h"
+#include "net/net.h"
 
 enum {
 	FRAME_MAX = 160,

@@ -16,9 +16,9 @@
 #include "hash/family.h"
 #include "op/op.h"
 #include "translate/translate.h"
-#include "wire/dta.h"
-#include "wire/key.h"
-#include "wire/net.h"
+#include "net/dta.h"
+#include "net/key.h"
+#include "net/net.h"
 
 enum {
 	ROAD_OPS = 4096,

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "wire/be.h"
-#include "wire/dta.h"
-#include "wire/net.h"
+#include "net/be.h"
+#include "net/dta.h"
+#include "net/net.h"
 
 enum {
 	FRAME = 80, /* bytes from one frame to the next */

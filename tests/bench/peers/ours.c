@@ -15,7 +15,7 @@
 #include "query/query.h"
 #include "store/region.h"
 #include "translate/translate.h"
-#include "wire/be.h"
+#include "net/be.h"
 
 #define WHO "ours"
 

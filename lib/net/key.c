@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "wire/key.h"
+#include "net/key.h"
 
 #include <endian.h>
 #include <errno.h>
 #include <string.h>
 
 #include "base/text.h"
-#include "wire/be.h"
+#include "net/be.h"
 
 static const struct {
 	const char *name;

@@ -16,14 +16,14 @@
  * DTA/0 has no table field: decoded reports carry DTA_NO_TABLE, and the
  * translator takes its first table of that kind with 4-byte keys.
  */
-#ifndef WIRE_DTA_H
-#define WIRE_DTA_H
+#ifndef NET_DTA_H
+#define NET_DTA_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "wire/proto.h"
+#include "net/proto.h"
 
 enum dta_format {
 	DTA_FORMAT_1,

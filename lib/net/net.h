@@ -7,8 +7,8 @@
  * carry Ethernet padding. Decoded values are in host order; pointers point into
  * the frame. Nothing is written to *out on failure.
  */
-#ifndef WIRE_NET_H
-#define WIRE_NET_H
+#ifndef NET_NET_H
+#define NET_NET_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,8 +16,8 @@
 #include <string.h>
 
 #include "base/cur.h"
-#include "wire/be.h"
-#include "wire/proto.h"
+#include "net/be.h"
+#include "net/proto.h"
 
 /* A UDP datagram in a frame. */
 struct net_udp {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "wire/dta.h"
+#include "net/dta.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "base/cur.h"
 #include "base/put.h"
-#include "wire/be.h"
+#include "net/be.h"
 
 enum {
 	OPCODES = 1 << DTA_KEYWRITE | 1 << DTA_APPEND | 1 << DTA_KEYINC |

@@ -7,16 +7,16 @@
  * Sources: InfiniBand Architecture 1.4 section 9, annex A17 (RoCEv2), as
  * measured in rdma.md. Values in host order; payload points into the frame.
  */
-#ifndef WIRE_ROCE_H
-#define WIRE_ROCE_H
+#ifndef NET_ROCE_H
+#define NET_ROCE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "wire/be.h"
-#include "wire/proto.h"
+#include "net/be.h"
+#include "net/proto.h"
 
 enum {
 	ROCE_BATCH = 32, /* frames that are looked at together */

@@ -3,8 +3,8 @@
  * be.h - big-endian loads and stores at unaligned addresses, unchecked: for
  * bytes that a checked reader (cur_take) or writer (put_room) has handed out.
  */
-#ifndef WIRE_BE_H
-#define WIRE_BE_H
+#ifndef NET_BE_H
+#define NET_BE_H
 
 #include <endian.h>
 #include <stdint.h>

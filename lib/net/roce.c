@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "wire/roce.h"
+#include "net/roce.h"
 
 #include <errno.h>
 
 #include "base/cur.h"
 #include "base/put.h"
 #include "hash/crc.h"
-#include "wire/be.h"
-#include "wire/net.h"
+#include "net/be.h"
+#include "net/net.h"
 
 enum {
 	/*

@@ -16,14 +16,14 @@
  * A protocol without a name is its number: .../103. Hex text is taken for every
  * type too, as 0x and exactly twice the key's length in digits, save for u32.
  */
-#ifndef WIRE_KEY_H
-#define WIRE_KEY_H
+#ifndef NET_KEY_H
+#define NET_KEY_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "wire/net.h"
+#include "net/net.h"
 
 enum key_type {
 	KEY_HEX,

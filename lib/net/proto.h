@@ -7,8 +7,8 @@
  * hexadecimal, no expressions; what follows from others is made elsewhere.
  * Lengths (LEN) and offsets in a header (AT) are bytes; codes, ports and bits
  */
-#ifndef WIRE_PROTO_H
-#define WIRE_PROTO_H
+#ifndef NET_PROTO_H
+#define NET_PROTO_H
 
 enum {
 	/* Ethernet, VLAN tags: IEEE 802.3, 802.1Q. */
