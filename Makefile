@@ -47,8 +47,8 @@ say = $(if $(Q),@printf '  %-5s %s\n' $1 $@)
 
 CFLAGS ?= -O2 -g
 PKGS := libpcap zlib libedit
-# Packages and tools without which a part is left out: files NAME*.c of it, and
-# the rooms that are there for it alone, give way to NAME_none.c, which says so.
+# Packages and tools without which a part is left out: files NAME*.c of it give
+# way to NAME_none.c, which says so.
 has = $(shell $(PKG_CONFIG) --exists $1 2>/dev/null && echo yes)
 PARTS := verbs xdp http prometheus redis kafka
 PKGS_verbs := libibverbs librdmacm
@@ -57,7 +57,6 @@ PKGS_http := libcurl
 PKGS_prometheus := libmicrohttpd
 PKGS_redis := hiredis
 PKGS_kafka := rdkafka
-ROOMS_xdp := bpf
 # Debian's bpftool is in /usr/sbin, which is not in everybody's PATH.
 BPFTOOL ?= $(or $(shell command -v bpftool),/usr/sbin/bpftool)
 has_bpf = $(shell $(CLANG) -print-targets 2>/dev/null | grep -qw bpf && \
@@ -85,8 +84,7 @@ ALL_CFLAGS := -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 \
 LIBS = -Wl,--as-needed $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null) \
 	-lm -lpthread
 
-part = $(filter-out $(wildcard lib/*/$1_none.c),\
-	$(wildcard lib/*/$1*.c $(ROOMS_$1:%=lib/%/*.c)))
+part = $(filter-out $(wildcard lib/*/$1_none.c),$(wildcard lib/*/$1*.c))
 LIB_SRC := $(filter-out %.bpf.c $(foreach p,$(PARTS),$(if \
 	$(filter $p,$(WITHOUT)),$(call part,$p),$(wildcard lib/*/$p_none.c))),\
 	$(wildcard lib/*/*.c))
@@ -219,9 +217,7 @@ FUZZ_OBJ := $(LIB_SRC:%.c=build-fuzz/%.o)
 build-fuzz/%.o: %.c $B/compiler
 	$(call say,CC)
 	$(Q)mkdir -p $(@D) && $(CLANG) $(ALL_CFLAGS) $(FUZZ_CFLAGS) -c -o $@ $<
-$(filter $B/lib/bpf/% $B/lib/xdp/%,$(LIB_OBJ)) \
-	$(filter build-fuzz/lib/bpf/% build-fuzz/lib/xdp/%,$(FUZZ_OBJ)): \
-	$(SKELETONS)
+$(filter %/xdp.o %/xdp_ports.o,$(LIB_OBJ) $(FUZZ_OBJ)): $(SKELETONS)
 $(FUZZERS): build-fuzz/%: build-fuzz/%.o $(FUZZ_OBJ)
 	$(call say,LD)
 	$(Q)$(CLANG) -fsanitize=fuzzer$(,)address$(,)undefined -o $@ $^ $(LIBS)

@@ -8,7 +8,7 @@
 
 #include "base/ledger.h"
 #include "cli/cli.h"
-#include "live/live.h"
+#include "packet/live.h"
 
 struct cli_live {
 	const char *name; /* of -i, NULL if not given */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kind.h - what the kinds of sources and sinks agree on: for those who make
- * one, here and in live/.
+ * one, here and in live.c.
  *
  * A kind embeds struct src or struct snk as the first member of its own. What
  * is done packet by packet takes no more than one indirect call.

@@ -6,7 +6,7 @@
  * are valid until the next src_rx() or src_close(). The CRC_HEADROOM
  * bytes before each packet are readable. A sink takes frames, or lends room
  * for one at a time so that it is built in place. Here are those of captures;
- * those of interfaces are live/'s.
+ * those of interfaces are live.h's.
  */
 #ifndef PACKET_PKT_H
 #define PACKET_PKT_H

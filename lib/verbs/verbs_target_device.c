@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 #include "base/zero.h"
-#include "live/live.h"
+#include "packet/live.h"
 #include "verbs/verbs_cm.h"
 #include "verbs/verbs_target_private.h"
 

@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "hash/crc.h"
-#include "live/private.h"
+#include "packet/live_private.h"
 #include "measure/paths.h"
 #include "net/proto.h"
 #include "xdp/private.h"

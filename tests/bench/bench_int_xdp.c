@@ -23,7 +23,7 @@
 #include "bench.h"
 #include "inband/int_md.h"
 #include "inband/treport.h"
-#include "live/live.h"
+#include "packet/live.h"
 #include "net/be.h"
 #include "net/net.h"
 #include "xdp/xdp.h"

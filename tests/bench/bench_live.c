@@ -32,7 +32,7 @@
 
 #include "base/rng.h"
 #include "bench.h"
-#include "live/live.h"
+#include "packet/live.h"
 #include "op/local.h"
 #include "translate/cores.h"
 #include "net/dta.h"

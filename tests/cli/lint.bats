@@ -103,9 +103,9 @@ bad() { # bad FILE TEXT: a file of one wart
 	bad lib/base/bad.h '#include "cli/cli.h"\n'
 	finds 'lib/net/bad.h:2: net may not include store' \
 		'base may not include cli'
-	mkdir lib/packet lib/bpf
-	bad lib/packet/a.h '#include "bpf/b.h"\n'
-	bad lib/bpf/b.h '#include "packet/c.h"\n'
+	mkdir lib/packet lib/row
+	bad lib/packet/a.h '#include "row/b.h"\n'
+	bad lib/row/b.h '#include "packet/c.h"\n'
 	bad lib/packet/c.h 'enum { C };\n'
 	finds 'loop'
 }

@@ -91,7 +91,7 @@ one_memory() { # workload kind options...
 }
 
 need_xdp() {
-	[ -e "$BUILD/lib/live/xdp_src.o" ] || skip "built without libxdp"
+	[ -e "$BUILD/lib/packet/xdp_src.o" ] || skip "built without libxdp"
 }
 
 @test "AF_PACKET: Key-Write" { one_memory uniform AF_PACKET --no-xdp; }
@@ -404,7 +404,7 @@ is_all_read() {
 		--ticket ticket.ini
 	local collect=$PID kind=--no-xdp
 	wait_for test -s ticket.ini
-	[ ! -e "$BUILD/lib/live/xdp_src.o" ] || kind=--xdp
+	[ ! -e "$BUILD/lib/packet/xdp_src.o" ] || kind=--xdp
 	start t translate.log dta-translate -o ndjson -i t0 $kind \
 		--ticket ticket.ini --ack-every 8
 	wait_for listens translate.log

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "live/live.h"
+#include "packet/live.h"
 
 static volatile sig_atomic_t stop;
 

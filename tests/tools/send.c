@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "base/text.h"
-#include "live/live.h"
+#include "packet/live.h"
 
 static int fail(const char *what, const struct fault *f)
 {

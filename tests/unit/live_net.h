@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "live/live.h"
+#include "packet/live.h"
 #include "test.h"
 #include "net/net.h"
 

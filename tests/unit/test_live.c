@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "live/live.h"
+#include "packet/live.h"
 #include "test.h"
 
 static void refused(const char *name, const char *filter, int rc,

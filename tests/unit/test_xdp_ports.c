@@ -14,7 +14,7 @@
 
 #include "base/cur.h"
 #include "base/rng.h"
-#include "bpf/ports.h"
+#include "packet/xdp_ports.h"
 #include "test.h"
 #include "net/be.h"
 #include "net/net.h"

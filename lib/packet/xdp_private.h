@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* xdp_private.h - what AF_XDP's source and sink share. */
-#ifndef LIVE_XDP_PRIVATE_H
-#define LIVE_XDP_PRIVATE_H
+#ifndef PACKET_XDP_PRIVATE_H
+#define PACKET_XDP_PRIVATE_H
 
 #include <xdp/xsk.h>
 
-#include "live/private.h"
+#include "packet/live_private.h"
 
 /* Queues of an interface that packets come by, or leave by; 1 where the driver
  * does not say. */

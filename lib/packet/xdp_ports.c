@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "bpf/ports.h"
+#include "packet/xdp_ports.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -8,25 +8,25 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bpf/ports.skel.h"
+#include "packet/xdp_ports.skel.h"
 
-_Static_assert(sizeof(((struct ports_bpf *)NULL)->rodata->ports) ==
+_Static_assert(sizeof(((struct xdp_ports_bpf *)NULL)->rodata->ports) ==
 		       PORTS_MAX * sizeof(uint16_t),
 	       "ports.bpf.c takes as many ports");
 
 int ports_load(struct ports *p, unsigned queues, const uint16_t *port)
 {
-	struct ports_bpf *s;
+	struct xdp_ports_bpf *s;
 	int rc;
 
 	*p = (struct ports){-1, -1, -1};
 	libbpf_set_print(NULL); /* the caller says what is wrong */
-	if (!(s = ports_bpf__open()))
+	if (!(s = xdp_ports_bpf__open()))
 		return -errno;
 	memcpy(s->rodata->ports, port, sizeof(s->rodata->ports));
 	rc = bpf_map__set_max_entries(s->maps.dta_sockets, queues);
 	if (!rc)
-		rc = ports_bpf__load(s);
+		rc = xdp_ports_bpf__load(s);
 	if (!rc) { /* these outlive what loaded them */
 		p->map = fcntl(bpf_map__fd(s->maps.dta_sockets),
 			       F_DUPFD_CLOEXEC, 0);
@@ -34,7 +34,7 @@ int ports_load(struct ports *p, unsigned queues, const uint16_t *port)
 				F_DUPFD_CLOEXEC, 0);
 		rc = p->map < 0 || p->prog < 0 ? -errno : 0;
 	}
-	ports_bpf__destroy(s);
+	xdp_ports_bpf__destroy(s);
 	return rc;
 }
 

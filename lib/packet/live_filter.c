@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * filter.c - BPF filter expressions, as tcpdump's: compiled by libpcap, run by
- * the kernel where that can, else here.
+ * live_filter.c - BPF filter expressions, as tcpdump's: compiled by libpcap,
+ * run by the kernel where that can, else here.
  *
  * The kernel takes a frame's outer VLAN tag out before a packet socket sees it.
  * An expression that asks about tags is therefore run here, on the frame as it
@@ -17,7 +17,7 @@
 
 #include <linux/filter.h> /* struct sock_filter; struct bpf_insn is libpcap's */
 
-#include "live/private.h"
+#include "packet/live_private.h"
 
 enum {
 	TEXT_MAX = 4096, /* an expression, with that of the ports */

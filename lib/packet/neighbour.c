@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "live/live.h"
+#include "packet/live.h"
 
 enum {
 	KNOWN = NUD_PERMANENT | NUD_NOARP | NUD_REACHABLE | NUD_STALE |

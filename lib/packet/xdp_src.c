@@ -21,10 +21,10 @@
 #include <xdp/libxdp.h>
 
 #include "base/clock.h"
-#include "bpf/ports.h"
+#include "packet/xdp_ports.h"
 #include "hash/crc.h"
-#include "live/private.h"
-#include "live/xdp_private.h"
+#include "packet/live_private.h"
+#include "packet/xdp_private.h"
 
 enum {
 	/* Of a queue, a power of two: a batch in hand, the rest to be filled */

@@ -26,8 +26,8 @@
 #include <unistd.h>
 #include <xdp/libxdp.h>
 
-#include "bpf/ports.h"
-#include "live/xdp_private.h"
+#include "packet/xdp_ports.h"
+#include "packet/xdp_private.h"
 
 enum {
 	FRAMES = 2048, /* a power of two */

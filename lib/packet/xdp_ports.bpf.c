@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ports.bpf.c - which packets are ours: UDP for some ports, over IPv4 or IPv6
- * (behind up to two VLAN tags), that is not a fragment. What cannot be read
- * that far is the host's.
+ * xdp_ports.bpf.c - which packets are ours: UDP for some ports, over IPv4 or
+ * IPv6 (behind up to two VLAN tags), that is not a fragment. What cannot be
+ * read that far is the host's.
  */
 #include <linux/bpf.h>
 
@@ -13,7 +13,7 @@
 #include "net/proto.h"
 
 enum {
-	PORTS_MAX = 4, /* as in ports.h */
+	PORTS_MAX = 4, /* as in xdp_ports.h */
 };
 
 /* Host order; ends with 0 or after PORTS_MAX. None: all packets are ours. */

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "hash/crc.h"
-#include "live/private.h"
+#include "packet/live_private.h"
 #include "net/proto.h"
 
 enum {

@@ -9,8 +9,8 @@
  * its queues: it counts the frames as drops. Frames are shown as on the wire,
  * VLAN tags in place.
  */
-#ifndef LIVE_LIVE_H
-#define LIVE_LIVE_H
+#ifndef PACKET_LIVE_H
+#define PACKET_LIVE_H
 
 #include <stdbool.h>
 #include <stdint.h>

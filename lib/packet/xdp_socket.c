@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "live/xdp_private.h"
+#include "packet/xdp_private.h"
 
 enum {
 	BUSY_MAX = 50, /* looks at a queue that is taken, 10 ms between them */

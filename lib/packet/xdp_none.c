@@ -2,7 +2,7 @@
 /* xdp_none.c - in place of xdp*.c where what that is built with was missing. */
 #include <errno.h>
 
-#include "live/private.h"
+#include "packet/live_private.h"
 
 static int missing(const struct iface *i, struct fault *f)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* private.h - private to live/: interfaces, filters, the kinds. */
-#ifndef LIVE_PRIVATE_H
-#define LIVE_PRIVATE_H
+/* live_private.h - private: interfaces, filters, the kinds. */
+#ifndef PACKET_LIVE_PRIVATE_H
+#define PACKET_LIVE_PRIVATE_H
 
-#include "live/live.h"
+#include "packet/live.h"
 #include "packet/kind.h"
 
 /* An interface. */

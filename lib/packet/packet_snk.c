@@ -12,7 +12,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "live/private.h"
+#include "packet/live_private.h"
 
 enum {
 	QUEUE_MAX =

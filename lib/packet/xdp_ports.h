@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ports.h - a program on an interface that hands UDP packets for some ports to
- * the AF_XDP sockets of a map, by queue, and leaves all others to the host. It
- * goes when it is closed, also by the death of its process.
+ * xdp_ports.h - a program on an interface that hands UDP packets for some ports
+ * to the AF_XDP sockets of a map, by queue, and leaves all others to the host.
+ * It goes when it is closed, also by the death of its process.
  *
  * Functions that can fail return 0 or -errno; ports_close() is right then, too.
  */
-#ifndef BPF_PORTS_H
-#define BPF_PORTS_H
+#ifndef PACKET_XDP_PORTS_H
+#define PACKET_XDP_PORTS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "live/private.h"
+#include "packet/live_private.h"
 #include "net/be.h"
 #include "net/proto.h"
 
