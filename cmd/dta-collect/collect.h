@@ -11,7 +11,7 @@
 #include "responder/responder.h"
 #include "op/ticket.h"
 #include "verbs/verbs.h"
-#include "store/region.h"
+#include "region/region.h"
 
 struct opts {
 	const char *region, *layout, *ticket, *read, *write, *snapshot;

@@ -11,8 +11,8 @@
 #include "cli/cli.h"
 #include "collect.h"
 #include "query/show.h"
-#include "store/layout.h"
-#include "snapshot/snapshot.h"
+#include "region/layout.h"
+#include "region/snapshot.h"
 
 static void create(const struct opts *o)
 {

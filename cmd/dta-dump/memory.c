@@ -14,12 +14,12 @@
 #include "cli/table.h"
 #include "dump.h"
 #include "hash/family.h"
-#include "query/far_wire.h"
+#include "region/far_wire.h"
 #include "query/load.h"
 #include "query/query.h"
 #include "query/show.h"
-#include "snapshot/snapshot.h"
-#include "store/region.h"
+#include "region/snapshot.h"
+#include "region/region.h"
 #include "net/key.h"
 
 struct whole {

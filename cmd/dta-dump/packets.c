@@ -20,7 +20,7 @@
 #include "op/ticket.h"
 #include "packet/pkt.h"
 #include "profile/profile.h"
-#include "store/region.h"
+#include "region/region.h"
 #include "net/be.h"
 #include "net/key.h"
 #include "wire/label.h"

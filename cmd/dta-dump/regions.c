@@ -8,7 +8,7 @@
 #include "cli/table.h"
 #include "query/load.h"
 #include "dump.h"
-#include "store/region.h"
+#include "region/region.h"
 
 enum field {
 	NAME,

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "hash/family.h"
 #include "model/plan.h"
-#include "store/table.h"
+#include "region/table.h"
 
 enum {
 	CHECKSUM_BITS = 32, /* what the tables hold */

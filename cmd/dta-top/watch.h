@@ -8,7 +8,7 @@
 
 #include "base/fault.h"
 #include "base/ledger_page.h"
-#include "store/region.h"
+#include "region/region.h"
 
 /* A page that was not written for so long is of a program that stands still:
  * they write four times a second. */

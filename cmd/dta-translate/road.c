@@ -7,8 +7,8 @@
 
 #include "fleet/packet_road.h"
 #include "op/local.h"
-#include "store/layout.h"
-#include "store/region.h"
+#include "region/layout.h"
+#include "region/region.h"
 #include "verbs/verbs.h"
 #include "net/proto.h"
 

@@ -10,7 +10,7 @@
 #include "op/op.h"
 #include "op/rate.h"
 #include "packet/pkt.h"
-#include "store/table.h"
+#include "region/table.h"
 #include "translate/translate.h"
 #include "net/dta.h"
 

@@ -12,7 +12,7 @@
 
 #include "op/fanout.h"
 #include "op/local.h"
-#include "store/region.h"
+#include "region/region.h"
 #include "net/be.h"
 
 _Static_assert((int)FANOUT_MAX == (int)CLUSTER_MAX, "a road for each");

@@ -17,7 +17,7 @@
 #endif
 
 #include "op/message.h"
-#include "store/prefetch.h"
+#include "region/prefetch.h"
 
 enum {
 	/* Operations between asking for a line and writing it. */

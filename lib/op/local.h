@@ -8,7 +8,7 @@
 #define OP_LOCAL_H
 
 #include "op/op.h"
-#include "store/region.h"
+#include "region/region.h"
 
 struct local_road;
 

@@ -16,7 +16,7 @@
 
 #include "base/fault.h"
 #include "base/ledger.h"
-#include "store/table.h"
+#include "region/table.h"
 
 enum op_verb {
 	OP_WRITE,     /* length bytes at data */

@@ -17,7 +17,7 @@
 #include "base/text.h"
 #include "base/zero.h"
 #include "hash/family.h"
-#include "store/layout.h"
+#include "region/layout.h"
 #include "net/key.h"
 #include "net/roce.h"
 

@@ -43,8 +43,8 @@
 #include <stdio.h>
 
 #include "base/fault.h"
-#include "store/region.h"
-#include "store/table.h"
+#include "region/region.h"
+#include "region/table.h"
 
 enum {
 	TICKET_VERSION = 1,

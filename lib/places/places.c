@@ -13,13 +13,13 @@
 
 #include "hash/crc.h"
 #include "hash/family.h"
-#include "query/far_wire.h"
-#include "snapshot/snapshot.h"
-#include "store/region.h"
+#include "region/far_wire.h"
+#include "region/snapshot.h"
+#include "region/region.h"
 #include "verbs/verbs.h"
 
 /* A region on another machine: dta-dump serve there, by ssh, hands out its
- * bytes (query/far_wire.h). */
+ * bytes (region/far_wire.h). */
 struct ssh {
 	pid_t pid; /* 0: ended */
 	const char *host;

@@ -18,7 +18,7 @@
 
 #include "fleet/cluster.h"
 #include "query/query.h"
-#include "store/memory.h"
+#include "region/memory.h"
 
 enum {
 	SOURCES_MAX = CLUSTER_MAX,

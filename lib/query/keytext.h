@@ -4,7 +4,7 @@
 #define QUERY_KEYTEXT_H
 
 #include "base/fault.h"
-#include "store/table.h"
+#include "region/table.h"
 #include "net/key.h"
 
 /* Why a text is no key. */

@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "store/memory.h"
+#include "region/memory.h"
 
 /*
  * Calls each() with every unit of a table (slot, chunk, counter, entry of all

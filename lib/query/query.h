@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "hash/family.h"
-#include "store/memory.h"
+#include "region/memory.h"
 
 enum {
 	QUERY_BATCH = 256, /* keys that the batch calls take at once */

@@ -19,7 +19,7 @@
 
 #include "base/fault.h"
 #include "row/row.h"
-#include "store/table.h"
+#include "region/table.h"
 #include "net/key.h"
 
 enum render_as {

@@ -8,8 +8,8 @@
 #include "base/text.h"
 #include "hash/family.h"
 #include "query/keytext.h"
-#include "store/layout.h"
-#include "store/region.h"
+#include "region/layout.h"
+#include "region/region.h"
 #include "net/be.h"
 
 enum {

@@ -8,7 +8,7 @@
 
 #include "reading/lines.h"
 #include "query/show.h"
-#include "store/table.h"
+#include "region/table.h"
 #include "net/key.h"
 
 enum csv_column {

@@ -14,7 +14,7 @@
 #include "packet/pkt.h"
 #include "responder/responder.h"
 #include "roce/template.h"
-#include "store/table.h"
+#include "region/table.h"
 #include "net/roce.h"
 
 struct queue_pair;

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "store/prefetch.h"
+#include "region/prefetch.h"
 #include "net/net.h"
 
 enum {

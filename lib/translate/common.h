@@ -19,7 +19,7 @@
 #endif
 
 #include "packet/pkt.h"
-#include "store/table.h"
+#include "region/table.h"
 #include "net/be.h"
 #include "net/dta.h"
 #include "net/proto.h"

@@ -29,7 +29,7 @@
 #include "op/op.h"
 #include "op/rate.h"
 #include "translate/common.h"
-#include "store/prefetch.h"
+#include "region/prefetch.h"
 #include "translate/translate.h"
 #include "net/key.h"
 #include "net/net.h"

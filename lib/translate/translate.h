@@ -16,7 +16,7 @@
 #include "base/ledger.h"
 #include "packet/pkt.h"
 #include "op/op.h"
-#include "store/table.h"
+#include "region/table.h"
 #include "net/dta.h"
 
 /* received = stored + drops. */

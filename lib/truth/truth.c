@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "hash/crc.h"
 #include "hash/family.h"
-#include "store/region.h"
+#include "region/region.h"
 #include "net/dta.h"
 #include "net/key.h"
 

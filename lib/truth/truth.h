@@ -15,7 +15,7 @@
 #include "base/fault.h"
 #include "query/keymap.h"
 #include "query/query.h"
-#include "store/table.h"
+#include "region/table.h"
 
 enum {
 	TRUTH_HOPS = 16, /* that a report can name (dta(7), REPORTS) */

@@ -10,7 +10,7 @@
 #include <rdma/rdma_cma.h>
 #include <stdatomic.h>
 
-#include "store/far.h"
+#include "region/far.h"
 #include "verbs/verbs_cm.h"
 #include "verbs/verbs_queue.h"
 

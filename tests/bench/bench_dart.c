@@ -13,7 +13,7 @@
 #include "op/fanout.h"
 #include "fleet/fleet.h"
 #include "op/local.h"
-#include "store/region.h"
+#include "region/region.h"
 #include "translate/translate.h"
 #include "net/be.h"
 #include "net/dta.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Asking for lines before they are written (store/prefetch.h), one way and the
+ * Asking for lines before they are written (region/prefetch.h), one way and the
  * other, beside not asking (the limit of each row), in the same rounds: what
  * this CPU's memory makes of it by itself, then the translator and the local
  * road. Each row tells what this CPU takes: where the ratios say
  * otherwise, prefetch_set() takes the wrong one.
  */
 #include "bench_reports.h"
-#include "store/prefetch.h"
+#include "region/prefetch.h"
 
 enum {
 	AHEAD = 64, /* stores between asking for a line and writing it */

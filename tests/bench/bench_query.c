@@ -10,7 +10,7 @@
 #include "bench.h"
 #include "hash/crc.h"
 #include "query/query.h"
-#include "store/region.h"
+#include "region/region.h"
 
 enum {
 	KEYS = 1 << 20,

@@ -15,7 +15,7 @@
 #include "op/local.h"
 #include "responder/responder.h"
 #include "roce/roce_out.h"
-#include "store/layout.h"
+#include "region/layout.h"
 
 enum {
 	BATCH = 1024,

@@ -14,7 +14,7 @@
 #include "base/rng.h"
 #include "bench.h"
 #include "verbs/verbs_queue.h"
-#include "store/layout.h"
+#include "region/layout.h"
 #include "translate/translate.h"
 #include "net/be.h"
 #include "net/net.h"

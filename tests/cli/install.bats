@@ -30,7 +30,7 @@ setup() {
 	cat >own.c <<-'EOF'
 		#include <packet/pkt.h>
 		#include <stdio.h>
-		#include <snapshot/snapshot.h>
+		#include <region/snapshot.h>
 
 		int main(int argc, char **argv)
 		{

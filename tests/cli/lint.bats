@@ -7,7 +7,7 @@ load ../helpers
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || exit 1
-	mkdir -p lib/base lib/net lib/store cmd/x tests
+	mkdir -p lib/base lib/net lib/region cmd/x tests
 	cp "$TOP/.clang-format" .
 	export LINT_ROOT=$PWD
 	spdx='/* SPDX-License-Identifier: BSD-2-Clause */'
@@ -98,10 +98,10 @@ bad() { # bad FILE TEXT: a file of one wart
 }
 
 @test "includes that point up, or in a circle" {
-	bad lib/net/bad.h '#include "store/bad.h"\n'
-	bad lib/store/bad.h 'enum { BAD };\n'
+	bad lib/net/bad.h '#include "region/bad.h"\n'
+	bad lib/region/bad.h 'enum { BAD };\n'
 	bad lib/base/bad.h '#include "cli/cli.h"\n'
-	finds 'lib/net/bad.h:2: net may not include store' \
+	finds 'lib/net/bad.h:2: net may not include region' \
 		'base may not include cli'
 	mkdir lib/packet lib/row
 	bad lib/packet/a.h '#include "row/b.h"\n'

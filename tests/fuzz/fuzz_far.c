@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "query/far_wire.h"
+#include "region/far_wire.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "store/layout.h"
+#include "region/layout.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "hash/crc.h"
-#include "store/far.h"
+#include "region/far.h"
 #include "query/query.h"
-#include "store/region_file.h"
+#include "region/region_file.h"
 #include "net/key.h"
 #include "../unit/region_sums.h"
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "hash/crc.h"
-#include "snapshot/snapshot_file.h"
+#include "region/snapshot_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,9 +8,9 @@
 
 #include <errno.h>
 
-#include "store/far.h"
+#include "region/far.h"
 #include "query/query.h"
-#include "store/region_file.h"
+#include "region/region_file.h"
 #include "store_sample.h"
 
 static struct region *region;

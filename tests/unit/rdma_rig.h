@@ -22,8 +22,8 @@
 #include "responder/responder.h"
 #include "roce/roce_out.h"
 #include "op/ticket.h"
-#include "store/layout.h"
-#include "store/region.h"
+#include "region/layout.h"
+#include "region/region.h"
 #include "net/roce.h"
 #include "region_sums.h"
 

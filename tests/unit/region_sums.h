@@ -4,7 +4,7 @@
 #define TESTS_UNIT_REGION_SUMS_H
 
 #include "hash/crc.h"
-#include "store/region.h"
+#include "region/region.h"
 
 /* A checksum of a table's bytes in an epoch. */
 static inline uint32_t region_digest(const struct region *r,

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "store/layout.h"
-#include "store/region.h"
+#include "region/layout.h"
+#include "region/region.h"
 #include "test.h"
 
 /* The sample's tables, by index. */

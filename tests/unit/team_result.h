@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "store/layout.h"
-#include "store/region.h"
+#include "region/layout.h"
+#include "region/region.h"
 #include "test.h"
 #include "translate/translate.h"
 #include "region_sums.h"

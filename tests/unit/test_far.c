@@ -11,8 +11,8 @@
 
 #include "base/rng.h"
 #include "far_rig.h"
-#include "query/far_wire.h"
-#include "store/region_file.h"
+#include "region/far_wire.h"
+#include "region/region_file.h"
 #include "net/be.h"
 
 static void same(struct memory *a, struct memory *b)

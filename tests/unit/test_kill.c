@@ -15,7 +15,7 @@
 
 #include "base/rng.h"
 #include "op/local.h"
-#include "store/region.h"
+#include "region/region.h"
 #include "test.h"
 
 enum {

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "hash/family.h"
-#include "store/layout.h"
+#include "region/layout.h"
 #include "test.h"
 #include "net/key.h"
 

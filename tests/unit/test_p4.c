@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "hash/crc.h"
-#include "store/table.h"
+#include "region/table.h"
 #include "test.h"
 #include "net/proto.h"
 
@@ -39,7 +39,7 @@ static struct field fields[FIELDS_MAX];
 static const char *const c_files[] = {
 	"lib/net/proto.h",
 	"lib/net/key.h",
-	"lib/store/table.h",
+	"lib/region/table.h",
 	"p4/tools/dta-switch",
 };
 

@@ -8,7 +8,7 @@
 
 #include "hash/crc.h"
 #include "query/load.h"
-#include "store/region_file.h"
+#include "region/region_file.h"
 #include "store_sample.h"
 #include "region_sums.h"
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/rng.h"
-#include "store/prefetch.h"
+#include "region/prefetch.h"
 #include "packet/kind.h"
 #include "rdma_rig.h"
 #include "responder/responder.h"

@@ -11,7 +11,7 @@
 #include "hash/crc.h"
 #include "query/query.h"
 #include "ask_one.h"
-#include "snapshot/snapshot_file.h"
+#include "region/snapshot_file.h"
 #include "store_sample.h"
 #include "region_sums.h"
 

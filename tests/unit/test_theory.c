@@ -15,7 +15,7 @@
 #include "model/plan.h"
 #include "op/local.h"
 #include "query/query.h"
-#include "store/region.h"
+#include "region/region.h"
 #include "test.h"
 #include "translate/translate.h"
 #include "net/dta.h"

@@ -8,7 +8,7 @@
 
 #include "append_rig.h"
 #include "base/rng.h"
-#include "store/layout.h"
+#include "region/layout.h"
 #include "query/query.h"
 #include "test.h"
 

@@ -11,7 +11,7 @@
 #include "team_result.h"
 #include "team_rig.h"
 #include "op/local.h"
-#include "store/prefetch.h"
+#include "region/prefetch.h"
 #include "test.h"
 #include "translate/cores.h"
 

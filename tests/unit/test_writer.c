@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 
 #include "hash/crc.h"
-#include "store/region_file.h"
+#include "region/region_file.h"
 #include "store_sample.h"
 #include "region_sums.h"
 

@@ -13,7 +13,7 @@
 #include "op/local.h"
 #include "peer.h"
 #include "query/query.h"
-#include "store/region.h"
+#include "region/region.h"
 #include "translate/translate.h"
 #include "net/be.h"
 

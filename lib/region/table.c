@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "store/table.h"
+#include "region/table.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -7,13 +7,13 @@
  * A snapshot is whole or absent: written aside, fsynced, renamed. "-" is
  * stdout.
  */
-#ifndef SNAPSHOT_SNAPSHOT_H
-#define SNAPSHOT_SNAPSHOT_H
+#ifndef REGION_SNAPSHOT_H
+#define REGION_SNAPSHOT_H
 
 #include <stdint.h>
 
 #include "base/fault.h"
-#include "store/region.h"
+#include "region/region.h"
 
 struct snapshot;
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * far.h - a region on another machine as memory to be asked (store/memory.h),
+ * far.h - a region on another machine as memory to be asked (region/memory.h),
  * by whatever reads ranges of its file (dta-region(5)) over there.
  */
-#ifndef STORE_FAR_H
-#define STORE_FAR_H
+#ifndef REGION_FAR_H
+#define REGION_FAR_H
 
 #include <stdatomic.h>
 
 #include "base/fault.h"
-#include "store/memory.h"
+#include "region/memory.h"
 
 struct memory_piece {
 	uint64_t offset; /* in the file */

@@ -21,7 +21,7 @@
 
 #include "base/clock.h"
 #include "hash/crc.h"
-#include "store/region_file.h"
+#include "region/region_file.h"
 
 enum {
 	REGION_PART = 128 << 20, /* made at once: a multiple of REGION_HUGE */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "store/far.h"
+#include "region/far.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/region_file.h"
+#include "region/region_file.h"
 
 enum {
 	AHEAD = 16384, /* bytes of counts that are read at once */

@@ -11,15 +11,15 @@
  *
  * All in the byte order of the machine that made it.
  */
-#ifndef STORE_REGION_FILE_H
-#define STORE_REGION_FILE_H
+#ifndef REGION_REGION_FILE_H
+#define REGION_REGION_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/aside.h"
-#include "store/region.h"
+#include "region/region.h"
 
 enum {
 	REGION_ORDER = 0x01020304,

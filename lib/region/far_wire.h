@@ -13,10 +13,10 @@
  * they lie in the file. The end of the input between two requests ends it. Who
  * asks for what is no request, or not in the file, gets no answer any more.
  */
-#ifndef QUERY_FAR_WIRE_H
-#define QUERY_FAR_WIRE_H
+#ifndef REGION_FAR_WIRE_H
+#define REGION_FAR_WIRE_H
 
-#include "store/far.h"
+#include "region/far.h"
 
 enum {
 	WIRE_VERSION = 2,

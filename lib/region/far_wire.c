@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "query/far_wire.h"
+#include "region/far_wire.h"
 
 #include <errno.h>
 #include <stdlib.h>

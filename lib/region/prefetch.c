@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "store/prefetch.h"
+#include "region/prefetch.h"
 
 static enum prefetch chosen;
 

@@ -15,17 +15,17 @@
  *          writing completes it.
  * Errors:  0 or -errno, with f telling why in words.
  */
-#ifndef STORE_REGION_H
-#define STORE_REGION_H
+#ifndef REGION_REGION_H
+#define REGION_REGION_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/fault.h"
-#include "store/layout.h"
-#include "store/memory.h"
-#include "store/table.h"
+#include "region/layout.h"
+#include "region/memory.h"
+#include "region/table.h"
 
 enum {
 	REGION_VERSION = 1,

@@ -3,7 +3,7 @@
  * memory.h - one face for the memory of a collector, wherever it lies: a region
  * that is mapped (region_memory()), a snapshot (snapshot_memory()), a region on
  * another machine, read with RDMA READ (verbs_memory()) or by what serves it
- * there (store/far.h). Each gives the bytes of tables in epochs.
+ * there (region/far.h). Each gives the bytes of tables in epochs.
  *
  * Who asks takes a struct view of a table in an epoch. Where the table is
  * mapped the view points at it; else its bytes are loaded through
@@ -22,14 +22,14 @@
  *          read is void if memory_renew() then finds m->oldest above it.
  * Threads: none; a memory belongs to one caller.
  */
-#ifndef STORE_MEMORY_H
-#define STORE_MEMORY_H
+#ifndef REGION_MEMORY_H
+#define REGION_MEMORY_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "store/table.h"
+#include "region/table.h"
 
 struct memory;
 

@@ -9,7 +9,7 @@
  * writer's death is carried out again. Stores become visible in program order
  * to whoever looks after the death, so only the compiler must be held.
  */
-#include "store/region.h"
+#include "region/region.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -28,7 +28,7 @@
 #include "base/clock.h"
 #include "base/fence.h"
 #include "base/process.h"
-#include "store/region_file.h"
+#include "region/region_file.h"
 
 /* What only one may do at a time; a byte of the file is locked for each. */
 enum region_lock {

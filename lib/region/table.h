@@ -13,8 +13,8 @@
  *                entries ever written. What a list keeps is a batch less.
  * Key-Increment: units counters of 8 bytes, host order.
  */
-#ifndef STORE_TABLE_H
-#define STORE_TABLE_H
+#ifndef REGION_TABLE_H
+#define REGION_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

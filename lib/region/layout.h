@@ -35,14 +35,14 @@
  * error, and so is one given twice. memory counts one epoch of one table.
  *Numbers take K, M, G, T (powers of 1000) and Ki, Mi, Gi, Ti (powers of 1024).
  */
-#ifndef STORE_LAYOUT_H
-#define STORE_LAYOUT_H
+#ifndef REGION_LAYOUT_H
+#define REGION_LAYOUT_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/fault.h"
-#include "store/table.h"
+#include "region/table.h"
 
 enum {
 	LAYOUT_FIELDS_MAX = 32,

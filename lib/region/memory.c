@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "store/memory.h"
+#include "region/memory.h"
 
 #include <errno.h>
 #include <stdlib.h>

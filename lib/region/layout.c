@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "store/layout.h"
+#include "region/layout.h"
 
 #include <errno.h>
 #include <stdbool.h>

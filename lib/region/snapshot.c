@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "hash/crc.h"
-#include "snapshot/snapshot_file.h"
+#include "region/snapshot_file.h"
 
 enum {
 	LEVEL = 1,	 /* of zlib: the disk is not to wait */

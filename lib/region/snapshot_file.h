@@ -16,16 +16,16 @@
  *
  * All in the byte order of the machine that made it.
  */
-#ifndef SNAPSHOT_SNAPSHOT_FILE_H
-#define SNAPSHOT_SNAPSHOT_FILE_H
+#ifndef REGION_SNAPSHOT_FILE_H
+#define REGION_SNAPSHOT_FILE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include <zlib.h>
 
-#include "store/region_file.h"
-#include "snapshot/snapshot.h"
+#include "region/region_file.h"
+#include "region/snapshot.h"
 
 enum {
 	SNAPSHOT_VERSION = 1,

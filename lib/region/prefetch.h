@@ -27,8 +27,8 @@
  * ask as they look, whatever the table's size; on Intel plain loads are already
  * at the limit.
  */
-#ifndef STORE_PREFETCH_H
-#define STORE_PREFETCH_H
+#ifndef REGION_PREFETCH_H
+#define REGION_PREFETCH_H
 
 #include <stdbool.h>
 #include <stdint.h>
