@@ -8,8 +8,8 @@
 
 #include "cli/cli.h"
 #include "cli/live.h"
-#include "responder/responder.h"
-#include "op/ticket.h"
+#include "rdma/responder.h"
+#include "rdma/ticket.h"
 #include "verbs/verbs.h"
 #include "region/region.h"
 

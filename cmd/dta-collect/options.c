@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "base/text.h"
-#include "responder/responder.h"
+#include "rdma/responder.h"
 
 #define AT(field) CLI_AT(struct opts, field)
 

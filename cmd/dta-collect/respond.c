@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "base/zero.h"
 #include "cli/live.h"
-#include "responder/responder.h"
+#include "rdma/responder.h"
 #include "net/net.h"
 #include "net/roce.h"
 

@@ -17,7 +17,7 @@
 #include "dump.h"
 #include "inband/intake.h"
 #include "label/paths.h"
-#include "op/ticket.h"
+#include "rdma/ticket.h"
 #include "packet/pkt.h"
 #include "profile/profile.h"
 #include "region/region.h"

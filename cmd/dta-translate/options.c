@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "roce/roce_out.h"
+#include "rdma/roce_out.h"
 #include "translate/cores.h"
 
 #define AT(field) CLI_AT(struct opts, field)

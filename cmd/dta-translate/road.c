@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "fleet/packet_road.h"
-#include "op/local.h"
+#include "rdma/local.h"
 #include "region/layout.h"
 #include "region/region.h"
 #include "verbs/verbs.h"

@@ -7,8 +7,8 @@
 
 #include "cli/cli.h"
 #include "cli/live.h"
-#include "op/op.h"
-#include "op/rate.h"
+#include "rdma/op.h"
+#include "rdma/rate.h"
 #include "packet/pkt.h"
 #include "region/table.h"
 #include "translate/translate.h"

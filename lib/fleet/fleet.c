@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "op/fanout.h"
-#include "op/local.h"
+#include "rdma/fanout.h"
+#include "rdma/local.h"
 #include "region/region.h"
 #include "net/be.h"
 

@@ -9,10 +9,10 @@
 
 #include "packet/pkt.h"
 #include "fleet/cluster.h"
-#include "roce/dart_out.h"
-#include "op/op.h"
-#include "roce/roce_out.h"
-#include "op/ticket.h"
+#include "rdma/dart_out.h"
+#include "rdma/op.h"
+#include "rdma/roce_out.h"
+#include "rdma/ticket.h"
 
 struct fleet_options {
 	struct snk *sink; /* of RoCEv2 packets; NULL: regions only */

@@ -15,7 +15,7 @@
 
 #include "base/clock.h"
 #include "fleet/fleet.h"
-#include "roce/roce_out.h"
+#include "rdma/roce_out.h"
 #include "net/roce.h"
 
 enum {

@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 
 #include "base/fault.h"
-#include "op/op.h"
+#include "rdma/op.h"
 #include "packet/pkt.h"
 
 struct packet_road_options {

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "op/message.h"
+#include "rdma/message.h"
 #include "translate/private.h"
 #include "net/be.h"
 

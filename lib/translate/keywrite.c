@@ -22,7 +22,7 @@
 #include <errno.h>
 
 #include "base/rng.h"
-#include "op/message.h"
+#include "rdma/message.h"
 #include "threads/threads.h"
 #include "net/be.h"
 
@@ -143,7 +143,7 @@ static inline uint32_t load32(const uint8_t *p)
 
 /*
  * On several cores, writes and additions of 8 bytes go to their owners as pairs
- * of words (op/message.h): they are never a struct op. Inlined for each case.
+ * of words (rdma/message.h): they are never a struct op. Inlined for each case.
  */
 static inline __attribute__((always_inline)) void
 pairs_send(struct translator *t, const struct lane *l, const struct jobs *j,

@@ -26,8 +26,8 @@
 
 #include "base/rng.h"
 #include "hash/family.h"
-#include "op/op.h"
-#include "op/rate.h"
+#include "rdma/op.h"
+#include "rdma/rate.h"
 #include "translate/common.h"
 #include "region/prefetch.h"
 #include "translate/translate.h"

@@ -15,7 +15,7 @@
 #include "base/fault.h"
 #include "base/ledger.h"
 #include "packet/pkt.h"
-#include "op/op.h"
+#include "rdma/op.h"
 #include "region/table.h"
 #include "net/dta.h"
 

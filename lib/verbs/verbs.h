@@ -14,8 +14,8 @@
 #include <stdbool.h>
 
 #include "base/ledger.h"
-#include "op/op.h"
-#include "op/ticket.h"
+#include "rdma/op.h"
+#include "rdma/ticket.h"
 #include "net/proto.h"
 
 /*

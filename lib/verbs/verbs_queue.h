@@ -17,8 +17,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "op/op.h"
-#include "op/ticket.h"
+#include "rdma/op.h"
+#include "rdma/ticket.h"
 #include "verbs/verbs.h"
 
 enum {

@@ -10,9 +10,9 @@
 
 #include "base/rng.h"
 #include "bench.h"
-#include "op/fanout.h"
+#include "rdma/fanout.h"
 #include "fleet/fleet.h"
-#include "op/local.h"
+#include "rdma/local.h"
 #include "region/region.h"
 #include "translate/translate.h"
 #include "net/be.h"

@@ -33,7 +33,7 @@
 #include "base/rng.h"
 #include "bench.h"
 #include "packet/live.h"
-#include "op/local.h"
+#include "rdma/local.h"
 #include "translate/cores.h"
 #include "net/dta.h"
 #include "net/key.h"

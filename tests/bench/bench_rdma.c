@@ -12,9 +12,9 @@
 #include "base/rng.h"
 #include "bench_parts.h"
 #include "bench_two.h"
-#include "op/local.h"
-#include "responder/responder.h"
-#include "roce/roce_out.h"
+#include "rdma/local.h"
+#include "rdma/responder.h"
+#include "rdma/roce_out.h"
 #include "region/layout.h"
 
 enum {

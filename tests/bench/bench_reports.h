@@ -12,7 +12,7 @@
 
 #include "base/rng.h"
 #include "bench.h"
-#include "op/local.h"
+#include "rdma/local.h"
 #include "translate/cores.h"
 #include "net/be.h"
 #include "net/dta.h"

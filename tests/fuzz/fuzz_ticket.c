@@ -3,7 +3,7 @@
  * again once written. */
 #include <stdlib.h>
 
-#include "op/ticket.h"
+#include "rdma/ticket.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,8 +6,8 @@
 #ifndef TESTS_UNIT_DART_RIG_H
 #define TESTS_UNIT_DART_RIG_H
 
-#include "roce/dart_out.h"
-#include "op/fanout.h"
+#include "rdma/dart_out.h"
+#include "rdma/fanout.h"
 #include "rdma_rig.h"
 #include "test.h"
 

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/rng.h"
-#include "op/local.h"
+#include "rdma/local.h"
 #include "region/region.h"
 #include "test.h"
 

@@ -3,7 +3,7 @@
 #include "base/rng.h"
 #include "test.h"
 #include "resend/resend.h"
-#include "op/rate.h"
+#include "rdma/rate.h"
 
 enum {
 	SECOND = 1000000000,

@@ -5,7 +5,7 @@
  * PSN is not taken; the responder forgets with its queue pairs. And answers
  * that wait for each other go where they belong.
  */
-#include "responder/private.h"
+#include "rdma/responder_private.h"
 
 #include "base/rng.h"
 #include "responder_rig.h"

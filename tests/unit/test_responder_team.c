@@ -11,7 +11,7 @@
 #include "region/prefetch.h"
 #include "packet/kind.h"
 #include "rdma_rig.h"
-#include "responder/responder.h"
+#include "rdma/responder.h"
 #include "test.h"
 #include "region_sums.h"
 

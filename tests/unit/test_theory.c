@@ -13,7 +13,7 @@
 #include "base/rng.h"
 #include "hash/crc.h"
 #include "model/plan.h"
-#include "op/local.h"
+#include "rdma/local.h"
 #include "query/query.h"
 #include "region/region.h"
 #include "test.h"

@@ -10,7 +10,7 @@
 
 #include "team_result.h"
 #include "team_rig.h"
-#include "op/local.h"
+#include "rdma/local.h"
 #include "region/prefetch.h"
 #include "test.h"
 #include "translate/cores.h"

@@ -5,7 +5,7 @@
  * (hashed bit by bit).
  */
 #include "base/rng.h"
-#include "op/fanout.h"
+#include "rdma/fanout.h"
 #include "test.h"
 #include "translate_road.h"
 #include "net/be.h"

@@ -14,7 +14,7 @@
 
 #include "base/put.h"
 #include "hash/family.h"
-#include "op/op.h"
+#include "rdma/op.h"
 #include "translate/translate.h"
 #include "net/dta.h"
 #include "net/key.h"

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "model/plan.h"
-#include "op/local.h"
+#include "rdma/local.h"
 #include "peer.h"
 #include "query/query.h"
 #include "region/region.h"

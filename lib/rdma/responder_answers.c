@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "responder/private.h"
+#include "rdma/responder_private.h"
 
 #include <errno.h>
 #include <string.h>

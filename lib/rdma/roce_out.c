@@ -3,7 +3,7 @@
  * The RoCEv2 road: operations to requests, which go out at once, or by a window
  * (requester.c); frames; what a new ticket does to a window.
  */
-#include "roce/requester.h"
+#include "rdma/requester.h"
 
 #include <endian.h>
 #include <errno.h>

@@ -7,8 +7,8 @@
  * roce_out.h (RoCEv2 packets). One capture leaves the same memory by every
  * road.
  */
-#ifndef OP_OP_H
-#define OP_OP_H
+#ifndef RDMA_OP_H
+#define RDMA_OP_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,7 +3,7 @@
  * Operations come collector by collector (translate/steer.c), so each run of
  * them goes to its road in one piece, its tables numbered as that road does.
  */
-#include "op/fanout.h"
+#include "rdma/fanout.h"
 
 #include <errno.h>
 #include <stdlib.h>

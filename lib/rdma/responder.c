@@ -3,10 +3,10 @@
  * responder.c - the software responder: takes batches of packets, decodes and
  * screens them, and hands the good ones to their queue pairs: InfiniBand
  * Architecture 9.7 (RC) and 9.8 (UC). A packet is judged in full before a byte
- * is written. answers.c: what is sent back; known.c: requests that begin alike;
- * team.c: several cores.
+ * is written. responder_answers.c: what is sent back; responder_known.c:
+ * requests that begin alike; responder_team.c: several cores.
  */
-#include "responder/private.h"
+#include "rdma/responder_private.h"
 
 #include <errno.h>
 #include <stdlib.h>

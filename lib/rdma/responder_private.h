@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * private.h - what the responder's own files share. responder.c judges
- * a packet by itself, then by those before it; team.c has both done by several
- * cores.
+ * responder_private.h - what the responder's own files share. responder.c
+ * judges a packet by itself, then by those before it; responder_team.c has both
+ * done by several cores.
  */
-#ifndef RESPONDER_PRIVATE_H
-#define RESPONDER_PRIVATE_H
+#ifndef RDMA_RESPONDER_PRIVATE_H
+#define RDMA_RESPONDER_PRIVATE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "op/local.h"
+#include "rdma/local.h"
 #include "packet/pkt.h"
-#include "responder/responder.h"
-#include "roce/template.h"
+#include "rdma/responder.h"
+#include "rdma/roce_template.h"
 #include "region/table.h"
 #include "net/roce.h"
 
 struct queue_pair;
 
 /*
- * answers.c: frames that answer requests.
+ * responder_answers.c: frames that answer requests.
  *
  * They wait for each other and leave in their order, together: a sum of bytes
  * that were just stored waits for them, sums of many frames wait once. What an
@@ -115,7 +115,7 @@ int answers_send(struct answers_due *d, struct replays *replays, struct snk *to,
 void answers_drop(struct answers_due *d);
 
 /*
- * known.c: requests that begin as one did that was found good.
+ * responder_known.c: requests that begin as one did that was found good.
  *
  * Of the common requests of one requester to one queue pair, of one length, all
  * that comes before the PSN is the same, and with it all that a packet is
@@ -349,9 +349,9 @@ int pair_exec(struct responder *p, const struct op *op, size_t n,
 	      struct answers_due *d);
 
 /*
- * responder.c, for team.c. look: what can be said of n <= ROCE_BATCH packets
- * without knowing what came before; they are decoded to seen, and those for a
- * queue pair have it in whose. An epoch has R_Keys of its own.
+ * responder.c, for responder_team.c. look: what can be said of n <= ROCE_BATCH
+ * packets without knowing what came before; they are decoded to seen, and those
+ * for a queue pair have it in whose. An epoch has R_Keys of its own.
  */
 void responder_look(struct responder *p, const struct pkt *pkts, unsigned n,
 		    struct roce *seen, struct queue_pair **whose);

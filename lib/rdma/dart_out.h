@@ -14,15 +14,15 @@
  *
  * Operations on other kinds of tables go to another road.
  */
-#ifndef ROCE_DART_OUT_H
-#define ROCE_DART_OUT_H
+#ifndef RDMA_DART_OUT_H
+#define RDMA_DART_OUT_H
 
 #include <stdbool.h>
 
 #include "base/ledger.h"
 #include "packet/pkt.h"
-#include "op/op.h"
-#include "op/ticket.h"
+#include "rdma/op.h"
+#include "rdma/ticket.h"
 
 /* Of a collector and a table, as a switch holds it: big-endian. */
 struct dart_state {

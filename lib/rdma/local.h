@@ -4,10 +4,10 @@
  * mode of DTA. Runs of equal operations go through a dense loop. Whether lines
  * are asked for ahead is settled when it is opened (prefetch.h).
  */
-#ifndef OP_LOCAL_H
-#define OP_LOCAL_H
+#ifndef RDMA_LOCAL_H
+#define RDMA_LOCAL_H
 
-#include "op/op.h"
+#include "rdma/op.h"
 #include "region/region.h"
 
 struct local_road;

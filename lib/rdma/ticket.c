@@ -2,7 +2,7 @@
 /* ticket.c - tickets of regions; how they are written and, as strangers' files,
  * of which nothing is believed unseen, read; what a new one leaves as it was.
  */
-#include "op/ticket.h"
+#include "rdma/ticket.h"
 
 #include <errno.h>
 #include <inttypes.h>

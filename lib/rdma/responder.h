@@ -7,12 +7,12 @@
  * bounds, alignment and lengths are judged before a byte is written;
  * nothing outside the tables can be reached.
  */
-#ifndef RESPONDER_RESPONDER_H
-#define RESPONDER_RESPONDER_H
+#ifndef RDMA_RESPONDER_H
+#define RDMA_RESPONDER_H
 
 #include "base/ledger.h"
 #include "packet/pkt.h"
-#include "op/ticket.h"
+#include "rdma/ticket.h"
 
 struct responder;
 
@@ -104,8 +104,9 @@ const struct responder_ledger *responder_counters(const struct responder *p);
 void responder_close(struct responder *p);
 
 /*
- * A responder on any number of cores (team.c): memory, ledger and answers
- * are what responder_rx() would leave, which does it all on one (threads.h).
+ * A responder on any number of cores (responder_team.c): memory, ledger and
+ * answers are what responder_rx() would leave, which does it all on one
+ * (threads.h).
  *
  * A batch of packets goes through these rounds:
  *

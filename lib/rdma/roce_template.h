@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * template.h - private to this room: RoCEv2 frames by templates.
+ * roce_template.h - private to this room: RoCEv2 frames by templates.
  *
  * Of a frame of given opcode and length, all that comes before the PSN is the
  * same from one to the next: it is made once, and so is the iCRC over it.
  */
-#ifndef ROCE_TEMPLATE_H
-#define ROCE_TEMPLATE_H
+#ifndef RDMA_ROCE_TEMPLATE_H
+#define RDMA_ROCE_TEMPLATE_H
 
 #include <endian.h>
 #include <string.h>

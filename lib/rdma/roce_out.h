@@ -7,13 +7,13 @@
  * what it sends to RC tables until the collector's answer has come, sends again
  * what was lost, in order, and knows what became of every request.
  */
-#ifndef ROCE_ROCE_OUT_H
-#define ROCE_ROCE_OUT_H
+#ifndef RDMA_ROCE_OUT_H
+#define RDMA_ROCE_OUT_H
 
 #include "base/ledger.h"
 #include "packet/pkt.h"
-#include "op/op.h"
-#include "op/ticket.h"
+#include "rdma/op.h"
+#include "rdma/ticket.h"
 
 struct roce_out;
 

@@ -18,12 +18,12 @@
  * data, padded to words; of data longer than what both sides agree on, they are
  * its address. So a write or an addition of 8 bytes is a pair of words.
  */
-#ifndef OP_MESSAGE_H
-#define OP_MESSAGE_H
+#ifndef RDMA_MESSAGE_H
+#define RDMA_MESSAGE_H
 
 #include <string.h>
 
-#include "op/op.h"
+#include "rdma/op.h"
 
 enum {
 	OP_MESSAGE_OFFSET_BITS = 40,

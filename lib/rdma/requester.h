@@ -4,16 +4,16 @@
  * roce_out.c is the road, its tickets and what they do to requests;
  * requester.c keeps requests, sends them and judges answers.
  */
-#ifndef ROCE_REQUESTER_H
-#define ROCE_REQUESTER_H
+#ifndef RDMA_REQUESTER_H
+#define RDMA_REQUESTER_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/snd.h"
-#include "roce/roce_out.h"
-#include "roce/template.h"
+#include "rdma/roce_out.h"
+#include "rdma/roce_template.h"
 #include "net/roce.h"
 
 enum {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "roce/template.h"
+#include "rdma/roce_template.h"
 
 int template_make(struct template *f, const struct roce *r)
 {

@@ -8,7 +8,7 @@
  * request stays the same while a connection lasts, and what is told about a PSN
  * is told about one request.
  */
-#include "roce/requester.h"
+#include "rdma/requester.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,13 +6,13 @@
  * mirror, every operation is carried out at its collector and at the next one
  * ((c + 1) mod n), so that one of them can be lost.
  */
-#ifndef OP_FANOUT_H
-#define OP_FANOUT_H
+#ifndef RDMA_FANOUT_H
+#define RDMA_FANOUT_H
 
 #include <stdbool.h>
 
 #include "base/fault.h"
-#include "op/op.h"
+#include "rdma/op.h"
 
 struct fanout;
 

@@ -7,7 +7,7 @@
  * Lines are asked for ahead where locked additions keep the processor from
  * looking ahead itself; and everywhere, where that helps (prefetch.h).
  */
-#include "op/local.h"
+#include "rdma/local.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include <immintrin.h>
 #endif
 
-#include "op/message.h"
+#include "rdma/message.h"
 #include "region/prefetch.h"
 
 enum {

@@ -5,8 +5,8 @@
  * Exact: in t ns no more than burst + per_s * t / 10^9 are granted, and as many
  * if they are asked for. The caller tells the time: clock.h.
  */
-#ifndef OP_RATE_H
-#define OP_RATE_H
+#ifndef RDMA_RATE_H
+#define RDMA_RATE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * team.c - batches of packets through a responder's workers.
+ * responder_team.c - batches of packets through a responder's workers.
  *
  * Queue pairs, R_Keys and the epoch are the responder's state, which all
  * workers read and one owner changes: that of queue pairs. A worker sums up a
@@ -18,13 +18,13 @@
  * rests when the epoch has changed. So all of them write into the one that the
  * requests were judged by.
  */
-#include "responder/private.h"
+#include "rdma/responder_private.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "op/message.h"
+#include "rdma/message.h"
 #include "threads/threads.h"
 
 _Static_assert((int)RESPONDER_TEAM_MAX <= (int)THREADS_MAX, "workers");

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A frame is a template of the deployment (template.h) with a collector's 20
- * bytes and the operation filled in. The iCRC of what lies before the
+ * A frame is a template of the deployment (roce_template.h) with a collector's
+ * 20 bytes and the operation filled in. The iCRC of what lies before the
  * collector's IP address is the same for all, and made once.
  */
-#include "roce/dart_out.h"
+#include "rdma/dart_out.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "roce/template.h"
+#include "rdma/roce_template.h"
 #include "net/be.h"
 #include "net/roce.h"
 

@@ -35,8 +35,8 @@
  *
  * Tickets are input: everything is judged before it is believed.
  */
-#ifndef OP_TICKET_H
-#define OP_TICKET_H
+#ifndef RDMA_TICKET_H
+#define RDMA_TICKET_H
 
 #include <stdbool.h>
 #include <stdint.h>
