@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "fleet/packet_road.h"
+#include "cluster/packet_road.h"
 #include "rdma/local.h"
 #include "region/layout.h"
 #include "region/region.h"

@@ -16,7 +16,7 @@
 
 #include <stdatomic.h>
 
-#include "fleet/cluster.h"
+#include "cluster/cluster.h"
 #include "query/query.h"
 #include "region/memory.h"
 

@@ -11,7 +11,7 @@
 #include "base/rng.h"
 #include "bench.h"
 #include "rdma/fanout.h"
-#include "fleet/fleet.h"
+#include "cluster/fleet.h"
 #include "rdma/local.h"
 #include "region/region.h"
 #include "translate/translate.h"

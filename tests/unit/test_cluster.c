@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fleet/cluster.h"
+#include "cluster/cluster.h"
 #include "test.h"
 
 static int parse(struct cluster *c, const char *text, size_t len,

@@ -7,7 +7,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "fleet/fleet.h"
+#include "cluster/fleet.h"
 #include "requester_rig.h"
 #include "test.h"
 

@@ -26,8 +26,8 @@
  * dta.md section 2. Writers use the newest generation. Readers go through all,
  * newest first, and ask the owner there about the epochs of that generation.
  */
-#ifndef FLEET_CLUSTER_H
-#define FLEET_CLUSTER_H
+#ifndef CLUSTER_CLUSTER_H
+#define CLUSTER_CLUSTER_H
 
 #include <stdbool.h>
 #include <stdint.h>

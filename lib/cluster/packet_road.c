@@ -5,7 +5,7 @@
  * that packets go to, or from a capture, which may be a pipe; SIGHUP; the road
  * itself.
  */
-#include "fleet/packet_road.h"
+#include "cluster/packet_road.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "fleet/fleet.h"
+#include "cluster/fleet.h"
 #include "rdma/roce_out.h"
 #include "net/roce.h"
 

@@ -5,8 +5,8 @@
  * where there are any. Tickets that are written anew are taken; a cluster file
  * is read again when it is asked to (renew()).
  */
-#ifndef FLEET_PACKET_ROAD_H
-#define FLEET_PACKET_ROAD_H
+#ifndef CLUSTER_PACKET_ROAD_H
+#define CLUSTER_PACKET_ROAD_H
 
 #include <stdatomic.h>
 

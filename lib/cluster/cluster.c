@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* cluster.c - cluster files: generations and their members; and before that,
  * the lines. They are read as strangers' files: nothing is believed unseen. */
-#include "fleet/cluster.h"
+#include "cluster/cluster.h"
 
 #include <errno.h>
 #include <stddef.h>

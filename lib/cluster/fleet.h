@@ -4,11 +4,11 @@
  * their regions on this machine, as RoCEv2 packets by their tickets, or some
  * so and some so.
  */
-#ifndef FLEET_FLEET_H
-#define FLEET_FLEET_H
+#ifndef CLUSTER_FLEET_H
+#define CLUSTER_FLEET_H
 
 #include "packet/pkt.h"
-#include "fleet/cluster.h"
+#include "cluster/cluster.h"
 #include "rdma/dart_out.h"
 #include "rdma/op.h"
 #include "rdma/roce_out.h"

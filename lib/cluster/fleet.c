@@ -3,7 +3,7 @@
  * fleet.c - the collectors of a cluster, each by its region or its ticket; one
  * road to all of them; tickets that are written anew.
  */
-#include "fleet/fleet.h"
+#include "cluster/fleet.h"
 
 #include <errno.h>
 #include <stdlib.h>
