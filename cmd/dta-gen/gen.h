@@ -18,7 +18,7 @@
 #include "cli/live.h"
 #include "packet/pkt.h"
 #include "reading/csv_reports.h"
-#include "resend/resend.h"
+#include "dta/resend.h"
 #include "traffic/traffic.h"
 #include "net/dta.h"
 #include "net/net.h"

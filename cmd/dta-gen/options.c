@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "traffic/flowtab.h"
 #include "traffic/topo.h"
-#include "resend/resend.h"
+#include "dta/resend.h"
 #include "workload/workload.h"
 
 enum {

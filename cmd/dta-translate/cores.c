@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "run.h"
-#include "translate/cores.h"
+#include "dta/cores.h"
 
 struct cores {
 	struct translate_cores *open;	/* NULL: closed */

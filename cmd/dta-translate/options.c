@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "rdma/roce_out.h"
-#include "translate/cores.h"
+#include "dta/cores.h"
 
 #define AT(field) CLI_AT(struct opts, field)
 

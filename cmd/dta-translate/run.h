@@ -11,7 +11,7 @@
 #include "rdma/rate.h"
 #include "packet/pkt.h"
 #include "region/table.h"
-#include "translate/translate.h"
+#include "dta/translate.h"
 #include "net/dta.h"
 
 /* options.c: the command line. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Operations come collector by collector (translate/steer.c), so each run of
+ * Operations come collector by collector (dta/steer.c), so each run of
  * them goes to its road in one piece, its tables numbered as that road does.
  */
 #include "rdma/fanout.h"

@@ -14,7 +14,7 @@
 #include "cluster/fleet.h"
 #include "rdma/local.h"
 #include "region/region.h"
-#include "translate/translate.h"
+#include "dta/translate.h"
 #include "net/be.h"
 #include "net/dta.h"
 #include "net/key.h"

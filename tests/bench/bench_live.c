@@ -34,7 +34,7 @@
 #include "bench.h"
 #include "packet/live.h"
 #include "rdma/local.h"
-#include "translate/cores.h"
+#include "dta/cores.h"
 #include "net/dta.h"
 #include "net/key.h"
 #include "net/net.h"

@@ -13,7 +13,7 @@
 #include "base/rng.h"
 #include "bench.h"
 #include "rdma/local.h"
-#include "translate/cores.h"
+#include "dta/cores.h"
 #include "net/be.h"
 #include "net/dta.h"
 #include "net/key.h"

@@ -15,7 +15,7 @@
 #include "bench.h"
 #include "verbs/verbs_queue.h"
 #include "region/layout.h"
-#include "translate/translate.h"
+#include "dta/translate.h"
 #include "net/be.h"
 #include "net/net.h"
 

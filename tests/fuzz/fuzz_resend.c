@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/put.h"
-#include "resend/resend.h"
+#include "dta/resend.h"
 #include "net/dta.h"
 #include "net/net.h"
 

@@ -4,7 +4,7 @@
 #define TESTS_UNIT_RESEND_RIG_H
 
 #include "test.h"
-#include "resend/resend.h"
+#include "dta/resend.h"
 #include "net/be.h"
 #include "net/dta.h"
 #include "net/net.h"

@@ -12,7 +12,7 @@
 #include "region/layout.h"
 #include "region/region.h"
 #include "test.h"
-#include "translate/translate.h"
+#include "dta/translate.h"
 #include "region_sums.h"
 
 enum {

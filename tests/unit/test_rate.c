@@ -2,7 +2,7 @@
 /* The token bucket against its closed form, the backoff against its own. */
 #include "base/rng.h"
 #include "test.h"
-#include "resend/resend.h"
+#include "dta/resend.h"
 #include "rdma/rate.h"
 
 enum {

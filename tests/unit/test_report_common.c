@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/rng.h"
-#include "translate/common.h"
+#include "dta/common_report.h"
 #include "test.h"
 #include "net/net.h"
 

@@ -17,7 +17,7 @@
 #include "query/query.h"
 #include "region/region.h"
 #include "test.h"
-#include "translate/translate.h"
+#include "dta/translate.h"
 #include "net/dta.h"
 #include "net/net.h"
 

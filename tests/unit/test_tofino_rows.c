@@ -2,7 +2,7 @@
 /*
  * test_tofino_rows.c - what waits in the registers of p4/tna/dta_translator, a
  * row of postcards and a list's batch: done here as rows.p4 says it, packet by
- * packet, and compared with lib/translate: the same reports leave the same
+ * packet, and compared with lib/dta: the same reports leave the same
  * memory.
  */
 #include "base/rng.h"

@@ -13,7 +13,7 @@
 #include "rdma/local.h"
 #include "region/prefetch.h"
 #include "test.h"
-#include "translate/cores.h"
+#include "dta/cores.h"
 
 enum {
 	REPORTS = 40000,

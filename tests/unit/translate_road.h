@@ -15,7 +15,7 @@
 #include "base/put.h"
 #include "hash/family.h"
 #include "rdma/op.h"
-#include "translate/translate.h"
+#include "dta/translate.h"
 #include "net/dta.h"
 #include "net/key.h"
 #include "net/net.h"

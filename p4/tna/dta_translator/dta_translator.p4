@@ -3,7 +3,7 @@
  * dta_translator.p4 - DTA reports in, RDMA operations out: the translator of
  * DTA section 5, for Tofino (TNA).
  *
- * What it does with a report is what lib/translate and v1model/dta_translator
+ * What it does with a report is what lib/dta and v1model/dta_translator
  * do, and they leave the same memory; p4/README.md tells where it has less
  * room. Ingress judges a report and keeps what must wait for others; egress
  * makes an operation of each replica (operation.p4, rdma.p4).

@@ -3,7 +3,7 @@
  * dta_translator.p4 - DTA reports in, RDMA operations out: the translator of
  * DTA section 5, for v1model (BMv2).
  *
- * What it does with a report is what lib/translate does, so that both leave the
+ * What it does with a report is what lib/dta does, so that both leave the
  * same memory. Ingress judges a report, hashes its key and decides how many
  * operations it becomes: it is multicast to as many replicas, to group number
  * n for n of them, and egress makes the operation of each (rdma.p4).

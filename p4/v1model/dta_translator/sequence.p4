@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * sequence.p4 - the numbers of reporters, and NACKs: dta.md section 1.4, DTA
- * 5.2.4; lib/translate/sequence.c tells the rules.
+ * 5.2.4; lib/dta/sequence.c tells the rules.
  *
  * A reporter is known by its source address. Two that have the same place here
  * push each other out, and each begins anew with the number that it sends.

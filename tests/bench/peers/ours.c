@@ -14,7 +14,7 @@
 #include "peer.h"
 #include "query/query.h"
 #include "region/region.h"
-#include "translate/translate.h"
+#include "dta/translate.h"
 #include "net/be.h"
 
 #define WHO "ours"

@@ -7,8 +7,8 @@
  * operations a report; postcards gather in a cache of rows; Append entries in a
  * batch per list. Within one table the order of reports is kept.
  */
-#ifndef TRANSLATE_TRANSLATE_H
-#define TRANSLATE_TRANSLATE_H
+#ifndef DTA_TRANSLATE_H
+#define DTA_TRANSLATE_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* stage.c - the way of a batch's packets through the stages. */
-#include "translate/private.h"
+#include "dta/private.h"
 
 /* One table's jobs, to the lanes of their collectors. */
 static void table_go(struct translator *t, unsigned table, struct jobs *j)

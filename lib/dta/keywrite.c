@@ -16,7 +16,7 @@
  * slot 1 only where that is empty (DART section 7). A slot of a key whose
  * checksum and value are both 0 is taken for empty; so is it by queries.
  */
-#include "translate/private.h"
+#include "dta/private.h"
 
 #include <endian.h>
 #include <errno.h>

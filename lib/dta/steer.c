@@ -7,7 +7,7 @@
  * table, and only where there are several collectors: with one, nothing of
  * this is called.
  */
-#include "translate/private.h"
+#include "dta/private.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -33,13 +33,13 @@
  * it is a loss, if it is ahead by FAR at most and no beginning (0 or 1); else
  * the reporter has begun anew, and nobody knows what is missing between.
  */
-#include "translate/private.h"
+#include "dta/private.h"
 
 #include <errno.h>
 #include <sys/mman.h>
 
 #include "base/rng.h"
-#include "resend/resend.h"
+#include "dta/resend.h"
 
 enum {
 	NACK_EVERY = 64,

@@ -18,8 +18,8 @@
  *
  * Times are of a clock that never goes back. NACKs are packets from anybody.
  */
-#ifndef RESEND_RESEND_H
-#define RESEND_RESEND_H
+#ifndef DTA_RESEND_H
+#define DTA_RESEND_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -15,8 +15,8 @@
  * stage has made is handed over behind the next one: admit.c asks for a line of
  * it after each packet.
  */
-#ifndef TRANSLATE_PRIVATE_H
-#define TRANSLATE_PRIVATE_H
+#ifndef DTA_PRIVATE_H
+#define DTA_PRIVATE_H
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -28,9 +28,9 @@
 #include "hash/family.h"
 #include "rdma/op.h"
 #include "rdma/rate.h"
-#include "translate/common.h"
+#include "dta/common_report.h"
 #include "region/prefetch.h"
-#include "translate/translate.h"
+#include "dta/translate.h"
 #include "net/key.h"
 #include "net/net.h"
 

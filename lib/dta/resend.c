@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* resend.c - reports and questions on their way out; what comes back, and what
  * is done when nothing does. */
-#include "resend/resend.h"
+#include "dta/resend.h"
 
 #include <errno.h>
 #include <stdlib.h>

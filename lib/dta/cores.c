@@ -6,13 +6,13 @@
  * batches, the other receives what comes for it as an owner. Rows, lists and
  * reporters are shared, but each is touched by its owner alone.
  */
-#include "translate/cores.h"
+#include "dta/cores.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "rdma/message.h"
-#include "translate/private.h"
+#include "dta/private.h"
 #include "net/be.h"
 
 enum {

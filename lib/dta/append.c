@@ -9,7 +9,7 @@
  * Lists with entries waiting stand in a queue in the order of their oldest
  * entry. The clock is the packets' own (packet/clock.h).
  */
-#include "translate/private.h"
+#include "dta/private.h"
 
 #include <errno.h>
 #include <stdlib.h>

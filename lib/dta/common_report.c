@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "translate/common.h"
+#include "dta/common_report.h"
 
 #include "net/net.h"
 

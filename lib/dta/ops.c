@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* ops.c - the operations made so far, to the road. */
-#include "translate/private.h"
+#include "dta/private.h"
 
 #include <errno.h>
 #include <stdlib.h>

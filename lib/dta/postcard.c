@@ -20,7 +20,7 @@
  * On several cores a row's owner evicts it, and the worker whose packet caused
  * that makes the operations, with those of its other packets (cores.c).
  */
-#include "translate/private.h"
+#include "dta/private.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
  * reason. Whatever the first takes, the second would take alike (a unit test
  * compares them).
  */
-#include "translate/private.h"
+#include "dta/private.h"
 
 #include <errno.h>
 

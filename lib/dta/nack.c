@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* nack.c - the frames that tell a reporter where its sequence stands. */
-#include "translate/private.h"
+#include "dta/private.h"
 
 #include <errno.h>
 

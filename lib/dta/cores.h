@@ -29,11 +29,11 @@
  * Errors:    0 or -errno; behind a road's error nothing more is carried out.
  * Threads:   the functions are for the thread that opened it, worker 0.
  */
-#ifndef TRANSLATE_CORES_H
-#define TRANSLATE_CORES_H
+#ifndef DTA_CORES_H
+#define DTA_CORES_H
 
 #include "threads/threads.h"
-#include "translate/translate.h"
+#include "dta/translate.h"
 
 enum {
 	TRANSLATE_CORES_BATCH = 4096, /* packets, at most */

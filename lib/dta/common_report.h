@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * common.h - the common report of a table: DTA/1 in a frame of one shape, with
- * one value; and what is left of any report that is good.
+ * common_report.h - the common report of a table: DTA/1 in a frame of one
+ * shape, with one value; and what is left of any report that is good.
  *
  * The shape: Ethernet, IPv4 without options or fragments, UDP without a
  * checksum to one port, of one length. Whether a frame is of a shape is asked
  * of all headers at once: net.h tells why one is not.
  */
-#ifndef TRANSLATE_COMMON_H
-#define TRANSLATE_COMMON_H
+#ifndef DTA_COMMON_REPORT_H
+#define DTA_COMMON_REPORT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* translate.c - open, close, and batches: what is made of them is in stage.c.
  */
-#include "translate/private.h"
+#include "dta/private.h"
 
 #include <errno.h>
 #include <stdlib.h>
