@@ -14,7 +14,7 @@
 #include "cli/cli.h"
 #include "reading/keys.h"
 #include "query/show.h"
-#include "places/places.h"
+#include "query/places.h"
 #include "query/query.h"
 
 enum {

@@ -6,7 +6,7 @@
 #ifndef QUERY_VALUES_H
 #define QUERY_VALUES_H
 
-#include "places/places.h"
+#include "query/places.h"
 #include "query/show.h"
 
 enum {

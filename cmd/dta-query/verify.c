@@ -14,7 +14,7 @@
 #include "model/plan.h"
 #include "reading/lines.h"
 #include "run.h"
-#include "truth/truth.h"
+#include "query/truth.h"
 #include "net/be.h"
 
 enum {

@@ -8,7 +8,7 @@
 
 #include "reading/lines.h"
 #include "hash/crc.h"
-#include "places/places.h"
+#include "query/places.h"
 #include "query/query.h"
 #include "net/key.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Truths, line by line, for tables of every kind. */
 #include "../unit/translate_road.h"
-#include "truth/truth.h"
+#include "query/truth.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

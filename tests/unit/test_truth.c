@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "query/keytext.h"
-#include "truth/truth.h"
+#include "query/truth.h"
 #include "test.h"
 #include "translate_road.h"
 #include "net/be.h"

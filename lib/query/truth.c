@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "truth/truth.h"
+#include "query/truth.h"
 
 #include <errno.h>
 #include <limits.h>

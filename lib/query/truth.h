@@ -7,8 +7,8 @@
  * Its rows are CSV:  table,kind,key,hop,path_len,copies,value
  * Errors:            -EINVAL: a row that is none, and why; -ENOMEM
  */
-#ifndef TRUTH_TRUTH_H
-#define TRUTH_TRUTH_H
+#ifndef QUERY_TRUTH_H
+#define QUERY_TRUTH_H
 
 #include <stdbool.h>
 

@@ -11,8 +11,8 @@
  * others, the table of the same id, kind, key and value lengths is its
  * counterpart.
  */
-#ifndef PLACES_PLACES_H
-#define PLACES_PLACES_H
+#ifndef QUERY_PLACES_H
+#define QUERY_PLACES_H
 
 #include <stdatomic.h>
 

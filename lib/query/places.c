@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "places/places.h"
+#include "query/places.h"
 
 #include <errno.h>
 #include <signal.h>
