@@ -10,7 +10,7 @@
 #include "cli/live.h"
 #include "options.h"
 #include "outlets.h"
-#include "profile/profile.h"
+#include "int/profile_file.h"
 #include "telemetry/int_collector.h"
 #include "threads/threads.h"
 #include "thresholds.h"

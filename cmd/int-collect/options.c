@@ -9,9 +9,9 @@
 
 #include "base/text.h"
 #include "filter/filter.h"
-#include "profile/profile.h"
+#include "int/profile_file.h"
 #include "telemetry/int_collector.h"
-#include "wire/int_profile.h"
+#include "int/int_profile.h"
 
 #define AT(field) CLI_AT(struct opts, field)
 

@@ -27,7 +27,7 @@
 
 #include "base/fault.h"
 #include "base/ledger.h"
-#include "wire/int.h"
+#include "int/int.h"
 
 struct expr;
 

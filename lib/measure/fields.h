@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fields.h - a plan (wire/int.h) made ready for the sink: which word of a hop,
+ * fields.h - a plan (int/int.h) made ready for the sink: which word of a hop,
  * and which of its bits, is an id, a metric or a time.
  *
  * A field that the plan does not have reads as METRIC_NONE or as not there,
@@ -11,7 +11,7 @@
 #define MEASURE_FIELDS_H
 
 #include "measure/metric.h"
-#include "wire/int.h"
+#include "int/int.h"
 
 enum field_width {
 	FIELD_NONE,

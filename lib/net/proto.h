@@ -145,7 +145,7 @@ enum {
 	INT_GRE_TYPE = 0x88b5, /* TBD_INT: IEEE 802's first for experiments */
 	INT_COMPLEMENT_LEN = 4,
 
-	/* Shims and headers: inband/int_md.h. */
+	/* Shims and headers: int/int_md.h. */
 	INT_SHIM_LEN = 4,
 	INT_SHIM_AT_WORDS = 1,	/* 2.x: without the shim */
 	INT_SHIM_AT_NEXT = 2,	/* 2.x */

@@ -32,7 +32,7 @@
 
 #include "base/fault.h"
 #include "filter/filter.h"
-#include "inband/intake.h"
+#include "int/intake.h"
 #include "packet/pkt.h"
 #include "telemetry/sink.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sink.h - the INT sink: what telemetry says about packets (wire/int.h) in;
+ * sink.h - the INT sink: what telemetry says about packets (int/int.h) in;
  * rows (rows.h) of events, values, flows and distributions out.
  *
  * Time is that of the views; the same views give the same rows, however they
@@ -24,7 +24,7 @@
 #include "measure/objects.h"
 #include "measure/rows.h"
 #include "measure/watch.h"
-#include "wire/int.h"
+#include "int/int.h"
 
 /* views = used + empty. */
 struct telemetry_ledger {

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "ioam/ioam.h"
+#include "int/ioam.h"
 #include "telemetry/private.h"
 
 enum {

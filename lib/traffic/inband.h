@@ -25,7 +25,7 @@
 #include "base/rng.h"
 #include "traffic/traffic.h"
 #include "traffic/topo.h"
-#include "wire/int.h"
+#include "int/int.h"
 
 enum {
 	INBAND_HOPS_MAX = 32,

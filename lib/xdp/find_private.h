@@ -2,7 +2,7 @@
 /*
  * find_private.h - for int_fast.bpf.c: where in a frame the stack of INT-MD is,
  * whose packet it is, and in which report. The layouts are told in
- * inband/int_md.h and inband/treport.h, whose rules these are; what is not
+ * int/int_md.h and int/treport.h, whose rules these are; what is not
  * plain in every respect is left to them.
  *
  * Frames are read at masked offsets, so that the verifier is content. That a
@@ -211,7 +211,7 @@ static __always_inline void set_port(struct spot *p, __u32 port)
 
 /*
  * How many bytes a hop has, and how many hops there are, by the header of each
- * version: inband/int_md.h. Packets that say E or M (metadata were left out)
+ * version: int/int_md.h. Packets that say E or M (metadata were left out)
  * have not all of their path.
  */
 static __always_inline bool divide(const struct frame *f, struct spot *p,

@@ -38,7 +38,7 @@ struct fast_field {
 	__u32 shift;
 };
 
-/* Where a bitmap's fields are: int_plan of wire/int.h as the program needs it.
+/* Where a bitmap's fields are: int_plan of int/int.h as the program needs it.
  */
 struct fast_plan {
 	__u32 len;    /* bytes of a hop */

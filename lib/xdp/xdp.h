@@ -20,7 +20,7 @@
 
 #include "packet/pkt.h"
 #include "telemetry/sink.h"
-#include "wire/int_profile.h"
+#include "int/int_profile.h"
 
 struct xdp;
 

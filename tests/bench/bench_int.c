@@ -5,7 +5,7 @@
  * are thrown away. The limit is a loop that reads each frame once.
  */
 #include "frames.h"
-#include "inband/intake.h"
+#include "int/intake.h"
 #include "telemetry/sink.h"
 
 struct load {

@@ -14,7 +14,7 @@
 
 #include "export/export.h"
 #include "frames.h"
-#include "inband/intake.h"
+#include "int/intake.h"
 #include "telemetry/sink.h"
 
 enum {

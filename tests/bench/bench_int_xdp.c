@@ -21,8 +21,8 @@
 #include <unistd.h>
 
 #include "bench.h"
-#include "inband/int_md.h"
-#include "inband/treport.h"
+#include "int/int_md.h"
+#include "int/treport.h"
 #include "packet/live.h"
 #include "net/be.h"
 #include "net/net.h"

@@ -234,7 +234,7 @@ run_example() {
 @test "the page of profiles has each key, and the fields of all bits" {
 	local key
 
-	sed -n '/ profile_keys\[\]/,/NULL }/p' "$TOP/lib/profile/profile.c" |
+	sed -n '/ profile_keys\[\]/,/NULL }/p' "$TOP/lib/int/profile_file.c" |
 		sed -nE 's/^\t(\{ "|PORT\(|YES\()([a-z_]+).*/\2/p' >keys
 	[ "$(wc -l <keys)" -gt 10 ]
 	while read -r key; do
@@ -242,7 +242,7 @@ run_example() {
 			{ echo "$key"; return 1; }
 	done <keys
 	sed -n '/ profile_field_names\[/,/^}/s/.* = "\(.*\)",$/\1/p' \
-		"$TOP/lib/profile/profile.c" >fields
+		"$TOP/lib/int/profile_file.c" >fields
 	[ "$(wc -l <fields)" -gt 10 ]
 	while read -r key; do
 		sed -n '/^The fields are$/,/^\.Pp/p' "$TOP/man/int-profile.5" |

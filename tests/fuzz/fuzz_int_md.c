@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "inband/int_md.h"
-#include "inband/int_md.h"
+#include "int/int_md.h"
+#include "int/int_md.h"
 #include "../tools/int_push.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

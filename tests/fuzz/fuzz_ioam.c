@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ioam/ioam.h"
+#include "int/ioam.h"
 #include "../tools/ioam_push.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

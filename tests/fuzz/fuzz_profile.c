@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/profile.h"
+#include "int/profile_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "inband/treport.h"
+#include "int/treport.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

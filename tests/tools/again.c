@@ -19,9 +19,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "inband/int_md.h"
-#include "inband/int_md.h"
-#include "inband/treport.h"
+#include "int/int_md.h"
+#include "int/int_md.h"
+#include "int/treport.h"
 #include "packet/pkt.h"
 #include "net/be.h"
 #include "wire/label.h"

@@ -6,8 +6,8 @@
  * INT goes over in one way or another.
  */
 #include "../unit/int_packets.h"
-#include "inband/int_md.h"
-#include "inband/int_md.h"
+#include "int/int_md.h"
+#include "int/int_md.h"
 #include "packet/pkt.h"
 #include "int_push.h"
 

@@ -5,8 +5,8 @@
 
 #include <errno.h>
 
-#include "inband/int_private.h"
-#include "inband/int_md.h"
+#include "int/int_private.h"
+#include "int/int_md.h"
 #include "net/be.h"
 #include "net/net.h"
 

@@ -19,7 +19,7 @@
 
 #include "base/rng.h"
 #include "base/text.h"
-#include "ioam/ioam.h"
+#include "int/ioam.h"
 #include "ioam_push.h"
 #include "packet/pkt.h"
 #include "net/key.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/put.h"
-#include "ioam/ioam.h"
+#include "int/ioam.h"
 #include "net/be.h"
 
 /* What a node says. */

@@ -12,8 +12,8 @@
 
 #include "base/rng.h"
 #include "hash/bytes.h"
-#include "inband/int_md.h"
-#include "inband/treport.h"
+#include "int/int_md.h"
+#include "int/treport.h"
 #include "packet/kind.h"
 #include "telemetry/int_collector.h"
 #include "test.h"

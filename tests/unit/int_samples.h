@@ -12,8 +12,8 @@
 
 #include "bytes.h"
 #include "test.h"
-#include "wire/int.h"
-#include "wire/int_profile.h"
+#include "int/int.h"
+#include "int/int_profile.h"
 
 struct int_sample {
 	const char *name;

@@ -8,7 +8,7 @@
 #define TESTS_UNIT_IOAM_RIG_H
 
 #include "bytes.h"
-#include "ioam/ioam.h"
+#include "int/ioam.h"
 #include "test.h"
 #include "net/key.h"
 

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "inband/treport.h"
+#include "int/treport.h"
 
 /* Adds a report to a datagram that has len bytes: of the second and those
  * behind it the group's header is left out. Returns how many more it has. */

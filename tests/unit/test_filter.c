@@ -5,7 +5,7 @@
 
 #include "filter/filter.h"
 #include "test.h"
-#include "wire/int_profile.h"
+#include "int/int_profile.h"
 #include "net/key.h"
 
 enum {

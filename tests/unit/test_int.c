@@ -4,7 +4,7 @@
  * is. */
 #include "bytes.h"
 #include "test.h"
-#include "wire/int.h"
+#include "int/int.h"
 #include "net/key.h"
 
 static const struct int_word words[8] = {

@@ -3,7 +3,7 @@
  * cores: what comes twice in a batch has come twice. */
 #include <string.h>
 
-#include "inband/treport.h"
+#include "int/treport.h"
 #include "packet/kind.h"
 #include "telemetry/int_collector.h"
 #include "test.h"

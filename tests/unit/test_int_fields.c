@@ -3,8 +3,8 @@
  * What each instruction of INT says of a hop, in each profile, and packets that
  * begin with their IP header, as reports have them.
  */
-#include "inband/int_md.h"
-#include "inband/int_md.h"
+#include "int/int_md.h"
+#include "int/int_md.h"
 #include "int_packets.h"
 #include "int_samples.h"
 

@@ -3,7 +3,7 @@
  * INT in packets, read and taken out: each sample says what it is to say, and
  * what is not INT, is cut or lies about its lengths is told as that.
  */
-#include "inband/int_md.h"
+#include "int/int_md.h"
 
 #include "int_samples.h"
 #include "net/be.h"

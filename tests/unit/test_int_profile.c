@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "test.h"
-#include "wire/int_profile.h"
+#include "int/int_profile.h"
 
 static const struct {
 	const char *name;

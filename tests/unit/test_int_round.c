@@ -4,8 +4,8 @@
  * is read, and it is taken out again: the packet is as it was, bit for bit, and
  * on the way every checksum is right.
  */
-#include "inband/int_md.h"
-#include "inband/int_md.h"
+#include "int/int_md.h"
+#include "int/int_md.h"
 #include "int_packets.h"
 #include "test.h"
 #include "net/key.h"

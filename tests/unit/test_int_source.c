@@ -3,7 +3,7 @@
  * INT put into packets: the bytes of the samples, what a source cannot do, what
  * a transit node does where it may add nothing, checksums and complements.
  */
-#include "inband/int_md.h"
+#include "int/int_md.h"
 
 #include <errno.h>
 

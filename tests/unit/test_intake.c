@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Frames in, views out: whose numbers are looked at, and what is counted. */
-#include "inband/intake.h"
+#include "int/intake.h"
 
 #include <string.h>
 

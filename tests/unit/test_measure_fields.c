@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "ioam/ioam.h"
+#include "int/ioam.h"
 #include "measure/fields.h"
 #include "test.h"
 

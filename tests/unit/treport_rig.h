@@ -9,7 +9,7 @@
 #include "bytes.h"
 #include "test.h"
 #include "net/key.h"
-#include "inband/treport.h"
+#include "int/treport.h"
 
 /* 10.0.0.1:1000 > 10.0.0.2:80, UDP of 12 bytes and TCP without data. */
 #define UDP4                                                                   \

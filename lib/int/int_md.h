@@ -22,11 +22,11 @@
  *
  * Frames are untrusted and may be cut behind INT's bytes.
  */
-#ifndef INBAND_INT_MD_H
-#define INBAND_INT_MD_H
+#ifndef INT_INT_MD_H
+#define INT_INT_MD_H
 
-#include "wire/int.h"
-#include "wire/int_profile.h"
+#include "int/int.h"
+#include "int/int_profile.h"
 
 /* What became of a packet. */
 enum int_result {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* int_private.h - what int_md.c, int_source.c and treport.c share. */
-#ifndef INBAND_INT_PRIVATE_H
-#define INBAND_INT_PRIVATE_H
+#ifndef INT_INT_PRIVATE_H
+#define INT_INT_PRIVATE_H
 
 #include "base/cur.h"
-#include "inband/int_md.h"
+#include "int/int_md.h"
 
 /* A view that says nothing yet. In pieces that registers hold: a large
  * structure at once is a loop. */

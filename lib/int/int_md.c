@@ -5,7 +5,7 @@
  */
 #include <errno.h>
 
-#include "inband/int_private.h"
+#include "int/int_private.h"
 #include "net/be.h"
 #include "net/key.h"
 #include "net/net.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "inband/treport.h"
+#include "int/treport.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "base/cur.h"
 #include "base/put.h"
-#include "inband/int_private.h"
+#include "int/int_private.h"
 #include "net/be.h"
 
 void treport_init(struct treport_decoder *d, const struct int_profile *profile)

@@ -16,11 +16,11 @@
  *
  * What Linux does with it: spec/ioam.md.
  */
-#ifndef IOAM_IOAM_H
-#define IOAM_IOAM_H
+#ifndef INT_IOAM_H
+#define INT_IOAM_H
 
-#include "wire/int.h"
-#include "wire/int_profile.h"
+#include "int/int.h"
+#include "int/int_profile.h"
 #include "net/proto.h"
 
 /* What became of an option. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * profile.h - profiles (wire/int_profile.h) in files, INI:
+ * profile_file.h - profiles (int/int_profile.h) in files, INI:
  *
  *	[profile]
  *	like = 2.1              ; first: the shipped one to begin from, else any
@@ -23,13 +23,13 @@
  *
  * What a file does not say is as in the profile that it is like.
  */
-#ifndef PROFILE_PROFILE_H
-#define PROFILE_PROFILE_H
+#ifndef INT_PROFILE_FILE_H
+#define INT_PROFILE_FILE_H
 
 #include <stdio.h>
 
 #include "base/fault.h"
-#include "wire/int_profile.h"
+#include "int/int_profile.h"
 
 /* Fields by name, as files have them; NULL at the end. */
 extern const char *const profile_field_names[INT_FIELDS + 1];

@@ -4,12 +4,12 @@
  * where it departs from the specification. The numbers that P4.org has left
  * open (ports, DSCP, GRE type) are here, and what the bits stand for.
  *
- * A profile is data only; profile/profile.h reads one from a file.
+ * A profile is data only; int/profile_file.h reads one from a file.
  */
-#ifndef WIRE_INT_PROFILE_H
-#define WIRE_INT_PROFILE_H
+#ifndef INT_INT_PROFILE_H
+#define INT_INT_PROFILE_H
 
-#include "wire/int.h"
+#include "int/int.h"
 
 enum int_version {
 	INT_V0_5,

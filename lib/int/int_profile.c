@@ -4,7 +4,7 @@
  * P4.org has assigned no number (trap S9), one that was seen stands, or one
  * that is free for experiments.
  */
-#include "wire/int_profile.h"
+#include "int/int_profile.h"
 
 #include <string.h>
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "inband/intake.h"
+#include "int/intake.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "inband/int_md.h"
-#include "inband/treport.h"
-#include "ioam/ioam.h"
+#include "int/int_md.h"
+#include "int/treport.h"
+#include "int/ioam.h"
 #include "net/be.h"
 #include "net/net.h"
 

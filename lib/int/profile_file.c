@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* profile.c - profile files; nothing is believed unseen. */
-#include "profile/profile.h"
+/* profile_file.c - profile files; nothing is believed unseen. */
+#include "int/profile_file.h"
 
 #include <errno.h>
 #include <stddef.h>

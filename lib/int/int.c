@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* int.c - from a bitmap to where each field is, and whose packet it is: int.h.
  */
-#include "wire/int.h"
+#include "int/int.h"
 
 #include <string.h>
 

@@ -9,13 +9,13 @@
  *
  * Threads: none.
  */
-#ifndef INBAND_INTAKE_H
-#define INBAND_INTAKE_H
+#ifndef INT_INTAKE_H
+#define INT_INTAKE_H
 
 #include "base/fault.h"
 #include "base/ledger.h"
 #include "packet/pkt.h"
-#include "wire/int_profile.h"
+#include "int/int_profile.h"
 
 /* frames = reports + packets + traces + other + what is not as it should be. */
 struct intake_ledger {
@@ -56,7 +56,7 @@ extern const struct ledger intake_ledger, intake_report_ledger;
 
 enum {
 	INTAKE_VIEWS = 64, /* handed out at once, at most: they stay in the
-			      first cache, and their plans alive (wire/int.h) */
+			      first cache, and their plans alive (int/int.h) */
 };
 
 struct intake_options {
@@ -71,7 +71,7 @@ struct intake_options {
 	 * frames. 0, or an -errno that ends intake_take(). */
 	int (*views)(void *ctx, const struct int_view *v, size_t n);
 	/* Gets the number of a datagram of reports that were all refused, where
-	 * it can be read: nothing is missing there (wire/int.h, numbered).
+	 * it can be read: nothing is missing there (int/int.h, numbered).
 	 * NULL: nobody asks. */
 	int (*number)(void *ctx, uint64_t ts_ns, const struct int_from *from);
 	void *ctx;

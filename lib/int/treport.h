@@ -20,10 +20,10 @@
  * and in 2.0 up to 3 bytes of zeros follow it (trap S5): its own headers say
  * how long it was.
  */
-#ifndef INBAND_TREPORT_H
-#define INBAND_TREPORT_H
+#ifndef INT_TREPORT_H
+#define INT_TREPORT_H
 
-#include "inband/int_md.h"
+#include "int/int_md.h"
 #include "net/proto.h"
 
 /* What became of a report. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* ioam.c - IOAM taken out of frames, read, and put into them: ioam.h. */
-#include "ioam/ioam.h"
+#include "int/ioam.h"
 
 #include <errno.h>
 #include <string.h>

@@ -12,8 +12,8 @@
  * Threads: a view belongs to its caller; plans are written by the one who
  * decodes.
  */
-#ifndef WIRE_INT_H
-#define WIRE_INT_H
+#ifndef INT_INT_H
+#define INT_INT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "base/put.h"
-#include "inband/int_private.h"
+#include "int/int_private.h"
 #include "net/be.h"
 #include "net/net.h"
 
