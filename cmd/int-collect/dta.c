@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "cli/live.h"
-#include "measure/metric.h"
-#include "measure/rows.h"
+#include "telemetry/metric.h"
+#include "telemetry/rows.h"
 #include "net/be.h"
 #include "net/dta.h"
 #include "net/net.h"

@@ -9,7 +9,7 @@
  *	5 (6)	Key-Increment: packets, when a flow leaves the cache
  *	7 (8)	Key-Increment: bytes
  *	9	Append: events, of kind K to list K, in the order of
- *		measure/rows.h: new_key 0, change 1... Entries of 32 bytes,
+ *		telemetry/rows.h: new_key 0, change 1... Entries of 32 bytes,
  *		big-endian: time, ns (8); metric (1); hw_id (1); 0 (2); node
  *(4); egress (4); queue or buffer (4); value (4); reference (4). All ones: it
  *does not have that.

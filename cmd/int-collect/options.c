@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "filter/filter.h"
+#include "telemetry/filter.h"
 #include "int/profile_file.h"
 #include "telemetry/int_collector.h"
 #include "int/int_profile.h"

@@ -6,7 +6,7 @@
 #include "cli/databases.h"
 #include "cli/live.h"
 #include "cli/option.h"
-#include "measure/rows.h"
+#include "telemetry/rows.h"
 #include "screen/browse.h"
 
 enum {

@@ -5,7 +5,7 @@
 
 #include "cli/databases.h"
 #include "options.h"
-#include "measure/rows.h"
+#include "telemetry/rows.h"
 
 struct outlets {
 	struct telemetry_sinks sinks; /* for telemetry_open() */

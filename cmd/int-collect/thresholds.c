@@ -7,7 +7,7 @@
 
 #include "base/ini.h"
 #include "base/text.h"
-#include "measure/metric.h"
+#include "telemetry/metric.h"
 
 enum {
 	TEXT_MAX = 128,

@@ -23,7 +23,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/cli.h"
-#include "measure/paths.h"
+#include "telemetry/paths.h"
 #include "screen/browse.h"
 #include "telemetry/sink.h"
 

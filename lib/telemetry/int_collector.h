@@ -31,7 +31,7 @@
 #define TELEMETRY_INT_COLLECTOR_H
 
 #include "base/fault.h"
-#include "filter/filter.h"
+#include "telemetry/filter.h"
 #include "int/intake.h"
 #include "packet/pkt.h"
 #include "telemetry/sink.h"

@@ -11,12 +11,12 @@
 
 #include <string.h>
 
-#include "measure/fields.h"
-#include "measure/flows.h"
-#include "measure/loss.h"
-#include "measure/objects.h"
-#include "measure/paths.h"
-#include "measure/states.h"
+#include "telemetry/fields.h"
+#include "telemetry/flows.h"
+#include "telemetry/loss.h"
+#include "telemetry/objects.h"
+#include "telemetry/paths.h"
+#include "telemetry/states.h"
 #include "telemetry/sink.h"
 
 enum {

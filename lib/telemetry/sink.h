@@ -19,11 +19,11 @@
 #define TELEMETRY_SINK_H
 
 #include "base/ledger.h"
-#include "measure/dist.h"
-#include "measure/flows.h"
-#include "measure/objects.h"
-#include "measure/rows.h"
-#include "measure/watch.h"
+#include "telemetry/dist.h"
+#include "telemetry/flows.h"
+#include "telemetry/objects.h"
+#include "telemetry/rows.h"
+#include "telemetry/watch.h"
 #include "int/int.h"
 
 /* views = used + empty. */

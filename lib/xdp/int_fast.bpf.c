@@ -6,7 +6,7 @@
  * goes up through a ring; all else ends here. What is not plain in every
  * respect goes up as it is: user space judges it by itself.
  *
- * What is an event: measure/watch.h. A reference moves when its record has
+ * What is an event: telemetry/watch.h. A reference moves when its record has
  * found room in the ring, so that an event which found none is told with the
  * next packet, if it is still true.
  *
@@ -282,7 +282,7 @@ object_of(const struct fast_object_key *key, __u32 *last)
  * ---------------------------------------------------
  *
  * That they are one after the other is seen here; what is otherwise,
- * measure/loss.h judges, to which they are told as runs.
+ * telemetry/loss.h judges, to which they are told as runs.
  */
 
 struct fast_reporter reporters[FAST_REPORTERS];
@@ -606,7 +606,7 @@ static long look_hop(__u32 i, struct walk *k)
 	return 0;
 }
 
-/* A queue, a link or a buffer: measure/metric.h has their keys. */
+/* A queue, a link or a buffer: telemetry/metric.h has their keys. */
 static __always_inline void take_object(struct walk *k, struct fast_hop *h,
 					__u32 at, struct fast_object_key *key,
 					__u32 metric, __u32 id)

@@ -9,8 +9,8 @@
 
 #include <linux/types.h>
 
-#include "measure/metric.h"
-#include "measure/watch.h"
+#include "telemetry/metric.h"
+#include "telemetry/watch.h"
 
 enum {
 	FAST_FRAME = 2048, /* bytes of a frame that are looked at or sent up */

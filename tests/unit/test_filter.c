@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "filter/filter.h"
+#include "telemetry/filter.h"
 #include "test.h"
 #include "int/int_profile.h"
 #include "net/key.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Distributions against the samples themselves, sorted. */
-#include "measure/dist.h"
+#include "telemetry/dist.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 
 #include "base/rng.h"
 #include "int/ioam.h"
-#include "measure/fields.h"
+#include "telemetry/fields.h"
 #include "test.h"
 
 enum {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The flow cache against rows of lists that are searched from end to end. */
-#include "measure/flows.h"
+#include "telemetry/flows.h"
 
 #include <errno.h>
 #include <stdlib.h>

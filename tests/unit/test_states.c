@@ -3,7 +3,7 @@
  * there is no room. */
 #include <string.h>
 
-#include "measure/states.h"
+#include "telemetry/states.h"
 #include "test.h"
 
 enum {

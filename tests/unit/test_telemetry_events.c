@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The sink's events, one by one, against a model that keeps a list of metric
- * keys and applies the rules of measure/watch.h to each value.
+ * keys and applies the rules of telemetry/watch.h to each value.
  */
 #include "base/rng.h"
 #include "telemetry/private.h"

@@ -15,17 +15,17 @@
  *
  * Flows in: created = live + evicted + expired + flushed.
  */
-#ifndef MEASURE_FLOWS_H
-#define MEASURE_FLOWS_H
+#ifndef TELEMETRY_FLOWS_H
+#define TELEMETRY_FLOWS_H
 
 #include <string.h>
 
 #include "base/ledger.h"
 #include "hash/bytes.h"
 #include "base/area.h"
-#include "measure/metric.h"
-#include "measure/sweep.h"
-#include "measure/watch.h"
+#include "telemetry/metric.h"
+#include "telemetry/sweep.h"
+#include "telemetry/watch.h"
 #include "net/proto.h"
 
 struct flows_options {

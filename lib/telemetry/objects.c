@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "measure/objects.h"
+#include "telemetry/objects.h"
 
 #include <errno.h>
 #include <string.h>

@@ -5,8 +5,8 @@
  *
  * Memory: 1036 bytes each, taken at the beginning and touched as it is used.
  */
-#ifndef MEASURE_STATES_H
-#define MEASURE_STATES_H
+#ifndef TELEMETRY_STATES_H
+#define TELEMETRY_STATES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -11,8 +11,8 @@
  * before them went on meanwhile: then, and behind, or at their beginning, they
  * are a numbering that began anew.
  */
-#ifndef MEASURE_LOSS_H
-#define MEASURE_LOSS_H
+#ifndef TELEMETRY_LOSS_H
+#define TELEMETRY_LOSS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "measure/dist.h"
+#include "telemetry/dist.h"
 
 #include <math.h>
 

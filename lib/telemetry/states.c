@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "measure/states.h"
+#include "telemetry/states.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "measure/fields.h"
+#include "telemetry/fields.h"
 
 static uint8_t shift_of(const struct int_part *p)
 {

@@ -20,8 +20,8 @@
  *
  * Threads: an open filter may be used by several.
  */
-#ifndef FILTER_FILTER_H
-#define FILTER_FILTER_H
+#ifndef TELEMETRY_FILTER_H
+#define TELEMETRY_FILTER_H
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "measure/flows.h"
+#include "telemetry/flows.h"
 
 #include <errno.h>
 #include <string.h>

@@ -11,14 +11,14 @@
  * Memory: taken at the beginning, bounded by the options; what finds no room is
  * counted.
  */
-#ifndef MEASURE_OBJECTS_H
-#define MEASURE_OBJECTS_H
+#ifndef TELEMETRY_OBJECTS_H
+#define TELEMETRY_OBJECTS_H
 
 #include <stdbool.h>
 
-#include "measure/dist.h"
-#include "measure/metric.h"
-#include "measure/watch.h"
+#include "telemetry/dist.h"
+#include "telemetry/metric.h"
+#include "telemetry/watch.h"
 
 struct node {
 	uint64_t id;

@@ -3,10 +3,10 @@
  * paths.h - the paths that packets took: lists of nodes, the source first, each
  * kept once. Bounded; what finds no room is counted.
  */
-#ifndef MEASURE_PATHS_H
-#define MEASURE_PATHS_H
+#ifndef TELEMETRY_PATHS_H
+#define TELEMETRY_PATHS_H
 
-#include "measure/dist.h"
+#include "telemetry/dist.h"
 
 enum {
 	PATH_NODES_MAX = 256, /* INT_HOP_MAX of 4 bytes, and a reporter */

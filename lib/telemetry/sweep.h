@@ -3,8 +3,8 @@
  * sweep.h - to go through all of something once in a period, a few at a time,
  * as packet time goes by.
  */
-#ifndef MEASURE_SWEEP_H
-#define MEASURE_SWEEP_H
+#ifndef TELEMETRY_SWEEP_H
+#define TELEMETRY_SWEEP_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -16,8 +16,8 @@
  *
  * Values have 32 bits; what is larger is UINT32_MAX and counted.
  */
-#ifndef MEASURE_METRIC_H
-#define MEASURE_METRIC_H
+#ifndef TELEMETRY_METRIC_H
+#define TELEMETRY_METRIC_H
 
 #include <stdint.h>
 

@@ -31,14 +31,14 @@
  * Latencies are in ns, other metrics in units of the nodes. In a list of nodes
  * an unknown one is 4294967295: no switch of INT has that id.
  */
-#ifndef MEASURE_ROWS_H
-#define MEASURE_ROWS_H
+#ifndef TELEMETRY_ROWS_H
+#define TELEMETRY_ROWS_H
 
 #include "row/row.h"
-#include "measure/dist.h"
-#include "measure/flows.h"
-#include "measure/metric.h"
-#include "measure/fields.h"
+#include "telemetry/dist.h"
+#include "telemetry/flows.h"
+#include "telemetry/metric.h"
+#include "telemetry/fields.h"
 #include "net/key.h"
 
 enum telemetry_kind {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "measure/loss.h"
+#include "telemetry/loss.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "measure/metric.h"
+#include "telemetry/metric.h"
 
 #include <string.h>
 

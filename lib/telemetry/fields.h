@@ -7,10 +7,10 @@
  * without a test for it by the caller; and one whose word is all ones, which
  * says that the node cannot tell, too.
  */
-#ifndef MEASURE_FIELDS_H
-#define MEASURE_FIELDS_H
+#ifndef TELEMETRY_FIELDS_H
+#define TELEMETRY_FIELDS_H
 
-#include "measure/metric.h"
+#include "telemetry/metric.h"
 #include "int/int.h"
 
 enum field_width {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "measure/paths.h"
+#include "telemetry/paths.h"
 
 #include <string.h>
 
 #include "base/rng.h"
-#include "measure/metric.h"
+#include "telemetry/metric.h"
 
 int paths_init(struct paths *ps, uint32_t paths, uint32_t nodes)
 {

@@ -7,8 +7,8 @@
  * Memory: 8 bytes a bin, out of one piece that is taken at the beginning and
  * touched as distributions begin.
  */
-#ifndef MEASURE_DIST_H
-#define MEASURE_DIST_H
+#ifndef TELEMETRY_DIST_H
+#define TELEMETRY_DIST_H
 
 #include <stdbool.h>
 #include <stddef.h>

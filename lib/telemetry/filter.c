@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* filter.c - what a filter can ask about; expressions, read by recursive
  * descent (filter.h has the grammar); whether one is true of a view. */
-#include "filter/filter.h"
+#include "telemetry/filter.h"
 
 #include <ctype.h>
 #include <errno.h>

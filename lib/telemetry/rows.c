@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "measure/rows.h"
+#include "telemetry/rows.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "measure/fields.h"
-#include "measure/paths.h"
+#include "telemetry/fields.h"
+#include "telemetry/paths.h"
 
 enum {
 	E_TIME,

@@ -15,8 +15,8 @@
  * closer. The program in the kernel (xdp/int_fast.bpf.c) judges by these
  * functions, too.
  */
-#ifndef MEASURE_WATCH_H
-#define MEASURE_WATCH_H
+#ifndef TELEMETRY_WATCH_H
+#define TELEMETRY_WATCH_H
 
 #include <stdbool.h>
 #include <stdint.h>
