@@ -23,7 +23,7 @@
 #include "region/region.h"
 #include "net/be.h"
 #include "net/key.h"
-#include "wire/label.h"
+#include "label/label.h"
 #include "net/net.h"
 #include "net/roce.h"
 

@@ -2,7 +2,7 @@
 #include "policy.h"
 
 #include "cli/cli.h"
-#include "wire/label.h"
+#include "label/label.h"
 
 const struct label_policy policy_default = {.kind = LABEL_BASE_A};
 

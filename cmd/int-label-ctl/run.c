@@ -17,7 +17,7 @@
 #include "commands.h"
 #include "label/control.h"
 #include "label/rows.h"
-#include "orders/orders.h"
+#include "label/orders.h"
 #include "screen/browse.h"
 
 enum {

@@ -15,7 +15,7 @@
 #include "packet/pkt.h"
 #include "policy.h"
 #include "traffic/frame.h"
-#include "wire/label.h"
+#include "label/label.h"
 
 enum {
 	SIM_LOSSES_MAX = 64, /* --lose */

@@ -5,7 +5,7 @@
  *
  * The newest label time wins, and of the same one the higher number. What comes
  * behind a newer one is late and not taken, but for its number: a port numbers
- * its labels (wire/label.h), so a gap is labels lost, until one that fills it
+ * its labels (label/label.h), so a gap is labels lost, until one that fills it
  * comes late.
  *
  * A device's clock is its own: its label times are compared with each other and
@@ -28,7 +28,7 @@
 #include <stddef.h>
 
 #include "base/ledger.h"
-#include "wire/label.h"
+#include "label/label.h"
 
 enum {
 	LABEL_ODD_MAX = 3,     /* odd items that agree: it is the clock */

@@ -26,7 +26,7 @@
 #include "base/ledger.h"
 #include "label/policy.h"
 #include "net/key.h"
-#include "wire/label.h"
+#include "label/label.h"
 
 /* Packets in = done + dropped. */
 struct label_hop_ledger {

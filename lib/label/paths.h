@@ -10,7 +10,7 @@
 #define LABEL_PATHS_H
 
 #include "net/key.h"
-#include "wire/label.h"
+#include "label/label.h"
 
 enum {
 	LABEL_PATHS_ROW = 8,

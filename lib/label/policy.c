@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "wire/label.h"
+#include "label/label.h"
 
 const char *const label_kind_names[] = {"A", "B", NULL};
 

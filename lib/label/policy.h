@@ -53,7 +53,7 @@ struct label_policy {
 /* A port's registers. All 0: nothing was labelled yet. */
 struct label_port {
 	uint64_t last_us; /* when it labelled, Reg1 */
-	uint32_t number;  /* labels written: wire/label.h */
+	uint32_t number;  /* labels written: label/label.h */
 	uint8_t s;	  /* Reg2 */
 	bool labelled;	  /* last_us tells */
 };

@@ -370,7 +370,7 @@ enum ioam_type {
 	IOAM_DIRECT = 4,
 };
 
-/* INT-label: wire/label.h. */
+/* INT-label: label/label.h. */
 enum {
 	LABEL_PROTOCOL = 253,	   /* IP; none is assigned: RFC 3692, 4727 */
 	LABEL_EXPORT_PORT = 54322, /* UDP; none is assigned */

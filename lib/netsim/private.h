@@ -8,7 +8,7 @@
 #include "base/due.h"
 #include "label/control.h"
 #include "netsim/netsim.h"
-#include "wire/label.h"
+#include "label/label.h"
 
 /* Small things of one size, known by their numbers: there are as many as were
  * ever in use at once. A pointer to one holds until the next is taken. */

@@ -24,7 +24,7 @@
 #include "int/treport.h"
 #include "packet/pkt.h"
 #include "net/be.h"
-#include "wire/label.h"
+#include "label/label.h"
 #include "net/net.h"
 #include "int_push.h"
 

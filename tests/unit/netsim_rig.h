@@ -10,7 +10,7 @@
 
 #include "netsim/netsim.h"
 #include "test.h"
-#include "wire/label.h"
+#include "label/label.h"
 
 enum {
 	MS = 1000000, /* ns */

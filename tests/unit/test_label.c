@@ -7,7 +7,7 @@
 #include "bytes.h"
 #include "test.h"
 #include "net/be.h"
-#include "wire/label.h"
+#include "label/label.h"
 #include "net/net.h"
 
 #define ETH "020000000002 020000000001 "

@@ -6,8 +6,8 @@
  *
  * There is no clock inside: now_ns is the caller's, and must not go back.
  */
-#ifndef ORDERS_ORDERS_H
-#define ORDERS_ORDERS_H
+#ifndef LABEL_ORDERS_H
+#define LABEL_ORDERS_H
 
 #include <stdbool.h>
 

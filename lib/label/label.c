@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "wire/label.h"
+#include "label/label.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "orders/orders.h"
+#include "label/orders.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -45,8 +45,8 @@
  *
  * Decoded values are in host order; pointers point into the frame.
  */
-#ifndef WIRE_LABEL_H
-#define WIRE_LABEL_H
+#ifndef LABEL_LABEL_H
+#define LABEL_LABEL_H
 
 #include <stdbool.h>
 #include <stddef.h>
