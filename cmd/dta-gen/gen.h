@@ -2,7 +2,7 @@
 /*
  * gen.h - one run of dta-gen: what its parts share. Packets come in from a
  * capture or a traffic model (main.c), a workload looks at each and hands out
- * reports (lib/workload); or rows of CSV are reports (csv.c). They become
+ * reports (lib/sim); or rows of CSV are reports (csv.c). They become
  * frames in emit.c and leave by a link (link.c).
  */
 #ifndef DTA_GEN_GEN_H
@@ -19,10 +19,10 @@
 #include "packet/pkt.h"
 #include "reading/csv_reports.h"
 #include "dta/resend.h"
-#include "traffic/traffic.h"
+#include "sim/traffic.h"
 #include "net/dta.h"
 #include "net/net.h"
-#include "workload/workload.h"
+#include "sim/workload.h"
 
 /* --- options.c ----------------------------------------------------------- */
 

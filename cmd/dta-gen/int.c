@@ -18,8 +18,8 @@
 #include "int/treport.h"
 #include "int/ioam.h"
 #include "int/profile_file.h"
-#include "traffic/frame.h"
-#include "traffic/inband.h"
+#include "sim/frame.h"
+#include "sim/inband.h"
 
 /* What leaves. */
 enum int_form {

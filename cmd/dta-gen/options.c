@@ -9,10 +9,10 @@
 
 #include "base/guess.h"
 #include "base/text.h"
-#include "traffic/flowtab.h"
-#include "traffic/topo.h"
+#include "sim/flowtab.h"
+#include "sim/topo.h"
 #include "dta/resend.h"
-#include "workload/workload.h"
+#include "sim/workload.h"
 
 enum {
 	VALUE_MAX = 1020, /* what a table holds */

@@ -10,11 +10,11 @@
 #include "cli/cli.h"
 #include "cli/table.h"
 #include "commands.h"
-#include "netsim/netsim.h"
-#include "netsim/pint.h"
+#include "sim/netsim.h"
+#include "sim/pint.h"
 #include "packet/pkt.h"
 #include "policy.h"
-#include "traffic/frame.h"
+#include "sim/frame.h"
 #include "label/label.h"
 
 enum {

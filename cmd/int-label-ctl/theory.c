@@ -7,7 +7,7 @@
 #include "cli/table.h"
 #include "commands.h"
 #include "model/label.h"
-#include "traffic/topo.h"
+#include "sim/topo.h"
 
 struct theory_options {
 	uint64_t arity, label_ns, telemetry_ns, gap_ns;

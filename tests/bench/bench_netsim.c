@@ -6,7 +6,7 @@
  * real time.
  */
 #include "bench.h"
-#include "netsim/netsim.h"
+#include "sim/netsim.h"
 
 enum {
 	ARITY = 16,

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "netsim/netsim.h"
+#include "sim/netsim.h"
 #include "test.h"
 #include "label/label.h"
 

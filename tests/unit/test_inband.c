@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "test.h"
-#include "traffic/frame.h"
-#include "traffic/inband.h"
-#include "traffic/traffic.h"
+#include "sim/frame.h"
+#include "sim/inband.h"
+#include "sim/traffic.h"
 #include "net/net.h"
 
 enum {

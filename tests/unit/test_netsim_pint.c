@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include "netsim/pint.h"
+#include "sim/pint.h"
 #include "test.h"
 
 enum {

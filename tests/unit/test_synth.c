@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The traffic model: what it says of itself, and that a seed decides it all. */
-#include "traffic/traffic.h"
+#include "sim/traffic.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/rng.h"
 #include "test.h"
-#include "traffic/flowtab.h"
-#include "traffic/tcp.h"
+#include "sim/flowtab.h"
+#include "sim/tcp.h"
 #include "net/be.h"
 #include "net/net.h"
 

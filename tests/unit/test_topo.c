@@ -8,7 +8,7 @@
 
 #include "base/rng.h"
 #include "test.h"
-#include "traffic/topo.h"
+#include "sim/topo.h"
 #include "net/be.h"
 #include "net/key.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A stream of packets: of the model, of a capture laid out here. */
-#include "traffic/traffic.h"
+#include "sim/traffic.h"
 
 #include "capture.h"
 #include "net/be.h"

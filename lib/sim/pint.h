@@ -16,8 +16,8 @@
  * one in ten, as in the authors' prototype (ProbabilisticINT/Mininet-PINT
  * 1348d13, p4src/pint.p4).
  */
-#ifndef NETSIM_PINT_H
-#define NETSIM_PINT_H
+#ifndef SIM_PINT_H
+#define SIM_PINT_H
 
 #include <stdint.h>
 

@@ -16,15 +16,15 @@
  * Integers only, but for a table of 256 logarithms: the same model says the
  * same on every machine.
  */
-#ifndef TRAFFIC_INBAND_H
-#define TRAFFIC_INBAND_H
+#ifndef SIM_INBAND_H
+#define SIM_INBAND_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/rng.h"
-#include "traffic/traffic.h"
-#include "traffic/topo.h"
+#include "sim/traffic.h"
+#include "sim/topo.h"
 #include "int/int.h"
 
 enum {

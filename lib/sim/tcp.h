@@ -13,13 +13,13 @@
  * Acknowledgements go the other way and are not seen: a retransmission without
  * need is a loss to us.
  */
-#ifndef TRAFFIC_TCP_H
-#define TRAFFIC_TCP_H
+#ifndef SIM_TCP_H
+#define SIM_TCP_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "traffic/traffic.h"
+#include "sim/traffic.h"
 
 /* The usual minimum of a retransmission timer. */
 #define TCP_RTO_NS UINT64_C(200000000)

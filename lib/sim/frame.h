@@ -3,10 +3,10 @@
  * frame.h - the frame that a packet of the model would be on the wire; frames
  * in tunnels.
  */
-#ifndef TRAFFIC_FRAME_H
-#define TRAFFIC_FRAME_H
+#ifndef SIM_FRAME_H
+#define SIM_FRAME_H
 
-#include "traffic/traffic.h"
+#include "sim/traffic.h"
 #include "net/net.h"
 
 enum {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "netsim/netsim.h"
+#include "sim/netsim.h"
 
 #include <errno.h>
 #include <math.h>
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "netsim/private.h"
-#include "traffic/frame.h"
+#include "sim/netsim_private.h"
+#include "sim/frame.h"
 
 enum {
 	STOP_EVERY = 1 << 16, /* events between two questions */

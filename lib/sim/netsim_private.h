@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* private.h - a run, and what its parts ask of each other. */
-#ifndef NETSIM_PRIVATE_H
-#define NETSIM_PRIVATE_H
+/* netsim_private.h - a run, and what its parts ask of each other. */
+#ifndef SIM_NETSIM_PRIVATE_H
+#define SIM_NETSIM_PRIVATE_H
 
 #include <stdlib.h>
 
 #include "base/due.h"
 #include "label/control.h"
-#include "netsim/netsim.h"
+#include "sim/netsim.h"
 #include "label/label.h"
 
 /* Small things of one size, known by their numbers: there are as many as were

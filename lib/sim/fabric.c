@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "netsim/fabric.h"
+#include "sim/fabric.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -203,7 +203,7 @@ int fabric_paper(struct fabric *f)
 	return rc;
 }
 
-/* --- the k-ary fat tree: numbering as in traffic/topo.h ------------------- */
+/* --- the k-ary fat tree: numbering as in sim/topo.h ------------------- */
 
 static void tree_nodes(struct fabric *f, unsigned k)
 {

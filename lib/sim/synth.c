@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "traffic/traffic.h"
+#include "sim/traffic.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "base/due.h"
 #include "base/rng.h"
-#include "traffic/tcp.h"
+#include "sim/tcp.h"
 #include "net/be.h"
 #include "net/net.h"
 

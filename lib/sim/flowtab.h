@@ -7,8 +7,8 @@
  *          and data_len for each flow, 4 to 8 for where it is found.
  * Threads: none; a table belongs to one caller.
  */
-#ifndef TRAFFIC_FLOWTAB_H
-#define TRAFFIC_FLOWTAB_H
+#ifndef SIM_FLOWTAB_H
+#define SIM_FLOWTAB_H
 
 #include <stdbool.h>
 #include <stddef.h>

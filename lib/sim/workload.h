@@ -9,15 +9,15 @@
  *
  * Threads: none; a run belongs to one caller.
  */
-#ifndef WORKLOAD_WORKLOAD_H
-#define WORKLOAD_WORKLOAD_H
+#ifndef SIM_WORKLOAD_H
+#define SIM_WORKLOAD_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "traffic/flowtab.h"
-#include "traffic/traffic.h"
-#include "traffic/topo.h"
+#include "sim/flowtab.h"
+#include "sim/traffic.h"
+#include "sim/topo.h"
 #include "net/dta.h"
 
 enum workload_needs {

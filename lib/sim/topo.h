@@ -21,8 +21,8 @@
  *
  * A path has 5 switches, 3 within a pod, 1 between hosts of one edge switch.
  */
-#ifndef TRAFFIC_TOPO_H
-#define TRAFFIC_TOPO_H
+#ifndef SIM_TOPO_H
+#define SIM_TOPO_H
 
 #include <stddef.h>
 #include <stdint.h>

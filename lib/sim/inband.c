@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "traffic/inband.h"
+#include "sim/inband.h"
 
 #include <math.h>
 

@@ -5,8 +5,8 @@
  *
  * Threads: none; a stream belongs to one caller.
  */
-#ifndef TRAFFIC_TRAFFIC_H
-#define TRAFFIC_TRAFFIC_H
+#ifndef SIM_TRAFFIC_H
+#define SIM_TRAFFIC_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "traffic/frame.h"
+#include "sim/frame.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "netsim/pint.h"
+#include "sim/pint.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "traffic/topo.h"
+#include "sim/topo.h"
 
 #include "hash/bytes.h"
 #include "net/key.h"

@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "netsim/private.h"
+#include "sim/netsim_private.h"
 
 enum {
 	PROBE_BYTES = 64,  /* without labels: the shortest frame */

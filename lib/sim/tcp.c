@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "traffic/tcp.h"
+#include "sim/tcp.h"
 
 #include "net/net.h"
 

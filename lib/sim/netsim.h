@@ -15,8 +15,8 @@
  * Memory: in proportion to ports, and to packets that are under way at once.
  * Threads: none; a run belongs to one caller. The same options, the same run.
  */
-#ifndef NETSIM_NETSIM_H
-#define NETSIM_NETSIM_H
+#ifndef SIM_NETSIM_H
+#define SIM_NETSIM_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,7 +24,7 @@
 #include "base/fault.h"
 #include "base/ledger.h"
 #include "label/policy.h"
-#include "netsim/fabric.h"
+#include "sim/fabric.h"
 
 enum netsim_scheme {
 	NETSIM_LABEL,	 /* INT-label */

@@ -8,19 +8,19 @@
  * array; those of switches come first. What telemetry says of a switch and a
  * port is the node's id and the port's number.
  *
- * Two networks: the k-ary fat tree with ids and ports as traffic/topo.h has
+ * Two networks: the k-ary fat tree with ids and ports as sim/topo.h has
  * them, and that of the INT-label paper's prototype: 4 spine, 4 leaf and 4 ToR
  * switches, ids 0 to 11, ports from 1, and 8 hosts, two of which send to all
  * others along given routes (../spec/wire-facts.md 4.5).
  */
-#ifndef NETSIM_FABRIC_H
-#define NETSIM_FABRIC_H
+#ifndef SIM_FABRIC_H
+#define SIM_FABRIC_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "traffic/topo.h"
+#include "sim/topo.h"
 
 enum {
 	FABRIC_NONE = UINT32_MAX,

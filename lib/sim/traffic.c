@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "traffic/traffic.h"
+#include "sim/traffic.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "hash/bytes.h"
-#include "traffic/flowtab.h"
+#include "sim/flowtab.h"
 #include "net/be.h"
 #include "net/net.h"
 

@@ -4,7 +4,7 @@
  * its section 6.1, for the three Marple queries); workloads[] at the end has
  * their keys, sizes and functions.
  */
-#include "workload/workload.h"
+#include "sim/workload.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 #include "base/rng.h"
 #include "hash/bytes.h"
-#include "traffic/tcp.h"
+#include "sim/tcp.h"
 #include "net/be.h"
 #include "net/dta.h"
 
