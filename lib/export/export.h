@@ -34,7 +34,7 @@
 #include <stdint.h>
 
 #include "base/fault.h"
-#include "queue/queue.h"
+#include "export/queue.h"
 
 /* What the rows of a schema are to a store of keys and values. */
 enum export_kind {

@@ -5,7 +5,7 @@
 
 #include "export/export.h"
 #include "export/url.h"
-#include "queue/driver.h"
+#include "export/driver.h"
 #include "row/outbuf.h"
 
 /* Of one try, if the URL does not say. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The queue before a database that is well, dead, stalls, takes a part, dies
  * and comes back: each row is there once, in order, or counted. */
-#include "queue/queue.h"
+#include "export/queue.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "queue/driver.h"
+#include "export/driver.h"
 #include "row/row.h"
 #include "test.h"
 

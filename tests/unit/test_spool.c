@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The spool: order, restarts, damage. */
-#include "queue/spool.h"
+#include "export/spool.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "queue/driver.h"
+#include "export/driver.h"
 #include "test.h"
 
 enum {

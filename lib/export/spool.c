@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "queue/spool.h"
+#include "export/spool.h"
 
 #include <dirent.h>
 #include <endian.h>
@@ -17,7 +17,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "queue/driver.h"
+#include "export/driver.h"
 
 enum {
 	MAGIC = 0x42535444, /* "DTSB", little-endian */

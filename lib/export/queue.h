@@ -17,8 +17,8 @@
  * Threads: a sink's calls come from one thread, queue_status() from any. The
  * sink's own threads have the signal mask of who makes it.
  */
-#ifndef QUEUE_QUEUE_H
-#define QUEUE_QUEUE_H
+#ifndef EXPORT_QUEUE_H
+#define EXPORT_QUEUE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -14,8 +14,8 @@
  *
  * Threads: one appends, one reads.
  */
-#ifndef QUEUE_SPOOL_H
-#define QUEUE_SPOOL_H
+#ifndef EXPORT_SPOOL_H
+#define EXPORT_SPOOL_H
 
 #include <stdbool.h>
 #include <stddef.h>

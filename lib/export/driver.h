@@ -7,8 +7,8 @@
  * Threads: shape, encode, take and hear are called by one thread, send by
  * another: what both use does not change after open.
  */
-#ifndef QUEUE_DRIVER_H
-#define QUEUE_DRIVER_H
+#ifndef EXPORT_DRIVER_H
+#define EXPORT_DRIVER_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -7,7 +7,7 @@
  * With a spool all blocks go through it, in order: one thread appends, the
  * other reads. Without one they wait in memory.
  */
-#include "queue/queue.h"
+#include "export/queue.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -15,8 +15,8 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "queue/driver.h"
-#include "queue/spool.h"
+#include "export/driver.h"
+#include "export/spool.h"
 
 enum {
 	BLOCK_MAX = 1 << 20,  /* bytes at which a block is sent */
