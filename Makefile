@@ -311,7 +311,7 @@ install: $(BINS) $B/libdta.a
 	install -m 644 cmd/dta-collect/examples/*.ini \
 		$(DESTDIR)$(PREFIX)/share/dta/examples
 	for h in $(wildcard lib/*/*.h); do case $$h in \
-		lib/cli/*|lib/screen/*|*/private.h|*_private.h) ;; *) \
+		lib/cli/*|*/private.h|*_private.h) ;; *) \
 		install -D -m 644 $$h \
 		$(DESTDIR)$(PREFIX)/include/dta/$${h#lib/} || exit 1;; \
 		esac; done

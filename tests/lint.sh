@@ -20,8 +20,7 @@ warnings=(-std=gnu11 -D_GNU_SOURCE '-DVERSION="lint"' '-DBUILT_IN=""' -Ilib -Wer
 # ARCHITECTURE: base, hash, wire below; then what has no rank among itself.
 declare -A rank=([base]=0 [threads]=1 [hash]=1 [net]=2 [packet]=3 [model]=3
 	[row]=3 [int]=3 [region]=4 [verbs]=8 [rdma]=8 [cluster]=9 [query]=10
-	[telemetry]=10 [label]=10 [dta]=10 [sim]=10 [export]=11 [xdp]=11 [cli]=11
-	[screen]=12 [reading]=12)
+	[telemetry]=10 [label]=10 [dta]=10 [sim]=10 [export]=11 [xdp]=11 [cli]=12)
 library_may_not='printf|vprintf|puts|putchar|perror|exit|_exit|abort|assert'
 library_may_not+='|getenv|secure_getenv|setlocale|signal|sigaction|system'
 library_may_not+='|err|errx|warn|warnx'

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reading/csv_reports.h"
+#include "csv_reports.h"
 
 enum {
 	BAD_ROWS = 10, /* so many, and another file was meant */

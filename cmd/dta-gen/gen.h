@@ -17,7 +17,7 @@
 #include "cli/cli.h"
 #include "cli/live.h"
 #include "packet/pkt.h"
-#include "reading/csv_reports.h"
+#include "csv_reports.h"
 #include "dta/resend.h"
 #include "sim/traffic.h"
 #include "net/dta.h"

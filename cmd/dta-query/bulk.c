@@ -7,7 +7,7 @@
 
 #include "cli/table.h"
 #include "options.h"
-#include "reading/keys.h"
+#include "keys.h"
 #include "run.h"
 #include "threads/threads.h"
 

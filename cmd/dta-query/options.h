@@ -12,7 +12,7 @@
 
 #include "values.h"
 #include "cli/cli.h"
-#include "reading/keys.h"
+#include "keys.h"
 #include "query/show.h"
 #include "query/places.h"
 #include "query/query.h"

@@ -16,7 +16,7 @@
 #include "base/words.h"
 #include "cli/table.h"
 #include "hash/family.h"
-#include "reading/lines.h"
+#include "cli/lines.h"
 #include "run.h"
 
 enum {

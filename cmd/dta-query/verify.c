@@ -12,7 +12,7 @@
 
 #include "cli/table.h"
 #include "model/plan.h"
-#include "reading/lines.h"
+#include "cli/lines.h"
 #include "run.h"
 #include "query/truth.h"
 #include "net/be.h"

@@ -11,7 +11,7 @@
 
 #include "cli/table.h"
 #include "query/load.h"
-#include "reading/keys.h"
+#include "keys.h"
 #include "run.h"
 
 enum field {

@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/live.h"
-#include "screen/browse.h"
+#include "cli/browse.h"
 #include "watch.h"
 
 /* --- what is seen, as tables -----------------------------------------------

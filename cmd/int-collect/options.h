@@ -7,7 +7,7 @@
 #include "cli/live.h"
 #include "cli/option.h"
 #include "telemetry/rows.h"
-#include "screen/browse.h"
+#include "cli/browse.h"
 
 enum {
 	EXPORTS_MAX = DATABASES_MAX,

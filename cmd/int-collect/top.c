@@ -24,7 +24,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "telemetry/paths.h"
-#include "screen/browse.h"
+#include "cli/browse.h"
 #include "telemetry/sink.h"
 
 enum table {

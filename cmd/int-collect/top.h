@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* top.h - --top: flows, switches, queues, links or paths, by screen/browse.h.
+/* top.h - --top: flows, switches, queues, links or paths, by cli/browse.h.
  */
 #ifndef INT_COLLECT_TOP_H
 #define INT_COLLECT_TOP_H

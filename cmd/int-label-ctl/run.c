@@ -18,7 +18,7 @@
 #include "label/control.h"
 #include "label/rows.h"
 #include "label/orders.h"
-#include "screen/browse.h"
+#include "cli/browse.h"
 
 enum {
 	RANGES_MAX = 64,
@@ -449,7 +449,7 @@ static void run_rows_close(struct run_rows *r)
 	r->screen->close(r->screen);
 }
 
-/* --- what the controller can be asked, as tables (screen/browse.h) -----------
+/* --- what the controller can be asked, as tables (cli/browse.h) -----------
  *
  * ports   label_port     the newest state of every port: the worst queues
  * silent  label_silence  ports that fell silent, and since when

@@ -6,9 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reading/csv_reports.h"
-#include "reading/lines.h"
+#include "cli/lines.h"
 #include "net/dta.h"
+
+#include "../../cmd/dta-gen/csv_reports.c"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

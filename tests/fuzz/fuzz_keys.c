@@ -14,7 +14,7 @@
 #define keys_share	 fuzz_keys_share
 #define keys_share_open	 fuzz_keys_share_open
 #define keys_share_close fuzz_keys_share_close
-#include "../../lib/reading/keys.c"
+#include "../../cmd/dta-query/keys.c"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "reading/lines.h"
+#include "cli/lines.h"
 
 static jmp_buf bad_line;
 static struct lines *reading; /* to be closed then */

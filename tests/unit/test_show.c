@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "reading/lines.h"
+#include "cli/lines.h"
 #include "test.h"
 
 static void fill(uint8_t *p, size_t len, uint64_t seed)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "screen/browse.h"
+#include "cli/browse.h"
 
 #include <ctype.h>
 #include <errno.h>

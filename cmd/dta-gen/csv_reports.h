@@ -3,10 +3,10 @@
  * csv_reports.h - CSV of reports: which column is what, by the header, and
  * which tables rows can be for; then of each row the report that it tells of.
  */
-#ifndef READING_CSV_REPORTS_H
-#define READING_CSV_REPORTS_H
+#ifndef DTA_GEN_CSV_REPORTS_H
+#define DTA_GEN_CSV_REPORTS_H
 
-#include "reading/lines.h"
+#include "cli/lines.h"
 #include "query/show.h"
 #include "region/table.h"
 #include "net/key.h"

@@ -3,8 +3,8 @@
  * lines.h - lines of a file, in large blocks. A line keeps its place until the
  * block behind it has to be read, so that many can be taken at once.
  */
-#ifndef READING_LINES_H
-#define READING_LINES_H
+#ifndef CLI_LINES_H
+#define CLI_LINES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -15,8 +15,8 @@
  * at a time between batches; which rows are first is known when that is done,
  * what is in them is of the moment they are drawn.
  */
-#ifndef SCREEN_BROWSE_H
-#define SCREEN_BROWSE_H
+#ifndef CLI_BROWSE_H
+#define CLI_BROWSE_H
 
 #include <stdbool.h>
 #include <stdint.h>

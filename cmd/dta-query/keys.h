@@ -3,10 +3,10 @@
  * keys.h - the keys that are asked for: arguments, or the lines of a file, in
  * batches; each with the table that takes it. What is none is told.
  */
-#ifndef READING_KEYS_H
-#define READING_KEYS_H
+#ifndef DTA_QUERY_KEYS_H
+#define DTA_QUERY_KEYS_H
 
-#include "reading/lines.h"
+#include "cli/lines.h"
 #include "hash/crc.h"
 #include "query/places.h"
 #include "query/query.h"

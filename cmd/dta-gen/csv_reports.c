@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "reading/csv_reports.h"
+#include "csv_reports.h"
 
 #include <errno.h>
 #include <stdio.h>

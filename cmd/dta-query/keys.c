@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "reading/keys.h"
+#include "keys.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "cli/cli.h"
-#include "reading/lines.h"
+#include "cli/lines.h"
 #include "query/keytext.h"
 
 void keys_open(struct keys *k, const struct keys_from *from,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "reading/lines.h"
+#include "cli/lines.h"
 
 #include <errno.h>
 #include <fcntl.h>
