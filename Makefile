@@ -13,7 +13,7 @@
 #                        installs first; PEERS="-n 15 4M" is for the program
 #   make p4 check-p4     the switches' programs; their tests: p4/README.md
 
-VERSION := 1.0.0
+VERSION := 1.1.0
 PREFIX ?= /usr/local
 DESTDIR ?=
 PKG_CONFIG ?= pkg-config
