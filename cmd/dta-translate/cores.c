@@ -9,7 +9,7 @@ struct cores {
 	struct translate_cores *open;	/* NULL: closed */
 	struct translate_ledger ledger; /* as of the last look */
 	/* Batches are under way, and the main thread is with them: it may be
-	 * asked for ledgers where it waits for the road. */
+	 * asked for ledgers where it waits for the transport. */
 	bool busy;
 };
 
@@ -31,7 +31,7 @@ static void look(void *ctx, const struct pkt *pkts, size_t n)
 static int take(void *ctx, const struct pkt **pkts, struct pkt *room, int max)
 {
 	struct run *r = ctx;
-	int n = __atomic_load_n(&r->road->again, __ATOMIC_RELAXED)
+	int n = __atomic_load_n(&r->transport->again, __ATOMIC_RELAXED)
 			? 0
 			: cli_loop_more(&r->loop, room, max);
 

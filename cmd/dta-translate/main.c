@@ -10,17 +10,18 @@
 
 #include "run.h"
 
-/* The translator's ledger, and the road's: while cores work, as of the last
- * batch that is known. */
+/* The translator's ledger, and the transport's: while cores work, as of the
+ * last batch that is known. */
 static void show_ledgers(void *run)
 {
 	struct run *r = run;
-	struct road_ledger of_road[ROAD_LEDGERS];
-	unsigned n = road_ledgers(r->road, of_road);
+	struct transport_ledger of_transport[TRANSPORT_LEDGERS];
+	unsigned n = transport_ledgers(r->transport, of_transport);
 
 	cli_ledger(&translate_ledger, cores_counters(r), r->o.format);
 	for (unsigned i = 0; i < n; i++)
-		cli_ledger(of_road[i].ledger, of_road[i].counters, r->o.format);
+		cli_ledger(of_transport[i].ledger, of_transport[i].counters,
+			   r->o.format);
 }
 
 static void print_ledgers(void *run)
@@ -33,21 +34,21 @@ static uint64_t unsent(void *run)
 {
 	const struct run *r = run;
 
-	return road_unsent(r->road) + cores_unsent(r);
+	return transport_unsent(r->transport) + cores_unsent(r);
 }
 
 static void hangup(void *run)
 {
-	struct road *road = ((struct run *)run)->road;
+	struct transport *transport = ((struct run *)run)->transport;
 
 	cores_rest(run);
-	if (road->renew)
-		road->renew(road);
+	if (transport->renew)
+		transport->renew(transport);
 	else
 		cli_warn("SIGHUP: there is nothing to read again");
 }
 
-/* While the road waits. */
+/* While the transport waits. */
 static void turn(void *run)
 {
 	cli_loop_turn(&((struct run *)run)->loop);
@@ -75,7 +76,7 @@ static uint64_t alarm_set(const struct run *r)
 
 	if (src_size(r->loop.s))
 		return 0; /* a file does not */
-	for (unsigned i = 0; i < r->road->tables; i++)
+	for (unsigned i = 0; i < r->transport->tables; i++)
 		if (r->table[i].kind == TABLE_APPEND &&
 		    us > r->table[i].flush_ms * UINT64_C(250))
 			us = r->table[i].flush_ms * UINT64_C(250);
@@ -93,7 +94,7 @@ static uint64_t alarm_set(const struct run *r)
  * for a full buffer. snk_close() tells of an error. */
 static void pass_on(const struct run *r)
 {
-	road_flush(r->road);
+	transport_flush(r->transport);
 	if (r->keylog)
 		keylog_flush(r->keylog);
 	if (r->t_options.nacks)
@@ -107,18 +108,18 @@ static int reopen(struct run *r)
 	struct fault f = {0};
 	int rc;
 
-	if (!r->road->again)
+	if (!r->transport->again)
 		return 0;
 	rc = cores_stop(r);
 	if (!rc)
 		rc = translate_flush(r->t);
 	if (!rc)
-		rc = r->road->reopen(r->road);
+		rc = r->transport->reopen(r->transport);
 	if (rc < 0)
 		return rc;
-	r->t_options.collectors = r->road->parts;
-	rc = translate_succeed(&r->t, r->table, r->road->tables, r->road,
-			       &r->t_options, &f);
+	r->t_options.collectors = r->transport->parts;
+	rc = translate_succeed(&r->t, r->table, r->transport->tables,
+			       r->transport, &r->t_options, &f);
 	if (rc < 0)
 		cli_warn_fault(r->o.cluster, &f);
 	else
@@ -128,12 +129,12 @@ static int reopen(struct run *r)
 
 static unsigned fds(void *run, int *fd, unsigned max)
 {
-	return road_fds(((struct run *)run)->road, fd, max);
+	return transport_fds(((struct run *)run)->transport, fd, max);
 }
 
 static uint64_t due(void *run)
 {
-	return road_due(((struct run *)run)->road);
+	return transport_due(((struct run *)run)->transport);
 }
 
 /* Nothing came. */
@@ -160,14 +161,14 @@ static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
 		rc = idle(r);
 	if (!rc && n) {
 		r->silent = false;
-		/* the road's clock stood still while we waited */
-		rc = road_tick(r->road);
+		/* the transport's clock stood still while we waited */
+		rc = transport_tick(r->transport);
 		if (!rc)
 			rc = cores_rx(r, pkts, (size_t)n);
 		if (n < r->loop.most && !r->cores) /* who do so themselves */
 			pass_on(r);
 	}
-	return rc ? rc : road_tick(r->road);
+	return rc ? rc : transport_tick(r->transport);
 }
 
 static void open_capture(struct run *r)
@@ -209,12 +210,12 @@ static void run_open(struct run *r)
 	 * reads the other opens them so. */
 	if (r->o.read)
 		open_capture(r);
-	run_open_road(r, turn);
-	if (r->road->region)
-		r->loop.region = r->road->region;
+	run_open_transport(r, turn);
+	if (r->transport->region)
+		r->loop.region = r->transport->region;
 	r->t_options.dart = r->o.dart;
 	r->t_options.seed = r->o.seed;
-	r->t_options.collectors = r->road->parts;
+	r->t_options.collectors = r->transport->parts;
 	r->t_options.format = r->o.dta;
 	r->t_options.nacks = open_nacks(&r->o);
 	if (r->o.key_log)
@@ -222,13 +223,13 @@ static void run_open(struct run *r)
 					r->tables);
 	r->t_options.op_rate = r->o.op_rate;
 	r->t_options.op_burst = r->o.op_rate < 6400 ? 64 : r->o.op_rate / 100;
-	if (translate_open(&r->t, r->table, r->road->tables, r->road,
+	if (translate_open(&r->t, r->table, r->transport->tables, r->transport,
 			   &r->t_options, &f) < 0)
 		cli_fail("%s", f.text);
 	/* An interface when nothing else can be wrong: it may lose its link. */
 	if (r->o.live.name)
 		open_interface(r);
-	if (r->road->fds) {
+	if (r->transport->fds) {
 		r->loop.fds = fds;
 		r->loop.due = due;
 		src_wait(r->loop.s, 0); /* the loop waits */
@@ -245,7 +246,7 @@ static bool nothing_stored(const struct translate_ledger *l)
 }
 
 /* What was sent counts as stored; nobody knows whether it is. */
-static void say_unconfirmed(const struct road_account *a)
+static void say_unconfirmed(const struct transport_account *a)
 {
 	if (a->sent > a->acked)
 		cli_warn("%llu of %llu requests were never acknowledged: what "
@@ -258,7 +259,7 @@ static void say_unconfirmed(const struct road_account *a)
  * or exits. */
 static int run_close(struct run *r)
 {
-	struct road_account account = {0};
+	struct transport_account account = {0};
 	struct translate_ledger end;
 	int stopped, flushed, closed, nacks = 0, keys;
 	struct fault nothing, where, probably;
@@ -271,12 +272,12 @@ static int run_close(struct run *r)
 		r->error = stopped;
 	end = *translate_counters(r->t);
 	flushed = translate_flush(r->t);
-	closed = road_finish(r->road);
+	closed = transport_finish(r->transport);
 	if (r->t_options.nacks) /* snk_close() tells of an error */
 		snk_settle(r->t_options.nacks);
-	told = road_account(r->road, &account);
+	told = transport_account(r->transport, &account);
 	lost = unsent(r);
-	why = road_why(r->road);
+	why = transport_why(r->transport);
 	if (r->t_options.nacks)
 		nacks = snk_close(r->t_options.nacks);
 	if (!r->o.quiet) {
@@ -285,12 +286,12 @@ static int run_close(struct run *r)
 	}
 	if (told && account.acked && !r->o.quiet)
 		say_unconfirmed(&account);
-	/* They are the road's, which goes. */
+	/* They are the transport's, which goes. */
 	fault_set(&nothing, -1, "%s", why ? why : "");
-	fault_set(&where, -1, "%s", r->road->name);
+	fault_set(&where, -1, "%s", r->transport->name);
 	keys = keylog_close(r->keylog);
 	translate_close(r->t);
-	r->road->close(r->road);
+	r->transport->close(r->transport);
 	src_close(r->loop.s);
 	if (r->loop.reading)
 		cli_fault(r->o.read ? r->o.read : r->o.live.name, &r->fault);

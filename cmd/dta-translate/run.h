@@ -82,8 +82,8 @@ const char *why_text(struct fault *f, const struct why *w,
 
 struct run {
 	struct opts o;
-	struct road *road;
-	struct table table[TABLE_MAX]; /* the road's, as -T changes them */
+	struct transport *transport;
+	struct table table[TABLE_MAX]; /* the transport's, as -T changes them */
 	unsigned tables;
 	struct why why;
 	struct keylog *keylog; /* or NULL */
@@ -97,16 +97,16 @@ struct run {
 	struct fault fault;
 };
 
-/* road.c: the road that the options name, and its tables; exits if there is
- * none. turn(run) is called while it waits. */
-void run_open_road(struct run *r, void (*turn)(void *run));
+/* transport.c: the transport that the options name, and its tables; exits if
+ * there is none. turn(run) is called while it waits. */
+void run_open_transport(struct run *r, void (*turn)(void *run));
 
 /*
  * cores.c: -j. open: when all else is; exits if it cannot. rx: the next batch,
  * as translate_rx(). idle: nothing came for r->alarm_ns. rest: until then the
- * translator, the road and the source are the caller's. stop, go: another
+ * translator, the transport and the source are the caller's. stop, go: another
  * translator may take its place between them; stop returns 0, or -errno of the
- * road that nobody was told of yet. With one core, all but rx do nothing.
+ * transport that nobody was told of yet. With one core, all but rx do nothing.
  */
 void cores_open(struct run *r);
 int cores_rx(struct run *r, const struct pkt *pkts, size_t n);

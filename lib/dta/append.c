@@ -27,7 +27,7 @@ struct list {
 	uint64_t count;	     /* entries written to the ring, ever */
 	uint64_t at;	     /* count modulo the ring */
 	uint64_t oldest_ns;  /* when the oldest waiting entry came */
-	uint64_t generation; /* of the road that count is from */
+	uint64_t generation; /* of the transport that count is from */
 	uint32_t prev, next; /* in the queue of lists that wait */
 	bool asked;	     /* count and at hold something */
 };
@@ -71,14 +71,15 @@ static void queue_remove(struct lists *a, uint32_t i)
 		a->list[s->next].prev = s->prev;
 }
 
-/* Where the list goes on; asked again when the road's epoch has changed. */
+/* Where the list goes on; asked again when the transport's epoch has changed.
+ */
 static void list_locate(struct translator *t, const struct lane *l, uint32_t i)
 {
 	struct list *s = &l->append->list[i];
 
 	if (s->asked && s->generation == t->generation)
 		return;
-	s->count = t->road->head(t->road, l->index, i);
+	s->count = t->transport->head(t->transport, l->index, i);
 	s->at = s->count % l->t.units;
 	s->generation = t->generation;
 	s->asked = true;
@@ -338,7 +339,7 @@ bool append_send_words(struct translator *t, const struct lane *l,
 	const struct filler to = filler_of(l);
 	uint64_t *head[THREADS_MAX] = {NULL}, *m;
 
-	if (t->road->stamped || !are_words(&to, j))
+	if (t->transport->stamped || !are_words(&to, j))
 		return false;
 	for (unsigned i = 0; i < j->n; i++) {
 		unsigned owner = be32_load(j->key[i]) * factor >> 32;

@@ -343,7 +343,7 @@ static void receive_jobs(struct worker *w, const struct threads_block *in)
 static void send_ops(struct translator *t)
 {
 	const struct made *made = t->made;
-	bool stamped = t->road->stamped;
+	bool stamped = t->transport->stamped;
 
 	for (unsigned i = 0; i < made->n; i++) {
 		const struct op *op = &made->op[i];
@@ -362,31 +362,33 @@ static void send_ops(struct translator *t)
 static size_t receive_single(struct worker *w, const struct threads_block *in,
 			     size_t at)
 {
-	struct road *road = w->owner->road;
+	struct transport *transport = w->owner->transport;
 	size_t n = 0;
 
 	do {
-		if (road->stamped)
+		if (transport->stamped)
 			w->stamp[n] = in->word[at++];
 		at += op_message_get(&w->op[n++], in->word + at, OP_MAX);
 	} while (at < in->words &&
-		 !(road->pairs && op_message_is_pair(in->word[at])));
-	road->stamps = road->stamped ? w->stamp : NULL;
-	fail(w->cores, road->exec(road, w->op, n,
-				  batch_of(w->cores, &in->from)->latest_ns));
-	road->stamps = NULL;
+		 !(transport->pairs && op_message_is_pair(in->word[at])));
+	transport->stamps = transport->stamped ? w->stamp : NULL;
+	fail(w->cores,
+	     transport->exec(transport, w->op, n,
+			     batch_of(w->cores, &in->from)->latest_ns));
+	transport->stamps = NULL;
 	return at;
 }
 
 static void receive_ops(struct worker *w, const struct threads_block *in)
 {
-	struct road *road = w->owner->road;
+	struct transport *transport = w->owner->transport;
 
 	for (size_t at = 0; at < in->words;) {
 		size_t done = 0;
 
-		if (road->pairs && op_message_is_pair(in->word[at]))
-			done = road->pairs(road, in->word + at, in->words - at);
+		if (transport->pairs && op_message_is_pair(in->word[at]))
+			done = transport->pairs(transport, in->word + at,
+						in->words - at);
 		at = done ? at + done : receive_single(w, in, at);
 	}
 }
@@ -537,7 +539,7 @@ int translate_cores_rx(struct translate_cores *c, const struct pkt *pkts,
 		       size_t n)
 {
 	struct batch *b = c->worker[0]->batch[threads_place(c->threads)];
-	struct road *road = c->t->road;
+	struct transport *transport = c->t->transport;
 
 	memcpy(b->room, pkts, n * sizeof(*pkts));
 	b->pkts = b->room;
@@ -546,11 +548,11 @@ int translate_cores_rx(struct translate_cores *c, const struct pkt *pkts,
 	/* A batch that is not full came live: nothing waits for more. */
 	fail(c, threads_go(c->threads, n > 0, n == TRANSLATE_CORES_BATCH));
 	if (c->owners == 1 && !error_of(c)) /* this thread */
-		fail(c, road_tick(road));
+		fail(c, transport_tick(transport));
 	if (n == TRANSLATE_CORES_BATCH)
 		return error_of(c);
 	if (c->owners == 1)
-		road_flush(road);
+		transport_flush(transport);
 	if (c->t->nacks) {
 		pthread_mutex_lock(&c->nacks_lock);
 		snk_flush(c->t->nacks);
@@ -657,8 +659,8 @@ static void copy_close(struct translator *t, const struct translate_cores *c)
 	if (!t)
 		return;
 	t->reporters = NULL;
-	if (t->road != c->t->road)
-		t->road->close(t->road);
+	if (t->transport != c->t->transport)
+		t->transport->close(t->transport);
 	translate_close(t);
 }
 
@@ -698,7 +700,7 @@ static int worker_open(struct translate_cores *c, unsigned number,
 	w->owner->owner = number;
 	if (c->owners == 1)
 		return 0;
-	return c->t->road->twin(c->t->road, &w->owner->road, f);
+	return c->t->transport->clone(c->t->transport, &w->owner->transport, f);
 }
 
 static void free_all(struct translate_cores *c)
@@ -787,7 +789,7 @@ int translate_cores_open(struct translate_cores **out, struct translator *t,
 		return no_memory(f);
 	c->o = *o;
 	c->t = t;
-	c->owners = t->road->twin ? o->workers : 1;
+	c->owners = t->transport->clone ? o->workers : 1;
 	c->packets = t->ctr.received;
 	pthread_mutex_init(&c->nacks_lock, NULL);
 	plan(c);

@@ -14,20 +14,21 @@
  *		postcards, who gives evicted rows back
  *	write	to the owner of a part of a table, who carries operations out
  *
- * With a road that has a twin (op.h) each worker is an owner. Another one has
- * one owner of everything, worker 0, who sends what the workers have made.
+ * A transport that can be cloned (op.h) makes each worker an owner. Otherwise
+ * worker 0 owns everything and sends what the workers have made.
  *
- * Whether lists are due is looked at behind each batch, so more entries may be
+ * Whether lists are due is checked behind each batch, so more entries may be
  * written at once than by one core.
  *
- * An immediate comes behind the write that it stands with; other copies of its
+ * An immediate comes behind the write that it belongs to; other copies of its
  * report may be written a moment later. Of one key, and of one list, immediates
  * come in the order of the reports.
  *
- * Ownership: t, its road and what options name outlive it. While it is open, t
- *            belongs to it; translate_cores_rest() lends it back.
- * Errors:    0 or -errno; behind a road's error nothing more is carried out.
- * Threads:   the functions are for the thread that opened it, worker 0.
+ * Ownership: t, its transport and what the options name outlive it. While it
+ *            is open, t belongs to it; translate_cores_rest() lends t back.
+ * Errors:    0 or -errno; after a transport's error nothing more is carried
+ *            out.
+ * Threads:   all functions are for the thread that opened it, worker 0.
  */
 #ifndef DTA_CORES_H
 #define DTA_CORES_H
@@ -67,13 +68,13 @@ int translate_cores_open(struct translate_cores **out, struct translator *t,
 			 struct fault *f);
 
 /* The next batch, worker 0's, n <= TRANSLATE_CORES_BATCH, is copied; what is in
- * the packets is as of take(). 0, or the first -errno of the road. */
+ * the packets is as of take(). 0, or the first -errno of the transport. */
 int translate_cores_rx(struct translate_cores *c, const struct pkt *pkts,
 		       size_t n);
 
 /*
- * Until all that was taken is carried out. The translator, its road and its
- * source are the caller's then, until the next translate_cores_rx(). 0 or
+ * Until all that was taken is carried out. The translator, its transport and
+ * its source are the caller's then, until the next translate_cores_rx(). 0 or
  * -errno.
  */
 int translate_cores_rest(struct translate_cores *c);

@@ -10,7 +10,7 @@
  * DART_ONE: a random copy n in [0, N), to the slot of that copy (DART section
  * 6). Switches report a key again and again; so its copies fill. The copy hangs
  * on the seed and on the packet's number alone: one seed and one capture leave
- * the same memory by every road, on any number of cores.
+ * the same memory by every transport, on any number of cores.
  *
  * DART_CAS: for N = 2, a write to slot 0 and a compare-and-swap, which takes
  * slot 1 only where that is empty (DART section 7). A slot of a key whose
@@ -84,7 +84,7 @@ static unsigned slot_block(struct translator *t, const struct jobs *j,
 	if (n > ARENA / each)
 		n = ARENA / each;
 	ops_reserve(t, n * HASH_COPIES, n * (size_t)each);
-	if (t->road->stamped)
+	if (t->transport->stamped)
 		ops_stamp(t, j, first, first + n, t->dart == DART_ONE);
 	return first + n;
 }
@@ -199,7 +199,7 @@ static void pairs_run(struct translator *t, const struct lane *l,
 
 static bool are_pairs(const struct translator *t, const struct jobs *j)
 {
-	return t->out && !t->road->stamped && is_uniform(j);
+	return t->out && !t->transport->stamped && is_uniform(j);
 }
 
 void keywrite_run(struct translator *t, struct lane *l, const struct jobs *j)
@@ -240,7 +240,7 @@ void keyinc_run(struct translator *t, struct lane *l, const struct jobs *j)
 	}
 	slots_hash(t, l, j, false);
 	ops_reserve(t, j->n * HASH_COPIES, 0);
-	if (t->road->stamped)
+	if (t->transport->stamped)
 		ops_stamp(t, j, 0, j->n, false);
 	op = &t->made->op[t->made->n];
 	for (unsigned i = 0; i < j->n; i++) {
@@ -374,7 +374,7 @@ void dart_cas_run(struct translator *t, struct lane *l, const struct jobs *j)
 	for (unsigned i = 0, end; i < j->n;) {
 		end = slot_block(t, j, i, 2 * SLOT_CAS);
 		for (; i < end; i++) {
-			if (t->road->stamped)
+			if (t->transport->stamped)
 				t->stamp_ns = t->pkts[j->at[i]].ts_ns;
 			cas_one(t, l, j->key[i], j->head[i], i);
 		}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* ops.c - the operations made so far, to the road. */
+/* ops.c - the operations made so far, to the transport. */
 #include "dta/private.h"
 
 #include <errno.h>
@@ -43,7 +43,8 @@ static void asking_swap(struct asking *a, struct made **made)
 }
 
 /* To ask for all of it, by asking_next() so many times. r has mem. */
-static void asking_start(struct asking *a, const struct road *r, size_t times)
+static void asking_start(struct asking *a, const struct transport *r,
+			 size_t times)
 {
 	a->mem = r->mem;
 	a->next = a->made->op;
@@ -94,10 +95,11 @@ static void hand_over(struct translator *t)
 	}
 	if (t->rate.per_s)
 		charge(t);
-	t->road->stamps = t->road->stamped ? m->stamp : NULL;
+	t->transport->stamps = t->transport->stamped ? m->stamp : NULL;
 	if (m->n && !t->error)
-		t->error = t->road->exec(t->road, m->op, m->n, t->last_ns);
-	t->road->stamps = NULL;
+		t->error = t->transport->exec(t->transport, m->op, m->n,
+					      t->last_ns);
+	t->transport->stamps = NULL;
 	ops_done(t);
 }
 
@@ -119,7 +121,7 @@ void ops_ask(struct translator *t, size_t packets)
 {
 	earlier_hand_over(t);
 	asking_swap(t->asking, &t->made);
-	asking_start(t->asking, t->road, packets);
+	asking_start(t->asking, t->transport, packets);
 }
 
 void ops_run(struct translator *t)

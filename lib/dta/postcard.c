@@ -124,7 +124,7 @@ static void emit_one(struct translator *t, const struct lane *l, unsigned k)
 	uint8_t *p;
 
 	ops_reserve(t, RUNS_MAX * e->copies, room);
-	if (t->road->stamped && e->at != NO_PACKET)
+	if (t->transport->stamped && e->at != NO_PACKET)
 		t->stamp_ns = t->pkts[e->at].ts_ns;
 	p = made_take(t->made, room);
 	for (unsigned i = 0; i < l->hops; i++)

@@ -8,12 +8,12 @@
  * keywrite.c (Key-Write and Key-Increment), postcard.c, append.c.
  *
  * Operations and their payloads lie in two arrays of the translator that are
- * handed to the road whenever a lane is through, or they are full. Nothing is
- * allocated after translate_open().
+ * handed to the transport whenever a lane is through, or they are full. Nothing
+ * is allocated after translate_open().
  *
- * Where the road wants its lines asked for (op.h), stages are short, and what a
- * stage has made is handed over behind the next one: admit.c asks for a line of
- * it after each packet.
+ * Where the transport wants its lines asked for (op.h), stages are short, and
+ * what a stage has made is handed over behind the next one: admit.c asks for a
+ * line of it after each packet.
  */
 #ifndef DTA_PRIVATE_H
 #define DTA_PRIVATE_H
@@ -36,7 +36,7 @@
 
 /* Operations and their payloads. */
 enum {
-	OPS_MAX = 18432,   /* operations handed to a road at once, at most */
+	OPS_MAX = 18432, /* operations handed to a transport at once, at most */
 	ARENA = 256 << 10, /* their payloads; a whole Append batch fits */
 };
 
@@ -44,8 +44,8 @@ struct made {
 	unsigned n;
 	size_t used; /* bytes of the arena */
 	struct op op[OPS_MAX];
-	/* Their times, where the road is stamped; with room for the most copies
-	 * behind the last. */
+	/* Their times, where the transport is stamped; with room for the most
+	 * copies behind the last. */
 	uint64_t stamp[OPS_MAX + HASH_COPIES];
 	uint8_t arena[ARENA] __attribute__((aligned(64)));
 };
@@ -55,7 +55,7 @@ struct asking {
 	struct made *made;
 	const struct op *next, *end; /* that are not asked for yet */
 	unsigned each;		     /* asked for at once */
-	uint8_t *const *mem;	     /* of the road */
+	uint8_t *const *mem;	     /* of the transport */
 };
 
 static inline void asking_next(struct asking *a)
@@ -154,8 +154,8 @@ struct lane {
 	uint32_t lists;
 	uint16_t data_len;
 	uint8_t kind, key_len, copies, hops;
-	bool busy;	/* the road's word, for this batch */
-	uint16_t index; /* of the table, for the road */
+	bool busy;	/* the transport's word, for this batch */
+	uint16_t index; /* of the table, for the transport */
 
 	lane_run *run;
 	uint32_t write_len; /* bytes of a slot or chunk written whole */
@@ -183,7 +183,7 @@ struct translator {
 	struct worker *worker;	 /* whose it is: cores.c */
 	struct threads_out *out; /* a worker's: to owners; else NULL */
 	const uint64_t *part;	 /* of each table: op_part() */
-	struct road *road;
+	struct transport *transport;
 	struct made *made;     /* in the stage in hand */
 	struct asking *asking; /* in the one before, where lines are asked for;
 				  else NULL */
@@ -193,7 +193,7 @@ struct translator {
 	struct reporters *reporters; /* NULL: no table wants numbers */
 	uint64_t *expected;	     /* of them, see expected_at() */
 	struct translate_ledger ctr;
-	uint64_t generation;	/* of the road; list heads hold for one */
+	uint64_t generation;	/* of the transport; list heads hold for one */
 	uint64_t last_ns;	/* the latest stamp of a packet: clock.h */
 	uint64_t idle_ns;	/* have passed since, without packets */
 	uint64_t due_ns;	/* no list is due before */
@@ -245,7 +245,7 @@ static inline size_t translator_size(unsigned lanes)
 }
 
 /*
- * stage.c. begin and end: of a batch, on the road; end returns the batch's
+ * stage.c. begin and end: of a batch, on the transport; end returns the batch's
  * first error. run: a stage, n <= STEP packets, from decoding to memory. carry:
  * the stage's jobs, which are all that there are. lanes: jobs of some tables, a
  * bit each, of which none are lists.
@@ -389,7 +389,7 @@ void steer_close(struct translator *t);
 unsigned cost_of(const struct translator *t, const struct lane *l,
 		 const struct dta_report *r);
 
-/* A lane's jobs to operations, and those to the road. */
+/* A lane's jobs to operations, and those to the transport. */
 void lane_go(struct translator *t, unsigned lane, const struct jobs *j);
 
 /* keywrite.c */
@@ -470,13 +470,13 @@ size_t append_receive_words(struct translator *t, const struct lane *l,
 			    const uint64_t *head);
 void append_close(struct lane *l);
 
-/* ops.c: hands the operations made so far to the road; where lines are asked
- * for, they wait. */
+/* ops.c: hands the operations made so far to the transport; where lines are
+ * asked for, they wait. */
 void ops_run(struct translator *t);
-/* Those that waited longer, to the road; the others are asked for during the
- * next stage, of about so many packets. */
+/* Those that waited longer, to the transport; the others are asked for during
+ * the next stage, of about so many packets. */
 void ops_ask(struct translator *t, size_t packets);
-/* asking: the road has mem. 0 or -ENOMEM; to be closed either way. */
+/* asking: the transport has mem. 0 or -ENOMEM; to be closed either way. */
 int ops_open(struct translator *t, bool asking);
 void ops_close(struct translator *t);
 /* The times of operations that are not for op_write(), before they are made:
@@ -485,7 +485,7 @@ void ops_stamp(struct translator *t, const struct jobs *j, unsigned first,
 	       unsigned end, bool one);
 /* There is no room for the next ones. */
 void ops_make_room(struct translator *t);
-/* To the road, all that there are. */
+/* To the transport, all that there are. */
 void ops_hand_over(struct translator *t);
 
 /* Makes sure that nops operations and len bytes of payload fit. */
@@ -501,7 +501,7 @@ static inline struct op *op_write(struct translator *t, const struct lane *l,
 {
 	struct op *o = &t->made->op[t->made->n++];
 
-	if (t->road->stamped)
+	if (t->transport->stamped)
 		t->made->stamp[o - t->made->op] = t->stamp_ns;
 	op_fill(o, l->index, offset, data, len);
 	t->ctr.bytes += len;

@@ -158,7 +158,7 @@ static void ask_busy(struct translator *t)
 	for (unsigned i = 0; i < t->n; i++)
 		t->lane[i].busy = false;
 	for (unsigned i = 0; i < t->lanes; i++)
-		if (t->road->busy(t->road, i))
+		if (t->transport->busy(t->transport, i))
 			t->lane[i % t->n].busy = true;
 }
 
@@ -166,14 +166,14 @@ void stage_begin(struct translator *t)
 {
 	t->error = 0;
 	t->stamp_ns = t->last_ns;
-	t->generation = t->road->begin(t->road);
-	if (t->road->busy)
+	t->generation = t->transport->begin(t->transport);
+	if (t->transport->busy)
 		ask_busy(t);
 }
 
 int stage_end(struct translator *t)
 {
 	ops_hand_over(t);
-	t->road->end(t->road);
+	t->transport->end(t->transport);
 	return t->error;
 }

@@ -196,7 +196,7 @@ static int lanes_open(struct translator *t, const struct table *tables,
 }
 
 int translate_open(struct translator **out, const struct table *tables,
-		   unsigned n, struct road *road,
+		   unsigned n, struct transport *transport,
 		   const struct translate_options *options, struct fault *f)
 {
 	static const struct translate_options none;
@@ -215,7 +215,7 @@ int translate_open(struct translator **out, const struct table *tables,
 	jobs_place(t);
 	memset(t->by_id, NO_LANE, sizeof(t->by_id));
 	memset(t->first_of_kind, NO_LANE, sizeof(t->first_of_kind));
-	t->road = road;
+	t->transport = transport;
 	t->format = o->format;
 	t->nacks = o->nacks;
 	t->dart = o->dart;
@@ -225,7 +225,7 @@ int translate_open(struct translator **out, const struct table *tables,
 	if (o->op_rate)
 		rate_init(&t->rate, o->op_rate, o->op_burst);
 	/* A limit wants to know at once what was carried out. */
-	if ((rc = ops_open(t, road->mem && !o->op_rate)) < 0)
+	if ((rc = ops_open(t, transport->mem && !o->op_rate)) < 0)
 		fault_set(f, rc, "no memory for operations");
 	else
 		rc = lanes_open(t, tables, o, f);
@@ -306,11 +306,11 @@ static void inherit(struct translator *t, struct translator *from)
 }
 
 int translate_succeed(struct translator **t, const struct table *tables,
-		      unsigned n, struct road *road,
+		      unsigned n, struct transport *transport,
 		      const struct translate_options *o, struct fault *f)
 {
 	struct translator *next;
-	int rc = translate_open(&next, tables, n, road, o, f);
+	int rc = translate_open(&next, tables, n, transport, o, f);
 
 	if (rc < 0)
 		return rc;

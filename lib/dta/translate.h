@@ -3,7 +3,7 @@
  * translate.h - DTA reports in, operations out (dta.md 1 and 3).
  *
  * A batch is decoded, then sorted by table, hashed as a whole, and handed to
- * the road as an array of operations. Key-Write and Key-Increment make N
+ * the transport as an array of operations. Key-Write and Key-Increment make N
  * operations a report; postcards gather in a cache of rows; Append entries in a
  * batch per list. Within one table the order of reports is kept.
  */
@@ -37,7 +37,7 @@ struct translate_ledger {
 	uint64_t out_of_order; /* strict sequence: after a gap */
 	uint64_t repeated;     /* strict sequence: was there already */
 	uint64_t rate_limited;
-	uint64_t resyncing; /* strict sequence: the road was busy() */
+	uint64_t resyncing; /* strict sequence: the transport was busy() */
 	uint64_t questions; /* no report: a reporter asks for the sequence */
 	/* notes */
 	uint64_t nacks;	       /* DTA NACKs seen: foreign */
@@ -78,8 +78,8 @@ struct translate_options {
 	 * DTA_MAX_COPIES. By the packets' time. */
 	uint64_t op_rate, op_burst;
 	/*
-	 * Collectors with the same tables; 0 is 1. The road has the tables of
-	 * all: table t of collector c is its number c * n + t.
+	 * Collectors with the same tables; 0 is 1. The transport has the tables
+	 * of all: table t of collector c is its number c * n + t.
 	 */
 	unsigned collectors;
 	enum dart dart;
@@ -90,12 +90,12 @@ enum {
 	COLLECTORS_MAX = 256,
 };
 
-/* tables: n geometries, copied. road outlives the translator. */
+/* tables: n geometries, copied. transport outlives the translator. */
 int translate_open(struct translator **out, const struct table *tables,
-		   unsigned n, struct road *road,
+		   unsigned n, struct transport *transport,
 		   const struct translate_options *o, struct fault *f);
 
-/* One batch, n <= PKT_BATCH. Returns 0 or the road's -errno. */
+/* One batch, n <= PKT_BATCH. Returns 0 or the transport's -errno. */
 int translate_rx(struct translator *t, const struct pkt *pkts, size_t n);
 
 /*
@@ -113,7 +113,7 @@ int translate_flush(struct translator *t);
  * what it knows of reporters go over. On an error it stays.
  */
 int translate_succeed(struct translator **t, const struct table *tables,
-		      unsigned n, struct road *road,
+		      unsigned n, struct transport *transport,
 		      const struct translate_options *o, struct fault *f);
 
 const struct translate_ledger *translate_counters(const struct translator *t);

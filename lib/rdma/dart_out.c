@@ -76,8 +76,8 @@ struct common {
 };
 
 struct dart_out {
-	struct road road;
-	struct road *rest;
+	struct transport transport;
+	struct transport *rest;
 	struct snk *sink;
 	unsigned n, tables; /* collectors, tables of each */
 	unsigned ncommon;
@@ -91,7 +91,7 @@ struct dart_out {
 	struct heard *heard;	  /* the same */
 };
 
-static inline struct dart_out *self(struct road *r)
+static inline struct dart_out *self(struct transport *r)
 {
 	return (struct dart_out *)r;
 }
@@ -281,10 +281,10 @@ static int run_exec(struct dart_out *o, const struct op *ops, size_t n,
 	return rc;
 }
 
-static int dart_exec(struct road *road, const struct op *ops, size_t n,
-		     uint64_t ts_ns)
+static int dart_exec(struct transport *transport, const struct op *ops,
+		     size_t n, uint64_t ts_ns)
 {
-	const uint64_t *stamps = road->stamps;
+	const uint64_t *stamps = transport->stamps;
 	int rc = 0;
 
 	while (n && !rc) {
@@ -292,7 +292,7 @@ static int dart_exec(struct road *road, const struct op *ops, size_t n,
 
 		while (k < n && ops[k].table == ops->table)
 			k++;
-		rc = run_exec(self(road), ops, k, ts_ns, stamps);
+		rc = run_exec(self(transport), ops, k, ts_ns, stamps);
 		stamps = stamps ? stamps + k : NULL;
 		ops += k;
 		n -= k;
@@ -300,25 +300,26 @@ static int dart_exec(struct road *road, const struct op *ops, size_t n,
 	return rc;
 }
 
-static uint64_t dart_begin(struct road *road)
+static uint64_t dart_begin(struct transport *transport)
 {
-	return self(road)->rest->begin(self(road)->rest);
+	return self(transport)->rest->begin(self(transport)->rest);
 }
 
-static void dart_end(struct road *road)
+static void dart_end(struct transport *transport)
 {
-	self(road)->rest->end(self(road)->rest);
+	self(transport)->rest->end(self(transport)->rest);
 }
 
-static uint64_t dart_head(struct road *road, unsigned table, uint32_t list)
+static uint64_t dart_head(struct transport *transport, unsigned table,
+			  uint32_t list)
 {
-	return self(road)->rest->head(self(road)->rest, table, list);
+	return self(transport)->rest->head(self(transport)->rest, table, list);
 }
 
 /* A switch's own queue pairs never are: what is lost is lost. */
-static bool dart_busy(struct road *road, unsigned table)
+static bool dart_busy(struct transport *transport, unsigned table)
 {
-	struct dart_out *o = self(road);
+	struct dart_out *o = self(transport);
 
 	return o->common_of[table % o->tables] == NONE && o->rest->busy &&
 	       o->rest->busy(o->rest, table);
@@ -429,7 +430,7 @@ static int alloc(struct dart_out **out, unsigned n, unsigned tables,
 		dart_out_close(o);
 		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
 	}
-	o->road = (struct road){
+	o->transport = (struct transport){
 		.begin = dart_begin,
 		.exec = dart_exec,
 		.end = dart_end,
@@ -444,7 +445,7 @@ static int alloc(struct dart_out **out, unsigned n, unsigned tables,
 }
 
 int dart_out_open(struct dart_out **out, const struct ticket *const *tickets,
-		  unsigned n, struct snk *sink, struct road *rest,
+		  unsigned n, struct snk *sink, struct transport *rest,
 		  unsigned ack_every, bool mirror, struct fault *f)
 {
 	struct dart_out *o = NULL;
@@ -540,9 +541,9 @@ bool dart_out_answer(struct dart_out *o, const struct pkt *p)
 	return true;
 }
 
-struct road *dart_out_road(struct dart_out *o)
+struct transport *dart_out_transport(struct dart_out *o)
 {
-	return &o->road;
+	return &o->transport;
 }
 
 struct dart_ledger dart_out_ledger(const struct dart_out *o)

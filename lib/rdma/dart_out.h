@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * dart_out.h - the RoCEv2 road of a DART switch: for the Key-Write tables of
- * all collectors, from 20 bytes of state for each of them (DART section 6).
+ * dart_out.h - the RoCEv2 transport of a DART switch: for the Key-Write tables
+ * of all collectors, from 20 bytes of state for each of them (DART section 6).
  *
  * What a deployment's collectors have in common is known once: the geometry,
  * the tables' base address, our own addresses. Of a collector a switch keeps
@@ -12,7 +12,7 @@
  * comes twice, or late, does nothing: for that 8 bytes more are kept of a
  * collector, which a host has, and a switch may do without.
  *
- * Operations on other kinds of tables go to another road.
+ * Operations on other kinds of tables go to another transport.
  */
 #ifndef RDMA_DART_OUT_H
 #define RDMA_DART_OUT_H
@@ -49,15 +49,15 @@ struct dart_out;
  * tickets: n, of collectors with the same tables; not kept. Refused where their
  * addresses are not IPv4, or the tables' base addresses not the same. Tables
  * are numbered as in fanout.h; rest takes the operations on other kinds. rest
- * and sink outlive the road. mirror: as fanout.h has it.
+ * and sink outlive the transport. mirror: as fanout.h has it.
  */
 int dart_out_open(struct dart_out **out, const struct ticket *const *tickets,
-		  unsigned n, struct snk *sink, struct road *rest,
+		  unsigned n, struct snk *sink, struct transport *rest,
 		  unsigned ack_every, bool mirror, struct fault *f);
-struct road *dart_out_road(struct dart_out *o);
+struct transport *dart_out_transport(struct dart_out *o);
 struct dart_ledger dart_out_ledger(const struct dart_out *o);
 
-/* Takes in a packet, if it is an answer to what this road has sent. */
+/* Takes in a packet, if it is an answer to what this transport has sent. */
 bool dart_out_answer(struct dart_out *o, const struct pkt *p);
 
 /* Whether a ticket can be taken: dart_out_reticket() then does not refuse. */

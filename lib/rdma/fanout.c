@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Operations come collector by collector (dta/steer.c), so each run of
- * them goes to its road in one piece, its tables numbered as that road does.
+ * them goes to its transport in one piece, its tables numbered as that
+ * transport does.
  */
 #include "rdma/fanout.h"
 
@@ -14,12 +15,12 @@ enum {
 };
 
 struct branch {
-	struct road *road;
+	struct transport *transport;
 	uint64_t generation; /* as it last said */
 };
 
 struct fanout {
-	struct road road;
+	struct transport transport;
 	unsigned n, tables;
 	bool mirror;
 	uint64_t generation; /* grows when a branch's changes */
@@ -27,19 +28,19 @@ struct fanout {
 	struct branch branch[FANOUT_MAX];
 };
 
-static inline struct fanout *self(struct road *r)
+static inline struct fanout *self(struct transport *r)
 {
 	return (struct fanout *)r;
 }
 
-static uint64_t fanout_begin(struct road *road)
+static uint64_t fanout_begin(struct transport *transport)
 {
-	struct fanout *o = self(road);
+	struct fanout *o = self(transport);
 	bool changed = false;
 
 	for (unsigned i = 0; i < o->n; i++) {
 		struct branch *b = &o->branch[i];
-		uint64_t generation = b->road->begin(b->road);
+		uint64_t generation = b->transport->begin(b->transport);
 
 		changed = changed || generation != b->generation;
 		b->generation = generation;
@@ -48,29 +49,30 @@ static uint64_t fanout_begin(struct road *road)
 	return o->generation;
 }
 
-static void fanout_end(struct road *road)
+static void fanout_end(struct transport *transport)
 {
-	struct fanout *o = self(road);
+	struct fanout *o = self(transport);
 
 	for (unsigned i = 0; i < o->n; i++)
-		o->branch[i].road->end(o->branch[i].road);
+		o->branch[i].transport->end(o->branch[i].transport);
 }
 
-static uint64_t fanout_head(struct road *road, unsigned table, uint32_t list)
+static uint64_t fanout_head(struct transport *transport, unsigned table,
+			    uint32_t list)
 {
-	struct fanout *o = self(road);
-	struct road *r = o->branch[table / o->tables].road;
+	struct fanout *o = self(transport);
+	struct transport *r = o->branch[table / o->tables].transport;
 
 	return r->head(r, table % o->tables, list);
 }
 
 /* A report is judged before its collector is known: any may be its own. */
-static bool fanout_busy(struct road *road, unsigned table)
+static bool fanout_busy(struct transport *transport, unsigned table)
 {
-	struct fanout *o = self(road);
+	struct fanout *o = self(transport);
 
 	for (unsigned i = 0; i < o->n; i++) {
-		struct road *r = o->branch[i].road;
+		struct transport *r = o->branch[i].transport;
 
 		if (r->busy && r->busy(r, table % o->tables))
 			return true;
@@ -78,27 +80,27 @@ static bool fanout_busy(struct road *road, unsigned table)
 	return false;
 }
 
-/* A run of operations of one collector, to its road and its mirror's. */
+/* A run of operations of one collector, to its transport and its mirror's. */
 static int run_exec(struct fanout *o, unsigned collector, size_t n,
 		    uint64_t ts_ns, const uint64_t *stamps)
 {
-	struct road *r = o->branch[collector].road;
+	struct transport *r = o->branch[collector].transport;
 	int rc;
 
 	r->stamps = stamps;
 	rc = r->exec(r, o->piece, n, ts_ns);
 	if (rc < 0 || !o->mirror)
 		return rc;
-	r = o->branch[(collector + 1) % o->n].road;
+	r = o->branch[(collector + 1) % o->n].transport;
 	r->stamps = stamps;
 	return r->exec(r, o->piece, n, ts_ns);
 }
 
-static int fanout_exec(struct road *road, const struct op *ops, size_t n,
-		       uint64_t ts_ns)
+static int fanout_exec(struct transport *transport, const struct op *ops,
+		       size_t n, uint64_t ts_ns)
 {
-	struct fanout *o = self(road);
-	const uint64_t *stamps = road->stamps;
+	struct fanout *o = self(transport);
+	const uint64_t *stamps = transport->stamps;
 	int rc = 0;
 
 	while (n && !rc) {
@@ -124,14 +126,14 @@ static int fanout_exec(struct road *road, const struct op *ops, size_t n,
 	return rc;
 }
 
-int fanout_open(struct fanout **out, struct road *const *roads, unsigned n,
-		unsigned tables, bool mirror, struct fault *f)
+int fanout_open(struct fanout **out, struct transport *const *transports,
+		unsigned n, unsigned tables, bool mirror, struct fault *f)
 {
 	struct fanout *o = calloc(1, sizeof(*o));
 
 	if (!o)
 		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
-	o->road = (struct road){
+	o->transport = (struct transport){
 		.begin = fanout_begin,
 		.exec = fanout_exec,
 		.end = fanout_end,
@@ -142,16 +144,16 @@ int fanout_open(struct fanout **out, struct road *const *roads, unsigned n,
 	o->n = n;
 	o->mirror = mirror && n > 1;
 	for (unsigned i = 0; i < n; i++) {
-		o->branch[i].road = roads[i];
-		o->road.stamped |= roads[i]->stamped;
+		o->branch[i].transport = transports[i];
+		o->transport.stamped |= transports[i]->stamped;
 	}
 	*out = o;
 	return 0;
 }
 
-struct road *fanout_road(struct fanout *o)
+struct transport *fanout_transport(struct fanout *o)
 {
-	return &o->road;
+	return &o->transport;
 }
 
 void fanout_close(struct fanout *o)

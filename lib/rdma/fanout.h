@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fanout.h - one road that leads to several collectors.
+ * fanout.h - one transport that leads to several collectors.
  *
- * Table t of collector c is table number c * tables + t of this road. With
+ * Table t of collector c is table number c * tables + t of this transport. With
  * mirror, every operation is carried out at its collector and at the next one
  * ((c + 1) mod n), so that one of them can be lost.
  */
@@ -17,13 +17,13 @@
 struct fanout;
 
 enum {
-	FANOUT_MAX = 256, /* roads */
+	FANOUT_MAX = 256, /* transports */
 };
 
-/* roads: n of them, copied; they outlive the fan-out. tables: of each. */
-int fanout_open(struct fanout **out, struct road *const *roads, unsigned n,
-		unsigned tables, bool mirror, struct fault *f);
-struct road *fanout_road(struct fanout *o);
+/* transports: n of them, copied; they outlive the fan-out. tables: of each. */
+int fanout_open(struct fanout **out, struct transport *const *transports,
+		unsigned n, unsigned tables, bool mirror, struct fault *f);
+struct transport *fanout_transport(struct fanout *o);
 
 void fanout_close(struct fanout *o); /* NULL is fine */
 

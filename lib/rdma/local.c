@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The local road. Reports scatter over gigabytes, so every store misses the
- * caches and most miss the TLB; what can be had is many misses at once. Runs of
- * like operations therefore go through loops that judge and store and do
- * nothing else: so short that the processor has some thirty of them in flight.
- * Lines are asked for ahead where locked additions keep the processor from
- * looking ahead itself; and everywhere, where that helps (prefetch.h).
+ * The local transport. Reports scatter over gigabytes, so every store misses
+ * the caches and most miss the TLB; what can be had is many misses at once.
+ * Runs of like operations therefore go through loops that judge and store and
+ * do nothing else: so short that the processor has some thirty of them in
+ * flight. Lines are asked for ahead where locked additions keep the processor
+ * from looking ahead itself; and everywhere, where that helps (prefetch.h).
  */
 #include "rdma/local.h"
 
@@ -26,8 +26,8 @@ enum {
 	L2_MAX = 1 << 30, /* bytes of a table, to ask the second cache */
 };
 
-struct local_road {
-	struct road road;
+struct local_transport {
+	struct transport transport;
 	struct region *region;
 	struct writer *writer;
 	enum prefetch ask; /* how lines are asked for */
@@ -37,14 +37,14 @@ struct local_road {
 	uint8_t *mem[TABLE_MAX];
 };
 
-static inline struct local_road *self(struct road *r)
+static inline struct local_transport *self(struct transport *r)
 {
-	return (struct local_road *)r;
+	return (struct local_transport *)r;
 }
 
-static uint64_t local_begin(struct road *road)
+static uint64_t local_begin(struct transport *transport)
 {
-	struct local_road *l = self(road);
+	struct local_transport *l = self(transport);
 	uint64_t epoch = writer_enter(l->writer);
 
 	if (epoch != l->epoch) {
@@ -55,14 +55,15 @@ static uint64_t local_begin(struct road *road)
 	return epoch;
 }
 
-static void local_end(struct road *road)
+static void local_end(struct transport *transport)
 {
-	writer_leave(self(road)->writer);
+	writer_leave(self(transport)->writer);
 }
 
-static uint64_t local_head(struct road *road, unsigned table, uint32_t list)
+static uint64_t local_head(struct transport *transport, unsigned table,
+			   uint32_t list)
 {
-	struct local_road *l = self(road);
+	struct local_transport *l = self(transport);
 
 	return region_list_count(l->region, l->table[table], l->epoch, list);
 }
@@ -217,7 +218,7 @@ static run_loop *loop_of(const struct run *r, const struct op *op,
 }
 
 /* Judged before. Returns what was there before. */
-static uint64_t atomic_one(struct local_road *l, const struct op *op)
+static uint64_t atomic_one(struct local_transport *l, const struct op *op)
 {
 	uint64_t *p = (uint64_t *)(l->mem[op->table] + op->offset);
 	uint64_t want[2];
@@ -230,7 +231,7 @@ static uint64_t atomic_one(struct local_road *l, const struct op *op)
 	return want[0]; /* what was there: swapped or not */
 }
 
-static enum prefetch ask_for(const struct local_road *l, unsigned table)
+static enum prefetch ask_for(const struct local_transport *l, unsigned table)
 {
 	if (l->ask == PREFETCH_L2 && l->table[table]->length > L2_MAX)
 		return PREFETCH_OFF;
@@ -243,8 +244,8 @@ static bool is_atomic(const struct op *op)
 }
 
 static inline __attribute__((always_inline)) size_t
-fetch_by(struct local_road *l, const struct op *ops, size_t n, uint64_t *old,
-	 enum prefetch how)
+fetch_by(struct local_transport *l, const struct op *ops, size_t n,
+	 uint64_t *old, enum prefetch how)
 {
 	const uint16_t table = ops->table;
 	const size_t ahead = how == PREFETCH_L2 ? AHEAD_L2 : AHEAD;
@@ -261,7 +262,7 @@ fetch_by(struct local_road *l, const struct op *ops, size_t n, uint64_t *old,
 	return i;
 }
 
-size_t local_fetch(struct local_road *l, const struct op *ops, size_t n,
+size_t local_fetch(struct local_transport *l, const struct op *ops, size_t n,
 		   uint64_t *old)
 {
 	if (ask_for(l, ops->table) == PREFETCH_L2 && n > AHEAD_L2)
@@ -269,13 +270,13 @@ size_t local_fetch(struct local_road *l, const struct op *ops, size_t n,
 	return fetch_by(l, ops, n, old, PREFETCH_ON);
 }
 
-const uint8_t *local_mem(const struct local_road *l, unsigned table)
+const uint8_t *local_mem(const struct local_transport *l, unsigned table)
 {
 	return l->mem[table];
 }
 
 /* One operation that no loop takes. */
-static int exec_one(struct local_road *l, const struct op *op)
+static int exec_one(struct local_transport *l, const struct op *op)
 {
 	const struct table *t = l->table[op->table];
 
@@ -343,9 +344,10 @@ static size_t pairs_add(const struct run *r, const uint64_t *word, size_t n)
 	return pairs_by(r, word, n, true, PREFETCH_ON);
 }
 
-static size_t local_pairs(struct road *road, const uint64_t *word, size_t words)
+static size_t local_pairs(struct transport *transport, const uint64_t *word,
+			  size_t words)
 {
-	struct local_road *l = self(road);
+	struct local_transport *l = self(transport);
 	struct run r = {.table = op_message_table(word[0])};
 	uint64_t length;
 
@@ -362,10 +364,10 @@ static size_t local_pairs(struct road *road, const uint64_t *word, size_t words)
 		       : pairs_add(&r, word, words);
 }
 
-static int local_exec(struct road *road, const struct op *ops, size_t n,
-		      uint64_t ts_ns)
+static int local_exec(struct transport *transport, const struct op *ops,
+		      size_t n, uint64_t ts_ns)
 {
-	struct local_road *l = self(road);
+	struct local_transport *l = self(transport);
 	int rc = 0;
 
 	(void)ts_ns;
@@ -393,42 +395,43 @@ static int local_exec(struct road *road, const struct op *ops, size_t n,
 	return rc;
 }
 
-static void close_twin(struct road *road)
+static void close_clone(struct transport *transport)
 {
-	local_close(self(road));
+	local_close(self(transport));
 }
 
 /* A writer's seat of its own; the region is shared. */
-static int local_twin(struct road *road, struct road **out, struct fault *f)
+static int local_clone(struct transport *transport, struct transport **out,
+		       struct fault *f)
 {
-	struct local_road *l;
-	int rc = local_open(&l, self(road)->region, f);
+	struct local_transport *l;
+	int rc = local_open(&l, self(transport)->region, f);
 
 	if (rc < 0)
 		return rc;
-	l->road.close = close_twin;
-	*out = &l->road;
+	l->transport.close = close_clone;
+	*out = &l->transport;
 	return 0;
 }
 
-int local_open(struct local_road **out, struct region *r, struct fault *f)
+int local_open(struct local_transport **out, struct region *r, struct fault *f)
 {
-	struct local_road *l = calloc(1, sizeof(*l));
+	struct local_transport *l = calloc(1, sizeof(*l));
 	int rc;
 
 	if (!l)
 		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
-	l->road = (struct road){
+	l->transport = (struct transport){
 		.begin = local_begin,
 		.exec = local_exec,
 		.end = local_end,
 		.head = local_head,
-		.twin = local_twin,
+		.clone = local_clone,
 		.pairs = local_pairs,
 	};
 	l->ask = prefetch_here();
 	if (l->ask == PREFETCH_ON)
-		l->road.mem = l->mem;
+		l->transport.mem = l->mem;
 	l->region = r;
 	l->n = region_tables(r);
 	for (unsigned i = 0; i < l->n; i++)
@@ -441,12 +444,12 @@ int local_open(struct local_road **out, struct region *r, struct fault *f)
 	return 0;
 }
 
-struct road *local_road(struct local_road *l)
+struct transport *local_transport(struct local_transport *l)
 {
-	return &l->road;
+	return &l->transport;
 }
 
-void local_close(struct local_road *l)
+void local_close(struct local_transport *l)
 {
 	if (!l)
 		return;
@@ -454,17 +457,18 @@ void local_close(struct local_road *l)
 	free(l);
 }
 
-static void close_region(struct road *road)
+static void close_region(struct transport *transport)
 {
-	struct region *r = self(road)->region;
+	struct region *r = self(transport)->region;
 
-	local_close(self(road));
+	local_close(self(transport));
 	region_close(r);
 }
 
-int local_road_open(struct road **out, const char *region, struct fault *f)
+int local_transport_open(struct transport **out, const char *region,
+			 struct fault *f)
 {
-	struct local_road *l;
+	struct local_transport *l;
 	struct region *r;
 	int rc = region_open(&r, region, true, f);
 
@@ -474,10 +478,10 @@ int local_road_open(struct road **out, const char *region, struct fault *f)
 		region_close(r);
 		return rc;
 	}
-	l->road.name = region;
-	l->road.table = region_table(r, 0);
-	l->road.tables = l->n;
-	l->road.close = close_region;
-	*out = &l->road;
+	l->transport.name = region;
+	l->transport.table = region_table(r, 0);
+	l->transport.tables = l->n;
+	l->transport.close = close_region;
+	*out = &l->transport;
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * requester.h - private to this room: the sending side of RC queue pairs.
- * roce_out.c is the road, its tickets and what they do to requests;
+ * roce_out.c is the transport, its tickets and what they do to requests;
  * requester.c keeps requests, sends them and judges answers.
  */
 #ifndef RDMA_REQUESTER_H
@@ -110,7 +110,7 @@ struct pair { /* a queue pair */
 };
 
 struct roce_out {
-	struct road road;
+	struct transport transport;
 	const struct ticket *t;
 	struct snk *sink;
 	unsigned ack_every;

@@ -395,19 +395,19 @@ static size_t exec_atomics(struct responder *p, const struct op *op, size_t n,
 int pair_exec(struct responder *p, const struct op *op, size_t n,
 	      struct answers_due *d)
 {
-	struct road *road = local_road(p->local);
+	struct transport *transport = local_transport(p->local);
 	size_t done;
 	int rc = 0;
 
 	if (!d)
-		return n ? road->exec(road, op, n, 0) : 0;
+		return n ? transport->exec(transport, op, n, 0) : 0;
 	for (; n && !rc; op += done, n -= done) {
 		done = exec_atomics(p, op, n, d);
 		if (done)
 			continue;
 		while (done < n && !is_told(&op[done]))
 			done++;
-		rc = road->exec(road, op, done, 0);
+		rc = transport->exec(transport, op, done, 0);
 	}
 	return rc;
 }
@@ -446,11 +446,11 @@ static int send_answers(struct responder *p)
 /* Whatever the answers' sink says, every packet is judged and counted. */
 int responder_rx(struct responder *p, const struct pkt *pkts, size_t n)
 {
-	struct road *road = local_road(p->local);
+	struct transport *transport = local_transport(p->local);
 	unsigned asked = 0;
 	int rc = 0;
 
-	responder_follow(p, road->begin(road));
+	responder_follow(p, transport->begin(transport));
 	p->nops = p->carried_out = 0;
 	for (size_t at = 0; at < n && !rc; at += ROCE_BATCH) {
 		size_t left = n - at;
@@ -468,7 +468,7 @@ int responder_rx(struct responder *p, const struct pkt *pkts, size_t n)
 	}
 	if (!rc)
 		rc = flush(p, p->nops);
-	road->end(road);
+	transport->end(transport);
 	if (rc)
 		answers_drop(&p->due);
 	return rc || !p->due.n ? rc : send_answers(p);
@@ -557,7 +557,7 @@ int responder_open(struct responder **out, struct region *r,
 		return rc;
 	}
 	p->region = r;
-	p->asks = local_road(p->local)->mem != NULL;
+	p->asks = local_transport(p->local)->mem != NULL;
 	p->answers = answers;
 	p->o = *o;
 	p->s->receives = o->receives;

@@ -181,7 +181,7 @@ struct responder_state {
 /* Of several cores each has one, with one state. */
 struct responder {
 	struct region *region;
-	struct local_road *local;
+	struct local_transport *local;
 	struct snk *answers;
 	struct responder_options o;
 	struct responder_state *s;

@@ -319,7 +319,7 @@ static void write_block(struct responder_team *c, struct responder *p,
 			struct batch *b, const struct threads_block *in)
 {
 	struct answers_due *due = p->answers ? &b->due : NULL;
-	struct road *road = local_road(p->local);
+	struct transport *transport = local_transport(p->local);
 	struct op op[THREADS_WORDS / 2];
 	size_t n = 0, done;
 
@@ -330,7 +330,7 @@ static void write_block(struct responder_team *c, struct responder *p,
 		if (op_message_is_pair(*m)) {
 			fail(c, pair_exec(p, op, n, due));
 			n = 0;
-			done = road->pairs(road, m, in->words - at);
+			done = transport->pairs(transport, m, in->words - at);
 		}
 		if (!done)
 			done = op_message_get(&op[n++], m, COPIED_MAX);
@@ -428,9 +428,10 @@ static void enter(struct responder_team *c)
 	do {
 		last = epoch;
 		for (unsigned i = 0; i < c->o.workers; i++) {
-			struct road *road = local_road(c->worker[i]->p->local);
+			struct transport *transport = local_transport(
+				c->worker[i]->p->local);
 
-			epoch = road->begin(road);
+			epoch = transport->begin(transport);
 		}
 	} while (epoch != last);
 	responder_follow(c->p, epoch);
@@ -475,9 +476,9 @@ int responder_team_rest(struct responder_team *c)
 	fail(c, threads_rest(c->threads));
 	for (unsigned i = 0; i < c->o.workers; i++) {
 		struct responder *own = c->worker[i]->p;
-		struct road *road = local_road(own->local);
+		struct transport *transport = local_transport(own->local);
 
-		road->end(road);
+		transport->end(transport);
 		if (own == p)
 			continue;
 		ledger_add(&responder_ledger, &p->ctr, &own->ctr);
@@ -518,25 +519,25 @@ uint64_t responder_team_unsent(const struct responder_team *c)
 		       : __atomic_load_n(&c->unsent, __ATOMIC_RELAXED);
 }
 
-/* Another worker's responder: the state is p's, the road its own. */
-static int twin_open(struct responder **out, const struct responder *p,
-		     struct fault *f)
+/* Another worker's responder: the state is p's, the transport its own. */
+static int clone_open(struct responder **out, const struct responder *p,
+		      struct fault *f)
 {
-	struct responder *twin = calloc(1, sizeof(*twin));
+	struct responder *clone = calloc(1, sizeof(*clone));
 	int rc;
 
-	if (!twin)
+	if (!clone)
 		return fault_set(f, -ENOMEM, "no memory for a worker");
-	rc = local_open(&twin->local, p->region, f);
+	rc = local_open(&clone->local, p->region, f);
 	if (rc < 0) {
-		free(twin);
+		free(clone);
 		return rc;
 	}
-	twin->region = p->region;
-	twin->answers = p->answers;
-	twin->o = p->o;
-	twin->s = p->s;
-	*out = twin;
+	clone->region = p->region;
+	clone->answers = p->answers;
+	clone->o = p->o;
+	clone->s = p->s;
+	*out = clone;
 	return 0;
 }
 
@@ -550,7 +551,7 @@ static int worker_open(struct responder_team *c, unsigned number,
 	memset(w, 0, sizeof(*w));
 	c->worker[number] = w;
 	w->p = number ? NULL : c->p;
-	return number ? twin_open(&w->p, c->p, f) : 0;
+	return number ? clone_open(&w->p, c->p, f) : 0;
 }
 
 static void free_all(struct responder_team *c)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The RoCEv2 road: operations to requests, which go out at once, or by a window
- * (requester.c); frames; what a new ticket does to a window.
+ * The RoCEv2 transport: operations to requests, which go out at once, or by a
+ * window (requester.c); frames; what a new ticket does to a window.
  */
 #include "rdma/requester.h"
 
@@ -51,7 +51,7 @@ const struct ledger requester_ledger = {
 	.n = sizeof(fields) / sizeof(fields[0]),
 };
 
-static inline struct roce_out *self(struct road *r)
+static inline struct roce_out *self(struct transport *r)
 {
 	return (struct roce_out *)r;
 }
@@ -217,7 +217,7 @@ static int carry(struct roce_out *o, const struct op *op, bool *taken)
 	return rc;
 }
 
-/* Keeps the count of a list that goes over the road, for head(). */
+/* Keeps the count of a list that goes over the transport, for head(). */
 static void note_head(struct roce_out *o, const struct op *op)
 {
 	const struct table *t = &o->t->table[op->table];
@@ -238,12 +238,12 @@ static int push_all(struct roce_out *o)
 	return rc;
 }
 
-static int roce_exec(struct road *road, const struct op *ops, size_t n,
-		     uint64_t ts_ns)
+static int roce_exec(struct transport *transport, const struct op *ops,
+		     size_t n, uint64_t ts_ns)
 {
-	struct roce_out *o = self(road);
-	const uint64_t *stamp = road->stamps ? road->stamps : &ts_ns;
-	const size_t next = road->stamps ? 1 : 0;
+	struct roce_out *o = self(transport);
+	const uint64_t *stamp = transport->stamps ? transport->stamps : &ts_ns;
+	const size_t next = transport->stamps ? 1 : 0;
 	int rc = 0;
 
 	for (const struct op *op = ops; op < ops + n && !rc; op++) {
@@ -260,30 +260,31 @@ static int roce_exec(struct road *road, const struct op *ops, size_t n,
 	return rc || !o->windows ? rc : push_all(o);
 }
 
-static uint64_t roce_begin(struct road *road)
+static uint64_t roce_begin(struct transport *transport)
 {
-	struct roce_out *o = self(road);
+	struct roce_out *o = self(transport);
 
 	for (unsigned i = 0; i < o->t->n; i++)
 		o->pair[i].q.dropping = NULL;
 	return o->generation;
 }
 
-static void roce_end(struct road *road)
+static void roce_end(struct transport *transport)
 {
-	(void)road;
+	(void)transport;
 }
 
-static uint64_t roce_head(struct road *road, unsigned table, uint32_t list)
+static uint64_t roce_head(struct transport *transport, unsigned table,
+			  uint32_t list)
 {
-	return self(road)->heads[table][list];
+	return self(transport)->heads[table][list];
 }
 
 /* Of a queue pair that has refused a request, all are refused until it lives
  * again; one that asks where it stands has room for some. */
-static bool roce_busy(struct road *road, unsigned table)
+static bool roce_busy(struct transport *transport, unsigned table)
 {
-	const struct requester *q = &self(road)->pair[table].q;
+	const struct requester *q = &self(transport)->pair[table].q;
 
 	if (!q->on || q->phase == PHASE_OPEN)
 		return false;
@@ -317,7 +318,7 @@ int roce_out_open(struct roce_out **out, const struct ticket *t,
 		return rc;
 	if (!(o = calloc(1, sizeof(*o))))
 		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
-	o->road = (struct road){
+	o->transport = (struct transport){
 		.begin = roce_begin,
 		.exec = roce_exec,
 		.end = roce_end,
@@ -348,9 +349,9 @@ int roce_out_open(struct roce_out **out, const struct ticket *t,
 	return 0;
 }
 
-struct road *roce_out_road(struct roce_out *o)
+struct transport *roce_out_transport(struct roce_out *o)
 {
-	return &o->road;
+	return &o->transport;
 }
 
 uint32_t roce_out_psn(const struct roce_out *o, unsigned table)
@@ -384,38 +385,39 @@ static bool is_whole(const struct roce *r)
 	       (r->opcode == ROCE_RC_ACK || r->opcode == ROCE_RC_ATOMIC_ACK);
 }
 
-static int take(struct roce_out *const *roads, unsigned n, const struct roce *r)
+static int take(struct roce_out *const *transports, unsigned n,
+		const struct roce *r)
 {
 	struct requester *q = NULL;
 	struct pair *p;
 
 	for (unsigned i = 0; i < n && !q; i++) {
-		q = find(roads[i], r);
+		q = find(transports[i], r);
 		if (!q)
 			continue;
 		p = (struct pair *)((char *)q - offsetof(struct pair, q));
-		return requester_judge(roads[i], (unsigned)(p - roads[i]->pair),
-				       r);
+		return requester_judge(transports[i],
+				       (unsigned)(p - transports[i]->pair), r);
 	}
-	roads[0]->ctr.strangers++;
+	transports[0]->ctr.strangers++;
 	return 0;
 }
 
-int roce_out_answers(struct roce_out *const *roads, unsigned n,
+int roce_out_answers(struct roce_out *const *transports, unsigned n,
 		     const struct pkt *pkts, size_t npkts, uint64_t now_ns)
 {
 	int rc = 0, one;
 
 	for (unsigned i = 0; i < n; i++)
-		roads[i]->now_ns = now_ns;
+		transports[i]->now_ns = now_ns;
 	for (const struct pkt *p = pkts; p < pkts + npkts; p++) {
 		struct roce r;
 
 		if (roce_decode(&r, p->data, p->len) < 0 || !is_whole(&r)) {
-			roads[0]->ctr.malformed++;
+			transports[0]->ctr.malformed++;
 			continue;
 		}
-		one = take(roads, n, &r);
+		one = take(transports, n, &r);
 		rc = rc ? rc : one;
 	}
 	return rc;
@@ -863,7 +865,7 @@ bool standing_look(struct standing *st, const struct roce_out *o,
 	st->stuck = stuck;
 	st->acked = roce_out_progress(o, stuck).acked;
 	if (state == STANDING_REFUSED && roce_out_stale(o))
-		return false; /* fleet_refusal() says it */
+		return false; /* cluster_out_refusal() says it */
 	complain(&what, t, state, stuck, "nothing is acknowledged");
 	fault_set(f, -1, "%.400s%s", what.text, consequence(state, waits));
 	return true;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * roce_out.h - the RoCEv2 road: every operation becomes a packet, as a switch
- * would emit it, with the right iCRC. Writes above the path MTU are split.
+ * roce_out.h - the RoCEv2 transport: every operation becomes a packet, as a
+ * switch would emit it, with the right iCRC. Writes above the path MTU are
+ * split.
  *
  * By itself it sends and forgets. With a window (roce_out_window()) it keeps
  * what it sends to RC tables until the collector's answer has come, sends again
@@ -23,12 +24,12 @@ enum {
 };
 
 /*
- * t and sink outlive the road. ack_every: AckReq on every n-th packet of a
+ * t and sink outlive the transport. ack_every: AckReq on every n-th packet of a
  * queue pair, 0 never; with a window, 0: a quarter of it.
  */
 int roce_out_open(struct roce_out **out, const struct ticket *t,
 		  struct snk *sink, unsigned ack_every, struct fault *f);
-struct road *roce_out_road(struct roce_out *o);
+struct transport *roce_out_transport(struct roce_out *o);
 void roce_out_close(struct roce_out *o);
 
 /*
@@ -46,11 +47,11 @@ int roce_out_window(struct roce_out *o, unsigned size, roce_out_wait *wait,
 		    void *ctx, struct fault *f);
 
 /*
- * Answers have come, for one of n roads (several collectors). Times are of a
- * clock that never goes back. Returns 0 or -errno of a sink; flushing is the
- * caller's, as after roce_out_tick() and the road's own calls.
+ * Answers have come, for one of n transports (several collectors). Times are of
+ * a clock that never goes back. Returns 0 or -errno of a sink; flushing is the
+ * caller's, as after roce_out_tick() and the transport's own calls.
  */
-int roce_out_answers(struct roce_out *const *roads, unsigned n,
+int roce_out_answers(struct roce_out *const *transports, unsigned n,
 		     const struct pkt *pkts, size_t npkts, uint64_t now_ns);
 
 /* Time has passed: asks again where answers are overdue. */
@@ -72,11 +73,12 @@ bool roce_out_stalled(const struct roce_out *o);
 bool roce_out_stale(const struct roce_out *o);
 
 /*
- * The collector has a new ticket, of the same tables; it outlives the road.
- * WRITEs not confirmed are sent again under it, in order. Atomics that were
- * sent are not: nobody knows whether they were carried out. List entries go on
- * where the collector's lists are. What is refused changes nothing;
- * roce_out_accepts() asks beforehand: then it is only for want of memory.
+ * The collector has a new ticket, of the same tables; it outlives the
+ * transport. WRITEs not confirmed are sent again under it, in order. Atomics
+ * that were sent are not: nobody knows whether they were carried out. List
+ * entries go on where the collector's lists are. What is refused changes
+ * nothing; roce_out_accepts() asks beforehand: then it is only for want of
+ * memory.
  */
 int roce_out_accepts(const struct roce_out *o, const struct ticket *t,
 		     struct fault *f);
@@ -99,7 +101,8 @@ struct requester_ledger {
 	uint64_t outdated; /* list entries for places that a new ticket does
 			      not have any more */
 	uint64_t unsent;   /* at the end still waiting to be sent */
-	uint64_t waiting; /* while the road is open: under way, or to be sent */
+	uint64_t waiting;  /* while the transport is open: under way, or to be
+			      sent */
 	/* notes */
 	uint64_t packets; /* all that were sent */
 	uint64_t resent;  /* requests sent again */

@@ -299,7 +299,7 @@ void fabric_pick(const struct fabric *f, uint32_t src, uint32_t dst,
  * taken out. */
 
 /* An arc: from a node through a port, or, beyond the ports, along a link that
- * is not there. Arcs of a link are each other's twins. */
+ * is not there. Arcs of a link are each other's clones. */
 struct walk {
 	const struct fabric *f;
 	uint32_t *virtual; /* of a node: the other node, or FABRIC_NONE */

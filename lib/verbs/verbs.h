@@ -119,25 +119,25 @@ verbs_target_counters(const struct verbs_target *v);
 void verbs_target_close(struct verbs_target *v); /* NULL is fine */
 
 /*
- * The verbs road. The collector (dta-collect --cm) gives a reliable connection
- * through librdmacm, and the ticket through it; operations become work
- * requests.
+ * The verbs transport. The collector (dta-collect --cm) gives a reliable
+ * connection through librdmacm, and the ticket through it; operations become
+ * work requests.
  *
  * Work requests go out in chains, a doorbell each; the last of a chain asks for
  * a completion. Small payloads travel inside the request, others from its place
  * in registered memory. Atomics' answers land in a scratch word.
  *
  * A broken connection is made again: begin() waits for that at first; after
- * VERBS_ROAD_WAIT_MS operations are counted as lost while it goes on trying.
- * When the collector has a new epoch, it ends the connection, and the next one
- * has the new ticket.
+ * VERBS_TRANSPORT_WAIT_MS operations are counted as lost while it goes on
+ * trying. When the collector has a new epoch, it ends the connection, and the
+ * next one has the new ticket.
  */
 struct memory;
-struct verbs_road;
+struct verbs_transport;
 
 enum {
-	VERBS_ROAD_PORT = DTA_PORT, /* the same number, not UDP's */
-	VERBS_ROAD_WAIT_MS = 30000,
+	VERBS_TRANSPORT_PORT = DTA_PORT, /* the same number, not UDP's */
+	VERBS_TRANSPORT_WAIT_MS = 30000,
 };
 
 /*
@@ -145,7 +145,7 @@ enum {
  * What was posted and never confirmed counts as lost; the collector may have
  * carried it out all the same, if only the answer was lost.
  */
-struct verbs_road_ledger {
+struct verbs_transport_ledger {
 	uint64_t received;
 	uint64_t completed;
 	uint64_t flushed;     /* taken back when the connection broke */
@@ -165,9 +165,9 @@ struct verbs_road_ledger {
 	uint64_t tickets; /* fetched */
 };
 
-extern const struct ledger verbs_road_ledger;
+extern const struct ledger verbs_transport_ledger;
 
-struct verbs_road_options {
+struct verbs_transport_options {
 	/* Ends waiting for the collector when it becomes true; may be NULL. */
 	const atomic_int *stop;
 	/* Something happened to the connection; text names it. May be NULL. */
@@ -179,11 +179,13 @@ struct verbs_road_options {
  * Connects to ADDRESS[:PORT] (a name, an IPv4 address, [IPv6]). Nothing is
  * tried again but at a rotation.
  */
-int verbs_road_open(struct verbs_road **out, const char *address,
-		    const struct verbs_road_options *o, struct fault *f);
-struct road *verbs_road(struct verbs_road *v);
+int verbs_transport_open(struct verbs_transport **out, const char *address,
+			 const struct verbs_transport_options *o,
+			 struct fault *f);
+struct transport *verbs_transport(struct verbs_transport *v);
 
-void verbs_road_close(struct verbs_road *v); /* settles. NULL is fine */
+void verbs_transport_close(
+	struct verbs_transport *v); /* settles. NULL is fine */
 
 /*
  * A collector's region, read with RDMA READ: the collector's processor has no

@@ -30,7 +30,7 @@ enum {
 static int look_up(struct verbs_link *l, const char *address, struct fault *f)
 {
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
-	uint64_t number = VERBS_ROAD_PORT;
+	uint64_t number = VERBS_TRANSPORT_PORT;
 	char host[256], port[16];
 	const char *said;
 	int rc;

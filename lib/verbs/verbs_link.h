@@ -32,7 +32,7 @@ struct verbs_link {
 	uint8_t reads;	       /* and atomics, that may be outstanding */
 	struct verbs_cm there; /* its answer: what can be read */
 	struct verbs_queue q;
-	struct verbs_road_ledger ctr; /* of READs */
+	struct verbs_transport_ledger ctr; /* of READs */
 };
 
 /* ADDRESS[:PORT]; stop may be NULL. Returns 0 or -errno with f set. */

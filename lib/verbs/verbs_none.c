@@ -55,20 +55,21 @@ void verbs_target_close(struct verbs_target *v)
 {
 }
 
-const struct ledger verbs_road_ledger = {.stage = "road"};
+const struct ledger verbs_transport_ledger = {.stage = "road"};
 
-int verbs_road_open(struct verbs_road **out, const char *address,
-		    const struct verbs_road_options *o, struct fault *f)
+int verbs_transport_open(struct verbs_transport **out, const char *address,
+			 const struct verbs_transport_options *o,
+			 struct fault *f)
 {
 	return without(f);
 }
 
-struct road *verbs_road(struct verbs_road *v)
+struct transport *verbs_transport(struct verbs_transport *v)
 {
 	return NULL;
 }
 
-void verbs_road_close(struct verbs_road *v)
+void verbs_transport_close(struct verbs_transport *v)
 {
 }
 

@@ -25,7 +25,8 @@ void verbs_queue_init(struct verbs_queue *q)
 	}
 }
 
-static uint64_t *reason(struct verbs_road_ledger *c, enum ibv_wc_status status)
+static uint64_t *reason(struct verbs_transport_ledger *c,
+			enum ibv_wc_status status)
 {
 	switch (status) {
 	case IBV_WC_WR_FLUSH_ERR:
@@ -151,7 +152,7 @@ static inline void put_write(struct verbs_queue *q, struct ibv_send_wr *wr,
 {
 	const struct ticket_table *at = &q->at[op->table];
 	const uint8_t *data = op->data;
-	struct verbs_road_ledger *c = q->ctr;
+	struct verbs_transport_ledger *c = q->ctr;
 
 	wr->send_flags = 0;
 	if (op->length <= q->inline_max) {

@@ -43,7 +43,7 @@ struct verbs_queue {
 	bool broken;
 	uint64_t posted, done; /* work requests ever */
 	uint8_t *memory;       /* VERBS_MEMORY bytes, registered as lkey */
-	struct verbs_road_ledger *ctr;
+	struct verbs_transport_ledger *ctr;
 	/* Called now and then while waiting; may be NULL. */
 	void (*poll_events)(struct verbs_queue *q);
 	struct ibv_send_wr wr[VERBS_CHAIN];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * DART's road against DTA's: reports through the translator, one write for
+ * DART's transport against DTA's: reports through the translator, one write for
  * each, into a region and as RoCEv2 frames into /dev/null. The "limit" is DTA's
  * rate with N = 1 in the same rounds: as many writes, without the draw. And
  * what it takes to part reports among three collectors.
@@ -11,7 +11,7 @@
 #include "base/rng.h"
 #include "bench.h"
 #include "rdma/fanout.h"
-#include "cluster/fleet.h"
+#include "cluster/cluster_out.h"
 #include "rdma/local.h"
 #include "region/region.h"
 #include "dta/translate.h"
@@ -31,7 +31,7 @@ enum {
 
 static struct pkt *pkts[2]; /* N = 1, N = 2 */
 static struct region *region[COLLECTORS];
-static struct local_road *local[COLLECTORS];
+static struct local_transport *local[COLLECTORS];
 static struct fanout *fanout;
 static struct table table;
 
@@ -80,7 +80,7 @@ static void make_regions(void)
 {
 	struct layout l = {.n = 1};
 	struct region_options o = {.epochs = 1};
-	struct road *road[COLLECTORS];
+	struct transport *transport[COLLECTORS];
 	struct fault f = {0};
 	char name[64];
 
@@ -102,10 +102,10 @@ static void make_regions(void)
 			die(f.text);
 		/* The name goes at once: nothing is left behind. */
 		region_remove(name, NULL);
-		road[c] = local_road(local[c]);
+		transport[c] = local_transport(local[c]);
 	}
 	table = *region_table(region[0], 0);
-	if (fanout_open(&fanout, road, COLLECTORS, 1, false, &f) < 0)
+	if (fanout_open(&fanout, transport, COLLECTORS, 1, false, &f) < 0)
 		die(f.text);
 }
 
@@ -117,7 +117,7 @@ struct way {
 	enum dart dart;
 	unsigned against; /* the way whose rate is the limit */
 	struct snk *sink;
-	struct fleet *fleet;
+	struct cluster_out *cluster;
 	struct translator *t;
 	double rate[BENCH_ROUNDS];
 };
@@ -153,9 +153,9 @@ static void way_open(struct way *w)
 {
 	struct translate_options o = {
 		.collectors = w->collectors, .dart = w->dart, .seed = 1};
-	struct fleet_options fo = {.dart = w->dart != DART_OFF};
-	struct road *road = w->collectors ? fanout_road(fanout)
-					  : local_road(local[0]);
+	struct cluster_out_options fo = {.dart = w->dart != DART_OFF};
+	struct transport *transport = w->collectors ? fanout_transport(fanout)
+						    : local_transport(local[0]);
 	struct fault f = {0};
 
 	if (w->roce) {
@@ -166,11 +166,12 @@ static void way_open(struct way *w)
 		if (snk_open(&w->sink, "/dev/null", &f) < 0)
 			die(f.text);
 		fo.sink = w->sink;
-		if (fleet_open_ticket(&w->fleet, t, "bench", &fo, &f) < 0)
+		if (cluster_out_open_ticket(&w->cluster, t, "bench", &fo, &f) <
+		    0)
 			die(f.text);
-		road = fleet_road(w->fleet);
+		transport = cluster_out_transport(w->cluster);
 	}
-	if (translate_open(&w->t, &table, 1, road, &o, &f) < 0)
+	if (translate_open(&w->t, &table, 1, transport, &o, &f) < 0)
 		die(f.text);
 }
 
@@ -192,7 +193,7 @@ static void way_close(struct way *w)
 	if (c->stored != c->received)
 		die("a report was dropped");
 	translate_close(w->t);
-	fleet_close(w->fleet);
+	cluster_out_close(w->cluster);
 	if (w->sink)
 		snk_close(w->sink);
 }

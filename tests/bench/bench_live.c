@@ -393,7 +393,7 @@ int main(void)
 {
 	struct region_options ro = {.epochs = 1};
 	struct layout l = {.n = 1};
-	struct local_road *local;
+	struct local_transport *local;
 	struct translator *t = NULL;
 	struct region *region;
 	struct fault f = {0};
@@ -423,8 +423,8 @@ int main(void)
 		die(f.text);
 	region_remove(name, NULL);
 	if (local_open(&local, region, &f) ||
-	    translate_open(&t, region_table(region, 0), 1, local_road(local),
-			   NULL, &f))
+	    translate_open(&t, region_table(region, 0), 1,
+			   local_transport(local), NULL, &f))
 		die(f.text);
 	run_sinks();
 	run(LIVE_PACKET, t);

@@ -3,7 +3,7 @@
  * Asking for lines before they are written (region/prefetch.h), one way and the
  * other, beside not asking (the limit of each row), in the same rounds: what
  * this CPU's memory makes of it by itself, then the translator and the local
- * road. Each row tells what this CPU takes: where the ratios say
+ * transport. Each row tells what this CPU takes: where the ratios say
  * otherwise, prefetch_set() takes the wrong one.
  */
 #include "bench_reports.h"
@@ -16,10 +16,10 @@ enum {
 static const char *const prefetch_names[] = {"auto", "on", "l2", "off"};
 static const char *chosen; /* by auto */
 
-/* Roads into the same region: one that does not ask, and those that do. */
-struct roads {
+/* Transports into the same region: one that does not ask, and those that do. */
+struct transports {
 	struct bed *b;
-	struct local_road *asks[PREFETCH_OFF];
+	struct local_transport *asks[PREFETCH_OFF];
 	struct translator *t[PREFETCH_OFF + 1];
 };
 
@@ -92,7 +92,7 @@ static double rate_of(struct translator *t, const struct traffic *tf)
 }
 
 /* Takes the traffic away. */
-static void bench_path(const struct roads *r, const char *what,
+static void bench_path(const struct transports *r, const char *what,
 		       struct traffic *tf)
 {
 	rates rate;
@@ -106,8 +106,8 @@ static void bench_path(const struct roads *r, const char *what,
 	traffic_free(tf);
 }
 
-static void bench_keyed(const struct roads *r, const char *what, unsigned table,
-			uint8_t copies)
+static void bench_keyed(const struct transports *r, const char *what,
+			unsigned table, uint8_t copies)
 {
 	const struct table *t = &r->b->table[table];
 	struct traffic tf = t->stride == LINE ? traffic_new_of(LINE_FRAME)
@@ -117,7 +117,7 @@ static void bench_keyed(const struct roads *r, const char *what, unsigned table,
 	bench_path(r, what, &tf);
 }
 
-static void bench_paths(const struct roads *r)
+static void bench_paths(const struct transports *r)
 {
 	struct traffic tf;
 
@@ -136,7 +136,7 @@ static void bench_paths(const struct roads *r)
 int main(void)
 {
 	static struct bed b;
-	struct roads r = {.b = &b};
+	struct transports r = {.b = &b};
 	struct fault f = {0};
 
 	chosen = prefetch_names[prefetch_here()];
@@ -147,7 +147,7 @@ int main(void)
 		prefetch_set(how);
 		if (local_open(&r.asks[how], b.region, &f) ||
 		    translate_open(&r.t[how], b.table, TABLES,
-				   local_road(r.asks[how]), NULL, &f))
+				   local_transport(r.asks[how]), NULL, &f))
 			die(f.text);
 	}
 	bench_stores(&b);

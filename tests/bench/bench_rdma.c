@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The roads, against what the memory itself allows: the local road's limit is a
- * plain loop of random stores (or additions) into the same table, in the same
- * rounds. RoCEv2 frames: made into /dev/null, and carried out from memory.
+ * The transports, against what the memory itself allows: the local transport's
+ * limit is a plain loop of random stores (or additions) into the same table, in
+ * the same rounds. RoCEv2 frames: made into /dev/null, and carried out from
+ * memory.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,7 +31,7 @@ static const uint64_t memory = UINT64_C(4) * GIB;
 
 struct bench {
 	struct region *region;
-	struct local_road *local;
+	struct local_transport *local;
 	struct ticket ticket;
 	struct op op[BATCH];
 	uint64_t data[BATCH];
@@ -81,10 +82,10 @@ static void make_region(const char *name)
 /* Maps every page, so that no round pays for it. */
 static void touch(void)
 {
-	struct road *road = local_road(b.local);
+	struct transport *transport = local_transport(b.local);
 	uint64_t zero = 0;
 
-	road->begin(road);
+	transport->begin(transport);
 	for (uint16_t k = 0; k < 2; k++)
 		for (uint64_t at = 0; at < region_table(b.region, k)->length;
 		     at += 4096) {
@@ -94,9 +95,9 @@ static void touch(void)
 					.length = 8,
 					.data = (const uint8_t *)&zero};
 
-			road->exec(road, &op, 1, 0);
+			transport->exec(transport, &op, 1, 0);
 		}
-	road->end(road);
+	transport->end(transport);
 }
 
 static void fill(uint16_t table, struct rng *rng)
@@ -118,8 +119,9 @@ static void fill(uint16_t table, struct rng *rng)
 	}
 }
 
-/* Seconds that a road takes for OPS operations; making them is not counted. */
-static double run(struct road *road, uint16_t table, uint64_t seed)
+/* Seconds that a transport takes for OPS operations; making them is not
+ * counted. */
+static double run(struct transport *transport, uint16_t table, uint64_t seed)
 {
 	struct rng rng = {.state = seed};
 	double t, all = 0;
@@ -127,10 +129,10 @@ static double run(struct road *road, uint16_t table, uint64_t seed)
 	for (int i = 0; i < OPS; i += BATCH) {
 		fill(table, &rng);
 		t = bench_now();
-		road->begin(road);
-		if (road->exec(road, b.op, BATCH, 0) < 0)
+		transport->begin(transport);
+		if (transport->exec(transport, b.op, BATCH, 0) < 0)
 			exit(1);
-		road->end(road);
+		transport->end(transport);
 		all += bench_now() - t;
 	}
 	return all;
@@ -168,7 +170,8 @@ static void bench_local(uint16_t table, const char *what)
 	for (int r = 0; r < BENCH_ROUNDS; r++) {
 		uint64_t seed = (uint64_t)r + 1;
 
-		ours[r] = OPS / run(local_road(b.local), table, seed) / 1e6;
+		ours[r] = OPS / run(local_transport(b.local), table, seed) /
+			  1e6;
 		limit[r] = OPS / run_plain(table, seed + 99) / 1e6;
 	}
 	bench_row(what, bench_median(ours, BENCH_ROUNDS),
@@ -188,7 +191,7 @@ static void bench_roce_out(uint16_t table, const char *what)
 		if (snk_open(&s, "/dev/null", &f) < 0 ||
 		    roce_out_open(&o, &b.ticket, s, 0, &f) < 0)
 			die(&f);
-		ours[r] = OPS / run(roce_out_road(o), table, 5) / 1e6;
+		ours[r] = OPS / run(roce_out_transport(o), table, 5) / 1e6;
 		roce_out_close(o);
 		snk_close(s);
 	}
@@ -211,10 +214,10 @@ static void keep_frames(uint16_t table, const char *path)
 	    roce_out_open(&o, &b.ticket, k, 0, &f) < 0)
 		die(&f);
 	for (int i = 0; i < FRAMES; i += BATCH) {
-		struct road *road = roce_out_road(o);
+		struct transport *transport = roce_out_transport(o);
 
 		fill(table, &rng);
-		if (road->exec(road, b.op, BATCH, 0) < 0)
+		if (transport->exec(transport, b.op, BATCH, 0) < 0)
 			exit(1);
 	}
 	roce_out_close(o);
@@ -346,8 +349,8 @@ int main(void)
 	b.frames = malloc((size_t)2 * FRAMES * FRAME_ROOM);
 	if (!b.frames)
 		return 1;
-	bench_local(0, "local road, 8-byte stores (limit: plain loop)");
-	bench_local(1, "local road, FETCH_ADD (limit: plain loop)");
+	bench_local(0, "local transport, 8-byte stores (limit: plain loop)");
+	bench_local(1, "local transport, FETCH_ADD (limit: plain loop)");
 	bench_roce_out(0, "RoCEv2 frames made, 8-byte WRITE");
 	bench_roce_out(1, "RoCEv2 frames made, FETCH_ADD");
 	keep_frames(0, path);

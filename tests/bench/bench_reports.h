@@ -147,11 +147,11 @@ static inline struct layout layout_of(uint64_t slots)
 	return l;
 }
 
-/* The region, its tables' memory, and a road into it. */
+/* The region, its tables' memory, and a transport into it. */
 struct bed {
 	char name[64];
 	struct region *region;
-	struct local_road *local;
+	struct local_transport *local;
 	struct table table[TABLES];
 	uint8_t *mem[TABLES];
 	uint64_t slots;
@@ -202,8 +202,8 @@ static inline struct translator *translator_new(const struct bed *b)
 	struct translator *t;
 	struct fault f = {0};
 
-	if (translate_open(&t, b->table, TABLES, local_road(b->local), NULL,
-			   &f))
+	if (translate_open(&t, b->table, TABLES, local_transport(b->local),
+			   NULL, &f))
 		die(f.text);
 	return t;
 }

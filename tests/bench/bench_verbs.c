@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The verbs road without a NIC: libibverbs dispatches to a device of our own
- * that only takes work requests and gives completions. What is left is what the
- * host's CPU does for a report, from the packet to the call of the driver:
+ * The verbs transport without a NIC: libibverbs dispatches to a device of our
+ * own that only takes work requests and gives completions. What is left is what
+ * the host's CPU does for a report, from the packet to the call of the driver:
  * reports a second, and instructions, counted one by one (ptrace).
  */
 #include <signal.h>
@@ -33,7 +33,7 @@ static struct ibv_context context;
 static struct ibv_qp qp = {.context = &context};
 static struct ibv_cq cq = {.context = &context};
 static struct verbs_queue q;
-static struct verbs_road_ledger ctr;
+static struct verbs_transport_ledger ctr;
 static uint8_t memory[VERBS_MEMORY];
 static const struct ticket_table at[1];
 static uint8_t frames[REPORTS + 1][FRAME];
@@ -70,13 +70,14 @@ static int give(struct ibv_cq *queue, int room, struct ibv_wc *wc)
 	return n;
 }
 
-static uint64_t begin(struct road *r)
+static uint64_t begin(struct transport *r)
 {
 	(void)r;
 	return 1;
 }
 
-static int exec(struct road *r, const struct op *ops, size_t n, uint64_t ts_ns)
+static int exec(struct transport *r, const struct op *ops, size_t n,
+		uint64_t ts_ns)
 {
 	(void)r;
 	(void)ts_ns;
@@ -84,12 +85,12 @@ static int exec(struct road *r, const struct op *ops, size_t n, uint64_t ts_ns)
 	return 0;
 }
 
-static void end(struct road *r)
+static void end(struct transport *r)
 {
 	(void)r;
 }
 
-static struct road road = {.begin = begin, .exec = exec, .end = end};
+static struct transport transport = {.begin = begin, .exec = exec, .end = end};
 
 static struct translator *make(const char *kind)
 {
@@ -104,7 +105,7 @@ static struct translator *make(const char *kind)
 	    layout_set(&t, "copies", "1", &f) < 0 ||
 	    layout_set(&t, "memory", "1Gi", &f) < 0 ||
 	    table_finish(&t, &f) < 0 ||
-	    translate_open(&tr, &t, 1, &road, NULL, &f) < 0)
+	    translate_open(&tr, &t, 1, &transport, NULL, &f) < 0)
 		die(f.text);
 	context.ops.post_send = take;
 	context.ops.poll_cq = give;
@@ -173,7 +174,7 @@ static void bench_rate(struct translator *t, const char *path)
 	}
 	verbs_queue_settle(&q);
 	if (ctr.completed != translate_counters(t)->received)
-		die("the road lost some");
+		die("the transport lost some");
 	bench_row(path, bench_median(rate, BENCH_ROUNDS), 0, NULL);
 }
 
@@ -233,12 +234,12 @@ int main(void)
 	bool good;
 
 	make_reports(DTA_KEYWRITE, 4);
-	bench_rate(t, "verbs road, Key-Write, N = 1, no NIC");
+	bench_rate(t, "verbs transport, Key-Write, N = 1, no NIC");
 	good = bench_steps(t, "the same: instructions a report (limit: 400)");
 	translate_close(t);
 	t = make("keyinc");
 	make_reports(DTA_KEYINC, 8);
-	bench_rate(t, "verbs road, Key-Increment, N = 1, no NIC");
+	bench_rate(t, "verbs transport, Key-Increment, N = 1, no NIC");
 	good &= bench_steps(t, "the same: instructions a report (limit: 400)");
 	translate_close(t);
 	return !good;

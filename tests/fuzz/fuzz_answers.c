@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The input is what a collector says to a road with a window: records of a kind
- * (1 byte) and its operand. Operations go in, time passes, and answers come:
- * well made with any PSN and syndrome, or any bytes. Whatever comes: the ledger
- * adds up, nothing is confirmed that was not sent, and nothing is forgotten.
+ * The input is what a collector says to a transport with a window: records of a
+ * kind (1 byte) and its operand. Operations go in, time passes, and answers
+ * come: well made with any PSN and syndrome, or any bytes. Whatever comes: the
+ * ledger adds up, nothing is confirmed that was not sent, and nothing is
+ * forgotten.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +39,7 @@ static void set_up(void)
 
 static void some_ops(struct roce_out *o, uint8_t what)
 {
-	struct road *road = roce_out_road(o);
+	struct transport *transport = roce_out_transport(o);
 	const uint64_t value = what;
 	struct op ops[OPS];
 
@@ -56,9 +57,9 @@ static void some_ops(struct roce_out *o, uint8_t what)
 		else
 			ops[i].data = (const uint8_t *)&value;
 	}
-	road->begin(road);
-	must(road->exec(road, ops, OPS, 0) == 0);
-	road->end(road);
+	transport->begin(transport);
+	must(transport->exec(transport, ops, OPS, 0) == 0);
+	transport->end(transport);
 }
 
 static void hear(struct roce_out *o, const uint8_t *frame, size_t len)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Files of keys for dta-query, asked of tables of several types of key. */
-#include "../unit/translate_road.h"
+#include "../unit/translate_transport.h"
 #include "query_file.h"
 
 /* Beside those of the library, which end the program. */

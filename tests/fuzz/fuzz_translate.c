@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Hostile packets into the translator, every operation checked by the road.
+ * Hostile packets into the translator, every operation checked by the
+ * transport.
  *
  * Input: a byte that chooses the format and immediates; then packets, each a
  * byte of length and as many bytes. Length
@@ -8,7 +9,7 @@
  * two bytes tell the time of a payload, too: a minute in steps of a
  * millisecond, or all that a stamp can be.
  */
-#include "../unit/translate_road.h"
+#include "../unit/translate_transport.h"
 #include "net/be.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -63,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		test_table(TABLE_KEYWRITE, 8, 4, 4, 8, 16),
 	};
 	struct translate_options o = {.format = DTA_FORMAT_1};
-	struct test_road *road;
+	struct test_transport *transport;
 	struct translator *tr;
 
 	if (!size)
@@ -73,14 +74,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	t[4].sequence = TABLE_SEQ_STRICT;
 	t[7].hash = HASH_DTA0;
 	t[0].immediate = t[1].immediate = data[0] >> 7;
-	road = test_road_new(t, 8);
-	if (translate_open(&tr, t, 8, &road->road, &o, NULL))
+	transport = test_transport_new(t, 8);
+	if (translate_open(&tr, t, 8, &transport->transport, &o, NULL))
 		abort();
 	run(tr, data + 1, size - 1);
-	if (translate_flush(tr) || road->bad ||
+	if (translate_flush(tr) || transport->bad ||
 	    !ledger_balanced(&translate_ledger, translate_counters(tr)))
 		abort();
 	translate_close(tr);
-	test_road_free(road);
+	test_transport_free(transport);
 	return 0;
 }

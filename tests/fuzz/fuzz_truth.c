@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Truths, line by line, for tables of every kind. */
-#include "../unit/translate_road.h"
+#include "../unit/translate_transport.h"
 #include "query/truth.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

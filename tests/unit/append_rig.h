@@ -4,7 +4,7 @@
 #define TESTS_UNIT_APPEND_RIG_H
 
 #include "test.h"
-#include "translate_road.h"
+#include "translate_transport.h"
 #include "net/be.h"
 
 static struct frames fed;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * dart_rig.h - three collectors' tickets, and the roads that a DART switch has
- * beside its own.
+ * dart_rig.h - three collectors' tickets, and the transports that a DART switch
+ * has beside its own.
  */
 #ifndef TESTS_UNIT_DART_RIG_H
 #define TESTS_UNIT_DART_RIG_H
@@ -36,15 +36,16 @@ static inline void make_tickets(struct rig *g)
 	}
 }
 
-struct roads {
+struct transports {
 	char path[64];
 	struct snk *sink;
 	struct roce_out *roce[COLLECTORS];
-	struct road *road[COLLECTORS];
+	struct transport *transport[COLLECTORS];
 	struct fanout *fanout;
 };
 
-static inline void roads_open(struct roads *r, const char *name, bool mirror)
+static inline void transports_open(struct transports *r, const char *name,
+				   bool mirror)
 {
 	struct fault f = {""};
 
@@ -54,15 +55,15 @@ static inline void roads_open(struct roads *r, const char *name, bool mirror)
 		rig_die(r->path, &f);
 	for (unsigned c = 0; c < COLLECTORS; c++) {
 		if (roce_out_open(&r->roce[c], &ticket[c], r->sink, 0, &f) < 0)
-			rig_die("road", &f);
-		r->road[c] = roce_out_road(r->roce[c]);
+			rig_die("transport", &f);
+		r->transport[c] = roce_out_transport(r->roce[c]);
 	}
-	if (fanout_open(&r->fanout, r->road, COLLECTORS, ticket[0].n, mirror,
-			&f) < 0)
+	if (fanout_open(&r->fanout, r->transport, COLLECTORS, ticket[0].n,
+			mirror, &f) < 0)
 		rig_die("fanout", &f);
 }
 
-static inline void roads_close(struct roads *r)
+static inline void transports_close(struct transports *r)
 {
 	fanout_close(r->fanout);
 	for (unsigned c = 0; c < COLLECTORS; c++)
@@ -70,11 +71,12 @@ static inline void roads_close(struct roads *r)
 	TEST(snk_close(r->sink) == 0);
 }
 
-static inline void run(struct road *road, const struct op *op, size_t n)
+static inline void run(struct transport *transport, const struct op *op,
+		       size_t n)
 {
-	road->begin(road);
-	TEST(road->exec(road, op, n, 1000) == 0);
-	road->end(road);
+	transport->begin(transport);
+	TEST(transport->exec(transport, op, n, 1000) == 0);
+	transport->end(transport);
 }
 
 #endif

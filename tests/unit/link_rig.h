@@ -11,7 +11,7 @@
 
 #include "base/rng.h"
 #include "resend_rig.h"
-#include "translate_road.h"
+#include "translate_transport.h"
 
 enum {
 	REPORTERS = 3,
@@ -37,7 +37,7 @@ static struct sim {
 	struct link there, back;
 	struct resend *w;
 	struct translator *tr;
-	struct test_road *road;
+	struct test_transport *transport;
 	struct table t;
 	struct snk *nacks;
 	struct src *answers;
@@ -134,16 +134,16 @@ static inline void sim_open(double bad, const struct translate_options *p)
 	src_wait(sim.answers, 0);
 	sim.t = test_lists(1, 4, 4, 65536, REPORTERS, 16);
 	sim.t.sequence = TABLE_SEQ_STRICT;
-	sim.road = test_road_new(&sim.t, 1);
+	sim.transport = test_transport_new(&sim.t, 1);
 	o.nacks = sim.nacks;
-	TEST(translate_open(&sim.tr, &sim.t, 1, &sim.road->road, &o, NULL) ==
-	     0);
+	TEST(translate_open(&sim.tr, &sim.t, 1, &sim.transport->transport, &o,
+			    NULL) == 0);
 }
 
 static inline void sim_close(void)
 {
 	translate_close(sim.tr);
-	test_road_free(sim.road);
+	test_transport_free(sim.transport);
 	src_close(sim.answers);
 	snk_close(sim.nacks);
 	close(sim.fd[0]);
@@ -203,12 +203,12 @@ static inline void run(unsigned each, unsigned a_step, uint32_t from)
 
 static inline uint64_t entries(unsigned list)
 {
-	return be64_load(sim.road->mem[0] + sim.t.heads + 8 * list);
+	return be64_load(sim.transport->mem[0] + sim.t.heads + 8 * list);
 }
 
 static inline uint32_t entry(unsigned list, uint64_t i)
 {
-	return be32_load(sim.road->mem[0] +
+	return be32_load(sim.transport->mem[0] +
 			 ((uint64_t)list * sim.t.units + i) * 4);
 }
 

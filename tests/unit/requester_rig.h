@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * requester_rig.h - a RoCEv2 road with a window and the rig's responder, joined
- * by two pipes through which a test carries the frames, one by one, as it
- * likes. Time is what the test says.
+ * requester_rig.h - a RoCEv2 transport with a window and the rig's responder,
+ * joined by two pipes through which a test carries the frames, one by one, as
+ * it likes. Time is what the test says.
  */
 #ifndef TESTS_UNIT_REQUESTER_RIG_H
 #define TESTS_UNIT_REQUESTER_RIG_H

@@ -145,7 +145,7 @@ static inline void begin(unsigned window, const struct odds *with)
 		    0 ||
 	    roce_out_open(&o, &tickets[0], there.sink, 0, &f) < 0 ||
 	    roce_out_window(o, window, wait_a_turn, NULL, &f) < 0)
-		rig_die("road", &f);
+		rig_die("transport", &f);
 }
 
 static inline void end(void)
@@ -158,7 +158,7 @@ static inline void end(void)
 
 static inline void some_ops(unsigned n)
 {
-	struct road *road = roce_out_road(o);
+	struct transport *transport = roce_out_transport(o);
 	uint64_t data[64];
 	struct op ops[64];
 
@@ -185,9 +185,9 @@ static inline void some_ops(unsigned n)
 			.data = (const uint8_t *)&data[i],
 		};
 	}
-	road->begin(road);
-	TEST(road->exec(road, ops, n, 1000) == 0);
-	road->end(road);
+	transport->begin(transport);
+	TEST(transport->exec(transport, ops, n, 1000) == 0);
+	transport->end(transport);
 }
 
 static inline void settle(void)

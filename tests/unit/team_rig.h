@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "translate_road.h"
+#include "translate_transport.h"
 #include "net/be.h"
 
 enum {

@@ -11,7 +11,7 @@
 #include "query/query.h"
 #include "ask_one.h"
 #include "test.h"
-#include "translate_road.h"
+#include "translate_transport.h"
 #include "net/be.h"
 
 enum {
@@ -20,18 +20,18 @@ enum {
 	DRAWS = 20000,
 };
 
-/* A road of one table of 8-byte slots, which swaps too. */
-struct dart_road {
-	struct road road;
+/* A transport of one table of 8-byte slots, which swaps too. */
+struct dart_transport {
+	struct transport transport;
 	uint8_t *mem;
 	uint64_t writes, swaps, swapped, lost; /* lost: live slots taken */
 	struct op last;
 };
 
-static int dart_exec(struct road *road, const struct op *ops, size_t n,
-		     uint64_t ts_ns)
+static int dart_exec(struct transport *transport, const struct op *ops,
+		     size_t n, uint64_t ts_ns)
 {
-	struct dart_road *r = (struct dart_road *)road;
+	struct dart_transport *r = (struct dart_transport *)transport;
 
 	(void)ts_ns;
 	for (size_t i = 0; i < n; i++) {
@@ -62,22 +62,22 @@ static int dart_exec(struct road *road, const struct op *ops, size_t n,
 	return 0;
 }
 
-static uint64_t dart_begin(struct road *road)
+static uint64_t dart_begin(struct transport *transport)
 {
-	(void)road;
+	(void)transport;
 	return 1;
 }
 
-static void dart_end(struct road *road)
+static void dart_end(struct transport *transport)
 {
-	(void)road;
+	(void)transport;
 }
 
-static struct dart_road *road_new(void)
+static struct dart_transport *transport_new(void)
 {
-	struct dart_road *r = calloc(1, sizeof(*r));
+	struct dart_transport *r = calloc(1, sizeof(*r));
 
-	r->road = (struct road){
+	r->transport = (struct transport){
 		.begin = dart_begin,
 		.exec = dart_exec,
 		.end = dart_end,
@@ -86,21 +86,21 @@ static struct dart_road *road_new(void)
 	return r;
 }
 
-static void road_free(struct dart_road *r)
+static void transport_free(struct dart_transport *r)
 {
 	free(r->mem);
 	free(r);
 }
 
 static struct translator *translator_new(const struct table *t,
-					 struct dart_road *r, enum dart dart,
-					 uint64_t seed)
+					 struct dart_transport *r,
+					 enum dart dart, uint64_t seed)
 {
 	struct translate_options o = {.dart = dart, .seed = seed};
 	struct translator *tr = NULL;
 	struct fault f = {""};
 
-	if (!TEST(translate_open(&tr, t, 1, &r->road, &o, &f) == 0)) {
+	if (!TEST(translate_open(&tr, t, 1, &r->transport, &o, &f) == 0)) {
 		fprintf(stderr, "%s\n", f.text);
 		exit(1);
 	}
@@ -158,7 +158,7 @@ static void pass(struct translator *tr, struct frames *f, size_t each)
 static void one_random_copy(const struct table *t)
 {
 	unsigned seen[HASH_COPIES] = {0};
-	struct dart_road *r = road_new();
+	struct dart_transport *r = transport_new();
 	struct translator *tr = translator_new(t, r, DART_ONE, 1);
 	struct frames f = {.n = 0};
 	uint8_t key[KEY], want[8];
@@ -185,7 +185,7 @@ static void one_random_copy(const struct table *t)
 	TEST(translate_counters(tr)->ops == DRAWS);
 	TEST(ledger_balanced(&translate_ledger, translate_counters(tr)));
 	translate_close(tr);
-	road_free(r);
+	transport_free(r);
 }
 
 /* The same seed leaves the same memory, whatever the batches; another seed
@@ -194,13 +194,13 @@ static void seeds(const struct table *t)
 {
 	static const size_t each[] = {1,	 7,	    PKT_BATCH,
 				      PKT_BATCH, PKT_BATCH, PKT_BATCH};
-	struct dart_road *r[6];
+	struct dart_transport *r[6];
 	struct frames f = {.n = 0};
 
 	for (unsigned k = 0; k < 6; k++) {
 		struct translator *tr;
 
-		r[k] = road_new();
+		r[k] = transport_new();
 		tr = translator_new(t, r[k], k == 5 ? DART_OFF : DART_ONE,
 				    k == 3 ? 8 : 7);
 		for (unsigned i = 0; i < PKT_BATCH; i++)
@@ -213,7 +213,7 @@ static void seeds(const struct table *t)
 	TEST(memcmp(r[0]->mem, r[3]->mem, SLOTS * 8) != 0);
 	TEST(!memcmp(r[4]->mem, r[5]->mem, SLOTS * 8));
 	for (unsigned k = 0; k < 6; k++)
-		road_free(r[k]);
+		transport_free(r[k]);
 }
 
 /* Share of keys [0, n) that are found with their values. */
@@ -239,7 +239,7 @@ static double found(const struct table *t, const uint8_t *mem, uint64_t run,
 static void success(const struct table *t, unsigned copies, unsigned reports,
 		    double load, uint64_t run)
 {
-	struct dart_road *r = road_new();
+	struct dart_transport *r = transport_new();
 	struct translator *tr = translator_new(t, r, DART_ONE, run);
 	uint64_t keys = (uint64_t)(load * SLOTS);
 	struct frames f = {.n = 0};
@@ -258,7 +258,7 @@ static void success(const struct table *t, unsigned copies, unsigned reports,
 	TEST(fabs(got - want) <
 	     0.005 + 3 * sqrt(want * (1 - want) / (double)keys));
 	translate_close(tr);
-	road_free(r);
+	transport_free(r);
 }
 
 /* The closed form itself, where it is known. */
@@ -281,7 +281,7 @@ static void theory(void)
 /* Slot 0 is always written, slot 1 only where it is empty: bytes and all. */
 static void cas(const struct table *t)
 {
-	struct dart_road *r = road_new();
+	struct dart_transport *r = transport_new();
 	struct translator *tr = translator_new(t, r, DART_CAS, 0);
 	uint8_t *model = calloc(SLOTS, 8), key[KEY], slot[8];
 	static const uint8_t empty[8];
@@ -305,21 +305,21 @@ static void cas(const struct table *t)
 	TEST(r->writes == SLOTS && r->swaps == SLOTS - SLOTS / 8);
 	TEST(r->swapped && r->swapped < r->swaps && !r->lost);
 	translate_close(tr);
-	road_free(r);
+	transport_free(r);
 	free(model);
 }
 
 static void refused(struct table t, enum dart dart, const char *why)
 {
-	struct dart_road *r = road_new();
+	struct dart_transport *r = transport_new();
 	struct translate_options o = {.dart = dart};
 	struct translator *tr;
 	struct fault f = {""};
 
-	TEST(translate_open(&tr, &t, 1, &r->road, &o, &f) == -EINVAL);
+	TEST(translate_open(&tr, &t, 1, &r->transport, &o, &f) == -EINVAL);
 	if (!TEST(strstr(f.text, why) != NULL))
 		fprintf(stderr, "%s\n", f.text);
-	road_free(r);
+	transport_free(r);
 }
 
 static void refusals(const struct table *t)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The road of a DART switch: its frames are, byte for byte, those of the
- * general RoCEv2 road, which has tests of its own against rdma.md; from 20
+ * The transport of a DART switch: its frames are, byte for byte, those of the
+ * general RoCEv2 transport, which has tests of its own against rdma.md; from 20
  * bytes of state. The iCRC is zlib's here.
  */
 #include <errno.h>
@@ -52,8 +52,8 @@ static size_t make_ops(struct op *op, unsigned tables)
 	return n;
 }
 
-/* Frames of a capture, sorted by destination and queue pair: roads may write
- * to one collector before the other. */
+/* Frames of a capture, sorted by destination and queue pair: transports may
+ * write to one collector before the other. */
 static size_t frames_of(const char *path, struct pkt *out, uint8_t *room)
 {
 	struct fault f = {""};
@@ -93,20 +93,20 @@ static void same_frames(bool mirror)
 	static struct op op[OPS + 1];
 	static struct pkt want[4 * OPS], got[4 * OPS];
 	static uint8_t room[2][4 * OPS * 128 + 8192];
-	struct roads a = {.path = ""}, b = {.path = ""};
+	struct transports a = {.path = ""}, b = {.path = ""};
 	struct dart_out *dart;
 	struct fault f = {""};
 	size_t n = make_ops(op, ticket[0].n), na, nb;
 
-	roads_open(&a, "a", mirror);
-	roads_open(&b, "b", mirror);
+	transports_open(&a, "a", mirror);
+	transports_open(&b, "b", mirror);
 	if (dart_out_open(&dart, tickets, COLLECTORS, b.sink,
-			  fanout_road(b.fanout), 0, mirror, &f) < 0)
+			  fanout_transport(b.fanout), 0, mirror, &f) < 0)
 		rig_die("dart", &f);
-	/* One after the other: both roads then keep the same order. */
+	/* One after the other: both transports then keep the same order. */
 	for (size_t i = 0; i < n; i++) {
-		run(fanout_road(a.fanout), &op[i], 1);
-		run(dart_out_road(dart), &op[i], 1);
+		run(fanout_transport(a.fanout), &op[i], 1);
+		run(dart_out_transport(dart), &op[i], 1);
 	}
 	TEST(dart_out_ledger(dart).packets > n / 2);
 	for (unsigned c = 0; c < COLLECTORS; c++) {
@@ -116,8 +116,8 @@ static void same_frames(bool mirror)
 		     !memcmp(s->ip, ticket[c].ip, 4));
 		TEST(dart_out_state(dart, c, RIG_INC) == NULL);
 	}
-	roads_close(&a);
-	roads_close(&b);
+	transports_close(&a);
+	transports_close(&b);
 	dart_out_close(dart);
 	na = frames_of(a.path, want, room[0]);
 	nb = frames_of(b.path, got, room[1]);
@@ -130,19 +130,19 @@ static void acks(void)
 	static struct pkt got[32];
 	static uint8_t room[4096], data[8];
 	struct op op = {.verb = OP_WRITE, .length = 8, .data = data};
-	struct roads b = {.path = ""};
+	struct transports b = {.path = ""};
 	struct dart_out *dart;
 	struct fault f = {""};
 	unsigned asked = 0;
 	size_t n;
 
-	roads_open(&b, "b", false);
+	transports_open(&b, "b", false);
 	if (dart_out_open(&dart, tickets, COLLECTORS, b.sink,
-			  fanout_road(b.fanout), 4, false, &f) < 0)
+			  fanout_transport(b.fanout), 4, false, &f) < 0)
 		rig_die("dart", &f);
 	for (unsigned i = 0; i < 20; i++)
-		run(dart_out_road(dart), &op, 1);
-	roads_close(&b);
+		run(dart_out_transport(dart), &op, 1);
+	transports_close(&b);
 	dart_out_close(dart);
 	n = frames_of(b.path, got, room);
 	TEST(n == 20);
@@ -183,7 +183,7 @@ static void naks(void)
 {
 	static uint8_t data[8], frame[ROCE_FRAME_MAX];
 	struct op op = {.verb = OP_WRITE, .length = 8, .data = data};
-	struct roads b = {.path = ""};
+	struct transports b = {.path = ""};
 	struct dart_out *dart;
 	struct dart_ledger l;
 	struct fault f = {""};
@@ -191,13 +191,13 @@ static void naks(void)
 	const struct dart_state *st;
 	struct pkt p;
 
-	roads_open(&b, "b", false);
+	transports_open(&b, "b", false);
 	if (dart_out_open(&dart, tickets, COLLECTORS, b.sink,
-			  fanout_road(b.fanout), 0, false, &f) < 0)
+			  fanout_transport(b.fanout), 0, false, &f) < 0)
 		rig_die("dart", &f);
 	op.table = (uint16_t)ticket[0].n; /* of collector 1 */
 	for (unsigned i = 0; i < 20; i++) /* the PSN wraps on the way */
-		run(dart_out_road(dart), &op, 1);
+		run(dart_out_transport(dart), &op, 1);
 	st = dart_out_state(dart, 1, RIG_KW);
 	p = answer(frame, 1, psn + 3, ROCE_ACK, qpn);
 	TEST(dart_out_answer(dart, &p));
@@ -215,7 +215,7 @@ static void naks(void)
 	TEST(((uint32_t)st->psn[0] << 16 | (uint32_t)st->psn[1] << 8 |
 	      st->psn[2]) == ((psn + 8) & ROCE_PSN_MASK));
 	TEST(ledger_balanced(&dart_ledger, &l));
-	roads_close(&b);
+	transports_close(&b);
 	unlink(b.path);
 	dart_out_close(dart);
 }
@@ -223,7 +223,7 @@ static void naks(void)
 /* A switch, and the software responder it writes to. */
 struct wire {
 	struct rig *g;
-	struct roads roads;
+	struct transports transports;
 	struct dart_out *dart;
 	size_t carried; /* frames that left the switch, up to here */
 	uint32_t writes;
@@ -240,7 +240,7 @@ static void write_some(struct wire *w, unsigned n)
 				.data = data};
 
 		be32_store(data, ++w->writes);
-		run(dart_out_road(w->dart), &op, 1);
+		run(dart_out_transport(w->dart), &op, 1);
 	}
 }
 
@@ -260,9 +260,9 @@ static unsigned deliver(struct wire *w, unsigned lose, struct pkt *last,
 	struct src *s;
 	size_t n = 0, seen = w->g->seen, i = 0;
 
-	TEST(snk_flush(w->roads.sink) == 0);
-	if (src_open(&s, w->roads.path, &f) < 0)
-		rig_die(w->roads.path, &f);
+	TEST(snk_flush(w->transports.sink) == 0);
+	if (src_open(&s, w->transports.path, &f) < 0)
+		rig_die(w->transports.path, &f);
 	for (; src_rx(s, &p, 1, &f) > 0; n++)
 		if (n >= w->carried && n - w->carried + 1 != lose)
 			TEST(rig_rx(w->g, p.data, p.len) == 0);
@@ -291,10 +291,10 @@ static void wire_open(struct wire *w, struct rig *g, unsigned ack_every)
 
 	*w = (struct wire){.g = g};
 	rig_restart(g, NULL);
-	roads_open(&w->roads, "w", false);
-	if (dart_out_open(&w->dart, &one, 1, w->roads.sink,
-			  fanout_road(w->roads.fanout), ack_every, false,
-			  &f) < 0)
+	transports_open(&w->transports, "w", false);
+	if (dart_out_open(&w->dart, &one, 1, w->transports.sink,
+			  fanout_transport(w->transports.fanout), ack_every,
+			  false, &f) < 0)
 		rig_die("dart", &f);
 }
 
@@ -305,8 +305,8 @@ static void wire_close(struct wire *w)
 
 	TEST(responder_counters(w->g->p)->executed == l.sent);
 	TEST(ledger_balanced(&dart_ledger, &l));
-	roads_close(&w->roads);
-	unlink(w->roads.path);
+	transports_close(&w->transports);
+	unlink(w->transports.path);
 	dart_out_close(w->dart);
 }
 
@@ -392,31 +392,31 @@ static void long_ago(void)
 	uint32_t psn = ticket[0].at[RIG_KW].psn;
 	const struct ticket *one = &ticket[0];
 	struct dart_out *dart;
-	struct roads b = {.path = ""};
+	struct transports b = {.path = ""};
 	struct fault f = {""};
 	struct pkt p;
 
 	for (unsigned i = 0; i < 4096; i++)
 		op[i] = (struct op){
 			.verb = OP_WRITE, .length = 8, .data = data};
-	roads_open(&b, "b", false);
+	transports_open(&b, "b", false);
 	snk_close(b.sink);
 	if (snk_open(&b.sink, "/dev/null", &f) < 0 ||
-	    dart_out_open(&dart, &one, 1, b.sink, fanout_road(b.fanout), 0,
+	    dart_out_open(&dart, &one, 1, b.sink, fanout_transport(b.fanout), 0,
 			  false, &f) < 0)
 		rig_die("dart", &f);
-	run(dart_out_road(dart), op, 10);
+	run(dart_out_transport(dart), op, 10);
 	p = answer(frame, 0, psn + 4, ROCE_NAK_PSN, ticket[0].at[RIG_KW].qpn);
 	TEST(dart_out_answer(dart, &p));
 	for (unsigned i = 0; i < 16; i++)
-		run(dart_out_road(dart), op, 4096);
+		run(dart_out_transport(dart), op, 4096);
 	TEST(dart_out_answer(dart, &p));
 	TEST(dart_out_ledger(dart).resyncs == 2);
 	TEST(dart_out_ledger(dart).lost == 6 + 65536);
 	/* all PSNs, and 100 more: psn + 104 is the next */
 	for (unsigned i = 0; i < 4096; i++)
-		run(dart_out_road(dart), op, 4096);
-	run(dart_out_road(dart), op, 100);
+		run(dart_out_transport(dart), op, 4096);
+	run(dart_out_transport(dart), op, 100);
 	p = answer(frame, 0, psn + 54, ROCE_NAK_PSN, ticket[0].at[RIG_KW].qpn);
 	TEST(dart_out_answer(dart, &p));
 	TEST(dart_out_ledger(dart).lost == 6 + 65536 + 50);
@@ -425,7 +425,7 @@ static void long_ago(void)
 	TEST(dart_out_answer(dart, &p)); /* before: known */
 	TEST(dart_out_ledger(dart).resyncs == 3);
 	dart_out_close(dart);
-	roads_close(&b);
+	transports_close(&b);
 	unlink(b.path);
 }
 

@@ -60,14 +60,14 @@ static void write_for_ever(uint64_t seed)
 	static uint8_t data[OPS][1024];
 	struct rng rng = {.state = seed};
 	struct op ops[OPS];
-	struct local_road *l;
+	struct local_transport *l;
 	struct region *r;
-	struct road *road;
+	struct transport *transport;
 
 	if (region_open(&r, name, true, NULL) < 0 ||
 	    local_open(&l, r, NULL) < 0)
 		_exit(1);
-	road = local_road(l);
+	transport = local_transport(l);
 	for (;;) {
 		for (int i = 0; i < OPS; i++) {
 			uint16_t k = (uint16_t)rng_below(&rng, TABLES);
@@ -83,10 +83,10 @@ static void write_for_ever(uint64_t seed)
 				.data = data[i],
 			};
 		}
-		road->begin(road);
-		if (road->exec(road, ops, OPS, 0) < 0)
+		transport->begin(transport);
+		if (transport->exec(transport, ops, OPS, 0) < 0)
 			_exit(1);
-		road->end(road);
+		transport->end(transport);
 	}
 }
 

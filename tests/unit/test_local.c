@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The local road against byte by byte copies: runs of every length and
+ * The local transport against byte by byte copies: runs of every length and
  * alignment, mixed; and what it must refuse without touching anything.
  */
 #include <errno.h>
@@ -17,8 +17,8 @@ enum {
 };
 
 static struct rig g;
-static struct local_road *l;
-static struct road *road;
+static struct local_transport *l;
+static struct transport *transport;
 static struct rng rng = {.state = 17};
 static uint8_t bytes[OPS][LEN_MAX];
 static struct op ops[OPS];
@@ -117,9 +117,9 @@ static void test_runs(void)
 				immediates += verb == OP_WRITE_IMM;
 			}
 		}
-		TEST(road->begin(road) == 1);
-		TEST(road->exec(road, ops, OPS, 0) == 0);
-		road->end(road);
+		TEST(transport->begin(transport) == 1);
+		TEST(transport->exec(transport, ops, OPS, 0) == 0);
+		transport->end(transport);
 		if (!TEST(as_expected()))
 			return;
 	}
@@ -150,9 +150,9 @@ static void test_fetch(void)
 			ops[n].verb = OP_WRITE;
 		else if (n < OPS)
 			ops[n].table = RIG_LIST;
-		road->begin(road);
+		transport->begin(transport);
 		TEST(local_fetch(l, ops, OPS, old) == n);
-		road->end(road);
+		transport->end(transport);
 		TEST(!memcmp(old, want, n * sizeof(*old)));
 		if (!TEST(as_expected()))
 			return;
@@ -171,7 +171,7 @@ int __wrap_clock_gettime(clockid_t id, struct timespec *t)
 }
 
 /* Additions to two tables by turns, or among writes: runs of one, the first
- * that the road sees. The clock is looked at now and then at most. */
+ * that the transport sees. The clock is looked at now and then at most. */
 static void test_short_runs(uint16_t other, uint8_t verb)
 {
 	looks = 0;
@@ -181,9 +181,9 @@ static void test_short_runs(uint16_t other, uint8_t verb)
 					   i % 2 ? verb : OP_FETCH_ADD, 8);
 			imagine(&ops[i]);
 		}
-		road->begin(road);
-		TEST(road->exec(road, ops, OPS, 0) == 0);
-		road->end(road);
+		transport->begin(transport);
+		TEST(transport->exec(transport, ops, OPS, 0) == 0);
+		transport->end(transport);
 	}
 	TEST(looks <= 10 * OPS / 16);
 	TEST(as_expected());
@@ -203,9 +203,9 @@ static void refuses(struct op wrong, int err)
 				imagine(&ops[i]);
 		}
 		ops[at] = wrong;
-		road->begin(road);
-		TEST(road->exec(road, ops, 40, 0) == err);
-		road->end(road);
+		transport->begin(transport);
+		TEST(transport->exec(transport, ops, 40, 0) == err);
+		transport->end(transport);
 		TEST(as_expected());
 	}
 }
@@ -252,24 +252,24 @@ static void test_epochs(void)
 
 	op.offset = 8;
 	TEST(region_rotate(g.region, NULL, &f) == 0);
-	TEST(road->begin(road) == 2);
-	TEST(road->exec(road, &op, 1, 0) == 0);
+	TEST(transport->begin(transport) == 2);
+	TEST(transport->exec(transport, &op, 1, 0) == 0);
 	TEST(local_mem(l, RIG_KW) == rig_mem(&g, RIG_KW));
-	road->end(road);
+	transport->end(transport);
 	TEST(!memcmp(rig_mem(&g, RIG_KW) + 8, op.data, 8));
 	TEST(!memcmp(region_read(g.region, region_table(g.region, RIG_KW), 1),
 		     expected[RIG_KW], 8 * 1024));
 }
 
-static void test_road(enum prefetch prefetch)
+static void test_transport(enum prefetch prefetch)
 {
 	struct fault f = {""};
 
 	prefetch_set(prefetch);
 	rig_open(&g, NULL);
 	if (local_open(&l, g.region, &f) < 0)
-		rig_die("road", &f);
-	road = local_road(l);
+		rig_die("transport", &f);
+	transport = local_transport(l);
 	shadow();
 	test_short_runs(RIG_KW, OP_FETCH_ADD);
 	test_short_runs(RIG_INC, OP_WRITE);
@@ -287,8 +287,8 @@ static void test_road(enum prefetch prefetch)
 
 int main(void)
 {
-	test_road(PREFETCH_OFF);
-	test_road(PREFETCH_ON);
-	test_road(PREFETCH_L2);
+	test_transport(PREFETCH_OFF);
+	test_transport(PREFETCH_ON);
+	test_transport(PREFETCH_L2);
 	return test_end();
 }

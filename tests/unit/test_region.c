@@ -420,7 +420,7 @@ static void huge_set(struct region_header *h)
 	h->set_len = -UINT64_C(4096);
 }
 
-static void twins(struct region_header *h)
+static void clones(struct region_header *h)
 {
 	h->table[1].id = h->table[0].id;
 }
@@ -448,7 +448,7 @@ static void test_forged(void)
 	static void (*const changes[])(struct region_header *) = {
 		outside,     wraps,	   overlap,	  values_far,
 		values_many, long_table,   many_sets,	  huge_set,
-		twins,	     heads_inside, keeps_nothing, keeps_less,
+		clones,	     heads_inside, keeps_nothing, keeps_less,
 	};
 	struct fault f;
 

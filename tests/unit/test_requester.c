@@ -262,8 +262,9 @@ static void test_atomics(void)
 }
 
 /*
- * A lost frame costs what was sent behind it. So a road that loses now and then
- * has fewer requests under way, and again as many as it may when it does not.
+ * A lost frame costs what was sent behind it. So a transport that loses now and
+ * then has fewer requests under way, and again as many as it may when it does
+ * not.
  */
 static void test_economical(void)
 {
@@ -339,7 +340,7 @@ static void test_ticket_within(void)
 	};
 	static struct ticket first;
 	struct ticket *at = &first;
-	struct road *road;
+	struct transport *transport;
 	struct odds none = {0};
 	struct fault f = {""};
 
@@ -351,11 +352,11 @@ static void test_ticket_within(void)
 	memset(data, 0x5a, sizeof(data));
 	if (roce_out_open(&o, &first, there.sink, 0, &f) < 0 ||
 	    roce_out_window(o, 2, wait_for_ticket, &at, &f) < 0)
-		rig_die("road", &f);
-	road = roce_out_road(o);
-	road->begin(road);
-	TEST(road->exec(road, &op, 1, 1000) == 0);
-	road->end(road);
+		rig_die("transport", &f);
+	transport = roce_out_transport(o);
+	transport->begin(transport);
+	TEST(transport->exec(transport, &op, 1, 1000) == 0);
+	transport->end(transport);
 	settle();
 	TEST(!at);
 	TEST(roce_out_ledger(o).acked == PIECES);

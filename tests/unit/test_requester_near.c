@@ -22,9 +22,9 @@ static uint32_t psn_at(const struct pkt *p)
 /* A write or an addition each. */
 static void send_ops(unsigned table, unsigned n)
 {
-	struct road *road = roce_out_road(o);
+	struct transport *transport = roce_out_transport(o);
 
-	road->begin(road);
+	transport->begin(transport);
 	for (unsigned i = 0; i < n; i++) {
 		unsigned at = i % COUNTERS;
 		uint64_t data = rng_u64(&rng);
@@ -40,9 +40,9 @@ static void send_ops(unsigned table, unsigned n)
 			sums[at] += op.add = 1 + i;
 		else
 			last[at] = data;
-		TEST(road->exec(road, &op, 1, 1000) == 0);
+		TEST(transport->exec(transport, &op, 1, 1000) == 0);
 	}
-	road->end(road);
+	transport->end(transport);
 }
 
 static struct pkt keep(const struct pkt *p, uint8_t *room)

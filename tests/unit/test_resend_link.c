@@ -104,20 +104,20 @@ static void limited(void)
 
 static bool busy;
 
-static bool is_busy(struct road *r, unsigned table)
+static bool is_busy(struct transport *r, unsigned table)
 {
 	(void)r;
 	TEST(table == 0);
 	return busy;
 }
 
-/* A road that finds its way back: nothing is lost meanwhile. */
+/* A transport that finds its way back: nothing is lost meanwhile. */
 static void resynchronising(void)
 {
 	struct translate_options o = {0};
 
 	sim_open(0.02, &o);
-	sim.road->road.busy = is_busy;
+	sim.transport->transport.busy = is_busy;
 	sim_reporters(64, true);
 	for (unsigned i = 0; i < 40; i++)
 		add(sim.w, 1, i);

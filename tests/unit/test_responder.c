@@ -355,24 +355,24 @@ static void test_foreign_ticket(void)
 	free(t);
 }
 
-/* Random operations: what the local road does, frames must do. */
-static void test_as_local_road(void)
+/* Random operations: what the local transport does, frames must do. */
+static void test_as_local_transport(void)
 {
-	struct region *twin;
-	struct local_road *l;
-	struct road *road;
+	struct region *clone;
+	struct local_transport *l;
+	struct transport *transport;
 	struct rng rng = {.state = 7};
 	char name[80];
 	uint32_t psn[RIG_TABLES] = {0};
 
-	snprintf(name, sizeof(name), "%s-twin", g.name);
-	twin = rig_region(name, 2);
-	if (!TEST(local_open(&l, twin, NULL) == 0))
+	snprintf(name, sizeof(name), "%s-clone", g.name);
+	clone = rig_region(name, 2);
+	if (!TEST(local_open(&l, clone, NULL) == 0))
 		return;
-	road = local_road(l);
+	transport = local_transport(l);
 	for (int i = 0; i < 2000; i++) {
 		uint16_t k = (uint16_t)rng_below(&rng, RIG_TABLES);
-		uint64_t length = region_table(twin, k)->length;
+		uint64_t length = region_table(clone, k)->length;
 		uint8_t data[1024];
 		struct op op = {.table = k};
 		struct roce r;
@@ -404,25 +404,27 @@ static void test_as_local_road(void)
 		psn[k]++;
 		r.ack_req = rng_below(&rng, 2);
 		TEST(send_as(&r, REASON(executed)));
-		TEST(road->begin(road) == 1);
-		TEST(road->exec(road, &op, 1, 0) == 0);
-		road->end(road);
+		TEST(transport->begin(transport) == 1);
+		TEST(transport->exec(transport, &op, 1, 0) == 0);
+		transport->end(transport);
 	}
 	for (unsigned k = 0; k < RIG_TABLES; k++)
-		TEST(region_digest(twin, region_table(twin, k), 1) ==
+		TEST(region_digest(clone, region_table(clone, k), 1) ==
 		     region_digest(g.region, region_table(g.region, k), 1));
 	local_close(l);
-	region_close(twin);
+	region_close(clone);
 	region_remove(name, NULL);
 }
 
 int main(void)
 {
 	static void (*const tests[])(void) = {
-		test_header_fields, test_silent_drops,	 test_foreign,
-		test_wrapping,	    test_access,	 test_foreign_key,
-		test_invalid,	    test_epochs,	 test_stranger,
-		test_ipv6,	    test_foreign_ticket, test_as_local_road,
+		test_header_fields,  test_silent_drops,
+		test_foreign,	     test_wrapping,
+		test_access,	     test_foreign_key,
+		test_invalid,	     test_epochs,
+		test_stranger,	     test_ipv6,
+		test_foreign_ticket, test_as_local_transport,
 	};
 
 	return run_tests(tests, sizeof(tests) / sizeof(tests[0]));

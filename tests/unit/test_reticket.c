@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * New tickets for roads that hear no answers, and for a DART switch: PSNs and
- * lists go on where the queue pair does, and begin anew where it is another.
+ * New tickets for transports that hear no answers, and for a DART switch: PSNs
+ * and lists go on where the queue pair does, and begin anew where it is
+ * another.
  */
 #include "dart_rig.h"
 #include "net/be.h"
@@ -44,8 +45,8 @@ static struct op write_op(unsigned table)
 			   .data = data};
 }
 
-/* The PSN that a road goes on with when the ticket is now. */
-static uint32_t road_goes_on(void)
+/* The PSN that a transport goes on with when the ticket is now. */
+static uint32_t psn_goes_on(void)
 {
 	char path[64];
 	struct op op = write_op(RIG_KW);
@@ -60,11 +61,11 @@ static uint32_t road_goes_on(void)
 		 (int)getpid());
 	if (snk_open(&sink, path, &f) < 0 ||
 	    roce_out_open(&o, &was, sink, 0, &f) < 0)
-		rig_die("road", &f);
+		rig_die("transport", &f);
 	for (unsigned i = 0; i < BEFORE; i++)
-		run(roce_out_road(o), &op, 1);
+		run(roce_out_transport(o), &op, 1);
 	TEST(roce_out_reticket(o, &now, &f) == 0);
-	run(roce_out_road(o), &op, 1);
+	run(roce_out_transport(o), &op, 1);
 	roce_out_close(o);
 	TEST(snk_close(sink) == 0);
 	if (src_open(&s, path, &f) < 0)
@@ -92,8 +93,8 @@ static uint32_t dart_goes_on(void)
 	    dart_out_open(&dart, &one, 1, sink, NULL, 0, false, &f) < 0)
 		rig_die("dart", &f);
 	for (unsigned i = 0; i < BEFORE; i++)
-		TEST(dart_out_road(dart)->exec(dart_out_road(dart), &op, 1,
-					       0) == 0);
+		TEST(dart_out_transport(dart)->exec(dart_out_transport(dart),
+						    &op, 1, 0) == 0);
 	TEST(dart_out_reticket(dart, 0, &was, &now, &f) == 0);
 	st = dart_out_state(dart, 0, RIG_KW);
 	psn = be24_load(st->psn);
@@ -107,10 +108,10 @@ static uint32_t dart_goes_on(void)
 
 static bool go_on_at(uint32_t psn)
 {
-	bool road = road_goes_on() == (psn & ROCE_PSN_MASK);
+	bool transport = psn_goes_on() == (psn & ROCE_PSN_MASK);
 	bool dart = dart_goes_on() == (psn & ROCE_PSN_MASK);
 
-	return road && dart;
+	return transport && dart;
 }
 
 /* A queue pair that lives on. */
@@ -167,8 +168,8 @@ static void test_same(void)
 	TEST(go_on_at(FIRST + BEFORE));
 }
 
-/* Where a list stands that had 8 entries, and to which this road has written
- * 4, when the ticket is now. */
+/* Where a list stands that had 8 entries, and to which this transport has
+ * written 4, when the ticket is now. */
 static uint64_t list_goes_on(void)
 {
 	uint8_t count[8] = {0, 0, 0, 0, 0, 0, 0, 12};
@@ -182,10 +183,10 @@ static uint64_t list_goes_on(void)
 	op.data = count;
 	if (snk_open(&sink, "/dev/null", &f) < 0 ||
 	    roce_out_open(&o, &was, sink, 0, &f) < 0)
-		rig_die("road", &f);
-	run(roce_out_road(o), &op, 1);
+		rig_die("transport", &f);
+	run(roce_out_transport(o), &op, 1);
 	TEST(roce_out_reticket(o, &now, &f) == 0);
-	head = roce_out_road(o)->head(roce_out_road(o), RIG_LIST, 1);
+	head = roce_out_transport(o)->head(roce_out_transport(o), RIG_LIST, 1);
 	roce_out_close(o);
 	TEST(snk_close(sink) == 0);
 	return head;
@@ -241,8 +242,8 @@ static void test_dart_heard(void)
 	    dart_out_open(&dart, &one, 1, sink, NULL, 0, false, &f) < 0)
 		rig_die("dart", &f);
 	for (unsigned i = 0; i < BEFORE; i++)
-		TEST(dart_out_road(dart)->exec(dart_out_road(dart), &op, 1,
-					       0) == 0);
+		TEST(dart_out_transport(dart)->exec(dart_out_transport(dart),
+						    &op, 1, 0) == 0);
 	r.dest_qp = was.at[RIG_KW].qpn;
 	r.psn = (FIRST + 7) & ROCE_PSN_MASK;
 	memcpy(r.src, was.ip, 4);
@@ -254,7 +255,8 @@ static void test_dart_heard(void)
 	TEST(dart_out_reticket(dart, 0, &was, &now, &f) == 0);
 	TEST(dart_out_answer(dart, &nak));
 	TEST(dart_out_ledger(dart).lost == BEFORE - 7);
-	TEST(dart_out_road(dart)->exec(dart_out_road(dart), &op, 1, 0) == 0);
+	TEST(dart_out_transport(dart)->exec(dart_out_transport(dart), &op, 1,
+					    0) == 0);
 	TEST(dart_out_reticket(dart, 0, &now, &was, &f) == 0);
 	TEST(dart_out_answer(dart, &nak));
 	TEST(dart_out_ledger(dart).lost == BEFORE - 7);

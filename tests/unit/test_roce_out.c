@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The RoCEv2 road: every field of every frame against rdma.md, its iCRC against
- * zlib's; lists, splitting, PSNs; and that the responder makes of the frames
- * what the local road makes of the operations.
+ * The RoCEv2 transport: every field of every frame against rdma.md, its iCRC
+ * against zlib's; lists, splitting, PSNs; and that the responder makes of the
+ * frames what the local transport makes of the operations.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -19,12 +19,12 @@ enum {
 
 static struct rig g;
 
-/* A road into a file, and the frames that come out of it. */
+/* A transport into a file, and the frames that come out of it. */
 struct out {
 	char path[64];
 	struct snk *sink;
 	struct roce_out *o;
-	struct road *road;
+	struct transport *transport;
 };
 
 static struct pkt frames[FRAMES_MAX];
@@ -38,12 +38,13 @@ static struct out open_out(const struct ticket *t, unsigned ack_every)
 		 (int)getpid());
 	if (snk_open(&k.sink, k.path, &f) < 0 ||
 	    roce_out_open(&k.o, t, k.sink, ack_every, &f) < 0)
-		rig_die("road", &f);
-	k.road = roce_out_road(k.o);
+		rig_die("transport", &f);
+	k.transport = roce_out_transport(k.o);
 	return k;
 }
 
-/* Ends the road; its frames, copied so that all stay. Returns their number. */
+/* Ends the transport; its frames, copied so that all stay. Returns their
+ * number. */
 static size_t close_out(struct out *k)
 {
 	static uint8_t *kept;
@@ -135,9 +136,9 @@ static void check_verbs(const struct ticket *t)
 
 	ops[1].verb = ops[3].verb = OP_WRITE_IMM;
 	ops[1].immediate = ops[3].immediate = 0x00010203;
-	TEST(k.road->begin(k.road) == t->epoch);
-	TEST(k.road->exec(k.road, ops, 7, 12345678901) == 0);
-	k.road->end(k.road);
+	TEST(k.transport->begin(k.transport) == t->epoch);
+	TEST(k.transport->exec(k.transport, ops, 7, 12345678901) == 0);
+	k.transport->end(k.transport);
 	if (!TEST(close_out(&k) == 7))
 		return;
 	for (unsigned i = 0; i < 7; i++)
@@ -226,9 +227,9 @@ static void test_split(void)
 	t->mtu = 256;
 	k = open_out(t, 0);
 	op.verb = OP_WRITE_IMM;
-	TEST(k.road->exec(k.road, &op, 1, 0) == 0);
+	TEST(k.transport->exec(k.transport, &op, 1, 0) == 0);
 	op.length = 512; /* whole packets only */
-	TEST(k.road->exec(k.road, &op, 1, 0) == 0);
+	TEST(k.transport->exec(k.transport, &op, 1, 0) == 0);
 	TEST(close_out(&k) == 6);
 	for (uint32_t i = 0; i < 6; i++) {
 		struct roce r = decode(i);
@@ -255,7 +256,7 @@ static void test_ack_every(void)
 	for (int i = 0; i < 14; i++) {
 		struct op op = write_op(i % 2 ? RIG_KW : RIG_WIDE, 0, 8);
 
-		TEST(k.road->exec(k.road, &op, 1, 0) == 0);
+		TEST(k.transport->exec(k.transport, &op, 1, 0) == 0);
 	}
 	TEST(close_out(&k) == 14);
 	for (size_t i = 0; i < 14; i++) {
@@ -267,7 +268,7 @@ static void test_ack_every(void)
 	TEST(asked[0] == 2 && asked[1] == 2);
 }
 
-/* Lists go on where the ticket says, then where this road has come to. */
+/* Lists go on where the ticket says, then where this transport has come to. */
 static void test_heads(void)
 {
 	struct ticket *t = malloc(sizeof(*t));
@@ -281,24 +282,24 @@ static void test_heads(void)
 	*t = g.t;
 	t->at[RIG_LIST].heads = heads;
 	k = open_out(t, 0);
-	TEST(k.road->head(k.road, RIG_LIST, 0) == 0);
-	TEST(k.road->head(k.road, RIG_LIST, 1) == 7);
-	TEST(k.road->head(k.road, RIG_LIST, 2) == UINT64_MAX);
+	TEST(k.transport->head(k.transport, RIG_LIST, 0) == 0);
+	TEST(k.transport->head(k.transport, RIG_LIST, 1) == 7);
+	TEST(k.transport->head(k.transport, RIG_LIST, 2) == UINT64_MAX);
 	op = write_op(RIG_LIST, table_head(&t->table[RIG_LIST], 1), 8);
 	op.data = count;
-	TEST(k.road->exec(k.road, &op, 1, 0) == 0);
-	TEST(k.road->head(k.road, RIG_LIST, 1) == 513);
-	TEST(k.road->head(k.road, RIG_LIST, 0) == 0);
+	TEST(k.transport->exec(k.transport, &op, 1, 0) == 0);
+	TEST(k.transport->head(k.transport, RIG_LIST, 1) == 513);
+	TEST(k.transport->head(k.transport, RIG_LIST, 0) == 0);
 	/* entries are no counts, and what is past the counts is none either */
 	op = write_op(RIG_LIST, 0, 8);
-	TEST(k.road->exec(k.road, &op, 1, 0) == 0);
+	TEST(k.transport->exec(k.transport, &op, 1, 0) == 0);
 	op.offset = table_head(&t->table[RIG_LIST], 3);
-	TEST(k.road->exec(k.road, &op, 1, 0) == 0);
-	TEST(k.road->head(k.road, RIG_LIST, 0) == 0);
+	TEST(k.transport->exec(k.transport, &op, 1, 0) == 0);
+	TEST(k.transport->head(k.transport, RIG_LIST, 0) == 0);
 	TEST(close_out(&k) == 3);
 	t->at[RIG_LIST].heads = NULL; /* none in the ticket: all empty */
 	k = open_out(t, 0);
-	TEST(k.road->head(k.road, RIG_LIST, 1) == 0);
+	TEST(k.transport->head(k.transport, RIG_LIST, 1) == 0);
 	close_out(&k);
 	free(t);
 }
@@ -315,8 +316,8 @@ static void test_refused(void)
 
 	if (!t)
 		exit(1);
-	TEST(k.road->exec(k.road, &add, 1, 0) == -EINVAL);
-	TEST(k.road->exec(k.road, &far, 1, 0) == -ERANGE);
+	TEST(k.transport->exec(k.transport, &add, 1, 0) == -EINVAL);
+	TEST(k.transport->exec(k.transport, &far, 1, 0) == -ERANGE);
 	*t = g.t;
 	t->table[RIG_INC].qp = TABLE_QP_UC;
 	TEST(roce_out_open(&o, t, k.sink, 0, &f) == -EINVAL && !o);
@@ -337,7 +338,8 @@ static void test_full_disk(void)
 		return;
 	TEST(roce_out_open(&o, &g.t, s, 0, &f) == 0);
 	for (int i = 0; i < 100000 && !rc; i++)
-		rc = roce_out_road(o)->exec(roce_out_road(o), &op, 1, 0);
+		rc = roce_out_transport(o)->exec(roce_out_transport(o), &op, 1,
+						 0);
 	TEST(rc == -ENOSPC);
 	roce_out_close(o);
 	TEST(snk_close(s) == -ENOSPC);
@@ -353,7 +355,7 @@ static unsigned stuff(struct snk *s, unsigned most)
 	return n;
 }
 
-/* A new ticket is the road's, also where nothing can be sent under it. */
+/* A new ticket is the transport's, also where nothing can be sent under it. */
 static void test_full_disk_reticket(void)
 {
 	struct ticket *t = malloc(sizeof(*t));
@@ -369,7 +371,8 @@ static void test_full_disk_reticket(void)
 	*t = g.t;
 	TEST(roce_out_open(&o, &g.t, s, 0, &f) == 0);
 	TEST(roce_out_window(o, 8, NULL, NULL, &f) == 0);
-	TEST(roce_out_road(o)->exec(roce_out_road(o), &op, 1, 0) == 0);
+	TEST(roce_out_transport(o)->exec(roce_out_transport(o), &op, 1, 0) ==
+	     0);
 	stuff(s, UINT_MAX); /* and the buffer is empty */
 	room = stuff(s, UINT_MAX);
 	TEST(stuff(s, room) == room); /* and it is full */
@@ -389,7 +392,8 @@ static void test_full_disk_reticket(void)
 	free(t);
 }
 
-/* Random operations of all kinds, out by this road and into the responder. */
+/* Random operations of all kinds, out by this transport and into the responder.
+ */
 static void test_there_and_back(bool answers)
 {
 	const struct responder_options usual = {.receives = UINT64_MAX};
@@ -397,21 +401,21 @@ static void test_there_and_back(bool answers)
 	static uint8_t bytes[1500][1024];
 	static struct op ops[1500];
 	struct rng rng = {.state = 3};
-	struct region *twin;
-	struct local_road *l;
-	struct road *road;
+	struct region *clone;
+	struct local_transport *l;
+	struct transport *transport;
 	struct out k = open_out(&g.t, 16);
 	char name[80];
 	size_t n;
 
-	snprintf(name, sizeof(name), "%s-twin", g.name);
-	twin = rig_region(name, 2);
-	if (local_open(&l, twin, NULL) < 0)
+	snprintf(name, sizeof(name), "%s-clone", g.name);
+	clone = rig_region(name, 2);
+	if (local_open(&l, clone, NULL) < 0)
 		exit(1);
-	road = local_road(l);
+	transport = local_transport(l);
 	for (int i = 0; i < 1500; i++) {
 		uint16_t table = (uint16_t)rng_below(&rng, RIG_TABLES);
-		uint64_t length = region_table(twin, table)->length;
+		uint64_t length = region_table(clone, table)->length;
 
 		for (unsigned b = 0; b < sizeof(bytes[i]); b++)
 			bytes[i][b] = (uint8_t)rng_u64(&rng);
@@ -436,10 +440,10 @@ static void test_there_and_back(bool answers)
 						  length - ops[i].length + 1);
 		}
 	}
-	road->begin(road);
-	TEST(road->exec(road, ops, 1500, 0) == 0);
-	road->end(road);
-	TEST(k.road->exec(k.road, ops, 1500, 0) == 0);
+	transport->begin(transport);
+	TEST(transport->exec(transport, ops, 1500, 0) == 0);
+	transport->end(transport);
+	TEST(k.transport->exec(k.transport, ops, 1500, 0) == 0);
 	n = close_out(&k);
 	TEST(responder_open(&p, g.region, &g.t, answers ? g.answers : NULL,
 			    &usual, NULL) == 0);
@@ -449,16 +453,16 @@ static void test_there_and_back(bool answers)
 	TEST(responder_counters(p)->executed == n);
 	TEST(ledger_balanced(&responder_ledger, responder_counters(p)));
 	responder_close(p);
-	TEST(region_notified(twin) == region_notified(g.region));
+	TEST(region_notified(clone) == region_notified(g.region));
 	for (unsigned i = 0; i < RIG_TABLES; i++) {
-		const struct table *t = region_table(twin, i);
+		const struct table *t = region_table(clone, i);
 
-		TEST(region_digest(twin, t, 1) ==
+		TEST(region_digest(clone, t, 1) ==
 		     region_digest(g.region, region_table(g.region, i), 1));
-		TEST(region_digest(twin, t, 1) != g.digest[i]);
+		TEST(region_digest(clone, t, 1) != g.digest[i]);
 	}
 	local_close(l);
-	region_close(twin);
+	region_close(clone);
 	region_remove(name, NULL);
 }
 

@@ -3,7 +3,7 @@
  * Simulation against theory: reports through the translator into a region, out
  * by the query, and the share of answers compared with the closed forms of
  * DART section 4 and DTA section 4. Every report takes the real path: an
- * Ethernet frame, decoded, hashed, stored by the local road.
+ * Ethernet frame, decoded, hashed, stored by the local transport.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static uint64_t slots = 1 << 18;
 struct sim {
 	char name[64];
 	struct region *region;
-	struct local_road *road;
+	struct local_transport *transport;
 	struct translator *translator;
 	const struct table *table;
 	uint8_t frames[PKT_BATCH][FRAME_ROOM];
@@ -81,15 +81,15 @@ static void sim_open(struct sim *s, uint16_t value_len, bool packed)
 		exit(test_end());
 	}
 	s->table = region_table(s->region, 0);
-	TEST(local_open(&s->road, s->region, &f) == 0);
-	TEST(translate_open(&s->translator, s->table, 1, local_road(s->road),
-			    NULL, &f) == 0);
+	TEST(local_open(&s->transport, s->region, &f) == 0);
+	TEST(translate_open(&s->translator, s->table, 1,
+			    local_transport(s->transport), NULL, &f) == 0);
 }
 
 static void sim_close(struct sim *s)
 {
 	translate_close(s->translator);
-	local_close(s->road);
+	local_close(s->transport);
 	region_close(s->region);
 	region_remove(s->name, NULL);
 }

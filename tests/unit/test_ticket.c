@@ -233,16 +233,16 @@ static void test_heads(void)
 	};
 	struct ticket now = {0};
 	struct fault f = {""};
-	struct local_road *l;
-	struct road *road;
+	struct local_transport *l;
+	struct transport *transport;
 
 	if (!TEST(local_open(&l, g.region, &f) == 0))
 		return;
-	road = local_road(l);
-	road->begin(road);
-	TEST(road->exec(road, &op, 1, 0) == 0);
-	TEST(road->head(road, RIG_LIST, 1) == 258);
-	road->end(road);
+	transport = local_transport(l);
+	transport->begin(transport);
+	TEST(transport->exec(transport, &op, 1, 0) == 0);
+	TEST(transport->head(transport, RIG_LIST, 1) == 258);
+	transport->end(transport);
 	local_close(l);
 	TEST(ticket_of_region(&now, g.region, &f) == 0);
 	TEST(head_of(&now, RIG_LIST, 0) == 0 &&

@@ -8,7 +8,7 @@
 #include "base/rng.h"
 #include "p4_source.h"
 #include "test.h"
-#include "translate_road.h"
+#include "translate_transport.h"
 #include "net/be.h"
 
 enum {
@@ -107,11 +107,11 @@ static void flush_rows(struct rows *m)
 }
 
 static void compare(const struct rows *m, struct translator *tr,
-		    const struct test_road *road)
+		    const struct test_transport *transport)
 {
 	const struct translate_ledger *c = translate_counters(tr);
 
-	TEST(!memcmp(m->mem, road->mem[0], m->t->length));
+	TEST(!memcmp(m->mem, transport->mem[0], m->t->length));
 	TEST(c->chunks == m->chunks && c->early == m->early);
 	TEST(c->duplicates == m->duplicates);
 }
@@ -142,7 +142,7 @@ static void any_postcard(struct rng *rng, const struct table *t, unsigned flows,
 
 static void take_postcards(struct table t, uint64_t seed, unsigned flows)
 {
-	struct test_road *road = test_road_new(&t, 1);
+	struct test_transport *transport = test_transport_new(&t, 1);
 	struct rows m = {.t = &t};
 	struct rng rng = {seed};
 	struct frames f = {.n = 0};
@@ -150,7 +150,8 @@ static void take_postcards(struct table t, uint64_t seed, unsigned flows)
 
 	m.row = calloc(t.cache_rows, sizeof(*m.row));
 	m.mem = calloc(1, t.length);
-	TEST(translate_open(&tr, &t, 1, &road->road, NULL, NULL) == 0);
+	TEST(translate_open(&tr, &t, 1, &transport->transport, NULL, NULL) ==
+	     0);
 	for (int i = 0; i < 3000; i++) {
 		uint8_t key[KEY], value[4];
 		struct dta_report p;
@@ -161,13 +162,13 @@ static void take_postcards(struct table t, uint64_t seed, unsigned flows)
 		TEST(translate_rx(tr, f.pkt, f.n) == 0);
 		frames_clear(&f);
 	}
-	compare(&m, tr, road);
+	compare(&m, tr, transport);
 	flush_rows(&m);
 	TEST(translate_flush(tr) == 0);
-	compare(&m, tr, road);
+	compare(&m, tr, transport);
 	TEST(m.chunks > 50 && m.early > 100 && m.duplicates > 100);
 	translate_close(tr);
-	test_road_free(road);
+	test_transport_free(transport);
 	free(m.row);
 	free(m.mem);
 }
@@ -283,7 +284,7 @@ static void take_entries(unsigned words, unsigned batch, uint64_t head)
 {
 	struct table t = test_lists(1, (uint16_t)(4 * words), 4 * words, 64, 1,
 				    (uint16_t)batch);
-	struct test_road *road = test_road_new(&t, 1);
+	struct test_transport *transport = test_transport_new(&t, 1);
 	struct list l = {.count = (uint32_t)head,
 			 .high = (uint32_t)(head >> 32)};
 	unsigned full = 5 * batch, n = full + batch / 2;
@@ -293,8 +294,9 @@ static void take_entries(unsigned words, unsigned batch, uint64_t head)
 	struct frames f = {.n = 0};
 	struct translator *tr;
 
-	road->head = head;
-	TEST(translate_open(&tr, &t, 1, &road->road, NULL, NULL) == 0);
+	transport->head = head;
+	TEST(translate_open(&tr, &t, 1, &transport->transport, NULL, NULL) ==
+	     0);
 	for (unsigned i = 0; i < n; i++) {
 		struct dta_report p = {.opcode = DTA_APPEND,
 				       .table = 1,
@@ -310,16 +312,17 @@ static void take_entries(unsigned words, unsigned batch, uint64_t head)
 		TEST(translate_rx(tr, f.pkt, f.n) == 0);
 		frames_clear(&f);
 		if (i + 1 == full)
-			TEST(!memcmp(mem, road->mem[0], t.length));
+			TEST(!memcmp(mem, transport->mem[0], t.length));
 	}
 	/* A flush: what is behind its entries is not counted. */
 	if (l.count & (batch - 1))
 		write_batch(&t, &l, mem);
 	TEST(translate_flush(tr) == 0);
-	TEST(!memcmp(mem + t.heads, road->mem[0] + t.heads, 8));
-	TEST(!memcmp(mem + last, road->mem[0] + last, (n - full) * t.stride));
+	TEST(!memcmp(mem + t.heads, transport->mem[0] + t.heads, 8));
+	TEST(!memcmp(mem + last, transport->mem[0] + last,
+		     (n - full) * t.stride));
 	translate_close(tr);
-	test_road_free(road);
+	test_transport_free(transport);
 	free(mem);
 }
 

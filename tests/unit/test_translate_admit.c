@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Which reports are carried out, and under what reason the others are counted;
- * several tables in a batch; what a failing road does.
+ * several tables in a batch; what a failing transport does.
  */
 #include "base/rng.h"
 #include "test.h"
-#include "translate_road.h"
+#include "translate_transport.h"
 #include "net/be.h"
 
 enum {
@@ -48,21 +48,22 @@ static struct translate_ledger outcome(const uint8_t *frame, size_t len,
 	struct translate_ledger out;
 	struct table t[TABLES];
 	struct translator *tr;
-	struct test_road *road;
+	struct test_transport *transport;
 	struct frames f = {.n = 0};
 
 	tables_make(t);
-	road = test_road_new(t, TABLES);
+	transport = test_transport_new(t, TABLES);
 	frames_add(&f, frame, len, 0);
-	TEST(translate_open(&tr, t, TABLES, &road->road, &o, NULL) == 0);
+	TEST(translate_open(&tr, t, TABLES, &transport->transport, &o, NULL) ==
+	     0);
 	TEST(translate_rx(tr, f.pkt, f.n) == 0);
 	TEST(translate_flush(tr) == 0);
 	out = *translate_counters(tr);
 	TEST(out.received == 1 && ledger_balanced(&translate_ledger, &out));
-	TEST((road->nops > 0) == (out.stored == 1));
-	TEST(!road->bad);
+	TEST((transport->nops > 0) == (out.stored == 1));
+	TEST(!transport->bad);
 	translate_close(tr);
-	test_road_free(road);
+	test_transport_free(transport);
 	frames_clear(&f);
 	return out;
 }
@@ -228,16 +229,16 @@ static void ways_agree(void)
 					      0x10, 0x11, 0x40, 0x7f, 0xff};
 	struct table t[TABLES];
 	struct translator *tr[2];
-	struct test_road *road[2];
+	struct test_transport *transport[2];
 	struct frames f[2] = {{.n = 0}, {.n = 0}};
 	struct rng rng = {4242};
 	uint64_t stored = 0;
 
 	tables_make(t);
 	for (int w = 0; w < 2; w++) {
-		road[w] = test_road_new(t, TABLES);
-		TEST(translate_open(&tr[w], t, TABLES, &road[w]->road, NULL,
-				    NULL) == 0);
+		transport[w] = test_transport_new(t, TABLES);
+		TEST(translate_open(&tr[w], t, TABLES, &transport[w]->transport,
+				    NULL, NULL) == 0);
 	}
 	for (int i = 0; i < 60000; i++) {
 		struct dta_report r = report_of(
@@ -280,11 +281,12 @@ static void ways_agree(void)
 	TEST(stored > 9000 && stored < 50000); /* both verdicts are tested */
 	TEST(ledger_balanced(&translate_ledger, translate_counters(tr[0])));
 	for (unsigned i = 0; i < TABLES; i++)
-		TEST(!memcmp(road[0]->mem[i], road[1]->mem[i], t[i].length));
+		TEST(!memcmp(transport[0]->mem[i], transport[1]->mem[i],
+			     t[i].length));
 	for (int w = 0; w < 2; w++) {
-		TEST(!road[w]->bad);
+		TEST(!transport[w]->bad);
 		translate_close(tr[w]);
-		test_road_free(road[w]);
+		test_transport_free(transport[w]);
 	}
 }
 
@@ -293,15 +295,15 @@ static void mixed_batch(void)
 {
 	struct table t[TABLES];
 	struct translator *tr[2];
-	struct test_road *road[2];
+	struct test_transport *transport[2];
 	struct frames mixed = {.n = 0}, one[5] = {{.n = 0}};
 	struct rng rng = {1};
 
 	tables_make(t);
 	for (int w = 0; w < 2; w++) {
-		road[w] = test_road_new(t, TABLES);
-		TEST(translate_open(&tr[w], t, TABLES, &road[w]->road, NULL,
-				    NULL) == 0);
+		transport[w] = test_transport_new(t, TABLES);
+		TEST(translate_open(&tr[w], t, TABLES, &transport[w]->transport,
+				    NULL, NULL) == 0);
 	}
 	for (int i = 0; i < PKT_BATCH; i++) {
 		struct dta_report r = report_of(
@@ -326,56 +328,62 @@ static void mixed_batch(void)
 	for (int w = 0; w < 2; w++)
 		TEST(translate_flush(tr[w]) == 0);
 	for (unsigned i = 0; i < TABLES; i++)
-		TEST(!memcmp(road[0]->mem[i], road[1]->mem[i], t[i].length));
+		TEST(!memcmp(transport[0]->mem[i], transport[1]->mem[i],
+			     t[i].length));
 	TEST(translate_counters(tr[0])->stored == PKT_BATCH);
 	for (int w = 0; w < 2; w++) {
-		TEST(!road[w]->bad);
+		TEST(!transport[w]->bad);
 		translate_close(tr[w]);
-		test_road_free(road[w]);
+		test_transport_free(transport[w]);
 	}
 }
 
-/* The road's error comes out, and the batch is closed all the same. */
-static void failing_road(void)
+/* The transport's error comes out, and the batch is closed all the same. */
+static void failing_transport(void)
 {
 	struct dta_report r = report_of(DTA_KEYWRITE);
 	struct table t[TABLES];
-	struct test_road *road;
+	struct test_transport *transport;
 	struct translator *tr;
 	struct frames f = {.n = 0};
 
 	tables_make(t);
-	road = test_road_new(t, TABLES);
-	TEST(translate_open(&tr, t, TABLES, &road->road, NULL, NULL) == 0);
+	transport = test_transport_new(t, TABLES);
+	TEST(translate_open(&tr, t, TABLES, &transport->transport, NULL,
+			    NULL) == 0);
 	frames_report(&f, &r);
-	road->fail = -ENOSPC;
+	transport->fail = -ENOSPC;
 	TEST(translate_rx(tr, f.pkt, f.n) == -ENOSPC);
-	road->fail = 0;
+	transport->fail = 0;
 	TEST(translate_rx(tr, f.pkt, f.n) == 0);
-	TEST(road->nops == 1 && !road->bad && road->batches == 2);
+	TEST(transport->nops == 1 && !transport->bad &&
+	     transport->batches == 2);
 	TEST(translate_rx(tr, NULL, 0) == 0);
 	translate_close(tr);
 	frames_clear(&f);
-	test_road_free(road);
+	test_transport_free(transport);
 }
 
 static void refused_tables(void)
 {
-	struct test_road *road = test_road_new(NULL, 0);
+	struct test_transport *transport = test_transport_new(NULL, 0);
 	struct table t[TABLES];
 	struct translator *tr;
 	struct fault why = {0};
 
 	tables_make(t);
 	t[1].id = t[0].id;
-	TEST(translate_open(&tr, t, 2, &road->road, NULL, &why) == -EINVAL);
+	TEST(translate_open(&tr, t, 2, &transport->transport, NULL, &why) ==
+	     -EINVAL);
 	TEST(strstr(why.text, "id 10") != NULL);
 	t[1].id = 11;
 	t[1].batch = 0;
-	TEST(translate_open(&tr, t, 2, &road->road, NULL, &why) == -EINVAL);
-	TEST(translate_open(&tr, t, 0, &road->road, NULL, &why) == -EINVAL);
+	TEST(translate_open(&tr, t, 2, &transport->transport, NULL, &why) ==
+	     -EINVAL);
+	TEST(translate_open(&tr, t, 0, &transport->transport, NULL, &why) ==
+	     -EINVAL);
 	translate_close(NULL);
-	test_road_free(road);
+	test_transport_free(transport);
 }
 
 int main(void)
@@ -386,7 +394,7 @@ int main(void)
 	dta0();
 	ways_agree();
 	mixed_batch();
-	failing_road();
+	failing_transport();
 	refused_tables();
 	return test_end();
 }

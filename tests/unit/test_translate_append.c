@@ -15,7 +15,7 @@
 /* Random lists, entries and batches; memory after the flush is the rings'. */
 static void against_model(const struct table *t, uint64_t seed, uint64_t start)
 {
-	struct test_road *road = test_road_new(t, 1);
+	struct test_transport *transport = test_transport_new(t, 1);
 	uint8_t *mem = calloc(1, t->length), data[1200];
 	struct rng rng = {seed};
 	struct translator *tr;
@@ -23,8 +23,8 @@ static void against_model(const struct table *t, uint64_t seed, uint64_t start)
 
 	for (uint32_t i = 0; i < t->lists; i++)
 		count[i] = start;
-	road->head = start;
-	TEST(translate_open(&tr, t, 1, &road->road, NULL, NULL) == 0);
+	transport->head = start;
+	TEST(translate_open(&tr, t, 1, &transport->transport, NULL, NULL) == 0);
 	for (int round = 0; round < 10; round++) {
 		unsigned n = 1 + (unsigned)rng_below(&rng, PKT_BATCH);
 
@@ -50,11 +50,11 @@ static void against_model(const struct table *t, uint64_t seed, uint64_t start)
 		feed(tr);
 	}
 	TEST(translate_flush(tr) == 0);
-	TEST(!memcmp(mem, road->mem[0], t->length));
-	TEST(!road->bad);
+	TEST(!memcmp(mem, transport->mem[0], t->length));
+	TEST(!transport->bad);
 	TEST(ledger_balanced(&translate_ledger, translate_counters(tr)));
 	translate_close(tr);
-	test_road_free(road);
+	test_transport_free(transport);
 	free(mem);
 	free(count);
 }
@@ -81,47 +81,49 @@ static void geometries(void)
 static void operations(void)
 {
 	struct table t = test_lists(2, 4, 4, 10, 4, 4);
-	struct test_road *road = test_road_new(&t, 1);
+	struct test_transport *transport = test_transport_new(&t, 1);
 	const uint8_t *data = (const uint8_t *)"aaaabbbbccccddddeeee";
 	struct translator *tr;
-	const struct op *o = road->op;
+	const struct op *o = transport->op;
 
-	road->head = 7;
-	TEST(translate_open(&tr, &t, 1, &road->road, NULL, NULL) == 0);
+	transport->head = 7;
+	TEST(translate_open(&tr, &t, 1, &transport->transport, NULL, NULL) ==
+	     0);
 	report(3, data, 12, false, 0);
 	feed(tr);
-	TEST(road->nops == 0);
+	TEST(transport->nops == 0);
 	report(3, data + 12, 8, false, 0); /* fills the batch, one is left */
 	feed(tr);
 	/* 7, 8, 9, then 0: two writes, then the count */
-	TEST(road->nops == 3);
+	TEST(transport->nops == 3);
 	TEST(o[0].offset == (3 * 10 + 7) * 4 && o[0].length == 12);
 	TEST(o[1].offset == 3 * 10 * 4 && o[1].length == 4);
 	TEST(o[2].offset == t.heads + 8 * 3 && o[2].length == 8);
-	TEST(be64_load(road->mem[0] + t.heads + 24) == 11);
-	TEST(!memcmp(road->mem[0] + 120, "dddd", 4));
+	TEST(be64_load(transport->mem[0] + t.heads + 24) == 11);
+	TEST(!memcmp(transport->mem[0] + 120, "dddd", 4));
 	/* the immediate flag: at once, and the count carries it */
 	report(3, data, 4, true, 0);
 	feed(tr);
-	TEST(road->nops == 5 && o[3].length == 8 && o[3].verb == OP_WRITE &&
-	     o[4].verb == OP_WRITE_IMM && o[4].immediate == (2u << 16 | 5));
-	TEST(be64_load(road->mem[0] + t.heads + 24) == 13);
+	TEST(transport->nops == 5 && o[3].length == 8 &&
+	     o[3].verb == OP_WRITE && o[4].verb == OP_WRITE_IMM &&
+	     o[4].immediate == (2u << 16 | 5));
+	TEST(be64_load(transport->mem[0] + t.heads + 24) == 13);
 	/* an immediate report that ends with a full batch: one count */
 	report(3, data, 16, true, 0);
 	feed(tr);
-	TEST(road->nops == 7 && o[6].verb == OP_WRITE_IMM);
+	TEST(transport->nops == 7 && o[6].verb == OP_WRITE_IMM);
 	TEST(translate_counters(tr)->batches == 3);
 	TEST(translate_counters(tr)->partial_batches == 1);
 	TEST(translate_counters(tr)->immediates == 2);
-	TEST(!road->bad);
+	TEST(!transport->bad);
 	translate_close(tr);
-	test_road_free(road);
+	test_transport_free(transport);
 }
 
 /* A layout's list 1 after each operation: all that it promises is there. */
 static uint64_t promised, looked;
 
-static void look_at_list(struct test_road *r)
+static void look_at_list(struct test_transport *r)
 {
 	struct view v = {.t = r->tables, .mem = r->mem[0]};
 	uint64_t count, next, lost, kept;
@@ -142,7 +144,7 @@ static void always_whole(const char *fields, uint64_t promise)
 	char text[200];
 	int fd = memfd_create("layout", 0);
 	struct rng rng = {promise};
-	struct test_road *road;
+	struct test_transport *transport;
 	struct translator *tr;
 	struct layout l;
 	struct fault f;
@@ -156,10 +158,11 @@ static void always_whole(const char *fields, uint64_t promise)
 	if (!TEST(layout_read(&l, text, &f) == 0))
 		return;
 	close(fd);
-	road = test_road_new(l.table, 1);
+	transport = test_transport_new(l.table, 1);
 	promised = promise;
-	road->look = look_at_list;
-	TEST(translate_open(&tr, l.table, 1, &road->road, NULL, NULL) == 0);
+	transport->look = look_at_list;
+	TEST(translate_open(&tr, l.table, 1, &transport->transport, NULL,
+			    NULL) == 0);
 	while (entry < 1000) {
 		uint8_t data[7 * 4];
 		unsigned n = 1 + (unsigned)rng_below(&rng, 7);
@@ -172,9 +175,9 @@ static void always_whole(const char *fields, uint64_t promise)
 	}
 	feed(tr);
 	TEST(translate_flush(tr) == 0);
-	TEST(looked > 100 && !road->bad);
+	TEST(looked > 100 && !transport->bad);
 	translate_close(tr);
-	test_road_free(road);
+	test_transport_free(transport);
 	layout_fini(&l);
 }
 
@@ -191,24 +194,25 @@ static void promises(void)
 static void epochs(void)
 {
 	struct table t = test_lists(2, 4, 4, 100, 4, 2);
-	struct test_road *road = test_road_new(&t, 1);
+	struct test_transport *transport = test_transport_new(&t, 1);
 	const uint8_t *data = (const uint8_t *)"abcdefghijkl";
 	struct translator *tr;
 
-	road->head = 10;
-	TEST(translate_open(&tr, &t, 1, &road->road, NULL, NULL) == 0);
+	transport->head = 10;
+	TEST(translate_open(&tr, &t, 1, &transport->transport, NULL, NULL) ==
+	     0);
 	report(0, data, 12, false, 0);
 	feed(tr);
-	TEST(be64_load(road->mem[0] + t.heads) == 12);
-	road->generation = 2;
-	road->head = 0;
+	TEST(be64_load(transport->mem[0] + t.heads) == 12);
+	transport->generation = 2;
+	transport->head = 0;
 	report(1, data, 4, false, 0);
 	feed(tr);
 	TEST(translate_flush(tr) == 0);
-	TEST(be64_load(road->mem[0] + t.heads) == 1);
-	TEST(!memcmp(road->mem[0], "ijkl", 4));
+	TEST(be64_load(transport->mem[0] + t.heads) == 1);
+	TEST(!memcmp(transport->mem[0], "ijkl", 4));
 	translate_close(tr);
-	test_road_free(road);
+	test_transport_free(transport);
 }
 
 /* Entries of the published system lie little-endian (wire-facts 2.4). */
@@ -216,7 +220,7 @@ static void dta0(void)
 {
 	struct table t = test_lists(2, 4, 4, 100, 4, 1);
 	struct translate_options o = {.format = DTA_FORMAT_0A};
-	struct test_road *road = test_road_new(&t, 1);
+	struct test_transport *transport = test_transport_new(&t, 1);
 	struct dta_report r = {.opcode = DTA_APPEND,
 			       .key_len = 4,
 			       .data_len = 4,
@@ -226,22 +230,23 @@ static void dta0(void)
 	uint8_t frame[FRAME_ROOM];
 
 	t.hash = HASH_DTA0;
-	TEST(translate_open(&tr, &t, 1, &road->road, &o, NULL) == 0);
+	TEST(translate_open(&tr, &t, 1, &transport->transport, &o, NULL) == 0);
 	frames_add(&fed, frame, frame_of(frame, DTA_FORMAT_0A, &r, 1, 0), 0);
 	feed(tr);
-	TEST(!memcmp(road->mem[0] + 3 * 400, "\x2a\0\0\0", 4));
+	TEST(!memcmp(transport->mem[0] + 3 * 400, "\x2a\0\0\0", 4));
 	translate_close(tr);
-	test_road_free(road);
+	test_transport_free(transport);
 }
 
 static void limit(void)
 {
 	struct table t = test_lists(2, 60, 64, 65, 131072, 64);
-	struct test_road road = {.n = 0};
+	struct test_transport transport = {.n = 0};
 	struct translator *tr;
 	struct fault why = {0};
 
-	TEST(translate_open(&tr, &t, 1, &road.road, NULL, &why) == -EINVAL);
+	TEST(translate_open(&tr, &t, 1, &transport.transport, NULL, &why) ==
+	     -EINVAL);
 	TEST(strstr(why.text, "batch") != NULL);
 }
 

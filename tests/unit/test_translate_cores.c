@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A translator on several cores leaves what one alone does: memory, what is
- * counted of reports, as many immediates and NACKs; by a road with twins, and
- * by one that has none. Best run under ThreadSanitizer, too (make SAN=thread).
+ * counted of reports, as many immediates and NACKs; by a transport with clones,
+ * and by one that has none. Best run under ThreadSanitizer, too (make
+ * SAN=thread).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -21,78 +22,81 @@ enum {
 };
 
 /*
- * The local road, with pauses at places of its own choice before operations:
- * what others do in the meantime must not matter.
+ * The local transport, with pauses at places of its own choice before
+ * operations: what others do in the meantime must not matter.
  */
 struct pausing {
-	struct road road, *inner;
+	struct transport transport, *inner;
 	struct rng rng;
 };
 
-static bool twins = true; /* the road has them */
+static bool clones = true; /* the transport has them */
 
-static struct road *inner(struct road *road)
+static struct transport *inner(struct transport *transport)
 {
-	return ((struct pausing *)road)->inner;
+	return ((struct pausing *)transport)->inner;
 }
 
-static uint64_t pausing_begin(struct road *road)
+static uint64_t pausing_begin(struct transport *transport)
 {
-	return inner(road)->begin(inner(road));
+	return inner(transport)->begin(inner(transport));
 }
 
-static int pausing_exec(struct road *road, const struct op *ops, size_t n,
-			uint64_t ts_ns)
+static int pausing_exec(struct transport *transport, const struct op *ops,
+			size_t n, uint64_t ts_ns)
 {
-	struct pausing *p = (struct pausing *)road;
+	struct pausing *p = (struct pausing *)transport;
 
 	if (rng_below(&p->rng, 40) == 0)
 		usleep(200);
 	return p->inner->exec(p->inner, ops, n, ts_ns);
 }
 
-static void pausing_end(struct road *road)
+static void pausing_end(struct transport *transport)
 {
-	inner(road)->end(inner(road));
+	inner(transport)->end(inner(transport));
 }
 
-static uint64_t pausing_head(struct road *road, unsigned table, uint32_t list)
+static uint64_t pausing_head(struct transport *transport, unsigned table,
+			     uint32_t list)
 {
-	return inner(road)->head(inner(road), table, list);
+	return inner(transport)->head(inner(transport), table, list);
 }
 
-static void pausing_close(struct road *road)
+static void pausing_close(struct transport *transport)
 {
-	inner(road)->close(inner(road));
-	free(road);
+	inner(transport)->close(inner(transport));
+	free(transport);
 }
 
-static struct road *pausing_new(struct road *in, uint64_t seed);
+static struct transport *pausing_new(struct transport *in, uint64_t seed);
 
-static int pausing_twin(struct road *road, struct road **out, struct fault *f)
+static int pausing_clone(struct transport *transport, struct transport **out,
+			 struct fault *f)
 {
-	struct pausing *p = (struct pausing *)road;
-	struct road *in;
-	int rc = p->inner->twin(p->inner, &in, f);
+	struct pausing *p = (struct pausing *)transport;
+	struct transport *in;
+	int rc = p->inner->clone(p->inner, &in, f);
 
 	if (!rc)
 		*out = pausing_new(in, rng_u64(&p->rng));
 	return rc;
 }
 
-static struct road *pausing_new(struct road *in, uint64_t seed)
+static struct transport *pausing_new(struct transport *in, uint64_t seed)
 {
 	struct pausing *p = calloc(1, sizeof(*p));
 
-	p->road = (struct road){.begin = pausing_begin,
-				.exec = pausing_exec,
-				.end = pausing_end,
-				.head = pausing_head,
-				.twin = twins ? pausing_twin : NULL,
-				.close = pausing_close};
+	p->transport = (struct transport){.begin = pausing_begin,
+					  .exec = pausing_exec,
+					  .end = pausing_end,
+					  .head = pausing_head,
+					  .clone = clones ? pausing_clone
+							  : NULL,
+					  .close = pausing_close};
 	p->inner = in;
 	p->rng.state = seed;
-	return &p->road;
+	return &p->transport;
 }
 
 static void check(bool ok, const char *what, unsigned workers)
@@ -137,10 +141,10 @@ static struct result into_region(struct traffic *tf, unsigned workers,
 	struct translate_options o = {.dart = dart, .seed = 7};
 	struct result r = {{0}};
 	struct table table[TABLE_MAX];
-	struct local_road *local;
+	struct local_transport *local;
 	struct translator *t;
 	struct region *region;
-	struct road *road;
+	struct transport *transport;
 	char name[64], path[] = "/tmp/dta-test-team-XXXXXX";
 	struct fault f = {""};
 
@@ -150,13 +154,14 @@ static struct result into_region(struct traffic *tf, unsigned workers,
 	TEST(snk_open(&o.nacks, path, &f) == 0);
 	prefetch_set(prefetch);
 	TEST(local_open(&local, region, &f) == 0);
-	TEST((local_road(local)->mem != NULL) == (prefetch == PREFETCH_ON));
+	TEST((local_transport(local)->mem != NULL) ==
+	     (prefetch == PREFETCH_ON));
 	for (unsigned i = 0; i < region_tables(region); i++)
 		table[i] = *region_table(region, i);
-	road = workers ? pausing_new(local_road(local), workers)
-		       : local_road(local);
-	if (!TEST(translate_open(&t, table, region_tables(region), road, &o,
-				 &f) == 0)) {
+	transport = workers ? pausing_new(local_transport(local), workers)
+			    : local_transport(local);
+	if (!TEST(translate_open(&t, table, region_tables(region), transport,
+				 &o, &f) == 0)) {
 		fprintf(stderr, "%s\n", f.text);
 		exit(test_end());
 	}
@@ -164,7 +169,7 @@ static struct result into_region(struct traffic *tf, unsigned workers,
 	result_of(&r, region, t);
 	translate_close(t);
 	if (workers)
-		free(road);
+		free(transport);
 	local_close(local);
 	region_close(region);
 	region_remove(name, NULL);
@@ -372,7 +377,7 @@ static void swaps(void)
 static void too_large(void)
 {
 	const struct translate_cores_options o = {.workers = 2};
-	static struct road nowhere;
+	static struct transport nowhere;
 	struct translate_cores *c;
 	struct translator *t;
 	struct region *region;
@@ -440,7 +445,7 @@ int main(void)
 	two_tables(TEAM_WIDE, TEAM_LISTS, 501);
 	late_immediates(2 * TRANSLATE_CORES_BATCH - 10);
 	late_immediates(TRANSLATE_CORES_BATCH + 500);
-	twins = false;
+	clones = false;
 	all_tables(DART_OFF);
 	return test_end();
 }

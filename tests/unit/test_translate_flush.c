@@ -13,93 +13,96 @@ enum {
 
 static const uint64_t long_ago = UINT64_C(1700000000000) * MS;
 
-static uint64_t count_of(const struct test_road *road, const struct table *t,
-			 uint32_t list)
+static uint64_t count_of(const struct test_transport *transport,
+			 const struct table *t, uint32_t list)
 {
-	return be64_load(road->mem[0] + t->heads + 8 * list);
+	return be64_load(transport->mem[0] + t->heads + 8 * list);
 }
 
 /* A list that waits longer than its flush time is written, no other. */
 static void flush_time(void)
 {
 	struct table t = test_lists(2, 4, 4, 100, 4, 16);
-	struct test_road *road = test_road_new(&t, 1);
+	struct test_transport *transport = test_transport_new(&t, 1);
 	const uint8_t *data = (const uint8_t *)"abcd";
 	struct translator *tr;
 	uint64_t t0 = long_ago;
 
-	TEST(translate_open(&tr, &t, 1, &road->road, NULL, NULL) == 0);
+	TEST(translate_open(&tr, &t, 1, &transport->transport, NULL, NULL) ==
+	     0);
 	report(0, data, 4, false, t0);
 	feed(tr);
 	report(1, data, 4, false, t0 + 60 * MS);
 	feed(tr);
 	report(0, data, 4, false, t0 + 99 * MS);
 	feed(tr);
-	TEST(road->nops == 0);
+	TEST(transport->nops == 0);
 	report(2, data, 4, false, t0 + 100 * MS);
 	feed(tr);
-	TEST(road->nops == 2 && road->op[0].length == 8);
-	TEST(count_of(road, &t, 0) == 2);
+	TEST(transport->nops == 2 && transport->op[0].length == 8);
+	TEST(count_of(transport, &t, 0) == 2);
 	/* silence counts too, but only once: the next packet tells it again */
 	TEST(translate_idle(tr, 50 * MS) == 0);
-	TEST(road->nops == 2);
+	TEST(transport->nops == 2);
 	report(3, data, 4, false, t0 + 155 * MS);
 	feed(tr);
-	TEST(road->nops == 2);
+	TEST(transport->nops == 2);
 	TEST(translate_idle(tr, 4 * MS) == 0);
-	TEST(road->nops == 2);
+	TEST(transport->nops == 2);
 	TEST(translate_idle(tr, 1 * MS) == 0);
-	TEST(road->nops == 4 && count_of(road, &t, 1) == 1);
+	TEST(transport->nops == 4 && count_of(transport, &t, 1) == 1);
 	TEST(translate_flush(tr) == 0);
 	TEST(translate_counters(tr)->partial_batches == 4);
 	translate_close(tr);
-	test_road_free(road);
+	test_transport_free(transport);
 }
 
 /* Wild times lose nothing, and nothing waits for a time that will not come. */
 static void wild_times(void)
 {
 	struct table t = test_lists(2, 4, 4, 100, 4, 16);
-	struct test_road *road = test_road_new(&t, 1);
+	struct test_transport *transport = test_transport_new(&t, 1);
 	const uint8_t *data = (const uint8_t *)"abcd";
 	struct translator *tr;
 	uint64_t t0 = long_ago;
 
-	TEST(translate_open(&tr, &t, 1, &road->road, NULL, NULL) == 0);
+	TEST(translate_open(&tr, &t, 1, &transport->transport, NULL, NULL) ==
+	     0);
 	/* out of order by less than a tenth of a second: time stands still */
 	for (unsigned i = 0; i < 1000; i++)
 		report(i % 4, data, 4, false, t0 + (i % 2 ? 0 : 90) * MS);
 	feed(tr);
 	TEST(translate_counters(tr)->partial_batches == 0);
-	TEST(road->nops > 100);
+	TEST(transport->nops > 100);
 	TEST(translate_flush(tr) == 0);
-	road->nops = 0;
+	transport->nops = 0;
 	/* the clock is set back: what waits is written, and time goes on */
 	report(0, data, 4, false, t0 + 100 * MS);
 	report(1, data, 4, false, 5);
 	report(2, data, 4, false, 5 + 60 * MS);
 	feed(tr);
-	TEST(road->nops == 2 && road->op[1].offset == t.heads);
+	TEST(transport->nops == 2 && transport->op[1].offset == t.heads);
 	report(2, data, 4, false, 5 + 100 * MS);
 	feed(tr);
-	TEST(road->nops == 4 && road->op[3].offset == t.heads + 8);
+	TEST(transport->nops == 4 && transport->op[3].offset == t.heads + 8);
 	/* one stamp from the end of time among others: early, not for ever */
 	report(3, data, 4, false, UINT64_MAX);
 	report(1, data, 4, false, 5 + 101 * MS);
 	feed(tr);
 	report(1, data, 4, false, 5 + 230 * MS);
 	feed(tr);
-	TEST(count_of(road, &t, 1) == 252 && count_of(road, &t, 2) == 252 &&
-	     count_of(road, &t, 3) == 251);
+	TEST(count_of(transport, &t, 1) == 252 &&
+	     count_of(transport, &t, 2) == 252 &&
+	     count_of(transport, &t, 3) == 251);
 	/* the last of all */
 	for (unsigned i = 0; i < 100; i++)
 		report(i % 4, data, 4, false, UINT64_MAX - i % 7);
 	feed(tr);
 	TEST(translate_flush(tr) == 0);
-	TEST(!road->bad);
+	TEST(!transport->bad);
 	TEST(ledger_balanced(&translate_ledger, translate_counters(tr)));
 	translate_close(tr);
-	test_road_free(road);
+	test_transport_free(transport);
 }
 
 /*
@@ -161,16 +164,16 @@ static void model_span(uint64_t flush_ns)
 	}
 }
 
-static void look_at_counts(struct test_road *r)
+static void look_at_counts(struct test_transport *r)
 {
-	unsigned last = (unsigned)(r->nops - 1) % ROAD_OPS;
+	unsigned last = (unsigned)(r->nops - 1) % TRANSPORT_OPS;
 	const struct op *op = &r->op[last];
 	uint64_t list = (op->offset - r->tables->heads) / 8;
 
 	if (op->offset >= r->tables->heads)
 		seen[list][saw[list]++] = (struct written){
 			be64_load(r->mem[0] + op->offset), r->ts_ns[last]};
-	if (r->nops == ROAD_OPS)
+	if (r->nops == TRANSPORT_OPS)
 		r->nops = 0;
 }
 
@@ -190,14 +193,14 @@ static void compare_span(void)
 
 static void run_span(struct table *t, size_t step)
 {
-	struct test_road *road = test_road_new(t, 1);
+	struct test_transport *transport = test_transport_new(t, 1);
 	struct translator *tr;
 	const uint8_t data[4] = {0};
 
 	memset(saw, 0, sizeof(saw));
-	road->look = look_at_counts;
-	road->road.stamped = true;
-	TEST(translate_open(&tr, t, 1, &road->road, NULL, NULL) == 0);
+	transport->look = look_at_counts;
+	transport->transport.stamped = true;
+	TEST(translate_open(&tr, t, 1, &transport->transport, NULL, NULL) == 0);
 	for (size_t k = 0; k < SPAN; k++) {
 		report(span[k].list, data, 4, false, span[k].ts_ns);
 		if (fed.n == step)
@@ -205,9 +208,9 @@ static void run_span(struct table *t, size_t step)
 	}
 	feed(tr);
 	TEST(translate_flush(tr) == 0);
-	TEST(!road->bad);
+	TEST(!transport->bad);
 	translate_close(tr);
-	test_road_free(road);
+	test_transport_free(transport);
 }
 
 static void captures(void)

@@ -5,7 +5,7 @@
  */
 #include "base/rng.h"
 #include "test.h"
-#include "translate_road.h"
+#include "translate_transport.h"
 #include "net/be.h"
 
 enum {
@@ -44,7 +44,7 @@ static void model(uint8_t *mem, const struct table *t,
  */
 static void against_model(const struct table *t, uint64_t seed)
 {
-	struct test_road *road = test_road_new(t, 1);
+	struct test_transport *transport = test_transport_new(t, 1);
 	uint8_t *mem = calloc(1, t->length);
 	struct rng rng = {seed};
 	struct translator *tr;
@@ -52,7 +52,8 @@ static void against_model(const struct table *t, uint64_t seed)
 	struct fault why = {0};
 	uint64_t sent = 0, copies = 0;
 
-	if (!TEST(translate_open(&tr, t, 1, &road->road, NULL, &why) == 0)) {
+	if (!TEST(translate_open(&tr, t, 1, &transport->transport, NULL,
+				 &why) == 0)) {
 		fprintf(stderr, "%s\n", why.text);
 		exit(1);
 	}
@@ -86,16 +87,16 @@ static void against_model(const struct table *t, uint64_t seed)
 		TEST(translate_rx(tr, f.pkt, f.n) == 0);
 		sent += n;
 		frames_clear(&f);
-		TEST(!memcmp(mem, road->mem[0], t->length));
+		TEST(!memcmp(mem, transport->mem[0], t->length));
 	}
-	TEST(!road->bad);
+	TEST(!transport->bad);
 	TEST(translate_counters(tr)->received == sent);
 	TEST(translate_counters(tr)->stored == sent);
 	TEST(translate_counters(tr)->ops == copies);
-	TEST(road->nops == copies);
+	TEST(transport->nops == copies);
 	TEST(ledger_balanced(&translate_ledger, translate_counters(tr)));
 	translate_close(tr);
-	test_road_free(road);
+	test_transport_free(transport);
 	free(mem);
 }
 
@@ -137,7 +138,7 @@ static void immediates(void)
 {
 	struct table t[2] = {test_table(TABLE_KEYWRITE, 9, 4, 4, 8, 64),
 			     test_table(TABLE_KEYINC, 10, 4, 8, 8, 64)};
-	struct test_road *road = test_road_new(t, 2);
+	struct test_transport *transport = test_transport_new(t, 2);
 	struct dta_report r = {.opcode = TABLE_KEYWRITE,
 			       .copies = 3,
 			       .immediate = true,
@@ -150,7 +151,7 @@ static void immediates(void)
 	struct translator *tr;
 	struct frames f = {.n = 0};
 
-	TEST(translate_open(&tr, t, 2, &road->road, NULL, NULL) == 0);
+	TEST(translate_open(&tr, t, 2, &transport->transport, NULL, NULL) == 0);
 	frames_report(&f, &r);
 	r.immediate = false;
 	frames_report(&f, &r);
@@ -160,12 +161,13 @@ static void immediates(void)
 	r.immediate = true;
 	frames_report(&f, &r);
 	TEST(translate_rx(tr, f.pkt, f.n) == 0);
-	TEST(road->nops == 9);
+	TEST(transport->nops == 9);
 	for (unsigned i = 0; i < 6; i++)
-		TEST(road->op[i].verb == (i == 2 ? OP_WRITE_IMM : OP_WRITE));
-	TEST(road->op[2].immediate == 0x0009beef);
+		TEST(transport->op[i].verb ==
+		     (i == 2 ? OP_WRITE_IMM : OP_WRITE));
+	TEST(transport->op[2].immediate == 0x0009beef);
 	for (unsigned i = 6; i < 9; i++)
-		TEST(road->op[i].verb == OP_FETCH_ADD);
+		TEST(transport->op[i].verb == OP_FETCH_ADD);
 	TEST(translate_counters(tr)->immediates == 1);
 	translate_close(tr);
 	/* the table's own setting does the same */
@@ -177,14 +179,14 @@ static void immediates(void)
 	r.immediate = false;
 	r.copies = 0;
 	frames_report(&f, &r);
-	road->nops = 0;
-	TEST(translate_open(&tr, t, 2, &road->road, NULL, NULL) == 0);
+	transport->nops = 0;
+	TEST(translate_open(&tr, t, 2, &transport->transport, NULL, NULL) == 0);
 	TEST(translate_rx(tr, f.pkt, f.n) == 0);
-	TEST(road->nops == 1 && road->op[0].verb == OP_WRITE_IMM);
-	TEST(!road->bad);
+	TEST(transport->nops == 1 && transport->op[0].verb == OP_WRITE_IMM);
+	TEST(!transport->bad);
 	translate_close(tr);
 	frames_clear(&f);
-	test_road_free(road);
+	test_transport_free(transport);
 }
 
 /* The published system's slots and checksums: the table in wire-facts 2.4. */
@@ -210,7 +212,7 @@ static void dta0(void)
 
 	t[1].hash = t[2].hash = HASH_DTA0;
 	for (unsigned i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
-		struct test_road *road = test_road_new(t, 3);
+		struct test_transport *transport = test_transport_new(t, 3);
 		struct dta_report r = {.opcode = DTA_KEYWRITE,
 				       .copies = 4,
 				       .key_len = 4,
@@ -228,21 +230,22 @@ static void dta0(void)
 		r.data = (const uint8_t *)"\0\0\0\0\0\0\0\x05";
 		frames_add(&f, frame, frame_of(frame, DTA_FORMAT_0B, &r, 1, 0),
 			   0);
-		TEST(translate_open(&tr, t, 3, &road->road, &o, NULL) == 0);
+		TEST(translate_open(&tr, t, 3, &transport->transport, &o,
+				    NULL) == 0);
 		TEST(translate_rx(tr, f.pkt, f.n) == 0);
-		TEST(road->nops == 8);
+		TEST(transport->nops == 8);
 		for (unsigned c = 0; c < 4; c++) {
-			uint8_t *at = road->mem[1] + 8 * want[i].slot[c];
+			uint8_t *at = transport->mem[1] + 8 * want[i].slot[c];
 			uint64_t v;
 
 			TEST(!memcmp(at, want[i].sum, 4));
 			TEST(!memcmp(at + 4, "\0\0\0\x2a", 4));
-			memcpy(&v, road->mem[2] + 8 * want[i].slot[c], 8);
+			memcpy(&v, transport->mem[2] + 8 * want[i].slot[c], 8);
 			TEST(v == 5);
 		}
 		translate_close(tr);
 		frames_clear(&f);
-		test_road_free(road);
+		test_transport_free(transport);
 	}
 }
 

@@ -2,7 +2,7 @@
 /* Numbers that did not come: each is counted once, and nothing else is. */
 #include "base/rng.h"
 #include "test.h"
-#include "translate_road.h"
+#include "translate_transport.h"
 #include "net/be.h"
 
 enum {
@@ -16,7 +16,7 @@ enum {
 
 /* A translator, and how the reports for it look. */
 struct rig {
-	struct test_road *road;
+	struct test_transport *transport;
 	struct translator *tr;
 	const struct translate_ledger *c;
 	struct table t[TABLES];
@@ -39,8 +39,9 @@ static struct rig rig_of(enum dta_format format, unsigned tables)
 		/* DTA/0's reports go to the first */
 		r.t[i].sequence = format ? TABLE_SEQ_COUNT : mode[i];
 	}
-	r.road = test_road_new(r.t, tables);
-	TEST(translate_open(&r.tr, r.t, tables, &r.road->road, &o, NULL) == 0);
+	r.transport = test_transport_new(r.t, tables);
+	TEST(translate_open(&r.tr, r.t, tables, &r.transport->transport, &o,
+			    NULL) == 0);
 	r.c = translate_counters(r.tr);
 	return r;
 }
@@ -58,7 +59,7 @@ static void rig_end(struct rig *r)
 				       r->c->repeated + r->c->questions);
 	TEST(ledger_balanced(&translate_ledger, r->c));
 	translate_close(r->tr);
-	test_road_free(r->road);
+	test_transport_free(r->transport);
 }
 
 /* src: the reporter's address. */
@@ -345,7 +346,8 @@ static void succeeded(void)
 	run(&r, 1, 0, 100);
 	run(&r, 1, 110, 100);
 	feed(&r);
-	TEST(translate_succeed(&r.tr, r.t, 2, &r.road->road, NULL, NULL) == 0);
+	TEST(translate_succeed(&r.tr, r.t, 2, &r.transport->transport, NULL,
+			       NULL) == 0);
 	r.c = translate_counters(r.tr);
 	run(&r, 1, 210, 1);
 	run(&r, 1, 105, 2);

@@ -5,7 +5,7 @@
  */
 #include "base/rng.h"
 #include "test.h"
-#include "translate_road.h"
+#include "translate_transport.h"
 #include "net/be.h"
 
 enum {
@@ -92,11 +92,11 @@ static void model_flush(struct model *m)
 }
 
 static void compare(const struct model *m, const struct translator *tr,
-		    const struct test_road *road)
+		    const struct test_transport *transport)
 {
 	const struct translate_ledger *c = translate_counters(tr);
 
-	TEST(!memcmp(m->mem, road->mem[0], m->t->length));
+	TEST(!memcmp(m->mem, transport->mem[0], m->t->length));
 	TEST(c->chunks == m->chunks);
 	TEST(c->early == m->early);
 	TEST(c->duplicates == m->duplicates);
@@ -107,7 +107,7 @@ static void compare(const struct model *m, const struct translator *tr,
  * lengths told by some, or longer than the chunk. */
 static void against_model(const struct table *t, uint64_t seed, unsigned flows)
 {
-	struct test_road *road = test_road_new(t, 1);
+	struct test_transport *transport = test_transport_new(t, 1);
 	struct model m = {.t = t};
 	struct rng rng = {seed};
 	struct translator *tr;
@@ -115,7 +115,7 @@ static void against_model(const struct table *t, uint64_t seed, unsigned flows)
 
 	m.row = calloc(t->cache_rows, sizeof(*m.row));
 	m.mem = calloc(1, t->length);
-	TEST(translate_open(&tr, t, 1, &road->road, NULL, NULL) == 0);
+	TEST(translate_open(&tr, t, 1, &transport->transport, NULL, NULL) == 0);
 	for (int round = 0; round < 8; round++) {
 		while (f.n < PKT_BATCH - 7u * (unsigned)round) {
 			uint8_t key[KEY], value[4], frame[FRAME_ROOM];
@@ -150,18 +150,18 @@ static void against_model(const struct table *t, uint64_t seed, unsigned flows)
 		}
 		TEST(translate_rx(tr, f.pkt, f.n) == 0);
 		frames_clear(&f);
-		compare(&m, tr, road);
+		compare(&m, tr, transport);
 	}
 	model_flush(&m);
 	TEST(translate_flush(tr) == 0);
-	compare(&m, tr, road);
+	compare(&m, tr, transport);
 	/* all that is here to test has come about */
 	TEST(m.chunks && (t->hops == 1 || (m.early && m.duplicates)));
 	TEST(translate_flush(tr) == 0);
-	compare(&m, tr, road); /* nothing is written twice */
-	TEST(!road->bad);
+	compare(&m, tr, transport); /* nothing is written twice */
+	TEST(!transport->bad);
 	translate_close(tr);
-	test_road_free(road);
+	test_transport_free(transport);
 	free(m.row);
 	free(m.mem);
 }
@@ -210,40 +210,44 @@ static void feed(struct translator *tr, uint8_t flow, uint8_t hop,
 static void operations(void)
 {
 	struct table t = test_postcards(1, 5, 32, 64, 1); /* all rows collide */
-	struct test_road *road;
+	struct test_transport *transport;
 	struct translator *tr;
 
 	t.copies = 2;
-	road = test_road_new(&t, 1);
-	TEST(translate_open(&tr, &t, 1, &road->road, NULL, NULL) == 0);
+	transport = test_transport_new(&t, 1);
+	TEST(translate_open(&tr, &t, 1, &transport->transport, NULL, NULL) ==
+	     0);
 	for (uint8_t hop = 0; hop < 5; hop++) {
-		TEST(road->nops == 0);
+		TEST(transport->nops == 0);
 		feed(tr, 1, hop, 5, hop == 1, 73 + hop);
 	}
-	TEST(road->nops == 2 && road->op[0].length == 32 &&
-	     road->op[1].length == 32);
-	TEST(road->op[0].verb == OP_WRITE && road->op[1].verb == OP_WRITE_IMM &&
-	     road->op[1].immediate == (1u << 16 | 77));
+	TEST(transport->nops == 2 && transport->op[0].length == 32 &&
+	     transport->op[1].length == 32);
+	TEST(transport->op[0].verb == OP_WRITE &&
+	     transport->op[1].verb == OP_WRITE_IMM &&
+	     transport->op[1].immediate == (1u << 16 | 77));
 	/* hops 0, 1 and 3 of an unknown length, pushed out: two runs a copy */
 	feed(tr, 2, 0, 0, false, 0);
 	feed(tr, 2, 3, 0, false, 0);
 	feed(tr, 2, 1, 0, false, 0);
-	TEST(road->nops == 2);
+	TEST(transport->nops == 2);
 	feed(tr, 3, 2, 4, false, 0);
-	TEST(road->nops == 6);
-	TEST(road->op[2].length == 8 && road->op[2].offset % 32 == 0);
-	TEST(road->op[3].length == 4 && road->op[3].offset % 32 == 12);
+	TEST(transport->nops == 6);
+	TEST(transport->op[2].length == 8 && transport->op[2].offset % 32 == 0);
+	TEST(transport->op[3].length == 4 &&
+	     transport->op[3].offset % 32 == 12);
 	/* hop 2 of 4: itself, and the blank behind the path */
 	TEST(translate_flush(tr) == 0);
-	TEST(road->nops == 10);
-	TEST(road->op[6].length == 4 && road->op[6].offset % 32 == 8);
-	TEST(road->op[7].length == 4 && road->op[7].offset % 32 == 16);
+	TEST(transport->nops == 10);
+	TEST(transport->op[6].length == 4 && transport->op[6].offset % 32 == 8);
+	TEST(transport->op[7].length == 4 &&
+	     transport->op[7].offset % 32 == 16);
 	/* a path of one hop is complete at once */
 	feed(tr, 4, 0, 1, false, 0);
-	TEST(road->nops == 12 && road->op[11].length == 32);
-	TEST(!road->bad);
+	TEST(transport->nops == 12 && transport->op[11].length == 32);
+	TEST(!transport->bad);
 	translate_close(tr);
-	test_road_free(road);
+	test_transport_free(transport);
 }
 
 /* The published system's chunk and cells: the table in wire-facts 2.4. */
@@ -253,13 +257,13 @@ static void dta0(void)
 					 0xf4b8da4a, 0xf1be4f77};
 	struct table t = test_postcards(1, 5, 32, 256, 1024);
 	struct translate_options o = {.format = DTA_FORMAT_0A};
-	struct test_road *road;
+	struct test_transport *transport;
 	struct translator *tr;
 
 	t.key_len = 4;
 	t.hash = HASH_DTA0;
-	road = test_road_new(&t, 1);
-	TEST(translate_open(&tr, &t, 1, &road->road, &o, NULL) == 0);
+	transport = test_transport_new(&t, 1);
+	TEST(translate_open(&tr, &t, 1, &transport->transport, &o, NULL) == 0);
 	for (uint8_t hop = 5; hop-- > 0;) {
 		uint8_t frame[FRAME_ROOM], value[4] = {9, 0, 0, hop};
 		struct dta_report r = {.opcode = TABLE_POSTCARD,
@@ -274,25 +278,26 @@ static void dta0(void)
 	}
 	TEST(translate_rx(tr, fed.pkt, fed.n) == 0);
 	frames_clear(&fed);
-	TEST(road->nops == 1);
+	TEST(transport->nops == 1);
 	for (unsigned i = 0; i < 5; i++) /* CRC32(key BE) is 0x5643ef8a */
-		TEST(be32_load(road->mem[0] + 32 * 0x8a + 4 * i) ==
+		TEST(be32_load(transport->mem[0] + 32 * 0x8a + 4 * i) ==
 		     (cell[i] ^ (9u << 24 | i)));
 	translate_close(tr);
-	test_road_free(road);
+	test_transport_free(transport);
 }
 
 /* A cache that would break the memory limit is refused, with the number. */
 static void limit(void)
 {
 	struct table t = test_postcards(1, 5, 32, 64, 4u << 20);
-	struct test_road *road = test_road_new(&t, 1);
+	struct test_transport *transport = test_transport_new(&t, 1);
 	struct translator *tr;
 	struct fault why = {0};
 
-	TEST(translate_open(&tr, &t, 1, &road->road, NULL, &why) == -EINVAL);
+	TEST(translate_open(&tr, &t, 1, &transport->transport, NULL, &why) ==
+	     -EINVAL);
 	TEST(strstr(why.text, "cache") != NULL);
-	test_road_free(road);
+	test_transport_free(transport);
 }
 
 int main(void)

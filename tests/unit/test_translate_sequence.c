@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "test.h"
-#include "translate_road.h"
+#include "translate_transport.h"
 #include "net/be.h"
 
 static struct frames fed;
@@ -47,13 +47,13 @@ static void counted(void)
 				       4,     2,	   /* again, late */
 				       5,     9};	   /* another gap */
 	struct table t[3];
-	struct test_road *road;
+	struct test_transport *transport;
 	struct translator *tr;
 	const struct translate_ledger *c;
 
 	tables_make(t);
-	road = test_road_new(t, 3);
-	TEST(translate_open(&tr, t, 3, &road->road, NULL, NULL) == 0);
+	transport = test_transport_new(t, 3);
+	TEST(translate_open(&tr, t, 3, &transport->transport, NULL, NULL) == 0);
 	c = translate_counters(tr);
 	for (unsigned i = 0; i < sizeof(seq) / sizeof(seq[0]); i++)
 		report(2, seq[i], 1);
@@ -68,20 +68,20 @@ static void counted(void)
 	feed(tr);
 	TEST(c->gaps == 2 && c->stored == 14);
 	translate_close(tr);
-	test_road_free(road);
+	test_transport_free(transport);
 }
 
 static void strict(void)
 {
 	static const uint16_t seq[] = {7, 8, 10, 11, 8, 3, 9, 10, 11};
 	struct table t[3];
-	struct test_road *road;
+	struct test_transport *transport;
 	struct translator *tr;
 	const struct translate_ledger *c;
 
 	tables_make(t);
-	road = test_road_new(t, 3);
-	TEST(translate_open(&tr, t, 3, &road->road, NULL, NULL) == 0);
+	transport = test_transport_new(t, 3);
+	TEST(translate_open(&tr, t, 3, &transport->transport, NULL, NULL) == 0);
 	c = translate_counters(tr);
 	for (unsigned i = 0; i < sizeof(seq) / sizeof(seq[0]); i++)
 		report(3, seq[i], 1);
@@ -95,22 +95,22 @@ static void strict(void)
 	report(3, 13, 1);
 	feed(tr);
 	TEST(c->bad_table == 1 && c->out_of_order == 2 && c->stored == 6);
-	TEST(road->nops == 6);
+	TEST(transport->nops == 6);
 	translate_close(tr);
-	test_road_free(road);
+	test_transport_free(transport);
 }
 
 /* Tables that only count do not close a gap that a strict one waits for. */
 static void mixed(void)
 {
 	struct table t[3];
-	struct test_road *road;
+	struct test_transport *transport;
 	struct translator *tr;
 	const struct translate_ledger *c;
 
 	tables_make(t);
-	road = test_road_new(t, 3);
-	TEST(translate_open(&tr, t, 3, &road->road, NULL, NULL) == 0);
+	transport = test_transport_new(t, 3);
+	TEST(translate_open(&tr, t, 3, &transport->transport, NULL, NULL) == 0);
 	c = translate_counters(tr);
 	report(3, 1, 1);
 	report(3, 3, 1); /* 2 is missing: dropped */
@@ -123,7 +123,7 @@ static void mixed(void)
 	feed(tr);
 	TEST(c->stored == 6 && c->out_of_order == 2 && c->gaps == 1);
 	translate_close(tr);
-	test_road_free(road);
+	test_transport_free(transport);
 }
 
 /* An IPv6 frame around the same payload, its checksum right. */
@@ -164,7 +164,7 @@ static void nacks(void)
 	char path[] = "/tmp/test-nacks-XXXXXX";
 	struct translate_options o = {.format = DTA_FORMAT_1};
 	struct table t[3];
-	struct test_road *road;
+	struct test_transport *transport;
 	struct translator *tr;
 	struct pkt pkt[8];
 	struct src *s;
@@ -174,8 +174,8 @@ static void nacks(void)
 		return;
 	close(fd);
 	tables_make(t);
-	road = test_road_new(t, 3);
-	TEST(translate_open(&tr, t, 3, &road->road, &o, NULL) == 0);
+	transport = test_transport_new(t, 3);
+	TEST(translate_open(&tr, t, 3, &transport->transport, &o, NULL) == 0);
 	report(3, 100, 7);
 	report(3, 102, 7);
 	report6(200);
@@ -207,7 +207,7 @@ static void nacks(void)
 	}
 	src_close(s);
 	unlink(path);
-	test_road_free(road);
+	test_transport_free(transport);
 }
 
 /* DTA/0's numbers have 8 bits and its NACK two bytes. */
@@ -215,11 +215,11 @@ static void dta0(void)
 {
 	struct translate_options o = {.format = DTA_FORMAT_0B};
 	struct table t = test_table(TABLE_KEYWRITE, 1, 4, 4, 8, 64);
-	struct test_road *road = test_road_new(&t, 1);
+	struct test_transport *transport = test_transport_new(&t, 1);
 	struct translator *tr;
 
 	t.sequence = TABLE_SEQ_STRICT;
-	TEST(translate_open(&tr, &t, 1, &road->road, &o, NULL) == 0);
+	TEST(translate_open(&tr, &t, 1, &transport->transport, &o, NULL) == 0);
 	for (unsigned i = 0; i < 5; i++) {
 		static const uint16_t seq[] = {254, 255, 0, 1, 3};
 		uint8_t frame[FRAME_ROOM];
@@ -239,7 +239,7 @@ static void dta0(void)
 	TEST(translate_counters(tr)->stored == 4);
 	TEST(translate_counters(tr)->out_of_order == 1);
 	translate_close(tr);
-	test_road_free(road);
+	test_transport_free(transport);
 }
 
 /* More reporters than there is room for: some are forgotten, none is refused.
@@ -247,11 +247,12 @@ static void dta0(void)
 static void many(void)
 {
 	struct table t = test_table(TABLE_KEYWRITE, 1, 4, 4, 8, 64);
-	struct test_road *road = test_road_new(&t, 1);
+	struct test_transport *transport = test_transport_new(&t, 1);
 	struct translator *tr;
 
 	t.sequence = TABLE_SEQ_STRICT;
-	TEST(translate_open(&tr, &t, 1, &road->road, NULL, NULL) == 0);
+	TEST(translate_open(&tr, &t, 1, &transport->transport, NULL, NULL) ==
+	     0);
 	for (unsigned round = 0; round < 2; round++)
 		for (unsigned i = 0; i < 100000; i++) {
 			uint8_t *p;
@@ -267,32 +268,33 @@ static void many(void)
 	feed(tr);
 	TEST(translate_counters(tr)->stored == 200000);
 	translate_close(tr);
-	test_road_free(road);
+	test_transport_free(transport);
 }
 
 /* Other collectors: who reported what is known on, and the ledger goes on. */
 static void succeeded(void)
 {
 	struct translate_options o = {.collectors = 2};
-	struct test_road *road, *two;
+	struct test_transport *transport, *two;
 	struct table t[6];
 	struct translator *tr;
 	const struct translate_ledger *c;
 
 	tables_make(t);
 	tables_make(t + 3);
-	road = test_road_new(t, 3);
-	two = test_road_new(t, 6);
-	TEST(translate_open(&tr, t, 3, &road->road, NULL, NULL) == 0);
+	transport = test_transport_new(t, 3);
+	two = test_transport_new(t, 6);
+	TEST(translate_open(&tr, t, 3, &transport->transport, NULL, NULL) == 0);
 	report(3, 1, 1);
 	report(3, 2, 1);
 	report(3, 4, 1); /* 3 is missing */
 	feed(tr);
 	TEST(translate_flush(tr) == 0);
 	o.collectors = 1000; /* too many: all stays as it was */
-	TEST(translate_succeed(&tr, t, 3, &two->road, &o, NULL) == -EINVAL);
+	TEST(translate_succeed(&tr, t, 3, &two->transport, &o, NULL) ==
+	     -EINVAL);
 	o.collectors = 2;
-	TEST(translate_succeed(&tr, t, 3, &two->road, &o, NULL) == 0);
+	TEST(translate_succeed(&tr, t, 3, &two->transport, &o, NULL) == 0);
 	c = translate_counters(tr);
 	TEST(c->received == 3 && c->stored == 2 && c->out_of_order == 1);
 	report(3, 5, 1); /* still in the gap */
@@ -303,10 +305,10 @@ static void succeeded(void)
 	TEST(c->received == 7 && c->stored == 4 && c->out_of_order == 2);
 	TEST(c->repeated == 1 && c->gaps == 1);
 	TEST(ledger_balanced(&translate_ledger, c));
-	TEST(road->nops == 2 && two->nops == 2 && !two->bad);
+	TEST(transport->nops == 2 && two->nops == 2 && !two->bad);
 	translate_close(tr);
-	test_road_free(road);
-	test_road_free(two);
+	test_transport_free(transport);
+	test_transport_free(two);
 }
 
 int main(void)

@@ -7,7 +7,7 @@
 #include "base/rng.h"
 #include "rdma/fanout.h"
 #include "test.h"
-#include "translate_road.h"
+#include "translate_transport.h"
 #include "net/be.h"
 
 enum {
@@ -59,28 +59,28 @@ static void random_report(struct rng *rng, const struct table *tables,
 }
 
 struct own { /* what one collector alone would have */
-	struct test_road *road;
+	struct test_transport *transport;
 	struct translator *tr;
 	struct frames frames;
 };
 
 static void own_open(struct own *o, struct table *t)
 {
-	o->road = test_road_new(t, TABLES);
+	o->transport = test_transport_new(t, TABLES);
 	o->frames.n = 0;
-	TEST(translate_open(&o->tr, t, TABLES, &o->road->road, NULL, NULL) ==
-	     0);
+	TEST(translate_open(&o->tr, t, TABLES, &o->transport->transport, NULL,
+			    NULL) == 0);
 }
 
 static void own_close(struct own *o)
 {
 	frames_clear(&o->frames);
 	translate_close(o->tr);
-	test_road_free(o->road);
+	test_transport_free(o->transport);
 }
 
-static void same_memory(const struct test_road *a, const struct test_road *b,
-			const struct table *t)
+static void same_memory(const struct test_transport *a,
+			const struct test_transport *b, const struct table *t)
 {
 	for (unsigned i = 0; i < TABLES; i++)
 		TEST(!memcmp(a->mem[i], b->mem[i], t[i].length));
@@ -113,8 +113,8 @@ static void against_owners(uint64_t seed)
 	static struct own own[COLLECTORS];
 	static struct frames all;
 	struct table t[TABLES], divided[TABLES];
-	struct test_road *road[COLLECTORS];
-	struct road *roads[COLLECTORS];
+	struct test_transport *transport[COLLECTORS];
+	struct transport *transports[COLLECTORS];
 	struct translate_options o = {.collectors = COLLECTORS};
 	struct rng rng = {seed};
 	struct translator *tr;
@@ -127,12 +127,12 @@ static void against_owners(uint64_t seed)
 	divided[3].cache_rows /= 4; /* the next power of two */
 	for (unsigned c = 0; c < COLLECTORS; c++) {
 		own_open(&own[c], divided);
-		road[c] = test_road_new(t, TABLES);
-		roads[c] = &road[c]->road;
+		transport[c] = test_transport_new(t, TABLES);
+		transports[c] = &transport[c]->transport;
 	}
-	TEST(fanout_open(&fan, roads, COLLECTORS, TABLES, false, &f) == 0);
-	if (!TEST(translate_open(&tr, t, TABLES, fanout_road(fan), &o, &f) ==
-		  0)) {
+	TEST(fanout_open(&fan, transports, COLLECTORS, TABLES, false, &f) == 0);
+	if (!TEST(translate_open(&tr, t, TABLES, fanout_transport(fan), &o,
+				 &f) == 0)) {
 		fprintf(stderr, "%s\n", f.text);
 		exit(1);
 	}
@@ -152,8 +152,8 @@ static void against_owners(uint64_t seed)
 	TEST(translate_flush(tr) == 0);
 	for (unsigned c = 0; c < COLLECTORS; c++) {
 		TEST(translate_flush(own[c].tr) == 0);
-		TEST(!road[c]->bad && road[c]->nops > 100);
-		same_memory(road[c], own[c].road, t);
+		TEST(!transport[c]->bad && transport[c]->nops > 100);
+		same_memory(transport[c], own[c].transport, t);
 	}
 	TEST(translate_counters(tr)->received == sent);
 	TEST(translate_counters(tr)->stored == sent);
@@ -162,7 +162,7 @@ static void against_owners(uint64_t seed)
 	fanout_close(fan);
 	for (unsigned c = 0; c < COLLECTORS; c++) {
 		own_close(&own[c]);
-		test_road_free(road[c]);
+		test_transport_free(transport[c]);
 	}
 }
 
@@ -171,23 +171,24 @@ static void against_owners(uint64_t seed)
 static void mirrored(void)
 {
 	struct table t[TABLES];
-	struct test_road *road[COLLECTORS];
-	struct road *roads[COLLECTORS];
+	struct test_transport *transport[COLLECTORS];
+	struct transport *transports[COLLECTORS];
 	struct op op = {.length = 8, .data = (const uint8_t *)"12345678"};
 	struct fanout *fan;
-	struct road *r;
+	struct transport *r;
 
 	make_tables(t);
 	for (unsigned c = 0; c < COLLECTORS; c++) {
-		road[c] = test_road_new(t, TABLES);
-		road[c]->head = 100 + c;
-		roads[c] = &road[c]->road;
+		transport[c] = test_transport_new(t, TABLES);
+		transport[c]->head = 100 + c;
+		transports[c] = &transport[c]->transport;
 	}
-	TEST(fanout_open(&fan, roads, COLLECTORS, TABLES, true, NULL) == 0);
-	r = fanout_road(fan);
+	TEST(fanout_open(&fan, transports, COLLECTORS, TABLES, true, NULL) ==
+	     0);
+	r = fanout_transport(fan);
 	TEST(r->head(r, 2 * TABLES + 2, 1) == 102);
 	for (unsigned c = 0; c < COLLECTORS; c++)
-		road[c]->inside = true;
+		transport[c]->inside = true;
 	for (unsigned c = 0; c < COLLECTORS; c++) {
 		op.table = (uint16_t)(c * TABLES);
 		op.offset = 64 * (c + 1);
@@ -197,11 +198,12 @@ static void mirrored(void)
 	for (unsigned c = 0; c < COLLECTORS; c++) {
 		unsigned before = (c + COLLECTORS - 1) % COLLECTORS;
 
-		TEST(road[c]->nops == 2);
-		TEST(!memcmp(road[c]->mem[0] + 64 * (c + 1), "12345678", 8));
-		TEST(!memcmp(road[c]->mem[0] + 64 * (before + 1), "12345678",
+		TEST(transport[c]->nops == 2);
+		TEST(!memcmp(transport[c]->mem[0] + 64 * (c + 1), "12345678",
 			     8));
-		test_road_free(road[c]);
+		TEST(!memcmp(transport[c]->mem[0] + 64 * (before + 1),
+			     "12345678", 8));
+		test_transport_free(transport[c]);
 	}
 	fanout_close(fan);
 }
@@ -210,30 +212,31 @@ static void mirrored(void)
 static void generations(void)
 {
 	struct table t[TABLES];
-	struct test_road *road[COLLECTORS];
-	struct road *roads[COLLECTORS], *r;
+	struct test_transport *transport[COLLECTORS];
+	struct transport *transports[COLLECTORS], *r;
 	struct fanout *fan;
 	uint64_t first, again;
 
 	make_tables(t);
 	for (unsigned c = 0; c < COLLECTORS; c++) {
-		road[c] = test_road_new(t, TABLES);
-		roads[c] = &road[c]->road;
+		transport[c] = test_transport_new(t, TABLES);
+		transports[c] = &transport[c]->transport;
 	}
-	TEST(fanout_open(&fan, roads, COLLECTORS, TABLES, false, NULL) == 0);
-	r = fanout_road(fan);
+	TEST(fanout_open(&fan, transports, COLLECTORS, TABLES, false, NULL) ==
+	     0);
+	r = fanout_transport(fan);
 	first = r->begin(r);
 	r->end(r);
 	again = r->begin(r);
 	r->end(r);
 	TEST(first == again);
-	road[1]->generation++;
+	transport[1]->generation++;
 	TEST(r->begin(r) != first);
 	r->end(r);
 	fanout_close(fan);
 	for (unsigned c = 0; c < COLLECTORS; c++) {
-		TEST(!road[c]->bad);
-		test_road_free(road[c]);
+		TEST(!transport[c]->bad);
+		test_transport_free(transport[c]);
 	}
 }
 

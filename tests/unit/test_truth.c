@@ -7,7 +7,7 @@
 #include "query/keytext.h"
 #include "query/truth.h"
 #include "test.h"
-#include "translate_road.h"
+#include "translate_transport.h"
 #include "net/be.h"
 
 enum {

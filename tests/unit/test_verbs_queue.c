@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The verbs road's send queue against a device that carries requests out late
- * and in its own time: the memory must be that of the operations done one after
- * the other; and whatever fails, completed + lost = posted, to the operation.
+ * The verbs transport's send queue against a device that carries requests out
+ * late and in its own time: the memory must be that of the operations done one
+ * after the other; and whatever fails, completed + lost = posted, to the
+ * operation.
  */
 #include "verbs/verbs_queue.h"
 
@@ -20,13 +21,13 @@ enum {
 
 static struct fake_verbs fake;
 static struct verbs_queue q;
-static struct verbs_road_ledger ctr;
+static struct verbs_transport_ledger ctr;
 static uint64_t table[TABLE / 8], expected[TABLE / 8];
 static uint8_t memory[VERBS_MEMORY];
 static const struct ticket_table place[] = {
 	{.address = 0x7000, .rkey = FAKE_RKEY}};
 static struct rng rng = {.state = 5};
-static struct verbs_road_ledger wanted; /* its notes on operations */
+static struct verbs_transport_ledger wanted; /* its notes on operations */
 
 static void start(void)
 {

@@ -28,7 +28,7 @@ static const double success = 0.99;
 
 struct ours {
 	struct region *region;
-	struct local_road *local;
+	struct local_transport *local;
 	struct translator *translator;
 	struct view view;
 	struct query_rule rule;
@@ -95,8 +95,8 @@ static struct ours *open_ours(const struct peer_setup *s, unsigned copies)
 	o->view.mem = region_read(o->region, o->view.t, 1);
 	o->rule.copies = (uint8_t)copies;
 	if (local_open(&o->local, o->region, &f) ||
-	    translate_open(&o->translator, o->view.t, 1, local_road(o->local),
-			   NULL, &f))
+	    translate_open(&o->translator, o->view.t, 1,
+			   local_transport(o->local), NULL, &f))
 		peer_fail(WHO, f.text);
 	return o;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The verbs road with a connection that this test makes and breaks: what it
- * remembers of lists.
+ * The verbs transport with a connection that this test makes and breaks: what
+ * it remembers of lists.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -110,8 +110,8 @@ unsigned verbs_queue_reap(struct verbs_queue *q)
 	return 0;
 }
 
-static void count_goes(struct road *road, uint8_t verb, unsigned table,
-		       uint32_t list, uint64_t count)
+static void count_goes(struct transport *transport, uint8_t verb,
+		       unsigned table, uint32_t list, uint64_t count)
 {
 	uint8_t data[8];
 	const struct op op = {
@@ -123,40 +123,42 @@ static void count_goes(struct road *road, uint8_t verb, unsigned table,
 	};
 
 	be64_store(data, count);
-	TEST(road->exec(road, &op, 1, 0) == 0);
+	TEST(transport->exec(transport, &op, 1, 0) == 0);
 }
 
 /* The one with an immediate is a count as any other. */
 static void test_heads(void)
 {
-	struct verbs_road *v;
+	struct verbs_transport *v;
 	struct fault f = {""};
-	struct road *road;
+	struct transport *transport;
 	uint64_t generation;
 
 	told[0][1] = 70;
 	told[1][2] = 7;
-	TEST(verbs_road_open(&v, "nowhere", NULL, &f) == 0);
-	road = verbs_road(v);
-	generation = road->begin(road);
-	TEST(road->head(road, 0, 1) == 70 && road->head(road, 1, 2) == 7);
-	count_goes(road, OP_WRITE, 0, 1, 74);
-	count_goes(road, OP_WRITE, 1, 2, 11);
-	count_goes(road, OP_WRITE_IMM, 1, 2, 13);
-	road->end(road);
+	TEST(verbs_transport_open(&v, "nowhere", NULL, &f) == 0);
+	transport = verbs_transport(v);
+	generation = transport->begin(transport);
+	TEST(transport->head(transport, 0, 1) == 70 &&
+	     transport->head(transport, 1, 2) == 7);
+	count_goes(transport, OP_WRITE, 0, 1, 74);
+	count_goes(transport, OP_WRITE, 1, 2, 11);
+	count_goes(transport, OP_WRITE_IMM, 1, 2, 13);
+	transport->end(transport);
 	TEST(executed == 3);
 	reaped = 0;
-	TEST(road_account(verbs_road(v), &(struct road_account){0}));
+	TEST(transport_account(verbs_transport(v),
+			       &(struct transport_account){0}));
 	TEST(reaped == 1);
 	/* The connection is lost: what the collector says is right. */
 	told[0][1] = 72;
 	told[1][2] = 13;
 	used->disconnected = true;
-	TEST(road->begin(road) != generation);
-	TEST(road->head(road, 0, 1) == 72);
-	TEST(road->head(road, 1, 2) == 13);
-	road->end(road);
-	verbs_road_close(v);
+	TEST(transport->begin(transport) != generation);
+	TEST(transport->head(transport, 0, 1) == 72);
+	TEST(transport->head(transport, 1, 2) == 13);
+	transport->end(transport);
+	verbs_transport_close(v);
 }
 
 int main(void)

@@ -18,14 +18,14 @@ enum {
 	TICKET_LENGTH_MAX = 256 << 20,
 };
 
-struct verbs_road {
-	struct road road;
-	struct verbs_road_options o;
+struct verbs_transport {
+	struct transport transport;
+	struct verbs_transport_options o;
 	char address[256];
 	struct ticket ticket;
 	uint64_t generation;
 	uint64_t *heads[TABLE_MAX];
-	struct verbs_road_ledger ctr;
+	struct verbs_transport_ledger ctr;
 	struct fault why;
 	/* Of an outage: since when, and when to try again. */
 	uint64_t since_ms, next_ms;
@@ -33,44 +33,45 @@ struct verbs_road {
 };
 
 static const struct ledger_field fields[] = {
-	LEDGER_FIELD(struct verbs_road_ledger, received, LEDGER_IN),
-	LEDGER_FIELD(struct verbs_road_ledger, completed, LEDGER_DONE),
-	LEDGER_FIELD(struct verbs_road_ledger, flushed, LEDGER_LOSS),
-	LEDGER_FIELD(struct verbs_road_ledger, access, LEDGER_LOSS),
-	LEDGER_FIELD(struct verbs_road_ledger, refused, LEDGER_LOSS),
-	LEDGER_FIELD(struct verbs_road_ledger, unanswered, LEDGER_LOSS),
-	LEDGER_FIELD(struct verbs_road_ledger, not_ready, LEDGER_LOSS),
-	LEDGER_FIELD(struct verbs_road_ledger, failed, LEDGER_LOSS),
-	LEDGER_FIELD(struct verbs_road_ledger, unconnected, LEDGER_LOSS),
-	LEDGER_FIELD(struct verbs_road_ledger, writes, LEDGER_NOTE),
-	LEDGER_FIELD(struct verbs_road_ledger, atomics, LEDGER_NOTE),
-	LEDGER_FIELD(struct verbs_road_ledger, immediates, LEDGER_NOTE),
-	LEDGER_FIELD(struct verbs_road_ledger, bytes, LEDGER_NOTE),
-	LEDGER_FIELD(struct verbs_road_ledger, inlined, LEDGER_NOTE),
-	LEDGER_FIELD(struct verbs_road_ledger, doorbells, LEDGER_NOTE),
-	LEDGER_FIELD(struct verbs_road_ledger, connections, LEDGER_NOTE),
-	LEDGER_FIELD(struct verbs_road_ledger, disconnections, LEDGER_NOTE),
-	LEDGER_FIELD(struct verbs_road_ledger, retries, LEDGER_NOTE),
-	LEDGER_FIELD(struct verbs_road_ledger, tickets, LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_transport_ledger, received, LEDGER_IN),
+	LEDGER_FIELD(struct verbs_transport_ledger, completed, LEDGER_DONE),
+	LEDGER_FIELD(struct verbs_transport_ledger, flushed, LEDGER_LOSS),
+	LEDGER_FIELD(struct verbs_transport_ledger, access, LEDGER_LOSS),
+	LEDGER_FIELD(struct verbs_transport_ledger, refused, LEDGER_LOSS),
+	LEDGER_FIELD(struct verbs_transport_ledger, unanswered, LEDGER_LOSS),
+	LEDGER_FIELD(struct verbs_transport_ledger, not_ready, LEDGER_LOSS),
+	LEDGER_FIELD(struct verbs_transport_ledger, failed, LEDGER_LOSS),
+	LEDGER_FIELD(struct verbs_transport_ledger, unconnected, LEDGER_LOSS),
+	LEDGER_FIELD(struct verbs_transport_ledger, writes, LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_transport_ledger, atomics, LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_transport_ledger, immediates, LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_transport_ledger, bytes, LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_transport_ledger, inlined, LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_transport_ledger, doorbells, LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_transport_ledger, connections, LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_transport_ledger, disconnections,
+		     LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_transport_ledger, retries, LEDGER_NOTE),
+	LEDGER_FIELD(struct verbs_transport_ledger, tickets, LEDGER_NOTE),
 };
 
-LEDGER_COMPLETE(fields, struct verbs_road_ledger);
+LEDGER_COMPLETE(fields, struct verbs_transport_ledger);
 
-const struct ledger verbs_road_ledger = {
+const struct ledger verbs_transport_ledger = {
 	.stage = "road",
 	.unit = "operations",
 	.fields = fields,
 	.n = sizeof(fields) / sizeof(fields[0]),
 };
 
-static inline struct verbs_road *self(struct road *r)
+static inline struct verbs_transport *self(struct transport *r)
 {
-	return (struct verbs_road *)r;
+	return (struct verbs_transport *)r;
 }
 
 /* Says what happened to the connection, behind the collector's address. */
 __attribute__((format(printf, 2, 3))) static void
-report(const struct verbs_road *v, const char *fmt, ...)
+report(const struct verbs_transport *v, const char *fmt, ...)
 {
 	char text[800];
 	va_list ap;
@@ -86,7 +87,7 @@ report(const struct verbs_road *v, const char *fmt, ...)
 }
 
 /* The counts of all lists go on from the ticket's. */
-static int take_heads(struct verbs_road *v)
+static int take_heads(struct verbs_transport *v)
 {
 	for (unsigned i = 0; i < v->ticket.n; i++) {
 		const struct table *t = &v->ticket.table[i];
@@ -132,7 +133,7 @@ static int read_ticket(struct verbs_link *l, struct ticket *t, struct fault *f)
 
 /* Whether the translator can write by a ticket: it was made for the tables of
  * the first one. */
-static int check_ticket(const struct verbs_road *v, const struct ticket *t,
+static int check_ticket(const struct verbs_transport *v, const struct ticket *t,
 			struct fault *f)
 {
 	if (v->ticket.n &&
@@ -148,7 +149,7 @@ static int check_ticket(const struct verbs_road *v, const struct ticket *t,
 	return 0;
 }
 
-static int take_ticket(struct verbs_road *v, struct fault *f)
+static int take_ticket(struct verbs_transport *v, struct fault *f)
 {
 	struct ticket *t = calloc(1, sizeof(*t));
 	int rc = t ? read_ticket(&v->link, t, f)
@@ -170,7 +171,7 @@ static int take_ticket(struct verbs_road *v, struct fault *f)
 }
 
 /* One attempt. */
-static int connect_once(struct verbs_road *v, struct fault *f)
+static int connect_once(struct verbs_transport *v, struct fault *f)
 {
 	int rc = verbs_link_connect(&v->link, VERBS_CM_WRITE, f);
 
@@ -189,7 +190,7 @@ static int connect_once(struct verbs_road *v, struct fault *f)
 }
 
 /* Whether the connection is up; one that broke is closed. */
-static bool check_link(struct verbs_road *v)
+static bool check_link(struct verbs_transport *v)
 {
 	struct verbs_link *l = &v->link;
 
@@ -205,7 +206,7 @@ static bool check_link(struct verbs_road *v)
 	return false;
 }
 
-static void sleep_until(const struct verbs_road *v, uint64_t until_ms)
+static void sleep_until(const struct verbs_transport *v, uint64_t until_ms)
 {
 	uint64_t now;
 
@@ -214,10 +215,10 @@ static void sleep_until(const struct verbs_road *v, uint64_t until_ms)
 }
 
 /*
- * Makes a broken connection again. Waits for that, VERBS_ROAD_WAIT_MS at most;
- * then each call makes one attempt, when it is due.
+ * Makes a broken connection again. Waits for that, VERBS_TRANSPORT_WAIT_MS at
+ * most; then each call makes one attempt, when it is due.
  */
-static void reconnect(struct verbs_road *v)
+static void reconnect(struct verbs_transport *v)
 {
 	bool waiting;
 
@@ -229,7 +230,7 @@ static void reconnect(struct verbs_road *v)
 		struct fault f = {""};
 		int rc;
 
-		waiting = clock_ms() - v->since_ms < VERBS_ROAD_WAIT_MS;
+		waiting = clock_ms() - v->since_ms < VERBS_TRANSPORT_WAIT_MS;
 		if (waiting)
 			sleep_until(v, v->next_ms);
 		if (*v->link.stop || clock_ms() < v->next_ms)
@@ -245,23 +246,24 @@ static void reconnect(struct verbs_road *v)
 		v->next_ms = clock_ms() + PAUSE_MS;
 		if (rc == -ENOTSUP)
 			v->since_ms = 1; /* not worth waiting for */
-		if (waiting && clock_ms() - v->since_ms >= VERBS_ROAD_WAIT_MS)
+		if (waiting &&
+		    clock_ms() - v->since_ms >= VERBS_TRANSPORT_WAIT_MS)
 			report(v, "%s; counting what is lost meanwhile",
 			       f.text);
 	} while (waiting);
 }
 
-static uint64_t verbs_begin(struct road *road)
+static uint64_t verbs_begin(struct transport *transport)
 {
-	struct verbs_road *v = self(road);
+	struct verbs_transport *v = self(transport);
 
 	if (!check_link(v))
 		reconnect(v);
 	return v->generation;
 }
 
-/* Keeps the count of a list that goes over the road, for head(). */
-static void note_head(struct verbs_road *v, const struct op *op)
+/* Keeps the count of a list that goes over the transport, for head(). */
+static void note_head(struct verbs_transport *v, const struct op *op)
 {
 	const struct table *t = &v->ticket.table[op->table];
 	uint64_t list = (op->offset - t->heads) / 8;
@@ -272,10 +274,10 @@ static void note_head(struct verbs_road *v, const struct op *op)
 		v->heads[op->table][list] = be64_load(op->data);
 }
 
-static int verbs_exec(struct road *road, const struct op *ops, size_t n,
-		      uint64_t ts_ns)
+static int verbs_exec(struct transport *transport, const struct op *ops,
+		      size_t n, uint64_t ts_ns)
 {
-	struct verbs_road *v = self(road);
+	struct verbs_transport *v = self(transport);
 
 	(void)ts_ns;
 	for (size_t i = 0; i < n; i++) {
@@ -291,53 +293,56 @@ static int verbs_exec(struct road *road, const struct op *ops, size_t n,
 	return 0;
 }
 
-static void verbs_end(struct road *road)
+static void verbs_end(struct transport *transport)
 {
-	(void)road;
+	(void)transport;
 }
 
-static uint64_t verbs_head(struct road *road, unsigned table, uint32_t list)
+static uint64_t verbs_head(struct transport *transport, unsigned table,
+			   uint32_t list)
 {
-	return self(road)->heads[table][list];
+	return self(transport)->heads[table][list];
 }
 
 /* Takes in what was completed meanwhile, without waiting for more. */
-static bool verbs_account(struct road *road, struct road_account *out)
+static bool verbs_account(struct transport *transport,
+			  struct transport_account *out)
 {
-	struct verbs_road *v = self(road);
+	struct verbs_transport *v = self(transport);
 
 	if (v->link.up)
 		verbs_queue_reap(&v->link.q);
-	*out = (struct road_account){
+	*out = (struct transport_account){
 		.sent = v->ctr.received,
 		.acked = v->ctr.completed,
-		.waiting = ledger_rest(&verbs_road_ledger, &v->ctr),
+		.waiting = ledger_rest(&verbs_transport_ledger, &v->ctr),
 	};
 	return true;
 }
 
 /* Until all that was posted is completed or lost: the ledger adds up then. */
-static int verbs_finish(struct road *road)
+static int verbs_finish(struct transport *transport)
 {
-	struct verbs_road *v = self(road);
+	struct verbs_transport *v = self(transport);
 
 	if (v->link.up)
 		verbs_queue_settle(&v->link.q);
 	return check_link(v) ? 0 : -ENOTCONN;
 }
 
-static unsigned verbs_ledgers(struct road *road,
-			      struct road_ledger out[ROAD_LEDGERS])
+static unsigned verbs_ledgers(struct transport *transport,
+			      struct transport_ledger out[TRANSPORT_LEDGERS])
 {
-	verbs_finish(road);
-	out[0] = (struct road_ledger){&verbs_road_ledger, &self(road)->ctr};
+	verbs_finish(transport);
+	out[0] = (struct transport_ledger){&verbs_transport_ledger,
+					   &self(transport)->ctr};
 	return 1;
 }
 
-static const char *verbs_why(struct road *road)
+static const char *verbs_why(struct transport *transport)
 {
-	struct verbs_road *v = self(road);
-	const struct ledger *l = &verbs_road_ledger;
+	struct verbs_transport *v = self(transport);
+	const struct ledger *l = &verbs_transport_ledger;
 	unsigned worst = ledger_worst(l, &v->ctr);
 
 	if (!v->ctr.received || v->ctr.completed || worst == l->n)
@@ -351,13 +356,13 @@ static const char *verbs_why(struct road *road)
 	return v->why.text;
 }
 
-static void verbs_close(struct road *road)
+static void verbs_close(struct transport *transport)
 {
-	verbs_road_close(self(road));
+	verbs_transport_close(self(transport));
 }
 
 /* Tried again only while the collector is about to begin another epoch. */
-static int connect_first(struct verbs_road *v, struct fault *f)
+static int connect_first(struct verbs_transport *v, struct fault *f)
 {
 	uint64_t until = clock_ms() + ROTATION_MS;
 	int rc;
@@ -368,15 +373,16 @@ static int connect_first(struct verbs_road *v, struct fault *f)
 	return rc;
 }
 
-int verbs_road_open(struct verbs_road **out, const char *address,
-		    const struct verbs_road_options *o, struct fault *f)
+int verbs_transport_open(struct verbs_transport **out, const char *address,
+			 const struct verbs_transport_options *o,
+			 struct fault *f)
 {
-	struct verbs_road *v = calloc(1, sizeof(*v));
+	struct verbs_transport *v = calloc(1, sizeof(*v));
 	int rc;
 
 	if (!v)
 		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
-	v->road = (struct road){
+	v->transport = (struct transport){
 		.begin = verbs_begin,
 		.exec = verbs_exec,
 		.end = verbs_end,
@@ -396,20 +402,20 @@ int verbs_road_open(struct verbs_road **out, const char *address,
 	if (!rc)
 		rc = connect_first(v, f);
 	if (rc < 0) {
-		verbs_road_close(v);
+		verbs_transport_close(v);
 		return rc;
 	}
-	v->road.tables = v->ticket.n;
+	v->transport.tables = v->ticket.n;
 	*out = v;
 	return 0;
 }
 
-struct road *verbs_road(struct verbs_road *v)
+struct transport *verbs_transport(struct verbs_transport *v)
 {
-	return &v->road;
+	return &v->transport;
 }
 
-void verbs_road_close(struct verbs_road *v)
+void verbs_transport_close(struct verbs_transport *v)
 {
 	if (!v)
 		return;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * packet_road.c - the road of packets. From above: the cluster file, and
- * tickets that are written anew; the collectors' answers, from the interface
- * that packets go to, or from a capture, which may be a pipe; SIGHUP; the road
- * itself.
+ * packet_transport.c - the transport of packets. From above: the cluster file,
+ * and tickets that are written anew; the collectors' answers, from the
+ * interface that packets go to, or from a capture, which may be a pipe; SIGHUP;
+ * the transport itself.
  */
-#include "cluster/packet_road.h"
+#include "cluster/packet_transport.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "cluster/fleet.h"
+#include "cluster/cluster_out.h"
 #include "rdma/roce_out.h"
 #include "net/roce.h"
 
@@ -27,23 +27,23 @@ enum {
 /* Without any progress, and for a ticket. */
 static const uint64_t patience_ns = UINT64_C(5000000000);
 
-struct packet_road;
+struct packet_transport;
 
 /* A collector whose answers are heard. */
 struct respondent {
-	struct packet_road *road;
+	struct packet_transport *transport;
 	struct roce_out *o;
 	uint64_t stale_since; /* all that waits, for its ticket; 0: not so */
 	struct standing standing;
 };
 
-struct packet_road {
-	struct road road;
-	struct packet_road_options o;
+struct packet_transport {
+	struct transport transport;
+	struct packet_transport_options o;
 	struct snk *sink;
 	struct src *answers;
-	struct fleet *fleet;
-	struct road *way; /* the fleet's */
+	struct cluster_out *out;
+	struct transport *way; /* the cluster's */
 	struct cluster cluster;
 
 	/* Answers. */
@@ -64,13 +64,13 @@ struct packet_road {
 	uint64_t unsent;
 };
 
-static inline struct packet_road *self(struct road *r)
+static inline struct packet_transport *self(struct transport *r)
 {
-	return (struct packet_road *)r;
+	return (struct packet_transport *)r;
 }
 
 __attribute__((format(printf, 2, 3))) static void
-say(const struct packet_road *p, const char *fmt, ...)
+say(const struct packet_transport *p, const char *fmt, ...)
 {
 	char text[1024];
 	va_list ap;
@@ -82,7 +82,7 @@ say(const struct packet_road *p, const char *fmt, ...)
 }
 
 /* "object: why", the object once. */
-static void say_fault(const struct packet_road *p, const char *object,
+static void say_fault(const struct packet_transport *p, const char *object,
 		      const struct fault *why)
 {
 	struct fault all;
@@ -93,29 +93,29 @@ static void say_fault(const struct packet_road *p, const char *object,
 
 /* Takes the tickets that were written anew, and says which are refused. Returns
  * how many were taken. */
-static unsigned look_at_tickets(struct packet_road *p)
+static unsigned look_at_tickets(struct packet_transport *p)
 {
 	struct fault f = {0};
 	unsigned n = 0;
 	int rc;
 
-	while ((rc = fleet_look(p->fleet, clock_ns(), &f))) {
+	while ((rc = cluster_out_poll_tickets(p->out, clock_ns(), &f))) {
 		n += rc > 0;
 		if (rc < 0 || !p->o.quiet)
 			say(p, "%s", f.text);
 	}
-	while (fleet_refusal(p->fleet, &f))
+	while (cluster_out_refusal(p->out, &f))
 		say(p, "%s", f.text);
 	return n;
 }
 
 /* What SIGHUP has found, if it was not a ticket to be taken. */
-static void say_why_not(const struct packet_road *p)
+static void say_why_not(const struct packet_transport *p)
 {
 	struct ticket_stamp now = ticket_stamp(p->o.ticket);
 	struct roce_out *roce[CLUSTER_MAX];
 
-	fleet_roces(p->fleet, roce);
+	cluster_out_roces(p->out, roce);
 	if (!now.inode)
 		say(p,
 		    "SIGHUP: %s: there is no such file any more: "
@@ -126,10 +126,10 @@ static void say_why_not(const struct packet_road *p)
 		say(p, "SIGHUP: %s: still the same ticket", p->o.ticket);
 }
 
-static void packet_renew(struct road *r)
+static void packet_renew(struct transport *r)
 {
-	struct packet_road *p = (struct packet_road *)r;
-	bool file = fleet_look_again(p->fleet);
+	struct packet_transport *p = (struct packet_transport *)r;
+	bool file = cluster_out_recheck_tickets(p->out);
 
 	r->again = p->o.cluster != NULL;
 	if (!r->again && !file)
@@ -138,9 +138,9 @@ static void packet_renew(struct road *r)
 		say_why_not(p);
 }
 
-static uint64_t packet_due(const struct road *r)
+static uint64_t packet_due(const struct transport *r)
 {
-	const struct packet_road *p = (const struct packet_road *)r;
+	const struct packet_transport *p = (const struct packet_transport *)r;
 	uint64_t due = UINT64_MAX;
 
 	for (unsigned i = 0; i < p->n; i++)
@@ -149,10 +149,10 @@ static uint64_t packet_due(const struct road *r)
 	return due;
 }
 
-/* ms, or as long as the road may be left alone. */
-static int wait_ms(const struct packet_road *p, int ms)
+/* ms, or as long as the transport may be left alone. */
+static int wait_ms(const struct packet_transport *p, int ms)
 {
-	uint64_t due = packet_due(&p->road), now = clock_ns();
+	uint64_t due = packet_due(&p->transport), now = clock_ns();
 
 	if (due == UINT64_MAX)
 		return ms;
@@ -163,9 +163,9 @@ static int wait_ms(const struct packet_road *p, int ms)
 }
 
 /* Whether a ticket is refused, and nothing waits but for another one. */
-static bool is_stale(const struct packet_road *p, const struct roce_out *o)
+static bool is_stale(const struct packet_transport *p, const struct roce_out *o)
 {
-	for (unsigned i = 0; i < p->road.tables; i++) {
+	for (unsigned i = 0; i < p->transport.tables; i++) {
 		struct roce_out_progress at = roce_out_progress(o, i);
 
 		if (at.waiting && !at.stale && !at.refused)
@@ -175,7 +175,7 @@ static bool is_stale(const struct packet_road *p, const struct roce_out *o)
 }
 
 /* How long nothing is confirmed of what waits, and a ticket is refused. */
-static void note_progress(struct packet_road *p, uint64_t now)
+static void note_progress(struct packet_transport *p, uint64_t now)
 {
 	uint64_t acked = 0, pending = 0;
 	bool renewed = false; /* a ticket that was refused */
@@ -199,7 +199,7 @@ static void note_progress(struct packet_road *p, uint64_t now)
 }
 
 /* Whether a collector's state is to be told, ten times a second. */
-static void note_standing(struct packet_road *p, uint64_t now)
+static void note_standing(struct packet_transport *p, uint64_t now)
 {
 	uint64_t took = now - p->looked;
 	struct fault f;
@@ -215,7 +215,7 @@ static void note_standing(struct packet_road *p, uint64_t now)
 }
 
 /* Waits up to ms for the first answers. */
-static int receive(struct packet_road *p, int ms)
+static int receive(struct packet_transport *p, int ms)
 {
 	struct fault f = {0};
 	int n;
@@ -229,7 +229,7 @@ static int receive(struct packet_road *p, int ms)
 }
 
 /* Answers, and what follows from them; waits for some up to ms. */
-static int hear(struct packet_road *p, int ms)
+static int hear(struct packet_transport *p, int ms)
 {
 	struct roce_out *roce[CLUSTER_MAX];
 	int n = 0, rc = 0;
@@ -240,7 +240,7 @@ static int hear(struct packet_road *p, int ms)
 	if (!p->over)
 		n = receive(p, ms);
 	if (n > 0)
-		n = (int)fleet_dart_answers(p->fleet, p->pkts, (size_t)n);
+		n = (int)cluster_out_dart_answers(p->out, p->pkts, (size_t)n);
 	if (n > 0 && p->n)
 		rc = roce_out_answers(roce, p->n, p->pkts, (size_t)n,
 				      clock_ns());
@@ -256,7 +256,7 @@ static int hear(struct packet_road *p, int ms)
 }
 
 /* One turn of waiting. */
-static int turn(struct packet_road *p)
+static int turn(struct packet_transport *p)
 {
 	if (p->o.turn)
 		p->o.turn(p->o.ctx);
@@ -266,7 +266,7 @@ static int turn(struct packet_road *p)
 
 /* Now that all is to be confirmed: whether nothing was confirmed for long, be
  * it before the end or since. */
-static bool is_hopeless(const struct packet_road *p)
+static bool is_hopeless(const struct packet_transport *p)
 {
 	return p->listened - p->since > patience_ns;
 }
@@ -277,7 +277,7 @@ static bool is_stale_for_good(const struct respondent *r)
 	if (!r->stale_since)
 		return false;
 	return !roce_out_ticket(r->o)->stamp.inode ||
-	       r->road->listened - r->stale_since > patience_ns;
+	       r->transport->listened - r->stale_since > patience_ns;
 }
 
 /*
@@ -288,18 +288,19 @@ static bool is_stale_for_good(const struct respondent *r)
 static int wait_for_room(void *ctx)
 {
 	struct respondent *r = ctx;
-	struct packet_road *p = r->road;
+	struct packet_transport *p = r->transport;
 	int rc;
 
 	if (p->over || is_stale_for_good(r) ||
 	    (roce_out_stalled(r->o) && p->o.live) ||
-	    ((p->road.again || (p->o.stop && *p->o.stop)) && is_hopeless(p)))
+	    ((p->transport.again || (p->o.stop && *p->o.stop)) &&
+	     is_hopeless(p)))
 		return 0;
 	rc = turn(p);
 	return rc < 0 ? rc : 1;
 }
 
-static bool is_pending(const struct packet_road *p)
+static bool is_pending(const struct packet_transport *p)
 {
 	for (unsigned i = 0; i < p->n; i++)
 		if (roce_out_pending(p->respondent[i].o) &&
@@ -309,7 +310,7 @@ static bool is_pending(const struct packet_road *p)
 }
 
 /* Until all is confirmed, or there is no hope. */
-static int drain(struct packet_road *p)
+static int drain(struct packet_transport *p)
 {
 	int rc = 0;
 
@@ -319,10 +320,10 @@ static int drain(struct packet_road *p)
 }
 
 /* A window for each collector that packets go to. */
-static int open_windows(struct packet_road *p, struct fault *f)
+static int open_windows(struct packet_transport *p, struct fault *f)
 {
 	struct roce_out *roce[CLUSTER_MAX];
-	unsigned n = fleet_roces(p->fleet, roce);
+	unsigned n = cluster_out_roces(p->out, roce);
 
 	free(p->respondent);
 	p->n = 0;
@@ -333,7 +334,7 @@ static int open_windows(struct packet_road *p, struct fault *f)
 		struct respondent *r = &p->respondent[p->n];
 		int rc;
 
-		*r = (struct respondent){.road = p, .o = roce[p->n++]};
+		*r = (struct respondent){.transport = p, .o = roce[p->n++]};
 		rc = roce_out_window(r->o, p->o.window, wait_for_room, r, f);
 		if (rc < 0)
 			return rc;
@@ -341,7 +342,7 @@ static int open_windows(struct packet_road *p, struct fault *f)
 	return 0;
 }
 
-static bool has_rc(const struct road *r)
+static bool has_rc(const struct transport *r)
 {
 	for (unsigned i = 0; i < r->tables; i++)
 		if (r->table[i].qp == TABLE_QP_RC)
@@ -350,12 +351,13 @@ static bool has_rc(const struct road *r)
 }
 
 /* Windows, if there are to be answers; and their source. */
-static int listen_to(struct packet_road *p, struct fault *f)
+static int listen_to(struct packet_transport *p, struct fault *f)
 {
 	struct fault why = {0};
 	int rc;
 
-	if (!p->sink || !p->o.open_answers || !p->o.window || !has_rc(&p->road))
+	if (!p->sink || !p->o.open_answers || !p->o.window ||
+	    !has_rc(&p->transport))
 		return 0;
 	rc = open_windows(p, f);
 	if (rc < 0)
@@ -367,15 +369,15 @@ static int listen_to(struct packet_road *p, struct fault *f)
 	return rc < 0 ? fault_of(f, rc, p->o.from, &why) : 0;
 }
 
-static uint64_t packet_begin(struct road *r)
+static uint64_t packet_begin(struct transport *r)
 {
 	return self(r)->way->begin(self(r)->way);
 }
 
-static int packet_exec(struct road *r, const struct op *ops, size_t n,
+static int packet_exec(struct transport *r, const struct op *ops, size_t n,
 		       uint64_t ts_ns)
 {
-	struct packet_road *p = self(r);
+	struct packet_transport *p = self(r);
 	int rc;
 
 	p->way->stamps = r->stamps;
@@ -384,26 +386,26 @@ static int packet_exec(struct road *r, const struct op *ops, size_t n,
 	return rc;
 }
 
-static void packet_end(struct road *r)
+static void packet_end(struct transport *r)
 {
 	self(r)->way->end(self(r)->way);
 }
 
-static uint64_t packet_head(struct road *r, unsigned table, uint32_t list)
+static uint64_t packet_head(struct transport *r, unsigned table, uint32_t list)
 {
 	return self(r)->way->head(self(r)->way, table, list);
 }
 
-static bool packet_busy(struct road *r, unsigned table)
+static bool packet_busy(struct transport *r, unsigned table)
 {
-	struct road *way = self(r)->way;
+	struct transport *way = self(r)->way;
 
 	return way->busy && way->busy(way, table);
 }
 
-static unsigned packet_fds(const struct road *r, int *fd, unsigned max)
+static unsigned packet_fds(const struct transport *r, int *fd, unsigned max)
 {
-	const struct packet_road *p = (const struct packet_road *)r;
+	const struct packet_transport *p = (const struct packet_transport *)r;
 
 	if (!p->heard || p->over || !max)
 		return 0;
@@ -411,41 +413,41 @@ static unsigned packet_fds(const struct road *r, int *fd, unsigned max)
 	return 1;
 }
 
-static int packet_tick(struct road *r)
+static int packet_tick(struct transport *r)
 {
-	struct packet_road *p = self(r);
+	struct packet_transport *p = self(r);
 
 	look_at_tickets(p);
 	return p->heard ? hear(p, 0) : 0;
 }
 
-/* What the fleet's road has to be known by. */
-static void take_way(struct packet_road *p)
+/* What the cluster's transport has to be known by. */
+static void take_way(struct packet_transport *p)
 {
-	p->way = fleet_road(p->fleet);
-	p->road.stamped = p->way->stamped;
-	p->road.table = fleet_table(p->fleet, 0);
-	p->road.tables = fleet_tables(p->fleet);
+	p->way = cluster_out_transport(p->out);
+	p->transport.stamped = p->way->stamped;
+	p->transport.table = cluster_out_table(p->out, 0);
+	p->transport.tables = cluster_out_tables(p->out);
 	if (p->o.cluster)
-		p->road.parts = fleet_collectors(p->fleet);
+		p->transport.parts = cluster_out_collectors(p->out);
 }
 
 /* SIGHUP: all that was sent is waited for, then the cluster is opened anew. */
-static int packet_reopen(struct road *r)
+static int packet_reopen(struct transport *r)
 {
-	struct packet_road *p = self(r);
+	struct packet_transport *p = self(r);
 	struct fault f = {0};
 	struct cluster c;
 	int rc = drain(p);
 
-	p->road.again = false;
+	p->transport.again = false;
 	if (rc < 0)
 		return rc;
 	if (cluster_read(&c, p->o.cluster, &f) < 0) {
 		say(p, "%s", f.text);
 		return 0;
 	}
-	if (fleet_reopen(&p->fleet, &c, c.mirror, &f) < 0) {
+	if (cluster_out_reopen(&p->out, &c, c.mirror, &f) < 0) {
 		say_fault(p, p->o.cluster, &f);
 		cluster_fini(&c);
 		return 0;
@@ -455,48 +457,49 @@ static int packet_reopen(struct road *r)
 	take_way(p);
 	if (!p->o.quiet)
 		say(p, "%s: generation %u: %u collectors", p->o.cluster,
-		    cluster_newest(&c)->number, fleet_collectors(p->fleet));
+		    cluster_newest(&c)->number, cluster_out_collectors(p->out));
 	if (p->heard && (rc = open_windows(p, &f)) < 0)
 		say(p, "%s", f.text);
 	return rc;
 }
 
-static void packet_flush(struct road *r)
+static void packet_flush(struct transport *r)
 {
 	if (self(r)->sink)
 		snk_flush(self(r)->sink);
 }
 
-/* Key-Write by DART's road has no window, nor has UC. */
-static bool is_confirmed(const struct packet_road *p)
+/* Key-Write by DART's transport has no window, nor has UC. */
+static bool is_confirmed(const struct packet_transport *p)
 {
-	for (unsigned i = 0; i < p->road.tables && p->heard; i++)
-		if (p->road.table[i].qp == TABLE_QP_RC &&
-		    !(p->o.dart && p->road.table[i].kind == TABLE_KEYWRITE))
+	for (unsigned i = 0; i < p->transport.tables && p->heard; i++)
+		if (p->transport.table[i].qp == TABLE_QP_RC &&
+		    !(p->o.dart &&
+		      p->transport.table[i].kind == TABLE_KEYWRITE))
 			return true;
 	return false;
 }
 
 /* What became of all requests so far: before the end what is under way is not
  * lost. */
-static struct road_account sum_up(struct packet_road *p)
+static struct transport_account sum_up(struct packet_transport *p)
 {
 	struct roce_out *roce[CLUSTER_MAX];
-	unsigned n = fleet_roces(p->fleet, roce);
-	struct road_account a = {0};
+	unsigned n = cluster_out_roces(p->out, roce);
+	struct transport_account a = {0};
 
-	p->requests = fleet_ledger(p->fleet, !p->over);
+	p->requests = cluster_out_ledger(p->out, !p->over);
 	for (unsigned i = 0; i < n; i++)
-		for (unsigned k = 0; k < p->road.tables; k++)
+		for (unsigned k = 0; k < p->transport.tables; k++)
 			a.waiting += roce_out_progress(roce[i], k).waiting;
 	a.sent = p->requests.requests - p->requests.uc;
 	a.acked = p->requests.acked;
 	return a;
 }
 
-static bool packet_account(struct road *r, struct road_account *out)
+static bool packet_account(struct transport *r, struct transport_account *out)
 {
-	struct packet_road *p = self(r);
+	struct packet_transport *p = self(r);
 
 	if (!is_confirmed(p))
 		return false;
@@ -504,28 +507,28 @@ static bool packet_account(struct road *r, struct road_account *out)
 	return true;
 }
 
-static unsigned packet_ledgers(struct road *r,
-			       struct road_ledger out[ROAD_LEDGERS])
+static unsigned packet_ledgers(struct transport *r,
+			       struct transport_ledger out[TRANSPORT_LEDGERS])
 {
-	struct packet_road *p = self(r);
+	struct packet_transport *p = self(r);
 	unsigned n = 0;
 
 	sum_up(p);
 	if (p->heard)
-		out[n++] = (struct road_ledger){&requester_ledger,
-						&p->requests};
-	if (fleet_dart(p->fleet, &p->darts))
-		out[n++] = (struct road_ledger){&dart_ledger, &p->darts};
+		out[n++] = (struct transport_ledger){&requester_ledger,
+						     &p->requests};
+	if (cluster_out_dart(p->out, &p->darts))
+		out[n++] = (struct transport_ledger){&dart_ledger, &p->darts};
 	return n;
 }
 
 /* The first collector that nothing was heard of, or that refuses. */
-static const char *packet_why(struct road *r)
+static const char *packet_why(struct transport *r)
 {
-	struct packet_road *p = self(r);
+	struct packet_transport *p = self(r);
 	struct roce_out *roce[CLUSTER_MAX];
-	unsigned n = fleet_roces(p->fleet, roce);
-	struct road_account a = sum_up(p);
+	unsigned n = cluster_out_roces(p->out, roce);
+	struct transport_account a = sum_up(p);
 
 	if (!is_confirmed(p) || !a.sent || a.acked)
 		return NULL;
@@ -536,16 +539,16 @@ static const char *packet_why(struct road *r)
 	return p->why.text;
 }
 
-static uint64_t packet_unsent(const struct road *r)
+static uint64_t packet_unsent(const struct transport *r)
 {
-	const struct packet_road *p = (const struct packet_road *)r;
+	const struct packet_transport *p = (const struct packet_transport *)r;
 
 	return p->sink ? snk_drops(p->sink) : p->unsent;
 }
 
-static int packet_finish(struct road *r)
+static int packet_finish(struct transport *r)
 {
-	struct packet_road *p = self(r);
+	struct packet_transport *p = self(r);
 	int rc = p->failed ? 0 : drain(p), closed = 0;
 
 	src_close(p->answers);
@@ -560,12 +563,12 @@ static int packet_finish(struct road *r)
 	return rc < 0 ? rc : closed;
 }
 
-static void packet_close(struct road *r)
+static void packet_close(struct transport *r)
 {
-	struct packet_road *p = self(r);
+	struct packet_transport *p = self(r);
 
 	src_close(p->answers);
-	fleet_close(p->fleet);
+	cluster_out_close(p->out);
 	if (p->sink)
 		snk_close(p->sink);
 	free(p->respondent);
@@ -573,7 +576,7 @@ static void packet_close(struct road *r)
 	free(p);
 }
 
-static const struct road packet_road = {
+static const struct transport packet_transport = {
 	.begin = packet_begin,
 	.exec = packet_exec,
 	.end = packet_end,
@@ -594,7 +597,7 @@ static const struct road packet_road = {
 };
 
 /* The way out, once what leads there was read. */
-static int open_sink(struct packet_road *p, struct fault *f)
+static int open_sink(struct packet_transport *p, struct fault *f)
 {
 	struct fault why = {0};
 	int rc;
@@ -605,9 +608,9 @@ static int open_sink(struct packet_road *p, struct fault *f)
 	return rc < 0 ? fault_of(f, rc, p->o.to, &why) : 0;
 }
 
-static int open_ticket(struct packet_road *p, struct fault *f)
+static int open_ticket(struct packet_transport *p, struct fault *f)
 {
-	struct fleet_options fo = {
+	struct cluster_out_options fo = {
 		.ack_every = p->o.ack_every,
 		.dart = p->o.dart,
 	};
@@ -624,7 +627,7 @@ static int open_ticket(struct packet_road *p, struct fault *f)
 	}
 	if (ticket_region(t)) {
 		snprintf(p->region, sizeof(p->region), "%s", ticket_region(t));
-		p->road.region = p->region;
+		p->transport.region = p->region;
 	}
 	rc = open_sink(p, f);
 	if (rc < 0) {
@@ -633,13 +636,13 @@ static int open_ticket(struct packet_road *p, struct fault *f)
 		return rc;
 	}
 	fo.sink = p->sink;
-	rc = fleet_open_ticket(&p->fleet, t, p->o.ticket, &fo, &why);
+	rc = cluster_out_open_ticket(&p->out, t, p->o.ticket, &fo, &why);
 	return rc < 0 ? fault_of(f, rc, p->o.ticket, &why) : 0;
 }
 
-static int open_cluster(struct packet_road *p, struct fault *f)
+static int open_cluster(struct packet_transport *p, struct fault *f)
 {
-	struct fleet_options fo = {
+	struct cluster_out_options fo = {
 		.ack_every = p->o.ack_every,
 		.dart = p->o.dart && p->o.open_sink,
 	};
@@ -652,30 +655,31 @@ static int open_cluster(struct packet_road *p, struct fault *f)
 		return rc;
 	fo.mirror = p->cluster.mirror;
 	fo.sink = p->sink;
-	rc = fleet_open(&p->fleet, &p->cluster, &fo, &why);
+	rc = cluster_out_open(&p->out, &p->cluster, &fo, &why);
 	return rc < 0 ? fault_of(f, rc, p->o.cluster, &why) : 0;
 }
 
-int packet_road_open(struct road **out, const struct packet_road_options *o,
-		     struct fault *f)
+int packet_transport_open(struct transport **out,
+			  const struct packet_transport_options *o,
+			  struct fault *f)
 {
-	struct packet_road *p = calloc(1, sizeof(*p));
+	struct packet_transport *p = calloc(1, sizeof(*p));
 	int rc;
 
 	if (!p)
 		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
-	p->road = packet_road;
+	p->transport = packet_transport;
 	p->o = *o;
-	p->road.name = o->open_sink ? o->to : o->cluster;
+	p->transport.name = o->open_sink ? o->to : o->cluster;
 	rc = o->ticket ? open_ticket(p, f) : open_cluster(p, f);
 	if (!rc) {
 		take_way(p);
 		rc = listen_to(p, f);
 	}
 	if (rc < 0) {
-		packet_close(&p->road);
+		packet_close(&p->transport);
 		return rc;
 	}
-	*out = &p->road;
+	*out = &p->transport;
 	return 0;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * translate_road.h - a road for the translator's tests: plain memory, each
- * operation checked against the tables, the last ones kept to be looked at.
- * And reports in frames, to feed the translator with.
+ * translate_transport.h - a transport for the translator's tests: plain memory,
+ * each operation checked against the tables, the last ones kept to be looked
+ * at. And reports in frames, to feed the translator with.
  */
-#ifndef TESTS_UNIT_TRANSLATE_ROAD_H
-#define TESTS_UNIT_TRANSLATE_ROAD_H
+#ifndef TESTS_UNIT_TRANSLATE_TRANSPORT_H
+#define TESTS_UNIT_TRANSLATE_TRANSPORT_H
 
 #include <errno.h>
 #include <stdbool.h>
@@ -21,28 +21,30 @@
 #include "net/net.h"
 
 enum {
-	ROAD_OPS = 4096,
+	TRANSPORT_OPS = 4096,
 	FRAME_ROOM = 2048,
 	HEADROOM = 16, /* CRC_HEADROOM, readable before each frame */
 };
 
-struct test_road {
-	struct road road;
+struct test_transport {
+	struct transport transport;
 	const struct table *tables;
 	unsigned n;
 	uint8_t *mem[TABLE_MAX];
 	uint64_t generation;
 	uint64_t head; /* what every list starts with */
-	struct op op[ROAD_OPS];
-	uint64_t ts_ns[ROAD_OPS]; /* what was said of the time */
-	uint64_t nops;		  /* in all; these hold the first ROAD_OPS */
+	struct op op[TRANSPORT_OPS];
+	uint64_t ts_ns[TRANSPORT_OPS]; /* what was said of the time */
+	uint64_t nops; /* in all; these hold the first TRANSPORT_OPS */
 	uint64_t batches;
 	bool inside, bad; /* bad: an operation that no table allows */
 	int fail;	  /* exec() returns it */
-	void (*look)(struct test_road *r); /* after each operation, or NULL */
+	void (*look)(
+		struct test_transport *r); /* after each operation, or NULL */
 };
 
-static inline void test_road_judge(struct test_road *r, const struct op *o)
+static inline void test_transport_judge(struct test_transport *r,
+					const struct op *o)
 {
 	const struct table *t = &r->tables[o->table < r->n ? o->table : 0];
 	uint64_t unit = t->kind == TABLE_APPEND && o->offset >= t->heads
@@ -66,10 +68,11 @@ static inline void test_road_judge(struct test_road *r, const struct op *o)
 		r->bad = true;
 }
 
-static inline int test_road_exec(struct road *road, const struct op *ops,
-				 size_t n, uint64_t ts_ns)
+static inline int test_transport_exec(struct transport *transport,
+				      const struct op *ops, size_t n,
+				      uint64_t ts_ns)
 {
-	struct test_road *r = (struct test_road *)road;
+	struct test_transport *r = (struct test_transport *)transport;
 
 	if (r->fail)
 		return r->fail;
@@ -78,7 +81,7 @@ static inline int test_road_exec(struct road *road, const struct op *ops,
 		uint8_t *at;
 		uint64_t v;
 
-		test_road_judge(r, o);
+		test_transport_judge(r, o);
 		if (r->bad)
 			return -EFAULT;
 		at = r->mem[o->table] + o->offset;
@@ -89,10 +92,11 @@ static inline int test_road_exec(struct road *road, const struct op *ops,
 		} else {
 			memcpy(at, o->data, o->length);
 		}
-		if (r->nops < ROAD_OPS) {
+		if (r->nops < TRANSPORT_OPS) {
 			r->op[r->nops] = *o;
-			r->ts_ns[r->nops] = road->stamps ? road->stamps[i]
-							 : ts_ns;
+			r->ts_ns[r->nops] = transport->stamps
+						    ? transport->stamps[i]
+						    : ts_ns;
 		}
 		r->nops++;
 		if (r->look)
@@ -101,9 +105,9 @@ static inline int test_road_exec(struct road *road, const struct op *ops,
 	return 0;
 }
 
-static inline uint64_t test_road_begin(struct road *road)
+static inline uint64_t test_transport_begin(struct transport *transport)
 {
-	struct test_road *r = (struct test_road *)road;
+	struct test_transport *r = (struct test_transport *)transport;
 
 	r->bad = r->bad || r->inside;
 	r->inside = true;
@@ -111,18 +115,18 @@ static inline uint64_t test_road_begin(struct road *road)
 	return r->generation;
 }
 
-static inline void test_road_end(struct road *road)
+static inline void test_transport_end(struct transport *transport)
 {
-	struct test_road *r = (struct test_road *)road;
+	struct test_transport *r = (struct test_transport *)transport;
 
 	r->bad = r->bad || !r->inside;
 	r->inside = false;
 }
 
-static inline uint64_t test_road_head(struct road *road, unsigned table,
-				      uint32_t list)
+static inline uint64_t test_transport_head(struct transport *transport,
+					   unsigned table, uint32_t list)
 {
-	struct test_road *r = (struct test_road *)road;
+	struct test_transport *r = (struct test_transport *)transport;
 
 	if (table >= r->n || r->tables[table].kind != TABLE_APPEND ||
 	    list >= r->tables[table].lists)
@@ -131,13 +135,14 @@ static inline uint64_t test_road_head(struct road *road, unsigned table,
 }
 
 /* Memory for n tables; forgets what it had. */
-static inline struct test_road *test_road_new(const struct table *tables,
-					      unsigned n)
+static inline struct test_transport *
+test_transport_new(const struct table *tables, unsigned n)
 {
-	struct test_road *r = calloc(1, sizeof(*r));
+	struct test_transport *r = calloc(1, sizeof(*r));
 
-	r->road = (struct road){test_road_begin, test_road_exec, test_road_end,
-				test_road_head, NULL};
+	r->transport = (struct transport){
+		test_transport_begin, test_transport_exec, test_transport_end,
+		test_transport_head, NULL};
 	r->tables = tables;
 	r->n = n;
 	r->generation = 1;
@@ -146,7 +151,7 @@ static inline struct test_road *test_road_new(const struct table *tables,
 	return r;
 }
 
-static inline void test_road_free(struct test_road *r)
+static inline void test_transport_free(struct test_transport *r)
 {
 	for (unsigned i = 0; i < r->n; i++)
 		free(r->mem[i]);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fleet.c - the collectors of a cluster, each by its region or its ticket; one
- * road to all of them; tickets that are written anew.
+ * cluster_out.c - the collectors of a cluster, each by its region or its
+ * ticket; one transport to all of them; tickets that are written anew.
  */
-#include "cluster/fleet.h"
+#include "cluster/cluster_out.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "region/region.h"
 #include "net/be.h"
 
-_Static_assert((int)FANOUT_MAX == (int)CLUSTER_MAX, "a road for each");
+_Static_assert((int)FANOUT_MAX == (int)CLUSTER_MAX, "a transport for each");
 
 enum {
 	LOOK_NS = 100 * 1000000,
@@ -26,23 +26,23 @@ struct collector {
 	uint16_t id;
 	char path[CLUSTER_TEXT]; /* of the region or the ticket */
 	struct region *region;
-	struct local_road *local;
+	struct local_transport *local;
 	struct ticket *ticket;
 	struct ticket_stamp seen; /* of the last file that was judged */
 	bool told;		  /* that its ticket is refused */
 	struct roce_out *roce;
-	struct road *road;
+	struct transport *transport;
 };
 
-struct fleet {
-	struct fleet_options o;
+struct cluster_out {
+	struct cluster_out_options o;
 	unsigned n, tables;
 	struct collector *member[CLUSTER_MAX]; /* in their order */
 	struct table table[TABLE_MAX];
 	struct fanout *fanout;
 	struct dart_out *dart;
-	struct road *road;
-	/* Of the fleets in whose place this one is: what became of their
+	struct transport *transport;
+	/* Of the clusters in whose place this one is: what became of their
 	 * requests, and the last tickets of members that went. */
 	struct requester_ledger before;
 	struct dart_ledger dart_before;
@@ -92,9 +92,9 @@ static int same_tables(const struct table *a, unsigned na,
 	return 0;
 }
 
-/* The first collector's tables are the fleet's. */
-static int take_tables(struct fleet *fl, const struct table *tables, unsigned n,
-		       struct fault *f)
+/* The first collector's tables are the cluster's. */
+static int take_tables(struct cluster_out *fl, const struct table *tables,
+		       unsigned n, struct fault *f)
 {
 	if (fl->tables)
 		return same_tables(fl->table, fl->tables, tables, n, f);
@@ -103,7 +103,7 @@ static int take_tables(struct fleet *fl, const struct table *tables, unsigned n,
 	return 0;
 }
 
-static int collector_region(struct fleet *fl, struct collector *s,
+static int collector_region(struct cluster_out *fl, struct collector *s,
 			    const char *name, struct fault *f)
 {
 	struct table tables[TABLE_MAX];
@@ -114,14 +114,14 @@ static int collector_region(struct fleet *fl, struct collector *s,
 
 	if (rc < 0 || (rc = local_open(&s->local, s->region, f)) < 0)
 		return rc;
-	s->road = local_road(s->local);
+	s->transport = local_transport(s->local);
 	for (unsigned i = 0; i < region_tables(s->region); i++)
 		tables[i] = *region_table(s->region, i);
 	return take_tables(fl, tables, region_tables(s->region), f);
 }
 
-/* Takes over a ticket, read from path, and opens its road. */
-static int collector_ticket(struct fleet *fl, struct collector *s,
+/* Takes over a ticket, read from path, and opens its transport. */
+static int collector_ticket(struct cluster_out *fl, struct collector *s,
 			    struct ticket *t, const char *path, struct fault *f)
 {
 	int rc;
@@ -134,7 +134,7 @@ static int collector_ticket(struct fleet *fl, struct collector *s,
 		return rc;
 	rc = roce_out_open(&s->roce, t, fl->o.sink, fl->o.ack_every, f);
 	if (rc == 0)
-		s->road = roce_out_road(s->roce);
+		s->transport = roce_out_transport(s->roce);
 	return rc;
 }
 
@@ -166,10 +166,11 @@ static int read_ticket(struct ticket **out, const char *path, struct fault *f)
 }
 
 /* Where the PSNs and lists of a member are now, into a ticket of its. */
-static int save_state(const struct fleet *fl, unsigned member, struct ticket *t)
+static int save_state(const struct cluster_out *fl, unsigned member,
+		      struct ticket *t)
 {
 	struct roce_out *roce = fl->member[member]->roce;
-	struct road *road = roce_out_road(roce);
+	struct transport *transport = roce_out_transport(roce);
 
 	for (unsigned i = 0; i < t->n; i++) {
 		struct ticket_table *at = &t->at[i];
@@ -183,7 +184,7 @@ static int save_state(const struct fleet *fl, unsigned member, struct ticket *t)
 		if (!at->heads && !(at->heads = calloc(lists, 8)))
 			return -ENOMEM;
 		for (uint32_t k = 0; k < lists; k++)
-			at->heads[k] = road->head(road, i, k);
+			at->heads[k] = transport->head(transport, i, k);
 	}
 	return 0;
 }
@@ -193,7 +194,8 @@ static int save_state(const struct fleet *fl, unsigned member, struct ticket *t)
  * its collector is a member still. If it went, they are not known any more: by
  * that ticket again, what was stored would be overwritten.
  */
-static int go_on(const struct fleet *old, struct ticket *t, struct fault *f)
+static int go_on(const struct cluster_out *old, struct ticket *t,
+		 struct fault *f)
 {
 	for (unsigned i = 0; i < old->n; i++) {
 		const struct ticket *was = old->member[i]->ticket;
@@ -214,9 +216,9 @@ static int go_on(const struct fleet *old, struct ticket *t, struct fault *f)
 	return 0;
 }
 
-static int open_one(struct fleet *fl, struct collector *s,
-		    const struct cluster_collector *c, const struct fleet *old,
-		    struct fault *f)
+static int open_one(struct cluster_out *fl, struct collector *s,
+		    const struct cluster_collector *c,
+		    const struct cluster_out *old, struct fault *f)
 {
 	struct ticket *t;
 	int rc;
@@ -242,9 +244,9 @@ static int open_one(struct fleet *fl, struct collector *s,
 				      "there is no ticket");
 }
 
-static int collector_open(struct fleet *fl, struct collector **out,
+static int collector_open(struct cluster_out *fl, struct collector **out,
 			  const struct cluster_collector *c,
-			  const struct fleet *old, struct fault *f)
+			  const struct cluster_out *old, struct fault *f)
 {
 	struct collector *s = calloc(1, sizeof(*s));
 	struct fault why = {""};
@@ -261,7 +263,7 @@ static int collector_open(struct fleet *fl, struct collector **out,
 
 /* Takes a ticket that is not the file which was read last: 1. 0: it is, or the
  * file was written meanwhile. */
-static int collector_reticket(struct fleet *fl, unsigned member,
+static int collector_reticket(struct cluster_out *fl, unsigned member,
 			      struct fault *f)
 {
 	struct collector *s = fl->member[member];
@@ -283,7 +285,7 @@ static int collector_reticket(struct fleet *fl, unsigned member,
 		return 0; /* the next look sees it */
 	}
 	rc = same_tables(fl->table, fl->tables, t->table, t->n, f);
-	/* Both roads take it, or none: the second is asked before. */
+	/* Both transports take it, or none: the second is asked before. */
 	if (rc == 0 && fl->dart)
 		rc = dart_out_accepts(fl->dart, t, f);
 	if (rc == 0)
@@ -312,41 +314,41 @@ static void collector_close(struct collector *s)
 	free(s);
 }
 
-/* The road to all members, once they are open. */
-static int join(struct fleet *fl, struct fault *f)
+/* The transport to all members, once they are open. */
+static int join(struct cluster_out *fl, struct fault *f)
 {
 	const struct ticket *ticket[CLUSTER_MAX];
-	struct road *road[CLUSTER_MAX];
+	struct transport *transport[CLUSTER_MAX];
 	int rc;
 
 	for (unsigned i = 0; i < fl->n; i++) {
-		road[i] = fl->member[i]->road;
+		transport[i] = fl->member[i]->transport;
 		ticket[i] = fl->member[i]->ticket;
 	}
-	fl->road = fl->member[0]->road;
+	fl->transport = fl->member[0]->transport;
 	if (fl->n > 1) {
-		rc = fanout_open(&fl->fanout, road, fl->n, fl->tables,
+		rc = fanout_open(&fl->fanout, transport, fl->n, fl->tables,
 				 fl->o.mirror, f);
 		if (rc < 0)
 			return rc;
-		fl->road = fanout_road(fl->fanout);
+		fl->transport = fanout_transport(fl->fanout);
 	}
 	if (!fl->o.dart)
 		return 0;
-	rc = dart_out_open(&fl->dart, ticket, fl->n, fl->o.sink, fl->road,
+	rc = dart_out_open(&fl->dart, ticket, fl->n, fl->o.sink, fl->transport,
 			   fl->o.ack_every, fl->o.mirror, f);
 	if (rc == 0)
-		fl->road = dart_out_road(fl->dart);
+		fl->transport = dart_out_transport(fl->dart);
 	return rc;
 }
 
 /* Opens the newest generation's collectors, in the place of old, if any. */
-static int open_members(struct fleet **out, const struct cluster *c,
-			const struct fleet_options *o, const struct fleet *old,
-			struct fault *f)
+static int open_members(struct cluster_out **out, const struct cluster *c,
+			const struct cluster_out_options *o,
+			const struct cluster_out *old, struct fault *f)
 {
 	const struct cluster_generation *g = cluster_newest(c);
-	struct fleet *fl = calloc(1, sizeof(*fl));
+	struct cluster_out *fl = calloc(1, sizeof(*fl));
 	int rc = 0;
 
 	if (!fl)
@@ -359,22 +361,24 @@ static int open_members(struct fleet **out, const struct cluster *c,
 	if (!rc)
 		rc = join(fl, f);
 	if (rc < 0)
-		fleet_close(fl);
+		cluster_out_close(fl);
 	else
 		*out = fl;
 	return rc;
 }
 
-int fleet_open(struct fleet **out, const struct cluster *c,
-	       const struct fleet_options *o, struct fault *f)
+int cluster_out_open(struct cluster_out **out, const struct cluster *c,
+		     const struct cluster_out_options *o, struct fault *f)
 {
 	return open_members(out, c, o, NULL, f);
 }
 
-int fleet_open_ticket(struct fleet **out, struct ticket *t, const char *path,
-		      const struct fleet_options *o, struct fault *f)
+int cluster_out_open_ticket(struct cluster_out **out, struct ticket *t,
+			    const char *path,
+			    const struct cluster_out_options *o,
+			    struct fault *f)
 {
-	struct fleet *fl = calloc(1, sizeof(*fl));
+	struct cluster_out *fl = calloc(1, sizeof(*fl));
 	struct collector *s = fl ? calloc(1, sizeof(*s)) : NULL;
 	int rc;
 
@@ -389,13 +393,14 @@ int fleet_open_ticket(struct fleet **out, struct ticket *t, const char *path,
 	if (!rc)
 		rc = join(fl, f);
 	if (rc < 0)
-		fleet_close(fl);
+		cluster_out_close(fl);
 	else
 		*out = fl;
 	return rc;
 }
 
-static bool has_ticket(const struct fleet *fl, const struct ticket_stamp *stamp)
+static bool has_ticket(const struct cluster_out *fl,
+		       const struct ticket_stamp *stamp)
 {
 	for (unsigned i = 0; i < fl->n; i++)
 		if (fl->member[i]->ticket &&
@@ -404,13 +409,13 @@ static bool has_ticket(const struct fleet *fl, const struct ticket_stamp *stamp)
 	return false;
 }
 
-/* What a fleet must know of the one in whose place it is. */
-static void succeed(struct fleet *fl, const struct fleet *old)
+/* What a cluster must know of the one in whose place it is. */
+static void succeed(struct cluster_out *fl, const struct cluster_out *old)
 {
-	struct requester_ledger l = fleet_ledger(old, false);
+	struct requester_ledger l = cluster_out_ledger(old, false);
 
 	ledger_add(&requester_ledger, &fl->before, &l);
-	fleet_dart(old, &fl->dart_before);
+	cluster_out_dart(old, &fl->dart_before);
 	memcpy(fl->gone, old->gone, sizeof(fl->gone));
 	fl->went = old->went;
 	for (unsigned i = 0; i < old->n; i++) {
@@ -421,43 +426,44 @@ static void succeed(struct fleet *fl, const struct fleet *old)
 	}
 }
 
-int fleet_reopen(struct fleet **fleet, const struct cluster *c, bool mirror,
-		 struct fault *f)
+int cluster_out_reopen(struct cluster_out **cluster, const struct cluster *c,
+		       bool mirror, struct fault *f)
 {
-	struct fleet *old = *fleet;
-	struct fleet_options o = old->o;
+	struct cluster_out *old = *cluster;
+	struct cluster_out_options o = old->o;
 	int rc;
 
 	o.mirror = mirror;
-	rc = open_members(fleet, c, &o, old, f);
+	rc = open_members(cluster, c, &o, old, f);
 	if (rc < 0)
 		return rc;
-	succeed(*fleet, old);
-	fleet_close(old);
+	succeed(*cluster, old);
+	cluster_out_close(old);
 	return 0;
 }
 
-struct road *fleet_road(struct fleet *fl)
+struct transport *cluster_out_transport(struct cluster_out *fl)
 {
-	return fl->road;
+	return fl->transport;
 }
 
-unsigned fleet_collectors(const struct fleet *fl)
+unsigned cluster_out_collectors(const struct cluster_out *fl)
 {
 	return fl->n;
 }
 
-const struct table *fleet_table(const struct fleet *fl, unsigned i)
+const struct table *cluster_out_table(const struct cluster_out *fl, unsigned i)
 {
 	return &fl->table[i];
 }
 
-unsigned fleet_tables(const struct fleet *fl)
+unsigned cluster_out_tables(const struct cluster_out *fl)
 {
 	return fl->tables;
 }
 
-struct requester_ledger fleet_ledger(const struct fleet *fl, bool open)
+struct requester_ledger cluster_out_ledger(const struct cluster_out *fl,
+					   bool open)
 {
 	struct requester_ledger sum = fl->before;
 
@@ -473,7 +479,7 @@ struct requester_ledger fleet_ledger(const struct fleet *fl, bool open)
 	return sum;
 }
 
-bool fleet_dart(const struct fleet *fl, struct dart_ledger *out)
+bool cluster_out_dart(const struct cluster_out *fl, struct dart_ledger *out)
 {
 	struct dart_ledger l;
 
@@ -485,7 +491,8 @@ bool fleet_dart(const struct fleet *fl, struct dart_ledger *out)
 	return true;
 }
 
-size_t fleet_dart_answers(struct fleet *fl, struct pkt *pkts, size_t n)
+size_t cluster_out_dart_answers(struct cluster_out *fl, struct pkt *pkts,
+				size_t n)
 {
 	size_t left = 0;
 
@@ -495,7 +502,7 @@ size_t fleet_dart_answers(struct fleet *fl, struct pkt *pkts, size_t n)
 	return left;
 }
 
-unsigned fleet_roces(const struct fleet *fl, struct roce_out **out)
+unsigned cluster_out_roces(const struct cluster_out *fl, struct roce_out **out)
 {
 	unsigned n = 0;
 
@@ -506,7 +513,8 @@ unsigned fleet_roces(const struct fleet *fl, struct roce_out **out)
 }
 
 /* Looks whether a member's file is another than the last that was judged. */
-static int collector_look(struct fleet *fl, unsigned member, struct fault *f)
+static int collector_look(struct cluster_out *fl, unsigned member,
+			  struct fault *f)
 {
 	struct collector *s = fl->member[member];
 	struct ticket_stamp now = ticket_stamp(s->path);
@@ -530,7 +538,8 @@ static int collector_look(struct fleet *fl, unsigned member, struct fault *f)
 	return 1;
 }
 
-int fleet_look(struct fleet *fl, uint64_t now_ns, struct fault *f)
+int cluster_out_poll_tickets(struct cluster_out *fl, uint64_t now_ns,
+			     struct fault *f)
 {
 	int rc = 0;
 
@@ -545,7 +554,7 @@ int fleet_look(struct fleet *fl, uint64_t now_ns, struct fault *f)
 	return rc;
 }
 
-bool fleet_look_again(struct fleet *fl)
+bool cluster_out_recheck_tickets(struct cluster_out *fl)
 {
 	bool any = false;
 
@@ -582,7 +591,7 @@ static void say_refusal(const struct collector *s, struct fault *f)
 				    "start anew with a new one");
 }
 
-bool fleet_refusal(struct fleet *fl, struct fault *f)
+bool cluster_out_refusal(struct cluster_out *fl, struct fault *f)
 {
 	for (unsigned i = 0; i < fl->n; i++) {
 		struct collector *s = fl->member[i];
@@ -596,7 +605,7 @@ bool fleet_refusal(struct fleet *fl, struct fault *f)
 	return false;
 }
 
-void fleet_close(struct fleet *fl)
+void cluster_out_close(struct cluster_out *fl)
 {
 	if (!fl)
 		return;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A collector's new ticket, where two roads go by it: all packets go by the old
- * one or all by the new one. Seen from outside: the queue pairs of frames.
+ * A collector's new ticket, where two transports go by it: all packets go by
+ * the old one or all by the new one. Seen from outside: the queue pairs of
+ * frames.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "cluster/fleet.h"
+#include "cluster/cluster_out.h"
 #include "requester_rig.h"
 #include "test.h"
 
@@ -25,7 +26,7 @@ struct harbour {
 	struct cluster_generation generation;
 	struct cluster cluster;
 	struct snk *sink;
-	struct fleet *fleet;
+	struct cluster_out *out;
 };
 
 /* In a second of its own: a clock may be too coarse to tell. */
@@ -40,14 +41,14 @@ static void put_ticket(const char *path, const struct ticket *t, time_t second)
 
 static void harbour_open(struct harbour *h, const struct ticket *t)
 {
-	struct fleet_options o = {.dart = true};
+	struct cluster_out_options o = {.dart = true};
 	struct roce_out *roce[CLUSTER_MAX];
 	struct fault f = {""};
 
 	*h = (struct harbour){.generation.n = 1};
-	snprintf(h->ticket, sizeof(h->ticket), "/tmp/test-fleet-%d.ini",
+	snprintf(h->ticket, sizeof(h->ticket), "/tmp/test-cluster-%d.ini",
 		 (int)getpid());
-	snprintf(h->frames, sizeof(h->frames), "/tmp/test-fleet-%d.pcap",
+	snprintf(h->frames, sizeof(h->frames), "/tmp/test-cluster-%d.pcap",
 		 (int)getpid());
 	put_ticket(h->ticket, t, 1000);
 	snprintf(h->collector.ticket, sizeof(h->collector.ticket), "%s",
@@ -60,15 +61,15 @@ static void harbour_open(struct harbour *h, const struct ticket *t)
 	if (snk_open(&h->sink, h->frames, &f) < 0)
 		rig_die(h->frames, &f);
 	o.sink = h->sink;
-	if (fleet_open(&h->fleet, &h->cluster, &o, &f) < 0)
-		rig_die("fleet", &f);
-	TEST(fleet_roces(h->fleet, roce) == 1);
+	if (cluster_out_open(&h->out, &h->cluster, &o, &f) < 0)
+		rig_die("cluster", &f);
+	TEST(cluster_out_roces(h->out, roce) == 1);
 	TEST(roce_out_window(roce[0], WINDOW, NULL, NULL, &f) == 0);
 }
 
 static void harbour_close(struct harbour *h)
 {
-	fleet_close(h->fleet);
+	cluster_out_close(h->out);
 	TEST(snk_close(h->sink) == 0);
 	unlink(h->ticket);
 	unlink(h->frames);
@@ -80,15 +81,15 @@ static uint32_t pair_of(struct harbour *h, uint16_t table)
 	static const uint8_t data[8];
 	struct op op = {
 		.verb = OP_WRITE, .table = table, .length = 8, .data = data};
-	struct road *road = fleet_road(h->fleet);
+	struct transport *transport = cluster_out_transport(h->out);
 	struct fault f = {""};
 	struct roce r = {.dest_qp = 0};
 	struct pkt p;
 	struct src *s;
 
-	road->begin(road);
-	TEST(road->exec(road, &op, 1, 1000) == 0);
-	road->end(road);
+	transport->begin(transport);
+	TEST(transport->exec(transport, &op, 1, 1000) == 0);
+	transport->end(transport);
 	TEST(snk_flush(h->sink) == 0);
 	if (src_open(&s, h->frames, &f) < 0)
 		rig_die(h->frames, &f);
@@ -115,7 +116,7 @@ static int look(struct harbour *h, struct fault *f)
 	int rc = 0;
 
 	for (unsigned i = 0; i < 2 && !rc; i++)
-		rc = fleet_look(h->fleet, now += SECOND, f);
+		rc = cluster_out_poll_tickets(h->out, now += SECOND, f);
 	return rc;
 }
 
@@ -172,16 +173,16 @@ static void half_written(const struct ticket *t)
 
 static void no_file(const struct ticket *t)
 {
-	struct fleet_options o = {0};
+	struct cluster_out_options o = {0};
 	struct fault f = {""};
 	struct harbour h;
-	struct fleet *fl;
+	struct cluster_out *fl;
 
 	harbour_open(&h, t);
 	o.sink = h.sink;
 	unlink(h.ticket);
 	TEST(mkfifo(h.ticket, 0600) == 0);
-	TEST(fleet_open(&fl, &h.cluster, &o, &f) == -EINVAL);
+	TEST(cluster_out_open(&fl, &h.cluster, &o, &f) == -EINVAL);
 	TEST(strstr(f.text, "no ordinary file") != NULL);
 	harbour_close(&h);
 }
@@ -197,14 +198,14 @@ struct port {
 	struct roce_out *roce[CLUSTER_MAX];
 	unsigned roces;
 	struct line there, back;
-	struct fleet *fleet;
+	struct cluster_out *out;
 	uint64_t now;
 };
 
 static void port_open(struct port *h, const struct ticket *t, struct region *r)
 {
 	struct responder_options ro = {.receives = UINT64_MAX};
-	struct fleet_options o = {0};
+	struct cluster_out_options o = {0};
 	struct fault f = {""};
 
 	line_open(&h->there);
@@ -217,7 +218,7 @@ static void port_open(struct port *h, const struct ticket *t, struct region *r)
 		h->ticket[i] = *t;
 		h->ticket[i].ip[3] += (uint8_t)i;
 		snprintf(c->ticket, sizeof(c->ticket),
-			 "/tmp/test-fleet-%d-%u.ini", (int)getpid(), i);
+			 "/tmp/test-cluster-%d-%u.ini", (int)getpid(), i);
 		put_ticket(c->ticket, &h->ticket[i], 1000);
 		if (responder_open(&h->responder[i], r, &h->ticket[i],
 				   h->back.sink, &ro, &f) < 0)
@@ -232,9 +233,9 @@ static void port_open(struct port *h, const struct ticket *t, struct region *r)
 				      .collector = h->collector,
 				      .generation = h->generation};
 	o.sink = h->there.sink;
-	if (fleet_open(&h->fleet, &h->cluster, &o, &f) < 0)
-		rig_die("fleet", &f);
-	h->roces = fleet_roces(h->fleet, h->roce);
+	if (cluster_out_open(&h->out, &h->cluster, &o, &f) < 0)
+		rig_die("cluster", &f);
+	h->roces = cluster_out_roces(h->out, h->roce);
 	TEST(h->roces == BOTH);
 	for (unsigned i = 0; i < BOTH; i++)
 		TEST(roce_out_window(h->roce[i], WINDOW, NULL, NULL, &f) == 0);
@@ -242,7 +243,7 @@ static void port_open(struct port *h, const struct ticket *t, struct region *r)
 
 static void port_close(struct port *h)
 {
-	fleet_close(h->fleet);
+	cluster_out_close(h->out);
 	for (unsigned i = 0; i < BOTH; i++) {
 		responder_close(h->responder[i]);
 		unlink(h->collector[i].ticket);
@@ -274,11 +275,11 @@ static void write_to(struct port *h, unsigned i)
 	static const uint8_t data[8];
 	struct op op = {
 		.verb = OP_WRITE, .table = RIG_KW, .length = 8, .data = data};
-	struct road *road = roce_out_road(h->roce[i]);
+	struct transport *transport = roce_out_transport(h->roce[i]);
 
-	road->begin(road);
-	TEST(road->exec(road, &op, 1, 1000) == 0);
-	road->end(road);
+	transport->begin(transport);
+	TEST(transport->exec(transport, &op, 1, 1000) == 0);
+	transport->end(transport);
 }
 
 /* Queue pairs made anew, with other R_Keys or with those of the tickets. */
@@ -299,7 +300,7 @@ static bool refusal_of(struct port *h, unsigned i, const char *what)
 {
 	struct fault f = {""};
 
-	return fleet_refusal(h->fleet, &f) &&
+	return cluster_out_refusal(h->out, &f) &&
 	       strstr(f.text, h->collector[i].ticket) && strstr(f.text, what);
 }
 
@@ -309,10 +310,10 @@ static int change(struct port *h, unsigned generation, struct fault *f)
 	int rc;
 
 	h->cluster.generation = &h->generation[generation];
-	rc = fleet_reopen(&h->fleet, &h->cluster, false, f);
+	rc = cluster_out_reopen(&h->out, &h->cluster, false, f);
 	if (rc < 0)
 		return rc;
-	h->roces = fleet_roces(h->fleet, h->roce);
+	h->roces = cluster_out_roces(h->out, h->roce);
 	for (unsigned i = 0; i < h->roces; i++)
 		TEST(roce_out_window(h->roce[i], WINDOW, NULL, NULL, f) == 0);
 	return 0;
@@ -330,7 +331,7 @@ static void refusals(const struct ticket *t, struct region *r)
 	write_to(&h, 0);
 	port_turn(&h, 300);
 	TEST(refusal_of(&h, 0, "out of date; waiting"));
-	TEST(!fleet_refusal(h.fleet, &f));
+	TEST(!cluster_out_refusal(h.out, &f));
 	write_to(&h, 1);
 	port_turn(&h, 300);
 	TEST(refusal_of(&h, 1, "out of date; waiting"));
@@ -339,15 +340,15 @@ static void refusals(const struct ticket *t, struct region *r)
 		if (i % 500 == 0)
 			reopen(&h, 1);
 		port_turn(&h, 1);
-		TEST(!fleet_refusal(h.fleet, &f));
+		TEST(!cluster_out_refusal(h.out, &f));
 	}
 	TEST(roce_out_ledger(h.roce[0]).naks_access >= 2);
 	TEST(change(&h, 1, &f) == 0);
-	TEST(h.roces == 1 && fleet_ledger(h.fleet, false).requests == 2);
+	TEST(h.roces == 1 && cluster_out_ledger(h.out, false).requests == 2);
 	/* It comes back, but not by the ticket of before. */
 	TEST(change(&h, 0, &f) == -ESTALE);
 	TEST(strstr(f.text, "collector 1: ") && strstr(f.text, "another"));
-	TEST(fleet_roces(h.fleet, h.roce) == 1);
+	TEST(cluster_out_roces(h.out, h.roce) == 1);
 	put_ticket(h.collector[1].ticket, &h.ticket[1], 2000);
 	TEST(change(&h, 0, &f) == 0);
 	TEST(h.roces == BOTH);
@@ -356,7 +357,7 @@ static void refusals(const struct ticket *t, struct region *r)
 	write_to(&h, 0);
 	port_turn(&h, 12000);
 	TEST(roce_out_ledger(h.roce[0]).acked == 1);
-	TEST(!fleet_refusal(h.fleet, &f));
+	TEST(!cluster_out_refusal(h.out, &f));
 	port_close(&h);
 }
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* road.c - opens the road that the options name, and sets its tables. */
+/* transport.c - opens the transport that the options name, and sets its tables.
+ */
 #include "run.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "cluster/packet_road.h"
+#include "cluster/packet_transport.h"
 #include "rdma/local.h"
 #include "region/layout.h"
 #include "region/region.h"
@@ -53,7 +54,7 @@ static int open_packets(struct run *r, void (*turn)(void *run), struct fault *f)
 {
 	const struct opts *o = &r->o;
 	bool packets = o->ticket || o->write || o->to;
-	struct packet_road_options po = {
+	struct packet_transport_options po = {
 		.ticket = o->ticket,
 		.cluster = o->cluster,
 		.dart = o->dart,
@@ -71,17 +72,18 @@ static int open_packets(struct run *r, void (*turn)(void *run), struct fault *f)
 		.ctx = r,
 	};
 
-	return packet_road_open(&r->road, &po, f);
+	return packet_transport_open(&r->transport, &po, f);
 }
 
 static int open_verbs(struct run *r, struct fault *f)
 {
-	struct verbs_road_options vo = {.stop = &cli_stop, .warn = cli_tell};
-	struct verbs_road *v;
-	int rc = verbs_road_open(&v, r->o.verbs, &vo, f);
+	struct verbs_transport_options vo = {.stop = &cli_stop,
+					     .warn = cli_tell};
+	struct verbs_transport *v;
+	int rc = verbs_transport_open(&v, r->o.verbs, &vo, f);
 
 	if (!rc)
-		r->road = verbs_road(v);
+		r->transport = verbs_transport(v);
 	return rc;
 }
 
@@ -143,7 +145,7 @@ static void make_region(const struct opts *o)
 		cli_fault(o->region, &f);
 }
 
-void run_open_road(struct run *r, void (*turn)(void *run))
+void run_open_transport(struct run *r, void (*turn)(void *run))
 {
 	const struct opts *o = &r->o;
 	struct fault f = {0};
@@ -151,7 +153,7 @@ void run_open_road(struct run *r, void (*turn)(void *run))
 
 	if (o->layout)
 		make_region(o);
-	if (o->region && local_road_open(&r->road, o->region, &f) < 0)
+	if (o->region && local_transport_open(&r->transport, o->region, &f) < 0)
 		cli_fault(o->region, &f);
 	if (o->verbs && (rc = open_verbs(r, &f)) == -EINVAL)
 		cli_refuse("--verbs: %s", f.text);
@@ -159,8 +161,8 @@ void run_open_road(struct run *r, void (*turn)(void *run))
 		cli_fault(o->verbs, &f);
 	if ((o->ticket || o->cluster) && open_packets(r, turn, &f) < 0)
 		cli_fail("%s", f.text);
-	r->tables = r->road->tables;
-	memcpy(r->table, r->road->table, r->tables * sizeof(*r->table));
+	r->tables = r->transport->tables;
+	memcpy(r->table, r->transport->table, r->tables * sizeof(*r->table));
 	for (unsigned i = 0; i < o->settings; i++)
-		apply(r->table, r->road->tables, o->setting[i]);
+		apply(r->table, r->transport->tables, o->setting[i]);
 }

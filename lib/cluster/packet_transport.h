@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * packet_road.h - the road of RoCEv2 packets, and of a cluster: by a ticket or
- * a cluster file, out by a sink, with the collectors' answers from a source
- * where there are any. Tickets that are written anew are taken; a cluster file
- * is read again when it is asked to (renew()).
+ * packet_transport.h - the transport of RoCEv2 packets, and of a cluster: by a
+ * ticket or a cluster file, out by a sink, with the collectors' answers from a
+ * source where there are any. Tickets that are written anew are taken; a
+ * cluster file is read again when it is asked to (renew()).
  */
-#ifndef CLUSTER_PACKET_ROAD_H
-#define CLUSTER_PACKET_ROAD_H
+#ifndef CLUSTER_PACKET_TRANSPORT_H
+#define CLUSTER_PACKET_TRANSPORT_H
 
 #include <stdatomic.h>
 
@@ -14,9 +14,10 @@
 #include "rdma/op.h"
 #include "packet/pkt.h"
 
-struct packet_road_options {
+struct packet_transport_options {
 	const char *ticket, *cluster; /* files, of which there is one */
-	bool dart; /* Key-Write by dart_out.h's road, where there is a sink */
+	bool dart; /* Key-Write by dart_out.h's transport, where there is a sink
+		    */
 	unsigned ack_every;
 	unsigned window; /* requests kept until confirmed; 0: no answers */
 	bool live;  /* reports do not wait for a collector that is silent */
@@ -29,14 +30,15 @@ struct packet_road_options {
 	int (*open_sink)(void *ctx, struct snk **out, struct fault *f);
 	int (*open_answers)(void *ctx, struct src **out, struct fault *f);
 	const char *to, *from; /* their names */
-	/* While the road waits, for room or at the end; may be NULL. */
+	/* While the transport waits, for room or at the end; may be NULL. */
 	void (*turn)(void *ctx);
 	void (*warn)(void *ctx, const char *text);
 	void *ctx;
 };
 
-/* f names the file. The strings outlive the road. */
-int packet_road_open(struct road **out, const struct packet_road_options *o,
-		     struct fault *f);
+/* f names the file. The strings outlive the transport. */
+int packet_transport_open(struct transport **out,
+			  const struct packet_transport_options *o,
+			  struct fault *f);
 
 #endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cluster_out.h - one transport to all collectors of a cluster's newest
+ * generation: into their regions on this machine, as RoCEv2 packets by their
+ * tickets, or some so and some so.
+ */
+#ifndef CLUSTER_CLUSTER_OUT_H
+#define CLUSTER_CLUSTER_OUT_H
+
+#include "packet/pkt.h"
+#include "cluster/cluster.h"
+#include "rdma/dart_out.h"
+#include "rdma/op.h"
+#include "rdma/roce_out.h"
+#include "rdma/ticket.h"
+
+struct cluster_out_options {
+	struct snk *sink; /* of RoCEv2 packets; NULL: regions only */
+	unsigned ack_every;
+	bool mirror;
+	bool dart; /* Key-Write by dart_out.h's transport; needs sink */
+};
+
+struct cluster_out;
+
+/*
+ * Opens the members' regions and tickets: with a sink, by ticket what has one.
+ * Refused where their tables are not the same. o->sink and c outlive it.
+ */
+int cluster_out_open(struct cluster_out **out, const struct cluster *c,
+		     const struct cluster_out_options *o, struct fault *f);
+
+/* The same for one ticket, which is taken over: malloc'ed, read from path. */
+int cluster_out_open_ticket(struct cluster_out **out, struct ticket *t,
+			    const char *path,
+			    const struct cluster_out_options *o,
+			    struct fault *f);
+
+struct transport *cluster_out_transport(struct cluster_out *fl);
+unsigned cluster_out_collectors(const struct cluster_out *fl);
+/* What each of them has: cluster_out_tables() tables. */
+const struct table *cluster_out_table(const struct cluster_out *fl, unsigned i);
+unsigned cluster_out_tables(const struct cluster_out *fl);
+
+/* The ledger of DART's transport; false: it has none. */
+bool cluster_out_dart(const struct cluster_out *fl, struct dart_ledger *out);
+
+/* Answers to its packets; returns how many others stay, in front. */
+size_t cluster_out_dart_answers(struct cluster_out *fl, struct pkt *pkts,
+				size_t n);
+void cluster_out_close(struct cluster_out *fl); /* NULL is fine */
+
+/* The members' transports of RoCEv2 packets (roce_out.h), for windows and
+ * answers: how many, CLUSTER_MAX at most. A DART transport's packets are not
+ * theirs. */
+unsigned cluster_out_roces(const struct cluster_out *fl, struct roce_out **out);
+
+/* What became of all requests so far, those of before a cluster_out_reopen()
+ * among them: if this is the end, or (open) if it goes on. */
+struct requester_ledger cluster_out_ledger(const struct cluster_out *fl,
+					   bool open);
+
+/*
+ * Opens the newest generation of c in the place of a cluster that was flushed,
+ * and closes that one: what it has not had confirmed is lost. Under tickets
+ * that it used PSNs and lists go on. On an error the old one stays. Not after
+ * cluster_out_open_ticket(). Transports and tables are others then.
+ */
+int cluster_out_reopen(struct cluster_out **cluster, const struct cluster *c,
+		       bool mirror, struct fault *f);
+
+/*
+ * Looks, ten times a second at most, for a ticket whose file was written anew,
+ * and takes it. Returns 1, having f say which; 0: there is none; or -errno,
+ * having f say why it cannot be used: then it is left alone until it is written
+ * again. One at a time: call it until it returns 0.
+ */
+int cluster_out_poll_tickets(struct cluster_out *fl, uint64_t now_ns,
+			     struct fault *f);
+
+/* The next cluster_out_poll_tickets() looks at all again, and at each once;
+ * false: no ticket is a file. */
+bool cluster_out_recheck_tickets(struct cluster_out *fl);
+
+/*
+ * Whether a member has begun to refuse the R_Keys of its ticket, or takes them
+ * again: f says which. Each is told of once; call it until it returns false.
+ */
+bool cluster_out_refusal(struct cluster_out *fl, struct fault *f);
+
+#endif
