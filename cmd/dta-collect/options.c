@@ -99,7 +99,7 @@ static const struct cli_option options[] = {
 	 AT(responder.receives), .max = UINT64_MAX - 1,
 	 .needs = "-r|-i|--verbs"},
 	{'j', "cores", "N", "respond on so many cores at once (default 1)",
-	 CLI_U64, AT(cores), .min = 1, .max = RESPONDER_TEAM_MAX,
+	 CLI_U64, AT(cores), .min = 1, .max = RESPONDER_CORES_MAX,
 	 .needs = "-r|-i"},
 	{0, "verbs", "DEV", "let an RDMA device write", CLI_STR, AT(verbs)},
 	{0, "cm", "PORT", "with --verbs: listen for hosts (librdmacm)", CLI_U64,

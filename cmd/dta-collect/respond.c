@@ -31,7 +31,7 @@ struct run {
 	const struct opts *o;
 	struct region *r;
 	struct responder *p;
-	struct responder_team *team;
+	struct responder_cores *team;
 	struct snk *answers;
 	struct notify *notify;
 	struct cli_loop loop;
@@ -189,9 +189,9 @@ static void say_refusal(const struct run *run,
 static void say_stranger(struct run *run)
 {
 	char who[TEXT_IP_MAX], peer[TEXT_IP_MAX];
-	struct responder_stranger s;
+	struct responder_unknown_peer s;
 
-	if (!responder_stranger(run->p, &s))
+	if (!responder_unknown_peer(run->p, &s))
 		return;
 	text_of_ip(who, s.version, s.ip);
 	text_of_ip(peer, s.peer_version, s.peer_ip);
@@ -242,14 +242,14 @@ static void show(void *ctx)
 {
 	struct run *run = ctx;
 
-	cli_ledger(&responder_ledger, responder_team_counters(run->team),
+	cli_ledger(&responder_ledger, responder_cores_counters(run->team),
 		   run->o->format);
 	notify_report(run->notify);
 }
 
 static void report(void *ctx)
 {
-	responder_team_rest(((struct run *)ctx)->team);
+	responder_cores_rest(((struct run *)ctx)->team);
 	show(ctx);
 }
 
@@ -257,7 +257,7 @@ static void hangup(void *ctx)
 {
 	struct run *run = ctx;
 
-	responder_team_rest(run->team);
+	responder_cores_rest(run->team);
 	begin_anew(run);
 	if (!run->o->quiet)
 		cli_warn("%s: SIGHUP: all queue pairs are made anew",
@@ -268,9 +268,9 @@ static void hangup(void *ctx)
  * something, and when nothing comes. */
 static void between(struct run *run, bool idle)
 {
-	if (!idle && !responder_team_news(run->team))
+	if (!idle && !responder_cores_has_events(run->team))
 		return;
-	responder_team_rest(run->team); /* what is wrong the next batch says */
+	responder_cores_rest(run->team); /* what is wrong the next batch says */
 	say_refused(run, false);
 	look_after(run);
 }
@@ -285,7 +285,7 @@ static int take(void *ctx, const struct pkt *pkts, int n, struct fault *f)
 	between(run, !n);
 	why_look(&run->why, pkts, (size_t)n);
 	if (n)
-		rc = responder_team_rx(run->team, pkts, (size_t)n);
+		rc = responder_cores_rx(run->team, pkts, (size_t)n);
 	if (rc < 0)
 		return fault_set(f, rc, "%s", strerror(-rc));
 	notify_tell(run->notify);
@@ -304,7 +304,7 @@ static int more(void *ctx, struct pkt *room, int max)
 
 static void team_open(struct run *run)
 {
-	const struct responder_team_options co = {
+	const struct responder_cores_options co = {
 		.workers = run->o->cores ? (unsigned)run->o->cores : 1,
 		.take = more,
 		.ctx = run,
@@ -312,9 +312,9 @@ static void team_open(struct run *run)
 	struct fault f = {0};
 
 	if (co.workers > 1 &&
-	    src_keep(run->loop.s, co.workers * RESPONDER_TEAM_BATCHES) < 0)
+	    src_keep(run->loop.s, co.workers * RESPONDER_CORES_BATCHES) < 0)
 		cli_fail("out of memory");
-	if (responder_team_open(&run->team, run->p, &co, &f) < 0)
+	if (responder_cores_open(&run->team, run->p, &co, &f) < 0)
 		cli_fail("-j: %s", f.text);
 }
 
@@ -412,7 +412,7 @@ static void run_open(struct run *run, struct opts *o, struct ticket *t)
 
 static uint64_t unsent(void *ctx)
 {
-	return responder_team_unsent(((struct run *)ctx)->team);
+	return responder_cores_unsent(((struct run *)ctx)->team);
 }
 
 /* Ends it, with the ledger; the first error of the answers' sink. */
@@ -420,7 +420,7 @@ static int run_close(struct run *run)
 {
 	const struct responder_ledger *l = responder_counters(run->p);
 	uint64_t lost = 0;
-	int closed = 0, stopped = responder_team_rest(run->team);
+	int closed = 0, stopped = responder_cores_rest(run->team);
 
 	say_refused(run, true);
 	if (run->answers) {
@@ -433,7 +433,7 @@ static int run_close(struct run *run)
 		cli_live_drops(&run->o->live, run->loop.s, lost);
 	}
 	notify_close(run->notify);
-	responder_team_close(run->team);
+	responder_cores_close(run->team);
 	responder_close(run->p);
 	src_close(run->loop.s);
 	return closed ? closed : stopped;
@@ -473,7 +473,7 @@ void respond(struct opts *o, struct region *r)
 		first_psns(&t);
 	run_open(&run, o, &t);
 	rc = cli_loop(&run.loop, &f);
-	responder_team_rest(run.team);
+	responder_cores_rest(run.team);
 	end = *responder_counters(run.p);
 	closed = run_close(&run);
 	why_text(&why, &run.why, &end, &t);

@@ -34,7 +34,7 @@ struct respondent {
 	struct packet_transport *transport;
 	struct roce_out *o;
 	uint64_t stale_since; /* all that waits, for its ticket; 0: not so */
-	struct standing standing;
+	struct roce_out_health standing;
 };
 
 struct packet_transport {
@@ -208,9 +208,9 @@ static void note_standing(struct packet_transport *p, uint64_t now)
 		return;
 	p->looked = now;
 	for (unsigned i = 0; i < p->n; i++)
-		if (standing_look(&p->respondent[i].standing,
-				  p->respondent[i].o, now,
-				  took > AWAY_MS * 1ull * MS, !p->o.live, &f))
+		if (roce_out_check_health(
+			    &p->respondent[i].standing, p->respondent[i].o, now,
+			    took > AWAY_MS * 1ull * MS, !p->o.live, &f))
 			say(p, "%s", f.text);
 }
 
@@ -532,9 +532,9 @@ static const char *packet_why(struct transport *r)
 
 	if (!is_confirmed(p) || !a.sent || a.acked)
 		return NULL;
-	fault_set(&p->why, -1, "%s", standing_nothing);
+	fault_set(&p->why, -1, "%s", roce_out_nothing_acked);
 	for (unsigned i = 0; i < n; i++)
-		if (standing_why(roce[i], &p->why))
+		if (roce_out_unacked_reason(roce[i], &p->why))
 			break;
 	return p->why.text;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A frame is a template of the deployment (roce_template.h) with a collector's
- * 20 bytes and the operation filled in. The iCRC of what lies before the
- * collector's IP address is the same for all, and made once.
+ * A frame is a template of the deployment (roce_template_private.h) with a
+ * collector's 20 bytes and the operation filled in. The iCRC of what lies
+ * before the collector's IP address is the same for all, and made once.
  */
 #include "rdma/dart_out.h"
 
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "rdma/roce_template.h"
+#include "rdma/roce_template_private.h"
 #include "net/be.h"
 #include "net/roce.h"
 
@@ -55,24 +55,24 @@ enum {
  * sends one NAK for a PSN, and another that says the same, or less, was copied
  * or kept back on the way.
  */
-struct heard {
+struct dart_sequence {
 	uint32_t from; /* PSNs before this one were executed */
 	bool back;     /* that PSN was gone back to */
 };
 
 /* Frames of one table and verb. */
-struct cached_template {
-	struct template template;
+struct dart_cached_template {
+	struct roce_template template;
 	uint32_t length; /* that it was made for; 0: not yet */
 	uint32_t ip_sum; /* of the IP header without destination */
 	uint32_t icrc;	 /* before the destination address */
 };
 
 /* A Key-Write table of the deployment. */
-struct common {
+struct dart_frame {
 	struct table t;
 	uint64_t address;
-	struct cached_template cached[VERBS];
+	struct dart_cached_template cached[VERBS];
 };
 
 struct dart_out {
@@ -86,9 +86,9 @@ struct dart_out {
 	struct dart_ledger ctr;
 	uint8_t mac[6], ip[4]; /* ours */
 	uint16_t common_of[TABLE_MAX];
-	struct common *common;
-	struct dart_state *state; /* of collector c: [c * ncommon + ...] */
-	struct heard *heard;	  /* the same */
+	struct dart_frame *common;
+	struct dart_state *state;    /* of collector c: [c * ncommon + ...] */
+	struct dart_sequence *heard; /* the same */
 };
 
 static inline struct dart_out *self(struct transport *r)
@@ -133,9 +133,9 @@ static uint32_t icrc_of(const uint8_t *ip)
 	return crc(CRC_SLOT0, masked, sizeof(masked));
 }
 
-static int template_cache(const struct dart_out *o, const struct common *c,
+static int template_cache(const struct dart_out *o, const struct dart_frame *c,
 			  uint8_t verb, uint32_t length,
-			  struct cached_template *s)
+			  struct dart_cached_template *s)
 {
 	static const uint8_t zeros[ROCE_PAYLOAD_MAX];
 	bool payload = verb != OP_CMP_SWAP;
@@ -155,7 +155,7 @@ static int template_cache(const struct dart_out *o, const struct common *c,
 	memcpy(r.src, o->ip, 4);
 	if (!r.opcode)
 		return -EINVAL;
-	rc = template_make(&s->template, &r);
+	rc = roce_template_make(&s->template, &r);
 	if (rc < 0)
 		return rc;
 	s->length = length;
@@ -166,7 +166,7 @@ static int template_cache(const struct dart_out *o, const struct common *c,
 
 /* To be called every so many PSNs of a queue pair. They come round: what was
  * heard half of them ago says nothing any more. */
-static void forget(struct heard *h, uint32_t psn)
+static void reset_sequence(struct dart_sequence *h, uint32_t psn)
 {
 	if (((psn - h->from) & ROCE_PSN_MASK) < ROCE_PSN_HALF)
 		return;
@@ -176,7 +176,7 @@ static void forget(struct heard *h, uint32_t psn)
 
 /* What a frame has of its collector; counts the PSN. */
 static void fill_collector(const struct dart_out *o, uint8_t *frame,
-			   const struct cached_template *s,
+			   const struct dart_cached_template *s,
 			   struct dart_state *st)
 {
 	uint32_t psn = be24_load(st->psn), ip = be32_load(st->ip);
@@ -184,7 +184,7 @@ static void fill_collector(const struct dart_out *o, uint8_t *frame,
 
 	be24_store(st->psn, psn + 1);
 	if (!(psn % FORGET_EVERY))
-		forget(&o->heard[st - o->state], psn);
+		reset_sequence(&o->heard[st - o->state], psn);
 	if (o->ack_every && (psn + 1) % o->ack_every == 0)
 		psn |= UINT32_C(1) << 31;
 	sum = (sum & 0xffff) + (sum >> 16);
@@ -199,8 +199,8 @@ static void fill_collector(const struct dart_out *o, uint8_t *frame,
 	memcpy(frame + AT_RKEY, st->rkey, 4);
 }
 
-static void fill_op(uint8_t *frame, const struct template *f, uint64_t base,
-		    const struct op *op)
+static void fill_op(uint8_t *frame, const struct roce_template *f,
+		    uint64_t base, const struct op *op)
 {
 	uint64_t operand[2];
 
@@ -218,7 +218,7 @@ static void fill_op(uint8_t *frame, const struct template *f, uint64_t base,
 }
 
 /* The rest of the iCRC, over the frame as it counts, and then as it goes. */
-static size_t seal(uint8_t *frame, const struct cached_template *s)
+static size_t put_icrc(uint8_t *frame, const struct dart_cached_template *s)
 {
 	uint32_t sum;
 
@@ -235,9 +235,9 @@ static size_t seal(uint8_t *frame, const struct cached_template *s)
 static int send_op(struct dart_out *o, unsigned member, unsigned common,
 		   const struct op *op, uint64_t ts_ns)
 {
-	struct common *c = &o->common[common];
+	struct dart_frame *c = &o->common[common];
 	struct dart_state *st = &o->state[member * o->ncommon + common];
-	struct cached_template *s;
+	struct dart_cached_template *s;
 	uint8_t *frame;
 	int rc;
 
@@ -252,7 +252,7 @@ static int send_op(struct dart_out *o, unsigned member, unsigned common,
 		return errno ? -errno : -EIO;
 	fill_collector(o, frame, s, st);
 	fill_op(frame, &s->template, c->address, op);
-	snk_done(o->sink, seal(frame, s), ts_ns);
+	snk_done(o->sink, put_icrc(frame, s), ts_ns);
 	o->ctr.packets++;
 	return 0;
 }
@@ -325,8 +325,8 @@ static bool dart_busy(struct transport *transport, unsigned table)
 	       o->rest->busy(o->rest, table);
 }
 
-static int common_make(struct dart_out *o, const struct ticket *t,
-		       struct fault *f)
+static int make_frame_template(struct dart_out *o, const struct ticket *t,
+			       struct fault *f)
 {
 	for (unsigned i = 0; i < t->n; i++) {
 		const struct table *g = &t->table[i];
@@ -348,8 +348,8 @@ static int common_make(struct dart_out *o, const struct ticket *t,
 }
 
 /* Whether a collector is one of the deployment, whose state fits. */
-static int judge(const struct dart_out *o, const struct ticket *t,
-		 struct fault *f)
+static int check_ticket(const struct dart_out *o, const struct ticket *t,
+			struct fault *f)
 {
 	if (t->version != 4)
 		return fault_set(f, -EAFNOSUPPORT,
@@ -378,7 +378,7 @@ int dart_out_accepts(const struct dart_out *o, const struct ticket *t,
 {
 	char ip[TEXT_IP_MAX];
 	struct fault why = {""};
-	int rc = judge(o, t, &why);
+	int rc = check_ticket(o, t, &why);
 
 	return rc < 0 ? fault_set(f, rc, "collector %s: %.400s",
 				  text_of_ip(ip, t->version, t->ip), why.text)
@@ -386,12 +386,12 @@ int dart_out_accepts(const struct dart_out *o, const struct ticket *t,
 }
 
 /* Where the state goes on, but for what was counted in it: was, if not NULL. */
-static int state_make(struct dart_out *o, const struct ticket *was,
+static int make_state(struct dart_out *o, const struct ticket *was,
 		      const struct ticket *t, unsigned collector,
 		      struct fault *f)
 {
 	struct dart_state *st = &o->state[collector * o->ncommon];
-	struct heard *h = &o->heard[collector * o->ncommon];
+	struct dart_sequence *h = &o->heard[collector * o->ncommon];
 	int rc = dart_out_accepts(o, t, f);
 
 	if (rc < 0 || (was && ticket_is_same(was, t)))
@@ -406,7 +406,7 @@ static int state_make(struct dart_out *o, const struct ticket *was,
 			psn = ticket_psn(was, t, i, be24_load(st[k].psn));
 		if (!was || !ticket_pair_lasts(was, t, i) ||
 		    psn != be24_load(st[k].psn))
-			h[k] = (struct heard){.from = psn};
+			h[k] = (struct dart_sequence){.from = psn};
 		memcpy(st[k].mac, t->mac, 6);
 		memcpy(st[k].ip, t->ip, 4);
 		be24_store(st[k].qpn, t->at[i].qpn);
@@ -459,9 +459,9 @@ int dart_out_open(struct dart_out **out, const struct ticket *const *tickets,
 	o->mirror = mirror && n > 1;
 	memcpy(o->mac, tickets[0]->peer_mac, 6);
 	memcpy(o->ip, tickets[0]->peer_ip, 4);
-	rc = common_make(o, tickets[0], f);
+	rc = make_frame_template(o, tickets[0], f);
 	for (unsigned c = 0; c < n && !rc; c++)
-		rc = state_make(o, NULL, tickets[c], c, f);
+		rc = make_state(o, NULL, tickets[c], c, f);
 	if (rc < 0) {
 		dart_out_close(o);
 		return rc;
@@ -474,7 +474,7 @@ int dart_out_reticket(struct dart_out *o, unsigned collector,
 		      const struct ticket *was, const struct ticket *t,
 		      struct fault *f)
 {
-	return state_make(o, was, t, collector, f);
+	return make_state(o, was, t, collector, f);
 }
 
 /* Whose answer it is: answers come to the number of the pair that was written
@@ -492,7 +492,7 @@ static struct dart_state *state_of(struct dart_out *o, const struct roce *r)
 }
 
 /* All up to that PSN, which was sent, were executed. */
-static void hear_ack(struct heard *h, uint32_t next, uint32_t acked)
+static void process_ack(struct dart_sequence *h, uint32_t next, uint32_t acked)
 {
 	uint32_t sent = (next - h->from) & ROCE_PSN_MASK;
 
@@ -503,7 +503,7 @@ static void hear_ack(struct heard *h, uint32_t next, uint32_t acked)
 }
 
 /* Whether a NAK tells what was not known: that all from psn on is lost. */
-static bool hear_nak(struct heard *h, uint32_t next, uint32_t psn)
+static bool process_nak(struct dart_sequence *h, uint32_t next, uint32_t psn)
 {
 	uint32_t sent = (next - h->from) & ROCE_PSN_MASK;
 	uint32_t on = (psn - h->from) & ROCE_PSN_MASK;
@@ -518,7 +518,7 @@ static bool hear_nak(struct heard *h, uint32_t next, uint32_t psn)
 bool dart_out_answer(struct dart_out *o, const struct pkt *p)
 {
 	struct dart_state *st;
-	struct heard *h;
+	struct dart_sequence *h;
 	struct roce r;
 	uint32_t next, lost;
 
@@ -528,12 +528,12 @@ bool dart_out_answer(struct dart_out *o, const struct pkt *p)
 	h = &o->heard[st - o->state];
 	next = be24_load(st->psn);
 	if (r.opcode == ROCE_RC_ACK && r.syndrome == ROCE_ACK)
-		hear_ack(h, next, r.psn);
+		process_ack(h, next, r.psn);
 	if (r.opcode != ROCE_RC_ACK || r.syndrome != ROCE_NAK_PSN)
 		return true;
 	lost = (next - r.psn) & ROCE_PSN_MASK;
 	/* About what never was sent, or was known before. */
-	if (lost > o->ctr.packets - o->ctr.lost || !hear_nak(h, next, r.psn))
+	if (lost > o->ctr.packets - o->ctr.lost || !process_nak(h, next, r.psn))
 		return true;
 	be24_store(st->psn, r.psn);
 	o->ctr.lost += lost;

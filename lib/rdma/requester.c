@@ -8,7 +8,7 @@
  * request stays the same while a connection lasts, and what is told about a PSN
  * is told about one request.
  */
-#include "rdma/requester.h"
+#include "rdma/requester_private.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -30,12 +30,12 @@ enum {
 static const uint64_t stale_ns = UINT64_C(5000000000);
 
 /* What an answer is. */
-enum meaning {
-	MEANS_ACK,
-	MEANS_GAP,
-	MEANS_LATER,
-	MEANS_REFUSED,
-	MEANS_NOTHING,
+enum ack_class {
+	CLASS_ACK,
+	CLASS_SEQUENCE_NAK,
+	CLASS_RNR,
+	CLASS_REFUSED,
+	CLASS_UNKNOWN,
 };
 
 /* Bytes that op->data points at. */
@@ -46,33 +46,33 @@ static inline size_t op_payload(const struct op *op)
 					 : op->length;
 }
 
-int window_open(struct window *w, uint64_t size, size_t payload)
+int request_window_open(struct request_window *w, uint64_t size, size_t payload)
 {
-	size_t align = _Alignof(struct request);
+	size_t align = _Alignof(struct requester_request);
 
-	*w = (struct window){.mask = size - 1, .longest = payload};
-	w->stride = (sizeof(struct request) + payload + align - 1) &
+	*w = (struct request_window){.mask = size - 1, .longest = payload};
+	w->stride = (sizeof(struct requester_request) + payload + align - 1) &
 		    ~(align - 1);
 	w->mem = calloc(size, w->stride);
 	return w->mem ? 0 : -ENOMEM;
 }
 
-void window_close(struct window *w)
+void request_window_close(struct request_window *w)
 {
 	free(w->mem);
 	w->mem = NULL;
 }
 
-static inline bool window_full(const struct window *w)
+static inline bool request_window_is_full(const struct request_window *w)
 {
 	return w->snd.end - w->snd.una > w->mask;
 }
 
 /* Adds a request; its payload is copied. There is room. */
-static inline void window_add(struct window *w, const struct op *op,
-			      uint8_t opcode)
+static inline void request_window_add(struct request_window *w,
+				      const struct op *op, uint8_t opcode)
 {
-	struct request *r = window_at(w, w->snd.end++);
+	struct requester_request *r = request_window_at(w, w->snd.end++);
 	size_t len = op_payload(op);
 
 	r->op = *op;
@@ -83,14 +83,14 @@ static inline void window_add(struct window *w, const struct op *op,
 	memcpy(r->payload, op->data, len);
 }
 
-uint64_t window_thin(struct window *w, uint64_t until,
-		     bool (*keep)(const struct request *r))
+uint64_t request_window_thin(struct request_window *w, uint64_t until,
+			     bool (*keep)(const struct requester_request *r))
 {
 	uint64_t to = w->snd.una;
 
 	for (uint64_t i = w->snd.una; i < w->snd.end; i++) {
-		const struct request *r = window_at(w, i);
-		struct request *k = window_at(w, to);
+		const struct requester_request *r = request_window_at(w, i);
+		struct requester_request *k = request_window_at(w, to);
 
 		if (i < until && !keep(r))
 			continue;
@@ -108,20 +108,21 @@ uint64_t window_thin(struct window *w, uint64_t until,
 }
 
 /* An answer is waited for, from now on. */
-static void expect(const struct roce_out *o, struct requester *q)
+static void set_deadline(const struct roce_out *o, struct requester *q)
 {
 	unsigned doublings = q->tries < TRIES_MAX ? q->tries : TRIES_MAX;
 	uint64_t wait = q->timeout << doublings;
 
 	if (wait > TIMEOUT_MAX)
 		wait = TIMEOUT_MAX;
-	q->deadline = o->now_ns +
-		      (q->phase == PHASE_DEAD && q->stale ? stale_ns : wait);
+	q->deadline = o->now_ns + (q->phase == REQUESTER_DEAD && q->stale
+					   ? stale_ns
+					   : wait);
 }
 
 void requester_restart(struct requester *q, uint32_t psn)
 {
-	q->phase = PHASE_ASKING;
+	q->phase = REQUESTER_PROBING;
 	q->probe = psn;
 	q->asked = q->doubted = q->guessed = q->stale = false;
 	q->tries = q->probed = 0;
@@ -130,7 +131,7 @@ void requester_restart(struct requester *q, uint32_t psn)
 }
 
 /* RFC 6298's idea with less of it: four round trips are too long. */
-static void measure(const struct roce_out *o, struct requester *q)
+static void measure_rtt(const struct roce_out *o, struct requester *q)
 {
 	uint64_t trip = o->now_ns - q->timed_at, all;
 
@@ -153,7 +154,7 @@ static void set_burst(struct requester *q)
 }
 
 /* Nothing is known of losses. */
-static void begin_burst(struct requester *q)
+static void reset_burst(struct requester *q)
 {
 	q->clear = 0;
 	q->apart = BURST_FIRST * SHARE;
@@ -175,9 +176,10 @@ static void note_loss(struct requester *q)
 }
 
 /* All requests before one that is n past the oldest are carried out. */
-static void confirm(struct roce_out *o, struct requester *q, uint32_t n)
+static void confirm_requests(struct roce_out *o, struct requester *q,
+			     uint32_t n)
 {
-	struct window *w = &q->w;
+	struct request_window *w = &q->w;
 
 	if (!n)
 		return;
@@ -185,10 +187,10 @@ static void confirm(struct roce_out *o, struct requester *q, uint32_t n)
 	o->ctr.acked += n;
 	snd_confirm(&w->snd, w->snd.una + n);
 	if (w->snd.una > q->timed)
-		measure(o, q);
+		measure_rtt(o, q);
 	q->deadline = 0;
 	if (snd_under_way(&w->snd))
-		expect(o, q);
+		set_deadline(o, q);
 	q->clear += n;
 	set_burst(q);
 }
@@ -196,14 +198,14 @@ static void confirm(struct roce_out *o, struct requester *q, uint32_t n)
 /* Sends everything again that is not confirmed. */
 static void go_back(const struct roce_out *o, struct requester *q)
 {
-	struct window *w = &q->w;
+	struct request_window *w = &q->w;
 
 	if (!snd_under_way(&w->snd))
 		return;
 	note_loss(q);
 	snd_back(&w->snd);
 	q->timed_at = 0;
-	expect(o, q);
+	set_deadline(o, q);
 }
 
 /* How long an RNR NAK asks to wait, ns (InfiniBand table 45). */
@@ -220,37 +222,37 @@ static uint64_t rnr_ns(uint8_t syndrome)
 }
 
 /* An answer about a request of ours: all before the n-th are carried out. */
-static void heed(struct roce_out *o, struct requester *q, uint32_t n,
-		 enum meaning m, uint8_t syndrome)
+static void process_ack(struct roce_out *o, struct requester *q, uint32_t n,
+			enum ack_class m, uint8_t syndrome)
 {
-	struct window *w = &q->w;
+	struct request_window *w = &q->w;
 	bool asked = q->asked;
 
-	if (m == MEANS_ACK && !n && !asked)
+	if (m == CLASS_ACK && !n && !asked)
 		o->ctr.late++;
 	else if (asked && !n)
-		measure(o, q);
+		measure_rtt(o, q);
 	q->tries = 0;
-	confirm(o, q, n);
+	confirm_requests(o, q, n);
 	switch (m) {
-	case MEANS_GAP:
+	case CLASS_SEQUENCE_NAK:
 		/* A second NAK of one gap is a duplicate: it says so once. */
 		if (asked || q->gone_back != w->snd.una)
 			go_back(o, q);
 		q->gone_back = w->snd.una;
 		break;
-	case MEANS_LATER:
+	case CLASS_RNR:
 		snd_back(&w->snd);
 		q->timed_at = 0;
 		q->resume = o->now_ns + rnr_ns(syndrome);
 		q->deadline = 0;
 		break;
-	case MEANS_REFUSED:
+	case CLASS_REFUSED:
 		requester_restart(q, psn_of(q, w->snd.una));
-		q->phase = PHASE_DEAD;
+		q->phase = REQUESTER_DEAD;
 		/* The same R_Key would kill a queue pair that is made anew. */
 		q->stale = syndrome == ROCE_NAK_ACCESS;
-		expect(o, q);
+		set_deadline(o, q);
 		break;
 	default:
 		/* It may not be the probe's answer, if it tells something. */
@@ -281,7 +283,7 @@ static void heed(struct roce_out *o, struct requester *q, uint32_t n,
  * others.
  */
 
-static int probe(struct roce_out *o, unsigned table, uint32_t psn)
+static int send_probe(struct roce_out *o, unsigned table, uint32_t psn)
 {
 	static const uint8_t nothing[1];
 	const struct op op = {
@@ -289,11 +291,11 @@ static int probe(struct roce_out *o, unsigned table, uint32_t psn)
 		.table = (uint16_t)table,
 		.data = nothing,
 	};
-	struct requester *q = &o->pair[table].q;
+	struct requester *q = &o->qp[table].q;
 
 	q->probe = psn & ROCE_PSN_MASK;
 	o->ctr.probes++;
-	expect(o, q);
+	set_deadline(o, q);
 	return roce_out_emit(o, &op, ROCE_RC_WRITE_ONLY, q->probe | ack_req,
 			     o->ts_ns);
 }
@@ -302,9 +304,9 @@ static int probe(struct roce_out *o, unsigned table, uint32_t psn)
  * Asks an open queue pair for what it expects. The PSNs differ so much that one
  * of them is past, whatever it expects: it may have been made anew.
  */
-static int ask(struct roce_out *o, unsigned table)
+static int probe_open(struct roce_out *o, unsigned table)
 {
-	struct requester *q = &o->pair[table].q;
+	struct requester *q = &o->qp[table].q;
 	uint32_t oldest = psn_of(q, q->w.snd.una);
 	uint32_t far = ROCE_PSN_HALF + (uint32_t)q->w.mask + 1;
 
@@ -315,18 +317,18 @@ static int ask(struct roce_out *o, unsigned table)
 	q->timed_at = q->tries ? 0 : o->now_ns;
 	switch (q->tries++ % 3) {
 	case 0:
-		return probe(o, table, oldest - 1);
+		return send_probe(o, table, oldest - 1);
 	case 1:
-		return probe(o, table, oldest + far);
+		return send_probe(o, table, oldest + far);
 	default:
-		return probe(o, table, oldest + far / 2);
+		return send_probe(o, table, oldest + far / 2);
 	}
 }
 
 /* The same while nothing is known. */
-static int ask_anew(struct roce_out *o, unsigned table)
+static int probe_unknown(struct roce_out *o, unsigned table)
 {
-	struct requester *q = &o->pair[table].q;
+	struct requester *q = &o->qp[table].q;
 
 	if (q->guessed || !q->tries) {
 		q->guessed = false;
@@ -339,13 +341,13 @@ static int ask_anew(struct roce_out *o, unsigned table)
 	}
 	q->tries++;
 	q->probed++;
-	return probe(o, table, q->probe);
+	return send_probe(o, table, q->probe);
 }
 
 /* Asks before more is sent: what is under way may be carried out, or lost. */
 void requester_doubt(struct requester *q)
 {
-	q->phase = PHASE_ASKING;
+	q->phase = REQUESTER_PROBING;
 	q->doubted = true;
 	q->probe = psn_of(q, q->w.snd.una) - 1;
 	q->asked_about = q->w.snd.max;
@@ -355,20 +357,22 @@ void requester_doubt(struct requester *q)
 }
 
 /* The collector expects psn: a new connection, or one that it forgot. */
-static void meet(struct roce_out *o, struct requester *q, uint32_t psn)
+static void open_connection(struct roce_out *o, struct requester *q,
+			    uint32_t psn)
 {
-	struct window *w = &q->w;
+	struct request_window *w = &q->w;
 
 	/* Those that it may have carried out. */
-	o->ctr.unanswered += window_thin(w, w->snd.max, request_is_write);
+	o->ctr.unanswered += request_window_thin(w, w->snd.max,
+						 request_is_write);
 	if (q->met)
 		o->ctr.resyncs++;
 	q->met = true;
-	q->phase = PHASE_OPEN;
+	q->phase = REQUESTER_OPEN;
 	q->doubted = q->guessed = false;
 	q->base = psn - (uint32_t)w->snd.una;
 	q->unused = psn;
-	begin_burst(q);
+	reset_burst(q);
 	q->asked = false;
 	q->gone_back = UINT64_MAX;
 	q->tries = 0;
@@ -380,8 +384,8 @@ static void meet(struct roce_out *o, struct requester *q, uint32_t psn)
  * is what it was asked about, it did not take it for what it expects: soft-RoCE
  * answers so before its first request. To ask the same again leads nowhere.
  */
-static void guess(const struct roce_out *o, struct requester *q,
-		  uint32_t expected)
+static void note_expected(const struct roce_out *o, struct requester *q,
+			  uint32_t expected)
 {
 	q->guessed |= expected != q->probe;
 	q->probe = expected;
@@ -400,10 +404,10 @@ static void guess(const struct roce_out *o, struct requester *q,
  * late answers told: one that came later would take a request's place. So it is
  * led past them.
  */
-static int answered(struct roce_out *o, unsigned table, uint32_t expected,
-		    uint32_t msn)
+static int process_probe_reply(struct roce_out *o, unsigned table,
+			       uint32_t expected, uint32_t msn)
 {
-	struct requester *q = &o->pair[table].q;
+	struct requester *q = &o->qp[table].q;
 	uint32_t to = q->met ? q->unused : q->farthest;
 	uint32_t left = (to - q->probe) & ROCE_PSN_MASK;
 	bool is_new = q->met ? msn <= q->probed + PROBES_MORE
@@ -412,45 +416,45 @@ static int answered(struct roce_out *o, unsigned table, uint32_t expected,
 
 	q->tries = 0;
 	if (is_new || !left || left >= ROCE_PSN_HALF)
-		meet(o, q, expected);
+		open_connection(o, q, expected);
 	else if (snd_under_way(&q->w.snd))
 		o->ctr.late++; /* it lives: requests under way have their PSNs
 				*/
 	else if (left > q->w.mask + 1)
-		guess(o, q, expected);
+		note_expected(o, q, expected);
 	else
 		for (; left && !rc; left--)
-			rc = probe(o, table, q->probe + 1);
+			rc = send_probe(o, table, q->probe + 1);
 	return rc;
 }
 
 /* An answer while the expected PSN is unknown. */
-static int hear(struct roce_out *o, unsigned table, uint32_t expected, bool ack,
-		uint32_t msn)
+static int process_ack_unknown(struct roce_out *o, unsigned table,
+			       uint32_t expected, bool ack, uint32_t msn)
 {
-	struct requester *q = &o->pair[table].q;
+	struct requester *q = &o->qp[table].q;
 	uint32_t n = (expected - psn_of(q, q->w.snd.una)) & ROCE_PSN_MASK;
 
 	/* The connection that was doubted. */
 	if (q->doubted && n <= snd_under_way(&q->w.snd)) {
-		q->phase = PHASE_OPEN;
+		q->phase = REQUESTER_OPEN;
 		q->asked = true;
 		q->doubted = q->guessed = false;
-		heed(o, q, n, MEANS_ACK, 0);
+		process_ack(o, q, n, CLASS_ACK, 0);
 	} else if (ack && !q->guessed &&
 		   expected == ((q->probe + 1) & ROCE_PSN_MASK)) {
-		return answered(o, table, expected, msn);
+		return process_probe_reply(o, table, expected, msn);
 	} else {
-		guess(o, q, expected);
+		note_expected(o, q, expected);
 	}
 	return 0;
 }
 
 /* How many requests may be under way: additions, as many as the collector has
  * room to remember the answers of. */
-static uint32_t flight_of(const struct roce_out *o, unsigned table)
+static uint32_t flight_limit(const struct roce_out *o, unsigned table)
 {
-	uint32_t burst = o->pair[table].q.burst;
+	uint32_t burst = o->qp[table].q.burst;
 
 	if (o->t->table[table].kind == TABLE_KEYINC && o->t->atomics &&
 	    o->t->atomics < burst)
@@ -461,9 +465,9 @@ static uint32_t flight_of(const struct roce_out *o, unsigned table)
 /* Sends requests from next on, as many as may be under way. */
 static int send_some(struct roce_out *o, unsigned table)
 {
-	struct requester *q = &o->pair[table].q;
-	struct window *w = &q->w;
-	uint32_t flight = flight_of(o, table);
+	struct requester *q = &o->qp[table].q;
+	struct request_window *w = &q->w;
+	uint32_t flight = flight_limit(o, table);
 	uint64_t until = w->snd.una + flight < w->snd.end ? w->snd.una + flight
 							  : w->snd.end;
 	uint32_t every = o->ack_every, psn;
@@ -472,7 +476,8 @@ static int send_some(struct roce_out *o, unsigned table)
 	if (!every || every > (flight + 3) / 4)
 		every = (flight + 3) / 4;
 	while (w->snd.nxt < until && !rc) {
-		const struct request *r = window_at(w, w->snd.nxt);
+		const struct requester_request *r = request_window_at(
+			w, w->snd.nxt);
 
 		psn = psn_of(q, w->snd.nxt);
 		if (++q->since_ack >= every || w->snd.nxt + 1 == until) {
@@ -490,15 +495,15 @@ static int send_some(struct roce_out *o, unsigned table)
 
 int requester_push(struct roce_out *o, unsigned table)
 {
-	struct requester *q = &o->pair[table].q;
-	struct window *w = &q->w;
+	struct requester *q = &o->qp[table].q;
+	struct request_window *w = &q->w;
 	uint64_t first = w->snd.max;
 	int rc;
 
-	if (q->phase != PHASE_OPEN)
+	if (q->phase != REQUESTER_OPEN)
 		return q->deadline || w->snd.end == w->snd.una
 			       ? 0
-			       : ask_anew(o, table);
+			       : probe_unknown(o, table);
 	if (q->resume || w->snd.nxt == w->snd.end)
 		return 0;
 	rc = send_some(o, table);
@@ -507,13 +512,14 @@ int requester_push(struct roce_out *o, unsigned table)
 		q->timed_at = o->now_ns;
 	}
 	if (!q->deadline && w->snd.una < w->snd.max)
-		expect(o, q);
+		set_deadline(o, q);
 	return rc;
 }
 
-static void drop(struct roce_out *o, struct requester *q, unsigned table)
+static void drop_request(struct roce_out *o, struct requester *q,
+			 unsigned table)
 {
-	bool refused = q->phase == PHASE_DEAD || q->stale;
+	bool refused = q->phase == REQUESTER_DEAD || q->stale;
 	uint64_t *as = q->dropping ? q->dropping
 		       : refused   ? &o->ctr.refused
 				   : &o->ctr.window_full;
@@ -530,64 +536,65 @@ static void drop(struct roce_out *o, struct requester *q, unsigned table)
 int requester_add(struct roce_out *o, const struct op *op, uint8_t opcode,
 		  bool *taken)
 {
-	struct requester *q = &o->pair[op->table].q;
+	struct requester *q = &o->qp[op->table].q;
 	int rc = 0;
 
 	if (op_payload(op) > q->w.longest)
 		return -EMSGSIZE;
 	*taken = false;
-	while (window_full(&q->w) && !q->dropping) {
+	while (request_window_is_full(&q->w) && !q->dropping) {
 		if ((rc = requester_push(o, op->table)) < 0)
 			break;
-		rc = (q->phase == PHASE_DEAD && !q->stale) || !o->wait
+		rc = (q->phase == REQUESTER_DEAD && !q->stale) || !o->wait
 			     ? 0
 			     : o->wait(o->ctx);
 		if (rc <= 0)
 			break;
 	}
 	o->ctr.requests++; /* not before: it adds up while waiting, too */
-	if (q->dropping || window_full(&q->w)) {
-		drop(o, q, op->table);
+	if (q->dropping || request_window_is_full(&q->w)) {
+		drop_request(o, q, op->table);
 		return rc < 0 ? rc : 0;
 	}
-	window_add(&q->w, op, opcode);
+	request_window_add(&q->w, op, opcode);
 	*taken = true;
 	return 0;
 }
 
-static enum meaning meaning_of(struct requester_ledger *ctr, uint8_t syndrome)
+static enum ack_class classify_syndrome(struct requester_ledger *ctr,
+					uint8_t syndrome)
 {
 	switch (syndrome >> 5 & 3) { /* InfiniBand table 43 */
 	case 0:
 		ctr->acks++;
-		return MEANS_ACK;
+		return CLASS_ACK;
 	case 1:
 		ctr->naks_rnr++;
-		return MEANS_LATER;
+		return CLASS_RNR;
 	case 3:
 		break;
 	default:
 		ctr->strangers++;
-		return MEANS_NOTHING;
+		return CLASS_UNKNOWN;
 	}
 	switch (syndrome) {
 	case ROCE_NAK_PSN:
 		ctr->naks_psn++;
-		return MEANS_GAP;
+		return CLASS_SEQUENCE_NAK;
 	case ROCE_NAK_ACCESS:
 		ctr->naks_access++;
-		return MEANS_REFUSED;
+		return CLASS_REFUSED;
 	default: /* invalid request, or an error of its own */
 		ctr->naks_invalid++;
-		return MEANS_REFUSED;
+		return CLASS_REFUSED;
 	}
 }
 
 int requester_judge(struct roce_out *o, unsigned table, const struct roce *r)
 {
-	struct requester *q = &o->pair[table].q;
-	enum meaning m = meaning_of(&o->ctr, r->syndrome);
-	uint32_t expected = (r->psn + (m == MEANS_ACK)) & ROCE_PSN_MASK;
+	struct requester *q = &o->qp[table].q;
+	enum ack_class m = classify_syndrome(&o->ctr, r->syndrome);
+	uint32_t expected = (r->psn + (m == CLASS_ACK)) & ROCE_PSN_MASK;
 	uint32_t n = (expected - psn_of(q, q->w.snd.una)) & ROCE_PSN_MASK;
 	bool within = n <= snd_under_way(&q->w.snd);
 	/* Probes are WRITEs: the answer to an addition, which comes with its
@@ -595,36 +602,38 @@ int requester_judge(struct roce_out *o, unsigned table, const struct roce *r)
 	bool tells = r->opcode == ROCE_RC_ACK;
 	int rc = 0;
 
-	if (m == MEANS_NOTHING)
+	if (m == CLASS_UNKNOWN)
 		return 0;
-	if (q->phase == PHASE_OPEN && within) {
-		heed(o, q, n, m, r->syndrome);
-	} else if (q->phase != PHASE_OPEN && m <= MEANS_GAP &&
+	if (q->phase == REQUESTER_OPEN && within) {
+		process_ack(o, q, n, m, r->syndrome);
+	} else if (q->phase != REQUESTER_OPEN && m <= CLASS_SEQUENCE_NAK &&
 		   (tells || within) &&
-		   (q->deadline || q->phase == PHASE_DEAD)) {
-		rc = hear(o, table, expected, m == MEANS_ACK, r->msn);
-	} else if (q->phase == PHASE_OPEN && q->asked && tells &&
-		   m <= MEANS_GAP) {
+		   (q->deadline || q->phase == REQUESTER_DEAD)) {
+		rc = process_ack_unknown(o, table, expected, m == CLASS_ACK,
+					 r->msn);
+	} else if (q->phase == REQUESTER_OPEN && q->asked && tells &&
+		   m <= CLASS_SEQUENCE_NAK) {
 		/* We asked, and this is all it says. */
-		q->phase = PHASE_ASKING;
+		q->phase = REQUESTER_PROBING;
 		q->doubted = true;
 		q->probed = 0;
-		guess(o, q, expected);
+		note_expected(o, q, expected);
 	} else {
 		if (n >= ROCE_PSN_HALF)
 			o->ctr.late++;
 		else
 			o->ctr.strangers++;
 		/* Or the collector has begun anew: it is asked. */
-		if (q->phase == PHASE_OPEN && m == MEANS_GAP && !q->asked)
-			rc = ask(o, table);
+		if (q->phase == REQUESTER_OPEN && m == CLASS_SEQUENCE_NAK &&
+		    !q->asked)
+			rc = probe_open(o, table);
 	}
 	return rc ? rc : requester_push(o, table);
 }
 
 int requester_tick(struct roce_out *o, unsigned table)
 {
-	struct requester *q = &o->pair[table].q;
+	struct requester *q = &o->qp[table].q;
 
 	if (!q->on)
 		return 0;
@@ -636,8 +645,8 @@ int requester_tick(struct roce_out *o, unsigned table)
 		return 0;
 	if (!q->guessed)
 		o->ctr.timeouts++;
-	if (q->phase != PHASE_OPEN &&
+	if (q->phase != REQUESTER_OPEN &&
 	    (q->guessed || q->w.snd.una == q->w.snd.max))
-		return ask_anew(o, table);
-	return ask(o, table);
+		return probe_unknown(o, table);
+	return probe_open(o, table);
 }

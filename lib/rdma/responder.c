@@ -3,8 +3,8 @@
  * responder.c - the software responder: takes batches of packets, decodes and
  * screens them, and hands the good ones to their queue pairs: InfiniBand
  * Architecture 9.7 (RC) and 9.8 (UC). A packet is judged in full before a byte
- * is written. responder_answers.c: what is sent back; responder_known.c:
- * requests that begin alike; responder_team.c: several cores.
+ * is written. responder_replies.c: what is sent back; responder_header_cache.c:
+ * requests that begin alike; responder_cores.c: several cores.
  */
 #include "rdma/responder_private.h"
 
@@ -57,7 +57,7 @@ const struct ledger responder_ledger = {
 };
 
 /* Without a look at it: others may act on it meanwhile. */
-static struct queue_pair *find_qp(struct responder *p, uint32_t qpn)
+static struct responder_qp *find_qp(struct responder *p, uint32_t qpn)
 {
 	const struct ticket *t = &p->s->t;
 	uint32_t guess = qpn - t->at[0].qpn; /* they are numbered in a row */
@@ -76,13 +76,13 @@ static bool from_peer(const struct responder *p, const struct roce *r)
 	       !memcmp(r->src, p->s->t.peer_ip, r->version == 4 ? 4 : 16);
 }
 
-static void note_stranger(struct responder *p, const struct roce *r)
+static void note_unknown_peer(struct responder *p, const struct roce *r)
 {
 	p->ctr.bad_peer++;
-	if (p->stranger.version)
+	if (p->unknown_peer.version)
 		return;
-	p->stranger.version = r->version;
-	memcpy(p->stranger.ip, r->src, sizeof(r->src));
+	p->unknown_peer.version = r->version;
+	memcpy(p->unknown_peer.ip, r->src, sizeof(r->src));
 }
 
 static bool to_us(const struct responder *p, const struct roce *r)
@@ -92,8 +92,8 @@ static bool to_us(const struct responder *p, const struct roce *r)
 }
 
 /* Counts a packet that roce_decode() did not take. */
-static void not_decoded(struct responder_ledger *ctr, const struct pkt *pkt,
-			int rc)
+static void count_undecoded(struct responder_ledger *ctr, const struct pkt *pkt,
+			    int rc)
 {
 	struct net_udp u;
 
@@ -109,10 +109,11 @@ static void not_decoded(struct responder_ledger *ctr, const struct pkt *pkt,
 }
 
 /* What can be said of a packet without knowing what came before it. */
-static struct queue_pair *screen(struct responder *p, const struct roce *r)
+static struct responder_qp *screen_packet(struct responder *p,
+					  const struct roce *r)
 {
 	struct responder_ledger *ctr = &p->ctr;
-	struct queue_pair *q = find_qp(p, r->dest_qp);
+	struct responder_qp *q = find_qp(p, r->dest_qp);
 
 	if (!r->icrc_ok)
 		ctr->bad_icrc++;
@@ -124,11 +125,11 @@ static struct queue_pair *screen(struct responder *p, const struct roce *r)
 		ctr->bad_tver++;
 	else if (!q)
 		ctr->bad_qp++;
-	else if (is_answer(r->opcode) ||
+	else if (is_reply(r->opcode) ||
 		 is_rc(r->opcode) != p->s->rc[q - p->s->qp])
 		ctr->bad_opcode++;
 	else if (!from_peer(p, r))
-		note_stranger(p, r);
+		note_unknown_peer(p, r);
 	else if (!to_us(p, r))
 		ctr->foreign++;
 	else
@@ -137,60 +138,61 @@ static struct queue_pair *screen(struct responder *p, const struct roce *r)
 }
 
 /* Who was known to whom is over. */
-static void follow_pairs(struct responder *p)
+static void reset_header_cache(struct responder *p)
 {
-	if (p->made == p->s->made)
+	if (p->qp_version == p->s->qp_version)
 		return;
-	p->made = p->s->made;
-	memset(&p->known, 0, sizeof(p->known));
+	p->qp_version = p->s->qp_version;
+	memset(&p->headers, 0, sizeof(p->headers));
 }
 
 /* Packets that are known by nothing, in a row. */
-static void look_closely(struct responder *p, const struct pkt *pkts,
-			 unsigned n, struct roce *seen,
-			 struct queue_pair **whose)
+static void screen_unknown(struct responder *p, const struct pkt *pkts,
+			   unsigned n, struct roce *decoded,
+			   struct responder_qp **qps)
 {
 	unsigned last = n;
 
 	for (unsigned i = 0; i < n; i++) {
-		struct queue_pair *q = NULL;
-		int rc = roce_decode(&seen[i], pkts[i].data, pkts[i].len);
+		struct responder_qp *q = NULL;
+		int rc = roce_decode(&decoded[i], pkts[i].data, pkts[i].len);
 
 		if (rc < 0)
-			not_decoded(&p->ctr, &pkts[i], rc);
+			count_undecoded(&p->ctr, &pkts[i], rc);
 		else
-			q = screen(p, &seen[i]);
-		whose[i] = q;
+			q = screen_packet(p, &decoded[i]);
+		qps[i] = q;
 	}
 	/* One of them: what never comes again costs little. */
-	while (last && !whose[last - 1])
+	while (last && !qps[last - 1])
 		last--;
 	if (last--)
-		known_learn(&p->known, &pkts[last], &seen[last], whose[last]);
+		header_cache_add(&p->headers, &pkts[last], &decoded[last],
+				 qps[last]);
 }
 
-void responder_look(struct responder *p, const struct pkt *pkts, unsigned n,
-		    struct roce *seen, struct queue_pair **whose)
+void responder_screen(struct responder *p, const struct pkt *pkts, unsigned n,
+		      struct roce *decoded, struct responder_qp **qps)
 {
 	uint32_t known;
 	unsigned end;
 
-	follow_pairs(p);
-	known = known_take(&p->known, pkts, n, seen, whose);
+	reset_header_cache(p);
+	known = header_cache_match(&p->headers, pkts, n, decoded, qps);
 	p->ctr.received += n;
 	for (unsigned i = 0; i < n; i = end) {
 		end = i + 1;
 		if (known >> i & 1) {
-			p->ctr.bad_icrc += !whose[i];
+			p->ctr.bad_icrc += !qps[i];
 			continue;
 		}
 		while (end < n && !(known >> end & 1))
 			end++;
-		look_closely(p, pkts + i, end - i, seen + i, whose + i);
+		screen_unknown(p, pkts + i, end - i, decoded + i, qps + i);
 	}
 }
 
-static uint64_t pair_epoch_of(const struct responder *p, unsigned table,
+static uint64_t epoch_of_rkey(const struct responder *p, unsigned table,
 			      uint32_t rkey)
 {
 	uint64_t now = p->s->epoch;
@@ -205,28 +207,31 @@ static uint64_t pair_epoch_of(const struct responder *p, unsigned table,
 }
 
 /* An answer to what is not carried out. */
-static struct verdict answer(struct responder *p, const struct queue_pair *q,
-			     uint32_t psn, uint8_t syndrome)
+static struct verdict reply_with(struct responder *p,
+				 const struct responder_qp *q, uint32_t psn,
+				 uint8_t syndrome)
 {
 	if (syndrome == ROCE_ACK)
 		p->ctr.acks++;
 	else
 		p->ctr.naks++;
 	return (struct verdict){
-		.answer = ANSWER_PLAIN,
+		.answer = REPLY_ACK,
 		.psn = psn,
-		.aeth = (uint32_t)syndrome << 24 | pair_msn(q, q->expected),
+		.aeth = (uint32_t)syndrome << 24 |
+			responder_qp_msn(q, q->expected),
 	};
 }
 
-static struct verdict silence(void)
+static struct verdict no_reply(void)
 {
-	return (struct verdict){.answer = ANSWER_NONE};
+	return (struct verdict){.answer = REPLY_NONE};
 }
 
 /* RC: a NAK, and the queue pair is dead. UC: silence, and it lives on. */
-static struct verdict refuse(struct responder *p, struct queue_pair *q,
-			     const struct roce *r, uint8_t syndrome)
+static struct verdict refuse_request(struct responder *p,
+				     struct responder_qp *q,
+				     const struct roce *r, uint8_t syndrome)
 {
 	if (syndrome == ROCE_NAK_ACCESS)
 		p->ctr.access++;
@@ -235,27 +240,28 @@ static struct verdict refuse(struct responder *p, struct queue_pair *q,
 	q->refused = true;
 	q->refused_rkey = r->rkey;
 	if (!is_rc(r->opcode))
-		return silence();
+		return no_reply();
 	q->error = true;
-	return answer(p, q, q->expected, syndrome);
+	return reply_with(p, q, q->expected, syndrome);
 }
 
 /* Whether a request was made for an epoch that is over. Empty ones are for
  * none: what they have as an R_Key does not matter. */
-static bool is_outdated(struct responder *p, struct queue_pair *q,
+static bool is_outdated(struct responder *p, struct responder_qp *q,
 			const struct roce *r)
 {
 	if (r->rkey == q->rkey || (!is_atomic(r->opcode) && !r->len))
 		return false;
 	if (r->rkey != q->other_rkey) {
 		q->other_rkey = r->rkey;
-		q->other_epoch = pair_epoch_of(p, pair_table(p, q), r->rkey);
+		q->other_epoch = epoch_of_rkey(p, responder_qp_table(p, q),
+					       r->rkey);
 	}
 	return q->other_epoch;
 }
 
 /* Not the PSN that is expected, for one reason or the other. */
-static void count_other(struct responder *p, struct queue_pair *q,
+static void count_other(struct responder *p, struct responder_qp *q,
 			const struct roce *r, uint64_t *reason)
 {
 	if (!is_outdated(p, q, r)) {
@@ -271,23 +277,26 @@ static void count_other(struct responder *p, struct queue_pair *q,
 
 /* An atomic's answer is that of before: whether it is known still, and so
  * counted, shows when it is sent. */
-static struct verdict duplicate(struct responder *p, struct queue_pair *q,
-				const struct roce *r)
+static struct verdict handle_duplicate(struct responder *p,
+				       struct responder_qp *q,
+				       const struct roce *r)
 {
 	count_other(p, q, r, &p->ctr.duplicate);
 	if (!is_atomic(r->opcode))
-		return answer(p, q, (q->expected - 1) & ROCE_PSN_MASK,
-			      ROCE_ACK);
+		return reply_with(p, q, (q->expected - 1) & ROCE_PSN_MASK,
+				  ROCE_ACK);
 	return (struct verdict){
-		.answer = ANSWER_AGAIN,
+		.answer = REPLY_REPEATED,
 		.psn = r->psn,
-		.aeth = (uint32_t)ROCE_ACK << 24 | pair_msn(q, q->expected),
+		.aeth = (uint32_t)ROCE_ACK << 24 |
+			responder_qp_msn(q, q->expected),
 	};
 }
 
 /* A packet for a live queue pair whose turn it is. */
 static inline __attribute__((always_inline)) struct verdict
-judge_next(struct responder *p, struct queue_pair *q, const struct roce *r)
+judge_expected(struct responder *p, struct responder_qp *q,
+	       const struct roce *r)
 {
 	uint64_t *receives = &p->s->receives;
 	struct verdict v;
@@ -295,18 +304,18 @@ judge_next(struct responder *p, struct queue_pair *q, const struct roce *r)
 
 	if (is_immediate(r->opcode) && !*receives) {
 		p->ctr.rnr++;
-		return is_rc(r->opcode)
-			       ? answer(p, q, r->psn, ROCE_RNR_NAK | RNR_TIMER)
-			       : silence();
+		return is_rc(r->opcode) ? reply_with(p, q, r->psn,
+						     ROCE_RNR_NAK | RNR_TIMER)
+					: no_reply();
 	}
-	why = pair_access(p, q, r);
+	why = responder_qp_access(p, q, r);
 	if (why)
-		return refuse(p, q, r, why);
+		return refuse_request(p, q, r, why);
 	if (is_immediate(r->opcode) && *receives != UINT64_MAX)
 		--*receives;
 	if (q->refused && (is_atomic(r->opcode) || r->len))
 		q->refused = false;
-	v = pair_good(q, r);
+	v = responder_qp_accept(q, r);
 	q->expected = (r->psn + 1) & ROCE_PSN_MASK;
 	q->nak_sent = false;
 	return v;
@@ -314,86 +323,87 @@ judge_next(struct responder *p, struct queue_pair *q, const struct roce *r)
 
 /* RC: only the expected PSN is carried out (InfiniBand 9.7.3). */
 static inline __attribute__((always_inline)) struct verdict
-judge(struct responder *p, struct queue_pair *q, const struct roce *r)
+judge_request(struct responder *p, struct responder_qp *q, const struct roce *r)
 {
 	uint32_t ahead = (r->psn - q->expected) & ROCE_PSN_MASK;
 
 	if (q->error) {
 		p->ctr.qp_error++;
-		return silence();
+		return no_reply();
 	}
 	if (!is_rc(r->opcode) || !ahead)
-		return judge_next(p, q, r);
+		return judge_expected(p, q, r);
 	if (ahead >= ROCE_PSN_HALF)
-		return duplicate(p, q, r);
+		return handle_duplicate(p, q, r);
 	count_other(p, q, r, &p->ctr.out_of_order);
 	if (q->nak_sent)
-		return silence();
+		return no_reply();
 	q->nak_sent = true;
-	return answer(p, q, q->expected, ROCE_NAK_PSN);
+	return reply_with(p, q, q->expected, ROCE_NAK_PSN);
 }
 
-struct verdict pair_judge(struct responder *p, struct queue_pair *q,
-			  const struct roce *r)
+struct verdict responder_qp_judge(struct responder *p, struct responder_qp *q,
+				  const struct roce *r)
 {
-	return judge(p, q, r);
+	return judge_request(p, q, r);
 }
 
-unsigned pair_answer(const struct responder *p, const struct queue_pair *q,
-		     const struct roce *r, const struct verdict *v,
-		     struct answers_due *d, uint64_t ts_ns)
+unsigned responder_qp_reply(const struct responder *p,
+			    const struct responder_qp *q, const struct roce *r,
+			    const struct verdict *v,
+			    struct responder_replies *d, uint64_t ts_ns)
 {
-	const struct answer_new a = {
+	const struct reply_request a = {
 		.kind = v->answer,
-		.table = pair_table(p, q),
+		.table = responder_qp_table(p, q),
 		.qpn = q->qpn,
 		.psn = v->psn,
 		.aeth = v->aeth,
 		.ts_ns = ts_ns,
 	};
 
-	return answers_add(d, &a, r);
+	return replies_add(d, &a, r);
 }
 
-static void pair_rx(struct responder *p, struct queue_pair *q,
-		    const struct roce *r, uint64_t ts_ns)
+static void qp_rx(struct responder *p, struct responder_qp *q,
+		  const struct roce *r, uint64_t ts_ns)
 {
-	struct verdict v = judge(p, q, r);
+	struct verdict v = judge_request(p, q, r);
 	struct op *op = &p->op[p->nops];
-	unsigned number = ANSWERS_NONE;
+	unsigned number = REPLY_NO_NUMBER;
 
 	if (v.answer && p->answers)
-		number = pair_answer(p, q, r, &v, &p->due, ts_ns);
+		number = responder_qp_reply(p, q, r, &v, &p->replies, ts_ns);
 	if (!v.good)
 		return;
-	pair_op(p, q, r, &p->ctr, p->operand[p->nops++], op);
-	if (v.answer == ANSWER_OLD)
+	responder_qp_op(p, q, r, &p->ctr, p->operand[p->nops++], op);
+	if (v.answer == REPLY_ATOMIC)
 		op->immediate = number;
-	if (p->asks)
+	if (p->prefetch)
 		prefetch_lines(local_mem(p->local, op->table) + op->offset,
 			       op->length);
 }
 
-static bool is_told(const struct op *op)
+static bool is_atomic_op(const struct op *op)
 {
 	return op->verb == OP_FETCH_ADD || op->verb == OP_CMP_SWAP;
 }
 
 /* Those before the first that is no atomic, or is for another table. */
 static size_t exec_atomics(struct responder *p, const struct op *op, size_t n,
-			   struct answers_due *d)
+			   struct responder_replies *d)
 {
 	uint64_t old[PKT_BATCH];
 	size_t done = local_fetch(p->local, op, n, old);
 
 	for (size_t i = 0; i < done; i++)
-		if (op[i].immediate != ANSWERS_NONE)
-			answers_tell(d, op[i].immediate, old[i]);
+		if (op[i].immediate != REPLY_NO_NUMBER)
+			replies_set_value(d, op[i].immediate, old[i]);
 	return done;
 }
 
-int pair_exec(struct responder *p, const struct op *op, size_t n,
-	      struct answers_due *d)
+int responder_exec(struct responder *p, const struct op *op, size_t n,
+		   struct responder_replies *d)
 {
 	struct transport *transport = local_transport(p->local);
 	size_t done;
@@ -405,7 +415,7 @@ int pair_exec(struct responder *p, const struct op *op, size_t n,
 		done = exec_atomics(p, op, n, d);
 		if (done)
 			continue;
-		while (done < n && !is_told(&op[done]))
+		while (done < n && !is_atomic_op(&op[done]))
 			done++;
 		rc = transport->exec(transport, op, done, 0);
 	}
@@ -413,16 +423,16 @@ int pair_exec(struct responder *p, const struct op *op, size_t n,
 }
 
 /* Carries out operations that wait: those before this one. */
-static int flush(struct responder *p, unsigned end)
+static int exec_pending(struct responder *p, unsigned end)
 {
 	unsigned from = p->carried_out;
 
 	p->carried_out = end;
-	return pair_exec(p, p->op + from, end - from,
-			 p->answers ? &p->due : NULL);
+	return responder_exec(p, p->op + from, end - from,
+			      p->answers ? &p->replies : NULL);
 }
 
-void responder_follow(struct responder *p, uint64_t epoch)
+void responder_set_epoch(struct responder *p, uint64_t epoch)
 {
 	struct ticket_table at;
 
@@ -437,10 +447,11 @@ void responder_follow(struct responder *p, uint64_t epoch)
 }
 
 /* An ACK promises that the write is done. */
-static int send_answers(struct responder *p)
+static int send_replies(struct responder *p)
 {
-	answers_sum(&p->due);
-	return answers_send(&p->due, p->s->replays, p->answers, &p->ctr.acks);
+	replies_checksum(&p->replies);
+	return replies_send(&p->replies, p->s->replays, p->answers,
+			    &p->ctr.acks);
 }
 
 /* Whatever the answers' sink says, every packet is judged and counted. */
@@ -450,28 +461,28 @@ int responder_rx(struct responder *p, const struct pkt *pkts, size_t n)
 	unsigned asked = 0;
 	int rc = 0;
 
-	responder_follow(p, transport->begin(transport));
+	responder_set_epoch(p, transport->begin(transport));
 	p->nops = p->carried_out = 0;
 	for (size_t at = 0; at < n && !rc; at += ROCE_BATCH) {
 		size_t left = n - at;
 		unsigned m = left < ROCE_BATCH ? (unsigned)left : ROCE_BATCH;
 
-		responder_look(p, pkts + at, m, p->seen, p->whose);
+		responder_screen(p, pkts + at, m, p->decoded, p->qps);
 		for (unsigned i = 0; i < m; i++)
-			if (p->whose[i])
-				pair_rx(p, p->whose[i], &p->seen[i],
-					pkts[at + i].ts_ns);
+			if (p->qps[i])
+				qp_rx(p, p->qps[i], &p->decoded[i],
+				      pkts[at + i].ts_ns);
 		/* What the packets before these have asked for. */
-		if (p->asks)
-			rc = flush(p, asked);
+		if (p->prefetch)
+			rc = exec_pending(p, asked);
 		asked = p->nops;
 	}
 	if (!rc)
-		rc = flush(p, p->nops);
+		rc = exec_pending(p, p->nops);
 	transport->end(transport);
 	if (rc)
-		answers_drop(&p->due);
-	return rc || !p->due.n ? rc : send_answers(p);
+		replies_drop(&p->replies);
+	return rc || !p->replies.n ? rc : send_replies(p);
 }
 
 /* The ticket says what the region says, or offsets would be another table's. */
@@ -491,18 +502,18 @@ static int check_ticket(const struct region *r, const struct ticket *t,
 	return 0;
 }
 
-static void make_pairs(struct responder *p, const struct ticket *t)
+static void make_qps(struct responder *p, const struct ticket *t)
 {
 	p->s->t = *t;
 	p->s->epoch = t->epoch;
-	p->s->made++;
+	p->s->qp_version++;
 	for (unsigned i = 0; i < t->n; i++) {
 		p->s->t.at[i].heads = NULL; /* the ticket's own */
-		const struct queue_pair *old = &p->s->qp[i];
+		const struct responder_qp *old = &p->s->qp[i];
 
-		p->s->qp[i] = (struct queue_pair){
+		p->s->qp[i] = (struct responder_qp){
 			.refused = old->refused,
-			.told = old->told,
+			.reported = old->reported,
 			.refused_rkey = old->refused_rkey,
 			.table = region_table(p->region, i),
 			.qpn = t->at[i].qpn,
@@ -534,7 +545,7 @@ int responder_reopen(struct responder *p, const struct ticket *t,
 	int rc = check_ticket(p->region, t, f);
 
 	if (!rc)
-		make_pairs(p, t);
+		make_qps(p, t);
 	return rc;
 }
 
@@ -557,22 +568,23 @@ int responder_open(struct responder **out, struct region *r,
 		return rc;
 	}
 	p->region = r;
-	p->asks = local_transport(p->local)->mem != NULL;
+	p->prefetch = local_transport(p->local)->mem != NULL;
 	p->answers = answers;
 	p->o = *o;
 	p->s->receives = o->receives;
-	make_pairs(p, t);
+	make_qps(p, t);
 	*out = p;
 	return 0;
 }
 
-bool responder_stranger(struct responder *p, struct responder_stranger *out)
+bool responder_unknown_peer(struct responder *p,
+			    struct responder_unknown_peer *out)
 {
-	if (!p->stranger.version || p->stranger.told)
+	if (!p->unknown_peer.version || p->unknown_peer.reported)
 		return false;
-	p->stranger.told = true;
-	out->version = p->stranger.version;
-	memcpy(out->ip, p->stranger.ip, 16);
+	p->unknown_peer.reported = true;
+	out->version = p->unknown_peer.version;
+	memcpy(out->ip, p->unknown_peer.ip, 16);
 	out->peer_version = p->s->t.version;
 	memcpy(out->peer_ip, p->s->t.peer_ip, 16);
 	return true;
@@ -581,14 +593,14 @@ bool responder_stranger(struct responder *p, struct responder_stranger *out)
 bool responder_refused(struct responder *p, struct responder_refusal *out)
 {
 	for (unsigned i = 0; i < p->s->t.n; i++) {
-		struct queue_pair *q = &p->s->qp[i];
+		struct responder_qp *q = &p->s->qp[i];
 
-		if (q->refused == q->told)
+		if (q->refused == q->reported)
 			continue;
-		q->told = q->refused;
+		q->reported = q->refused;
 		out->table = i;
 		out->over = !q->refused;
-		out->epoch = pair_epoch_of(p, i, q->refused_rkey);
+		out->epoch = epoch_of_rkey(p, i, q->refused_rkey);
 		return true;
 	}
 	return false;
@@ -602,12 +614,12 @@ bool responder_is_dead(const struct responder *p)
 	return false;
 }
 
-bool responder_has_news(const struct responder *p)
+bool responder_has_events(const struct responder *p)
 {
 	const struct responder_state *s = p->s;
 
 	for (unsigned i = 0; i < s->t.n; i++)
-		if (s->qp[i].error || s->qp[i].refused != s->qp[i].told)
+		if (s->qp[i].error || s->qp[i].refused != s->qp[i].reported)
 			return true;
 	return s->epoch != s->t.epoch;
 }

@@ -89,12 +89,13 @@ struct responder_refusal {
 bool responder_refused(struct responder *p, struct responder_refusal *out);
 /* The first who sent requests and is not the ticket's peer (bad_peer), and who
  * that is. Told once. */
-struct responder_stranger {
+struct responder_unknown_peer {
 	uint8_t version, peer_version;
 	uint8_t ip[16], peer_ip[16];
 };
 
-bool responder_stranger(struct responder *p, struct responder_stranger *out);
+bool responder_unknown_peer(struct responder *p,
+			    struct responder_unknown_peer *out);
 /* Whether a queue pair is dead. */
 bool responder_is_dead(const struct responder *p);
 /* The epoch that the queue pairs were made for. */
@@ -104,7 +105,7 @@ const struct responder_ledger *responder_counters(const struct responder *p);
 void responder_close(struct responder *p);
 
 /*
- * A responder on any number of cores (responder_team.c): memory, ledger and
+ * A responder on any number of cores (responder_cores.c): memory, ledger and
  * answers are what responder_rx() would leave, which does it all on one
  * (threads.h).
  *
@@ -121,50 +122,50 @@ void responder_close(struct responder *p);
  * before are carried out, unanswered.
  *
  * Ownership: p, its region and sink outlive the team. While it is open p
- * belongs to it; responder_team_rest() lends it back until the next batch.
+ * belongs to it; responder_cores_rest() lends it back until the next batch.
  * Threads:   the functions are for the thread that opened it, worker 0.
  */
 enum {
-	RESPONDER_TEAM_MAX = 32, /* workers */
+	RESPONDER_CORES_MAX = 32, /* workers */
 	/* Batches of each that are under way: for src_keep(). */
-	RESPONDER_TEAM_BATCHES = 3,
+	RESPONDER_CORES_BATCHES = 3,
 };
 
-struct responder_team;
+struct responder_cores;
 
-struct responder_team_options {
-	unsigned workers; /* 1 to RESPONDER_TEAM_MAX */
+struct responder_cores_options {
+	unsigned workers; /* 1 to RESPONDER_CORES_MAX */
 	/* Packets for a worker but 0, up to PKT_BATCH, valid until workers *
-	 * RESPONDER_TEAM_BATCHES more batches were taken. Returns how many, 0:
+	 * RESPONDER_CORES_BATCHES more batches were taken. Returns how many, 0:
 	 * none now. In turn, by that worker's thread; must not wait. */
 	int (*take)(void *ctx, struct pkt *room, int max);
 	void *ctx;
 };
 
-int responder_team_open(struct responder_team **out, struct responder *p,
-			const struct responder_team_options *o,
-			struct fault *f);
+int responder_cores_open(struct responder_cores **out, struct responder *p,
+			 const struct responder_cores_options *o,
+			 struct fault *f);
 
 /* The next batch, worker 0's, n <= PKT_BATCH. 0, or the first -errno. */
-int responder_team_rx(struct responder_team *c, const struct pkt *pkts,
-		      size_t n);
+int responder_cores_rx(struct responder_cores *c, const struct pkt *pkts,
+		       size_t n);
 
 /* Until all that was taken is over: p is the caller's. 0 or -errno. */
-int responder_team_rest(struct responder_team *c);
+int responder_cores_rest(struct responder_cores *c);
 
 /* At rest the responder's; else as of batches that are over. */
 const struct responder_ledger *
-responder_team_counters(struct responder_team *c);
+responder_cores_counters(struct responder_cores *c);
 
-/* Whether responder_refused(), responder_stranger(), responder_is_dead() or
+/* Whether responder_refused(), responder_unknown_peer(), responder_is_dead() or
  * another epoch may have something to tell; at rest always. */
-bool responder_team_news(const struct responder_team *c);
+bool responder_cores_has_events(const struct responder_cores *c);
 
 /* snk_drops() of the answers' sink: at rest, its own; else as of a batch that
  * is over. */
-uint64_t responder_team_unsent(const struct responder_team *c);
+uint64_t responder_cores_unsent(const struct responder_cores *c);
 
 /* Rests; p is the caller's again. NULL is fine. */
-void responder_team_close(struct responder_team *c);
+void responder_cores_close(struct responder_cores *c);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * responder_private.h - what the responder's own files share. responder.c
- * judges a packet by itself, then by those before it; responder_team.c has both
- * done by several cores.
+ * judges a packet by itself, then by those before it; responder_cores.c has
+ * both done by several cores.
  */
 #ifndef RDMA_RESPONDER_PRIVATE_H
 #define RDMA_RESPONDER_PRIVATE_H
@@ -13,14 +13,14 @@
 #include "rdma/local.h"
 #include "packet/pkt.h"
 #include "rdma/responder.h"
-#include "rdma/roce_template.h"
+#include "rdma/roce_template_private.h"
 #include "region/table.h"
 #include "net/roce.h"
 
-struct queue_pair;
+struct responder_qp;
 
 /*
- * responder_answers.c: frames that answer requests.
+ * responder_replies.c: frames that answer requests.
  *
  * They wait for each other and leave in their order, together: a sum of bytes
  * that were just stored waits for them, sums of many frames wait once. What an
@@ -30,19 +30,19 @@ struct queue_pair;
  */
 enum {
 	/* From the PSN on: an AETH, and perhaps an AtomicAckETH. */
-	ANSWER_TAIL = 4 + ROCE_AETH_LEN + ROCE_ATOMIC_ACK_LEN,
+	REPLY_TAIL = 4 + ROCE_AETH_LEN + ROCE_ATOMIC_ACK_LEN,
 	/* Requesters that packets at hand are from: most queue pairs have one.
 	 * More get no answer, and ask again. */
-	ANSWERS_TO = TABLE_MAX + 16,
-	ANSWERS_NONE = 0, /* no answer's number: they begin at 1 */
-	REPLAYS = 16,	  /* atomics whose answer is kept, as NICs do */
+	REPLY_PEERS = TABLE_MAX + 16,
+	REPLY_NO_NUMBER = 0, /* no answer's number: they begin at 1 */
+	REPLAYS = 16,	     /* atomics whose answer is kept, as NICs do */
 };
 
-enum answer {
-	ANSWER_NONE,
-	ANSWER_PLAIN, /* an ACK or a NAK */
-	ANSWER_OLD,   /* an atomic's: tells what was there before */
-	ANSWER_AGAIN, /* the same once more, if it is still known */
+enum reply_kind {
+	REPLY_NONE,
+	REPLY_ACK,	/* an ACK or a NAK */
+	REPLY_ATOMIC,	/* an atomic's: tells what was there before */
+	REPLY_REPEATED, /* the same once more, if it is still known */
 };
 
 /* What the last atomics of a queue pair found: the answer to one that comes
@@ -56,66 +56,67 @@ struct replays {
 	} at[REPLAYS];
 };
 
-struct answer_frame {
-	struct template t;
+struct reply_frame {
+	struct roce_template t;
 	uint32_t sum; /* the iCRC without what the tail adds to it */
 };
 
 /* Answers to one requester. */
-struct answers_to {
+struct reply_peer {
 	struct roce to;
-	struct answer_frame ack, atomic;
+	struct reply_frame ack, atomic;
 };
 
-struct answer_due {
-	const struct answer_frame *frame;
+struct pending_reply {
+	const struct reply_frame *frame;
 	uint64_t ts_ns;
 	uint32_t sum; /* of the tail */
 	uint8_t kind, table;
 };
 
 /* Those that wait: one for each packet at hand. */
-struct answers_due {
+struct responder_replies {
 	unsigned n;
-	struct answer_due due[PKT_BATCH];
+	struct pending_reply pending[PKT_BATCH];
 	/* Behind CRC_HEADROOM bytes each. Shorter ones begin with zeros. */
-	uint8_t tail[1 + PKT_BATCH][ANSWER_TAIL];
+	uint8_t tail[1 + PKT_BATCH][REPLY_TAIL];
 	unsigned made;
-	struct answers_to to[ANSWERS_TO];
-	struct answers_to *last[TABLE_MAX]; /* to[] of each table */
+	struct reply_peer to[REPLY_PEERS];
+	struct reply_peer *last[TABLE_MAX]; /* to[] of each table */
 };
 
 /* An answer that the queue pair qpn of a table is to send. aeth: syndrome and
  * MSN. */
-struct answer_new {
-	enum answer kind;
+struct reply_request {
+	enum reply_kind kind;
 	unsigned table;
 	uint32_t qpn, psn, aeth;
 	uint64_t ts_ns;
 };
 
-/* To where r is from. Returns its number, or ANSWERS_NONE. There are no more of
- * them than PKT_BATCH before answers_send(). */
-unsigned answers_add(struct answers_due *d, const struct answer_new *a,
+/* To where r is from. Returns its number, or REPLY_NO_NUMBER. There are no more
+ * of them than PKT_BATCH before replies_send(). */
+unsigned replies_add(struct responder_replies *d, const struct reply_request *a,
 		     const struct roce *r);
 
 /* What an atomic found. */
-void answers_tell(struct answers_due *d, unsigned number, uint64_t old);
+void replies_set_value(struct responder_replies *d, unsigned number,
+		       uint64_t old);
 
-/* Makes all sums, but of ANSWER_AGAIN: all is told. */
-void answers_sum(struct answers_due *d);
+/* Makes all sums, but of REPLY_REPEATED: all is told. */
+void replies_checksum(struct responder_replies *d);
 
 /*
  * Sends all that wait, in their order. replays: of each table; they are kept
- * here, and given again. Returns 0 or -errno; *again: of ANSWER_AGAIN, those
+ * here, and given again. Returns 0 or -errno; *again: of REPLY_REPEATED, those
  * that were known.
  */
-int answers_send(struct answers_due *d, struct replays *replays, struct snk *to,
-		 uint64_t *again);
-void answers_drop(struct answers_due *d);
+int replies_send(struct responder_replies *d, struct replays *replays,
+		 struct snk *to, uint64_t *again);
+void replies_drop(struct responder_replies *d);
 
 /*
- * responder_known.c: requests that begin as one did that was found good.
+ * responder_header_cache.c: requests that begin as one did that was found good.
  *
  * Of the common requests of one requester to one queue pair, of one length, all
  * that comes before the PSN is the same, and with it all that a packet is
@@ -125,21 +126,22 @@ void answers_drop(struct answers_due *d);
  * UC) or FETCH_ADD.
  */
 enum {
-	KNOWN_HEAD = ROCE_AT_ACK_REQ, /* bytes in front of AckReq and the PSN */
-	KNOWN_MAX = 64,
+	HEADER_CACHE_HEAD =
+		ROCE_AT_ACK_REQ, /* bytes in front of AckReq and the PSN */
+	HEADER_CACHE_MAX = 64,
 };
 
-struct known {
-	uint8_t head[KNOWN_HEAD];
+struct header_entry {
+	uint8_t head[HEADER_CACHE_HEAD];
 	uint16_t tail; /* bytes from there to the iCRC; 0: nothing is known */
 	uint32_t sum;  /* the iCRC without what the tail adds to it */
-	struct queue_pair *q;
+	struct responder_qp *q;
 	struct roce r;
 };
 
 /* The last ones, by what tells them from each other. */
-struct knowns {
-	struct known at[KNOWN_MAX];
+struct header_cache {
+	struct header_entry at[HEADER_CACHE_MAX];
 };
 
 /*
@@ -147,21 +149,22 @@ struct knowns {
  * roce_decode() makes of them, whose the queue pair, or NULL if the iCRC
  * is wrong. Returns a bit for each.
  */
-uint32_t known_take(struct knowns *k, const struct pkt *pkts, unsigned n,
-		    struct roce *out, struct queue_pair **whose);
+uint32_t header_cache_match(struct header_cache *k, const struct pkt *pkts,
+			    unsigned n, struct roce *out,
+			    struct responder_qp **qps);
 
 /* A packet for q with which nothing is wrong; it is kept if it is common. */
-void known_learn(struct knowns *k, const struct pkt *pkt, const struct roce *r,
-		 struct queue_pair *q);
+void header_cache_add(struct header_cache *k, const struct pkt *pkt,
+		      const struct roce *r, struct responder_qp *q);
 
-struct queue_pair {
+struct responder_qp {
 	const struct table *table;
 	uint32_t qpn, rkey;
 	uint64_t address;
 	uint32_t expected, first; /* PSNs */
 	bool error, nak_sent;
 	bool refused;	       /* a request, and none was carried out since */
-	bool told;	       /* what responder_refused() has told of that */
+	bool reported;	       /* what responder_refused() has told of that */
 	uint32_t refused_rkey; /* that it had */
 	uint32_t other_rkey;   /* the last that was not its own, and of which */
 	uint64_t other_epoch;  /* epoch it is; 0: of none that went by */
@@ -169,12 +172,12 @@ struct queue_pair {
 
 /* What packets leave for those that come after them. */
 struct responder_state {
-	struct ticket t;    /* addresses; R_Keys of the epoch */
-	bool rc[TABLE_MAX]; /* not UC */
-	uint64_t made;	    /* how often the queue pairs were */
+	struct ticket t;     /* addresses; R_Keys of the epoch */
+	bool rc[TABLE_MAX];  /* not UC */
+	uint64_t qp_version; /* counts how often the queue pairs were made */
 	uint64_t epoch;
 	uint64_t receives;
-	struct queue_pair qp[TABLE_MAX];
+	struct responder_qp qp[TABLE_MAX];
 	struct replays replays[TABLE_MAX];
 };
 
@@ -189,19 +192,19 @@ struct responder {
 	/* The first sender that is not the ticket's peer; version 0: none. */
 	struct {
 		uint8_t version, ip[16];
-		bool told;
-	} stranger;
-	uint64_t made; /* that known is about */
-	struct knowns known;
+		bool reported;
+	} unknown_peer;
+	uint64_t qp_version; /* that headers holds entries of */
+	struct header_cache headers;
 	/* What waits, of one core. */
-	bool asks; /* for the lines of operations: prefetch.h */
+	bool prefetch; /* for the lines of operations: prefetch.h */
 	unsigned nops, carried_out;
 	struct op op[PKT_BATCH];
 	uint64_t operand[PKT_BATCH][2]; /* of those that compare and swap */
 	/* The packets at hand; those for a queue pair of ours have one. */
-	struct roce seen[ROCE_BATCH];
-	struct queue_pair *whose[ROCE_BATCH];
-	struct answers_due due;
+	struct roce decoded[ROCE_BATCH];
+	struct responder_qp *qps[ROCE_BATCH];
+	struct responder_replies replies;
 };
 
 static inline bool is_rc(uint8_t opcode)
@@ -220,13 +223,13 @@ static inline bool is_immediate(uint8_t opcode)
 	       opcode == ROCE_UC_WRITE_ONLY_IMM;
 }
 
-static inline bool is_answer(uint8_t opcode)
+static inline bool is_reply(uint8_t opcode)
 {
 	return opcode == ROCE_RC_ACK || opcode == ROCE_RC_ATOMIC_ACK;
 }
 
-static inline unsigned pair_table(const struct responder *p,
-				  const struct queue_pair *q)
+static inline unsigned responder_qp_table(const struct responder *p,
+					  const struct responder_qp *q)
 {
 	return (unsigned)(q - p->s->qp);
 }
@@ -234,7 +237,7 @@ static inline unsigned pair_table(const struct responder *p,
 /* What becomes of a request. */
 struct verdict {
 	bool good;	/* it is to be carried out */
-	uint8_t answer; /* enum answer */
+	uint8_t answer; /* enum reply_kind */
 	uint32_t psn, aeth;
 };
 
@@ -248,8 +251,8 @@ static inline bool takes_atomics(const struct table *t)
 /* 0 if a request may be carried out by what it asks for, else the syndrome that
  * says why not. */
 static inline __attribute__((always_inline)) uint8_t
-pair_access(const struct responder *p, const struct queue_pair *q,
-	    const struct roce *r)
+responder_qp_access(const struct responder *p, const struct responder_qp *q,
+		    const struct roce *r)
 {
 	uint64_t len = is_atomic(r->opcode) ? 8 : r->len;
 	uint64_t offset = r->va - q->address;
@@ -270,42 +273,44 @@ pair_access(const struct responder *p, const struct queue_pair *q,
 }
 
 /* Requests carried out before that PSN, of RC: each has one (the MSN). */
-static inline uint32_t pair_msn(const struct queue_pair *q, uint32_t psn)
+static inline uint32_t responder_qp_msn(const struct responder_qp *q,
+					uint32_t psn)
 {
 	return (psn - q->first) & ROCE_PSN_MASK;
 }
 
 /* The verdict of a good one. */
-static inline struct verdict pair_good(const struct queue_pair *q,
-				       const struct roce *r)
+static inline struct verdict responder_qp_accept(const struct responder_qp *q,
+						 const struct roce *r)
 {
 	bool acked = is_rc(r->opcode) && r->ack_req;
 
 	return (struct verdict){
 		.good = true,
-		.answer = is_atomic(r->opcode) ? ANSWER_OLD
-			  : acked	       ? ANSWER_PLAIN
-					       : ANSWER_NONE,
+		.answer = is_atomic(r->opcode) ? REPLY_ATOMIC
+			  : acked	       ? REPLY_ACK
+					       : REPLY_NONE,
 		.psn = r->psn,
-		.aeth = (uint32_t)ROCE_ACK << 24 | pair_msn(q, r->psn + 1),
+		.aeth = (uint32_t)ROCE_ACK << 24 |
+			responder_qp_msn(q, r->psn + 1),
 	};
 }
 
 /* The next packet of a queue pair: what is wrong with it is counted. */
-struct verdict pair_judge(struct responder *p, struct queue_pair *q,
-			  const struct roce *r);
+struct verdict responder_qp_judge(struct responder *p, struct responder_qp *q,
+				  const struct roce *r);
 
 /* Counts a good one, and says its operation, whose length may be 0. operand:
  * room for what it compares and swaps. */
 static inline __attribute__((always_inline)) void
-pair_op(const struct responder *p, const struct queue_pair *q,
-	const struct roce *r, struct responder_ledger *ctr, uint64_t operand[2],
-	struct op *op)
+responder_qp_op(const struct responder *p, const struct responder_qp *q,
+		const struct roce *r, struct responder_ledger *ctr,
+		uint64_t operand[2], struct op *op)
 {
 	bool imm = is_immediate(r->opcode);
 
 	ctr->executed++;
-	op->table = (uint16_t)pair_table(p, q);
+	op->table = (uint16_t)responder_qp_table(p, q);
 	op->immediate = r->imm;
 	if (!is_atomic(r->opcode)) {
 		ctr->writes++;
@@ -335,30 +340,31 @@ pair_op(const struct responder *p, const struct queue_pair *q,
 }
 
 /* An answer that is due, for a sink. Returns its number among d's, or
- * ANSWERS_NONE. */
-unsigned pair_answer(const struct responder *p, const struct queue_pair *q,
-		     const struct roce *r, const struct verdict *v,
-		     struct answers_due *d, uint64_t ts_ns);
+ * REPLY_NO_NUMBER. */
+unsigned responder_qp_reply(const struct responder *p,
+			    const struct responder_qp *q, const struct roce *r,
+			    const struct verdict *v,
+			    struct responder_replies *d, uint64_t ts_ns);
 
 /*
  * Carries out n operations that were judged. d: answers are told what atomics
- * find, by an operation's immediate, which is a number or ANSWERS_NONE; or
+ * find, by an operation's immediate, which is a number or REPLY_NO_NUMBER; or
  * NULL. 0 or -errno.
  */
-int pair_exec(struct responder *p, const struct op *op, size_t n,
-	      struct answers_due *d);
+int responder_exec(struct responder *p, const struct op *op, size_t n,
+		   struct responder_replies *d);
 
 /*
- * responder.c, for responder_team.c. look: what can be said of n <= ROCE_BATCH
+ * responder.c, for responder_cores.c. look: what can be said of n <= ROCE_BATCH
  * packets without knowing what came before; they are decoded to seen, and those
  * for a queue pair have it in whose. An epoch has R_Keys of its own.
  */
-void responder_look(struct responder *p, const struct pkt *pkts, unsigned n,
-		    struct roce *seen, struct queue_pair **whose);
-void responder_follow(struct responder *p, uint64_t epoch);
+void responder_screen(struct responder *p, const struct pkt *pkts, unsigned n,
+		      struct roce *decoded, struct responder_qp **qps);
+void responder_set_epoch(struct responder *p, uint64_t epoch);
 
 /* Whether somebody is to be told of a refusal, a dead queue pair, or another
  * epoch. */
-bool responder_has_news(const struct responder *p);
+bool responder_has_events(const struct responder *p);
 
 #endif

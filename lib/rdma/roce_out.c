@@ -3,7 +3,7 @@
  * The RoCEv2 transport: operations to requests, which go out at once, or by a
  * window (requester.c); frames; what a new ticket does to a window.
  */
-#include "rdma/requester.h"
+#include "rdma/requester_private.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -57,7 +57,8 @@ static inline struct roce_out *self(struct transport *r)
 }
 
 static int make_template(const struct roce_out *o, unsigned table,
-			 uint8_t opcode, uint32_t length, struct template *f)
+			 uint8_t opcode, uint32_t length,
+			 struct roce_template *f)
 {
 	static const uint8_t zeros[ROCE_PAYLOAD_MAX];
 	const struct ticket *t = o->t;
@@ -79,14 +80,14 @@ static int make_template(const struct roce_out *o, unsigned table,
 	memcpy(r.eth_src, t->peer_mac, 6);
 	memcpy(r.src, t->peer_ip, 16);
 	memcpy(r.dst, t->ip, 16);
-	return template_make(f, &r);
+	return roce_template_make(f, &r);
 }
 
 static int template_of(struct roce_out *o, unsigned table, uint8_t opcode,
-		       uint32_t length, const struct template **out)
+		       uint32_t length, const struct roce_template **out)
 {
-	struct cached_template *s =
-		&o->pair[table].cached[(length / 4 + opcode) % TEMPLATES];
+	struct roce_cached_template *s =
+		&o->qp[table].cached[(length / 4 + opcode) % TEMPLATES];
 	int rc = 0;
 
 	if (s->opcode != opcode || s->length != length) {
@@ -99,8 +100,8 @@ static int template_of(struct roce_out *o, unsigned table, uint8_t opcode,
 }
 
 /* Fills in what an operation of a template has of its own. */
-static void fill(uint8_t *frame, const struct template *f, const struct op *op,
-		 uint64_t va)
+static void fill_frame(uint8_t *frame, const struct roce_template *f,
+		       const struct op *op, uint64_t va)
 {
 	uint8_t *ext = frame + f->ext;
 	uint64_t operand[2];
@@ -123,7 +124,7 @@ static void fill(uint8_t *frame, const struct template *f, const struct op *op,
 int roce_out_emit(struct roce_out *o, const struct op *op, uint8_t opcode,
 		  uint32_t psn, uint64_t ts_ns)
 {
-	const struct template *f;
+	const struct roce_template *f;
 	uint8_t *frame;
 	int rc = template_of(o, op->table, opcode,
 			     has_payload(op->verb) ? op->length : 0, &f);
@@ -133,9 +134,9 @@ int roce_out_emit(struct roce_out *o, const struct op *op, uint8_t opcode,
 	frame = snk_room(o->sink, (size_t)f->body + ROCE_ICRC_LEN);
 	if (!frame)
 		return errno ? -errno : -EIO;
-	template_start(frame, f, psn);
-	fill(frame, f, op, o->t->at[op->table].address + op->offset);
-	snk_done(o->sink, template_end(frame, f), ts_ns);
+	roce_template_start(frame, f, psn);
+	fill_frame(frame, f, op, o->t->at[op->table].address + op->offset);
+	snk_done(o->sink, roce_template_end(frame, f), ts_ns);
 	o->packets++;
 	return 0;
 }
@@ -158,9 +159,9 @@ static uint8_t opcode_of(const struct table *t, uint8_t verb)
 }
 
 /* A request goes out at once, and is forgotten. */
-static int send_one(struct roce_out *o, const struct op *op, uint8_t opcode)
+static int send_request(struct roce_out *o, const struct op *op, uint8_t opcode)
 {
-	struct pair *p = &o->pair[op->table];
+	struct requester_qp *p = &o->qp[op->table];
 	uint32_t psn = p->psn;
 
 	p->psn = (psn + 1) & ROCE_PSN_MASK;
@@ -172,21 +173,21 @@ static int send_one(struct roce_out *o, const struct op *op, uint8_t opcode)
 }
 
 /* Into the window, if this queue pair has one. */
-static int keep_one(struct roce_out *o, const struct op *op, uint8_t opcode,
-		    bool *taken)
+static int window_request(struct roce_out *o, const struct op *op,
+			  uint8_t opcode, bool *taken)
 {
-	if (o->pair[op->table].q.on)
+	if (o->qp[op->table].q.on)
 		return requester_add(o, op, opcode, taken);
 	o->ctr.requests++;
 	o->ctr.uc++;
-	return send_one(o, op, opcode);
+	return send_request(o, op, opcode);
 }
 
 /*
  * One operation: a request, or several if it is longer than a packet may be.
  * *taken: the last one was not dropped.
  */
-static int carry(struct roce_out *o, const struct op *op, bool *taken)
+static int accept_op(struct roce_out *o, const struct op *op, bool *taken)
 {
 	const struct table *t = &o->t->table[op->table];
 	const uint8_t opcode = opcode_of(t, op->verb);
@@ -199,21 +200,21 @@ static int carry(struct roce_out *o, const struct op *op, bool *taken)
 		return -EINVAL;
 	*taken = true;
 	if (!has_payload(op->verb) || op->length <= mtu)
-		return o->windows ? keep_one(o, op, opcode, taken)
-				  : send_one(o, op, opcode);
+		return o->windows ? window_request(o, op, opcode, taken)
+				  : send_request(o, op, opcode);
 	/* The immediate goes with the last: it says that all is there. A new
 	 * ticket may come while one waits for room: t is not to be used. */
 	part.verb = OP_WRITE;
 	part.length = mtu;
 	for (; op->data + op->length - part.data > mtu && !rc;
 	     part.data += mtu, part.offset += mtu)
-		rc = o->windows ? keep_one(o, &part, write, taken)
-				: send_one(o, &part, write);
+		rc = o->windows ? window_request(o, &part, write, taken)
+				: send_request(o, &part, write);
 	part.verb = op->verb;
 	part.length = (uint32_t)(op->data + op->length - part.data);
 	if (!rc)
-		rc = o->windows ? keep_one(o, &part, opcode, taken)
-				: send_one(o, &part, opcode);
+		rc = o->windows ? window_request(o, &part, opcode, taken)
+				: send_request(o, &part, opcode);
 	return rc;
 }
 
@@ -233,7 +234,7 @@ static int push_all(struct roce_out *o)
 	int rc = 0;
 
 	for (unsigned i = 0; i < o->t->n && !rc; i++)
-		if (o->pair[i].q.on)
+		if (o->qp[i].q.on)
 			rc = requester_push(o, i);
 	return rc;
 }
@@ -253,7 +254,7 @@ static int roce_exec(struct transport *transport, const struct op *ops,
 		stamp += next;
 		if (op->table >= o->t->n)
 			return -ERANGE;
-		rc = carry(o, op, &taken);
+		rc = accept_op(o, op, &taken);
 		if (!rc && taken)
 			note_head(o, op);
 	}
@@ -265,7 +266,7 @@ static uint64_t roce_begin(struct transport *transport)
 	struct roce_out *o = self(transport);
 
 	for (unsigned i = 0; i < o->t->n; i++)
-		o->pair[i].q.dropping = NULL;
+		o->qp[i].q.dropping = NULL;
 	return o->generation;
 }
 
@@ -284,11 +285,11 @@ static uint64_t roce_head(struct transport *transport, unsigned table,
  * again; one that asks where it stands has room for some. */
 static bool roce_busy(struct transport *transport, unsigned table)
 {
-	const struct requester *q = &self(transport)->pair[table].q;
+	const struct requester *q = &self(transport)->qp[table].q;
 
-	if (!q->on || q->phase == PHASE_OPEN)
+	if (!q->on || q->phase == REQUESTER_OPEN)
 		return false;
-	return q->phase == PHASE_DEAD ||
+	return q->phase == REQUESTER_DEAD ||
 	       q->w.snd.end - q->w.snd.una > q->w.mask / 2;
 }
 
@@ -331,7 +332,7 @@ int roce_out_open(struct roce_out **out, const struct ticket *t,
 	o->ack_every = ack_every;
 	o->generation = t->epoch;
 	for (unsigned i = 0; i < t->n && !rc; i++) {
-		o->pair[i].psn = t->at[i].psn;
+		o->qp[i].psn = t->at[i].psn;
 		if (t->table[i].qp == TABLE_QP_UC &&
 		    t->table[i].kind == TABLE_KEYINC)
 			rc = fault_set(f, -EINVAL,
@@ -356,14 +357,15 @@ struct transport *roce_out_transport(struct roce_out *o)
 
 uint32_t roce_out_psn(const struct roce_out *o, unsigned table)
 {
-	const struct pair *p = &o->pair[table];
+	const struct requester_qp *p = &o->qp[table];
 
 	if (!p->q.on)
 		return p->psn;
 	return p->q.met ? p->q.unused : o->t->at[table].psn;
 }
 
-static struct requester *find(struct roce_out *o, const struct roce *r)
+static struct requester *find_requester(struct roce_out *o,
+					const struct roce *r)
 {
 	const struct ticket *t = o->t;
 	size_t len = t->version == 4 ? 4 : 16;
@@ -374,8 +376,8 @@ static struct requester *find(struct roce_out *o, const struct roce *r)
 	    memcmp(r->eth_dst, t->peer_mac, 6) != 0)
 		return NULL;
 	for (unsigned i = 0; i < t->n; i++)
-		if (o->pair[i].q.on && t->at[i].qpn == r->dest_qp)
-			return &o->pair[i].q;
+		if (o->qp[i].q.on && t->at[i].qpn == r->dest_qp)
+			return &o->qp[i].q;
 	return NULL;
 }
 
@@ -385,19 +387,20 @@ static bool is_whole(const struct roce *r)
 	       (r->opcode == ROCE_RC_ACK || r->opcode == ROCE_RC_ATOMIC_ACK);
 }
 
-static int take(struct roce_out *const *transports, unsigned n,
-		const struct roce *r)
+static int process_answer(struct roce_out *const *transports, unsigned n,
+			  const struct roce *r)
 {
 	struct requester *q = NULL;
-	struct pair *p;
+	struct requester_qp *p;
 
 	for (unsigned i = 0; i < n && !q; i++) {
-		q = find(transports[i], r);
+		q = find_requester(transports[i], r);
 		if (!q)
 			continue;
-		p = (struct pair *)((char *)q - offsetof(struct pair, q));
+		p = (struct requester_qp *)((char *)q -
+					    offsetof(struct requester_qp, q));
 		return requester_judge(transports[i],
-				       (unsigned)(p - transports[i]->pair), r);
+				       (unsigned)(p - transports[i]->qp), r);
 	}
 	transports[0]->ctr.strangers++;
 	return 0;
@@ -417,7 +420,7 @@ int roce_out_answers(struct roce_out *const *transports, unsigned n,
 			transports[0]->ctr.malformed++;
 			continue;
 		}
-		one = take(transports, n, &r);
+		one = process_answer(transports, n, &r);
 		rc = rc ? rc : one;
 	}
 	return rc;
@@ -438,12 +441,12 @@ int roce_out_tick(struct roce_out *o, uint64_t now_ns)
 struct roce_out_progress roce_out_progress(const struct roce_out *o,
 					   unsigned table)
 {
-	const struct requester *q = &o->pair[table].q;
+	const struct requester *q = &o->qp[table].q;
 
 	return (struct roce_out_progress){
 		.acked = q->w.snd.una,
 		.waiting = q->w.snd.end - q->w.snd.una,
-		.refused = q->phase == PHASE_DEAD,
+		.refused = q->phase == REQUESTER_DEAD,
 		.stale = q->stale,
 	};
 }
@@ -454,7 +457,7 @@ const struct ticket *roce_out_ticket(const struct roce_out *o)
 }
 
 /* The longest payload that a table's requests have. */
-static size_t payload_of(const struct table *t, uint32_t mtu)
+static size_t longest_payload(const struct table *t, uint32_t mtu)
 {
 	size_t len = t->kind == TABLE_APPEND
 			     ? (size_t)TABLE_BATCH_MAX * t->stride
@@ -477,11 +480,12 @@ int roce_out_window(struct roce_out *o, unsigned size, roce_out_wait *wait,
 		n *= 2;
 	for (unsigned i = 0; i < o->t->n; i++) {
 		const struct table *t = &o->t->table[i];
-		struct requester *q = &o->pair[i].q;
+		struct requester *q = &o->qp[i].q;
 
 		if (t->qp != TABLE_QP_RC)
 			continue;
-		if (window_open(&q->w, n, payload_of(t, o->t->mtu)) < 0)
+		if (request_window_open(&q->w, n,
+					longest_payload(t, o->t->mtu)) < 0)
 			return fault_set(f, -ENOMEM,
 					 "no memory for a window of %u", size);
 		q->on = true;
@@ -500,7 +504,7 @@ uint64_t roce_out_due(const struct roce_out *o)
 	uint64_t due = UINT64_MAX;
 
 	for (unsigned i = 0; i < o->t->n; i++) {
-		const struct requester *q = &o->pair[i].q;
+		const struct requester *q = &o->qp[i].q;
 
 		if (q->resume && q->resume < due)
 			due = q->resume;
@@ -515,15 +519,15 @@ uint64_t roce_out_pending(const struct roce_out *o)
 	uint64_t n = 0;
 
 	for (unsigned i = 0; i < o->t->n; i++)
-		if (o->pair[i].q.phase != PHASE_DEAD || o->pair[i].q.stale)
-			n += o->pair[i].q.w.snd.end - o->pair[i].q.w.snd.una;
+		if (o->qp[i].q.phase != REQUESTER_DEAD || o->qp[i].q.stale)
+			n += o->qp[i].q.w.snd.end - o->qp[i].q.w.snd.una;
 	return n;
 }
 
 bool roce_out_stalled(const struct roce_out *o)
 {
 	for (unsigned i = 0; i < o->t->n; i++)
-		if (o->pair[i].q.phase == PHASE_DEAD || o->pair[i].q.tries > 1)
+		if (o->qp[i].q.phase == REQUESTER_DEAD || o->qp[i].q.tries > 1)
 			return true;
 	return false;
 }
@@ -531,7 +535,7 @@ bool roce_out_stalled(const struct roce_out *o)
 bool roce_out_stale(const struct roce_out *o)
 {
 	for (unsigned i = 0; i < o->t->n; i++)
-		if (o->pair[i].q.stale)
+		if (o->qp[i].q.stale)
 			return true;
 	return false;
 }
@@ -542,9 +546,9 @@ struct requester_ledger roce_out_ledger(const struct roce_out *o)
 
 	l.packets = o->windows ? o->packets : 0;
 	for (unsigned i = 0; i < o->t->n; i++) {
-		const struct requester *q = &o->pair[i].q;
+		const struct requester *q = &o->qp[i].q;
 
-		if (q->phase == PHASE_DEAD)
+		if (q->phase == REQUESTER_DEAD)
 			l.refused += q->w.snd.end - q->w.snd.una;
 		else
 			l.unsent += q->w.snd.end - q->w.snd.max;
@@ -558,9 +562,9 @@ struct requester_ledger roce_out_ledger_open(const struct roce_out *o)
 	struct requester_ledger l = roce_out_ledger(o);
 
 	for (unsigned i = 0; i < o->t->n; i++) {
-		const struct requester *q = &o->pair[i].q;
+		const struct requester *q = &o->qp[i].q;
 
-		if (q->phase == PHASE_DEAD)
+		if (q->phase == REQUESTER_DEAD)
 			continue;
 		l.unsent -= q->w.snd.end - q->w.snd.max;
 		l.unanswered -= q->w.snd.max - q->w.snd.una;
@@ -587,14 +591,14 @@ static bool same_tables(const struct ticket *a, const struct ticket *b)
 	return true;
 }
 
-static bool is_none(const struct request *r)
+static bool keep_none(const struct requester_request *r)
 {
 	(void)r;
 	return false;
 }
 
 /* Room for a number of each list of the table that has most. */
-static uint64_t *room_of(const struct ticket *t)
+static uint64_t *alloc_heads(const struct ticket *t)
 {
 	size_t most = 1;
 
@@ -614,11 +618,11 @@ static bool same_lists(const struct roce_out *o, unsigned i,
 		       const uint64_t *heads, uint64_t *least)
 {
 	const struct table *t = &o->t->table[i];
-	const struct window *w = &o->pair[i].q.w;
+	const struct request_window *w = &o->qp[i].q.w;
 
 	memcpy(least, o->heads[i], t->lists * sizeof(*least));
 	for (uint64_t k = w->snd.end; k-- > w->snd.una;) {
-		const struct op *op = &window_at(w, k)->op;
+		const struct op *op = &request_window_at(w, k)->op;
 		uint64_t list = (op->offset - t->heads) / 8, count;
 
 		if (op->offset < t->heads || list >= t->lists)
@@ -636,14 +640,15 @@ static bool same_lists(const struct roce_out *o, unsigned i,
 static void renew_lists(struct roce_out *o, unsigned i, const struct ticket *t,
 			uint64_t *least)
 {
-	struct requester *q = &o->pair[i].q;
+	struct requester *q = &o->qp[i].q;
 	const uint64_t *heads = t->at[i].heads;
 	uint32_t lists = t->table[i].lists;
 
 	if (heads && t->epoch == o->t->epoch && same_lists(o, i, heads, least))
 		return;
 	if (q->on) {
-		o->ctr.outdated += window_thin(&q->w, q->w.snd.end, is_none);
+		o->ctr.outdated += request_window_thin(&q->w, q->w.snd.end,
+						       keep_none);
 		q->dropping = &o->ctr.outdated; /* for places of before */
 	}
 	if (heads)
@@ -668,13 +673,13 @@ int roce_out_accepts(const struct roce_out *o, const struct ticket *t,
  * there: then the connection may well live, and answers about what is under way
  * are still to come. It is asked.
  */
-static bool same_place(const struct roce_out *o, unsigned i,
+static bool is_same_qp(const struct roce_out *o, unsigned i,
 		       const struct ticket *t)
 {
 	const struct ticket_table *a = &o->t->at[i], *b = &t->at[i];
 	size_t len = t->table[i].lists * sizeof(*b->heads);
 
-	if (!o->pair[i].q.on || o->pair[i].q.phase == PHASE_DEAD ||
+	if (!o->qp[i].q.on || o->qp[i].q.phase == REQUESTER_DEAD ||
 	    t->epoch != o->t->epoch || a->qpn != b->qpn || a->rkey != b->rkey ||
 	    a->address != b->address)
 		return false;
@@ -684,11 +689,11 @@ static bool same_place(const struct roce_out *o, unsigned i,
 
 /* Whether a table's lists go on behind what we sent, of which a new ticket may
  * not know all. */
-static bool lists_go_on(const struct roce_out *o, unsigned i,
-			const struct ticket *t, bool same)
+static bool do_lists_continue(const struct roce_out *o, unsigned i,
+			      const struct ticket *t, bool same)
 {
-	if (o->pair[i].q.on)
-		return same_place(o, i, t);
+	if (o->qp[i].q.on)
+		return is_same_qp(o, i, t);
 	return same ||
 	       (t->epoch == o->t->epoch && ticket_pair_lasts(o->t, t, i));
 }
@@ -703,34 +708,34 @@ int roce_out_reticket(struct roce_out *o, const struct ticket *t,
 	if (rc < 0)
 		return rc;
 	same = ticket_is_same(o->t, t);
-	if (!(room = room_of(t)))
+	if (!(room = alloc_heads(t)))
 		return fault_set(f, -ENOMEM, "out of memory");
 	for (unsigned i = 0; i < t->n; i++)
 		if (t->table[i].kind == TABLE_APPEND &&
-		    !lists_go_on(o, i, t, same))
+		    !do_lists_continue(o, i, t, same))
 			renew_lists(o, i, t, room);
 	free(room);
 	for (unsigned i = 0; i < t->n; i++) {
-		struct pair *p = &o->pair[i];
+		struct requester_qp *p = &o->qp[i];
 
 		memset(p->cached, 0, sizeof(p->cached));
 		if (!p->q.on && !same)
 			p->psn = ticket_psn(o->t, t, i, p->psn);
 		if (!p->q.on)
 			continue;
-		if (same_place(o, i, t)) {
-			if (p->q.phase == PHASE_OPEN)
+		if (is_same_qp(o, i, t)) {
+			if (p->q.phase == REQUESTER_OPEN)
 				requester_doubt(&p->q);
 			continue;
 		}
-		o->ctr.unanswered += window_thin(&p->q.w, p->q.w.snd.max,
-						 request_is_write);
+		o->ctr.unanswered += request_window_thin(
+			&p->q.w, p->q.w.snd.max, request_is_write);
 		requester_restart(&p->q, t->at[i].psn);
 	}
 	o->t = t;
 	/* It is ours now: what ails the sink shows at the next flush. */
 	for (unsigned i = 0; i < t->n; i++)
-		if (o->pair[i].q.on)
+		if (o->qp[i].q.on)
 			requester_push(o, i);
 	return 0;
 }
@@ -741,7 +746,7 @@ void roce_out_close(struct roce_out *o)
 		return;
 	for (unsigned i = 0; i < TABLE_MAX; i++) {
 		free(o->heads[i]);
-		window_close(&o->pair[i].q.w);
+		request_window_close(&o->qp[i].q.w);
 	}
 	free(o);
 }
@@ -751,23 +756,24 @@ void roce_out_close(struct roce_out *o)
 static const uint64_t answering_ns = UINT64_C(2000000000); /* a few probes */
 static const uint64_t patience_ns = UINT64_C(5000000000); /* for any progress */
 
-const char standing_nothing[] = "nothing was acknowledged of all that was sent";
+const char roce_out_nothing_acked[] =
+	"nothing was acknowledged of all that was sent";
 
 /* What is wrong with a collector, and what to do about it. */
-static void complain(struct fault *f, const struct ticket *t,
-		     enum standing_state state, unsigned table,
-		     const char *nothing)
+static void describe_health(struct fault *f, const struct ticket *t,
+			    enum roce_out_health_state state, unsigned table,
+			    const char *nothing)
 {
 	char who[TEXT_IP_MAX], peer[TEXT_IP_MAX];
 
 	text_of_ip(who, t->version, t->ip);
-	if (state == STANDING_REFUSED)
+	if (state == ROCE_OUT_REFUSED)
 		fault_set(f, -1,
 			  "%s: table %.*s is refused: is the ticket out of "
 			  "date? dta-collect writes it anew; a copy of it has "
 			  "to be copied again",
 			  who, TABLE_NAME_MAX, t->table[table].name);
-	else if (state == STANDING_VAIN)
+	else if (state == ROCE_OUT_UNCONFIRMED)
 		fault_set(f, -1,
 			  "%s: %s, though it answers: do packets with %u bytes "
 			  "of payload get there? dta-collect --mtu makes them "
@@ -785,8 +791,9 @@ static void complain(struct fault *f, const struct ticket *t,
  * A table that has waited too long for any progress, TABLE_MAX: none has. One
  * that is refused goes before others.
  */
-static unsigned stuck_table(struct standing *st, const struct roce_out *o,
-			    unsigned tables, uint64_t now, bool away)
+static unsigned stuck_table(struct roce_out_health *st,
+			    const struct roce_out *o, unsigned tables,
+			    uint64_t now, bool away)
 {
 	unsigned stuck = TABLE_MAX;
 
@@ -807,7 +814,7 @@ static unsigned stuck_table(struct standing *st, const struct roce_out *o,
 }
 
 /* Whether an answer came of late, be it what it may. */
-static bool is_answering(struct standing *st, const struct roce_out *o,
+static bool is_answering(struct roce_out_health *st, const struct roce_out *o,
 			 uint64_t now)
 {
 	struct requester_ledger l = roce_out_ledger(o);
@@ -821,57 +828,58 @@ static bool is_answering(struct standing *st, const struct roce_out *o,
 }
 
 /* What a collector that takes nothing means for what comes in. */
-static const char *consequence(enum standing_state state, bool waits)
+static const char *warning_of(enum roce_out_health_state state, bool waits)
 {
-	return waits && state == STANDING_SILENT
+	return waits && state == ROCE_OUT_SILENT
 		       ? " Reports are left unread while the window is full: "
 			 "start it, or interrupt this"
 		       : "";
 }
 
-static enum standing_state standing_of(const struct standing *st,
-				       const struct roce_out *o, unsigned stuck,
-				       bool answering)
+static enum roce_out_health_state health_of(const struct roce_out_health *st,
+					    const struct roce_out *o,
+					    unsigned stuck, bool answering)
 {
 	if (stuck == TABLE_MAX) /* or nothing waits: that is no cure */
 		return roce_out_progress(o, st->stuck).acked != st->acked
-			       ? STANDING_WELL
+			       ? ROCE_OUT_HEALTHY
 			       : st->state;
 	if (roce_out_progress(o, stuck).refused)
-		return STANDING_REFUSED;
-	if (st->state == STANDING_SILENT || st->state == STANDING_VAIN)
+		return ROCE_OUT_REFUSED;
+	if (st->state == ROCE_OUT_SILENT || st->state == ROCE_OUT_UNCONFIRMED)
 		return st->state; /* said is said */
-	return answering ? STANDING_VAIN : STANDING_SILENT;
+	return answering ? ROCE_OUT_UNCONFIRMED : ROCE_OUT_SILENT;
 }
 
-bool standing_look(struct standing *st, const struct roce_out *o,
-		   uint64_t now_ns, bool away, bool waits, struct fault *f)
+bool roce_out_check_health(struct roce_out_health *st, const struct roce_out *o,
+			   uint64_t now_ns, bool away, bool waits,
+			   struct fault *f)
 {
 	const struct ticket *t = roce_out_ticket(o);
 	unsigned stuck = stuck_table(st, o, t->n, now_ns, away);
-	enum standing_state state = standing_of(st, o, stuck,
-						is_answering(st, o, now_ns));
+	enum roce_out_health_state state = health_of(
+		st, o, stuck, is_answering(st, o, now_ns));
 	char who[TEXT_IP_MAX];
 	struct fault what;
 
 	if (state == st->state)
 		return false;
 	st->state = state;
-	if (state == STANDING_WELL) {
+	if (state == ROCE_OUT_HEALTHY) {
 		fault_set(f, -1, "%s: requests are acknowledged now",
 			  text_of_ip(who, t->version, t->ip));
 		return true;
 	}
 	st->stuck = stuck;
 	st->acked = roce_out_progress(o, stuck).acked;
-	if (state == STANDING_REFUSED && roce_out_stale(o))
+	if (state == ROCE_OUT_REFUSED && roce_out_stale(o))
 		return false; /* cluster_out_refusal() says it */
-	complain(&what, t, state, stuck, "nothing is acknowledged");
-	fault_set(f, -1, "%.400s%s", what.text, consequence(state, waits));
+	describe_health(&what, t, state, stuck, "nothing is acknowledged");
+	fault_set(f, -1, "%.400s%s", what.text, warning_of(state, waits));
 	return true;
 }
 
-bool standing_why(const struct roce_out *o, struct fault *f)
+bool roce_out_unacked_reason(const struct roce_out *o, struct fault *f)
 {
 	const struct ticket *t = roce_out_ticket(o);
 
@@ -880,8 +888,9 @@ bool standing_why(const struct roce_out *o, struct fault *f)
 
 		if (!at.waiting)
 			continue;
-		complain(f, t, at.refused ? STANDING_REFUSED : STANDING_SILENT,
-			 k, standing_nothing);
+		describe_health(f, t,
+				at.refused ? ROCE_OUT_REFUSED : ROCE_OUT_SILENT,
+				k, roce_out_nothing_acked);
 		return true;
 	}
 	return false;

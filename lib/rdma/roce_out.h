@@ -141,16 +141,16 @@ const struct ticket *roce_out_ticket(const struct roce_out *o);
  * with it and what to do about it, once when it changes, and once when it is
  * well again.
  */
-enum standing_state {
-	STANDING_WELL,
-	STANDING_SILENT,  /* no answer */
-	STANDING_VAIN,	  /* answers, of which none confirms anything */
-	STANDING_REFUSED, /* a table's queue pair is closed */
+enum roce_out_health_state {
+	ROCE_OUT_HEALTHY,
+	ROCE_OUT_SILENT,      /* no answer */
+	ROCE_OUT_UNCONFIRMED, /* answers, of which none confirms anything */
+	ROCE_OUT_REFUSED,     /* a table's queue pair is closed */
 };
 
 /* To begin with, all 0. */
-struct standing {
-	enum standing_state state;
+struct roce_out_health {
+	enum roce_out_health_state state;
 	unsigned stuck;	  /* the table that this was said of, */
 	uint64_t acked;	  /* and what of it was confirmed then */
 	uint64_t answers; /* so far, and when they were found to be more */
@@ -166,12 +166,13 @@ struct standing {
  * are left unread while the collector takes none. Returns whether there is
  * something to say, which f has then.
  */
-bool standing_look(struct standing *st, const struct roce_out *o,
-		   uint64_t now_ns, bool away, bool waits, struct fault *f);
+bool roce_out_check_health(struct roce_out_health *st, const struct roce_out *o,
+			   uint64_t now_ns, bool away, bool waits,
+			   struct fault *f);
 
 /* Why nothing was acknowledged of what waits for a collector; false: nothing
- * waits. Then there is no more to say than standing_nothing. */
-extern const char standing_nothing[];
-bool standing_why(const struct roce_out *o, struct fault *f);
+ * waits. Then there is no more to say than roce_out_nothing_acked. */
+extern const char roce_out_nothing_acked[];
+bool roce_out_unacked_reason(const struct roce_out *o, struct fault *f);
 
 #endif

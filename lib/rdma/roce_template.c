@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "rdma/roce_template.h"
+#include "rdma/roce_template_private.h"
 
-int template_make(struct template *f, const struct roce *r)
+int roce_template_make(struct roce_template *f, const struct roce *r)
 {
 	uint8_t frame[ROCE_FRAME_MAX], masked[ICRC_ONES + TEMPLATE_HEAD_MAX];
 	uint8_t *ip = masked + ICRC_ONES;

@@ -69,8 +69,8 @@ void ticket_place(struct ticket_table *at, const struct region *r,
 		      region_offset(r, region_table(r, table), epoch);
 }
 
-static int describe(struct ticket *t, const struct region *r, unsigned i,
-		    struct fault *f)
+static int describe_table(struct ticket *t, const struct region *r, unsigned i,
+			  struct fault *f)
 {
 	const struct table *g = region_table(r, i);
 
@@ -172,7 +172,7 @@ int ticket_of_region(struct ticket *t, const struct region *r, struct fault *f)
 	t->epoch = region_epoch(r);
 	name_region(t, region_path(r));
 	for (t->n = 0; t->n < region_tables(r); t->n++) {
-		rc = describe(t, r, t->n, f);
+		rc = describe_table(t, r, t->n, f);
 		if (rc < 0) {
 			ticket_fini(t); /* those before */
 			return rc;
@@ -204,8 +204,8 @@ static void write_ip(FILE *out, const char *field, const struct ticket *t,
 	fprintf(out, "%s = %s\n", field, text_of_ip(text, t->version, ip));
 }
 
-/* What is told for people. A ; would be a comment, and is in no type. */
-static void write_told(FILE *out, const struct table *g)
+/* Display fields for queries. A ; would begin a comment, and is in no type. */
+static void write_display(FILE *out, const struct table *g)
 {
 	char protocol[KEY_PROTOCOL_MAX];
 
@@ -249,7 +249,7 @@ static void write_kind(FILE *out, const struct table *g,
 					at->heads[i]);
 		break;
 	}
-	write_told(out, g);
+	write_display(out, g);
 	fprintf(out, "sequence = %s\nimmediate = %s\nqp = %s\n",
 		sequence[g->sequence], g->immediate ? "yes" : "no",
 		g->qp == TABLE_QP_UC ? "uc" : "rc");
@@ -442,14 +442,15 @@ static const struct field table_fields[] = {
 };
 /* clang-format on */
 
-static int refuse(const struct reader *r, const char *what, const char *value)
+static int refuse_value(const struct reader *r, const char *what,
+			const char *value)
 {
 	return ini_fault(&r->ini, r->ini.line, -EINVAL, "%s: '%s'", what,
 			 value);
 }
 
 /* "LIST:COUNT" */
-static bool head_of(struct reader *r, const char *value)
+static bool parse_head(struct reader *r, const char *value)
 {
 	char list[24];
 	size_t len = strcspn(value, ":");
@@ -489,7 +490,7 @@ static int layout_field_of(struct reader *r, unsigned i)
 	int k = layout_field(key);
 
 	if (k >= 0 && !field_once(&r->said[i].layout_seen, k))
-		return refuse(r, "given twice", key);
+		return refuse_value(r, "given twice", key);
 	return layout_set(&r->t.table[i], key, ini->value, &why) < 0
 		       ? ini_fault(ini, ini->line, -EINVAL, "%s", why.text)
 		       : 0;
@@ -505,7 +506,7 @@ static int table_field(struct reader *r)
 			       &r->said[i]);
 	if (strcmp(ini->key, "head") != 0)
 		return layout_field_of(r, i);
-	return head_of(r, ini->value)
+	return parse_head(r, ini->value)
 		       ? 0
 		       : ini_fault(ini, ini->line, -EINVAL,
 				   "head: '%s' is not LIST:COUNT", ini->value);
@@ -533,12 +534,12 @@ static int enter_section(struct reader *r)
 		return 0;
 	if (strncmp(section, prefix, strlen(prefix)) != 0 || !*name ||
 	    strlen(name) >= TABLE_NAME_MAX)
-		return refuse(r, "no such section", section);
+		return refuse_value(r, "no such section", section);
 	if (t->n == TABLE_MAX)
-		return refuse(r, "too many tables", section);
+		return refuse_value(r, "too many tables", section);
 	for (unsigned i = 0; i < t->n; i++)
 		if (!strcmp(t->table[i].name, name))
-			return refuse(r, "twice the same table", name);
+			return refuse_value(r, "twice the same table", name);
 	memcpy(t->table[t->n++].name, name, strlen(name) + 1);
 	return 0;
 }
@@ -550,7 +551,7 @@ static int read_all(struct reader *r)
 
 	while ((rc = ini_next(i)) > 0) {
 		if (!i->header)
-			return refuse(r, "not in a section", i->key);
+			return refuse_value(r, "not in a section", i->key);
 		if (i->header != r->header && enter_section(r) < 0)
 			return -EINVAL;
 		rc = strcmp(i->section, "collector") ? table_field(r)
@@ -616,7 +617,7 @@ static int place_heads(struct reader *r, struct fault *f)
 }
 
 /* The whole, once every line was good. */
-static int check(struct reader *r, struct fault *f)
+static int check_all(struct reader *r, struct fault *f)
 {
 	struct ticket *t = &r->t;
 	struct fault why = {""};
@@ -661,7 +662,7 @@ int ticket_parse(struct ticket *t, FILE *in, const char *name, struct fault *f)
 		.f = f,
 	};
 	rc = read_all(r);
-	if (!rc && (rc = check(r, &why)) < 0)
+	if (!rc && (rc = check_all(r, &why)) < 0)
 		ini_fault(&r->ini, 0, rc, "%s", why.text);
 	if (rc < 0)
 		ticket_fini(&r->t);

@@ -296,10 +296,10 @@ static double run_team(uint16_t table, bool answers)
 {
 	struct responder_options o = {.receives = UINT64_MAX};
 	struct cursor from = {table, 0};
-	const struct responder_team_options co = {
+	const struct responder_cores_options co = {
 		.workers = 2, .take = take, .ctx = &from};
 	static struct pkt pkts[PKT_BATCH];
-	struct responder_team *c;
+	struct responder_cores *c;
 	struct fault f = {""};
 	struct responder *p;
 	struct snk *k = NULL;
@@ -308,15 +308,15 @@ static double run_team(uint16_t table, bool answers)
 
 	if ((answers && snk_open(&k, "/dev/null", &f) < 0) ||
 	    responder_open(&p, b.region, &b.ticket, k, &o, &f) < 0 ||
-	    responder_team_open(&c, p, &co, &f) < 0)
+	    responder_cores_open(&c, p, &co, &f) < 0)
 		die(&f);
 	t = bench_now();
 	while ((n = take(&from, pkts, PKT_BATCH)))
-		if (responder_team_rx(c, pkts, (size_t)n) < 0)
+		if (responder_cores_rx(c, pkts, (size_t)n) < 0)
 			exit(1);
-	responder_team_rest(c);
+	responder_cores_rest(c);
 	t = bench_now() - t;
-	responder_team_close(c);
+	responder_cores_close(c);
 	if (responder_counters(p)->executed != FRAMES)
 		exit(1);
 	responder_close(p);

@@ -303,15 +303,15 @@ static void test_epochs(void)
 static void test_stranger(void)
 {
 	struct roce r = rig_write(&g, RIG_KW, 0, 0, slot, 8);
-	struct responder_stranger s;
+	struct responder_unknown_peer s;
 
-	TEST(!responder_stranger(g.p, &s));
+	TEST(!responder_unknown_peer(g.p, &s));
 	memset(r.src, 0x33, 4);
 	TEST(send_as(&r, REASON(bad_peer)));
-	TEST(responder_stranger(g.p, &s) && s.version == 4);
+	TEST(responder_unknown_peer(g.p, &s) && s.version == 4);
 	TEST(!memcmp(s.ip, "3333", 4) && !memcmp(s.peer_ip, g.t.peer_ip, 16));
 	TEST(send_as(&r, REASON(bad_peer)));
-	TEST(!responder_stranger(g.p, &s)); /* told once */
+	TEST(!responder_unknown_peer(g.p, &s)); /* told once */
 	TEST(untouched());
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * responder_team.c - batches of packets through a responder's workers.
+ * responder_cores.c - batches of packets through a responder's workers.
  *
  * Queue pairs, R_Keys and the epoch are the responder's state, which all
  * workers read and one owner changes: that of queue pairs. A worker sums up a
@@ -27,8 +27,8 @@
 #include "rdma/message.h"
 #include "threads/threads.h"
 
-_Static_assert((int)RESPONDER_TEAM_MAX <= (int)THREADS_MAX, "workers");
-_Static_assert((int)RESPONDER_TEAM_BATCHES == (int)THREADS_PLACES, "places");
+_Static_assert((int)RESPONDER_CORES_MAX <= (int)THREADS_MAX, "workers");
+_Static_assert((int)RESPONDER_CORES_BATCHES == (int)THREADS_PLACES, "places");
 
 enum {
 	JUDGE,
@@ -48,7 +48,7 @@ enum {
 struct parts {
 	uint64_t list, heads; /* bytes of a list, where counts begin; 0: none */
 	uint64_t factor;      /* of op_part() */
-	uint64_t first[RESPONDER_TEAM_MAX + 1]; /* byte of each owner's part */
+	uint64_t first[RESPONDER_CORES_MAX + 1]; /* byte of each owner's part */
 };
 
 /* The packets of a batch that are for one queue pair. */
@@ -60,60 +60,60 @@ struct batch {
 	size_t n;
 	bool plain;
 	struct pkt pkt[PKT_BATCH];
-	struct queue_pair *whose[PKT_BATCH];
+	struct responder_qp *qps[PKT_BATCH];
 	struct run run[TABLE_MAX];
 	/* Of what is good. */
 	struct responder_ledger counted;
 	unsigned immediates;
 	uint32_t immediate[PKT_BATCH];
-	struct answers_due due;
+	struct responder_replies replies;
 	size_t words;
 	uint64_t word[PKT_BATCH * MESSAGE_WORDS];
 };
 
 struct worker {
-	struct responder *p;	 /* worker 0's is the team's */
-	uint64_t told[COUNTERS]; /* p's, as of its last batch; atomic */
+	struct responder *p;	    /* worker 0's is the team's */
+	uint64_t counted[COUNTERS]; /* p's, as of its last batch; atomic */
 	struct batch batch[THREADS_PLACES];
 } __attribute__((aligned(LINE)));
 
-struct responder_team {
+struct responder_cores {
 	struct threads *threads;
-	struct responder_team_options o;
+	struct responder_cores_options o;
 	struct responder *p;
 	struct parts parts[TABLE_MAX];
 	bool lent;			  /* p has all that was counted */
-	bool news;			  /* atomic */
+	bool has_events;		  /* atomic */
 	int error;			  /* the first; atomic */
 	uint64_t unsent;		  /* atomic */
 	struct responder_ledger counters; /* sums, for worker 0 */
-	struct worker *worker[RESPONDER_TEAM_MAX];
+	struct worker *worker[RESPONDER_CORES_MAX];
 };
 
-static int error_of(const struct responder_team *c)
+static int error_of(const struct responder_cores *c)
 {
 	return __atomic_load_n(&c->error, __ATOMIC_RELAXED);
 }
 
-static void fail(struct responder_team *c, int error)
+static void note_error(struct responder_cores *c, int error)
 {
 	if (error && !error_of(c))
 		__atomic_store_n(&c->error, error, __ATOMIC_RELAXED);
 }
 
-static void has_news(struct responder_team *c)
+static void note_event(struct responder_cores *c)
 {
-	__atomic_store_n(&c->news, true, __ATOMIC_RELAXED);
+	__atomic_store_n(&c->has_events, true, __ATOMIC_RELAXED);
 }
 
-static struct batch *batch_of(const struct responder_team *c,
+static struct batch *batch_of(const struct responder_cores *c,
 			      const struct threads_batch *b)
 {
 	return &c->worker[b->worker]->batch[b->place];
 }
 
 /* The owner of all queue pairs, and the one of the answers. */
-static unsigned last_owner(const struct responder_team *c)
+static unsigned last_owner(const struct responder_cores *c)
 {
 	return c->o.workers - 1;
 }
@@ -123,51 +123,51 @@ static void clear_batch(struct batch *b)
 	memset(&b->counted, 0, sizeof(b->counted));
 	b->immediates = 0;
 	b->words = 0;
-	answers_drop(&b->due);
+	replies_drop(&b->replies);
 }
 
 /* An answer that is due, and a message. */
 static inline __attribute__((always_inline)) void
 add_request(struct batch *b, const struct responder *p,
-	    const struct queue_pair *q, const struct roce *r,
+	    const struct responder_qp *q, const struct roce *r,
 	    const struct verdict *v, uint64_t ts_ns)
 {
-	unsigned number = ANSWERS_NONE;
+	unsigned number = REPLY_NO_NUMBER;
 	uint64_t operand[2];
 	struct op op;
 
 	if (v->answer && p->answers)
-		number = pair_answer(p, q, r, v, &b->due, ts_ns);
+		number = responder_qp_reply(p, q, r, v, &b->replies, ts_ns);
 	if (!v->good)
 		return;
-	pair_op(p, q, r, &b->counted, operand, &op);
+	responder_qp_op(p, q, r, &b->counted, operand, &op);
 	if (op.verb == OP_WRITE_IMM) {
 		b->immediate[b->immediates++] = op.immediate;
 		op.verb = OP_WRITE;
 	}
 	if (!op.length)
 		return;
-	op.immediate = v->answer == ANSWER_OLD ? number : 0;
+	op.immediate = v->answer == REPLY_ATOMIC ? number : 0;
 	op_message_put(b->word + b->words, &op, COPIED_MAX);
 	b->words += op_message_words(&op, COPIED_MAX);
 }
 
 /* Whether this and those before are what is sent by one that lost nothing. */
 static bool is_plain(const struct responder *p, struct run *run,
-		     const struct queue_pair *q, const struct roce *r)
+		     const struct responder_qp *q, const struct roce *r)
 {
 	bool next = !run->n++ || !is_rc(r->opcode) || r->psn == run->next;
 
 	if (run->n == 1)
 		run->first = r->psn;
 	run->next = (r->psn + 1) & ROCE_PSN_MASK;
-	return next && !pair_access(p, q, r) &&
+	return next && !responder_qp_access(p, q, r) &&
 	       (!is_immediate(r->opcode) || p->o.receives == UINT64_MAX);
 }
 
 /* What can be said of a batch by itself. */
-static void look(struct responder_team *c, struct responder *p, struct batch *b,
-		 struct threads_out *out)
+static void screen_batch(struct responder_cores *c, struct responder *p,
+			 struct batch *b, struct threads_out *out)
 {
 	memset(b->run, 0, p->s->t.n * sizeof(b->run[0]));
 	b->plain = true;
@@ -176,21 +176,22 @@ static void look(struct responder_team *c, struct responder *p, struct batch *b,
 		size_t left = b->n - at;
 		unsigned m = left < ROCE_BATCH ? (unsigned)left : ROCE_BATCH;
 
-		responder_look(p, b->pkt + at, m, p->seen, b->whose + at);
+		responder_screen(p, b->pkt + at, m, p->decoded, b->qps + at);
 		for (unsigned i = 0; i < m && b->plain; i++) {
-			const struct queue_pair *q = b->whose[at + i];
-			const struct roce *r = &p->seen[i];
+			const struct responder_qp *q = b->qps[at + i];
+			const struct roce *r = &p->decoded[i];
 			struct verdict v;
 
 			if (!q)
 				continue;
-			b->plain = is_plain(p, &b->run[pair_table(p, q)], q, r);
-			v = pair_good(q, r);
+			b->plain = is_plain(
+				p, &b->run[responder_qp_table(p, q)], q, r);
+			v = responder_qp_accept(q, r);
 			add_request(b, p, q, r, &v, b->pkt[at + i].ts_ns);
 		}
 	}
-	if (p->stranger.version && !p->stranger.told)
-		has_news(c);
+	if (p->unknown_peer.version && !p->unknown_peer.reported)
+		note_event(c);
 	*threads_send(out + last_owner(c), 1) = 0;
 }
 
@@ -198,7 +199,7 @@ static void look(struct responder_team *c, struct responder *p, struct batch *b,
 static bool is_expected(const struct responder *p, const struct batch *b)
 {
 	for (unsigned i = 0; i < p->s->t.n; i++) {
-		const struct queue_pair *q = &p->s->qp[i];
+		const struct responder_qp *q = &p->s->qp[i];
 
 		if (b->run[i].n &&
 		    (q->error || q->refused ||
@@ -209,7 +210,7 @@ static bool is_expected(const struct responder *p, const struct batch *b)
 }
 
 /* Packets one by one. */
-static void judge_each(struct responder *p, struct batch *b)
+static void judge_one_by_one(struct responder *p, struct batch *b)
 {
 	clear_batch(b);
 	for (size_t i = 0; i < b->n; i++) {
@@ -217,16 +218,16 @@ static void judge_each(struct responder *p, struct batch *b)
 		struct verdict v;
 		struct roce r;
 
-		if (!b->whose[i] || roce_decode(&r, pkt->data, pkt->len))
+		if (!b->qps[i] || roce_decode(&r, pkt->data, pkt->len))
 			continue;
-		v = pair_judge(p, b->whose[i], &r);
-		add_request(b, p, b->whose[i], &r, &v, pkt->ts_ns);
+		v = responder_qp_judge(p, b->qps[i], &r);
+		add_request(b, p, b->qps[i], &r, &v, pkt->ts_ns);
 	}
 }
 
 /* By the owner of queue pairs. */
-static void judge(struct responder_team *c, struct responder *p,
-		  struct batch *b)
+static void judge_batch(struct responder_cores *c, struct responder *p,
+			struct batch *b)
 {
 	bool plain = b->plain && is_expected(p, b);
 
@@ -237,14 +238,14 @@ static void judge(struct responder_team *c, struct responder *p,
 		p->s->qp[i].nak_sent = false;
 	}
 	if (!plain)
-		judge_each(p, b);
-	if (responder_has_news(p))
-		has_news(c);
+		judge_one_by_one(p, b);
+	if (responder_has_events(p))
+		note_event(c);
 }
 
 /* The owner of a byte of a table; *room: bytes from there on that are its, too.
  */
-static inline unsigned owner_of(const struct responder_team *c, unsigned table,
+static inline unsigned owner_of(const struct responder_cores *c, unsigned table,
 				uint64_t offset, uint64_t *room)
 {
 	const struct parts *t = &c->parts[table];
@@ -267,8 +268,8 @@ static inline unsigned owner_of(const struct responder_team *c, unsigned table,
 }
 
 /* Of more than one owner. */
-static void send_parts(struct responder_team *c, struct threads_out *out,
-		       const uint64_t *m)
+static void split_operation(struct responder_cores *c, struct threads_out *out,
+			    const uint64_t *m)
 {
 	uint64_t room, *to;
 	struct op op;
@@ -289,8 +290,8 @@ static void send_parts(struct responder_team *c, struct threads_out *out,
 
 /* Carries out what was found good: messages go to whoever owns what they touch.
  */
-static void act(struct responder_team *c, struct responder *p, struct batch *b,
-		struct threads_out *out)
+static void send_operations(struct responder_cores *c, struct responder *p,
+			    struct batch *b, struct threads_out *out)
 {
 	const uint64_t *m = b->word, *end = m + b->words;
 	size_t words;
@@ -303,7 +304,7 @@ static void act(struct responder_team *c, struct responder *p, struct batch *b,
 
 		words = op_message_size(*m, COPIED_MAX);
 		if (op_message_length(*m) > room) {
-			send_parts(c, out, m);
+			split_operation(c, out, m);
 			continue;
 		}
 		to = threads_send(out + owner, words);
@@ -315,10 +316,10 @@ static void act(struct responder_team *c, struct responder *p, struct batch *b,
 }
 
 /* By the owner of memory. */
-static void write_block(struct responder_team *c, struct responder *p,
+static void write_block(struct responder_cores *c, struct responder *p,
 			struct batch *b, const struct threads_block *in)
 {
-	struct answers_due *due = p->answers ? &b->due : NULL;
+	struct responder_replies *replies = p->answers ? &b->replies : NULL;
 	struct transport *transport = local_transport(p->local);
 	struct op op[THREADS_WORDS / 2];
 	size_t n = 0, done;
@@ -328,14 +329,14 @@ static void write_block(struct responder_team *c, struct responder *p,
 
 		done = 0;
 		if (op_message_is_pair(*m)) {
-			fail(c, pair_exec(p, op, n, due));
+			note_error(c, responder_exec(p, op, n, replies));
 			n = 0;
 			done = transport->pairs(transport, m, in->words - at);
 		}
 		if (!done)
 			done = op_message_get(&op[n++], m, COPIED_MAX);
 	}
-	fail(c, pair_exec(p, op, n, due));
+	note_error(c, responder_exec(p, op, n, replies));
 }
 
 static uint64_t sink_drops(const struct responder *p)
@@ -345,74 +346,74 @@ static uint64_t sink_drops(const struct responder *p)
 
 /* By the owner of answers. They leave with the batch: who sent it may wait for
  * them. */
-static void settle(struct responder_team *c, struct responder *p,
-		   struct batch *b)
+static void send_batch_replies(struct responder_cores *c, struct responder *p,
+			       struct batch *b)
 {
 	for (unsigned i = 0; i < b->immediates; i++)
 		region_notify(p->region, b->immediate[i]);
-	if (!b->due.n)
+	if (!b->replies.n)
 		return;
 	if (error_of(c))
-		answers_drop(&b->due);
+		replies_drop(&b->replies);
 	else
-		fail(c, answers_send(&b->due, p->s->replays, p->answers,
-				     &p->ctr.acks));
+		note_error(c, replies_send(&b->replies, p->s->replays,
+					   p->answers, &p->ctr.acks));
 	snk_flush(p->answers); /* snk_close() tells of an error */
 	__atomic_store_n(&c->unsent, sink_drops(p), __ATOMIC_RELAXED);
 }
 
 /* What a worker has counted, for worker 0 to read. */
-static void tell_counters(struct worker *w)
+static void publish_counters(struct worker *w)
 {
 	uint64_t counted[COUNTERS];
 
 	memcpy(counted, &w->p->ctr, sizeof(counted));
 	for (unsigned i = 0; i < COUNTERS; i++)
-		__atomic_store_n(&w->told[i], counted[i], __ATOMIC_RELAXED);
+		__atomic_store_n(&w->counted[i], counted[i], __ATOMIC_RELAXED);
 }
 
-static bool work(void *ctx, const struct threads_batch *at, unsigned round)
+static bool run_round(void *ctx, const struct threads_batch *at, unsigned round)
 {
-	struct responder_team *c = ctx;
+	struct responder_cores *c = ctx;
 	struct threads_out *out = threads_outs(c->threads, at->worker);
 	struct worker *w = c->worker[at->worker];
 	struct batch *b = batch_of(c, at);
 
 	switch (round) {
 	case JUDGE:
-		look(c, w->p, b, out);
+		screen_batch(c, w->p, b, out);
 		break;
 	case WRITE:
-		act(c, w->p, b, out);
+		send_operations(c, w->p, b, out);
 		break;
 	case SETTLE:
-		answers_sum(&b->due);
-		if (b->due.n || b->immediates)
+		replies_checksum(&b->replies);
+		if (b->replies.n || b->immediates)
 			*threads_send(out + last_owner(c), 1) = 0;
 		break;
 	default:
-		tell_counters(w);
+		publish_counters(w);
 	}
 	return false;
 }
 
 static void receive(void *ctx, unsigned owner, const struct threads_block *in)
 {
-	struct responder_team *c = ctx;
+	struct responder_cores *c = ctx;
 	struct responder *p = c->worker[owner]->p;
 	struct batch *b = batch_of(c, &in->from);
 
 	if (in->round == JUDGE)
-		judge(c, p, b);
+		judge_batch(c, p, b);
 	else if (in->round == WRITE)
 		write_block(c, p, b, in);
 	else
-		settle(c, p, b);
+		send_batch_replies(c, p, b);
 }
 
-static bool take(void *ctx, const struct threads_batch *at)
+static bool take_batch(void *ctx, const struct threads_batch *at)
 {
-	struct responder_team *c = ctx;
+	struct responder_cores *c = ctx;
 	struct batch *b = batch_of(c, at);
 	int n = c->o.take(c->o.ctx, b->pkt, PKT_BATCH);
 
@@ -421,7 +422,7 @@ static bool take(void *ctx, const struct threads_batch *at)
 }
 
 /* All into the same epoch. */
-static void enter(struct responder_team *c)
+static void begin_transports(struct responder_cores *c)
 {
 	uint64_t epoch = 0, last;
 
@@ -434,46 +435,46 @@ static void enter(struct responder_team *c)
 			epoch = transport->begin(transport);
 		}
 	} while (epoch != last);
-	responder_follow(c->p, epoch);
-	tell_counters(c->worker[0]);
+	responder_set_epoch(c->p, epoch);
+	publish_counters(c->worker[0]);
 	c->lent = false;
 }
 
-static int rx_alone(struct responder_team *c, const struct pkt *pkts, size_t n)
+static int rx_alone(struct responder_cores *c, const struct pkt *pkts, size_t n)
 {
-	fail(c, responder_rx(c->p, pkts, n));
+	note_error(c, responder_rx(c->p, pkts, n));
 	if (c->p->answers)
 		snk_flush(c->p->answers);
 	return error_of(c);
 }
 
-int responder_team_rx(struct responder_team *c, const struct pkt *pkts,
-		      size_t n)
+int responder_cores_rx(struct responder_cores *c, const struct pkt *pkts,
+		       size_t n)
 {
 	struct batch *b;
 
 	if (c->o.workers == 1)
 		return rx_alone(c, pkts, n);
 	if (!c->lent && region_epoch(c->p->region) != c->p->s->epoch)
-		responder_team_rest(c);
+		responder_cores_rest(c);
 	if (error_of(c))
 		return error_of(c);
 	if (c->lent)
-		enter(c);
+		begin_transports(c);
 	b = &c->worker[0]->batch[threads_place(c->threads)];
 	memcpy(b->pkt, pkts, n * sizeof(*pkts));
 	b->n = n;
-	fail(c, threads_go(c->threads, true, n == PKT_BATCH));
+	note_error(c, threads_go(c->threads, true, n == PKT_BATCH));
 	return error_of(c);
 }
 
-int responder_team_rest(struct responder_team *c)
+int responder_cores_rest(struct responder_cores *c)
 {
 	struct responder *p = c->p;
 
 	if (c->lent)
 		return error_of(c);
-	fail(c, threads_rest(c->threads));
+	note_error(c, threads_rest(c->threads));
 	for (unsigned i = 0; i < c->o.workers; i++) {
 		struct responder *own = c->worker[i]->p;
 		struct transport *transport = local_transport(own->local);
@@ -483,17 +484,18 @@ int responder_team_rest(struct responder_team *c)
 			continue;
 		ledger_add(&responder_ledger, &p->ctr, &own->ctr);
 		memset(&own->ctr, 0, sizeof(own->ctr));
-		tell_counters(c->worker[i]);
-		if (!p->stranger.version)
-			p->stranger = own->stranger;
-		own->stranger.told = own->stranger.version;
+		publish_counters(c->worker[i]);
+		if (!p->unknown_peer.version)
+			p->unknown_peer = own->unknown_peer;
+		own->unknown_peer.reported = own->unknown_peer.version;
 	}
 	c->lent = true;
-	__atomic_store_n(&c->news, false, __ATOMIC_RELAXED);
+	__atomic_store_n(&c->has_events, false, __ATOMIC_RELAXED);
 	return error_of(c);
 }
 
-const struct responder_ledger *responder_team_counters(struct responder_team *c)
+const struct responder_ledger *
+responder_cores_counters(struct responder_cores *c)
 {
 	uint64_t sum[COUNTERS] = {0};
 
@@ -501,19 +503,19 @@ const struct responder_ledger *responder_team_counters(struct responder_team *c)
 		return &c->p->ctr;
 	for (unsigned i = 0; i < c->o.workers; i++)
 		for (unsigned k = 0; k < COUNTERS; k++)
-			sum[k] += __atomic_load_n(&c->worker[i]->told[k],
+			sum[k] += __atomic_load_n(&c->worker[i]->counted[k],
 						  __ATOMIC_RELAXED);
 	memcpy(&c->counters, sum, sizeof(sum));
 	return &c->counters;
 }
 
-bool responder_team_news(const struct responder_team *c)
+bool responder_cores_has_events(const struct responder_cores *c)
 {
-	return c->lent || __atomic_load_n(&c->news, __ATOMIC_RELAXED) ||
+	return c->lent || __atomic_load_n(&c->has_events, __ATOMIC_RELAXED) ||
 	       region_epoch(c->p->region) != c->p->s->epoch;
 }
 
-uint64_t responder_team_unsent(const struct responder_team *c)
+uint64_t responder_cores_unsent(const struct responder_cores *c)
 {
 	return c->lent ? sink_drops(c->p)
 		       : __atomic_load_n(&c->unsent, __ATOMIC_RELAXED);
@@ -541,7 +543,7 @@ static int clone_open(struct responder **out, const struct responder *p,
 	return 0;
 }
 
-static int worker_open(struct responder_team *c, unsigned number,
+static int worker_open(struct responder_cores *c, unsigned number,
 		       struct fault *f)
 {
 	struct worker *w = aligned_alloc(LINE, sizeof(*w));
@@ -554,7 +556,7 @@ static int worker_open(struct responder_team *c, unsigned number,
 	return number ? clone_open(&w->p, c->p, f) : 0;
 }
 
-static void free_all(struct responder_team *c)
+static void free_all(struct responder_cores *c)
 {
 	for (unsigned i = 0; i < c->o.workers && c->worker[i]; i++) {
 		struct responder *own = c->worker[i]->p;
@@ -569,8 +571,8 @@ static void free_all(struct responder_team *c)
 }
 
 /* Parts end where slots end, and where words do, which atomics need. */
-static void make_parts(struct parts *parts, const struct table *t,
-		       unsigned workers)
+static void split_table(struct parts *parts, const struct table *t,
+			unsigned workers)
 {
 	uint64_t slots = 8 * (uint64_t)t->stride, factor, first;
 
@@ -588,13 +590,13 @@ static void make_parts(struct parts *parts, const struct table *t,
 	parts->factor = factor;
 }
 
-static int open_workers(struct responder_team *c, struct fault *f)
+static int open_workers(struct responder_cores *c, struct fault *f)
 {
 	const struct threads_options to = {
 		.workers = c->o.workers,
 		.rounds = ROUNDS,
-		.take = take,
-		.work = work,
+		.take = take_batch,
+		.work = run_round,
 		.receive = receive,
 		.ctx = c,
 	};
@@ -609,17 +611,18 @@ static int open_workers(struct responder_team *c, struct fault *f)
 					 "table %s is too large for several "
 					 "cores",
 					 t->name);
-		make_parts(&c->parts[i], t, c->o.workers);
+		split_table(&c->parts[i], t, c->o.workers);
 	}
 	for (unsigned i = 0; i < c->o.workers && !rc; i++)
 		rc = worker_open(c, i, f);
 	return rc ? rc : threads_open(&c->threads, &to, f);
 }
 
-int responder_team_open(struct responder_team **out, struct responder *p,
-			const struct responder_team_options *o, struct fault *f)
+int responder_cores_open(struct responder_cores **out, struct responder *p,
+			 const struct responder_cores_options *o,
+			 struct fault *f)
 {
-	struct responder_team *c = calloc(1, sizeof(*c));
+	struct responder_cores *c = calloc(1, sizeof(*c));
 	int rc = 0;
 
 	if (!c)
@@ -637,11 +640,11 @@ int responder_team_open(struct responder_team **out, struct responder *p,
 	return 0;
 }
 
-void responder_team_close(struct responder_team *c)
+void responder_cores_close(struct responder_cores *c)
 {
 	if (!c)
 		return;
-	responder_team_rest(c);
+	responder_cores_rest(c);
 	threads_close(c->threads);
 	free_all(c);
 }

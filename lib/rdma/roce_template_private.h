@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * roce_template.h - private to this room: RoCEv2 frames by templates.
+ * roce_template_private.h - private to this room: RoCEv2 frames by templates.
  *
  * Of a frame of given opcode and length, all that comes before the PSN is the
  * same from one to the next: it is made once, and so is the iCRC over it.
  */
-#ifndef RDMA_ROCE_TEMPLATE_H
-#define RDMA_ROCE_TEMPLATE_H
+#ifndef RDMA_ROCE_TEMPLATE_PRIVATE_H
+#define RDMA_ROCE_TEMPLATE_PRIVATE_H
 
 #include <endian.h>
 #include <string.h>
@@ -22,8 +22,7 @@ enum {
 	TEMPLATE_PSN = ROCE_BTH_AT_ACK_REQ, /* and the PSN behind it */
 };
 
-struct template
-{
+struct roce_template {
 	uint32_t sum;  /* CRC of what the iCRC covers before the PSN */
 	uint16_t psn;  /* where AckReq and the PSN are: 4 bytes */
 	uint16_t ext;  /* where the extended headers begin */
@@ -33,18 +32,19 @@ struct template
 };
 
 /* The template of frames like r, payload and what follows the PSN aside. */
-int template_make(struct template *f, const struct roce *r);
+int roce_template_make(struct roce_template *f, const struct roce *r);
 
 /* Starts a frame: all but the payload, as it was when the template was made. */
-static inline void template_start(uint8_t *frame, const struct template *f,
-				  uint32_t psn)
+static inline void
+roce_template_start(uint8_t *frame, const struct roce_template *f, uint32_t psn)
 {
 	memcpy(frame, f->frame, f->head);
 	be32_store(frame + f->psn, psn);
 }
 
 /* Adds the iCRC. Returns the length of the frame. */
-static inline size_t template_end(uint8_t *frame, const struct template *f)
+static inline size_t roce_template_end(uint8_t *frame,
+				       const struct roce_template *f)
 {
 	uint32_t sum = htole32(crc_extend(CRC_SLOT0, f->sum, frame + f->psn,
 					  (size_t)f->body - f->psn));

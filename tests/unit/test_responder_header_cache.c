@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Requests that begin as one that is known: what known_take() takes,
+ * Requests that begin as one that is known: what header_cache_match() takes,
  * roce_decode() takes and says the same of; whatever differs in front of the
  * PSN is not taken; the responder forgets with its queue pairs. And answers
  * that wait for each other go where they belong.
@@ -16,7 +16,7 @@ enum {
 };
 
 static struct rng rng = {.state = 7};
-static struct knowns known;
+static struct header_cache known;
 static unsigned taken_total, wrong_total;
 
 /* Each has a head of its own. */
@@ -32,9 +32,9 @@ static const struct {
 /* Stand for queue pairs; nobody looks at them. */
 static char pair[sizeof(kinds) / sizeof(kinds[0])];
 
-static struct queue_pair *pair_of(unsigned i)
+static struct responder_qp *pair_of(unsigned i)
 {
-	return (struct queue_pair *)&pair[i];
+	return (struct responder_qp *)&pair[i];
 }
 
 static bool same(const struct roce *a, const struct roce *b)
@@ -75,7 +75,7 @@ static size_t frame_of(uint8_t *frame, unsigned kind)
 static uint32_t check_batch(uint8_t frame[][ROOM], const size_t *len,
 			    const unsigned *kind, unsigned n)
 {
-	struct queue_pair *whose[ROCE_BATCH];
+	struct responder_qp *qps[ROCE_BATCH];
 	struct roce fast[ROCE_BATCH], slow;
 	uint8_t *copy[ROCE_BATCH];
 	struct pkt pkts[ROCE_BATCH];
@@ -91,14 +91,14 @@ static uint32_t check_batch(uint8_t frame[][ROOM], const size_t *len,
 		pkts[i] = (struct pkt){.data = copy[i] + CRC_HEADROOM,
 				       .len = (uint32_t)len[i]};
 	}
-	taken = known_take(&known, pkts, n, fast, whose);
+	taken = header_cache_match(&known, pkts, n, fast, qps);
 	for (unsigned i = 0; i < n; i++) {
 		if (taken >> i & 1) {
 			taken_total++;
 			TEST(roce_decode(&slow, pkts[i].data, pkts[i].len) ==
 			     0);
 			TEST(same(&fast[i], &slow));
-			TEST(whose[i] ==
+			TEST(qps[i] ==
 			     (slow.icrc_ok ? pair_of(kind[i]) : NULL));
 			wrong_total += !slow.icrc_ok;
 		}
@@ -115,7 +115,7 @@ static void learn(unsigned kind)
 	struct roce r;
 
 	TEST(roce_decode(&r, p.data, p.len) == 0 && r.icrc_ok);
-	known_learn(&known, &p, &r, pair_of(kind));
+	header_cache_add(&known, &p, &r, pair_of(kind));
 }
 
 /* Behind the head whatever there may be: it is taken, and judged right. */

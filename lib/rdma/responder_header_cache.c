@@ -8,7 +8,7 @@
 #include "net/be.h"
 
 enum {
-	KNOWN_BITS = 6,
+	HEADER_CACHE_BITS = 6,
 	/* What differs from one to the other lies in these words: the length,
 	 * the number of the IP packet; the source port; the queue pair. */
 	AT_LEN = ROCE_AT_IP + NET_IP4_AT_LEN,
@@ -16,7 +16,7 @@ enum {
 	AT_EXT = ROCE_AT_RETH,
 };
 
-_Static_assert(1 << KNOWN_BITS == KNOWN_MAX, "places");
+_Static_assert(1 << HEADER_CACHE_BITS == HEADER_CACHE_MAX, "places");
 
 static uint64_t load64(const uint8_t *p)
 {
@@ -34,45 +34,47 @@ static uint32_t load32(const uint8_t *p)
 	return v;
 }
 
-static unsigned place_of(const uint8_t *frame)
+static unsigned index_of(const uint8_t *frame)
 {
 	uint32_t v = load32(frame + AT_LEN) * 0x9e3779b1u ^
 		     load32(frame + ROCE_AT_UDP);
 
 	v = (v ^ load32(frame + AT_QP)) * 0x9e3779b1u;
-	return v >> (32 - KNOWN_BITS);
+	return v >> (32 - HEADER_CACHE_BITS);
 }
 
-static inline bool begins_alike(const uint8_t *a, const uint8_t *b)
+static inline bool is_same_header(const uint8_t *a, const uint8_t *b)
 {
-	uint64_t differs = load64(a + KNOWN_HEAD - 8) ^
-			   load64(b + KNOWN_HEAD - 8);
+	uint64_t differs = load64(a + HEADER_CACHE_HEAD - 8) ^
+			   load64(b + HEADER_CACHE_HEAD - 8);
 
-	for (unsigned i = 0; i + 8 <= KNOWN_HEAD; i += 8)
+	for (unsigned i = 0; i + 8 <= HEADER_CACHE_HEAD; i += 8)
 		differs |= load64(a + i) ^ load64(b + i);
 	return !differs;
 }
 
-static const struct known *find(const struct knowns *k, const struct pkt *pkt)
+static const struct header_entry *find_entry(const struct header_cache *k,
+					     const struct pkt *pkt)
 {
-	const struct known *one;
+	const struct header_entry *one;
 
 	if (pkt->len < AT_EXT)
 		return NULL;
-	one = &k->at[place_of(pkt->data)];
-	return one->tail && begins_alike(one->head, pkt->data) &&
-			       pkt->len >= KNOWN_HEAD + (size_t)one->tail +
+	one = &k->at[index_of(pkt->data)];
+	return one->tail && is_same_header(one->head, pkt->data) &&
+			       pkt->len >= HEADER_CACHE_HEAD +
+						   (size_t)one->tail +
 						   ROCE_ICRC_LEN
 		       ? one
 		       : NULL;
 }
 
 /* What follows the head. */
-static void fill(struct roce *out, const struct known *one,
-		 const uint8_t *frame)
+static void fill_decoded(struct roce *out, const struct header_entry *one,
+			 const uint8_t *frame)
 {
 	const uint8_t *ext = frame + AT_EXT;
-	uint32_t last = be32_load(frame + KNOWN_HEAD);
+	uint32_t last = be32_load(frame + HEADER_CACHE_HEAD);
 
 	*out = one->r;
 	out->ack_req = last >> 31;
@@ -82,7 +84,7 @@ static void fill(struct roce *out, const struct known *one,
 	if (one->r.opcode == ROCE_RC_FETCH_ADD) {
 		out->swap_add = be64_load(ext + ROCE_ATOMIC_AT_SWAP);
 		out->compare = be64_load(ext + ROCE_ATOMIC_AT_COMPARE);
-		out->payload = frame + KNOWN_HEAD + one->tail;
+		out->payload = frame + HEADER_CACHE_HEAD + one->tail;
 	} else {
 		out->dma_len = be32_load(ext + ROCE_RETH_AT_LEN);
 		out->payload = frame + ROCE_AT_PAYLOAD;
@@ -91,9 +93,9 @@ static void fill(struct roce *out, const struct known *one,
 
 /* Those whose tail is as long as that of the first, which is i; then they are
  * done. */
-static void check_icrcs(const struct pkt *pkts, const struct known **like,
-			unsigned i, unsigned n, struct roce *out,
-			struct queue_pair **whose)
+static void check_icrcs(const struct pkt *pkts,
+			const struct header_entry **like, unsigned i,
+			unsigned n, struct roce *out, struct responder_qp **qps)
 {
 	const enum crc_id icrc = CRC_SLOT0;
 	const size_t tail = like[i]->tail;
@@ -102,43 +104,44 @@ static void check_icrcs(const struct pkt *pkts, const struct known **like,
 	unsigned which[ROCE_BATCH], count = 0;
 
 	for (unsigned j = i; j < n; j++) {
-		from[count] = pkts[j].data + KNOWN_HEAD;
+		from[count] = pkts[j].data + HEADER_CACHE_HEAD;
 		which[count] = j;
 		count += like[j] && like[j]->tail == tail;
 	}
 	crc_batch(&icrc, 1, from, tail, count, &to);
 	for (unsigned j = 0; j < count; j++) {
-		const struct known *one = like[which[j]];
+		const struct header_entry *one = like[which[j]];
 		bool right = (sums[j] ^ one->sum) ==
 			     le32toh(load32(from[j] + tail));
 
 		out[which[j]].icrc_ok = right;
-		whose[which[j]] = right ? one->q : NULL;
+		qps[which[j]] = right ? one->q : NULL;
 		like[which[j]] = NULL;
 	}
 }
 
-uint32_t known_take(struct knowns *k, const struct pkt *pkts, unsigned n,
-		    struct roce *out, struct queue_pair **whose)
+uint32_t header_cache_match(struct header_cache *k, const struct pkt *pkts,
+			    unsigned n, struct roce *out,
+			    struct responder_qp **qps)
 {
-	const struct known *like[ROCE_BATCH];
+	const struct header_entry *like[ROCE_BATCH];
 	uint32_t taken = 0;
 
 	for (unsigned i = 0; i < n; i++) {
-		like[i] = find(k, &pkts[i]);
+		like[i] = find_entry(k, &pkts[i]);
 		if (!like[i])
 			continue;
-		fill(&out[i], like[i], pkts[i].data);
+		fill_decoded(&out[i], like[i], pkts[i].data);
 		taken |= UINT32_C(1) << i;
 	}
 	for (unsigned i = 0; i < n; i++)
 		if (like[i])
-			check_icrcs(pkts, like, i, n, out, whose);
+			check_icrcs(pkts, like, i, n, out, qps);
 	return taken;
 }
 
-/* Whether what follows its head is where fill() looks for it, and the iCRC is
- * all that guards it. */
+/* Whether what follows its head is where fill_decoded() looks for it, and the
+ * iCRC is all that guards it. */
 static bool is_common(const uint8_t *frame, const struct roce *r)
 {
 	bool add = r->opcode == ROCE_RC_FETCH_ADD && !r->pad;
@@ -151,16 +154,16 @@ static bool is_common(const uint8_t *frame, const struct roce *r)
 	       !be16_load(frame + ROCE_AT_UDP + NET_UDP_AT_SUM);
 }
 
-void known_learn(struct knowns *k, const struct pkt *pkt, const struct roce *r,
-		 struct queue_pair *q)
+void header_cache_add(struct header_cache *k, const struct pkt *pkt,
+		      const struct roce *r, struct responder_qp *q)
 {
-	struct known *one = &k->at[place_of(pkt->data)];
-	const uint8_t *tail = pkt->data + KNOWN_HEAD;
+	struct header_entry *one = &k->at[index_of(pkt->data)];
+	const uint8_t *tail = pkt->data + HEADER_CACHE_HEAD;
 	size_t len = (size_t)(r->payload + r->len + r->pad - tail);
 
 	if (!is_common(pkt->data, r))
 		return;
-	memcpy(one->head, pkt->data, KNOWN_HEAD);
+	memcpy(one->head, pkt->data, HEADER_CACHE_HEAD);
 	one->tail = (uint16_t)len;
 	one->sum = le32toh(load32(tail + len)) ^ crc(CRC_SLOT0, tail, len);
 	one->q = q;

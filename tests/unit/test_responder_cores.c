@@ -207,48 +207,48 @@ static const struct snk_ops full_ops = {
 /* Until the answers' sink fails, as it has to. */
 static void run_full(struct responder *p, struct traffic *tf, unsigned workers)
 {
-	struct responder_team_options o = {
+	struct responder_cores_options o = {
 		.workers = workers, .take = take, .ctx = tf};
-	struct responder_team *c = NULL;
+	struct responder_cores *c = NULL;
 	struct pkt pkts[PKT_BATCH];
 	int n, rc = 0;
 
 	tf->at = 0;
-	TEST(responder_team_open(&c, p, &o, NULL) == 0);
+	TEST(responder_cores_open(&c, p, &o, NULL) == 0);
 	while (!rc && (n = take(tf, pkts, PKT_BATCH)))
-		rc = responder_team_rx(c, pkts, (size_t)n);
+		rc = responder_cores_rx(c, pkts, (size_t)n);
 	TEST(rc == -ENOSPC);
-	TEST(responder_team_rest(c) == -ENOSPC);
-	responder_team_close(c);
+	TEST(responder_cores_rest(c) == -ENOSPC);
+	responder_cores_close(c);
 }
 
 /* Whether there was something to tell on the way. */
 static bool run(struct responder *p, struct traffic *tf, unsigned workers)
 {
-	struct responder_team_options o = {
+	struct responder_cores_options o = {
 		.workers = workers, .take = take, .ctx = tf};
-	struct responder_team *c = NULL;
+	struct responder_cores *c = NULL;
 	struct pkt pkts[PKT_BATCH];
 	bool news = false;
 	int n;
 
 	tf->at = 0;
 	if (workers)
-		TEST(responder_team_open(&c, p, &o, NULL) == 0);
+		TEST(responder_cores_open(&c, p, &o, NULL) == 0);
 	while ((n = take(tf, pkts, PKT_BATCH))) {
-		TEST((workers ? responder_team_rx(c, pkts, (size_t)n)
+		TEST((workers ? responder_cores_rx(c, pkts, (size_t)n)
 			      : responder_rx(p, pkts, (size_t)n)) == 0);
-		news |= workers && responder_team_news(c);
+		news |= workers && responder_cores_has_events(c);
 	}
 	if (workers)
-		TEST(responder_team_rest(c) == 0);
-	responder_team_close(c);
+		TEST(responder_cores_rest(c) == 0);
+	responder_cores_close(c);
 	return news;
 }
 
 static void result_of(struct result *r, struct rig *g)
 {
-	struct responder_stranger stranger;
+	struct responder_unknown_peer stranger;
 	struct responder_refusal why;
 	FILE *in;
 
@@ -263,7 +263,7 @@ static void result_of(struct result *r, struct rig *g)
 				      &r->immediate[k]) == 0);
 	while (responder_refused(g->p, &why))
 		r->refused |= 1u << why.table;
-	r->stranger = responder_stranger(g->p, &stranger);
+	r->stranger = responder_unknown_peer(g->p, &stranger);
 	r->dead = responder_is_dead(g->p);
 	snk_flush(g->answers);
 	in = fopen(g->path, "rb");

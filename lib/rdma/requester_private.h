@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * requester.h - private to this room: the sending side of RC queue pairs.
- * roce_out.c is the transport, its tickets and what they do to requests;
+ * requester_private.h - private to this room: the sending side of RC queue
+ * pairs. roce_out.c is the transport, its tickets and what they do to requests;
  * requester.c keeps requests, sends them and judges answers.
  */
-#ifndef RDMA_REQUESTER_H
-#define RDMA_REQUESTER_H
+#ifndef RDMA_REQUESTER_PRIVATE_H
+#define RDMA_REQUESTER_PRIVATE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,17 +13,17 @@
 
 #include "base/snd.h"
 #include "rdma/roce_out.h"
-#include "rdma/roce_template.h"
+#include "rdma/roce_template_private.h"
 #include "net/roce.h"
 
 enum {
 	TEMPLATES = 16, /* of a table, by opcode and length */
 };
 
-struct cached_template {
+struct roce_cached_template {
 	uint8_t opcode; /* 0: unused */
 	uint32_t length;
-	struct template template;
+	struct roce_template template;
 };
 
 /*
@@ -31,40 +31,42 @@ struct cached_template {
  * numbered as in snd.h, of which there are as many at once as the window has
  * room for: end - una <= size.
  */
-struct request {
+struct requester_request {
 	struct op op; /* data points at payload */
 	uint8_t opcode;
 	uint8_t payload[] __attribute__((aligned(8)));
 };
 
-struct window {
+struct request_window {
 	uint8_t *mem;
 	size_t stride, longest; /* bytes of a request, of a payload */
 	uint64_t mask;		/* size - 1 */
 	struct snd snd;
 };
 
-static inline struct request *window_at(const struct window *w, uint64_t i)
+static inline struct requester_request *
+request_window_at(const struct request_window *w, uint64_t i)
 {
-	return (struct request *)(w->mem + (i & w->mask) * w->stride);
+	return (struct requester_request *)(w->mem + (i & w->mask) * w->stride);
 }
 
 /* size: a power of 2; payload: bytes of the longest request. 0 or -ENOMEM. */
-int window_open(struct window *w, uint64_t size, size_t payload);
-void window_close(struct window *w);
+int request_window_open(struct request_window *w, uint64_t size,
+			size_t payload);
+void request_window_close(struct request_window *w);
 
 /*
  * Forgets requests from una on and before until, but those that keep() says;
  * the others move up. Returns how many are forgotten. nxt and max are una
  * then: none counts as sent any more.
  */
-uint64_t window_thin(struct window *w, uint64_t until,
-		     bool (*keep)(const struct request *r));
+uint64_t request_window_thin(struct request_window *w, uint64_t until,
+			     bool (*keep)(const struct requester_request *r));
 
-enum phase {
-	PHASE_ASKING, /* the collector's expected PSN is not known */
-	PHASE_OPEN,
-	PHASE_DEAD, /* refused; asks now and then whether it lives again */
+enum requester_phase {
+	REQUESTER_PROBING, /* the collector's expected PSN is not known */
+	REQUESTER_OPEN,
+	REQUESTER_DEAD, /* refused; asks now and then whether it lives again */
 };
 
 /* The sending side of an RC queue pair. */
@@ -79,7 +81,7 @@ struct requester {
 				 was confirmed since */
 	uint64_t *dropping;   /* a list's operations are dropped, up to the next
 				 batch, and counted here */
-	uint8_t phase;	      /* enum phase */
+	uint8_t phase;	      /* enum requester_phase */
 	uint64_t asked_about; /* requests that were sent before it */
 	uint32_t base;	      /* PSN of a request is base + its number */
 	uint32_t unused;      /* the PSN behind the last that a request had */
@@ -100,12 +102,12 @@ struct requester {
 	uint64_t timeout;   /* ns, from the round trips measured */
 	uint64_t timed, timed_at; /* the request whose round trip is measured,
 				     and when it was sent; 0: none */
-	struct window w;
+	struct request_window w;
 };
 
-struct pair { /* a queue pair */
+struct requester_qp { /* a queue pair */
 	uint32_t psn, since_ack;
-	struct cached_template cached[TEMPLATES];
+	struct roce_cached_template cached[TEMPLATES];
 	struct requester q;
 };
 
@@ -116,7 +118,7 @@ struct roce_out {
 	unsigned ack_every;
 	uint64_t packets, generation;
 	uint64_t *heads[TABLE_MAX];
-	struct pair pair[TABLE_MAX];
+	struct requester_qp qp[TABLE_MAX];
 	/* with a window */
 	bool windows;
 	uint64_t now_ns, ts_ns; /* the clock; the last packets' time */
@@ -130,7 +132,7 @@ static inline bool has_payload(uint8_t verb)
 	return verb == OP_WRITE || verb == OP_WRITE_IMM;
 }
 
-static inline bool request_is_write(const struct request *r)
+static inline bool request_is_write(const struct requester_request *r)
 {
 	return has_payload(r->op.verb);
 }
