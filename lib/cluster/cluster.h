@@ -23,7 +23,7 @@
  *
  * The owner of a key is the member number hash mod n of a generation, in the
  * order they are listed, by the polynomial "collector of a key (DART)" of
- * dta.md section 2. Writers use the newest generation. Readers go through all,
+ * dta(7), HASHING. Writers use the newest generation. Readers go through all,
  * newest first, and ask the owner there about the epochs of that generation.
  */
 #ifndef CLUSTER_CLUSTER_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * append.c - batches of list entries (dta.md 3).
+ * append.c - batches of list entries (dta(7), MEMORY).
  *
  * A full batch becomes one write of consecutive entries (two where it meets the
  * ring's end), then one of the list's count, on the same table and so on the
@@ -117,7 +117,7 @@ static void list_write(struct translator *t, const struct lane *l, uint32_t i)
 		t->ctr.partial_batches++;
 }
 
-/* The published system swaps each word of an entry (wire-facts 2.4). */
+/* The published DTA translator swaps each word of an entry. */
 static void copy_swapped(uint8_t *to, const uint8_t *from, uint32_t len)
 {
 	for (; len >= 4; to += 4, from += 4, len -= 4) {

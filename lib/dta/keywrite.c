@@ -61,8 +61,8 @@ static void slots_hash(struct translator *t, const struct lane *l,
 		   sum ? t->work.sum : NULL);
 }
 
-/* A slot's bytes: checksum, value, zeros to len. The published system keeps
- * its checksum little-endian (wire-facts 2.4). */
+/* A slot's bytes: checksum, value, zeros to len. The published DTA translator keeps
+ * its checksum little-endian. */
 static inline void slot_fill(uint8_t *p, const struct lane *l, uint32_t sum,
 			     const uint8_t *value, uint32_t value_len,
 			     uint32_t len)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * postcard.c - the cache that gathers a packet's postcards (dta.md 3), and what
- * it evicts as operations.
+ * postcard.c - the postcard cache (DTA, section 3) and its evictions: operations
+ * for chunks in memory (dta(7), MEMORY).
  *
  * Row of a key: CRC-32C (the checksum's polynomial, whatever the table's hash
  * family) of its bytes, modulo the rows. The row has no bearing on what memory

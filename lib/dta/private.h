@@ -508,7 +508,7 @@ static inline struct op *op_write(struct translator *t, const struct lane *l,
 	return o;
 }
 
-/* The last operation of a report wakes the collector (dta.md 4). */
+/* The last operation of a report wakes the collector (dta(7), MEMORY). */
 static inline void op_make_immediate(struct translator *t, const struct lane *l,
 				     struct op *last, uint16_t sequence)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sequence.c - the sequence numbers of reporters (dta.md 1.1).
+ * sequence.c - the sequence numbers of reporters (dta(7), Flow control).
  *
  * A reporter, known by its source address, numbers its reports with one
  * counter, whatever tables they are for. The table of the report in hand says

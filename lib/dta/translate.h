@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * translate.h - DTA reports in, operations out (dta.md 1 and 3).
+ * translate.h - DTA reports in, operations out (dta(7)).
  *
  * A batch is decoded, then sorted by table, hashed as a whole, and handed to
  * the transport as an array of operations. Key-Write and Key-Increment make N

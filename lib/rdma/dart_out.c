@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A frame is a template of the deployment (roce_template_private.h) with a
- * collector's 20 bytes and the operation filled in. The iCRC of what lies
- * before the collector's IP address is the same for all, and made once.
+ * dart_out.c - frames of a DART switch: a template (roce_template_private.h)
+ * into which a collector's 20 bytes and the operation are filled in. The iCRC
+ * up to the collector's IP address is the same for all frames, and made once.
  */
 #include "rdma/dart_out.h"
 
@@ -47,17 +47,16 @@ enum {
 	NONE = UINT16_MAX, /* not a Key-Write table */
 	VERBS = OP_CMP_SWAP + 1,
 	FORGET_EVERY = ROCE_PSN_HALF / 4,
-	OLD_NEWS = 1 << 16, /* packets after which a NAK counts again */
+	STALE_AFTER = 1 << 16, /* packets after which a NAK counts again */
 };
 
 /*
- * What a responder is known to have had, beside the state of its queue pair: it
- * sends one NAK for a PSN, and another that says the same, or less, was copied
- * or kept back on the way.
+ * What a responder has executed. It sends one NAK for a PSN; another of the
+ * same or an earlier PSN was duplicated or delayed on the way.
  */
 struct dart_sequence {
 	uint32_t from; /* PSNs before this one were executed */
-	bool back;     /* that PSN was gone back to */
+	bool back;     /* a NAK has set that PSN */
 };
 
 /* Frames of one table and verb. */
@@ -508,7 +507,7 @@ static bool process_nak(struct dart_sequence *h, uint32_t next, uint32_t psn)
 	uint32_t sent = (next - h->from) & ROCE_PSN_MASK;
 	uint32_t on = (psn - h->from) & ROCE_PSN_MASK;
 
-	if (on >= sent || (!on && h->back && sent < OLD_NEWS))
+	if (on >= sent || (!on && h->back && sent < STALE_AFTER))
 		return false;
 	h->from = psn;
 	h->back = true;

@@ -3,14 +3,14 @@
  * dart_out.h - the RoCEv2 transport of a DART switch: for the Key-Write tables
  * of all collectors, from 20 bytes of state for each of them (DART section 6).
  *
- * What a deployment's collectors have in common is known once: the geometry,
- * the tables' base address, our own addresses. Of a collector a switch keeps
- * MAC, IPv4 address, queue pair, R_Key, and the PSN that it counts. There is
- * no window and no state of a connection: what is lost is lost, and reports
- * come again. A responder's NAK sets the PSN to where it says, and what was
- * sent since is counted as lost: the responder has taken none of it. A NAK that
- * comes twice, or late, does nothing: for that 8 bytes more are kept of a
- * collector, which a host has, and a switch may do without.
+ * The geometry, the tables' base addresses and our own addresses are the same
+ * for all collectors and are stored once. For each collector a switch stores
+ * MAC, IPv4 address, queue pair, R_Key, and the next PSN. There is no window
+ * and no other connection state: lost packets stay lost, and reporters report
+ * again. A responder's NAK sets the PSN, and all packets sent since then are
+ * counted as lost, since the responder has executed none of them. To ignore
+ * NAKs that come twice or late, a host stores 8 bytes more for each collector;
+ * a switch may do without.
  *
  * Operations on other kinds of tables go to another transport.
  */
@@ -24,7 +24,7 @@
 #include "rdma/op.h"
 #include "rdma/ticket.h"
 
-/* Of a collector and a table, as a switch holds it: big-endian. */
+/* A switch's state of one collector's table: big-endian. */
 struct dart_state {
 	uint8_t mac[6];
 	uint8_t ip[4];
@@ -35,7 +35,7 @@ struct dart_state {
 
 _Static_assert(sizeof(struct dart_state) == 20, "DART section 6");
 
-/* packets = sent + lost, as far as NAKs have told. */
+/* packets = sent + lost; lost: those that NAKs say so of. */
 struct dart_ledger {
 	uint64_t packets, sent, lost;
 	uint64_t resyncs; /* NAKs that set a PSN */
@@ -57,15 +57,15 @@ int dart_out_open(struct dart_out **out, const struct ticket *const *tickets,
 struct transport *dart_out_transport(struct dart_out *o);
 struct dart_ledger dart_out_ledger(const struct dart_out *o);
 
-/* Takes in a packet, if it is an answer to what this transport has sent. */
+/* Processes a packet, if it is an answer to this transport. */
 bool dart_out_answer(struct dart_out *o, const struct pkt *p);
 
-/* Whether a ticket can be taken: dart_out_reticket() then does not refuse. */
+/* Checks a ticket that dart_out_reticket() will then accept. */
 int dart_out_accepts(const struct dart_out *o, const struct ticket *t,
 		     struct fault *f);
 
-/* A collector has a new ticket, of the same tables, instead of was; PSNs go on
- * as ticket.h has it. Neither ticket is kept. */
+/* Replaces a collector's ticket `was' by t, of the same tables; PSNs continue
+ * as ticket_psn() says. Neither ticket is kept. */
 int dart_out_reticket(struct dart_out *o, unsigned collector,
 		      const struct ticket *was, const struct ticket *t,
 		      struct fault *f);

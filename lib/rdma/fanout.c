@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Operations come collector by collector (dta/steer.c), so each run of
- * them goes to its transport in one piece, its tables numbered as that
- * transport does.
+ * fanout.c - operations come ordered by collector (dta/steer.c), so each run of
+ * them goes to its collector's transport at once, with that one's table
+ * numbers.
  */
 #include "rdma/fanout.h"
 
@@ -66,7 +66,7 @@ static uint64_t fanout_head(struct transport *transport, unsigned table,
 	return r->head(r, table % o->tables, list);
 }
 
-/* A report is judged before its collector is known: any may be its own. */
+/* Reports are admitted before their collector is known: any may be busy. */
 static bool fanout_busy(struct transport *transport, unsigned table)
 {
 	struct fanout *o = self(transport);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The local transport. Reports scatter over gigabytes, so every store misses
- * the caches and most miss the TLB; what can be had is many misses at once.
- * Runs of like operations therefore go through loops that judge and store and
- * do nothing else: so short that the processor has some thirty of them in
- * flight. Lines are asked for ahead where locked additions keep the processor
- * from looking ahead itself; and everywhere, where that helps (prefetch.h).
+ * local.c - the local transport. Reports scatter over gigabytes, so every store
+ * misses the caches, and most miss the TLB; the way to be fast is to have many
+ * misses at once. So runs of similar operations go through loops that check and
+ * store and do nothing else, so short that the processor has some thirty
+ * iterations in flight. Additions are locked, which keeps the processor from
+ * looking ahead: their lines are prefetched; others' too, where that helps
+ * (region/prefetch.h).
  */
 #include "rdma/local.h"
 
@@ -20,10 +21,10 @@
 #include "region/prefetch.h"
 
 enum {
-	/* Operations between asking for a line and writing it. */
+	/* Operations between prefetching a line and writing it. */
 	AHEAD = 16,
 	AHEAD_L2 = 64,
-	L2_MAX = 1 << 30, /* bytes of a table, to ask the second cache */
+	L2_MAX = 1 << 30, /* bytes of a table, to prefetch into L2 */
 };
 
 struct local_transport {
@@ -69,9 +70,9 @@ static uint64_t local_head(struct transport *transport, unsigned table,
 }
 
 /*
- * A run is what can be done alike: same verb, length and table, inside the
- * table and aligned. Each loop stops at the first operation that is not, and
- * returns how many it has done.
+ * A run: operations of one verb, length and table, inside the table and
+ * aligned. Each loop stops at the first operation that is not, and returns how
+ * many it has done.
  */
 struct run {
 	uint8_t *mem;
@@ -107,7 +108,7 @@ loop_by(one_op *one, const struct run *r, const struct op *ops, size_t n,
 		    op->verb != verb || op->offset > room ||
 		    (op->offset & align))
 			break;
-		/* Wherever it points: asking does no harm. */
+		/* Whatever the address: prefetching does no harm. */
 		if (how == PREFETCH_L2 && i + ahead < n)
 			prefetch_l2(mem + op[ahead].offset);
 		else if (how == PREFETCH_ON && i + ahead < n)
@@ -217,7 +218,7 @@ static run_loop *loop_of(const struct run *r, const struct op *op,
 	return NULL;
 }
 
-/* Judged before. Returns what was there before. */
+/* Checked before. Returns the value before. */
 static uint64_t atomic_one(struct local_transport *l, const struct op *op)
 {
 	uint64_t *p = (uint64_t *)(l->mem[op->table] + op->offset);
@@ -312,7 +313,7 @@ pairs_by(const struct run *r, const uint64_t *word, size_t words, bool add,
 
 		if (offset > room || offset & 7)
 			break;
-		/* Whatever word that is: asking does no harm. */
+		/* Whatever the word: prefetching does no harm. */
 		if (how == PREFETCH_L2 && i + ahead < words)
 			prefetch_l2(mem +
 				    (word[i + ahead] & OP_MESSAGE_OFFSET));

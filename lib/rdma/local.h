@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * local.h - the local transport: operations straight into a region, the
- * SmartNIC mode of DTA. Runs of equal operations go through a dense loop.
- * Whether lines are asked for ahead is settled when it is opened (prefetch.h).
+ * local.h - the local transport: it stores operations in a region of this
+ * machine, as DTA's SmartNIC mode does. Runs of operations of one kind go
+ * through a dense loop. Whether to prefetch is decided when it is opened
+ * (region/prefetch.h).
  */
 #ifndef RDMA_LOCAL_H
 #define RDMA_LOCAL_H
@@ -17,21 +18,21 @@ struct local_transport;
 int local_open(struct local_transport **out, struct region *r, struct fault *f);
 struct transport *local_transport(struct local_transport *l);
 
-/* The transport into a region by its name, which it opens and closes. */
+/* A transport into a region by name; it opens and closes the region. */
 int local_transport_open(struct transport **out, const char *region,
 			 struct fault *f);
 void local_close(struct local_transport *l); /* NULL is fine */
 
 /*
- * The first ones of n operations, up to one that is no OP_FETCH_ADD or
- * OP_CMP_SWAP or is for another table than the first; what was there before
- * each, to old. Returns how many. Between begin() and end(); these were judged
- * before: inside their table, 8-aligned. What follows them may be anything.
+ * Carries out the first of n operations, up to one that is not atomic or is for
+ * another table than the first, and stores the value before each in old.
+ * Returns how many. Between begin() and end(). The caller has checked that
+ * these are inside their table and 8-aligned; those behind them need not be.
  */
 size_t local_fetch(struct local_transport *l, const struct op *ops, size_t n,
 		   uint64_t *old);
 
-/* Where a table is in memory, between begin() and end(). */
+/* A table's address, between begin() and end(). */
 const uint8_t *local_mem(const struct local_transport *l, unsigned table);
 
 #endif

@@ -15,8 +15,9 @@
  * clang-format on
  *
  * The last words are the addend, both operands of a compare-and-swap, or the
- * data, padded to words; of data longer than what both sides agree on, they are
- * its address. So a write or an addition of 8 bytes is a pair of words.
+ * data, padded to words. Data that is longer than both sides have agreed on is
+ * replaced by its address. So a write or an addition of 8 bytes is two words, a
+ * pair.
  */
 #ifndef RDMA_MESSAGE_H
 #define RDMA_MESSAGE_H
@@ -39,7 +40,7 @@ enum {
 
 _Static_assert(OP_CMP_SWAP < 4, "a verb has two bits");
 
-/* The first word of operations of one kind, but for the offset. */
+/* The first word of an operation, without the offset. */
 static inline uint64_t op_message_kind(unsigned table, uint32_t length,
 				       enum op_verb verb)
 {
@@ -58,7 +59,8 @@ static inline enum op_verb op_message_verb(uint64_t word)
 	return word >> OP_MESSAGE_AT_VERB & 3;
 }
 
-/* Whether a first word is that of a pair: of one kind, without immediate. */
+/* Whether a first word begins a pair: 8 bytes, written or added, without an
+ * immediate. */
 static inline bool op_message_is_pair(uint64_t word)
 {
 	uint64_t kind = word >> OP_MESSAGE_AT_LENGTH;
@@ -74,7 +76,7 @@ static inline size_t op_message_data(enum op_verb verb, uint32_t length,
 	return length > copied ? 1 : (length + 7) / 8;
 }
 
-/* Words of an operation's message; data of up to so many bytes is in it. */
+/* Words of an operation's message, which holds data of up to copied bytes. */
 static inline size_t op_message_words(const struct op *op, uint32_t copied)
 {
 	return 1u + (op->immediate != 0) +
@@ -114,7 +116,7 @@ static inline size_t op_message_size(uint64_t word, uint32_t copied)
 			       copied);
 }
 
-/* The operation of a message, which has its data; returns the words. */
+/* Reads the operation of a message; its data stays there. Returns the words. */
 static inline size_t op_message_get(struct op *op, const uint64_t *m,
 				    uint32_t copied)
 {
@@ -136,8 +138,8 @@ static inline size_t op_message_get(struct op *op, const uint64_t *m,
 }
 
 /*
- * Which part of a table an offset is in, for owners of parts: factor is that
- * of op_part_factor(). Parts end where pages do.
+ * Tables are split among owners into parts that end at page boundaries. The
+ * part of an offset; factor is op_part_factor()'s.
  */
 static inline uint64_t op_part_factor(uint64_t length, unsigned parts)
 {

@@ -2,10 +2,11 @@
 /*
  * op.h - the operation: all that passes from telemetry to memory.
  *
- * Left of it nothing knows transports; right of it nothing knows telemetry.
- * A transport takes batches of operations: local.h (copies them into a region),
- * roce_out.h (RoCEv2 packets). One capture leaves the same memory by every
- * transport.
+ * A transport carries batches of operations to a collector's memory: local.h
+ * (into a region of this machine), roce_out.h and dart_out.h (as RoCEv2
+ * packets), fanout.h (to several collectors), verbs/verbs.h (by an RDMA NIC).
+ * Transports know nothing of telemetry, and its rooms nothing of transports.
+ * One capture leaves the same memory by every transport.
  */
 #ifndef RDMA_OP_H
 #define RDMA_OP_H
@@ -39,8 +40,8 @@ struct op {
 
 _Static_assert(sizeof(struct op) == 32, "two to a cache line");
 
-/* What became of operations that are confirmed one by one: sent = acked +
- * waiting + those that are refused or lost. */
+/* Operations of a transport that confirms each one: sent = acked + waiting +
+ * refused or lost. */
 struct transport_account {
 	uint64_t sent, acked, waiting;
 };
@@ -55,20 +56,20 @@ struct transport_ledger {
 };
 
 /*
- * A transport. The translator calls begin(), any number of exec(), end() for
- * each batch of packets. Offsets and lengths are checked by the translator's
- * own arithmetic; a transport that faces strangers (the responder) checks
- * before it makes an op.
+ * A transport. For each batch of packets the translator calls begin(), exec()
+ * any number of times, and end(). The caller guarantees that offsets and
+ * lengths are inside the table; the responder, whose packets come from a
+ * network, checks them before it makes an op.
  *
- * A program besides calls tick() once a batch, when one of fds() can be read,
- * and when due() has come; finish() behind the last batch, then it reads
- * account(), ledgers() and why(), and calls close(). What a transport has no
- * use for is NULL: the functions below take care of that.
+ * A program calls tick() once a batch, when one of fds() is readable, and at
+ * due(). After the last batch it calls finish(), reads account(), ledgers() and
+ * why(), and calls close(). A function that a transport does not need is NULL;
+ * the transport_*() functions below check that.
  */
 struct transport {
 	/*
-	 * Returns a generation (the epoch): when it changes, list heads are
-	 * asked again.
+	 * Returns a generation (the epoch): when it changes, the translator
+	 * reads the list heads again.
 	 */
 	uint64_t (*begin)(struct transport *r);
 	/* Carries out ops in order; ts_ns: the packets' time. 0 or -errno. */
@@ -78,19 +79,20 @@ struct transport {
 	/* Entries ever written to a list, where the translator goes on. */
 	uint64_t (*head)(struct transport *r, unsigned table, uint32_t list);
 	/*
-	 * Whether operations for a table would be lost now: its queue pair
-	 * finds its way back. Asked after begin(); tracked reports of strict
-	 * tables are then left to be sent again. May be NULL: never.
+	 * Whether operations for a table would be lost now, since its queue
+	 * pair is resynchronizing. Called after begin(); if so, tracked reports
+	 * of strict tables are not taken, and reporters send them again. NULL:
+	 * never.
 	 */
 	bool (*busy)(struct transport *r, unsigned table);
 	/*
-	 * Where each table is in memory, between begin() and end(): to be asked
-	 * for before exec() (prefetch.h). NULL: nothing is gained by that.
+	 * Address of each table between begin() and end(), for prefetching
+	 * before exec() (region/prefetch.h). NULL: prefetching gains nothing.
 	 */
 	uint8_t *const *mem;
 	/*
-	 * What it makes bears times: who calls exec() says each operation's in
-	 * stamps before. NULL there: ts_ns, for all.
+	 * Its packets carry times: the caller sets stamps to each operation's
+	 * time before exec(). NULL in stamps: ts_ns is the time of all.
 	 */
 	bool stamped;
 	const uint64_t *stamps;
@@ -110,40 +112,41 @@ struct transport {
 	/* Takes in answers, sends again what was lost, takes new tickets. 0 or
 	 * -errno. */
 	int (*tick)(struct transport *r);
-	/* Looks again at what the transport goes by (SIGHUP). If it sets
-	 * `again', reopen() is wanted. */
+	/* On SIGHUP: reads its tickets or cluster file again. If it sets
+	 * `again', the caller calls reopen(). */
 	void (*renew)(struct transport *r);
 	bool again;
 	/*
-	 * Between two batches, when the translator was flushed: waits as
-	 * finish() does, and opens the parts anew, which may be others then; a
-	 * translator for them succeeds. 0, also if they stay, or -errno.
+	 * Between two batches, after the translator was flushed: waits as
+	 * finish() does, and opens the collectors of the new cluster file. The
+	 * caller then opens a translator for them (translate_succeed()). 0,
+	 * also if the old ones stay, or -errno.
 	 */
 	int (*reopen)(struct transport *r);
-	/* What was sent leaves at once: who reads it may wait for it. */
+	/* Writes out what is buffered: a reader may be waiting for it. */
 	void (*flush)(struct transport *r);
-	/* Waits until all is confirmed, or there is no hope (or exec() failed),
-	 * and takes no more. Returns the first error of the way out. */
+	/* Waits until all is confirmed, or no answer is to be expected, or
+	 * exec() has failed; takes no more. Returns the sink's first error. */
 	int (*finish)(struct transport *r);
-	/* False: nobody confirms anything. */
+	/* False: this transport gets no confirmations. */
 	bool (*account)(struct transport *r, struct transport_account *out);
 	unsigned (*ledgers)(struct transport *r,
 			    struct transport_ledger out[TRANSPORT_LEDGERS]);
-	/* Behind finish(): why nothing was confirmed of what was sent; NULL:
-	 * something was, or nothing was sent, or nobody can tell. */
+	/* After finish(): why nothing was confirmed of what was sent; NULL:
+	 * something was, or nothing was sent, or the reason is unknown. */
 	const char *(*why)(struct transport *r);
 	uint64_t (*unsent)(const struct transport *r); /* packets */
 	/*
-	 * Another way to the same memory, for another thread: begin(), exec(),
-	 * end(), head() and busy() of both may be called at the same time. It
-	 * is closed before this one. NULL: there is none.
+	 * Opens a second transport to the same memory, for another thread:
+	 * begin(), exec(), end(), head() and busy() of both may be called at
+	 * the same time. The clone is closed first. NULL: cannot be cloned.
 	 */
 	int (*clone)(struct transport *r, struct transport **out,
 		     struct fault *f);
 	/*
-	 * Carries out messages that are pairs (message.h), the first of which
-	 * is one, as long as they are of its kind and right; returns their
-	 * words. What is left is for exec(). NULL: all is.
+	 * Carries out messages of two words (message.h) as long as they are of
+	 * the first one's kind and inside their table. Returns the words done;
+	 * the rest is for exec(). NULL: everything is.
 	 */
 	size_t (*pairs)(struct transport *r, const uint64_t *word,
 			size_t words);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * rate.h - a token bucket: so many operations a second, and a few at once.
+ * rate.h - a token bucket: per_s operations a second, and a burst at once.
  *
- * Exact: in t ns no more than burst + per_s * t / 10^9 are granted, and as many
- * if they are asked for. The caller tells the time: clock.h.
+ * It is exact: in t ns it grants burst + per_s * t / 10^9 tokens, never more.
+ * The caller passes the time (packet/clock.h).
  */
 #ifndef RDMA_RATE_H
 #define RDMA_RATE_H
@@ -17,7 +17,7 @@ enum {
 	RATE_UNIT = 1000000000, /* the level counts billionths */
 };
 
-/* Of both: what keeps the sums in 64 bits. */
+/* Of per_s and burst, so that sums fit 64 bits. */
 #define RATE_MAX (UINT64_C(1) << 31)
 
 struct rate {
@@ -45,7 +45,7 @@ static inline void rate_time(struct rate *r, uint64_t now_ns)
 		r->level += (int64_t)(ns * r->per_s);
 }
 
-/* Takes n, all or none; n = 0 takes nothing, but wants one to be there. */
+/* Takes n tokens, all or none; n = 0 takes none, but needs one to be there. */
 static inline bool rate_take(struct rate *r, unsigned n)
 {
 	if (r->level < (int64_t)(n ? n : 1) * RATE_UNIT)
@@ -54,7 +54,7 @@ static inline bool rate_take(struct rate *r, unsigned n)
 	return true;
 }
 
-/* What was done and must be paid for. */
+/* Takes n tokens for what was done already; the level may fall below 0. */
 static inline void rate_charge(struct rate *r, unsigned n)
 {
 	r->level -= (int64_t)n * RATE_UNIT;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The requester of an RC queue pair: InfiniBand Architecture 9.7, as measured
- * in rdma.md. One that asks no more of the other side than any responder does.
+ * The requester of an RC queue pair (IBTA, Volume 1, 9.7). It relies on nothing
+ * that the responders of NICs and of soft-RoCE do not do.
  *
- * An answer tells the PSN that the collector expects next: all before it has
- * been carried out. A window never gives up what was sent, so the PSN of a
- * request stays the same while a connection lasts, and what is told about a PSN
- * is told about one request.
+ * An answer gives the PSN that the collector expects next: all requests before
+ * it have been carried out. A window never drops a request that was sent, so a
+ * request keeps its PSN while a connection lasts, and an answer about a PSN is
+ * about one request.
  */
 #include "rdma/requester_private.h"
 
@@ -19,17 +19,17 @@ enum {
 	TIMEOUT_MIN = 1 * 1000000, /* ns */
 	TRIES_MAX = 5,		   /* what the back-off doubles at most */
 	BURST_FIRST = 128,
-	/* What is sent behind a loss is sent in vain. So of as many requests as
-	 * get through between two losses one SHARE-th is under way. */
+	/* Requests sent behind a lost one are wasted. So at most one SHARE-th
+	 * of the requests that get through between two losses is under way. */
 	SHARE = 16,
 	TIMEOUT_MAX = 500 * 1000000, /* ns */
-	PROBES_MORE = 4, /* that were sent before the connection was doubted */
+	PROBES_MORE = 4, /* sent before the connection was doubted */
 };
 
-/* Until an R_Key that was refused is tried again, ns. */
+/* A refused R_Key is tried again after this time, ns. */
 static const uint64_t stale_ns = UINT64_C(5000000000);
 
-/* What an answer is. */
+/* Kinds of answers, by their syndrome (IBTA, table 43). */
 enum ack_class {
 	CLASS_ACK,
 	CLASS_SEQUENCE_NAK,
@@ -107,7 +107,7 @@ uint64_t request_window_thin(struct request_window *w, uint64_t until,
 	return until;
 }
 
-/* An answer is waited for, from now on. */
+/* Starts to wait for an answer: sets when it is overdue. */
 static void set_deadline(const struct roce_out *o, struct requester *q)
 {
 	unsigned doublings = q->tries < TRIES_MAX ? q->tries : TRIES_MAX;
@@ -130,7 +130,7 @@ void requester_restart(struct requester *q, uint32_t psn)
 	q->w.snd.nxt = q->w.snd.max = q->w.snd.una;
 }
 
-/* RFC 6298's idea with less of it: four round trips are too long. */
+/* Smooths as RFC 6298 does; its four deviations would be too long here. */
 static void measure_rtt(const struct roce_out *o, struct requester *q)
 {
 	uint64_t trip = o->now_ns - q->timed_at, all;
@@ -153,7 +153,7 @@ static void set_burst(struct requester *q)
 	q->burst = (uint32_t)(burst < most ? burst : most);
 }
 
-/* Nothing is known of losses. */
+/* Sets the burst as if no loss had been seen. */
 static void reset_burst(struct requester *q)
 {
 	q->clear = 0;
@@ -161,8 +161,8 @@ static void reset_burst(struct requester *q)
 	set_burst(q);
 }
 
-/* Where nothing got through since the last loss, it may be an outage, which
- * tells nothing of how far losses are apart. */
+/* A loss lowers the burst. Two losses with nothing confirmed between them may
+ * be an outage, which says nothing about the rate of losses. */
 static void note_loss(struct requester *q)
 {
 	uint64_t most = (q->w.mask + 1) * SHARE;
@@ -221,7 +221,8 @@ static uint64_t rnr_ns(uint8_t syndrome)
 	return us10[syndrome & 31] * UINT64_C(10000);
 }
 
-/* An answer about a request of ours: all before the n-th are carried out. */
+/* Processes an answer on an open connection: all requests before the n-th have
+ * been carried out. */
 static void process_ack(struct roce_out *o, struct requester *q, uint32_t n,
 			enum ack_class m, uint8_t syndrome)
 {
@@ -236,7 +237,7 @@ static void process_ack(struct roce_out *o, struct requester *q, uint32_t n,
 	confirm_requests(o, q, n);
 	switch (m) {
 	case CLASS_SEQUENCE_NAK:
-		/* A second NAK of one gap is a duplicate: it says so once. */
+		/* A responder NAKs a gap once: a second NAK is a duplicate. */
 		if (asked || q->gone_back != w->snd.una)
 			go_back(o, q);
 		q->gone_back = w->snd.una;
@@ -255,7 +256,7 @@ static void process_ack(struct roce_out *o, struct requester *q, uint32_t n,
 		set_deadline(o, q);
 		break;
 	default:
-		/* It may not be the probe's answer, if it tells something. */
+		/* An answer that confirms n may not be the probe's. */
 		if (asked && !n && w->snd.una < q->asked_about)
 			go_back(o, q);
 		q->asked = asked && n && w->snd.una < q->asked_about;
@@ -265,22 +266,22 @@ static void process_ack(struct roce_out *o, struct requester *q, uint32_t n,
 }
 
 /*
- * requester_ask.c - how a requester finds out what its collector expects.
+ * How a requester finds the PSN that its collector expects.
  *
- * Silence is broken by a probe: an empty WRITE, which touches nothing, of a PSN
- * that is long past. A responder answers it, as it does every duplicate, with
- * the last PSN it has carried out, also where it would not say a word about a
- * PSN that lies ahead (it does that once only). Half the PSNs are past, so of
- * two probes that are 2^23 apart one is always answered.
+ * When no answer comes, it sends a probe: an empty WRITE, which touches
+ * nothing, with a PSN that is long past. A responder answers every duplicate
+ * with the last PSN that it has carried out; a PSN ahead it NAKs only once.
+ * Half of all PSNs are past, so of two probes 2^23 apart one is always
+ * answered.
  *
  * A new connection, or one that was lost, begins with a probe of the PSN that
- * the ticket says is expected. That PSN comes back when it was right. Any other
- * answer tells a better one, or is a late one of another run: so there is a
- * pause until no more come, and then a probe of what the last one told. Until
- * then nothing that matters is sent: it might be taken for a duplicate. A third
- * of what is sent into silence is the ticket's PSN again: it may have been
- * lost, and a queue pair that has had no request need not say the truth about
- * others.
+ * the ticket gives. If it was right, that PSN comes back. Any other answer
+ * gives a better PSN, or is late and of an earlier run. So the requester pauses
+ * until no more answers come, and then probes the PSN of the last one. Until
+ * the expected PSN is known no request is sent: it could be taken for a
+ * duplicate. Every third unanswered probe has the ticket's PSN again, since the
+ * first may have been lost, and a queue pair that has had no request may answer
+ * others wrongly.
  */
 
 static int send_probe(struct roce_out *o, unsigned table, uint32_t psn)
@@ -301,8 +302,8 @@ static int send_probe(struct roce_out *o, unsigned table, uint32_t psn)
 }
 
 /*
- * Asks an open queue pair for what it expects. The PSNs differ so much that one
- * of them is past, whatever it expects: it may have been made anew.
+ * Probes an open queue pair. The three PSNs are so far apart that one is past,
+ * whatever the responder expects: its queue pair may have been made anew.
  */
 static int probe_open(struct roce_out *o, unsigned table)
 {
@@ -325,7 +326,7 @@ static int probe_open(struct roce_out *o, unsigned table)
 	}
 }
 
-/* The same while nothing is known. */
+/* Probes while the expected PSN is unknown. */
 static int probe_unknown(struct roce_out *o, unsigned table)
 {
 	struct requester *q = &o->qp[table].q;
@@ -344,7 +345,7 @@ static int probe_unknown(struct roce_out *o, unsigned table)
 	return send_probe(o, table, q->probe);
 }
 
-/* Asks before more is sent: what is under way may be carried out, or lost. */
+/* Probes before more is sent: requests under way may be executed or lost. */
 void requester_doubt(struct requester *q)
 {
 	q->phase = REQUESTER_PROBING;
@@ -356,13 +357,13 @@ void requester_doubt(struct requester *q)
 	q->deadline = q->resume = q->timed_at = 0;
 }
 
-/* The collector expects psn: a new connection, or one that it forgot. */
+/* The collector expects psn: the connection is new, or was lost. */
 static void open_connection(struct roce_out *o, struct requester *q,
 			    uint32_t psn)
 {
 	struct request_window *w = &q->w;
 
-	/* Those that it may have carried out. */
+	/* Atomics that may have been executed are not repeated. */
 	o->ctr.unanswered += request_window_thin(w, w->snd.max,
 						 request_is_write);
 	if (q->met)
@@ -380,9 +381,10 @@ static void open_connection(struct roce_out *o, struct requester *q,
 }
 
 /*
- * Somebody says what is expected: asks about that when all have spoken. If that
- * is what it was asked about, it did not take it for what it expects: soft-RoCE
- * answers so before its first request. To ask the same again leads nowhere.
+ * An answer says which PSN is expected: it is probed once no more answers come.
+ * If it is the one that was probed, the responder did not take that for the
+ * expected one (soft-RoCE answers so before its first request), and another
+ * probe of it would find nothing.
  */
 static void note_expected(const struct roce_out *o, struct requester *q,
 			  uint32_t expected)
@@ -393,16 +395,16 @@ static void note_expected(const struct roce_out *o, struct requester *q,
 }
 
 /*
- * What a probe of the expected PSN brought back. A connection that takes the
- * place of one we had has carried out no more than our probes: a higher MSN is
- * of the old one, which lives, or of its late answers, which may well be about
- * the PSN that was asked about. Those cannot be about a PSN that no request
- * had. So the connection is led there, by probes in the place of requests that
- * did not get through.
+ * A probe of the expected PSN was answered. A new connection in the place of an
+ * old one has carried out nothing but our probes. A higher MSN comes from the
+ * old one, which is still alive, or from its late answers, which may well be
+ * about the PSN that was probed. But they cannot be about a PSN that no request
+ * had. So the connection is advanced to such a PSN, by probes in the place of
+ * requests that were lost.
  *
- * One that was never met may have probes under way to it, of PSNs that others'
- * late answers told: one that came later would take a request's place. So it is
- * led past them.
+ * To a connection that was never open, probes may be under way whose PSNs came
+ * from late answers; one of them could take a request's place. So it is
+ * advanced past them.
  */
 static int process_probe_reply(struct roce_out *o, unsigned table,
 			       uint32_t expected, uint32_t msn)
@@ -428,7 +430,7 @@ static int process_probe_reply(struct roce_out *o, unsigned table,
 	return rc;
 }
 
-/* An answer while the expected PSN is unknown. */
+/* Processes an answer while the expected PSN is unknown. */
 static int process_ack_unknown(struct roce_out *o, unsigned table,
 			       uint32_t expected, bool ack, uint32_t msn)
 {
@@ -450,8 +452,8 @@ static int process_ack_unknown(struct roce_out *o, unsigned table,
 	return 0;
 }
 
-/* How many requests may be under way: additions, as many as the collector has
- * room to remember the answers of. */
+/* How many requests may be under way. Atomics: no more than the collector can
+ * store answers of. */
 static uint32_t flight_limit(const struct roce_out *o, unsigned table)
 {
 	uint32_t burst = o->qp[table].q.burst;
@@ -525,8 +527,8 @@ static void drop_request(struct roce_out *o, struct requester *q,
 				   : &o->ctr.window_full;
 
 	(*as)++;
-	/* Readers must not be told of entries that are not there: what is left
-	 * of this list's batch goes, too, and the next one takes its place. */
+	/* A list's count must not cover entries that are missing: the rest of
+	 * this list's batch is dropped, too, and the next takes its place. */
 	if (o->t->table[table].kind == TABLE_APPEND) {
 		q->dropping = as;
 		o->generation++;
@@ -551,7 +553,7 @@ int requester_add(struct roce_out *o, const struct op *op, uint8_t opcode,
 		if (rc <= 0)
 			break;
 	}
-	o->ctr.requests++; /* not before: it adds up while waiting, too */
+	o->ctr.requests++; /* here: the sum must hold while it waits, too */
 	if (q->dropping || request_window_is_full(&q->w)) {
 		drop_request(o, q, op->table);
 		return rc < 0 ? rc : 0;
@@ -597,8 +599,8 @@ int requester_judge(struct roce_out *o, unsigned table, const struct roce *r)
 	uint32_t expected = (r->psn + (m == CLASS_ACK)) & ROCE_PSN_MASK;
 	uint32_t n = (expected - psn_of(q, q->w.snd.una)) & ROCE_PSN_MASK;
 	bool within = n <= snd_under_way(&q->w.snd);
-	/* Probes are WRITEs: the answer to an addition, which comes with its
-	 * own old PSN when it was sent twice, is none to a probe. */
+	/* Probes are WRITEs: an atomic's answer, which has the atomic's own
+	 * PSN when that came twice, is no answer to a probe. */
 	bool tells = r->opcode == ROCE_RC_ACK;
 	int rc = 0;
 
@@ -613,7 +615,7 @@ int requester_judge(struct roce_out *o, unsigned table, const struct roce *r)
 					 r->msn);
 	} else if (q->phase == REQUESTER_OPEN && q->asked && tells &&
 		   m <= CLASS_SEQUENCE_NAK) {
-		/* We asked, and this is all it says. */
+		/* The probe's answer, of another connection. */
 		q->phase = REQUESTER_PROBING;
 		q->doubted = true;
 		q->probed = 0;
@@ -623,7 +625,7 @@ int requester_judge(struct roce_out *o, unsigned table, const struct roce *r)
 			o->ctr.late++;
 		else
 			o->ctr.strangers++;
-		/* Or the collector has begun anew: it is asked. */
+		/* The collector may have begun anew: probe. */
 		if (q->phase == REQUESTER_OPEN && m == CLASS_SEQUENCE_NAK &&
 		    !q->asked)
 			rc = probe_open(o, table);

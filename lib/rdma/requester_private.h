@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * requester_private.h - private to this room: the sending side of RC queue
- * pairs. roce_out.c is the transport, its tickets and what they do to requests;
- * requester.c keeps requests, sends them and judges answers.
+ * requester_private.h - the sending side of RC queue pairs. roce_out.c is the
+ * transport and takes tickets; requester.c keeps requests, sends them and
+ * processes answers.
  */
 #ifndef RDMA_REQUESTER_PRIVATE_H
 #define RDMA_REQUESTER_PRIVATE_H
@@ -66,42 +66,40 @@ uint64_t request_window_thin(struct request_window *w, uint64_t until,
 enum requester_phase {
 	REQUESTER_PROBING, /* the collector's expected PSN is not known */
 	REQUESTER_OPEN,
-	REQUESTER_DEAD, /* refused; asks now and then whether it lives again */
+	REQUESTER_DEAD, /* refused; probed now and then */
 };
 
 /* The sending side of an RC queue pair. */
 struct requester {
 	bool on;
-	bool met;	      /* was open once */
-	bool asked;	      /* open, and a probe is out */
-	bool doubted;	      /* asking, and it may be the one that was open:
-				 the PSNs of requests may still be right */
-	bool guessed;	      /* probe is what somebody said, not sent yet */
-	bool stale;	      /* refused for its R_Key or address, and nothing
-				 was confirmed since */
-	uint64_t *dropping;   /* a list's operations are dropped, up to the next
+	bool met;     /* was open once */
+	bool asked;   /* open, and a probe is under way */
+	bool doubted; /* probing, and the connection may be the old one: the
+			 PSNs of requests may still be right */
+	bool guessed; /* probe is a PSN from an answer, not probed yet */
+	bool stale;   /* refused for its R_Key or address, and nothing was
+			 confirmed since */
+	uint64_t *dropping;   /* a list's operations are dropped up to the next
 				 batch, and counted here */
 	uint8_t phase;	      /* enum requester_phase */
-	uint64_t asked_about; /* requests that were sent before it */
+	uint64_t asked_about; /* requests sent before the probe */
 	uint32_t base;	      /* PSN of a request is base + its number */
-	uint32_t unused;      /* the PSN behind the last that a request had */
-	uint32_t probe;	      /* PSN of the last probe while asking */
-	uint32_t farthest;    /* until it is met: of the probes of a PSN that
-				 was told, the last */
+	uint32_t unused;      /* the PSN behind the last request's */
+	uint32_t probe;	      /* PSN of the last probe while probing */
+	uint32_t farthest;    /* not open yet: the last PSN probed because of an
+				 answer */
 	uint32_t burst;	      /* requests that may be under way */
 	uint64_t clear;	      /* confirmed since the last loss */
-	uint64_t apart;	      /* as many are confirmed between two, on average
-			       */
+	uint64_t apart;	      /* confirmed between two losses, on average */
 	uint32_t since_ack;
-	unsigned probed; /* probes since what is expected is not known */
-	unsigned tries;	 /* probes since the last answer that told something */
-	uint64_t gone_back; /* where to, by the last NAK; UINT64_MAX: none */
-	uint64_t deadline;  /* an answer is overdue then; 0: none is waited for
-			     */
+	unsigned probed;    /* probes while the expected PSN is unknown */
+	unsigned tries;	    /* probes since the last useful answer */
+	uint64_t gone_back; /* request of the last NAK; UINT64_MAX: none */
+	uint64_t deadline;  /* an answer is overdue then; 0: none expected */
 	uint64_t resume;    /* not to send before (RNR) */
 	uint64_t timeout;   /* ns, from the round trips measured */
-	uint64_t timed, timed_at; /* the request whose round trip is measured,
-				     and when it was sent; 0: none */
+	uint64_t timed;	    /* the request whose round trip is measured, */
+	uint64_t timed_at;  /* and when it was sent; 0: none */
 	struct request_window w;
 };
 
@@ -157,17 +155,17 @@ int requester_add(struct roce_out *o, const struct op *op, uint8_t opcode,
 /* Sends what may be sent. */
 int requester_push(struct roce_out *o, unsigned table);
 
-/* An answer to a queue pair of ours, from where it has to come. */
+/* Processes an answer from the collector to one of our queue pairs. */
 int requester_judge(struct roce_out *o, unsigned table, const struct roce *r);
 
-/* Does what is due at o->now_ns. */
+/* Handles what is due at o->now_ns. */
 int requester_tick(struct roce_out *o, unsigned table);
 
-/* Starts to ask for the expected PSN. */
+/* Starts probing for the expected PSN. */
 void requester_restart(struct requester *q, uint32_t psn);
 
-/* Asks whether an open connection is still the one that was: what is under way
- * may be carried out, or lost. */
+/* Probes whether an open connection is still alive: requests under way may be
+ * executed or lost. */
 void requester_doubt(struct requester *q);
 
 #endif

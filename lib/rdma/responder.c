@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * responder.c - the software responder: takes batches of packets, decodes and
- * screens them, and hands the good ones to their queue pairs: InfiniBand
- * Architecture 9.7 (RC) and 9.8 (UC). A packet is judged in full before a byte
- * is written. responder_replies.c: what is sent back; responder_header_cache.c:
- * requests that begin alike; responder_cores.c: several cores.
+ * responder.c - the software responder: decodes batches of packets, checks
+ * them, and hands valid ones to their queue pairs (IBTA, Volume 1, 9.7 for
+ * RC, 9.8 for UC). All checks of a packet come before its first byte is
+ * written.
  */
 #include "rdma/responder_private.h"
 
@@ -18,7 +17,7 @@
 
 enum {
 	RNR_TIMER = 1,	  /* 0.01 ms: the shortest (InfiniBand table 45) */
-	EPOCHS_BACK = 64, /* that an R_Key is known of */
+	EPOCHS_BACK = 64, /* past epochs whose R_Keys are recognized */
 };
 
 static const struct ledger_field fields[] = {
@@ -56,7 +55,7 @@ const struct ledger responder_ledger = {
 	.n = sizeof(fields) / sizeof(fields[0]),
 };
 
-/* Without a look at it: others may act on it meanwhile. */
+/* Does not read the queue pair: another thread may be changing it. */
 static struct responder_qp *find_qp(struct responder *p, uint32_t qpn)
 {
 	const struct ticket *t = &p->s->t;
@@ -91,7 +90,7 @@ static bool to_us(const struct responder *p, const struct roce *r)
 	       !memcmp(r->dst, p->s->t.ip, r->version == 4 ? 4 : 16);
 }
 
-/* Counts a packet that roce_decode() did not take. */
+/* Counts a packet that roce_decode() refused. */
 static void count_undecoded(struct responder_ledger *ctr, const struct pkt *pkt,
 			    int rc)
 {
@@ -108,7 +107,7 @@ static void count_undecoded(struct responder_ledger *ctr, const struct pkt *pkt,
 		ctr->bad_opcode++; /* RoCEv2, but none of ours */
 }
 
-/* What can be said of a packet without knowing what came before it. */
+/* Checks what does not depend on earlier packets; NULL: not valid, counted. */
 static struct responder_qp *screen_packet(struct responder *p,
 					  const struct roce *r)
 {
@@ -137,7 +136,7 @@ static struct responder_qp *screen_packet(struct responder *p,
 	return NULL;
 }
 
-/* Who was known to whom is over. */
+/* Empties the header cache after queue pairs were made anew. */
 static void reset_header_cache(struct responder *p)
 {
 	if (p->qp_version == p->s->qp_version)
@@ -146,7 +145,7 @@ static void reset_header_cache(struct responder *p)
 	memset(&p->headers, 0, sizeof(p->headers));
 }
 
-/* Packets that are known by nothing, in a row. */
+/* Decodes n packets whose headers are not in the cache. */
 static void screen_unknown(struct responder *p, const struct pkt *pkts,
 			   unsigned n, struct roce *decoded,
 			   struct responder_qp **qps)
@@ -163,7 +162,7 @@ static void screen_unknown(struct responder *p, const struct pkt *pkts,
 			q = screen_packet(p, &decoded[i]);
 		qps[i] = q;
 	}
-	/* One of them: what never comes again costs little. */
+	/* Only one is cached: headers that never come again cost little. */
 	while (last && !qps[last - 1])
 		last--;
 	if (last--)
@@ -206,7 +205,7 @@ static uint64_t epoch_of_rkey(const struct responder *p, unsigned table,
 	return 0;
 }
 
-/* An answer to what is not carried out. */
+/* A reply to a request that is not carried out. */
 static struct verdict reply_with(struct responder *p,
 				 const struct responder_qp *q, uint32_t psn,
 				 uint8_t syndrome)
@@ -228,7 +227,7 @@ static struct verdict no_reply(void)
 	return (struct verdict){.answer = REPLY_NONE};
 }
 
-/* RC: a NAK, and the queue pair is dead. UC: silence, and it lives on. */
+/* RC: a NAK, and the queue pair is dead. UC: no reply, and it goes on. */
 static struct verdict refuse_request(struct responder *p,
 				     struct responder_qp *q,
 				     const struct roce *r, uint8_t syndrome)
@@ -245,8 +244,8 @@ static struct verdict refuse_request(struct responder *p,
 	return reply_with(p, q, q->expected, syndrome);
 }
 
-/* Whether a request was made for an epoch that is over. Empty ones are for
- * none: what they have as an R_Key does not matter. */
+/* Whether a request was made for a past epoch. Empty ones never are: their
+ * R_Key does not matter. */
 static bool is_outdated(struct responder *p, struct responder_qp *q,
 			const struct roce *r)
 {
@@ -260,7 +259,7 @@ static bool is_outdated(struct responder *p, struct responder_qp *q,
 	return q->other_epoch;
 }
 
-/* Not the PSN that is expected, for one reason or the other. */
+/* Counts a request with another PSN than expected. */
 static void count_other(struct responder *p, struct responder_qp *q,
 			const struct roce *r, uint64_t *reason)
 {
@@ -275,8 +274,8 @@ static void count_other(struct responder *p, struct responder_qp *q,
 	q->refused_rkey = r->rkey;
 }
 
-/* An atomic's answer is that of before: whether it is known still, and so
- * counted, shows when it is sent. */
+/* An atomic's answer is repeated, and counted, if its value is still kept,
+ * which replies_send() finds out. */
 static struct verdict handle_duplicate(struct responder *p,
 				       struct responder_qp *q,
 				       const struct roce *r)
@@ -293,7 +292,7 @@ static struct verdict handle_duplicate(struct responder *p,
 	};
 }
 
-/* A packet for a live queue pair whose turn it is. */
+/* Checks the expected packet of a live queue pair. */
 static inline __attribute__((always_inline)) struct verdict
 judge_expected(struct responder *p, struct responder_qp *q,
 	       const struct roce *r)
@@ -389,7 +388,7 @@ static bool is_atomic_op(const struct op *op)
 	return op->verb == OP_FETCH_ADD || op->verb == OP_CMP_SWAP;
 }
 
-/* Those before the first that is no atomic, or is for another table. */
+/* Carries out atomics up to the first other operation or table. */
 static size_t exec_atomics(struct responder *p, const struct op *op, size_t n,
 			   struct responder_replies *d)
 {
@@ -422,7 +421,7 @@ int responder_exec(struct responder *p, const struct op *op, size_t n,
 	return rc;
 }
 
-/* Carries out operations that wait: those before this one. */
+/* Carries out pending operations, those before end. */
 static int exec_pending(struct responder *p, unsigned end)
 {
 	unsigned from = p->carried_out;
@@ -446,7 +445,7 @@ void responder_set_epoch(struct responder *p, uint64_t epoch)
 	p->s->epoch = epoch;
 }
 
-/* An ACK promises that the write is done. */
+/* Called after the writes: an ACK says that they are done. */
 static int send_replies(struct responder *p)
 {
 	replies_checksum(&p->replies);
@@ -454,7 +453,7 @@ static int send_replies(struct responder *p)
 			    &p->ctr.acks);
 }
 
-/* Whatever the answers' sink says, every packet is judged and counted. */
+/* Every packet is checked and counted, even if the answers' sink fails. */
 int responder_rx(struct responder *p, const struct pkt *pkts, size_t n)
 {
 	struct transport *transport = local_transport(p->local);
@@ -472,7 +471,7 @@ int responder_rx(struct responder *p, const struct pkt *pkts, size_t n)
 			if (p->qps[i])
 				qp_rx(p, p->qps[i], &p->decoded[i],
 				      pkts[at + i].ts_ns);
-		/* What the packets before these have asked for. */
+		/* The operations of the packets before these. */
 		if (p->prefetch)
 			rc = exec_pending(p, asked);
 		asked = p->nops;

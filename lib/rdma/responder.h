@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * responder.h - a software RDMA responder: RoCEv2 packets in, operations on a
- * region, answers out, as a NIC does it (rdma.md).
+ * region, answers out, as a NIC does it (IBTA, Volume 1, 9.7 and 9.8, and
+ * Annex A17, RoCEv2).
  *
- * Every packet is a stranger's: iCRC, P_Key, queue pair, peer, PSN, R_Key,
- * bounds, alignment and lengths are judged before a byte is written;
- * nothing outside the tables can be reached.
+ * No packet is trusted: iCRC, P_Key, queue pair, peer, PSN, R_Key, bounds,
+ * alignment and lengths are checked before a byte is written, and nothing
+ * outside the tables can be reached.
  */
 #ifndef RDMA_RESPONDER_H
 #define RDMA_RESPONDER_H
@@ -37,12 +38,12 @@ struct responder_ledger {
 	uint64_t bad_peer;     /* not the configured source address */
 	uint64_t qp_error;     /* queue pair in error state */
 	uint64_t out_of_order; /* PSN ahead of the expected one */
-	uint64_t old_epoch; /* not the expected PSN, and the R_Key of an epoch
-			       that is over: sent before the queue pair was
-			       made anew, or by an old ticket */
-	uint64_t invalid;   /* lengths, alignment, MTU: NAK 0x61 (RC) */
-	uint64_t access;    /* R_Key, bounds: NAK 0x62 (RC) */
-	uint64_t rnr;	    /* no receive posted */
+	uint64_t old_epoch;    /* not the expected PSN, and the R_Key of a past
+				  epoch: sent before the queue pair was made
+				  anew, or under an old ticket */
+	uint64_t invalid;      /* lengths, alignment, MTU: NAK 0x61 (RC) */
+	uint64_t access;       /* R_Key, bounds: NAK 0x62 (RC) */
+	uint64_t rnr;	       /* no receive posted */
 	/* notes */
 	uint64_t writes, atomics, immediates;
 	uint64_t bytes;	     /* written */
@@ -61,34 +62,34 @@ int responder_open(struct responder **out, struct region *r,
 /* Returns 0 or -errno of the answers' sink. n <= PKT_BATCH. */
 int responder_rx(struct responder *p, const struct pkt *pkts, size_t n);
 /*
- * Makes all queue pairs anew, as a ticket of the region says: those that were
- * in error, too. What is under way to the old ones is refused by its PSN.
+ * Makes all queue pairs anew from a ticket of the region, also those in error.
+ * Packets under way to the old ones are refused by their PSN.
  */
 int responder_reopen(struct responder *p, const struct ticket *t,
 		     struct fault *f);
 /*
- * Gives a ticket, for responder_reopen(), first PSNs that are far away from
- * those of requests to the present queue pairs. If the new ones began where the
- * old ones did, a requester that is still near there could not tell them apart,
- * and would have additions made twice.
+ * Sets the first PSNs of a ticket for responder_reopen() far from the PSNs of
+ * requests to the present queue pairs. If the new ones began near them, a
+ * requester could not tell old and new ones apart, and additions would be
+ * carried out twice.
  */
 void responder_renumber(const struct responder *p, struct ticket *t);
 /*
- * A table whose requests are refused, or, where nobody hears a NAK, sent for an
- * epoch that is over; or are no more: one was carried out since. On RC the
- * queue pair is dead after a refusal, until responder_reopen().
+ * A table began to refuse requests, or (without NAKs) gets requests of a past
+ * epoch; or it carries them out again (over). On RC the queue pair is dead
+ * after a refusal, until responder_reopen().
  */
 struct responder_refusal {
 	unsigned table;
 	bool over;
-	uint64_t epoch; /* whose R_Key it had, if not the current one's; 0: a
-			   strange one, or it was something else */
+	uint64_t epoch; /* of its R_Key, if a past one; 0: its R_Key is of no
+			   known epoch, or something else was wrong */
 };
 
-/* One that was not told yet; each change is told once. */
+/* Returns each change once; false: no new one. */
 bool responder_refused(struct responder *p, struct responder_refusal *out);
-/* The first who sent requests and is not the ticket's peer (bad_peer), and who
- * that is. Told once. */
+/* The first sender of requests that is not the ticket's peer (bad_peer), and
+ * the peer's own address. Returned once. */
 struct responder_unknown_peer {
 	uint8_t version, peer_version;
 	uint8_t ip[16], peer_ip[16];
@@ -105,29 +106,30 @@ const struct responder_ledger *responder_counters(const struct responder *p);
 void responder_close(struct responder *p);
 
 /*
- * A responder on any number of cores (responder_cores.c): memory, ledger and
- * answers are what responder_rx() would leave, which does it all on one
- * (threads.h).
+ * A responder on several cores (responder_cores.c, on threads/threads.h). It
+ * leaves the same memory, ledger and answers as responder_rx().
  *
  * A batch of packets goes through these rounds:
  *
- *	judge	its worker decodes, sums, and judges what one can see of a
- *		packet by itself; one owner judges what hangs on the packets
- *		before: PSNs, receives
- *	write	its worker sends each operation to the owner of its place in
- *		memory
- *	settle	one owner tells of immediates, and sends answers
+ * clang-format off
  *
- * When the answers' sink fails, as it does for good, batches that were taken
- * before are carried out, unanswered.
+ *	judge	its worker decodes packets and checks all that does not depend
+ *		on earlier ones; one owner checks the rest: PSNs, receives
+ *	write	its worker sends each operation to the owner of its bytes
+ *	reply	one owner passes on immediates and sends answers
  *
- * Ownership: p, its region and sink outlive the team. While it is open p
- * belongs to it; responder_cores_rest() lends it back until the next batch.
+ * clang-format on
+ *
+ * After an error of the answers' sink, which is final, batches that were taken
+ * are carried out without answers.
+ *
+ * Ownership: p, its region and sink outlive it. While it is open, p belongs to
+ * it; responder_cores_rest() lends p back until the next batch.
  * Threads:   the functions are for the thread that opened it, worker 0.
  */
 enum {
 	RESPONDER_CORES_MAX = 32, /* workers */
-	/* Batches of each that are under way: for src_keep(). */
+	/* Batches of each worker under way, for src_keep(). */
 	RESPONDER_CORES_BATCHES = 3,
 };
 
@@ -150,10 +152,10 @@ int responder_cores_open(struct responder_cores **out, struct responder *p,
 int responder_cores_rx(struct responder_cores *c, const struct pkt *pkts,
 		       size_t n);
 
-/* Until all that was taken is over: p is the caller's. 0 or -errno. */
+/* Waits until all batches taken are done: p is the caller's. 0 or -errno. */
 int responder_cores_rest(struct responder_cores *c);
 
-/* At rest the responder's; else as of batches that are over. */
+/* At rest the responder's own; else those of completed batches. */
 const struct responder_ledger *
 responder_cores_counters(struct responder_cores *c);
 
@@ -161,11 +163,10 @@ responder_cores_counters(struct responder_cores *c);
  * another epoch may have something to tell; at rest always. */
 bool responder_cores_has_events(const struct responder_cores *c);
 
-/* snk_drops() of the answers' sink: at rest, its own; else as of a batch that
- * is over. */
+/* snk_drops() of the answers' sink; not at rest: after a completed batch. */
 uint64_t responder_cores_unsent(const struct responder_cores *c);
 
-/* Rests; p is the caller's again. NULL is fine. */
+/* Rests, then gives p back. NULL is fine. */
 void responder_cores_close(struct responder_cores *c);
 
 #endif

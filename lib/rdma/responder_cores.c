@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * responder_cores.c - batches of packets through a responder's workers.
+ * responder_cores.c - a responder on several workers.
  *
- * Queue pairs, R_Keys and the epoch are the responder's state, which all
- * workers read and one owner changes: that of queue pairs. A worker sums up a
- * batch for it: how many packets each queue pair has, and whether all of them
- * are what a requester sends that lost nothing; then what they ask for is ready
- * as messages. The owner looks at single packets, and does that anew, only if
- * they are not, or not what a queue pair expects.
+ * Queue pairs, R_Keys and the epoch are shared state: all workers read it, and
+ * one worker, the owner of queue pairs, changes it. Each worker summarizes its
+ * batch for that owner: how many packets each queue pair has, and whether the
+ * batch is plain, that is, all are valid and their PSNs consecutive. For a
+ * plain batch the operations are ready as messages. The owner checks single
+ * packets again, and makes the messages anew, only if the batch is not plain or
+ * does not begin at the PSNs that the queue pairs expect.
  *
- * An operation belongs to the owner of the bytes it touches. Each owner has an
- * equal part of a table, which ends between two slots, and a list with its
- * count, since no reader may see a count before the entries. Only what no
- * translator sends lies in two parts; it is carried out in two.
+ * An operation goes to the owner of the bytes that it touches. A table is split
+ * equally between owners, at the border of two slots; a list and its count have
+ * one owner, since no reader may see a count before its entries. An operation
+ * that crosses a border, which no translator sends, is split in two.
  *
- * Workers are in the region from the first batch to the next rest, and worker 0
- * rests when the epoch has changed. So all of them write into the one that the
- * requests were judged by.
+ * Workers hold the region's epoch from the first batch to the next rest, and
+ * worker 0 rests when the epoch has changed. So all of them write to the epoch
+ * that the requests were checked against.
  */
 #include "rdma/responder_private.h"
 
@@ -44,7 +45,7 @@ enum {
 	LINE = 128,
 };
 
-/* Whose a table's bytes are. */
+/* How a table is split between owners. */
 struct parts {
 	uint64_t list, heads; /* bytes of a list, where counts begin; 0: none */
 	uint64_t factor;      /* of op_part() */
@@ -62,7 +63,7 @@ struct batch {
 	struct pkt pkt[PKT_BATCH];
 	struct responder_qp *qps[PKT_BATCH];
 	struct run run[TABLE_MAX];
-	/* Of what is good. */
+	/* Of the valid ones. */
 	struct responder_ledger counted;
 	unsigned immediates;
 	uint32_t immediate[PKT_BATCH];
@@ -112,7 +113,7 @@ static struct batch *batch_of(const struct responder_cores *c,
 	return &c->worker[b->worker]->batch[b->place];
 }
 
-/* The owner of all queue pairs, and the one of the answers. */
+/* The worker that owns all queue pairs and sends all answers. */
 static unsigned last_owner(const struct responder_cores *c)
 {
 	return c->o.workers - 1;
@@ -126,7 +127,7 @@ static void clear_batch(struct batch *b)
 	replies_drop(&b->replies);
 }
 
-/* An answer that is due, and a message. */
+/* Adds a request's reply and its operation's message. */
 static inline __attribute__((always_inline)) void
 add_request(struct batch *b, const struct responder *p,
 	    const struct responder_qp *q, const struct roce *r,
@@ -152,7 +153,7 @@ add_request(struct batch *b, const struct responder *p,
 	b->words += op_message_words(&op, COPIED_MAX);
 }
 
-/* Whether this and those before are what is sent by one that lost nothing. */
+/* Whether the packets so far are valid and without a gap. */
 static bool is_plain(const struct responder *p, struct run *run,
 		     const struct responder_qp *q, const struct roce *r)
 {
@@ -165,7 +166,7 @@ static bool is_plain(const struct responder *p, struct run *run,
 	       (!is_immediate(r->opcode) || p->o.receives == UINT64_MAX);
 }
 
-/* What can be said of a batch by itself. */
+/* Checks a batch as far as it does not depend on earlier ones. */
 static void screen_batch(struct responder_cores *c, struct responder *p,
 			 struct batch *b, struct threads_out *out)
 {
@@ -195,7 +196,7 @@ static void screen_batch(struct responder_cores *c, struct responder *p,
 	*threads_send(out + last_owner(c), 1) = 0;
 }
 
-/* Whether all queue pairs expect what has come. */
+/* Whether the batch begins at the PSNs that queue pairs expect. */
 static bool is_expected(const struct responder *p, const struct batch *b)
 {
 	for (unsigned i = 0; i < p->s->t.n; i++) {
@@ -209,7 +210,7 @@ static bool is_expected(const struct responder *p, const struct batch *b)
 	return true;
 }
 
-/* Packets one by one. */
+/* Checks packets one by one. */
 static void judge_one_by_one(struct responder *p, struct batch *b)
 {
 	clear_batch(b);
@@ -225,7 +226,7 @@ static void judge_one_by_one(struct responder *p, struct batch *b)
 	}
 }
 
-/* By the owner of queue pairs. */
+/* Run by the owner of queue pairs. */
 static void judge_batch(struct responder_cores *c, struct responder *p,
 			struct batch *b)
 {
@@ -243,8 +244,7 @@ static void judge_batch(struct responder_cores *c, struct responder *p,
 		note_event(c);
 }
 
-/* The owner of a byte of a table; *room: bytes from there on that are its, too.
- */
+/* The owner of a byte of a table; *room: how many bytes from there it owns. */
 static inline unsigned owner_of(const struct responder_cores *c, unsigned table,
 				uint64_t offset, uint64_t *room)
 {
@@ -267,7 +267,7 @@ static inline unsigned owner_of(const struct responder_cores *c, unsigned table,
 	return (unsigned)(offset / unit % c->o.workers);
 }
 
-/* Of more than one owner. */
+/* Splits an operation between its owners. */
 static void split_operation(struct responder_cores *c, struct threads_out *out,
 			    const uint64_t *m)
 {
@@ -288,8 +288,7 @@ static void split_operation(struct responder_cores *c, struct threads_out *out,
 	}
 }
 
-/* Carries out what was found good: messages go to whoever owns what they touch.
- */
+/* Sends each valid operation to the owner of its bytes. */
 static void send_operations(struct responder_cores *c, struct responder *p,
 			    struct batch *b, struct threads_out *out)
 {
@@ -315,7 +314,7 @@ static void send_operations(struct responder_cores *c, struct responder *p,
 	}
 }
 
-/* By the owner of memory. */
+/* Run by the owner of memory. */
 static void write_block(struct responder_cores *c, struct responder *p,
 			struct batch *b, const struct threads_block *in)
 {
@@ -344,8 +343,8 @@ static uint64_t sink_drops(const struct responder *p)
 	return p->answers ? snk_drops(p->answers) : 0;
 }
 
-/* By the owner of answers. They leave with the batch: who sent it may wait for
- * them. */
+/* Run by the owner of answers. They are flushed with the batch: the requester
+ * may be waiting for them. */
 static void send_batch_replies(struct responder_cores *c, struct responder *p,
 			       struct batch *b)
 {
@@ -362,7 +361,7 @@ static void send_batch_replies(struct responder_cores *c, struct responder *p,
 	__atomic_store_n(&c->unsent, sink_drops(p), __ATOMIC_RELAXED);
 }
 
-/* What a worker has counted, for worker 0 to read. */
+/* Publishes a worker's counters for worker 0. */
 static void publish_counters(struct worker *w)
 {
 	uint64_t counted[COUNTERS];
@@ -421,7 +420,7 @@ static bool take_batch(void *ctx, const struct threads_batch *at)
 	return b->n;
 }
 
-/* All into the same epoch. */
+/* All workers begin on the same epoch. */
 static void begin_transports(struct responder_cores *c)
 {
 	uint64_t epoch = 0, last;

@@ -69,7 +69,7 @@ static const struct header_entry *find_entry(const struct header_cache *k,
 		       : NULL;
 }
 
-/* What follows the head. */
+/* Decodes what follows the head. */
 static void fill_decoded(struct roce *out, const struct header_entry *one,
 			 const uint8_t *frame)
 {
@@ -91,8 +91,8 @@ static void fill_decoded(struct roce *out, const struct header_entry *one,
 	}
 }
 
-/* Those whose tail is as long as that of the first, which is i; then they are
- * done. */
+/* Checks the iCRCs of packets with a tail as long as packet i's, and removes
+ * them from like. */
 static void check_icrcs(const struct pkt *pkts,
 			const struct header_entry **like, unsigned i,
 			unsigned n, struct roce *out, struct responder_qp **qps)
@@ -140,8 +140,8 @@ uint32_t header_cache_match(struct header_cache *k, const struct pkt *pkts,
 	return taken;
 }
 
-/* Whether what follows its head is where fill_decoded() looks for it, and the
- * iCRC is all that guards it. */
+/* Whether fill_decoded() finds all fields, and no checksum but the iCRC covers
+ * them. */
 static bool is_common(const uint8_t *frame, const struct roce *r)
 {
 	bool add = r->opcode == ROCE_RC_FETCH_ADD && !r->pad;

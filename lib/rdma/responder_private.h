@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * responder_private.h - what the responder's own files share. responder.c
- * judges a packet by itself, then by those before it; responder_cores.c has
- * both done by several cores.
+ * responder_private.h - shared by the responder's files. responder.c checks
+ * packets and carries them out; responder_header_cache.c decodes frequent ones
+ * faster; responder_replies.c sends answers; responder_cores.c does it all on
+ * several cores.
  */
 #ifndef RDMA_RESPONDER_PRIVATE_H
 #define RDMA_RESPONDER_PRIVATE_H
@@ -22,31 +23,30 @@ struct responder_qp;
 /*
  * responder_replies.c: frames that answer requests.
  *
- * They wait for each other and leave in their order, together: a sum of bytes
- * that were just stored waits for them, sums of many frames wait once. What an
- * atomic's answer tells may come later than what others do. What
- * changes from one to the next is the end of what the iCRC covers, and the iCRC
- * is linear: it is that of zeros there, and the CRC of what is there instead.
+ * Replies are collected and sent together, in order: the CRC of bytes just
+ * stored would wait for the stores, and CRCs of many frames wait only once. An
+ * atomic's value is set after its reply was added. Replies to one peer differ
+ * only in their last bytes, the tail. The iCRC is linear: a frame's is that of
+ * the frame with a tail of zeros, XOR the CRC of the tail.
  */
 enum {
 	/* From the PSN on: an AETH, and perhaps an AtomicAckETH. */
 	REPLY_TAIL = 4 + ROCE_AETH_LEN + ROCE_ATOMIC_ACK_LEN,
-	/* Requesters that packets at hand are from: most queue pairs have one.
-	 * More get no answer, and ask again. */
+	/* Senders of the packets of a batch: most queue pairs have one. Further
+	 * senders get no answer, and send again. */
 	REPLY_PEERS = TABLE_MAX + 16,
-	REPLY_NO_NUMBER = 0, /* no answer's number: they begin at 1 */
-	REPLAYS = 16,	     /* atomics whose answer is kept, as NICs do */
+	REPLY_NO_NUMBER = 0, /* numbers of replies begin at 1 */
+	REPLAYS = 16,	     /* answers to atomics kept, as NICs do */
 };
 
 enum reply_kind {
 	REPLY_NONE,
 	REPLY_ACK,	/* an ACK or a NAK */
-	REPLY_ATOMIC,	/* an atomic's: tells what was there before */
-	REPLY_REPEATED, /* the same once more, if it is still known */
+	REPLY_ATOMIC,	/* an atomic's: holds the value before it */
+	REPLY_REPEATED, /* the same again, if the value is still kept */
 };
 
-/* What the last atomics of a queue pair found: the answer to one that comes
- * again. */
+/* Values that the last atomics of a queue pair found, for duplicates. */
 struct replays {
 	unsigned next;
 	struct {
@@ -58,10 +58,10 @@ struct replays {
 
 struct reply_frame {
 	struct roce_template t;
-	uint32_t sum; /* the iCRC without what the tail adds to it */
+	uint32_t sum; /* the iCRC with a tail of zeros */
 };
 
-/* Answers to one requester. */
+/* Frames for one requester. */
 struct reply_peer {
 	struct roce to;
 	struct reply_frame ack, atomic;
@@ -74,7 +74,7 @@ struct pending_reply {
 	uint8_t kind, table;
 };
 
-/* Those that wait: one for each packet at hand. */
+/* The replies of a batch, at most one for each packet. */
 struct responder_replies {
 	unsigned n;
 	struct pending_reply pending[PKT_BATCH];
@@ -85,8 +85,7 @@ struct responder_replies {
 	struct reply_peer *last[TABLE_MAX]; /* to[] of each table */
 };
 
-/* An answer that the queue pair qpn of a table is to send. aeth: syndrome and
- * MSN. */
+/* A reply of the queue pair qpn of a table. aeth: syndrome and MSN. */
 struct reply_request {
 	enum reply_kind kind;
 	unsigned table;
@@ -94,36 +93,35 @@ struct reply_request {
 	uint64_t ts_ns;
 };
 
-/* To where r is from. Returns its number, or REPLY_NO_NUMBER. There are no more
- * of them than PKT_BATCH before replies_send(). */
+/* Adds a reply to the sender of r. Returns its number, or REPLY_NO_NUMBER. At
+ * most PKT_BATCH before replies_send(). */
 unsigned replies_add(struct responder_replies *d, const struct reply_request *a,
 		     const struct roce *r);
 
-/* What an atomic found. */
+/* Sets the value that an atomic found. */
 void replies_set_value(struct responder_replies *d, unsigned number,
 		       uint64_t old);
 
-/* Makes all sums, but of REPLY_REPEATED: all is told. */
+/* Makes the CRCs, except of REPLY_REPEATED, once all values are set. */
 void replies_checksum(struct responder_replies *d);
 
 /*
- * Sends all that wait, in their order. replays: of each table; they are kept
- * here, and given again. Returns 0 or -errno; *again: of REPLY_REPEATED, those
- * that were known.
+ * Sends all replies in order. replays: of each table; values of atomics are
+ * stored there and looked up for REPLY_REPEATED. Returns 0 or -errno, and adds
+ * the number of repeated replies found to *again.
  */
 int replies_send(struct responder_replies *d, struct replays *replays,
 		 struct snk *to, uint64_t *again);
 void replies_drop(struct responder_replies *d);
 
 /*
- * responder_header_cache.c: requests that begin as one did that was found good.
+ * responder_header_cache.c: headers of requests that were found valid.
  *
- * Of the common requests of one requester to one queue pair, of one length, all
- * that comes before the PSN is the same, and with it all that a packet is
- * judged by on its own, but for the iCRC. That one is linear: of two frames
- * that begin alike, it differs by as much as the CRCs of what follows do.
- * Common: IPv4 without options, no VLAN tag, no UDP checksum, WRITE Only (RC or
- * UC) or FETCH_ADD.
+ * Common requests of one length from one requester to one queue pair are equal
+ * up to the PSN. Every check that needs one packet only reads just these bytes,
+ * except the iCRC. The iCRC is linear: for two frames that begin alike, the
+ * iCRCs differ as the CRCs of the remaining bytes do. Common: IPv4 without
+ * options, no VLAN tag, no UDP checksum, WRITE Only (RC or UC) or FETCH_ADD.
  */
 enum {
 	HEADER_CACHE_HEAD =
@@ -133,13 +131,13 @@ enum {
 
 struct header_entry {
 	uint8_t head[HEADER_CACHE_HEAD];
-	uint16_t tail; /* bytes from there to the iCRC; 0: nothing is known */
-	uint32_t sum;  /* the iCRC without what the tail adds to it */
+	uint16_t tail; /* bytes from there to the iCRC; 0: an empty entry */
+	uint32_t sum;  /* the iCRC with a tail of zeros */
 	struct responder_qp *q;
 	struct roce r;
 };
 
-/* The last ones, by what tells them from each other. */
+/* The latest headers, by a hash of the fields that differ. */
 struct header_cache {
 	struct header_entry at[HEADER_CACHE_MAX];
 };
@@ -153,7 +151,7 @@ uint32_t header_cache_match(struct header_cache *k, const struct pkt *pkts,
 			    unsigned n, struct roce *out,
 			    struct responder_qp **qps);
 
-/* A packet for q with which nothing is wrong; it is kept if it is common. */
+/* Stores the header of a valid packet for q, if it is a common one. */
 void header_cache_add(struct header_cache *k, const struct pkt *pkt,
 		      const struct roce *r, struct responder_qp *q);
 
@@ -163,14 +161,14 @@ struct responder_qp {
 	uint64_t address;
 	uint32_t expected, first; /* PSNs */
 	bool error, nak_sent;
-	bool refused;	       /* a request, and none was carried out since */
-	bool reported;	       /* what responder_refused() has told of that */
-	uint32_t refused_rkey; /* that it had */
-	uint32_t other_rkey;   /* the last that was not its own, and of which */
-	uint64_t other_epoch;  /* epoch it is; 0: of none that went by */
+	bool refused;  /* refused one, and executed none since */
+	bool reported; /* `refused' as responder_refused() returned it */
+	uint32_t refused_rkey; /* the R_Key of that request */
+	uint32_t other_rkey;   /* the last R_Key that was not rkey, and */
+	uint64_t other_epoch;  /* its epoch; 0: of no past epoch */
 };
 
-/* What packets leave for those that come after them. */
+/* State that one packet leaves to the next. */
 struct responder_state {
 	struct ticket t;     /* addresses; R_Keys of the epoch */
 	bool rc[TABLE_MAX];  /* not UC */
@@ -181,7 +179,7 @@ struct responder_state {
 	struct replays replays[TABLE_MAX];
 };
 
-/* Of several cores each has one, with one state. */
+/* Each core has one; all share the state s. */
 struct responder {
 	struct region *region;
 	struct local_transport *local;
@@ -196,12 +194,12 @@ struct responder {
 	} unknown_peer;
 	uint64_t qp_version; /* that headers holds entries of */
 	struct header_cache headers;
-	/* What waits, of one core. */
+	/* Operations to be carried out (one core). */
 	bool prefetch; /* for the lines of operations: prefetch.h */
 	unsigned nops, carried_out;
 	struct op op[PKT_BATCH];
 	uint64_t operand[PKT_BATCH][2]; /* of those that compare and swap */
-	/* The packets at hand; those for a queue pair of ours have one. */
+	/* The packets in hand, and the queue pair of each valid one. */
 	struct roce decoded[ROCE_BATCH];
 	struct responder_qp *qps[ROCE_BATCH];
 	struct responder_replies replies;
@@ -234,22 +232,21 @@ static inline unsigned responder_qp_table(const struct responder *p,
 	return (unsigned)(q - p->s->qp);
 }
 
-/* What becomes of a request. */
+/* The result of checking a request. */
 struct verdict {
 	bool good;	/* it is to be carried out */
 	uint8_t answer; /* enum reply_kind */
 	uint32_t psn, aeth;
 };
 
-/* As a device's queue pairs do, verbs.h: max_dest_rd_atomic is 0 where
- * nobody needs atomics. */
+/* As a device's queue pairs do, verbs.h: max_dest_rd_atomic is 0 where a
+ * table needs no atomics. */
 static inline bool takes_atomics(const struct table *t)
 {
 	return t->kind == TABLE_KEYINC || t->kind == TABLE_KEYWRITE;
 }
 
-/* 0 if a request may be carried out by what it asks for, else the syndrome that
- * says why not. */
+/* Checks lengths, alignment, R_Key and bounds: 0, or the NAK's syndrome. */
 static inline __attribute__((always_inline)) uint8_t
 responder_qp_access(const struct responder *p, const struct responder_qp *q,
 		    const struct roce *r)
@@ -272,14 +269,14 @@ responder_qp_access(const struct responder *p, const struct responder_qp *q,
 	return 0;
 }
 
-/* Requests carried out before that PSN, of RC: each has one (the MSN). */
+/* The MSN before a PSN: on RC each request has one PSN. */
 static inline uint32_t responder_qp_msn(const struct responder_qp *q,
 					uint32_t psn)
 {
 	return (psn - q->first) & ROCE_PSN_MASK;
 }
 
-/* The verdict of a good one. */
+/* The verdict on a valid request. */
 static inline struct verdict responder_qp_accept(const struct responder_qp *q,
 						 const struct roce *r)
 {
@@ -296,12 +293,12 @@ static inline struct verdict responder_qp_accept(const struct responder_qp *q,
 	};
 }
 
-/* The next packet of a queue pair: what is wrong with it is counted. */
+/* Checks the next packet of a queue pair; counts it if it is not valid. */
 struct verdict responder_qp_judge(struct responder *p, struct responder_qp *q,
 				  const struct roce *r);
 
-/* Counts a good one, and says its operation, whose length may be 0. operand:
- * room for what it compares and swaps. */
+/* Counts a valid request and fills in its operation, whose length may be 0.
+ * operand: room for a compare-and-swap's. */
 static inline __attribute__((always_inline)) void
 responder_qp_op(const struct responder *p, const struct responder_qp *q,
 		const struct roce *r, struct responder_ledger *ctr,
@@ -339,32 +336,30 @@ responder_qp_op(const struct responder *p, const struct responder_qp *q,
 	}
 }
 
-/* An answer that is due, for a sink. Returns its number among d's, or
- * REPLY_NO_NUMBER. */
+/* Adds the reply of a verdict. Returns its number, or REPLY_NO_NUMBER. */
 unsigned responder_qp_reply(const struct responder *p,
 			    const struct responder_qp *q, const struct roce *r,
 			    const struct verdict *v,
 			    struct responder_replies *d, uint64_t ts_ns);
 
 /*
- * Carries out n operations that were judged. d: answers are told what atomics
- * find, by an operation's immediate, which is a number or REPLY_NO_NUMBER; or
- * NULL. 0 or -errno.
+ * Carries out n checked operations. With d, an atomic's immediate is the number
+ * of its reply (or REPLY_NO_NUMBER), which gets the value found. 0 or -errno.
  */
 int responder_exec(struct responder *p, const struct op *op, size_t n,
 		   struct responder_replies *d);
 
 /*
- * responder.c, for responder_cores.c. look: what can be said of n <= ROCE_BATCH
- * packets without knowing what came before; they are decoded to seen, and those
- * for a queue pair have it in whose. An epoch has R_Keys of its own.
+ * responder.c, for responder_cores.c. screen: decodes n <= ROCE_BATCH packets
+ * and makes all checks that do not depend on earlier packets; qps: the queue
+ * pair of each valid one, else NULL. set_epoch: each epoch has R_Keys of its
+ * own.
  */
 void responder_screen(struct responder *p, const struct pkt *pkts, unsigned n,
 		      struct roce *decoded, struct responder_qp **qps);
 void responder_set_epoch(struct responder *p, uint64_t epoch);
 
-/* Whether somebody is to be told of a refusal, a dead queue pair, or another
- * epoch. */
+/* Whether there is a new refusal, a dead queue pair, or another epoch. */
 bool responder_has_events(const struct responder *p);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The RoCEv2 transport: operations to requests, which go out at once, or by a
- * window (requester.c); frames; what a new ticket does to a window.
+ * roce_out.c - the RoCEv2 transport: makes requests of operations, sends them
+ * at once or by a window (requester.c), makes frames, and takes new tickets.
+ * roce_template.c: frames by templates.
  */
 #include "rdma/requester_private.h"
 
@@ -99,7 +100,7 @@ static int template_of(struct roce_out *o, unsigned table, uint8_t opcode,
 	return rc;
 }
 
-/* Fills in what an operation of a template has of its own. */
+/* Fills an operation's own fields into a template's frame. */
 static void fill_frame(uint8_t *frame, const struct roce_template *f,
 		       const struct op *op, uint64_t va)
 {
@@ -158,7 +159,7 @@ static uint8_t opcode_of(const struct table *t, uint8_t verb)
 				      : 0;
 }
 
-/* A request goes out at once, and is forgotten. */
+/* Sends a request without keeping it. */
 static int send_request(struct roce_out *o, const struct op *op, uint8_t opcode)
 {
 	struct requester_qp *p = &o->qp[op->table];
@@ -172,7 +173,7 @@ static int send_request(struct roce_out *o, const struct op *op, uint8_t opcode)
 	return roce_out_emit(o, op, opcode, psn, o->ts_ns);
 }
 
-/* Into the window, if this queue pair has one. */
+/* Puts a request into the window, if this queue pair has one. */
 static int window_request(struct roce_out *o, const struct op *op,
 			  uint8_t opcode, bool *taken)
 {
@@ -293,7 +294,7 @@ static bool roce_busy(struct transport *transport, unsigned table)
 	       q->w.snd.end - q->w.snd.una > q->w.mask / 2;
 }
 
-/* Our own copy of the ticket's heads: they go on from there. */
+/* Copies the ticket's heads, from which lists continue. */
 static int take_heads(struct roce_out *o, unsigned i, struct fault *f)
 {
 	uint32_t lists = o->t->table[i].lists;
@@ -636,7 +637,8 @@ static bool same_lists(const struct roce_out *o, unsigned i,
 	return true;
 }
 
-/* List entries have places: they go on, or are of no use any more. */
+/* Keeps pending list entries if their places are still right, else drops them.
+ */
 static void renew_lists(struct roce_out *o, unsigned i, const struct ticket *t,
 			uint64_t *least)
 {
@@ -649,7 +651,7 @@ static void renew_lists(struct roce_out *o, unsigned i, const struct ticket *t,
 	if (q->on) {
 		o->ctr.outdated += request_window_thin(&q->w, q->w.snd.end,
 						       keep_none);
-		q->dropping = &o->ctr.outdated; /* for places of before */
+		q->dropping = &o->ctr.outdated; /* for old places */
 	}
 	if (heads)
 		memcpy(o->heads[i], heads, lists * sizeof(*heads));
@@ -687,8 +689,8 @@ static bool is_same_qp(const struct roce_out *o, unsigned i,
 				    : a->heads == b->heads;
 }
 
-/* Whether a table's lists go on behind what we sent, of which a new ticket may
- * not know all. */
+/* Whether a table's lists continue behind what we sent; a new ticket's heads
+ * may be behind that. */
 static bool do_lists_continue(const struct roce_out *o, unsigned i,
 			      const struct ticket *t, bool same)
 {
@@ -733,7 +735,7 @@ int roce_out_reticket(struct roce_out *o, const struct ticket *t,
 		requester_restart(&p->q, t->at[i].psn);
 	}
 	o->t = t;
-	/* It is ours now: what ails the sink shows at the next flush. */
+	/* The ticket is taken; an error of the sink shows at the next flush. */
 	for (unsigned i = 0; i < t->n; i++)
 		if (o->qp[i].q.on)
 			requester_push(o, i);
@@ -751,7 +753,7 @@ void roce_out_close(struct roce_out *o)
 	free(o);
 }
 
-/* --- how a collector stands ----------------------------------------------- */
+/* --- health of a collector ----------------------------------------------- */
 
 static const uint64_t answering_ns = UINT64_C(2000000000); /* a few probes */
 static const uint64_t patience_ns = UINT64_C(5000000000); /* for any progress */
@@ -759,7 +761,7 @@ static const uint64_t patience_ns = UINT64_C(5000000000); /* for any progress */
 const char roce_out_nothing_acked[] =
 	"nothing was acknowledged of all that was sent";
 
-/* What is wrong with a collector, and what to do about it. */
+/* Describes a collector's state, its likely cause, and what to do. */
 static void describe_health(struct fault *f, const struct ticket *t,
 			    enum roce_out_health_state state, unsigned table,
 			    const char *nothing)
@@ -813,7 +815,7 @@ static unsigned stuck_table(struct roce_out_health *st,
 	return stuck;
 }
 
-/* Whether an answer came of late, be it what it may. */
+/* Whether any answer came recently. */
 static bool is_answering(struct roce_out_health *st, const struct roce_out *o,
 			 uint64_t now)
 {
@@ -827,7 +829,7 @@ static bool is_answering(struct roce_out_health *st, const struct roce_out *o,
 	return now - st->heard_ns < answering_ns;
 }
 
-/* What a collector that takes nothing means for what comes in. */
+/* What a silent collector means for reports that come in. */
 static const char *warning_of(enum roce_out_health_state state, bool waits)
 {
 	return waits && state == ROCE_OUT_SILENT
@@ -847,7 +849,7 @@ static enum roce_out_health_state health_of(const struct roce_out_health *st,
 	if (roce_out_progress(o, stuck).refused)
 		return ROCE_OUT_REFUSED;
 	if (st->state == ROCE_OUT_SILENT || st->state == ROCE_OUT_UNCONFIRMED)
-		return st->state; /* said is said */
+		return st->state; /* reported already */
 	return answering ? ROCE_OUT_UNCONFIRMED : ROCE_OUT_SILENT;
 }
 
@@ -873,7 +875,7 @@ bool roce_out_check_health(struct roce_out_health *st, const struct roce_out *o,
 	st->stuck = stuck;
 	st->acked = roce_out_progress(o, stuck).acked;
 	if (state == ROCE_OUT_REFUSED && roce_out_stale(o))
-		return false; /* cluster_out_refusal() says it */
+		return false; /* cluster_out_refusal() reports it */
 	describe_health(&what, t, state, stuck, "nothing is acknowledged");
 	fault_set(f, -1, "%.400s%s", what.text, warning_of(state, waits));
 	return true;

@@ -4,9 +4,9 @@
  * switch would emit it, with the right iCRC. Writes above the path MTU are
  * split.
  *
- * By itself it sends and forgets. With a window (roce_out_window()) it keeps
- * what it sends to RC tables until the collector's answer has come, sends again
- * what was lost, in order, and knows what became of every request.
+ * Without a window it stores nothing that it has sent. With one
+ * (roce_out_window()) it keeps each request to an RC table until the collector
+ * has acknowledged it, and retransmits lost ones in order (go-back-N).
  */
 #ifndef RDMA_ROCE_OUT_H
 #define RDMA_ROCE_OUT_H
@@ -47,29 +47,28 @@ int roce_out_window(struct roce_out *o, unsigned size, roce_out_wait *wait,
 		    void *ctx, struct fault *f);
 
 /*
- * Answers have come, for one of n transports (several collectors). Times are of
- * a clock that never goes back. Returns 0 or -errno of a sink; flushing is the
- * caller's, as after roce_out_tick() and the transport's own calls.
+ * Processes answers, each for one of n transports (several collectors). Times
+ * are of a clock that never goes back. Returns 0 or -errno of a sink. The
+ * caller flushes, as after roce_out_tick() and the transport's own calls.
  */
 int roce_out_answers(struct roce_out *const *transports, unsigned n,
 		     const struct pkt *pkts, size_t npkts, uint64_t now_ns);
 
-/* Time has passed: asks again where answers are overdue. */
+/* Probes queue pairs whose answers are overdue. */
 int roce_out_tick(struct roce_out *o, uint64_t now_ns);
 
 /* When roce_out_tick() is to be called next; UINT64_MAX: no need. */
 uint64_t roce_out_due(const struct roce_out *o);
 
-/* Requests that were accepted and are neither confirmed nor given up, without
- * those for queue pairs that have refused one, unless for its ticket. */
+/* Requests accepted and neither confirmed nor given up; not those for queue
+ * pairs that refused one, unless a new ticket would help. */
 uint64_t roce_out_pending(const struct roce_out *o);
 
 /* Whether answers are overdue somewhere, or a queue pair is dead. */
 bool roce_out_stalled(const struct roce_out *o);
 
-/* Whether a queue pair refused our R_Key or address, and has confirmed nothing
- * since: the ticket is out of date. What waits there is sent under the next
- * one. */
+/* Whether a queue pair refused our R_Key or address and has confirmed nothing
+ * since: the ticket is outdated. Its requests are sent under the next one. */
 bool roce_out_stale(const struct roce_out *o);
 
 /*
@@ -93,13 +92,13 @@ int roce_out_reticket(struct roce_out *o, const struct ticket *t,
 struct requester_ledger {
 	uint64_t requests;
 	uint64_t acked;	      /* the collector has carried them out */
-	uint64_t uc;	      /* of UC tables: sent; nobody ever tells more */
-	uint64_t unanswered;  /* sent, never confirmed: carried out or not */
+	uint64_t uc;	      /* of UC tables: sent; UC has no answers */
+	uint64_t unanswered;  /* sent, not confirmed: executed or not */
 	uint64_t window_full; /* no room to wait for answers: never sent */
-	uint64_t refused;  /* the collector has refused, and so not carried out,
-			      this request or one before it */
-	uint64_t outdated; /* list entries for places that a new ticket does
-			      not have any more */
+	uint64_t refused;  /* the collector refused this request or one before
+			      it, and executed neither */
+	uint64_t outdated; /* list entries whose places a new ticket no longer
+			      has */
 	uint64_t unsent;   /* at the end still waiting to be sent */
 	uint64_t waiting;  /* while the transport is open: under way, or to be
 			      sent */
@@ -110,19 +109,19 @@ struct requester_ledger {
 	uint64_t acks, naks_psn, naks_access, naks_invalid, naks_rnr;
 	uint64_t timeouts;
 	uint64_t resyncs;   /* connections found anew, the first not counted */
-	uint64_t late;	    /* answers about what was confirmed before */
-	uint64_t strangers; /* answers to nothing that we sent */
-	uint64_t malformed; /* no answers at all, or damaged */
+	uint64_t late;	    /* answers about requests confirmed before */
+	uint64_t strangers; /* answers that match no request */
+	uint64_t malformed; /* not answers, or damaged */
 };
 
 extern const struct ledger requester_ledger;
 
-/* What became of the requests if this is the end; and if it goes on, for what
- * is under way. All 0 without a window. */
+/* The ledger if nothing more is sent, and (open) if requests under way go on.
+ * All 0 without a window. */
 struct requester_ledger roce_out_ledger(const struct roce_out *o);
 struct requester_ledger roce_out_ledger_open(const struct roce_out *o);
 
-/* How a table's requests get on. All 0 without a window. */
+/* Progress of a table's requests. All 0 without a window. */
 struct roce_out_progress {
 	uint64_t acked;
 	uint64_t waiting; /* neither confirmed nor given up */
@@ -137,9 +136,8 @@ uint32_t roce_out_psn(const struct roce_out *o, unsigned table);
 const struct ticket *roce_out_ticket(const struct roce_out *o);
 
 /*
- * How a collector stands that should acknowledge what is sent: what is wrong
- * with it and what to do about it, once when it changes, and once when it is
- * well again.
+ * Health of a collector that should acknowledge requests. Each change is
+ * reported once, with its likely cause and what to do, and so is recovery.
  */
 enum roce_out_health_state {
 	ROCE_OUT_HEALTHY,
@@ -148,13 +146,13 @@ enum roce_out_health_state {
 	ROCE_OUT_REFUSED,     /* a table's queue pair is closed */
 };
 
-/* To begin with, all 0. */
+/* Initially all 0. */
 struct roce_out_health {
 	enum roce_out_health_state state;
-	unsigned stuck;	  /* the table that this was said of, */
-	uint64_t acked;	  /* and what of it was confirmed then */
-	uint64_t answers; /* so far, and when they were found to be more */
-	uint64_t heard_ns;
+	unsigned stuck;	   /* the table without progress, */
+	uint64_t acked;	   /* and its confirmed requests then */
+	uint64_t answers;  /* so far */
+	uint64_t heard_ns; /* when answers last grew */
 	struct {
 		uint64_t acked, since_ns;
 		bool refused;
@@ -162,16 +160,16 @@ struct roce_out_health {
 };
 
 /*
- * To be called some times a second: away after a second without. waits: reports
- * are left unread while the collector takes none. Returns whether there is
- * something to say, which f has then.
+ * To be called a few times a second; away: no call for more than a second.
+ * waits: reports are left unread while the window is full. Returns whether the
+ * state has changed, which f describes.
  */
 bool roce_out_check_health(struct roce_out_health *st, const struct roce_out *o,
 			   uint64_t now_ns, bool away, bool waits,
 			   struct fault *f);
 
-/* Why nothing was acknowledged of what waits for a collector; false: nothing
- * waits. Then there is no more to say than roce_out_nothing_acked. */
+/* Describes why a collector has not acknowledged the requests that wait; false:
+ * none waits, and roce_out_nothing_acked says all there is to say. */
 extern const char roce_out_nothing_acked[];
 bool roce_out_unacked_reason(const struct roce_out *o, struct fault *f);
 

@@ -2,8 +2,8 @@
 /*
  * roce_template_private.h - private to this room: RoCEv2 frames by templates.
  *
- * Of a frame of given opcode and length, all that comes before the PSN is the
- * same from one to the next: it is made once, and so is the iCRC over it.
+ * Frames of one queue pair, opcode and length are equal up to the PSN. That
+ * part and the iCRC over it are made once.
  */
 #ifndef RDMA_ROCE_TEMPLATE_PRIVATE_H
 #define RDMA_ROCE_TEMPLATE_PRIVATE_H
@@ -31,7 +31,8 @@ struct roce_template {
 	uint8_t frame[TEMPLATE_HEAD_MAX];
 };
 
-/* The template of frames like r, payload and what follows the PSN aside. */
+/* The template of frames like r; the payload and what follows the PSN differ.
+ */
 int roce_template_make(struct roce_template *f, const struct roce *r);
 
 /* Starts a frame: all but the payload, as it was when the template was made. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* ticket.c - tickets of regions; how they are written and, as strangers' files,
- * of which nothing is believed unseen, read; what a new one leaves as it was.
- */
+/* ticket.c - makes tickets of regions, writes and reads them, and compares a
+ * new one with the last. */
 #include "rdma/ticket.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * ticket.h - what a translator must know to write into a collector's memory
- * (dta.md 4): addresses, queue pairs, R_Keys, and the geometry of every table.
- * A small INI file; also meant to be read by a switch's control plane.
+ * (dta(7), MEMORY): addresses, queue pairs, R_Keys, and the layout of every
+ * table. A small INI file, also for a switch's control plane.
  *
  *	[collector]
  *	version = 1
@@ -28,12 +28,13 @@
  *	length = 8388608        ; bytes registered from there on
  *	head = 3:64             ; Append: LIST:ENTRIES written, where not 0
  *
- * A new ticket is of new queue pairs, which begin at its PSNs, but one with the
- * first_psn, qpn and ip that it had before lives on: who hears no answers goes
- * on counting there, as a PSN that comes again is taken for a duplicate. A
- * ticket that says the same as the last changes nothing.
+ * The queue pairs of a new ticket are new and begin at its PSNs. But a queue
+ *pair whose first_psn, qpn and ip are those of the last ticket is still the
+ *same: a sender that gets no answers continues its PSNs there, since a repeated
+ *PSN would be taken for a duplicate. A ticket equal to the last changes
+ *nothing.
  *
- * Tickets are input: everything is judged before it is believed.
+ * Tickets are not trusted: every field is checked.
  */
 #ifndef RDMA_TICKET_H
 #define RDMA_TICKET_H
@@ -48,7 +49,7 @@
 
 enum {
 	TICKET_VERSION = 1,
-	TICKET_MTU = 1024, /* if nobody says another */
+	TICKET_MTU = 1024, /* the default */
 	TICKET_REGION = 256,
 	TICKET_LISTS_MAX = 1 << 24, /* of a table; a ticket holds their heads */
 };
@@ -61,8 +62,7 @@ struct ticket_table {
 	uint64_t *heads; /* entries written, per list; malloc'ed or NULL */
 };
 
-/* What tells a ticket's file from the one that takes its place; all 0: it is no
- * ordinary file. */
+/* Identifies a version of a ticket's file; all 0: not a regular file. */
 struct ticket_stamp {
 	uint64_t device, inode, size, written_ns;
 };
@@ -82,13 +82,13 @@ struct ticket {
 };
 
 /*
- * The ticket of a region's current epoch. Addresses and MTU are the caller's;
- * where they are zero they become the defaults above. R_Keys are of the epoch:
- * those of an older ticket are refused once the region was rotated.
+ * The ticket of a region's current epoch. The caller has set addresses and MTU;
+ * those that are zero become the defaults above. R_Keys belong to the epoch:
+ * after a rotation those of an older ticket are refused.
  */
 int ticket_of_region(struct ticket *t, const struct region *r, struct fault *f);
 
-/* The name of a ticket's region, if it is of this machine; else NULL. */
+/* The name of a ticket's region, if it is on this machine; else NULL. */
 const char *ticket_region(const struct ticket *t);
 
 /* R_Key and address of a region's table (by its index) in an epoch. */
@@ -96,10 +96,10 @@ void ticket_place(struct ticket_table *at, const struct region *r,
 		  unsigned table, uint64_t epoch);
 
 /*
- * Whether the packets of an MTU (0: the default) suit the n tables. Nobody
- * resends what is lost on UC; so none of them may end within a slot, chunk or
- * entry, or the loss of the next would leave a value of two halves, for a slot
- * behind a right checksum. Returns 0 or -EINVAL.
+ * Checks the n tables against an MTU (0: the default). On UC lost packets are
+ * not retransmitted, so no packet may end within a slot, chunk or entry: the
+ * loss of the next would leave a value of two halves behind a valid checksum.
+ * Returns 0 or -EINVAL.
  */
 int ticket_check_mtu(const struct table *tables, unsigned n, unsigned mtu,
 		     struct fault *f);
@@ -107,28 +107,27 @@ int ticket_check_mtu(const struct table *tables, unsigned n, unsigned mtu,
 int ticket_write(const struct ticket *t, FILE *out);
 
 /*
- * Reads a file ("-": stdin), or an open one that name stands for. f says
+ * Reads a file ("-": stdin), or an open one called name in messages. f says
  * FILE:LINE: reason. Returns 0, or -errno with nothing to free.
  */
 int ticket_read(struct ticket *t, const char *path, struct fault *f);
 int ticket_parse(struct ticket *t, FILE *in, const char *name, struct fault *f);
 void ticket_fini(struct ticket *t);
 
-/* Whether two tickets of the same tables say the same, whatever their files:
- * then nothing is new. */
+/* Whether two tickets of the same tables are equal, whatever their files. */
 bool ticket_is_same(const struct ticket *a, const struct ticket *b);
 
-/* Whether the queue pair of a table (by its index) is the one that an earlier
- * ticket was about. */
+/* Whether a table (by its index) has the same queue pair as in an earlier
+ * ticket. */
 bool ticket_pair_lasts(const struct ticket *was, const struct ticket *now,
 		       unsigned table);
 
-/* The PSN that a table's packets go on with under a new ticket, where nobody
- * hears answers; under the earlier one, next would be. */
+/* The next PSN of a table under a new ticket, for a sender that gets no
+ * answers; under the earlier one it would be next. */
 uint32_t ticket_psn(const struct ticket *was, const struct ticket *now,
 		    unsigned table, uint32_t next);
 
-/* Of the file that is there now. */
+/* The stamp of the file at path now. */
 struct ticket_stamp ticket_stamp(const char *path);
 bool ticket_stamp_is(const struct ticket_stamp *a,
 		     const struct ticket_stamp *b);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Cluster files: what is read, and that nothing else is taken. Owners by the
- * polynomial of dta.md section 2, bit by bit.
+ * polynomial of dta(7), HASHING, bit by bit.
  */
 #include <errno.h>
 #include <stdlib.h>

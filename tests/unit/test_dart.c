@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * DART's ways to write (keywrite.c) against dta.md, hashed bit by bit, and
+ * DART's ways to write (keywrite.c) against dta(7), hashed bit by bit, and
  * against the closed form: how often a key is found after r reports, each
  * written to one random copy.
  */

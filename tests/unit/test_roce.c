@@ -2,7 +2,7 @@
 /*
  * Vectors: a frame captured from a ConnectX-4 Lx (public: scapy's
  * test/contrib/roce.uts), whose NIC computed the iCRC; and the Key-Write of
- * wire-facts 2.1. IPv6 frames are checked against zlib's CRC-32, with the
+ * the published DTA translator. IPv6 frames are checked against zlib's CRC-32, with the
  * masked bytes listed one by one.
  */
 #include <errno.h>

@@ -215,7 +215,7 @@ static void epochs(void)
 	test_transport_free(transport);
 }
 
-/* Entries of the published system lie little-endian (wire-facts 2.4). */
+/* Entries of the published system lie little-endian. */
 static void dta0(void)
 {
 	struct table t = test_lists(2, 4, 4, 100, 4, 1);

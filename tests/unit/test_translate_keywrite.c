@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Key-Write and Key-Increment against a model of dta.md 3 that takes one report
+ * Key-Write and Key-Increment against a model of dta(7), MEMORY, that takes one report
  * after the other and hashes bit by bit.
  */
 #include "base/rng.h"
@@ -189,7 +189,7 @@ static void immediates(void)
 	test_transport_free(transport);
 }
 
-/* The published system's slots and checksums: the table in wire-facts 2.4. */
+/* The published system's slots and checksums: as the published DTA translator writes them. */
 static void dta0(void)
 {
 	static const struct {

@@ -294,7 +294,7 @@ static inline uint32_t test_crc(uint32_t poly, const uint8_t *p, size_t len)
 	return ~sum;
 }
 
-/* dta.md section 2. */
+/* dta(7), HASHING. */
 static const uint32_t poly_slot[4] = {0x04C11DB7, 0xF5D8E6B9, 0x38D956C9,
 				      0xBE1BC3BB};
 static const uint32_t poly_checksum = 0x1EDC6F41;
