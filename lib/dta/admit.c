@@ -18,7 +18,7 @@
 
 enum {
 	AT_SRC = SHAPE_AT_IP + NET_IP4_AT_SRC,
-	AHEAD = 16, /* packets between asking for one and looking at it */
+	AHEAD = 16, /* packets between prefetching for one and looking at it */
 	AHEAD_BYTES = 128,
 };
 
@@ -32,18 +32,18 @@ static inline uint32_t load32(const uint8_t *p)
 
 void admit_init(struct translator *t)
 {
-	for (unsigned i = 0; i <= NO_LANE; i++)
-		common_none(&t->common[i]);
+	for (unsigned i = 0; i <= NO_TABLE; i++)
+		common_report_clear(&t->common[i]);
 	for (unsigned i = 0; i < t->n && !t->rate.per_s; i++)
-		common_init(&t->common[i], &t->lane[i].t, i,
-			    t->lane[i].data_len, t->strict);
+		common_report_init(&t->common[i], &t->state[i].t, i,
+				   t->state[i].data_len, t->strict);
 }
 
 /* Whether a report of the common shape is the next one of its reporter. */
 static inline bool is_next(uint64_t *expected, const uint8_t *src,
-			   uint64_t head)
+			   uint64_t desc)
 {
-	uint64_t now = expected_word(head_sequence(head), load32(src));
+	uint64_t now = expected_word(desc_sequence(desc), load32(src));
 	uint64_t *at = expected_at(expected, load32(src));
 
 	if (*at != now)
@@ -53,21 +53,22 @@ static inline bool is_next(uint64_t *expected, const uint8_t *src,
 }
 
 /* The lane of a report, NULL if there is none. */
-static struct lane *lane_of(struct translator *t, const struct dta_report *r,
-			    const struct net_udp *u)
+static struct table_state *find_table_state(struct translator *t,
+					    const struct dta_report *r,
+					    const struct net_udp *u)
 {
 	unsigned i;
 
 	if (u->payload[0] >> 4 == 0) /* DTA/0 has no table field */
 		i = r->opcode <= TABLE_POSTCARD ? t->first_of_kind[r->opcode]
-						: NO_LANE;
+						: NO_TABLE;
 	else
 		i = t->by_id[htobe16(r->table)];
-	return i == NO_LANE ? NULL : &t->lane[i];
+	return i == NO_TABLE ? NULL : &t->state[i];
 }
 
 /* The counter that a report goes under, NULL if it is good. */
-static uint64_t *judge(struct translate_ledger *c, const struct lane *l,
+static uint64_t *judge(struct translate_ledger *c, const struct table_state *l,
 		       const struct dta_report *r)
 {
 	if (r->opcode != l->kind)
@@ -128,7 +129,7 @@ static uint64_t *decode(struct translator *t, const struct pkt *p,
  * that sent nonsense in order must not be asked for the same nonsense for ever.
  */
 static uint64_t *decode_and_judge(struct translator *t, const struct pkt *p,
-				  struct dta_report *r, struct lane **l)
+				  struct dta_report *r, struct table_state **l)
 {
 	uint64_t *reason, *bad;
 	bool asked = false; /* for the rate, by the sequence check */
@@ -139,7 +140,7 @@ static uint64_t *decode_and_judge(struct translator *t, const struct pkt *p,
 	reason = decode(t, p, &u, r);
 	if (reason)
 		return reason;
-	*l = lane_of(t, r, &u);
+	*l = find_table_state(t, r, &u);
 	bad = *l ? judge(&t->ctr, *l, r) : &t->ctr.bad_table;
 	if (r->tracked && t->strict) {
 		reason = sequence_check(t, *l, &u, r, p, !bad);
@@ -150,16 +151,16 @@ static uint64_t *decode_and_judge(struct translator *t, const struct pkt *p,
 		sequence_note(t, *l, &u, r);
 	}
 	if (!bad && !asked && t->rate.per_s &&
-	    !rate_take(&t->rate, cost_of(t, *l, r)))
+	    !rate_take(&t->rate, report_cost(t, *l, r)))
 		return &t->ctr.rate_limited;
 	return bad;
 }
 
-uint64_t admit_any(struct translator *t, const struct pkt *p,
-		   const uint8_t **key)
+uint64_t admit_slowly(struct translator *t, const struct pkt *p,
+		      const uint8_t **key)
 {
 	struct dta_report r;
-	struct lane *l;
+	struct table_state *l;
 	uint64_t *reason = decode_and_judge(t, p, &r, &l);
 
 	if (reason) {
@@ -167,36 +168,36 @@ uint64_t admit_any(struct translator *t, const struct pkt *p,
 		return 0;
 	}
 	*key = r.key;
-	return (uint64_t)l->index << HEAD_LANE |
-	       (uint64_t)(r.immediate || l->t.immediate) << HEAD_IMMEDIATE |
-	       (uint64_t)(r.copies ? r.copies : l->copies) << HEAD_COPIES |
-	       (uint64_t)(r.data - r.key) << HEAD_DATA_AT |
-	       (uint64_t)r.hop << HEAD_HOP |
-	       (uint64_t)r.path_len << HEAD_PATH_LEN |
-	       (uint64_t)r.data_len << HEAD_DATA_LEN | r.sequence;
+	return (uint64_t)l->index << DESC_TABLE |
+	       (uint64_t)(r.immediate || l->t.immediate) << DESC_IMMEDIATE |
+	       (uint64_t)(r.copies ? r.copies : l->copies) << DESC_COPIES |
+	       (uint64_t)(r.data - r.key) << DESC_DATA_AT |
+	       (uint64_t)r.hop << DESC_HOP |
+	       (uint64_t)r.path_len << DESC_PATH_LEN |
+	       (uint64_t)r.data_len << DESC_DATA_LEN | r.sequence;
 }
 
 /* A packet that is not of the common shape; or is, with its head, but not the
  * next one of its reporter. Kept out of the loop, which is faster short. */
 static __attribute__((noinline)) void admit_one(struct translator *t, size_t i,
-						uint64_t head)
+						uint64_t desc)
 {
 	const struct pkt *p = &t->pkts[i];
 	const uint8_t *key = p->data + COMMON_AT_KEY;
-	struct jobs *j = &t->stage;
+	struct report_batch *j = &t->stage;
 
-	if (head)
-		sequence_run(t, load32(p->data + AT_SRC), head_sequence(head),
-			     1, t->counted >> head_lane(head) & 1);
+	if (desc)
+		sequence_run(t, load32(p->data + AT_SRC), desc_sequence(desc),
+			     1, t->counted >> desc_table(desc) & 1);
 	else
-		head = admit_any(t, p, &key);
-	if (!head)
+		desc = admit_slowly(t, p, &key);
+	if (!desc)
 		return;
-	jobs_add(j, key, (uint16_t)i, head);
+	report_batch_add(j, key, (uint16_t)i, desc);
 }
 
-static inline void jobs_are(struct jobs *j, unsigned n, uint64_t all,
-			    uint64_t any)
+static inline void are_reports(struct report_batch *j, unsigned n, uint64_t all,
+			       uint64_t any)
 {
 	j->n = n;
 	j->all &= all;
@@ -212,37 +213,37 @@ static inline __attribute__((always_inline)) size_t
 admit_with(struct translator *t, size_t i, size_t end, size_t ahead,
 	   shape_fn *is)
 {
-	struct asking *asking = t->asking;
+	struct prefetch_queue *prefetching = t->prefetching;
 	uint64_t *expected = t->expected;
 	const struct pkt *p = t->pkts + i;
-	struct job_room *to = &t->stage_room;
-	uint64_t all = UINT64_MAX, any = 0, head;
+	struct report_batch_room *to = &t->stage_room;
+	uint64_t all = UINT64_MAX, any = 0, desc;
 	unsigned n = t->stage.n;
 
 	for (; i < end; i++, p++) {
 		const uint8_t *f = p->data;
 
-		if (asking)
-			asking_next(asking);
+		if (prefetching)
+			prefetch_queue_step(prefetching);
 		else
 			pkt_ask(p + ahead, AHEAD_BYTES);
-		head = common_head(t->common, t->by_id, p, is);
-		if (__builtin_expect(head != 0, 1) &&
-		    (!expected || is_next(expected, f + AT_SRC, head))) {
+		desc = common_report_desc(t->common, t->by_id, p, is);
+		if (__builtin_expect(desc != 0, 1) &&
+		    (!expected || is_next(expected, f + AT_SRC, desc))) {
 			to->key[n] = f + COMMON_AT_KEY;
 			to->at[n] = (uint16_t)i;
-			to->head[n++] = head;
-			all &= head;
-			any |= head;
+			to->desc[n++] = desc;
+			all &= desc;
+			any |= desc;
 			continue;
 		}
-		jobs_are(&t->stage, n, all, any);
-		admit_one(t, i, head);
+		are_reports(&t->stage, n, all, any);
+		admit_one(t, i, desc);
 		n = t->stage.n;
 		all = UINT64_MAX;
 		any = 0;
 	}
-	jobs_are(&t->stage, n, all, any);
+	are_reports(&t->stage, n, all, any);
 	return i;
 }
 
@@ -285,11 +286,11 @@ void admit(struct translator *t, const struct pkt *pkts, size_t n)
 }
 
 static inline bool is_next_counted(uint64_t *next, const struct pkt *p,
-				   uint64_t head, uint64_t counted)
+				   uint64_t desc, uint64_t counted)
 {
 	uint32_t src = load32(p->data + AT_SRC);
-	uint64_t now = heads_number(src, head, counted);
-	uint64_t *at = heads_next_at(next, src);
+	uint64_t now = descs_number(src, desc, counted);
+	uint64_t *at = descs_next_at(next, src);
 
 	if (*at != now)
 		return false;
@@ -298,7 +299,7 @@ static inline bool is_next_counted(uint64_t *next, const struct pkt *p,
 }
 
 static inline __attribute__((always_inline)) void
-heads_with(const struct translator *t, struct heads *h, shape_fn *is)
+descs_with(const struct translator *t, struct desc_batch *h, shape_fn *is)
 {
 	uint64_t all = UINT64_MAX, any = 0, latest = 0, counted = t->counted;
 	uint64_t *next = h->next;
@@ -306,17 +307,17 @@ heads_with(const struct translator *t, struct heads *h, shape_fn *is)
 	size_t n = h->n;
 
 	for (size_t i = 0; i < n; i++, p++) {
-		uint64_t head;
+		uint64_t desc;
 
 		if (i + AHEAD < n)
 			pkt_ask(p + AHEAD, AHEAD_BYTES);
-		head = common_head(t->common, t->by_id, p, is);
-		h->head[i] = head;
+		desc = common_report_desc(t->common, t->by_id, p, is);
+		h->desc[i] = desc;
 		h->key[i] = p->data + COMMON_AT_KEY;
-		all &= head;
-		any |= head;
+		all &= desc;
+		any |= desc;
 		latest = latest < p->ts_ns ? p->ts_ns : latest;
-		if (head && (!next || is_next_counted(next, p, head, counted)))
+		if (desc && (!next || is_next_counted(next, p, desc, counted)))
 			continue;
 		h->other(h->ctx, i);
 	}
@@ -326,19 +327,20 @@ heads_with(const struct translator *t, struct heads *h, shape_fn *is)
 }
 
 #ifdef __x86_64__
-SHAPE_WIDE static void heads_wide(const struct translator *t, struct heads *h)
+SHAPE_WIDE static void descs_wide(const struct translator *t,
+				  struct desc_batch *h)
 {
-	heads_with(t, h, shape_is_wide);
+	descs_with(t, h, shape_is_wide);
 }
 #endif
 
-void admit_heads(const struct translator *t, struct heads *h)
+void admit_descs(const struct translator *t, struct desc_batch *h)
 {
 #ifdef __x86_64__
 	if (__builtin_cpu_supports("avx2")) {
-		heads_wide(t, h);
+		descs_wide(t, h);
 		return;
 	}
 #endif
-	heads_with(t, h, shape_is);
+	descs_with(t, h, shape_is);
 }

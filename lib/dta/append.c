@@ -73,7 +73,8 @@ static void queue_remove(struct lists *a, uint32_t i)
 
 /* Where the list goes on; asked again when the transport's epoch has changed.
  */
-static void list_locate(struct translator *t, const struct lane *l, uint32_t i)
+static void list_locate(struct translator *t, const struct table_state *l,
+			uint32_t i)
 {
 	struct list *s = &l->append->list[i];
 
@@ -87,7 +88,8 @@ static void list_locate(struct translator *t, const struct lane *l, uint32_t i)
 
 /* Writes a list's waiting entries and its count. Behind the end of several
  * cores it stands in a queue that is gone: append_flush() knows of that. */
-static void list_write(struct translator *t, const struct lane *l, uint32_t i)
+static void list_write(struct translator *t, const struct table_state *l,
+		       uint32_t i)
 {
 	struct lists *a = l->append;
 	struct list *s = &a->list[i];
@@ -96,7 +98,7 @@ static void list_write(struct translator *t, const struct lane *l, uint32_t i)
 
 	ops_reserve(t, 3, len + 16); /* the count, and padding */
 	list_locate(t, l, i);
-	p = made_take(t->made, len);
+	p = op_buffer_alloc(t->ops, len);
 	memcpy(p, a->entries + (size_t)i * a->batch * a->stride, len);
 	fits = l->t.units - s->at < n ? (uint32_t)(l->t.units - s->at) : n;
 	op_write(t, l, table_entry(&l->t, i, s->at), p, fits * a->stride);
@@ -107,7 +109,7 @@ static void list_write(struct translator *t, const struct lane *l, uint32_t i)
 	s->at = fits < n ? n - fits : s->at + n;
 	if (s->at == l->t.units)
 		s->at = 0;
-	p = made_take(t->made, 8);
+	p = op_buffer_alloc(t->ops, 8);
 	be64_store(p, s->count);
 	op_write(t, l, table_head(&l->t, i), p, 8);
 	a->waiting[i] = 0;
@@ -137,7 +139,7 @@ struct filler {
 	bool plain, swapped; /* plain: one word, as it came */
 };
 
-static struct filler filler_of(const struct lane *l)
+static struct filler filler_of(const struct table_state *l)
 {
 	const struct lists *a = l->append;
 	bool swapped = l->t.hash == HASH_DTA0;
@@ -152,7 +154,7 @@ static struct filler filler_of(const struct lane *l)
 			       swapped};
 }
 
-static inline void list_add(struct translator *t, const struct lane *l,
+static inline void list_add(struct translator *t, const struct table_state *l,
 			    const struct filler *to, uint32_t i,
 			    unsigned packet, const uint8_t *entry)
 {
@@ -177,51 +179,52 @@ static inline void list_add(struct translator *t, const struct lane *l,
 }
 
 /* Whether each job is one entry of one word, and nobody waits for a batch. */
-static bool are_words(const struct filler *to, const struct jobs *j)
+static bool are_words(const struct filler *to, const struct report_batch *j)
 {
-	return to->plain && !head_immediate(j->any) &&
-	       head_data_len(j->all) == to->value_len &&
-	       head_data_len(j->any) == to->value_len &&
-	       head_data_at(j->all) == head_data_at(j->any);
+	return to->plain && !desc_immediate(j->any) &&
+	       desc_data_len(j->all) == to->value_len &&
+	       desc_data_len(j->any) == to->value_len &&
+	       desc_data_at(j->all) == desc_data_at(j->any);
 }
 
-static void append_words(struct translator *t, const struct lane *l,
-			 const struct filler *to, const struct jobs *j)
+static void append_words(struct translator *t, const struct table_state *l,
+			 const struct filler *to, const struct report_batch *j)
 {
-	const struct jobs in = *j; /* in registers */
-	unsigned at = head_data_at(in.any);
+	const struct report_batch in = *j; /* in registers */
+	unsigned at = desc_data_at(in.any);
 
 	for (unsigned k = 0; k < in.n; k++)
 		list_add(t, l, to, be32_load(in.key[k]), in.at[k],
 			 in.key[k] + at);
 }
 
-static void append_any(struct translator *t, const struct lane *l,
-		       const struct filler *to, const struct jobs *j)
+static void append_any(struct translator *t, const struct table_state *l,
+		       const struct filler *to, const struct report_batch *j)
 {
 	for (unsigned k = 0; k < j->n; k++) {
 		const uint8_t *key = j->key[k];
-		uint64_t head = j->head[k];
-		const uint8_t *data = key + head_data_at(head);
-		const uint8_t *end = data + head_data_len(head);
+		uint64_t desc = j->desc[k];
+		const uint8_t *data = key + desc_data_at(desc);
+		const uint8_t *end = data + desc_data_len(desc);
 		uint32_t i = be32_load(key);
 
 		do {
 			list_add(t, l, to, i, j->at[k], data);
 			data += to->value_len;
 		} while (data < end);
-		if (!head_immediate(head))
+		if (!desc_immediate(desc))
 			continue;
 		t->stamp_ns = t->pkts[j->at[k]].ts_ns;
 		if (to->waiting[i])
 			list_write(t, l, i);
 		/* the last operation is the count that covers the report */
-		op_make_immediate(t, l, &t->made->op[t->made->n - 1],
-				  head_sequence(head));
+		op_make_immediate(t, l, &t->ops->op[t->ops->n - 1],
+				  desc_sequence(desc));
 	}
 }
 
-void append_run(struct translator *t, struct lane *l, const struct jobs *j)
+void append_run(struct translator *t, struct table_state *l,
+		const struct report_batch *j)
 {
 	const struct filler to = filler_of(l);
 
@@ -232,14 +235,15 @@ void append_run(struct translator *t, struct lane *l, const struct jobs *j)
 }
 
 /* A list that was due then: what is written bears that time. */
-static void list_flush(struct translator *t, const struct lane *l, uint32_t i,
-		       uint64_t due_ns)
+static void list_flush(struct translator *t, const struct table_state *l,
+		       uint32_t i, uint64_t due_ns)
 {
 	t->stamp_ns = due_ns < t->last_ns ? due_ns : t->last_ns;
 	list_write(t, l, i);
 }
 
-void append_flush_due(struct translator *t, struct lane *l, uint64_t now_ns)
+void append_flush_due(struct translator *t, struct table_state *l,
+		      uint64_t now_ns)
 {
 	struct lists *a = l->append;
 
@@ -258,7 +262,7 @@ void append_flush_due(struct translator *t, struct lane *l, uint64_t now_ns)
 	}
 }
 
-void append_flush(struct translator *t, struct lane *l)
+void append_flush(struct translator *t, struct table_state *l)
 {
 	struct lists *a = l->append;
 
@@ -275,9 +279,9 @@ void append_flush(struct translator *t, struct lane *l)
 static void flush_all(struct translator *t)
 {
 	t->stamp_ns = t->last_ns;
-	for (unsigned i = 0; i < t->lanes; i++)
-		if (t->lane[i].append)
-			append_flush(t, &t->lane[i]);
+	for (unsigned i = 0; i < t->states; i++)
+		if (t->state[i].append)
+			append_flush(t, &t->state[i]);
 	ops_run(t);
 	t->waiting = false;
 }
@@ -304,9 +308,9 @@ void clock_flush(struct translator *t)
 	/* A list that begins to wait from now on is not due before. */
 	t->due_ns = now + t->flush_ns;
 	t->waiting = false;
-	for (unsigned i = 0; i < t->lanes && waiting; i++)
-		if (t->lane[i].append)
-			append_flush_due(t, &t->lane[i], now);
+	for (unsigned i = 0; i < t->states && waiting; i++)
+		if (t->state[i].append)
+			append_flush_due(t, &t->state[i], now);
 	ops_run(t);
 }
 
@@ -333,11 +337,11 @@ size_t clock_until_due(const struct translator *t, const struct pkt *pkts,
  * the entry, as they came, behind a head with how many they are. An owner has a
  * range of lists, whose words lie side by side.
  */
-bool append_send_words(struct translator *t, const struct lane *l,
-		       const struct jobs *j, uint64_t factor)
+bool append_send_words(struct translator *t, const struct table_state *l,
+		       const struct report_batch *j, uint64_t factor)
 {
 	const struct filler to = filler_of(l);
-	uint64_t *head[THREADS_MAX] = {NULL}, *m;
+	uint64_t *desc[THREADS_MAX] = {NULL}, *m;
 
 	if (t->transport->stamped || !are_words(&to, j))
 		return false;
@@ -345,36 +349,36 @@ bool append_send_words(struct translator *t, const struct lane *l,
 		unsigned owner = be32_load(j->key[i]) * factor >> 32;
 		struct threads_out *out = &t->out[owner];
 
-		if (!head[owner] || out->used == THREADS_WORDS) {
+		if (!desc[owner] || out->used == THREADS_WORDS) {
 			m = threads_send(out, 2);
-			head[owner] = m++;
-			*head[owner] = HEAD_WORDS | (uint64_t)l->index
-							    << HEAD_LANE;
+			desc[owner] = m++;
+			*desc[owner] = DESC_WORDS | (uint64_t)l->index
+							    << DESC_TABLE;
 		} else {
 			m = threads_send(out, 1);
 		}
 		memcpy(m, j->key[i], sizeof(*m));
-		++*head[owner];
+		++*desc[owner];
 	}
 	return true;
 }
 
 /* The words behind such a head; returns how many. */
-size_t append_receive_words(struct translator *t, const struct lane *l,
-			    const uint64_t *head)
+size_t append_receive_words(struct translator *t, const struct table_state *l,
+			    const uint64_t *desc)
 {
 	const struct filler to = filler_of(l);
-	size_t n = *head & 0xffff;
+	size_t n = *desc & 0xffff;
 
 	for (size_t i = 1; i <= n; i++) {
-		const uint8_t *p = (const uint8_t *)(head + i);
+		const uint8_t *p = (const uint8_t *)(desc + i);
 
 		list_add(t, l, &to, be32_load(p), 0, p + 4);
 	}
 	return n;
 }
 
-int append_clone(struct lane *l)
+int append_clone(struct table_state *l)
 {
 	struct lists *a = malloc(sizeof(*a));
 
@@ -386,7 +390,7 @@ int append_clone(struct lane *l)
 	return a ? 0 : -ENOMEM;
 }
 
-int append_open(struct lane *l, size_t *room, struct fault *f)
+int append_open(struct table_state *l, size_t *room, struct fault *f)
 {
 	uint64_t batch = l->t.batch; /* less than a ring: table_check() */
 	uint64_t each = sizeof(struct list) + sizeof(uint16_t) +
@@ -421,7 +425,7 @@ int append_open(struct lane *l, size_t *room, struct fault *f)
 	return 0;
 }
 
-void append_close(struct lane *l)
+void append_close(struct table_state *l)
 {
 	if (l->append && !l->append->shared) {
 		free(l->append->list);

@@ -127,54 +127,54 @@ static inline bool shape_sum_right(const uint8_t *frame)
  *	0-15	sequence		the same
  */
 enum {
-	HEAD_LANE = 56,
-	HEAD_IMMEDIATE = 55,
-	HEAD_COPIES = 48,
-	HEAD_DATA_AT = 40,
-	HEAD_HOP = 36,
-	HEAD_PATH_LEN = 32,
-	HEAD_DATA_LEN = 16,
+	DESC_TABLE = 56,
+	DESC_IMMEDIATE = 55,
+	DESC_COPIES = 48,
+	DESC_DATA_AT = 40,
+	DESC_HOP = 36,
+	DESC_PATH_LEN = 32,
+	DESC_DATA_LEN = 16,
 	HEADER_TRACKED = 54, /* of DTA/1 */
 };
 
-static inline unsigned head_lane(uint64_t head)
+static inline unsigned desc_table(uint64_t desc)
 {
-	return (unsigned)(head >> HEAD_LANE);
+	return (unsigned)(desc >> DESC_TABLE);
 }
 
-static inline bool head_immediate(uint64_t head)
+static inline bool desc_immediate(uint64_t desc)
 {
-	return head >> HEAD_IMMEDIATE & 1;
+	return desc >> DESC_IMMEDIATE & 1;
 }
 
-static inline unsigned head_copies(uint64_t head)
+static inline unsigned desc_copies(uint64_t desc)
 {
-	return head >> HEAD_COPIES & 15;
+	return desc >> DESC_COPIES & 15;
 }
 
-static inline unsigned head_data_at(uint64_t head)
+static inline unsigned desc_data_at(uint64_t desc)
 {
-	return head >> HEAD_DATA_AT & 0xff;
+	return desc >> DESC_DATA_AT & 0xff;
 }
 
-static inline unsigned head_hop(uint64_t head)
+static inline unsigned desc_hop(uint64_t desc)
 {
-	return head >> HEAD_HOP & 15;
+	return desc >> DESC_HOP & 15;
 }
 
-static inline unsigned head_path_len(uint64_t head)
+static inline unsigned desc_path_len(uint64_t desc)
 {
-	return head >> HEAD_PATH_LEN & 15;
+	return desc >> DESC_PATH_LEN & 15;
 }
 
-static inline uint16_t head_data_len(uint64_t head)
+static inline uint16_t desc_data_len(uint64_t desc)
 {
-	return (uint16_t)(head >> HEAD_DATA_LEN);
+	return (uint16_t)(desc >> DESC_DATA_LEN);
 }
 
-static inline uint16_t head_sequence(uint64_t head)
+static inline uint16_t desc_sequence(uint64_t desc)
 {
-	return (uint16_t)head;
+	return (uint16_t)desc;
 }
 
 enum {
@@ -185,10 +185,10 @@ enum {
 _Static_assert((int)COMMON_AT_KEY >= (int)SHAPE_READ, "a report has them");
 
 /* What it is like, and its head; a line of memory. */
-struct common {
+struct common_report {
 	struct shape shape;
 	uint64_t header, mask; /* version, opcode, key length; which bits */
-	uint64_t head;	       /* lane, the table's immediate, data length */
+	uint64_t desc;	       /* lane, the table's immediate, data length */
 	uint32_t limit;	       /* lists, hops */
 	uint16_t frame_len;    /* to the end of the value */
 	uint8_t copies;	       /* the default N */
@@ -197,21 +197,22 @@ struct common {
 
 /* Of a table with values of data_len bytes. Tracked reports are common if
  * nothing hangs on their numbers: not strict. */
-void common_init(struct common *c, const struct table *t, unsigned lane,
-		 uint16_t data_len, bool strict);
-void common_none(struct common *c); /* no report is */
+void common_report_init(struct common_report *c, const struct table *t,
+			unsigned state, uint16_t data_len, bool strict);
+void common_report_clear(struct common_report *c); /* no report is */
 
 /* What a table still has to say about a report of the right lengths. */
 static inline __attribute__((always_inline)) bool
-common_judge(const struct common *c, const uint8_t *key, uint64_t head)
+common_report_check(const struct common_report *c, const uint8_t *key,
+		    uint64_t desc)
 {
-	unsigned hop = head_hop(head), path_len = head_path_len(head);
+	unsigned hop = desc_hop(desc), path_len = desc_path_len(desc);
 
 	if (c->judged == TABLE_APPEND)
 		return be32_load(key) < c->limit;
 	return hop < c->limit && path_len <= c->limit &&
 	       (!path_len || hop < path_len) &&
-	       be32_load(key + head_data_at(head)) != TABLE_BLANK;
+	       be32_load(key + desc_data_at(desc)) != TABLE_BLANK;
 }
 
 /*
@@ -219,13 +220,13 @@ common_judge(const struct common *c, const uint8_t *key, uint64_t head)
  * else 0. by_id: which table, by its id as it is in the packet.
  */
 static inline __attribute__((always_inline)) uint64_t
-common_head(const struct common *tables, const uint8_t *by_id,
-	    const struct pkt *p, shape_fn *is)
+common_report_desc(const struct common_report *tables, const uint8_t *by_id,
+		   const struct pkt *p, shape_fn *is)
 {
 	const uint64_t kept = 0x008fffff0000ffff; /* of DTA/1's header */
 	const uint8_t *f = p->data;
-	const struct common *c;
-	uint64_t header, head;
+	const struct common_report *c;
+	uint64_t header, desc;
 	uint16_t table;
 	unsigned copies;
 
@@ -237,16 +238,16 @@ common_head(const struct common *tables, const uint8_t *by_id,
 	if ((header & c->mask) != c->header || !is(&c->shape, f) ||
 	    p->len < c->frame_len || !shape_sum_right(f))
 		return 0;
-	head = (header & kept) | c->head;
-	copies = head_copies(head);
+	desc = (header & kept) | c->desc;
+	copies = desc_copies(desc);
 	if (copies - 1 >= DTA_MAX_COPIES) {
 		if (copies)
 			return 0;
-		head |= (uint64_t)c->copies << HEAD_COPIES;
+		desc |= (uint64_t)c->copies << DESC_COPIES;
 	}
-	if (c->judged && !common_judge(c, f + COMMON_AT_KEY, head))
+	if (c->judged && !common_report_check(c, f + COMMON_AT_KEY, desc))
 		return 0;
-	return head;
+	return desc;
 }
 
 #endif

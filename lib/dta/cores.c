@@ -21,14 +21,14 @@ enum {
 	 * where they are. */
 	REPORT_MAX = 256,
 	OP_MAX = 960, /* bytes of an operation */
-	LANES_MAX = OP_MESSAGE_TABLES - 1,
+	STATES_MAX = OP_MESSAGE_TABLES - 1,
 	CLOCK = 255, /* in place of a lane: the batch's latest time */
 	AT_SRC = SHAPE_AT_IP + NET_IP4_AT_SRC,
 };
 
 /* A message with a report: its head; its time, or of postcards its packet; its
  * bytes from the key on, or with this bit where they are. */
-#define HEAD_ELSEWHERE (UINT64_C(1) << 52)
+#define DESC_BY_ADDRESS (UINT64_C(1) << 52)
 
 /* Numbers that follow each other, up to the one before heads.next. */
 struct run {
@@ -44,7 +44,7 @@ struct batch {
 	uint64_t all, any, latest_ns;
 	size_t odd; /* packets that are not of the common shape */
 	struct returned *returned;
-	uint64_t head[TRANSLATE_CORES_BATCH]; /* 0: no good report */
+	uint64_t desc[TRANSLATE_CORES_BATCH]; /* 0: no good report */
 	const uint8_t *key[TRANSLATE_CORES_BATCH];
 	struct pkt room[TRANSLATE_CORES_BATCH];
 };
@@ -56,17 +56,18 @@ struct worker {
 	struct translator *owner; /* receives; NULL: it owns nothing */
 	struct batch *batch[THREADS_PLACES];
 	struct batch *in_hand;
-	uint64_t next[HEADS_NEXT]; /* numbers, by source; 0: no run is open */
-	struct run run[HEADS_NEXT];
-	uint16_t listed[HEADS_NEXT]; /* those that this batch has begun */
+	uint64_t next[DESCS_NEXT]; /* numbers, by source; 0: no run is open */
+	struct run run[DESCS_NEXT];
+	uint16_t listed[DESCS_NEXT]; /* those that this batch has begun */
 	unsigned nlisted;
 	uint16_t each[TRANSLATE_CORES_BATCH]; /* 0, 1, 2... */
-	uint8_t to[STAGE];		      /* owners of the jobs in hand */
+	uint8_t to[STAGE]; /* owners of the reports in hand */
 	/* An owner's: operations of a block, their times; times of entries. */
 	struct op op[THREADS_WORDS];
 	uint64_t stamp[THREADS_WORDS];
 	struct pkt entry[THREADS_WORDS];
-	struct translate_ledger told; /* atomic: of batches that are over */
+	struct translate_ledger
+		published; /* atomic: of batches that are over */
 } __attribute__((aligned(128)));
 
 struct translate_cores {
@@ -76,10 +77,10 @@ struct translate_cores {
 	struct worker *worker[TRANSLATE_CORES_MAX];
 	unsigned owners;
 	uint8_t numbers, cache, write, rounds;
-	uint64_t sent_lanes; /* whose jobs go to owners of rows and lists */
-	uint64_t packets;    /* taken; in turn of taking */
-	uint64_t part[LANES_MAX]; /* op_part_factor() of each table */
-	int error;		  /* atomic: the first */
+	uint64_t sent_tables; /* whose reports go to owners of rows and lists */
+	uint64_t packets;     /* taken; in turn of taking */
+	uint64_t part[STATES_MAX]; /* op_part_factor() of each table */
+	int error;		   /* atomic: the first */
 	pthread_mutex_t nacks_lock;
 };
 
@@ -134,18 +135,18 @@ static void run_end(struct worker *w, unsigned at)
 	w->next[at] = 0;
 }
 
-static void run_begin(struct worker *w, const struct pkt *p, uint64_t head)
+static void run_begin(struct worker *w, const struct pkt *p, uint64_t desc)
 {
-	uint64_t counted = w->t->counted >> head_lane(head) & 1;
+	uint64_t counted = w->t->counted >> desc_table(desc) & 1;
 	uint32_t src = load32(p->data + AT_SRC);
-	unsigned at = expected_index(src) % HEADS_NEXT;
+	unsigned at = expected_index(src) % DESCS_NEXT;
 	struct run *r = &w->run[at];
 
 	run_end(w, at);
 	if (!r->listed)
 		w->listed[w->nlisted++] = (uint16_t)at;
-	*r = (struct run){src, head_sequence(head), counted, true, true};
-	w->next[at] = heads_number(src, head, w->t->counted) + 1;
+	*r = (struct run){src, desc_sequence(desc), counted, true, true};
+	w->next[at] = descs_number(src, desc, w->t->counted) + 1;
 }
 
 /* A packet that the owner of its reporter judges; if it has none, this worker
@@ -159,11 +160,11 @@ static void send_packet(struct worker *w, struct batch *b, size_t i)
 	b->odd++;
 	if (w->cores->numbers == NONE ||
 	    net_udp_decode(&u, b->pkts[i].data, b->pkts[i].len) < 0) {
-		b->head[i] = admit_any(w->t, &b->pkts[i], &b->key[i]);
+		b->desc[i] = admit_slowly(w->t, &b->pkts[i], &b->key[i]);
 		return;
 	}
 	set = reporters_set(u.src, u.version);
-	run_end(w, set % HEADS_NEXT); /* those before it */
+	run_end(w, set % DESCS_NEXT); /* those before it */
 	m = threads_send(&w->out[set_owner(w->cores, set)], 2);
 	m[0] = i;
 	m[1] = 0;
@@ -175,25 +176,26 @@ static void take_other(void *worker, size_t i)
 	struct worker *w = worker;
 	struct batch *b = w->in_hand;
 
-	if (b->head[i])
-		run_begin(w, &b->pkts[i], b->head[i]);
+	if (b->desc[i])
+		run_begin(w, &b->pkts[i], b->desc[i]);
 	else
 		send_packet(w, b, i);
 }
 
 static void decode(struct worker *w, struct batch *b)
 {
-	struct heads h = {.pkts = b->pkts,
-			  .n = b->n,
-			  .head = b->head,
-			  .key = b->key,
-			  .next = w->cores->numbers == NONE ? NULL : w->next,
-			  .other = take_other,
-			  .ctx = w};
+	struct desc_batch h = {.pkts = b->pkts,
+			       .n = b->n,
+			       .desc = b->desc,
+			       .key = b->key,
+			       .next = w->cores->numbers == NONE ? NULL
+								 : w->next,
+			       .other = take_other,
+			       .ctx = w};
 
 	w->in_hand = b;
 	b->odd = 0;
-	admit_heads(w->t, &h);
+	admit_descs(w->t, &h);
 	b->all = h.all;
 	b->any = h.any;
 	b->latest_ns = h.latest_ns;
@@ -217,22 +219,23 @@ static void receive_numbers(struct worker *w, const struct threads_block *in)
 			sequence_run(o, (uint32_t)m, (uint16_t)(m >> 32),
 				     (unsigned)n, m >> 48 & 1);
 		else
-			b->head[m] = admit_any(o, &b->pkts[m], &b->key[m]);
+			b->desc[m] = admit_slowly(o, &b->pkts[m], &b->key[m]);
 	}
 }
 
 /* Lists. */
 
-static void send_entry(struct worker *w, unsigned owner, const struct lane *l,
-		       const struct jobs *j, unsigned i)
+static void send_entry(struct worker *w, unsigned owner,
+		       const struct table_state *l,
+		       const struct report_batch *j, unsigned i)
 {
-	uint64_t head = head_of_lane(j->head[i], l->index);
-	size_t len = head_data_at(head) + head_data_len(head);
+	uint64_t desc = desc_with_table(j->desc[i], l->index);
+	size_t len = desc_data_at(desc) + desc_data_len(desc);
 	bool elsewhere = len > REPORT_MAX;
 	uint64_t *m = threads_send(&w->out[owner],
 				   2 + (elsewhere ? 1 : (len + 7) / 8));
 
-	m[0] = elsewhere ? head | HEAD_ELSEWHERE : head;
+	m[0] = elsewhere ? desc | DESC_BY_ADDRESS : desc;
 	m[1] = w->t->pkts[j->at[i]].ts_ns;
 	if (elsewhere)
 		m[2] = (uintptr_t)j->key[i];
@@ -241,8 +244,8 @@ static void send_entry(struct worker *w, unsigned owner, const struct lane *l,
 }
 
 /* In a worker's translator, in place of append_run() and postcard_run(). */
-static void send_entries(struct translator *t, struct lane *l,
-			 const struct jobs *j)
+static void send_entries(struct translator *t, struct table_state *l,
+			 const struct report_batch *j)
 {
 	struct worker *w = t->worker;
 	uint64_t factor = ((uint64_t)w->cores->owners << 32) / l->lists;
@@ -253,8 +256,8 @@ static void send_entries(struct translator *t, struct lane *l,
 		send_entry(w, be32_load(j->key[i]) * factor >> 32, l, j, i);
 }
 
-static void send_postcards(struct translator *t, struct lane *l,
-			   const struct jobs *j)
+static void send_postcards(struct translator *t, struct table_state *l,
+			   const struct report_batch *j)
 {
 	postcard_send(t, l, j, t->worker->cores->owners);
 }
@@ -265,16 +268,16 @@ static void send_clock(struct worker *w, const struct batch *b)
 	for (unsigned i = 0; i < w->cores->owners; i++) {
 		uint64_t *m = threads_send(&w->out[i], 2);
 
-		m[0] = (uint64_t)CLOCK << HEAD_LANE;
+		m[0] = (uint64_t)CLOCK << DESC_TABLE;
 		m[1] = b->latest_ns;
 	}
 }
 
-static void carry_out(struct translator *o, struct jobs *j)
+static void carry_out(struct translator *o, struct report_batch *j)
 {
 	if (j->n)
-		lane_go(o, head_lane(j->head[0]), j);
-	jobs_clear(j);
+		run_table(o, desc_table(j->desc[0]), j);
+	report_batch_clear(j);
 }
 
 static void clock_is(struct translator *o, uint64_t now_ns)
@@ -288,41 +291,42 @@ static void clock_is(struct translator *o, uint64_t now_ns)
 static size_t receive_entry(struct worker *w, const uint64_t *m)
 {
 	struct translator *o = w->owner;
-	struct jobs *j = &o->stage;
+	struct report_batch *j = &o->stage;
 	const uint8_t *key = (const uint8_t *)(m + 2);
 	size_t words = 3;
 
-	if (j->n && head_lane(*m) != head_lane(j->head[0]))
+	if (j->n && desc_table(*m) != desc_table(j->desc[0]))
 		carry_out(o, j);
-	if (*m & HEAD_ELSEWHERE)
+	if (*m & DESC_BY_ADDRESS)
 		key = (const uint8_t *)(uintptr_t)m[2];
 	else
-		words = 2 + (head_data_at(*m) + head_data_len(*m) + 7u) / 8;
+		words = 2 + (desc_data_at(*m) + desc_data_len(*m) + 7u) / 8;
 	w->entry[j->n].ts_ns = m[1];
 	o->waiting = true;
-	jobs_add(j, key, (uint16_t)j->n, *m & ~HEAD_ELSEWHERE);
+	report_batch_add(j, key, (uint16_t)j->n, *m & ~DESC_BY_ADDRESS);
 	return words;
 }
 
-static void receive_jobs(struct worker *w, const struct threads_block *in)
+static void receive_reports(struct worker *w, const struct threads_block *in)
 {
 	struct batch *b = batch_of(w->cores, &in->from);
 	struct translator *o = w->owner;
-	struct jobs *j = &o->stage;
+	struct report_batch *j = &o->stage;
 
 	o->returned = b->returned;
 	o->pkts = w->entry;
-	jobs_clear(j);
+	report_batch_clear(j);
 	for (size_t at = 0; at < in->words;) {
 		const uint64_t *m = in->word + at;
-		struct lane *l = &o->lane[head_lane(*m)];
+		struct table_state *l = &o->state[desc_table(*m)];
 
-		if (head_lane(*m) != CLOCK && l->append && !(*m & HEAD_WORDS)) {
+		if (desc_table(*m) != CLOCK && l->append &&
+		    !(*m & DESC_WORDS)) {
 			at += receive_entry(w, m);
 			continue;
 		}
 		carry_out(o, j);
-		if (head_lane(*m) == CLOCK) {
+		if (desc_table(*m) == CLOCK) {
 			clock_is(o, m[1]);
 			at += 2;
 		} else if (l->append) {
@@ -342,17 +346,17 @@ static void receive_jobs(struct worker *w, const struct threads_block *in)
 /* In a worker's translator: what is made goes to the owners. */
 static void send_ops(struct translator *t)
 {
-	const struct made *made = t->made;
+	const struct op_buffer *ops = t->ops;
 	bool stamped = t->transport->stamped;
 
-	for (unsigned i = 0; i < made->n; i++) {
-		const struct op *op = &made->op[i];
+	for (unsigned i = 0; i < ops->n; i++) {
+		const struct op *op = &ops->op[i];
 		uint64_t *m = threads_send(
 			&t->out[op_part(op->offset, t->part[op->table])],
 			stamped + op_message_words(op, OP_MAX));
 
 		if (stamped)
-			*m++ = made->stamp[i];
+			*m++ = ops->stamp[i];
 		op_message_put(m, op, OP_MAX);
 	}
 }
@@ -400,25 +404,25 @@ static void receive_ops(struct worker *w, const struct threads_block *in)
 static void gather(struct worker *w, struct batch *b)
 {
 	struct translator *t = w->t;
-	struct jobs *j = &t->stage;
+	struct report_batch *j = &t->stage;
 
 	t->pkts = b->pkts;
 	t->npkts = b->n;
 	t->first = b->first;
-	jobs_place(t);
-	jobs_clear(j);
+	report_batch_init(t);
+	report_batch_clear(j);
 	if (!b->odd) {
-		*j = (struct jobs){.n = (unsigned)b->n,
-				   .all = b->all,
-				   .any = b->any,
-				   .key = b->key,
-				   .head = b->head,
-				   .at = w->each};
+		*j = (struct report_batch){.n = (unsigned)b->n,
+					   .all = b->all,
+					   .any = b->any,
+					   .key = b->key,
+					   .desc = b->desc,
+					   .at = w->each};
 		return;
 	}
 	for (size_t i = 0; i < b->n; i++)
-		if (b->head[i])
-			jobs_add(j, b->key[i], (uint16_t)i, b->head[i]);
+		if (b->desc[i])
+			report_batch_add(j, b->key[i], (uint16_t)i, b->desc[i]);
 }
 
 static void send_rows_and_lists(struct worker *w, struct batch *b)
@@ -426,7 +430,7 @@ static void send_rows_and_lists(struct worker *w, struct batch *b)
 	gather(w, b);
 	if (b->returned)
 		returned_clear(b->returned);
-	stage_lanes(w->t, w->cores->sent_lanes);
+	stage_run_tables(w->t, w->cores->sent_tables);
 	if (w->t->append)
 		send_clock(w, b);
 }
@@ -436,10 +440,10 @@ static void send_writes(struct worker *w, struct batch *b)
 	struct translator *t = w->t;
 
 	gather(w, b);
-	stage_lanes(t, ~w->cores->sent_lanes);
-	for (unsigned i = 0; i < t->lanes && b->returned; i++)
-		if (t->lane[i].postcards) {
-			postcard_emit_returned(t, &t->lane[i], b->returned);
+	stage_run_tables(t, ~w->cores->sent_tables);
+	for (unsigned i = 0; i < t->states && b->returned; i++)
+		if (t->state[i].postcards) {
+			postcard_emit_returned(t, &t->state[i], b->returned);
 			ops_run(t);
 		}
 }
@@ -447,7 +451,7 @@ static void send_writes(struct worker *w, struct batch *b)
 static void add_told(struct worker *w, const struct translate_ledger *l)
 {
 	const uint64_t *from = (const uint64_t *)l;
-	uint64_t *to = (uint64_t *)&w->told;
+	uint64_t *to = (uint64_t *)&w->published;
 
 	for (size_t i = 0; i < sizeof(*l) / sizeof(*to); i++)
 		__atomic_store_n(&to[i], to[i] + from[i], __ATOMIC_RELAXED);
@@ -471,7 +475,7 @@ static void over(struct worker *w, const struct batch *b)
 	ctr->received += b->n;
 	ctr->stored += b->n;
 	for (size_t i = 0; i < b->n && b->odd; i++)
-		ctr->stored -= !b->head[i];
+		ctr->stored -= !b->desc[i];
 	tell(w);
 }
 
@@ -506,7 +510,7 @@ static void receive(void *ctx, unsigned owner, const struct threads_block *in)
 	if (in->round == c->numbers)
 		receive_numbers(w, in);
 	else if (in->round == c->cache)
-		receive_jobs(w, in);
+		receive_reports(w, in);
 	else
 		receive_ops(w, in);
 	fail(c, stage_end(w->owner));
@@ -564,7 +568,7 @@ int translate_cores_rx(struct translate_cores *c, const struct pkt *pkts,
 static void told_to(struct translate_ledger *sum, const struct worker *w)
 {
 	uint64_t *to = (uint64_t *)sum;
-	const uint64_t *from = (const uint64_t *)&w->told;
+	const uint64_t *from = (const uint64_t *)&w->published;
 
 	for (size_t i = 0; i < sizeof(*sum) / sizeof(*to); i++)
 		to[i] += __atomic_load_n(&from[i], __ATOMIC_RELAXED);
@@ -578,7 +582,7 @@ int translate_cores_rest(struct translate_cores *c)
 
 		tell(w);
 		told_to(&c->t->ctr, w);
-		memset(&w->told, 0, sizeof(w->told));
+		memset(&w->published, 0, sizeof(w->published));
 		for (unsigned k = 0; k < THREADS_PLACES; k++)
 			if (c->t->last_ns < w->batch[k]->latest_ns)
 				c->t->last_ns = w->batch[k]->latest_ns;
@@ -621,7 +625,7 @@ uint64_t translate_cores_unsent(struct translate_cores *c)
 static struct translator *copy_of(struct worker *w, bool owner)
 {
 	const struct translator *of = w->cores->t;
-	size_t size = translator_size(of->lanes);
+	size_t size = translator_size(of->states);
 	struct translator *t = aligned_alloc(64, size);
 	int rc;
 
@@ -629,14 +633,14 @@ static struct translator *copy_of(struct worker *w, bool owner)
 		return NULL;
 	memcpy(t, of, size);
 	memset(&t->ctr, 0, sizeof(t->ctr));
-	jobs_place(t);
+	report_batch_init(t);
 	t->worker = w;
-	t->asking = NULL;
+	t->prefetching = NULL;
 	t->nacks_lock = &w->cores->nacks_lock;
 	rc = ops_open(t, false);
-	rc = steer_open(t, of->lanes / of->n) ? -ENOMEM : rc;
-	for (unsigned i = 0; i < t->lanes; i++) {
-		struct lane *l = &t->lane[i];
+	rc = steer_open(t, of->states / of->n) ? -ENOMEM : rc;
+	for (unsigned i = 0; i < t->states; i++) {
+		struct table_state *l = &t->state[i];
 
 		rc = l->postcards && postcard_clone(l) ? -ENOMEM : rc;
 		rc = l->append && append_clone(l) ? -ENOMEM : rc;
@@ -726,17 +730,17 @@ static void plan(struct translate_cores *c)
 	const struct translator *t = c->t;
 	bool writes = false;
 
-	for (unsigned i = 0; i < t->lanes; i++) {
-		const struct table *table = &t->lane[i].t;
+	for (unsigned i = 0; i < t->states; i++) {
+		const struct table *table = &t->state[i].t;
 
 		writes = writes || table->kind != TABLE_APPEND;
 		c->part[i] = op_part_factor(table->length, c->owners);
 	}
-	c->sent_lanes = t->append | t->postcards;
+	c->sent_tables = t->append | t->postcards;
 	c->numbers = c->cache = c->write = NONE;
 	if (t->reporters)
 		c->numbers = c->rounds++;
-	if (c->sent_lanes)
+	if (c->sent_tables)
 		c->cache = c->rounds++;
 	if (writes)
 		c->write = c->rounds++;
@@ -747,24 +751,24 @@ static int check(const struct translator *t, struct fault *f)
 	if (t->rate.per_s)
 		return fault_set(f, -ENOTSUP,
 				 "operations under a limit go one by one");
-	if (t->lanes > LANES_MAX)
+	if (t->states > STATES_MAX)
 		return fault_set(f, -ENOTSUP,
 				 "%u tables, of all collectors: "
 				 "%d at most",
-				 t->lanes, LANES_MAX);
-	for (unsigned i = 0; i < t->lanes; i++)
-		if (t->lane[i].t.length >> OP_MESSAGE_OFFSET_BITS)
+				 t->states, STATES_MAX);
+	for (unsigned i = 0; i < t->states; i++)
+		if (t->state[i].t.length >> OP_MESSAGE_OFFSET_BITS)
 			return fault_set(f, -ENOTSUP,
 					 "%s: tables of more than 1 TiB are "
 					 "for one core",
-					 t->lane[i].t.name);
-		else if (t->lane[i].kind != TABLE_APPEND &&
-			 t->lane[i].write_len > OP_MAX)
+					 t->state[i].t.name);
+		else if (t->state[i].kind != TABLE_APPEND &&
+			 t->state[i].write_len > OP_MAX)
 			return fault_set(f, -ENOTSUP,
 					 "%s: slots of %u bytes: up to %d go "
 					 "from core to core",
-					 t->lane[i].t.name,
-					 t->lane[i].write_len, OP_MAX);
+					 t->state[i].t.name,
+					 t->state[i].write_len, OP_MAX);
 	return 0;
 }
 

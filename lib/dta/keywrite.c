@@ -27,32 +27,32 @@
 #include "net/be.h"
 
 enum {
-	PAIRS_HASHED = 512, /* jobs */
+	PAIRS_HASHED = 512, /* reports */
 };
 
-/* Whether all jobs want the same N, and no CPU is to be told. */
-static bool is_uniform(const struct jobs *j)
+/* Whether all reports want the same N, and no CPU is to be told. */
+static bool is_uniform(const struct report_batch *j)
 {
-	return head_copies(j->all) == head_copies(j->any) &&
-	       !head_immediate(j->any);
+	return desc_copies(j->all) == desc_copies(j->any) &&
+	       !desc_immediate(j->any);
 }
 
-/* The most copies that one of the jobs wants. */
-static unsigned copies_max(const struct jobs *j)
+/* The most copies that one of the reports wants. */
+static unsigned copies_max(const struct report_batch *j)
 {
 	unsigned max = 1;
 
 	if (is_uniform(j))
-		return head_copies(j->any);
+		return desc_copies(j->any);
 	for (unsigned i = 0; i < j->n; i++)
-		if (max < head_copies(j->head[i]))
-			max = head_copies(j->head[i]);
+		if (max < desc_copies(j->desc[i]))
+			max = desc_copies(j->desc[i]);
 	return max;
 }
 
 /* Hashes the keys: t->work.slot, and t->work.sum if wanted. */
-static void slots_hash(struct translator *t, const struct lane *l,
-		       const struct jobs *j, bool sum)
+static void slots_hash(struct translator *t, const struct table_state *l,
+		       const struct report_batch *j, bool sum)
 {
 	uint32_t *slot[HASH_COPIES] = {t->work.slot[0], t->work.slot[1],
 				       t->work.slot[2], t->work.slot[3]};
@@ -61,11 +61,11 @@ static void slots_hash(struct translator *t, const struct lane *l,
 		   sum ? t->work.sum : NULL);
 }
 
-/* A slot's bytes: checksum, value, zeros to len. The published DTA translator keeps
- * its checksum little-endian. */
-static inline void slot_fill(uint8_t *p, const struct lane *l, uint32_t sum,
-			     const uint8_t *value, uint32_t value_len,
-			     uint32_t len)
+/* A slot's bytes: checksum, value, zeros to len. The published DTA translator
+ * keeps its checksum little-endian. */
+static inline void slot_fill(uint8_t *p, const struct table_state *l,
+			     uint32_t sum, const uint8_t *value,
+			     uint32_t value_len, uint32_t len)
 {
 	uint32_t v = l->t.hash == HASH_DTA0 ? htole32(sum) : htobe32(sum);
 
@@ -75,7 +75,7 @@ static inline void slot_fill(uint8_t *p, const struct lane *l, uint32_t sum,
 }
 
 /* The first report behind those that are made at once: as many as have room. */
-static unsigned slot_block(struct translator *t, const struct jobs *j,
+static unsigned slot_block(struct translator *t, const struct report_batch *j,
 			   unsigned first, uint32_t len)
 {
 	uint32_t each = (len + 7) & ~7u;
@@ -94,20 +94,20 @@ static unsigned slot_block(struct translator *t, const struct jobs *j,
  * (lengths, a uniform N) costs nothing.
  */
 static inline __attribute__((always_inline)) void
-keywrite_block(struct translator *t, const struct lane *l, const struct jobs *j,
-	       unsigned first, unsigned end, uint32_t value_len, uint32_t len,
-	       unsigned uniform)
+keywrite_block(struct translator *t, const struct table_state *l,
+	       const struct report_batch *j, unsigned first, unsigned end,
+	       uint32_t value_len, uint32_t len, unsigned uniform)
 {
 	const struct hash_units units = hash_units_of(l->t.units);
 	const unsigned key_len = l->key_len, stride = l->t.stride;
 	const uint8_t *const *key = j->key;
-	const uint64_t *heads = j->head;
-	struct op *op = &t->made->op[t->made->n];
-	uint8_t *p = t->made->arena + t->made->used;
+	const uint64_t *heads = j->desc;
+	struct op *op = &t->ops->op[t->ops->n];
+	uint8_t *p = t->ops->arena + t->ops->used;
 
 	for (unsigned i = first; i < end; i++) {
-		uint64_t head = heads[i];
-		unsigned copies = uniform ? uniform : head_copies(head);
+		uint64_t desc = heads[i];
+		unsigned copies = uniform ? uniform : desc_copies(desc);
 
 		slot_fill(p, l, t->work.sum[i], key[i] + key_len, value_len,
 			  len);
@@ -115,13 +115,13 @@ keywrite_block(struct translator *t, const struct lane *l, const struct jobs *j,
 			op_fill(op++, l->index,
 				hash_mod_of(t->work.slot[c][i], units) * stride,
 				p, len);
-		if (!uniform && head_immediate(head))
-			op_make_immediate(t, l, op - 1, head_sequence(head));
+		if (!uniform && desc_immediate(desc))
+			op_make_immediate(t, l, op - 1, desc_sequence(desc));
 		p += (len + 7) & ~7u;
 	}
-	t->ctr.bytes += (uint64_t)(op - &t->made->op[t->made->n]) * len;
-	t->made->n = (unsigned)(op - t->made->op);
-	t->made->used = (size_t)(p - t->made->arena);
+	t->ctr.bytes += (uint64_t)(op - &t->ops->op[t->ops->n]) * len;
+	t->ops->n = (unsigned)(op - t->ops->op);
+	t->ops->used = (size_t)(p - t->ops->arena);
 }
 
 /* Two words of four bytes each, in the order of memory, as one of the host's.
@@ -146,8 +146,8 @@ static inline uint32_t load32(const uint8_t *p)
  * of words (rdma/message.h): they are never a struct op. Inlined for each case.
  */
 static inline __attribute__((always_inline)) void
-pairs_send(struct translator *t, const struct lane *l, const struct jobs *j,
-	   unsigned copies, enum op_verb verb)
+pairs_send(struct translator *t, const struct table_state *l,
+	   const struct report_batch *j, unsigned copies, enum op_verb verb)
 {
 	const struct hash_units units = hash_units_of(l->t.units);
 	const uint64_t kind = op_message_kind(l->index, 8, verb);
@@ -176,15 +176,15 @@ pairs_send(struct translator *t, const struct lane *l, const struct jobs *j,
 	t->ctr.bytes += (uint64_t)j->n * copies * 8;
 }
 
-/* As many jobs as have their hashes in the first cache. */
-static void pairs_run(struct translator *t, const struct lane *l,
-		      const struct jobs *j, enum op_verb verb)
+/* As many reports as have their hashes in the first cache. */
+static void pairs_run(struct translator *t, const struct table_state *l,
+		      const struct report_batch *j, enum op_verb verb)
 {
-	unsigned copies = head_copies(j->any);
+	unsigned copies = desc_copies(j->any);
 
 	for (unsigned i = 0; i < j->n; i += PAIRS_HASHED) {
 		unsigned left = j->n - i;
-		struct jobs part = jobs_part(
+		struct report_batch part = report_batch_part(
 			j, i, i + (left < PAIRS_HASHED ? left : PAIRS_HASHED));
 
 		slots_hash(t, l, &part, verb == OP_WRITE);
@@ -197,16 +197,17 @@ static void pairs_run(struct translator *t, const struct lane *l,
 	}
 }
 
-static bool are_pairs(const struct translator *t, const struct jobs *j)
+static bool are_pairs(const struct translator *t, const struct report_batch *j)
 {
 	return t->out && !t->transport->stamped && is_uniform(j);
 }
 
-void keywrite_run(struct translator *t, struct lane *l, const struct jobs *j)
+void keywrite_run(struct translator *t, struct table_state *l,
+		  const struct report_batch *j)
 {
 	uint32_t value_len = l->t.value_len, len = l->write_len;
 	bool usual = value_len == 4 && len == 8;
-	unsigned copies = is_uniform(j) ? head_copies(j->any) : 0;
+	unsigned copies = is_uniform(j) ? desc_copies(j->any) : 0;
 
 	if (usual && l->t.hash == HASH_DTA1 && are_pairs(t, j)) {
 		pairs_run(t, l, j, OP_WRITE);
@@ -228,7 +229,8 @@ void keywrite_run(struct translator *t, struct lane *l, const struct jobs *j)
  * A fetch-and-add carries no immediate (InfiniBand has no such operation), so
  * the flag is without effect here.
  */
-void keyinc_run(struct translator *t, struct lane *l, const struct jobs *j)
+void keyinc_run(struct translator *t, struct table_state *l,
+		const struct report_batch *j)
 {
 	const struct hash_units u = hash_units_of(l->t.units);
 	const unsigned key_len = l->key_len;
@@ -242,10 +244,10 @@ void keyinc_run(struct translator *t, struct lane *l, const struct jobs *j)
 	ops_reserve(t, j->n * HASH_COPIES, 0);
 	if (t->transport->stamped)
 		ops_stamp(t, j, 0, j->n, false);
-	op = &t->made->op[t->made->n];
+	op = &t->ops->op[t->ops->n];
 	for (unsigned i = 0; i < j->n; i++) {
 		uint64_t add = be64_load(j->key[i] + key_len);
-		unsigned copies = head_copies(j->head[i]), c = 0;
+		unsigned copies = desc_copies(j->desc[i]), c = 0;
 
 		do
 			*op++ = (struct op){
@@ -258,15 +260,15 @@ void keyinc_run(struct translator *t, struct lane *l, const struct jobs *j)
 			};
 		while (++c < copies);
 	}
-	t->ctr.bytes += (uint64_t)(op - &t->made->op[t->made->n]) * 8;
-	t->made->n = (unsigned)(op - t->made->op);
+	t->ctr.bytes += (uint64_t)(op - &t->ops->op[t->ops->n]) * 8;
+	t->ops->n = (unsigned)(op - t->ops->op);
 }
 
 enum {
 	SLOT_CAS = 8, /* what an atomic operation reaches */
 };
 
-int dart_check(const struct translate_options *o, const struct lane *l,
+int dart_check(const struct translate_options *o, const struct table_state *l,
 	       struct fault *f)
 {
 	const char *name = l->t.name;
@@ -293,43 +295,45 @@ int dart_check(const struct translate_options *o, const struct lane *l,
 
 /* The random copy of the report in this packet of the stage. */
 static inline unsigned copy_of(const struct translator *t, unsigned at,
-			       uint64_t head)
+			       uint64_t desc)
 {
 	uint64_t drawn = rng_mix(t->seed + t->first + at) >> 32;
 
-	return (unsigned)(drawn * head_copies(head) >> 32);
+	return (unsigned)(drawn * desc_copies(desc) >> 32);
 }
 
 static inline __attribute__((always_inline)) void
-one_block(struct translator *t, const struct lane *l, const struct jobs *j,
-	  unsigned first, unsigned end, uint32_t value_len, uint32_t len)
+one_block(struct translator *t, const struct table_state *l,
+	  const struct report_batch *j, unsigned first, unsigned end,
+	  uint32_t value_len, uint32_t len)
 {
 	const uint64_t units = l->t.units, stride = l->t.stride;
 	const unsigned key_len = l->key_len;
-	struct op *op = &t->made->op[t->made->n];
-	uint8_t *p = t->made->arena + t->made->used;
+	struct op *op = &t->ops->op[t->ops->n];
+	uint8_t *p = t->ops->arena + t->ops->used;
 
 	for (unsigned i = first; i < end; i++, op++) {
-		uint64_t head = j->head[i];
-		uint32_t slot = t->work.slot[copy_of(t, j->at[i], head)][i];
+		uint64_t desc = j->desc[i];
+		uint32_t slot = t->work.slot[copy_of(t, j->at[i], desc)][i];
 
 		slot_fill(p, l, t->work.sum[i], j->key[i] + key_len, value_len,
 			  len);
 		op_fill(op, l->index, hash_mod(slot, units) * stride, p, len);
-		if (head_immediate(head))
-			op_make_immediate(t, l, op, head_sequence(head));
+		if (desc_immediate(desc))
+			op_make_immediate(t, l, op, desc_sequence(desc));
 		p += (len + 7) & ~7u;
 	}
-	t->ctr.bytes += (uint64_t)(op - &t->made->op[t->made->n]) * len;
-	t->made->n = (unsigned)(op - t->made->op);
-	t->made->used = (size_t)(p - t->made->arena);
+	t->ctr.bytes += (uint64_t)(op - &t->ops->op[t->ops->n]) * len;
+	t->ops->n = (unsigned)(op - t->ops->op);
+	t->ops->used = (size_t)(p - t->ops->arena);
 }
 
-void dart_one_run(struct translator *t, struct lane *l, const struct jobs *j)
+void dart_one_run(struct translator *t, struct table_state *l,
+		  const struct report_batch *j)
 {
 	uint32_t value_len = l->t.value_len, len = l->write_len;
 
-	if (head_copies(j->all) == 1 && head_copies(j->any) == 1) {
+	if (desc_copies(j->all) == 1 && desc_copies(j->any) == 1) {
 		keywrite_run(t, l, j);
 		return;
 	}
@@ -348,27 +352,28 @@ void dart_one_run(struct translator *t, struct lane *l, const struct jobs *j)
  * RDMA has it; the swap is the slot's 8 bytes taken for one. The write comes
  * last: it can carry an immediate.
  */
-static void cas_one(struct translator *t, const struct lane *l,
-		    const uint8_t *key, uint64_t head, unsigned i)
+static void cas_one(struct translator *t, const struct table_state *l,
+		    const uint8_t *key, uint64_t desc, unsigned i)
 {
 	uint64_t units = l->t.units;
-	uint8_t *p = made_take(t->made, 2 * SLOT_CAS);
+	uint8_t *p = op_buffer_alloc(t->ops, 2 * SLOT_CAS);
 	struct op *op;
 
 	memset(p, 0, SLOT_CAS);
 	slot_fill(p + SLOT_CAS, l, t->work.sum[i], key + l->key_len,
 		  SLOT_CAS - 4, SLOT_CAS);
-	if (head_copies(head) > 1)
+	if (desc_copies(desc) > 1)
 		op_write(t, l, hash_mod(t->work.slot[1][i], units) * SLOT_CAS,
 			 p, SLOT_CAS)
 			->verb = OP_CMP_SWAP;
 	op = op_write(t, l, hash_mod(t->work.slot[0][i], units) * SLOT_CAS,
 		      p + SLOT_CAS, SLOT_CAS);
-	if (head_immediate(head))
-		op_make_immediate(t, l, op, head_sequence(head));
+	if (desc_immediate(desc))
+		op_make_immediate(t, l, op, desc_sequence(desc));
 }
 
-void dart_cas_run(struct translator *t, struct lane *l, const struct jobs *j)
+void dart_cas_run(struct translator *t, struct table_state *l,
+		  const struct report_batch *j)
 {
 	slots_hash(t, l, j, true);
 	for (unsigned i = 0, end; i < j->n;) {
@@ -376,7 +381,7 @@ void dart_cas_run(struct translator *t, struct lane *l, const struct jobs *j)
 		for (; i < end; i++) {
 			if (t->transport->stamped)
 				t->stamp_ns = t->pkts[j->at[i]].ts_ns;
-			cas_one(t, l, j->key[i], j->head[i], i);
+			cas_one(t, l, j->key[i], j->desc[i], i);
 		}
 	}
 }

@@ -5,55 +5,57 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static struct made *made_new(void)
+static struct op_buffer *op_buffer_new(void)
 {
-	struct made *m = aligned_alloc(_Alignof(struct made), sizeof(*m));
+	struct op_buffer *m = aligned_alloc(_Alignof(struct op_buffer),
+					    sizeof(*m));
 
 	if (m)
 		m->n = m->used = 0;
 	return m;
 }
 
-static struct asking *asking_new(void)
+static struct prefetch_queue *prefetch_queue_new(void)
 {
-	struct asking *a = calloc(1, sizeof(*a));
+	struct prefetch_queue *a = calloc(1, sizeof(*a));
 
-	if (a && !(a->made = made_new())) {
+	if (a && !(a->ops = op_buffer_new())) {
 		free(a);
 		return NULL;
 	}
 	return a;
 }
 
-static void asking_free(struct asking *a)
+static void prefetch_queue_free(struct prefetch_queue *a)
 {
 	if (a)
-		free(a->made);
+		free(a->ops);
 	free(a);
 }
 
 /* What is made, for what was; nothing is asked for any more. */
-static void asking_swap(struct asking *a, struct made **made)
+static void prefetch_queue_swap(struct prefetch_queue *a,
+				struct op_buffer **ops)
 {
-	struct made *m = *made;
+	struct op_buffer *m = *ops;
 
-	*made = a->made;
-	a->made = m;
+	*ops = a->ops;
+	a->ops = m;
 	a->next = a->end;
 }
 
-/* To ask for all of it, by asking_next() so many times. r has mem. */
-static void asking_start(struct asking *a, const struct transport *r,
-			 size_t times)
+/* To ask for all of it, by prefetch_queue_step() so many times. r has mem. */
+static void prefetch_queue_start(struct prefetch_queue *a,
+				 const struct transport *r, size_t times)
 {
 	a->mem = r->mem;
-	a->next = a->made->op;
-	a->end = a->next + a->made->n;
-	a->each = (unsigned)((a->made->n + times - 1) / times);
+	a->next = a->ops->op;
+	a->end = a->next + a->ops->n;
+	a->each = (unsigned)((a->ops->n + times - 1) / times);
 }
 
-unsigned cost_of(const struct translator *t, const struct lane *l,
-		 const struct dta_report *r)
+unsigned report_cost(const struct translator *t, const struct table_state *l,
+		     const struct dta_report *r)
 {
 	if (l->kind == TABLE_POSTCARD || l->kind == TABLE_APPEND)
 		return 0;
@@ -67,8 +69,8 @@ static void charge(struct translator *t)
 {
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < t->made->n; i++) {
-		uint8_t kind = t->lane[t->made->op[i].table].kind;
+	for (unsigned i = 0; i < t->ops->n; i++) {
+		uint8_t kind = t->state[t->ops->op[i].table].kind;
 
 		n += kind == TABLE_POSTCARD || kind == TABLE_APPEND;
 	}
@@ -77,7 +79,7 @@ static void charge(struct translator *t)
 
 static void ops_done(struct translator *t)
 {
-	struct made *m = t->made;
+	struct op_buffer *m = t->ops;
 
 	t->ctr.ops += m->n;
 	m->n = 0;
@@ -86,7 +88,7 @@ static void ops_done(struct translator *t)
 
 static void hand_over(struct translator *t)
 {
-	struct made *m = t->made;
+	struct op_buffer *m = t->ops;
 
 	if (t->send) {
 		t->send(t);
@@ -103,44 +105,44 @@ static void hand_over(struct translator *t)
 	ops_done(t);
 }
 
-static void earlier_hand_over(struct translator *t)
+static void hand_over_prefetched(struct translator *t)
 {
-	asking_swap(t->asking, &t->made);
+	prefetch_queue_swap(t->prefetching, &t->ops);
 	hand_over(t);
-	asking_swap(t->asking, &t->made);
+	prefetch_queue_swap(t->prefetching, &t->ops);
 }
 
 void ops_hand_over(struct translator *t)
 {
-	if (t->asking)
-		earlier_hand_over(t);
+	if (t->prefetching)
+		hand_over_prefetched(t);
 	hand_over(t);
 }
 
-void ops_ask(struct translator *t, size_t packets)
+void ops_prefetch(struct translator *t, size_t packets)
 {
-	earlier_hand_over(t);
-	asking_swap(t->asking, &t->made);
-	asking_start(t->asking, t->transport, packets);
+	hand_over_prefetched(t);
+	prefetch_queue_swap(t->prefetching, &t->ops);
+	prefetch_queue_start(t->prefetching, t->transport, packets);
 }
 
 void ops_run(struct translator *t)
 {
-	if (!t->asking)
+	if (!t->prefetching)
 		hand_over(t);
 }
 
-void ops_stamp(struct translator *t, const struct jobs *j, unsigned first,
-	       unsigned end, bool one)
+void ops_stamp(struct translator *t, const struct report_batch *j,
+	       unsigned first, unsigned end, bool one)
 {
-	uint64_t *to = t->made->stamp + t->made->n;
+	uint64_t *to = t->ops->stamp + t->ops->n;
 
 	for (unsigned i = first; i < end; i++) {
 		uint64_t ns = t->pkts[j->at[i]].ts_ns;
 
 		for (unsigned c = 0; c < HASH_COPIES; c++)
 			to[c] = ns;
-		to += one ? 1 : head_copies(j->head[i]);
+		to += one ? 1 : desc_copies(j->desc[i]);
 	}
 }
 
@@ -149,23 +151,24 @@ void ops_make_room(struct translator *t)
 	ops_hand_over(t);
 }
 
-void lane_go(struct translator *t, unsigned lane, const struct jobs *j)
+void run_table(struct translator *t, unsigned state,
+	       const struct report_batch *j)
 {
-	struct lane *l = &t->lane[lane];
+	struct table_state *l = &t->state[state];
 
 	l->run(t, l, j);
 	ops_run(t);
 }
 
-int ops_open(struct translator *t, bool asking)
+int ops_open(struct translator *t, bool prefetching)
 {
-	t->made = made_new();
-	t->asking = asking ? asking_new() : NULL;
-	return t->made && (t->asking || !asking) ? 0 : -ENOMEM;
+	t->ops = op_buffer_new();
+	t->prefetching = prefetching ? prefetch_queue_new() : NULL;
+	return t->ops && (t->prefetching || !prefetching) ? 0 : -ENOMEM;
 }
 
 void ops_close(struct translator *t)
 {
-	asking_free(t->asking);
-	free(t->made);
+	prefetch_queue_free(t->prefetching);
+	free(t->ops);
 }

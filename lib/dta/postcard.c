@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * postcard.c - the postcard cache (DTA, section 3) and its evictions: operations
- * for chunks in memory (dta(7), MEMORY).
+ * postcard.c - the postcard cache (DTA, section 3) and its evictions:
+ * operations for chunks in memory (dta(7), MEMORY).
  *
  * Row of a key: CRC-32C (the checksum's polynomial, whatever the table's hash
  * family) of its bytes, modulo the rows. The row has no bearing on what memory
@@ -53,8 +53,8 @@ struct row {
 struct eviction {
 	uint32_t value[HASH_HOPS]; /* also the key's CRC_HEADROOM */
 	uint16_t sequence;
-	uint16_t at;   /* the packet that caused it, of the stage */
-	uint16_t lane; /* on its way back to a worker */
+	uint16_t at;	/* the packet that caused it, of the stage */
+	uint16_t state; /* on its way back to a worker */
 	uint8_t held, path_len, copies, immediate;
 	bool whole; /* all hops are there */
 	uint8_t key[KEY_MAX];
@@ -102,7 +102,7 @@ static unsigned eviction_hops(const struct eviction *e, unsigned hops)
 }
 
 /* One operation for each run of hops in which, to the chunk at offset. */
-static void write_runs(struct translator *t, const struct lane *l,
+static void write_runs(struct translator *t, const struct table_state *l,
 		       uint64_t offset, const uint8_t *entries, unsigned which)
 {
 	while (which) {
@@ -114,7 +114,8 @@ static void write_runs(struct translator *t, const struct lane *l,
 	}
 }
 
-static void emit_one(struct translator *t, const struct lane *l, unsigned k)
+static void emit_one(struct translator *t, const struct table_state *l,
+		     unsigned k)
 {
 	const struct postcards *pc = l->postcards;
 	const struct eviction *e = pc->which[k];
@@ -126,7 +127,7 @@ static void emit_one(struct translator *t, const struct lane *l, unsigned k)
 	ops_reserve(t, RUNS_MAX * e->copies, room);
 	if (t->transport->stamped && e->at != NO_PACKET)
 		t->stamp_ns = t->pkts[e->at].ts_ns;
-	p = made_take(t->made, room);
+	p = op_buffer_alloc(t->ops, room);
 	for (unsigned i = 0; i < l->hops; i++)
 		be32_store(p + 4 * i,
 			   pc->hop[i][k] ^ (e->held >> i & 1 ? e->value[i]
@@ -142,12 +143,12 @@ static void emit_one(struct translator *t, const struct lane *l, unsigned k)
 			write_runs(t, l, offset, p, which);
 	}
 	if (e->immediate)
-		op_make_immediate(t, l, &t->made->op[t->made->n - 1],
+		op_make_immediate(t, l, &t->ops->op[t->ops->n - 1],
 				  e->sequence);
 }
 
 /* The first n of which[], to operations. */
-static void emit(struct translator *t, const struct lane *l, unsigned n)
+static void emit(struct translator *t, const struct table_state *l, unsigned n)
 {
 	struct postcards *pc = l->postcards;
 	uint32_t *chunk[HASH_COPIES], *hop[HASH_HOPS];
@@ -176,7 +177,7 @@ static inline unsigned cause_of(unsigned at, bool whole)
 
 /* All that were evicted, to operations. Those on their way back to a worker are
  * there already. */
-static void drain(struct translator *t, const struct lane *l)
+static void drain(struct translator *t, const struct table_state *l)
 {
 	struct postcards *pc = l->postcards;
 
@@ -188,8 +189,8 @@ static void drain(struct translator *t, const struct lane *l)
 
 /* Where the next eviction goes. */
 static inline struct eviction *eviction_new(struct translator *t,
-					    const struct lane *l, unsigned at,
-					    bool whole)
+					    const struct table_state *l,
+					    unsigned at, bool whole)
 {
 	unsigned cause = cause_of(at, whole);
 
@@ -204,7 +205,7 @@ static inline struct row *row_of(const struct postcards *pc, uint64_t number)
 	return (struct row *)(pc->rows + number * pc->row_size);
 }
 
-static inline void evict(struct translator *t, const struct lane *l,
+static inline void evict(struct translator *t, const struct table_state *l,
 			 struct row *r, unsigned at, bool whole)
 {
 	struct eviction *e = eviction_new(t, l, at, whole);
@@ -222,7 +223,7 @@ static inline void evict(struct translator *t, const struct lane *l,
 	e->copies = r->copies;
 	e->immediate = r->immediate;
 	e->whole = whole;
-	e->lane = l->index;
+	e->state = l->index;
 	r->held = 0;
 }
 
@@ -237,10 +238,10 @@ static inline void row_begin(struct row *r, const uint8_t *key,
 
 /* A postcard to its row. There is room for two evictions. */
 static inline __attribute__((always_inline)) void
-row_take(struct translator *t, const struct lane *l, struct row *r,
-	 const uint8_t *key, uint64_t head, unsigned at)
+row_take(struct translator *t, const struct table_state *l, struct row *r,
+	 const uint8_t *key, uint64_t desc, unsigned at)
 {
-	unsigned key_len = l->key_len, want, hop = head_hop(head);
+	unsigned key_len = l->key_len, want, hop = desc_hop(desc);
 
 	if (r->held && !keys_equal(r->key, key, key_len))
 		evict(t, l, r, at, false);
@@ -249,19 +250,19 @@ row_take(struct translator *t, const struct lane *l, struct row *r,
 	if (r->held >> hop & 1)
 		t->ctr.duplicates++;
 	r->held |= (uint8_t)(1u << hop);
-	r->value[hop] = be32_load(key + head_data_at(head));
-	if (r->path_len < head_path_len(head))
-		r->path_len = (uint8_t)head_path_len(head);
-	if (r->copies < head_copies(head))
-		r->copies = (uint8_t)head_copies(head);
-	r->immediate |= head_immediate(head);
-	r->sequence = head_sequence(head);
+	r->value[hop] = be32_load(key + desc_data_at(desc));
+	if (r->path_len < desc_path_len(desc))
+		r->path_len = (uint8_t)desc_path_len(desc);
+	if (r->copies < desc_copies(desc))
+		r->copies = (uint8_t)desc_copies(desc);
+	r->immediate |= desc_immediate(desc);
+	r->sequence = desc_sequence(desc);
 	want = path_mask(r->path_len, l->hops);
 	if ((r->held & want) == want)
 		evict(t, l, r, at, true);
 }
 
-static void hash_rows(const struct lane *l, const uint8_t *const *key,
+static void hash_rows(const struct table_state *l, const uint8_t *const *key,
 		      unsigned n, uint32_t *hash)
 {
 	static const enum crc_id id = CRC_CHECKSUM;
@@ -269,9 +270,9 @@ static void hash_rows(const struct lane *l, const uint8_t *const *key,
 	crc_batch(&id, 1, key, l->key_len, n, &hash);
 }
 
-/* Asks for the rows of the next jobs; returns the first behind them. */
-static unsigned find_rows(struct translator *t, const struct lane *l,
-			  const struct jobs *j, unsigned from)
+/* Asks for the rows of the next reports; returns the first behind them. */
+static unsigned find_rows(struct translator *t, const struct table_state *l,
+			  const struct report_batch *j, unsigned from)
 {
 	const struct postcards *pc = l->postcards;
 	unsigned n = j->n - from < ROWS_ASKED ? j->n - from : ROWS_ASKED;
@@ -285,9 +286,11 @@ static unsigned find_rows(struct translator *t, const struct lane *l,
 	return from + n;
 }
 
-void postcard_run(struct translator *t, struct lane *l, const struct jobs *j)
+void postcard_run(struct translator *t, struct table_state *l,
+		  const struct report_batch *j)
 {
-	const struct jobs in = *j; /* that nobody changes: in registers */
+	const struct report_batch in =
+		*j; /* that nobody changes: in registers */
 	unsigned found = find_rows(t, l, &in, 0);
 
 	for (unsigned i = 0; i < in.n; i++) {
@@ -295,12 +298,12 @@ void postcard_run(struct translator *t, struct lane *l, const struct jobs *j)
 			found = find_rows(t, l, &in, found);
 		if (l->postcards->n + 2 > EVICTIONS)
 			drain(t, l);
-		row_take(t, l, t->work.row[i], in.key[i], in.head[i], in.at[i]);
+		row_take(t, l, t->work.row[i], in.key[i], in.desc[i], in.at[i]);
 	}
 	drain(t, l);
 }
 
-void postcard_flush(struct translator *t, struct lane *l)
+void postcard_flush(struct translator *t, struct table_state *l)
 {
 	struct postcards *pc = l->postcards;
 
@@ -319,8 +322,8 @@ void postcard_flush(struct translator *t, struct lane *l)
  * A message: the head; the row and the packet's number; the key and the value.
  * The rows of an owner lie side by side.
  */
-void postcard_send(struct translator *t, const struct lane *l,
-		   const struct jobs *j, unsigned owners)
+void postcard_send(struct translator *t, const struct table_state *l,
+		   const struct report_batch *j, unsigned owners)
 {
 	const struct hash_units rows = hash_units_of(l->postcards->nrows);
 	const uint64_t factor = ((uint64_t)owners << 32) / rows.units;
@@ -337,21 +340,21 @@ void postcard_send(struct translator *t, const struct lane *l,
 			uint64_t *m = threads_send(&t->out[row * factor >> 32],
 						   words);
 
-			m[0] = head_of_lane(j->head[i], l->index);
+			m[0] = desc_with_table(j->desc[i], l->index);
 			m[1] = row | (uint64_t)j->at[i] << 32;
 			copy_short((uint8_t *)(m + 2), j->key[i], len);
 		}
 	}
 }
 
-size_t postcard_receive(struct translator *t, const struct lane *l,
+size_t postcard_receive(struct translator *t, const struct table_state *l,
 			const uint64_t *word, size_t words)
 {
 	const size_t each = 2 + (l->key_len + 4u + 7) / 8;
 	struct postcards *pc = l->postcards;
 	size_t n = 0;
 
-	for (; n < words && head_lane(word[n]) == l->index; n += each)
+	for (; n < words && desc_table(word[n]) == l->index; n += each)
 		__builtin_prefetch(row_of(pc, (uint32_t)word[n + 1]), 1);
 	for (size_t i = 0; i < n; i += each) {
 		const uint64_t *m = word + i;
@@ -367,18 +370,19 @@ size_t postcard_receive(struct translator *t, const struct lane *l,
 }
 
 /* Of so many of which[], those of this lane, to operations. */
-static void emit_some(struct translator *t, const struct lane *l, unsigned n)
+static void emit_some(struct translator *t, const struct table_state *l,
+		      unsigned n)
 {
 	struct postcards *pc = l->postcards;
 	unsigned ours = 0;
 
 	for (unsigned k = 0; k < n; k++)
-		if (pc->which[k]->lane == l->index)
+		if (pc->which[k]->state == l->index)
 			pc->which[ours++] = pc->which[k];
 	emit(t, l, ours);
 }
 
-void postcard_emit_returned(struct translator *t, const struct lane *l,
+void postcard_emit_returned(struct translator *t, const struct table_state *l,
 			    const struct returned *r)
 {
 	struct postcards *pc = l->postcards;
@@ -431,7 +435,7 @@ void returned_free(struct returned *r)
 	free(r);
 }
 
-int postcard_clone(struct lane *l)
+int postcard_clone(struct table_state *l)
 {
 	const struct postcards *of = l->postcards;
 
@@ -454,7 +458,7 @@ static uint32_t row_size_of(unsigned key_len)
 	return size;
 }
 
-int postcard_open(struct lane *l, size_t *room, struct fault *f)
+int postcard_open(struct table_state *l, size_t *room, struct fault *f)
 {
 	const size_t own = sizeof(struct postcards);
 	size_t row_size = row_size_of(l->key_len), need;
@@ -486,7 +490,7 @@ int postcard_open(struct lane *l, size_t *room, struct fault *f)
 	return 0;
 }
 
-void postcard_close(struct lane *l)
+void postcard_close(struct table_state *l)
 {
 	if (l->postcards && !l->postcards->shared)
 		free(l->postcards->rows);

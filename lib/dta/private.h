@@ -3,7 +3,7 @@
  * private.h - what the translator's own files share.
  *
  * A batch goes through in stages of STEP packets: admit.c turns packets into
- * jobs (reports that were judged good), stage.c parts them by lane (a
+ * reports (reports that were judged good), stage.c parts them by lane (a
  * table and its state), and the lane's file makes operations of them:
  * keywrite.c (Key-Write and Key-Increment), postcard.c, append.c.
  *
@@ -40,7 +40,7 @@ enum {
 	ARENA = 256 << 10, /* their payloads; a whole Append batch fits */
 };
 
-struct made {
+struct op_buffer {
 	unsigned n;
 	size_t used; /* bytes of the arena */
 	struct op op[OPS_MAX];
@@ -51,14 +51,14 @@ struct made {
 };
 
 /* What was made in an earlier stage, and waits for its lines. */
-struct asking {
-	struct made *made;
+struct prefetch_queue {
+	struct op_buffer *ops;
 	const struct op *next, *end; /* that are not asked for yet */
 	unsigned each;		     /* asked for at once */
 	uint8_t *const *mem;	     /* of the transport */
 };
 
-static inline void asking_next(struct asking *a)
+static inline void prefetch_queue_step(struct prefetch_queue *a)
 {
 	const struct op *op = a->next, *end = a->end;
 	unsigned left = a->each;
@@ -81,7 +81,7 @@ static inline void op_fill(struct op *o, uint16_t table, uint64_t offset,
 }
 
 /* len bytes of the arena, which has room; payloads start 8-byte aligned. */
-static inline uint8_t *made_take(struct made *m, size_t len)
+static inline uint8_t *op_buffer_alloc(struct op_buffer *m, size_t len)
 {
 	uint8_t *p = m->arena + m->used;
 
@@ -90,84 +90,86 @@ static inline uint8_t *made_take(struct made *m, size_t len)
 }
 
 enum {
-	STEP = 1024,	  /* packets from decoding to memory at once */
-	STAGE = 4096,	  /* the same on several cores: cores.h */
-	STEP_ASKING = 64, /* and where lines are asked for */
+	STEP = 1024,	    /* packets from decoding to memory at once */
+	STAGE = 4096,	    /* the same on several cores: cores.h */
+	STEP_PREFETCH = 64, /* and where lines are asked for */
 	/* Bytes that all tables' caches may take together. */
 	CACHES_MAX = 48 << 20,
-	NO_LANE = TABLE_MAX,
+	NO_TABLE = TABLE_MAX,
 	EXPECTED_BITS = 14, /* of the number of words, and of reporters' sets */
 };
 
 _Static_assert((int)STEP <= (int)PKT_BATCH, "steps divide a batch");
 _Static_assert(STAGE % STEP == 0, "and a batch of several cores");
-_Static_assert(STEP % STEP_ASKING == 0, "and those divide a step");
+_Static_assert(STEP % STEP_PREFETCH == 0, "and those divide a step");
 _Static_assert(STAGE *DTA_MAX_COPIES <= OPS_MAX, "one bucket's operations");
 
 /* Good reports in order, and what all their heads (all) or some (any) have: no
  * less than that. */
-struct jobs {
+struct report_batch {
 	unsigned n;
 	uint64_t all, any;
 	const uint8_t **key; /* CRC_HEADROOM before each: it is in a frame */
-	uint64_t *head;
+	uint64_t *desc;
 	uint16_t *at; /* which of the stage's packets */
 };
 
-struct job_room {
+struct report_batch_room {
 	const uint8_t *key[STAGE];
-	uint64_t head[STAGE];
+	uint64_t desc[STAGE];
 	uint16_t at[STAGE];
 };
 
-static inline struct jobs jobs_in(struct job_room *r)
+static inline struct report_batch report_batch_in(struct report_batch_room *r)
 {
-	return (struct jobs){.key = r->key, .head = r->head, .at = r->at};
+	return (struct report_batch){
+		.key = r->key, .desc = r->desc, .at = r->at};
 }
 
 /* Jobs [from, end). */
-static inline struct jobs jobs_part(const struct jobs *j, unsigned from,
-				    unsigned end)
+static inline struct report_batch
+report_batch_part(const struct report_batch *j, unsigned from, unsigned end)
 {
-	return (struct jobs){.n = end - from,
-			     .all = j->all,
-			     .any = j->any,
-			     .key = j->key + from,
-			     .head = j->head + from,
-			     .at = j->at + from};
+	return (struct report_batch){.n = end - from,
+				     .all = j->all,
+				     .any = j->any,
+				     .key = j->key + from,
+				     .desc = j->desc + from,
+				     .at = j->at + from};
 }
 
 struct reporters; /* sequence.c */
 struct postcards; /* postcard.c: the cache of rows */
 struct lists;	  /* append.c: the batches */
-struct lane;
+struct table_state;
 struct steering; /* steer.c: which collector */
 struct returned; /* postcard.c: rows on their way back to a worker */
 struct worker;
 struct threads_out;
 
-typedef void lane_run(struct translator *t, struct lane *l,
-		      const struct jobs *j);
+typedef void table_run(struct translator *t, struct table_state *l,
+		       const struct report_batch *j);
 
 /* A table of a collector and what the translator keeps for it. */
-struct lane {
+struct table_state {
 	uint32_t lists;
 	uint16_t data_len;
 	uint8_t kind, key_len, copies, hops;
 	bool busy;	/* the transport's word, for this batch */
 	uint16_t index; /* of the table, for the transport */
 
-	lane_run *run;
+	table_run *run;
 	uint32_t write_len; /* bytes of a slot or chunk written whole */
 	struct postcards *postcards;
 	struct lists *append;
 	struct table t;
 };
 
-/* What making operations of jobs needs. */
+/* What making operations of reports needs. */
 struct work {
-	uint32_t sum[STAGE], slot[HASH_COPIES][STAGE]; /* of the jobs in hand */
-	void *row[STAGE]; /* postcard.c: of each job */
+	uint32_t sum[STAGE],
+		slot[HASH_COPIES][STAGE]; /* of the reports in hand */
+	void *row[STAGE];		  /* postcard.c: of each job */
 };
 
 struct translator {
@@ -184,62 +186,64 @@ struct translator {
 	struct threads_out *out; /* a worker's: to owners; else NULL */
 	const uint64_t *part;	 /* of each table: op_part() */
 	struct transport *transport;
-	struct made *made;     /* in the stage in hand */
-	struct asking *asking; /* in the one before, where lines are asked for;
-				  else NULL */
+	struct op_buffer *ops;		    /* in the stage in hand */
+	struct prefetch_queue *prefetching; /* in the one before, where lines
+				  are asked for; else NULL */
 	struct snk *nacks;
 	pthread_mutex_t *nacks_lock; /* on several cores; else NULL */
 	enum dta_format format;
 	struct reporters *reporters; /* NULL: no table wants numbers */
 	uint64_t *expected;	     /* of them, see expected_at() */
 	struct translate_ledger ctr;
-	uint64_t generation;	/* of the transport; list heads hold for one */
-	uint64_t last_ns;	/* the latest stamp of a packet: clock.h */
-	uint64_t idle_ns;	/* have passed since, without packets */
-	uint64_t due_ns;	/* no list is due before */
-	uint64_t flush_ns;	/* the shortest flush time; 0: no lists */
-	uint64_t append;	/* a bit for each table that is lists */
-	uint64_t postcards;	/* and for each of postcards */
-	uint64_t promised;	/* with `asking': of them, whose rows may have
-				   immediates */
-	uint64_t counted;	/* of those that count what is missing */
-	bool waiting;		/* a list may */
-	uint64_t stamp_ns;	/* of what op_write() makes */
-	const struct pkt *pkts; /* of the stage */
+	uint64_t generation; /* of the transport; list heads hold for one */
+	uint64_t last_ns;    /* the latest stamp of a packet: clock.h */
+	uint64_t idle_ns;    /* have passed since, without packets */
+	uint64_t due_ns;     /* no list is due before */
+	uint64_t flush_ns;   /* the shortest flush time; 0: no lists */
+	uint64_t append;     /* a bit for each table that is lists */
+	uint64_t postcards;  /* and for each of postcards */
+	uint64_t pending_immediates; /* with `prefetching': of them, whose rows
+				may have immediates */
+	uint64_t counted;	     /* of those that count what is missing */
+	bool waiting;		     /* a list may */
+	uint64_t stamp_ns;	     /* of what op_write() makes */
+	const struct pkt *pkts;	     /* of the stage */
 	size_t npkts;
 	uint64_t first;	  /* of all packets, the number of the stage's first */
 	int error;	  /* the batch's first -errno */
 	bool strict;	  /* a table checks sequences strictly */
 	struct rate rate; /* of operations */
 
-	unsigned n;	/* tables: a collector's lanes */
-	unsigned lanes; /* of all collectors, one's after another's */
+	unsigned n;	 /* tables: a collector's lanes */
+	unsigned states; /* of all collectors, one's after another's */
 	enum dart dart;
 	uint64_t seed;
 	struct steering *steering; /* NULL: one collector */
 	uint8_t first_of_kind[5];  /* lane of DTA/0 reports, or NO_LANE */
 	/* Lane of a table id, as it is in the packet, or NO_LANE. */
 	uint8_t by_id[UINT16_MAX + 1];
-	struct common
+	struct common_report
 		common[TABLE_MAX + 1]; /* by that; no report is NO_LANE's */
 
 	/* From here on nothing is zeroed but what is in hand: none. */
-	struct jobs stage, bucket; /* the stage in hand, one lane's part */
-	struct job_room stage_room, bucket_room;
+	struct report_batch stage,
+		bucket; /* the stage in hand, one lane's part */
+	struct report_batch_room stage_room, bucket_room;
 	struct work work;
-	struct lane lane[];
+	struct table_state state[];
 };
 
-/* In a translator, or a copy of one: no jobs are in hand. */
-static inline void jobs_place(struct translator *t)
+/* In a translator, or a copy of one: no reports are in hand. */
+static inline void report_batch_init(struct translator *t)
 {
-	t->stage = jobs_in(&t->stage_room);
-	t->bucket = jobs_in(&t->bucket_room);
+	t->stage = report_batch_in(&t->stage_room);
+	t->bucket = report_batch_in(&t->bucket_room);
 }
 
-static inline size_t translator_size(unsigned lanes)
+static inline size_t translator_size(unsigned states)
 {
-	size_t size = sizeof(struct translator) + lanes * sizeof(struct lane);
+	size_t size = sizeof(struct translator) +
+		      states * sizeof(struct table_state);
 
 	return (size + 63) & ~(size_t)63;
 }
@@ -247,54 +251,54 @@ static inline size_t translator_size(unsigned lanes)
 /*
  * stage.c. begin and end: of a batch, on the transport; end returns the batch's
  * first error. run: a stage, n <= STEP packets, from decoding to memory. carry:
- * the stage's jobs, which are all that there are. lanes: jobs of some tables, a
- * bit each, of which none are lists.
+ * the stage's reports, which are all that there are. lanes: reports of some
+ * tables, a bit each, of which none are lists.
  */
 void stage_begin(struct translator *t);
 void stage_run(struct translator *t, const struct pkt *pkts, size_t n);
-void stage_carry(struct translator *t);
-void stage_lanes(struct translator *t, uint64_t lanes);
+void stage_finish(struct translator *t);
+void stage_run_tables(struct translator *t, uint64_t states);
 int stage_end(struct translator *t);
 
-static inline void jobs_clear(struct jobs *j)
+static inline void report_batch_clear(struct report_batch *j)
 {
 	j->n = 0;
 	j->all = UINT64_MAX;
 	j->any = 0;
 }
 
-static inline void jobs_add(struct jobs *j, const uint8_t *key, uint16_t at,
-			    uint64_t head)
+static inline void report_batch_add(struct report_batch *j, const uint8_t *key,
+				    uint16_t at, uint64_t desc)
 {
 	j->key[j->n] = key;
 	j->at[j->n] = at;
-	j->head[j->n++] = head;
-	j->all &= head;
-	j->any |= head;
+	j->desc[j->n++] = desc;
+	j->all &= desc;
+	j->any |= desc;
 }
 
 /* admit.c: what is common to the reports of each table; of none, if a limit
  * wants to judge each. Behind sequences_open(). */
 void admit_init(struct translator *t);
 
-/* Packets of the stage, t->pkts, to its jobs; asks for lines meanwhile. */
+/* Packets of the stage, t->pkts, to its reports; asks for lines meanwhile. */
 void admit(struct translator *t, const struct pkt *pkts, size_t n);
 
 /*
  * On several cores: the heads of a batch's packets that are of the common
  * shape; 0 of others. next: by source, the number that follows its last one
- * (heads_number()); NULL: numbers do not matter. other() is called for a packet
+ * (descs_number()); NULL: numbers do not matter. other() is called for a packet
  * that is not of the shape, or has another number.
  */
 enum {
-	HEADS_NEXT = 4096,
-	HEADS_COUNTED = 31, /* bit of a next number */
+	DESCS_NEXT = 4096,
+	DESCS_COUNTED = 31, /* bit of a next number */
 };
 
-struct heads {
+struct desc_batch {
 	const struct pkt *pkts;
 	size_t n;
-	uint64_t *head;
+	uint64_t *desc;
 	const uint8_t **key;
 	uint64_t all, any; /* what all heads have, and some */
 	uint64_t latest_ns;
@@ -305,9 +309,9 @@ struct heads {
 
 /* The head of packet p, and its key; 0: it is no good report, and was counted.
  */
-uint64_t admit_any(struct translator *t, const struct pkt *p,
-		   const uint8_t **key);
-void admit_heads(const struct translator *t, struct heads *h);
+uint64_t admit_slowly(struct translator *t, const struct pkt *p,
+		      const uint8_t **key);
+void admit_descs(const struct translator *t, struct desc_batch *h);
 
 /*
  * The source address, as it is in the packet, << 32 and the number that follows
@@ -330,17 +334,17 @@ static inline uint64_t expected_word(uint32_t number, uint32_t src)
 	return (uint64_t)src << 32 | number;
 }
 
-static inline uint64_t *heads_next_at(uint64_t *next, uint32_t src)
+static inline uint64_t *descs_next_at(uint64_t *next, uint32_t src)
 {
-	return &next[expected_index(src) % HEADS_NEXT];
+	return &next[expected_index(src) % DESCS_NEXT];
 }
 
 /* The same with whether the number counts, by t->counted. */
-static inline uint64_t heads_number(uint32_t src, uint64_t head,
+static inline uint64_t descs_number(uint32_t src, uint64_t desc,
 				    uint64_t counted)
 {
-	return expected_word(head_sequence(head), src) |
-	       (counted >> head_lane(head) & 1) << HEADS_COUNTED;
+	return expected_word(desc_sequence(desc), src) |
+	       (counted >> desc_table(desc) & 1) << DESCS_COUNTED;
 }
 
 /*
@@ -357,9 +361,9 @@ unsigned reporters_set(const uint8_t *src, uint8_t version);
  * numbers that follow each other, of IPv4 and DTA/1.
  */
 int sequence_open(struct translator *t, struct fault *f);
-void sequence_note(struct translator *t, const struct lane *l,
+void sequence_note(struct translator *t, const struct table_state *l,
 		   const struct net_udp *u, const struct dta_report *r);
-uint64_t *sequence_check(struct translator *t, const struct lane *l,
+uint64_t *sequence_check(struct translator *t, const struct table_state *l,
 			 const struct net_udp *u, const struct dta_report *r,
 			 const struct pkt *p, bool good);
 uint64_t *sequence_ask(struct translator *t, const struct net_udp *u,
@@ -378,24 +382,26 @@ static inline bool is_dta0(const struct net_udp *u)
 	return u->payload[0] >> 4 == 0;
 }
 
-/* steer.c: parts the jobs of one table among the collectors. open: 0 or
+/* steer.c: parts the reports of one table among the collectors. open: 0 or
  * -ENOMEM; one collector needs nothing. */
 int steer_open(struct translator *t, unsigned collectors);
-void steer_run(struct translator *t, unsigned table, const struct jobs *j);
+void steer_run(struct translator *t, unsigned table,
+	       const struct report_batch *j);
 void steer_close(struct translator *t);
 
 /* ops.c: what a good report takes of the rate before it is carried out.
  * Postcards and entries are charged when they are written, see ops_run(). */
-unsigned cost_of(const struct translator *t, const struct lane *l,
-		 const struct dta_report *r);
+unsigned report_cost(const struct translator *t, const struct table_state *l,
+		     const struct dta_report *r);
 
-/* A lane's jobs to operations, and those to the transport. */
-void lane_go(struct translator *t, unsigned lane, const struct jobs *j);
+/* A lane's reports to operations, and those to the transport. */
+void run_table(struct translator *t, unsigned state,
+	       const struct report_batch *j);
 
 /* keywrite.c */
-int dart_check(const struct translate_options *o, const struct lane *l,
+int dart_check(const struct translate_options *o, const struct table_state *l,
 	       struct fault *f);
-lane_run dart_one_run, dart_cas_run;
+table_run dart_one_run, dart_cas_run;
 
 /*
  * append.c. Before the packets of that time: clock_to(), which writes what
@@ -409,10 +415,10 @@ size_t clock_until_due(const struct translator *t, const struct pkt *pkts,
 		       size_t n);
 
 /* The head with this lane, which may be another collector's. */
-static inline uint64_t head_of_lane(uint64_t head, unsigned lane)
+static inline uint64_t desc_with_table(uint64_t desc, unsigned state)
 {
-	return (head & ~(UINT64_MAX << HEAD_LANE)) | (uint64_t)lane
-							     << HEAD_LANE;
+	return (desc & ~(UINT64_MAX << DESC_TABLE)) | (uint64_t)state
+							      << DESC_TABLE;
 }
 
 /* Nearly always 16 to 32 bytes, a key and its value: without a call. */
@@ -426,63 +432,64 @@ static inline void copy_short(uint8_t *to, const uint8_t *from, size_t len)
 	}
 }
 
-/* A lane's jobs, in order, to operations. */
-lane_run keywrite_run, keyinc_run, postcard_run, append_run;
+/* A lane's reports, in order, to operations. */
+table_run keywrite_run, keyinc_run, postcard_run, append_run;
 
 /* *room: bytes that caches may still take; lowered. */
-int postcard_open(struct lane *l, size_t *room, struct fault *f);
-void postcard_flush(struct translator *t, struct lane *l);
+int postcard_open(struct table_state *l, size_t *room, struct fault *f);
+void postcard_flush(struct translator *t, struct table_state *l);
 /*
  * On several cores. clone: of a copy of a lane, which shares its rows; 0 or
  * -ENOMEM. send: to the owners of rows, of which there are so many. receive:
  * messages, as far as they are this lane's; returns their words. emit: of the
  * rows that came back, those of a lane, to operations.
  */
-int postcard_clone(struct lane *l);
-void postcard_send(struct translator *t, const struct lane *l,
-		   const struct jobs *j, unsigned owners);
-size_t postcard_receive(struct translator *t, const struct lane *l,
+int postcard_clone(struct table_state *l);
+void postcard_send(struct translator *t, const struct table_state *l,
+		   const struct report_batch *j, unsigned owners);
+size_t postcard_receive(struct translator *t, const struct table_state *l,
 			const uint64_t *word, size_t words);
-void postcard_emit_returned(struct translator *t, const struct lane *l,
+void postcard_emit_returned(struct translator *t, const struct table_state *l,
 			    const struct returned *r);
 struct returned *returned_new(unsigned owners); /* NULL: no memory */
 void returned_clear(struct returned *r);
 void returned_free(struct returned *r); /* NULL is fine */
-void postcard_close(struct lane *l);
+void postcard_close(struct table_state *l);
 
-int append_open(struct lane *l, size_t *room, struct fault *f);
+int append_open(struct table_state *l, size_t *room, struct fault *f);
 /* Writes the lists out whose oldest entry has waited for the flush time.
  * t->due_ns: when the next one has, if that is sooner. */
-void append_flush_due(struct translator *t, struct lane *l, uint64_t now_ns);
-void append_flush(struct translator *t, struct lane *l); /* all lists */
+void append_flush_due(struct translator *t, struct table_state *l,
+		      uint64_t now_ns);
+void append_flush(struct translator *t, struct table_state *l); /* all lists */
 /*
  * On several cores. clone: of a copy of a lane, whose lists that wait are its
- * own. send: jobs to the owners of their lists, of (list * factor >> 32), if
+ * own. send: reports to the owners of their lists, of (list * factor >> 32), if
  * all are entries of one word that need no time of their own; whether they
  * were.
  */
-#define HEAD_WORDS (UINT64_C(1) << 53)
+#define DESC_WORDS (UINT64_C(1) << 53)
 
-int append_clone(struct lane *l);
-bool append_send_words(struct translator *t, const struct lane *l,
-		       const struct jobs *j, uint64_t factor);
-size_t append_receive_words(struct translator *t, const struct lane *l,
-			    const uint64_t *head);
-void append_close(struct lane *l);
+int append_clone(struct table_state *l);
+bool append_send_words(struct translator *t, const struct table_state *l,
+		       const struct report_batch *j, uint64_t factor);
+size_t append_receive_words(struct translator *t, const struct table_state *l,
+			    const uint64_t *desc);
+void append_close(struct table_state *l);
 
 /* ops.c: hands the operations made so far to the transport; where lines are
  * asked for, they wait. */
 void ops_run(struct translator *t);
 /* Those that waited longer, to the transport; the others are asked for during
  * the next stage, of about so many packets. */
-void ops_ask(struct translator *t, size_t packets);
-/* asking: the transport has mem. 0 or -ENOMEM; to be closed either way. */
-int ops_open(struct translator *t, bool asking);
+void ops_prefetch(struct translator *t, size_t packets);
+/* prefetching: the transport has mem. 0 or -ENOMEM; to be closed either way. */
+int ops_open(struct translator *t, bool prefetching);
 void ops_close(struct translator *t);
 /* The times of operations that are not for op_write(), before they are made:
- * of jobs [first, end), one each or one a copy. */
-void ops_stamp(struct translator *t, const struct jobs *j, unsigned first,
-	       unsigned end, bool one);
+ * of reports [first, end), one each or one a copy. */
+void ops_stamp(struct translator *t, const struct report_batch *j,
+	       unsigned first, unsigned end, bool one);
 /* There is no room for the next ones. */
 void ops_make_room(struct translator *t);
 /* To the transport, all that there are. */
@@ -491,25 +498,26 @@ void ops_hand_over(struct translator *t);
 /* Makes sure that nops operations and len bytes of payload fit. */
 static inline void ops_reserve(struct translator *t, unsigned nops, size_t len)
 {
-	if (t->made->n + nops > OPS_MAX || t->made->used + len > ARENA)
+	if (t->ops->n + nops > OPS_MAX || t->ops->used + len > ARENA)
 		ops_make_room(t);
 }
 
-static inline struct op *op_write(struct translator *t, const struct lane *l,
-				  uint64_t offset, const uint8_t *data,
-				  uint32_t len)
+static inline struct op *op_write(struct translator *t,
+				  const struct table_state *l, uint64_t offset,
+				  const uint8_t *data, uint32_t len)
 {
-	struct op *o = &t->made->op[t->made->n++];
+	struct op *o = &t->ops->op[t->ops->n++];
 
 	if (t->transport->stamped)
-		t->made->stamp[o - t->made->op] = t->stamp_ns;
+		t->ops->stamp[o - t->ops->op] = t->stamp_ns;
 	op_fill(o, l->index, offset, data, len);
 	t->ctr.bytes += len;
 	return o;
 }
 
 /* The last operation of a report wakes the collector (dta(7), MEMORY). */
-static inline void op_make_immediate(struct translator *t, const struct lane *l,
+static inline void op_make_immediate(struct translator *t,
+				     const struct table_state *l,
 				     struct op *last, uint16_t sequence)
 {
 	last->verb = OP_WRITE_IMM;

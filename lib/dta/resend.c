@@ -24,7 +24,7 @@ enum {
 	BURST_MIN = 4,
 };
 
-enum phase {
+enum resend_phase {
 	PHASE_UNUSED,
 	PHASE_OPENING, /* nothing was sent yet but questions */
 	PHASE_OPEN,

@@ -62,7 +62,7 @@ _Static_assert(REPORTERS / REPORTERS_WAYS == 1 << EXPECTED_BITS,
 /* No reporter's word: the high bits are not 0. */
 static const uint64_t nobody = UINT64_MAX;
 
-struct reporter {
+struct sequence_reporter {
 	uint8_t address[16];
 	uint64_t heard;	   /* when, of its set; 0: nobody */
 	uint16_t last;	   /* last number in order, if a table is strict */
@@ -84,7 +84,8 @@ struct numbers {
 /* Its pages come as reporters do; there are seldom many. */
 struct reporters {
 	uint64_t expected[1 << EXPECTED_BITS];
-	struct reporter set[REPORTERS / REPORTERS_WAYS][REPORTERS_WAYS];
+	struct sequence_reporter set[REPORTERS / REPORTERS_WAYS]
+				    [REPORTERS_WAYS];
 	struct numbers numbers[REPORTERS];
 };
 
@@ -197,14 +198,14 @@ static void numbers_follow(struct numbers *n, uint16_t last)
 
 /* How far a number is ahead of its last one in order. Of DTA/0 they wrap at 8
  * bits. */
-static int reporter_ahead(const struct reporter *who, uint16_t number)
+static int reporter_ahead(const struct sequence_reporter *who, uint16_t number)
 {
 	return who->narrow ? (int8_t)(number - who->last)
 			   : (int16_t)(number - who->last);
 }
 
 static struct numbers *reporter_numbers(struct reporters *rs,
-					const struct reporter *who)
+					const struct sequence_reporter *who)
 {
 	return &rs->numbers[who - rs->set[0]];
 }
@@ -224,9 +225,9 @@ unsigned reporters_set(const uint8_t *src, uint8_t version)
 }
 
 /* It is the one of its set that was heard last. */
-static void reporter_heard(struct reporters *rs, struct reporter *who)
+static void reporter_heard(struct reporters *rs, struct sequence_reporter *who)
 {
-	const struct reporter *set =
+	const struct sequence_reporter *set =
 		rs->set[(who - rs->set[0]) / REPORTERS_WAYS];
 	uint64_t last = 0;
 
@@ -237,11 +238,13 @@ static void reporter_heard(struct reporters *rs, struct reporter *who)
 }
 
 /* The place of a reporter: its own, or the one that it may have. */
-static struct reporter *place_of(struct reporters *rs, const uint8_t *src,
-				 uint8_t version, bool narrow, bool *own)
+static struct sequence_reporter *reporter_index(struct reporters *rs,
+						const uint8_t *src,
+						uint8_t version, bool narrow,
+						bool *own)
 {
-	struct reporter *set = rs->set[reporters_set(src, version)];
-	struct reporter *oldest = set;
+	struct sequence_reporter *set = rs->set[reporters_set(src, version)];
+	struct sequence_reporter *oldest = set;
 	uint8_t address[16] = {0};
 
 	memcpy(address, src, version == 6 ? 16 : 4);
@@ -257,7 +260,8 @@ static struct reporter *place_of(struct reporters *rs, const uint8_t *src,
 	return oldest;
 }
 
-static uint64_t *expected_of(struct reporters *rs, const struct reporter *who)
+static uint64_t *expected_of(struct reporters *rs,
+			     const struct sequence_reporter *who)
 {
 	uint32_t src;
 
@@ -269,7 +273,8 @@ static uint64_t *expected_of(struct reporters *rs, const struct reporter *who)
 
 /* What came by such a word since is made known, whoever it was from. Returns
  * the reporter's, NULL: it has none. */
-static uint64_t *expected_catch_up(struct reporters *rs, struct reporter *who)
+static uint64_t *expected_catch_up(struct reporters *rs,
+				   struct sequence_reporter *who)
 {
 	uint64_t *expected = expected_of(rs, who);
 	uint32_t src;
@@ -279,7 +284,7 @@ static uint64_t *expected_catch_up(struct reporters *rs, struct reporter *who)
 		return expected;
 	src = (uint32_t)(*expected >> 32);
 	if (memcmp(who->address, &src, sizeof(src)) != 0)
-		who = place_of(rs, (const uint8_t *)&src, 4, false, &own);
+		who = reporter_index(rs, (const uint8_t *)&src, 4, false, &own);
 	else
 		own = true;
 	if (own)
@@ -290,7 +295,8 @@ static uint64_t *expected_catch_up(struct reporters *rs, struct reporter *who)
 }
 
 /* From now on the word tells its next number. */
-static void expected_set(struct reporters *rs, const struct reporter *who,
+static void expected_set(struct reporters *rs,
+			 const struct sequence_reporter *who,
 			 uint64_t *expected)
 {
 	uint32_t src;
@@ -302,23 +308,25 @@ static void expected_set(struct reporters *rs, const struct reporter *who,
 }
 
 /* The reporter that sent a datagram, new if it was not known. */
-static struct reporter *find(struct translator *t, const struct net_udp *u)
+static struct sequence_reporter *find(struct translator *t,
+				      const struct net_udp *u)
 {
 	bool own, narrow = is_dta0(u);
-	struct reporter *who = place_of(t->reporters, u->src, u->version,
-					narrow, &own);
+	struct sequence_reporter *who = reporter_index(
+		t->reporters, u->src, u->version, narrow, &own);
 
 	if (own)
 		return who;
-	*who = (struct reporter){.version = u->version, .narrow = narrow};
+	*who = (struct sequence_reporter){.version = u->version,
+					  .narrow = narrow};
 	memcpy(who->address, u->src, u->version == 6 ? 16 : 4);
 	*reporter_numbers(t->reporters, who) = (struct numbers){0};
 	return who;
 }
 
 /* A number that nothing hangs on. counted: what is missing before it. */
-static void note(struct translator *t, struct reporter *who, bool counted,
-		 uint16_t number)
+static void note(struct translator *t, struct sequence_reporter *who,
+		 bool counted, uint16_t number)
 {
 	struct reporters *rs = t->reporters;
 	uint64_t *expected = expected_catch_up(rs, who);
@@ -329,15 +337,15 @@ static void note(struct translator *t, struct reporter *who, bool counted,
 		expected_set(rs, who, expected);
 }
 
-static bool is_counted(const struct lane *l)
+static bool is_counted(const struct table_state *l)
 {
 	return !l || l->t.sequence == TABLE_SEQ_COUNT;
 }
 
-void sequence_note(struct translator *t, const struct lane *l,
+void sequence_note(struct translator *t, const struct table_state *l,
 		   const struct net_udp *u, const struct dta_report *r)
 {
-	struct reporter *who;
+	struct sequence_reporter *who;
 
 	if (is_dta0(u) && t->format == DTA_FORMAT_0A)
 		return; /* that one has no numbers */
@@ -370,7 +378,7 @@ void sequence_run(struct translator *t, uint32_t src, uint16_t first,
 
 	while (n) {
 		unsigned done = expected_take(t, src, first, n);
-		struct reporter *who;
+		struct sequence_reporter *who;
 
 		if (!done) {
 			who = find(t, &u);
@@ -385,7 +393,7 @@ void sequence_run(struct translator *t, uint32_t src, uint16_t first,
 }
 
 /* Tells the reporter, but of one gap not all the time. */
-static void remind(struct translator *t, struct reporter *who,
+static void remind(struct translator *t, struct sequence_reporter *who,
 		   const struct net_udp *u, const struct dta_report *r,
 		   const struct pkt *p, bool now)
 {
@@ -396,21 +404,22 @@ static void remind(struct translator *t, struct reporter *who,
 }
 
 /* Why a good report in order must come again later, 0: it need not. */
-static enum dta_nack_reason refused(struct translator *t, const struct lane *l,
+static enum dta_nack_reason refused(struct translator *t,
+				    const struct table_state *l,
 				    const struct dta_report *r)
 {
 	if (l->busy)
 		return DTA_NACK_RESYNC;
-	if (t->rate.per_s && !rate_take(&t->rate, cost_of(t, l, r)))
+	if (t->rate.per_s && !rate_take(&t->rate, report_cost(t, l, r)))
 		return DTA_NACK_RATE;
 	return 0;
 }
 
 /* A number in order, for a strict table. */
-static uint64_t *in_order(struct translator *t, const struct lane *l,
-			  struct reporter *who, const struct net_udp *u,
-			  const struct dta_report *r, const struct pkt *p,
-			  bool good)
+static uint64_t *in_order(struct translator *t, const struct table_state *l,
+			  struct sequence_reporter *who,
+			  const struct net_udp *u, const struct dta_report *r,
+			  const struct pkt *p, bool good)
 {
 	enum dta_nack_reason why = good ? refused(t, l, r) : 0;
 
@@ -425,7 +434,8 @@ static uint64_t *in_order(struct translator *t, const struct lane *l,
 }
 
 /* A number that is not the next one, for a strict table. */
-static uint64_t *out_of_order(struct translator *t, struct reporter *who,
+static uint64_t *out_of_order(struct translator *t,
+			      struct sequence_reporter *who,
 			      const struct net_udp *u,
 			      const struct dta_report *r, const struct pkt *p,
 			      int step)
@@ -439,10 +449,10 @@ static uint64_t *out_of_order(struct translator *t, struct reporter *who,
 }
 
 /* A tracked report for a strict table. */
-static uint64_t *check_strictly(struct translator *t, const struct lane *l,
-				struct reporter *who, const struct net_udp *u,
-				const struct dta_report *r, const struct pkt *p,
-				bool good)
+static uint64_t *
+check_strictly(struct translator *t, const struct table_state *l,
+	       struct sequence_reporter *who, const struct net_udp *u,
+	       const struct dta_report *r, const struct pkt *p, bool good)
 {
 	int step = reporter_ahead(who, r->sequence);
 	uint64_t *instead;
@@ -462,11 +472,11 @@ static uint64_t *check_strictly(struct translator *t, const struct lane *l,
 	return instead;
 }
 
-uint64_t *sequence_check(struct translator *t, const struct lane *l,
+uint64_t *sequence_check(struct translator *t, const struct table_state *l,
 			 const struct net_udp *u, const struct dta_report *r,
 			 const struct pkt *p, bool good)
 {
-	struct reporter *who = find(t, u);
+	struct sequence_reporter *who = find(t, u);
 	int step;
 
 	if (!who->heard)
@@ -486,7 +496,7 @@ uint64_t *sequence_check(struct translator *t, const struct lane *l,
 }
 
 /* The last number in order, for one who asks. */
-static uint16_t stand_of(struct translator *t, struct reporter *who)
+static uint16_t stand_of(struct translator *t, struct sequence_reporter *who)
 {
 	expected_catch_up(t->reporters, who);
 	return t->strict ? who->last
@@ -496,7 +506,7 @@ static uint16_t stand_of(struct translator *t, struct reporter *who)
 uint64_t *sequence_ask(struct translator *t, const struct net_udp *u,
 		       const struct dta_report *r, const struct pkt *p)
 {
-	struct reporter *who = find(t, u);
+	struct sequence_reporter *who = find(t, u);
 	bool known = who->heard;
 	int step;
 

@@ -3,7 +3,7 @@
  * steer.c - several collectors: each report goes to the lanes of one, by the
  * hash of its key (dta(7), "collector of a key").
  *
- * It happens behind the judging and the sequence check, on the jobs of one
+ * It happens behind the judging and the sequence check, on the reports of one
  * table, and only where there are several collectors: with one, nothing of
  * this is called.
  */
@@ -17,15 +17,15 @@
 struct steering {
 	unsigned n; /* collectors */
 	uint32_t hash[STAGE];
-	uint16_t to[STAGE]; /* of the jobs in hand */
-	/* The jobs in hand, in the order of their collectors. */
+	uint16_t to[STAGE]; /* of the reports in hand */
+	/* The reports in hand, in the order of their collectors. */
 	uint16_t begin[COLLECTORS_MAX + 1];
-	struct job_room room;
+	struct report_batch_room room;
 };
 
-/* The collectors of one table's jobs, to s->to. */
-static void find(struct translator *t, const struct lane *l,
-		 const struct jobs *j)
+/* The collectors of one table's reports, to s->to. */
+static void find_collectors(struct translator *t, const struct table_state *l,
+			    const struct report_batch *j)
 {
 	static const enum crc_id id = CRC_COLLECTOR;
 	struct steering *s = t->steering;
@@ -36,8 +36,8 @@ static void find(struct translator *t, const struct lane *l,
 		s->to[i] = (uint16_t)hash_mod(hash[i], s->n);
 }
 
-/* Sorts jobs by collector; those of one stay in order. */
-static void sort(struct steering *s, const struct jobs *j)
+/* Sorts reports by collector; those of one stay in order. */
+static void sort_by_collector(struct steering *s, const struct report_batch *j)
 {
 	uint16_t at[COLLECTORS_MAX], sum = 0;
 
@@ -55,23 +55,24 @@ static void sort(struct steering *s, const struct jobs *j)
 
 		s->room.key[k] = j->key[i];
 		s->room.at[k] = j->at[i];
-		s->room.head[k] = j->head[i];
+		s->room.desc[k] = j->desc[i];
 	}
 }
 
-void steer_run(struct translator *t, unsigned table, const struct jobs *j)
+void steer_run(struct translator *t, unsigned table,
+	       const struct report_batch *j)
 {
 	struct steering *s = t->steering;
-	struct jobs sorted = jobs_in(&s->room), part;
+	struct report_batch sorted = report_batch_in(&s->room), part;
 
-	find(t, &t->lane[table], j);
-	sort(s, j);
+	find_collectors(t, &t->state[table], j);
+	sort_by_collector(s, j);
 	sorted.all = j->all;
 	sorted.any = j->any;
 	for (unsigned c = 0; c < s->n; c++) {
-		part = jobs_part(&sorted, s->begin[c], s->begin[c + 1]);
+		part = report_batch_part(&sorted, s->begin[c], s->begin[c + 1]);
 		if (part.n)
-			lane_go(t, c * t->n + table, &part);
+			run_table(t, c * t->n + table, &part);
 	}
 }
 

@@ -51,14 +51,14 @@ const struct ledger translate_ledger = {
 	.n = sizeof(fields) / sizeof(fields[0]),
 };
 
-static lane_run *const run_of[] = {
+static table_run *const run_of[] = {
 	[TABLE_KEYWRITE] = keywrite_run,
 	[TABLE_APPEND] = append_run,
 	[TABLE_KEYINC] = keyinc_run,
 	[TABLE_POSTCARD] = postcard_run,
 };
 
-static lane_run *const keywrite_of[] = {
+static table_run *const keywrite_of[] = {
 	[DART_OFF] = keywrite_run,
 	[DART_ONE] = dart_one_run,
 	[DART_CAS] = dart_cas_run,
@@ -76,10 +76,10 @@ static uint16_t data_len_of(const struct table *t)
 	}
 }
 
-static void lane_init(struct lane *l, const struct table *t, unsigned index,
-		      const struct translate_options *o)
+static void init_table_state(struct table_state *l, const struct table *t,
+			     unsigned index, const struct translate_options *o)
 {
-	*l = (struct lane){
+	*l = (struct table_state){
 		.lists = t->lists,
 		.data_len = data_len_of(t),
 		.kind = t->kind,
@@ -98,26 +98,26 @@ static void lane_init(struct lane *l, const struct table *t, unsigned index,
 }
 
 /* The lane by which reports are known and judged: the first collector's. */
-static int lane_name(struct translator *t, unsigned i, struct fault *f)
+static int table_name(struct translator *t, unsigned i, struct fault *f)
 {
-	struct lane *l = &t->lane[i];
+	struct table_state *l = &t->state[i];
 
-	if (t->by_id[htobe16(l->t.id)] != NO_LANE)
+	if (t->by_id[htobe16(l->t.id)] != NO_TABLE)
 		return fault_set(f, -EINVAL, "%s: table id %u is taken",
 				 l->t.name, l->t.id);
 	t->by_id[htobe16(l->t.id)] = (uint8_t)i;
-	if (t->first_of_kind[l->kind] == NO_LANE && l->key_len == 4)
+	if (t->first_of_kind[l->kind] == NO_TABLE && l->key_len == 4)
 		t->first_of_kind[l->kind] = (uint8_t)i;
 	return 0;
 }
 
-static int lane_open(struct translator *t, unsigned i,
-		     const struct translate_options *o, size_t *room,
-		     struct fault *f)
+static int open_table_state(struct translator *t, unsigned i,
+			    const struct translate_options *o, size_t *room,
+			    struct fault *f)
 {
-	struct lane *l = &t->lane[i];
+	struct table_state *l = &t->state[i];
 	size_t again = CACHES_MAX;
-	int rc = i < t->n ? lane_name(t, i, f) : 0;
+	int rc = i < t->n ? table_name(t, i, f) : 0;
 
 	if (rc < 0)
 		return rc;
@@ -144,7 +144,7 @@ static int sequences_open(struct translator *t, struct fault *f)
 	bool wanted = false;
 
 	for (unsigned i = 0; i < t->n; i++) {
-		uint8_t mode = t->lane[i].t.sequence;
+		uint8_t mode = t->state[i].t.sequence;
 
 		wanted = wanted || mode != TABLE_SEQ_OFF;
 		t->strict = t->strict || mode == TABLE_SEQ_STRICT;
@@ -180,16 +180,16 @@ static int check(const struct table *tables, unsigned n,
 	return 0;
 }
 
-static int lanes_open(struct translator *t, const struct table *tables,
-		      const struct translate_options *o, struct fault *f)
+static int open_table_states(struct translator *t, const struct table *tables,
+			     const struct translate_options *o, struct fault *f)
 {
 	size_t room = CACHES_MAX;
 	int rc = 0;
 
-	for (unsigned i = 0; i < t->lanes; i++)
-		lane_init(&t->lane[i], &tables[i % t->n], i, o);
-	for (unsigned i = 0; i < t->lanes && !rc; i++)
-		rc = lane_open(t, i, o, &room, f);
+	for (unsigned i = 0; i < t->states; i++)
+		init_table_state(&t->state[i], &tables[i % t->n], i, o);
+	for (unsigned i = 0; i < t->states && !rc; i++)
+		rc = open_table_state(t, i, o, &room, f);
 	if (!rc && steer_open(t, o->collectors))
 		rc = fault_set(f, -ENOMEM, "no memory for the collectors");
 	return rc;
@@ -201,8 +201,8 @@ int translate_open(struct translator **out, const struct table *tables,
 {
 	static const struct translate_options none;
 	const struct translate_options *o = options ? options : &none;
-	unsigned lanes = n * (o->collectors ? o->collectors : 1);
-	size_t size = translator_size(lanes);
+	unsigned states = n * (o->collectors ? o->collectors : 1);
+	size_t size = translator_size(states);
 	struct translator *t;
 	int rc = check(tables, n, o, f);
 
@@ -212,23 +212,23 @@ int translate_open(struct translator **out, const struct table *tables,
 	if (!t)
 		return fault_set(f, -ENOMEM, "no memory for the translator");
 	memset(t, 0, offsetof(struct translator, stage));
-	jobs_place(t);
-	memset(t->by_id, NO_LANE, sizeof(t->by_id));
-	memset(t->first_of_kind, NO_LANE, sizeof(t->first_of_kind));
+	report_batch_init(t);
+	memset(t->by_id, NO_TABLE, sizeof(t->by_id));
+	memset(t->first_of_kind, NO_TABLE, sizeof(t->first_of_kind));
 	t->transport = transport;
 	t->format = o->format;
 	t->nacks = o->nacks;
 	t->dart = o->dart;
 	t->seed = rng_mix(o->seed);
 	t->n = n;
-	t->lanes = lanes;
+	t->states = states;
 	if (o->op_rate)
 		rate_init(&t->rate, o->op_rate, o->op_burst);
 	/* A limit wants to know at once what was carried out. */
 	if ((rc = ops_open(t, transport->mem && !o->op_rate)) < 0)
 		fault_set(f, rc, "no memory for operations");
 	else
-		rc = lanes_open(t, tables, o, f);
+		rc = open_table_states(t, tables, o, f);
 	if (!rc)
 		rc = sequences_open(t, f);
 	if (rc < 0) {
@@ -244,9 +244,9 @@ void translate_close(struct translator *t)
 {
 	if (!t)
 		return;
-	for (unsigned i = 0; i < t->lanes; i++) {
-		postcard_close(&t->lane[i]);
-		append_close(&t->lane[i]);
+	for (unsigned i = 0; i < t->states; i++) {
+		postcard_close(&t->state[i]);
+		append_close(&t->state[i]);
 	}
 	steer_close(t);
 	sequence_close(t);
@@ -280,11 +280,11 @@ int translate_idle(struct translator *t, uint64_t ns)
 int translate_flush(struct translator *t)
 {
 	stage_begin(t);
-	for (unsigned i = 0; i < t->lanes; i++) {
-		if (t->lane[i].postcards)
-			postcard_flush(t, &t->lane[i]);
-		if (t->lane[i].append)
-			append_flush(t, &t->lane[i]);
+	for (unsigned i = 0; i < t->states; i++) {
+		if (t->state[i].postcards)
+			postcard_flush(t, &t->state[i]);
+		if (t->state[i].append)
+			append_flush(t, &t->state[i]);
 	}
 	return stage_end(t);
 }

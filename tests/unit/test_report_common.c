@@ -22,7 +22,7 @@ enum {
 
 static shape_fn *looks[2];
 static unsigned ways;
-static struct common tables[TABLE_MAX + 1];
+static struct common_report tables[TABLE_MAX + 1];
 static uint8_t by_id[UINT16_MAX + 1];
 
 static bool narrow(const struct shape *s, const uint8_t *frame)
@@ -41,11 +41,11 @@ SHAPE_WIDE static bool wide(const struct shape *s, const uint8_t *frame)
 static uint64_t head_of(const uint8_t *frame, size_t len)
 {
 	const struct pkt p = {.data = frame, .len = (uint32_t)len};
-	uint64_t head = common_head(tables, by_id, &p, looks[0]);
+	uint64_t desc = common_report_desc(tables, by_id, &p, looks[0]);
 
 	for (unsigned i = 1; i < ways; i++)
-		TEST(common_head(tables, by_id, &p, looks[i]) == head);
-	return head;
+		TEST(common_report_desc(tables, by_id, &p, looks[i]) == desc);
+	return desc;
 }
 
 /* Right again after bytes of the IPv4 header have changed. */
@@ -100,8 +100,8 @@ static void only(const struct table *t, uint16_t data_len, bool strict)
 	memset(by_id, NOBODY, sizeof(by_id));
 	by_id[htobe16(ID)] = 7;
 	for (unsigned i = 0; i <= TABLE_MAX; i++)
-		common_none(&tables[i]);
-	common_init(&tables[7], t, 7, data_len, strict);
+		common_report_clear(&tables[i]);
+	common_report_init(&tables[7], t, 7, data_len, strict);
 }
 
 /* Bits of a frame that a report may have this way or that, if the sum of the
@@ -133,14 +133,14 @@ static void bit_by_bit(uint8_t kind, uint16_t data_len, bool strict)
 	struct table t = table_of(kind, 0);
 	uint8_t frame[ROOM], bad[ROOM];
 	size_t len = frame_of(frame, &t, data_len);
-	uint64_t head;
+	uint64_t desc;
 
 	only(&t, data_len, strict);
-	head = head_of(frame, len);
-	TEST(head_lane(head) == 7 && head_copies(head) == 2 &&
-	     head_data_at(head) == t.key_len && head_hop(head) == 1 &&
-	     head_path_len(head) == 3 && head_data_len(head) == data_len &&
-	     head_sequence(head) == 0xfffe && !head_immediate(head));
+	desc = head_of(frame, len);
+	TEST(desc_table(desc) == 7 && desc_copies(desc) == 2 &&
+	     desc_data_at(desc) == t.key_len && desc_hop(desc) == 1 &&
+	     desc_path_len(desc) == 3 && desc_data_len(desc) == data_len &&
+	     desc_sequence(desc) == 0xfffe && !desc_immediate(desc));
 	for (unsigned i = 0; i < len * 8; i++) {
 		unsigned at = i / 8;
 		uint8_t bit = (uint8_t)(1 << i % 8);
@@ -156,9 +156,9 @@ static void bit_by_bit(uint8_t kind, uint16_t data_len, bool strict)
 			TEST(!head_of(bad, len));
 		if (at >= IP && at < UDP && !sum)
 			mend(bad);
-		head = head_of(bad, len);
-		TEST((head != 0) == (may && !sum));
-		TEST(!(head >> 52 & 7)); /* what is reserved */
+		desc = head_of(bad, len);
+		TEST((desc != 0) == (may && !sum));
+		TEST(!(desc >> 52 & 7)); /* what is reserved */
 	}
 	for (size_t n = 0; n < len; n++) {
 		uint8_t *cut = malloc(n ? n
@@ -180,14 +180,14 @@ static void values(void)
 	size_t len = frame_of(frame, &t, 4);
 
 	only(&t, 4, false);
-	TEST(head_immediate(head_of(frame, len))); /* by the table */
+	TEST(desc_immediate(head_of(frame, len))); /* by the table */
 	for (unsigned n = 0; n < 16; n++) {
-		uint64_t head;
+		uint64_t desc;
 
 		frame[DTA + 1] = (uint8_t)n;
-		head = head_of(frame, len);
-		TEST((head != 0) == (n <= DTA_MAX_COPIES));
-		TEST(!head || head_copies(head) == (n ? n : 3));
+		desc = head_of(frame, len);
+		TEST((desc != 0) == (n <= DTA_MAX_COPIES));
+		TEST(!desc || desc_copies(desc) == (n ? n : 3));
 	}
 	frame[DTA + 1] = 1;
 	for (unsigned i = 0; i < 256; i++) {
@@ -202,7 +202,7 @@ static void values(void)
 	TEST(!head_of(frame, len));
 	frame[len - 1] = 0xfe;
 	TEST(head_of(frame, len) != 0);
-	common_none(&tables[7]);
+	common_report_clear(&tables[7]);
 	TEST(!head_of(frame, len));
 	t = table_of(TABLE_APPEND, 0);
 	len = frame_of(frame, &t, 4);
