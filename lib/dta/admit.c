@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * admit.c - packets in, good reports out. Every packet is decoded and judged
- * against its table; what is not good is counted under its reason and goes no
- * further.
+ * admit.c - packets in, valid reports out. Every packet is decoded and checked
+ * against its table; if it is not valid, it is counted by its reason and
+ * dropped.
  *
- * Two ways lead to the same verdict. common_head() knows one shape of frame,
- * the one that nearly all reports have, and says yes or "not that shape".
- * admit_any() decodes by the book (net_udp_decode, dta_decode) and finds the
- * reason. Whatever the first takes, the second would take alike (a unit test
- * compares them).
+ * There are two ways. common_report_desc() recognizes the one shape of frame
+ * that nearly all reports have. All other packets go to admit_slowly(), which
+ * decodes them header by header (net_udp_decode, dta_decode) and finds the
+ * reason. What the first accepts, the second accepts with the same result (a
+ * unit test compares them).
  */
 #include "dta/private.h"
 
@@ -52,7 +52,7 @@ static inline bool is_next(uint64_t *expected, const uint8_t *src,
 	return true;
 }
 
-/* The lane of a report, NULL if there is none. */
+/* The table of a report, NULL if there is none. */
 static struct table_state *find_table_state(struct translator *t,
 					    const struct dta_report *r,
 					    const struct net_udp *u)
@@ -67,9 +67,10 @@ static struct table_state *find_table_state(struct translator *t,
 	return i == NO_TABLE ? NULL : &t->state[i];
 }
 
-/* The counter that a report goes under, NULL if it is good. */
-static uint64_t *judge(struct translate_ledger *c, const struct table_state *l,
-		       const struct dta_report *r)
+/* Checks a report against its table: NULL, or the counter of its reason. */
+static uint64_t *check_report(struct translate_ledger *c,
+			      const struct table_state *l,
+			      const struct dta_report *r)
 {
 	if (r->opcode != l->kind)
 		return &c->bad_opcode;
@@ -84,7 +85,7 @@ static uint64_t *judge(struct translate_ledger *c, const struct table_state *l,
 		return &c->bad_data;
 	if (l->kind != TABLE_POSTCARD)
 		return NULL;
-	/* A path cut short would be answered as whole. */
+	/* A path that was cut short would be read as complete. */
 	if (r->hop >= l->hops || r->path_len > l->hops ||
 	    (r->path_len && r->hop >= r->path_len))
 		return &c->bad_hop;
@@ -93,8 +94,8 @@ static uint64_t *judge(struct translate_ledger *c, const struct table_state *l,
 
 /* A DTA report of any shape: finds the datagram and decodes it. Returns the
  * counter of what it is instead, NULL if it is a report. */
-static uint64_t *decode(struct translator *t, const struct pkt *p,
-			struct net_udp *u, struct dta_report *r)
+static uint64_t *decode_report(struct translator *t, const struct pkt *p,
+			       struct net_udp *u, struct dta_report *r)
 {
 	struct translate_ledger *c = &t->ctr;
 	int rc = net_udp_decode(u, p->data, p->len);
@@ -125,8 +126,8 @@ static uint64_t *decode(struct translator *t, const struct pkt *p,
 }
 
 /*
- * A tracked report counts as arrived before its content is judged: a reporter
- * that sent nonsense in order must not be asked for the same nonsense for ever.
+ * A tracked report counts as arrived before its content is checked: otherwise a
+ * report that is not valid would be NACKed and sent again for ever.
  */
 static uint64_t *decode_and_judge(struct translator *t, const struct pkt *p,
 				  struct dta_report *r, struct table_state **l)
@@ -137,11 +138,11 @@ static uint64_t *decode_and_judge(struct translator *t, const struct pkt *p,
 
 	if (t->rate.per_s)
 		rate_time(&t->rate, p->ts_ns);
-	reason = decode(t, p, &u, r);
+	reason = decode_report(t, p, &u, r);
 	if (reason)
 		return reason;
 	*l = find_table_state(t, r, &u);
-	bad = *l ? judge(&t->ctr, *l, r) : &t->ctr.bad_table;
+	bad = *l ? check_report(&t->ctr, *l, r) : &t->ctr.bad_table;
 	if (r->tracked && t->strict) {
 		reason = sequence_check(t, *l, &u, r, p, !bad);
 		if (reason)

@@ -6,8 +6,8 @@
  * ring's end), then one of the list's count, on the same table and so on the
  * same queue pair: a reader that sees the count sees the entries.
  *
- * Lists with entries waiting stand in a queue in the order of their oldest
- * entry. The clock is the packets' own (packet/clock.h).
+ * Lists that hold waiting entries are queued by the time of their oldest entry.
+ * The clock is the packets' times (packet/clock.h).
  */
 #include "dta/private.h"
 
@@ -19,7 +19,7 @@
 #include "net/be.h"
 
 enum {
-	NOBODY = UINT32_MAX, /* no list */
+	NO_LIST = UINT32_MAX,
 	LINE = 64,
 };
 
@@ -29,7 +29,7 @@ struct list {
 	uint64_t oldest_ns;  /* when the oldest waiting entry came */
 	uint64_t generation; /* of the transport that count is from */
 	uint32_t prev, next; /* in the queue of lists that wait */
-	bool asked;	     /* count and at hold something */
+	bool asked;	     /* count and at are set */
 };
 
 struct lists {
@@ -49,8 +49,8 @@ static void queue_add(struct lists *a, uint32_t i)
 	struct list *s = &a->list[i];
 
 	s->prev = a->last;
-	s->next = NOBODY;
-	if (a->last == NOBODY)
+	s->next = NO_LIST;
+	if (a->last == NO_LIST)
 		a->first = i;
 	else
 		a->list[a->last].next = i;
@@ -61,11 +61,11 @@ static void queue_remove(struct lists *a, uint32_t i)
 {
 	struct list *s = &a->list[i];
 
-	if (s->prev == NOBODY)
+	if (s->prev == NO_LIST)
 		a->first = s->next;
 	else
 		a->list[s->prev].next = s->next;
-	if (s->next == NOBODY)
+	if (s->next == NO_LIST)
 		a->last = s->prev;
 	else
 		a->list[s->next].prev = s->prev;
@@ -178,7 +178,7 @@ static inline void list_add(struct translator *t, const struct table_state *l,
 	list_write(t, l, i);
 }
 
-/* Whether each job is one entry of one word, and nobody waits for a batch. */
+/* Whether each report is one entry of one word without an immediate. */
 static bool are_words(const struct filler *to, const struct report_batch *j)
 {
 	return to->plain && !desc_immediate(j->any) &&
@@ -247,7 +247,7 @@ void append_flush_due(struct translator *t, struct table_state *l,
 {
 	struct lists *a = l->append;
 
-	while (a->first != NOBODY) {
+	while (a->first != NO_LIST) {
 		uint64_t oldest = a->list[a->first].oldest_ns;
 		uint64_t due = oldest + a->flush_ns;
 
@@ -266,14 +266,14 @@ void append_flush(struct translator *t, struct table_state *l)
 {
 	struct lists *a = l->append;
 
-	while (a->first != NOBODY)
+	while (a->first != NO_LIST)
 		list_write(t, l, a->first);
 	/* Those of queues that are gone; a queue of several knows of its own.
 	 */
 	for (uint32_t i = 0; i < l->lists && !a->shared; i++)
 		if (a->waiting[i])
 			list_write(t, l, i);
-	a->first = a->last = NOBODY;
+	a->first = a->last = NO_LIST;
 }
 
 static void flush_all(struct translator *t)
@@ -290,7 +290,7 @@ void clock_to(struct translator *t, uint64_t now_ns)
 {
 	bool set = clock_was_set(t->last_ns, now_ns);
 
-	if (set && t->waiting) /* nobody knows for how long they have */
+	if (set && t->waiting) /* for an unknown time */
 		flush_all(t);
 	if (set || t->idle_ns)
 		t->due_ns = 0; /* to be reckoned anew */
@@ -333,9 +333,9 @@ size_t clock_until_due(const struct translator *t, const struct pkt *pkts,
 }
 
 /*
- * On several cores, entries of one word travel as that: the list's number and
- * the entry, as they came, behind a head with how many they are. An owner has a
- * range of lists, whose words lie side by side.
+ * On several cores, entries of one word are sent as one word each, the list's
+ * number and the entry as in the packet, behind a word with their count. An
+ * owner has a range of lists, whose words are adjacent.
  */
 bool append_send_words(struct translator *t, const struct table_state *l,
 		       const struct report_batch *j, uint64_t factor)
@@ -363,7 +363,7 @@ bool append_send_words(struct translator *t, const struct table_state *l,
 	return true;
 }
 
-/* The words behind such a head; returns how many. */
+/* Adds the entries behind such a word; returns how many. */
 size_t append_receive_words(struct translator *t, const struct table_state *l,
 			    const uint64_t *desc)
 {
@@ -417,7 +417,7 @@ int append_open(struct table_state *l, size_t *room, struct fault *f)
 				 l->t.name);
 	memset(a->entries, 0, bytes); /* what is behind a value stays so */
 	a->batch = l->t.batch;
-	a->first = a->last = NOBODY;
+	a->first = a->last = NO_LIST;
 	a->value_len = l->t.value_len;
 	a->stride = l->t.stride;
 	a->flush_ns = l->t.flush_ms * UINT64_C(1000000);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * common_report.h - the common report of a table: DTA/1 in a frame of one
- * shape, with one value; and what is left of any report that is good.
+ * common_report.h - a fast check for a table's common reports (DTA/1, one
+ * value, a frame of one shape), and the descriptor of a valid report.
  *
  * The shape: Ethernet, IPv4 without options or fragments, UDP without a
- * checksum to one port, of one length. Whether a frame is of a shape is asked
- * of all headers at once: net.h tells why one is not.
+ * checksum to one port, of one length. All headers are compared at once; why a
+ * frame differs is found by net/net.h.
  */
 #ifndef DTA_COMMON_REPORT_H
 #define DTA_COMMON_REPORT_H
@@ -110,14 +110,17 @@ static inline bool shape_sum_right(const uint8_t *frame)
 }
 
 /*
- * The head of a report that was judged good.
+ * The descriptor of a valid report.
  *
- * Every field was judged against its table. Of the report remain a pointer to
- * the key in the packet, behind which the data comes, and its head. That has
- * the shape of DTA/1's header, with what is not needed any more replaced:
+ * All fields have been checked against the table. What is passed on is a
+ *pointer to the key in the packet, behind which the data lies, and the
+ *descriptor. It is DTA/1's header with the fields replaced that are no longer
+ *needed:
  *
- *	bits	DTA/1			head
- *	56-63	version, opcode		lane
+ * clang-format off
+ *
+ *	bits	DTA/1			descriptor
+ *	56-63	version, opcode		table
  *	55	immediate		the report's flag or the table's
  *	52-54	tracked, reserved	0
  *	48-51	N			1..4, the table's default filled in
@@ -125,6 +128,8 @@ static inline bool shape_sum_right(const uint8_t *frame)
  *	32-39	hop, path length	the same
  *	16-31	table			data length
  *	0-15	sequence		the same
+ *
+ * clang-format on
  */
 enum {
 	DESC_TABLE = 56,
@@ -184,24 +189,24 @@ enum {
 
 _Static_assert((int)COMMON_AT_KEY >= (int)SHAPE_READ, "a report has them");
 
-/* What it is like, and its head; a line of memory. */
+/* A table's common report and its descriptor; a cache line. */
 struct common_report {
 	struct shape shape;
 	uint64_t header, mask; /* version, opcode, key length; which bits */
-	uint64_t desc;	       /* lane, the table's immediate, data length */
+	uint64_t desc;	       /* table, its immediate, data length */
 	uint32_t limit;	       /* lists, hops */
 	uint16_t frame_len;    /* to the end of the value */
 	uint8_t copies;	       /* the default N */
-	uint8_t judged;	       /* by more than that: the kind; 0: it is not */
+	uint8_t judged; /* its kind, if common_report_check() is needed */
 } __attribute__((aligned(64)));
 
-/* Of a table with values of data_len bytes. Tracked reports are common if
- * nothing hangs on their numbers: not strict. */
+/* For a table with values of data_len bytes. Tracked reports are common only if
+ * no table is strict. */
 void common_report_init(struct common_report *c, const struct table *t,
 			unsigned state, uint16_t data_len, bool strict);
 void common_report_clear(struct common_report *c); /* no report is */
 
-/* What a table still has to say about a report of the right lengths. */
+/* Checks the list, or hop and value, of a report of the right lengths. */
 static inline __attribute__((always_inline)) bool
 common_report_check(const struct common_report *c, const uint8_t *key,
 		    uint64_t desc)
@@ -216,8 +221,8 @@ common_report_check(const struct common_report *c, const uint8_t *key,
 }
 
 /*
- * The head of a packet that is such a report of one of the tables, and good;
- * else 0. by_id: which table, by its id as it is in the packet.
+ * The descriptor of a packet that is a valid common report of one of the
+ * tables; else 0. by_id: the table of an id as it is in the packet.
  */
 static inline __attribute__((always_inline)) uint64_t
 common_report_desc(const struct common_report *tables, const uint8_t *by_id,

@@ -3,8 +3,8 @@
  * cores.c - a translator on several cores: see cores.h for the rounds.
  *
  * Each worker has two copies of the translator: one makes messages of its
- * batches, the other receives what comes for it as an owner. Rows, lists and
- * reporters are shared, but each is touched by its owner alone.
+ * batches, the other receives the messages for it as an owner. Rows, lists and
+ * reporters are shared, but only its owner touches each.
  */
 #include "dta/cores.h"
 
@@ -22,15 +22,15 @@ enum {
 	REPORT_MAX = 256,
 	OP_MAX = 960, /* bytes of an operation */
 	STATES_MAX = OP_MESSAGE_TABLES - 1,
-	CLOCK = 255, /* in place of a lane: the batch's latest time */
+	CLOCK = 255, /* in place of a table: the batch's latest time */
 	AT_SRC = SHAPE_AT_IP + NET_IP4_AT_SRC,
 };
 
-/* A message with a report: its head; its time, or of postcards its packet; its
- * bytes from the key on, or with this bit where they are. */
+/* A message with a report: its descriptor; its time, or for postcards its
+ * packet; its bytes from the key on, or with this bit their address. */
 #define DESC_BY_ADDRESS (UINT64_C(1) << 52)
 
-/* Numbers that follow each other, up to the one before heads.next. */
+/* A run of consecutive numbers, up to the one before desc_batch.next. */
 struct run {
 	uint32_t src;
 	uint16_t first;
@@ -89,7 +89,7 @@ static int error_of(const struct translate_cores *c)
 	return __atomic_load_n(&c->error, __ATOMIC_RELAXED);
 }
 
-static void fail(struct translate_cores *c, int error)
+static void note_error(struct translate_cores *c, int error)
 {
 	int none = 0;
 
@@ -119,7 +119,7 @@ static unsigned set_owner(const struct translate_cores *c, unsigned set)
 	return set * c->owners >> EXPECTED_BITS;
 }
 
-/* What is open of a source's place, to the owner of its set. */
+/* Sends a source's open run to the owner of its set. */
 static void run_end(struct worker *w, unsigned at)
 {
 	struct run *r = &w->run[at];
@@ -149,8 +149,8 @@ static void run_begin(struct worker *w, const struct pkt *p, uint64_t desc)
 	w->next[at] = descs_number(src, desc, w->t->counted) + 1;
 }
 
-/* A packet that the owner of its reporter judges; if it has none, this worker
- * does. */
+/* Sends a packet to its reporter's owner, which admits it; without owners this
+ * worker does. */
 static void send_packet(struct worker *w, struct batch *b, size_t i)
 {
 	struct net_udp u;
@@ -171,7 +171,7 @@ static void send_packet(struct worker *w, struct batch *b, size_t i)
 }
 
 /* A packet that is not of the common shape, or has not the next number. */
-static void take_other(void *worker, size_t i)
+static void send_uncommon(void *worker, size_t i)
 {
 	struct worker *w = worker;
 	struct batch *b = w->in_hand;
@@ -182,7 +182,7 @@ static void take_other(void *worker, size_t i)
 		send_packet(w, b, i);
 }
 
-static void decode(struct worker *w, struct batch *b)
+static void decode_batch(struct worker *w, struct batch *b)
 {
 	struct desc_batch h = {.pkts = b->pkts,
 			       .n = b->n,
@@ -190,7 +190,7 @@ static void decode(struct worker *w, struct batch *b)
 			       .key = b->key,
 			       .next = w->cores->numbers == NONE ? NULL
 								 : w->next,
-			       .other = take_other,
+			       .other = send_uncommon,
 			       .ctx = w};
 
 	w->in_hand = b;
@@ -262,7 +262,7 @@ static void send_postcards(struct translator *t, struct table_state *l,
 	postcard_send(t, l, j, t->worker->cores->owners);
 }
 
-/* So late it is for lists that wait. */
+/* Sends the time, for lists that wait. */
 static void send_clock(struct worker *w, const struct batch *b)
 {
 	for (unsigned i = 0; i < w->cores->owners; i++) {
@@ -273,7 +273,7 @@ static void send_clock(struct worker *w, const struct batch *b)
 	}
 }
 
-static void carry_out(struct translator *o, struct report_batch *j)
+static void exec_operations(struct translator *o, struct report_batch *j)
 {
 	if (j->n)
 		run_table(o, desc_table(j->desc[0]), j);
@@ -296,7 +296,7 @@ static size_t receive_entry(struct worker *w, const uint64_t *m)
 	size_t words = 3;
 
 	if (j->n && desc_table(*m) != desc_table(j->desc[0]))
-		carry_out(o, j);
+		exec_operations(o, j);
 	if (*m & DESC_BY_ADDRESS)
 		key = (const uint8_t *)(uintptr_t)m[2];
 	else
@@ -325,7 +325,7 @@ static void receive_reports(struct worker *w, const struct threads_block *in)
 			at += receive_entry(w, m);
 			continue;
 		}
-		carry_out(o, j);
+		exec_operations(o, j);
 		if (desc_table(*m) == CLOCK) {
 			clock_is(o, m[1]);
 			at += 2;
@@ -338,12 +338,12 @@ static void receive_reports(struct worker *w, const struct threads_block *in)
 			at += postcard_receive(o, l, m, in->words - at);
 		}
 	}
-	carry_out(o, j);
+	exec_operations(o, j);
 }
 
 /* Operations. */
 
-/* In a worker's translator: what is made goes to the owners. */
+/* In a worker's translator: sends operations to their owners. */
 static void send_ops(struct translator *t)
 {
 	const struct op_buffer *ops = t->ops;
@@ -376,9 +376,9 @@ static size_t receive_single(struct worker *w, const struct threads_block *in,
 	} while (at < in->words &&
 		 !(transport->pairs && op_message_is_pair(in->word[at])));
 	transport->stamps = transport->stamped ? w->stamp : NULL;
-	fail(w->cores,
-	     transport->exec(transport, w->op, n,
-			     batch_of(w->cores, &in->from)->latest_ns));
+	note_error(w->cores,
+		   transport->exec(transport, w->op, n,
+				   batch_of(w->cores, &in->from)->latest_ns));
 	transport->stamps = NULL;
 	return at;
 }
@@ -397,11 +397,11 @@ static void receive_ops(struct worker *w, const struct threads_block *in)
 	}
 }
 
-/* By the batch's worker. */
+/* Run by the batch's worker. */
 
 /* The good reports of a batch, in the worker's translator: where all are, as
  * they stand. */
-static void gather(struct worker *w, struct batch *b)
+static void collect_reports(struct worker *w, struct batch *b)
 {
 	struct translator *t = w->t;
 	struct report_batch *j = &t->stage;
@@ -427,7 +427,7 @@ static void gather(struct worker *w, struct batch *b)
 
 static void send_rows_and_lists(struct worker *w, struct batch *b)
 {
-	gather(w, b);
+	collect_reports(w, b);
 	if (b->returned)
 		returned_clear(b->returned);
 	stage_run_tables(w->t, w->cores->sent_tables);
@@ -439,7 +439,7 @@ static void send_writes(struct worker *w, struct batch *b)
 {
 	struct translator *t = w->t;
 
-	gather(w, b);
+	collect_reports(w, b);
 	stage_run_tables(t, ~w->cores->sent_tables);
 	for (unsigned i = 0; i < t->states && b->returned; i++)
 		if (t->state[i].postcards) {
@@ -448,7 +448,7 @@ static void send_writes(struct worker *w, struct batch *b)
 		}
 }
 
-static void add_told(struct worker *w, const struct translate_ledger *l)
+static void add_published(struct worker *w, const struct translate_ledger *l)
 {
 	const uint64_t *from = (const uint64_t *)l;
 	uint64_t *to = (uint64_t *)&w->published;
@@ -457,18 +457,18 @@ static void add_told(struct worker *w, const struct translate_ledger *l)
 		__atomic_store_n(&to[i], to[i] + from[i], __ATOMIC_RELAXED);
 }
 
-/* What was counted since the last batch, for all to see. */
-static void tell(struct worker *w)
+/* Publishes what was counted since the last batch. */
+static void publish_counters(struct worker *w)
 {
-	add_told(w, &w->t->ctr);
+	add_published(w, &w->t->ctr);
 	memset(&w->t->ctr, 0, sizeof(w->t->ctr));
 	if (!w->owner)
 		return;
-	add_told(w, &w->owner->ctr);
+	add_published(w, &w->owner->ctr);
 	memset(&w->owner->ctr, 0, sizeof(w->owner->ctr));
 }
 
-static void over(struct worker *w, const struct batch *b)
+static void end_batch(struct worker *w, const struct batch *b)
 {
 	struct translate_ledger *ctr = &w->t->ctr;
 
@@ -476,7 +476,7 @@ static void over(struct worker *w, const struct batch *b)
 	ctr->stored += b->n;
 	for (size_t i = 0; i < b->n && b->odd; i++)
 		ctr->stored -= !b->desc[i];
-	tell(w);
+	publish_counters(w);
 }
 
 static bool work(void *ctx, const struct threads_batch *at, unsigned round)
@@ -486,15 +486,15 @@ static bool work(void *ctx, const struct threads_batch *at, unsigned round)
 	struct batch *b = w->batch[at->place];
 
 	if (!round)
-		decode(w, b);
+		decode_batch(w, b);
 	if (round == c->numbers)
-		return !b->odd; /* decode() has sent them */
+		return !b->odd; /* decode_batch() has sent them */
 	if (round == c->cache)
 		send_rows_and_lists(w, b);
 	else if (round == c->write)
 		send_writes(w, b);
 	else
-		over(w, b);
+		end_batch(w, b);
 	return round == c->cache && !b->returned;
 }
 
@@ -513,11 +513,11 @@ static void receive(void *ctx, unsigned owner, const struct threads_block *in)
 		receive_reports(w, in);
 	else
 		receive_ops(w, in);
-	fail(c, stage_end(w->owner));
+	note_error(c, stage_end(w->owner));
 }
 
 /* In turn of taking. */
-static void taken(struct translate_cores *c, struct batch *b, size_t n)
+static void end_taking(struct translate_cores *c, struct batch *b, size_t n)
 {
 	b->n = n;
 	b->first = c->packets;
@@ -535,7 +535,7 @@ static bool take(void *ctx, const struct threads_batch *at)
 	b->pkts = b->room;
 	n = c->o.take(c->o.ctx, &b->pkts, b->room, TRANSLATE_CORES_BATCH);
 	if (n > 0)
-		taken(c, b, (size_t)n);
+		end_taking(c, b, (size_t)n);
 	return n > 0;
 }
 
@@ -548,11 +548,12 @@ int translate_cores_rx(struct translate_cores *c, const struct pkt *pkts,
 	memcpy(b->room, pkts, n * sizeof(*pkts));
 	b->pkts = b->room;
 	if (n)
-		taken(c, b, n);
+		end_taking(c, b, n);
 	/* A batch that is not full came live: nothing waits for more. */
-	fail(c, threads_go(c->threads, n > 0, n == TRANSLATE_CORES_BATCH));
+	note_error(c,
+		   threads_go(c->threads, n > 0, n == TRANSLATE_CORES_BATCH));
 	if (c->owners == 1 && !error_of(c)) /* this thread */
-		fail(c, transport_tick(transport));
+		note_error(c, transport_tick(transport));
 	if (n == TRANSLATE_CORES_BATCH)
 		return error_of(c);
 	if (c->owners == 1)
@@ -565,7 +566,7 @@ int translate_cores_rx(struct translate_cores *c, const struct pkt *pkts,
 	return error_of(c);
 }
 
-static void told_to(struct translate_ledger *sum, const struct worker *w)
+static void read_published(struct translate_ledger *sum, const struct worker *w)
 {
 	uint64_t *to = (uint64_t *)sum;
 	const uint64_t *from = (const uint64_t *)&w->published;
@@ -576,12 +577,12 @@ static void told_to(struct translate_ledger *sum, const struct worker *w)
 
 int translate_cores_rest(struct translate_cores *c)
 {
-	fail(c, threads_rest(c->threads));
+	note_error(c, threads_rest(c->threads));
 	for (unsigned i = 0; i < c->o.workers; i++) {
 		struct worker *w = c->worker[i];
 
-		tell(w);
-		told_to(&c->t->ctr, w);
+		publish_counters(w);
+		read_published(&c->t->ctr, w);
 		memset(&w->published, 0, sizeof(w->published));
 		for (unsigned k = 0; k < THREADS_PLACES; k++)
 			if (c->t->last_ns < w->batch[k]->latest_ns)
@@ -594,7 +595,7 @@ int translate_cores_idle(struct translate_cores *c, uint64_t ns)
 {
 	translate_cores_rest(c);
 	for (unsigned i = 0; i < c->owners; i++)
-		fail(c, translate_idle(c->worker[i]->owner, ns));
+		note_error(c, translate_idle(c->worker[i]->owner, ns));
 	return translate_cores_rest(c);
 }
 
@@ -604,7 +605,7 @@ translate_cores_counters(const struct translate_cores *c)
 	struct translate_ledger sum = c->t->ctr;
 
 	for (unsigned i = 0; i < c->o.workers; i++)
-		told_to(&sum, c->worker[i]);
+		read_published(&sum, c->worker[i]);
 	return sum;
 }
 
@@ -724,8 +725,8 @@ static void free_all(struct translate_cores *c)
 	free(c);
 }
 
-/* The rounds that the tables need, and who owns which part of them. */
-static void plan(struct translate_cores *c)
+/* Plans the rounds that the tables need, and the owners of their parts. */
+static void plan_rounds(struct translate_cores *c)
 {
 	const struct translator *t = c->t;
 	bool writes = false;
@@ -746,7 +747,7 @@ static void plan(struct translate_cores *c)
 		c->write = c->rounds++;
 }
 
-static int check(const struct translator *t, struct fault *f)
+static int check_tables(const struct translator *t, struct fault *f)
 {
 	if (t->rate.per_s)
 		return fault_set(f, -ENOTSUP,
@@ -781,7 +782,7 @@ int translate_cores_open(struct translate_cores **out, struct translator *t,
 					  .work = work,
 					  .receive = receive};
 	struct translate_cores *c;
-	int rc = check(t, f);
+	int rc = check_tables(t, f);
 
 	if (!rc && (rc = translate_flush(t)) < 0)
 		fault_set(f, rc, "what waits could not be written: %s",
@@ -796,7 +797,7 @@ int translate_cores_open(struct translate_cores **out, struct translator *t,
 	c->owners = t->transport->clone ? o->workers : 1;
 	c->packets = t->ctr.received;
 	pthread_mutex_init(&c->nacks_lock, NULL);
-	plan(c);
+	plan_rounds(c);
 	for (unsigned i = 0; i < o->workers && !rc; i++)
 		rc = worker_open(c, i, f);
 	threads.rounds = c->rounds;

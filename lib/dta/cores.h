@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cores.h - a translator on several cores (threads.h): what it leaves in memory
- * is what translate_rx() would, byte for byte; what it counts is the same, but
- * for what hangs on the order of different reporters, lists and keys.
+ * cores.h - a translator on several cores (threads/threads.h). It leaves the
+ *same memory as translate_rx(), byte for byte, and the same counters, except
+ *those that depend on the order of different reporters, lists and keys.
  *
- * A worker decodes its batch and judges what a packet says by itself. Then, in
- * rounds, of which those are left out that no table needs:
+ * A worker decodes its batch and checks all that depends on one packet only.
+ *Then come these rounds, without those that no table needs:
  *
- *	numbers	to the owner of the reporter, who keeps its sequence: runs of
- *		numbers that follow each other; and packets that are not of the
- *		common shape or are tracked, which it judges
- *	cache	to the owner of a list, who writes it to memory, and of a row of
- *		postcards, who gives evicted rows back
- *	write	to the owner of a part of a table, who carries operations out
+ * clang-format off
+ *
+ *	numbers	to the reporter's owner, which tracks its sequence: runs of
+ *		consecutive numbers, and packets that are tracked or not of the
+ *		common shape, which the owner checks
+ *	cache	to a list's owner, which writes it to memory, and to the owner
+ *of a row of postcards, which returns evicted rows
+ *	write	to the owner of a part of a table, which carries operations out
+ *
+ * clang-format on
  *
  * A transport that can be cloned (op.h) makes each worker an owner. Otherwise
  * worker 0 owns everything and sends what the workers have made.
@@ -54,15 +58,14 @@ struct translate_cores_options {
 	 */
 	int (*take)(void *ctx, const struct pkt **pkts, struct pkt *room,
 		    int max);
-	/* Every batch, in order, when it is taken, by its worker's thread; or
-	 * NULL. */
+	/* Called with every batch, in order, in its worker's thread; or NULL.
+	 */
 	void (*look)(void *ctx, const struct pkt *pkts, size_t n);
 	void *ctx;
 };
 
-/* What waits in t is written first. -ENOTSUP: a translator with a limit on
- * operations, which hang on each other; slots that are too long for messages.
- */
+/* Flushes t first. -ENOTSUP: t has a rate limit, which needs all operations in
+ * order; or its slots are too long for messages. */
 int translate_cores_open(struct translate_cores **out, struct translator *t,
 			 const struct translate_cores_options *o,
 			 struct fault *f);
@@ -73,24 +76,22 @@ int translate_cores_rx(struct translate_cores *c, const struct pkt *pkts,
 		       size_t n);
 
 /*
- * Until all that was taken is carried out. The translator, its transport and
- * its source are the caller's then, until the next translate_cores_rx(). 0 or
- * -errno.
+ * Waits until all batches taken are carried out. Translator, transport and
+ * source are the caller's until the next translate_cores_rx(). 0 or -errno.
  */
 int translate_cores_rest(struct translate_cores *c);
 
 /* At rest: as translate_idle(). */
 int translate_cores_idle(struct translate_cores *c, uint64_t ns);
 
-/* At rest the translator's; else what workers have told when a batch of theirs
- * was over. */
+/* At rest the translator's; else those of completed batches. */
 struct translate_ledger
 translate_cores_counters(const struct translate_cores *c);
 
-/* NACKs that the sink did not take. */
+/* NACKs that the sink has dropped. */
 uint64_t translate_cores_unsent(struct translate_cores *c);
 
-/* Rests; t is the caller's again. NULL is fine. */
+/* Rests, then gives t back. NULL is fine. */
 void translate_cores_close(struct translate_cores *c);
 
 #endif

@@ -3,18 +3,18 @@
  * keywrite.c - Key-Write and Key-Increment: N operations for a report; and
  * Key-Write as DART's switches do it: one write for a report.
  *
- * Operations stand in the order of the reports, a report's copies side by side.
- * So a later report wins every slot that it shares with an earlier one of the
- * batch, whichever copies meet there.
+ * Operations are in the order of the reports, a report's copies adjacent. So a
+ * later report overwrites an earlier one in every slot that both use, whichever
+ * copies these are.
  *
- * DART_ONE: a random copy n in [0, N), to the slot of that copy (DART section
- * 6). Switches report a key again and again; so its copies fill. The copy hangs
- * on the seed and on the packet's number alone: one seed and one capture leave
- * the same memory by every transport, on any number of cores.
+ * DART_ONE: writes one random copy n in [0, N) to its slot (DART, section 6).
+ * Switches report a key repeatedly, which fills its other slots. The copy
+ * depends only on the seed and the packet's number: one seed and one capture
+ * leave the same memory by every transport, on any number of cores.
  *
- * DART_CAS: for N = 2, a write to slot 0 and a compare-and-swap, which takes
- * slot 1 only where that is empty (DART section 7). A slot of a key whose
- * checksum and value are both 0 is taken for empty; so is it by queries.
+ * DART_CAS: for N = 2, a write to slot 0 and a compare-and-swap that takes slot
+ * 1 only if it is empty (DART, section 7). A slot whose checksum and value are
+ * both 0 counts as empty; queries agree.
  */
 #include "dta/private.h"
 
@@ -30,14 +30,14 @@ enum {
 	PAIRS_HASHED = 512, /* reports */
 };
 
-/* Whether all reports want the same N, and no CPU is to be told. */
+/* Whether all reports have the same N and none an immediate. */
 static bool is_uniform(const struct report_batch *j)
 {
 	return desc_copies(j->all) == desc_copies(j->any) &&
 	       !desc_immediate(j->any);
 }
 
-/* The most copies that one of the reports wants. */
+/* The largest N of the reports. */
 static unsigned copies_max(const struct report_batch *j)
 {
 	unsigned max = 1;
@@ -90,8 +90,8 @@ static unsigned slot_block(struct translator *t, const struct report_batch *j,
 }
 
 /*
- * Jobs first to end. Inlined for each case, so that what is a constant there
- * (lengths, a uniform N) costs nothing.
+ * Writes of reports [first, end). Inlined for each case, so that its constants
+ * (lengths, a uniform N) cost nothing.
  */
 static inline __attribute__((always_inline)) void
 keywrite_block(struct translator *t, const struct table_state *l,
@@ -176,7 +176,7 @@ pairs_send(struct translator *t, const struct table_state *l,
 	t->ctr.bytes += (uint64_t)j->n * copies * 8;
 }
 
-/* As many reports as have their hashes in the first cache. */
+/* As many reports as have their hashes in the L1 cache. */
 static void pairs_run(struct translator *t, const struct table_state *l,
 		      const struct report_batch *j, enum op_verb verb)
 {

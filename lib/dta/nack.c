@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* nack.c - the frames that tell a reporter where its sequence stands. */
+/* nack.c - NACK frames: they give a reporter the last number in order. */
 #include "dta/private.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* ops.c - the operations made so far, to the transport. */
+/* ops.c - passes operations to the transport. */
 #include "dta/private.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ static void prefetch_queue_free(struct prefetch_queue *a)
 	free(a);
 }
 
-/* What is made, for what was; nothing is asked for any more. */
+/* Exchanges the queue's buffer with the one in hand; ends prefetching. */
 static void prefetch_queue_swap(struct prefetch_queue *a,
 				struct op_buffer **ops)
 {
@@ -44,7 +44,8 @@ static void prefetch_queue_swap(struct prefetch_queue *a,
 	a->next = a->end;
 }
 
-/* To ask for all of it, by prefetch_queue_step() so many times. r has mem. */
+/* Starts to prefetch all, in so many calls of prefetch_queue_step(). r has mem.
+ */
 static void prefetch_queue_start(struct prefetch_queue *a,
 				 const struct transport *r, size_t times)
 {

@@ -3,22 +3,23 @@
  * postcard.c - the postcard cache (DTA, section 3) and its evictions:
  * operations for chunks in memory (dta(7), MEMORY).
  *
- * Row of a key: CRC-32C (the checksum's polynomial, whatever the table's hash
- * family) of its bytes, modulo the rows. The row has no bearing on what memory
- * holds in the end; it decides only which postcards travel together.
+ * A key's row is the CRC-32C of its bytes (the checksum's polynomial, whatever
+ * the table's hash family), modulo the number of rows. The row does not affect
+ * what memory holds in the end, only which postcards are written together.
  *
- * A row belongs to one key until its hops are all there (path_len of them; all
- * of the chunk's, if no postcard told), or another key wants it. Then it is
- * evicted. Evictions are kept in the order of the postcards that caused them
- * until there are enough to be hashed together.
+ * A row belongs to one key until it is complete (path_len hops; all hops of the
+ * chunk, if no postcard had a path_len) or another key needs it. Then it is
+ * evicted. Evictions are kept, in the order of the postcards that caused them,
+ * until there are enough to hash at once.
  *
- * A row whose hops are all there is written whole, blanks behind the path, in
- * one operation a copy. A row that must make room, or is flushed, is written to
- * its own key's chunk: only the hops that it holds, and the blanks behind a
- * known path_len. So an early eviction never erases what is stored already.
+ * A complete eviction writes the chunk whole, with blanks behind the path, in
+ * one operation for each copy. A partial one, for another key or a flush,
+ * writes only the hops that the row holds, and the blanks behind a known
+ * path_len; so it never erases what is stored already.
  *
  * On several cores a row's owner evicts it, and the worker whose packet caused
- * that makes the operations, with those of its other packets (cores.c).
+ * the eviction makes its operations, between those of its other packets
+ * (cores.c).
  */
 #include "dta/private.h"
 
@@ -40,8 +41,8 @@ enum {
 
 struct row {
 	uint8_t held;	  /* bit i: hop i is here; 0: the row is free */
-	uint8_t path_len; /* the largest that was told; 0: unknown */
-	uint8_t copies;	  /* the most that was asked for */
+	uint8_t path_len; /* the largest reported; 0: unknown */
+	uint8_t copies;	  /* the largest N reported */
 	uint8_t immediate;
 	uint16_t sequence; /* of the last report: the one that completes */
 	uint8_t unused[2];
@@ -56,7 +57,7 @@ struct eviction {
 	uint16_t at;	/* the packet that caused it, of the stage */
 	uint16_t state; /* on its way back to a worker */
 	uint8_t held, path_len, copies, immediate;
-	bool whole; /* all hops are there */
+	bool complete; /* holds all hops */
 	uint8_t key[KEY_MAX];
 } __attribute__((aligned(LINE)));
 
@@ -94,8 +95,8 @@ static inline unsigned path_mask(unsigned path_len, unsigned hops)
 	return mask_of(path_len ? path_len : hops);
 }
 
-/* The hops that an eviction tells of: those which it holds, and those behind
- * the path's end, if that is known. */
+/* The hops that an eviction writes: those it holds, and those behind the path's
+ * end, if that is known. */
 static unsigned eviction_hops(const struct eviction *e, unsigned hops)
 {
 	return e->held | (mask_of(hops) & ~path_mask(e->path_len, hops));
@@ -137,7 +138,7 @@ static void emit_one(struct translator *t, const struct table_state *l,
 		uint64_t offset = hash_mod(pc->chunk[c][k], l->t.units) *
 				  l->t.stride;
 
-		if (e->whole)
+		if (e->complete)
 			op_write(t, l, offset, p, l->write_len);
 		else
 			write_runs(t, l, offset, p, which);
@@ -147,7 +148,7 @@ static void emit_one(struct translator *t, const struct table_state *l,
 				  e->sequence);
 }
 
-/* The first n of which[], to operations. */
+/* Makes operations of the first n of which[]. */
 static void emit(struct translator *t, const struct table_state *l, unsigned n)
 {
 	struct postcards *pc = l->postcards;
@@ -169,10 +170,10 @@ static void emit(struct translator *t, const struct table_state *l, unsigned n)
 		emit_one(t, l, k);
 }
 
-/* A packet may push one row out, and complete another. */
-static inline unsigned cause_of(unsigned at, bool whole)
+/* A packet may cause two evictions: a partial and a complete one. */
+static inline unsigned cause_of(unsigned at, bool complete)
 {
-	return 2u * at + whole;
+	return 2u * at + complete;
 }
 
 /* All that were evicted, to operations. Those on their way back to a worker are
@@ -190,9 +191,9 @@ static void drain(struct translator *t, const struct table_state *l)
 /* Where the next eviction goes. */
 static inline struct eviction *eviction_new(struct translator *t,
 					    const struct table_state *l,
-					    unsigned at, bool whole)
+					    unsigned at, bool complete)
 {
-	unsigned cause = cause_of(at, whole);
+	unsigned cause = cause_of(at, complete);
 
 	if (!t->returned || at == NO_PACKET)
 		return &l->postcards->eviction[l->postcards->n++];
@@ -206,11 +207,11 @@ static inline struct row *row_of(const struct postcards *pc, uint64_t number)
 }
 
 static inline void evict(struct translator *t, const struct table_state *l,
-			 struct row *r, unsigned at, bool whole)
+			 struct row *r, unsigned at, bool complete)
 {
-	struct eviction *e = eviction_new(t, l, at, whole);
+	struct eviction *e = eviction_new(t, l, at, complete);
 
-	if (whole)
+	if (complete)
 		t->ctr.chunks++;
 	else
 		t->ctr.early++;
@@ -222,7 +223,7 @@ static inline void evict(struct translator *t, const struct table_state *l,
 	e->path_len = r->path_len;
 	e->copies = r->copies;
 	e->immediate = r->immediate;
-	e->whole = whole;
+	e->complete = complete;
 	e->state = l->index;
 	r->held = 0;
 }
@@ -236,7 +237,7 @@ static inline void row_begin(struct row *r, const uint8_t *key,
 	r->immediate = 0;
 }
 
-/* A postcard to its row. There is room for two evictions. */
+/* Puts a postcard into its row. There is room for two evictions. */
 static inline __attribute__((always_inline)) void
 row_take(struct translator *t, const struct table_state *l, struct row *r,
 	 const uint8_t *key, uint64_t desc, unsigned at)
@@ -270,7 +271,7 @@ static void hash_rows(const struct table_state *l, const uint8_t *const *key,
 	crc_batch(&id, 1, key, l->key_len, n, &hash);
 }
 
-/* Asks for the rows of the next reports; returns the first behind them. */
+/* Prefetches the rows of the next reports; returns the first behind them. */
 static unsigned find_rows(struct translator *t, const struct table_state *l,
 			  const struct report_batch *j, unsigned from)
 {
@@ -319,8 +320,8 @@ void postcard_flush(struct translator *t, struct table_state *l)
 }
 
 /*
- * A message: the head; the row and the packet's number; the key and the value.
- * The rows of an owner lie side by side.
+ * A message: the descriptor; the row and the packet's number; the key and the
+ * value. The rows of an owner are adjacent.
  */
 void postcard_send(struct translator *t, const struct table_state *l,
 		   const struct report_batch *j, unsigned owners)
@@ -369,7 +370,7 @@ size_t postcard_receive(struct translator *t, const struct table_state *l,
 	return n;
 }
 
-/* Of so many of which[], those of this lane, to operations. */
+/* Makes operations of this table's evictions among which[]. */
 static void emit_some(struct translator *t, const struct table_state *l,
 		      unsigned n)
 {

@@ -2,18 +2,19 @@
 /*
  * private.h - what the translator's own files share.
  *
- * A batch goes through in stages of STEP packets: admit.c turns packets into
- * reports (reports that were judged good), stage.c parts them by lane (a
- * table and its state), and the lane's file makes operations of them:
- * keywrite.c (Key-Write and Key-Increment), postcard.c, append.c.
+ * A batch is processed in stages of STEP packets: admit.c decodes packets and
+ * checks them, which leaves valid reports; sequence.c tracks their numbers;
+ * stage.c sorts them by table, steer.c by collector; keywrite.c (Key-Write and
+ * Key-Increment), postcard.c or append.c makes operations of them; ops.c passes
+ * these to the transport. cores.c does it on several cores.
  *
- * Operations and their payloads lie in two arrays of the translator that are
- * handed to the transport whenever a lane is through, or they are full. Nothing
- * is allocated after translate_open().
+ * Operations and their payloads lie in two arrays of the translator, which go
+ * to the transport after each table, or when they are full. Nothing is
+ * allocated after translate_open().
  *
- * Where the transport wants its lines asked for (op.h), stages are short, and
- * what a stage has made is handed over behind the next one: admit.c asks for a
- * line of it after each packet.
+ * If the transport has addresses to prefetch (op.h), stages are short, and the
+ * operations of a stage are carried out after the next one: admit.c prefetches
+ * their cache lines, some after each packet.
  */
 #ifndef DTA_PRIVATE_H
 #define DTA_PRIVATE_H
@@ -50,12 +51,12 @@ struct op_buffer {
 	uint8_t arena[ARENA] __attribute__((aligned(64)));
 };
 
-/* What was made in an earlier stage, and waits for its lines. */
+/* Operations of the last stage, whose cache lines are being prefetched. */
 struct prefetch_queue {
 	struct op_buffer *ops;
-	const struct op *next, *end; /* that are not asked for yet */
-	unsigned each;		     /* asked for at once */
-	uint8_t *const *mem;	     /* of the transport */
+	const struct op *next, *end; /* not prefetched yet */
+	unsigned each;		     /* prefetched after each packet */
+	uint8_t *const *mem;	     /* the transport's */
 };
 
 static inline void prefetch_queue_step(struct prefetch_queue *a)
@@ -68,7 +69,7 @@ static inline void prefetch_queue_step(struct prefetch_queue *a)
 	a->next = op;
 }
 
-/* A write; the fields one by one, which compilers do best with. */
+/* A write; compilers do best with the fields one by one. */
 static inline void op_fill(struct op *o, uint16_t table, uint64_t offset,
 			   const uint8_t *data, uint32_t len)
 {
@@ -92,7 +93,7 @@ static inline uint8_t *op_buffer_alloc(struct op_buffer *m, size_t len)
 enum {
 	STEP = 1024,	    /* packets from decoding to memory at once */
 	STAGE = 4096,	    /* the same on several cores: cores.h */
-	STEP_PREFETCH = 64, /* and where lines are asked for */
+	STEP_PREFETCH = 64, /* and with prefetching */
 	/* Bytes that all tables' caches may take together. */
 	CACHES_MAX = 48 << 20,
 	NO_TABLE = TABLE_MAX,
@@ -104,12 +105,12 @@ _Static_assert(STAGE % STEP == 0, "and a batch of several cores");
 _Static_assert(STEP % STEP_PREFETCH == 0, "and those divide a step");
 _Static_assert(STAGE *DTA_MAX_COPIES <= OPS_MAX, "one bucket's operations");
 
-/* Good reports in order, and what all their heads (all) or some (any) have: no
- * less than that. */
+/* Valid reports in order. all: at most the bits that all their descriptors
+ * have; any: at least those that some have. */
 struct report_batch {
 	unsigned n;
 	uint64_t all, any;
-	const uint8_t **key; /* CRC_HEADROOM before each: it is in a frame */
+	const uint8_t **key; /* in frames, so CRC_HEADROOM is before each */
 	uint64_t *desc;
 	uint16_t *at; /* which of the stage's packets */
 };
@@ -126,7 +127,7 @@ static inline struct report_batch report_batch_in(struct report_batch_room *r)
 		.key = r->key, .desc = r->desc, .at = r->at};
 }
 
-/* Jobs [from, end). */
+/* Reports [from, end). */
 static inline struct report_batch
 report_batch_part(const struct report_batch *j, unsigned from, unsigned end)
 {
@@ -142,7 +143,7 @@ struct reporters; /* sequence.c */
 struct postcards; /* postcard.c: the cache of rows */
 struct lists;	  /* append.c: the batches */
 struct table_state;
-struct steering; /* steer.c: which collector */
+struct steering; /* steer.c: reports by collector */
 struct returned; /* postcard.c: rows on their way back to a worker */
 struct worker;
 struct threads_out;
@@ -150,13 +151,13 @@ struct threads_out;
 typedef void table_run(struct translator *t, struct table_state *l,
 		       const struct report_batch *j);
 
-/* A table of a collector and what the translator keeps for it. */
+/* One collector's table and the translator's state for it. */
 struct table_state {
 	uint32_t lists;
 	uint16_t data_len;
 	uint8_t kind, key_len, copies, hops;
-	bool busy;	/* the transport's word, for this batch */
-	uint16_t index; /* of the table, for the transport */
+	bool busy;	/* the transport's busy(), for this batch */
+	uint16_t index; /* the transport's number of the table */
 
 	table_run *run;
 	uint32_t write_len; /* bytes of a slot or chunk written whole */
@@ -165,7 +166,7 @@ struct table_state {
 	struct table t;
 };
 
-/* What making operations of reports needs. */
+/* Working memory for making operations. */
 struct work {
 	uint32_t sum[STAGE],
 		slot[HASH_COPIES][STAGE]; /* of the reports in hand */
@@ -174,17 +175,17 @@ struct work {
 
 struct translator {
 	/*
-	 * On several cores, a worker's: takes the operations made so far to
-	 * their owners. NULL: they are carried out here.
+	 * On several cores, a worker's: sends the operations in ops to their
+	 * owners. NULL: they are carried out here.
 	 */
 	void (*send)(struct translator *t);
-	/* An owner's: where rows go that it has taken out of the cache. NULL:
-	 * they become operations here. */
+	/* An owner's: takes evicted rows. NULL: operations are made of them
+	 * here. */
 	struct returned *returned;
 	unsigned owner;		 /* its number */
-	struct worker *worker;	 /* whose it is: cores.c */
+	struct worker *worker;	 /* its worker: cores.c */
 	struct threads_out *out; /* a worker's: to owners; else NULL */
-	const uint64_t *part;	 /* of each table: op_part() */
+	const uint64_t *part;	 /* for op_part(), by table */
 	struct transport *transport;
 	struct op_buffer *ops;		    /* in the stage in hand */
 	struct prefetch_queue *prefetching; /* in the one before, where lines
@@ -192,20 +193,20 @@ struct translator {
 	struct snk *nacks;
 	pthread_mutex_t *nacks_lock; /* on several cores; else NULL */
 	enum dta_format format;
-	struct reporters *reporters; /* NULL: no table wants numbers */
-	uint64_t *expected;	     /* of them, see expected_at() */
+	struct reporters *reporters; /* NULL: no table checks sequences */
+	uint64_t *expected;	     /* see expected_at() */
 	struct translate_ledger ctr;
 	uint64_t generation; /* of the transport; list heads hold for one */
-	uint64_t last_ns;    /* the latest stamp of a packet: clock.h */
-	uint64_t idle_ns;    /* have passed since, without packets */
+	uint64_t last_ns;    /* the latest packet's time: packet/clock.h */
+	uint64_t idle_ns;    /* passed since then without packets */
 	uint64_t due_ns;     /* no list is due before */
 	uint64_t flush_ns;   /* the shortest flush time; 0: no lists */
-	uint64_t append;     /* a bit for each table that is lists */
-	uint64_t postcards;  /* and for each of postcards */
+	uint64_t append;     /* a bit for each Append table */
+	uint64_t postcards;  /* and for each Postcarding table */
 	uint64_t pending_immediates; /* with `prefetching': of them, whose rows
 				may have immediates */
 	uint64_t counted;	     /* of those that count what is missing */
-	bool waiting;		     /* a list may */
+	bool waiting;		     /* a list may hold entries */
 	uint64_t stamp_ns;	     /* of what op_write() makes */
 	const struct pkt *pkts;	     /* of the stage */
 	size_t npkts;
@@ -214,26 +215,26 @@ struct translator {
 	bool strict;	  /* a table checks sequences strictly */
 	struct rate rate; /* of operations */
 
-	unsigned n;	 /* tables: a collector's lanes */
-	unsigned states; /* of all collectors, one's after another's */
+	unsigned n;	 /* tables of a collector */
+	unsigned states; /* tables of all collectors, one after another */
 	enum dart dart;
 	uint64_t seed;
 	struct steering *steering; /* NULL: one collector */
-	uint8_t first_of_kind[5];  /* lane of DTA/0 reports, or NO_LANE */
-	/* Lane of a table id, as it is in the packet, or NO_LANE. */
+	uint8_t first_of_kind[5];  /* table of DTA/0 reports, or NO_TABLE */
+	/* Table of an id, as it is in the packet, or NO_TABLE. */
 	uint8_t by_id[UINT16_MAX + 1];
-	struct common_report
-		common[TABLE_MAX + 1]; /* by that; no report is NO_LANE's */
+	struct common_report common[TABLE_MAX + 1]; /* by table; NO_TABLE's
+						       matches nothing */
 
-	/* From here on nothing is zeroed but what is in hand: none. */
+	/* Not zeroed from here on, except the numbers of reports. */
 	struct report_batch stage,
-		bucket; /* the stage in hand, one lane's part */
+		bucket; /* the reports in hand; one table's */
 	struct report_batch_room stage_room, bucket_room;
 	struct work work;
 	struct table_state state[];
 };
 
-/* In a translator, or a copy of one: no reports are in hand. */
+/* For a new translator or copy: no reports in hand. */
 static inline void report_batch_init(struct translator *t)
 {
 	t->stage = report_batch_in(&t->stage_room);
@@ -250,9 +251,9 @@ static inline size_t translator_size(unsigned states)
 
 /*
  * stage.c. begin and end: of a batch, on the transport; end returns the batch's
- * first error. run: a stage, n <= STEP packets, from decoding to memory. carry:
- * the stage's reports, which are all that there are. lanes: reports of some
- * tables, a bit each, of which none are lists.
+ * first error. run: processes a stage, n <= STEP packets. finish: processes the
+ * reports in t->stage, at the end of a stage. run_tables: processes only those
+ * of some tables, a bit each, none of which is an Append table.
  */
 void stage_begin(struct translator *t);
 void stage_run(struct translator *t, const struct pkt *pkts, size_t n);
@@ -277,18 +278,19 @@ static inline void report_batch_add(struct report_batch *j, const uint8_t *key,
 	j->any |= desc;
 }
 
-/* admit.c: what is common to the reports of each table; of none, if a limit
- * wants to judge each. Behind sequences_open(). */
+/* admit.c: sets the common shape of each table's reports; none, if a rate limit
+ * must check each report. After sequences_open(). */
 void admit_init(struct translator *t);
 
-/* Packets of the stage, t->pkts, to its reports; asks for lines meanwhile. */
+/* Adds the valid reports of packets of t->pkts to t->stage; prefetches between.
+ */
 void admit(struct translator *t, const struct pkt *pkts, size_t n);
 
 /*
- * On several cores: the heads of a batch's packets that are of the common
- * shape; 0 of others. next: by source, the number that follows its last one
- * (descs_number()); NULL: numbers do not matter. other() is called for a packet
- * that is not of the shape, or has another number.
+ * On several cores: the descriptors of a batch's packets of the common shape; 0
+ * for others. next: by source, the number after its last one (descs_number());
+ * NULL: numbers do not matter. other() is called for a packet of another shape
+ * or number.
  */
 enum {
 	DESCS_NEXT = 4096,
@@ -300,24 +302,24 @@ struct desc_batch {
 	size_t n;
 	uint64_t *desc;
 	const uint8_t **key;
-	uint64_t all, any; /* what all heads have, and some */
+	uint64_t all, any; /* bits that all descriptors have, and some */
 	uint64_t latest_ns;
 	uint64_t *next;
 	void (*other)(void *ctx, size_t i);
 	void *ctx;
 };
 
-/* The head of packet p, and its key; 0: it is no good report, and was counted.
+/* Decodes a packet of any shape: its descriptor and key; 0: not valid, counted.
  */
 uint64_t admit_slowly(struct translator *t, const struct pkt *p,
 		      const uint8_t **key);
 void admit_descs(const struct translator *t, struct desc_batch *h);
 
 /*
- * The source address, as it is in the packet, << 32 and the number that follows
- * the last one of an IPv4 reporter: where that comes, no more than this word
- * need be looked at, and it is set to the next. What follows 65535 is 65536,
- * which does not come, so that nobody loses count of them.
+ * A word for each IPv4 reporter: its source address, as in the packet, << 32,
+ * and the number after its last one. If a report has that number, only this
+ * word is read and incremented. After 65535 it is 65536, which no report has,
+ * so that sequence.c sees the wrap.
  */
 static inline unsigned expected_index(uint32_t src)
 {
@@ -394,7 +396,7 @@ void steer_close(struct translator *t);
 unsigned report_cost(const struct translator *t, const struct table_state *l,
 		     const struct dta_report *r);
 
-/* A lane's reports to operations, and those to the transport. */
+/* Makes operations of one table's reports and passes them on. */
 void run_table(struct translator *t, unsigned state,
 	       const struct report_batch *j);
 
@@ -414,7 +416,7 @@ void clock_flush(struct translator *t);
 size_t clock_until_due(const struct translator *t, const struct pkt *pkts,
 		       size_t n);
 
-/* The head with this lane, which may be another collector's. */
+/* The descriptor with another table, for example another collector's. */
 static inline uint64_t desc_with_table(uint64_t desc, unsigned state)
 {
 	return (desc & ~(UINT64_MAX << DESC_TABLE)) | (uint64_t)state
@@ -432,17 +434,17 @@ static inline void copy_short(uint8_t *to, const uint8_t *from, size_t len)
 	}
 }
 
-/* A lane's reports, in order, to operations. */
+/* Make operations of one table's reports, in order. */
 table_run keywrite_run, keyinc_run, postcard_run, append_run;
 
 /* *room: bytes that caches may still take; lowered. */
 int postcard_open(struct table_state *l, size_t *room, struct fault *f);
 void postcard_flush(struct translator *t, struct table_state *l);
 /*
- * On several cores. clone: of a copy of a lane, which shares its rows; 0 or
- * -ENOMEM. send: to the owners of rows, of which there are so many. receive:
- * messages, as far as they are this lane's; returns their words. emit: of the
- * rows that came back, those of a lane, to operations.
+ * On several cores. clone: opens a copy's state, which shares the rows; 0 or
+ * -ENOMEM. send: sends reports to the owners of their rows. receive: processes
+ * messages as long as they are for this table; returns their words. emit: makes
+ * operations of a table's returned rows.
  */
 int postcard_clone(struct table_state *l);
 void postcard_send(struct translator *t, const struct table_state *l,
@@ -477,8 +479,7 @@ size_t append_receive_words(struct translator *t, const struct table_state *l,
 			    const uint64_t *desc);
 void append_close(struct table_state *l);
 
-/* ops.c: hands the operations made so far to the transport; where lines are
- * asked for, they wait. */
+/* ops.c: passes operations to the transport; with prefetching they wait. */
 void ops_run(struct translator *t);
 /* Those that waited longer, to the transport; the others are asked for during
  * the next stage, of about so many packets. */
@@ -486,16 +487,16 @@ void ops_prefetch(struct translator *t, size_t packets);
 /* prefetching: the transport has mem. 0 or -ENOMEM; to be closed either way. */
 int ops_open(struct translator *t, bool prefetching);
 void ops_close(struct translator *t);
-/* The times of operations that are not for op_write(), before they are made:
+/* Sets the times of operations that op_write() does not make, beforehand:
  * of reports [first, end), one each or one a copy. */
 void ops_stamp(struct translator *t, const struct report_batch *j,
 	       unsigned first, unsigned end, bool one);
-/* There is no room for the next ones. */
+/* Called when the buffer is full. */
 void ops_make_room(struct translator *t);
-/* To the transport, all that there are. */
+/* Passes all operations to the transport. */
 void ops_hand_over(struct translator *t);
 
-/* Makes sure that nops operations and len bytes of payload fit. */
+/* Makes room for nops operations and len bytes of payload. */
 static inline void ops_reserve(struct translator *t, unsigned nops, size_t len)
 {
 	if (t->ops->n + nops > OPS_MAX || t->ops->used + len > ARENA)

@@ -148,7 +148,7 @@ static struct slot *slot_of(const struct resend *w, const struct sender *r,
 
 /* What may go before there is an answer: on a way back not too much, or all of
  * it would be for nothing when the first is lost again. */
-static uint64_t limit(const struct sender *r)
+static uint64_t send_limit(const struct sender *r)
 {
 	if (r->phase == PHASE_OPENING)
 		return 0;
@@ -161,7 +161,7 @@ static uint64_t limit(const struct sender *r)
 
 static bool is_ready(const struct sender *r)
 {
-	return r->question || r->snd.nxt < limit(r);
+	return r->question || r->snd.nxt < send_limit(r);
 }
 
 static void queue_add(struct resend *w, struct sender *r)
@@ -174,7 +174,7 @@ static void queue_add(struct resend *w, struct sender *r)
 	w->last = &r->ready;
 }
 
-static void ask(struct resend *w, struct sender *r, enum question q)
+static void send_probe(struct resend *w, struct sender *r, enum question q)
 {
 	if (r->question < q)
 		r->question = (uint8_t)q;
@@ -217,7 +217,7 @@ int resend_add(struct resend *w, unsigned reporter, const uint8_t *payload,
 	if (r->phase == PHASE_UNUSED) {
 		r->phase = w->alone ? PHASE_DEAF : PHASE_OPENING;
 		r->heard_ns = UINT64_MAX;
-		ask(w, r, ASK_STATE);
+		send_probe(w, r, ASK_STATE);
 	}
 	s = slot_of(w, r, r->snd.end++);
 	s->ts_ns = ts_ns;
@@ -284,7 +284,7 @@ static bool wants_answer(const struct resend *w, const struct sender *r)
 {
 	if (r->phase != PHASE_OPEN || r->snd.nxt <= r->asked || r->tries)
 		return false;
-	return (r->behind && r->snd.nxt >= limit(r)) ||
+	return (r->behind && r->snd.nxt >= send_limit(r)) ||
 	       (w->o.wait && r->snd.nxt - r->asked > w->o.window / 2);
 }
 
@@ -366,7 +366,7 @@ static void send_again(struct resend *w, struct sender *r, bool sure,
 		w->ctr.lost += kept - r->snd.una;
 		r->snd.una = kept;
 		r->untold = true;
-		ask(w, r, ASK_GONE);
+		send_probe(w, r, ASK_GONE);
 	}
 	r->back = r->snd.una + 1;
 	r->back_ns = now_ns;
@@ -376,7 +376,8 @@ static void send_again(struct resend *w, struct sender *r, bool sure,
 }
 
 /* Four round trips, smoothed. */
-static void measure(struct resend *w, const struct sender *r, uint64_t now_ns)
+static void measure_rtt(struct resend *w, const struct sender *r,
+			uint64_t now_ns)
 {
 	uint64_t rtt = now_ns - r->asked_ns;
 
@@ -396,7 +397,7 @@ static bool is_answer(const struct sender *r, const struct dta_report *nack)
 
 /* The first number that the translator has not, as it told; the newest one that
  * can be meant. */
-static uint64_t told(const struct sender *r, uint16_t last)
+static uint64_t number_of_nack(const struct sender *r, uint16_t last)
 {
 	uint16_t behind = (uint16_t)(r->snd.max + r->shift - 1 - last);
 
@@ -404,8 +405,8 @@ static uint64_t told(const struct sender *r, uint16_t last)
 }
 
 /* The answer to the first question. */
-static void opened(struct resend *w, struct sender *r, uint16_t last,
-		   uint64_t now_ns)
+static void open_sequence(struct resend *w, struct sender *r, uint16_t last,
+			  uint64_t now_ns)
 {
 	r->shift = (uint16_t)(last + 1);
 	r->phase = PHASE_OPEN;
@@ -415,10 +416,10 @@ static void opened(struct resend *w, struct sender *r, uint16_t last,
 }
 
 /* What a NACK tells, in order. */
-static void heard(struct resend *w, struct sender *r,
-		  const struct dta_report *nack, uint64_t now_ns)
+static void note_answer(struct resend *w, struct sender *r,
+			const struct dta_report *nack, uint64_t now_ns)
 {
-	uint64_t at = told(r, nack->sequence), missing = r->snd.max;
+	uint64_t at = number_of_nack(r, nack->sequence), missing = r->snd.max;
 	bool answer = is_answer(r, nack);
 	uint64_t come;
 
@@ -426,7 +427,7 @@ static void heard(struct resend *w, struct sender *r,
 		w->ctr.stale++;
 		if (at != UINT64_MAX && r->untold &&
 		    now_ns - r->asked_ns >= w->timeout_ns)
-			ask(w, r, ASK_GONE);
+			send_probe(w, r, ASK_GONE);
 		return;
 	}
 	if (r->phase == PHASE_DEAF) {
@@ -434,7 +435,7 @@ static void heard(struct resend *w, struct sender *r,
 		w->ctr.deaf--;
 	}
 	if (answer)
-		measure(w, r, now_ns);
+		measure_rtt(w, r, now_ns);
 	if (nack->hop == DTA_NACK_STATE) /* what came later may be under way */
 		missing = answer ? r->asked : 0;
 	r->tries = 0;
@@ -461,8 +462,8 @@ static void heard(struct resend *w, struct sender *r,
 	}
 }
 
-static bool decode(const struct resend *w, const struct pkt *p,
-		   struct dta_report *out, unsigned *reporter)
+static bool decode_nack(const struct resend *w, const struct pkt *p,
+			struct dta_report *out, unsigned *reporter)
 {
 	struct net_udp u;
 
@@ -487,24 +488,24 @@ void resend_rx(struct resend *w, const struct pkt *pkts, size_t n,
 	for (size_t k = 0; k < n; k++) {
 		struct sender *r;
 
-		if (!decode(w, &pkts[k], &nack, &i)) {
+		if (!decode_nack(w, &pkts[k], &nack, &i)) {
 			w->ctr.strange++;
 			continue;
 		}
 		++*count[nack.hop];
 		r = &w->reporter[i];
 		if (r->phase != PHASE_OPENING) {
-			heard(w, r, &nack, now_ns);
+			note_answer(w, r, &nack, now_ns);
 		} else if (nack.hop == DTA_NACK_STATE) {
 			if (is_answer(r, &nack) && r->tries == 1)
-				measure(w, r, now_ns);
-			opened(w, r, nack.sequence, now_ns);
+				measure_rtt(w, r, now_ns);
+			open_sequence(w, r, nack.sequence, now_ns);
 		}
 	}
 }
 
 /* How long after the last question the next one is due. */
-static uint64_t patience(const struct resend *w, const struct sender *r)
+static uint64_t answer_timeout(const struct resend *w, const struct sender *r)
 {
 	uint64_t ns;
 
@@ -517,7 +518,7 @@ static uint64_t patience(const struct resend *w, const struct sender *r)
 	return ns < TIMEOUT_MAX ? ns : TIMEOUT_MAX;
 }
 
-static void deafen(struct resend *w, struct sender *r)
+static void give_up_answers(struct resend *w, struct sender *r)
 {
 	r->phase = PHASE_DEAF;
 	w->ctr.deaf++;
@@ -534,24 +535,24 @@ static bool is_deaf(const struct resend *w, const struct sender *r,
 	       (r->tries >= TRIES && now_ns - r->heard_ns >= ns);
 }
 
-static void tick(struct resend *w, struct sender *r, uint64_t now_ns)
+static void tick_reporter(struct resend *w, struct sender *r, uint64_t now_ns)
 {
 	bool now = (r->urgent || w->finish) && r->snd.nxt == r->snd.end &&
 		   !r->tries && r->asked != r->snd.nxt;
 
 	if (r->phase == PHASE_UNUSED || r->snd.una == r->snd.end || r->question)
 		return;
-	if (!now && now_ns - r->asked_ns < patience(w, r))
+	if (!now && now_ns - r->asked_ns < answer_timeout(w, r))
 		return;
 	if (is_deaf(w, r, now_ns) && r->phase != PHASE_DEAF)
-		deafen(w, r);
-	ask(w, r, r->untold ? ASK_GONE : ASK_STATE);
+		give_up_answers(w, r);
+	send_probe(w, r, r->untold ? ASK_GONE : ASK_STATE);
 }
 
 void resend_tick(struct resend *w, uint64_t now_ns)
 {
 	for (unsigned i = 0; i < w->o.reporters; i++)
-		tick(w, &w->reporter[i], now_ns);
+		tick_reporter(w, &w->reporter[i], now_ns);
 }
 
 void resend_alone(struct resend *w)
@@ -561,7 +562,7 @@ void resend_alone(struct resend *w)
 		struct sender *r = &w->reporter[i];
 
 		if (r->phase == PHASE_OPENING || r->phase == PHASE_OPEN)
-			deafen(w, r);
+			give_up_answers(w, r);
 	}
 }
 

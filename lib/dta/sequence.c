@@ -2,36 +2,40 @@
 /*
  * sequence.c - the sequence numbers of reporters (dta(7), Flow control).
  *
- * A reporter, known by its source address, numbers its reports with one
- * counter, whatever tables they are for. The table of the report in hand says
- * what is done about a number that is not the next one:
+ * A reporter, identified by its source address, numbers all its reports with
+ *one counter. The report's table determines what happens if its number is not
+ *the next one:
+ *
+ * clang-format off
  *
  *	off     nothing
- *	count   a gap and what is missing in it are counted, the report is
+ *	count   the gap and the missing numbers are counted; the report is
  *	        carried out
- *	strict  the report is dropped; a NACK tells the last number in order,
- *	        from where the reporter sends again
+ *	strict  the report is dropped; a NACK gives the last number in order,
+ *	        after which the reporter sends again
  *
- * Strict tables look at tracked reports alone. A reporter that has sent them
- * some may number its other ones as it likes: those are not looked at then.
+ * clang-format on
  *
- * The first number of a reporter is taken as it is.
+ * Strict tables check only tracked reports. The numbers of a reporter's
+ *untracked reports are ignored once it has sent tracked ones.
  *
- * A gap is NACKed when it opens, and again with every NACK_EVERY reports that
- * are dropped while it is open or because they were there already. A reporter
- * that wants to know asks (sequence_ask()) and is answered at once.
+ * The first number of a reporter is always accepted.
  *
- * A gap ends in one of three ways: the missing report comes; the reporter says
- * that it is gone for good; or, from a reporter that does neither, a number
- * comes that is FAR ahead, when no reporter has the missing one any more. What
- * did not come is then counted, each number once, and dropped if it comes late.
+ * A gap is NACKed when it opens, and again after every NACK_EVERY reports that
+ * are dropped as ahead or as duplicates. A reporter's probe (sequence_ask()) is
+ * answered at once.
  *
- * What is missing where nothing waits for it: a number that is ahead of the
- * last by up to RECENT leaves those between missing; each of them that comes
- * late takes one back, and what comes twice changes nothing. A number from
- * elsewhere counts when the next one follows it (RFC 3550, appendix A.1): then
- * it is a loss, if it is ahead by FAR at most and no beginning (0 or 1); else
- * the reporter has begun anew, and nobody knows what is missing between.
+ * A gap ends when the missing report comes, or the reporter says that it is
+ *gone, or a number comes that is FAR ahead, when no reporter still keeps the
+ *missing one. Numbers that did not come are then counted, once each, and
+ *dropped if they come late.
+ *
+ * Counting: a number ahead of the last by up to RECENT leaves those between
+ * missing; each of them that comes late is subtracted again, and a duplicate
+ * changes nothing. A number further away counts once its successor has followed
+ * (RFC 3550, appendix A.1): it is a loss if it is ahead by FAR at most and is
+ *not a first number (0 or 1); else the reporter has restarted, and what is
+ *missing is unknown.
  */
 #include "dta/private.h"
 
@@ -60,11 +64,11 @@ _Static_assert(REPORTERS / REPORTERS_WAYS == 1 << EXPECTED_BITS,
 	       "a set has a word");
 
 /* No reporter's word: the high bits are not 0. */
-static const uint64_t nobody = UINT64_MAX;
+static const uint64_t no_source = UINT64_MAX;
 
 struct sequence_reporter {
 	uint8_t address[16];
-	uint64_t heard;	   /* when, of its set; 0: nobody */
+	uint64_t heard;	   /* when, of its set; 0: never */
 	uint16_t last;	   /* last number in order, if a table is strict */
 	uint16_t unheeded; /* reports dropped since it was told */
 	uint8_t version;   /* of IP */
@@ -90,7 +94,8 @@ struct reporters {
 };
 
 /* So many numbers from first on came, or did not: whole words at a time. */
-static void mark(struct numbers *n, uint16_t first, unsigned count, bool came)
+static void mark_numbers(struct numbers *n, uint16_t first, unsigned count,
+			 bool came)
 {
 	if (count >= RECENT) {
 		memset(n->came, came ? 0xff : 0, sizeof(n->came));
@@ -113,7 +118,7 @@ static void mark(struct numbers *n, uint16_t first, unsigned count, bool came)
 static void numbers_begin(struct numbers *n, uint16_t number)
 {
 	*n = (struct numbers){.begun = true, .last = number};
-	mark(n, 0, RECENT, true);
+	mark_numbers(n, 0, RECENT, true);
 }
 
 static void numbers_go_on(struct numbers *n, struct translate_ledger *c,
@@ -121,12 +126,12 @@ static void numbers_go_on(struct numbers *n, struct translate_ledger *c,
 {
 	uint16_t between = (uint16_t)(number - n->last - 1);
 
-	mark(n, (uint16_t)(n->last + 1), between, !counted);
+	mark_numbers(n, (uint16_t)(n->last + 1), between, !counted);
 	if (between && counted) {
 		c->gaps++;
 		c->missing += between;
 	}
-	mark(n, number, 1, true);
+	mark_numbers(n, number, 1, true);
 	n->last = number;
 	n->suspect = false;
 }
@@ -191,23 +196,24 @@ static void numbers_follow(struct numbers *n, uint16_t last)
 		numbers_begin(n, last);
 	if (n->last == last)
 		return;
-	mark(n, (uint16_t)(n->last + 1), (uint16_t)(last - n->last), true);
+	mark_numbers(n, (uint16_t)(n->last + 1), (uint16_t)(last - n->last),
+		     true);
 	n->last = last;
 	n->suspect = false;
 }
 
 /* How far a number is ahead of its last one in order. Of DTA/0 they wrap at 8
  * bits. */
-static int reporter_ahead(const struct sequence_reporter *who, uint16_t number)
+static int reporter_ahead(const struct sequence_reporter *rp, uint16_t number)
 {
-	return who->narrow ? (int8_t)(number - who->last)
-			   : (int16_t)(number - who->last);
+	return rp->narrow ? (int8_t)(number - rp->last)
+			  : (int16_t)(number - rp->last);
 }
 
 static struct numbers *reporter_numbers(struct reporters *rs,
-					const struct sequence_reporter *who)
+					const struct sequence_reporter *rp)
 {
-	return &rs->numbers[who - rs->set[0]];
+	return &rs->numbers[rp - rs->set[0]];
 }
 
 unsigned reporters_set(const uint8_t *src, uint8_t version)
@@ -225,16 +231,16 @@ unsigned reporters_set(const uint8_t *src, uint8_t version)
 }
 
 /* It is the one of its set that was heard last. */
-static void reporter_heard(struct reporters *rs, struct sequence_reporter *who)
+static void reporter_heard(struct reporters *rs, struct sequence_reporter *rp)
 {
 	const struct sequence_reporter *set =
-		rs->set[(who - rs->set[0]) / REPORTERS_WAYS];
+		rs->set[(rp - rs->set[0]) / REPORTERS_WAYS];
 	uint64_t last = 0;
 
 	for (unsigned i = 0; i < REPORTERS_WAYS; i++)
 		if (last < set[i].heard)
 			last = set[i].heard;
-	who->heard = last + 1;
+	rp->heard = last + 1;
 }
 
 /* The place of a reporter: its own, or the one that it may have. */
@@ -261,80 +267,79 @@ static struct sequence_reporter *reporter_index(struct reporters *rs,
 }
 
 static uint64_t *expected_of(struct reporters *rs,
-			     const struct sequence_reporter *who)
+			     const struct sequence_reporter *rp)
 {
 	uint32_t src;
 
-	if (who->version != 4 || who->narrow)
+	if (rp->version != 4 || rp->narrow)
 		return NULL;
-	memcpy(&src, who->address, sizeof(src));
+	memcpy(&src, rp->address, sizeof(src));
 	return expected_at(rs->expected, src);
 }
 
 /* What came by such a word since is made known, whoever it was from. Returns
  * the reporter's, NULL: it has none. */
 static uint64_t *expected_catch_up(struct reporters *rs,
-				   struct sequence_reporter *who)
+				   struct sequence_reporter *rp)
 {
-	uint64_t *expected = expected_of(rs, who);
+	uint64_t *expected = expected_of(rs, rp);
 	uint32_t src;
 	bool own = false;
 
-	if (!expected || *expected == nobody)
+	if (!expected || *expected == no_source)
 		return expected;
 	src = (uint32_t)(*expected >> 32);
-	if (memcmp(who->address, &src, sizeof(src)) != 0)
-		who = reporter_index(rs, (const uint8_t *)&src, 4, false, &own);
+	if (memcmp(rp->address, &src, sizeof(src)) != 0)
+		rp = reporter_index(rs, (const uint8_t *)&src, 4, false, &own);
 	else
 		own = true;
 	if (own)
-		numbers_follow(reporter_numbers(rs, who),
+		numbers_follow(reporter_numbers(rs, rp),
 			       (uint16_t)(*expected - 1));
-	*expected = nobody;
+	*expected = no_source;
 	return expected;
 }
 
 /* From now on the word tells its next number. */
 static void expected_set(struct reporters *rs,
-			 const struct sequence_reporter *who,
-			 uint64_t *expected)
+			 const struct sequence_reporter *rp, uint64_t *expected)
 {
 	uint32_t src;
 
 	if (!expected)
 		return;
-	memcpy(&src, who->address, sizeof(src));
-	*expected = expected_word(reporter_numbers(rs, who)->last + 1U, src);
+	memcpy(&src, rp->address, sizeof(src));
+	*expected = expected_word(reporter_numbers(rs, rp)->last + 1U, src);
 }
 
 /* The reporter that sent a datagram, new if it was not known. */
-static struct sequence_reporter *find(struct translator *t,
-				      const struct net_udp *u)
+static struct sequence_reporter *find_reporter(struct translator *t,
+					       const struct net_udp *u)
 {
 	bool own, narrow = is_dta0(u);
-	struct sequence_reporter *who = reporter_index(
-		t->reporters, u->src, u->version, narrow, &own);
+	struct sequence_reporter *rp = reporter_index(t->reporters, u->src,
+						      u->version, narrow, &own);
 
 	if (own)
-		return who;
-	*who = (struct sequence_reporter){.version = u->version,
-					  .narrow = narrow};
-	memcpy(who->address, u->src, u->version == 6 ? 16 : 4);
-	*reporter_numbers(t->reporters, who) = (struct numbers){0};
-	return who;
+		return rp;
+	*rp = (struct sequence_reporter){.version = u->version,
+					 .narrow = narrow};
+	memcpy(rp->address, u->src, u->version == 6 ? 16 : 4);
+	*reporter_numbers(t->reporters, rp) = (struct numbers){0};
+	return rp;
 }
 
 /* A number that nothing hangs on. counted: what is missing before it. */
-static void note(struct translator *t, struct sequence_reporter *who,
-		 bool counted, uint16_t number)
+static void note_number(struct translator *t, struct sequence_reporter *rp,
+			bool counted, uint16_t number)
 {
 	struct reporters *rs = t->reporters;
-	uint64_t *expected = expected_catch_up(rs, who);
+	uint64_t *expected = expected_catch_up(rs, rp);
 
-	numbers_note(reporter_numbers(rs, who), &t->ctr, number, counted,
-		     who->narrow);
-	if (!who->strict)
-		expected_set(rs, who, expected);
+	numbers_note(reporter_numbers(rs, rp), &t->ctr, number, counted,
+		     rp->narrow);
+	if (!rp->strict)
+		expected_set(rs, rp, expected);
 }
 
 static bool is_counted(const struct table_state *l)
@@ -345,14 +350,14 @@ static bool is_counted(const struct table_state *l)
 void sequence_note(struct translator *t, const struct table_state *l,
 		   const struct net_udp *u, const struct dta_report *r)
 {
-	struct sequence_reporter *who;
+	struct sequence_reporter *rp;
 
 	if (is_dta0(u) && t->format == DTA_FORMAT_0A)
 		return; /* that one has no numbers */
-	who = find(t, u);
-	reporter_heard(t->reporters, who);
-	if (!who->strict)
-		note(t, who, is_counted(l), r->sequence);
+	rp = find_reporter(t, u);
+	reporter_heard(t->reporters, rp);
+	if (!rp->strict)
+		note_number(t, rp, is_counted(l), r->sequence);
 }
 
 /* So many of them, up to n, are those that are expected. */
@@ -378,13 +383,13 @@ void sequence_run(struct translator *t, uint32_t src, uint16_t first,
 
 	while (n) {
 		unsigned done = expected_take(t, src, first, n);
-		struct sequence_reporter *who;
+		struct sequence_reporter *rp;
 
 		if (!done) {
-			who = find(t, &u);
-			reporter_heard(t->reporters, who);
-			if (!who->strict)
-				note(t, who, counted, first);
+			rp = find_reporter(t, &u);
+			reporter_heard(t->reporters, rp);
+			if (!rp->strict)
+				note_number(t, rp, counted, first);
 			done = 1;
 		}
 		first = (uint16_t)(first + done);
@@ -393,20 +398,20 @@ void sequence_run(struct translator *t, uint32_t src, uint16_t first,
 }
 
 /* Tells the reporter, but of one gap not all the time. */
-static void remind(struct translator *t, struct sequence_reporter *who,
-		   const struct net_udp *u, const struct dta_report *r,
-		   const struct pkt *p, bool now)
+static void repeat_nack(struct translator *t, struct sequence_reporter *rp,
+			const struct net_udp *u, const struct dta_report *r,
+			const struct pkt *p, bool now)
 {
-	if (!now && ++who->unheeded < NACK_EVERY)
+	if (!now && ++rp->unheeded < NACK_EVERY)
 		return;
-	who->unheeded = 0;
-	nack_send(t, u, r->table, p, who->last, DTA_NACK_GAP);
+	rp->unheeded = 0;
+	nack_send(t, u, r->table, p, rp->last, DTA_NACK_GAP);
 }
 
 /* Why a good report in order must come again later, 0: it need not. */
-static enum dta_nack_reason refused(struct translator *t,
-				    const struct table_state *l,
-				    const struct dta_report *r)
+static enum dta_nack_reason refuse_report(struct translator *t,
+					  const struct table_state *l,
+					  const struct dta_report *r)
 {
 	if (l->busy)
 		return DTA_NACK_RESYNC;
@@ -417,58 +422,58 @@ static enum dta_nack_reason refused(struct translator *t,
 
 /* A number in order, for a strict table. */
 static uint64_t *in_order(struct translator *t, const struct table_state *l,
-			  struct sequence_reporter *who,
-			  const struct net_udp *u, const struct dta_report *r,
-			  const struct pkt *p, bool good)
+			  struct sequence_reporter *rp, const struct net_udp *u,
+			  const struct dta_report *r, const struct pkt *p,
+			  bool good)
 {
-	enum dta_nack_reason why = good ? refused(t, l, r) : 0;
+	enum dta_nack_reason why = good ? refuse_report(t, l, r) : 0;
 
-	who->unheeded = 0;
-	who->gap = why != 0;
+	rp->unheeded = 0;
+	rp->gap = why != 0;
 	if (!why) {
-		who->last = r->sequence;
+		rp->last = r->sequence;
 		return NULL;
 	}
-	nack_send(t, u, r->table, p, who->last, why);
+	nack_send(t, u, r->table, p, rp->last, why);
 	return why == DTA_NACK_RATE ? &t->ctr.rate_limited : &t->ctr.resyncing;
 }
 
 /* A number that is not the next one, for a strict table. */
 static uint64_t *out_of_order(struct translator *t,
-			      struct sequence_reporter *who,
+			      struct sequence_reporter *rp,
 			      const struct net_udp *u,
 			      const struct dta_report *r, const struct pkt *p,
 			      int step)
 {
-	bool opens = step > 0 && !who->gap;
+	bool opens = step > 0 && !rp->gap;
 
-	who->gap = who->gap || opens;
+	rp->gap = rp->gap || opens;
 	t->ctr.gaps += opens;
-	remind(t, who, u, r, p, opens);
+	repeat_nack(t, rp, u, r, p, opens);
 	return step > 0 ? &t->ctr.out_of_order : &t->ctr.repeated;
 }
 
 /* A tracked report for a strict table. */
 static uint64_t *
 check_strictly(struct translator *t, const struct table_state *l,
-	       struct sequence_reporter *who, const struct net_udp *u,
+	       struct sequence_reporter *rp, const struct net_udp *u,
 	       const struct dta_report *r, const struct pkt *p, bool good)
 {
-	int step = reporter_ahead(who, r->sequence);
+	int step = reporter_ahead(rp, r->sequence);
 	uint64_t *instead;
 
-	expected_catch_up(t->reporters, who);
-	who->strict = true;
+	expected_catch_up(t->reporters, rp);
+	rp->strict = true;
 	if (step > (is_dta0(u) ? FAR0 : FAR)) {
 		t->ctr.lost_reports += (unsigned)step - 1;
-		who->last = (uint16_t)(r->sequence - 1);
+		rp->last = (uint16_t)(r->sequence - 1);
 		step = 1;
 	}
 	if (step != 1)
-		return out_of_order(t, who, u, r, p, step);
-	instead = in_order(t, l, who, u, r, p, good);
+		return out_of_order(t, rp, u, r, p, step);
+	instead = in_order(t, l, rp, u, r, p, good);
 	if (!instead)
-		numbers_begin(reporter_numbers(t->reporters, who), r->sequence);
+		numbers_begin(reporter_numbers(t->reporters, rp), r->sequence);
 	return instead;
 }
 
@@ -476,52 +481,51 @@ uint64_t *sequence_check(struct translator *t, const struct table_state *l,
 			 const struct net_udp *u, const struct dta_report *r,
 			 const struct pkt *p, bool good)
 {
-	struct sequence_reporter *who = find(t, u);
+	struct sequence_reporter *rp = find_reporter(t, u);
 	int step;
 
-	if (!who->heard)
-		who->last = (uint16_t)(r->sequence - 1);
-	reporter_heard(t->reporters, who);
+	if (!rp->heard)
+		rp->last = (uint16_t)(r->sequence - 1);
+	reporter_heard(t->reporters, rp);
 	if (l && l->t.sequence == TABLE_SEQ_STRICT)
-		return check_strictly(t, l, who, u, r, p, good);
-	step = reporter_ahead(who, r->sequence);
+		return check_strictly(t, l, rp, u, r, p, good);
+	step = reporter_ahead(rp, r->sequence);
 	if (step == 1)
-		who->gap = false;
-	if (who->gap)
+		rp->gap = false;
+	if (rp->gap)
 		return NULL; /* it is the strict table's to close */
 	if (step == 1 || (step > 0 && l && l->t.sequence == TABLE_SEQ_COUNT))
-		who->last = r->sequence;
-	note(t, who, is_counted(l), r->sequence);
+		rp->last = r->sequence;
+	note_number(t, rp, is_counted(l), r->sequence);
 	return NULL;
 }
 
-/* The last number in order, for one who asks. */
-static uint16_t stand_of(struct translator *t, struct sequence_reporter *who)
+/* The last number in order, for one rp asks. */
+static uint16_t sequence_of(struct translator *t, struct sequence_reporter *rp)
 {
-	expected_catch_up(t->reporters, who);
-	return t->strict ? who->last
-			 : reporter_numbers(t->reporters, who)->last;
+	expected_catch_up(t->reporters, rp);
+	return t->strict ? rp->last : reporter_numbers(t->reporters, rp)->last;
 }
 
 uint64_t *sequence_ask(struct translator *t, const struct net_udp *u,
 		       const struct dta_report *r, const struct pkt *p)
 {
-	struct sequence_reporter *who = find(t, u);
-	bool known = who->heard;
+	struct sequence_reporter *rp = find_reporter(t, u);
+	bool known = rp->heard;
 	int step;
 
-	who->last = known ? stand_of(t, who) : r->sequence;
-	reporter_heard(t->reporters, who);
-	step = r->hop == DTA_NACK_GONE ? reporter_ahead(who, r->sequence) : 0;
+	rp->last = known ? sequence_of(t, rp) : r->sequence;
+	reporter_heard(t->reporters, rp);
+	step = r->hop == DTA_NACK_GONE ? reporter_ahead(rp, r->sequence) : 0;
 	if (step > 0) {
 		t->ctr.lost_reports += (unsigned)step;
-		who->last = r->sequence;
-		who->gap = false;
-		who->unheeded = 0;
+		rp->last = r->sequence;
+		rp->gap = false;
+		rp->unheeded = 0;
 	}
 	if (!known || step > 0)
-		numbers_begin(reporter_numbers(t->reporters, who), who->last);
-	nack_send(t, u, r->table, p, who->last, DTA_NACK_STATE);
+		numbers_begin(reporter_numbers(t->reporters, rp), rp->last);
+	nack_send(t, u, r->table, p, rp->last, DTA_NACK_STATE);
 	return &t->ctr.questions;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* stage.c - the way of a batch's packets through the stages. */
+/* stage.c - sorts the reports of a stage by table and processes them. */
 #include "dta/private.h"
 
-/* One table's reports, to the lanes of their collectors. */
+/* Runs one table's reports, each at its collector. */
 static void run_on_collectors(struct translator *t, unsigned table,
 			      struct report_batch *j)
 {
@@ -12,8 +12,8 @@ static void run_on_collectors(struct translator *t, unsigned table,
 		run_table(t, table, j);
 }
 
-/* Of the stage's reports [from, end) those of one lane, in their order. Without
- * a branch on the lane, which nobody could predict in mixed traffic. */
+/* Selects the stage's reports [from, end) of one table, in order. Without a
+ * branch on the table, which could not be predicted in mixed traffic. */
 static struct report_batch *select_table(struct translator *t, unsigned state,
 					 unsigned from, unsigned end)
 {
@@ -38,7 +38,7 @@ static struct report_batch *select_table(struct translator *t, unsigned state,
 	return to;
 }
 
-/* The lanes of the stage's reports, a bit each. */
+/* The tables of the reports, a bit each. */
 static uint64_t tables_of(const struct report_batch *j)
 {
 	uint64_t states = 0;
@@ -52,8 +52,8 @@ static uint64_t tables_of(const struct report_batch *j)
 	return states;
 }
 
-/* Jobs [from, end) of the stage: a lane after the other. Nearly always there is
- * but one, and they are all. */
+/* Runs the stage's reports [from, end), table by table. Nearly always there is
+ * only one table, and they are all. */
 static void run_tables(struct translator *t, uint64_t states, unsigned from,
 		       unsigned end)
 {
@@ -75,8 +75,8 @@ static void run_tables(struct translator *t, uint64_t states, unsigned from,
 	}
 }
 
-/* Where lists wait, or will, the reports that come before one is due are
- * carried out before it is written: nearly always they are all. */
+/* While lists hold entries, the reports that come before a list is due are run
+ * before it is written: nearly always they are all. */
 void stage_finish(struct translator *t)
 {
 	const struct pkt *pkts = t->pkts;
@@ -102,10 +102,10 @@ void stage_run_tables(struct translator *t, uint64_t states)
 }
 
 /*
- * Whether reports may be carried out before the stage's other packets are
- * looked at, and nobody sees the difference: none waits for its place among
- * other tables' (an immediate, now or later out of a row), or hangs on the time
- * (a list). And there are enough of them, or they would fall to pieces.
+ * Whether reports may be run before the stage's other packets are decoded, with
+ * the same result: none must keep its place among other tables' operations (an
+ * immediate, now or later from a row) or depends on the time (a list). And
+ * there are enough of them for each table.
  */
 static bool may_run_early(struct translator *t, uint64_t states)
 {
@@ -118,8 +118,8 @@ static bool may_run_early(struct translator *t, uint64_t states)
 		       STEP_PREFETCH * (unsigned)__builtin_popcountll(states);
 }
 
-/* A stage in parts, each while lines of the one before are asked for. What is
- * left of it in t->stage is for its end. */
+/* Admits a stage in parts; the lines of each are prefetched during the next.
+ * What is left in t->stage is for stage_finish(). */
 static void admit_in_parts(struct translator *t, const struct pkt *pkts,
 			   size_t n)
 {
@@ -155,8 +155,8 @@ void stage_run(struct translator *t, const struct pkt *pkts, size_t n)
 	stage_finish(t);
 }
 
-/* A table is busy if it is so at one of the collectors: nobody knows yet where
- * a report will go. */
+/* A table is busy if it is busy at any collector: a report's collector is not
+ * known yet. */
 static void update_busy(struct translator *t)
 {
 	for (unsigned i = 0; i < t->n; i++)

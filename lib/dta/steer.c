@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * steer.c - several collectors: each report goes to the lanes of one, by the
- * hash of its key (dta(7), "collector of a key").
- *
- * It happens behind the judging and the sequence check, on the reports of one
- * table, and only where there are several collectors: with one, nothing of
- * this is called.
+ * steer.c - several collectors: each report goes to one, by the hash of its key
+ * (dta(7), HASHING, "collector of a key"). It runs on one table's valid
+ * reports, and only if there are several collectors.
  */
 #include "dta/private.h"
 

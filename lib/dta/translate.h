@@ -2,10 +2,10 @@
 /*
  * translate.h - DTA reports in, operations out (dta(7)).
  *
- * A batch is decoded, then sorted by table, hashed as a whole, and handed to
- * the transport as an array of operations. Key-Write and Key-Increment make N
- * operations a report; postcards gather in a cache of rows; Append entries in a
- * batch per list. Within one table the order of reports is kept.
+ * A batch is decoded, sorted by table, hashed as a whole, and passed to the
+ * transport as an array of operations. Key-Write and Key-Increment make N
+ * operations of a report; postcards are collected in a cache of rows, Append
+ * entries in a batch for each list. Within a table reports stay in order.
  */
 #ifndef DTA_TRANSLATE_H
 #define DTA_TRANSLATE_H
@@ -38,7 +38,7 @@ struct translate_ledger {
 	uint64_t repeated;     /* strict sequence: was there already */
 	uint64_t rate_limited;
 	uint64_t resyncing; /* strict sequence: the transport was busy() */
-	uint64_t questions; /* no report: a reporter asks for the sequence */
+	uint64_t questions; /* a reporter's probe for the sequence, no report */
 	/* notes */
 	uint64_t nacks;	       /* DTA NACKs seen: foreign */
 	uint64_t nacks_sent;   /* and those made here */
@@ -48,8 +48,8 @@ struct translate_ledger {
 	uint64_t lost_reports; /* strict sequence: given up */
 	uint64_t ops, bytes;   /* operations, payload bytes */
 	uint64_t immediates;
-	uint64_t chunks;     /* postcard chunks written whole */
-	uint64_t early;	     /* rows written early: pushed out, or at the end */
+	uint64_t chunks; /* postcard chunks written whole */
+	uint64_t early;	 /* partial evictions: for another key, or a flush */
 	uint64_t duplicates; /* postcards of a hop that the row held */
 	uint64_t batches,
 		partial_batches; /* Append writes; those below the batch size */
@@ -60,7 +60,7 @@ extern const struct ledger translate_ledger;
 
 struct translator;
 
-/* What Key-Write makes of a report. */
+/* The operations of a Key-Write report. */
 enum dart {
 	DART_OFF, /* N writes */
 	DART_ONE, /* one write, of a random copy: DART section 6 */
@@ -72,7 +72,7 @@ enum dart {
 };
 
 struct translate_options {
-	enum dta_format format; /* what to expect beside DTA/1 */
+	enum dta_format format; /* accepted besides DTA/1 */
 	struct snk *nacks; /* NACK packets of strict sequence checks, or NULL */
 	/* Operations a second, 0: any number; and how many at once, at least
 	 * DTA_MAX_COPIES. By the packets' time. */
@@ -99,8 +99,8 @@ int translate_open(struct translator **out, const struct table *tables,
 int translate_rx(struct translator *t, const struct pkt *pkts, size_t n);
 
 /*
- * So much time has passed without packets: partial batches whose flush time is
- * over are written. While packets come, their own times tell.
+ * ns have passed without packets: writes partial batches whose flush time is
+ * over. While packets come, the clock is their times.
  */
 int translate_idle(struct translator *t, uint64_t ns);
 
@@ -108,9 +108,9 @@ int translate_idle(struct translator *t, uint64_t ns);
 int translate_flush(struct translator *t);
 
 /*
- * Goes on with other collectors, or in another order: the same tables and
- * options else. *t was flushed; it is replaced, and its ledger, its clock and
- * what it knows of reporters go over. On an error it stays.
+ * Replaces *t, which was flushed, by a translator for other collectors, or the
+ * same in another order; tables and other options are the same. Ledger, clock
+ * and the state of reporters are taken over. On an error *t stays.
  */
 int translate_succeed(struct translator **t, const struct table *tables,
 		      unsigned n, struct transport *transport,
