@@ -48,23 +48,22 @@ void respond(struct opts *o, struct region *r);
 void nic_run(const struct opts *o, struct region *r);
 
 /*
- * Immediates: a row each, whoever wrote them: the software responder, a device,
- * or a translator of another process. A region remembers the last
- * REGION_IMMEDIATES; what was overwritten before it could be told is counted as
- * missed.
+ * A row for each immediate, from the software responder, a device, or a
+ * translator of another process. A region keeps the last REGION_IMMEDIATES;
+ * those overwritten before they could be read are counted as missed.
  */
 struct notify;
 
-/* Tells of what comes from now on. NULL without --notify, which is fine below.
+/* Reports immediates from now on. NULL without --notify, which is fine below.
  */
 struct notify *notify_open(const struct opts *o, struct region *r);
-/* Tells what there is; never waits. */
+/* Writes rows of those that are there; never waits. */
 void notify_tell(struct notify *n);
-/* Waits for immediates, and tells, until a signal comes. Not for NULL. */
+/* Writes rows until a signal comes. Not for NULL. */
 void notify_run(struct notify *n);
 /* Prints the ledger. */
 void notify_report(const struct notify *n);
-/* Tells the rest. */
+/* Writes the remaining rows. */
 void notify_close(struct notify *n);
 
 /* The region's ticket, with the addresses given. The caller frees it. */

@@ -81,7 +81,8 @@ struct notify *notify_open(const struct opts *o, struct region *r)
 	return n;
 }
 
-/* The immediate is the table's id and the report's sequence (dta(7), MEMORY). */
+/* The immediate is the table's id and the report's sequence (dta(7), MEMORY).
+ */
 static const char *table_of(const struct notify *n, uint32_t immediate)
 {
 	const struct table *t = region_by_id(n->r, (uint16_t)(immediate >> 16));

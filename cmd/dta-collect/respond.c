@@ -31,7 +31,7 @@ struct run {
 	const struct opts *o;
 	struct region *r;
 	struct responder *p;
-	struct responder_cores *team;
+	struct responder_cores *cores;
 	struct snk *answers;
 	struct notify *notify;
 	struct cli_loop loop;
@@ -145,7 +145,7 @@ static void first_psns(struct ticket *t)
  * in the old one is carried out: where nobody is told of other PSNs, they begin
  * as the ticket says that somebody prints.
  */
-static void begin_anew(struct run *run)
+static void reopen_responder(struct run *run)
 {
 	const struct opts *o = run->o;
 	struct fault f = {0};
@@ -186,7 +186,7 @@ static void say_refusal(const struct run *run,
 }
 
 /* Says once whose requests are dropped for their address alone. */
-static void say_stranger(struct run *run)
+static void say_unknown_peer(struct run *run)
 {
 	char who[TEXT_IP_MAX], peer[TEXT_IP_MAX];
 	struct responder_unknown_peer s;
@@ -207,7 +207,7 @@ static void say_refused(struct run *run, bool end)
 	uint64_t now = clock_ms();
 	struct responder_refusal why;
 
-	say_stranger(run);
+	say_unknown_peer(run);
 	if (!end && run->said_ms && now - run->said_ms < SAY_MS)
 		return;
 	while (responder_refused(run->p, &why)) {
@@ -225,7 +225,7 @@ static void look_after(struct run *run)
 	if (src_size(run->loop.s))
 		return;
 	if (region_epoch(run->r) != responder_epoch(run->p)) {
-		begin_anew(run);
+		reopen_responder(run);
 		if (!run->o->quiet)
 			cli_warn("%s: epoch %llu", run->o->region,
 				 (unsigned long long)responder_epoch(run->p));
@@ -234,7 +234,7 @@ static void look_after(struct run *run)
 	} else if (!run->dead_since_ms) {
 		run->dead_since_ms = clock_ms();
 	} else if (clock_ms() - run->dead_since_ms >= REMAKE_MS) {
-		begin_anew(run);
+		reopen_responder(run);
 	}
 }
 
@@ -242,14 +242,14 @@ static void show(void *ctx)
 {
 	struct run *run = ctx;
 
-	cli_ledger(&responder_ledger, responder_cores_counters(run->team),
+	cli_ledger(&responder_ledger, responder_cores_counters(run->cores),
 		   run->o->format);
 	notify_report(run->notify);
 }
 
 static void report(void *ctx)
 {
-	responder_cores_rest(((struct run *)ctx)->team);
+	responder_cores_rest(((struct run *)ctx)->cores);
 	show(ctx);
 }
 
@@ -257,8 +257,8 @@ static void hangup(void *ctx)
 {
 	struct run *run = ctx;
 
-	responder_cores_rest(run->team);
-	begin_anew(run);
+	responder_cores_rest(run->cores);
+	reopen_responder(run);
 	if (!run->o->quiet)
 		cli_warn("%s: SIGHUP: all queue pairs are made anew",
 			 run->o->region);
@@ -268,9 +268,10 @@ static void hangup(void *ctx)
  * something, and when nothing comes. */
 static void between(struct run *run, bool idle)
 {
-	if (!idle && !responder_cores_has_events(run->team))
+	if (!idle && !responder_cores_has_events(run->cores))
 		return;
-	responder_cores_rest(run->team); /* what is wrong the next batch says */
+	responder_cores_rest(
+		run->cores); /* what is wrong the next batch says */
 	say_refused(run, false);
 	look_after(run);
 }
@@ -285,7 +286,7 @@ static int take(void *ctx, const struct pkt *pkts, int n, struct fault *f)
 	between(run, !n);
 	why_look(&run->why, pkts, (size_t)n);
 	if (n)
-		rc = responder_cores_rx(run->team, pkts, (size_t)n);
+		rc = responder_cores_rx(run->cores, pkts, (size_t)n);
 	if (rc < 0)
 		return fault_set(f, rc, "%s", strerror(-rc));
 	notify_tell(run->notify);
@@ -302,7 +303,7 @@ static int more(void *ctx, struct pkt *room, int max)
 	return n;
 }
 
-static void team_open(struct run *run)
+static void open_cores(struct run *run)
 {
 	const struct responder_cores_options co = {
 		.workers = run->o->cores ? (unsigned)run->o->cores : 1,
@@ -314,7 +315,7 @@ static void team_open(struct run *run)
 	if (co.workers > 1 &&
 	    src_keep(run->loop.s, co.workers * RESPONDER_CORES_BATCHES) < 0)
 		cli_fail("out of memory");
-	if (responder_cores_open(&run->team, run->p, &co, &f) < 0)
+	if (responder_cores_open(&run->cores, run->p, &co, &f) < 0)
 		cli_fail("-j: %s", f.text);
 }
 
@@ -407,12 +408,12 @@ static void run_open(struct run *run, struct opts *o, struct ticket *t)
 	rc = has_live_ticket(o) ? ticket_put(t, o->ticket) : 0;
 	if (rc < 0)
 		cli_fail("%s: %s", cli_file(o->ticket), strerror(-rc));
-	team_open(run);
+	open_cores(run);
 }
 
 static uint64_t unsent(void *ctx)
 {
-	return responder_cores_unsent(((struct run *)ctx)->team);
+	return responder_cores_unsent(((struct run *)ctx)->cores);
 }
 
 /* Ends it, with the ledger; the first error of the answers' sink. */
@@ -420,7 +421,7 @@ static int run_close(struct run *run)
 {
 	const struct responder_ledger *l = responder_counters(run->p);
 	uint64_t lost = 0;
-	int closed = 0, stopped = responder_cores_rest(run->team);
+	int closed = 0, stopped = responder_cores_rest(run->cores);
 
 	say_refused(run, true);
 	if (run->answers) {
@@ -433,7 +434,7 @@ static int run_close(struct run *run)
 		cli_live_drops(&run->o->live, run->loop.s, lost);
 	}
 	notify_close(run->notify);
-	responder_cores_close(run->team);
+	responder_cores_close(run->cores);
 	responder_close(run->p);
 	src_close(run->loop.s);
 	return closed ? closed : stopped;
@@ -473,7 +474,7 @@ void respond(struct opts *o, struct region *r)
 		first_psns(&t);
 	run_open(&run, o, &t);
 	rc = cli_loop(&run.loop, &f);
-	responder_cores_rest(run.team);
+	responder_cores_rest(run.cores);
 	end = *responder_counters(run.p);
 	closed = run_close(&run);
 	why_text(&why, &run.why, &end, &t);

@@ -46,10 +46,9 @@ extern const struct cli cli;
 struct opts options_read(int argc, char **argv);
 
 /*
- * keylog.c: the keys of reports, one a line: memory stores checksums in their
- * place, and who wants to list what is there must have them written down. A key
- * is written when it is not the last one that was seen in its place of a table:
- * some come again, none is left out.
+ * keylog.c: writes the keys of reports, one a line, since memory stores only
+ * their checksums. A key is written if it is not the last one in its place of a
+ * small table: some keys are repeated, none is left out.
  */
 struct keylog;
 
@@ -57,12 +56,12 @@ struct keylog;
 struct keylog *keylog_open(const char *path, enum dta_format format,
 			   const struct table *tables, unsigned n);
 void keylog_rx(struct keylog *k, const struct pkt *pkts, size_t n);
-/* What was written is there for others. */
+/* Flushes the file. */
 void keylog_flush(struct keylog *k);
 /* NULL is fine. Returns 0 or -errno of the file. */
 int keylog_close(struct keylog *k);
 
-/* why.c: nothing of what came was a good report: what it probably was. */
+/* why.c: if no valid report came, what the packets probably were. */
 
 /* Zeroed before: what was seen while no report was taken yet. */
 struct why {
@@ -105,8 +104,8 @@ void run_open_transport(struct run *r, void (*turn)(void *run));
  * cores.c: -j. open: when all else is; exits if it cannot. rx: the next batch,
  * as translate_rx(). idle: nothing came for r->alarm_ns. rest: until then the
  * translator, the transport and the source are the caller's. stop, go: another
- * translator may take its place between them; stop returns 0, or -errno of the
- * transport that nobody was told of yet. With one core, all but rx do nothing.
+ * translator may take its place between them; stop returns 0, or an -errno of
+ * the transport not yet reported. With one core, all but rx do nothing.
  */
 void cores_open(struct run *r);
 int cores_rx(struct run *r, const struct pkt *pkts, size_t n);
@@ -115,7 +114,7 @@ void cores_rest(struct run *r);
 int cores_stop(struct run *r);
 void cores_go(struct run *r);
 const struct translate_ledger *cores_counters(const struct run *r);
-/* NACKs that the interface did not take. */
+/* NACKs that the interface has dropped. */
 uint64_t cores_unsent(const struct run *r);
 
 #endif

@@ -194,8 +194,8 @@ static int save_state(const struct cluster_out *fl, unsigned member,
  * its collector is a member still. If it went, they are not known any more: by
  * that ticket again, what was stored would be overwritten.
  */
-static int go_on(const struct cluster_out *old, struct ticket *t,
-		 struct fault *f)
+static int continue_sequence(const struct cluster_out *old, struct ticket *t,
+			     struct fault *f)
 {
 	for (unsigned i = 0; i < old->n; i++) {
 		const struct ticket *was = old->member[i]->ticket;
@@ -228,7 +228,7 @@ static int open_one(struct cluster_out *fl, struct collector *s,
 		rc = read_ticket(&t, c->ticket, f);
 		if (rc < 0)
 			return rc;
-		if (old && (rc = go_on(old, t, f)) < 0) {
+		if (old && (rc = continue_sequence(old, t, f)) < 0) {
 			drop_ticket(t);
 			return rc;
 		}
@@ -315,7 +315,7 @@ static void collector_close(struct collector *s)
 }
 
 /* The transport to all members, once they are open. */
-static int join(struct cluster_out *fl, struct fault *f)
+static int join_paths(struct cluster_out *fl, struct fault *f)
 {
 	const struct ticket *ticket[CLUSTER_MAX];
 	struct transport *transport[CLUSTER_MAX];
@@ -359,7 +359,7 @@ static int open_members(struct cluster_out **out, const struct cluster *c,
 				    &c->collector[g->member[fl->n].collector],
 				    old, f);
 	if (!rc)
-		rc = join(fl, f);
+		rc = join_paths(fl, f);
 	if (rc < 0)
 		cluster_out_close(fl);
 	else
@@ -391,7 +391,7 @@ int cluster_out_open_ticket(struct cluster_out **out, struct ticket *t,
 	fl->member[fl->n++] = s;
 	rc = collector_ticket(fl, s, t, path, f);
 	if (!rc)
-		rc = join(fl, f);
+		rc = join_paths(fl, f);
 	if (rc < 0)
 		cluster_out_close(fl);
 	else
@@ -410,7 +410,8 @@ static bool has_ticket(const struct cluster_out *fl,
 }
 
 /* What a cluster must know of the one in whose place it is. */
-static void succeed(struct cluster_out *fl, const struct cluster_out *old)
+static void take_over_state(struct cluster_out *fl,
+			    const struct cluster_out *old)
 {
 	struct requester_ledger l = cluster_out_ledger(old, false);
 
@@ -437,7 +438,7 @@ int cluster_out_reopen(struct cluster_out **cluster, const struct cluster *c,
 	rc = open_members(cluster, c, &o, old, f);
 	if (rc < 0)
 		return rc;
-	succeed(*cluster, old);
+	take_over_state(*cluster, old);
 	cluster_out_close(old);
 	return 0;
 }

@@ -61,19 +61,19 @@ struct requester_ledger cluster_out_ledger(const struct cluster_out *fl,
 					   bool open);
 
 /*
- * Opens the newest generation of c in the place of a cluster that was flushed,
- * and closes that one: what it has not had confirmed is lost. Under tickets
- * that it used PSNs and lists go on. On an error the old one stays. Not after
- * cluster_out_open_ticket(). Transports and tables are others then.
+ * Replaces a flushed cluster by the newest generation of c. Requests that the
+ * old one has not had confirmed are lost. Under tickets that both use, PSNs and
+ * lists continue. On an error the old one stays. Not after
+ * cluster_out_open_ticket(). Transport and tables are new afterwards.
  */
 int cluster_out_reopen(struct cluster_out **cluster, const struct cluster *c,
 		       bool mirror, struct fault *f);
 
 /*
- * Looks, ten times a second at most, for a ticket whose file was written anew,
- * and takes it. Returns 1, having f say which; 0: there is none; or -errno,
- * having f say why it cannot be used: then it is left alone until it is written
- * again. One at a time: call it until it returns 0.
+ * Checks, ten times a second at most, whether a ticket's file was replaced, and
+ * takes the new ticket. Returns 1, and f names it; 0: none; or -errno, and f
+ * says why it cannot be used: it is ignored until written again. It takes one
+ * at a time: call it until it returns 0.
  */
 int cluster_out_poll_tickets(struct cluster_out *fl, uint64_t now_ns,
 			     struct fault *f);
@@ -83,8 +83,9 @@ int cluster_out_poll_tickets(struct cluster_out *fl, uint64_t now_ns,
 bool cluster_out_recheck_tickets(struct cluster_out *fl);
 
 /*
- * Whether a member has begun to refuse the R_Keys of its ticket, or takes them
- * again: f says which. Each is told of once; call it until it returns false.
+ * Whether a member began to refuse the R_Keys of its ticket, or accepts them
+ * again: f says which. Each change is reported once; call it until it returns
+ * false.
  */
 bool cluster_out_refusal(struct cluster_out *fl, struct fault *f);
 

@@ -34,7 +34,7 @@ struct respondent {
 	struct packet_transport *transport;
 	struct roce_out *o;
 	uint64_t stale_since; /* all that waits, for its ticket; 0: not so */
-	struct roce_out_health standing;
+	struct roce_out_health health;
 };
 
 struct packet_transport {
@@ -70,7 +70,7 @@ static inline struct packet_transport *self(struct transport *r)
 }
 
 __attribute__((format(printf, 2, 3))) static void
-say(const struct packet_transport *p, const char *fmt, ...)
+warn_text(const struct packet_transport *p, const char *fmt, ...)
 {
 	char text[1024];
 	va_list ap;
@@ -88,7 +88,7 @@ static void say_fault(const struct packet_transport *p, const char *object,
 	struct fault all;
 
 	fault_of(&all, 0, object, why);
-	say(p, "%s", all.text);
+	warn_text(p, "%s", all.text);
 }
 
 /* Takes the tickets that were written anew, and says which are refused. Returns
@@ -102,10 +102,10 @@ static unsigned look_at_tickets(struct packet_transport *p)
 	while ((rc = cluster_out_poll_tickets(p->out, clock_ns(), &f))) {
 		n += rc > 0;
 		if (rc < 0 || !p->o.quiet)
-			say(p, "%s", f.text);
+			warn_text(p, "%s", f.text);
 	}
 	while (cluster_out_refusal(p->out, &f))
-		say(p, "%s", f.text);
+		warn_text(p, "%s", f.text);
 	return n;
 }
 
@@ -117,13 +117,13 @@ static void say_why_not(const struct packet_transport *p)
 
 	cluster_out_roces(p->out, roce);
 	if (!now.inode)
-		say(p,
-		    "SIGHUP: %s: there is no such file any more: "
-		    "the old ticket stays",
-		    p->o.ticket);
+		warn_text(p,
+			  "SIGHUP: %s: there is no such file any more: "
+			  "the old ticket stays",
+			  p->o.ticket);
 	else if (ticket_stamp_is(&now, &roce_out_ticket(roce[0])->stamp) &&
 		 !p->o.quiet)
-		say(p, "SIGHUP: %s: still the same ticket", p->o.ticket);
+		warn_text(p, "SIGHUP: %s: still the same ticket", p->o.ticket);
 }
 
 static void packet_renew(struct transport *r)
@@ -133,7 +133,7 @@ static void packet_renew(struct transport *r)
 
 	r->again = p->o.cluster != NULL;
 	if (!r->again && !file)
-		say(p, "SIGHUP: there is nothing to read again");
+		warn_text(p, "SIGHUP: there is nothing to read again");
 	if (!look_at_tickets(p) && file && p->o.ticket)
 		say_why_not(p);
 }
@@ -199,7 +199,7 @@ static void note_progress(struct packet_transport *p, uint64_t now)
 }
 
 /* Whether a collector's state is to be told, ten times a second. */
-static void note_standing(struct packet_transport *p, uint64_t now)
+static void note_health(struct packet_transport *p, uint64_t now)
 {
 	uint64_t took = now - p->looked;
 	struct fault f;
@@ -209,9 +209,9 @@ static void note_standing(struct packet_transport *p, uint64_t now)
 	p->looked = now;
 	for (unsigned i = 0; i < p->n; i++)
 		if (roce_out_check_health(
-			    &p->respondent[i].standing, p->respondent[i].o, now,
+			    &p->respondent[i].health, p->respondent[i].o, now,
 			    took > AWAY_MS * 1ull * MS, !p->o.live, &f))
-			say(p, "%s", f.text);
+			warn_text(p, "%s", f.text);
 }
 
 /* Waits up to ms for the first answers. */
@@ -229,7 +229,7 @@ static int receive(struct packet_transport *p, int ms)
 }
 
 /* Answers, and what follows from them; waits for some up to ms. */
-static int hear(struct packet_transport *p, int ms)
+static int receive_answers(struct packet_transport *p, int ms)
 {
 	struct roce_out *roce[CLUSTER_MAX];
 	int n = 0, rc = 0;
@@ -251,17 +251,17 @@ static int hear(struct packet_transport *p, int ms)
 	}
 	note_progress(p, clock_ns());
 	snk_flush(p->sink);
-	note_standing(p, clock_ns());
+	note_health(p, clock_ns());
 	return rc;
 }
 
 /* One turn of waiting. */
-static int turn(struct packet_transport *p)
+static int run_turn(struct packet_transport *p)
 {
 	if (p->o.turn)
 		p->o.turn(p->o.ctx);
 	look_at_tickets(p);
-	return hear(p, LOOK_AROUND_MS);
+	return receive_answers(p, LOOK_AROUND_MS);
 }
 
 /* Now that all is to be confirmed: whether nothing was confirmed for long, be
@@ -296,7 +296,7 @@ static int wait_for_room(void *ctx)
 	    ((p->transport.again || (p->o.stop && *p->o.stop)) &&
 	     is_hopeless(p)))
 		return 0;
-	rc = turn(p);
+	rc = run_turn(p);
 	return rc < 0 ? rc : 1;
 }
 
@@ -315,7 +315,7 @@ static int drain(struct packet_transport *p)
 	int rc = 0;
 
 	while (!rc && p->heard && !p->over && is_pending(p) && !is_hopeless(p))
-		rc = turn(p);
+		rc = run_turn(p);
 	return rc;
 }
 
@@ -418,11 +418,11 @@ static int packet_tick(struct transport *r)
 	struct packet_transport *p = self(r);
 
 	look_at_tickets(p);
-	return p->heard ? hear(p, 0) : 0;
+	return p->heard ? receive_answers(p, 0) : 0;
 }
 
 /* What the cluster's transport has to be known by. */
-static void take_way(struct packet_transport *p)
+static void set_tables(struct packet_transport *p)
 {
 	p->way = cluster_out_transport(p->out);
 	p->transport.stamped = p->way->stamped;
@@ -444,7 +444,7 @@ static int packet_reopen(struct transport *r)
 	if (rc < 0)
 		return rc;
 	if (cluster_read(&c, p->o.cluster, &f) < 0) {
-		say(p, "%s", f.text);
+		warn_text(p, "%s", f.text);
 		return 0;
 	}
 	if (cluster_out_reopen(&p->out, &c, c.mirror, &f) < 0) {
@@ -454,12 +454,13 @@ static int packet_reopen(struct transport *r)
 	}
 	cluster_fini(&p->cluster);
 	p->cluster = c;
-	take_way(p);
+	set_tables(p);
 	if (!p->o.quiet)
-		say(p, "%s: generation %u: %u collectors", p->o.cluster,
-		    cluster_newest(&c)->number, cluster_out_collectors(p->out));
+		warn_text(p, "%s: generation %u: %u collectors", p->o.cluster,
+			  cluster_newest(&c)->number,
+			  cluster_out_collectors(p->out));
 	if (p->heard && (rc = open_windows(p, &f)) < 0)
-		say(p, "%s", f.text);
+		warn_text(p, "%s", f.text);
 	return rc;
 }
 
@@ -673,7 +674,7 @@ int packet_transport_open(struct transport **out,
 	p->transport.name = o->open_sink ? o->to : o->cluster;
 	rc = o->ticket ? open_ticket(p, f) : open_cluster(p, f);
 	if (!rc) {
-		take_way(p);
+		set_tables(p);
 		rc = listen_to(p, f);
 	}
 	if (rc < 0) {

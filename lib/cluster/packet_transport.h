@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * packet_transport.h - the transport of RoCEv2 packets, and of a cluster: by a
- * ticket or a cluster file, out by a sink, with the collectors' answers from a
- * source where there are any. Tickets that are written anew are taken; a
- * cluster file is read again when it is asked to (renew()).
+ * packet_transport.h - the transport of RoCEv2 packets to one collector (a
+ * ticket) or a cluster (a cluster file). Packets go to a sink; answers, if
+ * there are any, come from a source. It takes tickets whose files are replaced,
+ * and reads the cluster file again on renew().
  */
 #ifndef CLUSTER_PACKET_TRANSPORT_H
 #define CLUSTER_PACKET_TRANSPORT_H
@@ -21,8 +21,8 @@ struct packet_transport_options {
 	unsigned ack_every;
 	unsigned window; /* requests kept until confirmed; 0: no answers */
 	bool live;  /* reports do not wait for a collector that is silent */
-	bool quiet; /* no word of new tickets */
-	const atomic_int *stop; /* true: soon there is an end */
+	bool quiet; /* no messages about new tickets */
+	const atomic_int *stop; /* true: the program is ending */
 	/*
 	 * Opened when what is above was read: the way out, or NULL (regions on
 	 * this machine only), and behind it that of the answers, or NULL.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* resend.c - reports and questions on their way out; what comes back, and what
- * is done when nothing does. */
+/* resend.c - sends reports and probes, processes NACKs, and handles timeouts.
+ */
 #include "dta/resend.h"
 
 #include <errno.h>
@@ -18,9 +18,9 @@ enum {
 	TIMEOUT_MIN = 2 * MS,
 	TIMEOUT_MAX = 200 * MS,
 	TRIES = 8,	 /* until the timeout is doubled, again and again */
-	LAZY = 100 * MS, /* when nobody waits for an answer */
+	LAZY = 100 * MS, /* when no report waits for an answer */
 	DEAF = 1000 * MS,
-	BURST_FIRST = 64, /* reports of a way back, before an answer */
+	BURST_FIRST = 64, /* reports sent again before an answer */
 	BURST_MIN = 4,
 };
 
@@ -395,8 +395,8 @@ static bool is_answer(const struct sender *r, const struct dta_report *nack)
 	return nack->hop == DTA_NACK_STATE && nack->table == r->question_id;
 }
 
-/* The first number that the translator has not, as it told; the newest one that
- * can be meant. */
+/* The first number after a NACK's, of those with its lower 16 bits the newest
+ * that was sent; UINT64_MAX: none was. */
 static uint64_t number_of_nack(const struct sender *r, uint16_t last)
 {
 	uint16_t behind = (uint16_t)(r->snd.max + r->shift - 1 - last);
@@ -404,7 +404,7 @@ static uint64_t number_of_nack(const struct sender *r, uint16_t last)
 	return r->snd.max >= behind ? r->snd.max - behind : UINT64_MAX;
 }
 
-/* The answer to the first question. */
+/* The first probe was answered: reports can be sent. */
 static void open_sequence(struct resend *w, struct sender *r, uint16_t last,
 			  uint64_t now_ns)
 {
@@ -415,7 +415,7 @@ static void open_sequence(struct resend *w, struct sender *r, uint16_t last,
 	queue_add(w, r);
 }
 
-/* What a NACK tells, in order. */
+/* Processes a NACK of an open sequence. */
 static void note_answer(struct resend *w, struct sender *r,
 			const struct dta_report *nack, uint64_t now_ns)
 {

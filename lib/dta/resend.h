@@ -3,20 +3,20 @@
  * resend.h - the reporters' side of the sequence (dta(7), FLOW CONTROL): each
  * numbers its reports, keeps the last ones, and goes back to where a NACK says.
  *
- * A reporter begins by asking the translator where it stands, and goes on from
- * there. Reports that nobody has confirmed are asked about now and then. What
- * was pushed out of the window and turns out to be missing is given up, and the
- * translator told so, or it would wait for it.
+ * A reporter begins with a probe of the translator's state and continues from
+ * there. It sends further probes while reports are unconfirmed. If a report is
+ * missing that the window no longer holds, it is given up, and the reporter
+ * notifies the translator, which would otherwise wait for it.
  *
- * A report is a number from 0 on, for good; on the wire are its lower 16 bits
- * plus what the translator began with. Of a reporter's numbers
+ * Reports are numbered from 0; the wire has the lower 16 bits of the number
+ *plus the translator's first number. For each reporter
  *
  *	acked <= sent <= high <= next
  *
- * those before acked are confirmed or given up; sent goes out next; those
- * before high were sent once at least. The last `window' ones are kept.
+ * where those before acked are confirmed or given up; sent goes out next; those
+ * before high were sent at least once. The last `window' reports are kept.
  *
- * Times are of a clock that never goes back. NACKs are packets from anybody.
+ * Times are of a clock that never goes back. NACKs are not trusted.
  */
 #ifndef DTA_RESEND_H
 #define DTA_RESEND_H
@@ -39,15 +39,15 @@ struct resend_ledger {
 	uint64_t reports;
 	uint64_t confirmed;
 	uint64_t lost;	      /* missing, and not kept any more */
-	uint64_t unconfirmed; /* nobody told, so far */
+	uint64_t unconfirmed; /* not known yet */
 	/* notes */
 	uint64_t packets; /* all that were sent */
 	uint64_t resent;  /* reports among them that were sent before */
 	uint64_t questions, notices;
 	uint64_t answers, nacks_gap, nacks_rate, nacks_resync;
-	uint64_t stale;	  /* NACKs that told of the past */
-	uint64_t strange; /* packets that are no NACK for one of these */
-	uint64_t deaf;	  /* reporters that nobody answered */
+	uint64_t stale;	  /* NACKs older than what is confirmed */
+	uint64_t strange; /* packets that are not NACKs for these reporters */
+	uint64_t deaf;	  /* reporters that got no answer */
 };
 
 extern const struct ledger resend_ledger;

@@ -33,25 +33,26 @@ enum {
 
 _Static_assert(NUMBERS >= THREADS_MAX * THREADS_PLACES, "batches");
 
-struct block {
-	struct block *next;
+struct message_block {
+	struct message_block *next;
 	uint64_t words;
 	uint64_t word[THREADS_WORDS];
 } __attribute__((aligned(64)));
 
-_Static_assert(sizeof(struct block) == THREADS_BLOCK, "lines");
+_Static_assert(sizeof(struct message_block) == THREADS_BLOCK, "lines");
 _Static_assert(offsetof(struct threads_out, used) == THREADS_BLOCK, "a block");
 
 /* A batch under way, and its messages. */
-struct place {
+struct threads_slot {
 	struct threads_batch batch;
 	bool any;
 	unsigned round; /* whose messages are sent */
 	unsigned first; /* round whose messages may not have been received */
 	unsigned owner; /* those before have received them */
-	struct block *chunk[CHUNKS]; /* NULL: it never needed so many */
-	size_t used;		     /* blocks */
-	struct block **chain; /* by round and owner: the first; NULL: none */
+	struct message_block *chunk[CHUNKS]; /* NULL: it never needed so many */
+	size_t used;			     /* blocks */
+	struct message_block *
+		*chain; /* by round and owner: the first; NULL: none */
 	/* Atomic: rounds whose messages are all there. */
 	unsigned sent __attribute__((aligned(FAR_LINE)));
 } __attribute__((aligned(FAR_LINE)));
@@ -64,9 +65,9 @@ struct worker {
 	/* Atomic: the next batch that it receives as an owner, by round. */
 	uint64_t next[THREADS_ROUNDS] __attribute__((aligned(FAR_LINE)));
 	/* Its own: places under way, from the oldest on. */
-	struct place place[THREADS_PLACES];
+	struct threads_slot place[THREADS_PLACES];
 	unsigned oldest, under_way;
-	struct place *sending;
+	struct threads_slot *sending;
 	struct threads_out *out;
 } __attribute__((aligned(FAR_LINE)));
 
@@ -74,11 +75,11 @@ struct threads {
 	struct threads_options o;
 	unsigned started; /* threads */
 	struct worker *worker;
-	int error;	    /* atomic */
-	struct block spare; /* where there is no memory: never read */
+	int error;		    /* atomic */
+	struct message_block spare; /* where there is no memory: never read */
 	/* Atomic: batches, which are in `by'. */
 	uint64_t taken __attribute__((aligned(FAR_LINE)));
-	struct place *by[NUMBERS]; /* by number */
+	struct threads_slot *by[NUMBERS]; /* by number */
 	/* Atomic: somebody takes; worker 0 wants to; there is nothing to take
 	 * until worker 0 has looked. */
 	bool taking __attribute__((aligned(FAR_LINE)));
@@ -125,8 +126,8 @@ static bool receive(struct threads *t, unsigned owner, unsigned round)
 {
 	struct worker *w = &t->worker[owner];
 	uint64_t batch = w->next[round];
-	const struct block *b;
-	struct place *p;
+	const struct message_block *b;
+	struct threads_slot *p;
 
 	if (batch == load(&t->taken))
 		return false;
@@ -189,8 +190,8 @@ static void busy(struct worker *w)
 
 /* A block's lines to another core, past the caches: a line that it has touched
  * last is not taken back. */
-static void stream_lines(struct block *to, const struct threads_out *from,
-			 size_t lines)
+static void stream_lines(struct message_block *to,
+			 const struct threads_out *from, size_t lines)
 {
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
 	const __m128i *s = (const __m128i *)from;
@@ -220,16 +221,17 @@ static void copy_block(const struct threads_out *from)
 		stream_lines(from->to, from, lines);
 }
 
-static struct block *chunk_new(void)
+static struct message_block *chunk_new(void)
 {
-	void *mem = mmap(NULL, CHUNK * sizeof(struct block),
+	void *mem = mmap(NULL, CHUNK * sizeof(struct message_block),
 			 PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 			 -1, 0);
 
 	return mem == MAP_FAILED ? NULL : mem;
 }
 
-static struct block *block_new(struct threads *t, struct place *p)
+static struct message_block *block_new(struct threads *t,
+				       struct threads_slot *p)
 {
 	size_t chunk = p->used / CHUNK;
 
@@ -245,9 +247,9 @@ static struct block *block_new(struct threads *t, struct place *p)
 static void chain_begin(struct threads_out *out)
 {
 	struct worker *w = &out->threads->worker[out->worker];
-	struct place *p = w->sending;
+	struct threads_slot *p = w->sending;
 	struct threads *t = out->threads;
-	struct block *b = block_new(t, p);
+	struct message_block *b = block_new(t, p);
 
 	out->to = b;
 	p->chain[p->round * t->o.workers + out->owner] = b == &t->spare ? NULL
@@ -257,7 +259,7 @@ static void chain_begin(struct threads_out *out)
 void threads_ship(struct threads_out *out)
 {
 	struct threads *t = out->threads;
-	struct block *b;
+	struct message_block *b;
 
 	if (!out->to)
 		chain_begin(out);
@@ -289,17 +291,19 @@ struct threads_out *threads_outs(struct threads *t, unsigned worker)
 }
 
 /* A worker's batches go from round to round in their order. */
-static bool may_enter(const struct worker *w, const struct place *p,
+static bool may_enter(const struct worker *w, const struct threads_slot *p,
 		      unsigned round)
 {
-	const struct place *older = p == w->place ? p + THREADS_PLACES - 1
-						  : p - 1;
+	const struct threads_slot *older = p == w->place
+						   ? p + THREADS_PLACES - 1
+						   : p - 1;
 
 	return p == &w->place[w->oldest] || round <= older->round;
 }
 
 /* A round of a batch, and what it sends; and those that need not wait. */
-static void send_rounds(struct threads *t, struct worker *w, struct place *p)
+static void send_rounds(struct threads *t, struct worker *w,
+			struct threads_slot *p)
 {
 	bool on = true;
 
@@ -319,7 +323,8 @@ static void send_rounds(struct threads *t, struct worker *w, struct place *p)
 	wake_all(t);
 }
 
-static void end_batch(struct threads *t, struct worker *w, struct place *p)
+static void end_batch(struct threads *t, struct worker *w,
+		      struct threads_slot *p)
 {
 	if (p->any)
 		t->o.work(t->o.ctx, &p->batch, p->round);
@@ -329,7 +334,8 @@ static void end_batch(struct threads *t, struct worker *w, struct place *p)
 	wake_one(t, 0);
 }
 
-static bool owner_received(const struct worker *owner, const struct place *p)
+static bool owner_received(const struct worker *owner,
+			   const struct threads_slot *p)
 {
 	for (unsigned i = p->first; i <= p->round; i++)
 		if (load(&owner->next[i]) <= p->batch.number)
@@ -337,7 +343,7 @@ static bool owner_received(const struct worker *owner, const struct place *p)
 	return true;
 }
 
-static bool is_received(struct threads *t, struct place *p)
+static bool is_received(struct threads *t, struct threads_slot *p)
 {
 	while (p->owner < t->o.workers &&
 	       owner_received(&t->worker[p->owner], p))
@@ -350,7 +356,8 @@ static bool is_received(struct threads *t, struct place *p)
 static bool go_on(struct threads *t, struct worker *w)
 {
 	for (unsigned i = 0; i < w->under_way; i++) {
-		struct place *p = &w->place[(w->oldest + i) % THREADS_PLACES];
+		struct threads_slot *p =
+			&w->place[(w->oldest + i) % THREADS_PLACES];
 
 		if (!may_enter(w, p, p->round + 1) || !is_received(t, p))
 			continue;
@@ -364,7 +371,7 @@ static bool go_on(struct threads *t, struct worker *w)
 }
 
 /* Of the batch that a worker takes next. */
-static struct place *place_next(struct worker *w)
+static struct threads_slot *slot_next(struct worker *w)
 {
 	return &w->place[(w->oldest + w->under_way) % THREADS_PLACES];
 }
@@ -385,7 +392,7 @@ static void taking_end(struct threads *t)
 /* The batch in a worker's next place is taken. */
 static void begin(struct threads *t, struct worker *w, bool any)
 {
-	struct place *p = place_next(w);
+	struct threads_slot *p = slot_next(w);
 
 	p->any = any;
 	p->round = 0;
@@ -400,7 +407,7 @@ static void begin(struct threads *t, struct worker *w, bool any)
 /* A batch for a worker but 0, if there is one. */
 static bool take(struct threads *t, struct worker *w)
 {
-	struct place *p = place_next(w);
+	struct threads_slot *p = slot_next(w);
 
 	if (w->under_way == THREADS_PLACES ||
 	    __atomic_load_n(&t->dry, __ATOMIC_RELAXED) ||
@@ -507,13 +514,13 @@ static void work_until(struct threads *t, bool (*is_so)(struct threads *t))
 
 unsigned threads_place(const struct threads *t)
 {
-	return place_next(&t->worker[0])->batch.place;
+	return slot_next(&t->worker[0])->batch.place;
 }
 
 int threads_go(struct threads *t, bool any, bool more)
 {
 	struct worker *w = &t->worker[0];
-	struct place *p = place_next(w);
+	struct threads_slot *p = slot_next(w);
 
 	p->batch.number = t->taken;
 	begin(t, w, any);
@@ -540,7 +547,7 @@ static void *lines(size_t n, size_t size)
 	return p;
 }
 
-static int place_open(const struct threads *t, struct place *p)
+static int slot_open(const struct threads *t, struct threads_slot *p)
 {
 	p->chain = calloc((size_t)t->o.rounds * t->o.workers,
 			  sizeof(*p->chain));
@@ -565,7 +572,7 @@ static int worker_open(struct threads *t, unsigned number)
 	for (unsigned k = 0; k < THREADS_PLACES; k++) {
 		w->place[k].batch.worker = number;
 		w->place[k].batch.place = k;
-		if (place_open(t, &w->place[k]) < 0)
+		if (slot_open(t, &w->place[k]) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -614,10 +621,10 @@ static void end_threads(struct threads *t)
 		pthread_join(t->worker[i].thread, NULL);
 }
 
-static void place_close(struct place *p)
+static void slot_close(struct threads_slot *p)
 {
 	for (unsigned i = 0; i < CHUNKS && p->chunk[i]; i++)
-		munmap(p->chunk[i], CHUNK * sizeof(struct block));
+		munmap(p->chunk[i], CHUNK * sizeof(struct message_block));
 	free(p->chain);
 }
 
@@ -625,7 +632,7 @@ static void free_all(struct threads *t)
 {
 	for (unsigned i = 0; t->worker && i < t->o.workers; i++) {
 		for (unsigned k = 0; k < THREADS_PLACES; k++)
-			place_close(&t->worker[i].place[k]);
+			slot_close(&t->worker[i].place[k]);
 		free(t->worker[i].out);
 	}
 	free(t->worker);

@@ -1,33 +1,31 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * threads.h - one job on several cores: batches that workers take by turns, and
- * messages from their workers to the owners of what they change.
+ * threads.h - an ordered pipeline on several cores: workers take batches in
+ * turn and send messages to the owners of the state that a batch changes.
  *
- * Batches have numbers, in the order in which they are taken from the source:
- * by whichever worker has nothing else to do, one at a time. It does all of a
- * batch that needs nothing but the batch: it decodes and hashes. What the batch
- * changes has an owner, which is a worker, too: of a range of a table's pages,
- * of a list, of a flow. In a round the worker sends messages to owners, and
- * every owner receives what batches send to it in the order of the batches. So
- * each page, list and flow sees what one thread alone would have done to it, in
- * that order, and no other worker touches it. Nobody waits for a turn but to
- * take from the source.
+ * Batches are numbered in the order in which they are taken from the source,
+ * one at a time, by whichever worker is idle. That worker does all that needs
+ * only the batch: it decodes and hashes. All state that batches change (a range
+ * of a table's pages, a list, a flow) has an owner, which is a worker, too. In
+ * a round the worker sends messages to owners, and every owner receives them in
+ * the order of the batches. So each page, list and flow changes as with one
+ * thread, in the same order, and no other worker touches it. A worker waits for
+ * its turn only to take from the source.
  *
- * A batch has a fixed number of rounds. When every owner has received the
- * messages of one, its worker goes on with the next: an owner may write into
- * the batch's memory what the worker needs to know for it. Where the worker
- * needs nothing, it goes on at once. What must be done in
- * the order of batches and has no part (packets to an interface, rows to a
- * file) has one owner.
+ * A batch has a fixed number of rounds. When all owners have received a round's
+ * messages, the worker starts the next one: an owner may have written into the
+ * batch what the worker needs for it. A worker that needs nothing starts the
+ * next round at once. What has to be done in the order of batches and cannot be
+ * split (packets to an interface, rows to a file) has one owner.
  *
  * A worker has up to THREADS_PLACES batches under way, so that it decodes one
- * while others receive what the one before has sent. Messages lie in blocks of
- * the batch that sends them, written past the caches, since a line that another
- * core has touched last costs 30 to 170 ns to take back. Memory for them is
- * mapped the first time that a batch sends so many, and kept.
+ * while owners receive the messages of the last. Messages are in blocks of the
+ * batch that sends them, stored past the caches, since taking back a line that
+ * another core has touched last costs 30 to 170 ns. Their memory is mapped when
+ * a batch first needs it, and kept.
  *
- * Worker 0 is the thread that opened it, and alone calls the functions below
- * but threads_send(). Errors: 0 or -errno.
+ * Worker 0 is the thread that opened it; only this thread calls the functions
+ * below, except threads_send(). Errors: 0 or -errno.
  */
 #ifndef THREADS_THREADS_H
 #define THREADS_THREADS_H
@@ -68,18 +66,18 @@ struct threads_block {
 struct threads_options {
 	unsigned workers; /* 1 to THREADS_MAX */
 	unsigned rounds;  /* 1 to THREADS_ROUNDS */
-	/* One at a time, for a worker but 0: takes its next batch; false: there
-	 * is none until worker 0 has looked. Must not wait. */
+	/* One call at a time, by a worker but 0: takes its next batch; false:
+	 * none now, and no more calls until threads_go(). Must not wait. */
 	bool (*take)(void *ctx, const struct threads_batch *b);
 	/*
-	 * By the batch's worker: round 0, before which nothing is known but the
-	 * batch, to o.rounds: all is received. In those before the last it
-	 * sends. While it sends, receive() may be called by the same thread.
-	 * True: what the next round sends hangs on nothing that owners write.
+	 * By the batch's worker, for rounds 0 to o.rounds; in the last all
+	 * messages have been received, in those before it the worker sends.
+	 * While it sends, the same thread may call receive(). Returns true if
+	 * the next round does not depend on what owners write.
 	 */
 	bool (*work)(void *ctx, const struct threads_batch *b, unsigned round);
-	/* By the owner: in each round, batches in order and a batch's messages
-	 * in theirs. Must not send. */
+	/* By the owner: in each round, the messages of batches in order. Must
+	 * not send. */
 	void (*receive)(void *ctx, unsigned owner,
 			const struct threads_block *in);
 	void *ctx;
@@ -92,29 +90,27 @@ int threads_open(struct threads **out, const struct threads_options *o,
 unsigned threads_place(const struct threads *t);
 
 /*
- * Worker 0's next batch is in its place; any: there is something in it. Others
- * take from the source until it returns, which is when worker 0 has nothing
- * else to do and may take the next. Without more, as when a live source has
- * shown all that came, nobody takes, and it rests. 0 or -ENOMEM: messages have
- * been lost.
+ * Runs worker 0's next batch, which is in its place; any: it is not empty.
+ * Other workers take from the source until this returns, which is when worker 0
+ * is idle and may take the next. If !more (a live source is drained), no worker
+ * takes, and it rests. 0 or -ENOMEM: messages have been lost.
  */
 int threads_go(struct threads *t, bool any, bool more);
 
-/* Until all batches are over; 0 or -ENOMEM. */
+/* Waits until all batches are done; 0 or -ENOMEM. */
 int threads_rest(struct threads *t);
 
 /* Rests, and ends the threads. NULL is fine. */
 void threads_close(struct threads *t);
 
 /*
- * Interrupts the system calls in which workers wait, by THREADS_WAKE, for which
- * there is a handler then: for a handler of a signal that ends them. Signals go
- * to worker 0 alone, but for those that a worker causes itself: SIGPIPE,
- * SIGBUS.
+ * Interrupts, by the signal THREADS_WAKE, the system calls in which workers
+ * wait. To be called by a handler of a signal that ends the program. Signals go
+ * to worker 0 only, except SIGPIPE and SIGBUS, which a worker causes itself.
  */
 void threads_wake(void);
 
-/* What a worker sends to one owner, a block as it will be. Private, but for
+/* A worker's block of messages to one owner, being filled. Private, except for
  * threads_send(). */
 struct threads_out {
 	void *next;
@@ -125,13 +121,13 @@ struct threads_out {
 	unsigned worker, owner;
 } __attribute__((aligned(128)));
 
-/* To owners 0 to n - 1: for work() of that worker. */
+/* The blocks to owners 0 to n - 1, for work() of that worker. */
 struct threads_out *threads_outs(struct threads *t, unsigned worker);
 
 void threads_ship(struct threads_out *out);
 
-/* Room for a message of so many words, up to THREADS_MESSAGE, which is valid
- * until the next call. */
+/* Room for a message of up to THREADS_MESSAGE words, valid until the next call.
+ */
 static inline uint64_t *threads_send(struct threads_out *out, size_t words)
 {
 	uint64_t *at;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * verbs.h - a collector's memory by RDMA NICs, both ends of it: a device as the
- * target, which writes into the region while this CPU sleeps; and a host with a
- * device as the translator, or as a reader.
+ * verbs.h - a collector's memory by RDMA NICs. Target: a device that writes
+ * into the region while this CPU sleeps. Initiator: a host with a device, as
+ * the translator or as a reader.
  *
- * Errors: 0 or -errno, with f telling why in words, and the cure.
+ * Errors: 0 or -errno; f has the reason and what to do.
  */
 #ifndef VERBS_VERBS_H
 #define VERBS_VERBS_H
@@ -21,23 +21,26 @@
 /*
  * The target.
  *
- * Every table has a memory region of its own, so that an R_Key reaches that
- * table in that epoch and nothing else, and a queue pair of its own, RC or UC,
- * ready to receive from one peer; no connection manager is in between. What a
- * translator must know of them is in the ticket, which changes when a queue
- * pair had to be made again and when the region was rotated.
+ * Every table has its own memory region, so that an R_Key reaches that table in
+ * that epoch and nothing else, and its own queue pair, RC or UC, ready to
+ * receive from one peer without a connection manager. The ticket describes them
+ * to a translator; it changes when a queue pair was made anew or the region
+ * rotated.
  *
- * Epochs: the target sits in a writer's seat of the region. A rotation waits
- *         until the device can no longer write into the old epoch: until the
- *         grace is over and its R_Keys are revoked.
- * Waiting: poll() on what verbs_target_fds() gives, for at most
- *         VERBS_TARGET_TICK_MS, then call verbs_target_work().
- * Losses:  a device that is taken away, or an address of it, ends the target:
- *         the region outlives it, and another can be opened.
- * Readers: have a memory region of their own, the whole region's, which nothing
- *         can be written through, and queue pairs that can do nothing else. So
- *         they see what a process of this machine sees that maps the region
- *         for reading: every epoch, and which ones there are.
+ * clang-format off
+ *
+ * Epochs:  the target takes a writer's seat of the region. A rotation waits
+ * until the device can no longer write into the old epoch: until the grace is
+ *          over and its R_Keys are revoked.
+ * Waiting: poll() the descriptors of verbs_target_fds() for at most
+ *          VERBS_TARGET_TICK_MS, then call verbs_target_work().
+ * Losses:  if the device or its address is removed, the target ends; the region
+ *          outlives it, and another target can be opened.
+ * Readers: have a read-only memory region of the whole region file, and queue
+ *          pairs for that only. They see what a local process sees that maps
+ * the region for reading: all epochs.
+ *
+ * clang-format on
  */
 struct verbs_target;
 
@@ -73,7 +76,7 @@ struct verbs_target_options {
  */
 struct verbs_target_ledger {
 	uint64_t completed;
-	uint64_t immediates; /* the region's waiters were told */
+	uint64_t immediates; /* passed to the region's waiters */
 	uint64_t flushed;    /* taken back from a dead queue pair */
 	uint64_t failed;     /* of any other status */
 	/* notes */
@@ -103,13 +106,14 @@ int verbs_target_listen(struct verbs_target *v, uint16_t port, struct fault *f);
 unsigned verbs_target_fds(const struct verbs_target *v, struct pollfd *fds);
 
 /*
- * Does all that waits and returns at once: 1 if there is a new ticket, else 0.
- * What goes wrong is told, and tried again by a later call. -ENODEV: the device
- * is gone; -EADDRNOTAVAIL: its address is: close the target.
+ * Handles all pending events without waiting: 1 if there is a new ticket, else
+ * 0. Failures are passed to warn() and retried by a later call. -ENODEV: the
+ * device is gone; -EADDRNOTAVAIL: its address is gone: close the target.
  */
 int verbs_target_work(struct verbs_target *v, struct fault *f);
 
-/* Makes all queue pairs anew: a translator has lost count. Work() says when. */
+/* Makes all queue pairs anew for a translator that has lost its PSNs;
+ * verbs_target_work() says when. */
 void verbs_target_renew(struct verbs_target *v);
 
 /* NULL while there is none: there are no queue pairs. */
@@ -123,14 +127,13 @@ void verbs_target_close(struct verbs_target *v); /* NULL is fine */
  * connection through librdmacm, and the ticket through it; operations become
  * work requests.
  *
- * Work requests go out in chains, a doorbell each; the last of a chain asks for
- * a completion. Small payloads travel inside the request, others from its place
- * in registered memory. Atomics' answers land in a scratch word.
+ * Work requests are posted in chains with one doorbell each; the last of a
+ * chain is signaled. Small payloads are inline, others are in the request's
+ * slot of registered memory. Values returned by atomics go to a scratch word.
  *
- * A broken connection is made again: begin() waits for that at first; after
- * VERBS_TRANSPORT_WAIT_MS operations are counted as lost while it goes on
- * trying. When the collector has a new epoch, it ends the connection, and the
- * next one has the new ticket.
+ * A broken connection is opened again. begin() waits for that at first; after
+ * VERBS_TRANSPORT_WAIT_MS operations are counted as lost while it retries. At a
+ * new epoch the collector ends the connection; the next one has the new ticket.
  */
 struct memory;
 struct verbs_transport;
@@ -142,8 +145,8 @@ enum {
 
 /*
  * Ledger of operations: received = completed + lost by reason, once settled.
- * What was posted and never confirmed counts as lost; the collector may have
- * carried it out all the same, if only the answer was lost.
+ * Operations posted and never confirmed count as lost, although the collector
+ * may have executed them, if only the answer was lost.
  */
 struct verbs_transport_ledger {
 	uint64_t received;
@@ -188,13 +191,12 @@ void verbs_transport_close(
 	struct verbs_transport *v); /* settles. NULL is fine */
 
 /*
- * A collector's region, read with RDMA READ: the collector's processor has no
- * part in it, and allows it with dta-collect --cm PORT --readable. What is read
- * is the region's file (dta-region(5)), while NICs write it: the same rules
- * hold as for a process that maps it. One call's pieces may be read in any
- * order; what a later call reads is read later. address and stop as above.
- * -ERANGE of a load: it is not in the region; another -errno: the connection is
- * broken, for good.
+ * A collector's region, read with RDMA READ, without the collector's processor,
+ * which allows it with dta-collect --cm PORT --readable. The bytes are the
+ * region file's (dta-region(5)) while NICs write it: the rules for a process
+ * that maps it apply. Pieces of one call may be read in any order, those of a
+ * later call later. address and stop as above. -ERANGE of a load: not in the
+ * region; another -errno: the connection is broken for good.
  */
 int verbs_memory(struct memory **out, const char *address,
 		 const atomic_int *stop, struct fault *f);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * verbs_cm.h - private to this room: what both sides share. Above all what host
- * and collector say to each other in the private data of librdmacm's
- * connections, a message each way. Big-endian:
+ * verbs_cm.h - private to this room: shared by host and collector, above all
+ *the message that each sends in the private data of a librdmacm connection.
+ * Big-endian:
+ *
+ * clang-format off
  *
  *	"DTA2", kind (4), R_Key (4), error (4), address (8), length (8)
  *
@@ -12,9 +14,11 @@
  *			  same connection.
  *   kind 1, to read:	  accepted with the place of the region's file, as
  *			  dta-region(5) has it.
- * The collector rejects with an error, a negative errno: -EAGAIN, not ready
- *yet; -EACCES, not to be read; -EPROTO, none of these kinds; -EUSERS, too many
- * connections.
+ *
+ * clang-format on
+ *
+ * The collector rejects with a negative errno: -EAGAIN, not ready yet; -EACCES,
+ * not readable; -EPROTO, unknown kind; -EUSERS, too many connections.
  *
  * librdmacm pads private data with zeros: more may arrive than was sent.
  */
@@ -76,8 +80,8 @@ static inline int verbs_cm_decode(struct verbs_cm *m, const void *data,
 }
 
 /*
- * Memory is registered again, for a new epoch or connection, when the privilege
- * to lock it may be gone: the limit goes up while that can be done.
+ * Memory is registered again for a new epoch or connection, when the privilege
+ * to lock it may have been dropped: raises the limit before.
  */
 static inline void verbs_raise_memlock(void)
 {

@@ -4,9 +4,9 @@
  * operations to work requests to completions. Knows no connection manager.
  *
  * Work requests are numbered from 0 as they are posted (wr_id). Completions
- * come in that order, and one that succeeded stands for all before it; one that
- * did not counts for itself, and behind it every request has one of its own
- * (IBTA 10.8.3): so it is known exactly what was done.
+ * come in that order. A successful one covers all requests before it; a failed
+ * one only itself, and each request after it has its own (IBTA 10.8.3). So the
+ * ledger is exact.
  */
 #ifndef VERBS_VERBS_QUEUE_H
 #define VERBS_VERBS_QUEUE_H

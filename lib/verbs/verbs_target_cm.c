@@ -44,7 +44,7 @@ struct verbs_hosts {
 };
 
 /* What a host asks, copied: the event is acknowledged before it is judged. */
-struct request {
+struct cm_request {
 	struct rdma_cm_id *id;
 	struct verbs_cm ask;
 	int rc;		   /* of its decoding */
@@ -151,7 +151,7 @@ static int change_state(struct connection *c, const struct verbs_target *v,
 
 /* Makes the queue pair and accepts the connection. */
 static int accept_with(struct connection *c, struct verbs_target *v,
-		       const struct request *q, const struct ibv_mr *place)
+		       const struct cm_request *q, const struct ibv_mr *place)
 {
 	struct verbs_cm answer = {
 		.kind = q->ask.kind,
@@ -219,7 +219,7 @@ static int count_reader(struct connection *c, const struct verbs_target *v)
 
 /* Gives a host what it asks for. -errno is what it is to be told. */
 static int serve(struct connection *c, struct verbs_target *v,
-		 const struct request *q)
+		 const struct cm_request *q)
 {
 	bool reads = q->ask.kind == VERBS_CM_READ;
 	int rc = q->rc;
@@ -242,7 +242,7 @@ static void refuse(struct verbs_target *v, struct rdma_cm_id *id, int why)
 	v->ctr.refused++;
 }
 
-static void requested(struct verbs_target *v, const struct request *q)
+static void requested(struct verbs_target *v, const struct cm_request *q)
 {
 	struct connection *c = calloc(1, sizeof(*c));
 	int rc;
@@ -293,7 +293,7 @@ static void take_events(struct verbs_target *v)
 		const struct rdma_conn_param *param = &e->param.conn;
 		enum rdma_cm_event_type what = e->event;
 		struct connection *c = e->id->context;
-		struct request q = {.id = e->id};
+		struct cm_request q = {.id = e->id};
 
 		if (what == RDMA_CM_EVENT_CONNECT_REQUEST) {
 			q.rc = verbs_cm_decode(&q.ask, param->private_data,
