@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The transport of a DART switch: its frames are, byte for byte, those of the
- * general RoCEv2 transport, which has tests of its own against IBTA, Volume 1, 9.2 to 9.4; from 20
- * bytes of state. The iCRC is zlib's here.
+ * general RoCEv2 transport, which has tests of its own against IBTA, Volume
+ * 1, 9.2 to 9.4; from 20 bytes of state. The iCRC is zlib's here.
  */
 #include <errno.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* RC and UC (IBTA, Volume 1, 9.7 and 9.8): sequence, duplicates, atomics, immediates. */
+/* RC and UC (IBTA, Volume 1, 9.7 and 9.8): sequence, duplicates, atomics,
+ * immediates. */
 #include "responder_rig.h"
 
 /* RC, the rows of WRITE. */

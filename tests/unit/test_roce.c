@@ -2,8 +2,8 @@
 /*
  * Vectors: a frame captured from a ConnectX-4 Lx (public: scapy's
  * test/contrib/roce.uts), whose NIC computed the iCRC; and the Key-Write of
- * the published DTA translator. IPv6 frames are checked against zlib's CRC-32, with the
- * masked bytes listed one by one.
+ * the published DTA translator. IPv6 frames are checked against zlib's CRC-32,
+ * with the masked bytes listed one by one.
  */
 #include <errno.h>
 #include <stdbool.h>

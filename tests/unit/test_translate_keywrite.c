@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Key-Write and Key-Increment against a model of dta(7), MEMORY, that takes one report
- * after the other and hashes bit by bit.
+ * Key-Write and Key-Increment against a model of dta(7), MEMORY, that takes one
+ * report after the other and hashes bit by bit.
  */
 #include "base/rng.h"
 #include "test.h"
@@ -189,7 +189,7 @@ static void immediates(void)
 	test_transport_free(transport);
 }
 
-/* The published system's slots and checksums: as the published DTA translator writes them. */
+/* Slots and checksums as the published DTA translator writes them. */
 static void dta0(void)
 {
 	static const struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The postcard cache against a model of dta(7), MEMORY, that takes one postcard after
- * the other, writes entry by entry, and hashes bit by bit.
+ * The postcard cache against a model of dta(7), MEMORY, that takes one postcard
+ * after the other, writes entry by entry, and hashes bit by bit.
  */
 #include "base/rng.h"
 #include "test.h"
@@ -250,7 +250,7 @@ static void operations(void)
 	test_transport_free(transport);
 }
 
-/* The published system's chunk and cells: as the published DTA translator writes them. */
+/* A chunk and its cells as the published DTA translator writes them. */
 static void dta0(void)
 {
 	static const uint32_t cell[5] = {0xfcbb7a2f, 0x119ca20c, 0x55f952f3,
