@@ -15,8 +15,8 @@
 #include "base/text.h"
 #include "cli/table.h"
 #include "dump.h"
-#include "int/intake.h"
-#include "label/paths.h"
+#include "int/frame_decoder.h"
+#include "label/control.h"
 #include "rdma/ticket.h"
 #include "packet/pkt.h"
 #include "int/profile_file.h"
@@ -342,7 +342,7 @@ static bool show_label(struct show *s, const struct pkt *p)
 /* --- INT, IOAM, telemetry reports ----------------------------------------- */
 
 struct show_int {
-	struct intake *in; /* ends with the program */
+	struct int_frame_decoder *in; /* ends with the program */
 	struct show *s;
 	/* The packet in hand, whose number and time are shown; src may be NULL.
 	 */
@@ -388,9 +388,9 @@ static void add_hop(struct hops_text *t, const struct int_hops *h, unsigned i,
 		add_field(t, profile_field_names[INT_NODE], *node, true);
 		first = false;
 	}
-	for (unsigned f = 0; h->plan && i < h->n && f < INT_FIELDS; f++) {
+	for (unsigned f = 0; h->layout && i < h->n && f < INT_FIELDS; f++) {
 		if ((node && f == INT_NODE) ||
-		    !int_get(h->plan, int_hop(h, i), (enum int_field)f, &v))
+		    !int_get(h->layout, int_hop(h, i), (enum int_field)f, &v))
 			continue;
 		add_field(t, profile_field_names[f], v, first);
 		first = false;
@@ -398,7 +398,7 @@ static void add_hop(struct hops_text *t, const struct int_hops *h, unsigned i,
 }
 
 /* In the order of the path: the reporter is its last node. */
-static void write_hops(struct hops_text *t, const struct int_view *v)
+static void write_hops(struct hops_text *t, const struct int_record *v)
 {
 	t->len = t->hops = 0;
 	t->text[0] = '\0';
@@ -422,7 +422,7 @@ static void show_int_flags(struct show *s, unsigned flags)
 		show_str(s, SHOW_FLAGS, text);
 }
 
-static void show_view(struct show_int *x, const struct int_view *v)
+static void show_view(struct show_int *x, const struct int_record *v)
 {
 	static const char *const formats[] = {"md", "mx", "xd"};
 	static struct hops_text hops;
@@ -456,7 +456,7 @@ static void show_view(struct show_int *x, const struct int_view *v)
 	show_end(s);
 }
 
-static int show_views(void *ctx, const struct int_view *v, size_t n)
+static int show_views(void *ctx, const struct int_record *v, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		show_view(ctx, &v[i]);
@@ -465,14 +465,14 @@ static int show_views(void *ctx, const struct int_view *v, size_t n)
 
 static void show_int_open(struct show_int *x, struct show *s)
 {
-	const struct intake_options o = {
+	const struct int_frame_decoder_options o = {
 		.profile = int_profile_named("any"),
-		.views = show_views,
+		.records = show_views,
 		.ctx = x,
 	};
 
 	x->s = s;
-	if (intake_open(&x->in, &o) < 0)
+	if (int_frame_decoder_open(&x->in, &o) < 0)
 		cli_fail("out of memory");
 }
 
@@ -481,15 +481,15 @@ static void show_int_open(struct show_int *x, struct show *s)
 static bool show_int(struct show_int *x)
 {
 	x->rows = 0;
-	x->reports = intake_report_counters(x->in)->reports;
-	intake_take(x->in, x->p, 1);
+	x->reports = int_frame_decoder_report_counters(x->in)->reports;
+	int_decode_frames(x->in, x->p, 1);
 	return x->rows > 0;
 }
 
 /* And why: reports were refused. */
 static bool show_int_refused(const struct show_int *x)
 {
-	return intake_report_counters(x->in)->reports > x->reports;
+	return int_frame_decoder_report_counters(x->in)->reports > x->reports;
 }
 
 /* --- DTA ------------------------------------------------------------------ */

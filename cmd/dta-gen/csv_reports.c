@@ -166,8 +166,9 @@ static const char *lacking(const struct csv_columns *c,
 }
 
 /* Whether the options, or the columns, say that a table is not meant. */
-static bool is_meant(const struct csv_columns *c, const struct csv_table *t,
-		     const struct csv_options *o)
+static bool is_meant_kind(const struct csv_columns *c,
+			  const struct csv_table *t,
+			  const struct csv_options *o)
 {
 	int kind = kind_of_columns(c);
 
@@ -182,8 +183,8 @@ static bool is_meant(const struct csv_columns *c, const struct csv_table *t,
 	       t->t.kind == kind;
 }
 
-static int tell_lacking(const struct csv_table *t, const char *column,
-			const char *head, struct fault *f)
+static int report_missing_columns(const struct csv_table *t, const char *column,
+				  const char *head, struct fault *f)
 {
 	if (!t)
 		return fault_set(f, -EINVAL,
@@ -208,8 +209,8 @@ static int tell_lacking(const struct csv_table *t, const char *column,
 }
 
 /* Keeps the tables that rows can be for. */
-static int choose(struct csv_columns *c, const struct csv_options *o,
-		  const char *head, struct fault *f)
+static int choose_kind(struct csv_columns *c, const struct csv_options *o,
+		       const char *head, struct fault *f)
 {
 	const char *column = NULL, *first = NULL;
 	struct csv_table lacks;
@@ -219,7 +220,7 @@ static int choose(struct csv_columns *c, const struct csv_options *o,
 		struct csv_table *t = &c->table[i];
 
 		find_parts(c, t, o);
-		if (!is_meant(c, t, o))
+		if (!is_meant_kind(c, t, o))
 			continue;
 		column = lacking(c, t);
 		if (!column) {
@@ -230,7 +231,9 @@ static int choose(struct csv_columns *c, const struct csv_options *o,
 		}
 	}
 	c->n_tables = n;
-	return n ? 0 : tell_lacking(first ? &lacks : NULL, first, head, f);
+	return n ? 0
+		 : report_missing_columns(first ? &lacks : NULL, first, head,
+					  f);
 }
 
 /* Rows of one kind, or each says its own. */
@@ -274,7 +277,7 @@ int csv_columns_read(struct csv_columns *c, const char *line,
 	find_columns(c);
 	if (!o->layout && !o->region)
 		of_options(c, o);
-	rc = choose(c, o, line, f);
+	rc = choose_kind(c, o, line, f);
 	return rc < 0 ? rc : check_kinds(c, f);
 }
 
@@ -292,7 +295,7 @@ struct reader {
 };
 
 /* The field of a column; NULL: there is no such column, or it is empty. */
-static const char *get(const struct reader *r, enum csv_column column)
+static const char *get_cell(const struct reader *r, enum csv_column column)
 {
 	int at = r->c->at[column];
 
@@ -303,7 +306,7 @@ static const char *get(const struct reader *r, enum csv_column column)
 static int number(const struct reader *r, enum csv_column column,
 		  const char *what, uint64_t max, uint64_t *out)
 {
-	const char *text = get(r, column);
+	const char *text = get_cell(r, column);
 
 	if (!text || text_number(out, text, max))
 		return 0;
@@ -314,7 +317,7 @@ static int number(const struct reader *r, enum csv_column column,
 /* "1700000000.25": seconds since 1970. */
 static int read_time(struct reader *r)
 {
-	const char *text = get(r, CSV_TIME), *p;
+	const char *text = get_cell(r, CSV_TIME), *p;
 	uint64_t s, ns = 0;
 	unsigned digits = 0;
 
@@ -340,7 +343,8 @@ static int read_time(struct reader *r)
 /* Whether the row names a table, by name or id, and it is not this one. */
 static bool is_other(const struct reader *r, const struct csv_table *t)
 {
-	const char *name = get(r, CSV_TABLE), *kind = get(r, CSV_KIND);
+	const char *name = get_cell(r, CSV_TABLE),
+		   *kind = get_cell(r, CSV_KIND);
 	uint64_t id;
 
 	if (kind && strcmp(kind, table_kind_name(t->t.kind)) != 0)
@@ -353,7 +357,8 @@ static bool is_other(const struct reader *r, const struct csv_table *t)
 
 static int find_tables(struct reader *r)
 {
-	const char *name = get(r, CSV_TABLE), *kind = get(r, CSV_KIND);
+	const char *name = get_cell(r, CSV_TABLE),
+		   *kind = get_cell(r, CSV_KIND);
 	uint64_t id;
 
 	if (r->c->made && name && !r->c->one_table &&
@@ -381,23 +386,25 @@ static uint16_t id_of(const struct reader *r)
 {
 	uint64_t id = r->row->table->t.id;
 
-	if (r->c->made && !r->c->one_table && get(r, CSV_TABLE))
-		text_u64(&id, get(r, CSV_TABLE), UINT16_MAX);
+	if (r->c->made && !r->c->one_table && get_cell(r, CSV_TABLE))
+		text_u64(&id, get_cell(r, CSV_TABLE), UINT16_MAX);
 	return (uint16_t)id;
 }
 
 /* A key in one column, or put together of those of a flow. */
 static const char *key_text(const struct reader *r, char *room, size_t size)
 {
-	const char *src = get(r, CSV_SRC), *dst = get(r, CSV_DST);
-	const char *sport = get(r, CSV_SPORT), *dport = get(r, CSV_DPORT);
-	const char *proto = get(r, CSV_PROTO), *at = get(r, CSV_SWITCH);
+	const char *src = get_cell(r, CSV_SRC), *dst = get_cell(r, CSV_DST);
+	const char *sport = get_cell(r, CSV_SPORT),
+		   *dport = get_cell(r, CSV_DPORT);
+	const char *proto = get_cell(r, CSV_PROTO),
+		   *at = get_cell(r, CSV_SWITCH);
 	const char *open = src && strchr(src, ':') ? "[" : "";
 	const char *shut = *open ? "]" : "";
 
 	if (csv_has(r->c, CSV_KEY) || !csv_has(r->c, CSV_DST)) {
-		const char *key = get(r, csv_has(r->c, CSV_KEY) ? CSV_KEY
-								: CSV_SRC);
+		const char *key = get_cell(r, csv_has(r->c, CSV_KEY) ? CSV_KEY
+								     : CSV_SRC);
 		return key ? key : "";
 	}
 	snprintf(room, size, "%s%s%s%s%s:%s>%s%s%s:%s%s%s", at ? at : "",
@@ -502,7 +509,7 @@ static int read_count(struct reader *r)
 							  : CSV_VALUE;
 	uint64_t v = 0;
 
-	if (!get(r, column))
+	if (!get_cell(r, column))
 		return fault_set(r->f, -EINVAL, "no count");
 	if (number(r, column, "count", UINT64_MAX, &v) < 0)
 		return -EINVAL;
@@ -515,9 +522,9 @@ static int read_postcard(struct reader *r)
 {
 	uint64_t hop = 0, path_len = 0, value = 0;
 
-	if (!get(r, CSV_HOP) || !get(r, CSV_VALUE))
+	if (!get_cell(r, CSV_HOP) || !get_cell(r, CSV_VALUE))
 		return fault_set(r->f, -EINVAL, "no %s",
-				 get(r, CSV_HOP) ? "value" : "hop");
+				 get_cell(r, CSV_HOP) ? "value" : "hop");
 	if (number(r, CSV_HOP, "hop", CSV_HOPS, &hop) < 0 ||
 	    number(r, CSV_PATH_LEN, "path length", CSV_HOPS, &path_len) < 0 ||
 	    number(r, CSV_VALUE, "value", UINT32_MAX, &value) < 0)
@@ -581,7 +588,7 @@ int csv_row_read(struct csv_row *row, const struct csv_columns *c,
 		.row = row,
 		.f = f,
 	};
-	const char *answer = get(&r, CSV_ANSWER);
+	const char *answer = get_cell(&r, CSV_ANSWER);
 	uint64_t copies = 0;
 	int rc;
 

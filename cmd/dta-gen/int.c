@@ -70,9 +70,9 @@ struct int_gen {
 	unsigned report_version; /* 0, 1, 2: 0.5, 1.0, 2.0 */
 	struct int_gen_ledger ctr;
 	struct inband model;
-	struct int_plan plan, own;	/* of the stack; of reports' metadata */
+	struct int_layout layout, own;	/* of the stack; of reports' metadata */
 	uint16_t bits;			/* of own */
-	struct treport_decoder reports; /* for the plans of 0.5 */
+	struct treport_decoder reports; /* for the layouts of 0.5 */
 	struct ioam_decoder traces;
 	uint32_t *sequence; /* of each node */
 	struct traffic_ends ends;
@@ -274,7 +274,7 @@ static void check_version(const struct int_gen *g)
 }
 
 /* What the network says; exits where it cannot. */
-static void plans(struct int_gen *g)
+static void layouts(struct int_gen *g)
 {
 	struct int_options *o = &g->o;
 
@@ -293,15 +293,15 @@ static void plans(struct int_gen *g)
 	treport_init(&g->reports, &g->profile);
 	ioam_init(&g->traces, &g->profile);
 	if (o->form == FORM_IOAM)
-		int_plan_of(&g->plan, g->traces.words, IOAM_BITS,
-			    (uint32_t)(o->instructions & ~IOAM_OPAQUE));
+		int_layout_make(&g->layout, g->traces.words, IOAM_BITS,
+				(uint32_t)(o->instructions & ~IOAM_OPAQUE));
 	else
-		int_plan_of(&g->plan, g->profile.instruction, INT_BITMAP_BITS,
-			    (uint32_t)o->instructions);
+		int_layout_make(&g->layout, g->profile.instruction,
+				INT_BITMAP_BITS, (uint32_t)o->instructions);
 }
 
 /* Metadata of reports: what is asked for, as far as the version has it. */
-static void own_plan(struct int_gen *g)
+static void use_own_layout(struct int_gen *g)
 {
 	const struct int_word *w = g->report_version == 1 ? g->profile.report1
 							  : g->profile.report2;
@@ -314,11 +314,11 @@ static void own_plan(struct int_gen *g)
 		return;
 	}
 	for (unsigned i = 0; i < bits; i++)
-		if (w[i].len && g->plan.has >> w[i].part[0].field & 1 &&
+		if (w[i].len && g->layout.has >> w[i].part[0].field & 1 &&
 		    w[i].part[0].field != INT_DROP_REASON &&
 		    w[i].part[1].field != INT_DROP_REASON)
 			g->bits |= (uint16_t)(1u << (bits - 1 - i));
-	int_plan_of(&g->own, w, bits, g->bits);
+	int_layout_make(&g->own, w, bits, g->bits);
 }
 
 /* Who talks to whom, by way of whom. */
@@ -376,8 +376,8 @@ static void int_options_read(struct int_gen *g, int argc, char **argv)
 		cli_usage(&cli_int, "'%s': no such argument", argv[n]);
 	cli_check(&cli_int, o, -1);
 	o->live.format = o->output;
-	plans(g);
-	own_plan(g);
+	layouts(g);
+	use_own_layout(g);
 	addresses(g);
 	set_model(g);
 	g->pace = (struct cli_pace){
@@ -391,7 +391,7 @@ enum {
 	PER_CENT = 100,
 };
 
-static void put(struct int_gen *g, const struct pkt *p)
+static void put_frame(struct int_gen *g, const struct pkt *p)
 {
 	int rc;
 
@@ -421,7 +421,7 @@ static void int_send(struct int_gen *g, uint8_t *frame, size_t len,
 		g->ctr.lost++;
 		return;
 	}
-	put(g, &p);
+	put_frame(g, &p);
 }
 
 /* --- frames with telemetry, and reports of it ---------------------------- */
@@ -433,20 +433,21 @@ enum {
 
 /* The hops' metadata, the last node's first, in so many bytes each, of which
  * those that are left are 0. Returns its bytes. */
-static size_t stack_of(const struct int_plan *plan,
+static size_t stack_of(const struct int_layout *layout,
 		       const struct inband_path *path, size_t each,
 		       uint8_t *out)
 {
 	for (unsigned i = 0; i < path->n; i++) {
 		uint8_t *to = out + (path->n - 1 - i) * each;
 
-		int_put(to, plan, path->hop[i].has, path->hop[i].value);
-		memset(to + plan->len, 0, each - plan->len);
+		int_put(to, layout, path->hop[i].has, path->hop[i].value);
+		memset(to + layout->len, 0, each - layout->len);
 	}
 	return path->n * each;
 }
 
-static struct net_udp4 outer(uint32_t node, const uint8_t dst[4], uint16_t port)
+static struct net_udp4 outer_headers(uint32_t node, const uint8_t dst[4],
+				     uint16_t port)
 {
 	struct net_udp4 h = {
 		.eth_dst = {0x02, 0x44, 0x54, 0x41, 0xff, 0xff},
@@ -464,17 +465,18 @@ static struct net_udp4 outer(uint32_t node, const uint8_t dst[4], uint16_t port)
 
 /* The frame in a tunnel from the first node to the last. Returns its length, 0:
  * it is too long. */
-static size_t tunnel(struct int_gen *g, const struct inband_path *path,
-		     const uint8_t *frame, size_t len)
+static size_t tunnel_frame(struct int_gen *g, const struct inband_path *path,
+			   const uint8_t *frame, size_t len)
 {
 	uint32_t last = (uint32_t)path->hop[path->n - 1].value[INT_NODE];
 	bool vxlan = g->o.over == INT_OVER_VXLAN;
 	bool gpe = vxlan && g->profile.version < INT_V2_0;
 	const uint8_t dst[4] = {10, 1, (uint8_t)(last >> 8), (uint8_t)last};
-	struct net_udp4 h = outer((uint32_t)path->hop[0].value[INT_NODE], dst,
-				  gpe	  ? g->profile.vxlan_gpe_port
-				  : vxlan ? NET_VXLAN_PORT
-					  : g->profile.geneve_port);
+	struct net_udp4 h = outer_headers(
+		(uint32_t)path->hop[0].value[INT_NODE], dst,
+		gpe	? g->profile.vxlan_gpe_port
+		: vxlan ? NET_VXLAN_PORT
+			: g->profile.geneve_port);
 	int n = traffic_tunnel(g->tunnel, INT_FRAME_MAX, &h, vxlan, frame, len);
 	uint8_t *head = g->tunnel + NET_ETH_LEN + NET_IP4_LEN + NET_UDP_LEN;
 
@@ -501,9 +503,9 @@ static void choose_over(const struct int_gen *g, struct int_source *s,
 }
 
 /* The packet with INT to g->frame: its length, 0: it has no place for it. */
-static size_t with_int(struct int_gen *g, const struct inband_path *path,
-		       const struct traffic_packet *p, const uint8_t *packet,
-		       size_t len)
+static size_t packet_with_int(struct int_gen *g, const struct inband_path *path,
+			      const struct traffic_packet *p,
+			      const uint8_t *packet, size_t len)
 {
 	uint8_t stack[INT_HOP_MAX * 2];
 	struct int_source s = {
@@ -521,9 +523,9 @@ static size_t with_int(struct int_gen *g, const struct inband_path *path,
 
 	choose_over(g, &s, p);
 	if (s.type == INT_TYPE_MD) {
-		if ((size_t)path->n * g->plan.len > sizeof(stack))
+		if ((size_t)path->n * g->layout.len > sizeof(stack))
 			return 0;
-		s.stack_len = stack_of(&g->plan, path, g->plan.len, stack);
+		s.stack_len = stack_of(&g->layout, path, g->layout.len, stack);
 		s.stack = stack;
 		s.hops = path->n;
 		s.hops_max = (uint8_t)(g->profile.version == INT_V0_5
@@ -531,7 +533,7 @@ static size_t with_int(struct int_gen *g, const struct inband_path *path,
 					       : HOPS_MAX - path->n);
 	}
 	if (s.over == INT_OVER_VXLAN || s.over == INT_OVER_GENEVE) {
-		len = tunnel(g, path, packet, len);
+		len = tunnel_frame(g, path, packet, len);
 		packet = g->tunnel;
 	}
 	n = len ? int_insert(g->frame, INT_FRAME_MAX, &g->profile, &s, packet,
@@ -545,7 +547,8 @@ static bool report(struct int_gen *g, const struct inband_hop *by,
 		   struct treport_say *s, uint64_t ts_ns)
 {
 	uint32_t node = (uint32_t)by->value[INT_NODE];
-	struct net_udp4 h = outer(node, g->o.collector, g->profile.report_port);
+	struct net_udp4 h = outer_headers(node, g->o.collector,
+					  g->profile.report_port);
 	uint8_t *payload = g->tunnel + NET_ETH_LEN + NET_IP4_LEN + NET_UDP_LEN;
 	int len;
 
@@ -572,7 +575,7 @@ static bool sink_report(struct int_gen *g, const struct inband_path *path,
 	struct treport_say s = {
 		.inner_type = TREPORT_ETHERNET,
 		.inner = g->frame,
-		.inner_len = with_int(g, path, p, packet, len),
+		.inner_len = packet_with_int(g, path, p, packet, len),
 	};
 
 	return s.inner_len && report(g, &path->hop[path->n - 1], &s, p->ts_ns);
@@ -609,12 +612,13 @@ static bool node_reports(struct int_gen *g, const struct inband_path *path,
 }
 
 /* An IOAM trace with room for the nodes that fill it, here or on its way. */
-static size_t with_trace(struct int_gen *g, const struct inband_path *path,
-			 const uint8_t *packet, size_t len)
+static size_t packet_with_trace(struct int_gen *g,
+				const struct inband_path *path,
+				const uint8_t *packet, size_t len)
 {
 	size_t room = g->o.unfilled ? g->o.unfilled : path->n;
 	/* A snapshot says that there is none. */
-	size_t each = g->plan.len +
+	size_t each = g->layout.len +
 		      (g->o.instructions & IOAM_OPAQUE ? IOAM_SNAPSHOT_LEN : 0);
 	uint8_t nodes[UINT8_MAX * 4];
 	struct ioam_ask ask = {
@@ -629,7 +633,7 @@ static size_t with_trace(struct int_gen *g, const struct inband_path *path,
 	if (room * each / 4 > UINT8_MAX)
 		return 0;
 	if (!g->o.unfilled)
-		ask.nodes_len = stack_of(&g->plan, path, each, nodes);
+		ask.nodes_len = stack_of(&g->layout, path, each, nodes);
 	n = ioam_insert(g->frame, INT_FRAME_MAX, packet, len, &ask);
 	return n > 0 ? (size_t)n : 0;
 }
@@ -646,10 +650,10 @@ static bool int_make(struct int_gen *g, const struct inband_path *path,
 	case FORM_XD:
 		return node_reports(g, path, p, packet, len);
 	case FORM_IOAM:
-		n = with_trace(g, path, packet, len);
+		n = packet_with_trace(g, path, packet, len);
 		break;
 	default:
-		n = with_int(g, path, p, packet, len);
+		n = packet_with_int(g, path, p, packet, len);
 	}
 	if (n)
 		int_send(g, g->frame, n, p->ts_ns);
@@ -662,19 +666,20 @@ static bool int_make(struct int_gen *g, const struct inband_path *path,
 static void put_field(const struct int_gen *g, const struct inband_hop *h,
 		      enum int_field field)
 {
-	const struct int_plan *plan = g->o.form == FORM_XD ? &g->own : &g->plan;
+	const struct int_layout *layout = g->o.form == FORM_XD ? &g->own
+							       : &g->layout;
 	/* In the header of each report. */
 	bool told = g->o.form == FORM_XD && g->report_version < 2 &&
 		    field == INT_INGRESS_TIME;
 
-	if (told || plan->has >> field & 1)
+	if (told || layout->has >> field & 1)
 		fprintf(g->truth, ",%" PRIu64, h->value[field]);
 	else
 		fputc(',', g->truth);
 }
 
-static void tell(struct int_gen *g, const struct inband_path *path,
-		 const struct traffic_packet *p)
+static void report_packet(struct int_gen *g, const struct inband_path *path,
+			  const struct traffic_packet *p)
 {
 	static const uint8_t shown[] = {
 		INT_INGRESS,	 INT_EGRESS,
@@ -723,8 +728,8 @@ static size_t frame_of(struct int_gen *g, const struct traffic *t,
 	return len < 0 ? 0 : (size_t)len;
 }
 
-static void one(struct int_gen *g, const struct traffic *t,
-		const struct traffic_packet *p)
+static void send_packet(struct int_gen *g, const struct traffic *t,
+			const struct traffic_packet *p)
 {
 	struct inband_path path;
 	const uint8_t *frame;
@@ -742,11 +747,11 @@ static void one(struct int_gen *g, const struct traffic *t,
 	g->ctr.carried++;
 	g->ctr.spikes += path.spike;
 	if (g->truth)
-		tell(g, &path, p);
+		report_packet(g, &path, p);
 	g->done = g->done || (g->o.count && g->ctr.carried == g->o.count);
 }
 
-static bool again(void *ctx)
+static bool open_again(void *ctx)
 {
 	const struct int_gen *g = ctx;
 
@@ -771,7 +776,7 @@ static void open_traffic(struct int_gen *g, struct traffic **t)
 			  .ends = g->ends},
 		.of = TRAFFIC_PACKETS,
 		.ctr = &g->ctr.traffic,
-		.again = again,
+		.again = open_again,
 		.before_wait = before_wait,
 		.ctx = g,
 	};
@@ -808,7 +813,7 @@ static void open_out(struct int_gen *g)
 	      g->truth);
 }
 
-static void take_memory(struct int_gen *g)
+static void allocate_buffers(struct int_gen *g)
 {
 	uint8_t *all = malloc((size_t)3 * INT_FRAME_MAX);
 	size_t nodes = (size_t)g->model.o.topology.switches + 1;
@@ -823,7 +828,7 @@ static void take_memory(struct int_gen *g)
 }
 
 /* Returns 0 or the source's -errno. */
-static int run(struct int_gen *g, struct traffic *t, struct fault *f)
+static int run_generator(struct int_gen *g, struct traffic *t, struct fault *f)
 {
 	struct traffic_packet p;
 	int rc = 1;
@@ -833,7 +838,7 @@ static int run(struct int_gen *g, struct traffic *t, struct fault *f)
 		if (rc <= 0 && rc != -EINTR)
 			break;
 		if (rc > 0)
-			one(g, t, &p);
+			send_packet(g, t, &p);
 		if (cli_report) {
 			cli_report = 0;
 			cli_ledger(&int_gen_ledger, &g->ctr, g->o.output);
@@ -850,7 +855,7 @@ static int run(struct int_gen *g, struct traffic *t, struct fault *f)
 	return rc < 0 && rc != -EINTR ? rc : 0;
 }
 
-static int end(struct int_gen *g, int src_err, const struct fault *f)
+static int end_generator(struct int_gen *g, int src_err, const struct fault *f)
 {
 	int err, status = CLI_OK;
 	struct fault why;
@@ -900,15 +905,15 @@ int int_main(int argc, char **argv)
 
 	int_options_read(&g, argc, argv);
 	cli_signals();
-	take_memory(&g);
+	allocate_buffers(&g);
 	open_traffic(&g, &t);
 	open_out(&g);
 	cli_page_start(&(struct cli_page_about){
 		.input = g.o.from,
 		.output = g.o.out ? g.o.out : g.o.live.name,
 		.quiet = g.o.quiet});
-	err = run(&g, t, &fault);
-	status = end(&g, err, &fault);
+	err = run_generator(&g, t, &fault);
+	status = end_generator(&g, err, &fault);
 	traffic_close(t);
 	return status;
 }

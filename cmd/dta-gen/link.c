@@ -68,7 +68,7 @@ bool link_keeps(const struct gen *g)
 	return g->link->resend != NULL;
 }
 
-static void failed(struct gen *g, int rc)
+static void set_failure(struct gen *g, int rc)
 {
 	if (!g->err)
 		g->err = rc;
@@ -95,7 +95,7 @@ static void set_rate(struct link *l)
 }
 
 /* NACKs that say "too fast", or none for a while. */
-static void adapt(struct gen *g)
+static void adapt_rate(struct gen *g)
 {
 	struct link *l = g->link;
 	uint64_t slow = resend_counters(l->resend).nacks_rate;
@@ -117,14 +117,14 @@ static void adapt(struct gen *g)
 }
 
 /* Where the NACKs came from has ended, or is waited for no more. */
-static void be_alone(struct link *l)
+static void set_alone(struct link *l)
 {
 	l->alone = true;
 	resend_alone(l->resend);
 }
 
 /* Takes NACKs in, waiting for the first that long. */
-static void hear(struct gen *g, int wait_ms)
+static void read_nacks(struct gen *g, int wait_ms)
 {
 	struct link *l = g->link;
 	struct pkt pkts[HEARD_MAX];
@@ -142,19 +142,19 @@ static void hear(struct gen *g, int wait_ms)
 	if (n > 0)
 		resend_rx(l->resend, pkts, (size_t)n, l->now_ns);
 	else if (n != -EAGAIN && n != -EINTR)
-		be_alone(l);
+		set_alone(l);
 }
 
 /* What is due beside new reports. */
-static void serve(struct gen *g, int wait_ms)
+static void serve_nacks(struct gen *g, int wait_ms)
 {
 	struct link *l = g->link;
 	uint64_t before = l->now_ns;
 	int rc = snk_flush(g->snk);
 
 	if (rc < 0)
-		failed(g, rc);
-	hear(g, wait_ms);
+		set_failure(g, rc);
+	read_nacks(g, wait_ms);
 	l->unheard = 0;
 	if (wait_ms)
 		l->virtual_ns += l->now_ns - before;
@@ -162,12 +162,12 @@ static void serve(struct gen *g, int wait_ms)
 		l->tick_ns = l->now_ns;
 		resend_tick(l->resend, l->now_ns);
 	}
-	adapt(g);
+	adapt_rate(g);
 	show_page(g);
 }
 
 /* How many frames may go now; if none may, *wait_ns tells for how long. */
-static int turns(struct gen *g, uint64_t *wait_ns)
+static int run_turns(struct gen *g, uint64_t *wait_ns)
 {
 	struct link *l = g->link;
 	int n;
@@ -182,19 +182,19 @@ static int turns(struct gen *g, uint64_t *wait_ns)
 }
 
 /* Sends what is to be sent, as far as the pace lets it. */
-static void pump(struct gen *g)
+static void pump_link(struct gen *g)
 {
 	struct link *l = g->link;
 	uint64_t wait_ns = 0;
-	int n = turns(g, &wait_ns);
+	int n = run_turns(g, &wait_ns);
 
 	if (!n) {
-		serve(g, wait_ns < MS ? 0 : WAIT_MS);
+		serve_nacks(g, wait_ns < MS ? 0 : WAIT_MS);
 		return;
 	}
 	n = resend_pump(l->resend, (unsigned)n, l->now_ns);
 	if (n < 0)
-		failed(g, n);
+		set_failure(g, n);
 	else if (l->live)
 		l->turns -= n;
 }
@@ -226,16 +226,16 @@ bool link_report(struct gen *g, unsigned reporter, const uint8_t *payload,
 	if (!l->virtual_ns)
 		l->virtual_ns = ts_ns; /* questions come before reports */
 	if (++l->unheard >= LISTEN)
-		serve(g, 0);
+		serve_nacks(g, 0);
 	while (!is_over(g)) {
-		if (resend_pending(l->resend) || !turns(g, &(uint64_t){0}))
-			pump(g);
+		if (resend_pending(l->resend) || !run_turns(g, &(uint64_t){0}))
+			pump_link(g);
 		else if (resend_room(l->resend, reporter))
 			break;
 		else if (is_late(l))
-			be_alone(l);
+			set_alone(l);
 		else
-			serve(g, WAIT_MS);
+			serve_nacks(g, WAIT_MS);
 	}
 	if (is_over(g))
 		return false;
@@ -243,9 +243,9 @@ bool link_report(struct gen *g, unsigned reporter, const uint8_t *payload,
 	before = l->turns;
 	rc = resend_add(l->resend, reporter, payload, len, ts_ns);
 	if (rc < 0)
-		failed(g, rc);
+		set_failure(g, rc);
 	else
-		pump(g);
+		pump_link(g);
 	if (l->live && l->turns == before)
 		l->turns--;
 	return true;
@@ -258,7 +258,7 @@ static __attribute__((noinline)) bool wait_turn(struct gen *g)
 	while (!l->turns && !is_over(g)) {
 		uint64_t wait_ns = 0;
 
-		if (!turns(g, &wait_ns)) {
+		if (!run_turns(g, &wait_ns)) {
 			snk_flush(g->snk);
 			nanosleep(&(struct timespec){.tv_nsec = (long)wait_ns},
 				  NULL);
@@ -284,11 +284,11 @@ static void confirm_all(struct gen *g)
 	resend_finish(l->resend);
 	while (!g->err && cli_stop < 2 && !resend_settled(l->resend)) {
 		if (is_late(l) && !l->alone)
-			be_alone(l);
+			set_alone(l);
 		if (resend_pending(l->resend))
-			pump(g);
+			pump_link(g);
 		else
-			serve(g, WAIT_MS);
+			serve_nacks(g, WAIT_MS);
 	}
 }
 

@@ -76,7 +76,7 @@ static const struct row_field list_fields[] = {
 static const struct schema workload_rows = {
 	"workload", list_fields, sizeof(list_fields) / sizeof(list_fields[0])};
 
-static int list(enum row_format fmt)
+static int list_workloads(enum row_format fmt)
 {
 	struct rows *r = cli_rows(fmt, &workload_rows);
 	int rc = 0;
@@ -100,7 +100,7 @@ static int list(enum row_format fmt)
 	return rc;
 }
 
-static void show(struct gen *g)
+static void show_ledgers(struct gen *g)
 {
 	const struct resend_ledger *sent = link_ledger(g);
 
@@ -114,7 +114,7 @@ static void show(struct gen *g)
 /* --- the traffic --------------------------------------------------------- */
 
 /* Whether the workload can use the packet; else the reason is counted. */
-static bool wanted(void *ctx, const struct traffic_packet *p)
+static bool is_wanted(void *ctx, const struct traffic_packet *p)
 {
 	struct gen *g = ctx;
 	struct gen_ledger *c = &g->ctr;
@@ -138,7 +138,7 @@ static bool wanted(void *ctx, const struct traffic_packet *p)
 
 /* All flows again from the first; if so many reports are wanted, only while
  * there come some. */
-static bool again(void *ctx)
+static bool open_again(void *ctx)
 {
 	struct gen *g = ctx;
 
@@ -170,8 +170,8 @@ static int input_open(struct traffic **out, struct gen *g, struct fault *f)
 						       : TRAFFIC_PACKETS,
 		.max_flows = WORKLOAD_FLOWS,
 		.ctr = &g->ctr.traffic,
-		.wanted = wanted,
-		.again = again,
+		.wanted = is_wanted,
+		.again = open_again,
 		.before_wait = before_wait,
 		.ctx = g,
 	};
@@ -186,7 +186,7 @@ struct input {
 };
 
 /* A packet to the workload, or some rows. */
-static int step(struct gen *g, const struct input *in, struct fault *f)
+static int run_step(struct gen *g, const struct input *in, struct fault *f)
 {
 	struct traffic_packet p;
 	int rc;
@@ -200,7 +200,7 @@ static int step(struct gen *g, const struct input *in, struct fault *f)
 }
 
 /* All that there is. Returns 0 or the source's -errno. */
-static int run(struct gen *g, const struct input *in, struct fault *f)
+static int run_generator(struct gen *g, const struct input *in, struct fault *f)
 {
 	uint64_t next = CLOCK_EVERY;
 	int rc = 1;
@@ -208,9 +208,9 @@ static int run(struct gen *g, const struct input *in, struct fault *f)
 	while (!g->err && !g->done && !cli_stop) {
 		if (cli_report) {
 			cli_report = 0;
-			show(g);
+			show_ledgers(g);
 		}
-		rc = step(g, in, f);
+		rc = run_step(g, in, f);
 		if (rc == -EINTR)
 			rc = 1;
 		else if (rc <= 0)
@@ -237,8 +237,8 @@ static const char *source_name(const struct gen *g)
 }
 
 /* Tells what could not be done; returns the exit status. */
-static int judge(const struct gen *g, int src_err, int snk_err,
-		 const struct fault *f)
+static int check_result(const struct gen *g, int src_err, int snk_err,
+			const struct fault *f)
 {
 	int err = g->err ? g->err : snk_err;
 	struct fault why;
@@ -257,8 +257,8 @@ static int judge(const struct gen *g, int src_err, int snk_err,
 							     : CLI_OK;
 }
 
-static void take(void *ctx, struct dta_report *r, bool v6, unsigned reporter,
-		 uint64_t ts_ns)
+static void emit_report(void *ctx, struct dta_report *r, bool v6,
+			unsigned reporter, uint64_t ts_ns)
 {
 	struct gen *g = ctx;
 	const struct workload *w = g->run.w;
@@ -270,7 +270,7 @@ static void take(void *ctx, struct dta_report *r, bool v6, unsigned reporter,
 	     reporter, ts_ns);
 }
 
-static void start(struct gen *g, const struct settings *s)
+static void start_output(struct gen *g, const struct settings *s)
 {
 	g->o = s->gen;
 	g->ledger = s->workload == &csv_workload ? &gen_rows_ledger
@@ -280,7 +280,7 @@ static void start(struct gen *g, const struct settings *s)
 		.o = s->gen.work,
 		.retransmissions = &g->ctr.retransmissions,
 		.traffic = &g->ctr.traffic,
-		.emit = take,
+		.emit = emit_report,
 		.ctx = g,
 	};
 	topo_fat_tree(&g->run.topology, GEN_ARITY, (unsigned)g->o.hops);
@@ -309,22 +309,22 @@ int main(int argc, char **argv)
 		return int_main(argc - 1, argv + 1);
 	options_read(&s, argc, argv);
 	if (s.list)
-		return list(s.gen.output) < 0 ? CLI_FAIL : CLI_OK;
+		return list_workloads(s.gen.output) < 0 ? CLI_FAIL : CLI_OK;
 	options_check(&s);
-	start(&g, &s);
+	start_output(&g, &s);
 	cli_signals();
 	open_input(&in, &g);
 	if (workload_start(&g.run) < 0)
 		cli_fail("out of memory");
 	if (emit_open(&g, &fault) < 0)
 		cli_fail("%s", fault.text);
-	src_err = run(&g, &in, &fault);
+	src_err = run_generator(&g, &in, &fault);
 	emit_flush(&g); /* what is not taken then is not sent */
-	show(&g);
+	show_ledgers(&g);
 	if (!g.o.quiet)
 		link_drops(&g);
 	snk_err = emit_close(&g);
-	status = judge(&g, src_err, snk_err, &fault);
+	status = check_result(&g, src_err, snk_err, &fault);
 	traffic_close(in.traffic);
 	csv_close(in.rows);
 	workload_fini(&g.run);

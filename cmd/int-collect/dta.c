@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "dta.h"
+#include "int_collect.h"
 
 #include <errno.h>
 #include <stdlib.h>

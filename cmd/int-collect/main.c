@@ -8,13 +8,10 @@
 
 #include "base/clock.h"
 #include "cli/live.h"
-#include "options.h"
-#include "outlets.h"
+#include "int_collect.h"
 #include "int/profile_file.h"
 #include "telemetry/int_collector.h"
 #include "threads/threads.h"
-#include "thresholds.h"
-#include "top.h"
 #include "xdp/xdp.h"
 
 enum {
@@ -29,9 +26,9 @@ struct run {
 	struct int_profile profile;
 	struct expr *filter; /* NULL: none */
 	struct int_collector *collector;
-	struct xdp *xdp; /* --xdp, or NULL */
-	struct top *top; /* --top, or NULL */
-	struct snk *out; /* of packets */
+	struct xdp_sink *xdp; /* --xdp, or NULL */
+	struct top *top;      /* --top, or NULL */
+	struct snk *out;      /* of packets */
 	struct outlets outlets;
 	struct thresholds th;
 	struct cli_loop loop;
@@ -49,10 +46,10 @@ static void print_ledgers(void *run)
 
 	int_collector_ledgers(r->collector, &l);
 	if (r->xdp)
-		cli_ledger(&xdp_ledger, xdp_counters(r->xdp), fmt);
-	cli_ledger(&intake_ledger, &l.intake, fmt);
+		cli_ledger(&xdp_sink_ledger, xdp_sink_counters(r->xdp), fmt);
+	cli_ledger(&int_frame_ledger, &l.intake, fmt);
 	if (l.reports.reports)
-		cli_ledger(&intake_report_ledger, &l.reports, fmt);
+		cli_ledger(&int_report_ledger, &l.reports, fmt);
 	if (r->filter)
 		cli_ledger(&filter_ledger, &l.filtered, fmt);
 	cli_ledger(&telemetry_ledger, &l.telemetry, fmt);
@@ -60,7 +57,7 @@ static void print_ledgers(void *run)
 	outlets_ledgers(&r->outlets, fmt);
 }
 
-static uint64_t unsent(void *run)
+static uint64_t count_unsent(void *run)
 {
 	const struct run *r = run;
 
@@ -79,7 +76,7 @@ static void hangup(void *run)
 	if (!rc)
 		rc = int_collector_set(r->collector, &r->th.t);
 	if (!rc && r->xdp)
-		rc = xdp_set(r->xdp, &r->th.t);
+		rc = xdp_sink_set_thresholds(r->xdp, &r->th.t);
 	if (rc < 0)
 		cli_warn("SIGHUP: %s; the thresholds stay as they are",
 			 f.text[0] ? f.text : strerror(-rc));
@@ -90,9 +87,9 @@ static void hangup(void *run)
 /* What there is goes out: who reads what we write must not wait for full
  * buffers while packets are few. Several cores do so themselves as long as some
  * come. */
-static int pass_on(struct run *r, int n)
+static int put_rows(struct run *r, int n)
 {
-	int rc = r->xdp ? xdp_tick(r->xdp) : 0;
+	int rc = r->xdp ? xdp_sink_tick(r->xdp) : 0;
 
 	if (n && r->o.cores > 1)
 		return rc;
@@ -104,7 +101,8 @@ static int pass_on(struct run *r, int n)
 }
 
 /* A batch; or nothing came, and yet time goes on. */
-static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
+static int take_packets(void *run, const struct pkt *pkts, int n,
+			struct fault *f)
 {
 	struct run *r = run;
 	int rc;
@@ -118,7 +116,7 @@ static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
 					clock_wall_ns() - r->behind_ns);
 	}
 	if (!rc && n < PKT_BATCH) /* live, or the end */
-		rc = pass_on(r, n);
+		rc = put_rows(r, n);
 	if (n < PKT_BATCH || ++r->batches % LOOK_EVERY == 0)
 		outlets_look(&r->outlets);
 	if (!rc && r->top && !top_turn(r->top, !n))
@@ -130,7 +128,7 @@ static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
 
 static void open_xdp(struct run *r, const struct telemetry_options *to)
 {
-	const struct xdp_options xo = {
+	const struct xdp_sink_options xo = {
 		.profile = &r->profile,
 		.sinks = &r->outlets.sinks,
 		.telemetry = int_collector_sink(r->collector),
@@ -139,16 +137,16 @@ static void open_xdp(struct run *r, const struct telemetry_options *to)
 		.idle_ns = to->flows.idle_ns,
 	};
 	struct fault f = {0};
-	int rc = xdp_open(&r->xdp, &xo, &f);
+	int rc = xdp_sink_open(&r->xdp, &xo, &f);
 
-	if (!rc && (rc = xdp_set(r->xdp, &r->th.t)) < 0)
+	if (!rc && (rc = xdp_sink_set_thresholds(r->xdp, &r->th.t)) < 0)
 		fault_set(&f, rc, "thresholds: %s", strerror(-rc));
 	if (!rc)
-		rc = xdp_attach(r->xdp, r->o.live.name,
-				r->o.live.options.promiscuous, &f);
+		rc = xdp_sink_attach(r->xdp, r->o.live.name,
+				     r->o.live.options.promiscuous, &f);
 	if (rc < 0)
 		cli_fault(r->o.live.name, &f);
-	r->loop.s = xdp_source(r->xdp);
+	r->loop.s = xdp_sink_source(r->xdp);
 	if (!r->o.quiet)
 		cli_warn("%s: %s", r->o.live.name, src_kind(r->loop.s));
 }
@@ -168,19 +166,20 @@ static void open_out(struct run *r)
 }
 
 /* For another core, in turn with the loop. */
-static int take_more(void *run, struct pkt *room, int max)
+static int take_worker_packets(void *run, struct pkt *room, int max)
 {
 	return cli_loop_more(&((struct run *)run)->loop, room, max);
 }
 
-static void start(struct run *r)
+static void start_collector(struct run *r)
 {
 	unsigned batches = r->o.cores * THREADS_PLACES;
 	struct fault f = {0};
 
 	if (r->o.cores > 1 && src_keep(r->loop.s, batches) < 0)
 		cli_fail("out of memory");
-	if (int_collector_start(r->collector, r->out, take_more, r, &f) < 0)
+	if (int_collector_start(r->collector, r->out, take_worker_packets, r,
+				&f) < 0)
 		cli_fail("-j: %s", f.text);
 }
 
@@ -261,12 +260,12 @@ static void run_open(struct run *r)
 		r->loop.s = cli_live_open(&r->o.live, all, r->o.quiet);
 	if (r->o.top.top)
 		r->top = top_open(&r->o, int_collector_sink(r->collector));
-	start(r);
+	start_collector(r);
 	r->loop.quiet = r->o.quiet || r->top;
 }
 
 /* What has come up from the kernel by the end. */
-static int drain(struct run *r)
+static int drain_source(struct run *r)
 {
 	static struct pkt pkts[PKT_BATCH];
 	struct fault f = {0};
@@ -274,7 +273,7 @@ static int drain(struct run *r)
 
 	if (!r->xdp)
 		return 0;
-	xdp_stop(r->xdp);
+	xdp_sink_stop(r->xdp);
 	src_wait(r->loop.s, 0);
 	while (!rc && ((n = src_rx(r->loop.s, pkts, PKT_BATCH, &f)) > 0 ||
 		       n == -EINTR))
@@ -284,10 +283,10 @@ static int drain(struct run *r)
 		cli_warn_fault(r->o.live.name, &f);
 		rc = n;
 	}
-	return rc < 0 ? rc : xdp_flush(r->xdp);
+	return rc < 0 ? rc : xdp_sink_flush(r->xdp);
 }
 
-static void look_on(void *run)
+static void update_screen(void *run)
 {
 	struct run *r = run;
 
@@ -296,9 +295,9 @@ static void look_on(void *run)
 }
 
 /* The table while flows are still there. */
-static int look_last(struct run *r)
+static int update_screen_last(struct run *r)
 {
-	int rc = r->top && !r->error ? top_end(r->top, look_on, r) : 0;
+	int rc = r->top && !r->error ? top_end(r->top, update_screen, r) : 0;
 
 	top_close(r->top);
 	return rc;
@@ -308,7 +307,7 @@ static int look_last(struct run *r)
  * knows why; and packets that go on were of use. */
 static bool nothing_taken(struct run *r, struct fault *why)
 {
-	const struct ledger *of = &intake_ledger;
+	const struct ledger *of = &int_frame_ledger;
 	struct int_collector_ledgers l;
 	const void *ctr = &l.intake;
 	uint64_t all;
@@ -321,7 +320,7 @@ static bool nothing_taken(struct run *r, struct fault *why)
 	all = l.intake.frames;
 	l.intake.other = 0; /* plain traffic says nothing about INT beside it */
 	if (l.reports.reports) {
-		of = &intake_report_ledger;
+		of = &int_report_ledger;
 		ctr = &l.reports;
 		all = l.reports.reports;
 	}
@@ -341,7 +340,7 @@ static bool nothing_taken(struct run *r, struct fault *why)
  */
 static int run_close(struct run *r)
 {
-	int drained = drain(r), looked = look_last(r);
+	int drained = drain_source(r), looked = update_screen_last(r);
 	int flushed = int_collector_flush(r->collector), out = 0, ended;
 	uint64_t lost = 0;
 	int status = r->error || drained ? CLI_FAIL : CLI_OK;
@@ -349,7 +348,7 @@ static int run_close(struct run *r)
 
 	if (r->out) {
 		snk_settle(r->out); /* snk_close() tells of an error */
-		lost = unsent(r);
+		lost = count_unsent(r);
 		out = snk_close(r->out);
 	}
 	ended = outlets_end(&r->outlets);
@@ -377,7 +376,7 @@ static int run_close(struct run *r)
 	int_collector_close(r->collector);
 	expr_free(r->filter);
 	src_close(r->loop.s);
-	xdp_close(r->xdp);
+	xdp_sink_close(r->xdp);
 	outlets_close(&r->outlets);
 	return status;
 }
@@ -394,9 +393,9 @@ int main(int argc, char **argv)
 		.output = run.o.write ? run.o.write : run.o.to,
 		.quiet = run.o.quiet,
 		.ctx = &run,
-		.take = take,
+		.take = take_packets,
 		.report = print_ledgers,
-		.unsent = unsent,
+		.unsent = count_unsent,
 		.hangup = hangup,
 	};
 	choose_profile(&run);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* options.c - int-collect's command line. */
-#include "options.h"
+#include "int_collect.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "outlets.h"
+#include "int_collect.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/cli.h"
 #include "cli/table.h"
-#include "dta.h"
 
 /* Flows are what they last were, all else is one after the other; in a log all
  * that is told of a flow is in one place. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "thresholds.h"
+#include "int_collect.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,8 +13,8 @@ enum {
 	TEXT_MAX = 128,
 };
 
-/* INTCollector's thresholds are 50 of whatever unit (wire-facts 5.3); latencies
- * of real nodes vary by more than 50 ns. */
+/* The published INTCollector has a threshold of 50 for every metric, whatever
+ * its unit. Latencies of real nodes vary by more than 50 ns. */
 static const struct threshold defaults[METRIC_NUMBERS] = {
 	[METRIC_HOP_LATENCY] = {.change = 10000},
 	[METRIC_QUEUE_OCCUPANCY] = {.change = 50},

@@ -12,7 +12,7 @@
  * links   top_link   the same of links
  * paths   top_path   latency from end to end, by packets that told it
  */
-#include "top.h"
+#include "int_collect.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -226,7 +226,7 @@ static void put_highest(const struct lookup *l, struct flow_entry *f,
 	bool told = false;
 
 	for (unsigned k = 0; k < hops; k++) {
-		if (!look_flow_hop(l->t, f, k, of) || !of[m] || !of[m]->n)
+		if (!telemetry_flow_hop(l->t, f, k, of) || !of[m] || !of[m]->n)
 			continue;
 		told = true;
 		if (of[m]->latest > most)
@@ -248,7 +248,7 @@ static void put_flow_key(struct row_batch *b, const struct flow_entry *f)
 static void put_flow(const struct lookup *l, uint32_t i, unsigned column,
 		     struct row_batch *b)
 {
-	struct flow_entry *f = look_flow(l->t, i);
+	struct flow_entry *f = telemetry_flow_at(l->t, i);
 	uint64_t room[PATH_NODES_MAX];
 
 	if (column == F_FLOW)
@@ -270,7 +270,7 @@ static void put_flow(const struct lookup *l, uint32_t i, unsigned column,
 		put_time(b, column,
 			 column == F_FIRST ? f->first_ns : f->last_ns);
 	else if (column == F_PATH)
-		put_path(b, column, look_flow_path(l->t, f, room));
+		put_path(b, column, telemetry_flow_path(l->t, f, room));
 }
 
 static void put_now(const struct node_now *now, enum metric m,
@@ -283,9 +283,9 @@ static void put_now(const struct node_now *now, enum metric m,
 static void put_node(const struct lookup *l, uint32_t i, unsigned column,
 		     struct row_batch *b)
 {
-	const struct node *n = look_node(l->t, i);
+	const struct node *n = telemetry_node_at(l->t, i);
 	unsigned of = column < N_METRIC ? 0 : 1 + (column - N_METRIC) / 3;
-	const struct dist *d = look_node_dist(l->t, n, (enum metric)of);
+	const struct dist *d = telemetry_node_dist(l->t, n, (enum metric)of);
 	unsigned part = of ? (column - N_METRIC) % 3 : 0;
 
 	if (column == N_NODE && n->id != NODE_UNKNOWN)
@@ -303,8 +303,8 @@ static void put_node(const struct lookup *l, uint32_t i, unsigned column,
 }
 
 /* What of an object, into a column. */
-static void put_object(const struct object *o, unsigned what, unsigned column,
-		       struct row_batch *b)
+static void put_object(const struct port_state *o, unsigned what,
+		       unsigned column, struct row_batch *b)
 {
 	bool buffer = o->metric == METRIC_BUFFER_OCCUPANCY;
 
@@ -322,7 +322,7 @@ static void put_object(const struct object *o, unsigned what, unsigned column,
 		put_u64(b, column, o->watch.ref);
 	else if (what == O_RISEN)
 		row_batch_set(b, column, ROW_BOOL)->u64 = !!(o->flags &
-							     WATCH_RISEN);
+							     THRESHOLD_RISEN);
 	else if (what == O_LAST)
 		put_time(b, column, o->last_ns);
 }
@@ -330,22 +330,22 @@ static void put_object(const struct object *o, unsigned what, unsigned column,
 static void put_queue(const struct lookup *l, uint32_t i, unsigned column,
 		      struct row_batch *b)
 {
-	put_object(look_object(l->t, i), column, column, b);
+	put_object(telemetry_port_at(l->t, i), column, column, b);
 }
 
 static void put_link(const struct lookup *l, uint32_t i, unsigned column,
 		     struct row_batch *b)
 {
-	put_object(look_object(l->t, i), link_columns[column], column, b);
+	put_object(telemetry_port_at(l->t, i), link_columns[column], column, b);
 }
 
 static void put_path_column(const struct lookup *l, uint32_t i, unsigned column,
 			    struct row_batch *b)
 {
 	static const double quantile[] = {0.5, 0.9, 0.99};
-	struct path_look p;
+	struct telemetry_path p;
 
-	if (!look_path(l->t, i, &p))
+	if (!telemetry_path_at(l->t, i, &p))
 		return;
 	if (column == P_PATH_ID)
 		put_u64(b, column, (uint32_t)path_hash(p.nodes.at, p.nodes.n));
@@ -366,33 +366,33 @@ static void put_path_column(const struct lookup *l, uint32_t i, unsigned column,
 
 static const struct {
 	struct schema schema;
-	enum look look;
+	enum telemetry_item look;
 	unsigned sort, fixed;
 	void (*put)(const struct lookup *l, uint32_t i, unsigned column,
 		    struct row_batch *b);
 } tables[TABLES] = {
 	[TABLE_FLOWS] = {{"top_flow", FIELDS(flow_fields)},
-			 LOOK_FLOW,
+			 TELEMETRY_FLOW,
 			 F_PACKETS,
 			 1,
 			 put_flow},
 	[TABLE_NODES] = {{"top_node", FIELDS(node_fields)},
-			 LOOK_NODE,
+			 TELEMETRY_NODE,
 			 N_LATENCY + 1,
 			 1,
 			 put_node},
 	[TABLE_QUEUES] = {{"top_queue", FIELDS(queue_fields)},
-			  LOOK_OBJECT,
+			  TELEMETRY_PORT,
 			  O_VALUE,
 			  4,
 			  put_queue},
 	[TABLE_LINKS] = {{"top_link", FIELDS(link_fields)},
-			 LOOK_OBJECT,
+			 TELEMETRY_PORT,
 			 L_VALUE,
 			 2,
 			 put_link},
 	[TABLE_PATHS] = {{"top_path", FIELDS(path_fields)},
-			 LOOK_PATH,
+			 TELEMETRY_PATH,
 			 P_SAMPLES,
 			 1,
 			 put_path_column},
@@ -400,18 +400,18 @@ static const struct {
 
 static uint32_t table_size(const struct lookup *l, enum table which)
 {
-	return telemetry_looks(l->t, tables[which].look);
+	return telemetry_items(l->t, tables[which].look);
 }
 
 static bool table_has(const struct lookup *l, enum table which, uint32_t i)
 {
-	const struct object *o;
+	const struct port_state *o;
 
 	if (which == TABLE_FLOWS)
-		return look_flow(l->t, i);
+		return telemetry_flow_at(l->t, i);
 	if (which != TABLE_QUEUES && which != TABLE_LINKS)
 		return i < table_size(l, which);
-	o = look_object(l->t, i);
+	o = telemetry_port_at(l->t, i);
 	return o &&
 	       (o->metric == METRIC_LINK_UTILIZATION) == (which == TABLE_LINKS);
 }
@@ -419,9 +419,9 @@ static bool table_has(const struct lookup *l, enum table which, uint32_t i)
 /* What of all objects is needed: at the beginning of a round. 0 or -ENOMEM. */
 static int lookup_begin(struct lookup *l)
 {
-	uint32_t nodes = telemetry_looks(l->t, LOOK_NODE);
-	uint32_t objects = telemetry_looks(l->t, LOOK_OBJECT);
-	const struct node *first = look_node(l->t, 0);
+	uint32_t nodes = telemetry_items(l->t, TELEMETRY_NODE);
+	uint32_t objects = telemetry_items(l->t, TELEMETRY_PORT);
+	const struct node *first = telemetry_node_at(l->t, 0);
 	struct node_now *now;
 
 	if (nodes > l->nodes) {
@@ -433,7 +433,7 @@ static int lookup_begin(struct lookup *l)
 	if (nodes)
 		memset(l->now, 0, nodes * sizeof(*l->now));
 	for (uint32_t i = 0; i < objects; i++) {
-		const struct object *o = look_object(l->t, i);
+		const struct port_state *o = telemetry_port_at(l->t, i);
 		struct node_now *n;
 
 		if (o->node < first || o->node >= first + nodes)
@@ -510,7 +510,7 @@ static bool key(void *ctx, unsigned table, uint32_t i, unsigned column,
 	const struct top *top = ctx;
 
 	if (table == TABLE_FLOWS && column == F_FLOW) {
-		const struct flow_entry *f = look_flow(top->t, i);
+		const struct flow_entry *f = telemetry_flow_at(top->t, i);
 
 		*out = browse_bytes(f->key, f->key_len);
 		return true;
@@ -588,8 +588,8 @@ static void set_rates(struct top *top)
 	top->before = now;
 }
 
-static void head(void *ctx, unsigned table, bool ended,
-		 char line[2][BROWSE_LINE])
+static void draw_head(void *ctx, unsigned table, bool ended,
+		      char line[2][BROWSE_LINE])
 {
 	const struct top *top = ctx;
 	const struct telemetry_ledger *l = telemetry_counters(top->t);
@@ -623,7 +623,7 @@ static const struct browse_tables browsed = {
 	.key = key,
 	.filter = filter,
 	.match = match,
-	.head = head,
+	.head = draw_head,
 };
 
 struct top *top_open(const struct opts *o, struct telemetry *t)
@@ -645,7 +645,7 @@ bool top_turn(struct top *top, bool idle)
 	return browse_turn(top->shown, idle);
 }
 
-static void look_on(void *ctx)
+static void look_while_browsing(void *ctx)
 {
 	struct top *top = ctx;
 
@@ -656,7 +656,7 @@ int top_end(struct top *top, void (*look)(void *ctx), void *ctx)
 {
 	top->look_on = look;
 	top->look_ctx = ctx;
-	return browse_end(top->shown, look_on);
+	return browse_end(top->shown, look_while_browsing);
 }
 
 void top_close(struct top *top)

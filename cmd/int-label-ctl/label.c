@@ -23,7 +23,6 @@
 #include "commands.h"
 #include "label/command.h"
 #include "label/hop.h"
-#include "policy.h"
 #include "net/net.h"
 
 /* Its two sides: packets come in at one and leave at the other. Its ports are
@@ -311,7 +310,7 @@ static int make_socket(const char *path)
 	return fd;
 }
 
-static void obey(struct label_hop *h, const char *line)
+static void obey_command(struct label_hop *h, const char *line)
 {
 	struct label_command what;
 	struct fault f;
@@ -339,7 +338,7 @@ static void obey_lines(struct label_hop *h, char *text)
 
 	for (char *line = strtok_r(text, "\n", &rest); line;
 	     line = strtok_r(NULL, "\n", &rest))
-		obey(h, line);
+		obey_command(h, line);
 }
 
 /* A file, or stdin, to its end. */
@@ -456,8 +455,8 @@ static void set_state(const struct hop_run *r, struct label_transit *t,
 		t->latency_ns = saturate(now_ns - p->ts_ns);
 }
 
-static int pass(struct hop_run *r, const struct way *w, const struct pkt *pkts,
-		int n)
+static int pass_packets(struct hop_run *r, const struct way *w,
+			const struct pkt *pkts, int n)
 {
 	struct label_transit t = {
 		.in = w->from + 1,
@@ -491,7 +490,7 @@ static int pass(struct hop_run *r, const struct way *w, const struct pkt *pkts,
 }
 
 /* The other way; it does not wait. */
-static int pass_back(struct hop_run *r, struct fault *f)
+static int pass_packets_back(struct hop_run *r, struct fault *f)
 {
 	static struct pkt pkts[PKT_BATCH];
 	const struct way *w = &r->way[1];
@@ -506,19 +505,20 @@ static int pass_back(struct hop_run *r, struct fault *f)
 		r->at = r->o.to;
 		return n;
 	}
-	return pass(r, w, pkts, n);
+	return pass_packets(r, w, pkts, n);
 }
 
-static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
+static int take_packets(void *run, const struct pkt *pkts, int n,
+			struct fault *f)
 {
 	struct hop_run *r = run;
 	int rc;
 
 	if (r->control >= 0)
 		hop_control_look(r->control, r->h);
-	rc = pass(r, &r->way[0], pkts, n);
+	rc = pass_packets(r, &r->way[0], pkts, n);
 	if (!rc)
-		rc = pass_back(r, f);
+		rc = pass_packets_back(r, f);
 	if (n < PKT_BATCH)
 		hop_export_flush(&r->export);
 	if (rc < 0 && !f->text[0])
@@ -617,7 +617,7 @@ static void hop_open(struct hop_run *r)
 	r->loop.s = r->way[0].src;
 }
 
-static uint64_t unsent(void *run)
+static uint64_t count_unsent(void *run)
 {
 	const struct hop_run *r = run;
 	uint64_t sum = 0;
@@ -654,7 +654,7 @@ static int hop_close(struct hop_run *r)
 	for (int i = 0; i < HOP_SIDES; i++)
 		if (r->way[i].snk) /* snk_close() tells of an error */
 			snk_settle(r->way[i].snk);
-	lost = unsent(r);
+	lost = count_unsent(r);
 	said = close_ways(r) < 0;
 	said |= hop_export_close(&r->export) < 0;
 	if (said)
@@ -692,9 +692,9 @@ int hop_main(int argc, char **argv)
 		.output = run.o.write ? run.o.write : run.o.to,
 		.quiet = run.o.quiet || run.o.live.name,
 		.ctx = &run,
-		.take = take,
+		.take = take_packets,
 		.report = print_ledgers,
-		.unsent = unsent,
+		.unsent = count_unsent,
 		.hangup = hangup,
 	};
 	cli_signals();

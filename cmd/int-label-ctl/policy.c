@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "policy.h"
+#include "commands.h"
 
 #include "cli/cli.h"
 #include "label/label.h"

@@ -17,7 +17,7 @@
 #include "commands.h"
 #include "label/control.h"
 #include "label/rows.h"
-#include "label/orders.h"
+#include "label/southbound.h"
 #include "cli/browse.h"
 
 enum {
@@ -210,7 +210,7 @@ static void run_options_read(struct run_options *o, int argc, char **argv)
 #define MS     UINT64_C(1000000)
 #define END_NS (5000 * MS)
 
-static void trouble(void *ctx, uint32_t device, const char *why)
+static void report_trouble(void *ctx, uint32_t device, const char *why)
 {
 	(void)ctx;
 	if (why)
@@ -221,16 +221,16 @@ static void trouble(void *ctx, uint32_t device, const char *why)
 		cli_warn("device %" PRIu32 " takes commands again", device);
 }
 
-static struct label_orders *orders_open(const char *exec)
+static struct label_southbound *southbound_open(const char *exec)
 {
-	struct label_orders *o;
-	struct label_orders_options lo = {
+	struct label_southbound *o;
+	struct label_southbound_options lo = {
 		.exec = exec,
 		.environment = environ,
-		.trouble = trouble,
+		.trouble = report_trouble,
 	};
 
-	if (label_orders_open(&o, &lo) < 0)
+	if (label_southbound_open(&o, &lo) < 0)
 		cli_fail("out of memory");
 	/* Ignored, as what started us may have it, no command's status could
 	 * be waited for. */
@@ -238,35 +238,36 @@ static struct label_orders *orders_open(const char *exec)
 	return o;
 }
 
-static void orders_take(struct label_orders *o, const struct label_decision *d)
+static void southbound_add(struct label_southbound *o,
+			   const struct label_decision *d)
 {
-	if (label_orders_take(o, d) < 0)
+	if (label_southbound_add(o, d) < 0)
 		cli_fail("out of memory");
 }
 
 /* Says what is due. */
-static void orders_turn(struct label_orders *o)
+static void southbound_send_due(struct label_southbound *o)
 {
-	if (label_orders_busy(o))
-		label_orders_turn(o, clock_ns());
+	if (label_southbound_busy(o))
+		label_southbound_send_due(o, clock_ns());
 }
 
 /* Until all is told, or it has lasted too long, or a signal comes. 0, or -1:
  * not all was told, and that was said. */
-static int orders_end(struct label_orders *o)
+static int southbound_stop(struct label_southbound *o)
 {
 	const struct timespec pause = {.tv_nsec = (long)MS};
 	uint64_t until_ns = clock_ns() + END_NS, unsent;
 	int stop = cli_stop;
 
-	while (label_orders_busy(o) && clock_ns() < until_ns &&
+	while (label_southbound_busy(o) && clock_ns() < until_ns &&
 	       cli_stop == stop) {
-		orders_turn(o);
-		if (label_orders_busy(o))
+		southbound_send_due(o);
+		if (label_southbound_busy(o))
 			nanosleep(&pause, NULL);
 	}
-	label_orders_end(o);
-	unsent = label_orders_counters(o)->unsent;
+	label_southbound_stop(o);
+	unsent = label_southbound_counters(o)->unsent;
 	if (!unsent)
 		return 0;
 	cli_warn("%" PRIu64 " decisions were not taken by their switches",
@@ -283,7 +284,7 @@ struct run_rows {
 	struct row_sink *databases;	   /* all of -x; NULL: none */
 	struct row_sink *tees[LABEL_ROWS]; /* NULL: not asked for */
 	struct rows *rows[LABEL_ROWS];	   /* NULL: not asked for */
-	struct label_orders *orders;	   /* NULL: nobody is told */
+	struct label_southbound *orders;   /* NULL: nobody is told */
 	int err;			   /* the first of stdout */
 };
 
@@ -294,12 +295,13 @@ static const struct export_rule rules[] = {
 };
 
 /* The row in hand of a kind; NULL: nobody asked. */
-static struct row_batch *hand(struct run_rows *r, enum label_rows_kind kind)
+static struct row_batch *begin_row(struct run_rows *r,
+				   enum label_rows_kind kind)
 {
 	return r->rows[kind] ? &r->rows[kind]->b : NULL;
 }
 
-static void end(struct run_rows *r, enum label_rows_kind kind)
+static void end_row(struct run_rows *r, enum label_rows_kind kind)
 {
 	int rc = row_end(r->rows[kind]);
 
@@ -307,52 +309,52 @@ static void end(struct run_rows *r, enum label_rows_kind kind)
 		r->err = rc;
 }
 
-static void interval(void *ctx, const struct label_interval_sum *sum)
+static void on_interval(void *ctx, const struct label_interval_sum *sum)
 {
-	label_row_interval(hand(ctx, LABEL_ROWS_INTERVAL), sum);
-	end(ctx, LABEL_ROWS_INTERVAL);
+	label_row_interval(begin_row(ctx, LABEL_ROWS_INTERVAL), sum);
+	end_row(ctx, LABEL_ROWS_INTERVAL);
 }
 
-static void decision(void *ctx, const struct label_decision *d)
+static void on_decision(void *ctx, const struct label_decision *d)
 {
 	struct run_rows *r = ctx;
-	struct row_batch *b = hand(r, LABEL_ROWS_DECISION);
+	struct row_batch *b = begin_row(r, LABEL_ROWS_DECISION);
 
 	if (r->orders)
-		orders_take(r->orders, d);
+		southbound_add(r->orders, d);
 	if (!b)
 		return;
 	label_row_decision(b, d);
-	end(r, LABEL_ROWS_DECISION);
+	end_row(r, LABEL_ROWS_DECISION);
 }
 
-static void silence(void *ctx, const struct label_record *port, bool silent,
-		    uint64_t now_ns, uint64_t since_ns)
+static void on_silence(void *ctx, const struct label_record *port, bool silent,
+		       uint64_t now_ns, uint64_t since_ns)
 {
-	struct row_batch *b = hand(ctx, LABEL_ROWS_SILENCE);
+	struct row_batch *b = begin_row(ctx, LABEL_ROWS_SILENCE);
 
 	label_row_silence(b, port, silent, now_ns, since_ns);
-	end(ctx, LABEL_ROWS_SILENCE);
+	end_row(ctx, LABEL_ROWS_SILENCE);
 }
 
-static void forgotten(void *ctx, const struct label_record *port,
-		      uint64_t now_ns)
+static void on_forgotten(void *ctx, const struct label_record *port,
+			 uint64_t now_ns)
 {
-	label_row_forgotten(hand(ctx, LABEL_ROWS_SILENCE), port, now_ns);
-	end(ctx, LABEL_ROWS_SILENCE);
+	label_row_forgotten(begin_row(ctx, LABEL_ROWS_SILENCE), port, now_ns);
+	end_row(ctx, LABEL_ROWS_SILENCE);
 }
 
-static void port(void *ctx, const struct label_record *record)
+static void on_port(void *ctx, const struct label_record *record)
 {
-	label_row_port(hand(ctx, LABEL_ROWS_PORT), record);
-	end(ctx, LABEL_ROWS_PORT);
+	label_row_port(begin_row(ctx, LABEL_ROWS_PORT), record);
+	end_row(ctx, LABEL_ROWS_PORT);
 }
 
-static void path(void *ctx, const struct label_path *p)
+static void on_path(void *ctx, const struct label_path *p)
 {
 	for (unsigned i = 0; i < p->n; i++) {
-		label_row_hop(hand(ctx, LABEL_ROWS_HOP), p, i);
-		end(ctx, LABEL_ROWS_HOP);
+		label_row_hop(begin_row(ctx, LABEL_ROWS_HOP), p, i);
+		end_row(ctx, LABEL_ROWS_HOP);
 	}
 }
 
@@ -400,15 +402,15 @@ static void run_rows_open(struct run_rows *r, const struct run_options *o,
 	for (int k = 0; k < LABEL_ROWS; k++)
 		open_kind(r, o, (enum label_rows_kind)k);
 	if (o->exec)
-		r->orders = orders_open(o->exec);
+		r->orders = southbound_open(o->exec);
 	*calls = (struct label_control_calls){
 		.ctx = r,
-		.interval = r->rows[LABEL_ROWS_INTERVAL] ? interval : NULL,
-		.decision = decision,
-		.silent = r->rows[LABEL_ROWS_SILENCE] ? silence : NULL,
-		.forgotten = r->rows[LABEL_ROWS_SILENCE] ? forgotten : NULL,
-		.port = r->rows[LABEL_ROWS_PORT] ? port : NULL,
-		.path = r->rows[LABEL_ROWS_HOP] ? path : NULL,
+		.interval = r->rows[LABEL_ROWS_INTERVAL] ? on_interval : NULL,
+		.decision = on_decision,
+		.silent = r->rows[LABEL_ROWS_SILENCE] ? on_silence : NULL,
+		.forgotten = r->rows[LABEL_ROWS_SILENCE] ? on_forgotten : NULL,
+		.port = r->rows[LABEL_ROWS_PORT] ? on_port : NULL,
+		.path = r->rows[LABEL_ROWS_HOP] ? on_path : NULL,
 	};
 }
 
@@ -427,7 +429,7 @@ static int run_rows_end(struct run_rows *r)
 	struct fault f;
 
 	if (r->orders)
-		told = orders_end(r->orders);
+		told = southbound_stop(r->orders);
 	if (rc < 0) {
 		fault_set(&f, rc, "%s", strerror(-rc));
 		cli_warn_fault(cli_stdout, &f);
@@ -442,7 +444,7 @@ static void run_rows_close(struct run_rows *r)
 	for (int k = 0; k < LABEL_ROWS; k++)
 		if (r->tees[k])
 			r->tees[k]->close(r->tees[k]);
-	label_orders_close(r->orders);
+	label_southbound_close(r->orders);
 	if (r->databases)
 		r->databases->close(r->databases);
 	databases_close(&r->list);
@@ -750,8 +752,9 @@ static void print_ledgers(void *run)
 	cli_ledger(&label_db_ledger, label_db_counters(label_control_db(r->c)),
 		   r->o.format);
 	if (r->rows.orders)
-		cli_ledger(&label_orders_ledger,
-			   label_orders_counters(r->rows.orders), r->o.format);
+		cli_ledger(&label_southbound_ledger,
+			   label_southbound_counters(r->rows.orders),
+			   r->o.format);
 	databases_ledgers(&r->rows.list, r->o.format);
 }
 
@@ -763,7 +766,7 @@ static void hangup(void *run)
 
 /* A capture's time, or a pipe's, is that of its packets, however long their
  * writer takes. */
-static int take_capture(struct run *r, const struct pkt *pkts, int n)
+static int read_capture(struct run *r, const struct pkt *pkts, int n)
 {
 	int rc = 0;
 
@@ -776,7 +779,7 @@ static int take_capture(struct run *r, const struct pkt *pkts, int n)
 /* The time of an interface is the wall clock's at first, and goes on by one
  * that nobody sets, when nothing comes, or nothing with labels, too. A stamp is
  * of a moment ago, or the wall clock was set. */
-static int take_live(struct run *r, const struct pkt *pkts, int n)
+static int read_live(struct run *r, const struct pkt *pkts, int n)
 {
 	uint64_t now_ns = r->apart_ns + clock_ns();
 	int rc = 0;
@@ -790,14 +793,15 @@ static int take_live(struct run *r, const struct pkt *pkts, int n)
 	return rc;
 }
 
-static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
+static int read_packets(void *run, const struct pkt *pkts, int n,
+			struct fault *f)
 {
 	struct run *r = run;
-	int rc = r->o.live.name ? take_live(r, pkts, n)
-				: take_capture(r, pkts, n);
+	int rc = r->o.live.name ? read_live(r, pkts, n)
+				: read_capture(r, pkts, n);
 
 	if (r->rows.orders)
-		orders_turn(r->rows.orders);
+		southbound_send_due(r->rows.orders);
 	databases_look(&r->rows.list);
 	if (!rc && n < PKT_BATCH)
 		rc = run_rows_flush(&r->rows);
@@ -832,13 +836,13 @@ static void run_open(struct run *r)
 }
 
 /* While the screen stays and nothing comes any more. */
-static void look_on(void *ctx)
+static void update_screen(void *ctx)
 {
 	struct run *r = ((struct tables *)ctx)->run;
 
 	databases_look(&r->rows.list);
 	if (r->rows.orders)
-		orders_turn(r->rows.orders);
+		southbound_send_due(r->rows.orders);
 	cli_loop_turn(&r->loop);
 }
 
@@ -854,7 +858,8 @@ static bool nothing_taken(const struct run *r)
  */
 static int run_close(struct run *r)
 {
-	int looked = r->top && !r->error ? browse_end(r->top, look_on) : 0,
+	int looked = r->top && !r->error ? browse_end(r->top, update_screen)
+					 : 0,
 	    ended, status;
 
 	browse_close(r->top);
@@ -895,7 +900,7 @@ int run_main(int argc, char **argv)
 		.input = run.o.read ? run.o.read : run.o.live.name,
 		.quiet = run.o.quiet,
 		.ctx = &run,
-		.take = take,
+		.take = read_packets,
 		.report = print_ledgers,
 		.hangup = hangup,
 	};

@@ -13,7 +13,6 @@
 #include "sim/netsim.h"
 #include "sim/pint.h"
 #include "packet/pkt.h"
-#include "policy.h"
 #include "sim/frame.h"
 #include "label/label.h"
 
@@ -186,7 +185,7 @@ static uint64_t default_rate(const struct sim_options *o)
 	return o->arity ? 25 * (5 * o->arity * o->arity * o->arity / 4) : 625;
 }
 
-static void settle(struct sim_options *o)
+static void set_defaults(struct sim_options *o)
 {
 	o->net.adapt = o->net.k > 0;
 	policy_set(&cli_sim, &o->net.policy, o->interval_ns, o->rest_ns);
@@ -226,11 +225,11 @@ static void sim_read(struct sim_options *o, int argc, char **argv)
 	cli_check(&cli_sim, o, -1);
 	check_scheme(o);
 	check_time(o);
-	settle(o);
+	set_defaults(o);
 }
 
 /* --- path tracing ----------------------------------------------------------
- * Of one flow (paper 004, Fig. 22): how many packets it takes to know all
+ * Of one flow (INT-label, Fig. 22): how many packets it takes to know all
  * switches of a path, and how many bits more than the packets have are on the
  * wire for it, at the last hop. */
 
@@ -266,7 +265,7 @@ static const struct schema trace_schema = {"label_trace", trace_fields,
 					   T_FIELDS};
 
 /* Bytes by which a packet of a specific flow grows over so many hops. */
-static int growth(unsigned hops)
+static int bandwidth_growth(unsigned hops)
 {
 	static uint8_t frame[FRAME_ROOM], longer[FRAME_ROOM];
 	struct traffic_packet t = {
@@ -314,9 +313,9 @@ static void pint(struct rows *r, const struct sim_options *o, unsigned hops)
 }
 
 /* All of it in one packet; probe: one that is sent for it. */
-static void whole(struct rows *r, unsigned hops, bool probe)
+static void trace_whole_path(struct rows *r, unsigned hops, bool probe)
 {
-	int bytes = growth(hops);
+	int bytes = bandwidth_growth(hops);
 
 	if (bytes < 0)
 		cli_fail("%u hops: %s", hops, strerror(-bytes));
@@ -344,7 +343,7 @@ static int sim_trace(const struct sim_options *o)
 			if (i == 2)
 				pint(r, o, hops);
 			else
-				whole(r, hops, i == 1);
+				trace_whole_path(r, hops, i == 1);
 			rc = row_end(r);
 		}
 	rows_close(r);
@@ -403,7 +402,7 @@ static const struct row_field sim_fields[F_FIELDS] = {
 static const struct schema sim_schema = {"sim", sim_fields, F_FIELDS};
 
 /* Per cent. */
-static double share(uint64_t part, uint64_t all)
+static double share_of(uint64_t part, uint64_t all)
 {
 	return all ? 100 * (double)part / (double)all : 0;
 }
@@ -425,7 +424,7 @@ static void put_bandwidth(struct rows *r, const struct netsim_counters *c,
 
 	row_f64(r, F_BANDWIDTH, (double)c->label_bytes * 8 / seconds);
 	row_f64(r, F_PROBE_BANDWIDTH, (double)c->probe_bytes * 8 / seconds);
-	row_f64(r, F_OVERHEAD, share(more, c->link_bytes - more));
+	row_f64(r, F_OVERHEAD, share_of(more, c->link_bytes - more));
 }
 
 /* An interval, or the sum of several. 0 or -errno of the stream. */
@@ -446,7 +445,7 @@ static int sim_row(struct rows *r, const struct netsim_interval *v,
 	row_u64(r, F_ITEMS, c->items);
 	put_bandwidth(r, c, (double)span_ns / 1e9);
 	row_u64(r, F_LOST, c->packets_lost);
-	row_f64(r, F_LOSS, share(c->packets_lost, c->packets));
+	row_f64(r, F_LOSS, share_of(c->packets_lost, c->packets));
 	row_u64(r, F_S_MAX, v->s_max);
 	row_u64(r, F_COMMANDS, c->raised + c->lowered);
 	row_u64(r, F_PROBES, c->probes + c->copies);
@@ -554,7 +553,7 @@ static void print_summary(struct sim *s)
 			 s->coverage / n);
 }
 
-static void set_up(struct sim *s)
+static void set_up_run(struct sim *s)
 {
 	struct netsim_options *net = &s->o.net;
 	int rc = s->o.arity ? fabric_tree(&s->fabric, (unsigned)s->o.arity)
@@ -592,7 +591,7 @@ static void close_outputs(struct sim *s)
 	rows_close(s->rows);
 }
 
-static int trace(const struct sim_options *o)
+static int trace_paths(const struct sim_options *o)
 {
 	int rc = sim_trace(o);
 
@@ -609,8 +608,8 @@ int sim_main(int argc, char **argv)
 
 	sim_read(&s.o, argc, argv);
 	if (s.o.trace)
-		return trace(&s.o);
-	set_up(&s);
+		return trace_paths(&s.o);
+	set_up_run(&s);
 	open_outputs(&s);
 	if (s.snk)
 		calls.export = on_export;

@@ -8,31 +8,31 @@
 #include "net/key.h"
 #include "net/net.h"
 
-/* A field that the plan has already gets another part, which is tried first:
+/* A field that the layout has already gets another part, which is tried first:
  * IOAM's wide fields have higher bits than the short ones. */
-static uint8_t keep_other(struct int_plan *plan, unsigned field,
+static uint8_t keep_other(struct int_layout *layout, unsigned field,
 			  unsigned *others)
 {
-	if (!(plan->has & 1U << field) || *others == INT_OTHERS)
+	if (!(layout->has & 1U << field) || *others == INT_OTHERS)
 		return 0;
-	plan->part[INT_FIELDS + *others] = plan->part[field];
+	layout->part[INT_FIELDS + *others] = layout->part[field];
 	return (uint8_t)++ * others;
 }
 
-static void place(struct int_plan *plan, const struct int_word *w,
-		  unsigned *others)
+static void add_parts(struct int_layout *layout, const struct int_word *w,
+		      unsigned *others)
 {
 	for (unsigned i = 0; i < 2 && w->part[i].len; i++) {
 		unsigned field = w->part[i].field;
-		uint8_t at = (uint8_t)(plan->len + w->part[i].at);
-		uint8_t other = keep_other(plan, field, others);
+		uint8_t at = (uint8_t)(layout->len + w->part[i].at);
+		uint8_t other = keep_other(layout, field, others);
 		bool alone = w->part[i].alone;
 
-		plan->has |= 1U << field;
-		plan->part[field] = (struct int_part){
+		layout->has |= 1U << field;
+		layout->part[field] = (struct int_part){
 			.at = at,
 			.len = w->part[i].len,
-			.word = alone ? at : (uint8_t)plan->len,
+			.word = alone ? at : (uint8_t)layout->len,
 			.word_len = (alone ? w->part[i].len : w->len) & 15,
 			.other = other & 15,
 			.scale = w->part[i].scale ? w->part[i].scale : 1,
@@ -40,8 +40,8 @@ static void place(struct int_plan *plan, const struct int_word *w,
 	}
 }
 
-bool int_plan_of(struct int_plan *out, const struct int_word *words,
-		 unsigned bits, uint32_t bitmap)
+bool int_layout_make(struct int_layout *out, const struct int_word *words,
+		     unsigned bits, uint32_t bitmap)
 {
 	unsigned others = 0;
 
@@ -52,7 +52,7 @@ bool int_plan_of(struct int_plan *out, const struct int_word *words,
 		if (!(bitmap >> (bits - 1 - bit) & 1))
 			continue;
 		if (words[bit].len) {
-			place(out, &words[bit], &others);
+			add_parts(out, &words[bit], &others);
 			out->len = (uint16_t)(out->len + words[bit].len);
 		} else {
 			out->reserved = true;
@@ -62,30 +62,31 @@ bool int_plan_of(struct int_plan *out, const struct int_word *words,
 	return !out->reserved;
 }
 
-void int_plans_init(struct int_plans *p, const struct int_word *words,
-		    unsigned bits)
+void int_layouts_init(struct int_layouts *p, const struct int_word *words,
+		      unsigned bits)
 {
 	memset(p, 0, sizeof(*p));
 	p->words = words;
 	p->bits = bits;
-	p->latest = p->plan; /* the one of no bits, as it should be */
+	p->latest = p->layout; /* the one of no bits, as it should be */
 }
 
-const struct int_plan *int_plans_make(struct int_plans *p, uint32_t bitmap)
+const struct int_layout *int_layouts_make(struct int_layouts *p,
+					  uint32_t bitmap)
 {
-	struct int_plan *plan;
+	struct int_layout *layout;
 
 	if (!++p->made) { /* 0 is no number; so old ones are none's now */
 		memset(p->slot, 0, sizeof(p->slot));
 		p->made = 1;
 	}
-	p->slot[int_plans_slot(bitmap)] = p->made;
-	plan = &p->plan[p->made % INT_PLANS_MAX];
-	int_plan_of(plan, p->words, p->bits, bitmap);
-	return plan;
+	p->slot[int_layouts_slot(bitmap)] = p->made;
+	layout = &p->layout[p->made % INT_LAYOUTS_MAX];
+	int_layout_make(layout, p->words, p->bits, bitmap);
+	return layout;
 }
 
-static void store(uint8_t *p, unsigned len, uint64_t v)
+static void store_be(uint8_t *p, unsigned len, uint64_t v)
 {
 	while (len--) {
 		p[len] = (uint8_t)v;
@@ -100,22 +101,23 @@ static void put_part(uint8_t *hop, const struct int_part *part, uint64_t v)
 		v = (uint64_t)(((unsigned __int128)v << 32) / 1000000000u);
 	else
 		v /= part->scale;
-	store(hop + part->at, part->len, v);
+	store_be(hop + part->at, part->len, v);
 }
 
-void int_put(uint8_t *hop, const struct int_plan *plan, uint32_t has,
+void int_put(uint8_t *hop, const struct int_layout *layout, uint32_t has,
 	     const uint64_t value[INT_FIELDS])
 {
 	const struct int_part *part;
 
-	memset(hop, 0xff, plan->len);
+	memset(hop, 0xff, layout->len);
 	for (unsigned i = 0; i < INT_FIELDS; i++) {
-		if (!(plan->has & has & 1U << i))
+		if (!(layout->has & has & 1U << i))
 			continue;
-		part = &plan->part[i];
+		part = &layout->part[i];
 		put_part(hop, part, value[i]);
 		if (part->other)
-			put_part(hop, &plan->part[INT_FIELDS - 1 + part->other],
+			put_part(hop,
+				 &layout->part[INT_FIELDS - 1 + part->other],
 				 value[i]);
 	}
 }
@@ -137,7 +139,7 @@ static bool l4_whole(uint8_t protocol, const uint8_t *l4, size_t len,
 	return hlen >= NET_TCP_LEN && hlen <= l4_len;
 }
 
-void int_view_net(struct int_view *v, const struct net_ip *ip)
+void int_record_set_net(struct int_record *v, const struct net_ip *ip)
 {
 	size_t addresses = ip->version == 4 ? 2 * KEY_IP4_LEN : 2 * KEY_IP6_LEN;
 	bool ports = !ip->later && (ip->protocol == NET_PROTO_TCP ||
@@ -160,33 +162,34 @@ void int_view_net(struct int_view *v, const struct net_ip *ip)
 }
 
 /* What begins with that Ethernet type. */
-static void view_packet(struct int_view *v, uint16_t type, struct cur *c)
+static void set_packet(struct int_record *v, uint16_t type, struct cur *c)
 {
 	struct net_ip ip;
 
 	if (net_ip_decode(&ip, type, c) == 0) {
-		int_view_net(v, &ip);
+		int_record_set_net(v, &ip);
 		return;
 	}
 	v->key_len = 0;
 	v->ip_len = 0;
 }
 
-void int_view_ip(struct int_view *v, const uint8_t *ip, size_t len)
+void int_record_set_ip(struct int_record *v, const uint8_t *ip, size_t len)
 {
 	struct cur c = cur_of(ip, len);
 
-	view_packet(v,
-		    len && ip[0] >> 4 == 4 ? NET_ETHERTYPE_IP4
-					   : NET_ETHERTYPE_IP6,
-		    &c);
+	set_packet(v,
+		   len && ip[0] >> 4 == 4 ? NET_ETHERTYPE_IP4
+					  : NET_ETHERTYPE_IP6,
+		   &c);
 }
 
-void int_view_frame(struct int_view *v, const uint8_t *frame, size_t len)
+void int_record_set_frame(struct int_record *v, const uint8_t *frame,
+			  size_t len)
 {
 	struct cur c = cur_of(frame, len);
 	const uint8_t *at;
 	int type = net_eth_skip(&c, &at);
 
-	view_packet(v, type < 0 ? 0 : (uint16_t)type, &c);
+	set_packet(v, type < 0 ? 0 : (uint16_t)type, &c);
 }

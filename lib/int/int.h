@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * int.h - what in-band telemetry says about one packet, whatever the format it
- * came in: INT-MD, INT-MX and INT-XD (P4.org, INT 0.5 to 2.1), telemetry
- * reports (0.5 to 2.0), IOAM traces (RFC 9197). Decoders (int_md.h, treport.h,
- * ioam.h) make it; the INT sink (telemetry/) reads it.
+ * int.h - what in-band telemetry says about one packet: an INT record, whatever
+ * the format it came in. Formats are INT-MD, INT-MX and INT-XD (P4.org, INT 0.5
+ * to 2.1), telemetry reports (0.5 to 2.0) and IOAM traces (RFC 9197). Decoders
+ * (int_md.h, treport.h, ioam.h) make records; the INT sink (telemetry/sink.h)
+ * reads them.
  *
- * Nothing is copied: metadata stay where they are in the frame, big-endian, and
- * a plan says where in a hop's bytes each field is. A plan is made once for
- * each bitmap that is seen (int_plan_of()), not for each packet.
+ * Nothing is copied. Metadata stay in the frame, big-endian, and a metadata
+ * layout says where in the bytes of a hop each field is. A layout depends on
+ * the instruction bitmap alone. It is made when a bitmap is first seen and then
+ * cached (int_layouts_get()).
  *
- * Threads: a view belongs to its caller; plans are written by the one who
- * decodes.
+ * Threads: a record belongs to its caller; the cache of layouts belongs to the
+ * decoder's thread.
  */
 #ifndef INT_INT_H
 #define INT_INT_H
@@ -22,7 +24,7 @@
 #include "net/be.h"
 #include "net/proto.h"
 
-/* What a node may say. Numbers after scaling (struct int_part). */
+/* The fields of a hop. Values are given after scaling (struct int_part). */
 enum int_field {
 	INT_NODE,    /* switch id, node id; IOAM: up to 56 bits */
 	INT_INGRESS, /* interface ids, level 1 */
@@ -73,8 +75,8 @@ enum {
 	INT_BITS = 24,	       /* of a bitmap; INT has 16, IOAM 24 */
 };
 
-/* What the bits of a bitmap stand for: a profile has one for each format. Bit 0
- * is the most significant. A word of len 0 is reserved. */
+/* The metadata of one bit of a bitmap, of which bit 0 is the most significant.
+ * A profile has a table of them for each format. len 0: the bit is reserved. */
 struct int_word {
 	uint8_t len; /* bytes of metadata */
 	struct {
@@ -84,8 +86,8 @@ struct int_word {
 	} part[2];
 };
 
-/* Which fields a hop has, and where. */
-struct int_plan {
+/* A metadata layout: which fields a hop has, and where. */
+struct int_layout {
 	const struct int_word *words; /* with the bitmap: all that follows */
 	uint32_t bitmap;
 	uint32_t has;  /* 1 << enum int_field */
@@ -94,71 +96,73 @@ struct int_plan {
 	struct int_part part[INT_FIELDS + INT_OTHERS];
 };
 
-/* Of a bitmap of so many bits. False: bits that are reserved are set; their
- * words are counted as 4 bytes (INT 2.1, section 5.8). */
-bool int_plan_of(struct int_plan *out, const struct int_word *words,
-		 unsigned bits, uint32_t bitmap);
+/* The layout of a bitmap of so many bits. False: reserved bits are set; each
+ * counts as 4 bytes (INT 2.1, section 5.8). */
+bool int_layout_make(struct int_layout *out, const struct int_word *words,
+		     unsigned bits, uint32_t bitmap);
 
 /*
- * Writes a hop of plan->len bytes: of the fields in has (1 << enum int_field)
+ * Writes a hop of layout->len bytes: of the fields in has (1 << enum int_field)
  * their values, all else all ones.
  */
-void int_put(uint8_t *hop, const struct int_plan *plan, uint32_t has,
+void int_put(uint8_t *hop, const struct int_layout *layout, uint32_t has,
 	     const uint64_t value[INT_FIELDS]);
 
 /*
- * The plans of the bitmaps that were seen. A plan that int_plans_get() gave
- * stays as it is for the next INT_PLANS_LAST calls at least, and for ever as
- * long as no more than INT_PLANS_LAST bitmaps are in use: a batch of views may
- * keep its plans, and a flood of bitmaps costs time but no memory.
+ * The layouts of the bitmaps that were seen. A layout that int_layouts_get()
+ * gave stays as it is for the next INT_LAYOUTS_LAST calls at least, and for
+ * ever as long as no more than INT_LAYOUTS_LAST bitmaps are in use: a batch of
+ * records may keep its layouts, and a flood of bitmaps costs time but no
+ * memory.
  */
 enum {
-	INT_PLANS_LAST = 128,
-	INT_PLANS_MAX = 2 * INT_PLANS_LAST,
-	INT_PLANS_SLOTS = 512,
+	INT_LAYOUTS_LAST = 128,
+	INT_LAYOUTS_MAX = 2 * INT_LAYOUTS_LAST,
+	INT_LAYOUTS_SLOTS = 512,
 };
 
-struct int_plans {
+struct int_layouts {
 	const struct int_word *words; /* of bits bits */
 	unsigned bits;
-	const struct int_plan *latest; /* that was given */
-	uint32_t made;		       /* so many, from 1 */
-	uint32_t slot[INT_PLANS_SLOTS];
-	struct int_plan plan[INT_PLANS_MAX];
+	const struct int_layout *latest; /* that was given */
+	uint32_t made;			 /* so many, from 1 */
+	uint32_t slot[INT_LAYOUTS_SLOTS];
+	struct int_layout layout[INT_LAYOUTS_MAX];
 };
 
 /* The words stay the caller's and must last. */
-void int_plans_init(struct int_plans *p, const struct int_word *words,
-		    unsigned bits);
-/* For int_plans_get(). */
-const struct int_plan *int_plans_make(struct int_plans *p, uint32_t bitmap);
+void int_layouts_init(struct int_layouts *p, const struct int_word *words,
+		      unsigned bits);
+/* For int_layouts_get(). */
+const struct int_layout *int_layouts_make(struct int_layouts *p,
+					  uint32_t bitmap);
 
-static inline unsigned int_plans_slot(uint32_t bitmap)
+static inline unsigned int_layouts_slot(uint32_t bitmap)
 {
 	return bitmap * 0x9e3779b1u >> 23; /* the top 9 bits */
 }
 
-static inline const struct int_plan *int_plans_get(struct int_plans *p,
-						   uint32_t bitmap)
+static inline const struct int_layout *int_layouts_get(struct int_layouts *p,
+						       uint32_t bitmap)
 {
 	uint32_t nr;
 
 	if (p->latest->bitmap == bitmap)
 		return p->latest; /* none was made since */
-	nr = p->slot[int_plans_slot(bitmap)];
-	p->latest = &p->plan[nr % INT_PLANS_MAX];
-	if (!nr || p->made - nr >= INT_PLANS_LAST ||
+	nr = p->slot[int_layouts_slot(bitmap)];
+	p->latest = &p->layout[nr % INT_LAYOUTS_MAX];
+	if (!nr || p->made - nr >= INT_LAYOUTS_LAST ||
 	    p->latest->bitmap != bitmap)
-		p->latest = int_plans_make(p, bitmap);
+		p->latest = int_layouts_make(p, bitmap);
 	return p->latest;
 }
 
-/* Hops of one plan, the last node of the path first. */
+/* Hops of one layout, the last node of the path first. */
 struct int_hops {
-	const struct int_plan *plan; /* NULL: there are none */
+	const struct int_layout *layout; /* NULL: there are none */
 	const uint8_t *data;
-	uint16_t len; /* bytes from a hop to the next, plan->len or more: domain
-			 specific metadata come behind */
+	uint16_t len; /* bytes from a hop to the next, layout->len or more:
+			 domain specific metadata come behind */
 	uint8_t n;
 	/* IOAM with opaque snapshots: the hops are not equally long; where each
 	 * begins, or NULL. */
@@ -183,7 +187,8 @@ enum int_flag {
 	INT_RESERVED = 1 << 7,	    /* reserved bits are set */
 };
 
-/* Who reported it; of packets that carry their metadata themselves nobody. */
+/* The header of the telemetry report that a record came in. report is false
+ * for packets that carry their metadata themselves. */
 struct int_from {
 	bool report;
 	uint8_t version; /* of the report: 0 (0.5), 1, 2 */
@@ -204,7 +209,7 @@ struct int_from {
  * The flow's packet is what the hosts sent: without INT headers and tunnels
  * that INT has added, addresses and ports restored.
  */
-struct int_view {
+struct int_record {
 	uint64_t ts_ns;	     /* when the collector had it */
 	uint8_t format;	     /* enum int_format */
 	uint8_t flags;	     /* enum int_flag */
@@ -221,19 +226,21 @@ struct int_view {
 };
 
 /*
- * The flow of a view and its packet's length, of what was captured of a packet
- * from its IP header on, and of a frame. Of other packets, or cut before their
- * ports, it is unknown: 0 and 0.
+ * The flow of a record and its packet's length, of what was captured of a
+ * packet from its IP header on, and of a frame. Of other packets, or cut before
+ * their ports, it is unknown: 0 and 0.
  */
-void int_view_ip(struct int_view *v, const uint8_t *ip, size_t len);
-void int_view_frame(struct int_view *v, const uint8_t *frame, size_t len);
+void int_record_set_ip(struct int_record *v, const uint8_t *ip, size_t len);
+void int_record_set_frame(struct int_record *v, const uint8_t *frame,
+			  size_t len);
 
 /* The same of an IP header that has been read: net/net.h. */
 struct net_ip;
-void int_view_net(struct int_view *v, const struct net_ip *ip);
+void int_record_set_net(struct int_record *v, const struct net_ip *ip);
 
 /* Whether the flow is UDP to a port. */
-static inline bool int_view_to_udp(const struct int_view *v, uint16_t port)
+static inline bool int_record_is_udp_to(const struct int_record *v,
+					uint16_t port)
 {
 	return v->key_len && v->key[v->key_len - 1] == NET_PROTO_UDP &&
 	       be16_load(v->key + v->key_len - 3) == port;
@@ -281,17 +288,17 @@ static inline uint64_t int_scaled(uint64_t v, uint32_t scale)
 }
 
 /* A field of a hop. False: the hop does not have it, or says all ones. */
-static inline bool int_get(const struct int_plan *plan, const uint8_t *hop,
+static inline bool int_get(const struct int_layout *layout, const uint8_t *hop,
 			   enum int_field field, uint64_t *value)
 {
-	const struct int_part *p = &plan->part[field];
+	const struct int_part *p = &layout->part[field];
 
-	if (!(plan->has & 1U << field))
+	if (!(layout->has & 1U << field))
 		return false;
 	while (int_load(hop + p->word, p->word_len) == int_ones(p->word_len)) {
 		if (!p->other)
 			return false;
-		p = &plan->part[INT_FIELDS - 1 + p->other];
+		p = &layout->part[INT_FIELDS - 1 + p->other];
 	}
 	*value = int_scaled(int_load(hop + p->at, p->len), p->scale);
 	return true;

@@ -127,7 +127,7 @@ static size_t words_0_5(const struct search *s)
 
 /*
  * The shim at the cursor, and what it is the shim of. Its first byte tells the
- * forms apart (trap S14): 2.x has the type in the high half.
+ * forms apart: 2.x has the type in the high half.
  */
 static enum int_result shim(struct search *s, bool tail)
 {
@@ -512,9 +512,9 @@ void int_decoder_init(struct int_decoder *d, const struct int_profile *p)
 {
 	d->profile = p;
 	for (int v = 0; v < INT_ANY; v++)
-		int_plans_init(&d->plans[v],
-			       int_profile_words(p, (enum int_version)v),
-			       INT_BITMAP_BITS);
+		int_layouts_init(&d->layouts[v],
+				 int_profile_words(p, (enum int_version)v),
+				 INT_BITMAP_BITS);
 	d->plain = plain_versions(p);
 }
 
@@ -544,7 +544,7 @@ static uint16_t inner_of(const struct int_place *at, const uint8_t *frame,
 }
 
 /* The flow of the packet in a tunnel. */
-static void flow_inside(struct int_view *v, const struct int_place *at,
+static void flow_inside(struct int_record *v, const struct int_place *at,
 			const uint8_t *frame, size_t len)
 {
 	const uint8_t *type_at;
@@ -556,7 +556,7 @@ static void flow_inside(struct int_view *v, const struct int_place *at,
 		return;
 	c = cur_of(frame + begin, len - begin);
 	if (skip_link(&c, type, &type_at) > 0)
-		int_view_ip(v, c.p, cur_left(&c));
+		int_record_set_ip(v, c.p, cur_left(&c));
 }
 
 /* Protocols whose first 4 bytes are ports. */
@@ -567,7 +567,7 @@ static bool has_ports(uint8_t protocol)
 
 /* The flow of a packet whose own IP header is the one in front. l4: where its
  * TCP or UDP header is. */
-static void flow_outside(struct int_view *v, const struct int_place *at,
+static void flow_outside(struct int_record *v, const struct int_place *at,
 			 const uint8_t *frame, size_t l4, uint8_t protocol)
 {
 	const uint8_t *ip = frame + at->ip;
@@ -592,7 +592,7 @@ static void flow_outside(struct int_view *v, const struct int_place *at,
 	v->ip_len = at->ip_len - (at->end - at->begin);
 }
 
-static void flow_of(struct int_view *v, const struct int_place *at,
+static void flow_of(struct int_record *v, const struct int_place *at,
 		    const uint8_t *frame, size_t len)
 {
 	uint8_t next = (uint8_t)at->next;
@@ -612,14 +612,15 @@ static void flow_of(struct int_view *v, const struct int_place *at,
  * bit may have a word in every hop: nobody knows where the hops end.
  */
 static uint32_t source_len_of(const struct int_profile *p,
-			      const struct int_view *v, uint32_t len,
+			      const struct int_record *v, uint32_t len,
 			      uint32_t hop_len)
 {
 	unsigned bits = (unsigned)__builtin_popcount(v->domain_bits);
 	uint32_t words = 0;
 
 	if (v->domain != p->domain)
-		return hop_len < v->stack.plan->len + bits * 4 || len % hop_len
+		return hop_len < v->stack.layout->len + bits * 4 ||
+				       len % hop_len
 			       ? len
 			       : 0;
 	for (unsigned bit = 0; bit < 16; bit++)
@@ -632,14 +633,14 @@ static uint32_t source_len_of(const struct int_profile *p,
 
 /* Divides the stack into hops of hop_len bytes. What only the source has added
  * is at its end; a stack may be that alone. */
-static inline enum int_result divide_stack(struct int_view *v,
+static inline enum int_result divide_stack(struct int_record *v,
 					   const struct int_profile *p,
 					   const uint8_t *stack, uint32_t len,
 					   uint32_t hop_len)
 {
 	uint32_t source = 0;
 
-	if (hop_len < v->stack.plan->len || (!hop_len && !v->domain_bits))
+	if (hop_len < v->stack.layout->len || (!hop_len && !v->domain_bits))
 		return INT_BAD_HOP;
 	if (v->domain_bits) {
 		source = source_len_of(p, v, len, hop_len);
@@ -663,7 +664,7 @@ static inline uint8_t flag_of(uint32_t word, unsigned bit, enum int_flag f)
 }
 
 /* Ver 4, Rep 2, C, E, M, R 10, HopML 5, RemainingHopCnt 8. */
-static inline enum int_result md_1_0(struct int_view *v,
+static inline enum int_result md_1_0(struct int_record *v,
 				     const struct int_profile *p,
 				     const uint8_t *h, uint32_t stack_len)
 {
@@ -681,7 +682,7 @@ static inline enum int_result md_1_0(struct int_view *v,
 }
 
 /* Of 2.x; domain 0 has no instructions of its own. */
-static inline void domain_of(struct int_view *v, const uint8_t *h)
+static inline void domain_of(struct int_record *v, const uint8_t *h)
 {
 	v->domain = be16_load(h + INT_AT_DOMAIN);
 	v->domain_bits = be16_load(h + INT_AT_DOMAIN_BITS);
@@ -690,7 +691,7 @@ static inline void domain_of(struct int_view *v, const uint8_t *h)
 }
 
 /* Ver 4, D, E, M, R 12, HopML 5, RemainingHopCnt 8. */
-static inline enum int_result md_2(struct int_view *v,
+static inline enum int_result md_2(struct int_record *v,
 				   const struct int_profile *p,
 				   const uint8_t *h, uint32_t stack_len)
 {
@@ -707,12 +708,12 @@ static inline enum int_result md_2(struct int_view *v,
 }
 
 /* Ver 4, Rep 2, C, E, R 3, InsCnt 5, MaxHopCnt 8, TotalHopCnt 8. */
-static enum int_result md_0_5(struct int_view *v, const struct int_profile *p,
+static enum int_result md_0_5(struct int_record *v, const struct int_profile *p,
 			      const struct int_place *at, const uint8_t *h)
 {
-	const struct int_plan *plan = v->stack.plan;
+	const struct int_layout *layout = v->stack.layout;
 	uint32_t word = be32_load(h);
-	unsigned asked = (unsigned)__builtin_popcount(plan->bitmap);
+	unsigned asked = (unsigned)__builtin_popcount(layout->bitmap);
 	unsigned count = word >> 16 & INT_HOP_WORDS_MASK;
 	enum int_result r;
 
@@ -724,7 +725,7 @@ static enum int_result md_0_5(struct int_view *v, const struct int_profile *p,
 	/* Words of a profile may be longer than 4 bytes. Instructions that are
 	 * not counted make a hop shorter than they ask for. */
 	r = divide_stack(v, p, h + INT_HEADER1_LEN, at->stack_len,
-			 plan->len + (count - asked) * 4);
+			 layout->len + (count - asked) * 4);
 	if (!r && v->stack.n != (word & 0xff))
 		return INT_BAD_STACK;
 	return r;
@@ -732,9 +733,10 @@ static enum int_result md_0_5(struct int_view *v, const struct int_profile *p,
 
 /*
  * Ver 4, D, R 27. The 2.1 of May 2020 had E, M and HopML as MD has them, and
- * the rest reserved (trap S10): known by a HopML that the instructions ask for.
+ * the rest reserved (the text of May 2020): known by a HopML that the
+ * instructions ask for.
  */
-static enum int_result mx(struct int_view *v, const struct int_place *at,
+static enum int_result mx(struct int_record *v, const struct int_place *at,
 			  const uint8_t *h)
 {
 	uint32_t word = be32_load(h);
@@ -743,7 +745,7 @@ static enum int_result mx(struct int_view *v, const struct int_place *at,
 	v->format = INT_MX;
 	domain_of(v, h);
 	v->flags |= flag_of(word, 27, INT_DISCARD);
-	if (hop_len && hop_len >= v->stack.plan->len && !(word & 0x01ffe0ff))
+	if (hop_len && hop_len >= v->stack.layout->len && !(word & 0x01ffe0ff))
 		v->flags |= flag_of(word, 26, INT_HOPS_EXCEEDED) |
 			    flag_of(word, 25, INT_MTU_EXCEEDED);
 	else if (word & 0x07ffffff)
@@ -753,17 +755,17 @@ static enum int_result mx(struct int_view *v, const struct int_place *at,
 	return INT_OK;
 }
 
-enum int_result int_decode(struct int_view *out, struct int_decoder *d,
+enum int_result int_decode(struct int_record *out, struct int_decoder *d,
 			   const struct int_place *at, const uint8_t *frame,
 			   size_t len)
 {
 	const uint8_t *h = frame + at->header;
-	const struct int_plan *plan = int_plans_get(
-		&d->plans[at->version], be16_load(h + INT_AT_BITMAP));
+	const struct int_layout *layout = int_layouts_get(
+		&d->layouts[at->version], be16_load(h + INT_AT_BITMAP));
 
 	int_clear(out, INT_MD);
-	out->flags = at->reserved || plan->reserved ? INT_RESERVED : 0;
-	out->stack.plan = plan;
+	out->flags = at->reserved || layout->reserved ? INT_RESERVED : 0;
+	out->stack.layout = layout;
 	flow_of(out, at, frame, len);
 	if (at->type == INT_TYPE_MX)
 		return mx(out, at, h);
@@ -888,7 +890,7 @@ static inline bool plain_int(struct plain *s, const struct int_decoder *d)
 	       s->rest <= left - INT_SHIM_LEN;
 }
 
-static inline void plain_flow(struct int_view *v, const struct plain *s)
+static inline void plain_flow(struct int_record *v, const struct plain *s)
 {
 	size_t len = 2u * s->address + 4; /* ports follow the addresses */
 
@@ -907,7 +909,7 @@ _Static_assert(NET_IP4_AT_SRC + 2 * KEY_IP4_LEN == NET_IP4_LEN &&
 
 /* Not inlined, so that the usual packet keeps no registers for it. */
 static __attribute__((noinline)) enum int_result
-read_any(struct int_view *out, struct int_decoder *d, uint16_t type,
+read_any(struct int_record *out, struct int_decoder *d, uint16_t type,
 	 const uint8_t *frame, size_t len)
 {
 	struct int_place at;
@@ -916,10 +918,10 @@ read_any(struct int_view *out, struct int_decoder *d, uint16_t type,
 	return r ? r : int_decode(out, d, &at, frame, len);
 }
 
-enum int_result int_read(struct int_view *out, struct int_decoder *d,
+enum int_result int_read(struct int_record *out, struct int_decoder *d,
 			 uint16_t type, const uint8_t *frame, size_t len)
 {
-	const struct int_plan *plan;
+	const struct int_layout *layout;
 	struct plain s;
 	const uint8_t *h;
 
@@ -927,11 +929,11 @@ enum int_result int_read(struct int_view *out, struct int_decoder *d,
 	    !plain_l4(&s, d->profile) || !plain_int(&s, d))
 		return read_any(out, d, type, frame, len);
 	h = s.shim + INT_SHIM_LEN;
-	plan = int_plans_get(&d->plans[s.version],
-			     be16_load(h + INT_AT_BITMAP));
+	layout = int_layouts_get(&d->layouts[s.version],
+				 be16_load(h + INT_AT_BITMAP));
 	int_clear(out, INT_MD);
-	out->flags = plan->reserved ? INT_RESERVED : 0;
-	out->stack.plan = plan;
+	out->flags = layout->reserved ? INT_RESERVED : 0;
+	out->stack.layout = layout;
 	plain_flow(out, &s);
 	if (s.version == INT_V1_0)
 		return md_1_0(out, d->profile, h, s.rest - INT_HEADER1_LEN);

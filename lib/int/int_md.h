@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* clang-format off */
 /*
- * int_md.h - INT in packets, read, taken out and put in: INT-MD
- * 0.5, 1.0, 2.0, 2.1 and INT-MX 2.1 over TCP, UDP, VXLAN-GPE, Geneve, GRE;
- * INT 2.1, sections 5.7 to 5.9, wire-facts 6.2 and 6.3.
+ * int_md.h - INT in packets: decode, strip, push. INT-MD 0.5, 1.0, 2.0, 2.1 and
+ * INT-MX 2.1 over TCP, UDP, VXLAN-GPE, Geneve and GRE (INT 2.1, sections 5.7 to
+ * 5.9).
  *
  * INT's bytes stand in one piece between what was there before:
  *   TCP, UDP     header [marker] |shim|header|stack| payload   0.5: and a tail
@@ -10,18 +11,25 @@
  *   VXLAN-GPE    GPE header |shim|header|stack| inner packet
  *   Geneve       options |option: header|stack| options, inner packet
  *   GRE          header |shim|header|stack| inner packet; if INT brought the
- *                tunnel along, it goes with it, from the outer IP header on
+ *                tunnel along, the tunnel is removed too, from its outer IP
+ *                header on
  *
- *   shim 0.5, 1.0  |Type 8|Rsvd 8|Length 8|DSCP 6|R 2|   Length: words, shim
- * and tail too; VXLAN: Next 8 shim 2.x       |Type 4|NPT 2|R 2|Length 8|port,
- * protocol, DSCP 16| Length: words without the shim MD 0.5 |0|Rep 2|C|E|R
- * 3|InsCnt 5|MaxHop 8|TotalHop 8| bitmap 16|Rsvd 16| MD 1.0 |1|Rep 2|C|E|M|R
- * 10|HopML 5|RemainingHop 8| bitmap 16|Rsvd 16| MD 2.x |2|D|E|M|R 12|HopML
- * 5|RemainingHop 8| bitmap 16|Domain 16| DS instruction 16|DS flags 16| MX 2.1
- * |2|D|R 27|, or with E, M, HopML as MD (trap S10)| as MD 2.x
+ *   shim 0.5, 1.0  |Type 8|Rsvd 8|Length 8|DSCP 6|R 2|; VXLAN: Next 8
+ *                  Length: words, shim and tail included
+ *   shim 2.x       |Type 4|NPT 2|R 2|Length 8|port, protocol or DSCP 16|
+ *                  Length: words without the shim
+ *   MD 0.5         |0|Rep 2|C|E|R 3|InsCnt 5|MaxHop 8|TotalHop 8|
+ *                  bitmap 16|Rsvd 16|
+ *   MD 1.0         |1|Rep 2|C|E|M|R 10|HopML 5|RemainingHop 8|
+ *                  bitmap 16|Rsvd 16|
+ *   MD 2.x         |2|D|E|M|R 12|HopML 5|RemainingHop 8|
+ *                  bitmap 16|Domain 16| DS instruction 16|DS flags 16|
+ *   MX 2.1         |2|D|R 27|, or with E, M and HopML as MD (the text of
+ *                  May 2020); then as MD 2.x
  *
  * Frames are untrusted and may be cut behind INT's bytes.
  */
+/* clang-format on */
 #ifndef INT_INT_MD_H
 #define INT_INT_MD_H
 
@@ -90,10 +98,10 @@ struct int_place {
 enum int_result int_find(struct int_place *out, const struct int_profile *p,
 			 uint16_t type, const uint8_t *frame, size_t len);
 
-/* What is kept from packet to packet: the plans of each version. */
+/* What is kept from packet to packet: the layouts of each version. */
 struct int_decoder {
 	const struct int_profile *profile;
-	struct int_plans plans[INT_ANY];
+	struct int_layouts layouts[INT_ANY];
 	uint8_t plain; /* header versions whose usual packets int_read() reads
 			  at once, a bit each; 0: none */
 };
@@ -104,16 +112,16 @@ void int_decoder_init(struct int_decoder *d, const struct int_profile *p);
 /*
  * What INT at that place says: the same frame as int_find()'s. INT_OK, or
  * INT_BAD_HOP, INT_BAD_STACK; then *out is undefined. ts_ns is the caller's;
- * pointers lead into the frame; plans last as int_plans_get() says. The flow is
- * unknown if the packet behind INT has no such headers or is cut.
+ * pointers lead into the frame; layouts last as int_layouts_get() says. The
+ * flow is unknown if the packet behind INT has no such headers or is cut.
  */
-enum int_result int_decode(struct int_view *out, struct int_decoder *d,
+enum int_result int_decode(struct int_record *out, struct int_decoder *d,
 			   const struct int_place *at, const uint8_t *frame,
 			   size_t len);
 
 /* int_find() and, if that finds it, int_decode(), faster, for those who need no
  * place: what either returns. */
-enum int_result int_read(struct int_view *out, struct int_decoder *d,
+enum int_result int_read(struct int_record *out, struct int_decoder *d,
 			 uint16_t type, const uint8_t *frame, size_t len);
 
 /*

@@ -6,17 +6,17 @@
 #include "base/cur.h"
 #include "int/int_md.h"
 
-/* A view that says nothing yet. In pieces that registers hold: a large
+/* A record that says nothing yet. In pieces that registers hold: a large
  * structure at once is a loop. */
-static inline void int_clear(struct int_view *v, enum int_format format)
+static inline void int_clear(struct int_record *v, enum int_format format)
 {
 	v->ts_ns = 0;
 	v->format = (uint8_t)format;
 	v->flags = v->key_len = 0;
 	v->ip_len = 0;
 	v->from = (struct int_from){.report = false};
-	v->own = (struct int_hops){.plan = NULL};
-	v->stack = (struct int_hops){.plan = NULL};
+	v->own = (struct int_hops){.layout = NULL};
+	v->stack = (struct int_hops){.layout = NULL};
 	v->domain = v->domain_bits = v->source_len = 0;
 	v->source = NULL;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * int_profile.c - the profiles that ship. Words: wire-facts 6.2, 6.5. Where
- * P4.org has assigned no number (trap S9), one that was seen stands, or one
- * that is free for experiments.
+ * int_profile.c - the profiles that ship. Words are those of INT 2.1,
+ * section 5.8, of its earlier versions and of the telemetry reports. Where
+ * P4.org has assigned no number, a profile has the one that was seen in use, or
+ * one that is free for experiments.
  */
 #include "int/int_profile.h"
 
@@ -49,7 +50,8 @@
 	NODE, PORTS, LATENCY(1000), QUEUE, TIMES(8, (time)), PORTS2(2),        \
 	UTILIZATION, [15] = COMPLEMENT,                                        \
 }
-/* wire-facts 5.1, trap C3. */
+/* As the published INTCollector reads them: queue id and occupancy have 16 bits
+ * each. */
 #define WORDS_INTCOLLECTOR(sixth) {                                            \
 	NODE, PORTS, LATENCY(1), TWO(INT_QUEUE, 2, INT_OCCUPANCY, 2),          \
 	TIMES(4, 1), sixth, UTILIZATION, [15] = COMPLEMENT,                    \

@@ -28,7 +28,8 @@ struct int_profile {
 	bool behind_tcp_options;
 	/* Nodes leave TCP checksums as they are, wrong beside INT. */
 	bool tcp_sum_left;
-	/* What says that a packet carries INT; wire-facts 6.3. 0: not so. */
+	/* What says that a packet carries INT (INT 2.1, section 5.7); 0: this
+	 * does not. */
 	/* Of 6 bits; mask 0: not by DSCP, INT_DSCP_ANY: whatever it is. */
 	uint8_t dscp, dscp_mask;
 	uint16_t udp_port; /* INT_TBD */

@@ -139,15 +139,15 @@ static bool can_say(const struct int_source *s)
 static unsigned hop_words(const struct job *j)
 {
 	const struct int_source *s = j->s;
-	struct int_plan plan;
+	struct int_layout layout;
 
-	int_plan_of(&plan,
-		    int_profile_words(j->p, (enum int_version)s->version),
-		    INT_BITMAP_BITS, s->bitmap);
+	int_layout_make(&layout,
+			int_profile_words(j->p, (enum int_version)s->version),
+			INT_BITMAP_BITS, s->bitmap);
 	if (s->version != INT_V0_5)
-		return s->hop_words ? s->hop_words : plan.len / 4u;
+		return s->hop_words ? s->hop_words : layout.len / 4u;
 	return (unsigned)__builtin_popcount(s->bitmap) +
-	       (s->hop_words ? s->hop_words - plan.len / 4u : 0);
+	       (s->hop_words ? s->hop_words - layout.len / 4u : 0);
 }
 
 /* TCP's header, to its options or behind them; 0: it cannot be. */

@@ -223,7 +223,7 @@ void ioam_words(struct int_word words[IOAM_BITS], uint32_t fraction)
 void ioam_init(struct ioam_decoder *d, const struct int_profile *profile)
 {
 	ioam_words(d->words, profile->ioam_fraction);
-	int_plans_init(&d->plans, d->words, IOAM_BITS);
+	int_layouts_init(&d->layouts, d->words, IOAM_BITS);
 }
 
 void ioam_begin(struct ioam_reader *r, struct ioam_decoder *d,
@@ -249,7 +249,7 @@ void ioam_begin(struct ioam_reader *r, struct ioam_decoder *d,
 
 /* Steps over an extension header, into its options if it has some. False: there
  * is none that options could be in or behind. */
-static bool enter(struct ioam_reader *r)
+static bool enter_header(struct ioam_reader *r)
 {
 	const uint8_t *p = r->p;
 	size_t left = (size_t)(r->end - p);
@@ -273,7 +273,7 @@ static bool enter(struct ioam_reader *r)
 
 /* The next option of IOAM and its length, 0 if it is not all there. NULL: there
  * are no more. */
-static const uint8_t *find(struct ioam_reader *r, size_t *len)
+static const uint8_t *find_option(struct ioam_reader *r, size_t *len)
 {
 	const uint8_t *p;
 	size_t left;
@@ -282,7 +282,7 @@ static const uint8_t *find(struct ioam_reader *r, size_t *len)
 		p = r->option;
 		left = (size_t)(r->options_end - p);
 		if (!left) {
-			if (!enter(r))
+			if (!enter_header(r))
 				return NULL;
 			continue;
 		}
@@ -293,7 +293,7 @@ static const uint8_t *find(struct ioam_reader *r, size_t *len)
 	}
 }
 
-static void set_flow(const struct ioam_reader *r, struct int_view *v)
+static void set_flow(const struct ioam_reader *r, struct int_record *v)
 {
 	const uint8_t *ip = r->ip, *end = r->frame + r->len;
 	struct cur c = cur_of(ip, (size_t)(end - ip));
@@ -305,10 +305,10 @@ static void set_flow(const struct ioam_reader *r, struct int_view *v)
 		return;
 	if (outer.protocol == NET_PROTO_IP6 ||
 	    outer.protocol == NET_PROTO_IP4) {
-		int_view_ip(v, outer.l4.p, cur_left(&outer.l4));
+		int_record_set_ip(v, outer.l4.p, cur_left(&outer.l4));
 		return;
 	}
-	int_view_net(v, &outer);
+	int_record_set_net(v, &outer);
 	if (v->key_len)
 		v->ip_len -= (uint32_t)ioam_share(
 			ip[NET_IP6_AT_NEXT], ip + NET_IP6_LEN,
@@ -333,7 +333,7 @@ static enum ioam_reason place_opaque(struct ioam *t, size_t node, size_t len)
 	return at == len ? IOAM_OK : IOAM_NODES;
 }
 
-static enum ioam_reason place(struct ioam *t, size_t len)
+static enum ioam_reason locate_fields(struct ioam *t, size_t len)
 {
 	struct int_hops *h = &t->view.stack;
 
@@ -347,22 +347,22 @@ static enum ioam_reason place(struct ioam *t, size_t len)
 
 static void set_bitmap(struct ioam *t, struct ioam_decoder *d, uint32_t bitmap)
 {
-	struct int_view *v = &t->view;
-	const struct int_plan *plan;
+	struct int_record *v = &t->view;
+	const struct int_layout *layout;
 
-	plan = int_plans_get(&d->plans,
-			     bitmap & ~(uint32_t)(IOAM_OPAQUE | IOAM_UNUSED));
+	layout = int_layouts_get(
+		&d->layouts, bitmap & ~(uint32_t)(IOAM_OPAQUE | IOAM_UNUSED));
 	t->opaque = bitmap & IOAM_OPAQUE;
-	v->stack = (struct int_hops){.plan = plan, .len = plan->len};
-	if (plan->reserved || bitmap & IOAM_UNUSED)
+	v->stack = (struct int_hops){.layout = layout, .len = layout->len};
+	if (layout->reserved || bitmap & IOAM_UNUSED)
 		v->flags |= INT_RESERVED;
 }
 
 /* From the trace's header on. */
-static enum ioam_reason trace(struct ioam *t, struct ioam_decoder *d,
-			      const uint8_t *p, size_t len)
+static enum ioam_reason decode_trace(struct ioam *t, struct ioam_decoder *d,
+				     const uint8_t *p, size_t len)
 {
-	struct int_view *v = &t->view;
+	struct int_record *v = &t->view;
 	unsigned lengths;
 	size_t free;
 
@@ -381,12 +381,13 @@ static enum ioam_reason trace(struct ioam *t, struct ioam_decoder *d,
 	if (free > len)
 		return IOAM_REMAINING;
 	v->stack.data = p + IOAM_TRACE_LEN + free;
-	return place(t, len - free);
+	return locate_fields(t, len - free);
 }
 
 /* RFC 9326, section 3.2: each of the optional fields is there if its bit is. */
-static enum ioam_reason direct(struct ioam *t, struct ioam_decoder *d,
-			       const uint8_t *p, size_t len)
+static enum ioam_reason decode_direct_export(struct ioam *t,
+					     struct ioam_decoder *d,
+					     const uint8_t *p, size_t len)
 {
 	size_t want = IOAM_DIRECT_LEN;
 
@@ -407,7 +408,7 @@ enum ioam_reason ioam_next(struct ioam_reader *r, struct ioam *out)
 	const uint8_t *p;
 	size_t len = 0;
 
-	if (!r->ip || !(p = find(r, &len)))
+	if (!r->ip || !(p = find_option(r, &len)))
 		return IOAM_END;
 	if (!len && r->cut)
 		return IOAM_TRUNCATED;
@@ -421,9 +422,10 @@ enum ioam_reason ioam_next(struct ioam_reader *r, struct ioam *out)
 	out->option = p;
 	out->option_len = len;
 	if (out->type <= IOAM_INCREMENTAL)
-		why = trace(out, r->d, p + IOAM_LEN, len - IOAM_LEN);
+		why = decode_trace(out, r->d, p + IOAM_LEN, len - IOAM_LEN);
 	else if (out->type == IOAM_DIRECT)
-		why = direct(out, r->d, p + IOAM_LEN, len - IOAM_LEN);
+		why = decode_direct_export(out, r->d, p + IOAM_LEN,
+					   len - IOAM_LEN);
 	if (why == IOAM_OK)
 		set_flow(r, &out->view);
 	return why;
@@ -444,12 +446,12 @@ struct ioam_snapshot ioam_snapshot_of(const struct int_hops *h, unsigned i)
 static unsigned node_words(uint32_t bitmap)
 {
 	struct int_word words[IOAM_BITS];
-	struct int_plan plan;
+	struct int_layout layout;
 
 	ioam_words(words, 0);
-	int_plan_of(&plan, words, IOAM_BITS,
-		    bitmap & ~(uint32_t)(IOAM_OPAQUE | IOAM_UNUSED));
-	return plan.len / 4u;
+	int_layout_make(&layout, words, IOAM_BITS,
+			bitmap & ~(uint32_t)(IOAM_OPAQUE | IOAM_UNUSED));
+	return layout.len / 4u;
 }
 
 static void put_trace(struct put *w, const struct ioam_ask *ask)

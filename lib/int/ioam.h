@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* clang-format off */
 /*
  * ioam.h - IOAM in IPv6 packets: traces that nodes fill, pre-allocated and
- * incremental (RFC 9197, section 4.4), and direct export, which only asks (RFC
- * 9326), in hop-by-hop and destination options (RFC 9486).
+ * incremental (RFC 9197, section 4.4), and direct export, which only asks for
+ * reports (RFC 9326), in hop-by-hop and destination options (RFC 9486).
  *
  *	|0x31|length|0|type 0, 1|            the option; it begins at 4n bytes
  *	|Namespace 16|Node length 5|Flags 4|Remaining length 7|
- *	|Trace type 24|0|                    its bits: bit 0 the most
- *significant free space (type 0)|newest node|...|oldest node|
+ *	|Trace type 24|0|                    bit 0 is the most significant
+ *	free space (type 0)|newest node|...|oldest node|
  *
- * A node's data are the fields of the bits in their order; with bit 22 a
- * snapshot follows, of any length. All ones is said of each field, save that a
- * hop limit of 255 is one. The fraction of a second has the unit that the
- * profile says: Linux has microseconds.
- *
- * What Linux does with it: spec/ioam.md.
+ * A node's data are the fields of the set bits in their order. With bit 22 a
+ * snapshot of any length follows. A field is all ones where the node does not
+ * know it, save that 255 is a valid hop limit. The unit of the fraction of a
+ * second is the profile's; Linux has microseconds.
  */
+/* clang-format on */
 #ifndef INT_IOAM_H
 #define INT_IOAM_H
 
@@ -39,7 +39,7 @@ enum ioam_reason {
 
 struct ioam_decoder {
 	struct int_word words[IOAM_BITS];
-	struct int_plans plans;
+	struct int_layouts layouts;
 };
 
 void ioam_init(struct ioam_decoder *d, const struct int_profile *profile);
@@ -47,13 +47,13 @@ void ioam_init(struct ioam_decoder *d, const struct int_profile *profile);
 /* What a trace type asks; fraction: as in the profile. */
 void ioam_words(struct int_word words[IOAM_BITS], uint32_t fraction);
 
-/* One option. Pointers lead into the frame, save view.stack.at, which leads
+/* One option. Pointers lead into the frame, save record.stack.at, which leads
  * into this struct: it must not be moved. */
 struct ioam {
-	/* ts_ns is the caller's. stack: the nodes; its plan is always there.
+	/* ts_ns is the caller's. stack: the nodes; its layout is always there.
 	 * domain: the namespace. The flow is that of the packet in a tunnel,
 	 * if the option is in the tunnel's header; ip_len is without IOAM. */
-	struct int_view view;
+	struct int_record view;
 	uint8_t type;		    /* enum ioam_type */
 	uint8_t flags;		    /* IOAM_OVERFLOW, _LOOPBACK, _ACTIVE */
 	uint8_t remaining;	    /* words that are free */
@@ -61,7 +61,7 @@ struct ioam {
 	const uint8_t *ip, *header; /* the IPv6 header, the option's header */
 	const uint8_t *option;	    /* its first byte */
 	size_t option_len;
-	uint16_t at[IOAM_NODES_MAX]; /* view.stack.at */
+	uint16_t at[IOAM_NODES_MAX]; /* record.stack.at */
 };
 
 /* A frame that is being read. */
@@ -80,9 +80,9 @@ void ioam_begin(struct ioam_reader *r, struct ioam_decoder *d,
 		const uint8_t *frame, size_t len);
 
 /*
- * The next IOAM option. IOAM_OK: *out is it; its plan lasts as int_plans_get()
- * says. IOAM_END; or why this one is refused, and one may go on: *out is
- * undefined then.
+ * The next IOAM option. IOAM_OK: *out is it; its layout lasts as
+ * int_layouts_get() says. IOAM_END; or why this one is refused, and one may go
+ * on: *out is undefined then.
  */
 enum ioam_reason ioam_next(struct ioam_reader *r, struct ioam *out);
 

@@ -62,7 +62,7 @@ static bool is_time(unsigned field)
 
 /* "us", "x80": of the part before it. Returns 0, -EINVAL, or -ENOENT: it is no
  * unit at all. */
-static int take_unit(struct making *m, const char *text, struct fault *f)
+static int parse_unit(struct making *m, const char *text, struct fault *f)
 {
 	uint32_t *scale;
 	uint64_t times = 0;
@@ -97,7 +97,7 @@ static int field_named(const char *name, size_t len)
 }
 
 /* "queue:1", "-:2" */
-static int take_part(struct making *m, const char *text, struct fault *f)
+static int parse_part(struct making *m, const char *text, struct fault *f)
 {
 	const char *colon = strchr(text, ':');
 	uint64_t len;
@@ -125,11 +125,11 @@ static int take_part(struct making *m, const char *text, struct fault *f)
 	return 0;
 }
 
-static int take_token(struct making *m, const char *text, struct fault *f)
+static int parse_token(struct making *m, const char *text, struct fault *f)
 {
-	int rc = take_unit(m, text, f);
+	int rc = parse_unit(m, text, f);
 
-	return rc == -ENOENT ? take_part(m, text, f) : rc;
+	return rc == -ENOENT ? parse_part(m, text, f) : rc;
 }
 
 /* "queue:1 occupancy:3 us" to a word. 0, or -EINVAL and why. */
@@ -153,7 +153,7 @@ static int profile_word_parse(struct int_word *out, const char *text,
 					 text);
 		memcpy(token, text, n);
 		token[n] = '\0';
-		if (take_token(&m, token, f) < 0)
+		if (parse_token(&m, token, f) < 0)
 			return -EINVAL;
 		text += n;
 	}
@@ -334,7 +334,7 @@ struct reader {
 	unsigned instructions; /* line of the first */
 };
 
-static int take_key(struct reader *r)
+static int parse_key(struct reader *r)
 {
 	const struct ini *i = &r->ini;
 
@@ -346,7 +346,7 @@ static int take_key(struct reader *r)
 	return ini_set(i, profile_keys, &r->keys, &r->p);
 }
 
-static int take_word(struct reader *r, unsigned section)
+static int parse_word(struct reader *r, unsigned section)
 {
 	const struct profile_words *s = &profile_sections[section];
 	const struct ini *i = &r->ini;
@@ -369,7 +369,7 @@ static int take_word(struct reader *r, unsigned section)
 	return 0;
 }
 
-static int take(struct reader *r)
+static int parse_line(struct reader *r)
 {
 	const struct ini *i = &r->ini;
 
@@ -377,10 +377,10 @@ static int take(struct reader *r)
 		return ini_fault(i, i->line, -EINVAL,
 				 "a field before the first [section]");
 	if (!strcmp(i->section, "profile"))
-		return take_key(r);
+		return parse_key(r);
 	for (unsigned k = 0; profile_sections[k].section; k++)
 		if (!strcmp(i->section, profile_sections[k].section))
-			return take_word(r, k);
+			return parse_word(r, k);
 	return ini_fault(i, i->header, -EINVAL, "no such section: '%.60s'",
 			 i->section);
 }
@@ -391,7 +391,7 @@ static int read_all(struct reader *r)
 	int rc;
 
 	while ((rc = ini_next(i)) > 0)
-		if ((rc = take(r)) < 0)
+		if ((rc = parse_line(r)) < 0)
 			return rc;
 	if (rc < 0)
 		return rc;

@@ -25,13 +25,13 @@ void treport_init(struct treport_decoder *d, const struct int_profile *profile)
 
 	d->profile = profile;
 	int_decoder_init(&d->packets, profile);
-	int_plans_init(&d->plans1, profile->report1, TREPORT_V1_BITS);
-	int_plans_init(&d->plans2, profile->report2, TREPORT_V2_BITS);
-	int_plan_of(&d->drop, drop, 3, 7);
-	int_plan_of(&d->local, local, 4, 15);
+	int_layouts_init(&d->plans1, profile->report1, TREPORT_V1_BITS);
+	int_layouts_init(&d->plans2, profile->report2, TREPORT_V2_BITS);
+	int_layout_make(&d->drop, drop, 3, 7);
+	int_layout_make(&d->local, local, 4, 15);
 }
 
-static enum treport_reason begin2(struct treport_reader *r)
+static enum treport_reason begin_2(struct treport_reader *r)
 {
 	uint32_t first;
 
@@ -64,7 +64,7 @@ enum treport_reason treport_begin(struct treport_reader *r,
 	if (r->version > 2)
 		return TREPORT_VERSION;
 	r->from.version = r->version;
-	return r->version == 2 ? begin2(r) : TREPORT_OK;
+	return r->version == 2 ? begin_2(r) : TREPORT_OK;
 }
 
 /* D, Q and F are neighbours in every version. */
@@ -75,16 +75,16 @@ static uint8_t flags_of(uint32_t dqf)
 			 (dqf & 1 ? INT_TRACKED : 0));
 }
 
-static void own_metadata(struct int_view *v, const struct int_plan *plan,
+static void own_metadata(struct int_record *v, const struct int_layout *layout,
 			 const uint8_t *data, size_t len)
 {
 	v->own = (struct int_hops){
-		.plan = plan,
+		.layout = layout,
 		.data = data,
 		.len = (uint16_t)len,
 		.n = 1,
 	};
-	if (plan->reserved)
+	if (layout->reserved)
 		v->flags |= INT_RESERVED;
 }
 
@@ -96,7 +96,7 @@ static uint16_t ether_type(unsigned inner)
 }
 
 /*
- * Begins the view with the packet that the report is about: INT in it, or its
+ * Begins the record with the packet that the report is about: INT in it, or its
  * flow. Of a packet that is itself a report there is nothing to learn that that
  * one does not tell, and if it was made of another one's, no end.
  */
@@ -104,7 +104,7 @@ static enum treport_reason look_inside(struct treport *t,
 				       struct treport_decoder *d, uint8_t flags)
 {
 	uint16_t own = d->profile->report_port;
-	struct int_view *v = t->view;
+	struct int_record *v = t->view;
 
 	t->packet = INT_NONE;
 	if (t->inner && flags & INT_TRACKED)
@@ -114,12 +114,12 @@ static enum treport_reason look_inside(struct treport *t,
 	if (t->packet != INT_OK) {
 		int_clear(v, INT_XD);
 		if (t->inner_type == TREPORT_ETHERNET)
-			int_view_frame(v, t->inner, t->inner_len);
+			int_record_set_frame(v, t->inner, t->inner_len);
 		else if (t->inner)
-			int_view_ip(v, t->inner, t->inner_len);
+			int_record_set_ip(v, t->inner, t->inner_len);
 	}
 	v->flags |= flags;
-	return own && int_view_to_udp(v, own) ? TREPORT_OWN : TREPORT_OK;
+	return own && int_record_is_udp_to(v, own) ? TREPORT_OWN : TREPORT_OK;
 }
 
 static void set_inner(struct treport *t, unsigned type, const uint8_t *data,
@@ -131,7 +131,8 @@ static void set_inner(struct treport *t, unsigned type, const uint8_t *data,
 }
 
 /* What of a header of 0.5 says who sent it; its node is in the next one. */
-static struct int_from from05(const uint8_t *p, size_t left, unsigned next)
+static struct int_from decode_header_05(const uint8_t *p, size_t left,
+					unsigned next)
 {
 	bool has_node = next != TREPORT_PLAIN && next <= TREPORT_LOCAL &&
 			left >= TREPORT_V05_LEN + sizeof(uint32_t);
@@ -148,7 +149,8 @@ static struct int_from from05(const uint8_t *p, size_t left, unsigned next)
 	};
 }
 
-static enum treport_reason next05(struct treport_reader *r, struct treport *t)
+static enum treport_reason decode_report_05(struct treport_reader *r,
+					    struct treport *t)
 {
 	static const uint8_t extra[] = {0, TREPORT_V05_DROP_LEN,
 					TREPORT_V05_LOCAL_LEN};
@@ -163,7 +165,7 @@ static enum treport_reason next05(struct treport_reader *r, struct treport *t)
 		return TREPORT_TRUNCATED;
 	first = be32_load(p);
 	next = first >> 24 & 15;
-	r->from = from05(p, left, next);
+	r->from = decode_header_05(p, left, next);
 	if (next > TREPORT_LOCAL)
 		return TREPORT_TYPE;
 	len += extra[next];
@@ -179,10 +181,10 @@ static enum treport_reason next05(struct treport_reader *r, struct treport *t)
 }
 
 /* The bytes of the header with its metadata, by what it says; 0: it lies. */
-static size_t length1(const struct treport_decoder *d, uint32_t first,
-		      const struct int_plan *plan)
+static size_t report_length_1(const struct treport_decoder *d, uint32_t first,
+			      const struct int_layout *layout)
 {
-	size_t words = first >> 24 & 15, least = TREPORT_V1_LEN + plan->len;
+	size_t words = first >> 24 & 15, least = TREPORT_V1_LEN + layout->len;
 
 	if (d->profile->report_length_wrong)
 		return least;
@@ -191,7 +193,7 @@ static size_t length1(const struct treport_decoder *d, uint32_t first,
 
 /* What of a header of 1.0 says who sent it. Field by field: a copy of the whole
  * waits for its parts. */
-static inline void from1(struct int_from *from, const uint8_t *p)
+static inline void decode_header_1(struct int_from *from, const uint8_t *p)
 {
 	from->hw_id = be32_load(p) & TREPORT_HW_ID_MASK;
 	from->sequence_bits = 32;
@@ -202,10 +204,11 @@ static inline void from1(struct int_from *from, const uint8_t *p)
 	from->time = be32_load(p + TREPORT_V1_AT_TIME);
 }
 
-static enum treport_reason next1(struct treport_reader *r, struct treport *t)
+static enum treport_reason decode_report_1(struct treport_reader *r,
+					   struct treport *t)
 {
 	size_t left = (size_t)(r->end - r->p), len;
-	const struct int_plan *plan;
+	const struct int_layout *layout;
 	enum treport_reason why;
 	const uint8_t *p = r->p;
 	uint32_t first;
@@ -214,13 +217,13 @@ static enum treport_reason next1(struct treport_reader *r, struct treport *t)
 	r->p = r->end;
 	if (left < TREPORT_V1_LEN)
 		return TREPORT_TRUNCATED;
-	from1(&r->from, p);
+	decode_header_1(&r->from, p);
 	first = be32_load(p);
 	type = first >> 21 & 7;
 	if (type > TREPORT_IP6 - TREPORT_ETHERNET)
 		return TREPORT_TYPE;
-	plan = int_plans_get(&r->d->plans1, first >> 15 & 0x3f);
-	len = length1(r->d, first, plan);
+	layout = int_layouts_get(&r->d->plans1, first >> 15 & 0x3f);
+	len = report_length_1(r->d, first, layout);
 	if (!len)
 		return TREPORT_LENGTH;
 	if (left < len)
@@ -228,7 +231,7 @@ static enum treport_reason next1(struct treport_reader *r, struct treport *t)
 	set_inner(t, TREPORT_ETHERNET + type, p + len, left - len);
 	why = look_inside(t, r->d, flags_of(first >> 6));
 	if (len > TREPORT_V1_LEN)
-		own_metadata(t->view, plan, p + TREPORT_V1_LEN,
+		own_metadata(t->view, layout, p + TREPORT_V1_LEN,
 			     len - TREPORT_V1_LEN);
 	return why;
 }
@@ -251,8 +254,8 @@ static enum treport_reason take_tlv(struct treport *t, struct cur *c)
 }
 
 /* What follows the main contents, by InType. */
-static enum treport_reason contents(struct treport *t, unsigned type,
-				    struct cur *c)
+static enum treport_reason decode_contents(struct treport *t, unsigned type,
+					   struct cur *c)
 {
 	enum treport_reason why = TREPORT_OK;
 
@@ -275,22 +278,22 @@ static enum treport_reason contents(struct treport *t, unsigned type,
 }
 
 /* Adds the main contents of RepType 1, where there is that much. */
-static void int_contents(struct treport *t, const struct int_plan *plan,
+static void int_contents(struct treport *t, const struct int_layout *layout,
 			 const uint8_t *p, unsigned words)
 {
-	struct int_view *v = t->view;
+	struct int_record *v = t->view;
 
 	if (t->packet != INT_OK) {
 		v->domain = be16_load(p + TREPORT_V2_AT_DOMAIN);
 		v->domain_bits = be16_load(p + TREPORT_V2_AT_DOMAIN_BITS);
 	}
 	if (words)
-		own_metadata(v, plan, p + TREPORT_V2_INT_LEN, words * 4);
+		own_metadata(v, layout, p + TREPORT_V2_INT_LEN, words * 4);
 }
 
 /* Steps over one report of a group; *c: what follows its first word. */
-static enum treport_reason step(struct treport_reader *r, struct cur *c,
-				unsigned words)
+static enum treport_reason next_report(struct treport_reader *r, struct cur *c,
+				       unsigned words)
 {
 	size_t left = (size_t)(r->end - r->p), len = words * 4;
 
@@ -305,9 +308,10 @@ static enum treport_reason step(struct treport_reader *r, struct cur *c,
 	return TREPORT_OK;
 }
 
-static enum treport_reason next2(struct treport_reader *r, struct treport *t)
+static enum treport_reason decode_report_2(struct treport_reader *r,
+					   struct treport *t)
 {
-	const struct int_plan *plan = NULL;
+	const struct int_layout *layout = NULL;
 	const uint8_t *main = NULL;
 	enum treport_reason why;
 	uint32_t first;
@@ -322,7 +326,7 @@ static enum treport_reason next2(struct treport_reader *r, struct treport *t)
 	type = first >> 28;
 	words = first >> 8 & 0xff;
 	r->p += TREPORT_V2_LEN;
-	if ((why = step(r, &c, first >> 16 & 0xff)))
+	if ((why = next_report(r, &c, first >> 16 & 0xff)))
 		return why;
 	if (type > TREPORT_INT)
 		return TREPORT_TYPE;
@@ -330,22 +334,22 @@ static enum treport_reason next2(struct treport_reader *r, struct treport *t)
 		main = cur_take(&c, TREPORT_V2_INT_LEN + words * 4);
 		if (!main)
 			return TREPORT_LENGTH;
-		plan = int_plans_get(&r->d->plans2, be16_load(main));
-		if (plan->len > words * 4)
+		layout = int_layouts_get(&r->d->plans2, be16_load(main));
+		if (layout->len > words * 4)
 			return TREPORT_LENGTH;
 	}
-	if ((why = contents(t, first >> 24 & 15, &c)))
+	if ((why = decode_contents(t, first >> 24 & 15, &c)))
 		return why;
 	why = look_inside(t, r->d,
 			  (uint8_t)(flags_of(first >> 5) |
 				    (first & 0x10 ? INT_INTERMEDIATE : 0)));
 	if (main)
-		int_contents(t, plan, main, words);
+		int_contents(t, layout, main, words);
 	return why;
 }
 
 enum treport_reason treport_next(struct treport_reader *r, struct treport *out,
-				 struct int_view *view)
+				 struct int_record *view)
 {
 	enum treport_reason why;
 
@@ -355,9 +359,10 @@ enum treport_reason treport_next(struct treport_reader *r, struct treport *out,
 	memset(&out->packet, 0,
 	       sizeof(*out) - offsetof(struct treport, packet));
 	if (r->version == 2)
-		why = next2(r, out);
+		why = decode_report_2(r, out);
 	else
-		why = r->version ? next1(r, out) : next05(r, out);
+		why = r->version ? decode_report_1(r, out)
+				 : decode_report_05(r, out);
 	view->from = r->from;
 	return why;
 }

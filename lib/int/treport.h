@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * treport.h - telemetry reports of P4.org: 0.5 (2017-11-10), 1.0 (2018-04-20),
- * 2.0 (2020-10-08). wire-facts 6.5.
+ * 2.0 (2020-10-08).
  *
  * 0.5  |Ver 4|NProto 4|D|Q|F|Rsvd 15|hw_id 6| Sequence 32| Ingress time 32|
  *      then by NProto a drop header (12) or a local header (16), Ethernet
@@ -12,12 +12,12 @@
  *      RepType 1: |RepMdBits 16|Domain 16|DSMdBits 16|DSMdstatus 16| metadata;
  *      then by InType a packet, TLVs, domain specific data, nothing
  *
- * Which version: the first four bits say it, 0 for 0.5, whose own they are not
- * (trap S8); with a profile of INT 0.5 all are 0.5.
+ * The first four bits tell the version. 0 is taken for 0.5, although 0.5 itself
+ * defines no such value; with a profile of INT 0.5 all reports are 0.5.
  *
  * The packet that a report is about is looked into for INT if its flow is
- * tracked: without F there is none (2.0, section 4.4; trap C5). It may be cut,
- * and in 2.0 up to 3 bytes of zeros follow it (trap S5): its own headers say
+ * tracked: without F there is none (2.0, section 4.4). It may be cut,
+ * and in 2.0 up to 3 bytes of zeros follow it: its own headers say
  * how long it was.
  */
 #ifndef INT_TREPORT_H
@@ -38,12 +38,12 @@ enum treport_reason {
 	TREPORT_REASONS,
 };
 
-/* What is kept from report to report: the plans of their metadata. */
+/* What is kept from report to report: the layouts of their metadata. */
 struct treport_decoder {
 	const struct int_profile *profile;
 	struct int_decoder packets;
-	struct int_plans plans1, plans2;
-	struct int_plan drop, local; /* of 0.5 */
+	struct int_layouts plans1, plans2;
+	struct int_layout drop, local; /* of 0.5 */
 };
 
 /* The profile stays the caller's and must last. */
@@ -57,7 +57,7 @@ struct treport {
 	 * The flow is unknown if the packet has no such headers or is cut
 	 * before their end.
 	 */
-	struct int_view *view;
+	struct int_record *view;
 	uint8_t packet; /* enum int_result: INT in the packet; INT_NONE: it was
 			   not looked for, too */
 	uint8_t inner_type;   /* enum treport_inner: _ETHERNET, _IP4, _IP6, or
@@ -86,13 +86,13 @@ enum treport_reason treport_begin(struct treport_reader *r,
 				  const uint8_t *payload, size_t len);
 
 /*
- * The next report. TREPORT_OK: *out is it, and *view out->view; its plans last
- * as int_plans_get() says. TREPORT_END; or why this report is refused, and one
- * may go on: both are undefined then. Each call but the last takes 4 bytes or
- * more.
+ * The next report. TREPORT_OK: *out is it, and *record out->record; its layouts
+ * last as int_layouts_get() says. TREPORT_END; or why this report is refused,
+ * and one may go on: both are undefined then. Each call but the last takes 4
+ * bytes or more.
  */
 enum treport_reason treport_next(struct treport_reader *r, struct treport *out,
-				 struct int_view *view);
+				 struct int_record *view);
 
 /* What is to be reported. Values that a version has no room for are left out.
  */

@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/chain.h"
+#include "base/rng.h"
 #include "label/policy.h"
 
 enum {
@@ -65,6 +67,95 @@ LEDGER_COMPLETE(fields, struct label_control_ledger);
 const struct ledger label_control_ledger = {"controller", "frames", fields,
 					    sizeof(fields) / sizeof(fields[0])};
 
+/* --- paths of specific flows --- */
+
+struct label_paths {
+	uint32_t rows;
+	struct label_path path[]; /* LABEL_PATHS_ROW of each row */
+};
+
+static struct label_paths *open_paths(uint32_t flows)
+{
+	uint32_t rows = (flows + LABEL_PATHS_ROW - 1) / LABEL_PATHS_ROW;
+	struct label_paths *p;
+
+	rows = rows ? rows : 1;
+	p = calloc(1, sizeof(*p) + (size_t)rows * LABEL_PATHS_ROW *
+					   sizeof(p->path[0]));
+	if (p)
+		p->rows = rows;
+	return p;
+}
+
+static void close_paths(struct label_paths *p)
+{
+	free(p);
+}
+
+uint32_t label_paths_size(const struct label_paths *p)
+{
+	return p->rows * LABEL_PATHS_ROW;
+}
+
+const struct label_path *label_paths_at(const struct label_paths *p,
+					uint32_t place)
+{
+	return p->path[place].key_len ? &p->path[place] : NULL;
+}
+
+static uint32_t path_row(const struct label_paths *p, const uint8_t *key,
+			 unsigned len)
+{
+	uint64_t h = len;
+
+	for (unsigned i = 0; i < len; i++)
+		h = rng_mix(h ^ key[i]);
+	return (uint32_t)(h % p->rows);
+}
+
+/* The flow's place, or that of the one that gives way to it. */
+static struct label_path *find_path(struct label_paths *p, const uint8_t *key,
+				    unsigned len)
+{
+	struct label_path *row =
+		&p->path[(size_t)path_row(p, key, len) * LABEL_PATHS_ROW];
+	struct label_path *oldest = row;
+
+	for (unsigned i = 0; i < LABEL_PATHS_ROW; i++) {
+		if (row[i].key_len == len && !memcmp(row[i].key, key, len))
+			return &row[i];
+		if (row[i].seen_ns < oldest->seen_ns)
+			oldest = &row[i];
+	}
+	memset(oldest, 0, sizeof(*oldest));
+	memcpy(oldest->key, key, len);
+	oldest->key_len = (uint8_t)len;
+	return oldest;
+}
+
+static const struct label_path *
+update_path(struct label_paths *p, const struct label_view *v, uint64_t now_ns)
+{
+	uint8_t key[KEY_FLOW6_LEN];
+	unsigned len = label_flow_key(key, v);
+	struct label_path *path = find_path(p, key, len);
+
+	path->seen_ns = now_ns;
+	path->packets++;
+	path->cut = v->n > LABEL_PATH_HOPS;
+	path->n = path->cut ? LABEL_PATH_HOPS : v->n;
+	path->latency_ns = 0;
+	for (unsigned i = 0; i < path->n; i++) { /* newest first */
+		struct label_item *hop = &path->hop[path->n - 1 - i];
+
+		label_item_get(hop, v, i);
+		path->latency_ns += hop->latency_ns;
+	}
+	return path;
+}
+
+/* --- the controller --- */
+
 void label_control_defaults(struct label_control_options *o)
 {
 	*o = (struct label_control_options){
@@ -89,7 +180,7 @@ int label_control_open(struct label_control **out,
 	c->patience_ns = (uint64_t)(o->k * (double)o->t_ns);
 	if (!c->patience_ns)
 		c->patience_ns = 1;
-	c->paths = label_paths_open(o->flows);
+	c->paths = open_paths(o->flows);
 	if (!c->paths || label_db_open(&c->db, &c->o.db) < 0) {
 		label_control_close(c);
 		return -ENOMEM;
@@ -103,7 +194,7 @@ void label_control_close(struct label_control *c)
 	if (!c)
 		return;
 	label_db_close(c->db);
-	label_paths_close(c->paths);
+	close_paths(c->paths);
 	chain_fini(&c->heard);
 	chain_fini(&c->steps);
 	free(c);
@@ -130,7 +221,7 @@ uint64_t label_control_now(const struct label_control *c)
 	return c->now_ns;
 }
 
-/* --- ports: silence, Pro (paper 004, algorithm 3), ports that are forgotten --
+/* --- ports: silence, Pro (INT-label, algorithm 3), ports that are forgotten --
  *
  * Each port is looked at when something is due of it, and not before. What the
  * paper asks for each time round its loop, more than k * T ago, begins to hold
@@ -139,19 +230,19 @@ uint64_t label_control_now(const struct label_control *c)
  * a step of S, are as long as each other: what began to wait first is first in
  * a line, and a label is no more than a move to the end of one. */
 
-static uint64_t sooner(uint64_t a, uint64_t b)
+static uint64_t earliest(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
 
-static void keep(struct label_control *c, int rc)
+static void set_error(struct label_control *c, int rc)
 {
 	if (rc < 0)
 		c->err = rc;
 }
 
-static void tell_silence(struct label_control *c, uint32_t place, bool silent,
-			 uint64_t now_ns, uint64_t since_ns)
+static void report_silence(struct label_control *c, uint32_t place, bool silent,
+			   uint64_t now_ns, uint64_t since_ns)
 {
 	struct label_record *r = label_db_at(c->db, place);
 
@@ -168,8 +259,8 @@ static void tell_silence(struct label_control *c, uint32_t place, bool silent,
 		c->o.calls.silent(c->o.calls.ctx, r, silent, now_ns, since_ns);
 }
 
-static void set_s(struct label_control *c, uint32_t place, uint8_t s,
-		  enum label_reason reason, uint64_t now_ns)
+static void change_s(struct label_control *c, uint32_t place, uint8_t s,
+		     enum label_reason reason, uint64_t now_ns)
 {
 	struct label_record *r = label_db_at(c->db, place);
 	struct label_decision d = {.now_ns = now_ns,
@@ -187,14 +278,14 @@ static void set_s(struct label_control *c, uint32_t place, uint8_t s,
 	r->s = s;
 	r->changed_ns = now_ns;
 	r->reported = label_lost(r);
-	keep(c, chain_put(&c->steps, place));
+	set_error(c, chain_put(&c->steps, place));
 	if (c->o.calls.decision)
 		c->o.calls.decision(c->o.calls.ctx, &d);
 }
 
 /* Algorithm 3, for one port. One that stays as it is need not be looked at
  * before it is heard, or silent. */
-static void step(struct label_control *c, uint32_t place, uint64_t at_ns)
+static void step_s(struct label_control *c, uint32_t place, uint64_t at_ns)
 {
 	const struct label_record *r = label_db_at(c->db, place);
 
@@ -202,19 +293,19 @@ static void step(struct label_control *c, uint32_t place, uint64_t at_ns)
 		return;
 	chain_drop(&c->steps, place);
 	if (r->silent && r->s < c->o.s_max)
-		set_s(c, place, (uint8_t)(r->s + 1), LABEL_SILENT, at_ns);
+		change_s(c, place, (uint8_t)(r->s + 1), LABEL_SILENT, at_ns);
 	else if (!r->silent && r->s > 0)
-		set_s(c, place, (uint8_t)(r->s - 1), LABEL_HEARD, at_ns);
+		change_s(c, place, (uint8_t)(r->s - 1), LABEL_HEARD, at_ns);
 }
 
 /* Should it come back its S is 0, here as there. */
-static void forget(struct label_control *c, uint32_t place, uint64_t at_ns)
+static void forget_port(struct label_control *c, uint32_t place, uint64_t at_ns)
 {
 	const struct label_record *r = label_db_at(c->db, place);
 	uint32_t last = label_db_ports(c->db) - 1;
 
 	if (c->o.pro && r->s)
-		set_s(c, place, 0, LABEL_FORGOTTEN, at_ns);
+		change_s(c, place, 0, LABEL_FORGOTTEN, at_ns);
 	c->with_s[r->s]--;
 	c->silent--;
 	c->ctr.forgotten++;
@@ -237,7 +328,7 @@ static void forget_silent(struct label_control *c, uint64_t at_ns)
 		if (r->silent &&
 		    at_ns - r->seen_ns >
 			    (r->labels > 1 ? FORGET_NS : FORGET_ONCE_NS))
-			forget(c, place, at_ns);
+			forget_port(c, place, at_ns);
 		else
 			place++;
 	}
@@ -264,11 +355,11 @@ static uint64_t step_due(const struct label_control *c)
 /* When something is due of a port, and is over when it is done: NEVER. */
 static uint64_t ports_due(const struct label_control *c)
 {
-	return sooner(silence_due(c), step_due(c));
+	return earliest(silence_due(c), step_due(c));
 }
 
 /* The one that will be first next but one is asked for from memory. */
-static void expect(struct label_control *c, const struct chain *q)
+static void prefetch_port(struct label_control *c, const struct chain *q)
 {
 	uint32_t place = chain_second(q);
 
@@ -283,26 +374,26 @@ static void ports_look(struct label_control *c)
 	uint32_t place;
 
 	if (silence_due(c) == at_ns) {
-		expect(c, &c->heard);
+		prefetch_port(c, &c->heard);
 		place = chain_first(&c->heard);
-		tell_silence(c, place, true, at_ns,
-			     label_db_at(c->db, place)->seen_ns);
-		step(c, place, at_ns);
+		report_silence(c, place, true, at_ns,
+			       label_db_at(c->db, place)->seen_ns);
+		step_s(c, place, at_ns);
 	} else {
-		expect(c, &c->steps);
-		step(c, chain_first(&c->steps), at_ns);
+		prefetch_port(c, &c->steps);
+		step_s(c, chain_first(&c->steps), at_ns);
 	}
 }
 
 /* Its device began anew. */
-static void reset(struct label_control *c, uint32_t place)
+static void reset_s(struct label_control *c, uint32_t place)
 {
 	if (label_db_at(c->db, place)->s)
-		set_s(c, place, 0, LABEL_RESET, c->now_ns);
+		change_s(c, place, 0, LABEL_RESET, c->now_ns);
 }
 
 /* Something newer came of it. */
-static void heard(struct label_control *c, uint32_t place)
+static void on_port_heard(struct label_control *c, uint32_t place)
 {
 	struct label_record *r = label_db_at(c->db, place);
 
@@ -310,10 +401,10 @@ static void heard(struct label_control *c, uint32_t place)
 		r->interval = c->number;
 		c->sum.covered++;
 	}
-	keep(c, chain_put(&c->heard, place));
+	set_error(c, chain_put(&c->heard, place));
 	if (r->silent) {
-		tell_silence(c, place, false, c->now_ns, r->before_ns);
-		step(c, place, c->now_ns);
+		report_silence(c, place, false, c->now_ns, r->before_ns);
+		step_s(c, place, c->now_ns);
 	}
 	if (c->o.calls.port)
 		c->o.calls.port(c->o.calls.ctx, r);
@@ -336,7 +427,7 @@ static void begin_interval(struct label_control *c, uint64_t now_ns)
 	c->watched_ns = now_ns;
 }
 
-static void sum_s(struct label_control *c)
+static void sum_raised(struct label_control *c)
 {
 	for (uint8_t s = 1; s <= LABEL_S_MAX; s++) {
 		c->sum.raised += c->with_s[s];
@@ -359,12 +450,12 @@ static void end_interval(struct label_control *c, uint64_t now_ns)
 	c->sum.odd = now->future - was->future + now->back - was->back;
 	c->sum.missing = missing > 0 ? (uint64_t)missing : 0;
 	c->sum.silent = c->silent;
-	sum_s(c);
+	sum_raised(c);
 	if (c->o.calls.interval)
 		c->o.calls.interval(c->o.calls.ctx, &c->sum);
 }
 
-static void begin(struct label_control *c, uint64_t now_ns)
+static void begin_time(struct label_control *c, uint64_t now_ns)
 {
 	c->begun = true;
 	c->now_ns = now_ns;
@@ -381,21 +472,21 @@ uint64_t label_control_due(const struct label_control *c)
 }
 
 /* What is due of ports before a time. */
-static void look(struct label_control *c, uint64_t before_ns)
+static void run_due(struct label_control *c, uint64_t before_ns)
 {
 	while (ports_due(c) < before_ns)
 		ports_look(c);
 }
 
 /* So long was nothing to be told that it is not, interval by interval. */
-static void jump(struct label_control *c, uint64_t now_ns)
+static void jump_to(struct label_control *c, uint64_t now_ns)
 {
 	uint64_t begin_ns = now_ns - now_ns % c->o.interval_ns;
 	uint64_t skipped = (begin_ns - c->next_end_ns) / c->o.interval_ns;
 
-	look(c, c->next_end_ns);
+	run_due(c, c->next_end_ns);
 	end_interval(c, c->next_end_ns);
-	look(c, begin_ns);
+	run_due(c, begin_ns);
 	begin_interval(c, begin_ns);
 	c->sum.skipped = skipped;
 	c->ctr.skipped += skipped;
@@ -408,12 +499,12 @@ void label_control_tick(struct label_control *c, uint64_t now_ns)
 	c->now_ns = now_ns;
 	if (now_ns > c->next_end_ns &&
 	    (now_ns - c->next_end_ns) / c->o.interval_ns > JUMP_MAX)
-		jump(c, now_ns);
+		jump_to(c, now_ns);
 	for (; c->next_end_ns <= now_ns; begin_interval(c, c->next_end_ns)) {
-		look(c, c->next_end_ns);
+		run_due(c, c->next_end_ns);
 		end_interval(c, c->next_end_ns);
 	}
-	look(c, now_ns);
+	run_due(c, now_ns);
 }
 
 void label_control_end(struct label_control *c)
@@ -425,7 +516,7 @@ void label_control_end(struct label_control *c)
 
 /* --- frames, and the labels in them --------------------------------------- */
 
-static int take_item(struct label_control *c, const struct label_item *item)
+static int add_item(struct label_control *c, const struct label_item *item)
 {
 	uint32_t place, ports = label_db_ports(c->db);
 	int rc = label_db_take(c->db, item, c->now_ns, &place);
@@ -435,8 +526,8 @@ static int take_item(struct label_control *c, const struct label_item *item)
 	if (label_db_ports(c->db) > ports)
 		c->with_s[0]++; /* a port more */
 	else if (rc == LABEL_BEGUN)
-		reset(c, place);
-	heard(c, place);
+		reset_s(c, place);
+	on_port_heard(c, place);
 	return c->err;
 }
 
@@ -456,18 +547,18 @@ static void learn_links(struct label_control *c, const struct label_path *p)
 	}
 }
 
-static void take_path(struct label_control *c, const struct label_view *v)
+static void add_path(struct label_control *c, const struct label_view *v)
 {
 	const struct label_path *path;
 
 	c->ctr.specific++;
-	path = label_paths_take(c->paths, v, c->now_ns);
+	path = update_path(c->paths, v, c->now_ns);
 	learn_links(c, path);
 	if (c->o.calls.path)
 		c->o.calls.path(c->o.calls.ctx, path);
 }
 
-static int take_labels(struct label_control *c, const struct label_view *v)
+static int add_labels(struct label_control *c, const struct label_view *v)
 {
 	struct label_item item[UINT8_MAX];
 	int rc = 0;
@@ -478,9 +569,9 @@ static int take_labels(struct label_control *c, const struct label_view *v)
 		label_item_get(&item[i], v, i);
 	label_db_expect(c->db, item, v->n);
 	for (unsigned i = v->n; i-- > 0 && !rc;) /* oldest first */
-		rc = take_item(c, &item[i]);
+		rc = add_item(c, &item[i]);
 	if (v->specific && !rc)
-		take_path(c, v);
+		add_path(c, v);
 	return rc;
 }
 
@@ -492,10 +583,10 @@ int label_control_frame(struct label_control *c, const uint8_t *frame,
 
 	c->ctr.frames++;
 	if (!rc && !v.damaged && !c->begun)
-		begin(c, now_ns);
+		begin_time(c, now_ns);
 	label_control_tick(c, now_ns);
 	if (!rc && !v.damaged)
-		return take_labels(c, &v);
+		return add_labels(c, &v);
 	if (!rc)
 		c->ctr.checksum++;
 	else if (rc == -EBADMSG)

@@ -2,7 +2,7 @@
 /*
  * control.h - INT-label's controller: the database fed from packets, coverage
  * of each telemetry interval, ports that fell silent, and Pro, which labels
- * more where labels are lost (paper 004, sections 2, 3.2 and algorithm 3).
+ * more where labels are lost (INT-label, sections 2, 3.2 and algorithm 3).
  *
  * A port is silent when nothing newer has come of it for k * T. One that never
  * labelled is not known and not silent: it carries no traffic, or none that is
@@ -24,7 +24,8 @@
 #define LABEL_CONTROL_H
 
 #include "label/db.h"
-#include "label/paths.h"
+#include "label/label.h"
+#include "net/key.h"
 
 /* Frames in = labelled + drops. */
 struct label_control_ledger {
@@ -59,6 +60,34 @@ struct label_interval_sum {
 	uint32_t raised;	     /* ports with S above 0 */
 	uint8_t s_most;
 };
+
+/*
+ * The paths of specific flows (INT-label, section 3.3): of each flow the hops
+ * of its newest packet, as they were then. A flow lives in a row of
+ * LABEL_PATHS_ROW that a hash of its key picks; a new flow replaces the one
+ * that was silent longest.
+ */
+enum {
+	LABEL_PATHS_ROW = 8,
+	LABEL_PATH_HOPS = 16, /* that are kept, the last ones of the way */
+};
+
+struct label_path {
+	uint8_t key[KEY_FLOW6_LEN];
+	uint8_t key_len; /* KEY_FLOW4_LEN, KEY_FLOW6_LEN; 0: no flow */
+	uint8_t n;	 /* hops */
+	bool cut;	 /* there were more */
+	uint64_t seen_ns, packets;
+	uint64_t latency_ns;			/* of the hops, together */
+	struct label_item hop[LABEL_PATH_HOPS]; /* the way's first one first */
+};
+
+struct label_paths;
+
+/* Places from 0 to label_paths_size() - 1; NULL: there is none at that one. */
+uint32_t label_paths_size(const struct label_paths *p);
+const struct label_path *label_paths_at(const struct label_paths *p,
+					uint32_t place);
 
 enum label_reason {
 	LABEL_SILENT,	 /* S is raised */

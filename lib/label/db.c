@@ -50,16 +50,18 @@ const struct ledger label_db_ledger = {"database", "items", fields,
 
 /* --- where a port's record is --------------------------------------------- */
 
-static uint32_t hash(const struct label_db *db, uint32_t device, uint16_t out)
+static uint32_t hash_port(const struct label_db *db, uint32_t device,
+			  uint16_t out)
 {
 	return (uint32_t)rng_mix((uint64_t)device << 16 | out) &
 	       (2 * db->room - 1);
 }
 
 /* The slot of a port, or the empty one where it would be. */
-static uint32_t *find(const struct label_db *db, uint32_t device, uint16_t out)
+static uint32_t *find_slot(const struct label_db *db, uint32_t device,
+			   uint16_t out)
 {
-	uint32_t i = hash(db, device, out);
+	uint32_t i = hash_port(db, device, out);
 	const struct label_record *r;
 
 	for (; db->slot[i] != EMPTY; i = (i + 1) & (2 * db->room - 1)) {
@@ -70,7 +72,7 @@ static uint32_t *find(const struct label_db *db, uint32_t device, uint16_t out)
 	return &db->slot[i];
 }
 
-static int make_room(struct label_db *db, uint32_t room)
+static int grow_table(struct label_db *db, uint32_t room)
 {
 	uint32_t *slot = calloc(2 * (size_t)room, sizeof(*slot));
 	struct label_record *record = realloc(db->record,
@@ -86,7 +88,7 @@ static int make_room(struct label_db *db, uint32_t room)
 	db->slot = slot;
 	db->room = room;
 	for (uint32_t i = 0; i < db->n; i++)
-		*find(db, record[i].device, record[i].out) = i + 1;
+		*find_slot(db, record[i].device, record[i].out) = i + 1;
 	return 0;
 }
 
@@ -99,7 +101,7 @@ int label_db_open(struct label_db **out, const struct label_db_options *o)
 	db->o = *o;
 	if (!db->o.ports_max)
 		db->o.ports_max = PORTS_MAX;
-	if (make_room(db, PORTS_FIRST) < 0) {
+	if (grow_table(db, PORTS_FIRST) < 0) {
 		label_db_close(db);
 		return -ENOMEM;
 	}
@@ -129,7 +131,7 @@ struct label_record *label_db_at(struct label_db *db, uint32_t place)
 struct label_record *label_db_find(struct label_db *db, uint32_t device,
 				   uint16_t out)
 {
-	uint32_t slot = *find(db, device, out);
+	uint32_t slot = *find_slot(db, device, out);
 
 	return slot == EMPTY ? NULL : &db->record[slot - 1];
 }
@@ -139,23 +141,24 @@ const struct label_db_ledger *label_db_counters(const struct label_db *db)
 	return &db->ctr;
 }
 
-/* A record more; the slot is what find() gave. */
-static int add(struct label_db *db, uint32_t *slot,
-	       const struct label_record *r)
+/* A record more; the slot is what find_slot() gave. */
+static int add_record(struct label_db *db, uint32_t *slot,
+		      const struct label_record *r)
 {
 	if (db->n == db->o.ports_max)
 		return -ENOSPC;
 	if (db->n == db->room) {
-		if (make_room(db, 2 * db->room) < 0)
+		if (grow_table(db, 2 * db->room) < 0)
 			return -ENOMEM;
-		slot = find(db, r->device, r->out);
+		slot = find_slot(db, r->device, r->out);
 	}
 	db->record[db->n] = *r;
 	*slot = ++db->n;
 	return 0;
 }
 
-static bool is_ours(const struct label_db_options *o, uint32_t device)
+static bool is_accepted_device(const struct label_db_options *o,
+			       uint32_t device)
 {
 	for (unsigned i = 0; i < o->n_devices; i++)
 		if (device >= o->devices[i].from && device <= o->devices[i].to)
@@ -163,16 +166,16 @@ static bool is_ours(const struct label_db_options *o, uint32_t device)
 	return !o->n_devices;
 }
 
-/* The slots behind an emptied one, up to the next empty one, close up: find()
- * stops at that. */
-static void close_up(struct label_db *db, uint32_t hole)
+/* The slots behind an emptied one, up to the next empty one, close up:
+ * find_slot() stops at that. */
+static void close_gap(struct label_db *db, uint32_t hole)
 {
 	uint32_t mask = 2 * db->room - 1, i = hole;
 
 	db->slot[hole] = EMPTY;
 	for (i = (i + 1) & mask; db->slot[i] != EMPTY; i = (i + 1) & mask) {
 		const struct label_record *r = &db->record[db->slot[i] - 1];
-		uint32_t home = hash(db, r->device, r->out);
+		uint32_t home = hash_port(db, r->device, r->out);
 
 		if (((i - home) & mask) < ((i - hole) & mask))
 			continue; /* it is found from behind the hole */
@@ -187,9 +190,9 @@ void label_db_forget(struct label_db *db, uint32_t place)
 	struct label_record *r = &db->record[place];
 	const struct label_record *last = &db->record[db->n - 1];
 
-	close_up(db, (uint32_t)(find(db, r->device, r->out) - db->slot));
+	close_gap(db, (uint32_t)(find_slot(db, r->device, r->out) - db->slot));
 	if (r != last) {
-		*find(db, last->device, last->out) = place + 1;
+		*find_slot(db, last->device, last->out) = place + 1;
 		*r = *last;
 	}
 	db->n--;
@@ -303,7 +306,7 @@ static bool seen_before(struct label_db *db, struct label_record *r,
 /* --- time ----------------------------------------------------------------- */
 
 /* Microseconds from one label time to another, in a circle of 48 bits. */
-static int64_t ahead(uint64_t from, uint64_t to)
+static int64_t time_ahead(uint64_t from, uint64_t to)
 {
 	return (int64_t)((to - from) << 16) >> 16;
 }
@@ -326,7 +329,7 @@ static bool keeps_pace(int64_t there_us, uint64_t here_ns)
 static bool may_miss(const struct label_record *r,
 		     const struct label_item *item, uint64_t now_ns)
 {
-	uint64_t there_us = (uint64_t)ahead(r->time_us, item->time_us);
+	uint64_t there_us = (uint64_t)time_ahead(r->time_us, item->time_us);
 	uint64_t here_us = (now_ns - r->seen_ns) / 1000;
 
 	return gap_before(r, item->number) <=
@@ -338,7 +341,7 @@ static bool may_miss(const struct label_record *r,
 static bool begins_anew(struct label_record *r, const struct label_item *item,
 			uint64_t now_ns)
 {
-	int64_t by = ahead(r->odd_us, item->time_us);
+	int64_t by = time_ahead(r->odd_us, item->time_us);
 	bool agrees = r->odd && by > 0 && keeps_pace(by, now_ns - r->odd_ns);
 
 	r->odd = agrees ? (uint8_t)(r->odd + 1) : 1;
@@ -346,7 +349,7 @@ static bool begins_anew(struct label_record *r, const struct label_item *item,
 	r->odd_ns = now_ns;
 	if (r->odd == LABEL_ODD_MAX)
 		return true;
-	return ahead(r->time_us, item->time_us) < 0 && item->number &&
+	return time_ahead(r->time_us, item->time_us) < 0 && item->number &&
 	       item->number <= LABEL_NUMBERS_NEW && item->number < r->number;
 }
 
@@ -370,8 +373,8 @@ static void set_state(struct label_record *r, const struct label_item *item,
 	r->odd = 0;
 }
 
-static int take_new(struct label_db *db, uint32_t *slot,
-		    const struct label_item *item, uint64_t now_ns)
+static int add_new(struct label_db *db, uint32_t *slot,
+		   const struct label_item *item, uint64_t now_ns)
 {
 	struct label_record r = {
 		.device = item->device,
@@ -382,7 +385,7 @@ static int take_new(struct label_db *db, uint32_t *slot,
 	int rc;
 
 	set_state(&r, item, 0, now_ns);
-	rc = add(db, slot, &r);
+	rc = add_record(db, slot, &r);
 	if (rc == -ENOSPC) {
 		db->ctr.full++;
 		return LABEL_LEFT;
@@ -393,8 +396,8 @@ static int take_new(struct label_db *db, uint32_t *slot,
 	return LABEL_BEGUN;
 }
 
-static int begin_anew(struct label_db *db, struct label_record *r,
-		      const struct label_item *item, uint64_t now_ns)
+static int restart_record(struct label_db *db, struct label_record *r,
+			  const struct label_item *item, uint64_t now_ns)
 {
 	db->ctr.reset++;
 	r->resets++;
@@ -403,20 +406,20 @@ static int begin_anew(struct label_db *db, struct label_record *r,
 	return LABEL_BEGUN;
 }
 
-static int take_odd(struct label_db *db, struct label_record *r,
-		    const struct label_item *item, uint64_t now_ns)
+static int handle_odd(struct label_db *db, struct label_record *r,
+		      const struct label_item *item, uint64_t now_ns)
 {
 	if (begins_anew(r, item, now_ns))
-		return begin_anew(db, r, item, now_ns);
-	if (ahead(r->time_us, item->time_us) > 0)
+		return restart_record(db, r, item, now_ns);
+	if (time_ahead(r->time_us, item->time_us) > 0)
 		db->ctr.future++;
 	else
 		db->ctr.back++;
 	return LABEL_LEFT;
 }
 
-static int take_late(struct label_db *db, struct label_record *r,
-		     const struct label_item *item)
+static int handle_late(struct label_db *db, struct label_record *r,
+		       const struct label_item *item)
 {
 	if (seen_before(db, r, item)) {
 		db->ctr.duplicate++;
@@ -427,19 +430,19 @@ static int take_late(struct label_db *db, struct label_record *r,
 	return LABEL_LEFT;
 }
 
-static int take_known(struct label_db *db, struct label_record *r,
-		      const struct label_item *item, uint64_t now_ns)
+static int update_known(struct label_db *db, struct label_record *r,
+			const struct label_item *item, uint64_t now_ns)
 {
-	int64_t by = ahead(r->time_us, item->time_us);
+	int64_t by = time_ahead(r->time_us, item->time_us);
 
 	if (!may_pass(by, now_ns - r->seen_ns))
-		return take_odd(db, r, item, now_ns);
+		return handle_odd(db, r, item, now_ns);
 	if (by < 0 || (!by && !is_next(r, item->number)))
-		return take_late(db, r, item);
+		return handle_late(db, r, item);
 	if (counts_anew(r, item->number))
-		return begin_anew(db, r, item, now_ns);
+		return restart_record(db, r, item, now_ns);
 	if (!may_miss(r, item, now_ns))
-		return take_odd(db, r, item, now_ns);
+		return handle_odd(db, r, item, now_ns);
 	set_state(r, item, count_gap(db, r, item->number), now_ns);
 	db->ctr.updated++;
 	return LABEL_TAKEN;
@@ -451,10 +454,10 @@ void label_db_expect(const struct label_db *db, const struct label_item *items,
 	const uint32_t *slot;
 
 	for (unsigned i = 0; i < n; i++)
-		__builtin_prefetch(
-			&db->slot[hash(db, items[i].device, items[i].out)]);
+		__builtin_prefetch(&db->slot[hash_port(db, items[i].device,
+						       items[i].out)]);
 	for (unsigned i = 0; i < n; i++) {
-		slot = &db->slot[hash(db, items[i].device, items[i].out)];
+		slot = &db->slot[hash_port(db, items[i].device, items[i].out)];
 		if (*slot == EMPTY)
 			continue;
 		__builtin_prefetch(&db->record[*slot - 1], 1);
@@ -469,16 +472,16 @@ int label_db_take(struct label_db *db, const struct label_item *item,
 	int rc;
 
 	*place = UINT32_MAX;
-	if (!is_ours(&db->o, item->device)) {
+	if (!is_accepted_device(&db->o, item->device)) {
 		db->ctr.items++;
 		db->ctr.unknown++;
 		return LABEL_LEFT;
 	}
-	slot = find(db, item->device, item->out);
+	slot = find_slot(db, item->device, item->out);
 	if (*slot != EMPTY) {
 		*place = *slot - 1;
-		rc = take_known(db, &db->record[*place], item, now_ns);
-	} else if ((rc = take_new(db, slot, item, now_ns)) == LABEL_BEGUN) {
+		rc = update_known(db, &db->record[*place], item, now_ns);
+	} else if ((rc = add_new(db, slot, item, now_ns)) == LABEL_BEGUN) {
 		*place = db->n - 1;
 	}
 	if (rc >= 0)

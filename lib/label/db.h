@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * db.h - the INT database (paper 004, sections 2 and 3.4): of each port that
+ * db.h - the INT database (INT-label, sections 2 and 3.4): of each port that
  * ever labelled a packet the newest state.
  *
  * The newest label time wins, and of the same one the higher number. What comes

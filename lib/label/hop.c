@@ -5,10 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "label/paths.h"
 #include "net/be.h"
 
-struct flow {
+struct specific_flow {
 	uint8_t key[KEY_FLOW6_LEN];
 	uint8_t len;
 	bool marked; /* last_us tells */
@@ -20,7 +19,7 @@ struct label_hop {
 	struct label_hop_ledger ctr;
 	struct rng rng;
 	struct label_port port[UINT16_MAX + 1];
-	struct flow flow[LABEL_FLOWS_MAX];
+	struct specific_flow flow[LABEL_FLOWS_MAX];
 	unsigned flows;
 };
 
@@ -87,8 +86,8 @@ bool label_hop_set_s(struct label_hop *h, uint16_t port, uint64_t s)
 
 /* --- specific flows ------------------------------------------------------- */
 
-static struct flow *find_flow(struct label_hop *h, const uint8_t *key,
-			      size_t len)
+static struct specific_flow *find_flow(struct label_hop *h, const uint8_t *key,
+				       size_t len)
 {
 	for (unsigned i = 0; i < h->flows; i++)
 		if (h->flow[i].len == len && !memcmp(h->flow[i].key, key, len))
@@ -99,13 +98,13 @@ static struct flow *find_flow(struct label_hop *h, const uint8_t *key,
 int label_hop_flow_add(struct label_hop *h, const uint8_t *key, size_t len,
 		       uint64_t period_us)
 {
-	struct flow *flow = find_flow(h, key, len);
+	struct specific_flow *flow = find_flow(h, key, len);
 
 	if (!flow && h->flows == LABEL_FLOWS_MAX)
 		return -ENOSPC;
 	if (!flow) {
 		flow = &h->flow[h->flows++];
-		*flow = (struct flow){.len = (uint8_t)len};
+		*flow = (struct specific_flow){.len = (uint8_t)len};
 		memcpy(flow->key, key, len);
 	}
 	flow->period_us = period_us;
@@ -114,7 +113,7 @@ int label_hop_flow_add(struct label_hop *h, const uint8_t *key, size_t len,
 
 int label_hop_flow_del(struct label_hop *h, const uint8_t *key, size_t len)
 {
-	struct flow *flow = find_flow(h, key, len);
+	struct specific_flow *flow = find_flow(h, key, len);
 
 	if (!flow)
 		return -ENOENT;
@@ -123,11 +122,11 @@ int label_hop_flow_del(struct label_hop *h, const uint8_t *key, size_t len)
 }
 
 /* Whether it is time for a label of the packet's flow. */
-static struct flow *flow_due(struct label_hop *h, const struct label_view *v,
-			     uint64_t now_us)
+static struct specific_flow *
+flow_due(struct label_hop *h, const struct label_view *v, uint64_t now_us)
 {
 	uint8_t key[KEY_FLOW6_LEN];
-	struct flow *flow;
+	struct specific_flow *flow;
 	unsigned len;
 
 	if (!h->flows)
@@ -163,7 +162,7 @@ static void count_refusal(struct label_hop *h, int rc)
 }
 
 /* A label, into out. Returns the new length, or 0: there is none. */
-static size_t push(struct label_hop *h, struct passage *p, bool specific)
+static size_t push_label(struct label_hop *h, struct passage *p, bool specific)
 {
 	struct label_port *port = &h->port[p->t->out], after = *port;
 	struct label_item item = {
@@ -196,7 +195,7 @@ static bool may_be_cut(const struct label_view *v)
 	       !(be16_load(v->ip + NET_IP4_AT_FRAGMENT) & NET_IP4_DF);
 }
 
-static const uint8_t *address(const struct label_view *v, bool dst)
+static const uint8_t *address_matches(const struct label_view *v, bool dst)
 {
 	if (v->layout == LABEL_IP4)
 		return v->ip + (dst ? NET_IP4_AT_DST : NET_IP4_AT_SRC);
@@ -205,7 +204,7 @@ static const uint8_t *address(const struct label_view *v, bool dst)
 
 static bool is_link_local(const struct label_view *v, bool dst)
 {
-	const uint8_t *ip = address(v, dst);
+	const uint8_t *ip = address_matches(v, dst);
 
 	if (v->layout == LABEL_IP4)
 		return ip[0] == 169 && ip[1] == 254;
@@ -220,7 +219,8 @@ static bool is_to_router(const struct label_hop *h, const struct label_view *v)
 		const struct label_router *r = &h->o.routers[i];
 
 		if (r->version == version &&
-		    !memcmp(r->ip, address(v, true), version == 4 ? 4 : 16))
+		    !memcmp(r->ip, address_matches(v, true),
+			    version == 4 ? 4 : 16))
 			return true;
 	}
 	return false;
@@ -234,7 +234,7 @@ static bool is_local(const struct label_hop *h, const struct passage *p)
 
 	return p->frame[0] & 1 || /* a group's, or all's */
 	       v->ip[four ? NET_IP4_AT_TTL : NET_IP6_AT_HOPS] == 255 ||
-	       *address(v, true) >= (four ? 224 : 255) ||
+	       *address_matches(v, true) >= (four ? 224 : 255) ||
 	       is_link_local(v, false) || is_link_local(v, true) ||
 	       is_to_router(h, v);
 }
@@ -243,7 +243,9 @@ static bool is_local(const struct label_hop *h, const struct passage *p)
 static size_t maybe_label(struct label_hop *h, struct passage *p)
 {
 	const struct label_transit *t = p->t;
-	struct flow *flow = t->from_edge ? flow_due(h, &p->v, t->now_us) : NULL;
+	struct specific_flow *flow = t->from_edge
+					     ? flow_due(h, &p->v, t->now_us)
+					     : NULL;
 	bool specific = flow || p->v.specific;
 	size_t len;
 
@@ -262,7 +264,7 @@ static size_t maybe_label(struct label_hop *h, struct passage *p)
 		h->ctr.fragile++;
 		return 0;
 	}
-	len = push(h, p, specific);
+	len = push_label(h, p, specific);
 	if (len && flow) {
 		flow->marked = true;
 		flow->last_us = t->now_us;
@@ -272,9 +274,10 @@ static size_t maybe_label(struct label_hop *h, struct passage *p)
 
 /* The last hop: the labels of a frame of len bytes in out, and the frame
  * without them. */
-static struct label_outcome restore(struct label_hop *h, struct passage *p,
-				    const uint8_t *labelled, size_t len,
-				    uint8_t *export)
+static struct label_outcome restore_packet(struct label_hop *h,
+					   struct passage *p,
+					   const uint8_t *labelled, size_t len,
+					   uint8_t *export)
 {
 	struct label_outcome o = {0};
 	struct label_view v;
@@ -299,14 +302,14 @@ static struct label_outcome restore(struct label_hop *h, struct passage *p,
 	return o;
 }
 
-static struct label_outcome as_it_is(struct passage *p, uint64_t *counter)
+static struct label_outcome send_unchanged(struct passage *p, uint64_t *counter)
 {
 	memcpy(p->out, p->frame, p->len);
 	(*counter)++;
 	return (struct label_outcome){.len = p->len};
 }
 
-static struct label_outcome drop(uint64_t *counter)
+static struct label_outcome drop_packet(uint64_t *counter)
 {
 	(*counter)++;
 	return (struct label_outcome){0};
@@ -324,20 +327,21 @@ struct label_outcome label_hop_pass(struct label_hop *h,
 
 	h->ctr.packets++;
 	if (cap < len)
-		return drop(&h->ctr.too_long);
+		return drop_packet(&h->ctr.too_long);
 	if (t->from_edge && p.v.claims)
-		return drop(&h->ctr.forged);
+		return drop_packet(&h->ctr.forged);
 	if (rc == -EBADMSG) /* as malformed for all others */
-		return as_it_is(&p, &h->ctr.malformed);
+		return send_unchanged(&p, &h->ctr.malformed);
 	if (rc && rc != -ENOENT)
-		return as_it_is(&p, &h->ctr.plain);
+		return send_unchanged(&p, &h->ctr.plain);
 	with = maybe_label(h, &p);
 	if ((with || p.v.labelled) && (t->to_edge || is_to_router(h, &p.v)))
-		return restore(h, &p, with ? out : frame, with ? with : len,
-			       export);
+		return restore_packet(h, &p, with ? out : frame,
+				      with ? with : len, export);
 	if (with) {
 		h->ctr.labelled++;
 		return (struct label_outcome){.len = with};
 	}
-	return as_it_is(&p, p.v.labelled ? &h->ctr.carried : &h->ctr.plain);
+	return send_unchanged(&p,
+			      p.v.labelled ? &h->ctr.carried : &h->ctr.plain);
 }

@@ -2,7 +2,7 @@
 /*
  * hop.h - a device on the way: packets that leave by a port are labelled as the
  * policy says, and, where a host is behind that port, given back as they were,
- * with their labels told (paper 004, algorithm 1 as a whole).
+ * with their labels told (INT-label, algorithm 1 as a whole).
  *
  * An edge port has a host behind it. What comes from there with our IP
  * protocol, readable or not, is forged, and dropped: it would be read as labels

@@ -6,6 +6,7 @@
 
 #include "base/cur.h"
 #include "net/be.h"
+#include "net/key.h"
 #include "net/net.h"
 
 const struct label_format label_format_default = {
@@ -15,15 +16,15 @@ const struct label_format label_format_default = {
 };
 
 /* INT_num to labels; algorithm 4. */
-static void count(struct label_view *v, const struct label_format *f,
-		  uint8_t number)
+static void count_result(struct label_view *v, const struct label_format *f,
+			 uint8_t number)
 {
 	v->specific = number > f->max_hop;
 	v->n = v->specific ? (uint8_t)(number - f->max_hop) : number;
 }
 
 /* Steps over the items that v->n tells of. */
-static int take_items(struct label_view *v, struct cur *c)
+static int read_items(struct label_view *v, struct cur *c)
 {
 	if (!cur_take(c, (size_t)v->n * LABEL_ITEM_LEN))
 		return -EBADMSG;
@@ -103,8 +104,8 @@ static int find_ip(struct label_view *v, const struct label_format *f,
 	v->labelled = true;
 	v->damaged = label_ip_damaged(v);
 	v->next = option[0];
-	count(v, f, option[LABEL_AT_COUNT]);
-	return take_items(v, c);
+	count_result(v, f, option[LABEL_AT_COUNT]);
+	return read_items(v, c);
 }
 
 /* Of a datagram that was captured whole. */
@@ -191,7 +192,7 @@ void label_item_put(uint8_t *p, const struct label_item *item)
 }
 
 /* Whether labels may be put into it, or taken out. */
-static int changeable(const struct label_view *v)
+static int is_changeable(const struct label_view *v)
 {
 	if (v->exported)
 		return -ENOTSUP;
@@ -229,7 +230,7 @@ int label_push(uint8_t *out, size_t cap, const struct label_format *f,
 	size_t kept = v->labelled ? LABEL_OPTION_LEN : 0;
 	size_t by = LABEL_GROWTH - kept, head = (size_t)(v->option - frame);
 	uint8_t *ip, *option = out + head;
-	int rc = changeable(v);
+	int rc = is_changeable(v);
 
 	if (v->n)
 		specific = v->specific;
@@ -266,4 +267,20 @@ int label_strip(uint8_t *out, size_t cap, const struct label_view *v,
 	set_protocol(out + ip_at, next);
 	net_ip_resize(out + ip_at, -(int)gone);
 	return (int)(len - gone);
+}
+
+unsigned label_flow_key(uint8_t *out, const struct label_view *v)
+{
+	bool six = v->layout == LABEL_IP6;
+	size_t len = six ? KEY_IP6_LEN : KEY_IP4_LEN;
+	uint8_t *rest = out + 2 * len;
+
+	/* The destination is behind the source in both. */
+	memcpy(out, v->ip + (six ? NET_IP6_AT_SRC : NET_IP4_AT_SRC), 2 * len);
+	memset(rest, 0, 4);
+	if ((v->next == NET_PROTO_TCP || v->next == NET_PROTO_UDP) &&
+	    v->rest_len >= 4)
+		memcpy(rest, v->rest, 4);
+	rest[4] = v->next;
+	return six ? KEY_FLOW6_LEN : KEY_FLOW4_LEN;
 }

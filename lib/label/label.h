@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * label.h - INT-label: packets that carry the state of the ports they came
- * through (paper 004, section 2, and its algorithms 1 and 4).
+ * through (INT-label, section 2, and its algorithms 1 and 4).
  *
  * Behind the IP header, whose protocol is then one for this (253 by default),
  * stand two bytes, INT OPTION, and items, the newest first. In IPv6 that is
@@ -160,5 +160,10 @@ static inline size_t label_extent(const struct label_view *v)
 {
 	return LABEL_OPTION_LEN + (size_t)v->n * LABEL_ITEM_LEN;
 }
+
+/* The flow of a packet with or without labels: flow4 or flow6, out has room for
+ * KEY_FLOW6_LEN. Ports are 0 where there are none to be read. Returns its
+ * length. */
+unsigned label_flow_key(uint8_t *out, const struct label_view *v);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * policy.h - which packets a port labels: paper 004, section 3. What a switch
+ * policy.h - which packets a port labels: INT-label, section 3. What a switch
  * does, with the registers it has; the simulator and the packet rewriter share
  * it.
  *

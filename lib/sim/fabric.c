@@ -9,7 +9,7 @@
 /* --- what networks are built with ----------------------------------------- */
 
 /* Room for that many; 0 or -ENOMEM, with nothing held. */
-static int room(struct fabric *f, uint32_t nodes, uint32_t ports)
+static int grow_array(struct fabric *f, uint32_t nodes, uint32_t ports)
 {
 	f->node = calloc(nodes, sizeof(*f->node));
 	f->port = calloc(ports, sizeof(*f->port));
@@ -44,8 +44,8 @@ static struct fabric_node *add_node(struct fabric *f, enum fabric_tier tier,
 }
 
 /* A link, by nodes and places of their ports. */
-static void join(struct fabric *f, uint32_t a, unsigned a_port, uint32_t b,
-		 unsigned b_port)
+static void join_ports(struct fabric *f, uint32_t a, unsigned a_port,
+		       uint32_t b, unsigned b_port)
 {
 	uint32_t i = f->node[a].first + a_port, j = f->node[b].first + b_port;
 
@@ -73,8 +73,8 @@ uint32_t fabric_find(const struct fabric *f, uint32_t id, uint32_t number)
 }
 
 /* Takes the next "ID-PORT", the node that the way has come to being at. */
-static int step(const struct fabric *f, struct fabric_way *w, uint32_t *at,
-		const char **text)
+static int next_port(const struct fabric *f, struct fabric_way *w, uint32_t *at,
+		     const char **text)
 {
 	unsigned id, number;
 	uint32_t port;
@@ -107,7 +107,7 @@ int fabric_add_way(struct fabric *f, const char *text)
 	w.src = f->switches + host - 1;
 	at = f->port[f->port[f->node[w.src].first].peer].node;
 	while (rest[strspn(rest, " \t")])
-		if (step(f, &w, &at, &rest) < 0)
+		if (next_port(f, &w, &at, &rest) < 0)
 			return -EINVAL;
 	if (f->node[at].tier != FABRIC_HOST)
 		return -EINVAL;
@@ -175,14 +175,14 @@ static void paper_links(struct fabric *f)
 			for (unsigned i = 0; i < 2; i++) {
 				unsigned tor = SPINES + LEAVES + 2 * pod + i;
 
-				join(f, leaf, i, 2 * l + i, pod);
-				join(f, leaf, 2 + i, tor, l);
+				join_ports(f, leaf, i, 2 * l + i, pod);
+				join_ports(f, leaf, 2 + i, tor, l);
 			}
 		}
 	}
 	for (unsigned i = 0; i < HOSTS; i++)
-		join(f, SPINES + LEAVES + TORS + i, 0, SPINES + LEAVES + i / 2,
-		     2 + i % 2);
+		join_ports(f, SPINES + LEAVES + TORS + i, 0,
+			   SPINES + LEAVES + i / 2, 2 + i % 2);
 }
 
 int fabric_paper(struct fabric *f)
@@ -190,7 +190,7 @@ int fabric_paper(struct fabric *f)
 	int rc;
 
 	*f = (struct fabric){0};
-	rc = room(f, SPINES + LEAVES + TORS + HOSTS, PORTS);
+	rc = grow_array(f, SPINES + LEAVES + TORS + HOSTS, PORTS);
 	if (rc < 0)
 		return rc;
 	paper_nodes(f);
@@ -235,10 +235,11 @@ static void tree_links(struct fabric *f, unsigned k)
 
 		for (unsigned j = 0; j < half; j++) {
 			/* edge switch i; aggregation switch i */
-			join(f, i, j, f->switches + i * half + j, 0);
-			join(f, i, half + j, edges + pod * half + j, place);
-			join(f, edges + i, half + j,
-			     2 * edges + place * half + j, pod);
+			join_ports(f, i, j, f->switches + i * half + j, 0);
+			join_ports(f, i, half + j, edges + pod * half + j,
+				   place);
+			join_ports(f, edges + i, half + j,
+				   2 * edges + place * half + j, pod);
 		}
 	}
 }
@@ -250,7 +251,8 @@ int fabric_tree(struct fabric *f, unsigned k)
 
 	*f = (struct fabric){.arity = k};
 	topo_fat_tree(&f->topo, k, 0);
-	rc = room(f, f->topo.switches + hosts, f->topo.switches * k + hosts);
+	rc = grow_array(f, f->topo.switches + hosts,
+			f->topo.switches * k + hosts);
 	if (rc < 0)
 		return rc;
 	tree_nodes(f, k);
@@ -264,8 +266,8 @@ static void hop(struct fabric_way *w, unsigned out)
 }
 
 /* Through aggregation switch agg of each pod and its core switch core. */
-static void lay(struct fabric_way *w, unsigned half, uint32_t src, uint32_t dst,
-		unsigned agg, unsigned core)
+static void lay_way(struct fabric_way *w, unsigned half, uint32_t src,
+		    uint32_t dst, unsigned agg, unsigned core)
 {
 	uint32_t from = src / half, to = dst / half; /* edge switches */
 
@@ -289,8 +291,8 @@ void fabric_pick(const struct fabric *f, uint32_t src, uint32_t dst,
 
 	out->src = src;
 	out->dst = dst;
-	lay(out, half, src - f->switches, dst - f->switches, way % half,
-	    way / half);
+	lay_way(out, half, src - f->switches, dst - f->switches, way % half,
+		way / half);
 }
 
 /* --- INT-path's trails ------------------------------------------------------
@@ -370,7 +372,7 @@ static bool take_arc(struct walk *w, uint32_t node, uint32_t *to, uint32_t *arc)
 
 /* A circuit from a node, all arcs that hang together with it; its arcs are
  * behind those before, the last one first. */
-static void circuit(struct walk *w, uint32_t start)
+static void walk_circuit(struct walk *w, uint32_t start)
 {
 	uint32_t to, arc;
 
@@ -430,7 +432,7 @@ static bool walk_room(struct walk *w, struct euler *e)
 	       w->circuit && e->port && e->trail;
 }
 
-static void leave(struct walk *w)
+static void free_walk(struct walk *w)
 {
 	free(w->virtual);
 	free(w->next);
@@ -451,14 +453,14 @@ int euler_plan(struct euler *e, const struct fabric *f)
 		e->odd = join_odd(&w);
 		for (uint32_t i = 0; i < f->switches; i++) {
 			w.n = 0;
-			circuit(&w, i);
+			walk_circuit(&w, i);
 			if (w.n)
 				cut_trails(e, w.circuit, w.n);
 		}
 	} else {
 		euler_fini(e);
 	}
-	leave(&w);
+	free_walk(&w);
 	return ok ? 0 : -ENOMEM;
 }
 

@@ -11,7 +11,7 @@
  * Two networks: the k-ary fat tree with ids and ports as sim/topo.h has
  * them, and that of the INT-label paper's prototype: 4 spine, 4 leaf and 4 ToR
  * switches, ids 0 to 11, ports from 1, and 8 hosts, two of which send to all
- * others along given routes (../spec/wire-facts.md 4.5).
+ * others along given routes.
  */
 #ifndef SIM_FABRIC_H
 #define SIM_FABRIC_H

@@ -44,39 +44,40 @@ static uint64_t exponential(struct inband *m, uint64_t mean)
 }
 
 /* One that stays the same: of what the hash is of, up to twice the mean. */
-static uint64_t steady(uint64_t hash, uint64_t mean)
+static uint64_t steady_value(uint64_t hash, uint64_t mean)
 {
 	return (uint64_t)((unsigned __int128)rng_mix(hash) * (2 * mean + 1) >>
 			  64);
 }
 
-struct place {
+struct inband_place {
 	uint32_t node;
 	uint16_t in, out;
 };
 
-static unsigned ring(const struct inband *m, struct place *out,
-		     const struct traffic_packet *p)
+static unsigned ring_path(const struct inband *m, struct inband_place *out,
+			  const struct traffic_packet *p)
 {
 	unsigned all = m->o.topology.switches;
 	uint64_t hash = hash_bytes(SALT_RING, p->key, p->key_len);
 
 	for (unsigned i = 0; i < m->o.hops; i++)
-		out[i] = (struct place){1 + (uint32_t)((hash + i) % all), 0, 1};
+		out[i] = (struct inband_place){1 + (uint32_t)((hash + i) % all),
+					       0, 1};
 	return m->o.hops;
 }
 
-static unsigned places_of(const struct inband *m, struct place *out,
+static unsigned places_of(const struct inband *m, struct inband_place *out,
 			  const struct traffic_packet *p)
 {
 	struct topo_path path;
 
 	if (m->o.hops)
-		return ring(m, out, p);
+		return ring_path(m, out, p);
 	topo_path(&m->o.topology, &path, p->key, p->key_len);
 	for (unsigned i = 0; i < path.len; i++)
-		out[i] = (struct place){path.hop[i].id, path.hop[i].in,
-					path.hop[i].out};
+		out[i] = (struct inband_place){path.hop[i].id, path.hop[i].in,
+					       path.hop[i].out};
 	return path.len;
 }
 
@@ -87,21 +88,22 @@ static void set(struct inband_hop *h, enum int_field field, uint64_t value)
 }
 
 /* Metrics: exponential, or of the node and the flow. */
-static uint64_t metric(struct inband *m, enum int_field field,
-		       const struct place *at, uint64_t flow, uint64_t mean)
+static uint64_t draw_metric(struct inband *m, enum int_field field,
+			    const struct inband_place *at, uint64_t flow,
+			    uint64_t mean)
 {
 	uint64_t what = (uint64_t)field << 56 ^ (uint64_t)at->out << 40 ^
 			at->node ^ flow;
 
-	return m->o.steady ? steady(m->o.seed ^ rng_mix(what), mean)
+	return m->o.steady ? steady_value(m->o.seed ^ rng_mix(what), mean)
 			   : exponential(m, mean);
 }
 
-static void say(struct inband *m, struct inband_hop *h, const struct place *at,
-		uint64_t flow)
+static void write_field(struct inband *m, struct inband_hop *h,
+			const struct inband_place *at, uint64_t flow)
 {
-	uint64_t percent = metric(m, INT_UTILIZATION, at, 0,
-				  INBAND_UTILIZATION);
+	uint64_t percent = draw_metric(m, INT_UTILIZATION, at, 0,
+				       INBAND_UTILIZATION);
 
 	h->has = 0;
 	set(h, INT_NODE, at->node);
@@ -110,16 +112,16 @@ static void say(struct inband *m, struct inband_hop *h, const struct place *at,
 	set(h, INT_INGRESS2, (uint64_t)at->node << 8 | at->in);
 	set(h, INT_EGRESS2, (uint64_t)at->node << 8 | at->out);
 	set(h, INT_LATENCY,
-	    metric(m, INT_LATENCY, at, flow, INBAND_LATENCY_NS));
+	    draw_metric(m, INT_LATENCY, at, flow, INBAND_LATENCY_NS));
 	set(h, INT_QUEUE, flow % QUEUES);
 	set(h, INT_OCCUPANCY,
-	    metric(m, INT_OCCUPANCY, at, 0, INBAND_OCCUPANCY));
+	    draw_metric(m, INT_OCCUPANCY, at, 0, INBAND_OCCUPANCY));
 	set(h, INT_CONGESTION,
-	    metric(m, INT_CONGESTION, at, 0, INBAND_OCCUPANCY));
+	    draw_metric(m, INT_CONGESTION, at, 0, INBAND_OCCUPANCY));
 	set(h, INT_UTILIZATION, percent < PERCENT_MAX ? percent : PERCENT_MAX);
 	set(h, INT_BUFFER, flow % BUFFERS);
 	set(h, INT_BUFFER_OCCUPANCY,
-	    metric(m, INT_BUFFER_OCCUPANCY, at, 0, INBAND_BUFFER));
+	    draw_metric(m, INT_BUFFER_OCCUPANCY, at, 0, INBAND_BUFFER));
 	set(h, INT_NAMESPACE_DATA, at->node);
 }
 
@@ -139,7 +141,7 @@ static bool spike_due(struct inband *m, uint64_t now_ns)
 }
 
 /* When it was where, the last node's egress being the packet's time. */
-static void tell_times(struct inband_path *path, uint64_t end_ns)
+static void write_times(struct inband_path *path, uint64_t end_ns)
 {
 	for (unsigned i = path->n; i--;) {
 		struct inband_hop *h = &path->hop[i];
@@ -158,14 +160,14 @@ void inband_say(struct inband *m, struct inband_path *out,
 		const struct traffic_packet *p)
 {
 	uint64_t flow = hash_bytes(SALT_STEADY, p->key, p->key_len);
-	struct place at[INBAND_HOPS_MAX];
+	struct inband_place at[INBAND_HOPS_MAX];
 
 	out->n = places_of(m, at, p);
 	out->spike = m->o.steady && spike_due(m, p->ts_ns);
 	for (unsigned i = 0; i < out->n; i++)
-		say(m, &out->hop[i], &at[i], flow);
+		write_field(m, &out->hop[i], &at[i], flow);
 	if (out->spike)
 		out->hop[rng_below(&m->rng, out->n)].value[INT_LATENCY] *=
 			INBAND_SPIKE_FACTOR;
-	tell_times(out, p->ts_ns);
+	write_times(out, p->ts_ns);
 }

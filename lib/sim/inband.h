@@ -48,7 +48,7 @@ struct inband_options {
 	uint64_t spikes; /* a second of the packets' time; steady only */
 };
 
-/* One node's words about a packet: has says which, as struct int_plan's. */
+/* One node's words about a packet: has says which, as struct int_layout's. */
 struct inband_hop {
 	uint32_t has;
 	uint64_t value[INT_FIELDS];

@@ -170,9 +170,10 @@ static void head_of(const struct netsim *s, const struct sim_packet *p,
 }
 
 /* One label more; 0: it does not fit. */
-static size_t push(const struct netsim *s, uint8_t *frame, size_t cap,
-		   size_t len, const struct sim_packet *p,
-		   const struct label_item *item)
+static size_t push_frame_label(const struct netsim *s, uint8_t *frame,
+			       size_t cap, size_t len,
+			       const struct sim_packet *p,
+			       const struct label_item *item)
 {
 	uint8_t longer[FRAME_ROOM];
 	struct label_view v;
@@ -204,7 +205,8 @@ static size_t frame_export(struct netsim *s, const struct sim_packet *p,
 		item[n++] = &sim_label(s, l)->item;
 	len = traffic_frame(out, cap, &t, 0, 0);
 	while (len > 0 && n > 0) /* the oldest was written first */
-		len = (int)push(s, out, cap, (size_t)len, p, item[--n]);
+		len = (int)push_frame_label(s, out, cap, (size_t)len, p,
+					    item[--n]);
 	return len > 0 ? (size_t)len : 0;
 }
 
@@ -345,8 +347,8 @@ static void listen_command(struct netsim *s, uint32_t port)
  * A packet is sampled at the ingress (NETSIM_INT) when the port by which it
  * came has not sampled one for the interval.
  */
-static bool sampled(struct netsim *s, const struct sim_packet *p, uint32_t in,
-		    uint64_t now_us)
+static bool is_sampled(struct netsim *s, const struct sim_packet *p,
+		       uint32_t in, uint64_t now_us)
 {
 	struct sim_port *q;
 
@@ -360,8 +362,8 @@ static bool sampled(struct netsim *s, const struct sim_packet *p, uint32_t in,
 	return true;
 }
 
-static bool decide(struct netsim *s, struct sim_packet *p,
-		   const struct sim_port *q, uint32_t in, uint64_t now_us)
+static bool decide_label(struct netsim *s, struct sim_packet *p,
+			 const struct sim_port *q, uint32_t in, uint64_t now_us)
 {
 	switch (s->o.scheme) {
 	case NETSIM_LABEL:
@@ -369,7 +371,7 @@ static bool decide(struct netsim *s, struct sim_packet *p,
 		return label_decide(&s->o.policy, &q->label, p->labels,
 				    p->specific, now_us, &s->labelling);
 	case NETSIM_INT:
-		if (!p->specific && sampled(s, p, in, now_us))
+		if (!p->specific && is_sampled(s, p, in, now_us))
 			p->specific = true;
 		return p->specific;
 	default:
@@ -378,7 +380,7 @@ static bool decide(struct netsim *s, struct sim_packet *p,
 }
 
 /* Whether there is room; bytes less the Ethernet header are the IP packet. */
-static bool fits(struct netsim *s, const struct sim_packet *p)
+static bool fits_mtu(struct netsim *s, const struct sim_packet *p)
 {
 	uint32_t more = p->labels ? LABEL_ITEM_LEN : LABEL_GROWTH;
 
@@ -427,10 +429,10 @@ static void carry_label(struct netsim *s, struct sim_packet *p, uint32_t port,
 			uint32_t in, uint64_t ns)
 {
 	bool wants = p->kind == OF_TRAFFIC
-			     ? decide(s, p, &s->port[port], in, ns / 1000)
+			     ? decide_label(s, p, &s->port[port], in, ns / 1000)
 			     : p->kind != OF_PING;
 
-	if (wants && fits(s, p))
+	if (wants && fits_mtu(s, p))
 		write_label(s, p, port, in, ns);
 }
 
@@ -526,13 +528,13 @@ static void count(struct netsim *s, const struct sim_packet *p, uint32_t port)
 }
 
 /* The last switch takes the labels off. */
-static bool takes_off(const struct netsim *s, const struct sim_packet *p,
-		      uint32_t port)
+static bool strips_labels(const struct netsim *s, const struct sim_packet *p,
+			  uint32_t port)
 {
 	return p->labels && p->kind == OF_TRAFFIC && fabric_last(s->f, port);
 }
 
-static bool lost(struct netsim *s, const struct sim_port *q)
+static bool is_lost(struct netsim *s, const struct sim_port *q)
 {
 	return q->loss > 0 && rng_unit(&s->chance) < q->loss;
 }
@@ -551,14 +553,14 @@ void sim_send(struct netsim *s, uint32_t i, uint32_t port, uint32_t in)
 	start = q->free_ns > s->now_ns ? q->free_ns : s->now_ns;
 	if (port < s->f->switch_ports) {
 		carry_label(s, p, port, in, start);
-		if (takes_off(s, p, port)) {
+		if (strips_labels(s, p, port)) {
 			carry_export(s, i, start);
 			p = sim_packet(s, i); /* the pool may have moved */
 		}
 	}
 	count(s, p, port);
 	p->port = port;
-	p->lost = lost(s, q);
+	p->lost = is_lost(s, q);
 	p->leave_ns = start + busy_ns(s, port, sim_bytes(p));
 	q->free_ns = p->leave_ns;
 	enqueue(s, q, i);
@@ -579,7 +581,8 @@ static uint64_t gap(struct netsim *s)
 }
 
 /* A host puts it on its link. */
-static void emit(struct netsim *s, const struct fabric_way *w, uint32_t flow)
+static void emit_packet(struct netsim *s, const struct fabric_way *w,
+			uint32_t flow)
 {
 	uint32_t i = sim_make(s, OF_TRAFFIC, s->o.packet);
 	struct sim_packet *p;
@@ -630,11 +633,11 @@ static void source_send(struct netsim *s, uint32_t i)
 	s->ctr.packets++;
 	if (from->host != POOL_NONE) {
 		flow = next_way(s, from);
-		emit(s, &s->f->way[flow], flow);
+		emit_packet(s, &s->f->way[flow], flow);
 	} else {
 		flow = (uint32_t)rng_below(&s->traffic, s->o.flows);
 		flow_way(s, flow, &w);
-		emit(s, &w, flow);
+		emit_packet(s, &w, flow);
 	}
 	sim_at(s, s->now_ns + gap(s), EV_SOURCE, i);
 }
@@ -760,13 +763,13 @@ static void tick(struct netsim *s)
 	sim_at(s, s->now_ns + s->o.telemetry_ns, EV_TICK, 0);
 }
 
-static void deliver(struct netsim *s, uint32_t i)
+static void deliver_packet(struct netsim *s, uint32_t i)
 {
 	s->ctr.delivered++;
 	sim_free(s, i);
 }
 
-static void arrive(struct netsim *s, uint32_t i)
+static void arrive_packet(struct netsim *s, uint32_t i)
 {
 	struct sim_packet *p = sim_packet(s, i);
 	uint32_t in = s->f->port[p->port].peer, node = s->f->port[in].node;
@@ -778,18 +781,18 @@ static void arrive(struct netsim *s, uint32_t i)
 	else if (p->kind != OF_TRAFFIC)
 		probe_arrive(s, i, in);
 	else if (n->tier == FABRIC_HOST)
-		deliver(s, i);
+		deliver_packet(s, i);
 	else
 		sim_send(s, i, n->first + p->out[p->hop++], in);
 }
 
-static void happen(struct netsim *s, const struct due *e)
+static void run_event(struct netsim *s, const struct due *e)
 {
 	uint32_t i = e->who & EV_MASK;
 
 	switch ((enum event_kind)(e->who >> EV_BITS)) {
 	case EV_ARRIVE:
-		arrive(s, i);
+		arrive_packet(s, i);
 		break;
 	case EV_SOURCE:
 		source_send(s, i);
@@ -816,7 +819,7 @@ static void happen(struct netsim *s, const struct due *e)
 	}
 }
 
-static bool stopped(const struct netsim *s, uint32_t turn)
+static bool is_stopped(const struct netsim *s, uint32_t turn)
 {
 	return turn % STOP_EVERY == 0 && s->calls.stop &&
 	       s->calls.stop(s->calls.ctx);
@@ -828,8 +831,8 @@ int netsim_run(struct netsim *s, struct fault *f)
 
 	for (uint32_t turn = 1; !s->err && sim_take(s, &e); turn++) {
 		s->now_ns = e.ns;
-		happen(s, &e);
-		if (stopped(s, turn))
+		run_event(s, &e);
+		if (is_stopped(s, turn))
 			s->over = true;
 	}
 	return s->err ? fault_set(f, s->err, "%s", strerror(-s->err)) : 0;

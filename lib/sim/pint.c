@@ -45,7 +45,7 @@ static uint32_t hash_of(const struct trace *t, uint32_t id, uint64_t packet)
 }
 
 /* What a packet has when it has come through. */
-static struct digest carry(const struct trace *t, uint64_t packet)
+static struct digest mark_digest(const struct trace *t, uint64_t packet)
 {
 	struct digest d = {.packet = packet};
 	bool reservoir = global(t, packet, 0) < 0.5;
@@ -65,8 +65,8 @@ static struct digest carry(const struct trace *t, uint64_t packet)
 }
 
 /* The digest is of this hop alone: true if the hop has become known. */
-static bool sift(struct trace *t, unsigned hop, const struct digest *d,
-		 uint32_t value)
+static bool rule_out(struct trace *t, unsigned hop, const struct digest *d,
+		     uint32_t value)
 {
 	uint32_t *left = t->left + (size_t)hop * t->o->switches;
 	unsigned n = 0;
@@ -82,7 +82,7 @@ static bool sift(struct trace *t, unsigned hop, const struct digest *d,
 }
 
 /* Takes what is known out of a digest; true if a hop has become known. */
-static bool use(struct trace *t, const struct digest *d, bool *done)
+static bool use_digest(struct trace *t, const struct digest *d, bool *done)
 {
 	uint64_t unknown = d->hops & ~t->known, at = d->hops & t->known;
 	uint32_t value = d->value;
@@ -96,11 +96,11 @@ static bool use(struct trace *t, const struct digest *d, bool *done)
 		value ^= hash_of(t, t->left[(size_t)hop * t->o->switches],
 				 d->packet);
 	}
-	return sift(t, (unsigned)__builtin_ctzll(unknown), d, value);
+	return rule_out(t, (unsigned)__builtin_ctzll(unknown), d, value);
 }
 
 /* One hop more is known: others may follow from what has waited. */
-static void look_again(struct trace *t)
+static void retry_digests(struct trace *t)
 {
 	bool more = true, done;
 
@@ -111,7 +111,7 @@ static void look_again(struct trace *t)
 		for (unsigned i = 0; i < t->n_pending; i++) {
 			struct digest d = t->pending[i];
 
-			more |= use(t, &d, &done);
+			more |= use_digest(t, &d, &done);
 			if (!done)
 				t->pending[n++] = d;
 		}
@@ -119,19 +119,19 @@ static void look_again(struct trace *t)
 	}
 }
 
-static void receive(struct trace *t, uint64_t packet)
+static void receive_digest(struct trace *t, uint64_t packet)
 {
-	struct digest d = carry(t, packet);
+	struct digest d = mark_digest(t, packet);
 	bool done;
 
-	if (use(t, &d, &done))
-		look_again(t);
+	if (use_digest(t, &d, &done))
+		retry_digests(t);
 	if (!done && t->n_pending < PENDING_MAX)
 		t->pending[t->n_pending++] = d;
 }
 
 /* A path of different switches, any of which each hop may be. */
-static void begin(struct trace *t, struct rng *rng)
+static void begin_trace(struct trace *t, struct rng *rng)
 {
 	unsigned n = t->o->switches;
 
@@ -151,7 +151,7 @@ static void begin(struct trace *t, struct rng *rng)
 	t->salt = rng_u64(rng);
 }
 
-static unsigned mistaken(const struct trace *t)
+static unsigned count_mistaken(const struct trace *t)
 {
 	unsigned n = 0;
 
@@ -170,11 +170,11 @@ int pint_trace(const struct pint_options *o, struct rng *rng, unsigned *wrong)
 	t.left = calloc((size_t)o->hops * o->switches, sizeof(*t.left));
 	t.pending = calloc(PENDING_MAX, sizeof(*t.pending));
 	if (t.left && t.pending) {
-		begin(&t, rng);
+		begin_trace(&t, rng);
 		for (; t.known != all && packets < PINT_PACKETS_MAX; packets++)
-			receive(&t, (uint64_t)packets);
+			receive_digest(&t, (uint64_t)packets);
 		packets = t.known == all ? packets : 0;
-		*wrong = mistaken(&t);
+		*wrong = count_mistaken(&t);
 	} else {
 		packets = -ENOMEM;
 	}

@@ -37,7 +37,8 @@ struct probes {
 };
 
 /* A probe at a node; POOL_NONE: no memory. */
-static uint32_t make(struct netsim *s, enum packet_kind kind, uint32_t node)
+static uint32_t make_probe(struct netsim *s, enum packet_kind kind,
+			   uint32_t node)
 {
 	uint32_t i = sim_make(s, kind, PROBE_BYTES);
 	struct sim_packet *p;
@@ -51,7 +52,7 @@ static uint32_t make(struct netsim *s, enum packet_kind kind, uint32_t node)
 	return i;
 }
 
-static void end(struct netsim *s, uint32_t i)
+static void end_probe(struct netsim *s, uint32_t i)
 {
 	s->ctr.ended++;
 	if (sim_packet(s, i)->labels)
@@ -60,7 +61,7 @@ static void end(struct netsim *s, uint32_t i)
 }
 
 /* Another one like it, labels and all; POOL_NONE: no memory. */
-static uint32_t copy(struct netsim *s, uint32_t i)
+static uint32_t copy_probe(struct netsim *s, uint32_t i)
 {
 	uint32_t c = sim_make(s, OF_FLOOD, PROBE_BYTES), from, last = POOL_NONE;
 
@@ -89,7 +90,7 @@ static uint32_t copy(struct netsim *s, uint32_t i)
 }
 
 /* Whether a port leads to another switch, and up. */
-static bool leads(const struct netsim *s, uint32_t port, bool up)
+static bool leads_to_switch(const struct netsim *s, uint32_t port, bool up)
 {
 	uint32_t peer = s->f->port[port].peer;
 	unsigned here = s->f->node[s->f->port[port].node].tier, there;
@@ -104,11 +105,11 @@ static bool passes_on(const struct netsim *s, uint32_t in, uint32_t out)
 {
 	if (in == out)
 		return false;
-	return leads(s, out, false) ||
-	       (leads(s, in, false) && leads(s, out, true));
+	return leads_to_switch(s, out, false) ||
+	       (leads_to_switch(s, in, false) && leads_to_switch(s, out, true));
 }
 
-static void flood(struct netsim *s, uint32_t i, uint32_t in)
+static void flood_probe(struct netsim *s, uint32_t i, uint32_t in)
 {
 	const struct fabric_node *n = &s->f->node[s->f->port[in].node];
 
@@ -117,7 +118,7 @@ static void flood(struct netsim *s, uint32_t i, uint32_t in)
 
 		if (!passes_on(s, in, q))
 			continue;
-		c = copy(s, i);
+		c = copy_probe(s, i);
 		if (c == POOL_NONE)
 			return;
 		sim_send(s, c, q, in);
@@ -133,9 +134,9 @@ static void send_up(struct netsim *s, uint32_t node)
 	for (uint32_t q = n->first; q < n->first + n->ports; q++) {
 		uint32_t i;
 
-		if (!leads(s, q, true))
+		if (!leads_to_switch(s, q, true))
 			continue;
-		i = make(s, OF_FLOOD, node);
+		i = make_probe(s, OF_FLOOD, node);
 		if (i != POOL_NONE)
 			sim_send(s, i, q, POOL_NONE);
 	}
@@ -159,7 +160,7 @@ static void walk(struct netsim *s, uint32_t i, uint32_t in)
 	uint32_t port;
 
 	if (p->hop >= s->probes->plan.trail[p->flow / 2].len) {
-		end(s, i);
+		end_probe(s, i);
 		return;
 	}
 	if (p->labels >= PROBE_LABELS)
@@ -172,7 +173,7 @@ static void walk(struct netsim *s, uint32_t i, uint32_t in)
 
 static void send_way(struct netsim *s, uint32_t flow)
 {
-	uint32_t i = make(s, OF_WAY, 0);
+	uint32_t i = make_probe(s, OF_WAY, 0);
 	struct sim_packet *p;
 
 	if (i == POOL_NONE)
@@ -190,7 +191,7 @@ static void send_ping(struct netsim *s, uint32_t src, uint32_t dst, bool answer)
 	struct sim_packet *p;
 
 	fabric_pick(s->f, src, dst, rng_u64(&s->chance), &w);
-	i = make(s, OF_PING, src);
+	i = make_probe(s, OF_PING, src);
 	if (i == POOL_NONE)
 		return;
 	p = sim_packet(s, i);
@@ -229,7 +230,7 @@ static void pinged_host(struct netsim *s, uint32_t i)
 	uint32_t src = p->src, dst = p->dst;
 	bool answer = p->answer;
 
-	end(s, i);
+	end_probe(s, i);
 	if (!answer && !s->over)
 		send_ping(s, dst, src, true);
 }
@@ -242,9 +243,9 @@ void probe_arrive(struct netsim *s, uint32_t i, uint32_t in)
 	if (p->kind == OF_WAY)
 		walk(s, i, in);
 	else if (p->kind == OF_FLOOD && n->tier == FABRIC_EDGE)
-		end(s, i);
+		end_probe(s, i);
 	else if (p->kind == OF_FLOOD)
-		flood(s, i, in);
+		flood_probe(s, i, in);
 	else if (n->tier == FABRIC_HOST)
 		pinged_host(s, i);
 	else
@@ -270,7 +271,7 @@ void probe_send(struct netsim *s, uint32_t i)
 	sim_at(s, s->now_ns + (gap ? gap : 1), EV_PROBE, i);
 }
 
-static uint32_t edges(const struct fabric *f)
+static uint32_t count_edges(const struct fabric *f)
 {
 	uint32_t n = 0;
 
@@ -286,7 +287,7 @@ static int open_scheme(struct netsim *s, struct fault *f)
 
 	switch (s->o.scheme) {
 	case NETSIM_HULA:
-		p->senders = p->generators = edges(s->f);
+		p->senders = p->generators = count_edges(s->f);
 		return 0;
 	case NETSIM_INT_PATH:
 		rc = euler_plan(&p->plan, s->f);

@@ -215,8 +215,9 @@ void synth_close(struct synth *s)
 	free(s);
 }
 
-/* Wakes who has slept enough. If all are asleep, time goes on to the first. */
-static void wake(struct synth *s)
+/* Wakes the flows whose pause is over. If all are asleep, time goes on to the
+ * first. */
+static void wake_flows(struct synth *s)
 {
 	if (!s->awake && s->asleep && s->heap[0].ns > s->now_ns)
 		s->now_ns = s->heap[0].ns;
@@ -225,7 +226,7 @@ static void wake(struct synth *s)
 }
 
 /* The next new packet of a flow: l->p goes on from the last one. */
-static void advance(struct synth *s, struct slot *l)
+static void advance_flow(struct synth *s, struct slot *l)
 {
 	struct traffic_packet *p = &l->p;
 	uint64_t bits = rng_u64(&s->rng);
@@ -252,7 +253,7 @@ static void advance(struct synth *s, struct slot *l)
 }
 
 /* Decides what becomes of the packet just sent. */
-static void fate(struct synth *s, struct slot *l)
+static void draw_fate(struct synth *s, struct slot *l)
 {
 	uint64_t bits = rng_u64(&s->rng);
 
@@ -296,15 +297,15 @@ bool synth_next(struct synth *s, struct traffic_packet *p)
 	if (!s->awake && !s->asleep)
 		return false;
 	s->now_ns += 1 + rng_below(&s->rng, 2 * s->step_ns);
-	wake(s);
+	wake_flows(s);
 	i = rng_below(&s->rng, s->awake);
 	l = s->awake_slot[i];
 	if (retransmit(s, l)) {
 		*p = l->lost;
 	} else {
-		advance(s, l);
+		advance_flow(s, l);
 		*p = l->p;
-		fate(s, l);
+		draw_fate(s, l);
 	}
 	p->ts_ns = s->now_ns;
 	p->id = rng_mix(l->p.id ^ ((uint64_t)p->ip_id << 32 | p->seq));

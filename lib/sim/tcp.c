@@ -28,8 +28,8 @@ static uint64_t since(uint64_t now, uint64_t then)
 	return now > then ? now - then : 0;
 }
 
-static enum tcp_verdict judge(struct tcp_flow *f,
-			      const struct traffic_packet *p)
+static enum tcp_verdict classify_segment(struct tcp_flow *f,
+					 const struct traffic_packet *p)
 {
 	uint32_t len = seq_len(p), end = p->seq + len;
 	bool ahead;
@@ -62,7 +62,7 @@ static enum tcp_verdict judge(struct tcp_flow *f,
 
 enum tcp_verdict tcp_track(struct tcp_flow *f, const struct traffic_packet *p)
 {
-	enum tcp_verdict v = judge(f, p);
+	enum tcp_verdict v = classify_segment(f, p);
 
 	f->last_ns = p->ts_ns;
 	return v;

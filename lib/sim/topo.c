@@ -25,14 +25,14 @@ static uint64_t host_hash(const uint8_t *addr, size_t len)
 }
 
 /* A number below n out of 32 bits of a hash. */
-static unsigned pick(uint32_t hash, unsigned n)
+static unsigned hash_below(uint32_t hash, unsigned n)
 {
 	return (unsigned)(((uint64_t)hash * n) >> 32);
 }
 
 unsigned topo_edge(const struct topology *t, const uint8_t *addr, size_t len)
 {
-	return 1 + pick((uint32_t)host_hash(addr, len), t->edges);
+	return 1 + hash_below((uint32_t)host_hash(addr, len), t->edges);
 }
 
 /* Of a path of t->hops. */
@@ -56,11 +56,12 @@ void topo_path(const struct topology *t, struct topo_path *out,
 	size_t addr = key_len == KEY_FLOW6_LEN ? 16 : 4;
 	uint64_t s = host_hash(key, addr), d = host_hash(key + addr, addr);
 	uint64_t way = hash_bytes(SALT_ECMP, key, key_len);
-	unsigned src = pick((uint32_t)s, edges), dst = pick((uint32_t)d, edges);
-	unsigned agg = pick((uint32_t)way, half);
-	unsigned up = pick((uint32_t)(way >> 32), half);
-	uint16_t in = (uint16_t)pick((uint32_t)(s >> 32), half);
-	uint16_t host = (uint16_t)pick((uint32_t)(d >> 32), half);
+	unsigned src = hash_below((uint32_t)s, edges),
+		 dst = hash_below((uint32_t)d, edges);
+	unsigned agg = hash_below((uint32_t)way, half);
+	unsigned up = hash_below((uint32_t)(way >> 32), half);
+	uint16_t in = (uint16_t)hash_below((uint32_t)(s >> 32), half);
+	uint16_t host = (uint16_t)hash_below((uint32_t)(d >> 32), half);
 	uint16_t to_agg = (uint16_t)(half + agg),
 		 to_core = (uint16_t)(half + up);
 	struct topo_hop *h = out->hop;

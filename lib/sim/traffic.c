@@ -117,7 +117,7 @@ void traffic_close(struct traffic *t)
 	free(t);
 }
 
-static bool wanted(const struct traffic *t, const struct traffic_packet *p)
+static bool is_wanted(const struct traffic *t, const struct traffic_packet *p)
 {
 	return !t->o.wanted || t->o.wanted(t->o.ctx, p);
 }
@@ -152,7 +152,7 @@ static int capture_next(struct traffic *t, struct traffic_packet *p,
 			c->not_ip++;
 		else if (rc < 0)
 			c->malformed++;
-		else if (wanted(t, p) && (!t->seen || first_of_flow(t, p)))
+		else if (is_wanted(t, p) && (!t->seen || first_of_flow(t, p)))
 			return 1;
 	}
 	return -EINTR; /* none is left of this batch: time to look around */
@@ -203,7 +203,7 @@ int traffic_next(struct traffic *t, struct traffic_packet *p, struct fault *f)
 	if (t->synth ? !packet_next(t, p) : !flow_next(t, p))
 		return 0;
 	t->o.ctr->packets++;
-	return wanted(t, p) ? 1 : -EINTR;
+	return is_wanted(t, p) ? 1 : -EINTR;
 }
 
 const struct pkt *traffic_pkt(const struct traffic *t)

@@ -385,9 +385,9 @@ static void count_host(struct workload_run *g, const struct traffic_packet *p,
 		report(g, &old, p->ts_ns);
 }
 
-static void drain(struct workload_run *g,
-		  void (*report)(struct workload_run *,
-				 const struct cache_entry *, uint64_t))
+static void drain_table(struct workload_run *g,
+			void (*report)(struct workload_run *,
+				       const struct cache_entry *, uint64_t))
 {
 	struct cache_entry *cache = g->state;
 
@@ -424,7 +424,7 @@ static void marple_hosts(struct workload_run *g, const struct traffic_packet *p)
 
 static void marple_hosts_end(struct workload_run *g)
 {
-	drain(g, report_total);
+	drain_table(g, report_total);
 }
 
 static void marple_hosts_sum(struct workload_run *g,
@@ -447,7 +447,7 @@ static void turboflow(struct workload_run *g, const struct traffic_packet *p)
 
 static void counters_end(struct workload_run *g)
 {
-	drain(g, report_sum);
+	drain_table(g, report_sum);
 }
 
 /* --- what packets do one by one ------------------------------------------ */
@@ -605,8 +605,9 @@ static void flows_end(struct workload_run *g)
 	flowtab_drain(g->flows);
 }
 
-static enum tcp_verdict track(struct workload_run *g,
-			      const struct traffic_packet *p, struct flow **out)
+static enum tcp_verdict track_flow(struct workload_run *g,
+				   const struct traffic_packet *p,
+				   struct flow **out)
 {
 	bool fresh;
 	struct flow *f = flowtab_get(g->flows, p->key, p->key_len, &fresh);
@@ -679,7 +680,7 @@ static void marple_timeouts(struct workload_run *g,
 	uint32_t count_be;
 	struct flow *f;
 
-	if (track(g, p, &f) != TCP_TIMED_OUT)
+	if (track_flow(g, p, &f) != TCP_TIMED_OUT)
 		return;
 	t = flow_data(f);
 	count_be = htobe32(++t->lost);
@@ -710,7 +711,7 @@ static int marple_lossy_start(struct workload_run *g)
 static void marple_lossy(struct workload_run *g, const struct traffic_packet *p)
 {
 	struct flow *f;
-	enum tcp_verdict v = track(g, p, &f);
+	enum tcp_verdict v = track_flow(g, p, &f);
 	struct tracked *t = flow_data(f);
 
 	if (p->ts_ns > t->start_ns && p->ts_ns - t->start_ns > WINDOW_NS) {
@@ -734,7 +735,7 @@ static void netseer_loss(struct workload_run *g, const struct traffic_packet *p)
 	uint8_t entry[KEY_FLOW6_LEN + 5];
 	struct topo_path path;
 	struct flow *f;
-	enum tcp_verdict v = track(g, p, &f);
+	enum tcp_verdict v = track_flow(g, p, &f);
 
 	if (v < TCP_RETRANSMITTED)
 		return;

@@ -15,13 +15,13 @@ static void add_other(struct hop_field *f, const struct int_part *p)
 	f->other.bytes = p->len;
 }
 
-static struct hop_field field_of(const struct int_plan *plan,
+static struct hop_field field_of(const struct int_layout *layout,
 				 enum int_field which)
 {
-	const struct int_part *p = &plan->part[which];
+	const struct int_part *p = &layout->part[which];
 	struct hop_field f = {.word = p->word, .len = p->word_len, .scale = 1};
 
-	if (!(plan->has & 1U << which) || !p->len || p->at < p->word ||
+	if (!(layout->has & 1U << which) || !p->len || p->at < p->word ||
 	    p->at + p->len > p->word + p->word_len)
 		return f;
 	f.width = p->word_len == 4   ? FIELD_4
@@ -31,7 +31,7 @@ static struct hop_field field_of(const struct int_plan *plan,
 	f.mask = int_ones(p->len);
 	f.scale = p->scale;
 	if (p->other)
-		add_other(&f, &plan->part[INT_FIELDS - 1 + p->other]);
+		add_other(&f, &layout->part[INT_FIELDS - 1 + p->other]);
 	return f;
 }
 
@@ -40,7 +40,7 @@ static bool is_narrow(const struct hop_field *f)
 	return f->width <= FIELD_4 && f->scale == 1;
 }
 
-void fields_of(struct fields *f, const struct int_plan *plan)
+void fields_of(struct fields *f, const struct int_layout *layout)
 {
 	static const uint8_t id[FIELD_IDS] = {INT_EGRESS, INT_QUEUE,
 					      INT_BUFFER};
@@ -52,22 +52,23 @@ void fields_of(struct fields *f, const struct int_plan *plan)
 		[METRIC_BUFFER_OCCUPANCY] = INT_BUFFER_OCCUPANCY,
 	};
 
-	*f = (struct fields){
-		.words = plan->words, .bitmap = plan->bitmap, .len = plan->len};
-	f->node = field_of(plan, INT_NODE);
+	*f = (struct fields){.words = layout->words,
+			     .bitmap = layout->bitmap,
+			     .len = layout->len};
+	f->node = field_of(layout, INT_NODE);
 	f->narrow = is_narrow(&f->node);
 	for (unsigned i = 0; i < FIELD_IDS; i++) {
-		f->id[i] = field_of(plan, id[i]);
+		f->id[i] = field_of(layout, id[i]);
 		f->narrow = f->narrow && is_narrow(&f->id[i]);
 	}
 	for (unsigned i = 0; i < METRIC_OF_HOP; i++) {
-		f->metric[i] = field_of(plan, metric[i]);
+		f->metric[i] = field_of(layout, metric[i]);
 		f->narrow = f->narrow && is_narrow(&f->metric[i]);
 	}
-	f->ingress_time = field_of(plan, INT_INGRESS_TIME);
-	f->egress_time = field_of(plan, INT_EGRESS_TIME);
-	f->seconds = field_of(plan, INT_TIME_SECONDS);
-	f->fraction = field_of(plan, INT_TIME_FRACTION);
+	f->ingress_time = field_of(layout, INT_INGRESS_TIME);
+	f->egress_time = field_of(layout, INT_EGRESS_TIME);
+	f->seconds = field_of(layout, INT_TIME_SECONDS);
+	f->fraction = field_of(layout, INT_TIME_FRACTION);
 	f->node_narrow = !f->node.width || (f->node.width == FIELD_4 &&
 					    f->node.mask == UINT32_MAX);
 	f->derives = !f->metric[METRIC_HOP_LATENCY].width &&

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fields.h - a plan (int/int.h) made ready for the sink: which word of a hop,
- * and which of its bits, is an id, a metric or a time.
+ * fields.h - a metadata layout (int/int.h) prepared for the sink: which word of
+ * a hop, and which of its bits, is an id, a metric or a time.
  *
- * A field that the plan does not have reads as METRIC_NONE or as not there,
- * without a test for it by the caller; and one whose word is all ones, which
- * says that the node cannot tell, too.
+ * A field that the layout does not have reads as METRIC_NONE, or as absent,
+ * without a test by the caller. So does a field whose word is all ones, which
+ * means that the node does not know it.
  */
 #ifndef TELEMETRY_FIELDS_H
 #define TELEMETRY_FIELDS_H
@@ -35,7 +35,7 @@ struct hop_field {
 };
 
 struct fields {
-	const struct int_word *words; /* of whose plan, with the bitmap, this
+	const struct int_word *words; /* of whose layout, with the bitmap, this
 					 was made */
 	uint32_t bitmap;
 	uint16_t len;
@@ -46,13 +46,13 @@ struct fields {
 	struct hop_field ingress_time, egress_time, seconds, fraction;
 };
 
-void fields_of(struct fields *f, const struct int_plan *plan);
+void fields_of(struct fields *f, const struct int_layout *layout);
 
-/* Whether f was made of this plan, or of one like it. */
+/* Whether f was made of this layout, or of one like it. */
 static inline bool fields_are(const struct fields *f,
-			      const struct int_plan *plan)
+			      const struct int_layout *layout)
 {
-	return f->words == plan->words && f->bitmap == plan->bitmap;
+	return f->words == layout->words && f->bitmap == layout->bitmap;
 }
 
 uint64_t field_odd(const struct hop_field *f, const uint8_t *hop, bool *told);
@@ -102,7 +102,7 @@ static inline uint64_t field_node(const struct hop_field *f, const uint8_t *hop)
 	return told ? v : NODE_UNKNOWN;
 }
 
-/* An id of a narrow plan, as field_id(). */
+/* An id of a narrow layout, as field_id(). */
 static inline uint32_t field_narrow(const struct hop_field *f,
 				    const uint8_t *hop)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* filter.c - what a filter can ask about; expressions, read by recursive
- * descent (filter.h has the grammar); whether one is true of a view. */
+ * descent (filter.h has the grammar); whether one is true of a record. */
 #include "telemetry/filter.h"
 
 #include <ctype.h>
@@ -466,9 +466,10 @@ const struct ledger filter_ledger = {"filter", "views", ledger_fields,
 				     sizeof(ledger_fields) /
 					     sizeof(ledger_fields[0])};
 
-/* A hop of a view: the reporter's own, or one of the stack; plan NULL: none. */
+/* A hop of a record: the reporter's own, or one of the stack; layout NULL:
+ * none. */
 struct hop {
-	const struct int_plan *plan;
+	const struct int_layout *layout;
 	const uint8_t *data;
 	bool own;
 };
@@ -491,26 +492,26 @@ static bool compare(uint64_t v, enum op op, uint64_t with)
 	}
 }
 
-static unsigned hops_of(const struct int_view *v)
+static unsigned hops_of(const struct int_record *v)
 {
 	return (unsigned)v->own.n + v->stack.n;
 }
 
-static struct hop hop_at(const struct int_view *v, unsigned i)
+static struct hop hop_at(const struct int_record *v, unsigned i)
 {
 	if (i < v->own.n)
-		return (struct hop){v->own.plan, int_hop(&v->own, i), true};
+		return (struct hop){v->own.layout, int_hop(&v->own, i), true};
 	i -= v->own.n;
-	return (struct hop){v->stack.plan, int_hop(&v->stack, i), false};
+	return (struct hop){v->stack.layout, int_hop(&v->stack, i), false};
 }
 
 static bool hop_number(const struct hop *h, enum int_field field, uint64_t *n)
 {
-	return h->plan && int_get(h->plan, h->data, field, n);
+	return h->layout && int_get(h->layout, h->data, field, n);
 }
 
 /* The reporter's own metadata need not say who it is. */
-static bool node_number(const struct int_view *v, const struct hop *h,
+static bool node_number(const struct int_record *v, const struct hop *h,
 			uint64_t *n)
 {
 	if (hop_number(h, INT_NODE, n))
@@ -519,7 +520,7 @@ static bool node_number(const struct int_view *v, const struct hop *h,
 	return h->own && v->from.has_node;
 }
 
-static bool latency_of(const struct int_view *v, uint64_t *sum)
+static bool latency_of(const struct int_record *v, uint64_t *sum)
 {
 	bool told = false;
 	uint64_t n;
@@ -536,7 +537,7 @@ static bool latency_of(const struct int_view *v, uint64_t *sum)
 	return told;
 }
 
-static bool number(const struct known *k, const struct int_view *v,
+static bool number(const struct known *k, const struct int_record *v,
 		   const struct hop *h, uint64_t *n)
 {
 	switch (k->of) {
@@ -574,14 +575,14 @@ static bool in_net(const uint8_t *addr, const struct expr *e)
 	       (!rest || !((addr[whole] ^ e->ip[whole]) & mask));
 }
 
-static uint8_t version_of(const struct int_view *v)
+static uint8_t version_of(const struct int_record *v)
 {
 	return v->key_len == KEY_FLOW4_LEN   ? 4
 	       : v->key_len == KEY_FLOW6_LEN ? 6
 					     : 0;
 }
 
-static bool net_matches(const struct expr *e, const struct int_view *v)
+static bool net_matches(const struct expr *e, const struct int_record *v)
 {
 	unsigned len = e->version == 4 ? KEY_IP4_LEN : KEY_IP6_LEN;
 
@@ -591,7 +592,7 @@ static bool net_matches(const struct expr *e, const struct int_view *v)
 	       (e->side != SIDE_SRC && in_net(v->key + len, e));
 }
 
-static bool port_matches(const struct expr *e, const struct int_view *v)
+static bool port_matches(const struct expr *e, const struct int_record *v)
 {
 	const uint8_t *p = v->key + v->key_len - KEY_FLOW_REST;
 
@@ -601,9 +602,9 @@ static bool port_matches(const struct expr *e, const struct int_view *v)
 	       (e->side != SIDE_SRC && be16_load(p + 2) == e->value);
 }
 
-static bool with_any_hop(const struct expr *e, const struct int_view *v);
+static bool with_any_hop(const struct expr *e, const struct int_record *v);
 
-static bool with_hop(const struct expr *e, const struct int_view *v,
+static bool with_hop(const struct expr *e, const struct int_record *v,
 		     const struct hop *h)
 {
 	uint64_t n;
@@ -631,7 +632,7 @@ static bool with_hop(const struct expr *e, const struct int_view *v,
 	}
 }
 
-static bool with_any_hop(const struct expr *e, const struct int_view *v)
+static bool with_any_hop(const struct expr *e, const struct int_record *v)
 {
 	static const struct hop none;
 	unsigned n = hops_of(v);
@@ -647,7 +648,7 @@ static bool with_any_hop(const struct expr *e, const struct int_view *v)
 	return false;
 }
 
-bool expr_match(const struct expr *e, const struct int_view *v)
+bool expr_match(const struct expr *e, const struct int_record *v)
 {
 	return with_any_hop(e, v);
 }

@@ -35,7 +35,7 @@ struct expr;
 int expr_parse(struct expr **out, const char *text, struct fault *f);
 void expr_free(struct expr *e); /* NULL is fine */
 
-bool expr_match(const struct expr *e, const struct int_view *v);
+bool expr_match(const struct expr *e, const struct int_record *v);
 
 /* For who counts: views = matched + others. */
 struct filter_ledger {

@@ -22,7 +22,7 @@ const struct ledger flows_ledger = {
 	.n = sizeof(fields) / sizeof(fields[0]),
 };
 
-struct block {
+struct hop_block {
 	uint32_t next;
 	uint32_t unused[15]; /* hops are lines */
 	struct flow_hop hop[FLOW_BLOCK];
@@ -62,7 +62,7 @@ int flows_init(struct flows *fl, const struct flows_options *o)
 		rc = area_init(&fl->entry, entries_of(o) * fl->stride);
 	if (!rc)
 		rc = area_init(&fl->block,
-			       (o->blocks + 1ULL) * sizeof(struct block));
+			       (o->blocks + 1ULL) * sizeof(struct hop_block));
 	if (rc)
 		flows_fini(fl);
 	return rc;
@@ -77,7 +77,7 @@ void flows_fini(struct flows *fl)
 	area_fini(&fl->end);
 }
 
-int flows_end(struct flows *fl)
+int flows_keep_ends(struct flows *fl)
 {
 	return fl->end.base
 		       ? 0
@@ -85,16 +85,16 @@ int flows_end(struct flows *fl)
 						     sizeof(struct flow_end));
 }
 
-static struct block *block_at(const struct flows *fl, uint32_t i)
+static struct hop_block *block_at(const struct flows *fl, uint32_t i)
 {
-	return (struct block *)fl->block.base + i;
+	return (struct hop_block *)fl->block.base + i;
 }
 
 /* The block of hop i, which is beyond those of the entry. */
-static struct block *block_of(const struct flows *fl,
-			      const struct flow_entry *f, unsigned i)
+static struct hop_block *block_of(const struct flows *fl,
+				  const struct flow_entry *f, unsigned i)
 {
-	struct block *b = block_at(fl, f->more);
+	struct hop_block *b = block_at(fl, f->more);
 
 	for (i = (i - fl->o.hops) / FLOW_BLOCK; i; i--)
 		b = block_at(fl, b->next);
@@ -137,10 +137,10 @@ static bool take_block(struct flows *fl, struct flow_entry *f)
 	return true;
 }
 
-static void give_blocks(struct flows *fl, struct flow_entry *f)
+static void free_blocks(struct flows *fl, struct flow_entry *f)
 {
 	while (f->more) {
-		struct block *b = block_at(fl, f->more);
+		struct hop_block *b = block_at(fl, f->more);
 		uint32_t next = b->next;
 
 		b->next = fl->blocks_free;
@@ -208,7 +208,7 @@ static void entry_free(struct flows *fl, uint32_t at)
 {
 	struct flow_entry *f = flows_entry(fl, at);
 
-	give_blocks(fl, f);
+	free_blocks(fl, f);
 	f->key_len = 0;
 	f->path = fl->free;
 	fl->free = at;
@@ -233,12 +233,12 @@ static uint32_t entry_new(struct flows *fl)
 }
 
 /* Of a hash's row, whether there are flows. */
-static uint64_t *some_word(const struct flows *fl, uint64_t hash)
+static uint64_t *nonempty_word(const struct flows *fl, uint64_t hash)
 {
 	return (uint64_t *)fl->some.base + flows_row_of(fl, hash) / 64;
 }
 
-static uint64_t some_bit(const struct flows *fl, uint64_t hash)
+static uint64_t nonempty_bit(const struct flows *fl, uint64_t hash)
 {
 	return 1ULL << flows_row_of(fl, hash) % 64;
 }
@@ -268,7 +268,7 @@ struct flow_entry *flows_find(struct flows *fl, uint64_t hash,
 	if (i == fl->o.buckets)
 		evict(fl, &row[--i]);
 	if (!i)
-		*some_word(fl, hash) |= some_bit(fl, hash);
+		*nonempty_word(fl, hash) |= nonempty_bit(fl, hash);
 	row[i] = (struct flow_bucket){(uint32_t)hash, entry_new(fl)};
 	f = flows_entry(fl, row[i].at);
 	to_front(row, i);
@@ -290,10 +290,10 @@ static void row_drop(struct flows *fl, uint64_t hash, uint32_t at)
 		row[i] = row[i + 1];
 	row[i] = (struct flow_bucket){0};
 	if (!i)
-		*some_word(fl, hash) &= ~some_bit(fl, hash);
+		*nonempty_word(fl, hash) &= ~nonempty_bit(fl, hash);
 }
 
-static void leave(struct flows *fl, uint32_t at, enum flow_leaves why)
+static void remove_flow(struct flows *fl, uint32_t at, enum flow_leaves why)
 {
 	struct flow_entry *f = flows_entry(fl, at);
 
@@ -329,7 +329,7 @@ static void age_row(struct flows *fl, const struct flow_bucket *row,
 			continue;
 		}
 		fl->ledger.expired++;
-		leave(fl, at, FLOW_EXPIRED);
+		remove_flow(fl, at, FLOW_EXPIRED);
 	}
 }
 
@@ -347,6 +347,6 @@ void flows_flush(struct flows *fl)
 		if (!flows_entry(fl, at)->key_len)
 			continue;
 		fl->ledger.flushed++;
-		leave(fl, at, FLOW_FLUSHED);
+		remove_flow(fl, at, FLOW_FLUSHED);
 	}
 }

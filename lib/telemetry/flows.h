@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * flows.h - the flow cache, as in paper 002, section III-B: rows of buckets; a
- * flow's key picks the row, and when all its buckets are taken the flow that
- * was updated least recently leaves. A row holds numbers of entries, the flow
- * used last first; entries are taken one after the other, so that few flows
- * touch little memory.
+ * flows.h - the flow cache, as in "SmartNIC platform", section III-B: rows of
+ * buckets. A hash of the flow's key picks the row; when all buckets of the row
+ * are taken, the flow that was updated least recently is evicted. A row holds
+ * numbers of entries, the flow used last first; entries are taken one after the
+ * other, so that few flows touch little memory.
  *
  * Memory: 8 bytes a bucket, and for each flow that there is (or has been at one
  * time) 128 bytes, and 96 for each of options.hops (64 if not wide): 704 for 6.
@@ -24,9 +24,43 @@
 #include "hash/bytes.h"
 #include "base/area.h"
 #include "telemetry/metric.h"
-#include "telemetry/sweep.h"
-#include "telemetry/watch.h"
+#include "telemetry/threshold.h"
 #include "net/proto.h"
+
+/* Goes through a whole table once in a period, a few entries at a time, as
+ * packet time goes by. */
+struct sweep {
+	uint64_t period_ns; /* 0: never */
+	uint64_t start_ns;
+	uint64_t at; /* the next one */
+	bool begun;
+};
+
+/* From *from to below the result it is due now, of so many. The first call
+ * starts the first period. */
+static inline uint64_t sweep_due(struct sweep *s, uint64_t now_ns,
+				 uint64_t total, uint64_t *from)
+{
+	uint64_t gone = now_ns - s->start_ns, to;
+
+	*from = s->at;
+	if (!s->period_ns)
+		return s->at;
+	if (!s->begun) {
+		s->begun = true;
+		s->start_ns = now_ns;
+		return s->at;
+	}
+	if (gone >= s->period_ns) {
+		s->start_ns += gone / s->period_ns * s->period_ns;
+		s->at = 0;
+		return total;
+	}
+	to = (uint64_t)((unsigned __int128)total * gone / s->period_ns);
+	if (to > s->at)
+		s->at = to;
+	return s->at;
+}
 
 struct flows_options {
 	uint32_t rows, buckets; /* of a row */
@@ -66,7 +100,7 @@ enum {
 	FLOW_HOPS_MAX = 1024, /* that are kept of one flow */
 };
 
-/* Of a hop's flags, beside enum watch_flag. */
+/* Of a hop's flags, beside enum threshold_flag. */
 enum {
 	FLOW_HOP_SEEN = 1 << 2, /* left the path since it was pushed */
 };
@@ -80,7 +114,7 @@ enum {
 struct flow_hop {
 	uint32_t place : 24; /* objects.h */
 	uint32_t flags : 8;
-	struct watch watch; /* of the latency */
+	struct threshold_state watch; /* of the latency */
 	struct meter meter[FLOW_METERS];
 };
 
@@ -97,7 +131,7 @@ struct flow_entry {
 	uint64_t hash;
 	uint64_t packets, bytes;
 	uint64_t first_ns, last_ns;
-	struct watch watch; /* of the latency from end to end */
+	struct threshold_state watch; /* of the latency from end to end */
 	uint8_t flags;
 	uint16_t kept; /* hops that are kept */
 	struct meter latency;
@@ -112,9 +146,9 @@ _Static_assert(sizeof(struct flow_entry) == 128, "two lines");
 
 /* A metric from end to end. */
 struct flow_end {
-	struct watch watch;
+	struct threshold_state watch;
 	uint32_t latest;
-	uint8_t flags; /* enum watch_flag */
+	uint8_t flags; /* enum threshold_flag */
 };
 
 struct flow_bucket {
@@ -236,7 +270,7 @@ static inline struct flow_entry *flows_get(struct flows *fl, uint64_t hash,
 }
 
 /* From now on flows have METRIC_ENDS of struct flow_end. 0 or -ENOMEM. */
-int flows_end(struct flows *fl);
+int flows_keep_ends(struct flows *fl);
 
 /* NULL: they have none. */
 static inline struct flow_end *flow_ends(const struct flows *fl,

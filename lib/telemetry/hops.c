@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* hops.c - what a view says hop by hop; a flow's hops in the order of its path.
+/* hops.c - what a record says hop by hop; a flow's hops in the order of its
+ * path.
  */
 #include "base/rng.h"
 #include "telemetry/private.h"
@@ -8,92 +9,98 @@ enum {
 	SECOND = 1000000000,
 };
 
-static void make(struct made *m, const struct int_plan *plan)
+static void prepare_layout(struct ready_layout *m,
+			   const struct int_layout *layout)
 {
-	fields_of(&m->fields, plan);
-	picks_of(&m->picks, &m->fields);
+	fields_of(&m->fields, layout);
+	simd_layout_make(&m->picks, &m->fields);
 }
 
-static const struct made *made_of(struct made_plans *ps,
-				  const struct int_plan *plan)
+static const struct ready_layout *find_layout(struct layout_cache *ps,
+					      const struct int_layout *layout)
 {
-	struct made *m;
+	struct ready_layout *m;
 
-	if (fields_are(&ps->latest->fields, plan))
+	if (fields_are(&ps->latest->fields, layout))
 		return ps->latest;
-	m = &ps->plan[rng_mix((uintptr_t)plan->words ^ plan->bitmap) % PLANS];
-	if (!fields_are(&m->fields, plan))
-		make(m, plan);
+	m = &ps->layout[rng_mix((uintptr_t)layout->words ^ layout->bitmap) %
+			LAYOUTS_KEPT];
+	if (!fields_are(&m->fields, layout))
+		prepare_layout(m, layout);
 	return ps->latest = m;
 }
 
-/* Of the reporter's plan: a copy if both plans want one place. */
-static const struct fields *own_fields(struct made_plans *ps,
-				       const struct int_view *v)
+/* Of the reporter's layout: a copy if both layouts want one place. */
+static const struct fields *reporter_fields(struct layout_cache *ps,
+					    const struct int_record *v)
 {
-	const struct made *m = made_of(ps, v->own.plan);
+	const struct ready_layout *m = find_layout(ps, v->own.layout);
 
-	if (!v->stack.plan || v->stack.plan == v->own.plan ||
-	    made_of(ps, v->stack.plan) != m)
+	if (!v->stack.layout || v->stack.layout == v->own.layout ||
+	    find_layout(ps, v->stack.layout) != m)
 		return &m->fields;
-	make(&ps->own, v->own.plan);
+	prepare_layout(&ps->own, v->own.layout);
 	return &ps->own.fields;
 }
 
 /* A reporter that has pushed its metadata on the stack as well is there once.
  */
-static bool adds_hop(const struct view_hops *vh)
+static bool adds_hop(const struct record_hops *vh)
 {
-	return !vh->stacked || view_node(vh, vh->stacked) == NODE_UNKNOWN ||
-	       view_node(vh, vh->stacked) != view_node(vh, vh->stacked - 1);
+	return !vh->stacked ||
+	       record_hop_node(vh, vh->stacked) == NODE_UNKNOWN ||
+	       record_hop_node(vh, vh->stacked) !=
+		       record_hop_node(vh, vh->stacked - 1);
 }
 
-void view_hops_of(struct made_plans *ps, struct view_hops *vh,
-		  const struct int_view *v)
+void record_hops_make(struct layout_cache *ps, struct record_hops *vh,
+		      const struct int_record *v)
 {
-	*vh = (struct view_hops){.v = v, .reporter = NODE_UNKNOWN};
+	*vh = (struct record_hops){.v = v, .reporter = NODE_UNKNOWN};
 	if (v->from.has_node)
 		vh->reporter = v->from.node;
-	if (v->own.plan && v->own.n)
-		vh->own = own_fields(ps, v);
-	if (v->stack.plan && v->stack.n) {
-		vh->stack = &made_of(ps, v->stack.plan)->fields;
+	if (v->own.layout && v->own.n)
+		vh->own = reporter_fields(ps, v);
+	if (v->stack.layout && v->stack.n) {
+		vh->stack = &find_layout(ps, v->stack.layout)->fields;
 		vh->n = vh->stacked = v->stack.n;
 	}
 	if (vh->own)
 		vh->n += adds_hop(vh);
 }
 
-uint64_t view_node(const struct view_hops *vh, unsigned i)
+uint64_t record_hop_node(const struct record_hops *vh, unsigned i)
 {
-	const struct fields *f = view_fields(vh, i);
+	const struct fields *f = record_hop_fields(vh, i);
 
 	if (i == vh->stacked && f->node.width == FIELD_NONE)
 		return vh->reporter;
-	return field_node(&f->node, view_hop(vh, i));
+	return field_node(&f->node, record_hop(vh, i));
 }
 
-static void ids_of(const struct view_hops *vh, unsigned i,
-		   uint32_t id[FIELD_IDS])
+static void read_hop_ids(const struct record_hops *vh, unsigned i,
+			 uint32_t id[FIELD_IDS])
 {
-	const struct fields *f = view_fields(vh, i);
-	const uint8_t *hop = view_hop(vh, i);
+	const struct fields *f = record_hop_fields(vh, i);
+	const uint8_t *hop = record_hop(vh, i);
 
 	for (unsigned k = 0; k < FIELD_IDS; k++)
 		id[k] = field_id(&f->id[k], hop);
 }
 
-uint32_t view_place(struct telemetry *t, const struct view_hops *vh, unsigned i)
+uint32_t record_hop_key(struct telemetry *t, const struct record_hops *vh,
+			unsigned i)
 {
 	uint32_t id[FIELD_IDS];
 
-	ids_of(vh, i, id);
-	return place_of(&t->objects, view_node(vh, i), id, events_node, t);
+	read_hop_ids(vh, i, id);
+	return objects_hop_key(&t->objects, record_hop_node(vh, i), id,
+			       events_node, t);
 }
 
 /* The same of ids that are words of 4 bytes, as almost all are. */
-static inline bool is_at(const struct fields *fs, const uint8_t *hop,
-			 const struct place *p)
+static inline bool is_narrow_hop_at(const struct fields *fs, const uint8_t *hop,
+				    const struct hop_key *p)
 {
 	uint64_t node = fs->node.width ? be32_load(hop + fs->node.word)
 				       : NODE_UNKNOWN;
@@ -104,20 +111,22 @@ static inline bool is_at(const struct fields *fs, const uint8_t *hop,
 	return !differ && node != UINT32_MAX;
 }
 
-bool view_is_at(const struct view_hops *vh, unsigned i, const struct place *p)
+bool record_hop_is_at(const struct record_hops *vh, unsigned i,
+		      const struct hop_key *p)
 {
-	const struct fields *fs = view_fields(vh, i);
+	const struct fields *fs = record_hop_fields(vh, i);
 	uint32_t id[FIELD_IDS];
 
 	if (fs->narrow && fs->node_narrow && i < vh->stacked)
-		return is_at(fs, view_hop(vh, i), p);
-	ids_of(vh, i, id);
-	return p->node_id == view_node(vh, i) && !memcmp(id, p->id, sizeof(id));
+		return is_narrow_hop_at(fs, record_hop(vh, i), p);
+	read_hop_ids(vh, i, id);
+	return p->node_id == record_hop_node(vh, i) &&
+	       !memcmp(id, p->id, sizeof(id));
 }
 
 /* later - earlier, of as many bits; in ns. */
-static bool difference(struct telemetry *t, const struct hop_field *f,
-		       uint64_t later, uint64_t earlier, uint64_t *ns)
+static bool time_difference(struct telemetry *t, const struct hop_field *f,
+			    uint64_t later, uint64_t earlier, uint64_t *ns)
 {
 	uint64_t by = (later - earlier) & f->mask;
 
@@ -131,7 +140,7 @@ static bool difference(struct telemetry *t, const struct hop_field *f,
 
 /* IOAM: seconds and a fraction, of one clock at each node (RFC 9197, 5.4.2.3).
  */
-static bool stamp_of(const struct fields *f, const uint8_t *hop, uint64_t *ns)
+static bool ioam_time(const struct fields *f, const uint8_t *hop, uint64_t *ns)
 {
 	bool one, two;
 	uint64_t s = field_raw(&f->seconds, hop, &one);
@@ -140,22 +149,23 @@ static bool stamp_of(const struct fields *f, const uint8_t *hop, uint64_t *ns)
 	return one && two;
 }
 
-static bool between(struct telemetry *t, const struct fields *f,
-		    const uint8_t *from, const uint8_t *to, uint64_t *ns)
+static bool ioam_time_between(struct telemetry *t, const struct fields *f,
+			      const uint8_t *from, const uint8_t *to,
+			      uint64_t *ns)
 {
 	static const struct hop_field whole = {.mask = UINT64_MAX, .scale = 1};
 	uint64_t a, b;
 
-	return stamp_of(f, from, &a) && stamp_of(f, to, &b) &&
-	       difference(t, &whole, b, a, ns);
+	return ioam_time(f, from, &a) && ioam_time(f, to, &b) &&
+	       time_difference(t, &whole, b, a, ns);
 }
 
-bool view_latency(struct telemetry *t, const struct view_hops *vh, unsigned i,
-		  uint64_t *ns)
+bool record_hop_latency(struct telemetry *t, const struct record_hops *vh,
+			unsigned i, uint64_t *ns)
 {
 	const struct int_from *from = &vh->v->from;
-	const struct fields *f = view_fields(vh, i);
-	const uint8_t *hop = view_hop(vh, i);
+	const struct fields *f = record_hop_fields(vh, i);
+	const uint8_t *hop = record_hop(vh, i);
 	bool in, out;
 	uint64_t a, b;
 
@@ -168,19 +178,21 @@ bool view_latency(struct telemetry *t, const struct view_hops *vh, unsigned i,
 			a = from->time;
 			in = true;
 		}
-		return in && out && difference(t, &f->egress_time, b, a, ns);
+		return in && out &&
+		       time_difference(t, &f->egress_time, b, a, ns);
 	}
 	/* The time to the next node. */
 	return f->seconds.width && i + 1 < vh->stacked &&
-	       between(t, f, hop, view_hop(vh, i + 1), ns);
+	       ioam_time_between(t, f, hop, record_hop(vh, i + 1), ns);
 }
 
-bool view_end_to_end(struct telemetry *t, const struct view_hops *vh,
-		     uint64_t *ns)
+bool record_path_latency(struct telemetry *t, const struct record_hops *vh,
+			 uint64_t *ns)
 {
-	const struct fields *first = view_fields(vh, 0);
-	const struct fields *last = view_fields(vh, vh->n - 1);
-	const uint8_t *from = view_hop(vh, 0), *to = view_hop(vh, vh->n - 1);
+	const struct fields *first = record_hop_fields(vh, 0);
+	const struct fields *last = record_hop_fields(vh, vh->n - 1);
+	const uint8_t *from = record_hop(vh, 0),
+		      *to = record_hop(vh, vh->n - 1);
 	bool in, out;
 	uint64_t a, b;
 
@@ -188,10 +200,11 @@ bool view_end_to_end(struct telemetry *t, const struct view_hops *vh,
 	    first->ingress_time.mask == last->egress_time.mask) {
 		a = field_raw(&first->ingress_time, from, &in);
 		b = field_raw(&last->egress_time, to, &out);
-		return in && out && difference(t, &last->egress_time, b, a, ns);
+		return in && out &&
+		       time_difference(t, &last->egress_time, b, a, ns);
 	}
 	return first->seconds.width && first == last && vh->n > 1 &&
-	       between(t, first, from, to, ns);
+	       ioam_time_between(t, first, from, to, ns);
 }
 
 void track_dist(struct telemetry *t, struct node *n, enum metric m)
@@ -205,7 +218,7 @@ void track_dist(struct telemetry *t, struct node *n, enum metric m)
 		n->dist[m] = d;
 }
 
-static unsigned kept_of_path(const struct flow_entry *f)
+static unsigned kept_path_hops(const struct flow_entry *f)
 {
 	return f->kept < f->hops ? f->kept : f->hops;
 }
@@ -213,7 +226,7 @@ static unsigned kept_of_path(const struct flow_entry *f)
 struct nodes track_nodes(const struct telemetry *t, struct flow_entry *f,
 			 uint64_t *room)
 {
-	unsigned n = kept_of_path(f);
+	unsigned n = kept_path_hops(f);
 
 	if (f->path)
 		return (struct nodes){path_nodes(&t->paths, f->path),
@@ -231,7 +244,7 @@ struct nodes track_nodes(const struct telemetry *t, struct flow_entry *f,
 static bool same_nodes(const struct telemetry *t, struct flow_entry *f,
 		       struct nodes now)
 {
-	unsigned kept = kept_of_path(f);
+	unsigned kept = kept_path_hops(f);
 
 	if (f->hops != now.n)
 		return false;
@@ -248,8 +261,8 @@ static bool same_nodes(const struct telemetry *t, struct flow_entry *f,
 }
 
 /* The flow's hop of a node, from number i on; kept: there is none. */
-static unsigned find_hop(const struct telemetry *t, struct flow_entry *f,
-			 unsigned i, uint64_t node)
+static unsigned find_flow_hop(const struct telemetry *t, struct flow_entry *f,
+			      unsigned i, uint64_t node)
 {
 	for (; i < f->kept; i++)
 		if (t->objects.place[flow_hop(&t->flows, f, i)->place]
@@ -260,7 +273,8 @@ static unsigned find_hop(const struct telemetry *t, struct flow_entry *f,
 
 /* A hop that was met longest ago, or is at least not on the path, gives way to
  * number i. */
-static bool give_way(struct telemetry *t, struct flow_entry *f, unsigned i)
+static bool replace_last_hop(struct telemetry *t, struct flow_entry *f,
+			     unsigned i)
 {
 	struct flow_wide *wide;
 
@@ -274,13 +288,13 @@ static bool give_way(struct telemetry *t, struct flow_entry *f, unsigned i)
 }
 
 /* Hop i is that of the node: met before, new, or not kept. */
-static bool take_up(struct telemetry *t, struct flow_entry *f, unsigned i,
-		    uint64_t node)
+static bool bring_hop(struct telemetry *t, struct flow_entry *f, unsigned i,
+		      uint64_t node)
 {
-	unsigned k = find_hop(t, f, i, node);
+	unsigned k = find_flow_hop(t, f, i, node);
 
 	if (k == f->kept) {
-		if (!flow_grow(&t->flows, f) && !give_way(t, f, i))
+		if (!flow_grow(&t->flows, f) && !replace_last_hop(t, f, i))
 			return false;
 		k = f->kept - 1u;
 	}
@@ -289,30 +303,32 @@ static bool take_up(struct telemetry *t, struct flow_entry *f, unsigned i,
 	return true;
 }
 
-static struct telling telling_path(const struct flow_entry *f, struct nodes now)
+static struct telemetry_event path_event(const struct flow_entry *f,
+					 struct nodes now)
 {
-	struct telling what = telling_flow(f, METRIC_PATH);
+	struct telemetry_event what = telemetry_event_of_flow(f, METRIC_PATH);
 
 	what.path = now;
 	return what;
 }
 
-static void tell_path(struct telemetry *t, const struct flow_entry *f,
-		      struct nodes old, struct nodes now)
+static void put_path_events(struct telemetry *t, const struct flow_entry *f,
+			    struct nodes old, struct nodes now)
 {
-	struct telling what = telling_path(f, now);
+	struct telemetry_event what = path_event(f, now);
 
 	what.old_path = old;
-	event_tell(t, old.n ? EVENT_PATH_CHANGE : EVENT_NEW_KEY, &what);
+	telemetry_event_put(t, old.n ? EVENT_PATH_CHANGE : EVENT_NEW_KEY,
+			    &what);
 	what.old_path = (struct nodes){0};
 	if (f->path ? t->paths.path[f->path].loop : path_loops(now.at, now.n))
-		event_tell(t, EVENT_LOOP, &what);
+		telemetry_event_put(t, EVENT_LOOP, &what);
 }
 
 uint32_t track_path_of(struct telemetry *t, struct nodes now)
 {
 	bool fresh;
-	uint32_t nr = path_of(&t->paths, now.at, now.n, &fresh);
+	uint32_t nr = paths_find(&t->paths, now.at, now.n, &fresh);
 	struct dist *d;
 
 	if (!fresh)
@@ -328,48 +344,48 @@ static void change_path(struct telemetry *t, struct flow_entry *f,
 	uint64_t room[PATH_NODES_MAX];
 	struct nodes old = track_nodes(t, f, room);
 
-	for (unsigned i = 0; i < kept_of_path(f); i++)
+	for (unsigned i = 0; i < kept_path_hops(f); i++)
 		flow_hop(&t->flows, f, i)->flags |= FLOW_HOP_SEEN;
 	for (unsigned i = 0; i < now.n; i++)
-		if (!take_up(t, f, i, now.at[i]))
+		if (!bring_hop(t, f, i, now.at[i]))
 			break;
 	f->hops = (uint16_t)now.n;
 	f->path = track_path_of(t, now);
-	tell_path(t, f, old, now);
+	put_path_events(t, f, old, now);
 }
 
 /* A hop whose latency is watched, and so is looked at no more, may come from a
  * place that there was no room for: to a node that is new. */
-static void set_place(struct telemetry *t, struct flow_hop *h, uint32_t place)
+static void set_hop_key(struct telemetry *t, struct flow_hop *h, uint32_t place)
 {
 	h->place = place & 0xffffff;
-	if (h->flags & WATCH_KNOWN)
+	if (h->flags & THRESHOLD_KNOWN)
 		track_dist(t, t->objects.place[h->place].node,
 			   METRIC_HOP_LATENCY);
 }
 
 void track_path(struct telemetry *t, struct flow_entry *f,
-		const struct view_hops *vh)
+		const struct record_hops *vh)
 {
 	uint64_t at[PATH_NODES_MAX];
 	struct nodes now = {at, vh->n};
 
 	for (unsigned i = 0; i < now.n; i++)
-		at[i] = view_node(vh, i);
+		at[i] = record_hop_node(vh, i);
 	if (!same_nodes(t, f, now))
 		change_path(t, f, now);
-	for (unsigned i = 0; i < kept_of_path(f); i++) {
+	for (unsigned i = 0; i < kept_path_hops(f); i++) {
 		struct flow_hop *h = flow_hop(&t->flows, f, i);
 
-		if (!view_is_at(vh, i, &t->objects.place[h->place]))
-			set_place(t, h, view_place(t, vh, i));
+		if (!record_hop_is_at(vh, i, &t->objects.place[h->place]))
+			set_hop_key(t, h, record_hop_key(t, vh, i));
 	}
 }
 
 int track_hop(struct telemetry *t, struct flow_entry *f,
-	      const struct view_hops *vh, unsigned i)
+	      const struct record_hops *vh, unsigned i)
 {
-	unsigned k = find_hop(t, f, 0, view_node(vh, i));
+	unsigned k = find_flow_hop(t, f, 0, record_hop_node(vh, i));
 	struct flow_hop *h;
 
 	if (k == f->kept && !flow_grow(&t->flows, f)) {
@@ -378,7 +394,7 @@ int track_hop(struct telemetry *t, struct flow_entry *f,
 	}
 	h = flow_hop(&t->flows, f, k);
 	h->flags |= FLOW_HOP_SEEN;
-	if (!view_is_at(vh, i, &t->objects.place[h->place]))
-		set_place(t, h, view_place(t, vh, i));
+	if (!record_hop_is_at(vh, i, &t->objects.place[h->place]))
+		set_hop_key(t, h, record_hop_key(t, vh, i));
 	return (int)k;
 }

@@ -17,12 +17,13 @@
 #include "threads/threads.h"
 
 enum {
-	CHUNK = 64 << 10, /* bytes of what is kept of views, at a time */
-	PLAN_SLOTS = 64,
+	CHUNK = 64 << 10, /* bytes of what is kept of records, at a time */
+	LAYOUT_SLOTS = 64,
 	SINKS = sizeof(struct telemetry_sinks) / sizeof(struct row_sink *),
-	VIEWS = 96,  /* of a block of messages, at most */
-	ROUNDS = 2,  /* what is of flows, and then what is of nodes */
-	SEEN = 1024, /* views of a batch that there is room for at first */
+	VIEWS = 96, /* of a block of messages, at most */
+	ROUNDS = 2, /* what is of flows, and then what is of nodes */
+	ARRIVALS =
+		1024, /* records of a batch that there is room for at first */
 };
 
 _Static_assert((int)INT_COLLECTOR_WORKERS <= (int)THREADS_MAX, "workers");
@@ -41,13 +42,13 @@ struct chunk {
 	uint8_t byte[CHUNK] __attribute__((aligned(64)));
 };
 
-struct kept_plan {
-	struct int_plan plan;
-	struct kept_plan *next; /* of the slot */
+struct kept_layout {
+	struct int_layout layout;
+	struct kept_layout *next; /* of the slot */
 };
 
-/* A view of a batch: what owners of nodes ask for. */
-struct seen {
+/* A record of a batch: what owners of nodes ask for. */
+struct arrival {
 	uint64_t ts_ns;
 	uint8_t owner; /* of its flow */
 	bool step;     /* things are looked after before it */
@@ -57,23 +58,23 @@ struct seen {
 struct batch {
 	struct int_collector *c;
 	struct worker *worker;
-	struct intake *in;
+	struct int_frame_decoder *in;
 	struct chunk *first, *now;
-	struct kept_plan *plan[PLAN_SLOTS];
-	const struct int_plan *latest;
+	struct kept_layout *layout[LAYOUT_SLOTS];
+	const struct int_layout *latest;
 	uint64_t now_ns, keep_ns; /* as in a sink, of this batch alone */
 	bool full;		  /* as many packets as it can be */
-	bool step;		  /* before the next view */
-	struct seen *seen;	  /* by the number of the view */
+	bool step;		  /* before the next record */
+	struct arrival *seen;	  /* by the number of the record */
 	uint32_t views, room;
 	/* What owners of flows tell owners of nodes. */
-	struct far_hops far[INT_COLLECTOR_WORKERS][INT_COLLECTOR_WORKERS];
+	struct remote_hops far[INT_COLLECTOR_WORKERS][INT_COLLECTOR_WORKERS];
 	struct threads_out *out; /* to owners */
 };
 
 struct worker {
 	struct batch batch[THREADS_PLACES];
-	struct made_plans plans;
+	struct layout_cache layouts;
 	struct filter_ledger filtered;
 	const struct pkt *pkts; /* of the batch that is begun */
 	size_t n;
@@ -93,20 +94,20 @@ struct int_collector {
 	/* By owner of nodes and of flows: its number of a place of the other's,
 	 * or 0. */
 	uint32_t *place[INT_COLLECTOR_WORKERS][INT_COLLECTOR_WORKERS];
-	struct int_view view[INT_COLLECTOR_WORKERS][VIEWS];
+	struct int_record view[INT_COLLECTOR_WORKERS][VIEWS];
 	struct locked_sink locked[SINKS];
 	pthread_mutex_t lock;
 	int error; /* the first; atomic */
 };
 
-static int error_of(const struct int_collector *c)
+static int first_error(const struct int_collector *c)
 {
 	return __atomic_load_n(&c->error, __ATOMIC_RELAXED);
 }
 
-static void fail(struct int_collector *c, int error)
+static void set_error(struct int_collector *c, int error)
 {
-	if (error < 0 && !error_of(c))
+	if (error < 0 && !first_error(c))
 		__atomic_store_n(&c->error, error, __ATOMIC_RELAXED);
 }
 
@@ -150,7 +151,7 @@ static struct telemetry_sinks lock_sinks(struct int_collector *c,
 }
 
 /* A copy of some bytes that lasts as long as the batch; NULL: no memory. */
-static void *keep(struct batch *b, const void *from, size_t size)
+static void *keep_bytes(struct batch *b, const void *from, size_t size)
 {
 	struct chunk *k = b->now;
 	void *to;
@@ -172,56 +173,58 @@ static void *keep(struct batch *b, const void *from, size_t size)
 	return to;
 }
 
-/* The same plan, as long as the batch lasts: the decoder forgets plans if too
- * many are in use. NULL: no memory. */
-static const struct int_plan *keep_other_plan(struct batch *b,
-					      const struct int_plan *plan)
+/* The same layout, as long as the batch lasts: the decoder forgets layouts if
+ * too many are in use. NULL: no memory. */
+static const struct int_layout *keep_new_layout(struct batch *b,
+						const struct int_layout *layout)
 {
-	uint64_t hash = rng_mix((uintptr_t)plan->words ^ plan->bitmap);
-	struct kept_plan **slot = &b->plan[hash % PLAN_SLOTS], *k;
-	const struct kept_plan fresh = {*plan, *slot};
+	uint64_t hash = rng_mix((uintptr_t)layout->words ^ layout->bitmap);
+	struct kept_layout **slot = &b->layout[hash % LAYOUT_SLOTS], *k;
+	const struct kept_layout fresh = {*layout, *slot};
 
 	for (k = *slot; k; k = k->next)
-		if (k->plan.words == plan->words &&
-		    k->plan.bitmap == plan->bitmap)
-			return b->latest = &k->plan;
-	if (!(k = keep(b, &fresh, sizeof(fresh))))
+		if (k->layout.words == layout->words &&
+		    k->layout.bitmap == layout->bitmap)
+			return b->latest = &k->layout;
+	if (!(k = keep_bytes(b, &fresh, sizeof(fresh))))
 		return NULL;
 	*slot = k;
-	return b->latest = &k->plan;
+	return b->latest = &k->layout;
 }
 
-static inline const struct int_plan *keep_plan(struct batch *b,
-					       const struct int_plan *plan)
+static inline const struct int_layout *
+keep_layout(struct batch *b, const struct int_layout *layout)
 {
-	if (b->latest && b->latest->words == plan->words &&
-	    b->latest->bitmap == plan->bitmap)
+	if (b->latest && b->latest->words == layout->words &&
+	    b->latest->bitmap == layout->bitmap)
 		return b->latest;
-	return keep_other_plan(b, plan);
+	return keep_new_layout(b, layout);
 }
 
 /* What is longer than a message, as long as the batch lasts. */
-static const struct int_view *keep_view(struct batch *b,
-					const struct int_view *from)
+static const struct int_record *keep_record(struct batch *b,
+					    const struct int_record *from)
 {
-	struct int_view v = *from;
+	struct int_record v = *from;
 
 	v.from.numbered = false; /* that is a message of its own */
-	if (v.own.plan && !(v.own.plan = keep_plan(b, v.own.plan)))
+	if (v.own.layout && !(v.own.layout = keep_layout(b, v.own.layout)))
 		return NULL;
-	if (v.stack.plan && !(v.stack.plan = keep_plan(b, v.stack.plan)))
+	if (v.stack.layout &&
+	    !(v.stack.layout = keep_layout(b, v.stack.layout)))
 		return NULL;
-	if (v.stack.at && !(v.stack.at = keep(b, v.stack.at,
-					      v.stack.n * sizeof(*v.stack.at))))
+	if (v.stack.at &&
+	    !(v.stack.at = keep_bytes(b, v.stack.at,
+				      v.stack.n * sizeof(*v.stack.at))))
 		return NULL;
-	return keep(b, &v, sizeof(v));
+	return keep_bytes(b, &v, sizeof(v));
 }
 
-static void forget(struct batch *b)
+static void reset_batch(struct batch *b)
 {
 	b->now = NULL;
 	b->latest = NULL;
-	memset(b->plan, 0, sizeof(b->plan));
+	memset(b->layout, 0, sizeof(b->layout));
 	b->now_ns = b->keep_ns = 0;
 	b->step = false;
 	b->views = 0;
@@ -243,7 +246,7 @@ enum kind {
 
 /* CLOCK: it is so late. END and HOPS, the last of each round: so does the batch
  * end. */
-struct clock_message {
+struct time_message {
 	uint8_t kind;
 	bool full; /* END, HOPS: the batch was */
 	uint64_t now_ns;
@@ -256,40 +259,40 @@ struct number_message {
 	uint64_t ts_ns;
 };
 
-/* A view, of what the sink asks for of most. */
-struct view_message {
+/* A record, of what the sink asks for of most. */
+struct short_record {
 	uint8_t kind, flags, hops;
 	uint8_t key[KEY_FLOW4_LEN];
 	uint16_t ip_len, len; /* len: of a hop */
 	uint32_t number;
 	uint64_t ts_ns, hash;
-	const struct int_plan *plan; /* of its stack */
-	const uint8_t *data;	     /* the stack */
+	const struct int_layout *layout; /* of its stack */
+	const uint8_t *data;		 /* the stack */
 };
 
 /* Any other: no flow or one of IPv6, metadata of the reporter's own, hops that
  * are not equally long, drops. SNAPSHOT: hop number `number' of it. */
-struct kept_message {
+struct kept_record {
 	uint8_t kind;
 	uint32_t number;
 	uint64_t hash;
-	const struct int_view *view;
+	const struct int_record *view;
 };
 
-_Static_assert(THREADS_WORDS * 8 / sizeof(struct view_message) < VIEWS,
+_Static_assert(THREADS_WORDS * 8 / sizeof(struct short_record) < VIEWS,
 	       "views of a block");
 
 static const uint8_t words[] = {
-	[CLOCK] = (sizeof(struct clock_message) + 7) / 8,
+	[CLOCK] = (sizeof(struct time_message) + 7) / 8,
 	[NUMBER] = (sizeof(struct number_message) + 7) / 8,
-	[VIEW] = (sizeof(struct view_message) + 7) / 8,
-	[KEPT] = (sizeof(struct kept_message) + 7) / 8,
-	[SNAPSHOT] = (sizeof(struct kept_message) + 7) / 8,
-	[END] = (sizeof(struct clock_message) + 7) / 8,
-	[HOPS] = (sizeof(struct clock_message) + 7) / 8,
+	[VIEW] = (sizeof(struct short_record) + 7) / 8,
+	[KEPT] = (sizeof(struct kept_record) + 7) / 8,
+	[SNAPSHOT] = (sizeof(struct kept_record) + 7) / 8,
+	[END] = (sizeof(struct time_message) + 7) / 8,
+	[HOPS] = (sizeof(struct time_message) + 7) / 8,
 };
 
-static inline void *message(struct batch *b, unsigned owner, enum kind kind)
+static inline void *new_message(struct batch *b, unsigned owner, enum kind kind)
 {
 	return threads_send(&b->out[owner], words[kind]);
 }
@@ -310,14 +313,14 @@ static inline unsigned owner_of_flow(const struct int_collector *c,
 
 static void send_clock(struct batch *b, unsigned owner, uint64_t now_ns)
 {
-	*(struct clock_message *)message(
-		b, owner, CLOCK) = (struct clock_message){.kind = CLOCK,
-							  .now_ns = now_ns};
+	*(struct time_message *)new_message(
+		b, owner, CLOCK) = (struct time_message){.kind = CLOCK,
+							 .now_ns = now_ns};
 }
 
 /* Things are looked after by all owners at the same packet; whoever knows of a
  * later time from batches before passes over this one. */
-static inline void go_to(struct batch *b, uint64_t ts_ns)
+static inline void advance_time(struct batch *b, uint64_t ts_ns)
 {
 	if (ts_ns <= b->now_ns)
 		return;
@@ -336,8 +339,8 @@ static void send_number(struct batch *b, const struct int_from *from,
 	uint64_t hash = rng_mix((uint64_t)from->node << 9 | from->hw_id << 1 |
 				from->has_node);
 
-	*(struct number_message *)message(b, owner_of(b->c, hash),
-					  NUMBER) = (struct number_message){
+	*(struct number_message *)new_message(b, owner_of(b->c, hash),
+					      NUMBER) = (struct number_message){
 		.kind = NUMBER,
 		.hw_id = from->hw_id,
 		.bits = from->sequence_bits,
@@ -347,11 +350,11 @@ static void send_number(struct batch *b, const struct int_from *from,
 		.ts_ns = ts_ns};
 }
 
-static inline void send_view(struct batch *b, unsigned owner, uint64_t hash,
-			     const struct int_view *v,
-			     const struct int_plan *plan)
+static inline void send_short_record(struct batch *b, unsigned owner,
+				     uint64_t hash, const struct int_record *v,
+				     const struct int_layout *layout)
 {
-	struct view_message *m = message(b, owner, VIEW);
+	struct short_record *m = new_message(b, owner, VIEW);
 
 	m->kind = VIEW;
 	m->flags = v->flags;
@@ -362,38 +365,40 @@ static inline void send_view(struct batch *b, unsigned owner, uint64_t hash,
 	m->number = b->views;
 	m->ts_ns = v->ts_ns;
 	m->hash = hash;
-	m->plan = plan;
+	m->layout = layout;
 	m->data = v->stack.data;
 }
 
-static void send_kept(struct batch *b, unsigned owner, enum kind kind,
-		      uint32_t number, uint64_t hash, const struct int_view *v)
+static void send_kept_record(struct batch *b, unsigned owner, enum kind kind,
+			     uint32_t number, uint64_t hash,
+			     const struct int_record *v)
 {
-	*(struct kept_message *)message(b, owner, kind) = (struct kept_message){
-		.kind = (uint8_t)kind,
-		.number = number,
-		.hash = hash,
-		.view = v};
+	*(struct kept_record *)new_message(
+		b, owner, kind) = (struct kept_record){.kind = (uint8_t)kind,
+						       .number = number,
+						       .hash = hash,
+						       .view = v};
 }
 
-/* Snapshots of a view's hops, to the owners of their nodes. */
-static void send_snapshots(struct batch *b, const struct int_view *v)
+/* Snapshots of a record's hops, to the owners of their nodes. */
+static void send_snapshots(struct batch *b, const struct int_record *v)
 {
 	const struct int_collector *c = b->c;
-	struct view_hops vh;
+	struct record_hops vh;
 
 	if (!v->stack.at || !c->flows[0]->rows.of[ROWS_SNAPSHOT])
 		return;
-	view_hops_of(&b->worker->plans, &vh, v);
+	record_hops_make(&b->worker->layouts, &vh, v);
 	for (unsigned i = 0; i < vh.stacked; i++)
-		send_kept(b, owner_of(c, rng_mix(view_node(&vh, i))), SNAPSHOT,
-			  i, 0, v);
+		send_kept_record(b,
+				 owner_of(c, rng_mix(record_hop_node(&vh, i))),
+				 SNAPSHOT, i, 0, v);
 }
 
-/* Room for another view that owners of nodes may ask for. */
-static bool more_seen(struct batch *b)
+/* Room for another record that owners of nodes may ask for. */
+static bool grow_arrivals(struct batch *b)
 {
-	uint32_t room = b->room ? 2 * b->room : SEEN;
+	uint32_t room = b->room ? 2 * b->room : ARRIVALS;
 	void *seen = realloc(b->seen, room * sizeof(*b->seen));
 
 	if (!seen)
@@ -403,45 +408,46 @@ static bool more_seen(struct batch *b)
 	return true;
 }
 
-static inline bool is_long(const struct int_view *v)
+static inline bool needs_copy(const struct int_record *v)
 {
 	return v->key_len != KEY_FLOW4_LEN || v->own.n || v->stack.at ||
 	       !v->stack.n || v->flags & INT_DROPPED || v->ip_len > UINT16_MAX;
 }
 
-static int send(struct batch *b, const struct int_view *v)
+static int send_record(struct batch *b, const struct int_record *v)
 {
 	uint64_t hash = v->key_len ? flows_hash(v->key, v->key_len) : 0;
 	unsigned owner = owner_of_flow(b->c, hash);
-	const struct int_view *kept;
-	const struct int_plan *plan;
+	const struct int_record *kept;
+	const struct int_layout *layout;
 
-	go_to(b, v->ts_ns);
+	advance_time(b, v->ts_ns);
 	if (v->from.numbered && !b->c->o.filter)
 		send_number(b, &v->from, v->ts_ns);
-	if (b->views == b->room && !more_seen(b))
+	if (b->views == b->room && !grow_arrivals(b))
 		return -ENOMEM;
 	if (b->now_ns > v->ts_ns)
 		send_clock(b, owner, b->now_ns);
-	if (!is_long(v)) {
-		if (!(plan = keep_plan(b, v->stack.plan)))
+	if (!needs_copy(v)) {
+		if (!(layout = keep_layout(b, v->stack.layout)))
 			return -ENOMEM;
-		send_view(b, owner, hash, v, plan);
+		send_short_record(b, owner, hash, v, layout);
 	} else {
-		if (!(kept = keep_view(b, v)))
+		if (!(kept = keep_record(b, v)))
 			return -ENOMEM;
-		send_kept(b, owner, KEPT, b->views, hash, kept);
+		send_kept_record(b, owner, KEPT, b->views, hash, kept);
 		send_snapshots(b, kept);
 	}
-	b->seen[b->views++] = (struct seen){v->ts_ns, (uint8_t)owner, b->step};
+	b->seen[b->views++] = (struct arrival){v->ts_ns, (uint8_t)owner,
+					       b->step};
 	b->step = false;
 	return 0;
 }
 
-/* Of n views from the first on, those that the filter lets through before it
+/* Of n records from the first on, those that the filter lets through before it
  * refuses one; *past: how many of them are dealt with. */
-static size_t choose(struct batch *b, const struct int_view *v, size_t n,
-		     size_t *past)
+static size_t filter_records(struct batch *b, const struct int_record *v,
+			     size_t n, size_t *past)
 {
 	struct filter_ledger *l = &b->worker->filtered;
 	size_t k = 0;
@@ -458,25 +464,25 @@ static size_t choose(struct batch *b, const struct int_view *v, size_t n,
 	return k;
 }
 
-/* intake_options.views, on one core and on several. */
-static int on_views(void *ctx, const struct int_view *v, size_t n)
+/* int_frame_decoder_options.records, on one core and on several. */
+static int on_records(void *ctx, const struct int_record *v, size_t n)
 {
 	struct batch *b = ctx;
 	size_t past;
 	int rc = 0;
 
 	for (; n && !rc; v += past, n -= past) {
-		size_t chosen = choose(b, v, n, &past);
+		size_t chosen = filter_records(b, v, n, &past);
 
 		if (!b->c->threads)
-			rc = telemetry_take(b->c->flows[0], v, chosen);
+			rc = telemetry_add_records(b->c->flows[0], v, chosen);
 		for (size_t i = 0; b->c->threads && i < chosen && !rc; i++)
-			rc = send(b, &v[i]);
+			rc = send_record(b, &v[i]);
 	}
 	return rc;
 }
 
-/* intake_options.number. Behind a filter numbers are no sequence. */
+/* int_frame_decoder_options.number. Behind a filter numbers are no sequence. */
 static int on_number(void *ctx, uint64_t ts_ns, const struct int_from *from)
 {
 	struct batch *b = ctx;
@@ -484,56 +490,57 @@ static int on_number(void *ctx, uint64_t ts_ns, const struct int_from *from)
 	if (b->c->o.filter)
 		return 0;
 	if (!b->c->threads)
-		return telemetry_numbers(b->c->flows[0], ts_ns, from, 1);
-	go_to(b, ts_ns);
+		return telemetry_add_numbers(b->c->flows[0], ts_ns, from, 1);
+	advance_time(b, ts_ns);
 	send_number(b, from, ts_ns);
 	return 0;
 }
 
-static void send_end(struct batch *b, enum kind kind)
+static void send_end_of_round(struct batch *b, enum kind kind)
 {
 	for (unsigned i = 0; i < b->c->o.workers; i++)
-		*(struct clock_message *)message(b, i,
-						 kind) = (struct clock_message){
-			.kind = (uint8_t)kind,
-			.full = b->full,
-			.now_ns = b->now_ns};
+		*(struct time_message *)new_message(
+			b, i,
+			kind) = (struct time_message){.kind = (uint8_t)kind,
+						      .full = b->full,
+						      .now_ns = b->now_ns};
 }
 
 /* threads_options.work */
-static bool work(void *ctx, const struct threads_batch *tb, unsigned round)
+static bool decode_batch(void *ctx, const struct threads_batch *tb,
+			 unsigned round)
 {
 	struct int_collector *c = ctx;
 	struct worker *w = c->worker[tb->worker];
 	struct batch *b = &w->batch[tb->place];
 
 	if (round == 1)
-		send_end(b, HOPS);
+		send_end_of_round(b, HOPS);
 	if (round)
 		return false;
-	forget(b);
+	reset_batch(b);
 	b->full = w->n == PKT_BATCH;
 	b->out = threads_outs(c->threads, tb->worker);
-	fail(c, intake_take(b->in, w->pkts, w->n));
-	send_end(b, END);
+	set_error(c, int_decode_frames(b->in, w->pkts, w->n));
+	send_end_of_round(b, END);
 	return false;
 }
 
-/* What a message says of a view; *v had no other fields set but these. */
-static inline void read_view(struct int_view *v, const struct view_message *m)
+/* What a message says of a record; *v had no other fields set but these. */
+static inline void read_short_record(struct int_record *v,
+				     const struct short_record *m)
 {
 	v->ts_ns = m->ts_ns;
 	v->flags = m->flags;
 	memcpy(v->key, m->key, sizeof(m->key));
 	v->ip_len = m->ip_len;
-	v->stack.plan = m->plan;
+	v->stack.layout = m->layout;
 	v->stack.data = m->data;
 	v->stack.len = m->len;
 	v->stack.n = m->hops;
 }
 
-static void on_number_message(struct telemetry *t,
-			      const struct number_message *m)
+static void add_number(struct telemetry *t, const struct number_message *m)
 {
 	const struct int_from from = {.report = true,
 				      .hw_id = m->hw_id,
@@ -542,13 +549,14 @@ static void on_number_message(struct telemetry *t,
 				      .node = m->node,
 				      .sequence = m->sequence};
 
-	take_numbers(t, m->ts_ns, &from, 1); /* a CLOCK came before */
+	ingest_report_numbers(t, m->ts_ns, &from, 1); /* a CLOCK came before */
 }
 
-/* The hops of a list, with one of no view behind them. */
-static const struct far_hop *far_hops_of(const struct far_hops *l)
+/* The hops of a list, with one of no record behind them. */
+static const struct remote_hop *
+terminate_remote_hops(const struct remote_hops *l)
 {
-	static const struct far_hop none = {.view = UINT32_MAX};
+	static const struct remote_hop none = {.view = UINT32_MAX};
 
 	if (!l->n)
 		return &none;
@@ -558,28 +566,29 @@ static const struct far_hop *far_hops_of(const struct far_hops *l)
 
 /* Number of an owner's of a place that another knows; 0: nowhere, or there is
  * no room. */
-static uint32_t find_place(struct telemetry *t, const struct telemetry *other,
-			   uint32_t place)
+static uint32_t translate_hop_key(struct telemetry *t,
+				  const struct telemetry *other, uint32_t place)
 {
-	const struct place *p = &other->objects.place[place];
+	const struct hop_key *p = &other->objects.place[place];
 
 	if (!place)
 		return 0;
-	return place_of(&t->objects, p->node_id, p->id, events_node, t);
+	return objects_hop_key(&t->objects, p->node_id, p->id, events_node, t);
 }
 
 /* What the batch's hops told of an owner's queues, links and buffers. Not
  * inlined, so that it has the registers for itself. */
 static __attribute__((noinline)) void
-on_hops(struct int_collector *c, unsigned owner, const struct batch *b)
+ingest_remote_hops(struct int_collector *c, unsigned owner,
+		   const struct batch *b)
 {
-	const struct far_hop *next[INT_COLLECTOR_WORKERS], *h;
+	const struct remote_hop *next[INT_COLLECTOR_WORKERS], *h;
 	uint32_t *const *places = c->place[owner];
 	struct telemetry *t = c->nodes[owner];
-	const struct seen *s = b->seen;
+	const struct arrival *s = b->seen;
 
 	for (unsigned i = 0; i < c->o.workers; i++)
-		next[i] = far_hops_of(&b->far[i][owner]);
+		next[i] = terminate_remote_hops(&b->far[i][owner]);
 	for (uint32_t i = 0; i < b->views; i++, s++) {
 		if (s->step)
 			telemetry_tick(t, s->ts_ns);
@@ -587,41 +596,42 @@ on_hops(struct int_collector *c, unsigned owner, const struct batch *b)
 			uint32_t *nr = &places[s->owner][h->what >> 8];
 
 			if (!*nr)
-				*nr = find_place(t, c->flows[s->owner],
-						 h->what >> 8);
-			take_far(t, h, &t->objects.place[*nr], s->ts_ns);
+				*nr = translate_hop_key(t, c->flows[s->owner],
+							h->what >> 8);
+			ingest_remote_hop(t, h, &t->objects.place[*nr],
+					  s->ts_ns);
 		}
 		next[s->owner] = h;
 	}
 }
 
 /* A batch that is not full came live: nobody is to wait for more. */
-static void on_end(struct int_collector *c, struct telemetry *t,
-		   const struct clock_message *m)
+static void end_batch(struct int_collector *c, struct telemetry *t,
+		      const struct time_message *m)
 {
 	telemetry_tick(t, m->now_ns);
 	if (!m->full)
-		telemetry_pass(t);
-	fail(c, t->rows.err);
+		telemetry_put_rows(t);
+	set_error(c, t->rows.err);
 }
 
-static inline enum kind kind_of(const struct threads_block *in, size_t i)
+static inline enum kind message_kind(const struct threads_block *in, size_t i)
 {
 	return *(const uint8_t *)&in->word[i];
 }
 
 /* To be read, maybe by several owners. */
-static inline void read_lines(const void *p, size_t len)
+static inline void prefetch_lines(const void *p, size_t len)
 {
 	for (size_t i = 0; i < len; i += LINE)
 		__builtin_prefetch((const char *)p + i);
 }
 
-static void on_other(struct int_collector *c, unsigned owner, struct batch *b,
-		     const void *message)
+static void handle_message(struct int_collector *c, unsigned owner,
+			   struct batch *b, const void *message)
 {
-	const struct clock_message *at = message;
-	const struct kept_message *kept = message;
+	const struct time_message *at = message;
+	const struct kept_record *kept = message;
 	struct telemetry *t = c->flows[owner];
 
 	switch (at->kind) {
@@ -629,55 +639,56 @@ static void on_other(struct int_collector *c, unsigned owner, struct batch *b,
 		telemetry_tick(t, at->now_ns);
 		break;
 	case KEPT:
-		take_views(t, kept->view, 1, &kept->hash, &kept->number);
+		ingest_records(t, kept->view, 1, &kept->hash, &kept->number);
 		break;
 	case SNAPSHOT:
-		take_snapshot(t, kept->view, kept->number);
+		ingest_snapshot(t, kept->view, kept->number);
 		break;
 	case END:
-		on_end(c, t, at);
+		end_batch(c, t, at);
 		break;
 	default:
-		on_hops(c, owner, b);
-		on_end(c, c->nodes[owner], at);
+		ingest_remote_hops(c, owner, b);
+		end_batch(c, c->nodes[owner], at);
 	}
 }
 
 /* threads_options.receive */
-static void receive(void *ctx, unsigned owner, const struct threads_block *in)
+static void handle_messages(void *ctx, unsigned owner,
+			    const struct threads_block *in)
 {
 	struct int_collector *c = ctx;
 	struct batch *b = &c->worker[in->from.worker]->batch[in->from.place];
 	struct telemetry *t = c->flows[owner];
-	struct int_view *v = c->view[owner];
+	struct int_record *v = c->view[owner];
 	uint64_t hash[VIEWS];
 	uint32_t number[VIEWS];
 	size_t n = 0;
 
 	t->far = b->far[owner];
-	for (size_t i = 0; i < in->words; i += words[kind_of(in, i)]) {
+	for (size_t i = 0; i < in->words; i += words[message_kind(in, i)]) {
 		const void *m = &in->word[i];
-		const struct view_message *vm = m;
+		const struct short_record *vm = m;
 
 		if (vm->kind == VIEW) {
-			read_view(&v[n], vm);
+			read_short_record(&v[n], vm);
 			hash[n] = vm->hash;
 			number[n++] = vm->number;
 			__builtin_prefetch(flows_row(&t->flows, vm->hash), 1);
-			read_lines(vm->data, (size_t)vm->hops * vm->len);
+			prefetch_lines(vm->data, (size_t)vm->hops * vm->len);
 		} else if (vm->kind == NUMBER) {
-			on_number_message(t, m);
+			add_number(t, m);
 		} else {
-			take_views(t, v, n, hash, number);
+			ingest_records(t, v, n, hash, number);
 			n = 0;
-			on_other(c, owner, b, m);
+			handle_message(c, owner, b, m);
 		}
 	}
-	take_views(t, v, n, hash, number);
+	ingest_records(t, v, n, hash, number);
 }
 
 /* threads_options.take */
-static bool take(void *ctx, const struct threads_batch *b)
+static bool fill_batch(void *ctx, const struct threads_batch *b)
 {
 	struct int_collector *c = ctx;
 	struct worker *w = c->worker[b->worker];
@@ -693,18 +704,18 @@ int int_collector_rx(struct int_collector *c, const struct pkt *pkts, size_t n)
 	struct worker *w = c->worker[0];
 
 	if (!c->threads)
-		return intake_take(w->batch[0].in, pkts, n);
+		return int_decode_frames(w->batch[0].in, pkts, n);
 	w->pkts = pkts;
 	w->n = n;
-	fail(c, threads_go(c->threads, true, n == PKT_BATCH));
-	return error_of(c);
+	set_error(c, threads_go(c->threads, true, n == PKT_BATCH));
+	return first_error(c);
 }
 
 int int_collector_rest(struct int_collector *c)
 {
 	if (c->threads)
-		fail(c, threads_rest(c->threads));
-	return error_of(c);
+		set_error(c, threads_rest(c->threads));
+	return first_error(c);
 }
 
 /* The sinks, one after the other: those of nodes behind those of flows. NULL:
@@ -726,7 +737,7 @@ int int_collector_set(struct int_collector *c,
 
 	int_collector_rest(c);
 	for (unsigned i = 0; !rc && (t = sink_at(c, i)); i++)
-		rc = telemetry_set(t, th);
+		rc = telemetry_set_thresholds(t, th);
 	return rc;
 }
 
@@ -746,7 +757,7 @@ int int_collector_pass(struct int_collector *c)
 	int rc = int_collector_rest(c);
 
 	for (unsigned i = 0; !rc && (t = sink_at(c, i)); i++)
-		rc = telemetry_pass(t);
+		rc = telemetry_put_rows(t);
 	return rc;
 }
 
@@ -761,7 +772,7 @@ int int_collector_flush(struct int_collector *c)
 		last = telemetry_flush(t);
 		rc = rc ? rc : last;
 		if (i < c->o.workers)
-			take_distributions(c->flows[0], t);
+			merge_distributions(c->flows[0], t);
 	}
 	last = telemetry_flush(c->flows[0]);
 	return rc ? rc : last;
@@ -780,12 +791,12 @@ void int_collector_ledgers(struct int_collector *c,
 		ledger_add(&filter_ledger, &out->filtered, &w->filtered);
 		for (unsigned k = 0; k < THREADS_PLACES && w->batch[k].in;
 		     k++) {
-			const struct intake *in = w->batch[k].in;
+			const struct int_frame_decoder *in = w->batch[k].in;
 
-			ledger_add(&intake_ledger, &out->intake,
-				   intake_counters(in));
-			ledger_add(&intake_report_ledger, &out->reports,
-				   intake_report_counters(in));
+			ledger_add(&int_frame_ledger, &out->intake,
+				   int_frame_decoder_counters(in));
+			ledger_add(&int_report_ledger, &out->reports,
+				   int_frame_decoder_report_counters(in));
 		}
 	}
 	for (unsigned i = 0; (t = sink_at(c, i)); i++) {
@@ -803,15 +814,15 @@ struct telemetry *int_collector_sink(struct int_collector *c)
 static int open_batch(struct int_collector *c, struct worker *w,
 		      struct batch *b)
 {
-	struct intake_options io = {.profile = c->o.profile,
-				    .out = c->out,
-				    .views = on_views,
-				    .number = on_number,
-				    .ctx = b};
+	struct int_frame_decoder_options io = {.profile = c->o.profile,
+					       .out = c->out,
+					       .records = on_records,
+					       .number = on_number,
+					       .ctx = b};
 
 	b->c = c;
 	b->worker = w;
-	return intake_open(&b->in, &io);
+	return int_frame_decoder_open(&b->in, &io);
 }
 
 static int open_worker(struct int_collector *c, unsigned number)
@@ -824,9 +835,9 @@ static int open_worker(struct int_collector *c, unsigned number)
 		return -ENOMEM;
 	c->worker[number] = w;
 	memset(w, 0, sizeof(*w));
-	w->plans.latest = w->plans.plan;
+	w->layouts.latest = w->layouts.layout;
 	for (unsigned i = 0; i < VIEWS; i++)
-		c->view[number][i] = (struct int_view){
+		c->view[number][i] = (struct int_record){
 			.format = INT_MD, .key_len = KEY_FLOW4_LEN};
 	for (unsigned i = 0; i < places && !rc; i++)
 		rc = open_batch(c, w, &w->batch[i]);
@@ -835,7 +846,7 @@ static int open_worker(struct int_collector *c, unsigned number)
 
 static void close_batch(struct batch *b)
 {
-	intake_close(b->in);
+	int_frame_decoder_close(b->in);
 	free(b->seen);
 	for (unsigned i = 0; i < INT_COLLECTOR_WORKERS; i++)
 		for (unsigned k = 0; k < INT_COLLECTOR_WORKERS; k++)
@@ -854,9 +865,9 @@ int int_collector_start(struct int_collector *c, struct snk *out,
 {
 	const struct threads_options to = {.workers = c->o.workers,
 					   .rounds = ROUNDS,
-					   .take = take,
-					   .work = work,
-					   .receive = receive,
+					   .take = fill_batch,
+					   .work = decode_batch,
+					   .receive = handle_messages,
 					   .ctx = c};
 
 	c->out = out;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * int_collector.h - frames in, rows out: the intake, a filter and the INT sink
+ * int_collector.h - frames in, rows out: the decoder, a filter and the INT sink
  * (sink.h), on one core or on several.
  *
  * On several, workers take batches of packets in turn (threads/threads.h). What
  * a batch says goes as messages to owners, which take it in the order of
  * batches:
  *
- *	a view		to the owner of its flow: the flow cache, paths,
+ *	a record		to the owner of its flow: the flow cache, paths,
  *			latencies, distributions
  *	its snapshots	to the owners of their nodes
  *	its number	to the owner of its reporter
@@ -15,7 +15,7 @@
  *
  * The owner of a flow, which knows where its hops are, writes down what they
  * tell of queues, links and buffers. In a second round the owners of their
- * nodes read it, in the order of the views.
+ * nodes read it, in the order of the records.
  *
  * An owner is a worker, with a sink for flows and one for nodes of its own. So
  * the rows are those of one core, and those of each flow and each queue are in
@@ -32,7 +32,7 @@
 
 #include "base/fault.h"
 #include "telemetry/filter.h"
-#include "int/intake.h"
+#include "int/frame_decoder.h"
 #include "packet/pkt.h"
 #include "telemetry/sink.h"
 
@@ -51,8 +51,8 @@ struct int_collector_options {
 
 /* What was counted. */
 struct int_collector_ledgers {
-	struct intake_ledger intake;
-	struct intake_report_ledger reports;
+	struct int_frame_ledger intake;
+	struct int_report_ledger reports;
 	struct filter_ledger filtered;
 	struct telemetry_ledger telemetry;
 	struct flows_ledger flows;

@@ -7,12 +7,12 @@
 
 #include "base/rng.h"
 
-static uint32_t mask_of(const struct reporter *r)
+static uint32_t mask_of(const struct reporter_state *r)
 {
 	return r->bits >= 32 ? UINT32_MAX : (1U << r->bits) - 1;
 }
 
-static uint64_t *word_of(struct reporter *r, uint32_t number)
+static uint64_t *word_of(struct reporter_state *r, uint32_t number)
 {
 	return &r->came[number % LOSS_WINDOW / 64];
 }
@@ -23,7 +23,7 @@ static uint64_t bit_of(uint32_t number)
 }
 
 /* What is before the first number is not missing. */
-static void begin(struct reporter *r, uint32_t number)
+static void begin(struct reporter_state *r, uint32_t number)
 {
 	memset(r->came, 0xff, sizeof(r->came));
 	r->missing = 0;
@@ -31,7 +31,7 @@ static void begin(struct reporter *r, uint32_t number)
 	r->suspect = false;
 }
 
-static void gap_grow(struct reporter *r, uint32_t from, uint64_t n)
+static void gap_grow(struct reporter_state *r, uint32_t from, uint64_t n)
 {
 	if (!r->run)
 		r->run_from = from & mask_of(r);
@@ -39,7 +39,7 @@ static void gap_grow(struct reporter *r, uint32_t from, uint64_t n)
 	r->lost += n;
 }
 
-static void gap_end(struct reporter *r, struct loss_news *news)
+static void gap_end(struct reporter_state *r, struct loss_change *news)
 {
 	if (!r->run)
 		return;
@@ -50,7 +50,8 @@ static void gap_end(struct reporter *r, struct loss_news *news)
 }
 
 /* A number leaves the window. */
-static void leave(struct reporter *r, uint32_t number, struct loss_news *news)
+static void leave(struct reporter_state *r, uint32_t number,
+		  struct loss_change *news)
 {
 	if (*word_of(r, number) & bit_of(number)) {
 		gap_end(r, news);
@@ -60,7 +61,8 @@ static void leave(struct reporter *r, uint32_t number, struct loss_news *news)
 	r->missing--;
 }
 
-static void go_on(struct reporter *r, uint32_t steps, struct loss_news *news)
+static void go_on(struct reporter_state *r, uint32_t steps,
+		  struct loss_change *news)
 {
 	uint32_t near = steps < LOSS_WINDOW ? steps : LOSS_WINDOW;
 
@@ -78,7 +80,7 @@ static void go_on(struct reporter *r, uint32_t steps, struct loss_news *news)
 	r->missing--;
 }
 
-static void go_back(struct reporter *r, uint32_t number)
+static void go_back(struct reporter_state *r, uint32_t number)
 {
 	if (*word_of(r, number) & bit_of(number)) {
 		r->repeated++;
@@ -90,7 +92,8 @@ static void go_back(struct reporter *r, uint32_t number)
 }
 
 /* A number far from the last one. */
-static void go_far(struct reporter *r, uint32_t number, struct loss_news *news)
+static void go_far(struct reporter_state *r, uint32_t number,
+		   struct loss_change *news)
 {
 	uint32_t steps = (number - r->suspected) & mask_of(r);
 	uint32_t ahead = (r->suspected - r->last) & mask_of(r);
@@ -115,9 +118,10 @@ static void go_far(struct reporter *r, uint32_t number, struct loss_news *news)
 	go_on(r, steps, news);
 }
 
-struct loss_news loss_take(struct reporter *r, uint32_t number, uint64_t ns)
+struct loss_change loss_add_number(struct reporter_state *r, uint32_t number,
+				   uint64_t ns)
 {
-	struct loss_news news = {0};
+	struct loss_change news = {0};
 	uint32_t ahead = (number - r->last) & mask_of(r);
 	uint32_t back = (r->last - number) & mask_of(r);
 
@@ -136,9 +140,9 @@ struct loss_news loss_take(struct reporter *r, uint32_t number, uint64_t ns)
 	return news;
 }
 
-struct loss_news loss_settle(struct reporter *r)
+struct loss_change loss_settle(struct reporter_state *r)
 {
-	struct loss_news news = {0};
+	struct loss_change news = {0};
 
 	if (!r->received)
 		return news;
@@ -173,39 +177,39 @@ static uint64_t hash_of(bool has_node, uint32_t node, uint8_t hw_id)
 	return rng_mix((uint64_t)node << 9 | hw_id << 1 | has_node);
 }
 
-uint32_t losses_home(const struct losses *l, const struct reporter *r)
+uint32_t losses_home(const struct losses *l, const struct reporter_state *r)
 {
 	return (uint32_t)hash_of(r->has_node, r->node, r->hw_id) & l->mask;
 }
 
 /* Where it is, or would be. */
-static struct reporter *slot_of(const struct losses *l, bool has_node,
-				uint32_t node, uint8_t hw_id)
+static struct reporter_state *slot_of(const struct losses *l, bool has_node,
+				      uint32_t node, uint8_t hw_id)
 {
 	uint64_t i = hash_of(has_node, node, hw_id);
 
 	for (;; i++) {
-		struct reporter *r = &l->at[i & l->mask];
+		struct reporter_state *r = &l->at[i & l->mask];
 
 		if (!r->used || reporter_is(r, has_node, node, hw_id))
 			return r;
 	}
 }
 
-struct reporter *losses_find(struct losses *l, bool has_node, uint32_t node,
-			     uint8_t hw_id, uint8_t bits)
+struct reporter_state *losses_find(struct losses *l, bool has_node,
+				   uint32_t node, uint8_t hw_id, uint8_t bits)
 {
-	struct reporter *r = slot_of(l, has_node, node, hw_id);
+	struct reporter_state *r = slot_of(l, has_node, node, hw_id);
 
 	if (r->used)
 		return l->latest = r;
 	if (2 * (l->used + 1) > l->mask + 1)
 		return NULL;
 	l->used++;
-	*r = (struct reporter){.used = true,
-			       .has_node = has_node,
-			       .node = node,
-			       .hw_id = hw_id,
-			       .bits = bits};
+	*r = (struct reporter_state){.used = true,
+				     .has_node = has_node,
+				     .node = node,
+				     .hw_id = hw_id,
+				     .bits = bits};
 	return l->latest = r;
 }

@@ -43,10 +43,10 @@ static size_t arrange(struct objects *os, uint8_t *base)
 }
 
 /* Nothing is known there yet. */
-static void begin_place(struct objects *os, struct place *p, uint64_t node,
+static void begin_place(struct objects *os, struct hop_key *p, uint64_t node,
 			struct node *n)
 {
-	*p = (struct place){.node_id = node, .node = n};
+	*p = (struct hop_key){.node_id = node, .node = n};
 	for (unsigned i = 0; i < METRIC_OF_HOP - 1; i++)
 		p->object[i] = &os->nothing;
 }
@@ -117,7 +117,7 @@ static uint32_t *place_slot(const struct objects *os, uint64_t node,
 
 	for (;; i++) {
 		uint32_t *slot = &os->place_slot[i & os->place_mask];
-		const struct place *p = &os->place[*slot];
+		const struct hop_key *p = &os->place[*slot];
 
 		if (!*slot ||
 		    (p->node_id == node && !memcmp(p->id, id, sizeof(p->id))))
@@ -125,8 +125,9 @@ static uint32_t *place_slot(const struct objects *os, uint64_t node,
 	}
 }
 
-uint32_t place_of(struct objects *os, uint64_t node,
-		  const uint32_t id[FIELD_IDS], node_begin *begin, void *ctx)
+uint32_t objects_hop_key(struct objects *os, uint64_t node,
+			 const uint32_t id[FIELD_IDS], node_begin *begin,
+			 void *ctx)
 {
 	uint32_t *slot = place_slot(os, node, id), number = *slot;
 	struct node *n;
@@ -146,7 +147,7 @@ uint32_t place_of(struct objects *os, uint64_t node,
 }
 
 /* Of what a metric is: which ids are part of its key. */
-static void key_of(const struct place *p, enum metric m, uint32_t *egress,
+static void key_of(const struct hop_key *p, enum metric m, uint32_t *egress,
 		   uint32_t *id)
 {
 	bool buffer = m == METRIC_BUFFER_OCCUPANCY;
@@ -162,21 +163,21 @@ static uint64_t hash_of(uint64_t node, unsigned m, uint32_t egress, uint32_t id)
 	return rng_mix((node << 3 | m) ^ rng_mix((uint64_t)egress << 32 ^ id));
 }
 
-uint32_t object_home(const struct objects *os, const struct object *o)
+uint32_t objects_port_slot(const struct objects *os, const struct port_state *o)
 {
 	return (uint32_t)hash_of(o->node->id, o->metric, o->egress, o->id) &
 	       os->object_mask;
 }
 
 /* Where its number is, or is to go: then it is 0. */
-static uint32_t *object_slot(struct objects *os, const struct place *p,
+static uint32_t *object_slot(struct objects *os, const struct hop_key *p,
 			     enum metric m, uint32_t egress, uint32_t id)
 {
 	uint64_t i = hash_of(p->node_id, m, egress, id);
 
 	for (;; i++) {
 		uint32_t *slot = &os->object_slot[i & os->object_mask];
-		const struct object *o = &os->object[*slot - 1];
+		const struct port_state *o = &os->object[*slot - 1];
 
 		if (!*slot || (o->node == p->node && o->metric == m &&
 			       o->egress == egress && o->id == id))
@@ -184,9 +185,10 @@ static uint32_t *object_slot(struct objects *os, const struct place *p,
 	}
 }
 
-struct object *object_of(struct objects *os, struct place *p, enum metric m)
+struct port_state *objects_port(struct objects *os, struct hop_key *p,
+				enum metric m)
 {
-	struct object *o, **at = &p->object[m - 1];
+	struct port_state *o, **at = &p->object[m - 1];
 	uint32_t egress, id, *slot;
 
 	os->counters.no_object += *at == &os->unplaced;
@@ -202,7 +204,8 @@ struct object *object_of(struct objects *os, struct place *p, enum metric m)
 	}
 	o = &os->object[os->counters.objects++];
 	*slot = (uint32_t)os->counters.objects;
-	*o = (struct object){.metric = (uint8_t)m, .egress = egress, .id = id};
+	*o = (struct port_state){
+		.metric = (uint8_t)m, .egress = egress, .id = id};
 	o->node = p->node;
 	return *at = o;
 }

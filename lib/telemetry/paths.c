@@ -74,8 +74,8 @@ static uint32_t *path_slot(const struct paths *ps, uint64_t hash,
 	}
 }
 
-uint32_t path_of(struct paths *ps, const uint64_t *nodes, unsigned n,
-		 bool *fresh)
+uint32_t paths_find(struct paths *ps, const uint64_t *nodes, unsigned n,
+		    bool *fresh)
 {
 	uint64_t hash = path_hash(nodes, n);
 	uint32_t *slot = path_slot(ps, hash, nodes, n);

@@ -35,8 +35,8 @@ int paths_init(struct paths *ps, uint32_t paths, uint32_t nodes);
 void paths_fini(struct paths *ps);
 
 /* The number of a path of n nodes, and whether it is new; 0: no room. */
-uint32_t path_of(struct paths *ps, const uint64_t *nodes, unsigned n,
-		 bool *fresh);
+uint32_t paths_find(struct paths *ps, const uint64_t *nodes, unsigned n,
+		    bool *fresh);
 
 static inline const uint64_t *path_nodes(const struct paths *ps, uint32_t path)
 {

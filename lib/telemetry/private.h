@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * private.h - the sink's state, and what its files have in common. In reading
- * order: hops.c (what a view says hop by hop, and the hops that a flow keeps),
- * take.c (a view is compared with what was told before, and counted), vector.c
- * (the same of most views, by AVX-512), events.c (what is told, at once or by
- * time), sink.c (the rest of sink.h).
+ * private.h - the sink's state, and what its files share. In reading order:
+ * hops.c (the hops of a record, and the hops that a flow keeps), ingest.c (a
+ * record's values are compared with what was reported before, and counted),
+ * vector.c (the same by AVX-512, for most records), events.c (events, periodic
+ * values, distributions), sink.c (the rest of sink.h).
  */
 #ifndef TELEMETRY_PRIVATE_H
 #define TELEMETRY_PRIVATE_H
@@ -20,36 +20,36 @@
 #include "telemetry/sink.h"
 
 enum {
-	PLANS = 64,	/* plans that are kept made ready */
-	LINE = 64,	/* bytes */
-	FAR_AHEAD = 16, /* lines that were another core's are asked for */
+	LAYOUTS_KEPT = 64, /* layouts that are kept made ready */
+	LINE = 64,	   /* bytes */
+	REMOTE_AHEAD = 16, /* lines that were another core's are asked for */
 };
 
 enum {
-	PICK_NONE = 0x80, /* in a list: this byte is 0 */
-	PICK_BYTES = 64,
-	PICK_ONE = 24, /* not of the values, but of words that are 1: the second
-			  of two vectors, be they of 8 words or of 16 */
+	SHUFFLE_ZERO = 0x80, /* in a list: this byte is 0 */
+	SHUFFLE_BYTES = 64,
+	SHUFFLE_ONE = 24, /* not of the values, but of words that are 1: the
+			  second of two vectors, be they of 8 words or of 16 */
 };
 
-struct pick {
-	uint8_t from[PICK_BYTES]; /* byte of the hop, below 64 */
-	uint64_t set;		  /* bits: of the bytes that are not 0 */
+struct shuffle {
+	uint8_t from[SHUFFLE_BYTES]; /* byte of the hop, below 64 */
+	uint64_t set;		     /* bits: of the bytes that are not 0 */
 } __attribute__((aligned(64)));
 
 /* What values by metric are to meters, {latest, n, sum} of 4 words each. */
-struct pick_meters {
-	uint32_t from[16]; /* by word: the metric, or PICK_ONE */
+struct shuffle_meters {
+	uint32_t from[16]; /* by word: the metric, or SHUFFLE_ONE */
 	uint16_t set;	   /* bits: words that are a value, the rest are 0 */
 	uint16_t keep;	   /* those that are added to: all but the latest */
 } __attribute__((aligned(64)));
 
-struct picks {
-	struct pick ids;	      /* as struct place begins: node, id[] */
-	struct pick metrics;	      /* words, by metric */
-	struct pick_meters hop, wide; /* struct flow_hop, struct flow_wide */
-	uint32_t absent[8];	      /* of ids: ones where there is none */
-	uint64_t bytes;		      /* bits: the bytes of a hop */
+struct simd_layout {
+	struct shuffle ids;	/* as struct hop_key begins: node, id[] */
+	struct shuffle metrics; /* words, by metric */
+	struct shuffle_meters hop, wide; /* struct flow_hop, struct flow_wide */
+	uint32_t absent[8];		 /* of ids: ones where there is none */
+	uint64_t bytes;			 /* bits: the bytes of a hop */
 	uint16_t words;	 /* bits: those that must not be all ones */
 	uint8_t present; /* bits: metrics */
 	uint8_t metrics_n;
@@ -57,46 +57,47 @@ struct picks {
 } __attribute__((aligned(64)));
 
 /* Vectors are loaded where they are. */
-_Static_assert(offsetof(struct picks, absent) % 32 == 0, "not aligned");
+_Static_assert(offsetof(struct simd_layout, absent) % 32 == 0, "not aligned");
 
-void picks_of(struct picks *p, const struct fields *f);
+void simd_layout_make(struct simd_layout *p, const struct fields *f);
 
-/* A plan made ready. */
-struct made {
+/* A layout made ready. */
+struct ready_layout {
 	struct fields fields;
-	struct picks picks;
+	struct simd_layout picks;
 };
 
 /* Those that were met, and the one that was met last. */
-struct made_plans {
-	struct made plan[PLANS], own;
-	const struct made *latest; /* of plan[] */
+struct layout_cache {
+	struct ready_layout layout[LAYOUTS_KEPT], own;
+	const struct ready_layout *latest; /* of layout[] */
 };
 
 /* Two metrics of queues, links and buffers that a hop tells, where these are
  * kept by others than flows (int_collector.c). */
-struct far_hop {
+struct remote_hop {
 	uint32_t view; /* its number in the batch */
-	uint32_t what; /* far_what() */
+	uint32_t what; /* remote_hop_what() */
 	uint32_t value[2];
 };
 
 /* Its place, of the flows' sink; the first of the metrics; which are told. */
-static inline uint32_t far_what(uint32_t place, unsigned metric, unsigned told)
+static inline uint32_t remote_hop_what(uint32_t place, unsigned metric,
+				       unsigned told)
 {
 	return place << 8 | metric << 4 | told;
 }
 
 /* Of a batch, for one who keeps them. */
-struct far_hops {
-	struct far_hop *hop;
+struct remote_hops {
+	struct remote_hop *hop;
 	size_t n, room; /* room: for one more than n, always */
 };
 
 struct telemetry {
 	struct telemetry_options o;
-	struct far_hops *far; /* by who keeps them; NULL: they are here */
-	uint32_t view;	      /* number of the one that is taken */
+	struct remote_hops *far; /* by who keeps them; NULL: they are here */
+	uint32_t view;		 /* number of the one that is taken */
 	struct threshold all[METRIC_NUMBERS], end[METRIC_ENDS];
 	unsigned ends; /* of end[], those that are watched: 1 << each */
 	struct node_threshold *node_threshold;
@@ -111,13 +112,13 @@ struct telemetry {
 	struct states states;
 	struct telemetry_rows rows;
 	struct dist *none; /* for what has no distribution: counts only */
-	bool vector;	   /* vector.c takes most views */
+	bool vector;	   /* vector.c takes most records */
 
 	uint64_t now_ns, keep_ns; /* it is; when to look after things next */
 	struct sweep push_flows, push_objects, settle;
 	struct telemetry_ledger ledger;
 
-	struct made_plans plans;
+	struct layout_cache layouts;
 	struct flow_hop scratch_hop; /* of hops that are not kept */
 	struct flow_wide scratch_wide;
 };
@@ -134,60 +135,62 @@ static inline uint32_t value_of(struct telemetry *t, uint64_t number)
 /* hops.c */
 
 /*
- * The hops of a view in the order of the path: first those of the stack, which
- * has its last node first, then the reporter's own.
+ * The hops of a record in the order of the path: first those of the stack,
+ * which has its last node first, then the reporter's own.
  */
-struct view_hops {
-	const struct int_view *v;
+struct record_hops {
+	const struct int_record *v;
 	const struct fields *stack, *own; /* NULL: there is none */
 	unsigned n, stacked;		  /* hops, and those of the stack */
 	uint64_t reporter;		  /* NODE_UNKNOWN: not told */
 };
 
-void view_hops_of(struct made_plans *ps, struct view_hops *vh,
-		  const struct int_view *v);
+void record_hops_make(struct layout_cache *ps, struct record_hops *vh,
+		      const struct int_record *v);
 
-static inline const struct fields *view_fields(const struct view_hops *vh,
-					       unsigned i)
+static inline const struct fields *
+record_hop_fields(const struct record_hops *vh, unsigned i)
 {
 	return i < vh->stacked ? vh->stack : vh->own;
 }
 
-static inline const uint8_t *view_hop(const struct view_hops *vh, unsigned i)
+static inline const uint8_t *record_hop(const struct record_hops *vh,
+					unsigned i)
 {
 	return i < vh->stacked ? int_hop(&vh->v->stack, vh->stacked - 1 - i)
 			       : int_hop(&vh->v->own, 0);
 }
 
 /* The node of hop i; a reporter may be told by its report only. */
-uint64_t view_node(const struct view_hops *vh, unsigned i);
+uint64_t record_hop_node(const struct record_hops *vh, unsigned i);
 
 /* Where hop i was: its place's number, or 0. */
-uint32_t view_place(struct telemetry *t, const struct view_hops *vh,
-		    unsigned i);
+uint32_t record_hop_key(struct telemetry *t, const struct record_hops *vh,
+			unsigned i);
 
 /* Whether hop i was at a place. */
-bool view_is_at(const struct view_hops *vh, unsigned i, const struct place *p);
+bool record_hop_is_at(const struct record_hops *vh, unsigned i,
+		      const struct hop_key *p);
 
 /*
  * Latencies by time stamps, for nodes that do not tell them: of hop i, and from
  * end to end. Clocks wrap: differences are modulo their bits, and above half of
  * that below 0, which is counted. False: there is none.
  */
-bool view_latency(struct telemetry *t, const struct view_hops *vh, unsigned i,
-		  uint64_t *ns);
-bool view_end_to_end(struct telemetry *t, const struct view_hops *vh,
-		     uint64_t *ns);
+bool record_hop_latency(struct telemetry *t, const struct record_hops *vh,
+			unsigned i, uint64_t *ns);
+bool record_path_latency(struct telemetry *t, const struct record_hops *vh,
+			 uint64_t *ns);
 
-/* The whole path of a packet: hop i of the view is the flow's hop i then, if
+/* The whole path of a packet: hop i of the record is the flow's hop i then, if
  * that is kept, and where it was is its place. */
 void track_path(struct telemetry *t, struct flow_entry *f,
-		const struct view_hops *vh);
+		const struct record_hops *vh);
 
 /* Of a part of a path: the number of the flow's hop of the node of hop i; it is
  * -1 if there is no room. */
 int track_hop(struct telemetry *t, struct flow_entry *f,
-	      const struct view_hops *vh, unsigned i);
+	      const struct record_hops *vh, unsigned i);
 
 /* The nodes of a flow's path, room for PATH_NODES_MAX; none: not known. */
 struct nodes track_nodes(const struct telemetry *t, struct flow_entry *f,
@@ -199,7 +202,7 @@ uint32_t track_path_of(struct telemetry *t, struct nodes now);
 /* Its distributions begin with a node's first values. */
 void track_dist(struct telemetry *t, struct node *n, enum metric m);
 
-/* take.c: values that may be events. Slow: looked for only outside a watch's
+/* ingest.c: values that may be events. Slow: looked for only outside a watch's
  * range. */
 
 /* Of a flow's hop at a place. f NULL: the hop is kept nowhere, no event. */
@@ -214,85 +217,90 @@ struct flow_hop *value_key(const struct telemetry *t, struct flow_entry *f,
 
 /* Of a queue, a link or a buffer, which is returned; objects.h: `unplaced` if
  * there is no room for it, `nothing` if its node is not known. */
-struct object *value_object(struct telemetry *t, uint64_t ts_ns,
-			    struct place *p, enum metric m, uint32_t v);
+struct port_state *value_object(struct telemetry *t, uint64_t ts_ns,
+				struct hop_key *p, enum metric m, uint32_t v);
 
-static inline void value_take(struct telemetry *t, uint64_t ts_ns,
-			      struct place *p, enum metric m, uint32_t v)
+static inline void value_add(struct telemetry *t, uint64_t ts_ns,
+			     struct hop_key *p, enum metric m, uint32_t v)
 {
-	struct object *o = p->object[m - 1];
+	struct port_state *o = p->object[m - 1];
 
-	if (watch_out(&o->watch, v))
+	if (threshold_outside(&o->watch, v))
 		o = value_object(t, ts_ns, p, m, v);
 	o->latest = v;
 	o->last_ns = ts_ns;
 }
 
 /* No memory: the sink's error. */
-bool value_far_room(struct telemetry *t, struct far_hops *l);
+bool value_remote_room(struct telemetry *t, struct remote_hops *l);
 
 /* The same of two metrics, if they are told, by who keeps them. */
-static inline void value_far(struct telemetry *t, const struct place *p,
-			     unsigned m, unsigned told, const uint32_t v[2])
+static inline void value_add_remote(struct telemetry *t,
+				    const struct hop_key *p, unsigned m,
+				    unsigned told, const uint32_t v[2])
 {
-	struct far_hops *l = &t->far[p->node->owner];
-	struct far_hop *h;
+	struct remote_hops *l = &t->far[p->node->owner];
+	struct remote_hop *h;
 
-	if (__builtin_expect(l->n + 1 >= l->room, 0) && !value_far_room(t, l))
+	if (__builtin_expect(l->n + 1 >= l->room, 0) &&
+	    !value_remote_room(t, l))
 		return;
 	h = &l->hop[l->n++];
-	__builtin_prefetch(h + FAR_AHEAD, 1);
+	__builtin_prefetch(h + REMOTE_AHEAD, 1);
 	h->view = t->view;
-	h->what = far_what((uint32_t)(p - t->objects.place), m, told);
+	h->what = remote_hop_what((uint32_t)(p - t->objects.place), m, told);
 	memcpy(h->value, v, sizeof(h->value));
 }
 
 /* hash: of its key, if it has one. */
-void take_view(struct telemetry *t, const struct int_view *v, uint64_t hash);
+void ingest_record(struct telemetry *t, const struct int_record *v,
+		   uint64_t hash);
 
 /* Some of them, with their hashes; and their numbers (struct telemetry), or
  * NULL. */
-void take_views(struct telemetry *t, const struct int_view *v, size_t n,
-		const uint64_t *hash, const uint32_t *number);
+void ingest_records(struct telemetry *t, const struct int_record *v, size_t n,
+		    const uint64_t *hash, const uint32_t *number);
 
 /* What hops of another sink told of a queue, a link or a buffer at a place. */
-static inline void take_far(struct telemetry *t, const struct far_hop *h,
-			    struct place *p, uint64_t ts_ns)
+static inline void ingest_remote_hop(struct telemetry *t,
+				     const struct remote_hop *h,
+				     struct hop_key *p, uint64_t ts_ns)
 {
 	unsigned m = h->what >> 4 & 15;
 
 	if (h->what & 1)
-		value_take(t, ts_ns, p, (enum metric)m, h->value[0]);
+		value_add(t, ts_ns, p, (enum metric)m, h->value[0]);
 	if (h->what & 2)
-		value_take(t, ts_ns, p, (enum metric)(m + 1), h->value[1]);
+		value_add(t, ts_ns, p, (enum metric)(m + 1), h->value[1]);
 }
 
 /* An opaque snapshot, of hop i. */
-void take_snapshot(struct telemetry *t, const struct int_view *v, unsigned i);
+void ingest_snapshot(struct telemetry *t, const struct int_record *v,
+		     unsigned i);
 
 /* Distributions of one are added to the other's. */
-void take_distributions(struct telemetry *to, const struct telemetry *from);
+void merge_distributions(struct telemetry *to, const struct telemetry *from);
 
-/* telemetry_numbers(); and what a reporter's numbers have shown. */
-void take_numbers(struct telemetry *t, uint64_t ts_ns,
-		  const struct int_from *from, uint32_t n);
-void take_news(struct telemetry *t, const struct reporter *r,
-	       const struct loss_news *news, uint64_t ts_ns);
+/* telemetry_add_numbers(); and what a reporter's numbers have shown. */
+void ingest_report_numbers(struct telemetry *t, uint64_t ts_ns,
+			   const struct int_from *from, uint32_t n);
+void ingest_loss_change(struct telemetry *t, const struct reporter_state *r,
+			const struct loss_change *news, uint64_t ts_ns);
 
 /* vector.c */
 
 /* Whether this CPU can do it. */
-bool vector_can(void);
+bool vector_is_supported(void);
 
 /*
- * A view without metadata of its reporter, by the picks of its stack's plan: if
- * all hops are where they were it is taken, and the sum of the hops' latencies,
- * if the plan has them, is *latency; to count the values is left to the caller.
- * False: nothing was done.
+ * A record without metadata of its reporter, by the picks of its stack's
+ * layout: if all hops are where they were it is taken, and the sum of the hops'
+ * latencies, if the layout has them, is *latency; to count the values is left
+ * to the caller. False: nothing was done.
  */
-bool vector_take(struct telemetry *t, struct flow_entry *f,
-		 const struct int_view *v, const struct picks *p,
-		 uint64_t *latency);
+bool vector_ingest(struct telemetry *t, struct flow_entry *f,
+		   const struct int_record *v, const struct simd_layout *p,
+		   uint64_t *latency);
 
 /* events.c */
 
@@ -300,10 +308,10 @@ bool vector_take(struct telemetry *t, struct flow_entry *f,
 void events_node(void *ctx, struct node *n);
 
 /* Of a flow, by its last packet. */
-static inline struct telling telling_flow(const struct flow_entry *f,
-					  enum metric m)
+static inline struct telemetry_event
+telemetry_event_of_flow(const struct flow_entry *f, enum metric m)
 {
-	struct telling what = telling_nothing;
+	struct telemetry_event what = telemetry_event_none;
 
 	what.ts_ns = f->last_ns;
 	what.metric = (int8_t)m;
@@ -313,7 +321,8 @@ static inline struct telling telling_flow(const struct flow_entry *f,
 }
 
 /* Of a queue, a link or a buffer. */
-static inline void event_of_object(struct telling *what, const struct object *o)
+static inline void telemetry_event_set_port(struct telemetry_event *what,
+					    const struct port_state *o)
 {
 	bool buffer = o->metric == METRIC_BUFFER_OCCUPANCY;
 
@@ -324,14 +333,14 @@ static inline void event_of_object(struct telling *what, const struct object *o)
 }
 
 /* Counts an event and tells it, if it is of those that are told. */
-void event_tell(struct telemetry *t, enum telemetry_kind kind,
-		struct telling *what);
+void telemetry_event_put(struct telemetry *t, enum telemetry_kind kind,
+			 struct telemetry_event *what);
 
 /* A value outside its watch's range: told if it is one event or several. what
  * says whose it is. Returns the key's new flags. */
-unsigned event_judge(struct telemetry *t, struct watch *w, unsigned flags,
-		     const struct threshold *th, uint32_t v,
-		     struct telling *what);
+unsigned telemetry_event_check(struct telemetry *t, struct threshold_state *w,
+			       unsigned flags, const struct threshold *th,
+			       uint32_t v, struct telemetry_event *what);
 
 /* The thresholds of a flow's watches are others since they were made. */
 void events_renew(struct telemetry *t, struct flow_entry *f);

@@ -205,7 +205,7 @@ static const struct schema schemas[ROWS_KINDS] = {
 	[ROWS_SNAPSHOT] = {"int_snapshot", FIELDS(snapshot_fields)},
 };
 
-const struct telling telling_nothing = {
+const struct telemetry_event telemetry_event_none = {
 	.metric = -1,
 	.node = NODE_UNKNOWN,
 	.egress = METRIC_NONE,
@@ -325,7 +325,7 @@ static void set_id(struct rows *r, unsigned field, uint32_t id)
 
 /* metric to flow have one order in events and values. */
 static void set_subject(struct rows *r, unsigned metric, unsigned flow,
-			const struct telling *what)
+			const struct telemetry_event *what)
 {
 	if (what->metric >= 0)
 		row_str(r, metric, metric_name((enum metric)what->metric));
@@ -337,7 +337,8 @@ static void set_subject(struct rows *r, unsigned metric, unsigned flow,
 		set_flow(r, flow, what->key, what->key_len);
 }
 
-void row_event(struct telemetry_rows *rs, const struct telling *what)
+void telemetry_row_event(struct telemetry_rows *rs,
+			 const struct telemetry_event *what)
 {
 	struct rows *r = rs->of[ROWS_EVENT];
 
@@ -360,7 +361,8 @@ void row_event(struct telemetry_rows *rs, const struct telling *what)
 	end(rs, r);
 }
 
-void row_value(struct telemetry_rows *rs, const struct telling *what)
+void telemetry_row_value(struct telemetry_rows *rs,
+			 const struct telemetry_event *what)
 {
 	struct rows *r = rs->of[ROWS_VALUE];
 
@@ -383,9 +385,9 @@ static void set_meter(struct rows *r, unsigned field, const struct meter *m)
 	row_f64(r, field + 1, (double)m->sum / m->n);
 }
 
-void row_flow(struct telemetry_rows *rs, uint64_t ts_ns,
-	      const struct flow_entry *f, enum flow_leaves why,
-	      struct nodes path)
+void telemetry_row_flow(struct telemetry_rows *rs, uint64_t ts_ns,
+			const struct flow_entry *f, enum flow_leaves why,
+			struct nodes path)
 {
 	static const char *const reason[] = {
 		[FLOW_EVICTED] = "evicted",
@@ -408,10 +410,10 @@ void row_flow(struct telemetry_rows *rs, uint64_t ts_ns,
 	end(rs, r);
 }
 
-void row_hop(struct telemetry_rows *rs, uint64_t ts_ns,
-	     const struct flow_entry *f, unsigned hop, uint64_t node,
-	     uint32_t egress, uint32_t queue, const struct flow_hop *h,
-	     const struct flow_wide *wide)
+void telemetry_row_hop(struct telemetry_rows *rs, uint64_t ts_ns,
+		       const struct flow_entry *f, unsigned hop, uint64_t node,
+		       uint32_t egress, uint32_t queue,
+		       const struct flow_hop *h, const struct flow_wide *wide)
 {
 	struct rows *r = rs->of[ROWS_HOP];
 
@@ -432,9 +434,10 @@ void row_hop(struct telemetry_rows *rs, uint64_t ts_ns,
 	end(rs, r);
 }
 
-void row_snapshot(struct telemetry_rows *rs, const struct int_view *v,
-		  unsigned hop, uint64_t node, uint32_t schema,
-		  const uint8_t *data, size_t len)
+void telemetry_row_snapshot(struct telemetry_rows *rs,
+			    const struct int_record *v, unsigned hop,
+			    uint64_t node, uint32_t schema, const uint8_t *data,
+			    size_t len)
 {
 	struct rows *r = rs->of[ROWS_SNAPSHOT];
 
@@ -478,8 +481,9 @@ static void row_bins(struct telemetry_rows *rs, uint64_t ts_ns, enum metric m,
 	}
 }
 
-void row_distribution(struct telemetry_rows *rs, uint64_t ts_ns, enum metric m,
-		      uint64_t node, struct nodes path, const struct dist *d)
+void telemetry_row_distribution(struct telemetry_rows *rs, uint64_t ts_ns,
+				enum metric m, uint64_t node, struct nodes path,
+				const struct dist *d)
 {
 	struct rows *r = rs->of[ROWS_DISTRIBUTION];
 

@@ -97,7 +97,7 @@ struct nodes {
 };
 
 /* What is told, and of what. */
-struct telling {
+struct telemetry_event {
 	uint64_t ts_ns;
 	uint8_t kind;	    /* of events */
 	int8_t metric;	    /* -1: none */
@@ -112,7 +112,7 @@ struct telling {
 	struct nodes path, old_path;
 };
 
-extern const struct telling telling_nothing; /* to begin with */
+extern const struct telemetry_event telemetry_event_none; /* to begin with */
 
 /* 0 or -ENOMEM. gather: rows that are put at once. */
 int telemetry_rows_open(struct telemetry_rows *rs,
@@ -120,26 +120,30 @@ int telemetry_rows_open(struct telemetry_rows *rs,
 int telemetry_rows_flush(struct telemetry_rows *rs);
 void telemetry_rows_close(struct telemetry_rows *rs);
 
-void row_event(struct telemetry_rows *rs, const struct telling *what);
-void row_value(struct telemetry_rows *rs, const struct telling *what);
+void telemetry_row_event(struct telemetry_rows *rs,
+			 const struct telemetry_event *what);
+void telemetry_row_value(struct telemetry_rows *rs,
+			 const struct telemetry_event *what);
 
 /* A flow and a hop of it that leave at a time. wide may be NULL; hop 0: it is
  * not on the path. */
-void row_flow(struct telemetry_rows *rs, uint64_t ts_ns,
-	      const struct flow_entry *f, enum flow_leaves why,
-	      struct nodes path);
-void row_hop(struct telemetry_rows *rs, uint64_t ts_ns,
-	     const struct flow_entry *f, unsigned hop, uint64_t node,
-	     uint32_t egress, uint32_t queue, const struct flow_hop *h,
-	     const struct flow_wide *wide);
+void telemetry_row_flow(struct telemetry_rows *rs, uint64_t ts_ns,
+			const struct flow_entry *f, enum flow_leaves why,
+			struct nodes path);
+void telemetry_row_hop(struct telemetry_rows *rs, uint64_t ts_ns,
+		       const struct flow_entry *f, unsigned hop, uint64_t node,
+		       uint32_t egress, uint32_t queue,
+		       const struct flow_hop *h, const struct flow_wide *wide);
 
 /* Of a packet's hop, 1 is the first. */
-void row_snapshot(struct telemetry_rows *rs, const struct int_view *v,
-		  unsigned hop, uint64_t node, uint32_t schema,
-		  const uint8_t *data, size_t len);
+void telemetry_row_snapshot(struct telemetry_rows *rs,
+			    const struct int_record *v, unsigned hop,
+			    uint64_t node, uint32_t schema, const uint8_t *data,
+			    size_t len);
 
 /* Of a node, or with NODE_UNKNOWN of a path; with its bins. */
-void row_distribution(struct telemetry_rows *rs, uint64_t ts_ns, enum metric m,
-		      uint64_t node, struct nodes path, const struct dist *d);
+void telemetry_row_distribution(struct telemetry_rows *rs, uint64_t ts_ns,
+				enum metric m, uint64_t node, struct nodes path,
+				const struct dist *d);
 
 #endif

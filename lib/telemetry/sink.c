@@ -47,8 +47,8 @@ const struct ledger telemetry_ledger = {
 
 enum {
 	SETTLE_NS = 1000000000, /* a reporter that is silent as long */
-	CHUNK = 64,		/* views that are hashed at once */
-	AHEAD = 4, /* views between asking for a flow's memory and its use */
+	CHUNK = 64,		/* records that are hashed at once */
+	AHEAD = 4, /* records between asking for a flow's memory and its use */
 };
 
 void telemetry_defaults(struct telemetry_options *o)
@@ -77,7 +77,7 @@ static int open_parts(struct telemetry *t, const struct telemetry_sinks *sinks)
 	const struct telemetry_options *o = &t->o;
 	int rc;
 
-	t->vector = vector_can();
+	t->vector = vector_is_supported();
 	if (!(t->none = calloc(1, sizeof(*t->none))))
 		return -ENOMEM;
 	rc = flows_init(&t->flows, &o->flows);
@@ -108,7 +108,7 @@ int telemetry_open(struct telemetry **out, const struct telemetry_options *o,
 	memset(t, 0, sizeof(*t));
 	t->o = *o;
 	t->generation = 1;
-	t->plans.latest = t->plans.plan;
+	t->layouts.latest = t->layouts.layout;
 	t->push_flows.period_ns = t->push_objects.period_ns = o->push_ns;
 	t->settle.period_ns = SETTLE_NS;
 	rc = open_parts(t, sinks);
@@ -117,7 +117,7 @@ int telemetry_open(struct telemetry **out, const struct telemetry_options *o,
 		t->flows.ctx = t;
 		t->objects.nobody.id = NODE_UNKNOWN;
 		events_node(t, &t->objects.nobody);
-		rc = telemetry_set(t, th);
+		rc = telemetry_set_thresholds(t, th);
 	}
 	if (rc) {
 		telemetry_close(t);
@@ -143,10 +143,11 @@ void telemetry_close(struct telemetry *t)
 	free(t);
 }
 
-int telemetry_set(struct telemetry *t, const struct telemetry_thresholds *th)
+int telemetry_set_thresholds(struct telemetry *t,
+			     const struct telemetry_thresholds *th)
 {
 	struct node_threshold *node = calloc(th->nodes + 1ULL, sizeof(*node));
-	int rc = th->ends ? flows_end(&t->flows) : 0;
+	int rc = th->ends ? flows_keep_ends(&t->flows) : 0;
 
 	if (!node || rc < 0) {
 		free(node);
@@ -164,7 +165,7 @@ int telemetry_set(struct telemetry *t, const struct telemetry_thresholds *th)
 	return 0;
 }
 
-static __attribute__((noinline)) void look_after(struct telemetry *t)
+static __attribute__((noinline)) void run_periodic_work(struct telemetry *t)
 {
 	t->keep_ns = telemetry_keep_at(t->now_ns);
 	flows_age(&t->flows, t->now_ns);
@@ -172,17 +173,17 @@ static __attribute__((noinline)) void look_after(struct telemetry *t)
 	push_losses(t, false);
 }
 
-static inline void go_to(struct telemetry *t, uint64_t ts_ns)
+static inline void advance_time(struct telemetry *t, uint64_t ts_ns)
 {
 	if (ts_ns <= t->now_ns)
 		return;
 	t->now_ns = ts_ns;
 	if (ts_ns >= t->keep_ns)
-		look_after(t);
+		run_periodic_work(t);
 }
 
-static void hash_chunk(const struct telemetry *t, const struct int_view *v,
-		       size_t n, uint64_t *hash)
+static void hash_records(const struct telemetry *t, const struct int_record *v,
+			 size_t n, uint64_t *hash)
 {
 	for (size_t i = 0; i < n; i++) {
 		hash[i] = 0;
@@ -193,15 +194,15 @@ static void hash_chunk(const struct telemetry *t, const struct int_view *v,
 	}
 }
 
-static inline void want_lines(const void *p, size_t len)
+static inline void prefetch_lines(const void *p, size_t len)
 {
 	for (size_t i = 0; i < len; i += LINE)
 		__builtin_prefetch((const char *)p + i, 1);
 }
 
-/* The memory of a flow, for a view of so many hops that comes soon. */
-static inline void take_want(const struct telemetry *t, uint64_t hash,
-			     unsigned hops)
+/* The memory of a flow, for a record of so many hops that comes soon. */
+static inline void prefetch_flow(const struct telemetry *t, uint64_t hash,
+				 unsigned hops)
 {
 	struct flow_entry *f = flows_guess(&t->flows, hash);
 
@@ -209,77 +210,80 @@ static inline void take_want(const struct telemetry *t, uint64_t hash,
 		return;
 	if (hops > t->flows.o.hops)
 		hops = t->flows.o.hops;
-	want_lines(f, sizeof(*f) + hops * sizeof(struct flow_hop));
-	if (hops && t->flows.o.wide && t->plans.latest &&
-	    t->plans.latest->picks.present >> FLOW_METERS)
-		want_lines(flow_wide(&t->flows, f, 0),
-			   hops * sizeof(struct flow_wide));
+	prefetch_lines(f, sizeof(*f) + hops * sizeof(struct flow_hop));
+	if (hops && t->flows.o.wide && t->layouts.latest &&
+	    t->layouts.latest->picks.present >> FLOW_METERS)
+		prefetch_lines(flow_wide(&t->flows, f, 0),
+			       hops * sizeof(struct flow_wide));
 }
 
-/* Asks for the memory of view i's flow. */
-static inline void want(const struct telemetry *t, const struct int_view *v,
-			const uint64_t *hash, size_t i)
+/* Asks for the memory of record i's flow. */
+static inline void prefetch_record_flow(const struct telemetry *t,
+					const struct int_record *v,
+					const uint64_t *hash, size_t i)
 {
 	if (v[i].key_len && (!i || hash[i] != hash[i - 1]))
-		take_want(t, hash[i], (unsigned)v[i].stack.n + v[i].own.n);
+		prefetch_flow(t, hash[i], (unsigned)v[i].stack.n + v[i].own.n);
 }
 
-static void take_next_view(struct telemetry *t, const struct int_view *v,
-			   uint64_t hash)
+static void ingest_next_record(struct telemetry *t, const struct int_record *v,
+			       uint64_t hash)
 {
-	go_to(t, v->ts_ns);
-	take_view(t, v, hash);
+	advance_time(t, v->ts_ns);
+	ingest_record(t, v, hash);
 }
 
-void take_views(struct telemetry *t, const struct int_view *v, size_t n,
-		const uint64_t *hash, const uint32_t *number)
+void ingest_records(struct telemetry *t, const struct int_record *v, size_t n,
+		    const uint64_t *hash, const uint32_t *number)
 {
 	for (size_t i = 0; i < n && i < AHEAD; i++)
-		want(t, v, hash, i);
+		prefetch_record_flow(t, v, hash, i);
 	for (size_t i = 0; i < n; i++) {
 		if (i + AHEAD < n)
-			want(t, v, hash, i + AHEAD);
+			prefetch_record_flow(t, v, hash, i + AHEAD);
 		if (number)
 			t->view = number[i];
-		take_next_view(t, &v[i], hash[i]);
+		ingest_next_record(t, &v[i], hash[i]);
 	}
 }
 
-static void take_chunk(struct telemetry *t, const struct int_view *v, size_t n)
+static void ingest_chunk(struct telemetry *t, const struct int_record *v,
+			 size_t n)
 {
 	uint64_t hash[CHUNK];
 
-	hash_chunk(t, v, n, hash);
-	take_views(t, v, n, hash, NULL);
+	hash_records(t, v, n, hash);
+	ingest_records(t, v, n, hash, NULL);
 }
 
-int telemetry_take(struct telemetry *t, const struct int_view *v, size_t n)
+int telemetry_add_records(struct telemetry *t, const struct int_record *v,
+			  size_t n)
 {
 	for (size_t i = 0; i < n; i += CHUNK)
-		take_chunk(t, v + i, n - i < CHUNK ? n - i : CHUNK);
+		ingest_chunk(t, v + i, n - i < CHUNK ? n - i : CHUNK);
 	return t->rows.err;
 }
 
-int telemetry_numbers(struct telemetry *t, uint64_t ts_ns,
-		      const struct int_from *from, uint32_t n)
+int telemetry_add_numbers(struct telemetry *t, uint64_t ts_ns,
+			  const struct int_from *from, uint32_t n)
 {
-	go_to(t, ts_ns);
-	take_numbers(t, ts_ns, from, n);
+	advance_time(t, ts_ns);
+	ingest_report_numbers(t, ts_ns, from, n);
 	return t->rows.err;
 }
 
 int telemetry_tick(struct telemetry *t, uint64_t now_ns)
 {
-	go_to(t, now_ns);
+	advance_time(t, now_ns);
 	return t->rows.err;
 }
 
-int telemetry_pass(struct telemetry *t)
+int telemetry_put_rows(struct telemetry *t)
 {
 	return telemetry_rows_flush(&t->rows);
 }
 
-void take_distributions(struct telemetry *to, const struct telemetry *from)
+void merge_distributions(struct telemetry *to, const struct telemetry *from)
 {
 	for (uint64_t i = 1; i <= from->objects.counters.nodes; i++) {
 		const struct node *n = &from->objects.node[i];
@@ -332,21 +336,21 @@ const struct flows_ledger *telemetry_flows(const struct telemetry *t)
 	return &t->flows.ledger;
 }
 
-uint32_t telemetry_looks(const struct telemetry *t, enum look kind)
+uint32_t telemetry_items(const struct telemetry *t, enum telemetry_item kind)
 {
 	switch (kind) {
-	case LOOK_FLOW:
+	case TELEMETRY_FLOW:
 		return t->flows.used;
-	case LOOK_NODE:
+	case TELEMETRY_NODE:
 		return (uint32_t)t->objects.counters.nodes;
-	case LOOK_OBJECT:
+	case TELEMETRY_PORT:
 		return (uint32_t)t->objects.counters.objects;
 	default:
 		return t->paths.used;
 	}
 }
 
-struct flow_entry *look_flow(const struct telemetry *t, uint32_t i)
+struct flow_entry *telemetry_flow_at(const struct telemetry *t, uint32_t i)
 {
 	struct flow_entry *f;
 
@@ -356,15 +360,15 @@ struct flow_entry *look_flow(const struct telemetry *t, uint32_t i)
 	return f->key_len ? f : NULL;
 }
 
-struct nodes look_flow_path(const struct telemetry *t, struct flow_entry *f,
-			    uint64_t *room)
+struct nodes telemetry_flow_path(const struct telemetry *t,
+				 struct flow_entry *f, uint64_t *room)
 {
 	return track_nodes(t, f, room);
 }
 
-const struct place *look_flow_hop(const struct telemetry *t,
-				  struct flow_entry *f, unsigned k,
-				  const struct meter *of[METRIC_OF_HOP])
+const struct hop_key *telemetry_flow_hop(const struct telemetry *t,
+					 struct flow_entry *f, unsigned k,
+					 const struct meter *of[METRIC_OF_HOP])
 {
 	const struct flow_hop *h = flow_hop(&t->flows, f, k);
 	const struct flow_wide *w = flow_wide(&t->flows, f, k);
@@ -376,35 +380,38 @@ const struct place *look_flow_hop(const struct telemetry *t,
 	return h->place ? &t->objects.place[h->place] : NULL;
 }
 
-const struct node *look_node(const struct telemetry *t, uint32_t i)
+const struct node *telemetry_node_at(const struct telemetry *t, uint32_t i)
 {
 	return i < t->objects.counters.nodes ? &t->objects.node[i + 1] : NULL;
 }
 
-static const struct dist *some(const struct telemetry *t, const struct dist *d)
+static const struct dist *dist_or_null(const struct telemetry *t,
+				       const struct dist *d)
 {
 	return d == t->none ? NULL : d;
 }
 
-const struct dist *look_node_dist(const struct telemetry *t,
-				  const struct node *n, enum metric m)
+const struct dist *telemetry_node_dist(const struct telemetry *t,
+				       const struct node *n, enum metric m)
 {
-	return some(t, n->dist[m]);
+	return dist_or_null(t, n->dist[m]);
 }
 
-const struct object *look_object(const struct telemetry *t, uint32_t i)
+const struct port_state *telemetry_port_at(const struct telemetry *t,
+					   uint32_t i)
 {
 	return i < t->objects.counters.objects ? &t->objects.object[i] : NULL;
 }
 
-bool look_path(const struct telemetry *t, uint32_t i, struct path_look *out)
+bool telemetry_path_at(const struct telemetry *t, uint32_t i,
+		       struct telemetry_path *out)
 {
 	const struct path *p = &t->paths.path[i + 1];
 
 	if (i >= t->paths.used)
 		return false;
-	*out = (struct path_look){{path_nodes(&t->paths, i + 1), p->n},
-				  p->loop,
-				  some(t, p->dist)};
+	*out = (struct telemetry_path){{path_nodes(&t->paths, i + 1), p->n},
+				       p->loop,
+				       dist_or_null(t, p->dist)};
 	return true;
 }

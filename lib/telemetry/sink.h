@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sink.h - the INT sink: what telemetry says about packets (int/int.h) in;
- * rows (rows.h) of events, values, flows and distributions out.
+ * sink.h - the INT sink: INT records (int/int.h) in; rows (rows.h) of events,
+ * values, flows and distributions out.
  *
- * Time is that of the views; the same views give the same rows, however they
- * are divided into batches. Views should come in the order of their times; time
- * does not go back.
+ * Time is that of the records. The same records give the same rows, however
+ * they are divided into batches. Records should come in the order of their
+ * times; time does not go back.
  *
- * Which hops are whose: a stack is the path of its packet, its last node
- * followed by the reporter if that adds metadata of its own. What is known of a
- * part of the path only (INT-XD and MX, reports of drops, intermediate reports,
- * packets that had no room or hops left) is kept by node, and is no path.
+ * A stack is the path of its packet. If the reporter adds metadata of its own,
+ * it is the last node of that path. Records of a part of a path only (INT-XD
+ * and MX, reports of drops, intermediate reports, packets that had no room or
+ * hops left) update the state of their nodes, and no path.
  *
- * Threads: none; nothing here reads a clock or makes a system call, but sinks
- * may.
+ * Threads: none; nothing here reads a clock or makes a system call, but row
+ * sinks may.
  */
 #ifndef TELEMETRY_SINK_H
 #define TELEMETRY_SINK_H
@@ -23,7 +23,7 @@
 #include "telemetry/flows.h"
 #include "telemetry/objects.h"
 #include "telemetry/rows.h"
-#include "telemetry/watch.h"
+#include "telemetry/threshold.h"
 #include "int/int.h"
 
 /* views = used + empty. */
@@ -113,17 +113,21 @@ int telemetry_open(struct telemetry **out, const struct telemetry_options *o,
 		   const struct telemetry_sinks *sinks);
 
 /* From now on; nothing is forgotten. 0 or -ENOMEM: as it was. */
-int telemetry_set(struct telemetry *t, const struct telemetry_thresholds *th);
+int telemetry_set_thresholds(struct telemetry *t,
+			     const struct telemetry_thresholds *th);
 
 /* These return 0, or the first -errno of a sink. */
-int telemetry_take(struct telemetry *t, const struct int_view *v, size_t n);
-/* Numbers of a reporter that came without views: n, from from->sequence on. */
-int telemetry_numbers(struct telemetry *t, uint64_t ts_ns,
-		      const struct int_from *from, uint32_t n);
-/* It is so late now, though no views come: flows expire, values are pushed. */
+int telemetry_add_records(struct telemetry *t, const struct int_record *v,
+			  size_t n);
+/* Numbers of a reporter that came without records: n, from from->sequence on.
+ */
+int telemetry_add_numbers(struct telemetry *t, uint64_t ts_ns,
+			  const struct int_from *from, uint32_t n);
+/* It is so late now, though no records come: flows expire, values are pushed.
+ */
 int telemetry_tick(struct telemetry *t, uint64_t now_ns);
 /* The rows that there are go out. */
-int telemetry_pass(struct telemetry *t);
+int telemetry_put_rows(struct telemetry *t);
 /* All flows leave, missing reports are lost, distributions and rows go out. */
 int telemetry_flush(struct telemetry *t);
 
@@ -134,42 +138,44 @@ void telemetry_close(struct telemetry *t); /* does not flush; NULL is fine */
 
 /*
  * Looking at what is kept, a number at a time: i from 0 to below so many of its
- * kind. Nothing changes by it; pointers hold until views are taken or time goes
- * on. NULL or false: nothing has that number now.
+ * kind. Nothing changes by it; pointers hold until records are taken or time
+ * goes on. NULL or false: nothing has that number now.
  */
-enum look {
-	LOOK_FLOW,
-	LOOK_NODE,
-	LOOK_OBJECT,
-	LOOK_PATH,
+enum telemetry_item {
+	TELEMETRY_FLOW,
+	TELEMETRY_NODE,
+	TELEMETRY_PORT,
+	TELEMETRY_PATH,
 };
 
-uint32_t telemetry_looks(const struct telemetry *t, enum look kind);
+uint32_t telemetry_items(const struct telemetry *t, enum telemetry_item kind);
 
-struct flow_entry *look_flow(const struct telemetry *t, uint32_t i);
+struct flow_entry *telemetry_flow_at(const struct telemetry *t, uint32_t i);
 /* The nodes of a flow's path; room for PATH_NODES_MAX (paths.h). */
-struct nodes look_flow_path(const struct telemetry *t, struct flow_entry *f,
-			    uint64_t *room);
+struct nodes telemetry_flow_path(const struct telemetry *t,
+				 struct flow_entry *f, uint64_t *room);
 /* Where a hop of a flow is, k < f->kept; NULL: nowhere. Its metrics: measure/
  * flows.h. */
-const struct place *look_flow_hop(const struct telemetry *t,
-				  struct flow_entry *f, unsigned k,
-				  const struct meter *of[METRIC_OF_HOP]);
+const struct hop_key *telemetry_flow_hop(const struct telemetry *t,
+					 struct flow_entry *f, unsigned k,
+					 const struct meter *of[METRIC_OF_HOP]);
 
-const struct node *look_node(const struct telemetry *t, uint32_t i);
+const struct node *telemetry_node_at(const struct telemetry *t, uint32_t i);
 /* Of all packets that told the metric there; NULL: none. */
-const struct dist *look_node_dist(const struct telemetry *t,
-				  const struct node *n, enum metric m);
+const struct dist *telemetry_node_dist(const struct telemetry *t,
+				       const struct node *n, enum metric m);
 
-const struct object *look_object(const struct telemetry *t, uint32_t i);
+const struct port_state *telemetry_port_at(const struct telemetry *t,
+					   uint32_t i);
 
 /* Of latencies from end to end; NULL: nobody told them. */
-struct path_look {
+struct telemetry_path {
 	struct nodes nodes;
 	bool loop;
 	const struct dist *latency;
 };
 
-bool look_path(const struct telemetry *t, uint32_t i, struct path_look *out);
+bool telemetry_path_at(const struct telemetry *t, uint32_t i,
+		       struct telemetry_path *out);
 
 #endif

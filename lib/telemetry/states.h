@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * states.h - what nodes of IOAM said last of their state: opaque bytes (RFC
+ * states.h - the latest opaque state snapshot of each IOAM node: bytes (RFC
  * 9197, section 4.4.2.13), one for each node, namespace and schema.
  *
  * Memory: 1036 bytes each, taken at the beginning and touched as it is used.

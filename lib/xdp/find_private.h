@@ -47,10 +47,10 @@ const volatile struct fast_profile profile;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__type(key, struct fast_plan_key);
-	__type(value, struct fast_plan);
+	__type(key, struct fast_layout_key);
+	__type(value, struct fast_layout);
 	__uint(max_entries, 8192);
-} int_plans SEC(".maps");
+} int_layouts SEC(".maps");
 
 struct frame {
 	const __u8 *data, *end;
@@ -215,7 +215,7 @@ static __always_inline void set_port(struct spot *p, __u32 port)
  * have not all of their path.
  */
 static __always_inline bool divide(const struct frame *f, struct spot *p,
-				   const struct fast_plan *plan)
+				   const struct fast_layout *layout)
 {
 	__u32 word = load32(f, p->header);
 	__u32 hop = (word >> 8 & INT_HOP_WORDS_MASK) * 4;
@@ -225,7 +225,7 @@ static __always_inline bool divide(const struct frame *f, struct spot *p,
 		    : word & 3 << 25 ||
 			      load16(f, p->header + INT_AT_DOMAIN_BITS))
 		return false;
-	if (!hop || hop < plan->len || p->stack_len % hop)
+	if (!hop || hop < layout->len || p->stack_len % hop)
 		return false;
 	p->hop_len = hop;
 	p->hops = p->stack_len / hop;

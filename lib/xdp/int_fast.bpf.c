@@ -6,9 +6,9 @@
  * goes up through a ring; all else ends here. What is not plain in every
  * respect goes up as it is: user space judges it by itself.
  *
- * What is an event: telemetry/watch.h. A reference moves when its record has
- * found room in the ring, so that an event which found none is told with the
- * next packet, if it is still true.
+ * What is an event: telemetry/threshold.h. A reference moves when its record
+ * has found room in the ring, so that an event which found none is told with
+ * the next packet, if it is still true.
  *
  * Hops are walked by bpf_loop() (Linux 5.17), so that the verifier looks at
  * one.
@@ -92,8 +92,8 @@ struct work {
 	struct fast_whole whole; /* a frame that goes up */
 	struct fast_path path;
 	struct fast_number number;
-	struct fast_plan_key plan_key; /* of the last packet's plan */
-	struct fast_plan plan;
+	struct fast_layout_key plan_key; /* of the last packet's layout */
+	struct fast_layout layout;
 	__u64 tick, now_ns;		/* CLOCK_MONOTONIC at that tick */
 	struct fast_hop old[FAST_HOPS]; /* of a path that changes */
 	bool untold; /* of this packet: a record found no room */
@@ -203,7 +203,7 @@ __noinline int judge(struct work *w, struct fast_seen *s, __u32 v, bool of_flow)
 	n = &w->number;
 	now = *s;
 	n->threshold = threshold_of(n->node, n->metric);
-	kinds = watch_judge(&now.watch, &now.flags, &n->threshold, v);
+	kinds = threshold_check(&now.watch, &now.flags, &n->threshold, v);
 	if (!kinds && (s->era ^ era) & FAST_EPOCHS)
 		kinds = FAST_VALUE;
 	if (kinds) {
@@ -211,7 +211,7 @@ __noinline int judge(struct work *w, struct fast_seen *s, __u32 v, bool of_flow)
 						 bpf_ktime_get_ns()};
 		n->value = v;
 		n->reference = s->watch.ref;
-		n->referred = s->flags & WATCH_KNOWN;
+		n->referred = s->flags & THRESHOLD_KNOWN;
 		if (of_flow)
 			n->flow = w->spot.flow;
 		else
@@ -221,8 +221,8 @@ __noinline int judge(struct work *w, struct fast_seen *s, __u32 v, bool of_flow)
 			return 0;
 		}
 	}
-	watch_tell(&now.watch, now.flags, &n->threshold,
-		   kinds ? v : s->watch.ref);
+	threshold_set_reference(&now.watch, now.flags, &n->threshold,
+				kinds ? v : s->watch.ref);
 	now.era = era;
 	*s = now;
 	return 0;
@@ -230,7 +230,7 @@ __noinline int judge(struct work *w, struct fast_seen *s, __u32 v, bool of_flow)
 
 static __always_inline bool is_out(const struct fast_seen *s, __u32 v)
 {
-	return watch_out(&s->watch, v) || s->era != rules.era;
+	return threshold_outside(&s->watch, v) || s->era != rules.era;
 }
 
 /* A number for a key that has none. */
@@ -264,7 +264,7 @@ static __always_inline bool same_object(const struct fast_object *o,
 
 /* The key's object, by its number, or by where it was found last. */
 static __always_inline struct fast_object *
-object_of(const struct fast_object_key *key, __u32 *last)
+objects_port(const struct fast_object_key *key, __u32 *last)
 {
 	struct fast_object *o = object_at(*last);
 	__u32 *number;
@@ -408,7 +408,7 @@ static __always_inline struct fast_hop *hop_of(const struct walk *k, __u32 i)
 
 static __always_inline __u32 node_of(const struct walk *k, __u32 i)
 {
-	return load32(&k->f, hop_at(k, i) + k->w->plan.node);
+	return load32(&k->f, hop_at(k, i) + k->w->layout.node);
 }
 
 /* A field of the hop at that place, scaled; above 32 bits it is ~0. False: it
@@ -432,7 +432,7 @@ static __always_inline __u32 id_of(const struct walk *k, __u32 at,
 {
 	__u32 v;
 
-	return value_of(k, at, &k->w->plan.id[id], &v) ? v : ~0u;
+	return value_of(k, at, &k->w->layout.id[id], &v) ? v : ~0u;
 }
 
 /* --- the path, which is a key as others are ------------------------------- */
@@ -491,7 +491,7 @@ static __noinline int take_path(struct walk *k)
 	bpf_loop(k->hops, new_hop, k, 0);
 	if (k->changed) {
 		p->old = k->flow->hops;
-		kinds = p->old ? WATCH_CHANGE : WATCH_NEW;
+		kinds = p->old ? THRESHOLD_CHANGE : THRESHOLD_NEW;
 		bpf_loop(p->old, old_hop, k, 0);
 	}
 	p->record = (struct fast_record){FAST_PATH, kinds, bpf_ktime_get_ns()};
@@ -519,12 +519,13 @@ static __always_inline bool steady_object(const struct walk *k, __u32 at,
 					  __u32 metric, __u32 egress, __u32 id)
 {
 	const struct fast_object *o = object_at(h->object[metric - 1]);
-	const struct fast_field *f = &k->w->plan.metric[metric];
+	const struct fast_field *f = &k->w->layout.metric[metric];
 	__u32 v;
 
 	if (!f->mask)
 		return true;
-	return value_of(k, at, f, &v) && !watch_out(&o->seen.watch, v) &&
+	return value_of(k, at, f, &v) &&
+	       !threshold_outside(&o->seen.watch, v) &&
 	       o->key.egress == egress && o->key.id == id &&
 	       o->key.metric == metric;
 }
@@ -532,14 +533,14 @@ static __always_inline bool steady_object(const struct walk *k, __u32 at,
 static __always_inline bool steady_hop(struct walk *k, const struct fast_hop *h,
 				       __u32 at)
 {
-	const struct fast_plan *plan = &k->w->plan;
+	const struct fast_layout *layout = &k->w->layout;
 	__u32 egress, queue, v;
 
-	if (load32(&k->f, at + plan->node) != h->node)
+	if (load32(&k->f, at + layout->node) != h->node)
 		return false;
-	if (plan->metric[METRIC_HOP_LATENCY].mask) {
-		if (!value_of(k, at, &plan->metric[METRIC_HOP_LATENCY], &v) ||
-		    watch_out(&h->latency.watch, v))
+	if (layout->metric[METRIC_HOP_LATENCY].mask) {
+		if (!value_of(k, at, &layout->metric[METRIC_HOP_LATENCY], &v) ||
+		    threshold_outside(&h->latency.watch, v))
 			return false;
 		k->sum += v;
 	}
@@ -549,7 +550,7 @@ static __always_inline bool steady_hop(struct walk *k, const struct fast_hop *h,
 	       steady_object(k, at, h, METRIC_QUEUE_OCCUPANCY, egress, queue) &&
 	       steady_object(k, at, h, METRIC_QUEUE_CONGESTION, egress,
 			     queue) &&
-	       (!plan->metric[METRIC_BUFFER_OCCUPANCY].mask ||
+	       (!layout->metric[METRIC_BUFFER_OCCUPANCY].mask ||
 		steady_object(k, at, h, METRIC_BUFFER_OCCUPANCY, ~0u,
 			      id_of(k, at, FIELD_BUFFER)));
 }
@@ -579,8 +580,9 @@ static __always_inline bool steady(const struct xdp_md *ctx, struct work *w)
 		if (!steady_hop(&k, &flow->hop[i], at))
 			return false;
 	}
-	if (w->plan.metric[METRIC_HOP_LATENCY].mask &&
-	    (k.sum >> 32 || watch_out(&flow->latency.watch, (__u32)k.sum)))
+	if (w->layout.metric[METRIC_HOP_LATENCY].mask &&
+	    (k.sum >> 32 ||
+	     threshold_outside(&flow->latency.watch, (__u32)k.sum)))
 		return false;
 	count_packet(w, flow);
 	return true;
@@ -591,12 +593,12 @@ static __always_inline bool steady(const struct xdp_md *ctx, struct work *w)
 /* First: nothing has been changed yet, if the packet cannot be taken. */
 static long look_hop(__u32 i, struct walk *k)
 {
-	const struct fast_plan *plan = &k->w->plan;
+	const struct fast_layout *layout = &k->w->layout;
 	__u32 at = hop_at(k, i), node = node_of(k, i);
 
 	if (node == ~0u ||
-	    (plan->stamps &&
-	     load32(&k->f, at + plan->metric[METRIC_HOP_LATENCY].word) ==
+	    (layout->stamps &&
+	     load32(&k->f, at + layout->metric[METRIC_HOP_LATENCY].word) ==
 		     ~0u)) {
 		k->odd = true;
 		return 1;
@@ -616,11 +618,11 @@ static __always_inline void take_object(struct walk *k, struct fast_hop *h,
 	struct fast_object *o;
 	__u32 v;
 
-	if (!value_of(k, at, &k->w->plan.metric[metric], &v))
+	if (!value_of(k, at, &k->w->layout.metric[metric], &v))
 		return;
 	key->metric = metric;
 	key->id = id;
-	o = object_of(key, &h->object[metric - 1]);
+	o = objects_port(key, &h->object[metric - 1]);
 	if (!o) {
 		if ((c = counters()))
 			c->unplaced++;
@@ -651,7 +653,7 @@ static __always_inline void take_latency(struct walk *k, struct fast_seen *s,
 static long take_hop(__u32 i, struct walk *k)
 {
 	const struct fast_field *latency =
-		&k->w->plan.metric[METRIC_HOP_LATENCY];
+		&k->w->layout.metric[METRIC_HOP_LATENCY];
 	struct fast_object_key key = {.node = node_of(k, i)};
 	struct fast_hop *h = hop_of(k, i);
 	__u32 at = hop_at(k, i), queue, v;
@@ -715,23 +717,23 @@ enum {
 	OURS = 1 << 8,
 };
 
-/* The plan of the packet's bitmap, in w->plan. */
+/* The layout of the packet's bitmap, in w->layout. */
 static __always_inline bool has_plan(struct work *w, const struct frame *f)
 {
-	struct fast_plan_key key = {w->spot.words,
-				    load16(f, w->spot.header + INT_AT_BITMAP)};
-	const struct fast_plan *plan;
+	struct fast_layout_key key = {
+		w->spot.words, load16(f, w->spot.header + INT_AT_BITMAP)};
+	const struct fast_layout *layout;
 
 	if (key.words != w->plan_key.words ||
 	    key.bitmap != w->plan_key.bitmap) {
-		plan = bpf_map_lookup_elem(&int_plans, &key);
-		if (!plan)
+		layout = bpf_map_lookup_elem(&int_layouts, &key);
+		if (!layout)
 			return false;
-		w->plan = *plan;
+		w->layout = *layout;
 		w->plan_key = key;
 	}
-	/* No plan yet: its key would be that of a bitmap without bits. */
-	return w->plan.len && divide(f, &w->spot, &w->plan);
+	/* No layout yet: its key would be that of a bitmap without bits. */
+	return w->layout.len && divide(f, &w->spot, &w->layout);
 }
 
 int find(struct xdp_md *ctx, struct work *w);

@@ -10,7 +10,7 @@
 #include <linux/types.h>
 
 #include "telemetry/metric.h"
-#include "telemetry/watch.h"
+#include "telemetry/threshold.h"
 
 enum {
 	FAST_FRAME = 2048, /* bytes of a frame that are looked at or sent up */
@@ -25,7 +25,7 @@ enum fast_words {
 	FAST_2,
 };
 
-struct fast_plan_key {
+struct fast_layout_key {
 	__u32 words; /* enum fast_words */
 	__u32 bitmap;
 };
@@ -38,9 +38,9 @@ struct fast_field {
 	__u32 shift;
 };
 
-/* Where a bitmap's fields are: int_plan of int/int.h as the program needs it.
+/* Where a bitmap's fields are: int_layout of int/int.h as the program needs it.
  */
-struct fast_plan {
+struct fast_layout {
 	__u32 len;    /* bytes of a hop */
 	__u32 node;   /* where its word is */
 	__u32 stamps; /* there are times, by which latency could be told, too */
@@ -68,9 +68,9 @@ enum {
 
 /* A number of a key, watched in this era. */
 struct fast_seen {
-	struct watch watch;
+	struct threshold_state watch;
 	__u32 era;
-	__u32 flags; /* enum watch_flag; 0: nothing is known */
+	__u32 flags; /* enum threshold_flag; 0: nothing is known */
 };
 
 struct fast_flow_key {
@@ -184,12 +184,13 @@ enum fast_type {
 };
 
 enum {
-	FAST_VALUE = 1 << 4, /* beside enum watch_event: it is time to tell */
+	FAST_VALUE =
+		1 << 4, /* beside enum threshold_event: it is time to tell */
 };
 
 struct fast_record {
 	__u32 type;  /* enum fast_type */
-	__u32 kinds; /* enum watch_event */
+	__u32 kinds; /* enum threshold_event */
 	__u64 ns;    /* CLOCK_MONOTONIC */
 };
 

@@ -28,9 +28,9 @@ enum {
 	ROUND_MS = 500, /* nobody tells of an interface that was removed */
 };
 
-struct xdp {
+struct xdp_sink {
 	struct src src;
-	struct xdp_options o;
+	struct xdp_sink_options o;
 	struct int_fast_bpf *s;
 	struct ring_buffer *ring;
 	struct fast_place *places; /* FAST_PLACES: the map's memory */
@@ -61,19 +61,19 @@ static const struct ledger_field fields[] = {
 #undef FIELD
 LEDGER_COMPLETE(fields, struct fast_counters);
 
-const struct ledger xdp_ledger = {"fast", "frames", fields,
-				  sizeof(fields) / sizeof(fields[0])};
+const struct ledger xdp_sink_ledger = {"fast", "frames", fields,
+				       sizeof(fields) / sizeof(fields[0])};
 
 /* --- the program and what it knows ---------------------------------------- */
 
 /* A field within a word of 4 bytes; false: it is somewhere else. */
-static bool field_of(struct fast_field *out, const struct int_plan *plan,
+static bool field_of(struct fast_field *out, const struct int_layout *layout,
 		     enum int_field which)
 {
-	const struct int_part *p = &plan->part[which];
+	const struct int_part *p = &layout->part[which];
 
 	*out = (struct fast_field){0};
-	if (!(plan->has & 1U << which))
+	if (!(layout->has & 1U << which))
 		return true;
 	if (p->word_len != 4 || p->other || p->scale == INT_SCALE_NTP)
 		return false;
@@ -87,7 +87,8 @@ static bool field_of(struct fast_field *out, const struct int_plan *plan,
 }
 
 /* False: its hops are left to user space. */
-static bool plan_of(struct fast_plan *out, const struct int_plan *plan)
+static bool make_fast_layout(struct fast_layout *out,
+			     const struct int_layout *layout)
 {
 	static const uint8_t id[FIELD_IDS] = {INT_EGRESS, INT_QUEUE,
 					      INT_BUFFER};
@@ -98,42 +99,43 @@ static bool plan_of(struct fast_plan *out, const struct int_plan *plan)
 		[METRIC_QUEUE_CONGESTION] = INT_CONGESTION,
 		[METRIC_BUFFER_OCCUPANCY] = INT_BUFFER_OCCUPANCY,
 	};
-	bool stamps = plan->has & 1U << INT_EGRESS_TIME, good;
+	bool stamps = layout->has & 1U << INT_EGRESS_TIME, good;
 	struct fast_field node = {0};
 
-	*out = (struct fast_plan){
-		.len = plan->len,
-		.stamps = stamps && plan->has & 1U << INT_INGRESS_TIME,
+	*out = (struct fast_layout){
+		.len = layout->len,
+		.stamps = stamps && layout->has & 1U << INT_INGRESS_TIME,
 	};
-	good = plan->has & 1U << INT_NODE && field_of(&node, plan, INT_NODE) &&
-	       node.mask == UINT32_MAX && !plan->reserved;
+	good = layout->has & 1U << INT_NODE &&
+	       field_of(&node, layout, INT_NODE) && node.mask == UINT32_MAX &&
+	       !layout->reserved;
 	out->node = node.word;
 	for (unsigned i = 0; good && i < FIELD_IDS; i++)
-		good = field_of(&out->id[i], plan, id[i]);
+		good = field_of(&out->id[i], layout, id[i]);
 	for (unsigned i = 0; good && i < METRIC_OF_HOP; i++)
-		good = field_of(&out->metric[i], plan, metric[i]);
+		good = field_of(&out->metric[i], layout, metric[i]);
 	return good && (out->metric[METRIC_HOP_LATENCY].mask || !stamps);
 }
 
-/* The plans of all bitmaps whose bits are defined. */
-static int put_plans(struct xdp *x, const struct int_profile *p)
+/* The layouts of all bitmaps whose bits are defined. */
+static int put_layouts(struct xdp_sink *x, const struct int_profile *p)
 {
 	static const enum int_version version[] = {
 		[FAST_1_0] = INT_V1_0,
 		[FAST_2] = INT_V2_1,
 	};
-	int fd = bpf_map__fd(x->s->maps.int_plans);
-	struct fast_plan fast;
-	struct int_plan plan;
+	int fd = bpf_map__fd(x->s->maps.int_layouts);
+	struct fast_layout fast;
+	struct int_layout layout;
 
 	for (uint32_t w = FAST_1_0; w <= FAST_2; w++)
 		for (uint32_t bitmap = 0; bitmap < BITMAPS; bitmap++) {
-			struct fast_plan_key key = {w, bitmap};
+			struct fast_layout_key key = {w, bitmap};
 
-			if (!int_plan_of(&plan,
-					 int_profile_words(p, version[w]),
-					 INT_BITMAP_BITS, bitmap) ||
-			    !plan_of(&fast, &plan))
+			if (!int_layout_make(&layout,
+					     int_profile_words(p, version[w]),
+					     INT_BITMAP_BITS, bitmap) ||
+			    !make_fast_layout(&fast, &layout))
 				continue;
 			if (bpf_map_update_elem(fd, &key, &fast, BPF_ANY) < 0)
 				return -errno;
@@ -164,7 +166,7 @@ static void put_profile(struct fast_profile *out, const struct int_profile *p)
 
 static int on_record(void *ctx, void *data, size_t len);
 
-static int load(struct xdp *x)
+static int load(struct xdp_sink *x)
 {
 	int rc;
 
@@ -174,7 +176,7 @@ static int load(struct xdp *x)
 		    x->o.profile);
 	rc = int_fast_bpf__load(x->s);
 	if (!rc)
-		rc = put_plans(x, x->o.profile);
+		rc = put_layouts(x, x->o.profile);
 	if (rc)
 		return rc;
 	x->places = mmap(NULL, sizeof(*x->places) * FAST_PLACES,
@@ -200,12 +202,12 @@ static int refused(int rc, const char *what, struct fault *f)
 			 strerror(-rc));
 }
 
-int xdp_prog(const struct xdp *x)
+int xdp_sink_prog(const struct xdp_sink *x)
 {
 	return bpf_program__fd(x->s->progs.int_take);
 }
 
-static int attach(struct xdp *x, const char *name, struct fault *f)
+static int attach(struct xdp_sink *x, const char *name, struct fault *f)
 {
 	static const struct {
 		uint32_t flag;
@@ -219,8 +221,8 @@ static int attach(struct xdp *x, const char *name, struct fault *f)
 		LIBBPF_OPTS(bpf_link_create_opts, o, .flags = modes[i].flag);
 
 		x->src.kind = modes[i].mode;
-		x->link = bpf_link_create(xdp_prog(x), x->iface.index, BPF_XDP,
-					  &o);
+		x->link = bpf_link_create(xdp_sink_prog(x), x->iface.index,
+					  BPF_XDP, &o);
 		if (x->link >= 0)
 			return 0;
 		if (errno == EBUSY)
@@ -232,8 +234,8 @@ static int attach(struct xdp *x, const char *name, struct fault *f)
 	return refused(-errno, name, f);
 }
 
-int xdp_attach(struct xdp *x, const char *name, bool promiscuous,
-	       struct fault *f)
+int xdp_sink_attach(struct xdp_sink *x, const char *name, bool promiscuous,
+		    struct fault *f)
 {
 	int rc = iface_find(&x->iface, name, f);
 
@@ -244,7 +246,7 @@ int xdp_attach(struct xdp *x, const char *name, bool promiscuous,
 	return rc ? rc : attach(x, name, f);
 }
 
-void xdp_stop(struct xdp *x)
+void xdp_sink_stop(struct xdp_sink *x)
 {
 	if (x->link >= 0)
 		close(x->link);
@@ -253,7 +255,7 @@ void xdp_stop(struct xdp *x)
 
 /* Thresholds of single nodes, under the generation that comes; the last that
  * fits counts. */
-static int put_nodes(struct xdp *x, struct fast_threshold_key *keys,
+static int put_nodes(struct xdp_sink *x, struct fast_threshold_key *keys,
 		     uint32_t generation, const struct telemetry_thresholds *th)
 {
 	int fd = bpf_map__fd(x->s->maps.int_thresholds);
@@ -271,7 +273,8 @@ static int put_nodes(struct xdp *x, struct fast_threshold_key *keys,
 	return 0;
 }
 
-static void forget(struct xdp *x, struct fast_threshold_key *keys, unsigned n)
+static void forget(struct xdp_sink *x, struct fast_threshold_key *keys,
+		   unsigned n)
 {
 	int fd = bpf_map__fd(x->s->maps.int_thresholds);
 
@@ -280,12 +283,13 @@ static void forget(struct xdp *x, struct fast_threshold_key *keys, unsigned n)
 	free(keys);
 }
 
-static void begin_era(struct xdp *x, uint32_t era)
+static void begin_era(struct xdp_sink *x, uint32_t era)
 {
 	__atomic_store_n(&x->s->bss->rules.era, era, __ATOMIC_RELEASE);
 }
 
-int xdp_set(struct xdp *x, const struct telemetry_thresholds *th)
+int xdp_sink_set_thresholds(struct xdp_sink *x,
+			    const struct telemetry_thresholds *th)
 {
 	struct fast_rules *r = (struct fast_rules *)&x->s->bss->rules;
 	struct fast_threshold_key *keys = calloc(th->nodes + 1, sizeof(*keys));
@@ -307,7 +311,7 @@ int xdp_set(struct xdp *x, const struct telemetry_thresholds *th)
 	return 0;
 }
 
-const void *xdp_counters(struct xdp *x)
+const void *xdp_sink_counters(struct xdp_sink *x)
 {
 	struct fast_counters each[PROCESSORS_MAX];
 	uint32_t zero = 0;
@@ -316,20 +320,22 @@ const void *xdp_counters(struct xdp *x)
 	if (!bpf_map_lookup_elem(bpf_map__fd(x->s->maps.int_counters), &zero,
 				 each))
 		for (int i = 0; i < x->processors; i++)
-			ledger_add(&xdp_ledger, &x->counters, &each[i]);
+			ledger_add(&xdp_sink_ledger, &x->counters, &each[i]);
 	return &x->counters;
 }
 
 /* --- rows, of what it tells ----------------------------------------------- */
 
-static void tell(struct xdp *x, enum telemetry_kind kind, struct telling *what)
+static void tell(struct xdp_sink *x, enum telemetry_kind kind,
+		 struct telemetry_event *what)
 {
 	what->kind = (uint8_t)kind;
 	if (x->o.kinds >> kind & 1)
-		row_event(&x->rows, what);
+		telemetry_row_event(&x->rows, what);
 }
 
-static void set_flow(struct telling *what, const struct fast_flow_key *k)
+static void set_flow(struct telemetry_event *what,
+		     const struct fast_flow_key *k)
 {
 	if (!k->len || k->len > FAST_KEY)
 		return;
@@ -337,9 +343,10 @@ static void set_flow(struct telling *what, const struct fast_flow_key *k)
 	what->key_len = k->len;
 }
 
-/* One value, which may be several events: as event_judge() tells them. */
-static void tell_number(struct xdp *x, const struct fast_number *n,
-			struct telling *what)
+/* One value, which may be several events: as telemetry_event_check() tells
+ * them. */
+static void tell_number(struct xdp_sink *x, const struct fast_number *n,
+			struct telemetry_event *what)
 {
 	static const uint8_t kind[] = {EVENT_NEW_KEY, EVENT_CHANGE, EVENT_RISE,
 				       EVENT_FALL};
@@ -356,7 +363,7 @@ static void tell_number(struct xdp *x, const struct fast_number *n,
 	what->has_value = true;
 	what->value = n->value;
 	if (n->record.kinds & FAST_VALUE)
-		row_value(&x->rows, what);
+		telemetry_row_value(&x->rows, what);
 	what->has_reference = n->referred;
 	what->reference = n->reference;
 	for (unsigned i = 0; i < sizeof(kind); i++) {
@@ -368,8 +375,8 @@ static void tell_number(struct xdp *x, const struct fast_number *n,
 	}
 }
 
-static void tell_path(struct xdp *x, const struct fast_path *p,
-		      struct telling *what)
+static void tell_path(struct xdp_sink *x, const struct fast_path *p,
+		      struct telemetry_event *what)
 {
 	uint64_t at[2 * FAST_HOPS];
 
@@ -381,18 +388,21 @@ static void tell_path(struct xdp *x, const struct fast_path *p,
 	set_flow(what, &p->flow);
 	what->path = (struct nodes){at, p->n};
 	if (p->record.kinds & FAST_VALUE) {
-		row_value(&x->rows, what);
+		telemetry_row_value(&x->rows, what);
 		return;
 	}
 	what->old_path = (struct nodes){at + p->n, p->old};
-	tell(x, p->record.kinds & WATCH_NEW ? EVENT_NEW_KEY : EVENT_PATH_CHANGE,
+	tell(x,
+	     p->record.kinds & THRESHOLD_NEW ? EVENT_NEW_KEY
+					     : EVENT_PATH_CHANGE,
 	     what);
 	what->old_path = (struct nodes){0};
 	if (path_loops(at, p->n))
 		tell(x, EVENT_LOOP, what);
 }
 
-static void tell_run(struct xdp *x, const struct fast_run *r, uint64_t ts_ns)
+static void tell_run(struct xdp_sink *x, const struct fast_run *r,
+		     uint64_t ts_ns)
 {
 	const struct int_from from = {.report = true,
 				      .has_node = true,
@@ -402,12 +412,13 @@ static void tell_run(struct xdp *x, const struct fast_run *r, uint64_t ts_ns)
 				      .sequence = r->first};
 
 	if (x->o.telemetry)
-		telemetry_numbers(x->o.telemetry, ts_ns, &from, r->n);
+		telemetry_add_numbers(x->o.telemetry, ts_ns, &from, r->n);
 }
 
-static void tell_record(struct xdp *x, const struct fast_record *r, size_t len)
+static void tell_record(struct xdp_sink *x, const struct fast_record *r,
+			size_t len)
 {
-	struct telling what = telling_nothing;
+	struct telemetry_event what = telemetry_event_none;
 
 	what.ts_ns = r->ns + x->epoch_ns;
 	if (r->type == FAST_NUMBER && len >= sizeof(struct fast_number))
@@ -421,7 +432,7 @@ static void tell_record(struct xdp *x, const struct fast_record *r, size_t len)
 
 /* Numbers that came last: when the program is detached, and all records have
  * been read. */
-static void tell_last_runs(struct xdp *x)
+static void tell_last_runs(struct xdp_sink *x)
 {
 	for (unsigned i = 0; i < FAST_REPORTERS; i++) {
 		const struct fast_reporter *r = &x->s->bss->reporters[i];
@@ -442,7 +453,7 @@ static void tell_last_runs(struct xdp *x)
 }
 
 /* A flow goes, with its path. */
-static void tell_flow(struct xdp *x, enum flow_leaves why,
+static void tell_flow(struct xdp_sink *x, enum flow_leaves why,
 		      const struct fast_place *p)
 {
 	uint64_t at[FAST_HOPS], epoch_ns = clock_wall_ns() - clock_ns();
@@ -458,12 +469,13 @@ static void tell_flow(struct xdp *x, enum flow_leaves why,
 	memcpy(e.key, p->key.key, FAST_KEY);
 	for (unsigned i = 0; i < n; i++)
 		at[i] = p->flow.hop[i].node;
-	row_flow(&x->rows, clock_wall_ns(), &e, why, (struct nodes){at, n});
+	telemetry_row_flow(&x->rows, clock_wall_ns(), &e, why,
+			   (struct nodes){at, n});
 }
 
 /* Flows that have been silent since that time (CLOCK_MONOTONIC); UINT64_MAX:
  * all. The program knows them no more then. */
-static void leave(struct xdp *x, enum flow_leaves why, uint64_t since_ns)
+static void leave(struct xdp_sink *x, enum flow_leaves why, uint64_t since_ns)
 {
 	for (unsigned i = 0; i < FAST_PLACES; i++) {
 		struct fast_place *place = &x->places[i], gone;
@@ -479,7 +491,7 @@ static void leave(struct xdp *x, enum flow_leaves why, uint64_t since_ns)
 	}
 }
 
-int xdp_tick(struct xdp *x)
+int xdp_sink_tick(struct xdp_sink *x)
 {
 	uint64_t now = clock_ns();
 	uint32_t era = x->s->bss->rules.era, epochs = FAST_EPOCHS;
@@ -495,7 +507,7 @@ int xdp_tick(struct xdp *x)
 	return telemetry_rows_flush(&x->rows);
 }
 
-int xdp_flush(struct xdp *x)
+int xdp_sink_flush(struct xdp_sink *x)
 {
 	tell_last_runs(x);
 	leave(x, FLOW_FLUSHED, UINT64_MAX);
@@ -504,7 +516,7 @@ int xdp_flush(struct xdp *x)
 
 /* --- the source of what comes up ------------------------------------------ */
 
-static void keep(struct xdp *x, const struct fast_whole *w, size_t len)
+static void keep(struct xdp_sink *x, const struct fast_whole *w, size_t len)
 {
 	uint8_t *to = x->room + (size_t)x->n * ROOM + CRC_HEADROOM;
 	size_t n = len - offsetof(struct fast_whole, byte);
@@ -524,7 +536,7 @@ static void keep(struct xdp *x, const struct fast_whole *w, size_t len)
 static int on_record(void *ctx, void *data, size_t len)
 {
 	const struct fast_record *r = data;
-	struct xdp *x = ctx;
+	struct xdp_sink *x = ctx;
 
 	if (r->type == FAST_WHOLE) {
 		keep(x, data, len);
@@ -538,7 +550,7 @@ static int on_record(void *ctx, void *data, size_t len)
 	return x->n < x->max ? 0 : -ENOBUFS;
 }
 
-static int wait_for_record(struct xdp *x, struct fault *f)
+static int wait_for_record(struct xdp_sink *x, struct fault *f)
 {
 	int ms = x->src.wait_ms, rc;
 	struct pollfd p = {.fd = x->src.fd, .events = POLLIN};
@@ -558,7 +570,7 @@ static int wait_for_record(struct xdp *x, struct fault *f)
 
 static int rx(struct src *src, struct pkt *pkts, int max, struct fault *f)
 {
-	struct xdp *x = (struct xdp *)src;
+	struct xdp_sink *x = (struct xdp_sink *)src;
 	int rc;
 
 	x->pkts = pkts;
@@ -578,39 +590,41 @@ static int rx(struct src *src, struct pkt *pkts, int max, struct fault *f)
 
 static uint64_t drops(struct src *src)
 {
-	const struct fast_counters *c = xdp_counters((struct xdp *)src);
+	const struct fast_counters *c = xdp_sink_counters(
+		(struct xdp_sink *)src);
 
 	return c->lost;
 }
 
 static void no_close(struct src *src)
 {
-	(void)src; /* xdp_close() does */
+	(void)src; /* xdp_sink_close() does */
 }
 
-struct src *xdp_source(struct xdp *x)
+struct src *xdp_sink_source(struct xdp_sink *x)
 {
 	return &x->src;
 }
 
 /* --- open and close ------------------------------------------------------- */
 
-int xdp_open(struct xdp **out, const struct xdp_options *o, struct fault *f)
+int xdp_sink_open(struct xdp_sink **out, const struct xdp_sink_options *o,
+		  struct fault *f)
 {
 	static const struct src_ops ops = {
 		.rx = rx, .drops = drops, .close = no_close};
-	struct xdp *x = calloc(1, sizeof(*x));
+	struct xdp_sink *x = calloc(1, sizeof(*x));
 	int rc;
 
 	if (!x)
 		return fault_set(f, -ENOMEM, "out of memory");
-	*x = (struct xdp){.o = *o,
-			  .src = {.ops = &ops, .wait_ms = -1},
-			  .link = -1,
-			  .promiscuous = -1,
-			  .push_due = clock_ns() + o->push_ns,
-			  .idle_due = clock_ns() + o->idle_ns,
-			  .processors = libbpf_num_possible_cpus()};
+	*x = (struct xdp_sink){.o = *o,
+			       .src = {.ops = &ops, .wait_ms = -1},
+			       .link = -1,
+			       .promiscuous = -1,
+			       .push_due = clock_ns() + o->push_ns,
+			       .idle_due = clock_ns() + o->idle_ns,
+			       .processors = libbpf_num_possible_cpus()};
 	libbpf_set_print(NULL); /* what is wrong is said by f */
 	if (x->processors < 1 || x->processors > PROCESSORS_MAX)
 		rc = fault_set(f, -E2BIG, "the kernel has %d processors",
@@ -621,7 +635,7 @@ int xdp_open(struct xdp **out, const struct xdp_options *o, struct fault *f)
 	else if ((rc = load(x)))
 		refused(rc, "loading the XDP program", f);
 	if (rc) {
-		xdp_close(x);
+		xdp_sink_close(x);
 		return rc;
 	}
 	x->src.fd = ring_buffer__epoll_fd(x->ring);
@@ -629,11 +643,11 @@ int xdp_open(struct xdp **out, const struct xdp_options *o, struct fault *f)
 	return 0;
 }
 
-void xdp_close(struct xdp *x)
+void xdp_sink_close(struct xdp_sink *x)
 {
 	if (!x)
 		return;
-	xdp_stop(x);
+	xdp_sink_stop(x);
 	if (x->promiscuous >= 0)
 		close(x->promiscuous);
 	telemetry_rows_close(&x->rows);

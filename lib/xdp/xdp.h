@@ -22,9 +22,9 @@
 #include "telemetry/sink.h"
 #include "int/int_profile.h"
 
-struct xdp;
+struct xdp_sink;
 
-struct xdp_options {
+struct xdp_sink_options {
 	const struct int_profile *profile;
 	const struct telemetry_sinks *sinks;
 	/* That takes the frames which come up: it judges the numbers of all
@@ -35,31 +35,33 @@ struct xdp_options {
 	uint64_t idle_ns; /* flows that are silent so long leave; 0: never */
 };
 
-extern const struct ledger xdp_ledger;
+extern const struct ledger xdp_sink_ledger;
 
 /* Loads the program. */
-int xdp_open(struct xdp **out, const struct xdp_options *o, struct fault *f);
+int xdp_sink_open(struct xdp_sink **out, const struct xdp_sink_options *o,
+		  struct fault *f);
 /* To an interface: in its driver, else, generic, before the host's stack. Into
  * hardware the kernel takes no program with such maps (BPF offload: arrays and
  * hash tables). */
-int xdp_attach(struct xdp *x, const char *name, bool promiscuous,
-	       struct fault *f);
-int xdp_prog(const struct xdp *x); /* the program's descriptor */
-/* What comes up, until xdp_close(). Rows are told from within src_rx(), which
- * returns -EAGAIN when there was nothing else. */
-struct src *xdp_source(struct xdp *x);
+int xdp_sink_attach(struct xdp_sink *x, const char *name, bool promiscuous,
+		    struct fault *f);
+int xdp_sink_prog(const struct xdp_sink *x); /* the program's descriptor */
+/* What comes up, until xdp_sink_close(). Rows are told from within src_rx(),
+ * which returns -EAGAIN when there was nothing else. */
+struct src *xdp_sink_source(struct xdp_sink *x);
 
 /* What is an event from now on, all at once; nothing is forgotten. */
-int xdp_set(struct xdp *x, const struct telemetry_thresholds *th);
+int xdp_sink_set_thresholds(struct xdp_sink *x,
+			    const struct telemetry_thresholds *th);
 /* Values are pushed, flows expire, rows go out, when it is time. */
-int xdp_tick(struct xdp *x);
+int xdp_sink_tick(struct xdp_sink *x);
 /* No more packets are taken; those that came up can still be read. */
-void xdp_stop(struct xdp *x);
+void xdp_sink_stop(struct xdp_sink *x);
 /* All flows leave, and rows go out. */
-int xdp_flush(struct xdp *x);
-/* For xdp_ledger. */
-const void *xdp_counters(struct xdp *x);
+int xdp_sink_flush(struct xdp_sink *x);
+/* For xdp_sink_ledger. */
+const void *xdp_sink_counters(struct xdp_sink *x);
 
-void xdp_close(struct xdp *x); /* NULL is fine */
+void xdp_sink_close(struct xdp_sink *x); /* NULL is fine */
 
 #endif

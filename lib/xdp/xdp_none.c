@@ -5,9 +5,10 @@
 
 #include "xdp/xdp.h"
 
-const struct ledger xdp_ledger = {"fast", "frames", NULL, 0};
+const struct ledger xdp_sink_ledger = {"fast", "frames", NULL, 0};
 
-int xdp_open(struct xdp **out, const struct xdp_options *o, struct fault *f)
+int xdp_sink_open(struct xdp_sink **out, const struct xdp_sink_options *o,
+		  struct fault *f)
 {
 	(void)out;
 	(void)o;
@@ -16,50 +17,51 @@ int xdp_open(struct xdp **out, const struct xdp_options *o, struct fault *f)
 			 "libxdp-dev, libbpf-dev, clang and bpftool");
 }
 
-int xdp_attach(struct xdp *x, const char *name, bool promiscuous,
-	       struct fault *f)
+int xdp_sink_attach(struct xdp_sink *x, const char *name, bool promiscuous,
+		    struct fault *f)
 {
 	(void)x;
 	(void)promiscuous;
 	return fault_set(f, -ENOTSUP, "%s: no XDP", name);
 }
 
-struct src *xdp_source(struct xdp *x)
+struct src *xdp_sink_source(struct xdp_sink *x)
 {
 	(void)x;
 	return NULL;
 }
 
-int xdp_set(struct xdp *x, const struct telemetry_thresholds *th)
+int xdp_sink_set_thresholds(struct xdp_sink *x,
+			    const struct telemetry_thresholds *th)
 {
 	(void)x;
 	(void)th;
 	return -ENOTSUP;
 }
 
-int xdp_tick(struct xdp *x)
+int xdp_sink_tick(struct xdp_sink *x)
 {
 	(void)x;
 	return -ENOTSUP;
 }
 
-void xdp_stop(struct xdp *x)
+void xdp_sink_stop(struct xdp_sink *x)
 {
 	(void)x;
 }
 
-int xdp_flush(struct xdp *x)
+int xdp_sink_flush(struct xdp_sink *x)
 {
 	(void)x;
 	return -ENOTSUP;
 }
 
-const void *xdp_counters(struct xdp *x)
+const void *xdp_sink_counters(struct xdp_sink *x)
 {
 	return x;
 }
 
-void xdp_close(struct xdp *x)
+void xdp_sink_close(struct xdp_sink *x)
 {
 	(void)x;
 }

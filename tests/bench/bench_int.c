@@ -5,7 +5,7 @@
  * are thrown away. The limit is a loop that reads each frame once.
  */
 #include "frames.h"
-#include "int/intake.h"
+#include "int/frame_decoder.h"
 #include "telemetry/sink.h"
 
 struct load {
@@ -47,9 +47,9 @@ static int nothing(struct row_sink *s)
 
 static struct row_sink away = {count_rows, nothing, nothing};
 
-static int take(void *t, const struct int_view *v, size_t n)
+static int take(void *t, const struct int_record *v, size_t n)
 {
-	return telemetry_take(t, v, n);
+	return telemetry_add_records(t, v, n);
 }
 
 static double read_all(const struct frames *fs)
@@ -70,12 +70,12 @@ static double read_all(const struct frames *fs)
 	return bench_now() - t;
 }
 
-static double take_all(struct intake *in, const struct frames *fs)
+static double take_all(struct int_frame_decoder *in, const struct frames *fs)
 {
 	double t = bench_now();
 
 	for (size_t i = 0; i < fs->n; i += PKT_BATCH)
-		if (intake_take(in, fs->pkt + i, PKT_BATCH))
+		if (int_decode_frames(in, fs->pkt + i, PKT_BATCH))
 			bench_die("a row sink failed");
 	return bench_now() - t;
 }
@@ -86,10 +86,10 @@ static void bench(const struct frames *fs, const struct load *l)
 	double rate[BENCH_ROUNDS], limit[BENCH_ROUNDS];
 	struct telemetry_thresholds th = {0};
 	struct telemetry_options o;
-	struct intake_options io = {.profile = int_profile_named("any"),
-				    .views = take};
+	struct int_frame_decoder_options io = {
+		.profile = int_profile_named("any"), .records = take};
 	struct telemetry *t;
-	struct intake *in;
+	struct int_frame_decoder *in;
 
 	for (int m = 0; m < METRIC_NUMBERS; m++)
 		th.all[m].change = l->threshold;
@@ -97,7 +97,7 @@ static void bench(const struct frames *fs, const struct load *l)
 	if (telemetry_open(&t, &o, &th, &sinks) < 0)
 		bench_die("no telemetry");
 	io.ctx = t;
-	if (intake_open(&in, &io) < 0)
+	if (int_frame_decoder_open(&in, &io) < 0)
 		bench_die("no intake");
 	take_all(in, fs); /* keys that are new */
 	events = 0;
@@ -111,7 +111,7 @@ static void bench(const struct frames *fs, const struct load *l)
 		  bench_median(limit, BENCH_ROUNDS) / 1e6, NULL);
 	fprintf(stderr, "%s: %.3f rows a frame\n", l->name,
 		(double)events / (BENCH_ROUNDS * FRAMES));
-	intake_close(in);
+	int_frame_decoder_close(in);
 	telemetry_close(t);
 }
 

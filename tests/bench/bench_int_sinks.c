@@ -14,7 +14,7 @@
 
 #include "export/export.h"
 #include "frames.h"
-#include "int/intake.h"
+#include "int/frame_decoder.h"
 #include "telemetry/sink.h"
 
 enum {
@@ -42,21 +42,21 @@ static int nothing(struct row_sink *s)
 
 static struct row_sink away = {throw_away, nothing, nothing};
 
-static int take(void *t, const struct int_view *v, size_t n)
+static int take(void *t, const struct int_record *v, size_t n)
 {
-	return telemetry_take(t, v, n);
+	return telemetry_add_records(t, v, n);
 }
 
 struct ingest {
 	struct telemetry *t;
-	struct intake *in;
+	struct int_frame_decoder *in;
 };
 
 static void ingest_open(struct ingest *g, struct row_sink *to)
 {
 	struct telemetry_sinks sinks = {.event = to, .value = to};
-	struct intake_options io = {.profile = int_profile_named("any"),
-				    .views = take};
+	struct int_frame_decoder_options io = {
+		.profile = int_profile_named("any"), .records = take};
 	struct telemetry_thresholds th = {0};
 	struct telemetry_options o;
 
@@ -66,13 +66,13 @@ static void ingest_open(struct ingest *g, struct row_sink *to)
 	if (telemetry_open(&g->t, &o, &th, &sinks) < 0)
 		bench_die("no telemetry");
 	io.ctx = g->t;
-	if (intake_open(&g->in, &io) < 0)
+	if (int_frame_decoder_open(&g->in, &io) < 0)
 		bench_die("no intake");
 }
 
 static void ingest_close(struct ingest *g)
 {
-	intake_close(g->in);
+	int_frame_decoder_close(g->in);
 	telemetry_close(g->t);
 }
 
@@ -90,7 +90,7 @@ static double take_all(struct ingest *g, const struct frames *fs)
 	double t = busy();
 
 	for (size_t i = 0; i < fs->n; i += PKT_BATCH)
-		if (intake_take(g->in, fs->pkt + i, PKT_BATCH))
+		if (int_decode_frames(g->in, fs->pkt + i, PKT_BATCH))
 			bench_die("a row sink failed");
 	return busy() - t;
 }

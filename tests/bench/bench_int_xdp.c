@@ -64,7 +64,7 @@ static void make_packet(const struct int_profile *p, uint16_t bitmap,
 			     .src_port = 50000,
 			     .dst_port = 80,
 			     .ttl = 64};
-	struct int_plan plan;
+	struct int_layout plan;
 	struct int_source s = {.version = p->version,
 			       .type = INT_TYPE_MD,
 			       .over = INT_OVER_L4,
@@ -75,7 +75,7 @@ static void make_packet(const struct int_profile *p, uint16_t bitmap,
 			       .stack = stack};
 	int len;
 
-	int_plan_of(&plan, p->instruction, INT_BITMAP_BITS, bitmap);
+	int_layout_make(&plan, p->instruction, INT_BITMAP_BITS, bitmap);
 	for (unsigned i = 0; i < hops; i++) {
 		uint64_t value[INT_FIELDS];
 
@@ -314,7 +314,7 @@ static double spent(pid_t pid)
 
 /* Millions of packets in a second of that; events are read, so that the ring is
  * empty. */
-static double count(struct xdp *x, pid_t pid, int ms)
+static double count(struct xdp_sink *x, pid_t pid, int ms)
 {
 	const struct timespec pause = {.tv_nsec = 10000000};
 	double start = bench_now(), before = spent(pid);
@@ -324,7 +324,7 @@ static double count(struct xdp *x, pid_t pid, int ms)
 
 	while (bench_now() - start < ms / 1000.0) {
 		nanosleep(&pause, NULL);
-		src_rx(xdp_source(x), pkts, PKT_BATCH, &f);
+		src_rx(xdp_sink_source(x), pkts, PKT_BATCH, &f);
 	}
 	return (double)(came() - had) / (spent(pid) - before) / 1e6;
 }
@@ -349,20 +349,20 @@ static void run(const struct int_profile *p, const char *what, int flows)
 	static const struct telemetry_thresholds th;
 	static const struct telemetry_sinks nowhere;
 	double ours[BENCH_ROUNDS], drop[BENCH_ROUNDS], read[BENCH_ROUNDS];
-	const struct xdp_options o = {.profile = p, .sinks = &nowhere};
+	const struct xdp_sink_options o = {.profile = p, .sinks = &nowhere};
 	const void *ctr;
 	uint64_t frames;
-	struct xdp *x;
+	struct xdp_sink *x;
 	struct fault f;
 	pid_t pid;
 	int link;
 
-	if (xdp_open(&x, &o, &f) || xdp_set(x, &th))
+	if (xdp_sink_open(&x, &o, &f) || xdp_sink_set_thresholds(x, &th))
 		skip(f.text);
 	pid = flows < 0 ? send_on()
 			: generate(load_generator((int)if_nametoindex("va"),
 						  flows));
-	link = attach(xdp_prog(x));
+	link = attach(xdp_sink_prog(x));
 	count(x, pid, WARM_MS);
 	close(link);
 	for (int i = 0; i < BENCH_ROUNDS; i++) {
@@ -372,18 +372,18 @@ static void run(const struct int_profile *p, const char *what, int flows)
 		link = attach(load_read());
 		read[i] = count(x, pid, ROUND_MS);
 		close(link);
-		link = attach(xdp_prog(x));
+		link = attach(xdp_sink_prog(x));
 		ours[i] = count(x, pid, ROUND_MS);
 		close(link);
 	}
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-	ctr = xdp_counters(x);
-	frames = ledger_get(&xdp_ledger, ctr, 0);
+	ctr = xdp_sink_counters(x);
+	frames = ledger_get(&xdp_sink_ledger, ctr, 0);
 	/* Neighbours' discovery is the host's, or may carry IOAM. */
-	if (!frames || ledger_get(&xdp_ledger, ctr, 2) + 100 < frames)
+	if (!frames || ledger_get(&xdp_sink_ledger, ctr, 2) + 100 < frames)
 		die("not all packets were taken");
-	xdp_close(x);
+	xdp_sink_close(x);
 	put_row(what, flows, "XDP_DROP", ours, drop);
 	put_row(what, flows, "XDP_DROP that reads", ours, read);
 }

@@ -97,31 +97,32 @@ static uint32_t value_of(const struct load *l, struct rng *r)
 }
 
 static void make_hop(const struct load *l, struct rng *r, uint8_t *p,
-		     const struct int_plan *plan, uint32_t flow, unsigned hop)
+		     const struct int_layout *layout, uint32_t flow,
+		     unsigned hop)
 {
 	static const uint8_t metric[] = {INT_LATENCY, INT_OCCUPANCY,
 					 INT_UTILIZATION};
 	uint32_t node = 1 + hop * 4 + (flow + hop) % 4;
 
-	for (unsigned i = 0; i < plan->len; i += 4)
+	for (unsigned i = 0; i < layout->len; i += 4)
 		be32_store(p + i, (uint32_t)rng_u64(r) & 0x7fffffff);
 	for (unsigned i = 0; i < sizeof(metric); i++) {
-		const struct int_part *part = &plan->part[metric[i]];
+		const struct int_part *part = &layout->part[metric[i]];
 
-		if (plan->has >> metric[i] & 1)
+		if (layout->has >> metric[i] & 1)
 			be32_store(p + part->word, value_of(l, r));
 	}
-	be32_store(p + plan->part[INT_NODE].at, node);
-	if (plan->has >> INT_EGRESS & 1)
-		be16_store(p + plan->part[INT_EGRESS].at, flow % 8);
-	if (plan->has >> INT_QUEUE & 1)
-		p[plan->part[INT_QUEUE].at] = 0;
+	be32_store(p + layout->part[INT_NODE].at, node);
+	if (layout->has >> INT_EGRESS & 1)
+		be16_store(p + layout->part[INT_EGRESS].at, flow % 8);
+	if (layout->has >> INT_QUEUE & 1)
+		p[layout->part[INT_QUEUE].at] = 0;
 }
 
 struct views {
-	struct int_view *v;
+	struct int_record *v;
 	uint8_t *bytes;
-	struct int_plan plan;
+	struct int_layout layout;
 };
 
 static void make_views(struct views *vs, const struct load *l)
@@ -129,15 +130,15 @@ static void make_views(struct views *vs, const struct load *l)
 	struct rng r = {1};
 	size_t len;
 
-	int_plan_of(&vs->plan, words, 16, l->bitmap);
-	len = (size_t)vs->plan.len * l->hops;
+	int_layout_make(&vs->layout, words, 16, l->bitmap);
+	len = (size_t)vs->layout.len * l->hops;
 	vs->v = must(calloc(VIEWS, sizeof(*vs->v)));
 	vs->bytes = must(malloc(VIEWS * len));
 	for (unsigned i = 0; i < VIEWS; i++) {
 		uint32_t flow = flow_of(l, &r);
-		struct int_view *v = &vs->v[i];
+		struct int_record *v = &vs->v[i];
 
-		*v = (struct int_view){.key_len = 13, .ip_len = 64};
+		*v = (struct int_record){.key_len = 13, .ip_len = 64};
 		be32_store(v->key, (uint32_t)rng_mix(flow));
 		be32_store(v->key + 4, flow);
 		v->key[12] = 6;
@@ -146,13 +147,14 @@ static void make_views(struct views *vs, const struct load *l)
 					    .has_node = true,
 					    .node = 7,
 					    .sequence_bits = 32};
-		v->stack = (struct int_hops){.plan = &vs->plan,
+		v->stack = (struct int_hops){.layout = &vs->layout,
 					     .data = vs->bytes + i * len,
-					     .len = vs->plan.len,
+					     .len = vs->layout.len,
 					     .n = (uint8_t)l->hops};
 		for (unsigned k = 0; k < l->hops; k++)
-			make_hop(l, &r, vs->bytes + i * len + k * vs->plan.len,
-				 &vs->plan, flow, k);
+			make_hop(l, &r,
+				 vs->bytes + i * len + k * vs->layout.len,
+				 &vs->layout, flow, k);
 	}
 }
 
@@ -174,13 +176,13 @@ static struct telemetry *open_sink(const struct load *l)
 }
 
 /* A batch as decoders leave it: it and its bytes are in the cache. */
-static const struct int_view *fill(const struct views *vs, unsigned from)
+static const struct int_record *fill(const struct views *vs, unsigned from)
 {
-	static struct int_view batch[BATCH];
+	static struct int_record batch[BATCH];
 	static uint8_t bytes[BATCH * BYTES_MAX];
 	static uint64_t ts;
 	static uint32_t sequence;
-	size_t len = (size_t)vs->v->stack.n * vs->plan.len;
+	size_t len = (size_t)vs->v->stack.n * vs->layout.len;
 
 	memcpy(batch, vs->v + from, sizeof(batch));
 	memcpy(bytes, vs->bytes + from * len, BATCH * len);
@@ -199,11 +201,11 @@ static double run(struct telemetry *t, const struct views *vs, unsigned passes)
 
 	for (unsigned pass = 0; pass < passes; pass++)
 		for (unsigned i = 0; i < VIEWS; i += BATCH) {
-			const struct int_view *v = fill(vs, i);
+			const struct int_record *v = fill(vs, i);
 			double start = bench_now();
 
-			if (telemetry_take(t, v, BATCH))
-				die("telemetry_take failed");
+			if (telemetry_add_records(t, v, BATCH))
+				die("telemetry_add_records failed");
 			took += bench_now() - start;
 		}
 	return took;

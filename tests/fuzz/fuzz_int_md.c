@@ -40,7 +40,7 @@ static void prepare(void)
 }
 
 /* All that a view points to can be read. */
-static uint64_t look(const struct int_view *v, const uint8_t *end)
+static uint64_t look(const struct int_record *v, const uint8_t *end)
 {
 	uint64_t sum = 0, value;
 
@@ -48,10 +48,10 @@ static uint64_t look(const struct int_view *v, const uint8_t *end)
 		const uint8_t *hop = int_hop(&v->stack, i);
 
 		if (hop + v->stack.len > end ||
-		    v->stack.plan->len > v->stack.len)
+		    v->stack.layout->len > v->stack.len)
 			abort();
 		for (unsigned f = 0; f < INT_FIELDS; f++)
-			if (int_get(v->stack.plan, hop, (enum int_field)f,
+			if (int_get(v->stack.layout, hop, (enum int_field)f,
 				    &value))
 				sum += value;
 	}
@@ -60,13 +60,13 @@ static uint64_t look(const struct int_view *v, const uint8_t *end)
 	return sum + v->key[0];
 }
 
-static void push(const struct int_place *at, const struct int_view *v,
+static void push(const struct int_place *at, const struct int_record *v,
 		 struct int_decoder *d, const uint8_t *frame, size_t size)
 {
 	static uint8_t buf[1 << 17], md[INT_HOP_MAX];
 	struct int_transit t = {.md = md, .md_len = v->stack.len};
 	struct int_place again;
-	struct int_view w;
+	struct int_record w;
 	int len;
 
 	if (at->type != INT_TYPE_MD || size > sizeof(buf) - INT_HOP_MAX)
@@ -83,11 +83,11 @@ static void push(const struct int_place *at, const struct int_view *v,
 
 static bool hops_are(const struct int_hops *a, const struct int_hops *b)
 {
-	return a->plan == b->plan && a->data == b->data && a->len == b->len &&
-	       a->n == b->n && a->at == b->at;
+	return a->layout == b->layout && a->data == b->data &&
+	       a->len == b->len && a->n == b->n && a->at == b->at;
 }
 
-static bool views_are(const struct int_view *a, const struct int_view *b)
+static bool views_are(const struct int_record *a, const struct int_record *b)
 {
 	return a->format == b->format && a->flags == b->flags &&
 	       a->key_len == b->key_len &&
@@ -99,11 +99,11 @@ static bool views_are(const struct int_view *a, const struct int_view *b)
 }
 
 /* What int_find() and int_decode() have come to. */
-static enum int_result same(enum int_result r, const struct int_view *v,
+static enum int_result same(enum int_result r, const struct int_record *v,
 			    struct int_decoder *d, uint16_t type,
 			    const uint8_t *data, size_t size)
 {
-	struct int_view once;
+	struct int_record once;
 
 	memset(&once, 0xff, sizeof(once));
 	if (int_read(&once, d, type, data, size) != r ||
@@ -121,7 +121,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct int_decoder *d;
 	struct int_place at;
 	enum int_result r;
-	struct int_view v;
+	struct int_record v;
 	uint16_t type;
 
 	if (!known)

@@ -48,7 +48,7 @@ static unsigned read_all(const uint8_t *data, size_t size)
 		must(t.view.stack.n <= IOAM_NODES_MAX);
 		for (unsigned i = 0; i < t.view.stack.n; i++) {
 			for (unsigned f = 0; f < INT_FIELDS; f++)
-				if (int_get(t.view.stack.plan,
+				if (int_get(t.view.stack.layout,
 					    int_hop(&t.view.stack, i), f, &v))
 					use(v);
 			if (t.opaque) {

@@ -46,7 +46,7 @@ static uint64_t read_hops(const struct int_hops *h)
 
 	for (unsigned i = 0; i < h->n; i++)
 		for (unsigned f = 0; f < INT_FIELDS; f++)
-			if (int_get(h->plan, int_hop(h, i), f, &v))
+			if (int_get(h->layout, int_hop(h, i), f, &v))
 				sum += v;
 	return sum;
 }
@@ -66,14 +66,14 @@ static void again(const struct treport *t, struct treport_decoder *d)
 		.inner_len = t->inner_len,
 	};
 	struct treport_reader r;
-	struct int_view view;
+	struct int_record view;
 	struct treport u;
 	int len;
 
 	if (t->view->from.version != 2)
 		return;
 	if (t->view->own.n)
-		s.bits = (uint16_t)t->view->own.plan->bitmap;
+		s.bits = (uint16_t)t->view->own.layout->bitmap;
 	len = treport_encode(buf, sizeof(buf), &s);
 	must(len > 0);
 	must(treport_begin(&r, d, buf, (size_t)len) == TREPORT_OK);
@@ -93,7 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct treport_decoder *d;
 	struct treport_reader r;
 	enum treport_reason why;
-	struct int_view view;
+	struct int_record view;
 	struct treport t;
 
 	if (!size || !(d = decoder(*data++)))

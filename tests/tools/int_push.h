@@ -35,13 +35,13 @@ static inline bool transit_is_0_5(const struct transit_node *n)
 /* Bytes that each hop adds. */
 static inline size_t transit_hop_len(const struct transit_node *n)
 {
-	struct int_plan plan;
+	struct int_layout plan;
 	unsigned count;
 
 	if (!transit_is_0_5(n))
 		return (n->h[INT_AT_HOP_WORDS] & INT_HOP_WORDS_MASK) * 4u;
-	int_plan_of(&plan, int_profile_words(n->p, INT_V0_5), INT_BITMAP_BITS,
-		    be16_load(n->h + INT_AT_BITMAP));
+	int_layout_make(&plan, int_profile_words(n->p, INT_V0_5),
+			INT_BITMAP_BITS, be16_load(n->h + INT_AT_BITMAP));
 	count = n->h[INT05_AT_HOP_WORDS] & INT_HOP_WORDS_MASK;
 	return plan.len +
 	       (count - (unsigned)__builtin_popcount(plan.bitmap)) * 4u;

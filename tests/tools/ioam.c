@@ -58,16 +58,17 @@ static struct snk *open_snk(const char *path)
 	return k;
 }
 
-/* A field as it is in a node, of that width: the plan's part, or the other. */
-static const struct int_part *part_of(const struct int_plan *plan,
+/* A field as it is in a node, of that width: the layout's part, or the other.
+ */
+static const struct int_part *part_of(const struct int_layout *layout,
 				      enum int_field field, unsigned len)
 {
-	const struct int_part *p = &plan->part[field];
+	const struct int_part *p = &layout->part[field];
 
-	if (!(plan->has & 1u << field))
+	if (!(layout->has & 1u << field))
 		return NULL;
 	while (p->len != len && p->other)
-		p = &plan->part[INT_FIELDS - 1 + p->other];
+		p = &layout->part[INT_FIELDS - 1 + p->other];
 	return p->len == len ? p : NULL;
 }
 
@@ -104,14 +105,15 @@ static const struct column {
 static void dump_column(const struct ioam *t, const struct column *c)
 {
 	const struct int_hops *h = &t->view.stack;
-	const struct int_part *p = part_of(h->plan, c->field, c->len);
+	const struct int_part *p = part_of(h->layout, c->field, c->len);
 	struct list l = {0};
 
 	for (unsigned i = 0; p && i < h->n; i++) {
 		if (p->other && c->field == INT_HOP_LIMIT)
 			put(&l,
 			    int_hop(h,
-				    i)[h->plan->part[INT_FIELDS - 1 + p->other]
+				    i)[h->layout
+					       ->part[INT_FIELDS - 1 + p->other]
 					       .at]);
 		put(&l, int_load(int_hop(h, i) + p->at, p->len));
 	}
@@ -133,12 +135,12 @@ static void dump_snapshots(const struct ioam *t)
 /* When node i had the packet, ns. False: it does not say it all. */
 static bool time_of(const struct ioam *t, unsigned i, uint64_t *ns)
 {
-	const struct int_plan *plan = t->view.stack.plan;
+	const struct int_layout *layout = t->view.stack.layout;
 	const uint8_t *node = int_hop(&t->view.stack, i);
 	uint64_t seconds, fraction;
 
-	if (!int_get(plan, node, INT_TIME_SECONDS, &seconds) ||
-	    !int_get(plan, node, INT_TIME_FRACTION, &fraction))
+	if (!int_get(layout, node, INT_TIME_SECONDS, &seconds) ||
+	    !int_get(layout, node, INT_TIME_FRACTION, &fraction))
 		return false;
 	*ns = seconds * 1000000000u + fraction;
 	return true;
@@ -146,7 +148,7 @@ static bool time_of(const struct ioam *t, unsigned i, uint64_t *ns)
 
 static void dump_trace(const struct ioam *t, uint64_t ts_ns)
 {
-	const struct int_view *v = &t->view;
+	const struct int_record *v = &t->view;
 	char flow[KEY_TEXT_MAX] = "-";
 	struct list l = {0};
 	uint64_t ns;

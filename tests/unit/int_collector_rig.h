@@ -47,16 +47,17 @@ static inline size_t rig_frame(uint8_t *out, const struct int_profile *profile,
 			       .hops = (uint8_t)hops,
 			       .bitmap = bitmap};
 	uint64_t value[INT_FIELDS];
-	struct int_plan plan;
+	struct int_layout layout;
 	int len;
 
-	int_plan_of(&plan, int_profile_words(profile, INT_V2_1), 16, bitmap);
+	int_layout_make(&layout, int_profile_words(profile, INT_V2_1), 16,
+			bitmap);
 	for (unsigned i = 0; i < hops; i++) {
 		uint32_t told = set(ctx, value, i);
 
-		int_put(stack + (size_t)i * plan.len, &plan, told, value);
+		int_put(stack + (size_t)i * layout.len, &layout, told, value);
 	}
-	s.stack_len = hops * plan.len;
+	s.stack_len = hops * layout.len;
 	len = net_udp4_encode(plain, sizeof(plain), &u, 20);
 	len = int_insert(out, ROOM, profile, &s, plain, (size_t)len + 20);
 	if (!TEST(len > 0))
@@ -138,18 +139,18 @@ static inline struct telemetry_sinks rig_sinks(struct result *r)
 /* On one core, without a team. */
 struct rig_one {
 	struct telemetry *t;
-	struct intake *in;
+	struct int_frame_decoder *in;
 };
 
-static inline int rig_views(void *t, const struct int_view *v, size_t n)
+static inline int rig_views(void *t, const struct int_record *v, size_t n)
 {
-	return telemetry_take(t, v, n);
+	return telemetry_add_records(t, v, n);
 }
 
 static inline int rig_number(void *t, uint64_t ts_ns,
 			     const struct int_from *from)
 {
-	return telemetry_numbers(t, ts_ns, from, 1);
+	return telemetry_add_numbers(t, ts_ns, from, 1);
 }
 
 static inline void rig_one_open(struct rig_one *one, struct result *r,
@@ -158,20 +159,20 @@ static inline void rig_one_open(struct rig_one *one, struct result *r,
 				const struct telemetry_thresholds *th)
 {
 	const struct telemetry_sinks sinks = rig_sinks(r);
-	struct intake_options io = {
-		.profile = profile, .views = rig_views, .number = rig_number};
+	struct int_frame_decoder_options io = {
+		.profile = profile, .records = rig_views, .number = rig_number};
 
 	if (!TEST(!telemetry_open(&one->t, to, th, &sinks)))
 		exit(1);
 	io.ctx = one->t;
-	TEST(!intake_open(&one->in, &io));
+	TEST(!int_frame_decoder_open(&one->in, &io));
 }
 
 static inline void rig_one_close(struct rig_one *one, struct result *r)
 {
 	TEST(!telemetry_flush(one->t));
 	r->ledgers.telemetry = *telemetry_counters(one->t);
-	intake_close(one->in);
+	int_frame_decoder_close(one->in);
 	telemetry_close(one->t);
 }
 

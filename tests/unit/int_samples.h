@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * int_samples.h - packets with INT of each version over each encapsulation,
- * laid out from the text of the specifications and wire-facts 6, and what they
+ * laid out from the text of the specifications, and what they
  * are without. The payload is "Hello, INT!"; node 2 has queue 7 with 100, node
  * 1 queue 5 with 10.
  */
@@ -79,7 +79,7 @@ static const struct int_sample int_samples[] = {
 		"10070028 20000206 90000000 00000000" HOPS2 HELLO,
 		ETH "0800" TCP,
 		FLOW, 51, 0, 2, 8, 2, 1, ""},
-	{"1.0 over TCP: length 7, not 8 (trap S1)", "1.0",
+	{"1.0 over TCP: length 7, not 8", "1.0",
 		ETH "0800" "455c004f123440003d0617170a0000010a000002"
 		"157d01bb010203040506070850182000ea1b0000"
 		"01000728 10000206 90000000" HOPS2 HELLO,
@@ -170,7 +170,7 @@ static const struct int_sample int_samples[] = {
 		"10070028 20000206 90000000 00000000" HOPS2 HELLO,
 		ETH "8100006588470001004000020140" TCP,
 		FLOW, 51, 0, 2, 8, 2, 1, ""},
-	{"2.1 over GRE that it has brought along (trap S2)", "2.1",
+	{"2.1 over GRE that it has brought along", "2.1",
 		ETH "0800" "4500006b123440003d2fa9dcc0a80001c0a80002"
 		"000088b5" "18070800 20000206 90000000 00000000" HOPS2 TCP,
 		ETH "0800" TCP,
@@ -229,7 +229,7 @@ static const struct int_sample int_samples[] = {
 		ETH "0800" "45280065123440003d11172a0a0000010a000002"
 		"c00112b600510000" "0c000003 00006400" ETH "0800" TCP,
 		FLOW, 51, 0, 3, 8, 3, 1, ""},
-	{"2.1 over Geneve: OptLen 10 (trap S3)", "2.1",
+	{"2.1 over Geneve: OptLen 10", "2.1",
 		ETH "0800" "4528008d123440003d1117020a0000010a000002"
 		"c00117c100790000"
 		"0a006558 00006400 01030109 20000205 90000000 00000000" HOPS3
@@ -267,7 +267,7 @@ static const struct int_sample int_samples[] = {
 		"34051f90 20000000 90000007 80000000 aabbccdd 11223344" HELLO,
 		ETH "0800" UDP,
 		FLOW_UDP, 39, 0, 0, 0, 0, 0, "aabbccdd11223344"},
-	{"MX as it was in May 2020 (trap S10)", "2.1",
+	{"MX as it was in May 2020", "2.1",
 		ETH "0800" "45280037123440003d1117580a0000010a000002"
 		"157d1000002308f9" "34031f90 24000200 90000000 00000000" HELLO,
 		ETH "0800" UDP,
@@ -282,7 +282,7 @@ static const struct int_sample int_samples[] = {
 		"000088b5" "38030800 20000000 90000000 00000000" TCP,
 		ETH "0800" TCP,
 		FLOW, 51, 0, 0, 0, 0, 0, ""},
-	{"metadata of the source alone: a MAC address (trap S6)", "domain",
+	{"metadata of the source alone: a MAC address", "domain",
 		ETH "0800" "4528004b123440003d1117440a0000010a000002"
 		"157d100000372823"
 		"14081f90 20000105 80005453 80004000 00000003 00000002 "
@@ -363,7 +363,7 @@ static const struct int_sample int_samples[] = {
 		"dddddddd 00000001 0500000a eeeeeeee" HELLO,
 		ETH "0800" UDP,
 		FLOW_UDP, 39, 0, 2, 12, 2, 1, ""},
-	{"no hop (trap C2)", "1.0",
+	{"no hop", "1.0",
 		ETH "0800" "455c003f123440003d0617270a0000010a000002"
 		"157d01bb010203040506070850182000fa9a0000"
 		"01000328 10000208 90000000" HELLO,

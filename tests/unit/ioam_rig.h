@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * ioam_rig.h - packets with IOAM, laid out byte by byte from the diagrams of
- * RFC 9197, 9326 and 9486; the first is of the kind that Linux was seen to make
- * (spec/ioam.md): three hops, trace type 0xfff000.
+ * RFC 9197, 9326 and 9486; the first is of the kind that Linux was seen to
+ * make: three hops, trace type 0xfff000.
  */
 #ifndef TESTS_UNIT_IOAM_RIG_H
 #define TESTS_UNIT_IOAM_RIG_H
@@ -78,7 +78,7 @@ static inline bool node_is(const struct ioam *t, unsigned i,
 	uint64_t v;
 
 	return i < t->view.stack.n &&
-	       int_get(t->view.stack.plan, int_hop(&t->view.stack, i), field,
+	       int_get(t->view.stack.layout, int_hop(&t->view.stack, i), field,
 		       &v) &&
 	       v == want;
 }
@@ -89,7 +89,7 @@ static inline bool node_has(const struct ioam *t, unsigned i,
 	uint64_t v;
 
 	return i < t->view.stack.n &&
-	       int_get(t->view.stack.plan, int_hop(&t->view.stack, i), field,
+	       int_get(t->view.stack.layout, int_hop(&t->view.stack, i), field,
 		       &v);
 }
 

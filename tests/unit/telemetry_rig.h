@@ -53,18 +53,18 @@ struct rig_hop {
 
 /* A view and its bytes. */
 struct rig_view {
-	struct int_view v;
+	struct int_record v;
 	uint8_t stack[RIG_HOPS * 48], own[48];
 };
 
-static inline void rig_put(uint8_t *p, const struct int_plan *plan,
+static inline void rig_put(uint8_t *p, const struct int_layout *layout,
 			   const struct rig_hop *h)
 {
-	memset(p, 0, plan->len);
+	memset(p, 0, layout->len);
 	for (unsigned f = 0; f < INT_FIELDS; f++) {
-		const struct int_part *part = &plan->part[f];
+		const struct int_part *part = &layout->part[f];
 
-		if (!(plan->has & 1U << f))
+		if (!(layout->has & 1U << f))
 			continue;
 		for (unsigned i = 0; i < part->len; i++)
 			p[part->at + i] = (uint8_t)(h->field[f] >>
@@ -76,7 +76,7 @@ static inline void rig_put(uint8_t *p, const struct int_plan *plan,
 
 /* hops: the source's first. */
 static inline void rig_make(struct rig_view *rv, uint64_t ts_ns, uint32_t flow,
-			    const struct int_plan *plan,
+			    const struct int_layout *layout,
 			    const struct rig_hop *hops, unsigned n)
 {
 	memset(&rv->v, 0, sizeof(rv->v));
@@ -88,18 +88,19 @@ static inline void rig_make(struct rig_view *rv, uint64_t ts_ns, uint32_t flow,
 	be16_store(rv->v.key + 8, 1000);
 	be16_store(rv->v.key + 10, 80);
 	rv->v.key[12] = 6;
-	rv->v.stack = (struct int_hops){.plan = n ? plan : NULL,
+	rv->v.stack = (struct int_hops){.layout = n ? layout : NULL,
 					.data = rv->stack,
-					.len = plan->len,
+					.len = layout->len,
 					.n = (uint8_t)n};
 	for (unsigned i = 0; i < n; i++)
-		rig_put(rv->stack + (size_t)(n - 1 - i) * plan->len, plan,
+		rig_put(rv->stack + (size_t)(n - 1 - i) * layout->len, layout,
 			&hops[i]);
 }
 
 /* A report's number, and what its reporter says of itself, or NULL. */
 static inline void rig_report(struct rig_view *rv, uint32_t node,
-			      uint32_t sequence, const struct int_plan *plan,
+			      uint32_t sequence,
+			      const struct int_layout *layout,
 			      const struct rig_hop *own)
 {
 	rv->v.from = (struct int_from){.report = true,
@@ -112,8 +113,8 @@ static inline void rig_report(struct rig_view *rv, uint32_t node,
 	if (!own)
 		return;
 	rv->v.own = (struct int_hops){
-		.plan = plan, .data = rv->own, .len = plan->len, .n = 1};
-	rig_put(rv->own, plan, own);
+		.layout = layout, .data = rv->own, .len = layout->len, .n = 1};
+	rig_put(rv->own, layout, own);
 }
 
 enum {
@@ -283,10 +284,10 @@ static inline bool rig_has_key(const struct telemetry *t, struct flow_entry *f,
 			       unsigned k)
 {
 	const struct meter *of[METRIC_OF_HOP], *first[METRIC_OF_HOP];
-	const struct place *p = look_flow_hop(t, f, k, of), *before;
+	const struct hop_key *p = telemetry_flow_hop(t, f, k, of), *before;
 
 	for (unsigned i = 0; p && i < k; i++) {
-		before = look_flow_hop(t, f, i, first);
+		before = telemetry_flow_hop(t, f, i, first);
 		if (before && before->node_id == p->node_id &&
 		    first[METRIC_HOP_LATENCY]->n)
 			return false;
@@ -294,15 +295,15 @@ static inline bool rig_has_key(const struct telemetry *t, struct flow_entry *f,
 	return p && of[METRIC_HOP_LATENCY]->n;
 }
 
-/* Live metric keys: K of paper 003, section V-B2. */
+/* Live metric keys: K of INTCollector, section V-B2. */
 static inline uint64_t rig_keys(const struct telemetry *t)
 {
 	uint64_t n = 0;
 
-	for (uint32_t i = 0; i < telemetry_looks(t, LOOK_OBJECT); i++)
-		n += look_object(t, i) != NULL;
-	for (uint32_t i = 0; i < telemetry_looks(t, LOOK_FLOW); i++) {
-		struct flow_entry *f = look_flow(t, i);
+	for (uint32_t i = 0; i < telemetry_items(t, TELEMETRY_PORT); i++)
+		n += telemetry_port_at(t, i) != NULL;
+	for (uint32_t i = 0; i < telemetry_items(t, TELEMETRY_FLOW); i++) {
+		struct flow_entry *f = telemetry_flow_at(t, i);
 
 		if (!f)
 			continue;
@@ -363,7 +364,7 @@ static inline struct rig_hop rig_hop_of(uint64_t node, uint64_t latency)
 }
 
 /* A packet along some nodes, each with the same latency. */
-static inline void rig_send(struct rig *rig, const struct int_plan *plan,
+static inline void rig_send(struct rig *rig, const struct int_layout *layout,
 			    uint64_t ts, uint32_t flow, const uint64_t *node,
 			    unsigned n, uint64_t latency)
 {
@@ -372,8 +373,8 @@ static inline void rig_send(struct rig *rig, const struct int_plan *plan,
 
 	for (unsigned i = 0; i < n; i++)
 		hop[i] = rig_hop_of(node[i], latency);
-	rig_make(&rv, ts, flow, plan, hop, n);
-	TEST(!telemetry_take(rig->t, &rv.v, 1));
+	rig_make(&rv, ts, flow, layout, hop, n);
+	TEST(!telemetry_add_records(rig->t, &rv.v, 1));
 }
 
 #endif

@@ -13,17 +13,18 @@ enum {
 	BITMAP = 0xf000, /* node; interfaces; latency; queue */
 };
 
-static struct int_plan plan;
+static struct int_layout layout;
 static uint8_t stack[HOPS * 16];
 
 /* Nodes 9, 8, 7, the last one first; latencies 30, 20, 10 us; the queue of 8
  * cannot be told. */
-static struct int_view view(const char *flow)
+static struct int_record view(const char *flow)
 {
-	struct int_view v = {.flags = INT_CONGESTED, .ip_len = 1500};
+	struct int_record v = {.flags = INT_CONGESTED, .ip_len = 1500};
 	int six = flow[0] == '[';
 
-	int_plan_of(&plan, int_profile_named("2.1")->instruction, 16, BITMAP);
+	int_layout_make(&layout, int_profile_named("2.1")->instruction, 16,
+			BITMAP);
 	for (unsigned i = 0; i < HOPS; i++) {
 		uint64_t value[INT_FIELDS] = {
 			[INT_NODE] = 9 - i,
@@ -33,21 +34,21 @@ static struct int_view view(const char *flow)
 			[INT_QUEUE] = 1,
 			[INT_OCCUPANCY] = 100 * i,
 		};
-		uint32_t has = plan.has;
+		uint32_t has = layout.has;
 
 		if (i == 1)
 			has &= ~(1U << INT_QUEUE | 1U << INT_OCCUPANCY);
-		int_put(stack + 16 * i, &plan, has, value);
+		int_put(stack + 16 * i, &layout, has, value);
 	}
 	v.key_len = (uint8_t)key_type_len(six ? KEY_FLOW6 : KEY_FLOW4);
 	TEST(key_parse(v.key, six ? KEY_FLOW6 : KEY_FLOW4, v.key_len, flow) ==
 	     0);
 	v.stack = (struct int_hops){
-		.plan = &plan, .data = stack, .len = plan.len, .n = HOPS};
+		.layout = &layout, .data = stack, .len = layout.len, .n = HOPS};
 	return v;
 }
 
-static int matches(const char *text, const struct int_view *v)
+static int matches(const char *text, const struct int_record *v)
 {
 	struct expr *e;
 	struct fault f = {0};
@@ -85,7 +86,7 @@ static void test_true(void)
 		"hop.egress 	>= 12",
 		"not not node 7",
 	};
-	struct int_view v = view("10.0.0.1:443>192.168.1.2:5000/tcp");
+	struct int_record v = view("10.0.0.1:443>192.168.1.2:5000/tcp");
 
 	for (unsigned i = 0; i < sizeof(yes) / sizeof(yes[0]); i++)
 		if (!TEST(matches(yes[i], &v) == 1))
@@ -113,7 +114,7 @@ static void test_false(void)
 		"hops > 3 or hops < 3",
 		"node 7 and (udp or hop.egress = 11)",
 	};
-	struct int_view v = view("10.0.0.1:443>192.168.1.2:5000/tcp");
+	struct int_record v = view("10.0.0.1:443>192.168.1.2:5000/tcp");
 
 	for (unsigned i = 0; i < sizeof(no) / sizeof(no[0]); i++)
 		if (!TEST(matches(no[i], &v) == 0))
@@ -122,7 +123,7 @@ static void test_false(void)
 
 static void test_others(void)
 {
-	struct int_view v = view("[2001:db8::1]:1>[2001:db8::2]:2/udp");
+	struct int_record v = view("[2001:db8::1]:1>[2001:db8::2]:2/udp");
 
 	TEST(matches("ip6 and src net 2001:db8::/127", &v) == 1);
 	TEST(matches("src host 2001:db8::2", &v) == 0);
@@ -134,7 +135,7 @@ static void test_others(void)
 	TEST(matches("not node 7", &v) == 1);
 	/* The reporter itself, whose metadata do not have its id. */
 	v.own = (struct int_hops){
-		.plan = &plan, .data = stack, .len = plan.len, .n = 1};
+		.layout = &layout, .data = stack, .len = layout.len, .n = 1};
 	v.from = (struct int_from){
 		.report = true, .has_node = true, .node = 4, .hw_id = 3};
 	memset(stack, 0xff, 4);

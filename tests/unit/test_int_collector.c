@@ -283,7 +283,7 @@ static void test_alone(struct traffic *tf)
 
 	ask(&a, SMALL | ENDS);
 	rig_one_open(&alone, &one, tf->profile, &a.to, &a.th);
-	TEST(!intake_take(alone.in, tf->pkt, FRAMES));
+	TEST(!int_decode_frames(alone.in, tf->pkt, FRAMES));
 	rig_one_close(&alone, &one);
 	tf->at = 0;
 	c = rig_collector_open(&three, &o, &a.to, &a.th, NULL, take, tf);

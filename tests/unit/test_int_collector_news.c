@@ -78,7 +78,7 @@ static void compare(struct frames *fs, const struct telemetry_options *to,
 	struct result more;
 
 	rig_one_open(&alone, one, profile, to, th);
-	TEST(!intake_take(alone.in, fs->pkt, fs->n));
+	TEST(!int_decode_frames(alone.in, fs->pkt, fs->n));
 	rig_one_close(&alone, one);
 	for (unsigned workers = 1; workers <= WORKERS; workers++) {
 		const struct int_collector_options o = {.workers = workers,

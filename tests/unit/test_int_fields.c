@@ -12,8 +12,9 @@ static uint8_t frame[2048];
 static struct int_decoder d;
 
 /* A packet with the hops of that hex text, put in as the profile has it. */
-static bool read_hops(struct int_view *v, const char *profile, uint8_t version,
-		      uint16_t bitmap, unsigned hops, const char *hex)
+static bool read_hops(struct int_record *v, const char *profile,
+		      uint8_t version, uint16_t bitmap, unsigned hops,
+		      const char *hex)
 {
 	const struct int_profile *p = int_profile_named(profile);
 	static struct packet packet;
@@ -41,25 +42,25 @@ static bool read_hops(struct int_view *v, const char *profile, uint8_t version,
 	       TEST(v->stack.n == hops);
 }
 
-static bool has(const struct int_view *v, unsigned hop, enum int_field f)
+static bool has(const struct int_record *v, unsigned hop, enum int_field f)
 {
 	uint64_t value;
 
-	return int_get(v->stack.plan, int_hop(&v->stack, hop), f, &value);
+	return int_get(v->stack.layout, int_hop(&v->stack, hop), f, &value);
 }
 
-static uint64_t get(const struct int_view *v, unsigned hop, enum int_field f)
+static uint64_t get(const struct int_record *v, unsigned hop, enum int_field f)
 {
 	uint64_t value = 0;
 
-	TEST(int_get(v->stack.plan, int_hop(&v->stack, hop), f, &value));
+	TEST(int_get(v->stack.layout, int_hop(&v->stack, hop), f, &value));
 	return value;
 }
 
 /* All that 2.1 has: 60 bytes. */
 static void test_all(void)
 {
-	struct int_view v;
+	struct int_record v;
 
 	if (!read_hops(&v, "2.1", INT_V2_1, 0xff81, 1,
 		       "00000007 00010002 00000003 04000005"
@@ -85,7 +86,7 @@ static void test_all(void)
 /* All ones: the node cannot tell; 8 bytes must all be. */
 static void test_unknown(void)
 {
-	struct int_view v;
+	struct int_record v;
 
 	if (!read_hops(&v, "2.1", INT_V2_1, 0xd800, 2,
 		       "00000002 ffffffff ffffffff ffffffffffffffff"
@@ -101,10 +102,10 @@ static void test_unknown(void)
 	TEST(get(&v, 1, INT_INGRESS_TIME) == 0xffffffff);
 }
 
-/* Without a switch id nothing is taken for it: trap C1. */
+/* Without a switch id nothing is taken for it. */
 static void test_no_node(void)
 {
-	struct int_view v;
+	struct int_record v;
 
 	if (!read_hops(&v, "intcollector", INT_V1_0, 0x7000, 2,
 		       "00010002 00000064 00030200"
@@ -113,15 +114,15 @@ static void test_no_node(void)
 	TEST(!has(&v, 0, INT_NODE));
 	TEST(get(&v, 0, INT_EGRESS) == 2);
 	TEST(get(&v, 1, INT_LATENCY) == 0x65);
-	/* the published widths, 16 and 16: trap C3 */
+	/* the published widths, 16 and 16 */
 	TEST(get(&v, 0, INT_QUEUE) == 3);
 	TEST(get(&v, 0, INT_OCCUPANCY) == 0x200);
 }
 
-/* Level 2 ports are 8 bytes (trap C3), GEANT's are 4; its times are 8. */
+/* Level 2 ports are 8 bytes, GEANT's are 4; its times are 8. */
 static void test_widths(void)
 {
-	struct int_view v;
+	struct int_record v;
 
 	if (read_hops(&v, "1.0", INT_V1_0, 0x8300, 2,
 		      "00000002 00000003 00000004 00000005"
@@ -151,7 +152,7 @@ static void test_widths(void)
 static void test_many(void)
 {
 	char hex[252 * 8 + 1];
-	struct int_view v;
+	struct int_record v;
 
 	for (unsigned i = 0; i < 252; i++)
 		snprintf(hex + 8 * (size_t)i, 9, "%08x", 1000 + i);
@@ -168,7 +169,7 @@ static void test_any_ver(void)
 	const struct int_profile *p = int_profile_named("intcollector");
 	struct int_profile strict = *p;
 	struct int_place at;
-	struct int_view v;
+	struct int_record v;
 	size_t len = 0;
 
 	read_hops(&v, "intcollector", INT_V1_0, 0x8000, 1, "00000001");
@@ -197,7 +198,7 @@ static void test_from_ip(void)
 		size_t plain_len = unhex(plain, sizeof(plain), s->plain);
 		uint16_t type = be16_load(frame + 12);
 		struct int_place at;
-		struct int_view v;
+		struct int_record v;
 
 		if (type != NET_ETHERTYPE_IP4 && type != NET_ETHERTYPE_IP6)
 			continue;

@@ -14,7 +14,7 @@ enum {
 };
 
 /* Found, then read. */
-static enum int_result read_int(struct int_view *v, struct int_place *at,
+static enum int_result read_int(struct int_record *v, struct int_place *at,
 				const struct int_profile *p,
 				const uint8_t *frame, size_t len)
 {
@@ -27,7 +27,7 @@ static enum int_result read_int(struct int_view *v, struct int_place *at,
 	return int_decode(v, &d, at, frame, len);
 }
 
-static enum int_result read_hex(struct int_view *v, const char *profile,
+static enum int_result read_hex(struct int_record *v, const char *profile,
 				const char *hex)
 {
 	static uint8_t frame[FRAME_MAX];
@@ -37,15 +37,16 @@ static enum int_result read_hex(struct int_view *v, const char *profile,
 	return read_int(v, &at, &p, frame, unhex(frame, sizeof(frame), hex));
 }
 
-static uint64_t field(const struct int_view *v, unsigned hop, enum int_field f)
+static uint64_t field(const struct int_record *v, unsigned hop,
+		      enum int_field f)
 {
 	uint64_t value = 0;
 
-	TEST(int_get(v->stack.plan, int_hop(&v->stack, hop), f, &value));
+	TEST(int_get(v->stack.layout, int_hop(&v->stack, hop), f, &value));
 	return value;
 }
 
-static void test_view(const struct int_sample *s, const struct int_view *v)
+static void test_view(const struct int_sample *s, const struct int_record *v)
 {
 	uint8_t source[32];
 	size_t source_len = unhex(source, sizeof(source), s->source);
@@ -73,7 +74,7 @@ static void test_sample(const struct int_sample *s)
 	size_t plain_len = unhex(plain, sizeof(plain), s->plain);
 	struct int_profile p = int_sample_profile(s->profile);
 	struct int_place at;
-	struct int_view v;
+	struct int_record v;
 	int failures = test_failures;
 
 	if (TEST(read_int(&v, &at, &p, frame, len) == INT_OK)) {
@@ -93,7 +94,7 @@ static void test_sample(const struct int_sample *s)
 /* A header of version 2, 1, 0 in a frame for "any". */
 static void test_any(void)
 {
-	struct int_view v;
+	struct int_record v;
 	int n = 0;
 
 	for (int i = 0; i < INT_SAMPLES; i++) {
@@ -116,7 +117,7 @@ static void test_cut(const struct int_sample *s)
 	size_t len = unhex(frame, sizeof(frame), s->frame);
 	struct int_profile p = int_sample_profile(s->profile);
 	struct int_place whole, at;
-	struct int_view v;
+	struct int_record v;
 
 	TEST(int_find(&whole, &p, NET_ETHERTYPE_ETH, frame, len) == INT_OK);
 	for (size_t n = 0; n <= len; n++) {
@@ -141,7 +142,7 @@ static void test_lies(const struct int_sample *s)
 	size_t len = unhex(frame, sizeof(frame), s->frame);
 	struct int_profile p = int_sample_profile(s->profile);
 	struct int_place at;
-	struct int_view v;
+	struct int_record v;
 
 	for (size_t i = 12; i < len * 256; i++) {
 		uint8_t *copy = exact_copy(frame, len);
@@ -194,11 +195,11 @@ static const struct {
 	 TCP10 "01000128 10000206 90000000" REST, INT_BAD_LENGTH},
 	{"1.0, length 255", "1.0", TCP10 "0100ff28 10000206 90000000" REST,
 	 INT_BAD_LENGTH},
-	{"1.0, length 8 as its document prints (trap S1)", "1.0",
+	{"1.0, length 8 as its document prints", "1.0",
 	 TCP10 "01000828 10000206 90000000" REST, INT_BAD_STACK},
 	{"0.5 without room for its tail", "0.5",
 	 TCP10 "01000300 00020800 90000000" REST, INT_BAD_LENGTH},
-	{"0.5, length 0 as seen (wire-facts 5.6)", "0.5",
+	{"0.5, length 0, as INTCollector's generator sends it", "0.5",
 	 TCP10 "01000000 00020802 90000000" REST, INT_BAD_LENGTH},
 	{"0.5 counts three hops and has two", "0.5",
 	 TCP10 "01000800 00020803 90000000" REST, INT_BAD_STACK},
@@ -218,7 +219,7 @@ static const struct {
 	 INT_BAD_TYPE},
 	{"1.0's type 2", "1.0", TCP10 "02000728 10000206 90000000" REST,
 	 INT_BAD_TYPE},
-	{"a shim of 2.1 where 1.0 is spoken (trap S14)", "1.0",
+	{"a shim of 2.1 where 1.0 is spoken", "1.0",
 	 TCP10 "10060028 10000206 90000000" REST, INT_BAD_TYPE},
 	{"version 3", "2.1", UDP21 "14071f90 30000206 90000000 00000000" REST,
 	 INT_BAD_VERSION},
@@ -333,7 +334,7 @@ static void test_mpls(void)
 		"14041f90 20000105 80000000 00000000 00000007 000000";
 	static const char not_ip[] = "00000033123440003d1100000a0000010a000002";
 	char hex[1024];
-	struct int_view v;
+	struct int_record v;
 
 	for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++) {
 		snprintf(hex, sizeof(hex), "%s %s", links[i], ip4);
@@ -346,7 +347,7 @@ static void test_mpls(void)
 
 static void test_bad(void)
 {
-	struct int_view v;
+	struct int_record v;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		if (!TEST(read_hex(&v, bad[i].profile, bad[i].frame) ==

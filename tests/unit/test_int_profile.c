@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The profiles that ship: sizes and places of words, from wire-facts 6.2, 6.5
- * and 5.1. */
+/* The profiles that ship: sizes and places of words, from INT 2.1,
+ * section 5.8, its earlier versions, the telemetry reports and the published
+ * INTCollector. */
 #include <stdbool.h>
 #include <string.h>
 
@@ -59,11 +60,11 @@ static uint64_t field_of(const struct int_word *words, unsigned bits,
 		0x00, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07,
 		0x08, 0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x0e, 0x0f,
 	};
-	struct int_plan plan;
+	struct int_layout layout;
 	uint64_t v = 0;
 
-	if (!TEST(int_plan_of(&plan, words, bits, bitmap)) ||
-	    !TEST(int_get(&plan, hop, field, &v)))
+	if (!TEST(int_layout_make(&layout, words, bits, bitmap)) ||
+	    !TEST(int_get(&layout, hop, field, &v)))
 		return 0;
 	return v;
 }

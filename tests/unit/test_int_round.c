@@ -169,7 +169,7 @@ static void push_hops(struct round *t)
 }
 
 /* The flow as the packet's own bytes have it. */
-static void test_flow(const struct round *t, const struct int_view *v)
+static void test_flow(const struct round *t, const struct int_record *v)
 {
 	const uint8_t *ip = t->packet.data + t->packet.inner;
 	size_t len = t->packet.len - t->packet.inner;
@@ -192,7 +192,7 @@ static void test_flow(const struct round *t, const struct int_view *v)
 	TEST(v->ip_len == pkt.ip_len);
 }
 
-static void test_hops(const struct round *t, const struct int_view *v)
+static void test_hops(const struct round *t, const struct int_record *v)
 {
 	size_t whole = t->hop_len;
 
@@ -206,7 +206,7 @@ static void test_hops(const struct round *t, const struct int_view *v)
 			     t->md[t->hops - 1 - i], whole));
 }
 
-static void test_view(struct round *t, const struct int_view *v)
+static void test_view(struct round *t, const struct int_record *v)
 {
 	test_flow(t, v);
 	test_hops(t, v);
@@ -222,7 +222,7 @@ static void test_read(struct round *t, const struct int_place *at)
 {
 	static struct int_decoder d;
 	size_t len = (size_t)t->len;
-	struct int_view v;
+	struct int_record v;
 	uint16_t type;
 
 	int_decoder_init(&d, &t->profile);
@@ -251,7 +251,7 @@ static bool test_back(struct round *t, const struct int_place *at)
 static bool round_trip(struct round *t)
 {
 	struct int_place at;
-	struct int_plan plan;
+	struct int_layout layout;
 
 	choose_source(t);
 	choose_mx(t);
@@ -264,11 +264,11 @@ static bool round_trip(struct round *t)
 			    t->packet.data, t->packet.len);
 	if (!TEST(t->len > (int)t->packet.len))
 		return false;
-	int_plan_of(&plan,
-		    int_profile_words(&t->profile,
-				      (enum int_version)t->source.version),
-		    16, t->source.bitmap);
-	t->hop_len = plan.len;
+	int_layout_make(&layout,
+			int_profile_words(&t->profile,
+					  (enum int_version)t->source.version),
+			16, t->source.bitmap);
+	t->hop_len = layout.len;
 	t->hops = 0;
 	if (t->source.type == INT_TYPE_MD && t->source.over != INT_OVER_GENEVE)
 		push_hops(t);

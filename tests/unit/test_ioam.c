@@ -154,7 +154,7 @@ static void test_bits(void)
 	}
 	one_trace(&f, 0, 1u << 11, 1u << 16, "40000003");
 	TEST(f.why[0] == IOAM_OK && f.t[0].view.stack.n == 1);
-	TEST(!f.t[0].view.flags && !f.t[0].view.stack.plan->has);
+	TEST(!f.t[0].view.flags && !f.t[0].view.stack.layout->has);
 	free(f.copy);
 }
 
@@ -295,7 +295,7 @@ static void test_direct(void)
 		  "1102 0100 31120004 000700c0 f0000000 0000abcd 00000009" UDP);
 	TEST(f.n == 1 && f.why[0] == IOAM_OK && t->type == IOAM_DIRECT);
 	TEST(t->view.domain == 7 && t->view.stack.n == 0);
-	TEST(t->view.stack.plan->bitmap == 0xf00000);
+	TEST(t->view.stack.layout->bitmap == 0xf00000);
 	TEST(flow_is(t, flow));
 	free(f.copy);
 	find(&f, ETH6 "60000000001c0040" ADDRESSES
@@ -382,7 +382,7 @@ static void check_inside(const struct found *f, size_t len)
 		TEST(t->option + t->option_len <= end);
 		for (unsigned k = 0; k < t->view.stack.n; k++) {
 			for (unsigned x = 0; x < INT_FIELDS; x++)
-				if (int_get(t->view.stack.plan,
+				if (int_get(t->view.stack.layout,
 					    int_hop(&t->view.stack, k), x, &v))
 					sum += v;
 			if (t->opaque) {

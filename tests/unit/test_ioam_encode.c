@@ -116,7 +116,7 @@ static size_t fill(uint8_t *frame, size_t len, size_t cap, unsigned option,
 			return len;
 		TEST(t.view.stack.n == nodes);
 		for (unsigned i = 0; i < nodes; i++)
-			if (int_get(t.view.stack.plan,
+			if (int_get(t.view.stack.layout,
 				    int_hop(&t.view.stack, i), INT_NODE, &v))
 				TEST(v == said[nodes - 1 - i]);
 		for (unsigned i = 0; i < INT_FIELDS; i++)

@@ -28,7 +28,7 @@ static int near(double a, double b, double by)
 	return 0;
 }
 
-/* ../spec/wire-facts.md 4.6: k = 20, r = 0.01. */
+/* INT-label's closed forms: k = 20, r = 0.01. */
 static void test_sheet(void)
 {
 	static const double want[] = {0,	  .031813882, .010350970,

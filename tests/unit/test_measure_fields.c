@@ -30,7 +30,7 @@ static void random_hop(uint8_t *hop, size_t len)
 	}
 }
 
-static void check_number(const struct int_plan *plan, const uint8_t *hop,
+static void check_number(const struct int_layout *plan, const uint8_t *hop,
 			 const struct hop_field *f, enum int_field field)
 {
 	uint64_t want = 0, v;
@@ -40,7 +40,7 @@ static void check_number(const struct int_plan *plan, const uint8_t *hop,
 	TEST(mine == told && (!told || v == want));
 }
 
-static void check_hop(const struct fields *f, const struct int_plan *plan,
+static void check_hop(const struct fields *f, const struct int_layout *plan,
 		      const uint8_t *hop)
 {
 	static const uint8_t id[FIELD_IDS] = {INT_EGRESS, INT_QUEUE,
@@ -69,13 +69,13 @@ static void check_hop(const struct fields *f, const struct int_plan *plan,
 
 static void check(const struct int_word *words, unsigned bits)
 {
-	struct int_plan plan;
+	struct int_layout plan;
 	struct fields f;
 	uint8_t hop[256];
 
 	for (unsigned i = 0; i < ROUNDS; i++) {
-		int_plan_of(&plan, words, bits,
-			    (uint32_t)rng_u64(&rng) & ((1u << bits) - 1));
+		int_layout_make(&plan, words, bits,
+				(uint32_t)rng_u64(&rng) & ((1u << bits) - 1));
 		fields_of(&f, &plan);
 		random_hop(hop, plan.len);
 		check_hop(&f, &plan, hop);

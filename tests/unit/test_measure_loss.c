@@ -12,23 +12,24 @@ enum {
 	NUMBERS = 20000,
 };
 
-static struct reporter *fresh(struct losses *l, uint8_t bits)
+static struct reporter_state *fresh(struct losses *l, uint8_t bits)
 {
 	TEST(!losses_init(l, 4));
 	return losses_of(l, true, 7, 1, bits);
 }
 
 /* Gives numbers that go up from first; returns the lost ones that are told. */
-static uint64_t give(struct reporter *r, const uint32_t *n, unsigned count)
+static uint64_t give(struct reporter_state *r, const uint32_t *n,
+		     unsigned count)
 {
 	uint64_t lost = 0;
 
 	for (unsigned i = 0; i < count; i++)
-		lost += loss_take(r, n[i], i).lost;
+		lost += loss_add_number(r, n[i], i).lost;
 	return lost;
 }
 
-static uint64_t settle(struct reporter *r)
+static uint64_t settle(struct reporter_state *r)
 {
 	return loss_settle(r).lost;
 }
@@ -45,7 +46,7 @@ static void check_random(uint8_t bits, uint32_t first, uint64_t seed)
 	unsigned n = 0, missing = 0, twice = 0;
 	struct rng r = {seed};
 	struct losses l;
-	struct reporter *who = fresh(&l, bits);
+	struct reporter_state *who = fresh(&l, bits);
 	uint64_t told;
 
 	for (uint32_t i = 0; i < NUMBERS; i++) {
@@ -97,18 +98,18 @@ static void test_random(void)
 static void test_gap(void)
 {
 	static const uint32_t n[] = {10, 11, 15, 16};
-	struct loss_news news;
+	struct loss_change news;
 	struct losses l;
-	struct reporter *r = fresh(&l, 32);
+	struct reporter_state *r = fresh(&l, 32);
 
 	TEST(give(r, n, 4) == 0); /* they may still come */
-	TEST(loss_take(r, 13, 5).lost == 0);
+	TEST(loss_add_number(r, 13, 5).lost == 0);
 	TEST(r->late == 1);
 	news = loss_settle(r);
 	TEST(news.lost == 2 && news.from == 12);
 	/* More than a window at once. */
-	TEST(loss_take(r, 17, 6).lost == 0);
-	news = loss_take(r, 17 + 1000, 7);
+	TEST(loss_add_number(r, 17, 6).lost == 0);
+	news = loss_add_number(r, 17 + 1000, 7);
 	TEST(news.lost == 0); /* it is not at its end */
 	news = loss_settle(r);
 	TEST(news.lost == 999 && news.from == 18);
@@ -119,13 +120,13 @@ static void test_gap(void)
 static void check_far(uint8_t bits, uint32_t last, uint32_t gap)
 {
 	struct losses l;
-	struct reporter *r = fresh(&l, bits);
+	struct reporter_state *r = fresh(&l, bits);
 	uint32_t mask = UINT32_MAX >> (32 - bits);
-	struct loss_news news;
+	struct loss_change news;
 
-	TEST(loss_take(r, last, 1).lost == 0);
-	TEST(loss_take(r, (last + gap + 1) & mask, 2).lost == 0);
-	news = loss_take(r, (last + gap + 2) & mask, 3);
+	TEST(loss_add_number(r, last, 1).lost == 0);
+	TEST(loss_add_number(r, (last + gap + 1) & mask, 2).lost == 0);
+	news = loss_add_number(r, (last + gap + 2) & mask, 3);
 	TEST(!news.restart && !r->restarts && !r->suspect);
 	TEST(news.lost + settle(r) == gap);
 	TEST(loss_next(r, r->last + 1));
@@ -145,15 +146,15 @@ static void test_far(void)
 static void test_told_once(void)
 {
 	struct losses l;
-	struct reporter *r = fresh(&l, 22);
+	struct reporter_state *r = fresh(&l, 22);
 	unsigned told = 0;
 
 	for (uint32_t i = 0; i < 2000; i++) {
-		struct loss_news news;
+		struct loss_change news;
 
 		if (i >= 100 && i < 150)
 			continue;
-		news = loss_take(r, i, i);
+		news = loss_add_number(r, i, i);
 		if (!news.lost)
 			continue;
 		told++;
@@ -167,18 +168,18 @@ static void test_told_once(void)
 static void test_restart(void)
 {
 	static const uint32_t n[] = {1000000, 1000001, 1000003, 5, 6, 7};
-	struct loss_news news;
+	struct loss_change news;
 	struct losses l;
-	struct reporter *r = fresh(&l, 32);
+	struct reporter_state *r = fresh(&l, 32);
 
 	TEST(give(r, n, 4) == 0);
-	news = loss_take(r, 6, 9);
+	news = loss_add_number(r, 6, 9);
 	TEST(news.restart && news.lost == 1 && news.from == 1000002);
-	TEST(loss_take(r, 7, 10).lost == 0);
+	TEST(loss_add_number(r, 7, 10).lost == 0);
 	TEST(r->restarts == 1 && settle(r) == 0);
 	/* A single number that is far off is none. */
-	TEST(!loss_take(r, 1U << 30, 11).restart);
-	TEST(!loss_take(r, 8, 12).restart);
+	TEST(!loss_add_number(r, 1U << 30, 11).restart);
+	TEST(!loss_add_number(r, 8, 12).restart);
 	TEST(r->restarts == 1 && r->last == 8 && settle(r) == 0);
 	losses_fini(&l);
 }
@@ -189,12 +190,12 @@ static void test_restart(void)
 static void test_two_of_a_name(void)
 {
 	struct losses l;
-	struct reporter *r = fresh(&l, 32);
+	struct reporter_state *r = fresh(&l, 32);
 	uint64_t lost = 0;
 
 	for (unsigned i = 0; i < 100; i++) {
-		lost += loss_take(r, 1000 + i, i).lost;
-		lost += loss_take(r, (1U << 30) + i, i).lost;
+		lost += loss_add_number(r, 1000 + i, i).lost;
+		lost += loss_add_number(r, (1U << 30) + i, i).lost;
 	}
 	TEST(lost + settle(r) == 0 && r->restarts > 0);
 	losses_fini(&l);
@@ -202,7 +203,7 @@ static void test_two_of_a_name(void)
 
 static void test_reporters(void)
 {
-	struct reporter *a, *b, *c;
+	struct reporter_state *a, *b, *c;
 	struct losses l;
 
 	TEST(!losses_init(&l, 3));

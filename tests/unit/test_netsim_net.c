@@ -63,7 +63,7 @@ static void test_paper(void)
 			at = f.port[f.port[port].peer].node;
 		}
 	}
-	/* ../spec/wire-facts.md 4.4, 4.5: ports in use, hops of all routes. */
+	/* INT-label's prototype: ports in use, hops of all routes. */
 	TEST(n == 25 && hops == 2 * 27);
 	TEST(fabric_add_way(&f, "9 8-4") == -EINVAL);
 	TEST(fabric_add_way(&f, "1 8-5") == -EINVAL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The sink's events, one by one, against a model that keeps a list of metric
- * keys and applies the rules of telemetry/watch.h to each value.
+ * keys and applies the rules of telemetry/threshold.h to each value.
  */
 #include "base/rng.h"
 #include "telemetry/private.h"
@@ -277,7 +277,7 @@ static void check_random(const struct int_word *words, uint32_t bitmap,
 	static struct rig_view rv;
 	static struct model m;
 	struct node_threshold node[6];
-	struct int_plan plan;
+	struct int_layout layout;
 	struct rng r = {seed};
 	struct rig rig;
 
@@ -288,7 +288,7 @@ static void check_random(const struct int_word *words, uint32_t bitmap,
 	swap_thresholds(&r, &rig, node, 6);
 	rig_open(&rig);
 	rig.t->vector = rig.t->vector && vector;
-	TEST(int_plan_of(&plan, words, 16, bitmap));
+	TEST(int_layout_make(&layout, words, 16, bitmap));
 	for (unsigned i = 0; i < VIEWS; i++) {
 		uint32_t flow = (uint32_t)rng_below(&r, FLOWS);
 		unsigned path = flow % PATHS, n = 2 + path;
@@ -301,12 +301,12 @@ static void check_random(const struct int_word *words, uint32_t bitmap,
 			path = (unsigned)rng_below(&r, PATHS);
 		if (!rng_below(&r, 1000)) {
 			swap_thresholds(&r, &rig, node, 6);
-			TEST(!telemetry_set(rig.t, &rig.th));
+			TEST(!telemetry_set_thresholds(rig.t, &rig.th));
 		}
 		m.wants = 0;
 		for (unsigned k = 0; k < n; k++) {
 			make_hop(&r, &hop[k], path + (k == 3 ? 0 : k));
-			model_hop(&m, &rig, flow, &hop[k], plan.has);
+			model_hop(&m, &rig, flow, &hop[k], layout.has);
 			sum += hop[k].field[INT_LATENCY];
 			all = all && told(hop[k].field[INT_LATENCY]);
 		}
@@ -314,10 +314,10 @@ static void check_random(const struct int_word *words, uint32_t bitmap,
 			judge(&m,
 			      key_of(&m, METRIC_FLOW_LATENCY, flow, -1, -1, -1),
 			      &rig.th.all[METRIC_FLOW_LATENCY], (uint32_t)sum);
-		model_ends(&m, &rig, flow, hop, n, plan.has);
+		model_ends(&m, &rig, flow, hop, n, layout.has);
 		m.values++; /* the path */
-		rig_make(&rv, i * 1000, flow, &plan, hop, n);
-		TEST(!telemetry_take(rig.t, &rv.v, 1));
+		rig_make(&rv, i * 1000, flow, &layout, hop, n);
+		TEST(!telemetry_add_records(rig.t, &rv.v, 1));
 		check(&m, &rig, from);
 	}
 	TEST(telemetry_counters(rig.t)->views == VIEWS);
@@ -328,7 +328,7 @@ static void check_random(const struct int_word *words, uint32_t bitmap,
 	rig_close(&rig);
 }
 
-/* All plans, by the short ways of this CPU and of any CPU. */
+/* All layouts, by the short ways of this CPU and of any CPU. */
 int main(void)
 {
 	static const struct {

@@ -25,7 +25,7 @@ enum {
 };
 
 static struct rig_view rv;
-static struct int_plan plan;
+static struct int_layout layout;
 static uint64_t counted_events;
 
 static int count_events(struct row_sink *s, struct row_batch *b)
@@ -55,8 +55,8 @@ static void send(struct telemetry *t, struct rng *r, uint64_t i)
 		hop[k].field[INT_CONGESTION] = 40 + rng_below(r, 9);
 		hop[k].field[INT_UTILIZATION] = 50 + rng_below(r, 9);
 	}
-	rig_make(&rv, 1 + i * (1000000000 / RATE), flow, &plan, hop, HOPS);
-	TEST(!telemetry_take(t, &rv.v, 1));
+	rig_make(&rv, 1 + i * (1000000000 / RATE), flow, &layout, hop, HOPS);
+	TEST(!telemetry_add_records(t, &rv.v, 1));
 }
 
 int main(void)
@@ -79,9 +79,9 @@ int main(void)
 		th.all[m].change = m == METRIC_FLOW_LATENCY ? 200 : 40;
 	if (telemetry_open(&t, &o, &th, &sinks))
 		return 1;
-	TEST(int_plan_of(&plan, rig_words05, 16,
-			 RIG_NODE | RIG_PORTS | RIG_LATENCY | RIG_QUEUE |
-				 RIG_CONGESTION | RIG_UTILIZATION));
+	TEST(int_layout_make(&layout, rig_words05, 16,
+			     RIG_NODE | RIG_PORTS | RIG_LATENCY | RIG_QUEUE |
+				     RIG_CONGESTION | RIG_UTILIZATION));
 	/* The first period: all keys are new. */
 	warm = (uint64_t)RATE * PERIOD;
 	for (uint64_t i = 0; i < warm; i++)

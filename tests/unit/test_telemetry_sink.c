@@ -10,12 +10,12 @@ enum {
 };
 
 static struct rig_view rv;
-static struct int_plan plan;
+static struct int_layout layout;
 
 static void send(struct rig *rig, uint64_t ts, uint32_t flow,
 		 const uint64_t *node, unsigned n, uint64_t latency)
 {
-	rig_send(rig, &plan, ts, flow, node, n, latency);
+	rig_send(rig, &layout, ts, flow, node, n, latency);
 }
 
 static bool is_list(const uint64_t *list, unsigned n, const uint64_t *node,
@@ -72,13 +72,13 @@ static void test_wide(void)
 {
 	static const struct int_word words[] = {{8, {{INT_NODE, 1, 7}}}};
 	static const uint64_t a[] = {0xfedcba98765432, 0x98765432, 1};
-	struct int_plan wide;
+	struct int_layout wide;
 	const struct rig_row *r;
 	struct rig rig;
 
 	rig_init(&rig);
 	rig_open(&rig);
-	TEST(int_plan_of(&wide, words, 1, 1));
+	TEST(int_layout_make(&wide, words, 1, 1));
 	rig_send(&rig, &wide, 1, 1, a, 3, 0);
 	r = rig_last(&rig, "int_event", "new_key", "path");
 	TEST(is_list(r->path, r->path_n, a, 3));
@@ -129,9 +129,9 @@ static void test_parts(void)
 	rig_open(&rig);
 	for (unsigned i = 0; i < 6; i++) {
 		own = rig_hop_of(7 + i % 3, 100);
-		rig_make(&rv, i, 1, &plan, NULL, 0);
-		rig_report(&rv, 7 + i % 3, i / 3, &plan, &own);
-		TEST(!telemetry_take(rig.t, &rv.v, 1));
+		rig_make(&rv, i, 1, &layout, NULL, 0);
+		rig_report(&rv, 7 + i % 3, i / 3, &layout, &own);
+		TEST(!telemetry_add_records(rig.t, &rv.v, 1));
 	}
 	TEST(rig_count(&rig, NULL, "new_key", "hop_latency") == 3);
 	TEST(rig_count(&rig, NULL, "new_key", "link_utilization") == 3);
@@ -141,20 +141,20 @@ static void test_parts(void)
 	/* A path, and then a drop after its first node. */
 	send(&rig, 10, 2, a, 3, 10);
 	own = rig_hop_of(1, 10);
-	rig_make(&rv, 11, 2, &plan, &own, 1);
+	rig_make(&rv, 11, 2, &layout, &own, 1);
 	rv.v.flags = INT_DROPPED;
-	TEST(!telemetry_take(rig.t, &rv.v, 1));
+	TEST(!telemetry_add_records(rig.t, &rv.v, 1));
 	TEST(rig_count(&rig, NULL, "path_change", NULL) == 0);
 	TEST(telemetry_counters(rig.t)->partial == 7);
 	/* No flow; nothing at all; no metadata. */
 	rv.v.key_len = 0;
-	TEST(!telemetry_take(rig.t, &rv.v, 1));
+	TEST(!telemetry_add_records(rig.t, &rv.v, 1));
 	TEST(telemetry_counters(rig.t)->keyless == 1);
 	rv.v.stack.n = 0;
-	TEST(!telemetry_take(rig.t, &rv.v, 1));
+	TEST(!telemetry_add_records(rig.t, &rv.v, 1));
 	TEST(telemetry_counters(rig.t)->empty == 1);
 	rv.v.key_len = KEY_FLOW4_LEN;
-	TEST(!telemetry_take(rig.t, &rv.v, 1));
+	TEST(!telemetry_add_records(rig.t, &rv.v, 1));
 	TEST(telemetry_counters(rig.t)->hopless == 1);
 	TEST(ledger_balanced(&telemetry_ledger, telemetry_counters(rig.t)));
 	rig_close(&rig);
@@ -168,10 +168,10 @@ static void send_report(struct rig *rig, uint32_t node, unsigned n,
 	struct rig_hop own = rig_hop_of(node, 10);
 	static uint64_t ts;
 
-	rig_make(&rv, ++ts, 1, &plan, hop, n);
-	rig_report(&rv, node, (uint32_t)ts, &plan, &own);
+	rig_make(&rv, ++ts, 1, &layout, hop, n);
+	rig_report(&rv, node, (uint32_t)ts, &layout, &own);
 	rv.v.flags = (uint8_t)flags;
-	TEST(!telemetry_take(rig->t, &rv.v, 1));
+	TEST(!telemetry_add_records(rig->t, &rv.v, 1));
 }
 
 static void has_packets(struct rig *rig, int64_t n)
@@ -227,17 +227,17 @@ static void test_own(void)
 	rig_init(&rig);
 	rig_open(&rig);
 	for (unsigned i = 0; i < 2; i++) {
-		rig_make(&rv, i, 1, &plan, hop, 2);
-		rig_report(&rv, 3, i, &plan, &own);
-		TEST(!telemetry_take(rig.t, &rv.v, 1));
+		rig_make(&rv, i, 1, &layout, hop, 2);
+		rig_report(&rv, 3, i, &layout, &own);
+		TEST(!telemetry_add_records(rig.t, &rv.v, 1));
 	}
 	r = rig_last(&rig, NULL, "new_key", "path");
 	TEST(is_list(r->path, r->path_n, all, 3));
 	TEST(rig_last(&rig, NULL, "new_key", "flow_latency")->value == 30);
 	own = rig_hop_of(2, 77);
-	rig_make(&rv, 5, 2, &plan, hop, 2);
-	rig_report(&rv, 2, 0, &plan, &own);
-	TEST(!telemetry_take(rig.t, &rv.v, 1));
+	rig_make(&rv, 5, 2, &layout, hop, 2);
+	rig_report(&rv, 2, 0, &layout, &own);
+	TEST(!telemetry_add_records(rig.t, &rv.v, 1));
 	r = rig_last(&rig, NULL, "new_key", "path");
 	TEST(is_list(r->path, r->path_n, a, 2));
 	TEST(rig_last(&rig, NULL, "new_key", "flow_latency")->value == 20);
@@ -245,7 +245,7 @@ static void test_own(void)
 }
 
 static void send_times(struct rig *rig, uint64_t ts, uint32_t flow,
-		       const struct int_plan *p, uint64_t in, uint64_t out)
+		       const struct int_layout *p, uint64_t in, uint64_t out)
 {
 	struct rig_hop hop[2] = {rig_hop_of(1, 10), rig_hop_of(2, 10)};
 
@@ -254,20 +254,20 @@ static void send_times(struct rig *rig, uint64_t ts, uint32_t flow,
 	hop[1].field[INT_INGRESS_TIME] = in + 7;
 	hop[1].field[INT_EGRESS_TIME] = out;
 	rig_make(&rv, ts, flow, p, hop, 2);
-	TEST(!telemetry_take(rig->t, &rv.v, 1));
+	TEST(!telemetry_add_records(rig->t, &rv.v, 1));
 }
 
 /* Latencies of time stamps, of clocks of 32 and 64 bits that wrap. */
 static void test_times(void)
 {
 	const struct rig_row *r;
-	struct int_plan p;
+	struct int_layout p;
 	struct rig rig;
 
 	rig_init(&rig);
 	rig.th.all[METRIC_FLOW_LATENCY].change = 50;
 	rig_open(&rig);
-	TEST(int_plan_of(&p, rig_words05, 16, RIG_NODE | RIG_TIMES));
+	TEST(int_layout_make(&p, rig_words05, 16, RIG_NODE | RIG_TIMES));
 	send_times(&rig, 1, 1, &p, 1000, 1100);
 	TEST(rig_last(&rig, NULL, "new_key", "hop_latency")->value == 93);
 	/* All hops tell a latency: their sum, not the time between. */
@@ -281,7 +281,7 @@ static void test_times(void)
 	/* A node that does not tell: what is between the ends. */
 	send_times(&rig, 4, 2, &p, 1000, UINT32_MAX);
 	TEST(rig_count(&rig, NULL, "new_key", "flow_latency") == 1);
-	TEST(int_plan_of(&p, rig_words, 16, RIG_NODE | RIG_TIMES));
+	TEST(int_layout_make(&p, rig_words, 16, RIG_NODE | RIG_TIMES));
 	send_times(&rig, 5, 3, &p, UINT64_MAX - 49, 50);
 	TEST(rig_last(&rig, NULL, "new_key", "flow_latency")->value ==
 	     5 + 100 - 7);
@@ -296,13 +296,13 @@ static void test_between(void)
 {
 	struct rig_hop hop[3] = {rig_hop_of(1, 10), rig_hop_of(2, UINT32_MAX),
 				 rig_hop_of(3, 10)};
-	struct int_plan p;
+	struct int_layout p;
 	struct rig rig;
 
 	rig_init(&rig);
 	rig_open(&rig);
-	TEST(int_plan_of(&p, rig_words05, 16,
-			 RIG_NODE | RIG_LATENCY | RIG_TIMES));
+	TEST(int_layout_make(&p, rig_words05, 16,
+			     RIG_NODE | RIG_LATENCY | RIG_TIMES));
 	hop[0].field[INT_INGRESS_TIME] = 100;
 	hop[0].field[INT_EGRESS_TIME] = 110;
 	hop[1].field[INT_INGRESS_TIME] = UINT32_MAX;
@@ -310,7 +310,7 @@ static void test_between(void)
 	hop[2].field[INT_INGRESS_TIME] = 900;
 	hop[2].field[INT_EGRESS_TIME] = 910;
 	rig_make(&rv, 1, 1, &p, hop, 3);
-	TEST(!telemetry_take(rig.t, &rv.v, 1));
+	TEST(!telemetry_add_records(rig.t, &rv.v, 1));
 	TEST(rig_count(&rig, NULL, "new_key", "hop_latency") == 2);
 	TEST(rig_last(&rig, NULL, "new_key", "flow_latency")->value == 810);
 	TEST(telemetry_counters(rig.t)->unavailable == 1);
@@ -331,19 +331,19 @@ static void test_ioam(void)
 	struct rig_hop hop[3] = {rig_hop_of(1, UINT32_MAX),
 				 rig_hop_of(2, UINT32_MAX),
 				 rig_hop_of(3, UINT32_MAX)};
-	struct int_plan p;
+	struct int_layout p;
 	struct rig rig;
 
 	rig_init(&rig);
 	rig_open(&rig);
-	TEST(int_plan_of(&p, words, 24, 0xfa0000));
+	TEST(int_layout_make(&p, words, 24, 0xfa0000));
 	for (unsigned i = 0; i < 3; i++) {
 		hop[i].field[INT_HOP_LIMIT] = 64 - i;
 		hop[i].field[INT_TIME_SECONDS] = 1000 + i / 2;
 		hop[i].field[INT_TIME_FRACTION] = i == 2 ? 3 : 999900 + 50 * i;
 	}
 	rig_make(&rv, 1, 1, &p, hop, 3);
-	TEST(!telemetry_take(rig.t, &rv.v, 1));
+	TEST(!telemetry_add_records(rig.t, &rv.v, 1));
 	TEST(rig_count(&rig, NULL, "new_key", "hop_latency") == 2);
 	TEST(rig_last(&rig, NULL, "new_key", "hop_latency")->value == 53000);
 	TEST(rig_last(&rig, NULL, "new_key", "flow_latency")->value == 103000);
@@ -444,7 +444,8 @@ static void test_no_room(void)
 	rig_close(&rig);
 }
 
-/* What int-collect(1) says of them; paper 002 has these rows and buckets. */
+/* What int-collect(1) says of them; "SmartNIC platform" has these rows and
+ * buckets. */
 static void test_defaults(void)
 {
 	struct telemetry_options o;
@@ -459,7 +460,7 @@ static void test_defaults(void)
 
 int main(void)
 {
-	TEST(int_plan_of(&plan, rig_words, 16, ALL));
+	TEST(int_layout_make(&layout, rig_words, 16, ALL));
 	test_defaults();
 	test_path();
 	test_wide();

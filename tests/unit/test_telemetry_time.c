@@ -10,12 +10,12 @@ enum {
 };
 
 static struct rig_view rv;
-static struct int_plan plan;
+static struct int_layout layout;
 
 static void send(struct rig *rig, uint64_t ts, uint32_t flow,
 		 const uint64_t *node, unsigned n, uint64_t latency)
 {
-	rig_send(rig, &plan, ts, flow, node, n, latency);
+	rig_send(rig, &layout, ts, flow, node, n, latency);
 }
 
 static void test_reports(void)
@@ -31,7 +31,7 @@ static void test_reports(void)
 	for (unsigned i = 0; i < 5; i++) {
 		rig_report(&rv, 9, number[i], NULL, NULL);
 		rv.v.ts_ns = i;
-		TEST(!telemetry_take(rig.t, &rv.v, 1));
+		TEST(!telemetry_add_records(rig.t, &rv.v, 1));
 	}
 	TEST(rig_count(&rig, NULL, "report_loss", NULL) == 0);
 	/* Silence: what is missing then is lost. */
@@ -61,7 +61,7 @@ static void test_swap(void)
 	rig.th.all[METRIC_HOP_LATENCY].change = 80;
 	rig.th.node = &one;
 	rig.th.nodes = 1;
-	TEST(!telemetry_set(rig.t, &rig.th));
+	TEST(!telemetry_set_thresholds(rig.t, &rig.th));
 	send(&rig, 3, 1, a, 2, 180);
 	TEST(rig_count(&rig, NULL, "change", NULL) == 1);
 	TEST(rig_last(&rig, NULL, "change", NULL)->node == 2);
@@ -116,8 +116,8 @@ static void send_ends(struct rig *rig, uint64_t ts, uint32_t flow,
 
 	hop[0].field[INT_UTILIZATION] = first;
 	hop[1].field[INT_UTILIZATION] = second;
-	rig_make(&rv, ts, flow, &plan, hop, 2);
-	TEST(!telemetry_take(rig->t, &rv.v, 1));
+	rig_make(&rv, ts, flow, &layout, hop, 2);
+	TEST(!telemetry_add_records(rig->t, &rv.v, 1));
 }
 
 /* Of utilisation from end to end: a value that is pushed is what was told; a
@@ -156,7 +156,7 @@ static void test_ends(void)
 	TEST(!strcmp(r->event, "new_key") && r->value == 8);
 	/* No longer: nothing of it is told. */
 	rig.th.ends = 0;
-	TEST(!telemetry_set(rig.t, &rig.th));
+	TEST(!telemetry_set_thresholds(rig.t, &rig.th));
 	send_ends(&rig, 6ULL * SECOND, 2, 7, 5000);
 	TEST(!telemetry_tick(rig.t, 9ULL * SECOND));
 	TEST(rig_last(&rig, NULL, NULL, m)->value == 8);
@@ -179,7 +179,7 @@ static void test_batches(void)
 {
 	enum { N = 3000 };
 	static struct rig_view many[N];
-	static struct int_view v[N];
+	static struct int_record v[N];
 	struct rng r = {11};
 	struct rig one, other;
 	unsigned at = 0;
@@ -191,17 +191,17 @@ static void test_batches(void)
 			hop[k] = rig_hop_of(1 + rng_below(&r, 4) / 3 + k,
 					    rng_below(&r, 300));
 		rig_make(&many[i], i * 10000000ull, (uint32_t)rng_below(&r, 90),
-			 &plan, hop, 3);
+			 &layout, hop, 3);
 		v[i] = many[i].v;
 	}
 	open_busy(&one);
 	open_busy(&other);
-	TEST(!telemetry_take(one.t, v, N));
+	TEST(!telemetry_add_records(one.t, v, N));
 	while (at < N) {
 		unsigned n = 1 + (unsigned)rng_below(&r, 100);
 
 		n = n > N - at ? N - at : n;
-		TEST(!telemetry_take(other.t, v + at, n));
+		TEST(!telemetry_add_records(other.t, v + at, n));
 		at += n;
 	}
 	TEST(!telemetry_flush(one.t) && !telemetry_flush(other.t));
@@ -217,7 +217,7 @@ static void test_batches(void)
 
 int main(void)
 {
-	TEST(int_plan_of(&plan, rig_words, 16, ALL));
+	TEST(int_layout_make(&layout, rig_words, 16, ALL));
 	test_reports();
 	test_swap();
 	test_push();

@@ -27,34 +27,35 @@ static const struct int_word words8[16] = {
 	[3] = {4, {{INT_QUEUE, 0, 1, 0}, {INT_OCCUPANCY, 1, 3, 0}}},
 };
 
-static void make_plans(struct int_plan plan[PLANS_USED])
+static void make_plans(struct int_layout layout[PLANS_USED])
 {
-	int_plan_of(&plan[0], rig_words, 16, RIG_LATENCY);
-	int_plan_of(&plan[1], rig_words, 16, RIG_NODE | RIG_LATENCY);
-	int_plan_of(&plan[2], words8, 16, RIG_NODE | RIG_LATENCY);
-	int_plan_of(&plan[3], rig_words, 16,
-		    RIG_NODE | RIG_PORTS | RIG_LATENCY | RIG_QUEUE |
-			    RIG_UTILIZATION | RIG_BUFFER);
-	int_plan_of(&plan[4], rig_words, 16, RIG_LATENCY | RIG_QUEUE);
+	int_layout_make(&layout[0], rig_words, 16, RIG_LATENCY);
+	int_layout_make(&layout[1], rig_words, 16, RIG_NODE | RIG_LATENCY);
+	int_layout_make(&layout[2], words8, 16, RIG_NODE | RIG_LATENCY);
+	int_layout_make(&layout[3], rig_words, 16,
+			RIG_NODE | RIG_PORTS | RIG_LATENCY | RIG_QUEUE |
+				RIG_UTILIZATION | RIG_BUFFER);
+	int_layout_make(&layout[4], rig_words, 16, RIG_LATENCY | RIG_QUEUE);
 }
 
 /* Node 3 in 8 bytes is one that does not go into 4. */
-static uint64_t node_of(struct rng *r, const struct int_plan *plan, unsigned i)
+static uint64_t node_of(struct rng *r, const struct int_layout *layout,
+			unsigned i)
 {
 	uint64_t node = i + (rng_below(r, 200) == 0);
 
-	return plan->part[INT_NODE].len == 8 && node == 3 ? 1ULL << 40 | 3
-							  : node;
+	return layout->part[INT_NODE].len == 8 && node == 3 ? 1ULL << 40 | 3
+							    : node;
 }
 
 /* A hop of a flow, most often much as it was. */
 static void make_hop(struct rng *r, struct rig_hop *h,
-		     const struct int_plan *plan, uint32_t flow, unsigned k)
+		     const struct int_layout *layout, uint32_t flow, unsigned k)
 {
 	uint32_t spread = rng_below(r, 40) ? 50 : 3000;
 	uint64_t *f = h->field;
 
-	f[INT_NODE] = node_of(r, plan, k);
+	f[INT_NODE] = node_of(r, layout, k);
 	f[INT_LATENCY] = 100 * flow + rng_below(r, spread);
 	f[INT_OCCUPANCY] = rng_below(r, 100);
 	f[INT_UTILIZATION] = rng_below(r, spread);
@@ -65,7 +66,7 @@ static void make_hop(struct rng *r, struct rig_hop *h,
 }
 
 /* What else there is about a view that keeps it from being as those before. */
-static void make_other(struct rng *r, struct int_view *v, unsigned i)
+static void make_other(struct rng *r, struct int_record *v, unsigned i)
 {
 	v->ip_len = 40 + (uint32_t)rng_below(r, 1000);
 	if (rng_below(r, 30) == 0)
@@ -90,21 +91,22 @@ static uint32_t flow_next(struct rng *r, uint32_t flow)
 }
 
 static void make_calm(struct rig_view *rv, unsigned i,
-		      const struct int_plan *plan)
+		      const struct int_layout *layout)
 {
 	struct rig_hop hop[HOPS];
 
 	for (unsigned k = 0; k < HOPS; k++)
 		hop[k] = rig_hop_of(k, 100 * k + i % CALM);
-	rig_make(rv, (i + 10) * (uint64_t)STEP_NS, 0, plan, hop, HOPS);
+	rig_make(rv, (i + 10) * (uint64_t)STEP_NS, 0, layout, hop, HOPS);
 }
 
 static void make_view(struct rng *r, struct rig_view *rv, unsigned i,
-		      uint32_t flow, const struct int_plan *plan)
+		      uint32_t flow, const struct int_layout *layout)
 {
-	/* Some flows are told by one plan, some now by one and now another. */
-	const struct int_plan *p =
-		&plan[flow < PLANS_USED ? flow : rng_below(r, PLANS_USED)];
+	/* Some flows are told by one layout, some now by one and now another.
+	 */
+	const struct int_layout *p =
+		&layout[flow < PLANS_USED ? flow : rng_below(r, PLANS_USED)];
 	struct rig_hop hop[HOPS] = {0};
 
 	for (unsigned k = 0; k < HOPS; k++)
@@ -143,7 +145,7 @@ static void open_way(struct rig *rig, enum way way, const struct house *as)
 }
 
 /* Where each hop begins is told: only the way for any view takes that. */
-static void tell_places(struct int_view *v)
+static void tell_places(struct int_record *v)
 {
 	static uint16_t at[HOPS];
 
@@ -155,25 +157,25 @@ static void tell_places(struct int_view *v)
 static void run(struct rig *rig, enum way way)
 {
 	static struct rig_view rv[BATCH];
-	static struct int_view v[BATCH];
-	struct int_plan plan[PLANS_USED];
+	static struct int_record v[BATCH];
+	struct int_layout layout[PLANS_USED];
 	struct rng r = {7};
 	unsigned most = way == BATCHES ? BATCH : 1, n = 0;
 	uint32_t flow = 0;
 
-	make_plans(plan);
+	make_plans(layout);
 	for (unsigned i = 0; i < VIEWS; i++) {
 		flow = flow_next(&r, flow);
 		if (i + CALM < VIEWS)
-			make_view(&r, &rv[n], i, flow, plan);
+			make_view(&r, &rv[n], i, flow, layout);
 		else
-			make_calm(&rv[n], i, &plan[3]);
+			make_calm(&rv[n], i, &layout[3]);
 		v[n] = rv[n].v;
 		if (way == ANY)
 			tell_places(&v[n]);
 		if (++n < most && i + 1 < VIEWS)
 			continue;
-		TEST(!telemetry_take(rig->t, v, n));
+		TEST(!telemetry_add_records(rig->t, v, n));
 		n = 0;
 	}
 }
@@ -200,11 +202,11 @@ static void same_flows(const struct rig *a, const struct rig *b)
 
 static void same_objects(const struct rig *a, const struct rig *b)
 {
-	TEST(telemetry_looks(a->t, LOOK_OBJECT) ==
-	     telemetry_looks(b->t, LOOK_OBJECT));
-	for (uint32_t i = 0; i < telemetry_looks(a->t, LOOK_OBJECT); i++) {
-		const struct object *x = look_object(a->t, i);
-		const struct object *y = look_object(b->t, i);
+	TEST(telemetry_items(a->t, TELEMETRY_PORT) ==
+	     telemetry_items(b->t, TELEMETRY_PORT));
+	for (uint32_t i = 0; i < telemetry_items(a->t, TELEMETRY_PORT); i++) {
+		const struct port_state *x = telemetry_port_at(a->t, i);
+		const struct port_state *y = telemetry_port_at(b->t, i);
 
 		TEST(x && y && x->latest == y->latest &&
 		     x->last_ns == y->last_ns && x->flags == y->flags &&
@@ -221,7 +223,7 @@ static void compare(const struct house *as)
 		run(&rig[way], (enum way)way);
 	}
 	/* Whatever the shapes, what the CPU can do is done. */
-	TEST(rig[VECTOR].t->vector == vector_can());
+	TEST(rig[VECTOR].t->vector == vector_is_supported());
 	TEST(rig_count(&rig[ANY], "int_event", NULL, NULL) > 100);
 	TEST(rig_count(&rig[ANY], "int_value", NULL, NULL) > 100);
 	for (unsigned way = 0; way < WAYS; way++) {

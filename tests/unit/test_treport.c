@@ -136,7 +136,7 @@ static void test_v1_bits(void)
 	TEST(fate("1f000000 00000009 00000001 11223344") == TREPORT_TRUNCATED);
 }
 
-/* wire-facts 5.6: INTCollector's generator says Length 1. */
+/* The generator of the published INTCollector says Length 1. */
 static void test_v1_length_wrong(void)
 {
 	static const char hex[] =
@@ -159,7 +159,7 @@ static bool stack_is(const struct treport *t, unsigned i, enum int_field field,
 	const struct int_hops *s = &t->view->stack;
 	uint64_t v;
 
-	return i < s->n && int_get(s->plan, int_hop(s, i), field, &v) &&
+	return i < s->n && int_get(s->layout, int_hop(s, i), field, &v) &&
 	       v == want;
 }
 
@@ -368,7 +368,7 @@ static void check_inside(const struct heard *h, size_t len)
 		if (h->why[i] != TREPORT_OK)
 			continue;
 		for (unsigned f = 0; t->view->own.n && f < INT_FIELDS; f++)
-			if (int_get(t->view->own.plan, t->view->own.data, f,
+			if (int_get(t->view->own.layout, t->view->own.data, f,
 				    &v))
 				sum += v;
 		TEST(!t->view->own.n ||

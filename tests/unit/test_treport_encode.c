@@ -10,7 +10,7 @@
 /* A report said again as it was heard. */
 static struct treport_say echo(const struct treport *t)
 {
-	const struct int_view *v = t->view;
+	const struct int_record *v = t->view;
 	struct treport_say s = {
 		.from = v->from,
 		.flags = v->flags,
@@ -23,7 +23,7 @@ static struct treport_say echo(const struct treport *t)
 	};
 
 	if (v->own.n)
-		s.bits = (uint16_t)v->own.plan->bitmap;
+		s.bits = (uint16_t)v->own.layout->bitmap;
 	if (v->from.version == 0)
 		s.bits = !v->own.n	    ? TREPORT_PLAIN
 			 : v->own.len == 12 ? TREPORT_DROP
@@ -132,7 +132,7 @@ static void test_encode_group(void)
 
 	unhex(packet, sizeof(packet), TCP4);
 	for (unsigned round = 0; round < 500; round++) {
-		struct int_plan plan[8];
+		struct int_layout layout[8];
 		uint64_t value[8][INT_FIELDS], v;
 		size_t len = 0;
 		struct heard h;
@@ -150,11 +150,12 @@ static void test_encode_group(void)
 			};
 			int n;
 
-			int_plan_of(&plan[i], profile.report2, 16, s.bits);
+			int_layout_make(&layout[i], profile.report2, 16,
+					s.bits);
 			for (unsigned f = 0; f < INT_FIELDS; f++)
 				value[i][f] = rng_u64(&rng) & 0x7f;
-			int_put(md[i], &plan[i], UINT32_MAX, value[i]);
-			s.md_len = plan[i].len;
+			int_put(md[i], &layout[i], UINT32_MAX, value[i]);
+			s.md_len = layout[i].len;
 			n = add_report(buf, len, sizeof(buf), &s);
 			TEST(n > 0);
 			len += (size_t)n;
@@ -165,12 +166,12 @@ static void test_encode_group(void)
 			const struct int_hops *own = &h.t[i].view->own;
 
 			TEST(h.why[i] == TREPORT_OK);
-			TEST(own->n == (plan[i].len > 0));
+			TEST(own->n == (layout[i].len > 0));
 			for (unsigned f = 0; own->n && f < INT_FIELDS; f++) {
-				if (!(plan[i].has & 1u << f))
+				if (!(layout[i].has & 1u << f))
 					continue;
 				v = 0;
-				TEST(int_get(own->plan, own->data, f, &v));
+				TEST(int_get(own->layout, own->data, f, &v));
 				/* the queue's id may be there twice */
 				TEST(v == value[i][f]);
 			}

@@ -34,7 +34,7 @@ struct heard {
 	unsigned n; /* read, those refused among them */
 	enum treport_reason why[8];
 	struct treport t[8];
-	struct int_view view[8]; /* of t */
+	struct int_record view[8]; /* of t */
 };
 
 static inline void hear_bytes(struct heard *h, const uint8_t *data, size_t len)
@@ -80,7 +80,7 @@ static inline bool own_is(const struct treport *t, enum int_field field,
 	uint64_t v;
 
 	return t->view->own.n == 1 &&
-	       int_get(t->view->own.plan, t->view->own.data, field, &v) &&
+	       int_get(t->view->own.layout, t->view->own.data, field, &v) &&
 	       v == want;
 }
 
@@ -104,7 +104,7 @@ static const char flow_udp6[] = "[2001:db8::1]:1000>[2001:db8::2]:80/udp";
 static const char example14[] = GROUP "140e0220 50000000 00000000 00010002"
 				      " 00000123" TCP4;
 
-/* The third: INT-MD in a new UDP header, ReportLength 23; trap S5: not 0x900.
+/* The third: INT-MD in a new UDP header, ReportLength 23; not 0x900.
  */
 static const char example23[] = GROUP
 	"14170120 10000000 00000000 00000123"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "int/intake.h"
+#include "int/frame_decoder.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +17,8 @@ enum {
 };
 
 /* clang-format off */
-#define FIELD(counter, role) LEDGER_FIELD(struct intake_ledger, counter, role)
+#define FIELD(counter, role) \
+	LEDGER_FIELD(struct int_frame_ledger, counter, role)
 static const struct ledger_field fields[] = {
 	FIELD(frames, LEDGER_IN),
 	FIELD(reports, LEDGER_DONE),
@@ -39,10 +40,10 @@ static const struct ledger_field fields[] = {
 	FIELD(discarded, LEDGER_NOTE),
 };
 #undef FIELD
-LEDGER_COMPLETE(fields, struct intake_ledger);
+LEDGER_COMPLETE(fields, struct int_frame_ledger);
 
 #define FIELD(counter, role) \
-	LEDGER_FIELD(struct intake_report_ledger, counter, role)
+	LEDGER_FIELD(struct int_report_ledger, counter, role)
 static const struct ledger_field report_fields[] = {
 	FIELD(reports, LEDGER_IN),
 	FIELD(taken, LEDGER_DONE),
@@ -54,27 +55,27 @@ static const struct ledger_field report_fields[] = {
 	FIELD(bad_inner, LEDGER_NOTE),
 };
 #undef FIELD
-LEDGER_COMPLETE(report_fields, struct intake_report_ledger);
+LEDGER_COMPLETE(report_fields, struct int_report_ledger);
 /* clang-format on */
 
-const struct ledger intake_ledger = {"intake", "frames", fields,
-				     sizeof(fields) / sizeof(fields[0])};
-const struct ledger intake_report_ledger = {"report", "reports", report_fields,
-					    sizeof(report_fields) /
-						    sizeof(report_fields[0])};
+const struct ledger int_frame_ledger = {"intake", "frames", fields,
+					sizeof(fields) / sizeof(fields[0])};
+const struct ledger int_report_ledger = {"report", "reports", report_fields,
+					 sizeof(report_fields) /
+						 sizeof(report_fields[0])};
 
-struct intake {
-	struct intake_options o;
+struct int_frame_decoder {
+	struct int_frame_decoder_options o;
 	struct int_decoder packets;
 	struct treport_decoder reports;
 	struct ioam_decoder traces;
-	struct intake_ledger ctr;
-	struct intake_report_ledger report_ctr;
-	unsigned n; /* of view[] */
-	struct int_view view[INTAKE_VIEWS];
+	struct int_frame_ledger ctr;
+	struct int_report_ledger report_ctr;
+	unsigned n; /* of record[] */
+	struct int_record view[INT_FRAME_RECORDS];
 };
 
-static uint64_t *packet_reason(struct intake_ledger *c, enum int_result r)
+static uint64_t *packet_reason(struct int_frame_ledger *c, enum int_result r)
 {
 	uint64_t *const reason[INT_RESULTS] = {
 		[INT_CUT] = &c->truncated,
@@ -90,7 +91,7 @@ static uint64_t *packet_reason(struct intake_ledger *c, enum int_result r)
 	return reason[r] ? reason[r] : &c->other;
 }
 
-static uint64_t *report_reason(struct intake_report_ledger *c,
+static uint64_t *report_reason(struct int_report_ledger *c,
 			       enum treport_reason r)
 {
 	uint64_t *const reason[TREPORT_REASONS] = {
@@ -103,42 +104,44 @@ static uint64_t *report_reason(struct intake_report_ledger *c,
 	return reason[r] ? reason[r] : &c->truncated;
 }
 
-static int hand_out(struct intake *in)
+static int flush_records(struct int_frame_decoder *in)
 {
-	int rc = in->n ? in->o.views(in->o.ctx, in->view, in->n) : 0;
+	int rc = in->n ? in->o.records(in->o.ctx, in->view, in->n) : 0;
 
 	in->n = 0;
 	return rc;
 }
 
-/* Room for a view; *rc is what handing out the others came to. */
-static struct int_view *room(struct intake *in, int *rc)
+/* Room for a record; *rc is what handing out the others came to. */
+static struct int_record *next_record(struct int_frame_decoder *in, int *rc)
 {
-	if (in->n == INTAKE_VIEWS && !*rc)
-		*rc = hand_out(in);
-	return &in->view[in->n < INTAKE_VIEWS ? in->n : INTAKE_VIEWS - 1];
+	if (in->n == INT_FRAME_RECORDS && !*rc)
+		*rc = flush_records(in);
+	return &in->view[in->n < INT_FRAME_RECORDS ? in->n
+						   : INT_FRAME_RECORDS - 1];
 }
 
-/* The number of a datagram of which there is no view: it came all the same. */
-static int number(struct intake *in, uint64_t ts_ns,
-		  const struct int_from *from)
+/* The number of a datagram of which there is no record: it came all the same.
+ */
+static int report_refused_number(struct int_frame_decoder *in, uint64_t ts_ns,
+				 const struct int_from *from)
 {
 	int rc;
 
 	if (!in->o.number || !from->sequence_bits || !from->has_node)
 		return 0;
-	rc = hand_out(in); /* they came before */
+	rc = flush_records(in); /* they came before */
 	return rc ? rc : in->o.number(in->o.ctx, ts_ns, from);
 }
 
-static void refused(struct intake *in, enum treport_reason why)
+static void count_refused(struct int_frame_decoder *in, enum treport_reason why)
 {
 	in->report_ctr.reports++;
 	(*report_reason(&in->report_ctr, why))++;
 }
 
-static int take_reports(struct intake *in, const struct pkt *p,
-			const uint8_t *data, size_t len)
+static int decode_reports(struct int_frame_decoder *in, const struct pkt *p,
+			  const uint8_t *data, size_t len)
 {
 	struct treport_reader r;
 	struct treport report;
@@ -149,17 +152,17 @@ static int take_reports(struct intake *in, const struct pkt *p,
 	in->ctr.reports++;
 	why = treport_begin(&r, &in->reports, data, len);
 	if (why != TREPORT_OK) {
-		refused(in, why);
-		return number(in, p->ts_ns, &r.from);
+		count_refused(in, why);
+		return report_refused_number(in, p->ts_ns, &r.from);
 	}
 	while (!rc) {
-		struct int_view *v = room(in, &rc);
+		struct int_record *v = next_record(in, &rc);
 
 		why = treport_next(&r, &report, v);
 		if (why == TREPORT_END)
 			break;
 		if (why != TREPORT_OK) {
-			refused(in, why);
+			count_refused(in, why);
 			continue;
 		}
 		in->report_ctr.reports++;
@@ -167,15 +170,15 @@ static int take_reports(struct intake *in, const struct pkt *p,
 		v->ts_ns = p->ts_ns;
 		v->from.numbered = first && v->from.has_node;
 		in->report_ctr.bad_inner += report.packet > INT_NONE;
-		in->n += in->n < INTAKE_VIEWS;
+		in->n += in->n < INT_FRAME_RECORDS;
 		first = false;
 	}
-	return first && !rc ? number(in, p->ts_ns, &r.from) : rc;
+	return first && !rc ? report_refused_number(in, p->ts_ns, &r.from) : rc;
 }
 
 /* Told at once of most that is no report: TCP, or UDP to another port, in plain
  * IPv4 or IPv6. */
-static inline bool is_another(const struct pkt *p, uint16_t port)
+static inline bool is_not_report(const struct pkt *p, uint16_t port)
 {
 	const uint8_t *ip = p->data + NET_ETH_LEN, *l4 = ip + NET_IP4_LEN;
 	uint16_t type;
@@ -195,13 +198,14 @@ static inline bool is_another(const struct pkt *p, uint16_t port)
 }
 
 /* *data, *len: the payload. */
-static inline bool is_report(struct intake *in, const struct pkt *p,
+static inline bool is_report(struct int_frame_decoder *in, const struct pkt *p,
 			     const uint8_t **data, size_t *len)
 {
 	uint16_t port = in->o.profile->report_port;
 	struct net_udp u;
 
-	if (!port || is_another(p, port) || net_udp_decode(&u, p->data, p->len))
+	if (!port || is_not_report(p, port) ||
+	    net_udp_decode(&u, p->data, p->len))
 		return false;
 	in->ctr.partial_checksums += u.partial && u.dst_port == port;
 	*data = u.payload;
@@ -209,7 +213,7 @@ static inline bool is_report(struct intake *in, const struct pkt *p,
 	return u.dst_port == port;
 }
 
-static int pass(struct intake *in, const struct pkt *p)
+static int send_unchanged(struct int_frame_decoder *in, const struct pkt *p)
 {
 	if (!in->o.out)
 		return 0;
@@ -218,7 +222,8 @@ static int pass(struct intake *in, const struct pkt *p)
 }
 
 /* What is missing behind a cut frame is so still. */
-static int restored(struct intake *in, const struct pkt *p, size_t len)
+static int send_restored(struct int_frame_decoder *in, const struct pkt *p,
+			 size_t len)
 {
 	snk_done_cut(in->o.out, len, (uint32_t)len + p->wire_len - p->len,
 		     p->ts_ns);
@@ -226,8 +231,9 @@ static int restored(struct intake *in, const struct pkt *p, size_t len)
 	return 0;
 }
 
-static int restore(struct intake *in, const struct int_place *at, uint8_t flags,
-		   const struct pkt *p)
+static int restore_packet(struct int_frame_decoder *in,
+			  const struct int_place *at, uint8_t flags,
+			  const struct pkt *p)
 {
 	uint8_t *room;
 	int len;
@@ -243,10 +249,11 @@ static int restore(struct intake *in, const struct int_place *at, uint8_t flags,
 	len = int_strip(room, p->len, in->o.profile, at, p->data, p->len);
 	if (len < 0)
 		return len;
-	return restored(in, p, (size_t)len);
+	return send_restored(in, p, (size_t)len);
 }
 
-static int without_trace(struct intake *in, const struct pkt *p)
+static int restore_traced_packet(struct int_frame_decoder *in,
+				 const struct pkt *p)
 {
 	uint8_t *room;
 	int len;
@@ -257,11 +264,11 @@ static int without_trace(struct intake *in, const struct pkt *p)
 		return -errno;
 	len = ioam_strip(room, p->len, p->data, p->len);
 	if (len < 0) /* cut within its headers */
-		return pass(in, p);
-	return restored(in, p, (size_t)len);
+		return send_unchanged(in, p);
+	return send_restored(in, p, (size_t)len);
 }
 
-static uint64_t *trace_reason(struct intake_ledger *c, enum ioam_reason r)
+static uint64_t *trace_reason(struct int_frame_ledger *c, enum ioam_reason r)
 {
 	switch (r) {
 	case IOAM_END:
@@ -279,7 +286,7 @@ static uint64_t *trace_reason(struct intake_ledger *c, enum ioam_reason r)
  * path: others are of other namespaces. It counts as one with traces if there
  * is a good one, else by the first reason why not.
  */
-static int take_traces(struct intake *in, const struct pkt *p)
+static int decode_traces(struct int_frame_decoder *in, const struct pkt *p)
 {
 	enum ioam_reason r, why = IOAM_END;
 	struct ioam_reader reader;
@@ -300,11 +307,11 @@ static int take_traces(struct intake *in, const struct pkt *p)
 		if (told)
 			t.view.flags |= INT_INTERMEDIATE;
 		told = true;
-		*room(in, &rc) = t.view;
-		in->n += in->n < INTAKE_VIEWS;
+		*next_record(in, &rc) = t.view;
+		in->n += in->n < INT_FRAME_RECORDS;
 		/* Where its snapshots are is in t. */
 		if (!rc && t.view.stack.at)
-			rc = hand_out(in);
+			rc = flush_records(in);
 	}
 	if (good)
 		in->ctr.traces++;
@@ -312,12 +319,13 @@ static int take_traces(struct intake *in, const struct pkt *p)
 		(*trace_reason(&in->ctr, why))++;
 	if (rc)
 		return rc;
-	return good ? without_trace(in, p) : pass(in, p);
+	return good ? restore_traced_packet(in, p) : send_unchanged(in, p);
 }
 
 /* Where its INT is matters only to those that send it on without. */
-static enum int_result read_packet(struct intake *in, struct int_view *v,
-				   struct int_place *at, const struct pkt *p)
+static enum int_result read_packet(struct int_frame_decoder *in,
+				   struct int_record *v, struct int_place *at,
+				   const struct pkt *p)
 {
 	enum int_result r;
 
@@ -328,31 +336,32 @@ static enum int_result read_packet(struct intake *in, struct int_view *v,
 	return r ? r : int_decode(v, &in->packets, at, p->data, p->len);
 }
 
-static int take_packet(struct intake *in, const struct pkt *p)
+static int decode_packet(struct int_frame_decoder *in, const struct pkt *p)
 {
 	struct int_place at;
 	int rc = 0;
-	struct int_view *v = room(in, &rc);
+	struct int_record *v = next_record(in, &rc);
 	enum int_result r = read_packet(in, v, &at, p);
 
 	if (r == INT_OK) {
 		v->ts_ns = p->ts_ns;
-		in->n += in->n < INTAKE_VIEWS;
+		in->n += in->n < INT_FRAME_RECORDS;
 		in->ctr.packets++;
-		return rc ? rc : restore(in, &at, v->flags, p);
+		return rc ? rc : restore_packet(in, &at, v->flags, p);
 	}
 	if (r == INT_NONE)
-		return rc ? rc : take_traces(in, p);
+		return rc ? rc : decode_traces(in, p);
 	(*packet_reason(&in->ctr, r))++;
-	return rc ? rc : pass(in, p);
+	return rc ? rc : send_unchanged(in, p);
 }
 
-static inline void want(const struct pkt *p)
+static inline void prefetch_packet(const struct pkt *p)
 {
 	pkt_ask(p, p->len < AHEAD_BYTES ? p->len : AHEAD_BYTES);
 }
 
-int intake_take(struct intake *in, const struct pkt *pkts, size_t n)
+int int_decode_frames(struct int_frame_decoder *in, const struct pkt *pkts,
+		      size_t n)
 {
 	const uint8_t *data = NULL;
 	size_t len = 0;
@@ -360,18 +369,19 @@ int intake_take(struct intake *in, const struct pkt *pkts, size_t n)
 
 	for (size_t i = 0; i < n && !rc; i++) {
 		if (i + AHEAD < n)
-			want(&pkts[i + AHEAD]);
+			prefetch_packet(&pkts[i + AHEAD]);
 		in->ctr.frames++;
 		rc = is_report(in, &pkts[i], &data, &len)
-			     ? take_reports(in, &pkts[i], data, len)
-			     : take_packet(in, &pkts[i]);
+			     ? decode_reports(in, &pkts[i], data, len)
+			     : decode_packet(in, &pkts[i]);
 	}
-	return rc ? rc : hand_out(in);
+	return rc ? rc : flush_records(in);
 }
 
-int intake_open(struct intake **out, const struct intake_options *o)
+int int_frame_decoder_open(struct int_frame_decoder **out,
+			   const struct int_frame_decoder_options *o)
 {
-	struct intake *in = calloc(1, sizeof(*in));
+	struct int_frame_decoder *in = calloc(1, sizeof(*in));
 
 	if (!in)
 		return -ENOMEM;
@@ -383,18 +393,19 @@ int intake_open(struct intake **out, const struct intake_options *o)
 	return 0;
 }
 
-void intake_close(struct intake *in)
+void int_frame_decoder_close(struct int_frame_decoder *in)
 {
 	free(in);
 }
 
-const struct intake_ledger *intake_counters(const struct intake *in)
+const struct int_frame_ledger *
+int_frame_decoder_counters(const struct int_frame_decoder *in)
 {
 	return &in->ctr;
 }
 
-const struct intake_report_ledger *
-intake_report_counters(const struct intake *in)
+const struct int_report_ledger *
+int_frame_decoder_report_counters(const struct int_frame_decoder *in)
 {
 	return &in->report_ctr;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Frames in, views out: whose numbers are looked at, and what is counted. */
-#include "int/intake.h"
+/* Frames in, records out: whose numbers are looked at, and what is counted. */
+#include "int/frame_decoder.h"
 
 #include <string.h>
 
@@ -14,7 +14,7 @@ enum {
 	HEAD = NET_ETH_LEN + NET_IP4_LEN + NET_UDP_LEN,
 };
 
-static struct int_view seen[8];
+static struct int_record seen[8];
 static unsigned n_seen;
 
 static struct int_from noted[8];
@@ -29,7 +29,7 @@ static int number(void *ctx, uint64_t ts_ns, const struct int_from *from)
 	return 0;
 }
 
-static int views(void *ctx, const struct int_view *v, size_t n)
+static int views(void *ctx, const struct int_record *v, size_t n)
 {
 	(void)ctx;
 	for (size_t i = 0; i < n && n_seen < 8; i++)
@@ -62,7 +62,7 @@ enum {
 	FRAME_MAX = 512,
 };
 
-static struct intake *in;
+static struct int_frame_decoder *in;
 
 /* A datagram is taken. */
 static void take_bytes(const uint8_t *payload, size_t len)
@@ -74,7 +74,7 @@ static void take_bytes(const uint8_t *payload, size_t len)
 	memcpy(frame + HEAD, payload, len);
 	TEST(net_udp4_encode(frame, HEAD, &h, len) == HEAD);
 	p.len = p.wire_len = (uint32_t)(HEAD + len);
-	TEST(intake_take(in, &p, 1) == 0);
+	TEST(int_decode_frames(in, &p, 1) == 0);
 }
 
 /* The same, by the hexadecimal of its payload. */
@@ -97,12 +97,12 @@ static void noted_is(uint32_t node, uint8_t hw_id, uint32_t sequence)
 
 /* The number of a report that is refused is told where its header has it, and
  * in a datagram of several only if all of them are refused. */
-static void test_numbers(const struct intake_options *o)
+static void test_numbers(const struct int_frame_decoder_options *o)
 {
-	const struct intake_report_ledger *c;
+	const struct int_report_ledger *c;
 
-	TEST(intake_open(&in, o) == 0);
-	c = intake_report_counters(in);
+	TEST(int_frame_decoder_open(&in, o) == 0);
+	c = int_frame_decoder_report_counters(in);
 	n_seen = 0;
 	/* 1.0: own, a length that lies, a type that there is not, a header
 	 * that is cut */
@@ -137,17 +137,17 @@ static void test_numbers(const struct intake_options *o)
 	take("21400008 00000009 04070000" OWN "00000000");
 	TEST(n_noted == 0 && n_seen == 1 && seen[0].from.numbered);
 	TEST(seen[0].from.sequence == 8);
-	intake_close(in);
+	int_frame_decoder_close(in);
 }
 
 /* Reports 0.5 tell their node behind the header, and not always. */
-static void test_numbers05(struct intake_options *o)
+static void test_numbers05(struct int_frame_decoder_options *o)
 {
 	struct int_profile p = *o->profile;
 
 	p.version = INT_V0_5;
 	o->profile = &p;
-	TEST(intake_open(&in, o) == 0);
+	TEST(int_frame_decoder_open(&in, o) == 0);
 	take("02000005 00000007 00000001 00000009 00010002 02000003 00000004"
 	     "020000000002 020000000001 0800" OWN);
 	noted_is(9, 5, 7);
@@ -157,7 +157,7 @@ static void test_numbers05(struct intake_options *o)
 	take("02000005 00000009 00000001 0000");
 	take("09000005 0000000a 00000001 00000009 00010002");
 	TEST(n_noted == 0);
-	intake_close(in);
+	int_frame_decoder_close(in);
 }
 
 /* Packets of reports: with INT whose shim is longer than they are, with none,
@@ -169,7 +169,7 @@ static void test_numbers05(struct intake_options *o)
 	"45000028 12340000 40110000 0a000001 0a000002 03e80050 00140000"       \
 	"10060000 20000206 90000000"
 
-static void test_inner(const struct intake_options *o)
+static void test_inner(const struct int_frame_decoder_options *o)
 {
 	uint8_t inner[64], payload[128];
 	struct treport_say s = {
@@ -178,11 +178,11 @@ static void test_inner(const struct intake_options *o)
 		.inner_type = TREPORT_IP4,
 		.inner = inner,
 	};
-	const struct intake_report_ledger *c;
+	const struct int_report_ledger *c;
 	int len;
 
-	TEST(intake_open(&in, o) == 0);
-	c = intake_report_counters(in);
+	TEST(int_frame_decoder_open(&in, o) == 0);
+	c = int_frame_decoder_report_counters(in);
 	n_seen = 0;
 	take("14200045 00000009 00000007 00000001" BAD_INT);
 	TEST(c->taken == 1 && c->bad_inner == 1);
@@ -194,22 +194,23 @@ static void test_inner(const struct intake_options *o)
 	TEST(len > 0);
 	take_bytes(payload, (size_t)len);
 	TEST(c->taken == 3 && c->bad_inner == 2);
-	TEST(ledger_balanced(&intake_report_ledger, c));
-	intake_close(in);
+	TEST(ledger_balanced(&int_report_ledger, c));
+	int_frame_decoder_close(in);
 	n_noted = 0;
 }
 
 int main(void)
 {
-	struct intake_options o = {.profile = int_profile_named("2.1"),
-				   .views = views,
-				   .number = number};
+	struct int_frame_decoder_options o = {
+		.profile = int_profile_named("2.1"),
+		.records = views,
+		.number = number};
 	uint8_t frame[FRAME_MAX];
 	struct pkt p = {.data = frame, .ts_ns = 5};
 
 	p.len = p.wire_len = (uint32_t)group(frame);
-	TEST(intake_open(&in, &o) == 0);
-	TEST(intake_take(in, &p, 1) == 0);
+	TEST(int_frame_decoder_open(&in, &o) == 0);
+	TEST(int_decode_frames(in, &p, 1) == 0);
 	TEST(n_seen == REPORTS);
 	for (unsigned i = 0; i < REPORTS; i++) {
 		TEST(seen[i].ts_ns == 5 && seen[i].own.n == 1);
@@ -217,11 +218,12 @@ int main(void)
 		/* One number belongs to one datagram. */
 		TEST(seen[i].from.numbered == (i == 0));
 	}
-	TEST(intake_report_counters(in)->taken == REPORTS);
-	TEST(ledger_balanced(&intake_ledger, intake_counters(in)));
-	TEST(ledger_balanced(&intake_report_ledger,
-			     intake_report_counters(in)));
-	intake_close(in);
+	TEST(int_frame_decoder_report_counters(in)->taken == REPORTS);
+	TEST(ledger_balanced(&int_frame_ledger,
+			     int_frame_decoder_counters(in)));
+	TEST(ledger_balanced(&int_report_ledger,
+			     int_frame_decoder_report_counters(in)));
+	int_frame_decoder_close(in);
 	TEST(n_noted == 0);
 	test_inner(&o);
 	test_numbers(&o);

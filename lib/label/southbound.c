@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "label/orders.h"
+#include "label/southbound.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -29,7 +29,7 @@ struct order {
 	bool newer; /* and s is another one since */
 };
 
-struct label_orders_switch {
+struct label_southbound_switch {
 	uint32_t device;
 	struct order *at;
 	unsigned n, room;
@@ -42,7 +42,7 @@ struct label_orders_switch {
 
 /* clang-format off */
 #define FIELD(counter, role) \
-	LEDGER_FIELD(struct label_orders_ledger, counter, role)
+	LEDGER_FIELD(struct label_southbound_ledger, counter, role)
 static const struct ledger_field fields[] = {
 	FIELD(decisions, LEDGER_IN),
 	FIELD(told, LEDGER_DONE),
@@ -52,26 +52,26 @@ static const struct ledger_field fields[] = {
 	FIELD(failed, LEDGER_NOTE),
 };
 #undef FIELD
-LEDGER_COMPLETE(fields, struct label_orders_ledger);
+LEDGER_COMPLETE(fields, struct label_southbound_ledger);
 /* clang-format on */
 
-const struct ledger label_orders_ledger = {"orders", "decisions", fields,
-					   sizeof(fields) / sizeof(fields[0])};
+const struct ledger label_southbound_ledger = {
+	"orders", "decisions", fields, sizeof(fields) / sizeof(fields[0])};
 
-struct label_orders {
-	struct label_orders_options o;
-	struct label_orders_ledger ctr;
-	struct label_orders_switch *at;
+struct label_southbound {
+	struct label_southbound_options o;
+	struct label_southbound_ledger ctr;
+	struct label_southbound_switch *at;
 	uint32_t n, room;
 	uint32_t begin;	  /* who is asked first, the next time */
 	uint32_t running; /* commands */
 	uint64_t orders;  /* that wait, or are under way */
 };
 
-int label_orders_open(struct label_orders **out,
-		      const struct label_orders_options *options)
+int label_southbound_open(struct label_southbound **out,
+			  const struct label_southbound_options *options)
 {
-	struct label_orders *o = calloc(1, sizeof(*o));
+	struct label_southbound *o = calloc(1, sizeof(*o));
 
 	if (!o)
 		return -ENOMEM;
@@ -80,13 +80,13 @@ int label_orders_open(struct label_orders **out,
 	return 0;
 }
 
-const struct label_orders_ledger *
-label_orders_counters(const struct label_orders *o)
+const struct label_southbound_ledger *
+label_southbound_counters(const struct label_southbound *o)
 {
 	return &o->ctr;
 }
 
-void label_orders_close(struct label_orders *o)
+void label_southbound_close(struct label_southbound *o)
 {
 	if (!o)
 		return;
@@ -99,7 +99,7 @@ void label_orders_close(struct label_orders *o)
 /* --- what is to be said --------------------------------------------------- */
 
 /* One more behind n; NULL: no memory. */
-static void *grown(void *at, uint32_t n, uint32_t *room, size_t size)
+static void *grow_array(void *at, uint32_t n, uint32_t *room, size_t size)
 {
 	uint32_t more = *room ? 2 * *room : 8;
 	void *p;
@@ -112,24 +112,25 @@ static void *grown(void *at, uint32_t n, uint32_t *room, size_t size)
 }
 
 /* NULL: no memory. */
-static struct label_orders_switch *switch_of(struct label_orders *o,
-					     uint32_t device)
+static struct label_southbound_switch *
+find_or_add_switch(struct label_southbound *o, uint32_t device)
 {
-	struct label_orders_switch *at;
+	struct label_southbound_switch *at;
 
 	for (uint32_t i = 0; i < o->n; i++)
 		if (o->at[i].device == device)
 			return &o->at[i];
-	if (!(at = grown(o->at, o->n, &o->room, sizeof(*at))))
+	if (!(at = grow_array(o->at, o->n, &o->room, sizeof(*at))))
 		return NULL;
 	o->at = at;
-	at[o->n] = (struct label_orders_switch){.device = device};
+	at[o->n] = (struct label_southbound_switch){.device = device};
 	return &at[o->n++];
 }
 
 /* The newest S of a port counts: what waits of it is not said. */
-static int add(struct label_orders *o, struct label_orders_switch *sw,
-	       const struct order *order)
+static int add_order(struct label_southbound *o,
+		     struct label_southbound_switch *sw,
+		     const struct order *order)
 {
 	struct order *at;
 
@@ -140,7 +141,7 @@ static int add(struct label_orders *o, struct label_orders_switch *sw,
 			at->newer = at->said;
 			return 0;
 		}
-	if (!(at = grown(sw->at, sw->n, &sw->room, sizeof(*at))))
+	if (!(at = grow_array(sw->at, sw->n, &sw->room, sizeof(*at))))
 		return -ENOMEM;
 	sw->at = at;
 	at[sw->n++] = *order;
@@ -151,7 +152,7 @@ static int add(struct label_orders *o, struct label_orders_switch *sw,
 /* --- how it is said ------------------------------------------------------- */
 
 /* All lines as a file without a name, to be read from its beginning. */
-static int file_of(const struct label_orders_switch *sw)
+static int write_orders_file(const struct label_southbound_switch *sw)
 {
 	int fd = memfd_create("label-commands", MFD_CLOEXEC);
 	char line[LABEL_COMMAND_MAX];
@@ -168,7 +169,8 @@ static int file_of(const struct label_orders_switch *sw)
 
 /* By sh, as the leader of a group, so that a signal reaches what it has begun,
  * and it cannot ask on the terminal. Its output goes where messages go. */
-static int spawn(pid_t *pid, const char *command, int in, char *const *env)
+static int spawn_shell(pid_t *pid, const char *command, int in,
+		       char *const *env)
 {
 	const char *const argv[] = {"sh", "-c", command, NULL};
 	posix_spawn_file_actions_t to;
@@ -192,9 +194,10 @@ static int spawn(pid_t *pid, const char *command, int in, char *const *env)
 }
 
 /* A command with all lines on its stdin, under way. 0 or -errno. */
-static int run(const struct label_orders *o, struct label_orders_switch *sw)
+static int start_command(const struct label_southbound *o,
+			 struct label_southbound_switch *sw)
 {
-	int fd = file_of(sw), rc = -ENOMEM;
+	int fd = write_orders_file(sw), rc = -ENOMEM;
 	pid_t pid = 0;
 	char *command;
 
@@ -202,7 +205,7 @@ static int run(const struct label_orders *o, struct label_orders_switch *sw)
 		return fd;
 	if (asprintf(&command, "export LABEL_DEVICE=%" PRIu32 "\n%s",
 		     sw->device, o->o.exec) >= 0) {
-		rc = spawn(&pid, command, fd, o->o.environment);
+		rc = spawn_shell(&pid, command, fd, o->o.environment);
 		free(command);
 	}
 	close(fd);
@@ -211,7 +214,8 @@ static int run(const struct label_orders *o, struct label_orders_switch *sw)
 }
 
 /* How it has ended: 1 well, -1 not, and why; 0: it has not. */
-static int reap(struct label_orders_switch *sw, char *why, size_t size)
+static int reap_command(struct label_southbound_switch *sw, char *why,
+			size_t size)
 {
 	int status;
 	pid_t pid = waitpid(sw->run, &status, WNOHANG);
@@ -231,7 +235,7 @@ static int reap(struct label_orders_switch *sw, char *why, size_t size)
 }
 
 /* Ends it, with all that it has begun. */
-static void end_run(struct label_orders_switch *sw)
+static void kill_command(struct label_southbound_switch *sw)
 {
 	pid_t pid = sw->run;
 	bool ours = kill(pid, SIGKILL) == 0;
@@ -244,8 +248,8 @@ static void end_run(struct label_orders_switch *sw)
 
 /* --- said, and whether it was heard --------------------------------------- */
 
-static void tell_trouble(struct label_orders *o, struct label_orders_switch *sw,
-			 const char *why)
+static void report_trouble(struct label_southbound *o,
+			   struct label_southbound_switch *sw, const char *why)
 {
 	if (sw->troubled != !why)
 		return;
@@ -253,31 +257,33 @@ static void tell_trouble(struct label_orders *o, struct label_orders_switch *sw,
 	o->o.trouble(o->o.ctx, sw->device, why);
 }
 
-static void heard(struct label_orders *o, struct label_orders_switch *sw)
+static void on_success(struct label_southbound *o,
+		       struct label_southbound_switch *sw)
 {
 	sw->wait_ns = 0;
-	tell_trouble(o, sw, NULL);
+	report_trouble(o, sw, NULL);
 }
 
-static void not_heard(struct label_orders *o, struct label_orders_switch *sw,
-		      const char *why, uint64_t now_ns)
+static void on_failure(struct label_southbound *o,
+		       struct label_southbound_switch *sw, const char *why,
+		       uint64_t now_ns)
 {
 	o->ctr.failed++;
-	tell_trouble(o, sw, why);
+	report_trouble(o, sw, why);
 	sw->wait_ns = sw->wait_ns ? 2 * sw->wait_ns : WAIT_FIRST_NS;
 	if (sw->wait_ns > WAIT_MOST_NS)
 		sw->wait_ns = WAIT_MOST_NS;
 	sw->next_ns = now_ns + sw->wait_ns;
 }
 
-static void say(struct label_orders *o, struct label_orders_switch *sw,
-		uint64_t now_ns)
+static void send_orders(struct label_southbound *o,
+			struct label_southbound_switch *sw, uint64_t now_ns)
 {
-	int rc = run(o, sw);
+	int rc = start_command(o, sw);
 
 	o->ctr.tries++;
 	if (rc < 0) {
-		not_heard(o, sw, strerror(-rc), now_ns);
+		on_failure(o, sw, strerror(-rc), now_ns);
 		return;
 	}
 	for (unsigned i = 0; i < sw->n; i++)
@@ -288,8 +294,8 @@ static void say(struct label_orders *o, struct label_orders_switch *sw,
 
 /* What its command has said was heard, or has to be said again; what came
  * meanwhile is still to be said. */
-static void settle(struct label_orders *o, struct label_orders_switch *sw,
-		   bool ok)
+static void settle_orders(struct label_southbound *o,
+			  struct label_southbound_switch *sw, bool ok)
 {
 	unsigned kept = 0;
 
@@ -311,66 +317,68 @@ static void settle(struct label_orders *o, struct label_orders_switch *sw,
 	o->running--;
 }
 
-static void look(struct label_orders *o, struct label_orders_switch *sw,
-		 uint64_t now_ns)
+static void check_switch(struct label_southbound *o,
+			 struct label_southbound_switch *sw, uint64_t now_ns)
 {
 	char why[128];
-	int rc = reap(sw, why, sizeof(why));
+	int rc = reap_command(sw, why, sizeof(why));
 
 	if (!rc && now_ns < sw->until_ns)
 		return;
 	if (!rc) {
-		end_run(sw);
+		kill_command(sw);
 		snprintf(why, sizeof(why), "it did not end");
 	}
-	settle(o, sw, rc > 0);
+	settle_orders(o, sw, rc > 0);
 	if (rc > 0)
-		heard(o, sw);
+		on_success(o, sw);
 	else
-		not_heard(o, sw, why, now_ns);
+		on_failure(o, sw, why, now_ns);
 }
 
-void label_orders_turn(struct label_orders *o, uint64_t now_ns)
+void label_southbound_send_due(struct label_southbound *o, uint64_t now_ns)
 {
 	o->begin++;
 	for (uint32_t i = 0; i < o->n; i++) {
-		struct label_orders_switch *sw = &o->at[(o->begin + i) % o->n];
+		struct label_southbound_switch *sw =
+			&o->at[(o->begin + i) % o->n];
 
 		if (sw->run)
-			look(o, sw, now_ns);
+			check_switch(o, sw, now_ns);
 		if (!sw->run && sw->n && sw->next_ns <= now_ns &&
 		    o->running < AT_ONCE)
-			say(o, sw, now_ns);
+			send_orders(o, sw, now_ns);
 	}
 }
 
-int label_orders_take(struct label_orders *o, const struct label_decision *d)
+int label_southbound_add(struct label_southbound *o,
+			 const struct label_decision *d)
 {
 	struct order order = {d->port->out, d->port->s, false, false};
-	struct label_orders_switch *sw;
+	struct label_southbound_switch *sw;
 
 	o->ctr.decisions++;
-	sw = switch_of(o, d->port->device);
-	if (sw && !add(o, sw, &order))
+	sw = find_or_add_switch(o, d->port->device);
+	if (sw && !add_order(o, sw, &order))
 		return 0;
 	o->ctr.unsent++;
 	return -ENOMEM;
 }
 
-bool label_orders_busy(const struct label_orders *o)
+bool label_southbound_busy(const struct label_southbound *o)
 {
 	return o->orders;
 }
 
-void label_orders_end(struct label_orders *o)
+void label_southbound_stop(struct label_southbound *o)
 {
 	for (uint32_t i = 0; i < o->n; i++) {
-		struct label_orders_switch *sw = &o->at[i];
+		struct label_southbound_switch *sw = &o->at[i];
 
 		if (sw->run) {
-			end_run(sw);
-			settle(o, sw, false);
-			not_heard(o, sw, "it did not end", 0);
+			kill_command(sw);
+			settle_orders(o, sw, false);
+			on_failure(o, sw, "it did not end", 0);
 		}
 		o->ctr.unsent += sw->n;
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * take.c - what a view tells is compared with what its flow and its nodes told
- * before, and counted. In this order: values that may be events; hops; views.
+ * ingest.c - compares the values of a record with what was last reported for
+ * its flow and its nodes, and counts them. In this order: values that may be
+ * events; hops; records.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,10 +11,10 @@
 #include "telemetry/private.h"
 
 enum {
-	FAR_HOPS = 256, /* room at first */
+	REMOTE_HOPS = 256, /* room at first */
 	/* Not of the whole path. */
-	TAKE_PARTIAL = INT_DROPPED | INT_INTERMEDIATE | INT_MTU_EXCEEDED |
-		       INT_HOPS_EXCEEDED,
+	PARTIAL_FLAGS = INT_DROPPED | INT_INTERMEDIATE | INT_MTU_EXCEEDED |
+			INT_HOPS_EXCEEDED,
 };
 
 /* Means forget by half each so many packets: counts stay below 2^32. */
@@ -22,15 +23,15 @@ enum {
 struct flow_hop *value_key(const struct telemetry *t, struct flow_entry *f,
 			   struct flow_hop *h)
 {
-	const struct place *at = t->objects.place;
+	const struct hop_key *at = t->objects.place;
 	uint64_t node = at[h->place].node_id;
 
-	if (h->flags & WATCH_KNOWN || !h->place || node == NODE_UNKNOWN)
+	if (h->flags & THRESHOLD_KNOWN || !h->place || node == NODE_UNKNOWN)
 		return h;
 	for (unsigned i = 0; i < f->kept; i++) {
 		struct flow_hop *k = flow_hop(&t->flows, f, i);
 
-		if (k->flags & WATCH_KNOWN && at[k->place].node_id == node)
+		if (k->flags & THRESHOLD_KNOWN && at[k->place].node_id == node)
 			return k;
 	}
 	return h;
@@ -39,26 +40,26 @@ struct flow_hop *value_key(const struct telemetry *t, struct flow_entry *f,
 void value_latency(struct telemetry *t, struct flow_entry *f,
 		   struct flow_hop *h, uint32_t v)
 {
-	struct telling what;
-	const struct place *p = &t->objects.place[h->place];
+	struct telemetry_event what;
+	const struct hop_key *p = &t->objects.place[h->place];
 
 	track_dist(t, p->node, METRIC_HOP_LATENCY);
 	if (!f)
 		return;
 	h = value_key(t, f, h);
-	if (!watch_out(&h->watch, v))
+	if (!threshold_outside(&h->watch, v))
 		return;
-	what = telling_flow(f, METRIC_HOP_LATENCY);
+	what = telemetry_event_of_flow(f, METRIC_HOP_LATENCY);
 	what.node = p->node_id;
-	h->flags = event_judge(t, &h->watch, h->flags,
-			       &p->node->threshold[METRIC_HOP_LATENCY], v,
-			       &what) &
+	h->flags = telemetry_event_check(
+			   t, &h->watch, h->flags,
+			   &p->node->threshold[METRIC_HOP_LATENCY], v, &what) &
 		   0xff;
 }
 
-bool value_far_room(struct telemetry *t, struct far_hops *l)
+bool value_remote_room(struct telemetry *t, struct remote_hops *l)
 {
-	size_t room = l->room ? 2 * l->room : FAR_HOPS;
+	size_t room = l->room ? 2 * l->room : REMOTE_HOPS;
 	void *hop = realloc(l->hop, room * sizeof(*l->hop));
 
 	if (!hop) {
@@ -70,57 +71,60 @@ bool value_far_room(struct telemetry *t, struct far_hops *l)
 	return true;
 }
 
-static void value_far_one(struct telemetry *t, struct place *p, enum metric m,
-			  uint32_t v)
+static void add_remote_value(struct telemetry *t, struct hop_key *p,
+			     enum metric m, uint32_t v)
 {
 	unsigned first = (m - METRIC_QUEUE_OCCUPANCY) & ~1U;
 	unsigned at = (m - METRIC_QUEUE_OCCUPANCY) & 1;
 	uint32_t two[2] = {v, v};
 
 	track_dist(t, p->node, m);
-	value_far(t, p, METRIC_QUEUE_OCCUPANCY + first, 1U << at, two);
+	value_add_remote(t, p, METRIC_QUEUE_OCCUPANCY + first, 1U << at, two);
 }
 
-struct object *value_object(struct telemetry *t, uint64_t ts_ns,
-			    struct place *p, enum metric m, uint32_t v)
+struct port_state *value_object(struct telemetry *t, uint64_t ts_ns,
+				struct hop_key *p, enum metric m, uint32_t v)
 {
-	struct telling what = telling_nothing;
-	struct object *o;
+	struct telemetry_event what = telemetry_event_none;
+	struct port_state *o;
 
 	track_dist(t, p->node, m);
 	if (p->node->id == NODE_UNKNOWN)
 		return &t->objects.nothing;
-	o = object_of(&t->objects, p, m);
+	o = objects_port(&t->objects, p, m);
 	if (o == &t->objects.unplaced)
 		return o;
 	what.ts_ns = ts_ns;
-	event_of_object(&what, o);
-	o->flags = (uint8_t)event_judge(t, &o->watch, o->flags,
-					&p->node->threshold[m], v, &what);
+	telemetry_event_set_port(&what, o);
+	o->flags = (uint8_t)telemetry_event_check(
+		t, &o->watch, o->flags, &p->node->threshold[m], v, &what);
 	return o;
 }
 
 /* Of a flow from end to end. */
-static void value_flow(struct telemetry *t, struct flow_entry *f, uint32_t v)
+static void check_path_latency(struct telemetry *t, struct flow_entry *f,
+			       uint32_t v)
 {
-	struct telling what = telling_flow(f, METRIC_FLOW_LATENCY);
+	struct telemetry_event what = telemetry_event_of_flow(
+		f, METRIC_FLOW_LATENCY);
 	uint64_t room[PATH_NODES_MAX];
 
 	what.path = track_nodes(t, f, room);
-	f->flags = (uint8_t)event_judge(t, &f->watch, f->flags,
-					&t->all[METRIC_FLOW_LATENCY], v, &what);
+	f->flags = (uint8_t)telemetry_event_check(
+		t, &f->watch, f->flags, &t->all[METRIC_FLOW_LATENCY], v, &what);
 }
 
 /* False: no hop tells it. */
-static bool largest(const struct view_hops *vh, enum metric m, uint32_t *out)
+static bool largest_of_path(const struct record_hops *vh, enum metric m,
+			    uint32_t *out)
 {
 	uint64_t most = 0;
 	bool any = false;
 
 	for (unsigned i = 0; i < vh->n; i++) {
 		bool told;
-		uint64_t v = field_number(&view_fields(vh, i)->metric[m],
-					  view_hop(vh, i), &told);
+		uint64_t v = field_number(&record_hop_fields(vh, i)->metric[m],
+					  record_hop(vh, i), &told);
 
 		any |= told;
 		if (told && v > most)
@@ -133,76 +137,77 @@ static bool largest(const struct view_hops *vh, enum metric m, uint32_t *out)
 
 /* What else is watched of a flow from end to end: of each metric the largest
  * that the hops of its path tell now, whoever of them tells it. */
-static void value_ends(struct telemetry *t, struct flow_entry *f,
-		       const struct int_view *view)
+static void check_path_metrics(struct telemetry *t, struct flow_entry *f,
+			       const struct int_record *view)
 {
 	struct flow_end *end = flow_ends(&t->flows, f);
-	struct view_hops vh;
-	struct telling what;
+	struct record_hops vh;
+	struct telemetry_event what;
 	uint32_t v;
 
-	view_hops_of(&t->plans, &vh, view);
+	record_hops_make(&t->layouts, &vh, view);
 	for (unsigned m = 0; m < METRIC_ENDS; m++, end++) {
 		if (!(t->ends >> m & 1) ||
-		    !largest(&vh, METRIC_QUEUE_OCCUPANCY + m, &v))
+		    !largest_of_path(&vh, METRIC_QUEUE_OCCUPANCY + m, &v))
 			continue;
-		if (watch_out(&end->watch, v)) {
-			what = telling_flow(f, METRIC_FLOW_QUEUE_OCCUPANCY + m);
-			end->flags = (uint8_t)event_judge(t, &end->watch,
-							  end->flags,
-							  &t->end[m], v, &what);
+		if (threshold_outside(&end->watch, v)) {
+			what = telemetry_event_of_flow(
+				f, METRIC_FLOW_QUEUE_OCCUPANCY + m);
+			end->flags = (uint8_t)telemetry_event_check(
+				t, &end->watch, end->flags, &t->end[m], v,
+				&what);
 		}
 		end->latest = v;
 		t->ledger.values++;
 	}
 }
 
-/* What the hops of a view told of their latencies. */
+/* What the hops of a record told of their latencies. */
 struct latencies {
 	uint64_t sum;
 	unsigned n; /* hops */
 };
 
-struct taking {
+struct ingestion {
 	struct telemetry *t;
-	const struct int_view *v;
+	const struct int_record *v;
 	struct flow_entry *f; /* NULL: not known */
-	struct view_hops hops;
+	struct record_hops hops;
 	bool whole; /* the path is */
 	struct latencies latency;
 };
 
 /* A hop that is being taken: of a flow, or the scratch one. */
-struct standing {
+struct hop_state {
 	struct flow_hop *hop;
 	struct flow_wide *wide;
-	struct place *place;
+	struct hop_key *place;
 	bool kept;
 };
 
-static inline void take_latency(struct taking *c, struct standing *s,
-				uint64_t number)
+static inline void add_hop_latency(struct ingestion *c, struct hop_state *s,
+				   uint64_t number)
 {
 	uint32_t v = value_of(c->t, number);
 
 	c->latency.sum += v;
 	c->latency.n++;
-	if (watch_out(&s->hop->watch, v))
+	if (threshold_outside(&s->hop->watch, v))
 		value_latency(c->t, s->kept ? c->f : NULL, s->hop, v);
 	meter_add(&s->hop->meter[METRIC_HOP_LATENCY], v);
 	dist_add(s->place->node->dist[METRIC_HOP_LATENCY], v);
 	c->t->ledger.values++;
 }
 
-static inline void take_metric(struct taking *c, struct standing *s, unsigned m,
-			       uint64_t number)
+static inline void add_hop_metric(struct ingestion *c, struct hop_state *s,
+				  unsigned m, uint64_t number)
 {
 	uint32_t v = value_of(c->t, number);
 
 	if (c->t->far)
-		value_far_one(c->t, s->place, (enum metric)m, v);
+		add_remote_value(c->t, s->place, (enum metric)m, v);
 	else
-		value_take(c->t, c->v->ts_ns, s->place, (enum metric)m, v);
+		value_add(c->t, c->v->ts_ns, s->place, (enum metric)m, v);
 	meter_add(m < FLOW_METERS ? &s->hop->meter[m]
 				  : &s->wide->meter[m - FLOW_METERS],
 		  v);
@@ -211,32 +216,33 @@ static inline void take_metric(struct taking *c, struct standing *s, unsigned m,
 }
 
 /* Its own latency, or else what its time stamps say. */
-static void take_hop(struct taking *c, unsigned i, struct standing *s)
+static void add_hop(struct ingestion *c, unsigned i, struct hop_state *s)
 {
-	const struct fields *fs = view_fields(&c->hops, i);
+	const struct fields *fs = record_hop_fields(&c->hops, i);
 	const struct hop_field *f = fs->metric;
-	const uint8_t *hop = view_hop(&c->hops, i);
+	const uint8_t *hop = record_hop(&c->hops, i);
 	uint64_t number;
 	bool told;
 
 	number = field_number(f, hop, &told);
 	if (!told && f->width != FIELD_NONE)
 		c->t->ledger.unavailable++;
-	if (told || view_latency(c->t, &c->hops, i, &number))
-		take_latency(c, s, number);
+	if (told || record_hop_latency(c->t, &c->hops, i, &number))
+		add_hop_latency(c, s, number);
 	for (unsigned m = 1; m < METRIC_OF_HOP; m++) {
 		if ((++f)->width == FIELD_NONE)
 			continue;
 		number = field_number(f, hop, &told);
 		if (told)
-			take_metric(c, s, m, number);
+			add_hop_metric(c, s, m, number);
 		else
 			c->t->ledger.unavailable++;
 	}
 }
 
 /* Hop i of a flow; most have no blocks. */
-static inline struct flow_hop *hop_of(const struct taking *c, unsigned i)
+static inline struct flow_hop *flow_hop_fast(const struct ingestion *c,
+					     unsigned i)
 {
 	const struct flows *fl = &c->t->flows;
 
@@ -244,10 +250,10 @@ static inline struct flow_hop *hop_of(const struct taking *c, unsigned i)
 }
 
 /* Where hop i is kept: with the flow, or not at all. */
-static inline struct standing stand(struct taking *c, unsigned i)
+static inline struct hop_state find_hop_state(struct ingestion *c, unsigned i)
 {
 	struct telemetry *t = c->t;
-	struct standing s = {&t->scratch_hop, &t->scratch_wide, NULL, false};
+	struct hop_state s = {&t->scratch_hop, &t->scratch_wide, NULL, false};
 	int k = -1;
 
 	if (c->f && c->whole)
@@ -256,12 +262,12 @@ static inline struct standing stand(struct taking *c, unsigned i)
 		k = track_hop(t, c->f, &c->hops, i);
 	if (k >= 0) {
 		s.kept = true;
-		s.hop = hop_of(c, (unsigned)k);
+		s.hop = flow_hop_fast(c, (unsigned)k);
 		s.wide = flow_wide(&t->flows, c->f, (unsigned)k);
 		if (!s.wide)
 			s.wide = &t->scratch_wide;
 	} else {
-		s.hop->place = view_place(t, &c->hops, i) & 0xffffff;
+		s.hop->place = record_hop_key(t, &c->hops, i) & 0xffffff;
 		for (unsigned m = 0; m < METRIC_OF_HOP; m++)
 			track_dist(t, t->objects.place[s.hop->place].node,
 				   (enum metric)m);
@@ -270,52 +276,53 @@ static inline struct standing stand(struct taking *c, unsigned i)
 	return s;
 }
 
-static void take_hops(struct taking *c)
+static void add_hops(struct ingestion *c)
 {
 	for (unsigned i = 0; i < c->hops.n; i++) {
-		struct standing s = stand(c, i);
+		struct hop_state s = find_hop_state(c, i);
 
-		take_hop(c, i, &s);
+		add_hop(c, i, &s);
 	}
 }
 
-static bool where_it_was(const struct taking *c)
+static bool is_known_path(const struct ingestion *c)
 {
 	if (c->f->hops != c->hops.n)
 		return false;
 	for (unsigned i = 0; i < c->hops.n && i < c->f->kept; i++) {
-		uint32_t place = hop_of(c, i)->place;
+		uint32_t place = flow_hop_fast(c, i)->place;
 
-		if (!view_is_at(&c->hops, i, &c->t->objects.place[place]))
+		if (!record_hop_is_at(&c->hops, i, &c->t->objects.place[place]))
 			return false;
 	}
 	return true;
 }
 
-static inline void end_to_end(struct telemetry *t, struct flow_entry *f,
-			      uint64_t ns)
+static inline void add_path_latency(struct telemetry *t, struct flow_entry *f,
+				    uint64_t ns)
 {
 	uint32_t v = value_of(t, ns);
 
-	if (watch_out(&f->watch, v))
-		value_flow(t, f, v);
+	if (threshold_outside(&f->watch, v))
+		check_path_latency(t, f, v);
 	meter_add(&f->latency, v);
 	if (f->path)
 		dist_add(t->paths.path[f->path].dist, v);
 }
 
-static void take_end_to_end(struct taking *c)
+static void ingest_path_latency(struct ingestion *c)
 {
 	uint64_t ns = c->latency.sum;
 
-	if (c->latency.n == c->hops.n || view_end_to_end(c->t, &c->hops, &ns)) {
-		end_to_end(c->t, c->f, ns);
+	if (c->latency.n == c->hops.n ||
+	    record_path_latency(c->t, &c->hops, &ns)) {
+		add_path_latency(c->t, c->f, ns);
 		c->t->ledger.values++;
 	}
 }
 
-static __attribute__((noinline)) void halve(struct telemetry *t,
-					    struct flow_entry *f)
+static __attribute__((noinline)) void halve_meters(struct telemetry *t,
+						   struct flow_entry *f)
 {
 	for (unsigned i = 0; i < f->kept; i++) {
 		struct flow_hop *h = flow_hop(&t->flows, f, i);
@@ -330,12 +337,13 @@ static __attribute__((noinline)) void halve(struct telemetry *t,
 }
 
 /*
- * Whether a view is a packet that no other view is. Where nodes report one by
- * one (INT-XD, MX), packets are those of the node that was heard first: a drop
- * is not where that node has reported the packet before, nor is what a node
- * says of its queue, if packets tell their path themselves.
+ * Whether a record is a packet that no other record is. Where nodes report one
+ * by one (INT-XD, MX), packets are those of the node that was heard first: a
+ * drop is not where that node has reported the packet before, nor is what a
+ * node says of its queue, if packets tell their path themselves.
  */
-static inline bool is_packet(struct flow_entry *f, const struct int_view *v)
+static inline bool is_new_packet(struct flow_entry *f,
+				 const struct int_record *v)
 {
 	const struct int_from *from = &v->from;
 
@@ -352,8 +360,8 @@ static inline bool is_packet(struct flow_entry *f, const struct int_view *v)
 	return !(f->flags & FLOW_REPORTED) || f->reporter == from->node;
 }
 
-static inline void take_flow(struct telemetry *t, const struct int_view *v,
-			     struct flow_entry *f)
+static inline void update_flow(struct telemetry *t, const struct int_record *v,
+			       struct flow_entry *f)
 {
 	if (!f->generation) {
 		f->first_ns = v->ts_ns;
@@ -361,20 +369,21 @@ static inline void take_flow(struct telemetry *t, const struct int_view *v,
 	}
 	f->flags |= FLOW_MET;
 	f->last_ns = v->ts_ns;
-	if (is_packet(f, v)) {
+	if (is_new_packet(f, v)) {
 		f->bytes += v->ip_len;
 		if (++f->packets % HALVE_PACKETS == 0)
-			halve(t, f);
+			halve_meters(t, f);
 	}
 	if (f->generation != t->generation)
 		events_renew(t, f);
 }
 
-static void tell_reporter(struct telemetry *t, const struct reporter *r,
-			  enum telemetry_kind kind,
-			  const struct loss_news *news, uint64_t ts_ns)
+static void put_reporter_event(struct telemetry *t,
+			       const struct reporter_state *r,
+			       enum telemetry_kind kind,
+			       const struct loss_change *news, uint64_t ts_ns)
 {
-	struct telling what = telling_nothing;
+	struct telemetry_event what = telemetry_event_none;
 
 	what.ts_ns = ts_ns;
 	if (r->has_node)
@@ -385,27 +394,26 @@ static void tell_reporter(struct telemetry *t, const struct reporter *r,
 		what.value = news->lost;
 		what.reference = news->from;
 	}
-	event_tell(t, kind, &what);
+	telemetry_event_put(t, kind, &what);
 }
 
-void take_news(struct telemetry *t, const struct reporter *r,
-	       const struct loss_news *news, uint64_t ts_ns)
+void ingest_loss_change(struct telemetry *t, const struct reporter_state *r,
+			const struct loss_change *news, uint64_t ts_ns)
 {
 	if (news->lost)
-		tell_reporter(t, r, EVENT_REPORT_LOSS, news, ts_ns);
+		put_reporter_event(t, r, EVENT_REPORT_LOSS, news, ts_ns);
 	if (news->restart)
-		tell_reporter(t, r, EVENT_RESTART, news, ts_ns);
+		put_reporter_event(t, r, EVENT_RESTART, news, ts_ns);
 	t->ledger.reports_lost += news->lost;
 	t->ledger.restarts += news->restart;
 }
 
 /* Not the number after the last one. */
-static __attribute__((noinline)) void take_other_number(struct telemetry *t,
-							struct reporter *r,
-							uint32_t number,
-							uint64_t ts_ns)
+static __attribute__((noinline)) void
+add_unexpected_number(struct telemetry *t, struct reporter_state *r,
+		      uint32_t number, uint64_t ts_ns)
 {
-	struct loss_news news;
+	struct loss_change news;
 	uint64_t late, repeated;
 
 	if (!r) {
@@ -414,59 +422,60 @@ static __attribute__((noinline)) void take_other_number(struct telemetry *t,
 	}
 	late = r->late;
 	repeated = r->repeated;
-	news = loss_take(r, number, ts_ns);
+	news = loss_add_number(r, number, ts_ns);
 	t->ledger.reports_late += r->late - late;
 	t->ledger.reports_repeated += r->repeated - repeated;
 	if (news.lost || news.restart)
-		take_news(t, r, &news, ts_ns);
+		ingest_loss_change(t, r, &news, ts_ns);
 }
 
-static inline struct reporter *take_reporter(struct telemetry *t,
-					     const struct int_from *from)
+static inline struct reporter_state *find_reporter(struct telemetry *t,
+						   const struct int_from *from)
 {
 	return losses_of(&t->losses, from->has_node, from->node, from->hw_id,
 			 from->sequence_bits);
 }
 
-static inline void take_number(struct telemetry *t, struct reporter *r,
-			       uint32_t number, uint64_t ts_ns)
+static inline void add_report_number(struct telemetry *t,
+				     struct reporter_state *r, uint32_t number,
+				     uint64_t ts_ns)
 {
 	if (!r || !loss_next(r, number))
-		take_other_number(t, r, number, ts_ns);
+		add_unexpected_number(t, r, number, ts_ns);
 }
 
-void take_numbers(struct telemetry *t, uint64_t ts_ns,
-		  const struct int_from *from, uint32_t n)
+void ingest_report_numbers(struct telemetry *t, uint64_t ts_ns,
+			   const struct int_from *from, uint32_t n)
 {
 	uint32_t mask = UINT32_MAX >> (32 - from->sequence_bits);
-	struct reporter *r = take_reporter(t, from);
+	struct reporter_state *r = find_reporter(t, from);
 
 	for (uint32_t i = 0; i < n; i++)
-		take_number(t, r, (from->sequence + i) & mask, ts_ns);
+		add_report_number(t, r, (from->sequence + i) & mask, ts_ns);
 }
 
-static void take_metadata(struct taking *c)
+static void ingest_metadata(struct ingestion *c)
 {
 	struct telemetry_ledger *l = &c->t->ledger;
 
-	c->whole = c->hops.stacked && !(c->v->flags & TAKE_PARTIAL);
+	c->whole = c->hops.stacked && !(c->v->flags & PARTIAL_FLAGS);
 	l->hops += c->hops.n;
 	l->keyless += !c->f;
 	l->partial += !c->whole;
-	if (c->f && c->whole && !where_it_was(c))
+	if (c->f && c->whole && !is_known_path(c))
 		track_path(c->t, c->f, &c->hops);
-	take_hops(c);
+	add_hops(c);
 	if (c->f && c->whole) {
 		l->values++; /* the path */
-		take_end_to_end(c);
+		ingest_path_latency(c);
 		if (c->t->ends)
-			value_ends(c->t, c->f, c->v);
+			check_path_metrics(c->t, c->f, c->v);
 	}
 }
 
 /* The opaque snapshot of hop i, if it differs from what its node told before;
  * not of nodes that say there is none. */
-static void compare_snapshot(struct telemetry *t, const struct view_hops *vh,
+static void compare_snapshot(struct telemetry *t, const struct record_hops *vh,
 			     unsigned i)
 {
 	const struct int_hops *h = &vh->v->stack;
@@ -479,37 +488,39 @@ static void compare_snapshot(struct telemetry *t, const struct view_hops *vh,
 	if (!s.len && s.schema == IOAM_NO_SCHEMA)
 		return;
 	t->ledger.snapshots++;
-	node = view_node(vh, i);
+	node = record_hop_node(vh, i);
 	/* Of one that is not known, it is not known what was the last. */
 	if (node != NODE_UNKNOWN &&
 	    !states_differ(&t->states, node, vh->v->domain, s.schema, s.data,
 			   s.len))
 		return;
 	t->ledger.snapshots_told++;
-	row_snapshot(&t->rows, vh->v, i + 1, node, s.schema, s.data, s.len);
+	telemetry_row_snapshot(&t->rows, vh->v, i + 1, node, s.schema, s.data,
+			       s.len);
 }
 
-void take_snapshot(struct telemetry *t, const struct int_view *v, unsigned i)
+void ingest_snapshot(struct telemetry *t, const struct int_record *v,
+		     unsigned i)
 {
-	struct view_hops vh;
+	struct record_hops vh;
 
-	view_hops_of(&t->plans, &vh, v);
+	record_hops_make(&t->layouts, &vh, v);
 	compare_snapshot(t, &vh, i);
 }
 
 /* A number that the reporter tells of itself. */
-static uint32_t own_number(const struct int_view *v, enum int_field field)
+static uint32_t reporter_field(const struct int_record *v, enum int_field field)
 {
 	uint64_t number;
 
-	if (!v->own.n || !int_get(v->own.plan, v->own.data, field, &number))
+	if (!v->own.n || !int_get(v->own.layout, v->own.data, field, &number))
 		return METRIC_NONE;
 	return (uint32_t)number;
 }
 
-static void tell_drop(struct telemetry *t, const struct int_view *v)
+static void put_drop_event(struct telemetry *t, const struct int_record *v)
 {
-	struct telling what = telling_nothing;
+	struct telemetry_event what = telemetry_event_none;
 
 	what.ts_ns = v->ts_ns;
 	what.key = v->key_len ? v->key : NULL;
@@ -517,23 +528,24 @@ static void tell_drop(struct telemetry *t, const struct int_view *v)
 	if (v->from.has_node)
 		what.node = v->from.node;
 	what.hw_id = v->from.hw_id;
-	what.ingress = own_number(v, INT_INGRESS);
-	what.egress = own_number(v, INT_EGRESS);
-	what.queue = own_number(v, INT_QUEUE);
-	what.value = own_number(v, INT_DROP_REASON);
+	what.ingress = reporter_field(v, INT_INGRESS);
+	what.egress = reporter_field(v, INT_EGRESS);
+	what.queue = reporter_field(v, INT_QUEUE);
+	what.value = reporter_field(v, INT_DROP_REASON);
 	what.has_value = what.value != METRIC_NONE;
-	event_tell(t, EVENT_DROP, &what);
+	telemetry_event_put(t, EVENT_DROP, &what);
 }
 
 /* Not inlined, so that the short way keeps no registers for it. */
-static __attribute__((noinline)) void
-take_any(struct telemetry *t, const struct int_view *v, struct flow_entry *f)
+static __attribute__((noinline)) void ingest_slow(struct telemetry *t,
+						  const struct int_record *v,
+						  struct flow_entry *f)
 {
-	struct taking c = {.t = t, .v = v, .f = f};
+	struct ingestion c = {.t = t, .v = v, .f = f};
 
-	view_hops_of(&t->plans, &c.hops, v);
+	record_hops_make(&t->layouts, &c.hops, v);
 	if (v->flags & INT_DROPPED)
-		tell_drop(t, v);
+		put_drop_event(t, v);
 	if (!c.hops.n && !f) {
 		t->ledger.empty++;
 		return;
@@ -542,50 +554,52 @@ take_any(struct telemetry *t, const struct int_view *v, struct flow_entry *f)
 	for (unsigned i = 0; i < c.hops.stacked && !t->far; i++)
 		compare_snapshot(t, &c.hops, i);
 	if (c.hops.n)
-		take_metadata(&c);
+		ingest_metadata(&c);
 	else
 		t->ledger.hopless++;
 }
 
-/* A stack of the plan that was seen last, along the path that the flow took.
+/* A stack of the layout that was seen last, along the path that the flow took.
  * False: it is not, or not to be taken so; nothing was done. */
-static inline bool take_next(struct telemetry *t, const struct int_view *v,
-			     struct flow_entry *f)
+static inline bool ingest_fast(struct telemetry *t, const struct int_record *v,
+			       struct flow_entry *f)
 {
-	const struct made *m = t->plans.latest;
+	const struct ready_layout *m = t->layouts.latest;
 	unsigned values;
 	uint64_t latency;
 
-	if (!t->vector || !v->stack.n || !v->stack.plan || v->own.n ||
-	    v->flags & TAKE_PARTIAL || !fields_are(&m->fields, v->stack.plan) ||
-	    !vector_take(t, f, v, &m->picks, &latency))
+	if (!t->vector || !v->stack.n || !v->stack.layout || v->own.n ||
+	    v->flags & PARTIAL_FLAGS ||
+	    !fields_are(&m->fields, v->stack.layout) ||
+	    !vector_ingest(t, f, v, &m->picks, &latency))
 		return false;
 	values = v->stack.n * m->picks.metrics_n + 1u; /* and the path */
 	if (m->fields.metric[METRIC_HOP_LATENCY].width) {
-		end_to_end(t, f, latency);
+		add_path_latency(t, f, latency);
 		values++;
 	}
 	if (t->ends)
-		value_ends(t, f, v);
+		check_path_metrics(t, f, v);
 	t->ledger.used++;
 	t->ledger.hops += v->stack.n;
 	t->ledger.values += values;
 	return true;
 }
 
-void take_view(struct telemetry *t, const struct int_view *v, uint64_t hash)
+void ingest_record(struct telemetry *t, const struct int_record *v,
+		   uint64_t hash)
 {
 	struct flow_entry *f = NULL;
 
 	t->ledger.views++;
 	if (v->from.numbered && !t->o.no_numbers)
-		take_number(t, take_reporter(t, &v->from), v->from.sequence,
-			    v->ts_ns);
+		add_report_number(t, find_reporter(t, &v->from),
+				  v->from.sequence, v->ts_ns);
 	if (v->key_len) {
 		f = flows_get(&t->flows, hash, v->key, v->key_len);
-		take_flow(t, v, f);
-		if (take_next(t, v, f))
+		update_flow(t, v, f);
+		if (ingest_fast(t, v, f))
 			return;
 	}
-	take_any(t, v, f);
+	ingest_slow(t, v, f);
 }

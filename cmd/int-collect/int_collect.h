@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* int_collect.h - what the files of int-collect share. */
+#ifndef INT_COLLECT_INT_COLLECT_H
+#define INT_COLLECT_INT_COLLECT_H
+
+#include "base/fault.h"
+#include "base/ledger.h"
+#include "cli/databases.h"
+#include "cli/live.h"
+#include "cli/option.h"
+#include "row/row.h"
+#include "telemetry/rows.h"
+#include "telemetry/sink.h"
+#include "cli/browse.h"
+
+enum {
+	EXPORTS_MAX = DATABASES_MAX,
+	THRESHOLDS_MAX = 256, /* on the command line, and in a file */
+};
+
+struct opts {
+	const char *read, *write, *to;
+	struct cli_live live;
+	unsigned cores;
+	bool xdp; /* events are found in the kernel */
+	const char *profile;
+	const char *filter;
+	uint64_t report_port;
+	unsigned rows;	 /* on stdout: 1 << enum rows_kind */
+	unsigned events; /* 1 << enum telemetry_kind */
+	const char *threshold[THRESHOLDS_MAX];
+	unsigned n_thresholds;
+	const char *thresholds; /* a file */
+	uint64_t flows, flow_idle_ns;
+	uint64_t push_ns;
+	const char *export[EXPORTS_MAX];
+	unsigned n_exports;
+	const char *spool, *dta;
+	uint64_t spool_size, queue, end_ns;
+	bool drop; /* rows without room, rather than hold a file up */
+	struct browse_options top;
+	enum row_format format;
+	bool quiet;
+};
+
+extern const char *const table_names[]; /* of --top; NULL behind the last */
+
+extern const struct cli cli;
+
+struct opts options_read(int argc, char **argv);
+
+/* --- thresholds.c --- */
+
+/*
+ * What is an event, from the command line and a file:
+ *
+ *	METRIC[@NODE] = CHANGE[,HIGH[,LOW]]
+ *
+ * CHANGE and HIGH may be off; LOW is HIGH by default. Latencies are times, a
+ * bare number is ns.
+ */
+struct thresholds {
+	struct telemetry_thresholds t;
+	struct node_threshold node[THRESHOLDS_MAX];
+};
+
+/* The defaults, those of the file, those of the command line. 0 or -errno; f
+ * names file, line and reason. */
+int thresholds_read(struct thresholds *out, const struct opts *o,
+		    struct fault *f);
+
+/* --- outlets.c --- */
+
+/* Where int-collect's rows go: stdout, and databases. */
+struct outlets {
+	struct telemetry_sinks sinks; /* for telemetry_open() */
+	struct row_sink *screen;
+	struct databases list;
+	struct row_sink *dta;
+	struct row_sink *databases;	  /* all of them; NULL: none */
+	struct row_sink *tee[ROWS_KINDS]; /* one for each kind of rows */
+	const char *dta_name;
+};
+
+/* Exits if one cannot be opened. */
+void outlets_open(struct outlets *out, const struct opts *o);
+/* Says which databases have ceased to answer, or do again, since last time. */
+void outlets_look(struct outlets *out);
+/* Sends what waits. 0, or -1: not all could be, and that was said. */
+int outlets_end(struct outlets *out);
+void outlets_ledgers(struct outlets *out, enum row_format fmt);
+void outlets_close(struct outlets *out);
+
+/* --- dta.c --- */
+
+/* clang-format off */
+/*
+ * What int-collect reports in DTA, for dta-translate: a row sink. Keys are
+ * flows; tables, with those of IPv6 flows in brackets:
+ *
+ *	1 (2)	Key-Write: the path, DTA_PATH node ids of 4 bytes, 0 behind the
+ *		last; when a flow is new, or changes its path
+ *	3 (4)	postcards: the same, an id a hop
+ *	5 (6)	Key-Increment: packets, when a flow leaves the cache
+ *	7 (8)	Key-Increment: bytes
+ *	9	Append: events, of kind K to list K, in the order of
+ *		telemetry/rows.h: new_key 0, change 1... Entries of 32 bytes,
+ *		big-endian: time, ns (8); metric (1); hw_id (1); 0 (2);
+ *		node (4); egress (4); queue or buffer (4); value (4);
+ *		reference (4). All ones: the event does not have that field.
+ */
+/* clang-format on */
+enum {
+	DTA_PATH = 5,
+	DTA_ENTRY_LEN = 32,
+	DTA_EVENTS = 9, /* table */
+};
+
+/* rows = reported + why not. */
+struct dta_ledger {
+	uint64_t rows;
+	uint64_t reported;
+	uint64_t long_path; /* more nodes than DTA_PATH */
+	uint64_t wide_node; /* an id of more than 32 bits in the path */
+	uint64_t reports;   /* note */
+};
+
+extern const struct ledger dta_ledger;
+
+/* Writes a capture, "-" is stdout. 0 or -errno, f says why. */
+int dta_open(struct row_sink **out, const char *path, struct fault *f);
+const struct dta_ledger *dta_counters(const struct row_sink *s);
+
+/* --- top.c --- */
+
+/* --top: flows, switches, queues, links or paths, by cli/browse.h.
+ */
+struct telemetry;
+struct top;
+
+/* Exits if it cannot. */
+struct top *top_open(const struct opts *o, struct telemetry *t);
+/* browse_turn(), browse_end(), browse_close(); look gets its ctx. */
+bool top_turn(struct top *top, bool idle);
+int top_end(struct top *top, void (*look)(void *ctx), void *ctx);
+void top_close(struct top *top);
+
+#endif

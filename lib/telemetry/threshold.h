@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * threshold.h - the threshold state of one metric key: when a value is an
+ * event.
+ *
+ * change:   |value - reference| > threshold, strictly (INTCollector, section
+ *           III-D). The reference is the value last reported for this key, in
+ * an event or in a periodic row, and moves with nothing else. So the reported
+ * value is never further than the threshold from the truth (the published
+ * INTCollector moves it more often). rise:     the value is at least high, and
+ * was not since it last fell. fall:     it is below low, and had risen.
+ *
+ * Between reports only this is kept: which values are no event, as a range of
+ * numbers. One comparison decides; where it says no, threshold_check() looks
+ * closer. The program in the kernel (xdp/int_fast.bpf.c) judges by these
+ * functions, too.
+ */
+#ifndef TELEMETRY_THRESHOLD_H
+#define TELEMETRY_THRESHOLD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define THRESHOLD_OFF UINT32_MAX /* no change is an event */
+
+/* high 0: crossings are no events. low <= high; a value between is neither. */
+struct threshold {
+	uint32_t change, high, low;
+};
+
+struct threshold_state {
+	uint32_t lo, width; /* lo .. lo + width - 1 are no events; zeros: a key
+			       of which nothing is known */
+	uint32_t ref;	    /* what was last told */
+};
+
+enum threshold_flag {
+	THRESHOLD_KNOWN = 1 << 0,
+	THRESHOLD_RISEN = 1 << 1,
+};
+
+enum threshold_event {
+	THRESHOLD_NEW = 1 << 0, /* the first value of the key */
+	THRESHOLD_CHANGE = 1 << 1,
+	THRESHOLD_RISE = 1 << 2,
+	THRESHOLD_FALL = 1 << 3,
+};
+
+/* Whether a value may be an event. */
+static inline bool threshold_outside(const struct threshold_state *w,
+				     uint32_t v)
+{
+	return v - w->lo >= w->width;
+}
+
+/* The value was told otherwise; or, with v = w->ref, the thresholds are others
+ * now: reference and state stay what they are. */
+static inline void threshold_set_reference(struct threshold_state *w,
+					   unsigned flags,
+					   const struct threshold *th,
+					   uint32_t v)
+{
+	uint32_t margin = th->change, lo, hi;
+
+	w->ref = v;
+	lo = v > margin ? v - margin : 0;
+	hi = v < UINT32_MAX - margin ? v + margin : UINT32_MAX;
+	if (th->high && flags & THRESHOLD_RISEN && lo < th->low)
+		lo = th->low;
+	if (th->high && !(flags & THRESHOLD_RISEN) && hi >= th->high)
+		hi = th->high - 1;
+	/* One less than all numbers: threshold_check() knows the last one. */
+	w->lo = lo;
+	w->width = lo > hi		   ? 0
+		   : hi - lo == UINT32_MAX ? UINT32_MAX
+					   : hi - lo + 1;
+}
+
+static inline bool threshold_changed(const struct threshold_state *w,
+				     const struct threshold *th, uint32_t v)
+{
+	uint32_t by = v > w->ref ? v - w->ref : w->ref - v;
+
+	return by > th->change;
+}
+
+/*
+ * Which events (enum threshold_event) a value is, 0 to several. It is told
+ * then: the reference moves. flags are the key's, enum threshold_flag.
+ */
+static inline unsigned threshold_check(struct threshold_state *w,
+				       unsigned *flags,
+				       const struct threshold *th, uint32_t v)
+{
+	unsigned events = 0;
+
+	if (!(*flags & THRESHOLD_KNOWN))
+		events |= THRESHOLD_NEW;
+	else if (threshold_changed(w, th, v))
+		events |= THRESHOLD_CHANGE;
+	if (th->high && !(*flags & THRESHOLD_RISEN) && v >= th->high) {
+		events |= THRESHOLD_RISE;
+		*flags |= THRESHOLD_RISEN;
+	} else if (th->high && *flags & THRESHOLD_RISEN && v < th->low) {
+		events |= THRESHOLD_FALL;
+		*flags &= ~(unsigned)THRESHOLD_RISEN;
+	}
+	*flags |= THRESHOLD_KNOWN;
+	if (events)
+		threshold_set_reference(w, *flags, th, v);
+	return events;
+}
+
+#endif
