@@ -313,7 +313,8 @@ static void open_cores(struct run *run)
 	struct fault f = {0};
 
 	if (co.workers > 1 &&
-	    src_keep(run->loop.s, co.workers * RESPONDER_CORES_BATCHES) < 0)
+	    src_hold_batches(run->loop.s,
+			     co.workers * RESPONDER_CORES_BATCHES) < 0)
 		cli_fail("out of memory");
 	if (responder_cores_open(&run->cores, run->p, &co, &f) < 0)
 		cli_fail("-j: %s", f.text);

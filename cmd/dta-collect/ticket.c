@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/aside.h"
+#include "base/atomic_file.h"
 
 void ticket_for(struct ticket *t, const struct opts *o, const struct region *r)
 {
@@ -51,14 +51,14 @@ static int put_here(const struct ticket *t, const char *path)
 
 static int replace(const struct ticket *t, const char *path)
 {
-	struct aside a;
-	int rc = aside_open(&a, path, 0666);
+	struct atomic_file a;
+	int rc = atomic_file_open(&a, path, 0666);
 
 	if (!rc) {
 		rc = write_to(t, fdopen(dup(a.fd), "w"));
-		rc = rc ? rc : aside_replace(&a);
+		rc = rc ? rc : atomic_file_replace(&a);
 	}
-	aside_drop(&a);
+	atomic_file_drop(&a);
 	if (a.fd >= 0)
 		close(a.fd);
 	return rc;
@@ -81,7 +81,7 @@ int ticket_put(const struct ticket *t, const char *path)
 
 int ticket_can_put(const char *path)
 {
-	struct aside a;
+	struct atomic_file a;
 	struct stat st;
 	char *real;
 	int rc;
@@ -93,8 +93,8 @@ int ticket_can_put(const char *path)
 	if (is_other(path))
 		return access(path, W_OK) < 0 ? -errno : 0;
 	real = realpath(path, NULL);
-	rc = aside_open(&a, real ? real : path, 0666);
-	aside_drop(&a);
+	rc = atomic_file_open(&a, real ? real : path, 0666);
+	atomic_file_drop(&a);
 	if (a.fd >= 0)
 		close(a.fd);
 	free(real);

@@ -79,7 +79,7 @@ static void whole_open(struct whole *w, const char *region,
  * begin with v->t NULL; false behind the last, or when told to stop.
  */
 static bool whole_next(const struct whole *w, const struct opts *o,
-		       struct view *v)
+		       struct table_view *v)
 {
 	struct memory *m = w->memory;
 	uint64_t epoch = v->t ? v->epoch : w->last;
@@ -130,8 +130,8 @@ struct slots {
 	uint64_t epoch;
 	struct row_field field[SLOT_FIELDS + SHOW_COLUMNS];
 	struct schema schema;
-	struct shown shown;
-	struct rendered room;
+	struct show_columns shown;
+	struct show_scratch room;
 	struct show show[TABLE_MAX]; /* of each table */
 	uint8_t column[TABLE_MAX][SHOW_PARTS];
 };
@@ -140,7 +140,7 @@ static void slots_open(struct slots *s, const struct whole *w,
 		       const struct opts *o)
 {
 	const struct memory *m = w->memory;
-	struct view v = {NULL};
+	struct table_view v = {NULL};
 	struct fault why;
 
 	s->tables = m->table;
@@ -148,9 +148,10 @@ static void slots_open(struct slots *s, const struct whole *w,
 	while (whole_next(w, o, &v)) {
 		unsigned i = (unsigned)(v.t - m->table);
 
-		if (*v.t->show && (show_of(&s->show[i], v.t->show, &why) < 0 ||
-				   !shown_add(&s->shown, &s->show[i],
-					      v.t->value_len, s->column[i])))
+		if (*v.t->show &&
+		    (show_parse(&s->show[i], v.t->show, &why) < 0 ||
+		     !show_columns_add(&s->shown, &s->show[i], v.t->value_len,
+				       s->column[i])))
 			s->show[i].n = 0;
 	}
 	memcpy(s->field + SLOT_FIELDS, s->shown.field,
@@ -166,8 +167,8 @@ static void put_parts(struct slots *s, const uint8_t *value)
 {
 	unsigned i = (unsigned)(s->t - s->tables);
 
-	shown_set(&s->show[i], s->column[i], &s->room, s->rows, SLOT_FIELDS,
-		  value, s->t->value_len);
+	show_columns_set(&s->show[i], s->column[i], &s->room, s->rows,
+			 SLOT_FIELDS, value, s->t->value_len);
 }
 
 /* A unit may be written meanwhile: it is copied once, and the copy shown. */
@@ -211,7 +212,7 @@ static void slot_row(void *ctx, uint64_t unit, const uint8_t *bytes)
 static uint64_t whole_slots(const struct whole *w, const struct opts *o)
 {
 	struct slots *s = calloc(1, sizeof(*s));
-	struct view v = {NULL};
+	struct table_view v = {NULL};
 	uint64_t bad = 0;
 	int64_t n;
 
@@ -221,7 +222,7 @@ static uint64_t whole_slots(const struct whole *w, const struct opts *o)
 	while (whole_next(w, o, &v)) {
 		s->t = v.t;
 		s->epoch = v.epoch;
-		n = view_scan(&v, slot_row, s, &cli_stop);
+		n = query_scan(&v, slot_row, s, &cli_stop);
 		if (n < 0)
 			cli_fail("out of memory");
 		bad += (uint64_t)n;
@@ -256,20 +257,20 @@ static const struct schema list_schema = {"list_slot", list_fields,
 					  LIST_FIELDS};
 
 /* Returns how many heads could not be read. */
-static uint64_t list_rows(struct rows *r, const struct view *v)
+static uint64_t list_rows(struct rows *r, const struct table_view *v)
 {
 	uint64_t bad = 0;
 
 	for (uint32_t i = 0; i < v->t->lists && !cli_stop; i++) {
 		uint64_t n, kept;
 
-		if (list_count(&n, v, i) < 0) {
+		if (query_list_count(&n, v, i) < 0) {
 			bad++;
 			continue;
 		}
 		if (!n)
 			continue;
-		kept = n - list_oldest(v->t, n);
+		kept = n - query_list_oldest(v->t, n);
 		row_str(r, LIST_TABLE, v->t->name);
 		row_u64(r, LIST_EPOCH, v->epoch);
 		row_u64(r, LIST_LIST, i);
@@ -284,7 +285,7 @@ static uint64_t list_rows(struct rows *r, const struct view *v)
 static uint64_t whole_lists(const struct whole *w, const struct opts *o)
 {
 	struct rows *r = cli_rows(o->format, &list_schema);
-	struct view v = {NULL};
+	struct table_view v = {NULL};
 	uint64_t bad = 0;
 
 	if (!r)
@@ -503,11 +504,11 @@ static void put_f64(struct out *w, enum field f, double v)
 		row_f64(w->rows, w->at[f], v);
 }
 
-static void put_load(struct out *w, const struct view *v)
+static void put_load(struct out *w, const struct table_view *v)
 {
-	struct load l;
+	struct query_load l;
 
-	if (load_of(&l, v, &cli_stop) < 0)
+	if (query_load_of(&l, v, &cli_stop) < 0)
 		cli_fail("out of memory");
 	if (v->t->kind == TABLE_APPEND) {
 		put_u64(w, WRITTEN, l.written);
@@ -615,7 +616,7 @@ static void put_offsets(struct out *w, const struct whole *m,
 static void table_rows(const struct whole *m, const struct opts *o,
 		       const struct blocks *b, const struct part *p)
 {
-	struct view v = {NULL};
+	struct table_view v = {NULL};
 	struct out w;
 
 	out_open(&w, o, p);
@@ -648,7 +649,7 @@ static void file_row(const struct whole *m, const struct opts *o,
 static void text_part(const struct whole *m, const struct opts *o,
 		      const struct blocks *b, const struct part *p)
 {
-	struct view v = {NULL};
+	struct table_view v = {NULL};
 
 	while (whole_next(m, o, &v))
 		if (has(p, v.t)) {
@@ -725,7 +726,7 @@ static const struct row_field digest_fields[DIGEST_FIELDS] = {
 };
 
 static bool digest_row(struct rows *r, const struct whole *w,
-		       const struct view *v)
+		       const struct table_view *v)
 {
 	const struct table *t = v->t;
 	char hex[12];
@@ -750,7 +751,7 @@ int dump_digest(const struct opts *o)
 	static const struct schema digests = {"digest", digest_fields,
 					      DIGEST_FIELDS};
 	struct rows *r = cli_rows(o->format, &digests);
-	struct view v = {NULL};
+	struct table_view v = {NULL};
 	struct whole w;
 	bool good = true;
 
@@ -777,8 +778,8 @@ int dump_serve(const struct opts *o)
 			 o->what);
 	if (region_open(&r, o->what, false, &f) < 0)
 		cli_fault(o->what, &f);
-	if (wire_serve(region_file(r), region_size(r), STDIN_FILENO,
-		       STDOUT_FILENO, &cli_stop, &f) < 0)
+	if (far_wire_serve(region_file(r), region_size(r), STDIN_FILENO,
+			   STDOUT_FILENO, &cli_stop, &f) < 0)
 		cli_fault(o->what, &f);
 	region_close(r);
 	return CLI_OK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * packets: every packet of a capture, also those that nobody could use.
+ * packets: every packet of a capture, also those that no program could use.
  *
  * A packet is a row of all fields, or, as text, a line of those that it has, as
  * tcpdump prints one. In this order: rows and lines; the tables that packets
@@ -526,7 +526,8 @@ static const char *report_objection(const struct table *t,
 	case TABLE_POSTCARD:
 		if (r->hop >= t->hops)
 			return "the hop is outside the chunk";
-		/* Cut short, it would be answered as whole (dta.md 1.1). */
+		/* Cut short, it would be answered as whole (dta(7), REPORTS).
+		 */
 		if (r->path_len > t->hops)
 			return "the path is longer than the chunk";
 		if (r->path_len && r->hop >= r->path_len)
@@ -725,7 +726,7 @@ static void show_access(struct show *s, const struct roce *r, struct hit *h)
 		show_u64(s, SHOW_COMPARE, r->compare);
 }
 
-/* AETH syndromes: bits 6 and 5 tell the kind (rdma.md). */
+/* AETH syndromes: bits 6 and 5 tell the kind (IBTA 9.7.5.2). */
 static void show_answer(struct show *s, const struct roce *r)
 {
 	static const char *const nak[] = {"nak_psn", "nak_invalid",

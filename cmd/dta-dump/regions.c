@@ -55,11 +55,11 @@ static double fill_of(struct region *r)
 	double fill = NAN;
 
 	for (unsigned i = 0; i < m->tables && !cli_stop; i++) {
-		struct view v;
-		struct load l;
+		struct table_view v;
+		struct query_load l;
 
 		memory_view(&v, m, &m->table[i], m->newest);
-		if (load_of(&l, &v, &cli_stop) < 0)
+		if (query_load_of(&l, &v, &cli_stop) < 0)
 			cli_fail("out of memory");
 		if (isnan(fill) || l.used_share > fill)
 			fill = l.used_share;
@@ -95,7 +95,7 @@ static void put_writers(struct rows *rows, const struct region *r)
 		row_time(rows, WRITTEN, (int64_t)written);
 }
 
-static void show(void *ctx, const char *path, const char *name)
+static void show_region(void *ctx, const char *path, const char *name)
 {
 	struct list *l = ctx;
 	struct rows *rows = l->rows;
@@ -109,7 +109,8 @@ static void show(void *ctx, const char *path, const char *name)
 	rc = region_look(&r, path, &f);
 	if (rc < 0) {
 		cli_warn_fault(path, &f);
-		l->bad |= rc != -EACCES; /* somebody else's, if one at all */
+		l->bad |= rc !=
+			  -EACCES; /* another user's, if a region at all */
 		return;
 	}
 	began = region_epoch_began(r);
@@ -134,7 +135,7 @@ int dump_regions(const struct opts *o)
 
 	if (!l.rows)
 		cli_fail("out of memory");
-	region_list(show, &l);
+	region_list(show_region, &l);
 	rows_close(l.rows);
 	return l.bad ? CLI_FAIL : l.n ? CLI_OK : CLI_NOTHING;
 }

@@ -130,7 +130,7 @@ static void find_parts(const struct csv_columns *c, struct csv_table *t,
 
 	if (o->show.n)
 		t->show = o->show;
-	else if (!*t->t.show || show_of(&t->show, t->t.show, &why) < 0)
+	else if (!*t->t.show || show_parse(&t->show, t->t.show, &why) < 0)
 		t->show.n = 0;
 	t->parts = t->show.n > 0;
 	for (unsigned i = 0; i < t->show.n; i++) {
@@ -417,7 +417,7 @@ static const char *key_text(const struct reader *r, char *room, size_t size)
 static int read_key(struct reader *r)
 {
 	char room[2 * KEY_TEXT_MAX];
-	struct keytext_fault why;
+	struct keytext_error why;
 	const char *text = key_text(r, room, sizeof(room));
 	bool loose;
 	int which = keytext_pick(r->row->key, &loose, r->table,

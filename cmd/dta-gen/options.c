@@ -45,7 +45,7 @@ static int read_key_type(void *opts, const char *text, struct fault *why)
 
 static int read_as(void *opts, const char *text, struct fault *why)
 {
-	return show_of(&((struct settings *)opts)->gen.csv.show, text, why);
+	return show_parse(&((struct settings *)opts)->gen.csv.show, text, why);
 }
 
 static int ip4_of(uint8_t out[4], const char *text, struct fault *why)

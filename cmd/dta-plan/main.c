@@ -247,7 +247,7 @@ static int plan(struct rows *r, struct opts *o)
 	return overview(r, o);
 }
 
-static void set(struct opts *o, enum dim dim, double v)
+static void set_dimension(struct opts *o, enum dim dim, double v)
 {
 	switch (dim) {
 	case DIM_VALUE:
@@ -282,7 +282,7 @@ static int each(struct rows *r, struct opts *o, enum dim dim)
 	if (!range->n)
 		return each(r, o, dim + 1);
 	for (unsigned i = 0; i < range->n && !rc; i++) {
-		set(o, dim, range->value[i]);
+		set_dimension(o, dim, range->value[i]);
 		rc = each(r, o, dim + 1);
 	}
 	return rc;

@@ -57,7 +57,7 @@ static bool read_one(double *out, const char *text, const struct kind *k)
 	return true;
 }
 
-static bool add(struct range *r, double v, const struct kind *k)
+static bool add_value(struct range *r, double v, const struct kind *k)
 {
 	if (r->n == RANGE_MAX || v < k->low || v > k->high)
 		return false;
@@ -80,7 +80,7 @@ static bool add_range(struct range *r, const char *from, const char *to,
 		snprintf(text, sizeof(text), "%.12g", v);
 		if (k->type == CLI_F64 && !text_f64(&v, text))
 			return false;
-		if (!add(r, v > b ? b : v, k))
+		if (!add_value(r, v > b ? b : v, k))
 			return false;
 	}
 	return true;
@@ -119,7 +119,7 @@ static int range_read(struct range *r, const char *text, enum cli_type type,
 	r->n = 0;
 	if (strlen(text) < sizeof(copy) && !rest &&
 	    (to ? add_range(r, from, to, step, &k)
-		: read_one(&v, from, &k) && add(r, v, &k)))
+		: read_one(&v, from, &k) && add_value(r, v, &k)))
 		return 0;
 	r->n = 0;
 	put_bound(least, low, type);
@@ -252,7 +252,7 @@ const struct cli program = {
 };
 
 /* What makes no sense together, in words. */
-static void check(struct opts *o)
+static void check_options(struct opts *o)
 {
 	const struct range *r = o->range, *bits = &r[DIM_BITS];
 	double least = bits->n ? bits->value[0] : CHECKSUM_BITS;
@@ -290,6 +290,6 @@ struct opts options_read(int argc, char **argv)
 	o.postcard = verb == POSTCARD;
 	o.team = verb == CORES;
 	cli_check(&program, &o, verb);
-	check(&o);
+	check_options(&o);
 	return o;
 }

@@ -121,8 +121,8 @@ struct bulk {
 	struct rows *rows;
 	struct values values; /* the columns of the verb */
 	struct keys keys;
-	struct reply reply[QUERY_BATCH];
-	uint64_t answers[ANSWER_UNREADABLE + 1];
+	struct query_reply reply[QUERY_BATCH];
+	uint64_t answers[QUERY_UNREADABLE + 1];
 	uint64_t impaired; /* answered, though copies are unreadable */
 	/* A part of the keys: its rows, which wait for their turn. */
 	FILE *out;
@@ -131,17 +131,17 @@ struct bulk {
 };
 
 static void begin_row(struct bulk *b, const struct asked *a,
-		      const struct reply *r)
+		      const struct query_reply *r)
 {
 	row_str(b->rows, 0, a->text);
-	row_str(b->rows, 1, answer_name(r->answer));
+	row_str(b->rows, 1, query_answer_name(r->answer));
 }
 
 /* Copies, epoch, source and table, of which copies is a field's number. Copies
  * are those that are to be expected: where --copies does not say, more slots
  * are looked at, since a report may ask for more than its table does. */
 static void end_row(struct bulk *b, const struct asked *a,
-		    const struct reply *r, unsigned copies)
+		    const struct query_reply *r, unsigned copies)
 {
 	row_u64(b->rows, copies,
 		b->o->rule.copies ? r->copies : a->target->t->copies);
@@ -153,12 +153,12 @@ static void end_row(struct bulk *b, const struct asked *a,
 }
 
 static void keywrite_row(struct bulk *b, const struct asked *a,
-			 const struct reply *r)
+			 const struct query_reply *r)
 {
 	struct rows *rows = b->rows;
 
 	begin_row(b, a, r);
-	if (r->answer == ANSWER_FOUND)
+	if (r->answer == QUERY_FOUND)
 		values_set(&b->values, rows, a->target, r->value);
 	row_u64(rows, values_field(&b->values, KW_AGREED), r->agreed);
 	row_u64(rows, values_field(&b->values, KW_MATCHED), r->matched);
@@ -166,9 +166,9 @@ static void keywrite_row(struct bulk *b, const struct asked *a,
 }
 
 static void path_row(struct bulk *b, const struct asked *a,
-		     const struct reply *r)
+		     const struct query_reply *r)
 {
-	const struct path_answer *p = &r->path;
+	const struct query_path *p = &r->path;
 	struct rows *rows = b->rows;
 	uint64_t node[HASH_HOPS], hole[HASH_HOPS];
 	size_t holes = 0;
@@ -179,7 +179,7 @@ static void path_row(struct bulk *b, const struct asked *a,
 	for (uint32_t i = 0; i < p->len; i++)
 		node[i] = p->value[i];
 	begin_row(b, a, r);
-	if (r->answer == ANSWER_FOUND) {
+	if (r->answer == QUERY_FOUND) {
 		row_list(rows, PATH_PATH, node, p->len);
 		row_u64(rows, PATH_HOPS, p->len);
 		row_list(rows, PATH_HOLES, hole, holes);
@@ -190,12 +190,12 @@ static void path_row(struct bulk *b, const struct asked *a,
 }
 
 static void count_row(struct bulk *b, const struct asked *a,
-		      const struct reply *r)
+		      const struct query_reply *r)
 {
 	begin_row(b, a, r);
-	if (r->answer == ANSWER_FOUND)
+	if (r->answer == QUERY_FOUND)
 		row_u64(b->rows, COUNT_COUNT, r->count);
-	else if (r->answer == ANSWER_NOT_FOUND)
+	else if (r->answer == QUERY_NOT_FOUND)
 		row_u64(b->rows, COUNT_COUNT, 0);
 	end_row(b, a, r, COUNT_COPIES);
 }
@@ -204,10 +204,10 @@ static void print_batch(struct bulk *b)
 {
 	for (size_t i = 0; i < b->keys.n; i++) {
 		const struct asked *a = &b->keys.asked[i];
-		const struct reply *r = &b->reply[i];
+		const struct query_reply *r = &b->reply[i];
 
 		b->answers[r->answer]++;
-		b->impaired += r->unreadable && r->answer != ANSWER_UNREADABLE;
+		b->impaired += r->unreadable && r->answer != QUERY_UNREADABLE;
 		if (b->o->summary)
 			continue;
 		if (b->o->verb == VERB_KEYWRITE)
@@ -220,14 +220,14 @@ static void print_batch(struct bulk *b)
 }
 
 /* The keys of a batch, table by table. */
-static void ask_batch(struct bulk *b, struct places *p)
+static void ask_batch(struct bulk *b, struct query_sources *p)
 {
-	const struct targets *t = b->keys.targets;
-	struct ask ask = {.places = p, .rule = b->o->rule};
+	const struct query_targets *t = b->keys.targets;
+	struct query_ask ask = {.sources = p, .rule = b->o->rule};
 
 	for (unsigned k = 0; k < t->n; k++) {
 		const uint8_t *key[QUERY_BATCH];
-		struct reply *reply[QUERY_BATCH];
+		struct query_reply *reply[QUERY_BATCH];
 		size_t n = 0;
 
 		for (size_t i = 0; i < b->keys.n; i++) {
@@ -237,11 +237,12 @@ static void ask_batch(struct bulk *b, struct places *p)
 			reply[n++] = &b->reply[i];
 		}
 		if (n)
-			ask_keys(&ask, &t->target[k], key, n, reply);
+			query_ask_keys(&ask, &t->target[k], key, n, reply);
 	}
 }
 
-static struct bulk *bulk_open(const struct opts *o, const struct targets *t)
+static struct bulk *bulk_open(const struct opts *o,
+			      const struct query_targets *t)
 {
 	struct bulk *b = calloc(1, sizeof(*b));
 	const struct schema *s = o->verb == VERB_PATH ? &path_rows
@@ -267,25 +268,25 @@ static void sum_row(struct bulk *b, uint64_t malformed)
 {
 	uint64_t asked = malformed;
 
-	for (unsigned i = 0; i <= ANSWER_UNREADABLE; i++)
+	for (unsigned i = 0; i <= QUERY_UNREADABLE; i++)
 		asked += b->answers[i];
 	row_u64(b->rows, SUM_ASKED, asked);
-	row_u64(b->rows, SUM_FOUND, b->answers[ANSWER_FOUND]);
-	row_u64(b->rows, SUM_NOT_FOUND, b->answers[ANSWER_NOT_FOUND]);
-	row_u64(b->rows, SUM_AMBIGUOUS, b->answers[ANSWER_AMBIGUOUS]);
-	row_u64(b->rows, SUM_UNREADABLE, b->answers[ANSWER_UNREADABLE]);
+	row_u64(b->rows, SUM_FOUND, b->answers[QUERY_FOUND]);
+	row_u64(b->rows, SUM_NOT_FOUND, b->answers[QUERY_NOT_FOUND]);
+	row_u64(b->rows, SUM_AMBIGUOUS, b->answers[QUERY_AMBIGUOUS]);
+	row_u64(b->rows, SUM_UNREADABLE, b->answers[QUERY_UNREADABLE]);
 	row_u64(b->rows, SUM_MALFORMED, malformed);
 	row_write(b->rows);
 }
 
-/* What copies make up for is still damage, and somebody should know. */
+/* Damage that other copies make up for is still warned of. */
 static void say_damage(const struct bulk *b)
 {
 	if (b->impaired && !b->o->quiet)
 		cli_warn("damaged blocks: %llu keys were answered without some "
 			 "of their copies, %llu cannot be read",
 			 (unsigned long long)b->impaired,
-			 (unsigned long long)b->answers[ANSWER_UNREADABLE]);
+			 (unsigned long long)b->answers[QUERY_UNREADABLE]);
 }
 
 static int kind_of(enum verb v)
@@ -295,7 +296,7 @@ static int kind_of(enum verb v)
 				  : TABLE_KEYINC;
 }
 
-static void ask_alone(struct bulk *b, struct places *p)
+static void ask_alone(struct bulk *b, struct query_sources *p)
 {
 	while (!cli_stop && keys_next(&b->keys)) {
 		ask_batch(b, p);
@@ -310,11 +311,11 @@ static void ask_alone(struct bulk *b, struct places *p)
 	}
 }
 
-/* A worker asks in places of its own, and has some parts of the keys under
+/* A worker has sources of its own, and has some parts of the keys under
  * way. */
 struct worker {
-	struct places places;
-	struct targets targets;
+	struct query_sources sources;
+	struct query_targets targets;
 	struct bulk *part[THREADS_PLACES];
 };
 
@@ -337,7 +338,7 @@ static bool take_part(struct parallel *a, unsigned worker, unsigned place)
 	return a->more > 0;
 }
 
-static bool take(void *ctx, const struct threads_batch *b)
+static bool take_batch(void *ctx, const struct threads_batch *b)
 {
 	return take_part(ctx, b->worker, b->place);
 }
@@ -351,7 +352,7 @@ static bool work(void *ctx, const struct threads_batch *b, unsigned round)
 	if (round)
 		return false;
 	while (keys_next(&part->keys)) {
-		ask_batch(part, &w->places);
+		ask_batch(part, &w->sources);
 		print_batch(part);
 	}
 	rows_flush(part->rows);
@@ -371,7 +372,7 @@ static void show_part(struct parallel *a, struct bulk *part)
 	a->begun |= part->len > 0;
 	if (fwrite(part->text, 1, part->len, stdout) != part->len)
 		cli_fail("%s: %s", cli_stdout, strerror(errno));
-	for (unsigned i = 0; i <= ANSWER_UNREADABLE; i++)
+	for (unsigned i = 0; i <= QUERY_UNREADABLE; i++)
 		all->answers[i] += part->answers[i];
 	all->impaired += part->impaired;
 	memset(part->answers, 0, sizeof(part->answers));
@@ -387,7 +388,8 @@ static void receive(void *ctx, unsigned owner, const struct threads_block *in)
 	show_part(a, a->worker[in->from.worker]->part[in->word[0]]);
 }
 
-static struct bulk *part_open(const struct opts *o, const struct targets *t)
+static struct bulk *part_open(const struct opts *o,
+			      const struct query_targets *t)
 {
 	struct bulk *part = bulk_open(o, t);
 
@@ -407,9 +409,9 @@ static struct worker *worker_open(const struct opts *o)
 
 	if (!w)
 		cli_fail("out of memory");
-	if (places_open(&w->places, &o->from, &f) < 0)
+	if (query_sources_open(&w->sources, &o->from, &f) < 0)
 		cli_fail("%s", f.text);
-	sources_pick(&w->targets, &w->places, kind_of(o->verb), o->table);
+	sources_pick(&w->targets, &w->sources, kind_of(o->verb), o->table);
 	for (unsigned i = 0; i < THREADS_PLACES; i++)
 		w->part[i] = part_open(o, &w->targets);
 	return w;
@@ -426,7 +428,7 @@ static void worker_close(struct worker *w)
 		lines_close(&part->keys.lines);
 		free(part);
 	}
-	places_close(&w->places);
+	query_sources_close(&w->sources);
 	free(w);
 }
 
@@ -436,7 +438,7 @@ static void ask_parallel(struct bulk *all)
 	const struct threads_options o = {
 		.workers = (unsigned)all->o->cores,
 		.rounds = 1,
-		.take = take,
+		.take = take_batch,
 		.work = work,
 		.receive = receive,
 		.ctx = &a,
@@ -461,7 +463,7 @@ static void ask_parallel(struct bulk *all)
 
 /* Other machines are waited for, not worked for; a pipe's writer may wait for
  * answers; and a terminal's rows are measured together. */
-static bool is_parallel(const struct bulk *b, const struct places *p)
+static bool is_parallel(const struct bulk *b, const struct query_sources *p)
 {
 	const struct opts *o = b->o;
 
@@ -470,9 +472,9 @@ static bool is_parallel(const struct bulk *b, const struct places *p)
 	       (o->summary || o->format != ROW_TEXT || !isatty(STDOUT_FILENO));
 }
 
-int run_keys(const struct opts *o, struct places *p)
+int run_keys(const struct opts *o, struct query_sources *p)
 {
-	struct targets *t = malloc(sizeof(*t));
+	struct query_targets *t = malloc(sizeof(*t));
 	struct bulk *b;
 	int rc;
 
@@ -494,9 +496,9 @@ int run_keys(const struct opts *o, struct places *p)
 	rows_close(b->rows);
 	keys_close(&b->keys);
 	say_damage(b);
-	rc = b->keys.malformed		? CLI_FAIL
-	     : b->answers[ANSWER_FOUND] ? CLI_OK
-					: CLI_NOTHING;
+	rc = b->keys.malformed	       ? CLI_FAIL
+	     : b->answers[QUERY_FOUND] ? CLI_OK
+				       : CLI_NOTHING;
 	free(b);
 	free(t);
 	return rc;

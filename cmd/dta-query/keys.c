@@ -11,7 +11,7 @@
 #include "query/keytext.h"
 
 void keys_open(struct keys *k, const struct keys_from *from,
-	       const struct targets *t)
+	       const struct query_targets *t)
 {
 	int rc;
 
@@ -31,7 +31,7 @@ void keys_open(struct keys *k, const struct keys_from *from,
 
 /* The key again, below the message, which may fill more than one line of a
  * terminal; and a mark below the part that is wrong. */
-static void mark(const char *text, const struct keytext_fault *f)
+static void mark(const char *text, const struct keytext_error *f)
 {
 	int at = 0;
 
@@ -63,7 +63,7 @@ void keys_close(struct keys *k)
 }
 
 static void refuse(struct keys *k, const char *text,
-		   const struct keytext_fault *f)
+		   const struct keytext_error *f)
 {
 	if (k->from.file) {
 		refuse_line(k, text, &f->why);
@@ -78,10 +78,10 @@ static void refuse(struct keys *k, const char *text,
 			 "for the file that the output goes to");
 }
 
-static void add(struct keys *k, const char *text)
+static void add_key(struct keys *k, const char *text)
 {
 	struct asked *a = &k->asked[k->n];
-	struct keytext_fault why;
+	struct keytext_error why;
 	const struct table *t;
 	bool loose;
 	int which;
@@ -109,7 +109,7 @@ static bool is_ip6(const struct table *t)
 	return t->key_type == KEY_FLOW6 || t->key_type == KEY_HOP6;
 }
 
-uint8_t keys_column(const struct keys_from *from, const struct targets *t)
+uint8_t keys_column(const struct keys_from *from, const struct query_targets *t)
 {
 	/* 255.255.255.255:65535>.../tcp; most of those with IPv6 addresses */
 	enum { FLOW4 = 47, FLOW6 = 84 };
@@ -131,13 +131,13 @@ static bool next_args(struct keys *k)
 	if (k->arg == k->from.nargs)
 		return false;
 	while (k->arg < k->from.nargs && k->n < QUERY_BATCH)
-		add(k, k->from.args[k->arg++]);
+		add_key(k, k->from.args[k->arg++]);
 	return true;
 }
 
 static void add_field(struct keys *k, char *line)
 {
-	static const struct keytext_fault unclosed = {
+	static const struct keytext_error unclosed = {
 		.why = {"is no CSV: a quote that is not closed"},
 		.at = SIZE_MAX,
 	};
@@ -147,7 +147,7 @@ static void add_field(struct keys *k, char *line)
 	if (n < 0)
 		refuse(k, line, &unclosed);
 	else if (n > k->csv_at)
-		add(k, field[k->csv_at]);
+		add_key(k, field[k->csv_at]);
 }
 
 int keys_head(const char *line)
@@ -164,7 +164,7 @@ int keys_head(const char *line)
 }
 
 /* The first line tells what the others are. */
-static void begin(struct keys *k)
+static void read_first_line(struct keys *k)
 {
 	size_t len;
 	char *line = k->begun ? NULL : lines_next(&k->lines, &len);
@@ -183,12 +183,12 @@ static bool next_lines(struct keys *k)
 	size_t len;
 	int rc;
 
-	begin(k);
+	read_first_line(k);
 	while (k->n < QUERY_BATCH && (line = lines_next(&k->lines, &len))) {
 		if (len && k->csv_at >= 0)
 			add_field(k, line);
 		else if (len && *line != '#')
-			add(k, line);
+			add_key(k, line);
 	}
 	if (k->n)
 		return true;
@@ -207,7 +207,7 @@ enum {
 	SHARE = 1 << 15, /* bytes that a thread takes at once */
 };
 
-int keys_share_open(struct keys *k, const struct targets *t)
+int keys_share_open(struct keys *k, const struct query_targets *t)
 {
 	const struct keys_from none = {0};
 
@@ -221,7 +221,7 @@ int keys_share(struct keys *of, struct keys *share)
 	share->malformed = 0;
 	share->from.file = of->from.file;
 	share->begun = true;
-	while (begin(of),
+	while (read_first_line(of),
 	       !of->begun || !lines_share(&of->lines, &share->lines, SHARE)) {
 		int rc = cli_stop ? 0 : lines_more(&of->lines);
 

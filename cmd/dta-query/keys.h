@@ -8,7 +8,7 @@
 
 #include "cli/lines.h"
 #include "hash/crc.h"
-#include "query/places.h"
+#include "query/sources.h"
 #include "query/query.h"
 #include "net/key.h"
 
@@ -22,7 +22,7 @@ struct keys_from {
 
 struct asked {
 	const char *text; /* kept until the next batch; as it was given */
-	const struct target *target;
+	const struct query_target *target;
 	uint8_t *key;
 };
 
@@ -31,7 +31,7 @@ enum {
 };
 
 struct keys {
-	const struct targets *targets;
+	const struct query_targets *targets;
 	const struct table *table[TABLE_MAX]; /* theirs */
 	struct keys_from from;
 	int arg;
@@ -51,7 +51,7 @@ struct keys {
 
 /* For any of the targets. Exits if the file cannot be opened. */
 void keys_open(struct keys *k, const struct keys_from *from,
-	       const struct targets *t);
+	       const struct query_targets *t);
 void keys_close(struct keys *k);
 
 /* The field named key of a CSV header; -1: the line is none. */
@@ -59,7 +59,8 @@ int keys_head(const char *line);
 
 /* How wide a column for them is: as those of the command line need; for those
  * of a file, which are not known yet, as most flows do. */
-uint8_t keys_column(const struct keys_from *from, const struct targets *t);
+uint8_t keys_column(const struct keys_from *from,
+		    const struct query_targets *t);
 
 /*
  * The next batch, in k->asked[0 .. k->n): QUERY_BATCH keys, or fewer if the
@@ -76,7 +77,7 @@ bool keys_next(struct keys *k);
  * open: for targets of its own; 0 or -ENOMEM; lines_close() of its lines ends
  * it. share: 1; 0 at the end; -errno: the file cannot be read.
  */
-int keys_share_open(struct keys *k, const struct targets *t);
+int keys_share_open(struct keys *k, const struct query_targets *t);
 int keys_share(struct keys *of, struct keys *share);
 
 #endif

@@ -45,15 +45,15 @@ static const struct schema entry_rows_schema = {"entry", entry_fields,
 
 struct entries {
 	const struct opts *o;
-	struct places *p;
-	struct targets targets;
+	struct query_sources *p;
+	struct query_targets targets;
 	struct rows *rows;
 	struct values values; /* the columns */
 	uint32_t *list;	      /* ids asked for; none: all that hold entries */
 	unsigned lists;
 	uint64_t printed, lost;
-	bool damaged;	     /* something could not be read */
-	bool fell;	     /* a machine can no longer be */
+	bool damaged; /* something could not be read */
+	bool source_failed;
 	struct list_buf buf; /* entries that were read */
 };
 
@@ -98,7 +98,7 @@ static void parse_lists(struct entries *e)
 }
 
 static void open_entries(struct entries *e, const struct opts *o,
-			 struct places *p)
+			 struct query_sources *p)
 {
 	e->o = o;
 	e->p = p;
@@ -138,22 +138,22 @@ static bool next_list(const struct entries *e, const struct table *t,
 	return false;
 }
 
-/* Goes to the places of a list: those of the collector that owns its id. */
+/* Lists the epochs of a list: those of the collector that owns its id. */
 static void go_to_list(struct entries *e, uint32_t list)
 {
 	uint8_t key[4];
 
 	be32_store(key, list);
-	places_of_key(e->p, key, sizeof(key));
+	query_sources_for_key(e->p, key, sizeof(key));
 }
 
 /* Says once per list what is wrong with it, and goes on with the others. */
-static void unreadable(struct entries *e, unsigned place, const struct view *v,
-		       uint32_t list, int rc)
+static void unreadable(struct entries *e, unsigned epoch,
+		       const struct table_view *v, uint32_t list, int rc)
 {
-	if (places_fell(e->p, e->p->place[place].source)) {
+	if (query_source_failed(e->p, e->p->epoch[epoch].source)) {
 		sources_check(e->p);
-		e->fell = true;
+		e->source_failed = true;
 		return;
 	}
 	e->damaged = true;
@@ -162,21 +162,21 @@ static void unreadable(struct entries *e, unsigned place, const struct view *v,
 }
 
 /* Entries of a list, 0 if its count cannot be read. */
-static uint64_t count_entries(struct entries *e, unsigned place,
-			      const struct view *v, uint32_t list)
+static uint64_t count_entries(struct entries *e, unsigned epoch,
+			      const struct table_view *v, uint32_t list)
 {
 	uint64_t n;
-	int rc = list_count(&n, v, list);
+	int rc = query_list_count(&n, v, list);
 
 	if (rc == 0)
 		return n;
-	unreadable(e, place, v, list, rc);
+	unreadable(e, epoch, v, list, rc);
 	return 0;
 }
 
-static void entry_rows(struct entries *e, const struct target *target,
-		       const struct place *at, uint32_t list, uint64_t index,
-		       uint64_t n)
+static void entry_rows(struct entries *e, const struct query_target *target,
+		       const struct query_epoch *at, uint32_t list,
+		       uint64_t index, uint64_t n)
 {
 	const struct table *t = target->t;
 	struct rows *r = e->rows;
@@ -195,9 +195,9 @@ static void entry_rows(struct entries *e, const struct target *target,
 	e->printed += n;
 }
 
-uint64_t list_room(struct list_buf *b, const struct view *v, uint64_t n)
+uint64_t list_room(struct list_buf *b, const struct table_view *v, uint64_t n)
 {
-	uint64_t some = list_at_once(v, n);
+	uint64_t some = query_list_at_once(v, n);
 	size_t len = (size_t)(some * v->t->value_len);
 
 	if (len > b->len) {
@@ -214,25 +214,26 @@ uint64_t list_room(struct list_buf *b, const struct view *v, uint64_t n)
  * overwritten. Returns where it stopped: until, or the list's end.
  */
 static uint64_t print_entries(struct entries *e, unsigned target,
-			      unsigned place, const struct view *v,
+			      unsigned epoch, const struct table_view *v,
 			      uint32_t list, uint64_t from, uint64_t until,
 			      uint64_t *lost)
 {
-	const struct place at = e->p->place[place];
+	const struct query_epoch at = e->p->epoch[epoch];
 	uint64_t next, gone;
 
 	while (from < until && !cli_stop) {
 		uint64_t want = list_room(&e->buf, v, until - from);
-		int64_t n = list_read(v, list, from, e->buf.bytes, want, &next,
-				      &gone);
+		int64_t n = query_list_read(v, list, from, e->buf.bytes, want,
+					    &next, &gone);
 
 		if (n < 0) {
-			unreadable(e, place, v, list, (int)n);
+			unreadable(e, epoch, v, list, (int)n);
 			return until;
 		}
-		if (place_stale(e->p, place)) {
+		if (query_epoch_stale(e->p, epoch)) {
 			*lost += until - from; /* cleared while it was read */
-			e->fell |= places_fell(e->p, at.source);
+			e->source_failed |= query_source_failed(e->p,
+								at.source);
 			sources_check(e->p);
 			return until;
 		}
@@ -247,27 +248,27 @@ static uint64_t print_entries(struct entries *e, unsigned target,
 }
 
 /* Entries that can be read now. */
-static uint64_t kept(const struct view *v, uint64_t count)
+static uint64_t kept(const struct table_view *v, uint64_t count)
 {
-	return count - list_oldest(v->t, count);
+	return count - query_list_oldest(v->t, count);
 }
 
-static bool list_view(struct view *v, const struct entries *e, unsigned target,
-		      unsigned place, uint32_t list)
+static bool list_view(struct table_view *v, const struct entries *e,
+		      unsigned target, unsigned epoch, uint32_t list)
 {
-	return !place_repeats(e->p, place) &&
-	       target_view(v, e->p, &e->targets.target[target], place) &&
+	return !query_epoch_repeats(e->p, epoch) &&
+	       query_target_view(v, e->p, &e->targets.target[target], epoch) &&
 	       list < v->t->lists;
 }
 
-/* Where to begin in each place: --last takes from the newest first. */
+/* Where to begin in each epoch: --last counts from the newest one back. */
 static void find_begins(struct entries *e, unsigned target, uint32_t list,
 			uint64_t *begin, uint64_t *count)
 {
 	uint64_t left = e->o->last_given ? e->o->last : UINT64_MAX;
 
 	for (unsigned i = 0; i < e->p->n; i++) {
-		struct view v;
+		struct table_view v;
 		uint64_t have;
 
 		begin[i] = count[i] = 0;
@@ -283,29 +284,29 @@ static void find_begins(struct entries *e, unsigned target, uint32_t list,
 }
 
 /*
- * Goes to a list's places, and finds where to begin in each. A machine that
+ * Lists a list's epochs, and finds where to begin in each. A machine that
  * turns out to be lost is asked no more: its mirror may do.
  */
 static void locate(struct entries *e, unsigned target, uint32_t list,
 		   uint64_t **begin)
 {
 	do {
-		e->fell = false;
+		e->source_failed = false;
 		go_to_list(e, list);
 		*begin = realloc(*begin, (e->p->n + 1) * 2 * sizeof(**begin));
 		if (!*begin)
 			cli_fail("out of memory");
 		find_begins(e, target, list, *begin, *begin + e->p->n);
-	} while (e->fell && !cli_stop);
+	} while (e->source_failed && !cli_stop);
 	if (e->p->incomplete)
-		places_failed(e->p);
+		query_sources_set_failed(e->p);
 }
 
 /* One list in all epochs, oldest first: the order in which it was written. */
 static void print_places(struct entries *e, unsigned target, uint32_t list)
 {
 	uint64_t *begin = NULL, *count;
-	struct view v;
+	struct table_view v;
 
 	locate(e, target, list, &begin);
 	count = begin + e->p->n;
@@ -313,11 +314,11 @@ static void print_places(struct entries *e, unsigned target, uint32_t list)
 		if (!list_view(&v, e, target, i, list))
 			continue;
 		if (e->o->last_given) /* what was lost is not gone through */
-			e->lost += list_oldest(v.t, count[i]);
+			e->lost += query_list_oldest(v.t, count[i]);
 		print_entries(e, target, i, &v, list, begin[i], count[i],
 			      &e->lost);
 	}
-	e->damaged |= e->fell;
+	e->damaged |= e->source_failed;
 	free(begin);
 }
 
@@ -331,7 +332,7 @@ static void print_all(struct entries *e)
 		     next_list(e, e->targets.target[i].t, &at, &list);
 		     n++) {
 			if (e->p->clustered && n % LISTS_PER_LOOK == 0)
-				places_refresh(e->p);
+				query_sources_refresh(e->p);
 			print_places(e, i, list);
 		}
 	}
@@ -368,14 +369,14 @@ static void reading_fini(struct reading *r)
 }
 
 /* What a list has got since it was last looked at. */
-static void read_list(struct entries *e, unsigned target, unsigned place,
-		      const struct view *v, uint32_t list, uint64_t *next)
+static void read_list(struct entries *e, unsigned target, unsigned epoch,
+		      const struct table_view *v, uint32_t list, uint64_t *next)
 {
-	uint64_t count = count_entries(e, place, v, list), lost = 0;
+	uint64_t count = count_entries(e, epoch, v, list), lost = 0;
 
 	if (count <= *next)
 		return;
-	*next = print_entries(e, target, place, v, list, *next, count, &lost);
+	*next = print_entries(e, target, epoch, v, list, *next, count, &lost);
 	if (!lost)
 		return;
 	e->lost += lost;
@@ -388,21 +389,21 @@ static void read_list(struct entries *e, unsigned target, unsigned place,
  * of what they have. */
 static void read_epoch(struct entries *e, struct reading *r, uint64_t last)
 {
-	unsigned place = 0;
+	unsigned epoch = 0;
 
-	while (place < e->p->n && e->p->place[place].epoch != r->epoch)
-		place++;
-	for (unsigned i = 0; i < e->targets.n && place < e->p->n; i++) {
+	while (epoch < e->p->n && e->p->epoch[epoch].epoch != r->epoch)
+		epoch++;
+	for (unsigned i = 0; i < e->targets.n && epoch < e->p->n; i++) {
 		uint32_t at = 0, list;
-		struct view v;
+		struct table_view v;
 
-		target_view(&v, e->p, &e->targets.target[i], place);
+		query_target_view(&v, e->p, &e->targets.target[i], epoch);
 		while (!cli_stop && next_list(e, v.t, &at, &list)) {
-			uint64_t n = count_entries(e, place, &v, list);
+			uint64_t n = count_entries(e, epoch, &v, list);
 
 			if (n > last)
 				r->next[i][list] = n - last;
-			read_list(e, i, place, &v, list, &r->next[i][list]);
+			read_list(e, i, epoch, &v, list, &r->next[i][list]);
 		}
 	}
 }
@@ -411,7 +412,7 @@ static void read_epoch(struct entries *e, struct reading *r, uint64_t last)
  */
 static bool turn(const struct entries *e, struct reading r[2])
 {
-	const struct source *s = &e->p->source[0];
+	const struct query_source *s = &e->p->source[0];
 	uint64_t next = r[1].epoch + 1, first = s->oldest;
 
 	if (s->newest < next)
@@ -441,7 +442,7 @@ static bool same_file(const char *path, const struct stat *was)
 static int follow(struct entries *e)
 {
 	const struct timespec pause = {.tv_nsec = POLL_NS};
-	const struct source *s = &e->p->source[0];
+	const struct query_source *s = &e->p->source[0];
 	struct reading r[2] = {{0}, {0}}; /* the epoch before, the newest */
 	struct stat was = {0};
 	int rc = CLI_OK;
@@ -450,7 +451,7 @@ static int follow(struct entries *e)
 	reading_init(&r[1], e, s->newest);
 	read_epoch(e, &r[1], e->o->last_given ? e->o->last : LAST_DEFAULT);
 	for (unsigned polls = 1; !cli_stop; polls++) {
-		places_refresh(e->p);
+		query_sources_refresh(e->p);
 		do {
 			read_epoch(e, &r[0], UINT64_MAX);
 			read_epoch(e, &r[1], UINT64_MAX);
@@ -470,7 +471,7 @@ static int follow(struct entries *e)
 	return rc;
 }
 
-int run_list(const struct opts *o, struct places *p)
+int run_list(const struct opts *o, struct query_sources *p)
 {
 	struct entries *e = calloc(1, sizeof(*e));
 	int rc = CLI_OK;

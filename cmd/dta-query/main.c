@@ -8,7 +8,7 @@
 
 #include "run.h"
 
-void sources_open(struct places *p, struct opts *o)
+void sources_open(struct query_sources *p, struct opts *o)
 {
 	struct fault f = {""};
 	int rc;
@@ -16,9 +16,9 @@ void sources_open(struct places *p, struct opts *o)
 	o->from.snapshot = o->snapshot;
 	o->from.stop = &cli_stop;
 	o->from.warn = cli_warn;
-	rc = places_open(p, &o->from, &f);
-	if (rc < 0 && cli_stop) { /* not lost: nobody waited for it */
-		places_close(p);
+	rc = query_sources_open(p, &o->from, &f);
+	if (rc < 0 && cli_stop) { /* not lost: the program was told to stop */
+		query_sources_close(p);
 		exit(CLI_NOTHING);
 	}
 	if (rc == -EINVAL && o->from.verbs)
@@ -27,22 +27,22 @@ void sources_open(struct places *p, struct opts *o)
 		cli_fail("%s", f.text);
 }
 
-void sources_check(const struct places *p)
+void sources_check(const struct query_sources *p)
 {
 	if (p->gone)
 		cli_fail("%s: %s", p->source[0].path, p->gone);
 }
 
-void sources_pick(struct targets *out, const struct places *p, int kind,
-		  const char *name)
+void sources_pick(struct query_targets *out, const struct query_sources *p,
+		  int kind, const char *name)
 {
 	struct fault f = {""};
 
-	if (targets_pick(out, p, kind, name, &f) < 0)
+	if (query_targets_pick(out, p, kind, name, &f) < 0)
 		cli_fail("%s", f.text);
 }
 
-static int run_verb(const struct opts *o, struct places *p)
+static int run_verb(const struct opts *o, struct query_sources *p)
 {
 	switch (o->verb) {
 	case VERB_LIST:
@@ -56,7 +56,7 @@ static int run_verb(const struct opts *o, struct places *p)
 	}
 }
 
-int run(const struct opts *o, struct places *p)
+int run(const struct opts *o, struct query_sources *p)
 {
 	int rc = run_verb(o, p);
 
@@ -67,7 +67,7 @@ int run(const struct opts *o, struct places *p)
 int main(int argc, char **argv)
 {
 	static struct opts o; /* much for a stack that shares it with batches */
-	static struct places p;
+	static struct query_sources p;
 	int rc;
 
 	cli_start(&cli);
@@ -75,6 +75,6 @@ int main(int argc, char **argv)
 	cli_signals();
 	sources_open(&p, &o);
 	rc = o.interactive ? run_shell(&o, &p) : run(&o, &p);
-	places_close(&p);
+	query_sources_close(&p);
 	return rc;
 }

@@ -12,11 +12,11 @@
 #define AT(field) CLI_AT(struct opts, field)
 
 /* "N", "N-M", "N-", "-M"; "0": all. False if it is neither. */
-static bool epochs_of(struct epochs *e, const char *text)
+static bool epochs_of(struct query_epoch_range *e, const char *text)
 {
 	const char *p = text;
 
-	*e = (struct epochs){.until = UINT64_MAX};
+	*e = (struct query_epoch_range){.until = UINT64_MAX};
 	if (!strcmp(text, "0"))
 		return true;
 	e->text = text;
@@ -36,7 +36,7 @@ static bool epochs_of(struct epochs *e, const char *text)
 
 static int read_epochs(void *opts, const char *text, struct fault *why)
 {
-	struct epochs e;
+	struct query_epoch_range e;
 
 	if (!epochs_of(&e, text))
 		return fault_set(why, -EINVAL, "is not N, N-M, N- or -M");
@@ -55,15 +55,16 @@ static int read_policy(void *opts, const char *text, struct fault *why)
 
 static int read_as(void *opts, const char *text, struct fault *why)
 {
-	return show_of(&((struct opts *)opts)->show, text, why);
+	return show_parse(&((struct opts *)opts)->show, text, why);
 }
 
 static int add_snapshot(void *opts, const char *path, struct fault *why)
 {
 	struct opts *o = opts;
 
-	if (o->from.snapshots == SNAPSHOTS_MAX)
-		return fault_set(why, -E2BIG, "is one above %d", SNAPSHOTS_MAX);
+	if (o->from.snapshots == QUERY_SNAPSHOTS_MAX)
+		return fault_set(why, -E2BIG, "is one above %d",
+				 QUERY_SNAPSHOTS_MAX);
 	o->snapshot[o->from.snapshots++] = path;
 	return 0;
 }

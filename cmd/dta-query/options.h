@@ -14,7 +14,7 @@
 #include "cli/cli.h"
 #include "keys.h"
 #include "query/show.h"
-#include "query/places.h"
+#include "query/sources.h"
 #include "query/query.h"
 
 enum {
@@ -33,8 +33,8 @@ enum verb {
 
 struct opts {
 	enum verb verb;
-	struct places_options from; /* .snapshot is: */
-	const char *snapshot[SNAPSHOTS_MAX];
+	struct query_sources_options from; /* .snapshot is: */
+	const char *snapshot[QUERY_SNAPSHOTS_MAX];
 	const char *table; /* name or id; NULL: by kind and key */
 	struct keys_from keys;
 	const char *truth;	/* a file, "-" for stdin */

@@ -29,7 +29,7 @@ enum {
 
 struct shell {
 	struct opts o; /* of every command */
-	struct places *p;
+	struct query_sources *p;
 	bool terminal, quit;
 	int status; /* of the last command */
 	int argc;
@@ -68,10 +68,10 @@ static int show_tables(struct shell *sh)
 	struct rows *r = cli_rows(sh->o.format, &tables);
 
 	for (unsigned i = 0; r && i < sh->p->sources; i++) {
-		const struct source *s = &sh->p->source[i];
+		const struct query_source *s = &sh->p->source[i];
 
-		for (unsigned k = 0; k < source_tables(s); k++) {
-			const struct table *t = source_table(s, k);
+		for (unsigned k = 0; k < query_source_tables(s); k++) {
+			const struct table *t = query_source_table(s, k);
 
 			row_str(r, TABLE_NAME, t->name);
 			row_u64(r, TABLE_ID, t->id);
@@ -144,7 +144,7 @@ static void catch_interrupts(void)
 /* In the child, which asks by connections of its own. */
 static int run_command(struct shell *sh)
 {
-	static struct places p;
+	static struct query_sources p;
 	struct opts *o = &sh->o;
 
 	cli_signals();
@@ -229,16 +229,19 @@ static void offer_commands(struct choices *c)
 		offer(c, "", b->name);
 }
 
-static void offer_tables(struct choices *c, const struct places *p)
+static void offer_tables(struct choices *c, const struct query_sources *p)
 {
 	for (unsigned i = 0; i < p->sources; i++)
-		for (unsigned k = 0; k < source_tables(&p->source[i]); k++)
-			offer(c, "", source_table(&p->source[i], k)->name);
+		for (unsigned k = 0; k < query_source_tables(&p->source[i]);
+		     k++)
+			offer(c, "",
+			      query_source_table(&p->source[i], k)->name);
 }
 
 /* first: no word is before the one under the cursor. Tables are the values
  * that are known. */
-static void find_choices(struct choices *c, const struct places *p, bool first)
+static void find_choices(struct choices *c, const struct query_sources *p,
+			 bool first)
 {
 	if (first)
 		offer_commands(c);
@@ -416,7 +419,7 @@ static void run_script(struct shell *sh)
 	lines_close(&l);
 }
 
-int run_shell(const struct opts *o, struct places *p)
+int run_shell(const struct opts *o, struct query_sources *p)
 {
 	static struct shell sh;
 

@@ -6,7 +6,7 @@
 #include "cli/cli.h"
 
 /* --as that no table has the bytes for. */
-static void check(const struct targets *t, const struct show *told)
+static void check_shown(const struct query_targets *t, const struct show *told)
 {
 	struct fault why;
 	int rc = -1;
@@ -18,19 +18,20 @@ static void check(const struct targets *t, const struct show *told)
 }
 
 void values_open(struct values *v, const struct schema *s, unsigned at,
-		 const struct show *told, bool text, const struct targets *t)
+		 const struct show *told, bool text,
+		 const struct query_targets *t)
 {
 	v->at = at;
 	v->targets = t;
 	v->room.escape_blank = text;
 	if (told)
-		check(t, told);
+		check_shown(t, told);
 	for (unsigned i = 0; i < t->n; i++) {
 		const struct table *table = t->target[i].t;
 
 		show_for(&v->show[i], table, told);
-		if (!shown_add(&v->shown, &v->show[i], table->value_len,
-			       v->column[i]))
+		if (!show_columns_add(&v->shown, &v->show[i], table->value_len,
+				      v->column[i]))
 			cli_fail("values have more than %d columns",
 				 SHOW_COLUMNS);
 	}
@@ -43,11 +44,11 @@ void values_open(struct values *v, const struct schema *s, unsigned at,
 	v->schema = (struct schema){s->name, v->field, s->n + v->shift};
 }
 
-void values_set(struct values *v, struct rows *rows, const struct target *t,
-		const uint8_t *value)
+void values_set(struct values *v, struct rows *rows,
+		const struct query_target *t, const uint8_t *value)
 {
 	unsigned i = (unsigned)(t - v->targets->target);
 
-	shown_set(&v->show[i], v->column[i], &v->room, rows, v->at, value,
-		  t->t->value_len);
+	show_columns_set(&v->show[i], v->column[i], &v->room, rows, v->at,
+			 value, t->t->value_len);
 }

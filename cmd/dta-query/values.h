@@ -6,7 +6,7 @@
 #ifndef QUERY_VALUES_H
 #define QUERY_VALUES_H
 
-#include "query/places.h"
+#include "query/sources.h"
 #include "query/show.h"
 
 enum {
@@ -18,9 +18,9 @@ struct values {
 	unsigned shift; /* so many columns more than one */
 	struct row_field field[VALUES_FIELDS + SHOW_COLUMNS];
 	struct schema schema;
-	struct shown shown;
-	struct rendered room;
-	const struct targets *targets;
+	struct show_columns shown;
+	struct show_scratch room;
+	const struct query_targets *targets;
 	struct show show[TABLE_MAX]; /* of each target */
 	uint8_t column[TABLE_MAX][SHOW_PARTS];
 };
@@ -28,7 +28,8 @@ struct values {
 /* The schema with columns in the place of its field at. told: --as, or NULL.
  * text: for people. Exits if they are too many. */
 void values_open(struct values *v, const struct schema *s, unsigned at,
-		 const struct show *told, bool text, const struct targets *t);
+		 const struct show *told, bool text,
+		 const struct query_targets *t);
 
 /* A field of the schema that it was, in rows of what it is now. */
 static inline unsigned values_field(const struct values *v, unsigned field)
@@ -36,7 +37,7 @@ static inline unsigned values_field(const struct values *v, unsigned field)
 	return field > v->at ? field + v->shift : field;
 }
 
-void values_set(struct values *v, struct rows *rows, const struct target *t,
-		const uint8_t *value);
+void values_set(struct values *v, struct rows *rows,
+		const struct query_target *t, const uint8_t *value);
 
 #endif

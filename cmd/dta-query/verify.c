@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * verify: everything that a truth says was reported, asked for in its places,
- * and judged. Keys are asked in as many copies as their reports were stored in;
+ * verify: looks up everything that a truth says was reported, and judges the
+ * answers. Keys are asked in as many copies as their reports were stored in;
  * counters are summed over all epochs. Of lists, the entries that the rings
  * still hold are the newest: they are compared, in order, with the newest of
  * the truth.
@@ -85,7 +85,7 @@ static const struct schema verdicts = {"verify", fields, FIELDS};
 static const struct schema bins = {"verify_age", age_fields, AGE_FIELDS};
 
 static void score_row(struct rows *r, const struct table *t,
-		      const struct score *s)
+		      const struct truth_score *s)
 {
 	row_str(r, TABLE, t->name);
 	row_str(r, KIND, table_kind_name(t->kind));
@@ -103,7 +103,7 @@ static void score_row(struct rows *r, const struct table *t,
 
 /* --by-age: keys of some ages. */
 struct age_bin {
-	struct score score;
+	struct truth_score score;
 	double planned; /* the sum of what is to be expected of each key */
 };
 
@@ -189,7 +189,7 @@ static void age_open(struct by_age *a, const struct truth_table *tt,
 }
 
 static void age_note(struct by_age *a, const struct truth_key *of,
-		     enum verdict verdict)
+		     enum truth_verdict verdict)
 {
 	const struct key_age want = {.last = of->last};
 	const struct key_age *k = bsearch(&want, a->key, a->n, sizeof(*a->key),
@@ -235,18 +235,18 @@ static void bin_row(struct rows *r, const struct by_age *a, unsigned i,
 
 /* A table under verification. */
 struct verifying {
-	struct places *places;
+	struct query_sources *sources;
 	struct query_rule rule; /* copies 0: those of the truth */
 	const struct truth_table *truth;
-	struct target target;
-	struct score score;
+	struct query_target target;
+	struct truth_score score;
 	bool aged; /* --by-age */
 	struct by_age ages;
 };
 
 /* A batch of keys, with their replies. */
 struct batch {
-	struct reply reply[QUERY_BATCH];
+	struct query_reply reply[QUERY_BATCH];
 	const uint8_t *key[QUERY_BATCH];
 	const struct truth_key *want[QUERY_BATCH];
 	size_t n;
@@ -256,12 +256,12 @@ struct batch {
 static void finish_batch(struct verifying *w, unsigned copies, struct batch *b)
 {
 	const struct table *t = w->truth->t;
-	struct ask ask = {
-		.places = w->places,
+	struct query_ask ask = {
+		.sources = w->sources,
 		.rule = w->rule,
 		.sum = t->kind == TABLE_KEYINC,
 	};
-	struct reply *reply[QUERY_BATCH];
+	struct query_reply *reply[QUERY_BATCH];
 
 	if (!b->n)
 		return;
@@ -269,10 +269,11 @@ static void finish_batch(struct verifying *w, unsigned copies, struct batch *b)
 		ask.rule.copies = (uint8_t)copies;
 	for (size_t i = 0; i < b->n; i++)
 		reply[i] = &b->reply[i];
-	ask_keys(&ask, &w->target, b->key, b->n, reply);
-	sources_check(w->places);
+	query_ask_keys(&ask, &w->target, b->key, b->n, reply);
+	sources_check(w->sources);
 	for (size_t i = 0; i < b->n; i++) {
-		enum verdict verdict = verdict_of(t, b->want[i], &b->reply[i]);
+		enum truth_verdict verdict = truth_verdict_of(t, b->want[i],
+							      &b->reply[i]);
 
 		w->score.asked++;
 		w->score.verdict[verdict]++;
@@ -346,7 +347,7 @@ static void compare(struct check *c, uint64_t index, uint64_t n)
 	size_t len = c->t->value_len;
 	const uint8_t *want = c->truth->entries +
 			      (index - c->truth->first) * len;
-	struct score *s = &c->w->score;
+	struct truth_score *s = &c->w->score;
 
 	s->asked += n;
 	for (uint64_t i = 0; i < n; i++)
@@ -363,24 +364,25 @@ static void missing(struct check *c, uint64_t n)
 }
 
 /* A collector that has just been lost does not know all. */
-static void note_loss(struct check *c, unsigned place)
+static void note_loss(struct check *c, unsigned epoch)
 {
-	struct places *p = c->w->places;
+	struct query_sources *p = c->w->sources;
 
-	if (!places_fell(p, p->place[place].source))
+	if (!query_source_failed(p, p->epoch[epoch].source))
 		return;
 	sources_check(p);
-	places_failed(p);
+	query_sources_set_failed(p);
 }
 
-/* The list in one place: its last entry is number c->end - 1 of the truth. */
-static void check_place(struct check *c, unsigned place,
-			const struct view *view)
+/* Checks the list in one epoch: its last entry is number c->end - 1 of the
+ * truth. */
+static void check_epoch(struct check *c, unsigned epoch,
+			const struct table_view *view)
 {
 	uint64_t entries, from, shift, next, gone;
 
-	if (list_count(&entries, view, c->list) < 0) {
-		note_loss(c, place);
+	if (query_list_count(&entries, view, c->list) < 0) {
+		note_loss(c, epoch);
 		return;
 	}
 	/* The ring may hold more than the truth tells of, or still has. */
@@ -391,13 +393,13 @@ static void check_place(struct check *c, unsigned place,
 	shift = c->end - entries; /* wraps: index = at + shift */
 	for (uint64_t at = from; at < entries; at = next) {
 		uint64_t want = list_room(&c->buf, view, entries - at);
-		int64_t n = list_read(view, c->list, at, c->buf.bytes, want,
-				      &next, &gone);
+		int64_t n = query_list_read(view, c->list, at, c->buf.bytes,
+					    want, &next, &gone);
 
 		if (n == -ENOMEM)
 			cli_fail("out of memory");
 		if (n < 0) { /* a damaged block, or no connection */
-			note_loss(c, place);
+			note_loss(c, epoch);
 			missing(c, want);
 			next = at + want;
 		} else if ((!n && !gone) || next > entries) {
@@ -411,43 +413,44 @@ static void check_place(struct check *c, unsigned place,
 }
 
 /*
- * Goes to the list's places, and looks at the count in each before any entry is
+ * Lists the list's epochs, and reads the count in each before any entry is
  * compared: if a machine is lost, its mirror may do.
  */
 static void locate(struct check *c)
 {
-	struct places *p = c->w->places;
+	struct query_sources *p = c->w->sources;
 	uint8_t key[4];
-	bool fell;
+	bool failed;
 
 	be32_store(key, c->list);
 	if (p->clustered && c->list % LISTS_PER_LOOK == 0)
-		places_refresh(p);
+		query_sources_refresh(p);
 	do {
-		fell = false;
-		places_of_key(p, key, sizeof(key));
-		for (unsigned i = 0; p->clustered && i < p->n && !fell; i++) {
-			struct view view;
+		failed = false;
+		query_sources_for_key(p, key, sizeof(key));
+		for (unsigned i = 0; p->clustered && i < p->n && !failed; i++) {
+			struct table_view view;
 			uint64_t n;
 
-			fell = target_view(&view, p, &c->w->target, i) &&
-			       c->list < view.t->lists &&
-			       list_count(&n, &view, c->list) < 0 &&
-			       places_fell(p, p->place[i].source);
+			failed = query_target_view(&view, p, &c->w->target,
+						   i) &&
+				 c->list < view.t->lists &&
+				 query_list_count(&n, &view, c->list) < 0 &&
+				 query_source_failed(p, p->epoch[i].source);
 		}
-	} while (fell);
+	} while (failed);
 	if (p->incomplete)
-		places_failed(p);
+		query_sources_set_failed(p);
 }
 
 /*
- * What no place has is missing as far as there would have been room for it;
+ * What no epoch has is missing as far as there would have been room for it;
  * the rest was overwritten, or would have been.
  */
 static void check_list(struct check *c)
 {
-	struct places *p = c->w->places;
-	struct score *s = &c->w->score;
+	struct query_sources *p = c->w->sources;
+	struct truth_score *s = &c->w->score;
 	uint64_t rooms = 0, left, reported, asked = s->asked;
 
 	locate(c);
@@ -455,15 +458,15 @@ static void check_list(struct check *c)
 	c->end = reported;
 	c->held = 0;
 	for (unsigned i = 0; i < p->n; i++) {
-		struct view view;
+		struct table_view view;
 
-		if (place_repeats(p, i) ||
-		    !target_view(&view, p, &c->w->target, i) ||
+		if (query_epoch_repeats(p, i) ||
+		    !query_target_view(&view, p, &c->w->target, i) ||
 		    c->list >= view.t->lists)
 			continue;
 		rooms += table_kept(view.t);
 		if (c->end > c->truth->first)
-			check_place(c, i, &view);
+			check_epoch(c, i, &view);
 	}
 	left = rooms > c->held ? rooms - c->held : 0;
 	missing(c, left < c->end ? left : c->end);
@@ -490,7 +493,7 @@ static void verify_table(struct verifying *w, const struct opts *o,
 	const struct table *t = w->truth->t;
 	/* In older epochs, and on other collectors, keys overwrite no others.
 	 */
-	bool alone = w->places->n == 1 && !w->places->clustered;
+	bool alone = w->sources->n == 1 && !w->sources->clustered;
 
 	if (t->kind == TABLE_APPEND) {
 		verify_lists(w);
@@ -508,8 +511,8 @@ static void verify_table(struct verifying *w, const struct opts *o,
 	free(w->ages.key);
 }
 
-static void verify_all(struct places *p, const struct opts *o,
-		       const struct truth *truth, struct score *total)
+static void verify_all(struct query_sources *p, const struct opts *o,
+		       const struct truth *truth, struct truth_score *total)
 {
 	struct rows *r = cli_rows(o->format, o->by_age ? &bins : &verdicts);
 
@@ -518,17 +521,17 @@ static void verify_all(struct places *p, const struct opts *o,
 	for (unsigned i = 0; i < truth->n && !cli_stop; i++) {
 		const struct table *t = truth->table[i].t;
 		struct verifying w = {
-			.places = p,
+			.sources = p,
 			.rule = o->rule,
 			.truth = &truth->table[i],
 		};
 
-		target_of(&w.target, p, t);
+		query_target_of(&w.target, p, t);
 		verify_table(&w, o, r);
 		sources_check(p);
 		if (!o->by_age)
 			score_row(r, t, &w.score);
-		score_add(total, &w.score);
+		truth_score_add(total, &w.score);
 	}
 	rows_close(r);
 }
@@ -558,16 +561,17 @@ static void read_truth(struct truth *t, const char *path)
 	lines_close(&l);
 }
 
-int run_verify(const struct opts *o, struct places *p)
+int run_verify(const struct opts *o, struct query_sources *p)
 {
-	static const struct table *tables[SOURCES_MAX * TABLE_MAX];
+	static const struct table *tables[QUERY_SOURCES_MAX * TABLE_MAX];
 	static struct truth truth;
-	struct score total = {0};
+	struct truth_score total = {0};
 	unsigned n = 0;
 
 	for (unsigned s = 0; s < p->sources; s++)
-		for (unsigned i = 0; i < source_tables(&p->source[s]); i++)
-			tables[n++] = source_table(&p->source[s], i);
+		for (unsigned i = 0; i < query_source_tables(&p->source[s]);
+		     i++)
+			tables[n++] = query_source_table(&p->source[s], i);
 	truth_init(&truth, tables, n);
 	read_truth(&truth, o->truth);
 	if (cli_stop)

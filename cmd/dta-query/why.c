@@ -40,31 +40,31 @@ static const struct row_field fields[FIELDS] = {
 };
 
 /*
- * Whose units are all other keys' was overwritten or never reported. Of the
- * keys that were stored, 1 - s are overwritten (s: load.average); of those that
- * never were, u^N look the same (u: load.used_share, N copies). With a = load
- * and u = 1 - exp(-N a), 1 - s is the mean of (1 - exp(-N x))^N over the ages x
- * from 0 to a, which is never below u^N / (N + 1), since that over x^N falls
- * with x. So what is seen is at most N + 1 times as likely of a key that was
- * never reported: 3 times with 2 copies, and less the fuller the table. Nobody
- * knows how many of the keys that are asked for were reported; without that,
+ * A key whose units all hold other keys was overwritten or never reported. Of
+ * the keys that were stored, 1 - s are overwritten (s: load.average); of those
+ * that never were, u^N look the same (u: load.used_share, N copies). With a =
+ * load and u = 1 - exp(-N a), 1 - s is the mean of (1 - exp(-N x))^N over the
+ * ages x from 0 to a, which is never below u^N / (N + 1), since that over x^N
+ * falls with x. So this sight is at most N + 1 times as likely of a key that
+ * was never reported: 3 times with 2 copies, and less the fuller the table. How
+ * many of the keys that are asked for were reported is not known; without that,
  * odds of less than 20 to 1 decide nothing, and these are never more than 17.
  * So both figures are shown.
  */
 
-/* What was seen of one key. */
-struct absent {
-	bool any;	   /* an epoch was there to be looked at */
-	bool unreadable;   /* some unit was not */
+/* What was found out about a key without an answer. */
+struct miss {
+	bool any;	   /* an epoch could be inspected */
+	bool unreadable;   /* some unit could not be read */
 	bool back;	   /* the other direction of the flow is there */
-	unsigned copies;   /* that were looked at */
+	unsigned copies;   /* that were inspected */
 	unsigned taken;	   /* epochs in which all units are other keys' */
 	uint64_t taken_in; /* the newest of them */
 	uint64_t gone;	   /* epochs 1 to this are, 0: none */
 };
 
 enum {
-	ABSENT_TEXT = 512,
+	MISS_TEXT = 512,
 };
 
 /* A share of stored keys that is worth a larger table. */
@@ -75,14 +75,14 @@ static double or_else(double known, double bound)
 	return isnan(known) ? bound : known;
 }
 
-/* What the load of a table means to its keys. l->used > 0. */
-static void absent_load(char text[ABSENT_TEXT], const struct table *t,
-			const struct load *l)
+/* Formats what the load of a table means for its keys. l->used > 0. */
+static void format_load(char text[MISS_TEXT], const struct table *t,
+			const struct query_load *l)
 {
 	bool known = !isnan(l->load);
 	const char *below = known ? "" : "less than ";
 
-	snprintf(text, ABSENT_TEXT,
+	snprintf(text, MISS_TEXT,
 		 "%.3g%% of its %s are in use (load %s%.3g); the oldest key is "
 		 "still found with %s%.3g%%, any with %s%.3g%%",
 		 100 * l->used_share,
@@ -94,13 +94,13 @@ static void absent_load(char text[ABSENT_TEXT], const struct table *t,
 		 100 * or_else(l->average, l->average_below));
 }
 
-/* All of its units are other keys'. */
-static const char *overwritten(char room[ABSENT_TEXT], const struct absent *a,
-			       const struct load *l)
+/* The cause where all units of the key hold other keys. */
+static const char *overwritten_cause(char room[MISS_TEXT], const struct miss *a,
+				     const struct query_load *l)
 {
 	double lost = 1 - or_else(l->average, l->average_below);
 
-	snprintf(room, ABSENT_TEXT,
+	snprintf(room, MISS_TEXT,
 		 "whether it was overwritten or never reported cannot be told: "
 		 "%s%.3g%% of the keys that were stored are overwritten by "
 		 "now, and %.3g%% of those that never were look the same; "
@@ -111,17 +111,17 @@ static const char *overwritten(char room[ABSENT_TEXT], const struct absent *a,
 	return room;
 }
 
-/* What is likely. l: of the epoch taken_in, or of the newest one; NULL: not
- * known. The text is in room, or a constant. */
-static const char *absent_why(char room[ABSENT_TEXT], const struct absent *a,
-			      const struct load *l)
+/* The likely cause. l: load of the epoch taken_in, or of the newest one; NULL:
+ * not known. The text is in room, or a constant. */
+static const char *miss_cause(char room[MISS_TEXT], const struct miss *a,
+			      const struct query_load *l)
 {
 	if (!a->any)
 		return "there is no epoch to look at";
 	if (a->unreadable)
 		return "most likely: it is in a damaged block";
 	if (a->taken && l)
-		return overwritten(room, a, l);
+		return overwritten_cause(room, a, l);
 	if (a->taken)
 		return "whether it was overwritten or never reported cannot be "
 		       "told";
@@ -144,13 +144,13 @@ struct why {
 	struct row_field field[FIELDS];
 	struct schema schema;
 	const struct opts *o;
-	struct places *p;
+	struct query_sources *p;
 	struct rows *rows;
-	struct rendered room;
+	struct show_scratch room;
 	char text[RENDER_TEXT_MAX]; /* a value */
-	const struct targets *targets;
+	const struct query_targets *targets;
 	struct keys keys;
-	struct ask ask;
+	struct query_ask ask;
 	uint64_t found;
 };
 
@@ -161,7 +161,7 @@ static unsigned copies_of(const struct why *w, const struct table *t)
 
 /* What a unit holds of the key. */
 static void put_value(struct why *w, const struct table *t,
-		      const struct looked *l)
+		      const struct query_unit *l)
 {
 	unsigned hops = 32u - (unsigned)__builtin_clz(l->known | 1u);
 	struct show s;
@@ -180,18 +180,18 @@ static void put_value(struct why *w, const struct table *t,
 }
 
 static void put_row(struct why *w, const struct asked *a,
-		    const struct place *at, unsigned copy,
-		    const struct looked *l)
+		    const struct query_epoch *at, unsigned copy,
+		    const struct query_unit *l)
 {
 	const struct table *t = a->target->t;
 
 	row_str(w->rows, KEY, a->text);
 	row_u64(w->rows, COPY, copy);
 	row_u64(w->rows, UNIT, l->unit);
-	row_str(w->rows, HOLDS, look_name(l->holds));
-	if (l->holds == LOOK_OTHER && t->kind == TABLE_KEYWRITE)
+	row_str(w->rows, HOLDS, query_unit_state_name(l->holds));
+	if (l->holds == QUERY_UNIT_OTHER && t->kind == TABLE_KEYWRITE)
 		row_bytes(w->rows, CHECKSUM, l->sum, sizeof(l->sum));
-	if (l->holds == LOOK_KEY)
+	if (l->holds == QUERY_UNIT_KEY)
 		put_value(w, t, l);
 	row_u64(w->rows, EPOCH, at->epoch);
 	row_str(w->rows, SOURCE, w->p->source[at->source].name);
@@ -199,54 +199,55 @@ static void put_row(struct why *w, const struct asked *a,
 	row_write(w->rows);
 }
 
-/* One epoch. */
-static void look_in(struct why *w, const struct asked *a, unsigned place,
-		    struct absent *s)
+/* Inspects the key's units in one epoch. */
+static void inspect_epoch(struct why *w, const struct asked *a, unsigned epoch,
+			  struct miss *s)
 {
-	const struct place at = w->p->place[place];
-	struct looked l[HASH_COPIES];
+	const struct query_epoch at = w->p->epoch[epoch];
+	struct query_unit l[HASH_COPIES];
 	unsigned n = copies_of(w, a->target->t), others = 0, units = 0;
-	struct view v;
+	struct table_view v;
 
-	if (!target_view(&v, w->p, a->target, place))
+	if (!query_target_view(&v, w->p, a->target, epoch))
 		return;
-	query_look(l, &v, n, a->key);
-	if (place_stale(w->p, place))
+	query_inspect(l, &v, n, a->key);
+	if (query_epoch_stale(w->p, epoch))
 		return;
 	s->any = true;
 	for (unsigned c = 0; c < n; c++) {
 		put_row(w, a, &at, c, &l[c]);
-		units += l[c].holds != LOOK_REPEATED;
-		others += l[c].holds == LOOK_OTHER;
-		s->unreadable |= l[c].holds == LOOK_UNREADABLE;
+		units += l[c].holds != QUERY_UNIT_REPEATED;
+		others += l[c].holds == QUERY_UNIT_OTHER;
+		s->unreadable |= l[c].holds == QUERY_UNIT_UNREADABLE;
 	}
 	if (others == units && !s->taken++)
 		s->taken_in = at.epoch;
 }
 
-static enum answer ask_one(struct why *w, const struct target *t,
-			   const uint8_t *key, struct reply *r)
+static enum query_answer ask_one(struct why *w, const struct query_target *t,
+				 const uint8_t *key, struct query_reply *r)
 {
 	const uint8_t *keys[] = {key};
-	struct reply *replies[] = {r};
+	struct query_reply *replies[] = {r};
 
-	ask_keys(&w->ask, t, keys, 1, replies);
+	query_ask_keys(&w->ask, t, keys, 1, replies);
 	sources_check(w->p);
 	return r->answer;
 }
 
-/* Flows have another direction, of which something may be known. */
-static void look_back(struct why *w, const struct asked *a, struct absent *s)
+/* Looks up the other direction of a flow. */
+static void look_up_reverse(struct why *w, const struct asked *a,
+			    struct miss *s)
 {
 	const struct table *t = a->target->t;
 	struct {
 		uint8_t headroom[CRC_HEADROOM], key[KEY_MAX];
 	} back = {{0}, {0}};
 	char text[KEY_TEXT_MAX];
-	struct reply r;
+	struct query_reply r;
 
 	if (!key_reverse(back.key, (enum key_type)t->key_type, a->key) ||
-	    ask_one(w, a->target, back.key, &r) != ANSWER_FOUND)
+	    ask_one(w, a->target, back.key, &r) != QUERY_FOUND)
 		return;
 	s->back = true;
 	key_format(text, (enum key_type)t->key_type, back.key, t->key_len);
@@ -254,14 +255,14 @@ static void look_back(struct why *w, const struct asked *a, struct absent *s)
 		 (unsigned long long)r.epoch, text);
 }
 
-static void look_for_gone(const struct why *w, const struct asked *a,
-			  struct absent *s)
+static void note_gone_epochs(const struct why *w, const struct asked *a,
+			     struct miss *s)
 {
 	uint64_t oldest = UINT64_MAX;
 
 	for (unsigned i = 0; i < w->p->n; i++)
-		if (w->p->place[i].epoch < oldest)
-			oldest = w->p->place[i].epoch;
+		if (w->p->epoch[i].epoch < oldest)
+			oldest = w->p->epoch[i].epoch;
 	if (oldest == 1 || oldest == UINT64_MAX || w->o->from.only.text)
 		return;
 	s->gone = oldest - 1;
@@ -271,89 +272,90 @@ static void look_for_gone(const struct why *w, const struct asked *a,
 		 a->text, (unsigned long long)s->gone);
 }
 
-/* The load of the epoch in which all units are others', or of the newest one in
- * which anything was stored. */
+/* The load of the epoch in which all units hold other keys, or of the newest
+ * one in which anything was stored. */
 static bool find_load(const struct why *w, const struct asked *a,
-		      const struct absent *s, struct load *l, uint64_t *epoch)
+		      const struct miss *s, struct query_load *l,
+		      uint64_t *epoch)
 {
-	struct view v;
+	struct table_view v;
 	bool loaded = false;
 
 	for (unsigned i = 0; i < w->p->n && !(loaded && l->used); i++) {
-		*epoch = w->p->place[i].epoch;
+		*epoch = w->p->epoch[i].epoch;
 		if ((s->taken && *epoch != s->taken_in) ||
-		    !target_view(&v, w->p, a->target, i) || v.memory->far)
+		    !query_target_view(&v, w->p, a->target, i) || v.memory->far)
 			continue;
-		if (load_of(l, &v, &cli_stop))
+		if (query_load_of(l, &v, &cli_stop))
 			return false;
 		loaded = true;
 	}
 	return loaded;
 }
 
-static void explain(struct why *w, const struct asked *a, struct absent *s)
+static void explain(struct why *w, const struct asked *a, struct miss *s)
 {
 	const struct table *t = a->target->t;
-	char text[ABSENT_TEXT];
-	struct load l;
-	struct reply r;
+	char text[MISS_TEXT];
+	struct query_load l;
+	struct query_reply r;
 	uint64_t epoch = 0;
 	bool loaded;
-	enum answer answer = ask_one(w, a->target, a->key, &r);
+	enum query_answer answer = ask_one(w, a->target, a->key, &r);
 
-	w->found += answer == ANSWER_FOUND;
+	w->found += answer == QUERY_FOUND;
 	if (w->o->quiet)
 		return;
-	if (answer == ANSWER_FOUND) {
+	if (answer == QUERY_FOUND) {
 		cli_warn("%s: found in epoch %llu", a->text,
 			 (unsigned long long)r.epoch);
 		return;
 	}
-	cli_warn("%s: %s", a->text, answer_name(answer));
-	if (answer == ANSWER_AMBIGUOUS) {
+	cli_warn("%s: %s", a->text, query_answer_name(answer));
+	if (answer == QUERY_AMBIGUOUS) {
 		cli_warn("%s: most likely: it was reported several times, and "
 			 "some of its copies were overwritten since: --policy "
 			 "first takes one",
 			 a->text);
 		return;
 	}
-	look_back(w, a, s);
-	look_for_gone(w, a, s);
+	look_up_reverse(w, a, s);
+	note_gone_epochs(w, a, s);
 	loaded = find_load(w, a, s, &l, &epoch);
 	if (loaded && l.used) {
-		absent_load(text, t, &l);
+		format_load(text, t, &l);
 		cli_warn("%s: table %s, epoch %llu: %s", a->text, t->name,
 			 (unsigned long long)epoch, text);
 	}
-	cli_warn("%s: %s", a->text, absent_why(text, s, loaded ? &l : NULL));
+	cli_warn("%s: %s", a->text, miss_cause(text, s, loaded ? &l : NULL));
 }
 
-static void look_for(struct why *w, const struct asked *a)
+static void explain_key(struct why *w, const struct asked *a)
 {
-	struct absent s = {.copies = copies_of(w, a->target->t)};
+	struct miss s = {.copies = copies_of(w, a->target->t)};
 
-	places_refresh(w->p);
-	places_of_key(w->p, a->key, a->target->t->key_len);
+	query_sources_refresh(w->p);
+	query_sources_for_key(w->p, a->key, a->target->t->key_len);
 	for (unsigned i = 0; i < w->p->n && !cli_stop; i++)
-		if (!place_repeats(w->p, i))
-			look_in(w, a, i, &s);
+		if (!query_epoch_repeats(w->p, i))
+			inspect_epoch(w, a, i, &s);
 	rows_flush(w->rows);
 	fflush(stdout);
 	explain(w, a, &s);
 }
 
 /* All tables with keys, or the one that is named. */
-static void pick_tables(struct targets *t, const struct places *p,
+static void pick_tables(struct query_targets *t, const struct query_sources *p,
 			const char *name)
 {
 	static const int kinds[] = {TABLE_KEYWRITE, TABLE_POSTCARD,
 				    TABLE_KEYINC};
-	struct targets some;
+	struct query_targets some;
 	struct fault f = {""};
 
 	t->n = 0;
 	for (unsigned i = 0; i < 3; i++) {
-		if (targets_pick(&some, p, kinds[i], name, &f) < 0)
+		if (query_targets_pick(&some, p, kinds[i], name, &f) < 0)
 			continue;
 		memcpy(t->target + t->n, some.target,
 		       some.n * sizeof(*some.target));
@@ -361,7 +363,8 @@ static void pick_tables(struct targets *t, const struct places *p,
 	}
 	if (t->n)
 		return;
-	if (!targets_pick(&some, p, TABLE_APPEND, name, &(struct fault){""}))
+	if (!query_targets_pick(&some, p, TABLE_APPEND, name,
+				&(struct fault){""}))
 		cli_refuse("table %s has lists, and no keys to look for: "
 			   "dta-dump region --lists tells what each has "
 			   "taken, keeps and has lost",
@@ -369,9 +372,9 @@ static void pick_tables(struct targets *t, const struct places *p,
 	cli_fail("%s", f.text);
 }
 
-int run_why(const struct opts *o, struct places *p)
+int run_why(const struct opts *o, struct query_sources *p)
 {
-	struct targets *t = malloc(sizeof(*t));
+	struct query_targets *t = malloc(sizeof(*t));
 	struct why *w = calloc(1, sizeof(*w));
 	int rc;
 
@@ -379,7 +382,7 @@ int run_why(const struct opts *o, struct places *p)
 		cli_fail("out of memory");
 	w->o = o;
 	w->p = p;
-	w->ask = (struct ask){.places = p, .rule = o->rule};
+	w->ask = (struct query_ask){.sources = p, .rule = o->rule};
 	w->targets = t;
 	pick_tables(t, p, o->table);
 	keys_open(&w->keys, &o->keys, t);
@@ -391,7 +394,7 @@ int run_why(const struct opts *o, struct places *p)
 		cli_fail("out of memory");
 	while (!cli_stop && keys_next(&w->keys)) {
 		for (size_t i = 0; i < w->keys.n && !cli_stop; i++)
-			look_for(w, &w->keys.asked[i]);
+			explain_key(w, &w->keys.asked[i]);
 	}
 	rows_close(w->rows);
 	keys_close(&w->keys);

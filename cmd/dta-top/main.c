@@ -522,7 +522,7 @@ static void look_on(void *run)
 	watch_look(&r->w);
 }
 
-/* Twice, for rates. Exits if nobody's page can be seen. */
+/* Twice, for rates. Exits if no program's page can be read. */
 static void look_twice(struct run *r)
 {
 	const struct timespec t = {
@@ -548,7 +548,7 @@ static void check_region(const char *name)
 }
 
 /* Of the table that was asked for; says why it is empty. */
-static int judge(struct run *r, int rc)
+static int exit_status(struct run *r, int rc)
 {
 	unsigned table = r->o.top.top - 1;
 
@@ -570,7 +570,7 @@ static int judge(struct run *r, int rc)
 	return CLI_NOTHING;
 }
 
-static int show(struct run *r)
+static int show_tables(struct run *r)
 {
 	struct browse *shown;
 	int rc;
@@ -582,7 +582,7 @@ static int show(struct run *r)
 		look_on(r);
 	rc = browse_end(shown, look_on);
 	browse_close(shown);
-	return r->o.top.once ? judge(r, rc) : rc < 0 ? CLI_FAIL : CLI_OK;
+	return r->o.top.once ? exit_status(r, rc) : rc < 0 ? CLI_FAIL : CLI_OK;
 }
 
 int main(int argc, char **argv)
@@ -600,7 +600,7 @@ int main(int argc, char **argv)
 	if (r.o.prometheus)
 		serve(r.o.prometheus, r.o.top.every_ns, &r.w);
 	else
-		status = show(&r);
+		status = show_tables(&r);
 	watch_fini(&r.w);
 	return status;
 }

@@ -125,7 +125,7 @@ static void put_counters(struct rows *r, const struct program *p)
 		row_str(r, ROLE, ledger_role_name(c->role));
 		if (c->level && c->role != LEDGER_LOSS)
 			row_u64(r, LEVEL, c->value);
-		else /* who looks for losses looks for what grows */
+		else /* losses are alerted on by growth */
 			row_u64(r, TOTAL, p->counter[i].most);
 		row_end(r);
 	}
@@ -159,7 +159,7 @@ static void put_region(struct rows *r, const struct seen_region *s)
 	row_end(r);
 }
 
-static void tell(struct serving *s, const struct watch *w)
+static void put_rows(struct serving *s, const struct watch *w)
 {
 	for (const struct program *p = w->programs; p; p = p->next) {
 		put_counters(s->rows[COUNTERS], p);
@@ -219,7 +219,7 @@ void serve(const char *at, uint64_t every_ns, struct watch *w)
 	open_sink(&s, at, every_ns);
 	while (!cli_stop) {
 		s.blind = watch_look(w) < 0;
-		tell(&s, w);
+		put_rows(&s, w);
 		rest(every_ns);
 	}
 	for (unsigned i = 0; i < SCHEMAS; i++)

@@ -51,11 +51,11 @@ static double fill_of(struct region *r)
 	double fill = NAN;
 
 	for (unsigned i = 0; i < m->tables; i++) {
-		struct view v;
+		struct table_view v;
 		double share;
 
 		memory_view(&v, m, &m->table[i], m->newest);
-		share = load_sample(&v, SAMPLE);
+		share = query_load_sample(&v, SAMPLE);
 		if (isnan(fill) || share > fill)
 			fill = share;
 	}
@@ -261,7 +261,7 @@ static struct speed *advance(const struct program *p,
 	return s;
 }
 
-/* Of a program that stands still nobody knows how fast it goes. */
+/* A program whose page stands still has no known rates. */
 static void stand_still(struct program *p)
 {
 	for (unsigned i = 0; i < p->page.counters; i++)
@@ -270,7 +270,7 @@ static void stand_still(struct program *p)
 		p->of_total[i].known = false;
 }
 
-static void take(struct program *p, const struct ledger_page *now)
+static void take_page(struct program *p, const struct ledger_page *now)
 {
 	struct speed *s;
 
@@ -371,7 +371,7 @@ static void look_at(void *ctx, const char *name)
 	}
 	/* at_ns 0: nothing was written yet */
 	if (rc == 0 && w->scratch.at_ns && is_asked_for(w, &w->scratch))
-		take(p ? p : meet(w, at, name, &owner), &w->scratch);
+		take_page(p ? p : meet(w, at, name, &owner), &w->scratch);
 	if (!rc || rc == -ESRCH || rc == -ENOENT || (rc == -EAGAIN && p))
 		return;
 	if (!w->unread++)

@@ -51,7 +51,8 @@ void cores_open(struct run *r)
 	if (r->o.cores == 1)
 		return;
 	r->cores = calloc(1, sizeof(*r->cores));
-	if (!r->cores || src_keep(r->loop.s, r->o.cores * THREADS_PLACES) < 0)
+	if (!r->cores ||
+	    src_hold_batches(r->loop.s, r->o.cores * THREADS_PLACES) < 0)
 		cli_fail("out of memory");
 	r->loop.most = TRANSLATE_CORES_BATCH;
 	cores_go(r);

@@ -176,7 +176,7 @@ static void start_collector(struct run *r)
 	unsigned batches = r->o.cores * THREADS_PLACES;
 	struct fault f = {0};
 
-	if (r->o.cores > 1 && src_keep(r->loop.s, batches) < 0)
+	if (r->o.cores > 1 && src_hold_batches(r->loop.s, batches) < 0)
 		cli_fail("out of memory");
 	if (int_collector_start(r->collector, r->out, take_worker_packets, r,
 				&f) < 0)

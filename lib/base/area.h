@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * area.h - a large piece of memory, zeros, taken at once and touched as it is
- * used; on pages of 2 MB where the kernel has them.
+ * area.h - a large block of zeroed memory, mapped at once but touched only as
+ * it is used; on pages of 2 MB where the kernel has them.
  */
 #ifndef BASE_AREA_H
 #define BASE_AREA_H

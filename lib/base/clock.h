@@ -37,7 +37,7 @@ static inline uint64_t clock_boot_ns(void)
 	return clock_of(CLOCK_BOOTTIME);
 }
 
-/* Since 1970 (UTC), as captures have it; somebody may set it. */
+/* Since 1970 (UTC), as in captures; the administrator may set it. */
 static inline uint64_t clock_wall_ns(void)
 {
 	return clock_of(CLOCK_REALTIME);

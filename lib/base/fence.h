@@ -5,7 +5,7 @@
  * too.
  *
  * ThreadSanitizer does not know them, and gcc refuses to build both. For it, an
- * addition to a variable that nobody else sees stands in: on its machines that
+ * addition to a local variable stands in: on its machines that
  * is in order with all before and behind it, and it hides no race, since it
  * says nothing of other threads.
  */

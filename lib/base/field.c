@@ -87,8 +87,8 @@ static int number_of(uint64_t *out, const struct field *field, const char *text,
 	return 0;
 }
 
-static int set(const struct field *field, void *object, const char *text,
-	       struct fault *f)
+static int set_checked(const struct field *field, void *object,
+		       const char *text, struct fault *f)
 {
 	uint64_t v = 0;
 	int rc;
@@ -115,7 +115,7 @@ int field_set(const struct field *field, void *object, const char *value,
 	      struct fault *f)
 {
 	struct fault why = {""};
-	int rc = set(field, object, value, &why);
+	int rc = set_checked(field, object, value, &why);
 
 	if (rc == -EINVAL && field->want)
 		return fault_set(f, rc, "%s: '%.200s' is not %s", field->name,

@@ -62,7 +62,7 @@ static char *skip_blanks(char *text)
 
 /* The first of some characters, or where a comment begins: a ; behind a blank.
  * Else the end. */
-static char *find(char *p, const char *some)
+static char *find_end(char *p, const char *some)
 {
 	for (bool blank = false; *p && !strchr(some, *p); p++) {
 		if (blank && *p == ';')
@@ -75,7 +75,7 @@ static char *find(char *p, const char *some)
 /* Up to a comment. */
 static char *take_value(char *text)
 {
-	*find(text, "") = '\0';
+	*find_end(text, "") = '\0';
 	cut_blanks(text);
 	return skip_blanks(text);
 }
@@ -89,7 +89,7 @@ static void note_empty(struct ini *i)
 
 static bool take_section(struct ini *i, char *text)
 {
-	char *end = find(text, "]");
+	char *end = find_end(text, "]");
 
 	if (*end != ']')
 		return false;
@@ -103,7 +103,7 @@ static bool take_section(struct ini *i, char *text)
 
 static bool take_key(struct ini *i, char *text)
 {
-	char *end = find(text, "=:");
+	char *end = find_end(text, "=:");
 
 	if (*end != '=' && *end != ':')
 		return false;
@@ -115,7 +115,7 @@ static bool take_key(struct ini *i, char *text)
 }
 
 /* Returns 1: a key and its value; 0: nothing of the kind; or -EINVAL. */
-static int take(struct ini *i)
+static int parse_line(struct ini *i)
 {
 	char *text = i->text;
 
@@ -138,7 +138,7 @@ int ini_next(struct ini *i)
 {
 	int rc;
 
-	while ((rc = take_line(i)) > 0 && !(rc = take(i)))
+	while ((rc = take_line(i)) > 0 && !(rc = parse_line(i)))
 		;
 	if (rc > 0)
 		i->used = i->header;

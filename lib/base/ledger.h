@@ -8,8 +8,8 @@
  *
  * A stage's LEDGER_IN is the sum of its LEDGER_DONE, LEDGER_LOSS and
  * LEDGER_HARMLESS. All that is lost has the role LEDGER_LOSS, and nothing else
- * has: who looks for losses looks for that role. What was lost before it came
- * in (LEDGER_BEFORE) is in no sum: it is told as of the stage "arrival", which
+ * has: losses are found by that role. What was lost before it came in
+ * (LEDGER_BEFORE) is in no sum: it is shown under the stage "arrival", which
  * has no LEDGER_IN; nor has "interface".
  *
  * Threads: a struct of counters belongs to one thread; ledger_add() sums them.
@@ -23,8 +23,8 @@
 
 enum ledger_role {
 	LEDGER_IN,   /* units that entered the stage */
-	LEDGER_DONE, /* units that did what they came for */
-	LEDGER_LOSS, /* units that should have, and did not: the name is why */
+	LEDGER_DONE, /* units whose purpose was fulfilled */
+	LEDGER_LOSS, /* units whose purpose was not: the name is the reason */
 	LEDGER_HARMLESS, /* units that had not to: other traffic, repetitions;
 			  * and what is under way, which is a level */
 	LEDGER_NOTE,	 /* counts something else; not part of the sum */

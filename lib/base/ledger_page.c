@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/aside.h"
+#include "base/atomic_file.h"
 #include "base/clock.h"
 #include "base/process.h"
 #include "base/text.h"
@@ -120,7 +120,7 @@ static bool is_body(const struct ledger_page *p)
 
 /* --- reading one ---------------------------------------------------------- */
 
-static bool get(int fd, void *out, size_t at, size_t len)
+static bool read_at(int fd, void *out, size_t at, size_t len)
 {
 	return pread(fd, out, len, (off_t)at) == (ssize_t)len;
 }
@@ -132,13 +132,13 @@ static int copy(int fd, struct ledger_page *p)
 	uint64_t before, after;
 
 	for (unsigned i = 0; i < TRIES; i++) {
-		if (!get(fd, &before, at, sizeof(before)))
+		if (!read_at(fd, &before, at, sizeof(before)))
 			return -EBADMSG;
 		fence_loads();
-		if (!get(fd, p, 0, sizeof(*p)))
+		if (!read_at(fd, p, 0, sizeof(*p)))
 			return -EBADMSG;
 		fence_loads();
-		if (!get(fd, &after, at, sizeof(after)))
+		if (!read_at(fd, &after, at, sizeof(after)))
 			return -EBADMSG;
 		if (before == after && before % 2 == 0)
 			return 0;
@@ -147,7 +147,8 @@ static int copy(int fd, struct ledger_page *p)
 	return -EAGAIN;
 }
 
-/* Whether somebody holds it; who looks at the same moment as we does not. */
+/* Whether its program holds the lock. A shared lock is tried, so that two
+ * readers at the same moment do not take each other for the program. */
 static bool is_locked(int fd)
 {
 	if (flock(fd, LOCK_SH | LOCK_NB) < 0)
@@ -156,7 +157,7 @@ static bool is_locked(int fd)
 	return false;
 }
 
-/* 0: it lives; -ESRCH: it is dead; -EPERM: it is not whose page this is. */
+/* 0: it lives; -ESRCH: it is dead; -EPERM: the page is another user's. */
 static int judge_life(int fd, const struct stat *st, uint32_t pid,
 		      uint64_t start, struct ledger_owner *owner)
 {
@@ -314,16 +315,16 @@ static bool write_at(const struct ledger_writer *w, size_t at, size_t len)
 /* Whole, and locked, before it has its name. */
 static int make_page(struct ledger_writer *w)
 {
-	struct aside a;
-	int rc = aside_open(&a, w->path, 0640);
+	struct atomic_file a;
+	int rc = atomic_file_open(&a, w->path, 0640);
 
 	w->fd = a.fd;
 	if (!rc && (flock(w->fd, LOCK_EX | LOCK_NB) < 0 ||
 		    !write_at(w, 0, sizeof(w->page))))
 		rc = errno ? -errno : -ENOSPC;
 	if (!rc)
-		rc = aside_link(&a);
-	aside_drop(&a);
+		rc = atomic_file_link(&a);
+	atomic_file_drop(&a);
 	return rc;
 }
 

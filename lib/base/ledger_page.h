@@ -17,11 +17,10 @@
  * Trust:   whatever has such a name is input. A page holds if all of it is as
  *          above, and it belongs to the user of the process that it names.
  * Life:    the program holds a lock of it (flock(2), exclusive), which ends
- *          with it. A page is dead if PID is no process of that start, and
- *          nobody holds the lock: the lock alone is known of a program that is
- *          in another PID namespace, or where /proc hides others. The dead are
- *          removed by whoever looks and may, and by every program that makes
- *          one.
+ *          with it. A page is dead if PID is no process of that start, and the
+ *          lock is free: the lock alone tells of a program that is in another
+ *          PID namespace, or that /proc hides. Dead pages are removed by every
+ *          reader that may, and by every program that makes a page.
  */
 #ifndef BASE_LEDGER_PAGE_H
 #define BASE_LEDGER_PAGE_H
@@ -122,7 +121,7 @@ void ledger_page_add(struct ledger_writer *w, const struct ledger *l,
 		     const void *ctr);
 void ledger_page_end(struct ledger_writer *w);
 
-/* Whether nobody finds it any more: its name was removed, or is another
+/* Whether readers can no longer find it: its name was removed, or is another
  * file's. */
 bool ledger_page_is_lost(const struct ledger_writer *w);
 

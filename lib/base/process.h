@@ -11,8 +11,8 @@
 
 /*
  * When a process began, in clock ticks since the machine did, as proc(5) has
- * it. 0: there is none of that number, or it has ended and nobody has waited
- * for it yet, or /proc is not there to look into.
+ * it. 0: there is none of that number, or it is a zombie, or /proc cannot be
+ * read.
  */
 uint64_t process_start(uint32_t pid);
 

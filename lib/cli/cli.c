@@ -374,7 +374,7 @@ void cli_take_hangup(void)
 /*
  * A full disk must not pass for success. EBADF is a stdout that was closed
  * before we began; if something was written to it, fflush has said so. Of a
- * write that failed long ago nobody knows the reason any more.
+ * write that failed long ago the reason is lost.
  */
 static void close_stdout(void)
 {

@@ -7,7 +7,7 @@
 
 #include "cli/cli.h"
 
-/* Databases take rows in their own time: nobody waits for them before the end.
+/* Databases take rows in their own time: nothing waits for them before the end.
  */
 static int no_wait(struct row_sink *s)
 {
@@ -15,12 +15,11 @@ static int no_wait(struct row_sink *s)
 	return 0;
 }
 
-/* While they are waited for: whose they are, and whether a signal came since
- * the end began. */
+/* For cancelled(): the databases, and the signals before their end began. */
 static struct databases *all;
 static int stop_before;
 
-static bool hurry(void)
+static bool cancelled(void)
 {
 	databases_look(all);
 	return cli_stop > stop_before;
@@ -36,7 +35,7 @@ struct row_sink *databases_add(struct databases *d, const char *option,
 	all = d;
 	if (d->n == DATABASES_MAX)
 		cli_refuse("%s: one above %d", option, DATABASES_MAX);
-	mine.queue.hurry = hurry;
+	mine.queue.cancelled = cancelled;
 	mine.queue.hold = d->hold;
 	rc = export_open(&d->sink[d->n], url, &mine, &f);
 	if (rc < 0)
@@ -101,7 +100,7 @@ static void warn_of(const struct queue_status *st, uint64_t rows,
 }
 
 /* Says what became of rows that the database has not got. */
-static int judge(const struct queue_status *st)
+static int warn_of_losses(const struct queue_status *st)
 {
 	const struct queue_ledger *l = &st->ledger;
 	const char *why = *st->spool.text ? st->spool.text : st->why.text;
@@ -126,7 +125,7 @@ int databases_end(struct databases *d)
 		struct queue_status st;
 
 		queue_status(d->sink[i], &st);
-		if (judge(&st))
+		if (warn_of_losses(&st))
 			status = -1;
 	}
 	return status;

@@ -23,9 +23,9 @@ struct databases {
 };
 
 /*
- * One more; exits if the URL is none, having named the option. o->queue.hurry
- * and hold are ours. Returns the sink, which stays ours, and whose
- * flush waits for nothing.
+ * One more; exits if the URL is none, having named the option.
+ * o->queue.cancelled and hold are set here. Returns the sink, which is closed
+ * with d; its flush waits for nothing.
  */
 struct row_sink *databases_add(struct databases *d, const char *option,
 			       const char *url, const struct export_options *o);

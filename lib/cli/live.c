@@ -263,7 +263,7 @@ static void remove_page(void)
 	own.page = NULL;
 }
 
-static bool make(void)
+static bool make_page(void)
 {
 	const struct cli_page_about *a = &own.about;
 	const struct ledger_about about = {cli_name(), VERSION, a->region,
@@ -284,12 +284,12 @@ static bool make(void)
 	return true;
 }
 
-/* Whether there is a page: one that somebody has removed is made anew. */
+/* Whether there is a page: one that was removed is made anew. */
 static bool have_page(void)
 {
 	if (own.page && ledger_page_is_lost(own.page))
 		remove_page();
-	return own.page || make();
+	return own.page || make_page();
 }
 
 bool cli_page_begin(void)
@@ -378,7 +378,7 @@ int cli_loop_more(struct cli_loop *l, struct pkt *room, int max)
 }
 
 /* A pipe that falls silent must not stop the clock; a file does not. */
-static void begin(const struct cli_loop *l)
+static void begin_loop(const struct cli_loop *l)
 {
 	const struct cli_page_about about = {l->region, l->input, l->output,
 					     l->quiet};
@@ -410,7 +410,7 @@ int cli_loop(struct cli_loop *l, struct fault *f)
 	static struct pkt pkts[CLI_LOOP_MOST];
 	int most = l->most ? l->most : PKT_BATCH, n, max, rc;
 
-	begin(l);
+	begin_loop(l);
 	l->limit = limit_start(l->live);
 	while (!cli_stop && (max = limit_room(&l->limit, most))) {
 		cli_loop_turn(l);

@@ -66,7 +66,7 @@ const char *cli_place(const char *path);
 /*
  * snk_open(), which signals do not disturb while a FIFO waits for its reader:
  * once cli_stop is set, there is no waiting, and what is written goes nowhere.
- * Nor does a reader who stalls keep it from ending (snk_until()).
+ * Nor does a stalled reader keep it from ending (snk_until()).
  */
 int cli_snk_open(struct snk **out, const char *path, struct fault *f);
 
@@ -166,7 +166,7 @@ struct cli_loop {
 	 */
 	int (*take)(void *ctx, const struct pkt *pkts, int n, struct fault *f);
 	void (*report)(void *ctx); /* SIGUSR1: prints its ledgers */
-	/* The same for the page, four times a second: it holds nobody up. NULL:
+	/* The same for the page, four times a second: it must not block. NULL:
 	 * report() is such. */
 	void (*show)(void *ctx);
 	/* Packets that interfaces did not take so far: snk_drops() of all

@@ -170,7 +170,7 @@ static int read_whole(const struct cli_option *o, const char *text, uint64_t *v,
 	}
 }
 
-/* Whole numbers of any width; the machine is little-endian (STYLE.md). */
+/* Whole numbers of any width; the machine is little-endian. */
 static void store(const struct cli_option *o, void *opts, const void *value)
 {
 	memcpy((char *)opts + o->at, value, o->width);
@@ -488,8 +488,8 @@ static bool only_once(const struct cli_option *o)
 }
 
 /* Takes an option as if it had been given; exits on a bad value. */
-static void give(const struct cli *c, void *opts, const struct cli_option *o,
-		 const char *text)
+static void set_option(const struct cli *c, void *opts,
+		       const struct cli_option *o, const char *text)
 {
 	struct fault why;
 
@@ -500,13 +500,13 @@ static void give(const struct cli *c, void *opts, const struct cli_option *o,
 		cli_refuse("--%s: '%s' %s", o->name, text, why.text);
 }
 
-static void take(const struct cli *c, void *opts, const struct cli_option *o,
-		 const char *text)
+static void take_option(const struct cli *c, void *opts,
+			const struct cli_option *o, const char *text)
 {
 	if (only_once(o) && given[o - c->options])
 		cli_usage(c, "--%s is given twice: '%s' and '%s'", o->name,
 			  given[o - c->options], text);
-	give(c, opts, o, text);
+	set_option(c, opts, o, text);
 }
 
 int cli_read(const struct cli *c, void *opts, int argc, char **argv)
@@ -538,13 +538,14 @@ int cli_read(const struct cli *c, void *opts, int argc, char **argv)
 					  bad_option(c, argv));
 			unknown(c, names, bad_option(c, argv));
 		default:
-			take(c, opts, by_code(c, code), optarg);
+			take_option(c, opts, by_code(c, code), optarg);
 		}
 	}
 	return optind;
 }
 
-const struct cli_option *cli_find(const struct cli *c, const char *name)
+static const struct cli_option *find_option(const struct cli *c,
+					    const char *name)
 {
 	const struct cli_option *o = c->options;
 	bool letter = name[1] != '-';
@@ -558,7 +559,7 @@ const struct cli_option *cli_find(const struct cli *c, const char *name)
 
 const char *cli_text(const struct cli *c, const char *name)
 {
-	return given[cli_find(c, name) - c->options];
+	return given[find_option(c, name) - c->options];
 }
 
 /* --- which go together
@@ -728,7 +729,7 @@ void cli_from_env(const struct cli *c, void *opts, const char *names,
 	if (!text || count_given(c, names))
 		return;
 	next_word(&names, word);
-	give(c, opts, cli_find(c, word), text);
+	set_option(c, opts, find_option(c, word), text);
 }
 
 int cli_verb(const struct cli *c, const char *word)

@@ -115,9 +115,6 @@ const char *cli_env(const char *variable);
  * flag; NULL: it was not given. */
 const char *cli_text(const struct cli *c, const char *name);
 
-/* A table's option by its name, "--count" or "-c". */
-const struct cli_option *cli_find(const struct cli *c, const char *name);
-
 /*
  * Stores a value as the option does. A flag takes yes or no. Returns 0, or
  * -EINVAL, and why is what is behind the value: "is not a number from 1 to 4".

@@ -24,7 +24,7 @@ static const char red[] = "\033[31m", plain[] = "\033[m";
 
 /* --- a cell, a text in a column ------------------------------------------- */
 
-static void put_bytes(struct outbuf *o, uint64_t v)
+static void put_byte_count(struct outbuf *o, uint64_t v)
 {
 	static const char *const unit[] = {"", "KiB", "MiB", "GiB", "TiB"};
 	double x = (double)v;
@@ -80,7 +80,7 @@ void table_cell(struct outbuf *o, const struct row_batch *b,
 	else if (c->kind == ROW_TIME)
 		put_time(o, c->i64);
 	else if (c->kind == ROW_U64 && f->unit && !strcmp(f->unit, "bytes"))
-		put_bytes(o, c->u64);
+		put_byte_count(o, c->u64);
 	else if (c->kind == ROW_F64)
 		put_f64(o, c->f64);
 	else if (c->kind == ROW_STR)
@@ -146,7 +146,7 @@ struct column {
 	unsigned width; /* what it has; 0: there is no room for it */
 };
 
-struct table {
+struct text_table {
 	struct row_sink sink;
 	const struct schema *s;
 	unsigned room; /* columns of the terminal */
@@ -166,7 +166,7 @@ static void show_rest(void)
 		rows_flush(showing);
 }
 
-static char *cell_text(struct table *t, const struct row_batch *b,
+static char *cell_text(struct text_table *t, const struct row_batch *b,
 		       unsigned field, const struct row_cell *c)
 {
 	size_t len;
@@ -180,7 +180,7 @@ static bool is_number(const struct row_field *f)
 	return f->type == ROW_U64 || f->type == ROW_I64 || f->type == ROW_F64;
 }
 
-static unsigned total(const struct table *t)
+static unsigned total(const struct text_table *t)
 {
 	unsigned sum = 0;
 
@@ -195,7 +195,7 @@ static unsigned most(unsigned a, unsigned b)
 }
 
 /* What a column needs for so many rows, and its name. */
-static unsigned need(const struct table *t, unsigned rows, unsigned field)
+static unsigned need(const struct text_table *t, unsigned rows, unsigned field)
 {
 	unsigned w = (unsigned)strlen(t->s->fields[field].name);
 
@@ -208,7 +208,7 @@ static unsigned need(const struct table *t, unsigned rows, unsigned field)
 
 /* One character less for the first column, which tells rows apart, while it is
  * wide; else for the widest text. False: none can be shorter. */
-static bool cut(struct table *t)
+static bool cut(struct text_table *t)
 {
 	struct column *widest = NULL;
 
@@ -228,7 +228,7 @@ static bool cut(struct table *t)
 
 /* Columns as wide as what came; where there is no room for all, those that are
  * spare go, the last first, then texts are cut, then the last columns go. */
-static void measure(struct table *t, unsigned rows)
+static void measure(struct text_table *t, unsigned rows)
 {
 	for (unsigned i = 0; i < t->s->n; i++) {
 		t->column[i].whole = most(t->column[i].whole, need(t, rows, i));
@@ -243,7 +243,7 @@ static void measure(struct table *t, unsigned rows)
 		t->column[i].width = 0;
 }
 
-static unsigned last_of(const struct table *t)
+static unsigned last_of(const struct text_table *t)
 {
 	unsigned last = t->s->n - 1;
 
@@ -252,7 +252,7 @@ static unsigned last_of(const struct table *t)
 	return last;
 }
 
-static void put_column(const struct table *t, unsigned i, const char *text)
+static void put_column(const struct text_table *t, unsigned i, const char *text)
 {
 	const struct row_field *f = &t->s->fields[i];
 
@@ -260,7 +260,7 @@ static void put_column(const struct table *t, unsigned i, const char *text)
 		 f->type == ROW_STR);
 }
 
-static void put_head(struct table *t)
+static void put_head(struct text_table *t)
 {
 	const char *before = "no room for: ";
 	char name[128];
@@ -286,7 +286,7 @@ static void put_head(struct table *t)
 	t->headed = true;
 }
 
-static void put_row(const struct table *t, char *const *cell)
+static void put_row(const struct text_table *t, char *const *cell)
 {
 	for (unsigned i = 0; i <= last_of(t); i++) {
 		const char *good = t->s->fields[i].good;
@@ -303,7 +303,7 @@ static void put_row(const struct table *t, char *const *cell)
 }
 
 /* Whether a column has to grow. */
-static bool is_wider(const struct table *t, unsigned rows)
+static bool is_wider(const struct text_table *t, unsigned rows)
 {
 	for (unsigned i = 0; i < t->s->n; i++)
 		if (t->column[i].width && need(t, rows, i) > t->column[i].whole)
@@ -311,7 +311,7 @@ static bool is_wider(const struct table *t, unsigned rows)
 	return false;
 }
 
-static int show(struct table *t, unsigned rows)
+static int print_rows(struct text_table *t, unsigned rows)
 {
 	if (!t->headed || is_wider(t, rows)) {
 		measure(t, rows);
@@ -323,7 +323,7 @@ static int show(struct table *t, unsigned rows)
 }
 
 /* Rows of another kind. */
-static int turn_to(struct table *t, const struct schema *s)
+static int turn_to(struct text_table *t, const struct schema *s)
 {
 	free(t->column);
 	t->s = NULL;
@@ -336,7 +336,7 @@ static int turn_to(struct table *t, const struct schema *s)
 
 static int table_put(struct row_sink *sink, struct row_batch *b)
 {
-	struct table *t = (struct table *)sink;
+	struct text_table *t = (struct text_table *)sink;
 	size_t cells = (size_t)b->rows * b->schema->n;
 	int rc = -ENOMEM;
 
@@ -349,7 +349,7 @@ static int table_put(struct row_sink *sink, struct row_batch *b)
 		if (!(t->cell[i] = cell_text(t, b, i % t->s->n, &b->cells[i])))
 			goto out;
 	if (t->cell)
-		rc = show(t, b->rows);
+		rc = print_rows(t, b->rows);
 out:
 	for (size_t i = 0; t->cell && i < cells; i++)
 		free(t->cell[i]);
@@ -366,7 +366,7 @@ static int table_flush(struct row_sink *sink)
 
 static int table_close(struct row_sink *sink)
 {
-	struct table *t = (struct table *)sink;
+	struct text_table *t = (struct text_table *)sink;
 
 	if (!t->live)
 		showing = NULL;
@@ -375,9 +375,9 @@ static int table_close(struct row_sink *sink)
 	return 0;
 }
 
-static struct table *table_open(bool live)
+static struct text_table *table_open(bool live)
 {
-	struct table *t = calloc(1, sizeof(*t));
+	struct text_table *t = calloc(1, sizeof(*t));
 	unsigned lines;
 
 	if (!t)
@@ -398,7 +398,7 @@ bool cli_shows_rows(void)
 
 struct row_sink *cli_stream(enum row_format fmt)
 {
-	struct table *t;
+	struct text_table *t;
 
 	shows_rows = shows_rows || isatty(STDOUT_FILENO);
 	if (fmt != ROW_TEXT || !isatty(STDOUT_FILENO))
@@ -410,7 +410,7 @@ struct row_sink *cli_stream(enum row_format fmt)
 struct rows *cli_rows(enum row_format fmt, const struct schema *s)
 {
 	static bool hooked;
-	struct table *t;
+	struct text_table *t;
 	struct rows *r;
 
 	shows_rows = shows_rows || isatty(STDOUT_FILENO);

@@ -227,7 +227,7 @@ admit_with(struct translator *t, size_t i, size_t end, size_t ahead,
 		if (prefetching)
 			prefetch_queue_step(prefetching);
 		else
-			pkt_ask(p + ahead, AHEAD_BYTES);
+			pkt_prefetch(p + ahead, AHEAD_BYTES);
 		desc = common_report_desc(t->common, t->by_id, p, is);
 		if (__builtin_expect(desc != 0, 1) &&
 		    (!expected || is_next(expected, f + AT_SRC, desc))) {
@@ -311,7 +311,7 @@ descs_with(const struct translator *t, struct desc_batch *h, shape_fn *is)
 		uint64_t desc;
 
 		if (i + AHEAD < n)
-			pkt_ask(p + AHEAD, AHEAD_BYTES);
+			pkt_prefetch(p + AHEAD, AHEAD_BYTES);
 		desc = common_report_desc(t->common, t->by_id, p, is);
 		h->desc[i] = desc;
 		h->key[i] = p->data + COMMON_AT_KEY;

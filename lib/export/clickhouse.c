@@ -23,6 +23,7 @@
 
 #include "base/text.h"
 #include "export/http.h"
+#include "export/private.h"
 #include "row/row.h"
 
 enum {
@@ -93,8 +94,8 @@ static int name_database(struct clickhouse *x, struct fault *f)
 }
 
 static int clickhouse_open(void **out, struct url *u,
-			   const struct export_options *o, struct stop *stop,
-			   struct fault *f)
+			   const struct export_options *o,
+			   struct export_stop *stop, struct fault *f)
 {
 	struct clickhouse *x = calloc(1, sizeof(*x));
 	int rc;
@@ -353,15 +354,15 @@ static bool is_missing(const struct http_reply *r)
 	       (code == UNKNOWN_TABLE || code == UNKNOWN_DATABASE);
 }
 
-static int insert(struct clickhouse *x, const struct block *b, size_t line,
-		  struct fault *f)
+static int insert(struct clickhouse *x, const struct export_block *b,
+		  size_t line, struct fault *f)
 {
 	return http_post(x->http, x->path, b->bytes + line, b->len - line,
 			 &x->reply, f);
 }
 
-static int clickhouse_send(void *self, struct block *b, struct tally *t,
-			   struct fault *f)
+static int clickhouse_send(void *self, struct export_block *b,
+			   struct export_tally *t, struct fault *f)
 {
 	struct clickhouse *x = self;
 	const char *end = memchr(b->bytes, '\n', b->len);
@@ -369,7 +370,7 @@ static int clickhouse_send(void *self, struct block *b, struct tally *t,
 	int rc;
 
 	if (!end) {
-		block_refuse(b, t, "a block that is none of ClickHouse");
+		export_block_refuse(b, t, "a block that is none of ClickHouse");
 		return 0;
 	}
 	rc = insert(x, b, line, f);
@@ -381,10 +382,10 @@ static int clickhouse_send(void *self, struct block *b, struct tally *t,
 	if (rc < 0)
 		return rc;
 	if (x->reply.status == 200) {
-		block_written(b, t);
+		export_block_written(b, t);
 	} else if (is_refusal(&x->reply)) {
 		failure(x, f);
-		block_refuse(b, t, f->text);
+		export_block_refuse(b, t, f->text);
 	} else {
 		rc = failure(x, f);
 	}

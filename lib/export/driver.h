@@ -20,14 +20,14 @@
 #include "row/outbuf.h"
 
 /* The end of all waiting. */
-struct stop {
+struct export_stop {
 	atomic_bool now;
 };
 
 /* Rows in a driver's form. What a spool holds has been written by an earlier
  * version of the program perhaps, or by anybody: send() checks it. */
-struct block {
-	struct block *next;
+struct export_block {
+	struct export_block *next;
 	char *bytes;
 	size_t len;
 	size_t at;	/* where the rows begin which are not sent */
@@ -36,14 +36,14 @@ struct block {
 };
 
 /* What became of rows in one call. */
-struct tally {
+struct export_tally {
 	uint64_t written, refused;
 	struct fault why; /* of those refused, the first */
 };
 
 /* The rest of a block is refused, for this reason. */
-static inline void block_refuse(struct block *b, struct tally *t,
-				const char *why)
+static inline void export_block_refuse(struct export_block *b,
+				       struct export_tally *t, const char *why)
 {
 	if (!t->refused)
 		fault_set(&t->why, 0, "%s", why);
@@ -53,14 +53,15 @@ static inline void block_refuse(struct block *b, struct tally *t,
 }
 
 /* The rest of a block is written. */
-static inline void block_written(struct block *b, struct tally *t)
+static inline void export_block_written(struct export_block *b,
+					struct export_tally *t)
 {
 	t->written += b->rows;
 	b->rows = 0;
 	b->at = b->len;
 }
 
-struct driver {
+struct export_driver {
 	void (*close)(void *self); /* NULL is fine */
 
 	/* What all rows of a schema have in common. 0 or -errno with f set: the
@@ -74,7 +75,7 @@ struct driver {
 		       const struct row_batch *b, unsigned row, uint32_t rows);
 	/* Sends a block's rows, as many as it can: moves at, lowers rows, and
 	 * counts. 0: none are left; or -errno, later again, with f set. */
-	int (*send)(void *self, struct block *b, struct tally *t,
+	int (*send)(void *self, struct export_block *b, struct export_tally *t,
 		    struct fault *f);
 
 	/* All waiting ends: a send() that cannot see that by itself is woken,
@@ -85,11 +86,11 @@ struct driver {
 	 * here or by hear(). 0; or -errno with f set: the same batch later
 	 * again, of which it knows what it has taken. */
 	int (*take)(void *self, void *shape, const struct row_batch *b,
-		    struct tally *t, struct fault *f);
+		    struct export_tally *t, struct fault *f);
 	/* With take, NULL where that counts all: what has become of rows since
 	 * the last call. 1; 0: nothing new; or -errno with f set: for now it
 	 * goes wrong. */
-	int (*hear)(void *self, struct tally *t, struct fault *f);
+	int (*hear)(void *self, struct export_tally *t, struct fault *f);
 	/* NULL is fine: where it listens. */
 	uint16_t (*port)(void *self);
 };

@@ -45,7 +45,7 @@ static const struct field fields[] = {
 /* clang-format on */
 
 /* What drivers look at for as long as they live. */
-struct place {
+struct destination {
 	struct url url;
 	struct export_options options;
 };
@@ -72,8 +72,8 @@ static void name_spool(char name[64], const struct url *u)
 	snprintf(name, 64, "%s-%08lx", u->scheme, sum);
 }
 
-static int start(struct place *p, struct queue *q,
-		 const struct export_scheme *scheme, struct fault *f)
+static int start_queue(struct destination *p, struct queue *q,
+		       const struct export_scheme *scheme, struct fault *f)
 {
 	void *self;
 	char name[64];
@@ -96,21 +96,22 @@ static int start(struct place *p, struct queue *q,
 }
 
 /* With all signals blocked: they are for others than a sink's threads. */
-static int start_quiet(struct place *p, struct queue *q,
-		       const struct export_scheme *scheme, struct fault *f)
+static int start_with_signals_blocked(struct destination *p, struct queue *q,
+				      const struct export_scheme *scheme,
+				      struct fault *f)
 {
 	sigset_t all, before;
 	int rc;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rc = start(p, q, scheme, f);
+	rc = start_queue(p, q, scheme, f);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return rc;
 }
 
-static int open_place(struct row_sink **out, struct place *p,
-		      const struct export_scheme *scheme, struct fault *f)
+static int open_destination(struct row_sink **out, struct destination *p,
+			    const struct export_scheme *scheme, struct fault *f)
 {
 	struct queue *q;
 	int rc = url_set(&p->url, fields, &p->options.queue, f);
@@ -125,7 +126,7 @@ static int open_place(struct row_sink **out, struct place *p,
 		return fault_set(f, -ENOMEM, "out of memory");
 	}
 	*out = queue_sink(q);
-	return start_quiet(p, q, scheme, f);
+	return start_with_signals_blocked(p, q, scheme, f);
 }
 
 int export_open(struct row_sink **out, const char *url,
@@ -133,7 +134,7 @@ int export_open(struct row_sink **out, const char *url,
 {
 	const struct export_scheme *scheme = scheme_of(url);
 	struct row_sink *sink = NULL;
-	struct place *p;
+	struct destination *p;
 	char shown[EXPORT_URL_MAX];
 	struct fault why;
 	int rc;
@@ -153,7 +154,7 @@ int export_open(struct row_sink **out, const char *url,
 		return fault_set(f, rc, "%s", why.text);
 	}
 	memcpy(shown, p->url.shown, sizeof(shown));
-	rc = open_place(&sink, p, scheme, &why);
+	rc = open_destination(&sink, p, scheme, &why);
 	if (rc < 0) {
 		if (sink)
 			sink->close(sink);

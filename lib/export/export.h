@@ -46,7 +46,7 @@ enum export_kind {
 struct export_rule {
 	const char *schema;
 	uint8_t kind;	 /* enum export_kind */
-	const char *key; /* template_open(); NULL: the measurement */
+	const char *key; /* row_template_open(); NULL: the measurement */
 	/* Of messages in a log, Kafka's: those of one group stay in their
 	 * order. NULL: key. */
 	const char *group;

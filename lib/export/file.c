@@ -9,7 +9,7 @@
  * another schema; none if it was not empty. A CSV file has one kind of row: CSV
  * needs %m, and is not added to a file whose first line is another header.
  *
- * It may be a pipe, of which nobody knows whether it is read: writing ends when
+ * It may be a pipe, which may not be read: writing ends when
  * all waiting does. What cannot be written now, to a full disk or a pipe whose
  * reader is gone, is tried again from where the last try ended.
  */
@@ -42,7 +42,7 @@ struct out {
 struct file {
 	const char *path;
 	const char *kind; /* %m in it, or NULL */
-	const struct stop *stop;
+	const struct export_stop *stop;
 	uint8_t format;
 	struct out *outs;
 	/* Of the batch in hand. */
@@ -108,7 +108,8 @@ static int write_rest(struct file *x, int fd)
 }
 
 /* The file of a schema. */
-static void path_of(const struct file *x, const char *name, char out[PATH_MAX])
+static void make_path(const struct file *x, const char *name,
+		      char out[PATH_MAX])
 {
 	snprintf(out, PATH_MAX, "%.*s%s%s",
 		 (int)(x->kind ? x->kind - x->path : PATH_MAX), x->path,
@@ -122,7 +123,7 @@ static int out_of(struct out **out, struct file *x, const char *name,
 	char path[PATH_MAX];
 	struct out *o = x->outs;
 
-	path_of(x, name, path);
+	make_path(x, name, path);
 	while (o && strcmp(o->path, path) != 0)
 		o = o->next;
 	if ((*out = o))
@@ -149,7 +150,7 @@ static int out_of(struct out **out, struct file *x, const char *name,
 	return 0;
 }
 
-static int start(struct file *x, struct fault *f)
+static int start_file(struct file *x, struct fault *f)
 {
 	const char *slash = strrchr(x->path, '/');
 	char folder[PATH_MAX];
@@ -171,7 +172,7 @@ static int start(struct file *x, struct fault *f)
 }
 
 static int file_open(void **out, struct url *u, const struct export_options *o,
-		     struct stop *stop, struct fault *f)
+		     struct export_stop *stop, struct fault *f)
 {
 	struct file *x = calloc(1, sizeof(*x));
 	int rc;
@@ -185,7 +186,7 @@ static int file_open(void **out, struct url *u, const struct export_options *o,
 	x->format = ROW_NDJSON;
 	rc = url_set(u, fields, x, f);
 	if (rc == 0)
-		rc = start(x, f);
+		rc = start_file(x, f);
 	if (rc < 0) {
 		file_close(x);
 		return rc;
@@ -236,7 +237,7 @@ static int check_head(const struct file *x, const struct form *m,
 
 	encoder_head(m->e, &o);
 	head = outbuf_text(&o, &len);
-	path_of(x, m->schema->name, path);
+	make_path(x, m->schema->name, path);
 	same = head && begins_with(path, head, len);
 	free(o.text);
 	return same ? 0
@@ -271,7 +272,7 @@ static int file_shape(void **out, void *self, const struct schema *s,
 }
 
 static int file_take(void *self, void *shape, const struct row_batch *b,
-		     struct tally *t, struct fault *f)
+		     struct export_tally *t, struct fault *f)
 {
 	struct form *m = shape;
 	struct file *x = self;

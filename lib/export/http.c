@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "export/http.h"
+#include "export/private.h"
 
 #include <curl/curl.h>
 #include <errno.h>
@@ -15,7 +16,7 @@ enum {
 struct http {
 	CURL *easy;
 	struct curl_slist *headers;
-	const struct stop *stop;
+	const struct export_stop *stop;
 	char base[EXPORT_URL_MAX + 32];
 	char error[CURL_ERROR_SIZE];
 };
@@ -75,7 +76,8 @@ static void set_options(struct http *h, const struct url *u,
 }
 
 int http_open(struct http **out, const struct url *u, uint16_t port,
-	      uint64_t timeout_ns, const struct stop *stop, struct fault *f)
+	      uint64_t timeout_ns, const struct export_stop *stop,
+	      struct fault *f)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct http *h;

@@ -12,7 +12,8 @@
 #include <stdint.h>
 
 #include "base/fault.h"
-#include "export/private.h"
+#include "export/driver.h"
+#include "export/url.h"
 
 enum {
 	HTTP_REPLY_MAX = 16384, /* of a reply's body, the rest is ignored */
@@ -29,7 +30,8 @@ struct http_reply {
 /* For the URL's host; port is what it has if it does not say. What is pointed
  * at outlives it. 0 or -errno with f set. */
 int http_open(struct http **out, const struct url *u, uint16_t port,
-	      uint64_t timeout_ns, const struct stop *stop, struct fault *f);
+	      uint64_t timeout_ns, const struct export_stop *stop,
+	      struct fault *f);
 
 /* A text as a value in a query; free() it. NULL: no memory. */
 char *http_escape(const char *text);

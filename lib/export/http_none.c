@@ -3,11 +3,13 @@
 #include <errno.h>
 
 #include "export/http.h"
+#include "export/private.h"
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
 int http_open(struct http **out, const struct url *u, uint16_t port,
-	      uint64_t timeout_ns, const struct stop *stop, struct fault *f)
+	      uint64_t timeout_ns, const struct export_stop *stop,
+	      struct fault *f)
 {
 	return fault_set(f, -ENOTSUP,
 			 "built without libcurl; install "

@@ -137,7 +137,7 @@ static void influx_close(void *self)
 }
 
 static int influx_open(void **out, struct url *u,
-		       const struct export_options *o, struct stop *stop,
+		       const struct export_options *o, struct export_stop *stop,
 		       struct fault *f)
 {
 	struct influx *x = calloc(1, sizeof(*x));
@@ -246,7 +246,8 @@ static uint64_t count_dropped(const char *why)
 	return n;
 }
 
-static void refused(struct block *b, struct tally *t, const char *why)
+static void refused(struct export_block *b, struct export_tally *t,
+		    const char *why)
 {
 	uint64_t n = count_dropped(why);
 
@@ -254,7 +255,7 @@ static void refused(struct block *b, struct tally *t, const char *why)
 		t->written += b->rows - n;
 		b->rows = (uint32_t)n;
 	}
-	block_refuse(b, t, why);
+	export_block_refuse(b, t, why);
 }
 
 static int create(struct influx *x, struct fault *f)
@@ -267,8 +268,8 @@ static int create(struct influx *x, struct fault *f)
 	return rc;
 }
 
-static int influx_send(void *self, struct block *b, struct tally *t,
-		       struct fault *f)
+static int influx_send(void *self, struct export_block *b,
+		       struct export_tally *t, struct fault *f)
 {
 	struct influx *x = self;
 	int rc = http_post(x->http, x->write, b->bytes, b->len, &x->reply, f);
@@ -282,7 +283,7 @@ static int influx_send(void *self, struct block *b, struct tally *t,
 	if (rc < 0)
 		return rc;
 	if (x->reply.status / 100 == 2)
-		block_written(b, t);
+		export_block_written(b, t);
 	else if (x->reply.status == 400 || x->reply.status == 413)
 		refused(b, t, reason_of(x->reply.text));
 	else

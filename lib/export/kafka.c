@@ -6,9 +6,10 @@
  *
  *	kafka://HOST[,HOST...]/TOPIC	the measurement by default; of a topic
  *					for all each object says of which it is
- *	key.SCHEMA=KEY		as in template_open(); by the caller's rules, or
- *none conf.NAME=VALUE		of librdkafka: conf.compression.type=lz4
- *	timeout=TIME		until a row that is not delivered is lost: 5m
+ *	key.SCHEMA=KEY		as in row_template_open(); by the caller's
+ *rules, or none conf.NAME=VALUE		of librdkafka:
+ *conf.compression.type=lz4 timeout=TIME		until a row that is not
+ *delivered is lost: 5m
  */
 #include <errno.h>
 #include <librdkafka/rdkafka.h>
@@ -30,12 +31,12 @@ struct kafka {
 	rd_kafka_t *rk;
 	struct url *url;
 	const struct export_options *options;
-	const struct stop *stop;
+	const struct export_stop *stop;
 	uint64_t timeout_ns;
 	struct outbuf key, json;
 	const struct row_batch *begun; /* of which not all is taken, or NULL, */
 	unsigned row;		       /* and the next of it */
-	struct tally heard;	       /* since hear() was asked last */
+	struct export_tally heard;     /* since hear() was asked last */
 	bool fails; /* the same: a broker, or its connection */
 	struct fault why;
 };
@@ -43,7 +44,7 @@ struct kafka {
 struct form {
 	rd_kafka_topic_t *topic;
 	struct encoder *e;
-	struct template *key; /* NULL: none */
+	struct row_template *key; /* NULL: none */
 };
 
 /* clang-format off */
@@ -84,8 +85,8 @@ static void failed(rd_kafka_t *rk, int err, const char *reason, void *self)
 	fault_set(&x->why, 0, "%.*s", REASON, reason);
 }
 
-static int set(rd_kafka_conf_t *c, const char *name, const char *value,
-	       struct fault *f)
+static int set_property(rd_kafka_conf_t *c, const char *name, const char *value,
+			struct fault *f)
 {
 	char why[REASON];
 
@@ -99,18 +100,18 @@ static int configure(struct kafka *x, rd_kafka_conf_t *c, struct fault *f)
 {
 	const struct url *u = x->url;
 	char ms[24];
-	int rc = set(c, "bootstrap.servers", u->hosts, f);
+	int rc = set_property(c, "bootstrap.servers", u->hosts, f);
 
 	snprintf(ms, sizeof(ms), "%llu",
 		 (unsigned long long)(x->timeout_ns / 1000000));
 	if (rc == 0)
-		rc = set(c, "message.timeout.ms", ms, f);
+		rc = set_property(c, "message.timeout.ms", ms, f);
 	if (rc == 0)
-		rc = set(c, "enable.idempotence", "true", f);
+		rc = set_property(c, "enable.idempotence", "true", f);
 	for (unsigned i = 0; rc == 0 && i < u->options; i++)
 		if (!strncmp(u->option[i].name, "conf.", 5))
-			rc = set(c, u->option[i].name + 5, u->option[i].value,
-				 f);
+			rc = set_property(c, u->option[i].name + 5,
+					  u->option[i].value, f);
 	rd_kafka_conf_set_opaque(c, x);
 	rd_kafka_conf_set_dr_msg_cb(c, reported);
 	rd_kafka_conf_set_error_cb(c, failed);
@@ -149,7 +150,7 @@ static void kafka_close(void *self)
 }
 
 static int kafka_open(void **out, struct url *u, const struct export_options *o,
-		      struct stop *stop, struct fault *f)
+		      struct export_stop *stop, struct fault *f)
 {
 	struct kafka *x = calloc(1, sizeof(*x));
 	int rc;
@@ -183,7 +184,7 @@ static void kafka_unshape(void *shape)
 		return;
 	if (m->topic)
 		rd_kafka_topic_destroy(m->topic);
-	template_close(m->key);
+	row_template_close(m->key);
 	encoder_close(m->e);
 	free(m);
 }
@@ -213,7 +214,7 @@ static int kafka_shape(void **out, void *self, const struct schema *s,
 			 : fault_set(f, -ENOMEM, "out of memory");
 
 	if (rc == 0 && key)
-		rc = template_open(&m->key, key, s, f);
+		rc = row_template_open(&m->key, key, s, f);
 	if (rc == 0 && !(m->topic = rd_kafka_topic_new(
 				 x->rk, *topic ? topic : s->name, NULL)))
 		rc = fault_set(f, -EINVAL, "topic: %s",
@@ -235,7 +236,7 @@ static rd_kafka_resp_err_t produce(struct kafka *x, const struct form *m,
 	outbuf_cut(&x->key, 0);
 	outbuf_cut(&x->json, 0);
 	if (m->key)
-		template_row(m->key, &x->key, b, row);
+		row_template_encode(m->key, &x->key, b, row);
 	encoder_row(m->e, &x->json, b, row);
 	key = outbuf_text(&x->key, &key_len);
 	json = outbuf_text(&x->json, &len);
@@ -253,7 +254,7 @@ static rd_kafka_resp_err_t produce(struct kafka *x, const struct form *m,
 
 /* Full: librdkafka's queue, until brokers take some of it. */
 static int kafka_take(void *self, void *shape, const struct row_batch *b,
-		      struct tally *t, struct fault *f)
+		      struct export_tally *t, struct fault *f)
 {
 	struct kafka *x = self;
 
@@ -280,7 +281,7 @@ static int kafka_take(void *self, void *shape, const struct row_batch *b,
 	return 0;
 }
 
-static int kafka_hear(void *self, struct tally *t, struct fault *f)
+static int kafka_hear(void *self, struct export_tally *t, struct fault *f)
 {
 	struct kafka *x = self;
 	int rc;
@@ -291,7 +292,7 @@ static int kafka_hear(void *self, struct tally *t, struct fault *f)
 	rc = x->fails && rd_kafka_outq_len(x->rk)
 		     ? fault_set(f, -EAGAIN, "%s", x->why.text)
 		     : t->written || t->refused;
-	x->heard = (struct tally){0};
+	x->heard = (struct export_tally){0};
 	x->fails = false;
 	return rc;
 }

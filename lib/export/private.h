@@ -16,8 +16,8 @@ struct export_scheme {
 	/* Reads the URL's options. The URL, the options and stop outlive what
 	 * it makes. 0 or -errno with f set. */
 	int (*open)(void **out, struct url *u, const struct export_options *o,
-		    struct stop *stop, struct fault *f);
-	struct driver driver;
+		    struct export_stop *stop, struct fault *f);
+	struct export_driver driver;
 	const char *missing; /* what it was built without, in place of these */
 };
 

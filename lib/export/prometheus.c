@@ -217,7 +217,7 @@ static int by_labels(const void *a, const void *b)
 	return strcmp(one->labels, other->labels);
 }
 
-static struct labelled *make(struct series_form *m, const char *labels)
+static struct labelled *make_labelled(struct series_form *m, const char *labels)
 {
 	size_t values = m->metrics * sizeof(double), len = strlen(labels) + 1;
 	struct labelled *l = calloc(1, sizeof(*l) + values + len);
@@ -257,8 +257,9 @@ static void sweep(struct series *x, uint64_t now_ns)
 	}
 }
 
-static int find(struct labelled **out, struct series *x, struct series_form *m,
-		const char *labels, uint64_t now_ns)
+static int find_labelled(struct labelled **out, struct series *x,
+			 struct series_form *m, const char *labels,
+			 uint64_t now_ns)
 {
 	const struct labelled key = {.labels = labels};
 	struct labelled **at = tfind(&key, &m->by_labels, by_labels);
@@ -271,7 +272,7 @@ static int find(struct labelled **out, struct series *x, struct series_form *m,
 		sweep(x, now_ns);
 	if (x->n >= x->max)
 		return -ENOSPC;
-	if (!(*out = make(m, labels)))
+	if (!(*out = make_labelled(m, labels)))
 		return -ENOMEM;
 	x->n++;
 	return 0;
@@ -312,7 +313,7 @@ static int series_take(struct series *x, struct series_form *m,
 
 	pthread_mutex_lock(&x->lock);
 	if ((labels = labels_of(x, m, b, row)))
-		rc = find(&l, x, m, labels, now_ns);
+		rc = find_labelled(&l, x, m, labels, now_ns);
 	if (rc == 0) {
 		set_values(m, l, b, row);
 		l->rows++;
@@ -456,8 +457,8 @@ static const struct field fields[] = {
 /* clang-format on */
 
 /* The text, which is the response's from now on; NULL: 500. */
-static enum MHD_Result answer(struct MHD_Connection *c, unsigned status,
-			      char *text, size_t len)
+static enum MHD_Result send_response(struct MHD_Connection *c, unsigned status,
+				     char *text, size_t len)
 {
 	struct MHD_Response *r;
 	enum MHD_Result rc;
@@ -484,7 +485,7 @@ static enum MHD_Result answer_words(struct MHD_Connection *c, unsigned status,
 	char *text;
 	int n = asprintf(&text, "%s\n", words);
 
-	return n < 0 ? MHD_NO : answer(c, status, text, (size_t)n);
+	return n < 0 ? MHD_NO : send_response(c, status, text, (size_t)n);
 }
 
 static enum MHD_Result metrics(struct prometheus *x, struct MHD_Connection *c)
@@ -497,7 +498,7 @@ static enum MHD_Result metrics(struct prometheus *x, struct MHD_Connection *c)
 	if (o) {
 		series_render(x->series, o, clock_ns(), x->row_counts);
 		text = outbuf_take(o, &len);
-		rc = answer(c, MHD_HTTP_OK, text, len);
+		rc = send_response(c, MHD_HTTP_OK, text, len);
 		free(o->text);
 	}
 	free(o);
@@ -583,7 +584,8 @@ static void prometheus_close(void *self)
 	free(x);
 }
 
-static int start(struct prometheus *x, const struct url *u, struct fault *f)
+static int start_server(struct prometheus *x, const struct url *u,
+			struct fault *f)
 {
 	int fd;
 
@@ -603,8 +605,8 @@ static int start(struct prometheus *x, const struct url *u, struct fault *f)
 }
 
 static int prometheus_open(void **out, struct url *u,
-			   const struct export_options *o, struct stop *stop,
-			   struct fault *f)
+			   const struct export_options *o,
+			   struct export_stop *stop, struct fault *f)
 {
 	struct prometheus *x = calloc(1, sizeof(*x));
 	int rc;
@@ -618,7 +620,7 @@ static int prometheus_open(void **out, struct url *u,
 				 .options = o};
 	rc = url_set(u, fields, x, f);
 	if (rc == 0)
-		rc = start(x, u, f);
+		rc = start_server(x, u, f);
 	if (rc < 0) {
 		prometheus_close(x);
 		return rc;
@@ -643,7 +645,7 @@ static void prometheus_unshape(void *shape)
 }
 
 static int prometheus_take(void *self, void *shape, const struct row_batch *b,
-			   struct tally *t, struct fault *f)
+			   struct export_tally *t, struct fault *f)
 {
 	struct prometheus *x = self;
 	uint64_t now = clock_ns();

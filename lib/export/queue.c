@@ -19,8 +19,9 @@
 #include "export/spool.h"
 
 enum {
-	BLOCK_MAX = 1 << 20,  /* bytes at which a block is sent */
-	HURRY_NS = 250000000, /* how often is asked whether to hurry */
+	BLOCK_MAX = 1 << 20,	    /* bytes at which a block is sent */
+	CANCEL_POLL_NS = 250000000, /* how often it is asked whether the wait is
+				       cancelled */
 	LOOK_NS = 100000000,  /* for room on a disk that others fill, too; and
 				 for what became of rows that were taken */
 	RETRY_NS = 100000000, /* the first time; it doubles */
@@ -38,12 +39,12 @@ struct batch {
 
 struct queue {
 	struct row_sink face;
-	const struct driver *driver;
+	const struct export_driver *driver;
 	void *self;  /* the driver's */
 	void *owned; /* what it looks at */
 	struct queue_options options;
 	struct spool *spool; /* NULL: none */
-	struct stop stop;
+	struct export_stop stop;
 	pthread_t packer, sender;
 	bool packs, sends; /* the threads run */
 
@@ -55,8 +56,8 @@ struct queue {
 	struct batch *batches, **last_batch;
 	unsigned waiting; /* batches */
 	unsigned wanted;  /* so many of them wake the packer */
-	struct block *blocks, **last_block;    /* without a spool */
-	size_t batch_bytes, block_bytes, room; /* room: for each of them */
+	struct export_block *blocks, **last_block; /* without a spool */
+	size_t batch_bytes, block_bytes, room;	   /* room: for each of them */
 	uint64_t linger_ns;  /* the packer's: that a block waits now */
 	bool flushing;	     /* blocks do not wait for more rows */
 	bool spool_stuck;    /* the packer waits for room in it */
@@ -100,7 +101,7 @@ static void wait_until(struct queue *x, pthread_cond_t *cond, uint64_t until_ns)
 }
 
 /* What became of rows in one try: rc of the driver, and why. */
-static void count_try(struct queue *x, const struct tally *t, int rc,
+static void count_try(struct queue *x, const struct export_tally *t, int rc,
 		      const struct fault *why)
 {
 	struct queue_status *s = &x->status;
@@ -148,7 +149,7 @@ static uint64_t spool_holds(const struct queue *x)
 	return x->spool ? spool_rows(x->spool) : 0;
 }
 
-static void block_free(struct block *b)
+static void block_free(struct export_block *b)
 {
 	free(b->bytes);
 	free(b);
@@ -173,9 +174,9 @@ static void append(struct queue *x, struct batch *n, size_t bytes)
 		pthread_cond_signal(&x->batch);
 }
 
-static bool is_hurried(const struct queue *x)
+static bool is_cancelled(const struct queue *x)
 {
-	return x->options.hurry && x->options.hurry();
+	return x->options.cancelled && x->options.cancelled();
 }
 
 /* One batch may be more than all the room. */
@@ -208,9 +209,9 @@ void queue_last(struct row_sink *face)
 static void wait_for_room(struct queue *x, size_t bytes)
 {
 	while (!has_room(x, bytes) && holds(x)) {
-		wait_until(x, &x->settled, clock_ns() + HURRY_NS);
+		wait_until(x, &x->settled, clock_ns() + CANCEL_POLL_NS);
 		pthread_mutex_unlock(&x->lock);
-		if (is_hurried(x))
+		if (is_cancelled(x))
 			queue_last(&x->face);
 		pthread_mutex_lock(&x->lock);
 	}
@@ -310,7 +311,7 @@ static void refuse(struct queue *x, uint64_t rows, const char *why)
 
 /* False: the spool has no room, and why is told. lock is held, but while it
  * writes. */
-static bool spool(struct queue *x, const struct block *b)
+static bool spool(struct queue *x, const struct export_block *b)
 {
 	struct fault why;
 	int rc;
@@ -331,7 +332,7 @@ static bool spool(struct queue *x, const struct block *b)
 }
 
 /* Waits for room in the spool, so that batches queue up. */
-static void hand_to_spool(struct queue *x, struct block *b)
+static void hand_to_spool(struct queue *x, struct export_block *b)
 {
 	pthread_mutex_lock(&x->lock);
 	while (!spool(x, b)) {
@@ -347,7 +348,7 @@ static void hand_to_spool(struct queue *x, struct block *b)
 }
 
 /* The same in memory, which has room for one block whatever its size. */
-static void hand_to_sender(struct queue *x, struct block *b)
+static void hand_to_sender(struct queue *x, struct export_block *b)
 {
 	pthread_mutex_lock(&x->lock);
 	while (x->blocks && x->block_bytes + b->len > x->room && !x->stop.now)
@@ -362,7 +363,7 @@ static void hand_to_sender(struct queue *x, struct block *b)
 
 static void finish(struct queue *x, struct form *m)
 {
-	struct block *b;
+	struct export_block *b;
 
 	if (!m->rows)
 		return;
@@ -400,13 +401,13 @@ static void encode(struct queue *x, struct form *m, const struct row_batch *b)
 
 /* A driver that takes rows itself; what it cannot take before the end is not
  * sent. */
-static void take(struct queue *x, struct form *m, struct row_batch *b)
+static void pass_rows(struct queue *x, struct form *m, struct row_batch *b)
 {
 	uint64_t delay = 0;
 	int rc;
 
 	do {
-		struct tally t = {0};
+		struct export_tally t = {0};
 		struct fault why = {""};
 
 		rc = x->driver->take(x->self, m->shape, b, &t, &why);
@@ -419,7 +420,7 @@ static void take(struct queue *x, struct form *m, struct row_batch *b)
 /* What has become of rows that were taken. */
 static void hear(struct queue *x)
 {
-	struct tally t = {0};
+	struct export_tally t = {0};
 	struct fault why = {""};
 	int rc = x->driver->hear ? x->driver->hear(x->self, &t, &why) : 0;
 
@@ -435,7 +436,7 @@ static void pack_batch(struct queue *x, struct form **forms,
 	if (!m || !m->shape)
 		refuse(x, b->rows, m ? m->why.text : "out of memory");
 	else if (x->driver->take)
-		take(x, m, b);
+		pass_rows(x, m, b);
 	else
 		encode(x, m, b);
 }
@@ -473,8 +474,8 @@ static uint64_t next_due(const struct queue *x, const struct form *m)
 	return due;
 }
 
-/* To wake a thread is dear for who puts rows: as long as they come, the packer
- * looks from time to time instead. lock is held. */
+/* Waking a thread costs the caller of put() much: as long as rows come, the
+ * packer looks from time to time instead. lock is held. */
 static void nap(struct queue *x)
 {
 	uint64_t until = clock_ns() + NAP_NS;
@@ -556,13 +557,13 @@ static void *pack(void *queue)
 
 /* False: the end has come before. A block of the spool stays there as it is,
  * then, and all of it is sent again. */
-static bool deliver(struct queue *x, struct block *b)
+static bool deliver(struct queue *x, struct export_block *b)
 {
-	struct tally all = {0};
+	struct export_tally all = {0};
 	uint64_t delay = 0;
 
 	while (b->rows) {
-		struct tally t = {0};
+		struct export_tally t = {0};
 		struct fault why = {""};
 		int rc = x->driver->send(x->self, b, &t, &why);
 
@@ -586,10 +587,10 @@ static bool deliver(struct queue *x, struct block *b)
 }
 
 /* The oldest of the spool; NULL: it could not be read, now. */
-static struct block *from_spool(struct queue *x)
+static struct export_block *from_spool(struct queue *x)
 {
 	struct fault why;
-	struct block *b;
+	struct export_block *b;
 	uint64_t lost;
 	int rc = spool_next(x->spool, &b, &lost);
 
@@ -603,14 +604,14 @@ static struct block *from_spool(struct queue *x)
 		return NULL;
 	}
 	fault_set(&why, rc, "spool: %s", strerror(-rc));
-	count_try(x, &(struct tally){0}, rc, &why);
+	count_try(x, &(struct export_tally){0}, rc, &why);
 	pause_for(x, x->options.retry_ns);
 	return NULL;
 }
 
-static struct block *from_memory(struct queue *x)
+static struct export_block *from_memory(struct queue *x)
 {
-	struct block *b = x->blocks;
+	struct export_block *b = x->blocks;
 
 	if (b && !(x->blocks = b->next))
 		x->last_block = &x->blocks;
@@ -618,9 +619,9 @@ static struct block *from_memory(struct queue *x)
 }
 
 /* Waits for the next block. NULL: there will be none. */
-static struct block *next_block(struct queue *x)
+static struct export_block *next_block(struct queue *x)
 {
-	struct block *b = NULL;
+	struct export_block *b = NULL;
 
 	pthread_mutex_lock(&x->lock);
 	while (!x->stop.now && !(b = from_memory(x))) {
@@ -640,7 +641,7 @@ static struct block *next_block(struct queue *x)
 	return b;
 }
 
-static void done(struct queue *x, const struct block *b)
+static void done(struct queue *x, const struct export_block *b)
 {
 	if (x->spool)
 		spool_done(x->spool);
@@ -655,7 +656,7 @@ static void *send_blocks(void *queue)
 {
 	struct queue *x = queue;
 	bool more = true;
-	struct block *b;
+	struct export_block *b;
 
 	while (more && (b = next_block(x))) {
 		if ((more = deliver(x, b)))
@@ -671,12 +672,12 @@ static void *send_blocks(void *queue)
 
 /* --- the end ------------------------------------------------------------- */
 
-/* Gives the threads their time; then ends them whatever they do. Who is asked
- * whether to hurry may ask for the status. */
+/* Gives the threads their time; then ends them whatever they do. cancelled()
+ * is called without the lock: it may call queue_status(). */
 static void end_threads(struct queue *x)
 {
 	uint64_t until = clock_ns() + x->options.end_ns, now, blocks;
-	bool hurry = is_hurried(x);
+	bool cancelled = is_cancelled(x);
 
 	pthread_mutex_lock(&x->lock);
 	x->ending = true;
@@ -684,14 +685,15 @@ static void end_threads(struct queue *x)
 	pthread_cond_broadcast(&x->block);
 	blocks = x->status.ledger.blocks;
 	while (!(x->sends ? x->sent : x->packed) &&
-	       (now = clock_ns()) < until && !hurry) {
+	       (now = clock_ns()) < until && !cancelled) {
 		if (x->options.hold && x->status.ledger.blocks != blocks)
 			until = now + x->options.end_ns;
 		blocks = x->status.ledger.blocks;
 		wait_until(x, &x->settled,
-			   until - now < HURRY_NS ? until : now + HURRY_NS);
+			   until - now < CANCEL_POLL_NS ? until
+							: now + CANCEL_POLL_NS);
 		pthread_mutex_unlock(&x->lock);
-		hurry = is_hurried(x);
+		cancelled = is_cancelled(x);
 		pthread_mutex_lock(&x->lock);
 	}
 	x->stop.now = true;
@@ -707,9 +709,9 @@ static void end_threads(struct queue *x)
 	x->packs = x->sends = false;
 }
 
-static void free_blocks(struct block *b)
+static void free_blocks(struct export_block *b)
 {
-	struct block *next;
+	struct export_block *next;
 
 	for (; b; b = next) {
 		next = b->next;
@@ -815,7 +817,7 @@ struct queue *queue_make(const struct queue_options *o, void *owned)
 	return x;
 }
 
-struct stop *queue_stop(struct queue *q)
+struct export_stop *queue_stop(struct queue *q)
 {
 	return &q->stop;
 }
@@ -825,7 +827,7 @@ struct row_sink *queue_sink(struct queue *q)
 	return &q->face;
 }
 
-int queue_start(struct queue *q, const struct driver *d, void *self,
+int queue_start(struct queue *q, const struct export_driver *d, void *self,
 		const char *name, struct fault *f)
 {
 	int rc = 0;

@@ -15,7 +15,7 @@
  * gets it again.
  *
  * Threads: a sink's calls come from one thread, queue_status() from any. The
- * sink's own threads have the signal mask of who makes it.
+ * sink's own threads inherit the signal mask of the thread that makes it.
  */
 #ifndef EXPORT_QUEUE_H
 #define EXPORT_QUEUE_H
@@ -27,9 +27,9 @@
 #include "base/ledger.h"
 #include "row/row.h"
 
-struct driver;
+struct export_driver;
 struct queue;
-struct stop;
+struct export_stop;
 
 /* Rows: in = done + dropped, once the sink has ended. */
 struct queue_ledger {
@@ -55,18 +55,18 @@ extern const struct ledger queue_ledger;
 
 /* Zero: the defaults. */
 struct queue_options {
-	const char *name;    /* of the sink, for messages; outlives it */
-	uint64_t bytes;	     /* in memory; 32 MiB */
-	const char *spool;   /* directory, which is made; NULL: none */
-	uint64_t spool_size; /* bytes of it for this sink; 1 GiB */
-	bool hold;	     /* put() waits for room, and the end for a
-				database that takes rows */
-	uint64_t end_ns;     /* how long the end waits for it; 5 s */
-	bool (*hurry)(void); /* asked meanwhile: true is no more waiting, and
-				for end_ns at most in put(); NULL: false */
-	uint64_t rows;	     /* of a block; 5000 */
-	uint64_t linger_ns;  /* that a block waits for more rows; 200 ms */
-	uint64_t retry_ns;   /* between tries at most; 10 s */
+	const char *name;	 /* of the sink, for messages; outlives it */
+	uint64_t bytes;		 /* in memory; 32 MiB */
+	const char *spool;	 /* directory, which is made; NULL: none */
+	uint64_t spool_size;	 /* bytes of it for this sink; 1 GiB */
+	bool hold;		 /* put() waits for room, and the end for a
+				    database that takes rows */
+	uint64_t end_ns;	 /* how long the end waits for it; 5 s */
+	bool (*cancelled)(void); /* asked meanwhile: true is no more waiting,
+				and for end_ns at most in put(); NULL: false */
+	uint64_t rows;		 /* of a block; 5000 */
+	uint64_t linger_ns;	 /* that a block waits for more rows; 200 ms */
+	uint64_t retry_ns;	 /* between tries at most; 10 s */
 };
 
 /* How a sink fares. */
@@ -85,11 +85,11 @@ struct queue_status {
  * frees what it owns, too: memory that the driver looks at, or NULL. NULL: no
  * memory; owned is the caller's still. */
 struct queue *queue_make(const struct queue_options *o, void *owned);
-struct stop *queue_stop(struct queue *q);
+struct export_stop *queue_stop(struct queue *q);
 
 /* Its driver, which is the sink's to close from now on, and its threads. name:
  * of its part of the spool. 0 or -errno with f set. */
-int queue_start(struct queue *q, const struct driver *d, void *self,
+int queue_start(struct queue *q, const struct export_driver *d, void *self,
 		const char *name, struct fault *f);
 
 struct row_sink *queue_sink(struct queue *q);
@@ -104,7 +104,7 @@ void queue_status(struct row_sink *s, struct queue_status *out);
 /*
  * Sends what is left, or keeps it, and ends the threads: the ledger adds up
  * then. Takes end_ns and a second at most, whatever the database does.
- * close() does it if nobody has. 0; -ETIMEDOUT: not all was sent.
+ * close() calls it if it was not called. 0; -ETIMEDOUT: not all was sent.
  */
 int queue_end(struct row_sink *s);
 

@@ -7,7 +7,7 @@
  *	expire=TIME		of hashes; 60s, 0: never
  *	maxlen=N		of a stream, about; 100000
  *
- * KEY as in template_open(); in a URL, { and } as they are. Rows of schemas
+ * KEY as in row_template_open(); in a URL, { and } as they are. Rows of schemas
  *that neither the URL nor the caller's rules name go to a stream of their
  * measurement.
  *
@@ -54,7 +54,7 @@ struct redis {
 	uint64_t expire_ns, maxlen, timeout_ns;
 	struct outbuf key, words, cell, commands; /* the packer's */
 	/* The sender's. */
-	const struct stop *stop;
+	const struct export_stop *stop;
 	char *host;
 	uint16_t port;
 	redisContext *c; /* NULL: not connected */
@@ -67,13 +67,13 @@ struct redis {
 	uint32_t heard;	      /* commands of that which are answered */
 	enum fate fate;	      /* as far as they are */
 	bool later;	      /* any item: others may not overtake it */
-	struct tally *t;
+	struct export_tally *t;
 	struct fault why;
 };
 
 struct form {
 	const struct schema *schema;
-	struct template *key;
+	struct row_template *key;
 	uint8_t kind;	 /* enum export_kind */
 	bool many;	 /* keys: fields say which */
 	uint32_t added;	 /* rows, to one stream */
@@ -145,8 +145,8 @@ static int failed(const struct redis *x, struct fault *f)
 
 /* One command, and what is said to it. Those that a user may not give are no
  * error if may_not. */
-static int ask(struct redis *x, bool may_not, struct fault *f, const char *fmt,
-	       ...)
+static int run_command(struct redis *x, bool may_not, struct fault *f,
+		       const char *fmt, ...)
 {
 	redisReply *reply;
 	va_list ap;
@@ -191,12 +191,13 @@ static int connect_to(struct redis *x, struct fault *f)
 	if (x->stop->now) /* redis_wake() may have been too early */
 		return fault_set(f, -EAGAIN, "it is the end");
 	if (u->password && u->user && *u->user)
-		rc = ask(x, false, f, "AUTH %s %s", u->user, u->password);
+		rc = run_command(x, false, f, "AUTH %s %s", u->user,
+				 u->password);
 	else if (u->password)
-		rc = ask(x, false, f, "AUTH %s", u->password);
+		rc = run_command(x, false, f, "AUTH %s", u->password);
 	if (!rc && *u->path)
-		rc = ask(x, false, f, "SELECT %s", u->path);
-	return rc ? rc : ask(x, true, f, "PING");
+		rc = run_command(x, false, f, "SELECT %s", u->path);
+	return rc ? rc : run_command(x, true, f, "PING");
 }
 
 static bool is_any(const char *text, const char *const *begins, unsigned n)
@@ -206,10 +207,10 @@ static bool is_any(const char *text, const char *const *begins, unsigned n)
 	return n;
 }
 
-/* Errors that pass (Redis: server.c), or will once somebody mends what is
- * wrong. What a user may not do is that user's rows' fault: others need not
+/* Errors that pass (Redis: server.c), or will once an administrator mends what
+ * is wrong. What a user may not do is that user's rows' fault: others need not
  * wait. */
-static enum fate judge(struct redis *x, const char *text)
+static enum fate fate_of_error(struct redis *x, const char *text)
 {
 	static const char *const cluster[] = {
 		"MOVED ",
@@ -255,7 +256,7 @@ static int hear(struct redis *x, struct fault *f)
 	if (redisGetReply(x->c, (void **)&reply) != REDIS_OK)
 		return failed(x, f);
 	if (reply->type == REDIS_REPLY_ERROR && x->fate == WRITTEN)
-		x->fate = judge(x, reply->str);
+		x->fate = fate_of_error(x, reply->str);
 	freeReplyObject(reply);
 	if (++x->heard < x->item[x->read].n)
 		return 0;
@@ -270,7 +271,7 @@ static int hear(struct redis *x, struct fault *f)
 }
 
 /* All items; many are sent before the replies are read. */
-static int run(struct redis *x, struct fault *f)
+static int send_items(struct redis *x, struct fault *f)
 {
 	int rc = x->c ? 0 : connect_to(x, f);
 
@@ -293,7 +294,8 @@ static int run(struct redis *x, struct fault *f)
 
 /* The item at *at, which moves behind it. False: there is none, or none that is
  * whole. */
-static bool next_item(struct item *out, const struct block *b, size_t *at)
+static bool next_item(struct item *out, const struct export_block *b,
+		      size_t *at)
 {
 	uint32_t n[NUMBERS];
 	size_t left = b->len - *at;
@@ -309,7 +311,7 @@ static bool next_item(struct item *out, const struct block *b, size_t *at)
 }
 
 /* What is no item is the end of the block. */
-static int begin_block(struct redis *x, const struct block *b)
+static int begin_block(struct redis *x, const struct export_block *b)
 {
 	size_t at = b->at;
 
@@ -332,7 +334,7 @@ static int begin_block(struct redis *x, const struct block *b)
 }
 
 /* What is left of a block: the items that are kept. */
-static void end_block(const struct redis *x, struct block *b)
+static void end_block(const struct redis *x, struct export_block *b)
 {
 	size_t from = b->at, to = from;
 
@@ -360,19 +362,19 @@ static void redis_wake(void *self)
 		shutdown(fd, SHUT_RDWR);
 }
 
-static int redis_send(void *self, struct block *b, struct tally *t,
-		      struct fault *f)
+static int redis_send(void *self, struct export_block *b,
+		      struct export_tally *t, struct fault *f)
 {
 	struct redis *x = self;
 	int rc = begin_block(x, b);
-	struct block none = {.rows = b->rows - x->items};
+	struct export_block none = {.rows = b->rows - x->items};
 
 	if (rc < 0)
 		return fault_set(f, rc, "out of memory");
 	x->t = t;
-	rc = x->items ? run(x, f) : 0;
+	rc = x->items ? send_items(x, f) : 0;
 	if (none.rows)
-		block_refuse(&none, t, "a block that is none of Redis");
+		export_block_refuse(&none, t, "a block that is none of Redis");
 	end_block(x, b);
 	return !rc && b->rows
 		       ? fault_set(f, -EAGAIN, "%.*s", REASON,
@@ -400,7 +402,7 @@ static void redis_close(void *self)
 }
 
 static int redis_open(void **out, struct url *u, const struct export_options *o,
-		      struct stop *stop, struct fault *f)
+		      struct export_stop *stop, struct fault *f)
 {
 	struct redis *x = calloc(1, sizeof(*x));
 	bool six = u->host[0] == '['; /* brackets are not the resolver's */
@@ -456,7 +458,7 @@ static void redis_unshape(void *shape)
 	struct form *m = shape;
 
 	if (m) {
-		template_close(m->key);
+		row_template_close(m->key);
 		free(m->names);
 		free(m->name_at);
 	}
@@ -487,7 +489,7 @@ static int redis_shape(void **out, void *self, const struct schema *s,
 {
 	struct export_rule rule = rule_of(self, s->name);
 	struct form *m = calloc(1, sizeof(*m));
-	int rc = m ? template_open(&m->key, rule.key, s, f) : -ENOMEM;
+	int rc = m ? row_template_open(&m->key, rule.key, s, f) : -ENOMEM;
 
 	if (rc == 0)
 		rc = shape_names(m, s);
@@ -496,7 +498,7 @@ static int redis_shape(void **out, void *self, const struct schema *s,
 		return rc;
 	}
 	for (unsigned i = 0; i < s->n; i++)
-		m->many = m->many || template_has(m->key, i);
+		m->many = m->many || row_template_has(m->key, i);
 	m->schema = s;
 	m->kind = rule.kind;
 	*out = m;
@@ -549,7 +551,7 @@ static uint32_t put_pairs(struct redis *x, const struct form *m,
 }
 
 /* A command begins, of so many words with its name and the row's key. */
-static void begin(struct redis *x, uint32_t words, const char *name)
+static void begin_command(struct redis *x, uint32_t words, const char *name)
 {
 	size_t len;
 	const char *key = outbuf_text(&x->key, &len);
@@ -565,7 +567,7 @@ static void begin_add(struct redis *x, struct form *m, uint32_t pairs)
 {
 	bool cut = m->many || m->added++ % CUT_EVERY == 0;
 
-	begin(x, pairs + (cut ? 6 : 3), "XADD");
+	begin_command(x, pairs + (cut ? 6 : 3), "XADD");
 	if (cut) {
 		put_text(&x->commands, "MAXLEN");
 		put_text(&x->commands, "~");
@@ -585,11 +587,11 @@ static uint32_t put_commands(struct redis *x, struct form *m,
 	if (m->kind == EXPORT_EVENT)
 		begin_add(x, m, words);
 	else
-		begin(x, words + 2, "HSET");
+		begin_command(x, words + 2, "HSET");
 	outbuf_bytes(&x->commands, pairs ? pairs : "", pairs ? len : 0);
 	if (m->kind == EXPORT_EVENT || !x->expire_ns)
 		return 1;
-	begin(x, 3, "PEXPIRE");
+	begin_command(x, 3, "PEXPIRE");
 	put_number(&x->commands, x->expire_ns / 1000000);
 	return 2;
 }
@@ -607,7 +609,7 @@ static void redis_encode(void *self, void *shape, struct outbuf *to,
 	outbuf_cut(&x->key, 0);
 	outbuf_cut(&x->words, 0);
 	outbuf_cut(&x->commands, 0);
-	template_row(m->key, &x->key, b, row);
+	row_template_encode(m->key, &x->key, b, row);
 	n[1] = put_commands(x, m, b, row);
 	text = outbuf_text(&x->commands, &len);
 	n[0] = (uint32_t)len;

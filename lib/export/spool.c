@@ -170,7 +170,7 @@ int spool_open(struct spool **out, const char *dir, const char *name,
 }
 
 static int write_file(const struct spool *s, uint64_t number,
-		      const struct block *b)
+		      const struct export_block *b)
 {
 	char *bytes = b->bytes + b->at;
 	size_t len = b->len - b->at;
@@ -192,7 +192,7 @@ static int write_file(const struct spool *s, uint64_t number,
 	return rc;
 }
 
-int spool_append(struct spool *s, const struct block *b, struct fault *f)
+int spool_append(struct spool *s, const struct export_block *b, struct fault *f)
 {
 	uint64_t len = HEADER + b->len - b->at, bytes;
 	char name[NAME];
@@ -205,7 +205,7 @@ int spool_append(struct spool *s, const struct block *b, struct fault *f)
 		return fault_set(f, -ENOSPC,
 				 "%s: it may hold %" PRIu64 " bytes, and does",
 				 s->path, s->size);
-	rc = write_file(s, s->next, b); /* which nobody else changes */
+	rc = write_file(s, s->next, b); /* which only this thread changes */
 	if (rc < 0) {
 		name_of(name, s->next);
 		return fault_set(f, rc, "%s/%s: %s", s->path, name,
@@ -220,10 +220,10 @@ int spool_append(struct spool *s, const struct block *b, struct fault *f)
 }
 
 /* The block of a file: 1, -EBADMSG or -errno. Its size and rows are given. */
-static int read_file(struct spool *s, int fd, struct block **out)
+static int read_file(struct spool *s, int fd, struct export_block **out)
 {
 	struct header h;
-	struct block *b;
+	struct export_block *b;
 
 	s->given = read_header(&h, fd);
 	s->given_rows = h.rows;
@@ -264,7 +264,7 @@ static int open_oldest(struct spool *s, uint64_t *lost)
 	return fd == -ENOENT ? 0 : fd;
 }
 
-int spool_next(struct spool *s, struct block **out, uint64_t *lost)
+int spool_next(struct spool *s, struct export_block **out, uint64_t *lost)
 {
 	int fd, rc;
 

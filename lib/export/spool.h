@@ -23,7 +23,7 @@
 
 #include "base/fault.h"
 
-struct block;
+struct export_block;
 struct spool;
 
 /*
@@ -35,14 +35,15 @@ int spool_open(struct spool **out, const char *dir, const char *name,
 
 /* 0, or -errno with f set, which names the file: -ENOSPC, the disk is full, or
  * the spool holds as much as it may. */
-int spool_append(struct spool *s, const struct block *b, struct fault *f);
+int spool_append(struct spool *s, const struct export_block *b,
+		 struct fault *f);
 
 /*
  * The oldest block, an own copy: 1; 0: there is none; -EBADMSG: damaged, or its
  * file was deleted, *lost rows have gone; or -errno. It stays until
  * spool_done() of it.
  */
-int spool_next(struct spool *s, struct block **out, uint64_t *lost);
+int spool_next(struct spool *s, struct export_block **out, uint64_t *lost);
 void spool_done(struct spool *s);
 
 /* Rows that are not sent. */

@@ -99,7 +99,7 @@ static int read_place(struct url *u, char *text, struct fault *f)
 }
 
 /* The URL as it may be seen: no password, no options. */
-static void show(struct url *u)
+static void make_shown(struct url *u)
 {
 	if (!strcmp(u->scheme, "file"))
 		snprintf(u->shown, sizeof(u->shown), "file:%.900s", u->path);
@@ -137,7 +137,7 @@ int url_read(struct url *out, const char *text, struct fault *f)
 					 out->scheme);
 		rc = read_place(out, rest + 2, f);
 	}
-	show(out);
+	make_shown(out);
 	return rc < 0 ? rc : read_options(out, options, f);
 }
 

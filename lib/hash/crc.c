@@ -7,7 +7,8 @@
 
 #include "hash/crc_engine.h"
 
-/* Normal form, without x^32. Sources: dta.md section 2; wire-facts.md 2.4. */
+/* Normal form, without x^32. Sources: dta(7), HASHING; the published DTA
+ * translator (CRC_DTA0_HOP0 and on). */
 static const uint32_t polys[CRC_IDS] = {
 	[CRC_SLOT0] = 0x04c11db7,
 	[CRC_SLOT1] = 0xf5d8e6b9,

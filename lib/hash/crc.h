@@ -3,7 +3,7 @@
  * crc.h - reflected CRC-32s, initial value and final XOR 0xffffffff.
  *
  * One polynomial per purpose, so that the hashes of one key are independent
- * (dta.md section 2 tells why one polynomial with a suffix is not enough).
+ * (dta(7), HASHING, says why one polynomial with a suffix is not enough).
  * The engine is picked once, at start: 512-bit carry-less multiplication
  * (VPCLMULQDQ), 128-bit (PCLMULQDQ), or tables. All give the same result.
  */

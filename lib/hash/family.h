@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * family.h - which CRC serves which purpose: the hash families of dta.md.
+ * family.h - which CRC serves which purpose: the hash families (dta(7),
+ * HASHING).
  *
- * dta1: a polynomial per purpose (dta.md section 2).
- * dta0: the published system's hashes, there of 4-byte keys (wire-facts 2.4):
+ * dta1: a polynomial per purpose.
+ * dta0: the hashes of the published DTA translator, there of 4-byte keys:
  *       slot n is CRC-32 of the key's bytes reversed, then the byte n; the
- *       checksum is CRC-32 of the reversed key. Correlated, kept for its memory
- *       images. A postcard chunk is CRC-32 of the key as it is, for copies past
- *       0 as well; hops past the fifth have the fifth's.
+ *       checksum is CRC-32 of the reversed key. They are correlated; kept to
+ * read its memory images. A postcard chunk is CRC-32 of the key as it is, for
+ * copies past 0 as well; hops past the fifth have the fifth's.
  *
  * Results are raw 32-bit hashes: take them mod slots (hash_mod).
  */

@@ -357,7 +357,7 @@ static int decode_packet(struct int_frame_decoder *in, const struct pkt *p)
 
 static inline void prefetch_packet(const struct pkt *p)
 {
-	pkt_ask(p, p->len < AHEAD_BYTES ? p->len : AHEAD_BYTES);
+	pkt_prefetch(p, p->len < AHEAD_BYTES ? p->len : AHEAD_BYTES);
 }
 
 int int_decode_frames(struct int_frame_decoder *in, const struct pkt *pkts,

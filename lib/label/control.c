@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/chain.h"
+#include "base/fifo.h"
 #include "base/rng.h"
 #include "label/policy.h"
 
@@ -29,7 +29,7 @@ struct label_control {
 	/* Ports, by their places: those that are not silent, in the order in
 	 * which they were heard; those whose S may be to be moved, in the order
 	 * in which it was. */
-	struct chain heard, steps;
+	struct fifo heard, steps;
 	uint32_t silent, with_s[LABEL_S_MAX + 1]; /* ports */
 
 	uint64_t next_end_ns;
@@ -195,8 +195,8 @@ void label_control_close(struct label_control *c)
 		return;
 	label_db_close(c->db);
 	close_paths(c->paths);
-	chain_fini(&c->heard);
-	chain_fini(&c->steps);
+	fifo_fini(&c->heard);
+	fifo_fini(&c->steps);
 	free(c);
 }
 
@@ -250,7 +250,7 @@ static void report_silence(struct label_control *c, uint32_t place, bool silent,
 	if (silent) {
 		c->silent++;
 		c->ctr.silent++;
-		chain_drop(&c->heard, place);
+		fifo_remove(&c->heard, place);
 	} else {
 		c->silent--;
 		c->ctr.heard++;
@@ -278,7 +278,7 @@ static void change_s(struct label_control *c, uint32_t place, uint8_t s,
 	r->s = s;
 	r->changed_ns = now_ns;
 	r->reported = label_lost(r);
-	set_error(c, chain_put(&c->steps, place));
+	set_error(c, fifo_put(&c->steps, place));
 	if (c->o.calls.decision)
 		c->o.calls.decision(c->o.calls.ctx, &d);
 }
@@ -291,7 +291,7 @@ static void step_s(struct label_control *c, uint32_t place, uint64_t at_ns)
 
 	if (!c->o.pro || at_ns - r->changed_ns < c->patience_ns)
 		return;
-	chain_drop(&c->steps, place);
+	fifo_remove(&c->steps, place);
 	if (r->silent && r->s < c->o.s_max)
 		change_s(c, place, (uint8_t)(r->s + 1), LABEL_SILENT, at_ns);
 	else if (!r->silent && r->s > 0)
@@ -312,8 +312,8 @@ static void forget_port(struct label_control *c, uint32_t place, uint64_t at_ns)
 	if (c->o.calls.forgotten)
 		c->o.calls.forgotten(c->o.calls.ctx, r, at_ns);
 	label_db_forget(c->db, place);
-	chain_move(&c->heard, last, place);
-	chain_move(&c->steps, last, place);
+	fifo_renumber(&c->heard, last, place);
+	fifo_renumber(&c->steps, last, place);
 }
 
 /* Ports that have been silent for very long, looked for once a minute; those of
@@ -336,18 +336,18 @@ static void forget_silent(struct label_control *c, uint64_t at_ns)
 
 static uint64_t silence_due(const struct label_control *c)
 {
-	uint32_t place = chain_first(&c->heard);
+	uint32_t place = fifo_first(&c->heard);
 
-	if (place == CHAIN_NOBODY)
+	if (place == FIFO_EMPTY)
 		return NEVER;
 	return label_db_at(c->db, place)->seen_ns + c->patience_ns;
 }
 
 static uint64_t step_due(const struct label_control *c)
 {
-	uint32_t place = chain_first(&c->steps);
+	uint32_t place = fifo_first(&c->steps);
 
-	if (place == CHAIN_NOBODY || !c->o.pro)
+	if (place == FIFO_EMPTY || !c->o.pro)
 		return NEVER;
 	return label_db_at(c->db, place)->changed_ns + c->patience_ns;
 }
@@ -359,11 +359,11 @@ static uint64_t ports_due(const struct label_control *c)
 }
 
 /* The one that will be first next but one is asked for from memory. */
-static void prefetch_port(struct label_control *c, const struct chain *q)
+static void prefetch_port(struct label_control *c, const struct fifo *q)
 {
-	uint32_t place = chain_second(q);
+	uint32_t place = fifo_second(q);
 
-	if (place != CHAIN_NOBODY)
+	if (place != FIFO_EMPTY)
 		__builtin_prefetch(label_db_at(c->db, place), 1);
 }
 
@@ -375,13 +375,13 @@ static void ports_look(struct label_control *c)
 
 	if (silence_due(c) == at_ns) {
 		prefetch_port(c, &c->heard);
-		place = chain_first(&c->heard);
+		place = fifo_first(&c->heard);
 		report_silence(c, place, true, at_ns,
 			       label_db_at(c->db, place)->seen_ns);
 		step_s(c, place, at_ns);
 	} else {
 		prefetch_port(c, &c->steps);
-		step_s(c, chain_first(&c->steps), at_ns);
+		step_s(c, fifo_first(&c->steps), at_ns);
 	}
 }
 
@@ -401,7 +401,7 @@ static void on_port_heard(struct label_control *c, uint32_t place)
 		r->interval = c->number;
 		c->sum.covered++;
 	}
-	set_error(c, chain_put(&c->heard, place));
+	set_error(c, fifo_put(&c->heard, place));
 	if (r->silent) {
 		report_silence(c, place, false, c->now_ns, r->before_ns);
 		step_s(c, place, c->now_ns);

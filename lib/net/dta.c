@@ -68,7 +68,8 @@ static int dta1_decode(struct dta_report *out, const uint8_t *p, size_t len)
 	return 0;
 }
 
-/* Whether a primitive of DTA/0 takes that much data (wire-facts 1.4). */
+/* Whether a primitive of DTA/0 takes that much data (the published DTA
+ * translator). */
 static bool dta0_data_fits(uint8_t opcode, size_t len)
 {
 	if (opcode == DTA_KEYWRITE) /* 8, 16, 32 with the checksum */
@@ -151,7 +152,7 @@ static int dta1_encode(struct put *w, const struct dta_report *r)
 		return -EINVAL;
 	p = put_room(w, DTA_HEADER_LEN + (size_t)r->key_len + r->data_len);
 	if (!p)
-		return 0; /* who asks for the length hears of it */
+		return 0; /* the caller compares the length */
 	p[0] = (uint8_t)(DTA_VERSION_1 << 4 | r->opcode);
 	p[DTA_AT_FLAGS] = (uint8_t)((r->immediate ? DTA_FLAG_IMMEDIATE : 0) |
 				    (r->tracked ? DTA_FLAG_TRACKED : 0) |

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * dta.h - DTA reports: DTA/1 (dta.md 1.1) and the two published DTA/0 variants
- * (wire-facts 1.3 and 1.4).
+ * dta.h - DTA reports: DTA/1 (dta(7), REPORTS) and the two DTA/0 formats of the
+ * published system.
  *
  *     0                   1                   2                   3
  *     0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1

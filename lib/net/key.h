@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * key.h - telemetry keys: their bytes (dta.md 1.3) and their text.
+ * key.h - telemetry keys: their bytes (dta(7), Keys) and their text.
  *
  * name   bytes  layout, big-endian           text
  * flow4  13     src, dst, src port,          10.0.0.1:443>10.0.0.2:5501/tcp

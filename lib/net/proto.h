@@ -127,13 +127,13 @@ enum {
 	NET_TCP_ACK = 0x10,
 };
 
-/* INT: the numbers by which it is known; wire-facts 6.3. */
+/* INT: UDP ports, DSCP values and types (P4.org, INT 0.5 to 2.1). */
 enum {
 	INT_DSCP = 0x17, /* the specifications' example */
 	INT_DSCP_MASK = 0x3f,
 	INT_DSCP_ANY = 0x40, /* as a mask: a bit that no DSCP has */
 	INT_DSCP_GEANT = 0x20,
-	INT_UDP_PORT = 0x1000,	 /* INT_TBD: paper 002; none is assigned */
+	INT_UDP_PORT = 0x1000,	 /* INT_TBD (INTCollector); none is assigned */
 	INT_REPORT_PORT = 54321, /* INTCollector; none is assigned */
 	INT_REPORT_PORT_GEANT = 6000,
 	INT_VXLAN_GPE_0_5 = 0x05, /* next protocol */
@@ -179,7 +179,7 @@ enum int_type {
 	INT_TYPE_MX = 3,
 };
 
-/* Telemetry keys: dta.md 1.3. */
+/* Telemetry keys: dta(7), Keys. */
 enum {
 	KEY_IP4_LEN = 4,
 	KEY_IP6_LEN = 16,
@@ -189,7 +189,7 @@ enum {
 	KEY_HOP_ID = 4, /* in front of a flow */
 };
 
-/* DTA: dta.md 1.1. */
+/* DTA: dta(7), REPORTS. */
 enum {
 	DTA_PORT = 40040,      /* UDP destination of reports */
 	DTA_NACK_PORT = 40044, /* UDP destination of NACKs, to the reporter */
@@ -208,7 +208,7 @@ enum {
 	DTA_NO_TABLE = 0xffff,
 	DTA_COUNTER_LEN = 8, /* what Key-Increment adds */
 
-	/* The published formats: wire-facts 1.3 to 1.5. */
+	/* DTA/0: the two formats of the published DTA system. */
 	DTA0_KEY_LEN = 4,
 	DTA0_HOP_MAX = 5, /* counted from 1 */
 	DTA0_NACK_LEN = 2,
@@ -284,7 +284,7 @@ enum roce_syndrome {
 	ROCE_NAK_ACCESS = 0x62,	 /* remote access error */
 };
 
-/* Telemetry reports: P4.org, Telemetry Report 0.5, 1.0, 2.0; wire-facts 6.5. */
+/* Telemetry reports: P4.org, Telemetry Report 0.5, 1.0, 2.0. */
 enum {
 	TREPORT_V05_LEN = 12,
 	TREPORT_V05_DROP_LEN = 12,  /* behind it: NProto 1 */
@@ -374,7 +374,7 @@ enum ioam_type {
 enum {
 	LABEL_PROTOCOL = 253,	   /* IP; none is assigned: RFC 3692, 4727 */
 	LABEL_EXPORT_PORT = 54322, /* UDP; none is assigned */
-	LABEL_MAX_HOP = 5,	   /* of a fat tree: paper 004, section 2 */
+	LABEL_MAX_HOP = 5,	   /* of a fat tree: INT-label, section 2 */
 	LABEL_MAX_HOP_MOST = 127,
 	LABEL_OPTION_LEN = 2,
 	LABEL_AT_COUNT = 1, /* in the option: INT_num */

@@ -171,7 +171,7 @@ int roce_decode(struct roce *out, const uint8_t *frame, size_t len)
 		return rc;
 	if (u.dst_port != ROCE_PORT)
 		return -ENOTSUP;
-	/* IPv6 extension headers: nobody says what their iCRC would be */
+	/* IPv6 extension headers: no standard defines their iCRC */
 	if (u.version == 6 && u.payload != u.ip + NET_IP6_LEN + NET_UDP_LEN)
 		return -ENOTSUP;
 	memset(&r, 0, sizeof(r));

@@ -4,8 +4,8 @@
  *
  * Ethernet / IPv4 or IPv6 / UDP 4791 / BTH 12 / RETH 16 or AtomicETH 28 or
  * AETH 4 (+ AtomicAckETH 8) / ImmDt 4 / payload / pad / iCRC 4.
- * Sources: InfiniBand Architecture 1.4 section 9, annex A17 (RoCEv2), as
- * measured in rdma.md. Values in host order; payload points into the frame.
+ * Sources: InfiniBand Architecture 1.4 section 9, annex A17 (RoCEv2).
+ * Values in host order; payload points into the frame.
  */
 #ifndef NET_ROCE_H
 #define NET_ROCE_H

@@ -56,9 +56,9 @@ struct capture {
 	size_t block;	   /* bytes asked of one read() */
 	uint8_t *mem;	   /* HEADROOM, then the window */
 	size_t head, tail; /* unread bytes of the window */
-	/* src_keep(): the windows in turn, mem is one of them. */
+	/* src_hold_batches(): the windows in turn, mem is one of them. */
 	unsigned windows, current;
-	uint8_t *kept[SRC_KEEP_MAX];
+	uint8_t *kept[SRC_HOLD_MAX];
 	bool pinned;	 /* the call in hand has packets in the window */
 	bool turned;	 /* or is the first that has it */
 	uint64_t walked; /* bytes of records */
@@ -109,7 +109,7 @@ static uint8_t *window_new(void)
 }
 
 /* One read() that waits. Returns bytes, 0 at the end, or -errno. The first one
- * of a FIFO has to poll: the end of one that nobody writes to yet is none. */
+ * of a FIFO has to poll: before its first writer the FIFO reads as ended. */
 static ssize_t read_some(int fd, void *buf, size_t len, int wait_ms, bool first)
 {
 	struct pollfd p = {.fd = fd, .events = POLLIN};
@@ -118,7 +118,8 @@ static ssize_t read_some(int fd, void *buf, size_t len, int wait_ms, bool first)
 	if ((first || wait_ms >= 0) && (n = poll(&p, 1, wait_ms)) <= 0)
 		return n < 0 ? -errno : -EAGAIN;
 	while ((n = read(fd, buf, len)) < 0 && errno == EAGAIN)
-		if (poll(&p, 1, -1) < 0) /* somebody made it non-blocking */
+		if (poll(&p, 1, -1) <
+		    0) /* its other users made it non-blocking */
 			return -errno;
 	return n < 0 ? -errno : n;
 }
@@ -526,8 +527,8 @@ static int open_format(struct capture *s, struct fault *f)
 						    : begin_pcap(s, f);
 }
 
-/* A FIFO is opened without waiting for who writes to it: signals have to end
- * that wait, and who opens another FIFO behind this one must get there. */
+/* A FIFO is opened without waiting for its writer: signals must end that wait,
+ * and a program that opens another FIFO behind this one must reach it. */
 static int open_fd(struct capture *s, const char *path, struct fault *f)
 {
 	struct stat st;
@@ -697,7 +698,7 @@ static int capture_keep(struct src *src, unsigned calls)
 
 static const struct src_ops ops = {
 	.rx = capture_rx,
-	.keep = capture_keep,
+	.hold = capture_keep,
 	.close = capture_close,
 };
 

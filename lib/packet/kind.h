@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kind.h - what the kinds of sources and sinks agree on: for those who make
- * one, here and in live.c.
+ * kind.h - the interface of kinds of sources and sinks, in this room.
  *
- * A kind embeds struct src or struct snk as the first member of its own. What
- * is done packet by packet takes no more than one indirect call.
+ * A kind embeds struct src or struct snk as the first member of its own struct.
+ * What is done for each packet costs at most one indirect call.
  */
 #ifndef PACKET_KIND_H
 #define PACKET_KIND_H
 
 #include "packet/pkt.h"
 
-struct shelf; /* src.c */
+struct batch_pool; /* src.c */
 
 struct src_ops {
 	int (*rx)(struct src *s, struct pkt *pkts, int max, struct fault *f);
 	uint64_t (*drops)(struct src *s); /* NULL: there are none */
-	/* src_keep(); NULL: src.c copies packets. */
-	int (*keep)(struct src *s, unsigned calls);
+	/* src_hold_batches(); NULL: src.c copies packets. */
+	int (*hold)(struct src *s, unsigned calls);
 	void (*close)(struct src *s);
 };
 
@@ -27,8 +26,9 @@ struct src {
 	int fd;
 	int wait_ms;
 	uint64_t done, size; /* bytes: see src_done() */
-	struct shelf *shelf; /* copies of packets, or NULL: src_keep() */
-	int error;	     /* that src_rx_now() met, and why: it stays */
+	/* Copies of packets for src_hold_batches(); NULL: none. */
+	struct batch_pool *pool;
+	int error; /* that src_rx_now() met, and why: it stays */
 	struct fault why;
 };
 

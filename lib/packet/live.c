@@ -18,7 +18,7 @@
 
 _Static_assert(sizeof(((struct iface *)NULL)->name) == IFNAMSIZ, "name's room");
 
-static int ask(struct iface *i, int fd, struct fault *f)
+static int read_iface(struct iface *i, int fd, struct fault *f)
 {
 	struct ifreq r = {0};
 
@@ -54,7 +54,7 @@ int iface_find(struct iface *i, const char *name, struct fault *f)
 	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return fault_set(f, -errno, "%s: %s", name, strerror(errno));
-	rc = ask(i, fd, f);
+	rc = read_iface(i, fd, f);
 	close(fd);
 	return rc;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * live.h - sources and sinks of live interfaces, and what interfaces say of
- * themselves.
+ * live.h - sources and sinks of live interfaces, and the interfaces' addresses,
+ * MTU and neighbours.
  *
  * A source does not see what its own host sends, and goes on when the interface
  * goes down and comes back; one that was removed is an error, -ENODEV.
- * A sink does not fail for want of a peer, an interface that is up, or room in
- * its queues: it counts the frames as drops. Frames are shown as on the wire,
- * VLAN tags in place.
+ * If there is no peer, the interface is down or its queues are full, a sink
+ * does not fail: it counts the frames as drops. Frames are as on the wire, VLAN
+ * tags in place.
  */
 #ifndef PACKET_LIVE_H
 #define PACKET_LIVE_H
@@ -25,7 +25,7 @@ enum live_kind {
 	LIVE_PACKET, /* AF_PACKET: TPACKET_V3; sendmmsg() */
 	LIVE_XDP,    /* AF_XDP: what it takes is gone for the host. It has the
 			queues that it receives by, or the one it sends by, for
-			itself: nobody else has an AF_XDP socket there. */
+			itself: no other AF_XDP socket can be there. */
 };
 
 enum {

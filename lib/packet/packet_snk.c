@@ -15,8 +15,8 @@
 #include "packet/live_private.h"
 
 enum {
-	QUEUE_MAX =
-		512, /* frames for one sendmmsg(), if nobody flushes before */
+	QUEUE_MAX = 512, /* frames for one sendmmsg(), unless it is flushed
+			    before */
 	BUFFER = 1 << 20,
 	LINE = 64,
 	WAIT_MS = 100, /* for the interface to take something */

@@ -21,7 +21,7 @@
 enum {
 	PKT_BATCH = 1024, /* packets that pass through a stage at once */
 	PKT_MAX = 262144, /* longest record taken, bytes (libpcap's limit) */
-	SRC_KEEP_MAX = 64,
+	SRC_HOLD_MAX = 64,
 };
 
 struct pkt {
@@ -32,11 +32,11 @@ struct pkt {
 };
 
 /*
- * Asks for the first bytes of a packet that is looked at some packets later.
+ * Prefetches the first bytes of a packet that is decoded some packets later.
  * Batches lie in order, but the CPU by itself does not look ahead beyond a page
  * of 4096 bytes, and little beyond what it waits for.
  */
-static inline void pkt_ask(const struct pkt *p, uint32_t bytes)
+static inline void pkt_prefetch(const struct pkt *p, uint32_t bytes)
 {
 	for (uint32_t at = 0; at < bytes; at += 64)
 		__builtin_prefetch(p->data + at);
@@ -67,15 +67,15 @@ int src_rx(struct src *s, struct pkt *pkts, int max, struct fault *f);
 int src_rx_now(struct src *s, struct pkt *pkts, int max, struct fault *f);
 
 /*
- * Packets are valid for so many more calls of src_rx() from now on, and not for
- * one: for workers that take batches in turn, each of which has its own in hand
- * while others take theirs. Calls that return none count, too: after one of
- * src_rx() all workers are to rest. calls is 1 to SRC_KEEP_MAX. To be called
- * once, before packets that are in hand are looked at for the last time. A
- * batch of a capture in a file is full, unless batches of any size would end
- * where it does. Returns 0 or -ENOMEM.
+ * From now on packets stay valid for so many more calls of src_rx(), instead of
+ * one: for workers that receive batches in turn, and process theirs meanwhile.
+ * Calls that return no packets count, too: after such a call of src_rx() all
+ * workers must be idle. calls is 1 to SRC_HOLD_MAX. Called once, before the
+ * packets of the current batch are read for the last time. A batch of a capture
+ * in a file is full, unless batches of any size would end where it does.
+ * Returns 0 or -ENOMEM.
  */
-int src_keep(struct src *s, unsigned calls);
+int src_hold_batches(struct src *s, unsigned calls);
 
 /* Bytes of the file read so far, as they are there, and in all (0: unknown, a
  * pipe), for a progress display. */
@@ -103,8 +103,8 @@ void src_close(struct src *s); /* NULL is fine */
 int snk_open(struct snk **out, const char *path, struct fault *f);
 
 /*
- * Once *stop is set, a reader who stalls is not waited for any more: what takes
- * a second in which he takes nothing fails with -ECANCELED.
+ * Once *stop is set, a stalled reader of a pipe is not waited for any more: a
+ * write fails with -ECANCELED if the reader takes nothing for a second.
  */
 void snk_until(struct snk *s, const atomic_int *stop);
 

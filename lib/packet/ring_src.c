@@ -131,7 +131,7 @@ static void give_back(struct ring *r)
 
 /* Takes the block at the head in hand, if it is ours, and not one that was
  * shown and is still held. */
-static bool take(struct ring *r)
+static bool take_block(struct ring *r)
 {
 	struct tpacket_block_desc *b = block(r, r->head);
 
@@ -165,7 +165,7 @@ static __attribute__((noinline)) void put_tag(struct pkt *p, unsigned tpid,
 	p->wire_len += NET_VLAN_LEN;
 }
 
-static uint8_t *show(struct pkt *p, uint8_t *at)
+static uint8_t *fill_pkt(struct pkt *p, uint8_t *at)
 {
 	const struct tpacket3_hdr *h = (const void *)at;
 	unsigned tpid = h->hv1.tp_vlan_tpid, tci = h->hv1.tp_vlan_tci;
@@ -189,7 +189,7 @@ static int walk(struct ring *r, struct pkt *pkts, int max)
 {
 	int n = 0;
 
-	while (n < max && (r->left || take(r))) {
+	while (n < max && (r->left || take_block(r))) {
 		uint32_t k = r->left;
 		uint8_t *at = r->next;
 
@@ -198,7 +198,7 @@ static int walk(struct ring *r, struct pkt *pkts, int max)
 		r->left -= k;
 		for (; k; k--) {
 			__builtin_prefetch(at + 2 * 256);
-			at = show(&pkts[n++], at);
+			at = fill_pkt(&pkts[n++], at);
 		}
 		r->next = at;
 		if (!r->left) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What all sources have in common: the rest is up to their kinds. */
+/* What all sources have in common; the rest is in their kinds. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,30 +7,32 @@
 #include "hash/crc.h"
 #include "packet/kind.h"
 
-/* Copies of packets for src_keep(), where a source cannot keep its own. */
+/* Copies of packets for src_hold_batches(), where a source cannot keep its own.
+ */
 enum {
 	GAP = 64, /* CRC_HEADROOM, and a cache line */
 };
 
 _Static_assert((int)GAP >= (int)CRC_HEADROOM, "packets need headroom");
 
-struct board {
+struct batch_copy {
 	uint8_t *mem;
 	size_t size;
 };
 
-/* A board for each batch, the oldest of which makes room for the next. */
-struct shelf {
+/* Copies of so many batches; the next batch replaces the oldest. */
+struct batch_pool {
 	unsigned n, next;
-	struct board board[];
+	struct batch_copy copy[];
 };
 
-static struct shelf *shelf_new(unsigned boards)
+static struct batch_pool *batch_pool_new(unsigned batches)
 {
-	struct shelf *s = calloc(1, sizeof(*s) + boards * sizeof(struct board));
+	struct batch_pool *s = calloc(
+		1, sizeof(*s) + batches * sizeof(struct batch_copy));
 
 	if (s)
-		s->n = boards;
+		s->n = batches;
 	return s;
 }
 
@@ -39,8 +41,8 @@ static size_t room_of(const struct pkt *p)
 	return (GAP + (size_t)p->len + GAP - 1) & ~(size_t)(GAP - 1);
 }
 
-/* What it held is not wanted any more. */
-static int grow(struct board *b, size_t size)
+/* Makes room; what the copy held is lost. */
+static int grow_copy(struct batch_copy *b, size_t size)
 {
 	if (size <= b->size)
 		return 0;
@@ -51,9 +53,9 @@ static int grow(struct board *b, size_t size)
 }
 
 /* Copies n packets and has pkts point to the copies. */
-static int shelf_put(struct shelf *s, struct pkt *pkts, int n)
+static int batch_pool_copy(struct batch_pool *s, struct pkt *pkts, int n)
 {
-	struct board *b = &s->board[s->next];
+	struct batch_copy *b = &s->copy[s->next];
 	size_t size = 0;
 	uint8_t *p;
 	int rc;
@@ -61,7 +63,7 @@ static int shelf_put(struct shelf *s, struct pkt *pkts, int n)
 	s->next = (s->next + 1) % s->n;
 	for (int i = 0; i < n; i++)
 		size += room_of(&pkts[i]);
-	if ((rc = grow(b, size)) < 0)
+	if ((rc = grow_copy(b, size)) < 0)
 		return rc;
 	p = b->mem;
 	for (int i = 0; i < n; i++) {
@@ -74,28 +76,28 @@ static int shelf_put(struct shelf *s, struct pkt *pkts, int n)
 	return 0;
 }
 
-static void shelf_free(struct shelf *s)
+static void batch_pool_free(struct batch_pool *s)
 {
 	for (unsigned i = 0; s && i < s->n; i++)
-		free(s->board[i].mem);
+		free(s->copy[i].mem);
 	free(s);
 }
 
-static int take(struct src *s, struct pkt *pkts, int max, struct fault *f)
+static int receive(struct src *s, struct pkt *pkts, int max, struct fault *f)
 {
 	int n;
 
 	if (s->error)
 		return fault_set(f, s->error, "%s", s->why.text);
 	n = s->ops->rx(s, pkts, max, f);
-	if (s->shelf && n > 0 && shelf_put(s->shelf, pkts, n) < 0)
+	if (s->pool && n > 0 && batch_pool_copy(s->pool, pkts, n) < 0)
 		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
 	return n;
 }
 
 int src_rx(struct src *s, struct pkt *pkts, int max, struct fault *f)
 {
-	return take(s, pkts, max, f);
+	return receive(s, pkts, max, f);
 }
 
 int src_rx_now(struct src *s, struct pkt *pkts, int max, struct fault *f)
@@ -104,10 +106,10 @@ int src_rx_now(struct src *s, struct pkt *pkts, int max, struct fault *f)
 
 	if (!s->size) /* a file never waits */
 		s->wait_ms = 0;
-	n = take(s, pkts, max, f);
+	n = receive(s, pkts, max, f);
 	s->wait_ms = wait_ms;
-	/* Who does not wait may not be who tells of it; and a socket tells of
-	 * an error once. */
+	/* A caller that does not wait may not report errors, and a socket
+	 * reports each only once: it is kept for the next call. */
 	if (n < 0 && n != -EAGAIN && n != -EINTR) {
 		s->error = n;
 		s->why = *f;
@@ -115,12 +117,12 @@ int src_rx_now(struct src *s, struct pkt *pkts, int max, struct fault *f)
 	return n;
 }
 
-int src_keep(struct src *s, unsigned calls)
+int src_hold_batches(struct src *s, unsigned calls)
 {
-	if (s->ops->keep)
-		return s->ops->keep(s, calls);
-	s->shelf = shelf_new(calls);
-	return s->shelf ? 0 : -ENOMEM;
+	if (s->ops->hold)
+		return s->ops->hold(s, calls);
+	s->pool = batch_pool_new(calls);
+	return s->pool ? 0 : -ENOMEM;
 }
 
 uint64_t src_done(const struct src *s)
@@ -158,6 +160,6 @@ void src_close(struct src *s)
 {
 	if (!s)
 		return;
-	shelf_free(s->shelf);
+	batch_pool_free(s->pool);
 	s->ops->close(s);
 }

@@ -33,7 +33,8 @@ enum {
 	FRAMES = 2048, /* a power of two */
 	CHUNK_MIN = 2048,
 	CHUNK_MAX = 4096,
-	QUEUE_MAX = 512, /* frames for the kernel, if nobody flushes before */
+	QUEUE_MAX =
+		512, /* frames for the kernel, unless it is flushed before */
 	NAP_US = 100,
 	WAIT_MS = 100, /* for the interface to take something */
 	SEND_BUFFER = 16 << 20,
@@ -68,14 +69,14 @@ static uint32_t left(const struct xdp_out *s)
 }
 
 /* The next frame goes to a free place, if there is one, or aside. */
-static void show_room(struct xdp_out *s)
+static void lend_room(struct xdp_out *s)
 {
 	s->snk.at = s->n ? s->mem + s->at[s->n - 1] : s->aside;
 	s->snk.room = s->n ? s->chunk : 0;
 }
 
 /* Takes back what was sent. */
-static void reclaim(struct xdp_out *s)
+static void reclaim_sent(struct xdp_out *s)
 {
 	uint32_t at, n = xsk_ring_cons__peek(&s->completion, FRAMES, &at);
 
@@ -118,7 +119,7 @@ static bool push_long(struct xdp_out *s)
 	return any;
 }
 
-static int xdp_flush(struct snk *snk)
+static int flush_xdp_snk(struct snk *snk)
 {
 	struct xdp_out *s = (struct xdp_out *)snk;
 
@@ -131,8 +132,8 @@ static int xdp_flush(struct snk *snk)
 		if (s->stuck)
 			break;
 	}
-	reclaim(s);
-	show_room(s);
+	reclaim_sent(s);
+	lend_room(s);
 	return s->err;
 }
 
@@ -142,7 +143,7 @@ static bool wait_free(struct xdp_out *s)
 
 	for (int us = 0; !s->n && us < WAIT_MS * 1000; us += NAP_US) {
 		nanosleep(&nap, NULL);
-		reclaim(s);
+		reclaim_sent(s);
 	}
 	return s->n;
 }
@@ -152,12 +153,12 @@ static int xdp_room(struct snk *snk, size_t len)
 	struct xdp_out *s = (struct xdp_out *)snk;
 
 	if (!s->n)
-		xdp_flush(snk);
+		flush_xdp_snk(snk);
 	if (!s->n && !s->stuck && !s->err)
 		s->stuck = !wait_free(s);
 	if (s->err)
 		return s->err;
-	show_room(s);
+	lend_room(s);
 	if (len > snk->room) {
 		snk->at = s->aside;
 		snk->room = PKT_MAX;
@@ -176,7 +177,7 @@ static void xdp_done(struct snk *snk, size_t len, uint32_t wire_len,
 	if (!s->n || !iface_fits(&s->iface, snk->at, len) ||
 	    !xsk_ring_prod__reserve(&s->tx, 1, &at)) {
 		snk->drops++;
-		show_room(s);
+		lend_room(s);
 		return;
 	}
 	s->n--;
@@ -187,9 +188,9 @@ static void xdp_done(struct snk *snk, size_t len, uint32_t wire_len,
 		.len = (uint32_t)len,
 	};
 	if (++s->queued >= QUEUE_MAX)
-		xdp_flush(snk);
+		flush_xdp_snk(snk);
 	else
-		show_room(s);
+		lend_room(s);
 }
 
 /* A card that reads frames itself takes them when it likes: which of them it
@@ -227,14 +228,14 @@ static void xdp_settle(struct snk *snk)
 		return;
 	for (int us = 0; s->n < FRAMES && us < WAIT_MS * 1000; us += NAP_US) {
 		nanosleep(&nap, NULL);
-		reclaim(s);
+		reclaim_sent(s);
 		us = s->n > before ? 0 : us;
 		before = s->n;
 	}
 	s->settled = true;
 }
 
-static int xdp_close(struct snk *snk, int rc)
+static int close_xdp_snk(struct snk *snk, int rc)
 {
 	struct xdp_out *s = (struct xdp_out *)snk;
 
@@ -247,10 +248,10 @@ static int xdp_close(struct snk *snk, int rc)
 static const struct snk_ops ops = {
 	.room = xdp_room,
 	.done = xdp_done,
-	.flush = xdp_flush,
+	.flush = flush_xdp_snk,
 	.left = xdp_left,
 	.settle = xdp_settle,
-	.close = xdp_close,
+	.close = close_xdp_snk,
 };
 
 static int refused(const struct xdp_out *s, int rc, const char *what,
@@ -259,7 +260,7 @@ static int refused(const struct xdp_out *s, int rc, const char *what,
 	return xdp_refused(&s->iface, s->size, rc, what, f);
 }
 
-/* The first queue that nobody has; else the last one, as it is given back. */
+/* The first free queue; else the last one, as soon as it is free. */
 static int open_socket(struct xdp_out *s, uint16_t flags)
 {
 	const struct xsk_socket_config c = {
@@ -352,7 +353,7 @@ static int open_mode(struct xdp_out *s, uint16_t flags, struct fault *f)
 	return 0;
 }
 
-static int open_out(struct xdp_out *s, struct fault *f)
+static int open_xdp_snk(struct xdp_out *s, struct fault *f)
 {
 	int rc;
 
@@ -383,11 +384,11 @@ int xdp_snk_open(struct snk **out, const struct iface *i, struct fault *f)
 	s->snk.ops = &ops;
 	s->ports = (struct ports){-1, -1, -1};
 	s->iface = *i;
-	if ((rc = open_out(s, f))) {
-		xdp_close(&s->snk, 0);
+	if ((rc = open_xdp_snk(s, f))) {
+		close_xdp_snk(&s->snk, 0);
 		return rc;
 	}
-	show_room(s);
+	lend_room(s);
 	*out = &s->snk;
 	return 0;
 }

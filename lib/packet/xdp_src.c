@@ -35,7 +35,7 @@ enum {
 	CHUNK_MIN = 2048,
 	CHUNK_MAX = 4096,
 	HEADROOM = 256, /* XDP_PACKET_HEADROOM, which the kernel leaves free */
-	ROUND_MS = 500, /* nobody tells of an interface that was removed */
+	ROUND_MS = 500, /* the removal of an interface wakes no poll() */
 };
 
 _Static_assert((int)HEADROOM >= (int)CRC_HEADROOM, "packets need headroom");
@@ -88,8 +88,8 @@ static void give_back(const struct xdp *s, struct queue *q)
 			 NULL);
 }
 
-static int show(struct xdp *s, struct queue *q, struct pkt *pkts, int max,
-		uint64_t ts)
+static int fill_pkts(struct xdp *s, struct queue *q, struct pkt *pkts, int max,
+		     uint64_t ts)
 {
 	uint32_t at, n = xsk_ring_cons__peek(&q->rx, (uint32_t)max, &at);
 	uint64_t bytes = 0;
@@ -112,20 +112,20 @@ static int show(struct xdp *s, struct queue *q, struct pkt *pkts, int max,
 }
 
 /* Each queue in turn, beginning with another one each time. */
-static int show_all(struct xdp *s, struct pkt *pkts, int max)
+static int fill_all_pkts(struct xdp *s, struct pkt *pkts, int max)
 {
 	/* One reading for a batch: there is no clock in a descriptor. */
 	uint64_t ts = clock_wall_ns();
 	int n = 0;
 
 	for (unsigned i = 0; i < s->n && n < max; i++)
-		n += show(s, &s->queue[(s->first + i) % s->n], pkts + n,
-			  max - n, ts);
+		n += fill_pkts(s, &s->queue[(s->first + i) % s->n], pkts + n,
+			       max - n, ts);
 	s->first++;
 	return n;
 }
 
-static int wait(struct xdp *s, int *left_ms, struct fault *f)
+static int wait_for_packets(struct xdp *s, int *left_ms, struct fault *f)
 {
 	int ms = *left_ms < 0 || *left_ms > ROUND_MS ? ROUND_MS : *left_ms;
 	int n = poll(s->poll, s->n, ms);
@@ -150,8 +150,8 @@ static int xdp_rx(struct src *src, struct pkt *pkts, int max, struct fault *f)
 	for (;;) {
 		for (unsigned i = 0; i < s->n; i++)
 			give_back(s, &s->queue[i]);
-		n = show_all(s, pkts, max);
-		if (!n && (rc = wait(s, &left_ms, f)))
+		n = fill_all_pkts(s, pkts, max);
+		if (!n && (rc = wait_for_packets(s, &left_ms, f)))
 			return rc;
 		if (n && s->filter)
 			n = filter_batch(s->filter, pkts, n);
@@ -198,7 +198,7 @@ static void close_all(struct xdp *s)
 	s->src.fd = -1;
 }
 
-static void xdp_close(struct src *src)
+static void close_xdp_src(struct src *src)
 {
 	struct xdp *s = (struct xdp *)src;
 
@@ -214,7 +214,7 @@ static void xdp_close(struct src *src)
 static const struct src_ops ops = {
 	.rx = xdp_rx,
 	.drops = xdp_drops,
-	.close = xdp_close,
+	.close = close_xdp_src,
 };
 
 static int refused(const struct xdp *s, int rc, const char *what,
@@ -273,7 +273,7 @@ static int queue_open(struct xdp *s, unsigned i, struct fault *f)
 }
 
 /* The descriptor that stands for all queues. */
-static int join(struct xdp *s)
+static int join_ports(struct xdp *s)
 {
 	struct epoll_event e = {.events = EPOLLIN};
 
@@ -300,13 +300,13 @@ static int open_queues(struct xdp *s, const struct live_options *o,
 		rc = queue_open(s, i, f);
 	if (rc)
 		return rc;
-	if ((rc = join(s)))
+	if ((rc = join_ports(s)))
 		return refused(s, rc, "epoll", f);
 	s->src.kind = xdp_kind(s->poll[0].fd);
 	return 0;
 }
 
-static int measure(struct xdp *s, struct fault *f)
+static int measure_queues(struct xdp *s, struct fault *f)
 {
 	s->n = xdp_queues(&s->iface, false);
 	if (s->n > QUEUES_MAX)
@@ -340,7 +340,7 @@ static int open_xdp(struct xdp *s, const struct live_options *o,
 	int rc = filter_open(&s->filter, o, false, f);
 
 	if (!rc)
-		rc = measure(s, f);
+		rc = measure_queues(s, f);
 	if (!rc && o->promiscuous) {
 		s->promiscuous = iface_promiscuous(&s->iface, f);
 		rc = s->promiscuous < 0 ? s->promiscuous : 0;
@@ -366,7 +366,7 @@ int xdp_src_open(struct src **out, const struct iface *i,
 	s->promiscuous = -1;
 	s->iface = *i;
 	if ((rc = open_xdp(s, o, f))) {
-		xdp_close(&s->src);
+		close_xdp_src(&s->src);
 		return rc;
 	}
 	*out = &s->src;

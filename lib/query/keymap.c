@@ -56,7 +56,7 @@ static uint64_t *find_bucket(const struct keymap *m, const uint8_t *key,
 
 /* Twice the records, and an index of twice the buckets, which the entries of
  * the one before tell all of. */
-static int grow(struct keymap *m)
+static int grow_index(struct keymap *m)
 {
 	size_t cap = m->cap ? 2 * m->cap : FIRST, mask = 2 * cap - 1;
 	uint8_t *array = realloc(m->array, CRC_HEADROOM + cap * m->stride);
@@ -91,7 +91,7 @@ void *keymap_get(struct keymap *m, const uint8_t *key)
 	uint32_t hash = crc(CRC_COLLECTOR, key, m->key_len);
 	uint64_t *e;
 
-	if (m->n == m->cap && grow(m) < 0)
+	if (m->n == m->cap && grow_index(m) < 0)
 		return NULL;
 	e = find_bucket(m, key, hash);
 	if (!*e) {

@@ -73,7 +73,7 @@ static size_t loosen(char *out, uint16_t *at, const char *text)
  * text without what makes no difference; at[i]: where loose[i] is in it. */
 static void explain(const struct table *const *t, unsigned n, const char *text,
 		    const char *loose, const uint16_t *at,
-		    struct keytext_fault *f)
+		    struct keytext_error *f)
 {
 	struct fault all = f->why;
 	size_t best = 0, like;
@@ -145,7 +145,7 @@ static int pick(uint8_t *key, bool *added, const struct table *const *t,
 }
 
 int keytext_pick(uint8_t *key, bool *loose, const struct table *const *t,
-		 unsigned n, const char *text, struct keytext_fault *f)
+		 unsigned n, const char *text, struct keytext_error *f)
 {
 	int found = pick(key, loose, t, n, text, &f->why);
 	char bare[KEY_TEXT_MAX];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* keytext.h - keys as people write them, and which table takes them. */
+/* keytext.h - parses keys as people write them, and finds the table they fit.
+ */
 #ifndef QUERY_KEYTEXT_H
 #define QUERY_KEYTEXT_H
 
@@ -8,7 +9,7 @@
 #include "net/key.h"
 
 /* Why a text is no key. */
-struct keytext_fault {
+struct keytext_error {
 	/* "is no key of table flows (flow4, like 10.0.0.1:443>...), nor of ...:
 	 * port 77777: above 65535" */
 	struct fault why;
@@ -17,12 +18,13 @@ struct keytext_fault {
 };
 
 /*
- * Finds the table that takes a key: exactly one of n must, as it is or without
- * blanks, capitals and -> for >; a flow without its protocol has the table's.
+ * Finds the table that a key fits: exactly one of n must fit, with the text as
+ * it is, or without blanks and capitals and with > for ->. A flow without a
+ * protocol has the table's.
  * Returns its number, with key (KEY_MAX bytes) filled in; or -EINVAL: none
  * does, or several do. *loose: it was not as it is.
  */
 int keytext_pick(uint8_t *key, bool *loose, const struct table *const *t,
-		 unsigned n, const char *text, struct keytext_fault *f);
+		 unsigned n, const char *text, struct keytext_error *f);
 
 #endif

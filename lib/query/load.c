@@ -15,8 +15,8 @@ enum {
 	BLOCK = 65536, /* bytes looked at at once */
 };
 
-int64_t view_scan(const struct view *v, view_unit *each, void *ctx,
-		  const atomic_int *stop)
+int64_t query_scan(const struct table_view *v, query_scan_unit *each, void *ctx,
+		   const atomic_int *stop)
 {
 	const struct table *t = v->t;
 	uint64_t units = t->units * (t->lists ? t->lists : 1);
@@ -49,7 +49,7 @@ int64_t view_scan(const struct view *v, view_unit *each, void *ctx,
 
 static void see_unit(void *ctx, uint64_t unit, const uint8_t *bytes)
 {
-	struct load *l = ctx;
+	struct query_load *l = ctx;
 
 	(void)unit, (void)bytes;
 	l->used++;
@@ -57,7 +57,7 @@ static void see_unit(void *ctx, uint64_t unit, const uint8_t *bytes)
 
 static void see_counter(void *ctx, uint64_t unit, const uint8_t *bytes)
 {
-	struct load *l = ctx;
+	struct query_load *l = ctx;
 	uint64_t count;
 
 	(void)unit;
@@ -68,36 +68,37 @@ static void see_counter(void *ctx, uint64_t unit, const uint8_t *bytes)
 }
 
 /* n lists, evenly apart. */
-static void see_lists(struct load *l, const struct view *v, uint32_t lists)
+static void see_lists(struct query_load *l, const struct table_view *v,
+		      uint32_t lists)
 {
 	for (uint32_t i = 0; i < lists; i++) {
 		uint64_t list = (uint64_t)v->t->lists * i / lists, n;
 
-		if (list_count(&n, v, (uint32_t)list) < 0) {
+		if (query_list_count(&n, v, (uint32_t)list) < 0) {
 			l->unreadable++;
 			continue;
 		}
 		l->written += n;
 		l->lists_used += n > 0;
-		l->used += n - list_oldest(v->t, n);
+		l->used += n - query_list_oldest(v->t, n);
 	}
 }
 
 /* Of the entries that the readable ones of so many lists have room for; NAN of
  * none. */
-static double share_of_lists(const struct load *l, const struct table *t,
+static double share_of_lists(const struct query_load *l, const struct table *t,
 			     uint32_t lists)
 {
 	return (double)l->used /
 	       (double)(table_kept(t) * (lists - l->unreadable));
 }
 
-double load_sample(const struct view *v, uint64_t at_most)
+double query_load_sample(const struct table_view *v, uint64_t at_most)
 {
 	const struct table *t = v->t;
 	uint64_t units = t->units, n = units < at_most ? units : at_most;
 	uint64_t used = 0, read = 0;
-	struct load lists = {0};
+	struct query_load lists = {0};
 	uint8_t *buf;
 
 	if (t->kind == TABLE_APPEND) {
@@ -135,7 +136,8 @@ static double pass(const struct table *t)
 }
 
 /* What the share of used units tells. */
-static void judge(struct load *l, const struct table *t, uint64_t units)
+static void derive_success(struct query_load *l, const struct table *t,
+			   uint64_t units)
 {
 	struct plan_load of = plan_load_of(t->copies, units, l->used);
 	bool known = !isnan(of.load);
@@ -146,31 +148,33 @@ static void judge(struct load *l, const struct table *t, uint64_t units)
 	if (!known && isnan(of.above))
 		return;
 	p = plan_at(t->copies, known ? of.load : of.above, pass(t));
-	/* A counter is wrong by who shares it, whether older or younger. */
+	/* A counter is wrong if another key shares it, whether older or
+	 * younger. */
 	if (t->kind == TABLE_KEYINC)
 		p.average_success = p.success;
 	*(known ? &l->success : &l->success_below) = p.success;
 	*(known ? &l->average : &l->average_below) = p.average_success;
 }
 
-int load_of(struct load *l, const struct view *v, const atomic_int *stop)
+int query_load_of(struct query_load *l, const struct table_view *v,
+		  const atomic_int *stop)
 {
 	const struct table *t = v->t;
 	bool append = t->kind == TABLE_APPEND, keyinc = t->kind == TABLE_KEYINC;
 	int64_t bad = 0;
 	uint64_t units;
 
-	*l = (struct load){.load = NAN,
-			   .above = NAN,
-			   .success = NAN,
-			   .average = NAN,
-			   .success_below = NAN,
-			   .average_below = NAN,
-			   .sum_fits = true};
+	*l = (struct query_load){.load = NAN,
+				 .above = NAN,
+				 .success = NAN,
+				 .average = NAN,
+				 .success_below = NAN,
+				 .average_below = NAN,
+				 .sum_fits = true};
 	if (append)
 		see_lists(l, v, t->lists);
 	else
-		bad = view_scan(v, keyinc ? see_counter : see_unit, l, stop);
+		bad = query_scan(v, keyinc ? see_counter : see_unit, l, stop);
 	if (bad < 0)
 		return (int)bad;
 	l->unreadable += (uint64_t)bad;
@@ -180,6 +184,6 @@ int load_of(struct load *l, const struct view *v, const atomic_int *stop)
 	}
 	units = t->units - l->unreadable;
 	l->used_share = (double)l->used / (double)units; /* NAN of none */
-	judge(l, t, units);
+	derive_success(l, t, units);
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * load.h - how full a table is, and what can be told from that: a region keeps
- * no count of what is written into it (dta-region(5)).
+ * load.h - how full a table is, and what follows for its keys. It is counted,
+ * since a region keeps no count of what is written into it (dta-region(5)).
  */
 #ifndef QUERY_LOAD_H
 #define QUERY_LOAD_H
@@ -16,12 +16,12 @@
  * rings) whose bytes are not all zero, until *stop. Returns how many could not
  * be read, or -ENOMEM.
  */
-typedef void view_unit(void *ctx, uint64_t unit, const uint8_t *bytes);
-int64_t view_scan(const struct view *v, view_unit *each, void *ctx,
-		  const atomic_int *stop);
+typedef void query_scan_unit(void *ctx, uint64_t unit, const uint8_t *bytes);
+int64_t query_scan(const struct table_view *v, query_scan_unit *each, void *ctx,
+		   const atomic_int *stop);
 
 /* Of a table in an epoch. What is not known, or makes no sense, is NAN. */
-struct load {
+struct query_load {
 	uint64_t used;	     /* units that are not all zero; append: entries */
 	uint64_t unreadable; /* units, lists; they are left out below */
 	double used_share;
@@ -37,13 +37,14 @@ struct load {
 };
 
 /*
- * The share of units used alone, from so many of them at most, evenly apart
- * (append: from so many lists): half of one per cent off at the most, with
- * 10,000 and 2 of 3 times. NAN: none could be read.
+ * Only the share of used units, estimated from a sample of at most so many,
+ * evenly apart (append: from so many lists). With 10,000 its standard error is
+ * at most half of one per cent. NAN: none could be read.
  */
-double load_sample(const struct view *v, uint64_t at_most);
+double query_load_sample(const struct table_view *v, uint64_t at_most);
 
 /* 0 or -ENOMEM. *stop ends it early. */
-int load_of(struct load *l, const struct view *v, const atomic_int *stop);
+int query_load_of(struct query_load *l, const struct table_view *v,
+		  const atomic_int *stop);
 
 #endif

@@ -19,13 +19,13 @@
 enum {
 	SUM_LEN = 4,	    /* the checksum before a value */
 	ENTRY_LEN = 4,	    /* of a hop */
-	COPIES_UNKNOWN = 4, /* slots to look at, if nobody says */
+	COPIES_UNKNOWN = 4, /* slots to read, if not told */
 	VALUES_ROOM = 16384,
 };
 
 /* Copies len bytes at offset, once: one load where one can do. 0 or -errno. */
-static inline int view_load(const struct view *v, uint64_t offset, void *buf,
-			    size_t len)
+static inline int view_load(const struct table_view *v, uint64_t offset,
+			    void *buf, size_t len)
 {
 	if (!v->mem)
 		return memory_load(v, offset, buf, len);
@@ -40,13 +40,13 @@ static inline int view_load(const struct view *v, uint64_t offset, void *buf,
 	return 0;
 }
 
-const char *answer_name(enum answer a)
+const char *query_answer_name(enum query_answer a)
 {
 	static const char *const name[] = {
-		[ANSWER_FOUND] = "found",
-		[ANSWER_NOT_FOUND] = "not_found",
-		[ANSWER_AMBIGUOUS] = "ambiguous",
-		[ANSWER_UNREADABLE] = "unreadable",
+		[QUERY_FOUND] = "found",
+		[QUERY_NOT_FOUND] = "not_found",
+		[QUERY_AMBIGUOUS] = "ambiguous",
+		[QUERY_UNREADABLE] = "unreadable",
 	};
 
 	return name[a];
@@ -102,7 +102,7 @@ static uint64_t unit_of(const struct table *t, unsigned copy,
 
 /* The matching copies of one key, and what the rule makes of them. */
 struct verdict {
-	enum answer answer;
+	enum query_answer answer;
 	uint8_t matched, agreed, unreadable;
 	const uint8_t *value;
 };
@@ -113,11 +113,11 @@ static inline bool same(const uint8_t *a, const uint8_t *b, size_t len)
 	return len == 4 ? !memcmp(a, b, 4) : !memcmp(a, b, len);
 }
 
-static struct verdict judge(const uint8_t *const *value, unsigned n, size_t len,
-			    const struct query_rule *rule)
+static struct verdict apply_rule(const uint8_t *const *value, unsigned n,
+				 size_t len, const struct query_rule *rule)
 {
 	struct verdict v = {
-		.answer = ANSWER_NOT_FOUND,
+		.answer = QUERY_NOT_FOUND,
 		.matched = (uint8_t)n,
 	};
 	unsigned best = 0, ties = 0, need = 1;
@@ -149,7 +149,7 @@ static struct verdict judge(const uint8_t *const *value, unsigned n, size_t len,
 	else if (rule->policy == QUERY_CONSENSUS)
 		need = rule->threshold;
 	v.agreed = (uint8_t)best;
-	v.answer = ties || best < need ? ANSWER_AMBIGUOUS : ANSWER_FOUND;
+	v.answer = ties || best < need ? QUERY_AMBIGUOUS : QUERY_FOUND;
 	return v;
 }
 
@@ -169,8 +169,8 @@ struct found {
 	uint32_t sum[QUERY_BATCH];
 };
 
-static void find_slots(struct found *f, const struct view *v, unsigned copies,
-		       const uint8_t *const *keys, size_t n)
+static void find_slots(struct found *f, const struct table_view *v,
+		       unsigned copies, const uint8_t *const *keys, size_t n)
 {
 	const struct table *t = v->t;
 	const struct hash_units units = hash_units_of(t->units);
@@ -196,7 +196,8 @@ static void find_slots(struct found *f, const struct view *v, unsigned copies,
  * as the machine can have; judging between the loads leaves room for fewer.
  */
 static inline __attribute__((always_inline)) void
-load_words(struct found *f, const struct view *v, unsigned copies, size_t n)
+load_words(struct found *f, const struct table_view *v, unsigned copies,
+	   size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		for (unsigned c = 0; c < copies; c++)
@@ -206,7 +207,7 @@ load_words(struct found *f, const struct view *v, unsigned copies, size_t n)
 }
 
 /* Longer slots: each line is touched, to be near when copied. */
-static void touch_slots(const struct found *f, const struct view *v,
+static void touch_slots(const struct found *f, const struct table_view *v,
 			unsigned copies, size_t n)
 {
 	size_t len = SUM_LEN + (size_t)v->t->value_len;
@@ -222,8 +223,8 @@ static void touch_slots(const struct found *f, const struct view *v,
 }
 
 /* Any slot: copied once, then judged. */
-static struct verdict judge_slots(const struct found *f, const struct view *v,
-				  unsigned copies,
+static struct verdict judge_slots(const struct found *f,
+				  const struct table_view *v, unsigned copies,
 				  const struct query_rule *rule, size_t i,
 				  uint8_t *value)
 {
@@ -244,12 +245,12 @@ static struct verdict judge_slots(const struct found *f, const struct view *v,
 		else if (!memcmp(copy[c], &f->sum[i], SUM_LEN))
 			match[m++] = copy[c] + SUM_LEN;
 	}
-	verdict = judge(match, m, t->value_len, rule);
+	verdict = apply_rule(match, m, t->value_len, rule);
 	verdict.unreadable = (uint8_t)unreadable;
 	if (verdict.value)
 		memcpy(value, verdict.value, t->value_len);
 	if (!m && unreadable)
-		verdict.answer = ANSWER_UNREADABLE;
+		verdict.answer = QUERY_UNREADABLE;
 	return verdict;
 }
 
@@ -259,7 +260,7 @@ static inline struct verdict unanimous(const uint8_t *value, unsigned n,
 {
 	bool enough = rule->policy != QUERY_CONSENSUS || n >= rule->threshold;
 
-	return (struct verdict){enough ? ANSWER_FOUND : ANSWER_AMBIGUOUS,
+	return (struct verdict){enough ? QUERY_FOUND : QUERY_AMBIGUOUS,
 				(uint8_t)n, (uint8_t)n, 0, value};
 }
 
@@ -281,13 +282,14 @@ judge_words(const struct found *f, unsigned copies,
 		differ |= (uint64_t)!same(match[m++], match[0], 4);
 	}
 	if (!m)
-		return (struct verdict){.answer = ANSWER_NOT_FOUND};
-	return differ ? judge(match, m, 4, rule) : unanimous(match[0], m, rule);
+		return (struct verdict){.answer = QUERY_NOT_FOUND};
+	return differ ? apply_rule(match, m, 4, rule)
+		      : unanimous(match[0], m, rule);
 }
 
 static inline __attribute__((always_inline)) void
-answer_words(struct keywrite_answers *out, struct found *f,
-	     const struct view *v, const struct query_rule *rule,
+answer_words(struct query_keywrite_answers *out, struct found *f,
+	     const struct table_view *v, const struct query_rule *rule,
 	     unsigned copies, size_t n)
 {
 	load_words(f, v, copies, n);
@@ -303,9 +305,9 @@ answer_words(struct keywrite_answers *out, struct found *f,
 	memset(out->unreadable, 0, n);
 }
 
-static void answer_slots(struct keywrite_answers *out, const struct found *f,
-			 const struct view *v, const struct query_rule *rule,
-			 size_t n)
+static void answer_slots(struct query_keywrite_answers *out,
+			 const struct found *f, const struct table_view *v,
+			 const struct query_rule *rule, size_t n)
 {
 	size_t len = v->t->value_len;
 
@@ -321,9 +323,9 @@ static void answer_slots(struct keywrite_answers *out, const struct found *f,
 	}
 }
 
-void keywrite_query(struct keywrite_answers *out, const struct view *v,
-		    const struct query_rule *rule, const uint8_t *const *keys,
-		    size_t n)
+void query_keywrite(struct query_keywrite_answers *out,
+		    const struct table_view *v, const struct query_rule *rule,
+		    const uint8_t *const *keys, size_t n)
 {
 	struct found f;
 
@@ -339,8 +341,8 @@ void keywrite_query(struct keywrite_answers *out, const struct view *v,
 }
 
 /* The minimum of the copies' counters. Returns 0 or -errno. */
-static int count_query(uint64_t *out, const struct view *v, unsigned copies,
-		       const uint8_t *key)
+static int count_query(uint64_t *out, const struct table_view *v,
+		       unsigned copies, const uint8_t *key)
 {
 	const struct table *t = v->t;
 	uint64_t least = UINT64_MAX;
@@ -381,7 +383,7 @@ static bool in_set(const uint32_t *set, uint64_t n, uint32_t v)
 	return set[low] == v;
 }
 
-static bool is_value(const struct view *v, uint32_t x)
+static bool is_value(const struct table_view *v, uint32_t x)
 {
 	if (x < v->t->value_min || x > v->t->value_max)
 		return false;
@@ -407,8 +409,8 @@ static void hop_masks(uint32_t mask[HASH_HOPS], const struct table *t,
 				   t->key_len);
 }
 
-static int chunk_load(struct chunk *c, const struct view *v, uint64_t unit,
-		      const uint32_t *mask)
+static int chunk_load(struct chunk *c, const struct table_view *v,
+		      uint64_t unit, const uint32_t *mask)
 {
 	const struct table *t = v->t;
 	size_t len = (size_t)t->hops * ENTRY_LEN;
@@ -441,7 +443,7 @@ static bool agree(const struct chunk *a, const struct chunk *b, unsigned hops)
 	return true;
 }
 
-static void answer_with(struct path_answer *out, const struct chunk *c,
+static void answer_with(struct query_path *out, const struct chunk *c,
 			unsigned len)
 {
 	out->len = (uint8_t)len;
@@ -450,7 +452,7 @@ static void answer_with(struct path_answer *out, const struct chunk *c,
 }
 
 /* All valid chunks must say the same. */
-static void judge_valid(struct path_answer *out, const struct chunk *chunk,
+static void judge_valid(struct query_path *out, const struct chunk *chunk,
 			unsigned n, unsigned hops)
 {
 	unsigned first_len = 0;
@@ -465,10 +467,10 @@ static void judge_valid(struct path_answer *out, const struct chunk *chunk,
 		if (!first) {
 			first = &chunk[i];
 			first_len = len;
-			out->answer = ANSWER_FOUND;
+			out->answer = QUERY_FOUND;
 			answer_with(out, first, len);
 		} else if (len != first_len || !agree(first, &chunk[i], hops)) {
-			out->answer = ANSWER_AMBIGUOUS;
+			out->answer = QUERY_AMBIGUOUS;
 			continue;
 		}
 		out->agreed++;
@@ -476,7 +478,7 @@ static void judge_valid(struct path_answer *out, const struct chunk *chunk,
 }
 
 /* Chunks with holes: together, if they do not contradict each other. */
-static void judge_partial(struct path_answer *out, const struct chunk *chunk,
+static void judge_partial(struct query_path *out, const struct chunk *chunk,
 			  unsigned n, unsigned hops)
 {
 	unsigned least = hops > 1 ? 2 : 1;
@@ -488,7 +490,7 @@ static void judge_partial(struct path_answer *out, const struct chunk *chunk,
 		if ((unsigned)__builtin_popcount(c->known) < least)
 			continue;
 		if (!agree(&sum, c, hops)) {
-			out->answer = ANSWER_AMBIGUOUS;
+			out->answer = QUERY_AMBIGUOUS;
 			return;
 		}
 		for (unsigned h = 0; h < hops; h++)
@@ -499,11 +501,11 @@ static void judge_partial(struct path_answer *out, const struct chunk *chunk,
 	}
 	if (!sum.known)
 		return;
-	out->answer = ANSWER_FOUND;
+	out->answer = QUERY_FOUND;
 	answer_with(out, &sum, 32u - (unsigned)__builtin_clz(sum.known));
 }
 
-static void path_query(struct path_answer *out, const struct view *v,
+static void path_query(struct query_path *out, const struct table_view *v,
 		       const struct query_rule *rule, const uint8_t *key)
 {
 	const struct table *t = v->t;
@@ -522,27 +524,29 @@ static void path_query(struct path_answer *out, const struct view *v,
 		else
 			n++;
 	}
-	*out = (struct path_answer){.answer = ANSWER_NOT_FOUND,
-				    .unreadable = (uint8_t)unreadable};
+	*out = (struct query_path){.answer = QUERY_NOT_FOUND,
+				   .unreadable = (uint8_t)unreadable};
 	judge_valid(out, chunk, n, t->hops);
 	if (!out->valid && rule->partial)
 		judge_partial(out, chunk, n, t->hops);
-	if (out->answer == ANSWER_NOT_FOUND && unreadable)
-		out->answer = ANSWER_UNREADABLE;
+	if (out->answer == QUERY_NOT_FOUND && unreadable)
+		out->answer = QUERY_UNREADABLE;
 }
 
-const char *look_name(enum look l)
+const char *query_unit_state_name(enum query_unit_state l)
 {
 	static const char *const name[] = {
-		[LOOK_NOTHING] = "nothing",	  [LOOK_KEY] = "this_key",
-		[LOOK_OTHER] = "another_key",	  [LOOK_REPEATED] = "repeated",
-		[LOOK_UNREADABLE] = "unreadable",
+		[QUERY_UNIT_EMPTY] = "nothing",
+		[QUERY_UNIT_KEY] = "this_key",
+		[QUERY_UNIT_OTHER] = "another_key",
+		[QUERY_UNIT_REPEATED] = "repeated",
+		[QUERY_UNIT_UNREADABLE] = "unreadable",
 	};
 
 	return name[l];
 }
 
-static void look_at_slot(struct looked *l, const struct view *v,
+static void look_at_slot(struct query_unit *l, const struct table_view *v,
 			 const uint8_t *key)
 {
 	const struct table *t = v->t;
@@ -551,28 +555,28 @@ static void look_at_slot(struct looked *l, const struct view *v,
 	uint32_t sum;
 
 	if (view_load(v, table_unit(t, l->unit), slot, len) < 0) {
-		l->holds = LOOK_UNREADABLE;
+		l->holds = QUERY_UNIT_UNREADABLE;
 		return;
 	}
 	sum = sum_in_memory(
 		t, hash_checksum((enum hash_family)t->hash, key, t->key_len));
 	memcpy(l->sum, slot, SUM_LEN);
 	memcpy(l->value, slot + SUM_LEN, t->value_len);
-	l->holds = !memcmp(slot, &sum, SUM_LEN) ? LOOK_KEY
-		   : is_zero(slot, len)		? LOOK_NOTHING
-						: LOOK_OTHER;
+	l->holds = !memcmp(slot, &sum, SUM_LEN) ? QUERY_UNIT_KEY
+		   : is_zero(slot, len)		? QUERY_UNIT_EMPTY
+						: QUERY_UNIT_OTHER;
 }
 
-static void look_at_counter(struct looked *l, const struct view *v)
+static void look_at_counter(struct query_unit *l, const struct table_view *v)
 {
 	if (view_load(v, table_unit(v->t, l->unit), &l->count,
 		      sizeof(l->count)) < 0)
-		l->holds = LOOK_UNREADABLE;
+		l->holds = QUERY_UNIT_UNREADABLE;
 	else
-		l->holds = l->count ? LOOK_KEY : LOOK_NOTHING;
+		l->holds = l->count ? QUERY_UNIT_KEY : QUERY_UNIT_EMPTY;
 }
 
-static void look_at_chunk(struct looked *l, const struct view *v,
+static void look_at_chunk(struct query_unit *l, const struct table_view *v,
 			  const uint8_t *key)
 {
 	uint32_t mask[HASH_HOPS];
@@ -580,28 +584,28 @@ static void look_at_chunk(struct looked *l, const struct view *v,
 
 	hop_masks(mask, v->t, key);
 	if (chunk_load(&c, v, l->unit, mask) < 0) {
-		l->holds = LOOK_UNREADABLE;
+		l->holds = QUERY_UNIT_UNREADABLE;
 		return;
 	}
 	memcpy(l->hop, c.value, sizeof(l->hop));
 	l->known = c.known;
-	l->holds = c.zero			? LOOK_NOTHING
-		   : valid_hops(&c, v->t->hops) ? LOOK_KEY
-						: LOOK_OTHER;
+	l->holds = c.zero			? QUERY_UNIT_EMPTY
+		   : valid_hops(&c, v->t->hops) ? QUERY_UNIT_KEY
+						: QUERY_UNIT_OTHER;
 }
 
-void query_look(struct looked *out, const struct view *v, unsigned n,
-		const uint8_t *key)
+void query_inspect(struct query_unit *out, const struct table_view *v,
+		   unsigned n, const uint8_t *key)
 {
 	uint64_t unit[HASH_COPIES];
 
 	for (unsigned c = 0; c < n; c++) {
-		struct looked *l = &out[c];
+		struct query_unit *l = &out[c];
 
 		unit[c] = unit_of(v->t, c, key);
-		*l = (struct looked){.unit = unit[c]};
+		*l = (struct query_unit){.unit = unit[c]};
 		if (repeated(unit, c))
-			l->holds = LOOK_REPEATED;
+			l->holds = QUERY_UNIT_REPEATED;
 		else if (v->t->kind == TABLE_KEYWRITE)
 			look_at_slot(l, v, key);
 		else if (v->t->kind == TABLE_KEYINC)
@@ -613,10 +617,10 @@ void query_look(struct looked *out, const struct view *v, unsigned n,
 
 /* Keys asked of one table. */
 struct round {
-	const struct view *view;
+	const struct table_view *view;
 	struct query_rule rule;
 	const uint8_t *const *keys;
-	struct reply *const *reply;
+	struct query_reply *const *reply;
 	size_t n;
 };
 
@@ -625,14 +629,14 @@ static void keywrite_some(const struct round *r, size_t from, size_t n)
 {
 	uint8_t values[VALUES_ROOM];
 	size_t len = r->view->t->value_len;
-	struct keywrite_answers a;
+	struct query_keywrite_answers a;
 
 	a.value = values;
-	keywrite_query(&a, r->view, &r->rule, r->keys + from, n);
+	query_keywrite(&a, r->view, &r->rule, r->keys + from, n);
 	for (size_t i = 0; i < n; i++) {
-		struct reply *out = r->reply[from + i];
+		struct query_reply *out = r->reply[from + i];
 
-		out->answer = (enum answer)a.answer[i];
+		out->answer = (enum query_answer)a.answer[i];
 		out->agreed = a.agreed[i];
 		out->matched = a.matched[i];
 		out->unreadable |= a.unreadable[i] > 0;
@@ -654,7 +658,7 @@ static void keywrite_round(const struct round *r)
 static void path_round(const struct round *r)
 {
 	for (size_t i = 0; i < r->n; i++) {
-		struct reply *out = r->reply[i];
+		struct query_reply *out = r->reply[i];
 
 		path_query(&out->path, r->view, &r->rule, r->keys[i]);
 		out->answer = out->path.answer;
@@ -666,18 +670,18 @@ static void path_round(const struct round *r)
 static void count_round(const struct round *r)
 {
 	for (size_t i = 0; i < r->n; i++) {
-		struct reply *out = r->reply[i];
+		struct query_reply *out = r->reply[i];
 
 		if (count_query(&out->count, r->view, r->rule.copies,
 				r->keys[i]) < 0)
-			out->answer = ANSWER_UNREADABLE;
+			out->answer = QUERY_UNREADABLE;
 		else /* nothing was ever counted */
-			out->answer = out->count ? ANSWER_FOUND
-						 : ANSWER_NOT_FOUND;
+			out->answer = out->count ? QUERY_FOUND
+						 : QUERY_NOT_FOUND;
 	}
 }
 
-static void ask(const struct round *r)
+static void run_round(const struct round *r)
 {
 	if (r->view->t->kind == TABLE_KEYWRITE)
 		keywrite_round(r);
@@ -687,9 +691,9 @@ static void ask(const struct round *r)
 		count_round(r);
 }
 
-void query_keys(const struct view *v, const struct query_rule *rule,
+void query_keys(const struct table_view *v, const struct query_rule *rule,
 		const uint8_t *const *keys, size_t n,
-		struct reply *const *reply)
+		struct query_reply *const *reply)
 {
 	struct round r = {v, *rule, keys, reply, n};
 
@@ -699,19 +703,19 @@ void query_keys(const struct view *v, const struct query_rule *rule,
 	for (size_t i = 0; i < n; i++)
 		reply[i]->copies = r.rule.copies;
 	if (v->mem || !v->memory->far) {
-		ask(&r);
+		run_round(&r);
 		return;
 	}
 	/* Where the slots of a key are does not depend on what is in them. */
 	memory_plan(v->memory);
-	ask(&r);
+	run_round(&r);
 	memory_fetch(v->memory);
-	ask(&r);
+	run_round(&r);
 	memory_done(v->memory);
 }
 
 /* Lists: rings that are being written while they are read. */
-static bool is_far(const struct view *v)
+static bool is_far(const struct table_view *v)
 {
 	return !v->mem && v->memory->far;
 }
@@ -721,14 +725,14 @@ enum {
 	FAR = 16 << 20,
 };
 
-uint64_t list_at_once(const struct view *v, uint64_t n)
+uint64_t query_list_at_once(const struct table_view *v, uint64_t n)
 {
 	uint64_t most = is_far(v) ? FAR / v->t->stride : NEAR / v->t->value_len;
 
 	return n < most ? n : most;
 }
 
-int list_count(uint64_t *out, const struct view *v, uint32_t list)
+int query_list_count(uint64_t *out, const struct table_view *v, uint32_t list)
 {
 	uint64_t be;
 	int rc = view_load(v, table_head(v->t, list), &be, sizeof(be));
@@ -740,7 +744,7 @@ int list_count(uint64_t *out, const struct view *v, uint32_t list)
 }
 
 /* n entries from ring position at on, which do not pass the ring's end. */
-static int copy_run(const struct view *v, uint32_t list, uint64_t at,
+static int copy_run(const struct table_view *v, uint32_t list, uint64_t at,
 		    uint8_t *buf, uint64_t n)
 {
 	const struct table *t = v->t;
@@ -772,7 +776,7 @@ static void unswap(const struct table *t, uint8_t *buf, uint64_t n)
 	}
 }
 
-static struct memory_read run_read(const struct view *v, uint32_t list,
+static struct memory_read run_read(const struct table_view *v, uint32_t list,
 				   uint64_t at, uint64_t n, uint8_t *to)
 {
 	return (struct memory_read){
@@ -786,8 +790,8 @@ static struct memory_read run_read(const struct view *v, uint32_t list,
 
 /* All of n entries in one round trip, as they lie there; what pads them is
  * taken out here. */
-static int fetch_entries(const struct view *v, uint32_t list, uint64_t first,
-			 uint8_t *buf, uint64_t n)
+static int fetch_entries(const struct table_view *v, uint32_t list,
+			 uint64_t first, uint8_t *buf, uint64_t n)
 {
 	const struct table *t = v->t;
 	bool packed = t->stride == t->value_len;
@@ -812,8 +816,8 @@ static int fetch_entries(const struct view *v, uint32_t list, uint64_t first,
 }
 
 /* n entries from number first on, wherever the ring's end is. */
-static int copy_entries(const struct view *v, uint32_t list, uint64_t first,
-			uint8_t *buf, uint64_t n)
+static int copy_entries(const struct table_view *v, uint32_t list,
+			uint64_t first, uint8_t *buf, uint64_t n)
 {
 	const struct table *t = v->t;
 	uint64_t at = first % t->units, head = t->units - at;
@@ -835,7 +839,7 @@ static int copy_entries(const struct view *v, uint32_t list, uint64_t first,
  * As many of n entries as can be read: fewer where a block of a snapshot is
  * damaged; -errno if the first one cannot.
  */
-static int64_t copy_readable(const struct view *v, uint32_t list,
+static int64_t copy_readable(const struct table_view *v, uint32_t list,
 			     uint64_t first, uint8_t *buf, uint64_t n)
 {
 	size_t len = v->t->value_len;
@@ -852,8 +856,9 @@ static int64_t copy_readable(const struct view *v, uint32_t list,
 	return i ? (int64_t)i : rc;
 }
 
-int64_t list_read(const struct view *v, uint32_t list, uint64_t from, void *buf,
-		  uint64_t max, uint64_t *next, uint64_t *lost)
+int64_t query_list_read(const struct table_view *v, uint32_t list,
+			uint64_t from, void *buf, uint64_t max, uint64_t *next,
+			uint64_t *lost)
 {
 	const struct table *t = v->t;
 	uint64_t count, start, gone = 0;
@@ -863,9 +868,9 @@ int64_t list_read(const struct view *v, uint32_t list, uint64_t from, void *buf,
 	*lost = 0;
 	if (list >= t->lists)
 		return -EINVAL;
-	if ((n = list_count(&count, v, list)) < 0)
+	if ((n = query_list_count(&count, v, list)) < 0)
 		return n;
-	start = list_oldest(t, count);
+	start = query_list_oldest(t, count);
 	if (from > start)
 		start = from < count ? from : count;
 	else
@@ -877,8 +882,9 @@ int64_t list_read(const struct view *v, uint32_t list, uint64_t from, void *buf,
 		return n;
 	fence_loads();
 	/* What was overwritten under the copy is not to be believed. */
-	if (list_count(&count, v, list) == 0 && list_oldest(t, count) > start)
-		gone = list_oldest(t, count) - start;
+	if (query_list_count(&count, v, list) == 0 &&
+	    query_list_oldest(t, count) > start)
+		gone = query_list_oldest(t, count) - start;
 	gone = gone < (uint64_t)n ? gone : (uint64_t)n;
 	n -= (int64_t)gone;
 	*lost += gone;

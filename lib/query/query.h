@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * query.h - answers out of a table's memory (dta.md 3).
+ * query.h - answers out of a table's memory (dta(7), MEMORY).
  *
- * All work on struct view: the bytes of one table in one epoch of any memory.
- * It may be written meanwhile by a NIC or another process: every slot is loaded
- * once and the copy judged. Slots that two copies of a key share count once.
+ * All calls take a struct table_view: the bytes of one table in one epoch of
+ * any memory. A NIC or another process may write it meanwhile: every slot is
+ * loaded once and the copy judged. A slot that two copies of a key share counts
+ * once.
  */
 #ifndef QUERY_QUERY_H
 #define QUERY_QUERY_H
@@ -20,11 +21,11 @@ enum {
 	QUERY_BATCH = 256, /* keys that the batch calls take at once */
 };
 
-enum answer {
-	ANSWER_FOUND,
-	ANSWER_NOT_FOUND,
-	ANSWER_AMBIGUOUS,
-	ANSWER_UNREADABLE, /* a damaged block of a snapshot */
+enum query_answer {
+	QUERY_FOUND,
+	QUERY_NOT_FOUND,
+	QUERY_AMBIGUOUS,
+	QUERY_UNREADABLE, /* a damaged block of a snapshot */
 };
 
 enum query_policy {
@@ -48,7 +49,7 @@ struct query_rule {
 };
 
 /* "found", "not_found", "ambiguous", "unreadable". */
-const char *answer_name(enum answer a);
+const char *query_answer_name(enum query_answer a);
 
 /*
  * "plurality", "first", "unique", "consensus:T" (T from 2 to 4): sets policy
@@ -57,8 +58,8 @@ const char *answer_name(enum answer a);
 int query_policy_of(const char *text, struct query_rule *r);
 
 /* Key-Write answers to a batch. */
-struct keywrite_answers {
-	uint8_t answer[QUERY_BATCH];	 /* enum answer */
+struct query_keywrite_answers {
+	uint8_t answer[QUERY_BATCH];	 /* enum query_answer */
 	uint8_t matched[QUERY_BATCH];	 /* copies whose checksum matched */
 	uint8_t agreed[QUERY_BATCH];	 /* copies that agree on the value */
 	uint8_t unreadable[QUERY_BATCH]; /* copies in damaged blocks */
@@ -69,13 +70,13 @@ struct keywrite_answers {
  * n <= QUERY_BATCH keys, with CRC_HEADROOM readable bytes before each; at
  * memory speed, where the table is mapped.
  */
-void keywrite_query(struct keywrite_answers *out, const struct view *v,
-		    const struct query_rule *rule, const uint8_t *const *keys,
-		    size_t n);
+void query_keywrite(struct query_keywrite_answers *out,
+		    const struct table_view *v, const struct query_rule *rule,
+		    const uint8_t *const *keys, size_t n);
 
 /* A path out of a postcard table. */
-struct path_answer {
-	enum answer answer;
+struct query_path {
+	enum query_answer answer;
 	uint8_t valid;	    /* chunks that hold a valid path */
 	uint8_t agreed;	    /* chunks that agree on it */
 	uint8_t len;	    /* hops: values[0 .. len) */
@@ -84,17 +85,17 @@ struct path_answer {
 	uint32_t value[HASH_HOPS];
 };
 
-/* What one of the units that a key may be in holds: slot, chunk, counter. */
-enum look {
-	LOOK_NOTHING,  /* it is all zero */
-	LOOK_KEY,      /* the key, by its checksum; a counter that is not 0 */
-	LOOK_OTHER,    /* another key */
-	LOOK_REPEATED, /* a copy before this one is there, too */
-	LOOK_UNREADABLE,
+/* What a unit (slot, chunk, counter) that a key may be in holds. */
+enum query_unit_state {
+	QUERY_UNIT_EMPTY, /* it is all zero */
+	QUERY_UNIT_KEY, /* the key, by its checksum; a counter that is not 0 */
+	QUERY_UNIT_OTHER,    /* another key */
+	QUERY_UNIT_REPEATED, /* a copy before this one is there, too */
+	QUERY_UNIT_UNREADABLE,
 };
 
-struct looked {
-	enum look holds;
+struct query_unit {
+	enum query_unit_state holds;
 	uint64_t unit;
 	uint8_t sum[4]; /* keywrite: as it lies there; its value: */
 	uint8_t value[TABLE_VALUE_MAX];
@@ -105,15 +106,15 @@ struct looked {
 };
 
 /* "nothing", "this_key", "another_key", "repeated", "unreadable". */
-const char *look_name(enum look l);
+const char *query_unit_state_name(enum query_unit_state l);
 
 /* Copies 0 .. n of a key, n <= HASH_COPIES. */
-void query_look(struct looked *out, const struct view *v, unsigned n,
-		const uint8_t *key);
+void query_inspect(struct query_unit *out, const struct table_view *v,
+		   unsigned n, const uint8_t *key);
 
 /* An answer of any kind, and where it is if several memories are asked. */
-struct reply {
-	enum answer answer;
+struct query_reply {
+	enum query_answer answer;
 	uint8_t agreed, matched, copies;
 	bool unreadable;    /* something on the way, whatever the answer */
 	const char *source; /* NULL: nowhere */
@@ -121,7 +122,7 @@ struct reply {
 	union {
 		uint8_t value[TABLE_VALUE_MAX];
 		uint64_t count;
-		struct path_answer path;
+		struct query_path path;
 	};
 };
 
@@ -131,9 +132,9 @@ struct reply {
  * was found of *reply[i]. Copies 0 of the rule: as many as the kind needs. Far
  * memory is read in one batch.
  */
-void query_keys(const struct view *v, const struct query_rule *rule,
+void query_keys(const struct table_view *v, const struct query_rule *rule,
 		const uint8_t *const *keys, size_t n,
-		struct reply *const *reply);
+		struct query_reply *const *reply);
 
 /*
  * Reads entries [from, count) of a list, at most max, oldest first, into buf
@@ -148,18 +149,20 @@ void query_keys(const struct view *v, const struct query_rule *rule,
  * Returns entries read; -EINVAL if there is no such list; -EBADMSG if entry
  * *next - 1 is in a damaged block of a snapshot.
  */
-int64_t list_read(const struct view *v, uint32_t list, uint64_t from, void *buf,
-		  uint64_t max, uint64_t *next, uint64_t *lost);
+int64_t query_list_read(const struct table_view *v, uint32_t list,
+			uint64_t from, void *buf, uint64_t max, uint64_t *next,
+			uint64_t *lost);
 
 /*
  * How many of n entries are best read at once. Far memory takes a few round
- * trips for each list_read(), however many it reads: all of them, if the ring
- * has no more than 16 MiB.
+ * trips for each query_list_read(), however many it reads: all of them, if the
+ * ring has no more than 16 MiB.
  */
-uint64_t list_at_once(const struct view *v, uint64_t n);
+uint64_t query_list_at_once(const struct table_view *v, uint64_t n);
 
-/* The oldest entry that list_read() returns when count have been written. */
-static inline uint64_t list_oldest(const struct table *t, uint64_t count)
+/* The oldest entry that query_list_read() returns when count have been written.
+ */
+static inline uint64_t query_list_oldest(const struct table *t, uint64_t count)
 {
 	uint64_t kept = table_kept(t);
 
@@ -167,6 +170,6 @@ static inline uint64_t list_oldest(const struct table *t, uint64_t count)
 }
 
 /* Entries ever written to a list. Returns 0 or -errno. list < t->lists. */
-int list_count(uint64_t *out, const struct view *v, uint32_t list);
+int query_list_count(uint64_t *out, const struct table_view *v, uint32_t list);
 
 #endif

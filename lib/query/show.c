@@ -122,7 +122,7 @@ static void tell_apart(struct show *s, unsigned i)
 		}
 }
 
-int show_of(struct show *s, const char *text, struct fault *f)
+int show_parse(struct show *s, const char *text, struct fault *f)
 {
 	char copy[512], *rest = copy, *part;
 	size_t at = 0;
@@ -200,8 +200,8 @@ void show_for(struct show *s, const struct table *t, const struct show *told)
 	struct fault why;
 
 	/* A layout of a newer version may have other types. */
-	if (!*t->show || show_of(s, t->show, &why) < 0)
-		show_of(s, "hex", &why);
+	if (!*t->show || show_parse(s, t->show, &why) < 0)
+		show_parse(s, "hex", &why);
 	if (told && is_other_key(told, s)) {
 		s->n = 1;
 		s->alone = true;
@@ -240,7 +240,7 @@ static size_t to_list(const struct render *r, uint64_t *list,
 }
 
 /* Printable text; zeros that pad it are left out, other bytes are \xNN. */
-static void to_text(const struct rendered *room, char *out,
+static void to_text(const struct show_scratch *room, char *out,
 		    const uint8_t *value, size_t len)
 {
 	while (len && !value[len - 1])
@@ -296,7 +296,7 @@ static size_t bytes_of(const struct show_part *p, size_t len)
 	return p->len ? (p->len <= left ? p->len : 0) : left;
 }
 
-const char *show_part_text(const struct show_part *p, struct rendered *room,
+const char *show_part_text(const struct show_part *p, struct show_scratch *room,
 			   const uint8_t *value, size_t len)
 {
 	const struct render *r = &p->render;
@@ -325,7 +325,7 @@ const char *show_part_text(const struct show_part *p, struct rendered *room,
 	return out;
 }
 
-void show_text(const struct show *s, struct rendered *room, char *out,
+void show_text(const struct show *s, struct show_scratch *room, char *out,
 	       size_t cap, const uint8_t *value, size_t len)
 {
 	size_t n = 0;
@@ -379,7 +379,7 @@ static uint8_t show_width(const struct show_part *p, size_t len)
 	return (uint8_t)(width < LEAST ? LEAST : width);
 }
 
-static unsigned column_of(struct shown *all, const struct show_part *p,
+static unsigned column_of(struct show_columns *all, const struct show_part *p,
 			  size_t len)
 {
 	uint8_t type = row_type_of(&p->render), width = show_width(p, len);
@@ -407,8 +407,8 @@ static unsigned column_of(struct shown *all, const struct show_part *p,
 	return all->n++;
 }
 
-bool shown_add(struct shown *all, const struct show *s, size_t len,
-	       uint8_t column[SHOW_PARTS])
+bool show_columns_add(struct show_columns *all, const struct show *s,
+		      size_t len, uint8_t column[SHOW_PARTS])
 {
 	for (unsigned i = 0; i < s->n; i++) {
 		column[i] = (uint8_t)column_of(all, &s->part[i], len);
@@ -420,7 +420,7 @@ bool shown_add(struct shown *all, const struct show *s, size_t len,
 	return true;
 }
 
-static void set_part(const struct show_part *p, struct rendered *room,
+static void set_part(const struct show_part *p, struct show_scratch *room,
 		     struct rows *rows, unsigned field, const uint8_t *value,
 		     size_t len)
 {
@@ -438,9 +438,9 @@ static void set_part(const struct show_part *p, struct rendered *room,
 		row_str(rows, field, show_part_text(p, room, value, len));
 }
 
-void shown_set(const struct show *s, const uint8_t column[SHOW_PARTS],
-	       struct rendered *room, struct rows *rows, unsigned first,
-	       const uint8_t *value, size_t len)
+void show_columns_set(const struct show *s, const uint8_t column[SHOW_PARTS],
+		      struct show_scratch *room, struct rows *rows,
+		      unsigned first, const uint8_t *value, size_t len)
 {
 	for (unsigned i = 0; i < s->n; i++)
 		if (bytes_of(&s->part[i], len))
@@ -461,7 +461,7 @@ static int too_long(const struct typed *t)
 			 t->cap);
 }
 
-static int add(struct typed *t, const void *bytes, size_t n)
+static int add_bytes(struct typed *t, const void *bytes, size_t n)
 {
 	if (n > t->cap - t->n)
 		return too_long(t);
@@ -476,7 +476,7 @@ static int add_number(struct typed *t, uint64_t v, unsigned width)
 
 	for (unsigned i = width; i-- > 0; v >>= 8)
 		be[i] = (uint8_t)v;
-	return add(t, be, width);
+	return add_bytes(t, be, width);
 }
 
 static int take_number(struct typed *t, unsigned width, const char *text)
@@ -540,7 +540,7 @@ static int take_text(struct typed *t, const char *text)
 			   text_hex(&c, text + 2, 1)) {
 			text += 3;
 		}
-		rc = add(t, &c, 1);
+		rc = add_bytes(t, &c, 1);
 	}
 	return rc;
 }
@@ -561,11 +561,12 @@ static int take_key(struct typed *t, enum key_type type, const char *text)
 	if (key_parse(key, type, key_type_len(type), bare) < 0)
 		return fault_set(t->f, -EINVAL, "is no %s key",
 				 key_type_name(type));
-	rc = add(t, key, key_type_len(type));
+	rc = add_bytes(t, key, key_type_len(type));
 	return rc || !plus ? rc : take_hex(t, plus + 1);
 }
 
-static int take(struct typed *t, const struct render *r, const char *text)
+static int parse_value(struct typed *t, const struct render *r,
+		       const char *text)
 {
 	if (!*text && r->as != RENDER_TEXT)
 		return fault_set(t->f, -EINVAL, "is empty");
@@ -587,7 +588,7 @@ int show_read(const struct render *r, uint8_t *out, size_t len, size_t cap,
 	      const char *text, struct fault *f)
 {
 	struct typed t = {.out = out, .cap = len ? len : cap, .f = f};
-	int rc = take(&t, r, text);
+	int rc = parse_value(&t, r, text);
 
 	if (rc < 0)
 		return rc;

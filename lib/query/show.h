@@ -59,14 +59,14 @@ struct show {
 };
 
 /* Room for one rendered value, to be kept until row_end(). */
-struct rendered {
+struct show_scratch {
 	bool escape_blank; /* in text: blanks would break a column */
 	uint64_t list[RENDER_LIST_MAX];
 	char text[RENDER_TEXT_MAX];
 };
 
 /* Parts without a name have that of their type. 0, or -EINVAL and why. */
-int show_of(struct show *s, const char *text, struct fault *f);
+int show_parse(struct show *s, const char *text, struct fault *f);
 
 /* Whether values of len bytes have all parts. 0, or -EINVAL and why not. */
 int show_fits(const struct show *s, size_t len, struct fault *f);
@@ -77,11 +77,11 @@ int show_fits(const struct show *s, size_t len, struct fault *f);
 void show_for(struct show *s, const struct table *t, const struct show *told);
 
 /* A part of a value of len bytes as text, which is in room->text. */
-const char *show_part_text(const struct show_part *p, struct rendered *room,
+const char *show_part_text(const struct show_part *p, struct show_scratch *room,
 			   const uint8_t *value, size_t len);
 
 /* All parts as text, with commas between them, in out. */
-void show_text(const struct show *s, struct rendered *room, char *out,
+void show_text(const struct show *s, struct show_scratch *room, char *out,
 	       size_t cap, const uint8_t *value, size_t len);
 
 /* Hops of a path as text, in out, which has room: those that are not known (a
@@ -89,7 +89,7 @@ void show_text(const struct show *s, struct rendered *room, char *out,
 void show_path(char *out, const uint32_t *hop, unsigned n, uint32_t known);
 
 /* The columns of tables: parts of one name and type share one. */
-struct shown {
+struct show_columns {
 	unsigned n;
 	struct row_field field[SHOW_COLUMNS];
 	char name[SHOW_COLUMNS][2 * SHOW_NAME_MAX];
@@ -97,14 +97,14 @@ struct shown {
 
 /* Adds those of a table with values of len bytes; column[i]: part i's. False:
  * too many. */
-bool shown_add(struct shown *all, const struct show *s, size_t len,
-	       uint8_t column[SHOW_PARTS]);
+bool show_columns_add(struct show_columns *all, const struct show *s,
+		      size_t len, uint8_t column[SHOW_PARTS]);
 
 /* Sets them in the row in hand, from field first on. Parts that the value does
  * not reach are null. */
-void shown_set(const struct show *s, const uint8_t column[SHOW_PARTS],
-	       struct rendered *room, struct rows *rows, unsigned first,
-	       const uint8_t *value, size_t len);
+void show_columns_set(const struct show *s, const uint8_t column[SHOW_PARTS],
+		      struct show_scratch *room, struct rows *rows,
+		      unsigned first, const uint8_t *value, size_t len);
 
 /*
  * Values from text, as they are shown; numbers may be 0x1f, and lists may have

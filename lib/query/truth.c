@@ -381,7 +381,7 @@ bool truth_path_long(const struct truth_key *k, const struct table *t)
 }
 
 static bool same_path(const struct table *t, const struct truth_key *want,
-		      const struct path_answer *got)
+		      const struct query_path *got)
 {
 	unsigned len = truth_path_len(want, t);
 
@@ -389,7 +389,7 @@ static bool same_path(const struct table *t, const struct truth_key *want,
 	       !memcmp(got->value, want->hop, len * sizeof(want->hop[0]));
 }
 
-static enum verdict of_count(uint64_t want, uint64_t got)
+static enum truth_verdict of_count(uint64_t want, uint64_t got)
 {
 	if (got == want)
 		return VERDICT_RIGHT;
@@ -398,16 +398,17 @@ static enum verdict of_count(uint64_t want, uint64_t got)
 			  : VERDICT_MISSING;
 }
 
-enum verdict verdict_of(const struct table *t, const struct truth_key *want,
-			const struct reply *r)
+enum truth_verdict truth_verdict_of(const struct table *t,
+				    const struct truth_key *want,
+				    const struct query_reply *r)
 {
 	bool same;
 
-	if (r->answer == ANSWER_AMBIGUOUS)
+	if (r->answer == QUERY_AMBIGUOUS)
 		return VERDICT_AMBIGUOUS;
-	if (t->kind == TABLE_KEYINC && r->answer != ANSWER_UNREADABLE)
+	if (t->kind == TABLE_KEYINC && r->answer != QUERY_UNREADABLE)
 		return of_count(want->sum, r->count);
-	if (r->answer != ANSWER_FOUND)
+	if (r->answer != QUERY_FOUND)
 		return VERDICT_MISSING;
 	same = t->kind == TABLE_POSTCARD
 		       ? same_path(t, want, &r->path)
@@ -415,7 +416,7 @@ enum verdict verdict_of(const struct table *t, const struct truth_key *want,
 	return same ? VERDICT_RIGHT : VERDICT_WRONG;
 }
 
-void score_add(struct score *to, const struct score *s)
+void truth_score_add(struct truth_score *to, const struct truth_score *s)
 {
 	to->asked += s->asked;
 	to->incomplete += s->incomplete;

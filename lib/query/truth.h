@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * truth.h - what was reported (dta-gen --truth), gathered into what a collector
- * ought to answer: the last value of a key, the sum of a counter, the last
- * value of each hop, the entries of a list.
+ * truth.h - the expected answers of a collector, from a list of what was
+ * reported (dta-gen --truth): the last value of a key, the sum of a counter,
+ * the last value of each hop, the entries of a list.
  *
  * Its rows are CSV:  table,kind,key,hop,path_len,copies,value
  * Errors:            -EINVAL: a row that is none, and why; -ENOMEM
@@ -81,7 +81,7 @@ bool truth_path_whole(const struct truth_key *k, const struct table *t);
 /* A path that no chunk of the table can hold. */
 bool truth_path_long(const struct truth_key *k, const struct table *t);
 
-enum verdict {
+enum truth_verdict {
 	VERDICT_RIGHT,
 	VERDICT_WRONG,
 	VERDICT_MISSING, /* also what a damaged snapshot does not tell */
@@ -91,15 +91,16 @@ enum verdict {
 };
 
 /*
- * Of a key of any table but Append. A path is right if it is whole, and no
- * shorter or longer than the one that was reported: a chunk too short for it
- * holds none that is right.
+ * The verdict on the reply for a key of any table but Append. A path is right
+ * if it is whole and as long as the one that was reported: a chunk too short
+ * for the path is never right.
  */
-enum verdict verdict_of(const struct table *t, const struct truth_key *want,
-			const struct reply *r);
+enum truth_verdict truth_verdict_of(const struct table *t,
+				    const struct truth_key *want,
+				    const struct query_reply *r);
 
 /* asked is the sum of the verdicts. */
-struct score {
+struct truth_score {
 	uint64_t asked, verdict[VERDICTS];
 	uint64_t incomplete;  /* paths not asked for: a hop was not reported */
 	uint64_t too_long;    /* paths, of both, above the table's hops */
@@ -107,6 +108,6 @@ struct score {
 				 for newer ones only */
 };
 
-void score_add(struct score *to, const struct score *s);
+void truth_score_add(struct truth_score *to, const struct truth_score *s);
 
 #endif

@@ -129,7 +129,7 @@ void responder_close(struct responder *p);
  */
 enum {
 	RESPONDER_CORES_MAX = 32, /* workers */
-	/* Batches of each worker under way, for src_keep(). */
+	/* Batches of each worker under way, for src_hold_batches(). */
 	RESPONDER_CORES_BATCHES = 3,
 };
 

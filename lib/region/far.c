@@ -52,10 +52,10 @@ static int read_now(struct linked *l, uint64_t offset, void *buf, size_t len)
 }
 
 /*
- * V sets may be large, and somebody may lose patience. What comes at once is
- * not interrupted: the connection would be lost for nothing.
+ * V sets may be large, so that reading them can be interrupted. The first chunk
+ * is not: the connection would be lost for nothing.
  */
-static int fetch(struct linked *l, uint64_t offset, void *buf, size_t len)
+static int fetch_bytes(struct linked *l, uint64_t offset, void *buf, size_t len)
 {
 	int rc = 0;
 
@@ -135,7 +135,7 @@ static void read_linked(struct memory *m, struct memory_read *r, size_t n)
 		r[i].rc = rc;
 }
 
-static int renew(struct memory *m)
+static int renew_epochs(struct memory *m)
 {
 	struct linked *l = linked_of(m);
 	struct region_state s;
@@ -174,11 +174,11 @@ static void close_linked(struct memory *m)
 }
 
 /* Copies what is in front of the tables, and judges it. */
-static int load(struct linked *l)
+static int load_head(struct linked *l)
 {
 	struct region_header *h = &l->h;
 	int rc = l->link.size < sizeof(*h) ? -EBADMSG
-					   : fetch(l, 0, h, sizeof(*h));
+					   : fetch_bytes(l, 0, h, sizeof(*h));
 
 	if (!rc)
 		rc = region_check(h, l->link.size, &l->why);
@@ -189,11 +189,11 @@ static int load(struct linked *l)
 	l->values = malloc(h->values_len + 1);
 	if (!l->values)
 		return fault_set(&l->why, -ENOMEM, "%s", strerror(ENOMEM));
-	rc = fetch(l, h->values_at, l->values, h->values_len);
+	rc = fetch_bytes(l, h->values_at, l->values, h->values_len);
 	if (rc < 0)
 		return l->broken ? rc
 				 : fault_set(&l->why, rc, "%s", strerror(-rc));
-	rc = renew(&l->memory);
+	rc = renew_epochs(&l->memory);
 	return rc < 0 ? rc : region_check_values(h, l->values, &l->why);
 }
 
@@ -203,7 +203,7 @@ int memory_of_link(struct memory **out, const char *path,
 {
 	static const struct memory_ops ops = {
 		.read = read_linked,
-		.renew = renew,
+		.renew = renew_epochs,
 		.broken = broken,
 		.close = close_linked,
 	};
@@ -219,7 +219,7 @@ int memory_of_link(struct memory **out, const char *path,
 	l->link = *link;
 	l->stop = stop;
 	l->memory.path = l->path = strdup(path);
-	rc = l->path ? load(l)
+	rc = l->path ? load_head(l)
 		     : fault_set(&l->why, -ENOMEM, "%s", strerror(ENOMEM));
 	if (rc < 0) {
 		fault_set(f, rc, "%s", l->why.text);

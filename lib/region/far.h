@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * far.h - a region on another machine as memory to be asked (region/memory.h),
- * by whatever reads ranges of its file (dta-region(5)) over there.
+ * far.h - a region on another machine as struct memory (region/memory.h), over
+ * any link that reads byte ranges of its file (dta-region(5)).
  */
 #ifndef REGION_FAR_H
 #define REGION_FAR_H
@@ -18,7 +18,8 @@ struct memory_piece {
 };
 
 struct memory_link {
-	/* All of n pieces, or -errno and why: for good. */
+	/* Reads all n pieces; or -errno and why: then the link is broken for
+	 * good. */
 	int (*read)(void *ctx, const struct memory_piece *p, size_t n,
 		    struct fault *f);
 	void (*close)(void *ctx);
@@ -27,9 +28,9 @@ struct memory_link {
 };
 
 /*
- * The memory of a region behind a link, which is taken over, also when this
- * fails. Its head and V sets are copied, and judged as those of a file are.
- * stop ends long reads when it becomes true; path is copied.
+ * The memory of a region behind a link, which it owns from now on, also when
+ * this fails. The head and V sets are copied, and checked as those of a file
+ * are. stop ends long reads when it becomes true; path is copied.
  */
 int memory_of_link(struct memory **out, const char *path,
 		   const struct memory_link *link, const atomic_int *stop,

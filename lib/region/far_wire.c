@@ -12,8 +12,8 @@
 
 static const char magic[4] = {'D', 'T', 'A', 'm'};
 
-/* All len bytes. -EPIPE: the end came in the middle; -ENODATA: before. */
-static int take(int fd, void *buf, size_t len, const atomic_int *stop)
+/* Reads len bytes. -EPIPE: the input ended among them; -ENODATA: before. */
+static int read_all(int fd, void *buf, size_t len, const atomic_int *stop)
 {
 	uint8_t *p = buf;
 
@@ -30,8 +30,8 @@ static int take(int fd, void *buf, size_t len, const atomic_int *stop)
 	return 0;
 }
 
-static int give(int fd, const void *buf, size_t len, bool is_socket,
-		const atomic_int *stop)
+static int write_all(int fd, const void *buf, size_t len, bool is_socket,
+		     const atomic_int *stop)
 {
 	const uint8_t *p = buf;
 
@@ -49,7 +49,7 @@ static int give(int fd, const void *buf, size_t len, bool is_socket,
 	return 0;
 }
 
-/* Words that somebody may be writing are loaded as such. */
+/* Copies words by atomic loads: another process may be writing them. */
 static void copy_piece(uint8_t *to, const uint8_t *from, size_t len)
 {
 	for (; len >= 8 && !((uintptr_t)from & 7);
@@ -62,17 +62,17 @@ static void copy_piece(uint8_t *to, const uint8_t *from, size_t len)
 	memcpy(to, from, len);
 }
 
-/* n pieces of a request into an answer; its length, or -errno. */
-static int64_t answer(uint8_t *to, const uint8_t *request, uint32_t n,
-		      const uint8_t *file, uint64_t size, struct fault *f)
+/* Puts the n pieces of a request into an answer. Its length, or -errno. */
+static int64_t make_answer(uint8_t *to, const uint8_t *request, uint32_t n,
+			   const uint8_t *file, uint64_t size, struct fault *f)
 {
 	uint8_t *p = to + 4;
 
-	for (uint32_t i = 0; i < n; i++, request += WIRE_PIECE) {
+	for (uint32_t i = 0; i < n; i++, request += FAR_WIRE_PIECE) {
 		uint64_t offset = be64_load(request);
 		uint32_t len = be32_load(request + 8);
 
-		if (len > WIRE_BYTES - (size_t)(p - to - 4))
+		if (len > FAR_WIRE_BYTES - (size_t)(p - to - 4))
 			return fault_set(f, -EBADMSG,
 					 "a request for too much at once");
 		if (offset > size || len > size - offset)
@@ -86,47 +86,48 @@ static int64_t answer(uint8_t *to, const uint8_t *request, uint32_t n,
 	return p - to;
 }
 
-/* One request; 1, 0 at the end, or -errno. */
+/* Answers one request. 1; 0 at the end of the input; or -errno. */
 static int serve_one(const uint8_t *file, uint64_t size, int in, int out,
 		     const atomic_int *stop, uint8_t *request, uint8_t *room,
 		     struct fault *f)
 {
-	int rc = take(in, request, 4, stop);
+	int rc = read_all(in, request, 4, stop);
 	uint32_t n;
 	int64_t len;
 
 	if (rc == -ENODATA)
 		return 0;
 	n = rc < 0 ? 0 : be32_load(request);
-	if (!rc && (!n || n > WIRE_PIECES))
+	if (!rc && (!n || n > FAR_WIRE_PIECES))
 		return fault_set(f, -EBADMSG, "a request that is none");
 	if (!rc)
-		rc = take(in, request, n * WIRE_PIECE, stop);
+		rc = read_all(in, request, n * FAR_WIRE_PIECE, stop);
 	if (rc == -EPIPE || rc == -ENODATA)
 		return fault_set(f, -EBADMSG, "a request that was cut short");
 	if (rc < 0)
 		return fault_set(f, rc, "%s", strerror(-rc));
-	len = answer(room, request, n, file, size, f);
+	len = make_answer(room, request, n, file, size, f);
 	if (len < 0)
 		return (int)len;
-	rc = give(out, room, (size_t)len, false, stop);
+	rc = write_all(out, room, (size_t)len, false, stop);
 	return rc < 0 ? fault_set(f, rc, "%s", strerror(-rc)) : 1;
 }
 
-int wire_serve(const uint8_t *file, uint64_t size, int in, int out,
-	       const atomic_int *stop, struct fault *f)
+int far_wire_serve(const uint8_t *file, uint64_t size, int in, int out,
+		   const atomic_int *stop, struct fault *f)
 {
-	uint8_t *request = malloc(WIRE_REQUEST), *room = malloc(4 + WIRE_BYTES);
-	uint8_t hello[WIRE_HELLO];
+	uint8_t *request = malloc(FAR_WIRE_REQUEST),
+		*room = malloc(4 + FAR_WIRE_BYTES);
+	uint8_t hello[FAR_WIRE_HELLO];
 	struct put w = put_to(hello, sizeof(hello));
 	int rc = -ENOMEM;
 
 	put_bytes(&w, magic, sizeof(magic));
-	put_be16(&w, WIRE_VERSION);
+	put_be16(&w, FAR_WIRE_VERSION);
 	put_be16(&w, 0);
 	put_be64(&w, size);
 	if (request && room)
-		rc = give(out, hello, sizeof(hello), false, stop);
+		rc = write_all(out, hello, sizeof(hello), false, stop);
 	if (rc < 0)
 		fault_set(f, rc, "%s", strerror(-rc));
 	else
@@ -139,26 +140,26 @@ int wire_serve(const uint8_t *file, uint64_t size, int in, int out,
 	return *stop ? 0 : rc;
 }
 
-int wire_init(struct wire *w, int fd, const atomic_int *stop)
+int far_wire_init(struct far_wire *w, int fd, const atomic_int *stop)
 {
-	*w = (struct wire){.fd = fd, .stop = stop};
-	w->request = malloc(WIRE_REQUEST);
-	w->answer = malloc(WIRE_BYTES);
+	*w = (struct far_wire){.fd = fd, .stop = stop};
+	w->request = malloc(FAR_WIRE_REQUEST);
+	w->answer = malloc(FAR_WIRE_BYTES);
 	if (w->request && w->answer)
 		return 0;
-	wire_fini(w);
+	far_wire_fini(w);
 	return -ENOMEM;
 }
 
-void wire_fini(struct wire *w)
+void far_wire_fini(struct far_wire *w)
 {
 	free(w->request);
 	free(w->answer);
 	w->request = w->answer = NULL;
 }
 
-/* Why there is no answer. */
-static int silent(int rc, struct fault *f)
+/* Explains why an answer could not be read. */
+static int fail_read(int rc, struct fault *f)
 {
 	if (rc == -ENODATA || rc == -ECONNRESET)
 		rc = -EPIPE;
@@ -167,48 +168,49 @@ static int silent(int rc, struct fault *f)
 				      : strerror(-rc));
 }
 
-int wire_hello(struct wire *w, uint64_t *size, struct fault *f)
+int far_wire_hello(struct far_wire *w, uint64_t *size, struct fault *f)
 {
-	uint8_t hello[WIRE_HELLO];
-	/* What is no hello may be shorter than one. */
-	int rc = take(w->fd, hello, sizeof(magic), w->stop);
+	uint8_t hello[FAR_WIRE_HELLO];
+	/* Another program's output may be shorter than a hello. */
+	int rc = read_all(w->fd, hello, sizeof(magic), w->stop);
 
 	if (!rc && memcmp(hello, magic, sizeof(magic)) != 0)
 		return fault_set(f, -EBADMSG,
 				 "an answer that is none; a shell there must "
 				 "print nothing of its own");
 	if (!rc)
-		rc = take(w->fd, hello + sizeof(magic),
-			  sizeof(hello) - sizeof(magic), w->stop);
+		rc = read_all(w->fd, hello + sizeof(magic),
+			      sizeof(hello) - sizeof(magic), w->stop);
 	if (rc < 0)
-		return silent(rc, f);
-	if (be16_load(hello + 4) != WIRE_VERSION)
+		return fail_read(rc, f);
+	if (be16_load(hello + 4) != FAR_WIRE_VERSION)
 		return fault_set(f, -EPROTONOSUPPORT,
 				 "its dta-dump serve is of version %u, this "
 				 "program knows version %d: install the same "
 				 "on both machines",
-				 be16_load(hello + 4), WIRE_VERSION);
+				 be16_load(hello + 4), FAR_WIRE_VERSION);
 	*size = be64_load(hello + 8);
 	return 0;
 }
 
-/* Where a request begins, or ends, in the pieces. */
+/* Where a request begins or ends among the pieces. */
 struct at {
 	size_t piece, done;
 };
 
-/* The request for as much as fits, from at on. Returns where it ends. */
-static struct at ask(struct wire *w, const struct memory_piece *p, size_t n,
-		     struct at at, uint32_t *bytes)
+/* Makes a request for as much as fits, from at on. Returns where it ends. */
+static struct at make_request(struct far_wire *w, const struct memory_piece *p,
+			      size_t n, struct at at, uint32_t *bytes)
 {
-	struct put q = put_to(w->request, WIRE_REQUEST);
+	struct put q = put_to(w->request, FAR_WIRE_REQUEST);
 	uint32_t pieces = 0;
 
 	*bytes = 0;
 	put_be32(&q, 0);
-	while (at.piece < n && pieces < WIRE_PIECES && *bytes < WIRE_BYTES) {
+	while (at.piece < n && pieces < FAR_WIRE_PIECES &&
+	       *bytes < FAR_WIRE_BYTES) {
 		size_t left = p[at.piece].length - at.done;
-		size_t some = WIRE_BYTES - *bytes;
+		size_t some = FAR_WIRE_BYTES - *bytes;
 
 		some = left < some ? left : some;
 		put_be64(&q, p[at.piece].offset + at.done);
@@ -223,9 +225,10 @@ static struct at ask(struct wire *w, const struct memory_piece *p, size_t n,
 	return at;
 }
 
-/* The answer's bytes to the pieces [from, end). */
-static void spread(const struct wire *w, const struct memory_piece *p,
-		   struct at from, struct at end)
+/* Copies the answer's bytes to the pieces [from, end). */
+static void scatter_answer(const struct far_wire *w,
+			   const struct memory_piece *p, struct at from,
+			   struct at end)
 {
 	const uint8_t *bytes = w->answer;
 
@@ -242,36 +245,36 @@ static void spread(const struct wire *w, const struct memory_piece *p,
 	}
 }
 
-/* One request, and its answer. */
-static int exchange(struct wire *w, const struct memory_piece *p, size_t n,
-		    struct at *at, struct fault *f)
+/* Sends one request and reads its answer. */
+static int request_pieces(struct far_wire *w, const struct memory_piece *p,
+			  size_t n, struct at *at, struct fault *f)
 {
 	uint32_t bytes;
-	struct at end = ask(w, p, n, *at, &bytes);
-	size_t len = 4 + (size_t)be32_load(w->request) * WIRE_PIECE;
+	struct at end = make_request(w, p, n, *at, &bytes);
+	size_t len = 4 + (size_t)be32_load(w->request) * FAR_WIRE_PIECE;
 	uint8_t head[4];
-	int rc = give(w->fd, w->request, len, true, w->stop);
+	int rc = write_all(w->fd, w->request, len, true, w->stop);
 
 	if (!rc)
-		rc = take(w->fd, head, sizeof(head), w->stop);
+		rc = read_all(w->fd, head, sizeof(head), w->stop);
 	if (!rc && be32_load(head) != bytes)
 		return fault_set(f, -EBADMSG, "an answer that is none");
 	if (!rc)
-		rc = take(w->fd, w->answer, bytes, w->stop);
+		rc = read_all(w->fd, w->answer, bytes, w->stop);
 	if (rc < 0)
-		return silent(rc, f);
-	spread(w, p, *at, end);
+		return fail_read(rc, f);
+	scatter_answer(w, p, *at, end);
 	*at = end;
 	return 0;
 }
 
-int wire_read(struct wire *w, const struct memory_piece *p, size_t n,
-	      struct fault *f)
+int far_wire_read(struct far_wire *w, const struct memory_piece *p, size_t n,
+		  struct fault *f)
 {
 	struct at at = {0};
 	int rc = 0;
 
 	while (at.piece < n && !rc)
-		rc = exchange(w, p, n, &at, f);
+		rc = request_pieces(w, p, n, &at, f);
 	return rc;
 }

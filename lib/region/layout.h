@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* clang-format off */
 /*
  * layout.h - layout files: which tables a region shall have. INI (ini.h).
  *
@@ -33,8 +34,9 @@
  * append; value (keywrite, append); values (postcard); lists (append). The
  * others have the defaults shown. A field that a kind does not have is an
  * error, and so is one given twice. memory counts one epoch of one table.
- *Numbers take K, M, G, T (powers of 1000) and Ki, Mi, Gi, Ti (powers of 1024).
+ * Numbers take K, M, G, T (powers of 1000) and Ki, Mi, Gi, Ti (powers of 1024).
  */
+/* clang-format on */
 #ifndef REGION_LAYOUT_H
 #define REGION_LAYOUT_H
 
@@ -73,8 +75,8 @@ void layout_fini(struct layout *l);
 int layout_set(struct table *t, const char *field, const char *value,
 	       struct fault *f);
 
-/* The number of a field, for who notes which were given: below
- * LAYOUT_FIELDS_MAX, or -ENOENT. */
+/* The number of a field, below LAYOUT_FIELDS_MAX, to note which were given; or
+ * -ENOENT. */
 int layout_field(const char *field);
 
 #endif

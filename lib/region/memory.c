@@ -30,10 +30,10 @@ const char *memory_broken(const struct memory *m)
 	return m->ops->broken ? m->ops->broken(m) : NULL;
 }
 
-void memory_view(struct view *out, struct memory *m, const struct table *t,
-		 uint64_t epoch)
+void memory_view(struct table_view *out, struct memory *m,
+		 const struct table *t, uint64_t epoch)
 {
-	*out = (struct view){.t = t, .memory = m, .epoch = epoch};
+	*out = (struct table_view){.t = t, .memory = m, .epoch = epoch};
 	if (t->values && m->values) /* both are multiples of 4 */
 		out->values = (const void *)(m->values +
 					     (t->values_at - m->values_at));
@@ -41,7 +41,7 @@ void memory_view(struct view *out, struct memory *m, const struct table *t,
 		out->mem = m->ops->direct(m, t, epoch);
 }
 
-static int check(const struct memory_read *r, size_t n)
+static int check_bounds(const struct memory_read *r, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (r[i].offset > r[i].t->length ||
@@ -52,7 +52,7 @@ static int check(const struct memory_read *r, size_t n)
 
 int memory_read(struct memory *m, struct memory_read *r, size_t n)
 {
-	int rc = check(r, n);
+	int rc = check_bounds(r, n);
 
 	for (size_t i = 0; i < n; i++)
 		r[i].rc = rc;
@@ -63,7 +63,7 @@ int memory_read(struct memory *m, struct memory_read *r, size_t n)
 	return rc;
 }
 
-static int note(struct memory_batch *b, const struct memory_read *r)
+static int note_load(struct memory_batch *b, const struct memory_read *r)
 {
 	if (b->n == b->room) {
 		size_t room = b->room ? 2 * b->room : 1024;
@@ -82,7 +82,7 @@ static int note(struct memory_batch *b, const struct memory_read *r)
 	return 0;
 }
 
-static int find(struct memory_batch *b, const struct memory_read *r)
+static int find_load(struct memory_batch *b, const struct memory_read *r)
 {
 	const struct memory_read *had = &b->read[b->next];
 
@@ -97,7 +97,8 @@ static int find(struct memory_batch *b, const struct memory_read *r)
 	return had->rc;
 }
 
-int memory_load(const struct view *v, uint64_t offset, void *buf, size_t len)
+int memory_load(const struct table_view *v, uint64_t offset, void *buf,
+		size_t len)
 {
 	struct memory *m = v->memory;
 	struct memory_read r = {
@@ -110,9 +111,9 @@ int memory_load(const struct view *v, uint64_t offset, void *buf, size_t len)
 
 	switch (m->batch.state) {
 	case MEMORY_PLAN:
-		return note(&m->batch, &r);
+		return note_load(&m->batch, &r);
 	case MEMORY_FETCHED:
-		return find(&m->batch, &r);
+		return find_load(&m->batch, &r);
 	default:
 		return memory_read(m, &r, 1);
 	}
@@ -154,7 +155,7 @@ int memory_digest(struct memory *m, const struct table *t, uint64_t epoch,
 {
 	uint8_t *room = malloc(DIGEST_BLOCK);
 	uint32_t sum = 0;
-	struct view v;
+	struct table_view v;
 	int rc = room ? 0 : -ENOMEM;
 
 	memory_view(&v, m, t, epoch);

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * memory.h - one face for the memory of a collector, wherever it lies: a region
- * that is mapped (region_memory()), a snapshot (snapshot_memory()), a region on
- * another machine, read with RDMA READ (verbs_memory()) or by what serves it
- * there (region/far.h). Each gives the bytes of tables in epochs.
+ * memory.h - one interface to the memory of a collector, wherever it is: a
+ * mapped region (region_memory()), a snapshot (snapshot_memory()), a region on
+ * another machine, read with RDMA READ (verbs_memory()) or over a link
+ * (region/far.h). Each gives the bytes of tables in epochs.
  *
- * Who asks takes a struct view of a table in an epoch. Where the table is
- * mapped the view points at it; else its bytes are loaded through
- * memory_load(). Far memory takes a round trip for each load: loads whose place
- * does not depend on what is there go in batches:
+ * A query takes a struct table_view of a table in an epoch. If the table is
+ * mapped, the view points at it; else its bytes are loaded by memory_load().
+ * Each load of far memory takes a round trip. Loads whose offsets do not depend
+ * on earlier ones go in batches:
  *
  *	memory_plan(m);		load; load; ...  each is noted, and reads as 0
  *	memory_fetch(m);	all of them are read, at once
  *	load; load; ...		the same ones, in the same order
  *	memory_done(m);
  *
- * Errors:  0 or -errno; of a load -EBADMSG: a damaged block; -ERANGE: no such
- *          place, or no such epoch in a snapshot; others: far memory that can
- *          no longer be read, see memory_broken().
- * Epochs:  may be cleared while they are read, where somebody writes: what was
- *          read is void if memory_renew() then finds m->oldest above it.
+ * Errors:  0 or -errno; of a load -EBADMSG: a damaged block; -ERANGE: outside
+ *          the table, or no such epoch in a snapshot; others: far memory that
+ *          can no longer be read, see memory_broken().
+ * Epochs:  a writer may clear an epoch while it is read: what was read is void
+ *          if memory_renew() then sets m->oldest above it.
  * Threads: none; a memory belongs to one caller.
  */
 #ifndef REGION_MEMORY_H
@@ -43,7 +43,7 @@ struct memory_read {
 };
 
 struct memory_ops {
-	/* In the order of r, as far as the order can be told. Within tables. */
+	/* In the order of r where order can be observed. All within tables. */
 	void (*read)(struct memory *m, struct memory_read *r, size_t n);
 	/* A table's first byte where it is mapped; NULL: nowhere. */
 	const uint8_t *(*direct)(struct memory *m, const struct table *t,
@@ -53,7 +53,7 @@ struct memory_ops {
 	void (*close)(struct memory *m);
 };
 
-/* Loads that are noted, then read at once, then found. */
+/* Loads that are noted, then read at once, then answered from here. */
 struct memory_batch {
 	enum {
 		MEMORY_NOW,
@@ -80,7 +80,7 @@ struct memory {
 	struct memory_batch batch;
 };
 
-struct view {
+struct table_view {
 	const struct table *t;
 	const uint32_t *values; /* V set of a postcard table, or NULL */
 	const uint8_t *mem;	/* the whole table; NULL: memory_load() */
@@ -97,15 +97,16 @@ int memory_renew(struct memory *m);
 const char *memory_broken(const struct memory *m);
 
 /* A table of m in an epoch. */
-void memory_view(struct view *out, struct memory *m, const struct table *t,
-		 uint64_t epoch);
+void memory_view(struct table_view *out, struct memory *m,
+		 const struct table *t, uint64_t epoch);
 
-/* Many at once; 0, or the first r[i].rc that is not. With one that is not in
- * its table, none is read. */
+/* Reads many at once. 0, or the first r[i].rc that is not 0. If one lies
+ * outside its table, none is read. */
 int memory_read(struct memory *m, struct memory_read *r, size_t n);
 
 /* Copies len bytes at offset of the view's table into buf. */
-int memory_load(const struct view *v, uint64_t offset, void *buf, size_t len);
+int memory_load(const struct table_view *v, uint64_t offset, void *buf,
+		size_t len);
 
 void memory_plan(struct memory *m);
 void memory_fetch(struct memory *m);

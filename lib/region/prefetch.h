@@ -40,8 +40,8 @@ enum prefetch {
 	PREFETCH_OFF,
 };
 
-/* Another way than this CPU's, for transports that are opened from now on: to
- * test and to measure it. */
+/* Another way than this CPU's, for what is opened from now on: for tests and
+ * measurements. */
 void prefetch_set(enum prefetch how);
 enum prefetch prefetch_here(void); /* which of the last three it is */
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * region.c - opens regions, and tells what is in them; locks; writers' seats,
- * what dead writers left in them, and rotation. (region_make.c makes regions.)
+ * region.c - opens regions and reads their state; locks; writer slots, recovery
+ * after dead writers, and rotation. (region_make.c makes regions.)
  *
  * How kill -9 between any two instructions leaves every operation done or not
- * done: what one store instruction covers is so by itself. Anything longer is
- * first put into the seat's journal, whole; a journal found full after its
- * writer's death is carried out again. Stores become visible in program order
- * to whoever looks after the death, so only the compiler must be held.
+ * done: what one store instruction covers is atomic by itself. Anything longer
+ * is first put into the writer slot's journal, whole; a journal that is full
+ * after its writer's death is carried out again. After the death, stores are
+ * visible in program order, so only the compiler's order must be fixed.
  */
 #include "region/region.h"
 
@@ -30,9 +30,9 @@
 #include "base/process.h"
 #include "region/region_file.h"
 
-/* What only one may do at a time; a byte of the file is locked for each. */
+/* What one process may do at a time; a byte of the file is locked for each. */
 enum region_lock {
-	REGION_LOCK_SEATS,
+	REGION_LOCK_SLOTS,
 	REGION_LOCK_ROTATE,
 	REGION_LOCKS,
 };
@@ -56,7 +56,7 @@ static void set_map(struct region *r, uint8_t *map)
 {
 	r->map = map;
 	r->state = (struct region_state *)(map + REGION_STATE_AT);
-	r->seat = (struct region_seat *)(map + REGION_SEATS_AT);
+	r->slot = (struct region_writer_slot *)(map + REGION_WRITER_SLOTS_AT);
 }
 
 /*
@@ -105,12 +105,12 @@ static int copy_head(struct region *r)
 	return n == REGION_HEAD_LEN ? 0 : n < 0 ? -errno : -ESTALE;
 }
 
-static int fail(const struct region *r, int err, struct fault *f)
+static int fail_errno(const struct region *r, int err, struct fault *f)
 {
 	return fault_set(f, err, "%s: %s", r->path, strerror(-err));
 }
 
-static int denied(const struct region *r, int err, struct fault *f)
+static int fail_open(const struct region *r, int err, struct fault *f)
 {
 	struct fault why;
 
@@ -118,9 +118,9 @@ static int denied(const struct region *r, int err, struct fault *f)
 	return fault_of(f, err, r->path, &why);
 }
 
-/* What name stands for is not there: no file of that path, or no region. */
-static int absent(const char *path, const char *name, const char *cure,
-		  struct fault *f)
+/* Explains that a name stands for no file or no region. */
+static int fail_absent(const char *path, const char *name, const char *cure,
+		       struct fault *f)
 {
 	if (strchr(name + (*name == '/'), '/'))
 		return fault_set(f, -ENOENT, "%s: %s", path, strerror(ENOENT));
@@ -132,7 +132,7 @@ static int absent(const char *path, const char *name, const char *cure,
 }
 
 /* Reads and judges the header, then maps the file, or copies its head. */
-static int load(struct region *r, struct fault *f)
+static int load_head(struct region *r, struct fault *f)
 {
 	struct fault why = {""};
 	struct stat st;
@@ -140,12 +140,12 @@ static int load(struct region *r, struct fault *f)
 	int rc;
 
 	if (fstat(r->fd, &st) < 0)
-		return fail(r, -errno, f);
+		return fail_errno(r, -errno, f);
 	if (!S_ISREG(st.st_mode))
 		return fault_set(f, -EBADMSG, "%s: not a region", r->path);
 	n = pread(r->fd, &r->h, sizeof(r->h), 0);
 	if (n < 0)
-		return fail(r, -errno, f);
+		return fail_errno(r, -errno, f);
 	if (n < (ssize_t)sizeof(r->h))
 		return fault_set(f, -EBADMSG, "%s: not a region, or cut short",
 				 r->path);
@@ -154,7 +154,7 @@ static int load(struct region *r, struct fault *f)
 		return fault_set(f, rc, "%s: %.400s", r->path, why.text);
 	rc = r->look ? copy_head(r) : region_map(r);
 	if (rc < 0)
-		return fail(r, rc, f);
+		return fail_errno(r, rc, f);
 	if (!r->look)
 		rc = region_check_values(&r->h, r->map + r->h.values_at, &why);
 	if (!rc && !region_epoch(r))
@@ -202,8 +202,8 @@ static void unlock(struct region *r, enum region_lock which)
 	pthread_mutex_unlock(&mutex[which]);
 }
 
-/* A number may have been given to another process since: the start tells. */
-bool region_seat_lives(const struct region_seat *s)
+/* Another process may have the number by now: its start time differs. */
+bool region_writer_slot_lives(const struct region_writer_slot *s)
 {
 	uint64_t start = process_start(s->pid);
 
@@ -216,41 +216,42 @@ static bool in_region(const struct region *r, uint64_t offset, uint32_t length)
 	       offset <= r->h.file_size && length <= r->h.file_size - offset;
 }
 
-/* A dead writer's seat: its operation is completed, the seat is free. */
-static void bury(struct region *r, struct region_seat *s)
+/* Completes a dead writer's operation and frees its slot. */
+static void recover_slot(struct region *r, struct region_writer_slot *s)
 {
-	/* Loaded once: what is judged is what is used. */
+	/* Loaded once, so that what is checked is what is used. */
 	uint32_t length = __atomic_load_n(&s->length, __ATOMIC_RELAXED);
 	uint64_t offset = __atomic_load_n(&s->offset, __ATOMIC_RELAXED);
 
 	if (__atomic_load_n(&s->state, __ATOMIC_ACQUIRE) == JOURNAL_FULL &&
 	    in_region(r, offset, length))
 		memcpy(r->map + offset, s->payload, length);
-	/* Killed here, the next one does it again: the same bytes. */
+	/* If this process is killed here, the next one writes the same bytes
+	 * again. */
 	__atomic_store_n(&s->state, JOURNAL_IDLE, __ATOMIC_RELEASE);
 	__atomic_store_n(&s->epoch, 0, __ATOMIC_RELEASE);
 	__atomic_store_n(&s->pid, 0, __ATOMIC_RELEASE);
 }
 
-/* Completes what dead writers left half done; frees their seats. Locked. */
-static void replay(struct region *r)
+/* Recovers the slots of dead writers. Under the lock. */
+static void recover_slots(struct region *r)
 {
 	for (unsigned i = 0; i < REGION_WRITERS; i++) {
-		struct region_seat *s = &r->seat[i];
+		struct region_writer_slot *s = &r->slot[i];
 
-		if (s->pid && !region_seat_lives(s))
-			bury(r, s);
+		if (s->pid && !region_writer_slot_lives(s))
+			recover_slot(r, s);
 	}
 }
 
-static int lock_and_replay(struct region *r, struct fault *f)
+static int lock_and_recover(struct region *r, struct fault *f)
 {
-	int rc = lock(r, REGION_LOCK_SEATS, f);
+	int rc = lock(r, REGION_LOCK_SLOTS, f);
 
 	if (rc < 0)
 		return rc;
-	replay(r);
-	unlock(r, REGION_LOCK_SEATS);
+	recover_slots(r);
+	unlock(r, REGION_LOCK_SLOTS);
 	return 0;
 }
 
@@ -267,12 +268,12 @@ static int open_at(struct region *r, const char *name, struct fault *f)
 	r->fd = open(r->path,
 		     (r->write ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NONBLOCK);
 	if (r->fd < 0 && errno == ENOENT)
-		return absent(r->path, name, "; dta-collect --create makes one",
-			      f);
+		return fail_absent(r->path, name,
+				   "; dta-collect --create makes one", f);
 	if (r->fd < 0)
-		return denied(r, -errno, f);
-	rc = load(r, f);
-	return rc < 0 || !r->write ? rc : lock_and_replay(r, f);
+		return fail_open(r, -errno, f);
+	rc = load_head(r, f);
+	return rc < 0 || !r->write ? rc : lock_and_recover(r, f);
 }
 
 static int open_new(struct region **out, const char *name, bool write,
@@ -314,7 +315,7 @@ void region_close(struct region *r)
 		munmap(r->map, r->h.file_size);
 	if (r->fd >= 0)
 		close(r->fd);
-	aside_drop(&r->aside);
+	atomic_file_drop(&r->file);
 	free(r->path);
 	free(r);
 }
@@ -333,7 +334,7 @@ int region_remove(const char *name, struct fault *f)
 	else if (!rc)
 		rc = -EBADMSG;
 	if (rc == -ENOENT)
-		absent(where.path, name, "", f);
+		fail_absent(where.path, name, "", f);
 	else if (rc < 0)
 		fault_set(f, rc, "%s: %s", where.path,
 			  rc == -EBADMSG ? "not a region" : strerror(-rc));
@@ -434,12 +435,12 @@ bool region_writer(const struct region *r, unsigned *at,
 		   struct region_writer *out)
 {
 	for (; *at < REGION_WRITERS; ++*at) {
-		struct region_seat s = {
-			.pid = r->seat[*at].pid,
-			.start = r->seat[*at].start,
+		struct region_writer_slot s = {
+			.pid = r->slot[*at].pid,
+			.start = r->slot[*at].start,
 		};
 
-		if (!s.pid || !region_seat_lives(&s))
+		if (!s.pid || !region_writer_slot_lives(&s))
 			continue;
 		++*at;
 		out->pid = s.pid;
@@ -460,21 +461,21 @@ uint64_t region_left(const struct region *r)
 	return __atomic_load_n(&r->state->left_ns, __ATOMIC_RELAXED);
 }
 
-static struct region_seat *take_seat(struct region *r)
+static struct region_writer_slot *take_slot(struct region *r)
 {
 	uint32_t pid = (uint32_t)getpid();
 
-	replay(r);
+	recover_slots(r);
 	for (unsigned i = 0; i < REGION_WRITERS; i++) {
-		struct region_seat *s = &r->seat[i];
+		struct region_writer_slot *s = &r->slot[i];
 
 		if (s->pid)
 			continue;
 		s->epoch = 0;
 		s->state = JOURNAL_IDLE;
 		s->start = process_start(pid);
-		r->state->seated++;
-		/* Taken only now: killed before, nothing has happened. */
+		r->state->slots_taken++;
+		/* Taken only now: a kill before leaves the slot free. */
 		__atomic_store_n(&s->pid, pid, __ATOMIC_RELEASE);
 		return s;
 	}
@@ -492,11 +493,11 @@ int writer_open(struct writer **out, struct region *r, struct fault *f)
 	w = calloc(1, sizeof(*w));
 	if (!w)
 		return fault_set(f, -ENOMEM, "out of memory");
-	rc = lock(r, REGION_LOCK_SEATS, f);
+	rc = lock(r, REGION_LOCK_SLOTS, f);
 	if (!rc) {
-		w->seat = take_seat(r);
-		unlock(r, REGION_LOCK_SEATS);
-		if (!w->seat)
+		w->slot = take_slot(r);
+		unlock(r, REGION_LOCK_SLOTS);
+		if (!w->slot)
 			rc = fault_set(f, -EUSERS,
 				       "%s: has %d writers already, no more "
 				       "can be",
@@ -518,13 +519,13 @@ void writer_close(struct writer *w)
 	writer_leave(w);
 	__atomic_store_n(&w->region->state->left_ns, clock_wall_ns(),
 			 __ATOMIC_RELAXED);
-	__atomic_store_n(&w->seat->pid, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&w->slot->pid, 0, __ATOMIC_RELEASE);
 	free(w);
 }
 
 /*
- * Says which epoch it goes into, then looks whether that is still the current
- * one: a rotation either sees the seat or is seen here.
+ * Stores the epoch that it enters, then checks that this is still the current
+ * one: either a rotation sees the slot, or the rotation is seen here.
  */
 uint64_t writer_enter(struct writer *w)
 {
@@ -533,7 +534,7 @@ uint64_t writer_enter(struct writer *w)
 
 	do {
 		epoch = now;
-		__atomic_store_n(&w->seat->epoch, epoch, __ATOMIC_SEQ_CST);
+		__atomic_store_n(&w->slot->epoch, epoch, __ATOMIC_SEQ_CST);
 		now = __atomic_load_n(&r->state->epoch, __ATOMIC_SEQ_CST);
 	} while (now != epoch);
 	w->set = r->map + set_at(r, epoch) - r->h.set_at;
@@ -542,7 +543,7 @@ uint64_t writer_enter(struct writer *w)
 
 void writer_leave(struct writer *w)
 {
-	__atomic_store_n(&w->seat->epoch, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&w->slot->epoch, 0, __ATOMIC_RELEASE);
 }
 
 uint8_t *writer_mem(struct writer *w, const struct table *t)
@@ -553,7 +554,7 @@ uint8_t *writer_mem(struct writer *w, const struct table *t)
 static void put_journalled(struct writer *w, uint8_t *to, const void *data,
 			   uint32_t len)
 {
-	struct region_seat *s = w->seat;
+	struct region_writer_slot *s = w->slot;
 
 	/* The journal is empty before it is filled again. */
 	atomic_signal_fence(memory_order_seq_cst);
@@ -603,15 +604,16 @@ enum {
 	NAP_MS = 1,
 };
 
-/* A live writer in an epoch other than this one, or 0. */
-static uint32_t straggler(const struct region *r, uint64_t current)
+/* The process of a live writer in an epoch other than this one, or 0. */
+static uint32_t find_old_writer(const struct region *r, uint64_t current)
 {
 	for (unsigned i = 0; i < REGION_WRITERS; i++) {
-		const struct region_seat *s = &r->seat[i];
+		const struct region_writer_slot *s = &r->slot[i];
 		uint64_t epoch = __atomic_load_n(&s->epoch, __ATOMIC_SEQ_CST);
 		uint32_t pid = s->pid;
 
-		if (pid && epoch && epoch != current && region_seat_lives(s))
+		if (pid && epoch && epoch != current &&
+		    region_writer_slot_lives(s))
 			return pid;
 	}
 	return 0;
@@ -624,7 +626,7 @@ static int wait_for_writers(const struct region *r, uint64_t current,
 	uint32_t pid = 0;
 
 	for (int ms = 0; ms < WAIT_MS; ms += NAP_MS) {
-		pid = straggler(r, current);
+		pid = find_old_writer(r, current);
 		if (!pid)
 			return 0;
 		nanosleep(&nap, NULL);
@@ -636,24 +638,24 @@ static int wait_for_writers(const struct region *r, uint64_t current,
 }
 
 /*
- * Until nobody writes into an epoch but the current one. Dead writers may have
- * left half an operation in another: it is completed.
+ * Waits until no writer is in an epoch other than the current one. What dead
+ * writers left half done in others is completed.
  */
-static int settle(struct region *r, uint64_t current, struct fault *f)
+static int settle_writers(struct region *r, uint64_t current, struct fault *f)
 {
 	int rc = wait_for_writers(r, current, f);
 
-	return rc < 0 ? rc : lock_and_replay(r, f);
+	return rc < 0 ? rc : lock_and_recover(r, f);
 }
 
 static int rotate(struct region *r, uint64_t *old, struct fault *f)
 {
 	uint64_t epoch = region_epoch(r), next = epoch + 1;
-	int rc = settle(r, epoch, f);
+	int rc = settle_writers(r, epoch, f);
 
 	if (rc < 0)
 		return rc;
-	/* Readers learn that the set is gone before it is. */
+	/* Readers must see that the set is gone before it is cleared. */
 	if (next > r->h.epochs)
 		__atomic_store_n(&r->state->oldest, next - r->h.epochs + 1,
 				 __ATOMIC_SEQ_CST);
@@ -664,7 +666,7 @@ static int rotate(struct region *r, uint64_t *old, struct fault *f)
 	__atomic_store_n(&r->state->epoch, next, __ATOMIC_SEQ_CST);
 	if (old)
 		*old = epoch;
-	return settle(r, next, f);
+	return settle_writers(r, next, f);
 }
 
 int region_rotate(struct region *r, uint64_t *old, struct fault *f)
@@ -719,8 +721,8 @@ static struct region *region_of(struct memory *m)
 	return (struct region *)((char *)m - offsetof(struct region, memory));
 }
 
-static const uint8_t *direct(struct memory *m, const struct table *t,
-			     uint64_t epoch)
+static const uint8_t *table_address(struct memory *m, const struct table *t,
+				    uint64_t epoch)
 {
 	return region_read(region_of(m), t, epoch);
 }
@@ -728,7 +730,8 @@ static const uint8_t *direct(struct memory *m, const struct table *t,
 static void read_mapped(struct memory *m, struct memory_read *r, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		memcpy(r[i].to, direct(m, r[i].t, r[i].epoch) + r[i].offset,
+		memcpy(r[i].to,
+		       table_address(m, r[i].t, r[i].epoch) + r[i].offset,
 		       r[i].length);
 		r[i].rc = 0;
 	}
@@ -749,7 +752,7 @@ static void read_file(struct memory *m, struct memory_read *r, size_t n)
 	}
 }
 
-static int renew(struct memory *m)
+static int renew_epochs(struct memory *m)
 {
 	const struct region *r = region_of(m);
 
@@ -769,13 +772,13 @@ struct memory *region_memory(struct region *r)
 {
 	static const struct memory_ops mapped = {
 		.read = read_mapped,
-		.direct = direct,
-		.renew = renew,
+		.direct = table_address,
+		.renew = renew_epochs,
 		.close = close_region,
 	};
 	static const struct memory_ops file = {
 		.read = read_file,
-		.renew = renew,
+		.renew = renew_epochs,
 		.close = close_region,
 	};
 	struct memory *m = &r->memory;
@@ -786,6 +789,6 @@ struct memory *region_memory(struct region *r)
 	m->tables = r->h.tables;
 	m->values = r->look ? NULL : r->map + r->h.values_at;
 	m->values_at = r->h.values_at;
-	renew(m);
+	renew_epochs(m);
 	return m;
 }

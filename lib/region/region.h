@@ -5,12 +5,12 @@
  *
  * Names:   "fabric" or "/fabric" is a file of that name in /dev/hugepages
  *          or in /dev/shm; a name with a further slash is a path.
- * Trust:   the header is checked whole at open; geometry is copied out of it
- *          then and never read again. What tables hold is input: load once,
- *          judge the copy.
+ * Trust:   the header is checked whole at open; the geometry is copied out of
+ *          it then and never read again. What tables hold is input: it is
+ *          loaded once, and the copy checked.
  * Writers: at most REGION_WRITERS processes or threads at once. A writer works
- *          between writer_enter() and writer_leave(); while it is in, the epoch
- *          it entered is not rotated away under it. A killed writer leaves at
+ *          between writer_enter() and writer_leave(); meanwhile the epoch that
+ *          it entered is not rotated away. A killed writer leaves at
  *          most one operation half done, in its journal; the next open for
  *          writing completes it.
  * Errors:  0 or -errno, with f telling why in words.
@@ -69,16 +69,16 @@ int region_open(struct region **out, const char *name, bool write,
 void region_close(struct region *r); /* NULL is fine */
 
 /*
- * Opens for a look at what anybody may have made, and may cut short meanwhile:
- * nothing is mapped. What the head says is of this moment, V sets are neither
- * read nor judged, and tables are there by region_memory() alone, which reads
- * the file (-ESTALE: it ends before). Not for region_read() and the like.
+ * Opens a file that is not trusted, and that its owner may cut short meanwhile:
+ * nothing is mapped. The head is a copy of this moment, V sets are neither read
+ * nor checked, and tables are read from the file by region_memory() alone
+ * (-ESTALE: it ends before). Not for region_read() and the like.
  */
 int region_look(struct region **out, const char *name, struct fault *f);
 int region_remove(const char *name, struct fault *f);
 
-/* Of all who have a region open for writing, one has a number at a time, until
- * it closes the region. -EAGAIN: another has this one. */
+/* Claims a number: one process that has the region open for writing has it at a
+ * time, until it closes the region. -EAGAIN: another has it. */
 int region_claim(struct region *r, uint64_t number);
 
 const char *region_path(const struct region *r);
@@ -87,7 +87,7 @@ const char *region_path(const struct region *r);
 typedef void region_each(void *ctx, const char *path, const char *name);
 void region_list(region_each *each, void *ctx);
 
-/* Who writes it now, one by one: begin with *at 0; false behind the last. */
+/* The current writers, one by one: begin with *at 0; false behind the last. */
 struct region_writer {
 	uint32_t pid;
 	char program[16];
@@ -148,19 +148,19 @@ uint64_t region_list_count(const struct region *r, const struct table *t,
  * came to rest (may be NULL). */
 int region_rotate(struct region *r, uint64_t *old, struct fault *f);
 
-/* An immediate is counted, and kept for region_immediate(). Returns the count.
+/* Counts an immediate, and keeps it for region_immediate(). Returns the count.
  */
 uint64_t region_notify(struct region *r, uint32_t immediate);
 uint64_t region_notified(const struct region *r);
 
 /*
  * The immediate of the n-th notification, from 1. -EAGAIN: it was counted, but
- * its writer has not put it there yet (or died, and never will); -ENODATA: it
- * was overwritten, REGION_IMMEDIATES others have come since.
+ * its writer has not stored it yet (or died before); -ENODATA: it was
+ * overwritten, as REGION_IMMEDIATES others have come since.
  */
 int region_immediate(const struct region *r, uint64_t n, uint32_t *immediate);
 
-/* A writer's seat. One per thread. */
+/* A writer has a slot of the region. One per thread. */
 int writer_open(struct writer **out, struct region *r, struct fault *f);
 void writer_close(struct writer *w);
 uint64_t writer_enter(struct writer *w); /* returns the epoch to write into */

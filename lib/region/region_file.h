@@ -5,7 +5,7 @@
  *
  *	0       struct region_header, struct table[TABLE_MAX]   static, summed
  *	20480   struct region_state                             changes
- *	24576   struct region_seat[REGION_WRITERS]              changes
+ *	24576   struct region_writer_slot[REGION_WRITERS]              changes
  *	294912  V sets: uint32_t, sorted                        static, summed
  *	set_at  epoch sets, set_len bytes each: the tables at their offsets
  *
@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/aside.h"
+#include "base/atomic_file.h"
 #include "region/region.h"
 
 enum {
@@ -42,8 +42,8 @@ struct region_header {
 	uint32_t crc;	     /* CRC-32C of the static part, this field 0 */
 	uint32_t values_crc; /* CRC-32C of the V sets, padding included */
 	uint32_t tables;
-	uint32_t epochs; /* sets */
-	uint32_t seats;	 /* REGION_WRITERS */
+	uint32_t epochs;       /* sets */
+	uint32_t writer_slots; /* REGION_WRITERS */
 	uint64_t file_size;
 	uint64_t values_at, values_len;
 	uint64_t set_at, set_len;
@@ -59,9 +59,9 @@ struct region_state {
 	uint64_t oldest;   /* that is still there */
 	uint64_t notified; /* immediates */
 	uint64_t reserved0;
-	uint64_t seated;   /* writers that ever took a seat */
+	uint64_t slots_taken; /* writers that ever took a slot */
 	uint64_t began_ns; /* of the current epoch, since 1970; 0: not told */
-	uint64_t left_ns;  /* when a writer last gave up its seat */
+	uint64_t left_ns;  /* when a writer last gave up its slot */
 	uint8_t reserved1[2048 - 56];
 	/* The last immediates: number n is in n % REGION_IMMEDIATES, with the
 	 * low half of n above it. */
@@ -75,8 +75,8 @@ enum region_journal {
 	JOURNAL_FULL, /* payload, offset and length hold an operation */
 };
 
-/* A writer's seat. Free: pid 0. */
-struct region_seat {
+/* A writer's slot. Free: pid 0. */
+struct region_writer_slot {
 	uint64_t epoch; /* the writer is in; 0: in none */
 	uint64_t start; /* of the process: field 22 of /proc/PID/stat */
 	uint32_t pid;
@@ -88,14 +88,16 @@ struct region_seat {
 	uint8_t payload[REGION_JOURNAL_LEN];
 };
 
-_Static_assert(sizeof(struct region_seat) == 128 + REGION_JOURNAL_LEN,
+_Static_assert(sizeof(struct region_writer_slot) == 128 + REGION_JOURNAL_LEN,
 	       "the region format");
 
 enum {
 	REGION_STATE_AT = REGION_STATIC_LEN,
-	REGION_SEATS_AT = REGION_STATE_AT + (int)sizeof(struct region_state),
-	REGION_HEAD_LEN = REGION_SEATS_AT +
-			  REGION_WRITERS * (int)sizeof(struct region_seat),
+	REGION_WRITER_SLOTS_AT = REGION_STATE_AT +
+				 (int)sizeof(struct region_state),
+	REGION_HEAD_LEN = REGION_WRITER_SLOTS_AT +
+			  REGION_WRITERS *
+				  (int)sizeof(struct region_writer_slot),
 };
 
 _Static_assert(REGION_HEAD_LEN == 294912, "the region format");
@@ -104,20 +106,20 @@ struct region {
 	struct memory memory;	/* region_memory() */
 	struct region_header h; /* a checked copy */
 	char *path;
-	struct aside aside; /* until it is published */
+	struct atomic_file file; /* until it is published */
 	int fd;
 	bool write;
 	bool look;    /* region_look(): map is a copy of the head */
 	uint8_t *map; /* the whole file, or NULL */
 	struct region_state *state;
-	struct region_seat *seat;
+	struct region_writer_slot *slot;
 	uint64_t huge;	/* page size of a hugetlbfs, or 0 */
 	char pages[24]; /* region_page_kind(), once asked */
 };
 
 struct writer {
 	struct region *region;
-	struct region_seat *seat;
+	struct region_writer_slot *slot;
 	uint8_t *set; /* where table offsets count from, in the entered epoch */
 };
 
@@ -160,8 +162,8 @@ struct region *region_new(void);
 /* Maps h.file_size bytes of fd. Returns 0 or -errno. */
 int region_map(struct region *r);
 
-/* Whether a taken seat's writer lives. */
-bool region_seat_lives(const struct region_seat *s);
+/* Whether a taken slot's writer lives. */
+bool region_writer_slot_lives(const struct region_writer_slot *s);
 
 /* Where a table is in an epoch, in the file. */
 static inline uint64_t region_table_at(const struct region_header *h,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * region_make.c - where regions are: /dev/hugepages and /dev/shm; how one is
- * made, whole or absent; how one that somebody else made is judged; which pages
- * a region really has.
+ * made, whole or absent; how one that another program made is checked; which
+ * pages a region really has.
  *
  * A file has no name until all of it is there; link(2) then gives it one, and
  * never replaces.
@@ -327,10 +327,10 @@ static int check_places(const struct region_header *h, uint64_t file_size,
 	uint64_t sets;
 
 	if (!h->tables || h->tables > TABLE_MAX || !h->epochs ||
-	    h->epochs > REGION_EPOCHS_MAX || h->seats != REGION_WRITERS)
+	    h->epochs > REGION_EPOCHS_MAX || h->writer_slots != REGION_WRITERS)
 		return fault_set(f, -EBADMSG,
 				 "the header is damaged: tables, epochs or "
-				 "seats");
+				 "writer slots");
 	if (file_size < h->file_size)
 		return fault_set(f, -ESTALE,
 				 "the file shrank: %llu bytes of %llu",
@@ -469,23 +469,23 @@ static int plan(struct region_header *h, const struct layout *l,
 	h->length = REGION_STATIC_LEN;
 	h->tables = l->n;
 	h->epochs = epochs;
-	h->seats = REGION_WRITERS;
+	h->writer_slots = REGION_WRITERS;
 	h->file_size = h->set_at + h->set_len * epochs;
 	return 0;
 }
 
-static int fail(struct region *r, int err, struct fault *f)
+static int fail_errno(struct region *r, int err, struct fault *f)
 {
 	return fault_set(f, err, "%s: %s", r->path, strerror(-err));
 }
 
 int region_publish(struct region *r, struct fault *f)
 {
-	int rc = aside_link(&r->aside);
+	int rc = atomic_file_link(&r->file);
 
 	if (rc == -EEXIST)
 		return fault_set(f, rc, REGION_EXISTS, r->path);
-	return rc < 0 ? fail(r, rc, f) : 0;
+	return rc < 0 ? fail_errno(r, rc, f) : 0;
 }
 
 /*
@@ -526,7 +526,7 @@ static int populate(struct region *r, const struct region_options *o,
 	int rc = 0;
 
 	if (fstatfs(r->fd, &s) < 0)
-		return fail(r, -errno, f);
+		return fail_errno(r, -errno, f);
 	if (s.f_type == TMPFS_MAGIC && o->pages == REGION_PAGES_SMALL)
 		madvise(r->map, all, MADV_NOHUGEPAGE);
 	else if (s.f_type == TMPFS_MAGIC && all >= REGION_HUGE)
@@ -539,7 +539,7 @@ static int populate(struct region *r, const struct region_options *o,
 		return fault_set(f, rc, "needs %.1f MiB, more than there is%s",
 				 (double)all / 0x1p20,
 				 r->huge ? " of huge pages" : "");
-	return rc < 0 ? fail(r, rc, f) : 0;
+	return rc < 0 ? fail_errno(r, rc, f) : 0;
 }
 
 static int size_and_map(struct region *r, const struct region_options *o,
@@ -554,10 +554,10 @@ static int size_and_map(struct region *r, const struct region_options *o,
 	if (rc < 0)
 		return rc;
 	if (ftruncate(r->fd, (off_t)r->h.file_size) < 0)
-		return fail(r, -errno, f);
+		return fail_errno(r, -errno, f);
 	rc = region_map(r);
 	if (rc < 0)
-		return fail(r, rc, f);
+		return fail_errno(r, rc, f);
 	rc = populate(r, o, f);
 	if (rc < 0 || o->pages != REGION_PAGES_HUGE)
 		return rc;
@@ -586,8 +586,8 @@ static void write_header(struct region *r, const struct layout *l)
 	r->state->began_ns = clock_wall_ns();
 }
 
-static int make(struct region *r, const char *name, const struct layout *l,
-		const struct region_options *o, struct fault *f)
+static int make_file(struct region *r, const char *name, const struct layout *l,
+		     const struct region_options *o, struct fault *f)
 {
 	struct region_place where = {NULL, 0};
 	int rc = plan(&r->h, l, o->epochs, f);
@@ -601,10 +601,10 @@ static int make(struct region *r, const char *name, const struct layout *l,
 		return rc;
 	if (!access(r->path, F_OK))
 		return fault_set(f, -EEXIST, REGION_EXISTS, r->path);
-	rc = aside_open(&r->aside, r->path, 0644);
-	r->fd = r->aside.fd;
+	rc = atomic_file_open(&r->file, r->path, 0644);
+	r->fd = r->file.fd;
 	if (rc < 0)
-		return fail(r, rc, f);
+		return fail_errno(r, rc, f);
 	rc = size_and_map(r, o, f);
 	if (!rc)
 		write_header(r, l);
@@ -620,7 +620,7 @@ int region_make(struct region **out, const char *name, const struct layout *l,
 	if (!r)
 		return fault_set(f, -ENOMEM, "out of memory");
 	r->write = true;
-	rc = make(r, name, l, o, f);
+	rc = make_file(r, name, l, o, f);
 	if (rc < 0)
 		region_close(r);
 	else

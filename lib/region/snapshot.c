@@ -18,7 +18,7 @@ enum {
 	TICK_EVERY = 64, /* blocks */
 };
 
-const char snapshot_end_magic[8] = {'D', 'T', 'A', 'S', 'E', 'N', 'D', '\n'};
+static const char end_magic[8] = {'D', 'T', 'A', 'S', 'E', 'N', 'D', '\n'};
 const char snapshot_block_magic[4] = {'D', 'B', 'L', 'K'};
 
 static void plan_init(struct snapshot_plan *p, const struct region_header *h,
@@ -204,7 +204,7 @@ static int load_head(struct snapshot *s, struct fault *f)
 static int load_index(struct snapshot *s, struct fault *f)
 {
 	const struct snapshot_header *h = &s->head;
-	char end[sizeof(snapshot_end_magic)];
+	char end[sizeof(end_magic)];
 	int rc;
 
 	if (!h->first || h->first > h->last || h->last == UINT64_MAX ||
@@ -212,7 +212,7 @@ static int load_index(struct snapshot *s, struct fault *f)
 		return damaged(f, "the header is damaged: epochs");
 	plan_init(&s->plan, &s->h, h->first, h->last);
 	if (read_at(s, end, sizeof(end), s->size - sizeof(end)) < 0 ||
-	    memcmp(end, snapshot_end_magic, sizeof(end)) != 0 ||
+	    memcmp(end, end_magic, sizeof(end)) != 0 ||
 	    s->plan.blocks != h->blocks ||
 	    s->plan.blocks > (s->size - least) / sizeof(*s->index))
 		return damaged(f, "cut short");
@@ -236,7 +236,7 @@ static int prepare(struct snapshot *s, struct fault *f)
 	return 0;
 }
 
-static int load(struct snapshot *s, struct fault *f)
+static int load_snapshot(struct snapshot *s, struct fault *f)
 {
 	struct stat st;
 	int rc;
@@ -267,7 +267,7 @@ int snapshot_open(struct snapshot **out, const char *path, struct fault *f)
 	else if (!s->path)
 		rc = fault_set(&why, -ENOMEM, "out of memory");
 	else
-		rc = load(s, &why);
+		rc = load_snapshot(s, &why);
 	if (rc < 0) {
 		snapshot_close(s);
 		return fault_set(f, rc, "%.200s: %.300s", path, why.text);
@@ -443,7 +443,7 @@ int snapshot_verify(struct snapshot *s, uint64_t *blocks, uint64_t *damaged,
 /* The layout that the region was made from. The values stay the snapshot's. */
 static void layout_of(struct layout *l, struct snapshot *s)
 {
-	struct view v;
+	struct table_view v;
 
 	memset(l, 0, sizeof(*l));
 	l->n = s->h.tables;
@@ -543,7 +543,7 @@ struct saving {
 	uint8_t out[sizeof(struct snapshot_block) + SNAPSHOT_BLOCK];
 };
 
-static int put(struct saving *s, const void *data, size_t len)
+static int write_all(struct saving *s, const void *data, size_t len)
 {
 	const uint8_t *p = data;
 
@@ -578,10 +578,10 @@ static int put_header(struct saving *s)
 
 	memcpy(head.magic, snapshot_magic, sizeof(head.magic));
 	head.crc = snapshot_header_crc(&head, h, values);
-	if ((rc = put(s, &head, sizeof(head))) < 0 ||
-	    (rc = put(s, h, sizeof(*h))) < 0)
+	if ((rc = write_all(s, &head, sizeof(head))) < 0 ||
+	    (rc = write_all(s, h, sizeof(*h))) < 0)
 		return rc;
-	return put(s, values, h->values_len);
+	return write_all(s, values, h->values_len);
 }
 
 static void seal(struct snapshot_block *b)
@@ -601,7 +601,7 @@ static int put_zeros(struct saving *s, uint64_t n)
 		s->index[i].at = s->at + sizeof(b);
 	s->zeros = 0;
 	seal(&b);
-	return put(s, &b, sizeof(b));
+	return write_all(s, &b, sizeof(b));
 }
 
 /* Deflates raw behind the header's room; returns the bytes that are best. */
@@ -647,7 +647,7 @@ static int put_block(struct saving *s, uint64_t n)
 		.packed = b.packed,
 		.sum = b.sum,
 	};
-	return put(s, s->out, sizeof(b) + b.packed);
+	return write_all(s, s->out, sizeof(b) + b.packed);
 }
 
 static int put_index(struct saving *s)
@@ -658,11 +658,11 @@ static int put_index(struct saving *s)
 		.blocks = s->plan.blocks,
 		.index_crc = crc(CRC_CHECKSUM, s->index, len),
 	};
-	int rc = put(s, s->index, len);
+	int rc = write_all(s, s->index, len);
 
-	memcpy(t.magic, snapshot_end_magic, sizeof(t.magic));
+	memcpy(t.magic, end_magic, sizeof(t.magic));
 	t.crc = snapshot_trailer_crc(&t);
-	return rc < 0 ? rc : put(s, &t, sizeof(t));
+	return rc < 0 ? rc : write_all(s, &t, sizeof(t));
 }
 
 static int save(struct saving *s, snapshot_progress *tick, void *ctx)
@@ -689,24 +689,25 @@ static int save(struct saving *s, snapshot_progress *tick, void *ctx)
 	return rc;
 }
 
-/* Writers may come and go while a snapshot is made: seats ever taken tell. */
-static uint64_t seatings(const struct region *r)
+/* Writers may come and go while a snapshot is made: the count of slots ever
+ * taken tells. */
+static uint64_t count_slots_taken(const struct region *r)
 {
-	return __atomic_load_n(&r->state->seated, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&r->state->slots_taken, __ATOMIC_ACQUIRE);
 }
 
-/* Nobody is writing there, and nobody died over it. */
+/* Whether no writer is in that epoch, and none died in it. */
 static int check_writers(const struct region *r, uint64_t first, uint64_t last,
 			 bool current, struct fault *f)
 {
 	for (unsigned i = 0; i < REGION_WRITERS; i++) {
-		const struct region_seat *s = &r->seat[i];
+		const struct region_writer_slot *s = &r->slot[i];
 		uint64_t at = __atomic_load_n(&s->epoch, __ATOMIC_SEQ_CST);
 		bool here = current || (at >= first && at <= last);
 
 		if (!__atomic_load_n(&s->pid, __ATOMIC_ACQUIRE))
 			continue;
-		if (!region_seat_lives(s)) {
+		if (!region_writer_slot_lives(s)) {
 			if (s->state == JOURNAL_FULL)
 				return fault_set(
 					f, -EBUSY,
@@ -746,13 +747,13 @@ static int check_epochs(const struct region *r, uint64_t first, uint64_t last,
  * current: the last epoch was, when the snapshot was begun.
  */
 static int check_still(const struct region *r, uint64_t first, bool current,
-		       uint64_t seated, struct fault *f)
+		       uint64_t slots_taken, struct fault *f)
 {
 	if (region_oldest(r) > first)
 		return fault_set(f, -ESTALE,
 				 "%s: epoch %llu was recycled meanwhile",
 				 region_path(r), (unsigned long long)first);
-	if (current && seated != seatings(r))
+	if (current && slots_taken != count_slots_taken(r))
 		return fault_set(f, -EBUSY,
 				 "%s: a writer came while the snapshot was "
 				 "made: rotate first",
@@ -774,7 +775,7 @@ static int save_to(int fd, const struct region *r, uint64_t first,
 {
 	struct saving *s = calloc(1, sizeof(*s));
 	bool current = last == region_epoch(r);
-	uint64_t seated = seatings(r);
+	uint64_t slots_taken = count_slots_taken(r);
 	int rc;
 
 	if (!s)
@@ -789,7 +790,7 @@ static int save_to(int fd, const struct region *r, uint64_t first,
 	if (rc < 0)
 		fault_set(f, rc, "%s: %s", path, strerror(-rc));
 	else
-		rc = check_still(r, first, current, seated, f);
+		rc = check_still(r, first, current, slots_taken, f);
 out:
 	saving_free(s);
 	return rc;
@@ -800,7 +801,7 @@ int snapshot_write(const struct region *r, uint64_t first, uint64_t last,
 		   struct fault *f)
 {
 	char *real = NULL;
-	struct aside a;
+	struct atomic_file a;
 	struct stat st;
 	int rc, fd;
 
@@ -820,15 +821,15 @@ int snapshot_write(const struct region *r, uint64_t first, uint64_t last,
 		return rc;
 	}
 	real = realpath(path, NULL); /* not the symbolic link itself */
-	rc = aside_open(&a, real ? real : path, 0666);
+	rc = atomic_file_open(&a, real ? real : path, 0666);
 	if (rc < 0) {
 		fault_set(f, rc, "%s: %s", path, strerror(-rc));
 	} else {
 		rc = save_to(a.fd, r, first, last, path, tick, ctx, f);
-		if (!rc && (rc = aside_replace(&a)) < 0)
+		if (!rc && (rc = atomic_file_replace(&a)) < 0)
 			fault_set(f, rc, "%s: %s", path, strerror(-rc));
 	}
-	aside_drop(&a);
+	atomic_file_drop(&a);
 	if (a.fd >= 0)
 		close(a.fd);
 	free(real);

@@ -35,7 +35,6 @@ enum {
 	SNAPSHOT_CACHE = 2048,
 };
 
-extern const char snapshot_end_magic[8];
 extern const char snapshot_block_magic[4];
 
 struct snapshot_header {

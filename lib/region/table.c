@@ -15,7 +15,7 @@ enum {
 	STRIDE_MAX = 1024, /* a slot fits the smallest usual path MTU */
 	WRITE_MAX = 4096,  /* one operation: the largest path MTU */
 	COUNT_LEN = 8,	   /* of a list's count, and a counter */
-	DTA0_HOPS = 5,	   /* wire-facts 1.4 */
+	DTA0_HOPS = 5,	   /* of the published DTA system */
 	FLUSH_MS_MAX = 60 * 60 * 1000,
 	CACHE_ROWS_MAX = 1 << 26,
 	COPIES_DEFAULT = 2,

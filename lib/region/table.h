@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * table.h - the geometry of one table of a collector's memory (dta.md 3).
+ * table.h - the geometry of one table of a collector's memory (dta(7), MEMORY).
  *
  * Known to translators, collectors and queries alike: from the region's header,
  * from a ticket, or from a layout file. Plain data, host byte order; the

@@ -510,8 +510,7 @@ struct part {
 	int field; /* -1: none */
 };
 
-struct template
-{
+struct row_template {
 	char *text;
 	unsigned n;
 	struct part parts[];
@@ -540,7 +539,7 @@ static int read_field(struct part *p, const struct schema *s, const char *name,
 }
 
 /* A brace at *at, and what is up to the other. */
-static int read_brace(struct template *t, const struct schema *s,
+static int read_brace(struct row_template *t, const struct schema *s,
 		      const char **at, struct fault *f)
 {
 	const char *close = **at == '{' ? strchr(*at, '}') : NULL;
@@ -557,7 +556,7 @@ static int read_brace(struct template *t, const struct schema *s,
 	return rc;
 }
 
-static int read_parts(struct template *t, const struct schema *s,
+static int read_parts(struct row_template *t, const struct schema *s,
 		      struct fault *f)
 {
 	const char *at = t->text;
@@ -574,26 +573,26 @@ static int read_parts(struct template *t, const struct schema *s,
 	return rc;
 }
 
-int template_open(struct template **out, const char *text,
-		  const struct schema *s, struct fault *f)
+int row_template_open(struct row_template **out, const char *text,
+		      const struct schema *s, struct fault *f)
 {
 	/* a part is made of a character at least, two of "{}" */
-	struct template *t = calloc(
+	struct row_template *t = calloc(
 		1, sizeof(*t) + (strlen(text) + 1) * sizeof(t->parts[0]));
 	int rc = -ENOMEM;
 
 	if (t && (t->text = strdup(text)))
 		rc = read_parts(t, s, f);
 	if (rc < 0) {
-		template_close(t);
+		row_template_close(t);
 		return rc;
 	}
 	*out = t;
 	return 0;
 }
 
-void template_row(const struct template *t, struct outbuf *o,
-		  const struct row_batch *b, unsigned row)
+void row_template_encode(const struct row_template *t, struct outbuf *o,
+			 const struct row_batch *b, unsigned row)
 {
 	for (unsigned i = 0; i < t->n; i++) {
 		const struct part *p = &t->parts[i];
@@ -608,7 +607,7 @@ void template_row(const struct template *t, struct outbuf *o,
 	}
 }
 
-bool template_has(const struct template *t, unsigned field)
+bool row_template_has(const struct row_template *t, unsigned field)
 {
 	for (unsigned i = 0; i < t->n; i++)
 		if (t->parts[i].field == (int)field)
@@ -616,7 +615,7 @@ bool template_has(const struct template *t, unsigned field)
 	return false;
 }
 
-void template_close(struct template *t)
+void row_template_close(struct row_template *t)
 {
 	if (t)
 		free(t->text);

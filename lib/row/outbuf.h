@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * outbuf.h - for who writes rows (this room, export/): a buffer before a stdio
+ * outbuf.h - for encoders of rows (this room, export/): a buffer before a stdio
  * stream, or before memory that grows, and how numbers, bytes and strings are
  * written in each format.
  *

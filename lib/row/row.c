@@ -150,7 +150,7 @@ void row_batch_list(struct row_batch *b, unsigned field, const uint64_t *v,
 	set_bytes(b, field, ROW_LIST, v, n * sizeof(*v), n);
 }
 
-static int grow(struct row_batch *b)
+static int grow_bytes(struct row_batch *b)
 {
 	unsigned room = b->room * 2 + 1;
 	struct row_cell *more = realloc(b->cells, (size_t)(room + 1) *
@@ -167,7 +167,7 @@ static int grow(struct row_batch *b)
 int row_batch_end(struct row_batch *b)
 {
 	if (!b->err && b->rows == b->room)
-		b->err = grow(b);
+		b->err = grow_bytes(b);
 	if (!b->err)
 		b->rows++;
 	clear_row(b);
@@ -203,7 +203,7 @@ struct rows *rows_print(FILE *out, enum row_format fmt, const struct schema *s,
 	return r;
 }
 
-static int put(struct rows *r)
+static int put_batch(struct rows *r)
 {
 	int rc = r->sink->put(r->sink, &r->b);
 
@@ -215,7 +215,7 @@ static int put(struct rows *r)
 
 int rows_head(struct rows *r)
 {
-	return put(r);
+	return put_batch(r);
 }
 
 int row_end(struct rows *r)
@@ -224,12 +224,12 @@ int row_end(struct rows *r)
 
 	if (rc < 0 && !r->err)
 		r->err = rc;
-	return r->b.rows < r->gather ? r->err : put(r);
+	return r->b.rows < r->gather ? r->err : put_batch(r);
 }
 
 int rows_flush(struct rows *r)
 {
-	int rc = r->b.rows ? put(r) : r->err, flushed;
+	int rc = r->b.rows ? put_batch(r) : r->err, flushed;
 
 	flushed = r->sink->flush(r->sink);
 	return rc ? rc : flushed;
@@ -240,7 +240,7 @@ void rows_close(struct rows *r)
 	if (!r)
 		return;
 	if (r->b.rows || r->own)
-		put(r); /* none: a header all the same */
+		put_batch(r); /* none: a header all the same */
 	if (r->own)
 		r->sink->close(r->sink);
 	row_batch_fini(&r->b);

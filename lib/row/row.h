@@ -137,14 +137,14 @@ int row_batch_end(struct row_batch *b);
 
 /*
  * Where rows go: a stream, a file, a database (export/). A sink may be given
- * batches of several schemas. One that is slow takes the batch's rows over
- * (row_batch_take()) and works on in a thread of its own.
+ * batches of several schemas. A slow sink takes the rows out of the batch
+ * (row_batch_take()) and writes them in a thread of its own.
  */
 struct row_sink {
-	/* Takes in the rows of a batch, which is the caller's again then. 0 or
-	 * -errno; what is dropped is counted by the sink. */
+	/* Writes or takes out the rows of a batch, which stays the caller's. 0
+	 * or -errno; the sink counts the rows that it drops. */
 	int (*put)(struct row_sink *s, struct row_batch *b);
-	/* What was put is with whom it is for. 0 or -errno. */
+	/* Waits until all that was put has been delivered. 0 or -errno. */
 	int (*flush)(struct row_sink *s);
 	/* Flushes, and frees the sink. The first error of all, or 0. */
 	int (*close)(struct row_sink *s);
@@ -174,7 +174,7 @@ enum row_format {
 	ROW_TEXT,
 	ROW_CSV,
 	ROW_NDJSON,
-	ROW_SPARSE, /* NDJSON without what is null; for who has defaults */
+	ROW_SPARSE, /* NDJSON without what is null; for readers with defaults */
 };
 
 /* "text", "csv", "ndjson"; -1 for others. */
@@ -300,16 +300,16 @@ void rows_close(struct rows *r);
  * text with each field in its place as encode_cell() writes it, nothing for
  * null; {} is the measurement.
  */
-struct template;
+struct row_template;
 
 /* For the rows of a schema, which outlives it. 0; -EINVAL with f set: a field
  * that there is not, a brace without the other; or -ENOMEM. */
-int template_open(struct template **out, const char *text,
-		  const struct schema *s, struct fault *f);
-void template_row(const struct template *t, struct outbuf *o,
-		  const struct row_batch *b, unsigned row);
+int row_template_open(struct row_template **out, const char *text,
+		      const struct schema *s, struct fault *f);
+void row_template_encode(const struct row_template *t, struct outbuf *o,
+			 const struct row_batch *b, unsigned row);
 /* Whether it says this field. */
-bool template_has(const struct template *t, unsigned field);
-void template_close(struct template *t); /* NULL is fine */
+bool row_template_has(const struct row_template *t, unsigned field);
+void row_template_close(struct row_template *t); /* NULL is fine */
 
 #endif

@@ -111,7 +111,7 @@ static void sim_lose(struct netsim *s, uint32_t i, uint64_t *why)
 static bool grow(struct netsim *s)
 {
 	uint32_t room = s->room ? 2 * s->room : EVENTS_FIRST;
-	struct due *heap = realloc(s->heap, room * sizeof(*heap));
+	struct timer_entry *heap = realloc(s->heap, room * sizeof(*heap));
 
 	if (!heap) {
 		sim_fail(s, -ENOMEM);
@@ -125,20 +125,20 @@ static bool grow(struct netsim *s)
 void sim_at(struct netsim *s, uint64_t ns, enum event_kind kind,
 	    uint32_t number)
 {
-	struct due e = {ns, (uint32_t)kind << EV_BITS | number, s->order++};
+	struct timer_entry e = {ns, (uint32_t)kind << EV_BITS | number, s->order++};
 
 	if (s->events == s->room && !grow(s))
 		return;
-	heap_up(s->heap, s->events++, e);
+	timer_heap_up(s->heap, s->events++, e);
 }
 
-static bool sim_take(struct netsim *s, struct due *out)
+static bool sim_take(struct netsim *s, struct timer_entry *out)
 {
 	if (!s->events)
 		return false;
 	*out = s->heap[0];
 	s->events--;
-	heap_down(s->heap, s->events, 0, s->heap[s->events]);
+	timer_heap_down(s->heap, s->events, 0, s->heap[s->events]);
 	return true;
 }
 
@@ -786,7 +786,7 @@ static void arrive_packet(struct netsim *s, uint32_t i)
 		sim_send(s, i, n->first + p->out[p->hop++], in);
 }
 
-static void run_event(struct netsim *s, const struct due *e)
+static void run_event(struct netsim *s, const struct timer_entry *e)
 {
 	uint32_t i = e->who & EV_MASK;
 
@@ -827,7 +827,7 @@ static bool is_stopped(const struct netsim *s, uint32_t turn)
 
 int netsim_run(struct netsim *s, struct fault *f)
 {
-	struct due e;
+	struct timer_entry e;
 
 	for (uint32_t turn = 1; !s->err && sim_take(s, &e); turn++) {
 		s->now_ns = e.ns;

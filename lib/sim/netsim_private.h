@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "base/due.h"
+#include "base/timer_heap.h"
 #include "label/control.h"
 #include "sim/netsim.h"
 #include "label/label.h"
@@ -138,7 +138,7 @@ struct netsim {
 	struct fabric *f;
 	/* What is to happen, a heap; those of one instant come in the order in
 	 * which they were put, so that a run is the same each time. */
-	struct due *heap;
+	struct timer_entry *heap;
 	uint32_t events, room, order;
 	uint64_t now_ns;
 	bool over; /* the end has come: what is under way arrives */

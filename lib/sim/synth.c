@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/due.h"
+#include "base/timer_heap.h"
 #include "base/rng.h"
 #include "sim/tcp.h"
 #include "net/be.h"
@@ -139,14 +139,15 @@ struct synth {
 	uint64_t next_flow, round;
 	uint32_t awake, asleep;
 	struct slot *awake_slot[SLOTS];
-	struct due heap[SLOTS];
+	struct timer_entry heap[SLOTS];
 	struct slot slot[SLOTS];
 };
 
 static void push_asleep(struct synth *s, const struct slot *l)
 {
-	heap_up(s->heap, s->asleep++,
-		(struct due){.ns = l->wake_ns, .who = (uint32_t)(l - s->slot)});
+	timer_heap_up(s->heap, s->asleep++,
+		      (struct timer_entry){.ns = l->wake_ns,
+					   .who = (uint32_t)(l - s->slot)});
 }
 
 static struct slot *pop_asleep(struct synth *s)
@@ -154,7 +155,7 @@ static struct slot *pop_asleep(struct synth *s)
 	struct slot *first = &s->slot[s->heap[0].who];
 
 	s->asleep--;
-	heap_down(s->heap, s->asleep, 0, s->heap[s->asleep]);
+	timer_heap_down(s->heap, s->asleep, 0, s->heap[s->asleep]);
 	return first;
 }
 

@@ -334,7 +334,7 @@ static void receive_together(struct translator *t, double rate[2])
 	struct fault f = {0};
 	struct src *s;
 
-	if (src_open_live(&s, "vb", &lo, &f) || src_keep(s, 2))
+	if (src_open_live(&s, "vb", &lo, &f) || src_hold_batches(s, 2))
 		die(f.text);
 	o.ctx = s;
 	if (translate_cores_open(&c, t, &o, &f))

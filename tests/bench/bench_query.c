@@ -59,16 +59,16 @@ static uint64_t read_random(const uint64_t *mem, uint64_t words,
 	return sum;
 }
 
-static uint64_t ask(const struct view *v, const uint8_t *const *keys)
+static uint64_t ask(const struct table_view *v, const uint8_t *const *keys)
 {
 	static const struct query_rule rule = {.copies = COPIES};
 	static uint8_t value[QUERY_BATCH * 4];
-	static struct keywrite_answers a = {.value = value};
+	static struct query_keywrite_answers a = {.value = value};
 	uint64_t found = 0;
 
 	for (size_t i = 0; i < KEYS; i += QUERY_BATCH) {
-		keywrite_query(&a, v, &rule, keys + i, QUERY_BATCH);
-		found += a.answer[0] == ANSWER_FOUND;
+		query_keywrite(&a, v, &rule, keys + i, QUERY_BATCH);
+		found += a.answer[0] == QUERY_FOUND;
 	}
 	return found;
 }
@@ -99,7 +99,7 @@ static void bench_keywrite(void)
 	const uint8_t **keys = malloc(KEYS * sizeof(*keys));
 	uint32_t *at = malloc(KEYS * COPIES * sizeof(*at));
 	double ours[BENCH_ROUNDS], limit[BENCH_ROUNDS];
-	struct view v = {.t = t, .mem = region_read(r, t, 1)};
+	struct table_view v = {.t = t, .mem = region_read(r, t, 1)};
 	struct rng rng = {.state = 1};
 	volatile uint64_t sink;
 	char path[80];
@@ -140,7 +140,7 @@ static void bench_list(void)
 	uint64_t memory = 4ull * ENTRIES + 64;
 	struct region *r = make(fields, 3, &memory);
 	const struct table *t = region_table(r, 0);
-	struct view v = {.t = t, .mem = region_read(r, t, 1)};
+	struct table_view v = {.t = t, .mem = region_read(r, t, 1)};
 	uint64_t count = htobe64(t->units - t->batch), got = 0;
 	double ours[BENCH_ROUNDS], limit[BENCH_ROUNDS];
 
@@ -152,8 +152,8 @@ static void bench_list(void)
 		int64_t n;
 
 		got = 0;
-		while ((n = list_read(&v, 0, from, buf, LIST_READ, &from,
-				      &lost)) > 0)
+		while ((n = query_list_read(&v, 0, from, buf, LIST_READ, &from,
+					    &lost)) > 0)
 			got += (uint64_t)n;
 		ours[k] = (double)got / (bench_now() - start) / 1e6;
 		start = bench_now();

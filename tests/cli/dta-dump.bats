@@ -154,7 +154,7 @@ packet() { # dump options: port payload -> the row
 
 @test "packets: the published formats" {
 	is() { jq -e "$1" row; }
-	# wire-facts 1.4, variants A and B
+	# the published formats, variants A and B
 	packet 40040 010002000000010000002a --format dta0a
 	is '.protocol == "dta0a" and .opcode == "keywrite" and .copies == 2 and
 		.key == "1" and .data == "0000002a" and .table == null'

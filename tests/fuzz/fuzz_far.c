@@ -31,7 +31,7 @@ static void serve(const uint8_t *data, size_t size)
 	    write(in, data, size) != (ssize_t)size || lseek(in, 0, SEEK_SET))
 		abort();
 	memset(file, 0x55, FILE_LEN);
-	wire_serve(file, FILE_LEN, in, out, &never, NULL);
+	far_wire_serve(file, FILE_LEN, in, out, &never, NULL);
 	close(in);
 	close(out);
 	free(file);
@@ -40,7 +40,7 @@ static void serve(const uint8_t *data, size_t size)
 static int read_wire(void *ctx, const struct memory_piece *p, size_t n,
 		     struct fault *f)
 {
-	return wire_read(ctx, p, n, f);
+	return far_wire_read(ctx, p, n, f);
 }
 
 static void close_wire(void *ctx)
@@ -50,7 +50,7 @@ static void close_wire(void *ctx)
 
 static void ask(const uint8_t *data, size_t size)
 {
-	struct wire w;
+	struct far_wire w;
 	struct memory_link link = {read_wire, close_wire, &w};
 	struct memory *m;
 	struct fault f = {""};
@@ -58,16 +58,16 @@ static void ask(const uint8_t *data, size_t size)
 
 	size = size < SAID_MAX ? size : SAID_MAX; /* what a socket takes */
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) < 0 ||
-	    wire_init(&w, pair[0], &never) < 0 ||
+	    far_wire_init(&w, pair[0], &never) < 0 ||
 	    write(pair[1], data, size) != (ssize_t)size)
 		abort();
 	shutdown(pair[1], SHUT_WR);
-	if (wire_hello(&w, &link.size, &f) == 0 &&
+	if (far_wire_hello(&w, &link.size, &f) == 0 &&
 	    memory_of_link(&m, "there", &link, &never, &f) == 0)
 		memory_close(m);
 	else if (!*f.text)
 		abort();
-	wire_fini(&w);
+	far_wire_fini(&w);
 	close(pair[0]);
 	close(pair[1]);
 }

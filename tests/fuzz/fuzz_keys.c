@@ -39,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 					KEY_SRC6,  KEY_U32,   KEY_HEX};
 	static struct keys keys;
 	static struct table tables[sizeof(types)];
-	static struct targets targets;
+	static struct query_targets targets;
 	struct keys_from from = {0};
 	char path[32];
 	int fd = file_of(path, data, size);

@@ -25,9 +25,9 @@ static void ask(const struct region *r, const struct table *t, uint64_t epoch)
 {
 	static const uint8_t room[CRC_HEADROOM + KEY_MAX];
 	const uint8_t *key = room + CRC_HEADROOM;
-	struct view v;
+	struct table_view v;
 	struct query_rule rule = {.copies = t->copies, .partial = true};
-	struct reply one, *reply = &one;
+	struct query_reply one, *reply = &one;
 	uint64_t n, lost;
 	uint8_t entry[TABLE_VALUE_MAX];
 
@@ -35,7 +35,7 @@ static void ask(const struct region *r, const struct table *t, uint64_t epoch)
 	if (t->kind != TABLE_APPEND)
 		query_keys(&v, &rule, &key, 1, &reply);
 	else
-		list_read(&v, t->lists - 1, 0, entry, 1, &n, &lost);
+		query_list_read(&v, t->lists - 1, 0, entry, 1, &n, &lost);
 	if (t->kind == TABLE_APPEND && table_kept(t) - 1 >= t->units - 1)
 		abort(); /* a list that keeps nothing, or more than there is */
 }

@@ -71,7 +71,7 @@ static void read_all(struct snapshot *s)
 	struct memory *m = snapshot_memory(s);
 	uint64_t blocks, damaged;
 	uint8_t byte;
-	struct view v;
+	struct table_view v;
 
 	snapshot_verify(s, &blocks, &damaged, NULL);
 	if (damaged > blocks)

@@ -45,7 +45,8 @@ static void fill(struct rng *r, uint8_t *p, size_t len)
 		p[i] = (uint8_t)rng_u64(r);
 }
 
-/* dta.md section 2 and wire-facts.md 2.4, typed in a second time. */
+/* dta(7), HASHING, and the published DTA translator's, typed in a second time.
+ */
 static void test_polys(void)
 {
 	static const uint32_t want[CRC_IDS] = {
@@ -67,7 +68,8 @@ static void test_published(void)
 		TEST(crc(id, "", 0) == 0);
 		TEST(crc_extend(id, 0x12345678, "", 0) == 0x12345678);
 	}
-	/* The register after the iCRC's eight bytes of ones (rdma.md). */
+	/* The register after the iCRC's eight bytes of ones (IBTA annex A17).
+	 */
 	TEST(~crc(CRC_SLOT0, "\377\377\377\377\377\377\377\377", 8) ==
 	     0xdebb20e3);
 }

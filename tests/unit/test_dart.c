@@ -220,17 +220,17 @@ static void seeds(const struct table *t)
 static double found(const struct table *t, const uint8_t *mem, uint64_t run,
 		    unsigned copies, uint64_t n)
 {
-	struct view v = {.t = t, .mem = mem};
+	struct table_view v = {.t = t, .mem = mem};
 	struct query_rule rule = {.copies = (uint8_t)copies};
 	uint64_t right = 0;
 
 	for (uint64_t i = 0; i < n; i++) {
-		struct reply a;
+		struct query_reply a;
 		uint8_t key[KEY];
 
 		key_of(key, run, i);
 		a = ask_one(&v, &rule, key);
-		right += a.answer == ANSWER_FOUND && be32_load(a.value) == i;
+		right += a.answer == QUERY_FOUND && be32_load(a.value) == i;
 	}
 	return (double)right / (double)n;
 }

@@ -31,7 +31,7 @@ static const struct sample {
 	struct dta_report want;
 	const char *key, *data;
 } samples[] = {
-	/* DTA/0, wire-facts 1.4 */
+	/* DTA/0, the published formats */
 	{"0100 02 00000001 0000002a",
 	 DTA_FORMAT_0A,
 	 {.opcode = 1, .copies = 2, .table = DTA_NO_TABLE},
@@ -76,7 +76,7 @@ static const struct sample {
 	  .sequence = 255},
 	 "01020304",
 	 "00112233445566778899aabbccddeeff00112233445566778899aabb"},
-	/* DTA/1, dta.md 1.1 */
+	/* DTA/1, dta(7), REPORTS */
 	{"11 c2 0d 00 0102 fffe 0a000001 0a000002 01bb 157d 06 0000002a",
 	 DTA_FORMAT_1,
 	 {.opcode = 1,
@@ -314,7 +314,7 @@ static void test_encode_refused(void)
 	TEST(encode(r, DTA_FORMAT_1) == -EINVAL);
 }
 
-/* wire-facts 1.4: "NACK payload, last good seq 5". */
+/* The published translator: "NACK payload, last good seq 5". */
 static void test_nack0(void)
 {
 	const struct dta_report r = {.opcode = DTA_NACK, .sequence = 5};

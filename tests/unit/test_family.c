@@ -66,7 +66,7 @@ static void test_mod_of(struct rng *r)
 	}
 }
 
-/* wire-facts.md 2.4, Key-Write. */
+/* The published DTA translator, Key-Write. */
 static void test_dta0_slots(void)
 {
 	static const struct {
@@ -95,7 +95,7 @@ static void test_dta0_slots(void)
 	}
 }
 
-/* wire-facts.md 2.4, postcards: the hops, then CRC32(key BE). */
+/* The published DTA translator, postcards: the hops, then CRC32(key BE). */
 static void test_dta0_chunks(void)
 {
 	static const uint32_t v[][7] = {
@@ -132,7 +132,7 @@ static void test_dta0_lengths(struct rng *r)
 	}
 }
 
-/* dta.md section 2: which polynomial does what. test_crc.c proves the CRCs. */
+/* dta(7), HASHING: which polynomial does what. test_crc.c proves the CRCs. */
 static void test_dta1(struct rng *r)
 {
 	uint8_t key[13];
@@ -269,8 +269,8 @@ static double loss(enum hash_family f, unsigned copies, size_t len)
  * key is lost if none does, (1 - exp(-alpha N))^N for independent copies. In
  * dta0 the copies of one key lie at fixed distances (XOR) from each other, so
  * two keys share all their slots or none, all copies die together, and loss is
- * 1 - exp(-alpha N): more copies make it worse (wire-facts.md D1). That is why
- * dta1 has a polynomial for each copy.
+ * 1 - exp(-alpha N): more copies make it worse (the published DTA translator).
+ * That is why dta1 has a polynomial for each copy.
  */
 static void test_independence(void)
 {
@@ -288,7 +288,7 @@ static void test_independence(void)
 	TEST(loss(HASH_DTA0, 4, 4) > 0.30);
 }
 
-/* The constants of wire-facts.md D1; dta1 has none. */
+/* The constants of the published DTA translator; dta1 has none. */
 static void test_distances(struct rng *r)
 {
 	static const uint32_t at[4] = {0, 0x77073096, 0xee0e612c, 0x990951ba};

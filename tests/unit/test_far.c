@@ -22,7 +22,7 @@ static void same(struct memory *a, struct memory *b)
 	TEST(!memcmp(a->table, b->table, a->tables * sizeof(a->table[0])));
 	for (uint64_t e = a->oldest; e <= a->newest; e++)
 		for (unsigned i = 0; i < a->tables; i++) {
-			struct view v, w;
+			struct table_view v, w;
 			uint32_t sums[2];
 
 			memory_view(&v, a, &a->table[i], e);
@@ -56,7 +56,7 @@ static void test_same(void)
 	struct fault f = {""};
 	struct memory *m, *near = region_memory(region);
 	uint8_t byte;
-	struct view v;
+	struct table_view v;
 
 	if (!TEST(far(&m, region_size(region), &f) == 0))
 		return;
@@ -84,7 +84,7 @@ static void test_same(void)
 static void test_batch(void)
 {
 	static uint8_t room[QUERY_BATCH][64];
-	static struct reply reply[2][QUERY_BATCH], *of[2][QUERY_BATCH];
+	static struct query_reply reply[2][QUERY_BATCH], *of[2][QUERY_BATCH];
 	const uint8_t *key[QUERY_BATCH];
 	struct memory *m, *near = region_memory(region);
 	struct query_rule rule = {.partial = true};
@@ -99,7 +99,7 @@ static void test_batch(void)
 		of[1][i] = &reply[1][i];
 	}
 	for (unsigned i = 0; i < m->tables; i++) {
-		struct view v, w;
+		struct table_view v, w;
 
 		if (m->table[i].kind == TABLE_APPEND)
 			continue;
@@ -117,7 +117,7 @@ static void test_batch(void)
 		fail_at = 2;
 		query_keys(&v, &rule, key, QUERY_BATCH, of[0]);
 		fail_at = 0;
-		TEST(reply[0][7].answer == ANSWER_UNREADABLE);
+		TEST(reply[0][7].answer == QUERY_UNREADABLE);
 		TEST(memory_broken(m) != NULL);
 		memory_close(m);
 		if (!TEST(far(&m, region_size(region), &f) == 0))
@@ -130,7 +130,7 @@ static void test_batch(void)
 static void test_other_plan(void)
 {
 	struct memory *m;
-	struct view v;
+	struct table_view v;
 	uint64_t w = 1;
 
 	if (!TEST(far(&m, region_size(region), NULL) == 0))
@@ -217,8 +217,8 @@ static pid_t serve(int *fd, int expect)
 		exit(1);
 	if (pid == 0) {
 		close(pair[0]);
-		_exit(wire_serve(region_file(region), region_size(region),
-				 pair[1], pair[1], &never, NULL) != expect);
+		_exit(far_wire_serve(region_file(region), region_size(region),
+				     pair[1], pair[1], &never, NULL) != expect);
 	}
 	close(pair[1]);
 	*fd = pair[0];
@@ -232,11 +232,11 @@ static bool ended_well(pid_t pid)
 	return waitpid(pid, &status, 0) == pid && status == 0;
 }
 
-static void check_read(struct wire *w, struct memory_piece *p, size_t n)
+static void check_read(struct far_wire *w, struct memory_piece *p, size_t n)
 {
 	struct fault f = {""};
 
-	TEST(wire_read(w, p, n, &f) == 0);
+	TEST(far_wire_read(w, p, n, &f) == 0);
 	for (size_t i = 0; i < n; i++)
 		TEST(!memcmp(p[i].to, region_file(region) + p[i].offset,
 			     p[i].length));
@@ -249,12 +249,13 @@ static void test_wire(void)
 	static uint8_t room[20 << 20];
 	struct rng rng = {.state = 7};
 	uint64_t size;
-	struct wire w;
+	struct far_wire w;
 	int fd;
 	pid_t pid = serve(&fd, 0);
 
-	TEST(wire_init(&w, fd, &never) == 0);
-	TEST(wire_hello(&w, &size, NULL) == 0 && size == region_size(region));
+	TEST(far_wire_init(&w, fd, &never) == 0);
+	TEST(far_wire_hello(&w, &size, NULL) == 0 &&
+	     size == region_size(region));
 	for (size_t i = 0, at = 0; i < MANY; i++) {
 		p[i].offset = rng_u64(&rng) % (size - 256);
 		p[i].length = rng_u64(&rng) % 256;
@@ -270,8 +271,8 @@ static void test_wire(void)
 		check_read(&w, p + i, 1);
 	check_read(&w, p, 0);
 	p[0] = (struct memory_piece){size - 5, 6, room};
-	TEST(wire_read(&w, p, 1, NULL) == -EPIPE);
-	wire_fini(&w);
+	TEST(far_wire_read(&w, p, 1, NULL) == -EPIPE);
+	far_wire_fini(&w);
 	close(fd);
 	TEST(waitpid(pid, NULL, 0) == pid);
 }
@@ -286,11 +287,11 @@ static void test_hostile_asker(void)
 		int rc;
 	} bad[] = {
 		{0, 0, 0, -EBADMSG},
-		{WIRE_PIECES + 1, 0, 1, -EBADMSG},
+		{FAR_WIRE_PIECES + 1, 0, 1, -EBADMSG},
 		{UINT32_MAX, 0, 1, -EBADMSG},
 		{1, UINT64_MAX, 1, -ERANGE},
 		{1, UINT64_C(1) << 40, 0, -ERANGE},
-		{1, 0, WIRE_BYTES + 1, -EBADMSG},
+		{1, 0, FAR_WIRE_BYTES + 1, -EBADMSG},
 		{1, 8, UINT32_MAX, -EBADMSG},
 		{2, 0, 8, -EBADMSG}, /* cut short */
 	};
@@ -318,16 +319,16 @@ static int said(const void *text, size_t len, bool hello, struct fault *f)
 {
 	struct memory_piece p = {0, 8, (uint8_t[8]){0}};
 	uint64_t size;
-	struct wire w;
+	struct far_wire w;
 	int pair[2], rc;
 
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) < 0 ||
-	    wire_init(&w, pair[0], &never) < 0)
+	    far_wire_init(&w, pair[0], &never) < 0)
 		exit(1);
 	TEST(write(pair[1], text, len) == (ssize_t)len);
 	shutdown(pair[1], SHUT_WR);
-	rc = hello ? wire_hello(&w, &size, f) : wire_read(&w, &p, 1, f);
-	wire_fini(&w);
+	rc = hello ? far_wire_hello(&w, &size, f) : far_wire_read(&w, &p, 1, f);
+	far_wire_fini(&w);
 	close(pair[0]);
 	close(pair[1]);
 	return rc;

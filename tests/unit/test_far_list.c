@@ -43,7 +43,7 @@ static void test_list(uint64_t n, bool padded)
 	struct region *sample = region;
 	uint64_t next, lost, most;
 	struct memory *m;
-	struct view v;
+	struct table_view v;
 	char name[64];
 	uint8_t *buf;
 	bool same = true;
@@ -52,11 +52,11 @@ static void test_list(uint64_t n, bool padded)
 	region_remove(name, NULL);
 	m = far_list(name, padded, n);
 	memory_view(&v, m, &m->table[0], m->newest);
-	most = list_at_once(&v, n);
+	most = query_list_at_once(&v, n);
 	TEST(most == n);
 	buf = malloc(n * v.t->value_len);
 	trips = 0;
-	TEST(list_read(&v, 0, 0, buf, most, &next, &lost) == (int64_t)n);
+	TEST(query_list_read(&v, 0, 0, buf, most, &next, &lost) == (int64_t)n);
 	TEST(trips == 3);
 	TEST(next == v.t->units + 7 && lost == next - n);
 	for (uint64_t i = 0; i < n; i++) {
@@ -72,7 +72,7 @@ static void test_list(uint64_t n, bool padded)
 	for (unsigned i = 1; i <= 2; i++) {
 		trips = 0;
 		fail_at = i;
-		TEST(list_read(&v, 0, 0, buf, most, &next, &lost) < 0);
+		TEST(query_list_read(&v, 0, 0, buf, most, &next, &lost) < 0);
 	}
 	fail_at = 0;
 	free(buf);
@@ -86,15 +86,15 @@ static void test_list(uint64_t n, bool padded)
 static void test_at_once(void)
 {
 	struct memory *m, *near = region_memory(region);
-	struct view v, w;
+	struct table_view v, w;
 
 	if (!TEST(far(&m, region_size(region), NULL) == 0))
 		return;
 	memory_view(&v, m, &m->table[SAMPLE_LOSS], m->newest);
 	memory_view(&w, near, &near->table[SAMPLE_LOSS], m->newest);
-	TEST(list_at_once(&v, 7) == 7 && list_at_once(&w, 7) == 7);
-	TEST(list_at_once(&v, UINT64_MAX) == (16 << 20) / 4);
-	TEST(list_at_once(&w, UINT64_MAX) == (64 << 10) / 4);
+	TEST(query_list_at_once(&v, 7) == 7 && query_list_at_once(&w, 7) == 7);
+	TEST(query_list_at_once(&v, UINT64_MAX) == (16 << 20) / 4);
+	TEST(query_list_at_once(&w, UINT64_MAX) == (64 << 10) / 4);
 	memory_close(m);
 }
 
@@ -105,7 +105,7 @@ static void test_counts(void)
 	uint64_t n, next, lost;
 	struct memory *m;
 	uint8_t buf[64];
-	struct view v;
+	struct table_view v;
 
 	if (!TEST(far(&m, region_size(region), NULL) == 0))
 		return;
@@ -116,18 +116,18 @@ static void test_counts(void)
 	       0, 24);
 	trips = 0;
 	for (uint32_t i = 0; i < 3; i++)
-		TEST(list_count(&n, &v, i) == 0 && n == 0);
+		TEST(query_list_count(&n, &v, i) == 0 && n == 0);
 	for (uint32_t i = 0; i < 3; i++)
-		TEST(list_read(&v, i, 0, buf, 1, &next, &lost) == 0);
+		TEST(query_list_read(&v, i, 0, buf, 1, &next, &lost) == 0);
 	TEST(trips == 1);
 	be64_store((uint8_t *)region_read(region,
 					  region_table(region, SAMPLE_LOSS),
 					  m->newest) +
 			   v.t->heads,
 		   1);
-	TEST(list_count(&n, &v, 0) == 0 && n == 0 && trips == 1);
+	TEST(query_list_count(&n, &v, 0) == 0 && n == 0 && trips == 1);
 	TEST(memory_renew(m) == 0);
-	TEST(list_read(&v, 0, 0, buf, 1, &next, &lost) == 1);
+	TEST(query_list_read(&v, 0, 0, buf, 1, &next, &lost) == 1);
 	TEST(trips == 5); /* the epochs, then the list */
 	memory_close(m);
 }

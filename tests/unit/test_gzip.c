@@ -297,7 +297,7 @@ static size_t batch_ends(size_t *end, size_t most, bool keep)
 
 	if (!TEST(!src_open(&s, path, &f)))
 		return 0;
-	TEST(!keep || !src_keep(s, 3));
+	TEST(!keep || !src_hold_batches(s, 3));
 	while ((n = src_rx(s, pkts, max, &f)) > 0 && ends < most) {
 		for (int k = PKT_BATCH; k < n; k += PKT_BATCH)
 			end[ends++] = total + (size_t)k;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Text and bytes of keys as dta.md 1.3 has them; addresses against the C
+/* Text and bytes of keys as dta(7), Keys, has them; addresses against the C
  * library's own parser. */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -92,14 +92,14 @@ static void expect_key(struct row_batch *b, const char *template,
 {
 	struct outbuf *o = calloc(1, sizeof(*o));
 	struct fault f = {""};
-	struct template *t;
+	struct row_template *t;
 	const char *text;
 	size_t len;
 
-	if (template_open(&t, template, &schema, &f) == 0) {
-		template_row(t, o, b, 0);
+	if (row_template_open(&t, template, &schema, &f) == 0) {
+		row_template_encode(t, o, b, 0);
 		text = outbuf_text(o, &len);
-		template_close(t);
+		row_template_close(t);
 	} else {
 		text = f.text;
 	}

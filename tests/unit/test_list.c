@@ -14,14 +14,14 @@ static struct layout layout;
 static uint8_t *memory;
 
 /* A view of zeroed memory of a table of the sample. */
-static struct view fresh(unsigned table)
+static struct table_view fresh(unsigned table)
 {
 	const struct table *t = &layout.table[table];
 
 	free(memory);
 	memory = aligned_alloc(64, (t->length + 63) / 64 * 64);
 	memset(memory, 0, t->length);
-	return (struct view){
+	return (struct table_view){
 		.t = t,
 		.values = layout.values[table],
 		.mem = memory,
@@ -31,7 +31,7 @@ static struct view fresh(unsigned table)
 /* A list that a writer works on between any two loads of the reader. */
 struct busy {
 	struct memory face;
-	struct view inner;
+	struct table_view inner;
 	uint64_t count;
 	uint64_t step; /* entries written before each load */
 };
@@ -91,20 +91,21 @@ static void test_list(void)
 	static uint8_t buf[400];
 	uint64_t next, lost, count, kept = 100 - 16;
 	struct busy b = {.face.ops = &busy_ops, .inner = fresh(SAMPLE_LOSS)};
-	struct view v = b.inner, busy = {.t = b.inner.t, .memory = &b.face};
+	struct table_view v = b.inner,
+			  busy = {.t = b.inner.t, .memory = &b.face};
 	int64_t n;
 
-	TEST(list_read(&v, 1, 0, buf, 100, &next, &lost) == 0);
+	TEST(query_list_read(&v, 1, 0, buf, 100, &next, &lost) == 0);
 	TEST(next == 0 && lost == 0);
 	/* Every fill level, from every position, a few lengths. */
 	for (unsigned i = 0; i < 260; i++) {
-		TEST(list_count(&count, &v, 1) == 0 && count == i);
+		TEST(query_list_count(&count, &v, 1) == 0 && count == i);
 		for (uint64_t from = 0; from <= i; from += 3)
 			for (uint64_t max = 1; max <= 100; max += 33) {
 				uint64_t had = i > kept ? i - kept : 0;
 
-				n = list_read(&v, 1, from, buf, max, &next,
-					      &lost);
+				n = query_list_read(&v, 1, from, buf, max,
+						    &next, &lost);
 				check_entries(buf, n, from, next, lost);
 				TEST(lost == (from < had ? had - from : 0));
 				had = from > had ? from : had;
@@ -113,17 +114,17 @@ static void test_list(void)
 			}
 		append(&b, 1);
 	}
-	TEST(list_count(&count, &v, 0) == 0 && count == 0);
+	TEST(query_list_count(&count, &v, 0) == 0 && count == 0);
 	/* A writer between the reader's loads, up to several laps. */
 	for (b.step = 1; b.step < 250; b.step += 7) {
 		uint64_t from = b.count;
 
 		append(&b, 50);
-		n = list_read(&busy, 1, from, buf, 100, &next, &lost);
+		n = query_list_read(&busy, 1, from, buf, 100, &next, &lost);
 		check_entries(buf, n, from, next, lost);
 	}
-	TEST(list_read(&v, 3, 0, buf, 1, &next, &lost) == -EINVAL);
-	n = list_read(&v, 1, b.count + 5, buf, 9, &next, &lost);
+	TEST(query_list_read(&v, 3, 0, buf, 1, &next, &lost) == -EINVAL);
+	n = query_list_read(&v, 1, b.count + 5, buf, 9, &next, &lost);
 	TEST(n == 0 && next == b.count && lost == 0);
 }
 
@@ -132,7 +133,7 @@ static void test_hostile_count(void)
 {
 	static const uint64_t counts[] = {UINT64_MAX, UINT64_MAX - 99,
 					  1ull << 63, 12345678901};
-	struct view v = fresh(SAMPLE_LOSS);
+	struct table_view v = fresh(SAMPLE_LOSS);
 	uint8_t buf[400];
 
 	for (unsigned i = 0; i < 4; i++) {
@@ -140,7 +141,7 @@ static void test_hostile_count(void)
 		int64_t n;
 
 		memcpy(memory + table_head(v.t, 2), &be, 8);
-		n = list_read(&v, 2, 0, buf, 100, &next, &lost);
+		n = query_list_read(&v, 2, 0, buf, 100, &next, &lost);
 		TEST(n == 84 && next == counts[i] && lost == counts[i] - 84);
 	}
 }

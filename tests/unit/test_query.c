@@ -21,14 +21,14 @@ static struct layout layout;
 static uint8_t *memory;
 
 /* A view of zeroed memory of a table of the sample. */
-static struct view fresh(unsigned table)
+static struct table_view fresh(unsigned table)
 {
 	const struct table *t = &layout.table[table];
 
 	free(memory);
 	memory = aligned_alloc(64, (t->length + 63) / 64 * 64);
 	memset(memory, 0, t->length);
-	return (struct view){
+	return (struct table_view){
 		.t = t,
 		.values = layout.values[table],
 		.mem = memory,
@@ -62,7 +62,7 @@ enum {
 	POLICIES = 6,
 };
 
-static const enum answer F = ANSWER_FOUND, N = ANSWER_NOT_FOUND;
+static const enum query_answer F = QUERY_FOUND, N = QUERY_NOT_FOUND;
 
 /* Values in the four slots (-1: a stranger's), and what each policy says. */
 static const struct {
@@ -82,7 +82,7 @@ static const struct {
 	{{-1, 7, -1, 7}, "FFFFAA", 7, 2},
 };
 
-static char letter(enum answer a)
+static char letter(enum query_answer a)
 {
 	return "FNAU"[a];
 }
@@ -94,7 +94,7 @@ static void test_policies(void)
 
 	memset(room, 3, sizeof(room));
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct view v = fresh(SAMPLE_FLOWS);
+		struct table_view v = fresh(SAMPLE_FLOWS);
 
 		for (unsigned c = 0; c < 4; c++)
 			if (cases[i].value[c] >= 0)
@@ -103,14 +103,15 @@ static void test_policies(void)
 			else
 				memset(slot_of(v.t, c, key), 0xa5, 8);
 		for (unsigned p = 0; p < POLICIES; p++) {
-			struct reply a;
+			struct query_reply a;
 			uint32_t value;
 
 			TEST(query_policy_of(policies[p], &rule) == 0);
 			a = ask_one(&v, &rule, key);
 			if (!TEST(letter(a.answer) == cases[i].want[p]))
 				fprintf(stderr, "  case %u, %s: %s\n", i,
-					policies[p], answer_name(a.answer));
+					policies[p],
+					query_answer_name(a.answer));
 			memcpy(&value, a.value, 4);
 			if (a.answer != F)
 				continue;
@@ -128,7 +129,7 @@ static void test_policies(void)
 	TEST(query_policy_of("consensus:2x", &rule) == -EINVAL);
 	TEST(query_policy_of("firstly", &rule) == -EINVAL);
 	TEST(query_policy_of("", &rule) == -EINVAL);
-	TEST(!strcmp(answer_name(ANSWER_UNREADABLE), "unreadable"));
+	TEST(!strcmp(query_answer_name(QUERY_UNREADABLE), "unreadable"));
 }
 
 /* Many keys with collisions, each table shape: the batch is the single one. */
@@ -136,9 +137,9 @@ static void test_batch(unsigned table)
 {
 	static uint8_t room[QUERY_BATCH][64];
 	static uint8_t values[QUERY_BATCH * 32];
-	static struct keywrite_answers all = {.value = values};
+	static struct query_keywrite_answers all = {.value = values};
 	const uint8_t *keys[QUERY_BATCH];
-	struct view v = fresh(table);
+	struct table_view v = fresh(table);
 	struct rng rng = {.state = table};
 	unsigned found = 0;
 
@@ -156,9 +157,9 @@ static void test_batch(unsigned table)
 		unsigned n = p % 2 ? QUERY_BATCH : 13;
 
 		query_policy_of(policies[p % POLICIES], &rule);
-		keywrite_query(&all, &v, &rule, keys, n);
+		query_keywrite(&all, &v, &rule, keys, n);
 		for (unsigned i = 0; i < n; i++) {
-			struct reply a = ask_one(&v, &rule, keys[i]);
+			struct query_reply a = ask_one(&v, &rule, keys[i]);
 
 			TEST(a.answer == all.answer[i] &&
 			     a.agreed == all.agreed[i] &&
@@ -173,16 +174,17 @@ static void test_batch(unsigned table)
 	TEST(found > QUERY_BATCH);
 }
 
-/* wire-facts 2.4: keys, checksums and slots of the published system. */
+/* The published DTA system: keys, checksums and slots of the published system.
+ */
 static void test_dta0(void)
 {
 	static const uint8_t key[4] = {0x0a, 0, 0, 1};
 	static const uint8_t sum[4] = {0x67, 0x51, 0x2d, 0x79};
 	static const unsigned slot[4] = {39, 177, 11, 157};
 	struct query_rule rule = {.copies = 4, .policy = QUERY_UNIQUE};
-	struct view v = fresh(SAMPLE_SUMS);
+	struct table_view v = fresh(SAMPLE_SUMS);
 	struct table t = layout.table[SAMPLE_FLOWS];
-	struct reply a;
+	struct query_reply a;
 	uint64_t one = 1;
 
 	t.hash = HASH_DTA0;
@@ -206,7 +208,7 @@ static void test_dta0(void)
 static void test_count(void)
 {
 	static const uint8_t key[4] = {1, 2, 3, 4};
-	struct view v = fresh(SAMPLE_SUMS);
+	struct table_view v = fresh(SAMPLE_SUMS);
 	struct query_rule rule = {.copies = 4};
 
 	TEST(ask_one(&v, &rule, key).answer == N);
@@ -225,8 +227,8 @@ static void test_count(void)
 }
 
 /* Writes a chunk: values, ~0u blank, 9999 (not in V) noise. */
-static void put_chunk(const struct view *v, unsigned copy, const uint8_t *key,
-		      const uint32_t *value)
+static void put_chunk(const struct table_view *v, unsigned copy,
+		      const uint8_t *key, const uint32_t *value)
 {
 	uint8_t *chunk = slot_of(v->t, copy, key);
 
@@ -269,9 +271,9 @@ static void test_paths(void)
 	static const uint8_t key[KEY_LEN] = "flow";
 
 	for (unsigned i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
-		struct view v = fresh(SAMPLE_PATHS);
+		struct table_view v = fresh(SAMPLE_PATHS);
 		struct query_rule rule = {.copies = 2};
-		struct path_answer strict, partial;
+		struct query_path strict, partial;
 
 		put_chunk(&v, 0, key, paths[i].a);
 		put_chunk(&v, 1, key, paths[i].b);
@@ -281,8 +283,8 @@ static void test_paths(void)
 		if (!TEST(letter(strict.answer) == paths[i].strict) ||
 		    !TEST(letter(partial.answer) == paths[i].partial))
 			fprintf(stderr, "  path %u: %s, %s\n", i,
-				answer_name(strict.answer),
-				answer_name(partial.answer));
+				query_answer_name(strict.answer),
+				query_answer_name(partial.answer));
 		if (partial.answer != F)
 			continue;
 		TEST(partial.len == paths[i].len);
@@ -298,7 +300,7 @@ static void test_paths(void)
 /* Memory nobody wrote to holds no path, and hardly ever random memory. */
 static void test_noise(void)
 {
-	struct view v = fresh(SAMPLE_PATHS);
+	struct table_view v = fresh(SAMPLE_PATHS);
 	struct query_rule rule = {.copies = 4, .partial = true};
 	struct rng rng = {.state = 1};
 	unsigned found = 0;
@@ -322,10 +324,10 @@ static void test_dta0_path(void)
 {
 	static const uint8_t key[4] = {0, 0, 0, 1};
 	static const uint32_t hop[2] = {0xfcbb7a2f, 0x119ca20c};
-	struct view v = fresh(SAMPLE_PATHS);
+	struct table_view v = fresh(SAMPLE_PATHS);
 	struct table t = *v.t;
 	struct query_rule rule = {.copies = 1};
-	struct path_answer a;
+	struct query_path a;
 
 	t.hash = HASH_DTA0;
 	t.key_len = 4;
@@ -360,8 +362,8 @@ static void test_unreadable(void)
 	static const struct memory_ops ops = {.read = broken_read};
 	struct memory broken = {.ops = &ops};
 	struct query_rule rule = {.copies = 2};
-	struct view v = fresh(SAMPLE_DART);
-	struct reply a;
+	struct table_view v = fresh(SAMPLE_DART);
+	struct query_reply a;
 
 	put_slot(v.t, 0, key, 9);
 	put_slot(v.t, 1, key, 9);
@@ -369,7 +371,7 @@ static void test_unreadable(void)
 	v.memory = &broken;
 	damaged = UINT64_MAX;
 	a = ask_one(&v, &rule, key);
-	TEST(a.answer == ANSWER_UNREADABLE);
+	TEST(a.answer == QUERY_UNREADABLE);
 	damaged = (uint64_t)((slot_of(v.t, 0, key) < slot_of(v.t, 1, key)
 				      ? slot_of(v.t, 0, key)
 				      : slot_of(v.t, 1, key)) -
@@ -381,10 +383,10 @@ static void test_unreadable(void)
 	v.mem = NULL;
 	v.memory = &broken;
 	damaged = UINT64_MAX;
-	TEST(ask_one(&v, &rule, key).answer == ANSWER_UNREADABLE);
+	TEST(ask_one(&v, &rule, key).answer == QUERY_UNREADABLE);
 	v.t = &layout.table[SAMPLE_PATHS];
 	a = ask_one(&v, &rule, (const uint8_t *)"thirteen bytes");
-	TEST(a.answer == ANSWER_UNREADABLE);
+	TEST(a.answer == QUERY_UNREADABLE);
 }
 
 int main(void)

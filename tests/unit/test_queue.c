@@ -33,7 +33,7 @@ enum mode {
 static struct {
 	atomic_int mode;
 	atomic_uint tries;
-	struct stop *stop;
+	struct export_stop *stop;
 	uint64_t got[ROWS_MAX];
 	unsigned n;
 } db;
@@ -63,7 +63,7 @@ static void fake_encode(void *self, void *shape, struct outbuf *to,
 	outbuf_bytes(to, (const char *)&row_batch_cell(b, row, 0)->u64, ROW);
 }
 
-static void take_row(struct block *b, struct tally *t)
+static void take_row(struct export_block *b, struct export_tally *t)
 {
 	uint64_t n;
 
@@ -79,7 +79,7 @@ static void take_row(struct block *b, struct tally *t)
 	b->rows--;
 }
 
-static int fake_send(void *self, struct block *b, struct tally *t,
+static int fake_send(void *self, struct export_block *b, struct export_tally *t,
 		     struct fault *f)
 {
 	int mode = db.mode;
@@ -96,7 +96,7 @@ static int fake_send(void *self, struct block *b, struct tally *t,
 	return b->rows ? fault_set(f, -EAGAIN, "mode %d", mode) : 0;
 }
 
-static const struct driver fake = {
+static const struct export_driver fake = {
 	.close = fake_close,
 	.shape = fake_shape,
 	.unshape = fake_close,
@@ -251,7 +251,7 @@ static bool third_time(void)
 	return ++asked >= 3;
 }
 
-/* A database that is dead holds it up, until it is told to hurry. */
+/* A database that is dead holds it up, until it is told to cancel. */
 static void test_held(void)
 {
 	struct queue_options o = options(20000, false);
@@ -259,7 +259,7 @@ static void test_held(void)
 	struct row_sink *s;
 
 	o.hold = true;
-	o.hurry = third_time;
+	o.cancelled = third_time;
 	s = start(DEAD, &o);
 	put(s, 0, 50000);
 	TEST(asked >= 3);

@@ -25,8 +25,8 @@ static void check(void *redis, unsigned whole, bool none, const char *behind,
 		  uint32_t rows)
 {
 	struct outbuf *o = calloc(1, sizeof(*o));
-	struct block b = {.rows = rows};
-	struct tally t = {0};
+	struct export_block b = {.rows = rows};
+	struct export_tally t = {0};
 	struct fault f = {0};
 	size_t len = whole * (sizeof(ping) - 1 + 2 * sizeof(uint32_t));
 	int rc;
@@ -49,7 +49,7 @@ static void check(void *redis, unsigned whole, bool none, const char *behind,
 
 int main(void)
 {
-	struct stop stop = {.now = false};
+	struct export_stop stop = {.now = false};
 	struct export_options o = {0};
 	struct fault f = {0};
 	struct url u;

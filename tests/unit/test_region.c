@@ -147,18 +147,18 @@ static void test_page(void)
 	TEST(offsetof(struct table, show) == 120);
 	TEST(offsetof(struct table, protocol) == 224);
 	TEST(offsetof(struct table, reserved) == 225);
-	TEST(REGION_STATE_AT == 20480 && REGION_SEATS_AT == 24576);
+	TEST(REGION_STATE_AT == 20480 && REGION_WRITER_SLOTS_AT == 24576);
 	TEST(offsetof(struct region_state, notified) == 16);
-	TEST(offsetof(struct region_state, seated) == 32);
+	TEST(offsetof(struct region_state, slots_taken) == 32);
 	TEST(offsetof(struct region_state, began_ns) == 40);
 	TEST(offsetof(struct region_state, left_ns) == 48);
 	TEST(offsetof(struct region_state, ring) == 2048);
 	TEST(REGION_IMMEDIATES == 256);
-	TEST(sizeof(struct region_seat) == 4224);
-	TEST(offsetof(struct region_seat, pid) == 16);
-	TEST(offsetof(struct region_seat, state) == 64);
-	TEST(offsetof(struct region_seat, offset) == 72);
-	TEST(offsetof(struct region_seat, payload) == 128);
+	TEST(sizeof(struct region_writer_slot) == 4224);
+	TEST(offsetof(struct region_writer_slot, pid) == 16);
+	TEST(offsetof(struct region_writer_slot, state) == 64);
+	TEST(offsetof(struct region_writer_slot, offset) == 72);
+	TEST(offsetof(struct region_writer_slot, payload) == 128);
 	TEST(TABLE_KEYWRITE == 1 && TABLE_POSTCARD == 4);
 }
 
@@ -260,7 +260,7 @@ static void test_look(void)
 	struct region *r;
 	struct stat st;
 	struct fault f;
-	struct view v;
+	struct table_view v;
 
 	name = sample_create(2);
 	snprintf(path, sizeof(path), "/dev/shm/%s", name);
@@ -275,7 +275,7 @@ static void test_look(void)
 	}
 	TEST(truncate(path, REGION_HEAD_LEN) == 0);
 	TEST(memory_load(&v, 0, is, sizeof(is)) == -ESTALE);
-	TEST(isnan(load_sample(&v, 100)));
+	TEST(isnan(query_load_sample(&v, 100)));
 	TEST(region_epoch(r) == 1 && region_live_writers(r) == 0);
 	TEST(truncate(path, st.st_size) == 0);
 	TEST(memory_load(&v, 0, is, sizeof(is)) == 0 && !memcmp(is, was, 8));
@@ -291,7 +291,7 @@ static void test_look_bytes(void)
 {
 	struct region *r, *mapped;
 	struct fault f;
-	struct view v;
+	struct table_view v;
 	char got[16];
 
 	name = sample_create(2);
@@ -324,7 +324,7 @@ static void test_look_lists(void)
 	struct region *r, *mapped;
 	const uint64_t one = htobe64(1);
 	struct fault f;
-	struct view v;
+	struct table_view v;
 
 	name = sample_create(1);
 	mapped = sample_open(name, true);
@@ -339,9 +339,9 @@ static void test_look_lists(void)
 		memcpy((uint8_t *)region_read(mapped, t, 1) +
 			       table_head(t, t->lists - 1),
 		       &one, sizeof(one));
-		TEST(load_sample(&v, t->lists) > 0);
-		TEST(load_sample(&v, t->lists) < 1);
-		TEST(load_sample(&v, 1) == 0); /* the first */
+		TEST(query_load_sample(&v, t->lists) > 0);
+		TEST(query_load_sample(&v, t->lists) < 1);
+		TEST(query_load_sample(&v, 1) == 0); /* the first */
 		name = NULL;
 	}
 	TEST(!name); /* there were some */

@@ -18,7 +18,7 @@ static void fill(uint8_t *p, size_t len, uint64_t seed)
 /* Every type, of values as long as it is, as text and back. */
 static void test_round(void)
 {
-	static struct rendered room;
+	static struct show_scratch room;
 	uint8_t value[64], back[64];
 	struct fault f;
 
@@ -33,7 +33,7 @@ static void test_round(void)
 		struct show s;
 
 		room.escape_blank = i % 2;
-		TEST(show_of(&s, types[i], &f) == 0);
+		TEST(show_parse(&s, types[i], &f) == 0);
 		r = &s.part[0].render;
 		if (r->as == RENDER_NUMBER) {
 			len = r->width;
@@ -63,7 +63,7 @@ static int read_as(const char *type, size_t len, const char *text,
 	struct show s;
 	uint8_t out[8];
 
-	TEST(show_of(&s, type, f) == 0);
+	TEST(show_parse(&s, type, f) == 0);
 	f->text[0] = '\0';
 	return show_read(&s.part[0].render, out, len, sizeof(out), text, f);
 }

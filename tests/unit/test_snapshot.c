@@ -97,7 +97,7 @@ static bool same_table(struct snapshot *s, const struct region *r, unsigned i,
 	const uint8_t *mem = region_read(r, region_table(r, i), epoch);
 	uint8_t *copy = malloc(t->length);
 	uint32_t digest = 0;
-	struct view v;
+	struct table_view v;
 	bool same;
 
 	memory_view(&v, m, t, epoch);
@@ -134,11 +134,11 @@ static void test_once(const struct region *r)
 static void test_whole(const struct region *r)
 {
 	struct query_rule rule = {.copies = 1, .policy = QUERY_UNIQUE};
-	struct reply a;
+	struct query_reply a;
 	struct snapshot *s;
 	struct fault f = {""};
 	struct memory *m;
-	struct view v;
+	struct table_view v;
 	uint64_t blocks, damaged, wrong = 0;
 	uint8_t byte;
 
@@ -157,24 +157,24 @@ static void test_whole(const struct region *r)
 	for (uint64_t epoch = 2; epoch <= 3; epoch++) {
 		memory_view(&v, m, &m->table[SAMPLE_FLOWS], epoch);
 		for (uint64_t i = 0; i < KEYS; i++) {
-			struct view live = {
+			struct table_view live = {
 				.t = region_table(r, SAMPLE_FLOWS),
 				.mem = region_read(
 					r, region_table(r, SAMPLE_FLOWS),
 					epoch),
 			};
-			struct reply b;
+			struct query_reply b;
 			uint8_t key[KEY_LEN];
 
 			key_of(key, i);
 			a = ask_one(&v, &rule, key);
 			b = ask_one(&live, &rule, key);
 			wrong += a.answer != b.answer ||
-				 (a.answer == ANSWER_FOUND &&
+				 (a.answer == QUERY_FOUND &&
 				  memcmp(a.value, b.value, 4) != 0);
 		}
 	}
-	TEST(wrong == 0 && a.answer == ANSWER_FOUND);
+	TEST(wrong == 0 && a.answer == QUERY_FOUND);
 	memory_view(&v, m, &m->table[SAMPLE_FLOWS], 1);
 	TEST(memory_load(&v, 0, &byte, 1) == -ERANGE);
 	memory_view(&v, m, &m->table[SAMPLE_FLOWS], 2);
@@ -415,7 +415,7 @@ static void write_and_rotate(void *ctx, uint64_t done, uint64_t all)
 static void test_half_written(struct region *r)
 {
 	uint64_t epoch = region_epoch(r);
-	struct region_seat *seat;
+	struct region_writer_slot *slot;
 	struct writer *w;
 	struct fault f;
 
@@ -426,22 +426,22 @@ static void test_half_written(struct region *r)
 	TEST(snapshot_write(r, epoch, epoch, path, NULL, NULL, &f) == 0);
 	/* A rotation waits for a writer that is still in the old epoch. */
 	TEST(writer_open(&w, r, NULL) == 0);
-	seat = w->seat;
-	seat->epoch = epoch;
+	slot = w->slot;
+	slot->epoch = epoch;
 	TEST(snapshot_write(r, epoch, epoch, path, NULL, NULL, &f) == -EBUSY);
 	TEST(strstr(f.text, "at work in epoch") != NULL);
 	TEST(snapshot_write(r, epoch - 1, epoch - 1, path, NULL, NULL, &f) ==
 	     0);
 	writer_close(w);
 	/* A killed one, whose last operation nobody has completed. */
-	seat->start = 1;
-	seat->state = JOURNAL_FULL;
-	seat->pid = (uint32_t)getpid();
+	slot->start = 1;
+	slot->state = JOURNAL_FULL;
+	slot->pid = (uint32_t)getpid();
 	TEST(snapshot_write(r, epoch, epoch, path, NULL, NULL, &f) == -EBUSY);
 	TEST(strstr(f.text, "killed") != NULL);
-	seat->state = JOURNAL_IDLE;
+	slot->state = JOURNAL_IDLE;
 	TEST(snapshot_write(r, epoch, epoch, path, NULL, NULL, &f) == 0);
-	seat->pid = 0;
+	slot->pid = 0;
 }
 
 int main(void)

@@ -36,7 +36,7 @@ static struct spool *open_spool(uint64_t size, uint64_t found)
 static int append(struct spool *s, unsigned i)
 {
 	char text[64];
-	struct block b = {.bytes = text, .rows = i + 1};
+	struct export_block b = {.bytes = text, .rows = i + 1};
 
 	b.len = (size_t)snprintf(text, sizeof(text), "block %u", i);
 	return spool_append(s, &b, NULL);
@@ -47,7 +47,7 @@ static bool next_is(struct spool *s, unsigned i, bool done)
 {
 	char text[64];
 	uint64_t lost;
-	struct block *b;
+	struct export_block *b;
 	bool same;
 
 	snprintf(text, sizeof(text), "block %u", i);
@@ -65,7 +65,7 @@ static bool next_is(struct spool *s, unsigned i, bool done)
 static bool is_empty(struct spool *s)
 {
 	uint64_t lost;
-	struct block *b;
+	struct export_block *b;
 
 	return spool_next(s, &b, &lost) == 0 && spool_rows(s) == 0;
 }
@@ -95,7 +95,7 @@ static void test_order(void)
 static void test_deleted(void)
 {
 	struct spool *s = open_spool(SIZE, 0);
-	struct block *b;
+	struct export_block *b;
 	char path[512];
 	uint64_t lost;
 
@@ -129,7 +129,7 @@ static void test_bounds(void)
 {
 	enum { LARGE = 10000, ROOM = 300000 };
 	static char bytes[LARGE];
-	struct block b = {.bytes = bytes, .len = LARGE, .rows = 1}, *got;
+	struct export_block b = {.bytes = bytes, .len = LARGE, .rows = 1}, *got;
 	struct spool *s = open_spool(ROOM, 0);
 	unsigned n = 0;
 	uint64_t lost;
@@ -185,7 +185,7 @@ static void check(const char *path, const uint8_t *bytes, size_t len)
 {
 	uint64_t found = 0, lost = 0;
 	struct spool *s = NULL;
-	struct block *b;
+	struct export_block *b;
 	struct fault f;
 
 	put_file(path, bytes, len);

@@ -140,12 +140,12 @@ static double sim_success(struct sim *s, unsigned copies, uint64_t run,
 	static uint8_t keys[QUERY_BATCH + 1][32];
 	static uint8_t values[QUERY_BATCH * TABLE_VALUE_MAX];
 	const uint8_t *key[QUERY_BATCH];
-	struct keywrite_answers a = {.value = values};
+	struct query_keywrite_answers a = {.value = values};
 	struct query_rule rule = {.copies = (uint8_t)copies,
 				  .policy = QUERY_UNIQUE};
-	struct view v = {.t = s->table,
-			 .mem = region_read(s->region, s->table,
-					    region_epoch(s->region))};
+	struct table_view v = {.t = s->table,
+			       .mem = region_read(s->region, s->table,
+						  region_epoch(s->region))};
 	size_t len = s->table->value_len;
 	uint64_t right = 0;
 
@@ -156,12 +156,12 @@ static double sim_success(struct sim *s, unsigned copies, uint64_t run,
 			key_of(keys[i + 1], run, first + done + i);
 			key[i] = keys[i + 1];
 		}
-		keywrite_query(&a, &v, &rule, key, m);
+		query_keywrite(&a, &v, &rule, key, m);
 		for (size_t i = 0; i < m; i++) {
 			uint8_t want[TABLE_VALUE_MAX];
 
 			value_of(want, len, first + done + i);
-			if (a.answer[i] != ANSWER_FOUND)
+			if (a.answer[i] != QUERY_FOUND)
 				continue;
 			if (!memcmp(values + i * len, want, len))
 				right++;

@@ -125,13 +125,13 @@ static uint64_t promised, looked;
 
 static void look_at_list(struct test_transport *r)
 {
-	struct view v = {.t = r->tables, .mem = r->mem[0]};
+	struct table_view v = {.t = r->tables, .mem = r->mem[0]};
 	uint64_t count, next, lost, kept;
 	uint8_t buf[64 * 4];
 	int64_t n;
 
-	TEST(list_count(&count, &v, 1) == 0);
-	n = list_read(&v, 1, 0, buf, 64, &next, &lost);
+	TEST(query_list_count(&count, &v, 1) == 0);
+	n = query_list_read(&v, 1, 0, buf, 64, &next, &lost);
 	kept = count < promised ? count : promised;
 	TEST(n == (int64_t)kept && lost == count - kept && next == count);
 	for (int64_t i = 0; i < n; i++)

@@ -85,7 +85,7 @@ static void test_rows(void)
 
 static void test_counters(void)
 {
-	struct reply r = {.answer = ANSWER_FOUND, .count = 7};
+	struct query_reply r = {.answer = QUERY_FOUND, .count = 7};
 	const struct truth_key *k;
 
 	begin();
@@ -93,15 +93,15 @@ static void test_counters(void)
 	TEST(row("2,keyinc,0.0.0.1,0,0,1,4", NULL) == 0);
 	k = key_of(1);
 	TEST(k->sum == 7 && k->copies == 1);
-	TEST(verdict_of(&table[COUNTERS], k, &r) == VERDICT_RIGHT);
+	TEST(truth_verdict_of(&table[COUNTERS], k, &r) == VERDICT_RIGHT);
 	r.count = 8;
-	TEST(verdict_of(&table[COUNTERS], k, &r) == VERDICT_OVER);
+	TEST(truth_verdict_of(&table[COUNTERS], k, &r) == VERDICT_OVER);
 	r.count = 6;
-	TEST(verdict_of(&table[COUNTERS], k, &r) == VERDICT_WRONG);
-	r = (struct reply){.answer = ANSWER_NOT_FOUND};
-	TEST(verdict_of(&table[COUNTERS], k, &r) == VERDICT_MISSING);
-	r = (struct reply){.answer = ANSWER_UNREADABLE};
-	TEST(verdict_of(&table[COUNTERS], k, &r) == VERDICT_MISSING);
+	TEST(truth_verdict_of(&table[COUNTERS], k, &r) == VERDICT_WRONG);
+	r = (struct query_reply){.answer = QUERY_NOT_FOUND};
+	TEST(truth_verdict_of(&table[COUNTERS], k, &r) == VERDICT_MISSING);
+	r = (struct query_reply){.answer = QUERY_UNREADABLE};
+	TEST(truth_verdict_of(&table[COUNTERS], k, &r) == VERDICT_MISSING);
 	truth_fini(&truth);
 }
 
@@ -118,14 +118,14 @@ static const struct truth_key *path(uint32_t key, unsigned n, unsigned told)
 	return key_of(key);
 }
 
-static enum verdict answered(const struct truth_key *k, unsigned n)
+static enum truth_verdict answered(const struct truth_key *k, unsigned n)
 {
-	struct reply r = {
-		.answer = ANSWER_FOUND,
+	struct query_reply r = {
+		.answer = QUERY_FOUND,
 		.path = {.len = (uint8_t)n, .value = {10, 11, 12}},
 	};
 
-	return verdict_of(&table[PATHS], k, &r);
+	return truth_verdict_of(&table[PATHS], k, &r);
 }
 
 /* Contract 1.1: a path cut short is not the path. */
@@ -167,7 +167,7 @@ static void test_paths(void)
 static void test_keys(void)
 {
 	uint8_t key[KEY_MAX];
-	struct keytext_fault f;
+	struct keytext_error f;
 	bool loose;
 
 	TEST(keytext_pick(key, &loose, known, TABLES,

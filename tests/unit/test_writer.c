@@ -51,7 +51,7 @@ static void test_put(void)
 	region_remove(name, NULL);
 }
 
-/* A process that runs once to its end and leaves its seat as a killed one. */
+/* A process that runs once to its end and leaves its slot as a killed one. */
 static pid_t dead_writer(void (*work)(struct region *r, struct writer *w))
 {
 	pid_t pid = fork();
@@ -75,7 +75,7 @@ static pid_t dead_writer(void (*work)(struct region *r, struct writer *w))
 
 static void fill_journal(struct region *r, struct writer *w)
 {
-	struct region_seat *s = &r->seat[0];
+	struct region_writer_slot *s = &r->slot[0];
 
 	(void)w;
 	memset(s->payload, 0x5a, 100);
@@ -88,19 +88,19 @@ static void fill_journal(struct region *r, struct writer *w)
 static void bad_journal(struct region *r, struct writer *w)
 {
 	fill_journal(r, w);
-	r->seat[0].offset = 0;
+	r->slot[0].offset = 0;
 }
 
 static void far_journal(struct region *r, struct writer *w)
 {
 	fill_journal(r, w);
-	r->seat[0].offset = r->h.file_size - 50;
+	r->slot[0].offset = r->h.file_size - 50;
 }
 
 static void long_journal(struct region *r, struct writer *w)
 {
 	fill_journal(r, w);
-	r->seat[0].length = UINT32_MAX;
+	r->slot[0].length = UINT32_MAX;
 }
 
 static void test_journal(void)
@@ -126,14 +126,14 @@ static void test_journal(void)
 	mem = region_read(r, t = region_table(r, SAMPLE_DART), 1);
 	TEST(mem[23] == 0 && mem[24] == 0x5a && mem[123] == 0x5a &&
 	     mem[124] == 0);
-	TEST(r->seat[0].pid == 0 && r->seat[0].state == JOURNAL_IDLE);
+	TEST(r->slot[0].pid == 0 && r->slot[0].state == JOURNAL_IDLE);
 	digest = region_digest(r, t, 1);
 	TEST(digest == crc(CRC_CHECKSUM, mem, t->length));
 	for (int i = 0; i < 3; i++) {
 		dead_writer(bad[i]);
 		region_close(r);
 		r = sample_open(name, true);
-		TEST(r->seat[0].pid == 0);
+		TEST(r->slot[0].pid == 0);
 		TEST(region_digest(r, region_table(r, SAMPLE_DART), 1) ==
 		     digest);
 	}
@@ -146,8 +146,8 @@ static void nothing(struct region *r, struct writer *w)
 	(void)r, (void)w;
 }
 
-/* Seats: no more than there are; the dead make room. */
-static void test_seats(void)
+/* Slots: no more than there are; the dead make room. */
+static void test_writer_slots(void)
 {
 	struct writer *w[REGION_WRITERS], *more;
 	struct region *r;
@@ -163,12 +163,12 @@ static void test_seats(void)
 	for (int i = 0; i < REGION_WRITERS; i++)
 		writer_close(w[i]);
 	TEST(region_live_writers(r) == 0);
-	/* A seat of a process number that another process has now. */
-	r->seat[3].pid = (uint32_t)getpid();
-	r->seat[3].start = 1;
+	/* A slot of a process number that another process has now. */
+	r->slot[3].pid = (uint32_t)getpid();
+	r->slot[3].start = 1;
 	TEST(region_live_writers(r) == 0);
 	TEST(writer_open(&more, r, &f) == 0);
-	TEST(r->seat[3].pid == 0);
+	TEST(r->slot[3].pid == 0);
 	writer_close(more);
 	region_close(r);
 	region_remove(name, NULL);
@@ -226,7 +226,7 @@ static void test_rotate_journal(void)
 	TEST(region_rotate(r, NULL, NULL) == 0);
 	dead_writer(fill_journal); /* into epoch 1 */
 	TEST(region_rotate(r, NULL, NULL) == 0);
-	TEST(region_epoch(r) == 3 && r->seat[0].pid == 0);
+	TEST(region_epoch(r) == 3 && r->slot[0].pid == 0);
 	TEST(region_read(r, region_table(r, SAMPLE_DART), 3)[24] == 0);
 	region_close(r);
 	region_remove(name, NULL);
@@ -397,7 +397,7 @@ int main(void)
 {
 	test_put();
 	test_journal();
-	test_seats();
+	test_writer_slots();
 	test_rotate();
 	test_rotate_journal();
 	test_rotate_waits();

@@ -30,7 +30,7 @@ struct ours {
 	struct region *region;
 	struct local_transport *local;
 	struct translator *translator;
-	struct view view;
+	struct table_view view;
 	struct query_rule rule;
 };
 
@@ -123,15 +123,15 @@ static void lookup(void *p, const uint8_t *const *keys, uint32_t *values,
 		   uint8_t *found, size_t n)
 {
 	static uint8_t value[QUERY_BATCH * 4];
-	static struct keywrite_answers a = {.value = value};
+	static struct query_keywrite_answers a = {.value = value};
 	struct ours *o = p;
 
 	for (size_t at = 0; at < n; at += QUERY_BATCH) {
 		size_t m = n - at < QUERY_BATCH ? n - at : QUERY_BATCH;
 
-		keywrite_query(&a, &o->view, &o->rule, keys + at, m);
+		query_keywrite(&a, &o->view, &o->rule, keys + at, m);
 		for (size_t i = 0; i < m; i++) {
-			found[at + i] = a.answer[i] == ANSWER_FOUND;
+			found[at + i] = a.answer[i] == QUERY_FOUND;
 			values[at + i] = be32_load(value + 4 * i);
 		}
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "base/aside.h"
+#include "base/atomic_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,8 +28,8 @@ static int open_dir(const char *path, int flags, mode_t mode)
 	return fd < 0 ? -errno : fd;
 }
 
-/* .NAME.PID.new: an older one is of an earlier process of that number. */
-static int own_name(struct aside *a)
+/* .NAME.PID.new: an older file of that name is a dead process's. */
+static int make_temporary_name(struct atomic_file *a)
 {
 	int len = dir_len(a->final);
 
@@ -42,24 +42,24 @@ static int own_name(struct aside *a)
 	return 0;
 }
 
-int aside_open(struct aside *a, const char *final, mode_t mode)
+int atomic_file_open(struct atomic_file *a, const char *final, mode_t mode)
 {
 	int rc;
 
-	*a = (struct aside){.fd = -1, .final = final};
+	*a = (struct atomic_file){.fd = -1, .final = final};
 	a->fd = open_dir(final, O_RDWR | O_TMPFILE, mode);
 	if (a->fd >= 0)
 		return 0;
 	if (a->fd != -EOPNOTSUPP && a->fd != -EISDIR && a->fd != -EINVAL)
 		return a->fd;
-	rc = own_name(a);
+	rc = make_temporary_name(a);
 	if (rc < 0)
 		return rc;
 	a->fd = open(a->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
 	return a->fd < 0 ? -errno : 0;
 }
 
-static int link_to(const struct aside *a, const char *name)
+static int link_to(const struct atomic_file *a, const char *name)
 {
 	char self[64];
 
@@ -71,12 +71,12 @@ static int link_to(const struct aside *a, const char *name)
 		       : 0;
 }
 
-int aside_link(struct aside *a)
+int atomic_file_link(struct atomic_file *a)
 {
 	int rc = link_to(a, a->final);
 
 	if (!rc)
-		aside_drop(a);
+		atomic_file_drop(a);
 	return rc;
 }
 
@@ -93,16 +93,16 @@ static int sync_dir(const char *path)
 	return rc;
 }
 
-int aside_replace(struct aside *a)
+int atomic_file_replace(struct atomic_file *a)
 {
-	struct aside unnamed = *a;
+	struct atomic_file unnamed = *a;
 	int rc;
 
 	if (fsync(a->fd) < 0 && errno != EINVAL)
 		return -errno;
 	/* rename(2) wants a name. */
 	if (!a->name) {
-		rc = own_name(a);
+		rc = make_temporary_name(a);
 		if (!rc)
 			rc = link_to(&unnamed, a->name);
 		if (rc < 0)
@@ -115,7 +115,7 @@ int aside_replace(struct aside *a)
 	return sync_dir(a->final);
 }
 
-void aside_drop(struct aside *a)
+void atomic_file_drop(struct atomic_file *a)
 {
 	if (a->name)
 		unlink(a->name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "query/places.h"
+#include "query/sources.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -23,7 +23,7 @@
 struct ssh {
 	pid_t pid; /* 0: ended */
 	const char *host;
-	struct wire wire;
+	struct far_wire wire;
 };
 
 static int spawn_ssh(pid_t *pid, const char *host, const char *region, int fd,
@@ -59,7 +59,7 @@ static int spawn_ssh(pid_t *pid, const char *host, const char *region, int fd,
 	return rc ? fault_set(f, -rc, "%s: %s", argv[0], strerror(rc)) : 0;
 }
 
-/* Ends it; its exit status, 128 and more for a signal. */
+/* Ends the process. Returns its exit status, or 128 plus a signal's number. */
 static int end_ssh(struct ssh *s, bool at_once)
 {
 	pid_t pid = s->pid;
@@ -69,16 +69,16 @@ static int end_ssh(struct ssh *s, bool at_once)
 		return 0;
 	s->pid = 0;
 	close(s->wire.fd);
-	wire_fini(&s->wire);
-	if (at_once || *s->wire.stop) /* nobody waits for what it is at */
+	far_wire_fini(&s->wire);
+	if (at_once || *s->wire.stop) /* its answer is not waited for */
 		kill(pid, SIGTERM);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* A machine that went away tells by its exit status why. */
-static int lost_ssh(struct ssh *s, int rc, const struct fault *why,
+/* ssh's exit status tells why a connection was lost. */
+static int fail_ssh(struct ssh *s, int rc, const struct fault *why,
 		    struct fault *f)
 {
 	int status = end_ssh(s, rc != -EPIPE);
@@ -92,9 +92,10 @@ static int lost_ssh(struct ssh *s, int rc, const struct fault *why,
 }
 
 /*
- * Starts ssh HOST dta-dump serve REGION. Host and region reach a shell over
- * there: they must be plain. It never asks for a password, and gives up on a
- * machine that is silent, or when stop becomes true. host outlives it.
+ * Starts ssh HOST dta-dump serve REGION. A shell on that machine interprets
+ * host and region: they must hold plain characters only. ssh never asks for a
+ * password, and gives up when the machine is silent or stop becomes true. host
+ * outlives it.
  */
 static int ssh_start(struct ssh **out, const char *host, const char *region,
 		     const atomic_int *stop, struct fault *f)
@@ -109,7 +110,7 @@ static int ssh_start(struct ssh **out, const char *host, const char *region,
 		free(s);
 		return rc;
 	}
-	rc = wire_init(&s->wire, fd[0], stop);
+	rc = far_wire_init(&s->wire, fd[0], stop);
 	if (rc < 0)
 		fault_set(f, rc, "%s", strerror(-rc));
 	else
@@ -117,7 +118,7 @@ static int ssh_start(struct ssh **out, const char *host, const char *region,
 	close(fd[1]);
 	if (rc < 0) {
 		close(fd[0]);
-		wire_fini(&s->wire);
+		far_wire_fini(&s->wire);
 		free(s);
 		return rc;
 	}
@@ -131,9 +132,9 @@ static int read_pieces(void *ctx, const struct memory_piece *p, size_t n,
 {
 	struct ssh *s = ctx;
 	struct fault why = {""};
-	int rc = wire_read(&s->wire, p, n, &why);
+	int rc = far_wire_read(&s->wire, p, n, &why);
 
-	return rc < 0 ? lost_ssh(s, rc, &why, f) : 0;
+	return rc < 0 ? fail_ssh(s, rc, &why, f) : 0;
 }
 
 static void close_ssh(void *ctx)
@@ -142,16 +143,16 @@ static void close_ssh(void *ctx)
 	free(ctx);
 }
 
-/* Its memory, which takes s over, also when this fails. */
+/* The memory behind s, which owns s from now on, also when this fails. */
 static int ssh_memory(struct memory **out, struct ssh *s, struct fault *f)
 {
 	struct memory_link link = {read_pieces, close_ssh, s};
 	const char *host = s->host;
 	struct fault why = {""};
-	int rc = wire_hello(&s->wire, &link.size, &why);
+	int rc = far_wire_hello(&s->wire, &link.size, &why);
 
 	if (rc < 0) {
-		lost_ssh(s, rc, &why, f);
+		fail_ssh(s, rc, &why, f);
 		free(s);
 		return rc;
 	}
@@ -159,7 +160,8 @@ static int ssh_memory(struct memory **out, struct ssh *s, struct fault *f)
 	return rc < 0 ? fault_of(f, rc, host, &why) : 0;
 }
 
-static int open_region(struct source *s, const char *name, struct fault *f)
+static int open_region(struct query_source *s, const char *name,
+		       struct fault *f)
 {
 	struct region *r;
 	int rc = region_open(&r, name, false, f);
@@ -169,34 +171,35 @@ static int open_region(struct source *s, const char *name, struct fault *f)
 	return rc;
 }
 
-static bool is_far(const struct cluster_collector *a)
+static bool is_remote(const struct cluster_collector *a)
 {
 	return *a->host || *a->verbs;
 }
 
-/* A collector that was reached no longer is; says so, once. */
-static void lose(struct places *p, struct source *s, const char *why)
+/* Marks a collector as lost, with one warning. */
+static void mark_lost(struct query_sources *p, struct query_source *s,
+		      const char *why)
 {
 	if (s->lost)
 		return;
 	s->lost = true;
 	p->lost++;
-	if (!*p->o->stop) /* else we have lost patience, not it */
+	if (!*p->o->stop) /* else it is this program that gave up */
 		p->o->warn("collector %s: %s", s->name, why);
 }
 
-static int start_ssh(struct places *p, unsigned i, struct fault *f)
+static int start_ssh(struct query_sources *p, unsigned i, struct fault *f)
 {
 	const struct cluster_collector *a = &p->cluster.collector[i];
 
 	return ssh_start(&p->source[i].ssh, a->host, a->region, p->o->stop, f);
 }
 
-/* On another machine: by its network device if that can be. */
-static int open_other(struct places *p, unsigned i, struct fault *f)
+/* A collector on another machine: by RDMA if that works, else by ssh. */
+static int open_remote(struct query_sources *p, unsigned i, struct fault *f)
 {
 	const struct cluster_collector *a = &p->cluster.collector[i];
-	struct source *s = &p->source[i];
+	struct query_source *s = &p->source[i];
 	int rc;
 
 	if (*a->verbs) {
@@ -209,17 +212,17 @@ static int open_other(struct places *p, unsigned i, struct fault *f)
 	return rc < 0 ? rc : ssh_memory(&s->memory, s->ssh, f);
 }
 
-static void open_collector(struct places *p, unsigned i)
+static void open_collector(struct query_sources *p, unsigned i)
 {
 	const struct cluster_collector *a = &p->cluster.collector[i];
-	struct source *s = &p->source[i];
+	struct query_source *s = &p->source[i];
 	struct fault f = {0};
 	int rc;
 
 	if (s->lost)
 		return;
-	if (is_far(a))
-		rc = open_other(p, i, &f);
+	if (is_remote(a))
+		rc = open_remote(p, i, &f);
 	else if (*a->region)
 		rc = open_region(s, a->region, &f);
 	else
@@ -227,10 +230,10 @@ static void open_collector(struct places *p, unsigned i)
 			       "neither region, host nor verbs: by its "
 			       "ticket alone it cannot be asked");
 	if (rc < 0)
-		lose(p, s, f.text);
+		mark_lost(p, s, f.text);
 }
 
-static int open_cluster(struct places *p, struct fault *f)
+static int open_cluster(struct query_sources *p, struct fault *f)
 {
 	int rc = cluster_read(&p->cluster, p->o->cluster, f);
 	struct fault why;
@@ -239,10 +242,10 @@ static int open_cluster(struct places *p, struct fault *f)
 		return rc;
 	p->clustered = true;
 	p->sources = p->cluster.n;
-	/* All at once: each takes its time. */
+	/* All ssh processes start before the first is waited for. */
 	for (unsigned i = 0; i < p->sources; i++) {
 		const struct cluster_collector *a = &p->cluster.collector[i];
-		struct source *s = &p->source[i];
+		struct query_source *s = &p->source[i];
 
 		snprintf(s->id, sizeof(s->id), "%u", a->id);
 		s->name = s->id;
@@ -251,7 +254,7 @@ static int open_cluster(struct places *p, struct fault *f)
 				       : a->verbs;
 		s->live = true;
 		if (*a->host && !*a->verbs && start_ssh(p, i, &why) < 0)
-			lose(p, s, why.text);
+			mark_lost(p, s, why.text);
 	}
 	for (unsigned i = 0; i < p->sources; i++)
 		open_collector(p, i);
@@ -262,18 +265,19 @@ static int open_cluster(struct places *p, struct fault *f)
 	return 0;
 }
 
-static struct source *add_source(struct places *p, const char *name,
-				 const char *path)
+static struct query_source *add_source(struct query_sources *p,
+				       const char *name, const char *path)
 {
-	struct source *s = &p->source[p->sources++];
+	struct query_source *s = &p->source[p->sources++];
 
-	*s = (struct source){.name = name, .path = path};
+	*s = (struct query_source){.name = name, .path = path};
 	return s;
 }
 
-static int open_here(struct places *p, const char *name, struct fault *f)
+static int open_named_region(struct query_sources *p, const char *name,
+			     struct fault *f)
 {
-	struct source *s = add_source(p, "region", name);
+	struct query_source *s = add_source(p, "region", name);
 	struct fault why = {""};
 	int rc = open_region(s, name, &why);
 
@@ -281,9 +285,10 @@ static int open_here(struct places *p, const char *name, struct fault *f)
 	return rc < 0 ? fault_of(f, rc, name, &why) : 0;
 }
 
-static int open_snapshot(struct places *p, const char *path, struct fault *f)
+static int open_snapshot(struct query_sources *p, const char *path,
+			 struct fault *f)
 {
-	struct source *s = add_source(p, path, path);
+	struct query_source *s = add_source(p, path, path);
 	struct snapshot *snapshot;
 	struct fault why = {""};
 	int rc = snapshot_open(&snapshot, path, &why);
@@ -294,47 +299,47 @@ static int open_snapshot(struct places *p, const char *path, struct fault *f)
 	return 0;
 }
 
-bool places_fell(struct places *p, unsigned source)
+bool query_source_failed(struct query_sources *p, unsigned source)
 {
 	const char *why = memory_broken(p->source[source].memory);
 
 	if (!why)
 		return false;
 	if (p->clustered)
-		lose(p, &p->source[source], why);
+		mark_lost(p, &p->source[source], why);
 	else
 		p->gone = why;
 	return true;
 }
 
-/* The epochs that a source has now; false if it cannot be read any more. */
-static bool renew(struct places *p, unsigned source)
+/* Updates the epochs of a source; false if it cannot be read any more. */
+static bool renew_source(struct query_sources *p, unsigned source)
 {
 	return memory_renew(p->source[source].memory) == 0 ||
-	       !places_fell(p, source);
+	       !query_source_failed(p, source);
 }
 
-static void add_place(struct places *p, struct place at)
+static void add_epoch(struct query_sources *p, struct query_epoch at)
 {
 	for (unsigned i = 0; p->clustered && i < p->n; i++)
-		if (p->place[i].source == at.source &&
-		    p->place[i].epoch == at.epoch)
+		if (p->epoch[i].source == at.source &&
+		    p->epoch[i].epoch == at.epoch)
 			return; /* a generation's last epoch, the next's first
 				 */
-	p->place[p->n++] = at;
+	p->epoch[p->n++] = at;
 }
 
 /* Adds the epochs of source i within these bounds, unless they are there. */
-static void add_epochs(struct places *p, unsigned i, uint64_t from,
+static void add_epochs(struct query_sources *p, unsigned i, uint64_t from,
 		       uint64_t until)
 {
-	struct source *s = &p->source[i];
+	struct query_source *s = &p->source[i];
 
 	if (from < p->o->only.from)
 		from = p->o->only.from;
 	if (until > p->o->only.until)
 		until = p->o->only.until;
-	if (!s->memory || (!s->fresh && !renew(p, i)))
+	if (!s->memory || (!s->fresh && !renew_source(p, i)))
 		return;
 	s->fresh = s->memory->far;
 	s->oldest = s->memory->oldest;
@@ -344,10 +349,10 @@ static void add_epochs(struct places *p, unsigned i, uint64_t from,
 	if (from < s->oldest)
 		from = s->oldest;
 	for (uint64_t e = until; e && e >= from; e--)
-		add_place(p, (struct place){i, e});
+		add_epoch(p, (struct query_epoch){i, e});
 }
 
-static void list_places(struct places *p)
+static void list_epochs(struct query_sources *p)
 {
 	p->n = 0;
 	for (unsigned i = 0; i < p->sources; i++) {
@@ -356,40 +361,40 @@ static void list_places(struct places *p)
 	}
 }
 
-static int open_sources(struct places *p, const struct places_options *o,
-			struct fault *f)
+static int open_sources(struct query_sources *p,
+			const struct query_sources_options *o, struct fault *f)
 {
 	int rc = 0;
 
 	if (o->cluster)
 		return open_cluster(p, f);
 	if (o->verbs) {
-		struct source *s = add_source(p, "region", o->verbs);
+		struct query_source *s = add_source(p, "region", o->verbs);
 
 		s->live = true;
 		rc = verbs_memory(&s->memory, o->verbs, o->stop, f);
 	} else if (o->region) {
-		rc = open_here(p, o->region, f);
+		rc = open_named_region(p, o->region, f);
 	}
 	for (unsigned i = 0; i < o->snapshots && !rc; i++)
 		rc = open_snapshot(p, o->snapshot[i], f);
 	return rc;
 }
 
-int places_open(struct places *p, const struct places_options *o,
-		struct fault *f)
+int query_sources_open(struct query_sources *p,
+		       const struct query_sources_options *o, struct fault *f)
 {
-	const struct source *first = &p->source[0];
+	const struct query_source *first = &p->source[0];
 	int rc;
 
-	*p = (struct places){.o = o};
+	*p = (struct query_sources){.o = o};
 	rc = open_sources(p, o, f);
 	if (rc < 0)
 		return rc;
-	p->place = calloc(p->sources * REGION_EPOCHS_MAX, sizeof(p->place[0]));
-	if (!p->place)
+	p->epoch = calloc(p->sources * REGION_EPOCHS_MAX, sizeof(p->epoch[0]));
+	if (!p->epoch)
 		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
-	list_places(p);
+	list_epochs(p);
 	if (p->gone)
 		return fault_set(f, -EIO, "%s: %s", first->path, p->gone);
 	if (!p->clustered && !p->n)
@@ -400,14 +405,14 @@ int places_open(struct places *p, const struct places_options *o,
 	return 0;
 }
 
-/* The owner, or the one that its reports were mirrored to. */
-static void add_owner(struct places *p, const struct cluster_generation *g,
-		      unsigned owner)
+/* Adds the epochs of an owner, or of its mirror. */
+static void add_owner(struct query_sources *p,
+		      const struct cluster_generation *g, unsigned owner)
 {
 	const struct cluster_member *m = &g->member[owner],
 				    *next = &g->member[(owner + 1) % g->n];
-	struct source *s = &p->source[m->collector],
-		      *mirror = &p->source[next->collector];
+	struct query_source *s = &p->source[m->collector],
+			    *mirror = &p->source[next->collector];
 
 	if (!s->lost) {
 		add_epochs(p, m->collector, m->from, m->until);
@@ -424,13 +429,14 @@ static void add_owner(struct places *p, const struct cluster_generation *g,
 	add_epochs(p, next->collector, next->from, next->until);
 }
 
-void places_of_key(struct places *p, const uint8_t *key, size_t len)
+void query_sources_for_key(struct query_sources *p, const uint8_t *key,
+			   size_t len)
 {
 	unsigned lost;
 
 	if (!p->clustered)
 		return;
-	do { /* one may turn out to be lost: its mirror may do */
+	do { /* again if a collector was found lost: its mirror may answer */
 		lost = p->lost;
 		p->n = 0;
 		p->incomplete = false;
@@ -443,74 +449,74 @@ void places_of_key(struct places *p, const uint8_t *key, size_t len)
 	} while (lost != p->lost);
 }
 
-void places_close(struct places *p)
+void query_sources_close(struct query_sources *p)
 {
 	for (unsigned i = 0; i < p->sources; i++)
 		memory_close(p->source[i].memory);
 	if (p->clustered)
 		cluster_fini(&p->cluster);
-	free(p->place);
+	free(p->epoch);
 }
 
-void places_refresh(struct places *p)
+void query_sources_refresh(struct query_sources *p)
 {
-	struct source *s = &p->source[0];
+	struct query_source *s = &p->source[0];
 
 	if (p->clustered) {
 		for (unsigned i = 0; i < p->sources; i++)
 			p->source[i].fresh = false;
 		return;
 	}
-	renew(p, 0);
+	renew_source(p, 0);
 	if (s->memory->newest == s->newest && s->memory->oldest == s->oldest)
 		return;
-	list_places(p);
+	list_epochs(p);
 }
 
-/* Whether an epoch that the places tell is no longer there. */
-static bool places_stale(struct places *p)
+/* Whether any of the listed epochs no longer exists. */
+static bool is_any_stale(struct query_sources *p)
 {
 	for (unsigned i = 0; i < p->n; i++) {
-		unsigned source = p->place[i].source;
-		const struct source *s = &p->source[source];
+		unsigned source = p->epoch[i].source;
+		const struct query_source *s = &p->source[source];
 
-		if (!s->live || (i && source == p->place[i - 1].source))
+		if (!s->live || (i && source == p->epoch[i - 1].source))
 			continue;
-		if (!renew(p, source) || s->memory->oldest > s->oldest)
+		if (!renew_source(p, source) || s->memory->oldest > s->oldest)
 			return true;
 	}
 	return false;
 }
 
-bool place_stale(struct places *p, unsigned place)
+bool query_epoch_stale(struct query_sources *p, unsigned epoch)
 {
-	const struct place *at = &p->place[place];
-	const struct source *s = &p->source[at->source];
+	const struct query_epoch *at = &p->epoch[epoch];
+	const struct query_source *s = &p->source[at->source];
 
 	return s->live &&
-	       (!renew(p, at->source) || s->memory->oldest > at->epoch);
+	       (!renew_source(p, at->source) || s->memory->oldest > at->epoch);
 }
 
-bool place_repeats(const struct places *p, unsigned place)
+bool query_epoch_repeats(const struct query_sources *p, unsigned epoch)
 {
-	const struct place *at = &p->place[place];
-	const struct source *first = &p->source[0];
+	const struct query_epoch *at = &p->epoch[epoch];
+	const struct query_source *first = &p->source[0];
 
 	return !p->clustered && at->source && first->live &&
 	       at->epoch >= first->oldest && at->epoch <= first->newest;
 }
 
-void places_failed(struct places *p)
+void query_sources_set_failed(struct query_sources *p)
 {
 	p->failed = p->failed || !*p->o->stop;
 }
 
-unsigned source_tables(const struct source *s)
+unsigned query_source_tables(const struct query_source *s)
 {
 	return s->memory ? s->memory->tables : 0;
 }
 
-const struct table *source_table(const struct source *s, unsigned i)
+const struct table *query_source_table(const struct query_source *s, unsigned i)
 {
 	return &s->memory->table[i];
 }
@@ -522,38 +528,39 @@ static bool is_counterpart(const struct table *a, const struct table *b)
 	       a->value_len == b->value_len;
 }
 
-void target_of(struct target *out, const struct places *p,
-	       const struct table *t)
+void query_target_of(struct query_target *out, const struct query_sources *p,
+		     const struct table *t)
 {
-	*out = (struct target){.t = t};
+	*out = (struct query_target){.t = t};
 	for (unsigned i = 0; i < p->sources; i++)
-		for (unsigned k = 0; k < source_tables(&p->source[i]); k++) {
-			const struct table *other = source_table(&p->source[i],
-								 k);
+		for (unsigned k = 0; k < query_source_tables(&p->source[i]);
+		     k++) {
+			const struct table *other = query_source_table(
+				&p->source[i], k);
 
 			if (is_counterpart(other, t))
 				out->in[i] = other;
 		}
 }
 
-static void add_target(struct targets *out, const struct places *p,
+static void add_target(struct query_targets *out, const struct query_sources *p,
 		       unsigned source, const struct table *t)
 {
 	for (unsigned i = 0; i < out->n; i++)
 		if (out->target[i].in[source] == t)
 			return; /* a counterpart */
 	if (out->n < TABLE_MAX)
-		target_of(&out->target[out->n++], p, t);
+		query_target_of(&out->target[out->n++], p, t);
 }
 
-int targets_pick(struct targets *out, const struct places *p, int kind,
-		 const char *name, struct fault *f)
+int query_targets_pick(struct query_targets *out, const struct query_sources *p,
+		       int kind, const char *name, struct fault *f)
 {
 	struct fault why = {""};
 
 	out->n = 0;
 	for (unsigned i = 0; i < p->sources; i++) {
-		const struct source *s = &p->source[i];
+		const struct query_source *s = &p->source[i];
 		const struct table *t;
 
 		if (name && !out->n) {
@@ -565,8 +572,8 @@ int targets_pick(struct targets *out, const struct places *p, int kind,
 			if (t)
 				add_target(out, p, i, t);
 		}
-		for (unsigned k = 0; !name && k < source_tables(s); k++) {
-			t = source_table(s, k);
+		for (unsigned k = 0; !name && k < query_source_tables(s); k++) {
+			t = query_source_table(s, k);
 			if (t->kind == kind)
 				add_target(out, p, i, t);
 		}
@@ -579,10 +586,10 @@ int targets_pick(struct targets *out, const struct places *p, int kind,
 				table_kind_name((uint8_t)kind));
 }
 
-bool target_view(struct view *out, const struct places *p,
-		 const struct target *t, unsigned place)
+bool query_target_view(struct table_view *out, const struct query_sources *p,
+		       const struct query_target *t, unsigned epoch)
 {
-	const struct place *at = &p->place[place];
+	const struct query_epoch *at = &p->epoch[epoch];
 	const struct table *in = t->in[at->source];
 
 	if (in)
@@ -591,120 +598,124 @@ bool target_view(struct view *out, const struct places *p,
 }
 
 /* Puts the keys that are still without an answer in front; their number. */
-static size_t still_open(const struct place *at, const struct places *p,
-			 const uint8_t **key, struct reply **of, size_t n)
+static size_t still_open(const struct query_epoch *at,
+			 const struct query_sources *p, const uint8_t **key,
+			 struct query_reply **of, size_t n)
 {
-	const struct source *s = &p->source[at->source];
+	const struct query_source *s = &p->source[at->source];
 	size_t left = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		struct reply *r = of[i];
+		struct query_reply *r = of[i];
 
-		if (r->answer == ANSWER_FOUND ||
-		    r->answer == ANSWER_AMBIGUOUS) {
+		if (r->answer == QUERY_FOUND || r->answer == QUERY_AMBIGUOUS) {
 			r->source = s->name;
 			r->epoch = at->epoch;
 			continue;
 		}
-		r->unreadable |= r->answer == ANSWER_UNREADABLE;
+		r->unreadable |= r->answer == QUERY_UNREADABLE;
 		key[left] = key[i];
 		of[left++] = r;
 	}
 	return left;
 }
 
-/* Keys at one place; false if the table is not there, or no longer. */
-static bool ask_place(struct ask *a, const struct target *t, unsigned place,
-		      const uint8_t *const *key, size_t n,
-		      struct reply *const *of)
+/* Looks up keys in one epoch; false if its source does not have the table, or
+ * can no longer be read. */
+static bool ask_epoch(struct query_ask *a, const struct query_target *t,
+		      unsigned epoch, const uint8_t *const *key, size_t n,
+		      struct query_reply *const *of)
 {
-	struct view view;
+	struct table_view view;
 
-	if (!target_view(&view, a->places, t, place))
+	if (!query_target_view(&view, a->sources, t, epoch))
 		return false;
 	query_keys(&view, &a->rule, key, n, of);
-	a->fell = places_fell(a->places, a->places->place[place].source);
-	return !a->fell;
+	a->failed = query_source_failed(a->sources,
+					a->sources->epoch[epoch].source);
+	return !a->failed;
 }
 
-/* Counters of all places: each has its own. Returns how many are 0. */
-static size_t sum_all(struct ask *a, const struct target *t,
-		      const uint8_t *const *keys, size_t n,
-		      struct reply *const *reply)
+/* Sums counters over all epochs. Returns how many sums are 0. */
+static size_t sum_counters(struct query_ask *a, const struct query_target *t,
+			   const uint8_t *const *keys, size_t n,
+			   struct query_reply *const *reply)
 {
 	uint64_t sum[QUERY_BATCH] = {0};
 	size_t left = 0;
 
-	for (unsigned p = 0; p < a->places->n && !a->fell; p++) {
-		if (place_repeats(a->places, p) ||
-		    !ask_place(a, t, p, keys, n, reply))
+	for (unsigned p = 0; p < a->sources->n && !a->failed; p++) {
+		if (query_epoch_repeats(a->sources, p) ||
+		    !ask_epoch(a, t, p, keys, n, reply))
 			continue;
 		for (size_t i = 0; i < n; i++) {
 			reply[i]->unreadable |= reply[i]->answer ==
-						ANSWER_UNREADABLE;
-			if (reply[i]->answer == ANSWER_FOUND)
+						QUERY_UNREADABLE;
+			if (reply[i]->answer == QUERY_FOUND)
 				sum[i] += reply[i]->count;
 		}
 	}
 	for (size_t i = 0; i < n; i++) {
 		reply[i]->count = sum[i];
-		reply[i]->answer = reply[i]->unreadable ? ANSWER_UNREADABLE
-				   : sum[i]		? ANSWER_FOUND
-							: ANSWER_NOT_FOUND;
+		reply[i]->answer = reply[i]->unreadable ? QUERY_UNREADABLE
+				   : sum[i]		? QUERY_FOUND
+							: QUERY_NOT_FOUND;
 		left += !sum[i];
 	}
 	return left;
 }
 
-/* Through the places, with fewer and fewer keys. Those without an answer are
- * unreadable if something was, not found else. Returns how many they are. */
-static size_t ask_all(struct ask *a, const struct target *t,
-		      const uint8_t *const *keys, size_t n,
-		      struct reply *const *reply)
+/* Goes through the epochs with the keys that have no answer yet. Keys without
+ * an answer at the end are unreadable if a unit of theirs was, else not found.
+ * Returns their number. */
+static size_t ask_epochs(struct query_ask *a, const struct query_target *t,
+			 const uint8_t *const *keys, size_t n,
+			 struct query_reply *const *reply)
 {
 	const uint8_t *key[QUERY_BATCH];
-	struct reply *of[QUERY_BATCH];
+	struct query_reply *of[QUERY_BATCH];
 	size_t left = n;
 
 	for (size_t i = 0; i < n; i++) {
 		key[i] = keys[i];
 		of[i] = reply[i];
-		of[i]->answer = ANSWER_NOT_FOUND;
+		of[i]->answer = QUERY_NOT_FOUND;
 		of[i]->agreed = of[i]->matched = of[i]->copies = 0;
 		of[i]->unreadable = false;
 		of[i]->source = NULL;
 	}
 	if (a->sum)
-		return sum_all(a, t, keys, n, reply);
-	for (unsigned p = 0; p < a->places->n && left && !a->fell; p++)
-		if (ask_place(a, t, p, key, left, of))
-			left = still_open(&a->places->place[p], a->places, key,
-					  of, left);
+		return sum_counters(a, t, keys, n, reply);
+	for (unsigned p = 0; p < a->sources->n && left && !a->failed; p++)
+		if (ask_epoch(a, t, p, key, left, of))
+			left = still_open(&a->sources->epoch[p], a->sources,
+					  key, of, left);
 	for (size_t i = 0; i < left; i++)
-		of[i]->answer = of[i]->unreadable ? ANSWER_UNREADABLE
-						  : ANSWER_NOT_FOUND;
+		of[i]->answer = of[i]->unreadable ? QUERY_UNREADABLE
+						  : QUERY_NOT_FOUND;
 	return left;
 }
 
-/* Keys with the same owners. What falls away on the way is asked no more. */
-static void ask_alike(struct ask *a, const struct target *t,
-		      const uint8_t *const *keys, size_t n,
-		      struct reply *const *reply)
+/* Looks up keys with the same owners; again if a source fails meanwhile, which
+ * is asked no more. */
+static void ask_same_owner(struct query_ask *a, const struct query_target *t,
+			   const uint8_t *const *keys, size_t n,
+			   struct query_reply *const *reply)
 {
-	struct places *p = a->places;
+	struct query_sources *p = a->sources;
 	size_t left;
 
 	do {
-		a->fell = false;
-		places_of_key(p, keys[0], t->t->key_len);
-		left = ask_all(a, t, keys, n, reply);
-	} while (a->fell || places_stale(p));
+		a->failed = false;
+		query_sources_for_key(p, keys[0], t->t->key_len);
+		left = ask_epochs(a, t, keys, n, reply);
+	} while (a->failed || is_any_stale(p));
 	if ((!left && !a->sum) || !p->incomplete)
 		return;
-	places_failed(p);
+	query_sources_set_failed(p);
 	for (size_t i = 0; i < n; i++)
-		if (a->sum || reply[i]->answer == ANSWER_NOT_FOUND)
-			reply[i]->answer = ANSWER_UNREADABLE;
+		if (a->sum || reply[i]->answer == QUERY_NOT_FOUND)
+			reply[i]->answer = QUERY_UNREADABLE;
 }
 
 /* Whether keys of these hashes have the same owners everywhere. */
@@ -719,11 +730,11 @@ static bool is_alike(const struct cluster *c, uint32_t a, uint32_t b)
 	return true;
 }
 
-static void ask_cluster(struct ask *a, const struct target *t,
+static void ask_cluster(struct query_ask *a, const struct query_target *t,
 			const uint8_t *const *keys, size_t n,
-			struct reply *const *reply)
+			struct query_reply *const *reply)
 {
-	const struct cluster *c = &a->places->cluster;
+	const struct cluster *c = &a->sources->cluster;
 	uint32_t hash[QUERY_BATCH];
 	bool asked[QUERY_BATCH] = {false};
 
@@ -731,7 +742,7 @@ static void ask_cluster(struct ask *a, const struct target *t,
 		hash[i] = crc(CRC_COLLECTOR, keys[i], t->t->key_len);
 	for (size_t i = 0; i < n; i++) {
 		const uint8_t *key[QUERY_BATCH];
-		struct reply *of[QUERY_BATCH];
+		struct query_reply *of[QUERY_BATCH];
 		size_t m = 0;
 
 		for (size_t k = i; k < n && !asked[i]; k++) {
@@ -742,22 +753,23 @@ static void ask_cluster(struct ask *a, const struct target *t,
 			of[m++] = reply[k];
 		}
 		if (m)
-			ask_alike(a, t, key, m, of);
+			ask_same_owner(a, t, key, m, of);
 	}
 }
 
-void ask_keys(struct ask *a, const struct target *t, const uint8_t *const *keys,
-	      size_t n, struct reply *const *reply)
+void query_ask_keys(struct query_ask *a, const struct query_target *t,
+		    const uint8_t *const *keys, size_t n,
+		    struct query_reply *const *reply)
 {
-	if (a->places->clustered) {
-		places_refresh(a->places);
+	if (a->sources->clustered) {
+		query_sources_refresh(a->sources);
 		ask_cluster(a, t, keys, n, reply);
 		return;
 	}
 	do {
-		a->fell = false;
-		places_refresh(a->places);
-		ask_all(a, t, keys, n, reply);
+		a->failed = false;
+		query_sources_refresh(a->sources);
+		ask_epochs(a, t, keys, n, reply);
 		/* An epoch cleared under the queries: its answers are void. */
-	} while (!a->fell && places_stale(a->places));
+	} while (!a->failed && is_any_stale(a->sources));
 }

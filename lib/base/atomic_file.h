@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * atomic_file.h - files that are whole or absent. Such a file is written
+ * without a name (O_TMPFILE), so that a killed process leaves nothing behind;
+ * where the file system has no such files, under a temporary name,
+ * .NAME.PID.new.
+ */
+#ifndef BASE_ATOMIC_FILE_H
+#define BASE_ATOMIC_FILE_H
+
+#include <sys/types.h>
+
+struct atomic_file {
+	int fd;
+	const char *final; /* its name; the caller's string */
+	char *name;	   /* the temporary name, or NULL */
+};
+
+/* Opens a file for what will be final. Returns 0 or -errno. */
+int atomic_file_open(struct atomic_file *a, const char *final, mode_t mode);
+
+/* Gives the file its name: -EEXIST if that is taken. fd stays open. */
+int atomic_file_link(struct atomic_file *a);
+
+/* The same, and replaces what has the name now; all is on the disk when it
+ * returns. */
+int atomic_file_replace(struct atomic_file *a);
+
+/* Drops a file that did not get its name. fd stays open. */
+void atomic_file_drop(struct atomic_file *a);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * timer_heap.h - timers in a heap, the earliest first. The heap is an array of
+ * the caller's, which has room. Among timers of the same time the lowest order
+ * is first, so that every run is the same.
+ */
+#ifndef BASE_TIMER_HEAP_H
+#define BASE_TIMER_HEAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+	TIMER_HEAP_WAYS =
+		4, /* children of a node: four are in one line of a cache */
+};
+
+struct timer_entry {
+	uint64_t ns;
+	uint32_t who;	/* the caller's identifier */
+	uint32_t order; /* among timers of the same time; wraps */
+};
+
+/* Wrapped numbers compare right while less than 2^31 lie between them. */
+static inline bool timer_heap_before(const struct timer_entry *a,
+				     const struct timer_entry *b)
+{
+	if (a->ns != b->ns)
+		return a->ns < b->ns;
+	return (int32_t)(a->order - b->order) < 0;
+}
+
+/* Puts d at i, or as far up from there as it belongs. */
+static inline void timer_heap_up(struct timer_entry *heap, uint32_t i,
+				 struct timer_entry d)
+{
+	for (uint32_t up; i; i = up) {
+		up = (i - 1) / TIMER_HEAP_WAYS;
+		if (!timer_heap_before(&d, &heap[up]))
+			break;
+		heap[i] = heap[up];
+	}
+	heap[i] = d;
+}
+
+/* The earliest child of a node, of n in all, or 0. */
+static inline uint32_t timer_heap_least(const struct timer_entry *heap,
+					uint32_t n, uint32_t i)
+{
+	uint32_t first = TIMER_HEAP_WAYS * i + 1,
+		 last = first + TIMER_HEAP_WAYS, best = first;
+
+	if (first >= n)
+		return 0;
+	if (last > n)
+		last = n;
+	for (uint32_t c = first + 1; c < last; c++)
+		if (timer_heap_before(&heap[c], &heap[best]))
+			best = c;
+	return best;
+}
+
+/* Puts d at i, or as far down from there as it belongs. */
+static inline void timer_heap_down(struct timer_entry *heap, uint32_t n,
+				   uint32_t i, struct timer_entry d)
+{
+	uint32_t child;
+
+	while ((child = timer_heap_least(heap, n, i)) &&
+	       timer_heap_before(&heap[child], &d)) {
+		heap[i] = heap[child];
+		i = child;
+	}
+	heap[i] = d;
+}
+
+#endif
