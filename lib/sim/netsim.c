@@ -125,7 +125,8 @@ static bool grow(struct netsim *s)
 void sim_at(struct netsim *s, uint64_t ns, enum event_kind kind,
 	    uint32_t number)
 {
-	struct timer_entry e = {ns, (uint32_t)kind << EV_BITS | number, s->order++};
+	struct timer_entry e = {ns, (uint32_t)kind << EV_BITS | number,
+				s->order++};
 
 	if (s->events == s->room && !grow(s))
 		return;
