@@ -26,9 +26,16 @@ enum {
 	AT_SRC = SHAPE_AT_IP + NET_IP4_AT_SRC,
 };
 
+_Static_assert((int)TRANSLATE_CORES_MAX *THREADS_PLACES <= (int)SRC_HOLD_MAX,
+	       "batches that a source holds");
+_Static_assert(OP_MAX / 8 + 3 <= (int)THREADS_WORDS, "a message is in a block");
+
 /* A message with a report: its descriptor; its time, or for postcards its
  * packet; its bytes from the key on, or with this bit their address. */
 #define DESC_BY_ADDRESS (UINT64_C(1) << 52)
+
+/* No source's next number: those have fewer bits. */
+#define NO_RUN UINT64_MAX
 
 /* A run of consecutive numbers, up to the one before desc_batch.next. */
 struct run {
@@ -56,12 +63,12 @@ struct worker {
 	struct translator *owner; /* receives; NULL: it owns nothing */
 	struct batch *batch[THREADS_PLACES];
 	struct batch *in_hand;
-	uint64_t next[DESCS_NEXT]; /* numbers, by source; 0: no run is open */
+	uint64_t
+		next[DESCS_NEXT]; /* numbers, by source; NO_RUN: none is open */
 	struct run run[DESCS_NEXT];
 	uint16_t listed[DESCS_NEXT]; /* those that this batch has begun */
 	unsigned nlisted;
 	uint16_t each[TRANSLATE_CORES_BATCH]; /* 0, 1, 2... */
-	uint8_t to[STAGE]; /* owners of the reports in hand */
 	/* An owner's: operations of a block, their times; times of entries. */
 	struct op op[THREADS_WORDS];
 	uint64_t stamp[THREADS_WORDS];
@@ -132,7 +139,7 @@ static void run_end(struct worker *w, unsigned at)
 	m[0] = r->src | (uint64_t)r->first << 32 | (uint64_t)r->counted << 48;
 	m[1] = (w->next[at] & 0x1ffff) - r->first;
 	r->open = false;
-	w->next[at] = 0;
+	w->next[at] = NO_RUN;
 }
 
 static void run_begin(struct worker *w, const struct pkt *p, uint64_t desc)
@@ -686,6 +693,7 @@ static int worker_open(struct translate_cores *c, unsigned number,
 	w->cores = c;
 	for (unsigned i = 0; i < TRANSLATE_CORES_BATCH; i++)
 		w->each[i] = (uint16_t)i;
+	memset(w->next, 0xff, sizeof(w->next));
 	w->t = copy_of(w, false);
 	for (unsigned i = 0; i < THREADS_PLACES; i++) {
 		struct batch *b = w->batch[i] = calloc(1, sizeof(*b));

@@ -61,6 +61,7 @@ struct capture {
 	uint8_t *kept[SRC_HOLD_MAX];
 	bool pinned;	 /* the call in hand has packets in the window */
 	bool turned;	 /* or is the first that has it */
+	bool none;	 /* the last call returned no packets */
 	uint64_t walked; /* bytes of records */
 	uint64_t read;	 /* bytes of the file */
 	uint64_t filled; /* bytes of the capture: more, if it was compressed */
@@ -659,8 +660,10 @@ static int capture_rx(struct src *src, struct pkt *pkts, int max,
 	struct capture *s = (struct capture *)src;
 	int n;
 
-	s->turned = false;
+	/* A call that returned no packets leaves its window to this one. */
+	s->turned = s->turned && s->none;
 	n = rx(s, pkts, max, f);
+	s->none = n <= 0;
 	if (n > 0)
 		n = rx_more(s, pkts, n, max);
 	s->src.done = s->read - (s->gz || s->ng ? 0 : s->tail - s->head);

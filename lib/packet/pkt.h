@@ -21,7 +21,7 @@
 enum {
 	PKT_BATCH = 1024, /* packets that pass through a stage at once */
 	PKT_MAX = 262144, /* longest record taken, bytes (libpcap's limit) */
-	SRC_HOLD_MAX = 64,
+	SRC_HOLD_MAX = 128,
 };
 
 struct pkt {
@@ -67,13 +67,12 @@ int src_rx(struct src *s, struct pkt *pkts, int max, struct fault *f);
 int src_rx_now(struct src *s, struct pkt *pkts, int max, struct fault *f);
 
 /*
- * From now on packets stay valid for so many more calls of src_rx(), instead of
- * one: for workers that receive batches in turn, and process theirs meanwhile.
- * Calls that return no packets count, too: after such a call of src_rx() all
- * workers must be idle. calls is 1 to SRC_HOLD_MAX. Called once, before the
+ * From now on packets stay valid for so many more calls of src_rx() that return
+ * packets, instead of one: for workers that receive batches one at a time, and
+ * process theirs meanwhile. calls is 1 to SRC_HOLD_MAX. Called once, before the
  * packets of the current batch are read for the last time. A batch of a capture
  * in a file is full, unless batches of any size would end where it does.
- * Returns 0 or -ENOMEM.
+ * Returns 0, -ENOMEM, or -EINVAL for too many.
  */
 int src_hold_batches(struct src *s, unsigned calls);
 

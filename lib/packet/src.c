@@ -119,6 +119,8 @@ int src_rx_now(struct src *s, struct pkt *pkts, int max, struct fault *f)
 
 int src_hold_batches(struct src *s, unsigned calls)
 {
+	if (calls > SRC_HOLD_MAX)
+		return -EINVAL;
 	if (s->ops->hold)
 		return s->ops->hold(s, calls);
 	s->pool = batch_pool_new(calls);

@@ -29,6 +29,8 @@
 #include "threads/threads.h"
 
 _Static_assert((int)RESPONDER_CORES_MAX <= (int)THREADS_MAX, "workers");
+_Static_assert((int)RESPONDER_CORES_MAX *THREADS_PLACES <= (int)SRC_HOLD_MAX,
+	       "batches that a source holds");
 _Static_assert((int)RESPONDER_CORES_BATCHES == (int)THREADS_PLACES, "places");
 
 enum {

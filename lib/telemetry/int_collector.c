@@ -27,6 +27,8 @@ enum {
 };
 
 _Static_assert((int)INT_COLLECTOR_WORKERS <= (int)THREADS_MAX, "workers");
+_Static_assert((int)INT_COLLECTOR_WORKERS *THREADS_PLACES <= (int)SRC_HOLD_MAX,
+	       "batches that a source holds");
 
 /* A sink of rows that puts them into another one, one thread at a time. */
 struct locked_sink {

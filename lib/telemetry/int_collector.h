@@ -3,9 +3,9 @@
  * int_collector.h - frames in, rows out: the decoder, a filter and the INT sink
  * (sink.h), on one core or on several.
  *
- * On several, workers take batches of packets in turn (threads/threads.h). What
- * a batch says goes as messages to owners, which take it in the order of
- * batches:
+ * On several, workers take batches of packets one at a time
+ *(threads/threads.h). What a batch says goes as messages to owners, which take
+ *it in the order of batches:
  *
  *	a record		to the owner of its flow: the flow cache, paths,
  *			latencies, distributions
@@ -66,9 +66,9 @@ int int_collector_open(struct int_collector **out,
 		       const struct telemetry_sinks *sinks);
 
 /* out: where packets go on, if on one core; or NULL. take: packets for a worker
- * but 0, up to PKT_BATCH, valid until THREADS_PLACES batches of each worker
- * were taken; it returns how many, 0: none now; in turn, by that worker's
- * thread; it must not wait. */
+ * but 0, up to PKT_BATCH, valid until workers * THREADS_PLACES more batches
+ * were taken; it returns how many, 0: none now; one call at a time, by that
+ * worker's thread; it must not wait. */
 int int_collector_start(struct int_collector *c, struct snk *out,
 			int (*take)(void *ctx, struct pkt *room, int max),
 			void *ctx, struct fault *f);
@@ -76,8 +76,8 @@ int int_collector_start(struct int_collector *c, struct snk *out,
 /* The sink of one worker: to be looked at, at rest. */
 struct telemetry *int_collector_sink(struct int_collector *c);
 
-/* The next batch, n <= PKT_BATCH. On several cores it is worker 0's, and the
- * others have taken theirs when this returns. */
+/* The next batch, n <= PKT_BATCH. On several cores it is worker 0's; no other
+ * is taken from when this returns until it is called again. */
 int int_collector_rx(struct int_collector *c, const struct pkt *pkts, size_t n);
 
 /* Until all that was taken is through. */

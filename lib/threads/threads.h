@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * threads.h - an ordered pipeline on several cores: workers take batches in
- * turn and send messages to the owners of the state that a batch changes.
+ * threads.h - an ordered pipeline on several cores: workers take batches one
+ * at a time and send messages to the owners of the state that a batch changes.
  *
  * Batches are numbered in the order in which they are taken from the source,
  * one at a time, by whichever worker is idle. That worker does all that needs
@@ -10,7 +10,7 @@
  * a round the worker sends messages to owners, and every owner receives them in
  * the order of the batches. So each page, list and flow changes as with one
  * thread, in the same order, and no other worker touches it. A worker waits for
- * its turn only to take from the source.
+ * others only to take from the source.
  *
  * A batch has a fixed number of rounds. When all owners have received a round's
  * messages, the worker starts the next one: an owner may have written into the
@@ -44,7 +44,6 @@ enum {
 	THREADS_WAKE = SIGURG,
 	THREADS_BLOCK = 4096,
 	THREADS_WORDS = THREADS_BLOCK / 8 - 2, /* of 8 bytes, in a block */
-	THREADS_MESSAGE = THREADS_WORDS / 2,   /* words, at most */
 };
 
 struct threads;
@@ -72,8 +71,8 @@ struct threads_options {
 	/*
 	 * By the batch's worker, for rounds 0 to o.rounds; in the last all
 	 * messages have been received, in those before it the worker sends.
-	 * While it sends, the same thread may call receive(). Returns true if
-	 * the next round does not depend on what owners write.
+	 * Returns true if the next round does not depend on what owners write:
+	 * they may then receive the two rounds in either order.
 	 */
 	bool (*work)(void *ctx, const struct threads_batch *b, unsigned round);
 	/* By the owner: in each round, the messages of batches in order. Must
@@ -126,7 +125,7 @@ struct threads_out *threads_outs(struct threads *t, unsigned worker);
 
 void threads_ship(struct threads_out *out);
 
-/* Room for a message of up to THREADS_MESSAGE words, valid until the next call.
+/* Room for a message of up to THREADS_WORDS words, valid until the next call.
  */
 static inline uint64_t *threads_send(struct threads_out *out, size_t words)
 {

@@ -292,6 +292,16 @@ catches() {
 	wait_for same_memory "$NAME-1" "$NAME-2"
 }
 
+@test "as many cores as there can be: the same memory, out of a file and a pipe" {
+	dta-gen int-path --count 300000 -q -w reports.pcap
+	make_regions "$EXAMPLES/int-path.ini" 1 file pipe
+	dta-translate -q -r reports.pcap --region "$NAME-1"
+	dta-translate -q -r reports.pcap --region "$NAME-file" -j 32
+	dta-translate -q -r - --region "$NAME-pipe" -j 32 < <(cat reports.pcap)
+	same_memory "$NAME-1" "$NAME-file"
+	same_memory "$NAME-1" "$NAME-pipe"
+}
+
 @test "a number of cores that cannot be" {
 	run -2 --separate-stderr dta-translate -r x --region y -j 0
 	run -2 --separate-stderr dta-translate -r x --region y -j 33

@@ -285,6 +285,45 @@ static void test_pipe(void)
 	close(fds[1]);
 }
 
+/* Packets stay as they are for as many more calls that return some, however
+ * many return none between. */
+static void test_held(void)
+{
+	struct pkt first, next;
+	struct fault f = {""};
+	struct src *s;
+	int fds[2];
+
+	if (pipe(fds))
+		exit(1);
+	pcap_begin();
+	TEST(write(fds[1], image.bytes, image.len) == (ssize_t)image.len);
+	TEST(!src_open(&s, fd_path(fds[0]), &f));
+	TEST(src_hold_batches(s, SRC_HOLD_MAX + 1) == -EINVAL);
+	TEST(!src_hold_batches(s, 2));
+	for (uint8_t i = 1; i < 20; i++) {
+		image.len = 0;
+		pcap_record(i, i, 60, 60);
+		memset(image.bytes + image.len - 60, i, 60);
+		TEST(write(fds[1], image.bytes, image.len) ==
+		     (ssize_t)image.len);
+		TEST(src_rx(s, &next, 1, &f) == 1 && next.data[0] == i);
+		TEST(i == 1 || first.data[0] == i - 1);
+		for (unsigned k = 0; k < i; k++)
+			TEST(src_rx_now(s, &first, 1, &f) == -EAGAIN);
+		TEST(next.data[0] == i);
+		first = next;
+	}
+	src_close(s);
+	close(fds[0]);
+	close(fds[1]);
+	pcap_begin();
+	save_plain();
+	TEST(!src_open(&s, path, &f));
+	TEST(!src_hold_batches(s, SRC_HOLD_MAX));
+	src_close(s);
+}
+
 /* The packets behind which batches of a file end, where full ones are taken in
  * steps of PKT_BATCH. keep: as workers in turn take them. Their number. */
 static size_t batch_ends(size_t *end, size_t most, bool keep)
@@ -338,6 +377,7 @@ int main(void)
 	test_damaged();
 	test_not_a_capture();
 	test_pipe();
+	test_held();
 	test_batches(20011);
 	test_batches(200);
 	unlink(plain);
