@@ -91,7 +91,8 @@ mkdir -p "$work/objects" # what of it needs what: see circles below
 for f in "${c_files[@]}"; do
 	mkdir -p "$work/objects/${f%/*}"
 done
-each gcc "${warnings[@]}" -O2 -c -o "$work/objects/{}.o" -- "${c_files[@]}"
+each gcc "${warnings[@]}" -O2 -c -o "$work/objects/{}.o" \
+	-aux-info "$work/objects/{}.functions" -- "${c_files[@]}"
 each clang "${warnings[@]}" -fsyntax-only -- "${c_files[@]}"
 each gcc "${warnings[@]}" -Wno-unused -fsyntax-only -x c -- "${headers[@]}"
 each g++ -std=gnu++20 -Werror -Wall -Wextra -fsyntax-only -- "${cc_files[@]}"
@@ -200,6 +201,37 @@ for f in "${sources[@]}"; do # a tool's private headers are its own
 	grep -nE '^#include "\.\.|^#include "[^"]*\.c"' "$f" |
 		sed "s|^\([0-9]*\):|$f:\1: include of |"
 done | found
+
+# Names: a global function, an inline one of a header and a tag of a header stand
+# once in the library. NAME_none.c has what it stands for.
+checked "$(wc -l <"$work/of_library")"
+sed 's/o$/functions/' "$work/of_library" | (cd "$work/objects" && xargs -r cat) |
+	grep -vE '^/\* [^ ]*_none\.c:' | # /* FILE:LINE:NF */ static int NAME (...
+	sed -nE 's|^/\* (lib/[^: ]+):([0-9]+):[NO]F \*/ (extern\|static) ([^(]*[ *])?([A-Za-z0-9_]+) \(.*|\5 \1:\2 \3|p' |
+	sort -u >"$work/names"
+in_library=()
+for f in "${sources[@]}"; do
+	[[ $f == lib/* ]] && in_library+=("$f")
+done
+checked ${#in_library[@]}
+[ ${#in_library[@]} = 0 ] || awk '
+	function tag(line, at) {
+		if (match(line, /(struct|union|enum) [a-z0-9_]+( \{)?$/)) {
+			split(substr(line, RSTART), w, " ")
+			print w[1] "-" w[2], FILENAME ":" at, "tag"
+		}
+	}
+	/^\{/ && before !~ /\{/ { tag(before, FNR - 1) }
+	/^[^*]*(struct|union|enum) [a-z0-9_]+ \{$/ { tag($0, FNR) }
+	{ before = $0 }' "${in_library[@]}" >>"$work/names"
+awk '
+	{ at[$1] = at[$1] " " $2; n[$1]++ }
+	$3 == "extern" || $2 ~ /\.h:/ && $2 !~ /[\/_]private\.h:/ { open[$1] = 1 }
+	END { for (name in open) if (n[name] > 1) {
+		k = split(at[name], where, " ")
+		for (i = 1; i <= k; i++)
+			print where[i] ": a public name that stands " \
+				"more than once: " name } }' "$work/names" | found
 
 # Calls. Comments go first, then strings.
 calls() { # calls REGEX FILES...

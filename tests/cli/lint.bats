@@ -141,6 +141,24 @@ int bad(const char *s)\n{\n\treturn atoi(s);\n}\n'
 	[ "$status" = 0 ]
 }
 
+@test "public names that stand twice" {
+	bad lib/base/bad1.c 'int bad_get(void);\nint bad_get(void)\n{\n\treturn 0;\n}\n'
+	bad lib/net/bad2.c 'static int bad_get(int v)\n{\n\treturn v;\n}\n
+int bad_use(int v);\nint bad_use(int v)\n{\n\treturn bad_get(v);\n}\n'
+	bad lib/base/bad1.h 'struct bad {\n\tint x;\n};\n'
+	bad lib/net/bad2_private.h 'struct bad {\n\tint x;\n};\n'
+	finds 'lib/base/bad1.c:3: a public name that stands more than once: bad_get' \
+		'lib/net/bad2.c:2: a public name' 'once: struct-bad'
+	# What is not public may.
+	for f in base/bad1 net/bad2; do
+		bad "lib/$f.c" "struct bad {\n\tint x;\n};\n
+static int bad_get(int v)\n{\n\treturn v;\n}\n
+int ${f#*/}_use(int v);\nint ${f#*/}_use(int v)\n{\n\treturn bad_get(v);\n}\n"
+	done
+	lint
+	[ "$status" = 0 ]
+}
+
 @test "checks of bats that cannot fail" {
 	SOURCES=lib/base/a.h
 	# These lines would be found in this file, too: ~ for the mark.
