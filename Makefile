@@ -138,7 +138,7 @@ TNA_PATH = -D__TARGET_TOFINO__=1 -I $(TOFINO_INCLUDE) -I p4/include \
 	-I p4/tna/common -I p4/tna/$*
 
 .DELETE_ON_ERROR:
-.PHONY: all p4 p4-tna check-p4 check check-all check-full bench bench-peers fuzz lint demo demo-int figures install uninstall clean format
+.PHONY: all p4 p4-tna check-p4 check check-all check-full bench bench-peers fuzz lint demo demo-int figures install install-headers uninstall clean format
 all: $(BINS)
 
 # Objects are compiled anew by another compiler or with other flags, which change
@@ -303,18 +303,13 @@ figures: $(BINS)
 
 # The pkg-config file and everything else that a package would hold. The library
 # is an archive: what it needs, every program needs that is linked with it.
-install: $(BINS) $B/libdta.a
+install: $(BINS) $B/libdta.a install-headers
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig \
 		$(DESTDIR)$(PREFIX)/share/dta/examples
 	install -m 755 $(BINS) p4/tools/dta-switch $(DESTDIR)$(PREFIX)/bin
 	install -m 644 $B/libdta.a $(DESTDIR)$(PREFIX)/lib
 	install -m 644 cmd/dta-collect/examples/*.ini \
 		$(DESTDIR)$(PREFIX)/share/dta/examples
-	for h in $(wildcard lib/*/*.h); do case $$h in \
-		lib/cli/*|*/private.h|*_private.h) ;; *) \
-		install -D -m 644 $$h \
-		$(DESTDIR)$(PREFIX)/include/dta/$${h#lib/} || exit 1;; \
-		esac; done
 	for m in $(wildcard man/*.[157]); do install -D -m 644 $$m \
 		$(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$${m#man/} || exit 1; \
 		done
@@ -327,6 +322,13 @@ install: $(BINS) $B/libdta.a
 		'Cflags: -I$${prefix}/include/dta' \
 		'Libs: -L$${prefix}/lib -ldta -lm -lpthread' \
 		> $(DESTDIR)$(PREFIX)/lib/pkgconfig/libdta.pc
+
+install-headers:
+	for h in $(wildcard lib/*/*.h); do case $$h in \
+		lib/cli/*|*/private.h|*_private.h) ;; *) \
+		install -D -m 644 $$h \
+		$(DESTDIR)$(PREFIX)/include/dta/$${h#lib/} || exit 1;; \
+		esac; done
 
 uninstall:
 	rm -f $(patsubst %,$(DESTDIR)$(PREFIX)/bin/%,$(TOOLS) dta-switch) \

@@ -233,6 +233,25 @@ awk '
 			print where[i] ": a public name that stands " \
 				"more than once: " name } }' "$work/names" | found
 
+# Headers as they are installed: each by itself, and all in one file, forwards
+# and backwards.
+if [ -f Makefile ]; then
+	env -u MAKEFLAGS -u MAKELEVEL make -s install-headers PREFIX= \
+		DESTDIR="$work/into" 2>&1 | sed 's/^/Makefile:0: /' | found
+	mapfile -t public < <(cd "$work/into/include/dta" && find . -name '*.h' |
+		sed 's/^..//' | sort)
+	printf '#include "%s"\n' "${public[@]}" >"$work/all.c"
+	tac "$work/all.c" >"$work/back.c"
+	installed=()
+	for w in "${warnings[@]}"; do
+		[ "$w" = -Ilib ] || installed+=("$w")
+	done
+	into=$work/into/include/dta
+	each gcc "${installed[@]}" "-I$into" -Wno-unused -fsyntax-only -x c -- \
+		"${public[@]/#/$into/}" "$work/all.c" "$work/back.c"
+	sed -i "s|^$into/|installed lib/|" "$work/findings"
+fi
+
 # Calls. Comments go first, then strings.
 calls() { # calls REGEX FILES...
 	local regex=$1 f
