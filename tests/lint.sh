@@ -252,6 +252,27 @@ if [ -f Makefile ]; then
 	sed -i "s|^$into/|installed lib/|" "$work/findings"
 fi
 
+# What is cited is there: documents, pages of ours, files of the library.
+mapfile -t p4 < <(find p4 -name '*.p4' 2>/dev/null | sort)
+cited=("${p4[@]}")
+for f in "${sources[@]}" "${scripts[@]}" "${bats[@]}"; do
+	[ "$f" = tests/cli/lint.bats ] || cited+=("$f")
+done
+checked ${#cited[@]}
+{
+	find . -name build -prune -o -name '*.md' -printf '%f\n' -o -path './man/*' -printf '%f\n' |
+		sed -E 's/^(.*)\.([157])$/\1(\2)/'
+	find lib -name '*.[ch]' -printf '%P\n'
+} | sort -u >"$work/there"
+rooms=$(find lib -mindepth 1 -maxdepth 1 -printf '%f|')
+document='\b[A-Za-z0-9_-]+\.m''d\b|wire-fa''cts|\bpaper 00[0-9]|\b(dta|int)[a-z-]*\([157]\)'
+ours="(^|[^A-Za-z0-9_/.<\"-])(lib/)?(${rooms%|})/[a-z0-9_]+\.[ch]\b"
+[ ${#cited[@]} = 0 ] || grep -noHE "$document|$ours" "${cited[@]}" |
+	sed -E 's,^([^:]*:[0-9]*):[^A-Za-z0-9]?(lib/)?,\1 ,; / (hdr|fig)\.md$/d' |
+	while read -r at what; do
+		grep -qxF -- "$what" "$work/there" || echo "$at: cites $what, which is not here"
+	done | found
+
 # Calls. Comments go first, then strings.
 calls() { # calls REGEX FILES...
 	local regex=$1 f

@@ -173,6 +173,17 @@ int ${f#*/}_use(int v);\nint ${f#*/}_use(int v)\n{\n\treturn bad_get(v);\n}\n"
 		"lib/base/bad2.h:2:18: error: redefinition of ‘bad’"
 }
 
+@test "documents and files that are cited, but not here" {
+	mkdir man
+	touch man/dta.7 read.md
+	bad lib/base/bad1.h '/* read.md, dta(7), base/a.h, lib/base/a.c */\n'
+	lint
+	[ "$status" = 0 ]
+	bad lib/base/bad1.h '/* unread.md, dta-x(5), base/b.h, paper 003 */\n'
+	finds 'bad1.h:2: cites unread.md, which' 'cites dta-x(5)' \
+		'cites base/b.h' 'cites paper 003'
+}
+
 @test "checks of bats that cannot fail" {
 	SOURCES=lib/base/a.h
 	# These lines would be found in this file, too: ~ for the mark.
