@@ -623,7 +623,7 @@ static inline enum kind message_kind(const struct threads_block *in, size_t i)
 }
 
 /* To be read, maybe by several owners. */
-static inline void prefetch_lines(const void *p, size_t len)
+static inline void prefetch_stack(const void *p, size_t len)
 {
 	for (size_t i = 0; i < len; i += LINE)
 		__builtin_prefetch((const char *)p + i);
@@ -677,7 +677,7 @@ static void handle_messages(void *ctx, unsigned owner,
 			hash[n] = vm->hash;
 			number[n++] = vm->number;
 			__builtin_prefetch(flows_row(&t->flows, vm->hash), 1);
-			prefetch_lines(vm->data, (size_t)vm->hops * vm->len);
+			prefetch_stack(vm->data, (size_t)vm->hops * vm->len);
 		} else if (vm->kind == NUMBER) {
 			add_number(t, m);
 		} else {

@@ -194,7 +194,7 @@ static void hash_records(const struct telemetry *t, const struct int_record *v,
 	}
 }
 
-static inline void prefetch_lines(const void *p, size_t len)
+static inline void prefetch_all(const void *p, size_t len)
 {
 	for (size_t i = 0; i < len; i += LINE)
 		__builtin_prefetch((const char *)p + i, 1);
@@ -210,11 +210,11 @@ static inline void prefetch_flow(const struct telemetry *t, uint64_t hash,
 		return;
 	if (hops > t->flows.o.hops)
 		hops = t->flows.o.hops;
-	prefetch_lines(f, sizeof(*f) + hops * sizeof(struct flow_hop));
+	prefetch_all(f, sizeof(*f) + hops * sizeof(struct flow_hop));
 	if (hops && t->flows.o.wide && t->layouts.latest &&
 	    t->layouts.latest->picks.present >> FLOW_METERS)
-		prefetch_lines(flow_wide(&t->flows, f, 0),
-			       hops * sizeof(struct flow_wide));
+		prefetch_all(flow_wide(&t->flows, f, 0),
+			     hops * sizeof(struct flow_wide));
 }
 
 /* Asks for the memory of record i's flow. */

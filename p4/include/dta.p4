@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* dta.p4 - DTA reports and NACKs: dta(7), dta.md 1.1 and 1.4. */
+/* dta.p4 - DTA reports and NACKs: dta(7), REPORTS, Flow control. */
 #ifndef P4_DTA
 #define P4_DTA
 
@@ -41,7 +41,7 @@ header dta_h {
 	bit<16> sequence;
 }
 
-/* A flow's key, dta.md 1.3. */
+/* A flow's key: dta(7), Keys. */
 header flow4_h {
 	bit<32> src;
 	bit<32> dst;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * hash.p4 - the hash family dta1, dta.md section 2: reflected CRC-32s, initial
+ * hash.p4 - the hash family dta1, dta(7), HASHING: reflected CRC-32s, initial
  * value and final XOR 0xffffffff, a polynomial (in normal form) per purpose.
  *
  * Tofino has them compiled in (tna/common/crc.p4); BMv2 is told them when it

@@ -2,7 +2,7 @@
 /*
  * int.p4 - INT-MD 2.1 over TCP and UDP, known by its DSCP, and the telemetry
  * report 2.0 that has such a packet in it: INT 2.1, sections 5.7 and 5.8;
- * Telemetry Report 2.0; wire-facts 6.2 to 6.5.
+ * Telemetry Report 2.0.
  */
 #ifndef P4_INT
 #define P4_INT

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* label.p4 - INT-label: paper 004, section 2; the format: lib/label/label.h. */
+/* label.p4 - INT-label, section 2; the format: lib/label/label.h. */
 #ifndef P4_LABEL
 #define P4_LABEL
 

@@ -273,7 +273,7 @@ in_order() {
 }
 
 @test "--format dta0a, dta0b: the published layouts" {
-	# wire-facts of the published system: opcode, [sequence,] flags, copies,
+	# The published DTA system: opcode, [sequence,] flags, copies,
 	# key, data
 	dta-gen uniform -q --key-type u32 --count 2 --copies 2 --format dta0a \
 		--truth t.csv -w a.pcap

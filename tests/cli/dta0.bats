@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The published formats, DTA/0: reports in both variants, through both roads,
 # into tables of hash family dta0. What is then in the region's file is compared,
-# byte by byte, with a calculation of its own (wire-facts 1.4 and 2.4).
+# byte by byte, with a calculation of its own.
 
 load ../helpers
 
@@ -147,7 +147,7 @@ stored() { # format
 }
 
 @test "the published packets, as bytes, and the published slots" {
-	# wire-facts 1.4: Key-Write n=2 key=1 data=0x2a, in both variants; 2.4:
+	# Key-Write n=2 key=1 data=0x2a, in both published variants; and its hash:
 	# key 1 has slots 0xfb42dead, 0x8c45ee3b and checksum 79b8f899 in memory.
 	dta-collect --create --layout layout.ini --region "$NAME"
 	path=$(dta-dump region "$NAME" --no-load -o ndjson | jq -rs '.[0].path')

@@ -102,7 +102,7 @@ fig09() {
 	EOF
 }
 
-# Over the ports, by how many of the 14 routes pass them (wire-facts 4.5), with
+# Over the ports, by how many of the 14 routes pass them, with
 # 44.64 packets a second each: 10 ports have 1, and so on.
 theory_mix() { # T
 	local n ports sum=0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # IOAM traces that Linux routers fill: nothing of ours stands between the source
-# and the sink. spec/ioam.md.
+# and the sink.
 
 load ../helpers
 load net

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# INT-label live on the network of its paper (wire-facts 4.5): 4 spine switches
+# INT-label live on the network of its paper: 4 spine switches
 # (0 to 3), 4 leaf (4 to 7) and 4 ToR switches (8 to 11), each a BMv2 with
 # int_label, and 8 hosts, of which the first and the last send to all others along
 # 14 routes over 25 ports. The ToR switches take labels out and tell them to the

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * rdma.p4 - an operation to a RoCEv2 packet: DTA 5.2, DART 6, rdma.md.
+ * rdma.p4 - an operation to a RoCEv2 packet: DTA 5.2, DART 6.
  *
  * The program's egress_headers_t has ethernet, ipv4, udp, bth, place, dma_len and icrc, its
  * egress_meta_t what is named here. The iCRC (annex A17.3) is the exclusive or

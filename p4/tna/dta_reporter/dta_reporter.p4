@@ -230,7 +230,7 @@ control ReporterIngress(inout ingress_headers_t hdr, inout ingress_meta_t meta,
 		meta.same = 0;
 	}
 	/* Copies 0's polynomial, the checksum's and the collector's: three that
-	 * are independent (dta.md 2). */
+	 * are independent (dta(7), HASHING). */
 	action hash_row() {
 		meta.row = of_row.get({ FLOW_FIELDS });
 	}

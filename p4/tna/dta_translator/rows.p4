@@ -128,7 +128,7 @@ control Owners(inout ingress_headers_t hdr, inout ingress_meta_t meta) {
 }
 
 /*
- * What a postcard puts into its row, dta.md section 3: at its hop csum_i of the
+ * What a postcard puts into its row, dta(7), MEMORY: at its hop csum_i of the
  * key, with the value; at others csum_i with ones, as if the path had no such
  * hop, until one comes; 0 behind the table's hops. That is a chunk, of a path
  * that has no other hop.

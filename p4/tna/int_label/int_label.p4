@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * int_label.p4 - INT-label, paper 004, for Tofino (TNA): each port labels some
+ * int_label.p4 - INT-label for Tofino (TNA): each port labels some
  * of the packets that leave by it, as its registers say; the last switch gives
  * packets back as they were and tells their labels to the controller.
  *

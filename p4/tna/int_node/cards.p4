@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * cards.p4 - INT-XD as DTA: what a node has to say of a packet, as a postcard
- * for a translator (DTA 5.2; dta.md 3), as v1model/int_node/cards.p4 does. The
+ * for a translator (DTA 5.2), as v1model/int_node/cards.p4 does. The
  * postcard is made of a mirror of which nothing but what is in front is used.
  */
 #ifndef INT_NODE_CARDS

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * rdma.p4 - an operation to a RoCEv2 packet: DTA 5.2, DART 6, rdma.md.
+ * rdma.p4 - an operation to a RoCEv2 packet: DTA 5.2, DART 6.
  *
  * Egress says which operation; here its packet is made of the one in hand, with
  * the queue pair's next PSN and the iCRC over it all. The program's headers_t

@@ -117,7 +117,7 @@ control DartIngress(inout headers_t hdr, inout meta_t meta,
 	hash(to, HashAlgorithm.crc32_custom, 32w0, \
 	     { hdr.ipv4.src, hdr.ipv4.dst, meta.src_port, meta.dst_port, \
 	       hdr.ipv4.proto }, 64w0x100000000)
-	/* dta.md 2: the polynomials are told by number, in this order. */
+	/* dta(7), HASHING: the polynomials are told by number, in this order. */
 	action hash_flow() {
 		HASH_FLOW(slot0);
 		HASH_FLOW(slot1);

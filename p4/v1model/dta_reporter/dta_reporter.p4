@@ -106,7 +106,7 @@ control ReporterIngress(inout headers_t hdr, inout meta_t meta,
 	}
 
 	/* Copies 0's polynomial, the checksum's and the collector's: three
-	 * that are independent (dta.md 2). */
+	 * that are independent (dta(7), HASHING). */
 	action hash_flow() {
 		hash(row, HashAlgorithm.crc32, 32w0,
 		     { hdr.ipv4.src, hdr.ipv4.dst, meta.src_port, meta.dst_port,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * append.p4 - batches of list entries: DTA 4.3 and 5.2.2, dta.md section 3;
+ * append.p4 - batches of list entries: DTA 4.3 and 5.2.2, dta(7), MEMORY;
  * lib/dta/append.c does the same.
  *
  * A full batch becomes one WRITE of consecutive entries (two where it meets the

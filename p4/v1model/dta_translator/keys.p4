@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * keys.p4 - the hashes of a key: hash family dta1, dta.md section 2.
+ * keys.p4 - the hashes of a key: hash family dta1, dta(7), HASHING.
  *
  * The polynomials are told to BMv2 at run time, by the calculations' numbers,
  * which are in the order of these calls: dta-switch writes them so.

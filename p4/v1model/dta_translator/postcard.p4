@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * postcard.p4 - the cache that gathers a packet's postcards: DTA 4.2 and 5.2.3,
- * dta.md section 3; lib/dta/postcard.c does the same.
+ * dta(7), MEMORY; lib/dta/postcard.c does the same.
  *
  * A row keeps no key, but the twelve hashes that it needs when it is written.
  * Rows are told apart by those alone, and no key is taken for another:

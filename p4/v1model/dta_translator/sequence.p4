@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sequence.p4 - the numbers of reporters, and NACKs: dta.md section 1.4, DTA
+ * sequence.p4 - the numbers of reporters, and NACKs: dta(7), Flow control, DTA
  * 5.2.4; lib/dta/sequence.c tells the rules.
  *
  * A reporter is known by its source address. Two that have the same place here

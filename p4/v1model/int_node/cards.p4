@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * cards.p4 - INT-XD as DTA: what a node has to say of a packet, as a postcard
- * for a translator, which gathers those of a path (DTA 5.2; dta.md 3).
+ * for a translator, which gathers those of a path (DTA 5.2; dta(7), MEMORY).
  * Commands: dta-switch int_xd. The including program has headers_t and
  * meta_t.
  */
