@@ -91,3 +91,16 @@ sample() {
 			[ -e "$TOP/$file" ]
 		done
 }
+
+@test "lib/README.md: every room has its line, every file that is named is there" {
+	local file room
+
+	for room in "$TOP"/lib/*/; do
+		grep -q "^| \`$(basename "$room")\` |" "$TOP/lib/README.md"
+	done
+	while read -r file; do
+		[ -n "$(find "$TOP/lib" "$TOP/cmd" "$TOP/tests" -path "*/$file")" ] ||
+			{ echo "$file is not there" && false; }
+	done < <(grep -oE '`[a-z0-9_/.]+\.(c|h|bpf\.c|txt)`' "$TOP/lib/README.md" |
+		tr -d '`' | sort -u)
+}
