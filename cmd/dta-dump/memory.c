@@ -15,7 +15,6 @@
 #include "dump.h"
 #include "hash/family.h"
 #include "region/far_wire.h"
-#include "query/load.h"
 #include "query/query.h"
 #include "query/show.h"
 #include "region/snapshot.h"

@@ -19,7 +19,7 @@
 #include "label/control.h"
 #include "rdma/ticket.h"
 #include "packet/pkt.h"
-#include "int/profile_file.h"
+#include "int/int_profile.h"
 #include "region/region.h"
 #include "net/be.h"
 #include "net/key.h"

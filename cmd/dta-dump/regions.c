@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "cli/table.h"
-#include "query/load.h"
+#include "query/query.h"
 #include "dump.h"
 #include "region/region.h"
 

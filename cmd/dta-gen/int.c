@@ -17,9 +17,8 @@
 #include "int/int_md.h"
 #include "int/treport.h"
 #include "int/ioam.h"
-#include "int/profile_file.h"
-#include "sim/frame.h"
-#include "sim/inband.h"
+#include "int/int_profile.h"
+#include "sim/traffic.h"
 
 /* What leaves. */
 enum int_form {

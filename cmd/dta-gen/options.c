@@ -7,10 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/guess.h"
 #include "base/text.h"
-#include "sim/flowtab.h"
-#include "sim/topo.h"
+#include "sim/traffic.h"
 #include "dta/resend.h"
 #include "sim/workload.h"
 

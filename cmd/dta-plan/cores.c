@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* cores.c - rows of what more cores make of a translator. */
 #include "cli/table.h"
-#include "model/cores.h"
+#include "model/model.h"
 #include "options.h"
 #include "row/row.h"
 

@@ -9,7 +9,7 @@
 
 #include "cli/table.h"
 #include "hash/family.h"
-#include "model/plan.h"
+#include "model/model.h"
 #include "options.h"
 #include "row/row.h"
 

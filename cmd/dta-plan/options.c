@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 #include "hash/family.h"
-#include "model/plan.h"
+#include "model/model.h"
 #include "region/table.h"
 
 enum {

@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include <wchar.h>
 
-#include "base/words.h"
+#include "base/text.h"
 #include "cli/table.h"
 #include "hash/family.h"
 #include "cli/lines.h"

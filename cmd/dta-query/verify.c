@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "cli/table.h"
-#include "model/plan.h"
+#include "model/model.h"
 #include "cli/lines.h"
 #include "run.h"
 #include "query/truth.h"

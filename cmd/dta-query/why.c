@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "cli/table.h"
-#include "query/load.h"
+#include "query/query.h"
 #include "keys.h"
 #include "run.h"
 

@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "cli/cli.h"
-#include "query/load.h"
+#include "query/query.h"
 
 enum {
 	SAMPLE = 10000, /* units of a table that are looked at */

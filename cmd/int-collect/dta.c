@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/live.h"
-#include "telemetry/metric.h"
+#include "telemetry/objects.h"
 #include "telemetry/rows.h"
 #include "net/be.h"
 #include "net/dta.h"

@@ -9,9 +9,8 @@
 
 #include "base/text.h"
 #include "telemetry/filter.h"
-#include "int/profile_file.h"
-#include "telemetry/int_collector.h"
 #include "int/int_profile.h"
+#include "telemetry/int_collector.h"
 
 #define AT(field) CLI_AT(struct opts, field)
 

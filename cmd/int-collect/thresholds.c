@@ -7,7 +7,7 @@
 
 #include "base/ini.h"
 #include "base/text.h"
-#include "telemetry/metric.h"
+#include "telemetry/objects.h"
 
 enum {
 	TEXT_MAX = 128,

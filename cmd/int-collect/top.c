@@ -23,7 +23,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/cli.h"
-#include "telemetry/paths.h"
+#include "telemetry/flows.h"
 #include "cli/browse.h"
 #include "telemetry/sink.h"
 

@@ -5,7 +5,7 @@
 #define INT_LABEL_CTL_COMMANDS_H
 
 #include "cli/option.h"
-#include "label/policy.h"
+#include "label/hop.h"
 
 extern const struct cli run_cli;
 

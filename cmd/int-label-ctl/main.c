@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/guess.h"
+#include "base/text.h"
 #include "cli/cli.h"
 #include "commands.h"
 

@@ -17,7 +17,7 @@
 #include "commands.h"
 #include "label/control.h"
 #include "label/rows.h"
-#include "label/southbound.h"
+#include "label/command.h"
 #include "cli/browse.h"
 
 enum {

@@ -13,7 +13,7 @@
 #include "sim/netsim.h"
 #include "sim/pint.h"
 #include "packet/pkt.h"
-#include "sim/frame.h"
+#include "sim/traffic.h"
 #include "label/label.h"
 
 enum {

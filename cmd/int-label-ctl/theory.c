@@ -6,8 +6,8 @@
 #include "cli/cli.h"
 #include "cli/table.h"
 #include "commands.h"
-#include "model/label.h"
-#include "sim/topo.h"
+#include "model/model.h"
+#include "sim/traffic.h"
 
 struct theory_options {
 	uint64_t arity, label_ns, telemetry_ns, gap_ns;

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "base/field.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "base/text.h"
 
 int field_find(const struct field *table, const char *name)
 {

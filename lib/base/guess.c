@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "base/guess.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -20,7 +20,7 @@
 #include <stdio.h>
 
 #include "base/fault.h"
-#include "base/field.h"
+#include "base/text.h"
 
 enum {
 	INI_LINE_MAX = 198, /* bytes of a line, its end not counted */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "base/words.h"
+#include "base/text.h"
 
 #include <string.h>
 

@@ -4,14 +4,20 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/ledger_page.h"
+#include "cli/live.h"
 #include "cli/private.h"
 #include "cli/tty.h"
 #include "row/outbuf.h"
@@ -414,4 +420,419 @@ void cli_start(const struct cli *c)
 	unsetenv("POSIXLY_CORRECT"); /* options may follow operands */
 	if (!isatty(STDOUT_FILENO))
 		setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
+}
+
+/* options and limits of live interfaces; a pace; the page; the loop.
+ */
+
+enum {
+	FILTER_MAX = 2048,
+};
+
+void cli_live_filter(struct cli_live *l, int argc, char **argv)
+{
+	static char text[FILTER_MAX];
+	size_t n = 0;
+
+	for (int i = 0; i < argc && n < sizeof(text); i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s",
+				      i ? " " : "", argv[i]);
+	if (n >= sizeof(text))
+		cli_refuse("the filter is longer than %d characters",
+			   FILTER_MAX - 1);
+	if (n)
+		l->options.filter = text;
+}
+
+static struct cli_limit limit_start(const struct cli_live *l)
+{
+	return (struct cli_limit){
+		.left = l->count ? l->count : UINT64_MAX,
+		.until_ns = l->duration_ns ? clock_ns() + l->duration_ns
+					   : UINT64_MAX,
+	};
+}
+
+/* How many of max packets are still to be received; 0: enough. */
+static int limit_room(const struct cli_limit *m, int max)
+{
+	if (m->until_ns != UINT64_MAX && clock_ns() >= m->until_ns)
+		return 0;
+	return m->left < (uint64_t)max ? (int)m->left : max;
+}
+
+static void limit_took(struct cli_limit *m, int n)
+{
+	if (n > 0 && m->left != UINT64_MAX)
+		m->left -= (uint64_t)n;
+}
+
+struct src *cli_live_open(struct cli_live *l, const uint16_t *port, bool quiet)
+{
+	struct fault f = {0};
+	struct src *s;
+
+	for (int i = 0; i < LIVE_PORTS && port && port[i]; i++)
+		l->options.port[i] = port[i];
+	if (src_open_live(&s, l->name, &l->options, &f) < 0)
+		cli_fault(l->name, &f);
+	if (!quiet)
+		cli_warn("%s: %s", l->name, src_kind(s));
+	return s;
+}
+
+static bool is_fifo(const char *path)
+{
+	struct stat st;
+
+	return strcmp(path, "-") && !stat(path, &st) && S_ISFIFO(st.st_mode);
+}
+
+const char *cli_place(const char *path)
+{
+	return cli_stop && is_fifo(path) ? "/dev/null" : path;
+}
+
+int cli_snk_open(struct snk **out, const char *path, struct fault *f)
+{
+	int rc;
+
+	do {
+		rc = snk_open(out, cli_place(path), f);
+	} while (rc == -EINTR);
+	if (!rc)
+		snk_until(*out, &cli_stop);
+	return rc;
+}
+
+struct drops {
+	uint64_t kernel_drops;
+	uint64_t unsent; /* falls where a link takes later what it did not */
+};
+
+static const struct ledger_field drop_fields[] = {
+	LEDGER_FIELD(struct drops, kernel_drops, LEDGER_LOSS),
+	LEDGER_LEVEL(struct drops, unsent, LEDGER_LOSS),
+};
+
+static const struct ledger drop_ledger = {"interface", "packets", drop_fields,
+					  2};
+
+static uint64_t drops_of(const struct src *s)
+{
+	return s ? src_drops(s) : 0;
+}
+
+static void warn_of(const char *name, const struct src *s)
+{
+	uint64_t drops = drops_of(s);
+
+	if (drops)
+		cli_warn("%s: %ju packets were dropped by the kernel", name,
+			 (uintmax_t)drops);
+}
+
+void cli_interface(const struct cli_live *l, const struct src *s,
+		   uint64_t unsent)
+{
+	const struct drops d = {drops_of(s) + drops_of(l->beside.s), unsent};
+
+	cli_ledger(&drop_ledger, &d, l->format);
+}
+
+void cli_live_drops(const struct cli_live *l, const struct src *s,
+		    uint64_t unsent)
+{
+	if (l->format != ROW_TEXT && (l->name || unsent))
+		cli_interface(l, s, unsent);
+	if (l->format != ROW_TEXT)
+		return;
+	warn_of(l->name, s);
+	warn_of(l->beside.name, l->beside.s);
+	if (unsent)
+		cli_warn("%ju packets could not be sent", (uintmax_t)unsent);
+}
+
+/* --- a pace --------------------------------------------------------------- */
+
+enum {
+	SECOND = 1000000000,
+	STEP_NS = 1000000, /* at high rates, as many at once as this long */
+};
+
+static void sleep_ns(uint64_t ns)
+{
+	struct timespec t = {
+		.tv_sec = (time_t)(ns / SECOND),
+		.tv_nsec = (long)(ns % SECOND),
+	};
+
+	nanosleep(&t, NULL);
+}
+
+/* Packets due that long after the start: the first one at once. */
+static uint64_t due(const struct cli_pace *p, uint64_t ns)
+{
+	return (uint64_t)(p->rate * ((double)ns / SECOND)) + 1;
+}
+
+/* How long after ns the next packets are due: at high rates several. */
+static uint64_t until_due(const struct cli_pace *p, uint64_t ns)
+{
+	double step = p->rate * STEP_NS / SECOND;
+	double at = ((double)p->sent + (step > 1 ? step - 1 : 0)) / p->rate *
+		    SECOND;
+
+	return at > (double)ns ? (uint64_t)(at - (double)ns) + 1 : 1;
+}
+
+int cli_pace(struct cli_pace *p, int max, uint64_t *wait_ns)
+{
+	uint64_t now = clock_ns(), n, wait;
+
+	if (!p->start_ns)
+		p->start_ns = now;
+	now -= p->start_ns;
+	if ((p->count && p->sent >= p->count) ||
+	    (p->duration_ns && now >= p->duration_ns))
+		return CLI_PACE_OVER;
+	n = p->rate > 0 ? due(p, now) : UINT64_MAX;
+	n = n > p->sent ? n - p->sent : 0;
+	if (p->count && n > p->count - p->sent)
+		n = p->count - p->sent;
+	if (n > (uint64_t)max)
+		n = (uint64_t)max;
+	p->sent += n;
+	if (n)
+		return (int)n;
+	wait = until_due(p, now);
+	if (p->duration_ns && wait > p->duration_ns - now)
+		wait = p->duration_ns - now;
+	if (wait_ns)
+		*wait_ns = wait;
+	else
+		sleep_ns(wait);
+	return 0;
+}
+
+void cli_pace_change(struct cli_pace *p, double rate)
+{
+	uint64_t now = clock_ns();
+	double since = 0; /* the last one was due, s */
+
+	if (p->sent && p->rate > 0)
+		since = (double)(now - p->start_ns) / SECOND -
+			(double)(p->sent - 1) / p->rate;
+	if (since > 1 / rate)
+		since = 1 / rate;
+	p->rate = rate;
+	if (!p->sent)
+		return;
+	p->sent = 1;
+	p->start_ns = now - (since > 0 ? (uint64_t)(since * SECOND) : 0);
+}
+
+/* --- the page ------------------------------------------------------------- */
+
+#define EVERY_NS UINT64_C(250000000)
+#define AGAIN_NS UINT64_C(2000000000) /* where none could be made */
+
+static struct {
+	struct cli_page_about about;
+	struct ledger_writer *page;
+	pid_t owner;
+	uint64_t due_ns; /* of clock_coarse_ns(); UINT64_MAX: never */
+	bool writing;
+	bool said; /* that there is none */
+	/* For the line of progress: the page's first ledger, its first counter,
+	 * and the share of the capture that was read. */
+	const struct ledger *first;
+	uint64_t n;
+	double share;
+} own = {.due_ns = UINT64_MAX};
+
+const char *cli_page_dir(void)
+{
+	const char *dir = cli_env("DTA_LEDGERS");
+
+	return dir ? dir : LEDGER_DIR;
+}
+
+void cli_page_start(const struct cli_page_about *a)
+{
+	own.about = *a;
+	own.due_ns = clock_coarse_ns() + EVERY_NS;
+}
+
+/* Also where the program ends by cli_fail(). */
+static void remove_page(void)
+{
+	if (own.owner == getpid())
+		ledger_page_close(own.page);
+	own.page = NULL;
+}
+
+static bool make_page(void)
+{
+	const struct cli_page_about *a = &own.about;
+	const struct ledger_about about = {cli_name(), VERSION, a->region,
+					   a->input, a->output};
+	struct fault f;
+
+	if (ledger_page_open(&own.page, cli_page_dir(), &about, &f) < 0) {
+		if (!a->quiet && !own.said)
+			cli_warn("dta-top does not see this program: %s; "
+				 "it is tried again",
+				 f.text);
+		own.said = true;
+		return false;
+	}
+	if (!own.owner)
+		atexit(remove_page);
+	own.owner = getpid();
+	return true;
+}
+
+/* Whether there is a page: one that was removed is made anew. */
+static bool have_page(void)
+{
+	if (own.page && ledger_page_is_lost(own.page))
+		remove_page();
+	return own.page || make_page();
+}
+
+bool cli_page_begin(void)
+{
+	uint64_t now;
+
+	if (own.due_ns == UINT64_MAX || (now = clock_coarse_ns()) < own.due_ns)
+		return false;
+	if (!have_page()) {
+		own.due_ns = now + AGAIN_NS;
+		return false;
+	}
+	own.due_ns = now + EVERY_NS;
+	own.writing = true;
+	own.first = NULL;
+	own.share = 0;
+	ledger_page_begin(own.page);
+	return true;
+}
+
+void cli_page_end(void)
+{
+	ledger_page_end(own.page);
+	own.writing = false;
+	if (own.first && !own.about.quiet)
+		cli_progress(own.first->unit, own.n, own.share);
+}
+
+bool cli_page_takes(const struct ledger *l, const void *ctr)
+{
+	if (!own.writing)
+		return false;
+	ledger_page_add(own.page, l, ctr);
+	if (!own.first)
+		own.n = ledger_get(l, ctr, 0);
+	own.first = own.first ? own.first : l;
+	return true;
+}
+
+/* --- the loop ------------------------------------------------------------- */
+
+enum {
+	FDS_MAX = 8,
+	MS = 1000000, /* ns */
+};
+
+static void show_page(struct cli_loop *l)
+{
+	uint64_t unsent;
+
+	if (!cli_page_begin())
+		return;
+	unsent = l->unsent ? l->unsent(l->ctx) : 0;
+	(l->show ? l->show : l->report)(l->ctx);
+	if (l->live->name || unsent)
+		cli_interface(l->live, l->s, unsent);
+	if (src_size(l->s))
+		own.share = (double)src_done(l->s) / (double)src_size(l->s);
+	cli_page_end();
+}
+
+void cli_loop_turn(struct cli_loop *l)
+{
+	if (cli_report) {
+		cli_report = 0;
+		l->report(l->ctx);
+	}
+	if (cli_hangup) {
+		cli_hangup = 0;
+		l->hangup(l->ctx);
+	}
+	show_page(l);
+}
+
+int cli_loop_more(struct cli_loop *l, struct pkt *room, int max)
+{
+	struct fault f;
+	int n;
+
+	max = limit_room(&l->limit, max);
+	if (cli_stop || !max)
+		return 0;
+	n = src_rx_now(l->s, room, max, &f);
+	limit_took(&l->limit, n);
+	return n > 0 ? n : 0;
+}
+
+/* A pipe that falls silent must not stop the clock; a file does not. */
+static void begin_loop(const struct cli_loop *l)
+{
+	const struct cli_page_about about = {l->region, l->input, l->output,
+					     l->quiet};
+
+	if (!l->fds && !src_size(l->s))
+		src_wait(l->s, CLI_LOOK_AROUND_MS);
+	cli_page_start(&about);
+}
+
+/* Until packets or others are there, or it is time for something. */
+static void wait_for_more(const struct cli_loop *l)
+{
+	struct pollfd p[1 + FDS_MAX] = {{src_fd(l->s), POLLIN, 0}};
+	uint64_t due = l->due(l->ctx), now = clock_ns();
+	int fd[FDS_MAX], ms = CLI_LOOK_AROUND_MS;
+	unsigned n = l->fds(l->ctx, fd, FDS_MAX);
+
+	for (unsigned i = 0; i < n; i++)
+		p[1 + i] = (struct pollfd){fd[i], POLLIN, 0};
+	if (due <= now)
+		ms = 0;
+	else if ((due - now) / MS < CLI_LOOK_AROUND_MS)
+		ms = (int)((due - now + MS - 1) / MS);
+	poll(p, 1 + n, ms);
+}
+
+int cli_loop(struct cli_loop *l, struct fault *f)
+{
+	static struct pkt pkts[CLI_LOOP_MOST];
+	int most = l->most ? l->most : PKT_BATCH, n, max, rc;
+
+	begin_loop(l);
+	l->limit = limit_start(l->live);
+	while (!cli_stop && (max = limit_room(&l->limit, most))) {
+		cli_loop_turn(l);
+		n = src_rx(l->s, pkts, max, f);
+		limit_took(&l->limit, n);
+		l->reading = n < 0 && n != -EINTR && n != -EAGAIN;
+		if (l->reading || !n)
+			return n;
+		rc = l->take(l->ctx, pkts, n < 0 ? 0 : n, f);
+		if (rc < 0)
+			return rc;
+		if (n == -EAGAIN && l->fds)
+			wait_for_more(l);
+	}
+	return 0;
 }

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/guess.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/private.h"

@@ -13,8 +13,189 @@
 #include "dta/private.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
+#include "hash/crc.h"
 #include "net/be.h"
+
+/* NACK frames: they give a reporter the last number in order. */
+
+enum {
+	ANSWER_MAX = 128, /* bytes of such a frame, at most */
+	TTL = 64,
+};
+
+/* The headers; the payload stands behind them already. */
+static void udp6_encode(uint8_t *buf, const struct net_udp *u,
+			const uint8_t *eth, size_t len)
+{
+	struct net_udp6 h = {
+		.src_port = DTA_PORT,
+		.dst_port = DTA_NACK_PORT,
+		.ttl = TTL,
+	};
+
+	memcpy(h.eth_dst, eth + NET_ETH_AT_SRC, 6);
+	memcpy(h.eth_src, eth, 6);
+	memcpy(h.src, u->dst, 16);
+	memcpy(h.dst, u->src, 16);
+	net_udp6_encode(buf, ANSWER_MAX, &h, buf + NET_UDP6_LEN, len);
+}
+
+static void udp4_encode(uint8_t *buf, const struct net_udp *u,
+			const uint8_t *eth, size_t len)
+{
+	struct net_udp4 h = {
+		.src_port = DTA_PORT,
+		.dst_port = DTA_NACK_PORT,
+		.ttl = TTL,
+	};
+
+	memcpy(h.eth_dst, eth + NET_ETH_AT_SRC, 6);
+	memcpy(h.eth_src, eth, 6);
+	memcpy(h.src, u->dst, 4);
+	memcpy(h.dst, u->src, 4);
+	net_udp4_encode(buf, ANSWER_MAX, &h, len);
+}
+
+static size_t frame_len(const struct net_udp *u, size_t len)
+{
+	return NET_ETH_LEN + NET_UDP_LEN + len +
+	       (u->version == 6 ? NET_IP6_LEN : NET_IP4_LEN);
+}
+
+/* To the sender of u, which is in p. Returns the frames sent, 1 or 0, or
+ * -errno. */
+static int answer_send(struct snk *to, const struct net_udp *u,
+		       const struct pkt *p, enum dta_format format,
+		       const struct dta_report *answer)
+{
+	size_t hlen = frame_len(u, 0);
+	uint8_t *buf = snk_room(to, ANSWER_MAX);
+	int len;
+
+	if (!buf)
+		return errno ? -errno : -EIO;
+	len = dta_encode(buf + hlen, ANSWER_MAX - hlen, format, answer);
+	if (len < 0)
+		return 0;
+	if (u->version == 6)
+		udp6_encode(buf, u, p->data, (size_t)len);
+	else
+		udp4_encode(buf, u, p->data, (size_t)len);
+	snk_done(to, frame_len(u, (size_t)len), p->ts_ns);
+	return 1;
+}
+
+void nack_send(struct translator *t, const struct net_udp *u, uint16_t table,
+	       const struct pkt *p, uint16_t last, enum dta_nack_reason reason)
+{
+	struct dta_report answer = {
+		.opcode = DTA_NACK,
+		.hop = (uint8_t)reason,
+		.table = table,
+		.sequence = last,
+	};
+	int rc;
+
+	if (!t->nacks)
+		return;
+	if (t->nacks_lock)
+		pthread_mutex_lock(t->nacks_lock);
+	rc = answer_send(t->nacks, u, p, is_dta0(u) ? t->format : DTA_FORMAT_1,
+			 &answer);
+	if (t->nacks_lock)
+		pthread_mutex_unlock(t->nacks_lock);
+	if (rc > 0)
+		t->ctr.nacks_sent++;
+	else if (rc < 0 && !t->error)
+		t->error = rc;
+}
+
+/*
+ * several collectors: each report goes to one, by the hash of its key
+ * (dta(7), HASHING, "collector of a key"). It runs on one table's valid
+ * reports, and only if there are several collectors.
+ */
+
+struct steering {
+	unsigned n; /* collectors */
+	uint32_t hash[STAGE];
+	uint16_t to[STAGE]; /* of the reports in hand */
+	/* The reports in hand, in the order of their collectors. */
+	uint16_t begin[COLLECTORS_MAX + 1];
+	struct report_batch_room room;
+};
+
+/* The collectors of one table's reports, to s->to. */
+static void find_collectors(struct translator *t, const struct table_state *l,
+			    const struct report_batch *j)
+{
+	static const enum crc_id id = CRC_COLLECTOR;
+	struct steering *s = t->steering;
+	uint32_t *hash = s->hash;
+
+	crc_batch(&id, 1, j->key, l->key_len, j->n, &hash);
+	for (unsigned i = 0; i < j->n; i++)
+		s->to[i] = (uint16_t)hash_mod(hash[i], s->n);
+}
+
+/* Sorts reports by collector; those of one stay in order. */
+static void sort_by_collector(struct steering *s, const struct report_batch *j)
+{
+	uint16_t at[COLLECTORS_MAX], sum = 0;
+
+	memset(at, 0, s->n * sizeof(at[0]));
+	for (unsigned i = 0; i < j->n; i++)
+		at[s->to[i]]++;
+	for (unsigned c = 0; c < s->n; c++) {
+		s->begin[c] = sum;
+		sum = (uint16_t)(sum + at[c]);
+		at[c] = s->begin[c];
+	}
+	s->begin[s->n] = sum;
+	for (unsigned i = 0; i < j->n; i++) {
+		unsigned k = at[s->to[i]]++;
+
+		s->room.key[k] = j->key[i];
+		s->room.at[k] = j->at[i];
+		s->room.desc[k] = j->desc[i];
+	}
+}
+
+void steer_run(struct translator *t, unsigned table,
+	       const struct report_batch *j)
+{
+	struct steering *s = t->steering;
+	struct report_batch sorted = report_batch_in(&s->room), part;
+
+	find_collectors(t, &t->state[table], j);
+	sort_by_collector(s, j);
+	sorted.all = j->all;
+	sorted.any = j->any;
+	for (unsigned c = 0; c < s->n; c++) {
+		part = report_batch_part(&sorted, s->begin[c], s->begin[c + 1]);
+		if (part.n)
+			run_table(t, c * t->n + table, &part);
+	}
+}
+
+int steer_open(struct translator *t, unsigned collectors)
+{
+	t->steering = NULL;
+	if (collectors <= 1)
+		return 0;
+	t->steering = calloc(1, sizeof(*t->steering));
+	if (!t->steering)
+		return -ENOMEM;
+	t->steering->n = collectors;
+	return 0;
+}
+
+void steer_close(struct translator *t)
+{
+	free(t->steering);
+}
 
 enum {
 	AT_SRC = SHAPE_AT_IP + NET_IP4_AT_SRC,
@@ -344,4 +525,186 @@ void admit_descs(const struct translator *t, struct desc_batch *h)
 	}
 #endif
 	descs_with(t, h, shape_is);
+}
+
+/* sorts the reports of a stage by table and processes them. */
+
+/* Runs one table's reports, each at its collector. */
+static void run_on_collectors(struct translator *t, unsigned table,
+			      struct report_batch *j)
+{
+	if (t->steering)
+		steer_run(t, table, j);
+	else
+		run_table(t, table, j);
+}
+
+/* Selects the stage's reports [from, end) of one table, in order. Without a
+ * branch on the table, which could not be predicted in mixed traffic. */
+static struct report_batch *select_table(struct translator *t, unsigned state,
+					 unsigned from, unsigned end)
+{
+	struct report_batch *to = &t->bucket, in = t->stage, out = *to;
+	uint64_t all = UINT64_MAX, any = 0;
+	unsigned n = 0;
+
+	for (unsigned i = from; i < end; i++) {
+		uint64_t desc = in.desc[i];
+		bool ours = desc_table(desc) == state;
+
+		out.key[n] = in.key[i];
+		out.at[n] = in.at[i];
+		out.desc[n] = desc;
+		n += ours;
+		all &= ours ? desc : UINT64_MAX;
+		any |= ours ? desc : 0;
+	}
+	to->n = n;
+	to->all = all;
+	to->any = any;
+	return to;
+}
+
+/* The tables of the reports, a bit each. */
+static uint64_t tables_of(const struct report_batch *j)
+{
+	uint64_t states = 0;
+
+	if (!j->n)
+		return 0;
+	if (desc_table(j->all) == desc_table(j->any))
+		return UINT64_C(1) << desc_table(j->any);
+	for (unsigned i = 0; i < j->n; i++)
+		states |= UINT64_C(1) << desc_table(j->desc[i]);
+	return states;
+}
+
+/* Runs the stage's reports [from, end), table by table. Nearly always there is
+ * only one table, and they are all. */
+static void run_tables(struct translator *t, uint64_t states, unsigned from,
+		       unsigned end)
+{
+	struct report_batch *j = &t->stage,
+			    part = report_batch_part(j, from, end);
+
+	if (states && desc_table(j->all) == desc_table(j->any)) {
+		if (part.n)
+			run_on_collectors(t, (unsigned)__builtin_ctzll(states),
+					  &part);
+		return;
+	}
+	for (; states && from < end; states &= states - 1) {
+		unsigned state = (unsigned)__builtin_ctzll(states);
+
+		j = select_table(t, state, from, end);
+		if (j->n)
+			run_on_collectors(t, state, j);
+	}
+}
+
+/* While lists hold entries, the reports that come before a list is due are run
+ * before it is written: nearly always they are all. */
+void stage_finish(struct translator *t)
+{
+	const struct pkt *pkts = t->pkts;
+	uint64_t states = tables_of(&t->stage);
+	unsigned from = 0, end;
+
+	for (size_t k = 0, n = t->npkts; k < n; from = end) {
+		clock_to(t, pkts[k].ts_ns);
+		clock_flush(t);
+		t->waiting = t->waiting || states & t->append;
+		k += t->waiting ? clock_until_due(t, pkts + k, n - k) : n - k;
+		clock_to(t, pkts[k - 1].ts_ns);
+		end = k < n ? from : t->stage.n;
+		while (end < t->stage.n && t->stage.at[end] < k)
+			end++;
+		run_tables(t, states, from, end);
+	}
+}
+
+void stage_run_tables(struct translator *t, uint64_t states)
+{
+	run_tables(t, tables_of(&t->stage) & states, 0, t->stage.n);
+}
+
+/*
+ * Whether reports may be run before the stage's other packets are decoded, with
+ * the same result: none must keep its place among other tables' operations (an
+ * immediate, now or later from a row) or depends on the time (a list). And
+ * there are enough of them for each table.
+ */
+static bool may_run_early(struct translator *t, uint64_t states)
+{
+	if (desc_immediate(t->stage.any)) {
+		t->pending_immediates |= states & t->postcards;
+		return false;
+	}
+	return states && !(states & (t->pending_immediates | t->append)) &&
+	       t->stage.n >=
+		       STEP_PREFETCH * (unsigned)__builtin_popcountll(states);
+}
+
+/* Admits a stage in parts; the lines of each are prefetched during the next.
+ * What is left in t->stage is for stage_finish(). */
+static void admit_in_parts(struct translator *t, const struct pkt *pkts,
+			   size_t n)
+{
+	struct report_batch *j = &t->stage;
+	size_t k = 0, part = 0;
+
+	do {
+		size_t step = n - k < STEP_PREFETCH ? n - k : STEP_PREFETCH;
+		uint64_t states;
+
+		admit(t, pkts + k, step);
+		k += step;
+		states = tables_of(j);
+		if (!may_run_early(t, states))
+			continue;
+		run_tables(t, states, 0, j->n);
+		ops_prefetch(t, k - part);
+		report_batch_clear(j);
+		part = k;
+	} while (k < n);
+}
+
+void stage_run(struct translator *t, const struct pkt *pkts, size_t n)
+{
+	report_batch_clear(&t->stage);
+	t->pkts = pkts;
+	t->npkts = n;
+	t->first = t->ctr.received;
+	if (t->prefetching)
+		admit_in_parts(t, pkts, n);
+	else
+		admit(t, pkts, n);
+	stage_finish(t);
+}
+
+/* A table is busy if it is busy at any collector: a report's collector is not
+ * known yet. */
+static void update_busy(struct translator *t)
+{
+	for (unsigned i = 0; i < t->n; i++)
+		t->state[i].busy = false;
+	for (unsigned i = 0; i < t->states; i++)
+		if (t->transport->busy(t->transport, i))
+			t->state[i % t->n].busy = true;
+}
+
+void stage_begin(struct translator *t)
+{
+	t->error = 0;
+	t->stamp_ns = t->last_ns;
+	t->generation = t->transport->begin(t->transport);
+	if (t->transport->busy)
+		update_busy(t);
+}
+
+int stage_end(struct translator *t)
+{
+	ops_hand_over(t);
+	t->transport->end(t->transport);
+	return t->error;
 }

@@ -242,8 +242,10 @@ static void list_flush(struct translator *t, const struct table_state *l,
 	list_write(t, l, i);
 }
 
-void append_flush_due(struct translator *t, struct table_state *l,
-		      uint64_t now_ns)
+/* Writes the lists out whose oldest entry has waited for the flush time.
+ * t->due_ns: when the next one has, if that is sooner. */
+static void append_flush_due(struct translator *t, struct table_state *l,
+			     uint64_t now_ns)
 {
 	struct lists *a = l->append;
 

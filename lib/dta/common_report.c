@@ -26,7 +26,7 @@ const uint8_t shape_mask[SHAPE_LEN] __attribute__((aligned(SHAPE_LEN))) = {
 	[AT_UDP_SUM] = 0xff,	  [AT_UDP_SUM + 1] = 0xff,
 };
 
-void shape_init(struct shape *s, uint16_t dst_port, size_t payload_len)
+static void shape_init(struct shape *s, uint16_t dst_port, size_t payload_len)
 {
 	const struct net_udp4 h = {.dst_port = dst_port};
 	uint8_t like[SHAPE_READ] = {0};

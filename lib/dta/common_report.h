@@ -39,8 +39,6 @@ struct shape {
 
 extern const uint8_t shape_mask[SHAPE_LEN]; /* 0 there, too */
 
-void shape_init(struct shape *s, uint16_t dst_port, size_t payload_len);
-
 /* Whether a frame is of a shape, but for the sum of its IPv4 header. */
 typedef bool shape_fn(const struct shape *s, const uint8_t *frame);
 

@@ -27,7 +27,7 @@
 #include <stdlib.h>
 
 #include "hash/crc.h"
-#include "hash/keys.h"
+#include "hash/bytes.h"
 #include "threads/threads.h"
 
 enum {

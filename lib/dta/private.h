@@ -30,7 +30,7 @@
 #include "rdma/op.h"
 #include "rdma/rate.h"
 #include "dta/common_report.h"
-#include "region/prefetch.h"
+#include "region/memory.h"
 #include "dta/translate.h"
 #include "net/key.h"
 #include "net/net.h"
@@ -459,10 +459,6 @@ void returned_free(struct returned *r); /* NULL is fine */
 void postcard_close(struct table_state *l);
 
 int append_open(struct table_state *l, size_t *room, struct fault *f);
-/* Writes the lists out whose oldest entry has waited for the flush time.
- * t->due_ns: when the next one has, if that is sooner. */
-void append_flush_due(struct translator *t, struct table_state *l,
-		      uint64_t now_ns);
 void append_flush(struct translator *t, struct table_state *l); /* all lists */
 /*
  * On several cores. clone: of a copy of a lane, whose lists that wait are its

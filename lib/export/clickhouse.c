@@ -23,7 +23,7 @@
 
 #include "base/text.h"
 #include "export/http.h"
-#include "export/private.h"
+#include "export/driver.h"
 #include "row/row.h"
 
 enum {

@@ -16,8 +16,10 @@
 #include <stdint.h>
 
 #include "base/fault.h"
-#include "row/row.h"
+#include "export/export.h"
+#include "export/url.h"
 #include "row/outbuf.h"
+#include "row/row.h"
 
 /* The end of all waiting. */
 struct export_stop {
@@ -94,5 +96,23 @@ struct export_driver {
 	/* NULL is fine: where it listens. */
 	uint16_t (*port)(void *self);
 };
+
+/* private to this room: the kinds of databases. */
+
+/* Of one try, if the URL does not say. */
+#define EXPORT_TIMEOUT_NS UINT64_C(10000000000)
+
+struct export_scheme {
+	const char *scheme;
+	/* Reads the URL's options. The URL, the options and stop outlive what
+	 * it makes. 0 or -errno with f set. */
+	int (*open)(void **out, struct url *u, const struct export_options *o,
+		    struct export_stop *stop, struct fault *f);
+	struct export_driver driver;
+	const char *missing; /* what it was built without, in place of these */
+};
+
+extern const struct export_scheme export_influx, export_clickhouse,
+	export_redis, export_kafka, export_prometheus, export_file;
 
 #endif

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "export/private.h"
+#include "export/driver.h"
 
 static const struct export_scheme *const schemes[] = {
 	&export_influx, &export_clickhouse, &export_redis,

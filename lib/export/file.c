@@ -23,7 +23,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "export/private.h"
+#include "export/driver.h"
 #include "row/row.h"
 
 enum {

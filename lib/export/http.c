@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "export/http.h"
-#include "export/private.h"
+#include "export/driver.h"
 
 #include <curl/curl.h>
 #include <errno.h>

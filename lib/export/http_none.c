@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "export/http.h"
-#include "export/private.h"
+#include "export/driver.h"
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 

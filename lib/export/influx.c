@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "export/private.h"
+#include "export/driver.h"
 #include "export/http.h"
 #include "row/line.h"
 

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/private.h"
+#include "export/driver.h"
 #include "row/row.h"
 
 enum {

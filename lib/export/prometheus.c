@@ -26,7 +26,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "export/private.h"
+#include "export/driver.h"
 #include "row/row.h"
 
 /* --- the latest values, by measurement and tags (text format 0.0.4) ------ */

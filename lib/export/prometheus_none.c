@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* prometheus_none.c - in place of prometheus.c in a build without
  * libmicrohttpd. */
-#include "export/private.h"
+#include "export/driver.h"
 
 const struct export_scheme export_prometheus = {
 	.scheme = "prometheus",

@@ -23,7 +23,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "export/private.h"
+#include "export/driver.h"
 #include "row/row.h"
 
 enum {

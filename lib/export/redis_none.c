@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* redis_none.c - in place of redis.c in a build without hiredis. */
-#include "export/private.h"
+#include "export/driver.h"
 
 const struct export_scheme export_redis = {
 	.scheme = "redis",

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "base/fault.h"
-#include "base/field.h"
+#include "base/text.h"
 
 enum {
 	EXPORT_URL_MAX = 1024, /* bytes, and a NUL */

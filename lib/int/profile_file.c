@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* profile_file.c - profile files; nothing is believed unseen. */
-#include "int/profile_file.h"
+#include "int/int_profile.h"
 
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "base/ini.h"
-#include "base/field.h"
 #include "base/text.h"
 #include "net/proto.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "label/policy.h"
+#include "label/hop.h"
 #include "net/be.h"
 
 enum {

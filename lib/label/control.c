@@ -7,7 +7,7 @@
 
 #include "base/fifo.h"
 #include "base/rng.h"
-#include "label/policy.h"
+#include "label/hop.h"
 
 enum {
 	JUMP_MAX = 10000, /* intervals without anything, that are told of */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "label/policy.h"
+#include "label/hop.h"
 
 #include <errno.h>
 #include <stdio.h>

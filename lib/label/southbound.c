@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "label/southbound.h"
+#include "label/command.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "model/cores.h"
+#include "model/model.h"
 
 /* Blocks of a batch that are there because there are so many owners. */
 static double blocks_more(const struct cores_load *l, unsigned n)

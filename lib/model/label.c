@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "model/label.h"
+#include "model/model.h"
 
 #include <math.h>
 #include <string.h>

@@ -10,7 +10,7 @@
  * the last term because (4) counts twice what (2) counts. The sum has no
  * difference of near numbers in it; it is what plan_at() computes.
  */
-#include "model/plan.h"
+#include "model/model.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "query/keymap.h"
+#include "query/truth.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "query/load.h"
+#include "query/query.h"
 
 #include <errno.h>
 #include <math.h>
@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "base/zero.h"
-#include "model/plan.h"
-#include "query/query.h"
+#include "model/model.h"
 
 enum {
 	CHECKSUM_BITS = 32,

@@ -12,7 +12,7 @@
 
 #include "base/zero.h"
 #include "hash/crc.h"
-#include "region/prefetch.h"
+#include "region/memory.h"
 #include "base/fence.h"
 #include "net/key.h"
 

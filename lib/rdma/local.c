@@ -18,7 +18,7 @@
 #endif
 
 #include "rdma/message.h"
-#include "region/prefetch.h"
+#include "region/memory.h"
 
 enum {
 	/* Operations between prefetching a line and writing it. */

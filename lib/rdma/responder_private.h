@@ -93,15 +93,6 @@ struct reply_request {
 	uint64_t ts_ns;
 };
 
-/* Adds a reply to the sender of r. Returns its number, or REPLY_NO_NUMBER. At
- * most PKT_BATCH before replies_send(). */
-unsigned replies_add(struct responder_replies *d, const struct reply_request *a,
-		     const struct roce *r);
-
-/* Sets the value that an atomic found. */
-void replies_set_value(struct responder_replies *d, unsigned number,
-		       uint64_t old);
-
 /* Makes the CRCs, except of REPLY_REPEATED, once all values are set. */
 void replies_checksum(struct responder_replies *d);
 

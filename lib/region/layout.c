@@ -8,9 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/field.h"
-#include "base/ini.h"
 #include "base/text.h"
+#include "base/ini.h"
 #include "hash/family.h"
 #include "net/key.h"
 

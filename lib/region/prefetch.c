@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "region/prefetch.h"
+#include "region/memory.h"
 
 static enum prefetch chosen;
 

@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/topo.h"
+#include "sim/traffic.h"
 
 enum {
 	FABRIC_NONE = UINT32_MAX,

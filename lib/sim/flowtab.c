@@ -3,7 +3,7 @@
  * flowtab.c - chained hashing over an array of entries, with a list from the
  * most to the least recently used.
  */
-#include "sim/flowtab.h"
+#include "sim/traffic.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "sim/frame.h"
+#include "sim/traffic.h"
 
 #include <errno.h>
 #include <string.h>

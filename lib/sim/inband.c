@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "sim/inband.h"
+#include "sim/traffic.h"
 
 #include <math.h>
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "sim/netsim_private.h"
-#include "sim/frame.h"
+#include "sim/traffic.h"
 
 enum {
 	STOP_EVERY = 1 << 16, /* events between two questions */

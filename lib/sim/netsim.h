@@ -23,7 +23,7 @@
 
 #include "base/fault.h"
 #include "base/ledger.h"
-#include "label/policy.h"
+#include "label/hop.h"
 #include "sim/fabric.h"
 
 enum netsim_scheme {

@@ -7,7 +7,6 @@
 
 #include "base/timer_heap.h"
 #include "base/rng.h"
-#include "sim/tcp.h"
 #include "net/be.h"
 #include "net/net.h"
 

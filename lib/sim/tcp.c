@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "sim/tcp.h"
+#include "sim/traffic.h"
 
 #include "net/net.h"
 

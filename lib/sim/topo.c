@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "sim/topo.h"
+#include "sim/traffic.h"
 
 #include "hash/bytes.h"
 #include "net/key.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "hash/bytes.h"
-#include "sim/flowtab.h"
 #include "net/be.h"
 #include "net/net.h"
 
@@ -14,7 +13,11 @@ enum {
 	NS_PER_S = 1000000000,
 };
 
-int traffic_decode(struct traffic_packet *out, const struct pkt *pkt)
+/*
+ * Of a frame; a capture may have cut it after the headers. -ENOTSUP: neither
+ * IPv4 nor IPv6; -EBADMSG: malformed or cut. Then *out is as it was.
+ */
+static int traffic_decode(struct traffic_packet *out, const struct pkt *pkt)
 {
 	struct net_packet n;
 	uint8_t same[16];

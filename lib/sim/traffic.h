@@ -13,8 +13,11 @@
 #include <stdint.h>
 
 #include "base/fault.h"
-#include "packet/pkt.h"
+#include "base/rng.h"
+#include "int/int.h"
 #include "net/key.h"
+#include "net/net.h"
+#include "packet/pkt.h"
 
 /*
  * One packet of the traffic that a network carries and its switches
@@ -53,12 +56,6 @@ static inline size_t traffic_addr_len(const struct traffic_packet *p)
 {
 	return p->v6 ? 16 : 4;
 }
-
-/*
- * Of a frame; a capture may have cut it after the headers. -ENOTSUP: neither
- * IPv4 nor IPv6; -EBADMSG: malformed or cut. Then *out is as it was.
- */
-int traffic_decode(struct traffic_packet *out, const struct pkt *pkt);
 
 /*
  * The model: synthetic traffic in virtual time.
@@ -195,5 +192,248 @@ int traffic_next(struct traffic *t, struct traffic_packet *p, struct fault *f);
 /* The frame of the packet that traffic_next() gave last, as long as that: of a
  * capture; NULL of the model. */
 const struct pkt *traffic_pkt(const struct traffic *t);
+
+/*
+ * the frame that a packet of the model would be on the wire; frames
+ * in tunnels.
+ */
+
+enum {
+	TRAFFIC_FRAME_HEAD = 14 + 40 + 20, /* the longest headers */
+};
+
+/*
+ * Writes Ethernet, IPv4 or IPv6, TCP or UDP headers (nothing above IP for other
+ * protocols), and data of zeros: as many bytes as the packet has, but at most
+ * data_max, by which its lengths go then. All checksums are right; DSCP and
+ * TTL as given. Returns the frame's length, or -ENOBUFS.
+ */
+int traffic_frame(uint8_t *buf, size_t cap, const struct traffic_packet *p,
+		  size_t data_max, uint8_t dscp);
+
+/*
+ * Writes a frame in a tunnel, VXLAN (RFC 7348) or else Geneve (RFC 8926), whose
+ * ends and port outer has. Returns the length, or -ENOBUFS.
+ */
+int traffic_tunnel(uint8_t *buf, size_t cap, const struct net_udp4 *outer,
+		   bool vxlan, const uint8_t *frame, size_t len);
+
+/*
+ * what a TCP segment is, as seen from the middle of the network: by its
+ * sequence number, its time, and what came before it in the same direction.
+ *
+ * A segment that begins below the highest sequence number of its flow is one
+ * sent again, unless it is a keep-alive (RFC 9293 3.8.4), or comes within 3 ms
+ * of the one that passed it and does not end at that number: then it was
+ * reordered. One sent again after a silence of TCP_RTO_NS is a timeout, as of
+ * Marple (Narayana et al., SIGCOMM 2017; DTA paper, section 6.1). A SYN with
+ * another sequence number begins a new connection.
+ *
+ * Acknowledgements go the other way and are not seen: a retransmission without
+ * need is a loss to us.
+ */
+
+/* The usual minimum of a retransmission timer. */
+#define TCP_RTO_NS UINT64_C(200000000)
+
+/* What is kept of a flow; zeros to begin with. */
+struct tcp_flow {
+	uint64_t last_ns;  /* time of the last packet */
+	uint64_t top_ns;   /* when the highest sequence number was seen */
+	uint32_t top, isn; /* one past the highest one; the SYN's */
+	bool seen_seq;	   /* top is known */
+};
+
+enum tcp_verdict {
+	TCP_FRESH,
+	TCP_REORDERED,
+	TCP_RETRANSMITTED,
+	TCP_TIMED_OUT, /* retransmitted after at least TCP_RTO_NS of silence */
+};
+
+/* The verdict on the next packet of a flow, which is taken into account. Time
+ * may go back: captures are not always in order. */
+enum tcp_verdict tcp_track(struct tcp_flow *f, const struct traffic_packet *p);
+
+/*
+ * what is remembered of each flow, or of each host, in a table of
+ * limited size: when it is full, the least recently used one goes.
+ *
+ * Memory:  taken by flowtab_open(), touched only as the table fills: 56 bytes
+ *          and data_len for each flow, 4 to 8 for where it is found.
+ * Threads: none; a table belongs to one caller.
+ */
+
+enum {
+	FLOWTAB_MAX = 1 << 26, /* flows of a table */
+	FLOWTAB_KEY_MAX = KEY_FLOW6_LEN,
+};
+
+struct flow {
+	uint32_t chain, newer, older; /* the table's own, as hash */
+	uint32_t hash;
+	uint8_t key_len;
+	uint8_t key[FLOWTAB_KEY_MAX];
+};
+
+/* What the caller keeps of a flow: data_len bytes, aligned to 8, zeros when the
+ * flow is new. */
+static inline void *flow_data(struct flow *f)
+{
+	return f + 1;
+}
+
+struct flowtab_options {
+	uint64_t max;	 /* flows, 1 to FLOWTAB_MAX */
+	size_t data_len; /* of a flow */
+	uint64_t seed;	 /* where flows are found, nothing else */
+	/* A flow leaves: pushed out, or by flowtab_drain(). It still holds its
+	 * data; the table must not be asked from here. May be NULL. */
+	void (*on_evict)(void *ctx, struct flow *f);
+	void *ctx;
+	uint64_t *evicted; /* counts those pushed out; may be NULL */
+};
+
+struct flowtab;
+
+/* Returns 0, -EINVAL (max) or -ENOMEM. */
+int flowtab_open(struct flowtab **out, const struct flowtab_options *o);
+void flowtab_close(struct flowtab *t); /* NULL is fine; no flow leaves */
+
+/*
+ * The flow of a key of at most FLOWTAB_KEY_MAX bytes; *fresh when it is new.
+ * It is the most recently used one now, and stays where it is until it
+ * leaves.
+ */
+struct flow *flowtab_get(struct flowtab *t, const uint8_t *key, size_t len,
+			 bool *fresh);
+
+/* All flows leave, the least recently used one first. */
+void flowtab_drain(struct flowtab *t);
+
+/*
+ * the network that telemetry tells of: switches, their ports, the path
+ * that a flow takes.
+ *
+ * Switches have ids from 1, ports are numbered from 0 in each. A host is
+ * connected to the edge switch that a hash of its address picks. Equal paths
+ * are shared out by flow (ECMP): a hash of its key picks one. The two
+ * directions of a connection are two flows and may go different ways.
+ *
+ * The k-ary fat tree (Al-Fares et al., SIGCOMM 2008): k pods of k/2 edge and
+ * k/2 aggregation switches, k*k/4 cores. Ids: edge switches, pod by pod; then
+ * aggregation switches, pod by pod; then cores. 80 for k = 8.
+ *
+ * switch                        port      leads to
+ * edge e of pod p               h         a host, h < k/2
+ *                               k/2 + a   aggregation a of p, its port e
+ * aggregation a of pod p        e         edge e of p, its port k/2 + a
+ *                               k/2 + c   core a * k/2 + c, its port p
+ * core                          p         pod p
+ *
+ * A path has 5 switches, 3 within a pod, 1 between hosts of one edge switch.
+ */
+
+enum {
+	TOPO_HOPS_MAX = 5,   /* of a path */
+	TOPO_ARITY_MAX = 64, /* of a fat tree */
+};
+
+struct topology {
+	unsigned switches; /* ids 1 .. switches */
+	unsigned edges;	   /* ids 1 .. edges: those with hosts */
+	unsigned ports;	   /* of each */
+	unsigned hops;	   /* of all paths; 0: as the addresses say */
+};
+
+struct topo_hop {
+	uint32_t id;
+	uint16_t in, out; /* ports */
+};
+
+/* From the sender's switch to the receiver's. */
+struct topo_path {
+	unsigned len;
+	struct topo_hop hop[TOPO_HOPS_MAX];
+};
+
+/*
+ * A fat tree of switches with k ports, even, 4 to TOPO_ARITY_MAX. With hops 1,
+ * 3 or 5, all paths are that long: the receiver is moved to the sender's own
+ * switch, to another one of its pod, to another pod.
+ */
+void topo_fat_tree(struct topology *t, unsigned k, unsigned hops);
+
+/* The path of a flow: key as of net/key.h, flow4 or flow6, by its length. */
+void topo_path(const struct topology *t, struct topo_path *out,
+	       const uint8_t *key, size_t key_len);
+
+/* The switch of a host, 4 or 16 bytes of address: the first one of its flows,
+ * and, if paths are as the addresses say, the last one of those to it. */
+unsigned topo_edge(const struct topology *t, const uint8_t *addr, size_t len);
+
+/*
+ * what the nodes on a packet's way would say about it: a model of
+ * in-band telemetry, for packets and reports that carry it.
+ *
+ * Paths are those of the topology, or as long as is wanted: then nodes follow
+ * each other in a ring that the flow picks a place in, so that none comes
+ * twice. Ports of such nodes: in 0, out 1, as in a ring.
+ *
+ * Values are exponential, as in the SmartNIC paper (section IV-A): a draw of
+ * its own for each packet, node and metric. Or steady, as INTCollector's
+ * reports are (section V-A): of each node, and of each flow at it, one value,
+ * but for spikes, so many a second: one packet is SPIKE_FACTOR times as long at
+ * one of its nodes. Where changes are events, each is two: up, and back.
+ *
+ * Integers only, but for a table of 256 logarithms: the same model says the
+ * same on every machine.
+ */
+
+enum {
+	INBAND_HOPS_MAX = 32,
+	INBAND_SPIKE_FACTOR = 10,
+	INBAND_CELLS = 256,    /* of the table of exponential values */
+	INBAND_LINK_NS = 1000, /* from a node to the next */
+	/* Means of nodes, queues, links (per cent) and buffers. */
+	INBAND_LATENCY_NS = 2000,
+	INBAND_OCCUPANCY = 60,
+	INBAND_UTILIZATION = 30,
+	INBAND_BUFFER = 1000,
+};
+
+struct inband_options {
+	uint64_t seed;
+	struct topology topology;
+	unsigned hops; /* of all paths, up to INBAND_HOPS_MAX, at most as many
+			  as there are switches; 0: the topology's */
+	bool steady;
+	uint64_t spikes; /* a second of the packets' time; steady only */
+};
+
+/* One node's words about a packet: has says which, as struct int_layout's. */
+struct inband_hop {
+	uint32_t has;
+	uint64_t value[INT_FIELDS];
+};
+
+struct inband_path {
+	unsigned n; /* from the source to the sink */
+	bool spike; /* at one of them */
+	struct inband_hop hop[INBAND_HOPS_MAX];
+};
+
+struct inband {
+	struct inband_options o;
+	struct rng rng;
+	uint64_t spike_ns; /* when the next one comes; 0: not begun */
+	uint64_t cell[INBAND_CELLS + 1];
+};
+
+void inband_init(struct inband *m, const struct inband_options *o);
+
+/* What all nodes say of a packet. Times end at the packet's. */
+void inband_say(struct inband *m, struct inband_path *out,
+		const struct traffic_packet *p);
 
 #endif

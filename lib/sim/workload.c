@@ -12,7 +12,7 @@
 
 #include "base/rng.h"
 #include "hash/bytes.h"
-#include "sim/tcp.h"
+#include "sim/traffic.h"
 #include "net/be.h"
 #include "net/dta.h"
 

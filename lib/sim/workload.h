@@ -15,9 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/flowtab.h"
 #include "sim/traffic.h"
-#include "sim/topo.h"
 #include "net/dta.h"
 
 enum workload_needs {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "telemetry/dist.h"
+#include "telemetry/objects.h"
 
 #include <math.h>
 

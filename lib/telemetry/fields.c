@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "telemetry/fields.h"
+#include "telemetry/rows.h"
 
 static uint8_t shift_of(const struct int_part *p)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "telemetry/loss.h"
+#include "telemetry/flows.h"
 
 #include <errno.h>
 #include <stdlib.h>

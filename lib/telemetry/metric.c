@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "telemetry/metric.h"
+#include "telemetry/objects.h"
 
 #include <string.h>
 

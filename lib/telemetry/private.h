@@ -11,12 +11,9 @@
 
 #include <string.h>
 
-#include "telemetry/fields.h"
+#include "telemetry/rows.h"
 #include "telemetry/flows.h"
-#include "telemetry/loss.h"
 #include "telemetry/objects.h"
-#include "telemetry/paths.h"
-#include "telemetry/states.h"
 #include "telemetry/sink.h"
 
 enum {

@@ -4,8 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "telemetry/fields.h"
-#include "telemetry/paths.h"
+#include "telemetry/flows.h"
 
 enum {
 	E_TIME,

@@ -19,11 +19,9 @@
 #define TELEMETRY_SINK_H
 
 #include "base/ledger.h"
-#include "telemetry/dist.h"
-#include "telemetry/flows.h"
 #include "telemetry/objects.h"
+#include "telemetry/flows.h"
 #include "telemetry/rows.h"
-#include "telemetry/threshold.h"
 #include "int/int.h"
 
 /* views = used + empty. */

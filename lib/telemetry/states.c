@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "telemetry/states.h"
+#include "telemetry/objects.h"
 
 #include <string.h>
 

@@ -9,7 +9,6 @@
 
 #include <linux/types.h>
 
-#include "telemetry/metric.h"
 #include "telemetry/threshold.h"
 
 enum {

@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "hash/crc.h"
 #include "packet/live_private.h"
-#include "telemetry/paths.h"
+#include "telemetry/flows.h"
 #include "net/proto.h"
 #include "xdp/private.h"
 

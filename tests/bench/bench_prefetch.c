@@ -7,7 +7,7 @@
  * otherwise, prefetch_set() takes the wrong one.
  */
 #include "bench_reports.h"
-#include "region/prefetch.h"
+#include "region/memory.h"
 
 enum {
 	AHEAD = 64, /* stores between asking for a line and writing it */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "label/command.h"
-#include "label/policy.h"
+#include "label/hop.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

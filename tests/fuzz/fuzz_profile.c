@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "int/profile_file.h"
+#include "int/int_profile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,7 +9,7 @@
 
 #include "bytes.h"
 #include "label/control.h"
-#include "label/policy.h"
+#include "label/hop.h"
 #include "test.h"
 #include "net/proto.h"
 

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/words.h"
+#include "base/text.h"
 #include "test.h"
 
 enum kind { U64, SIZE, F64, TIME, FORMAT, SHARE, PERCENT };

@@ -2,7 +2,7 @@
 /* More cores: model/cores.h against its closed form, each bound by hand. */
 #include <math.h>
 
-#include "model/cores.h"
+#include "model/model.h"
 #include "test.h"
 
 static const struct cores_load load = {

@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "base/rng.h"
-#include "model/plan.h"
+#include "model/model.h"
 #include "query/query.h"
 #include "ask_one.h"
 #include "test.h"

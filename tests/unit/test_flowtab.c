@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The flow table against a list that is searched from end to end. */
-#include "sim/flowtab.h"
+#include "sim/traffic.h"
 
 #include <errno.h>
 #include <stdlib.h>

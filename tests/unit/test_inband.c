@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "test.h"
-#include "sim/frame.h"
-#include "sim/inband.h"
 #include "sim/traffic.h"
 #include "net/net.h"
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/field.h"
+#include "base/text.h"
 #include "bytes.h"
 #include "test.h"
 

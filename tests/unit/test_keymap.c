@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "hash/crc.h"
-#include "query/keymap.h"
+#include "query/truth.h"
 #include "test.h"
 #include "net/be.h"
 

@@ -3,7 +3,7 @@
  * flows; registers. */
 #include <math.h>
 
-#include "label/policy.h"
+#include "label/hop.h"
 #include "test.h"
 
 static struct label_policy policy(enum label_kind kind)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "model/label.h"
+#include "model/model.h"
 #include "test.h"
 
 /* f(i) = i / 5, as in Figs. 15 and 16. */

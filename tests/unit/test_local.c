@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "base/rng.h"
-#include "region/prefetch.h"
+#include "region/memory.h"
 #include "rdma_rig.h"
 #include "test.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Distributions against the samples themselves, sorted. */
-#include "telemetry/dist.h"
+#include "telemetry/objects.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 
 #include "base/rng.h"
 #include "int/ioam.h"
-#include "telemetry/fields.h"
+#include "telemetry/rows.h"
 #include "test.h"
 
 enum {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Gaps in numbers of reports, against a set of all numbers. */
-#include "telemetry/loss.h"
+#include "telemetry/flows.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Which values are events, against rules that are written out for each value.
  */
-#include "telemetry/threshold.h"
+#include "telemetry/objects.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
  * Simulation against theory: labels of a packet across a fat tree, and how
  * often a port is heard of, within 3 standard errors. Seeds are fixed.
  */
-#include "model/label.h"
+#include "model/model.h"
 #include "netsim_rig.h"
 
 /* Packets by their labels, against probabilities. */

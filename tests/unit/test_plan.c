@@ -3,7 +3,7 @@
  * The closed forms against the papers' numbers, against Simpson's rule, against
  * the equations as printed (in long double), and against a simulation.
  */
-#include "model/plan.h"
+#include "model/model.h"
 
 #include <math.h>
 #include <stdbool.h>

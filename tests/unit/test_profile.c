@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "int/profile_file.h"
+#include "int/int_profile.h"
 #include "test.h"
 
 static int parse(struct int_profile *p, const char *text, struct fault *f)

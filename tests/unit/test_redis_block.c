@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/private.h"
+#include "export/driver.h"
 #include "test.h"
 
 /* Items: length, commands, and so many of them. */

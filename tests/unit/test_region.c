@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "hash/crc.h"
-#include "query/load.h"
+#include "query/query.h"
 #include "region/region_file.h"
 #include "store_sample.h"
 #include "region_sums.h"

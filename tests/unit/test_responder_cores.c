@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/rng.h"
-#include "region/prefetch.h"
+#include "region/memory.h"
 #include "packet/kind.h"
 #include "rdma_rig.h"
 #include "rdma/responder.h"

@@ -3,7 +3,7 @@
  * there is no room. */
 #include <string.h>
 
-#include "telemetry/states.h"
+#include "telemetry/objects.h"
 #include "test.h"
 
 enum {

@@ -7,8 +7,6 @@
 
 #include "base/rng.h"
 #include "test.h"
-#include "sim/flowtab.h"
-#include "sim/tcp.h"
 #include "net/be.h"
 #include "net/net.h"
 

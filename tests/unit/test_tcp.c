@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Verdicts on segments by hand, one flow after the other. */
 #include "test.h"
-#include "sim/tcp.h"
+#include "sim/traffic.h"
 #include "net/net.h"
 
 enum {

@@ -12,7 +12,7 @@
 
 #include "base/rng.h"
 #include "hash/crc.h"
-#include "model/plan.h"
+#include "model/model.h"
 #include "rdma/local.h"
 #include "query/query.h"
 #include "region/region.h"

@@ -8,7 +8,7 @@
 
 #include "base/rng.h"
 #include "test.h"
-#include "sim/topo.h"
+#include "sim/traffic.h"
 #include "net/be.h"
 #include "net/key.h"
 

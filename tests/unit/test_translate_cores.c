@@ -12,7 +12,7 @@
 #include "team_result.h"
 #include "team_rig.h"
 #include "rdma/local.h"
-#include "region/prefetch.h"
+#include "region/memory.h"
 #include "test.h"
 #include "dta/cores.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "model/plan.h"
+#include "model/model.h"
 #include "rdma/local.h"
 #include "peer.h"
 #include "query/query.h"
