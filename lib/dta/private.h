@@ -3,8 +3,8 @@
  * private.h - what the translator's own files share.
  *
  * A batch is processed in stages of STEP packets: admit.c decodes packets and
- * checks them, which leaves valid reports; sequence.c tracks their numbers;
- * stage.c sorts them by table, steer.c by collector; keywrite.c (Key-Write and
+ * checks them, which leaves valid reports, and sorts these by table and by
+ * collector; sequence.c tracks their numbers; keywrite.c (Key-Write and
  * Key-Increment), postcard.c or append.c makes operations of them; ops.c passes
  * these to the transport. cores.c does it on several cores.
  *
@@ -143,7 +143,7 @@ struct reporters; /* sequence.c */
 struct postcards; /* postcard.c: the cache of rows */
 struct lists;	  /* append.c: the batches */
 struct table_state;
-struct steering; /* steer.c: reports by collector */
+struct steering; /* admit.c: reports by collector */
 struct returned; /* postcard.c: rows on their way back to a worker */
 struct worker;
 struct threads_out;
@@ -250,7 +250,7 @@ static inline size_t translator_size(unsigned states)
 }
 
 /*
- * stage.c. begin and end: of a batch, on the transport; end returns the batch's
+ * admit.c. begin and end: of a batch, on the transport; end returns the batch's
  * first error. run: processes a stage, n <= STEP packets. finish: processes the
  * reports in t->stage, at the end of a stage. run_tables: processes only those
  * of some tables, a bit each, none of which is an Append table.
@@ -374,7 +374,7 @@ void sequence_run(struct translator *t, uint32_t src, uint16_t first,
 		  unsigned n, bool counted);
 void sequence_close(struct translator *t);
 
-/* nack.c: to the reporter of u, which was in p. */
+/* admit.c: to the reporter of u, which was in p. */
 void nack_send(struct translator *t, const struct net_udp *u, uint16_t table,
 	       const struct pkt *p, uint16_t last, enum dta_nack_reason reason);
 
@@ -384,7 +384,7 @@ static inline bool is_dta0(const struct net_udp *u)
 	return u->payload[0] >> 4 == 0;
 }
 
-/* steer.c: parts the reports of one table among the collectors. open: 0 or
+/* admit.c: parts the reports of one table among the collectors. open: 0 or
  * -ENOMEM; one collector needs nothing. */
 int steer_open(struct translator *t, unsigned collectors);
 void steer_run(struct translator *t, unsigned table,

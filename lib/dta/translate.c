@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* translate.c - open, close, and batches: what is made of them is in stage.c.
+/* translate.c - open, close, and batches: what is made of them is in admit.c.
  */
 #include "dta/private.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * responder_private.h - shared by the responder's files. responder.c checks
- * packets and carries them out; responder_header_cache.c decodes frequent ones
- * faster; responder_replies.c sends answers; responder_cores.c does it all on
+ * packets, carries them out and sends answers; responder_cores.c does it on
  * several cores.
  */
 #ifndef RDMA_RESPONDER_PRIVATE_H

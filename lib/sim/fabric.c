@@ -203,7 +203,7 @@ int fabric_paper(struct fabric *f)
 	return rc;
 }
 
-/* --- the k-ary fat tree: numbering as in sim/topo.h ------------------- */
+/* --- the k-ary fat tree: numbering as in sim/traffic.h ------------------- */
 
 static void tree_nodes(struct fabric *f, unsigned k)
 {

@@ -8,7 +8,7 @@
  * array; those of switches come first. What telemetry says of a switch and a
  * port is the node's id and the port's number.
  *
- * Two networks: the k-ary fat tree with ids and ports as sim/topo.h has
+ * Two networks: the k-ary fat tree with ids and ports as sim/traffic.h has
  * them, and that of the INT-label paper's prototype: 4 spine, 4 leaf and 4 ToR
  * switches, ids 0 to 11, ports from 1, and 8 hosts, two of which send to all
  * others along given routes.

@@ -3,8 +3,8 @@
  * private.h - the sink's state, and what its files share. In reading order:
  * hops.c (the hops of a record, and the hops that a flow keeps), ingest.c (a
  * record's values are compared with what was reported before, and counted),
- * vector.c (the same by AVX-512, for most records), events.c (events, periodic
- * values, distributions), sink.c (the rest of sink.h).
+ * vector.c (the same by AVX-512, for most records), sink.c (events, periodic
+ * values, distributions, and the rest of sink.h).
  */
 #ifndef TELEMETRY_PRIVATE_H
 #define TELEMETRY_PRIVATE_H
@@ -299,7 +299,7 @@ bool vector_ingest(struct telemetry *t, struct flow_entry *f,
 		   const struct int_record *v, const struct simd_layout *p,
 		   uint64_t *latency);
 
-/* events.c */
+/* sink.c */
 
 /* A node is new: node_begin of objects.h; ctx: the telemetry. */
 void events_node(void *ctx, struct node *n);

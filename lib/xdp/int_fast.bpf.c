@@ -282,7 +282,7 @@ objects_port(const struct fast_object_key *key, __u32 *last)
  * ---------------------------------------------------
  *
  * That they are one after the other is seen here; what is otherwise,
- * telemetry/loss.h judges, to which they are told as runs.
+ * telemetry/flows.h judges, to which they are told as runs.
  */
 
 struct fast_reporter reporters[FAST_REPORTERS];
@@ -608,7 +608,7 @@ static long look_hop(__u32 i, struct walk *k)
 	return 0;
 }
 
-/* A queue, a link or a buffer: telemetry/metric.h has their keys. */
+/* A queue, a link or a buffer: telemetry/threshold.h has their keys. */
 static __always_inline void take_object(struct walk *k, struct fast_hop *h,
 					__u32 at, struct fast_object_key *key,
 					__u32 metric, __u32 id)

@@ -99,7 +99,7 @@ sample() {
 		grep -q "^| \`$(basename "$room")\` |" "$TOP/lib/README.md"
 	done
 	while read -r file; do
-		[ -n "$(find "$TOP/lib" "$TOP/cmd" "$TOP/tests" -path "*/$file")" ] ||
+		[ -n "$(find "$TOP/lib" "$TOP/cmd" "$TOP/tests" -path "*/${file#tests/}")" ] ||
 			{ echo "$file is not there" && false; }
 	done < <(grep -oE '`[a-z0-9_/.]+\.(c|h|bpf\.c|txt)`' "$TOP/lib/README.md" |
 		tr -d '`' | sort -u)
