@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * dta-plan - size a deployment, from the closed forms of model/plan.h: a row
+ * dta-plan - size a deployment, from the closed forms of model/model.h: a row
  * for each plan.
  */
 #include <errno.h>

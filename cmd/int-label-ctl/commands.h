@@ -15,7 +15,7 @@ int sim_main(int argc, char **argv);
 int theory_main(int argc, char **argv);
 int flow_main(int argc, char **argv);
 
-/* Options of the labelling policy: label/policy.h. */
+/* Options of the labelling policy: label/hop.h. */
 
 #define POLICY_INTERVAL_NS UINT64_C(50000000)
 

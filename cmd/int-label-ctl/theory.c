@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* theory.c - int-label-ctl theory: the closed forms of model/label.h. */
+/* theory.c - int-label-ctl theory: the closed forms of model/model.h. */
 #include <errno.h>
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * where it departs from the specification. The numbers that P4.org has left
  * open (ports, DSCP, GRE type) are here, and what the bits stand for.
  *
- * A profile is data only; int/profile_file.h reads one from a file.
+ * A profile is data only; the last calls read one from a file.
  */
 #ifndef INT_INT_PROFILE_H
 #define INT_INT_PROFILE_H

@@ -192,7 +192,7 @@ struct query_load {
 	uint64_t used;	     /* units that are not all zero; append: entries */
 	uint64_t unreadable; /* units, lists; they are left out below */
 	double used_share;
-	/* model/plan.h; each report stored in all of the table's copies */
+	/* model/model.h; each report stored in all of the table's copies */
 	double load, above;
 	double success, average; /* of the oldest key, of all keys */
 	double success_below, average_below; /* where only above is known */

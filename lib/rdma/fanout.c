@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fanout.c - operations come ordered by collector (dta/steer.c), so each run of
+ * fanout.c - operations come ordered by collector (dta/admit.c), so each run of
  * them goes to its collector's transport at once, with that one's table
  * numbers.
  */

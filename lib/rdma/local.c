@@ -6,7 +6,7 @@
  * store and do nothing else, so short that the processor has some thirty
  * iterations in flight. Additions are locked, which keeps the processor from
  * looking ahead: their lines are prefetched; others' too, where that helps
- * (region/prefetch.h).
+ * (region/memory.h).
  */
 #include "rdma/local.h"
 

@@ -3,7 +3,7 @@
  * local.h - the local transport: it stores operations in a region of this
  * machine, as DTA's SmartNIC mode does. Runs of operations of one kind go
  * through a dense loop. Whether to prefetch is decided when it is opened
- * (region/prefetch.h).
+ * (region/memory.h).
  */
 #ifndef RDMA_LOCAL_H
 #define RDMA_LOCAL_H

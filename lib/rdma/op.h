@@ -87,7 +87,7 @@ struct transport {
 	bool (*busy)(struct transport *r, unsigned table);
 	/*
 	 * Address of each table between begin() and end(), for prefetching
-	 * before exec() (region/prefetch.h). NULL: prefetching gains nothing.
+	 * before exec() (region/memory.h). NULL: prefetching gains nothing.
 	 */
 	uint8_t *const *mem;
 	/*

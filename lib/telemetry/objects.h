@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * objects.h - the state of the network itself: of each node its thresholds and
- * distributions; of each link, queue and buffer one metric (threshold.h) and its
- * threshold state.
+ * distributions; of each link, queue and buffer one metric (threshold.h) and
+ * its threshold state.
  *
  * A hop key is what a hop of a packet says about where it was: node, egress
  * interface, queue, buffer. Each of them may be METRIC_NONE. The table of hop

@@ -3,7 +3,7 @@
  * rows.h - what the sink tells, as rows. Measurements and fields:
  *
  * int_event  one a happening: time, event, metric; node, egress, queue, buffer,
- *            hw_id, flow: of what, those that the metric's key has (threshold.h);
+ *            hw_id, flow: of what, those that the metric's key has;
  *            value, reference (what was told before), threshold (that was
  *            passed), path, old_path. event is one of
  *            new_key       the first value, or path, of a key

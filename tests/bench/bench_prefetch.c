@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Asking for lines before they are written (region/prefetch.h), one way and the
+ * Asking for lines before they are written (region/memory.h), one way and the
  * other, beside not asking (the limit of each row), in the same rounds: what
  * this CPU's memory makes of it by itself, then the translator and the local
  * transport. Each row tells what this CPU takes: where the ratios say

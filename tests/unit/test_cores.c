@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* More cores: model/cores.h against its closed form, each bound by hand. */
+/* More cores: model/model.h against its closed form, each bound by hand. */
 #include <math.h>
 
 #include "model/model.h"

@@ -80,7 +80,7 @@ static void random_key(uint8_t *key, struct rng *r)
 		key[i] = (uint8_t)rng_u64(r);
 }
 
-/* Ids and ports are those of sim/topo.h. */
+/* Ids and ports are those of sim/traffic.h. */
 static void same_as_topo(const struct fabric *f, struct rng *r)
 {
 	uint8_t key[KEY_FLOW4_LEN];

@@ -2,7 +2,7 @@
 /*
  * Ours: Key-Write reports through the translator into a region, and queries in
  * bulk. The table is as large as 99 % success for the oldest key wants it
- * (model/plan.h), as far as memory goes.
+ * (model/model.h), as far as memory goes.
  */
 #include <stdio.h>
 #include <stdlib.h>
