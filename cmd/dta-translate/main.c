@@ -118,6 +118,7 @@ static int reopen(struct run *r)
 	if (rc < 0)
 		return rc;
 	r->t_options.collectors = r->transport->parts;
+	r->t_options.mirror = r->transport->mirror;
 	rc = translate_succeed(&r->t, r->table, r->transport->tables,
 			       r->transport, &r->t_options, &f);
 	if (rc < 0)
@@ -216,6 +217,7 @@ static void run_open(struct run *r)
 	r->t_options.dart = r->o.dart;
 	r->t_options.seed = r->o.seed;
 	r->t_options.collectors = r->transport->parts;
+	r->t_options.mirror = r->transport->mirror;
 	r->t_options.format = r->o.dta;
 	r->t_options.nacks = open_nacks(&r->o);
 	if (r->o.key_log)

@@ -327,8 +327,7 @@ static int join_paths(struct cluster_out *fl, struct fault *f)
 	}
 	fl->transport = fl->member[0]->transport;
 	if (fl->n > 1) {
-		rc = fanout_open(&fl->fanout, transport, fl->n, fl->tables,
-				 fl->o.mirror, f);
+		rc = fanout_open(&fl->fanout, transport, fl->n, fl->tables, f);
 		if (rc < 0)
 			return rc;
 		fl->transport = fanout_transport(fl->fanout);
@@ -336,7 +335,7 @@ static int join_paths(struct cluster_out *fl, struct fault *f)
 	if (!fl->o.dart)
 		return 0;
 	rc = dart_out_open(&fl->dart, ticket, fl->n, fl->o.sink, fl->transport,
-			   fl->o.ack_every, fl->o.mirror, f);
+			   fl->o.ack_every, f);
 	if (rc == 0)
 		fl->transport = dart_out_transport(fl->dart);
 	return rc;
@@ -428,14 +427,12 @@ static void take_over_state(struct cluster_out *fl,
 }
 
 int cluster_out_reopen(struct cluster_out **cluster, const struct cluster *c,
-		       bool mirror, struct fault *f)
+		       struct fault *f)
 {
 	struct cluster_out *old = *cluster;
-	struct cluster_out_options o = old->o;
 	int rc;
 
-	o.mirror = mirror;
-	rc = open_members(cluster, c, &o, old, f);
+	rc = open_members(cluster, c, &old->o, old, f);
 	if (rc < 0)
 		return rc;
 	take_over_state(*cluster, old);

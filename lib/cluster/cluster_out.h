@@ -17,7 +17,6 @@
 struct cluster_out_options {
 	struct snk *sink; /* of RoCEv2 packets; NULL: regions only */
 	unsigned ack_every;
-	bool mirror;
 	bool dart; /* Key-Write by dart_out.h's transport; needs sink */
 };
 
@@ -67,7 +66,7 @@ struct requester_ledger cluster_out_ledger(const struct cluster_out *fl,
  * cluster_out_open_ticket(). Transport and tables are new afterwards.
  */
 int cluster_out_reopen(struct cluster_out **cluster, const struct cluster *c,
-		       bool mirror, struct fault *f);
+		       struct fault *f);
 
 /*
  * Checks, ten times a second at most, whether a ticket's file was replaced, and

@@ -430,6 +430,7 @@ static void set_tables(struct packet_transport *p)
 	p->transport.tables = cluster_out_tables(p->out);
 	if (p->o.cluster)
 		p->transport.parts = cluster_out_collectors(p->out);
+	p->transport.mirror = p->cluster.mirror;
 }
 
 /* SIGHUP: all that was sent is waited for, then the cluster is opened anew. */
@@ -447,7 +448,7 @@ static int packet_reopen(struct transport *r)
 		warn_text(p, "%s", f.text);
 		return 0;
 	}
-	if (cluster_out_reopen(&p->out, &c, c.mirror, &f) < 0) {
+	if (cluster_out_reopen(&p->out, &c, &f) < 0) {
 		say_fault(p, p->o.cluster, &f);
 		cluster_fini(&c);
 		return 0;
@@ -654,7 +655,6 @@ static int open_cluster(struct packet_transport *p, struct fault *f)
 		rc = open_sink(p, f);
 	if (rc < 0)
 		return rc;
-	fo.mirror = p->cluster.mirror;
 	fo.sink = p->sink;
 	rc = cluster_out_open(&p->out, &p->cluster, &fo, &why);
 	return rc < 0 ? fault_of(f, rc, p->o.cluster, &why) : 0;

@@ -113,18 +113,21 @@ void nack_send(struct translator *t, const struct net_udp *u, uint16_t table,
 }
 
 /*
- * several collectors: each report goes to one, by the hash of its key
- * (dta(7), HASHING, "collector of a key"). It runs on one table's valid
- * reports, and only if there are several collectors.
+ * Several collectors: each report goes to one, by the hash of its key (dta(7),
+ * HASHING, "collector of a key"); with mirrors to the next one, too, among that
+ * one's own. So each collector sees its reports in order, wherever batches end.
  */
 
 struct steering {
-	unsigned n; /* collectors */
+	unsigned n;	 /* collectors */
+	unsigned copies; /* of each report: 2 with mirrors */
 	uint32_t hash[STAGE];
 	uint16_t to[STAGE]; /* of the reports in hand */
-	/* The reports in hand, in the order of their collectors. */
+	/* Those, sorted by collector; one collector's begin at begin[]. */
 	uint16_t begin[COLLECTORS_MAX + 1];
-	struct report_batch_room room;
+	const uint8_t *key[2 * STAGE];
+	uint64_t desc[2 * STAGE];
+	uint16_t at[2 * STAGE];
 };
 
 /* The collectors of one table's reports, to s->to. */
@@ -140,26 +143,36 @@ static void find_collectors(struct translator *t, const struct table_state *l,
 		s->to[i] = (uint16_t)hash_mod(hash[i], s->n);
 }
 
+static inline unsigned next_collector(const struct steering *s, unsigned c)
+{
+	return c + 1 < s->n ? c + 1 : 0;
+}
+
 /* Sorts reports by collector; those of one stay in order. */
 static void sort_by_collector(struct steering *s, const struct report_batch *j)
 {
-	uint16_t at[COLLECTORS_MAX], sum = 0;
+	uint16_t own[COLLECTORS_MAX] = {0}, end[COLLECTORS_MAX], sum = 0;
 
-	memset(at, 0, s->n * sizeof(at[0]));
 	for (unsigned i = 0; i < j->n; i++)
-		at[s->to[i]]++;
+		own[s->to[i]]++;
 	for (unsigned c = 0; c < s->n; c++) {
-		s->begin[c] = sum;
-		sum = (uint16_t)(sum + at[c]);
-		at[c] = s->begin[c];
+		s->begin[c] = end[c] = sum;
+		sum = (uint16_t)(sum + own[c]);
+		if (s->copies == 2)
+			sum = (uint16_t)(sum + own[c ? c - 1 : s->n - 1]);
 	}
 	s->begin[s->n] = sum;
 	for (unsigned i = 0; i < j->n; i++) {
-		unsigned k = at[s->to[i]]++;
+		unsigned c = s->to[i];
 
-		s->room.key[k] = j->key[i];
-		s->room.at[k] = j->at[i];
-		s->room.desc[k] = j->desc[i];
+		for (unsigned m = 0; m < s->copies; m++) {
+			unsigned k = end[c]++;
+
+			s->key[k] = j->key[i];
+			s->at[k] = j->at[i];
+			s->desc[k] = j->desc[i] | (uint64_t)m << DESC_MIRRORED;
+			c = next_collector(s, c);
+		}
 	}
 }
 
@@ -167,20 +180,24 @@ void steer_run(struct translator *t, unsigned table,
 	       const struct report_batch *j)
 {
 	struct steering *s = t->steering;
-	struct report_batch sorted = report_batch_in(&s->room), part;
+	struct report_batch sorted = {.all = j->all,
+				      .any = j->any,
+				      .key = s->key,
+				      .desc = s->desc,
+				      .at = s->at};
 
 	find_collectors(t, &t->state[table], j);
 	sort_by_collector(s, j);
-	sorted.all = j->all;
-	sorted.any = j->any;
 	for (unsigned c = 0; c < s->n; c++) {
-		part = report_batch_part(&sorted, s->begin[c], s->begin[c + 1]);
+		struct report_batch part = report_batch_part(
+			&sorted, s->begin[c], s->begin[c + 1]);
+
 		if (part.n)
 			run_table(t, c * t->n + table, &part);
 	}
 }
 
-int steer_open(struct translator *t, unsigned collectors)
+int steer_open(struct translator *t, unsigned collectors, bool mirror)
 {
 	t->steering = NULL;
 	if (collectors <= 1)
@@ -189,6 +206,7 @@ int steer_open(struct translator *t, unsigned collectors)
 	if (!t->steering)
 		return -ENOMEM;
 	t->steering->n = collectors;
+	t->steering->copies = mirror ? 2 : 1;
 	return 0;
 }
 

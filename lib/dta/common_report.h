@@ -120,7 +120,8 @@ static inline bool shape_sum_right(const uint8_t *frame)
  *	bits	DTA/1			descriptor
  *	56-63	version, opcode		table
  *	55	immediate		the report's flag or the table's
- *	52-54	tracked, reserved	0
+ *	54	tracked			it goes to its collector's mirror
+ *	52-53	reserved		0
  *	48-51	N			1..4, the table's default filled in
  *	40-47	key length		bytes from the key to the data
  *	32-39	hop, path length	the same
@@ -132,6 +133,7 @@ static inline bool shape_sum_right(const uint8_t *frame)
 enum {
 	DESC_TABLE = 56,
 	DESC_IMMEDIATE = 55,
+	DESC_MIRRORED = 54,
 	DESC_COPIES = 48,
 	DESC_DATA_AT = 40,
 	DESC_HOP = 36,
@@ -148,6 +150,11 @@ static inline unsigned desc_table(uint64_t desc)
 static inline bool desc_immediate(uint64_t desc)
 {
 	return desc >> DESC_IMMEDIATE & 1;
+}
+
+static inline bool desc_mirrored(uint64_t desc)
+{
+	return desc >> DESC_MIRRORED & 1;
 }
 
 static inline unsigned desc_copies(uint64_t desc)

@@ -646,7 +646,7 @@ static struct translator *copy_of(struct worker *w, bool owner)
 	t->prefetching = NULL;
 	t->nacks_lock = &w->cores->nacks_lock;
 	rc = ops_open(t, false);
-	rc = steer_open(t, of->states / of->n) ? -ENOMEM : rc;
+	rc = steer_open(t, of->states / of->n, of->mirror) ? -ENOMEM : rc;
 	for (unsigned i = 0; i < t->states; i++) {
 		struct table_state *l = &t->state[i];
 

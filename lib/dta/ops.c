@@ -58,11 +58,14 @@ static void prefetch_queue_start(struct prefetch_queue *a,
 unsigned report_cost(const struct translator *t, const struct table_state *l,
 		     const struct dta_report *r)
 {
+	unsigned n;
+
 	if (l->kind == TABLE_POSTCARD || l->kind == TABLE_APPEND)
 		return 0;
+	n = r->copies ? r->copies : l->copies;
 	if (l->kind == TABLE_KEYWRITE && t->dart != DART_OFF)
-		return t->dart == DART_ONE ? 1 : 2;
-	return r->copies ? r->copies : l->copies;
+		n = t->dart == DART_ONE ? 1 : 2;
+	return t->mirror ? 2 * n : n;
 }
 
 /* Postcards and entries are charged when they are written. */

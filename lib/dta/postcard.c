@@ -35,7 +35,7 @@ enum {
 	ROWS_ASKED = 32,	  /* at once */
 	RUNS_MAX = HASH_HOPS / 2, /* of adjacent hops in a row */
 	EVICTIONS = 512,	  /* hashed together */
-	CAUSES = 2 * STAGE,	  /* of a batch's evictions: cause_of() */
+	CAUSES = 4 * STAGE,	  /* of a batch's evictions: cause_of() */
 	NO_PACKET = UINT16_MAX,	  /* has caused it */
 };
 
@@ -127,7 +127,7 @@ static void emit_one(struct translator *t, const struct table_state *l,
 
 	ops_reserve(t, RUNS_MAX * e->copies, room);
 	if (t->transport->stamped && e->at != NO_PACKET)
-		t->stamp_ns = t->pkts[e->at].ts_ns;
+		t->stamp_ns = t->pkts[e->at >> t->mirror].ts_ns;
 	p = op_buffer_alloc(t->ops, room);
 	for (unsigned i = 0; i < l->hops; i++)
 		be32_store(p + 4 * i,
@@ -170,7 +170,8 @@ static void emit(struct translator *t, const struct table_state *l, unsigned n)
 		emit_one(t, l, k);
 }
 
-/* A packet may cause two evictions: a partial and a complete one. */
+/* A packet may cause two evictions: a partial and a complete one. With mirrors,
+ * at is twice its number, and one more at the mirror. */
 static inline unsigned cause_of(unsigned at, bool complete)
 {
 	return 2u * at + complete;
@@ -244,6 +245,7 @@ row_take(struct translator *t, const struct table_state *l, struct row *r,
 {
 	unsigned key_len = l->key_len, want, hop = desc_hop(desc);
 
+	at = at << t->mirror | desc_mirrored(desc);
 	if (r->held && !keys_equal(r->key, key, key_len))
 		evict(t, l, r, at, false);
 	if (!r->held)

@@ -219,6 +219,7 @@ struct translator {
 	unsigned states; /* tables of all collectors, one after another */
 	enum dart dart;
 	uint64_t seed;
+	bool mirror;		   /* each report goes to two collectors */
 	struct steering *steering; /* NULL: one collector */
 	uint8_t first_of_kind[5];  /* table of DTA/0 reports, or NO_TABLE */
 	/* Table of an id, as it is in the packet, or NO_TABLE. */
@@ -386,7 +387,7 @@ static inline bool is_dta0(const struct net_udp *u)
 
 /* admit.c: parts the reports of one table among the collectors. open: 0 or
  * -ENOMEM; one collector needs nothing. */
-int steer_open(struct translator *t, unsigned collectors);
+int steer_open(struct translator *t, unsigned collectors, bool mirror);
 void steer_run(struct translator *t, unsigned table,
 	       const struct report_batch *j);
 void steer_close(struct translator *t);
@@ -461,7 +462,7 @@ void postcard_close(struct table_state *l);
 int append_open(struct table_state *l, size_t *room, struct fault *f);
 void append_flush(struct translator *t, struct table_state *l); /* all lists */
 /*
- * On several cores. clone: of a copy of a lane, whose lists that wait are its
+ * On several cores. clone: of a copy of a state, whose lists that wait are its
  * own. send: reports to the owners of their lists, of (list * factor >> 32), if
  * all are entries of one word that need no time of their own; whether they
  * were.

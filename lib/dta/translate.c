@@ -93,11 +93,12 @@ static void init_table_state(struct table_state *l, const struct table *t,
 		.t = *t,
 	};
 	/* The cache is divided, as the reports are; rows are a power of 2. */
-	for (unsigned c = 1; c < o->collectors && l->t.cache_rows > 1; c *= 2)
+	for (unsigned c = o->mirror ? 2 : 1;
+	     c < o->collectors && l->t.cache_rows > 1; c *= 2)
 		l->t.cache_rows /= 2;
 }
 
-/* The lane by which reports are known and judged: the first collector's. */
+/* The state by which reports are known and judged: the first collector's. */
 static int table_name(struct translator *t, unsigned i, struct fault *f)
 {
 	struct table_state *l = &t->state[i];
@@ -128,7 +129,8 @@ static int open_table_state(struct translator *t, unsigned i,
 			t->postcards |= UINT64_C(1) << i;
 		return postcard_open(l, room, f);
 	}
-	/* A list is of one collector: its batch waits in one lane alone. */
+	/* A list is of one collector: nearly all memory of its others stays
+	 * untouched. */
 	if (l->kind != TABLE_APPEND)
 		return 0;
 	rc = append_open(l, i >= t->n ? &again : room, f);
@@ -190,7 +192,8 @@ static int open_table_states(struct translator *t, const struct table *tables,
 		init_table_state(&t->state[i], &tables[i % t->n], i, o);
 	for (unsigned i = 0; i < t->states && !rc; i++)
 		rc = open_table_state(t, i, o, &room, f);
-	if (!rc && steer_open(t, o->collectors))
+	t->mirror = o->mirror && o->collectors > 1;
+	if (!rc && steer_open(t, o->collectors, t->mirror))
 		rc = fault_set(f, -ENOMEM, "no memory for the collectors");
 	return rc;
 }

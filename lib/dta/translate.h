@@ -82,6 +82,7 @@ struct translate_options {
 	 * of all: table t of collector c is its number c * n + t.
 	 */
 	unsigned collectors;
+	bool mirror; /* each report goes to the next collector as well */
 	enum dart dart;
 	uint64_t seed; /* DART_ONE: of the random copies */
 };

@@ -81,7 +81,6 @@ struct dart_out {
 	unsigned n, tables; /* collectors, tables of each */
 	unsigned ncommon;
 	unsigned ack_every;
-	bool mirror;
 	struct dart_ledger ctr;
 	uint8_t mac[6], ip[4]; /* ours */
 	uint16_t common_of[TABLE_MAX];
@@ -273,10 +272,6 @@ static int run_exec(struct dart_out *o, const struct op *ops, size_t n,
 	for (size_t i = 0; i < n && !rc; i++)
 		rc = send_op(o, member, common, &ops[i],
 			     stamps ? stamps[i] : ts_ns);
-	member = (member + 1) % o->n;
-	for (size_t i = 0; o->mirror && i < n && !rc; i++)
-		rc = send_op(o, member, common, &ops[i],
-			     stamps ? stamps[i] : ts_ns);
 	return rc;
 }
 
@@ -445,7 +440,7 @@ static int alloc(struct dart_out **out, unsigned n, unsigned tables,
 
 int dart_out_open(struct dart_out **out, const struct ticket *const *tickets,
 		  unsigned n, struct snk *sink, struct transport *rest,
-		  unsigned ack_every, bool mirror, struct fault *f)
+		  unsigned ack_every, struct fault *f)
 {
 	struct dart_out *o = NULL;
 	int rc = alloc(&o, n, tickets[0]->n, f);
@@ -455,7 +450,6 @@ int dart_out_open(struct dart_out **out, const struct ticket *const *tickets,
 	o->rest = rest;
 	o->sink = sink;
 	o->ack_every = ack_every;
-	o->mirror = mirror && n > 1;
 	memcpy(o->mac, tickets[0]->peer_mac, 6);
 	memcpy(o->ip, tickets[0]->peer_ip, 4);
 	rc = make_frame_template(o, tickets[0], f);

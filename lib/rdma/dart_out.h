@@ -49,11 +49,11 @@ struct dart_out;
  * tickets: n, of collectors with the same tables; not kept. Refused where their
  * addresses are not IPv4, or the tables' base addresses not the same. Tables
  * are numbered as in fanout.h; rest takes the operations on other kinds. rest
- * and sink outlive the transport. mirror: as fanout.h has it.
+ * and sink outlive the transport.
  */
 int dart_out_open(struct dart_out **out, const struct ticket *const *tickets,
 		  unsigned n, struct snk *sink, struct transport *rest,
-		  unsigned ack_every, bool mirror, struct fault *f);
+		  unsigned ack_every, struct fault *f);
 struct transport *dart_out_transport(struct dart_out *o);
 struct dart_ledger dart_out_ledger(const struct dart_out *o);
 

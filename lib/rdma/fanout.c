@@ -22,7 +22,6 @@ struct branch {
 struct fanout {
 	struct transport transport;
 	unsigned n, tables;
-	bool mirror;
 	uint64_t generation; /* grows when a branch's changes */
 	struct op piece[PIECE];
 	struct branch branch[FANOUT_MAX];
@@ -80,22 +79,6 @@ static bool fanout_busy(struct transport *transport, unsigned table)
 	return false;
 }
 
-/* A run of operations of one collector, to its transport and its mirror's. */
-static int run_exec(struct fanout *o, unsigned collector, size_t n,
-		    uint64_t ts_ns, const uint64_t *stamps)
-{
-	struct transport *r = o->branch[collector].transport;
-	int rc;
-
-	r->stamps = stamps;
-	rc = r->exec(r, o->piece, n, ts_ns);
-	if (rc < 0 || !o->mirror)
-		return rc;
-	r = o->branch[(collector + 1) % o->n].transport;
-	r->stamps = stamps;
-	return r->exec(r, o->piece, n, ts_ns);
-}
-
 static int fanout_exec(struct transport *transport, const struct op *ops,
 		       size_t n, uint64_t ts_ns)
 {
@@ -106,10 +89,12 @@ static int fanout_exec(struct transport *transport, const struct op *ops,
 	while (n && !rc) {
 		unsigned collector = ops->table / o->tables;
 		unsigned first = collector * o->tables;
+		struct transport *r;
 		size_t k;
 
 		if (collector >= o->n)
 			return -ERANGE;
+		r = o->branch[collector].transport;
 		for (k = 0; k < n && k < PIECE; k++) {
 			unsigned table = ops[k].table - first;
 
@@ -118,7 +103,8 @@ static int fanout_exec(struct transport *transport, const struct op *ops,
 			o->piece[k] = ops[k];
 			o->piece[k].table = (uint16_t)table;
 		}
-		rc = run_exec(o, collector, k, ts_ns, stamps);
+		r->stamps = stamps;
+		rc = r->exec(r, o->piece, k, ts_ns);
 		stamps = stamps ? stamps + k : NULL;
 		ops += k;
 		n -= k;
@@ -127,7 +113,7 @@ static int fanout_exec(struct transport *transport, const struct op *ops,
 }
 
 int fanout_open(struct fanout **out, struct transport *const *transports,
-		unsigned n, unsigned tables, bool mirror, struct fault *f)
+		unsigned n, unsigned tables, struct fault *f)
 {
 	struct fanout *o = calloc(1, sizeof(*o));
 
@@ -142,7 +128,6 @@ int fanout_open(struct fanout **out, struct transport *const *transports,
 	};
 	o->tables = tables;
 	o->n = n;
-	o->mirror = mirror && n > 1;
 	for (unsigned i = 0; i < n; i++) {
 		o->branch[i].transport = transports[i];
 		o->transport.stamped |= transports[i]->stamped;

@@ -2,9 +2,7 @@
 /*
  * fanout.h - one transport that leads to several collectors.
  *
- * Table t of collector c is table number c * tables + t of this transport. With
- * mirror, every operation is carried out at its collector and at the next one
- * ((c + 1) mod n), so that one of them can be lost.
+ * Table t of collector c is table number c * tables + t of this transport.
  */
 #ifndef RDMA_FANOUT_H
 #define RDMA_FANOUT_H
@@ -22,7 +20,7 @@ enum {
 
 /* transports: n of them, copied; they outlive the fan-out. tables: of each. */
 int fanout_open(struct fanout **out, struct transport *const *transports,
-		unsigned n, unsigned tables, bool mirror, struct fault *f);
+		unsigned n, unsigned tables, struct fault *f);
 struct transport *fanout_transport(struct fanout *o);
 
 void fanout_close(struct fanout *o); /* NULL is fine */

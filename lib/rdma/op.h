@@ -104,6 +104,7 @@ struct transport {
 	/* Collectors behind it, where there are several: table t of collector c
 	 * is table number c * tables + t; 0: there is one. */
 	unsigned parts;
+	bool mirror; /* reports belong to the next collector as well */
 
 	/* Descriptors to be read from: max at most. Returns how many. */
 	unsigned (*fds)(const struct transport *r, int *fd, unsigned max);

@@ -105,7 +105,7 @@ static void make_regions(void)
 		transport[c] = local_transport(local[c]);
 	}
 	table = *region_table(region[0], 0);
-	if (fanout_open(&fanout, transport, COLLECTORS, 1, false, &f) < 0)
+	if (fanout_open(&fanout, transport, COLLECTORS, 1, &f) < 0)
 		die(f.text);
 }
 

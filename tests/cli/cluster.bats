@@ -8,7 +8,7 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || exit 1
 	NAME=dta-test-$$-cluster-$BATS_TEST_NUMBER
 	EXPECT=$TOP/tests/tools/expect.py
-	PATH=$PWD:$PATH # for an ssh that a test makes
+	PATH=$PWD:$TOP/tests/tools:$PATH # $PWD: for an ssh that a test makes
 }
 
 teardown() {
@@ -210,6 +210,39 @@ make_ssh() {
 		<<<"$output")" -gt 15 ]
 	[ "$(jq -s 'map(select(.answer == "found")) | length' \
 		<<<"$output")" -gt 40 ]
+}
+
+# digests_of COMMAND...: what it leaves in three new regions.
+digests_of() {
+	local r
+
+	remove_regions "$NAME"
+	make_regions layout.ini a b c
+	"$@"
+	for r in a b c; do
+		for t in flows events sums paths; do
+			region.py digest "$NAME-$r" $t
+		done
+	done
+}
+
+@test "mirrors: one memory, wherever batches end and on all cores" {
+	make_layout
+	sed -i 's/64Ki/1024/; s/8Ki/128/' layout.ini # own slots and others' meet
+	make_reports 3000
+	make_cluster a b c <<<"mirror = yes"
+	trickled() {
+		split -b 7001 --filter='cat; sleep 0.002' reports.pcap |
+			dta-translate -q -r - --cluster cluster.ini
+	}
+	digests_of dta-translate -q -r reports.pcap --cluster cluster.ini >one
+	for j in 2 3; do
+		digests_of dta-translate -q -j $j -r reports.pcap \
+			--cluster cluster.ini >cores
+		diff one cores
+	done
+	digests_of trickled >pieces
+	diff one pieces
 }
 
 @test "a fourth collector: past epochs are found where they were stored" {

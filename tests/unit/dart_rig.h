@@ -44,8 +44,7 @@ struct transports {
 	struct fanout *fanout;
 };
 
-static inline void transports_open(struct transports *r, const char *name,
-				   bool mirror)
+static inline void transports_open(struct transports *r, const char *name)
 {
 	struct fault f = {""};
 
@@ -58,8 +57,8 @@ static inline void transports_open(struct transports *r, const char *name,
 			rig_die("transport", &f);
 		r->transport[c] = roce_out_transport(r->roce[c]);
 	}
-	if (fanout_open(&r->fanout, r->transport, COLLECTORS, ticket[0].n,
-			mirror, &f) < 0)
+	if (fanout_open(&r->fanout, r->transport, COLLECTORS, ticket[0].n, &f) <
+	    0)
 		rig_die("fanout", &f);
 }
 

@@ -88,7 +88,7 @@ static void compare(const struct pkt *a, size_t na, const struct pkt *b,
 	}
 }
 
-static void same_frames(bool mirror)
+static void same_frames(void)
 {
 	static struct op op[OPS + 1];
 	static struct pkt want[4 * OPS], got[4 * OPS];
@@ -98,10 +98,10 @@ static void same_frames(bool mirror)
 	struct fault f = {""};
 	size_t n = make_ops(op, ticket[0].n), na, nb;
 
-	transports_open(&a, "a", mirror);
-	transports_open(&b, "b", mirror);
+	transports_open(&a, "a");
+	transports_open(&b, "b");
 	if (dart_out_open(&dart, tickets, COLLECTORS, b.sink,
-			  fanout_transport(b.fanout), 0, mirror, &f) < 0)
+			  fanout_transport(b.fanout), 0, &f) < 0)
 		rig_die("dart", &f);
 	/* One after the other: both transports then keep the same order. */
 	for (size_t i = 0; i < n; i++) {
@@ -136,9 +136,9 @@ static void acks(void)
 	unsigned asked = 0;
 	size_t n;
 
-	transports_open(&b, "b", false);
+	transports_open(&b, "b");
 	if (dart_out_open(&dart, tickets, COLLECTORS, b.sink,
-			  fanout_transport(b.fanout), 4, false, &f) < 0)
+			  fanout_transport(b.fanout), 4, &f) < 0)
 		rig_die("dart", &f);
 	for (unsigned i = 0; i < 20; i++)
 		run(dart_out_transport(dart), &op, 1);
@@ -191,9 +191,9 @@ static void naks(void)
 	const struct dart_state *st;
 	struct pkt p;
 
-	transports_open(&b, "b", false);
+	transports_open(&b, "b");
 	if (dart_out_open(&dart, tickets, COLLECTORS, b.sink,
-			  fanout_transport(b.fanout), 0, false, &f) < 0)
+			  fanout_transport(b.fanout), 0, &f) < 0)
 		rig_die("dart", &f);
 	op.table = (uint16_t)ticket[0].n; /* of collector 1 */
 	for (unsigned i = 0; i < 20; i++) /* the PSN wraps on the way */
@@ -291,10 +291,10 @@ static void wire_open(struct wire *w, struct rig *g, unsigned ack_every)
 
 	*w = (struct wire){.g = g};
 	rig_restart(g, NULL);
-	transports_open(&w->transports, "w", false);
+	transports_open(&w->transports, "w");
 	if (dart_out_open(&w->dart, &one, 1, w->transports.sink,
 			  fanout_transport(w->transports.fanout), ack_every,
-			  false, &f) < 0)
+			  &f) < 0)
 		rig_die("dart", &f);
 }
 
@@ -399,11 +399,11 @@ static void long_ago(void)
 	for (unsigned i = 0; i < 4096; i++)
 		op[i] = (struct op){
 			.verb = OP_WRITE, .length = 8, .data = data};
-	transports_open(&b, "b", false);
+	transports_open(&b, "b");
 	snk_close(b.sink);
 	if (snk_open(&b.sink, "/dev/null", &f) < 0 ||
 	    dart_out_open(&dart, &one, 1, b.sink, fanout_transport(b.fanout), 0,
-			  false, &f) < 0)
+			  &f) < 0)
 		rig_die("dart", &f);
 	run(dart_out_transport(dart), op, 10);
 	p = answer(frame, 0, psn + 4, ROCE_NAK_PSN, ticket[0].at[RIG_KW].qpn);
@@ -435,7 +435,7 @@ static void refused(const struct ticket *t, int rc, const char *why)
 	struct dart_out *dart;
 	struct fault f = {""};
 
-	TEST(dart_out_open(&dart, two, 2, NULL, NULL, 0, false, &f) == rc);
+	TEST(dart_out_open(&dart, two, 2, NULL, NULL, 0, &f) == rc);
 	if (!TEST(strstr(f.text, why) != NULL))
 		fprintf(stderr, "%s\n", f.text);
 }
@@ -458,8 +458,7 @@ static void refusals(void)
 	refused(&t, -EINVAL, "peer_ip");
 	t = ticket[1];
 	t.mtu = 512;
-	TEST(dart_out_open(&dart, &one, 1, NULL, NULL, 0, false, &f) ==
-	     -EINVAL);
+	TEST(dart_out_open(&dart, &one, 1, NULL, NULL, 0, &f) == -EINVAL);
 	TEST(strstr(f.text, "MTU") != NULL);
 }
 
@@ -469,8 +468,7 @@ int main(void)
 
 	rig_open(&g, NULL);
 	make_tickets(&g);
-	same_frames(false);
-	same_frames(true);
+	same_frames();
 	acks();
 	naks();
 	twice(&g);

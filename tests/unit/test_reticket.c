@@ -90,7 +90,7 @@ static uint32_t dart_goes_on(void)
 	uint32_t psn;
 
 	if (snk_open(&sink, "/dev/null", &f) < 0 ||
-	    dart_out_open(&dart, &one, 1, sink, NULL, 0, false, &f) < 0)
+	    dart_out_open(&dart, &one, 1, sink, NULL, 0, &f) < 0)
 		rig_die("dart", &f);
 	for (unsigned i = 0; i < BEFORE; i++)
 		TEST(dart_out_transport(dart)->exec(dart_out_transport(dart),
@@ -239,7 +239,7 @@ static void test_dart_heard(void)
 	nic_tickets();
 	rotate(&now);
 	if (snk_open(&sink, "/dev/null", &f) < 0 ||
-	    dart_out_open(&dart, &one, 1, sink, NULL, 0, false, &f) < 0)
+	    dart_out_open(&dart, &one, 1, sink, NULL, 0, &f) < 0)
 		rig_die("dart", &f);
 	for (unsigned i = 0; i < BEFORE; i++)
 		TEST(dart_out_transport(dart)->exec(dart_out_transport(dart),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Several collectors (steer.c, fanout.c): each leaves the memory that a
- * translator of its own would have left, given the reports whose keys are its
- * (hashed bit by bit).
+ * Several collectors (admit.c, fanout.c): each has the memory that a translator
+ * of its own would have left, given the reports whose keys are its (hashed bit
+ * by bit) and, with mirrors, those of the one before it.
  */
 #include "base/rng.h"
 #include "rdma/fanout.h"
@@ -93,29 +93,35 @@ static unsigned owner_of(const struct dta_report *r)
 
 /* n random reports, to all and to those whose they are. */
 static void make_reports(struct rng *rng, const struct table *t, unsigned n,
-			 struct frames *all, struct own *own)
+			 struct frames *all, struct own *own, bool mirror)
 {
 	for (unsigned i = 0; i < n; i++) {
 		uint8_t key[32], value[32], frame[FRAME_ROOM];
 		int shape = (int)rng_below(rng, SHAPES);
 		struct dta_report r;
+		unsigned owner;
 		size_t len;
 
 		random_report(rng, t, &r, key, value);
 		len = frame_of(frame, DTA_FORMAT_1, &r, 1, shape);
 		frames_add(all, frame, len, 0);
-		frames_add(&own[owner_of(&r)].frames, frame, len, 0);
+		owner = owner_of(&r);
+		frames_add(&own[owner].frames, frame, len, 0);
+		owner = (owner + 1) % COLLECTORS;
+		if (mirror)
+			frames_add(&own[owner].frames, frame, len, 0);
 	}
 }
 
-static void against_owners(uint64_t seed)
+static void against_owners(uint64_t seed, bool mirror)
 {
 	static struct own own[COLLECTORS];
 	static struct frames all;
 	struct table t[TABLES], divided[TABLES];
 	struct test_transport *transport[COLLECTORS];
 	struct transport *transports[COLLECTORS];
-	struct translate_options o = {.collectors = COLLECTORS};
+	struct translate_options o = {.collectors = COLLECTORS,
+				      .mirror = mirror};
 	struct rng rng = {seed};
 	struct translator *tr;
 	struct fanout *fan;
@@ -124,13 +130,14 @@ static void against_owners(uint64_t seed)
 
 	make_tables(t);
 	memcpy(divided, t, sizeof(t));
-	divided[3].cache_rows /= 4; /* the next power of two */
+	/* By the next power of two; mirrors' rows are there twice. */
+	divided[3].cache_rows /= mirror ? 2 : 4;
 	for (unsigned c = 0; c < COLLECTORS; c++) {
 		own_open(&own[c], divided);
 		transport[c] = test_transport_new(t, TABLES);
 		transports[c] = &transport[c]->transport;
 	}
-	TEST(fanout_open(&fan, transports, COLLECTORS, TABLES, false, &f) == 0);
+	TEST(fanout_open(&fan, transports, COLLECTORS, TABLES, &f) == 0);
 	if (!TEST(translate_open(&tr, t, TABLES, fanout_transport(fan), &o,
 				 &f) == 0)) {
 		fprintf(stderr, "%s\n", f.text);
@@ -139,7 +146,7 @@ static void against_owners(uint64_t seed)
 	for (int round = 0; round < ROUNDS; round++) {
 		unsigned n = 1 + (unsigned)rng_below(&rng, PKT_BATCH);
 
-		make_reports(&rng, t, n, &all, own);
+		make_reports(&rng, t, n, &all, own, mirror);
 		sent += n;
 		TEST(translate_rx(tr, all.pkt, all.n) == 0);
 		frames_clear(&all);
@@ -166,48 +173,6 @@ static void against_owners(uint64_t seed)
 	}
 }
 
-/* Each collector's operations go to the next one as well; heads are those of
- * the owner; a report counts once. */
-static void mirrored(void)
-{
-	struct table t[TABLES];
-	struct test_transport *transport[COLLECTORS];
-	struct transport *transports[COLLECTORS];
-	struct op op = {.length = 8, .data = (const uint8_t *)"12345678"};
-	struct fanout *fan;
-	struct transport *r;
-
-	make_tables(t);
-	for (unsigned c = 0; c < COLLECTORS; c++) {
-		transport[c] = test_transport_new(t, TABLES);
-		transport[c]->head = 100 + c;
-		transports[c] = &transport[c]->transport;
-	}
-	TEST(fanout_open(&fan, transports, COLLECTORS, TABLES, true, NULL) ==
-	     0);
-	r = fanout_transport(fan);
-	TEST(r->head(r, 2 * TABLES + 2, 1) == 102);
-	for (unsigned c = 0; c < COLLECTORS; c++)
-		transport[c]->inside = true;
-	for (unsigned c = 0; c < COLLECTORS; c++) {
-		op.table = (uint16_t)(c * TABLES);
-		op.offset = 64 * (c + 1);
-		TEST(r->exec(r, &op, 1, 0) == 0);
-	}
-	r->end(r);
-	for (unsigned c = 0; c < COLLECTORS; c++) {
-		unsigned before = (c + COLLECTORS - 1) % COLLECTORS;
-
-		TEST(transport[c]->nops == 2);
-		TEST(!memcmp(transport[c]->mem[0] + 64 * (c + 1), "12345678",
-			     8));
-		TEST(!memcmp(transport[c]->mem[0] + 64 * (before + 1),
-			     "12345678", 8));
-		test_transport_free(transport[c]);
-	}
-	fanout_close(fan);
-}
-
 /* The generation changes when that of one of them does. */
 static void generations(void)
 {
@@ -222,8 +187,7 @@ static void generations(void)
 		transport[c] = test_transport_new(t, TABLES);
 		transports[c] = &transport[c]->transport;
 	}
-	TEST(fanout_open(&fan, transports, COLLECTORS, TABLES, false, NULL) ==
-	     0);
+	TEST(fanout_open(&fan, transports, COLLECTORS, TABLES, NULL) == 0);
 	r = fanout_transport(fan);
 	first = r->begin(r);
 	r->end(r);
@@ -242,9 +206,9 @@ static void generations(void)
 
 int main(void)
 {
-	against_owners(1);
-	against_owners(2);
-	mirrored();
+	against_owners(1, false);
+	against_owners(2, false);
+	against_owners(3, true);
 	generations();
 	return test_end();
 }
