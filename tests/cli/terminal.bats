@@ -195,9 +195,12 @@ labels() {
 
 @test "how far a program is, until it tells its ledger; with -q nothing" {
 	prepare
+	progress=$'\rdta-translate: 40 reports\e\[K'
+	until_seen() { cat r.pcap && wait_for grep -q "$progress" seen; }
 	slowly() { cat r.pcap && sleep 1; }
-	slowly | on_terminal 80 dta-translate -r - -R "$NAME" >seen
-	grep -q $'\rdta-translate: 40 reports\e\[K' seen
+	touch seen
+	until_seen | on_terminal 80 dta-translate -r - -R "$NAME" >seen
+	grep -q "$progress" seen
 	grep -q $'\e\[Kdta-translate: translate, reports' seen
 	slowly | on_terminal 80 dta-translate -q -r - -R "$NAME" >seen
 	[ ! -s seen ]

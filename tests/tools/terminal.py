@@ -5,7 +5,7 @@
   terminal.py COLUMNS COMMAND...
 
 stdout and stderr of the command are the terminal; stdin is ours. Prints what
-came, with plain line ends; the exit status is the command's.
+comes, with plain line ends; the exit status is the command's.
 """
 import fcntl
 import os
@@ -20,7 +20,7 @@ fcntl.ioctl(theirs, termios.TIOCSWINSZ,
             struct.pack("HHHH", 24, int(sys.argv[1]), 0, 0))
 child = subprocess.Popen(sys.argv[2:], stdout=theirs, stderr=theirs)
 os.close(theirs)
-shown = b""
+held = b""
 while True:
     try:
         some = os.read(ours, 65536)
@@ -28,6 +28,10 @@ while True:
         break
     if not some:
         break
-    shown += some
-sys.stdout.buffer.write(shown.replace(b"\r\n", b"\n"))
+    shown = (held + some).replace(b"\r\n", b"\n")
+    held = b"\r" if shown.endswith(b"\r") else b""
+    sys.stdout.buffer.write(shown[:len(shown) - len(held)])
+    sys.stdout.buffer.flush()
+sys.stdout.buffer.write(held)
+sys.stdout.buffer.flush()
 sys.exit(child.wait())
