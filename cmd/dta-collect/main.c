@@ -17,26 +17,26 @@
 static void create(const struct opts *o)
 {
 	struct layout layout;
-	struct fault f = {0};
+	struct error err = {0};
 	int rc;
 
-	if (layout_read(&layout, o->layout, &f) < 0)
-		cli_fail("%s", f.text);
+	if (layout_read(&layout, o->layout, &err) < 0)
+		cli_fail("%s", err.text);
 	for (unsigned i = 0; i < layout.n; i++) {
 		const struct table *t = &layout.table[i];
 		struct show types;
-		struct fault why;
+		struct error why;
 
 		if (*t->show && (show_parse(&types, t->show, &why) < 0 ||
 				 show_fits(&types, t->value_len, &why) < 0))
 			cli_fail("%s: table %s: show: %s", cli_file(o->layout),
 				 t->name, why.text);
 	}
-	if (ticket_check_mtu(layout.table, layout.n, o->at.mtu, &f) < 0)
-		cli_fault(cli_file(o->layout), &f);
-	rc = region_create_absent(o->region, &layout, &o->make, &f);
+	if (ticket_check_mtu(layout.table, layout.n, o->at.mtu, &err) < 0)
+		cli_error(cli_file(o->layout), &err);
+	rc = region_create_absent(o->region, &layout, &o->make, &err);
 	if (rc < 0)
-		cli_fault(o->region, &f);
+		cli_error(o->region, &err);
 	if (!rc && !o->quiet)
 		cli_warn("%s: is there already, as the layout says", o->region);
 	layout_fini(&layout);
@@ -45,16 +45,16 @@ static void create(const struct opts *o)
 static void restore(const struct opts *o)
 {
 	struct snapshot *s;
-	struct fault f = {0};
+	struct error err = {0};
 	uint64_t damaged;
 	int rc;
 
-	if (snapshot_open(&s, o->restore, &f) < 0)
-		cli_fault(o->restore, &f);
-	rc = snapshot_restore(s, o->region, &o->make, &damaged, &f);
+	if (snapshot_open(&s, o->restore, &err) < 0)
+		cli_error(o->restore, &err);
+	rc = snapshot_restore(s, o->region, &o->make, &damaged, &err);
 	snapshot_close(s);
 	if (rc < 0)
-		cli_fault(damaged ? o->restore : o->region, &f);
+		cli_error(damaged ? o->restore : o->region, &err);
 }
 
 static void print_ticket(const struct opts *o, const struct region *r)
@@ -81,10 +81,10 @@ static void check_ticket_file(const struct opts *o)
 static void snapshot(const struct opts *o, const struct region *r,
 		     uint64_t first, uint64_t last)
 {
-	struct fault f = {0};
+	struct error err = {0};
 
-	if (snapshot_write(r, first, last, o->snapshot, NULL, NULL, &f) < 0)
-		cli_fault(o->snapshot, &f);
+	if (snapshot_write(r, first, last, o->snapshot, NULL, NULL, &err) < 0)
+		cli_error(o->snapshot, &err);
 }
 
 /* Tells of immediates that others write; reading them is enough for that. */
@@ -106,23 +106,23 @@ static struct region *open_region(const struct opts *o)
 {
 	bool write = o->read || o->live.name || o->verbs || o->rotate ||
 		     o->snapshot;
-	struct fault f = {0};
+	struct error err = {0};
 	struct region *r;
 	int rc;
 
 	/* Who may write is woken; who may not looks again and again. */
-	rc = region_open(&r, o->region, write || only_listens(o), &f);
+	rc = region_open(&r, o->region, write || only_listens(o), &err);
 	if ((rc == -EACCES || rc == -EROFS) && !write)
-		rc = region_open(&r, o->region, false, &f);
+		rc = region_open(&r, o->region, false, &err);
 	if (rc < 0)
-		cli_fault(o->region, &f);
+		cli_error(o->region, &err);
 	return r;
 }
 
 /* Everything that works on a region which is there, in this order. */
 static void work(struct opts *o)
 {
-	struct fault f = {0};
+	struct error err = {0};
 	struct region *r;
 	uint64_t old;
 
@@ -142,8 +142,8 @@ static void work(struct opts *o)
 		nic_run(o, r);
 	if (only_listens(o))
 		listen_for(o, r);
-	if (o->rotate && region_rotate(r, &old, &f) < 0)
-		cli_fault(o->region, &f);
+	if (o->rotate && region_rotate(r, &old, &err) < 0)
+		cli_error(o->region, &err);
 	if (o->snapshot && o->rotate)
 		snapshot(o, r, old, old);
 	else if (o->snapshot)
@@ -153,15 +153,15 @@ static void work(struct opts *o)
 
 int main(int argc, char **argv)
 {
-	struct fault f = {0};
+	struct error err = {0};
 	struct opts o;
 
 	cli_start(&cli);
 	o = options_read(argc, argv);
 	cli_signals();
 	if (o.remove) {
-		if (region_remove(o.region, &f) < 0)
-			cli_fault(o.region, &f);
+		if (region_remove(o.region, &err) < 0)
+			cli_error(o.region, &err);
 		return CLI_OK;
 	}
 	if (o.create)

@@ -30,10 +30,10 @@ static struct verbs_target *open_device(const struct opts *o, struct region *r)
 		.warn = cli_tell,
 	};
 	struct verbs_target *v;
-	struct fault f = {0};
+	struct error err = {0};
 
-	if (verbs_target_open(&v, r, &t, &f) < 0)
-		cli_fault("--verbs", &f);
+	if (verbs_target_open(&v, r, &t, &err) < 0)
+		cli_error("--verbs", &err);
 	return v;
 }
 
@@ -70,7 +70,7 @@ static void take_signals(const struct nic *n)
 }
 
 /* Returns 0, or -errno when the device or its address is gone. */
-static int work(const struct nic *n, struct fault *f)
+static int work(const struct nic *n, struct error *err)
 {
 	struct pollfd fds[VERBS_TARGET_FDS];
 	int rc;
@@ -78,7 +78,7 @@ static int work(const struct nic *n, struct fault *f)
 	/* A signal that comes just before it waits as long as the tick does. */
 	poll(fds, verbs_target_fds(n->target, fds), VERBS_TARGET_TICK_MS);
 	take_signals(n);
-	rc = verbs_target_work(n->target, f);
+	rc = verbs_target_work(n->target, err);
 	if (rc > 0)
 		put_ticket(n);
 	notify_tell(n->notify);
@@ -92,7 +92,7 @@ static int work(const struct nic *n, struct fault *f)
 void nic_run(const struct opts *o, struct region *r)
 {
 	struct nic n = {.o = o, .target = open_device(o, r)};
-	struct fault f = {0};
+	struct error err = {0};
 	struct notify *notify;
 	int rc = 0;
 
@@ -101,12 +101,12 @@ void nic_run(const struct opts *o, struct region *r)
 	cli_take_hangup();
 	n.notify = notify = notify_open(o, r);
 	put_ticket(&n);
-	if (o->cm_port && verbs_target_listen(n.target, o->cm_port, &f) < 0)
-		cli_fault("--cm", &f);
+	if (o->cm_port && verbs_target_listen(n.target, o->cm_port, &err) < 0)
+		cli_error("--cm", &err);
 	cli_page_start(&(struct cli_page_about){
 		.region = o->region, .input = o->verbs, .quiet = o->quiet});
 	while (!cli_stop && !rc)
-		rc = work(&n, &f);
+		rc = work(&n, &err);
 	verbs_target_work(n.target, NULL); /* what came last */
 	n.notify = NULL;		   /* reported by notify_close() */
 	if (!o->quiet)
@@ -114,5 +114,5 @@ void nic_run(const struct opts *o, struct region *r)
 	verbs_target_close(n.target);
 	notify_close(notify);
 	if (rc < 0)
-		cli_fault("--verbs", &f);
+		cli_error("--verbs", &err);
 }

@@ -12,47 +12,47 @@
 static const char *const pages[] = {"auto", "huge", "small", NULL};
 
 static int parse_ip(const char *text, uint8_t *version, uint8_t out[16],
-		    struct fault *why)
+		    struct error *why)
 {
 	uint8_t v = text_ip(out, text);
 
 	if (!v)
-		return fault_set(why, -EINVAL, "is not an IP address");
+		return error_set(why, -EINVAL, "is not an IP address");
 	if (*version && *version != v)
-		return fault_set(why, -EINVAL,
+		return error_set(why, -EINVAL,
 				 "is of another family: all addresses must be "
 				 "of one");
 	*version = v;
 	return 0;
 }
 
-static int read_ip(void *opts, const char *text, struct fault *why)
+static int read_ip(void *opts, const char *text, struct error *why)
 {
 	struct ticket *t = &((struct opts *)opts)->at;
 
 	return parse_ip(text, &t->version, t->ip, why);
 }
 
-static int read_peer_ip(void *opts, const char *text, struct fault *why)
+static int read_peer_ip(void *opts, const char *text, struct error *why)
 {
 	struct ticket *t = &((struct opts *)opts)->at;
 
 	return parse_ip(text, &t->version, t->peer_ip, why);
 }
 
-static int mac_of(const char *text, uint8_t out[6], struct fault *why)
+static int mac_of(const char *text, uint8_t out[6], struct error *why)
 {
 	return text_mac(out, text)
 		       ? 0
-		       : fault_set(why, -EINVAL, "is not a MAC address");
+		       : error_set(why, -EINVAL, "is not a MAC address");
 }
 
-static int read_mac(void *opts, const char *text, struct fault *why)
+static int read_mac(void *opts, const char *text, struct error *why)
 {
 	return mac_of(text, ((struct opts *)opts)->at.mac, why);
 }
 
-static int read_peer_mac(void *opts, const char *text, struct fault *why)
+static int read_peer_mac(void *opts, const char *text, struct error *why)
 {
 	return mac_of(text, ((struct opts *)opts)->at.peer_mac, why);
 }

@@ -60,9 +60,9 @@ static void why_look(struct why *w, const struct pkt *pkts, size_t n)
 }
 
 /* None of them is RoCEv2. */
-static void other_packets(struct fault *f, const struct why *w)
+static void other_packets(struct error *err, const struct why *w)
 {
-	fault_set(f, -1, "%s",
+	error_set(err, -1, "%s",
 		  w->dta ? "these are DTA reports: dta-translate first "
 			   "(--ticket FILE -w -), or let it write the region "
 			   "itself (--region)"
@@ -71,13 +71,13 @@ static void other_packets(struct fault *f, const struct why *w)
 }
 
 /* They are for somebody else. */
-static void other_address(struct fault *f, const struct why *w,
+static void other_address(struct error *err, const struct why *w,
 			  const struct ticket *t)
 {
 	char mac[TEXT_MAC_MAX], own_mac[TEXT_MAC_MAX];
 	char ip[TEXT_IP_MAX], own_ip[TEXT_IP_MAX];
 
-	fault_set(f, -1,
+	error_set(err, -1,
 		  "the packets are for %s (%s), and this collector is %s (%s): "
 		  "say --ip and --mac as for the ticket they were made with",
 		  text_of_ip(ip, w->first.version, w->first.dst),
@@ -87,10 +87,10 @@ static void other_address(struct fault *f, const struct why *w,
 }
 
 /*
- * What is probably wrong where all that came was dropped, into f (returned). t:
- * the ticket that the packets were judged by.
+ * What is probably wrong where all that came was dropped, into err (returned).
+ * t: the ticket that the packets were judged by.
  */
-static const char *why_text(struct fault *f, const struct why *w,
+static const char *why_text(struct error *err, const struct why *w,
 			    const struct responder_ledger *l,
 			    const struct ticket *t)
 {
@@ -100,28 +100,28 @@ static const char *why_text(struct fault *f, const struct why *w,
 				   : "";
 
 	if (!w->roce)
-		other_packets(f, w);
+		other_packets(err, w);
 	else if (!strcmp(name, "foreign"))
-		other_address(f, w, t);
+		other_address(err, w, t);
 	else if (!strcmp(name, "bad_icrc") || !strcmp(name, "malformed"))
-		fault_set(f, -1,
+		error_set(err, -1,
 			  "the packets were cut short or changed on their way; "
 			  "tcpdump -s 0 takes them whole");
 	else if (!strcmp(name, "bad_peer"))
-		fault_set(f, -1,
+		error_set(err, -1,
 			  "the packets are not from the translator of the "
 			  "ticket: --peer-ip says who that is");
 	else if (!strcmp(name, "rnr"))
-		fault_set(f, -1,
+		error_set(err, -1,
 			  "no receive was posted for their immediates: "
 			  "--receives");
 	else
-		fault_set(f, -1,
+		error_set(err, -1,
 			  "most are %s: the packets were made with the ticket "
 			  "of another region, epoch or run; make one with "
 			  "--ticket and translate the reports again",
 			  name);
-	return f->text;
+	return err->text;
 }
 
 /* Whether the ticket that we write tells of our queue pairs. Packets of another
@@ -148,15 +148,15 @@ static void first_psns(struct ticket *t)
 static void reopen_responder(struct run *run)
 {
 	const struct opts *o = run->o;
-	struct fault f = {0};
+	struct error err = {0};
 	struct ticket t;
 	int rc;
 
 	ticket_for(&t, o, run->r);
 	if (o->ticket || t.epoch == responder_epoch(run->p))
 		responder_renumber(run->p, &t);
-	if (responder_reopen(run->p, &t, &f) < 0)
-		cli_fault(o->region, &f);
+	if (responder_reopen(run->p, &t, &err) < 0)
+		cli_error(o->region, &err);
 	rc = o->ticket ? ticket_put(&t, o->ticket) : 0;
 	if (rc < 0) /* who has it already still reaches us */
 		cli_warn("%s: %s", cli_file(o->ticket), strerror(-rc));
@@ -278,7 +278,7 @@ static void between(struct run *run, bool idle)
 
 /* Packets through the responder. Answers go out after each batch: whoever sent
  * it may wait for them. */
-static int take(void *ctx, const struct pkt *pkts, int n, struct fault *f)
+static int take(void *ctx, const struct pkt *pkts, int n, struct error *err)
 {
 	struct run *run = ctx;
 	int rc = 0;
@@ -288,7 +288,7 @@ static int take(void *ctx, const struct pkt *pkts, int n, struct fault *f)
 	if (n)
 		rc = responder_cores_rx(run->cores, pkts, (size_t)n);
 	if (rc < 0)
-		return fault_set(f, rc, "%s", strerror(-rc));
+		return error_set(err, rc, "%s", strerror(-rc));
 	notify_tell(run->notify);
 	return 0;
 }
@@ -310,14 +310,14 @@ static void open_cores(struct run *run)
 		.take = more,
 		.ctx = run,
 	};
-	struct fault f = {0};
+	struct error err = {0};
 
 	if (co.workers > 1 &&
 	    src_hold_batches(run->loop.s,
 			     co.workers * RESPONDER_CORES_BATCHES) < 0)
 		cli_fail("out of memory");
-	if (responder_cores_open(&run->cores, run->p, &co, &f) < 0)
-		cli_fail("-j: %s", f.text);
+	if (responder_cores_open(&run->cores, run->p, &co, &err) < 0)
+		cli_fail("-j: %s", err.text);
 }
 
 /*
@@ -342,11 +342,11 @@ static void take_addresses(struct ticket *at, const char *interface)
 
 static struct src *open_capture(const struct opts *o)
 {
-	struct fault f = {0};
+	struct error err = {0};
 	struct src *s;
 
-	if (src_open(&s, o->read, &f) < 0)
-		cli_fault(o->read, &f);
+	if (src_open(&s, o->read, &err) < 0)
+		cli_error(o->read, &err);
 	return s;
 }
 
@@ -360,14 +360,14 @@ static struct src *open_interface(struct opts *o)
 /* Answers go to a capture, or where the packets come from. */
 static struct snk *open_answers(const struct opts *o)
 {
-	struct fault f = {0};
+	struct error err = {0};
 	struct snk *k = NULL;
 
-	if (o->write && cli_snk_open(&k, o->write, &f) < 0)
-		cli_fault(o->write, &f);
+	if (o->write && cli_snk_open(&k, o->write, &err) < 0)
+		cli_error(o->write, &err);
 	if (!o->write && o->live.name &&
-	    snk_open_live(&k, o->live.name, LIVE_PACKET, &f) < 0)
-		cli_fault(o->live.name, &f);
+	    snk_open_live(&k, o->live.name, LIVE_PACKET, &err) < 0)
+		cli_error(o->live.name, &err);
 	return k;
 }
 
@@ -388,7 +388,7 @@ static void claim(const struct opts *o, struct region *r)
 /* Opens all that a run needs; exits if it cannot. */
 static void run_open(struct run *run, struct opts *o, struct ticket *t)
 {
-	struct fault f = {0};
+	struct error err = {0};
 	int rc;
 
 	claim(o, run->r);
@@ -400,8 +400,8 @@ static void run_open(struct run *run, struct opts *o, struct ticket *t)
 		snk_flush(run->answers);
 	cli_take_hangup();
 	if (responder_open(&run->p, run->r, t, run->answers, &o->responder,
-			   &f) < 0)
-		cli_fault(o->region, &f);
+			   &err) < 0)
+		cli_error(o->region, &err);
 	/* An interface when nothing else can be wrong: it may lose its link. */
 	if (o->live.name)
 		run->loop.s = open_interface(o);
@@ -465,7 +465,7 @@ void respond(struct opts *o, struct region *r)
 	};
 	struct responder_ledger end;
 	struct ticket t;
-	struct fault f = {0}, why;
+	struct error err = {0}, why;
 	int rc, closed;
 
 	if (o->live.name)
@@ -474,7 +474,7 @@ void respond(struct opts *o, struct region *r)
 	if (has_live_ticket(o))
 		first_psns(&t);
 	run_open(&run, o, &t);
-	rc = cli_loop(&run.loop, &f);
+	rc = cli_loop(&run.loop, &err);
 	responder_cores_rest(run.cores);
 	end = *responder_counters(run.p);
 	closed = run_close(&run);
@@ -484,7 +484,7 @@ void respond(struct opts *o, struct region *r)
 		cli_fail("%s: %s", o->write ? cli_file(o->write) : o->live.name,
 			 strerror(-closed));
 	if (rc < 0)
-		cli_fault(o->read ? o->read : o->live.name, &f);
+		cli_error(o->read ? o->read : o->live.name, &err);
 	/* Whoever stopped it knows why it has nothing. */
 	if (end.received && !end.executed && !cli_stop)
 		cli_fail("%s: nothing was stored: %s",

@@ -12,13 +12,13 @@
 
 void ticket_for(struct ticket *t, const struct opts *o, const struct region *r)
 {
-	struct fault f = {0};
+	struct error err = {0};
 
 	*t = o->at;
-	if (ticket_check_mtu(region_table(r, 0), region_tables(r), t->mtu, &f) <
-		    0 ||
-	    ticket_of_region(t, r, &f) < 0)
-		cli_fault(o->region, &f);
+	if (ticket_check_mtu(region_table(r, 0), region_tables(r), t->mtu,
+			     &err) < 0 ||
+	    ticket_of_region(t, r, &err) < 0)
+		cli_error(o->region, &err);
 }
 
 /* A pipe or a device cannot be replaced. */

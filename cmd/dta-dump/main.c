@@ -9,7 +9,7 @@
 
 #define AT(field) CLI_AT(struct opts, field)
 
-static int read_epoch(void *opts, const char *text, struct fault *why)
+static int read_epoch(void *opts, const char *text, struct error *why)
 {
 	struct opts *o = opts;
 

@@ -50,16 +50,16 @@ static void whole_open(struct whole *w, const char *region,
 		       const char *snapshot, const struct opts *o)
 {
 	const struct memory *m;
-	struct fault f = {0};
+	struct error err = {0};
 	int rc;
 
 	*w = (struct whole){.name = region ? region : snapshot};
 	if (region)
-		rc = region_open(&w->region, region, false, &f);
+		rc = region_open(&w->region, region, false, &err);
 	else
-		rc = snapshot_open(&w->snapshot, snapshot, &f);
+		rc = snapshot_open(&w->snapshot, snapshot, &err);
 	if (rc < 0)
-		cli_fault(w->name, &f);
+		cli_error(w->name, &err);
 	m = w->memory = region ? region_memory(w->region)
 			       : snapshot_memory(w->snapshot);
 	w->first = w->last = o->epoch ? o->epoch : m->newest;
@@ -140,7 +140,7 @@ static void slots_open(struct slots *s, const struct whole *w,
 {
 	const struct memory *m = w->memory;
 	struct table_view v = {NULL};
-	struct fault why;
+	struct error why;
 
 	s->tables = m->table;
 	memcpy(s->field, slot_fields, sizeof(slot_fields));
@@ -674,17 +674,17 @@ int dump_memory(const struct opts *o)
 {
 	bool region = o->verb == VERB_REGION;
 	struct blocks b = {0};
-	struct fault f = {0};
+	struct error err = {0};
 	struct whole m;
 	struct stat st;
 	uint64_t bad = 0;
 
 	whole_open(&m, region ? o->what : NULL, region ? NULL : o->what, o);
 	if (!region) {
-		if (snapshot_verify(m.snapshot, &b.blocks, &b.damaged, &f) <
+		if (snapshot_verify(m.snapshot, &b.blocks, &b.damaged, &err) <
 			    0 &&
 		    !b.damaged)
-			cli_fault(o->what, &f);
+			cli_error(o->what, &err);
 		if (stat(o->what, &st) == 0)
 			b.size = (uint64_t)st.st_size;
 	}
@@ -768,18 +768,18 @@ int dump_digest(const struct opts *o)
 
 int dump_serve(const struct opts *o)
 {
-	struct fault f = {0};
+	struct error err = {0};
 	struct region *r;
 
 	if (isatty(STDOUT_FILENO))
 		cli_fail("%s: serve is for dta-query --cluster, by ssh; a "
 			 "terminal cannot read it",
 			 o->what);
-	if (region_open(&r, o->what, false, &f) < 0)
-		cli_fault(o->what, &f);
+	if (region_open(&r, o->what, false, &err) < 0)
+		cli_error(o->what, &err);
 	if (far_wire_serve(region_file(r), region_size(r), STDIN_FILENO,
-			   STDOUT_FILENO, &cli_stop, &f) < 0)
-		cli_fault(o->what, &f);
+			   STDOUT_FILENO, &cli_stop, &err) < 0)
+		cli_error(o->what, &err);
 	region_close(r);
 	return CLI_OK;
 }

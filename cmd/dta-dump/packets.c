@@ -200,16 +200,16 @@ static void show_head(struct show *s, const char *src, const char *dst,
 /* Those of a region or a ticket; or none. */
 static void tables_open(struct ticket *t, const struct opts *o)
 {
-	struct fault f = {0};
+	struct error err = {0};
 	struct region *r;
 
-	if (o->ticket && ticket_read(t, o->ticket, &f) < 0)
-		cli_fail("%s", f.text);
+	if (o->ticket && ticket_read(t, o->ticket, &err) < 0)
+		cli_fail("%s", err.text);
 	if (!o->region)
 		return;
-	if (region_open(&r, o->region, false, &f) < 0 ||
-	    ticket_of_region(t, r, &f) < 0)
-		cli_fault(o->region, &f);
+	if (region_open(&r, o->region, false, &err) < 0 ||
+	    ticket_of_region(t, r, &err) < 0)
+		cli_error(o->region, &err);
 	region_close(r);
 }
 
@@ -919,7 +919,7 @@ int dump_packets(const struct opts *o)
 {
 	static struct ticket t;
 	struct pkt pkts[PKT_BATCH];
-	struct fault f = {0};
+	struct error err = {0};
 	struct show s;
 	static struct show_int x;
 	struct src *src;
@@ -927,12 +927,12 @@ int dump_packets(const struct opts *o)
 	int n = 0;
 
 	tables_open(&t, o);
-	if (src_open(&src, o->what, &f) < 0)
-		cli_fault(o->what, &f);
+	if (src_open(&src, o->what, &err) < 0)
+		cli_error(o->what, &err);
 	show_open(&s, o->format);
 	show_int_open(&x, &s);
 	while (number < o->count && !cli_stop) {
-		n = src_rx(src, pkts, PKT_BATCH, &f);
+		n = src_rx(src, pkts, PKT_BATCH, &err);
 		if (n == -EINTR)
 			continue;
 		if (n <= 0)
@@ -944,6 +944,6 @@ int dump_packets(const struct opts *o)
 	src_close(src);
 	ticket_fini(&t);
 	if (n < 0 && n != -EINTR)
-		cli_fault(o->what, &f);
+		cli_error(o->what, &err);
 	return CLI_OK;
 }

@@ -99,16 +99,16 @@ static void show_region(void *ctx, const char *path, const char *name)
 {
 	struct list *l = ctx;
 	struct rows *rows = l->rows;
-	struct fault f = {""};
+	struct error err = {""};
 	struct region *r;
 	uint64_t began, now = clock_wall_ns();
 	int rc;
 
 	if (cli_stop)
 		return;
-	rc = region_look(&r, path, &f);
+	rc = region_look(&r, path, &err);
 	if (rc < 0) {
-		cli_warn_fault(path, &f);
+		cli_warn_error(path, &err);
 		l->bad |= rc !=
 			  -EACCES; /* another user's, if a region at all */
 		return;

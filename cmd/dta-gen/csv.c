@@ -57,19 +57,19 @@ static char *next_line(struct csv_input *c, int *rc)
 	}
 }
 
-static int lines_failed(const struct csv_input *c, int rc, struct fault *f)
+static int lines_failed(const struct csv_input *c, int rc, struct error *err)
 {
 	if (rc == -E2BIG)
-		return fault_set(f, rc, "%s:%llu: a line longer than %d bytes",
-				 c->lines.path,
-				 (unsigned long long)c->lines.number + 1,
-				 LINE_MAX_LEN);
-	return rc < 0 ? fault_set(f, rc, "%s", strerror(-rc)) : 0;
+		return error_set(
+			err, rc, "%s:%llu: a line longer than %d bytes",
+			c->lines.path, (unsigned long long)c->lines.number + 1,
+			LINE_MAX_LEN);
+	return rc < 0 ? error_set(err, rc, "%s", strerror(-rc)) : 0;
 }
 
-static int read_header(struct csv_input *c, struct fault *f)
+static int read_header(struct csv_input *c, struct error *err)
 {
-	struct fault why;
+	struct error why;
 	char *line;
 	int rc = 0;
 
@@ -77,31 +77,31 @@ static int read_header(struct csv_input *c, struct fault *f)
 		line = next_line(c, &rc);
 	while (!line && rc == -EINTR && !cli_stop);
 	if (!line && rc < 0)
-		return lines_failed(c, rc, f);
+		return lines_failed(c, rc, err);
 	if (!line)
-		return fault_set(f, -EINVAL, "empty: not even a header");
+		return error_set(err, -EINVAL, "empty: not even a header");
 	rc = csv_columns_read(&c->columns, skip_mark(line), &c->g->o.csv, &why);
 	if (rc < 0)
-		return fault_set(f, rc, "%s:%llu: %.480s", c->lines.path,
+		return error_set(err, rc, "%s:%llu: %.480s", c->lines.path,
 				 (unsigned long long)c->lines.number, why.text);
 	return 0;
 }
 
-int csv_open(struct csv_input **out, struct gen *g, struct fault *f)
+int csv_open(struct csv_input **out, struct gen *g, struct error *err)
 {
 	struct csv_input *c = calloc(1, sizeof(*c));
 	int rc;
 
 	if (!c)
-		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+		return error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
 	c->g = g;
-	if (csv_columns_open(&c->columns, &g->o.csv, f) < 0)
-		cli_fail("%s", f->text);
+	if (csv_columns_open(&c->columns, &g->o.csv, err) < 0)
+		cli_fail("%s", err->text);
 	rc = lines_open(&c->lines, g->o.from);
 	if (rc < 0)
-		rc = fault_open(f, rc, g->o.from);
+		rc = error_opening(err, rc, g->o.from);
 	else
-		rc = read_header(c, f);
+		rc = read_header(c, err);
 	if (rc < 0) {
 		csv_close(c);
 		return rc;
@@ -149,7 +149,7 @@ static void report_row(struct csv_input *c, uint64_t ts_ns)
 }
 
 /* DTA/0 carries keys and values of 4 bytes. */
-static int check_format(const struct csv_input *c, struct fault *f)
+static int check_format(const struct csv_input *c, struct error *err)
 {
 	const struct table *t = &c->row.table->t;
 	bool counts = t->kind == TABLE_KEYINC || t->kind == TABLE_POSTCARD;
@@ -157,12 +157,13 @@ static int check_format(const struct csv_input *c, struct fault *f)
 	if (c->g->o.format == DTA_FORMAT_1 ||
 	    (t->key_len == 4 && (counts || c->row.len == 4)))
 		return 1;
-	return fault_set(f, -EINVAL,
+	return error_set(err, -EINVAL,
 			 "does not fit %s: keys and values of 4 bytes do",
 			 dta_format_name(c->g->o.format));
 }
 
-static int refuse(struct csv_input *c, const struct fault *why, struct fault *f)
+static int refuse(struct csv_input *c, const struct error *why,
+		  struct error *err)
 {
 	unsigned long long bad = ++c->g->ctr.traffic.malformed;
 
@@ -170,26 +171,26 @@ static int refuse(struct csv_input *c, const struct fault *why, struct fault *f)
 		 (unsigned long long)c->lines.number, why->text);
 	if (bad < BAD_ROWS)
 		return 1;
-	return fault_set(f, -EINVAL, "%d rows are no reports: stopped there",
+	return error_set(err, -EINVAL, "%d rows are no reports: stopped there",
 			 BAD_ROWS);
 }
 
-int csv_next(struct csv_input *c, struct fault *f)
+int csv_next(struct csv_input *c, struct error *err)
 {
-	struct fault why = {""};
+	struct error why = {""};
 	int rc = 0, n;
 	char *line = next_line(c, &rc);
 
 	if (!line)
-		return rc == -EINTR ? rc : lines_failed(c, rc, f);
+		return rc == -EINTR ? rc : lines_failed(c, rc, err);
 	c->g->ctr.traffic.packets++;
 	n = csv_split(line, c->field, CSV_FIELDS_MAX);
-	rc = n < 0 ? fault_set(&why, n, "a quote that is not closed")
+	rc = n < 0 ? error_set(&why, n, "a quote that is not closed")
 		   : csv_row_read(&c->row, &c->columns, c->field, n, &why);
 	if (rc > 0)
 		rc = check_format(c, &why);
 	if (rc < 0)
-		return refuse(c, &why, f);
+		return refuse(c, &why, err);
 	if (rc == 0) {
 		c->g->ctr.unanswered++;
 		return 1;

@@ -46,10 +46,10 @@ static void find_columns(struct csv_columns *c)
 							    columns[i].name);
 }
 
-static int of_layout(struct csv_columns *c, const char *path, struct fault *f)
+static int of_layout(struct csv_columns *c, const char *path, struct error *err)
 {
 	struct layout l;
-	int rc = layout_read(&l, path, f);
+	int rc = layout_read(&l, path, err);
 
 	if (rc < 0)
 		return rc;
@@ -59,14 +59,14 @@ static int of_layout(struct csv_columns *c, const char *path, struct fault *f)
 	return 0;
 }
 
-static int of_region(struct csv_columns *c, const char *name, struct fault *f)
+static int of_region(struct csv_columns *c, const char *name, struct error *err)
 {
-	struct fault why;
+	struct error why;
 	struct region *r;
 	int rc = region_open(&r, name, false, &why);
 
 	if (rc < 0)
-		return fault_of(f, rc, name, &why);
+		return error_about(err, rc, name, &why);
 	for (unsigned i = 0; i < region_tables(r); i++)
 		c->table[c->n_tables++].t = *region_table(r, i);
 	region_close(r);
@@ -126,7 +126,7 @@ static void of_options(struct csv_columns *c, const struct csv_options *o)
 static void find_parts(const struct csv_columns *c, struct csv_table *t,
 		       const struct csv_options *o)
 {
-	struct fault why;
+	struct error why;
 
 	if (o->show.n)
 		t->show = o->show;
@@ -184,33 +184,33 @@ static bool is_meant_kind(const struct csv_columns *c,
 }
 
 static int report_missing_columns(const struct csv_table *t, const char *column,
-				  const char *head, struct fault *f)
+				  const char *head, struct error *err)
 {
 	if (!t)
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "no table takes such rows: see --kind, "
 				 "--table and the columns: %s",
 				 head);
 	if (!strcmp(column, "value") && t->show.n)
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "no columns of the values of table %s (%s), "
 				 "and none named value, in: %s",
 				 t->t.name, *t->t.show ? t->t.show : "--as",
 				 head);
 	if (!strcmp(column, "value"))
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "no column named value, and no --as or "
 				 "--layout tells which are the values of table "
 				 "%s (%s), in: %s",
 				 t->t.name, table_kind_name(t->t.kind), head);
-	return fault_set(f, -EINVAL,
+	return error_set(err, -EINVAL,
 			 "no column named %s, as table %s (%s) needs, in: %s",
 			 column, t->t.name, table_kind_name(t->t.kind), head);
 }
 
 /* Keeps the tables that rows can be for. */
 static int choose_kind(struct csv_columns *c, const struct csv_options *o,
-		       const char *head, struct fault *f)
+		       const char *head, struct error *err)
 {
 	const char *column = NULL, *first = NULL;
 	struct csv_table lacks;
@@ -233,11 +233,11 @@ static int choose_kind(struct csv_columns *c, const struct csv_options *o,
 	c->n_tables = n;
 	return n ? 0
 		 : report_missing_columns(first ? &lacks : NULL, first, head,
-					  f);
+					  err);
 }
 
 /* Rows of one kind, or each says its own. */
-static int check_kinds(const struct csv_columns *c, struct fault *f)
+static int check_kinds(const struct csv_columns *c, struct error *err)
 {
 	const struct table *first = &c->table[0].t;
 
@@ -245,8 +245,8 @@ static int check_kinds(const struct csv_columns *c, struct fault *f)
 		return 0;
 	for (unsigned i = 1; i < c->n_tables; i++)
 		if (c->table[i].t.kind != first->kind)
-			return fault_set(
-				f, -EINVAL,
+			return error_set(
+				err, -EINVAL,
 				"rows may be for table %s (%s) or %s (%s): "
 				"say --kind or --table",
 				first->name, table_kind_name(first->kind),
@@ -256,16 +256,16 @@ static int check_kinds(const struct csv_columns *c, struct fault *f)
 }
 
 int csv_columns_open(struct csv_columns *c, const struct csv_options *o,
-		     struct fault *f)
+		     struct error *err)
 {
 	*c = (struct csv_columns){.n = 0};
 	if (o->layout)
-		return of_layout(c, o->layout, f);
-	return o->region ? of_region(c, o->region, f) : 0;
+		return of_layout(c, o->layout, err);
+	return o->region ? of_region(c, o->region, err) : 0;
 }
 
 int csv_columns_read(struct csv_columns *c, const char *line,
-		     const struct csv_options *o, struct fault *f)
+		     const struct csv_options *o, struct error *err)
 {
 	int rc;
 
@@ -273,12 +273,12 @@ int csv_columns_read(struct csv_columns *c, const char *line,
 	snprintf(c->head, sizeof(c->head), "%s", line);
 	c->n = csv_split(c->head, c->name, CSV_FIELDS_MAX);
 	if (c->n < 0)
-		return fault_set(f, c->n, "a quote that is not closed");
+		return error_set(err, c->n, "a quote that is not closed");
 	find_columns(c);
 	if (!o->layout && !o->region)
 		of_options(c, o);
-	rc = choose_kind(c, o, line, f);
-	return rc < 0 ? rc : check_kinds(c, f);
+	rc = choose_kind(c, o, line, err);
+	return rc < 0 ? rc : check_kinds(c, err);
 }
 
 /* A row on its way in. */
@@ -287,7 +287,7 @@ struct reader {
 	char *const *field;
 	int n;
 	struct csv_row *row;
-	struct fault *f;
+	struct error *err;
 	/* The tables that it may be for. */
 	int tables;
 	const struct csv_table *whole[TABLE_MAX];
@@ -310,7 +310,7 @@ static int number(const struct reader *r, enum csv_column column,
 
 	if (!text || text_number(out, text, max))
 		return 0;
-	return fault_set(r->f, -EINVAL, "%s '%.40s' is no number up to %llu",
+	return error_set(r->err, -EINVAL, "%s '%.40s' is no number up to %llu",
 			 what, text, (unsigned long long)max);
 }
 
@@ -329,7 +329,7 @@ static int read_time(struct reader *r)
 			if (digits < SECOND_DIGITS)
 				ns = ns * 10 + (uint64_t)(*p - '0');
 	if (!p || *p)
-		return fault_set(r->f, -EINVAL,
+		return error_set(r->err, -EINVAL,
 				 "time '%.40s' is no seconds since 1970, like "
 				 "1700000000.25",
 				 text);
@@ -363,7 +363,7 @@ static int find_tables(struct reader *r)
 
 	if (r->c->made && name && !r->c->one_table &&
 	    !text_u64(&id, name, UINT16_MAX))
-		return fault_set(r->f, -EINVAL,
+		return error_set(r->err, -EINVAL,
 				 "table '%.40s': --layout or --region tells "
 				 "which number that is",
 				 name);
@@ -376,8 +376,8 @@ static int find_tables(struct reader *r)
 	}
 	if (r->tables)
 		return 0;
-	return fault_set(
-		r->f, -EINVAL, "no table takes a row of table '%.40s'%s%.40s",
+	return error_set(
+		r->err, -EINVAL, "no table takes a row of table '%.40s'%s%.40s",
 		name ? name : "any", kind ? ", kind " : "", kind ? kind : "");
 }
 
@@ -424,7 +424,7 @@ static int read_key(struct reader *r)
 				 (unsigned)r->tables, text, &why);
 
 	if (which < 0)
-		return fault_set(r->f, -EINVAL, "key '%.120s' %s%s", text,
+		return error_set(r->err, -EINVAL, "key '%.120s' %s%s", text,
 				 why.why.text,
 				 r->c->made ? "; --layout or --key-type tell "
 					      "of other keys"
@@ -449,12 +449,12 @@ static int read_part(struct reader *r, const struct render *as, size_t at,
 		     size_t len, int column)
 {
 	const char *text = column < r->n ? r->field[column] : "";
-	struct fault why;
+	struct error why;
 	int n = show_read(as, r->row->value + at, len,
 			  sizeof(r->row->value) - at, text, &why);
 
 	if (n < 0)
-		return fault_set(r->f, n, "%s '%.60s' %s", r->c->name[column],
+		return error_set(r->err, n, "%s '%.60s' %s", r->c->name[column],
 				 text, why.text);
 	r->row->len = at + (size_t)n;
 	return 0;
@@ -494,7 +494,7 @@ static int read_bytes(struct reader *r)
 	if (rc < 0 || !want || r->row->len == want)
 		return rc;
 	if (r->row->len > want)
-		return fault_set(r->f, -EINVAL,
+		return error_set(r->err, -EINVAL,
 				 "a value of %zu bytes: those of table %s have "
 				 "%zu",
 				 r->row->len, t->t.name, want);
@@ -510,7 +510,7 @@ static int read_count(struct reader *r)
 	uint64_t v = 0;
 
 	if (!get_cell(r, column))
-		return fault_set(r->f, -EINVAL, "no count");
+		return error_set(r->err, -EINVAL, "no count");
 	if (number(r, column, "count", UINT64_MAX, &v) < 0)
 		return -EINVAL;
 	be64_store(r->row->value, v);
@@ -523,7 +523,7 @@ static int read_postcard(struct reader *r)
 	uint64_t hop = 0, path_len = 0, value = 0;
 
 	if (!get_cell(r, CSV_HOP) || !get_cell(r, CSV_VALUE))
-		return fault_set(r->f, -EINVAL, "no %s",
+		return error_set(r->err, -EINVAL, "no %s",
 				 get_cell(r, CSV_HOP) ? "value" : "hop");
 	if (number(r, CSV_HOP, "hop", CSV_HOPS, &hop) < 0 ||
 	    number(r, CSV_PATH_LEN, "path length", CSV_HOPS, &path_len) < 0 ||
@@ -547,15 +547,15 @@ static int read_entry(struct reader *r)
  * if none does, the first says why. */
 static int read_append(struct reader *r)
 {
-	struct fault *first = r->f, other;
+	struct error *first = r->err, other;
 	int rc = -EINVAL;
 
 	for (int i = 0; i < r->tables && rc < 0; i++) {
 		r->row->table = r->whole[i];
 		rc = read_entry(r);
-		r->f = &other;
+		r->err = &other;
 	}
-	r->f = first;
+	r->err = first;
 	return rc;
 }
 
@@ -579,14 +579,14 @@ static int read_data(struct reader *r)
 }
 
 int csv_row_read(struct csv_row *row, const struct csv_columns *c,
-		 char *const *field, int n, struct fault *f)
+		 char *const *field, int n, struct error *err)
 {
 	struct reader r = {
 		.c = c,
 		.field = field,
 		.n = n,
 		.row = row,
-		.f = f,
+		.err = err,
 	};
 	const char *answer = get_cell(&r, CSV_ANSWER);
 	uint64_t copies = 0;
@@ -596,7 +596,7 @@ int csv_row_read(struct csv_row *row, const struct csv_columns *c,
 	if (answer && strcmp(answer, "found") != 0)
 		return 0;
 	if (n < c->n)
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "%d columns, and the header has %d", n, c->n);
 	rc = number(&r, CSV_COPIES, "copies", HASH_COPIES, &copies);
 	if (rc == 0)

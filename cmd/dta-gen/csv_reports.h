@@ -65,15 +65,15 @@ struct csv_columns {
 	struct csv_table table[TABLE_MAX];
 };
 
-/* The tables of o's layout or region, if it has one. 0, or -errno and f, which
- * names the file. */
+/* The tables of o's layout or region, if it has one. 0, or -errno and err,
+ * which names the file. */
 int csv_columns_open(struct csv_columns *c, const struct csv_options *o,
-		     struct fault *f);
+		     struct error *err);
 
 /* Then the header, which is copied: what is where, and the tables that rows may
- * be for. 0, or -errno and f. */
+ * be for. 0, or -errno and err. */
 int csv_columns_read(struct csv_columns *c, const char *line,
-		     const struct csv_options *o, struct fault *f);
+		     const struct csv_options *o, struct error *err);
 
 static inline bool csv_has(const struct csv_columns *c, enum csv_column column)
 {
@@ -101,6 +101,6 @@ struct csv_row {
  * -EINVAL and what is wrong.
  */
 int csv_row_read(struct csv_row *r, const struct csv_columns *c,
-		 char *const *field, int n, struct fault *f);
+		 char *const *field, int n, struct error *err);
 
 #endif

@@ -29,7 +29,7 @@ enum {
  * Ethernet addresses. In a capture they are locally administered, the
  * reporter's ends in the switch's id. On an interface they are true ones.
  */
-static int find_macs(struct gen *g, struct net_udp4 *h, struct fault *f)
+static int find_macs(struct gen *g, struct net_udp4 *h, struct error *err)
 {
 	const struct gen_options *o = &g->o;
 
@@ -41,7 +41,7 @@ static int find_macs(struct gen *g, struct net_udp4 *h, struct fault *f)
 			memcpy(h->eth_src, own.mac, 6);
 		if (!o->has_mac && g->own_mac &&
 		    !live_neighbour(h->eth_dst, o->live.name, 4, o->collector))
-			return fault_set(f, -EDESTADDRREQ,
+			return error_set(err, -EDESTADDRREQ,
 					 "%s: %u.%u.%u.%u is no neighbour "
 					 "there: say with --to-mac who takes "
 					 "the reports",
@@ -54,7 +54,7 @@ static int find_macs(struct gen *g, struct net_udp4 *h, struct fault *f)
 	return 0;
 }
 
-static int frame_open(struct gen *g, struct fault *f)
+static int frame_open(struct gen *g, struct error *err)
 {
 	struct net_udp4 h = {
 		.eth_dst = {0x02, 0x44, 0x54, 0x41, 0xff, 0xff},
@@ -66,12 +66,12 @@ static int frame_open(struct gen *g, struct fault *f)
 	int n;
 
 	memcpy(h.dst, g->o.collector, 4);
-	n = find_macs(g, &h, f);
+	n = find_macs(g, &h, err);
 	if (n < 0)
 		return n;
 	n = net_udp4_encode(g->header, sizeof(g->header), &h, 0);
 	if (n != HEADER_LEN)
-		return fault_set(f, -EINVAL, "no headers");
+		return error_set(err, -EINVAL, "no headers");
 	memset(g->header + IP_AT + NET_IP4_AT_SUM, 0, 2);
 	g->ip_sum = 0;
 	for (int i = 0; i < NET_IP4_LEN; i += 2)
@@ -169,27 +169,27 @@ static FILE *open_truth(const char *path)
 	return out;
 }
 
-int emit_open(struct gen *g, struct fault *f)
+int emit_open(struct gen *g, struct error *err)
 {
 	int rc;
 
 	g->sequence = calloc(g->run.topology.switches + 1,
 			     sizeof(*g->sequence));
 	if (!g->sequence)
-		return fault_set(f, -ENOMEM, "out of memory");
-	rc = frame_open(g, f);
+		return error_set(err, -ENOMEM, "out of memory");
+	rc = frame_open(g, err);
 	if (rc < 0)
 		return rc;
 	if (g->o.truth) {
 		g->truth = strcmp(g->o.truth, "-") ? open_truth(g->o.truth)
 						   : stdout;
 		if (!g->truth)
-			return fault_set(f, -errno, "%s: %s", g->o.truth,
+			return error_set(err, -errno, "%s: %s", g->o.truth,
 					 strerror(errno));
 		setvbuf(g->truth, NULL, _IOFBF, 1 << 18);
 		fputs("table,kind,key,hop,path_len,copies,value\n", g->truth);
 	}
-	return link_open(g, f);
+	return link_open(g, err);
 }
 
 /* DTA/0 has a field for copies in two of its reports only. */

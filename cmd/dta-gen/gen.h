@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/fault.h"
+#include "base/error.h"
 #include "base/ledger.h"
 #include "cli/cli.h"
 #include "cli/live.h"
@@ -117,7 +117,7 @@ struct gen {
 /* --- emit.c: reports out, each one a frame, and a row of the truth ------- */
 
 /* Keys, values and entries are bytes as on the wire; they are copied. */
-int emit_open(struct gen *g, struct fault *f); /* f names the file */
+int emit_open(struct gen *g, struct error *err); /* err names the file */
 /*
  * One report of switch reporter, whose key is of that type: a frame, and a row
  * of the truth. The flags, the sequence and, if --copies was given, the copies
@@ -138,8 +138,8 @@ int truth_close(FILE *f, int err);
 
 /* --- link.c: a capture or an interface, at a pace, and NACKs from there -- */
 
-/* Opens what the options say; f names it. */
-int link_open(struct gen *g, struct fault *f);
+/* Opens what the options say; err names it. */
+int link_open(struct gen *g, struct error *err);
 
 /* Whether reports must be kept, to be sent again: then link_report() takes
  * them, else they are built in the sink. */
@@ -174,13 +174,13 @@ extern const struct workload csv_workload;
 
 struct csv_input;
 
-/* Opens g->o.from and reads its header; f names what is wrong with them. */
-int csv_open(struct csv_input **out, struct gen *g, struct fault *f);
+/* Opens g->o.from and reads its header; err names what is wrong with them. */
+int csv_open(struct csv_input **out, struct gen *g, struct error *err);
 void csv_close(struct csv_input *c); /* NULL is fine */
 
-/* The next rows: 1, 0 at the end, -EINTR, or another -errno and f. Those that
+/* The next rows: 1, 0 at the end, -EINTR, or another -errno and err. Those that
  * are none are told; the tenth is the end. */
-int csv_next(struct csv_input *c, struct fault *f);
+int csv_next(struct csv_input *c, struct error *err);
 
 /* --- int.c: packets with in-band telemetry, and reports of it ------------- */
 

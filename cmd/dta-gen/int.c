@@ -125,24 +125,24 @@ static const char *const forms[] = {"md", "mx", "report", "xd", "ioam", NULL};
 static const char *const overs[] = {"l4",     "udp", "new-udp", "vxlan",
 				    "geneve", "gre", NULL};
 
-static int read_instructions(void *opts, const char *text, struct fault *why)
+static int read_instructions(void *opts, const char *text, struct error *why)
 {
 	struct int_options *o = opts;
 
 	if (!text_number(&o->instructions, text, 0xffffff) || !o->instructions)
-		return fault_set(why, -EINVAL,
+		return error_set(why, -EINVAL,
 				 "is no bitmap: 0xfd00, of 16 bits; for IOAM "
 				 "24");
 	o->has_instructions = true;
 	return 0;
 }
 
-static int read_collector(void *opts, const char *text, struct fault *why)
+static int read_collector(void *opts, const char *text, struct error *why)
 {
 	uint8_t ip[16];
 
 	if (text_ip(ip, text) != 4)
-		return fault_set(why, -EINVAL, "is not an IPv4 address");
+		return error_set(why, -EINVAL, "is not an IPv4 address");
 	memcpy(((struct int_options *)opts)->collector, ip, 4);
 	return 0;
 }
@@ -239,14 +239,14 @@ static const struct cli cli_int = {
 static void choose_profile(struct int_gen *g)
 {
 	const struct int_profile *p = int_profile_named(g->o.profile);
-	struct fault f = {0};
+	struct error err = {0};
 
 	if (p)
 		g->profile = *p;
-	else if (profile_read(&g->profile, g->o.profile, &f) < 0)
+	else if (profile_read(&g->profile, g->o.profile, &err) < 0)
 		cli_fail("--profile: %s; int-collect -p help has those "
 			 "that need no file",
-			 f.text);
+			 err.text);
 	if (g->profile.version == INT_ANY)
 		cli_refuse("--profile: '%s' does not say which version to "
 			   "make; 2.1 does",
@@ -779,24 +779,24 @@ static void open_traffic(struct int_gen *g, struct traffic **t)
 		.before_wait = before_wait,
 		.ctx = g,
 	};
-	struct fault f = {0};
+	struct error err = {0};
 
 	if (g->o.form == FORM_IOAM && !g->o.from)
 		o.model.ipv6_percent = 100; /* it has no other place */
-	if (traffic_open(t, &o, &f) < 0)
-		cli_fault(g->o.from ? g->o.from : "traffic", &f);
+	if (traffic_open(t, &o, &err) < 0)
+		cli_error(g->o.from ? g->o.from : "traffic", &err);
 }
 
 static void open_out(struct int_gen *g)
 {
 	const char *name = g->o.out ? g->o.out : g->o.live.name;
-	struct fault f = {0};
-	int rc = g->o.out ? cli_snk_open(&g->snk, name, &f)
+	struct error err = {0};
+	int rc = g->o.out ? cli_snk_open(&g->snk, name, &err)
 			  : snk_open_live(&g->snk, name, g->o.live.options.kind,
-					  &f);
+					  &err);
 
 	if (rc < 0)
-		cli_fault(name, &f);
+		cli_error(name, &err);
 	if (!g->o.out && !g->o.quiet)
 		cli_warn("%s: %s", name, snk_kind(g->snk));
 	if (g->o.to_mac && !live_address(&g->address, name))
@@ -827,13 +827,14 @@ static void allocate_buffers(struct int_gen *g)
 }
 
 /* Returns 0 or the source's -errno. */
-static int run_generator(struct int_gen *g, struct traffic *t, struct fault *f)
+static int run_generator(struct int_gen *g, struct traffic *t,
+			 struct error *err)
 {
 	struct traffic_packet p;
 	int rc = 1;
 
 	for (uint64_t n = 1; !g->err && !g->done && !cli_stop; n++) {
-		rc = traffic_next(t, &p, f);
+		rc = traffic_next(t, &p, err);
 		if (rc <= 0 && rc != -EINTR)
 			break;
 		if (rc > 0)
@@ -854,28 +855,29 @@ static int run_generator(struct int_gen *g, struct traffic *t, struct fault *f)
 	return rc < 0 && rc != -EINTR ? rc : 0;
 }
 
-static int end_generator(struct int_gen *g, int src_err, const struct fault *f)
+static int end_generator(struct int_gen *g, int src_err,
+			 const struct error *err)
 {
-	int err, status = CLI_OK;
-	struct fault why;
+	int rc, status = CLI_OK;
+	struct error why;
 	uint64_t lost;
 
 	snk_settle(g->snk); /* snk_close() tells of an error */
 	lost = snk_drops(g->snk);
-	err = snk_close(g->snk);
+	rc = snk_close(g->snk);
 
 	if (!g->o.quiet) {
 		cli_ledger(&int_gen_ledger, &g->ctr, g->o.output);
 		cli_live_drops(&g->o.live, NULL, lost);
 	}
 	if (src_err) {
-		cli_warn_fault(g->o.from, f);
+		cli_warn_error(g->o.from, err);
 		status = CLI_FAIL;
 	}
-	if (g->err || err) {
+	if (g->err || rc) {
 		cli_warn("%s: %s",
 			 g->o.out ? cli_file(g->o.out) : g->o.live.name,
-			 strerror(g->err ? -g->err : -err));
+			 strerror(g->err ? -g->err : -rc));
 		status = CLI_FAIL;
 	}
 	if (g->ctr.unfit && !g->ctr.carried) {
@@ -886,8 +888,8 @@ static int end_generator(struct int_gen *g, int src_err, const struct fault *f)
 	}
 	g->truth_err = truth_close(g->truth, g->truth_err);
 	if (g->truth_err) {
-		fault_set(&why, -1, "%s", strerror(-g->truth_err));
-		cli_warn_fault(g->o.truth, &why);
+		error_set(&why, -1, "%s", strerror(-g->truth_err));
+		cli_warn_error(g->o.truth, &why);
 		status = CLI_FAIL;
 	}
 	free(g->frame);
@@ -898,7 +900,7 @@ static int end_generator(struct int_gen *g, int src_err, const struct fault *f)
 int int_main(int argc, char **argv)
 {
 	static struct int_gen g;
-	struct fault fault = {0};
+	struct error why = {0};
 	struct traffic *t = NULL;
 	int err, status;
 
@@ -911,8 +913,8 @@ int int_main(int argc, char **argv)
 		.input = g.o.from,
 		.output = g.o.out ? g.o.out : g.o.live.name,
 		.quiet = g.o.quiet});
-	err = run_generator(&g, t, &fault);
-	status = end_generator(&g, err, &fault);
+	err = run_generator(&g, t, &why);
+	status = end_generator(&g, err, &why);
 	traffic_close(t);
 	return status;
 }

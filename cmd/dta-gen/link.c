@@ -129,14 +129,14 @@ static void read_nacks(struct gen *g, int wait_ms)
 	struct link *l = g->link;
 	struct pkt pkts[HEARD_MAX];
 	struct timespec nap = {.tv_nsec = (long)wait_ms * MS};
-	struct fault f = {""};
+	struct error err = {""};
 	int n = -EAGAIN;
 
 	if (l->alone) {
 		nanosleep(&nap, NULL);
 	} else {
 		src_wait(l->nacks, wait_ms);
-		n = src_rx(l->nacks, pkts, HEARD_MAX, &f);
+		n = src_rx(l->nacks, pkts, HEARD_MAX, &err);
 	}
 	l->now_ns = clock_ns();
 	if (n > 0)
@@ -320,27 +320,27 @@ void link_drops(const struct gen *g)
 
 /* --- opening ------------------------------------------------------------- */
 
-static int open_sink(struct gen *g, struct fault *f)
+static int open_sink(struct gen *g, struct error *err)
 {
 	const struct gen_options *o = &g->o;
-	struct fault why = {""};
+	struct error why = {""};
 	int rc;
 
 	if (!o->live.name) {
 		rc = cli_snk_open(&g->snk, o->out, &why);
-		return rc < 0 ? fault_of(f, rc, o->out, &why) : 0;
+		return rc < 0 ? error_about(err, rc, o->out, &why) : 0;
 	}
 	rc = snk_open_live(&g->snk, o->live.name, o->live.options.kind, &why);
-	return rc < 0 ? fault_of(f, rc, o->live.name, &why) : 0;
+	return rc < 0 ? error_about(err, rc, o->live.name, &why) : 0;
 }
 
 /* Whoever reads what we write may have to see that it is a capture before he
  * opens where the NACKs come from: a pipe, too. */
-static int open_nacks(struct gen *g, struct fault *f)
+static int open_nacks(struct gen *g, struct error *err)
 {
 	static const uint16_t ports[LIVE_PORTS] = {DTA_NACK_PORT};
 	const char *name = g->o.nacks;
-	struct fault why = {""};
+	struct error why = {""};
 	int rc;
 
 	if (g->o.live.name && !name) {
@@ -350,10 +350,10 @@ static int open_nacks(struct gen *g, struct fault *f)
 		return 0;
 	}
 	if ((rc = snk_flush(g->snk)) < 0)
-		return fault_set(f, rc, "%s: %s", cli_file(g->o.out),
+		return error_set(err, rc, "%s: %s", cli_file(g->o.out),
 				 strerror(-rc));
 	rc = src_open(&g->link->nacks, name, &why);
-	return rc < 0 ? fault_of(f, rc, name, &why) : 0;
+	return rc < 0 ? error_about(err, rc, name, &why) : 0;
 }
 
 /* Bytes of the longest report that can come. */
@@ -368,7 +368,7 @@ static size_t report_max(const struct gen *g)
 	return DTA_HEADER_LEN + KEY_MAX + (value < 8 ? 8 : value);
 }
 
-static int open_window(struct gen *g, struct fault *f)
+static int open_window(struct gen *g, struct error *err)
 {
 	struct link *l = g->link;
 	struct resend_options o = {
@@ -384,25 +384,25 @@ static int open_window(struct gen *g, struct fault *f)
 
 	if (!g->o.tracked || !g->o.resend)
 		return 0;
-	rc = open_nacks(g, f);
-	return rc < 0 ? rc : resend_open(&l->resend, &o, f);
+	rc = open_nacks(g, err);
+	return rc < 0 ? rc : resend_open(&l->resend, &o, err);
 }
 
-int link_open(struct gen *g, struct fault *f)
+int link_open(struct gen *g, struct error *err)
 {
 	struct link *l = g->link = calloc(1, sizeof(*l));
 	int rc;
 
 	if (!l)
-		return fault_set(f, -ENOMEM, "out of memory");
+		return error_set(err, -ENOMEM, "out of memory");
 	l->live = g->o.live.name != NULL;
 	l->pace.rate = l->backoff.ceiling = (double)g->o.pace;
-	rc = open_sink(g, f);
+	rc = open_sink(g, err);
 	if (rc < 0)
 		return rc;
 	if (l->live && !g->o.quiet)
 		cli_warn("%s: %s", g->o.live.name, snk_kind(g->snk));
-	rc = open_window(g, f);
+	rc = open_window(g, err);
 	if (rc < 0)
 		return rc;
 	l->start_ns = l->now_ns = clock_ns();

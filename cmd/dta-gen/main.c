@@ -153,7 +153,7 @@ static void before_wait(void *ctx)
 	emit_flush(ctx);
 }
 
-static int input_open(struct traffic **out, struct gen *g, struct fault *f)
+static int input_open(struct traffic **out, struct gen *g, struct error *err)
 {
 	struct traffic_options o = {
 		.capture = g->o.from,
@@ -176,7 +176,7 @@ static int input_open(struct traffic **out, struct gen *g, struct fault *f)
 		.ctx = g,
 	};
 
-	return traffic_open(out, &o, f);
+	return traffic_open(out, &o, err);
 }
 
 /* What reports are made of: one of the two. */
@@ -186,21 +186,22 @@ struct input {
 };
 
 /* A packet to the workload, or some rows. */
-static int run_step(struct gen *g, const struct input *in, struct fault *f)
+static int run_step(struct gen *g, const struct input *in, struct error *err)
 {
 	struct traffic_packet p;
 	int rc;
 
 	if (in->rows)
-		return csv_next(in->rows, f);
-	rc = traffic_next(in->traffic, &p, f);
+		return csv_next(in->rows, err);
+	rc = traffic_next(in->traffic, &p, err);
 	if (rc > 0)
 		workload_packet(&g->run, &p);
 	return rc;
 }
 
 /* All that there is. Returns 0 or the source's -errno. */
-static int run_generator(struct gen *g, const struct input *in, struct fault *f)
+static int run_generator(struct gen *g, const struct input *in,
+			 struct error *err)
 {
 	uint64_t next = CLOCK_EVERY;
 	int rc = 1;
@@ -210,7 +211,7 @@ static int run_generator(struct gen *g, const struct input *in, struct fault *f)
 			cli_report = 0;
 			show_ledgers(g);
 		}
-		rc = run_step(g, in, f);
+		rc = run_step(g, in, err);
 		if (rc == -EINTR)
 			rc = 1;
 		else if (rc <= 0)
@@ -238,23 +239,22 @@ static const char *source_name(const struct gen *g)
 
 /* Tells what could not be done; returns the exit status. */
 static int check_result(const struct gen *g, int src_err, int snk_err,
-			const struct fault *f)
+			const struct error *err)
 {
-	int err = g->err ? g->err : snk_err;
-	struct fault why;
+	int rc = g->err ? g->err : snk_err;
+	struct error why;
 
 	if (src_err)
-		cli_warn_fault(source_name(g), f);
-	if (err)
+		cli_warn_error(source_name(g), err);
+	if (rc)
 		cli_warn("%s: %s",
 			 g->o.out ? cli_file(g->o.out) : g->o.live.name,
-			 strerror(-err));
+			 strerror(-rc));
 	if (g->truth_err) {
-		fault_set(&why, -1, "%s", strerror(-g->truth_err));
-		cli_warn_fault(g->o.truth, &why);
+		error_set(&why, -1, "%s", strerror(-g->truth_err));
+		cli_warn_error(g->o.truth, &why);
 	}
-	return src_err || err || g->truth_err || bad_rows(g) ? CLI_FAIL
-							     : CLI_OK;
+	return src_err || rc || g->truth_err || bad_rows(g) ? CLI_FAIL : CLI_OK;
 }
 
 static void emit_report(void *ctx, struct dta_report *r, bool v6,
@@ -288,18 +288,18 @@ static void start_output(struct gen *g, const struct settings *s)
 
 static void open_input(struct input *in, struct gen *g)
 {
-	struct fault fault;
+	struct error why;
 	int rc = g->run.w == &csv_workload
-			 ? csv_open(&in->rows, g, &fault)
-			 : input_open(&in->traffic, g, &fault);
+			 ? csv_open(&in->rows, g, &why)
+			 : input_open(&in->traffic, g, &why);
 
 	if (rc < 0)
-		cli_fault(source_name(g), &fault);
+		cli_error(source_name(g), &why);
 }
 
 int main(int argc, char **argv)
 {
-	struct fault fault = {""};
+	struct error why = {""};
 	struct input in = {NULL, NULL};
 	struct settings s;
 	struct gen g = {0};
@@ -316,15 +316,15 @@ int main(int argc, char **argv)
 	open_input(&in, &g);
 	if (workload_start(&g.run) < 0)
 		cli_fail("out of memory");
-	if (emit_open(&g, &fault) < 0)
-		cli_fail("%s", fault.text);
-	src_err = run_generator(&g, &in, &fault);
+	if (emit_open(&g, &why) < 0)
+		cli_fail("%s", why.text);
+	src_err = run_generator(&g, &in, &why);
 	emit_flush(&g); /* what is not taken then is not sent */
 	show_ledgers(&g);
 	if (!g.o.quiet)
 		link_drops(&g);
 	snk_err = emit_close(&g);
-	status = check_result(&g, src_err, snk_err, &fault);
+	status = check_result(&g, src_err, snk_err, &why);
 	traffic_close(in.traffic);
 	csv_close(in.rows);
 	workload_fini(&g.run);

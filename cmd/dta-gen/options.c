@@ -22,7 +22,7 @@ enum {
 
 #define AT(field) CLI_AT(struct settings, gen.field)
 
-static int read_key_type(void *opts, const char *text, struct fault *why)
+static int read_key_type(void *opts, const char *text, struct error *why)
 {
 	struct gen_options *o = &((struct settings *)opts)->gen;
 
@@ -34,39 +34,39 @@ static int read_key_type(void *opts, const char *text, struct fault *why)
 	}
 	o->work.key_type = key_type_of(text);
 	if (o->work.key_type < 0 || o->work.key_type == KEY_HEX)
-		return fault_set(why, -EINVAL,
+		return error_set(why, -EINVAL,
 				 "is no key type; flow4, flow6, hop4, hop6, "
 				 "src4, src6, u32 or hex:LENGTH");
 	o->work.key_len = (unsigned)key_type_len(o->work.key_type);
 	return 0;
 }
 
-static int read_as(void *opts, const char *text, struct fault *why)
+static int read_as(void *opts, const char *text, struct error *why)
 {
 	return show_parse(&((struct settings *)opts)->gen.csv.show, text, why);
 }
 
-static int ip4_of(uint8_t out[4], const char *text, struct fault *why)
+static int ip4_of(uint8_t out[4], const char *text, struct error *why)
 {
 	uint8_t ip[16];
 
 	if (text_ip(ip, text) != 4)
-		return fault_set(why, -EINVAL, "is not an IPv4 address");
+		return error_set(why, -EINVAL, "is not an IPv4 address");
 	memcpy(out, ip, 4);
 	return 0;
 }
 
-static int read_collector(void *opts, const char *text, struct fault *why)
+static int read_collector(void *opts, const char *text, struct error *why)
 {
 	return ip4_of(((struct settings *)opts)->gen.collector, text, why);
 }
 
-static int read_to_mac(void *opts, const char *text, struct fault *why)
+static int read_to_mac(void *opts, const char *text, struct error *why)
 {
 	struct gen_options *o = &((struct settings *)opts)->gen;
 
 	o->has_mac = text_mac(o->to_mac, text);
-	return o->has_mac ? 0 : fault_set(why, -EINVAL, "is not a MAC address");
+	return o->has_mac ? 0 : error_set(why, -EINVAL, "is not a MAC address");
 }
 
 /* DTA_KEYWRITE and so on. */

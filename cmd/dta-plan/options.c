@@ -106,7 +106,7 @@ static bool is_percent(const char *text, const struct kind *k)
 
 /* Reads one. type: CLI_F64, CLI_U64 or CLI_SIZE; whole numbers up to 2^53. */
 static int range_read(struct range *r, const char *text, enum cli_type type,
-		      double low, double high, struct fault *why)
+		      double low, double high, struct error *why)
 {
 	const struct kind k = {type, low, high};
 	char copy[128], *rest = copy, *from, *to, *step, least[32], most[32];
@@ -125,10 +125,10 @@ static int range_read(struct range *r, const char *text, enum cli_type type,
 	put_bound(least, low, type);
 	put_bound(most, high, type);
 	if (!to && is_percent(text, &k))
-		return fault_set(why, -EINVAL,
+		return error_set(why, -EINVAL,
 				 "is not from %s to %s: do you mean %s%%?",
 				 least, most, text);
-	return fault_set(why, -EINVAL,
+	return error_set(why, -EINVAL,
 			 "is not a %s from %s to %s%s, or a range of %d at "
 			 "most (from:to:step)",
 			 type == CLI_U64 ? "whole number" : "number", least,
@@ -158,7 +158,7 @@ static const struct {
 
 static void read_ranges(struct opts *o)
 {
-	struct fault why;
+	struct error why;
 
 	for (unsigned d = 0; d < DIMS; d++)
 		if (o->text[d] &&

@@ -405,12 +405,12 @@ static struct bulk *part_open(const struct opts *o,
 static struct worker *worker_open(const struct opts *o)
 {
 	struct worker *w = calloc(1, sizeof(*w));
-	struct fault f = {""};
+	struct error err = {""};
 
 	if (!w)
 		cli_fail("out of memory");
-	if (query_sources_open(&w->sources, &o->from, &f) < 0)
-		cli_fail("%s", f.text);
+	if (query_sources_open(&w->sources, &o->from, &err) < 0)
+		cli_fail("%s", err.text);
 	sources_pick(&w->targets, &w->sources, kind_of(o->verb), o->table);
 	for (unsigned i = 0; i < THREADS_PLACES; i++)
 		w->part[i] = part_open(o, &w->targets);
@@ -443,13 +443,13 @@ static void ask_parallel(struct bulk *all)
 		.receive = receive,
 		.ctx = &a,
 	};
-	struct fault f = {""};
+	struct error err = {""};
 
 	a.all = all;
 	for (unsigned i = 0; i < o.workers; i++)
 		a.worker[i] = worker_open(all->o);
-	if (threads_open(&a.threads, &o, &f) < 0)
-		cli_fail("%s", f.text);
+	if (threads_open(&a.threads, &o, &err) < 0)
+		cli_fail("%s", err.text);
 	while (a.more > 0)
 		if (threads_go(a.threads,
 			       take_part(&a, 0, threads_place(a.threads)),

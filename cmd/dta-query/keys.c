@@ -44,7 +44,7 @@ static void mark(const char *text, const struct keytext_error *f)
 /* A line that is no key. Of threads that read a file in turn each knows what
  * the others had told before its share. */
 static void refuse_line(struct keys *k, const char *text,
-			const struct fault *why)
+			const struct error *why)
 {
 	if (k->before + k->malformed++ < KEYS_SHOWN)
 		cli_warn("%s:%llu: '%s' %s", k->lines.path,

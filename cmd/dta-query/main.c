@@ -10,21 +10,21 @@
 
 void sources_open(struct query_sources *p, struct opts *o)
 {
-	struct fault f = {""};
+	struct error err = {""};
 	int rc;
 
 	o->from.snapshot = o->snapshot;
 	o->from.stop = &cli_stop;
 	o->from.warn = cli_warn;
-	rc = query_sources_open(p, &o->from, &f);
+	rc = query_sources_open(p, &o->from, &err);
 	if (rc < 0 && cli_stop) { /* not lost: the program was told to stop */
 		query_sources_close(p);
 		exit(CLI_NOTHING);
 	}
 	if (rc == -EINVAL && o->from.verbs)
-		cli_refuse("--verbs: %s", f.text);
+		cli_refuse("--verbs: %s", err.text);
 	if (rc < 0)
-		cli_fail("%s", f.text);
+		cli_fail("%s", err.text);
 }
 
 void sources_check(const struct query_sources *p)
@@ -36,10 +36,10 @@ void sources_check(const struct query_sources *p)
 void sources_pick(struct query_targets *out, const struct query_sources *p,
 		  int kind, const char *name)
 {
-	struct fault f = {""};
+	struct error err = {""};
 
-	if (query_targets_pick(out, p, kind, name, &f) < 0)
-		cli_fail("%s", f.text);
+	if (query_targets_pick(out, p, kind, name, &err) < 0)
+		cli_fail("%s", err.text);
 }
 
 static int run_verb(const struct opts *o, struct query_sources *p)

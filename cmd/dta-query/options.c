@@ -34,36 +34,36 @@ static bool epochs_of(struct query_epoch_range *e, const char *text)
 	return p && !*p && e->until && e->from <= e->until;
 }
 
-static int read_epochs(void *opts, const char *text, struct fault *why)
+static int read_epochs(void *opts, const char *text, struct error *why)
 {
 	struct query_epoch_range e;
 
 	if (!epochs_of(&e, text))
-		return fault_set(why, -EINVAL, "is not N, N-M, N- or -M");
+		return error_set(why, -EINVAL, "is not N, N-M, N- or -M");
 	((struct opts *)opts)->from.only = e;
 	return 0;
 }
 
-static int read_policy(void *opts, const char *text, struct fault *why)
+static int read_policy(void *opts, const char *text, struct error *why)
 {
 	if (query_policy_of(text, &((struct opts *)opts)->rule) < 0)
-		return fault_set(why, -EINVAL,
+		return error_set(why, -EINVAL,
 				 "is not plurality, first, unique or "
 				 "consensus:T, T from 2 to 4");
 	return 0;
 }
 
-static int read_as(void *opts, const char *text, struct fault *why)
+static int read_as(void *opts, const char *text, struct error *why)
 {
 	return show_parse(&((struct opts *)opts)->show, text, why);
 }
 
-static int add_snapshot(void *opts, const char *path, struct fault *why)
+static int add_snapshot(void *opts, const char *path, struct error *why)
 {
 	struct opts *o = opts;
 
 	if (o->from.snapshots == QUERY_SNAPSHOTS_MAX)
-		return fault_set(why, -E2BIG, "is one above %d",
+		return error_set(why, -E2BIG, "is one above %d",
 				 QUERY_SNAPSHOTS_MAX);
 	o->snapshot[o->from.snapshots++] = path;
 	return 0;

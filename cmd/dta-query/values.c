@@ -8,7 +8,7 @@
 /* --as that no table has the bytes for. */
 static void check_shown(const struct query_targets *t, const struct show *told)
 {
-	struct fault why;
+	struct error why;
 	int rc = -1;
 
 	for (unsigned i = 0; i < t->n && rc < 0; i++)

@@ -539,7 +539,7 @@ static void verify_all(struct query_sources *p, const struct opts *o,
 /* Reads a truth. If a signal comes, the rest is not read. */
 static void read_truth(struct truth *t, const char *path)
 {
-	struct fault why = {""};
+	struct error why = {""};
 	struct lines l;
 	char *line;
 	size_t len;

@@ -351,11 +351,11 @@ static void pick_tables(struct query_targets *t, const struct query_sources *p,
 	static const int kinds[] = {TABLE_KEYWRITE, TABLE_POSTCARD,
 				    TABLE_KEYINC};
 	struct query_targets some;
-	struct fault f = {""};
+	struct error err = {""};
 
 	t->n = 0;
 	for (unsigned i = 0; i < 3; i++) {
-		if (query_targets_pick(&some, p, kinds[i], name, &f) < 0)
+		if (query_targets_pick(&some, p, kinds[i], name, &err) < 0)
 			continue;
 		memcpy(t->target + t->n, some.target,
 		       some.n * sizeof(*some.target));
@@ -364,12 +364,12 @@ static void pick_tables(struct query_targets *t, const struct query_sources *p,
 	if (t->n)
 		return;
 	if (!query_targets_pick(&some, p, TABLE_APPEND, name,
-				&(struct fault){""}))
+				&(struct error){""}))
 		cli_refuse("table %s has lists, and no keys to look for: "
 			   "dta-dump region --lists tells what each has "
 			   "taken, keeps and has lost",
 			   some.target[0].t->name);
-	cli_fail("%s", f.text);
+	cli_fail("%s", err.text);
 }
 
 int run_why(const struct opts *o, struct query_sources *p)

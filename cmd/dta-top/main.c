@@ -403,7 +403,7 @@ static bool key(void *run, unsigned table, uint32_t i, unsigned column,
 	return browse_key(b, &b->hand[column], out);
 }
 
-static int filter(void *run, const char *text, struct fault *why)
+static int filter(void *run, const char *text, struct error *why)
 {
 	struct run *r = run;
 
@@ -539,11 +539,11 @@ static void look_twice(struct run *r)
 /* Whether there is such a region; exits if not. */
 static void check_region(const char *name)
 {
-	struct fault f = {0};
+	struct error err = {0};
 	struct region *r;
 
-	if (region_look(&r, name, &f) < 0)
-		cli_fault(name, &f);
+	if (region_look(&r, name, &err) < 0)
+		cli_error(name, &err);
 	region_close(r);
 }
 

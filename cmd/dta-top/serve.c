@@ -172,11 +172,11 @@ static void put_rows(struct serving *s, const struct watch *w)
 }
 
 /* For /healthz. */
-static bool sees(void *ctx, struct fault *why)
+static bool sees(void *ctx, struct error *why)
 {
 	if (!((struct serving *)ctx)->blind)
 		return true;
-	fault_set(why, -1, "pages cannot be looked for");
+	error_set(why, -1, "pages cannot be looked for");
 	return false;
 }
 
@@ -185,7 +185,7 @@ static void open_sink(struct serving *s, const char *at, uint64_t every_ns)
 	const struct export_options eo = {.healthy = sees, .ctx = s};
 	uint64_t gone_ns = every_ns * GONE_AFTER;
 	char url[URL_MAX];
-	struct fault f;
+	struct error err;
 	int rc;
 
 	if (gone_ns < GONE_AFTER * SECOND)
@@ -195,9 +195,9 @@ static void open_sink(struct serving *s, const char *at, uint64_t every_ns)
 	snprintf(url, sizeof(url),
 		 "prometheus://%.255s?linger=0&row_counts=0&expire=%llums", at,
 		 (unsigned long long)(gone_ns / 1000000));
-	rc = export_open(&s->sink, url, &eo, &f);
+	rc = export_open(&s->sink, url, &eo, &err);
 	if (rc < 0)
-		cli_cannot("--prometheus", rc, &f);
+		cli_cannot("--prometheus", rc, &err);
 	for (unsigned i = 0; i < SCHEMAS; i++)
 		if (!(s->rows[i] = rows_open(s->sink, &schemas[i], GATHER)))
 			cli_fail("out of memory");

@@ -85,14 +85,14 @@ static void look_at_region(void *ctx, const char *path, const char *name)
 	struct watch *w = ctx;
 	struct region_writer one;
 	struct seen_region *s;
-	struct fault f;
+	struct error err;
 	struct region *r;
 	unsigned at = 0;
 
-	if (region_look(&r, path, &f) < 0) {
+	if (region_look(&r, path, &err) < 0) {
 		w->unseen++;
 		if (w->tell_unseen)
-			cli_warn_fault(path, &f);
+			cli_warn_error(path, &err);
 		return;
 	}
 	s = find_region(w, region_path(r), name);
@@ -375,7 +375,7 @@ static void look_at(void *ctx, const char *name)
 	if (!rc || rc == -ESRCH || rc == -ENOENT || (rc == -EAGAIN && p))
 		return;
 	if (!w->unread++)
-		fault_set(&w->why, rc, "%s: %s", name,
+		error_set(&w->why, rc, "%s: %s", name,
 			  rc == -EBADMSG  ? "damaged, or no page"
 			  : rc == -EPERM  ? "it is not its process's"
 			  : rc == -EAGAIN ? "it is never written to its end"
@@ -433,7 +433,7 @@ int watch_look(struct watch *w)
 	}
 	sum_stored(w);
 	if (rc < 0)
-		fault_set(&w->why, rc, "%s: %s", w->dir, strerror(-rc));
+		error_set(&w->why, rc, "%s: %s", w->dir, strerror(-rc));
 	return rc < 0 ? rc : 0;
 }
 

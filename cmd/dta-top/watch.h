@@ -6,7 +6,7 @@
 #ifndef DTA_TOP_WATCH_H
 #define DTA_TOP_WATCH_H
 
-#include "base/fault.h"
+#include "base/error.h"
 #include "base/ledger_page.h"
 #include "region/region.h"
 
@@ -63,7 +63,7 @@ struct watch {
 	bool tell_unseen;	    /* each of which is told */
 	uint64_t at_ns;		    /* of clock_ns() */
 	unsigned unread;	    /* pages that could not be, */
-	struct fault why;	    /* the first of them */
+	struct error why;	    /* the first of them */
 	struct ledger_page scratch; /* the page in hand */
 };
 

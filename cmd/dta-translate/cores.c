@@ -66,10 +66,11 @@ void cores_go(struct run *r)
 		.look = look,
 		.ctx = r,
 	};
-	struct fault f = {0};
+	struct error err = {0};
 
-	if (r->cores && translate_cores_open(&r->cores->open, r->t, &o, &f) < 0)
-		cli_fail("-j: %s", f.text);
+	if (r->cores &&
+	    translate_cores_open(&r->cores->open, r->t, &o, &err) < 0)
+		cli_fail("-j: %s", err.text);
 }
 
 void cores_rest(struct run *r)

@@ -105,7 +105,7 @@ static void pass_on(const struct run *r)
  * are, then their cluster is opened anew. 0 or -errno. */
 static int reopen(struct run *r)
 {
-	struct fault f = {0};
+	struct error err = {0};
 	int rc;
 
 	if (!r->transport->again)
@@ -120,9 +120,9 @@ static int reopen(struct run *r)
 	r->t_options.collectors = r->transport->parts;
 	r->t_options.mirror = r->transport->mirror;
 	rc = translate_succeed(&r->t, r->table, r->transport->tables,
-			       r->transport, &r->t_options, &f);
+			       r->transport, &r->t_options, &err);
 	if (rc < 0)
-		cli_warn_fault(r->o.cluster, &f);
+		cli_warn_error(r->o.cluster, &err);
 	else
 		cores_go(r);
 	return rc;
@@ -152,12 +152,12 @@ static int idle(struct run *r)
 	return rc;
 }
 
-static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
+static int take(void *run, const struct pkt *pkts, int n, struct error *err)
 {
 	struct run *r = run;
 	int rc = reopen(r);
 
-	(void)f;
+	(void)err;
 	if (!rc && !n)
 		rc = idle(r);
 	if (!rc && n) {
@@ -174,10 +174,10 @@ static int take(void *run, const struct pkt *pkts, int n, struct fault *f)
 
 static void open_capture(struct run *r)
 {
-	struct fault f = {0};
+	struct error err = {0};
 
-	if (src_open(&r->loop.s, r->o.read, &f) < 0)
-		cli_fault(r->o.read, &f);
+	if (src_open(&r->loop.s, r->o.read, &err) < 0)
+		cli_error(r->o.read, &err);
 }
 
 static void open_interface(struct run *r)
@@ -190,22 +190,22 @@ static void open_interface(struct run *r)
 /* NACKs go to a capture, or back to where the reports come from. */
 static struct snk *open_nacks(const struct opts *o)
 {
-	struct fault f = {0};
+	struct error err = {0};
 	struct snk *k = NULL;
 
-	if (o->nacks && cli_snk_open(&k, o->nacks, &f) < 0)
-		cli_fault(o->nacks, &f);
+	if (o->nacks && cli_snk_open(&k, o->nacks, &err) < 0)
+		cli_error(o->nacks, &err);
 	if (k)
 		snk_flush(k); /* a pipe: the reader waits for the header */
 	if (!o->nacks && o->live.name &&
-	    snk_open_live(&k, o->live.name, LIVE_PACKET, &f) < 0)
-		cli_fault(o->live.name, &f);
+	    snk_open_live(&k, o->live.name, LIVE_PACKET, &err) < 0)
+		cli_error(o->live.name, &err);
 	return k;
 }
 
 static void run_open(struct run *r)
 {
-	struct fault f = {0};
+	struct error err = {0};
 
 	/* A capture before what is made of it: who writes one pipe of ours and
 	 * reads the other opens them so. */
@@ -226,8 +226,8 @@ static void run_open(struct run *r)
 	r->t_options.op_rate = r->o.op_rate;
 	r->t_options.op_burst = r->o.op_rate < 6400 ? 64 : r->o.op_rate / 100;
 	if (translate_open(&r->t, r->table, r->transport->tables, r->transport,
-			   &r->t_options, &f) < 0)
-		cli_fail("%s", f.text);
+			   &r->t_options, &err) < 0)
+		cli_fail("%s", err.text);
 	/* An interface when nothing else can be wrong: it may lose its link. */
 	if (r->o.live.name)
 		open_interface(r);
@@ -264,7 +264,7 @@ static int run_close(struct run *r)
 	struct transport_account account = {0};
 	struct translate_ledger end;
 	int stopped, flushed, closed, nacks = 0, keys;
-	struct fault nothing, where, probably;
+	struct error nothing, where, probably;
 	const char *why;
 	uint64_t lost;
 	bool told;
@@ -289,14 +289,14 @@ static int run_close(struct run *r)
 	if (told && account.acked && !r->o.quiet)
 		say_unconfirmed(&account);
 	/* They are the transport's, which goes. */
-	fault_set(&nothing, -1, "%s", why ? why : "");
-	fault_set(&where, -1, "%s", r->transport->name);
+	error_set(&nothing, -1, "%s", why ? why : "");
+	error_set(&where, -1, "%s", r->transport->name);
 	keys = keylog_close(r->keylog);
 	translate_close(r->t);
 	r->transport->close(r->transport);
 	src_close(r->loop.s);
 	if (r->loop.reading)
-		cli_fault(r->o.read ? r->o.read : r->o.live.name, &r->fault);
+		cli_error(r->o.read ? r->o.read : r->o.live.name, &r->err);
 	if (closed < 0)
 		cli_fail("%s: %s", where.text, strerror(-closed));
 	if (keys < 0)
@@ -343,6 +343,6 @@ int main(int argc, char **argv)
 	cli_signals();
 	cli_take_hangup();
 	run_open(&run);
-	run.error = cli_loop(&run.loop, &run.fault);
+	run.error = cli_loop(&run.loop, &run.err);
 	return run_close(&run);
 }

@@ -73,9 +73,9 @@ struct why {
 void why_look(struct why *w, enum dta_format format, const struct pkt *pkts,
 	      size_t n);
 
-/* What is probably wrong where all was dropped, into f (text returned); with
+/* What is probably wrong where all was dropped, into err (text returned); with
  * the n tables that the reports were judged by. */
-const char *why_text(struct fault *f, const struct why *w,
+const char *why_text(struct error *err, const struct why *w,
 		     const struct translate_ledger *l,
 		     const struct table *tables, unsigned n);
 
@@ -92,8 +92,8 @@ struct run {
 	struct cli_loop loop;
 	uint64_t alarm_ns; /* of silence, 0: there is none */
 	bool silent;	   /* since the last alarm; in turn of taking */
-	int error;	   /* what stopped it; fault: of the reports */
-	struct fault fault;
+	int error;	   /* what stopped it; err: of the reports */
+	struct error err;
 };
 
 /* transport.c: the transport that the options name, and its tables; exits if

@@ -20,7 +20,7 @@ static const char *way_out(const struct opts *o)
 
 /* AF_XDP has a queue of the interface for itself: not where reports come
  * from. */
-static int open_sink(void *ctx, struct snk **out, struct fault *f)
+static int open_sink(void *ctx, struct snk **out, struct error *err)
 {
 	const struct opts *o = &((struct run *)ctx)->o;
 	const char *name = way_out(o);
@@ -28,29 +28,30 @@ static int open_sink(void *ctx, struct snk **out, struct fault *f)
 	int rc;
 
 	if (o->write)
-		return cli_snk_open(out, o->write, f);
+		return cli_snk_open(out, o->write, err);
 	rc = snk_open_live(out, name,
-			   shared ? LIVE_PACKET : o->live.options.kind, f);
+			   shared ? LIVE_PACKET : o->live.options.kind, err);
 	if (!rc && o->to && !o->quiet)
 		cli_warn("--to %s: %s", name, snk_kind(*out));
 	return rc;
 }
 
-static int open_answers(void *ctx, struct src **out, struct fault *f)
+static int open_answers(void *ctx, struct src **out, struct error *err)
 {
 	const struct opts *o = &((struct run *)ctx)->o;
 	struct live_options live = o->live.options;
 
 	if (o->answers)
-		return src_open(out, o->answers, f);
+		return src_open(out, o->answers, err);
 	memset(live.port, 0, sizeof(live.port));
 	live.port[0] = ROCE_PORT;
 	live.filter = NULL;	 /* that one is for reports */
 	live.kind = LIVE_PACKET; /* and so is AF_XDP: answers are few */
-	return src_open_live(out, way_out(o), &live, f);
+	return src_open_live(out, way_out(o), &live, err);
 }
 
-static int open_packets(struct run *r, void (*turn)(void *run), struct fault *f)
+static int open_packets(struct run *r, void (*turn)(void *run),
+			struct error *err)
 {
 	const struct opts *o = &r->o;
 	bool packets = o->ticket || o->write || o->to;
@@ -72,15 +73,15 @@ static int open_packets(struct run *r, void (*turn)(void *run), struct fault *f)
 		.ctx = r,
 	};
 
-	return packet_transport_open(&r->transport, &po, f);
+	return packet_transport_open(&r->transport, &po, err);
 }
 
-static int open_verbs(struct run *r, struct fault *f)
+static int open_verbs(struct run *r, struct error *err)
 {
 	struct verbs_transport_options vo = {.stop = &cli_stop,
 					     .warn = cli_tell};
 	struct verbs_transport *v;
-	int rc = verbs_transport_open(&v, r->o.verbs, &vo, f);
+	int rc = verbs_transport_open(&v, r->o.verbs, &vo, err);
 
 	if (!rc)
 		r->transport = verbs_transport(v);
@@ -96,7 +97,7 @@ static void apply(struct table *table, unsigned n, const char *setting)
 	static const char *const may[] = {"copies", "batch",	"flush",
 					  "cache",  "sequence", "immediate"};
 	const char *colon = strchr(setting, ':'), *equals;
-	struct fault f = {0};
+	struct error err = {0};
 	struct table *t;
 	char name[TABLE_NAME_MAX], field[32];
 	bool known = false;
@@ -115,12 +116,12 @@ static void apply(struct table *table, unsigned n, const char *setting)
 		cli_refuse("-T: '%s' cannot be changed here, only copies, "
 			   "batch, flush, cache, sequence, immediate",
 			   field);
-	t = (struct table *)table_pick(table, n, 0, name, &f);
+	t = (struct table *)table_pick(table, n, 0, name, &err);
 	if (!t)
-		cli_fail("-T %s: %s", setting, f.text);
+		cli_fail("-T %s: %s", setting, err.text);
 	batch = t->batch;
-	if (layout_set(t, field, equals + 1, &f) < 0)
-		cli_refuse("-T %s: %s", setting, f.text);
+	if (layout_set(t, field, equals + 1, &err) < 0)
+		cli_refuse("-T %s: %s", setting, err.text);
 	/* Readers stay a batch away from what may be overwritten: query.h. */
 	if (t->batch > batch)
 		cli_fail("-T %s: readers of this table reckon with batches "
@@ -134,33 +135,34 @@ static void make_region(const struct opts *o)
 {
 	static const struct region_options make = {.epochs = 0};
 	struct layout layout;
-	struct fault f = {0};
+	struct error err = {0};
 	int rc;
 
-	if (layout_read(&layout, o->layout, &f) < 0)
-		cli_fail("%s", f.text);
-	rc = region_create_absent(o->region, &layout, &make, &f);
+	if (layout_read(&layout, o->layout, &err) < 0)
+		cli_fail("%s", err.text);
+	rc = region_create_absent(o->region, &layout, &make, &err);
 	layout_fini(&layout);
 	if (rc < 0)
-		cli_fault(o->region, &f);
+		cli_error(o->region, &err);
 }
 
 void run_open_transport(struct run *r, void (*turn)(void *run))
 {
 	const struct opts *o = &r->o;
-	struct fault f = {0};
+	struct error err = {0};
 	int rc = 0;
 
 	if (o->layout)
 		make_region(o);
-	if (o->region && local_transport_open(&r->transport, o->region, &f) < 0)
-		cli_fault(o->region, &f);
-	if (o->verbs && (rc = open_verbs(r, &f)) == -EINVAL)
-		cli_refuse("--verbs: %s", f.text);
+	if (o->region &&
+	    local_transport_open(&r->transport, o->region, &err) < 0)
+		cli_error(o->region, &err);
+	if (o->verbs && (rc = open_verbs(r, &err)) == -EINVAL)
+		cli_refuse("--verbs: %s", err.text);
 	if (rc < 0)
-		cli_fault(o->verbs, &f);
-	if ((o->ticket || o->cluster) && open_packets(r, turn, &f) < 0)
-		cli_fail("%s", f.text);
+		cli_error(o->verbs, &err);
+	if ((o->ticket || o->cluster) && open_packets(r, turn, &err) < 0)
+		cli_fail("%s", err.text);
 	r->tables = r->transport->tables;
 	memcpy(r->table, r->transport->table, r->tables * sizeof(*r->table));
 	for (unsigned i = 0; i < o->settings; i++)

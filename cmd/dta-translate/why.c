@@ -40,9 +40,9 @@ void why_look(struct why *w, enum dta_format format, const struct pkt *pkts,
 	}
 }
 
-static void no_report(struct fault *f, const struct why *w)
+static void no_report(struct error *err, const struct why *w)
 {
-	fault_set(f, -1, "%s",
+	error_set(err, -1, "%s",
 		  w->roce   ? "these are RoCEv2 packets, translated already: "
 			      "dta-collect carries them out"
 		  : w->nack ? "these are NACKs, for reporters"
@@ -52,7 +52,7 @@ static void no_report(struct fault *f, const struct why *w)
 }
 
 /* "1 flows, 2 events" */
-static void no_table(struct fault *f, const struct dta_report *r,
+static void no_table(struct error *err, const struct dta_report *r,
 		     const struct table *tables, unsigned n)
 {
 	char names[200] = "";
@@ -63,46 +63,46 @@ static void no_table(struct fault *f, const struct dta_report *r,
 					"%s%u %s", i ? ", " : "", tables[i].id,
 					tables[i].name);
 	if (r->table == DTA_NO_TABLE)
-		fault_set(f, -1,
+		error_set(err, -1,
 			  "DTA/0 reports name no table, and none is a %s with "
 			  "4-byte keys; there is %s",
 			  dta_opcode_name(r->opcode), names);
 	else
-		fault_set(f, -1,
+		error_set(err, -1,
 			  "these reports are for table %u, and there is %s: "
 			  "another layout?",
 			  r->table, names);
 }
 
 /* Where a report of the table's id does not fit it. */
-static void unfit(struct fault *f, const struct dta_report *r,
+static void unfit(struct error *err, const struct dta_report *r,
 		  const struct table *t, const char *counter)
 {
 	if (r->opcode != t->kind)
-		fault_set(f, -1,
+		error_set(err, -1,
 			  "table %u (%s) is %s, these reports say %s: another "
 			  "layout?",
 			  t->id, t->name, table_kind_name(t->kind),
 			  dta_opcode_name(r->opcode));
 	else if (r->key_len != t->key_len)
-		fault_set(f, -1,
+		error_set(err, -1,
 			  "table %u (%s) has keys of %u bytes (%s), these "
 			  "reports of %u: another layout?",
 			  t->id, t->name, t->key_len,
 			  key_type_name((enum key_type)t->key_type),
 			  r->key_len);
 	else if (!strcmp(counter, "bad_data"))
-		fault_set(f, -1,
+		error_set(err, -1,
 			  "table %u (%s) has values of %u bytes, these reports "
 			  "of %u: another layout?",
 			  t->id, t->name, t->value_len, r->data_len);
 	else if (!strcmp(counter, "bad_hop"))
-		fault_set(f, -1,
+		error_set(err, -1,
 			  "table %u (%s) holds %u hops, these reports have "
 			  "longer paths",
 			  t->id, t->name, t->hops);
 	else
-		fault_set(f, -1,
+		error_set(err, -1,
 			  "all are %s in table %u (%s); see LEDGER "
 			  "in dta-translate(1)",
 			  counter, t->id, t->name);
@@ -119,7 +119,7 @@ static const struct table *find(const struct dta_report *r,
 	return NULL;
 }
 
-const char *why_text(struct fault *f, const struct why *w,
+const char *why_text(struct error *err, const struct why *w,
 		     const struct translate_ledger *l,
 		     const struct table *tables, unsigned n)
 {
@@ -130,18 +130,18 @@ const char *why_text(struct fault *f, const struct why *w,
 	const struct table *t;
 
 	if (!strcmp(counter, "foreign"))
-		no_report(f, w);
+		no_report(err, w);
 	else if (!strcmp(counter, "bad_version"))
-		fault_set(f, -1, "these reports are DTA/%u%s", w->version,
+		error_set(err, -1, "these reports are DTA/%u%s", w->version,
 			  w->version ? ", which is unknown"
 				     : ": say --format dta0a or dta0b");
 	else if (!w->report)
-		fault_set(f, -1,
+		error_set(err, -1,
 			  "all are %s; dta-dump packets shows what they are",
 			  counter);
 	else if (!(t = find(&w->first, tables, n)))
-		no_table(f, &w->first, tables, n);
+		no_table(err, &w->first, tables, n);
 	else
-		unfit(f, &w->first, t, counter);
-	return f->text;
+		unfit(err, &w->first, t, counter);
+	return err->text;
 }

@@ -252,15 +252,15 @@ static int dta_close(struct row_sink *sink)
 	return rc;
 }
 
-int dta_open(struct row_sink **out, const char *path, struct fault *f)
+int dta_open(struct row_sink **out, const char *path, struct error *err)
 {
 	struct dta_sink *s = calloc(1, sizeof(*s));
 	int rc;
 
 	if (!s)
-		return fault_set(f, -ENOMEM, "out of memory");
+		return error_set(err, -ENOMEM, "out of memory");
 	s->sink = (struct row_sink){dta_put, dta_flush, dta_close};
-	if ((rc = cli_snk_open(&s->out, path, f)) < 0) {
+	if ((rc = cli_snk_open(&s->out, path, err)) < 0) {
 		free(s);
 		return rc;
 	}

@@ -3,7 +3,7 @@
 #ifndef INT_COLLECT_INT_COLLECT_H
 #define INT_COLLECT_INT_COLLECT_H
 
-#include "base/fault.h"
+#include "base/error.h"
 #include "base/ledger.h"
 #include "cli/databases.h"
 #include "cli/live.h"
@@ -64,10 +64,10 @@ struct thresholds {
 	struct node_threshold node[THRESHOLDS_MAX];
 };
 
-/* The defaults, those of the file, those of the command line. 0 or -errno; f
+/* The defaults, those of the file, those of the command line. 0 or -errno; err
  * names file, line and reason. */
 int thresholds_read(struct thresholds *out, const struct opts *o,
-		    struct fault *f);
+		    struct error *err);
 
 /* --- outlets.c --- */
 
@@ -127,8 +127,8 @@ struct dta_ledger {
 
 extern const struct ledger dta_ledger;
 
-/* Writes a capture, "-" is stdout. 0 or -errno, f says why. */
-int dta_open(struct row_sink **out, const char *path, struct fault *f);
+/* Writes a capture, "-" is stdout. 0 or -errno, err says why. */
+int dta_open(struct row_sink **out, const char *path, struct error *err);
 const struct dta_ledger *dta_counters(const struct row_sink *s);
 
 /* --- top.c --- */

@@ -79,12 +79,12 @@ static void open_databases(struct outlets *out, const struct opts *o)
 
 void outlets_open(struct outlets *out, const struct opts *o)
 {
-	struct fault f = {0};
+	struct error err = {0};
 
 	open_databases(out, o);
 	out->dta_name = o->dta;
-	if (o->dta && dta_open(&out->dta, o->dta, &f) < 0)
-		cli_fault(o->dta, &f);
+	if (o->dta && dta_open(&out->dta, o->dta, &err) < 0)
+		cli_error(o->dta, &err);
 	if (!(out->screen = cli_stream(o->format)))
 		cli_fail("out of memory");
 	for (int i = 0; i < ROWS_KINDS; i++)
@@ -102,11 +102,11 @@ int outlets_end(struct outlets *out)
 {
 	int screen = out->screen->flush(out->screen);
 	int dta = out->dta ? out->dta->flush(out->dta) : 0;
-	struct fault f;
+	struct error err;
 
 	if (screen < 0) {
-		fault_set(&f, screen, "%s", strerror(-screen));
-		cli_warn_fault(cli_stdout, &f);
+		error_set(&err, screen, "%s", strerror(-screen));
+		cli_warn_error(cli_stdout, &err);
 	}
 	if (dta < 0)
 		cli_warn("%s: %s", cli_file(out->dta_name), strerror(-dta));
@@ -154,7 +154,7 @@ struct run {
 	uint64_t batches;   /* that were full */
 	uint64_t behind_ns; /* the clock less the packets' time */
 	int error;
-	struct fault fault;
+	struct error why;
 };
 
 static void print_ledgers(void *run)
@@ -187,9 +187,9 @@ static uint64_t count_unsent(void *run)
 static void hangup(void *run)
 {
 	struct run *r = run;
-	struct fault f = {0};
-	int rc = r->o.thresholds ? thresholds_read(&r->th, &r->o, &f)
-				 : fault_set(&f, -ENOENT,
+	struct error err = {0};
+	int rc = r->o.thresholds ? thresholds_read(&r->th, &r->o, &err)
+				 : error_set(&err, -ENOENT,
 					     "no file of thresholds to read");
 
 	if (!rc)
@@ -198,7 +198,7 @@ static void hangup(void *run)
 		rc = xdp_sink_set_thresholds(r->xdp, &r->th.t);
 	if (rc < 0)
 		cli_warn("SIGHUP: %s; the thresholds stay as they are",
-			 f.text[0] ? f.text : strerror(-rc));
+			 err.text[0] ? err.text : strerror(-rc));
 	else if (!r->o.quiet)
 		cli_warn("SIGHUP: thresholds read again");
 }
@@ -221,7 +221,7 @@ static int put_rows(struct run *r, int n)
 
 /* A batch; or nothing came, and yet time goes on. */
 static int take_packets(void *run, const struct pkt *pkts, int n,
-			struct fault *f)
+			struct error *err)
 {
 	struct run *r = run;
 	int rc;
@@ -241,7 +241,7 @@ static int take_packets(void *run, const struct pkt *pkts, int n,
 	if (!rc && r->top && !top_turn(r->top, !n))
 		cli_stop = 1; /* as if by a signal */
 	if (rc < 0)
-		fault_set(f, rc, "%s", strerror(-rc));
+		error_set(err, rc, "%s", strerror(-rc));
 	return rc;
 }
 
@@ -255,16 +255,16 @@ static void open_xdp(struct run *r, const struct telemetry_options *to)
 		.push_ns = to->push_ns,
 		.idle_ns = to->flows.idle_ns,
 	};
-	struct fault f = {0};
-	int rc = xdp_sink_open(&r->xdp, &xo, &f);
+	struct error err = {0};
+	int rc = xdp_sink_open(&r->xdp, &xo, &err);
 
 	if (!rc && (rc = xdp_sink_set_thresholds(r->xdp, &r->th.t)) < 0)
-		fault_set(&f, rc, "thresholds: %s", strerror(-rc));
+		error_set(&err, rc, "thresholds: %s", strerror(-rc));
 	if (!rc)
 		rc = xdp_sink_attach(r->xdp, r->o.live.name,
-				     r->o.live.options.promiscuous, &f);
+				     r->o.live.options.promiscuous, &err);
 	if (rc < 0)
-		cli_fault(r->o.live.name, &f);
+		cli_error(r->o.live.name, &err);
 	r->loop.s = xdp_sink_source(r->xdp);
 	if (!r->o.quiet)
 		cli_warn("%s: %s", r->o.live.name, src_kind(r->loop.s));
@@ -273,15 +273,15 @@ static void open_xdp(struct run *r, const struct telemetry_options *to)
 static void open_out(struct run *r)
 {
 	const char *name = r->o.write ? r->o.write : r->o.to;
-	struct fault f = {0};
+	struct error err = {0};
 	int rc = 0;
 
 	if (r->o.write)
-		rc = cli_snk_open(&r->out, name, &f);
+		rc = cli_snk_open(&r->out, name, &err);
 	else if (r->o.to)
-		rc = snk_open_live(&r->out, name, LIVE_PACKET, &f);
+		rc = snk_open_live(&r->out, name, LIVE_PACKET, &err);
 	if (rc < 0)
-		cli_fault(name, &f);
+		cli_error(name, &err);
 }
 
 /* For another core, in turn with the loop. */
@@ -293,13 +293,13 @@ static int take_worker_packets(void *run, struct pkt *room, int max)
 static void start_collector(struct run *r)
 {
 	unsigned batches = r->o.cores * THREADS_PLACES;
-	struct fault f = {0};
+	struct error err = {0};
 
 	if (r->o.cores > 1 && src_hold_batches(r->loop.s, batches) < 0)
 		cli_fail("out of memory");
 	if (int_collector_start(r->collector, r->out, take_worker_packets, r,
-				&f) < 0)
-		cli_fail("-j: %s", f.text);
+				&err) < 0)
+		cli_fail("-j: %s", err.text);
 }
 
 static void set_flows(struct flows_options *f, const struct opts *o)
@@ -312,15 +312,15 @@ static void set_flows(struct flows_options *f, const struct opts *o)
 
 static void read_thresholds(struct run *r)
 {
-	struct fault f = {0};
-	int rc = thresholds_read(&r->th, &r->o, &f);
+	struct error err = {0};
+	int rc = thresholds_read(&r->th, &r->o, &err);
 
 	if (rc == -EINVAL)
-		cli_refuse("%s", f.text);
+		cli_refuse("%s", err.text);
 	if (rc < 0)
-		cli_fail("%s", f.text);
-	if (r->o.filter && expr_parse(&r->filter, r->o.filter, &f) < 0)
-		cli_refuse("--filter: %s; see -f help", f.text);
+		cli_fail("%s", err.text);
+	if (r->o.filter && expr_parse(&r->filter, r->o.filter, &err) < 0)
+		cli_refuse("--filter: %s; see -f help", err.text);
 }
 
 static void open_telemetry(struct run *r)
@@ -350,7 +350,7 @@ static void open_telemetry(struct run *r)
 static void choose_profile(struct run *r)
 {
 	const struct int_profile *p = int_profile_named(r->o.profile);
-	struct fault f = {0};
+	struct error err = {0};
 
 	if (p)
 		r->profile = *p;
@@ -358,8 +358,8 @@ static void choose_profile(struct run *r)
 		cli_refuse("--profile: '%s' is none, and no file (FILE has a "
 			   "point or a slash in it); see -p help",
 			   r->o.profile);
-	else if (profile_read(&r->profile, r->o.profile, &f) < 0)
-		cli_fail("--profile: %s", f.text);
+	else if (profile_read(&r->profile, r->o.profile, &err) < 0)
+		cli_fail("--profile: %s", err.text);
 	if (r->o.report_port)
 		r->profile.report_port = (uint16_t)r->o.report_port;
 }
@@ -367,12 +367,12 @@ static void choose_profile(struct run *r)
 static void run_open(struct run *r)
 {
 	static const uint16_t all[LIVE_PORTS];
-	struct fault f = {0};
+	struct error err = {0};
 
 	read_thresholds(r);
 	outlets_open(&r->outlets, &r->o);
-	if (r->o.read && src_open(&r->loop.s, r->o.read, &f) < 0)
-		cli_fault(r->o.read, &f);
+	if (r->o.read && src_open(&r->loop.s, r->o.read, &err) < 0)
+		cli_error(r->o.read, &err);
 	open_out(r);
 	open_telemetry(r);
 	if (r->o.live.name && !r->xdp)
@@ -387,19 +387,19 @@ static void run_open(struct run *r)
 static int drain_source(struct run *r)
 {
 	static struct pkt pkts[PKT_BATCH];
-	struct fault f = {0};
+	struct error err = {0};
 	int n = 0, rc = 0;
 
 	if (!r->xdp)
 		return 0;
 	xdp_sink_stop(r->xdp);
 	src_wait(r->loop.s, 0);
-	while (!rc && ((n = src_rx(r->loop.s, pkts, PKT_BATCH, &f)) > 0 ||
+	while (!rc && ((n = src_rx(r->loop.s, pkts, PKT_BATCH, &err)) > 0 ||
 		       n == -EINTR))
 		if (n > 0)
 			rc = int_collector_rx(r->collector, pkts, (size_t)n);
 	if (!rc && n < 0 && n != -EAGAIN) {
-		cli_warn_fault(r->o.live.name, &f);
+		cli_warn_error(r->o.live.name, &err);
 		rc = n;
 	}
 	return rc < 0 ? rc : xdp_sink_flush(r->xdp);
@@ -424,7 +424,7 @@ static int update_screen_last(struct run *r)
 
 /* What is wrong where nothing of what came was telemetry. Whoever stopped it
  * knows why; and packets that go on were of use. */
-static bool nothing_taken(struct run *r, struct fault *why)
+static bool nothing_taken(struct run *r, struct error *why)
 {
 	const struct ledger *of = &int_frame_ledger;
 	struct int_collector_ledgers l;
@@ -445,11 +445,11 @@ static bool nothing_taken(struct run *r, struct fault *why)
 	}
 	worst = ledger_worst(of, ctr);
 	if (worst == of->n)
-		fault_set(why, -1,
+		error_set(why, -1,
 			  "no INT, telemetry report or IOAM trace is in it: "
 			  "another --profile or --report-port?");
 	else
-		fault_set(why, -1, "%ju of %ju %s are %s: another --profile?",
+		error_set(why, -1, "%ju of %ju %s are %s: another --profile?",
 			  (uintmax_t)ledger_get(of, ctr, worst), (uintmax_t)all,
 			  of->unit, of->fields[worst].name);
 	return true;
@@ -463,7 +463,7 @@ static int run_close(struct run *r)
 	int flushed = int_collector_flush(r->collector), out = 0, ended;
 	uint64_t lost = 0;
 	int status = r->error || drained ? CLI_FAIL : CLI_OK;
-	struct fault why;
+	struct error why;
 
 	if (r->out) {
 		snk_settle(r->out); /* snk_close() tells of an error */
@@ -477,10 +477,10 @@ static int run_close(struct run *r)
 	}
 	/* What cannot be written is told of by itself. */
 	if (r->error && (r->loop.reading || (!ended && !out)))
-		cli_warn_fault(r->loop.reading && r->o.read ? r->o.read
+		cli_warn_error(r->loop.reading && r->o.read ? r->o.read
 			       : r->loop.reading	    ? r->o.live.name
 							    : "telemetry",
-			       &r->fault);
+			       &r->why);
 	if (out < 0)
 		cli_warn("%s: %s", r->o.write ? cli_file(r->o.write) : r->o.to,
 			 strerror(-out));
@@ -521,7 +521,7 @@ int main(int argc, char **argv)
 	cli_signals();
 	cli_take_hangup();
 	run_open(&run);
-	run.error = cli_loop(&run.loop, &run.fault);
+	run.error = cli_loop(&run.loop, &run.why);
 	if (!run.outlets.list.hold)
 		databases_last(&run.outlets.list);
 	return run_close(&run);

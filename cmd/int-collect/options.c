@@ -28,57 +28,57 @@ static const char *kind_name(unsigned i)
 	return i < EVENTS ? event_name((enum telemetry_kind)i) : NULL;
 }
 
-static int read_rows(void *opts, const char *text, struct fault *why)
+static int read_rows(void *opts, const char *text, struct error *why)
 {
 	return cli_names(&((struct opts *)opts)->rows, text, choice_name,
 			 (1U << ROWS_KINDS) - 1, why);
 }
 
-static int read_events(void *opts, const char *text, struct fault *why)
+static int read_events(void *opts, const char *text, struct error *why)
 {
 	return cli_names(&((struct opts *)opts)->events, text, kind_name,
 			 EVENTS_ALL, why);
 }
 
-static int add_threshold(void *opts, const char *text, struct fault *why)
+static int add_threshold(void *opts, const char *text, struct error *why)
 {
 	struct opts *o = opts;
 
 	if (!strchr(text, '=') && strpbrk(text, "./")) {
 		if (o->thresholds)
-			return fault_set(why, -EINVAL, "is a second file");
+			return error_set(why, -EINVAL, "is a second file");
 		o->thresholds = text;
 		return 0;
 	}
 	if (o->n_thresholds == THRESHOLDS_MAX)
-		return fault_set(why, -E2BIG, "is one above %d",
+		return error_set(why, -E2BIG, "is one above %d",
 				 THRESHOLDS_MAX);
 	o->threshold[o->n_thresholds++] = text;
 	return 0;
 }
 
-static int add_export(void *opts, const char *text, struct fault *why)
+static int add_export(void *opts, const char *text, struct error *why)
 {
 	struct opts *o = opts;
 
 	if (o->n_exports == EXPORTS_MAX)
-		return fault_set(why, -E2BIG, "is one above %d", EXPORTS_MAX);
+		return error_set(why, -E2BIG, "is one above %d", EXPORTS_MAX);
 	o->export[o->n_exports++] = text;
 	return 0;
 }
 
 /* DIR[,BYTES] */
-static int read_spool(void *opts, const char *text, struct fault *why)
+static int read_spool(void *opts, const char *text, struct error *why)
 {
 	const char *comma = strrchr(text, ',');
 	struct opts *o = opts;
 
 	if (comma && (text_size(&o->spool_size, comma + 1) < 0 ||
 		      o->spool_size < SPOOL_MIN))
-		return fault_set(why, -EINVAL, "%s is not a size from 1M on",
+		return error_set(why, -EINVAL, "%s is not a size from 1M on",
 				 comma + 1);
 	o->spool = comma ? strndup(text, (size_t)(comma - text)) : text;
-	return o->spool ? 0 : fault_set(why, -ENOMEM, "out of memory");
+	return o->spool ? 0 : error_set(why, -ENOMEM, "out of memory");
 }
 
 static const struct cli_option options[] = {

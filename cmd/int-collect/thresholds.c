@@ -25,13 +25,13 @@ static const struct threshold defaults[METRIC_NUMBERS] = {
 };
 
 /* A metric that is a number. -EINVAL: why says which there are. */
-static int number_metric(const char *name, struct fault *why)
+static int number_metric(const char *name, struct error *why)
 {
 	int metric = metric_of(name);
 
 	if (metric >= 0 && metric != METRIC_PATH)
 		return metric;
-	return fault_set(
+	return error_set(
 		why, -EINVAL,
 		"'%s' is no metric: hop_latency, queue_occupancy, "
 		"link_utilization, queue_congestion, buffer_occupancy, "
@@ -62,7 +62,7 @@ static int value_of(uint32_t *out, int metric, const char *text)
 
 /* "CHANGE[,HIGH[,LOW]]", which is written to. */
 static int levels_of(struct threshold *th, int metric, char *text,
-		     struct fault *f)
+		     struct error *err)
 {
 	char *change = strsep(&text, ","), *high = strsep(&text, ",");
 	char *low = text;
@@ -71,22 +71,22 @@ static int levels_of(struct threshold *th, int metric, char *text,
 	if (!strcmp(change, "off"))
 		th->change = THRESHOLD_OFF;
 	else if (value_of(&th->change, metric, change) < 0)
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "change: '%s' is not off or a value below "
 				 "4294967295",
 				 change);
 	if (!high || !strcmp(high, "off"))
-		return low ? fault_set(f, -EINVAL,
+		return low ? error_set(err, -EINVAL,
 				       "low: there is no high threshold")
 			   : 0;
 	if (value_of(&th->high, metric, high) < 0 || !th->high)
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "high: '%s' is not off or a value from 1 to "
 				 "4294967294",
 				 high);
 	th->low = th->high;
 	if (low && (value_of(&th->low, metric, low) < 0 || th->low > th->high))
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "low: '%s' is not a value up to high, %u", low,
 				 th->high);
 	return 0;
@@ -111,7 +111,7 @@ static void set_all(struct telemetry_thresholds *t, int metric,
 
 /* One of a node, or of all: name is "METRIC[@NODE]". */
 static int set(struct thresholds *out, const char *name, const char *value,
-	       struct fault *f)
+	       struct error *err)
 {
 	char text[TEXT_MAX], *node = NULL;
 	struct threshold th;
@@ -119,50 +119,51 @@ static int set(struct thresholds *out, const char *name, const char *value,
 	int metric, rc;
 
 	if (strlen(name) >= sizeof(text) || strlen(value) >= sizeof(text))
-		return fault_set(f, -EINVAL, "is too long");
+		return error_set(err, -EINVAL, "is too long");
 	memcpy(text, name, strlen(name) + 1);
 	if ((node = strchr(text, '@')))
 		*node++ = '\0';
-	metric = number_metric(text, f);
+	metric = number_metric(text, err);
 	if (metric < 0)
 		return metric;
 	if (node &&
 	    (!text_number(&id, node, UINT64_MAX) || metric >= METRIC_OF_HOP))
-		return fault_set(f, -EINVAL, "'%s' is not the id of a node%s",
+		return error_set(err, -EINVAL, "'%s' is not the id of a node%s",
 				 node,
 				 metric >= METRIC_OF_HOP
 					 ? ", nor is this metric a node's"
 					 : "");
 	memcpy(text, value, strlen(value) + 1);
-	if ((rc = levels_of(&th, metric, text, f)) < 0)
+	if ((rc = levels_of(&th, metric, text, err)) < 0)
 		return rc;
 	if (!node) {
 		set_all(&out->t, metric, &th);
 		return 0;
 	}
 	if (out->t.nodes == THRESHOLDS_MAX)
-		return fault_set(f, -E2BIG, "more than %d of single nodes",
+		return error_set(err, -E2BIG, "more than %d of single nodes",
 				 THRESHOLDS_MAX);
 	out->node[out->t.nodes++] = (struct node_threshold){
 		.node = id, .metric = (uint8_t)metric, .threshold = th};
 	return 0;
 }
 
-static int read_file(struct thresholds *out, const char *path, struct fault *f)
+static int read_file(struct thresholds *out, const char *path,
+		     struct error *err)
 {
 	struct ini i = {
-		.name = path, .strange = "not a line of thresholds", .f = f};
-	struct fault why;
+		.name = path, .strange = "not a line of thresholds", .err = err};
+	struct error why;
 	int rc;
 
 	if (!(i.in = fopen(path, "re")))
-		return fault_set(f, -errno, "%s: %s", path, strerror(errno));
+		return error_set(err, -errno, "%s: %s", path, strerror(errno));
 	while ((rc = ini_next(&i)) > 0) {
 		if (i.section[0])
-			rc = ini_fault(&i, i.header, -EINVAL,
+			rc = ini_error(&i, i.header, -EINVAL,
 				       "there are no sections here");
 		else if ((rc = set(out, i.key, i.value, &why)) < 0)
-			rc = ini_fault(&i, i.line, rc, "%s: %s", i.key,
+			rc = ini_error(&i, i.line, rc, "%s: %s", i.key,
 				       why.text);
 		if (rc < 0)
 			break;
@@ -173,40 +174,40 @@ static int read_file(struct thresholds *out, const char *path, struct fault *f)
 
 /* "METRIC[@NODE]=..." of the command line. */
 static int read_option(struct thresholds *out, const char *text,
-		       struct fault *f)
+		       struct error *err)
 {
 	const char *is = strchr(text, '=');
 	char name[TEXT_MAX];
-	struct fault why;
+	struct error why;
 
 	if (!is || (size_t)(is - text) >= sizeof(name))
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "--threshold: '%s' is not "
 				 "METRIC[@NODE]=CHANGE[,HIGH[,LOW]]",
 				 text);
 	memcpy(name, text, (size_t)(is - text));
 	name[is - text] = '\0';
 	if (set(out, name, is + 1, &why) < 0)
-		return fault_set(f, -EINVAL, "--threshold: '%s': %s", text,
+		return error_set(err, -EINVAL, "--threshold: '%s': %s", text,
 				 why.text);
 	return 0;
 }
 
 int thresholds_read(struct thresholds *out, const struct opts *o,
-		    struct fault *f)
+		    struct error *err)
 {
 	int rc;
 
 	memset(out, 0, sizeof(*out));
 	memcpy(out->t.all, defaults, sizeof(defaults));
 	out->t.node = out->node;
-	if (o->thresholds && (rc = read_file(out, o->thresholds, f)) < 0)
+	if (o->thresholds && (rc = read_file(out, o->thresholds, err)) < 0)
 		return rc == -EINVAL ? -EBADMSG : rc;
 	for (unsigned i = 0; i < o->n_thresholds; i++)
-		if ((rc = read_option(out, o->threshold[i], f)) < 0)
+		if ((rc = read_option(out, o->threshold[i], err)) < 0)
 			return rc;
 	if (o->xdp && out->t.ends)
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "with --xdp the kernel compares no flow_* but "
 				 "flow_latency");
 	return 0;

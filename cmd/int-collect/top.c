@@ -520,7 +520,7 @@ static bool key(void *ctx, unsigned table, uint32_t i, unsigned column,
 	return browse_key(b, &b->hand[column], out);
 }
 
-static int filter(void *ctx, const char *text, struct fault *why)
+static int filter(void *ctx, const char *text, struct error *why)
 {
 	struct top *top = ctx;
 

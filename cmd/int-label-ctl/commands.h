@@ -22,7 +22,7 @@ int flow_main(int argc, char **argv);
 extern const struct label_policy policy_default;
 
 /* read() of --f, for opts that begin nowhere in particular: what it read. */
-int policy_read_f(void *opts, const char *text, struct fault *why);
+int policy_read_f(void *opts, const char *text, struct error *why);
 
 /* Rows of a command's table: a policy, its T and T1 in ns, which are 0 or
  * POLICY_INTERVAL_NS at first. */

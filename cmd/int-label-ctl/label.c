@@ -57,7 +57,7 @@ static bool hop_exports(const struct hop_options *o)
 
 #define AT(field) CLI_AT(struct hop_options, field)
 
-static int read_device(void *opts, const char *text, struct fault *why)
+static int read_device(void *opts, const char *text, struct error *why)
 {
 	struct hop_options *o = opts;
 
@@ -67,7 +67,7 @@ static int read_device(void *opts, const char *text, struct fault *why)
 	return 0;
 }
 
-static int read_routers(void *opts, const char *text, struct fault *why)
+static int read_routers(void *opts, const char *text, struct error *why)
 {
 	struct hop_options *o = opts;
 	char one[64];
@@ -77,13 +77,13 @@ static int read_routers(void *opts, const char *text, struct fault *why)
 	for (;; text += len + 1) {
 		len = strcspn(text, ",");
 		if (n == LABEL_ROUTERS_MAX)
-			return fault_set(why, -E2BIG,
+			return error_set(why, -E2BIG,
 					 "has more than %d addresses",
 					 LABEL_ROUTERS_MAX);
 		snprintf(one, sizeof(one), "%.*s", (int)len, text);
 		o->router[n].version = text_ip(o->router[n].ip, one);
 		if (!o->router[n++].version)
-			return fault_set(why, -EINVAL,
+			return error_set(why, -EINVAL,
 					 "is not a list of IP addresses");
 		if (!text[len])
 			break;
@@ -240,11 +240,11 @@ static int open_collector(struct hop_export *e, const struct hop_options *o)
 /* Exits if it cannot. */
 static void hop_export_open(struct hop_export *e, const struct hop_options *o)
 {
-	struct fault f = {0};
+	struct error err = {0};
 
 	*e = (struct hop_export){.fd = -1, .name = o->export};
-	if (o->export && cli_snk_open(&e->file, o->export, &f) < 0)
-		cli_fault(o->export, &f);
+	if (o->export && cli_snk_open(&e->file, o->export, &err) < 0)
+		cli_error(o->export, &err);
 	if (o->collector)
 		e->fd = open_collector(e, o);
 }
@@ -313,8 +313,8 @@ static int make_socket(const char *path)
 static void obey_command(struct label_hop *h, const char *line)
 {
 	struct label_command what;
-	struct fault f;
-	int rc = label_command_read(&what, line, &f);
+	struct error err;
+	int rc = label_command_read(&what, line, &err);
 
 	if (!rc && what.kind == LABEL_COMMAND_S)
 		label_hop_set_s(h, what.port, what.s);
@@ -324,11 +324,11 @@ static void obey_command(struct label_hop *h, const char *line)
 	else if (!rc)
 		rc = label_hop_flow_del(h, what.key, what.key_len);
 	if (rc == -ENOSPC)
-		fault_set(&f, rc, "is one flow above %d", LABEL_FLOWS_MAX);
+		error_set(&err, rc, "is one flow above %d", LABEL_FLOWS_MAX);
 	if (rc == -ENOENT)
-		fault_set(&f, rc, "names a flow that is not there");
+		error_set(&err, rc, "names a flow that is not there");
 	if (rc)
-		cli_warn("--control: '%s' %s", line, f.text);
+		cli_warn("--control: '%s' %s", line, err.text);
 }
 
 /* All lines of a text, which is cut up. */
@@ -414,7 +414,7 @@ struct hop_run {
 	struct cli_loop loop;
 	uint8_t *room; /* PKT_MAX and a label, for exports */
 	int error;
-	struct fault fault;
+	struct error why;
 	const char *at; /* whose fault it is; NULL: the first way's source */
 };
 
@@ -490,7 +490,7 @@ static int pass_packets(struct hop_run *r, const struct way *w,
 }
 
 /* The other way; it does not wait. */
-static int pass_packets_back(struct hop_run *r, struct fault *f)
+static int pass_packets_back(struct hop_run *r, struct error *err)
 {
 	static struct pkt pkts[PKT_BATCH];
 	const struct way *w = &r->way[1];
@@ -498,7 +498,7 @@ static int pass_packets_back(struct hop_run *r, struct fault *f)
 
 	if (!w->src)
 		return 0;
-	n = src_rx(w->src, pkts, PKT_BATCH, f);
+	n = src_rx(w->src, pkts, PKT_BATCH, err);
 	if (n == -EAGAIN || n == -EINTR)
 		return 0;
 	if (n < 0) {
@@ -509,7 +509,7 @@ static int pass_packets_back(struct hop_run *r, struct fault *f)
 }
 
 static int take_packets(void *run, const struct pkt *pkts, int n,
-			struct fault *f)
+			struct error *err)
 {
 	struct hop_run *r = run;
 	int rc;
@@ -518,11 +518,11 @@ static int take_packets(void *run, const struct pkt *pkts, int n,
 		hop_control_look(r->control, r->h);
 	rc = pass_packets(r, &r->way[0], pkts, n);
 	if (!rc)
-		rc = pass_packets_back(r, f);
+		rc = pass_packets_back(r, err);
 	if (n < PKT_BATCH)
 		hop_export_flush(&r->export);
-	if (rc < 0 && !f->text[0])
-		fault_set(f, rc, "%s", strerror(-rc));
+	if (rc < 0 && !err->text[0])
+		error_set(err, rc, "%s", strerror(-rc));
 	return rc;
 }
 
@@ -550,7 +550,7 @@ static void open_live(struct hop_run *r)
 {
 	const char *name[HOP_SIDES] = {r->o.live.name, r->o.to};
 	struct live_options all = r->o.live.options;
-	struct fault f = {0};
+	struct error err = {0};
 
 	if (all.kind != LIVE_XDP)
 		all.kind = LIVE_PACKET;
@@ -560,10 +560,10 @@ static void open_live(struct hop_run *r)
 
 		w->from = (enum hop_side)i;
 		w->to = (enum hop_side) !i;
-		if (src_open_live(&w->src, name[i], &all, &f) < 0)
-			cli_fault(name[i], &f);
-		if (snk_open_live(&w->snk, name[!i], LIVE_PACKET, &f) < 0)
-			cli_fault(name[!i], &f);
+		if (src_open_live(&w->src, name[i], &all, &err) < 0)
+			cli_error(name[i], &err);
+		if (snk_open_live(&w->snk, name[!i], LIVE_PACKET, &err) < 0)
+			cli_error(name[!i], &err);
 		src_wait(w->src, 0); /* the loop waits for both */
 	}
 	r->o.live.beside.name = r->o.to;
@@ -575,14 +575,14 @@ static void open_live(struct hop_run *r)
 static void open_captures(struct hop_run *r)
 {
 	struct way *w = &r->way[0];
-	struct fault f = {0};
+	struct error err = {0};
 
 	w->from = HOP_IN;
 	w->to = HOP_OUT;
-	if (src_open(&w->src, r->o.read, &f) < 0)
-		cli_fault(r->o.read, &f);
-	if (r->o.write && cli_snk_open(&w->snk, r->o.write, &f) < 0)
-		cli_fault(r->o.write, &f);
+	if (src_open(&w->src, r->o.read, &err) < 0)
+		cli_error(r->o.read, &err);
+	if (r->o.write && cli_snk_open(&w->snk, r->o.write, &err) < 0)
+		cli_error(r->o.write, &err);
 }
 
 /* Of the links that labels leave by, not those to hosts; of two the shorter. 0:
@@ -665,10 +665,10 @@ static int hop_close(struct hop_run *r)
 	}
 	/* What cannot be written is not the input's fault. */
 	if (r->error && (r->loop.reading || r->at || !said))
-		cli_warn_fault(r->at	   ? r->at
+		cli_warn_error(r->at	   ? r->at
 			       : r->o.read ? r->o.read
 					   : r->o.live.name,
-			       &r->fault);
+			       &r->why);
 	if (r->control >= 0) {
 		close(r->control);
 		unlink(r->o.control);
@@ -699,6 +699,6 @@ int hop_main(int argc, char **argv)
 	};
 	cli_signals();
 	hop_open(&run);
-	run.error = cli_loop(&run.loop, &run.fault);
+	run.error = cli_loop(&run.loop, &run.why);
 	return hop_close(&run);
 }

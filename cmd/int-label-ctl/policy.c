@@ -9,7 +9,7 @@ const struct label_policy policy_default = {.kind = LABEL_BASE_A};
 /* The last --f: there is one policy in a command. */
 static struct label_policy chosen;
 
-int policy_read_f(void *opts, const char *text, struct fault *why)
+int policy_read_f(void *opts, const char *text, struct error *why)
 {
 	(void)opts;
 	return label_policy_f(&chosen, text, why);

@@ -64,7 +64,7 @@ static const char *kind_name(unsigned i)
 	return i < LABEL_ROWS ? kinds[i] : NULL;
 }
 
-static int read_rows(void *opts, const char *text, struct fault *why)
+static int read_rows(void *opts, const char *text, struct error *why)
 {
 	return cli_names(&((struct run_options *)opts)->rows, text, kind_name,
 			 (1U << LABEL_ROWS) - 1, why);
@@ -84,18 +84,18 @@ static const char *read_range(struct label_range *out, const char *text)
 	return from <= to ? text : NULL;
 }
 
-static int read_devices(void *opts, const char *text, struct fault *why)
+static int read_devices(void *opts, const char *text, struct error *why)
 {
 	struct run_options *o = opts;
 	unsigned n = 0;
 
 	for (;; text++) {
 		if (n == RANGES_MAX)
-			return fault_set(why, -E2BIG, "has more than %d ranges",
+			return error_set(why, -E2BIG, "has more than %d ranges",
 					 RANGES_MAX);
 		text = read_range(&o->device[n], text);
 		if (!text || (*text && *text != ','))
-			return fault_set(why, -EINVAL,
+			return error_set(why, -EINVAL,
 					 "is not a list of N or N-M");
 		n++;
 		if (!*text)
@@ -106,12 +106,12 @@ static int read_devices(void *opts, const char *text, struct fault *why)
 	return 0;
 }
 
-static int add_export(void *opts, const char *text, struct fault *why)
+static int add_export(void *opts, const char *text, struct error *why)
 {
 	struct run_options *o = opts;
 
 	if (o->n_exports == DATABASES_MAX)
-		return fault_set(why, -E2BIG, "is one above %d", DATABASES_MAX);
+		return error_set(why, -E2BIG, "is one above %d", DATABASES_MAX);
 	o->export[o->n_exports++] = text;
 	return 0;
 }
@@ -426,13 +426,13 @@ static int run_rows_flush(struct run_rows *r)
 static int run_rows_end(struct run_rows *r)
 {
 	int rc = run_rows_flush(r), told = 0;
-	struct fault f;
+	struct error err;
 
 	if (r->orders)
 		told = southbound_stop(r->orders);
 	if (rc < 0) {
-		fault_set(&f, rc, "%s", strerror(-rc));
-		cli_warn_fault(cli_stdout, &f);
+		error_set(&err, rc, "%s", strerror(-rc));
+		cli_warn_error(cli_stdout, &err);
 	}
 	return databases_end(&r->list) < 0 || told < 0 || rc < 0 ? -1 : 0;
 }
@@ -740,7 +740,7 @@ struct run {
 	struct cli_loop loop;
 	uint64_t apart_ns; /* of -i: the wall clock less clock_ns(), at first */
 	int error;
-	struct fault fault;
+	struct error why;
 };
 
 static void print_ledgers(void *run)
@@ -794,7 +794,7 @@ static int read_live(struct run *r, const struct pkt *pkts, int n)
 }
 
 static int read_packets(void *run, const struct pkt *pkts, int n,
-			struct fault *f)
+			struct error *err)
 {
 	struct run *r = run;
 	int rc = r->o.live.name ? read_live(r, pkts, n)
@@ -808,20 +808,20 @@ static int read_packets(void *run, const struct pkt *pkts, int n,
 	if (!rc && r->top && !browse_turn(r->top, !n))
 		cli_stop = 1; /* as if by a signal */
 	if (rc < 0)
-		fault_set(f, rc, "%s", strerror(-rc));
+		error_set(err, rc, "%s", strerror(-rc));
 	return rc;
 }
 
 static void run_open(struct run *r)
 {
 	static const uint16_t all[LIVE_PORTS];
-	struct fault f = {0};
+	struct error err = {0};
 
 	run_rows_open(&r->rows, &r->o, &r->o.control.calls);
 	if (label_control_open(&r->c, &r->o.control) < 0)
 		cli_fail("out of memory");
-	if (r->o.read && src_open(&r->loop.s, r->o.read, &f) < 0)
-		cli_fault(r->o.read, &f);
+	if (r->o.read && src_open(&r->loop.s, r->o.read, &err) < 0)
+		cli_error(r->o.read, &err);
 	if (r->o.live.name)
 		r->loop.s = cli_live_open(&r->o.live, all, r->o.quiet);
 	if (r->o.top.top) {
@@ -871,10 +871,10 @@ static int run_close(struct run *r)
 	}
 	/* What cannot be written is told of by itself. */
 	if (r->error && (r->loop.reading || !ended))
-		cli_warn_fault(r->loop.reading && r->o.read ? r->o.read
+		cli_warn_error(r->loop.reading && r->o.read ? r->o.read
 			       : r->loop.reading	    ? r->o.live.name
 							    : "labels",
-			       &r->fault);
+			       &r->why);
 	status = r->error || looked < 0 || ended < 0 ? CLI_FAIL : CLI_OK;
 	if (status == CLI_OK && nothing_taken(r)) {
 		cli_warn("%s: nothing was taken: no packet with %slabels is in "
@@ -906,6 +906,6 @@ int run_main(int argc, char **argv)
 	};
 	cli_signals();
 	run_open(&run);
-	run.error = cli_loop(&run.loop, &run.fault);
+	run.error = cli_loop(&run.loop, &run.why);
 	return run_close(&run);
 }

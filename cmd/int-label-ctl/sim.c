@@ -37,14 +37,14 @@ struct sim_options {
 
 #define AT(field) CLI_AT(struct sim_options, field)
 
-static int read_lose(void *opts, const char *text, struct fault *why)
+static int read_lose(void *opts, const char *text, struct error *why)
 {
 	struct sim_options *o = opts;
 
 	if (!text)
 		o->n_lose = 0;
 	else if (o->n_lose == SIM_LOSSES_MAX)
-		return fault_set(why, -EINVAL, "is one more than %d",
+		return error_set(why, -EINVAL, "is one more than %d",
 				 SIM_LOSSES_MAX);
 	else
 		o->lose[o->n_lose++] = text;
@@ -467,7 +467,7 @@ struct sim {
 	double coverage;
 	uint64_t known, covered;
 	int err;
-	struct fault fault;
+	struct error why;
 };
 
 static void add_counters(struct netsim_counters *to,
@@ -573,8 +573,8 @@ static void open_outputs(struct sim *s)
 {
 	bool taken = s->o.out && !strcmp(s->o.out, "-");
 
-	if (s->o.out && snk_open(&s->snk, s->o.out, &s->fault) < 0)
-		cli_fault(s->o.out, &s->fault);
+	if (s->o.out && snk_open(&s->snk, s->o.out, &s->why) < 0)
+		cli_error(s->o.out, &s->why);
 	if (taken)
 		return;
 	s->rows = cli_rows(s->o.fmt, &sim_schema);
@@ -614,9 +614,9 @@ int sim_main(int argc, char **argv)
 	if (s.snk)
 		calls.export = on_export;
 	cli_signals();
-	if (netsim_open(&net, &s.o.net, &calls, &s.fault) < 0 ||
-	    netsim_run(net, &s.fault) < 0)
-		cli_fault("simulation", &s.fault);
+	if (netsim_open(&net, &s.o.net, &calls, &s.why) < 0 ||
+	    netsim_run(net, &s.why) < 0)
+		cli_error("simulation", &s.why);
 	if (s.o.summary && s.rows)
 		print_summary(&s);
 	if (s.err)

@@ -48,7 +48,7 @@ static void store(const struct field *field, void *object, uint64_t v)
 
 /* The place of a text among names. */
 static int name_of(uint64_t *out, const struct field *field, const char *text,
-		   struct fault *f)
+		   struct error *err)
 {
 	char list[128] = "";
 	size_t len = 0;
@@ -64,11 +64,11 @@ static int name_of(uint64_t *out, const struct field *field, const char *text,
 			len += (size_t)snprintf(list + len, sizeof(list) - len,
 						" %s", field->names[i]);
 	}
-	return fault_set(f, -EINVAL, "'%s' is none of%s", text, list);
+	return error_set(err, -EINVAL, "'%s' is none of%s", text, list);
 }
 
 static int number_of(uint64_t *out, const struct field *field, const char *text,
-		     struct fault *f)
+		     struct error *err)
 {
 	int rc = -ERANGE;
 
@@ -77,31 +77,31 @@ static int number_of(uint64_t *out, const struct field *field, const char *text,
 	else if (text_number(out, text, UINT64_MAX))
 		rc = 0;
 	if (rc == -EINVAL)
-		return fault_set(f, rc, "'%s' is not a number", text);
+		return error_set(err, rc, "'%s' is not a number", text);
 	if (rc < 0 || *out < field->min || *out > field->max)
-		return fault_set(f, -EINVAL, "%s is not %llu to %llu", text,
+		return error_set(err, -EINVAL, "%s is not %llu to %llu", text,
 				 (unsigned long long)field->min,
 				 (unsigned long long)field->max);
 	return 0;
 }
 
 static int set_checked(const struct field *field, void *object,
-		       const char *text, struct fault *f)
+		       const char *text, struct error *err)
 {
 	uint64_t v = 0;
 	int rc;
 
 	switch (field->form) {
 	case FIELD_OTHER:
-		return field->set(field, object, text, f);
+		return field->set(field, object, text, err);
 	case FIELD_MAC:
 		return text_mac((uint8_t *)object + field->at, text) ? 0
 								     : -EINVAL;
 	case FIELD_NAME:
-		rc = name_of(&v, field, text, f);
+		rc = name_of(&v, field, text, err);
 		break;
 	default:
-		rc = number_of(&v, field, text, f);
+		rc = number_of(&v, field, text, err);
 		break;
 	}
 	if (rc == 0)
@@ -110,14 +110,14 @@ static int set_checked(const struct field *field, void *object,
 }
 
 int field_set(const struct field *field, void *object, const char *value,
-	      struct fault *f)
+	      struct error *err)
 {
-	struct fault why = {""};
+	struct error why = {""};
 	int rc = set_checked(field, object, value, &why);
 
 	if (rc == -EINVAL && field->want)
-		return fault_set(f, rc, "%s: '%.200s' is not %s", field->name,
+		return error_set(err, rc, "%s: '%.200s' is not %s", field->name,
 				 value, field->want);
-	return rc < 0 ? fault_set(f, rc, "%s: %.400s", field->name, why.text)
+	return rc < 0 ? error_set(err, rc, "%s: %.400s", field->name, why.text)
 		      : 0;
 }

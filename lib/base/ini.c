@@ -8,18 +8,18 @@
 
 static const char blanks[] = " \t\n\v\f\r";
 
-int ini_fault(const struct ini *i, unsigned line, int err, const char *fmt, ...)
+int ini_error(const struct ini *i, unsigned line, int err, const char *fmt, ...)
 {
-	struct fault why;
+	struct error why;
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(why.text, sizeof(why.text), fmt, ap);
 	va_end(ap);
 	if (!line)
-		return fault_set(i->f, err, "%.200s: %.300s", i->name,
+		return error_set(i->err, err, "%.200s: %.300s", i->name,
 				 why.text);
-	return fault_set(i->f, err, "%.200s:%u: %.280s", i->name, line,
+	return error_set(i->err, err, "%.200s:%u: %.280s", i->name, line,
 			 why.text);
 }
 
@@ -35,13 +35,13 @@ static int take_line(struct ini *i)
 	i->line += (unsigned)rc;
 	for (; c != EOF && c != '\n'; c = getc_unlocked(i->in)) {
 		if (!c || n == INI_LINE_MAX)
-			return ini_fault(i, i->line, -EINVAL,
+			return ini_error(i, i->line, -EINVAL,
 					 "the line is too long or binary");
 		i->text[n++] = (char)c;
 	}
 	i->text[n] = '\0';
 	if (ferror(i->in))
-		return ini_fault(i, 0, -EIO, "%s",
+		return ini_error(i, 0, -EIO, "%s",
 				 errno ? strerror(errno) : "cannot be read");
 	return rc;
 }
@@ -131,7 +131,7 @@ static int parse_line(struct ini *i)
 	}
 	if (*text == '[' ? take_section(i, text + 1) : take_key(i, text))
 		return *text != '[';
-	return ini_fault(i, i->line, -EINVAL, "%s", i->strange);
+	return ini_error(i, i->line, -EINVAL, "%s", i->strange);
 }
 
 int ini_next(struct ini *i)
@@ -151,16 +151,16 @@ int ini_set(const struct ini *i, const struct field *table, uint64_t *seen,
 	    void *object)
 {
 	int place = field_find(table, i->key), rc;
-	struct fault why = {""};
+	struct error why = {""};
 	struct guess g;
 
 	if (place < 0)
-		return ini_fault(i, i->line, -EINVAL,
+		return ini_error(i, i->line, -EINVAL,
 				 "no such field: '%.100s'%s", i->key,
 				 field_hint(table, i->key, &g));
 	if (!field_once(seen, place))
-		return ini_fault(i, i->line, -EINVAL, "given twice: '%s'",
+		return ini_error(i, i->line, -EINVAL, "given twice: '%s'",
 				 i->key);
 	rc = field_set(&table[place], object, i->value, &why);
-	return rc < 0 ? ini_fault(i, i->line, rc, "%s", why.text) : place;
+	return rc < 0 ? ini_error(i, i->line, rc, "%s", why.text) : place;
 }

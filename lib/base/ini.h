@@ -19,7 +19,7 @@
 
 #include <stdio.h>
 
-#include "base/fault.h"
+#include "base/error.h"
 #include "base/text.h"
 
 enum {
@@ -31,7 +31,7 @@ struct ini {
 	FILE *in;
 	const char *name;    /* of the file, for messages */
 	const char *strange; /* of a line: "not a line of a ticket" */
-	struct fault *f;
+	struct error *err;
 
 	/* Of the key in hand. */
 	char section[INI_LINE_MAX + 1]; /* "" before the first */
@@ -58,7 +58,7 @@ int ini_set(const struct ini *i, const struct field *table, uint64_t *seen,
 	    void *object);
 
 /* "FILE:LINE: reason", for line 0 "FILE: reason", to i->f. Returns err. */
-int ini_fault(const struct ini *i, unsigned line, int err, const char *fmt, ...)
+int ini_error(const struct ini *i, unsigned line, int err, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
 #endif

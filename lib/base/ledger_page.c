@@ -329,14 +329,14 @@ static int make_page(struct ledger_writer *w)
 }
 
 int ledger_page_open(struct ledger_writer **out, const char *dir,
-		     const struct ledger_about *about, struct fault *f)
+		     const struct ledger_about *about, struct error *err)
 {
 	struct ledger_writer *w = calloc(1, sizeof(*w));
 	char name[FILE_NAME];
 	int rc;
 
 	if (!w)
-		return fault_set(f, -ENOMEM, "out of memory");
+		return error_set(err, -ENOMEM, "out of memory");
 	w->fd = -1;
 	set_about(&w->page, about);
 	name_of(name, w->page.pid, w->page.start);
@@ -344,7 +344,7 @@ int ledger_page_open(struct ledger_writer **out, const char *dir,
 	sweep(dir);
 	rc = make_page(w);
 	if (rc < 0) {
-		fault_set(f, rc, "%.400s: %s", w->path, strerror(-rc));
+		error_set(err, rc, "%.400s: %s", w->path, strerror(-rc));
 		w->path[0] = '\0'; /* it is not ours to remove */
 		ledger_page_close(w);
 		return rc;

@@ -29,7 +29,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/fault.h"
+#include "base/error.h"
 #include "base/ledger.h"
 
 #define LEDGER_DIR "/dev/shm" /* where programs have them unless told */
@@ -105,9 +105,9 @@ struct ledger_about {
 };
 
 /* Makes this process's page in a directory, in which it removes dead ones. 0 or
- * -errno with f set. */
+ * -errno with err set. */
 int ledger_page_open(struct ledger_writer **out, const char *dir,
-		     const struct ledger_about *about, struct fault *f);
+		     const struct ledger_about *about, struct error *err);
 
 /*
  * All ledgers of a program anew: begin, add each, end, which writes them; by

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/fault.h"
+#include "base/error.h"
 
 enum {
 	TEXT_MAC_MAX = 18,
@@ -142,7 +142,7 @@ struct field {
 	const char *want;
 	/* Returns 0 or -errno. */
 	int (*set)(const struct field *field, void *object, const char *value,
-		   struct fault *f);
+		   struct error *err);
 	uint32_t use; /* the caller's own */
 };
 
@@ -154,11 +154,11 @@ const char *field_hint(const struct field *table, const char *name,
 		       struct guess *g);
 
 /*
- * Sets a field of an object. A value that it may not have: "NAME: reason" in f,
- * and -EINVAL, or what set() returned; the object is as it was.
+ * Sets a field of an object. A value that it may not have: "NAME: reason" in
+ * err, and -EINVAL, or what set() returned; the object is as it was.
  */
 int field_set(const struct field *field, void *object, const char *value,
-	      struct fault *f);
+	      struct error *err);
 
 /* Notes the place of a field among those seen, up to 64. Whether it is the
  * first time. */

@@ -740,7 +740,7 @@ static void draw(struct browse *top)
 /* The person's filter; one that is wrong leaves the old one, and says why. */
 static void set_filter(struct browse *top)
 {
-	struct fault f = {0};
+	struct error err = {0};
 
 	top->head[2][0] = '\0';
 	if (!top->tables->filter) {
@@ -748,8 +748,8 @@ static void set_filter(struct browse *top)
 			 "there are no filters here");
 		return;
 	}
-	if (top->tables->filter(top->ctx, top->s.filter, &f) < 0) {
-		snprintf(top->head[2], BROWSE_LINE, "filter: %s", f.text);
+	if (top->tables->filter(top->ctx, top->s.filter, &err) < 0) {
+		snprintf(top->head[2], BROWSE_LINE, "filter: %s", err.text);
 		return;
 	}
 	top->filtered = top->s.filter[0];
@@ -816,7 +816,7 @@ static int print(struct browse *top)
 {
 	const struct schema *schema = top->tables->schema(top->s.table);
 	struct rows *r = cli_rows(top->format, schema);
-	struct fault f;
+	struct error err;
 	int rc = 0;
 
 	if (!r)
@@ -830,8 +830,8 @@ static int print(struct browse *top)
 	}
 	rows_close(r);
 	if (rc < 0) {
-		fault_set(&f, rc, "%s", strerror(-rc));
-		cli_warn_fault(cli_stdout, &f);
+		error_set(&err, rc, "%s", strerror(-rc));
+		cli_warn_error(cli_stdout, &err);
 	}
 	return rc;
 }

@@ -22,7 +22,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/fault.h"
+#include "base/error.h"
 #include "cli/option.h"
 #include "row/row.h"
 
@@ -50,7 +50,7 @@ struct browse_tables {
 		    struct row_batch *b, uint64_t *key);
 	/* The person's filter, "" is none: 0, or -EINVAL and why, then the old
 	 * one holds. NULL: there are no filters. */
-	int (*filter)(void *ctx, const char *text, struct fault *why);
+	int (*filter)(void *ctx, const char *text, struct error *why);
 	bool (*match)(void *ctx, unsigned table, uint32_t i);
 	/* Two lines above the table; ended: the input has. */
 	void (*head)(void *ctx, unsigned table, bool ended,

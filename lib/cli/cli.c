@@ -216,27 +216,27 @@ void cli_refuse(const char *fmt, ...)
 	exit(CLI_USAGE);
 }
 
-void cli_cannot(const char *option, int rc, const struct fault *f)
+void cli_cannot(const char *option, int rc, const struct error *err)
 {
 	if (rc == -EINVAL)
-		cli_refuse("%s: %s", option, f->text);
-	cli_fail("%s: %s", option, f->text);
+		cli_refuse("%s: %s", option, err->text);
+	cli_fail("%s: %s", option, err->text);
 }
 
-void cli_fault(const char *object, const struct fault *f)
+void cli_error(const char *object, const struct error *err)
 {
-	struct fault all;
+	struct error all;
 
-	fault_of(&all, 0, cli_file(object), f);
+	error_about(&all, 0, cli_file(object), err);
 	cli_fail("%s", all.text);
 }
 
-void cli_warn_fault(const char *object, const struct fault *f)
+void cli_warn_error(const char *object, const struct error *err)
 {
-	struct fault all;
+	struct error all;
 
 	object = cli_file(object);
-	fault_of(&all, 0, object, f);
+	error_about(&all, 0, object, err);
 	cli_warn("%s", all.text);
 	complained = complained || object == cli_stdout;
 }
@@ -469,13 +469,13 @@ static void limit_took(struct cli_limit *m, int n)
 
 struct src *cli_live_open(struct cli_live *l, const uint16_t *port, bool quiet)
 {
-	struct fault f = {0};
+	struct error err = {0};
 	struct src *s;
 
 	for (int i = 0; i < LIVE_PORTS && port && port[i]; i++)
 		l->options.port[i] = port[i];
-	if (src_open_live(&s, l->name, &l->options, &f) < 0)
-		cli_fault(l->name, &f);
+	if (src_open_live(&s, l->name, &l->options, &err) < 0)
+		cli_error(l->name, &err);
 	if (!quiet)
 		cli_warn("%s: %s", l->name, src_kind(s));
 	return s;
@@ -493,12 +493,12 @@ const char *cli_place(const char *path)
 	return cli_stop && is_fifo(path) ? "/dev/null" : path;
 }
 
-int cli_snk_open(struct snk **out, const char *path, struct fault *f)
+int cli_snk_open(struct snk **out, const char *path, struct error *err)
 {
 	int rc;
 
 	do {
-		rc = snk_open(out, cli_place(path), f);
+		rc = snk_open(out, cli_place(path), err);
 	} while (rc == -EINTR);
 	if (!rc)
 		snk_until(*out, &cli_stop);
@@ -677,13 +677,13 @@ static bool make_page(void)
 	const struct cli_page_about *a = &own.about;
 	const struct ledger_about about = {cli_name(), VERSION, a->region,
 					   a->input, a->output};
-	struct fault f;
+	struct error err;
 
-	if (ledger_page_open(&own.page, cli_page_dir(), &about, &f) < 0) {
+	if (ledger_page_open(&own.page, cli_page_dir(), &about, &err) < 0) {
 		if (!a->quiet && !own.said)
 			cli_warn("dta-top does not see this program: %s; "
 				 "it is tried again",
-				 f.text);
+				 err.text);
 		own.said = true;
 		return false;
 	}
@@ -775,13 +775,13 @@ void cli_loop_turn(struct cli_loop *l)
 
 int cli_loop_more(struct cli_loop *l, struct pkt *room, int max)
 {
-	struct fault f;
+	struct error err;
 	int n;
 
 	max = limit_room(&l->limit, max);
 	if (cli_stop || !max)
 		return 0;
-	n = src_rx_now(l->s, room, max, &f);
+	n = src_rx_now(l->s, room, max, &err);
 	limit_took(&l->limit, n);
 	return n > 0 ? n : 0;
 }
@@ -814,7 +814,7 @@ static void wait_for_more(const struct cli_loop *l)
 	poll(p, 1 + n, ms);
 }
 
-int cli_loop(struct cli_loop *l, struct fault *f)
+int cli_loop(struct cli_loop *l, struct error *err)
 {
 	static struct pkt pkts[CLI_LOOP_MOST];
 	int most = l->most ? l->most : PKT_BATCH, n, max, rc;
@@ -823,12 +823,12 @@ int cli_loop(struct cli_loop *l, struct fault *f)
 	l->limit = limit_start(l->live);
 	while (!cli_stop && (max = limit_room(&l->limit, most))) {
 		cli_loop_turn(l);
-		n = src_rx(l->s, pkts, max, f);
+		n = src_rx(l->s, pkts, max, err);
 		limit_took(&l->limit, n);
 		l->reading = n < 0 && n != -EINTR && n != -EAGAIN;
 		if (l->reading || !n)
 			return n;
-		rc = l->take(l->ctx, pkts, n < 0 ? 0 : n, f);
+		rc = l->take(l->ctx, pkts, n < 0 ? 0 : n, err);
 		if (rc < 0)
 			return rc;
 		if (n == -EAGAIN && l->fds)

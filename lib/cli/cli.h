@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/fault.h"
+#include "base/error.h"
 #include "base/ledger.h"
 #include "cli/option.h"
 #include "row/row.h"
@@ -43,7 +43,7 @@ void cli_refuse(const char *fmt, ...)
 	__attribute__((noreturn, format(printf, 1, 2)));
 /* "option: ...", exit status 2 if rc is -EINVAL: what it says is wrong as it
  * stands; else 1: it cannot be had. */
-void cli_cannot(const char *option, int rc, const struct fault *f)
+void cli_cannot(const char *option, int rc, const struct error *err)
 	__attribute__((noreturn));
 /*
  * Two files of which one will be written, - and NULL are neither: they must not
@@ -70,9 +70,9 @@ extern const char cli_stdout[];
 /* cli_fail("object: reason"), where the reason may begin with the object, named
  * as by cli_file(); and the same as a warning: of cli_stdout nothing more is
  * said at exit. */
-void cli_fault(const char *object, const struct fault *f)
+void cli_error(const char *object, const struct error *err)
 	__attribute__((noreturn));
-void cli_warn_fault(const char *object, const struct fault *f);
+void cli_warn_error(const char *object, const struct error *err);
 /* The latest that is held, or NULL. Those held go out, if no screen is there;
  * the next message and the end of the program do the same. */
 const char *cli_held(void);

@@ -29,7 +29,7 @@ struct row_sink *databases_add(struct databases *d, const char *option,
 			       const char *url, const struct export_options *o)
 {
 	struct export_options mine = *o;
-	struct fault f = {0};
+	struct error err = {0};
 	int rc;
 
 	all = d;
@@ -37,9 +37,9 @@ struct row_sink *databases_add(struct databases *d, const char *option,
 		cli_refuse("%s: one above %d", option, DATABASES_MAX);
 	mine.queue.cancelled = cancelled;
 	mine.queue.hold = d->hold;
-	rc = export_open(&d->sink[d->n], url, &mine, &f);
+	rc = export_open(&d->sink[d->n], url, &mine, &err);
 	if (rc < 0)
-		cli_cannot(option, rc, &f);
+		cli_cannot(option, rc, &err);
 	d->sink[d->n]->flush = no_wait;
 	return d->sink[d->n++];
 }

@@ -68,7 +68,7 @@ const char *cli_place(const char *path);
  * once cli_stop is set, there is no waiting, and what is written goes nowhere.
  * Nor does a stalled reader keep it from ending (snk_until()).
  */
-int cli_snk_open(struct snk **out, const char *path, struct fault *f);
+int cli_snk_open(struct snk **out, const char *path, struct error *err);
 
 /*
  * Says what was lost on the way in and out, behind a ledger: as text if there
@@ -162,9 +162,10 @@ struct cli_loop {
 	void *ctx;
 	/*
 	 * A batch, or n = 0: nothing came for the time that the source waits,
-	 * or a signal did. 0 or -errno, having f say why or not.
+	 * or a signal did. 0 or -errno, having err say why or not.
 	 */
-	int (*take)(void *ctx, const struct pkt *pkts, int n, struct fault *f);
+	int (*take)(void *ctx, const struct pkt *pkts, int n,
+		    struct error *err);
 	void (*report)(void *ctx); /* SIGUSR1: prints its ledgers */
 	/* The same for the page, four times a second: it must not block. NULL:
 	 * report() is such. */
@@ -192,7 +193,7 @@ enum {
 };
 
 /* Until the end. Returns 0, or -errno of the source, or of take(). */
-int cli_loop(struct cli_loop *l, struct fault *f);
+int cli_loop(struct cli_loop *l, struct error *err);
 
 /*
  * For a thread that takes batches beside the loop's, in turn with it: what is

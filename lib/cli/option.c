@@ -18,20 +18,20 @@
 /* --- values: from text to where they are stored -------------------------- */
 
 static int read_number(const char *text, uint64_t min, uint64_t max,
-		       uint64_t *out, struct fault *why)
+		       uint64_t *out, struct error *why)
 {
 	if (!text_u64(out, text, max) || *out < min)
-		return fault_set(why, -EINVAL,
+		return error_set(why, -EINVAL,
 				 "is not a whole number from %ju to %ju",
 				 (uintmax_t)min, (uintmax_t)max);
 	return 0;
 }
 
 static int read_size(const char *text, uint64_t min, uint64_t max,
-		     uint64_t *out, struct fault *why)
+		     uint64_t *out, struct error *why)
 {
 	if (text_size(out, text) < 0 || *out < min || *out > max)
-		return fault_set(why, -EINVAL,
+		return error_set(why, -EINVAL,
 				 "is not a number from %ju to %ju (K, M, G, T: "
 				 "powers of 1000; Ki, Mi...: of 1024)",
 				 (uintmax_t)min, (uintmax_t)max);
@@ -62,16 +62,16 @@ static bool read_share(const char *text, double high, double *out)
 }
 
 static int read_f64(const char *text, double low, double high, double *out,
-		    struct fault *why)
+		    struct error *why)
 {
 	if ((!text_f64(out, text) && !read_share(text, high, out)) ||
 	    *out < low || *out > high) {
 		if (high <= 1 && text_f64(out, text) && *out > 1 && *out <= 100)
-			return fault_set(why, -EINVAL,
+			return error_set(why, -EINVAL,
 					 "is not from %.12g to %.12g: do you "
 					 "mean %s%%?",
 					 low, high, text);
-		return fault_set(why, -EINVAL,
+		return error_set(why, -EINVAL,
 				 "is not a number from %.12g to %.12g", low,
 				 high);
 	}
@@ -79,22 +79,22 @@ static int read_f64(const char *text, double low, double high, double *out,
 }
 
 static int read_time(const char *text, uint64_t min, uint64_t max,
-		     uint64_t *out, struct fault *why)
+		     uint64_t *out, struct error *why)
 {
 	if (!text_duration_ns(out, text))
-		return fault_set(why, -EINVAL,
+		return error_set(why, -EINVAL,
 				 "is not a duration (100ms, 5s, 1m)");
 	if (*out < min)
-		return fault_set(why, -EINVAL, "is no time at all");
+		return error_set(why, -EINVAL, "is no time at all");
 	if (*out > max)
-		return fault_set(why, -EINVAL, "is above %gs",
+		return error_set(why, -EINVAL, "is above %gs",
 				 (double)max / 1e9);
 	return 0;
 }
 
 /* "is not a, b or c" */
 static int no_such_word(const struct cli_option *o, const char *word,
-			struct fault *why)
+			struct error *why)
 {
 	struct guess g = {.word = word};
 	char text[256] = "is not ";
@@ -106,11 +106,11 @@ static int no_such_word(const struct cli_option *o, const char *word,
 				      : o->words[i + 1] ? ", "
 							: " or ",
 				      o->words[i]);
-	return fault_set(why, -EINVAL, "%s%s", text, guess_words(&g, o->words));
+	return error_set(why, -EINVAL, "%s%s", text, guess_words(&g, o->words));
 }
 
 static int read_word(const struct cli_option *o, const char *text,
-		     uint64_t *out, struct fault *why)
+		     uint64_t *out, struct error *why)
 {
 	unsigned i = 0;
 
@@ -121,20 +121,20 @@ static int read_word(const struct cli_option *o, const char *text,
 }
 
 static int read_flag(const struct cli_option *o, const char *text,
-		     uint64_t *out, struct fault *why)
+		     uint64_t *out, struct error *why)
 {
 	*out = strcmp(text, "yes") ? 0 : o->min ? o->min : 1;
 	if (strcmp(text, "yes") != 0 && strcmp(text, "no") != 0)
-		return fault_set(why, -EINVAL, "is not yes or no");
+		return error_set(why, -EINVAL, "is not yes or no");
 	return 0;
 }
 
-static int read_format(const char *text, uint64_t *out, struct fault *why)
+static int read_format(const char *text, uint64_t *out, struct error *why)
 {
 	int format = row_format_of(text);
 
 	if (format < 0)
-		return fault_set(why, -EINVAL, "is not text, csv or ndjson");
+		return error_set(why, -EINVAL, "is not text, csv or ndjson");
 	*out = (uint64_t)format;
 	return 0;
 }
@@ -147,7 +147,7 @@ static uint64_t limit(const struct cli_option *o)
 
 /* Those that are stored as a whole number. */
 static int read_whole(const struct cli_option *o, const char *text, uint64_t *v,
-		      struct fault *why)
+		      struct error *why)
 {
 	char room[32];
 
@@ -176,7 +176,7 @@ static void store(const struct cli_option *o, void *opts, const void *value)
 }
 
 int cli_set(const struct cli_option *o, void *opts, const char *text,
-	    struct fault *why)
+	    struct error *why)
 {
 	uint64_t v = 0;
 	double f;
@@ -189,7 +189,7 @@ int cli_set(const struct cli_option *o, void *opts, const char *text,
 	case CLI_IN:
 	case CLI_OUT:
 		if (!*text)
-			return fault_set(why, -EINVAL, "is empty");
+			return error_set(why, -EINVAL, "is empty");
 		store(o, opts, &text);
 		return 0;
 	case CLI_F64:
@@ -207,7 +207,7 @@ int cli_set(const struct cli_option *o, void *opts, const char *text,
 
 uint64_t cli_u64(const char *what, const char *text, uint64_t min, uint64_t max)
 {
-	struct fault why;
+	struct error why;
 	uint64_t v = 0;
 
 	if (read_number(text, min, max, &v, &why) < 0)
@@ -217,7 +217,7 @@ uint64_t cli_u64(const char *what, const char *text, uint64_t min, uint64_t max)
 
 /* Which name a word is; -EINVAL, and why says all of them. */
 static int find_name(const char *word, const char *(*name)(unsigned),
-		     struct fault *why)
+		     struct error *why)
 {
 	char all[256] = "";
 	size_t len = 0;
@@ -229,12 +229,12 @@ static int find_name(const char *word, const char *(*name)(unsigned),
 		len += (size_t)snprintf(all + len, sizeof(all) - len, "%s, ",
 					name(i));
 	}
-	return fault_set(why, -EINVAL, "names '%s': it is none of %sall, none",
+	return error_set(why, -EINVAL, "names '%s': it is none of %sall, none",
 			 word, all);
 }
 
 int cli_names(unsigned *set, const char *text, const char *(*of)(unsigned),
-	      unsigned all, struct fault *why)
+	      unsigned all, struct error *why)
 {
 	char buf[256], *rest = buf, *name;
 	unsigned found = 0;
@@ -244,7 +244,7 @@ int cli_names(unsigned *set, const char *text, const char *(*of)(unsigned),
 		return 0;
 	}
 	if (strlen(text) >= sizeof(buf))
-		return fault_set(why, -EINVAL, "is too long");
+		return error_set(why, -EINVAL, "is too long");
 	memcpy(buf, text, strlen(text) + 1);
 	while ((name = strsep(&rest, ","))) {
 		int i = find_name(name, of, why);
@@ -490,7 +490,7 @@ static bool only_once(const struct cli_option *o)
 static void set_option(const struct cli *c, void *opts,
 		       const struct cli_option *o, const char *text)
 {
-	struct fault why;
+	struct error why;
 
 	given[o - c->options] = o->arg ? text : "";
 	if (o->type == CLI_OUT && !strcmp(text, "-"))

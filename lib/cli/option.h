@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/fault.h"
+#include "base/error.h"
 #include "row/row.h"
 
 /* What an option's argument is, and what it is stored as. */
@@ -43,10 +43,10 @@ struct cli_option {
 	double low, high;
 	const char *const *words; /* ends with NULL */
 	/*
-	 * CLI_CALL. Returns 0, or fault_set() of what is behind the
+	 * CLI_CALL. Returns 0, or error_set() of what is behind the
 	 * value: "is not N or N-M".
 	 */
-	int (*read)(void *opts, const char *text, struct fault *why);
+	int (*read)(void *opts, const char *text, struct error *why);
 	/*
 	 * Rules; names as they are to be shown, "--count" or "-r". needs: each
 	 * of the words, of which "-r|-i" is either. verbs: only for these
@@ -121,13 +121,13 @@ const char *cli_text(const struct cli *c, const char *name);
  * text must live as long as *opts.
  */
 int cli_set(const struct cli_option *o, void *opts, const char *text,
-	    struct fault *why);
+	    struct error *why);
 /*
  * A set of names for a read(): "a,b" is 1 << each, "none", "all"; NULL: all.
  * of(i) is the name of i, NULL behind the last. 0, or -EINVAL and why.
  */
 int cli_names(unsigned *set, const char *text, const char *(*of)(unsigned),
-	      unsigned all, struct fault *why);
+	      unsigned all, struct error *why);
 /* Of rows on stdout as CSV, which has one header: refuses a set of several
  * kinds. */
 void cli_one_kind(unsigned kinds);

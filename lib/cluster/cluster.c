@@ -46,25 +46,28 @@ static struct cluster_member *before(struct cluster *c, unsigned g,
 }
 
 static int add_member(struct cluster *c, const struct cluster_members *m,
-		      unsigned g, uint16_t id, uint64_t epoch, struct fault *f)
+		      unsigned g, uint16_t id, uint64_t epoch,
+		      struct error *err)
 {
 	struct cluster_generation *to = &c->generation[g];
 	int at = find(c, id);
 	struct cluster_member *last;
 
 	if (at < 0)
-		return fault_set(f, -EINVAL, "there is no [collector %u]", id);
+		return error_set(err, -EINVAL, "there is no [collector %u]",
+				 id);
 	for (unsigned i = 0; i < to->n; i++)
 		if (to->member[i].collector == at)
-			return fault_set(f, -EINVAL, "twice collector %u", id);
+			return error_set(err, -EINVAL, "twice collector %u",
+					 id);
 	last = before(c, g, (uint16_t)at);
 	if (!epoch)
 		epoch = last ? m->epoch[g] : 1;
 	if (!epoch)
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "since which epoch? It needs epoch = N");
 	if (last && last->from >= epoch)
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "collector %u was in a generation from epoch "
 				 "%llu on; this one begins later",
 				 id, (unsigned long long)last->from);
@@ -78,40 +81,41 @@ static int add_member(struct cluster *c, const struct cluster_members *m,
 	return 0;
 }
 
-static int make_room(struct cluster_generation *g, unsigned n, struct fault *f)
+static int make_room(struct cluster_generation *g, unsigned n,
+		     struct error *err)
 {
 	g->member = calloc(n, sizeof(g->member[0]));
-	return g->member ? 0 : fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+	return g->member ? 0 : error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
 }
 
 static int make_generation(struct cluster *c, const struct cluster_members *m,
-			   unsigned g, struct fault *f)
+			   unsigned g, struct error *err)
 {
 	struct cluster_generation *to = &c->generation[g];
-	int rc = make_room(to, c->n, f);
+	int rc = make_room(to, c->n, err);
 	for (size_t i = 0; i < m->n && !rc; i++) {
 		const struct cluster_listed *l = &m->listed[i];
 
 		if (l->generation != g)
 			continue;
 		for (unsigned id = l->first; id <= l->last && !rc; id++)
-			rc = add_member(c, m, g, (uint16_t)id, l->epoch, f);
+			rc = add_member(c, m, g, (uint16_t)id, l->epoch, err);
 	}
 	if (rc < 0)
 		return rc;
-	return to->n ? 0 : fault_set(f, -EINVAL, "no collectors");
+	return to->n ? 0 : error_set(err, -EINVAL, "no collectors");
 }
 
-static int check_collector(const struct cluster_collector *a, struct fault *f)
+static int check_collector(const struct cluster_collector *a, struct error *err)
 {
 	if (!*a->region && !*a->ticket && !*a->verbs)
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "needs region or ticket, or verbs");
 	if (*a->host && !*a->region)
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "host: needs region, the name of it there");
 	if (*a->verbs && *a->region && !*a->host)
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "verbs: without host the region is on this "
 				 "machine: name the host, or no region");
 	return 0;
@@ -119,37 +123,38 @@ static int check_collector(const struct cluster_collector *a, struct fault *f)
 
 /* Without generations: all of them, as they stand there. */
 static int default_generation(struct cluster *c,
-			      const struct cluster_members *m, struct fault *f)
+			      const struct cluster_members *m,
+			      struct error *err)
 {
-	int rc = make_room(&c->generation[0], c->n, f);
+	int rc = make_room(&c->generation[0], c->n, err);
 
 	c->generations = 1;
 	c->generation[0].number = 1;
 	for (unsigned i = 0; i < c->n && !rc; i++)
-		rc = add_member(c, m, 0, c->collector[i].id, 0, f);
+		rc = add_member(c, m, 0, c->collector[i].id, 0, err);
 	return rc;
 }
 
 /* Judges a whole file and makes its generations. */
 static int cluster_make(struct cluster *c, const struct cluster_members *m,
-			struct fault *f)
+			struct error *err)
 {
-	struct fault why = {""};
+	struct error why = {""};
 	int rc;
 
 	if (!c->n) /* a section without fields is not seen */
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "no collectors: a [collector ID] with region, "
 				 "ticket or both is needed");
 	for (unsigned i = 0; i < c->n; i++)
 		if ((rc = check_collector(&c->collector[i], &why)) < 0)
-			return fault_set(f, rc, "[collector %u]: %s",
+			return error_set(err, rc, "[collector %u]: %s",
 					 c->collector[i].id, why.text);
 	if (!c->generations)
-		return default_generation(c, m, f);
+		return default_generation(c, m, err);
 	for (unsigned g = 0; g < c->generations; g++)
 		if ((rc = make_generation(c, m, g, &why)) < 0)
-			return fault_set(f, rc, "[generation %u]: %s",
+			return error_set(err, rc, "[generation %u]: %s",
 					 c->generation[g].number, why.text);
 	return 0;
 }
@@ -167,7 +172,7 @@ struct reader {
 
 static int refuse(const struct reader *r, const char *what, const char *value)
 {
-	return ini_fault(&r->ini, r->ini.line, -EINVAL, "%s: '%.100s'", what,
+	return ini_error(&r->ini, r->ini.line, -EINVAL, "%s: '%.100s'", what,
 			 value);
 }
 
@@ -199,46 +204,47 @@ static bool is_address(const char *text)
 
 /* A text of the collector in hand. */
 static int take_text(const struct field *field, const struct reader *r,
-		     const char *value, struct fault *f)
+		     const char *value, struct error *err)
 {
 	char *out = (char *)&r->c->collector[r->c->n - 1] + field->at;
 
 	if (!*value || strlen(value) >= CLUSTER_TEXT)
-		return fault_set(f, -EINVAL, "empty or too long: '%s'", value);
+		return error_set(err, -EINVAL, "empty or too long: '%s'",
+				 value);
 	memcpy(out, value, strlen(value) + 1);
 	return 0;
 }
 
 static int set_name(const struct field *field, void *reader, const char *value,
-		    struct fault *f)
+		    struct error *err)
 {
 	return is_plain(value)
-		       ? take_text(field, reader, value, f)
-		       : fault_set(f, -EINVAL, "no plain name: '%s'", value);
+		       ? take_text(field, reader, value, err)
+		       : error_set(err, -EINVAL, "no plain name: '%s'", value);
 }
 
 static int set_verbs(const struct field *field, void *reader, const char *value,
-		     struct fault *f)
+		     struct error *err)
 {
 	return is_address(value)
-		       ? take_text(field, reader, value, f)
-		       : fault_set(f, -EINVAL, "no address: '%s'", value);
+		       ? take_text(field, reader, value, err)
+		       : error_set(err, -EINVAL, "no address: '%s'", value);
 }
 
 /* A path as seen from the directory of the cluster file. */
 static int set_ticket(const struct field *field, void *reader,
-		      const char *value, struct fault *f)
+		      const char *value, struct error *err)
 {
 	struct reader *r = reader;
 	const char *slash = strrchr(r->ini.name, '/');
 	char path[2 * CLUSTER_TEXT];
 
 	if (!*value || *value == '/' || !slash)
-		return take_text(field, r, value, f);
+		return take_text(field, r, value, err);
 	if (snprintf(path, sizeof(path), "%.*s/%s", (int)(slash - r->ini.name),
 		     r->ini.name, value) >= CLUSTER_TEXT)
-		return fault_set(f, -ENAMETOOLONG, "too long: '%s'", value);
-	return take_text(field, r, path, f);
+		return error_set(err, -ENAMETOOLONG, "too long: '%s'", value);
+	return take_text(field, r, path, err);
 }
 
 static const char *const yes_names[] = {"no", "yes", NULL};
@@ -273,7 +279,7 @@ static const struct field generation_fields[] = {
 
 static int refuse_members(const struct reader *r, const char *want)
 {
-	return ini_fault(&r->ini, r->ini.line, -EINVAL,
+	return ini_error(&r->ini, r->ini.line, -EINVAL,
 			 "collectors: '%.100s' is not %s", r->ini.value, want);
 }
 
@@ -318,7 +324,7 @@ static int take_members(struct reader *r, const char *value)
 			.epoch = epoch,
 		};
 		if (!keep(r, &l))
-			return ini_fault(&r->ini, r->ini.line, -ENOMEM, "%s",
+			return ini_error(&r->ini, r->ini.line, -ENOMEM, "%s",
 					 strerror(ENOMEM));
 		p += strspn(p, " \t,");
 	}
@@ -338,7 +344,7 @@ static int cluster_field(struct reader *r)
 	int rc = ini_set(&r->ini, cluster_fields, &r->seen, r);
 
 	if (r->seen & 1 && r->version != CLUSTER_VERSION && rc >= 0)
-		return ini_fault(&r->ini, r->ini.line, -EPROTONOSUPPORT,
+		return ini_error(&r->ini, r->ini.line, -EPROTONOSUPPORT,
 				 "a cluster file of another version: '%s'",
 				 r->ini.value);
 	return rc;
@@ -407,7 +413,7 @@ static int take_field(struct reader *r)
 static int parse(struct reader *r)
 {
 	struct ini *i = &r->ini;
-	struct fault why = {""};
+	struct error why = {""};
 	int rc;
 
 	while ((rc = ini_next(i)) > 0)
@@ -416,19 +422,19 @@ static int parse(struct reader *r)
 	if (rc < 0)
 		return rc;
 	if (!r->version)
-		return ini_fault(i, 0, -EINVAL,
+		return ini_error(i, 0, -EINVAL,
 				 "not a cluster file: [cluster] needs version");
 	r->c->mirror = r->mirror;
 	rc = cluster_make(r->c, &r->m, &why);
 	if (rc < 0)
-		return ini_fault(i, 0, rc, "%s", why.text);
-	return i->empty ? ini_fault(i, i->empty, -EINVAL,
+		return ini_error(i, 0, rc, "%s", why.text);
+	return i->empty ? ini_error(i, i->empty, -EINVAL,
 				    "a section without fields")
 			: 0;
 }
 
 int cluster_parse(struct cluster *c, FILE *in, const char *name,
-		  struct fault *f)
+		  struct error *err)
 {
 	struct reader *r = calloc(1, sizeof(*r));
 	int rc = -ENOMEM;
@@ -442,12 +448,12 @@ int cluster_parse(struct cluster *c, FILE *in, const char *name,
 			.in = in,
 			.name = name,
 			.strange = "not a line of a cluster file",
-			.f = f,
+			.err = err,
 		};
 		rc = parse(r);
 		free(r->m.listed);
 	} else {
-		fault_set(f, rc, "%s", strerror(ENOMEM));
+		error_set(err, rc, "%s", strerror(ENOMEM));
 	}
 	free(r);
 	if (rc < 0)
@@ -455,14 +461,14 @@ int cluster_parse(struct cluster *c, FILE *in, const char *name,
 	return rc;
 }
 
-int cluster_read(struct cluster *c, const char *path, struct fault *f)
+int cluster_read(struct cluster *c, const char *path, struct error *err)
 {
 	FILE *in = fopen(path, "re");
 	int rc;
 
 	if (!in)
-		return fault_set(f, -errno, "%s: %s", path, strerror(errno));
-	rc = cluster_parse(c, in, path, f);
+		return error_set(err, -errno, "%s: %s", path, strerror(errno));
+	rc = cluster_parse(c, in, path, err);
 	fclose(in);
 	return rc;
 }

@@ -33,7 +33,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/fault.h"
+#include "base/error.h"
 
 enum {
 	CLUSTER_VERSION = 1,
@@ -69,12 +69,12 @@ struct cluster {
 };
 
 /*
- * Reads a file, or an open one that name stands for. f says FILE:LINE: reason.
- * Returns 0, or -errno with nothing to free.
+ * Reads a file, or an open one that name stands for. err says FILE:LINE:
+ * reason. Returns 0, or -errno with nothing to free.
  */
-int cluster_read(struct cluster *c, const char *path, struct fault *f);
+int cluster_read(struct cluster *c, const char *path, struct error *err);
 int cluster_parse(struct cluster *c, FILE *in, const char *name,
-		  struct fault *f);
+		  struct error *err);
 void cluster_fini(struct cluster *c);
 
 /* The newest generation: what writers use. */

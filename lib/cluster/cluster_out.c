@@ -74,17 +74,17 @@ static const char *difference(const struct table *a, const struct table *b)
 }
 
 static int same_tables(const struct table *a, unsigned na,
-		       const struct table *b, unsigned nb, struct fault *f)
+		       const struct table *b, unsigned nb, struct error *err)
 {
 	if (na != nb)
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "%u tables, where the first collector has %u",
 				 nb, na);
 	for (unsigned i = 0; i < na; i++) {
 		const char *what = difference(&a[i], &b[i]);
 
 		if (what)
-			return fault_set(f, -EINVAL,
+			return error_set(err, -EINVAL,
 					 "table %.*s: %s: not what the first "
 					 "collector has",
 					 TABLE_NAME_MAX, b[i].name, what);
@@ -94,45 +94,46 @@ static int same_tables(const struct table *a, unsigned na,
 
 /* The first collector's tables are the cluster's. */
 static int take_tables(struct cluster_out *fl, const struct table *tables,
-		       unsigned n, struct fault *f)
+		       unsigned n, struct error *err)
 {
 	if (fl->tables)
-		return same_tables(fl->table, fl->tables, tables, n, f);
+		return same_tables(fl->table, fl->tables, tables, n, err);
 	memcpy(fl->table, tables, n * sizeof(tables[0]));
 	fl->tables = n;
 	return 0;
 }
 
 static int collector_region(struct cluster_out *fl, struct collector *s,
-			    const char *name, struct fault *f)
+			    const char *name, struct error *err)
 {
 	struct table tables[TABLE_MAX];
 	int rc;
 
 	snprintf(s->path, sizeof(s->path), "%s", name);
-	rc = region_open(&s->region, name, true, f);
+	rc = region_open(&s->region, name, true, err);
 
-	if (rc < 0 || (rc = local_open(&s->local, s->region, f)) < 0)
+	if (rc < 0 || (rc = local_open(&s->local, s->region, err)) < 0)
 		return rc;
 	s->transport = local_transport(s->local);
 	for (unsigned i = 0; i < region_tables(s->region); i++)
 		tables[i] = *region_table(s->region, i);
-	return take_tables(fl, tables, region_tables(s->region), f);
+	return take_tables(fl, tables, region_tables(s->region), err);
 }
 
 /* Takes over a ticket, read from path, and opens its transport. */
 static int collector_ticket(struct cluster_out *fl, struct collector *s,
-			    struct ticket *t, const char *path, struct fault *f)
+			    struct ticket *t, const char *path,
+			    struct error *err)
 {
 	int rc;
 
 	s->ticket = t;
 	s->seen = t->stamp;
 	snprintf(s->path, sizeof(s->path), "%s", path);
-	rc = take_tables(fl, t->table, t->n, f);
+	rc = take_tables(fl, t->table, t->n, err);
 	if (rc < 0)
 		return rc;
-	rc = roce_out_open(&s->roce, t, fl->o.sink, fl->o.ack_every, f);
+	rc = roce_out_open(&s->roce, t, fl->o.sink, fl->o.ack_every, err);
 	if (rc == 0)
 		s->transport = roce_out_transport(s->roce);
 	return rc;
@@ -145,19 +146,19 @@ static void drop_ticket(struct ticket *t)
 	free(t);
 }
 
-static int read_ticket(struct ticket **out, const char *path, struct fault *f)
+static int read_ticket(struct ticket **out, const char *path, struct error *err)
 {
 	struct ticket *t;
 	int rc;
 
 	if (!ticket_stamp(path).inode && access(path, F_OK) == 0)
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "%s: no ordinary file, as a cluster's tickets "
 				 "must be: they are read again",
 				 path);
 	t = malloc(sizeof(*t));
-	rc = t ? ticket_read(t, path, f)
-	       : fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+	rc = t ? ticket_read(t, path, err)
+	       : error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
 	if (rc < 0)
 		free(t);
 	else
@@ -195,7 +196,7 @@ static int save_state(const struct cluster_out *fl, unsigned member,
  * that ticket again, what was stored would be overwritten.
  */
 static int continue_sequence(const struct cluster_out *old, struct ticket *t,
-			     struct fault *f)
+			     struct error *err)
 {
 	for (unsigned i = 0; i < old->n; i++) {
 		const struct ticket *was = old->member[i]->ticket;
@@ -203,13 +204,13 @@ static int continue_sequence(const struct cluster_out *old, struct ticket *t,
 		if (!was || !ticket_stamp_is(&was->stamp, &t->stamp))
 			continue;
 		return save_state(old, i, t) < 0
-			       ? fault_set(f, -ENOMEM, "%s", strerror(ENOMEM))
+			       ? error_set(err, -ENOMEM, "%s", strerror(ENOMEM))
 			       : 0;
 	}
 	for (unsigned i = 0; i < CLUSTER_MAX; i++)
 		if (old->gone[i].inode &&
 		    ticket_stamp_is(&old->gone[i], &t->stamp))
-			return fault_set(f, -ESTALE,
+			return error_set(err, -ESTALE,
 					 "its ticket is from before it was "
 					 "taken out: have its dta-collect "
 					 "write another (SIGHUP)");
@@ -218,27 +219,27 @@ static int continue_sequence(const struct cluster_out *old, struct ticket *t,
 
 static int open_one(struct cluster_out *fl, struct collector *s,
 		    const struct cluster_collector *c,
-		    const struct cluster_out *old, struct fault *f)
+		    const struct cluster_out *old, struct error *err)
 {
 	struct ticket *t;
 	int rc;
 
 	s->id = c->id;
 	if (fl->o.sink && *c->ticket) {
-		rc = read_ticket(&t, c->ticket, f);
+		rc = read_ticket(&t, c->ticket, err);
 		if (rc < 0)
 			return rc;
-		if (old && (rc = continue_sequence(old, t, f)) < 0) {
+		if (old && (rc = continue_sequence(old, t, err)) < 0) {
 			drop_ticket(t);
 			return rc;
 		}
-		return collector_ticket(fl, s, t, c->ticket, f);
+		return collector_ticket(fl, s, t, c->ticket, err);
 	}
 	if (*c->region && !*c->host && !fl->o.dart)
-		return collector_region(fl, s, c->region, f);
+		return collector_region(fl, s, c->region, err);
 	if (fl->o.sink)
-		return fault_set(f, -EINVAL, "needs a ticket");
-	return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL, "needs a ticket");
+	return error_set(err, -EINVAL,
 			 *c->ticket ? "a ticket: where do RoCEv2 packets go?"
 				    : "its region is on another machine, and "
 				      "there is no ticket");
@@ -246,17 +247,17 @@ static int open_one(struct cluster_out *fl, struct collector *s,
 
 static int collector_open(struct cluster_out *fl, struct collector **out,
 			  const struct cluster_collector *c,
-			  const struct cluster_out *old, struct fault *f)
+			  const struct cluster_out *old, struct error *err)
 {
 	struct collector *s = calloc(1, sizeof(*s));
-	struct fault why = {""};
+	struct error why = {""};
 	int rc;
 
 	if (!s)
-		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+		return error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
 	*out = s;
 	rc = open_one(fl, s, c, old, &why);
-	return rc < 0 ? fault_set(f, rc, "collector %u: %.400s", c->id,
+	return rc < 0 ? error_set(err, rc, "collector %u: %.400s", c->id,
 				  why.text)
 		      : 0;
 }
@@ -264,7 +265,7 @@ static int collector_open(struct cluster_out *fl, struct collector **out,
 /* Takes a ticket that is not the file which was read last: 1. 0: it is, or the
  * file was written meanwhile. */
 static int collector_reticket(struct cluster_out *fl, unsigned member,
-			      struct fault *f)
+			      struct error *err)
 {
 	struct collector *s = fl->member[member];
 	struct ticket_stamp stamp = ticket_stamp(s->path);
@@ -276,7 +277,7 @@ static int collector_reticket(struct cluster_out *fl, unsigned member,
 	if (ticket_stamp_is(&stamp, &s->ticket->stamp))
 		return 0;
 	s->seen = stamp;
-	rc = read_ticket(&t, s->path, f);
+	rc = read_ticket(&t, s->path, err);
 	if (rc < 0)
 		return rc;
 	stamp = ticket_stamp(s->path);
@@ -284,14 +285,14 @@ static int collector_reticket(struct cluster_out *fl, unsigned member,
 		drop_ticket(t);
 		return 0; /* the next look sees it */
 	}
-	rc = same_tables(fl->table, fl->tables, t->table, t->n, f);
+	rc = same_tables(fl->table, fl->tables, t->table, t->n, err);
 	/* Both transports take it, or none: the second is asked before. */
 	if (rc == 0 && fl->dart)
-		rc = dart_out_accepts(fl->dart, t, f);
+		rc = dart_out_accepts(fl->dart, t, err);
 	if (rc == 0)
-		rc = roce_out_reticket(s->roce, t, f);
+		rc = roce_out_reticket(s->roce, t, err);
 	if (rc == 0 && fl->dart)
-		rc = dart_out_reticket(fl->dart, member, s->ticket, t, f);
+		rc = dart_out_reticket(fl->dart, member, s->ticket, t, err);
 	if (rc < 0) {
 		drop_ticket(t);
 		return rc;
@@ -315,7 +316,7 @@ static void collector_close(struct collector *s)
 }
 
 /* The transport to all members, once they are open. */
-static int join_paths(struct cluster_out *fl, struct fault *f)
+static int join_paths(struct cluster_out *fl, struct error *err)
 {
 	const struct ticket *ticket[CLUSTER_MAX];
 	struct transport *transport[CLUSTER_MAX];
@@ -327,7 +328,8 @@ static int join_paths(struct cluster_out *fl, struct fault *f)
 	}
 	fl->transport = fl->member[0]->transport;
 	if (fl->n > 1) {
-		rc = fanout_open(&fl->fanout, transport, fl->n, fl->tables, f);
+		rc = fanout_open(&fl->fanout, transport, fl->n, fl->tables,
+				 err);
 		if (rc < 0)
 			return rc;
 		fl->transport = fanout_transport(fl->fanout);
@@ -335,7 +337,7 @@ static int join_paths(struct cluster_out *fl, struct fault *f)
 	if (!fl->o.dart)
 		return 0;
 	rc = dart_out_open(&fl->dart, ticket, fl->n, fl->o.sink, fl->transport,
-			   fl->o.ack_every, f);
+			   fl->o.ack_every, err);
 	if (rc == 0)
 		fl->transport = dart_out_transport(fl->dart);
 	return rc;
@@ -344,21 +346,21 @@ static int join_paths(struct cluster_out *fl, struct fault *f)
 /* Opens the newest generation's collectors, in the place of old, if any. */
 static int open_members(struct cluster_out **out, const struct cluster *c,
 			const struct cluster_out_options *o,
-			const struct cluster_out *old, struct fault *f)
+			const struct cluster_out *old, struct error *err)
 {
 	const struct cluster_generation *g = cluster_newest(c);
 	struct cluster_out *fl = calloc(1, sizeof(*fl));
 	int rc = 0;
 
 	if (!fl)
-		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+		return error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
 	fl->o = *o;
 	for (; fl->n < g->n && !rc; fl->n++)
 		rc = collector_open(fl, &fl->member[fl->n],
 				    &c->collector[g->member[fl->n].collector],
-				    old, f);
+				    old, err);
 	if (!rc)
-		rc = join_paths(fl, f);
+		rc = join_paths(fl, err);
 	if (rc < 0)
 		cluster_out_close(fl);
 	else
@@ -367,15 +369,15 @@ static int open_members(struct cluster_out **out, const struct cluster *c,
 }
 
 int cluster_out_open(struct cluster_out **out, const struct cluster *c,
-		     const struct cluster_out_options *o, struct fault *f)
+		     const struct cluster_out_options *o, struct error *err)
 {
-	return open_members(out, c, o, NULL, f);
+	return open_members(out, c, o, NULL, err);
 }
 
 int cluster_out_open_ticket(struct cluster_out **out, struct ticket *t,
 			    const char *path,
 			    const struct cluster_out_options *o,
-			    struct fault *f)
+			    struct error *err)
 {
 	struct cluster_out *fl = calloc(1, sizeof(*fl));
 	struct collector *s = fl ? calloc(1, sizeof(*s)) : NULL;
@@ -384,13 +386,13 @@ int cluster_out_open_ticket(struct cluster_out **out, struct ticket *t,
 	if (!s) {
 		free(fl);
 		drop_ticket(t);
-		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+		return error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
 	}
 	fl->o = *o;
 	fl->member[fl->n++] = s;
-	rc = collector_ticket(fl, s, t, path, f);
+	rc = collector_ticket(fl, s, t, path, err);
 	if (!rc)
-		rc = join_paths(fl, f);
+		rc = join_paths(fl, err);
 	if (rc < 0)
 		cluster_out_close(fl);
 	else
@@ -427,12 +429,12 @@ static void take_over_state(struct cluster_out *fl,
 }
 
 int cluster_out_reopen(struct cluster_out **cluster, const struct cluster *c,
-		       struct fault *f)
+		       struct error *err)
 {
 	struct cluster_out *old = *cluster;
 	int rc;
 
-	rc = open_members(cluster, c, &old->o, old, f);
+	rc = open_members(cluster, c, &old->o, old, err);
 	if (rc < 0)
 		return rc;
 	take_over_state(*cluster, old);
@@ -512,11 +514,11 @@ unsigned cluster_out_roces(const struct cluster_out *fl, struct roce_out **out)
 
 /* Looks whether a member's file is another than the last that was judged. */
 static int collector_look(struct cluster_out *fl, unsigned member,
-			  struct fault *f)
+			  struct error *err)
 {
 	struct collector *s = fl->member[member];
 	struct ticket_stamp now = ticket_stamp(s->path);
-	struct fault why = {""};
+	struct error why = {""};
 	uint64_t before;
 	int rc;
 
@@ -525,11 +527,11 @@ static int collector_look(struct cluster_out *fl, unsigned member,
 	before = s->ticket->epoch;
 	rc = collector_reticket(fl, member, &why);
 	if (rc < 0)
-		return fault_of(f, rc, s->path, &why);
+		return error_about(err, rc, s->path, &why);
 	if (!rc)
 		return 0;
 	s->told = false;
-	fault_set(f, 0, "%.400s: %s epoch %llu", s->path,
+	error_set(err, 0, "%.400s: %s epoch %llu", s->path,
 		  before == s->ticket->epoch ? "written again, still"
 					     : "a new ticket,",
 		  (unsigned long long)s->ticket->epoch);
@@ -537,14 +539,14 @@ static int collector_look(struct cluster_out *fl, unsigned member,
 }
 
 int cluster_out_poll_tickets(struct cluster_out *fl, uint64_t now_ns,
-			     struct fault *f)
+			     struct error *err)
 {
 	int rc = 0;
 
 	if (now_ns < fl->look_ns)
 		return 0;
 	while (!rc && fl->looked_at < fl->n)
-		rc = collector_look(fl, fl->looked_at++, f);
+		rc = collector_look(fl, fl->looked_at++, err);
 	if (!rc) {
 		fl->looked_at = 0;
 		fl->look_ns = now_ns + LOOK_NS;
@@ -569,17 +571,17 @@ bool cluster_out_recheck_tickets(struct cluster_out *fl)
 	return any;
 }
 
-static void say_refusal(const struct collector *s, struct fault *f)
+static void say_refusal(const struct collector *s, struct error *err)
 {
 	unsigned long long epoch = s->ticket->epoch;
 
 	if (!s->told)
-		fault_set(f, 0,
+		error_set(err, 0,
 			  "%.400s: epoch %llu: the collector takes its R_Keys "
 			  "again",
 			  s->path, epoch);
 	else
-		fault_set(f, 0,
+		error_set(err, 0,
 			  "%.400s: epoch %llu: the collector refuses its "
 			  "R_Keys: the ticket is out of date; %s",
 			  s->path, epoch,
@@ -589,7 +591,7 @@ static void say_refusal(const struct collector *s, struct fault *f)
 				    "start anew with a new one");
 }
 
-bool cluster_out_refusal(struct cluster_out *fl, struct fault *f)
+bool cluster_out_refusal(struct cluster_out *fl, struct error *err)
 {
 	for (unsigned i = 0; i < fl->n; i++) {
 		struct collector *s = fl->member[i];
@@ -597,7 +599,7 @@ bool cluster_out_refusal(struct cluster_out *fl, struct fault *f)
 		if (!s->roce || s->told == roce_out_stale(s->roce))
 			continue;
 		s->told = !s->told;
-		say_refusal(s, f);
+		say_refusal(s, err);
 		return true;
 	}
 	return false;

@@ -27,13 +27,13 @@ struct cluster_out;
  * Refused where their tables are not the same. o->sink and c outlive it.
  */
 int cluster_out_open(struct cluster_out **out, const struct cluster *c,
-		     const struct cluster_out_options *o, struct fault *f);
+		     const struct cluster_out_options *o, struct error *err);
 
 /* The same for one ticket, which is taken over: malloc'ed, read from path. */
 int cluster_out_open_ticket(struct cluster_out **out, struct ticket *t,
 			    const char *path,
 			    const struct cluster_out_options *o,
-			    struct fault *f);
+			    struct error *err);
 
 struct transport *cluster_out_transport(struct cluster_out *fl);
 unsigned cluster_out_collectors(const struct cluster_out *fl);
@@ -66,16 +66,16 @@ struct requester_ledger cluster_out_ledger(const struct cluster_out *fl,
  * cluster_out_open_ticket(). Transport and tables are new afterwards.
  */
 int cluster_out_reopen(struct cluster_out **cluster, const struct cluster *c,
-		       struct fault *f);
+		       struct error *err);
 
 /*
  * Checks, ten times a second at most, whether a ticket's file was replaced, and
- * takes the new ticket. Returns 1, and f names it; 0: none; or -errno, and f
- * says why it cannot be used: it is ignored until written again. It takes one
- * at a time: call it until it returns 0.
+ * takes the new ticket. Returns 1, and err names it; 0: none; or -errno, and
+ * err says why it cannot be used: it is ignored until written again. It takes
+ * one at a time: call it until it returns 0.
  */
 int cluster_out_poll_tickets(struct cluster_out *fl, uint64_t now_ns,
-			     struct fault *f);
+			     struct error *err);
 
 /* The next cluster_out_poll_tickets() looks at all again, and at each once;
  * false: no ticket is a file. */
@@ -83,9 +83,9 @@ bool cluster_out_recheck_tickets(struct cluster_out *fl);
 
 /*
  * Whether a member began to refuse the R_Keys of its ticket, or accepts them
- * again: f says which. Each change is reported once; call it until it returns
+ * again: err says which. Each change is reported once; call it until it returns
  * false.
  */
-bool cluster_out_refusal(struct cluster_out *fl, struct fault *f);
+bool cluster_out_refusal(struct cluster_out *fl, struct error *err);
 
 #endif

@@ -60,7 +60,7 @@ struct packet_transport {
 	struct dart_ledger darts;
 	struct requester_ledger requests; /* of all */
 	char region[TICKET_REGION];
-	struct fault why;
+	struct error why;
 	uint64_t unsent;
 };
 
@@ -82,12 +82,12 @@ warn_text(const struct packet_transport *p, const char *fmt, ...)
 }
 
 /* "object: why", the object once. */
-static void say_fault(const struct packet_transport *p, const char *object,
-		      const struct fault *why)
+static void say_error(const struct packet_transport *p, const char *object,
+		      const struct error *why)
 {
-	struct fault all;
+	struct error all;
 
-	fault_of(&all, 0, object, why);
+	error_about(&all, 0, object, why);
 	warn_text(p, "%s", all.text);
 }
 
@@ -95,17 +95,17 @@ static void say_fault(const struct packet_transport *p, const char *object,
  * how many were taken. */
 static unsigned look_at_tickets(struct packet_transport *p)
 {
-	struct fault f = {0};
+	struct error err = {0};
 	unsigned n = 0;
 	int rc;
 
-	while ((rc = cluster_out_poll_tickets(p->out, clock_ns(), &f))) {
+	while ((rc = cluster_out_poll_tickets(p->out, clock_ns(), &err))) {
 		n += rc > 0;
 		if (rc < 0 || !p->o.quiet)
-			warn_text(p, "%s", f.text);
+			warn_text(p, "%s", err.text);
 	}
-	while (cluster_out_refusal(p->out, &f))
-		warn_text(p, "%s", f.text);
+	while (cluster_out_refusal(p->out, &err))
+		warn_text(p, "%s", err.text);
 	return n;
 }
 
@@ -202,7 +202,7 @@ static void note_progress(struct packet_transport *p, uint64_t now)
 static void note_health(struct packet_transport *p, uint64_t now)
 {
 	uint64_t took = now - p->looked;
-	struct fault f;
+	struct error err;
 
 	if (took < LOOK_AROUND_MS * 1ull * MS)
 		return;
@@ -210,21 +210,21 @@ static void note_health(struct packet_transport *p, uint64_t now)
 	for (unsigned i = 0; i < p->n; i++)
 		if (roce_out_check_health(
 			    &p->respondent[i].health, p->respondent[i].o, now,
-			    took > AWAY_MS * 1ull * MS, !p->o.live, &f))
-			warn_text(p, "%s", f.text);
+			    took > AWAY_MS * 1ull * MS, !p->o.live, &err))
+			warn_text(p, "%s", err.text);
 }
 
 /* Waits up to ms for the first answers. */
 static int receive(struct packet_transport *p, int ms)
 {
-	struct fault f = {0};
+	struct error err = {0};
 	int n;
 
 	src_wait(p->answers, wait_ms(p, ms));
-	n = src_rx(p->answers, p->pkts, PKT_BATCH, &f);
+	n = src_rx(p->answers, p->pkts, PKT_BATCH, &err);
 	p->over = !n || (n < 0 && n != -EAGAIN && n != -EINTR);
 	if (n < 0 && p->over)
-		say_fault(p, p->o.from, &f);
+		say_error(p, p->o.from, &err);
 	return n;
 }
 
@@ -320,7 +320,7 @@ static int drain(struct packet_transport *p)
 }
 
 /* A window for each collector that packets go to. */
-static int open_windows(struct packet_transport *p, struct fault *f)
+static int open_windows(struct packet_transport *p, struct error *err)
 {
 	struct roce_out *roce[CLUSTER_MAX];
 	unsigned n = cluster_out_roces(p->out, roce);
@@ -329,13 +329,13 @@ static int open_windows(struct packet_transport *p, struct fault *f)
 	p->n = 0;
 	p->respondent = calloc(n, sizeof(p->respondent[0]));
 	if (!p->respondent)
-		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+		return error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
 	while (p->n < n) {
 		struct respondent *r = &p->respondent[p->n];
 		int rc;
 
 		*r = (struct respondent){.transport = p, .o = roce[p->n++]};
-		rc = roce_out_window(r->o, p->o.window, wait_for_room, r, f);
+		rc = roce_out_window(r->o, p->o.window, wait_for_room, r, err);
 		if (rc < 0)
 			return rc;
 	}
@@ -351,22 +351,22 @@ static bool has_rc(const struct transport *r)
 }
 
 /* Windows, if there are to be answers; and their source. */
-static int listen_to(struct packet_transport *p, struct fault *f)
+static int listen_to(struct packet_transport *p, struct error *err)
 {
-	struct fault why = {0};
+	struct error why = {0};
 	int rc;
 
 	if (!p->sink || !p->o.open_answers || !p->o.window ||
 	    !has_rc(&p->transport))
 		return 0;
-	rc = open_windows(p, f);
+	rc = open_windows(p, err);
 	if (rc < 0)
 		return rc;
 	p->heard = true;
 	/* A pipe's other end waits for our header before it makes its own. */
 	snk_flush(p->sink);
 	rc = p->o.open_answers(p->o.ctx, &p->answers, &why);
-	return rc < 0 ? fault_of(f, rc, p->o.from, &why) : 0;
+	return rc < 0 ? error_about(err, rc, p->o.from, &why) : 0;
 }
 
 static uint64_t packet_begin(struct transport *r)
@@ -437,19 +437,19 @@ static void set_tables(struct packet_transport *p)
 static int packet_reopen(struct transport *r)
 {
 	struct packet_transport *p = self(r);
-	struct fault f = {0};
+	struct error err = {0};
 	struct cluster c;
 	int rc = drain(p);
 
 	p->transport.again = false;
 	if (rc < 0)
 		return rc;
-	if (cluster_read(&c, p->o.cluster, &f) < 0) {
-		warn_text(p, "%s", f.text);
+	if (cluster_read(&c, p->o.cluster, &err) < 0) {
+		warn_text(p, "%s", err.text);
 		return 0;
 	}
-	if (cluster_out_reopen(&p->out, &c, &f) < 0) {
-		say_fault(p, p->o.cluster, &f);
+	if (cluster_out_reopen(&p->out, &c, &err) < 0) {
+		say_error(p, p->o.cluster, &err);
 		cluster_fini(&c);
 		return 0;
 	}
@@ -460,8 +460,8 @@ static int packet_reopen(struct transport *r)
 		warn_text(p, "%s: generation %u: %u collectors", p->o.cluster,
 			  cluster_newest(&c)->number,
 			  cluster_out_collectors(p->out));
-	if (p->heard && (rc = open_windows(p, &f)) < 0)
-		warn_text(p, "%s", f.text);
+	if (p->heard && (rc = open_windows(p, &err)) < 0)
+		warn_text(p, "%s", err.text);
 	return rc;
 }
 
@@ -534,7 +534,7 @@ static const char *packet_why(struct transport *r)
 
 	if (!is_confirmed(p) || !a.sent || a.acked)
 		return NULL;
-	fault_set(&p->why, -1, "%s", roce_out_nothing_acked);
+	error_set(&p->why, -1, "%s", roce_out_nothing_acked);
 	for (unsigned i = 0; i < n; i++)
 		if (roce_out_unacked_reason(roce[i], &p->why))
 			break;
@@ -599,30 +599,30 @@ static const struct transport packet_transport = {
 };
 
 /* The way out, once what leads there was read. */
-static int open_sink(struct packet_transport *p, struct fault *f)
+static int open_sink(struct packet_transport *p, struct error *err)
 {
-	struct fault why = {0};
+	struct error why = {0};
 	int rc;
 
 	if (!p->o.open_sink)
 		return 0;
 	rc = p->o.open_sink(p->o.ctx, &p->sink, &why);
-	return rc < 0 ? fault_of(f, rc, p->o.to, &why) : 0;
+	return rc < 0 ? error_about(err, rc, p->o.to, &why) : 0;
 }
 
-static int open_ticket(struct packet_transport *p, struct fault *f)
+static int open_ticket(struct packet_transport *p, struct error *err)
 {
 	struct cluster_out_options fo = {
 		.ack_every = p->o.ack_every,
 		.dart = p->o.dart,
 	};
 	struct ticket *t = malloc(sizeof(*t));
-	struct fault why = {0};
+	struct error why = {0};
 	int rc;
 
 	if (!t)
-		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
-	rc = ticket_read(t, p->o.ticket, f);
+		return error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
+	rc = ticket_read(t, p->o.ticket, err);
 	if (rc < 0) {
 		free(t);
 		return rc;
@@ -631,7 +631,7 @@ static int open_ticket(struct packet_transport *p, struct fault *f)
 		snprintf(p->region, sizeof(p->region), "%s", ticket_region(t));
 		p->transport.region = p->region;
 	}
-	rc = open_sink(p, f);
+	rc = open_sink(p, err);
 	if (rc < 0) {
 		ticket_fini(t);
 		free(t);
@@ -639,43 +639,43 @@ static int open_ticket(struct packet_transport *p, struct fault *f)
 	}
 	fo.sink = p->sink;
 	rc = cluster_out_open_ticket(&p->out, t, p->o.ticket, &fo, &why);
-	return rc < 0 ? fault_of(f, rc, p->o.ticket, &why) : 0;
+	return rc < 0 ? error_about(err, rc, p->o.ticket, &why) : 0;
 }
 
-static int open_cluster(struct packet_transport *p, struct fault *f)
+static int open_cluster(struct packet_transport *p, struct error *err)
 {
 	struct cluster_out_options fo = {
 		.ack_every = p->o.ack_every,
 		.dart = p->o.dart && p->o.open_sink,
 	};
-	struct fault why = {0};
-	int rc = cluster_read(&p->cluster, p->o.cluster, f);
+	struct error why = {0};
+	int rc = cluster_read(&p->cluster, p->o.cluster, err);
 
 	if (!rc)
-		rc = open_sink(p, f);
+		rc = open_sink(p, err);
 	if (rc < 0)
 		return rc;
 	fo.sink = p->sink;
 	rc = cluster_out_open(&p->out, &p->cluster, &fo, &why);
-	return rc < 0 ? fault_of(f, rc, p->o.cluster, &why) : 0;
+	return rc < 0 ? error_about(err, rc, p->o.cluster, &why) : 0;
 }
 
 int packet_transport_open(struct transport **out,
 			  const struct packet_transport_options *o,
-			  struct fault *f)
+			  struct error *err)
 {
 	struct packet_transport *p = calloc(1, sizeof(*p));
 	int rc;
 
 	if (!p)
-		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+		return error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
 	p->transport = packet_transport;
 	p->o = *o;
 	p->transport.name = o->open_sink ? o->to : o->cluster;
-	rc = o->ticket ? open_ticket(p, f) : open_cluster(p, f);
+	rc = o->ticket ? open_ticket(p, err) : open_cluster(p, err);
 	if (!rc) {
 		set_tables(p);
-		rc = listen_to(p, f);
+		rc = listen_to(p, err);
 	}
 	if (rc < 0) {
 		packet_close(&p->transport);

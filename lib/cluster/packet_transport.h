@@ -10,7 +10,7 @@
 
 #include <stdatomic.h>
 
-#include "base/fault.h"
+#include "base/error.h"
 #include "rdma/op.h"
 #include "packet/pkt.h"
 
@@ -27,8 +27,8 @@ struct packet_transport_options {
 	 * Opened when what is above was read: the way out, or NULL (regions on
 	 * this machine only), and behind it that of the answers, or NULL.
 	 */
-	int (*open_sink)(void *ctx, struct snk **out, struct fault *f);
-	int (*open_answers)(void *ctx, struct src **out, struct fault *f);
+	int (*open_sink)(void *ctx, struct snk **out, struct error *err);
+	int (*open_answers)(void *ctx, struct src **out, struct error *err);
 	const char *to, *from; /* their names */
 	/* While the transport waits, for room or at the end; may be NULL. */
 	void (*turn)(void *ctx);
@@ -36,9 +36,9 @@ struct packet_transport_options {
 	void *ctx;
 };
 
-/* f names the file. The strings outlive the transport. */
+/* err names the file. The strings outlive the transport. */
 int packet_transport_open(struct transport **out,
 			  const struct packet_transport_options *o,
-			  struct fault *f);
+			  struct error *err);
 
 #endif

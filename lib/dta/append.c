@@ -392,7 +392,7 @@ int append_clone(struct table_state *l)
 	return a ? 0 : -ENOMEM;
 }
 
-int append_open(struct table_state *l, size_t *room, struct fault *f)
+int append_open(struct table_state *l, size_t *room, struct error *err)
 {
 	uint64_t batch = l->t.batch; /* less than a ring: table_check() */
 	uint64_t each = sizeof(struct list) + sizeof(uint16_t) +
@@ -402,11 +402,11 @@ int append_open(struct table_state *l, size_t *room, struct fault *f)
 
 	l->append = a;
 	if (batch * l->t.stride + 16 > ARENA)
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "%s: batch: %u entries of %u bytes", l->t.name,
 				 l->t.batch, l->t.stride);
 	if (a && *room / each < l->t.lists)
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "%s: batch: %u lists with %u entries of %u "
 				 "bytes waiting take more than the %zu bytes "
 				 "there are; choose a smaller batch",
@@ -415,7 +415,7 @@ int append_open(struct table_state *l, size_t *room, struct fault *f)
 	if (!a || !(a->list = calloc(l->t.lists, sizeof(*a->list))) ||
 	    !(a->waiting = calloc(l->t.lists, sizeof(*a->waiting))) ||
 	    !(a->entries = aligned_alloc(LINE, bytes)))
-		return fault_set(f, -ENOMEM, "%s: no memory for the batches",
+		return error_set(err, -ENOMEM, "%s: no memory for the batches",
 				 l->t.name);
 	memset(a->entries, 0, bytes); /* what is behind a value stays so */
 	a->batch = l->t.batch;

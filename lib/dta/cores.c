@@ -676,18 +676,18 @@ static void copy_close(struct translator *t, const struct translate_cores *c)
 	translate_close(t);
 }
 
-static int no_memory(struct fault *f)
+static int no_memory(struct error *err)
 {
-	return fault_set(f, -ENOMEM, "no memory for a worker");
+	return error_set(err, -ENOMEM, "no memory for a worker");
 }
 
 static int worker_open(struct translate_cores *c, unsigned number,
-		       struct fault *f)
+		       struct error *err)
 {
 	struct worker *w = aligned_alloc(128, sizeof(*w));
 
 	if (!w)
-		return no_memory(f);
+		return no_memory(err);
 	memset(w, 0, sizeof(*w));
 	c->worker[number] = w;
 	w->cores = c;
@@ -699,21 +699,22 @@ static int worker_open(struct translate_cores *c, unsigned number,
 		struct batch *b = w->batch[i] = calloc(1, sizeof(*b));
 
 		if (!b)
-			return no_memory(f);
+			return no_memory(err);
 		b->returned = c->t->postcards ? returned_new(c->owners) : NULL;
 		if (c->t->postcards && !b->returned)
-			return no_memory(f);
+			return no_memory(err);
 	}
 	if (number < c->owners)
 		w->owner = copy_of(w, true);
 	if (!w->t || (number < c->owners && !w->owner))
-		return no_memory(f);
+		return no_memory(err);
 	if (!w->owner)
 		return 0;
 	w->owner->owner = number;
 	if (c->owners == 1)
 		return 0;
-	return c->t->transport->clone(c->t->transport, &w->owner->transport, f);
+	return c->t->transport->clone(c->t->transport, &w->owner->transport,
+				      err);
 }
 
 static void free_all(struct translate_cores *c)
@@ -755,25 +756,25 @@ static void plan_rounds(struct translate_cores *c)
 		c->write = c->rounds++;
 }
 
-static int check_tables(const struct translator *t, struct fault *f)
+static int check_tables(const struct translator *t, struct error *err)
 {
 	if (t->rate.per_s)
-		return fault_set(f, -ENOTSUP,
+		return error_set(err, -ENOTSUP,
 				 "operations under a limit go one by one");
 	if (t->states > STATES_MAX)
-		return fault_set(f, -ENOTSUP,
+		return error_set(err, -ENOTSUP,
 				 "%u tables, of all collectors: "
 				 "%d at most",
 				 t->states, STATES_MAX);
 	for (unsigned i = 0; i < t->states; i++)
 		if (t->state[i].t.length >> OP_MESSAGE_OFFSET_BITS)
-			return fault_set(f, -ENOTSUP,
+			return error_set(err, -ENOTSUP,
 					 "%s: tables of more than 1 TiB are "
 					 "for one core",
 					 t->state[i].t.name);
 		else if (t->state[i].kind != TABLE_APPEND &&
 			 t->state[i].write_len > OP_MAX)
-			return fault_set(f, -ENOTSUP,
+			return error_set(err, -ENOTSUP,
 					 "%s: slots of %u bytes: up to %d go "
 					 "from core to core",
 					 t->state[i].t.name,
@@ -783,23 +784,23 @@ static int check_tables(const struct translator *t, struct fault *f)
 
 int translate_cores_open(struct translate_cores **out, struct translator *t,
 			 const struct translate_cores_options *o,
-			 struct fault *f)
+			 struct error *err)
 {
 	struct threads_options threads = {.workers = o->workers,
 					  .take = take,
 					  .work = work,
 					  .receive = receive};
 	struct translate_cores *c;
-	int rc = check_tables(t, f);
+	int rc = check_tables(t, err);
 
 	if (!rc && (rc = translate_flush(t)) < 0)
-		fault_set(f, rc, "what waits could not be written: %s",
+		error_set(err, rc, "what waits could not be written: %s",
 			  strerror(-rc));
 	if (rc < 0)
 		return rc;
 	c = calloc(1, sizeof(*c));
 	if (!c)
-		return no_memory(f);
+		return no_memory(err);
 	c->o = *o;
 	c->t = t;
 	c->owners = t->transport->clone ? o->workers : 1;
@@ -807,11 +808,11 @@ int translate_cores_open(struct translate_cores **out, struct translator *t,
 	pthread_mutex_init(&c->nacks_lock, NULL);
 	plan_rounds(c);
 	for (unsigned i = 0; i < o->workers && !rc; i++)
-		rc = worker_open(c, i, f);
+		rc = worker_open(c, i, err);
 	threads.rounds = c->rounds;
 	threads.ctx = c;
 	if (!rc)
-		rc = threads_open(&c->threads, &threads, f);
+		rc = threads_open(&c->threads, &threads, err);
 	for (unsigned i = 0; i < o->workers && !rc; i++) {
 		struct worker *w = c->worker[i];
 

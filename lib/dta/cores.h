@@ -68,7 +68,7 @@ struct translate_cores_options {
  * order; or its slots are too long for messages. */
 int translate_cores_open(struct translate_cores **out, struct translator *t,
 			 const struct translate_cores_options *o,
-			 struct fault *f);
+			 struct error *err);
 
 /* The next batch, worker 0's, n <= TRANSLATE_CORES_BATCH, is copied; what is in
  * the packets is as of take(). 0, or the first -errno of the transport. */

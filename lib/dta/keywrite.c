@@ -269,24 +269,24 @@ enum {
 };
 
 int dart_check(const struct translate_options *o, const struct table_state *l,
-	       struct fault *f)
+	       struct error *err)
 {
 	const char *name = l->t.name;
 
 	if (o->dart != DART_CAS)
 		return 0;
 	if (l->t.stride != SLOT_CAS || l->t.value_len != SLOT_CAS - 4)
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "%s: slots of %u bytes: a compare-and-swap "
 				 "reaches 8, a checksum and 4 bytes of value",
 				 name, l->t.stride);
 	if (l->t.qp != TABLE_QP_RC)
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "%s: qp: a compare-and-swap needs RC; UC has "
 				 "no atomics",
 				 name);
 	if (l->copies != 2)
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "%s: copies: %u: DART with compare-and-swap "
 				 "is for 2",
 				 name, l->copies);

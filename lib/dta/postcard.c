@@ -461,20 +461,20 @@ static uint32_t row_size_of(unsigned key_len)
 	return size;
 }
 
-int postcard_open(struct table_state *l, size_t *room, struct fault *f)
+int postcard_open(struct table_state *l, size_t *room, struct error *err)
 {
 	const size_t own = sizeof(struct postcards);
 	size_t row_size = row_size_of(l->key_len), need;
 	struct postcards *pc;
 
 	if (l->t.hash == HASH_DTA0 && l->copies > 1)
-		return fault_set(
-			f, -EINVAL,
+		return error_set(
+			err, -EINVAL,
 			"%s: copies: hash dta0 has one chunk for a key",
 			l->t.name);
 	need = own + l->t.cache_rows * row_size;
 	if (!l->t.cache_rows || need > *room)
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "%s: cache: %u rows of %zu bytes; there is "
 				 "room for 1 to %zu",
 				 l->t.name, l->t.cache_rows, row_size,
@@ -486,7 +486,7 @@ int postcard_open(struct table_state *l, size_t *room, struct fault *f)
 		pc->rows = aligned_alloc(LINE, pc->nrows * row_size);
 	}
 	if (!pc || !pc->rows)
-		return fault_set(f, -ENOMEM, "%s: no memory for the cache",
+		return error_set(err, -ENOMEM, "%s: no memory for the cache",
 				 l->t.name);
 	memset(pc->rows, 0, pc->nrows * row_size);
 	*room -= need;

@@ -363,7 +363,7 @@ unsigned reporters_set(const uint8_t *src, uint8_t version);
  * nothing else speaks against it. ask: a NACK by a reporter. run: as note, of
  * numbers that follow each other, of IPv4 and DTA/1.
  */
-int sequence_open(struct translator *t, struct fault *f);
+int sequence_open(struct translator *t, struct error *err);
 void sequence_note(struct translator *t, const struct table_state *l,
 		   const struct net_udp *u, const struct dta_report *r);
 uint64_t *sequence_check(struct translator *t, const struct table_state *l,
@@ -403,7 +403,7 @@ void run_table(struct translator *t, unsigned state,
 
 /* keywrite.c */
 int dart_check(const struct translate_options *o, const struct table_state *l,
-	       struct fault *f);
+	       struct error *err);
 table_run dart_one_run, dart_cas_run;
 
 /*
@@ -439,7 +439,7 @@ static inline void copy_short(uint8_t *to, const uint8_t *from, size_t len)
 table_run keywrite_run, keyinc_run, postcard_run, append_run;
 
 /* *room: bytes that caches may still take; lowered. */
-int postcard_open(struct table_state *l, size_t *room, struct fault *f);
+int postcard_open(struct table_state *l, size_t *room, struct error *err);
 void postcard_flush(struct translator *t, struct table_state *l);
 /*
  * On several cores. clone: opens a copy's state, which shares the rows; 0 or
@@ -459,7 +459,7 @@ void returned_clear(struct returned *r);
 void returned_free(struct returned *r); /* NULL is fine */
 void postcard_close(struct table_state *l);
 
-int append_open(struct table_state *l, size_t *room, struct fault *f);
+int append_open(struct table_state *l, size_t *room, struct error *err);
 void append_flush(struct translator *t, struct table_state *l); /* all lists */
 /*
  * On several cores. clone: of a copy of a state, whose lists that wait are its

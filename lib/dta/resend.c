@@ -113,16 +113,16 @@ const struct ledger resend_ledger = {
 };
 
 int resend_open(struct resend **out, const struct resend_options *o,
-		struct fault *f)
+		struct error *err)
 {
 	struct resend *w;
 
 	if (!o->window || o->window > RESEND_WINDOW_MAX)
-		return fault_set(f, -EINVAL, "a window of %u: 1 to %d",
+		return error_set(err, -EINVAL, "a window of %u: 1 to %d",
 				 o->window, RESEND_WINDOW_MAX);
 	w = calloc(1, sizeof(*w) + o->reporters * sizeof(w->reporter[0]));
 	if (!w)
-		return fault_set(f, -ENOMEM, "out of memory");
+		return error_set(err, -ENOMEM, "out of memory");
 	w->o = *o;
 	w->stride = (sizeof(struct slot) + o->payload_max + 7) & ~(size_t)7;
 	w->timeout_ns = TIMEOUT_FIRST;

@@ -25,7 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/fault.h"
+#include "base/error.h"
 #include "base/ledger.h"
 #include "packet/pkt.h"
 
@@ -72,7 +72,7 @@ struct resend_options {
 struct resend;
 
 int resend_open(struct resend **out, const struct resend_options *o,
-		struct fault *f);
+		struct error *err);
 void resend_close(struct resend *w);
 
 /*

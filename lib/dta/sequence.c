@@ -529,13 +529,13 @@ uint64_t *sequence_ask(struct translator *t, const struct net_udp *u,
 	return &t->ctr.questions;
 }
 
-int sequence_open(struct translator *t, struct fault *f)
+int sequence_open(struct translator *t, struct error *err)
 {
 	void *mem = mmap(NULL, sizeof(struct reporters), PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (mem == MAP_FAILED)
-		return fault_set(f, -ENOMEM, "no memory for the reporters");
+		return error_set(err, -ENOMEM, "no memory for the reporters");
 	t->reporters = mem;
 	t->expected = t->reporters->expected;
 	memset(t->expected, 0xff, sizeof(t->reporters->expected));

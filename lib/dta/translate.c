@@ -99,12 +99,12 @@ static void init_table_state(struct table_state *l, const struct table *t,
 }
 
 /* The state by which reports are known and judged: the first collector's. */
-static int table_name(struct translator *t, unsigned i, struct fault *f)
+static int table_name(struct translator *t, unsigned i, struct error *err)
 {
 	struct table_state *l = &t->state[i];
 
 	if (t->by_id[htobe16(l->t.id)] != NO_TABLE)
-		return fault_set(f, -EINVAL, "%s: table id %u is taken",
+		return error_set(err, -EINVAL, "%s: table id %u is taken",
 				 l->t.name, l->t.id);
 	t->by_id[htobe16(l->t.id)] = (uint8_t)i;
 	if (t->first_of_kind[l->kind] == NO_TABLE && l->key_len == 4)
@@ -114,26 +114,26 @@ static int table_name(struct translator *t, unsigned i, struct fault *f)
 
 static int open_table_state(struct translator *t, unsigned i,
 			    const struct translate_options *o, size_t *room,
-			    struct fault *f)
+			    struct error *err)
 {
 	struct table_state *l = &t->state[i];
 	size_t again = CACHES_MAX;
-	int rc = i < t->n ? table_name(t, i, f) : 0;
+	int rc = i < t->n ? table_name(t, i, err) : 0;
 
 	if (rc < 0)
 		return rc;
 	if (l->kind == TABLE_KEYWRITE)
-		return dart_check(o, l, f);
+		return dart_check(o, l, err);
 	if (l->kind == TABLE_POSTCARD) {
 		if (i < t->n)
 			t->postcards |= UINT64_C(1) << i;
-		return postcard_open(l, room, f);
+		return postcard_open(l, room, err);
 	}
 	/* A list is of one collector: nearly all memory of its others stays
 	 * untouched. */
 	if (l->kind != TABLE_APPEND)
 		return 0;
-	rc = append_open(l, i >= t->n ? &again : room, f);
+	rc = append_open(l, i >= t->n ? &again : room, err);
 	if (!t->flush_ns || t->flush_ns > l->t.flush_ms * UINT64_C(1000000))
 		t->flush_ns = l->t.flush_ms * UINT64_C(1000000);
 	if (i < t->n)
@@ -141,7 +141,7 @@ static int open_table_state(struct translator *t, unsigned i,
 	return rc;
 }
 
-static int sequences_open(struct translator *t, struct fault *f)
+static int sequences_open(struct translator *t, struct error *err)
 {
 	bool wanted = false;
 
@@ -153,37 +153,39 @@ static int sequences_open(struct translator *t, struct fault *f)
 		if (mode == TABLE_SEQ_COUNT)
 			t->counted |= UINT64_C(1) << i;
 	}
-	return wanted ? sequence_open(t, f) : 0;
+	return wanted ? sequence_open(t, err) : 0;
 }
 
 /* What the caller gave. */
 static int check(const struct table *tables, unsigned n,
-		 const struct translate_options *o, struct fault *f)
+		 const struct translate_options *o, struct error *err)
 {
 	bool keywrite = false;
-	struct fault why = {0};
+	struct error why = {0};
 	int rc;
 
 	if (!n || n > TABLE_MAX)
-		return fault_set(f, -EINVAL, "%u tables: 1 to %u", n,
+		return error_set(err, -EINVAL, "%u tables: 1 to %u", n,
 				 TABLE_MAX);
 	if (o->collectors > COLLECTORS_MAX)
-		return fault_set(f, -EINVAL, "%u collectors: %d at most",
+		return error_set(err, -EINVAL, "%u collectors: %d at most",
 				 o->collectors, COLLECTORS_MAX);
 	for (unsigned i = 0; i < n; i++) {
 		if ((rc = table_check(&tables[i], &why)) < 0)
-			return fault_set(f, rc, "%.*s: %.400s", TABLE_NAME_MAX,
-					 tables[i].name, why.text);
+			return error_set(err, rc, "%.*s: %.400s",
+					 TABLE_NAME_MAX, tables[i].name,
+					 why.text);
 		keywrite = keywrite || tables[i].kind == TABLE_KEYWRITE;
 	}
 	if (o->dart && !keywrite)
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "DART writes Key-Write tables; there is none");
 	return 0;
 }
 
 static int open_table_states(struct translator *t, const struct table *tables,
-			     const struct translate_options *o, struct fault *f)
+			     const struct translate_options *o,
+			     struct error *err)
 {
 	size_t room = CACHES_MAX;
 	int rc = 0;
@@ -191,29 +193,29 @@ static int open_table_states(struct translator *t, const struct table *tables,
 	for (unsigned i = 0; i < t->states; i++)
 		init_table_state(&t->state[i], &tables[i % t->n], i, o);
 	for (unsigned i = 0; i < t->states && !rc; i++)
-		rc = open_table_state(t, i, o, &room, f);
+		rc = open_table_state(t, i, o, &room, err);
 	t->mirror = o->mirror && o->collectors > 1;
 	if (!rc && steer_open(t, o->collectors, t->mirror))
-		rc = fault_set(f, -ENOMEM, "no memory for the collectors");
+		rc = error_set(err, -ENOMEM, "no memory for the collectors");
 	return rc;
 }
 
 int translate_open(struct translator **out, const struct table *tables,
 		   unsigned n, struct transport *transport,
-		   const struct translate_options *options, struct fault *f)
+		   const struct translate_options *options, struct error *err)
 {
 	static const struct translate_options none;
 	const struct translate_options *o = options ? options : &none;
 	unsigned states = n * (o->collectors ? o->collectors : 1);
 	size_t size = translator_size(states);
 	struct translator *t;
-	int rc = check(tables, n, o, f);
+	int rc = check(tables, n, o, err);
 
 	if (rc < 0)
 		return rc;
 	t = aligned_alloc(64, size);
 	if (!t)
-		return fault_set(f, -ENOMEM, "no memory for the translator");
+		return error_set(err, -ENOMEM, "no memory for the translator");
 	memset(t, 0, offsetof(struct translator, stage));
 	report_batch_init(t);
 	memset(t->by_id, NO_TABLE, sizeof(t->by_id));
@@ -229,11 +231,11 @@ int translate_open(struct translator **out, const struct table *tables,
 		rate_init(&t->rate, o->op_rate, o->op_burst);
 	/* A limit wants to know at once what was carried out. */
 	if ((rc = ops_open(t, transport->mem && !o->op_rate)) < 0)
-		fault_set(f, rc, "no memory for operations");
+		error_set(err, rc, "no memory for operations");
 	else
-		rc = open_table_states(t, tables, o, f);
+		rc = open_table_states(t, tables, o, err);
 	if (!rc)
-		rc = sequences_open(t, f);
+		rc = sequences_open(t, err);
 	if (rc < 0) {
 		translate_close(t);
 		return rc;
@@ -310,10 +312,10 @@ static void inherit(struct translator *t, struct translator *from)
 
 int translate_succeed(struct translator **t, const struct table *tables,
 		      unsigned n, struct transport *transport,
-		      const struct translate_options *o, struct fault *f)
+		      const struct translate_options *o, struct error *err)
 {
 	struct translator *next;
-	int rc = translate_open(&next, tables, n, transport, o, f);
+	int rc = translate_open(&next, tables, n, transport, o, err);
 
 	if (rc < 0)
 		return rc;

@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-#include "base/fault.h"
+#include "base/error.h"
 #include "base/ledger.h"
 #include "packet/pkt.h"
 #include "rdma/op.h"
@@ -94,7 +94,7 @@ enum {
 /* tables: n geometries, copied. transport outlives the translator. */
 int translate_open(struct translator **out, const struct table *tables,
 		   unsigned n, struct transport *transport,
-		   const struct translate_options *o, struct fault *f);
+		   const struct translate_options *o, struct error *err);
 
 /* One batch, n <= PKT_BATCH. Returns 0 or the transport's -errno. */
 int translate_rx(struct translator *t, const struct pkt *pkts, size_t n);
@@ -115,7 +115,7 @@ int translate_flush(struct translator *t);
  */
 int translate_succeed(struct translator **t, const struct table *tables,
 		      unsigned n, struct transport *transport,
-		      const struct translate_options *o, struct fault *f);
+		      const struct translate_options *o, struct error *err);
 
 const struct translate_ledger *translate_counters(const struct translator *t);
 void translate_close(struct translator *t); /* does not flush */

@@ -79,39 +79,39 @@ static void clickhouse_close(void *self)
 	free(x);
 }
 
-static int name_database(struct clickhouse *x, struct fault *f)
+static int name_database(struct clickhouse *x, struct error *err)
 {
 	char *db = http_escape(*x->url->path ? x->url->path : "default");
 	int n = db ? snprintf(x->path, PATH, "?database=%s", db) : -1;
 
 	free(db);
 	if (n < 0)
-		return fault_set(f, -ENOMEM, "out of memory");
+		return error_set(err, -ENOMEM, "out of memory");
 	if (n >= PATH || strpbrk(x->url->path, "`\\\n"))
-		return fault_set(f, -EINVAL, "'%s' is no name of a database",
+		return error_set(err, -EINVAL, "'%s' is no name of a database",
 				 x->url->path);
 	return 0;
 }
 
 static int clickhouse_open(void **out, struct url *u,
 			   const struct export_options *o,
-			   struct export_stop *stop, struct fault *f)
+			   struct export_stop *stop, struct error *err)
 {
 	struct clickhouse *x = calloc(1, sizeof(*x));
 	int rc;
 
 	(void)o;
 	if (!x)
-		return fault_set(f, -ENOMEM, "out of memory");
+		return error_set(err, -ENOMEM, "out of memory");
 	*x = (struct clickhouse){.url = u,
 				 .engine = "MergeTree",
 				 .timeout_ns = EXPORT_TIMEOUT_NS};
-	rc = url_set(u, fields, x, f);
+	rc = url_set(u, fields, x, err);
 	url_family(u, "table");
 	if (rc == 0)
-		rc = http_open(&x->http, u, PORT, x->timeout_ns, stop, f);
+		rc = http_open(&x->http, u, PORT, x->timeout_ns, stop, err);
 	if (rc == 0)
-		rc = name_database(x, f);
+		rc = name_database(x, err);
 	if (rc < 0) {
 		clickhouse_close(x);
 		return rc;
@@ -232,7 +232,7 @@ static void clickhouse_unshape(void *shape)
 }
 
 static int clickhouse_shape(void **out, void *self, const struct schema *s,
-			    struct fault *f)
+			    struct error *err)
 {
 	struct form *m = calloc(1, sizeof(*m));
 	size_t len;
@@ -243,7 +243,7 @@ static int clickhouse_shape(void **out, void *self, const struct schema *s,
 		put_head(self, &m->head, s);
 	if (!m || !m->e || !outbuf_text(&m->head, &len)) {
 		clickhouse_unshape(m);
-		return fault_set(f, -ENOMEM, "out of memory");
+		return error_set(err, -ENOMEM, "out of memory");
 	}
 	*out = m;
 	return 0;
@@ -296,34 +296,34 @@ static bool is_refusal(const struct http_reply *r)
 }
 
 /* The first line: an exception has a trace behind it. */
-static int failure(const struct clickhouse *x, struct fault *f)
+static int failure(const struct clickhouse *x, struct error *err)
 {
-	return fault_set(f, -EAGAIN, "HTTP %ld: %.*s", x->reply.status,
+	return error_set(err, -EAGAIN, "HTTP %ld: %.*s", x->reply.status,
 			 (int)strcspn(x->reply.text, "\n"), x->reply.text);
 }
 
 static int query(struct clickhouse *x, const char *path, const char *text,
-		 size_t len, struct fault *f)
+		 size_t len, struct error *err)
 {
-	int rc = http_post(x->http, path, text, len, &x->reply, f);
+	int rc = http_post(x->http, path, text, len, &x->reply, err);
 
-	return rc == 0 && x->reply.status != 200 ? failure(x, f) : rc;
+	return rc == 0 && x->reply.status != 200 ? failure(x, err) : rc;
 }
 
-static int create_database(struct clickhouse *x, struct fault *f)
+static int create_database(struct clickhouse *x, struct error *err)
 {
 	char text[PATH];
 
 	snprintf(text, sizeof(text), "CREATE DATABASE IF NOT EXISTS `%s`",
 		 x->url->path);
-	return query(x, "", text, strlen(text), f);
+	return query(x, "", text, strlen(text), err);
 }
 
 /* By the block's first line, with the type of time that the server knows. */
 static int create_table(struct clickhouse *x, const char *line, size_t len,
-			struct fault *f)
+			struct error *err)
 {
-	int rc = query(x, x->path, line, len, f);
+	int rc = query(x, x->path, line, len, err);
 	char *copy, *at;
 
 	if (rc == 0 || code_of(&x->reply) != UNKNOWN_TYPE ||
@@ -331,19 +331,19 @@ static int create_table(struct clickhouse *x, const char *line, size_t len,
 		return rc;
 	for (at = copy; (at = strstr(at, time_type)); at++)
 		memcpy(at, time_text, sizeof(time_text) - 1);
-	rc = query(x, x->path, copy, len, f);
+	rc = query(x, x->path, copy, len, err);
 	free(copy);
 	return rc;
 }
 
 static int create(struct clickhouse *x, const char *line, size_t len,
-		  struct fault *f)
+		  struct error *err)
 {
 	int rc = 0;
 
 	if (code_of(&x->reply) == UNKNOWN_DATABASE)
-		rc = create_database(x, f);
-	return rc < 0 ? rc : create_table(x, line, len, f);
+		rc = create_database(x, err);
+	return rc < 0 ? rc : create_table(x, line, len, err);
 }
 
 static bool is_missing(const struct http_reply *r)
@@ -355,14 +355,14 @@ static bool is_missing(const struct http_reply *r)
 }
 
 static int insert(struct clickhouse *x, const struct export_block *b,
-		  size_t line, struct fault *f)
+		  size_t line, struct error *err)
 {
 	return http_post(x->http, x->path, b->bytes + line, b->len - line,
-			 &x->reply, f);
+			 &x->reply, err);
 }
 
 static int clickhouse_send(void *self, struct export_block *b,
-			   struct export_tally *t, struct fault *f)
+			   struct export_tally *t, struct error *err)
 {
 	struct clickhouse *x = self;
 	const char *end = memchr(b->bytes, '\n', b->len);
@@ -373,21 +373,21 @@ static int clickhouse_send(void *self, struct export_block *b,
 		export_block_refuse(b, t, "a block that is none of ClickHouse");
 		return 0;
 	}
-	rc = insert(x, b, line, f);
+	rc = insert(x, b, line, err);
 	if (rc == 0 && x->create && is_missing(&x->reply)) {
-		rc = create(x, b->bytes, line - 1, f);
+		rc = create(x, b->bytes, line - 1, err);
 		if (rc == 0)
-			rc = insert(x, b, line, f);
+			rc = insert(x, b, line, err);
 	}
 	if (rc < 0)
 		return rc;
 	if (x->reply.status == 200) {
 		export_block_written(b, t);
 	} else if (is_refusal(&x->reply)) {
-		failure(x, f);
-		export_block_refuse(b, t, f->text);
+		failure(x, err);
+		export_block_refuse(b, t, err->text);
 	} else {
-		rc = failure(x, f);
+		rc = failure(x, err);
 	}
 	return rc;
 }

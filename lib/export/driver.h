@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/fault.h"
+#include "base/error.h"
 #include "export/export.h"
 #include "export/url.h"
 #include "row/outbuf.h"
@@ -40,7 +40,7 @@ struct export_block {
 /* What became of rows in one call. */
 struct export_tally {
 	uint64_t written, refused;
-	struct fault why; /* of those refused, the first */
+	struct error why; /* of those refused, the first */
 };
 
 /* The rest of a block is refused, for this reason. */
@@ -48,7 +48,7 @@ static inline void export_block_refuse(struct export_block *b,
 				       struct export_tally *t, const char *why)
 {
 	if (!t->refused)
-		fault_set(&t->why, 0, "%s", why);
+		error_set(&t->why, 0, "%s", why);
 	t->refused += b->rows;
 	b->rows = 0;
 	b->at = b->len;
@@ -66,33 +66,33 @@ static inline void export_block_written(struct export_block *b,
 struct export_driver {
 	void (*close)(void *self); /* NULL is fine */
 
-	/* What all rows of a schema have in common. 0 or -errno with f set: the
-	 * rows of the schema are refused. */
+	/* What all rows of a schema have in common. 0 or -errno with err set:
+	 * the rows of the schema are refused. */
 	int (*shape)(void **out, void *self, const struct schema *s,
-		     struct fault *f);
+		     struct error *err);
 	void (*unshape)(void *shape); /* NULL is fine */
 
 	/* A row, for a block that has `rows' before it. */
 	void (*encode)(void *self, void *shape, struct outbuf *to,
 		       const struct row_batch *b, unsigned row, uint32_t rows);
 	/* Sends a block's rows, as many as it can: moves at, lowers rows, and
-	 * counts. 0: none are left; or -errno, later again, with f set. */
+	 * counts. 0: none are left; or -errno, later again, with err set. */
 	int (*send)(void *self, struct export_block *b, struct export_tally *t,
-		    struct fault *f);
+		    struct error *err);
 
 	/* All waiting ends: a send() that cannot see that by itself is woken,
 	 * by another thread. NULL: it can. */
 	void (*wake)(void *self);
 
 	/* Instead of encode and send: all rows of a batch, which are counted
-	 * here or by hear(). 0; or -errno with f set: the same batch later
+	 * here or by hear(). 0; or -errno with err set: the same batch later
 	 * again, of which it knows what it has taken. */
 	int (*take)(void *self, void *shape, const struct row_batch *b,
-		    struct export_tally *t, struct fault *f);
+		    struct export_tally *t, struct error *err);
 	/* With take, NULL where that counts all: what has become of rows since
-	 * the last call. 1; 0: nothing new; or -errno with f set: for now it
+	 * the last call. 1; 0: nothing new; or -errno with err set: for now it
 	 * goes wrong. */
-	int (*hear)(void *self, struct export_tally *t, struct fault *f);
+	int (*hear)(void *self, struct export_tally *t, struct error *err);
 	/* NULL is fine: where it listens. */
 	uint16_t (*port)(void *self);
 };
@@ -105,9 +105,9 @@ struct export_driver {
 struct export_scheme {
 	const char *scheme;
 	/* Reads the URL's options. The URL, the options and stop outlive what
-	 * it makes. 0 or -errno with f set. */
+	 * it makes. 0 or -errno with err set. */
 	int (*open)(void **out, struct url *u, const struct export_options *o,
-		    struct export_stop *stop, struct fault *f);
+		    struct export_stop *stop, struct error *err);
 	struct export_driver driver;
 	const char *missing; /* what it was built without, in place of these */
 };

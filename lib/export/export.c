@@ -23,10 +23,10 @@ enum {
 
 /* For the queue 0 is its default. */
 static int set_linger(const struct field *field, void *object,
-		      const char *value, struct fault *f)
+		      const char *value, struct error *err)
 {
 	struct queue_options *o = object;
-	int rc = export_set_duration(field, object, value, f);
+	int rc = export_set_duration(field, object, value, err);
 
 	if (rc == 0 && !o->linger_ns)
 		o->linger_ns = QUEUE_NO_TIME;
@@ -73,48 +73,49 @@ static void name_spool(char name[64], const struct url *u)
 }
 
 static int start_queue(struct destination *p, struct queue *q,
-		       const struct export_scheme *scheme, struct fault *f)
+		       const struct export_scheme *scheme, struct error *err)
 {
 	void *self;
 	char name[64];
 	int rc;
 
 	if (scheme->missing)
-		return fault_set(f, -ENOTSUP,
+		return error_set(err, -ENOTSUP,
 				 "built without %s, and make again",
 				 scheme->missing);
-	rc = scheme->open(&self, &p->url, &p->options, queue_stop(q), f);
+	rc = scheme->open(&self, &p->url, &p->options, queue_stop(q), err);
 	if (rc < 0)
 		return rc;
-	rc = url_rest(&p->url, f);
+	rc = url_rest(&p->url, err);
 	if (rc < 0) {
 		scheme->driver.close(self);
 		return rc;
 	}
 	name_spool(name, &p->url);
-	return queue_start(q, &scheme->driver, self, name, f);
+	return queue_start(q, &scheme->driver, self, name, err);
 }
 
 /* With all signals blocked: they are for others than a sink's threads. */
 static int start_with_signals_blocked(struct destination *p, struct queue *q,
 				      const struct export_scheme *scheme,
-				      struct fault *f)
+				      struct error *err)
 {
 	sigset_t all, before;
 	int rc;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rc = start_queue(p, q, scheme, f);
+	rc = start_queue(p, q, scheme, err);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return rc;
 }
 
 static int open_destination(struct row_sink **out, struct destination *p,
-			    const struct export_scheme *scheme, struct fault *f)
+			    const struct export_scheme *scheme,
+			    struct error *err)
 {
 	struct queue *q;
-	int rc = url_set(&p->url, fields, &p->options.queue, f);
+	int rc = url_set(&p->url, fields, &p->options.queue, err);
 
 	if (rc < 0) {
 		free(p);
@@ -123,42 +124,42 @@ static int open_destination(struct row_sink **out, struct destination *p,
 	p->options.queue.name = p->url.shown;
 	if (!(q = queue_make(&p->options.queue, p))) {
 		free(p);
-		return fault_set(f, -ENOMEM, "out of memory");
+		return error_set(err, -ENOMEM, "out of memory");
 	}
 	*out = queue_sink(q);
-	return start_with_signals_blocked(p, q, scheme, f);
+	return start_with_signals_blocked(p, q, scheme, err);
 }
 
 int export_open(struct row_sink **out, const char *url,
-		const struct export_options *o, struct fault *f)
+		const struct export_options *o, struct error *err)
 {
 	const struct export_scheme *scheme = scheme_of(url);
 	struct row_sink *sink = NULL;
 	struct destination *p;
 	char shown[EXPORT_URL_MAX];
-	struct fault why;
+	struct error why;
 	int rc;
 
 	if (!scheme && strchr(url, ':'))
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "'%.*s' is none of influx clickhouse redis "
 				 "kafka prometheus file",
 				 (int)strcspn(url, ":"), url);
 	if (!(p = calloc(1, sizeof(*p))))
-		return fault_set(f, -ENOMEM, "out of memory");
+		return error_set(err, -ENOMEM, "out of memory");
 	if (o)
 		p->options = *o;
 	rc = url_read(&p->url, url, &why);
 	if (rc < 0) {
 		free(p);
-		return fault_set(f, rc, "%s", why.text);
+		return error_set(err, rc, "%s", why.text);
 	}
 	memcpy(shown, p->url.shown, sizeof(shown));
 	rc = open_destination(&sink, p, scheme, &why);
 	if (rc < 0) {
 		if (sink)
 			sink->close(sink);
-		return fault_of(f, rc, shown, &why);
+		return error_about(err, rc, shown, &why);
 	}
 	*out = sink;
 	return 0;

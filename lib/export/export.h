@@ -33,7 +33,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/fault.h"
+#include "base/error.h"
 #include "export/queue.h"
 
 /* What the rows of a schema are to a store of keys and values. */
@@ -59,13 +59,13 @@ struct export_options {
 	unsigned n_rules;
 	/* For /healthz of prometheus: what is wrong in text, or true. Called by
 	 * another thread; NULL: all is well. */
-	bool (*healthy)(void *ctx, struct fault *why);
+	bool (*healthy)(void *ctx, struct error *why);
 	void *ctx;
 };
 
-/* 0, or -errno with f set: "redis://HOST: reason". A database that does not
+/* 0, or -errno with err set: "redis://HOST: reason". A database that does not
  * answer is no error: it may come. The URL is copied. */
 int export_open(struct row_sink **out, const char *url,
-		const struct export_options *o, struct fault *f);
+		const struct export_options *o, struct error *err);
 
 #endif

@@ -116,9 +116,9 @@ static void make_path(const struct file *x, const char *name,
 		 x->kind ? name : "", x->kind ? x->kind + 2 : "");
 }
 
-/* Opened, if it is not. 0 or -errno with f set. */
+/* Opened, if it is not. 0 or -errno with err set. */
 static int out_of(struct out **out, struct file *x, const char *name,
-		  struct fault *f)
+		  struct error *err)
 {
 	char path[PATH_MAX];
 	struct out *o = x->outs;
@@ -130,19 +130,19 @@ static int out_of(struct out **out, struct file *x, const char *name,
 		return 0;
 	if (!(o = calloc(1, sizeof(*o))) || !(o->path = strdup(path))) {
 		free(o);
-		return fault_set(f, -ENOMEM, "out of memory");
+		return error_set(err, -ENOMEM, "out of memory");
 	}
 	o->fd = open(path,
 		     O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_CLOEXEC,
 		     0666);
 	if (o->fd < 0) {
-		int err = errno;
+		int rc = errno;
 
 		free(o->path);
 		free(o);
-		return fault_set(f, -err, "%s",
-				 err == ENXIO ? "nobody reads from it"
-					      : strerror(err));
+		return error_set(err, -rc, "%s",
+				 rc == ENXIO ? "nobody reads from it"
+					     : strerror(rc));
 	}
 	o->heads = lseek(o->fd, 0, SEEK_END) <= 0;
 	o->next = x->outs;
@@ -150,43 +150,43 @@ static int out_of(struct out **out, struct file *x, const char *name,
 	return 0;
 }
 
-static int start_file(struct file *x, struct fault *f)
+static int start_file(struct file *x, struct error *err)
 {
 	const char *slash = strrchr(x->path, '/');
 	char folder[PATH_MAX];
 	struct out *o;
 
 	if (!*x->path)
-		return fault_set(f, -EINVAL, "no path: file:PATH");
+		return error_set(err, -EINVAL, "no path: file:PATH");
 	if (!x->kind && x->format == ROW_CSV)
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "a CSV file has one kind of row: put %%m into "
 				 "its name, for the kind's");
 	if (!x->kind)
-		return out_of(&o, x, "", f);
+		return out_of(&o, x, "", err);
 	snprintf(folder, sizeof(folder), "%.*s.",
 		 slash ? (int)(slash + 1 - x->path) : 0, x->path);
 	return access(folder, W_OK) == 0
 		       ? 0
-		       : fault_set(f, -errno, "%s", strerror(errno));
+		       : error_set(err, -errno, "%s", strerror(errno));
 }
 
 static int file_open(void **out, struct url *u, const struct export_options *o,
-		     struct export_stop *stop, struct fault *f)
+		     struct export_stop *stop, struct error *err)
 {
 	struct file *x = calloc(1, sizeof(*x));
 	int rc;
 
 	(void)o;
 	if (!x)
-		return fault_set(f, -ENOMEM, "out of memory");
+		return error_set(err, -ENOMEM, "out of memory");
 	x->path = u->path;
 	x->kind = strstr(x->path, "%m");
 	x->stop = stop;
 	x->format = ROW_NDJSON;
-	rc = url_set(u, fields, x, f);
+	rc = url_set(u, fields, x, err);
 	if (rc == 0)
-		rc = start_file(x, f);
+		rc = start_file(x, err);
 	if (rc < 0) {
 		file_close(x);
 		return rc;
@@ -227,7 +227,7 @@ static bool begins_with(const char *path, const char *head, size_t len)
 
 /* A CSV file has one header, which is this one's. */
 static int check_head(const struct file *x, const struct form *m,
-		      struct fault *f)
+		      struct error *err)
 {
 	struct outbuf o = {0};
 	char path[PATH_MAX];
@@ -241,28 +241,28 @@ static int check_head(const struct file *x, const struct form *m,
 	same = head && begins_with(path, head, len);
 	free(o.text);
 	return same ? 0
-		    : fault_set(f, -EEXIST,
+		    : error_set(err, -EEXIST,
 				"%s holds something else: its first line is "
 				"not the header of %s",
 				path, m->schema->name);
 }
 
 static int shape(struct form *m, const struct file *x, const struct schema *s,
-		 struct fault *f)
+		 struct error *err)
 {
 	m->schema = s;
 	m->e = encoder_open(x->format, s);
 	if (!m->e || !encoder_say_schema(m->e))
-		return fault_set(f, -ENOMEM, "out of memory");
-	return x->format == ROW_CSV ? check_head(x, m, f) : 0;
+		return error_set(err, -ENOMEM, "out of memory");
+	return x->format == ROW_CSV ? check_head(x, m, err) : 0;
 }
 
 static int file_shape(void **out, void *self, const struct schema *s,
-		      struct fault *f)
+		      struct error *err)
 {
 	struct form *m = calloc(1, sizeof(*m));
-	int rc = m ? shape(m, self, s, f)
-		   : fault_set(f, -ENOMEM, "out of memory");
+	int rc = m ? shape(m, self, s, err)
+		   : error_set(err, -ENOMEM, "out of memory");
 
 	if (rc < 0)
 		file_unshape(m);
@@ -272,17 +272,17 @@ static int file_shape(void **out, void *self, const struct schema *s,
 }
 
 static int file_take(void *self, void *shape, const struct row_batch *b,
-		     struct export_tally *t, struct fault *f)
+		     struct export_tally *t, struct error *err)
 {
 	struct form *m = shape;
 	struct file *x = self;
 	struct out *o;
-	int rc = out_of(&o, x, m->schema->name, f);
+	int rc = out_of(&o, x, m->schema->name, err);
 
 	if (rc < 0)
 		return rc;
 	if (x->begun && x->begun != b) /* given up: its last line is torn */
-		return fault_set(f, -ECANCELED, "%s", strerror(ECANCELED));
+		return error_set(err, -ECANCELED, "%s", strerror(ECANCELED));
 	if (!x->begun) {
 		outbuf_cut(&x->text, 0);
 		x->text.err = 0;
@@ -295,7 +295,7 @@ static int file_take(void *self, void *shape, const struct row_batch *b,
 	rc = write_rest(x, o->fd);
 	x->begun = rc < 0 ? b : NULL;
 	if (rc < 0)
-		return fault_set(f, rc, "%s", strerror(-rc));
+		return error_set(err, rc, "%s", strerror(-rc));
 	o->headed = m->schema;
 	t->written += b->rows;
 	return 0;

@@ -77,16 +77,16 @@ static void set_options(struct http *h, const struct url *u,
 
 int http_open(struct http **out, const struct url *u, uint16_t port,
 	      uint64_t timeout_ns, const struct export_stop *stop,
-	      struct fault *f)
+	      struct error *err)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct http *h;
 
 	if (!*u->host || strchr(u->host, ','))
-		return fault_set(f, -EINVAL, "'%s' is not a host", u->host);
+		return error_set(err, -EINVAL, "'%s' is not a host", u->host);
 	pthread_once(&once, init_curl);
 	if (!(h = calloc(1, sizeof(*h))))
-		return fault_set(f, -ENOMEM, "out of memory");
+		return error_set(err, -ENOMEM, "out of memory");
 	h->stop = stop;
 	h->easy = curl_easy_init();
 	/* no "Expect: 100-continue", and a second's wait for it */
@@ -96,7 +96,7 @@ int http_open(struct http **out, const struct url *u, uint16_t port,
 		 (unsigned)(u->port ? u->port : port));
 	if (!h->easy || !h->headers) {
 		http_close(h);
-		return fault_set(f, -ENOMEM, "out of memory");
+		return error_set(err, -ENOMEM, "out of memory");
 	}
 	set_options(h, u, timeout_ns);
 	curl_easy_setopt(h->easy, CURLOPT_HTTPHEADER, h->headers);
@@ -114,7 +114,7 @@ char *http_escape(const char *text)
 }
 
 int http_post(struct http *h, const char *path, const void *body, size_t len,
-	      struct http_reply *r, struct fault *f)
+	      struct http_reply *r, struct error *err)
 {
 	char url[sizeof(h->base) + PATH_MAX_LEN];
 	CURLcode rc;
@@ -128,7 +128,7 @@ int http_post(struct http *h, const char *path, const void *body, size_t len,
 	curl_easy_setopt(h->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)len);
 	rc = curl_easy_perform(h->easy);
 	if (rc != CURLE_OK)
-		return fault_set(f, -EAGAIN, "%s",
+		return error_set(err, -EAGAIN, "%s",
 				 h->error[0] ? h->error
 					     : curl_easy_strerror(rc));
 	curl_easy_getinfo(h->easy, CURLINFO_RESPONSE_CODE, &r->status);

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/fault.h"
+#include "base/error.h"
 #include "export/driver.h"
 #include "export/url.h"
 
@@ -28,20 +28,20 @@ struct http_reply {
 };
 
 /* For the URL's host; port is what it has if it does not say. What is pointed
- * at outlives it. 0 or -errno with f set. */
+ * at outlives it. 0 or -errno with err set. */
 int http_open(struct http **out, const struct url *u, uint16_t port,
 	      uint64_t timeout_ns, const struct export_stop *stop,
-	      struct fault *f);
+	      struct error *err);
 
 /* A text as a value in a query; free() it. NULL: no memory. */
 char *http_escape(const char *text);
 
 /*
  * POSTs a body to a path, which has a query perhaps. 0: there is a reply; or
- * -errno with f set: there is none.
+ * -errno with err set: there is none.
  */
 int http_post(struct http *h, const char *path, const void *body, size_t len,
-	      struct http_reply *r, struct fault *f);
+	      struct http_reply *r, struct error *err);
 
 void http_close(struct http *h); /* NULL is fine */
 

@@ -9,9 +9,9 @@
 
 int http_open(struct http **out, const struct url *u, uint16_t port,
 	      uint64_t timeout_ns, const struct export_stop *stop,
-	      struct fault *f)
+	      struct error *err)
 {
-	return fault_set(f, -ENOTSUP,
+	return error_set(err, -ENOTSUP,
 			 "built without libcurl; install "
 			 "libcurl4-openssl-dev, and make again");
 }
@@ -22,7 +22,7 @@ char *http_escape(const char *text)
 }
 
 int http_post(struct http *h, const char *path, const void *body, size_t len,
-	      struct http_reply *r, struct fault *f)
+	      struct http_reply *r, struct error *err)
 {
 	return -ENOTSUP;
 }

@@ -99,7 +99,8 @@ static const struct field fields[] = {
 /* clang-format on */
 
 /* The request of a write, and of CREATE DATABASE. */
-static int make_requests(struct influx *x, const struct url *u, struct fault *f)
+static int make_requests(struct influx *x, const struct url *u,
+			 struct error *err)
 {
 	char *db = http_escape(u->path), *rp = http_escape(x->rp ? x->rp : "");
 	int n;
@@ -107,21 +108,21 @@ static int make_requests(struct influx *x, const struct url *u, struct fault *f)
 	if (!db || !rp) {
 		free(db);
 		free(rp);
-		return fault_set(f, -ENOMEM, "out of memory");
+		return error_set(err, -ENOMEM, "out of memory");
 	}
 	n = snprintf(x->write, PATH, "write?db=%s&precision=ns%s%s", db,
 		     *rp ? "&rp=" : "", rp);
 	free(db);
 	free(rp);
 	if (n >= PATH || strpbrk(u->path, "\"\\\n"))
-		return fault_set(f, -EINVAL, "'%s' is no name of a database",
+		return error_set(err, -EINVAL, "'%s' is no name of a database",
 				 u->path);
 	snprintf(x->make, PATH, "CREATE DATABASE \"%.900s\"", u->path);
 	if (!(db = http_escape(x->make)))
-		return fault_set(f, -ENOMEM, "out of memory");
+		return error_set(err, -ENOMEM, "out of memory");
 	n = snprintf(x->make_body, PATH, "query?q=%s", db);
 	free(db);
-	return n < PATH ? 0 : fault_set(f, -EINVAL, "the name is too long");
+	return n < PATH ? 0 : error_set(err, -EINVAL, "the name is too long");
 }
 
 static void influx_close(void *self)
@@ -138,7 +139,7 @@ static void influx_close(void *self)
 
 static int influx_open(void **out, struct url *u,
 		       const struct export_options *o, struct export_stop *stop,
-		       struct fault *f)
+		       struct error *err)
 {
 	struct influx *x = calloc(1, sizeof(*x));
 	int rc;
@@ -146,16 +147,16 @@ static int influx_open(void **out, struct url *u,
 	(void)o;
 	if (!x || !(x->times = calloc(1, sizeof(*x->times)))) {
 		influx_close(x);
-		return fault_set(f, -ENOMEM, "out of memory");
+		return error_set(err, -ENOMEM, "out of memory");
 	}
 	x->timeout_ns = EXPORT_TIMEOUT_NS;
-	rc = url_set(u, fields, x, f);
+	rc = url_set(u, fields, x, err);
 	if (rc == 0 && !*u->path)
-		rc = fault_set(f, -EINVAL, "no database: influx://HOST/DB");
+		rc = error_set(err, -EINVAL, "no database: influx://HOST/DB");
 	if (rc == 0)
-		rc = http_open(&x->http, u, PORT, x->timeout_ns, stop, f);
+		rc = http_open(&x->http, u, PORT, x->timeout_ns, stop, err);
 	if (rc == 0)
-		rc = make_requests(x, u, f);
+		rc = make_requests(x, u, err);
 	if (rc < 0) {
 		influx_close(x);
 		return rc;
@@ -165,11 +166,11 @@ static int influx_open(void **out, struct url *u,
 }
 
 static int influx_shape(void **out, void *self, const struct schema *s,
-			struct fault *f)
+			struct error *err)
 {
 	(void)self;
 	*out = line_open(s);
-	return *out ? 0 : fault_set(f, -ENOMEM, "out of memory");
+	return *out ? 0 : error_set(err, -ENOMEM, "out of memory");
 }
 
 static void influx_unshape(void *shape)
@@ -258,27 +259,27 @@ static void refused(struct export_block *b, struct export_tally *t,
 	export_block_refuse(b, t, why);
 }
 
-static int create(struct influx *x, struct fault *f)
+static int create(struct influx *x, struct error *err)
 {
-	int rc = http_post(x->http, x->make_body, "", 0, &x->reply, f);
+	int rc = http_post(x->http, x->make_body, "", 0, &x->reply, err);
 
 	if (rc == 0 && x->reply.status != 200)
-		rc = fault_set(f, -EAGAIN, "%s: %.400s", x->make,
+		rc = error_set(err, -EAGAIN, "%s: %.400s", x->make,
 			       reason_of(x->reply.text));
 	return rc;
 }
 
 static int influx_send(void *self, struct export_block *b,
-		       struct export_tally *t, struct fault *f)
+		       struct export_tally *t, struct error *err)
 {
 	struct influx *x = self;
-	int rc = http_post(x->http, x->write, b->bytes, b->len, &x->reply, f);
+	int rc = http_post(x->http, x->write, b->bytes, b->len, &x->reply, err);
 
 	if (rc == 0 && x->reply.status == NOT_FOUND && x->create) {
-		rc = create(x, f);
+		rc = create(x, err);
 		if (rc == 0)
 			rc = http_post(x->http, x->write, b->bytes, b->len,
-				       &x->reply, f);
+				       &x->reply, err);
 	}
 	if (rc < 0)
 		return rc;
@@ -287,8 +288,8 @@ static int influx_send(void *self, struct export_block *b,
 	else if (x->reply.status == 400 || x->reply.status == 413)
 		refused(b, t, reason_of(x->reply.text));
 	else
-		rc = fault_set(f, -EAGAIN, "HTTP %ld: %.400s", x->reply.status,
-			       reason_of(x->reply.text));
+		rc = error_set(err, -EAGAIN, "HTTP %ld: %.400s",
+			       x->reply.status, reason_of(x->reply.text));
 	return rc;
 }
 

@@ -38,7 +38,7 @@ struct kafka {
 	unsigned row;		       /* and the next of it */
 	struct export_tally heard;     /* since hear() was asked last */
 	bool fails; /* the same: a broker, or its connection */
-	struct fault why;
+	struct error why;
 };
 
 struct form {
@@ -57,7 +57,7 @@ static const struct field fields[] = {
 static void refused(struct kafka *x, rd_kafka_resp_err_t err)
 {
 	if (!x->heard.refused++)
-		fault_set(&x->heard.why, 0, "%.*s", REASON,
+		error_set(&x->heard.why, 0, "%.*s", REASON,
 			  rd_kafka_err2str(err));
 }
 
@@ -82,36 +82,36 @@ static void failed(rd_kafka_t *rk, int err, const char *reason, void *self)
 	(void)rk;
 	(void)err;
 	x->fails = true;
-	fault_set(&x->why, 0, "%.*s", REASON, reason);
+	error_set(&x->why, 0, "%.*s", REASON, reason);
 }
 
 static int set_property(rd_kafka_conf_t *c, const char *name, const char *value,
-			struct fault *f)
+			struct error *err)
 {
 	char why[REASON];
 
 	if (rd_kafka_conf_set(c, name, value, why, sizeof(why)) ==
 	    RD_KAFKA_CONF_OK)
 		return 0;
-	return fault_set(f, -EINVAL, "%s", why);
+	return error_set(err, -EINVAL, "%s", why);
 }
 
-static int configure(struct kafka *x, rd_kafka_conf_t *c, struct fault *f)
+static int configure(struct kafka *x, rd_kafka_conf_t *c, struct error *err)
 {
 	const struct url *u = x->url;
 	char ms[24];
-	int rc = set_property(c, "bootstrap.servers", u->hosts, f);
+	int rc = set_property(c, "bootstrap.servers", u->hosts, err);
 
 	snprintf(ms, sizeof(ms), "%llu",
 		 (unsigned long long)(x->timeout_ns / 1000000));
 	if (rc == 0)
-		rc = set_property(c, "message.timeout.ms", ms, f);
+		rc = set_property(c, "message.timeout.ms", ms, err);
 	if (rc == 0)
-		rc = set_property(c, "enable.idempotence", "true", f);
+		rc = set_property(c, "enable.idempotence", "true", err);
 	for (unsigned i = 0; rc == 0 && i < u->options; i++)
 		if (!strncmp(u->option[i].name, "conf.", 5))
 			rc = set_property(c, u->option[i].name + 5,
-					  u->option[i].value, f);
+					  u->option[i].value, err);
 	rd_kafka_conf_set_opaque(c, x);
 	rd_kafka_conf_set_dr_msg_cb(c, reported);
 	rd_kafka_conf_set_error_cb(c, failed);
@@ -119,10 +119,10 @@ static int configure(struct kafka *x, rd_kafka_conf_t *c, struct fault *f)
 	return rc;
 }
 
-static int make_producer(struct kafka *x, struct fault *f)
+static int make_producer(struct kafka *x, struct error *err)
 {
 	rd_kafka_conf_t *c = rd_kafka_conf_new();
-	int rc = configure(x, c, f);
+	int rc = configure(x, c, err);
 	char why[REASON];
 
 	if (rc == 0)
@@ -130,7 +130,7 @@ static int make_producer(struct kafka *x, struct fault *f)
 	if (rc == 0 && x->rk)
 		return 0;
 	rd_kafka_conf_destroy(c); /* rd_kafka_new() has not taken it */
-	return rc < 0 ? rc : fault_set(f, -EINVAL, "%s", why);
+	return rc < 0 ? rc : error_set(err, -EINVAL, "%s", why);
 }
 
 static void kafka_close(void *self)
@@ -150,24 +150,24 @@ static void kafka_close(void *self)
 }
 
 static int kafka_open(void **out, struct url *u, const struct export_options *o,
-		      struct export_stop *stop, struct fault *f)
+		      struct export_stop *stop, struct error *err)
 {
 	struct kafka *x = calloc(1, sizeof(*x));
 	int rc;
 
 	if (!x)
-		return fault_set(f, -ENOMEM, "out of memory");
+		return error_set(err, -ENOMEM, "out of memory");
 	x->url = u;
 	x->options = o;
 	x->stop = stop;
 	x->timeout_ns = TIMEOUT_NS;
-	rc = url_set(u, fields, x, f);
+	rc = url_set(u, fields, x, err);
 	url_family(u, "key");
 	url_family(u, "conf");
 	if (rc == 0 && !*u->hosts)
-		rc = fault_set(f, -EINVAL, "no host");
+		rc = error_set(err, -EINVAL, "no host");
 	if (rc == 0)
-		rc = make_producer(x, f);
+		rc = make_producer(x, err);
 	if (rc < 0) {
 		kafka_close(x);
 		return rc;
@@ -203,7 +203,7 @@ static const char *key_of(const struct kafka *x, const char *schema)
 /* To open the topic asks for its partitions at once; one that messages only
  * name is looked for within a second, each. */
 static int kafka_shape(void **out, void *self, const struct schema *s,
-		       struct fault *f)
+		       struct error *err)
 {
 	struct kafka *x = self;
 	const char *key = key_of(x, s->name), *topic = x->url->path;
@@ -211,13 +211,13 @@ static int kafka_shape(void **out, void *self, const struct schema *s,
 	int rc = m && (m->e = encoder_open(ROW_NDJSON, s)) &&
 				 (!*topic || encoder_say_schema(m->e))
 			 ? 0
-			 : fault_set(f, -ENOMEM, "out of memory");
+			 : error_set(err, -ENOMEM, "out of memory");
 
 	if (rc == 0 && key)
-		rc = row_template_open(&m->key, key, s, f);
+		rc = row_template_open(&m->key, key, s, err);
 	if (rc == 0 && !(m->topic = rd_kafka_topic_new(
 				 x->rk, *topic ? topic : s->name, NULL)))
-		rc = fault_set(f, -EINVAL, "topic: %s",
+		rc = error_set(err, -EINVAL, "topic: %s",
 			       rd_kafka_err2str(rd_kafka_last_error()));
 	if (rc < 0) {
 		kafka_unshape(m);
@@ -254,7 +254,7 @@ static rd_kafka_resp_err_t produce(struct kafka *x, const struct form *m,
 
 /* Full: librdkafka's queue, until brokers take some of it. */
 static int kafka_take(void *self, void *shape, const struct row_batch *b,
-		      struct export_tally *t, struct fault *f)
+		      struct export_tally *t, struct error *err)
 {
 	struct kafka *x = self;
 
@@ -263,25 +263,25 @@ static int kafka_take(void *self, void *shape, const struct row_batch *b,
 		x->row = 0;
 	x->begun = b;
 	while (x->row < b->rows) {
-		rd_kafka_resp_err_t err = produce(x, shape, b, x->row);
+		rd_kafka_resp_err_t rc = produce(x, shape, b, x->row);
 
-		if (err != RD_KAFKA_RESP_ERR__QUEUE_FULL) {
+		if (rc != RD_KAFKA_RESP_ERR__QUEUE_FULL) {
 			x->row++;
-			if (err)
-				refused(x, err);
+			if (rc)
+				refused(x, rc);
 			continue;
 		}
 		rd_kafka_poll(x->rk, POLL_MS);
 		if (x->fails || x->stop->now) {
 			x->fails = false;
-			return fault_set(f, -EAGAIN, "%s", x->why.text);
+			return error_set(err, -EAGAIN, "%s", x->why.text);
 		}
 	}
 	x->begun = NULL;
 	return 0;
 }
 
-static int kafka_hear(void *self, struct export_tally *t, struct fault *f)
+static int kafka_hear(void *self, struct export_tally *t, struct error *err)
 {
 	struct kafka *x = self;
 	int rc;
@@ -290,7 +290,7 @@ static int kafka_hear(void *self, struct export_tally *t, struct fault *f)
 	*t = x->heard;
 	/* A broker may end a connection that is idle. */
 	rc = x->fails && rd_kafka_outq_len(x->rk)
-		     ? fault_set(f, -EAGAIN, "%s", x->why.text)
+		     ? error_set(err, -EAGAIN, "%s", x->why.text)
 		     : t->written || t->refused;
 	x->heard = (struct export_tally){0};
 	x->fails = false;

@@ -508,7 +508,7 @@ static enum MHD_Result metrics(struct prometheus *x, struct MHD_Connection *c)
 static enum MHD_Result health(struct prometheus *x, struct MHD_Connection *c)
 {
 	const struct export_options *o = x->options;
-	struct fault why = {"not well"};
+	struct error why = {"not well"};
 
 	if (o->healthy && !o->healthy(o->ctx, &why))
 		return answer_words(c, MHD_HTTP_SERVICE_UNAVAILABLE, why.text);
@@ -536,7 +536,8 @@ static enum MHD_Result asked(void *self, struct MHD_Connection *c,
 }
 
 /* A socket that listens, so that errors have a reason. No address: all. */
-static int listen_on(struct prometheus *x, const struct url *u, struct fault *f)
+static int listen_on(struct prometheus *x, const struct url *u,
+		     struct error *err)
 {
 	const struct addrinfo hint = {
 		.ai_family = *u->host ? AF_UNSPEC : AF_INET,
@@ -554,7 +555,8 @@ static int listen_on(struct prometheus *x, const struct url *u, struct fault *f)
 		 u->host + six);
 	snprintf(port, sizeof(port), "%u", u->port);
 	if (getaddrinfo(*host ? host : NULL, port, &hint, &to) != 0)
-		return fault_set(f, -EINVAL, "'%s' is not an address", u->host);
+		return error_set(err, -EINVAL, "'%s' is not an address",
+				 u->host);
 	fd = socket(to->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0 ||
 	    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
@@ -566,7 +568,7 @@ static int listen_on(struct prometheus *x, const struct url *u, struct fault *f)
 	if (rc < 0) {
 		if (fd >= 0)
 			close(fd);
-		return fault_set(f, rc, "%s", strerror(-rc));
+		return error_set(err, rc, "%s", strerror(-rc));
 	}
 	x->port = ntohs(at.sin6_port);
 	return fd;
@@ -585,13 +587,13 @@ static void prometheus_close(void *self)
 }
 
 static int start_server(struct prometheus *x, const struct url *u,
-			struct fault *f)
+			struct error *err)
 {
 	int fd;
 
 	if (!(x->series = series_open(x->max, x->expire_ns)))
-		return fault_set(f, -ENOMEM, "out of memory");
-	if ((fd = listen_on(x, u, f)) < 0)
+		return error_set(err, -ENOMEM, "out of memory");
+	if ((fd = listen_on(x, u, err)) < 0)
 		return fd;
 	x->daemon = MHD_start_daemon(
 		MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_AUTO, 0, NULL, NULL,
@@ -601,26 +603,26 @@ static int start_server(struct prometheus *x, const struct url *u,
 	if (x->daemon)
 		return 0;
 	close(fd);
-	return fault_set(f, -EIO, "libmicrohttpd did not start");
+	return error_set(err, -EIO, "libmicrohttpd did not start");
 }
 
 static int prometheus_open(void **out, struct url *u,
 			   const struct export_options *o,
-			   struct export_stop *stop, struct fault *f)
+			   struct export_stop *stop, struct error *err)
 {
 	struct prometheus *x = calloc(1, sizeof(*x));
 	int rc;
 
 	(void)stop;
 	if (!x)
-		return fault_set(f, -ENOMEM, "out of memory");
+		return error_set(err, -ENOMEM, "out of memory");
 	*x = (struct prometheus){.max = 10000,
 				 .row_counts = 1,
 				 .expire_ns = UINT64_C(300000000000),
 				 .options = o};
-	rc = url_set(u, fields, x, f);
+	rc = url_set(u, fields, x, err);
 	if (rc == 0)
-		rc = start_server(x, u, f);
+		rc = start_server(x, u, err);
 	if (rc < 0) {
 		prometheus_close(x);
 		return rc;
@@ -630,12 +632,12 @@ static int prometheus_open(void **out, struct url *u,
 }
 
 static int prometheus_shape(void **out, void *self, const struct schema *s,
-			    struct fault *f)
+			    struct error *err)
 {
 	struct prometheus *x = self;
 
 	*out = series_form(x->series, s);
-	return *out ? 0 : fault_set(f, -ENOMEM, "out of memory");
+	return *out ? 0 : error_set(err, -ENOMEM, "out of memory");
 }
 
 /* Forms live as long as the series: they are asked for later, too. */
@@ -645,18 +647,18 @@ static void prometheus_unshape(void *shape)
 }
 
 static int prometheus_take(void *self, void *shape, const struct row_batch *b,
-			   struct export_tally *t, struct fault *f)
+			   struct export_tally *t, struct error *err)
 {
 	struct prometheus *x = self;
 	uint64_t now = clock_ns();
 
-	(void)f;
+	(void)err;
 	for (unsigned i = 0; i < b->rows; i++) {
 		int rc = series_take(x->series, shape, b, i, now);
 
 		t->written += rc == 0;
 		if (rc < 0 && !t->refused++)
-			fault_set(&t->why, rc, "%s",
+			error_set(&t->why, rc, "%s",
 				  rc == -ENOSPC ? "more series than series= "
 						  "allows"
 						: strerror(-rc));

@@ -102,7 +102,7 @@ static void wait_until(struct queue *x, pthread_cond_t *cond, uint64_t until_ns)
 
 /* What became of rows in one try: rc of the driver, and why. */
 static void count_try(struct queue *x, const struct export_tally *t, int rc,
-		      const struct fault *why)
+		      const struct error *why)
 {
 	struct queue_status *s = &x->status;
 
@@ -265,7 +265,7 @@ struct form {
 	struct form *next;
 	const struct schema *schema;
 	void *shape;	  /* the driver's; NULL: there is none */
-	struct fault why; /* of that */
+	struct error why; /* of that */
 	struct outbuf o;
 	uint32_t rows;
 	uint64_t due_ns; /* when it is sent, whatever is in it */
@@ -304,7 +304,7 @@ static void refuse(struct queue *x, uint64_t rows, const char *why)
 {
 	pthread_mutex_lock(&x->lock);
 	x->status.ledger.refused += rows;
-	fault_set(&x->status.refusal, 0, "%s", why);
+	error_set(&x->status.refusal, 0, "%s", why);
 	pthread_cond_broadcast(&x->settled);
 	pthread_mutex_unlock(&x->lock);
 }
@@ -313,7 +313,7 @@ static void refuse(struct queue *x, uint64_t rows, const char *why)
  * writes. */
 static bool spool(struct queue *x, const struct export_block *b)
 {
-	struct fault why;
+	struct error why;
 	int rc;
 
 	pthread_mutex_unlock(&x->lock);
@@ -408,7 +408,7 @@ static void pass_rows(struct queue *x, struct form *m, struct row_batch *b)
 
 	do {
 		struct export_tally t = {0};
-		struct fault why = {""};
+		struct error why = {""};
 
 		rc = x->driver->take(x->self, m->shape, b, &t, &why);
 		if (rc < 0 || !x->driver->hear)
@@ -421,7 +421,7 @@ static void pass_rows(struct queue *x, struct form *m, struct row_batch *b)
 static void hear(struct queue *x)
 {
 	struct export_tally t = {0};
-	struct fault why = {""};
+	struct error why = {""};
 	int rc = x->driver->hear ? x->driver->hear(x->self, &t, &why) : 0;
 
 	if (rc)
@@ -564,7 +564,7 @@ static bool deliver(struct queue *x, struct export_block *b)
 
 	while (b->rows) {
 		struct export_tally t = {0};
-		struct fault why = {""};
+		struct error why = {""};
 		int rc = x->driver->send(x->self, b, &t, &why);
 
 		count_try(x, &t, rc, &why);
@@ -589,7 +589,7 @@ static bool deliver(struct queue *x, struct export_block *b)
 /* The oldest of the spool; NULL: it could not be read, now. */
 static struct export_block *from_spool(struct queue *x)
 {
-	struct fault why;
+	struct error why;
 	struct export_block *b;
 	uint64_t lost;
 	int rc = spool_next(x->spool, &b, &lost);
@@ -603,7 +603,7 @@ static struct export_block *from_spool(struct queue *x)
 		pthread_mutex_unlock(&x->lock);
 		return NULL;
 	}
-	fault_set(&why, rc, "spool: %s", strerror(-rc));
+	error_set(&why, rc, "spool: %s", strerror(-rc));
 	count_try(x, &(struct export_tally){0}, rc, &why);
 	pause_for(x, x->options.retry_ns);
 	return NULL;
@@ -828,7 +828,7 @@ struct row_sink *queue_sink(struct queue *q)
 }
 
 int queue_start(struct queue *q, const struct export_driver *d, void *self,
-		const char *name, struct fault *f)
+		const char *name, struct error *err)
 {
 	int rc = 0;
 
@@ -839,7 +839,7 @@ int queue_start(struct queue *q, const struct export_driver *d, void *self,
 	if (q->options.spool && d->send)
 		rc = spool_open(&q->spool, q->options.spool, name,
 				q->options.spool_size, &q->status.ledger.found,
-				f);
+				err);
 	if (rc < 0)
 		return rc;
 	rc = pthread_create(&q->packer, NULL, pack, q);
@@ -848,5 +848,5 @@ int queue_start(struct queue *q, const struct export_driver *d, void *self,
 		rc = pthread_create(&q->sender, NULL, send_blocks, q);
 		q->sends = !rc;
 	}
-	return rc ? fault_set(f, -rc, "a thread: %s", strerror(rc)) : 0;
+	return rc ? error_set(err, -rc, "a thread: %s", strerror(rc)) : 0;
 }

@@ -23,7 +23,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/fault.h"
+#include "base/error.h"
 #include "base/ledger.h"
 #include "row/row.h"
 
@@ -75,9 +75,9 @@ struct queue_status {
 	struct queue_ledger ledger;
 	bool failing;	      /* the last try was in vain: why says it */
 	uint64_t changes;     /* times that it began to fail, or ceased to */
-	struct fault why;     /* of the last failure */
-	struct fault refusal; /* of the last rows refused; "": none */
-	struct fault spool;   /* why it had no room; "": it always had */
+	struct error why;     /* of the last failure */
+	struct error refusal; /* of the last rows refused; "": none */
+	struct error spool;   /* why it had no room; "": it always had */
 	uint16_t port;	      /* prometheus: where it listens */
 };
 
@@ -88,9 +88,9 @@ struct queue *queue_make(const struct queue_options *o, void *owned);
 struct export_stop *queue_stop(struct queue *q);
 
 /* Its driver, which is the sink's to close from now on, and its threads. name:
- * of its part of the spool. 0 or -errno with f set. */
+ * of its part of the spool. 0 or -errno with err set. */
 int queue_start(struct queue *q, const struct export_driver *d, void *self,
-		const char *name, struct fault *f);
+		const char *name, struct error *err);
 
 struct row_sink *queue_sink(struct queue *q);
 

@@ -68,7 +68,7 @@ struct redis {
 	enum fate fate;	      /* as far as they are */
 	bool later;	      /* any item: others may not overtake it */
 	struct export_tally *t;
-	struct fault why;
+	struct error why;
 };
 
 struct form {
@@ -135,17 +135,17 @@ static void disconnect(struct redis *x)
 	x->c = NULL;
 }
 
-static int failed(const struct redis *x, struct fault *f)
+static int failed(const struct redis *x, struct error *err)
 {
 	if (x->c->err == REDIS_ERR_IO && errno == EAGAIN)
-		return fault_set(f, -EAGAIN, "no answer for %u ms",
+		return error_set(err, -EAGAIN, "no answer for %u ms",
 				 (unsigned)(x->timeout_ns / 1000000));
-	return fault_set(f, -EAGAIN, "%.128s", x->c->errstr);
+	return error_set(err, -EAGAIN, "%.128s", x->c->errstr);
 }
 
 /* One command, and what is said to it. Those that a user may not give are no
  * error if may_not. */
-static int run_command(struct redis *x, bool may_not, struct fault *f,
+static int run_command(struct redis *x, bool may_not, struct error *err,
 		       const char *fmt, ...)
 {
 	redisReply *reply;
@@ -156,10 +156,10 @@ static int run_command(struct redis *x, bool may_not, struct fault *f,
 	reply = redisvCommand(x->c, fmt, ap);
 	va_end(ap);
 	if (!reply)
-		return failed(x, f);
+		return failed(x, err);
 	if (reply->type == REDIS_REPLY_ERROR &&
 	    !(may_not && !strncmp(reply->str, "NOPERM", 6)))
-		rc = fault_set(f, -EAGAIN, "%.*s", REASON, reply->str);
+		rc = error_set(err, -EAGAIN, "%.*s", REASON, reply->str);
 	freeReplyObject(reply);
 	return rc;
 }
@@ -173,7 +173,7 @@ static struct timeval time_of(uint64_t ns)
 /* A try takes a second at most, as the end waits for it. What the connection
  * begins with is answered before items are sent: a server that wants a password
  * takes none for a long command. */
-static int connect_to(struct redis *x, struct fault *f)
+static int connect_to(struct redis *x, struct error *err)
 {
 	const struct url *u = x->url;
 	int rc = 0;
@@ -182,22 +182,22 @@ static int connect_to(struct redis *x, struct fault *f)
 		x->host, x->port,
 		time_of(x->timeout_ns < SECOND ? x->timeout_ns : SECOND));
 	if (!x->c)
-		return fault_set(f, -ENOMEM, "out of memory");
+		return error_set(err, -ENOMEM, "out of memory");
 	if (x->c->err)
-		return fault_set(f, -EAGAIN, "%s:%u: %.128s", x->host,
+		return error_set(err, -EAGAIN, "%s:%u: %.128s", x->host,
 				 (unsigned)x->port, x->c->errstr);
 	redisSetTimeout(x->c, time_of(x->timeout_ns));
 	x->fd = x->c->fd;
 	if (x->stop->now) /* redis_wake() may have been too early */
-		return fault_set(f, -EAGAIN, "it is the end");
+		return error_set(err, -EAGAIN, "it is the end");
 	if (u->password && u->user && *u->user)
-		rc = run_command(x, false, f, "AUTH %s %s", u->user,
+		rc = run_command(x, false, err, "AUTH %s %s", u->user,
 				 u->password);
 	else if (u->password)
-		rc = run_command(x, false, f, "AUTH %s", u->password);
+		rc = run_command(x, false, err, "AUTH %s", u->password);
 	if (!rc && *u->path)
-		rc = run_command(x, false, f, "SELECT %s", u->path);
-	return rc ? rc : run_command(x, true, f, "PING");
+		rc = run_command(x, false, err, "SELECT %s", u->path);
+	return rc ? rc : run_command(x, true, err, "PING");
 }
 
 static bool is_any(const char *text, const char *const *begins, unsigned n)
@@ -235,9 +235,9 @@ static enum fate fate_of_error(struct redis *x, const char *text)
 		"ERR AUTH",
 	};
 
-	fault_set(&x->why, 0, "%.*s", REASON, text);
+	error_set(&x->why, 0, "%.*s", REASON, text);
 	if (is_any(text, cluster, sizeof(cluster) / sizeof(*cluster))) {
-		fault_set(&x->why, 0,
+		error_set(&x->why, 0,
 			  "a node of a Redis Cluster, which is not supported "
 			  "(%.*s): take one Redis server, or kafka: or "
 			  "clickhouse:",
@@ -249,12 +249,12 @@ static enum fate fate_of_error(struct redis *x, const char *text)
 }
 
 /* The reply to a command of the item that is read. */
-static int hear(struct redis *x, struct fault *f)
+static int hear(struct redis *x, struct error *err)
 {
 	redisReply *reply;
 
 	if (redisGetReply(x->c, (void **)&reply) != REDIS_OK)
-		return failed(x, f);
+		return failed(x, err);
 	if (reply->type == REDIS_REPLY_ERROR && x->fate == WRITTEN)
 		x->fate = fate_of_error(x, reply->str);
 	freeReplyObject(reply);
@@ -271,9 +271,9 @@ static int hear(struct redis *x, struct fault *f)
 }
 
 /* All items; many are sent before the replies are read. */
-static int send_items(struct redis *x, struct fault *f)
+static int send_items(struct redis *x, struct error *err)
 {
-	int rc = x->c ? 0 : connect_to(x, f);
+	int rc = x->c ? 0 : connect_to(x, err);
 
 	while (!rc && !x->later && x->read < x->items && !x->stop->now) {
 		size_t ahead = 0;
@@ -285,7 +285,7 @@ static int send_items(struct redis *x, struct fault *f)
 			ahead += i->len;
 		}
 		while (!rc && x->read < x->write)
-			rc = hear(x, f);
+			rc = hear(x, err);
 	}
 	if (rc < 0)
 		disconnect(x);
@@ -363,21 +363,21 @@ static void redis_wake(void *self)
 }
 
 static int redis_send(void *self, struct export_block *b,
-		      struct export_tally *t, struct fault *f)
+		      struct export_tally *t, struct error *err)
 {
 	struct redis *x = self;
 	int rc = begin_block(x, b);
 	struct export_block none = {.rows = b->rows - x->items};
 
 	if (rc < 0)
-		return fault_set(f, rc, "out of memory");
+		return error_set(err, rc, "out of memory");
 	x->t = t;
-	rc = x->items ? send_items(x, f) : 0;
+	rc = x->items ? send_items(x, err) : 0;
 	if (none.rows)
 		export_block_refuse(&none, t, "a block that is none of Redis");
 	end_block(x, b);
 	return !rc && b->rows
-		       ? fault_set(f, -EAGAIN, "%.*s", REASON,
+		       ? error_set(err, -EAGAIN, "%.*s", REASON,
 				   *x->why.text ? x->why.text : "it is the end")
 		       : rc;
 }
@@ -402,30 +402,30 @@ static void redis_close(void *self)
 }
 
 static int redis_open(void **out, struct url *u, const struct export_options *o,
-		      struct export_stop *stop, struct fault *f)
+		      struct export_stop *stop, struct error *err)
 {
 	struct redis *x = calloc(1, sizeof(*x));
 	bool six = u->host[0] == '['; /* brackets are not the resolver's */
 	int rc;
 
 	if (!x)
-		return fault_set(f, -ENOMEM, "out of memory");
+		return error_set(err, -ENOMEM, "out of memory");
 	x->expire_ns = UINT64_C(60000000000);
 	x->maxlen = 100000;
 	x->timeout_ns = EXPORT_TIMEOUT_NS;
 	x->options = o;
 	x->url = u;
-	rc = url_set(u, fields, x, f);
+	rc = url_set(u, fields, x, err);
 	for (unsigned i = 0; i < FAMILIES; i++)
 		url_family(u, families[i]);
 	if (rc == 0 && (!*u->host || strchr(u->host, ',')))
-		rc = fault_set(f, -EINVAL, "'%s' is not a host", u->host);
+		rc = error_set(err, -EINVAL, "'%s' is not a host", u->host);
 	x->stop = stop;
 	x->fd = -1;
 	x->port = u->port ? u->port : PORT;
 	x->host = strndup(u->host + six, strlen(u->host) - 2 * six);
 	if (rc == 0 && !x->host)
-		rc = fault_set(f, -ENOMEM, "out of memory");
+		rc = error_set(err, -ENOMEM, "out of memory");
 	if (rc < 0) {
 		redis_close(x);
 		return rc;
@@ -485,11 +485,11 @@ static int shape_names(struct form *m, const struct schema *s)
 }
 
 static int redis_shape(void **out, void *self, const struct schema *s,
-		       struct fault *f)
+		       struct error *err)
 {
 	struct export_rule rule = rule_of(self, s->name);
 	struct form *m = calloc(1, sizeof(*m));
-	int rc = m ? row_template_open(&m->key, rule.key, s, f) : -ENOMEM;
+	int rc = m ? row_template_open(&m->key, rule.key, s, err) : -ENOMEM;
 
 	if (rc == 0)
 		rc = shape_names(m, s);

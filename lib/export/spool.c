@@ -143,13 +143,13 @@ static int open_dir(struct spool *s, const char *dir)
 }
 
 int spool_open(struct spool **out, const char *dir, const char *name,
-	       uint64_t size, uint64_t *found, struct fault *f)
+	       uint64_t size, uint64_t *found, struct error *err)
 {
 	struct spool *s = calloc(1, sizeof(*s));
 	int rc;
 
 	if (!s)
-		return fault_set(f, -ENOMEM, "out of memory");
+		return error_set(err, -ENOMEM, "out of memory");
 	pthread_mutex_init(&s->lock, NULL);
 	snprintf(s->path, sizeof(s->path), "%s/%s", dir, name);
 	s->dir = -1;
@@ -158,7 +158,7 @@ int spool_open(struct spool **out, const char *dir, const char *name,
 	if (rc == 0)
 		rc = take_files(s);
 	if (rc < 0) {
-		fault_set(f, rc, "%s: %s", s->path,
+		error_set(err, rc, "%s: %s", s->path,
 			  rc == -EBUSY ? "another process uses it"
 				       : strerror(-rc));
 		spool_close(s);
@@ -192,7 +192,8 @@ static int write_file(const struct spool *s, uint64_t number,
 	return rc;
 }
 
-int spool_append(struct spool *s, const struct export_block *b, struct fault *f)
+int spool_append(struct spool *s, const struct export_block *b,
+		 struct error *err)
 {
 	uint64_t len = HEADER + b->len - b->at, bytes;
 	char name[NAME];
@@ -202,13 +203,13 @@ int spool_append(struct spool *s, const struct export_block *b, struct fault *f)
 	bytes = s->bytes;
 	pthread_mutex_unlock(&s->lock);
 	if (len > UINT32_MAX || (bytes && bytes + len > s->size))
-		return fault_set(f, -ENOSPC,
+		return error_set(err, -ENOSPC,
 				 "%s: it may hold %" PRIu64 " bytes, and does",
 				 s->path, s->size);
 	rc = write_file(s, s->next, b); /* which only this thread changes */
 	if (rc < 0) {
 		name_of(name, s->next);
-		return fault_set(f, rc, "%s/%s: %s", s->path, name,
+		return error_set(err, rc, "%s/%s: %s", s->path, name,
 				 strerror(-rc));
 	}
 	pthread_mutex_lock(&s->lock);

@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/fault.h"
+#include "base/error.h"
 
 struct export_block;
 struct spool;
@@ -31,12 +31,12 @@ struct spool;
  * it may hold. -EBUSY: another process has it open. *found: rows in it.
  */
 int spool_open(struct spool **out, const char *dir, const char *name,
-	       uint64_t size, uint64_t *found, struct fault *f);
+	       uint64_t size, uint64_t *found, struct error *err);
 
-/* 0, or -errno with f set, which names the file: -ENOSPC, the disk is full, or
- * the spool holds as much as it may. */
+/* 0, or -errno with err set, which names the file: -ENOSPC, the disk is full,
+ * or the spool holds as much as it may. */
 int spool_append(struct spool *s, const struct export_block *b,
-		 struct fault *f);
+		 struct error *err);
 
 /*
  * The oldest block, an own copy: 1; 0: there is none; -EBADMSG: damaged, or its

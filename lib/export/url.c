@@ -38,7 +38,7 @@ static char *split(char *text, char at)
 	return found;
 }
 
-static int read_options(struct url *u, char *text, struct fault *f)
+static int read_options(struct url *u, char *text, struct error *err)
 {
 	char *next, *value;
 
@@ -46,11 +46,11 @@ static int read_options(struct url *u, char *text, struct fault *f)
 		next = split(text, '&');
 		value = split(text, '=');
 		if (!value)
-			return fault_set(f, -EINVAL, "%s: no value", text);
+			return error_set(err, -EINVAL, "%s: no value", text);
 		if (!decode(value))
-			return fault_set(f, -EINVAL, "%s: not %%XX", text);
+			return error_set(err, -EINVAL, "%s: not %%XX", text);
 		if (u->options == EXPORT_OPTIONS_MAX)
-			return fault_set(f, -EINVAL, "more than %d options",
+			return error_set(err, -EINVAL, "more than %d options",
 					 EXPORT_OPTIONS_MAX);
 		u->option[u->options++] = (struct export_pair){text, value,
 							       false};
@@ -59,25 +59,25 @@ static int read_options(struct url *u, char *text, struct fault *f)
 }
 
 /* The port of one host; of several each has its own. */
-static int read_port(struct url *u, struct fault *f)
+static int read_port(struct url *u, struct error *err)
 {
 	char *behind = u->host[0] == '[' ? strchr(u->host, ']') : u->host;
 	char *port = behind ? strchr(behind, ':') : NULL;
 	uint64_t v;
 
 	if (!behind)
-		return fault_set(f, -EINVAL, "'%s' is not a host", u->host);
+		return error_set(err, -EINVAL, "'%s' is not a host", u->host);
 	if (strchr(u->host, ',') || !port)
 		return 0;
 	*port++ = '\0';
 	if (!text_u64(&v, port, UINT16_MAX))
-		return fault_set(f, -EINVAL, "'%s' is not a port", port);
+		return error_set(err, -EINVAL, "'%s' is not a port", port);
 	u->port = (uint16_t)v;
 	return 0;
 }
 
 /* What follows the scheme's double slash. */
-static int read_place(struct url *u, char *text, struct fault *f)
+static int read_place(struct url *u, char *text, struct error *err)
 {
 	char *path = split(text, '/'), *at = strrchr(text, '@');
 
@@ -87,15 +87,15 @@ static int read_place(struct url *u, char *text, struct fault *f)
 		u->user = text;
 		text = at + 1;
 		if (!decode(u->user) || (u->password && !decode(u->password)))
-			return fault_set(f, -EINVAL, "user: not %%XX");
+			return error_set(err, -EINVAL, "user: not %%XX");
 	}
 	if (path && !decode(path))
-		return fault_set(f, -EINVAL, "path: not %%XX");
+		return error_set(err, -EINVAL, "path: not %%XX");
 	if (path)
 		u->path = path;
 	snprintf(u->hosts, sizeof(u->hosts), "%s", text);
 	u->host = text;
-	return read_port(u, f);
+	return read_port(u, err);
 }
 
 /* The URL as it may be seen: no password, no options. */
@@ -108,7 +108,7 @@ static void make_shown(struct url *u)
 			 u->scheme, u->hosts, *u->path ? "/" : "", u->path);
 }
 
-int url_read(struct url *out, const char *text, struct fault *f)
+int url_read(struct url *out, const char *text, struct error *err)
 {
 	char *rest, *options;
 	int rc = 0;
@@ -116,33 +116,35 @@ int url_read(struct url *out, const char *text, struct fault *f)
 	*out = (struct url){
 		.scheme = out->text, .host = out->hosts, .path = ""};
 	if (strlen(text) >= EXPORT_URL_MAX)
-		return fault_set(f, -EINVAL, "longer than %d characters",
+		return error_set(err, -EINVAL, "longer than %d characters",
 				 EXPORT_URL_MAX - 1);
 	memcpy(out->text, text, strlen(text) + 1);
 	if (!(rest = split(out->text, ':')))
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "'%s': no scheme, as in influx://HOST/DB",
 				 text);
 	options = split(rest, '?');
 	if (!strcmp(out->scheme, "file")) {
 		out->path = rest;
-		rc = decode(rest) ? 0 : fault_set(f, -EINVAL, "path: not %%XX");
+		rc = decode(rest) ? 0
+				  : error_set(err, -EINVAL, "path: not %%XX");
 	} else {
 		if (!strncmp(rest, "http:", 5) || !strncmp(rest, "https:", 6)) {
 			out->web = rest;
 			rest = split(rest, ':');
 		}
 		if (strncmp(rest, "//", 2) != 0)
-			return fault_set(f, -EINVAL, "%s: no // before a host",
+			return error_set(err, -EINVAL,
+					 "%s: no // before a host",
 					 out->scheme);
-		rc = read_place(out, rest + 2, f);
+		rc = read_place(out, rest + 2, err);
 	}
 	make_shown(out);
-	return rc < 0 ? rc : read_options(out, options, f);
+	return rc < 0 ? rc : read_options(out, options, err);
 }
 
 int url_set(struct url *u, const struct field *table, void *object,
-	    struct fault *f)
+	    struct error *err)
 {
 	int place, rc;
 
@@ -151,7 +153,7 @@ int url_set(struct url *u, const struct field *table, void *object,
 		if (place < 0)
 			continue;
 		u->option[i].used = true;
-		rc = field_set(&table[place], object, u->option[i].value, f);
+		rc = field_set(&table[place], object, u->option[i].value, err);
 		if (rc < 0)
 			return rc;
 	}
@@ -188,23 +190,23 @@ bool url_family(struct url *u, const char *prefix)
 	return any;
 }
 
-int url_rest(const struct url *u, struct fault *f)
+int url_rest(const struct url *u, struct error *err)
 {
 	for (unsigned i = 0; i < u->options; i++)
 		if (!u->option[i].used)
-			return fault_set(f, -EINVAL,
+			return error_set(err, -EINVAL,
 					 "%s: %s has no such option",
 					 u->option[i].name, u->scheme);
 	return 0;
 }
 
 int export_set_duration(const struct field *field, void *object,
-			const char *value, struct fault *f)
+			const char *value, struct error *err)
 {
 	uint64_t ns;
 
 	if (!text_duration_ns(&ns, value))
-		return fault_set(f, -EINVAL, "'%s' is not a time", value);
+		return error_set(err, -EINVAL, "'%s' is not a time", value);
 	if (ns < field->min)
 		return -EINVAL; /* field->want says it */
 	memcpy((char *)object + field->at, &ns, sizeof(ns));
@@ -212,9 +214,9 @@ int export_set_duration(const struct field *field, void *object,
 }
 
 int export_set_text(const struct field *field, void *object, const char *value,
-		    struct fault *f)
+		    struct error *err)
 {
-	(void)f;
+	(void)err;
 	memcpy((char *)object + field->at, &value, sizeof(value));
 	return 0;
 }

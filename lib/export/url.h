@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/fault.h"
+#include "base/error.h"
 #include "base/text.h"
 
 enum {
@@ -39,26 +39,26 @@ struct url {
 	char text[EXPORT_URL_MAX];  /* what the pointers lead to */
 };
 
-/* 0, or -EINVAL with f set. */
-int url_read(struct url *out, const char *text, struct fault *f);
+/* 0, or -EINVAL with err set. */
+int url_read(struct url *out, const char *text, struct error *err);
 
 /* Sets the fields of an object by the options that are in the table. 0, or
- * -EINVAL with f set. */
+ * -EINVAL with err set. */
 int url_set(struct url *u, const struct field *table, void *object,
-	    struct fault *f);
+	    struct error *err);
 
 /* Options of the family PREFIX.NAME: the value of this name's, or NULL. */
 const char *url_of(const struct url *u, const char *prefix, const char *name);
 /* Whether an option is of a family: it counts as used then. */
 bool url_family(struct url *u, const char *prefix);
 
-/* All options have been used: 0; or -EINVAL with f set. */
-int url_rest(const struct url *u, struct fault *f);
+/* All options have been used: 0; or -EINVAL with err set. */
+int url_rest(const struct url *u, struct error *err);
 
 /* For FIELD_OTHER: a duration in ns, uint64_t; a text, const char *, which
  * lives as long as the URL. */
 int export_set_duration(const struct field *field, void *object,
-			const char *value, struct fault *f);
+			const char *value, struct error *err);
 /* A field of a time that cannot be 0: of waiting, which then would not end, or
  * not be any. */
 #define EXPORT_WAIT(option, type, member)                                      \
@@ -68,6 +68,6 @@ int export_set_duration(const struct field *field, void *object,
 		.want = "a time of 1ms or more", .set = export_set_duration    \
 	}
 int export_set_text(const struct field *field, void *object, const char *value,
-		    struct fault *f);
+		    struct error *err);
 
 #endif

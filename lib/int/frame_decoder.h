@@ -12,7 +12,7 @@
 #ifndef INT_FRAME_DECODER_H
 #define INT_FRAME_DECODER_H
 
-#include "base/fault.h"
+#include "base/error.h"
 #include "base/ledger.h"
 #include "packet/pkt.h"
 #include "int/int_profile.h"

@@ -11,7 +11,7 @@
 
 #include <stdio.h>
 
-#include "base/fault.h"
+#include "base/error.h"
 #include "int/int.h"
 
 enum int_version {
@@ -105,9 +105,9 @@ extern const char *const profile_field_names[INT_FIELDS + 1];
 extern const char *const profile_versions[INT_ANY + 2];
 
 /* Reads a file, "-" is stdin; or an open one of that name. 0, or -errno:
- * "FILE:LINE: reason" in f, and *out is undefined. */
-int profile_read(struct int_profile *out, const char *path, struct fault *f);
+ * "FILE:LINE: reason" in err, and *out is undefined. */
+int profile_read(struct int_profile *out, const char *path, struct error *err);
 int profile_parse(struct int_profile *out, FILE *in, const char *name,
-		  struct fault *f);
+		  struct error *err);
 
 #endif

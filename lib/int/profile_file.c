@@ -61,7 +61,7 @@ static bool is_time(unsigned field)
 
 /* "us", "x80": of the part before it. Returns 0, -EINVAL, or -ENOENT: it is no
  * unit at all. */
-static int parse_unit(struct making *m, const char *text, struct fault *f)
+static int parse_unit(struct making *m, const char *text, struct error *err)
 {
 	uint32_t *scale;
 	uint64_t times = 0;
@@ -74,13 +74,13 @@ static int parse_unit(struct making *m, const char *text, struct fault *f)
 		       !text_u64(&times, text + 1, UINT32_MAX - 1) || !times))
 		return -ENOENT;
 	if (!m->parts)
-		return fault_set(f, -EINVAL, "%s: of no field", text);
+		return error_set(err, -EINVAL, "%s: of no field", text);
 	field = m->word.part[m->parts - 1].field;
 	scale = &m->word.part[m->parts - 1].scale;
 	if (*scale)
-		return fault_set(f, -EINVAL, "%s: a second unit", text);
+		return error_set(err, -EINVAL, "%s: a second unit", text);
 	if (text[0] != 'x' && !is_time(field))
-		return fault_set(f, -EINVAL, "%s: %s is no time", text,
+		return error_set(err, -EINVAL, "%s: %s is no time", text,
 				 profile_field_names[field]);
 	*scale = (uint32_t)times;
 	return 0;
@@ -96,23 +96,23 @@ static int field_named(const char *name, size_t len)
 }
 
 /* "queue:1", "-:2" */
-static int parse_part(struct making *m, const char *text, struct fault *f)
+static int parse_part(struct making *m, const char *text, struct error *err)
 {
 	const char *colon = strchr(text, ':');
 	uint64_t len;
 	int field = -1;
 
 	if (!colon || !text_u64(&len, colon + 1, 8) || !len)
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "'%s' is not FIELD:BYTES, 1 to 8, nor a unit",
 				 text);
 	if (strncmp(text, "-:", 2) != 0) {
 		field = field_named(text, (size_t)(colon - text));
 		if (field < 0)
-			return fault_set(f, -EINVAL, "no such field: '%.*s'",
+			return error_set(err, -EINVAL, "no such field: '%.*s'",
 					 (int)(colon - text), text);
 		if (m->parts == 2)
-			return fault_set(f, -EINVAL, "more than two fields");
+			return error_set(err, -EINVAL, "more than two fields");
 		m->word.part[m->parts].field = (uint8_t)field;
 		m->word.part[m->parts].at = (uint8_t)m->len;
 		m->word.part[m->parts].len = (uint8_t)len;
@@ -120,20 +120,20 @@ static int parse_part(struct making *m, const char *text, struct fault *f)
 	}
 	m->len += (unsigned)len;
 	if (m->len > 8)
-		return fault_set(f, -EINVAL, "more than 8 bytes");
+		return error_set(err, -EINVAL, "more than 8 bytes");
 	return 0;
 }
 
-static int parse_token(struct making *m, const char *text, struct fault *f)
+static int parse_token(struct making *m, const char *text, struct error *err)
 {
-	int rc = parse_unit(m, text, f);
+	int rc = parse_unit(m, text, err);
 
-	return rc == -ENOENT ? parse_part(m, text, f) : rc;
+	return rc == -ENOENT ? parse_part(m, text, err) : rc;
 }
 
 /* "queue:1 occupancy:3 us" to a word. 0, or -EINVAL and why. */
 static int profile_word_parse(struct int_word *out, const char *text,
-			      struct fault *f)
+			      struct error *err)
 {
 	static const char blanks[] = " \t";
 	struct making m = {0};
@@ -148,16 +148,16 @@ static int profile_word_parse(struct int_word *out, const char *text,
 	     text += strspn(text, blanks)) {
 		n = strcspn(text, blanks);
 		if (n >= sizeof(token))
-			return fault_set(f, -EINVAL, "'%.60s' is no field",
+			return error_set(err, -EINVAL, "'%.60s' is no field",
 					 text);
 		memcpy(token, text, n);
 		token[n] = '\0';
-		if (parse_token(&m, token, f) < 0)
+		if (parse_token(&m, token, err) < 0)
 			return -EINVAL;
 		text += n;
 	}
 	if (m.len != 4 && m.len != 8)
-		return fault_set(f, -EINVAL, "%u bytes; a word has 4 or 8",
+		return error_set(err, -EINVAL, "%u bytes; a word has 4 or 8",
 				 m.len);
 	m.word.len = (uint8_t)m.len;
 	*out = m.word;
@@ -184,7 +184,7 @@ static const struct profile_words {
 };
 
 static int set_like(const struct field *field, void *profile, const char *value,
-		    struct fault *f)
+		    struct error *err)
 {
 	const struct int_profile *p = int_profile_named(value);
 	char names[160] = "";
@@ -199,11 +199,11 @@ static int set_like(const struct field *field, void *profile, const char *value,
 	     i++)
 		len += (size_t)snprintf(names + len, sizeof(names) - len, " %s",
 					p->name);
-	return fault_set(f, -EINVAL, "'%.60s' is none of%s", value, names);
+	return error_set(err, -EINVAL, "'%.60s' is none of%s", value, names);
 }
 
 static int set_name(const struct field *field, void *profile, const char *value,
-		    struct fault *f)
+		    struct error *err)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
 				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
@@ -211,7 +211,7 @@ static int set_name(const struct field *field, void *profile, const char *value,
 	size_t len = strlen(value);
 
 	(void)field;
-	(void)f;
+	(void)err;
 	if (!len || len >= sizeof(p->name) || strspn(value, letters) != len)
 		return -EINVAL;
 	memset(p->name, 0, sizeof(p->name));
@@ -221,7 +221,7 @@ static int set_name(const struct field *field, void *profile, const char *value,
 
 /* "0x17/0x3f", "none" */
 static int set_dscp(const struct field *field, void *profile, const char *value,
-		    struct fault *f)
+		    struct error *err)
 {
 	struct int_profile *p = profile;
 	uint64_t dscp, mask = INT_DSCP_MASK;
@@ -229,7 +229,7 @@ static int set_dscp(const struct field *field, void *profile, const char *value,
 	size_t len = strcspn(value, "/");
 
 	(void)field;
-	(void)f;
+	(void)err;
 	if (!strcmp(value, "none")) {
 		p->dscp = p->dscp_mask = 0;
 		return 0;
@@ -249,14 +249,14 @@ static int set_dscp(const struct field *field, void *profile, const char *value,
 
 /* "0:2 3:1", "none" */
 static int set_source_words(const struct field *field, void *profile,
-			    const char *value, struct fault *f)
+			    const char *value, struct error *err)
 {
 	struct int_profile *p = profile;
 	uint8_t words[16] = {0};
 	uint64_t bit, n;
 
 	(void)field;
-	(void)f;
+	(void)err;
 	if (!strcmp(value, "none"))
 		value = "";
 	for (value += strspn(value, " "); *value; value += strspn(value, " ")) {
@@ -273,10 +273,10 @@ static int set_source_words(const struct field *field, void *profile,
 }
 
 static int set_fraction(const struct field *field, void *profile,
-			const char *value, struct fault *f)
+			const char *value, struct error *err)
 {
 	(void)field;
-	(void)f;
+	(void)err;
 	for (const struct profile_unit *u = profile_units; u->text; u++)
 		if (!strcmp(value, u->text)) {
 			((struct int_profile *)profile)->ioam_fraction = u->ns;
@@ -339,7 +339,7 @@ static int parse_key(struct reader *r)
 
 	if (!strcmp(i->key, "like") &&
 	    (r->keys || r->bits[0] | r->bits[1] | r->bits[2]))
-		return ini_fault(i, i->line, -EINVAL,
+		return ini_error(i, i->line, -EINVAL,
 				 "like: what comes before it would be lost: "
 				 "it must be the first");
 	return ini_set(i, profile_keys, &r->keys, &r->p);
@@ -350,20 +350,20 @@ static int parse_word(struct reader *r, unsigned section)
 	const struct profile_words *s = &profile_sections[section];
 	const struct ini *i = &r->ini;
 	struct int_word *words = (void *)((char *)&r->p + s->at);
-	struct fault why = {""};
+	struct error why = {""};
 	uint64_t bit;
 
 	if (!text_u64(&bit, i->key, s->bits - 1u))
-		return ini_fault(i, i->line, -EINVAL,
+		return ini_error(i, i->line, -EINVAL,
 				 "'%.60s' is not a bit, 0 to %u", i->key,
 				 s->bits - 1u);
 	if (!field_once(&r->bits[section], (int)bit))
-		return ini_fault(i, i->line, -EINVAL, "given twice: bit %u",
+		return ini_error(i, i->line, -EINVAL, "given twice: bit %u",
 				 (unsigned)bit);
 	if (!section && !r->instructions)
 		r->instructions = i->line;
 	if (profile_word_parse(&words[bit], i->value, &why) < 0)
-		return ini_fault(i, i->line, -EINVAL, "%u: %s", (unsigned)bit,
+		return ini_error(i, i->line, -EINVAL, "%u: %s", (unsigned)bit,
 				 why.text);
 	return 0;
 }
@@ -373,14 +373,14 @@ static int parse_line(struct reader *r)
 	const struct ini *i = &r->ini;
 
 	if (!i->header)
-		return ini_fault(i, i->line, -EINVAL,
+		return ini_error(i, i->line, -EINVAL,
 				 "a field before the first [section]");
 	if (!strcmp(i->section, "profile"))
 		return parse_key(r);
 	for (unsigned k = 0; profile_sections[k].section; k++)
 		if (!strcmp(i->section, profile_sections[k].section))
 			return parse_word(r, k);
-	return ini_fault(i, i->header, -EINVAL, "no such section: '%.60s'",
+	return ini_error(i, i->header, -EINVAL, "no such section: '%.60s'",
 			 i->section);
 }
 
@@ -395,25 +395,25 @@ static int read_all(struct reader *r)
 	if (rc < 0)
 		return rc;
 	if (i->empty)
-		return ini_fault(i, i->empty, -EINVAL,
+		return ini_error(i, i->empty, -EINVAL,
 				 "a section without fields");
 	/* int_profile_words() has the specifications' for each version */
 	if (r->instructions && r->p.version == INT_ANY)
-		return ini_fault(i, r->instructions, -EINVAL,
+		return ini_error(i, r->instructions, -EINVAL,
 				 "instructions: version any has those of each "
 				 "version; say version = 2.1, or like");
 	return 0;
 }
 
 int profile_parse(struct int_profile *out, FILE *in, const char *name,
-		  struct fault *f)
+		  struct error *err)
 {
 	struct reader r = {
 		.ini = {.in = in,
 			.name = name,
 			.strange = "neither [section], field = value nor "
 				   "; comment",
-			.f = f},
+			.err = err},
 		.p = *int_profile_at(0),
 	};
 	int rc = read_all(&r);
@@ -422,15 +422,15 @@ int profile_parse(struct int_profile *out, FILE *in, const char *name,
 	return rc;
 }
 
-int profile_read(struct int_profile *out, const char *path, struct fault *f)
+int profile_read(struct int_profile *out, const char *path, struct error *err)
 {
 	bool is_stdin = !strcmp(path, "-");
 	FILE *in = is_stdin ? stdin : fopen(path, "re");
 	int rc;
 
 	if (!in)
-		return fault_set(f, -errno, "%s: %s", path, strerror(errno));
-	rc = profile_parse(out, in, is_stdin ? "standard input" : path, f);
+		return error_set(err, -errno, "%s: %s", path, strerror(errno));
+	rc = profile_parse(out, in, is_stdin ? "standard input" : path, err);
 	if (!is_stdin)
 		fclose(in);
 	return rc;

@@ -55,18 +55,18 @@ static unsigned split(char *line, char *word[WORDS_MAX])
 }
 
 static int read_s(struct label_command *out, char *const *word, unsigned n,
-		  struct fault *why)
+		  struct error *why)
 {
 	uint64_t port, s;
 
 	if (n != 4 || strcmp(word[1], "label_s"))
-		return fault_set(why, -EINVAL,
+		return error_set(why, -EINVAL,
 				 "is not register_write label_s "
 				 "PORT S");
 	if (!text_u64(&port, word[2], UINT16_MAX))
-		return fault_set(why, -EINVAL, "has no port from 0 to 65535");
+		return error_set(why, -EINVAL, "has no port from 0 to 65535");
 	if (!text_u64(&s, word[3], LABEL_S_MAX))
-		return fault_set(why, -EINVAL, "has no S from 0 to %d",
+		return error_set(why, -EINVAL, "has no S from 0 to %d",
 				 LABEL_S_MAX);
 	out->kind = LABEL_COMMAND_S;
 	out->port = (uint16_t)port;
@@ -103,37 +103,37 @@ static bool is_flow_table(const char *name)
 }
 
 static int read_flow(struct label_command *out, char *const *word, unsigned n,
-		     struct fault *why)
+		     struct error *why)
 {
 	bool add = !strcmp(word[0], "table_add");
 
 	if (n != (add ? 10 : 7) || !is_flow_table(word[1]) ||
 	    (add &&
 	     (strcmp(word[2], "label_specific") || strcmp(word[8], "=>"))))
-		return fault_set(why, -EINVAL,
+		return error_set(why, -EINVAL,
 				 "is not table_add label_flow label_specific "
 				 "KEY => PERIOD or table_delete_match "
 				 "label_flow KEY");
 	if (!read_key(out, word + (add ? 3 : 2)))
-		return fault_set(why, -EINVAL,
+		return error_set(why, -EINVAL,
 				 "has no SRC DST PROTOCOL "
 				 "SRC_PORT DST_PORT");
 	out->kind = add ? LABEL_COMMAND_FLOW_ADD : LABEL_COMMAND_FLOW_DEL;
 	if (add && (!text_u64(&out->period_us, word[9], UINT32_MAX) ||
 		    !out->period_us))
-		return fault_set(why, -EINVAL, "has no period in microseconds");
+		return error_set(why, -EINVAL, "has no period in microseconds");
 	return 0;
 }
 
 int label_command_read(struct label_command *out, const char *line,
-		       struct fault *why)
+		       struct error *why)
 {
 	char copy[LABEL_COMMAND_MAX], *word[WORDS_MAX];
 	size_t len = strnlen(line, sizeof(copy));
 	unsigned n;
 
 	if (len == sizeof(copy))
-		return fault_set(why, -EINVAL, "is too long");
+		return error_set(why, -EINVAL, "is too long");
 	memcpy(copy, line, len + 1);
 	n = split(copy, word);
 	if (n && !strcmp(word[0], "register_write"))
@@ -141,5 +141,5 @@ int label_command_read(struct label_command *out, const char *line,
 	if (n && (!strcmp(word[0], "table_add") ||
 		  !strcmp(word[0], "table_delete_match")))
 		return read_flow(out, word, n, why);
-	return fault_set(why, -EINVAL, "is no command that is known");
+	return error_set(why, -EINVAL, "is no command that is known");
 }

@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/fault.h"
+#include "base/error.h"
 #include "base/ledger.h"
 #include "label/control.h"
 #include "net/key.h"
@@ -52,7 +52,7 @@ struct label_command {
 
 /* A line as above. -EINVAL and why. */
 int label_command_read(struct label_command *out, const char *line,
-		       struct fault *why);
+		       struct error *why);
 
 /*
  * what the controller has decided, to the switches, as lines of

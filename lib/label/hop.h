@@ -26,7 +26,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/fault.h"
+#include "base/error.h"
 #include "base/ledger.h"
 #include "base/rng.h"
 #include "label/label.h"
@@ -119,7 +119,7 @@ extern const char *const label_kind_names[];
 
 /* Sets f from text: "f1", "f2", "f3", or numbers from 0 to 1 with commas
  * between them, f(0) first. Returns 0, or -EINVAL and why. */
-int label_policy_f(struct label_policy *p, const char *text, struct fault *why);
+int label_policy_f(struct label_policy *p, const char *text, struct error *why);
 
 /* Packets in = done + dropped. */
 struct label_hop_ledger {

@@ -79,20 +79,20 @@ static const char *read_number(double *out, const char *text)
 }
 
 static int read_table(struct label_policy *p, const char *text,
-		      struct fault *why)
+		      struct error *why)
 {
 	struct label_policy read = *p;
 
 	read.f = LABEL_F_TABLE;
 	for (read.table_len = 0;; text++) {
 		if (read.table_len == LABEL_TABLE_MAX)
-			return fault_set(why, -EINVAL,
+			return error_set(why, -EINVAL,
 					 "has more than %d "
 					 "numbers",
 					 LABEL_TABLE_MAX);
 		text = read_number(&read.table[read.table_len++], text);
 		if (!text)
-			return fault_set(why, -EINVAL,
+			return error_set(why, -EINVAL,
 					 "is not f1, f2, f3 or "
 					 "numbers from 0 to 1: 0,0.5,1");
 		if (!*text)
@@ -102,7 +102,7 @@ static int read_table(struct label_policy *p, const char *text,
 	return 0;
 }
 
-int label_policy_f(struct label_policy *p, const char *text, struct fault *why)
+int label_policy_f(struct label_policy *p, const char *text, struct error *why)
 {
 	static const char *const names[] = {"f1", "f2", "f3"};
 

@@ -296,7 +296,7 @@ static bool is_hex(const char *text, enum key_type t, size_t len)
 }
 
 int key_parse_at(uint8_t *out, enum key_type t, size_t len, const char *text,
-		 struct key_fault *f)
+		 struct key_error *f)
 {
 	struct cursor s = {text, "a key of the table's length"};
 	uint8_t key[KEY_MAX];
@@ -316,7 +316,7 @@ int key_parse_at(uint8_t *out, enum key_type t, size_t len, const char *text,
 		}
 	}
 	if (f)
-		*f = (struct key_fault){
+		*f = (struct key_error){
 			.at = (size_t)(s.p - text),
 			.len = strcspn(s.p,
 				       s.want == want_ip6 ? "]>/@" : ":>/@"),

@@ -51,7 +51,7 @@ int key_type_of(const char *name);
 size_t key_type_len(enum key_type t);
 
 /* Where a text stops being a key; what is there, and what should be. */
-struct key_fault {
+struct key_error {
 	size_t at, len;
 	const char *want; /* "a port from 0 to 65535" */
 };
@@ -61,7 +61,7 @@ struct key_fault {
  * Returns 0; or -EINVAL, and f (NULL: not wanted) is filled in.
  */
 int key_parse_at(uint8_t *out, enum key_type t, size_t len, const char *text,
-		 struct key_fault *f);
+		 struct key_error *f);
 
 static inline int key_parse(uint8_t *out, enum key_type t, size_t len,
 			    const char *text)

@@ -102,7 +102,7 @@ static int write_all(const struct capture *s, const uint8_t *p, size_t len)
 	return 0;
 }
 
-static int open_fd(struct capture *s, const char *path, struct fault *f)
+static int open_fd(struct capture *s, const char *path, struct error *err)
 {
 	struct stat st;
 
@@ -111,12 +111,12 @@ static int open_fd(struct capture *s, const char *path, struct fault *f)
 			     0666);
 		s->opened = s->fd >= 0;
 	} else if (isatty(STDOUT_FILENO)) {
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "standard output is a terminal: name a "
 				 "file, or pipe it on");
 	}
 	if (s->fd < 0 || fstat(s->fd, &st) < 0)
-		return fault_set(f, -errno, "%s", strerror(errno));
+		return error_set(err, -errno, "%s", strerror(errno));
 	if (S_ISFIFO(st.st_mode)) {
 		fcntl(s->fd, F_SETPIPE_SZ, BUFFER); /* best effort */
 		s->enough = PIPE_ENOUGH;
@@ -178,20 +178,20 @@ static const struct snk_ops ops = {
 	.close = capture_close,
 };
 
-int snk_open(struct snk **out, const char *path, struct fault *f)
+int snk_open(struct snk **out, const char *path, struct error *err)
 {
 	struct capture *s = calloc(1, sizeof(*s));
 	int rc;
 
 	if (!s || !(s->buf = malloc(BUFFER))) {
 		free(s);
-		return fault_set(f, -ENOMEM, "out of memory");
+		return error_set(err, -ENOMEM, "out of memory");
 	}
 	s->snk.ops = &ops;
 	s->snk.kind = "pcap";
 	s->fd = STDOUT_FILENO;
 	s->enough = BUFFER;
-	if ((rc = open_fd(s, path, f))) {
+	if ((rc = open_fd(s, path, err))) {
 		free(s->buf);
 		free(s);
 		return rc;

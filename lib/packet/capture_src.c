@@ -126,28 +126,28 @@ static ssize_t read_some(int fd, void *buf, size_t len, int wait_ms, bool first)
 }
 
 /* Why zlib reads no more. */
-static int gzip_fault(struct capture *s, struct fault *f)
+static int gzip_error(struct capture *s, struct error *err)
 {
 	int rc;
 	const char *text = gzerror(s->gz, &rc), *why = strstr(text, ": ");
 
 	if (rc == Z_ERRNO)
-		return fault_set(f, -EIO, "%s", strerror(errno));
+		return error_set(err, -EIO, "%s", strerror(errno));
 	if (rc == Z_MEM_ERROR)
-		return fault_set(f, -ENOMEM, "out of memory");
+		return error_set(err, -ENOMEM, "out of memory");
 	if (rc == Z_BUF_ERROR)
-		return fault_set(f, -EBADMSG,
+		return error_set(err, -EBADMSG,
 				 "cut short: ends inside gzip data, after "
 				 "packet %" PRIu64,
 				 s->packets);
-	return fault_set(f, -EBADMSG,
+	return error_set(err, -EBADMSG,
 			 "damaged gzip data: %s, after packet %" PRIu64,
 			 why ? why + 2 : text, /* the file's name before it */
 			 s->packets);
 }
 
 static ssize_t read_gzip(struct capture *s, uint8_t *to, size_t room,
-			 struct fault *f)
+			 struct error *err)
 {
 	int n = gzread(s->gz, to,
 		       room < GZIP_BLOCK ? (unsigned)room : GZIP_BLOCK),
@@ -156,19 +156,19 @@ static ssize_t read_gzip(struct capture *s, uint8_t *to, size_t room,
 	s->read = (uint64_t)gzoffset(s->gz);
 	if (!n)
 		gzerror(s->gz, &rc);
-	return n < 0 || rc ? gzip_fault(s, f) : n;
+	return n < 0 || rc ? gzip_error(s, err) : n;
 }
 
 static ssize_t read_file(struct capture *s, uint8_t *to, size_t room,
-			 int wait_ms, struct fault *f)
+			 int wait_ms, struct error *err)
 {
 	ssize_t n;
 
 	if (s->gz)
-		return read_gzip(s, to, room, f);
+		return read_gzip(s, to, room, err);
 	n = read_some(s->src.fd, to, room, wait_ms, !s->read);
 	if (n < 0)
-		return fault_set(f, (int)n, "%s", strerror((int)-n));
+		return error_set(err, (int)n, "%s", strerror((int)-n));
 	s->read += (uint64_t)n;
 	return n;
 }
@@ -181,10 +181,10 @@ static ssize_t give_raw(void *capture, char *to, size_t room)
 	ssize_t n = 0;
 
 	if (s->raw_at == s->raw_end) {
-		struct fault f;
+		struct error err;
 
 		do
-			n = read_file(s, s->raw, s->block, -1, &f);
+			n = read_file(s, s->raw, s->block, -1, &err);
 		while (n == -EINTR);
 		if (n <= 0) {
 			errno = (int)-n;
@@ -236,7 +236,7 @@ static void put_record(uint8_t *to, const struct pcap_pkthdr *h,
 
 /* More of a block that is not there yet. Returns bytes, 0: libpcap shall say
  * what is to be said, or -errno, also of a signal. */
-static ssize_t read_raw(struct capture *s, struct fault *f)
+static ssize_t read_raw(struct capture *s, struct error *err)
 {
 	size_t left = s->raw_end - s->raw_at;
 	ssize_t n;
@@ -246,20 +246,20 @@ static ssize_t read_raw(struct capture *s, struct fault *f)
 	s->raw_end = left;
 	if (left == s->block)
 		return 0; /* longer than there is room for */
-	n = read_file(s, s->raw + left, s->block - left, s->src.wait_ms, f);
+	n = read_file(s, s->raw + left, s->block - left, s->src.wait_ms, err);
 	s->raw_end += n > 0 ? (size_t)n : 0;
 	return n;
 }
 
 /* Packets as records, at most room bytes of them; waits for the first only. */
 static ssize_t read_ng(struct capture *s, uint8_t *to, size_t room,
-		       struct fault *f)
+		       struct error *err)
 {
 	size_t have = 0;
 	int rc;
 
 	while (!s->held && !s->ended && !is_ready(s)) {
-		ssize_t n = read_raw(s, f);
+		ssize_t n = read_raw(s, err);
 
 		if (n < 0)
 			return n;
@@ -286,7 +286,7 @@ static ssize_t read_ng(struct capture *s, uint8_t *to, size_t room,
 		return (ssize_t)have;
 	if (s->ended == PCAP_ERROR_BREAK) /* the end */
 		return 0;
-	return fault_set(f, -EBADMSG,
+	return error_set(err, -EBADMSG,
 			 "packet %" PRIu64 ": %s; editcap -F pcap may mend it",
 			 s->packets + 1,
 			 s->held ? "impossible length" : pcap_geterr(s->ng));
@@ -332,16 +332,16 @@ static void move(struct capture *s)
  * Bytes behind the last ones. Of gzip data so many as there is room for: how
  * they come out of it is no place for a batch to end.
  */
-static ssize_t read_behind(struct capture *s, size_t room, struct fault *f)
+static ssize_t read_behind(struct capture *s, size_t room, struct error *err)
 {
 	uint8_t *to = window(s) + s->tail;
 	size_t have = 0;
 	ssize_t n = 0;
 
 	if (s->ng)
-		return read_ng(s, to, room, f);
+		return read_ng(s, to, room, err);
 	do {
-		n = read_file(s, to + have, room - have, s->src.wait_ms, f);
+		n = read_file(s, to + have, room - have, s->src.wait_ms, err);
 		have += n > 0 ? (size_t)n : 0;
 	} while (n > 0 && s->gz && have < room);
 	/* What is wrong behind them comes up again. */
@@ -349,7 +349,7 @@ static ssize_t read_behind(struct capture *s, size_t room, struct fault *f)
 }
 
 /* Moves what is left to the front and reads behind it. wanted: packets. */
-static int fill(struct capture *s, int wanted, struct fault *f)
+static int fill(struct capture *s, int wanted, struct error *err)
 {
 	size_t block = s->windows && !s->ng ? kept_block(s, wanted)
 					    : READ_BLOCK,
@@ -359,7 +359,7 @@ static int fill(struct capture *s, int wanted, struct fault *f)
 	if (!s->pinned)
 		move(s);
 	room = WINDOW - s->tail;
-	n = read_behind(s, room < block ? room : block, f);
+	n = read_behind(s, room < block ? room : block, err);
 	if (n < 0)
 		return (int)n;
 	s->eof = !n;
@@ -369,35 +369,35 @@ static int fill(struct capture *s, int wanted, struct fault *f)
 }
 
 /* Reads until len bytes are there, or the file ends. */
-static int fill_to(struct capture *s, size_t len, struct fault *f)
+static int fill_to(struct capture *s, size_t len, struct error *err)
 {
 	int rc = 0;
 
 	while (!rc && !s->eof && s->tail < len)
-		rc = fill(s, PKT_BATCH, f);
+		rc = fill(s, PKT_BATCH, err);
 	return rc;
 }
 
 /* From its beginning again, by zlib. */
-static int begin_gzip(struct capture *s, struct fault *f)
+static int begin_gzip(struct capture *s, struct error *err)
 {
 	int fd;
 
 	if (!s->src.size)
-		return fault_set(f, -EBADMSG,
+		return error_set(err, -EBADMSG,
 				 "compressed, and no file: unpack it first, as "
 				 "with zcat");
 	if (lseek(s->src.fd, -(off_t)s->tail, SEEK_CUR) < 0 ||
 	    (fd = dup(s->src.fd)) < 0)
-		return fault_set(f, -errno, "%s", strerror(errno));
+		return error_set(err, -errno, "%s", strerror(errno));
 	if (!(s->gz = gzdopen(fd, "r"))) {
 		close(fd);
-		return fault_set(f, -ENOMEM, "out of memory");
+		return error_set(err, -ENOMEM, "out of memory");
 	}
 	s->tail = 0;
 	s->filled = 0;
 	s->eof = false;
-	return fill_to(s, HEADER_LEN, f);
+	return fill_to(s, HEADER_LEN, err);
 }
 
 /*
@@ -430,22 +430,22 @@ static const char *link_name(uint32_t link)
 }
 
 /* The capture is not of Ethernet frames; name may be NULL. */
-static int bad_link(struct fault *f, const char *name, uint32_t link)
+static int bad_link(struct error *err, const char *name, uint32_t link)
 {
 	if (name && !strncmp(name, "LINUX_SLL", 9)) /* tcpdump -i any */
-		return fault_set(f, -ENOTSUP,
+		return error_set(err, -ENOTSUP,
 				 "link type %s: only Ethernet is read; capture "
 				 "on one interface, not on any",
 				 name);
 	if (name)
-		return fault_set(f, -ENOTSUP,
+		return error_set(err, -ENOTSUP,
 				 "link type %s: only Ethernet is read", name);
-	return fault_set(f, -ENOTSUP, "link type %u: only Ethernet is read",
+	return error_set(err, -ENOTSUP, "link type %u: only Ethernet is read",
 			 (unsigned)link);
 }
 
 /* What was read is libpcap's, and it reads on by itself. */
-static int begin_ng(struct capture *s, struct fault *f)
+static int begin_ng(struct capture *s, struct error *err)
 {
 	const cookie_io_functions_t io = {.read = give_raw};
 	char why[PCAP_ERRBUF_SIZE];
@@ -456,7 +456,7 @@ static int begin_ng(struct capture *s, struct fault *f)
 		free(mem);
 		if (file)
 			fclose(file);
-		return fault_set(f, -ENOMEM, "out of memory");
+		return error_set(err, -ENOMEM, "out of memory");
 	}
 	setvbuf(file, NULL, _IONBF, 0); /* what is there, raw_at tells */
 	s->raw = s->mem;
@@ -470,16 +470,16 @@ static int begin_ng(struct capture *s, struct fault *f)
 		file, PCAP_TSTAMP_PRECISION_NANO, why);
 	if (!s->ng) {
 		fclose(file);
-		return fault_set(f, -EBADMSG, "pcapng: %s", why);
+		return error_set(err, -EBADMSG, "pcapng: %s", why);
 	}
 	if (pcap_datalink(s->ng) != DLT_EN10MB)
-		return bad_link(f,
+		return bad_link(err,
 				pcap_datalink_val_to_name(pcap_datalink(s->ng)),
 				(uint32_t)pcap_datalink(s->ng));
 	return 0;
 }
 
-static int begin_pcap(struct capture *s, struct fault *f)
+static int begin_pcap(struct capture *s, struct error *err)
 {
 	const uint8_t *h = window(s);
 	uint32_t magic = load32(h, false), link;
@@ -490,47 +490,47 @@ static int begin_pcap(struct capture *s, struct fault *f)
 	magic = load32(h, s->swap);
 	s->nano = magic == MAGIC_NANO;
 	if (magic != MAGIC_MICRO && magic != MAGIC_NANO)
-		return fault_set(
-			f, -EBADMSG,
+		return error_set(
+			err, -EBADMSG,
 			"not a capture: neither pcap nor pcapng; if it "
 			"is compressed, unpack it first");
 	if (s->tail < HEADER_LEN)
-		return fault_set(f, -EBADMSG,
+		return error_set(err, -EBADMSG,
 				 "cut short: ends inside the file header");
 	major = load16(h + 4, s->swap);
 	minor = load16(h + 6, s->swap);
 	link = load32(h + 20, s->swap) & LINK_MASK;
 	if (major != 2 || minor != 4)
-		return fault_set(f, -ENOTSUP,
+		return error_set(err, -ENOTSUP,
 				 "pcap version %u.%u: only 2.4 is read; "
 				 "editcap -F pcap converts it",
 				 major, minor);
 	s->head = HEADER_LEN;
-	return link == LINK_ETHERNET ? 0 : bad_link(f, link_name(link), link);
+	return link == LINK_ETHERNET ? 0 : bad_link(err, link_name(link), link);
 }
 
 /* Looks at the first bytes to tell the format. After a signal: once more. */
-static int open_format(struct capture *s, struct fault *f)
+static int open_format(struct capture *s, struct error *err)
 {
-	int rc = fill_to(s, HEADER_LEN, f);
+	int rc = fill_to(s, HEADER_LEN, err);
 
 	if (!rc && !s->gz && s->tail >= 2 &&
 	    be16toh(load16(window(s), false)) == MAGIC_GZIP)
-		rc = begin_gzip(s, f);
+		rc = begin_gzip(s, err);
 	if (rc)
 		return rc;
 	if (!s->tail)
-		return fault_set(f, -EBADMSG, "empty: not a capture");
+		return error_set(err, -EBADMSG, "empty: not a capture");
 	if (s->tail < sizeof(uint32_t))
-		return fault_set(f, -EBADMSG, "too short for a capture");
+		return error_set(err, -EBADMSG, "too short for a capture");
 	s->begun = true;
-	return load32(window(s), false) == MAGIC_NG ? begin_ng(s, f)
-						    : begin_pcap(s, f);
+	return load32(window(s), false) == MAGIC_NG ? begin_ng(s, err)
+						    : begin_pcap(s, err);
 }
 
 /* A FIFO is opened without waiting for its writer: signals must end that wait,
  * and a program that opens another FIFO behind this one must reach it. */
-static int open_fd(struct capture *s, const char *path, struct fault *f)
+static int open_fd(struct capture *s, const char *path, struct error *err)
 {
 	struct stat st;
 
@@ -540,12 +540,12 @@ static int open_fd(struct capture *s, const char *path, struct fault *f)
 		if (s->opened)
 			fcntl(s->src.fd, F_SETFL, 0);
 	} else if (isatty(STDIN_FILENO)) {
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "standard input is a terminal: name a "
 				 "capture, or pipe one in");
 	}
 	if (s->src.fd < 0 || fstat(s->src.fd, &st) < 0)
-		return fault_set(f, -errno, "%s", strerror(errno));
+		return error_set(err, -errno, "%s", strerror(errno));
 	if (S_ISREG(st.st_mode)) {
 		s->src.size = (uint64_t)st.st_size;
 		posix_fadvise(s->src.fd, 0, 0, POSIX_FADV_SEQUENTIAL);
@@ -559,7 +559,7 @@ static int open_fd(struct capture *s, const char *path, struct fault *f)
 /* Finds whole records. Inlined for each byte order, so that the loop tests
  * neither. Returns the number of packets, 0 for want of bytes, or -EBADMSG. */
 static inline int walk_as(struct capture *s, struct pkt *pkts, int max,
-			  bool swap, uint32_t unit_ns, struct fault *f)
+			  bool swap, uint32_t unit_ns, struct error *err)
 {
 	const uint8_t *begin = window(s) + s->head, *p = begin;
 	const uint8_t *end = window(s) + s->tail;
@@ -585,19 +585,19 @@ static inline int walk_as(struct capture *s, struct pkt *pkts, int max,
 	if (!n && end - p >= RECORD_LEN) {
 		cap = load32(p + 8, swap);
 		if (cap > PKT_MAX)
-			return fault_set(f, -EBADMSG,
+			return error_set(err, -EBADMSG,
 					 "impossible length: %u bytes",
 					 (unsigned)cap);
 	}
 	return n;
 }
 
-static int walk(struct capture *s, struct pkt *pkts, int max, struct fault *f)
+static int walk(struct capture *s, struct pkt *pkts, int max, struct error *err)
 {
 	uint32_t unit_ns = s->nano ? 1 : 1000;
 
-	return s->swap ? walk_as(s, pkts, max, true, unit_ns, f)
-		       : walk_as(s, pkts, max, false, unit_ns, f);
+	return s->swap ? walk_as(s, pkts, max, true, unit_ns, err)
+		       : walk_as(s, pkts, max, false, unit_ns, err);
 }
 
 /* Whether a batch that is not full waits for more: of a file, up to the end of
@@ -609,27 +609,27 @@ static bool goes_on(const struct capture *s)
 }
 
 /* Packets, the end, or what is wrong. */
-static int rx(struct capture *s, struct pkt *pkts, int max, struct fault *f)
+static int rx(struct capture *s, struct pkt *pkts, int max, struct error *err)
 {
-	struct fault why;
+	struct error why;
 	int n, rc;
 
-	if (!s->begun && (rc = open_format(s, f)))
+	if (!s->begun && (rc = open_format(s, err)))
 		return rc;
 	while (!(n = walk(s, pkts, max, &why))) {
 		if (s->eof && s->head < s->tail)
-			return fault_set(f, -EBADMSG,
+			return error_set(err, -EBADMSG,
 					 "cut short: ends inside a record, "
 					 "after packet %" PRIu64,
 					 s->packets);
 		if (s->eof)
 			return 0;
-		if ((rc = fill(s, max, f)))
+		if ((rc = fill(s, max, err)))
 			return rc;
 	}
 	if (n < 0)
-		return fault_set(f, n, "packet %" PRIu64 ": %s", s->packets + 1,
-				 why.text);
+		return error_set(err, n, "packet %" PRIu64 ": %s",
+				 s->packets + 1, why.text);
 	s->packets += (uint64_t)n;
 	return n;
 }
@@ -637,7 +637,7 @@ static int rx(struct capture *s, struct pkt *pkts, int max, struct fault *f)
 /* More of the same batch; what is wrong comes up again at the next call. */
 static int rx_more(struct capture *s, struct pkt *pkts, int n, int max)
 {
-	struct fault later;
+	struct error later;
 	int more = 0;
 
 	s->pinned = true;
@@ -655,14 +655,14 @@ static int rx_more(struct capture *s, struct pkt *pkts, int n, int max)
 }
 
 static int capture_rx(struct src *src, struct pkt *pkts, int max,
-		      struct fault *f)
+		      struct error *err)
 {
 	struct capture *s = (struct capture *)src;
 	int n;
 
 	/* A call that returned no packets leaves its window to this one. */
 	s->turned = s->turned && s->none;
-	n = rx(s, pkts, max, f);
+	n = rx(s, pkts, max, err);
 	s->none = n <= 0;
 	if (n > 0)
 		n = rx_more(s, pkts, n, max);
@@ -705,14 +705,14 @@ static const struct src_ops ops = {
 	.close = capture_close,
 };
 
-int src_open(struct src **out, const char *path, struct fault *f)
+int src_open(struct src **out, const char *path, struct error *err)
 {
 	struct capture *s = calloc(1, sizeof(*s));
 	int rc;
 
 	if (!s || !(s->mem = window_new())) {
 		free(s);
-		return fault_set(f, -ENOMEM, "out of memory");
+		return error_set(err, -ENOMEM, "out of memory");
 	}
 	s->src = (struct src){
 		.ops = &ops,
@@ -721,9 +721,9 @@ int src_open(struct src **out, const char *path, struct fault *f)
 		.wait_ms = -1,
 	};
 	s->block = READ_BLOCK;
-	rc = open_fd(s, path, f);
+	rc = open_fd(s, path, err);
 	if (!rc)
-		rc = open_format(s, f);
+		rc = open_format(s, err);
 	if (rc && rc != -EINTR) { /* src_rx() will wait on */
 		src_close(&s->src);
 		return rc;

@@ -13,7 +13,7 @@
 struct batch_pool; /* src.c */
 
 struct src_ops {
-	int (*rx)(struct src *s, struct pkt *pkts, int max, struct fault *f);
+	int (*rx)(struct src *s, struct pkt *pkts, int max, struct error *err);
 	uint64_t (*drops)(struct src *s); /* NULL: there are none */
 	/* src_hold_batches(); NULL: src.c copies packets. */
 	int (*hold)(struct src *s, unsigned calls);
@@ -29,7 +29,7 @@ struct src {
 	/* Copies of packets for src_hold_batches(); NULL: none. */
 	struct batch_pool *pool;
 	int error; /* that src_rx_now() met, and why: it stays */
-	struct fault why;
+	struct error why;
 };
 
 struct snk_ops {

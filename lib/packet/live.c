@@ -18,43 +18,45 @@
 
 _Static_assert(sizeof(((struct iface *)NULL)->name) == IFNAMSIZ, "name's room");
 
-static int read_iface(struct iface *i, int fd, struct fault *f)
+static int read_iface(struct iface *i, int fd, struct error *err)
 {
 	struct ifreq r = {0};
 
 	memcpy(r.ifr_name, i->name, sizeof(r.ifr_name));
 	if (ioctl(fd, SIOCGIFINDEX, &r) < 0)
-		return fault_set(f, -errno, "%s: %s", i->name,
+		return error_set(err, -errno, "%s: %s", i->name,
 				 errno == ENODEV ? "no such interface"
 						 : strerror(errno));
 	i->index = r.ifr_ifindex;
 	if (ioctl(fd, SIOCGIFHWADDR, &r) < 0)
-		return fault_set(f, -errno, "%s: %s", i->name, strerror(errno));
+		return error_set(err, -errno, "%s: %s", i->name,
+				 strerror(errno));
 	if (r.ifr_hwaddr.sa_family != ARPHRD_ETHER &&
 	    r.ifr_hwaddr.sa_family != ARPHRD_LOOPBACK)
-		return fault_set(f, -ENOTSUP,
+		return error_set(err, -ENOTSUP,
 				 "%s: not an Ethernet interface (ARP type %u)",
 				 i->name, r.ifr_hwaddr.sa_family);
 	i->loopback = r.ifr_hwaddr.sa_family == ARPHRD_LOOPBACK;
 	memcpy(i->mac, r.ifr_hwaddr.sa_data, sizeof(i->mac));
 	if (ioctl(fd, SIOCGIFMTU, &r) < 0)
-		return fault_set(f, -errno, "%s: %s", i->name, strerror(errno));
+		return error_set(err, -errno, "%s: %s", i->name,
+				 strerror(errno));
 	i->mtu = (unsigned)r.ifr_mtu;
 	return 0;
 }
 
-int iface_find(struct iface *i, const char *name, struct fault *f)
+int iface_find(struct iface *i, const char *name, struct error *err)
 {
 	int fd, rc;
 
 	if (!*name || strlen(name) >= sizeof(i->name))
-		return fault_set(f, -ENODEV, "%s: no such interface", name);
+		return error_set(err, -ENODEV, "%s: no such interface", name);
 	memset(i, 0, sizeof(*i));
 	strncpy(i->name, name, sizeof(i->name) - 1);
 	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
-		return fault_set(f, -errno, "%s: %s", name, strerror(errno));
-	rc = read_iface(i, fd, f);
+		return error_set(err, -errno, "%s: %s", name, strerror(errno));
+	rc = read_iface(i, fd, err);
 	close(fd);
 	return rc;
 }
@@ -116,37 +118,38 @@ bool iface_there(int index)
 	return if_indextoname((unsigned)index, name) || errno != ENXIO;
 }
 
-int iface_gone(const struct iface *i, struct fault *f)
+int iface_gone(const struct iface *i, struct error *err)
 {
-	return fault_set(f, -ENODEV, "%s: the interface was removed", i->name);
+	return error_set(err, -ENODEV, "%s: the interface was removed",
+			 i->name);
 }
 
-int iface_refused(const struct iface *i, int err, struct fault *f)
+int iface_refused(const struct iface *i, int rc, struct error *err)
 {
-	if (err == EPERM || err == EACCES)
-		return fault_set(f, -err,
+	if (rc == EPERM || rc == EACCES)
+		return error_set(err, -rc,
 				 "%s: needs the capability CAP_NET_RAW: run as "
 				 "root, or setcap cap_net_raw+ep on the "
 				 "program",
 				 i->name);
-	return fault_set(f, -err, "%s: AF_PACKET: %s", i->name, strerror(err));
+	return error_set(err, -rc, "%s: AF_PACKET: %s", i->name, strerror(rc));
 }
 
-int iface_promiscuous(const struct iface *i, struct fault *f)
+int iface_promiscuous(const struct iface *i, struct error *err)
 {
 	struct packet_mreq m = {
 		.mr_ifindex = i->index,
 		.mr_type = PACKET_MR_PROMISC,
 	};
-	int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0), err;
+	int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0), rc;
 
 	if (fd < 0)
-		return iface_refused(i, errno, f);
+		return iface_refused(i, errno, err);
 	if (!setsockopt(fd, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &m, sizeof(m)))
 		return fd;
-	err = errno;
+	rc = errno;
 	close(fd);
-	return iface_refused(i, err, f);
+	return iface_refused(i, rc, err);
 }
 
 unsigned live_mtu(const char *name)
@@ -164,31 +167,32 @@ static bool may_take(const struct live_options *o)
 }
 
 int src_open_live(struct src **out, const char *name,
-		  const struct live_options *o, struct fault *f)
+		  const struct live_options *o, struct error *err)
 {
 	struct iface i;
-	int rc = iface_find(&i, name, f);
+	int rc = iface_find(&i, name, err);
 
 	if (rc)
 		return rc;
 	if (o->kind == LIVE_XDP)
-		return xdp_src_open(out, &i, o, f);
-	if (o->kind == LIVE_AUTO && may_take(o) && !xdp_src_open(out, &i, o, f))
+		return xdp_src_open(out, &i, o, err);
+	if (o->kind == LIVE_AUTO && may_take(o) &&
+	    !xdp_src_open(out, &i, o, err))
 		return 0;
-	return ring_src_open(out, &i, o, f);
+	return ring_src_open(out, &i, o, err);
 }
 
 int snk_open_live(struct snk **out, const char *name, enum live_kind kind,
-		  struct fault *f)
+		  struct error *err)
 {
 	struct iface i;
-	int rc = iface_find(&i, name, f);
+	int rc = iface_find(&i, name, err);
 
 	if (rc)
 		return rc;
 	if (kind == LIVE_XDP)
-		return xdp_snk_open(out, &i, f);
-	if (kind == LIVE_AUTO && !xdp_snk_open(out, &i, f))
+		return xdp_snk_open(out, &i, err);
+	if (kind == LIVE_AUTO && !xdp_snk_open(out, &i, err))
 		return 0;
-	return packet_snk_open(out, &i, f);
+	return packet_snk_open(out, &i, err);
 }

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/fault.h"
+#include "base/error.h"
 #include "packet/pkt.h"
 
 enum live_kind {
@@ -44,14 +44,14 @@ struct live_options {
 };
 
 /*
- * A source, a sink. Where a capability or a limit is missing, f says which and
- * how to grant it. What a sink by AF_XDP cannot hand over waits for the
+ * A source, a sink. Where a capability or a limit is missing, err says which
+ * and how to grant it. What a sink by AF_XDP cannot hand over waits for the
  * interface to come back, up to 2048 frames, and counts as dropped till then.
  */
 int src_open_live(struct src **out, const char *name,
-		  const struct live_options *o, struct fault *f);
+		  const struct live_options *o, struct error *err);
 int snk_open_live(struct snk **out, const char *name, enum live_kind kind,
-		  struct fault *f);
+		  struct error *err);
 
 /*
  * The own addresses of an interface of that name, for frames that say where

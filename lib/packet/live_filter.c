@@ -45,7 +45,7 @@ static int ports_expression(char *text, size_t size, const uint16_t *port)
 
 /* The whole expression. Returns its length, 0 if there is none. */
 static int expression(char *text, size_t size, const struct live_options *o,
-		      bool ports, struct fault *f)
+		      bool ports, struct error *err)
 {
 	const char *own = o->filter;
 	int n = 0;
@@ -53,7 +53,7 @@ static int expression(char *text, size_t size, const struct live_options *o,
 	if (own && filter_of_vlan(own) && ports)
 		own = NULL; /* that one is run here */
 	if (own && strlen(own) > size / 2)
-		return fault_set(f, -E2BIG,
+		return error_set(err, -E2BIG,
 				 "filter: longer than %zu characters",
 				 size / 2);
 	if (own && *own)
@@ -66,15 +66,15 @@ static int expression(char *text, size_t size, const struct live_options *o,
 }
 
 static int compile(struct filter *x, const char *text, const char *own,
-		   struct fault *f)
+		   struct error *err)
 {
 	pcap_t *p = pcap_open_dead(DLT_EN10MB, PKT_MAX);
 	int rc = 0;
 
 	if (!p)
-		return fault_set(f, -ENOMEM, "out of memory");
+		return error_set(err, -ENOMEM, "out of memory");
 	if (pcap_compile(p, &x->program, text, 1, PCAP_NETMASK_UNKNOWN) < 0)
-		rc = fault_set(f, -EINVAL, "filter '%s': %s", own,
+		rc = error_set(err, -EINVAL, "filter '%s': %s", own,
 			       pcap_geterr(p));
 	pcap_close(p);
 	return rc;
@@ -86,18 +86,18 @@ bool filter_of_vlan(const char *text)
 }
 
 int filter_open(struct filter **out, const struct live_options *o, bool ports,
-		struct fault *f)
+		struct error *err)
 {
 	char text[TEXT_MAX];
 	struct filter *x;
-	int rc = expression(text, sizeof(text), o, ports, f);
+	int rc = expression(text, sizeof(text), o, ports, err);
 
 	*out = NULL;
 	if (rc <= 0)
 		return rc;
 	if (!(x = calloc(1, sizeof(*x))))
-		return fault_set(f, -ENOMEM, "out of memory");
-	rc = compile(x, text, o->filter ? o->filter : text, f);
+		return error_set(err, -ENOMEM, "out of memory");
+	rc = compile(x, text, o->filter ? o->filter : text, err);
 	if (rc) {
 		free(x);
 		return rc;

@@ -15,8 +15,8 @@ struct iface {
 	bool loopback;
 };
 
-/* Finds an interface of Ethernet frames; f names it and what is wrong. */
-int iface_find(struct iface *i, const char *name, struct fault *f);
+/* Finds an interface of Ethernet frames; err names it and what is wrong. */
+int iface_find(struct iface *i, const char *name, struct error *err);
 
 /* Bytes of the longest frame that it may take, a tagged one. */
 size_t iface_longest(const struct iface *i);
@@ -28,14 +28,14 @@ bool iface_fits(const struct iface *i, const uint8_t *frame, size_t len);
 bool iface_there(int index);
 
 /* "NAME: it was removed", -ENODEV. */
-int iface_gone(const struct iface *i, struct fault *f);
+int iface_gone(const struct iface *i, struct error *err);
 
 /* Has it take frames for other addresses until the descriptor that is returned
  * is closed; or -errno. */
-int iface_promiscuous(const struct iface *i, struct fault *f);
+int iface_promiscuous(const struct iface *i, struct error *err);
 
-/* Why there is no packet socket, and the cure. Returns -err. */
-int iface_refused(const struct iface *i, int err, struct fault *f);
+/* Why there is no packet socket, and the cure. Returns -rc. */
+int iface_refused(const struct iface *i, int rc, struct error *err);
 
 /* A compiled filter expression, in the form that the kernel takes, too. */
 struct filter;
@@ -46,7 +46,7 @@ struct filter;
  * socket sees them, the outer VLAN tag beside them.
  */
 int filter_open(struct filter **out, const struct live_options *o, bool ports,
-		struct fault *f);
+		struct error *err);
 /* Leaves those that match, in order. Returns their number. */
 int filter_batch(const struct filter *x, struct pkt *pkts, int n);
 /* To a socket; NULL: all passes. Returns 0 or -errno, -E2BIG or -ENOMEM: the
@@ -58,11 +58,11 @@ void filter_close(struct filter *x);
 
 /* The kinds. */
 int ring_src_open(struct src **out, const struct iface *i,
-		  const struct live_options *o, struct fault *f);
-int packet_snk_open(struct snk **out, const struct iface *i, struct fault *f);
+		  const struct live_options *o, struct error *err);
+int packet_snk_open(struct snk **out, const struct iface *i, struct error *err);
 /* -ENOTSUP: this build, kernel, driver or user cannot. */
-int xdp_snk_open(struct snk **out, const struct iface *i, struct fault *f);
+int xdp_snk_open(struct snk **out, const struct iface *i, struct error *err);
 int xdp_src_open(struct src **out, const struct iface *i,
-		 const struct live_options *o, struct fault *f);
+		 const struct live_options *o, struct error *err);
 
 #endif

@@ -130,7 +130,7 @@ static void set_limits(const struct packet_snk *s)
 		setsockopt(s->fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
 }
 
-static int open_socket(struct packet_snk *s, struct fault *f)
+static int open_socket(struct packet_snk *s, struct error *err)
 {
 	struct sockaddr_ll to = {
 		.sll_family = AF_PACKET,
@@ -140,25 +140,25 @@ static int open_socket(struct packet_snk *s, struct fault *f)
 
 	s->fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
 	if (s->fd < 0)
-		return iface_refused(&s->iface, errno, f);
+		return iface_refused(&s->iface, errno, err);
 	set_limits(s);
 	/* Protocol 0: it receives nothing */
 	if (setsockopt(s->fd, SOL_PACKET, PACKET_QDISC_BYPASS, &bypass,
 		       sizeof(bypass)) < 0 ||
 	    bind(s->fd, (struct sockaddr *)&to, sizeof(to)) < 0)
-		return fault_set(f, -errno, "%s: AF_PACKET: %s", s->iface.name,
-				 strerror(errno));
+		return error_set(err, -errno, "%s: AF_PACKET: %s",
+				 s->iface.name, strerror(errno));
 	return 0;
 }
 
-int packet_snk_open(struct snk **out, const struct iface *i, struct fault *f)
+int packet_snk_open(struct snk **out, const struct iface *i, struct error *err)
 {
 	struct packet_snk *s = calloc(1, sizeof(*s));
 	int rc;
 
 	if (!s || !(s->buffer = aligned_alloc(LINE, BUFFER))) {
 		free(s);
-		return fault_set(f, -ENOMEM, "out of memory");
+		return error_set(err, -ENOMEM, "out of memory");
 	}
 	s->snk.ops = &ops;
 	s->snk.kind = "AF_PACKET";
@@ -168,7 +168,7 @@ int packet_snk_open(struct snk **out, const struct iface *i, struct fault *f)
 		s->message[k].msg_hdr.msg_iov = &s->frame[k];
 		s->message[k].msg_hdr.msg_iovlen = 1;
 	}
-	if ((rc = open_socket(s, f))) {
+	if ((rc = open_socket(s, err))) {
 		packet_close(&s->snk, 0);
 		return rc;
 	}

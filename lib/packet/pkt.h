@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/fault.h"
+#include "base/error.h"
 
 enum {
 	PKT_BATCH = 1024, /* packets that pass through a stage at once */
@@ -50,21 +50,21 @@ struct snk; /* a sink */
  * and resolution, and pcapng as libpcap reads it; each as it is or, in a file,
  * in gzip (RFC 1952). Only Ethernet. Works on pipes: returns packets as they
  * arrive. A signal ends the wait for the first bytes; then src_rx() goes on
- * with it. Returns 0 or -errno; f tells the reason, the path not included.
+ * with it. Returns 0 or -errno; err tells the reason, the path not included.
  */
-int src_open(struct src **out, const char *path, struct fault *f);
+int src_open(struct src **out, const char *path, struct error *err);
 
 /*
  * Up to max packets, waiting for the first only. Returns their number, 0 at the
- * end, -EINTR on a signal, or -errno with f set: -EBADMSG for a capture that
+ * end, -EINTR on a signal, or -errno with err set: -EBADMSG for a capture that
  * ends inside a record, holds an impossible length, or whose gzip data are
  * damaged (packets before it were returned; of gzip all but the last 64 KB).
  */
-int src_rx(struct src *s, struct pkt *pkts, int max, struct fault *f);
+int src_rx(struct src *s, struct pkt *pkts, int max, struct error *err);
 
-/* The same without waiting: -EAGAIN if there are none now. f is not NULL. What
- * is wrong comes up again at every later call of either. */
-int src_rx_now(struct src *s, struct pkt *pkts, int max, struct fault *f);
+/* The same without waiting: -EAGAIN if there are none now. err is not NULL.
+ * What is wrong comes up again at every later call of either. */
+int src_rx_now(struct src *s, struct pkt *pkts, int max, struct error *err);
 
 /*
  * From now on packets stay valid for so many more calls of src_rx() that return
@@ -99,7 +99,7 @@ const char *src_kind(const struct src *s);
 void src_close(struct src *s); /* NULL is fine */
 
 /* Opens a nanosecond pcap file for writing, "-" for stdout. */
-int snk_open(struct snk **out, const char *path, struct fault *f);
+int snk_open(struct snk **out, const char *path, struct error *err);
 
 /*
  * Once *stop is set, a stalled reader of a pipe is not waited for any more: a

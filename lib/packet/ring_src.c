@@ -52,15 +52,15 @@ struct ring {
 	uint8_t *next;	 /* the first of them */
 };
 
-static int option(const struct ring *r, int name, int value, struct fault *f)
+static int option(const struct ring *r, int name, int value, struct error *err)
 {
 	if (!setsockopt(r->src.fd, SOL_PACKET, name, &value, sizeof(value)))
 		return 0;
-	return fault_set(f, -errno, "%s: AF_PACKET option %d: %s",
+	return error_set(err, -errno, "%s: AF_PACKET option %d: %s",
 			 r->iface.name, name, strerror(errno));
 }
 
-static int map_ring(struct ring *r, struct fault *f)
+static int map_ring(struct ring *r, struct error *err)
 {
 	struct tpacket_req3 req = {
 		.tp_block_size = RING_BLOCK,
@@ -73,19 +73,19 @@ static int map_ring(struct ring *r, struct fault *f)
 
 	if (setsockopt(r->src.fd, SOL_PACKET, PACKET_RX_RING, &req,
 		       sizeof(req)) < 0)
-		return fault_set(f, -errno, "%s: a ring of %d MB: %s",
+		return error_set(err, -errno, "%s: a ring of %d MB: %s",
 				 r->iface.name, SIZE >> 20, strerror(errno));
 	map = mmap(NULL, SIZE, PROT_READ | PROT_WRITE,
 		   MAP_SHARED | MAP_POPULATE, r->src.fd, 0);
 	if (map == MAP_FAILED)
-		return fault_set(f, -errno, "%s: mapping the ring: %s",
+		return error_set(err, -errno, "%s: mapping the ring: %s",
 				 r->iface.name, strerror(errno));
 	r->map = map;
 	return 0;
 }
 
 /* Nothing comes before this. */
-static int ring_listen(const struct ring *r, struct fault *f)
+static int ring_listen(const struct ring *r, struct error *err)
 {
 	struct sockaddr_ll to = {
 		.sll_family = AF_PACKET,
@@ -94,26 +94,26 @@ static int ring_listen(const struct ring *r, struct fault *f)
 	};
 
 	if (bind(r->src.fd, (struct sockaddr *)&to, sizeof(to)) < 0)
-		return fault_set(f, -errno, "%s: %s", r->iface.name,
+		return error_set(err, -errno, "%s: %s", r->iface.name,
 				 strerror(errno));
 	return 0;
 }
 
 /* What POLLERR means: 0 or what is wrong for good. */
-static int ring_judge(const struct ring *r, struct fault *f)
+static int ring_judge(const struct ring *r, struct error *err)
 {
 	socklen_t len = sizeof(int);
-	int err = 0;
+	int rc = 0;
 
-	if (getsockopt(r->src.fd, SOL_SOCKET, SO_ERROR, &err, &len) < 0)
-		err = errno;
+	if (getsockopt(r->src.fd, SOL_SOCKET, SO_ERROR, &rc, &len) < 0)
+		rc = errno;
 	/* Down: it may come back, and the kernel listens on when it does. */
-	if (err == ENETDOWN && iface_there(r->iface.index))
+	if (rc == ENETDOWN && iface_there(r->iface.index))
 		return 0;
-	if (err == ENETDOWN || err == ENODEV || err == ENXIO)
-		return iface_gone(&r->iface, f);
-	return err ? fault_set(f, -err, "%s: %s", r->iface.name, strerror(err))
-		   : 0;
+	if (rc == ENETDOWN || rc == ENODEV || rc == ENXIO)
+		return iface_gone(&r->iface, err);
+	return rc ? error_set(err, -rc, "%s: %s", r->iface.name, strerror(rc))
+		  : 0;
 }
 
 static struct tpacket_block_desc *block(const struct ring *r, unsigned i)
@@ -210,20 +210,21 @@ static int walk(struct ring *r, struct pkt *pkts, int max)
 }
 
 /* Waits for a block. Returns 0, -EAGAIN, -EINTR or what is wrong for good. */
-static int wait_one(const struct ring *r, struct fault *f)
+static int wait_one(const struct ring *r, struct error *err)
 {
 	struct pollfd p = {.fd = r->src.fd, .events = POLLIN | POLLERR};
 	int n = poll(&p, 1, r->src.wait_ms);
 
 	if (n < 0)
-		return fault_set(f, -errno, "%s: %s", r->iface.name,
+		return error_set(err, -errno, "%s: %s", r->iface.name,
 				 strerror(errno));
 	if (!n)
 		return -EAGAIN;
-	return p.revents & POLLERR ? ring_judge(r, f) : 0;
+	return p.revents & POLLERR ? ring_judge(r, err) : 0;
 }
 
-static int ring_rx(struct src *src, struct pkt *pkts, int max, struct fault *f)
+static int ring_rx(struct src *src, struct pkt *pkts, int max,
+		   struct error *err)
 {
 	struct ring *r = (struct ring *)src;
 	int n, rc;
@@ -231,7 +232,7 @@ static int ring_rx(struct src *src, struct pkt *pkts, int max, struct fault *f)
 	for (;;) {
 		give_back(r);
 		n = walk(r, pkts, max);
-		if (!n && !r->walked && (rc = wait_one(r, f)))
+		if (!n && !r->walked && (rc = wait_one(r, err)))
 			return rc;
 		if (n && r->filter)
 			n = filter_batch(r->filter, pkts, n);
@@ -274,65 +275,65 @@ static const struct src_ops ops = {
 
 /* What the kernel is to let in: what can be there. */
 static int attach(const struct ring *r, const struct live_options *o,
-		  struct fault *f)
+		  struct error *err)
 {
 	struct filter *x;
-	int rc = filter_open(&x, o, true, f);
+	int rc = filter_open(&x, o, true, err);
 
 	if (rc)
 		return rc;
 	rc = filter_attach(x, r->src.fd);
 	filter_close(x);
 	if (rc == -E2BIG || rc == -ENOMEM)
-		return fault_set(
-			f, rc,
+		return error_set(
+			err, rc,
 			"%s: filter: longer than the kernel takes "
 			"(sysctl net.core.optmem_max): make it shorter",
 			r->iface.name);
-	return rc ? fault_set(f, rc, "%s: filter: %s", r->iface.name,
+	return rc ? error_set(err, rc, "%s: filter: %s", r->iface.name,
 			      strerror(-rc))
 		  : 0;
 }
 
 static int open_ring(struct ring *r, const struct live_options *o,
-		     struct fault *f)
+		     struct error *err)
 {
 	int rc;
 
 	/* Protocol 0: nothing comes before bind() */
 	r->src.fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
 	if (r->src.fd < 0)
-		return iface_refused(&r->iface, errno, f);
-	rc = option(r, PACKET_VERSION, TPACKET_V3, f);
+		return iface_refused(&r->iface, errno, err);
+	rc = option(r, PACKET_VERSION, TPACKET_V3, err);
 	if (!rc)
-		rc = option(r, PACKET_IGNORE_OUTGOING, 1, f);
+		rc = option(r, PACKET_IGNORE_OUTGOING, 1, err);
 	if (!rc)
-		rc = map_ring(r, f);
+		rc = map_ring(r, err);
 	if (!rc)
-		rc = attach(r, o, f);
+		rc = attach(r, o, err);
 	if (!rc)
-		rc = ring_listen(r, f);
+		rc = ring_listen(r, err);
 	if (!rc && filter_of_vlan(o->filter))
-		rc = filter_open(&r->filter, o, false, f);
+		rc = filter_open(&r->filter, o, false, err);
 	if (rc || !o->promiscuous)
 		return rc;
-	r->promiscuous = iface_promiscuous(&r->iface, f);
+	r->promiscuous = iface_promiscuous(&r->iface, err);
 	return r->promiscuous < 0 ? r->promiscuous : 0;
 }
 
 int ring_src_open(struct src **out, const struct iface *i,
-		  const struct live_options *o, struct fault *f)
+		  const struct live_options *o, struct error *err)
 {
 	struct ring *r = calloc(1, sizeof(*r));
 	int rc;
 
 	if (!r)
-		return fault_set(f, -ENOMEM, "out of memory");
+		return error_set(err, -ENOMEM, "out of memory");
 	r->src = (struct src){
 		.ops = &ops, .kind = "AF_PACKET", .fd = -1, .wait_ms = -1};
 	r->promiscuous = -1;
 	r->iface = *i;
-	if ((rc = open_ring(r, o, f))) {
+	if ((rc = open_ring(r, o, err))) {
 		ring_close(&r->src);
 		return rc;
 	}

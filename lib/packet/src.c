@@ -83,36 +83,36 @@ static void batch_pool_free(struct batch_pool *s)
 	free(s);
 }
 
-static int receive(struct src *s, struct pkt *pkts, int max, struct fault *f)
+static int receive(struct src *s, struct pkt *pkts, int max, struct error *err)
 {
 	int n;
 
 	if (s->error)
-		return fault_set(f, s->error, "%s", s->why.text);
-	n = s->ops->rx(s, pkts, max, f);
+		return error_set(err, s->error, "%s", s->why.text);
+	n = s->ops->rx(s, pkts, max, err);
 	if (s->pool && n > 0 && batch_pool_copy(s->pool, pkts, n) < 0)
-		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+		return error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
 	return n;
 }
 
-int src_rx(struct src *s, struct pkt *pkts, int max, struct fault *f)
+int src_rx(struct src *s, struct pkt *pkts, int max, struct error *err)
 {
-	return receive(s, pkts, max, f);
+	return receive(s, pkts, max, err);
 }
 
-int src_rx_now(struct src *s, struct pkt *pkts, int max, struct fault *f)
+int src_rx_now(struct src *s, struct pkt *pkts, int max, struct error *err)
 {
 	int wait_ms = s->wait_ms, n;
 
 	if (!s->size) /* a file never waits */
 		s->wait_ms = 0;
-	n = receive(s, pkts, max, f);
+	n = receive(s, pkts, max, err);
 	s->wait_ms = wait_ms;
 	/* A caller that does not wait may not report errors, and a socket
 	 * reports each only once: it is kept for the next call. */
 	if (n < 0 && n != -EAGAIN && n != -EINTR) {
 		s->error = n;
-		s->why = *f;
+		s->why = *err;
 	}
 	return n;
 }

@@ -4,24 +4,24 @@
 
 #include "packet/live_private.h"
 
-static int missing(const struct iface *i, struct fault *f)
+static int missing(const struct iface *i, struct error *err)
 {
-	return fault_set(f, -ENOTSUP,
+	return error_set(err, -ENOTSUP,
 			 "%s: AF_XDP was not built in: it wants libxdp-dev, "
 			 "libbpf-dev, clang and bpftool",
 			 i->name);
 }
 
 int xdp_src_open(struct src **out, const struct iface *i,
-		 const struct live_options *o, struct fault *f)
+		 const struct live_options *o, struct error *err)
 {
 	(void)out;
 	(void)o;
-	return missing(i, f);
+	return missing(i, err);
 }
 
-int xdp_snk_open(struct snk **out, const struct iface *i, struct fault *f)
+int xdp_snk_open(struct snk **out, const struct iface *i, struct error *err)
 {
 	(void)out;
-	return missing(i, f);
+	return missing(i, err);
 }

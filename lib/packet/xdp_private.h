@@ -26,6 +26,6 @@ const char *xdp_kind(int fd);
 /* What is missing, and how to get it; locked: bytes that were asked for.
  * Returns rc. */
 int xdp_refused(const struct iface *i, size_t locked, int rc, const char *what,
-		struct fault *f);
+		struct error *err);
 
 #endif

@@ -255,9 +255,9 @@ static const struct snk_ops ops = {
 };
 
 static int refused(const struct xdp_out *s, int rc, const char *what,
-		   struct fault *f)
+		   struct error *err)
 {
-	return xdp_refused(&s->iface, s->size, rc, what, f);
+	return xdp_refused(&s->iface, s->size, rc, what, err);
 }
 
 /* The first free queue; else the last one, as soon as it is free. */
@@ -334,18 +334,18 @@ static int open_program(struct xdp_out *s)
 	return rc == -EBUSY ? 0 : rc;
 }
 
-static int open_mode(struct xdp_out *s, uint16_t flags, struct fault *f)
+static int open_mode(struct xdp_out *s, uint16_t flags, struct error *err)
 {
 	int bytes = SEND_BUFFER, rc;
 
 	s->zero_copy = flags & XDP_ZEROCOPY;
 	if ((rc = open_memory(s)))
-		return refused(s, rc, "memory", f);
+		return refused(s, rc, "memory", err);
 	if ((rc = open_socket(s, flags)))
-		return refused(s, rc, "socket", f);
+		return refused(s, rc, "socket", err);
 	s->fd = xsk_socket__fd(s->socket);
 	if (s->zero_copy && (rc = open_program(s)))
-		return refused(s, rc, "program", f);
+		return refused(s, rc, "program", err);
 	if (setsockopt(s->fd, SOL_SOCKET, SO_SNDBUFFORCE, &bytes,
 		       sizeof(bytes)) < 0)
 		setsockopt(s->fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
@@ -353,38 +353,38 @@ static int open_mode(struct xdp_out *s, uint16_t flags, struct fault *f)
 	return 0;
 }
 
-static int open_xdp_snk(struct xdp_out *s, struct fault *f)
+static int open_xdp_snk(struct xdp_out *s, struct error *err)
 {
 	int rc;
 
 	for (s->chunk = CHUNK_MIN; s->chunk < iface_longest(&s->iface);)
 		s->chunk *= 2;
 	if (s->chunk > CHUNK_MAX)
-		return fault_set(f, -ENOTSUP,
+		return error_set(err, -ENOTSUP,
 				 "%s: AF_XDP: the MTU is %u, frames above %d "
 				 "bytes do not fit",
 				 s->iface.name, s->iface.mtu, CHUNK_MAX);
 	if (!(s->aside = malloc(PKT_MAX)))
-		return fault_set(f, -ENOMEM, "out of memory");
-	rc = open_mode(s, XDP_ZEROCOPY, f);
+		return error_set(err, -ENOMEM, "out of memory");
+	rc = open_mode(s, XDP_ZEROCOPY, err);
 	if (!rc || rc == -EPERM || rc == -EBUSY || rc == -ENOBUFS)
 		return rc;
 	close_all(s);
-	return open_mode(s, XDP_COPY, f);
+	return open_mode(s, XDP_COPY, err);
 }
 
-int xdp_snk_open(struct snk **out, const struct iface *i, struct fault *f)
+int xdp_snk_open(struct snk **out, const struct iface *i, struct error *err)
 {
 	struct xdp_out *s = calloc(1, sizeof(*s));
 	int rc;
 
 	if (!s)
-		return fault_set(f, -ENOMEM, "out of memory");
-	libxdp_set_print(NULL); /* what is wrong is said by f */
+		return error_set(err, -ENOMEM, "out of memory");
+	libxdp_set_print(NULL); /* what is wrong is said by err */
 	s->snk.ops = &ops;
 	s->ports = (struct ports){-1, -1, -1};
 	s->iface = *i;
-	if ((rc = open_xdp_snk(s, f))) {
+	if ((rc = open_xdp_snk(s, err))) {
 		close_xdp_snk(&s->snk, 0);
 		return rc;
 	}

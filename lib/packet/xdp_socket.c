@@ -58,12 +58,12 @@ const char *xdp_kind(int fd)
 }
 
 int xdp_refused(const struct iface *i, size_t locked, int rc, const char *what,
-		struct fault *f)
+		struct error *err)
 {
 	struct rlimit l = {0};
 
 	if (rc == -EPERM || rc == -EACCES)
-		return fault_set(f, rc,
+		return error_set(err, rc,
 				 "%s: AF_XDP needs the capabilities "
 				 "CAP_NET_RAW, CAP_NET_ADMIN, CAP_BPF and "
 				 "CAP_PERFMON: run as root, or setcap "
@@ -71,24 +71,24 @@ int xdp_refused(const struct iface *i, size_t locked, int rc, const char *what,
 				 "cap_perfmon+ep on the program",
 				 i->name);
 	if (rc == -EBUSY)
-		return fault_set(f, rc,
+		return error_set(err, rc,
 				 "%s: another XDP program or AF_XDP socket has "
 				 "it: ip link show tells which; or use "
 				 "AF_PACKET",
 				 i->name);
 	if (rc == -EOPNOTSUPP)
-		return fault_set(f, rc,
+		return error_set(err, rc,
 				 "%s: AF_XDP: its driver has none: use "
 				 "AF_PACKET, which is as fast there",
 				 i->name);
 	getrlimit(RLIMIT_MEMLOCK, &l);
 	if (rc == -ENOBUFS)
-		return fault_set(f, rc,
+		return error_set(err, rc,
 				 "%s: AF_XDP locks %zu MB of memory, the limit "
 				 "is %llu KB: raise it by ulimit -l unlimited, "
 				 "or grant the capability CAP_IPC_LOCK",
 				 i->name, locked >> 20,
 				 (unsigned long long)l.rlim_cur >> 10);
-	return fault_set(f, rc, "%s: AF_XDP: %s: %s", i->name, what,
+	return error_set(err, rc, "%s: AF_XDP: %s: %s", i->name, what,
 			 strerror(-rc));
 }

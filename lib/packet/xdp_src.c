@@ -125,24 +125,24 @@ static int fill_all_pkts(struct xdp *s, struct pkt *pkts, int max)
 	return n;
 }
 
-static int wait_for_packets(struct xdp *s, int *left_ms, struct fault *f)
+static int wait_for_packets(struct xdp *s, int *left_ms, struct error *err)
 {
 	int ms = *left_ms < 0 || *left_ms > ROUND_MS ? ROUND_MS : *left_ms;
 	int n = poll(s->poll, s->n, ms);
 
 	if (n < 0)
-		return fault_set(f, -errno, "%s: %s", s->iface.name,
+		return error_set(err, -errno, "%s: %s", s->iface.name,
 				 strerror(errno));
 	if (n && !(s->poll[0].revents & POLLERR))
 		return 0;
 	if (!iface_there(s->iface.index))
-		return iface_gone(&s->iface, f);
+		return iface_gone(&s->iface, err);
 	if (!n && *left_ms >= 0 && (*left_ms -= ms) <= 0)
 		return -EAGAIN;
 	return 0;
 }
 
-static int xdp_rx(struct src *src, struct pkt *pkts, int max, struct fault *f)
+static int xdp_rx(struct src *src, struct pkt *pkts, int max, struct error *err)
 {
 	struct xdp *s = (struct xdp *)src;
 	int left_ms = src->wait_ms, n, rc;
@@ -151,7 +151,7 @@ static int xdp_rx(struct src *src, struct pkt *pkts, int max, struct fault *f)
 		for (unsigned i = 0; i < s->n; i++)
 			give_back(s, &s->queue[i]);
 		n = fill_all_pkts(s, pkts, max);
-		if (!n && (rc = wait_for_packets(s, &left_ms, f)))
+		if (!n && (rc = wait_for_packets(s, &left_ms, err)))
 			return rc;
 		if (n && s->filter)
 			n = filter_batch(s->filter, pkts, n);
@@ -218,9 +218,9 @@ static const struct src_ops ops = {
 };
 
 static int refused(const struct xdp *s, int rc, const char *what,
-		   struct fault *f)
+		   struct error *err)
 {
-	return xdp_refused(&s->iface, mem_size(s) * s->n, rc, what, f);
+	return xdp_refused(&s->iface, mem_size(s) * s->n, rc, what, err);
 }
 
 /* All frames wait to be filled. */
@@ -235,7 +235,7 @@ static void fill_all(const struct xdp *s, struct queue *q)
 	xsk_ring_prod__submit(&q->fill, s->frames);
 }
 
-static int queue_open(struct xdp *s, unsigned i, struct fault *f)
+static int queue_open(struct xdp *s, unsigned i, struct error *err)
 {
 	const struct xsk_umem_config umem = {
 		.fill_size = s->frames,
@@ -253,23 +253,23 @@ static int queue_open(struct xdp *s, unsigned i, struct fault *f)
 	int rc;
 
 	if (mem == MAP_FAILED)
-		return refused(s, -errno, "memory", f);
+		return refused(s, -errno, "memory", err);
 	q->mem = mem;
 	rc = xsk_umem__create(&q->umem, mem, mem_size(s), &q->fill,
 			      &q->completion, &umem);
 	if (rc)
-		return refused(s, rc, "memory", f);
+		return refused(s, rc, "memory", err);
 	fill_all(s, q);
 	rc = xdp_create(&q->socket, &s->iface, i, q->umem, &q->rx, NULL,
 			&socket);
 	if (rc)
-		return refused(s, rc, "socket", f);
+		return refused(s, rc, "socket", err);
 	s->poll[i] = (struct pollfd){
 		.fd = xsk_socket__fd(q->socket),
 		.events = POLLIN,
 	};
 	rc = ports_socket(&s->ports, i, s->poll[i].fd);
-	return rc ? refused(s, rc, "socket map", f) : 0;
+	return rc ? refused(s, rc, "socket map", err) : 0;
 }
 
 /* The descriptor that stands for all queues. */
@@ -288,29 +288,29 @@ static int join_ports(struct xdp *s)
 }
 
 static int open_queues(struct xdp *s, const struct live_options *o,
-		       struct fault *f)
+		       struct error *err)
 {
 	int rc = ports_load(&s->ports, s->n, o->port);
 
 	if (rc)
-		return refused(s, rc, "program", f);
+		return refused(s, rc, "program", err);
 	if ((rc = ports_attach(&s->ports, s->iface.index)))
-		return refused(s, rc, "attaching the program", f);
+		return refused(s, rc, "attaching the program", err);
 	for (unsigned i = 0; i < s->n && !rc; i++)
-		rc = queue_open(s, i, f);
+		rc = queue_open(s, i, err);
 	if (rc)
 		return rc;
 	if ((rc = join_ports(s)))
-		return refused(s, rc, "epoll", f);
+		return refused(s, rc, "epoll", err);
 	s->src.kind = xdp_kind(s->poll[0].fd);
 	return 0;
 }
 
-static int measure_queues(struct xdp *s, struct fault *f)
+static int measure_queues(struct xdp *s, struct error *err)
 {
 	s->n = xdp_queues(&s->iface, false);
 	if (s->n > QUEUES_MAX)
-		return fault_set(f, -ENOTSUP,
+		return error_set(err, -ENOTSUP,
 				 "%s: AF_XDP: %u queues, at most %d are read: "
 				 "ethtool -L %s combined %d",
 				 s->iface.name, s->n, QUEUES_MAX, s->iface.name,
@@ -319,7 +319,7 @@ static int measure_queues(struct xdp *s, struct fault *f)
 		if (s->iface.mtu + ETH_HLEN + 8 + HEADROOM <= s->chunk)
 			break;
 	if (s->chunk > CHUNK_MAX)
-		return fault_set(f, -ENOTSUP,
+		return error_set(err, -ENOTSUP,
 				 "%s: AF_XDP: the MTU is %u, above %d frames "
 				 "do not fit",
 				 s->iface.name, s->iface.mtu,
@@ -330,33 +330,33 @@ static int measure_queues(struct xdp *s, struct fault *f)
 	s->queue = calloc(s->n, sizeof(*s->queue));
 	s->poll = calloc(s->n, sizeof(*s->poll));
 	if (!s->queue || !s->poll)
-		return fault_set(f, -ENOMEM, "out of memory");
+		return error_set(err, -ENOMEM, "out of memory");
 	return 0;
 }
 
 static int open_xdp(struct xdp *s, const struct live_options *o,
-		    struct fault *f)
+		    struct error *err)
 {
-	int rc = filter_open(&s->filter, o, false, f);
+	int rc = filter_open(&s->filter, o, false, err);
 
 	if (!rc)
-		rc = measure_queues(s, f);
+		rc = measure_queues(s, err);
 	if (!rc && o->promiscuous) {
-		s->promiscuous = iface_promiscuous(&s->iface, f);
+		s->promiscuous = iface_promiscuous(&s->iface, err);
 		rc = s->promiscuous < 0 ? s->promiscuous : 0;
 	}
-	return rc ? rc : open_queues(s, o, f);
+	return rc ? rc : open_queues(s, o, err);
 }
 
 int xdp_src_open(struct src **out, const struct iface *i,
-		 const struct live_options *o, struct fault *f)
+		 const struct live_options *o, struct error *err)
 {
 	struct xdp *s = calloc(1, sizeof(*s));
 	int rc;
 
 	if (!s)
-		return fault_set(f, -ENOMEM, "out of memory");
-	libxdp_set_print(NULL); /* what is wrong is said by f */
+		return error_set(err, -ENOMEM, "out of memory");
+	libxdp_set_print(NULL); /* what is wrong is said by err */
 	s->src = (struct src){
 		.ops = &ops,
 		.fd = -1,
@@ -365,7 +365,7 @@ int xdp_src_open(struct src **out, const struct iface *i,
 	s->ports = (struct ports){-1, -1, -1};
 	s->promiscuous = -1;
 	s->iface = *i;
-	if ((rc = open_xdp(s, o, f))) {
+	if ((rc = open_xdp(s, o, err))) {
 		close_xdp_src(&s->src);
 		return rc;
 	}

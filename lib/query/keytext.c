@@ -23,9 +23,9 @@ static const char *example_of(enum key_type type)
 	return example[type];
 }
 
-static int no_key(const struct table *const *t, unsigned n, struct fault *f)
+static int no_key(const struct table *const *t, unsigned n, struct error *err)
 {
-	char why[sizeof(f->text)] = "";
+	char why[sizeof(err->text)] = "";
 	size_t len = 0;
 
 	for (unsigned i = 0; i < n && len < sizeof(why); i++) {
@@ -36,7 +36,7 @@ static int no_key(const struct table *const *t, unsigned n, struct fault *f)
 			i ? ", nor of " : "is no key of table ", t[i]->name,
 			key_type_name(type), example_of(type));
 	}
-	return fault_set(f, -EINVAL, "%s", why);
+	return error_set(err, -EINVAL, "%s", why);
 }
 
 /* Whether a text and a type of keys are of one IP version; as it seems. */
@@ -75,13 +75,13 @@ static void explain(const struct table *const *t, unsigned n, const char *text,
 		    const char *loose, const uint16_t *at,
 		    struct keytext_error *f)
 {
-	struct fault all = f->why;
+	struct error all = f->why;
 	size_t best = 0, like;
 	uint8_t key[KEY_MAX];
 
 	for (unsigned i = 0; i < n; i++) {
 		enum key_type type = (enum key_type)t[i]->key_type;
-		struct key_fault one;
+		struct key_error one;
 
 		if (!key_parse_at(key, type, t[i]->key_len, loose, &one))
 			continue;
@@ -92,10 +92,10 @@ static void explain(const struct table *const *t, unsigned n, const char *text,
 		f->at = at[one.at];
 		f->shell = !loose[one.at] && !strncmp(one.want, "a >", 3);
 		if (!one.len)
-			fault_set(&f->why, -EINVAL, "%.380s: it lacks %s",
+			error_set(&f->why, -EINVAL, "%.380s: it lacks %s",
 				  all.text, one.want);
 		else
-			fault_set(&f->why, -EINVAL, "%.380s: '%.*s' is not %s",
+			error_set(&f->why, -EINVAL, "%.380s: '%.*s' is not %s",
 				  all.text, at[one.at + one.len] - at[one.at],
 				  text + at[one.at], one.want);
 	}
@@ -124,7 +124,7 @@ static bool parse(uint8_t *key, const struct table *t, const char *text,
 /* The number of the only table that takes a text; -EINVAL: several do; -ENOENT:
  * none does. */
 static int pick(uint8_t *key, bool *added, const struct table *const *t,
-		unsigned n, const char *text, struct fault *f)
+		unsigned n, const char *text, struct error *err)
 {
 	uint8_t other[KEY_MAX];
 	int found = -ENOENT;
@@ -134,7 +134,7 @@ static int pick(uint8_t *key, bool *added, const struct table *const *t,
 		if (!parse(found < 0 ? key : other, t[i], text, &one))
 			continue;
 		if (found >= 0)
-			return fault_set(f, -EINVAL,
+			return error_set(err, -EINVAL,
 					 "is a key of tables %s and %s: say "
 					 "--table",
 					 t[found]->name, t[i]->name);

@@ -4,7 +4,7 @@
 #ifndef QUERY_KEYTEXT_H
 #define QUERY_KEYTEXT_H
 
-#include "base/fault.h"
+#include "base/error.h"
 #include "region/table.h"
 #include "net/key.h"
 
@@ -12,7 +12,7 @@
 struct keytext_error {
 	/* "is no key of table flows (flow4, like 10.0.0.1:443>...), nor of ...:
 	 * port 77777: above 65535" */
-	struct fault why;
+	struct error why;
 	size_t at;  /* of the part that is wrong; SIZE_MAX: none of them is */
 	bool shell; /* it ends where > would stand: a shell may have taken it */
 };

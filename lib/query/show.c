@@ -53,7 +53,7 @@ static uint16_t len_of(const struct render *r)
 		       : 0;
 }
 
-static int set_type(struct show_part *p, const char *type, struct fault *f)
+static int set_type(struct show_part *p, const char *type, struct error *err)
 {
 	uint64_t bytes;
 
@@ -73,7 +73,7 @@ static int set_type(struct show_part *p, const char *type, struct fault *f)
 			snprintf(p->name, sizeof(p->name), "%s", types[i].name);
 		return 0;
 	}
-	return fault_set(f, -EINVAL,
+	return error_set(err, -EINVAL,
 			 "'%s' is no type: hex, u8, u16, u32, u64, u8s, u16s, "
 			 "u32s, text, a key type, hexN, ip4, ip6, ns, us or "
 			 "ms; nor a list of such: flow4,u8,u32",
@@ -88,7 +88,7 @@ static bool is_name(const char *text)
 }
 
 /* "u32:reason" */
-static int read_part(struct show_part *p, char *text, struct fault *f)
+static int read_part(struct show_part *p, char *text, struct error *err)
 {
 	char *colon = strchr(text, ':');
 	int rc;
@@ -96,11 +96,11 @@ static int read_part(struct show_part *p, char *text, struct fault *f)
 	*p = (struct show_part){0};
 	if (colon)
 		*colon++ = '\0';
-	rc = set_type(p, text, f);
+	rc = set_type(p, text, err);
 	if (rc < 0 || !colon)
 		return rc;
 	if (!is_name(colon))
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "'%s' is no name: a-z, 0-9, _, %d at most",
 				 colon, SHOW_NAME_MAX - 1);
 	snprintf(p->name, sizeof(p->name), "%s", colon);
@@ -122,7 +122,7 @@ static void tell_apart(struct show *s, unsigned i)
 		}
 }
 
-int show_parse(struct show *s, const char *text, struct fault *f)
+int show_parse(struct show *s, const char *text, struct error *err)
 {
 	char copy[512], *rest = copy, *part;
 	size_t at = 0;
@@ -130,7 +130,7 @@ int show_parse(struct show *s, const char *text, struct fault *f)
 
 	*s = (struct show){0};
 	if (strlen(text) >= sizeof(copy))
-		return fault_set(f, -EINVAL, "is too long");
+		return error_set(err, -EINVAL, "is too long");
 	snprintf(copy, sizeof(copy), "%s", text);
 	while ((part = strsep(&rest, ","))) {
 		struct show_part *p = &s->part[s->n];
@@ -138,14 +138,14 @@ int show_parse(struct show *s, const char *text, struct fault *f)
 		part += strspn(part, " \t");
 		part[strcspn(part, " \t")] = '\0';
 		if (s->n == SHOW_PARTS)
-			return fault_set(f, -EINVAL, "more than %d types",
+			return error_set(err, -EINVAL, "more than %d types",
 					 SHOW_PARTS);
 		if (s->n && !p[-1].len)
-			return fault_set(f, -EINVAL,
+			return error_set(err, -EINVAL,
 					 "nothing can come behind %s, which "
 					 "takes the rest",
 					 p[-1].name);
-		rc = read_part(p, part, f);
+		rc = read_part(p, part, err);
 		if (rc < 0)
 			return rc;
 		p->at = (uint16_t)at;
@@ -164,13 +164,13 @@ static size_t len_at_least(const struct show *s)
 	return s->n ? last->at + (last->len ? last->len : 1u) : 0;
 }
 
-int show_fits(const struct show *s, size_t len, struct fault *f)
+int show_fits(const struct show *s, size_t len, struct error *err)
 {
 	size_t want = len_at_least(s);
 
 	if (want <= len)
 		return 0;
-	return fault_set(f, -EINVAL,
+	return error_set(err, -EINVAL,
 			 "that is %zu bytes, and values have %zu: leave some "
 			 "out, or make values longer",
 			 want, len);
@@ -197,7 +197,7 @@ static bool is_other_key(const struct show *told, const struct show *layout)
 
 void show_for(struct show *s, const struct table *t, const struct show *told)
 {
-	struct fault why;
+	struct error why;
 
 	/* A layout of a newer version may have other types. */
 	if (!*t->show || show_parse(s, t->show, &why) < 0)
@@ -452,12 +452,12 @@ void show_columns_set(const struct show *s, const uint8_t column[SHOW_PARTS],
 struct typed {
 	uint8_t *out;
 	size_t n, cap;
-	struct fault *f;
+	struct error *err;
 };
 
 static int too_long(const struct typed *t)
 {
-	return fault_set(t->f, -EINVAL, "is more than the %zu bytes there are",
+	return error_set(t->err, -EINVAL, "is more than the %zu bytes there are",
 			 t->cap);
 }
 
@@ -486,9 +486,9 @@ static int take_number(struct typed *t, unsigned width, const char *text)
 	if (text_number(&v, text, max))
 		return add_number(t, v, width);
 	if (text_number(&v, text, UINT64_MAX))
-		return fault_set(t->f, -EINVAL, "is above %llu",
+		return error_set(t->err, -EINVAL, "is above %llu",
 				 (unsigned long long)max);
-	return fault_set(t->f, -EINVAL, "is no number from 0 to %llu",
+	return error_set(t->err, -EINVAL, "is no number from 0 to %llu",
 			 (unsigned long long)max);
 }
 
@@ -501,7 +501,7 @@ static int take_list(struct typed *t, unsigned width, const char *text)
 		size_t n = strcspn(text, ", ");
 
 		if (n >= sizeof(one))
-			return fault_set(t->f, -EINVAL,
+			return error_set(t->err, -EINVAL,
 					 "is no list of numbers");
 		memcpy(one, text, n);
 		one[n] = '\0';
@@ -521,7 +521,7 @@ static int take_hex(struct typed *t, const char *text)
 	if (digits / 2 > t->cap - t->n)
 		return too_long(t);
 	if (digits % 2 || !text_hex(t->out + t->n, text, digits / 2))
-		return fault_set(t->f, -EINVAL,
+		return error_set(t->err, -EINVAL,
 				 "is no bytes in hexadecimal, two digits each");
 	t->n += digits / 2;
 	return 0;
@@ -554,12 +554,12 @@ static int take_key(struct typed *t, enum key_type type, const char *text)
 	int rc;
 
 	if (n >= sizeof(bare))
-		return fault_set(t->f, -EINVAL, "is no %s key",
+		return error_set(t->err, -EINVAL, "is no %s key",
 				 key_type_name(type));
 	memcpy(bare, text, n);
 	bare[n] = '\0';
 	if (key_parse(key, type, key_type_len(type), bare) < 0)
-		return fault_set(t->f, -EINVAL, "is no %s key",
+		return error_set(t->err, -EINVAL, "is no %s key",
 				 key_type_name(type));
 	rc = add_bytes(t, key, key_type_len(type));
 	return rc || !plus ? rc : take_hex(t, plus + 1);
@@ -569,7 +569,7 @@ static int parse_value(struct typed *t, const struct render *r,
 		       const char *text)
 {
 	if (!*text && r->as != RENDER_TEXT)
-		return fault_set(t->f, -EINVAL, "is empty");
+		return error_set(t->err, -EINVAL, "is empty");
 	switch (r->as) {
 	case RENDER_NUMBER:
 		return take_number(t, r->width, text);
@@ -585,15 +585,15 @@ static int parse_value(struct typed *t, const struct render *r,
 }
 
 int show_read(const struct render *r, uint8_t *out, size_t len, size_t cap,
-	      const char *text, struct fault *f)
+	      const char *text, struct error *err)
 {
-	struct typed t = {.out = out, .cap = len ? len : cap, .f = f};
+	struct typed t = {.out = out, .cap = len ? len : cap, .err = err};
 	int rc = parse_value(&t, r, text);
 
 	if (rc < 0)
 		return rc;
 	if (t.n < len && (r->as == RENDER_HEX || r->as == RENDER_KEY))
-		return fault_set(f, -EINVAL, "is %zu bytes of %zu", t.n, len);
+		return error_set(err, -EINVAL, "is %zu bytes of %zu", t.n, len);
 	if (len)
 		memset(out + t.n, 0, len - t.n);
 	return (int)(len ? len : t.n);

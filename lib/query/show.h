@@ -17,7 +17,7 @@
 #ifndef QUERY_SHOW_H
 #define QUERY_SHOW_H
 
-#include "base/fault.h"
+#include "base/error.h"
 #include "row/row.h"
 #include "region/table.h"
 #include "net/key.h"
@@ -66,10 +66,10 @@ struct show_scratch {
 };
 
 /* Parts without a name have that of their type. 0, or -EINVAL and why. */
-int show_parse(struct show *s, const char *text, struct fault *f);
+int show_parse(struct show *s, const char *text, struct error *err);
 
 /* Whether values of len bytes have all parts. 0, or -EINVAL and why not. */
-int show_fits(const struct show *s, size_t len, struct fault *f);
+int show_fits(const struct show *s, size_t len, struct error *err);
 
 /* How values of a table are shown: as told; told NULL: as the layout says, else
  * in hex. One type alone is named value, and a key takes what is behind it.
@@ -110,9 +110,9 @@ void show_columns_set(const struct show *s, const uint8_t column[SHOW_PARTS],
  * Values from text, as they are shown; numbers may be 0x1f, and lists may have
  * blanks. Bytes go to out. len: that many, zeros behind what a list or a text
  * has; 0: as many as the text has, cap at most. Returns their number, or
- * -EINVAL, and f is what is behind the text: "is above 255".
+ * -EINVAL, and err is what is behind the text: "is above 255".
  */
 int show_read(const struct render *r, uint8_t *out, size_t len, size_t cap,
-	      const char *text, struct fault *f);
+	      const char *text, struct error *err);
 
 #endif

@@ -27,7 +27,7 @@ struct ssh {
 };
 
 static int spawn_ssh(pid_t *pid, const char *host, const char *region, int fd,
-		     struct fault *f)
+		     struct error *err)
 {
 	const char *const argv[] = {
 		"ssh",
@@ -48,7 +48,7 @@ static int spawn_ssh(pid_t *pid, const char *host, const char *region, int fd,
 
 	rc = posix_spawn_file_actions_init(&to);
 	if (rc)
-		return fault_set(f, -rc, "%s", strerror(rc));
+		return error_set(err, -rc, "%s", strerror(rc));
 	rc = posix_spawn_file_actions_adddup2(&to, fd, STDIN_FILENO);
 	if (!rc)
 		rc = posix_spawn_file_actions_adddup2(&to, fd, STDOUT_FILENO);
@@ -56,7 +56,7 @@ static int spawn_ssh(pid_t *pid, const char *host, const char *region, int fd,
 		rc = posix_spawnp(pid, argv[0], &to, NULL, (char *const *)argv,
 				  environ);
 	posix_spawn_file_actions_destroy(&to);
-	return rc ? fault_set(f, -rc, "%s: %s", argv[0], strerror(rc)) : 0;
+	return rc ? error_set(err, -rc, "%s: %s", argv[0], strerror(rc)) : 0;
 }
 
 /* Ends the process. Returns its exit status, or 128 plus a signal's number. */
@@ -78,17 +78,17 @@ static int end_ssh(struct ssh *s, bool at_once)
 }
 
 /* ssh's exit status tells why a connection was lost. */
-static int fail_ssh(struct ssh *s, int rc, const struct fault *why,
-		    struct fault *f)
+static int fail_ssh(struct ssh *s, int rc, const struct error *why,
+		    struct error *err)
 {
 	int status = end_ssh(s, rc != -EPIPE);
 
 	if (rc == -EPIPE)
-		return fault_set(f, rc,
+		return error_set(err, rc,
 				 "%s: cannot be asked (ssh ended with status "
 				 "%d)",
 				 s->host, status);
-	return fault_set(f, rc, "%s: %.400s", s->host, why->text);
+	return error_set(err, rc, "%s: %.400s", s->host, why->text);
 }
 
 /*
@@ -98,23 +98,23 @@ static int fail_ssh(struct ssh *s, int rc, const struct fault *why,
  * outlives it.
  */
 static int ssh_start(struct ssh **out, const char *host, const char *region,
-		     const atomic_int *stop, struct fault *f)
+		     const atomic_int *stop, struct error *err)
 {
 	struct ssh *s = calloc(1, sizeof(*s));
 	int fd[2], rc;
 
 	if (!s)
-		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+		return error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd) < 0) {
-		rc = fault_set(f, -errno, "%s", strerror(errno));
+		rc = error_set(err, -errno, "%s", strerror(errno));
 		free(s);
 		return rc;
 	}
 	rc = far_wire_init(&s->wire, fd[0], stop);
 	if (rc < 0)
-		fault_set(f, rc, "%s", strerror(-rc));
+		error_set(err, rc, "%s", strerror(-rc));
 	else
-		rc = spawn_ssh(&s->pid, host, region, fd[1], f);
+		rc = spawn_ssh(&s->pid, host, region, fd[1], err);
 	close(fd[1]);
 	if (rc < 0) {
 		close(fd[0]);
@@ -128,13 +128,13 @@ static int ssh_start(struct ssh **out, const char *host, const char *region,
 }
 
 static int read_pieces(void *ctx, const struct memory_piece *p, size_t n,
-		       struct fault *f)
+		       struct error *err)
 {
 	struct ssh *s = ctx;
-	struct fault why = {""};
+	struct error why = {""};
 	int rc = far_wire_read(&s->wire, p, n, &why);
 
-	return rc < 0 ? fail_ssh(s, rc, &why, f) : 0;
+	return rc < 0 ? fail_ssh(s, rc, &why, err) : 0;
 }
 
 static void close_ssh(void *ctx)
@@ -144,27 +144,27 @@ static void close_ssh(void *ctx)
 }
 
 /* The memory behind s, which owns s from now on, also when this fails. */
-static int ssh_memory(struct memory **out, struct ssh *s, struct fault *f)
+static int ssh_memory(struct memory **out, struct ssh *s, struct error *err)
 {
 	struct memory_link link = {read_pieces, close_ssh, s};
 	const char *host = s->host;
-	struct fault why = {""};
+	struct error why = {""};
 	int rc = far_wire_hello(&s->wire, &link.size, &why);
 
 	if (rc < 0) {
-		fail_ssh(s, rc, &why, f);
+		fail_ssh(s, rc, &why, err);
 		free(s);
 		return rc;
 	}
 	rc = memory_of_link(out, s->host, &link, s->wire.stop, &why);
-	return rc < 0 ? fault_of(f, rc, host, &why) : 0;
+	return rc < 0 ? error_about(err, rc, host, &why) : 0;
 }
 
 static int open_region(struct query_source *s, const char *name,
-		       struct fault *f)
+		       struct error *err)
 {
 	struct region *r;
-	int rc = region_open(&r, name, false, f);
+	int rc = region_open(&r, name, false, err);
 
 	if (!rc)
 		s->memory = region_memory(r);
@@ -188,55 +188,57 @@ static void mark_lost(struct query_sources *p, struct query_source *s,
 		p->o->warn("collector %s: %s", s->name, why);
 }
 
-static int start_ssh(struct query_sources *p, unsigned i, struct fault *f)
+static int start_ssh(struct query_sources *p, unsigned i, struct error *err)
 {
 	const struct cluster_collector *a = &p->cluster.collector[i];
 
-	return ssh_start(&p->source[i].ssh, a->host, a->region, p->o->stop, f);
+	return ssh_start(&p->source[i].ssh, a->host, a->region, p->o->stop,
+			 err);
 }
 
 /* A collector on another machine: by RDMA if that works, else by ssh. */
-static int open_remote(struct query_sources *p, unsigned i, struct fault *f)
+static int open_remote(struct query_sources *p, unsigned i, struct error *err)
 {
 	const struct cluster_collector *a = &p->cluster.collector[i];
 	struct query_source *s = &p->source[i];
 	int rc;
 
 	if (*a->verbs) {
-		rc = verbs_memory(&s->memory, a->verbs, p->o->stop, f);
+		rc = verbs_memory(&s->memory, a->verbs, p->o->stop, err);
 		if (!rc || !*a->host)
 			return rc;
-		p->o->warn("collector %s: %s; asking by ssh", s->name, f->text);
+		p->o->warn("collector %s: %s; asking by ssh", s->name,
+			   err->text);
 	}
-	rc = s->ssh ? 0 : start_ssh(p, i, f);
-	return rc < 0 ? rc : ssh_memory(&s->memory, s->ssh, f);
+	rc = s->ssh ? 0 : start_ssh(p, i, err);
+	return rc < 0 ? rc : ssh_memory(&s->memory, s->ssh, err);
 }
 
 static void open_collector(struct query_sources *p, unsigned i)
 {
 	const struct cluster_collector *a = &p->cluster.collector[i];
 	struct query_source *s = &p->source[i];
-	struct fault f = {0};
+	struct error err = {0};
 	int rc;
 
 	if (s->lost)
 		return;
 	if (is_remote(a))
-		rc = open_remote(p, i, &f);
+		rc = open_remote(p, i, &err);
 	else if (*a->region)
-		rc = open_region(s, a->region, &f);
+		rc = open_region(s, a->region, &err);
 	else
-		rc = fault_set(&f, -ENOENT,
+		rc = error_set(&err, -ENOENT,
 			       "neither region, host nor verbs: by its "
 			       "ticket alone it cannot be asked");
 	if (rc < 0)
-		mark_lost(p, s, f.text);
+		mark_lost(p, s, err.text);
 }
 
-static int open_cluster(struct query_sources *p, struct fault *f)
+static int open_cluster(struct query_sources *p, struct error *err)
 {
-	int rc = cluster_read(&p->cluster, p->o->cluster, f);
-	struct fault why;
+	int rc = cluster_read(&p->cluster, p->o->cluster, err);
+	struct error why;
 
 	if (rc < 0)
 		return rc;
@@ -259,7 +261,7 @@ static int open_cluster(struct query_sources *p, struct fault *f)
 	for (unsigned i = 0; i < p->sources; i++)
 		open_collector(p, i);
 	if (p->lost == p->sources)
-		return fault_set(f, -EHOSTUNREACH,
+		return error_set(err, -EHOSTUNREACH,
 				 "%s: no collector can be asked",
 				 p->o->cluster);
 	return 0;
@@ -275,26 +277,26 @@ static struct query_source *add_source(struct query_sources *p,
 }
 
 static int open_named_region(struct query_sources *p, const char *name,
-			     struct fault *f)
+			     struct error *err)
 {
 	struct query_source *s = add_source(p, "region", name);
-	struct fault why = {""};
+	struct error why = {""};
 	int rc = open_region(s, name, &why);
 
 	s->live = true;
-	return rc < 0 ? fault_of(f, rc, name, &why) : 0;
+	return rc < 0 ? error_about(err, rc, name, &why) : 0;
 }
 
 static int open_snapshot(struct query_sources *p, const char *path,
-			 struct fault *f)
+			 struct error *err)
 {
 	struct query_source *s = add_source(p, path, path);
 	struct snapshot *snapshot;
-	struct fault why = {""};
+	struct error why = {""};
 	int rc = snapshot_open(&snapshot, path, &why);
 
 	if (rc < 0)
-		return fault_of(f, rc, path, &why);
+		return error_about(err, rc, path, &why);
 	s->memory = snapshot_memory(snapshot);
 	return 0;
 }
@@ -362,43 +364,45 @@ static void list_epochs(struct query_sources *p)
 }
 
 static int open_sources(struct query_sources *p,
-			const struct query_sources_options *o, struct fault *f)
+			const struct query_sources_options *o,
+			struct error *err)
 {
 	int rc = 0;
 
 	if (o->cluster)
-		return open_cluster(p, f);
+		return open_cluster(p, err);
 	if (o->verbs) {
 		struct query_source *s = add_source(p, "region", o->verbs);
 
 		s->live = true;
-		rc = verbs_memory(&s->memory, o->verbs, o->stop, f);
+		rc = verbs_memory(&s->memory, o->verbs, o->stop, err);
 	} else if (o->region) {
-		rc = open_named_region(p, o->region, f);
+		rc = open_named_region(p, o->region, err);
 	}
 	for (unsigned i = 0; i < o->snapshots && !rc; i++)
-		rc = open_snapshot(p, o->snapshot[i], f);
+		rc = open_snapshot(p, o->snapshot[i], err);
 	return rc;
 }
 
 int query_sources_open(struct query_sources *p,
-		       const struct query_sources_options *o, struct fault *f)
+		       const struct query_sources_options *o, struct error *err)
 {
 	const struct query_source *first = &p->source[0];
 	int rc;
 
 	*p = (struct query_sources){.o = o};
-	rc = open_sources(p, o, f);
+	rc = open_sources(p, o, err);
 	if (rc < 0)
 		return rc;
 	p->epoch = calloc(p->sources * REGION_EPOCHS_MAX, sizeof(p->epoch[0]));
 	if (!p->epoch)
-		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+		return error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
 	list_epochs(p);
 	if (p->gone)
-		return fault_set(f, -EIO, "%s: %s", first->path, p->gone);
+		return error_set(err, -EIO, "%s: %s", first->path, p->gone);
 	if (!p->clustered && !p->n)
-		return fault_set(f, -ENOENT, "no epoch %s: %s has %llu to %llu",
+		return error_set(err, -ENOENT,
+				 "no epoch %s: %s has %llu to %llu",
 				 o->only.text, first->path,
 				 (unsigned long long)first->oldest,
 				 (unsigned long long)first->newest);
@@ -554,9 +558,9 @@ static void add_target(struct query_targets *out, const struct query_sources *p,
 }
 
 int query_targets_pick(struct query_targets *out, const struct query_sources *p,
-		       int kind, const char *name, struct fault *f)
+		       int kind, const char *name, struct error *err)
 {
-	struct fault why = {""};
+	struct error why = {""};
 
 	out->n = 0;
 	for (unsigned i = 0; i < p->sources; i++) {
@@ -580,8 +584,8 @@ int query_targets_pick(struct query_targets *out, const struct query_sources *p,
 	}
 	if (out->n)
 		return 0;
-	return name ? fault_set(f, -ENOENT, "%s", why.text)
-		    : fault_set(f, -ENOENT, "%s: no %s table",
+	return name ? error_set(err, -ENOENT, "%s", why.text)
+		    : error_set(err, -ENOENT, "%s: no %s table",
 				p->source[0].path,
 				table_kind_name((uint8_t)kind));
 }

@@ -99,7 +99,8 @@ struct query_targets {
 /* Opens what o names; o outlives it. query_sources_close() is needed also after
  * a failure. */
 int query_sources_open(struct query_sources *p,
-		       const struct query_sources_options *o, struct fault *f);
+		       const struct query_sources_options *o,
+		       struct error *err);
 void query_sources_close(struct query_sources *p);
 
 /* Before keys are looked up: follows regions that went to another epoch. */
@@ -134,7 +135,7 @@ bool query_epoch_repeats(const struct query_sources *p, unsigned epoch);
 
 /* The tables of a kind, or the one that is named. -ENOENT: there are none. */
 int query_targets_pick(struct query_targets *out, const struct query_sources *p,
-		       int kind, const char *name, struct fault *f);
+		       int kind, const char *name, struct error *err);
 
 /* One table and its counterparts. */
 void query_target_of(struct query_target *out, const struct query_sources *p,

@@ -29,7 +29,7 @@ static const char header[] = "table,kind,key,hop,path_len,copies,value";
 /* A row on its way in. */
 struct reader {
 	const struct truth *truth;
-	struct fault *f;
+	struct error *err;
 	char *column[COLUMNS];
 	const struct table *t;
 	uint8_t copies, hop, path_len;
@@ -43,7 +43,7 @@ struct reader {
 
 static int malformed(const struct reader *r, const char *what, const char *text)
 {
-	return fault_set(r->f, -EINVAL, "%s: '%s'", what, text);
+	return error_set(r->err, -EINVAL, "%s: '%s'", what, text);
 }
 
 /* Digits and nothing else, up to max. */
@@ -208,9 +208,9 @@ static int read_kind(struct reader *r)
 	}
 }
 
-static int no_memory(struct fault *f)
+static int no_memory(struct error *err)
 {
-	return fault_set(f, -ENOMEM, "out of memory");
+	return error_set(err, -ENOMEM, "out of memory");
 }
 
 /* The row's table in the truth: at its first row, a new one. 0 or -errno. */
@@ -230,7 +230,7 @@ static int open_table(struct truth_table **out, struct truth *truth,
 	if (r->t->kind != TABLE_APPEND)
 		keymap_init(&tt->keys, r->t->key_len, record_len(r->t));
 	else if (!(tt->lists = calloc(r->t->lists, sizeof(tt->lists[0]))))
-		return no_memory(r->f);
+		return no_memory(r->err);
 	truth->n++;
 	return 0;
 }
@@ -316,17 +316,17 @@ static int add_row(struct truth *t, const struct reader *r)
 		return rc;
 	t->rows++;
 	rc = tt->lists ? add_entries(tt, r) : add_report(tt, r);
-	return rc < 0 ? no_memory(r->f) : 0;
+	return rc < 0 ? no_memory(r->err) : 0;
 }
 
-int truth_line(struct truth *t, char *line, struct fault *f)
+int truth_line(struct truth *t, char *line, struct error *err)
 {
-	struct reader r = {.truth = t, .f = f};
+	struct reader r = {.truth = t, .err = err};
 	int rc;
 
 	if (!t->begun) {
 		if (strcmp(line, header) != 0)
-			return fault_set(f, -EINVAL,
+			return error_set(err, -EINVAL,
 					 "not the header of a truth: '%s'",
 					 line);
 		t->begun = true;

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/fault.h"
+#include "base/error.h"
 #include "query/query.h"
 #include "region/table.h"
 
@@ -97,7 +97,7 @@ void truth_init(struct truth *t, const struct table *const *known, unsigned n);
 void truth_fini(struct truth *t);
 
 /* The next line of a truth, the header first; its text is used up. */
-int truth_line(struct truth *t, char *line, struct fault *f);
+int truth_line(struct truth *t, char *line, struct error *err);
 
 /*
  * Hops of a path: as told; else all of the chunk, or as many as were reported

@@ -320,7 +320,7 @@ static bool dart_busy(struct transport *transport, unsigned table)
 }
 
 static int make_frame_template(struct dart_out *o, const struct ticket *t,
-			       struct fault *f)
+			       struct error *err)
 {
 	for (unsigned i = 0; i < t->n; i++) {
 		const struct table *g = &t->table[i];
@@ -329,7 +329,7 @@ static int make_frame_template(struct dart_out *o, const struct ticket *t,
 		if (g->kind != TABLE_KEYWRITE)
 			continue;
 		if (g->value_len + 4u > t->mtu)
-			return fault_set(f, -EINVAL,
+			return error_set(err, -EINVAL,
 					 "table %s: slots above the path MTU "
 					 "of %u: DART writes them in one "
 					 "packet",
@@ -343,22 +343,22 @@ static int make_frame_template(struct dart_out *o, const struct ticket *t,
 
 /* Whether a collector is one of the deployment, whose state fits. */
 static int check_ticket(const struct dart_out *o, const struct ticket *t,
-			struct fault *f)
+			struct error *err)
 {
 	if (t->version != 4)
-		return fault_set(f, -EAFNOSUPPORT,
+		return error_set(err, -EAFNOSUPPORT,
 				 "an IPv6 address: DART's 20 bytes of state "
 				 "hold an IPv4 one");
 	if (memcmp(t->peer_ip, o->ip, 4) != 0)
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "peer_ip is not what the first collector has: "
 				 "a switch has one address");
 	for (unsigned i = 0; i < t->n; i++) {
 		unsigned k = o->common_of[i];
 
 		if (k != NONE && t->at[i].address != o->common[k].address)
-			return fault_set(
-				f, -EINVAL,
+			return error_set(
+				err, -EINVAL,
 				"table %s: at another address than "
 				"the first collector's, and DART keeps "
 				"one for all: rotate them together",
@@ -368,13 +368,13 @@ static int check_ticket(const struct dart_out *o, const struct ticket *t,
 }
 
 int dart_out_accepts(const struct dart_out *o, const struct ticket *t,
-		     struct fault *f)
+		     struct error *err)
 {
 	char ip[TEXT_IP_MAX];
-	struct fault why = {""};
+	struct error why = {""};
 	int rc = check_ticket(o, t, &why);
 
-	return rc < 0 ? fault_set(f, rc, "collector %s: %.400s",
+	return rc < 0 ? error_set(err, rc, "collector %s: %.400s",
 				  text_of_ip(ip, t->version, t->ip), why.text)
 		      : 0;
 }
@@ -382,11 +382,11 @@ int dart_out_accepts(const struct dart_out *o, const struct ticket *t,
 /* Where the state goes on, but for what was counted in it: was, if not NULL. */
 static int make_state(struct dart_out *o, const struct ticket *was,
 		      const struct ticket *t, unsigned collector,
-		      struct fault *f)
+		      struct error *err)
 {
 	struct dart_state *st = &o->state[collector * o->ncommon];
 	struct dart_sequence *h = &o->heard[collector * o->ncommon];
-	int rc = dart_out_accepts(o, t, f);
+	int rc = dart_out_accepts(o, t, err);
 
 	if (rc < 0 || (was && ticket_is_same(was, t)))
 		return rc;
@@ -411,7 +411,7 @@ static int make_state(struct dart_out *o, const struct ticket *was,
 }
 
 static int alloc(struct dart_out **out, unsigned n, unsigned tables,
-		 struct fault *f)
+		 struct error *err)
 {
 	struct dart_out *o = calloc(1, sizeof(*o));
 
@@ -422,7 +422,7 @@ static int alloc(struct dart_out **out, unsigned n, unsigned tables,
 	}
 	if (!o || !o->common || !o->state || !o->heard) {
 		dart_out_close(o);
-		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+		return error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
 	}
 	o->transport = (struct transport){
 		.begin = dart_begin,
@@ -440,10 +440,10 @@ static int alloc(struct dart_out **out, unsigned n, unsigned tables,
 
 int dart_out_open(struct dart_out **out, const struct ticket *const *tickets,
 		  unsigned n, struct snk *sink, struct transport *rest,
-		  unsigned ack_every, struct fault *f)
+		  unsigned ack_every, struct error *err)
 {
 	struct dart_out *o = NULL;
-	int rc = alloc(&o, n, tickets[0]->n, f);
+	int rc = alloc(&o, n, tickets[0]->n, err);
 
 	if (rc < 0)
 		return rc;
@@ -452,9 +452,9 @@ int dart_out_open(struct dart_out **out, const struct ticket *const *tickets,
 	o->ack_every = ack_every;
 	memcpy(o->mac, tickets[0]->peer_mac, 6);
 	memcpy(o->ip, tickets[0]->peer_ip, 4);
-	rc = make_frame_template(o, tickets[0], f);
+	rc = make_frame_template(o, tickets[0], err);
 	for (unsigned c = 0; c < n && !rc; c++)
-		rc = make_state(o, NULL, tickets[c], c, f);
+		rc = make_state(o, NULL, tickets[c], c, err);
 	if (rc < 0) {
 		dart_out_close(o);
 		return rc;
@@ -465,9 +465,9 @@ int dart_out_open(struct dart_out **out, const struct ticket *const *tickets,
 
 int dart_out_reticket(struct dart_out *o, unsigned collector,
 		      const struct ticket *was, const struct ticket *t,
-		      struct fault *f)
+		      struct error *err)
 {
-	return make_state(o, was, t, collector, f);
+	return make_state(o, was, t, collector, err);
 }
 
 /* Whose answer it is: answers come to the number of the pair that was written

@@ -53,7 +53,7 @@ struct dart_out;
  */
 int dart_out_open(struct dart_out **out, const struct ticket *const *tickets,
 		  unsigned n, struct snk *sink, struct transport *rest,
-		  unsigned ack_every, struct fault *f);
+		  unsigned ack_every, struct error *err);
 struct transport *dart_out_transport(struct dart_out *o);
 struct dart_ledger dart_out_ledger(const struct dart_out *o);
 
@@ -62,13 +62,13 @@ bool dart_out_answer(struct dart_out *o, const struct pkt *p);
 
 /* Checks a ticket that dart_out_reticket() will then accept. */
 int dart_out_accepts(const struct dart_out *o, const struct ticket *t,
-		     struct fault *f);
+		     struct error *err);
 
 /* Replaces a collector's ticket `was' by t, of the same tables; PSNs continue
  * as ticket_psn() says. Neither ticket is kept. */
 int dart_out_reticket(struct dart_out *o, unsigned collector,
 		      const struct ticket *was, const struct ticket *t,
-		      struct fault *f);
+		      struct error *err);
 
 /* The state of a collector's table, by its index; NULL: not Key-Write. */
 const struct dart_state *dart_out_state(const struct dart_out *o,

@@ -113,12 +113,12 @@ static int fanout_exec(struct transport *transport, const struct op *ops,
 }
 
 int fanout_open(struct fanout **out, struct transport *const *transports,
-		unsigned n, unsigned tables, struct fault *f)
+		unsigned n, unsigned tables, struct error *err)
 {
 	struct fanout *o = calloc(1, sizeof(*o));
 
 	if (!o)
-		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+		return error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
 	o->transport = (struct transport){
 		.begin = fanout_begin,
 		.exec = fanout_exec,

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "base/fault.h"
+#include "base/error.h"
 #include "rdma/op.h"
 
 struct fanout;
@@ -20,7 +20,7 @@ enum {
 
 /* transports: n of them, copied; they outlive the fan-out. tables: of each. */
 int fanout_open(struct fanout **out, struct transport *const *transports,
-		unsigned n, unsigned tables, struct fault *f);
+		unsigned n, unsigned tables, struct error *err);
 struct transport *fanout_transport(struct fanout *o);
 
 void fanout_close(struct fanout *o); /* NULL is fine */

@@ -403,10 +403,10 @@ static void close_clone(struct transport *transport)
 
 /* A writer's seat of its own; the region is shared. */
 static int local_clone(struct transport *transport, struct transport **out,
-		       struct fault *f)
+		       struct error *err)
 {
 	struct local_transport *l;
-	int rc = local_open(&l, self(transport)->region, f);
+	int rc = local_open(&l, self(transport)->region, err);
 
 	if (rc < 0)
 		return rc;
@@ -415,13 +415,14 @@ static int local_clone(struct transport *transport, struct transport **out,
 	return 0;
 }
 
-int local_open(struct local_transport **out, struct region *r, struct fault *f)
+int local_open(struct local_transport **out, struct region *r,
+	       struct error *err)
 {
 	struct local_transport *l = calloc(1, sizeof(*l));
 	int rc;
 
 	if (!l)
-		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+		return error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
 	l->transport = (struct transport){
 		.begin = local_begin,
 		.exec = local_exec,
@@ -437,7 +438,7 @@ int local_open(struct local_transport **out, struct region *r, struct fault *f)
 	l->n = region_tables(r);
 	for (unsigned i = 0; i < l->n; i++)
 		l->table[i] = region_table(r, i);
-	if ((rc = writer_open(&l->writer, r, f)) < 0) {
+	if ((rc = writer_open(&l->writer, r, err)) < 0) {
 		free(l);
 		return rc;
 	}
@@ -467,15 +468,15 @@ static void close_region(struct transport *transport)
 }
 
 int local_transport_open(struct transport **out, const char *region,
-			 struct fault *f)
+			 struct error *err)
 {
 	struct local_transport *l;
 	struct region *r;
-	int rc = region_open(&r, region, true, f);
+	int rc = region_open(&r, region, true, err);
 
 	if (rc < 0)
 		return rc;
-	if ((rc = local_open(&l, r, f)) < 0) {
+	if ((rc = local_open(&l, r, err)) < 0) {
 		region_close(r);
 		return rc;
 	}

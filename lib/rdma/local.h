@@ -15,12 +15,13 @@ struct local_transport;
 
 /* r is open for writing and outlives the transport. Tables: the region's
  * indices. */
-int local_open(struct local_transport **out, struct region *r, struct fault *f);
+int local_open(struct local_transport **out, struct region *r,
+	       struct error *err);
 struct transport *local_transport(struct local_transport *l);
 
 /* A transport into a region by name; it opens and closes the region. */
 int local_transport_open(struct transport **out, const char *region,
-			 struct fault *f);
+			 struct error *err);
 void local_close(struct local_transport *l); /* NULL is fine */
 
 /*

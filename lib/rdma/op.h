@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/fault.h"
+#include "base/error.h"
 #include "base/ledger.h"
 #include "region/table.h"
 
@@ -143,7 +143,7 @@ struct transport {
 	 * the same time. The clone is closed first. NULL: cannot be cloned.
 	 */
 	int (*clone)(struct transport *r, struct transport **out,
-		     struct fault *f);
+		     struct error *err);
 	/*
 	 * Carries out messages of two words (message.h) as long as they are of
 	 * the first one's kind and inside their table. Returns the words done;

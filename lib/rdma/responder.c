@@ -863,15 +863,15 @@ int responder_rx(struct responder *p, const struct pkt *pkts, size_t n)
 
 /* The ticket says what the region says, or offsets would be another table's. */
 static int check_ticket(const struct region *r, const struct ticket *t,
-			struct fault *f)
+			struct error *err)
 {
 	if (t->n != region_tables(r))
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "the ticket has %u tables, the region %u",
 				 t->n, region_tables(r));
 	for (unsigned i = 0; i < t->n; i++)
 		if (t->table[i].length != region_table(r, i)->length)
-			return fault_set(f, -EINVAL,
+			return error_set(err, -EINVAL,
 					 "table %s: the ticket is another "
 					 "region's",
 					 region_table(r, i)->name);
@@ -916,9 +916,9 @@ void responder_renumber(const struct responder *p, struct ticket *t)
 }
 
 int responder_reopen(struct responder *p, const struct ticket *t,
-		     struct fault *f)
+		     struct error *err)
 {
-	int rc = check_ticket(p->region, t, f);
+	int rc = check_ticket(p->region, t, err);
 
 	if (!rc)
 		make_qps(p, t);
@@ -927,18 +927,18 @@ int responder_reopen(struct responder *p, const struct ticket *t,
 
 int responder_open(struct responder **out, struct region *r,
 		   const struct ticket *t, struct snk *answers,
-		   const struct responder_options *o, struct fault *f)
+		   const struct responder_options *o, struct error *err)
 {
 	struct responder *p;
-	int rc = check_ticket(r, t, f);
+	int rc = check_ticket(r, t, err);
 
 	if (rc < 0)
 		return rc;
 	p = calloc(1, sizeof(*p));
 	if (!p || !(p->s = calloc(1, sizeof(*p->s))))
-		rc = fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+		rc = error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
 	if (!rc)
-		rc = local_open(&p->local, r, f);
+		rc = local_open(&p->local, r, err);
 	if (rc < 0) {
 		responder_close(p);
 		return rc;

@@ -58,7 +58,7 @@ extern const struct ledger responder_ledger;
  */
 int responder_open(struct responder **out, struct region *r,
 		   const struct ticket *t, struct snk *answers,
-		   const struct responder_options *o, struct fault *f);
+		   const struct responder_options *o, struct error *err);
 /* Returns 0 or -errno of the answers' sink. n <= PKT_BATCH. */
 int responder_rx(struct responder *p, const struct pkt *pkts, size_t n);
 /*
@@ -66,7 +66,7 @@ int responder_rx(struct responder *p, const struct pkt *pkts, size_t n);
  * Packets under way to the old ones are refused by their PSN.
  */
 int responder_reopen(struct responder *p, const struct ticket *t,
-		     struct fault *f);
+		     struct error *err);
 /*
  * Sets the first PSNs of a ticket for responder_reopen() far from the PSNs of
  * requests to the present queue pairs. If the new ones began near them, a
@@ -146,7 +146,7 @@ struct responder_cores_options {
 
 int responder_cores_open(struct responder_cores **out, struct responder *p,
 			 const struct responder_cores_options *o,
-			 struct fault *f);
+			 struct error *err);
 
 /* The next batch, worker 0's, n <= PKT_BATCH. 0, or the first -errno. */
 int responder_cores_rx(struct responder_cores *c, const struct pkt *pkts,

@@ -524,14 +524,14 @@ uint64_t responder_cores_unsent(const struct responder_cores *c)
 
 /* Another worker's responder: the state is p's, the transport its own. */
 static int clone_open(struct responder **out, const struct responder *p,
-		      struct fault *f)
+		      struct error *err)
 {
 	struct responder *clone = calloc(1, sizeof(*clone));
 	int rc;
 
 	if (!clone)
-		return fault_set(f, -ENOMEM, "no memory for a worker");
-	rc = local_open(&clone->local, p->region, f);
+		return error_set(err, -ENOMEM, "no memory for a worker");
+	rc = local_open(&clone->local, p->region, err);
 	if (rc < 0) {
 		free(clone);
 		return rc;
@@ -545,16 +545,16 @@ static int clone_open(struct responder **out, const struct responder *p,
 }
 
 static int worker_open(struct responder_cores *c, unsigned number,
-		       struct fault *f)
+		       struct error *err)
 {
 	struct worker *w = aligned_alloc(LINE, sizeof(*w));
 
 	if (!w)
-		return fault_set(f, -ENOMEM, "no memory for a worker");
+		return error_set(err, -ENOMEM, "no memory for a worker");
 	memset(w, 0, sizeof(*w));
 	c->worker[number] = w;
 	w->p = number ? NULL : c->p;
-	return number ? clone_open(&w->p, c->p, f) : 0;
+	return number ? clone_open(&w->p, c->p, err) : 0;
 }
 
 static void free_all(struct responder_cores *c)
@@ -591,7 +591,7 @@ static void split_table(struct parts *parts, const struct table *t,
 	parts->factor = factor;
 }
 
-static int open_workers(struct responder_cores *c, struct fault *f)
+static int open_workers(struct responder_cores *c, struct error *err)
 {
 	const struct threads_options to = {
 		.workers = c->o.workers,
@@ -608,31 +608,31 @@ static int open_workers(struct responder_cores *c, struct fault *f)
 		const struct table *t = region_table(r, i);
 
 		if (t->length > OP_MESSAGE_OFFSET)
-			return fault_set(f, -EINVAL,
+			return error_set(err, -EINVAL,
 					 "table %s is too large for several "
 					 "cores",
 					 t->name);
 		split_table(&c->parts[i], t, c->o.workers);
 	}
 	for (unsigned i = 0; i < c->o.workers && !rc; i++)
-		rc = worker_open(c, i, f);
-	return rc ? rc : threads_open(&c->threads, &to, f);
+		rc = worker_open(c, i, err);
+	return rc ? rc : threads_open(&c->threads, &to, err);
 }
 
 int responder_cores_open(struct responder_cores **out, struct responder *p,
 			 const struct responder_cores_options *o,
-			 struct fault *f)
+			 struct error *err)
 {
 	struct responder_cores *c = calloc(1, sizeof(*c));
 	int rc = 0;
 
 	if (!c)
-		return fault_set(f, -ENOMEM, "no memory for the team");
+		return error_set(err, -ENOMEM, "no memory for the team");
 	c->o = *o;
 	c->p = p;
 	c->lent = true;
 	if (o->workers > 1)
-		rc = open_workers(c, f);
+		rc = open_workers(c, err);
 	if (rc < 0) {
 		free_all(c);
 		return rc;

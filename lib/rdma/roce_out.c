@@ -295,7 +295,7 @@ static bool roce_busy(struct transport *transport, unsigned table)
 }
 
 /* Copies the ticket's heads, from which lists continue. */
-static int take_heads(struct roce_out *o, unsigned i, struct fault *f)
+static int take_heads(struct roce_out *o, unsigned i, struct error *err)
 {
 	uint32_t lists = o->t->table[i].lists;
 
@@ -303,7 +303,7 @@ static int take_heads(struct roce_out *o, unsigned i, struct fault *f)
 		return 0;
 	o->heads[i] = calloc(lists, sizeof(*o->heads[i]));
 	if (!o->heads[i])
-		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+		return error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
 	if (o->t->at[i].heads)
 		memcpy(o->heads[i], o->t->at[i].heads,
 		       lists * sizeof(*o->heads[i]));
@@ -311,15 +311,15 @@ static int take_heads(struct roce_out *o, unsigned i, struct fault *f)
 }
 
 int roce_out_open(struct roce_out **out, const struct ticket *t,
-		  struct snk *sink, unsigned ack_every, struct fault *f)
+		  struct snk *sink, unsigned ack_every, struct error *err)
 {
-	int rc = ticket_check_mtu(t->table, t->n, t->mtu, f);
+	int rc = ticket_check_mtu(t->table, t->n, t->mtu, err);
 	struct roce_out *o;
 
 	if (rc < 0)
 		return rc;
 	if (!(o = calloc(1, sizeof(*o))))
-		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+		return error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
 	o->transport = (struct transport){
 		.begin = roce_begin,
 		.exec = roce_exec,
@@ -336,12 +336,12 @@ int roce_out_open(struct roce_out **out, const struct ticket *t,
 		o->qp[i].psn = t->at[i].psn;
 		if (t->table[i].qp == TABLE_QP_UC &&
 		    t->table[i].kind == TABLE_KEYINC)
-			rc = fault_set(f, -EINVAL,
+			rc = error_set(err, -EINVAL,
 				       "table %s: counters need atomics, which "
 				       "UC does not have; say qp = rc",
 				       t->table[i].name);
 		else
-			rc = take_heads(o, i, f);
+			rc = take_heads(o, i, err);
 	}
 	if (rc < 0) {
 		roce_out_close(o);
@@ -470,12 +470,12 @@ static size_t longest_payload(const struct table *t, uint32_t mtu)
 }
 
 int roce_out_window(struct roce_out *o, unsigned size, roce_out_wait *wait,
-		    void *ctx, struct fault *f)
+		    void *ctx, struct error *err)
 {
 	uint64_t n = 1;
 
 	if (!size || size > ROCE_OUT_WINDOW_MAX)
-		return fault_set(f, -EINVAL, "a window of %u: 1 to %d", size,
+		return error_set(err, -EINVAL, "a window of %u: 1 to %d", size,
 				 ROCE_OUT_WINDOW_MAX);
 	while (n < size)
 		n *= 2;
@@ -487,7 +487,7 @@ int roce_out_window(struct roce_out *o, unsigned size, roce_out_wait *wait,
 			continue;
 		if (request_window_open(&q->w, n,
 					longest_payload(t, o->t->mtu)) < 0)
-			return fault_set(f, -ENOMEM,
+			return error_set(err, -ENOMEM,
 					 "no memory for a window of %u", size);
 		q->on = true;
 		q->timeout = TIMEOUT_FIRST;
@@ -661,13 +661,13 @@ static void renew_lists(struct roce_out *o, unsigned i, const struct ticket *t,
 }
 
 int roce_out_accepts(const struct roce_out *o, const struct ticket *t,
-		     struct fault *f)
+		     struct error *err)
 {
 	if (!same_tables(o->t, t))
-		return fault_set(f, -EINVAL, "the tables are not the same");
+		return error_set(err, -EINVAL, "the tables are not the same");
 	if (t->mtu != o->t->mtu && o->windows)
-		return fault_set(f, -EINVAL, "another MTU needs a new start");
-	return ticket_check_mtu(t->table, t->n, t->mtu, f);
+		return error_set(err, -EINVAL, "another MTU needs a new start");
+	return ticket_check_mtu(t->table, t->n, t->mtu, err);
 }
 
 /*
@@ -701,9 +701,9 @@ static bool do_lists_continue(const struct roce_out *o, unsigned i,
 }
 
 int roce_out_reticket(struct roce_out *o, const struct ticket *t,
-		      struct fault *f)
+		      struct error *err)
 {
-	int rc = roce_out_accepts(o, t, f);
+	int rc = roce_out_accepts(o, t, err);
 	uint64_t *room;
 	bool same;
 
@@ -711,7 +711,7 @@ int roce_out_reticket(struct roce_out *o, const struct ticket *t,
 		return rc;
 	same = ticket_is_same(o->t, t);
 	if (!(room = alloc_heads(t)))
-		return fault_set(f, -ENOMEM, "out of memory");
+		return error_set(err, -ENOMEM, "out of memory");
 	for (unsigned i = 0; i < t->n; i++)
 		if (t->table[i].kind == TABLE_APPEND &&
 		    !do_lists_continue(o, i, t, same))
@@ -762,7 +762,7 @@ const char roce_out_nothing_acked[] =
 	"nothing was acknowledged of all that was sent";
 
 /* Describes a collector's state, its likely cause, and what to do. */
-static void describe_health(struct fault *f, const struct ticket *t,
+static void describe_health(struct error *err, const struct ticket *t,
 			    enum roce_out_health_state state, unsigned table,
 			    const char *nothing)
 {
@@ -770,19 +770,19 @@ static void describe_health(struct fault *f, const struct ticket *t,
 
 	text_of_ip(who, t->version, t->ip);
 	if (state == ROCE_OUT_REFUSED)
-		fault_set(f, -1,
+		error_set(err, -1,
 			  "%s: table %.*s is refused: is the ticket out of "
 			  "date? dta-collect writes it anew; a copy of it has "
 			  "to be copied again",
 			  who, TABLE_NAME_MAX, t->table[table].name);
 	else if (state == ROCE_OUT_UNCONFIRMED)
-		fault_set(f, -1,
+		error_set(err, -1,
 			  "%s: %s, though it answers: do packets with %u bytes "
 			  "of payload get there? dta-collect --mtu makes them "
 			  "shorter",
 			  who, nothing, t->mtu);
 	else
-		fault_set(f, -1,
+		error_set(err, -1,
 			  "%s: %s: no answer: is dta-collect running there, "
 			  "with --peer-ip %s and this ticket?",
 			  who, nothing,
@@ -855,20 +855,20 @@ static enum roce_out_health_state health_of(const struct roce_out_health *st,
 
 bool roce_out_check_health(struct roce_out_health *st, const struct roce_out *o,
 			   uint64_t now_ns, bool away, bool waits,
-			   struct fault *f)
+			   struct error *err)
 {
 	const struct ticket *t = roce_out_ticket(o);
 	unsigned stuck = stuck_table(st, o, t->n, now_ns, away);
 	enum roce_out_health_state state = health_of(
 		st, o, stuck, is_answering(st, o, now_ns));
 	char who[TEXT_IP_MAX];
-	struct fault what;
+	struct error what;
 
 	if (state == st->state)
 		return false;
 	st->state = state;
 	if (state == ROCE_OUT_HEALTHY) {
-		fault_set(f, -1, "%s: requests are acknowledged now",
+		error_set(err, -1, "%s: requests are acknowledged now",
 			  text_of_ip(who, t->version, t->ip));
 		return true;
 	}
@@ -877,11 +877,11 @@ bool roce_out_check_health(struct roce_out_health *st, const struct roce_out *o,
 	if (state == ROCE_OUT_REFUSED && roce_out_stale(o))
 		return false; /* cluster_out_refusal() reports it */
 	describe_health(&what, t, state, stuck, "nothing is acknowledged");
-	fault_set(f, -1, "%.400s%s", what.text, warning_of(state, waits));
+	error_set(err, -1, "%.400s%s", what.text, warning_of(state, waits));
 	return true;
 }
 
-bool roce_out_unacked_reason(const struct roce_out *o, struct fault *f)
+bool roce_out_unacked_reason(const struct roce_out *o, struct error *err)
 {
 	const struct ticket *t = roce_out_ticket(o);
 
@@ -890,7 +890,7 @@ bool roce_out_unacked_reason(const struct roce_out *o, struct fault *f)
 
 		if (!at.waiting)
 			continue;
-		describe_health(f, t,
+		describe_health(err, t,
 				at.refused ? ROCE_OUT_REFUSED : ROCE_OUT_SILENT,
 				k, roce_out_nothing_acked);
 		return true;

@@ -28,7 +28,7 @@ enum {
  * queue pair, 0 never; with a window, 0: a quarter of it.
  */
 int roce_out_open(struct roce_out **out, const struct ticket *t,
-		  struct snk *sink, unsigned ack_every, struct fault *f);
+		  struct snk *sink, unsigned ack_every, struct error *err);
 struct transport *roce_out_transport(struct roce_out *o);
 void roce_out_close(struct roce_out *o);
 
@@ -44,7 +44,7 @@ typedef int roce_out_wait(void *ctx);
  * RC queue pair, rounded up to a power of 2. wait may be NULL: always 0.
  */
 int roce_out_window(struct roce_out *o, unsigned size, roce_out_wait *wait,
-		    void *ctx, struct fault *f);
+		    void *ctx, struct error *err);
 
 /*
  * Processes answers, each for one of n transports (several collectors). Times
@@ -80,9 +80,9 @@ bool roce_out_stale(const struct roce_out *o);
  * memory.
  */
 int roce_out_accepts(const struct roce_out *o, const struct ticket *t,
-		     struct fault *f);
+		     struct error *err);
 int roce_out_reticket(struct roce_out *o, const struct ticket *t,
-		      struct fault *f);
+		      struct error *err);
 
 /*
  * What became of requests, with a window: requests = acked + uc + drops by
@@ -162,15 +162,15 @@ struct roce_out_health {
 /*
  * To be called a few times a second; away: no call for more than a second.
  * waits: reports are left unread while the window is full. Returns whether the
- * state has changed, which f describes.
+ * state has changed, which err describes.
  */
 bool roce_out_check_health(struct roce_out_health *st, const struct roce_out *o,
 			   uint64_t now_ns, bool away, bool waits,
-			   struct fault *f);
+			   struct error *err);
 
 /* Describes why a collector has not acknowledged the requests that wait; false:
  * none waits, and roce_out_nothing_acked says all there is to say. */
 extern const char roce_out_nothing_acked[];
-bool roce_out_unacked_reason(const struct roce_out *o, struct fault *f);
+bool roce_out_unacked_reason(const struct roce_out *o, struct error *err);
 
 #endif

@@ -69,13 +69,13 @@ void ticket_place(struct ticket_table *at, const struct region *r,
 }
 
 static int describe_table(struct ticket *t, const struct region *r, unsigned i,
-			  struct fault *f)
+			  struct error *err)
 {
 	const struct table *g = region_table(r, i);
 
 	if (g->lists > TICKET_LISTS_MAX)
-		return fault_set(
-			f, -EINVAL,
+		return error_set(
+			err, -EINVAL,
 			"table %s: %u lists; a ticket holds %d at most",
 			g->name, g->lists, TICKET_LISTS_MAX);
 	t->table[i] = *g;
@@ -83,7 +83,7 @@ static int describe_table(struct ticket *t, const struct region *r, unsigned i,
 	ticket_place(&t->at[i], r, i, t->epoch);
 	if (g->kind == TABLE_APPEND &&
 	    take_heads(&t->at[i], r, g, t->epoch) < 0)
-		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+		return error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
 	return 0;
 }
 
@@ -100,7 +100,7 @@ static bool is_cut(const struct table *t, unsigned mtu, unsigned *bytes)
 }
 
 int ticket_check_mtu(const struct table *tables, unsigned n, unsigned mtu,
-		     struct fault *f)
+		     struct error *err)
 {
 	unsigned bytes;
 
@@ -110,8 +110,8 @@ int ticket_check_mtu(const struct table *tables, unsigned n, unsigned mtu,
 		bool append = t->kind == TABLE_APPEND;
 
 		if (t->qp == TABLE_QP_UC && is_cut(t, mtu, &bytes))
-			return fault_set(
-				f, -EINVAL,
+			return error_set(
+				err, -EINVAL,
 				"table %s: qp: packets of %u bytes, the path "
 				"MTU, cut %s of %u bytes, and on UC a lost one "
 				"would leave halves of two values: say qp = "
@@ -159,19 +159,20 @@ const char *ticket_region(const struct ticket *t)
 		       : t->region + strlen(host);
 }
 
-int ticket_of_region(struct ticket *t, const struct region *r, struct fault *f)
+int ticket_of_region(struct ticket *t, const struct region *r,
+		     struct error *err)
 {
 	int rc;
 
 	default_addresses(t);
 	if (is_zero(t->ip, 16) || is_zero(t->peer_ip, 16))
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "IPv6 needs both addresses: the collector's "
 				 "and the translator's");
 	t->epoch = region_epoch(r);
 	name_region(t, region_path(r));
 	for (t->n = 0; t->n < region_tables(r); t->n++) {
-		rc = describe_table(t, r, t->n, f);
+		rc = describe_table(t, r, t->n, err);
 		if (rc < 0) {
 			ticket_fini(t); /* those before */
 			return rc;
@@ -351,13 +352,13 @@ struct reader {
 
 /* Both addresses are of one family. */
 static int set_ip(const struct field *field, void *reader, const char *value,
-		  struct fault *f)
+		  struct error *err)
 {
 	struct ticket *t = &((struct reader *)reader)->t;
 	uint8_t *ip = (uint8_t *)reader + field->at;
 	uint8_t version = text_ip(ip, value);
 
-	(void)f;
+	(void)err;
 	if (!version || (t->version && t->version != version))
 		return -EINVAL;
 	t->version = version;
@@ -365,24 +366,24 @@ static int set_ip(const struct field *field, void *reader, const char *value,
 }
 
 static int set_region(const struct field *field, void *reader,
-		      const char *value, struct fault *f)
+		      const char *value, struct error *err)
 {
 	char *region = ((struct reader *)reader)->t.region;
 
 	(void)field;
-	(void)f;
+	(void)err;
 	return snprintf(region, TICKET_REGION, "%s", value) < TICKET_REGION
 		       ? 0
 		       : -EINVAL;
 }
 
 static int set_mtu(const struct field *field, void *reader, const char *value,
-		   struct fault *f)
+		   struct error *err)
 {
 	uint64_t n;
 
 	(void)field;
-	(void)f;
+	(void)err;
 	if (!text_number(&n, value, 4096) || n < 256 || n & (n - 1))
 		return -EINVAL;
 	((struct reader *)reader)->t.mtu = (uint16_t)n;
@@ -444,7 +445,7 @@ static const struct field table_fields[] = {
 static int refuse_value(const struct reader *r, const char *what,
 			const char *value)
 {
-	return ini_fault(&r->ini, r->ini.line, -EINVAL, "%s: '%s'", what,
+	return ini_error(&r->ini, r->ini.line, -EINVAL, "%s: '%s'", what,
 			 value);
 }
 
@@ -485,13 +486,13 @@ static int layout_field_of(struct reader *r, unsigned i)
 {
 	const struct ini *ini = &r->ini;
 	const char *key = strcmp(ini->key, "entries") ? ini->key : "ring";
-	struct fault why = {""};
+	struct error why = {""};
 	int k = layout_field(key);
 
 	if (k >= 0 && !field_once(&r->said[i].layout_seen, k))
 		return refuse_value(r, "given twice", key);
 	return layout_set(&r->t.table[i], key, ini->value, &why) < 0
-		       ? ini_fault(ini, ini->line, -EINVAL, "%s", why.text)
+		       ? ini_error(ini, ini->line, -EINVAL, "%s", why.text)
 		       : 0;
 }
 
@@ -507,7 +508,7 @@ static int table_field(struct reader *r)
 		return layout_field_of(r, i);
 	return parse_head(r, ini->value)
 		       ? 0
-		       : ini_fault(ini, ini->line, -EINVAL,
+		       : ini_error(ini, ini->line, -EINVAL,
 				   "head: '%s' is not LIST:COUNT", ini->value);
 }
 
@@ -516,7 +517,7 @@ static int collector_field(struct reader *r)
 	int rc = ini_set(&r->ini, collector_fields, &r->seen, r);
 
 	if (r->seen & 1 && r->version != TICKET_VERSION && rc >= 0)
-		return ini_fault(&r->ini, r->ini.line, -EPROTONOSUPPORT,
+		return ini_error(&r->ini, r->ini.line, -EPROTONOSUPPORT,
 				 "a ticket of another version: '%s'",
 				 r->ini.value);
 	return rc;
@@ -559,12 +560,12 @@ static int read_all(struct reader *r)
 			return rc;
 	}
 	if (!rc && i->empty)
-		rc = ini_fault(i, i->empty, -EINVAL,
+		rc = ini_error(i, i->empty, -EINVAL,
 			       "a section without fields");
 	return rc;
 }
 
-static int check_table(const struct reader *r, unsigned i, struct fault *f)
+static int check_table(const struct reader *r, unsigned i, struct error *err)
 {
 	const struct said *said = &r->said[i];
 	const struct ticket *t = &r->t;
@@ -572,27 +573,27 @@ static int check_table(const struct reader *r, unsigned i, struct fault *f)
 	const struct table *g = &t->table[i];
 
 	if (~said->seen & TABLE_REQUIRED)
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "qpn, psn, rkey, address and length are "
 				 "needed");
 	if (g->length != said->length)
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "length: the geometry has %llu bytes",
 				 (unsigned long long)g->length);
 	if (at->address > UINT64_MAX - g->length)
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "address: the table would not end");
 	if (g->lists > TICKET_LISTS_MAX)
-		return fault_set(f, -EINVAL, "lists: more than %d",
+		return error_set(err, -EINVAL, "lists: more than %d",
 				 TICKET_LISTS_MAX);
 	for (unsigned k = 0; k < i; k++)
 		if (t->table[k].id == g->id || t->at[k].qpn == at->qpn)
-			return fault_set(f, -EINVAL,
+			return error_set(err, -EINVAL,
 					 "id or qpn of another table");
 	return 0;
 }
 
-static int place_heads(struct reader *r, struct fault *f)
+static int place_heads(struct reader *r, struct error *err)
 {
 	struct ticket *t = &r->t;
 
@@ -602,34 +603,34 @@ static int place_heads(struct reader *r, struct fault *f)
 		struct ticket_table *at = &t->at[h->table];
 
 		if (h->list >= g->lists)
-			return fault_set(f, -EINVAL,
+			return error_set(err, -EINVAL,
 					 "[table %s]: head: there is no list "
 					 "%u",
 					 g->name, h->list);
 		if (!at->heads)
 			at->heads = calloc(g->lists, sizeof(*at->heads));
 		if (!at->heads)
-			return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+			return error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
 		at->heads[h->list] = h->count;
 	}
 	return 0;
 }
 
 /* The whole, once every line was good. */
-static int check_all(struct reader *r, struct fault *f)
+static int check_all(struct reader *r, struct error *err)
 {
 	struct ticket *t = &r->t;
-	struct fault why = {""};
+	struct error why = {""};
 	int rc;
 
 	if (~r->seen & REQUIRED)
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "not a whole ticket: [collector] needs "
 				 "version, mac, peer_mac, ip, peer_ip, mtu, "
 				 "epoch and tables (dta-collect --ticket "
 				 "writes it)");
 	if (!t->n || t->n != r->tables)
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "not a whole ticket: %u tables of %llu", t->n,
 				 (unsigned long long)r->tables);
 	for (unsigned i = 0; i < t->n; i++) {
@@ -639,30 +640,31 @@ static int check_all(struct reader *r, struct fault *f)
 		if (!rc)
 			rc = check_table(r, i, &why);
 		if (rc < 0)
-			return fault_set(f, rc, "[table %s]: %s",
+			return error_set(err, rc, "[table %s]: %s",
 					 t->table[i].name, why.text);
 	}
-	return place_heads(r, f);
+	return place_heads(r, err);
 }
 
-int ticket_parse(struct ticket *t, FILE *in, const char *name, struct fault *f)
+int ticket_parse(struct ticket *t, FILE *in, const char *name,
+		 struct error *err)
 {
 	struct reader *r = calloc(1, sizeof(*r));
-	struct fault why = {""};
+	struct error why = {""};
 	int rc;
 
 	memset(t, 0, sizeof(*t));
 	if (!r)
-		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+		return error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
 	r->ini = (struct ini){
 		.in = in,
 		.name = name,
 		.strange = "not a line of a ticket",
-		.f = f,
+		.err = err,
 	};
 	rc = read_all(r);
 	if (!rc && (rc = check_all(r, &why)) < 0)
-		ini_fault(&r->ini, 0, rc, "%s", why.text);
+		ini_error(&r->ini, 0, rc, "%s", why.text);
 	if (rc < 0)
 		ticket_fini(&r->t);
 	else
@@ -672,7 +674,7 @@ int ticket_parse(struct ticket *t, FILE *in, const char *name, struct fault *f)
 	return rc;
 }
 
-int ticket_read(struct ticket *t, const char *path, struct fault *f)
+int ticket_read(struct ticket *t, const char *path, struct error *err)
 {
 	bool is_stdin = !strcmp(path, "-");
 	struct ticket_stamp stamp = ticket_stamp(path); /* before it is read */
@@ -680,8 +682,8 @@ int ticket_read(struct ticket *t, const char *path, struct fault *f)
 	int rc;
 
 	if (!in)
-		return fault_set(f, -errno, "%s: %s", path, strerror(errno));
-	rc = ticket_parse(t, in, is_stdin ? "standard input" : path, f);
+		return error_set(err, -errno, "%s: %s", path, strerror(errno));
+	rc = ticket_parse(t, in, is_stdin ? "standard input" : path, err);
 	if (!is_stdin)
 		fclose(in);
 	if (rc == 0)

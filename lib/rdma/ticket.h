@@ -43,7 +43,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/fault.h"
+#include "base/error.h"
 #include "region/region.h"
 #include "region/table.h"
 
@@ -86,7 +86,8 @@ struct ticket {
  * those that are zero become the defaults above. R_Keys belong to the epoch:
  * after a rotation those of an older ticket are refused.
  */
-int ticket_of_region(struct ticket *t, const struct region *r, struct fault *f);
+int ticket_of_region(struct ticket *t, const struct region *r,
+		     struct error *err);
 
 /* The name of a ticket's region, if it is on this machine; else NULL. */
 const char *ticket_region(const struct ticket *t);
@@ -102,16 +103,17 @@ void ticket_place(struct ticket_table *at, const struct region *r,
  * Returns 0 or -EINVAL.
  */
 int ticket_check_mtu(const struct table *tables, unsigned n, unsigned mtu,
-		     struct fault *f);
+		     struct error *err);
 
 int ticket_write(const struct ticket *t, FILE *out);
 
 /*
- * Reads a file ("-": stdin), or an open one called name in messages. f says
+ * Reads a file ("-": stdin), or an open one called name in messages. err says
  * FILE:LINE: reason. Returns 0, or -errno with nothing to free.
  */
-int ticket_read(struct ticket *t, const char *path, struct fault *f);
-int ticket_parse(struct ticket *t, FILE *in, const char *name, struct fault *f);
+int ticket_read(struct ticket *t, const char *path, struct error *err);
+int ticket_parse(struct ticket *t, FILE *in, const char *name,
+		 struct error *err);
 void ticket_fini(struct ticket *t);
 
 /* Whether two tickets of the same tables are equal, whatever their files. */

@@ -21,7 +21,7 @@ struct linked {
 	struct region_header h; /* a checked copy */
 	uint8_t *values;
 	bool broken;
-	struct fault why;
+	struct error why;
 	struct memory_piece *piece;
 	size_t room;
 	/* Counts of lists, read ahead. */
@@ -144,7 +144,7 @@ static int renew_epochs(struct memory *m)
 	l->ahead_len = 0; /* not to grow old */
 	if (!rc && !s.epoch) {
 		l->broken = true;
-		rc = fault_set(&l->why, -EBADMSG,
+		rc = error_set(&l->why, -EBADMSG,
 			       "its region is damaged: "
 			       "epoch 0");
 	}
@@ -183,23 +183,23 @@ static int load_head(struct linked *l)
 	if (!rc)
 		rc = region_check(h, l->link.size, &l->why);
 	else if (!l->broken)
-		fault_set(&l->why, rc, "%s", strerror(-rc));
+		error_set(&l->why, rc, "%s", strerror(-rc));
 	if (rc < 0)
 		return rc;
 	l->values = malloc(h->values_len + 1);
 	if (!l->values)
-		return fault_set(&l->why, -ENOMEM, "%s", strerror(ENOMEM));
+		return error_set(&l->why, -ENOMEM, "%s", strerror(ENOMEM));
 	rc = fetch_bytes(l, h->values_at, l->values, h->values_len);
 	if (rc < 0)
 		return l->broken ? rc
-				 : fault_set(&l->why, rc, "%s", strerror(-rc));
+				 : error_set(&l->why, rc, "%s", strerror(-rc));
 	rc = renew_epochs(&l->memory);
 	return rc < 0 ? rc : region_check_values(h, l->values, &l->why);
 }
 
 int memory_of_link(struct memory **out, const char *path,
 		   const struct memory_link *link, const atomic_int *stop,
-		   struct fault *f)
+		   struct error *err)
 {
 	static const struct memory_ops ops = {
 		.read = read_linked,
@@ -212,7 +212,7 @@ int memory_of_link(struct memory **out, const char *path,
 
 	if (!l) {
 		link->close(link->ctx);
-		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+		return error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
 	}
 	l->memory.ops = &ops;
 	l->memory.far = true;
@@ -220,9 +220,9 @@ int memory_of_link(struct memory **out, const char *path,
 	l->stop = stop;
 	l->memory.path = l->path = strdup(path);
 	rc = l->path ? load_head(l)
-		     : fault_set(&l->why, -ENOMEM, "%s", strerror(ENOMEM));
+		     : error_set(&l->why, -ENOMEM, "%s", strerror(ENOMEM));
 	if (rc < 0) {
-		fault_set(f, rc, "%s", l->why.text);
+		error_set(err, rc, "%s", l->why.text);
 		memory_close(&l->memory);
 		return rc;
 	}

@@ -8,7 +8,7 @@
 
 #include <stdatomic.h>
 
-#include "base/fault.h"
+#include "base/error.h"
 #include "region/memory.h"
 
 struct memory_piece {
@@ -21,7 +21,7 @@ struct memory_link {
 	/* Reads all n pieces; or -errno and why: then the link is broken for
 	 * good. */
 	int (*read)(void *ctx, const struct memory_piece *p, size_t n,
-		    struct fault *f);
+		    struct error *err);
 	void (*close)(void *ctx);
 	void *ctx;
 	uint64_t size; /* of the file */
@@ -34,6 +34,6 @@ struct memory_link {
  */
 int memory_of_link(struct memory **out, const char *path,
 		   const struct memory_link *link, const atomic_int *stop,
-		   struct fault *f);
+		   struct error *err);
 
 #endif

@@ -64,7 +64,8 @@ static void copy_piece(uint8_t *to, const uint8_t *from, size_t len)
 
 /* Puts the n pieces of a request into an answer. Its length, or -errno. */
 static int64_t make_answer(uint8_t *to, const uint8_t *request, uint32_t n,
-			   const uint8_t *file, uint64_t size, struct fault *f)
+			   const uint8_t *file, uint64_t size,
+			   struct error *err)
 {
 	uint8_t *p = to + 4;
 
@@ -73,10 +74,10 @@ static int64_t make_answer(uint8_t *to, const uint8_t *request, uint32_t n,
 		uint32_t len = be32_load(request + 8);
 
 		if (len > FAR_WIRE_BYTES - (size_t)(p - to - 4))
-			return fault_set(f, -EBADMSG,
+			return error_set(err, -EBADMSG,
 					 "a request for too much at once");
 		if (offset > size || len > size - offset)
-			return fault_set(f, -ERANGE,
+			return error_set(err, -ERANGE,
 					 "a request for what is not in the "
 					 "region");
 		copy_piece(p, file + offset, len);
@@ -89,7 +90,7 @@ static int64_t make_answer(uint8_t *to, const uint8_t *request, uint32_t n,
 /* Answers one request. 1; 0 at the end of the input; or -errno. */
 static int serve_one(const uint8_t *file, uint64_t size, int in, int out,
 		     const atomic_int *stop, uint8_t *request, uint8_t *room,
-		     struct fault *f)
+		     struct error *err)
 {
 	int rc = read_all(in, request, 4, stop);
 	uint32_t n;
@@ -99,22 +100,22 @@ static int serve_one(const uint8_t *file, uint64_t size, int in, int out,
 		return 0;
 	n = rc < 0 ? 0 : be32_load(request);
 	if (!rc && (!n || n > FAR_WIRE_PIECES))
-		return fault_set(f, -EBADMSG, "a request that is none");
+		return error_set(err, -EBADMSG, "a request that is none");
 	if (!rc)
 		rc = read_all(in, request, n * FAR_WIRE_PIECE, stop);
 	if (rc == -EPIPE || rc == -ENODATA)
-		return fault_set(f, -EBADMSG, "a request that was cut short");
+		return error_set(err, -EBADMSG, "a request that was cut short");
 	if (rc < 0)
-		return fault_set(f, rc, "%s", strerror(-rc));
-	len = make_answer(room, request, n, file, size, f);
+		return error_set(err, rc, "%s", strerror(-rc));
+	len = make_answer(room, request, n, file, size, err);
 	if (len < 0)
 		return (int)len;
 	rc = write_all(out, room, (size_t)len, false, stop);
-	return rc < 0 ? fault_set(f, rc, "%s", strerror(-rc)) : 1;
+	return rc < 0 ? error_set(err, rc, "%s", strerror(-rc)) : 1;
 }
 
 int far_wire_serve(const uint8_t *file, uint64_t size, int in, int out,
-		   const atomic_int *stop, struct fault *f)
+		   const atomic_int *stop, struct error *err)
 {
 	uint8_t *request = malloc(FAR_WIRE_REQUEST),
 		*room = malloc(4 + FAR_WIRE_BYTES);
@@ -129,11 +130,11 @@ int far_wire_serve(const uint8_t *file, uint64_t size, int in, int out,
 	if (request && room)
 		rc = write_all(out, hello, sizeof(hello), false, stop);
 	if (rc < 0)
-		fault_set(f, rc, "%s", strerror(-rc));
+		error_set(err, rc, "%s", strerror(-rc));
 	else
 		do
 			rc = serve_one(file, size, in, out, stop, request, room,
-				       f);
+				       err);
 		while (rc > 0);
 	free(request);
 	free(room);
@@ -159,32 +160,32 @@ void far_wire_fini(struct far_wire *w)
 }
 
 /* Explains why an answer could not be read. */
-static int fail_read(int rc, struct fault *f)
+static int fail_read(int rc, struct error *err)
 {
 	if (rc == -ENODATA || rc == -ECONNRESET)
 		rc = -EPIPE;
-	return fault_set(f, rc, "%s",
+	return error_set(err, rc, "%s",
 			 rc == -EPIPE ? "an answer was cut short"
 				      : strerror(-rc));
 }
 
-int far_wire_hello(struct far_wire *w, uint64_t *size, struct fault *f)
+int far_wire_hello(struct far_wire *w, uint64_t *size, struct error *err)
 {
 	uint8_t hello[FAR_WIRE_HELLO];
 	/* Another program's output may be shorter than a hello. */
 	int rc = read_all(w->fd, hello, sizeof(magic), w->stop);
 
 	if (!rc && memcmp(hello, magic, sizeof(magic)) != 0)
-		return fault_set(f, -EBADMSG,
+		return error_set(err, -EBADMSG,
 				 "an answer that is none; a shell there must "
 				 "print nothing of its own");
 	if (!rc)
 		rc = read_all(w->fd, hello + sizeof(magic),
 			      sizeof(hello) - sizeof(magic), w->stop);
 	if (rc < 0)
-		return fail_read(rc, f);
+		return fail_read(rc, err);
 	if (be16_load(hello + 4) != FAR_WIRE_VERSION)
-		return fault_set(f, -EPROTONOSUPPORT,
+		return error_set(err, -EPROTONOSUPPORT,
 				 "its dta-dump serve is of version %u, this "
 				 "program knows version %d: install the same "
 				 "on both machines",
@@ -247,7 +248,7 @@ static void scatter_answer(const struct far_wire *w,
 
 /* Sends one request and reads its answer. */
 static int request_pieces(struct far_wire *w, const struct memory_piece *p,
-			  size_t n, struct at *at, struct fault *f)
+			  size_t n, struct at *at, struct error *err)
 {
 	uint32_t bytes;
 	struct at end = make_request(w, p, n, *at, &bytes);
@@ -258,23 +259,23 @@ static int request_pieces(struct far_wire *w, const struct memory_piece *p,
 	if (!rc)
 		rc = read_all(w->fd, head, sizeof(head), w->stop);
 	if (!rc && be32_load(head) != bytes)
-		return fault_set(f, -EBADMSG, "an answer that is none");
+		return error_set(err, -EBADMSG, "an answer that is none");
 	if (!rc)
 		rc = read_all(w->fd, w->answer, bytes, w->stop);
 	if (rc < 0)
-		return fail_read(rc, f);
+		return fail_read(rc, err);
 	scatter_answer(w, p, *at, end);
 	*at = end;
 	return 0;
 }
 
 int far_wire_read(struct far_wire *w, const struct memory_piece *p, size_t n,
-		  struct fault *f)
+		  struct error *err)
 {
 	struct at at = {0};
 	int rc = 0;
 
 	while (at.piece < n && !rc)
-		rc = request_pieces(w, p, n, &at, f);
+		rc = request_pieces(w, p, n, &at, err);
 	return rc;
 }

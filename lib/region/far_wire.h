@@ -30,10 +30,10 @@ enum {
 
 /*
  * Serves the file of size bytes until the input ends or stop becomes true: 0.
- * -EBADMSG, -ERANGE: a bad request; or another -errno. f says why.
+ * -EBADMSG, -ERANGE: a bad request; or another -errno. err says why.
  */
 int far_wire_serve(const uint8_t *file, uint64_t size, int in, int out,
-		   const atomic_int *stop, struct fault *f);
+		   const atomic_int *stop, struct error *err);
 
 /* The asking end. */
 struct far_wire {
@@ -49,12 +49,12 @@ void far_wire_fini(struct far_wire *w);
 /*
  * Waits for the hello. Returns 0; -EPIPE: the other end closed without a
  * reason; -EBADMSG, -EPROTONOSUPPORT: it is no serving end, or not of this
- * version; or another -errno. f says why.
+ * version; or another -errno. err says why.
  */
-int far_wire_hello(struct far_wire *w, uint64_t *size, struct fault *f);
+int far_wire_hello(struct far_wire *w, uint64_t *size, struct error *err);
 
 /* All pieces, by as few requests as they fit in. -errno as above. */
 int far_wire_read(struct far_wire *w, const struct memory_piece *p, size_t n,
-		  struct fault *f);
+		  struct error *err);
 
 #endif

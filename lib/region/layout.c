@@ -68,28 +68,29 @@ static void set_finish(struct set *s, struct table *t)
 }
 
 /* One member of V; the blank is none. */
-static int member(uint32_t *out, const char *text, struct fault *f)
+static int member(uint32_t *out, const char *text, struct error *err)
 {
 	uint64_t v;
 
 	if (text_size(&v, text) < 0 || v > UINT32_MAX)
-		return fault_set(f, -EINVAL, "'%.40s' is no 32-bit number",
+		return error_set(err, -EINVAL, "'%.40s' is no 32-bit number",
 				 text);
 	if (v == TABLE_BLANK)
-		return fault_set(f, -EINVAL, "%s stands for no hop", text);
+		return error_set(err, -EINVAL, "%s stands for no hop", text);
 	*out = (uint32_t)v;
 	return 0;
 }
 
-static int parse_range(struct table *t, char *text, char *dash, struct fault *f)
+static int parse_range(struct table *t, char *text, char *dash,
+		       struct error *err)
 {
 	uint32_t min, max;
 
 	*dash = '\0';
-	if (member(&min, text, f) < 0 || member(&max, dash + 1, f) < 0)
+	if (member(&min, text, err) < 0 || member(&max, dash + 1, err) < 0)
 		return -EINVAL;
 	if (min > max)
-		return fault_set(f, -EINVAL, "%u-%u is empty", min, max);
+		return error_set(err, -EINVAL, "%u-%u is empty", min, max);
 	t->values = 0;
 	t->value_min = min;
 	t->value_max = max;
@@ -97,38 +98,38 @@ static int parse_range(struct table *t, char *text, char *dash, struct fault *f)
 }
 
 /* Adds the numbers of a text to a set. */
-static int add_members(struct set *s, char *text, struct fault *f)
+static int add_members(struct set *s, char *text, struct error *err)
 {
 	char *save, *word = strtok_r(text, ", \t\r\n", &save);
 	uint32_t v;
 	int rc = 0;
 
 	for (; word && !rc; word = strtok_r(NULL, ", \t\r\n", &save))
-		if (!(rc = member(&v, word, f)) && (rc = set_add(s, v)))
-			fault_set(f, rc, "out of memory");
+		if (!(rc = member(&v, word, err)) && (rc = set_add(s, v)))
+			error_set(err, rc, "out of memory");
 	return rc;
 }
 
 /* "MIN-MAX" sets the bounds, "1,2,7" adds to a set. */
 static int parse_values(struct set *s, struct table *t, const char *text,
-			struct fault *f)
+			struct error *err)
 {
 	char *copy = strdup(text), *dash;
 	int rc;
 
 	if (!copy)
-		return fault_set(f, -ENOMEM, "out of memory");
+		return error_set(err, -ENOMEM, "out of memory");
 	dash = strchr(copy, '-');
-	rc = dash ? parse_range(t, copy, dash, f) : add_members(s, copy, f);
+	rc = dash ? parse_range(t, copy, dash, err) : add_members(s, copy, err);
 	free(copy);
 	if (!rc && !dash && !s->n)
-		return fault_set(f, -EINVAL, "no number");
+		return error_set(err, -EINVAL, "no number");
 	/* 0-0 would look like no range at all: it is a set of one. */
 	return rc || !dash || t->value_max ? rc : set_add(s, 0);
 }
 
 static int set_key(const struct field *field, void *object, const char *value,
-		   struct fault *f)
+		   struct error *err)
 {
 	struct table *t = object;
 	uint64_t len;
@@ -137,7 +138,7 @@ static int set_key(const struct field *field, void *object, const char *value,
 	(void)field;
 	if (!strncmp(value, "hex:", 4)) {
 		if (text_size(&len, value + 4) < 0 || !len || len > KEY_MAX)
-			return fault_set(f, -EINVAL, "%s is not 1 to %d",
+			return error_set(err, -EINVAL, "%s is not 1 to %d",
 					 value + 4, KEY_MAX);
 		t->key_type = KEY_HEX;
 		t->key_len = (uint16_t)len;
@@ -145,7 +146,7 @@ static int set_key(const struct field *field, void *object, const char *value,
 	}
 	type = key_type_of(value);
 	if (type < 0 || type == KEY_HEX)
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "'%s' is no key type; flow4, flow6, hop4, "
 				 "hop6, src4, src6, u32 or hex:LENGTH",
 				 value);
@@ -155,13 +156,13 @@ static int set_key(const struct field *field, void *object, const char *value,
 }
 
 static int set_stride(const struct field *field, void *object,
-		      const char *value, struct fault *f)
+		      const char *value, struct error *err)
 {
 	struct table *t = object;
 	uint64_t v = TABLE_STRIDE_PACKED;
 
 	(void)field;
-	(void)f;
+	(void)err;
 	if (!strcmp(value, "pow2"))
 		v = 0;
 	else if (strcmp(value, "packed") != 0 &&
@@ -172,13 +173,13 @@ static int set_stride(const struct field *field, void *object,
 }
 
 static int set_values(const struct field *field, void *object,
-		      const char *value, struct fault *f)
+		      const char *value, struct error *err)
 {
 	struct set s = {0};
 	int rc;
 
 	(void)field;
-	rc = parse_values(&s, object, value, f);
+	rc = parse_values(&s, object, value, err);
 	if (s.n && !rc)
 		set_finish(&s, object);
 	free(s.v);
@@ -186,13 +187,13 @@ static int set_values(const struct field *field, void *object,
 }
 
 static int set_flush(const struct field *field, void *object, const char *value,
-		     struct fault *f)
+		     struct error *err)
 {
 	struct table *t = object;
 	uint64_t ns;
 
 	(void)field;
-	(void)f;
+	(void)err;
 	/* With its unit: 100 might be taken for milliseconds. */
 	if (!text_duration_ns(&ns, value) || !strpbrk(value, "smh") ||
 	    ns % NS_OF_MS || !ns || ns > 3600000 * NS_OF_MS)
@@ -202,7 +203,7 @@ static int set_flush(const struct field *field, void *object, const char *value,
 }
 
 static int set_show(const struct field *field, void *object, const char *value,
-		    struct fault *f)
+		    struct error *err)
 {
 	char show[TABLE_SHOW_MAX] = "";
 	struct table *t = object;
@@ -213,7 +214,7 @@ static int set_show(const struct field *field, void *object, const char *value,
 		if (*value != ' ' && *value != '\t' && n < sizeof(show))
 			show[n++] = *value;
 	if (n == sizeof(show) || !n || !table_show_ok(show))
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "is not a list of types of 1 to %d characters",
 				 TABLE_SHOW_MAX - 1);
 	memcpy(t->show, show, sizeof(show));
@@ -221,14 +222,14 @@ static int set_show(const struct field *field, void *object, const char *value,
 }
 
 static int set_protocol(const struct field *field, void *object,
-			const char *value, struct fault *f)
+			const char *value, struct error *err)
 {
 	struct table *t = object;
 	int protocol = key_protocol_of(value);
 
 	(void)field;
 	if (protocol <= 0)
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "'%s' is no protocol: tcp, udp, icmp, icmp6, "
 				 "sctp, gre, esp or a number from 1 to 255",
 				 value);
@@ -313,26 +314,26 @@ int layout_field(const char *field)
 }
 
 /* Whether the kind of a table has a field, by its number: 0, or -EINVAL. */
-static int suits(const struct table *t, int field, struct fault *f)
+static int suits(const struct table *t, int field, struct error *err)
 {
 	if (fields[field].use & 1u << t->kind)
 		return 0;
-	return fault_set(f, -EINVAL, "%s: %s has none", fields[field].name,
+	return error_set(err, -EINVAL, "%s: %s has none", fields[field].name,
 			 table_kind_name(t->kind));
 }
 
 int layout_set(struct table *t, const char *field, const char *value,
-	       struct fault *f)
+	       struct error *err)
 {
 	int i = layout_field(field);
 	struct guess g;
 
 	if (i < 0)
-		return fault_set(f, i, "%s: no such field%s", field,
+		return error_set(err, i, "%s: no such field%s", field,
 				 field_hint(fields, field, &g));
-	if (t->kind && suits(t, i, f) < 0)
+	if (t->kind && suits(t, i, err) < 0)
 		return -EINVAL;
-	return field_set(&fields[i], t, value, f);
+	return field_set(&fields[i], t, value, err);
 }
 
 void layout_fini(struct layout *l)
@@ -362,20 +363,20 @@ static bool has(const struct reading *r, const char *field)
 static int check_fields(struct reading *r)
 {
 	const struct ini *i = &r->ini;
-	struct fault why;
+	struct error why;
 
 	if (!has(r, "kind"))
-		return ini_fault(i, r->header, -EINVAL, "kind: missing");
+		return ini_error(i, r->header, -EINVAL, "kind: missing");
 	if (has(r, "memory") && (has(r, "slots") || has(r, "chunks") ||
 				 has(r, "entries") || has(r, "ring")))
-		return ini_fault(i, r->header, -EINVAL,
+		return ini_error(i, r->header, -EINVAL,
 				 "memory: the table's units are already given");
 	if (has(r, "ring") && has(r, "entries"))
-		return ini_fault(i, r->header, -EINVAL,
+		return ini_error(i, r->header, -EINVAL,
 				 "ring: it follows from entries, a batch more");
 	for (int k = 0; k < LAYOUT_FIELDS_MAX; k++)
 		if (r->line[k] && suits(r->t, k, &why) < 0)
-			return ini_fault(i, r->line[k], -EINVAL, "%s",
+			return ini_error(i, r->line[k], -EINVAL, "%s",
 					 why.text);
 	return 0;
 }
@@ -385,11 +386,11 @@ static int check_unique(struct reading *r)
 {
 	for (const struct table *other = r->out->table; other < r->t; other++) {
 		if (!strcmp(other->name, r->t->name))
-			return ini_fault(
+			return ini_error(
 				&r->ini, r->header, -EINVAL,
 				"there already is a table of this name");
 		if (other->id == r->t->id)
-			return ini_fault(&r->ini, r->header, -EINVAL,
+			return ini_error(&r->ini, r->header, -EINVAL,
 					 "id: %u is table %s's", r->t->id,
 					 other->name);
 	}
@@ -399,7 +400,7 @@ static int check_unique(struct reading *r)
 /* The table in hand is whole. */
 static int section_end(struct reading *r)
 {
-	struct fault why = {""};
+	struct error why = {""};
 
 	if (!r->t)
 		return 0;
@@ -413,7 +414,7 @@ static int section_end(struct reading *r)
 	if (has(r, "entries"))
 		table_keep(r->t, r->t->units);
 	if (table_finish(r->t, &why) < 0)
-		return ini_fault(&r->ini, r->header, -EINVAL, "%s", why.text);
+		return ini_error(&r->ini, r->header, -EINVAL, "%s", why.text);
 	if (check_unique(r) < 0)
 		return -EINVAL;
 	r->out->n++;
@@ -428,9 +429,9 @@ static int section_begin(struct reading *r)
 	if (section_end(r) < 0)
 		return -EINVAL;
 	if (l->n == TABLE_MAX)
-		return ini_fault(i, i->header, -EINVAL, "too many tables");
+		return ini_error(i, i->header, -EINVAL, "too many tables");
 	if (strlen(i->section) >= TABLE_NAME_MAX)
-		return ini_fault(i, i->header, -EINVAL,
+		return ini_error(i, i->header, -EINVAL,
 				 "the table's name is too long");
 	r->t = &l->table[l->n];
 	memcpy(r->t->name, i->section, strlen(i->section) + 1);
@@ -441,12 +442,12 @@ static int section_begin(struct reading *r)
 }
 
 /* V is kept; as a set it may go on in further lines. */
-static int take_values(struct reading *r, struct fault *why)
+static int take_values(struct reading *r, struct error *why)
 {
-	struct fault inner = {""};
+	struct error inner = {""};
 	int rc = parse_values(&r->values, r->t, r->ini.value, &inner);
 
-	return rc < 0 ? fault_set(why, rc, "values: %.400s", inner.text) : 0;
+	return rc < 0 ? error_set(why, rc, "values: %.400s", inner.text) : 0;
 }
 
 static int take_field(struct reading *r)
@@ -455,10 +456,10 @@ static int take_field(struct reading *r)
 	int k = layout_field(i->key), rc;
 	bool more = r->values.n && !strcmp(i->key, "values") &&
 		    !strchr(i->value, '-');
-	struct fault why = {""};
+	struct error why = {""};
 
 	if (k >= 0 && r->line[k] && !more)
-		return ini_fault(i, i->line, -EINVAL, "%s: given twice",
+		return ini_error(i, i->line, -EINVAL, "%s: given twice",
 				 i->key);
 	if (!strcmp(i->key, "values") &&
 	    (!r->t->kind || r->t->kind == TABLE_POSTCARD))
@@ -466,7 +467,7 @@ static int take_field(struct reading *r)
 	else
 		rc = layout_set(r->t, i->key, i->value, &why);
 	if (rc < 0)
-		return ini_fault(i, i->line, rc, "%s", why.text);
+		return ini_error(i, i->line, rc, "%s", why.text);
 	r->line[k] = i->line;
 	return 0;
 }
@@ -478,7 +479,7 @@ static int read_all(struct reading *r)
 
 	while ((rc = ini_next(i)) > 0 && !i->empty) {
 		if (!i->header)
-			return ini_fault(i, i->line, -EINVAL,
+			return ini_error(i, i->line, -EINVAL,
 					 "a field before the first [table]");
 		if (i->header != r->header && section_begin(r) < 0)
 			return -EINVAL;
@@ -488,14 +489,14 @@ static int read_all(struct reading *r)
 	if (rc < 0)
 		return rc;
 	if (i->empty)
-		return ini_fault(i, i->empty, -EINVAL,
+		return ini_error(i, i->empty, -EINVAL,
 				 "a table without fields");
 	if (section_end(r) < 0)
 		return -EINVAL;
-	return r->out->n ? 0 : ini_fault(i, 0, -EINVAL, "holds no [table]");
+	return r->out->n ? 0 : ini_error(i, 0, -EINVAL, "holds no [table]");
 }
 
-int layout_read(struct layout *out, const char *path, struct fault *f)
+int layout_read(struct layout *out, const char *path, struct error *err)
 {
 	bool is_stdin = !strcmp(path, "-");
 	struct reading r = {
@@ -503,14 +504,14 @@ int layout_read(struct layout *out, const char *path, struct fault *f)
 			.name = is_stdin ? "standard input" : path,
 			.strange = "neither [table], field = value nor "
 				   "; comment",
-			.f = f},
+			.err = err},
 		.out = out,
 	};
 	int rc;
 
 	memset(out, 0, sizeof(*out));
 	if (!r.ini.in)
-		return ini_fault(&r.ini, 0, -errno, "%s", strerror(errno));
+		return ini_error(&r.ini, 0, -errno, "%s", strerror(errno));
 	rc = read_all(&r);
 	if (!is_stdin)
 		fclose(r.ini.in);

@@ -43,7 +43,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/fault.h"
+#include "base/error.h"
 #include "region/table.h"
 
 enum {
@@ -57,10 +57,10 @@ struct layout {
 };
 
 /*
- * Reads a layout file, "-" for stdin. f says FILE:LINE: reason. Returns 0, or
+ * Reads a layout file, "-" for stdin. err says FILE:LINE: reason. Returns 0, or
  * -errno with nothing to free. Tables are complete but for their place.
  */
-int layout_read(struct layout *out, const char *path, struct fault *f);
+int layout_read(struct layout *out, const char *path, struct error *err);
 void layout_fini(struct layout *l);
 
 /*
@@ -73,7 +73,7 @@ void layout_fini(struct layout *l);
  * Returns 0, -ENOENT for an unknown field, -EINVAL for a bad value.
  */
 int layout_set(struct table *t, const char *field, const char *value,
-	       struct fault *f);
+	       struct error *err);
 
 /* The number of a field, below LAYOUT_FIELDS_MAX, to note which were given; or
  * -ENOENT. */

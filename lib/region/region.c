@@ -105,61 +105,62 @@ static int copy_head(struct region *r)
 	return n == REGION_HEAD_LEN ? 0 : n < 0 ? -errno : -ESTALE;
 }
 
-static int fail_errno(const struct region *r, int err, struct fault *f)
+static int fail_errno(const struct region *r, int rc, struct error *err)
 {
-	return fault_set(f, err, "%s: %s", r->path, strerror(-err));
+	return error_set(err, rc, "%s: %s", r->path, strerror(-rc));
 }
 
-static int fail_open(const struct region *r, int err, struct fault *f)
+static int fail_open(const struct region *r, int rc, struct error *err)
 {
-	struct fault why;
+	struct error why;
 
-	fault_open(&why, err, r->path);
-	return fault_of(f, err, r->path, &why);
+	error_opening(&why, rc, r->path);
+	return error_about(err, rc, r->path, &why);
 }
 
 /* Explains that a name stands for no file or no region. */
 static int fail_absent(const char *path, const char *name, const char *cure,
-		       struct fault *f)
+		       struct error *err)
 {
 	if (strchr(name + (*name == '/'), '/'))
-		return fault_set(f, -ENOENT, "%s: %s", path, strerror(ENOENT));
+		return error_set(err, -ENOENT, "%s: %s", path,
+				 strerror(ENOENT));
 	if (!access(name, F_OK))
-		return fault_set(f, -ENOENT,
+		return error_set(err, -ENOENT,
 				 "%s: no such region; the file here is ./%s",
 				 path, name);
-	return fault_set(f, -ENOENT, "%s: no such region%s", path, cure);
+	return error_set(err, -ENOENT, "%s: no such region%s", path, cure);
 }
 
 /* Reads and judges the header, then maps the file, or copies its head. */
-static int load_head(struct region *r, struct fault *f)
+static int load_head(struct region *r, struct error *err)
 {
-	struct fault why = {""};
+	struct error why = {""};
 	struct stat st;
 	ssize_t n;
 	int rc;
 
 	if (fstat(r->fd, &st) < 0)
-		return fail_errno(r, -errno, f);
+		return fail_errno(r, -errno, err);
 	if (!S_ISREG(st.st_mode))
-		return fault_set(f, -EBADMSG, "%s: not a region", r->path);
+		return error_set(err, -EBADMSG, "%s: not a region", r->path);
 	n = pread(r->fd, &r->h, sizeof(r->h), 0);
 	if (n < 0)
-		return fail_errno(r, -errno, f);
+		return fail_errno(r, -errno, err);
 	if (n < (ssize_t)sizeof(r->h))
-		return fault_set(f, -EBADMSG, "%s: not a region, or cut short",
-				 r->path);
+		return error_set(err, -EBADMSG,
+				 "%s: not a region, or cut short", r->path);
 	rc = region_check(&r->h, (uint64_t)st.st_size, &why);
 	if (rc < 0)
-		return fault_set(f, rc, "%s: %.400s", r->path, why.text);
+		return error_set(err, rc, "%s: %.400s", r->path, why.text);
 	rc = r->look ? copy_head(r) : region_map(r);
 	if (rc < 0)
-		return fail_errno(r, rc, f);
+		return fail_errno(r, rc, err);
 	if (!r->look)
 		rc = region_check_values(&r->h, r->map + r->h.values_at, &why);
 	if (!rc && !region_epoch(r))
-		rc = fault_set(&why, -EBADMSG, "damaged: there is no epoch 0");
-	return rc < 0 ? fault_set(f, rc, "%s: %.400s", r->path, why.text) : 0;
+		rc = error_set(&why, -EBADMSG, "damaged: there is no epoch 0");
+	return rc < 0 ? error_set(err, rc, "%s: %.400s", r->path, why.text) : 0;
 }
 
 /* Between threads; between processes a byte of the file. */
@@ -168,7 +169,7 @@ static pthread_mutex_t mutex[REGION_LOCKS] = {
 	PTHREAD_MUTEX_INITIALIZER,
 };
 
-static int lock(struct region *r, enum region_lock which, struct fault *f)
+static int lock(struct region *r, enum region_lock which, struct error *err)
 {
 	struct flock l = {
 		.l_type = F_WRLCK,
@@ -184,7 +185,8 @@ static int lock(struct region *r, enum region_lock which, struct fault *f)
 			continue;
 		rc = -errno;
 		pthread_mutex_unlock(&mutex[which]);
-		return fault_set(f, rc, "%s: lock: %s", r->path, strerror(-rc));
+		return error_set(err, rc, "%s: lock: %s", r->path,
+				 strerror(-rc));
 	}
 	return rc;
 }
@@ -244,9 +246,9 @@ static void recover_slots(struct region *r)
 	}
 }
 
-static int lock_and_recover(struct region *r, struct fault *f)
+static int lock_and_recover(struct region *r, struct error *err)
 {
-	int rc = lock(r, REGION_LOCK_SLOTS, f);
+	int rc = lock(r, REGION_LOCK_SLOTS, err);
 
 	if (rc < 0)
 		return rc;
@@ -255,10 +257,10 @@ static int lock_and_recover(struct region *r, struct fault *f)
 	return 0;
 }
 
-static int open_at(struct region *r, const char *name, struct fault *f)
+static int open_at(struct region *r, const char *name, struct error *err)
 {
 	struct region_place where = {NULL, 0};
-	int rc = region_find(&where, name, f);
+	int rc = region_find(&where, name, err);
 
 	if (rc < 0)
 		return rc;
@@ -269,24 +271,24 @@ static int open_at(struct region *r, const char *name, struct fault *f)
 		     (r->write ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NONBLOCK);
 	if (r->fd < 0 && errno == ENOENT)
 		return fail_absent(r->path, name,
-				   "; dta-collect --create makes one", f);
+				   "; dta-collect --create makes one", err);
 	if (r->fd < 0)
-		return fail_open(r, -errno, f);
-	rc = load_head(r, f);
-	return rc < 0 || !r->write ? rc : lock_and_recover(r, f);
+		return fail_open(r, -errno, err);
+	rc = load_head(r, err);
+	return rc < 0 || !r->write ? rc : lock_and_recover(r, err);
 }
 
 static int open_new(struct region **out, const char *name, bool write,
-		    bool look, struct fault *f)
+		    bool look, struct error *err)
 {
 	struct region *r = region_new();
 	int rc;
 
 	if (!r)
-		return fault_set(f, -ENOMEM, "out of memory");
+		return error_set(err, -ENOMEM, "out of memory");
 	r->write = write;
 	r->look = look;
-	rc = open_at(r, name, f);
+	rc = open_at(r, name, err);
 	if (rc < 0)
 		region_close(r);
 	else
@@ -295,14 +297,14 @@ static int open_new(struct region **out, const char *name, bool write,
 }
 
 int region_open(struct region **out, const char *name, bool write,
-		struct fault *f)
+		struct error *err)
 {
-	return open_new(out, name, write, false, f);
+	return open_new(out, name, write, false, err);
 }
 
-int region_look(struct region **out, const char *name, struct fault *f)
+int region_look(struct region **out, const char *name, struct error *err)
 {
-	return open_new(out, name, false, true, f);
+	return open_new(out, name, false, true, err);
 }
 
 void region_close(struct region *r)
@@ -320,10 +322,10 @@ void region_close(struct region *r)
 	free(r);
 }
 
-int region_remove(const char *name, struct fault *f)
+int region_remove(const char *name, struct error *err)
 {
 	struct region_place where;
-	int rc = region_find(&where, name, f);
+	int rc = region_find(&where, name, err);
 
 	if (rc < 0)
 		return rc;
@@ -334,9 +336,9 @@ int region_remove(const char *name, struct fault *f)
 	else if (!rc)
 		rc = -EBADMSG;
 	if (rc == -ENOENT)
-		fail_absent(where.path, name, "", f);
+		fail_absent(where.path, name, "", err);
 	else if (rc < 0)
-		fault_set(f, rc, "%s: %s", where.path,
+		error_set(err, rc, "%s: %s", where.path,
 			  rc == -EBADMSG ? "not a region" : strerror(-rc));
 	free(where.path);
 	return rc;
@@ -482,23 +484,23 @@ static struct region_writer_slot *take_slot(struct region *r)
 	return NULL;
 }
 
-int writer_open(struct writer **out, struct region *r, struct fault *f)
+int writer_open(struct writer **out, struct region *r, struct error *err)
 {
 	struct writer *w;
 	int rc;
 
 	if (!r->write)
-		return fault_set(f, -EBADF, "%s: is open for reading only",
+		return error_set(err, -EBADF, "%s: is open for reading only",
 				 region_path(r));
 	w = calloc(1, sizeof(*w));
 	if (!w)
-		return fault_set(f, -ENOMEM, "out of memory");
-	rc = lock(r, REGION_LOCK_SLOTS, f);
+		return error_set(err, -ENOMEM, "out of memory");
+	rc = lock(r, REGION_LOCK_SLOTS, err);
 	if (!rc) {
 		w->slot = take_slot(r);
 		unlock(r, REGION_LOCK_SLOTS);
 		if (!w->slot)
-			rc = fault_set(f, -EUSERS,
+			rc = error_set(err, -EUSERS,
 				       "%s: has %d writers already, no more "
 				       "can be",
 				       region_path(r), REGION_WRITERS);
@@ -620,7 +622,7 @@ static uint32_t find_old_writer(const struct region *r, uint64_t current)
 }
 
 static int wait_for_writers(const struct region *r, uint64_t current,
-			    struct fault *f)
+			    struct error *err)
 {
 	struct timespec nap = {.tv_nsec = NAP_MS * 1000000};
 	uint32_t pid = 0;
@@ -631,7 +633,7 @@ static int wait_for_writers(const struct region *r, uint64_t current,
 			return 0;
 		nanosleep(&nap, NULL);
 	}
-	return fault_set(f, -ETIMEDOUT,
+	return error_set(err, -ETIMEDOUT,
 			 "%s: process %u has been writing into the old epoch "
 			 "for %d s",
 			 region_path(r), pid, WAIT_MS / 1000);
@@ -641,17 +643,17 @@ static int wait_for_writers(const struct region *r, uint64_t current,
  * Waits until no writer is in an epoch other than the current one. What dead
  * writers left half done in others is completed.
  */
-static int settle_writers(struct region *r, uint64_t current, struct fault *f)
+static int settle_writers(struct region *r, uint64_t current, struct error *err)
 {
-	int rc = wait_for_writers(r, current, f);
+	int rc = wait_for_writers(r, current, err);
 
-	return rc < 0 ? rc : lock_and_recover(r, f);
+	return rc < 0 ? rc : lock_and_recover(r, err);
 }
 
-static int rotate(struct region *r, uint64_t *old, struct fault *f)
+static int rotate(struct region *r, uint64_t *old, struct error *err)
 {
 	uint64_t epoch = region_epoch(r), next = epoch + 1;
-	int rc = settle_writers(r, epoch, f);
+	int rc = settle_writers(r, epoch, err);
 
 	if (rc < 0)
 		return rc;
@@ -666,25 +668,25 @@ static int rotate(struct region *r, uint64_t *old, struct fault *f)
 	__atomic_store_n(&r->state->epoch, next, __ATOMIC_SEQ_CST);
 	if (old)
 		*old = epoch;
-	return settle_writers(r, next, f);
+	return settle_writers(r, next, err);
 }
 
-int region_rotate(struct region *r, uint64_t *old, struct fault *f)
+int region_rotate(struct region *r, uint64_t *old, struct error *err)
 {
 	int rc;
 
 	if (!r->write)
-		return fault_set(f, -EBADF, "%s: is open for reading only",
+		return error_set(err, -EBADF, "%s: is open for reading only",
 				 region_path(r));
 	if (r->h.epochs < 2)
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "%s: has one epoch only; create it with two "
 				 "or more to rotate",
 				 region_path(r));
-	rc = lock(r, REGION_LOCK_ROTATE, f);
+	rc = lock(r, REGION_LOCK_ROTATE, err);
 	if (rc < 0)
 		return rc;
-	rc = rotate(r, old, f);
+	rc = rotate(r, old, err);
 	unlock(r, REGION_LOCK_ROTATE);
 	return rc;
 }

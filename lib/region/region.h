@@ -22,7 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/fault.h"
+#include "base/error.h"
 #include "region/layout.h"
 #include "region/memory.h"
 #include "region/table.h"
@@ -55,17 +55,17 @@ struct region_options {
  * be NULL.
  */
 int region_create(struct region **out, const char *name, const struct layout *l,
-		  const struct region_options *o, struct fault *f);
+		  const struct region_options *o, struct error *err);
 
 /* The same, unless there is one already: -EEXIST if that is not as the layout
- * and the options say (epochs 0: any), and f tells what differs. Returns
+ * and the options say (epochs 0: any), and err tells what differs. Returns
  * whether it was made. */
 int region_create_absent(const char *name, const struct layout *l,
-			 const struct region_options *o, struct fault *f);
+			 const struct region_options *o, struct error *err);
 
 /* Opens for reading (mapped read-only) or for writing (replays journals). */
 int region_open(struct region **out, const char *name, bool write,
-		struct fault *f);
+		struct error *err);
 void region_close(struct region *r); /* NULL is fine */
 
 /*
@@ -74,8 +74,8 @@ void region_close(struct region *r); /* NULL is fine */
  * nor checked, and tables are read from the file by region_memory() alone
  * (-ESTALE: it ends before). Not for region_read() and the like.
  */
-int region_look(struct region **out, const char *name, struct fault *f);
-int region_remove(const char *name, struct fault *f);
+int region_look(struct region **out, const char *name, struct error *err);
+int region_remove(const char *name, struct error *err);
 
 /* Claims a number: one process that has the region open for writing has it at a
  * time, until it closes the region. -EAGAIN: another has it. */
@@ -146,7 +146,7 @@ uint64_t region_list_count(const struct region *r, const struct table *t,
 /* Starts a new epoch: clears the oldest set, makes it current, waits until no
  * live writer is in the old one. Returns 0 or -errno; *old is the epoch that
  * came to rest (may be NULL). */
-int region_rotate(struct region *r, uint64_t *old, struct fault *f);
+int region_rotate(struct region *r, uint64_t *old, struct error *err);
 
 /* Counts an immediate, and keeps it for region_immediate(). Returns the count.
  */
@@ -161,7 +161,7 @@ uint64_t region_notified(const struct region *r);
 int region_immediate(const struct region *r, uint64_t n, uint32_t *immediate);
 
 /* A writer has a slot of the region. One per thread. */
-int writer_open(struct writer **out, struct region *r, struct fault *f);
+int writer_open(struct writer **out, struct region *r, struct error *err);
 void writer_close(struct writer *w);
 uint64_t writer_enter(struct writer *w); /* returns the epoch to write into */
 void writer_leave(struct writer *w);

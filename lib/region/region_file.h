@@ -129,14 +129,14 @@ struct writer {
  * order; -ESTALE: the file shrank.
  */
 int region_check(const struct region_header *h, uint64_t file_size,
-		 struct fault *f);
+		 struct error *err);
 
 /* CRC-32C over the static part, its crc field taken as 0. */
 uint32_t region_header_crc(const struct region_header *h);
 
 /* Judges the V sets: sorted, of the declared sizes, sum right. */
 int region_check_values(const struct region_header *h, const uint8_t *values,
-			struct fault *f);
+			struct error *err);
 
 /* Where a region of that name is, or will be. */
 struct region_place {
@@ -144,7 +144,7 @@ struct region_place {
 	uint64_t huge; /* page size if that is on a hugetlbfs, else 0 */
 };
 
-int region_find(struct region_place *out, const char *name, struct fault *f);
+int region_find(struct region_place *out, const char *name, struct error *err);
 
 /* Whether a file begins as a region does; -errno: it cannot be read. */
 int region_begins(const char *path);
@@ -154,8 +154,8 @@ int region_begins(const char *path);
  * region_publish() names it, or -EEXIST; region_close() before drops it.
  */
 int region_make(struct region **out, const char *name, const struct layout *l,
-		const struct region_options *o, struct fault *f);
-int region_publish(struct region *r, struct fault *f);
+		const struct region_options *o, struct error *err);
+int region_publish(struct region *r, struct error *err);
 
 struct region *region_new(void);
 

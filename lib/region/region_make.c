@@ -80,17 +80,17 @@ static const char *plain_name(const char *name)
 	return strchr(name, '/') ? NULL : name;
 }
 
-static int check_name(const char *name, struct fault *f)
+static int check_name(const char *name, struct error *err)
 {
 	const char *plain = plain_name(name);
 	const char *last = strrchr(name, '/');
 
 	last = last ? last + 1 : name;
 	if (!*last || !strcmp(last, ".") || !strcmp(last, ".."))
-		return fault_set(f, -EINVAL, "'%s' is no name for a region",
+		return error_set(err, -EINVAL, "'%s' is no name for a region",
 				 name);
 	if (strlen(last) > REGION_NAME_MAX - 32)
-		return fault_set(f, -ENAMETOOLONG, "the name is too long");
+		return error_set(err, -ENAMETOOLONG, "the name is too long");
 	return plain ? 1 : 0;
 }
 
@@ -113,9 +113,9 @@ static int place_path(struct region_place *out, const char *path)
 	return out->path ? 0 : -ENOMEM;
 }
 
-int region_find(struct region_place *out, const char *name, struct fault *f)
+int region_find(struct region_place *out, const char *name, struct error *err)
 {
-	int plain = check_name(name, f);
+	int plain = check_name(name, err);
 	uint64_t page = huge_page_of(huge_dir);
 
 	if (plain < 0)
@@ -188,16 +188,17 @@ void region_list(region_each *each, void *ctx)
 }
 
 static int choose_place(struct region_place *out, const char *name,
-			uint64_t size, enum region_pages pages, struct fault *f)
+			uint64_t size, enum region_pages pages,
+			struct error *err)
 {
 	/* A name is one region, whichever place has it. */
 	uint64_t page = huge_page_of(huge_dir);
-	int rc = region_find(out, name, f);
+	int rc = region_find(out, name, err);
 
 	if (rc < 0 || !plain_name(name))
 		return rc;
 	if (!access(out->path, F_OK))
-		return fault_set(f, -EEXIST, REGION_EXISTS, out->path);
+		return error_set(err, -EEXIST, REGION_EXISTS, out->path);
 	if (pages == REGION_PAGES_SMALL || !page || page > size ||
 	    huge_free(page) < size + page || access(huge_dir, W_OK) < 0)
 		return 0;
@@ -206,14 +207,14 @@ static int choose_place(struct region_place *out, const char *name,
 }
 
 static int no_room(uint64_t size, uint64_t there, const char *where,
-		   struct fault *f)
+		   struct error *err)
 {
-	return fault_set(f, -ENOSPC, "needs %.1f MiB, %s has %.1f MiB free",
+	return error_set(err, -ENOSPC, "needs %.1f MiB, %s has %.1f MiB free",
 			 (double)size / 0x1p20, where, (double)there / 0x1p20);
 }
 
 /* Free bytes for a new file of size bytes in r's place; says what lacks. */
-static int check_room(const struct region *r, uint64_t size, struct fault *f)
+static int check_room(const struct region *r, uint64_t size, struct error *err)
 {
 	const char *slash = strrchr(r->path, '/');
 	char dir[256];
@@ -222,18 +223,18 @@ static int check_room(const struct region *r, uint64_t size, struct fault *f)
 
 	snprintf(dir, sizeof(dir), "%.*s", (int)(slash - r->path), r->path);
 	if (fstatfs(r->fd, &s) < 0)
-		return fault_set(f, -errno, "%s: %s", dir, strerror(errno));
+		return error_set(err, -errno, "%s: %s", dir, strerror(errno));
 	if (s.f_type == HUGETLBFS_MAGIC)
 		there = huge_free((uint64_t)s.f_bsize);
 	else
 		there = (uint64_t)s.f_bavail * (uint64_t)s.f_bsize;
 	/* A tmpfs without a limit says 0 blocks. */
 	if (there < size && !(s.f_type == TMPFS_MAGIC && !s.f_blocks))
-		return no_room(size, there, dir, f);
+		return no_room(size, there, dir, err);
 	/* What can be had without swapping out others. */
 	there = read_number("/proc/meminfo", "MemAvailable:") << 10;
 	if (s.f_type == TMPFS_MAGIC && there < size)
-		return no_room(size, there, "memory", f);
+		return no_room(size, there, "memory", err);
 	return 0;
 }
 
@@ -294,23 +295,23 @@ static uint64_t align_of(uint64_t len)
 	return len >= REGION_HUGE ? REGION_HUGE : REGION_ALIGN;
 }
 
-static int check_identity(const struct region_header *h, struct fault *f)
+static int check_identity(const struct region_header *h, struct error *err)
 {
 	if (!memcmp(h->magic, snapshot_magic, sizeof(h->magic)))
-		return fault_set(f, -EBADMSG, "a snapshot, not a region");
+		return error_set(err, -EBADMSG, "a snapshot, not a region");
 	if (memcmp(h->magic, region_magic, sizeof(h->magic)) != 0)
-		return fault_set(f, -EBADMSG, "not a region");
+		return error_set(err, -EBADMSG, "not a region");
 	if (h->order != REGION_ORDER)
-		return fault_set(f, -EPROTONOSUPPORT,
+		return error_set(err, -EPROTONOSUPPORT,
 				 "a region of another byte order");
 	if (h->version != REGION_VERSION)
-		return fault_set(f, -EPROTONOSUPPORT,
+		return error_set(err, -EPROTONOSUPPORT,
 				 "a region of version %u; this program knows "
 				 "version %d",
 				 h->version, REGION_VERSION);
 	if (h->length != REGION_STATIC_LEN || region_header_crc(h) != h->crc)
-		return fault_set(
-			f, -EBADMSG,
+		return error_set(
+			err, -EBADMSG,
 			"the header is damaged: its checksum is wrong");
 	return 0;
 }
@@ -322,17 +323,17 @@ static bool within(uint64_t a, uint64_t b, uint64_t max)
 }
 
 static int check_places(const struct region_header *h, uint64_t file_size,
-			struct fault *f)
+			struct error *err)
 {
 	uint64_t sets;
 
 	if (!h->tables || h->tables > TABLE_MAX || !h->epochs ||
 	    h->epochs > REGION_EPOCHS_MAX || h->writer_slots != REGION_WRITERS)
-		return fault_set(f, -EBADMSG,
+		return error_set(err, -EBADMSG,
 				 "the header is damaged: tables, epochs or "
 				 "writer slots");
 	if (file_size < h->file_size)
-		return fault_set(f, -ESTALE,
+		return error_set(err, -ESTALE,
 				 "the file shrank: %llu bytes of %llu",
 				 (unsigned long long)file_size,
 				 (unsigned long long)h->file_size);
@@ -342,7 +343,7 @@ static int check_places(const struct region_header *h, uint64_t file_size,
 	    h->set_len % REGION_ALIGN ||
 	    __builtin_mul_overflow(h->set_len, (uint64_t)h->epochs, &sets) ||
 	    !within(h->set_at, sets, h->file_size))
-		return fault_set(f, -EBADMSG,
+		return error_set(err, -EBADMSG,
 				 "the header is damaged: its parts overlap");
 	return 0;
 }
@@ -370,36 +371,36 @@ static bool tables_apart(const struct table *a, const struct table *b)
 }
 
 int region_check(const struct region_header *h, uint64_t file_size,
-		 struct fault *f)
+		 struct error *err)
 {
-	struct fault why = {""};
+	struct error why = {""};
 	int rc;
 
-	if ((rc = check_identity(h, f)) < 0 ||
-	    (rc = check_places(h, file_size, f)) < 0)
+	if ((rc = check_identity(h, err)) < 0 ||
+	    (rc = check_places(h, file_size, err)) < 0)
 		return rc;
 	for (unsigned i = 0; i < h->tables; i++) {
 		if (table_check(&h->table[i], &why) < 0)
-			return fault_set(f, -EBADMSG, "table %u: %.400s", i,
+			return error_set(err, -EBADMSG, "table %u: %.400s", i,
 					 why.text);
 		if (!table_placed(h, &h->table[i]))
-			return fault_set(f, -EBADMSG,
+			return error_set(err, -EBADMSG,
 					 "table %u lies outside the region", i);
 	}
 	for (unsigned i = 0; i < h->tables; i++)
 		for (unsigned j = 0; j < i; j++)
 			if (!tables_apart(&h->table[i], &h->table[j]))
-				return fault_set(f, -EBADMSG,
+				return error_set(err, -EBADMSG,
 						 "tables %u and %u collide", j,
 						 i);
 	return 0;
 }
 
 int region_check_values(const struct region_header *h, const uint8_t *values,
-			struct fault *f)
+			struct error *err)
 {
 	if (crc(CRC_CHECKSUM, values, h->values_len) != h->values_crc)
-		return fault_set(f, -EBADMSG,
+		return error_set(err, -EBADMSG,
 				 "the sets of values are damaged: their "
 				 "checksum is wrong");
 	for (unsigned i = 0; i < h->tables; i++) {
@@ -412,7 +413,7 @@ int region_check_values(const struct region_header *h, const uint8_t *values,
 			memcpy(pair, values + at + (k - 1) * sizeof(uint32_t),
 			       sizeof(pair));
 			if (pair[0] >= pair[1])
-				return fault_set(f, -EBADMSG,
+				return error_set(err, -EBADMSG,
 						 "table %u: values are not "
 						 "sorted",
 						 i);
@@ -426,16 +427,16 @@ int region_check_values(const struct region_header *h, const uint8_t *values,
  * but the checksums.
  */
 static int plan(struct region_header *h, const struct layout *l,
-		unsigned epochs, struct fault *f)
+		unsigned epochs, struct error *err)
 {
 	uint64_t at = REGION_HEAD_LEN, size;
-	struct fault why = {""};
+	struct error why = {""};
 
 	if (!l->n || l->n > TABLE_MAX)
-		return fault_set(f, -EINVAL, "%u tables; 1 to %d can be", l->n,
-				 TABLE_MAX);
+		return error_set(err, -EINVAL, "%u tables; 1 to %d can be",
+				 l->n, TABLE_MAX);
 	if (!epochs || epochs > REGION_EPOCHS_MAX)
-		return fault_set(f, -EINVAL, "%u epochs; 1 to %d can be",
+		return error_set(err, -EINVAL, "%u epochs; 1 to %d can be",
 				 epochs, REGION_EPOCHS_MAX);
 	memset(h, 0, sizeof(*h));
 	for (unsigned i = 0; i < l->n; i++) {
@@ -445,7 +446,7 @@ static int plan(struct region_header *h, const struct layout *l,
 		if (!t->id)
 			t->id = (uint16_t)(i + 1);
 		if (table_finish(t, &why) < 0)
-			return fault_set(f, -EINVAL, "table %.31s: %.400s",
+			return error_set(err, -EINVAL, "table %.31s: %.400s",
 					 t->name, why.text);
 		t->values_at = t->values ? at : 0;
 		at = round_up(at + t->values * sizeof(uint32_t), 64);
@@ -474,18 +475,18 @@ static int plan(struct region_header *h, const struct layout *l,
 	return 0;
 }
 
-static int fail_errno(struct region *r, int err, struct fault *f)
+static int fail_errno(struct region *r, int rc, struct error *err)
 {
-	return fault_set(f, err, "%s: %s", r->path, strerror(-err));
+	return error_set(err, rc, "%s: %s", r->path, strerror(-rc));
 }
 
-int region_publish(struct region *r, struct fault *f)
+int region_publish(struct region *r, struct error *err)
 {
 	int rc = atomic_file_link(&r->file);
 
 	if (rc == -EEXIST)
-		return fault_set(f, rc, REGION_EXISTS, r->path);
-	return rc < 0 ? fail_errno(r, rc, f) : 0;
+		return error_set(err, rc, REGION_EXISTS, r->path);
+	return rc < 0 ? fail_errno(r, rc, err) : 0;
 }
 
 /*
@@ -519,14 +520,14 @@ static int populate_part(struct region *r, uint64_t at, uint64_t size,
  * Every page now: a file system that is full says so here, not by SIGBUS later.
  */
 static int populate(struct region *r, const struct region_options *o,
-		    struct fault *f)
+		    struct error *err)
 {
 	uint64_t all = r->h.file_size, size;
 	struct statfs s;
 	int rc = 0;
 
 	if (fstatfs(r->fd, &s) < 0)
-		return fail_errno(r, -errno, f);
+		return fail_errno(r, -errno, err);
 	if (s.f_type == TMPFS_MAGIC && o->pages == REGION_PAGES_SMALL)
 		madvise(r->map, all, MADV_NOHUGEPAGE);
 	else if (s.f_type == TMPFS_MAGIC && all >= REGION_HUGE)
@@ -536,34 +537,34 @@ static int populate(struct region *r, const struct region_options *o,
 		rc = populate_part(r, at, size, (long)s.f_type, o->pages);
 	}
 	if (rc == -ENOSPC)
-		return fault_set(f, rc, "needs %.1f MiB, more than there is%s",
-				 (double)all / 0x1p20,
-				 r->huge ? " of huge pages" : "");
-	return rc < 0 ? fail_errno(r, rc, f) : 0;
+		return error_set(
+			err, rc, "needs %.1f MiB, more than there is%s",
+			(double)all / 0x1p20, r->huge ? " of huge pages" : "");
+	return rc < 0 ? fail_errno(r, rc, err) : 0;
 }
 
 static int size_and_map(struct region *r, const struct region_options *o,
-			struct fault *f)
+			struct error *err)
 {
 	int rc;
 
 	if (r->huge)
 		r->h.file_size = (r->h.file_size + r->huge - 1) / r->huge *
 				 r->huge;
-	rc = check_room(r, r->h.file_size, f);
+	rc = check_room(r, r->h.file_size, err);
 	if (rc < 0)
 		return rc;
 	if (ftruncate(r->fd, (off_t)r->h.file_size) < 0)
-		return fail_errno(r, -errno, f);
+		return fail_errno(r, -errno, err);
 	rc = region_map(r);
 	if (rc < 0)
-		return fail_errno(r, rc, f);
-	rc = populate(r, o, f);
+		return fail_errno(r, rc, err);
+	rc = populate(r, o, err);
 	if (rc < 0 || o->pages != REGION_PAGES_HUGE)
 		return rc;
 	if (*region_page_kind(r) != '4')
 		return 0;
-	return fault_set(f, -ENOTSUP,
+	return error_set(err, -ENOTSUP,
 			 "no huge pages: reserve some (vm.nr_hugepages) and "
 			 "mount a hugetlbfs on /dev/hugepages, or set "
 			 "/sys/kernel/mm/transparent_hugepage/shmem_enabled "
@@ -587,40 +588,40 @@ static void write_header(struct region *r, const struct layout *l)
 }
 
 static int make_file(struct region *r, const char *name, const struct layout *l,
-		     const struct region_options *o, struct fault *f)
+		     const struct region_options *o, struct error *err)
 {
 	struct region_place where = {NULL, 0};
-	int rc = plan(&r->h, l, o->epochs, f);
+	int rc = plan(&r->h, l, o->epochs, err);
 
 	if (rc < 0)
 		return rc;
-	rc = choose_place(&where, name, r->h.file_size, o->pages, f);
+	rc = choose_place(&where, name, r->h.file_size, o->pages, err);
 	r->path = where.path;
 	r->huge = where.huge;
 	if (rc < 0)
 		return rc;
 	if (!access(r->path, F_OK))
-		return fault_set(f, -EEXIST, REGION_EXISTS, r->path);
+		return error_set(err, -EEXIST, REGION_EXISTS, r->path);
 	rc = atomic_file_open(&r->file, r->path, 0644);
 	r->fd = r->file.fd;
 	if (rc < 0)
-		return fail_errno(r, rc, f);
-	rc = size_and_map(r, o, f);
+		return fail_errno(r, rc, err);
+	rc = size_and_map(r, o, err);
 	if (!rc)
 		write_header(r, l);
 	return rc;
 }
 
 int region_make(struct region **out, const char *name, const struct layout *l,
-		const struct region_options *o, struct fault *f)
+		const struct region_options *o, struct error *err)
 {
 	struct region *r = region_new();
 	int rc;
 
 	if (!r)
-		return fault_set(f, -ENOMEM, "out of memory");
+		return error_set(err, -ENOMEM, "out of memory");
 	r->write = true;
-	rc = make_file(r, name, l, o, f);
+	rc = make_file(r, name, l, o, err);
 	if (rc < 0)
 		region_close(r);
 	else
@@ -629,14 +630,14 @@ int region_make(struct region **out, const char *name, const struct layout *l,
 }
 
 int region_create(struct region **out, const char *name, const struct layout *l,
-		  const struct region_options *o, struct fault *f)
+		  const struct region_options *o, struct error *err)
 {
 	struct region *r;
-	int rc = region_make(&r, name, l, o, f);
+	int rc = region_make(&r, name, l, o, err);
 
 	if (rc < 0)
 		return rc;
-	rc = region_publish(r, f);
+	rc = region_publish(r, err);
 	if (rc < 0 || !out)
 		region_close(r);
 	else
@@ -644,21 +645,22 @@ int region_create(struct region **out, const char *name, const struct layout *l,
 	return rc;
 }
 
-/* Whether a region is what would be made. 0, -EEXIST or other faults. */
+/* Whether a region is what would be made. 0, -EEXIST or another error. */
 static int compare(const struct region *r, const struct layout *l,
-		   const struct region_options *o, struct fault *f)
+		   const struct region_options *o, struct error *err)
 {
 	static const char cure[] = "remove the region, or change the layout";
 	struct region_header want;
 	int rc;
 
 	if (o->epochs && o->epochs != r->h.epochs)
-		return fault_set(f, -EEXIST, "has %u epochs, not %u",
+		return error_set(err, -EEXIST, "has %u epochs, not %u",
 				 r->h.epochs, o->epochs);
 	if (l->n != r->h.tables)
-		return fault_set(f, -EEXIST, "has %u tables, the layout %u: %s",
+		return error_set(err, -EEXIST,
+				 "has %u tables, the layout %u: %s",
 				 r->h.tables, l->n, cure);
-	rc = plan(&want, l, r->h.epochs, f);
+	rc = plan(&want, l, r->h.epochs, err);
 	if (rc < 0)
 		return rc;
 	for (unsigned i = 0; i < l->n; i++) {
@@ -667,7 +669,7 @@ static int compare(const struct region *r, const struct layout *l,
 		if (memcmp(t, &want.table[i], sizeof(*t)) != 0 ||
 		    (t->values && memcmp(r->map + t->values_at, l->values[i],
 					 t->values * sizeof(uint32_t)) != 0))
-			return fault_set(f, -EEXIST,
+			return error_set(err, -EEXIST,
 					 "table %s is not as the layout says: "
 					 "%s",
 					 t->name, cure);
@@ -676,22 +678,22 @@ static int compare(const struct region *r, const struct layout *l,
 }
 
 int region_create_absent(const char *name, const struct layout *l,
-			 const struct region_options *o, struct fault *f)
+			 const struct region_options *o, struct error *err)
 {
 	struct region_options make = *o;
 	struct region *r;
-	int rc = region_open(&r, name, false, f);
+	int rc = region_open(&r, name, false, err);
 
 	make.epochs += !make.epochs;
 	if (rc == -ENOENT) {
-		rc = region_create(NULL, name, l, &make, f);
+		rc = region_create(NULL, name, l, &make, err);
 		if (rc != -EEXIST)
 			return rc < 0 ? rc : 1;
-		rc = region_open(&r, name, false, f); /* another was faster */
+		rc = region_open(&r, name, false, err); /* another was faster */
 	}
 	if (rc < 0)
 		return rc;
-	rc = compare(r, l, o, f);
+	rc = compare(r, l, o, err);
 	region_close(r);
 	return rc;
 }

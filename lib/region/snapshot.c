@@ -142,66 +142,66 @@ static const size_t least = sizeof(struct snapshot_header) +
 			    sizeof(struct region_header) +
 			    sizeof(struct snapshot_trailer);
 
-static int damaged(struct fault *f, const char *what)
+static int damaged(struct error *err, const char *what)
 {
-	return fault_set(f, -EBADMSG, "%s", what);
+	return error_set(err, -EBADMSG, "%s", what);
 }
 
-static int check_identity(const struct snapshot *s, struct fault *f)
+static int check_identity(const struct snapshot *s, struct error *err)
 {
 	const struct snapshot_header *h = &s->head;
 
 	if (!memcmp(h->magic, region_magic, sizeof(h->magic)))
-		return damaged(f, "a region, not a snapshot");
+		return damaged(err, "a region, not a snapshot");
 	if (memcmp(h->magic, snapshot_magic, sizeof(h->magic)) != 0)
-		return damaged(f, "not a snapshot");
+		return damaged(err, "not a snapshot");
 	if (h->order != REGION_ORDER)
-		return fault_set(f, -EPROTONOSUPPORT,
+		return error_set(err, -EPROTONOSUPPORT,
 				 "a snapshot of another byte order");
 	if (h->version != SNAPSHOT_VERSION)
-		return fault_set(f, -EPROTONOSUPPORT,
+		return error_set(err, -EPROTONOSUPPORT,
 				 "a snapshot of version %u; this program "
 				 "knows version %d",
 				 h->version, SNAPSHOT_VERSION);
 	return 0;
 }
 
-static int load_head(struct snapshot *s, struct fault *f)
+static int load_head(struct snapshot *s, struct error *err)
 {
-	struct fault why = {""};
+	struct error why = {""};
 	uint64_t at = sizeof(s->head), len;
 	int rc;
 
 	if (s->size < sizeof(s->head) ||
 	    read_at(s, &s->head, sizeof(s->head), 0) < 0)
-		return damaged(f, "not a snapshot, or cut short");
-	rc = check_identity(s, f);
+		return damaged(err, "not a snapshot, or cut short");
+	rc = check_identity(s, err);
 	if (rc < 0)
 		return rc;
 	if (s->size < least || read_at(s, &s->h, sizeof(s->h), at) < 0)
-		return damaged(f, "cut short");
+		return damaged(err, "cut short");
 	at += sizeof(s->h);
 	len = s->h.values_len;
 	if (s->head.block != SNAPSHOT_BLOCK || len > s->size - least ||
 	    s->head.data_at != at + len)
-		return damaged(f, "the header is damaged");
+		return damaged(err, "the header is damaged");
 	s->values = malloc(len + 1);
 	if (!s->values)
-		return fault_set(f, -ENOMEM, "out of memory");
+		return error_set(err, -ENOMEM, "out of memory");
 	if (read_at(s, s->values, len, at) < 0)
-		return damaged(f, "cut short");
+		return damaged(err, "cut short");
 	if (snapshot_header_crc(&s->head, &s->h, s->values) != s->head.crc)
-		return damaged(f,
+		return damaged(err,
 			       "the header is damaged: its checksum is wrong");
 	/* Sums are no proof of good will: the geometry is judged anew. */
 	if (region_check(&s->h, UINT64_MAX, &why) < 0 ||
 	    region_check_values(&s->h, s->values, &why) < 0)
-		return fault_set(f, -EBADMSG, "the region's header: %.400s",
+		return error_set(err, -EBADMSG, "the region's header: %.400s",
 				 why.text);
 	return 0;
 }
 
-static int load_index(struct snapshot *s, struct fault *f)
+static int load_index(struct snapshot *s, struct error *err)
 {
 	const struct snapshot_header *h = &s->head;
 	char end[sizeof(end_magic)];
@@ -209,68 +209,68 @@ static int load_index(struct snapshot *s, struct fault *f)
 
 	if (!h->first || h->first > h->last || h->last == UINT64_MAX ||
 	    h->last - h->first >= s->h.epochs)
-		return damaged(f, "the header is damaged: epochs");
+		return damaged(err, "the header is damaged: epochs");
 	plan_init(&s->plan, &s->h, h->first, h->last);
 	if (read_at(s, end, sizeof(end), s->size - sizeof(end)) < 0 ||
 	    memcmp(end, end_magic, sizeof(end)) != 0 ||
 	    s->plan.blocks != h->blocks ||
 	    s->plan.blocks > (s->size - least) / sizeof(*s->index))
-		return damaged(f, "cut short");
+		return damaged(err, "cut short");
 	s->index = calloc(s->plan.blocks, sizeof(*s->index));
 	s->packed = malloc(SNAPSHOT_BLOCK);
 	if (!s->index || !s->packed)
-		return fault_set(f, -ENOMEM, "out of memory");
+		return error_set(err, -ENOMEM, "out of memory");
 	rc = read_index(s);
 	if (rc == -EBADMSG)
-		return damaged(f, "the index is damaged");
-	return rc < 0 ? fault_set(f, rc, "%s", strerror(-rc)) : 0;
+		return damaged(err, "the index is damaged");
+	return rc < 0 ? error_set(err, rc, "%s", strerror(-rc)) : 0;
 }
 
-static int prepare(struct snapshot *s, struct fault *f)
+static int prepare(struct snapshot *s, struct error *err)
 {
 	s->z_open = inflateInit(&s->z) == Z_OK;
 	if (!s->z_open)
-		return fault_set(f, -ENOMEM, "out of memory");
+		return error_set(err, -ENOMEM, "out of memory");
 	for (int i = 0; i < SNAPSHOT_CACHE; i++)
 		s->cache[i].block = UINT64_MAX;
 	return 0;
 }
 
-static int load_snapshot(struct snapshot *s, struct fault *f)
+static int load_snapshot(struct snapshot *s, struct error *err)
 {
 	struct stat st;
 	int rc;
 
 	if (fstat(s->fd, &st) < 0)
-		return fault_set(f, -errno, "%s", strerror(errno));
+		return error_set(err, -errno, "%s", strerror(errno));
 	if (!S_ISREG(st.st_mode))
-		return damaged(f, "not a file: a snapshot is not read in one "
-				  "go");
+		return damaged(err, "not a file: a snapshot is not read in one "
+				    "go");
 	s->size = (uint64_t)st.st_size;
-	if ((rc = load_head(s, f)) < 0 || (rc = load_index(s, f)) < 0)
+	if ((rc = load_head(s, err)) < 0 || (rc = load_index(s, err)) < 0)
 		return rc;
-	return prepare(s, f);
+	return prepare(s, err);
 }
 
-int snapshot_open(struct snapshot **out, const char *path, struct fault *f)
+int snapshot_open(struct snapshot **out, const char *path, struct error *err)
 {
 	struct snapshot *s = calloc(1, sizeof(*s));
-	struct fault why = {""};
+	struct error why = {""};
 	int rc;
 
 	if (!s)
-		return fault_set(f, -ENOMEM, "out of memory");
+		return error_set(err, -ENOMEM, "out of memory");
 	s->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	s->path = strdup(path);
 	if (s->fd < 0)
-		rc = fault_open(&why, -errno, path);
+		rc = error_opening(&why, -errno, path);
 	else if (!s->path)
-		rc = fault_set(&why, -ENOMEM, "out of memory");
+		rc = error_set(&why, -ENOMEM, "out of memory");
 	else
 		rc = load_snapshot(s, &why);
 	if (rc < 0) {
 		snapshot_close(s);
-		return fault_set(f, rc, "%.200s: %.300s", path, why.text);
+		return error_set(err, rc, "%.200s: %.300s", path, why.text);
 	}
 	*out = s;
 	return 0;
@@ -422,7 +422,7 @@ static int check_block(struct snapshot *s, uint64_t block, uint8_t *room)
 }
 
 int snapshot_verify(struct snapshot *s, uint64_t *blocks, uint64_t *damaged,
-		    struct fault *f)
+		    struct error *err)
 {
 	uint8_t *room = malloc(SNAPSHOT_BLOCK);
 	int rc = room ? 0 : -ENOMEM;
@@ -437,7 +437,8 @@ int snapshot_verify(struct snapshot *s, uint64_t *blocks, uint64_t *damaged,
 		}
 	}
 	free(room);
-	return rc < 0 ? fault_set(f, rc, "%s: %s", s->path, strerror(-rc)) : 0;
+	return rc < 0 ? error_set(err, rc, "%s: %s", s->path, strerror(-rc))
+		      : 0;
 }
 
 /* The layout that the region was made from. The values stay the snapshot's. */
@@ -457,14 +458,14 @@ static void layout_of(struct layout *l, struct snapshot *s)
 
 /* A table's inner places must come out as they were. */
 static int check_geometry(const struct snapshot *s, const struct region *r,
-			  struct fault *f)
+			  struct error *err)
 {
 	for (unsigned i = 0; i < s->h.tables; i++) {
 		const struct table *a = &s->h.table[i], *b = &r->h.table[i];
 
 		if (a->length != b->length || a->heads != b->heads ||
 		    a->stride != b->stride)
-			return fault_set(f, -ENOTSUP,
+			return error_set(err, -ENOTSUP,
 					 "%s: table %s has a geometry that "
 					 "this program would not make",
 					 s->path, a->name);
@@ -495,7 +496,7 @@ static int restore_blocks(struct snapshot *s, struct region *r,
 
 int snapshot_restore(struct snapshot *s, const char *name,
 		     const struct region_options *o, uint64_t *damaged,
-		     struct fault *f)
+		     struct error *err)
 {
 	struct region_options options = *o;
 	struct layout l;
@@ -507,20 +508,20 @@ int snapshot_restore(struct snapshot *s, const char *name,
 	if (options.epochs < s->h.epochs)
 		options.epochs = s->h.epochs;
 	layout_of(&l, s);
-	rc = region_make(&r, name, &l, &options, f);
+	rc = region_make(&r, name, &l, &options, err);
 	if (rc < 0)
 		return rc;
-	rc = check_geometry(s, r, f);
+	rc = check_geometry(s, r, err);
 	if (!rc) {
 		rc = restore_blocks(s, r, damaged);
 		if (rc < 0)
-			fault_set(f, rc, "%s: %s", s->path, strerror(-rc));
+			error_set(err, rc, "%s: %s", s->path, strerror(-rc));
 	}
 	if (!rc)
-		rc = region_publish(r, f);
+		rc = region_publish(r, err);
 	region_close(r);
 	if (!rc && *damaged)
-		rc = fault_set(f, -EBADMSG,
+		rc = error_set(err, -EBADMSG,
 			       "%s: %llu of %llu blocks are damaged and were "
 			       "left zero; the rest is restored",
 			       s->path, (unsigned long long)*damaged,
@@ -698,7 +699,7 @@ static uint64_t count_slots_taken(const struct region *r)
 
 /* Whether no writer is in that epoch, and none died in it. */
 static int check_writers(const struct region *r, uint64_t first, uint64_t last,
-			 bool current, struct fault *f)
+			 bool current, struct error *err)
 {
 	for (unsigned i = 0; i < REGION_WRITERS; i++) {
 		const struct region_writer_slot *s = &r->slot[i];
@@ -709,14 +710,14 @@ static int check_writers(const struct region *r, uint64_t first, uint64_t last,
 			continue;
 		if (!region_writer_slot_lives(s)) {
 			if (s->state == JOURNAL_FULL)
-				return fault_set(
-					f, -EBUSY,
+				return error_set(
+					err, -EBUSY,
 					"%s: a writer was killed: open the "
 					"region for writing first, so that its "
 					"last operation is completed",
 					region_path(r));
 		} else if (here) {
-			return fault_set(f, -EBUSY,
+			return error_set(err, -EBUSY,
 					 "%s: process %u is at work in epoch "
 					 "%llu: rotate first",
 					 region_path(r), s->pid,
@@ -727,19 +728,19 @@ static int check_writers(const struct region *r, uint64_t first, uint64_t last,
 }
 
 static int check_epochs(const struct region *r, uint64_t first, uint64_t last,
-			bool current, struct fault *f)
+			bool current, struct error *err)
 {
 	uint64_t oldest = region_oldest(r), epoch = region_epoch(r);
 
 	if (first > last || first < oldest || last > epoch)
-		return fault_set(f, -ERANGE,
+		return error_set(err, -ERANGE,
 				 "%s: epochs %llu to %llu are not among %llu "
 				 "to %llu",
 				 region_path(r), (unsigned long long)first,
 				 (unsigned long long)last,
 				 (unsigned long long)oldest,
 				 (unsigned long long)epoch);
-	return check_writers(r, first, last, current, f);
+	return check_writers(r, first, last, current, err);
 }
 
 /*
@@ -747,14 +748,14 @@ static int check_epochs(const struct region *r, uint64_t first, uint64_t last,
  * current: the last epoch was, when the snapshot was begun.
  */
 static int check_still(const struct region *r, uint64_t first, bool current,
-		       uint64_t slots_taken, struct fault *f)
+		       uint64_t slots_taken, struct error *err)
 {
 	if (region_oldest(r) > first)
-		return fault_set(f, -ESTALE,
+		return error_set(err, -ESTALE,
 				 "%s: epoch %llu was recycled meanwhile",
 				 region_path(r), (unsigned long long)first);
 	if (current && slots_taken != count_slots_taken(r))
-		return fault_set(f, -EBUSY,
+		return error_set(err, -EBUSY,
 				 "%s: a writer came while the snapshot was "
 				 "made: rotate first",
 				 region_path(r));
@@ -771,7 +772,7 @@ static void saving_free(struct saving *s)
 
 static int save_to(int fd, const struct region *r, uint64_t first,
 		   uint64_t last, const char *path, snapshot_progress *tick,
-		   void *ctx, struct fault *f)
+		   void *ctx, struct error *err)
 {
 	struct saving *s = calloc(1, sizeof(*s));
 	bool current = last == region_epoch(r);
@@ -779,18 +780,18 @@ static int save_to(int fd, const struct region *r, uint64_t first,
 	int rc;
 
 	if (!s)
-		return fault_set(f, -ENOMEM, "out of memory");
+		return error_set(err, -ENOMEM, "out of memory");
 	s->r = r;
 	s->fd = fd;
 	plan_init(&s->plan, &r->h, first, last);
-	rc = check_epochs(r, first, last, current, f);
+	rc = check_epochs(r, first, last, current, err);
 	if (rc < 0)
 		goto out;
 	rc = save(s, tick, ctx);
 	if (rc < 0)
-		fault_set(f, rc, "%s: %s", path, strerror(-rc));
+		error_set(err, rc, "%s: %s", path, strerror(-rc));
 	else
-		rc = check_still(r, first, current, slots_taken, f);
+		rc = check_still(r, first, current, slots_taken, err);
 out:
 	saving_free(s);
 	return rc;
@@ -798,7 +799,7 @@ out:
 
 int snapshot_write(const struct region *r, uint64_t first, uint64_t last,
 		   const char *path, snapshot_progress *tick, void *ctx,
-		   struct fault *f)
+		   struct error *err)
 {
 	char *real = NULL;
 	struct atomic_file a;
@@ -807,27 +808,27 @@ int snapshot_write(const struct region *r, uint64_t first, uint64_t last,
 
 	if (!strcmp(path, "-"))
 		return save_to(STDOUT_FILENO, r, first, last, "standard output",
-			       tick, ctx, f);
+			       tick, ctx, err);
 	/* A device or a pipe is written, not replaced. */
 	if (!stat(path, &st) && !S_ISREG(st.st_mode)) {
 		fd = open(path, O_WRONLY | O_CLOEXEC);
 		if (fd < 0)
-			return fault_set(f, -errno, "%s: %s", path,
+			return error_set(err, -errno, "%s: %s", path,
 					 strerror(errno));
-		rc = save_to(fd, r, first, last, path, tick, ctx, f);
+		rc = save_to(fd, r, first, last, path, tick, ctx, err);
 		if (close(fd) < 0 && !rc)
-			rc = fault_set(f, -errno, "%s: %s", path,
+			rc = error_set(err, -errno, "%s: %s", path,
 				       strerror(errno));
 		return rc;
 	}
 	real = realpath(path, NULL); /* not the symbolic link itself */
 	rc = atomic_file_open(&a, real ? real : path, 0666);
 	if (rc < 0) {
-		fault_set(f, rc, "%s: %s", path, strerror(-rc));
+		error_set(err, rc, "%s: %s", path, strerror(-rc));
 	} else {
-		rc = save_to(a.fd, r, first, last, path, tick, ctx, f);
+		rc = save_to(a.fd, r, first, last, path, tick, ctx, err);
 		if (!rc && (rc = atomic_file_replace(&a)) < 0)
-			fault_set(f, rc, "%s: %s", path, strerror(-rc));
+			error_set(err, rc, "%s: %s", path, strerror(-rc));
 	}
 	atomic_file_drop(&a);
 	if (a.fd >= 0)

@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-#include "base/fault.h"
+#include "base/error.h"
 #include "region/region.h"
 
 struct snapshot;
@@ -23,9 +23,9 @@ typedef void snapshot_progress(void *ctx, uint64_t done, uint64_t all);
 /* Writes the epochs first..last of a region. */
 int snapshot_write(const struct region *r, uint64_t first, uint64_t last,
 		   const char *path, snapshot_progress *tick, void *ctx,
-		   struct fault *f);
+		   struct error *err);
 
-int snapshot_open(struct snapshot **out, const char *path, struct fault *f);
+int snapshot_open(struct snapshot **out, const char *path, struct error *err);
 void snapshot_close(struct snapshot *s);
 
 /*
@@ -36,12 +36,12 @@ struct memory *snapshot_memory(struct snapshot *s);
 
 /* Blocks in all, and damaged ones, after reading every one. */
 int snapshot_verify(struct snapshot *s, uint64_t *blocks, uint64_t *damaged,
-		    struct fault *f);
+		    struct error *err);
 
 /* Makes the region again under a new name. Damaged blocks stay zero and are
  * counted; with any, returns -EBADMSG after the readable rest is restored. */
 int snapshot_restore(struct snapshot *s, const char *name,
 		     const struct region_options *o, uint64_t *damaged,
-		     struct fault *f);
+		     struct error *err);
 
 #endif

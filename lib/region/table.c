@@ -108,154 +108,157 @@ static bool name_ok(const char *name)
 	return strcmp(name, "collector") != 0;
 }
 
-static int check_key(const struct table *t, struct fault *f)
+static int check_key(const struct table *t, struct error *err)
 {
 	if (t->key_type >= KEY_TYPES)
-		return fault_set(f, -EINVAL, "key: type %u is unknown",
+		return error_set(err, -EINVAL, "key: type %u is unknown",
 				 t->key_type);
 	if (t->kind == TABLE_APPEND) {
 		if (t->key_type != KEY_U32 || t->key_len != 4)
-			return fault_set(f, -EINVAL,
+			return error_set(err, -EINVAL,
 					 "key: a list has no other key than "
 					 "its number");
 		return 0;
 	}
 	if (!t->key_len)
-		return fault_set(f, -EINVAL, "key: missing");
+		return error_set(err, -EINVAL, "key: missing");
 	if (t->key_len > KEY_MAX)
-		return fault_set(f, -EINVAL, "key: %u bytes; %d at most",
+		return error_set(err, -EINVAL, "key: %u bytes; %d at most",
 				 t->key_len, KEY_MAX);
 	if (t->key_type != KEY_HEX &&
 	    t->key_len != key_type_len((enum key_type)t->key_type))
-		return fault_set(f, -EINVAL, "key: %u bytes do not fit %s",
+		return error_set(err, -EINVAL, "key: %u bytes do not fit %s",
 				 t->key_len,
 				 key_type_name((enum key_type)t->key_type));
 	if (t->protocol && !key_has_protocol((enum key_type)t->key_type))
-		return fault_set(f, -EINVAL, "protocol: %s keys have none",
+		return error_set(err, -EINVAL, "protocol: %s keys have none",
 				 key_type_name((enum key_type)t->key_type));
 	return 0;
 }
 
-static int check_hash(const struct table *t, struct fault *f)
+static int check_hash(const struct table *t, struct error *err)
 {
 	if (t->hash >= HASH_FAMILIES)
-		return fault_set(f, -EINVAL, "hash: family %u is unknown",
+		return error_set(err, -EINVAL, "hash: family %u is unknown",
 				 t->hash);
 	if (t->hash != HASH_DTA0)
 		return 0;
 	if (t->key_len != 4)
-		return fault_set(f, -EINVAL, "hash: dta0 has 4-byte keys only");
+		return error_set(err, -EINVAL,
+				 "hash: dta0 has 4-byte keys only");
 	if (t->kind == TABLE_POSTCARD && t->copies != 1)
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "copies: dta0 postcards have 1 copy");
 	if (t->kind == TABLE_POSTCARD && t->hops > DTA0_HOPS)
-		return fault_set(f, -EINVAL, "hops: dta0 has %d at most",
+		return error_set(err, -EINVAL, "hops: dta0 has %d at most",
 				 DTA0_HOPS);
 	if (t->kind == TABLE_APPEND && t->value_len != 4)
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "value: dta0 lists have 4-byte entries");
 	return 0;
 }
 
-static int check_values(const struct table *t, struct fault *f)
+static int check_values(const struct table *t, struct error *err)
 {
 	if (t->values ? t->values > TABLE_BLANK : !t->value_max)
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "values: %s; without the set of possible "
 				 "values nothing can be told from noise",
 				 t->values ? "too many" : "missing");
 	if (t->value_min > t->value_max)
-		return fault_set(f, -EINVAL, "values: %u-%u is empty",
+		return error_set(err, -EINVAL, "values: %u-%u is empty",
 				 t->value_min, t->value_max);
 	if (t->value_max == TABLE_BLANK)
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "values: 4294967295 stands for no hop");
 	return 0;
 }
 
-static int check_postcard(const struct table *t, struct fault *f)
+static int check_postcard(const struct table *t, struct error *err)
 {
 	if (!t->hops || t->hops > HASH_HOPS)
-		return fault_set(f, -EINVAL, "hops: %u is not 1 to %d", t->hops,
-				 HASH_HOPS);
+		return error_set(err, -EINVAL, "hops: %u is not 1 to %d",
+				 t->hops, HASH_HOPS);
 	if (t->value_len != 4)
-		return fault_set(f, -EINVAL, "value: a postcard's has 4 bytes");
+		return error_set(err, -EINVAL,
+				 "value: a postcard's has 4 bytes");
 	if (!is_pow2(t->cache_rows) || t->cache_rows > CACHE_ROWS_MAX)
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "cache: %u rows are no power of two up to %d",
 				 t->cache_rows, CACHE_ROWS_MAX);
-	return check_values(t, f);
+	return check_values(t, err);
 }
 
-static int check_append(const struct table *t, struct fault *f)
+static int check_append(const struct table *t, struct error *err)
 {
 	if (!t->lists)
-		return fault_set(f, -EINVAL, "lists: missing");
+		return error_set(err, -EINVAL, "lists: missing");
 	if (!t->batch || t->batch > TABLE_BATCH_MAX)
-		return fault_set(f, -EINVAL, "batch: %u is not 1 to %d",
+		return error_set(err, -EINVAL, "batch: %u is not 1 to %d",
 				 t->batch, TABLE_BATCH_MAX);
 	if (t->batch * t->stride > WRITE_MAX)
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "batch: %u entries of %u bytes are more than "
 				 "one write carries, %d bytes",
 				 t->batch, t->stride, WRITE_MAX);
 	/* It keeps what a batch leaves over: table_kept(). */
 	if (t->units <= t->batch)
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "ring: %llu entries, but it must hold more "
 				 "than a batch of %u",
 				 (unsigned long long)t->units, t->batch);
 	if (!t->flush_ms || t->flush_ms > FLUSH_MS_MAX)
-		return fault_set(f, -EINVAL, "flush: %u ms is not 1 ms to 1 h",
+		return error_set(err, -EINVAL,
+				 "flush: %u ms is not 1 ms to 1 h",
 				 t->flush_ms);
 	return 0;
 }
 
-static int check_kind(const struct table *t, struct fault *f)
+static int check_kind(const struct table *t, struct error *err)
 {
 	if (t->kind != TABLE_APPEND && t->lists)
-		return fault_set(f, -EINVAL, "lists: only append has lists");
+		return error_set(err, -EINVAL, "lists: only append has lists");
 	switch (t->kind) {
 	case TABLE_KEYWRITE:
 		return 0;
 	case TABLE_POSTCARD:
-		return check_postcard(t, f);
+		return check_postcard(t, err);
 	case TABLE_APPEND:
-		return check_append(t, f);
+		return check_append(t, err);
 	default:
 		if (t->value_len != COUNT_LEN)
-			return fault_set(f, -EINVAL,
+			return error_set(err, -EINVAL,
 					 "value: a counter has 8 bytes");
 		/* UC carries no atomics (InfiniBand 1.4, table 38). */
 		if (t->qp == TABLE_QP_UC)
-			return fault_set(f, -EINVAL,
+			return error_set(err, -EINVAL,
 					 "qp: counters need rc: uc has no "
 					 "atomic operations");
 		return 0;
 	}
 }
 
-static int check_stride(const struct table *t, struct fault *f)
+static int check_stride(const struct table *t, struct error *err)
 {
 	uint32_t need = content_len(t), packed = packed_stride(t);
 
 	if (t->kind == TABLE_KEYINC)
 		return t->stride == COUNT_LEN
 			       ? 0
-			       : fault_set(f, -EINVAL, "stride: %u is not %d",
+			       : error_set(err, -EINVAL, "stride: %u is not %d",
 					   t->stride, COUNT_LEN);
 	if (t->stride < need || t->stride > STRIDE_MAX)
-		return fault_set(f, -EINVAL, "stride: %u is not %u to %d",
+		return error_set(err, -EINVAL, "stride: %u is not %u to %d",
 				 t->stride, need, STRIDE_MAX);
 	if (is_pow2(t->stride) && t->stride >= STRIDE_MIN)
 		return 0;
 	if (t->kind == TABLE_POSTCARD)
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "stride: %u is not a power of two; chunks "
 				 "want one",
 				 t->stride);
 	if (t->stride != packed)
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "stride: %u is not a power of two; say "
 				 "stride = packed",
 				 t->stride);
@@ -275,34 +278,34 @@ static bool body_len(const struct table *t, uint64_t *out)
 	       *out <= length_max;
 }
 
-static int check_size(const struct table *t, struct fault *f)
+static int check_size(const struct table *t, struct error *err)
 {
 	uint64_t body, end;
 
 	if (!t->units)
-		return fault_set(f, -EINVAL, "%s: missing",
+		return error_set(err, -EINVAL, "%s: missing",
 				 t->kind == TABLE_APPEND     ? "entries"
 				 : t->kind == TABLE_POSTCARD ? "chunks"
 							     : "slots");
 	if (t->kind != TABLE_APPEND && t->units > units_max)
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "%llu units are more than a hash of 32 bits "
 				 "reaches",
 				 (unsigned long long)t->units);
 	if (!body_len(t, &body))
-		return fault_set(f, -EINVAL, "the table is too long");
+		return error_set(err, -EINVAL, "the table is too long");
 	end = body;
 	if (t->kind == TABLE_APPEND) {
 		if (t->heads < body || t->heads % COUNT_LEN ||
 		    t->heads > length_max)
-			return fault_set(f, -EINVAL,
+			return error_set(err, -EINVAL,
 					 "heads: %llu lies in the lists",
 					 (unsigned long long)t->heads);
 		end = t->heads + COUNT_LEN * (uint64_t)t->lists;
 	}
 	if (t->length < end || t->length > 2 * length_max)
-		return fault_set(
-			f, -EINVAL, "length: %llu bytes cannot hold %llu",
+		return error_set(
+			err, -EINVAL, "length: %llu bytes cannot hold %llu",
 			(unsigned long long)t->length, (unsigned long long)end);
 	return 0;
 }
@@ -318,44 +321,44 @@ bool table_show_ok(const char show[TABLE_SHOW_MAX])
 	return false;
 }
 
-int table_check(const struct table *t, struct fault *f)
+int table_check(const struct table *t, struct error *err)
 {
 	int rc;
 
 	if (!name_ok(t->name))
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "a table's name is up to %d letters, digits, "
 				 "'_', '-', '.', begins with a letter, and is "
 				 "not 'collector'",
 				 TABLE_NAME_MAX - 1);
 	if (!t->id || t->id == DTA_NO_TABLE)
-		return fault_set(f, -EINVAL, "id: %u is not 1 to %u", t->id,
+		return error_set(err, -EINVAL, "id: %u is not 1 to %u", t->id,
 				 DTA_NO_TABLE - 1);
 	if (!table_kind_name(t->kind))
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 t->kind ? "kind: %u is unknown"
 					 : "kind: missing",
 				 t->kind);
 	if (!t->copies || t->copies > DTA_MAX_COPIES ||
 	    (t->kind == TABLE_APPEND && t->copies != 1))
-		return fault_set(f, -EINVAL, "copies: %u is not 1 to %d",
+		return error_set(err, -EINVAL, "copies: %u is not 1 to %d",
 				 t->copies,
 				 t->kind == TABLE_APPEND ? 1 : DTA_MAX_COPIES);
 	if (!t->value_len || t->value_len > TABLE_VALUE_MAX)
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 t->value_len ? "value: %u bytes; %d at most"
 					      : "value: missing",
 				 t->value_len, TABLE_VALUE_MAX);
 	if (t->qp > TABLE_QP_UC || t->sequence > TABLE_SEQ_OFF ||
 	    t->immediate > 1)
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "qp, sequence or immediate: unknown number");
 	if (!table_show_ok(t->show))
-		return fault_set(f, -EINVAL, "show: not a text");
-	if ((rc = check_key(t, f)) < 0 || (rc = check_hash(t, f)) < 0 ||
-	    (rc = check_stride(t, f)) < 0 || (rc = check_kind(t, f)) < 0)
+		return error_set(err, -EINVAL, "show: not a text");
+	if ((rc = check_key(t, err)) < 0 || (rc = check_hash(t, err)) < 0 ||
+	    (rc = check_stride(t, err)) < 0 || (rc = check_kind(t, err)) < 0)
 		return rc;
-	return check_size(t, f);
+	return check_size(t, err);
 }
 
 static void set_defaults(struct table *t)
@@ -397,7 +400,7 @@ static uint64_t units_in(const struct table *t, uint64_t memory)
 	return memory > COUNT_LEN ? (memory - COUNT_LEN) / t->stride : 0;
 }
 
-int table_finish(struct table *t, struct fault *f)
+int table_finish(struct table *t, struct error *err)
 {
 	uint64_t body;
 
@@ -414,7 +417,7 @@ int table_finish(struct table *t, struct fault *f)
 				    ? t->heads + COUNT_LEN * (uint64_t)t->lists
 				    : body;
 	}
-	return table_check(t, f);
+	return table_check(t, err);
 }
 
 /* The names of all tables, as far as there is room. */
@@ -430,7 +433,7 @@ static void list_names(char *list, size_t room, const struct table *tables,
 }
 
 const struct table *table_pick(const struct table *tables, unsigned n, int kind,
-			       const char *name_or_id, struct fault *f)
+			       const char *name_or_id, struct error *err)
 {
 	const char *what = kind > 0 ? table_kind_name((uint8_t)kind) : "";
 	const struct table *found = NULL;
@@ -452,15 +455,16 @@ const struct table *table_pick(const struct table *tables, unsigned n, int kind,
 		return found;
 	list_names(list, sizeof(list), tables, n);
 	if (many == 1)
-		fault_set(f, -EINVAL, "table %s is %s, not %s", found->name,
+		error_set(err, -EINVAL, "table %s is %s, not %s", found->name,
 			  table_kind_name(found->kind), what);
 	else if (name_or_id)
-		fault_set(f, -ENOENT, "there is no table '%.64s', only %s",
+		error_set(err, -ENOENT, "there is no table '%.64s', only %s",
 			  name_or_id, list);
 	else if (!many)
-		fault_set(f, -ENOENT, "there is no %s table", what);
+		error_set(err, -ENOENT, "there is no %s table", what);
 	else
-		fault_set(f, -EINVAL, "there are %u %s tables: name one of %s",
-			  many, what, list);
+		error_set(err, -EINVAL,
+			  "there are %u %s tables: name one of %s", many, what,
+			  list);
 	return NULL;
 }

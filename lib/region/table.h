@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/fault.h"
+#include "base/error.h"
 
 enum table_kind { /* the DTA opcodes */
 		  TABLE_KEYWRITE = 1,
@@ -99,9 +99,9 @@ int table_kind_of(const char *name);
 /*
  * Judges a geometry that came from outside (a region's header, a ticket, a
  * layout) and is not to be trusted: every number in range, lengths that add up
- * without overflow. f names the field. Returns 0 or -EINVAL.
+ * without overflow. err names the field. Returns 0 or -EINVAL.
  */
-int table_check(const struct table *t, struct fault *f);
+int table_check(const struct table *t, struct error *err);
 
 /* Whether what is told of a value is text that ends. */
 bool table_show_ok(const char show[TABLE_SHOW_MAX]);
@@ -113,7 +113,7 @@ bool table_show_ok(const char show[TABLE_SHOW_MAX]);
  * A complete geometry stays as it is. Placement (offset, values_at) is the
  * region's.
  */
-int table_finish(struct table *t, struct fault *f);
+int table_finish(struct table *t, struct error *err);
 
 /*
  * Before table_finish(): the rings of lists that keep so many entries.
@@ -122,10 +122,10 @@ void table_keep(struct table *t, uint64_t entries);
 
 /*
  * The table of this name or id, or (NULL) the only one there is; of a kind, or
- * (kind <= 0) of any. NULL and f otherwise.
+ * (kind <= 0) of any. NULL and err otherwise.
  */
 const struct table *table_pick(const struct table *tables, unsigned n, int kind,
-			       const char *name_or_id, struct fault *f);
+			       const char *name_or_id, struct error *err);
 
 /*
  * Append: the newest entries that a list keeps. A writer stores a batch before

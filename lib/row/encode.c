@@ -527,29 +527,29 @@ static int field_of(const struct schema *s, const char *name, size_t len)
 
 /* What stands between braces, at the end of a part. */
 static int read_field(struct part *p, const struct schema *s, const char *name,
-		      size_t len, struct fault *f)
+		      size_t len, struct error *err)
 {
 	if (!len) /* {}: the next part */
 		return 0;
 	p->field = field_of(s, name, len);
 	if (p->field >= 0)
 		return 0;
-	return fault_set(f, -EINVAL, "{%.*s}: %s has no such field",
+	return error_set(err, -EINVAL, "{%.*s}: %s has no such field",
 			 (int)len > 64 ? 64 : (int)len, name, s->name);
 }
 
 /* A brace at *at, and what is up to the other. */
 static int read_brace(struct row_template *t, const struct schema *s,
-		      const char **at, struct fault *f)
+		      const char **at, struct error *err)
 {
 	const char *close = **at == '{' ? strchr(*at, '}') : NULL;
 	struct part *p = &t->parts[t->n - 1];
 	int rc;
 
 	if (!close)
-		return fault_set(f, -EINVAL, "%s: a brace without the other",
+		return error_set(err, -EINVAL, "%s: a brace without the other",
 				 t->text);
-	rc = read_field(p, s, *at + 1, (size_t)(close - *at) - 1, f);
+	rc = read_field(p, s, *at + 1, (size_t)(close - *at) - 1, err);
 	if (close == *at + 1)
 		t->parts[t->n++] = (struct part){s->name, strlen(s->name), -1};
 	*at = close + 1;
@@ -557,7 +557,7 @@ static int read_brace(struct row_template *t, const struct schema *s,
 }
 
 static int read_parts(struct row_template *t, const struct schema *s,
-		      struct fault *f)
+		      struct error *err)
 {
 	const char *at = t->text;
 	int rc = 0;
@@ -568,13 +568,13 @@ static int read_parts(struct row_template *t, const struct schema *s,
 		t->parts[t->n++] = (struct part){at, len, -1};
 		at += len;
 		if (*at)
-			rc = read_brace(t, s, &at, f);
+			rc = read_brace(t, s, &at, err);
 	}
 	return rc;
 }
 
 int row_template_open(struct row_template **out, const char *text,
-		      const struct schema *s, struct fault *f)
+		      const struct schema *s, struct error *err)
 {
 	/* a part is made of a character at least, two of "{}" */
 	struct row_template *t = calloc(
@@ -582,7 +582,7 @@ int row_template_open(struct row_template **out, const char *text,
 	int rc = -ENOMEM;
 
 	if (t && (t->text = strdup(text)))
-		rc = read_parts(t, s, f);
+		rc = read_parts(t, s, err);
 	if (rc < 0) {
 		row_template_close(t);
 		return rc;

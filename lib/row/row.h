@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/fault.h"
+#include "base/error.h"
 
 /* --- what a kind of row is ------------------------------------------------ */
 
@@ -302,10 +302,10 @@ void rows_close(struct rows *r);
  */
 struct row_template;
 
-/* For the rows of a schema, which outlives it. 0; -EINVAL with f set: a field
+/* For the rows of a schema, which outlives it. 0; -EINVAL with err set: a field
  * that there is not, a brace without the other; or -ENOMEM. */
 int row_template_open(struct row_template **out, const char *text,
-		      const struct schema *s, struct fault *f);
+		      const struct schema *s, struct error *err);
 void row_template_encode(const struct row_template *t, struct outbuf *o,
 			 const struct row_batch *b, unsigned row);
 /* Whether it says this field. */

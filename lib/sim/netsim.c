@@ -683,7 +683,7 @@ static void set_loss(struct netsim *s)
 		s->port[s->o.losses[i].port].loss = s->o.losses[i].share;
 }
 
-static int open_parts(struct netsim *s, struct fault *f)
+static int open_parts(struct netsim *s, struct error *err)
 {
 	int rc;
 
@@ -692,7 +692,7 @@ static int open_parts(struct netsim *s, struct fault *f)
 		return -ENOMEM;
 	set_loss(s);
 	if ((rc = listen_open(s)) < 0 || (rc = source_open(s)) < 0 ||
-	    (rc = probe_open(s, f)) < 0)
+	    (rc = probe_open(s, err)) < 0)
 		return rc;
 	sim_at(s, s->o.telemetry_ns, EV_TICK, 0);
 	sim_at(s, s->o.duration_ns, EV_END, 0);
@@ -700,7 +700,7 @@ static int open_parts(struct netsim *s, struct fault *f)
 }
 
 int netsim_open(struct netsim **out, const struct netsim_options *o,
-		const struct netsim_calls *calls, struct fault *f)
+		const struct netsim_calls *calls, struct error *err)
 {
 	struct netsim *s = calloc(1, sizeof(*s));
 	int rc;
@@ -718,10 +718,10 @@ int netsim_open(struct netsim **out, const struct netsim_options *o,
 	s->labelling.state = rng_mix(3 * o->seed + 3);
 	pool_init(&s->packets, sizeof(struct sim_packet));
 	pool_init(&s->labels, sizeof(struct sim_label));
-	rc = open_parts(s, f);
+	rc = open_parts(s, err);
 	if (rc < 0) {
 		netsim_close(s);
-		return rc == -ENOMEM ? fault_set(f, rc, "out of memory") : rc;
+		return rc == -ENOMEM ? error_set(err, rc, "out of memory") : rc;
 	}
 	*out = s;
 	return 0;
@@ -826,7 +826,7 @@ static bool is_stopped(const struct netsim *s, uint32_t turn)
 	       s->calls.stop(s->calls.ctx);
 }
 
-int netsim_run(struct netsim *s, struct fault *f)
+int netsim_run(struct netsim *s, struct error *err)
 {
 	struct timer_entry e;
 
@@ -836,7 +836,7 @@ int netsim_run(struct netsim *s, struct fault *f)
 		if (is_stopped(s, turn))
 			s->over = true;
 	}
-	return s->err ? fault_set(f, s->err, "%s", strerror(-s->err)) : 0;
+	return s->err ? error_set(err, s->err, "%s", strerror(-s->err)) : 0;
 }
 
 const struct netsim_counters *netsim_counters(const struct netsim *s)

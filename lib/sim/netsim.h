@@ -21,7 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/fault.h"
+#include "base/error.h"
 #include "base/ledger.h"
 #include "label/hop.h"
 #include "sim/fabric.h"
@@ -134,11 +134,11 @@ struct netsim_calls {
 
 struct netsim;
 
-/* Options are copied, what they point at is not. 0 or -errno, f set. */
+/* Options are copied, what they point at is not. 0 or -errno, err set. */
 int netsim_open(struct netsim **out, const struct netsim_options *o,
-		const struct netsim_calls *calls, struct fault *f);
-/* Until the end. 0 or -errno, f set. */
-int netsim_run(struct netsim *s, struct fault *f);
+		const struct netsim_calls *calls, struct error *err);
+/* Until the end. 0 or -errno, err set. */
+int netsim_run(struct netsim *s, struct error *err);
 const struct netsim_counters *netsim_counters(const struct netsim *s);
 void netsim_close(struct netsim *s); /* NULL is fine */
 

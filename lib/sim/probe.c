@@ -280,7 +280,7 @@ static uint32_t count_edges(const struct fabric *f)
 	return n;
 }
 
-static int open_scheme(struct netsim *s, struct fault *f)
+static int open_scheme(struct netsim *s, struct error *err)
 {
 	struct probes *p = s->probes;
 	int rc;
@@ -296,7 +296,7 @@ static int open_scheme(struct netsim *s, struct fault *f)
 		return rc;
 	case NETSIM_PINGMESH:
 		if (!s->f->arity)
-			return fault_set(f, -EINVAL,
+			return error_set(err, -EINVAL,
 					 "pingmesh: hosts have ways to all "
 					 "others in a fat tree only");
 		p->senders = p->generators = fabric_hosts(s->f);
@@ -307,14 +307,14 @@ static int open_scheme(struct netsim *s, struct fault *f)
 	}
 }
 
-int probe_open(struct netsim *s, struct fault *f)
+int probe_open(struct netsim *s, struct error *err)
 {
 	int rc;
 
 	s->probes = calloc(1, sizeof(*s->probes));
 	if (!s->probes)
 		return -ENOMEM;
-	rc = open_scheme(s, f);
+	rc = open_scheme(s, err);
 	for (uint32_t i = 0; rc == 0 && i < s->probes->senders; i++)
 		sim_at(s, rng_below(&s->chance, s->o.probe_ns), EV_PROBE, i);
 	return rc;

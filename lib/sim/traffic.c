@@ -60,7 +60,7 @@ struct traffic {
 	struct traffic_packet blank;
 };
 
-static int open_capture(struct traffic *t, struct fault *f)
+static int open_capture(struct traffic *t, struct error *err)
 {
 	struct flowtab_options seen = {
 		.max = t->o.max_flows,
@@ -71,19 +71,19 @@ static int open_capture(struct traffic *t, struct fault *f)
 
 	t->pkts = malloc(PKT_BATCH * sizeof(*t->pkts));
 	if (!t->pkts)
-		return fault_set(f, -ENOMEM, "out of memory");
+		return error_set(err, -ENOMEM, "out of memory");
 	if (t->o.of == TRAFFIC_FLOWS) {
 		rc = flowtab_open(&t->seen, &seen);
 		if (rc < 0)
-			return fault_set(f, rc, "%s", strerror(-rc));
+			return error_set(err, rc, "%s", strerror(-rc));
 	}
-	return src_open(&t->src, t->o.capture, f);
+	return src_open(&t->src, t->o.capture, err);
 }
 
-static int open_model(struct traffic *t, struct fault *f)
+static int open_model(struct traffic *t, struct error *err)
 {
 	if (t->o.of == TRAFFIC_PACKETS && synth_open(&t->synth, &t->o.model))
-		return fault_set(f, -ENOMEM, "out of memory");
+		return error_set(err, -ENOMEM, "out of memory");
 	synth_flows_init(&t->flows, &t->o.model);
 	t->now_ns = t->o.model.start_ns;
 	t->step_ns = NS_PER_S / t->o.model.rate;
@@ -92,15 +92,15 @@ static int open_model(struct traffic *t, struct fault *f)
 }
 
 int traffic_open(struct traffic **out, const struct traffic_options *o,
-		 struct fault *f)
+		 struct error *err)
 {
 	struct traffic *t = calloc(1, sizeof(*t));
 	int rc;
 
 	if (!t)
-		return fault_set(f, -ENOMEM, "out of memory");
+		return error_set(err, -ENOMEM, "out of memory");
 	t->o = *o;
-	rc = o->capture ? open_capture(t, f) : open_model(t, f);
+	rc = o->capture ? open_capture(t, err) : open_model(t, err);
 	if (rc < 0) {
 		traffic_close(t);
 		return rc;
@@ -134,7 +134,7 @@ static bool first_of_flow(struct traffic *t, const struct traffic_packet *p)
 }
 
 static int capture_next(struct traffic *t, struct traffic_packet *p,
-			struct fault *f)
+			struct error *err)
 {
 	struct traffic_counters *c = t->o.ctr;
 	int rc;
@@ -142,7 +142,7 @@ static int capture_next(struct traffic *t, struct traffic_packet *p,
 	if (t->i == t->n) {
 		if (t->n < PKT_BATCH && t->o.before_wait)
 			t->o.before_wait(t->o.ctx);
-		rc = src_rx(t->src, t->pkts, PKT_BATCH, f);
+		rc = src_rx(t->src, t->pkts, PKT_BATCH, err);
 		if (rc <= 0)
 			return rc;
 		t->n = rc;
@@ -199,10 +199,10 @@ static bool flow_next(struct traffic *t, struct traffic_packet *p)
 	return true;
 }
 
-int traffic_next(struct traffic *t, struct traffic_packet *p, struct fault *f)
+int traffic_next(struct traffic *t, struct traffic_packet *p, struct error *err)
 {
 	if (t->src)
-		return capture_next(t, p, f);
+		return capture_next(t, p, err);
 	if (t->synth ? !packet_next(t, p) : !flow_next(t, p))
 		return 0;
 	t->o.ctr->packets++;

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/fault.h"
+#include "base/error.h"
 #include "base/rng.h"
 #include "int/int.h"
 #include "net/key.h"
@@ -177,17 +177,18 @@ struct traffic_options {
 
 struct traffic;
 
-/* The options are copied. Returns 0 or -errno; f tells the reason, the path not
- * included. */
+/* The options are copied. Returns 0 or -errno; err tells the reason, the path
+ * not included. */
 int traffic_open(struct traffic **out, const struct traffic_options *o,
-		 struct fault *f);
+		 struct error *err);
 void traffic_close(struct traffic *t); /* NULL is fine */
 
 /*
  * 1: *p set; 0: the end; -EINTR: none as yet, a signal came or it is time to
- * look at a clock; or another -errno, as of src_rx(), with f set.
+ * look at a clock; or another -errno, as of src_rx(), with err set.
  */
-int traffic_next(struct traffic *t, struct traffic_packet *p, struct fault *f);
+int traffic_next(struct traffic *t, struct traffic_packet *p,
+		 struct error *err);
 
 /* The frame of the packet that traffic_next() gave last, as long as that: of a
  * capture; NULL of the model. */

@@ -143,14 +143,14 @@ struct parser {
 	const char *p;
 	char word[WORD_MAX]; /* the one in hand; "": the end */
 	unsigned depth, parts;
-	struct fault *f;
-	int err;
+	struct error *err;
+	int rc;
 };
 
 static struct expr *fail(struct parser *s, const char *reason)
 {
-	if (!s->err)
-		s->err = fault_set(s->f, -EINVAL, "at '%s': %s",
+	if (!s->rc)
+		s->rc = error_set(s->err, -EINVAL, "at '%s': %s",
 				   s->word[0] ? s->word : "the end", reason);
 	return NULL;
 }
@@ -195,7 +195,7 @@ static bool is(const struct parser *s, const char *a, const char *b)
 
 static bool take(struct parser *s, const char *a, const char *b)
 {
-	bool yes = !s->err && is(s, a, b);
+	bool yes = !s->rc && is(s, a, b);
 
 	if (yes)
 		next(s);
@@ -210,15 +210,15 @@ static struct expr *make(struct parser *s, enum kind kind)
 		return fail(s, "too long an expression");
 	if ((e = calloc(1, sizeof(*e))))
 		e->kind = (uint8_t)kind;
-	else if (!s->err)
-		s->err = fault_set(s->f, -ENOMEM, "out of memory");
+	else if (!s->rc)
+		s->rc = error_set(s->err, -ENOMEM, "out of memory");
 	return e;
 }
 
 /* e, if nothing has been wrong. */
 static struct expr *made(struct parser *s, struct expr *e)
 {
-	if (!s->err)
+	if (!s->rc)
 		return e;
 	expr_free(e);
 	return NULL;
@@ -424,9 +424,9 @@ static struct expr *alternatives(struct parser *s)
 	return joined(s, EXPR_OR, "or", "||", conjunction);
 }
 
-int expr_parse(struct expr **out, const char *text, struct fault *f)
+int expr_parse(struct expr **out, const char *text, struct error *err)
 {
-	struct parser s = {.p = text, .f = f};
+	struct parser s = {.p = text, .err = err};
 	struct expr *e;
 
 	next(&s);
@@ -437,7 +437,7 @@ int expr_parse(struct expr **out, const char *text, struct fault *f)
 	}
 	if (e)
 		*out = e;
-	return s.err;
+	return s.rc;
 }
 
 void expr_free(struct expr *e)

@@ -25,14 +25,14 @@
 
 #include <stdbool.h>
 
-#include "base/fault.h"
+#include "base/error.h"
 #include "base/ledger.h"
 #include "int/int.h"
 
 struct expr;
 
-/* 0; -EINVAL: "at 'WORD': reason" in f; -ENOMEM. */
-int expr_parse(struct expr **out, const char *text, struct fault *f);
+/* 0; -EINVAL: "at 'WORD': reason" in err; -ENOMEM. */
+int expr_parse(struct expr **out, const char *text, struct error *err);
 void expr_free(struct expr *e); /* NULL is fine */
 
 bool expr_match(const struct expr *e, const struct int_record *v);

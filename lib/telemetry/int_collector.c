@@ -863,7 +863,7 @@ static void close_batch(struct batch *b)
 
 int int_collector_start(struct int_collector *c, struct snk *out,
 			int (*more)(void *ctx, struct pkt *room, int max),
-			void *ctx, struct fault *f)
+			void *ctx, struct error *err)
 {
 	const struct threads_options to = {.workers = c->o.workers,
 					   .rounds = ROUNDS,
@@ -877,8 +877,9 @@ int int_collector_start(struct int_collector *c, struct snk *out,
 	c->ctx = ctx;
 	for (unsigned i = 0; i < c->o.workers; i++)
 		if (open_worker(c, i) < 0)
-			return fault_set(f, -ENOMEM, "no memory for a worker");
-	return c->o.workers > 1 ? threads_open(&c->threads, &to, f) : 0;
+			return error_set(err, -ENOMEM,
+					 "no memory for a worker");
+	return c->o.workers > 1 ? threads_open(&c->threads, &to, err) : 0;
 }
 
 /* An owner's two sinks. */

@@ -30,7 +30,7 @@
 #ifndef TELEMETRY_INT_COLLECTOR_H
 #define TELEMETRY_INT_COLLECTOR_H
 
-#include "base/fault.h"
+#include "base/error.h"
 #include "telemetry/filter.h"
 #include "int/frame_decoder.h"
 #include "packet/pkt.h"
@@ -71,7 +71,7 @@ int int_collector_open(struct int_collector **out,
  * worker's thread; it must not wait. */
 int int_collector_start(struct int_collector *c, struct snk *out,
 			int (*take)(void *ctx, struct pkt *room, int max),
-			void *ctx, struct fault *f);
+			void *ctx, struct error *err);
 
 /* The sink of one worker: to be looked at, at rest. */
 struct telemetry *int_collector_sink(struct int_collector *c);

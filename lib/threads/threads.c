@@ -640,13 +640,13 @@ static void free_all(struct threads *t)
 }
 
 int threads_open(struct threads **out, const struct threads_options *o,
-		 struct fault *f)
+		 struct error *err)
 {
 	struct threads *t = lines(1, sizeof(*t));
 	int rc;
 
 	if (!t)
-		return fault_set(f, -ENOMEM, "no memory for threads");
+		return error_set(err, -ENOMEM, "no memory for threads");
 	t->o = *o;
 	t->taking = true; /* worker 0 */
 	rc = open_workers(t);
@@ -654,7 +654,7 @@ int threads_open(struct threads **out, const struct threads_options *o,
 		end_threads(t);
 	if (rc) {
 		free_all(t);
-		return fault_set(f, rc, "threads: %s", strerror(-rc));
+		return error_set(err, rc, "threads: %s", strerror(-rc));
 	}
 	*out = t;
 	return 0;

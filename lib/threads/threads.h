@@ -35,7 +35,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/fault.h"
+#include "base/error.h"
 
 enum {
 	THREADS_MAX = 64,   /* workers */
@@ -83,7 +83,7 @@ struct threads_options {
 };
 
 int threads_open(struct threads **out, const struct threads_options *o,
-		 struct fault *f);
+		 struct error *err);
 
 /* The place that worker 0's next batch will have. */
 unsigned threads_place(const struct threads *t);

@@ -90,17 +90,18 @@ extern const struct ledger verbs_target_ledger;
 
 /*
  * Opens a device for the region, which is open for writing and outlives the
- * target. -ENODEV: f lists the devices that there are.
+ * target. -ENODEV: err lists the devices that there are.
  */
 int verbs_target_open(struct verbs_target **out, struct region *r,
-		      const struct verbs_target_options *o, struct fault *f);
+		      const struct verbs_target_options *o, struct error *err);
 
 /*
  * Listens for hosts, with librdmacm. Separate from verbs_target_open() because
  * the kernel takes librdmacm's commands from those credentials only that it was
  * opened with: drop privileges before. (All else stays what it was opened for.)
  */
-int verbs_target_listen(struct verbs_target *v, uint16_t port, struct fault *f);
+int verbs_target_listen(struct verbs_target *v, uint16_t port,
+			struct error *err);
 
 /* Fills in what to poll for. Returns their number. */
 unsigned verbs_target_fds(const struct verbs_target *v, struct pollfd *fds);
@@ -110,7 +111,7 @@ unsigned verbs_target_fds(const struct verbs_target *v, struct pollfd *fds);
  * 0. Failures are passed to warn() and retried by a later call. -ENODEV: the
  * device is gone; -EADDRNOTAVAIL: its address is gone: close the target.
  */
-int verbs_target_work(struct verbs_target *v, struct fault *f);
+int verbs_target_work(struct verbs_target *v, struct error *err);
 
 /* Makes all queue pairs anew for a translator that has lost its PSNs;
  * verbs_target_work() says when. */
@@ -184,7 +185,7 @@ struct verbs_transport_options {
  */
 int verbs_transport_open(struct verbs_transport **out, const char *address,
 			 const struct verbs_transport_options *o,
-			 struct fault *f);
+			 struct error *err);
 struct transport *verbs_transport(struct verbs_transport *v);
 
 void verbs_transport_close(
@@ -199,6 +200,6 @@ void verbs_transport_close(
  * region; another -errno: the connection is broken for good.
  */
 int verbs_memory(struct memory **out, const char *address,
-		 const atomic_int *stop, struct fault *f);
+		 const atomic_int *stop, struct error *err);
 
 #endif

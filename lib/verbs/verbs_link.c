@@ -27,7 +27,7 @@ enum {
 };
 
 /* ADDRESS[:PORT]; getaddrinfo() takes port 99999, too. */
-static int look_up(struct verbs_link *l, const char *address, struct fault *f)
+static int look_up(struct verbs_link *l, const char *address, struct error *err)
 {
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
 	uint64_t number = VERBS_TRANSPORT_PORT;
@@ -37,14 +37,14 @@ static int look_up(struct verbs_link *l, const char *address, struct fault *f)
 
 	if (!text_host(host, sizeof(host), &said, address) ||
 	    (said && (!text_u64(&number, said, 65535) || !number)))
-		return fault_set(f, -EINVAL,
+		return error_set(err, -EINVAL,
 				 "%s: not ADDRESS, ADDRESS:PORT or "
 				 "[IPV6]:PORT",
 				 address);
 	snprintf(port, sizeof(port), "%u", (unsigned)number);
 	rc = getaddrinfo(host, port, &hints, &found);
 	if (rc)
-		return fault_set(f, -EADDRNOTAVAIL, "%s: %s", address,
+		return error_set(err, -EADDRNOTAVAIL, "%s: %s", address,
 				 gai_strerror(rc));
 	memcpy(&l->at, found->ai_addr, found->ai_addrlen);
 	freeaddrinfo(found);
@@ -52,20 +52,20 @@ static int look_up(struct verbs_link *l, const char *address, struct fault *f)
 }
 
 int verbs_link_open(struct verbs_link *l, const char *address,
-		    const atomic_int *stop, struct fault *f)
+		    const atomic_int *stop, struct error *err)
 {
 	static const atomic_int never;
 	int rc;
 
 	verbs_raise_memlock();
 	l->stop = stop ? stop : &never;
-	rc = look_up(l, address, f);
+	rc = look_up(l, address, err);
 	if (rc < 0)
 		return rc;
 	errno = 0;
 	l->channel = rdma_create_event_channel();
 	if (!l->channel || verbs_do_not_block(l->channel->fd) < 0)
-		return fault_set(f, errno ? -errno : -ENODEV,
+		return error_set(err, errno ? -errno : -ENODEV,
 				 "/dev/infiniband/rdma_cm: %s: load the module "
 				 "rdma_ucm, and let this user open it",
 				 strerror(errno ? errno : ENODEV));
@@ -285,51 +285,51 @@ void verbs_link_close(struct verbs_link *l)
 }
 
 /* Why there is no connection, and what to do about it. */
-static int explain(int rc, const struct verbs_link *l, struct fault *f)
+static int explain(int rc, const struct verbs_link *l, struct error *err)
 {
 	unsigned port = ntohs(((const struct sockaddr_in *)&l->at)->sin_port);
 
 	switch (rc) {
 	case -ECONNREFUSED:
-		return fault_set(f, rc,
+		return error_set(err, rc,
 				 "nobody listens at port %u of this address: "
 				 "dta-collect --verbs DEV --cm %u does",
 				 port, port);
 	case -ENODEV:
-		return fault_set(f, rc, "no RDMA device leads there");
+		return error_set(err, rc, "no RDMA device leads there");
 	case -EAGAIN:
-		return fault_set(f, rc, "the collector is not ready yet");
+		return error_set(err, rc, "the collector is not ready yet");
 	case -EACCES:
-		return fault_set(f, rc,
+		return error_set(err, rc,
 				 "the collector does not let itself be read: "
 				 "dta-collect --cm %u --readable does",
 				 port);
 	case -EPROTO:
-		return fault_set(f, rc,
+		return error_set(err, rc,
 				 "what answers at port %u is no collector of "
 				 "this version",
 				 port);
 	case -EUSERS:
-		return fault_set(f, rc, "the collector has too many guests");
+		return error_set(err, rc, "the collector has too many guests");
 	case -ENOMEM:
-		return fault_set(
-			f, rc,
+		return error_set(
+			err, rc,
 			"no memory that may be locked: raise the limit "
 			"(ulimit -l), or give CAP_IPC_LOCK");
 	default:
-		return fault_set(f, rc, "%s", strerror(-rc));
+		return error_set(err, rc, "%s", strerror(-rc));
 	}
 }
 
 /* What the device allows: reads and atomics outstanding, depth. */
-static int check_device(struct verbs_link *l, struct fault *f)
+static int check_device(struct verbs_link *l, struct error *err)
 {
 	const char *name = ibv_get_device_name(l->id->verbs->device);
 	struct ibv_device_attr a;
 	int most;
 
 	if (ibv_query_device(l->id->verbs, &a))
-		return fault_set(f, -EIO, "%s does not answer", name);
+		return error_set(err, -EIO, "%s does not answer", name);
 	l->adds = a.atomic_cap != IBV_ATOMIC_NONE;
 	l->reads = (uint8_t)(a.max_qp_init_rd_atom > UINT8_MAX
 				     ? UINT8_MAX
@@ -338,20 +338,20 @@ static int check_device(struct verbs_link *l, struct fault *f)
 	for (l->q.depth = VERBS_DEPTH; (int)l->q.depth > most;)
 		l->q.depth /= 2;
 	if (l->q.depth < 2 * VERBS_CHAIN || a.max_qp_init_rd_atom <= 0)
-		return fault_set(f, -ENOTSUP,
+		return error_set(err, -ENOTSUP,
 				 "%s: send queues of %d, and %d READs at a "
 				 "time, are too few",
 				 name, most, a.max_qp_init_rd_atom);
 	return 0;
 }
 
-static int connect_as(struct verbs_link *l, uint32_t kind, struct fault *f)
+static int connect_as(struct verbs_link *l, uint32_t kind, struct error *err)
 {
 	int rc = resolve(l);
 
 	if (rc < 0)
-		return explain(rc, l, f);
-	rc = check_device(l, f);
+		return explain(rc, l, err);
+	rc = check_device(l, err);
 	if (rc < 0)
 		return rc;
 	rc = make_pair(l);
@@ -365,29 +365,29 @@ static int connect_as(struct verbs_link *l, uint32_t kind, struct fault *f)
 		rc = ask(l, kind);
 	}
 	if (!rc && !l->reads)
-		return fault_set(f, -ENOTSUP,
+		return error_set(err, -ENOTSUP,
 				 "the collector's device takes no READs");
-	return rc < 0 ? explain(rc, l, f) : 0;
+	return rc < 0 ? explain(rc, l, err) : 0;
 }
 
-int verbs_link_connect(struct verbs_link *l, uint32_t kind, struct fault *f)
+int verbs_link_connect(struct verbs_link *l, uint32_t kind, struct error *err)
 {
-	int rc = connect_as(l, kind, f);
+	int rc = connect_as(l, kind, err);
 
 	if (rc < 0)
 		verbs_link_disconnect(l);
 	return rc;
 }
 
-static int broken(const struct verbs_link *l, struct fault *f)
+static int broken(const struct verbs_link *l, struct error *err)
 {
 	if (l->ctr.access || l->ctr.refused)
-		return fault_set(f, -EACCES,
+		return error_set(err, -EACCES,
 				 "the collector refused to be read");
 	if (l->ctr.unanswered)
-		return fault_set(f, -ETIMEDOUT,
+		return error_set(err, -ETIMEDOUT,
 				 "the collector does not answer any more");
-	return fault_set(f, -ECONNRESET, "connection lost");
+	return error_set(err, -ECONNRESET, "connection lost");
 }
 
 /* READs of a round, and the copies to make. */
@@ -400,11 +400,11 @@ struct round {
 	} part[VERBS_DEPTH];
 };
 
-static int finish(struct verbs_link *l, struct round *round, struct fault *f)
+static int finish(struct verbs_link *l, struct round *round, struct error *err)
 {
 	verbs_queue_settle(&l->q);
 	if (l->q.broken)
-		return broken(l, f);
+		return broken(l, err);
 	for (unsigned i = 0; i < round->n; i++)
 		memcpy(round->part[i].to, round->part[i].from,
 		       round->part[i].length);
@@ -413,7 +413,7 @@ static int finish(struct verbs_link *l, struct round *round, struct fault *f)
 }
 
 int verbs_link_read(struct verbs_link *l, const struct memory_piece *p,
-		    size_t n, struct fault *f)
+		    size_t n, struct error *err)
 {
 	struct round round = {.n = 0};
 	uint32_t length;
@@ -422,16 +422,16 @@ int verbs_link_read(struct verbs_link *l, const struct memory_piece *p,
 	for (size_t i = 0; i < n; i++)
 		if (p[i].offset > l->there.length ||
 		    p[i].length > l->there.length - p[i].offset)
-			return fault_set(f, -ERANGE, "not in the region");
+			return error_set(err, -ERANGE, "not in the region");
 	verbs_link_poll(l);
 	if (l->q.broken || l->disconnected)
-		return broken(l, f);
+		return broken(l, err);
 	for (size_t i = 0; i < n; i++)
 		for (size_t done = 0; done < p[i].length; done += length) {
 			size_t left = p[i].length - done;
 
 			if (round.n == l->q.depth)
-				rc = finish(l, &round, f);
+				rc = finish(l, &round, err);
 			if (rc < 0)
 				return rc;
 			length = left < VERBS_PAYLOAD ? (uint32_t)left
@@ -442,13 +442,13 @@ int verbs_link_read(struct verbs_link *l, const struct memory_piece *p,
 				&l->q, l->there.address + p[i].offset + done,
 				l->there.rkey, length);
 		}
-	return finish(l, &round, f);
+	return finish(l, &round, err);
 }
 
 static int read_memory(void *ctx, const struct memory_piece *p, size_t n,
-		       struct fault *f)
+		       struct error *err)
 {
-	return verbs_link_read(ctx, p, n, f);
+	return verbs_link_read(ctx, p, n, err);
 }
 
 static void close_memory(void *ctx)
@@ -458,23 +458,23 @@ static void close_memory(void *ctx)
 }
 
 int verbs_memory(struct memory **out, const char *address,
-		 const atomic_int *stop, struct fault *f)
+		 const atomic_int *stop, struct error *err)
 {
 	struct verbs_link *l = calloc(1, sizeof(*l));
 	struct memory_link link = {read_memory, close_memory, l};
-	struct fault why = {""};
+	struct error why = {""};
 	int rc;
 
 	if (!l)
-		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+		return error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
 	rc = verbs_link_open(l, address, stop, &why);
 	if (!rc)
 		rc = verbs_link_connect(l, VERBS_CM_READ, &why);
 	if (rc < 0) {
 		close_memory(l);
-		return fault_of(f, rc, address, &why);
+		return error_about(err, rc, address, &why);
 	}
 	link.size = l->there.length;
 	rc = memory_of_link(out, address, &link, l->stop, &why);
-	return rc < 0 ? fault_of(f, rc, address, &why) : 0;
+	return rc < 0 ? error_about(err, rc, address, &why) : 0;
 }

@@ -35,23 +35,23 @@ struct verbs_link {
 	struct verbs_transport_ledger ctr; /* of READs */
 };
 
-/* ADDRESS[:PORT]; stop may be NULL. Returns 0 or -errno with f set. */
+/* ADDRESS[:PORT]; stop may be NULL. Returns 0 or -errno with err set. */
 int verbs_link_open(struct verbs_link *l, const char *address,
-		    const atomic_int *stop, struct fault *f);
+		    const atomic_int *stop, struct error *err);
 
 /*
  * Connects, to write or to read (verbs_cm.h). Returns 0, -EAGAIN while the
- * collector is not ready, or another -errno; f tells why, and there is no
+ * collector is not ready, or another -errno; err tells why, and there is no
  * connection.
  */
-int verbs_link_connect(struct verbs_link *l, uint32_t kind, struct fault *f);
+int verbs_link_connect(struct verbs_link *l, uint32_t kind, struct error *err);
 
 /* Takes the events that wait: the link learns that it is disconnected. */
 void verbs_link_poll(struct verbs_link *l);
 
 /* Reads pieces of what is there. -ERANGE: it is not. Others: for good. */
 int verbs_link_read(struct verbs_link *l, const struct memory_piece *p,
-		    size_t n, struct fault *f);
+		    size_t n, struct error *err);
 
 /* Ends a connection: what is outstanding is lost and counted. */
 void verbs_link_disconnect(struct verbs_link *l);

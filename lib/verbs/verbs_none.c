@@ -6,9 +6,9 @@
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
-static int without(struct fault *f)
+static int without(struct error *err)
 {
-	return fault_set(f, -ENOTSUP,
+	return error_set(err, -ENOTSUP,
 			 "--verbs: built without libibverbs; install "
 			 "libibverbs-dev librdmacm-dev, and make again");
 }
@@ -16,14 +16,15 @@ static int without(struct fault *f)
 const struct ledger verbs_target_ledger = {.stage = "verbs"};
 
 int verbs_target_open(struct verbs_target **out, struct region *r,
-		      const struct verbs_target_options *o, struct fault *f)
+		      const struct verbs_target_options *o, struct error *err)
 {
-	return without(f);
+	return without(err);
 }
 
-int verbs_target_listen(struct verbs_target *v, uint16_t port, struct fault *f)
+int verbs_target_listen(struct verbs_target *v, uint16_t port,
+			struct error *err)
 {
-	return without(f);
+	return without(err);
 }
 
 unsigned verbs_target_fds(const struct verbs_target *v, struct pollfd *fds)
@@ -31,9 +32,9 @@ unsigned verbs_target_fds(const struct verbs_target *v, struct pollfd *fds)
 	return 0;
 }
 
-int verbs_target_work(struct verbs_target *v, struct fault *f)
+int verbs_target_work(struct verbs_target *v, struct error *err)
 {
-	return without(f);
+	return without(err);
 }
 
 void verbs_target_renew(struct verbs_target *v)
@@ -59,9 +60,9 @@ const struct ledger verbs_transport_ledger = {.stage = "road"};
 
 int verbs_transport_open(struct verbs_transport **out, const char *address,
 			 const struct verbs_transport_options *o,
-			 struct fault *f)
+			 struct error *err)
 {
-	return without(f);
+	return without(err);
 }
 
 struct transport *verbs_transport(struct verbs_transport *v)
@@ -74,7 +75,7 @@ void verbs_transport_close(struct verbs_transport *v)
 }
 
 int verbs_memory(struct memory **out, const char *address,
-		 const atomic_int *stop, struct fault *f)
+		 const atomic_int *stop, struct error *err)
 {
-	return without(f);
+	return without(err);
 }

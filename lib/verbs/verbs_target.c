@@ -76,10 +76,10 @@ __attribute__((format(printf, 2, 3))) static void report(struct verbs_target *v,
 }
 
 /* The same of a failure, once until all is well again. */
-static void report_once(struct verbs_target *v, const struct fault *f)
+static void report_once(struct verbs_target *v, const struct error *err)
 {
 	if (!v->warned && v->o.warn)
-		v->o.warn(v->o.ctx, f->text);
+		v->o.warn(v->o.ctx, err->text);
 	v->warned = true;
 }
 
@@ -98,8 +98,8 @@ static int access_of(const struct verbs_target *v, const struct table *t)
 }
 
 /* Too much memory locked is by far the likeliest reason. */
-static int cannot_register(int err, const struct verbs_target *v,
-			   const char *what, uint64_t length, struct fault *f)
+static int cannot_register(int rc, const struct verbs_target *v,
+			   const char *what, uint64_t length, struct error *err)
 {
 	struct rlimit limit = {0, 0};
 	char now[32] = "unlimited";
@@ -108,13 +108,13 @@ static int cannot_register(int err, const struct verbs_target *v,
 	if (limit.rlim_cur != RLIM_INFINITY)
 		snprintf(now, sizeof(now), "%llu KiB",
 			 (unsigned long long)limit.rlim_cur >> 10);
-	return fault_set(f, err,
+	return error_set(err, rc,
 			 "%s: %s: cannot lock %.1f MiB: %s: the limit (ulimit "
 			 "-l) is %s: raise it with ulimit -l unlimited as "
 			 "root, memlock in /etc/security/limits.d, or "
 			 "LimitMEMLOCK=infinity in a systemd unit; or grant "
 			 "CAP_IPC_LOCK",
-			 v->name, what, (double)length / 0x1p20, strerror(-err),
+			 v->name, what, (double)length / 0x1p20, strerror(-rc),
 			 now);
 }
 
@@ -128,7 +128,7 @@ static void drop_memory(struct verbs_memory *m)
 
 /* Registers all tables of an epoch. */
 static int make_memory(struct verbs_memory *m, struct verbs_target *v,
-		       uint64_t epoch, struct fault *f)
+		       uint64_t epoch, struct error *err)
 {
 	*m = (struct verbs_memory){.epoch = epoch};
 	for (; m->n < region_tables(v->region); m->n++) {
@@ -143,14 +143,14 @@ static int make_memory(struct verbs_memory *m, struct verbs_target *v,
 
 			drop_memory(m);
 			snprintf(what, sizeof(what), "table %s", t->name);
-			return cannot_register(rc, v, what, t->length, f);
+			return cannot_register(rc, v, what, t->length, err);
 		}
 	}
 	return 0;
 }
 
 /* Registers the region for readers. */
-static int share_memory(struct verbs_target *v, struct fault *f)
+static int share_memory(struct verbs_target *v, struct error *err)
 {
 	uint64_t length = region_size(v->region);
 
@@ -160,7 +160,7 @@ static int share_memory(struct verbs_target *v, struct fault *f)
 	if (v->readable)
 		return 0;
 	return cannot_register(errno ? -errno : -EIO, v,
-			       "--readable: the region once more", length, f);
+			       "--readable: the region once more", length, err);
 }
 
 /* A receive has no room: an immediate is all that comes. */
@@ -182,7 +182,8 @@ static unsigned least(unsigned a, int b)
 }
 
 int verbs_pair_create(struct verbs_pair *p, const struct verbs_target *v,
-		      enum ibv_qp_type type, unsigned receives, struct fault *f)
+		      enum ibv_qp_type type, unsigned receives,
+		      struct error *err)
 {
 	struct ibv_qp_init_attr init = {
 		.qp_type = type,
@@ -210,7 +211,7 @@ int verbs_pair_create(struct verbs_pair *p, const struct verbs_target *v,
 fail:
 	rc = errno ? -errno : -EIO;
 	verbs_pair_drop(p);
-	return fault_set(f, rc, "%s: queue pair: %s", v->name, strerror(-rc));
+	return error_set(err, rc, "%s: queue pair: %s", v->name, strerror(-rc));
 }
 
 void verbs_pair_drop(struct verbs_pair *p)
@@ -261,47 +262,48 @@ static int to_rtr(struct verbs_pair *p, const struct verbs_target *v)
 }
 
 /* The kernel resolves the peer's address itself, and may fail to. */
-static int cannot_reach(int err, const struct verbs_target *v, struct fault *f)
+static int cannot_reach(int rc, const struct verbs_target *v, struct error *err)
 {
 	char ip[TEXT_IP_MAX];
 
 	text_of_ip(ip, v->want.version, v->want.peer_ip);
-	if (err == -ENETUNREACH)
-		return fault_set(f, err,
+	if (rc == -ENETUNREACH)
+		return error_set(err, rc,
 				 "%s: no route to the translator, %s, through "
 				 "%s: give it one: ip route add %s dev %s",
 				 v->name, ip, v->port.netdev, ip,
 				 v->port.netdev);
-	return fault_set(f, err,
+	return error_set(err, rc,
 			 "%s: the translator, %s, does not answer ARP on %s: "
 			 "is it there? A switch needs no ARP: ip neigh replace "
 			 "%s dev %s lladdr MAC nud permanent (%s)",
 			 v->name, ip, v->port.netdev, ip, v->port.netdev,
-			 strerror(-err));
+			 strerror(-rc));
 }
 
 /* Makes p for a table and its peer, ready to receive. */
 static int make_pair(struct verbs_pair *p, struct verbs_target *v,
-		     unsigned table, struct fault *f)
+		     unsigned table, struct error *err)
 {
 	bool reliable = region_table(v->region, table)->qp == TABLE_QP_RC;
 	int rc;
 
 	p->table = table;
 	rc = verbs_pair_create(p, v, reliable ? IBV_QPT_RC : IBV_QPT_UC,
-			       v->o.receives, f);
+			       v->o.receives, err);
 	if (rc < 0)
 		return rc;
 	rc = to_init(p, v);
 	if (!rc)
 		rc = verbs_pair_post(p);
 	if (rc < 0) {
-		fault_set(f, rc, "%s: queue pair: %s", v->name, strerror(-rc));
+		error_set(err, rc, "%s: queue pair: %s", v->name,
+			  strerror(-rc));
 	} else {
 		p->first_psn = (uint32_t)rng_seed() & ROCE_PSN_MASK;
 		rc = to_rtr(p, v);
 		if (rc < 0)
-			cannot_reach(rc, v, f);
+			cannot_reach(rc, v, err);
 	}
 	if (rc < 0)
 		verbs_pair_drop(p);
@@ -352,7 +354,8 @@ static void describe_pair(const struct verbs_target *v, struct ticket_table *at,
 	at->lasting = true;
 }
 
-int verbs_ticket_make(struct verbs_target *v, struct ticket *t, struct fault *f)
+int verbs_ticket_make(struct verbs_target *v, struct ticket *t,
+		      struct error *err)
 {
 	int rc;
 
@@ -368,12 +371,12 @@ int verbs_ticket_make(struct verbs_target *v, struct ticket *t, struct fault *f)
 	else if (is_zero(t->peer_mac, 6))
 		live_neighbour(t->peer_mac, v->port.netdev, v->want.version,
 			       v->want.peer_ip);
-	rc = ticket_of_region(t, v->region, f);
+	rc = ticket_of_region(t, v->region, err);
 	if (rc < 0)
 		return rc;
 	if (t->epoch != v->now.epoch || !all_paired(v)) {
 		ticket_fini(t);
-		return fault_set(f, -EAGAIN, "%s: not ready yet", v->name);
+		return error_set(err, -EAGAIN, "%s: not ready yet", v->name);
 	}
 	for (unsigned i = 0; i < t->n; i++)
 		describe_pair(v, &t->at[i], i);
@@ -493,14 +496,14 @@ static void take_events(struct verbs_target *v)
 	}
 }
 
-static int check_tables(const struct verbs_target *v, struct fault *f)
+static int check_tables(const struct verbs_target *v, struct error *err)
 {
 	for (unsigned i = 0; i < region_tables(v->region); i++) {
 		const struct table *t = region_table(v->region, i);
 
 		if (t->kind == TABLE_KEYINC && !verbs_has_atomics(v))
-			return fault_set(
-				f, -ENOTSUP,
+			return error_set(
+				err, -ENOTSUP,
 				"%s: table %s: counters need FETCH_ADD, and "
 				"this device has no atomic operations: keep "
 				"the table in a region of another device, or "
@@ -511,34 +514,34 @@ static int check_tables(const struct verbs_target *v, struct fault *f)
 }
 
 /* Of hosts, which have RC, the MTU is their own matter. */
-static int check_mtu(const struct verbs_target *v, struct fault *f)
+static int check_mtu(const struct verbs_target *v, struct error *err)
 {
-	struct fault why = {""};
+	struct error why = {""};
 	int rc = 0;
 
 	if (v->pairs)
 		rc = ticket_check_mtu(region_table(v->region, 0),
 				      region_tables(v->region), v->mtu, &why);
-	return rc < 0 ? fault_set(f, rc, "%s: %.400s", v->name, why.text) : 0;
+	return rc < 0 ? error_set(err, rc, "%s: %.400s", v->name, why.text) : 0;
 }
 
 /* The device, its memory and its queue pairs. */
-static int set_up(struct verbs_target *v, struct fault *f)
+static int set_up(struct verbs_target *v, struct error *err)
 {
-	int rc = verbs_device_open(v, f);
+	int rc = verbs_device_open(v, err);
 
 	if (!rc)
-		rc = check_tables(v, f);
+		rc = check_tables(v, err);
 	if (!rc)
-		rc = verbs_port_find(v, f);
+		rc = verbs_port_find(v, err);
 	if (!rc)
-		rc = check_mtu(v, f);
+		rc = check_mtu(v, err);
 	if (!rc)
-		rc = make_memory(&v->now, v, writer_enter(v->seat), f);
+		rc = make_memory(&v->now, v, writer_enter(v->seat), err);
 	if (!rc && v->o.readable)
-		rc = share_memory(v, f);
+		rc = share_memory(v, err);
 	for (unsigned i = 0; !rc && i < v->pairs; i++)
-		rc = make_pair(&v->pair[i], v, i, f);
+		rc = make_pair(&v->pair[i], v, i, err);
 	v->stale = v->pairs;
 	return rc;
 }
@@ -571,14 +574,14 @@ static int remake_pair(struct verbs_target *v, unsigned i)
 {
 	struct verbs_pair *p = &v->pair[i];
 	uint32_t was = p->qp ? p->qp->qp_num : 0;
-	struct fault f = {0};
+	struct error err = {0};
 	int rc;
 
 	verbs_pair_drop(p);
-	rc = make_pair(p, v, i, &f);
+	rc = make_pair(p, v, i, &err);
 	if (rc < 0) {
 		p->remake = true;
-		report_once(v, &f);
+		report_once(v, &err);
 		return rc;
 	}
 	v->ctr.qp_made++;
@@ -629,12 +632,12 @@ static void follow_epoch(struct verbs_target *v, uint64_t now)
 {
 	uint64_t epoch = region_epoch(v->region);
 	struct verbs_memory fresh;
-	struct fault f = {0};
+	struct error err = {0};
 
 	if (epoch == v->now.epoch)
 		return;
-	if (make_memory(&fresh, v, epoch, &f) < 0) {
-		report_once(v, &f);
+	if (make_memory(&fresh, v, epoch, &err) < 0) {
+		report_once(v, &err);
 		return;
 	}
 	v->warned = false;
@@ -681,7 +684,7 @@ static void tick(struct verbs_target *v)
 	end_grace(v, now);
 }
 
-int verbs_target_work(struct verbs_target *v, struct fault *f)
+int verbs_target_work(struct verbs_target *v, struct error *err)
 {
 	int rc = 0;
 
@@ -689,12 +692,12 @@ int verbs_target_work(struct verbs_target *v, struct fault *f)
 	verbs_hosts_work(v);
 	tick(v);
 	if (v->lost)
-		return fault_set(f, -ENODEV,
+		return error_set(err, -ENODEV,
 				 "%s: the device is gone; start again when it "
 				 "is back: what is stored stays",
 				 v->name);
 	if (v->readdressed)
-		rc = verbs_port_check(v, f);
+		rc = verbs_port_check(v, err);
 	if (rc < 0)
 		return rc;
 	v->readdressed = false;
@@ -702,9 +705,10 @@ int verbs_target_work(struct verbs_target *v, struct fault *f)
 	return v->stale && renew_ticket(v);
 }
 
-int verbs_target_listen(struct verbs_target *v, uint16_t port, struct fault *f)
+int verbs_target_listen(struct verbs_target *v, uint16_t port,
+			struct error *err)
 {
-	return verbs_hosts_open(v, port, f);
+	return verbs_hosts_open(v, port, err);
 }
 
 void verbs_target_renew(struct verbs_target *v)
@@ -724,13 +728,13 @@ unsigned verbs_target_fds(const struct verbs_target *v, struct pollfd *fds)
 }
 
 int verbs_target_open(struct verbs_target **out, struct region *r,
-		      const struct verbs_target_options *o, struct fault *f)
+		      const struct verbs_target_options *o, struct error *err)
 {
 	struct verbs_target *v = calloc(1, sizeof(*v));
 	int rc;
 
 	if (!v)
-		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+		return error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
 	v->region = r;
 	v->o = *o;
 	v->want = *o->at;
@@ -741,9 +745,9 @@ int verbs_target_open(struct verbs_target **out, struct region *r,
 		v->want.version = 4;
 	snprintf(v->name, sizeof(v->name), "%s", o->device);
 	verbs_raise_memlock();
-	rc = writer_open(&v->seat, r, f);
+	rc = writer_open(&v->seat, r, err);
 	if (!rc)
-		rc = set_up(v, f);
+		rc = set_up(v, err);
 	if (rc < 0) {
 		verbs_target_close(v);
 		return rc;

@@ -88,24 +88,24 @@ static int listen_on(struct verbs_hosts *cm, struct sockaddr_storage at)
 	return 0;
 }
 
-int verbs_hosts_open(struct verbs_target *v, uint16_t port, struct fault *f)
+int verbs_hosts_open(struct verbs_target *v, uint16_t port, struct error *err)
 {
 	static const char node[] = "/dev/infiniband/rdma_cm";
 	int rc;
 
 	v->hosts = calloc(1, sizeof(*v->hosts));
 	if (!v->hosts)
-		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+		return error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
 	rc = listen_on(v->hosts, own_address(v, port));
 	if (!rc)
 		return 0;
 	verbs_hosts_close(v);
 	if (access(node, R_OK | W_OK) < 0)
-		return fault_set(f, -errno,
+		return error_set(err, -errno,
 				 "%s: %s: load the module rdma_ucm, and let "
 				 "this user open it (chmod 0666)",
 				 node, strerror(errno));
-	return fault_set(f, rc, "%s: port %u: %s", v->name, port,
+	return error_set(err, rc, "%s: port %u: %s", v->name, port,
 			 strerror(-rc));
 }
 

@@ -26,38 +26,38 @@ static void list_add(char *list, const char *name)
 	snprintf(list + n, LIST_MAX - n, " %s", name);
 }
 
-static int no_such_device(struct ibv_device **all, struct fault *f)
+static int no_such_device(struct ibv_device **all, struct error *err)
 {
 	char list[LIST_MAX] = "";
 
 	for (; all && *all; all++)
 		list_add(list, ibv_get_device_name(*all));
 	if (*list)
-		return fault_set(f, -ENODEV,
+		return error_set(err, -ENODEV,
 				 "no such RDMA device; there are:%s", list);
-	return fault_set(
-		f, -ENODEV,
+	return error_set(
+		err, -ENODEV,
 		"no RDMA device: load the card's driver (modprobe mlx5_ib), or "
 		"make one in software: modprobe rdma_rxe; rdma link add rxe0 "
 		"type rxe netdev eth0");
 }
 
 /* What keeps a device from being opened has a cure, mostly. */
-static int cannot_open(int err, const struct ibv_device *d, struct fault *f)
+static int cannot_open(int rc, const struct ibv_device *d, struct error *err)
 {
 	char node[VERBS_TARGET_NAME_MAX + 16];
 
 	snprintf(node, sizeof(node), "/dev/infiniband/%s", d->dev_name);
 	if (access(node, R_OK | W_OK) < 0) /* the library tried another way */
-		err = -errno;
-	return fault_set(f, err,
+		rc = -errno;
+	return error_set(err, rc,
 			 "%s: %s: let this user open it (chmod 0666, as "
 			 "rdma-core's udev rules do, or a group); if it is not "
 			 "there, load the module ib_uverbs",
-			 node, strerror(-err));
+			 node, strerror(-rc));
 }
 
-static int open_named(struct verbs_target *v, struct fault *f)
+static int open_named(struct verbs_target *v, struct error *err)
 {
 	struct ibv_device **all = ibv_get_device_list(NULL), **d = all;
 	int rc = 0;
@@ -66,9 +66,9 @@ static int open_named(struct verbs_target *v, struct fault *f)
 		d++;
 	errno = 0;
 	if (!d || !*d)
-		rc = no_such_device(all, f);
+		rc = no_such_device(all, err);
 	else if (!(v->ctx = ibv_open_device(*d)))
-		rc = cannot_open(errno ? -errno : -EIO, *d, f);
+		rc = cannot_open(errno ? -errno : -EIO, *d, err);
 	if (all)
 		ibv_free_device_list(all);
 	return rc;
@@ -90,14 +90,15 @@ static int make_objects(struct verbs_target *v)
 	return rc < 0 ? rc : verbs_do_not_block(v->ctx->async_fd);
 }
 
-int verbs_device_open(struct verbs_target *v, struct fault *f)
+int verbs_device_open(struct verbs_target *v, struct error *err)
 {
-	int rc = open_named(v, f);
+	int rc = open_named(v, err);
 
 	if (rc < 0)
 		return rc;
 	rc = make_objects(v);
-	return rc < 0 ? fault_set(f, rc, "%s: %s", v->name, strerror(-rc)) : 0;
+	return rc < 0 ? error_set(err, rc, "%s: %s", v->name, strerror(-rc))
+		      : 0;
 }
 
 void verbs_device_close(const struct verbs_target *v)
@@ -163,7 +164,7 @@ static bool suits(const struct ibv_gid_entry *e, const struct verbs_target *v)
 
 static int no_address(const struct verbs_target *v,
 		      const struct ibv_gid_entry *all, ssize_t n,
-		      struct fault *f)
+		      struct error *err)
 {
 	char list[LIST_MAX] = "", text[TEXT_IP_MAX];
 
@@ -173,15 +174,15 @@ static int no_address(const struct verbs_target *v,
 		list_add(list, gid_text(text, &all[i].gid));
 	}
 	if (!*list)
-		return fault_set(f, -EADDRNOTAVAIL,
+		return error_set(err, -EADDRNOTAVAIL,
 				 "%s: no RoCEv2 address: give its interface "
 				 "an IP address, and set it up",
 				 v->name);
 	if (is_zero(v->want.ip, 16))
-		return fault_set(f, -EADDRNOTAVAIL,
+		return error_set(err, -EADDRNOTAVAIL,
 				 "%s: no RoCEv2 address of IPv%u; it has:%s",
 				 v->name, v->want.version, list);
-	return fault_set(f, -EADDRNOTAVAIL,
+	return error_set(err, -EADDRNOTAVAIL,
 			 "%s: no RoCEv2 address %s; it has:%s", v->name,
 			 text_of_ip(text, v->want.version, v->want.ip), list);
 }
@@ -197,15 +198,15 @@ static void look_at_netdev(struct verbs_port *p)
 }
 
 static int take_port(struct verbs_target *v, const struct ibv_gid_entry *e,
-		     struct fault *f)
+		     struct error *err)
 {
 	struct ibv_port_attr attr;
 	int rc = -ibv_query_port(v->ctx, (uint8_t)e->port_num, &attr);
 	unsigned most;
 
 	if (rc < 0)
-		return fault_set(f, rc, "%s: port %u: %s", v->name, e->port_num,
-				 strerror(-rc));
+		return error_set(err, rc, "%s: port %u: %s", v->name,
+				 e->port_num, strerror(-rc));
 	v->port = (struct verbs_port){
 		.gid = e->gid,
 		.index = e->gid_index,
@@ -218,7 +219,7 @@ static int take_port(struct verbs_target *v, const struct ibv_gid_entry *e,
 	if (v->want.mtu)
 		v->mtu = v->want.mtu;
 	if (v->mtu > most)
-		return fault_set(f, -EMSGSIZE,
+		return error_set(err, -EMSGSIZE,
 				 "%s: an MTU of %u needs larger frames: port "
 				 "%u of %s does %u",
 				 v->name, v->mtu, e->port_num, v->port.netdev,
@@ -244,7 +245,7 @@ static const struct ibv_gid_entry *find_address(const struct verbs_target *v,
 	return NULL;
 }
 
-int verbs_port_find(struct verbs_target *v, struct fault *f)
+int verbs_port_find(struct verbs_target *v, struct error *err)
 {
 	struct ibv_gid_entry *all;
 	ssize_t n;
@@ -252,16 +253,17 @@ int verbs_port_find(struct verbs_target *v, struct fault *f)
 	int rc;
 
 	if (n < 0)
-		rc = fault_set(f, (int)n, "%s: addresses: %s", v->name,
+		rc = error_set(err, (int)n, "%s: addresses: %s", v->name,
 			       strerror((int)-n));
 	else
-		rc = found ? take_port(v, found, f) : no_address(v, all, n, f);
+		rc = found ? take_port(v, found, err)
+			   : no_address(v, all, n, err);
 	free(all);
 	return rc;
 }
 
 /* Queue pairs are tied to the place that their address had. */
-int verbs_port_check(struct verbs_target *v, struct fault *f)
+int verbs_port_check(struct verbs_target *v, struct error *err)
 {
 	const struct verbs_port *p = &v->port;
 	const struct ibv_gid_entry *found;
@@ -278,7 +280,7 @@ int verbs_port_check(struct verbs_target *v, struct fault *f)
 	free(all);
 	if (same)
 		return 0;
-	return fault_set(f, -EADDRNOTAVAIL,
+	return error_set(err, -EADDRNOTAVAIL,
 			 "%s: address %s is gone, or in another place; start "
 			 "again when it is back: what is stored stays",
 			 v->name, gid_text(text, &p->gid));

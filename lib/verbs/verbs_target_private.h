@@ -76,7 +76,7 @@ struct verbs_target {
 };
 
 /* Opens the device of v->name: context, attributes, protection domain. */
-int verbs_device_open(struct verbs_target *v, struct fault *f);
+int verbs_device_open(struct verbs_target *v, struct error *err);
 void verbs_device_close(const struct verbs_target *v); /* half open, too */
 /*
  * Whether it is going away. Drivers that cannot take it from its users (rxe)
@@ -84,9 +84,9 @@ void verbs_device_close(const struct verbs_target *v); /* half open, too */
  */
 bool verbs_device_leaving(const struct verbs_target *v);
 /* Finds the port, address and MTU that v->want means. */
-int verbs_port_find(struct verbs_target *v, struct fault *f);
+int verbs_port_find(struct verbs_target *v, struct error *err);
 /* Whether the port still has that address, in that place. */
-int verbs_port_check(struct verbs_target *v, struct fault *f);
+int verbs_port_check(struct verbs_target *v, struct error *err);
 struct ibv_ah_attr verbs_peer(const struct verbs_target *v);
 
 static inline bool verbs_has_atomics(const struct verbs_target *v)
@@ -105,7 +105,7 @@ static inline uint8_t verbs_pair_atomics(const struct verbs_target *v)
 /* A reset queue pair of p->table with its completions; receives 0: enough. */
 int verbs_pair_create(struct verbs_pair *p, const struct verbs_target *v,
 		      enum ibv_qp_type type, unsigned receives,
-		      struct fault *f);
+		      struct error *err);
 int verbs_pair_post(struct verbs_pair *p);
 void verbs_pair_drop(struct verbs_pair *p);
 
@@ -114,10 +114,10 @@ void verbs_pair_drop(struct verbs_pair *p);
  * numbers that nobody listens to. The caller frees it.
  */
 int verbs_ticket_make(struct verbs_target *v, struct ticket *t,
-		      struct fault *f);
+		      struct error *err);
 
 /* Hosts. */
-int verbs_hosts_open(struct verbs_target *v, uint16_t port, struct fault *f);
+int verbs_hosts_open(struct verbs_target *v, uint16_t port, struct error *err);
 int verbs_hosts_fd(const struct verbs_target *v); /* -1: none */
 void verbs_hosts_work(struct verbs_target *v);
 /* An epoch has passed: hosts that write must come again. */

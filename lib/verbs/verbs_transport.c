@@ -26,7 +26,7 @@ struct verbs_transport {
 	uint64_t generation;
 	uint64_t *heads[TABLE_MAX];
 	struct verbs_transport_ledger ctr;
-	struct fault why;
+	struct error why;
 	/* Of an outage: since when, and when to try again. */
 	uint64_t since_ms, next_ms;
 	struct verbs_link link;
@@ -109,7 +109,8 @@ static int take_heads(struct verbs_transport *v)
 }
 
 /* The ticket, a text that is untrusted: ticket_parse() checks it. */
-static int read_ticket(struct verbs_link *l, struct ticket *t, struct fault *f)
+static int read_ticket(struct verbs_link *l, struct ticket *t,
+		       struct error *err)
 {
 	size_t len = l->there.length;
 	char *text = len && len <= TICKET_LENGTH_MAX ? malloc(len) : NULL;
@@ -118,12 +119,12 @@ static int read_ticket(struct verbs_link *l, struct ticket *t, struct fault *f)
 	int rc;
 
 	if (!text)
-		return fault_set(f, -ENOMEM, "no memory for the ticket");
-	rc = verbs_link_read(l, &all, 1, f);
+		return error_set(err, -ENOMEM, "no memory for the ticket");
+	rc = verbs_link_read(l, &all, 1, err);
 	if (!rc) {
 		in = fmemopen(text, len, "r");
-		rc = in ? ticket_parse(t, in, "ticket", f)
-			: fault_set(f, -errno, "%s", strerror(errno));
+		rc = in ? ticket_parse(t, in, "ticket", err)
+			: error_set(err, -errno, "%s", strerror(errno));
 	}
 	if (in)
 		fclose(in);
@@ -134,29 +135,30 @@ static int read_ticket(struct verbs_link *l, struct ticket *t, struct fault *f)
 /* Whether the translator can write by a ticket: it was made for the tables of
  * the first one. */
 static int check_ticket(const struct verbs_transport *v, const struct ticket *t,
-			struct fault *f)
+			struct error *err)
 {
 	if (v->ticket.n &&
 	    (t->n != v->ticket.n || memcmp(t->table, v->ticket.table,
 					   t->n * sizeof(t->table[0])) != 0))
-		return fault_set(f, -ENOTSUP, "the collector has other tables");
+		return error_set(err, -ENOTSUP,
+				 "the collector has other tables");
 	for (unsigned i = 0; i < t->n; i++)
 		if (t->table[i].kind == TABLE_KEYINC && !v->link.adds)
-			return fault_set(f, -ENOTSUP,
+			return error_set(err, -ENOTSUP,
 					 "table %s: counters need atomics, "
 					 "which the device here does not have",
 					 t->table[i].name);
 	return 0;
 }
 
-static int take_ticket(struct verbs_transport *v, struct fault *f)
+static int take_ticket(struct verbs_transport *v, struct error *err)
 {
 	struct ticket *t = calloc(1, sizeof(*t));
-	int rc = t ? read_ticket(&v->link, t, f)
-		   : fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+	int rc = t ? read_ticket(&v->link, t, err)
+		   : error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
 
 	if (!rc) {
-		rc = check_ticket(v, t, f);
+		rc = check_ticket(v, t, err);
 		if (rc < 0) {
 			ticket_fini(t);
 		} else {
@@ -171,13 +173,13 @@ static int take_ticket(struct verbs_transport *v, struct fault *f)
 }
 
 /* One attempt. */
-static int connect_once(struct verbs_transport *v, struct fault *f)
+static int connect_once(struct verbs_transport *v, struct error *err)
 {
-	int rc = verbs_link_connect(&v->link, VERBS_CM_WRITE, f);
+	int rc = verbs_link_connect(&v->link, VERBS_CM_WRITE, err);
 
 	if (rc < 0)
 		return rc;
-	rc = take_ticket(v, f);
+	rc = take_ticket(v, err);
 	if (rc < 0) {
 		verbs_link_disconnect(&v->link);
 		return rc;
@@ -227,7 +229,7 @@ static void reconnect(struct verbs_transport *v)
 		report(v, "connection lost");
 	}
 	do {
-		struct fault f = {""};
+		struct error err = {""};
 		int rc;
 
 		waiting = clock_ms() - v->since_ms < VERBS_TRANSPORT_WAIT_MS;
@@ -235,7 +237,7 @@ static void reconnect(struct verbs_transport *v)
 			sleep_until(v, v->next_ms);
 		if (*v->link.stop || clock_ms() < v->next_ms)
 			return;
-		rc = connect_once(v, &f);
+		rc = connect_once(v, &err);
 		if (!rc) {
 			v->since_ms = 0;
 			report(v, "connected again, epoch %llu",
@@ -249,7 +251,7 @@ static void reconnect(struct verbs_transport *v)
 		if (waiting &&
 		    clock_ms() - v->since_ms >= VERBS_TRANSPORT_WAIT_MS)
 			report(v, "%s; counting what is lost meanwhile",
-			       f.text);
+			       err.text);
 	} while (waiting);
 }
 
@@ -347,7 +349,7 @@ static const char *verbs_why(struct transport *transport)
 
 	if (!v->ctr.received || v->ctr.completed || worst == l->n)
 		return NULL;
-	fault_set(
+	error_set(
 		&v->why, -1,
 		"%.200s: nothing was acknowledged of all that was sent: %ju "
 		"operations are %s: see FROM HOST TO HOST in dta-translate(1)",
@@ -362,12 +364,12 @@ static void verbs_close(struct transport *transport)
 }
 
 /* Tried again only while the collector is about to begin another epoch. */
-static int connect_first(struct verbs_transport *v, struct fault *f)
+static int connect_first(struct verbs_transport *v, struct error *err)
 {
 	uint64_t until = clock_ms() + ROTATION_MS;
 	int rc;
 
-	while (((rc = connect_once(v, f)) == -EAGAIN || rc == -ECONNRESET) &&
+	while (((rc = connect_once(v, err)) == -EAGAIN || rc == -ECONNRESET) &&
 	       !*v->link.stop && clock_ms() < until)
 		sleep_until(v, clock_ms() + PAUSE_MS);
 	return rc;
@@ -375,13 +377,13 @@ static int connect_first(struct verbs_transport *v, struct fault *f)
 
 int verbs_transport_open(struct verbs_transport **out, const char *address,
 			 const struct verbs_transport_options *o,
-			 struct fault *f)
+			 struct error *err)
 {
 	struct verbs_transport *v = calloc(1, sizeof(*v));
 	int rc;
 
 	if (!v)
-		return fault_set(f, -ENOMEM, "%s", strerror(ENOMEM));
+		return error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
 	v->transport = (struct transport){
 		.begin = verbs_begin,
 		.exec = verbs_exec,
@@ -398,9 +400,9 @@ int verbs_transport_open(struct verbs_transport **out, const char *address,
 	if (o)
 		v->o = *o;
 	snprintf(v->address, sizeof(v->address), "%s", address);
-	rc = verbs_link_open(&v->link, address, v->o.stop, f);
+	rc = verbs_link_open(&v->link, address, v->o.stop, err);
 	if (!rc)
-		rc = connect_first(v, f);
+		rc = connect_first(v, err);
 	if (rc < 0) {
 		verbs_transport_close(v);
 		return rc;

@@ -191,14 +191,14 @@ static int load(struct xdp_sink *x)
 	return x->ring ? 0 : -errno;
 }
 
-static int refused(int rc, const char *what, struct fault *f)
+static int refused(int rc, const char *what, struct error *err)
 {
 	if (rc == -EPERM || rc == -EACCES)
-		return fault_set(f, rc,
+		return error_set(err, rc,
 				 "%s: it needs the capabilities CAP_NET_ADMIN, "
 				 "CAP_BPF and CAP_PERFMON: run as root",
 				 what);
-	return fault_set(f, rc, "%s: %s; it takes Linux 5.18", what,
+	return error_set(err, rc, "%s: %s; it takes Linux 5.18", what,
 			 strerror(-rc));
 }
 
@@ -207,7 +207,7 @@ int xdp_sink_prog(const struct xdp_sink *x)
 	return bpf_program__fd(x->s->progs.int_take);
 }
 
-static int attach(struct xdp_sink *x, const char *name, struct fault *f)
+static int attach(struct xdp_sink *x, const char *name, struct error *err)
 {
 	static const struct {
 		uint32_t flag;
@@ -226,24 +226,24 @@ static int attach(struct xdp_sink *x, const char *name, struct fault *f)
 		if (x->link >= 0)
 			return 0;
 		if (errno == EBUSY)
-			return fault_set(f, -EBUSY,
+			return error_set(err, -EBUSY,
 					 "%s: another XDP program has it: ip "
 					 "link show tells which",
 					 name);
 	}
-	return refused(-errno, name, f);
+	return refused(-errno, name, err);
 }
 
 int xdp_sink_attach(struct xdp_sink *x, const char *name, bool promiscuous,
-		    struct fault *f)
+		    struct error *err)
 {
-	int rc = iface_find(&x->iface, name, f);
+	int rc = iface_find(&x->iface, name, err);
 
 	if (!rc && promiscuous) {
-		x->promiscuous = iface_promiscuous(&x->iface, f);
+		x->promiscuous = iface_promiscuous(&x->iface, err);
 		rc = x->promiscuous < 0 ? x->promiscuous : 0;
 	}
-	return rc ? rc : attach(x, name, f);
+	return rc ? rc : attach(x, name, err);
 }
 
 void xdp_sink_stop(struct xdp_sink *x)
@@ -550,7 +550,7 @@ static int on_record(void *ctx, void *data, size_t len)
 	return x->n < x->max ? 0 : -ENOBUFS;
 }
 
-static int wait_for_record(struct xdp_sink *x, struct fault *f)
+static int wait_for_record(struct xdp_sink *x, struct error *err)
 {
 	int ms = x->src.wait_ms, rc;
 	struct pollfd p = {.fd = x->src.fd, .events = POLLIN};
@@ -561,14 +561,14 @@ static int wait_for_record(struct xdp_sink *x, struct fault *f)
 	if (rc < 0)
 		return errno == EINTR
 			       ? -EINTR
-			       : fault_set(f, -errno, "%s: %s", x->iface.name,
+			       : error_set(err, -errno, "%s: %s", x->iface.name,
 					   strerror(errno));
 	if (!rc && !iface_there(x->iface.index))
-		return iface_gone(&x->iface, f);
+		return iface_gone(&x->iface, err);
 	return 0;
 }
 
-static int rx(struct src *src, struct pkt *pkts, int max, struct fault *f)
+static int rx(struct src *src, struct pkt *pkts, int max, struct error *err)
 {
 	struct xdp_sink *x = (struct xdp_sink *)src;
 	int rc;
@@ -581,7 +581,7 @@ static int rx(struct src *src, struct pkt *pkts, int max, struct fault *f)
 		tell_record(x, &x->held.record, x->held_len);
 	x->held_len = 0;
 	rc = ring_buffer__consume(x->ring);
-	if (!rc && !(rc = wait_for_record(x, f)))
+	if (!rc && !(rc = wait_for_record(x, err)))
 		rc = ring_buffer__consume(x->ring);
 	if (x->n)
 		return x->n;
@@ -609,7 +609,7 @@ struct src *xdp_sink_source(struct xdp_sink *x)
 /* --- open and close ------------------------------------------------------- */
 
 int xdp_sink_open(struct xdp_sink **out, const struct xdp_sink_options *o,
-		  struct fault *f)
+		  struct error *err)
 {
 	static const struct src_ops ops = {
 		.rx = rx, .drops = drops, .close = no_close};
@@ -617,7 +617,7 @@ int xdp_sink_open(struct xdp_sink **out, const struct xdp_sink_options *o,
 	int rc;
 
 	if (!x)
-		return fault_set(f, -ENOMEM, "out of memory");
+		return error_set(err, -ENOMEM, "out of memory");
 	*x = (struct xdp_sink){.o = *o,
 			       .src = {.ops = &ops, .wait_ms = -1},
 			       .link = -1,
@@ -625,15 +625,15 @@ int xdp_sink_open(struct xdp_sink **out, const struct xdp_sink_options *o,
 			       .push_due = clock_ns() + o->push_ns,
 			       .idle_due = clock_ns() + o->idle_ns,
 			       .processors = libbpf_num_possible_cpus()};
-	libbpf_set_print(NULL); /* what is wrong is said by f */
+	libbpf_set_print(NULL); /* what is wrong is said by err */
 	if (x->processors < 1 || x->processors > PROCESSORS_MAX)
-		rc = fault_set(f, -E2BIG, "the kernel has %d processors",
+		rc = error_set(err, -E2BIG, "the kernel has %d processors",
 			       x->processors);
 	else if (telemetry_rows_open(&x->rows, o->sinks, GATHER) < 0 ||
 		 !(x->room = calloc(PKT_BATCH, ROOM)))
-		rc = fault_set(f, -ENOMEM, "out of memory");
+		rc = error_set(err, -ENOMEM, "out of memory");
 	else if ((rc = load(x)))
-		refused(rc, "loading the XDP program", f);
+		refused(rc, "loading the XDP program", err);
 	if (rc) {
 		xdp_sink_close(x);
 		return rc;

@@ -39,12 +39,12 @@ extern const struct ledger xdp_sink_ledger;
 
 /* Loads the program. */
 int xdp_sink_open(struct xdp_sink **out, const struct xdp_sink_options *o,
-		  struct fault *f);
+		  struct error *err);
 /* To an interface: in its driver, else, generic, before the host's stack. Into
  * hardware the kernel takes no program with such maps (BPF offload: arrays and
  * hash tables). */
 int xdp_sink_attach(struct xdp_sink *x, const char *name, bool promiscuous,
-		    struct fault *f);
+		    struct error *err);
 int xdp_sink_prog(const struct xdp_sink *x); /* the program's descriptor */
 /* What comes up, until xdp_sink_close(). Rows are told from within src_rx(),
  * which returns -EAGAIN when there was nothing else. */

@@ -8,21 +8,21 @@
 const struct ledger xdp_sink_ledger = {"fast", "frames", NULL, 0};
 
 int xdp_sink_open(struct xdp_sink **out, const struct xdp_sink_options *o,
-		  struct fault *f)
+		  struct error *err)
 {
 	(void)out;
 	(void)o;
-	return fault_set(f, -ENOTSUP,
+	return error_set(err, -ENOTSUP,
 			 "the XDP program was not built in: it wants "
 			 "libxdp-dev, libbpf-dev, clang and bpftool");
 }
 
 int xdp_sink_attach(struct xdp_sink *x, const char *name, bool promiscuous,
-		    struct fault *f)
+		    struct error *err)
 {
 	(void)x;
 	(void)promiscuous;
-	return fault_set(f, -ENOTSUP, "%s: no XDP", name);
+	return error_set(err, -ENOTSUP, "%s: no XDP", name);
 }
 
 struct src *xdp_sink_source(struct xdp_sink *x)

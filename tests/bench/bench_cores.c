@@ -20,10 +20,10 @@ static void compare(const struct bed *b, const char *name,
 	const struct translate_cores_options o = {
 		.workers = CORES, .take = cursor_take, .ctx = &from};
 	struct translate_cores *c;
-	struct fault f = {0};
+	struct error err = {0};
 
-	if (translate_cores_open(&c, t, &o, &f))
-		die(f.text);
+	if (translate_cores_open(&c, t, &o, &err))
+		die(err.text);
 	parts_begin();
 	for (int i = 0; i < BENCH_ROUNDS; i++) {
 		began = bench_now();

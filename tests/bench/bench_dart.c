@@ -81,7 +81,7 @@ static void make_regions(void)
 	struct layout l = {.n = 1};
 	struct region_options o = {.epochs = 1};
 	struct transport *transport[COLLECTORS];
-	struct fault f = {0};
+	struct error err = {0};
 	char name[64];
 
 	l.table[0] = (struct table){.name = "flows",
@@ -97,16 +97,16 @@ static void make_regions(void)
 	for (unsigned c = 0; c < COLLECTORS; c++) {
 		snprintf(name, sizeof(name), "dta-test-%d-bench-dart-%u",
 			 (int)getpid(), c);
-		if (region_create(&region[c], name, &l, &o, &f) < 0 ||
-		    local_open(&local[c], region[c], &f) < 0)
-			die(f.text);
+		if (region_create(&region[c], name, &l, &o, &err) < 0 ||
+		    local_open(&local[c], region[c], &err) < 0)
+			die(err.text);
 		/* The name goes at once: nothing is left behind. */
 		region_remove(name, NULL);
 		transport[c] = local_transport(local[c]);
 	}
 	table = *region_table(region[0], 0);
-	if (fanout_open(&fanout, transport, COLLECTORS, 1, &f) < 0)
-		die(f.text);
+	if (fanout_open(&fanout, transport, COLLECTORS, 1, &err) < 0)
+		die(err.text);
 }
 
 /* One way to go, measured in each round. */
@@ -156,23 +156,23 @@ static void way_open(struct way *w)
 	struct cluster_out_options fo = {.dart = w->dart != DART_OFF};
 	struct transport *transport = w->collectors ? fanout_transport(fanout)
 						    : local_transport(local[0]);
-	struct fault f = {0};
+	struct error err = {0};
 
 	if (w->roce) {
 		struct ticket *t = calloc(1, sizeof(*t));
 
-		if (!t || ticket_of_region(t, region[0], &f) < 0)
-			die(f.text);
-		if (snk_open(&w->sink, "/dev/null", &f) < 0)
-			die(f.text);
+		if (!t || ticket_of_region(t, region[0], &err) < 0)
+			die(err.text);
+		if (snk_open(&w->sink, "/dev/null", &err) < 0)
+			die(err.text);
 		fo.sink = w->sink;
-		if (cluster_out_open_ticket(&w->cluster, t, "bench", &fo, &f) <
-		    0)
-			die(f.text);
+		if (cluster_out_open_ticket(&w->cluster, t, "bench", &fo,
+					    &err) < 0)
+			die(err.text);
 		transport = cluster_out_transport(w->cluster);
 	}
-	if (translate_open(&w->t, &table, 1, transport, &o, &f) < 0)
-		die(f.text);
+	if (translate_open(&w->t, &table, 1, transport, &o, &err) < 0)
+		die(err.text);
 }
 
 static double run(const struct way *w)

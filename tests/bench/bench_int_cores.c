@@ -89,7 +89,7 @@ static struct int_collector *open_collector(struct bed *b, const struct load *l,
 					  .profile = int_profile_named("any")};
 	struct telemetry_thresholds th = {0};
 	struct int_collector *c;
-	struct fault f = {0};
+	struct error err = {0};
 
 	for (int m = 0; m < METRIC_NUMBERS; m++)
 		th.all[m].change = l->threshold;
@@ -97,7 +97,7 @@ static struct int_collector *open_collector(struct bed *b, const struct load *l,
 	if (l->objects)
 		o.telemetry.objects.objects = l->objects;
 	if (int_collector_open(&c, &o, &th, &sinks) < 0 ||
-	    int_collector_start(c, NULL, take, b, &f) < 0)
+	    int_collector_start(c, NULL, take, b, &err) < 0)
 		bench_die("no collector");
 	return c;
 }

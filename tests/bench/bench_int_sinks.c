@@ -99,10 +99,10 @@ static struct row_sink *open_sink(const char *url, uint64_t bytes)
 {
 	struct export_options o = {.queue = {.bytes = bytes, .end_ns = 1}};
 	struct row_sink *s;
-	struct fault f = {0};
+	struct error err = {0};
 
-	if (export_open(&s, url, &o, &f) < 0)
-		bench_die(f.text);
+	if (export_open(&s, url, &o, &err) < 0)
+		bench_die(err.text);
 	return s;
 }
 

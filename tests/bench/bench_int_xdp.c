@@ -245,15 +245,15 @@ static int attach(int prog)
 /* A process that sends the packet by a packet socket until it is killed. */
 static pid_t send_on(void)
 {
-	struct fault f;
+	struct error err;
 	struct snk *k;
 	pid_t pid = fork();
 
 	if (pid)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (snk_open_live(&k, "va", LIVE_PACKET, &f) < 0)
-		die(f.text);
+	if (snk_open_live(&k, "va", LIVE_PACKET, &err) < 0)
+		die(err.text);
 	for (uint32_t i = 0;; i++) {
 		be32_store(frame.bytes + frame.number_at, i);
 		memcpy(snk_room(k, frame.len), frame.bytes, frame.len);
@@ -320,11 +320,11 @@ static double count(struct xdp_sink *x, pid_t pid, int ms)
 	double start = bench_now(), before = spent(pid);
 	struct pkt pkts[PKT_BATCH];
 	uint64_t had = came();
-	struct fault f;
+	struct error err;
 
 	while (bench_now() - start < ms / 1000.0) {
 		nanosleep(&pause, NULL);
-		src_rx(xdp_sink_source(x), pkts, PKT_BATCH, &f);
+		src_rx(xdp_sink_source(x), pkts, PKT_BATCH, &err);
 	}
 	return (double)(came() - had) / (spent(pid) - before) / 1e6;
 }
@@ -353,12 +353,12 @@ static void run(const struct int_profile *p, const char *what, int flows)
 	const void *ctr;
 	uint64_t frames;
 	struct xdp_sink *x;
-	struct fault f;
+	struct error err;
 	pid_t pid;
 	int link;
 
-	if (xdp_sink_open(&x, &o, &f) || xdp_sink_set_thresholds(x, &th))
-		skip(f.text);
+	if (xdp_sink_open(&x, &o, &err) || xdp_sink_set_thresholds(x, &th))
+		skip(err.text);
 	pid = flows < 0 ? send_on()
 			: generate(load_generator((int)if_nametoindex("va"),
 						  flows));

@@ -177,13 +177,13 @@ static double receive(struct src *s, struct translator *t)
 	static struct pkt pkts[PKT_BATCH];
 	double start = bench_now(), took;
 	uint64_t n = 0, bytes = 0;
-	struct fault f = {0};
+	struct error err = {0};
 
 	while ((took = bench_now() - start) < ROUND_MS / 1000.0) {
-		int m = src_rx(s, pkts, PKT_BATCH, &f);
+		int m = src_rx(s, pkts, PKT_BATCH, &err);
 
 		if (m < 0)
-			die(f.text);
+			die(err.text);
 		n += (uint64_t)m;
 		if (t && translate_rx(t, pkts, (size_t)m))
 			die("translate_rx failed");
@@ -197,12 +197,12 @@ static double receive(struct src *s, struct translator *t)
 
 static struct snk *open_sink(enum live_kind kind)
 {
-	struct fault f = {0};
+	struct error err = {0};
 	struct snk *k;
 
-	if (!snk_open_live(&k, "va", kind, &f))
+	if (!snk_open_live(&k, "va", kind, &err))
 		return k;
-	fprintf(stderr, "bench_live: %s\n", f.text);
+	fprintf(stderr, "bench_live: %s\n", err.text);
 	return NULL;
 }
 
@@ -257,14 +257,14 @@ static void run(enum live_kind kind, struct translator *t)
 {
 	struct live_options o = {.kind = kind, .port = {DTA_PORT}};
 	double count[BENCH_ROUNDS], store[BENCH_ROUNDS];
-	struct fault f = {0};
+	struct error err = {0};
 	char name[80];
 	uint64_t drops;
 	struct src *s;
 	pid_t pid;
 
-	if (src_open_live(&s, "vb", &o, &f)) {
-		fprintf(stderr, "bench_live: %s\n", f.text);
+	if (src_open_live(&s, "vb", &o, &err)) {
+		fprintf(stderr, "bench_live: %s\n", err.text);
 		return;
 	}
 	pid = generate();
@@ -288,8 +288,8 @@ static void run(enum live_kind kind, struct translator *t)
 
 static int take(void *ctx, const struct pkt **pkts, struct pkt *room, int max)
 {
-	struct fault f;
-	int n = src_rx_now(ctx, room, max, &f);
+	struct error err;
+	int n = src_rx_now(ctx, room, max, &err);
 
 	(void)pkts;
 	return n > 0 ? n : 0;
@@ -310,10 +310,10 @@ static uint64_t work(struct src *s, struct translate_cores *c, double seconds)
 	static struct pkt pkts[TRANSLATE_CORES_BATCH];
 	uint64_t before = translate_cores_counters(c).received;
 	double start = bench_now();
-	struct fault f = {0};
+	struct error err = {0};
 
 	while (bench_now() - start < seconds) {
-		int m = src_rx(s, pkts, TRANSLATE_CORES_BATCH, &f);
+		int m = src_rx(s, pkts, TRANSLATE_CORES_BATCH, &err);
 
 		if (m == -EAGAIN ? translate_cores_rest(c)
 		    : m < 0	 ? m
@@ -331,14 +331,14 @@ static void receive_together(struct translator *t, double rate[2])
 	struct translate_cores_options o = {.workers = 2, .take = take};
 	struct translate_cores *c;
 	double start, cpu, n;
-	struct fault f = {0};
+	struct error err = {0};
 	struct src *s;
 
-	if (src_open_live(&s, "vb", &lo, &f) || src_hold_batches(s, 2))
-		die(f.text);
+	if (src_open_live(&s, "vb", &lo, &err) || src_hold_batches(s, 2))
+		die(err.text);
 	o.ctx = s;
-	if (translate_cores_open(&c, t, &o, &f))
-		die(f.text);
+	if (translate_cores_open(&c, t, &o, &err))
+		die(err.text);
 	work(s, c, ROUND_MS / 3000.0); /* what has come meanwhile */
 	start = bench_now();
 	cpu = cpu_now();
@@ -396,7 +396,7 @@ int main(void)
 	struct local_transport *local;
 	struct translator *t = NULL;
 	struct region *region;
-	struct fault f = {0};
+	struct error err = {0};
 	char name[64];
 	cpu_set_t one, all;
 
@@ -419,13 +419,13 @@ int main(void)
 				    .stride = 8,
 				    .units = SLOTS};
 	snprintf(name, sizeof(name), "dta-test-%d-bench-live", getpid());
-	if (region_create(&region, name, &l, &ro, &f))
-		die(f.text);
+	if (region_create(&region, name, &l, &ro, &err))
+		die(err.text);
 	region_remove(name, NULL);
-	if (local_open(&local, region, &f) ||
+	if (local_open(&local, region, &err) ||
 	    translate_open(&t, region_table(region, 0), 1,
-			   local_transport(local), NULL, &f))
-		die(f.text);
+			   local_transport(local), NULL, &err))
+		die(err.text);
 	run_sinks();
 	run(LIVE_PACKET, t);
 	run(LIVE_XDP, t);

@@ -39,14 +39,14 @@ static double seconds(enum label_kind kind, enum netsim_scheme scheme)
 		.policy = {.kind = kind, .max_hop = 5, .interval_us = 50000},
 	};
 	struct netsim *s;
-	struct fault f = {""};
+	struct error err = {""};
 	double begin;
 
 	if (fabric_tree(&fabric, ARITY) < 0 ||
-	    netsim_open(&s, &o, &calls, &f) < 0)
+	    netsim_open(&s, &o, &calls, &err) < 0)
 		exit(1);
 	begin = bench_now();
-	if (netsim_run(s, &f) < 0)
+	if (netsim_run(s, &err) < 0)
 		exit(1);
 	begin = bench_now() - begin;
 	netsim_close(s);

@@ -15,14 +15,14 @@ enum {
 static uint64_t walk(const char *path)
 {
 	struct pkt pkts[PKT_BATCH];
-	struct fault f;
+	struct error err;
 	struct src *s;
 	uint64_t sum = 0;
 	int n;
 
-	if (src_open(&s, path, &f) < 0)
+	if (src_open(&s, path, &err) < 0)
 		return 0;
-	while ((n = src_rx(s, pkts, PKT_BATCH, &f)) > 0)
+	while ((n = src_rx(s, pkts, PKT_BATCH, &err)) > 0)
 		for (int i = 0; i < n; i++)
 			sum += pkts[i].data[FRAME - 1];
 	src_close(s);

@@ -22,9 +22,9 @@ static struct parts {
 } parts;
 
 int __real_threads_open(struct threads **out, const struct threads_options *o,
-			struct fault *f);
+			struct error *err);
 int __wrap_threads_open(struct threads **out, const struct threads_options *o,
-			struct fault *f);
+			struct error *err);
 
 static bool parts_take(void *ctx, const struct threads_batch *b)
 {
@@ -57,7 +57,7 @@ static void parts_receive(void *ctx, unsigned owner,
 }
 
 int __wrap_threads_open(struct threads **out, const struct threads_options *o,
-			struct fault *f)
+			struct error *err)
 {
 	struct threads_options timed = *o;
 
@@ -65,7 +65,7 @@ int __wrap_threads_open(struct threads **out, const struct threads_options *o,
 	timed.take = parts_take;
 	timed.work = parts_work;
 	timed.receive = parts_receive;
-	return __real_threads_open(out, &timed, f);
+	return __real_threads_open(out, &timed, err);
 }
 
 /* From now on. */

@@ -137,7 +137,7 @@ int main(void)
 {
 	static struct bed b;
 	struct transports r = {.b = &b};
-	struct fault f = {0};
+	struct error err = {0};
 
 	chosen = prefetch_names[prefetch_here()];
 	prefetch_set(PREFETCH_OFF);
@@ -145,10 +145,10 @@ int main(void)
 	r.t[PREFETCH_OFF] = translator_new(&b);
 	for (unsigned how = PREFETCH_ON; how < PREFETCH_OFF; how++) {
 		prefetch_set(how);
-		if (local_open(&r.asks[how], b.region, &f) ||
+		if (local_open(&r.asks[how], b.region, &err) ||
 		    translate_open(&r.t[how], b.table, TABLES,
-				   local_transport(r.asks[how]), NULL, &f))
-			die(f.text);
+				   local_transport(r.asks[how]), NULL, &err))
+			die(err.text);
 	}
 	bench_stores(&b);
 	bench_paths(&r);

@@ -29,22 +29,23 @@ static struct region *make(const char *const (*fields)[2], unsigned n,
 {
 	struct region_options o = {.epochs = 1};
 	struct layout l = {.n = 1};
-	struct fault f = {""};
+	struct error err = {""};
 	struct region *r;
 
 	for (; *memory >= 64 << 20; *memory /= 2) {
 		memset(&l.table[0], 0, sizeof(l.table[0]));
 		snprintf(l.table[0].name, TABLE_NAME_MAX, "bench");
 		for (unsigned i = 0; i < n; i++)
-			layout_set(&l.table[0], fields[i][0], fields[i][1], &f);
+			layout_set(&l.table[0], fields[i][0], fields[i][1],
+				   &err);
 		l.table[0].length = *memory;
-		if (region_create(&r, name, &l, &o, &f) < 0)
+		if (region_create(&r, name, &l, &o, &err) < 0)
 			continue;
 		/* The name goes at once: nothing is left behind. */
 		region_remove(name, NULL);
 		return r;
 	}
-	fprintf(stderr, "%s\n", f.text);
+	fprintf(stderr, "%s\n", err.text);
 	exit(1);
 }
 

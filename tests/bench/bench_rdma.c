@@ -42,9 +42,9 @@ struct bench {
 static struct bench b;
 static const char *const names[2] = {"slots", "counters"};
 
-_Noreturn static void die(const struct fault *f)
+_Noreturn static void die(const struct error *err)
 {
-	fprintf(stderr, "%s\n", f->text);
+	fprintf(stderr, "%s\n", err->text);
 	exit(1);
 }
 
@@ -52,7 +52,7 @@ static void make_region(const char *name)
 {
 	static struct layout l = {.n = 2};
 	struct region_options o = {.epochs = 1};
-	struct fault f = {""};
+	struct error err = {""};
 	char text[32];
 
 	for (int i = 0; i < 2; i++) {
@@ -60,23 +60,23 @@ static void make_region(const char *name)
 
 		snprintf(t->name, sizeof(t->name), "%s", names[i]);
 		t->id = (uint16_t)(i + 1);
-		layout_set(t, "kind", i ? "keyinc" : "keywrite", &f);
-		layout_set(t, "key", "flow4", &f);
+		layout_set(t, "kind", i ? "keyinc" : "keywrite", &err);
+		layout_set(t, "key", "flow4", &err);
 		if (!i)
-			layout_set(t, "value", "4", &f);
+			layout_set(t, "value", "4", &err);
 		snprintf(text, sizeof(text), "%llu",
 			 (unsigned long long)memory / (i ? 4 : 1));
-		layout_set(t, "memory", text, &f);
+		layout_set(t, "memory", text, &err);
 	}
 	region_remove(name, NULL);
-	if (region_create(NULL, name, &l, &o, &f) < 0 ||
-	    region_open(&b.region, name, true, &f) < 0)
-		die(&f);
+	if (region_create(NULL, name, &l, &o, &err) < 0 ||
+	    region_open(&b.region, name, true, &err) < 0)
+		die(&err);
 	/* The name goes at once: nothing is left behind. */
 	region_remove(name, NULL);
-	if (local_open(&b.local, b.region, &f) < 0 ||
-	    ticket_of_region(&b.ticket, b.region, &f) < 0)
-		die(&f);
+	if (local_open(&b.local, b.region, &err) < 0 ||
+	    ticket_of_region(&b.ticket, b.region, &err) < 0)
+		die(&err);
 }
 
 /* Maps every page, so that no round pays for it. */
@@ -182,15 +182,15 @@ static void bench_local(uint16_t table, const char *what)
 static void bench_roce_out(uint16_t table, const char *what)
 {
 	double ours[BENCH_ROUNDS];
-	struct fault f = {""};
+	struct error err = {""};
 
 	for (int r = 0; r < BENCH_ROUNDS; r++) {
 		struct roce_out *o;
 		struct snk *s;
 
-		if (snk_open(&s, "/dev/null", &f) < 0 ||
-		    roce_out_open(&o, &b.ticket, s, 0, &f) < 0)
-			die(&f);
+		if (snk_open(&s, "/dev/null", &err) < 0 ||
+		    roce_out_open(&o, &b.ticket, s, 0, &err) < 0)
+			die(&err);
 		ours[r] = OPS / run(roce_out_transport(o), table, 5) / 1e6;
 		roce_out_close(o);
 		snk_close(s);
@@ -204,15 +204,15 @@ static void keep_frames(uint16_t table, const char *path)
 	uint8_t *to = b.frames + (size_t)table * FRAMES * FRAME_ROOM;
 	static struct pkt pkts[PKT_BATCH];
 	struct rng rng = {.state = 77};
-	struct fault f = {""};
+	struct error err = {""};
 	struct roce_out *o;
 	struct snk *k;
 	struct src *s;
 	int n;
 
-	if (snk_open(&k, path, &f) < 0 ||
-	    roce_out_open(&o, &b.ticket, k, 0, &f) < 0)
-		die(&f);
+	if (snk_open(&k, path, &err) < 0 ||
+	    roce_out_open(&o, &b.ticket, k, 0, &err) < 0)
+		die(&err);
 	for (int i = 0; i < FRAMES; i += BATCH) {
 		struct transport *transport = roce_out_transport(o);
 
@@ -221,9 +221,9 @@ static void keep_frames(uint16_t table, const char *path)
 			exit(1);
 	}
 	roce_out_close(o);
-	if (snk_close(k) < 0 || src_open(&s, path, &f) < 0)
-		die(&f);
-	while ((n = src_rx(s, pkts, PKT_BATCH, &f)) > 0)
+	if (snk_close(k) < 0 || src_open(&s, path, &err) < 0)
+		die(&err);
+	while ((n = src_rx(s, pkts, PKT_BATCH, &err)) > 0)
 		for (int i = 0; i < n; i++, to += FRAME_ROOM) {
 			b.frame_len[table] = pkts[i].len;
 			memcpy(to, pkts[i].data, pkts[i].len);
@@ -237,14 +237,14 @@ static double run_responder(uint16_t table, bool answers)
 	const uint8_t *from = b.frames + (size_t)table * FRAMES * FRAME_ROOM;
 	struct responder_options o = {.receives = UINT64_MAX};
 	static struct pkt pkts[BATCH];
-	struct fault f = {""};
+	struct error err = {""};
 	struct responder *p;
 	struct snk *k = NULL;
 	double t;
 
-	if ((answers && snk_open(&k, "/dev/null", &f) < 0) ||
-	    responder_open(&p, b.region, &b.ticket, k, &o, &f) < 0)
-		die(&f);
+	if ((answers && snk_open(&k, "/dev/null", &err) < 0) ||
+	    responder_open(&p, b.region, &b.ticket, k, &o, &err) < 0)
+		die(&err);
 	t = bench_now();
 	for (int i = 0; i < FRAMES; i += BATCH) {
 		for (int j = 0; j < BATCH; j++, from += FRAME_ROOM)
@@ -300,16 +300,16 @@ static double run_team(uint16_t table, bool answers)
 		.workers = 2, .take = take, .ctx = &from};
 	static struct pkt pkts[PKT_BATCH];
 	struct responder_cores *c;
-	struct fault f = {""};
+	struct error err = {""};
 	struct responder *p;
 	struct snk *k = NULL;
 	double t;
 	int n;
 
-	if ((answers && snk_open(&k, "/dev/null", &f) < 0) ||
-	    responder_open(&p, b.region, &b.ticket, k, &o, &f) < 0 ||
-	    responder_cores_open(&c, p, &co, &f) < 0)
-		die(&f);
+	if ((answers && snk_open(&k, "/dev/null", &err) < 0) ||
+	    responder_open(&p, b.region, &b.ticket, k, &o, &err) < 0 ||
+	    responder_cores_open(&c, p, &co, &err) < 0)
+		die(&err);
 	t = bench_now();
 	while ((n = take(&from, pkts, PKT_BATCH)))
 		if (responder_cores_rx(c, pkts, (size_t)n) < 0)

@@ -163,7 +163,7 @@ static inline void bed_make(struct bed *b, const char *name, uint64_t slots)
 {
 	struct region_options o = {.epochs = 1};
 	struct writer *w = NULL;
-	struct fault f = {0};
+	struct error err = {0};
 	int rc = -ENOMEM;
 
 	snprintf(b->name, sizeof(b->name), "dta-test-%d-bench-%s", getpid(),
@@ -171,12 +171,12 @@ static inline void bed_make(struct bed *b, const char *name, uint64_t slots)
 	for (b->slots = slots / 2; rc && b->slots >= 1u << 20; b->slots /= 2) {
 		struct layout l = layout_of(b->slots);
 
-		rc = region_create(&b->region, b->name, &l, &o, &f);
+		rc = region_create(&b->region, b->name, &l, &o, &err);
 	}
 	b->slots *= 2;
-	if (rc || local_open(&b->local, b->region, &f) ||
-	    writer_open(&w, b->region, &f))
-		die(f.text);
+	if (rc || local_open(&b->local, b->region, &err) ||
+	    writer_open(&w, b->region, &err))
+		die(err.text);
 	/* The name goes at once: nothing is left behind, come what may. */
 	region_remove(b->name, NULL);
 	b->pages = region_page_kind(b->region);
@@ -200,11 +200,11 @@ static inline void bed_unmake(struct bed *b)
 static inline struct translator *translator_new(const struct bed *b)
 {
 	struct translator *t;
-	struct fault f = {0};
+	struct error err = {0};
 
 	if (translate_open(&t, b->table, TABLES, local_transport(b->local),
-			   NULL, &f))
-		die(f.text);
+			   NULL, &err))
+		die(err.text);
 	return t;
 }
 

@@ -119,7 +119,7 @@ static void run(uint8_t *memory, unsigned workers, bool one)
 					  .ctx = j};
 	double send = 0, get = 0, began;
 	uint64_t sent = 0, got = 0;
-	struct fault f;
+	struct error err;
 
 	memset(j, 0, sizeof(*j));
 	j->workers = workers;
@@ -128,8 +128,8 @@ static void run(uint8_t *memory, unsigned workers, bool one)
 	j->shift = MEMORY_SHIFT - (unsigned)__builtin_ctz(workers);
 	for (unsigned i = 0; i < WORKERS; i++)
 		j->part[i].state = i * 77 + 1;
-	if (threads_open(&j->threads, &o, &f) < 0)
-		bench_die(f.text);
+	if (threads_open(&j->threads, &o, &err) < 0)
+		bench_die(err.text);
 	began = bench_now();
 	j->left = BATCHES;
 	do

@@ -94,19 +94,19 @@ static struct transport transport = {.begin = begin, .exec = exec, .end = end};
 
 static struct translator *make(const char *kind)
 {
-	struct fault f = {""};
+	struct error err = {""};
 	struct table t = {.id = 1, .name = "keys"};
 	struct translator *tr;
 
-	if (layout_set(&t, "kind", kind, &f) < 0 ||
-	    layout_set(&t, "key", "flow4", &f) < 0 ||
+	if (layout_set(&t, "kind", kind, &err) < 0 ||
+	    layout_set(&t, "key", "flow4", &err) < 0 ||
 	    (strcmp(kind, "keyinc") != 0 &&
-	     layout_set(&t, "value", "4", &f) < 0) ||
-	    layout_set(&t, "copies", "1", &f) < 0 ||
-	    layout_set(&t, "memory", "1Gi", &f) < 0 ||
-	    table_finish(&t, &f) < 0 ||
-	    translate_open(&tr, &t, 1, &transport, NULL, &f) < 0)
-		die(f.text);
+	     layout_set(&t, "value", "4", &err) < 0) ||
+	    layout_set(&t, "copies", "1", &err) < 0 ||
+	    layout_set(&t, "memory", "1Gi", &err) < 0 ||
+	    table_finish(&t, &err) < 0 ||
+	    translate_open(&tr, &t, 1, &transport, NULL, &err) < 0)
+		die(err.text);
 	context.ops.post_send = take;
 	context.ops.poll_cq = give;
 	q.qp = &qp;

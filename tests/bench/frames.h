@@ -37,7 +37,7 @@ static void load_frames(struct frames *fs, const char *dir, const char *options)
 {
 	char file[] = "/tmp/bench_int.XXXXXX", command[TEXT_MAX];
 	struct pkt pkts[PKT_BATCH];
-	struct fault f = {0};
+	struct error err = {0};
 	struct src *s = NULL;
 	int fd = mkstemp(file), n;
 
@@ -47,11 +47,11 @@ static void load_frames(struct frames *fs, const char *dir, const char *options)
 	snprintf(command, sizeof(command),
 		 "%s/dta-gen int -q %s -c %d --data 0 -w %s", dir, options,
 		 FRAMES, file);
-	if (system(command) || src_open(&s, file, &f) < 0)
+	if (system(command) || src_open(&s, file, &err) < 0)
 		bench_die(command);
 	fs->n = 0;
 	fs->used = 16;
-	while ((n = src_rx(s, pkts, PKT_BATCH, &f)) > 0)
+	while ((n = src_rx(s, pkts, PKT_BATCH, &err)) > 0)
 		for (int i = 0; i < n; i++)
 			keep(fs, &pkts[i]);
 	src_close(s);

@@ -47,7 +47,7 @@ static void check(const struct cluster *c)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct cluster c;
-	struct fault f;
+	struct error err;
 	FILE *in;
 
 	if (!size)
@@ -55,7 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	in = fmemopen((void *)data, size, "r");
 	if (!in)
 		abort();
-	if (!cluster_parse(&c, in, "fuzz/cluster", &f)) {
+	if (!cluster_parse(&c, in, "fuzz/cluster", &err)) {
 		check(&c);
 		cluster_fini(&c);
 	}

@@ -45,15 +45,15 @@ static void read_rows(const struct csv_options *o, char *text)
 	static struct csv_columns c;
 	static struct csv_row row;
 	char *field[CSV_FIELDS_MAX], *line = strsep(&text, "\n");
-	struct fault f;
+	struct error err;
 
-	if (strlen(line) > LINE_MAX_LEN || csv_columns_open(&c, o, &f) < 0 ||
-	    csv_columns_read(&c, line, o, &f) < 0)
+	if (strlen(line) > LINE_MAX_LEN || csv_columns_open(&c, o, &err) < 0 ||
+	    csv_columns_read(&c, line, o, &err) < 0)
 		return;
 	while ((line = strsep(&text, "\n"))) {
 		int n = csv_split(line, field, CSV_FIELDS_MAX);
 
-		if (n > 0 && csv_row_read(&row, &c, field, n, &f) > 0)
+		if (n > 0 && csv_row_read(&row, &c, field, n, &err) > 0)
 			judge(&row);
 	}
 }
@@ -66,7 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static const int types[] = {KEY_FLOW4, KEY_HOP6, KEY_SRC4, KEY_U32};
 	struct csv_options o = {.table = 1};
 	unsigned pick = size ? data[0] : 0;
-	struct fault f;
+	struct error err;
 	char *text;
 
 	if (!size)
@@ -75,7 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	o.key_type = types[pick / 5 % 4];
 	o.key_type_given = pick / 20 % 2;
 	if (as[pick / 40 % 6])
-		show_parse(&o.show, as[pick / 40 % 6], &f);
+		show_parse(&o.show, as[pick / 40 % 6], &err);
 	text = malloc(size);
 	memcpy(text, data + 1, size - 1);
 	text[size - 1] = '\0';

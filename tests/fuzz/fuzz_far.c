@@ -38,9 +38,9 @@ static void serve(const uint8_t *data, size_t size)
 }
 
 static int read_wire(void *ctx, const struct memory_piece *p, size_t n,
-		     struct fault *f)
+		     struct error *err)
 {
-	return far_wire_read(ctx, p, n, f);
+	return far_wire_read(ctx, p, n, err);
 }
 
 static void close_wire(void *ctx)
@@ -53,7 +53,7 @@ static void ask(const uint8_t *data, size_t size)
 	struct far_wire w;
 	struct memory_link link = {read_wire, close_wire, &w};
 	struct memory *m;
-	struct fault f = {""};
+	struct error err = {""};
 	int pair[2];
 
 	size = size < SAID_MAX ? size : SAID_MAX; /* what a socket takes */
@@ -62,10 +62,10 @@ static void ask(const uint8_t *data, size_t size)
 	    write(pair[1], data, size) != (ssize_t)size)
 		abort();
 	shutdown(pair[1], SHUT_WR);
-	if (far_wire_hello(&w, &link.size, &f) == 0 &&
-	    memory_of_link(&m, "there", &link, &never, &f) == 0)
+	if (far_wire_hello(&w, &link.size, &err) == 0 &&
+	    memory_of_link(&m, "there", &link, &never, &err) == 0)
 		memory_close(m);
-	else if (!*f.text)
+	else if (!*err.text)
 		abort();
 	far_wire_fini(&w);
 	close(pair[0]);

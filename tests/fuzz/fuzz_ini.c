@@ -24,15 +24,15 @@ static bool next(struct ini *i)
 
 	if (rc > 0 && (i->line <= line || i->header >= i->line))
 		abort();
-	if (rc < 0 && !strstr(i->f->text, "fuzz"))
+	if (rc < 0 && !strstr(i->err->text, "fuzz"))
 		abort();
 	return rc > 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct fault f;
-	struct ini a = {.name = "fuzz", .strange = "strange", .f = &f}, b = a;
+	struct error err;
+	struct ini a = {.name = "fuzz", .strange = "strange", .err = &err}, b = a;
 	unsigned header = 0;
 	char *text = NULL;
 	FILE *out;
@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	fclose(out);
 	rewind(a.in);
-	a = (struct ini){.in = a.in, .name = a.name, .strange = "", .f = &f};
+	a = (struct ini){.in = a.in, .name = a.name, .strange = "", .err = &err};
 	b.in = must(fmemopen(text, len, "r"));
 	while (next(&a)) {
 		if (strlen(a.key) + 1 + strlen(a.value) > INI_LINE_MAX)

@@ -15,7 +15,7 @@ static void read_command(const char *text)
 {
 	char again[LABEL_COMMAND_MAX];
 	struct label_command a, b;
-	struct fault why;
+	struct error why;
 
 	if (label_command_read(&a, text, &why))
 		return;
@@ -35,7 +35,7 @@ static void read_command(const char *text)
 static void read_policy(const char *text)
 {
 	struct label_policy p = {.max_hop = 5, .interval_us = 50};
-	struct fault why;
+	struct error why;
 
 	if (label_policy_f(&p, text, &why))
 		return;

@@ -28,15 +28,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	int fd = memfd_create("fuzz", 0), n, max = size % 2 ? PKT_BATCH : 3;
 	struct pkt pkts[PKT_BATCH];
-	struct fault f;
+	struct error err;
 	char path[64];
 	struct src *s;
 
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
 		abort();
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (!src_open(&s, path, &f)) {
-		while ((n = src_rx(s, pkts, max, &f)) > 0)
+	if (!src_open(&s, path, &err)) {
+		while ((n = src_rx(s, pkts, max, &err)) > 0)
 			for (int i = 0; i < n; i++)
 				touch(&pkts[i]);
 		if (!n && src_done(s) != size)

@@ -10,13 +10,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void parse(struct int_profile *p, const void *data, size_t size)
 {
 	FILE *in = fmemopen((void *)data, size, "r");
-	struct fault f = {""};
+	struct error err = {""};
 	int rc;
 
 	if (!in)
 		abort();
-	rc = profile_parse(p, in, "fuzz", &f);
-	if (rc < 0 && strncmp(f.text, "fuzz", 4) != 0)
+	rc = profile_parse(p, in, "fuzz", &err);
+	if (rc < 0 && strncmp(err.text, "fuzz", 4) != 0)
 		abort();
 	fclose(in);
 }

@@ -45,14 +45,14 @@ enum {
 };
 
 static int far_read(void *ctx, const struct memory_piece *p, size_t n,
-		    struct fault *f)
+		    struct error *err)
 {
 	for (; n; n--, p++) {
 		if (p->offset > 2 << 20 || p->length > (2 << 20) - p->offset)
 			abort();
 		if (pread(*(int *)ctx, p->to, p->length, (off_t)p->offset) !=
 		    (ssize_t)p->length)
-			return fault_set(f, -EIO, "it cannot be read");
+			return error_set(err, -EIO, "it cannot be read");
 	}
 	return 0;
 }

@@ -17,7 +17,7 @@ static FILE *must(FILE *f)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct ticket t, again;
-	struct fault f;
+	struct error err;
 	char *text = NULL;
 	size_t len;
 	FILE *in, *out;
@@ -25,9 +25,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!size)
 		return 0;
 	in = must(fmemopen((void *)data, size, "r"));
-	if (!ticket_parse(&t, in, "ticket", &f)) {
+	if (!ticket_parse(&t, in, "ticket", &err)) {
 		for (unsigned i = 0; i < t.n; i++)
-			if (table_check(&t.table[i], &f) < 0 ||
+			if (table_check(&t.table[i], &err) < 0 ||
 			    t.at[i].address > UINT64_MAX - t.table[i].length)
 				abort();
 		out = must(open_memstream(&text, &len));
@@ -35,7 +35,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 		fclose(in);
 		in = must(fmemopen(text, len, "r"));
-		if (ticket_parse(&again, in, "again", &f) < 0 || again.n != t.n)
+		if (ticket_parse(&again, in, "again", &err) < 0 ||
+		    again.n != t.n)
 			abort();
 		for (unsigned i = 0; i < t.n; i++)
 			if (again.table[i].units != t.table[i].units)

@@ -51,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct truth truth;
 	char *text = malloc(size + 1), *line, *rest = text;
-	struct fault f = {""};
+	struct error err = {""};
 	int rc = 0;
 
 	if (!text)
@@ -61,8 +61,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	tables_make();
 	truth_init(&truth, known, TABLES);
 	while (!rc && (line = strsep(&rest, "\n")))
-		rc = truth_line(&truth, line, &f);
-	if (rc < 0 && !*f.text)
+		rc = truth_line(&truth, line, &err);
+	if (rc < 0 && !*err.text)
 		abort();
 	judge(&truth);
 	truth_fini(&truth);

@@ -53,7 +53,7 @@ static _Noreturn void die(const char *what)
 /* The next packet of a capture. False: there is none. */
 static bool next(struct src *s, struct frame *f)
 {
-	struct fault why;
+	struct error why;
 	struct pkt p;
 	int n = src_rx(s, &p, 1, &why);
 
@@ -245,7 +245,7 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-	struct fault why = {0};
+	struct error why = {0};
 	struct frame said;
 	struct src *s;
 	unsigned i = 0;

@@ -44,10 +44,10 @@ static _Noreturn void die(const char *what)
 
 static struct snk *open_capture(const char *path)
 {
-	struct fault f;
+	struct error err;
 	struct snk *s;
 
-	if (snk_open(&s, path, &f))
+	if (snk_open(&s, path, &err))
 		die(path);
 	return s;
 }
@@ -143,13 +143,13 @@ static void take_capture(const char *path)
 {
 	static struct pkt p[PKT_BATCH];
 	struct src *src;
-	struct fault f;
+	struct error err;
 	uint64_t nr = 0;
 	int n;
 
-	if (src_open(&src, path, &f))
+	if (src_open(&src, path, &err))
 		die(path);
-	while ((n = src_rx(src, p, PKT_BATCH, &f)) > 0)
+	while ((n = src_rx(src, p, PKT_BATCH, &err)) > 0)
 		for (int i = 0; i < n; i++)
 			take(&p[i], nr++);
 	src_close(src);

@@ -42,19 +42,19 @@ static void must(bool ok, const char *what)
 
 static struct src *open_src(const char *path)
 {
-	struct fault f;
+	struct error err;
 	struct src *s;
 
-	must(src_open(&s, path, &f) == 0, path);
+	must(src_open(&s, path, &err) == 0, path);
 	return s;
 }
 
 static struct snk *open_snk(const char *path)
 {
-	struct fault f;
+	struct error err;
 	struct snk *k;
 
-	must(snk_open(&k, path, &f) == 0, path);
+	must(snk_open(&k, path, &err) == 0, path);
 	return k;
 }
 
@@ -178,10 +178,10 @@ static void dump(const char *path)
 	struct ioam_reader r;
 	enum ioam_reason why;
 	struct ioam t;
-	struct fault f;
+	struct error err;
 	int n;
 
-	while ((n = src_rx(s, pkts, PKT_BATCH, &f)) > 0)
+	while ((n = src_rx(s, pkts, PKT_BATCH, &err)) > 0)
 		for (int i = 0; i < n; i++) {
 			ioam_begin(&r, &d, pkts[i].data, pkts[i].len);
 			while ((why = ioam_next(&r, &t)) != IOAM_END)
@@ -190,7 +190,7 @@ static void dump(const char *path)
 				else
 					printf("refused %d\n", (int)why);
 		}
-	must(n == 0, f.text);
+	must(n == 0, err.text);
 	src_close(s);
 }
 
@@ -313,11 +313,11 @@ static void strip(const char *in, const char *to)
 	static struct pkt pkts[PKT_BATCH];
 	struct src *s = open_src(in);
 	struct snk *k = open_snk(to);
-	struct fault f;
+	struct error err;
 	uint8_t *out;
 	int n, len;
 
-	while ((n = src_rx(s, pkts, PKT_BATCH, &f)) > 0)
+	while ((n = src_rx(s, pkts, PKT_BATCH, &err)) > 0)
 		for (int i = 0; i < n; i++) {
 			must((out = snk_room(k, pkts[i].len)), to);
 			len = ioam_strip(out, pkts[i].len, pkts[i].data,
@@ -325,7 +325,7 @@ static void strip(const char *in, const char *to)
 			must(len > 0, "it cannot be taken out");
 			snk_done(k, (size_t)len, pkts[i].ts_ns);
 		}
-	must(n == 0, f.text);
+	must(n == 0, err.text);
 	src_close(s);
 	must(snk_close(k) == 0, to);
 }

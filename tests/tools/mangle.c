@@ -97,7 +97,7 @@ static void mangle(struct snk *k, const struct pkt *in)
 int main(int argc, char **argv)
 {
 	struct pkt pkts[64];
-	struct fault f = {""};
+	struct error err = {""};
 	struct src *s;
 	struct snk *k;
 	int ch, n = -1;
@@ -127,12 +127,12 @@ int main(int argc, char **argv)
 			return 2;
 		}
 	}
-	if (src_open(&s, "-", &f) < 0 || snk_open(&k, "-", &f) < 0) {
-		fprintf(stderr, "mangle: %s\n", f.text);
+	if (src_open(&s, "-", &err) < 0 || snk_open(&k, "-", &err) < 0) {
+		fprintf(stderr, "mangle: %s\n", err.text);
 		return 1;
 	}
 	/* What is behind a link does not wait for what is not sent yet. */
-	while (snk_flush(k) == 0 && (n = src_rx(s, pkts, 64, &f)) > 0)
+	while (snk_flush(k) == 0 && (n = src_rx(s, pkts, 64, &err)) > 0)
 		for (int i = 0; i < n; i++)
 			mangle(k, &pkts[i]);
 	release(&held, true, send_held, k);

@@ -23,9 +23,9 @@ static void on_stop(int sig)
 	stop = 1;
 }
 
-static int fail(const char *what, const struct fault *f)
+static int fail(const char *what, const struct error *err)
 {
-	fprintf(stderr, "recv: %s: %s\n", what, f->text);
+	fprintf(stderr, "recv: %s: %s\n", what, err->text);
 	return 1;
 }
 
@@ -34,7 +34,7 @@ int main(int argc, char **argv)
 	static struct pkt pkts[PKT_BATCH];
 	struct sigaction sa = {.sa_handler = on_stop};
 	struct live_options o = {.kind = LIVE_PACKET};
-	struct fault f = {0};
+	struct error err = {0};
 	uint64_t received = 0, port = 0;
 	struct snk *k;
 	struct src *s;
@@ -53,19 +53,19 @@ int main(int argc, char **argv)
 	if (argc > 4)
 		o.filter = argv[4];
 	sigaction(SIGTERM, &sa, NULL);
-	if (src_open_live(&s, argv[1], &o, &f) < 0)
-		return fail(argv[1], &f);
-	if (snk_open(&k, argv[2], &f) < 0)
-		return fail(argv[2], &f);
+	if (src_open_live(&s, argv[1], &o, &err) < 0)
+		return fail(argv[1], &err);
+	if (snk_open(&k, argv[2], &err) < 0)
+		return fail(argv[2], &err);
 	printf("%s\n", src_kind(s));
 	fflush(stdout);
 	src_wait(s, 50);
 	while (!stop) {
-		n = src_rx(s, pkts, PKT_BATCH, &f);
+		n = src_rx(s, pkts, PKT_BATCH, &err);
 		if (n == -EINTR || n == -EAGAIN)
 			continue;
 		if (n < 0)
-			return fail(argv[1], &f);
+			return fail(argv[1], &err);
 		if (snk_tx(k, pkts, (size_t)n) || snk_flush(k))
 			return 1;
 		received += (uint64_t)n;

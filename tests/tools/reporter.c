@@ -172,7 +172,7 @@ static void packet(const struct pkt *p)
 int main(int argc, char **argv)
 {
 	static struct pkt pkts[PKT_BATCH];
-	struct fault f = {0};
+	struct error err = {0};
 	struct src *s;
 	int n;
 
@@ -183,11 +183,12 @@ int main(int argc, char **argv)
 	path_len = (unsigned)strtoul(argv[5], NULL, 0);
 	sample = (unsigned)strtoul(argv[6], NULL, 0);
 	cards_table = argc > 7 ? (unsigned)strtoul(argv[7], NULL, 0) : 0;
-	if (src_open(&s, argv[1], &f) < 0 || snk_open(&out, argv[2], &f) < 0) {
-		fprintf(stderr, "reporter: %s\n", f.text);
+	if (src_open(&s, argv[1], &err) < 0 ||
+	    snk_open(&out, argv[2], &err) < 0) {
+		fprintf(stderr, "reporter: %s\n", err.text);
 		return 1;
 	}
-	while ((n = src_rx(s, pkts, PKT_BATCH, &f)) > 0)
+	while ((n = src_rx(s, pkts, PKT_BATCH, &err)) > 0)
 		for (int i = 0; i < n; i++)
 			packet(&pkts[i]);
 	src_close(s);

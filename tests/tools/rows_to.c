@@ -202,7 +202,7 @@ int main(int argc, char **argv)
 	struct export_options o = {.rules = rules, .n_rules = 2};
 	struct state s = {.time = INT64_C(1600000000000000000)};
 	struct sigaction act = {.sa_handler = stop};
-	struct fault f;
+	struct error err;
 	char line[128];
 	int rc;
 
@@ -210,8 +210,8 @@ int main(int argc, char **argv)
 	if (optind + 1 != argc)
 		die("one URL");
 	sigaction(SIGTERM, &act, NULL); /* it ends fgets() */
-	if (export_open(&s.sink, argv[optind], &o, &f) < 0)
-		die("%s", f.text);
+	if (export_open(&s.sink, argv[optind], &o, &err) < 0)
+		die("%s", err.text);
 	while (!stopped && fgets(line, sizeof(line), stdin))
 		command(&s, line);
 	rc = queue_end(s.sink);

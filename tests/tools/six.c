@@ -47,16 +47,16 @@ static size_t convert(uint8_t *out, const struct pkt *p)
 int main(int argc, char **argv)
 {
 	static struct pkt pkts[PKT_BATCH];
-	struct fault f = {.text = "usage: six IN OUT"};
+	struct error err = {.text = "usage: six IN OUT"};
 	struct net_udp u;
 	struct snk *k;
 	struct src *s = NULL;
 	uint8_t *room;
 	int n = -1;
 
-	if (argc == 3 && !src_open(&s, argv[1], &f) &&
-	    !snk_open(&k, argv[2], &f))
-		while ((n = src_rx(s, pkts, PKT_BATCH, &f)) > 0)
+	if (argc == 3 && !src_open(&s, argv[1], &err) &&
+	    !snk_open(&k, argv[2], &err))
+		while ((n = src_rx(s, pkts, PKT_BATCH, &err)) > 0)
 			for (int i = 0; i < n; i++) {
 				room = snk_room(k, FRAME_MAX);
 				if (!room || net_udp_decode(&u, pkts[i].data,
@@ -66,7 +66,7 @@ int main(int argc, char **argv)
 					 pkts[i].ts_ns);
 			}
 	if (n < 0) {
-		fprintf(stderr, "six: %s\n", f.text);
+		fprintf(stderr, "six: %s\n", err.text);
 		return 1;
 	}
 	src_close(s);

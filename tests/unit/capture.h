@@ -130,14 +130,14 @@ static inline long compare_with_libpcap(int max)
 	struct pkt pkts[PKT_BATCH];
 	struct pcap_pkthdr *h;
 	const uint8_t *data;
-	struct fault f;
+	struct error err;
 	struct src *s;
 	long total = 0;
 	int n = -1;
 
-	if (!pc || src_open(&s, path, &f))
+	if (!pc || src_open(&s, path, &err))
 		return -1;
-	while ((n = src_rx(s, pkts, max, &f)) > 0) {
+	while ((n = src_rx(s, pkts, max, &err)) > 0) {
 		for (int i = 0; i < n; i++, total++) {
 			touch_headroom(&pkts[i]);
 			if (pcap_next_ex(pc, &h, &data) != 1 ||
@@ -155,34 +155,34 @@ static inline long compare_with_libpcap(int max)
 }
 
 /* How reading path ends: *rc of the failing call, *packets before it. */
-static inline struct fault read_to_error(int *rc, long *packets)
+static inline struct error read_to_error(int *rc, long *packets)
 {
-	struct fault f = {""};
+	struct error err = {""};
 	struct pkt pkts[16];
 	struct src *s;
 
 	*packets = 0;
-	*rc = src_open(&s, path, &f);
+	*rc = src_open(&s, path, &err);
 	if (*rc)
-		return f;
-	while ((*rc = src_rx(s, pkts, 16, &f)) > 0)
+		return err;
+	while ((*rc = src_rx(s, pkts, 16, &err)) > 0)
 		*packets += *rc;
 	if (*rc)
-		TEST(src_rx(s, pkts, 16, &f) == *rc); /* and stays so */
+		TEST(src_rx(s, pkts, 16, &err) == *rc); /* and stays so */
 	src_close(s);
-	return f;
+	return err;
 }
 
 static inline void expect(int rc, long packets, const char *text)
 {
 	int got;
 	long n;
-	struct fault f;
+	struct error err;
 
 	save(image.len);
-	f = read_to_error(&got, &n);
-	if (!TEST(got == rc && n == packets && strstr(f.text, text)))
-		fprintf(stderr, "%d after %ld: %s\n", got, n, f.text);
+	err = read_to_error(&got, &n);
+	if (!TEST(got == rc && n == packets && strstr(err.text, text)))
+		fprintf(stderr, "%d after %ld: %s\n", got, n, err.text);
 }
 
 /*
@@ -194,7 +194,7 @@ static inline void check_prefixes(const size_t *ends, long n, size_t head)
 {
 	for (size_t len = 0; len < image.len; len++) {
 		long whole = 0, got;
-		struct fault f;
+		struct error err;
 		bool clean;
 		int rc;
 
@@ -202,10 +202,10 @@ static inline void check_prefixes(const size_t *ends, long n, size_t head)
 			whole++;
 		clean = len == ends[whole] || len == head;
 		save(len);
-		f = read_to_error(&rc, &got);
+		err = read_to_error(&rc, &got);
 		if (!TEST(got == whole && rc == (clean ? 0 : -EBADMSG)))
 			fprintf(stderr, "%zu bytes: %d after %ld: %s\n", len,
-				rc, got, f.text);
+				rc, got, err.text);
 	}
 }
 
@@ -233,14 +233,14 @@ static inline void push(int fd, size_t from, size_t to)
 static inline void check_arrival(void (*packet)(uint32_t len))
 {
 	struct pkt pkts[PKT_BATCH];
-	struct fault f;
+	struct error err;
 	struct src *s;
 	int fds[2];
 
 	if (pipe(fds))
 		exit(1);
 	push(fds[1], 0, image.len);
-	if (!TEST(!src_open(&s, fd_path(fds[0]), &f)))
+	if (!TEST(!src_open(&s, fd_path(fds[0]), &err)))
 		return;
 	TEST(src_size(s) == 0);
 	for (uint32_t i = 1; i < 50; i++) {
@@ -251,33 +251,33 @@ static inline void check_arrival(void (*packet)(uint32_t len))
 		whole = image.len;
 		packet(5 * i);
 		push(fds[1], from, whole + i % 13);
-		TEST(src_rx(s, pkts, PKT_BATCH, &f) == (int)i);
+		TEST(src_rx(s, pkts, PKT_BATCH, &err) == (int)i);
 		TEST(pkts[0].len == i && pkts[i - 1].len == 2 * i - 1);
 		push(fds[1], whole + i % 13, image.len);
-		TEST(src_rx(s, pkts, PKT_BATCH, &f) == 1);
+		TEST(src_rx(s, pkts, PKT_BATCH, &err) == 1);
 		TEST(pkts[0].len == 5 * i);
 	}
 	close(fds[1]);
-	TEST(src_rx(s, pkts, PKT_BATCH, &f) == 0);
+	TEST(src_rx(s, pkts, PKT_BATCH, &err) == 0);
 	src_close(s);
 	close(fds[0]);
 }
 
 /* In a process whose descriptor fd is a terminal, opening "-" is refused. */
-static inline void capture_on_terminal(int fd, int (*open_it)(struct fault *f),
-				       const char *says)
+static inline void
+capture_on_terminal(int fd, int (*open_it)(struct error *err), const char *says)
 {
 	int master = posix_openpt(O_RDWR | O_NOCTTY), slave;
-	struct fault f = {""};
+	struct error err = {""};
 
 	if (master < 0 || grantpt(master) || unlockpt(master) ||
 	    (slave = open(ptsname(master), O_RDWR | O_NOCTTY)) < 0)
 		_exit(TEST_SKIP);
 	dup2(slave, fd);
-	_exit(open_it(&f) != -EINVAL || !strstr(f.text, says));
+	_exit(open_it(&err) != -EINVAL || !strstr(err.text, says));
 }
 
-static inline void capture_terminal(int fd, int (*open_it)(struct fault *f),
+static inline void capture_terminal(int fd, int (*open_it)(struct error *err),
 				    const char *says)
 {
 	int status;

@@ -46,20 +46,21 @@ struct transports {
 
 static inline void transports_open(struct transports *r, const char *name)
 {
-	struct fault f = {""};
+	struct error err = {""};
 
 	snprintf(r->path, sizeof(r->path), "/tmp/test-dart-%s-%d.pcap", name,
 		 (int)getpid());
-	if (snk_open(&r->sink, r->path, &f) < 0)
-		rig_die(r->path, &f);
+	if (snk_open(&r->sink, r->path, &err) < 0)
+		rig_die(r->path, &err);
 	for (unsigned c = 0; c < COLLECTORS; c++) {
-		if (roce_out_open(&r->roce[c], &ticket[c], r->sink, 0, &f) < 0)
-			rig_die("transport", &f);
+		if (roce_out_open(&r->roce[c], &ticket[c], r->sink, 0, &err) <
+		    0)
+			rig_die("transport", &err);
 		r->transport[c] = roce_out_transport(r->roce[c]);
 	}
-	if (fanout_open(&r->fanout, r->transport, COLLECTORS, ticket[0].n, &f) <
-	    0)
-		rig_die("fanout", &f);
+	if (fanout_open(&r->fanout, r->transport, COLLECTORS, ticket[0].n,
+			&err) < 0)
+		rig_die("fanout", &err);
 }
 
 static inline void transports_close(struct transports *r)

@@ -21,11 +21,11 @@ static bool use_bent;
 static const atomic_int never;
 
 static inline int link_read(void *ctx, const struct memory_piece *p, size_t n,
-			    struct fault *f)
+			    struct error *err)
 {
 	TEST(ctx == &trips);
 	if (++trips == fail_at)
-		return fault_set(f, -ECONNRESET, "the link broke");
+		return error_set(err, -ECONNRESET, "the link broke");
 	for (; n; n--, p++) {
 		if (!TEST(p->offset <= end && p->length <= end - p->offset))
 			return -ERANGE;
@@ -44,7 +44,7 @@ static inline void link_close(void *ctx)
 	closed++;
 }
 
-static inline int far(struct memory **out, uint64_t size, struct fault *f)
+static inline int far(struct memory **out, uint64_t size, struct error *err)
 {
 	struct memory_link link = {link_read, link_close, &trips, size};
 	unsigned before = closed;
@@ -52,7 +52,7 @@ static inline int far(struct memory **out, uint64_t size, struct fault *f)
 
 	trips = 0;
 	end = size;
-	rc = memory_of_link(out, "there", &link, &never, f);
+	rc = memory_of_link(out, "there", &link, &never, err);
 	TEST(closed == before + (rc < 0));
 	return rc;
 }

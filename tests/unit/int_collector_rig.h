@@ -186,11 +186,11 @@ rig_collector_open(struct result *r, const struct int_collector_options *o,
 	const struct telemetry_sinks sinks = rig_sinks(r);
 	struct int_collector_options own = *o;
 	struct int_collector *c;
-	struct fault f = {0};
+	struct error err = {0};
 
 	own.telemetry = *to;
 	if (!TEST(!int_collector_open(&c, &own, th, &sinks)) ||
-	    !TEST(!int_collector_start(c, out, take, ctx, &f)))
+	    !TEST(!int_collector_start(c, out, take, ctx, &err)))
 		exit(1);
 	return c;
 }

@@ -51,11 +51,11 @@ static inline void net_start(const char *links)
 static inline struct src *net_source(const char *name,
 				     const struct live_options *o)
 {
-	struct fault f = {0};
+	struct error err = {0};
 	struct src *s;
 
-	if (!TEST(!src_open_live(&s, name, o, &f))) {
-		fprintf(stderr, "%s: %s\n", name, f.text);
+	if (!TEST(!src_open_live(&s, name, o, &err))) {
+		fprintf(stderr, "%s: %s\n", name, err.text);
 		exit(test_end());
 	}
 	src_wait(s, PATIENCE_MS);
@@ -64,11 +64,11 @@ static inline struct src *net_source(const char *name,
 
 static inline struct snk *net_sink_of(const char *name, enum live_kind kind)
 {
-	struct fault f = {0};
+	struct error err = {0};
 	struct snk *k;
 
-	if (!TEST(!snk_open_live(&k, name, kind, &f))) {
-		fprintf(stderr, "%s: %s\n", name, f.text);
+	if (!TEST(!snk_open_live(&k, name, kind, &err))) {
+		fprintf(stderr, "%s: %s\n", name, err.text);
 		exit(test_end());
 	}
 	return k;
@@ -121,9 +121,9 @@ static inline int net_expect(struct src *s, size_t len, unsigned tags,
 			     uint16_t port, uint32_t number)
 {
 	static uint8_t want[65536];
-	struct fault f = {0};
+	struct error err = {0};
 	struct pkt p;
-	int n = src_rx(s, &p, 1, &f);
+	int n = src_rx(s, &p, 1, &err);
 
 	net_frame(want, len, tags, port, number);
 	if (TEST(n == 1) && TEST(p.len == len && p.wire_len == len) &&
@@ -149,7 +149,7 @@ static inline void net_row(struct src *s, struct snk *k, uint16_t port,
 {
 	static struct pkt p[PKT_BATCH];
 	uint32_t got = 0, bad = 0, number;
-	struct fault f = {0};
+	struct error err = {0};
 
 	for (uint32_t sent = 0; sent < n;) {
 		for (int i = 0; i < 200 && sent < n; i++, sent++) {
@@ -163,7 +163,7 @@ static inline void net_row(struct src *s, struct snk *k, uint16_t port,
 		}
 		TEST(!snk_flush(k));
 		while (got < sent) {
-			int m = src_rx(s, p, PKT_BATCH, &f);
+			int m = src_rx(s, p, PKT_BATCH, &err);
 
 			if (!TEST(m > 0)) {
 				fprintf(stderr, "%u of %u: %s\n", got, n,
@@ -188,7 +188,7 @@ static inline void net_flood(struct src *s, struct snk *k, uint16_t port)
 {
 	static struct pkt p[PKT_BATCH];
 	uint64_t sent = 0, got = 0;
-	struct fault f = {0};
+	struct error err = {0};
 	int n;
 
 	while (src_drops(s) == 0 && sent < 10000000)
@@ -201,10 +201,10 @@ static inline void net_flood(struct src *s, struct snk *k, uint16_t port)
 	net_send(k, 60, 0, port, 0); /* may be dropped as well */
 	sent++;
 	while (got + src_drops(s) < sent &&
-	       (n = src_rx(s, p, PKT_BATCH, &f)) > 0)
+	       (n = src_rx(s, p, PKT_BATCH, &err)) > 0)
 		got += (uint64_t)n;
 	src_wait(s, 0);
-	while ((n = src_rx(s, p, PKT_BATCH, &f)) > 0)
+	while ((n = src_rx(s, p, PKT_BATCH, &err)) > 0)
 		got += (uint64_t)n;
 	src_wait(s, PATIENCE_MS);
 	if (!TEST(got + src_drops(s) == sent))

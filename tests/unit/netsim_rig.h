@@ -93,12 +93,12 @@ static inline void rig_interval(void *ctx, const struct netsim_interval *v)
 static inline void rig_run(struct rig *r)
 {
 	struct netsim_calls calls = {rig_interval, r->export, NULL, r};
-	struct fault f = {""};
+	struct error err = {""};
 	struct netsim *s;
 
-	if (!TEST(netsim_open(&s, &r->o, &calls, &f) == 0) ||
-	    !TEST(netsim_run(s, &f) == 0)) {
-		fprintf(stderr, "%s\n", f.text);
+	if (!TEST(netsim_open(&s, &r->o, &calls, &err) == 0) ||
+	    !TEST(netsim_run(s, &err) == 0)) {
+		fprintf(stderr, "%s\n", err.text);
 		exit(test_end());
 	}
 	r->end = *netsim_counters(s);

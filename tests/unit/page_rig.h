@@ -72,9 +72,9 @@ static inline int read_page(const char *name)
 static inline struct ledger_writer *open_page(void)
 {
 	struct ledger_writer *w = NULL;
-	struct fault f;
+	struct error err;
 
-	TEST(ledger_page_open(&w, dir, &about, &f) == 0);
+	TEST(ledger_page_open(&w, dir, &about, &err) == 0);
 	return w;
 }
 

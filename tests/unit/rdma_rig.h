@@ -48,9 +48,9 @@ struct rig {
 	struct responder_ledger before;
 };
 
-_Noreturn static inline void rig_die(const char *what, const struct fault *f)
+_Noreturn static inline void rig_die(const char *what, const struct error *err)
 {
-	fprintf(stderr, "%s: %s\n", what, f ? f->text : "failed");
+	fprintf(stderr, "%s: %s\n", what, err ? err->text : "failed");
 	exit(1);
 }
 
@@ -58,15 +58,15 @@ static inline void rig_table(struct layout *l, const char *name,
 			     const char *const (*fields)[2])
 {
 	struct table *t = &l->table[l->n++];
-	struct fault f = {""};
+	struct error err = {""};
 
 	snprintf(t->name, sizeof(t->name), "%s", name);
 	t->id = (uint16_t)l->n;
 	for (; (*fields)[0]; fields++)
-		if (layout_set(t, (*fields)[0], (*fields)[1], &f) < 0)
-			rig_die(name, &f);
-	if (table_finish(t, &f) < 0)
-		rig_die(name, &f);
+		if (layout_set(t, (*fields)[0], (*fields)[1], &err) < 0)
+			rig_die(name, &err);
+	if (table_finish(t, &err) < 0)
+		rig_die(name, &err);
 }
 
 static inline void rig_layout(struct layout *l)
@@ -106,15 +106,15 @@ static inline void rig_layout(struct layout *l)
 static inline struct region *rig_region(const char *name, unsigned epochs)
 {
 	struct region_options o = {.epochs = epochs};
-	struct fault f = {""};
+	struct error err = {""};
 	struct region *r = NULL;
 	struct layout l;
 
 	rig_layout(&l);
 	region_remove(name, NULL);
-	if (region_create(NULL, name, &l, &o, &f) < 0 ||
-	    region_open(&r, name, true, &f) < 0)
-		rig_die(name, &f);
+	if (region_create(NULL, name, &l, &o, &err) < 0 ||
+	    region_open(&r, name, true, &err) < 0)
+		rig_die(name, &err);
 	return r;
 }
 
@@ -122,32 +122,32 @@ static inline struct region *rig_region(const char *name, unsigned epochs)
 static inline void rig_restart(struct rig *g, const struct responder_options *o)
 {
 	static const struct responder_options usual = {.receives = UINT64_MAX};
-	struct fault f = {""};
+	struct error err = {""};
 
 	if (g->p)
 		responder_close(g->p);
 	if (g->answers)
 		snk_close(g->answers);
-	if (snk_open(&g->answers, g->path, &f) < 0)
-		rig_die(g->path, &f);
+	if (snk_open(&g->answers, g->path, &err) < 0)
+		rig_die(g->path, &err);
 	g->seen = 0;
 	memset(&g->before, 0, sizeof(g->before));
 	if (responder_open(&g->p, g->region, &g->t, g->answers, o ? o : &usual,
-			   &f) < 0)
-		rig_die("responder", &f);
+			   &err) < 0)
+		rig_die("responder", &err);
 }
 
 static inline void rig_open(struct rig *g, const struct responder_options *o)
 {
-	struct fault f = {""};
+	struct error err = {""};
 
 	memset(g, 0, sizeof(*g));
 	snprintf(g->name, sizeof(g->name), "dta-test-%d-rdma", (int)getpid());
 	snprintf(g->path, sizeof(g->path), "/tmp/test-rdma-%d.pcap",
 		 (int)getpid());
 	g->region = rig_region(g->name, 2);
-	if (ticket_of_region(&g->t, g->region, &f) < 0)
-		rig_die("ticket", &f);
+	if (ticket_of_region(&g->t, g->region, &err) < 0)
+		rig_die("ticket", &err);
 	rig_restart(g, o);
 	for (unsigned i = 0; i < RIG_TABLES; i++)
 		g->digest[i] = region_digest(g->region,

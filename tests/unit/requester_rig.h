@@ -30,15 +30,15 @@ struct line {
 
 static inline void line_open(struct line *l)
 {
-	struct fault f = {""};
+	struct error err = {""};
 	char path[32];
 
 	if (pipe2(l->fd, O_CLOEXEC | O_NONBLOCK) < 0)
 		rig_die("pipe", NULL);
 	fcntl(l->fd[1], F_SETPIPE_SZ, LINK_BYTES);
 	snprintf(path, sizeof(path), "/dev/fd/%d", l->fd[1]);
-	if (snk_open(&l->sink, path, &f) < 0)
-		rig_die(path, &f);
+	if (snk_open(&l->sink, path, &err) < 0)
+		rig_die(path, &err);
 	l->begun = false;
 }
 

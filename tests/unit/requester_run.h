@@ -125,7 +125,7 @@ static inline int wait_a_turn(void *ctx)
 static inline void begin(unsigned window, const struct odds *with)
 {
 	struct responder_options ro = {.receives = UINT64_MAX};
-	struct fault f = {""};
+	struct error err = {""};
 
 	odds = *with;
 	now = 1;
@@ -141,11 +141,11 @@ static inline void begin(unsigned window, const struct odds *with)
 	tickets[0] = tickets[1] = g.t;
 	line_open(&there);
 	line_open(&back);
-	if (responder_open(&g.p, g.region, &tickets[0], back.sink, &ro, &f) <
+	if (responder_open(&g.p, g.region, &tickets[0], back.sink, &ro, &err) <
 		    0 ||
-	    roce_out_open(&o, &tickets[0], there.sink, 0, &f) < 0 ||
-	    roce_out_window(o, window, wait_a_turn, NULL, &f) < 0)
-		rig_die("transport", &f);
+	    roce_out_open(&o, &tickets[0], there.sink, 0, &err) < 0 ||
+	    roce_out_window(o, window, wait_a_turn, NULL, &err) < 0)
+		rig_die("transport", &err);
 }
 
 static inline void end(void)

@@ -49,15 +49,15 @@ static inline bool send_as(const struct roce *r, size_t reason)
 static inline size_t take_answers(struct roce *out, size_t max)
 {
 	static struct pkt pkts[RIG_KEPT];
-	struct fault f = {""};
+	struct error err = {""};
 	size_t n = 0, i;
 	struct src *s;
 	int got;
 
 	snk_flush(g.answers);
-	if (!TEST(src_open(&s, g.path, &f) == 0))
+	if (!TEST(src_open(&s, g.path, &err) == 0))
 		return 0;
-	while ((got = src_rx(s, pkts, PKT_BATCH, &f)) > 0)
+	while ((got = src_rx(s, pkts, PKT_BATCH, &err)) > 0)
 		for (i = 0; i < (size_t)got; i++, n++) {
 			const struct pkt *p = &pkts[i];
 

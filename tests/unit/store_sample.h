@@ -42,7 +42,7 @@ static const char *const sample_fields[][3] = {
 static inline void sample_layout(struct layout *l)
 {
 	static const uint32_t set[] = {1, 7, 500};
-	struct fault f = {""};
+	struct error err = {""};
 
 	memset(l, 0, sizeof(*l));
 	for (unsigned i = 0;
@@ -55,8 +55,8 @@ static inline void sample_layout(struct layout *l)
 			l->n++;
 		}
 		if (!TEST(layout_set(&l->table[l->n - 1], field[1], field[2],
-				     &f) == 0))
-			fprintf(stderr, "%s\n", f.text);
+				     &err) == 0))
+			fprintf(stderr, "%s\n", err.text);
 	}
 	l->values[SAMPLE_PATHS] = malloc(sizeof(set));
 	memcpy(l->values[SAMPLE_PATHS], set, sizeof(set));
@@ -67,35 +67,35 @@ static inline const char *sample_create(unsigned epochs)
 {
 	static char name[64];
 	struct region_options o = {.epochs = epochs};
-	struct fault f = {""};
+	struct error err = {""};
 	struct layout l;
 
 	snprintf(name, sizeof(name), "dta-test-%d-store", (int)getpid());
 	region_remove(name, NULL);
 	sample_layout(&l);
-	if (!TEST(region_create(NULL, name, &l, &o, &f) == 0)) {
-		fprintf(stderr, "%s\n", f.text);
+	if (!TEST(region_create(NULL, name, &l, &o, &err) == 0)) {
+		fprintf(stderr, "%s\n", err.text);
 		exit(test_end());
 	}
 	layout_fini(&l);
 	return name;
 }
 
-static inline bool says(const struct fault *f, const char *what)
+static inline bool says(const struct error *err, const char *what)
 {
-	if (strstr(f->text, what))
+	if (strstr(err->text, what))
 		return true;
-	fprintf(stderr, "  \"%s\" does not say \"%s\"\n", f->text, what);
+	fprintf(stderr, "  \"%s\" does not say \"%s\"\n", err->text, what);
 	return false;
 }
 
 static inline struct region *sample_open(const char *name, bool write)
 {
-	struct fault f = {""};
+	struct error err = {""};
 	struct region *r = NULL;
 
-	if (!TEST(region_open(&r, name, write, &f) == 0)) {
-		fprintf(stderr, "%s\n", f.text);
+	if (!TEST(region_open(&r, name, write, &err) == 0)) {
+		fprintf(stderr, "%s\n", err.text);
 		exit(test_end());
 	}
 	return r;

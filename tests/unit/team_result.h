@@ -33,7 +33,7 @@ static inline void region_make(const char *name, const char *const (*fields)[3],
 			       size_t n, struct region **out)
 {
 	struct region_options o = {.epochs = 1};
-	struct fault f = {""};
+	struct error err = {""};
 	struct layout l = {0};
 
 	for (size_t i = 0; i < n; i++) {
@@ -43,14 +43,14 @@ static inline void region_make(const char *name, const char *const (*fields)[3],
 			l.n++;
 		}
 		if (!TEST(layout_set(&l.table[l.n - 1], fields[i][1],
-				     fields[i][2], &f) == 0))
-			fprintf(stderr, "  %s: %s\n", fields[i][0], f.text);
+				     fields[i][2], &err) == 0))
+			fprintf(stderr, "  %s: %s\n", fields[i][0], err.text);
 	}
 	for (unsigned i = 0; i < l.n; i++)
 		l.table[i].id = (uint16_t)(i + 1);
 	region_remove(name, NULL);
-	if (!TEST(region_create(out, name, &l, &o, &f) == 0)) {
-		fprintf(stderr, "%s\n", f.text);
+	if (!TEST(region_create(out, name, &l, &o, &err) == 0)) {
+		fprintf(stderr, "%s\n", err.text);
 		exit(test_end());
 	}
 	layout_fini(&l);

@@ -49,7 +49,7 @@ static const struct cli_option table[] = {
 static double judged(enum kind k, const char *text)
 {
 	struct values v = {0};
-	struct fault why = {0};
+	struct error why = {0};
 
 	if (cli_set(&table[k], &v, text, &why) < 0)
 		return strncmp(why.text, "is not ", 7) ? -5 : -1;
@@ -263,7 +263,7 @@ static void test_reports(void)
 static void test_widths(void)
 {
 	struct values v = {.word = 0xffff};
-	struct fault why;
+	struct error why;
 
 	TEST(!cli_set(&table[7], &v, "255", &why) && v.narrow == 255);
 	TEST(cli_set(&table[7], &v, "256", &why) == -EINVAL);
@@ -274,7 +274,7 @@ static void test_widths(void)
 static void test_words(void)
 {
 	struct values v = {0};
-	struct fault why;
+	struct error why;
 
 	TEST(!cli_set(&table[8], &v, "three", &why) && v.word == 3);
 	TEST(cli_set(&table[8], &v, "four", &why) == -EINVAL);

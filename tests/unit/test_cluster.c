@@ -11,7 +11,7 @@
 #include "test.h"
 
 static int parse(struct cluster *c, const char *text, size_t len,
-		 struct fault *f)
+		 struct error *err)
 {
 	char *copy = malloc(len + 1);
 	FILE *in;
@@ -20,7 +20,7 @@ static int parse(struct cluster *c, const char *text, size_t len,
 	memcpy(copy, text, len);
 	copy[len] = '\0';
 	in = len ? fmemopen(copy, len, "r") : fopen("/dev/null", "r");
-	rc = cluster_parse(c, in, "dir/c.ini", f);
+	rc = cluster_parse(c, in, "dir/c.ini", err);
 	fclose(in);
 	free(copy);
 	return rc;
@@ -47,10 +47,10 @@ static const char good[] = "[cluster]\n"
 static void whole(void)
 {
 	struct cluster c;
-	struct fault f = {""};
+	struct error err = {""};
 
-	if (!TEST(parse(&c, good, strlen(good), &f) == 0)) {
-		fprintf(stderr, "%s\n", f.text);
+	if (!TEST(parse(&c, good, strlen(good), &err) == 0)) {
+		fprintf(stderr, "%s\n", err.text);
 		return;
 	}
 	TEST(c.n == 3 && c.generations == 2 && c.mirror);
@@ -82,9 +82,9 @@ static void short_form(void)
 				   "[collector 5]\nregion = a\n"
 				   "[collector 3]\nregion = b\n";
 	struct cluster c;
-	struct fault f = {""};
+	struct error err = {""};
 
-	TEST(parse(&c, text, strlen(text), &f) == 0);
+	TEST(parse(&c, text, strlen(text), &err) == 0);
 	TEST(c.generations == 1 && c.generation[0].n == 2 && !c.mirror);
 	TEST(c.generation[0].member[0].collector == 0 &&
 	     c.generation[0].member[1].collector == 1);
@@ -126,12 +126,12 @@ static void prefixes(void)
 {
 	for (size_t len = 0; len < strlen(good); len++) {
 		struct cluster c;
-		struct fault f = {""};
-		int rc = parse(&c, good, len, &f);
+		struct error err = {""};
+		int rc = parse(&c, good, len, &err);
 
 		TEST(rc <= 0);
 		if (rc < 0)
-			TEST(f.text[0] && !c.collector && !c.generation);
+			TEST(err.text[0] && !c.collector && !c.generation);
 		if (len <= strlen("[cluster]\nversion = 1\n"
 				  "mirror = yes\n[collector 0]\nregion = "))
 			TEST(rc < 0);
@@ -221,15 +221,16 @@ static void refusals(void)
 		bool short_head = bad[i].text[0] == 'H';
 		char text[512];
 		struct cluster c;
-		struct fault f = {""};
+		struct error err = {""};
 		int rc;
 
 		snprintf(text, sizeof(text), "%s%s", short_head ? head : "",
 			 bad[i].text + short_head);
-		rc = parse(&c, text, strlen(text), &f);
+		rc = parse(&c, text, strlen(text), &err);
 		if (!TEST(rc == bad[i].rc) ||
-		    !TEST(strstr(f.text, bad[i].why) != NULL))
-			fprintf(stderr, "case %u: %d, \"%s\"\n", i, rc, f.text);
+		    !TEST(strstr(err.text, bad[i].why) != NULL))
+			fprintf(stderr, "case %u: %d, \"%s\"\n", i, rc,
+				err.text);
 		if (rc == 0)
 			cluster_fini(&c);
 	}
@@ -240,20 +241,20 @@ static void too_many(void)
 	size_t room = 1 << 16, at = 0;
 	char *text = malloc(room);
 	struct cluster c;
-	struct fault f = {""};
+	struct error err = {""};
 
 	at = (size_t)snprintf(text, room, "[cluster]\nversion = 1\n");
 	for (unsigned i = 0; i <= CLUSTER_MAX; i++) {
 		if (i == CLUSTER_MAX) {
-			TEST(parse(&c, text, at, &f) == 0 &&
+			TEST(parse(&c, text, at, &err) == 0 &&
 			     c.n == CLUSTER_MAX);
 			cluster_fini(&c);
 		}
 		at += (size_t)snprintf(text + at, room - at,
 				       "[collector %u]\nregion = r%u\n", i, i);
 	}
-	TEST(parse(&c, text, at, &f) == -EINVAL);
-	TEST(strstr(f.text, "too many collectors") != NULL);
+	TEST(parse(&c, text, at, &err) == -EINVAL);
+	TEST(strstr(err.text, "too many collectors") != NULL);
 	free(text);
 }
 

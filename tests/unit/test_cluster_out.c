@@ -43,7 +43,7 @@ static void harbour_open(struct harbour *h, const struct ticket *t)
 {
 	struct cluster_out_options o = {.dart = true};
 	struct roce_out *roce[CLUSTER_MAX];
-	struct fault f = {""};
+	struct error err = {""};
 
 	*h = (struct harbour){.generation.n = 1};
 	snprintf(h->ticket, sizeof(h->ticket), "/tmp/test-cluster-%d.ini",
@@ -58,13 +58,13 @@ static void harbour_open(struct harbour *h, const struct ticket *t)
 				      .generations = 1,
 				      .collector = &h->collector,
 				      .generation = &h->generation};
-	if (snk_open(&h->sink, h->frames, &f) < 0)
-		rig_die(h->frames, &f);
+	if (snk_open(&h->sink, h->frames, &err) < 0)
+		rig_die(h->frames, &err);
 	o.sink = h->sink;
-	if (cluster_out_open(&h->out, &h->cluster, &o, &f) < 0)
-		rig_die("cluster", &f);
+	if (cluster_out_open(&h->out, &h->cluster, &o, &err) < 0)
+		rig_die("cluster", &err);
 	TEST(cluster_out_roces(h->out, roce) == 1);
-	TEST(roce_out_window(roce[0], WINDOW, NULL, NULL, &f) == 0);
+	TEST(roce_out_window(roce[0], WINDOW, NULL, NULL, &err) == 0);
 }
 
 static void harbour_close(struct harbour *h)
@@ -82,7 +82,7 @@ static uint32_t pair_of(struct harbour *h, uint16_t table)
 	struct op op = {
 		.verb = OP_WRITE, .table = table, .length = 8, .data = data};
 	struct transport *transport = cluster_out_transport(h->out);
-	struct fault f = {""};
+	struct error err = {""};
 	struct roce r = {.dest_qp = 0};
 	struct pkt p;
 	struct src *s;
@@ -91,9 +91,9 @@ static uint32_t pair_of(struct harbour *h, uint16_t table)
 	TEST(transport->exec(transport, &op, 1, 1000) == 0);
 	transport->end(transport);
 	TEST(snk_flush(h->sink) == 0);
-	if (src_open(&s, h->frames, &f) < 0)
-		rig_die(h->frames, &f);
-	while (src_rx(s, &p, 1, &f) > 0)
+	if (src_open(&s, h->frames, &err) < 0)
+		rig_die(h->frames, &err);
+	while (src_rx(s, &p, 1, &err) > 0)
 		TEST(roce_decode(&r, p.data, p.len) == 0);
 	src_close(s);
 	return r.dest_qp;
@@ -110,38 +110,38 @@ static struct ticket renewed(const struct ticket *t)
 }
 
 /* The end of the last round, and another. */
-static int look(struct harbour *h, struct fault *f)
+static int look(struct harbour *h, struct error *err)
 {
 	static uint64_t now;
 	int rc = 0;
 
 	for (unsigned i = 0; i < 2 && !rc; i++)
-		rc = cluster_out_poll_tickets(h->out, now += SECOND, f);
+		rc = cluster_out_poll_tickets(h->out, now += SECOND, err);
 	return rc;
 }
 
 static void all_or_none(const struct ticket *t)
 {
 	struct ticket next = renewed(t);
-	struct fault f = {""};
+	struct error err = {""};
 	struct harbour h;
 
 	harbour_open(&h, t);
 	TEST(pair_of(&h, RIG_KW) == t->at[RIG_KW].qpn);
 	next.mtu = 2048;
 	put_ticket(h.ticket, &next, 2000);
-	TEST(look(&h, &f) == -EINVAL);
-	TEST(strstr(f.text, "MTU") != NULL);
+	TEST(look(&h, &err) == -EINVAL);
+	TEST(strstr(err.text, "MTU") != NULL);
 	TEST(pair_of(&h, RIG_KW) == t->at[RIG_KW].qpn);
 	next = renewed(t);
 	next.peer_ip[3]++;
 	put_ticket(h.ticket, &next, 3000);
-	TEST(look(&h, &f) == -EINVAL);
-	TEST(look(&h, &f) == 0); /* said is said */
+	TEST(look(&h, &err) == -EINVAL);
+	TEST(look(&h, &err) == 0); /* said is said */
 	TEST(pair_of(&h, RIG_KW) == t->at[RIG_KW].qpn);
 	next = renewed(t);
 	put_ticket(h.ticket, &next, 4000);
-	TEST(look(&h, &f) == 1);
+	TEST(look(&h, &err) == 1);
 	TEST(pair_of(&h, RIG_KW) == NEW_QPN + RIG_KW);
 	harbour_close(&h);
 }
@@ -151,30 +151,30 @@ static void half_written(const struct ticket *t)
 {
 	const struct timespec when[2] = {{2000, 0}, {2000, 0}};
 	struct ticket next = renewed(t);
-	struct fault f = {""};
+	struct error err = {""};
 	struct harbour h;
 
 	harbour_open(&h, t);
 	put_ticket(h.ticket, &next, 2000);
 	TEST(truncate(h.ticket, 300) == 0);
 	TEST(utimensat(AT_FDCWD, h.ticket, when, 0) == 0);
-	TEST(look(&h, &f) < 0 && look(&h, &f) == 0);
+	TEST(look(&h, &err) < 0 && look(&h, &err) == 0);
 	TEST(pair_of(&h, RIG_KW) == t->at[RIG_KW].qpn);
 	put_ticket(h.ticket, &next, 2001);
-	TEST(look(&h, &f) == 1);
-	TEST(strstr(f.text, "written again, still epoch 1") != NULL);
+	TEST(look(&h, &err) == 1);
+	TEST(strstr(err.text, "written again, still epoch 1") != NULL);
 	TEST(pair_of(&h, RIG_KW) == NEW_QPN + RIG_KW);
 	next.epoch++;
 	put_ticket(h.ticket, &next, 3000);
-	TEST(look(&h, &f) == 1);
-	TEST(strstr(f.text, "a new ticket, epoch 2") != NULL);
+	TEST(look(&h, &err) == 1);
+	TEST(strstr(err.text, "a new ticket, epoch 2") != NULL);
 	harbour_close(&h);
 }
 
 static void no_file(const struct ticket *t)
 {
 	struct cluster_out_options o = {0};
-	struct fault f = {""};
+	struct error err = {""};
 	struct harbour h;
 	struct cluster_out *fl;
 
@@ -182,8 +182,8 @@ static void no_file(const struct ticket *t)
 	o.sink = h.sink;
 	unlink(h.ticket);
 	TEST(mkfifo(h.ticket, 0600) == 0);
-	TEST(cluster_out_open(&fl, &h.cluster, &o, &f) == -EINVAL);
-	TEST(strstr(f.text, "no ordinary file") != NULL);
+	TEST(cluster_out_open(&fl, &h.cluster, &o, &err) == -EINVAL);
+	TEST(strstr(err.text, "no ordinary file") != NULL);
 	harbour_close(&h);
 }
 
@@ -206,7 +206,7 @@ static void port_open(struct port *h, const struct ticket *t, struct region *r)
 {
 	struct responder_options ro = {.receives = UINT64_MAX};
 	struct cluster_out_options o = {0};
-	struct fault f = {""};
+	struct error err = {""};
 
 	line_open(&h->there);
 	line_open(&h->back);
@@ -221,8 +221,8 @@ static void port_open(struct port *h, const struct ticket *t, struct region *r)
 			 "/tmp/test-cluster-%d-%u.ini", (int)getpid(), i);
 		put_ticket(c->ticket, &h->ticket[i], 1000);
 		if (responder_open(&h->responder[i], r, &h->ticket[i],
-				   h->back.sink, &ro, &f) < 0)
-			rig_die("responder", &f);
+				   h->back.sink, &ro, &err) < 0)
+			rig_die("responder", &err);
 	}
 	h->generation[0] = (struct cluster_generation){.n = BOTH,
 						       .member = h->member};
@@ -233,12 +233,13 @@ static void port_open(struct port *h, const struct ticket *t, struct region *r)
 				      .collector = h->collector,
 				      .generation = h->generation};
 	o.sink = h->there.sink;
-	if (cluster_out_open(&h->out, &h->cluster, &o, &f) < 0)
-		rig_die("cluster", &f);
+	if (cluster_out_open(&h->out, &h->cluster, &o, &err) < 0)
+		rig_die("cluster", &err);
 	h->roces = cluster_out_roces(h->out, h->roce);
 	TEST(h->roces == BOTH);
 	for (unsigned i = 0; i < BOTH; i++)
-		TEST(roce_out_window(h->roce[i], WINDOW, NULL, NULL, &f) == 0);
+		TEST(roce_out_window(h->roce[i], WINDOW, NULL, NULL, &err) ==
+		     0);
 }
 
 static void port_close(struct port *h)
@@ -285,37 +286,38 @@ static void write_to(struct port *h, unsigned i)
 /* Queue pairs made anew, with other R_Keys or with those of the tickets. */
 static void reopen(struct port *h, uint32_t flip)
 {
-	struct fault f = {""};
+	struct error err = {""};
 
 	for (unsigned i = 0; i < BOTH; i++) {
 		struct ticket t = h->ticket[i];
 
 		for (unsigned k = 0; k < t.n; k++)
 			t.at[k].rkey ^= flip;
-		TEST(responder_reopen(h->responder[i], &t, &f) == 0);
+		TEST(responder_reopen(h->responder[i], &t, &err) == 0);
 	}
 }
 
 static bool refusal_of(struct port *h, unsigned i, const char *what)
 {
-	struct fault f = {""};
+	struct error err = {""};
 
-	return cluster_out_refusal(h->out, &f) &&
-	       strstr(f.text, h->collector[i].ticket) && strstr(f.text, what);
+	return cluster_out_refusal(h->out, &err) &&
+	       strstr(err.text, h->collector[i].ticket) &&
+	       strstr(err.text, what);
 }
 
 /* Another generation, as SIGHUP has it. */
-static int change(struct port *h, unsigned generation, struct fault *f)
+static int change(struct port *h, unsigned generation, struct error *err)
 {
 	int rc;
 
 	h->cluster.generation = &h->generation[generation];
-	rc = cluster_out_reopen(&h->out, &h->cluster, false, f);
+	rc = cluster_out_reopen(&h->out, &h->cluster, err);
 	if (rc < 0)
 		return rc;
 	h->roces = cluster_out_roces(h->out, h->roce);
 	for (unsigned i = 0; i < h->roces; i++)
-		TEST(roce_out_window(h->roce[i], WINDOW, NULL, NULL, f) == 0);
+		TEST(roce_out_window(h->roce[i], WINDOW, NULL, NULL, err) == 0);
 	return 0;
 }
 
@@ -324,14 +326,14 @@ static int change(struct port *h, unsigned generation, struct fault *f)
 static void refusals(const struct ticket *t, struct region *r)
 {
 	static struct port h;
-	struct fault f = {""};
+	struct error err = {""};
 
 	port_open(&h, t, r);
 	reopen(&h, 1);
 	write_to(&h, 0);
 	port_turn(&h, 300);
 	TEST(refusal_of(&h, 0, "out of date; waiting"));
-	TEST(!cluster_out_refusal(h.out, &f));
+	TEST(!cluster_out_refusal(h.out, &err));
 	write_to(&h, 1);
 	port_turn(&h, 300);
 	TEST(refusal_of(&h, 1, "out of date; waiting"));
@@ -340,24 +342,24 @@ static void refusals(const struct ticket *t, struct region *r)
 		if (i % 500 == 0)
 			reopen(&h, 1);
 		port_turn(&h, 1);
-		TEST(!cluster_out_refusal(h.out, &f));
+		TEST(!cluster_out_refusal(h.out, &err));
 	}
 	TEST(roce_out_ledger(h.roce[0]).naks_access >= 2);
-	TEST(change(&h, 1, &f) == 0);
+	TEST(change(&h, 1, &err) == 0);
 	TEST(h.roces == 1 && cluster_out_ledger(h.out, false).requests == 2);
 	/* It comes back, but not by the ticket of before. */
-	TEST(change(&h, 0, &f) == -ESTALE);
-	TEST(strstr(f.text, "collector 1: ") && strstr(f.text, "another"));
+	TEST(change(&h, 0, &err) == -ESTALE);
+	TEST(strstr(err.text, "collector 1: ") && strstr(err.text, "another"));
 	TEST(cluster_out_roces(h.out, h.roce) == 1);
 	put_ticket(h.collector[1].ticket, &h.ticket[1], 2000);
-	TEST(change(&h, 0, &f) == 0);
+	TEST(change(&h, 0, &err) == 0);
 	TEST(h.roces == BOTH);
-	TEST(change(&h, 1, &f) == 0);
+	TEST(change(&h, 1, &err) == 0);
 	reopen(&h, 0);
 	write_to(&h, 0);
 	port_turn(&h, 12000);
 	TEST(roce_out_ledger(h.roce[0]).acked == 1);
-	TEST(!cluster_out_refusal(h.out, &f));
+	TEST(!cluster_out_refusal(h.out, &err));
 	port_close(&h);
 }
 

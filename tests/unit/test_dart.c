@@ -98,10 +98,10 @@ static struct translator *translator_new(const struct table *t,
 {
 	struct translate_options o = {.dart = dart, .seed = seed};
 	struct translator *tr = NULL;
-	struct fault f = {""};
+	struct error err = {""};
 
-	if (!TEST(translate_open(&tr, t, 1, &r->transport, &o, &f) == 0)) {
-		fprintf(stderr, "%s\n", f.text);
+	if (!TEST(translate_open(&tr, t, 1, &r->transport, &o, &err) == 0)) {
+		fprintf(stderr, "%s\n", err.text);
 		exit(1);
 	}
 	return tr;
@@ -314,11 +314,11 @@ static void refused(struct table t, enum dart dart, const char *why)
 	struct dart_transport *r = transport_new();
 	struct translate_options o = {.dart = dart};
 	struct translator *tr;
-	struct fault f = {""};
+	struct error err = {""};
 
-	TEST(translate_open(&tr, &t, 1, &r->transport, &o, &f) == -EINVAL);
-	if (!TEST(strstr(f.text, why) != NULL))
-		fprintf(stderr, "%s\n", f.text);
+	TEST(translate_open(&tr, &t, 1, &r->transport, &o, &err) == -EINVAL);
+	if (!TEST(strstr(err.text, why) != NULL))
+		fprintf(stderr, "%s\n", err.text);
 	transport_free(r);
 }
 

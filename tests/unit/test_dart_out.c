@@ -56,13 +56,13 @@ static size_t make_ops(struct op *op, unsigned tables)
  * write to one collector before the other. */
 static size_t frames_of(const char *path, struct pkt *out, uint8_t *room)
 {
-	struct fault f = {""};
+	struct error err = {""};
 	struct src *s;
 	size_t n = 0;
 
-	if (src_open(&s, path, &f) < 0)
-		rig_die(path, &f);
-	while (src_rx(s, &out[n], 1, &f) > 0) {
+	if (src_open(&s, path, &err) < 0)
+		rig_die(path, &err);
+	while (src_rx(s, &out[n], 1, &err) > 0) {
 		memcpy(room, out[n].data, out[n].len);
 		out[n].data = room;
 		room += out[n++].len;
@@ -95,14 +95,14 @@ static void same_frames(void)
 	static uint8_t room[2][4 * OPS * 128 + 8192];
 	struct transports a = {.path = ""}, b = {.path = ""};
 	struct dart_out *dart;
-	struct fault f = {""};
+	struct error err = {""};
 	size_t n = make_ops(op, ticket[0].n), na, nb;
 
 	transports_open(&a, "a");
 	transports_open(&b, "b");
 	if (dart_out_open(&dart, tickets, COLLECTORS, b.sink,
-			  fanout_transport(b.fanout), 0, &f) < 0)
-		rig_die("dart", &f);
+			  fanout_transport(b.fanout), 0, &err) < 0)
+		rig_die("dart", &err);
 	/* One after the other: both transports then keep the same order. */
 	for (size_t i = 0; i < n; i++) {
 		run(fanout_transport(a.fanout), &op[i], 1);
@@ -132,14 +132,14 @@ static void acks(void)
 	struct op op = {.verb = OP_WRITE, .length = 8, .data = data};
 	struct transports b = {.path = ""};
 	struct dart_out *dart;
-	struct fault f = {""};
+	struct error err = {""};
 	unsigned asked = 0;
 	size_t n;
 
 	transports_open(&b, "b");
 	if (dart_out_open(&dart, tickets, COLLECTORS, b.sink,
-			  fanout_transport(b.fanout), 4, &f) < 0)
-		rig_die("dart", &f);
+			  fanout_transport(b.fanout), 4, &err) < 0)
+		rig_die("dart", &err);
 	for (unsigned i = 0; i < 20; i++)
 		run(dart_out_transport(dart), &op, 1);
 	transports_close(&b);
@@ -186,15 +186,15 @@ static void naks(void)
 	struct transports b = {.path = ""};
 	struct dart_out *dart;
 	struct dart_ledger l;
-	struct fault f = {""};
+	struct error err = {""};
 	uint32_t qpn = ticket[1].at[RIG_KW].qpn, psn = ticket[1].at[RIG_KW].psn;
 	const struct dart_state *st;
 	struct pkt p;
 
 	transports_open(&b, "b");
 	if (dart_out_open(&dart, tickets, COLLECTORS, b.sink,
-			  fanout_transport(b.fanout), 0, &f) < 0)
-		rig_die("dart", &f);
+			  fanout_transport(b.fanout), 0, &err) < 0)
+		rig_die("dart", &err);
 	op.table = (uint16_t)ticket[0].n; /* of collector 1 */
 	for (unsigned i = 0; i < 20; i++) /* the PSN wraps on the way */
 		run(dart_out_transport(dart), &op, 1);
@@ -255,23 +255,23 @@ static void copy_pkt(struct pkt *to, const struct pkt *from, uint8_t *room)
 static unsigned deliver(struct wire *w, unsigned lose, struct pkt *last,
 			uint8_t *room)
 {
-	struct fault f = {""};
+	struct error err = {""};
 	struct pkt p;
 	struct src *s;
 	size_t n = 0, seen = w->g->seen, i = 0;
 
 	TEST(snk_flush(w->transports.sink) == 0);
-	if (src_open(&s, w->transports.path, &f) < 0)
-		rig_die(w->transports.path, &f);
-	for (; src_rx(s, &p, 1, &f) > 0; n++)
+	if (src_open(&s, w->transports.path, &err) < 0)
+		rig_die(w->transports.path, &err);
+	for (; src_rx(s, &p, 1, &err) > 0; n++)
 		if (n >= w->carried && n - w->carried + 1 != lose)
 			TEST(rig_rx(w->g, p.data, p.len) == 0);
 	src_close(s);
 	w->carried = n;
 	snk_flush(w->g->answers);
-	if (src_open(&s, w->g->path, &f) < 0)
-		rig_die(w->g->path, &f);
-	for (; src_rx(s, &p, 1, &f) > 0; i++)
+	if (src_open(&s, w->g->path, &err) < 0)
+		rig_die(w->g->path, &err);
+	for (; src_rx(s, &p, 1, &err) > 0; i++)
 		if (i >= seen)
 			copy_pkt(last, &p, room);
 	src_close(s);
@@ -287,15 +287,15 @@ static bool is_written(const struct wire *w, unsigned i)
 static void wire_open(struct wire *w, struct rig *g, unsigned ack_every)
 {
 	const struct ticket *one = &g->t;
-	struct fault f = {""};
+	struct error err = {""};
 
 	*w = (struct wire){.g = g};
 	rig_restart(g, NULL);
 	transports_open(&w->transports, "w");
 	if (dart_out_open(&w->dart, &one, 1, w->transports.sink,
 			  fanout_transport(w->transports.fanout), ack_every,
-			  &f) < 0)
-		rig_die("dart", &f);
+			  &err) < 0)
+		rig_die("dart", &err);
 }
 
 /* The ledger is what the responder did: what it has not taken is lost. */
@@ -393,7 +393,7 @@ static void long_ago(void)
 	const struct ticket *one = &ticket[0];
 	struct dart_out *dart;
 	struct transports b = {.path = ""};
-	struct fault f = {""};
+	struct error err = {""};
 	struct pkt p;
 
 	for (unsigned i = 0; i < 4096; i++)
@@ -401,10 +401,10 @@ static void long_ago(void)
 			.verb = OP_WRITE, .length = 8, .data = data};
 	transports_open(&b, "b");
 	snk_close(b.sink);
-	if (snk_open(&b.sink, "/dev/null", &f) < 0 ||
+	if (snk_open(&b.sink, "/dev/null", &err) < 0 ||
 	    dart_out_open(&dart, &one, 1, b.sink, fanout_transport(b.fanout), 0,
-			  &f) < 0)
-		rig_die("dart", &f);
+			  &err) < 0)
+		rig_die("dart", &err);
 	run(dart_out_transport(dart), op, 10);
 	p = answer(frame, 0, psn + 4, ROCE_NAK_PSN, ticket[0].at[RIG_KW].qpn);
 	TEST(dart_out_answer(dart, &p));
@@ -433,11 +433,11 @@ static void refused(const struct ticket *t, int rc, const char *why)
 {
 	const struct ticket *two[2] = {&ticket[0], t};
 	struct dart_out *dart;
-	struct fault f = {""};
+	struct error err = {""};
 
-	TEST(dart_out_open(&dart, two, 2, NULL, NULL, 0, &f) == rc);
-	if (!TEST(strstr(f.text, why) != NULL))
-		fprintf(stderr, "%s\n", f.text);
+	TEST(dart_out_open(&dart, two, 2, NULL, NULL, 0, &err) == rc);
+	if (!TEST(strstr(err.text, why) != NULL))
+		fprintf(stderr, "%s\n", err.text);
 }
 
 static void refusals(void)
@@ -445,7 +445,7 @@ static void refusals(void)
 	static struct ticket t;
 	struct dart_out *dart;
 	const struct ticket *one = &t;
-	struct fault f = {""};
+	struct error err = {""};
 
 	t = ticket[1];
 	t.at[RIG_KW].address += 4096;
@@ -458,8 +458,8 @@ static void refusals(void)
 	refused(&t, -EINVAL, "peer_ip");
 	t = ticket[1];
 	t.mtu = 512;
-	TEST(dart_out_open(&dart, &one, 1, NULL, NULL, 0, &f) == -EINVAL);
-	TEST(strstr(f.text, "MTU") != NULL);
+	TEST(dart_out_open(&dart, &one, 1, NULL, NULL, 0, &err) == -EINVAL);
+	TEST(strstr(err.text, "MTU") != NULL);
 }
 
 int main(void)

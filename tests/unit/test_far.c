@@ -53,12 +53,12 @@ static void scribble(void)
 
 static void test_same(void)
 {
-	struct fault f = {""};
+	struct error err = {""};
 	struct memory *m, *near = region_memory(region);
 	uint8_t byte;
 	struct table_view v;
 
-	if (!TEST(far(&m, region_size(region), &f) == 0))
+	if (!TEST(far(&m, region_size(region), &err) == 0))
 		return;
 	TEST(highest <= region->h.set_at); /* nothing of the tables */
 	TEST(m->far && !near->far && !strcmp(m->path, "there"));
@@ -88,9 +88,9 @@ static void test_batch(void)
 	const uint8_t *key[QUERY_BATCH];
 	struct memory *m, *near = region_memory(region);
 	struct query_rule rule = {.partial = true};
-	struct fault f = {""};
+	struct error err = {""};
 
-	if (!TEST(far(&m, region_size(region), &f) == 0))
+	if (!TEST(far(&m, region_size(region), &err) == 0))
 		return;
 	for (unsigned i = 0; i < QUERY_BATCH; i++) {
 		be32_store(room[i] + 32, i);
@@ -120,7 +120,7 @@ static void test_batch(void)
 		TEST(reply[0][7].answer == QUERY_UNREADABLE);
 		TEST(memory_broken(m) != NULL);
 		memory_close(m);
-		if (!TEST(far(&m, region_size(region), &f) == 0))
+		if (!TEST(far(&m, region_size(region), &err) == 0))
 			return;
 	}
 	memory_close(m);
@@ -155,25 +155,25 @@ static void test_short(void)
 
 	for (uint64_t n = 0; n < size;
 	     n += n < 4096 || n > size - 4096 ? 1 : 4093) {
-		struct fault f = {""};
+		struct error err = {""};
 
-		TEST(far(&m, n, &f) < 0 && *f.text);
+		TEST(far(&m, n, &err) < 0 && *err.text);
 	}
 }
 
 static void test_failing(void)
 {
 	struct memory *m;
-	struct fault f;
+	struct error err;
 	unsigned all;
 
-	TEST(far(&m, region_size(region), &f) == 0);
+	TEST(far(&m, region_size(region), &err) == 0);
 	memory_close(m);
 	all = trips;
 	TEST(all == 3);
 	for (fail_at = 1; fail_at <= all; fail_at++) {
-		TEST(far(&m, region_size(region), &f) == -ECONNRESET);
-		TEST(!strcmp(f.text, "the link broke"));
+		TEST(far(&m, region_size(region), &err) == -ECONNRESET);
+		TEST(!strcmp(err.text, "the link broke"));
 	}
 	fail_at = 0;
 }
@@ -183,27 +183,27 @@ static void test_failing(void)
 static void test_bent(void)
 {
 	struct memory *m;
-	struct fault f = {""};
+	struct error err = {""};
 
 	use_bent = true;
 	for (size_t i = 0; i < sizeof(bent); i += i < 1024 ? 1 : 37) {
 		bent = region->h;
 		((uint8_t *)&bent)[i] ^= 0x41;
-		TEST(far(&m, region_size(region), &f) < 0);
+		TEST(far(&m, region_size(region), &err) < 0);
 	}
 	bent = region->h;
 	bent.set_at += UINT64_C(1) << 40;
 	bent.crc = region_header_crc(&bent);
-	TEST(far(&m, region_size(region), &f) == -EBADMSG);
+	TEST(far(&m, region_size(region), &err) == -EBADMSG);
 	bent = region->h;
 	bent.file_size = UINT64_C(1) << 62;
 	bent.crc = region_header_crc(&bent);
-	TEST(far(&m, region_size(region), &f) == -ESTALE);
+	TEST(far(&m, region_size(region), &err) == -ESTALE);
 	bent = region->h;
 	bent.values_crc ^= 1;
 	bent.crc = region_header_crc(&bent);
-	TEST(far(&m, region_size(region), &f) == -EBADMSG);
-	TEST(strstr(f.text, "sets of values") != NULL);
+	TEST(far(&m, region_size(region), &err) == -EBADMSG);
+	TEST(strstr(err.text, "sets of values") != NULL);
 	use_bent = false;
 }
 
@@ -234,9 +234,9 @@ static bool ended_well(pid_t pid)
 
 static void check_read(struct far_wire *w, struct memory_piece *p, size_t n)
 {
-	struct fault f = {""};
+	struct error err = {""};
 
-	TEST(far_wire_read(w, p, n, &f) == 0);
+	TEST(far_wire_read(w, p, n, &err) == 0);
 	for (size_t i = 0; i < n; i++)
 		TEST(!memcmp(p[i].to, region_file(region) + p[i].offset,
 			     p[i].length));
@@ -315,7 +315,7 @@ static void test_hostile_asker(void)
 }
 
 /* What one says that was asked; the rest of it never comes. */
-static int said(const void *text, size_t len, bool hello, struct fault *f)
+static int said(const void *text, size_t len, bool hello, struct error *err)
 {
 	struct memory_piece p = {0, 8, (uint8_t[8]){0}};
 	uint64_t size;
@@ -327,7 +327,8 @@ static int said(const void *text, size_t len, bool hello, struct fault *f)
 		exit(1);
 	TEST(write(pair[1], text, len) == (ssize_t)len);
 	shutdown(pair[1], SHUT_WR);
-	rc = hello ? far_wire_hello(&w, &size, f) : far_wire_read(&w, &p, 1, f);
+	rc = hello ? far_wire_hello(&w, &size, err)
+		   : far_wire_read(&w, &p, 1, err);
 	far_wire_fini(&w);
 	close(pair[0]);
 	close(pair[1]);
@@ -338,20 +339,20 @@ static void test_hostile_server(void)
 {
 	static const char good[16] = "DTAm\0\2\0\0\0\0\0\0\0\0\1";
 	static const char other[16] = "DTAm\0\3\0\0\0\0\0\0\0\0\1";
-	struct fault f;
+	struct error err;
 
-	TEST(said(good, 16, true, &f) == 0);
+	TEST(said(good, 16, true, &err) == 0);
 	for (size_t n = 0; n < 16; n++)
-		TEST(said(good, n, true, &f) == -EPIPE);
-	TEST(said(other, 16, true, &f) == -EPROTONOSUPPORT);
-	TEST(strstr(f.text, "install the same") != NULL);
-	TEST(said("Welcome!\n", 9, true, &f) == -EBADMSG);
-	TEST(said("\0\0\0\10abcdefgh", 12, false, &f) == 0);
+		TEST(said(good, n, true, &err) == -EPIPE);
+	TEST(said(other, 16, true, &err) == -EPROTONOSUPPORT);
+	TEST(strstr(err.text, "install the same") != NULL);
+	TEST(said("Welcome!\n", 9, true, &err) == -EBADMSG);
+	TEST(said("\0\0\0\10abcdefgh", 12, false, &err) == 0);
 	for (size_t n = 0; n < 12; n++)
-		TEST(said("\0\0\0\10abcdefgh", n, false, &f) == -EPIPE);
-	TEST(said("\0\0\0\11abcdefghi", 13, false, &f) == -EBADMSG);
-	TEST(said("\377\377\377\377abcdefghi", 13, false, &f) == -EBADMSG);
-	TEST(said("\0\0\0\7abcdefg", 11, false, &f) == -EBADMSG);
+		TEST(said("\0\0\0\10abcdefgh", n, false, &err) == -EPIPE);
+	TEST(said("\0\0\0\11abcdefghi", 13, false, &err) == -EBADMSG);
+	TEST(said("\377\377\377\377abcdefghi", 13, false, &err) == -EBADMSG);
+	TEST(said("\0\0\0\7abcdefg", 11, false, &err) == -EBADMSG);
 }
 
 int main(void)

@@ -9,7 +9,7 @@ static struct memory *far_list(const char *name, bool padded, uint64_t n)
 {
 	struct region_options o = {.epochs = 1};
 	struct layout l = {.n = 1};
-	struct fault f = {""};
+	struct error err = {""};
 	char ring[24];
 	struct memory *m = NULL;
 	const struct table *t;
@@ -22,8 +22,8 @@ static struct memory *far_list(const char *name, bool padded, uint64_t n)
 	TEST(layout_set(&l.table[0], "ring", ring, NULL) == 0);
 	TEST(layout_set(&l.table[0], "batch", "1", NULL) == 0);
 	TEST(layout_set(&l.table[0], "lists", "1", NULL) == 0);
-	if (!TEST(region_create(NULL, name, &l, &o, &f) == 0))
-		fprintf(stderr, "%s\n", f.text);
+	if (!TEST(region_create(NULL, name, &l, &o, &err) == 0))
+		fprintf(stderr, "%s\n", err.text);
 	layout_fini(&l);
 	region = sample_open(name, true);
 	t = region_table(region, 0);

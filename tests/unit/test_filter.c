@@ -51,11 +51,11 @@ static struct int_record view(const char *flow)
 static int matches(const char *text, const struct int_record *v)
 {
 	struct expr *e;
-	struct fault f = {0};
+	struct error err = {0};
 	int yes;
 
-	if (!TEST(expr_parse(&e, text, &f) == 0)) {
-		fprintf(stderr, "%s: %s\n", text, f.text);
+	if (!TEST(expr_parse(&e, text, &err) == 0)) {
+		fprintf(stderr, "%s: %s\n", text, err.text);
 		return -1;
 	}
 	yes = expr_match(e, v);
@@ -169,22 +169,22 @@ static void test_bad(void)
 		{"dropped = 1", "at '='"},
 	};
 	char deep[4096];
-	struct fault f;
+	struct error err;
 
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct expr *e = NULL;
 
-		f = (struct fault){0};
-		TEST(expr_parse(&e, bad[i][0], &f) == -EINVAL && !e);
-		if (!TEST(strstr(f.text, bad[i][1]) != NULL))
-			fprintf(stderr, "%s: %s\n", bad[i][0], f.text);
+		err = (struct error){0};
+		TEST(expr_parse(&e, bad[i][0], &err) == -EINVAL && !e);
+		if (!TEST(strstr(err.text, bad[i][1]) != NULL))
+			fprintf(stderr, "%s: %s\n", bad[i][0], err.text);
 	}
 	memset(deep, '(', sizeof(deep) - 1);
 	deep[sizeof(deep) - 1] = '\0';
 	for (char c = 0; c < 2; c++) {
 		struct expr *e = NULL;
 
-		TEST(expr_parse(&e, deep, &f) == -EINVAL && !e);
+		TEST(expr_parse(&e, deep, &err) == -EINVAL && !e);
 		memset(deep, '!', sizeof(deep) - 1);
 	}
 }
@@ -195,14 +195,14 @@ static void test_fields(void)
 	const struct expr_field *k;
 	char text[128];
 	unsigned n = 0;
-	struct fault f;
+	struct error err;
 
 	for (; (k = expr_field_at(n)); n++) {
 		struct expr *e = NULL;
 
 		snprintf(text, sizeof(text), "%s%s", k->name,
 			 k->flag ? "" : " = 1");
-		TEST(expr_parse(&e, text, &f) == 0);
+		TEST(expr_parse(&e, text, &err) == 0);
 		expr_free(e);
 	}
 	TEST(n > 20);

@@ -58,25 +58,25 @@ static long compare(void)
 {
 	struct pkt a[PKT_BATCH], b;
 	struct src *x, *y;
-	struct fault f = {""};
+	struct error err = {""};
 	uint64_t at = 0;
 	long total = 0;
 	int n;
 
-	if (src_open(&x, path, &f) || src_open(&y, plain, &f)) {
-		fprintf(stderr, "%s\n", f.text);
+	if (src_open(&x, path, &err) || src_open(&y, plain, &err)) {
+		fprintf(stderr, "%s\n", err.text);
 		return -1;
 	}
-	while ((n = src_rx(x, a, PKT_BATCH, &f)) > 0) {
+	while ((n = src_rx(x, a, PKT_BATCH, &err)) > 0) {
 		for (int i = 0; i < n; i++, total++) {
 			touch_headroom(&a[i]);
-			if (src_rx(y, &b, 1, &f) != 1 || !same(&a[i], &b))
+			if (src_rx(y, &b, 1, &err) != 1 || !same(&a[i], &b))
 				return -1;
 		}
 		TEST(src_done(x) >= at);
 		at = src_done(x);
 	}
-	if (n || src_rx(y, &b, 1, &f))
+	if (n || src_rx(y, &b, 1, &err))
 		total = -1;
 	TEST(src_done(x) <= packed.len); /* zeros behind are nobody's */
 	TEST(src_size(x) == packed.len);
@@ -182,30 +182,30 @@ static void make_small(void)
 
 static void fails(long packets, const char *text)
 {
-	struct fault f;
+	struct error err;
 	int rc;
 	long n;
 
 	save_packed(packed.len);
-	f = read_to_error(&rc, &n);
-	if (!TEST(rc == -EBADMSG && n == packets && strstr(f.text, text)))
-		fprintf(stderr, "%d after %ld: %s\n", rc, n, f.text);
+	err = read_to_error(&rc, &n);
+	if (!TEST(rc == -EBADMSG && n == packets && strstr(err.text, text)))
+		fprintf(stderr, "%d after %ld: %s\n", rc, n, err.text);
 }
 
 /* Every beginning: an error, behind whole packets only. */
 static void test_cut(void)
 {
 	long n, most = 0;
-	struct fault f;
+	struct error err;
 	int rc;
 
 	make_small();
 	for (size_t len = 0; len < packed.len; len++) {
 		save_packed(len);
-		f = read_to_error(&rc, &n);
+		err = read_to_error(&rc, &n);
 		if (!TEST(rc == -EBADMSG && n <= 10 && n >= most &&
-			  (len < 2 || strstr(f.text, "inside gzip data"))))
-			fprintf(stderr, "%zu: %d %s\n", len, rc, f.text);
+			  (len < 2 || strstr(err.text, "inside gzip data"))))
+			fprintf(stderr, "%zu: %d %s\n", len, rc, err.text);
 		most = n;
 	}
 	TEST(most == 10); /* all but the trailer */
@@ -271,7 +271,7 @@ static void test_not_a_capture(void)
 /* A pipe is not read from its beginning again. */
 static void test_pipe(void)
 {
-	struct fault f = {""};
+	struct error err = {""};
 	struct src *s;
 	int fds[2];
 
@@ -279,8 +279,8 @@ static void test_pipe(void)
 		exit(1);
 	make_small();
 	TEST(write(fds[1], packed.bytes, packed.len) == (ssize_t)packed.len);
-	TEST(src_open(&s, fd_path(fds[0]), &f) == -EBADMSG);
-	TEST(!!strstr(f.text, "unpack it first, as with zcat"));
+	TEST(src_open(&s, fd_path(fds[0]), &err) == -EBADMSG);
+	TEST(!!strstr(err.text, "unpack it first, as with zcat"));
 	close(fds[0]);
 	close(fds[1]);
 }
@@ -290,7 +290,7 @@ static void test_pipe(void)
 static void test_held(void)
 {
 	struct pkt first, next;
-	struct fault f = {""};
+	struct error err = {""};
 	struct src *s;
 	int fds[2];
 
@@ -298,7 +298,7 @@ static void test_held(void)
 		exit(1);
 	pcap_begin();
 	TEST(write(fds[1], image.bytes, image.len) == (ssize_t)image.len);
-	TEST(!src_open(&s, fd_path(fds[0]), &f));
+	TEST(!src_open(&s, fd_path(fds[0]), &err));
 	TEST(src_hold_batches(s, SRC_HOLD_MAX + 1) == -EINVAL);
 	TEST(!src_hold_batches(s, 2));
 	for (uint8_t i = 1; i < 20; i++) {
@@ -307,10 +307,10 @@ static void test_held(void)
 		memset(image.bytes + image.len - 60, i, 60);
 		TEST(write(fds[1], image.bytes, image.len) ==
 		     (ssize_t)image.len);
-		TEST(src_rx(s, &next, 1, &f) == 1 && next.data[0] == i);
+		TEST(src_rx(s, &next, 1, &err) == 1 && next.data[0] == i);
 		TEST(i == 1 || first.data[0] == i - 1);
 		for (unsigned k = 0; k < i; k++)
-			TEST(src_rx_now(s, &first, 1, &f) == -EAGAIN);
+			TEST(src_rx_now(s, &first, 1, &err) == -EAGAIN);
 		TEST(next.data[0] == i);
 		first = next;
 	}
@@ -319,7 +319,7 @@ static void test_held(void)
 	close(fds[1]);
 	pcap_begin();
 	save_plain();
-	TEST(!src_open(&s, path, &f));
+	TEST(!src_open(&s, path, &err));
 	TEST(!src_hold_batches(s, SRC_HOLD_MAX));
 	src_close(s);
 }
@@ -331,13 +331,13 @@ static size_t batch_ends(size_t *end, size_t most, bool keep)
 	static struct pkt pkts[4 * PKT_BATCH];
 	int max = keep ? 4 * PKT_BATCH : PKT_BATCH, n;
 	size_t ends = 0, total = 0;
-	struct fault f;
+	struct error err;
 	struct src *s;
 
-	if (!TEST(!src_open(&s, path, &f)))
+	if (!TEST(!src_open(&s, path, &err)))
 		return 0;
 	TEST(!keep || !src_hold_batches(s, 3));
-	while ((n = src_rx(s, pkts, max, &f)) > 0 && ends < most) {
+	while ((n = src_rx(s, pkts, max, &err)) > 0 && ends < most) {
 		for (int k = PKT_BATCH; k < n; k += PKT_BATCH)
 			end[ends++] = total + (size_t)k;
 		total += (size_t)n;

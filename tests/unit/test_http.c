@@ -39,12 +39,12 @@ static struct row_sink *start(const char *url, uint16_t port, uint64_t end_ns)
 		.queue = {.end_ns = end_ns, .linger_ns = 1000000}};
 	struct row_sink *s = NULL;
 	struct rows *r;
-	struct fault f = {""};
+	struct error err = {""};
 	char text[128];
 
 	snprintf(text, sizeof(text), url, port);
-	if (!TEST(export_open(&s, text, &o, &f) == 0)) {
-		fprintf(stderr, "%s\n", f.text);
+	if (!TEST(export_open(&s, text, &o, &err) == 0)) {
+		fprintf(stderr, "%s\n", err.text);
 		exit(1);
 	}
 	r = rows_open(s, &schema, 10);

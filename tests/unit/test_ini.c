@@ -14,12 +14,12 @@
 #include "bytes.h"
 #include "test.h"
 
-static struct fault why;
+static struct error why;
 
 /* Of bytes, from a copy of just their length. */
 static struct ini open_bytes(const void *text, size_t len, uint8_t **copy)
 {
-	struct ini i = {.name = "x.ini", .strange = "strange", .f = &why};
+	struct ini i = {.name = "x.ini", .strange = "strange", .err = &why};
 
 	*copy = exact_copy(text, len);
 	i.in = len ? fmemopen(*copy, len, "r") : fopen("/dev/null", "r");
@@ -167,7 +167,7 @@ static void test_empty(void)
 
 static void test_unreadable(void)
 {
-	struct ini i = {.name = "x.ini", .in = fopen("/", "r"), .f = &why};
+	struct ini i = {.name = "x.ini", .in = fopen("/", "r"), .err = &why};
 
 	TEST(i.in && ini_next(&i) == -EIO);
 	TEST(!strcmp(why.text, "x.ini: Is a directory"));
@@ -184,10 +184,10 @@ struct thing {
 };
 
 static int set_other(const struct field *field, void *object, const char *value,
-		     struct fault *f)
+		     struct error *err)
 {
 	if (!strcmp(value, "alone"))
-		return fault_set(f, -ENOENT, "left alone");
+		return error_set(err, -ENOENT, "left alone");
 	if (!strcmp(value, "bad"))
 		return -EINVAL;
 	*(const char **)((char *)object + field->at) = "set";
@@ -271,10 +271,10 @@ static void test_fields(void)
 static void test_long_name(void)
 {
 	char name[400] = "";
-	struct ini i = {.name = name, .f = &why};
+	struct ini i = {.name = name, .err = &why};
 
 	memset(name, 'n', sizeof(name) - 1);
-	ini_fault(&i, 77, -EINVAL, "%s", name);
+	ini_error(&i, 77, -EINVAL, "%s", name);
 	TEST(strstr(why.text, "n:77: n") != NULL);
 }
 

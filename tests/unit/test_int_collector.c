@@ -164,7 +164,7 @@ struct asked {
 
 static void ask(struct asked *a, unsigned bits)
 {
-	struct fault f = {0};
+	struct error err = {0};
 
 	*a = (struct asked){.bits = bits};
 	telemetry_defaults(&a->to);
@@ -191,7 +191,7 @@ static void ask(struct asked *a, unsigned bits)
 	if (bits & ENDS)
 		a->th.ends = 3;
 	if (bits & FILTERED)
-		TEST(!expr_parse(&a->filter, "node 7 or hops < 4", &f));
+		TEST(!expr_parse(&a->filter, "node 7 or hops < 4", &err));
 }
 
 /* In the middle, at rest: other thresholds, and time goes on. */

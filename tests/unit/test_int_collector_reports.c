@@ -102,11 +102,11 @@ static void test_versions(unsigned workers)
 	const struct telemetry_thresholds th = {.ends = 0};
 	struct int_collector_ledgers l;
 	struct int_collector *c;
-	struct fault f = {0};
+	struct error err = {0};
 
 	telemetry_defaults(&o.telemetry);
 	TEST(!int_collector_open(&c, &o, &th, &sinks));
-	TEST(!int_collector_start(c, NULL, take, NULL, &f));
+	TEST(!int_collector_start(c, NULL, take, NULL, &err));
 	rx(c, profile);
 	TEST(!int_collector_flush(c));
 	int_collector_ledgers(c, &l);

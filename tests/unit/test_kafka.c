@@ -48,13 +48,13 @@ static struct row_sink *open_sink(const char *options)
 {
 	struct export_options o = {.rules = rules, .n_rules = 1};
 	struct row_sink *sink = NULL;
-	struct fault f = {""};
+	struct error err = {""};
 	char url[512];
 
 	snprintf(url, sizeof(url), "kafka://%s%s",
 		 rd_kafka_mock_cluster_bootstraps(cluster), options);
-	if (!TEST(export_open(&sink, url, &o, &f) == 0))
-		fprintf(stderr, "%s\n", f.text);
+	if (!TEST(export_open(&sink, url, &o, &err) == 0))
+		fprintf(stderr, "%s\n", err.text);
 	return sink;
 }
 
@@ -181,14 +181,14 @@ static void test_nobody(void)
 {
 	struct export_options o = {.queue = {.end_ns = 300000000}};
 	struct row_sink *sink;
-	struct fault f;
+	struct error err;
 
-	if (!TEST(export_open(&sink, "kafka://127.0.0.1:1/x", &o, &f) == 0))
+	if (!TEST(export_open(&sink, "kafka://127.0.0.1:1/x", &o, &err) == 0))
 		return;
 	put(sink, 0, 10);
 	TEST(end(sink).unsent == 10);
-	TEST(export_open(&sink, "kafka://h/x?conf.no=1", &o, &f) < 0);
-	TEST(!!strstr(f.text, "kafka://h/x: No such configuration property"));
+	TEST(export_open(&sink, "kafka://h/x?conf.no=1", &o, &err) < 0);
+	TEST(!!strstr(err.text, "kafka://h/x: No such configuration property"));
 }
 
 int main(void)

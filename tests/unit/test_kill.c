@@ -31,7 +31,7 @@ static void make_region(void)
 {
 	struct layout l = {.n = TABLES};
 	struct region_options o = {.epochs = 1};
-	struct fault f = {""};
+	struct error err = {""};
 	char text[32];
 
 	for (int i = 0; i < TABLES; i++) {
@@ -39,17 +39,17 @@ static void make_region(void)
 
 		snprintf(t->name, sizeof(t->name), "t%d", i);
 		t->id = (uint16_t)(i + 1);
-		layout_set(t, "kind", "keywrite", &f);
-		layout_set(t, "key", "u32", &f);
+		layout_set(t, "kind", "keywrite", &err);
+		layout_set(t, "key", "u32", &err);
 		snprintf(text, sizeof(text), "%u", value_len[i]);
-		layout_set(t, "value", text, &f);
-		layout_set(t, "slots", "64", &f);
-		layout_set(t, "copies", "1", &f);
-		layout_set(t, "stride", i % 2 ? "pow2" : "packed", &f);
+		layout_set(t, "value", text, &err);
+		layout_set(t, "slots", "64", &err);
+		layout_set(t, "copies", "1", &err);
+		layout_set(t, "stride", i % 2 ? "pow2" : "packed", &err);
 	}
 	region_remove(name, NULL);
-	if (!TEST(region_create(NULL, name, &l, &o, &f) == 0)) {
-		fprintf(stderr, "%s\n", f.text);
+	if (!TEST(region_create(NULL, name, &l, &o, &err) == 0)) {
+		fprintf(stderr, "%s\n", err.text);
 		exit(test_end());
 	}
 }

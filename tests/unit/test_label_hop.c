@@ -442,7 +442,7 @@ static void flow_round(enum key_type type, const char *text)
 {
 	char line[LABEL_COMMAND_MAX];
 	struct label_command c;
-	struct fault why;
+	struct error why;
 	uint8_t key[KEY_MAX];
 
 	TEST(!key_parse(key, type, key_type_len(type), text));
@@ -476,7 +476,7 @@ static void test_commands(void)
 	};
 	char line[LABEL_COMMAND_MAX], longest[LABEL_COMMAND_MAX + 1];
 	struct label_command c;
-	struct fault why;
+	struct error why;
 
 	label_command_s(line, 4, 2);
 	TEST(!strcmp(line, "register_write label_s 4 2"));

@@ -57,7 +57,7 @@ static void test_s(void)
 static void test_f(void)
 {
 	struct label_policy p = policy(LABEL_BASE_B);
-	struct fault why;
+	struct error why;
 
 	TEST(label_probability(&p, 0, 0, 0) == 0);
 	TEST(label_probability(&p, 0, 1, 0) == 1);

@@ -13,14 +13,14 @@
 
 static char path[64];
 
-static int read_text(struct layout *l, const char *text, struct fault *f)
+static int read_text(struct layout *l, const char *text, struct error *err)
 {
 	FILE *out = fopen(path, "w");
 
-	f->text[0] = '\0';
+	err->text[0] = '\0';
 	fputs(text, out);
 	fclose(out);
-	return layout_read(l, path, f);
+	return layout_read(l, path, err);
 }
 
 static void test_good(void)
@@ -40,11 +40,11 @@ static void test_good(void)
 		"entries = 1Ki\nflush = 2s\nbatch = 8\n"
 		"[sums]\nkind = keyinc\nkey = src4\nslots = 64\n";
 	struct layout l;
-	struct fault f;
+	struct error err;
 	const struct table *t = l.table;
 
-	if (!TEST(read_text(&l, text, &f) == 0)) {
-		fprintf(stderr, "%s\n", f.text);
+	if (!TEST(read_text(&l, text, &err) == 0)) {
+		fprintf(stderr, "%s\n", err.text);
 		return;
 	}
 	TEST(l.n == 6);
@@ -90,13 +90,13 @@ static void test_rings(void)
 	};
 	char text[128];
 	struct layout l;
-	struct fault f;
+	struct error err;
 
 	for (unsigned i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
 		snprintf(text, sizeof(text),
 			 "[a]\nkind = append\nvalue = 7\nlists = 2\n%s\n",
 			 good[i].text);
-		if (!TEST(read_text(&l, text, &f) == 0))
+		if (!TEST(read_text(&l, text, &err) == 0))
 			continue;
 		if (!TEST(l.table[0].units == good[i].ring &&
 			  table_kept(&l.table[0]) == good[i].kept))
@@ -220,13 +220,13 @@ static void test_bad(void)
 {
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct layout l;
-		struct fault f;
+		struct error err;
 
-		TEST(read_text(&l, bad[i].text, &f) < 0);
-		if (!TEST(strstr(f.text, bad[i].says) != NULL))
-			fprintf(stderr, "  %s\n  is not: %s\n", f.text,
+		TEST(read_text(&l, bad[i].text, &err) < 0);
+		if (!TEST(strstr(err.text, bad[i].says) != NULL))
+			fprintf(stderr, "  %s\n  is not: %s\n", err.text,
 				bad[i].says);
-		TEST(!strncmp(f.text, path, strlen(path)));
+		TEST(!strncmp(err.text, path, strlen(path)));
 	}
 }
 
@@ -235,22 +235,22 @@ static void test_long_line(void)
 {
 	char text[600] = "[a]\nkind = keyinc\n; ";
 	struct layout l;
-	struct fault f;
+	struct error err;
 
 	memset(text + strlen(text), 'x', 400);
-	TEST(read_text(&l, text, &f) < 0);
-	TEST(strstr(f.text, ":3: the line is too long") != NULL);
+	TEST(read_text(&l, text, &err) < 0);
+	TEST(strstr(err.text, ":3: the line is too long") != NULL);
 }
 
 static void test_values_lines(void)
 {
 	struct layout l;
-	struct fault f;
+	struct error err;
 
 	if (TEST(read_text(&l,
 			   "[a]\nkind = postcard\nkey = u32\nchunks = 8\n"
 			   "values = 30\n    10 ; the first\n    20, 10\n",
-			   &f) == 0)) {
+			   &err) == 0)) {
 		TEST(l.table[0].values == 3 && l.values[0][0] == 10 &&
 		     l.values[0][1] == 20 && l.values[0][2] == 30);
 		layout_fini(&l);
@@ -263,14 +263,14 @@ static void test_values_zero(void)
 	static const char *const zero[] = {"0", "0-0"};
 	char text[128];
 	struct layout l;
-	struct fault f;
+	struct error err;
 
 	for (unsigned i = 0; i < 2; i++) {
 		snprintf(text, sizeof(text),
 			 "[a]\nkind = postcard\nkey = u32\nchunks = 8\n"
 			 "values = %s\n",
 			 zero[i]);
-		if (!TEST(read_text(&l, text, &f) == 0))
+		if (!TEST(read_text(&l, text, &err) == 0))
 			continue;
 		TEST(l.table[0].values == 1 && l.values[0][0] == 0);
 		layout_fini(&l);
@@ -281,29 +281,29 @@ static void test_values_zero(void)
 static void test_set(void)
 {
 	struct table t = {.name = "a", .id = 1};
-	struct fault f;
+	struct error err;
 
-	TEST(layout_set(&t, "stride", "24", &f) == 0);
-	TEST(layout_set(&t, "slots", "100", &f) == 0);
-	TEST(layout_set(&t, "value", "20", &f) == 0);
-	TEST(layout_set(&t, "key", "flow4", &f) == 0);
-	TEST(layout_set(&t, "kind", "keywrite", &f) == 0);
-	TEST(table_finish(&t, &f) == 0);
+	TEST(layout_set(&t, "stride", "24", &err) == 0);
+	TEST(layout_set(&t, "slots", "100", &err) == 0);
+	TEST(layout_set(&t, "value", "20", &err) == 0);
+	TEST(layout_set(&t, "key", "flow4", &err) == 0);
+	TEST(layout_set(&t, "kind", "keywrite", &err) == 0);
+	TEST(table_finish(&t, &err) == 0);
 	TEST(t.stride == 24 && t.length == 2400);
-	TEST(table_finish(&t, &f) == 0 && t.stride == 24 && t.length == 2400);
-	TEST(layout_set(&t, "colour", "red", &f) == -ENOENT);
-	TEST(layout_set(&t, "lists", "1", &f) == -EINVAL);
+	TEST(table_finish(&t, &err) == 0 && t.stride == 24 && t.length == 2400);
+	TEST(layout_set(&t, "colour", "red", &err) == -ENOENT);
+	TEST(layout_set(&t, "lists", "1", &err) == -EINVAL);
 	t = (struct table){.name = "p", .id = 1};
-	TEST(layout_set(&t, "values", "3,1", &f) == 0);
+	TEST(layout_set(&t, "values", "3,1", &err) == 0);
 	TEST(t.values == 2 && t.value_min == 1 && t.value_max == 3);
-	TEST(layout_set(&t, "values", "5-6", &f) == 0);
+	TEST(layout_set(&t, "values", "5-6", &err) == 0);
 	TEST(t.values == 0 && t.value_min == 5 && t.value_max == 6);
 }
 
 int main(void)
 {
 	struct layout l;
-	struct fault f;
+	struct error err;
 
 	snprintf(path, sizeof(path), "/tmp/test-layout-%d.ini", (int)getpid());
 	test_good();
@@ -314,6 +314,6 @@ int main(void)
 	test_values_zero();
 	test_set();
 	unlink(path);
-	TEST(layout_read(&l, path, &f) == -ENOENT);
+	TEST(layout_read(&l, path, &err) == -ENOENT);
 	return test_end();
 }

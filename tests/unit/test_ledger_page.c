@@ -128,9 +128,9 @@ static void test_limits(void)
 	};
 	struct ledger big = {"big", "things", field, LEDGER_COUNTERS};
 	struct ledger_writer *w;
-	struct fault f;
+	struct error err;
 
-	TEST(ledger_page_open(&w, dir, &strange, &f) == 0);
+	TEST(ledger_page_open(&w, dir, &strange, &err) == 0);
 	ledger_page_begin(w);
 	big.n = LEDGER_COUNTERS + 1; /* no room for it */
 	ledger_page_add(w, &big, value);
@@ -156,14 +156,14 @@ static void test_limits(void)
 	TEST(read_page(own_name()) == 0 && page.stages == 1 &&
 	     page.counters == LEDGER_COUNTERS);
 	ledger_page_close(w);
-	TEST(ledger_page_open(&w, "/nowhere", &about, &f) == -ENOENT);
-	TEST(strstr(f.text, "/nowhere") != NULL);
+	TEST(ledger_page_open(&w, "/nowhere", &about, &err) == -ENOENT);
+	TEST(strstr(err.text, "/nowhere") != NULL);
 	/* twice in one process is once too often, and the first one stays */
 	w = open_page();
 	{
 		struct ledger_writer *other = NULL;
 
-		TEST(ledger_page_open(&other, dir, &about, &f) == -EEXIST);
+		TEST(ledger_page_open(&other, dir, &about, &err) == -EEXIST);
 		TEST(!other && is_there(own_name()));
 	}
 	ledger_page_close(w);

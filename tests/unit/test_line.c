@@ -91,17 +91,17 @@ static void expect_key(struct row_batch *b, const char *template,
 		       const char *want)
 {
 	struct outbuf *o = calloc(1, sizeof(*o));
-	struct fault f = {""};
+	struct error err = {""};
 	struct row_template *t;
 	const char *text;
 	size_t len;
 
-	if (row_template_open(&t, template, &schema, &f) == 0) {
+	if (row_template_open(&t, template, &schema, &err) == 0) {
 		row_template_encode(t, o, b, 0);
 		text = outbuf_text(o, &len);
 		row_template_close(t);
 	} else {
-		text = f.text;
+		text = err.text;
 	}
 	if (!TEST(text && !strcmp(text, want)))
 		fprintf(stderr, "%s: %s\n", template, text);

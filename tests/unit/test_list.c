@@ -148,12 +148,12 @@ static void test_hostile_count(void)
 
 int main(void)
 {
-	struct fault f;
+	struct error err;
 
 	sample_layout(&layout);
 	for (unsigned i = 0; i < layout.n; i++) {
 		layout.table[i].id = (uint16_t)(i + 1);
-		TEST(table_finish(&layout.table[i], &f) == 0);
+		TEST(table_finish(&layout.table[i], &err) == 0);
 	}
 	test_list();
 	test_hostile_count();

@@ -10,17 +10,17 @@ static void refused(const char *name, const char *filter, int rc,
 		    const char *why)
 {
 	struct live_options o = {.filter = filter};
-	struct fault f = {0};
+	struct error err = {0};
 	struct src *s;
 
-	if (!TEST(src_open_live(&s, name, &o, &f) == rc) ||
-	    !TEST(!!strstr(f.text, why)))
-		fprintf(stderr, "%s: %s\n", name, f.text);
+	if (!TEST(src_open_live(&s, name, &o, &err) == rc) ||
+	    !TEST(!!strstr(err.text, why)))
+		fprintf(stderr, "%s: %s\n", name, err.text);
 }
 
 int main(void)
 {
-	struct fault f = {0};
+	struct error err = {0};
 	struct snk *k;
 
 	refused("", NULL, -ENODEV, "no such interface");
@@ -28,6 +28,6 @@ int main(void)
 	refused("a-name-that-is-too-long", NULL, -ENODEV, "no such interface");
 	refused("lo", "udp and and", -EINVAL, "filter 'udp and and'");
 	refused("lo", "tcp portt 5", -EINVAL, "filter 'tcp portt 5'");
-	TEST(snk_open_live(&k, "no-such-if0", LIVE_AUTO, &f) == -ENODEV);
+	TEST(snk_open_live(&k, "no-such-if0", LIVE_AUTO, &err) == -ENODEV);
 	return test_end();
 }

@@ -17,7 +17,7 @@ static void test_frames(void)
 	struct src *s = net_source("vb", &plain);
 	struct snk *k = net_sink("va");
 	volatile uint8_t sum = 0;
-	struct fault f = {0};
+	struct error err = {0};
 	struct pkt p;
 
 	TEST(!strcmp(src_kind(s), "AF_PACKET"));
@@ -32,7 +32,7 @@ static void test_frames(void)
 		net_expect(s, MTU + 18, tags, PORT, tags);
 	}
 	net_send(k, 100, 0, PORT, 1);
-	TEST(src_rx(s, &p, 1, &f) == 1);
+	TEST(src_rx(s, &p, 1, &err) == 1);
 	for (int i = 1; i <= CRC_HEADROOM; i++)
 		sum = (uint8_t)(sum + p.data[-i]);
 	TEST(p.ts_ns > UINT64_C(1700000000000000000));
@@ -144,7 +144,7 @@ static void test_sparse(void)
 	struct src *s = net_source("vb", &plain);
 	struct snk *k = net_sink("va");
 	uint32_t got = 0, bad = 0, sent, number;
-	struct fault f = {0};
+	struct error err = {0};
 	int n;
 
 	for (sent = 0; sent < 1000 && src_drops(s) == 0; sent++) {
@@ -152,7 +152,7 @@ static void test_sparse(void)
 		usleep(3000);
 	}
 	src_wait(s, 0);
-	while (got < 10 * sent && (n = src_rx(s, p, PKT_BATCH, &f)) > 0)
+	while (got < 10 * sent && (n = src_rx(s, p, PKT_BATCH, &err)) > 0)
 		for (int i = 0; i < n; i++, got++) {
 			memcpy(&number, p[i].data + 42, 4);
 			bad += number != got;
@@ -168,7 +168,7 @@ static void test_down_and_up(void)
 {
 	struct src *s = net_source("vb", &plain);
 	struct snk *k = net_sink("va");
-	struct fault f = {0};
+	struct error err = {0};
 	struct pkt p;
 
 	for (int i = 0; i < 2; i++) {
@@ -180,7 +180,7 @@ static void test_down_and_up(void)
 		net_send(k, 100, 0, PORT, 3);
 		TEST(snk_drops(k) == before + 2);
 		src_wait(s, 0);
-		TEST(src_rx(s, &p, 1, &f) == -EAGAIN);
+		TEST(src_rx(s, &p, 1, &err) == -EAGAIN);
 		src_wait(s, PATIENCE_MS);
 		net_run(i ? "ip link set va up" : "ip link set vb up");
 		net_run("until ip link show va | grep -q LOWER_UP &&"
@@ -217,11 +217,11 @@ static void test_removed(void)
 	struct snk *k = net_sink("va");
 	uint8_t bytes[60] = {0};
 	struct pkt p = {bytes, sizeof(bytes), sizeof(bytes), 0};
-	struct fault f = {0};
+	struct error err = {0};
 
 	net_run("ip link del va");
-	TEST(src_rx(s, &p, 1, &f) == -ENODEV);
-	TEST(!strcmp(f.text, "vb: the interface was removed"));
+	TEST(src_rx(s, &p, 1, &err) == -ENODEV);
+	TEST(!strcmp(err.text, "vb: the interface was removed"));
 	p.data = bytes;
 	p.len = sizeof(bytes);
 	snk_tx(k, &p, 1);
@@ -232,17 +232,17 @@ static void test_removed(void)
 
 static void check_permission(void)
 {
-	struct fault f = {0};
+	struct error err = {0};
 	struct src *s;
 	struct snk *k;
 
 	TEST(!setuid(65534));
-	TEST(src_open_live(&s, "vb", &plain, &f) == -EPERM);
-	TEST(!!strstr(f.text, "vb: needs the capability CAP_NET_RAW"));
-	TEST(!!strstr(f.text, "setcap cap_net_raw+ep"));
-	f.text[0] = '\0';
-	TEST(snk_open_live(&k, "vb", LIVE_AUTO, &f) == -EPERM);
-	TEST(!!strstr(f.text, "CAP_NET_RAW"));
+	TEST(src_open_live(&s, "vb", &plain, &err) == -EPERM);
+	TEST(!!strstr(err.text, "vb: needs the capability CAP_NET_RAW"));
+	TEST(!!strstr(err.text, "setcap cap_net_raw+ep"));
+	err.text[0] = '\0';
+	TEST(snk_open_live(&k, "vb", LIVE_AUTO, &err) == -EPERM);
+	TEST(!!strstr(err.text, "CAP_NET_RAW"));
 }
 
 static void test_neighbour(void)

@@ -24,7 +24,7 @@ static void test_frames(const char *from, const char *to, const char *kind)
 	struct src *s = net_source(to, &all);
 	struct snk *k = net_sink(from);
 	volatile uint8_t sum = 0;
-	struct fault f = {0};
+	struct error err = {0};
 	struct pkt p;
 
 	TEST(!strcmp(src_kind(s), kind));
@@ -37,7 +37,7 @@ static void test_frames(const char *from, const char *to, const char *kind)
 		net_expect(s, 1514, tags, PORT, tags);
 	}
 	net_send(k, 100, 0, PORT, 1);
-	TEST(src_rx(s, &p, 1, &f) == 1);
+	TEST(src_rx(s, &p, 1, &err) == 1);
 	for (int i = 1; i <= CRC_HEADROOM; i++)
 		sum = (uint8_t)(sum + p.data[-i]);
 	TEST(p.ts_ns > UINT64_C(1700000000000000000));
@@ -74,7 +74,7 @@ static void test_ports(void)
 	struct src *s = net_source("vb", &ours), *h = net_source("vb", &host);
 	struct snk *k = net_sink("va");
 	uint8_t frame[100];
-	struct fault f = {0};
+	struct error err = {0};
 	struct pkt p;
 
 	for (uint32_t i = 0; i < 16; i++) /* tags of either kind */
@@ -102,12 +102,12 @@ static void test_ports(void)
 	send_bytes(k, frame, 100);
 	send_bytes(k, frame, 14 + 60); /* cut before the ports */
 	for (int i = 0; i < 6; i++)
-		if (!TEST(src_rx(h, &p, 1, &f) == 1))
+		if (!TEST(src_rx(h, &p, 1, &err) == 1))
 			break;
 	/* with options, and the ports behind them: taken */
 	memmove(frame + 14 + 60, frame + 34, 100 - 14 - 60);
 	send_bytes(k, frame, 100);
-	TEST(src_rx(s, &p, 1, &f) == 1 && p.data[14] == 0x4f);
+	TEST(src_rx(s, &p, 1, &err) == 1 && p.data[14] == 0x4f);
 	net_nothing_before(s, k, PORT, 20);
 	net_nothing_before(h, k, 9, 21);
 	TEST(!snk_close(k));
@@ -122,17 +122,17 @@ static void test_ip6(void)
 	uint8_t frame[100] = {
 		[12] = 0x86, [13] = 0xdd,      [14] = 0x60,	 [19] = 46,
 		[20] = 17,   [56] = PORT >> 8, [57] = PORT & 255};
-	struct fault f = {0};
+	struct error err = {0};
 	struct pkt p;
 
 	send_bytes(k, frame, 100);
-	TEST(src_rx(s, &p, 1, &f) == 1 && p.len == 100);
+	TEST(src_rx(s, &p, 1, &err) == 1 && p.len == 100);
 	frame[20] = 44; /* a fragment */
 	send_bytes(k, frame, 100);
 	frame[20] = 17;
 	send_bytes(k, frame, 60); /* cut inside UDP */
-	TEST(src_rx(h, &p, 1, &f) == 1 && p.len == 100);
-	TEST(src_rx(h, &p, 1, &f) == 1 && p.len == 60);
+	TEST(src_rx(h, &p, 1, &err) == 1 && p.len == 100);
+	TEST(src_rx(h, &p, 1, &err) == 1 && p.len == 60);
 	net_nothing_before(s, k, PORT, 1);
 	net_nothing_before(h, k, 9, 2);
 	TEST(!snk_close(k));
@@ -164,13 +164,13 @@ static void test_auto(void)
 		{.kind = LIVE_AUTO},
 		{.port = {PORT}, .filter = "udp"},
 	};
-	struct fault f = {0};
+	struct error err = {0};
 	struct src *s, *t;
 
 	s = net_source("vb", &o[0]);
 	TEST(!strcmp(src_kind(s), "AF_XDP copy"));
-	TEST(src_open_live(&t, "vb", &ours, &f) == -EBUSY);
-	TEST(!!strstr(f.text, "vb: another XDP program or AF_XDP socket"));
+	TEST(src_open_live(&t, "vb", &ours, &err) == -EBUSY);
+	TEST(!!strstr(err.text, "vb: another XDP program or AF_XDP socket"));
 	t = net_source("vb", &o[0]);
 	TEST(!strcmp(src_kind(t), "AF_PACKET"));
 	src_close(t);
@@ -191,7 +191,7 @@ static void test_down_and_up(void)
 {
 	struct src *s = net_source("vb", &ours);
 	struct snk *k = net_sink("va");
-	struct fault f = {0};
+	struct error err = {0};
 	struct pkt p;
 
 	for (int i = 0; i < 2; i++) {
@@ -202,7 +202,7 @@ static void test_down_and_up(void)
 		net_send(k, 100, 0, PORT, 2);
 		TEST(snk_drops(k) == before + 1);
 		src_wait(s, 0);
-		TEST(src_rx(s, &p, 1, &f) == -EAGAIN);
+		TEST(src_rx(s, &p, 1, &err) == -EAGAIN);
 		src_wait(s, PATIENCE_MS);
 		net_run(i ? "ip link set va up" : "ip link set vb up");
 		net_run("until ip link show va | grep -q LOWER_UP &&"
@@ -219,7 +219,7 @@ static void test_queues(void)
 {
 	struct src *s = net_source("qb", &ours);
 	struct snk *k = net_sink("qa");
-	struct fault f = {0};
+	struct error err = {0};
 	unsigned seen = 0;
 	struct pkt p;
 	cpu_set_t cpu;
@@ -230,12 +230,12 @@ static void test_queues(void)
 		sched_setaffinity(0, sizeof(cpu), &cpu); /* if there are two */
 		net_send(k, 100, 0, PORT, (uint32_t)i);
 	}
-	while (seen < 100 && TEST(src_rx(s, &p, 1, &f) == 1))
+	while (seen < 100 && TEST(src_rx(s, &p, 1, &err) == 1))
 		seen++;
 	TEST(seen == 100);
 	/* one descriptor stands for all */
 	src_wait(s, 0);
-	TEST(src_rx(s, &p, 1, &f) == -EAGAIN && src_fd(s) >= 0);
+	TEST(src_rx(s, &p, 1, &err) == -EAGAIN && src_fd(s) >= 0);
 	TEST(!snk_close(k));
 	src_close(s);
 }
@@ -243,27 +243,27 @@ static void test_queues(void)
 static void test_removed(void)
 {
 	struct src *s = net_source("vb", &ours);
-	struct fault f = {0};
+	struct error err = {0};
 	struct pkt p;
 
 	net_run("ip link del va");
-	TEST(src_rx(s, &p, 1, &f) == -ENODEV);
-	TEST(!strcmp(f.text, "vb: the interface was removed"));
+	TEST(src_rx(s, &p, 1, &err) == -ENODEV);
+	TEST(!strcmp(err.text, "vb: the interface was removed"));
 	src_close(s);
 }
 
 static void check_permission(void)
 {
 	static const struct live_options o = {.port = {PORT}};
-	struct fault f = {0};
+	struct error err = {0};
 	struct src *s;
 
 	TEST(!setuid(65534));
-	TEST(src_open_live(&s, "vb", &ours, &f) == -EPERM);
-	TEST(!!strstr(f.text, "CAP_NET_RAW, CAP_NET_ADMIN, CAP_BPF and "
-			      "CAP_PERFMON"));
-	TEST(src_open_live(&s, "vb", &o, &f) == -EPERM);
-	TEST(!!strstr(f.text, "cap_net_raw+ep"));
+	TEST(src_open_live(&s, "vb", &ours, &err) == -EPERM);
+	TEST(!!strstr(err.text, "CAP_NET_RAW, CAP_NET_ADMIN, CAP_BPF and "
+				"CAP_PERFMON"));
+	TEST(src_open_live(&s, "vb", &o, &err) == -EPERM);
+	TEST(!!strstr(err.text, "cap_net_raw+ep"));
 }
 
 /* What the message says is enough, is. */
@@ -283,20 +283,20 @@ static void check_cure(void)
 	};
 	struct __user_cap_data_struct c[_LINUX_CAPABILITY_U32S_3];
 	uint64_t bits = 1 << CAP_IPC_LOCK; /* what check_memlock() is about */
-	struct fault f = {0};
+	struct error err = {0};
 	struct src *s;
 
 	TEST(!syscall(SYS_capget, &h, c));
 	c[0].effective = c[1].effective = 0;
 	TEST(!syscall(SYS_capset, &h, c));
-	TEST(src_open_live(&s, "vb", &ours, &f) == -EPERM);
+	TEST(src_open_live(&s, "vb", &ours, &err) == -EPERM);
 	for (unsigned i = 0; i < sizeof(named) / sizeof(named[0]); i++)
-		if (strstr(f.text, named[i].name))
+		if (strstr(err.text, named[i].name))
 			bits |= UINT64_C(1) << named[i].bit;
 	c[0].effective = (uint32_t)bits;
 	c[1].effective = (uint32_t)(bits >> 32);
 	TEST(!syscall(SYS_capset, &h, c));
-	if (TEST(!src_open_live(&s, "vb", &ours, &f)))
+	if (TEST(!src_open_live(&s, "vb", &ours, &err)))
 		src_close(s);
 }
 
@@ -308,33 +308,34 @@ static void check_memlock(void)
 	};
 	struct __user_cap_data_struct c[_LINUX_CAPABILITY_U32S_3];
 	struct rlimit l = {1 << 20, 1 << 20};
-	struct fault f = {0};
+	struct error err = {0};
 	struct src *s;
 
 	TEST(!syscall(SYS_capget, &h, c));
 	c[0].effective &= ~(1u << CAP_IPC_LOCK);
 	c[0].permitted &= ~(1u << CAP_IPC_LOCK);
 	TEST(!syscall(SYS_capset, &h, c) && !setrlimit(RLIMIT_MEMLOCK, &l));
-	TEST(src_open_live(&s, "vb", &ours, &f) == -ENOBUFS);
-	TEST(!!strstr(f.text, "the limit is 1024 KB"));
-	TEST(!!strstr(f.text, "ulimit -l") && !!strstr(f.text, "CAP_IPC_LOCK"));
+	TEST(src_open_live(&s, "vb", &ours, &err) == -ENOBUFS);
+	TEST(!!strstr(err.text, "the limit is 1024 KB"));
+	TEST(!!strstr(err.text, "ulimit -l") &&
+	     !!strstr(err.text, "CAP_IPC_LOCK"));
 }
 
 static void test_jumbo(void)
 {
-	struct fault f = {0};
+	struct error err = {0};
 	struct src *s;
 
 	net_run("ip link set vb mtu 9000");
-	TEST(src_open_live(&s, "vb", &ours, &f) == -ENOTSUP);
-	TEST(!!strstr(f.text, "vb: AF_XDP: the MTU is 9000"));
+	TEST(src_open_live(&s, "vb", &ours, &err) == -ENOTSUP);
+	TEST(!!strstr(err.text, "vb: AF_XDP: the MTU is 9000"));
 	net_run("ip link set vb mtu 1500");
 }
 
 int main(void)
 {
 	struct live_options o = {.kind = LIVE_XDP};
-	struct fault f = {0};
+	struct error err = {0};
 	struct src *s;
 
 	net_start("ip link add va type veth peer name vb &&"
@@ -342,14 +343,14 @@ int main(void)
 		  " peer name qb numtxqueues 2 numrxqueues 2 &&"
 		  " ip link set qa up && ip link set qb up &&"
 		  " ip link set lo mtu 1500");
-	if (src_open_live(&s, "va", &o, &f) < 0) {
-		fprintf(stderr, "%s\n", f.text);
+	if (src_open_live(&s, "va", &o, &err) < 0) {
+		fprintf(stderr, "%s\n", err.text);
 		return TEST_SKIP; /* not built in, or no such kernel */
 	}
 	src_close(s);
 	test_frames("va", "vb", "AF_XDP copy");
-	TEST(src_open_live(&s, "lo", &o, &f) == -EOPNOTSUPP);
-	TEST(!!strstr(f.text, "lo: AF_XDP: its driver has none"));
+	TEST(src_open_live(&s, "lo", &o, &err) == -EOPNOTSUPP);
+	TEST(!!strstr(err.text, "lo: AF_XDP: its driver has none"));
 	test_drops();
 	test_ports();
 	test_ip6();

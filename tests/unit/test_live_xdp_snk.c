@@ -82,7 +82,7 @@ static void test_lengths(void)
 /* A page is the most that a frame may take. */
 static void test_large(void)
 {
-	struct fault f = {0};
+	struct error err = {0};
 	struct src *s;
 	struct snk *k;
 
@@ -96,8 +96,8 @@ static void test_large(void)
 	net_row(s, k, PORT, 5000);
 	TEST(!snk_close(k));
 	net_run("ip link set va mtu 4079");
-	TEST(snk_open_live(&k, "va", LIVE_XDP, &f) == -ENOTSUP);
-	TEST(!!strstr(f.text, "va: AF_XDP: the MTU is 4079"));
+	TEST(snk_open_live(&k, "va", LIVE_XDP, &err) == -ENOTSUP);
+	TEST(!!strstr(err.text, "va: AF_XDP: the MTU is 4079"));
 	k = net_sink_of("va", LIVE_AUTO);
 	TEST(!strcmp(snk_kind(k), "AF_PACKET"));
 	TEST(!snk_close(k));
@@ -138,7 +138,7 @@ static void test_no_carrier(void)
 {
 	struct src *s = net_source("vb", &by_packet);
 	struct snk *k = net_sink_of("va", LIVE_XDP);
-	struct fault f = {0};
+	struct error err = {0};
 	struct pkt p;
 
 	net_run("ip link set vb down");
@@ -151,7 +151,7 @@ static void test_no_carrier(void)
 	net_run("until ip link show va | grep -q LOWER_UP; do sleep 0.01; "
 		"done");
 	src_wait(s, 0);
-	while (src_rx(s, &p, 1, &f) == -ENETDOWN)
+	while (src_rx(s, &p, 1, &err) == -ENETDOWN)
 		; /* told once */
 	src_wait(s, PATIENCE_MS);
 	net_nothing_before(s, k, PORT, 3);
@@ -166,7 +166,7 @@ static void test_queues(void)
 	static const char *const kind[] = {"AF_XDP copy", "AF_XDP copy",
 					   "AF_PACKET"};
 	struct src *s = net_source("qb", &by_packet);
-	struct fault f = {0};
+	struct error err = {0};
 	struct snk *k[4];
 
 	for (unsigned i = 0; i < 3; i++) {
@@ -174,8 +174,8 @@ static void test_queues(void)
 		TEST(!strcmp(snk_kind(k[i]), kind[i]));
 		net_row(s, k[i], PORT, 1000);
 	}
-	TEST(snk_open_live(&k[3], "qa", LIVE_XDP, &f) == -EBUSY);
-	TEST(!!strstr(f.text, "qa: another XDP program or AF_XDP socket"));
+	TEST(snk_open_live(&k[3], "qa", LIVE_XDP, &err) == -EBUSY);
+	TEST(!!strstr(err.text, "qa: another XDP program or AF_XDP socket"));
 	for (unsigned i = 0; i < 3; i++)
 		TEST(!snk_close(k[i]));
 	k[0] = net_sink_of("qa", LIVE_XDP); /* free again */
@@ -208,12 +208,12 @@ static void test_removed(void)
 
 static void check_permission(void)
 {
-	struct fault f = {0};
+	struct error err = {0};
 	struct snk *k;
 
 	TEST(!setuid(65534));
-	TEST(snk_open_live(&k, "va", LIVE_XDP, &f) == -EPERM);
-	TEST(!!strstr(f.text, "cap_net_raw"));
+	TEST(snk_open_live(&k, "va", LIVE_XDP, &err) == -EPERM);
+	TEST(!!strstr(err.text, "cap_net_raw"));
 }
 
 /* All capabilities but the one to lock memory without limit. */
@@ -224,20 +224,20 @@ static void check_memlock(void)
 	};
 	struct __user_cap_data_struct c[_LINUX_CAPABILITY_U32S_3];
 	struct rlimit l = {1 << 20, 1 << 20};
-	struct fault f = {0};
+	struct error err = {0};
 	struct snk *k;
 
 	TEST(!syscall(SYS_capget, &h, c));
 	c[0].effective &= ~(1u << CAP_IPC_LOCK);
 	c[0].permitted &= ~(1u << CAP_IPC_LOCK);
 	TEST(!syscall(SYS_capset, &h, c) && !setrlimit(RLIMIT_MEMLOCK, &l));
-	TEST(snk_open_live(&k, "va", LIVE_XDP, &f) == -ENOBUFS);
-	TEST(!!strstr(f.text, "locks 8 MB of memory, the limit is 1024 KB"));
+	TEST(snk_open_live(&k, "va", LIVE_XDP, &err) == -ENOBUFS);
+	TEST(!!strstr(err.text, "locks 8 MB of memory, the limit is 1024 KB"));
 }
 
 int main(void)
 {
-	struct fault f = {0};
+	struct error err = {0};
 	struct snk *k;
 
 	net_start("ip link add va type veth peer name vb &&"
@@ -245,8 +245,8 @@ int main(void)
 		  " peer name qb numtxqueues 2 numrxqueues 2 &&"
 		  " ip link set qa up && ip link set qb up &&"
 		  " ip link set lo mtu 1500");
-	if (snk_open_live(&k, "va", LIVE_XDP, &f) < 0) {
-		fprintf(stderr, "%s\n", f.text);
+	if (snk_open_live(&k, "va", LIVE_XDP, &err) < 0) {
+		fprintf(stderr, "%s\n", err.text);
 		return TEST_SKIP; /* not built in, or no such kernel */
 	}
 	TEST(!snk_close(k));

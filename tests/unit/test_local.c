@@ -247,11 +247,11 @@ static void test_refused(void)
 /* An epoch more: begin() says so, and operations go there. */
 static void test_epochs(void)
 {
-	struct fault f;
+	struct error err;
 	struct op op = random_op(0, RIG_KW, OP_WRITE, 8);
 
 	op.offset = 8;
-	TEST(region_rotate(g.region, NULL, &f) == 0);
+	TEST(region_rotate(g.region, NULL, &err) == 0);
 	TEST(transport->begin(transport) == 2);
 	TEST(transport->exec(transport, &op, 1, 0) == 0);
 	TEST(local_mem(l, RIG_KW) == rig_mem(&g, RIG_KW));
@@ -263,12 +263,12 @@ static void test_epochs(void)
 
 static void test_transport(enum prefetch prefetch)
 {
-	struct fault f = {""};
+	struct error err = {""};
 
 	prefetch_set(prefetch);
 	rig_open(&g, NULL);
-	if (local_open(&l, g.region, &f) < 0)
-		rig_die("transport", &f);
+	if (local_open(&l, g.region, &err) < 0)
+		rig_die("transport", &err);
 	transport = local_transport(l);
 	shadow();
 	test_short_runs(RIG_KW, OP_FETCH_ADD);

@@ -94,12 +94,12 @@ static void test_prefixes(void)
 
 static void test_no_file(void)
 {
-	struct fault f = {""};
+	struct error err = {""};
 	struct src *s;
 
-	TEST(src_open(&s, "/nonexistent/x", &f) == -ENOENT);
-	TEST(!!strstr(f.text, "No such file"));
-	TEST(src_open(&s, "/", &f) == -EISDIR);
+	TEST(src_open(&s, "/nonexistent/x", &err) == -ENOENT);
+	TEST(!!strstr(err.text, "No such file"));
+	TEST(src_open(&s, "/", &err) == -EISDIR);
 	src_close(NULL);
 }
 
@@ -127,7 +127,7 @@ static void test_signal(bool first)
 	const struct itimerval never = {{0, 0}, {0, 0}};
 	struct sigaction sa = {.sa_handler = on_alarm};
 	struct pkt pkts[4];
-	struct fault f;
+	struct error err;
 	struct src *s;
 	int fds[2];
 
@@ -139,27 +139,27 @@ static void test_signal(bool first)
 	sigaction(SIGALRM, &sa, NULL);
 	if (first)
 		setitimer(ITIMER_REAL, &often, NULL);
-	if (!TEST(!src_open(&s, fd_path(fds[0]), &f)))
+	if (!TEST(!src_open(&s, fd_path(fds[0]), &err)))
 		return;
 	setitimer(ITIMER_REAL, &often, NULL);
-	TEST(src_rx(s, pkts, 4, &f) == -EINTR);
+	TEST(src_rx(s, pkts, 4, &err) == -EINTR);
 	setitimer(ITIMER_REAL, &never, NULL);
 	if (first)
 		push(fds[1], 10, image.len);
 	image.len = 0;
 	pcap_record(1, 1, 60, 60);
 	push(fds[1], 0, image.len);
-	TEST(src_rx(s, pkts, 4, &f) == 1); /* as if nothing had been */
+	TEST(src_rx(s, pkts, 4, &err) == 1); /* as if nothing had been */
 	src_close(s);
 	close(fds[0]);
 	close(fds[1]);
 }
 
-static int open_stdin(struct fault *f)
+static int open_stdin(struct error *err)
 {
 	struct src *s;
 
-	return src_open(&s, "-", f);
+	return src_open(&s, "-", err);
 }
 
 int main(void)

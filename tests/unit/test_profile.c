@@ -7,15 +7,15 @@
 #include "int/int_profile.h"
 #include "test.h"
 
-static int parse(struct int_profile *p, const char *text, struct fault *f)
+static int parse(struct int_profile *p, const char *text, struct error *err)
 {
 	FILE *in = fmemopen((void *)text, strlen(text), "r");
 	int rc;
 
-	f->text[0] = '\0';
+	err->text[0] = '\0';
 	if (!in)
 		exit(1);
-	rc = profile_parse(p, in, "net.ini", f);
+	rc = profile_parse(p, in, "net.ini", err);
 	fclose(in);
 	return rc;
 }
@@ -56,9 +56,9 @@ static void test_example(void)
 {
 	const struct int_profile *like = int_profile_named("2.1");
 	struct int_profile p;
-	struct fault f;
+	struct error err;
 
-	TEST(parse(&p, example, &f) == 0 && !f.text[0]);
+	TEST(parse(&p, example, &err) == 0 && !err.text[0]);
 	TEST(!strcmp(p.name, "mine") && p.version == INT_V2_1);
 	TEST(p.dscp == 0x20 && p.dscp_mask == 0x30 && p.udp_port == 0);
 	TEST(p.marker == 0x0123456789abcdef && p.vxlan_gpe_port == 4791);
@@ -143,15 +143,15 @@ static void test_like(void)
 {
 	const struct int_profile *p;
 	struct int_profile mine;
-	struct fault f;
+	struct error err;
 	char text[80];
 
 	for (unsigned i = 0; (p = int_profile_at(i)); i++) {
 		snprintf(text, sizeof(text), "[profile]\nlike = %s\n", p->name);
-		TEST(parse(&mine, text, &f) == 0);
+		TEST(parse(&mine, text, &err) == 0);
 		check_same(&mine, p);
 	}
-	TEST(parse(&mine, "", &f) == 0); /* says nothing: any */
+	TEST(parse(&mine, "", &err) == 0); /* says nothing: any */
 	check_same(&mine, int_profile_at(0));
 }
 
@@ -235,15 +235,15 @@ static const struct {
 static void test_faults(void)
 {
 	struct int_profile p;
-	struct fault f;
+	struct error err;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		TEST(parse(&p, bad[i].text, &f) == -EINVAL);
-		if (!TEST(!strcmp(f.text, bad[i].why)))
-			fprintf(stderr, "%s\n%s\n", f.text, bad[i].why);
+		TEST(parse(&p, bad[i].text, &err) == -EINVAL);
+		if (!TEST(!strcmp(err.text, bad[i].why)))
+			fprintf(stderr, "%s\n%s\n", err.text, bad[i].why);
 	}
-	TEST(profile_read(&p, "/none/such", &f) == -ENOENT);
-	TEST(!strcmp(f.text, "/none/such: No such file or directory"));
+	TEST(profile_read(&p, "/none/such", &err) == -ENOENT);
+	TEST(!strcmp(err.text, "/none/such: No such file or directory"));
 }
 
 static void test_names(void)

@@ -48,10 +48,10 @@ static void fake_close(void *self)
 }
 
 static int fake_shape(void **out, void *self, const struct schema *s,
-		      struct fault *f)
+		      struct error *err)
 {
 	*out = self;
-	return s == &none ? fault_set(f, -EINVAL, "no such table") : 0;
+	return s == &none ? error_set(err, -EINVAL, "no such table") : 0;
 }
 
 static void fake_encode(void *self, void *shape, struct outbuf *to,
@@ -70,7 +70,7 @@ static void take_row(struct export_block *b, struct export_tally *t)
 	memcpy(&n, b->bytes + b->at, ROW);
 	if (db.mode == REFUSES && n % 3 == 0) {
 		t->refused++;
-		fault_set(&t->why, 0, "no threes");
+		error_set(&t->why, 0, "no threes");
 	} else {
 		db.got[db.n++ % ROWS_MAX] = n;
 		t->written++;
@@ -80,7 +80,7 @@ static void take_row(struct export_block *b, struct export_tally *t)
 }
 
 static int fake_send(void *self, struct export_block *b, struct export_tally *t,
-		     struct fault *f)
+		     struct error *err)
 {
 	int mode = db.mode;
 	unsigned n = mode == DEAD || mode == STALLS ? 0
@@ -93,7 +93,7 @@ static int fake_send(void *self, struct export_block *b, struct export_tally *t,
 		usleep(1000);
 	while (n-- && b->rows)
 		take_row(b, t);
-	return b->rows ? fault_set(f, -EAGAIN, "mode %d", mode) : 0;
+	return b->rows ? error_set(err, -EAGAIN, "mode %d", mode) : 0;
 }
 
 static const struct export_driver fake = {
@@ -109,14 +109,14 @@ static char dir[] = "/tmp/dta-test-queue-XXXXXX";
 static struct row_sink *start(enum mode mode, const struct queue_options *o)
 {
 	struct queue *q = queue_make(o, NULL);
-	struct fault f = {""};
+	struct error err = {""};
 
 	db.mode = mode;
 	db.n = 0;
 	db.tries = 0;
 	db.stop = queue_stop(q);
-	if (!TEST(queue_start(q, &fake, &db, "fake", &f) == 0))
-		fprintf(stderr, "%s\n", f.text);
+	if (!TEST(queue_start(q, &fake, &db, "fake", &err) == 0))
+		fprintf(stderr, "%s\n", err.text);
 	return queue_sink(q);
 }
 

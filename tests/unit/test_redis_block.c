@@ -27,7 +27,7 @@ static void check(void *redis, unsigned whole, bool none, const char *behind,
 	struct outbuf *o = calloc(1, sizeof(*o));
 	struct export_block b = {.rows = rows};
 	struct export_tally t = {0};
-	struct fault f = {0};
+	struct error err = {0};
 	size_t len = whole * (sizeof(ping) - 1 + 2 * sizeof(uint32_t));
 	int rc;
 
@@ -38,7 +38,7 @@ static void check(void *redis, unsigned whole, bool none, const char *behind,
 	outbuf_bytes(o, behind, strlen(behind));
 	b.bytes = outbuf_take(o, &b.len);
 	free(o);
-	rc = export_redis.driver.send(redis, &b, &t, &f);
+	rc = export_redis.driver.send(redis, &b, &t, &err);
 	TEST(rc == (whole ? -EAGAIN : 0));
 	TEST(t.written == 0 && t.refused == rows - whole);
 	TEST(!t.refused ||
@@ -51,12 +51,12 @@ int main(void)
 {
 	struct export_stop stop = {.now = false};
 	struct export_options o = {0};
-	struct fault f = {0};
+	struct error err = {0};
 	struct url u;
 	void *redis;
 
-	TEST(!url_read(&u, "redis://127.0.0.1:1", &f));
-	TEST(!export_redis.open(&redis, &u, &o, &stop, &f));
+	TEST(!url_read(&u, "redis://127.0.0.1:1", &err));
+	TEST(!export_redis.open(&redis, &u, &o, &stop, &err));
 	check(redis, 0, false, "no item at all, but text", 3);
 	check(redis, 0, true, "", 1);
 	check(redis, 0, false, "", 2);

@@ -22,24 +22,24 @@ static void test_create_absent(void)
 	const struct region_options o = {.epochs = 1};
 	char path[] = "/tmp/test_region.XXXXXX";
 	struct layout l;
-	struct fault f;
+	struct error err;
 	int rc, fd = mkstemp(path);
 
 	TEST(write(fd, text, sizeof(text) - 1) == sizeof(text) - 1);
-	TEST(!layout_read(&l, path, &f));
+	TEST(!layout_read(&l, path, &err));
 	unlink(path);
 	close(fd);
 	region_remove(name, NULL);
-	rc = region_create_absent(name, &l, &o, &f);
+	rc = region_create_absent(name, &l, &o, &err);
 	if (rc == -ENOSPC) { /* a small /dev/shm */
 		layout_fini(&l);
 		return;
 	}
 	TEST(rc == 1);
-	TEST(region_create_absent(name, &l, &o, &f) == 0);
+	TEST(region_create_absent(name, &l, &o, &err) == 0);
 	l.table[0].copies++;
-	TEST(region_create_absent(name, &l, &o, &f) == -EEXIST);
-	TEST(says(&f, "table t is not as the layout says"));
+	TEST(region_create_absent(name, &l, &o, &err) == -EEXIST);
+	TEST(says(&err, "table t is not as the layout says"));
 	layout_fini(&l);
 	region_remove(name, NULL);
 }
@@ -49,14 +49,14 @@ static void test_create(void)
 	struct region_options o = {.epochs = 2};
 	struct region *r;
 	struct layout l;
-	struct fault f;
+	struct error err;
 	struct stat st;
 	char path[80];
 
 	name = sample_create(2);
 	sample_layout(&l);
-	TEST(region_create(NULL, name, &l, &o, &f) == -EEXIST);
-	TEST(says(&f, "exists"));
+	TEST(region_create(NULL, name, &l, &o, &err) == -EEXIST);
+	TEST(says(&err, "exists"));
 	r = sample_open(name, false);
 	snprintf(path, sizeof(path), "/dev/shm/%s", name);
 	TEST(!strcmp(region_path(r), path));
@@ -72,23 +72,23 @@ static void test_create(void)
 	snprintf(path, sizeof(path), "/%s", name);
 	r = sample_open(path, false); /* "/fabric" is "fabric" */
 	region_close(r);
-	TEST(region_remove(name, &f) == 0);
-	TEST(region_remove(name, &f) == -ENOENT);
-	TEST(region_open(&r, name, false, &f) == -ENOENT);
-	TEST(region_open(&r, "", false, &f) == -EINVAL);
-	TEST(region_open(&r, "/dev/shm/", false, &f) == -EINVAL);
-	TEST(region_open(&r, "..", false, &f) == -EINVAL);
-	TEST(region_open(&r, "/dev/null", false, &f) == -EBADMSG);
-	TEST(region_remove("/dev/null", &f) == -EBADMSG);
+	TEST(region_remove(name, &err) == 0);
+	TEST(region_remove(name, &err) == -ENOENT);
+	TEST(region_open(&r, name, false, &err) == -ENOENT);
+	TEST(region_open(&r, "", false, &err) == -EINVAL);
+	TEST(region_open(&r, "/dev/shm/", false, &err) == -EINVAL);
+	TEST(region_open(&r, "..", false, &err) == -EINVAL);
+	TEST(region_open(&r, "/dev/null", false, &err) == -EBADMSG);
+	TEST(region_remove("/dev/null", &err) == -EBADMSG);
 	o.epochs = 65;
-	TEST(region_create(NULL, name, &l, &o, &f) == -EINVAL);
+	TEST(region_create(NULL, name, &l, &o, &err) == -EINVAL);
 	o.epochs = 64;
 	l.table[SAMPLE_FLOWS].length = 1ull << 40;
 	l.table[SAMPLE_FLOWS].units = 1ull << 32;
-	TEST(region_create(NULL, name, &l, &o, &f) == -ENOSPC);
-	TEST(says(&f, "free"));
+	TEST(region_create(NULL, name, &l, &o, &err) == -ENOSPC);
+	TEST(says(&err, "free"));
 	l.n = 0;
-	TEST(region_create(NULL, name, &l, &o, &f) == -EINVAL);
+	TEST(region_create(NULL, name, &l, &o, &err) == -EINVAL);
 	TEST(access(path, F_OK) < 0);
 	l.n = SAMPLE_TABLES;
 	layout_fini(&l);
@@ -165,36 +165,37 @@ static void test_page(void)
 static void test_pick(void)
 {
 	struct region *r;
-	struct fault f;
+	struct error err;
 
 	name = sample_create(1);
 	r = sample_open(name, false);
 	TEST(region_by_id(r, 3) == region_table(r, SAMPLE_PATHS));
 	TEST(region_by_id(r, 6) == NULL);
-	TEST(table_pick(r->h.table, r->h.tables, TABLE_POSTCARD, NULL, &f) ==
+	TEST(table_pick(r->h.table, r->h.tables, TABLE_POSTCARD, NULL, &err) ==
 	     region_table(r, SAMPLE_PATHS));
-	TEST(table_pick(r->h.table, r->h.tables, TABLE_KEYWRITE, NULL, &f) ==
+	TEST(table_pick(r->h.table, r->h.tables, TABLE_KEYWRITE, NULL, &err) ==
 	     NULL);
-	TEST(says(&f, "there are 2 keywrite tables: name one of flows, dart,"));
-	TEST(table_pick(r->h.table, r->h.tables, TABLE_KEYWRITE, "dart", &f) ==
+	TEST(says(&err,
+		  "there are 2 keywrite tables: name one of flows, dart,"));
+	TEST(table_pick(r->h.table, r->h.tables, TABLE_KEYWRITE, "dart",
+			&err) == region_table(r, SAMPLE_DART));
+	TEST(table_pick(r->h.table, r->h.tables, TABLE_KEYWRITE, "2", &err) ==
 	     region_table(r, SAMPLE_DART));
-	TEST(table_pick(r->h.table, r->h.tables, TABLE_KEYWRITE, "2", &f) ==
-	     region_table(r, SAMPLE_DART));
-	TEST(table_pick(r->h.table, r->h.tables, TABLE_KEYWRITE, "loss", &f) ==
-	     NULL);
-	TEST(says(&f, "loss is append, not keywrite"));
-	TEST(table_pick(r->h.table, r->h.tables, 0, "loss", &f) ==
+	TEST(table_pick(r->h.table, r->h.tables, TABLE_KEYWRITE, "loss",
+			&err) == NULL);
+	TEST(says(&err, "loss is append, not keywrite"));
+	TEST(table_pick(r->h.table, r->h.tables, 0, "loss", &err) ==
 	     region_table(r, SAMPLE_LOSS));
-	TEST(table_pick(r->h.table, r->h.tables, 0, "02", &f) == NULL);
+	TEST(table_pick(r->h.table, r->h.tables, 0, "02", &err) == NULL);
 	region_close(r);
 	region_remove(name, NULL);
 }
 
 /* Opens a file that has been tampered with; nothing but an error may come. */
-static int reopen(struct fault *f)
+static int reopen(struct error *err)
 {
 	struct region *r = NULL;
-	int rc = region_open(&r, name, false, f);
+	int rc = region_open(&r, name, false, err);
 
 	region_close(r);
 	return rc;
@@ -204,7 +205,7 @@ static void test_flips(void)
 {
 	char path[80];
 	uint8_t byte;
-	struct fault f;
+	struct error err;
 	unsigned refused = 0, flips = 0;
 	int fd;
 
@@ -217,16 +218,16 @@ static void test_flips(void)
 		TEST(pread(fd, &byte, 1, at) == 1);
 		byte ^= bit;
 		TEST(pwrite(fd, &byte, 1, at) == 1);
-		refused += reopen(&f) < 0;
+		refused += reopen(&err) < 0;
 		flips++;
 		byte ^= bit;
 		TEST(pwrite(fd, &byte, 1, at) == 1);
 	}
 	TEST(refused == flips);
-	TEST(reopen(&f) == 0);
+	TEST(reopen(&err) == 0);
 	/* A V set. */
 	TEST(pwrite(fd, "x", 1, REGION_HEAD_LEN) == 1);
-	TEST(reopen(&f) == -EBADMSG && says(&f, "values"));
+	TEST(reopen(&err) == -EBADMSG && says(&err, "values"));
 	close(fd);
 	region_remove(name, NULL);
 }
@@ -234,20 +235,20 @@ static void test_flips(void)
 static void test_shrunk(void)
 {
 	char path[80];
-	struct fault f;
+	struct error err;
 	struct stat st;
 
 	name = sample_create(1);
 	snprintf(path, sizeof(path), "/dev/shm/%s", name);
 	TEST(stat(path, &st) == 0);
 	TEST(truncate(path, st.st_size - 1) == 0);
-	TEST(reopen(&f) == -ESTALE && says(&f, "shrank"));
+	TEST(reopen(&err) == -ESTALE && says(&err, "shrank"));
 	TEST(truncate(path, REGION_STATIC_LEN) == 0);
-	TEST(reopen(&f) == -ESTALE);
+	TEST(reopen(&err) == -ESTALE);
 	TEST(truncate(path, REGION_STATIC_LEN - 1) == 0);
-	TEST(reopen(&f) == -EBADMSG);
+	TEST(reopen(&err) == -EBADMSG);
 	TEST(truncate(path, 0) == 0);
-	TEST(reopen(&f) == -EBADMSG);
+	TEST(reopen(&err) == -EBADMSG);
 	TEST(region_remove(name, NULL) == -EBADMSG); /* no longer a region */
 	unlink(path);
 }
@@ -259,12 +260,12 @@ static void test_look(void)
 	struct memory *m;
 	struct region *r;
 	struct stat st;
-	struct fault f;
+	struct error err;
 	struct table_view v;
 
 	name = sample_create(2);
 	snprintf(path, sizeof(path), "/dev/shm/%s", name);
-	TEST(region_look(&r, name, &f) == 0);
+	TEST(region_look(&r, name, &err) == 0);
 	TEST(region_epoch(r) == 1 && region_tables(r) == SAMPLE_TABLES);
 	TEST(stat(path, &st) == 0 && (uint64_t)st.st_size == region_size(r));
 	m = region_memory(r);
@@ -281,29 +282,29 @@ static void test_look(void)
 	TEST(memory_load(&v, 0, is, sizeof(is)) == 0 && !memcmp(is, was, 8));
 	region_close(r);
 	TEST(truncate(path, REGION_HEAD_LEN) == 0);
-	TEST(region_look(&r, name, &f) == -ESTALE && says(&f, "shrank"));
+	TEST(region_look(&r, name, &err) == -ESTALE && says(&err, "shrank"));
 	region_remove(name, NULL);
-	TEST(region_look(&r, name, &f) == -ENOENT);
+	TEST(region_look(&r, name, &err) == -ENOENT);
 }
 
 /* The bytes that are looked at are those of the table, in its epoch. */
 static void test_look_bytes(void)
 {
 	struct region *r, *mapped;
-	struct fault f;
+	struct error err;
 	struct table_view v;
 	char got[16];
 
 	name = sample_create(2);
 	mapped = sample_open(name, true);
-	TEST(region_rotate(mapped, NULL, &f) == 0);
+	TEST(region_rotate(mapped, NULL, &err) == 0);
 	for (unsigned i = 0; i < region_tables(mapped); i++) {
 		const struct table *t = region_table(mapped, i);
 		uint8_t *to = (uint8_t *)region_read(mapped, t, 2);
 
 		memset(to + t->length - 16, 'a' + (int)i, 16);
 	}
-	TEST(region_look(&r, name, &f) == 0 && region_epoch(r) == 2);
+	TEST(region_look(&r, name, &err) == 0 && region_epoch(r) == 2);
 	for (unsigned i = 0; i < region_tables(r); i++) {
 		struct memory *m = region_memory(r);
 		const struct table *t = &m->table[i];
@@ -323,12 +324,12 @@ static void test_look_lists(void)
 {
 	struct region *r, *mapped;
 	const uint64_t one = htobe64(1);
-	struct fault f;
+	struct error err;
 	struct table_view v;
 
 	name = sample_create(1);
 	mapped = sample_open(name, true);
-	TEST(region_look(&r, name, &f) == 0);
+	TEST(region_look(&r, name, &err) == 0);
 	for (unsigned i = 0; i < region_tables(r); i++) {
 		struct memory *m = region_memory(r);
 		const struct table *t = &m->table[i];
@@ -351,7 +352,7 @@ static void test_look_lists(void)
 }
 
 /* A header with right sums and wrong contents. */
-static int forge(void (*change)(struct region_header *h), struct fault *f)
+static int forge(void (*change)(struct region_header *h), struct error *err)
 {
 	struct region_header h;
 	char path[80];
@@ -365,7 +366,7 @@ static int forge(void (*change)(struct region_header *h), struct fault *f)
 	h.crc = region_header_crc(&h);
 	TEST(pwrite(fd, &h, sizeof(h), 0) == sizeof(h));
 	close(fd);
-	rc = reopen(f);
+	rc = reopen(err);
 	unlink(path);
 	return rc;
 }
@@ -450,13 +451,13 @@ static void test_forged(void)
 		values_many, long_table,   many_sets,	  huge_set,
 		clones,	     heads_inside, keeps_nothing, keeps_less,
 	};
-	struct fault f;
+	struct error err;
 
-	TEST(forge(version_2, &f) == -EPROTONOSUPPORT);
-	TEST(says(&f, "version 2") && says(&f, "version 1"));
-	TEST(forge(other_order, &f) == -EPROTONOSUPPORT);
+	TEST(forge(version_2, &err) == -EPROTONOSUPPORT);
+	TEST(says(&err, "version 2") && says(&err, "version 1"));
+	TEST(forge(other_order, &err) == -EPROTONOSUPPORT);
 	for (unsigned i = 0; i < sizeof(changes) / sizeof(changes[0]); i++)
-		if (!TEST(forge(changes[i], &f) == -EBADMSG))
+		if (!TEST(forge(changes[i], &err) == -EBADMSG))
 			fprintf(stderr, "  forged header %u\n", i);
 }
 
@@ -466,7 +467,7 @@ static void test_pages(void)
 	struct region_options o = {.epochs = 1, .pages = REGION_PAGES_SMALL};
 	struct layout l = {.n = 1};
 	struct region *r;
-	struct fault f;
+	struct error err;
 	char enabled[80] = "";
 	FILE *in;
 
@@ -476,12 +477,12 @@ static void test_pages(void)
 	if (in)
 		fclose(in);
 	strcpy(l.table[0].name, "t");
-	layout_set(&l.table[0], "kind", "keyinc", &f);
-	layout_set(&l.table[0], "key", "u32", &f);
-	layout_set(&l.table[0], "memory", "16Mi", &f);
+	layout_set(&l.table[0], "kind", "keyinc", &err);
+	layout_set(&l.table[0], "key", "u32", &err);
+	layout_set(&l.table[0], "memory", "16Mi", &err);
 	region_remove(name, NULL);
-	if (!TEST(region_create(&r, name, &l, &o, &f) == 0)) {
-		fprintf(stderr, "%s\n", f.text);
+	if (!TEST(region_create(&r, name, &l, &o, &err) == 0)) {
+		fprintf(stderr, "%s\n", err.text);
 		return;
 	}
 	TEST(!strcmp(region_page_kind(r), "4K"));
@@ -489,7 +490,7 @@ static void test_pages(void)
 	region_close(r);
 	region_remove(name, NULL);
 	o.pages = REGION_PAGES_AUTO;
-	TEST(region_create(NULL, name, &l, &o, &f) == 0);
+	TEST(region_create(NULL, name, &l, &o, &err) == 0);
 	r = sample_open(name, false);
 	if (strstr(enabled, "[advise]") || strstr(enabled, "[always]"))
 		TEST(strchr(region_page_kind(r), 'M') != NULL);

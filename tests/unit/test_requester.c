@@ -53,7 +53,7 @@ static void test_restarts(void)
 	for (unsigned run = 0; run < RUNS; run++) {
 		struct odds with = {.loss = run % 3 * 0.1};
 		struct requester_ledger l;
-		struct fault f = {""};
+		struct error err = {""};
 
 		rng.state = 1000000 + run;
 		begin(32, &with);
@@ -67,10 +67,10 @@ static void test_restarts(void)
 						(uint32_t)rng_below(&rng,
 								    0x7f0000);
 		if (responder_open(&g.p, g.region, &tickets[1], back.sink, &ro,
-				   &f) < 0)
-			rig_die("responder", &f);
+				   &err) < 0)
+			rig_die("responder", &err);
 		if (run & 1)
-			TEST(roce_out_reticket(o, &tickets[1], &f) == 0);
+			TEST(roce_out_reticket(o, &tickets[1], &err) == 0);
 		some_ops((unsigned)rng_below(&rng, 64) + 1);
 		settle();
 		l = roce_out_ledger(o);
@@ -90,7 +90,7 @@ static void test_first_lost(void)
 	forgetful = true;
 	for (unsigned run = 0; run < RUNS; run++) {
 		struct requester_ledger l;
-		struct fault f = {""};
+		struct error err = {""};
 
 		rng.state = 6000000 + run;
 		begin(32, &with);
@@ -103,9 +103,9 @@ static void test_first_lost(void)
 					       ROCE_PSN_MASK;
 		}
 		if (responder_open(&g.p, g.region, &tickets[1], back.sink, &ro,
-				   &f) < 0)
-			rig_die("responder", &f);
-		TEST(roce_out_reticket(o, &tickets[1], &f) == 0);
+				   &err) < 0)
+			rig_die("responder", &err);
+		TEST(roce_out_reticket(o, &tickets[1], &err) == 0);
 		some_ops((unsigned)rng_below(&rng, 64) + 1);
 		turns = 0;
 		settle();
@@ -125,7 +125,7 @@ static void test_ticket_again(void)
 	for (unsigned run = 0; run < RUNS; run++) {
 		struct odds none = {0};
 		struct requester_ledger l;
-		struct fault f = {""};
+		struct error err = {""};
 
 		rng.state = 3000000 + run;
 		begin(64, &none);
@@ -137,7 +137,7 @@ static void test_ticket_again(void)
 		if (run & 1)
 			for (unsigned i = 0; i < g.t.n; i++)
 				tickets[1].at[i].psn ^= 0x123456;
-		TEST(roce_out_reticket(o, &tickets[1], &f) == 0);
+		TEST(roce_out_reticket(o, &tickets[1], &err) == 0);
 		some_ops(40);
 		settle();
 		l = roce_out_ledger(o);
@@ -156,7 +156,7 @@ static void test_ticket_of_restarted(void)
 	for (unsigned run = 0; run < RUNS; run++) {
 		struct odds with = {.loss = run % 3 * 0.1};
 		struct requester_ledger l;
-		struct fault f = {""};
+		struct error err = {""};
 
 		rng.state = 5000000 + run;
 		begin(64, &with);
@@ -164,9 +164,9 @@ static void test_ticket_of_restarted(void)
 		settle();
 		responder_close(g.p);
 		if (responder_open(&g.p, g.region, &tickets[1], back.sink, &ro,
-				   &f) < 0)
-			rig_die("responder", &f);
-		TEST(roce_out_reticket(o, &tickets[1], &f) == 0);
+				   &err) < 0)
+			rig_die("responder", &err);
+		TEST(roce_out_reticket(o, &tickets[1], &err) == 0);
 		some_ops((unsigned)rng_below(&rng, 60) + 1);
 		settle();
 		l = roce_out_ledger(o);
@@ -183,7 +183,7 @@ static void test_ticket_renewed(void)
 	for (unsigned run = 0; run < RUNS; run++) {
 		struct odds with = {.loss = run % 3 * 0.1};
 		struct requester_ledger l;
-		struct fault f = {""};
+		struct error err = {""};
 
 		rng.state = 4000000 + run;
 		begin(64, &with);
@@ -197,7 +197,7 @@ static void test_ticket_renewed(void)
 			for (unsigned i = 0; i < g.t.n; i++)
 				tickets[1].at[i].psn ^= 0x123456;
 		turns = 0;
-		TEST(roce_out_reticket(o, &tickets[1], &f) == 0);
+		TEST(roce_out_reticket(o, &tickets[1], &err) == 0);
 		some_ops(40);
 		settle();
 		TEST(turns < 200 || run % 3);
@@ -213,7 +213,7 @@ static void test_refused(void)
 {
 	struct odds none = {0};
 	struct requester_ledger l;
-	struct fault f = {""};
+	struct error err = {""};
 
 	rng.state = 5;
 	begin(256, &none);
@@ -221,7 +221,7 @@ static void test_refused(void)
 	settle();
 	for (unsigned i = 0; i < g.t.n; i++)
 		tickets[1].at[i].rkey ^= 1;
-	TEST(roce_out_reticket(o, &tickets[1], &f) == 0);
+	TEST(roce_out_reticket(o, &tickets[1], &err) == 0);
 	some_ops(60);
 	for (unsigned i = 0; i < 2000; i++)
 		turn();
@@ -230,12 +230,12 @@ static void test_refused(void)
 	TEST(roce_out_stalled(o) && roce_out_stale(o));
 	TEST(roce_out_pending(o) == 60); /* for a ticket to come */
 	/* Queue pairs made anew are not killed with the same R_Keys. */
-	TEST(responder_reopen(g.p, &tickets[0], &f) == 0);
+	TEST(responder_reopen(g.p, &tickets[0], &err) == 0);
 	for (unsigned i = 0; i < 250; i++)
 		turn();
 	TEST(roce_out_ledger(o).naks_access == l.naks_access);
 	TEST(!responder_is_dead(g.p));
-	TEST(roce_out_reticket(o, &tickets[0], &f) == 0);
+	TEST(roce_out_reticket(o, &tickets[0], &err) == 0);
 	settle();
 	l = roce_out_ledger(o);
 	TEST(l.acked == 110);
@@ -317,12 +317,12 @@ static void test_full(void)
 static int wait_for_ticket(void *ctx)
 {
 	struct ticket **at = ctx, *old = *at;
-	struct fault f = {""};
+	struct error err = {""};
 
 	if (old) {
 		*at = NULL;
-		TEST(responder_reopen(g.p, &tickets[1], &f) == 0);
-		TEST(roce_out_reticket(o, &tickets[1], &f) == 0);
+		TEST(responder_reopen(g.p, &tickets[1], &err) == 0);
+		TEST(roce_out_reticket(o, &tickets[1], &err) == 0);
 		memset(old, 0xff, sizeof(*old));
 	}
 	return wait_a_turn(NULL);
@@ -342,7 +342,7 @@ static void test_ticket_within(void)
 	struct ticket *at = &first;
 	struct transport *transport;
 	struct odds none = {0};
-	struct fault f = {""};
+	struct error err = {""};
 
 	rng.state = 8;
 	begin(2, &none);
@@ -350,9 +350,9 @@ static void test_ticket_within(void)
 	tickets[0].mtu = tickets[1].mtu = SLOT / PIECES;
 	first = tickets[0];
 	memset(data, 0x5a, sizeof(data));
-	if (roce_out_open(&o, &first, there.sink, 0, &f) < 0 ||
-	    roce_out_window(o, 2, wait_for_ticket, &at, &f) < 0)
-		rig_die("transport", &f);
+	if (roce_out_open(&o, &first, there.sink, 0, &err) < 0 ||
+	    roce_out_window(o, 2, wait_for_ticket, &at, &err) < 0)
+		rig_die("transport", &err);
 	transport = roce_out_transport(o);
 	transport->begin(transport);
 	TEST(transport->exec(transport, &op, 1, 1000) == 0);

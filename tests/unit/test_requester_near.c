@@ -151,7 +151,7 @@ static void test_made_anew(void)
 {
 	for (unsigned run = 0; run < 50; run++) {
 		struct requester_ledger l;
-		struct fault f = {""};
+		struct error err = {""};
 		size_t n;
 
 		rng.state = 100 + run;
@@ -166,7 +166,7 @@ static void test_made_anew(void)
 		TEST(responder_counters(g.p)->atomics > 0);
 		(void)line_take(&back); /* lost */
 		responder_renumber(g.p, &tickets[1]);
-		TEST(responder_reopen(g.p, &tickets[1], &f) == 0);
+		TEST(responder_reopen(g.p, &tickets[1], &err) == 0);
 		settle();
 		l = roce_out_ledger(o);
 		TEST(l.unanswered == FLIGHT && l.acked + FLIGHT == l.requests);
@@ -204,14 +204,14 @@ static void test_late_probe(void)
 {
 	enum { AHEAD = 5 };
 	uint8_t room[CRC_HEADROOM + ROCE_FRAME_MAX];
-	struct fault f = {""};
+	struct error err = {""};
 	struct pkt probe;
 
 	rng.state = 10;
 	begin(64, &none);
 	tickets[1].at[RIG_KW].psn = (tickets[0].at[RIG_KW].psn - AHEAD) &
 				    ROCE_PSN_MASK;
-	TEST(responder_reopen(g.p, &tickets[1], &f) == 0);
+	TEST(responder_reopen(g.p, &tickets[1], &err) == 0);
 	send_ops(RIG_KW, 2 * AHEAD);
 	TEST(line_take(&there) == 1);
 	probe = keep(&there.pkts[0], room + CRC_HEADROOM);

@@ -281,12 +281,12 @@ static void test_epochs(void)
 {
 	struct roce r = rig_write(&g, RIG_KW, 0, 0, slot, 8), next;
 	struct ticket now = {0};
-	struct fault f;
+	struct error err;
 
 	TEST(send_as(&r, REASON(executed)));
 	TEST(answered(RIG_KW, ROCE_ACK, 0, 1));
-	TEST(region_rotate(g.region, NULL, &f) == 0);
-	TEST(ticket_of_region(&now, g.region, &f) == 0 && now.epoch == 2);
+	TEST(region_rotate(g.region, NULL, &err) == 0);
+	TEST(ticket_of_region(&now, g.region, &err) == 0 && now.epoch == 2);
 	next = rig_write(&g, RIG_UC, 8, 0, other, 8);
 	TEST(send_as(&next, REASON(access))); /* a stale key */
 	next.rkey = now.at[RIG_UC].rkey;
@@ -341,17 +341,17 @@ static void test_foreign_ticket(void)
 {
 	const struct responder_options usual = {.receives = UINT64_MAX};
 	struct responder *p = NULL;
-	struct fault f = {""};
+	struct error err = {""};
 	struct ticket *t = malloc(sizeof(*t));
 
 	if (!t)
 		exit(1);
 	*t = g.t;
 	t->n++;
-	TEST(responder_open(&p, g.region, t, NULL, &usual, &f) == -EINVAL);
+	TEST(responder_open(&p, g.region, t, NULL, &usual, &err) == -EINVAL);
 	*t = g.t;
 	t->table[0].length += 8;
-	TEST(responder_open(&p, g.region, t, NULL, &usual, &f) == -EINVAL);
+	TEST(responder_open(&p, g.region, t, NULL, &usual, &err) == -EINVAL);
 	TEST(p == NULL);
 	free(t);
 }

@@ -50,7 +50,7 @@ static uint32_t psn_goes_on(void)
 {
 	char path[64];
 	struct op op = write_op(RIG_KW);
-	struct fault f = {""};
+	struct error err = {""};
 	struct roce r = {0};
 	struct roce_out *o;
 	struct snk *sink;
@@ -59,18 +59,18 @@ static uint32_t psn_goes_on(void)
 
 	snprintf(path, sizeof(path), "/tmp/test-reticket-%d.pcap",
 		 (int)getpid());
-	if (snk_open(&sink, path, &f) < 0 ||
-	    roce_out_open(&o, &was, sink, 0, &f) < 0)
-		rig_die("transport", &f);
+	if (snk_open(&sink, path, &err) < 0 ||
+	    roce_out_open(&o, &was, sink, 0, &err) < 0)
+		rig_die("transport", &err);
 	for (unsigned i = 0; i < BEFORE; i++)
 		run(roce_out_transport(o), &op, 1);
-	TEST(roce_out_reticket(o, &now, &f) == 0);
+	TEST(roce_out_reticket(o, &now, &err) == 0);
 	run(roce_out_transport(o), &op, 1);
 	roce_out_close(o);
 	TEST(snk_close(sink) == 0);
-	if (src_open(&s, path, &f) < 0)
-		rig_die(path, &f);
-	while (src_rx(s, &p, 1, &f) > 0)
+	if (src_open(&s, path, &err) < 0)
+		rig_die(path, &err);
+	while (src_rx(s, &p, 1, &err) > 0)
 		TEST(roce_decode(&r, p.data, p.len) == 0);
 	TEST(r.rkey == now.at[RIG_KW].rkey && r.dest_qp == now.at[RIG_KW].qpn);
 	src_close(s);
@@ -85,17 +85,17 @@ static uint32_t dart_goes_on(void)
 	const struct dart_state *st;
 	struct op op = write_op(RIG_KW);
 	struct dart_out *dart;
-	struct fault f = {""};
+	struct error err = {""};
 	struct snk *sink;
 	uint32_t psn;
 
-	if (snk_open(&sink, "/dev/null", &f) < 0 ||
-	    dart_out_open(&dart, &one, 1, sink, NULL, 0, &f) < 0)
-		rig_die("dart", &f);
+	if (snk_open(&sink, "/dev/null", &err) < 0 ||
+	    dart_out_open(&dart, &one, 1, sink, NULL, 0, &err) < 0)
+		rig_die("dart", &err);
 	for (unsigned i = 0; i < BEFORE; i++)
 		TEST(dart_out_transport(dart)->exec(dart_out_transport(dart),
 						    &op, 1, 0) == 0);
-	TEST(dart_out_reticket(dart, 0, &was, &now, &f) == 0);
+	TEST(dart_out_reticket(dart, 0, &was, &now, &err) == 0);
 	st = dart_out_state(dart, 0, RIG_KW);
 	psn = be24_load(st->psn);
 	TEST(be32_load(st->rkey) == now.at[RIG_KW].rkey &&
@@ -174,18 +174,18 @@ static uint64_t list_goes_on(void)
 {
 	uint8_t count[8] = {0, 0, 0, 0, 0, 0, 0, 12};
 	struct op op = write_op(RIG_LIST);
-	struct fault f = {""};
+	struct error err = {""};
 	struct roce_out *o;
 	struct snk *sink;
 	uint64_t head;
 
 	op.offset = table_head(&was.table[RIG_LIST], 1);
 	op.data = count;
-	if (snk_open(&sink, "/dev/null", &f) < 0 ||
-	    roce_out_open(&o, &was, sink, 0, &f) < 0)
-		rig_die("transport", &f);
+	if (snk_open(&sink, "/dev/null", &err) < 0 ||
+	    roce_out_open(&o, &was, sink, 0, &err) < 0)
+		rig_die("transport", &err);
 	run(roce_out_transport(o), &op, 1);
-	TEST(roce_out_reticket(o, &now, &f) == 0);
+	TEST(roce_out_reticket(o, &now, &err) == 0);
 	head = roce_out_transport(o)->head(roce_out_transport(o), RIG_LIST, 1);
 	roce_out_close(o);
 	TEST(snk_close(sink) == 0);
@@ -232,15 +232,15 @@ static void test_dart_heard(void)
 			 .pkey = 0xffff,
 			 .syndrome = ROCE_NAK_PSN};
 	struct dart_out *dart;
-	struct fault f = {""};
+	struct error err = {""};
 	struct snk *sink;
 	struct pkt nak;
 
 	nic_tickets();
 	rotate(&now);
-	if (snk_open(&sink, "/dev/null", &f) < 0 ||
-	    dart_out_open(&dart, &one, 1, sink, NULL, 0, &f) < 0)
-		rig_die("dart", &f);
+	if (snk_open(&sink, "/dev/null", &err) < 0 ||
+	    dart_out_open(&dart, &one, 1, sink, NULL, 0, &err) < 0)
+		rig_die("dart", &err);
 	for (unsigned i = 0; i < BEFORE; i++)
 		TEST(dart_out_transport(dart)->exec(dart_out_transport(dart),
 						    &op, 1, 0) == 0);
@@ -252,12 +252,12 @@ static void test_dart_heard(void)
 		.data = frame,
 		.len = (uint32_t)roce_encode(frame, sizeof(frame), &r),
 	};
-	TEST(dart_out_reticket(dart, 0, &was, &now, &f) == 0);
+	TEST(dart_out_reticket(dart, 0, &was, &now, &err) == 0);
 	TEST(dart_out_answer(dart, &nak));
 	TEST(dart_out_ledger(dart).lost == BEFORE - 7);
 	TEST(dart_out_transport(dart)->exec(dart_out_transport(dart), &op, 1,
 					    0) == 0);
-	TEST(dart_out_reticket(dart, 0, &now, &was, &f) == 0);
+	TEST(dart_out_reticket(dart, 0, &now, &was, &err) == 0);
 	TEST(dart_out_answer(dart, &nak));
 	TEST(dart_out_ledger(dart).lost == BEFORE - 7);
 	TEST(dart_out_ledger(dart).resyncs == 1);

@@ -32,14 +32,14 @@ static struct pkt frames[FRAMES_MAX];
 
 static struct out open_out(const struct ticket *t, unsigned ack_every)
 {
-	struct fault f = {""};
+	struct error err = {""};
 	struct out k = {0};
 
 	snprintf(k.path, sizeof(k.path), "/tmp/test-roce-out-%d.pcap",
 		 (int)getpid());
-	if (snk_open(&k.sink, k.path, &f) < 0 ||
-	    roce_out_open(&k.o, t, k.sink, ack_every, &f) < 0)
-		rig_die("transport", &f);
+	if (snk_open(&k.sink, k.path, &err) < 0 ||
+	    roce_out_open(&k.o, t, k.sink, ack_every, &err) < 0)
+		rig_die("transport", &err);
 	k.transport = roce_out_transport(k.o);
 	return k;
 }
@@ -49,7 +49,7 @@ static struct out open_out(const struct ticket *t, unsigned ack_every)
 static size_t close_out(struct out *k)
 {
 	static uint8_t *kept;
-	struct fault f = {""};
+	struct error err = {""};
 	size_t n = 0, room = 0;
 	struct src *s;
 	int got;
@@ -58,9 +58,10 @@ static size_t close_out(struct out *k)
 	TEST(snk_close(k->sink) == 0);
 	free(kept);
 	kept = malloc((size_t)FRAMES_MAX * 1200);
-	if (!kept || src_open(&s, k->path, &f) < 0)
-		rig_die("frames", &f);
-	while ((got = src_rx(s, frames + n, 1, &f)) > 0 && n < FRAMES_MAX - 1) {
+	if (!kept || src_open(&s, k->path, &err) < 0)
+		rig_die("frames", &err);
+	while ((got = src_rx(s, frames + n, 1, &err)) > 0 &&
+	       n < FRAMES_MAX - 1) {
 		memcpy(kept + room + CRC_HEADROOM, frames[n].data,
 		       frames[n].len);
 		frames[n].data = kept + room + CRC_HEADROOM;
@@ -195,7 +196,7 @@ static void test_verbs(void)
 static void test_cut(void)
 {
 	struct ticket *t = malloc(2 * sizeof(*t));
-	struct fault f = {""};
+	struct error err = {""};
 	struct roce_out *o;
 	struct out k;
 
@@ -206,10 +207,10 @@ static void test_cut(void)
 	t[1] = t[0];
 	t[1].mtu = 512;
 	k = open_out(&t[0], 0);
-	TEST(roce_out_open(&o, &t[1], k.sink, 0, &f) == -EINVAL);
-	TEST(strstr(f.text, "table wide: qp: packets of 512 bytes") != NULL);
-	TEST(roce_out_reticket(k.o, &t[1], &f) == -EINVAL);
-	TEST(strstr(f.text, "table wide: qp: packets of 512 bytes") != NULL);
+	TEST(roce_out_open(&o, &t[1], k.sink, 0, &err) == -EINVAL);
+	TEST(strstr(err.text, "table wide: qp: packets of 512 bytes") != NULL);
+	TEST(roce_out_reticket(k.o, &t[1], &err) == -EINVAL);
+	TEST(strstr(err.text, "table wide: qp: packets of 512 bytes") != NULL);
 	TEST(close_out(&k) == 0);
 	free(t);
 }
@@ -312,7 +313,7 @@ static void test_refused(void)
 	struct ticket *t = malloc(sizeof(*t));
 	struct op far = write_op(RIG_TABLES, 0, 8);
 	struct roce_out *o = NULL;
-	struct fault f = {""};
+	struct error err = {""};
 	struct out k = open_out(&g.t, 0);
 
 	if (!t)
@@ -321,8 +322,8 @@ static void test_refused(void)
 	TEST(k.transport->exec(k.transport, &far, 1, 0) == -ERANGE);
 	*t = g.t;
 	t->table[RIG_INC].qp = TABLE_QP_UC;
-	TEST(roce_out_open(&o, t, k.sink, 0, &f) == -EINVAL && !o);
-	TEST(strstr(f.text, "inc") != NULL && strstr(f.text, "UC") != NULL);
+	TEST(roce_out_open(&o, t, k.sink, 0, &err) == -EINVAL && !o);
+	TEST(strstr(err.text, "inc") != NULL && strstr(err.text, "UC") != NULL);
 	TEST(close_out(&k) == 0);
 	free(t);
 }
@@ -330,14 +331,14 @@ static void test_refused(void)
 static void test_full_disk(void)
 {
 	struct op op = write_op(RIG_KW, 0, 8);
-	struct fault f = {""};
+	struct error err = {""};
 	struct roce_out *o;
 	struct snk *s;
 	int rc = 0;
 
-	if (!TEST(snk_open(&s, "/dev/full", &f) == 0))
+	if (!TEST(snk_open(&s, "/dev/full", &err) == 0))
 		return;
-	TEST(roce_out_open(&o, &g.t, s, 0, &f) == 0);
+	TEST(roce_out_open(&o, &g.t, s, 0, &err) == 0);
 	for (int i = 0; i < 100000 && !rc; i++)
 		rc = roce_out_transport(o)->exec(roce_out_transport(o), &op, 1,
 						 0);
@@ -361,23 +362,23 @@ static void test_full_disk_reticket(void)
 {
 	struct ticket *t = malloc(sizeof(*t));
 	struct op op = write_op(RIG_KW, 0, 8);
-	struct fault f = {""};
+	struct error err = {""};
 	struct roce_out *o;
 	unsigned room;
 	struct snk *s;
 	int rc;
 
-	if (!TEST(t && snk_open(&s, "/dev/full", &f) == 0))
+	if (!TEST(t && snk_open(&s, "/dev/full", &err) == 0))
 		return;
 	*t = g.t;
-	TEST(roce_out_open(&o, &g.t, s, 0, &f) == 0);
-	TEST(roce_out_window(o, 8, NULL, NULL, &f) == 0);
+	TEST(roce_out_open(&o, &g.t, s, 0, &err) == 0);
+	TEST(roce_out_window(o, 8, NULL, NULL, &err) == 0);
 	TEST(roce_out_transport(o)->exec(roce_out_transport(o), &op, 1, 0) ==
 	     0);
 	stuff(s, UINT_MAX); /* and the buffer is empty */
 	room = stuff(s, UINT_MAX);
 	TEST(stuff(s, room) == room); /* and it is full */
-	rc = roce_out_reticket(o, t, &f);
+	rc = roce_out_reticket(o, t, &err);
 	if (!TEST(rc == 0)) {
 		free(t); /* as who is refused would do */
 		t = NULL;

@@ -20,7 +20,7 @@ static void test_round(void)
 {
 	static struct show_scratch room;
 	uint8_t value[64], back[64];
-	struct fault f;
+	struct error err;
 
 	static const char *const types[] = {
 		"hex",	"u8",	"u16",	 "u32",	  "u64",  "u8s",  "u16s",
@@ -33,7 +33,7 @@ static void test_round(void)
 		struct show s;
 
 		room.escape_blank = i % 2;
-		TEST(show_parse(&s, types[i], &f) == 0);
+		TEST(show_parse(&s, types[i], &err) == 0);
 		r = &s.part[0].render;
 		if (r->as == RENDER_NUMBER) {
 			len = r->width;
@@ -48,9 +48,10 @@ static void test_round(void)
 			value[len - 1] |= 1; /* no zeros that pad a text */
 			memset(back, 0xee, sizeof(back));
 			text = show_part_text(&s.part[0], &room, value, len);
-			TEST(show_read(r, back, len, 0, text, &f) == (int)len);
+			TEST(show_read(r, back, len, 0, text, &err) ==
+			     (int)len);
 			TEST(!memcmp(value, back, len) && back[len] == 0xee);
-			TEST(show_read(r, back, 0, sizeof(back), text, &f) ==
+			TEST(show_read(r, back, 0, sizeof(back), text, &err) ==
 			     (int)len);
 			TEST(!memcmp(value, back, len));
 		}
@@ -58,14 +59,14 @@ static void test_round(void)
 }
 
 static int read_as(const char *type, size_t len, const char *text,
-		   struct fault *f)
+		   struct error *err)
 {
 	struct show s;
 	uint8_t out[8];
 
-	TEST(show_parse(&s, type, f) == 0);
-	f->text[0] = '\0';
-	return show_read(&s.part[0].render, out, len, sizeof(out), text, f);
+	TEST(show_parse(&s, type, err) == 0);
+	err->text[0] = '\0';
+	return show_read(&s.part[0].render, out, len, sizeof(out), text, err);
 }
 
 static void test_refused(void)
@@ -92,15 +93,15 @@ static void test_refused(void)
 		{"src4", 4, "10.0.0.1+ff", "is more than the 4 bytes"},
 		{"flow4", 0, "10.0.0.1:1>10.0.0.2:2/tcp", "is more than the 8"},
 	};
-	struct fault f;
+	struct error err;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		int rc = read_as(bad[i].type, bad[i].len, bad[i].text, &f);
+		int rc = read_as(bad[i].type, bad[i].len, bad[i].text, &err);
 
 		if (!TEST(rc == -EINVAL &&
-			  !strncmp(f.text, bad[i].why, strlen(bad[i].why))))
+			  !strncmp(err.text, bad[i].why, strlen(bad[i].why))))
 			fprintf(stderr, "  %s '%s': %d %s\n", bad[i].type,
-				bad[i].text, rc, f.text);
+				bad[i].text, rc, err.text);
 	}
 }
 
@@ -110,11 +111,11 @@ static void test_padded(void)
 	static const struct render list = {.as = RENDER_LIST, .width = 2};
 	static const struct render text = {.as = RENDER_TEXT};
 	uint8_t out[6];
-	struct fault f;
+	struct error err;
 
-	TEST(show_read(&list, out, 6, 0, "1, 0x203", &f) == 6);
+	TEST(show_read(&list, out, 6, 0, "1, 0x203", &err) == 6);
 	TEST(!memcmp(out, "\0\1\2\3\0\0", 6));
-	TEST(show_read(&text, out, 6, 0, "a\\x01\\\\", &f) == 6);
+	TEST(show_read(&text, out, 6, 0, "a\\x01\\\\", &err) == 6);
 	TEST(!memcmp(out, "a\1\\\0\0\0", 6));
 }
 

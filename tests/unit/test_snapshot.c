@@ -120,9 +120,9 @@ static void test_all_tables(struct snapshot *s, const struct region *r)
 static void test_once(const struct region *r)
 {
 	struct snapshot *s;
-	struct fault f;
+	struct error err;
 
-	if (!TEST(snapshot_open(&s, path, &f) == 0))
+	if (!TEST(snapshot_open(&s, path, &err) == 0))
 		return;
 	test_all_tables(s, r);
 	TEST(truncate(path, 0) == 0);
@@ -136,20 +136,20 @@ static void test_whole(const struct region *r)
 	struct query_rule rule = {.copies = 1, .policy = QUERY_UNIQUE};
 	struct query_reply a;
 	struct snapshot *s;
-	struct fault f = {""};
+	struct error err = {""};
 	struct memory *m;
 	struct table_view v;
 	uint64_t blocks, damaged, wrong = 0;
 	uint8_t byte;
 
-	if (!TEST(snapshot_open(&s, path, &f) == 0)) {
-		fprintf(stderr, "%s\n", f.text);
+	if (!TEST(snapshot_open(&s, path, &err) == 0)) {
+		fprintf(stderr, "%s\n", err.text);
 		return;
 	}
 	m = snapshot_memory(s);
 	TEST(m->tables == SAMPLE_TABLES);
 	TEST(m->oldest == 2 && m->newest == 3);
-	TEST(table_pick(m->table, m->tables, TABLE_APPEND, NULL, &f) ==
+	TEST(table_pick(m->table, m->tables, TABLE_APPEND, NULL, &err) ==
 	     &m->table[SAMPLE_LOSS]);
 	memory_view(&v, m, &m->table[SAMPLE_PATHS], 2);
 	TEST(v.values[1] == 7);
@@ -179,7 +179,7 @@ static void test_whole(const struct region *r)
 	TEST(memory_load(&v, 0, &byte, 1) == -ERANGE);
 	memory_view(&v, m, &m->table[SAMPLE_FLOWS], 2);
 	TEST(memory_load(&v, v.t->length, &byte, 1) == -ERANGE);
-	TEST(snapshot_verify(s, &blocks, &damaged, &f) == 0);
+	TEST(snapshot_verify(s, &blocks, &damaged, &err) == 0);
 	/* 512 KiB are 8 blocks; the others one each; two epochs. */
 	TEST(blocks == 24 && damaged == 0);
 	snapshot_close(s);
@@ -251,14 +251,14 @@ static void test_no_index(void)
 {
 	size_t at = file_len - sizeof(struct snapshot_trailer);
 	struct snapshot *s;
-	struct fault f;
+	struct error err;
 
 	for (size_t back = 1; back <= 21; back += 20) {
 		file[at - 1 + back] ^= 1;
 		save_file(file, file_len);
 		file[at - 1 + back] ^= 1;
-		TEST(snapshot_open(&s, path, &f) == -EBADMSG);
-		TEST(!!strstr(f.text, "the index is damaged"));
+		TEST(snapshot_open(&s, path, &err) == -EBADMSG);
+		TEST(!!strstr(err.text, "the index is damaged"));
 	}
 }
 
@@ -277,7 +277,7 @@ static void test_prefixes(void)
 }
 
 /* Right sums, and a list that would keep so many of its ring's entries. */
-static int keeping(uint64_t ring, uint16_t batch, struct fault *f)
+static int keeping(uint64_t ring, uint16_t batch, struct error *err)
 {
 	struct snapshot_header *h;
 	struct region_header *r;
@@ -294,7 +294,7 @@ static int keeping(uint64_t ring, uint16_t batch, struct fault *f)
 	h->crc = snapshot_header_crc(h, r, (const uint8_t *)(r + 1));
 	save_file(copy, file_len);
 	free(copy);
-	rc = snapshot_open(&s, path, f);
+	rc = snapshot_open(&s, path, err);
 	if (!rc)
 		snapshot_close(s);
 	return rc;
@@ -302,13 +302,13 @@ static int keeping(uint64_t ring, uint16_t batch, struct fault *f)
 
 static void test_promises(void)
 {
-	struct fault f = {""};
+	struct error err = {""};
 
-	TEST(keeping(100, 16, &f) == 0); /* as it was */
-	TEST(keeping(17, 16, &f) == 0);
-	TEST(keeping(16, 16, &f) == -EBADMSG && strstr(f.text, "ring: 16"));
-	TEST(keeping(8, 16, &f) == -EBADMSG && strstr(f.text, "ring: 8"));
-	TEST(keeping(UINT64_MAX, 16, &f) == -EBADMSG);
+	TEST(keeping(100, 16, &err) == 0); /* as it was */
+	TEST(keeping(17, 16, &err) == 0);
+	TEST(keeping(16, 16, &err) == -EBADMSG && strstr(err.text, "ring: 16"));
+	TEST(keeping(8, 16, &err) == -EBADMSG && strstr(err.text, "ring: 8"));
+	TEST(keeping(UINT64_MAX, 16, &err) == -EBADMSG);
 }
 
 static void test_restore(const struct region *r)
@@ -316,7 +316,7 @@ static void test_restore(const struct region *r)
 	struct region_options o = {.epochs = 1};
 	struct region *copy;
 	struct snapshot *s;
-	struct fault f = {""};
+	struct error err = {""};
 	uint64_t damaged;
 	char other[80];
 	const struct snapshot_header *h = (const struct snapshot_header *)file;
@@ -324,11 +324,11 @@ static void test_restore(const struct region *r)
 	snprintf(other, sizeof(other), "%s-copy", name);
 	region_remove(other, NULL);
 	save_file(file, file_len);
-	TEST(snapshot_open(&s, path, &f) == 0);
-	if (!TEST(snapshot_restore(s, other, &o, &damaged, &f) == 0))
-		fprintf(stderr, "%s\n", f.text);
+	TEST(snapshot_open(&s, path, &err) == 0);
+	if (!TEST(snapshot_restore(s, other, &o, &damaged, &err) == 0))
+		fprintf(stderr, "%s\n", err.text);
 	TEST(damaged == 0);
-	TEST(snapshot_restore(s, other, &o, &damaged, &f) == -EEXIST);
+	TEST(snapshot_restore(s, other, &o, &damaged, &err) == -EEXIST);
 	snapshot_close(s);
 	copy = sample_open(other, true);
 	TEST(region_epoch(copy) == 3 && region_oldest(copy) == 2);
@@ -338,16 +338,16 @@ static void test_restore(const struct region *r)
 			TEST(region_digest(copy, region_table(copy, i),
 					   epoch) ==
 			     region_digest(r, region_table(r, i), epoch));
-	TEST(region_rotate(copy, NULL, &f) == 0 && region_epoch(copy) == 4);
+	TEST(region_rotate(copy, NULL, &err) == 0 && region_epoch(copy) == 4);
 	region_close(copy);
 	TEST(region_remove(other, NULL) == 0);
 
 	file[h->data_at + 100] ^= 1; /* in the first block's bytes */
 	save_file(file, file_len);
 	file[h->data_at + 100] ^= 1;
-	TEST(snapshot_open(&s, path, &f) == 0);
-	TEST(snapshot_restore(s, other, &o, &damaged, &f) == -EBADMSG);
-	TEST(damaged == 1 && strstr(f.text, "1 of 24 blocks"));
+	TEST(snapshot_open(&s, path, &err) == 0);
+	TEST(snapshot_restore(s, other, &o, &damaged, &err) == -EBADMSG);
+	TEST(damaged == 1 && strstr(err.text, "1 of 24 blocks"));
 	snapshot_close(s);
 	copy = sample_open(other, false);
 	TEST(region_read(copy, region_table(copy, 0), 2)[0] == 0);
@@ -368,31 +368,31 @@ static void count_ticks(void *ctx, uint64_t done, uint64_t all)
 static void test_refusals(struct region *r)
 {
 	struct writer *w;
-	struct fault f;
+	struct error err;
 	struct stat before, after;
 	struct snapshot *s;
 	uint64_t last = 0;
 
 	TEST(stat(path, &before) == 0);
-	TEST(snapshot_write(r, 1, 3, path, NULL, NULL, &f) == 0);
-	TEST(snapshot_write(r, 0, 3, path, NULL, NULL, &f) == -ERANGE);
-	TEST(snapshot_write(r, 2, 4, path, NULL, NULL, &f) == -ERANGE);
-	TEST(snapshot_write(r, 3, 2, path, NULL, NULL, &f) == -ERANGE);
+	TEST(snapshot_write(r, 1, 3, path, NULL, NULL, &err) == 0);
+	TEST(snapshot_write(r, 0, 3, path, NULL, NULL, &err) == -ERANGE);
+	TEST(snapshot_write(r, 2, 4, path, NULL, NULL, &err) == -ERANGE);
+	TEST(snapshot_write(r, 3, 2, path, NULL, NULL, &err) == -ERANGE);
 	TEST(writer_open(&w, r, NULL) == 0);
-	TEST(snapshot_write(r, 2, 3, path, NULL, NULL, &f) == -EBUSY);
-	TEST(strstr(f.text, "rotate first") != NULL);
-	TEST(snapshot_write(r, 2, 2, path, count_ticks, &last, &f) == 0);
+	TEST(snapshot_write(r, 2, 3, path, NULL, NULL, &err) == -EBUSY);
+	TEST(strstr(err.text, "rotate first") != NULL);
+	TEST(snapshot_write(r, 2, 2, path, count_ticks, &last, &err) == 0);
 	TEST(last == 12 * SNAPSHOT_BLOCK);
 	writer_close(w);
 	/* A full disk: said, and what was there stays. */
-	TEST(snapshot_write(r, 2, 3, "/dev/full", NULL, NULL, &f) == -ENOSPC);
+	TEST(snapshot_write(r, 2, 3, "/dev/full", NULL, NULL, &err) == -ENOSPC);
 	TEST(stat("/dev/full", &after) == 0 && S_ISCHR(after.st_mode));
-	TEST(snapshot_write(r, 2, 3, "/nonexistent/s", NULL, NULL, &f) ==
+	TEST(snapshot_write(r, 2, 3, "/nonexistent/s", NULL, NULL, &err) ==
 	     -ENOENT);
-	TEST(snapshot_open(&s, "/nonexistent/s", &f) == -ENOENT);
-	TEST(snapshot_open(&s, "/dev/zero", &f) == -EBADMSG);
-	TEST(snapshot_open(&s, region_path(r), &f) == -EBADMSG);
-	TEST(strstr(f.text, "not a snapshot") != NULL);
+	TEST(snapshot_open(&s, "/nonexistent/s", &err) == -ENOENT);
+	TEST(snapshot_open(&s, "/dev/zero", &err) == -EBADMSG);
+	TEST(snapshot_open(&s, region_path(r), &err) == -EBADMSG);
+	TEST(strstr(err.text, "not a snapshot") != NULL);
 }
 
 /* A writer comes and goes, and the epoch with it, while a snapshot is made. */
@@ -417,45 +417,45 @@ static void test_half_written(struct region *r)
 	uint64_t epoch = region_epoch(r);
 	struct region_writer_slot *slot;
 	struct writer *w;
-	struct fault f;
+	struct error err;
 
-	TEST(snapshot_write(r, epoch, epoch, path, write_and_rotate, r, &f) ==
+	TEST(snapshot_write(r, epoch, epoch, path, write_and_rotate, r, &err) ==
 	     -EBUSY);
-	TEST(strstr(f.text, "a writer came") != NULL);
+	TEST(strstr(err.text, "a writer came") != NULL);
 	TEST(region_epoch(r) == epoch + 1);
-	TEST(snapshot_write(r, epoch, epoch, path, NULL, NULL, &f) == 0);
+	TEST(snapshot_write(r, epoch, epoch, path, NULL, NULL, &err) == 0);
 	/* A rotation waits for a writer that is still in the old epoch. */
 	TEST(writer_open(&w, r, NULL) == 0);
 	slot = w->slot;
 	slot->epoch = epoch;
-	TEST(snapshot_write(r, epoch, epoch, path, NULL, NULL, &f) == -EBUSY);
-	TEST(strstr(f.text, "at work in epoch") != NULL);
-	TEST(snapshot_write(r, epoch - 1, epoch - 1, path, NULL, NULL, &f) ==
+	TEST(snapshot_write(r, epoch, epoch, path, NULL, NULL, &err) == -EBUSY);
+	TEST(strstr(err.text, "at work in epoch") != NULL);
+	TEST(snapshot_write(r, epoch - 1, epoch - 1, path, NULL, NULL, &err) ==
 	     0);
 	writer_close(w);
 	/* A killed one, whose last operation nobody has completed. */
 	slot->start = 1;
 	slot->state = JOURNAL_FULL;
 	slot->pid = (uint32_t)getpid();
-	TEST(snapshot_write(r, epoch, epoch, path, NULL, NULL, &f) == -EBUSY);
-	TEST(strstr(f.text, "killed") != NULL);
+	TEST(snapshot_write(r, epoch, epoch, path, NULL, NULL, &err) == -EBUSY);
+	TEST(strstr(err.text, "killed") != NULL);
 	slot->state = JOURNAL_IDLE;
-	TEST(snapshot_write(r, epoch, epoch, path, NULL, NULL, &f) == 0);
+	TEST(snapshot_write(r, epoch, epoch, path, NULL, NULL, &err) == 0);
 	slot->pid = 0;
 }
 
 int main(void)
 {
 	struct region *r;
-	struct fault f = {""};
+	struct error err = {""};
 
 	name = sample_create(3);
 	snprintf(path, sizeof(path), "/dev/shm/dta-test-%d-snapshot",
 		 (int)getpid());
 	r = sample_open(name, true);
 	fill(r);
-	if (!TEST(snapshot_write(r, 2, 3, path, NULL, NULL, &f) == 0))
-		fprintf(stderr, "%s\n", f.text);
+	if (!TEST(snapshot_write(r, 2, 3, path, NULL, NULL, &err) == 0))
+		fprintf(stderr, "%s\n", err.text);
 	load_file();
 	test_once(r);
 	test_whole(r);

@@ -70,17 +70,17 @@ static void check_frames(FILE *file)
 
 static void test_sink_file(void)
 {
-	struct fault f;
+	struct error err;
 	struct snk *k;
 
 	image.len = 100;
 	save(image.len); /* something to be truncated */
-	if (!TEST(!snk_open(&k, path, &f)))
+	if (!TEST(!snk_open(&k, path, &err)))
 		return;
 	write_frames(k);
 	TEST(snk_close(k) == 0);
 	check_frames(fopen(path, "rb"));
-	if (!TEST(!snk_open(&k, path, &f)))
+	if (!TEST(!snk_open(&k, path, &err)))
 		return;
 	TEST(!snk_room(k, PKT_MAX + 1) && errno == EMSGSIZE);
 	TEST(snk_room(k, PKT_MAX) != NULL);
@@ -98,14 +98,14 @@ static void test_sink_pipe(void)
 	if (pipe(fds) || (pid = fork()) < 0)
 		exit(1);
 	if (!pid) {
-		struct fault f;
+		struct error err;
 		struct snk *k;
 
 		dup2(fds[1], STDOUT_FILENO);
 		fcntl(STDOUT_FILENO, F_SETFL, O_NONBLOCK);
 		close(fds[0]);
 		close(fds[1]);
-		if (snk_open(&k, "-", &f))
+		if (snk_open(&k, "-", &err))
 			_exit(1);
 		write_frames(k);
 		_exit(snk_close(k) || test_end());
@@ -119,11 +119,11 @@ static void test_sink_errors(void)
 {
 	uint8_t frame[1000] = {0};
 	struct pkt p = {frame, sizeof(frame), sizeof(frame), 0};
-	struct fault f;
+	struct error err;
 	struct snk *k;
 	int fds[2], rc = 0;
 
-	if (!TEST(!snk_open(&k, "/dev/full", &f)))
+	if (!TEST(!snk_open(&k, "/dev/full", &err)))
 		return;
 	for (int i = 0; i < 2000 && !rc; i++)
 		rc = snk_tx(k, &p, 1);
@@ -132,7 +132,7 @@ static void test_sink_errors(void)
 	TEST(snk_close(k) == -ENOSPC);
 	if (pipe(fds))
 		exit(1);
-	if (!TEST(!snk_open(&k, fd_path(fds[1]), &f)))
+	if (!TEST(!snk_open(&k, fd_path(fds[1]), &err)))
 		return;
 	close(fds[0]);
 	signal(SIGPIPE, SIG_IGN);
@@ -140,15 +140,15 @@ static void test_sink_errors(void)
 	TEST(snk_flush(k) == -EPIPE && snk_close(k) == -EPIPE);
 	close(fds[1]);
 	TEST(snk_close(NULL) == 0);
-	TEST(snk_open(&k, "/nonexistent/x", &f) == -ENOENT);
-	TEST(!!strstr(f.text, "No such file"));
+	TEST(snk_open(&k, "/nonexistent/x", &err) == -ENOENT);
+	TEST(!!strstr(err.text, "No such file"));
 }
 
-static int open_stdout(struct fault *f)
+static int open_stdout(struct error *err)
 {
 	struct snk *k;
 
-	return snk_open(&k, "-", f);
+	return snk_open(&k, "-", err);
 }
 
 int main(void)

@@ -22,11 +22,11 @@ static char inner[sizeof(dir) + 8];
 static struct spool *open_spool(uint64_t size, uint64_t found)
 {
 	struct spool *s = NULL;
-	struct fault f = {""};
+	struct error err = {""};
 	uint64_t rows = 0;
 
-	if (!TEST(spool_open(&s, dir, "s", size, &rows, &f) == 0))
-		fprintf(stderr, "%s\n", f.text);
+	if (!TEST(spool_open(&s, dir, "s", size, &rows, &err) == 0))
+		fprintf(stderr, "%s\n", err.text);
 	if (!TEST(rows == found))
 		fprintf(stderr, "%llu rows found\n", (unsigned long long)rows);
 	return s;
@@ -116,12 +116,12 @@ static void test_one_user(void)
 {
 	struct spool *s = open_spool(SIZE, 0), *other;
 	uint64_t rows;
-	struct fault f;
+	struct error err;
 
-	TEST(spool_open(&other, dir, "s", SIZE, &rows, &f) == -EBUSY);
-	TEST(!!strstr(f.text, "another process"));
+	TEST(spool_open(&other, dir, "s", SIZE, &rows, &err) == -EBUSY);
+	TEST(!!strstr(err.text, "another process"));
 	spool_close(s);
-	TEST(spool_open(&other, "/dev/null/x", "s", SIZE, &rows, &f) < 0);
+	TEST(spool_open(&other, "/dev/null/x", "s", SIZE, &rows, &err) < 0);
 }
 
 /* No more than it may hold, over many files; what is sent makes room. */
@@ -186,10 +186,10 @@ static void check(const char *path, const uint8_t *bytes, size_t len)
 	uint64_t found = 0, lost = 0;
 	struct spool *s = NULL;
 	struct export_block *b;
-	struct fault f;
+	struct error err;
 
 	put_file(path, bytes, len);
-	TEST(spool_open(&s, dir, "s", SIZE, &found, &f) == 0);
+	TEST(spool_open(&s, dir, "s", SIZE, &found, &err) == 0);
 	TEST(append(s, 9) == 0);
 	TEST(spool_next(s, &b, &lost) == -EBADMSG && lost == found);
 	TEST(next_is(s, 9, true));

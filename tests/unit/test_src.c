@@ -13,7 +13,8 @@ struct failing {
 	int calls;
 };
 
-static int failing_rx(struct src *s, struct pkt *pkts, int max, struct fault *f)
+static int failing_rx(struct src *s, struct pkt *pkts, int max,
+		      struct error *err)
 {
 	static const int answer[] = {-EAGAIN, -EINTR, -ENODEV};
 	struct failing *x = (struct failing *)s;
@@ -22,7 +23,7 @@ static int failing_rx(struct src *s, struct pkt *pkts, int max, struct fault *f)
 	(void)max;
 	if (x->calls == 3)
 		return 0; /* the end of a source that did not fail */
-	return fault_set(f, answer[x->calls++], "gone");
+	return error_set(err, answer[x->calls++], "gone");
 }
 
 static void failing_close(struct src *s)
@@ -44,17 +45,17 @@ static struct src *failing_new(void)
 static void error_stays(void)
 {
 	struct src *s = failing_new();
-	struct fault f = {""};
+	struct error err = {""};
 	struct pkt p;
 
-	TEST(src_rx_now(s, &p, 1, &f) == -EAGAIN);
-	TEST(src_rx_now(s, &p, 1, &f) == -EINTR);
-	TEST(src_rx_now(s, &p, 1, &f) == -ENODEV);
+	TEST(src_rx_now(s, &p, 1, &err) == -EAGAIN);
+	TEST(src_rx_now(s, &p, 1, &err) == -EINTR);
+	TEST(src_rx_now(s, &p, 1, &err) == -ENODEV);
 	for (int i = 0; i < 2; i++) {
-		f = (struct fault){""};
-		TEST(src_rx(s, &p, 1, &f) == -ENODEV);
-		TEST(!strcmp(f.text, "gone"));
-		TEST(src_rx_now(s, &p, 1, &f) == -ENODEV);
+		err = (struct error){""};
+		TEST(src_rx(s, &p, 1, &err) == -ENODEV);
+		TEST(!strcmp(err.text, "gone"));
+		TEST(src_rx_now(s, &p, 1, &err) == -ENODEV);
 	}
 	src_close(s);
 }
@@ -63,13 +64,13 @@ static void error_stays(void)
 static void error_is_told(void)
 {
 	struct src *s = failing_new();
-	struct fault f = {""};
+	struct error err = {""};
 	struct pkt p;
 
-	TEST(src_rx(s, &p, 1, &f) == -EAGAIN);
-	TEST(src_rx(s, &p, 1, &f) == -EINTR);
-	TEST(src_rx(s, &p, 1, &f) == -ENODEV);
-	TEST(src_rx(s, &p, 1, &f) == 0);
+	TEST(src_rx(s, &p, 1, &err) == -EAGAIN);
+	TEST(src_rx(s, &p, 1, &err) == -EINTR);
+	TEST(src_rx(s, &p, 1, &err) == -ENODEV);
+	TEST(src_rx(s, &p, 1, &err) == 0);
 	src_close(s);
 }
 

@@ -59,31 +59,31 @@ static void sim_open(struct sim *s, uint16_t value_len, bool packed)
 {
 	struct layout l = {.n = 1};
 	struct region_options o = {.epochs = 1};
-	struct fault f = {""};
+	struct error err = {""};
 	char text[32];
 	struct table *t = &l.table[0];
 
 	snprintf(s->name, sizeof(s->name), "dta-test-%d-theory", (int)getpid());
 	snprintf(t->name, sizeof(t->name), "flows");
 	t->id = 1;
-	layout_set(t, "kind", "keywrite", &f);
-	layout_set(t, "key", "flow4", &f);
+	layout_set(t, "kind", "keywrite", &err);
+	layout_set(t, "key", "flow4", &err);
 	snprintf(text, sizeof(text), "%u", value_len);
-	layout_set(t, "value", text, &f);
+	layout_set(t, "value", text, &err);
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)slots);
-	layout_set(t, "slots", text, &f);
-	layout_set(t, "stride", packed ? "packed" : "pow2", &f);
-	layout_set(t, "copies", "1", &f);
+	layout_set(t, "slots", text, &err);
+	layout_set(t, "stride", packed ? "packed" : "pow2", &err);
+	layout_set(t, "copies", "1", &err);
 	region_remove(s->name, NULL);
-	if (!TEST(region_create(NULL, s->name, &l, &o, &f) == 0) ||
-	    !TEST(region_open(&s->region, s->name, true, &f) == 0)) {
-		fprintf(stderr, "%s\n", f.text);
+	if (!TEST(region_create(NULL, s->name, &l, &o, &err) == 0) ||
+	    !TEST(region_open(&s->region, s->name, true, &err) == 0)) {
+		fprintf(stderr, "%s\n", err.text);
 		exit(test_end());
 	}
 	s->table = region_table(s->region, 0);
-	TEST(local_open(&s->transport, s->region, &f) == 0);
+	TEST(local_open(&s->transport, s->region, &err) == 0);
 	TEST(translate_open(&s->translator, s->table, 1,
-			    local_transport(s->transport), NULL, &f) == 0);
+			    local_transport(s->transport), NULL, &err) == 0);
 }
 
 static void sim_close(struct sim *s)

@@ -215,12 +215,12 @@ static void run(unsigned workers, unsigned pace)
 		.work = work,
 		.receive = receive,
 	};
-	struct fault f;
+	struct error err;
 
 	memset(&job, 0, sizeof(job));
 	job.workers = workers;
 	job.pace = pace;
-	TEST(threads_open(&job.threads, &o, &f) == 0);
+	TEST(threads_open(&job.threads, &o, &err) == 0);
 	go();
 	for (unsigned i = 0; i < ROUNDS; i++)
 		TEST(heard(i) == sum_of(job.messages));

@@ -24,7 +24,7 @@ static char *text_of(const struct ticket *t, size_t *len)
 }
 
 /* Reads a text from an exact-size copy. */
-static int read_text(const char *text, size_t len, struct fault *f)
+static int read_text(const char *text, size_t len, struct error *err)
 {
 	uint8_t *copy = exact_copy(text, len);
 	FILE *in = fmemopen(copy, len ? len : 1, "r");
@@ -32,7 +32,7 @@ static int read_text(const char *text, size_t len, struct fault *f)
 
 	if (!in)
 		exit(1);
-	rc = ticket_parse(&got, in, "t.ini", f);
+	rc = ticket_parse(&got, in, "t.ini", err);
 	fclose(in);
 	free(copy);
 	return rc;
@@ -61,12 +61,12 @@ static uint64_t head_of(const struct ticket *t, unsigned table, uint32_t list)
 
 static void check_round_trip(const struct ticket *t)
 {
-	struct fault f = {""};
+	struct error err = {""};
 	size_t len;
 	char *text = text_of(t, &len);
 
-	if (!TEST(read_text(text, len, &f) == 0)) {
-		fprintf(stderr, "%s\n", f.text);
+	if (!TEST(read_text(text, len, &err) == 0)) {
+		fprintf(stderr, "%s\n", err.text);
 		free(text);
 		return;
 	}
@@ -168,12 +168,12 @@ static void test_older(void)
 	size_t len;
 	char *text = text_of(&g.t, &len), *at = strstr(text, "\nring = ");
 	char *older = malloc(len + 4);
-	struct fault f = {""};
+	struct error err = {""};
 
 	if (TEST(at && older)) {
 		sprintf(older, "%.*s\nentries%s", (int)(at - text), text,
 			at + 5);
-		TEST(read_text(older, strlen(older), &f) == 0);
+		TEST(read_text(older, strlen(older), &err) == 0);
 		TEST(got.n == g.t.n);
 		for (unsigned i = 0; i < got.n; i++)
 			TEST(same_table(&got.table[i], &g.t.table[i]));
@@ -188,15 +188,15 @@ static void test_of_region(void)
 {
 	static const uint64_t base = 0x100000000000;
 	struct ticket now = {0};
-	struct fault f = {""};
+	struct error err = {""};
 
 	TEST(!memcmp(g.t.mac, "\2\0\0\0\0\2", 6));
 	TEST(!memcmp(g.t.peer_mac, "\2\0\0\0\0\1", 6));
 	TEST(g.t.version == 4 && !memcmp(g.t.ip, "\12\0\0\63", 4) &&
 	     !memcmp(g.t.peer_ip, "\12\0\0\145", 4));
 	TEST(g.t.mtu == 1024 && g.t.epoch == 1 && g.t.n == RIG_TABLES);
-	TEST(region_rotate(g.region, NULL, &f) == 0);
-	TEST(ticket_of_region(&now, g.region, &f) == 0 && now.epoch == 2);
+	TEST(region_rotate(g.region, NULL, &err) == 0);
+	TEST(ticket_of_region(&now, g.region, &err) == 0 && now.epoch == 2);
 	for (unsigned i = 0; i < g.t.n; i++) {
 		const struct table *t = region_table(g.region, i);
 
@@ -232,11 +232,11 @@ static void test_heads(void)
 		.data = count,
 	};
 	struct ticket now = {0};
-	struct fault f = {""};
+	struct error err = {""};
 	struct local_transport *l;
 	struct transport *transport;
 
-	if (!TEST(local_open(&l, g.region, &f) == 0))
+	if (!TEST(local_open(&l, g.region, &err) == 0))
 		return;
 	transport = local_transport(l);
 	transport->begin(transport);
@@ -244,7 +244,7 @@ static void test_heads(void)
 	TEST(transport->head(transport, RIG_LIST, 1) == 258);
 	transport->end(transport);
 	local_close(l);
-	TEST(ticket_of_region(&now, g.region, &f) == 0);
+	TEST(ticket_of_region(&now, g.region, &err) == 0);
 	TEST(head_of(&now, RIG_LIST, 0) == 0 &&
 	     head_of(&now, RIG_LIST, 1) == 258 &&
 	     head_of(&now, RIG_LIST, 2) == 0);
@@ -255,14 +255,14 @@ static void test_heads(void)
 /* A ticket cut short, even by a byte of its last number, is refused. */
 static void test_prefixes(void)
 {
-	struct fault f = {""};
+	struct error err = {""};
 	size_t len;
 	char *text = text_of(&g.t, &len);
 
 	for (size_t n = 0; n + 1 < len; n++)
-		if (!TEST(read_text(text, n, &f) < 0))
+		if (!TEST(read_text(text, n, &err) < 0))
 			fprintf(stderr, "%zu bytes are taken\n", n);
-	TEST(read_text(text, len - 1, &f) == 0); /* the last newline */
+	TEST(read_text(text, len - 1, &err) == 0); /* the last newline */
 	ticket_fini(&got);
 	free(text);
 }
@@ -272,7 +272,7 @@ static void test_lines(void)
 {
 	size_t len;
 	char *text = text_of(&g.t, &len), *twice = malloc(2 * len);
-	struct fault f = {""};
+	struct error err = {""};
 	unsigned optional = 0;
 
 	if (!twice)
@@ -285,8 +285,8 @@ static void test_lines(void)
 		memcpy(twice, text, before);
 		memcpy(twice + before, end, len - before - n);
 		if (*line == '[')
-			TEST(read_text(twice, len - n, &f) < 0);
-		else if (read_text(twice, len - n, &f) == 0) {
+			TEST(read_text(twice, len - n, &err) < 0);
+		else if (read_text(twice, len - n, &err) == 0) {
 			ticket_fini(&got); /* comments; what has defaults */
 			optional++;
 		}
@@ -302,7 +302,7 @@ static void refused(const char *from, const char *to, const char *reason)
 	size_t len, before;
 	char *text = text_of(&g.t, &len), *at = strstr(text, from);
 	char *changed = malloc(len + strlen(to) + 1);
-	struct fault f = {""};
+	struct error err = {""};
 
 	if (!at || !changed) {
 		fprintf(stderr, "no '%s' in the ticket\n", from);
@@ -313,9 +313,9 @@ static void refused(const char *from, const char *to, const char *reason)
 	memcpy(changed, text, before);
 	snprintf(changed + before, len + strlen(to) + 1 - before, "%s%s", to,
 		 at + strlen(from));
-	if (!TEST(read_text(changed, strlen(changed), &f) < 0) ||
-	    !TEST(strstr(f.text, reason) && !strncmp(f.text, "t.ini:", 6)))
-		fprintf(stderr, "'%s' for '%s': %s\n", to, from, f.text);
+	if (!TEST(read_text(changed, strlen(changed), &err) < 0) ||
+	    !TEST(strstr(err.text, reason) && !strncmp(err.text, "t.ini:", 6)))
+		fprintf(stderr, "'%s' for '%s': %s\n", to, from, err.text);
 	free(changed);
 	free(text);
 }
@@ -410,16 +410,16 @@ static void test_long_lines(void)
 
 static void test_files(void)
 {
-	struct fault f = {""};
+	struct error err = {""};
 	FILE *out;
 
-	TEST(ticket_read(&got, "/nowhere/t.ini", &f) == -ENOENT);
-	TEST(strstr(f.text, "/nowhere/t.ini: No such file") != NULL);
-	TEST(ticket_read(&got, "/", &f) < 0);
+	TEST(ticket_read(&got, "/nowhere/t.ini", &err) == -ENOENT);
+	TEST(strstr(err.text, "/nowhere/t.ini: No such file") != NULL);
+	TEST(ticket_read(&got, "/", &err) < 0);
 	out = fopen(g.path, "w");
 	if (!out || ticket_write(&g.t, out) < 0 || fclose(out))
 		exit(1);
-	TEST(ticket_read(&got, g.path, &f) == 0 && got.n == RIG_TABLES);
+	TEST(ticket_read(&got, g.path, &err) == 0 && got.n == RIG_TABLES);
 	ticket_fini(&got);
 	out = fopen("/dev/full", "w");
 	TEST(out && ticket_write(&g.t, out) == -ENOSPC);
@@ -430,10 +430,10 @@ static void test_files(void)
 static void test_ipv6_needs_both(void)
 {
 	struct ticket t = {.version = 6};
-	struct fault f = {""};
+	struct error err = {""};
 
-	TEST(ticket_of_region(&t, g.region, &f) == -EINVAL);
-	TEST(strstr(f.text, "IPv6") != NULL);
+	TEST(ticket_of_region(&t, g.region, &err) == -EINVAL);
+	TEST(strstr(err.text, "IPv6") != NULL);
 }
 
 /* On UC no packet may end within a slot or an entry; RC sends again. */
@@ -470,14 +470,14 @@ static void test_mtu(void)
 			 .batch = cases[i].batch,
 			 .hops = 8},
 		};
-		struct fault f = {""};
-		int rc = ticket_check_mtu(t, 2, cases[i].mtu, &f);
+		struct error err = {""};
+		int rc = ticket_check_mtu(t, 2, cases[i].mtu, &err);
 
 		if (!TEST(rc == (cases[i].says ? -EINVAL : 0)) ||
-		    (rc && !TEST(strstr(f.text, cases[i].says) &&
-				 strstr(f.text, "table odd: qp") &&
-				 strstr(f.text, "qp = rc"))))
-			fprintf(stderr, "case %zu: %s\n", i, f.text);
+		    (rc && !TEST(strstr(err.text, cases[i].says) &&
+				 strstr(err.text, "table odd: qp") &&
+				 strstr(err.text, "qp = rc"))))
+			fprintf(stderr, "case %zu: %s\n", i, err.text);
 	}
 }
 

@@ -112,7 +112,7 @@ static void compare(struct src *s, FILE *tshark)
 	unsigned long flows = 0, refused = 0;
 	char line[2048], *f[FIELDS];
 	struct net_packet p;
-	struct fault why;
+	struct error why;
 	int n;
 
 	while ((n = src_rx(s, pkts, PKT_BATCH, &why)) > 0) {
@@ -138,7 +138,7 @@ static void compare(struct src *s, FILE *tshark)
 static void compare_capture(const char *path)
 {
 	char shell[1024];
-	struct fault why;
+	struct error why;
 	struct src *s;
 	FILE *tshark;
 

@@ -51,10 +51,10 @@ static struct traffic_options model(enum traffic_of of)
 static struct traffic *opened(const struct traffic_options *o)
 {
 	struct traffic *t;
-	struct fault f = {""};
+	struct error err = {""};
 
-	if (!TEST(traffic_open(&t, o, &f) == 0)) {
-		fprintf(stderr, "%s\n", f.text);
+	if (!TEST(traffic_open(&t, o, &err) == 0)) {
+		fprintf(stderr, "%s\n", err.text);
 		exit(1);
 	}
 	return t;
@@ -67,12 +67,12 @@ static void of_flows(enum traffic_of of)
 	struct traffic *t = opened(&o);
 	struct traffic_packet p, q;
 	struct synth_flows flows;
-	struct fault f;
+	struct error err;
 
 	rounds = 1;
 	synth_flows_init(&flows, &o.model);
 	for (uint64_t i = 0; i < 200; i++) {
-		TEST(traffic_next(t, &p, &f) == 1);
+		TEST(traffic_next(t, &p, &err) == 1);
 		TEST(p.ts_ns == 1000 + i * 1000000000 / 3);
 		if (of == TRAFFIC_NUMBERS) {
 			TEST(p.id == i % 100);
@@ -81,7 +81,7 @@ static void of_flows(enum traffic_of of)
 		synth_flow(&flows, &q, i % 100);
 		TEST(p.id == q.id && !memcmp(p.key, q.key, q.key_len));
 	}
-	TEST(traffic_next(t, &p, &f) == 0 && traffic_next(t, &p, &f) == 0);
+	TEST(traffic_next(t, &p, &err) == 0 && traffic_next(t, &p, &err) == 0);
 	TEST(ctr.packets == 200 && !ctr.not_ip && !ctr.malformed);
 	traffic_close(t);
 }
@@ -93,7 +93,7 @@ static void of_packets(void)
 	struct traffic *t = opened(&o);
 	struct traffic_packet p, q;
 	struct synth *s;
-	struct fault f;
+	struct error err;
 	uint64_t n = 0;
 
 	rounds = 1;
@@ -101,12 +101,12 @@ static void of_packets(void)
 		exit(1);
 	for (int round = 0; round < 2; round++) {
 		for (; synth_next(s, &q); n++) {
-			TEST(traffic_next(t, &p, &f) == 1);
+			TEST(traffic_next(t, &p, &err) == 1);
 			TEST(p.ts_ns == q.ts_ns && p.id == q.id);
 		}
 		synth_again(s);
 	}
-	TEST(traffic_next(t, &p, &f) == 0);
+	TEST(traffic_next(t, &p, &err) == 0);
 	TEST(ctr.packets == n && n > 200);
 	synth_close(s);
 	traffic_close(t);
@@ -119,14 +119,14 @@ static void unwanted(void)
 	unsigned got = 0, none = 0;
 	struct traffic_packet p;
 	struct traffic *t;
-	struct fault f;
+	struct error err;
 	int rc;
 
 	o.wanted = not_port_7;
 	o.again = NULL;
 	rounds = 1;
 	t = opened(&o);
-	while ((rc = traffic_next(t, &p, &f))) {
+	while ((rc = traffic_next(t, &p, &err))) {
 		got += rc == 1;
 		none += rc == -EINTR;
 	}
@@ -188,12 +188,12 @@ static void read_capture(struct traffic_options *o, const char *expected)
 	struct traffic *t;
 	struct traffic_packet p;
 	char got[128] = "";
-	struct fault f;
+	struct error err;
 	int rc;
 
 	o->capture = path;
 	t = opened(o);
-	while ((rc = traffic_next(t, &p, &f)) == 1 || rc == -EINTR) {
+	while ((rc = traffic_next(t, &p, &err)) == 1 || rc == -EINTR) {
 		if (rc < 0)
 			continue; /* a batch has come to its end */
 		TEST(p.ts_ns == (uint64_t)p.ip_id * 1000000);
@@ -236,23 +236,23 @@ static void ends_badly(void)
 {
 	struct traffic_options o = model(TRAFFIC_PACKETS);
 	struct traffic_packet p;
-	struct fault f = {""};
+	struct error err = {""};
 	struct traffic *t;
 	int n = 0, rc;
 
 	o.capture = path;
 	save(image.len - 1);
 	t = opened(&o);
-	while ((rc = traffic_next(t, &p, &f)) == 1)
+	while ((rc = traffic_next(t, &p, &err)) == 1)
 		n++;
-	TEST(n == 5 && rc == -EBADMSG && f.text[0]);
+	TEST(n == 5 && rc == -EBADMSG && err.text[0]);
 	traffic_close(t);
 	o.capture = "/no/such/capture";
-	TEST(traffic_open(&t, &o, &f) == -ENOENT && f.text[0]);
+	TEST(traffic_open(&t, &o, &err) == -ENOENT && err.text[0]);
 	o.capture = path;
 	o.of = TRAFFIC_FLOWS;
 	o.max_flows = 0;
-	TEST(traffic_open(&t, &o, &f) == -EINVAL);
+	TEST(traffic_open(&t, &o, &err) == -EINVAL);
 	traffic_close(NULL);
 }
 

@@ -369,7 +369,7 @@ static void refused_tables(void)
 	struct test_transport *transport = test_transport_new(NULL, 0);
 	struct table t[TABLES];
 	struct translator *tr;
-	struct fault why = {0};
+	struct error why = {0};
 
 	tables_make(t);
 	t[1].id = t[0].id;

@@ -147,7 +147,7 @@ static void always_whole(const char *fields, uint64_t promise)
 	struct test_transport *transport;
 	struct translator *tr;
 	struct layout l;
-	struct fault f;
+	struct error err;
 	uint32_t entry = 0;
 
 	snprintf(text, sizeof(text),
@@ -155,7 +155,7 @@ static void always_whole(const char *fields, uint64_t promise)
 		 fields);
 	TEST(write(fd, text, strlen(text)) > 0);
 	snprintf(text, sizeof(text), "/proc/self/fd/%d", fd);
-	if (!TEST(layout_read(&l, text, &f) == 0))
+	if (!TEST(layout_read(&l, text, &err) == 0))
 		return;
 	close(fd);
 	transport = test_transport_new(l.table, 1);
@@ -243,7 +243,7 @@ static void limit(void)
 	struct table t = test_lists(2, 60, 64, 65, 131072, 64);
 	struct test_transport transport = {.n = 0};
 	struct translator *tr;
-	struct fault why = {0};
+	struct error why = {0};
 
 	TEST(translate_open(&tr, &t, 1, &transport.transport, NULL, &why) ==
 	     -EINVAL);

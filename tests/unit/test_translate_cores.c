@@ -72,11 +72,11 @@ static void pausing_close(struct transport *transport)
 static struct transport *pausing_new(struct transport *in, uint64_t seed);
 
 static int pausing_clone(struct transport *transport, struct transport **out,
-			 struct fault *f)
+			 struct error *err)
 {
 	struct pausing *p = (struct pausing *)transport;
 	struct transport *in;
-	int rc = p->inner->clone(p->inner, &in, f);
+	int rc = p->inner->clone(p->inner, &in, err);
 
 	if (!rc)
 		*out = pausing_new(in, rng_u64(&p->rng));
@@ -146,14 +146,14 @@ static struct result into_region(struct traffic *tf, unsigned workers,
 	struct region *region;
 	struct transport *transport;
 	char name[64], path[] = "/tmp/dta-test-team-XXXXXX";
-	struct fault f = {""};
+	struct error err = {""};
 
 	snprintf(name, sizeof(name), "dta-test-%d-team", (int)getpid());
 	region_make(name, fields, n, &region);
 	close(mkstemp(path));
-	TEST(snk_open(&o.nacks, path, &f) == 0);
+	TEST(snk_open(&o.nacks, path, &err) == 0);
 	prefetch_set(prefetch);
-	TEST(local_open(&local, region, &f) == 0);
+	TEST(local_open(&local, region, &err) == 0);
 	TEST((local_transport(local)->mem != NULL) ==
 	     (prefetch == PREFETCH_ON));
 	for (unsigned i = 0; i < region_tables(region); i++)
@@ -161,8 +161,8 @@ static struct result into_region(struct traffic *tf, unsigned workers,
 	transport = workers ? pausing_new(local_transport(local), workers)
 			    : local_transport(local);
 	if (!TEST(translate_open(&t, table, region_tables(region), transport,
-				 &o, &f) == 0)) {
-		fprintf(stderr, "%s\n", f.text);
+				 &o, &err) == 0)) {
+		fprintf(stderr, "%s\n", err.text);
 		exit(test_end());
 	}
 	run(t, tf, workers);
@@ -382,7 +382,7 @@ static void too_large(void)
 	struct translator *t;
 	struct region *region;
 	struct table table;
-	struct fault f = {""};
+	struct error err = {""};
 	char name[64];
 
 	snprintf(name, sizeof(name), "dta-test-%d-large", (int)getpid());
@@ -394,12 +394,12 @@ static void too_large(void)
 	table.stride = 512;
 	table.value_len = 508;
 	table.length = table.units * table.stride;
-	if (!TEST(translate_open(&t, &table, 1, &nowhere, NULL, &f) == 0)) {
-		fprintf(stderr, "%s\n", f.text);
+	if (!TEST(translate_open(&t, &table, 1, &nowhere, NULL, &err) == 0)) {
+		fprintf(stderr, "%s\n", err.text);
 		return;
 	}
-	TEST(translate_cores_open(&c, t, &o, &f) == -ENOTSUP);
-	TEST(strstr(f.text, "for one core") != NULL);
+	TEST(translate_cores_open(&c, t, &o, &err) == -ENOTSUP);
+	TEST(strstr(err.text, "for one core") != NULL);
 	translate_close(t);
 }
 

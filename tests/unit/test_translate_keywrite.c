@@ -49,7 +49,7 @@ static void against_model(const struct table *t, uint64_t seed)
 	struct rng rng = {seed};
 	struct translator *tr;
 	struct frames f = {.n = 0};
-	struct fault why = {0};
+	struct error why = {0};
 	uint64_t sent = 0, copies = 0;
 
 	if (!TEST(translate_open(&tr, t, 1, &transport->transport, NULL,

@@ -292,7 +292,7 @@ static void limit(void)
 	struct table t = test_postcards(1, 5, 32, 64, 4u << 20);
 	struct test_transport *transport = test_transport_new(&t, 1);
 	struct translator *tr;
-	struct fault why = {0};
+	struct error why = {0};
 
 	TEST(translate_open(&tr, &t, 1, &transport->transport, NULL, &why) ==
 	     -EINVAL);

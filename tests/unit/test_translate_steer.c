@@ -125,7 +125,7 @@ static void against_owners(uint64_t seed, bool mirror)
 	struct rng rng = {seed};
 	struct translator *tr;
 	struct fanout *fan;
-	struct fault f = {""};
+	struct error err = {""};
 	uint64_t sent = 0;
 
 	make_tables(t);
@@ -137,10 +137,10 @@ static void against_owners(uint64_t seed, bool mirror)
 		transport[c] = test_transport_new(t, TABLES);
 		transports[c] = &transport[c]->transport;
 	}
-	TEST(fanout_open(&fan, transports, COLLECTORS, TABLES, &f) == 0);
+	TEST(fanout_open(&fan, transports, COLLECTORS, TABLES, &err) == 0);
 	if (!TEST(translate_open(&tr, t, TABLES, fanout_transport(fan), &o,
-				 &f) == 0)) {
-		fprintf(stderr, "%s\n", f.text);
+				 &err) == 0)) {
+		fprintf(stderr, "%s\n", err.text);
 		exit(1);
 	}
 	for (int round = 0; round < ROUNDS; round++) {

@@ -38,12 +38,12 @@ static void make_tables(void)
 	}
 }
 
-static int row(const char *text, struct fault *f)
+static int row(const char *text, struct error *err)
 {
 	char line[256];
 
 	snprintf(line, sizeof(line), "%s", text);
-	return truth_line(&truth, line, f);
+	return truth_line(&truth, line, err);
 }
 
 static void begin(void)
@@ -64,22 +64,22 @@ static const struct truth_key *key_of(uint32_t number)
 
 static void test_rows(void)
 {
-	struct fault f = {""};
+	struct error err = {""};
 
 	truth_init(&truth, known, TABLES);
-	TEST(row("1,keywrite", &f) == -EINVAL);
-	TEST(strstr(f.text, "not the header") == f.text);
+	TEST(row("1,keywrite", &err) == -EINVAL);
+	TEST(strstr(err.text, "not the header") == err.text);
 	begin();
-	TEST(row("", &f) == 0 && !truth.n);
-	TEST(row("4,append,2,0,0,0,0000000a0000000b", &f) == 0);
+	TEST(row("", &err) == 0 && !truth.n);
+	TEST(row("4,append,2,0,0,0,0000000a0000000b", &err) == 0);
 	TEST(truth.n == 1 && truth.table[0].t == &table[LISTS]);
 	TEST(truth.table[0].lists[2].len == 8);
 	TEST(be32_load(truth.table[0].lists[2].entries + 4) == 11);
-	TEST(row("4,append,9,0,0,0,0000000a", &f) == -EINVAL);
-	TEST(!strcmp(f.text, "key: not a list of the table: '9'"));
-	TEST(row("4,append,1,0,0,0,00000a", &f) == -EINVAL);
-	TEST(row("7,append,1,0,0,0,0000000a", &f) == -EINVAL);
-	TEST(!strcmp(f.text, "no such table: '7'"));
+	TEST(row("4,append,9,0,0,0,0000000a", &err) == -EINVAL);
+	TEST(!strcmp(err.text, "key: not a list of the table: '9'"));
+	TEST(row("4,append,1,0,0,0,00000a", &err) == -EINVAL);
+	TEST(row("7,append,1,0,0,0,0000000a", &err) == -EINVAL);
+	TEST(!strcmp(err.text, "no such table: '7'"));
 	truth_fini(&truth);
 }
 

@@ -10,13 +10,13 @@
 #include "test.h"
 
 static struct url u;
-static struct fault f;
+static struct error err;
 
 static void refuse(const char *text, const char *why)
 {
-	TEST(url_read(&u, text, &f) < 0);
-	if (!TEST(!strcmp(f.text, why)))
-		fprintf(stderr, "%s: %s\n", text, f.text);
+	TEST(url_read(&u, text, &err) < 0);
+	if (!TEST(!strcmp(err.text, why)))
+		fprintf(stderr, "%s: %s\n", text, err.text);
 }
 
 static void test_whole(void)
@@ -24,7 +24,7 @@ static void test_whole(void)
 	TEST(url_read(&u,
 		      "influx:https://me:p%40ss:@db.example:8086/a%20b"
 		      "?create=yes&names=x%26y",
-		      &f) == 0);
+		      &err) == 0);
 	TEST(!strcmp(u.scheme, "influx") && !strcmp(u.web, "https"));
 	TEST(!strcmp(u.user, "me") && !strcmp(u.password, "p@ss:"));
 	TEST(!strcmp(u.host, "db.example") && u.port == 8086);
@@ -35,16 +35,16 @@ static void test_whole(void)
 
 static void test_parts(void)
 {
-	TEST(url_read(&u, "redis://[::1]:7000", &f) == 0);
+	TEST(url_read(&u, "redis://[::1]:7000", &err) == 0);
 	TEST(!strcmp(u.host, "[::1]") && u.port == 7000 && !u.web && !u.user);
-	TEST(url_read(&u, "redis://[::1]/2", &f) == 0);
+	TEST(url_read(&u, "redis://[::1]/2", &err) == 0);
 	TEST(!strcmp(u.host, "[::1]") && !u.port && !strcmp(u.path, "2"));
-	TEST(url_read(&u, "redis://:secret@h", &f) == 0);
+	TEST(url_read(&u, "redis://:secret@h", &err) == 0);
 	TEST(!*u.user && !strcmp(u.password, "secret"));
 	TEST(!strstr(u.shown, "secret"));
-	TEST(url_read(&u, "kafka://a:1,b:2/t", &f) == 0);
+	TEST(url_read(&u, "kafka://a:1,b:2/t", &err) == 0);
 	TEST(!strcmp(u.hosts, "a:1,b:2") && !u.port && !strcmp(u.path, "t"));
-	TEST(url_read(&u, "file:/x%3fy?format=csv", &f) == 0);
+	TEST(url_read(&u, "file:/x%3fy?format=csv", &err) == 0);
 	TEST(!strcmp(u.path, "/x?y") && u.options == 1);
 }
 
@@ -64,7 +64,7 @@ static void test_refused(void)
 	memset(text, 'x', sizeof(text));
 	memcpy(text, "file:", 5);
 	text[EXPORT_URL_MAX - 1] = '\0';
-	TEST(url_read(&u, text, &f) == 0);
+	TEST(url_read(&u, text, &err) == 0);
 	text[EXPORT_URL_MAX - 1] = 'x';
 	text[EXPORT_URL_MAX] = '\0';
 	refuse(text, "longer than 1023 characters");
@@ -85,19 +85,19 @@ static void test_options(void)
 		{NULL},
 	};
 
-	TEST(url_read(&u, "x://h?n=7&wait=5ms&text=a&key.b=c", &f) == 0);
-	TEST(url_set(&u, fields, &o, &f) == 0);
+	TEST(url_read(&u, "x://h?n=7&wait=5ms&text=a&key.b=c", &err) == 0);
+	TEST(url_set(&u, fields, &o, &err) == 0);
 	TEST(o.n == 7 && o.wait == 5000000 && !strcmp(o.text, "a"));
-	TEST(url_rest(&u, &f) < 0);
-	TEST(!strcmp(f.text, "key.b: x has no such option"));
+	TEST(url_rest(&u, &err) < 0);
+	TEST(!strcmp(err.text, "key.b: x has no such option"));
 	TEST(url_family(&u, "key") && !url_family(&u, "ke"));
 	TEST(!strcmp(url_of(&u, "key", "b"), "c"));
 	TEST(!url_of(&u, "key", "c"));
-	TEST(url_rest(&u, &f) == 0);
-	TEST(url_read(&u, "x://h?n=11", &f) == 0);
-	TEST(url_set(&u, fields, &o, &f) < 0 && o.n == 7);
-	TEST(url_read(&u, "x://h?wait=soon", &f) == 0);
-	TEST(url_set(&u, fields, &o, &f) < 0);
+	TEST(url_rest(&u, &err) == 0);
+	TEST(url_read(&u, "x://h?n=11", &err) == 0);
+	TEST(url_set(&u, fields, &o, &err) < 0 && o.n == 7);
+	TEST(url_read(&u, "x://h?wait=soon", &err) == 0);
+	TEST(url_set(&u, fields, &o, &err) < 0);
 }
 
 /* Of waiting that would not end, or not be any. */
@@ -105,8 +105,8 @@ static void test_no_time(void)
 {
 	struct row_sink *s;
 
-	TEST(export_open(&s, "file:/dev/null?retry=0", NULL, &f) == -EINVAL);
-	TEST(!strcmp(f.text, "file:/dev/null: retry: '0' is not a time of 1ms "
+	TEST(export_open(&s, "file:/dev/null?retry=0", NULL, &err) == -EINVAL);
+	TEST(!strcmp(err.text, "file:/dev/null: retry: '0' is not a time of 1ms "
 			     "or more"));
 }
 

@@ -18,7 +18,7 @@
 static struct region *region;
 static const char *name;
 static char told[4096];
-static struct fault ended; /* why there is no more work */
+static struct error ended; /* why there is no more work */
 static bool readable;
 
 static void tell(void *ctx, const char *text)
@@ -40,7 +40,7 @@ static bool was_told(const char *text)
 }
 
 static int open_target(struct verbs_target **v, const char *device,
-		       struct fault *f)
+		       struct error *err)
 {
 	static const struct ticket at = {
 		.version = 4,
@@ -56,8 +56,8 @@ static int open_target(struct verbs_target **v, const char *device,
 	};
 
 	*v = NULL;
-	f->text[0] = told[0] = '\0';
-	return verbs_target_open(v, region, &o, f);
+	err->text[0] = told[0] = '\0';
+	return verbs_target_open(v, region, &o, err);
 }
 
 /* A tick is due. Returns whether there is a new ticket. */
@@ -87,10 +87,10 @@ static void test_ticket(void)
 	const struct ticket *t;
 	struct pollfd fds[VERBS_TARGET_FDS];
 	struct verbs_target *v;
-	struct fault f;
+	struct error err;
 
 	fake_init();
-	TEST(open_target(&v, "fake0", &f) == 0);
+	TEST(open_target(&v, "fake0", &err) == 0);
 	t = verbs_target_ticket(v);
 	TEST(t && t->n == SAMPLE_TABLES && t->epoch == region_epoch(region));
 	TEST(t->ip[0] == 10 && t->ip[3] == 51 && t->mtu == 1024);
@@ -114,17 +114,17 @@ static void test_failing(void)
 {
 	struct verbs_target *v;
 	unsigned calls;
-	struct fault f;
+	struct error err;
 
 	fake_init();
-	TEST(open_target(&v, "fake0", &f) == 0);
+	TEST(open_target(&v, "fake0", &err) == 0);
 	calls = fake.calls;
 	verbs_target_close(v);
 	TEST(calls > 40);
 	for (unsigned i = 1; i <= calls; i++) {
 		fake_init();
 		fake.fails = i;
-		TEST(open_target(&v, "fake0", &f) < 0 && f.text[0]);
+		TEST(open_target(&v, "fake0", &err) < 0 && err.text[0]);
 		TEST(!fake.alive && !v);
 	}
 	TEST(region_live_writers(region) == 0);
@@ -135,28 +135,29 @@ static void test_refusals(void)
 	struct table *t = (struct table *)region_table(region, SAMPLE_LOSS);
 	const struct table was = *t;
 	struct verbs_target *v;
-	struct fault f;
+	struct error err;
 
 	fake_init();
 	fake.attr.atomic_cap = IBV_ATOMIC_NONE;
-	TEST(open_target(&v, "fake0", &f) == -ENOTSUP);
-	TEST(strstr(f.text, "fake0: table sums") &&
-	     strstr(f.text, "no atomic operations"));
+	TEST(open_target(&v, "fake0", &err) == -ENOTSUP);
+	TEST(strstr(err.text, "fake0: table sums") &&
+	     strstr(err.text, "no atomic operations"));
 	fake.attr.atomic_cap = IBV_ATOMIC_GLOB;
 	t->qp = TABLE_QP_UC; /* what the port's packets would cut */
 	t->stride = 20;
 	t->batch = 64;
-	TEST(open_target(&v, "fake0", &f) == -EINVAL && !fake.alive);
-	TEST(strstr(f.text, "fake0: table loss: qp: packets of 1024") != NULL);
+	TEST(open_target(&v, "fake0", &err) == -EINVAL && !fake.alive);
+	TEST(strstr(err.text, "fake0: table loss: qp: packets of 1024") !=
+	     NULL);
 	*t = was;
-	TEST(open_target(&v, "mlx5_0", &f) == -ENODEV);
-	TEST(strstr(f.text, "there are: fake0") != NULL);
+	TEST(open_target(&v, "mlx5_0", &err) == -ENODEV);
+	TEST(strstr(err.text, "there are: fake0") != NULL);
 	fake.there = false;
-	TEST(open_target(&v, "fake0", &f) == -ENODEV);
-	TEST(strstr(f.text, "modprobe") != NULL);
+	TEST(open_target(&v, "fake0", &err) == -ENODEV);
+	TEST(strstr(err.text, "modprobe") != NULL);
 	fake.there = true;
 	fake.gid_index = 0;
-	TEST(open_target(&v, "fake0", &f) == -EADDRNOTAVAIL);
+	TEST(open_target(&v, "fake0", &err) == -EADDRNOTAVAIL);
 	TEST(!fake.alive);
 }
 
@@ -187,10 +188,10 @@ static struct fake_qp *pair_of(const struct verbs_target *v, unsigned table)
 static void test_deaths(void)
 {
 	struct verbs_target *v;
-	struct fault f;
+	struct error err;
 
 	fake_init();
-	TEST(open_target(&v, "fake0", &f) == 0);
+	TEST(open_target(&v, "fake0", &err) == 0);
 	fake_tells(IBV_EVENT_QP_FATAL, pair_of(v, 2));
 	one_died(v, 2);
 	fake_tells(IBV_EVENT_QP_ACCESS_ERR, pair_of(v, 2));
@@ -211,10 +212,10 @@ static void test_immediates(void)
 	uint64_t notified = region_notified(region);
 	struct verbs_target *v;
 	uint32_t imm = 0;
-	struct fault f;
+	struct error err;
 
 	fake_init();
-	TEST(open_target(&v, "fake0", &f) == 0);
+	TEST(open_target(&v, "fake0", &err) == 0);
 	pair_of(v, 1)->receives -= 3;
 	for (unsigned i = 0; i < 3; i++)
 		fake_completes(pair_of(v, 1), IBV_WC_SUCCESS, 0x20007 + i);
@@ -235,10 +236,10 @@ static void test_send_with_immediate(void)
 {
 	uint64_t notified = region_notified(region);
 	struct verbs_target *v;
-	struct fault f;
+	struct error err;
 
 	fake_init();
-	TEST(open_target(&v, "fake0", &f) == 0);
+	TEST(open_target(&v, "fake0", &err) == 0);
 	fake_completes(pair_of(v, 1), IBV_WC_SUCCESS, 0x20007);
 	fake.done[fake.dones - 1].wc.opcode = IBV_WC_RECV;
 	TEST(work(v) == 0);
@@ -251,10 +252,10 @@ static void test_send_with_immediate(void)
 static void test_slow_mending(void)
 {
 	struct verbs_target *v;
-	struct fault f;
+	struct error err;
 
 	fake_init();
-	TEST(open_target(&v, "fake0", &f) == 0);
+	TEST(open_target(&v, "fake0", &err) == 0);
 	fake_tells(IBV_EVENT_QP_FATAL, pair_of(v, 3));
 	for (unsigned i = 0; i < 3; i++) {
 		/* CQ, pair, notification, INIT, 50 posts; then RTR fails. */
@@ -275,10 +276,10 @@ static void test_slow_mending(void)
 static void test_port(void)
 {
 	struct verbs_target *v;
-	struct fault f;
+	struct error err;
 
 	fake_init();
-	TEST(open_target(&v, "fake0", &f) == 0);
+	TEST(open_target(&v, "fake0", &err) == 0);
 	fake_tells(IBV_EVENT_PORT_ACTIVE, NULL); /* of before we came */
 	TEST(work(v) == 0 && !told[0] && !v->ctr.port_up);
 	fake_tells(IBV_EVENT_PORT_ERR, NULL);
@@ -300,18 +301,18 @@ static void test_port(void)
 static void ends(struct verbs_target *v, int rc, const char *text)
 {
 	struct verbs_target *next;
-	struct fault f;
+	struct error err;
 
 	TEST(work(v) == rc && ended_with(text));
 	TEST(work(v) == rc && !told[0] && adds_up(v));
 	TEST(verbs_target_ticket(v)->at[0].qpn == 0x20);
 	verbs_target_close(v);
 	TEST(!fake.alive && region_live_writers(region) == 0);
-	TEST(open_target(&next, "fake0", &f) < 0);
+	TEST(open_target(&next, "fake0", &err) < 0);
 	fake.there = true;
 	fake.gid_index = 5;
 	strcpy(fake.dev.dev_path, "/dev/null");
-	TEST(open_target(&next, "fake0", &f) == 0);
+	TEST(open_target(&next, "fake0", &err) == 0);
 	TEST(verbs_target_ticket(next)->at[0].qpn == 0x20 + SAMPLE_TABLES);
 	TEST(verbs_target_ticket(next)->epoch == region_epoch(region));
 	TEST(work(next) == 0);
@@ -323,16 +324,16 @@ static void test_address_gone(void)
 {
 	static const char text[] = "fake0: address 10.0.0.51 is gone";
 	struct verbs_target *v;
-	struct fault f;
+	struct error err;
 
 	fake_init();
-	TEST(open_target(&v, "fake0", &f) == 0);
+	TEST(open_target(&v, "fake0", &err) == 0);
 	fake.gid_index = 0;
 	fake_tells(IBV_EVENT_GID_CHANGE, NULL);
 	ends(v, -EADDRNOTAVAIL, text);
 	/* In another place: the queue pairs are tied to the old one. */
 	fake_init();
-	TEST(open_target(&v, "fake0", &f) == 0);
+	TEST(open_target(&v, "fake0", &err) == 0);
 	fake.gid_index = 5;
 	fake_tells(IBV_EVENT_PORT_ACTIVE, NULL);
 	TEST(work(v) == -EADDRNOTAVAIL && ended_with(text));
@@ -344,16 +345,16 @@ static void test_device_gone(void)
 {
 	static const char text[] = "fake0: the device is gone";
 	struct verbs_target *v;
-	struct fault f;
+	struct error err;
 
 	fake_init();
-	TEST(open_target(&v, "fake0", &f) == 0);
+	TEST(open_target(&v, "fake0", &err) == 0);
 	fake_tells(IBV_EVENT_DEVICE_FATAL, NULL);
 	fake.there = false;
 	ends(v, -ENODEV, text);
 	/* One that only leaves its place in /sys. */
 	fake_init();
-	TEST(open_target(&v, "fake0", &f) == 0);
+	TEST(open_target(&v, "fake0", &err) == 0);
 	strcpy(fake.dev.dev_path, "/nowhere");
 	fake.there = false;
 	ends(v, -ENODEV, text);
@@ -364,13 +365,13 @@ static void test_rotation(void)
 {
 	uint64_t epoch = region_epoch(region);
 	struct verbs_target *v;
-	struct fault f;
+	struct error err;
 	uint32_t rkey, psn;
 	int status;
 	pid_t pid;
 
 	fake_init();
-	TEST(open_target(&v, "fake0", &f) == 0);
+	TEST(open_target(&v, "fake0", &err) == 0);
 	rkey = verbs_target_ticket(v)->at[0].rkey;
 	psn = verbs_target_ticket(v)->at[0].psn;
 	fake.pair[0]->psn = (psn + 9) & ROCE_PSN_MASK; /* of 9 packets */
@@ -403,10 +404,10 @@ static void test_rotation(void)
 static void test_renew(void)
 {
 	struct verbs_target *v;
-	struct fault f;
+	struct error err;
 
 	fake_init();
-	TEST(open_target(&v, "fake0", &f) == 0);
+	TEST(open_target(&v, "fake0", &err) == 0);
 	verbs_target_renew(v);
 	TEST(work(v) == 1 && v->ctr.qp_made == SAMPLE_TABLES);
 	TEST(v->ctr.qp_errors == 0 && v->ctr.tickets == 2);
@@ -420,15 +421,15 @@ static void test_renew(void)
 static void test_readable(void)
 {
 	struct verbs_target *v;
-	struct fault f;
+	struct error err;
 
 	fake_init();
-	TEST(open_target(&v, "fake0", &f) == 0);
+	TEST(open_target(&v, "fake0", &err) == 0);
 	TEST(!v->readable && !(fake.given & IBV_ACCESS_REMOTE_READ));
 	verbs_target_close(v);
 	readable = true;
 	fake_init();
-	TEST(open_target(&v, "fake0", &f) == 0);
+	TEST(open_target(&v, "fake0", &err) == 0);
 	TEST(fake.access == IBV_ACCESS_REMOTE_READ);
 	TEST(v->readable->addr == region_file(region));
 	TEST(v->readable->length == region_size(region));

@@ -21,13 +21,13 @@ static struct verbs_link *used;
 static unsigned executed, reaped;
 
 int verbs_link_open(struct verbs_link *l, const char *address,
-		    const atomic_int *stop, struct fault *f)
+		    const atomic_int *stop, struct error *err)
 {
 	static const atomic_int never;
 
 	(void)address;
 	(void)stop;
-	(void)f;
+	(void)err;
 	l->stop = &never;
 	return 0;
 }
@@ -35,7 +35,7 @@ int verbs_link_open(struct verbs_link *l, const char *address,
 /* A ticket, as a text. */
 static char text[4096];
 
-int verbs_link_connect(struct verbs_link *l, uint32_t kind, struct fault *f)
+int verbs_link_connect(struct verbs_link *l, uint32_t kind, struct error *err)
 {
 	FILE *out = fmemopen(text, sizeof(text), "w");
 	struct ticket t = {.version = 4, .mtu = 1024, .epoch = 1, .n = TABLES};
@@ -50,7 +50,7 @@ int verbs_link_connect(struct verbs_link *l, uint32_t kind, struct fault *f)
 		g->value_len = 4;
 		g->lists = LISTS;
 		g->units = 64;
-		TEST(table_finish(g, f) == 0);
+		TEST(table_finish(g, err) == 0);
 		heads_at = g->heads;
 		t.at[i].qpn = 0x11 + i;
 		t.at[i].heads = told[i];
@@ -64,10 +64,10 @@ int verbs_link_connect(struct verbs_link *l, uint32_t kind, struct fault *f)
 }
 
 int verbs_link_read(struct verbs_link *l, const struct memory_piece *p,
-		    size_t n, struct fault *f)
+		    size_t n, struct error *err)
 {
 	(void)l;
-	(void)f;
+	(void)err;
 	TEST(n == 1 && p->offset == 0);
 	memcpy(p->to, text, p->length);
 	return 0;
@@ -130,13 +130,13 @@ static void count_goes(struct transport *transport, uint8_t verb,
 static void test_heads(void)
 {
 	struct verbs_transport *v;
-	struct fault f = {""};
+	struct error err = {""};
 	struct transport *transport;
 	uint64_t generation;
 
 	told[0][1] = 70;
 	told[1][2] = 7;
-	TEST(verbs_transport_open(&v, "nowhere", NULL, &f) == 0);
+	TEST(verbs_transport_open(&v, "nowhere", NULL, &err) == 0);
 	transport = verbs_transport(v);
 	generation = transport->begin(transport);
 	TEST(transport->head(transport, 0, 1) == 70 &&

@@ -151,15 +151,16 @@ static void test_writer_slots(void)
 {
 	struct writer *w[REGION_WRITERS], *more;
 	struct region *r;
-	struct fault f;
+	struct error err;
 
 	name = sample_create(1);
 	dead_writer(nothing);
 	r = sample_open(name, true);
 	for (int i = 0; i < REGION_WRITERS; i++)
-		TEST(writer_open(&w[i], r, &f) == 0);
+		TEST(writer_open(&w[i], r, &err) == 0);
 	TEST(region_live_writers(r) == REGION_WRITERS);
-	TEST(writer_open(&more, r, &f) == -EUSERS && says(&f, "64 writers"));
+	TEST(writer_open(&more, r, &err) == -EUSERS &&
+	     says(&err, "64 writers"));
 	for (int i = 0; i < REGION_WRITERS; i++)
 		writer_close(w[i]);
 	TEST(region_live_writers(r) == 0);
@@ -167,7 +168,7 @@ static void test_writer_slots(void)
 	r->slot[3].pid = (uint32_t)getpid();
 	r->slot[3].start = 1;
 	TEST(region_live_writers(r) == 0);
-	TEST(writer_open(&more, r, &f) == 0);
+	TEST(writer_open(&more, r, &err) == 0);
 	TEST(r->slot[3].pid == 0);
 	writer_close(more);
 	region_close(r);
@@ -179,19 +180,20 @@ static void test_rotate(void)
 	struct region *r;
 	const struct table *t;
 	struct writer *w;
-	struct fault f;
+	struct error err;
 	uint64_t old = 0;
 
 	name = sample_create(1);
 	r = sample_open(name, true);
-	TEST(region_rotate(r, &old, &f) == -EINVAL && says(&f, "one epoch"));
+	TEST(region_rotate(r, &old, &err) == -EINVAL &&
+	     says(&err, "one epoch"));
 	region_close(r);
 	region_remove(name, NULL);
 
 	name = sample_create(3);
 	r = sample_open(name, true);
 	t = region_table(r, SAMPLE_FLOWS);
-	TEST(writer_open(&w, r, &f) == 0);
+	TEST(writer_open(&w, r, &err) == 0);
 	for (uint64_t e = 1; e <= 7; e++) {
 		TEST(writer_enter(w) == e);
 		writer_put(w, t, 0, &e, 8);
@@ -199,7 +201,7 @@ static void test_rotate(void)
 		for (uint64_t k = region_oldest(r); k <= e; k++)
 			TEST(region_read(r, t, k)[0] == k);
 		TEST(region_oldest(r) == (e > 3 ? e - 2 : 1));
-		TEST(region_rotate(r, &old, &f) == 0 && old == e);
+		TEST(region_rotate(r, &old, &err) == 0 && old == e);
 		TEST(region_epoch(r) == e + 1);
 		TEST(region_read(r, t, e + 1)[0] == 0);
 	}
@@ -285,7 +287,7 @@ static void test_rotate_live(void)
 {
 	const struct table *t;
 	struct region *r;
-	struct fault f;
+	struct error err;
 	uint64_t old;
 	pid_t pid;
 	int status;
@@ -317,7 +319,7 @@ static void test_rotate_live(void)
 		mem = (const uint64_t *)region_read(r, t, region_epoch(r));
 		while (!__atomic_load_n(&mem[0], __ATOMIC_RELAXED))
 			;
-		if (!TEST(region_rotate(r, &old, &f) == 0))
+		if (!TEST(region_rotate(r, &old, &err) == 0))
 			break;
 		digest = region_digest(r, t, old);
 		for (uint64_t k = 0; k < t->units; k++) {
@@ -330,7 +332,7 @@ static void test_rotate_live(void)
 	kill(pid, SIGKILL);
 	waitpid(pid, &status, 0);
 	/* Killed within an epoch, it holds nothing up. */
-	TEST(region_rotate(r, &old, &f) == 0);
+	TEST(region_rotate(r, &old, &err) == 0);
 	region_close(r);
 	region_remove(name, NULL);
 }

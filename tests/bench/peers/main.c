@@ -222,7 +222,7 @@ static unsigned read_sizes(uint64_t *sizes, int n, char **words)
 	static const struct cli_option size = {
 		0,	  NULL,	    NULL,     NULL,
 		CLI_SIZE, AT(size), .min = 1, .max = UINT32_MAX};
-	struct fault why = {""};
+	struct error why = {""};
 	struct opts o;
 
 	if (!n) {

@@ -62,14 +62,14 @@ static void describe(struct layout *l, uint64_t slots, unsigned copies)
 		{"key", "flow4"},      {"value", "4"},
 		{"slots", slots_text}, {"copies", copies_text},
 	};
-	struct fault f = {""};
+	struct error err = {""};
 
 	snprintf(slots_text, sizeof(slots_text), "%ju", (uintmax_t)slots);
 	snprintf(copies_text, sizeof(copies_text), "%u", copies);
 	snprintf(l->table[0].name, TABLE_NAME_MAX, "flows");
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-		if (layout_set(&l->table[0], fields[i][0], fields[i][1], &f))
-			peer_fail(WHO, f.text);
+		if (layout_set(&l->table[0], fields[i][0], fields[i][1], &err))
+			peer_fail(WHO, err.text);
 }
 
 static struct ours *open_ours(const struct peer_setup *s, unsigned copies)
@@ -77,15 +77,15 @@ static struct ours *open_ours(const struct peer_setup *s, unsigned copies)
 	struct region_options ro = {.epochs = 1};
 	struct ours *o = calloc(1, sizeof(*o));
 	struct layout l = {.n = 1};
-	struct fault f = {""};
+	struct error err = {""};
 	char name[64];
 
 	if (!o)
 		peer_fail(WHO, "out of memory");
 	snprintf(name, sizeof(name), "dta-test-%d-bench-peers", (int)getpid());
 	describe(&l, slots_for(s, copies), copies);
-	if (region_create(&o->region, name, &l, &ro, &f)) {
-		peer_why(WHO, f.text);
+	if (region_create(&o->region, name, &l, &ro, &err)) {
+		peer_why(WHO, err.text);
 		free(o);
 		return NULL;
 	}
@@ -94,10 +94,10 @@ static struct ours *open_ours(const struct peer_setup *s, unsigned copies)
 	o->view.t = region_table(o->region, 0);
 	o->view.mem = region_read(o->region, o->view.t, 1);
 	o->rule.copies = (uint8_t)copies;
-	if (local_open(&o->local, o->region, &f) ||
+	if (local_open(&o->local, o->region, &err) ||
 	    translate_open(&o->translator, o->view.t, 1,
-			   local_transport(o->local), NULL, &f))
-		peer_fail(WHO, f.text);
+			   local_transport(o->local), NULL, &err))
+		peer_fail(WHO, err.text);
 	return o;
 }
 
