@@ -35,18 +35,18 @@ setup() {
 		int main(int argc, char **argv)
 		{
 			struct snapshot *snapshot;
-			struct fault f = {0};
+			struct error err = {0};
 			struct src *s;
 			struct pkt p[64];
 			int n, all = 0;
 
-			if (argc != 2 || src_open(&s, argv[1], &f) < 0)
+			if (argc != 2 || src_open(&s, argv[1], &err) < 0)
 				return 1;
-			while ((n = src_rx(s, p, 64, &f)) > 0)
+			while ((n = src_rx(s, p, 64, &err)) > 0)
 				all += n;
 			src_close(s);
-			n = snapshot_open(&snapshot, argv[1], &f);
-			printf("%d packets, %s\n", all, n ? f.text : "?");
+			n = snapshot_open(&snapshot, argv[1], &err);
+			printf("%d packets, %s\n", all, n ? err.text : "?");
 			return 0;
 		}
 	EOF
