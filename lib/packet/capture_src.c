@@ -7,7 +7,8 @@
  * pcap are found in place, several times as fast as libpcap gives them out. A
  * record that a block cuts moves to the front of the window before the next
  * read(), so packets are never copied one by one. pcapng is libpcap's: its
- * packets are put into the window as records of classic pcap.
+ * packets are put into the window as records of classic pcap. Where packets are
+ * held for workers, a file of classic pcap is mapped: all of it is the window.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +17,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -33,10 +35,10 @@ enum {
 	GZIP_BLOCK = 1 << 16,
 	HEADER_LEN = 24, /* of a file */
 	RECORD_LEN = 16, /* of a record */
-	/* A window has room for a block behind the longest partial record. */
-	WINDOW = PKT_MAX + RECORD_LEN + READ_BLOCK,
-	KEPT_MEAN = 128,   /* bytes of a record, before any was seen */
-	KEPT_LEAST = 1024, /* bytes asked for beside the wanted packets */
+	BATCH = 1 << 17, /* bytes that a batch usually has */
+	/* Room for a batch of jumbo frames; no more of it is touched than a
+	 * batch and a block fill. */
+	WINDOW = 16 << 20,
 	MAGIC_MICRO = 0xa1b2c3d4,
 	MAGIC_NANO = 0xa1b23c4d,
 	MAGIC_NG = 0x0a0d0d0a,
@@ -54,17 +56,11 @@ struct capture {
 	bool begun;	   /* the format is known */
 	bool swap, nano;   /* of classic pcap */
 	size_t block;	   /* bytes asked of one read() */
-	uint8_t *mem;	   /* HEADROOM, then the window */
+	uint8_t *mem;	   /* HEADROOM, then a window */
+	uint8_t *map;	   /* the whole file, or NULL */
+	uint8_t *window;   /* in one of them */
 	size_t head, tail; /* unread bytes of the window */
-	/* src_hold_batches(): the windows in turn, mem is one of them. */
-	unsigned windows, current;
-	uint8_t *kept[SRC_HOLD_MAX];
-	bool pinned;	 /* the call in hand has packets in the window */
-	bool turned;	 /* or is the first that has it */
-	bool none;	 /* the last call returned no packets */
-	uint64_t walked; /* bytes of records */
-	uint64_t read;	 /* bytes of the file */
-	uint64_t filled; /* bytes of the capture: more, if it was compressed */
+	uint64_t read;	   /* bytes of the file */
 	uint64_t packets;
 	gzFile gz; /* NULL: the file is not compressed */
 	/* pcapng, else NULL: libpcap's reader, the bytes that it has not read
@@ -92,11 +88,6 @@ static inline uint16_t load16(const uint8_t *p, bool swap)
 
 	memcpy(&v, p, sizeof(v));
 	return swap ? __builtin_bswap16(v) : v;
-}
-
-static uint8_t *window(const struct capture *s)
-{
-	return s->mem + HEADROOM;
 }
 
 static uint8_t *window_new(void)
@@ -292,79 +283,24 @@ static ssize_t read_ng(struct capture *s, uint8_t *to, size_t room,
 			 s->held ? "impossible length" : pcap_geterr(s->ng));
 }
 
-/* Where a capture in a file is read to at once. */
-static size_t block_left(const struct capture *s)
+/* Reads more; append: nothing moves, else what is left goes to the front. */
+static int fill(struct capture *s, bool append, struct error *err)
 {
-	return READ_BLOCK - s->filled % READ_BLOCK;
-}
-
-/*
- * Who keeps packets moves what is left to another window: that should be
- * little. But batches of a file end where its blocks do, as they do without.
- */
-static size_t kept_block(const struct capture *s, int wanted)
-{
-	uint64_t mean = s->packets ? s->walked / s->packets : KEPT_MEAN;
-	uint64_t room = (uint64_t)wanted * mean + KEPT_LEAST;
-
-	return room < block_left(s) ? (size_t)room : block_left(s);
-}
-
-/* Moves what is left to the front of the window, or of the next one. */
-static void move(struct capture *s)
-{
-	size_t left = s->tail - s->head;
-	const uint8_t *from = window(s) + s->head;
-
-	if (s->windows && !s->turned) {
-		s->turned = true;
-		s->current = (s->current + 1) % s->windows;
-		s->mem = s->kept[s->current];
-		memcpy(window(s), from, left);
-	} else if (s->head) {
-		memmove(window(s), from, left);
-	}
-	s->head = 0;
-	s->tail = left;
-}
-
-/*
- * Bytes behind the last ones. Of gzip data so many as there is room for: how
- * they come out of it is no place for a batch to end.
- */
-static ssize_t read_behind(struct capture *s, size_t room, struct error *err)
-{
-	uint8_t *to = window(s) + s->tail;
-	size_t have = 0;
-	ssize_t n = 0;
-
-	if (s->ng)
-		return read_ng(s, to, room, err);
-	do {
-		n = read_file(s, to + have, room - have, s->src.wait_ms, err);
-		have += n > 0 ? (size_t)n : 0;
-	} while (n > 0 && s->gz && have < room);
-	/* What is wrong behind them comes up again. */
-	return have ? (ssize_t)have : n;
-}
-
-/* Moves what is left to the front and reads behind it. wanted: packets. */
-static int fill(struct capture *s, int wanted, struct error *err)
-{
-	size_t block = s->windows && !s->ng ? kept_block(s, wanted)
-					    : READ_BLOCK,
-	       room;
+	size_t room = append ? BATCH : READ_BLOCK;
 	ssize_t n;
 
-	if (!s->pinned)
-		move(s);
-	room = WINDOW - s->tail;
-	n = read_behind(s, room < block ? room : block, err);
+	if (!append) {
+		s->tail -= s->head;
+		memmove(s->window, s->window + s->head, s->tail);
+		s->head = 0;
+	}
+	n = s->ng ? read_ng(s, s->window + s->tail, room, err)
+		  : read_file(s, s->window + s->tail, room, s->src.wait_ms,
+			      err);
 	if (n < 0)
 		return (int)n;
 	s->eof = !n;
 	s->tail += (size_t)n;
-	s->filled += (uint64_t)n;
 	return 0;
 }
 
@@ -374,7 +310,7 @@ static int fill_to(struct capture *s, size_t len, struct error *err)
 	int rc = 0;
 
 	while (!rc && !s->eof && s->tail < len)
-		rc = fill(s, PKT_BATCH, err);
+		rc = fill(s, false, err);
 	return rc;
 }
 
@@ -395,7 +331,6 @@ static int begin_gzip(struct capture *s, struct error *err)
 		return error_set(err, -ENOMEM, "out of memory");
 	}
 	s->tail = 0;
-	s->filled = 0;
 	s->eof = false;
 	return fill_to(s, HEADER_LEN, err);
 }
@@ -463,6 +398,7 @@ static int begin_ng(struct capture *s, struct error *err)
 	s->raw_at = HEADROOM;
 	s->raw_end = HEADROOM + s->tail;
 	s->mem = mem;
+	s->window = mem + HEADROOM;
 	s->tail = 0;
 	s->nano = true; /* of records made here */
 	s->src.kind = "pcapng";
@@ -481,7 +417,7 @@ static int begin_ng(struct capture *s, struct error *err)
 
 static int begin_pcap(struct capture *s, struct error *err)
 {
-	const uint8_t *h = window(s);
+	const uint8_t *h = s->window;
 	uint32_t magic = load32(h, false), link;
 	unsigned major, minor;
 
@@ -515,7 +451,7 @@ static int open_format(struct capture *s, struct error *err)
 	int rc = fill_to(s, HEADER_LEN, err);
 
 	if (!rc && !s->gz && s->tail >= 2 &&
-	    be16toh(load16(window(s), false)) == MAGIC_GZIP)
+	    be16toh(load16(s->window, false)) == MAGIC_GZIP)
 		rc = begin_gzip(s, err);
 	if (rc)
 		return rc;
@@ -524,7 +460,7 @@ static int open_format(struct capture *s, struct error *err)
 	if (s->tail < sizeof(uint32_t))
 		return error_set(err, -EBADMSG, "too short for a capture");
 	s->begun = true;
-	return load32(window(s), false) == MAGIC_NG ? begin_ng(s, err)
+	return load32(s->window, false) == MAGIC_NG ? begin_ng(s, err)
 						    : begin_pcap(s, err);
 }
 
@@ -561,8 +497,8 @@ static int open_fd(struct capture *s, const char *path, struct error *err)
 static inline int walk_as(struct capture *s, struct pkt *pkts, int max,
 			  bool swap, uint32_t unit_ns, struct error *err)
 {
-	const uint8_t *begin = window(s) + s->head, *p = begin;
-	const uint8_t *end = window(s) + s->tail;
+	const uint8_t *begin = s->window + s->head, *p = begin;
+	const uint8_t *end = s->window + s->tail;
 	uint32_t cap, wire;
 	int n;
 
@@ -581,7 +517,6 @@ static inline int walk_as(struct capture *s, struct pkt *pkts, int max,
 		p += RECORD_LEN + cap;
 	}
 	s->head += (size_t)(p - begin);
-	s->walked += (uint64_t)(p - begin);
 	if (!n && end - p >= RECORD_LEN) {
 		cap = load32(p + 8, swap);
 		if (cap > PKT_MAX)
@@ -600,72 +535,46 @@ static int walk(struct capture *s, struct pkt *pkts, int max, struct error *err)
 		       : walk_as(s, pkts, max, false, unit_ns, err);
 }
 
-/* Whether a batch that is not full waits for more: of a file, up to the end of
- * a block. */
-static bool goes_on(const struct capture *s)
-{
-	return s->windows && !s->ng && s->src.size && !s->eof &&
-	       block_left(s) < READ_BLOCK;
-}
-
-/* Packets, the end, or what is wrong. */
-static int rx(struct capture *s, struct pkt *pkts, int max, struct error *err)
+/* Packets, the end, or what is wrong: behind packets it comes up again at the
+ * next call. A batch of a file is full, unless it is the last one or longer
+ * than the window. */
+static int read_batch(struct capture *s, struct pkt *pkts, int max,
+		      struct error *err)
 {
 	struct error why;
-	int n, rc;
+	int n = 0, more, rc = 0;
 
 	if (!s->begun && (rc = open_format(s, err)))
 		return rc;
-	while (!(n = walk(s, pkts, max, &why))) {
-		if (s->eof && s->head < s->tail)
-			return error_set(err, -EBADMSG,
-					 "cut short: ends inside a record, "
-					 "after packet %" PRIu64,
-					 s->packets);
-		if (s->eof)
-			return 0;
-		if ((rc = fill(s, max, err)))
-			return rc;
+	if (s->src.size && !s->eof && s->tail - s->head < BATCH)
+		fill(s, false, &why);
+	while ((more = walk(s, pkts + n, max - n, &why)) >= 0) {
+		n += more;
+		if (n == max || s->eof ||
+		    (n && (!s->src.size || s->tail + BATCH > WINDOW)) ||
+		    (rc = fill(s, n > 0, err)))
+			break;
 	}
-	if (n < 0)
-		return error_set(err, n, "packet %" PRIu64 ": %s",
-				 s->packets + 1, why.text);
 	s->packets += (uint64_t)n;
-	return n;
-}
-
-/* More of the same batch; what is wrong comes up again at the next call. */
-static int rx_more(struct capture *s, struct pkt *pkts, int n, int max)
-{
-	struct error later;
-	int more = 0;
-
-	s->pinned = true;
-	while (more >= 0 && n < max && goes_on(s)) {
-		more = fill(s, max - n, &later);
-		if (!more)
-			more = walk(s, pkts + n, max - n, &later);
-		if (more > 0) {
-			s->packets += (uint64_t)more;
-			n += more;
-		}
-	}
-	s->pinned = false;
-	return n;
+	if (n || rc)
+		return n ? n : rc;
+	if (more < 0)
+		return error_set(err, more, "packet %" PRIu64 ": %s",
+				 s->packets + 1, why.text);
+	if (s->head < s->tail)
+		return error_set(err, -EBADMSG,
+				 "cut short: ends inside a record, "
+				 "after packet %" PRIu64,
+				 s->packets);
+	return 0;
 }
 
 static int capture_rx(struct src *src, struct pkt *pkts, int max,
 		      struct error *err)
 {
 	struct capture *s = (struct capture *)src;
-	int n;
+	int n = read_batch(s, pkts, max, err);
 
-	/* A call that returned no packets leaves its window to this one. */
-	s->turned = s->turned && s->none;
-	n = rx(s, pkts, max, err);
-	s->none = n <= 0;
-	if (n > 0)
-		n = rx_more(s, pkts, n, max);
 	s->src.done = s->read - (s->gz || s->ng ? 0 : s->tail - s->head);
 	return n;
 }
@@ -680,28 +589,37 @@ static void capture_close(struct src *src)
 		gzclose(s->gz);
 	if (s->opened)
 		close(s->src.fd);
+	if (s->map)
+		munmap(s->map, s->src.size);
 	free(s->raw);
-	for (unsigned i = 0; i < s->windows; i++)
-		if (s->kept[i] != s->mem)
-			free(s->kept[i]);
 	free(s->mem);
 	free(s);
 }
 
-static int capture_keep(struct src *src, unsigned calls)
+/* From where it was read to. */
+static bool map_file(struct src *src)
 {
 	struct capture *s = (struct capture *)src;
+	off_t at = lseek(s->src.fd, 0, SEEK_CUR) - (off_t)(s->tail - s->head);
+	void *map;
 
-	s->kept[0] = s->mem;
-	for (s->windows = 1; s->windows < calls; s->windows++)
-		if (!(s->kept[s->windows] = window_new()))
-			return -ENOMEM;
-	return 0;
+	if (!s->begun || s->gz || s->ng || at < 0 || (uint64_t)at > s->src.size)
+		return false;
+	map = mmap(NULL, s->src.size, PROT_READ, MAP_PRIVATE, s->src.fd, 0);
+	if (map == MAP_FAILED)
+		return false;
+	s->map = map;
+	s->window = s->map + at;
+	s->head = 0;
+	s->tail = s->src.size - (size_t)at;
+	s->read = s->src.size;
+	s->eof = true;
+	return true;
 }
 
 static const struct src_ops ops = {
 	.rx = capture_rx,
-	.hold = capture_keep,
+	.hold = map_file,
 	.close = capture_close,
 };
 
@@ -720,6 +638,7 @@ int src_open(struct src **out, const char *path, struct error *err)
 		.fd = STDIN_FILENO,
 		.wait_ms = -1,
 	};
+	s->window = s->mem + HEADROOM;
 	s->block = READ_BLOCK;
 	rc = open_fd(s, path, err);
 	if (!rc)

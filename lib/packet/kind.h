@@ -15,8 +15,9 @@ struct batch_pool; /* src.c */
 struct src_ops {
 	int (*rx)(struct src *s, struct pkt *pkts, int max, struct error *err);
 	uint64_t (*drops)(struct src *s); /* NULL: there are none */
-	/* src_hold_batches(); NULL: src.c copies packets. */
-	int (*hold)(struct src *s, unsigned calls);
+	/* From now on packets stay valid until it is closed; false, or NULL:
+	 * they cannot, and src.c copies them. */
+	bool (*hold)(struct src *s);
 	void (*close)(struct src *s);
 };
 

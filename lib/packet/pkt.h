@@ -55,7 +55,8 @@ struct snk; /* a sink */
 int src_open(struct src **out, const char *path, struct error *err);
 
 /*
- * Up to max packets, waiting for the first only. Returns their number, 0 at the
+ * Up to max packets, waiting for the first only; of a file so many, before its
+ * end and if they are not above 16 MB. Returns their number, 0 at the
  * end, -EINTR on a signal, or -errno with err set: -EBADMSG for a capture that
  * ends inside a record, holds an impossible length, or whose gzip data are
  * damaged (packets before it were returned; of gzip all but the last 64 KB).
@@ -69,10 +70,8 @@ int src_rx_now(struct src *s, struct pkt *pkts, int max, struct error *err);
 /*
  * From now on packets stay valid for so many more calls of src_rx() that return
  * packets, instead of one: for workers that receive batches one at a time, and
- * process theirs meanwhile. calls is 1 to SRC_HOLD_MAX. Called once, before the
- * packets of the current batch are read for the last time. A batch of a capture
- * in a file is full, unless batches of any size would end where it does.
- * Returns 0, -ENOMEM, or -EINVAL for too many.
+ * process theirs meanwhile. calls is 1 to SRC_HOLD_MAX. Called once. Returns 0,
+ * -ENOMEM, or -EINVAL for too many.
  */
 int src_hold_batches(struct src *s, unsigned calls);
 

@@ -121,8 +121,8 @@ int src_hold_batches(struct src *s, unsigned calls)
 {
 	if (calls > SRC_HOLD_MAX)
 		return -EINVAL;
-	if (s->ops->hold)
-		return s->ops->hold(s, calls);
+	if (s->ops->hold && s->ops->hold(s))
+		return 0;
 	s->pool = batch_pool_new(calls);
 	return s->pool ? 0 : -ENOMEM;
 }
