@@ -22,30 +22,6 @@ const char *field_hint(const struct field *table, const char *name,
 	return guess_hint(g);
 }
 
-/* Writes a number of 1, 2, 4 or 8 bytes, host order. */
-static void store(const struct field *field, void *object, uint64_t v)
-{
-	char *at = (char *)object + field->at;
-	uint8_t v8 = (uint8_t)v;
-	uint16_t v16 = (uint16_t)v;
-	uint32_t v32 = (uint32_t)v;
-
-	switch (field->width) {
-	case 1:
-		memcpy(at, &v8, 1);
-		break;
-	case 2:
-		memcpy(at, &v16, 2);
-		break;
-	case 4:
-		memcpy(at, &v32, 4);
-		break;
-	default:
-		memcpy(at, &v, 8);
-		break;
-	}
-}
-
 /* The place of a text among names. */
 static int name_of(uint64_t *out, const struct field *field, const char *text,
 		   struct error *err)
@@ -104,8 +80,8 @@ static int set_checked(const struct field *field, void *object,
 		rc = number_of(&v, field, text, err);
 		break;
 	}
-	if (rc == 0)
-		store(field, object, v);
+	if (rc == 0) /* the machine is little-endian */
+		memcpy((char *)object + field->at, &v, field->width);
 	return rc;
 }
 
