@@ -224,11 +224,6 @@ static enum screen_act screen_press(struct screen *s, int key)
 	return SCREEN_TABLE;
 }
 
-static bool is_number(const struct row_field *f)
-{
-	return f->type == ROW_U64 || f->type == ROW_I64 || f->type == ROW_F64;
-}
-
 /* The bytes of a cell as they are shown, *n of them. */
 static const char *cell_text(struct screen *s, const struct row_batch *b,
 			     unsigned row, unsigned column, size_t *n)
@@ -333,7 +328,7 @@ static void put_columns(struct screen *s, const struct row_batch *rows, int row,
 		bad = row >= 0 && is_bad(s, rows, (unsigned)row, c, text, n);
 		if (sorted || bad)
 			outbuf_word(p->o, sorted ? "\033[4m" : "\033[31m");
-		put_cell(p, text, n, s->width[c], is_number(f));
+		put_cell(p, text, n, s->width[c], row_is_number(f));
 		if (sorted || bad)
 			outbuf_word(p->o, sorted ? "\033[24m" : "\033[39m");
 		put(p, " ", 1);
@@ -418,9 +413,10 @@ static void screen_draw(struct screen *s, const char *const head[HEAD],
 /* --- which rows are first ------------------------------------------------ */
 
 /*
- * The first so many of things that come in any order, by a number: a heap with
- * the last of them on top. Of equal ones the first by their own number; things
- * whose number is not known are behind all others.
+ * The first so many of things that come in any order, by a number. Of equal
+ * ones the first by their own number; things whose number is not known are
+ * behind all others. There is room for twice as many: when that is full, they
+ * are sorted, and the second half goes.
  */
 struct best_one {
 	uint64_t key; /* the greatest is first */
@@ -430,14 +426,15 @@ struct best_one {
 
 struct best {
 	struct best_one *one;
-	uint32_t n, room;
+	uint32_t n, most;
+	bool cut; /* the last of the first half is what all others must beat */
 };
 
 /* 0 or -ENOMEM. */
-static int best_init(struct best *b, uint32_t room)
+static int best_init(struct best *b, uint32_t most)
 {
-	*b = (struct best){.room = room};
-	b->one = malloc((room + 1ULL) * sizeof(*b->one));
+	*b = (struct best){.most = most};
+	b->one = malloc((2ULL * most + 1) * sizeof(*b->one));
 	return b->one ? 0 : -ENOMEM;
 }
 
@@ -459,49 +456,22 @@ static int compare(const void *one, const void *other)
 	return a->at < b->at ? -1 : a->at > b->at;
 }
 
-static void swap(struct best *b, uint32_t i, uint32_t k)
+/* The first one first. */
+static void best_sort(struct best *b)
 {
-	struct best_one one = b->one[i];
-
-	b->one[i] = b->one[k];
-	b->one[k] = one;
-}
-
-static void sink(struct best *b)
-{
-	uint32_t i = 0, k;
-
-	while ((k = 2 * i + 1) < b->n) {
-		if (k + 1 < b->n && compare(&b->one[k], &b->one[k + 1]) < 0)
-			k++;
-		if (compare(&b->one[k], &b->one[i]) < 0)
-			return;
-		swap(b, i, k);
-		i = k;
-	}
+	qsort(b->one, b->n, sizeof(*b->one), compare);
+	b->cut = b->n >= b->most;
+	if (b->cut)
+		b->n = b->most;
 }
 
 static void best_add(struct best *b, struct best_one one)
 {
-	uint32_t i = b->n;
-
-	if (b->n == b->room) {
-		if (!b->n || compare(&one, &b->one[0]) > 0)
-			return;
-		b->one[0] = one;
-		sink(b);
+	if (b->cut && compare(&one, &b->one[b->most - 1]) > 0)
 		return;
-	}
 	b->one[b->n++] = one;
-	for (; i && compare(&b->one[i], &b->one[(i - 1) / 2]) > 0;
-	     i = (i - 1) / 2)
-		swap(b, i, (i - 1) / 2);
-}
-
-/* The first one first; nothing can be added then. */
-static void best_sort(struct best *b)
-{
-	qsort(b->one, b->n, sizeof(*b->one), compare);
+	if (b->n > 2 * (uint64_t)b->most)
+		best_sort(b);
 }
 
 struct browse {

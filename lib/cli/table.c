@@ -175,11 +175,6 @@ static char *cell_text(struct text_table *t, const struct row_batch *b,
 	return outbuf_take(&t->o, &len);
 }
 
-static bool is_number(const struct row_field *f)
-{
-	return f->type == ROW_U64 || f->type == ROW_I64 || f->type == ROW_F64;
-}
-
 static unsigned total(const struct text_table *t)
 {
 	unsigned sum = 0;
@@ -256,7 +251,7 @@ static void put_column(const struct text_table *t, unsigned i, const char *text)
 {
 	const struct row_field *f = &t->s->fields[i];
 
-	put_text(text, t->column[i].width, is_number(f), i == last_of(t),
+	put_text(text, t->column[i].width, row_is_number(f), i == last_of(t),
 		 f->type == ROW_STR);
 }
 

@@ -298,8 +298,7 @@ static bool column_init(struct column *c, const struct row_field *f, bool first)
 	size_t name = strlen(f->name);
 
 	c->width = name > f->width ? name : f->width;
-	c->right = f->type == ROW_U64 || f->type == ROW_I64 ||
-		   f->type == ROW_F64;
+	c->right = row_is_number(f);
 	c->lead_len = name + 4; /* {"name": or ,"name": */
 	c->lead = malloc(c->lead_len + 1);
 	if (c->lead)

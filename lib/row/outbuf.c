@@ -20,6 +20,8 @@ static const char digit_pairs[] =
 	"50515253545556575859606162636465666768697071727374"
 	"75767778798081828384858687888990919293949596979899";
 
+static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
+
 /* To the end of the text, and a NUL. */
 static int gather(struct outbuf *o)
 {
@@ -137,7 +139,6 @@ void outbuf_i64(struct outbuf *o, int64_t v)
 	outbuf_u64(o, v < 0 ? -(uint64_t)v : (uint64_t)v);
 }
 
-/* The decimal point of a locale, of whatever bytes, becomes a point again. */
 void outbuf_time(struct outbuf *o, int64_t ns)
 {
 	uint64_t v = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
@@ -152,6 +153,7 @@ void outbuf_time(struct outbuf *o, int64_t ns)
 	outbuf_bytes(o, digits, sizeof(digits));
 }
 
+/* The decimal point of a locale, of whatever bytes, becomes a point again. */
 void outbuf_f64(struct outbuf *o, double v)
 {
 	char text[NUMBER_MAX];
@@ -255,95 +257,84 @@ static const unsigned char *plain_end(const unsigned char *s,
 	return s;
 }
 
-static const unsigned char *put_plain(struct outbuf *o, const unsigned char *s,
-				      const unsigned char *end)
-{
-	const unsigned char *to = plain_end(s, end);
+enum string_form {
+	JSON, /* RFC 8259, section 7 */
+	CSV,  /* RFC 4180 */
+	/* For people: what could move a cursor, and a blank that would look
+	 * like the end of a column, is \xNN. */
+	COLUMN,
+	LAST_COLUMN,
+};
 
-	outbuf_bytes(o, (const char *)s, (size_t)(to - s));
-	return to;
+/* False: the character stands for itself. */
+static bool put_escape(struct outbuf *o, enum string_form form, uint32_t cp)
+{
+	bool hidden = cp < 0x20 || cp == 0x7f;
+	char text[8];
+
+	if (form == CSV && cp != '"')
+		return false;
+	if (form == CSV || (form == JSON && (cp == '"' || cp == '\\'))) {
+		outbuf_char(o, form == CSV ? '"' : '\\');
+		outbuf_char(o, (char)cp);
+		return true;
+	}
+	if (form != JSON)
+		hidden = hidden || (cp > 0x7f && cp < 0xa0) ||
+			 (cp == ' ' && form == COLUMN);
+	if (hidden) {
+		snprintf(text, sizeof(text),
+			 form == JSON ? "\\u%04x" : "\\x%02x", cp);
+		outbuf_word(o, text);
+	}
+	return hidden;
 }
 
-/* A string for JSON (RFC 8259, section 7), between quotes already written. */
+static void put_string(struct outbuf *o, enum string_form form,
+		       const char *text, size_t len)
+{
+	const unsigned char *s = (const unsigned char *)text, *end = s + len;
+	const unsigned char *to;
+	unsigned n;
+	uint32_t cp;
+
+	for (;; s += n ? n : 1) {
+		to = plain_end(s, end);
+		outbuf_bytes(o, (const char *)s, (size_t)(to - s));
+		if (!*(s = to))
+			return;
+		n = utf8(s, &cp);
+		if (n && put_escape(o, form, cp))
+			continue;
+		outbuf_bytes(o, n ? (const char *)s : replacement, n ? n : 3);
+		o->hidden += n ? n - 1 : 2;
+	}
+}
+
+/* Between quotes already written. */
 void outbuf_json(struct outbuf *o, const char *text, size_t len)
 {
-	const unsigned char *s = (const unsigned char *)text, *end = s + len;
-	unsigned n;
-	uint32_t cp;
-
-	while (*(s = put_plain(o, s, end))) {
-		n = utf8(s, &cp);
-		s += n ? n : 1;
-		if (!n) {
-			outbuf_word(o, "\xef\xbf\xbd"); /* U+FFFD */
-		} else if (cp == '"' || cp == '\\') {
-			outbuf_char(o, '\\');
-			outbuf_char(o, (char)cp);
-		} else if (cp < 0x20 || cp == 0x7f) {
-			char esc[8];
-
-			snprintf(esc, sizeof(esc), "\\u%04x", cp);
-			outbuf_word(o, esc);
-		} else {
-			outbuf_bytes(o, (const char *)s - n, n);
-		}
-	}
+	put_string(o, JSON, text, len);
 }
 
-/*
- * A string for people: what could move a cursor, and a blank that would look
- * like the end of a column, is written as \xNN.
- */
 void outbuf_plain(struct outbuf *o, const char *text, size_t len, bool last)
 {
-	const unsigned char *s = (const unsigned char *)text, *end = s + len;
-	unsigned n;
-	uint32_t cp;
-
-	if (!*s)
+	if (!*text)
 		outbuf_word(o, "\"\"");
-	while (*(s = put_plain(o, s, end))) {
-		n = utf8(s, &cp);
-		s += n ? n : 1;
-		if (!n) {
-			outbuf_word(o, "\xef\xbf\xbd");
-			o->hidden += 2;
-		} else if (cp < 0x20 || (cp >= 0x7f && cp < 0xa0) ||
-			   (cp == ' ' && !last)) {
-			char esc[8];
-
-			snprintf(esc, sizeof(esc), "\\x%02x", cp);
-			outbuf_word(o, esc);
-		} else {
-			outbuf_bytes(o, (const char *)s - n, n);
-			o->hidden += n - 1;
-		}
-	}
+	put_string(o, last ? LAST_COLUMN : COLUMN, text, len);
 }
 
-/* RFC 4180. An empty string is "", so that null is not the same. */
+/* An empty string is "", so that null is not the same. */
 void outbuf_csv(struct outbuf *o, const char *text, size_t len)
 {
-	const unsigned char *s = (const unsigned char *)text, *end = s + len;
-	unsigned n;
-	uint32_t cp;
+	const unsigned char *s = (const unsigned char *)text;
+	bool quote = !len || plain_end(s, s + len) != s + len;
 
-	if (len && plain_end(s, end) == end) {
-		outbuf_bytes(o, text, len);
-		return;
-	}
-	outbuf_char(o, '"');
-	while (*(s = put_plain(o, s, end))) {
-		n = utf8(s, &cp);
-		s += n ? n : 1;
-		if (n && cp == '"')
-			outbuf_char(o, '"');
-		if (n)
-			outbuf_bytes(o, (const char *)s - n, n);
-		else
-			outbuf_word(o, "\xef\xbf\xbd"); /* U+FFFD */
-	}
-	outbuf_char(o, '"');
+	if (quote)
+		outbuf_char(o, '"');
+	put_string(o, CSV, text, len);
+	if (quote)
+		outbuf_char(o, '"');
 }
 
 /* Where the first character is that is special, or no ASCII. */
@@ -379,7 +370,7 @@ void outbuf_escaped(struct outbuf *o, const char *text, size_t len,
 		if (n)
 			outbuf_bytes(o, (const char *)s, n);
 		else
-			outbuf_word(o, "\xef\xbf\xbd"); /* U+FFFD */
+			outbuf_word(o, replacement);
 		s += n ? n : 1;
 	}
 }

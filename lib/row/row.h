@@ -50,6 +50,11 @@ struct row_field {
 	bool spare;	  /* it goes first where there is no room for all */
 };
 
+static inline bool row_is_number(const struct row_field *f)
+{
+	return f->type == ROW_U64 || f->type == ROW_I64 || f->type == ROW_F64;
+}
+
 struct schema {
 	const char *name; /* of the measurement: letters, digits, underscores */
 	const struct row_field *fields;
