@@ -417,7 +417,6 @@ void cli_start(const struct cli *c)
 	hold_standard_streams();
 	atexit(close_stdout);
 	signal(SIGPIPE, SIG_DFL);    /* whatever the parent made of it */
-	unsetenv("POSIXLY_CORRECT"); /* options may follow operands */
 	if (!isatty(STDOUT_FILENO))
 		setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
 }

@@ -7,7 +7,6 @@
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
-#include <getopt.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>

@@ -284,7 +284,6 @@ enum {
 	NAMES_MAX = 256,
 	FILES_MAX = 32,
 	HELP_COLUMN = 26,    /* where the help of an option begins, of 80 */
-	LONG_ONLY = 0x10000, /* and its place: what getopt_long calls it */
 };
 
 /* What was given, by the option's place in its table. */
@@ -370,14 +369,15 @@ void cli_help_options(const struct cli *c, const char *verb)
 			print_option(o);
 }
 
+/* Every program's. */
+static const struct cli_option own[] = {
+	{'h', "help", NULL, "print this and exit"},
+	{'V', "version", NULL, "print the version, what is built in, and exit"},
+	{0},
+};
+
 static void help(const struct cli *c)
 {
-	static const struct cli_option own[] = {
-		{'h', "help", NULL, "print this and exit"},
-		{'V', "version", NULL,
-		 "print the version, what is built in, and exit"},
-	};
-
 	print_usage(c);
 	printf("\n%s\n\n", c->summary);
 	cli_help_options(c, NULL);
@@ -386,98 +386,38 @@ static void help(const struct cli *c)
 	exit(CLI_OK);
 }
 
-/* How getopt_long tells of an option: by its letter, or its place. */
-static int code_of(const struct cli *c, const struct cli_option *o)
+/* By its letter, or its name of len bytes where there is one; NULL: none. */
+static const struct cli_option *look_up(const struct cli *c, char letter,
+					const char *name, size_t len)
 {
-	return o->ch ? o->ch : LONG_ONLY + (int)(o - c->options);
+	const struct cli_option *const tables[] = {c->options, own};
+
+	for (unsigned i = 0; i < 2; i++)
+		for (const struct cli_option *o = tables[i]; o->name; o++)
+			if (name ? strlen(o->name) == len &&
+					   !memcmp(o->name, name, len)
+				 : o->ch == letter)
+				return o;
+	return NULL;
 }
 
-static const struct cli_option *by_code(const struct cli *c, int code)
+/* A long option that there is not. An abbreviation is none: the next version's
+ * --creature would change what a script's --creat does. */
+static __attribute__((noreturn)) void unknown(const struct cli *c,
+					      const char *name, size_t len)
 {
-	const struct cli_option *o = c->options;
+	char text[64];
+	struct guess g = {.word = text};
 
-	while (o->name && code_of(c, o) != code)
-		o++;
-	return o->name ? o : NULL;
-}
-
-/* The tables of getopt_long; ':' leads, so that we report errors. */
-static void getopt_tables(const struct cli *c, char *letters,
-			  struct option *names)
-{
-	static const struct option own[] = {
-		{"help", no_argument, NULL, 'h'},
-		{"version", no_argument, NULL, 'V'},
-		{0},
-	};
-	unsigned n = 0;
-
-	*letters++ = ':';
-	for (const struct cli_option *o = c->options;
-	     o->name && n < OPTIONS_MAX; o++) {
-		names[n++] = (struct option){
-			o->name, o->arg ? required_argument : no_argument, NULL,
-			code_of(c, o)};
-		if (!o->ch)
-			continue;
-		*letters++ = (char)o->ch;
-		if (o->arg)
-			*letters++ = ':';
-	}
-	memcpy(names + n, own, sizeof(own));
-	memcpy(letters, "hV", sizeof("hV"));
-}
-
-/* How the option that getopt_long stumbled over was written. */
-static const char *bad_option(const struct cli *c, char **argv)
-{
-	static char text[64];
-	const struct cli_option *o = by_code(c, optopt);
-	const char *word = argv[optind - 1];
-
-	if (o)
-		snprintf(text, sizeof(text), "--%s", o->name);
-	else if (optopt && optopt < 256)
-		snprintf(text, sizeof(text), "-%c", optopt);
-	else
-		snprintf(text, sizeof(text), "%.*s", (int)strcspn(word, "="),
-			 word);
-	return text;
-}
-
-/* An option that there is not. */
-static __attribute__((noreturn)) void
-unknown(const struct cli *c, const struct option *names, const char *text)
-{
-	struct guess g = {.word = text + 2};
-
-	if (strncmp(text, "--", 2) != 0)
-		cli_usage(c, "unknown option %s", text);
-	for (; names->name; names++)
-		guess_try(&g, names->name);
+	snprintf(text, sizeof(text), "%.*s", (int)len, name);
+	for (const struct cli_option *o = c->options; o->name; o++)
+		guess_try(&g, o->name);
+	guess_try(&g, "help");
+	guess_try(&g, "version");
 	cli_usage(c,
-		  g.best ? "unknown option %s; did you mean --%s?"
-			 : "unknown option %s",
+		  g.best ? "unknown option --%s; did you mean --%s?"
+			 : "unknown option --%s",
 		  text, g.best);
-}
-
-/* getopt_long takes --creat for --create; we do not: the next version's
- * --creature would change what a script does. */
-static void refuse_abbreviation(const struct cli *c, const struct option *names,
-				const struct option *o, char **argv)
-{
-	const char *word = argv[optind - 1];
-	size_t len;
-
-	if (word == optarg)
-		word = argv[optind - 2];
-	len = strcspn(word, "=");
-	if (len != strlen(o->name) + 2) {
-		char text[64];
-
-		snprintf(text, sizeof(text), "%.*s", (int)len, word);
-		unknown(c, names, text);
-	}
 }
 
 /* Of two names or files one would be ignored in silence. */
@@ -499,60 +439,81 @@ static void set_option(const struct cli *c, void *opts,
 		cli_refuse("--%s: '%s' %s", o->name, text, why.text);
 }
 
+/* text NULL: there is none behind it. */
 static void take_option(const struct cli *c, void *opts,
 			const struct cli_option *o, const char *text)
 {
+	if (o == &own[0])
+		help(c);
+	if (o == &own[1]) {
+		printf("%s %s\n%s\n", c->name, VERSION, BUILT_IN);
+		exit(CLI_OK);
+	}
+	if (o->arg && !text)
+		cli_usage(c, "--%s: argument missing", o->name);
 	if (only_once(o) && given[o - c->options])
 		cli_usage(c, "--%s is given twice: '%s' and '%s'", o->name,
 			  given[o - c->options], text);
 	set_option(c, opts, o, text);
 }
 
+/* --name, --name=value or --name value. Returns how many words that are. */
+static int read_long(const struct cli *c, void *opts, char **word)
+{
+	const char *name = *word + 2;
+	size_t len = strcspn(name, "=");
+	const struct cli_option *o = look_up(c, 0, name, len);
+
+	if (!o)
+		unknown(c, name, len);
+	if (name[len] && !o->arg)
+		cli_usage(c, "--%s takes no argument", o->name);
+	take_option(c, opts, o, name[len] ? name + len + 1 : word[1]);
+	return o->arg && !name[len] ? 2 : 1;
+}
+
+/* -abc, of which the last may be -cvalue or -c value. */
+static int read_letters(const struct cli *c, void *opts, char **word)
+{
+	for (const char *p = *word + 1; *p; p++) {
+		const struct cli_option *o = look_up(c, *p, NULL, 0);
+
+		if (!o)
+			cli_usage(c, "unknown option -%c", *p);
+		take_option(c, opts, o, o->arg && p[1] ? p + 1 : word[1]);
+		if (o->arg)
+			return p[1] ? 1 : 2;
+	}
+	return 1;
+}
+
 int cli_read(const struct cli *c, void *opts, int argc, char **argv)
 {
-	char letters[2 * OPTIONS_MAX + 4];
-	struct option names[OPTIONS_MAX + 3];
-	int code, place = -1;
+	int at = 1, operands = 0;
 
-	getopt_tables(c, letters, names);
 	memset(given, 0, sizeof(given));
-	opterr = 0;
-	while ((code = getopt_long(argc, argv, letters, names, &place)) != -1) {
-		if (place >= 0)
-			refuse_abbreviation(c, names, &names[place], argv);
-		place = -1;
-		switch (code) {
-		case 'h':
-			help(c);
-			break;
-		case 'V':
-			printf("%s %s\n%s\n", c->name, VERSION, BUILT_IN);
-			exit(CLI_OK);
-		case ':':
-			cli_usage(c, "%s: argument missing",
-				  bad_option(c, argv));
-		case '?':
-			if (!strncmp(argv[optind - 1], "--", 2) && optopt)
-				cli_usage(c, "%s takes no argument",
-					  bad_option(c, argv));
-			unknown(c, names, bad_option(c, argv));
-		default:
-			take_option(c, opts, by_code(c, code), optarg);
-		}
-	}
-	return optind;
+	while (at < argc && strcmp(argv[at], "--") != 0)
+		if (argv[at][0] != '-' || !argv[at][1])
+			argv[1 + operands++] = argv[at++];
+		else if (argv[at][1] == '-')
+			at += read_long(c, opts, argv + at);
+		else
+			at += read_letters(c, opts, argv + at);
+	at += at < argc; /* -- */
+	/* Those among the options go before those behind them. */
+	memmove(argv + at - operands, argv + 1,
+		(size_t)operands * sizeof(*argv));
+	return at - operands;
 }
 
 static const struct cli_option *find_option(const struct cli *c,
 					    const char *name)
 {
-	const struct cli_option *o = c->options;
-	bool letter = name[1] != '-';
+	const struct cli_option *o =
+		name[1] == '-' ? look_up(c, 0, name + 2, strlen(name + 2))
+			       : look_up(c, name[1], NULL, 0);
 
-	while (o->name && (letter ? o->ch != name[1] || name[2]
-				  : strcmp(o->name, name + 2) != 0))
-		o++;
-	assert(o->name); /* a rule of the table names what is not there */
+	assert(o); /* a rule of the table names what is not there */
 	return o;
 }
 
@@ -561,8 +522,7 @@ const char *cli_text(const struct cli *c, const char *name)
 	return given[find_option(c, name) - c->options];
 }
 
-/* --- which go together
- * -------------------------------------------------------- */
+/* --- which go together ---------------------------------------------------- */
 
 /* "A, B and C" of "A B C", last being " and ". */
 static const char *list_of(const char *names, const char *last,

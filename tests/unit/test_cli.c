@@ -340,7 +340,6 @@ static void read_in_hand(void)
 	char line[128];
 
 	snprintf(line, sizeof(line), "%s", line_in_hand);
-	optind = 0;
 	read_line(line);
 }
 
