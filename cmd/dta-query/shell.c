@@ -152,7 +152,6 @@ static int run_command(struct shell *sh)
 		sh->argv[i] = sh->argv[i - 1];
 	sh->argv[0] = (char *)cli.name;
 	sh->argv[sh->argc + 1] = NULL;
-	optind = 0; /* getopt: from the start */
 	o->in_shell = true;
 	options_read(o, sh->argc + 1, sh->argv);
 	if (!sh->terminal && o->keys.file && !strcmp(o->keys.file, "-"))
