@@ -123,32 +123,24 @@ static void json_value(struct outbuf *o, const struct row_cell *c,
 	}
 }
 
+/* Each lead begins with the character before it, which is '{' for the first. */
 static void json_row(const struct encoder *e, struct outbuf *o,
 		     const struct row_cell *c, const uint8_t *bytes)
-{
-	for (unsigned i = 0; i < e->schema->n; i++) {
-		outbuf_bytes(o, e->columns[i].lead, e->columns[i].lead_len);
-		if (encode_is_null(&c[i]))
-			outbuf_word(o, "null");
-		else
-			json_value(o, &c[i], bytes);
-	}
-	outbuf_char(o, '}');
-}
-
-/* Each lead has the character before it, which is '{' for the first. */
-static void sparse_row(const struct encoder *e, struct outbuf *o,
-		       const struct row_cell *c, const uint8_t *bytes)
 {
 	char before = '{';
 
 	for (unsigned i = 0; i < e->schema->n; i++) {
-		if (encode_is_null(&c[i]))
+		bool null = encode_is_null(&c[i]);
+
+		if (null && e->fmt == ROW_SPARSE)
 			continue;
 		outbuf_char(o, before);
 		outbuf_bytes(o, e->columns[i].lead + 1,
 			     e->columns[i].lead_len - 1);
-		json_value(o, &c[i], bytes);
+		if (null)
+			outbuf_word(o, "null");
+		else
+			json_value(o, &c[i], bytes);
 		before = ',';
 	}
 	outbuf_word(o, before == '{' ? "{}" : "}");
@@ -282,14 +274,12 @@ void encoder_row(const struct encoder *e, struct outbuf *o,
 {
 	const struct row_cell *c = row_batch_cell(b, row, 0);
 
-	if (e->fmt == ROW_NDJSON)
-		json_row(e, o, c, b->bytes);
-	else if (e->fmt == ROW_SPARSE)
-		sparse_row(e, o, c, b->bytes);
+	if (e->fmt == ROW_TEXT)
+		text_row(e, o, c, b->bytes);
 	else if (e->fmt == ROW_CSV)
 		csv_row(e, o, c, b->bytes);
 	else
-		text_row(e, o, c, b->bytes);
+		json_row(e, o, c, b->bytes);
 	outbuf_char(o, '\n');
 }
 
