@@ -5,9 +5,9 @@
  * too.
  *
  * ThreadSanitizer does not know them, and gcc refuses to build both. For it, an
- * addition to a local variable stands in: on its machines that
- * is in order with all before and behind it, and it hides no race, since it
- * says nothing of other threads.
+ * addition to a local variable stands in: on its machines that is in order with
+ * all before and behind it, and it hides no race, since it says nothing of
+ * other threads.
  */
 #ifndef BASE_FENCE_H
 #define BASE_FENCE_H

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* clang-format off */
 /*
  * ini.h - the lines of an INI file, one by one: layouts, tickets, clusters.
  *
@@ -14,6 +15,7 @@
  * The file may be a pipe or have no end: one line is held at a time. Nothing is
  * allocated.
  */
+/* clang-format on */
 #ifndef BASE_INI_H
 #define BASE_INI_H
 
@@ -57,7 +59,7 @@ int ini_next(struct ini *i);
 int ini_set(const struct ini *i, const struct field *table, uint64_t *seen,
 	    void *object);
 
-/* "FILE:LINE: reason", for line 0 "FILE: reason", to i->f. Returns err. */
+/* "FILE:LINE: reason", for line 0 "FILE: reason", to i->err. Returns err. */
 int ini_error(const struct ini *i, unsigned line, int err, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 

@@ -40,7 +40,7 @@ int text_size(uint64_t *out, const char *text);
 /* "0.5", "1e3": finite, decimal, with a point. */
 bool text_f64(double *out, const char *text);
 
-/* 250us, 100ms, 5s, 1.5m, 2h, 1d, in ns below 2^63; a bare number is seconds.
+/* 250us, 100ms, 5s, 1.5m, 2h, 1d; a bare number is seconds. In ns, below 2^63.
  */
 bool text_duration_ns(uint64_t *out, const char *text);
 
@@ -94,15 +94,12 @@ const char *text_of_mac(char buf[TEXT_MAC_MAX], const uint8_t mac[6]);
 const char *text_of_ip(char buf[TEXT_IP_MAX], uint8_t version,
 		       const uint8_t *ip);
 
-/* a line's words. */
-
 /* Splits a line into words, as a shell does it: quotes, backslashes. In place.
  * Returns their number, or -1: a quote is not closed. */
 int words_split(char *line, char **argv, int max);
 
-/* which of the words that there are was meant by a mistyped one. */
-
-/* Set word; best is NULL until a candidate is near enough. */
+/* Which of the words that there are was meant by a mistyped one. Set word; best
+ * is NULL until a candidate is near enough. */
 struct guess {
 	const char *word, *best;
 	unsigned far;
@@ -117,10 +114,8 @@ const char *guess_hint(struct guess *g);
 /* The same, after the words up to a NULL. */
 const char *guess_words(struct guess *g, const char *const *words);
 
-/*
- * fields of a struct that are set by name and text: a table says of
- * each what its text may be and where it goes.
- */
+/* Fields of a struct that are set by name and text: a table says of each what
+ * its text may be and where it goes. */
 
 enum field_form {
 	FIELD_SIZE,   /* a number: "7", "10K" */

@@ -3,13 +3,8 @@
  * browse.h - tables of what a program has in hand, sorted by one of their
  * columns: live on a terminal, the first 1000 rows, or once as rows on stdout.
  *
- *	q, ^C		end			1-9, letters	choose a table
- *	< >, s		sort by another column	r		the other order
- *	/		edit the filter		space		stand still
- *	arrows, page up and down, home, end	scroll		?	keys
- *
- * On the screen, bytes beyond ASCII are dots. What is wrong (row_field.good) is
- * red.
+ * On the screen ? tells the keys; bytes beyond ASCII are dots, and what is
+ * wrong (row_field.good) is red.
  *
  * Looking does not hold up packets: what there is is gone through a few things
  * at a time between batches; which rows are first is known when that is done,

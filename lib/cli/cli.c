@@ -416,13 +416,12 @@ void cli_start(const struct cli *c)
 	program = c->name;
 	hold_standard_streams();
 	atexit(close_stdout);
-	signal(SIGPIPE, SIG_DFL);    /* whatever the parent made of it */
+	signal(SIGPIPE, SIG_DFL); /* whatever the parent made of it */
 	if (!isatty(STDOUT_FILENO))
 		setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
 }
 
-/* options and limits of live interfaces; a pace; the page; the loop.
- */
+/* --- options and limits of live interfaces -------------------------------- */
 
 enum {
 	FILTER_MAX = 2048,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * cli.h - what every program's main.c shares: options, messages, exit status,
- * signals. The only room that prints, exits and reads the
- * environment; only cmd/ includes it.
+ * signals. The only room that prints, exits and reads the environment; only
+ * cmd/ includes it.
  */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
@@ -82,9 +82,9 @@ void cli_tell(void *ctx, const char *text);
 /*
  * A ledger on stderr; warns if it does not add up. Text: what came in, what was
  * done, and of the rest what is not 0. CSV and NDJSON: all, a row each: stage,
- * counter, role (base/ledger.h), value. While the terminal is a screen
- * it is held as messages are. While the program's page is written (page.h) it
- * goes there.
+ * counter, role (base/ledger.h), value. While the terminal is a screen it is
+ * held as messages are. While the program's page is written (live.h) it goes
+ * there.
  */
 void cli_ledger(const struct ledger *l, const void *ctr, enum row_format fmt);
 

@@ -202,8 +202,8 @@ int cli_loop(struct cli_loop *l, struct error *err);
  */
 int cli_loop_more(struct cli_loop *l, struct pkt *room, int max);
 
-/* What signals ask for, and the page, if it is time: for take() that
- * lasts long. */
+/* What signals ask for, and the page, if it is time: for take() that lasts
+ * long. */
 void cli_loop_turn(struct cli_loop *l);
 
 #endif

@@ -283,7 +283,7 @@ enum {
 	WORD_MAX = 32, /* of an option's name, with its dashes */
 	NAMES_MAX = 256,
 	FILES_MAX = 32,
-	HELP_COLUMN = 26,    /* where the help of an option begins, of 80 */
+	HELP_COLUMN = 26, /* where the help of an option begins, of 80 */
 };
 
 /* What was given, by the option's place in its table. */
@@ -395,7 +395,7 @@ static const struct cli_option *look_up(const struct cli *c, char letter,
 	for (unsigned i = 0; i < 2; i++)
 		for (const struct cli_option *o = tables[i]; o->name; o++)
 			if (name ? strlen(o->name) == len &&
-					   !memcmp(o->name, name, len)
+					    !memcmp(o->name, name, len)
 				 : o->ch == letter)
 				return o;
 	return NULL;
@@ -509,9 +509,10 @@ int cli_read(const struct cli *c, void *opts, int argc, char **argv)
 static const struct cli_option *find_option(const struct cli *c,
 					    const char *name)
 {
-	const struct cli_option *o =
-		name[1] == '-' ? look_up(c, 0, name + 2, strlen(name + 2))
-			       : look_up(c, name[1], NULL, 0);
+	const struct cli_option *o = name[1] == '-'
+					     ? look_up(c, 0, name + 2,
+						       strlen(name + 2))
+					     : look_up(c, name[1], NULL, 0);
 
 	assert(o); /* a rule of the table names what is not there */
 	return o;

@@ -6,8 +6,8 @@
  * room are named. What is wrong (row_field.good) is red, unless NO_COLOR is
  * set. Whatever is no terminal gets rows as they are.
  *
- * Of rows that come one by one the next is not known: columns are as
- * wide as their schema says, and as what came.
+ * Of rows that come one by one the next is not known: columns are as wide as
+ * their schema says, and as what came.
  */
 #ifndef CLI_TABLE_H
 #define CLI_TABLE_H

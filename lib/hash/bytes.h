@@ -45,7 +45,7 @@ static inline uint64_t hash_bytes(uint64_t seed, const uint8_t *p, size_t len)
 }
 
 /*
- * keys compared and copied. They are a few words long: a call of
+ * Keys compared and copied. They are a few words long: a call of
  * memcmp() costs more than that, and so does the string instruction that GCC
  * makes of a short memcpy() whose length it does not know.
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* clang-format off */
 /*
  * family.h - which CRC serves which purpose: the hash families (dta(7),
  * HASHING).
@@ -7,11 +8,12 @@
  * dta0: the hashes of the published DTA translator, there of 4-byte keys:
  *       slot n is CRC-32 of the key's bytes reversed, then the byte n; the
  *       checksum is CRC-32 of the reversed key. They are correlated; kept to
- * read its memory images. A postcard chunk is CRC-32 of the key as it is, for
- * copies past 0 as well; hops past the fifth have the fifth's.
+ *       read its memory images. A postcard chunk is CRC-32 of the key as it
+ *       is, for copies past 0 as well; hops past the fifth have the fifth's.
  *
  * Results are raw 32-bit hashes: take them mod slots (hash_mod).
  */
+/* clang-format on */
 #ifndef HASH_FAMILY_H
 #define HASH_FAMILY_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* clang-format off */
 /*
  * dta.h - DTA reports: DTA/1 (dta(7), REPORTS) and the two DTA/0 formats of the
  * published system.
@@ -16,6 +17,7 @@
  * DTA/0 has no table field: decoded reports carry DTA_NO_TABLE, and the
  * translator takes its first table of that kind with 4-byte keys.
  */
+/* clang-format on */
 #ifndef NET_DTA_H
 #define NET_DTA_H
 
@@ -48,8 +50,8 @@ struct dta_report {
 /* "dta1", "dta0a", "dta0b", NULL. */
 extern const char *const dta_format_names[DTA_FORMATS + 1];
 const char *dta_format_name(enum dta_format f);
-const char *
-dta_opcode_name(uint8_t opcode); /* "keywrite"..., NULL if unknown */
+/* "keywrite"..., NULL if unknown. */
+const char *dta_opcode_name(uint8_t opcode);
 
 /*
  * Decodes a UDP payload of len bytes. What a table must judge (its id, its key

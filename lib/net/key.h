@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* clang-format off */
 /*
  * key.h - telemetry keys: their bytes (dta(7), Keys) and their text.
  *
@@ -16,6 +17,7 @@
  * A protocol without a name is its number: .../103. Hex text is taken for every
  * type too, as 0x and exactly twice the key's length in digits, save for u32.
  */
+/* clang-format on */
 #ifndef NET_KEY_H
 #define NET_KEY_H
 
@@ -69,8 +71,7 @@ static inline int key_parse(uint8_t *out, enum key_type t, size_t len,
 	return key_parse_at(out, t, len, text, NULL);
 }
 
-/* Bytes to text, NUL-terminated; returns its length. buf: KEY_TEXT_MAX bytes.
- */
+/* Bytes to text, NUL-terminated; returns its length. buf: KEY_TEXT_MAX. */
 size_t key_format(char *buf, enum key_type t, const uint8_t *key, size_t len);
 
 /* Whether keys of a type have a protocol, as flows do. */
@@ -81,13 +82,10 @@ bool key_has_protocol(enum key_type t);
 int key_protocol_of(const char *text);
 const char *key_protocol_text(char buf[KEY_PROTOCOL_MAX], uint8_t protocol);
 
-/* The key of a flow's other direction, at the same switch. False: it is no
- * flow.
- */
+/* The key of a flow's other direction, at the same switch; false: no flow. */
 bool key_reverse(uint8_t *out, enum key_type t, const uint8_t *key);
 
-/* The flow key of a packet: flow4 or flow6. Returns its length. out: KEY_MAX.
- */
+/* A packet's flow key: flow4 or flow6. Returns its length. out: KEY_MAX. */
 size_t key_of_packet(uint8_t *out, const struct net_packet *p);
 
 #endif

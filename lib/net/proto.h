@@ -6,6 +6,7 @@
  * That check reads it by lines: one constant a line, NAME = NUMBER, decimal or
  * hexadecimal, no expressions; what follows from others is made elsewhere.
  * Lengths (LEN) and offsets in a header (AT) are bytes; codes, ports and bits
+ * are in host order.
  */
 #ifndef NET_PROTO_H
 #define NET_PROTO_H
@@ -304,7 +305,6 @@ enum {
 	TREPORT_V2_INT_LEN = 8, /* RepType 1, without metadata */
 	TREPORT_V2_AT_DOMAIN = 2,
 	TREPORT_V2_AT_DOMAIN_BITS = 4,
-	TREPORT_V2_AT_DOMAIN_STATUS = 6,
 	TREPORT_V2_OPEN = 0xff, /* ReportLength: to the end of the datagram */
 	TREPORT_TLV_LEN = 4,	/* without its data */
 	TREPORT_SEQUENCE2_MASK = 0x3fffff,
@@ -365,8 +365,7 @@ enum {
 enum ioam_type {
 	IOAM_PREALLOCATED = 0,
 	IOAM_INCREMENTAL = 1,
-	IOAM_PROOF = 2, /* of transit */
-	IOAM_EDGE = 3,	/* to edge */
+	IOAM_EDGE = 3, /* to edge */
 	IOAM_DIRECT = 4,
 };
 

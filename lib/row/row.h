@@ -243,10 +243,7 @@ struct rows *rows_open(struct row_sink *sink, const struct schema *s,
 struct rows *rows_print(FILE *out, enum row_format fmt, const struct schema *s,
 			bool head);
 
-/*
- * Set the fields of the row in hand, in any order; those not set are null.
- * What is pointed at is copied. field < n.
- */
+/* Set the fields of the row in hand, as the batch's do. */
 static inline void row_str(struct rows *r, unsigned field, const char *v)
 {
 	row_batch_str(&r->b, field, v); /* NULL: null */
@@ -300,11 +297,8 @@ void rows_close(struct rows *r);
 
 /* --- texts made of fields ------------------------------------------------- */
 
-/*
- * Keys. "flow:{src}:{sport}" is the
- * text with each field in its place as encode_cell() writes it, nothing for
- * null; {} is the measurement.
- */
+/* "flow:{src}:{sport}" is the text with each field in its place as
+ * encode_cell() writes it, nothing for null; {} is the measurement. */
 struct row_template;
 
 /* For the rows of a schema, which outlives it. 0; -EINVAL with err set: a field
