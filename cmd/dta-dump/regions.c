@@ -67,7 +67,7 @@ static double fill_of(struct region *r)
 	return fill;
 }
 
-/* "1234 dta-translate, 1240 dta-collect" */
+/* "1234:dta-translate,1240:dta-collect": a blank would break the column. */
 static void put_writers(struct rows *rows, const struct region *r)
 {
 	struct region_writer w;
@@ -80,7 +80,7 @@ static void put_writers(struct rows *rows, const struct region *r)
 	while (region_writer(r, &at, &w)) {
 		if (len < sizeof(text))
 			len += (size_t)snprintf(text + len, sizeof(text) - len,
-						"%s%u %s", n ? ", " : "", w.pid,
+						"%s%u:%s", n ? "," : "", w.pid,
 						w.program);
 		n++;
 		since = w.since_ns < since ? w.since_ns : since;

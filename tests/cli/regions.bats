@@ -48,8 +48,10 @@ mine() {
 	pid=$!
 	exec 5>pipe
 	cat r.pcap >&5
-	writes() { mine | grep -q "\"writer\":\"$pid dta-translate\""; }
+	writes() { mine | grep -q "\"writer\":\"$pid:dta-translate\""; }
 	wait_for writes
+	# In text it is one column, as it stands.
+	dta-dump regions | grep -qF "  $pid:dta-translate "
 	mine | jq -e '.writers == 1 and (.since | tonumber) > 0'
 	exec 5>&-
 	wait "$pid"
