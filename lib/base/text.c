@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* text.c - numbers and addresses; words of a line; which word was meant; fields
+ * set by name. */
 #include "base/text.h"
 
 #include <arpa/inet.h>
@@ -242,4 +244,212 @@ bool text_host(char *host, size_t room, const char **port, const char *text)
 	host[len] = '\0';
 	*port = colon ? colon + 1 : NULL;
 	return true;
+}
+
+/* --- a line's words ------------------------------------------------------- */
+
+/* One word at *in, its quotes taken off, to out. 0, or -1: not closed. */
+static int take_word(char **in, char *out)
+{
+	char *p = *in, quote = '\0';
+
+	for (; *p && (quote || !strchr(" \t\r\n", *p)); p++) {
+		if (quote && *p == quote)
+			quote = '\0';
+		else if (!quote && (*p == '\'' || *p == '"'))
+			quote = *p;
+		else if (*p == '\\' && quote != '\'' && p[1])
+			*out++ = *++p;
+		else
+			*out++ = *p;
+	}
+	if (quote)
+		return -1;
+	*in = p + (*p != '\0');
+	*out = '\0';
+	return 0;
+}
+
+int words_split(char *line, char **argv, int max)
+{
+	int n = 0;
+
+	for (;;) {
+		line += strspn(line, " \t\r\n");
+		if (!*line || *line == '#')
+			break;
+		if (n == max)
+			return -1;
+		argv[n++] = line;
+		/* A word is never longer than its text. */
+		if (take_word(&line, argv[n - 1]) < 0)
+			return -1;
+	}
+	argv[n] = NULL;
+	return n;
+}
+
+/* --- which word was meant ------------------------------------------------- */
+
+enum {
+	WORD_MAX = 32, /* longer ones are not guessed */
+};
+
+static unsigned least(unsigned a, unsigned b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * Letters to put in, take out, change or swap with their neighbour until one
+ * word is the other (Damerau 1964, without a letter being used twice).
+ */
+static unsigned distance(const char *a, size_t n, const char *b, size_t m)
+{
+	unsigned d[WORD_MAX + 1][WORD_MAX + 1];
+
+	for (size_t i = 0; i <= n; i++)
+		d[i][0] = (unsigned)i;
+	for (size_t k = 0; k <= m; k++)
+		d[0][k] = (unsigned)k;
+	for (size_t i = 1; i <= n; i++)
+		for (size_t k = 1; k <= m; k++) {
+			d[i][k] = least(least(d[i - 1][k], d[i][k - 1]) + 1,
+					d[i - 1][k - 1] +
+						(a[i - 1] != b[k - 1]));
+			if (i > 1 && k > 1 && a[i - 1] == b[k - 2] &&
+			    a[i - 2] == b[k - 1])
+				d[i][k] = least(d[i][k], d[i - 2][k - 2] + 1);
+		}
+	return d[n][m];
+}
+
+void guess_try(struct guess *g, const char *candidate)
+{
+	size_t n = strlen(g->word), m = strlen(candidate);
+	/* One slip in a short word, two in a longer one; or its beginning. */
+	unsigned most = n < 3 ? 0 : n < 6 ? 1 : 2, far = 1;
+
+	if (n > WORD_MAX || m > WORD_MAX)
+		return;
+	if (n < 2 || strncmp(candidate, g->word, n) != 0) {
+		far = distance(g->word, n, candidate, m);
+		if (far > most)
+			return;
+	}
+	if (g->best && far >= g->far)
+		return;
+	g->best = candidate;
+	g->far = far;
+}
+
+const char *guess_hint(struct guess *g)
+{
+	g->hint[0] = '\0';
+	if (g->best)
+		snprintf(g->hint, sizeof(g->hint), "; did you mean %s?",
+			 g->best);
+	return g->hint;
+}
+
+const char *guess_words(struct guess *g, const char *const *words)
+{
+	for (; *words; words++)
+		guess_try(g, *words);
+	return guess_hint(g);
+}
+
+/* --- fields set by name and text ------------------------------------------ */
+
+int field_find(const struct field *table, const char *name)
+{
+	for (int i = 0; table[i].name; i++)
+		if (!strcmp(name, table[i].name))
+			return i;
+	return -ENOENT;
+}
+
+const char *field_hint(const struct field *table, const char *name,
+		       struct guess *g)
+{
+	*g = (struct guess){.word = name};
+	for (; table->name; table++)
+		guess_try(g, table->name);
+	return guess_hint(g);
+}
+
+/* The place of a text among names. */
+static int name_of(uint64_t *out, const struct field *field, const char *text,
+		   struct error *err)
+{
+	char list[128] = "";
+	size_t len = 0;
+
+	for (unsigned i = 0; field->names[i]; i++) {
+		if (!*field->names[i])
+			continue;
+		if (!strcmp(text, field->names[i])) {
+			*out = i;
+			return 0;
+		}
+		if (len < sizeof(list))
+			len += (size_t)snprintf(list + len, sizeof(list) - len,
+						" %s", field->names[i]);
+	}
+	return error_set(err, -EINVAL, "'%s' is none of%s", text, list);
+}
+
+static int number_of(uint64_t *out, const struct field *field, const char *text,
+		     struct error *err)
+{
+	int rc = -ERANGE;
+
+	if (field->form == FIELD_SIZE)
+		rc = text_size(out, text);
+	else if (text_number(out, text, UINT64_MAX))
+		rc = 0;
+	if (rc == -EINVAL)
+		return error_set(err, rc, "'%s' is not a number", text);
+	if (rc < 0 || *out < field->min || *out > field->max)
+		return error_set(err, -EINVAL, "%s is not %llu to %llu", text,
+				 (unsigned long long)field->min,
+				 (unsigned long long)field->max);
+	return 0;
+}
+
+static int set_checked(const struct field *field, void *object,
+		       const char *text, struct error *err)
+{
+	uint64_t v = 0;
+	int rc;
+
+	switch (field->form) {
+	case FIELD_OTHER:
+		return field->set(field, object, text, err);
+	case FIELD_MAC:
+		return text_mac((uint8_t *)object + field->at, text) ? 0
+								     : -EINVAL;
+	case FIELD_NAME:
+		rc = name_of(&v, field, text, err);
+		break;
+	default:
+		rc = number_of(&v, field, text, err);
+		break;
+	}
+	if (rc == 0) /* the machine is little-endian */
+		memcpy((char *)object + field->at, &v, field->width);
+	return rc;
+}
+
+int field_set(const struct field *field, void *object, const char *value,
+	      struct error *err)
+{
+	struct error why = {""};
+	int rc = set_checked(field, object, value, &why);
+
+	if (rc == -EINVAL && field->want)
+		return error_set(err, rc, "%s: '%.200s' is not %s", field->name,
+				 value, field->want);
+	return rc < 0 ? error_set(err, rc, "%s: %.400s", field->name, why.text)
+		      : 0;
 }
