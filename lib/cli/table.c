@@ -397,7 +397,7 @@ struct row_sink *cli_stream(enum row_format fmt)
 
 	shows_rows = shows_rows || isatty(STDOUT_FILENO);
 	if (fmt != ROW_TEXT || !isatty(STDOUT_FILENO))
-		return stream_sink_mixed(stdout, fmt, true);
+		return stream_sink_open(stdout, fmt, true, true);
 	t = table_open(true);
 	return t ? &t->sink : NULL;
 }

@@ -18,7 +18,7 @@
  * rows_flush(). NULL: no memory. */
 struct rows *cli_rows(enum row_format fmt, const struct schema *s);
 
-/* stream_sink_mixed() on stdout, for rows that are shown as they come, each put
+/* stream_sink_open() on stdout, for rows that are shown as they come, each put
  * alone. NULL: no memory. */
 struct row_sink *cli_stream(enum row_format fmt);
 

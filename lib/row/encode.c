@@ -399,7 +399,7 @@ static int stream_close(struct row_sink *sink)
 	return rc;
 }
 
-static struct row_sink *open_sink(FILE *out, enum row_format fmt, bool head,
+struct row_sink *stream_sink_open(FILE *out, enum row_format fmt, bool head,
 				  bool mixed)
 {
 	struct stream_sink *s = calloc(1, sizeof(*s));
@@ -412,16 +412,6 @@ static struct row_sink *open_sink(FILE *out, enum row_format fmt, bool head,
 	s->mixed = mixed;
 	s->o.out = out;
 	return &s->sink;
-}
-
-struct row_sink *stream_sink_open(FILE *out, enum row_format fmt, bool head)
-{
-	return open_sink(out, fmt, head, false);
-}
-
-struct row_sink *stream_sink_mixed(FILE *out, enum row_format fmt, bool head)
-{
-	return open_sink(out, fmt, head, true);
 }
 
 /* --- to several ---------------------------------------------------------- */

@@ -193,7 +193,7 @@ struct rows *rows_open(struct row_sink *sink, const struct schema *s,
 struct rows *rows_print(FILE *out, enum row_format fmt, const struct schema *s,
 			bool head)
 {
-	struct row_sink *sink = stream_sink_open(out, fmt, head);
+	struct row_sink *sink = stream_sink_open(out, fmt, head, false);
 	struct rows *r = sink ? rows_open(sink, s, 1) : NULL;
 
 	if (r)

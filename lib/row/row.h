@@ -210,12 +210,12 @@ bool encode_is_null(const struct row_cell *c);
  * A sink that writes to a stream, which stays the caller's: rows go through its
  * buffer, one fwrite each, so that others may write to it, too; flush it
  * yourself to follow. A header comes before the first row, and before that of
- * another schema; not without head. NULL: no memory.
+ * another schema; not without head. mixed: rows are of several schemas; those
+ * of NDJSON, which has no headers, say of which (encoder_say_schema()). NULL:
+ * no memory.
  */
-struct row_sink *stream_sink_open(FILE *out, enum row_format fmt, bool head);
-/* The same for rows of several schemas: those of NDJSON, which has no headers,
- * say of which they are (encoder_say_schema()). */
-struct row_sink *stream_sink_mixed(FILE *out, enum row_format fmt, bool head);
+struct row_sink *stream_sink_open(FILE *out, enum row_format fmt, bool head,
+				  bool mixed);
 
 /* --- rows, field by field ------------------------------------------------- */
 

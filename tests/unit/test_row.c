@@ -387,7 +387,7 @@ static void test_batches(void)
 	fclose(out);
 	memset(name, 'x', sizeof(name));
 	out = open_memstream(&text, &text_len);
-	stream = stream_sink_open(out, ROW_NDJSON, true);
+	stream = stream_sink_open(out, ROW_NDJSON, true, false);
 	for (unsigned i = 0; i < k.n; i++) {
 		TEST(stream->put(stream, &k.kept[i]) == 0);
 		row_batch_fini(&k.kept[i]);
@@ -403,7 +403,7 @@ static void test_batches(void)
 static void test_kinds(void)
 {
 	FILE *out = open_memstream(&text, &text_len);
-	struct row_sink *stream = stream_sink_open(out, ROW_CSV, true);
+	struct row_sink *stream = stream_sink_open(out, ROW_CSV, true, false);
 	struct rows *a = rows_open(stream, &both, 2);
 	struct rows *b = rows_open(stream, &first, 1);
 
@@ -426,7 +426,7 @@ static void test_kinds(void)
 static void test_mixed(void)
 {
 	FILE *out = open_memstream(&text, &text_len);
-	struct row_sink *stream = stream_sink_mixed(out, ROW_NDJSON, true);
+	struct row_sink *stream = stream_sink_open(out, ROW_NDJSON, true, true);
 	struct rows *a = rows_open(stream, &both, 2);
 	struct rows *b = rows_open(stream, &first, 1);
 
