@@ -152,6 +152,14 @@ int iface_promiscuous(const struct iface *i, struct error *err)
 	return iface_refused(i, rc, err);
 }
 
+void iface_send_buffer(int fd)
+{
+	int bytes = 16 << 20;
+
+	if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof(bytes)))
+		setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
+}
+
 unsigned live_mtu(const char *name)
 {
 	struct iface i;

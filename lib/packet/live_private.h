@@ -37,6 +37,9 @@ int iface_promiscuous(const struct iface *i, struct error *err);
 /* Why there is no packet socket, and the cure. Returns -rc. */
 int iface_refused(const struct iface *i, int rc, struct error *err);
 
+/* Room for what a socket sends: as much as we may have. */
+void iface_send_buffer(int fd);
+
 /* A compiled filter expression, in the form that the kernel takes, too. */
 struct filter;
 

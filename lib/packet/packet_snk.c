@@ -20,7 +20,6 @@ enum {
 	BUFFER = 1 << 20,
 	LINE = 64,
 	WAIT_MS = 100, /* for the interface to take something */
-	SEND_BUFFER = 16 << 20,
 };
 
 struct packet_snk {
@@ -118,30 +117,20 @@ static const struct snk_ops ops = {
 	.close = packet_close,
 };
 
-/* Limits on time and memory: as good as we may have them. */
-static void set_limits(const struct packet_snk *s)
-{
-	struct timeval wait = {.tv_usec = WAIT_MS * 1000};
-	int bytes = SEND_BUFFER;
-
-	setsockopt(s->fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait));
-	if (setsockopt(s->fd, SOL_SOCKET, SO_SNDBUFFORCE, &bytes,
-		       sizeof(bytes)) < 0)
-		setsockopt(s->fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
-}
-
 static int open_socket(struct packet_snk *s, struct error *err)
 {
 	struct sockaddr_ll to = {
 		.sll_family = AF_PACKET,
 		.sll_ifindex = s->iface.index,
 	};
+	struct timeval wait = {.tv_usec = WAIT_MS * 1000};
 	int bypass = 1;
 
 	s->fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
 	if (s->fd < 0)
 		return iface_refused(&s->iface, errno, err);
-	set_limits(s);
+	setsockopt(s->fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait));
+	iface_send_buffer(s->fd);
 	/* Protocol 0: it receives nothing */
 	if (setsockopt(s->fd, SOL_PACKET, PACKET_QDISC_BYPASS, &bypass,
 		       sizeof(bypass)) < 0 ||

@@ -83,7 +83,7 @@ static void batch_pool_free(struct batch_pool *s)
 	free(s);
 }
 
-static int receive(struct src *s, struct pkt *pkts, int max, struct error *err)
+int src_rx(struct src *s, struct pkt *pkts, int max, struct error *err)
 {
 	int n;
 
@@ -95,18 +95,13 @@ static int receive(struct src *s, struct pkt *pkts, int max, struct error *err)
 	return n;
 }
 
-int src_rx(struct src *s, struct pkt *pkts, int max, struct error *err)
-{
-	return receive(s, pkts, max, err);
-}
-
 int src_rx_now(struct src *s, struct pkt *pkts, int max, struct error *err)
 {
 	int wait_ms = s->wait_ms, n;
 
 	if (!s->size) /* a file never waits */
 		s->wait_ms = 0;
-	n = receive(s, pkts, max, err);
+	n = src_rx(s, pkts, max, err);
 	s->wait_ms = wait_ms;
 	/* A caller that does not wait may not report errors, and a socket
 	 * reports each only once: it is kept for the next call. */

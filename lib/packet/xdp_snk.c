@@ -37,7 +37,6 @@ enum {
 		512, /* frames for the kernel, unless it is flushed before */
 	NAP_US = 100,
 	WAIT_MS = 100, /* for the interface to take something */
-	SEND_BUFFER = 16 << 20,
 };
 
 struct xdp_out {
@@ -336,7 +335,7 @@ static int open_program(struct xdp_out *s)
 
 static int open_mode(struct xdp_out *s, uint16_t flags, struct error *err)
 {
-	int bytes = SEND_BUFFER, rc;
+	int rc;
 
 	s->zero_copy = flags & XDP_ZEROCOPY;
 	if ((rc = open_memory(s)))
@@ -346,9 +345,7 @@ static int open_mode(struct xdp_out *s, uint16_t flags, struct error *err)
 	s->fd = xsk_socket__fd(s->socket);
 	if (s->zero_copy && (rc = open_program(s)))
 		return refused(s, rc, "program", err);
-	if (setsockopt(s->fd, SOL_SOCKET, SO_SNDBUFFORCE, &bytes,
-		       sizeof(bytes)) < 0)
-		setsockopt(s->fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
+	iface_send_buffer(s->fd);
 	s->snk.kind = xdp_kind(s->fd);
 	return 0;
 }
