@@ -45,11 +45,6 @@ static struct {
 	unsigned more;		    /* that there was no room for */
 } held;
 
-const char *cli_name(void)
-{
-	return program;
-}
-
 void cli_written(const char *dash)
 {
 	written = dash;
@@ -120,7 +115,9 @@ static bool is_hidden(void)
 	return tty_is_open() && isatty(STDERR_FILENO);
 }
 
-void cli_progress(const char *unit, uint64_t n, double share)
+/* How far a run is, in place on a terminal, until something else is said there.
+ * share: of the whole; 0: unknown. */
+static void show_progress(const char *unit, uint64_t n, double share)
 {
 	if (!isatty(STDERR_FILENO) || is_hidden() || cli_shows_rows())
 		return;
@@ -253,7 +250,7 @@ static void ledger_text(FILE *to, const struct ledger *l, const void *ctr)
 	for (unsigned i = 0; i < l->n; i++)
 		if ((int)strlen(l->fields[i].name) > width)
 			width = (int)strlen(l->fields[i].name);
-	fprintf(to, "%s: %s, %s\n", cli_name(), l->stage, l->unit);
+	fprintf(to, "%s: %s, %s\n", program, l->stage, l->unit);
 	for (unsigned i = 0; i < l->n; i++) {
 		uint64_t v = ledger_get(l, ctr, i);
 		uint8_t role = l->fields[i].role;
@@ -292,11 +289,13 @@ static void ledger_rows(FILE *to, const struct ledger *l, const void *ctr,
 	headed = true;
 }
 
+static bool put_in_page(const struct ledger *l, const void *ctr);
+
 void cli_ledger(const struct ledger *l, const void *ctr, enum row_format fmt)
 {
 	FILE *to;
 
-	if (cli_page_takes(l, ctr) || !(to = report_to()))
+	if (put_in_page(l, ctr) || !(to = report_to()))
 		return;
 	if (fmt == ROW_TEXT)
 		ledger_text(to, l, ctr);
@@ -336,11 +335,10 @@ static void on_bus(int sig)
 {
 	static const char text[] =
 		": a mapped file shrank while it was in use\n";
-	const char *name = cli_name();
 
 	(void)sig;
 	tty_close();
-	(void)!write(STDERR_FILENO, name, strlen(name));
+	(void)!write(STDERR_FILENO, program, strlen(program));
 	(void)!write(STDERR_FILENO, text, sizeof(text) - 1);
 	_exit(CLI_FAIL);
 }
@@ -673,7 +671,7 @@ static void remove_page(void)
 static bool make_page(void)
 {
 	const struct cli_page_about *a = &own.about;
-	const struct ledger_about about = {cli_name(), VERSION, a->region,
+	const struct ledger_about about = {program, VERSION, a->region,
 					   a->input, a->output};
 	struct error err;
 
@@ -722,10 +720,11 @@ void cli_page_end(void)
 	ledger_page_end(own.page);
 	own.writing = false;
 	if (own.first && !own.about.quiet)
-		cli_progress(own.first->unit, own.n, own.share);
+		show_progress(own.first->unit, own.n, own.share);
 }
 
-bool cli_page_takes(const struct ledger *l, const void *ctr)
+/* Between cli_page_begin() and cli_page_end(); false: it is not then. */
+static bool put_in_page(const struct ledger *l, const void *ctr)
 {
 	if (!own.writing)
 		return false;

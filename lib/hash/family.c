@@ -10,14 +10,9 @@ enum {
 	DTA0_HOPS = 5, /* the published system has no more */
 };
 
-static const char *const names[HASH_FAMILIES] = {
-	[HASH_DTA1] = "dta1",
-	[HASH_DTA0] = "dta0",
-};
-
 const char *hash_family_name(enum hash_family f)
 {
-	return names[f];
+	return f == HASH_DTA1 ? "dta1" : "dta0";
 }
 
 /* CRC-32 of the key's bytes, last one first. The sum may go on. */
