@@ -126,7 +126,7 @@ static bool read_at(int fd, void *out, size_t at, size_t len)
 }
 
 /* 0, -EBADMSG or -EAGAIN. What is read is judged by the caller. */
-static int copy(int fd, struct ledger_page *p)
+static int copy_page(int fd, struct ledger_page *p)
 {
 	size_t at = offsetof(struct ledger_page, sequence);
 	uint64_t before, after;
@@ -189,7 +189,7 @@ static int read_open(struct ledger_page *out, struct ledger_owner *owner,
 		return rc;
 	if (st.st_size != LEDGER_PAGE_SIZE)
 		return -EBADMSG;
-	rc = copy(fd, out);
+	rc = copy_page(fd, out);
 	if ((rc && rc != -EAGAIN) || !is_head(out, pid, start))
 		return -EBADMSG;
 	return rc ? rc : is_body(out) ? 0 : -EBADMSG;
@@ -243,7 +243,7 @@ int ledger_pages(const char *dir, ledger_each *each, void *ctx)
 	return n > LEDGER_PAGES_MAX ? n - LEDGER_PAGES_MAX : 0;
 }
 
-static void sweep_one(void *ctx, const char *name)
+static void remove_if_dead(void *ctx, const char *name)
 {
 	struct ledger_owner owner;
 
@@ -251,9 +251,9 @@ static void sweep_one(void *ctx, const char *name)
 }
 
 /* Removes the pages of a directory whose programs are dead. */
-static void sweep(const char *dir)
+static void remove_dead(const char *dir)
 {
-	ledger_pages(dir, sweep_one, (void *)dir);
+	ledger_pages(dir, remove_if_dead, (void *)dir);
 }
 
 uint64_t ledger_page_rest(const struct ledger_page *p, unsigned stage)
@@ -341,7 +341,7 @@ int ledger_page_open(struct ledger_writer **out, const char *dir,
 	set_about(&w->page, about);
 	name_of(name, w->page.pid, w->page.start);
 	snprintf(w->path, sizeof(w->path), "%s/%s", dir, name);
-	sweep(dir);
+	remove_dead(dir);
 	rc = make_page(w);
 	if (rc < 0) {
 		error_set(err, rc, "%.400s: %s", w->path, strerror(-rc));

@@ -59,7 +59,7 @@ bool text_number(uint64_t *out, const char *text, uint64_t max)
 }
 
 /* What is no decimal number strtod() might take for one: inf, nan, 0x. */
-static const char *decimal(double *out, const char *text)
+static const char *parse_decimal(double *out, const char *text)
 {
 	static locale_t plain;
 	char *end;
@@ -99,10 +99,10 @@ static uint64_t unit_of(const char *suffix)
 }
 
 /* "1.5G", "1e6" */
-static int not_digits(uint64_t *out, const char *text)
+static int parse_fraction(uint64_t *out, const char *text)
 {
 	double v;
-	const char *end = decimal(&v, text);
+	const char *end = parse_decimal(&v, text);
 	uint64_t unit = end ? unit_of(end) : 0;
 
 	if (!unit)
@@ -122,7 +122,7 @@ int text_size(uint64_t *out, const char *text)
 	uint64_t unit = unit_of(text + digits), v;
 
 	if (!digits || !unit)
-		return not_digits(out, text);
+		return parse_fraction(out, text);
 	if (!text_digits(&v, text, UINT64_MAX / unit))
 		return -ERANGE;
 	*out = v * unit;
@@ -132,7 +132,7 @@ int text_size(uint64_t *out, const char *text)
 bool text_f64(double *out, const char *text)
 {
 	double v;
-	const char *end = decimal(&v, text);
+	const char *end = parse_decimal(&v, text);
 
 	if (!end || *end)
 		return false;
@@ -156,7 +156,7 @@ bool text_duration_ns(uint64_t *out, const char *text)
 		{"d", 86400 * UINT64_C(1000000000)},
 	};
 	double v;
-	const char *end = decimal(&v, text);
+	const char *end = parse_decimal(&v, text);
 
 	for (size_t i = 0; end && i < sizeof(units) / sizeof(units[0]); i++) {
 		if (strcmp(end, units[i].suffix) != 0)
@@ -295,7 +295,7 @@ enum {
 	WORD_MAX = 32, /* longer ones are not guessed */
 };
 
-static unsigned least(unsigned a, unsigned b)
+static unsigned lesser(unsigned a, unsigned b)
 {
 	return a < b ? a : b;
 }
@@ -314,12 +314,12 @@ static unsigned distance(const char *a, size_t n, const char *b, size_t m)
 		d[0][k] = (unsigned)k;
 	for (size_t i = 1; i <= n; i++)
 		for (size_t k = 1; k <= m; k++) {
-			d[i][k] = least(least(d[i - 1][k], d[i][k - 1]) + 1,
-					d[i - 1][k - 1] +
-						(a[i - 1] != b[k - 1]));
+			d[i][k] = lesser(lesser(d[i - 1][k], d[i][k - 1]) + 1,
+					 d[i - 1][k - 1] +
+						 (a[i - 1] != b[k - 1]));
 			if (i > 1 && k > 1 && a[i - 1] == b[k - 2] &&
 			    a[i - 2] == b[k - 1])
-				d[i][k] = least(d[i][k], d[i - 2][k - 2] + 1);
+				d[i][k] = lesser(d[i][k], d[i - 2][k - 2] + 1);
 		}
 	return d[n][m];
 }

@@ -98,7 +98,7 @@ static void screen_turn(struct screen *s, const struct schema *schema,
 	memset(s->width, 0, sizeof(s->width));
 }
 
-static enum screen_act edit(struct screen *s, int key)
+static enum screen_act edit_filter(struct screen *s, int key)
 {
 	size_t len = strlen(s->edit);
 
@@ -210,7 +210,7 @@ static enum screen_act screen_press(struct screen *s, int key)
 	if (key == KEY_NONE)
 		return SCREEN_NOTHING;
 	if (s->editing)
-		return edit(s, key);
+		return edit_filter(s, key);
 	if (s->help && key != 'q') {
 		s->help = false;
 		return SCREEN_LOOKS;
@@ -236,7 +236,8 @@ static const char *cell_text(struct screen *s, const struct row_batch *b,
 	    c->kind == ROW_TIME)
 		table_cell(&s->cell, b, &s->schema->fields[column], c);
 	else
-		encode_cell(&s->cell, b, c); /* put() sees to the rest */
+		encode_cell(&s->cell, b,
+			    c); /* put_printable() sees to the rest */
 	text = outbuf_text(&s->cell, n);
 	return text ? text : "";
 }
@@ -266,13 +267,13 @@ struct pen {
 };
 
 /* No control sequence of a stranger's. */
-static void put(struct pen *p, const char *text, size_t n)
+static void put_printable(struct pen *p, const char *text, size_t n)
 {
 	for (; n && p->left; n--, p->left--, text++)
 		outbuf_char(p->o, isprint((unsigned char)*text) ? *text : '.');
 }
 
-static void blanks(struct pen *p, size_t n)
+static void put_blanks(struct pen *p, size_t n)
 {
 	while (n-- && p->left) {
 		outbuf_char(p->o, ' ');
@@ -288,15 +289,15 @@ static void put_cell(struct pen *p, const char *text, size_t n, unsigned width,
 	size_t room = width < p->left ? width : p->left;
 
 	if (n > room) {
-		put(p, text, room ? room - 1 : 0);
-		put(p, "+", 1);
+		put_printable(p, text, room ? room - 1 : 0);
+		put_printable(p, "+", 1);
 		return;
 	}
 	if (right)
-		blanks(p, room - n);
-	put(p, text, n);
+		put_blanks(p, room - n);
+	put_printable(p, text, n);
 	if (!right)
-		blanks(p, room - n);
+		put_blanks(p, room - n);
 }
 
 /* Whether a cell says that something is wrong. */
@@ -331,7 +332,7 @@ static void put_columns(struct screen *s, const struct row_batch *rows, int row,
 		put_cell(p, text, n, s->width[c], row_is_number(f));
 		if (sorted || bad)
 			outbuf_word(p->o, sorted ? "\033[24m" : "\033[39m");
-		put(p, " ", 1);
+		put_printable(p, " ", 1);
 	}
 }
 
@@ -346,7 +347,7 @@ static void put_head(struct screen *s, unsigned columns, struct pen *p)
 {
 	outbuf_word(p->o, "\033[7m");
 	put_columns(s, NULL, -1, p);
-	blanks(p, columns);
+	put_blanks(p, columns);
 	outbuf_word(p->o, "\033[m");
 }
 
@@ -368,7 +369,8 @@ static void put_foot(const struct screen *s, const struct row_batch *rows,
 			     s->filter[0] ? ", filter " : "",
 			     s->filter[0] ? "on" : "", s->paused ? ", " : "",
 			     s->paused ? "paused" : "");
-	put(p, text, (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1);
+	put_printable(p, text,
+		      (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1);
 }
 
 static void put_line(struct screen *s, const char *const *head,
@@ -377,13 +379,13 @@ static void put_line(struct screen *s, const char *const *head,
 	unsigned columns = p->left;
 
 	if (i < HEAD) {
-		put(p, head[i], strlen(head[i]));
+		put_printable(p, head[i], strlen(head[i]));
 	} else if (i == HEAD) {
 		put_head(s, columns, p);
 	} else if (s->help) {
 		i -= HEAD + 1;
 		if (i < HELP_LINES)
-			put(p, help[i], strlen(help[i]));
+			put_printable(p, help[i], strlen(help[i]));
 	} else if (i - HEAD - 1 < rows->rows) {
 		put_columns(s, rows, (int)(i - HEAD - 1), p);
 	}
@@ -445,7 +447,7 @@ static void best_fini(struct best *b)
 }
 
 /* Below 0: a is before b. */
-static int compare(const void *one, const void *other)
+static int compare_rank(const void *one, const void *other)
 {
 	const struct best_one *a = one, *b = other;
 
@@ -459,7 +461,7 @@ static int compare(const void *one, const void *other)
 /* The first one first. */
 static void best_sort(struct best *b)
 {
-	qsort(b->one, b->n, sizeof(*b->one), compare);
+	qsort(b->one, b->n, sizeof(*b->one), compare_rank);
 	b->cut = b->n >= b->most;
 	if (b->cut)
 		b->n = b->most;
@@ -467,7 +469,7 @@ static void best_sort(struct best *b)
 
 static void best_add(struct best *b, struct best_one one)
 {
-	if (b->cut && compare(&one, &b->one[b->most - 1]) > 0)
+	if (b->cut && compare_rank(&one, &b->one[b->most - 1]) > 0)
 		return;
 	b->one[b->n++] = one;
 	if (b->n > 2 * (uint64_t)b->most)
@@ -581,7 +583,7 @@ static void round_begin(struct browse *top)
 		no_memory();
 }
 
-static void judge(struct browse *top, uint32_t i)
+static void consider_row(struct browse *top, uint32_t i)
 {
 	const struct browse_tables *t = top->tables;
 	unsigned table = top->s.table;
@@ -598,14 +600,14 @@ static void judge(struct browse *top, uint32_t i)
 }
 
 /* So many numbers more; whether the round ended by it. */
-static bool round_on(struct browse *top, uint32_t n)
+static bool continue_round(struct browse *top, uint32_t n)
 {
 	struct best old = top->shown;
 
 	if (!top->round)
 		return false;
 	for (; n && top->at < top->size; n--)
-		judge(top, top->at++);
+		consider_row(top, top->at++);
 	if (top->at < top->size)
 		return false;
 	best_sort(&top->gathering);
@@ -616,7 +618,7 @@ static bool round_on(struct browse *top, uint32_t n)
 }
 
 /* Row number i, unless what it was about is gone. */
-static void fill(struct browse *top, uint32_t i, struct row_batch *b)
+static void fill_row(struct browse *top, uint32_t i, struct row_batch *b)
 {
 	uint32_t at = top->shown.one[i].at;
 
@@ -684,7 +686,7 @@ static void write_head(struct browse *top)
 	top->tables->head(top->ctx, top->s.table, top->ended, top->head);
 }
 
-static void draw(struct browse *top)
+static void draw_screen(struct browse *top)
 {
 	const char *head[HEAD] = {top->head[0], top->head[1], top->note};
 	unsigned columns, lines, page;
@@ -700,7 +702,7 @@ static void draw(struct browse *top)
 	row_batch_clear(&top->rows);
 	for (unsigned i = top->s.first;
 	     i < top->shown.n && i - top->s.first < page; i++)
-		fill(top, i, &top->rows);
+		fill_row(top, i, &top->rows);
 	outbuf_cut(&top->text, 0);
 	screen_draw(&top->s, head, &top->rows, columns, lines, &top->text);
 	if ((text = outbuf_text(&top->text, &len)))
@@ -728,7 +730,7 @@ static void set_filter(struct browse *top)
 }
 
 /* False: the end. */
-static bool act(struct browse *top, enum screen_act what)
+static bool obey_key(struct browse *top, enum screen_act what)
 {
 	if (what == SCREEN_QUIT)
 		return false;
@@ -738,19 +740,19 @@ static bool act(struct browse *top, enum screen_act what)
 		set_filter(top);
 	if (what > SCREEN_LOOKS) {
 		round_begin(top);
-		round_on(top, AT_ONCE);
+		continue_round(top, AT_ONCE);
 	}
 	if (what != SCREEN_NOTHING)
-		draw(top);
+		draw_screen(top);
 	return true;
 }
 
-static bool keys(struct browse *top, int wait_ms)
+static bool read_keys(struct browse *top, int wait_ms)
 {
 	int key;
 
 	while ((key = tty_key(wait_ms)) != KEY_NONE) {
-		if (!act(top, screen_press(&top->s, key)))
+		if (!obey_key(top, screen_press(&top->s, key)))
 			return false;
 		wait_ms = 0;
 	}
@@ -768,21 +770,21 @@ bool browse_turn(struct browse *top, bool idle)
 		top->draw_ns = now + top->o->every_ns;
 		if (!top->s.paused) {
 			round_begin(top);
-			if (round_on(top, AT_ONCE))
-				draw(top);
+			if (continue_round(top, AT_ONCE))
+				draw_screen(top);
 		}
-	} else if (round_on(top, idle ? IDLE : BETWEEN)) {
-		draw(top);
+	} else if (continue_round(top, idle ? IDLE : BETWEEN)) {
+		draw_screen(top);
 	}
 	if (now < top->keys_ns)
 		return true;
 	top->keys_ns = now + KEYS_NS;
-	return keys(top, 0);
+	return read_keys(top, 0);
 }
 
 /* --- once ---------------------------------------------------------------- */
 
-static int print(struct browse *top)
+static int print_once(struct browse *top)
 {
 	const struct schema *schema = top->tables->schema(top->s.table);
 	struct rows *r = cli_rows(top->format, schema);
@@ -792,7 +794,7 @@ static int print(struct browse *top)
 	if (!r)
 		no_memory();
 	round_begin(top);
-	round_on(top, UINT32_MAX);
+	continue_round(top, UINT32_MAX);
 	for (uint32_t i = 0; i < top->shown.n && !rc; i++) {
 		top->tables->row(top->ctx, top->s.table, top->shown.one[i].at,
 				 &r->b);
@@ -809,11 +811,11 @@ static int print(struct browse *top)
 int browse_end(struct browse *top, void (*look)(void *ctx))
 {
 	if (!top->on)
-		return print(top);
+		return print_once(top);
 	top->ended = true;
 	while (!cli_stop) {
 		look(top->ctx);
-		if (!browse_turn(top, true) || !keys(top, END_WAIT_MS))
+		if (!browse_turn(top, true) || !read_keys(top, END_WAIT_MS))
 			break;
 	}
 	look(top->ctx); /* what a signal asked for before the last key */

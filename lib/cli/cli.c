@@ -83,7 +83,7 @@ static void clear_line(void)
 }
 
 /* In one write, so that messages of a pipeline's programs do not mix. */
-static void release(void)
+static void release_held(void)
 {
 	if (tty_is_open() || !held.to)
 		return;
@@ -105,7 +105,7 @@ static pthread_mutex_t alone = PTHREAD_MUTEX_INITIALIZER;
 void cli_release(void)
 {
 	pthread_mutex_lock(&alone);
-	release();
+	release_held();
 	pthread_mutex_unlock(&alone);
 }
 
@@ -136,7 +136,7 @@ static FILE *report_to(void)
 {
 	if (!is_hidden()) {
 		pthread_mutex_lock(&alone);
-		release();
+		release_held();
 		clear_line();
 		pthread_mutex_unlock(&alone);
 		return stderr;
@@ -146,7 +146,7 @@ static FILE *report_to(void)
 
 /* What a database or a file said is in it perhaps: it must not reach the
  * terminal as anything but text. */
-static void message(const char *fmt, va_list ap)
+static void print_message(const char *fmt, va_list ap)
 {
 	struct outbuf o = {0};
 	char text[MESSAGE_MAX];
@@ -159,7 +159,7 @@ static void message(const char *fmt, va_list ap)
 	outbuf_plain(&o, text, len, true);
 	pthread_mutex_lock(&alone);
 	if (!is_hidden()) {
-		release();
+		release_held();
 		clear_line();
 	} else if ((to = held_to())) {
 		snprintf(held.last, sizeof(held.last), "%.*s", (int)o.len,
@@ -177,7 +177,7 @@ void cli_warn(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	message(fmt, ap);
+	print_message(fmt, ap);
 	va_end(ap);
 }
 
@@ -189,7 +189,7 @@ void cli_tell(void *ctx, const char *text)
 
 void cli_complain(const char *fmt, va_list ap)
 {
-	message(fmt, ap);
+	print_message(fmt, ap);
 	complained = true;
 }
 
@@ -343,7 +343,7 @@ static void on_bus(int sig)
 	_exit(CLI_FAIL);
 }
 
-static void handle(int sig, void (*handler)(int))
+static void set_handler(int sig, void (*handler)(int))
 {
 	struct sigaction sa = {.sa_handler = handler};
 
@@ -363,14 +363,14 @@ void cli_signals(void)
 	struct sigaction was;
 
 	for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++)
-		handle(table[i].sig, table[i].handler);
+		set_handler(table[i].sig, table[i].handler);
 	if (!sigaction(SIGHUP, NULL, &was) && was.sa_handler != SIG_IGN)
-		handle(SIGHUP, on_stop);
+		set_handler(SIGHUP, on_stop);
 }
 
 void cli_take_hangup(void)
 {
-	handle(SIGHUP, on_hangup);
+	set_handler(SIGHUP, on_hangup);
 }
 
 /* --- the beginning and the end ------------------------------------------- */
@@ -519,7 +519,7 @@ static uint64_t drops_of(const struct src *s)
 	return s ? src_drops(s) : 0;
 }
 
-static void warn_of(const char *name, const struct src *s)
+static void warn_of_drops(const char *name, const struct src *s)
 {
 	uint64_t drops = drops_of(s);
 
@@ -543,8 +543,8 @@ void cli_live_drops(const struct cli_live *l, const struct src *s,
 		cli_interface(l, s, unsent);
 	if (l->format != ROW_TEXT)
 		return;
-	warn_of(l->name, s);
-	warn_of(l->beside.name, l->beside.s);
+	warn_of_drops(l->name, s);
+	warn_of_drops(l->beside.name, l->beside.s);
 	if (unsent)
 		cli_warn("%ju packets could not be sent", (uintmax_t)unsent);
 }
@@ -567,7 +567,7 @@ static void sleep_ns(uint64_t ns)
 }
 
 /* Packets due that long after the start: the first one at once. */
-static uint64_t due(const struct cli_pace *p, uint64_t ns)
+static uint64_t packets_due(const struct cli_pace *p, uint64_t ns)
 {
 	return (uint64_t)(p->rate * ((double)ns / SECOND)) + 1;
 }
@@ -592,7 +592,7 @@ int cli_pace(struct cli_pace *p, int max, uint64_t *wait_ns)
 	if ((p->count && p->sent >= p->count) ||
 	    (p->duration_ns && now >= p->duration_ns))
 		return CLI_PACE_OVER;
-	n = p->rate > 0 ? due(p, now) : UINT64_MAX;
+	n = p->rate > 0 ? packets_due(p, now) : UINT64_MAX;
 	n = n > p->sent ? n - p->sent : 0;
 	if (p->count && n > p->count - p->sent)
 		n = p->count - p->sent;

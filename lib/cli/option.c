@@ -39,7 +39,7 @@ static int read_size(const char *text, uint64_t min, uint64_t max,
 }
 
 /* "99%" without its sign, in room; NULL if there is none. */
-static const char *percent(const char *text, char room[32])
+static const char *cut_percent(const char *text, char room[32])
 {
 	size_t n = strlen(text);
 
@@ -55,7 +55,8 @@ static bool read_share(const char *text, double high, double *out)
 {
 	char room[32];
 
-	if (high > 1 || !(text = percent(text, room)) || !text_f64(out, text))
+	if (high > 1 || !(text = cut_percent(text, room)) ||
+	    !text_f64(out, text))
 		return false;
 	*out /= 100;
 	return true;
@@ -140,7 +141,7 @@ static int read_format(const char *text, uint64_t *out, struct error *why)
 }
 
 /* The largest whole number an option may be. */
-static uint64_t limit(const struct cli_option *o)
+static uint64_t largest_number(const struct cli_option *o)
 {
 	return o->max ? o->max : UINT64_MAX >> (64 - 8 * o->width);
 }
@@ -155,13 +156,14 @@ static int read_whole(const struct cli_option *o, const char *text, uint64_t *v,
 	case CLI_FLAG:
 		return read_flag(o, text, v, why);
 	case CLI_U64:
-		if (o->arg && !strcmp(o->arg, "PERCENT") && percent(text, room))
+		if (o->arg && !strcmp(o->arg, "PERCENT") &&
+		    cut_percent(text, room))
 			text = room;
-		return read_number(text, o->min, limit(o), v, why);
+		return read_number(text, o->min, largest_number(o), v, why);
 	case CLI_SIZE:
-		return read_size(text, o->min, limit(o), v, why);
+		return read_size(text, o->min, largest_number(o), v, why);
 	case CLI_TIME:
-		return read_time(text, o->min, limit(o), v, why);
+		return read_time(text, o->min, largest_number(o), v, why);
 	case CLI_WORD:
 		return read_word(o, text, v, why);
 	default:
@@ -376,7 +378,7 @@ static const struct cli_option own[] = {
 	{0},
 };
 
-static void help(const struct cli *c)
+static void print_help_and_exit(const struct cli *c)
 {
 	print_usage(c);
 	printf("\n%s\n\n", c->summary);
@@ -403,8 +405,8 @@ static const struct cli_option *look_up(const struct cli *c, char letter,
 
 /* A long option that there is not. An abbreviation is none: the next version's
  * --creature would change what a script's --creat does. */
-static __attribute__((noreturn)) void unknown(const struct cli *c,
-					      const char *name, size_t len)
+static __attribute__((noreturn)) void
+refuse_unknown(const struct cli *c, const char *name, size_t len)
 {
 	char text[64];
 	struct guess g = {.word = text};
@@ -444,7 +446,7 @@ static void take_option(const struct cli *c, void *opts,
 			const struct cli_option *o, const char *text)
 {
 	if (o == &own[0])
-		help(c);
+		print_help_and_exit(c);
 	if (o == &own[1]) {
 		printf("%s %s\n%s\n", c->name, VERSION, BUILT_IN);
 		exit(CLI_OK);
@@ -465,7 +467,7 @@ static int read_long(const struct cli *c, void *opts, char **word)
 	const struct cli_option *o = look_up(c, 0, name, len);
 
 	if (!o)
-		unknown(c, name, len);
+		refuse_unknown(c, name, len);
 	if (name[len] && !o->arg)
 		cli_usage(c, "--%s takes no argument", o->name);
 	take_option(c, opts, o, name[len] ? name + len + 1 : word[1]);

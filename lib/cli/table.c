@@ -175,7 +175,7 @@ static char *cell_text(struct text_table *t, const struct row_batch *b,
 	return outbuf_take(&t->o, &len);
 }
 
-static unsigned total(const struct text_table *t)
+static unsigned total_width(const struct text_table *t)
 {
 	unsigned sum = 0;
 
@@ -184,26 +184,27 @@ static unsigned total(const struct text_table *t)
 	return sum ? sum - GAP : 0;
 }
 
-static unsigned most(unsigned a, unsigned b)
+static unsigned larger(unsigned a, unsigned b)
 {
 	return a > b ? a : b;
 }
 
 /* What a column needs for so many rows, and its name. */
-static unsigned need(const struct text_table *t, unsigned rows, unsigned field)
+static unsigned width_needed(const struct text_table *t, unsigned rows,
+			     unsigned field)
 {
 	unsigned w = (unsigned)strlen(t->s->fields[field].name);
 
 	if (t->live)
-		w = most(w, t->s->fields[field].width);
+		w = larger(w, t->s->fields[field].width);
 	for (unsigned r = 0; r < rows; r++)
-		w = most(w, width_of(t->cell[r * t->s->n + field]));
+		w = larger(w, width_of(t->cell[r * t->s->n + field]));
 	return w;
 }
 
 /* One character less for the first column, which tells rows apart, while it is
  * wide; else for the widest text. False: none can be shorter. */
-static bool cut(struct text_table *t)
+static bool shorten_column(struct text_table *t)
 {
 	struct column *widest = NULL;
 
@@ -223,18 +224,19 @@ static bool cut(struct text_table *t)
 
 /* Columns as wide as what came; where there is no room for all, those that are
  * spare go, the last first, then texts are cut, then the last columns go. */
-static void measure(struct text_table *t, unsigned rows)
+static void measure_columns(struct text_table *t, unsigned rows)
 {
 	for (unsigned i = 0; i < t->s->n; i++) {
-		t->column[i].whole = most(t->column[i].whole, need(t, rows, i));
+		t->column[i].whole = larger(t->column[i].whole,
+					    width_needed(t, rows, i));
 		t->column[i].width = t->column[i].whole;
 	}
-	for (unsigned i = t->s->n; i-- > 1 && total(t) > t->room;)
+	for (unsigned i = t->s->n; i-- > 1 && total_width(t) > t->room;)
 		if (t->s->fields[i].spare)
 			t->column[i].width = 0;
-	while (total(t) > t->room && cut(t))
+	while (total_width(t) > t->room && shorten_column(t))
 		;
-	for (unsigned i = t->s->n; i-- > 1 && total(t) > t->room;)
+	for (unsigned i = t->s->n; i-- > 1 && total_width(t) > t->room;)
 		t->column[i].width = 0;
 }
 
@@ -301,7 +303,8 @@ static void put_row(const struct text_table *t, char *const *cell)
 static bool is_wider(const struct text_table *t, unsigned rows)
 {
 	for (unsigned i = 0; i < t->s->n; i++)
-		if (t->column[i].width && need(t, rows, i) > t->column[i].whole)
+		if (t->column[i].width &&
+		    width_needed(t, rows, i) > t->column[i].whole)
 			return true;
 	return false;
 }
@@ -309,7 +312,7 @@ static bool is_wider(const struct text_table *t, unsigned rows)
 static int print_rows(struct text_table *t, unsigned rows)
 {
 	if (!t->headed || is_wider(t, rows)) {
-		measure(t, rows);
+		measure_columns(t, rows);
 		put_head(t);
 	}
 	for (unsigned r = 0; r < rows; r++)

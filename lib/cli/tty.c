@@ -36,7 +36,7 @@ bool tty_is_open(void)
 }
 
 /* Writes what the terminal takes, waiting so long for it to take more. */
-static void put(const char *text, size_t len, int wait_ms)
+static void write_terminal(const char *text, size_t len, int wait_ms)
 {
 	struct pollfd p = {.fd = tty.out, .events = POLLOUT};
 
@@ -56,7 +56,7 @@ static void put(const char *text, size_t len, int wait_ms)
 
 void tty_put(const char *text, size_t len)
 {
-	put(text, len, tty.stuck ? 0 : PATIENCE_MS);
+	write_terminal(text, len, tty.stuck ? 0 : PATIENCE_MS);
 }
 
 void tty_close(void)
@@ -64,7 +64,7 @@ void tty_close(void)
 	if (!tty.on)
 		return;
 	tty.on = false;
-	put(leave, sizeof(leave) - 1, LAST_MS);
+	write_terminal(leave, sizeof(leave) - 1, LAST_MS);
 	tcsetattr(tty.in, TCSANOW, &tty.was);
 	if (tty.out != STDOUT_FILENO)
 		close(tty.out);
@@ -172,7 +172,7 @@ static int number_key(char c)
 
 /* ESC [ parameters, and a last byte of 0x40 to 0x7e (ECMA-48, section 5.4);
  * arrows also as ESC O. */
-static int decode(const char *bytes, size_t n, size_t *used)
+static int decode_key(const char *bytes, size_t n, size_t *used)
 {
 	size_t i = 2;
 
@@ -190,7 +190,7 @@ static int decode(const char *bytes, size_t n, size_t *used)
 	return i == 3 || bytes[3] == ';' ? number_key(bytes[2]) : KEY_OTHER;
 }
 
-static bool more_keys(int wait_ms)
+static bool read_bytes(int wait_ms)
 {
 	struct pollfd p = {.fd = tty.in, .events = POLLIN};
 	ssize_t n;
@@ -208,11 +208,11 @@ int tty_key(int wait_ms)
 	size_t used;
 	int key;
 
-	if (!tty.n && !more_keys(wait_ms))
+	if (!tty.n && !read_bytes(wait_ms))
 		return KEY_END_OF_INPUT;
 	if (!tty.n)
 		return KEY_NONE;
-	key = decode(tty.bytes, tty.n, &used);
+	key = decode_key(tty.bytes, tty.n, &used);
 	tty.n -= used;
 	memmove(tty.bytes, tty.bytes + used, tty.n);
 	return key;

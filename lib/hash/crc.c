@@ -100,7 +100,7 @@ static uint32_t reflect32(uint32_t v)
 }
 
 /* One zero byte: reg x^8 mod P. */
-static uint32_t step(const struct crc_poly_data *d, uint32_t reg)
+static uint32_t add_zero_byte(const struct crc_poly_data *d, uint32_t reg)
 {
 	return reg >> 8 ^ d->slice[0][reg & 0xff];
 }
@@ -116,7 +116,7 @@ static void fill_slices(struct crc_poly_data *d, uint32_t poly)
 	}
 	for (unsigned j = 1; j < 8; j++)
 		for (unsigned b = 0; b < 256; b++)
-			d->slice[j][b] = step(d, d->slice[j - 1][b]);
+			d->slice[j][b] = add_zero_byte(d, d->slice[j - 1][b]);
 }
 
 static void fill_zeros(struct crc_poly_data *d)
@@ -125,7 +125,7 @@ static void fill_zeros(struct crc_poly_data *d)
 
 	for (unsigned n = 0; n <= CRC_BATCH_LEN; n++) {
 		d->zeros[n] = ~reg;
-		reg = step(d, reg);
+		reg = add_zero_byte(d, reg);
 	}
 }
 
@@ -137,7 +137,7 @@ static void fill_folds(struct crc_poly_data *d)
 
 	for (unsigned m = 1; m < 73; m++) {
 		power[m] = (uint64_t)reg << 32;
-		reg = step(d, reg);
+		reg = add_zero_byte(d, reg);
 	}
 	for (unsigned i = 0; i < 3; i++) {
 		unsigned m = (3 - i) * 128 / 8;

@@ -75,7 +75,7 @@ void net_ip_resize(uint8_t *ip, int by)
 }
 
 /* Whether len bytes that hold their own checksum add up. */
-static bool sum_right(uint64_t sum)
+static bool is_sum_right(uint64_t sum)
 {
 	return sum_fold(sum) == 0xffff;
 }
@@ -232,7 +232,7 @@ static int udp_sum(const uint8_t *src, uint8_t version, const uint8_t *udp,
 	pseudo = sum_pseudo(src, version, len);
 	if (sum == sum_fold(pseudo))
 		return 1;
-	return sum_right(pseudo + sum_words(udp, len)) ? 0 : -EBADE;
+	return is_sum_right(pseudo + sum_words(udp, len)) ? 0 : -EBADE;
 }
 
 bool net_udp_sum_right(const uint8_t *src, uint8_t version, const uint8_t *udp,
@@ -282,7 +282,7 @@ udp_decode_any(struct net_udp *out, const uint8_t *frame, size_t len)
 	if (ip.l4_len > cur_left(&ip.l4)) /* cut by the capture */
 		return -EBADMSG;
 	if (ip.version == 4 &&
-	    !sum_right(sum_words(ip.hdr, (ip.hdr[0] & 15) * 4u)))
+	    !is_sum_right(sum_words(ip.hdr, (ip.hdr[0] & 15) * 4u)))
 		return -EBADE;
 	return udp_decode(out, &ip);
 }

@@ -119,8 +119,8 @@ static void extended_decode(struct roce *r, struct cur *c, unsigned has)
 		r->imm = cur_be32(c);
 }
 
-static void addresses(struct roce *r, const struct net_udp *u,
-		      const uint8_t *frame)
+static void copy_addresses(struct roce *r, const struct net_udp *u,
+			   const uint8_t *frame)
 {
 	size_t n = u->version == 4 ? 4 : 16;
 
@@ -184,7 +184,7 @@ int roce_decode(struct roce *out, const uint8_t *frame, size_t len)
 	extended_decode(&r, &c, o->has);
 	if ((rc = tail_decode(&r, &c, o->has, &u)))
 		return rc;
-	addresses(&r, &u, frame);
+	copy_addresses(&r, &u, frame);
 	*out = r;
 	return 0;
 }
@@ -270,7 +270,7 @@ static void extended_encode(struct put *w, const struct roce *r, unsigned has)
 		put_be32(w, r->imm);
 }
 
-static bool encodable(const struct roce *r, const struct opcode *o)
+static bool is_encodable(const struct roce *r, const struct opcode *o)
 {
 	if (!o || (r->version != 4 && r->version != 6))
 		return false;
@@ -288,7 +288,7 @@ int roce_encode(uint8_t *buf, size_t cap, const struct roce *r)
 	uint32_t icrc;
 	size_t body;
 
-	if (!encodable(r, o))
+	if (!is_encodable(r, o))
 		return -EINVAL;
 	body = ROCE_BTH_LEN + extended_len(o->has) + r->len + pad +
 	       ROCE_ICRC_LEN;

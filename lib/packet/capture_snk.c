@@ -125,7 +125,7 @@ static int open_fd(struct capture *s, const char *path, struct error *err)
 }
 
 /* Where the next frame goes, behind room for its record header. */
-static void show_room(struct capture *s)
+static void lend_room(struct capture *s)
 {
 	size_t used = s->len + RECORD_LEN;
 
@@ -140,7 +140,7 @@ static int capture_flush(struct snk *snk)
 	if (!s->err && s->len)
 		s->err = write_all(s, s->buf, s->len);
 	s->len = 0;
-	show_room(s);
+	lend_room(s);
 	return s->err;
 }
 
@@ -157,7 +157,7 @@ static void capture_done(struct snk *snk, size_t len, uint32_t wire_len,
 
 	put_record_header(s->buf + s->len, len, wire_len, ts_ns);
 	s->len += RECORD_LEN + len;
-	show_room(s);
+	lend_room(s);
 }
 
 static int capture_close(struct snk *snk, int rc)
@@ -197,7 +197,7 @@ int snk_open(struct snk **out, const char *path, struct error *err)
 		return rc;
 	}
 	put_file_header(s);
-	show_room(s);
+	lend_room(s);
 	*out = &s->snk;
 	return 0;
 }

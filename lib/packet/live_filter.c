@@ -44,8 +44,9 @@ static int ports_expression(char *text, size_t size, const uint16_t *port)
 }
 
 /* The whole expression. Returns its length, 0 if there is none. */
-static int expression(char *text, size_t size, const struct live_options *o,
-		      bool ports, struct error *err)
+static int write_expression(char *text, size_t size,
+			    const struct live_options *o, bool ports,
+			    struct error *err)
 {
 	const char *own = o->filter;
 	int n = 0;
@@ -65,8 +66,8 @@ static int expression(char *text, size_t size, const struct live_options *o,
 	return n;
 }
 
-static int compile(struct filter *x, const char *text, const char *own,
-		   struct error *err)
+static int compile_filter(struct filter *x, const char *text, const char *own,
+			  struct error *err)
 {
 	pcap_t *p = pcap_open_dead(DLT_EN10MB, PKT_MAX);
 	int rc = 0;
@@ -90,14 +91,14 @@ int filter_open(struct filter **out, const struct live_options *o, bool ports,
 {
 	char text[TEXT_MAX];
 	struct filter *x;
-	int rc = expression(text, sizeof(text), o, ports, err);
+	int rc = write_expression(text, sizeof(text), o, ports, err);
 
 	*out = NULL;
 	if (rc <= 0)
 		return rc;
 	if (!(x = calloc(1, sizeof(*x))))
 		return error_set(err, -ENOMEM, "out of memory");
-	rc = compile(x, text, o->filter ? o->filter : text, err);
+	rc = compile_filter(x, text, o->filter ? o->filter : text, err);
 	if (rc) {
 		free(x);
 		return rc;

@@ -34,14 +34,14 @@ struct packet_snk {
 	struct mmsghdr message[QUEUE_MAX];
 };
 
-static void show_room(struct packet_snk *s, uint8_t *at)
+static void lend_room(struct packet_snk *s, uint8_t *at)
 {
 	s->snk.at = at;
 	s->snk.room = (size_t)(s->buffer + BUFFER - at);
 }
 
 /* Hands over frames from the first on. Returns how many were taken. */
-static unsigned push(struct packet_snk *s, unsigned first, int flags)
+static unsigned send_queued(struct packet_snk *s, unsigned first, int flags)
 {
 	int n = sendmmsg(s->fd, s->message + first, s->queued - first, flags);
 
@@ -61,9 +61,9 @@ static int packet_flush(struct snk *snk)
 	unsigned at = 0, n = 0;
 
 	while (at < s->queued && !s->err) {
-		n = push(s, at, MSG_DONTWAIT);
+		n = send_queued(s, at, MSG_DONTWAIT);
 		if (!n && !s->stuck)
-			n = push(s, at, 0); /* waits, at most WAIT_MS */
+			n = send_queued(s, at, 0); /* waits, at most WAIT_MS */
 		s->stuck = !n;
 		if (!n)
 			break;
@@ -71,7 +71,7 @@ static int packet_flush(struct snk *snk)
 	}
 	snk->drops += s->queued - at;
 	s->queued = 0;
-	show_room(s, s->buffer);
+	lend_room(s, s->buffer);
 	return s->err;
 }
 
@@ -96,7 +96,7 @@ static void packet_done(struct snk *snk, size_t len, uint32_t wire_len,
 	if (s->queued == QUEUE_MAX)
 		packet_flush(snk);
 	else
-		show_room(s, snk->at + (len + LINE - 1) / LINE * LINE);
+		lend_room(s, snk->at + (len + LINE - 1) / LINE * LINE);
 }
 
 static int packet_close(struct snk *snk, int rc)
@@ -161,7 +161,7 @@ int packet_snk_open(struct snk **out, const struct iface *i, struct error *err)
 		packet_close(&s->snk, 0);
 		return rc;
 	}
-	show_room(s, s->buffer);
+	lend_room(s, s->buffer);
 	*out = &s->snk;
 	return 0;
 }

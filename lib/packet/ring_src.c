@@ -52,7 +52,8 @@ struct ring {
 	uint8_t *next;	 /* the first of them */
 };
 
-static int option(const struct ring *r, int name, int value, struct error *err)
+static int set_option(const struct ring *r, int name, int value,
+		      struct error *err)
 {
 	if (!setsockopt(r->src.fd, SOL_PACKET, name, &value, sizeof(value)))
 		return 0;
@@ -116,7 +117,7 @@ static int ring_judge(const struct ring *r, struct error *err)
 		  : 0;
 }
 
-static struct tpacket_block_desc *block(const struct ring *r, unsigned i)
+static struct tpacket_block_desc *block_at(const struct ring *r, unsigned i)
 {
 	return (void *)(r->map + (size_t)(i % RING_BLOCKS) * RING_BLOCK);
 }
@@ -125,7 +126,7 @@ static void give_back(struct ring *r)
 {
 	for (; r->walked; r->walked--)
 		__atomic_store_n(
-			&block(r, r->head - r->walked)->hdr.bh1.block_status,
+			&block_at(r, r->head - r->walked)->hdr.bh1.block_status,
 			TP_STATUS_KERNEL, __ATOMIC_RELEASE);
 }
 
@@ -133,7 +134,7 @@ static void give_back(struct ring *r)
  * shown and is still held. */
 static bool take_block(struct ring *r)
 {
-	struct tpacket_block_desc *b = block(r, r->head);
+	struct tpacket_block_desc *b = block_at(r, r->head);
 
 	if (r->walked == RING_BLOCKS ||
 	    !(__atomic_load_n(&b->hdr.bh1.block_status, __ATOMIC_ACQUIRE) &
@@ -185,7 +186,7 @@ static uint8_t *fill_pkt(struct pkt *p, uint8_t *at)
 }
 
 /* What is there. The loop keeps what it walks in registers. */
-static int walk(struct ring *r, struct pkt *pkts, int max)
+static int walk_blocks(struct ring *r, struct pkt *pkts, int max)
 {
 	int n = 0;
 
@@ -231,7 +232,7 @@ static int ring_rx(struct src *src, struct pkt *pkts, int max,
 
 	for (;;) {
 		give_back(r);
-		n = walk(r, pkts, max);
+		n = walk_blocks(r, pkts, max);
 		if (!n && !r->walked && (rc = wait_one(r, err)))
 			return rc;
 		if (n && r->filter)
@@ -274,8 +275,8 @@ static const struct src_ops ops = {
 };
 
 /* What the kernel is to let in: what can be there. */
-static int attach(const struct ring *r, const struct live_options *o,
-		  struct error *err)
+static int attach_filter(const struct ring *r, const struct live_options *o,
+			 struct error *err)
 {
 	struct filter *x;
 	int rc = filter_open(&x, o, true, err);
@@ -304,13 +305,13 @@ static int open_ring(struct ring *r, const struct live_options *o,
 	r->src.fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
 	if (r->src.fd < 0)
 		return iface_refused(&r->iface, errno, err);
-	rc = option(r, PACKET_VERSION, TPACKET_V3, err);
+	rc = set_option(r, PACKET_VERSION, TPACKET_V3, err);
 	if (!rc)
-		rc = option(r, PACKET_IGNORE_OUTGOING, 1, err);
+		rc = set_option(r, PACKET_IGNORE_OUTGOING, 1, err);
 	if (!rc)
 		rc = map_ring(r, err);
 	if (!rc)
-		rc = attach(r, o, err);
+		rc = attach_filter(r, o, err);
 	if (!rc)
 		rc = ring_listen(r, err);
 	if (!rc && filter_of_vlan(o->filter))

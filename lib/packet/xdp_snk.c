@@ -61,7 +61,7 @@ struct xdp_out {
 };
 
 /* Frames that were shown to the kernel and not taken. */
-static uint32_t left(const struct xdp_out *s)
+static uint32_t frames_left(const struct xdp_out *s)
 {
 	return s->tx.cached_prod - s->queued -
 	       __atomic_load_n(s->tx.consumer, __ATOMIC_ACQUIRE);
@@ -88,14 +88,14 @@ static void reclaim_sent(struct xdp_out *s)
 }
 
 /* Has the kernel look at the ring. Returns whether it took something. */
-static bool push(struct xdp_out *s)
+static bool push_once(struct xdp_out *s)
 {
-	uint32_t before = left(s);
+	uint32_t before = frames_left(s);
 	int rc = sendto(s->fd, NULL, 0, MSG_DONTWAIT, NULL, 0) < 0 ? -errno : 0;
 
 	if (rc == -EBUSY) /* took one, which the interface did not */
 		s->snk.drops++;
-	if (rc == -EBUSY || left(s) != before)
+	if (rc == -EBUSY || frames_left(s) != before)
 		return true;
 	if (rc == -ENETDOWN)
 		s->stuck = true;
@@ -105,15 +105,15 @@ static bool push(struct xdp_out *s)
 }
 
 /* The same, again and again until it does. */
-static bool push_long(struct xdp_out *s)
+static bool push_until_taken(struct xdp_out *s)
 {
 	struct timespec nap = {.tv_nsec = NAP_US * 1000};
-	bool any = push(s);
+	bool any = push_once(s);
 
 	for (int us = 0; !any && !s->stuck && !s->err && us < WAIT_MS * 1000;
 	     us += NAP_US) {
 		nanosleep(&nap, NULL);
-		any = push(s);
+		any = push_once(s);
 	}
 	return any;
 }
@@ -125,9 +125,9 @@ static int flush_xdp_snk(struct snk *snk)
 	xsk_ring_prod__submit(&s->tx, s->queued);
 	s->queued = 0;
 	if (s->zero_copy && xsk_ring_prod__needs_wakeup(&s->tx))
-		push(s);
-	while (!s->zero_copy && left(s) && !s->err) {
-		s->stuck = !push_long(s);
+		push_once(s);
+	while (!s->zero_copy && frames_left(s) && !s->err) {
+		s->stuck = !push_until_taken(s);
 		if (s->stuck)
 			break;
 	}
@@ -199,11 +199,11 @@ static uint64_t xdp_left(const struct snk *snk)
 	const struct xdp_out *s = (const struct xdp_out *)snk;
 
 	if (!s->zero_copy)
-		return left(s);
+		return frames_left(s);
 	return s->settled ? FRAMES - s->n : 0;
 }
 
-static void close_all(struct xdp_out *s)
+static void close_socket(struct xdp_out *s)
 {
 	xsk_socket__delete(s->socket);
 	if (s->umem)
@@ -238,7 +238,7 @@ static int close_xdp_snk(struct snk *snk, int rc)
 {
 	struct xdp_out *s = (struct xdp_out *)snk;
 
-	close_all(s);
+	close_socket(s);
 	free(s->aside);
 	free(s);
 	return rc;
@@ -285,7 +285,7 @@ static int open_socket(struct xdp_out *s, uint16_t flags)
  * queue, which our program hands to the host, and whose frames the driver then
  * fills again (xsk_buff_free()). Without any the host would be deaf there.
  */
-static void fill_all(struct xdp_out *s)
+static void fill_ring(struct xdp_out *s)
 {
 	uint32_t at;
 
@@ -318,7 +318,7 @@ static int open_memory(struct xdp_out *s)
 	rc = xsk_umem__create(&s->umem, mem, s->size, &s->fill, &s->completion,
 			      &c);
 	if (!rc && s->zero_copy)
-		fill_all(s);
+		fill_ring(s);
 	return rc;
 }
 
@@ -366,7 +366,7 @@ static int open_xdp_snk(struct xdp_out *s, struct error *err)
 	rc = open_mode(s, XDP_ZEROCOPY, err);
 	if (!rc || rc == -EPERM || rc == -EBUSY || rc == -ENOBUFS)
 		return rc;
-	close_all(s);
+	close_socket(s);
 	return open_mode(s, XDP_COPY, err);
 }
 

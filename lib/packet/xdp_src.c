@@ -188,7 +188,7 @@ static void queue_close(const struct xdp *s, struct queue *q)
 }
 
 /* The program first: what comes then is the host's. */
-static void close_all(struct xdp *s)
+static void close_queues(struct xdp *s)
 {
 	ports_close(&s->ports);
 	for (unsigned i = 0; s->queue && i < s->n; i++)
@@ -202,7 +202,7 @@ static void close_xdp_src(struct src *src)
 {
 	struct xdp *s = (struct xdp *)src;
 
-	close_all(s);
+	close_queues(s);
 	if (s->promiscuous >= 0)
 		close(s->promiscuous);
 	filter_close(s->filter);
@@ -224,7 +224,7 @@ static int refused(const struct xdp *s, int rc, const char *what,
 }
 
 /* All frames wait to be filled. */
-static void fill_all(const struct xdp *s, struct queue *q)
+static void fill_ring(const struct xdp *s, struct queue *q)
 {
 	uint32_t at;
 
@@ -259,7 +259,7 @@ static int queue_open(struct xdp *s, unsigned i, struct error *err)
 			      &q->completion, &umem);
 	if (rc)
 		return refused(s, rc, "memory", err);
-	fill_all(s, q);
+	fill_ring(s, q);
 	rc = xdp_create(&q->socket, &s->iface, i, q->umem, &q->rx, NULL,
 			&socket);
 	if (rc)

@@ -350,7 +350,7 @@ struct stream_sink {
 };
 
 /* The encoder of a schema, and its header, if it is not the last one's. */
-static int turn_to(struct stream_sink *s, const struct schema *to)
+static int use_schema(struct stream_sink *s, const struct schema *to)
 {
 	if (s->schema == to)
 		return 0;
@@ -368,7 +368,7 @@ static int turn_to(struct stream_sink *s, const struct schema *to)
 static int stream_put(struct row_sink *sink, struct row_batch *b)
 {
 	struct stream_sink *s = (struct stream_sink *)sink;
-	int rc = turn_to(s, b->schema);
+	int rc = use_schema(s, b->schema);
 
 	for (unsigned i = 0; !rc && i < b->rows; i++) {
 		encoder_row(s->e, &s->o, b, i);

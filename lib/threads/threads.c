@@ -87,17 +87,17 @@ struct threads {
 	bool end; /* atomic: no more batches */
 };
 
-static inline uint64_t load(const uint64_t *v)
+static inline uint64_t load_acquire(const uint64_t *v)
 {
 	return __atomic_load_n(v, __ATOMIC_ACQUIRE);
 }
 
-static inline void store(uint64_t *v, uint64_t value)
+static inline void store_release(uint64_t *v, uint64_t value)
 {
 	__atomic_store_n(v, value, __ATOMIC_RELEASE);
 }
 
-static void wake(struct worker *w)
+static void wake_worker(struct worker *w)
 {
 	if (__atomic_load_n(&w->asleep, __ATOMIC_RELAXED)) {
 		__atomic_store_n(&w->asleep, 0, __ATOMIC_SEQ_CST);
@@ -111,25 +111,25 @@ static void wake(struct worker *w)
 static void wake_one(struct threads *t, unsigned worker)
 {
 	fence_all();
-	wake(&t->worker[worker]);
+	wake_worker(&t->worker[worker]);
 }
 
 static void wake_all(struct threads *t)
 {
 	fence_all();
 	for (unsigned i = 0; i < t->o.workers; i++)
-		wake(&t->worker[i]);
+		wake_worker(&t->worker[i]);
 }
 
 /* What the next batch sends to an owner in a round, if that has come. */
-static bool receive(struct threads *t, unsigned owner, unsigned round)
+static bool receive_next(struct threads *t, unsigned owner, unsigned round)
 {
 	struct worker *w = &t->worker[owner];
 	uint64_t batch = w->next[round];
 	const struct message_block *b;
 	struct threads_slot *p;
 
-	if (batch == load(&t->taken))
+	if (batch == load_acquire(&t->taken))
 		return false;
 	p = t->by[batch % NUMBERS];
 	if (__atomic_load_n(&p->sent, __ATOMIC_ACQUIRE) <= round)
@@ -142,7 +142,7 @@ static bool receive(struct threads *t, unsigned owner, unsigned round)
 		if (in.words)
 			t->o.receive(t->o.ctx, owner, &in);
 	}
-	store(&w->next[round], batch + 1);
+	store_release(&w->next[round], batch + 1);
 	wake_one(t, p->batch.worker);
 	return true;
 }
@@ -152,7 +152,7 @@ static bool receive_all(struct threads *t, unsigned owner)
 	bool any = false;
 
 	for (unsigned i = t->o.rounds; i--;)
-		any |= receive(t, owner, i);
+		any |= receive_next(t, owner, i);
 	return any;
 }
 
@@ -164,7 +164,7 @@ static inline void pause_briefly(void)
 }
 
 /* Nothing to do, so many times: looks again, lets others run, or sleeps. */
-static void idle(struct worker *w, unsigned times)
+static void wait_idle(struct worker *w, unsigned times)
 {
 	if (times < SPINS) {
 		pause_briefly();
@@ -182,7 +182,7 @@ static void idle(struct worker *w, unsigned times)
 	}
 }
 
-static void busy(struct worker *w)
+static void mark_busy(struct worker *w)
 {
 	if (__atomic_load_n(&w->asleep, __ATOMIC_RELAXED))
 		__atomic_store_n(&w->asleep, 0, __ATOMIC_RELAXED);
@@ -330,7 +330,7 @@ static void end_batch(struct threads *t, struct worker *w,
 		t->o.work(t->o.ctx, &p->batch, p->round);
 	w->oldest = (w->oldest + 1) % THREADS_PLACES;
 	w->under_way--;
-	store(&w->over, w->over + 1);
+	store_release(&w->over, w->over + 1);
 	wake_one(t, 0);
 }
 
@@ -338,7 +338,7 @@ static bool owner_received(const struct worker *owner,
 			   const struct threads_slot *p)
 {
 	for (unsigned i = p->first; i <= p->round; i++)
-		if (load(&owner->next[i]) <= p->batch.number)
+		if (load_acquire(&owner->next[i]) <= p->batch.number)
 			return false;
 	return true;
 }
@@ -353,7 +353,7 @@ static bool is_received(struct threads *t, struct threads_slot *p)
 
 /* Goes on with a batch of a worker whose messages were received; whether there
  * was one. */
-static bool go_on(struct threads *t, struct worker *w)
+static bool resume_batch(struct threads *t, struct worker *w)
 {
 	for (unsigned i = 0; i < w->under_way; i++) {
 		struct threads_slot *p =
@@ -390,7 +390,7 @@ static void taking_end(struct threads *t)
 }
 
 /* The batch in a worker's next place is taken. */
-static void begin(struct threads *t, struct worker *w, bool any)
+static void begin_batch(struct threads *t, struct worker *w, bool any)
 {
 	struct threads_slot *p = slot_next(w);
 
@@ -401,11 +401,11 @@ static void begin(struct threads *t, struct worker *w, bool any)
 	memset(p->chain, 0, t->o.rounds * t->o.workers * sizeof(*p->chain));
 	w->under_way++;
 	t->by[t->taken % NUMBERS] = p;
-	store(&t->taken, t->taken + 1);
+	store_release(&t->taken, t->taken + 1);
 }
 
 /* A batch for a worker but 0, if there is one. */
-static bool take(struct threads *t, struct worker *w)
+static bool take_batch(struct threads *t, struct worker *w)
 {
 	struct threads_slot *p = slot_next(w);
 
@@ -419,7 +419,7 @@ static bool take(struct threads *t, struct worker *w)
 		taking_end(t);
 		return false;
 	}
-	begin(t, w, true);
+	begin_batch(t, w, true);
 	taking_end(t);
 	send_rounds(t, w, p);
 	return true;
@@ -439,21 +439,22 @@ void threads_wake(void)
 }
 
 /* Until the end. */
-static void work(struct threads *t, struct worker *w)
+static void work_until_end(struct threads *t, struct worker *w)
 {
 	unsigned number = (unsigned)(w - t->worker), times = 0;
 
 	while (!__atomic_load_n(&t->end, __ATOMIC_ACQUIRE)) {
-		if (go_on(t, w) || receive_all(t, number) || take(t, w)) {
-			busy(w);
+		if (resume_batch(t, w) || receive_all(t, number) ||
+		    take_batch(t, w)) {
+			mark_busy(w);
 			times = 0;
 		} else {
-			idle(w, times++);
+			wait_idle(w, times++);
 		}
 	}
 }
 
-static void *run(void *worker)
+static void *run_thread(void *worker)
 {
 	struct worker *w = worker;
 	pid_t none = 0, own = (pid_t)syscall(SYS_gettid);
@@ -462,7 +463,7 @@ static void *run(void *worker)
 	while (at < THREADS_MAX &&
 	       !atomic_compare_exchange_strong(&running[at], &none, own))
 		none = 0, at++;
-	work(w->threads, w);
+	work_until_end(w->threads, w);
 	if (at < THREADS_MAX)
 		running[at] = 0;
 	return NULL;
@@ -474,7 +475,7 @@ static bool at_rest(struct threads *t)
 	uint64_t over = 0;
 
 	for (unsigned i = 0; i < t->o.workers; i++)
-		over += load(&t->worker[i].over);
+		over += load_acquire(&t->worker[i].over);
 	return over == t->taken;
 }
 
@@ -497,8 +498,8 @@ static void work_until(struct threads *t, bool (*is_so)(struct threads *t))
 	unsigned times = 0, pieces = PIECES * t->o.workers;
 
 	for (;;) {
-		if (pieces && (go_on(t, w) || receive_all(t, 0))) {
-			busy(w);
+		if (pieces && (resume_batch(t, w) || receive_all(t, 0))) {
+			mark_busy(w);
 			times = 0;
 			pieces--;
 		} else if (is_so(t)) {
@@ -506,10 +507,10 @@ static void work_until(struct threads *t, bool (*is_so)(struct threads *t))
 		} else if (!pieces) {
 			pieces = 1;
 		} else {
-			idle(w, times++);
+			wait_idle(w, times++);
 		}
 	}
-	busy(w);
+	mark_busy(w);
 }
 
 unsigned threads_place(const struct threads *t)
@@ -523,7 +524,7 @@ int threads_go(struct threads *t, bool any, bool more)
 	struct threads_slot *p = slot_next(w);
 
 	p->batch.number = t->taken;
-	begin(t, w, any);
+	begin_batch(t, w, any);
 	__atomic_store_n(&t->dry, false, __ATOMIC_RELAXED);
 	if (more)
 		taking_end(t);
@@ -538,7 +539,7 @@ int threads_rest(struct threads *t)
 	return __atomic_load_n(&t->error, __ATOMIC_RELAXED);
 }
 
-static void *lines(size_t n, size_t size)
+static void *alloc_lines(size_t n, size_t size)
 {
 	void *p = aligned_alloc(FAR_LINE, n * size);
 
@@ -561,7 +562,7 @@ static int worker_open(struct threads *t, unsigned number)
 	unsigned n = t->o.workers;
 
 	w->threads = t;
-	w->out = lines(n, sizeof(*w->out));
+	w->out = alloc_lines(n, sizeof(*w->out));
 	if (!w->out)
 		return -ENOMEM;
 	for (unsigned k = 0; k < n; k++) {
@@ -582,7 +583,7 @@ static int open_workers(struct threads *t)
 {
 	int rc = 0;
 
-	t->worker = lines(t->o.workers, sizeof(*t->worker));
+	t->worker = alloc_lines(t->o.workers, sizeof(*t->worker));
 	for (unsigned i = 0; t->worker && i < t->o.workers && !rc; i++)
 		rc = worker_open(t, i);
 	return t->worker ? rc : -ENOMEM;
@@ -605,7 +606,7 @@ static int start_threads(struct threads *t)
 	signals_of_workers(&own);
 	pthread_sigmask(SIG_SETMASK, &own, &before);
 	for (unsigned i = 1; i < t->o.workers && !rc; i++) {
-		rc = -pthread_create(&t->worker[i].thread, NULL, run,
+		rc = -pthread_create(&t->worker[i].thread, NULL, run_thread,
 				     &t->worker[i]);
 		t->started += !rc;
 	}
@@ -642,7 +643,7 @@ static void free_all(struct threads *t)
 int threads_open(struct threads **out, const struct threads_options *o,
 		 struct error *err)
 {
-	struct threads *t = lines(1, sizeof(*t));
+	struct threads *t = alloc_lines(1, sizeof(*t));
 	int rc;
 
 	if (!t)
