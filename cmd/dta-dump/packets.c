@@ -889,7 +889,7 @@ static void show_udp(struct show *s, const struct opts *o,
 			     u->dst_port == DTA_NACK_PORT);
 
 		show_head(s, src, dst,
-			  dta_format_name(dta0 ? o->dta : DTA_FORMAT_1));
+			  dta_format_names[dta0 ? o->dta : DTA_FORMAT_1]);
 		show_dta(s, o->dta, t, u);
 	}
 }

@@ -159,7 +159,7 @@ static int check_format(const struct csv_input *c, struct error *err)
 		return 1;
 	return error_set(err, -EINVAL,
 			 "does not fit %s: keys and values of 4 bytes do",
-			 dta_format_name(c->g->o.format));
+			 dta_format_names[c->g->o.format]);
 }
 
 static int refuse(struct csv_input *c, const struct error *why,

@@ -261,7 +261,7 @@ static void check_dta0(const struct workload *w, const struct gen_options *o)
 					      ", %s", workloads[i].name);
 	cli_refuse("%s does not fit %s, which holds 4-byte keys and values; "
 		   "these do: %s",
-		   w->name, dta_format_name(o->format), names);
+		   w->name, dta_format_names[o->format], names);
 }
 
 static void complete_csv(struct gen_options *o)

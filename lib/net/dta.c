@@ -20,11 +20,6 @@ const char *const dta_format_names[DTA_FORMATS + 1] = {
 	[DTA_FORMAT_0B] = "dta0b",
 };
 
-const char *dta_format_name(enum dta_format f)
-{
-	return (unsigned)f < DTA_FORMATS ? dta_format_names[f] : NULL;
-}
-
 const char *dta_opcode_name(uint8_t opcode)
 {
 	static const char *const names[16] = {

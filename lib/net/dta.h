@@ -49,7 +49,6 @@ struct dta_report {
 
 /* "dta1", "dta0a", "dta0b", NULL. */
 extern const char *const dta_format_names[DTA_FORMATS + 1];
-const char *dta_format_name(enum dta_format f);
 /* "keywrite"..., NULL if unknown. */
 const char *dta_opcode_name(uint8_t opcode);
 
