@@ -25,7 +25,7 @@ int error_about(struct error *err, int rc, const char *object,
 
 /*
  * Why a file could not be opened: strerror(-rc); and where permission is
- * denied, whose it is and its mode. Returns rc.
+ * denied, its owner and mode. Returns rc.
  */
 int error_opening(struct error *err, int rc, const char *path);
 

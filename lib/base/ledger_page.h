@@ -5,7 +5,7 @@
  *
  * Name:    dta-ledger-PID-START: START is the process's start as process.h has
  *          it, so that no name is used twice.
- * Who:     its program alone writes it, and removes it at its end; its mode is
+ * Writer:  its program alone writes it, and removes it at its end; its mode is
  *          0640 (less the umask): the program's group may read it.
  * Bytes:   LEDGER_PAGE_SIZE, as in struct ledger_page; numbers are of the
  *          machine's byte order, which order tells, and on their own size.
@@ -130,7 +130,7 @@ void ledger_page_close(struct ledger_writer *w);
 
 /* --- reading -------------------------------------------------------------- */
 
-/* Whose a page is. */
+/* The owner of a page. */
 struct ledger_owner {
 	uint32_t uid;
 	uint64_t since_ns; /* the process began, since 1970; 0: not known */

@@ -28,7 +28,7 @@ enum {
  * Sets up a program: remembers its name for messages, buffers stdout, and
  * checks it at exit (a full disk is exit status 1, not silence).
  *
- * SIGPIPE gets its default action: a program whose reader went away ends at
+ * SIGPIPE gets its default action: a program that has lost its reader ends at
  * once, without a message, as cat(1) does (status 141 in a shell). Nothing is
  * lost by it: a region survives the death of its writer at any instant.
  */
@@ -53,7 +53,7 @@ void cli_apart(const char *file, const char *written);
 /*
  * Messages on stderr, "name: ..."; cli_fail() exits with 1, cli_usage() with 2
  * and tells where to look: for options that are missing or at odds. Control
- * characters are \xNN: part of a message may be somebody else's. While the
+ * characters are \xNN: part of a message may come from outside. While the
  * terminal is a screen (tty.h) those that it would get are held, and come when
  * it is left.
  */

@@ -73,7 +73,7 @@ void tty_close(void)
 }
 
 /* One more way to the terminal of stdout, on which writing does not wait; on
- * stdout itself that would hold for all who share it. */
+ * stdout itself that would hold for all programs that share it. */
 static void open_out(void)
 {
 	tty.out = open("/proc/self/fd/1",

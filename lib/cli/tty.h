@@ -5,7 +5,7 @@
  * ECMA-48 and xterm, which terminals of today all have.
  *
  * However the program exits, the terminal is as before: tty_close() does it, an
- * exit handler if nobody called it, and the handler of a fatal signal may.
+ * exit handler if it was not called, and the handler of a fatal signal may.
  */
 #ifndef CLI_TTY_H
 #define CLI_TTY_H
@@ -41,7 +41,7 @@ bool tty_is_open(void);
 int tty_key(int wait_ms);
 /* Columns and lines, at least 1 each. */
 void tty_size(unsigned *columns, unsigned *lines);
-/* Draws; a terminal that stands still holds nobody up: what it does not take
+/* Draws. A terminal that stands still holds nothing up: what it does not take
  * is lost. */
 void tty_put(const char *text, size_t len);
 

@@ -15,7 +15,7 @@
 
 enum {
 	BUFFER = 1 << 20,
-	/* Into a pipe, whose size is a BUFFER: who reads it has work while more
+	/* Into a pipe, whose size is a BUFFER: its reader has work while more
 	 * is made. */
 	PIPE_ENOUGH = BUFFER / 8,
 	MAGIC_NANO = 0xa1b23c4d,

@@ -28,7 +28,7 @@
 enum {
 	HEADROOM = 64,	      /* CRC_HEADROOM, and a cache line */
 	READ_BLOCK = 1 << 20, /* bytes asked of one read() */
-	/* Of a pipe, whose size is a READ_BLOCK: who writes to it has room for
+	/* Of a pipe, whose size is a READ_BLOCK: its writer has room for
 	 * more while that is worked on. */
 	PIPE_BLOCK = READ_BLOCK / 4,
 	/* Of gzip data: what is lost in front of damage is less than that. */

@@ -45,8 +45,8 @@ struct row_field {
 			     right-aligned */
 	uint8_t role;	  /* enum row_role */
 	const char *unit; /* "bytes", "ns"; NULL: a number, or no number */
-	const char *good; /* as text: any other value is something wrong, for
-			     who shows it to people; NULL: none is */
+	const char *good; /* as text: any other value is shown to people as
+			     something wrong; NULL: none is */
 	bool spare;	  /* it goes first where there is no room for all */
 };
 

@@ -46,8 +46,8 @@ _Static_assert(offsetof(struct threads_out, used) == THREADS_BLOCK, "a block");
 struct threads_slot {
 	struct threads_batch batch;
 	bool any;
-	unsigned round; /* whose messages are sent */
-	unsigned first; /* round whose messages may not have been received */
+	unsigned round; /* the one that is sent */
+	unsigned first; /* round that may not have been received whole */
 	unsigned owner; /* those before have received them */
 	struct message_block *chunk[CHUNKS]; /* NULL: it never needed so many */
 	size_t used;			     /* blocks */
@@ -80,7 +80,7 @@ struct threads {
 	/* Atomic: batches, which are in `by'. */
 	uint64_t taken __attribute__((aligned(FAR_LINE)));
 	struct threads_slot *by[NUMBERS]; /* by number */
-	/* Atomic: somebody takes; worker 0 wants to; there is nothing to take
+	/* Atomic: a worker takes; worker 0 wants to; there is nothing to take
 	 * until worker 0 has looked. */
 	bool taking __attribute__((aligned(FAR_LINE)));
 	bool wanted, dry;
@@ -106,8 +106,8 @@ static void wake_worker(struct worker *w)
 	}
 }
 
-/* Behind a change that workers may wait for: who sleeps says so before it looks
- * at what was changed for the last time. */
+/* After a change that workers may wait for: a worker sets asleep, and then
+ * looks once more at what may have changed, before it sleeps. */
 static void wake_one(struct threads *t, unsigned worker)
 {
 	fence_all();
@@ -376,7 +376,7 @@ static struct threads_slot *slot_next(struct worker *w)
 	return &w->place[(w->oldest + w->under_way) % THREADS_PLACES];
 }
 
-/* Who takes, until taking_end(). */
+/* Whether the caller may take, until taking_end(). */
 static bool taking_begin(struct threads *t)
 {
 	return !__atomic_load_n(&t->taking, __ATOMIC_RELAXED) &&
@@ -469,7 +469,7 @@ static void *run_thread(void *worker)
 	return NULL;
 }
 
-/* Whether all batches that were taken are over, while nobody takes. */
+/* Whether all batches that were taken are over, while no worker takes. */
 static bool at_rest(struct threads *t)
 {
 	uint64_t over = 0;
