@@ -94,31 +94,31 @@ static int read_time(const char *text, uint64_t min, uint64_t max,
 }
 
 /* "is not a, b or c" */
-static int no_such_word(const struct cli_option *o, const char *word,
+static int no_such_word(const char *const *words, const char *word,
 			struct error *why)
 {
 	struct guess g = {.word = word};
 	char text[256] = "is not ";
 	size_t n = strlen(text);
 
-	for (unsigned i = 0; o->words[i] && n < sizeof(text); i++)
+	for (unsigned i = 0; words[i] && n < sizeof(text); i++)
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s",
-				      !i		? ""
-				      : o->words[i + 1] ? ", "
-							: " or ",
-				      o->words[i]);
-	return error_set(why, -EINVAL, "%s%s", text, guess_words(&g, o->words));
+				      !i	     ? ""
+				      : words[i + 1] ? ", "
+						     : " or ",
+				      words[i]);
+	return error_set(why, -EINVAL, "%s%s", text, guess_words(&g, words));
 }
 
-static int read_word(const struct cli_option *o, const char *text,
+static int read_word(const char *const *words, const char *text, uint64_t min,
 		     uint64_t *out, struct error *why)
 {
 	unsigned i = 0;
 
-	while (o->words[i] && strcmp(text, o->words[i]) != 0)
+	while (words[i] && strcmp(text, words[i]) != 0)
 		i++;
-	*out = o->min + i;
-	return o->words[i] ? 0 : no_such_word(o, text, why);
+	*out = min + i;
+	return words[i] ? 0 : no_such_word(words, text, why);
 }
 
 static int read_flag(const struct cli_option *o, const char *text,
@@ -127,16 +127,6 @@ static int read_flag(const struct cli_option *o, const char *text,
 	*out = strcmp(text, "yes") ? 0 : o->min ? o->min : 1;
 	if (strcmp(text, "yes") != 0 && strcmp(text, "no") != 0)
 		return error_set(why, -EINVAL, "is not yes or no");
-	return 0;
-}
-
-static int read_format(const char *text, uint64_t *out, struct error *why)
-{
-	int format = row_format_of(text);
-
-	if (format < 0)
-		return error_set(why, -EINVAL, "is not text, csv or ndjson");
-	*out = (uint64_t)format;
 	return 0;
 }
 
@@ -165,9 +155,9 @@ static int read_whole(const struct cli_option *o, const char *text, uint64_t *v,
 	case CLI_TIME:
 		return read_time(text, o->min, largest_number(o), v, why);
 	case CLI_WORD:
-		return read_word(o, text, v, why);
+		return read_word(o->words, text, o->min, v, why);
 	default:
-		return read_format(text, v, why);
+		return read_word(row_format_names, text, 0, v, why);
 	}
 }
 

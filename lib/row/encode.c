@@ -25,15 +25,7 @@ struct encoder {
 	struct column columns[];
 };
 
-int row_format_of(const char *name)
-{
-	static const char *const names[] = {"text", "csv", "ndjson"};
-
-	for (int i = 0; i < 3; i++)
-		if (!strcmp(name, names[i]))
-			return i;
-	return -1;
-}
+const char *const row_format_names[] = {"text", "csv", "ndjson", NULL};
 
 bool encode_is_null(const struct row_cell *c)
 {

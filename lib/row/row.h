@@ -182,8 +182,8 @@ enum row_format {
 	ROW_SPARSE, /* NDJSON without what is null; for readers with defaults */
 };
 
-/* "text", "csv", "ndjson"; -1 for others. */
-int row_format_of(const char *name);
+/* "text", "csv", "ndjson", NULL. */
+extern const char *const row_format_names[];
 
 struct encoder;
 struct outbuf;
