@@ -115,7 +115,6 @@ static void json_value(struct outbuf *o, const struct row_cell *c,
 	}
 }
 
-/* Each lead begins with the character before it, which is '{' for the first. */
 static void json_row(const struct encoder *e, struct outbuf *o,
 		     const struct row_cell *c, const uint8_t *bytes)
 {
@@ -127,8 +126,7 @@ static void json_row(const struct encoder *e, struct outbuf *o,
 		if (null && e->fmt == ROW_SPARSE)
 			continue;
 		outbuf_char(o, before);
-		outbuf_bytes(o, e->columns[i].lead + 1,
-			     e->columns[i].lead_len - 1);
+		outbuf_bytes(o, e->columns[i].lead, e->columns[i].lead_len);
 		if (null)
 			outbuf_word(o, "null");
 		else
@@ -275,17 +273,16 @@ void encoder_row(const struct encoder *e, struct outbuf *o,
 	outbuf_char(o, '\n');
 }
 
-static bool column_init(struct column *c, const struct row_field *f, bool first)
+static bool column_init(struct column *c, const struct row_field *f)
 {
 	size_t name = strlen(f->name);
 
 	c->width = name > f->width ? name : f->width;
 	c->right = row_is_number(f);
-	c->lead_len = name + 4; /* {"name": or ,"name": */
+	c->lead_len = name + 3; /* "name": */
 	c->lead = malloc(c->lead_len + 1);
 	if (c->lead)
-		snprintf(c->lead, c->lead_len + 1,
-			 "%c\"%s\":", first ? '{' : ',', f->name);
+		snprintf(c->lead, c->lead_len + 1, "\"%s\":", f->name);
 	return c->lead;
 }
 
@@ -300,7 +297,7 @@ struct encoder *encoder_open(enum row_format fmt, const struct schema *s)
 		e->schema = s;
 	}
 	for (unsigned i = 0; ok && i < s->n; i++)
-		ok = column_init(&e->columns[i], &s->fields[i], i == 0);
+		ok = column_init(&e->columns[i], &s->fields[i]);
 	if (ok)
 		return e;
 	encoder_close(e);
@@ -309,7 +306,7 @@ struct encoder *encoder_open(enum row_format fmt, const struct schema *s)
 
 bool encoder_say_schema(struct encoder *e)
 {
-	static const char form[] = "{\"measurement\":\"%s\",%s";
+	static const char form[] = "\"measurement\":\"%s\",%s";
 	struct column *first = &e->columns[0];
 	size_t room = sizeof(form) + strlen(e->schema->name) + first->lead_len;
 	char *lead = malloc(room);
@@ -317,7 +314,7 @@ bool encoder_say_schema(struct encoder *e)
 	if (!lead)
 		return false;
 	first->lead_len = (size_t)snprintf(lead, room, form, e->schema->name,
-					   first->lead + 1);
+					   first->lead);
 	free(first->lead);
 	first->lead = lead;
 	return true;

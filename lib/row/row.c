@@ -150,7 +150,7 @@ void row_batch_list(struct row_batch *b, unsigned field, const uint64_t *v,
 	set_bytes(b, field, ROW_LIST, v, n * sizeof(*v), n);
 }
 
-static int grow_bytes(struct row_batch *b)
+static int grow_cells(struct row_batch *b)
 {
 	unsigned room = b->room * 2 + 1;
 	struct row_cell *more = realloc(b->cells, (size_t)(room + 1) *
@@ -167,7 +167,7 @@ static int grow_bytes(struct row_batch *b)
 int row_batch_end(struct row_batch *b)
 {
 	if (!b->err && b->rows == b->room)
-		b->err = grow_bytes(b);
+		b->err = grow_cells(b);
 	if (!b->err)
 		b->rows++;
 	clear_row(b);
