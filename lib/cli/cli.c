@@ -29,7 +29,6 @@ static const char *program = "dta";
 
 enum {
 	MESSAGE_MAX = 1024, /* bytes; four times as many when all are \xNN */
-	HELD_MAX = 1 << 16, /* bytes, after which nothing more is kept */
 };
 
 const char cli_stdout[] = "standard output";
@@ -42,7 +41,6 @@ static struct {
 	char *text;
 	size_t len;
 	char last[4 * MESSAGE_MAX]; /* message */
-	unsigned more;		    /* that there was no room for */
 } held;
 
 void cli_written(const char *dash)
@@ -57,15 +55,12 @@ const char *cli_file(const char *path)
 	return path == written ? cli_stdout : "standard input";
 }
 
-/* NULL: too much is held, and this is counted. */
+/* NULL: no memory. */
 static FILE *held_to(void)
 {
 	if (!held.to)
 		held.to = open_memstream(&held.text, &held.len);
-	if (held.to && ftell(held.to) < HELD_MAX)
-		return held.to;
-	held.more++;
-	return NULL;
+	return held.to;
 }
 
 const char *cli_held(void)
@@ -90,13 +85,9 @@ static void release_held(void)
 	fclose(held.to);
 	clear_line();
 	fwrite(held.text, 1, held.len, stderr);
-	if (held.more)
-		fprintf(stderr, "%s: and %u messages more\n", program,
-			held.more);
 	free(held.text);
 	held.to = NULL;
 	held.last[0] = '\0';
-	held.more = 0;
 }
 
 /* Threads that rows are held up in have messages, too. */
@@ -131,7 +122,7 @@ static void show_progress(const char *unit, uint64_t n, double share)
 }
 
 /* Where a ledger goes: stderr or, while a screen is on it, what is held like
- * messages; NULL: too much is held, and this is counted. */
+ * messages; NULL: no memory. */
 static FILE *report_to(void)
 {
 	if (!is_hidden()) {
