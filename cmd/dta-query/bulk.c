@@ -366,7 +366,6 @@ static void show_part(struct parallel *a, struct bulk *part)
 {
 	struct bulk *all = a->all;
 
-	all->keys.malformed += part->keys.malformed;
 	if (part->len && !a->begun)
 		rows_head(all->rows);
 	a->begun |= part->len > 0;
@@ -378,6 +377,7 @@ static void show_part(struct parallel *a, struct bulk *part)
 	memset(part->answers, 0, sizeof(part->answers));
 	part->impaired = 0;
 	rewind(part->out);
+	keys_join(&all->keys, &part->keys);
 }
 
 static void receive(void *ctx, unsigned owner, const struct threads_block *in)
@@ -491,6 +491,7 @@ int run_keys(const struct opts *o, struct query_sources *p)
 		ask_parallel(b);
 	else
 		ask_alone(b, p);
+	keys_check(&b->keys);
 	if (o->summary)
 		sum_row(b, b->keys.malformed);
 	rows_close(b->rows);

@@ -2,6 +2,7 @@
 #include "keys.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +24,8 @@ void keys_open(struct keys *k, const struct keys_from *from,
 	k->begun = false;
 	k->csv_at = -1;
 	k->malformed = 0;
-	k->before = 0;
+	k->share = false;
+	k->wrong.text[0] = '\0';
 	k->n = 0;
 	if (from->file && (rc = lines_open(&k->lines, from->file)) < 0)
 		cli_fail("%s: %s", from->file, strerror(-rc));
@@ -41,14 +43,30 @@ static void mark(const char *text, const struct keytext_error *f)
 	cli_warn("  %*s^", at, "");
 }
 
-/* A line that is no key. Of threads that read a file in turn each knows what
- * the others had told before its share. */
+/* A line that is no key. The message of a share waits for keys_join(). */
 static void refuse_line(struct keys *k, const char *text,
 			const struct error *why)
 {
-	if (k->before + k->malformed++ < KEYS_SHOWN)
-		cli_warn("%s:%llu: '%s' %s", k->lines.path,
-			 (unsigned long long)k->lines.number, text, why->text);
+	uint64_t i = k->malformed++;
+	char *message;
+
+	if (i >= KEYS_SHOWN)
+		return;
+	if (asprintf(&message, "%s:%llu: '%s' %s", k->lines.path,
+		     (unsigned long long)k->lines.number, text, why->text) < 0)
+		cli_fail("out of memory");
+	if (k->share) {
+		k->message[i] = message;
+		return;
+	}
+	cli_warn("%s", message);
+	free(message);
+}
+
+void keys_check(const struct keys *k)
+{
+	if (*k->wrong.text)
+		cli_refuse("%s", k->wrong.text);
 }
 
 void keys_close(struct keys *k)
@@ -90,6 +108,11 @@ static void add_key(struct keys *k, const char *text)
 	a->key = k->room[k->n].key;
 	which = keytext_pick(a->key, &loose, k->table, k->targets->n, text,
 			     &why);
+	if (which == -EEXIST) {
+		error_set(&k->wrong, which, "'%.100s' %.400s", text,
+			  why.why.text);
+		return;
+	}
 	if (which < 0) {
 		refuse(k, text, &why);
 		return;
@@ -128,9 +151,9 @@ uint8_t keys_column(const struct keys_from *from, const struct query_targets *t)
 
 static bool next_args(struct keys *k)
 {
-	if (k->arg == k->from.nargs)
+	if (k->arg == k->from.nargs || *k->wrong.text)
 		return false;
-	while (k->arg < k->from.nargs && k->n < QUERY_BATCH)
+	while (k->arg < k->from.nargs && k->n < QUERY_BATCH && !*k->wrong.text)
 		add_key(k, k->from.args[k->arg++]);
 	return true;
 }
@@ -150,17 +173,13 @@ static void add_field(struct keys *k, char *line)
 		add_key(k, field[k->csv_at]);
 }
 
-int keys_head(const char *line)
+/* The field named key of a CSV header; -1: there is none. */
+static int find_key_column(const char *line)
 {
-	for (int at = 0;; at++) {
-		size_t n = strcspn(line, ",");
+	char *field[CSV_FIELDS_MAX], copy[LINE_MAX_LEN + 1];
 
-		if (n == 3 && !memcmp(line, "key", 3))
-			return at;
-		if (!line[n])
-			return -1;
-		line += n + 1;
-	}
+	snprintf(copy, sizeof(copy), "%s", line);
+	return csv_find(field, csv_split(copy, field, CSV_FIELDS_MAX), "key");
 }
 
 /* The first line tells what the others are. */
@@ -172,7 +191,12 @@ static void read_first_line(struct keys *k)
 	if (!line)
 		return;
 	k->begun = true;
-	k->csv_at = keys_head(line);
+	k->csv_at = find_key_column(line);
+	if (k->csv_at < 0 && *line != '#' && strchr(line, ','))
+		error_set(&k->wrong, -EINVAL,
+			  "--keys: '%.200s' has no column key: its first line, "
+			  "'%.100s', is to name one so",
+			  k->lines.path, line);
 	if (k->csv_at < 0)
 		lines_again(&k->lines, line, len);
 }
@@ -184,14 +208,15 @@ static bool next_lines(struct keys *k)
 	int rc;
 
 	read_first_line(k);
-	while (k->n < QUERY_BATCH && (line = lines_next(&k->lines, &len))) {
+	while (k->n < QUERY_BATCH && !*k->wrong.text &&
+	       (line = lines_next(&k->lines, &len))) {
 		if (len && k->csv_at >= 0)
 			add_field(k, line);
 		else if (len && *line != '#')
 			add_key(k, line);
 	}
-	if (k->n)
-		return true;
+	if (k->n || *k->wrong.text)
+		return k->n > 0;
 	rc = cli_stop ? 0 : lines_more(&k->lines);
 	lines_check(&k->lines, rc);
 	return rc != 0;
@@ -212,13 +237,12 @@ int keys_share_open(struct keys *k, const struct query_targets *t)
 	const struct keys_from none = {0};
 
 	keys_open(k, &none, t);
+	k->share = true;
 	return lines_room(&k->lines);
 }
 
 int keys_share(struct keys *of, struct keys *share)
 {
-	share->before = of->malformed;
-	share->malformed = 0;
 	share->from.file = of->from.file;
 	share->begun = true;
 	while (read_first_line(of),
@@ -229,5 +253,17 @@ int keys_share(struct keys *of, struct keys *share)
 			return rc;
 	}
 	share->csv_at = of->csv_at;
-	return 1;
+	return !*of->wrong.text;
+}
+
+void keys_join(struct keys *of, struct keys *share)
+{
+	for (uint64_t i = 0; i < share->malformed && i < KEYS_SHOWN; i++) {
+		if (of->malformed + i < KEYS_SHOWN)
+			cli_warn("%s", share->message[i]);
+		free(share->message[i]);
+	}
+	of->malformed += share->malformed;
+	share->malformed = 0;
+	keys_check(share);
 }

@@ -38,8 +38,10 @@ struct keys {
 	struct lines lines;
 	bool begun;	    /* its first line was looked at */
 	int csv_at;	    /* the field of its lines; -1: no CSV */
-	uint64_t malformed; /* keys refused; of the first, messages */
-	uint64_t before;    /* refused in other shares, when this began */
+	uint64_t malformed; /* lines or arguments that are no keys */
+	bool share;	    /* it has the messages of its first ones: */
+	char *message[KEYS_SHOWN];
+	struct error wrong; /* why the rest is not asked for */
 	size_t n;
 	struct asked asked[QUERY_BATCH];
 	char text[QUERY_BATCH][KEY_TEXT_MAX]; /* of those written otherwise */
@@ -54,9 +56,6 @@ void keys_open(struct keys *k, const struct keys_from *from,
 	       const struct query_targets *t);
 void keys_close(struct keys *k);
 
-/* The field named key of a CSV header; -1: the line is none. */
-int keys_head(const char *line);
-
 /* How wide a column for them is: as those of the command line need; for those
  * of a file, which are not known yet, as most flows do. */
 uint8_t keys_column(const struct keys_from *from,
@@ -64,20 +63,26 @@ uint8_t keys_column(const struct keys_from *from,
 
 /*
  * The next batch, in k->asked[0 .. k->n): QUERY_BATCH keys, or fewer if the
- * file has to be read on for more, perhaps none. False at the end. Exits if the
- * file cannot be read.
+ * file has to be read on for more, perhaps none. False at the end, and where
+ * keys_check() has a reason. Exits if the file cannot be read.
  */
 bool keys_next(struct keys *k);
 
+/* Exits with status 2 if the file is CSV without a column key, or if several
+ * tables take a key. */
+void keys_check(const struct keys *k);
+
 /*
  * Threads that take the keys of a file in turn. Each has a share: keys of its
- * own, for keys_next(), filled by keys_share() from those that were opened. Its
- * malformed ones are the caller's to add.
+ * own, for keys_next(), filled by keys_share() from those that were opened.
+ * keys_join() says what is wrong with them: for one share after the other, in
+ * the order of the file.
  *
  * open: for targets of its own; 0 or -ENOMEM; lines_close() of its lines ends
  * it. share: 1; 0 at the end; -errno: the file cannot be read.
  */
 int keys_share_open(struct keys *k, const struct query_targets *t);
 int keys_share(struct keys *of, struct keys *share);
+void keys_join(struct keys *of, struct keys *share);
 
 #endif

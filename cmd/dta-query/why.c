@@ -397,6 +397,7 @@ int run_why(const struct opts *o, struct query_sources *p)
 			explain_key(w, &w->keys.asked[i]);
 	}
 	rows_close(w->rows);
+	keys_check(&w->keys);
 	keys_close(&w->keys);
 	rc = w->keys.malformed ? CLI_FAIL : w->found ? CLI_OK : CLI_NOTHING;
 	free(w);

@@ -121,7 +121,7 @@ static bool parse(uint8_t *key, const struct table *t, const char *text,
 	return *added;
 }
 
-/* The number of the only table that takes a text; -EINVAL: several do; -ENOENT:
+/* The number of the only table that takes a text; -EEXIST: several do; -ENOENT:
  * none does. */
 static int pick(uint8_t *key, bool *added, const struct table *const *t,
 		unsigned n, const char *text, struct error *err)
@@ -134,7 +134,7 @@ static int pick(uint8_t *key, bool *added, const struct table *const *t,
 		if (!parse(found < 0 ? key : other, t[i], text, &one))
 			continue;
 		if (found >= 0)
-			return error_set(err, -EINVAL,
+			return error_set(err, -EEXIST,
 					 "is a key of tables %s and %s: say "
 					 "--table",
 					 t[found]->name, t[i]->name);
@@ -163,5 +163,5 @@ int keytext_pick(uint8_t *key, bool *loose, const struct table *const *t,
 	found = pick(key, &added, t, n, bare, &f->why);
 	if (found == -ENOENT)
 		explain(t, n, text, bare, at, f);
-	return found < 0 ? -EINVAL : found;
+	return found == -ENOENT ? -EINVAL : found;
 }

@@ -21,8 +21,8 @@ struct keytext_error {
  * Finds the table that a key fits: exactly one of n must fit, with the text as
  * it is, or without blanks and capitals and with > for ->. A flow without a
  * protocol has the table's.
- * Returns its number, with key (KEY_MAX bytes) filled in; or -EINVAL: none
- * does, or several do. *loose: it was not as it is.
+ * Returns its number, with key (KEY_MAX bytes) filled in; -EINVAL: none does;
+ * -EEXIST: several do. *loose: it was not as it is.
  */
 int keytext_pick(uint8_t *key, bool *loose, const struct table *const *t,
 		 unsigned n, const char *text, struct keytext_error *f);

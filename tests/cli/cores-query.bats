@@ -90,6 +90,10 @@ stored() { # workload count
 	[ "$(tail -n 1 out.1)" = "exit 1" ]
 	grep -q "^dta-query: keys:3: " err.1
 	grep -q "23 lines are no keys; above are the first 10" err.1
+	sed -i 's/$/ z/' keys # in every share
+	on_all keywrite -o csv
+	[ "$(wc -l <err.1)" = 11 ]
+	grep -q "^dta-query: keys:10: " err.1
 }
 
 @test "nothing at all; a line that is too long; no end of a line" {

@@ -117,6 +117,29 @@ refused() {
 	[[ $stderr == *"odd.csv:3: "*"is no CSV: a quote that is not closed" ]]
 }
 
+@test "CSV without a column key: that is said, once, and what to do" {
+	sed 's/key/flow/' truth.csv >other.csv
+	for j in 1 3; do
+		run -2 --separate-stderr query --keys other.csv -o csv -j $j
+		[ "${stderr_lines[0]}" = "dta-query: --keys: 'other.csv' has no column key: its first line, 'table,kind,flow,hop,path_len,copies,value', is to name one so" ]
+		[ "${#stderr_lines[@]}" = 1 ]
+	done
+}
+
+@test "a key that several tables take: the rows before it, one message, exit 2" {
+	for t in a:u32 b:hex:4; do
+		printf '[%s]\nkind=keywrite\nkey=%s\nvalue=4\nslots=1Ki\n' ${t%%:*} ${t#*:}
+	done >l.ini
+	remove_regions "$NAME"
+	dta-collect --create --layout l.ini --region "$NAME"
+	{ seq 1 9000; seq 10000000 10009000; } >numbers
+	for j in 1 4; do
+		run -2 --separate-stderr query --keys numbers -o csv -j $j
+		[ "$stderr" = "dta-query: '10000000' is a key of tables a and b: say --table" ]
+		[ "${#lines[@]}" = 9001 ]
+	done
+}
+
 @test "tcp left out: where the layout says what keys without a protocol are of" {
 	cat >tcp.ini <<-INI
 		[flows]

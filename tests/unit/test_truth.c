@@ -189,7 +189,7 @@ static void test_keys(void)
 	TEST(keytext_pick(key, &loose, known, 1,
 			  "10.0.0.1:7 > 10.0.0.2:77777/tcp", &f) == -EINVAL);
 	TEST(f.at == 22 && strstr(f.why.text, ": '77777' is not a port from "));
-	TEST(keytext_pick(key, &loose, known + PATHS, 2, "7", &f) == -EINVAL);
+	TEST(keytext_pick(key, &loose, known + PATHS, 2, "7", &f) == -EEXIST);
 	TEST(!strcmp(f.why.text, "is a key of tables t2 and t3: say --table"));
 	TEST(f.at == SIZE_MAX);
 }
