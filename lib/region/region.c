@@ -433,6 +433,15 @@ static void read_program(char out[16], uint32_t pid)
 	out[strcspn(out, "\n")] = '\0';
 }
 
+/* Whether a slot before this one is of the same process: another thread's. */
+static bool is_told(const struct region *r, unsigned slot)
+{
+	for (unsigned i = 0; i < slot; i++)
+		if (r->slot[i].pid == r->slot[slot].pid)
+			return true;
+	return false;
+}
+
 bool region_writer(const struct region *r, unsigned *at,
 		   struct region_writer *out)
 {
@@ -442,7 +451,7 @@ bool region_writer(const struct region *r, unsigned *at,
 			.start = r->slot[*at].start,
 		};
 
-		if (!s.pid || !region_writer_slot_lives(&s))
+		if (!s.pid || is_told(r, *at) || !region_writer_slot_lives(&s))
 			continue;
 		++*at;
 		out->pid = s.pid;

@@ -87,7 +87,8 @@ const char *region_path(const struct region *r);
 typedef void region_each(void *ctx, const char *path, const char *name);
 void region_list(region_each *each, void *ctx);
 
-/* The current writers, one by one: begin with *at 0; false behind the last. */
+/* The processes that write, one by one: begin with *at 0; false behind the
+ * last. */
 struct region_writer {
 	uint32_t pid;
 	char program[16];

@@ -58,6 +58,22 @@ mine() {
 	mine | jq -e '.writers == 0 and .since == null'
 }
 
+@test "a writer of several cores is one program" {
+	dta-collect --create --layout l.ini --region "$NAME"
+	mkfifo pipe
+	bg dta-translate -q -r pipe -R "$NAME" -j 3
+	pid=$!
+	exec 5>pipe
+	dta-gen uniform -c 10 -q -w - >&5
+	writes() { mine | grep -q "\"writer\":\"$pid dta-translate\""; }
+	wait_for writes
+	mine | jq -e .writers==1
+	dta-top --once -t regions -R "$NAME" --every 10ms -o ndjson |
+		jq -e .writers==1
+	exec 5>&-
+	wait "$pid"
+}
+
 @test "a region that may not be read is named, here and by dta-top" {
 	[ "$EUID" = 0 ] || skip "root can be somebody else"
 	dta-collect --create --layout l.ini --region "$NAME-a"
