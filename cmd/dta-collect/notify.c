@@ -59,8 +59,10 @@ struct notify {
 	const struct opts *o;
 	struct region *r;
 	struct rows *rows;
-	uint64_t seen;	   /* told, or missed, up to this one */
-	uint64_t stuck_ms; /* since when the next one is not there; 0: it is */
+	uint64_t seen;	    /* told, or missed, up to this one */
+	uint64_t unflushed; /* rows that stdout has not taken yet */
+	uint64_t stuck_ms;  /* since when the next one is not there; 0: it is */
+	bool failed;
 	struct counters ctr;
 };
 
@@ -97,14 +99,14 @@ static void print(struct notify *n, uint64_t number, uint32_t immediate)
 	row_u64(n->rows, IMM_ID, immediate >> 16);
 	row_u64(n->rows, IMM_SEQUENCE, immediate & 0xffff);
 	row_u64(n->rows, IMM_COUNT, number);
-	row_end(n->rows); /* what stdout says is asked at exit */
+	row_end(n->rows);
 }
 
 static void tell_one(struct notify *n, uint32_t immediate)
 {
 	n->seen++;
 	n->ctr.received++;
-	n->ctr.told++;
+	n->unflushed++;
 	n->stuck_ms = 0;
 	print(n, n->seen, immediate);
 }
@@ -131,6 +133,7 @@ void notify_tell(struct notify *n)
 {
 	uint64_t upto, was;
 	uint32_t immediate;
+	struct error why;
 	int rc;
 
 	if (!n)
@@ -148,8 +151,16 @@ void notify_tell(struct notify *n)
 		else
 			break;
 	}
-	if (n->seen != was)
-		rows_flush(n->rows);
+	if (n->seen == was)
+		return;
+	rc = rows_flush(n->rows);
+	*(rc < 0 ? &n->ctr.missed : &n->ctr.told) += n->unflushed;
+	n->unflushed = 0;
+	if (rc < 0 && !n->failed) {
+		n->failed = true;
+		error_set(&why, rc, "%s", strerror(-rc));
+		cli_warn_error(cli_stdout, &why);
+	}
 }
 
 void notify_run(struct notify *n)

@@ -113,7 +113,11 @@ static void open_entries(struct entries *e, const struct opts *o,
 
 static void close_entries(struct entries *e)
 {
+	int rc = rows_flush(e->rows);
+
 	rows_close(e->rows);
+	if (rc < 0)
+		cli_fail("%s: %s", cli_stdout, strerror(-rc));
 	if (!e->o->quiet)
 		cli_warn("%llu entries, %llu lost",
 			 (unsigned long long)e->printed,

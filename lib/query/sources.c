@@ -564,30 +564,23 @@ int query_targets_pick(struct query_targets *out, const struct query_sources *p,
 
 	out->n = 0;
 	for (unsigned i = 0; i < p->sources; i++) {
-		const struct query_source *s = &p->source[i];
+		const struct memory *m = p->source[i].memory;
 		const struct table *t;
 
-		if (name && !out->n) {
-			t = s->memory
-				    ? table_pick(s->memory->table,
-						 s->memory->tables, kind, name,
-						 *why.text ? NULL : &why)
-				    : NULL;
-			if (t)
-				add_target(out, p, i, t);
-		}
-		for (unsigned k = 0; !name && k < query_source_tables(s); k++) {
-			t = query_source_table(s, k);
-			if (t->kind == kind)
-				add_target(out, p, i, t);
-		}
+		for (unsigned k = 0; m && !name && k < m->tables; k++)
+			if (m->table[k].kind == kind)
+				add_target(out, p, i, &m->table[k]);
+		if (!m || out->n)
+			continue;
+		t = table_pick(m->table, m->tables, kind, name,
+			       *why.text ? NULL : &why);
+		if (t)
+			add_target(out, p, i, t);
 	}
 	if (out->n)
 		return 0;
-	return name ? error_set(err, -ENOENT, "%s", why.text)
-		    : error_set(err, -ENOENT, "%s: no %s table",
-				p->source[0].path,
-				table_kind_name((uint8_t)kind));
+	return error_set(err, -ENOENT, "%s: %.400s", p->source[0].path,
+			 why.text);
 }
 
 bool query_target_view(struct table_view *out, const struct query_sources *p,

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "hash/crc.h"
 #include "region/region_file.h"
 
@@ -654,8 +655,11 @@ static int compare(const struct region *r, const struct layout *l,
 	int rc;
 
 	if (o->epochs && o->epochs != r->h.epochs)
-		return error_set(err, -EEXIST, "has %u epochs, not %u",
-				 r->h.epochs, o->epochs);
+		return error_set(err, -EEXIST,
+				 "has %u epoch%s, not %u: remove the region, "
+				 "or say --epochs %u",
+				 r->h.epochs, text_s(r->h.epochs), o->epochs,
+				 r->h.epochs);
 	if (l->n != r->h.tables)
 		return error_set(err, -EEXIST,
 				 "has %u tables, the layout %u: %s",

@@ -281,17 +281,17 @@ static bool body_len(const struct table *t, uint64_t *out)
 static int check_size(const struct table *t, struct error *err)
 {
 	uint64_t body, end;
+	const char *what = t->kind == TABLE_APPEND     ? "entries"
+			   : t->kind == TABLE_POSTCARD ? "chunks"
+						       : "slots";
 
 	if (!t->units)
-		return error_set(err, -EINVAL, "%s: missing",
-				 t->kind == TABLE_APPEND     ? "entries"
-				 : t->kind == TABLE_POSTCARD ? "chunks"
-							     : "slots");
+		return error_set(err, -EINVAL, "%s: missing", what);
 	if (t->kind != TABLE_APPEND && t->units > units_max)
 		return error_set(err, -EINVAL,
-				 "%llu units are more than a hash of 32 bits "
-				 "reaches",
-				 (unsigned long long)t->units);
+				 "table %s: %llu %s are more than a hash of 32 "
+				 "bits reaches, 4Gi: make several tables",
+				 t->name, (unsigned long long)t->units, what);
 	if (!body_len(t, &body))
 		return error_set(err, -EINVAL, "the table is too long");
 	end = body;
@@ -420,16 +420,19 @@ int table_finish(struct table *t, struct error *err)
 	return table_check(t, err);
 }
 
-/* The names of all tables, as far as there is room. */
+/* "flows, losses", or "flows (keywrite), losses (append)", as far as there is
+ * room. */
 static void list_names(char *list, size_t room, const struct table *tables,
-		       unsigned n)
+		       unsigned n, bool with_kinds)
 {
 	size_t len = 0;
 
 	*list = '\0';
 	for (unsigned i = 0; i < n && len < room; i++)
-		len += (size_t)snprintf(list + len, room - len, "%s%s",
-					i ? ", " : "", tables[i].name);
+		len += (size_t)snprintf(list + len, room - len,
+					with_kinds ? "%s%s (%s)" : "%s%s",
+					i ? ", " : "", tables[i].name,
+					table_kind_name(tables[i].kind));
 }
 
 const struct table *table_pick(const struct table *tables, unsigned n, int kind,
@@ -453,7 +456,7 @@ const struct table *table_pick(const struct table *tables, unsigned n, int kind,
 	}
 	if (many == 1 && (kind <= 0 || found->kind == kind))
 		return found;
-	list_names(list, sizeof(list), tables, n);
+	list_names(list, sizeof(list), tables, n, !many && !name_or_id);
 	if (many == 1)
 		error_set(err, -EINVAL, "table %s is %s, not %s", found->name,
 			  table_kind_name(found->kind), what);
@@ -461,7 +464,8 @@ const struct table *table_pick(const struct table *tables, unsigned n, int kind,
 		error_set(err, -ENOENT, "there is no table '%.64s', only %s",
 			  name_or_id, list);
 	else if (!many)
-		error_set(err, -ENOENT, "there is no %s table", what);
+		error_set(err, -ENOENT, "there is no %s table, only %s", what,
+			  list);
 	else
 		error_set(err, -EINVAL,
 			  "there are %u %s tables: name one of %s", many, what,

@@ -578,7 +578,7 @@ stalled() { # program argument...
 	[ "$stderr" = "dta-collect: $NAME: is there already, as the layout says" ]
 	run -1 --separate-stderr dta-collect --create --layout l.ini \
 		--region "$NAME" -e 3
-	[[ $stderr == *"$NAME: has 2 epochs, not 3" ]]
+	[[ $stderr == *"$NAME: has 2 epochs, not 3: remove the region, or say --epochs 2" ]]
 	sed -i s/7/9/ l.ini
 	run -1 --separate-stderr dta-collect --create --layout l.ini \
 		--region "$NAME" -e 2

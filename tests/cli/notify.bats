@@ -74,6 +74,15 @@ $(seq 0 19 | awk '{ print "drops,2," $1 "," 20 + ++n }')" ]
 	[ "${#lines[@]}" = 301 ]
 }
 
+@test "rows that cannot be written are counted as missed" {
+	dta-collect --region "$NAME" --ticket t.ini
+	reports 1 keywrite 100 | dta-translate -q -r - --ticket t.ini -w roce.pcap
+	run -1 --separate-stderr bash -c \
+		"dta-collect --region $NAME -r roce.pcap --notify -o csv >/dev/full"
+	[ "$(grep -c 'No space left on device' <<<"$stderr")" = 1 ]
+	[[ $stderr == *notify,told,done,0* && $stderr == *notify,missed,loss,100* ]]
+}
+
 @test "what was overwritten before it was told is counted as missed" {
 	listen --notify -o csv
 	kill -STOP "$LISTENER"
