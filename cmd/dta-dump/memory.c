@@ -6,6 +6,7 @@
  * slot by itself; digests; a region's bytes for another machine.
  */
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -298,411 +299,295 @@ static uint64_t whole_lists(const struct whole *w, const struct opts *o)
 
 /* --- a row for each table and epoch --------------------------------------- */
 
-enum field {
-	NAME,
-	KIND,
-	ID,
-	EPOCH,
-	KEY_TYPE,
-	KEY_LENGTH,
-	VALUE_LENGTH,
-	COPIES,
-	HASH,
-	UNITS,
-	STRIDE,
-	OFFSET,
-	LENGTH,
-	LISTS,
-	ENTRIES,
-	HEADS,
-	BATCH,
-	FLUSH_MS,
-	HOPS,
-	VALUE_MIN,
-	VALUE_MAX,
-	VALUES,
-	VALUES_OFFSET,
-	CACHE_ROWS,
-	SEQUENCE,
-	IMMEDIATE,
-	QP,
-	WRITTEN,
-	LISTS_USED,
-	LOST,
-	SUM,
-	USED,
-	USED_SHARE,
-	LOAD,
-	LOAD_ABOVE,
-	SUCCESS,
-	SUCCESS_BELOW,
-	AVERAGE_SUCCESS,
-	AVERAGE_SUCCESS_BELOW,
-	UNREADABLE,
-	OLDEST,
-	NEWEST,
-	EPOCHS,
-	NOTIFIED,
-	PAGES,
-	SIZE,
-	BLOCKS,
-	DAMAGED,
-	PATH,
-	FIELDS,
+/* What there is to tell of a table in an epoch. */
+struct facts {
+	struct table t;
+	struct query_load load;
+	const char *name, *kind, *key_type, *hash, *sequence, *qp;
+	uint64_t epoch, offset, heads, entries, lost;
+	/* Of the file. */
+	uint64_t oldest, newest, epochs, notified, size, blocks, damaged;
+	const char *pages, *path;
 };
 
-static const struct row_field fields[FIELDS] = {
-	[NAME] = {"name", ROW_STR, 16, ROW_TAG},
-	[KIND] = {"kind", ROW_STR, 8, ROW_TAG},
-	[ID] = {"id", ROW_U64, 5},
-	[EPOCH] = {"epoch", ROW_U64, 5},
-	[KEY_TYPE] = {"key_type", ROW_STR, 8, ROW_TAG},
-	[KEY_LENGTH] = {"key_length", ROW_U64, 3, ROW_VALUE, "bytes"},
-	[VALUE_LENGTH] = {"value_length", ROW_U64, 4, ROW_VALUE, "bytes"},
-	[COPIES] = {"copies", ROW_U64, 6},
-	[HASH] = {"hash", ROW_STR, 4, ROW_TAG},
-	[UNITS] = {"units", ROW_U64, 10},
-	[STRIDE] = {"stride", ROW_U64, 6, ROW_VALUE, "bytes"},
-	[OFFSET] = {"offset", ROW_U64, 12, ROW_VALUE, "bytes"},
-	[LENGTH] = {"length", ROW_U64, 12, ROW_VALUE, "bytes"},
-	[LISTS] = {"lists", ROW_U64, 6},
-	[ENTRIES] = {"entries", ROW_U64, 8},
-	[HEADS] = {"heads", ROW_U64, 12},
-	[BATCH] = {"batch", ROW_U64, 5},
-	[FLUSH_MS] = {"flush_ms", ROW_U64, 8, ROW_VALUE, "ms"},
-	[HOPS] = {"hops", ROW_U64, 4},
-	[VALUE_MIN] = {"value_min", ROW_U64, 10},
-	[VALUE_MAX] = {"value_max", ROW_U64, 10},
-	[VALUES] = {"values", ROW_U64, 10},
-	[VALUES_OFFSET] = {"values_offset", ROW_U64, 12, ROW_VALUE, "bytes"},
-	[CACHE_ROWS] = {"cache_rows", ROW_U64, 8},
-	[SEQUENCE] = {"sequence", ROW_STR, 8},
-	[IMMEDIATE] = {"immediate", ROW_BOOL, 9},
-	[QP] = {"qp", ROW_STR, 2, ROW_TAG},
-	[WRITTEN] = {"written", ROW_U64, 12},
-	[LISTS_USED] = {"lists_used", ROW_U64, 6},
-	[LOST] = {"lost", ROW_U64, 12, .good = "0"},
-	[SUM] = {"sum", ROW_U64, 12},
-	[USED] = {"used", ROW_U64, 10},
-	[USED_SHARE] = {"used_share", ROW_F64, 8},
-	[LOAD] = {"load", ROW_F64, 8},
-	[LOAD_ABOVE] = {"load_above", ROW_F64, 8, .spare = 1},
-	[SUCCESS] = {"success", ROW_F64, 8},
-	[SUCCESS_BELOW] = {"success_below", ROW_F64, 8, .spare = 1},
-	[AVERAGE_SUCCESS] = {"average_success", ROW_F64, 8},
-	[AVERAGE_SUCCESS_BELOW] = {"average_success_below", ROW_F64, 8,
-				   .spare = 1},
-	[UNREADABLE] = {"unreadable", ROW_U64, 10, .good = "0"},
-	[OLDEST] = {"oldest", ROW_U64, 6},
-	[NEWEST] = {"newest", ROW_U64, 6},
-	[EPOCHS] = {"epochs", ROW_U64, 6},
-	[NOTIFIED] = {"notified", ROW_U64, 8},
-	[PAGES] = {"pages", ROW_STR, 14, ROW_TAG},
-	[SIZE] = {"size", ROW_U64, 12, ROW_VALUE, "bytes"},
-	[BLOCKS] = {"blocks", ROW_U64, 8},
-	[DAMAGED] = {"damaged", ROW_U64, 7, .good = "0"},
-	[PATH] = {"path", ROW_STR, 20},
+/* What a column needs of a row, or it is null there. */
+enum {
+	REGION = 1 << 0,
+	SNAPSHOT = 1 << 1,
+	LISTS = 1 << 2, /* an Append table */
+	HOPS = 1 << 3,	/* a table of postcards, */
+	SET = 1 << 4,	/* whose V is a set */
+	LOAD = 1 << 5,	/* slots were counted */
+	SUM = 1 << 6,	/* of counters */
 };
 
-/* What people look at first: the text form has these only, in parts. */
-static const uint8_t file_columns[] = {
-	OLDEST, NEWEST, EPOCHS, NOTIFIED, PAGES, SIZE, BLOCKS, DAMAGED, PATH,
-};
-static const uint8_t table_columns[] = {
-	NAME, KIND, ID, EPOCH, KEY_TYPE, COPIES, UNITS, STRIDE, LISTS,
-};
-static const uint8_t load_columns[] = {
-	NAME,
-	EPOCH,
-	USED,
-	USED_SHARE,
-	LOAD,
-	LOAD_ABOVE,
-	SUCCESS,
-	SUCCESS_BELOW,
-	AVERAGE_SUCCESS,
-	AVERAGE_SUCCESS_BELOW,
-};
-static const uint8_t list_columns[] = {
-	NAME,	 EPOCH, LISTS, ENTRIES,	   LISTS_USED,
-	WRITTEN, USED,	LOST,  USED_SHARE,
+/* Parts of the text form, with what people look at first. */
+enum {
+	PART_FILE = 1 << 0,
+	PART_TABLES = 1 << 1,
+	PART_LOADS = 1 << 2,
+	PART_LISTS = 1 << 3,
+	PART_ALL = 1 << 4, /* other forms: all columns */
 };
 
-/* Where the text form says more than the field's name does. */
-static const char *const headings[FIELDS] = {
-	[SUCCESS] = "oldest_success",
-	[SUCCESS_BELOW] = "oldest_success_below",
+/* clang-format off */
+#define AT(fact) offsetof(struct facts, fact), sizeof(((struct facts *)0)->fact)
+
+static const struct column {
+	struct row_field field;
+	uint16_t at, width; /* of struct facts */
+	uint8_t needs;
+	uint8_t parts;	     /* that it is in, beside all */
+	const char *heading; /* there; NULL: its name */
+} columns[] = {
+	{{"name", ROW_STR, 16, ROW_TAG}, AT(name), 0,
+	 PART_TABLES | PART_LOADS | PART_LISTS},
+	{{"kind", ROW_STR, 8, ROW_TAG}, AT(kind), 0, PART_TABLES},
+	{{"id", ROW_U64, 5}, AT(t.id), 0, PART_TABLES},
+	{{"epoch", ROW_U64, 5}, AT(epoch), 0,
+	 PART_TABLES | PART_LOADS | PART_LISTS},
+	{{"key_type", ROW_STR, 8, ROW_TAG}, AT(key_type), 0, PART_TABLES},
+	{{"key_length", ROW_U64, 3, ROW_VALUE, "bytes"}, AT(t.key_len)},
+	{{"value_length", ROW_U64, 4, ROW_VALUE, "bytes"}, AT(t.value_len)},
+	{{"copies", ROW_U64, 6}, AT(t.copies), 0, PART_TABLES},
+	{{"hash", ROW_STR, 4, ROW_TAG}, AT(hash)},
+	{{"units", ROW_U64, 10}, AT(t.units), 0, PART_TABLES},
+	{{"stride", ROW_U64, 6, ROW_VALUE, "bytes"}, AT(t.stride), 0,
+	 PART_TABLES},
+	{{"offset", ROW_U64, 12, ROW_VALUE, "bytes"}, AT(offset), REGION},
+	{{"length", ROW_U64, 12, ROW_VALUE, "bytes"}, AT(t.length)},
+	{{"lists", ROW_U64, 6}, AT(t.lists), LISTS, PART_TABLES | PART_LISTS},
+	{{"entries", ROW_U64, 8}, AT(entries), LISTS, PART_LISTS},
+	{{"heads", ROW_U64, 12}, AT(heads), LISTS | REGION},
+	{{"batch", ROW_U64, 5}, AT(t.batch), LISTS},
+	{{"flush_ms", ROW_U64, 8, ROW_VALUE, "ms"}, AT(t.flush_ms), LISTS},
+	{{"hops", ROW_U64, 4}, AT(t.hops), HOPS},
+	{{"value_min", ROW_U64, 10}, AT(t.value_min), HOPS},
+	{{"value_max", ROW_U64, 10}, AT(t.value_max), HOPS},
+	{{"values", ROW_U64, 10}, AT(t.values), HOPS},
+	{{"values_offset", ROW_U64, 12, ROW_VALUE, "bytes"}, AT(t.values_at),
+	 SET | REGION},
+	{{"cache_rows", ROW_U64, 8}, AT(t.cache_rows), HOPS},
+	{{"sequence", ROW_STR, 8}, AT(sequence)},
+	{{"immediate", ROW_BOOL, 9}, AT(t.immediate)},
+	{{"qp", ROW_STR, 2, ROW_TAG}, AT(qp)},
+	{{"written", ROW_U64, 12}, AT(load.written), LISTS | LOAD, PART_LISTS},
+	{{"lists_used", ROW_U64, 6}, AT(load.lists_used), LISTS | LOAD,
+	 PART_LISTS},
+	{{"lost", ROW_U64, 12, .good = "0"}, AT(lost), LISTS | LOAD,
+	 PART_LISTS},
+	{{"sum", ROW_U64, 12}, AT(load.sum), SUM},
+	{{"used", ROW_U64, 10}, AT(load.used), LOAD, PART_LOADS | PART_LISTS},
+	{{"used_share", ROW_F64, 8}, AT(load.used_share), LOAD,
+	 PART_LOADS | PART_LISTS},
+	{{"load", ROW_F64, 8}, AT(load.load), LOAD, PART_LOADS},
+	{{"load_above", ROW_F64, 8, .spare = 1}, AT(load.above), LOAD,
+	 PART_LOADS},
+	{{"success", ROW_F64, 8}, AT(load.success), LOAD, PART_LOADS,
+	 "oldest_success"},
+	{{"success_below", ROW_F64, 8, .spare = 1}, AT(load.success_below),
+	 LOAD, PART_LOADS, "oldest_success_below"},
+	{{"average_success", ROW_F64, 8}, AT(load.average), LOAD, PART_LOADS},
+	{{"average_success_below", ROW_F64, 8, .spare = 1},
+	 AT(load.average_below), LOAD, PART_LOADS},
+	{{"unreadable", ROW_U64, 10, .good = "0"}, AT(load.unreadable), LOAD},
+	{{"oldest", ROW_U64, 6}, AT(oldest), 0, PART_FILE},
+	{{"newest", ROW_U64, 6}, AT(newest), 0, PART_FILE},
+	{{"epochs", ROW_U64, 6}, AT(epochs), REGION, PART_FILE},
+	{{"notified", ROW_U64, 8}, AT(notified), REGION, PART_FILE},
+	{{"pages", ROW_STR, 14, ROW_TAG}, AT(pages), REGION, PART_FILE},
+	{{"size", ROW_U64, 12, ROW_VALUE, "bytes"}, AT(size), 0, PART_FILE},
+	{{"blocks", ROW_U64, 8}, AT(blocks), SNAPSHOT, PART_FILE},
+	{{"damaged", ROW_U64, 7, .good = "0"}, AT(damaged), SNAPSHOT,
+	 PART_FILE},
+	{{"path", ROW_STR, 20}, AT(path), 0, PART_FILE},
+};
+/* clang-format on */
+
+enum {
+	COLUMNS = sizeof(columns) / sizeof(columns[0]),
 };
 
-/* A part of the text form, or all of the others. */
-struct part {
-	const uint8_t *columns; /* NULL: all */
-	unsigned n;
-	enum {
-		ANY,
-		LISTS_ONLY,
-		NO_LISTS,
-	} tables;
-};
-
-static const struct part everything = {NULL, FIELDS, ANY};
-static const struct part file_part = {file_columns, sizeof(file_columns), ANY};
-static const struct part table_part = {table_columns, sizeof(table_columns),
-				       ANY};
-static const struct part load_part = {load_columns, sizeof(load_columns),
-				      NO_LISTS};
-static const struct part list_part = {list_columns, sizeof(list_columns),
-				      LISTS_ONLY};
-
-static bool has(const struct part *p, const struct table *t)
-{
-	return p->tables == ANY ||
-	       (p->tables == LISTS_ONLY) == (t->kind == TABLE_APPEND);
-}
-
-/* A row of all fields, or of those of a list. */
+/* The columns of a part. */
 struct out {
 	struct rows *rows;
-	struct row_field field[FIELDS];
+	struct row_field field[COLUMNS];
+	const struct column *column[COLUMNS];
 	struct schema schema;
-	uint8_t at[FIELDS]; /* FIELDS: not shown */
 };
 
-static void out_open(struct out *w, const struct opts *o, const struct part *p)
+static void out_open(struct out *w, const struct opts *o, unsigned part)
 {
-	memset(w->at, FIELDS, sizeof(w->at));
-	for (uint8_t i = 0; i < p->n; i++) {
-		uint8_t f = p->columns ? p->columns[i] : i;
+	unsigned n = 0;
 
-		w->field[i] = fields[f];
-		if (p->columns && headings[f])
-			w->field[i].name = headings[f];
-		w->at[f] = i;
+	for (const struct column *c = columns; c < columns + COLUMNS; c++) {
+		if (part != PART_ALL && !(c->parts & part))
+			continue;
+		w->column[n] = c;
+		w->field[n] = c->field;
+		if (part != PART_ALL && c->heading)
+			w->field[n].name = c->heading;
+		n++;
 	}
-	w->schema = (struct schema){"table", w->field, p->n};
+	w->schema = (struct schema){"table", w->field, n};
 	w->rows = cli_rows(o->format, &w->schema);
 	if (!w->rows)
 		cli_fail("out of memory");
 }
 
-static void put_u64(struct out *w, enum field f, uint64_t v)
+static uint64_t whole_number(const void *p, size_t width)
 {
-	if (w->at[f] != FIELDS)
-		row_u64(w->rows, w->at[f], v);
-}
-
-static void put_str(struct out *w, enum field f, const char *v)
-{
-	if (w->at[f] != FIELDS)
-		row_str(w->rows, w->at[f], v);
-}
-
-static void put_f64(struct out *w, enum field f, double v)
-{
-	if (w->at[f] != FIELDS)
-		row_f64(w->rows, w->at[f], v);
-}
-
-static void put_load(struct out *w, const struct table_view *v)
-{
-	struct query_load l;
-
-	if (query_load_of(&l, v, &cli_stop) < 0)
-		cli_fail("out of memory");
-	if (v->t->kind == TABLE_APPEND) {
-		put_u64(w, WRITTEN, l.written);
-		put_u64(w, LISTS_USED, l.lists_used);
-		put_u64(w, LOST, l.written - l.used);
+	switch (width) {
+	case 1:
+		return *(const uint8_t *)p;
+	case 2:
+		return *(const uint16_t *)p;
+	case 4:
+		return *(const uint32_t *)p;
+	default:
+		return *(const uint64_t *)p;
 	}
-	if (v->t->kind == TABLE_KEYINC && l.sum_fits)
-		put_u64(w, SUM, l.sum);
-	put_u64(w, USED, l.used);
-	put_u64(w, UNREADABLE, l.unreadable);
-	put_f64(w, USED_SHARE, l.used_share);
-	put_f64(w, LOAD, l.load);
-	put_f64(w, LOAD_ABOVE, l.above);
-	put_f64(w, SUCCESS, l.success);
-	put_f64(w, SUCCESS_BELOW, l.success_below);
-	put_f64(w, AVERAGE_SUCCESS, l.average);
-	put_f64(w, AVERAGE_SUCCESS_BELOW, l.average_below);
 }
 
-static void put_append(struct out *w, const struct table *t)
+/* have: what columns may need. */
+static void facts_row(struct out *w, const struct facts *f, unsigned have)
 {
-	put_u64(w, LISTS, t->lists);
-	put_u64(w, ENTRIES, table_kept(t));
-	put_u64(w, BATCH, t->batch);
-	put_u64(w, FLUSH_MS, t->flush_ms);
+	for (unsigned i = 0; i < w->schema.n; i++) {
+		const struct column *c = w->column[i];
+		const void *p = (const char *)f + c->at;
+
+		if (c->needs & ~have)
+			continue;
+		if (c->field.type == ROW_STR)
+			row_str(w->rows, i, *(const char *const *)p);
+		else if (c->field.type == ROW_F64)
+			row_f64(w->rows, i, *(const double *)p);
+		else if (c->field.type == ROW_BOOL)
+			row_bool(w->rows, i, *(const uint8_t *)p);
+		else
+			row_u64(w->rows, i, whole_number(p, c->width));
+	}
+	row_write(w->rows);
 }
 
-static void put_postcard(struct out *w, const struct table *t)
-{
-	put_u64(w, HOPS, t->hops);
-	put_u64(w, VALUE_MIN, t->value_min);
-	put_u64(w, VALUE_MAX, t->value_max);
-	put_u64(w, VALUES, t->values);
-	put_u64(w, CACHE_ROWS, t->cache_rows);
-}
-
-static void put_table(struct out *w, const struct table *t)
+static void set_table(struct facts *f, const struct whole *m,
+		      const struct table_view *v)
 {
 	static const char *const sequence[] = {
 		[TABLE_SEQ_COUNT] = "count",
 		[TABLE_SEQ_STRICT] = "strict",
 		[TABLE_SEQ_OFF] = "off",
 	};
+	const struct table *t = v->t;
 
-	put_str(w, NAME, t->name);
-	put_str(w, KIND, table_kind_name(t->kind));
-	put_u64(w, ID, t->id);
-	put_str(w, KEY_TYPE, key_type_name((enum key_type)t->key_type));
-	put_u64(w, KEY_LENGTH, t->key_len);
-	put_u64(w, VALUE_LENGTH, t->value_len);
-	put_u64(w, COPIES, t->copies);
-	put_str(w, HASH, hash_family_name((enum hash_family)t->hash));
-	put_u64(w, UNITS, t->units);
-	put_u64(w, STRIDE, t->stride);
-	put_u64(w, LENGTH, t->length);
-	if (t->kind == TABLE_APPEND)
-		put_append(w, t);
-	if (t->kind == TABLE_POSTCARD)
-		put_postcard(w, t);
-	put_str(w, SEQUENCE, sequence[t->sequence]);
-	put_str(w, QP, t->qp == TABLE_QP_UC ? "uc" : "rc");
-	if (w->at[IMMEDIATE] != FIELDS)
-		row_bool(w->rows, w->at[IMMEDIATE], t->immediate);
+	f->t = *t;
+	f->name = t->name;
+	f->kind = table_kind_name(t->kind);
+	f->key_type = key_type_name((enum key_type)t->key_type);
+	f->hash = hash_family_name((enum hash_family)t->hash);
+	f->sequence = sequence[t->sequence];
+	f->qp = t->qp == TABLE_QP_UC ? "uc" : "rc";
+	f->epoch = v->epoch;
+	f->entries = t->lists ? table_kept(t) : 0;
+	f->offset = m->region ? region_offset(m->region, t, v->epoch) : 0;
+	f->heads = f->offset + t->heads;
 }
 
-struct blocks {
-	uint64_t blocks, damaged, size;
-};
-
-static void put_file(struct out *w, const struct whole *m,
-		     const struct blocks *b)
+static bool has(unsigned part, const struct table *t)
 {
-	put_u64(w, OLDEST, m->memory->oldest);
-	put_u64(w, NEWEST, m->memory->newest);
-	if (m->region) {
-		put_u64(w, EPOCHS, region_epochs(m->region));
-		put_u64(w, NOTIFIED, region_notified(m->region));
-		put_str(w, PAGES, region_page_kind(m->region));
-		put_u64(w, SIZE, region_size(m->region));
-		put_str(w, PATH, region_path(m->region));
-	} else {
-		put_u64(w, BLOCKS, b->blocks);
-		put_u64(w, DAMAGED, b->damaged);
-		put_u64(w, SIZE, b->size);
-		put_str(w, PATH, m->name);
-	}
+	return (t->kind == TABLE_APPEND ? part != PART_LOADS
+					: part != PART_LISTS);
 }
 
-/* Where a table is in the region's file. */
-static void put_offsets(struct out *w, const struct whole *m,
-			const struct table *t, uint64_t epoch)
+/* The rows of a part: one of the file, or one for each table and epoch. */
+static void part_rows(const struct whole *m, const struct opts *o,
+		      struct facts *f, unsigned part)
 {
-	uint64_t at;
-
-	if (!m->region)
-		return;
-	at = region_offset(m->region, t, epoch);
-	put_u64(w, OFFSET, at);
-	if (t->kind == TABLE_APPEND)
-		put_u64(w, HEADS, at + t->heads);
-	if (t->kind == TABLE_POSTCARD && t->values)
-		put_u64(w, VALUES_OFFSET, t->values_at);
-}
-
-static void table_rows(const struct whole *m, const struct opts *o,
-		       const struct blocks *b, const struct part *p)
-{
+	bool load = !o->no_load &&
+		    (part & (PART_ALL | PART_LOADS | PART_LISTS));
 	struct table_view v = {NULL};
-	struct out w;
+	struct out w = {NULL};
 
-	out_open(&w, o, p);
 	while (whole_next(m, o, &v)) {
-		if (!has(p, v.t))
+		unsigned have = m->region ? REGION : SNAPSHOT;
+
+		if (!has(part, v.t))
 			continue;
-		put_table(&w, v.t);
-		put_u64(&w, EPOCH, v.epoch);
-		put_offsets(&w, m, v.t, v.epoch);
-		if (!o->no_load && w.at[USED] != FIELDS)
-			put_load(&w, &v);
-		put_file(&w, m, b);
-		row_write(w.rows);
+		if (!w.rows && (part & (PART_TABLES | PART_LOADS | PART_LISTS)))
+			putchar('\n');
+		if (!w.rows)
+			out_open(&w, o, part);
+		set_table(f, m, &v);
+		have |= v.t->lists ? LISTS : 0;
+		have |= v.t->kind == TABLE_POSTCARD ? HOPS : 0;
+		have |= v.t->values ? SET : 0;
+		if (load && query_load_of(&f->load, &v, &cli_stop) < 0)
+			cli_fail("out of memory");
+		if (load)
+			have |= LOAD;
+		if (load && v.t->kind == TABLE_KEYINC && f->load.sum_fits)
+			have |= SUM;
+		f->lost = f->load.written - f->load.used;
+		facts_row(&w, f, have);
+		if (part == PART_FILE)
+			break;
 	}
 	rows_close(w.rows);
 }
 
-static void file_row(const struct whole *m, const struct opts *o,
-		     const struct blocks *b)
+/* What is told of the file. */
+static void set_file(struct facts *f, const struct whole *m)
 {
-	struct out w;
+	struct error err = {0};
+	struct stat st;
 
-	out_open(&w, o, &file_part);
-	put_file(&w, m, b);
-	row_write(w.rows);
-	rows_close(w.rows);
-}
-
-/* A part that some table is in, behind the others. */
-static void text_part(const struct whole *m, const struct opts *o,
-		      const struct blocks *b, const struct part *p)
-{
-	struct table_view v = {NULL};
-
-	while (whole_next(m, o, &v))
-		if (has(p, v.t)) {
-			putchar('\n');
-			table_rows(m, o, b, p);
-			return;
-		}
-}
-
-/* For people: the file, the tables, how full they are, their lists. */
-static void text_rows(const struct whole *m, const struct opts *o,
-		      const struct blocks *b)
-{
-	file_row(m, o, b);
-	text_part(m, o, b, &table_part);
-	if (o->no_load)
+	f->oldest = m->memory->oldest;
+	f->newest = m->memory->newest;
+	f->path = m->name;
+	if (m->region) {
+		f->epochs = region_epochs(m->region);
+		f->notified = region_notified(m->region);
+		f->pages = region_page_kind(m->region);
+		f->size = region_size(m->region);
+		f->path = region_path(m->region);
 		return;
-	text_part(m, o, b, &load_part);
-	text_part(m, o, b, &list_part);
+	}
+	if (snapshot_verify(m->snapshot, &f->blocks, &f->damaged, &err) < 0 &&
+	    !f->damaged)
+		cli_error(m->name, &err);
+	if (stat(m->name, &st) == 0)
+		f->size = (uint64_t)st.st_size;
 }
 
 int dump_memory(const struct opts *o)
 {
 	bool region = o->verb == VERB_REGION;
-	struct blocks b = {0};
-	struct error err = {0};
+	struct facts f = {.blocks = 0};
 	struct whole m;
-	struct stat st;
 	uint64_t bad = 0;
 
 	whole_open(&m, region ? o->what : NULL, region ? NULL : o->what, o);
-	if (!region) {
-		if (snapshot_verify(m.snapshot, &b.blocks, &b.damaged, &err) <
-			    0 &&
-		    !b.damaged)
-			cli_error(o->what, &err);
-		if (stat(o->what, &st) == 0)
-			b.size = (uint64_t)st.st_size;
-	}
+	set_file(&f, &m);
 	if (o->slots) {
 		bad = whole_slots(&m, o);
 	} else if (o->lists) {
 		bad = whole_lists(&m, o);
-	} else if (o->format == ROW_TEXT) {
-		text_rows(&m, o, &b);
+	} else if (o->format != ROW_TEXT) {
+		part_rows(&m, o, &f, PART_ALL);
 	} else {
-		table_rows(&m, o, &b, &everything);
+		part_rows(&m, o, &f, PART_FILE);
+		part_rows(&m, o, &f, PART_TABLES);
+		if (!o->no_load) {
+			part_rows(&m, o, &f, PART_LOADS);
+			part_rows(&m, o, &f, PART_LISTS);
+		}
 	}
-	if (b.damaged)
+	if (f.damaged)
 		cli_warn("%s: %llu of %llu blocks are damaged", o->what,
-			 (unsigned long long)b.damaged,
-			 (unsigned long long)b.blocks);
+			 (unsigned long long)f.damaged,
+			 (unsigned long long)f.blocks);
 	memory_close(m.memory);
-	return b.damaged || bad ? CLI_FAIL : CLI_OK;
+	return f.damaged || bad ? CLI_FAIL : CLI_OK;
 }
 
 /* --- digests -------------------------------------------------------------- */
