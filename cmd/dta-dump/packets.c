@@ -63,10 +63,6 @@ enum show_field {
 	SHOW_FIELDS,
 };
 
-struct show {
-	struct rows *rows; /* NULL: lines */
-};
-
 static const struct row_field fields[SHOW_FIELDS] = {
 	[SHOW_NUMBER] = {"number", ROW_U64, 0},
 	[SHOW_TIME] = {"time", ROW_TIME, 0, ROW_WHEN},
@@ -107,92 +103,65 @@ static const char show_malformed[] = "malformed or cut short";
 
 static const struct schema packets = {"packet", fields, SHOW_FIELDS};
 
-static void show_open(struct show *s, enum row_format format)
+/* What goes before a field's value in a line. */
+static const char *lead(unsigned f)
 {
-	s->rows = NULL;
-	if (format == ROW_TEXT)
+	return f == SHOW_DST	  ? " > "
+	       : f == SHOW_REASON ? " ! "
+	       : f > SHOW_NUMBER  ? " "
+				  : "";
+}
+
+static void print_cell(const struct row_batch *b, unsigned f)
+{
+	const struct row_cell *c = row_batch_cell(b, 0, f);
+	const uint8_t *bytes = b->bytes + c->at;
+
+	if (c->kind == ROW_NULL)
 		return;
-	s->rows = cli_rows(format, &packets);
-	if (!s->rows)
+	fputs(lead(f), stdout);
+	if (f > SHOW_OPCODE && f != SHOW_REASON)
+		printf("%s=", fields[f].name);
+	if (c->kind == ROW_U64)
+		printf("%" PRIu64, c->u64);
+	else if (c->kind == ROW_TIME)
+		printf("%" PRIi64 ".%09" PRIi64, c->i64 / 1000000000,
+		       c->i64 % 1000000000);
+	else if (c->kind == ROW_STR)
+		fputs((const char *)bytes, stdout);
+	for (size_t i = 0; c->kind == ROW_BYTES && i < c->len; i++)
+		printf("%02x", bytes[i]);
+}
+
+/* A line of the fields that a packet has; the reason is about all of it. */
+static int print_line(struct row_sink *sink, struct row_batch *b)
+{
+	(void)sink;
+	for (unsigned f = 0; f < SHOW_FIELDS; f++)
+		if (f != SHOW_REASON)
+			print_cell(b, f);
+	print_cell(b, SHOW_REASON);
+	return putchar('\n') == EOF ? -errno : 0;
+}
+
+static struct rows *show_open(enum row_format format)
+{
+	static struct row_sink lines = {.put = print_line};
+	struct rows *rows = format == ROW_TEXT ? rows_open(&lines, &packets, 1)
+					       : cli_rows(format, &packets);
+
+	if (!rows)
 		cli_fail("out of memory");
-}
-
-/* What goes before a field's value in a line. Fields come in their order; texts
- * and bytes are kept until show_end(). */
-static void lead(enum show_field f)
-{
-	if (f == SHOW_DST)
-		fputs(" > ", stdout);
-	else if (f == SHOW_REASON)
-		fputs(" ! ", stdout);
-	else if (f > SHOW_OPCODE)
-		printf(" %s=", fields[f].name);
-	else if (f > SHOW_NUMBER)
-		putchar(' ');
-}
-
-static void show_u64(struct show *s, enum show_field f, uint64_t v)
-{
-	if (s->rows) {
-		row_u64(s->rows, f, v);
-		return;
-	}
-	lead(f);
-	printf("%llu", (unsigned long long)v);
-}
-
-static void show_time(struct show *s, uint64_t ns)
-{
-	if (s->rows) {
-		row_time(s->rows, SHOW_TIME, (int64_t)ns);
-		return;
-	}
-	lead(SHOW_TIME);
-	printf("%llu.%09llu", (unsigned long long)(ns / 1000000000),
-	       (unsigned long long)(ns % 1000000000));
-}
-
-static void show_str(struct show *s, enum show_field f, const char *v)
-{
-	if (s->rows) {
-		row_str(s->rows, f, v);
-		return;
-	}
-	lead(f);
-	fputs(v, stdout);
-}
-
-static void show_bytes(struct show *s, enum show_field f, const void *p,
-		       size_t n)
-{
-	const uint8_t *byte = p;
-
-	if (s->rows) {
-		row_bytes(s->rows, f, p, n);
-		return;
-	}
-	lead(f);
-	for (size_t i = 0; i < n; i++)
-		printf("%02x", byte[i]);
-}
-
-static void show_end(struct show *s)
-{
-	if (s->rows)
-		row_write(s->rows);
-	else if (putchar('\n') == EOF)
-		cli_fail("%s: %s", cli_stdout, strerror(errno));
+	return rows;
 }
 
 /* What every packet begins with; src may be NULL. */
-static void show_head(struct show *s, const char *src, const char *dst,
+static void show_head(struct rows *rows, const char *src, const char *dst,
 		      const char *protocol)
 {
-	if (src) {
-		show_str(s, SHOW_SRC, src);
-		show_str(s, SHOW_DST, dst);
-	}
-	show_str(s, SHOW_PROTOCOL, protocol);
+	row_str(rows, SHOW_SRC, src);
+	row_str(rows, SHOW_DST, dst);
+	row_str(rows, SHOW_PROTOCOL, protocol);
 }
 
 /* --- tables -------------------------------------------------------------- */
@@ -230,12 +199,15 @@ tables_of_report(const struct ticket *t, const struct dta_report *r, bool dta0)
 	return NULL;
 }
 
+static bool is_atomic(uint8_t opcode)
+{
+	return opcode == ROCE_RC_FETCH_ADD || opcode == ROCE_RC_CMP_SWAP;
+}
+
 /* Bytes that an operation touches. */
 static uint64_t reach(const struct roce *r)
 {
-	return r->opcode == ROCE_RC_FETCH_ADD || r->opcode == ROCE_RC_CMP_SWAP
-		       ? 8
-		       : r->dma_len;
+	return is_atomic(r->opcode) ? 8 : r->dma_len;
 }
 
 /*
@@ -284,7 +256,7 @@ static void write_labels(char *out, size_t size, const struct label_view *v)
 }
 
 /* The flow, its protocol by NH. */
-static void show_label_flow(struct show *s, const struct label_view *v)
+static void show_label_flow(struct rows *rows, const struct label_view *v)
 {
 	uint8_t key[KEY_FLOW6_LEN];
 	char text[KEY_TEXT_MAX];
@@ -292,10 +264,10 @@ static void show_label_flow(struct show *s, const struct label_view *v)
 
 	key_format(text, len == KEY_FLOW4_LEN ? KEY_FLOW4 : KEY_FLOW6, key,
 		   len);
-	show_str(s, SHOW_KEY, text);
+	row_str(rows, SHOW_KEY, text);
 }
 
-static void show_label_ends(struct show *s, const struct label_view *v)
+static void show_label_ends(struct rows *rows, const struct label_view *v)
 {
 	bool six = v->layout == LABEL_IP6;
 	char src[TEXT_IP_MAX], dst[TEXT_IP_MAX];
@@ -304,38 +276,36 @@ static void show_label_ends(struct show *s, const struct label_view *v)
 		   v->ip + (six ? NET_IP6_AT_SRC : NET_IP4_AT_SRC));
 	text_of_ip(dst, six ? 6 : 4,
 		   v->ip + (six ? NET_IP6_AT_DST : NET_IP4_AT_DST));
-	show_head(s, src, dst, "int-label");
+	show_head(rows, src, dst, "int-label");
 }
 
 /* It says that it carries labels, and they are not to be read. */
-static bool show_unreadable(struct show *s, const struct pkt *p)
+static bool show_unreadable(struct rows *rows, const struct pkt *p)
 {
-	show_head(s, NULL, NULL, "int-label");
-	show_u64(s, SHOW_LENGTH, p->wire_len);
-	show_str(s, SHOW_REASON, show_malformed);
-	show_end(s);
+	show_head(rows, NULL, NULL, "int-label");
+	row_u64(rows, SHOW_LENGTH, p->wire_len);
+	row_str(rows, SHOW_REASON, show_malformed);
 	return true;
 }
 
 /* A packet that carries labels. False: it does not. */
-static bool show_label(struct show *s, const struct pkt *p)
+static bool show_label(struct rows *rows, const struct pkt *p)
 {
 	static char text[UINT8_MAX * LABEL_TEXT];
 	struct label_view v;
 	int rc = label_find(&v, &label_format_default, p->data, p->len);
 
 	if (rc)
-		return rc == -EBADMSG && v.claims && show_unreadable(s, p);
+		return rc == -EBADMSG && v.claims && show_unreadable(rows, p);
 	write_labels(text, sizeof(text), &v);
-	show_label_ends(s, &v);
-	show_str(s, SHOW_OPCODE, v.specific ? "specific" : "normal");
-	show_label_flow(s, &v);
-	show_u64(s, SHOW_PATH_LEN, v.n);
-	show_u64(s, SHOW_LENGTH, p->wire_len);
-	show_str(s, SHOW_LABELS, text);
-	if (v.damaged) /* behind them: it is about all of the line */
-		show_str(s, SHOW_REASON, show_wrong_checksum);
-	show_end(s);
+	show_label_ends(rows, &v);
+	row_str(rows, SHOW_OPCODE, v.specific ? "specific" : "normal");
+	show_label_flow(rows, &v);
+	row_u64(rows, SHOW_PATH_LEN, v.n);
+	row_u64(rows, SHOW_LENGTH, p->wire_len);
+	row_str(rows, SHOW_LABELS, text);
+	if (v.damaged)
+		row_str(rows, SHOW_REASON, show_wrong_checksum);
 	return true;
 }
 
@@ -343,13 +313,13 @@ static bool show_label(struct show *s, const struct pkt *p)
 
 struct show_int {
 	struct int_frame_decoder *in; /* ends with the program */
-	struct show *s;
+	struct rows *rows;
 	/* The packet in hand, whose number and time are shown; src may be NULL.
 	 */
 	const struct pkt *p;
 	const char *src, *dst;
 	uint64_t number;
-	unsigned rows;
+	unsigned shown;
 	uint64_t reports; /* taken and refused, before this packet */
 };
 
@@ -408,7 +378,7 @@ static void write_hops(struct hops_text *t, const struct int_record *v)
 		add_hop(t, &v->own, 0, v->from.has_node ? &v->from.node : NULL);
 }
 
-static void show_int_flags(struct show *s, unsigned flags)
+static void show_int_flags(struct rows *rows, unsigned flags)
 {
 	static const char letters[] = "DQFIEMC"; /* by enum int_flag */
 	char text[sizeof(letters)];
@@ -418,42 +388,41 @@ static void show_int_flags(struct show *s, unsigned flags)
 		if (flags >> i & 1)
 			text[n++] = letters[i];
 	text[n] = '\0';
-	if (n)
-		show_str(s, SHOW_FLAGS, text);
+	row_str(rows, SHOW_FLAGS, n ? text : NULL);
 }
 
 static void show_view(struct show_int *x, const struct int_record *v)
 {
 	static const char *const formats[] = {"md", "mx", "xd"};
 	static struct hops_text hops;
-	struct show *s = x->s;
+	struct rows *rows = x->rows;
 	char key[KEY_TEXT_MAX];
 
-	if (x->rows++) {
-		show_u64(s, SHOW_NUMBER, x->number);
-		show_time(s, x->p->ts_ns);
+	if (x->shown++) {
+		row_write(rows);
+		row_u64(rows, SHOW_NUMBER, x->number);
+		row_time(rows, SHOW_TIME, (int64_t)x->p->ts_ns);
 	}
 	write_hops(&hops, v);
-	show_head(s, x->src, x->dst,
+	show_head(rows, x->src, x->dst,
 		  v->from.report	  ? "report"
 		  : v->format == INT_IOAM ? "ioam"
 					  : "int");
 	if (v->format != INT_IOAM)
-		show_str(s, SHOW_OPCODE, formats[v->format]);
+		row_str(rows, SHOW_OPCODE, formats[v->format]);
 	if (v->key_len) {
 		key_format(key,
 			   v->key_len == KEY_FLOW4_LEN ? KEY_FLOW4 : KEY_FLOW6,
 			   v->key, v->key_len);
-		show_str(s, SHOW_KEY, key);
+		row_str(rows, SHOW_KEY, key);
 	}
-	show_u64(s, SHOW_PATH_LEN, hops.hops);
+	row_u64(rows, SHOW_PATH_LEN, hops.hops);
 	if (v->from.report)
-		show_u64(s, SHOW_SEQUENCE, v->from.sequence);
-	show_int_flags(s, v->flags);
-	show_u64(s, SHOW_LENGTH, x->p->wire_len);
+		row_u64(rows, SHOW_SEQUENCE, v->from.sequence);
+	show_int_flags(rows, v->flags);
+	row_u64(rows, SHOW_LENGTH, x->p->wire_len);
 	if (hops.hops)
-		show_str(s, SHOW_HOPS, hops.text);
-	show_end(s);
+		row_str(rows, SHOW_HOPS, hops.text);
 }
 
 static int show_views(void *ctx, const struct int_record *v, size_t n)
@@ -463,7 +432,7 @@ static int show_views(void *ctx, const struct int_record *v, size_t n)
 	return 0;
 }
 
-static void show_int_open(struct show_int *x, struct show *s)
+static void show_int_open(struct show_int *x, struct rows *rows)
 {
 	const struct int_frame_decoder_options o = {
 		.profile = int_profile_named("any"),
@@ -471,7 +440,7 @@ static void show_int_open(struct show_int *x, struct show *s)
 		.ctx = x,
 	};
 
-	x->s = s;
+	x->rows = rows;
 	if (int_frame_decoder_open(&x->in, &o) < 0)
 		cli_fail("out of memory");
 }
@@ -480,10 +449,10 @@ static void show_int_open(struct show_int *x, struct show *s)
  * nothing was shown. */
 static bool show_int(struct show_int *x)
 {
-	x->rows = 0;
+	x->shown = 0;
 	x->reports = int_frame_decoder_report_counters(x->in)->reports;
 	int_decode_frames(x->in, x->p, 1);
-	return x->rows > 0;
+	return x->shown > 0;
 }
 
 /* And why: reports were refused. */
@@ -553,24 +522,22 @@ static enum key_type usual_type(size_t len)
 	return KEY_HEX;
 }
 
-/* text: KEY_TEXT_MAX bytes or twice the longest key on the wire. */
-static const char *key_text(char *text, size_t room, const struct table *t,
+/* text: room for any key on the wire. */
+static const char *key_text(char *text, const struct table *t,
 			    const struct dta_report *r)
 {
 	enum key_type type = usual_type(r->key_len);
 
 	if (t && t->key_len == r->key_len)
 		type = (enum key_type)t->key_type;
-	if (r->key_len <= KEY_MAX) {
+	if (r->key_len <= KEY_MAX)
 		key_format(text, type, r->key, r->key_len);
-		return text;
-	}
-	for (size_t i = 0; i < r->key_len && 2 * i + 2 < room; i++)
-		snprintf(text + 2 * i, 3, "%02x", r->key[i]);
+	else
+		*text_put_hex(text, r->key, r->key_len) = '\0';
 	return text;
 }
 
-static void show_nack(struct show *s, const struct dta_report *r)
+static void show_nack(struct rows *rows, const struct dta_report *r)
 {
 	static const char *const reason[] = {
 		[DTA_NACK_STATE] = "state",
@@ -580,24 +547,22 @@ static void show_nack(struct show *s, const struct dta_report *r)
 		[DTA_NACK_GONE] = "gone",
 	};
 
-	show_u64(s, SHOW_SEQUENCE, r->sequence);
+	row_u64(rows, SHOW_SEQUENCE, r->sequence);
 	if (r->hop < sizeof(reason) / sizeof(reason[0]))
-		show_str(s, SHOW_SYNDROME, reason[r->hop]);
-	show_end(s);
+		row_str(rows, SHOW_SYNDROME, reason[r->hop]);
 }
 
 /* The NACK of the published system has no opcode. */
-static bool show_nack0(struct show *s, const struct net_udp *u)
+static bool show_nack0(struct rows *rows, const struct net_udp *u)
 {
 	if (u->len < DTA0_NACK_LEN || !(u->payload[1] & DTA0_NACK_FLAG))
 		return false;
-	show_str(s, SHOW_OPCODE, dta_opcode_name(DTA_NACK));
-	show_u64(s, SHOW_SEQUENCE, u->payload[0]);
-	show_end(s);
+	row_str(rows, SHOW_OPCODE, dta_opcode_name(DTA_NACK));
+	row_u64(rows, SHOW_SEQUENCE, u->payload[0]);
 	return true;
 }
 
-static void show_report(struct show *s, const struct ticket *tables,
+static void show_report(struct rows *rows, const struct ticket *tables,
 			const struct dta_report *r, bool dta0)
 {
 	const struct table *t = tables_of_report(tables, r, dta0);
@@ -610,49 +575,45 @@ static void show_report(struct show *s, const struct ticket *tables,
 	snprintf(flags, sizeof(flags), "%s%s", r->immediate ? "I" : "",
 		 r->tracked ? "T" : "");
 	if (t || !dta0)
-		show_str(s, SHOW_TABLE, t ? t->name : id);
+		row_str(rows, SHOW_TABLE, t ? t->name : id);
 	if (r->opcode == DTA_APPEND && r->key_len == 4)
-		show_u64(s, SHOW_LIST, be32_load(r->key));
+		row_u64(rows, SHOW_LIST, be32_load(r->key));
 	else
-		show_str(s, SHOW_KEY, key_text(key, sizeof(key), t, r));
+		row_str(rows, SHOW_KEY, key_text(key, t, r));
 	if (r->opcode == DTA_POSTCARD) {
-		show_u64(s, SHOW_HOP, r->hop);
-		show_u64(s, SHOW_PATH_LEN, r->path_len);
+		row_u64(rows, SHOW_HOP, r->hop);
+		row_u64(rows, SHOW_PATH_LEN, r->path_len);
 	}
 	if (r->opcode != DTA_APPEND)
-		show_u64(s, SHOW_COPIES, r->copies);
-	show_u64(s, SHOW_SEQUENCE, r->sequence);
-	if (flags[0])
-		show_str(s, SHOW_FLAGS, flags);
+		row_u64(rows, SHOW_COPIES, r->copies);
+	row_u64(rows, SHOW_SEQUENCE, r->sequence);
+	row_str(rows, SHOW_FLAGS, *flags ? flags : NULL);
 	if (r->opcode == DTA_KEYINC && r->data_len == 8)
-		show_u64(s, SHOW_ADD, be64_load(r->data));
-	show_bytes(s, SHOW_DATA, r->data, r->data_len);
-	if (why)
-		show_str(s, SHOW_REASON, why);
-	show_end(s);
+		row_u64(rows, SHOW_ADD, be64_load(r->data));
+	row_bytes(rows, SHOW_DATA, r->data, r->data_len);
+	row_str(rows, SHOW_REASON, why);
 }
 
-static void show_dta(struct show *s, enum dta_format format,
+static void show_dta(struct rows *rows, enum dta_format format,
 		     const struct ticket *t, const struct net_udp *u)
 {
 	struct dta_report r;
 	int rc;
 
 	if (u->dst_port == DTA_NACK_PORT && format != DTA_FORMAT_1 &&
-	    show_nack0(s, u))
+	    show_nack0(rows, u))
 		return;
 	rc = dta_decode(&r, format, u->payload, u->len);
 	if (rc < 0) {
-		show_bytes(s, SHOW_DATA, u->payload, u->len);
-		show_str(s, SHOW_REASON, reason_of(rc));
-		show_end(s);
+		row_bytes(rows, SHOW_DATA, u->payload, u->len);
+		row_str(rows, SHOW_REASON, reason_of(rc));
 		return;
 	}
-	show_str(s, SHOW_OPCODE, dta_opcode_name(r.opcode));
+	row_str(rows, SHOW_OPCODE, dta_opcode_name(r.opcode));
 	if (r.opcode == DTA_NACK)
-		show_nack(s, &r);
+		show_nack(rows, &r);
 	else
-		show_report(s, t, &r, u->payload[0] >> 4 == 0);
+		show_report(rows, t, &r, u->payload[0] >> 4 == 0);
 }
 
 /* --- RoCEv2 --------------------------------------------------------------- */
@@ -671,162 +632,117 @@ static bool has_imm(uint8_t opcode)
 	       opcode == ROCE_UC_WRITE_ONLY_IMM;
 }
 
-static bool is_atomic(uint8_t opcode)
+/* The table that is hit, and where in it. False: none is. */
+static bool show_hit(struct rows *rows, const struct ticket *tables,
+		     const struct roce *r)
 {
-	return opcode == ROCE_RC_FETCH_ADD || opcode == ROCE_RC_CMP_SWAP;
-}
-
-/* The table that is hit, and where in it. The fields keep their order. */
-struct hit {
-	const struct table *t;
-	bool has_slot, has_list, has_entry;
-	uint64_t slot, list, entry;
-	char va[24], rkey[16], flags[4]; /* as text, until show_end() */
-};
-
-static struct hit hit_of(const struct ticket *tables, const struct roce *r)
-{
-	struct hit h = {0};
 	uint64_t offset, unit;
+	const struct table *t = tables_of_write(tables, r, &offset);
 
-	h.t = tables_of_write(tables, r, &offset);
-	if (!h.t)
-		return h;
-	unit = offset / h.t->stride;
-	if (h.t->kind != TABLE_APPEND) {
-		h.has_slot = true;
-		h.slot = unit;
-	} else if (offset >= h.t->heads) { /* the count of a list */
-		h.has_list = true;
-		h.list = (offset - h.t->heads) / 8;
-	} else if (unit < h.t->units * h.t->lists) {
-		h.has_list = h.has_entry = true;
-		h.list = unit / h.t->units;
-		h.entry = unit % h.t->units;
+	if (!t)
+		return false;
+	row_str(rows, SHOW_TABLE, t->name);
+	unit = offset / t->stride;
+	if (t->kind != TABLE_APPEND) {
+		row_u64(rows, SHOW_SLOT, unit);
+	} else if (offset >= t->heads) { /* the count of a list */
+		row_u64(rows, SHOW_LIST, (offset - t->heads) / 8);
+	} else if (unit < t->units * t->lists) {
+		row_u64(rows, SHOW_LIST, unit / t->units);
+		row_u64(rows, SHOW_ENTRY, unit % t->units);
 	}
-	return h;
+	return true;
 }
 
-static void show_access(struct show *s, const struct roce *r, struct hit *h)
+static void show_access(struct rows *rows, const struct roce *r)
 {
-	snprintf(h->va, sizeof(h->va), "0x%llx", (unsigned long long)r->va);
-	snprintf(h->rkey, sizeof(h->rkey), "0x%x", r->rkey);
-	show_str(s, SHOW_VA, h->va);
-	show_str(s, SHOW_RKEY, h->rkey);
-	show_u64(s, SHOW_LENGTH, is_atomic(r->opcode) ? 8 : r->dma_len);
-	if (h->has_slot)
-		show_u64(s, SHOW_SLOT, h->slot);
-	if (h->has_entry)
-		show_u64(s, SHOW_ENTRY, h->entry);
+	char va[24], rkey[16];
+
+	snprintf(va, sizeof(va), "0x%llx", (unsigned long long)r->va);
+	snprintf(rkey, sizeof(rkey), "0x%x", r->rkey);
+	row_str(rows, SHOW_VA, va);
+	row_str(rows, SHOW_RKEY, rkey);
+	row_u64(rows, SHOW_LENGTH, reach(r));
 	if (has_imm(r->opcode))
-		show_u64(s, SHOW_IMM, r->imm);
+		row_u64(rows, SHOW_IMM, r->imm);
 	if (is_atomic(r->opcode))
-		show_u64(s, SHOW_ADD, r->swap_add);
+		row_u64(rows, SHOW_ADD, r->swap_add);
 	if (r->opcode == ROCE_RC_CMP_SWAP)
-		show_u64(s, SHOW_COMPARE, r->compare);
+		row_u64(rows, SHOW_COMPARE, r->compare);
 }
 
 /* AETH syndromes: bits 6 and 5 tell the kind (IBTA 9.7.5.2). */
-static void show_answer(struct show *s, const struct roce *r)
+static void show_answer(struct rows *rows, const struct roce *r)
 {
 	static const char *const nak[] = {"nak_psn", "nak_invalid",
 					  "nak_access", "nak_operational"};
 	unsigned code = r->syndrome & 0x1f;
+	const char *text;
 	char other[16];
 
 	snprintf(other, sizeof(other), "0x%02x", r->syndrome);
+	text = other;
 	if (r->syndrome >> 5 == 0)
-		show_str(s, SHOW_SYNDROME, "ack");
+		text = "ack";
 	else if (r->syndrome >> 5 == ROCE_RNR_NAK >> 5)
-		show_str(s, SHOW_SYNDROME, "rnr_nak");
+		text = "rnr_nak";
 	else if (r->syndrome >> 5 == ROCE_NAK_PSN >> 5 &&
 		 code < sizeof(nak) / sizeof(nak[0]))
-		show_str(s, SHOW_SYNDROME, nak[code]);
-	else
-		show_str(s, SHOW_SYNDROME, other);
-	show_u64(s, SHOW_MSN, r->msn);
+		text = nak[code];
+	row_str(rows, SHOW_SYNDROME, text);
+	row_u64(rows, SHOW_MSN, r->msn);
 	if (r->opcode == ROCE_RC_ATOMIC_ACK)
-		show_u64(s, SHOW_ORIGINAL, r->orig);
-	show_str(s, SHOW_ICRC, r->icrc_ok ? "ok" : "bad");
-	show_end(s);
+		row_u64(rows, SHOW_ORIGINAL, r->orig);
 }
 
-/* What makes a request void, beside its iCRC. */
-static const char *request_objection(const struct roce *r,
-				     const struct ticket *t,
-				     const struct hit *h)
+/* What makes a request void, beside its iCRC; NULL: nothing. */
+static const char *request_objection(const struct roce *r, bool hit)
 {
 	if (r->tver)
 		return "transport version is not 0";
 	if (is_write(r->opcode) && r->dma_len != r->len)
 		return "DMA length is not the payload's";
-	if (t->n && !h->t)
-		return "no table has this R_Key and address";
-	return NULL;
+	return hit ? NULL : "no table has this R_Key and address";
 }
 
-static void show_request(struct show *s, const struct ticket *t,
+static void show_request(struct rows *rows, const struct ticket *t,
 			 const struct roce *r)
 {
-	struct hit h = hit_of(t, r);
-	const char *why = request_objection(r, t, &h);
-	char *f = h.flags;
+	bool hit = show_hit(rows, t, r) || !t->n;
+	char flags[4];
 
-	if (r->ack_req)
-		*f++ = 'A';
-	if (r->solicited)
-		*f++ = 'S';
-	if (r->migreq)
-		*f++ = 'M';
-	*f = '\0';
-	if (h.t)
-		show_str(s, SHOW_TABLE, h.t->name);
-	if (h.has_list)
-		show_u64(s, SHOW_LIST, h.list);
-	if (h.flags[0])
-		show_str(s, SHOW_FLAGS, h.flags);
-	show_u64(s, SHOW_QP, r->dest_qp);
-	show_u64(s, SHOW_PSN, r->psn);
-	show_access(s, r, &h);
-	show_str(s, SHOW_ICRC, r->icrc_ok ? "ok" : "bad");
+	snprintf(flags, sizeof(flags), "%s%s%s", r->ack_req ? "A" : "",
+		 r->solicited ? "S" : "", r->migreq ? "M" : "");
+	row_str(rows, SHOW_FLAGS, *flags ? flags : NULL);
+	show_access(rows, r);
 	if (is_write(r->opcode))
-		show_bytes(s, SHOW_DATA, r->payload, r->len);
-	if (why)
-		show_str(s, SHOW_REASON, why);
-	show_end(s);
-}
-
-static void show_bad_roce(struct show *s, const struct net_udp *u, int rc)
-{
-	show_bytes(s, SHOW_DATA, u->payload, u->len);
-	if (rc == -ENOTSUP)
-		show_str(s, SHOW_REASON, "an opcode that is not known");
-	else if (rc == -EBADE)
-		show_str(s, SHOW_REASON, show_wrong_checksum);
-	else
-		show_str(s, SHOW_REASON, show_malformed);
-	show_end(s);
+		row_bytes(rows, SHOW_DATA, r->payload, r->len);
+	row_str(rows, SHOW_REASON, request_objection(r, hit));
 }
 
 /* frame: the whole packet of len bytes. */
-static void show_roce(struct show *s, const struct ticket *t,
+static void show_roce(struct rows *rows, const struct ticket *t,
 		      const uint8_t *frame, size_t len, const struct net_udp *u)
 {
 	struct roce r;
 	int rc = roce_decode(&r, frame, len);
 
 	if (rc < 0) {
-		show_bad_roce(s, u, rc);
+		row_bytes(rows, SHOW_DATA, u->payload, u->len);
+		row_str(rows, SHOW_REASON,
+			rc == -ENOTSUP ? "an opcode that is not known"
+			: rc == -EBADE ? show_wrong_checksum
+				       : show_malformed);
 		return;
 	}
-	show_str(s, SHOW_OPCODE, roce_opcode_name(r.opcode));
-	if (r.opcode == ROCE_RC_ACK || r.opcode == ROCE_RC_ATOMIC_ACK) {
-		show_u64(s, SHOW_QP, r.dest_qp);
-		show_u64(s, SHOW_PSN, r.psn);
-		show_answer(s, &r);
-	} else {
-		show_request(s, t, &r);
-	}
+	row_str(rows, SHOW_OPCODE, roce_opcode_name(r.opcode));
+	row_u64(rows, SHOW_QP, r.dest_qp);
+	row_u64(rows, SHOW_PSN, r.psn);
+	row_str(rows, SHOW_ICRC, r.icrc_ok ? "ok" : "bad");
+	if (r.opcode == ROCE_RC_ACK || r.opcode == ROCE_RC_ATOMIC_ACK)
+		show_answer(rows, &r);
+	else
+		show_request(rows, t, &r);
 }
 
 /* --- the capture ---------------------------------------------------------- */
@@ -847,7 +763,7 @@ static void endpoint(char *out, uint8_t version, const uint8_t *ip,
 /* In-band telemetry; else not a UDP packet to a port that we know. rc: why. */
 static void show_other(struct show_int *x, const struct pkt *p, int rc)
 {
-	struct show *s = x->s;
+	struct rows *rows = x->rows;
 	struct net_packet n;
 	char src[ADDRESS_MAX], dst[ADDRESS_MAX];
 	bool known = net_packet_decode(&n, p->data, p->len) == 0, bad;
@@ -858,20 +774,19 @@ static void show_other(struct show_int *x, const struct pkt *p, int rc)
 	}
 	x->p = p;
 	x->src = known ? src : NULL;
-	x->dst = dst;
+	x->dst = known ? dst : NULL;
 	if (rc != -EBADE && show_int(x))
 		return;
 	bad = rc != -EBADE && show_int_refused(x);
-	show_head(s, known ? src : NULL, dst, bad ? "report" : "other");
-	show_u64(s, SHOW_LENGTH, p->wire_len);
+	show_head(rows, x->src, x->dst, bad ? "report" : "other");
+	row_u64(rows, SHOW_LENGTH, p->wire_len);
 	if (rc == -EBADE)
-		show_str(s, SHOW_REASON, show_wrong_checksum);
+		row_str(rows, SHOW_REASON, show_wrong_checksum);
 	else if (rc == -EBADMSG || bad)
-		show_str(s, SHOW_REASON, show_malformed);
-	show_end(s);
+		row_str(rows, SHOW_REASON, show_malformed);
 }
 
-static void show_udp(struct show *s, const struct opts *o,
+static void show_udp(struct rows *rows, const struct opts *o,
 		     const struct ticket *t, const struct pkt *p,
 		     const struct net_udp *u)
 {
@@ -881,16 +796,16 @@ static void show_udp(struct show *s, const struct opts *o,
 	endpoint(src, u->version, u->src, u->src_port);
 	endpoint(dst, u->version, u->dst, u->dst_port);
 	if (roce) {
-		show_head(s, src, dst, "roce");
-		show_roce(s, t, p->data, p->len, u);
+		show_head(rows, src, dst, "roce");
+		show_roce(rows, t, p->data, p->len, u);
 	} else {
 		bool dta0 = o->dta != DTA_FORMAT_1 && u->len &&
 			    (u->payload[0] >> 4 == 0 ||
 			     u->dst_port == DTA_NACK_PORT);
 
-		show_head(s, src, dst,
+		show_head(rows, src, dst,
 			  dta_format_names[dta0 ? o->dta : DTA_FORMAT_1]);
-		show_dta(s, o->dta, t, u);
+		show_dta(rows, o->dta, t, u);
 	}
 }
 
@@ -898,21 +813,23 @@ static void show_packet(struct show_int *x, const struct opts *o,
 			const struct ticket *t, const struct pkt *p,
 			uint64_t number)
 {
-	struct show *s = x->s;
+	struct rows *rows = x->rows;
 	struct net_udp u;
 	int rc;
 
 	x->number = number;
-	show_u64(s, SHOW_NUMBER, number);
-	show_time(s, p->ts_ns);
-	if (show_label(s, p))
-		return;
+	row_u64(rows, SHOW_NUMBER, number);
+	row_time(rows, SHOW_TIME, (int64_t)p->ts_ns);
 	rc = net_udp_decode(&u, p->data, p->len);
-	if (rc == 0 && (u.dst_port == DTA_PORT || u.dst_port == DTA_NACK_PORT ||
-			u.dst_port == ROCE_PORT))
-		show_udp(s, o, t, p, &u);
+	if (show_label(rows, p))
+		;
+	else if (rc == 0 &&
+		 (u.dst_port == DTA_PORT || u.dst_port == DTA_NACK_PORT ||
+		  u.dst_port == ROCE_PORT))
+		show_udp(rows, o, t, p, &u);
 	else
 		show_other(x, p, rc);
+	row_write(rows);
 }
 
 int dump_packets(const struct opts *o)
@@ -920,7 +837,7 @@ int dump_packets(const struct opts *o)
 	static struct ticket t;
 	struct pkt pkts[PKT_BATCH];
 	struct error err = {0};
-	struct show s;
+	struct rows *rows;
 	static struct show_int x;
 	struct src *src;
 	uint64_t number = 0;
@@ -929,8 +846,8 @@ int dump_packets(const struct opts *o)
 	tables_open(&t, o);
 	if (src_open(&src, o->what, &err) < 0)
 		cli_error(o->what, &err);
-	show_open(&s, o->format);
-	show_int_open(&x, &s);
+	rows = show_open(o->format);
+	show_int_open(&x, rows);
 	while (number < o->count && !cli_stop) {
 		n = src_rx(src, pkts, PKT_BATCH, &err);
 		if (n == -EINTR)
@@ -940,7 +857,7 @@ int dump_packets(const struct opts *o)
 		for (int i = 0; i < n && number < o->count; i++)
 			show_packet(&x, o, &t, &pkts[i], ++number);
 	}
-	rows_close(s.rows);
+	rows_close(rows);
 	src_close(src);
 	ticket_fini(&t);
 	if (n < 0 && n != -EINTR)
