@@ -11,79 +11,38 @@
 #include "run.h"
 #include "threads/threads.h"
 
-enum keywrite_field {
-	KW_KEY,
-	KW_ANSWER,
-	KW_VALUE,
+/* Columns: a key and its answer, those of the verb, and where it is from. */
+enum {
+	KEY,
+	ANSWER,
+	OWN,
+	KW_VALUE = OWN,
 	KW_AGREED,
 	KW_MATCHED,
-	KW_COPIES,
-	KW_EPOCH,
-	KW_SOURCE,
-	KW_TABLE,
-	KW_FIELDS,
-};
-
-static const struct row_field keywrite_fields[KW_FIELDS] = {
-	[KW_KEY] = {"key", ROW_STR, 0},
-	[KW_ANSWER] = {"answer", ROW_STR, 10, .good = "found"},
-	[KW_VALUE] = {"value", ROW_BYTES, 16},
-	[KW_AGREED] = {"agreed", ROW_U64, 6, .spare = 1},
-	[KW_MATCHED] = {"matched", ROW_U64, 7, .spare = 1},
-	[KW_COPIES] = {"copies", ROW_U64, 6, .spare = 1},
-	[KW_EPOCH] = {"epoch", ROW_U64, 5, .spare = 1},
-	[KW_SOURCE] = {"source", ROW_STR, 8, ROW_TAG, .spare = 1},
-	[KW_TABLE] = {"table", ROW_STR, 8, ROW_TAG, .spare = 1},
-};
-
-enum path_field {
-	PATH_KEY,
-	PATH_ANSWER,
-	PATH_PATH,
+	PATH_PATH = OWN,
 	PATH_HOPS,
 	PATH_AGREED,
 	PATH_VALID,
 	PATH_HOLES,
-	PATH_COPIES,
-	PATH_EPOCH,
-	PATH_SOURCE,
-	PATH_TABLE,
-	PATH_FIELDS,
+	COUNT_COUNT = OWN,
+	OWN_MAX = 5,
+	PLACE_FIELDS = 4, /* copies, epoch, source, table */
 };
 
-static const struct row_field path_fields[PATH_FIELDS] = {
-	[PATH_KEY] = {"key", ROW_STR, 0},
-	[PATH_ANSWER] = {"answer", ROW_STR, 10, .good = "found"},
-	[PATH_PATH] = {"path", ROW_LIST, 24},
-	[PATH_HOPS] = {"hops", ROW_U64, 4, .spare = 1},
-	[PATH_AGREED] = {"agreed", ROW_U64, 6, .spare = 1},
-	[PATH_VALID] = {"valid", ROW_U64, 5, .spare = 1},
-	[PATH_HOLES] = {"holes", ROW_LIST, 5},
-	[PATH_COPIES] = {"copies", ROW_U64, 6, .spare = 1},
-	[PATH_EPOCH] = {"epoch", ROW_U64, 5, .spare = 1},
-	[PATH_SOURCE] = {"source", ROW_STR, 8, ROW_TAG, .spare = 1},
-	[PATH_TABLE] = {"table", ROW_STR, 8, ROW_TAG, .spare = 1},
+_Static_assert((int)OWN + (int)OWN_MAX + (int)PLACE_FIELDS <=
+		       (int)VALUES_FIELDS,
+	       "room for any");
+
+static const struct row_field key_fields[OWN] = {
+	[KEY] = {"key", ROW_STR, 0},
+	[ANSWER] = {"answer", ROW_STR, 10, .good = "found"},
 };
 
-enum count_field {
-	COUNT_KEY,
-	COUNT_ANSWER,
-	COUNT_COUNT,
-	COUNT_COPIES,
-	COUNT_EPOCH,
-	COUNT_SOURCE,
-	COUNT_TABLE,
-	COUNT_FIELDS,
-};
-
-static const struct row_field count_fields[COUNT_FIELDS] = {
-	[COUNT_KEY] = {"key", ROW_STR, 0},
-	[COUNT_ANSWER] = {"answer", ROW_STR, 10, .good = "found"},
-	[COUNT_COUNT] = {"count", ROW_U64, 12},
-	[COUNT_COPIES] = {"copies", ROW_U64, 6, .spare = 1},
-	[COUNT_EPOCH] = {"epoch", ROW_U64, 5, .spare = 1},
-	[COUNT_SOURCE] = {"source", ROW_STR, 8, ROW_TAG, .spare = 1},
-	[COUNT_TABLE] = {"table", ROW_STR, 8, ROW_TAG, .spare = 1},
+static const struct row_field place_fields[PLACE_FIELDS] = {
+	{"copies", ROW_U64, 6, .spare = 1},
+	{"epoch", ROW_U64, 5, .spare = 1},
+	{"source", ROW_STR, 8, ROW_TAG, .spare = 1},
+	{"table", ROW_STR, 8, ROW_TAG, .spare = 1},
 };
 
 enum sum_field {
@@ -105,19 +64,11 @@ static const struct row_field sum_fields[SUM_FIELDS] = {
 	[SUM_MALFORMED] = {"malformed", ROW_U64, 10, .good = "0"},
 };
 
-static const struct schema keywrite_rows = {"keywrite", keywrite_fields,
-					    KW_FIELDS};
-static const struct schema path_rows = {"path", path_fields, PATH_FIELDS};
-static const struct schema count_rows = {"count", count_fields, COUNT_FIELDS};
 static const struct schema sum_rows = {"keys", sum_fields, SUM_FIELDS};
-
-_Static_assert((int)KW_FIELDS <= (int)VALUES_FIELDS &&
-		       (int)PATH_FIELDS <= (int)VALUES_FIELDS &&
-		       (int)COUNT_FIELDS <= (int)VALUES_FIELDS,
-	       "room for any");
 
 struct bulk {
 	const struct opts *o;
+	const struct verb_rows *verb;
 	struct rows *rows;
 	struct values values; /* the columns of the verb */
 	struct keys keys;
@@ -130,19 +81,88 @@ struct bulk {
 	size_t len;
 };
 
-static void begin_row(struct bulk *b, const struct asked *a,
-		      const struct query_reply *r)
+static void set_keywrite(struct bulk *b, const struct asked *a,
+			 const struct query_reply *r)
 {
-	row_str(b->rows, 0, a->text);
-	row_str(b->rows, 1, query_answer_name(r->answer));
+	struct rows *rows = b->rows;
+
+	if (r->answer == QUERY_FOUND)
+		values_set(&b->values, rows, a->target, r->value);
+	row_u64(rows, values_field(&b->values, KW_AGREED), r->agreed);
+	row_u64(rows, values_field(&b->values, KW_MATCHED), r->matched);
 }
 
-/* Copies, epoch, source and table, of which copies is a field's number. Copies
- * are those that are to be expected: where --copies does not say, more slots
- * are looked at, since a report may ask for more than its table does. */
-static void end_row(struct bulk *b, const struct asked *a,
-		    const struct query_reply *r, unsigned copies)
+static void set_path(struct bulk *b, const struct asked *a,
+		     const struct query_reply *r)
 {
+	const struct query_path *p = &r->path;
+	struct rows *rows = b->rows;
+	uint64_t node[HASH_HOPS], hole[HASH_HOPS];
+	size_t holes = 0;
+
+	(void)a;
+	for (uint32_t i = 0; i < HASH_HOPS; i++)
+		if (p->holes >> i & 1)
+			hole[holes++] = i;
+	for (uint32_t i = 0; i < p->len; i++)
+		node[i] = p->value[i];
+	if (r->answer == QUERY_FOUND) {
+		row_list(rows, PATH_PATH, node, p->len);
+		row_u64(rows, PATH_HOPS, p->len);
+		row_list(rows, PATH_HOLES, hole, holes);
+	}
+	row_u64(rows, PATH_AGREED, r->agreed);
+	row_u64(rows, PATH_VALID, r->source ? p->valid : 0);
+}
+
+static void set_count(struct bulk *b, const struct asked *a,
+		      const struct query_reply *r)
+{
+	(void)a;
+	if (r->answer == QUERY_FOUND)
+		row_u64(b->rows, COUNT_COUNT, r->count);
+	else if (r->answer == QUERY_NOT_FOUND)
+		row_u64(b->rows, COUNT_COUNT, 0);
+}
+
+static const struct verb_rows {
+	const char *name;
+	int kind; /* of the tables that are asked */
+	void (*set)(struct bulk *b, const struct asked *a,
+		    const struct query_reply *r);
+	unsigned n;
+	struct row_field field[OWN_MAX];
+} verb_rows[] = {
+	[VERB_KEYWRITE] = {"keywrite",
+			   TABLE_KEYWRITE,
+			   set_keywrite,
+			   3,
+			   {{"value", ROW_BYTES, 16},
+			    {"agreed", ROW_U64, 6, .spare = 1},
+			    {"matched", ROW_U64, 7, .spare = 1}}},
+	[VERB_PATH] = {"path",
+		       TABLE_POSTCARD,
+		       set_path,
+		       5,
+		       {{"path", ROW_LIST, 24},
+			{"hops", ROW_U64, 4, .spare = 1},
+			{"agreed", ROW_U64, 6, .spare = 1},
+			{"valid", ROW_U64, 5, .spare = 1},
+			{"holes", ROW_LIST, 5}}},
+	[VERB_COUNT] =
+		{"count", TABLE_KEYINC, set_count, 1, {{"count", ROW_U64, 12}}},
+};
+
+/* Copies are those that are to be expected: where --copies does not say, more
+ * slots are looked at, since a report may ask for more than its table does. */
+static void print_row(struct bulk *b, const struct asked *a,
+		      const struct query_reply *r)
+{
+	unsigned copies = values_field(&b->values, OWN + b->verb->n);
+
+	row_str(b->rows, KEY, a->text);
+	row_str(b->rows, ANSWER, query_answer_name(r->answer));
+	b->verb->set(b, a, r);
 	row_u64(b->rows, copies,
 		b->o->rule.copies ? r->copies : a->target->t->copies);
 	if (r->source)
@@ -152,70 +172,15 @@ static void end_row(struct bulk *b, const struct asked *a,
 	row_write(b->rows);
 }
 
-static void keywrite_row(struct bulk *b, const struct asked *a,
-			 const struct query_reply *r)
-{
-	struct rows *rows = b->rows;
-
-	begin_row(b, a, r);
-	if (r->answer == QUERY_FOUND)
-		values_set(&b->values, rows, a->target, r->value);
-	row_u64(rows, values_field(&b->values, KW_AGREED), r->agreed);
-	row_u64(rows, values_field(&b->values, KW_MATCHED), r->matched);
-	end_row(b, a, r, values_field(&b->values, KW_COPIES));
-}
-
-static void path_row(struct bulk *b, const struct asked *a,
-		     const struct query_reply *r)
-{
-	const struct query_path *p = &r->path;
-	struct rows *rows = b->rows;
-	uint64_t node[HASH_HOPS], hole[HASH_HOPS];
-	size_t holes = 0;
-
-	for (uint32_t i = 0; i < HASH_HOPS; i++)
-		if (p->holes >> i & 1)
-			hole[holes++] = i;
-	for (uint32_t i = 0; i < p->len; i++)
-		node[i] = p->value[i];
-	begin_row(b, a, r);
-	if (r->answer == QUERY_FOUND) {
-		row_list(rows, PATH_PATH, node, p->len);
-		row_u64(rows, PATH_HOPS, p->len);
-		row_list(rows, PATH_HOLES, hole, holes);
-	}
-	row_u64(rows, PATH_AGREED, r->agreed);
-	row_u64(rows, PATH_VALID, r->source ? p->valid : 0);
-	end_row(b, a, r, PATH_COPIES);
-}
-
-static void count_row(struct bulk *b, const struct asked *a,
-		      const struct query_reply *r)
-{
-	begin_row(b, a, r);
-	if (r->answer == QUERY_FOUND)
-		row_u64(b->rows, COUNT_COUNT, r->count);
-	else if (r->answer == QUERY_NOT_FOUND)
-		row_u64(b->rows, COUNT_COUNT, 0);
-	end_row(b, a, r, COUNT_COPIES);
-}
-
 static void print_batch(struct bulk *b)
 {
 	for (size_t i = 0; i < b->keys.n; i++) {
-		const struct asked *a = &b->keys.asked[i];
 		const struct query_reply *r = &b->reply[i];
 
 		b->answers[r->answer]++;
 		b->impaired += r->unreadable && r->answer != QUERY_UNREADABLE;
-		if (b->o->summary)
-			continue;
-		if (b->o->verb == VERB_KEYWRITE)
-			keywrite_row(b, a, r);
-		else if (b->o->verb == VERB_PATH)
-			path_row(b, a, r);
-		else
-			count_row(b, a, r);
+		if (!b->o->summary)
+			print_row(b, &b->keys.asked[i], r);
 	}
 }
 
@@ -244,23 +209,29 @@ static void ask_batch(struct bulk *b, struct query_sources *p)
 static struct bulk *bulk_open(const struct opts *o,
 			      const struct query_targets *t)
 {
+	const struct verb_rows *verb = &verb_rows[o->verb];
+	struct row_field field[VALUES_FIELDS];
+	const struct schema s = {verb->name, field,
+				 OWN + verb->n + PLACE_FIELDS};
 	struct bulk *b = calloc(1, sizeof(*b));
-	const struct schema *s = o->verb == VERB_PATH ? &path_rows
-						      : &count_rows;
 	struct values *v;
 
 	if (!b)
 		cli_fail("out of memory");
 	b->o = o;
+	b->verb = verb;
+	memcpy(field, key_fields, sizeof(key_fields));
+	memcpy(field + OWN, verb->field, verb->n * sizeof(*field));
+	memcpy(field + OWN + verb->n, place_fields, sizeof(place_fields));
 	v = &b->values;
 	if (o->verb == VERB_KEYWRITE) {
-		values_open(v, &keywrite_rows, KW_VALUE, opts_show(o),
+		values_open(v, &s, KW_VALUE, opts_show(o),
 			    o->format == ROW_TEXT, t);
 	} else {
-		memcpy(v->field, s->fields, s->n * sizeof(*s->fields));
-		v->schema = (struct schema){s->name, v->field, s->n};
+		memcpy(v->field, field, sizeof(field));
+		v->schema = (struct schema){s.name, v->field, s.n};
 	}
-	v->field[0].width = keys_column(&o->keys, t);
+	v->field[KEY].width = keys_column(&o->keys, t);
 	return b;
 }
 
@@ -287,13 +258,6 @@ static void say_damage(const struct bulk *b)
 			 "of their copies, %llu cannot be read",
 			 (unsigned long long)b->impaired,
 			 (unsigned long long)b->answers[QUERY_UNREADABLE]);
-}
-
-static int kind_of(enum verb v)
-{
-	return v == VERB_KEYWRITE ? TABLE_KEYWRITE
-	       : v == VERB_PATH	  ? TABLE_POSTCARD
-				  : TABLE_KEYINC;
 }
 
 static void ask_alone(struct bulk *b, struct query_sources *p)
@@ -327,20 +291,16 @@ struct parallel {
 	struct worker *worker[CORES_MAX];
 };
 
-static bool take_part(struct parallel *a, unsigned worker, unsigned place)
+static bool take_part(void *ctx, const struct threads_batch *b)
 {
-	struct bulk *part = a->worker[worker]->part[place];
+	struct parallel *a = ctx;
+	struct bulk *part = a->worker[b->worker]->part[b->place];
 
 	if (cli_stop)
 		a->more = 0;
 	if (a->more > 0)
 		a->more = keys_share(&a->all->keys, &part->keys);
 	return a->more > 0;
-}
-
-static bool take_batch(void *ctx, const struct threads_batch *b)
-{
-	return take_part(ctx, b->worker, b->place);
 }
 
 static bool work(void *ctx, const struct threads_batch *b, unsigned round)
@@ -362,10 +322,13 @@ static bool work(void *ctx, const struct threads_batch *b, unsigned round)
 }
 
 /* By worker 0: what has become of a part, to where all of it goes. */
-static void show_part(struct parallel *a, struct bulk *part)
+static void receive(void *ctx, unsigned owner, const struct threads_block *in)
 {
+	struct parallel *a = ctx;
+	struct bulk *part = a->worker[in->from.worker]->part[in->word[0]];
 	struct bulk *all = a->all;
 
+	(void)owner;
 	if (part->len && !a->begun)
 		rows_head(all->rows);
 	a->begun |= part->len > 0;
@@ -378,14 +341,6 @@ static void show_part(struct parallel *a, struct bulk *part)
 	part->impaired = 0;
 	rewind(part->out);
 	keys_join(&all->keys, &part->keys);
-}
-
-static void receive(void *ctx, unsigned owner, const struct threads_block *in)
-{
-	struct parallel *a = ctx;
-
-	(void)owner;
-	show_part(a, a->worker[in->from.worker]->part[in->word[0]]);
 }
 
 static struct bulk *part_open(const struct opts *o,
@@ -411,7 +366,8 @@ static struct worker *worker_open(const struct opts *o)
 		cli_fail("out of memory");
 	if (query_sources_open(&w->sources, &o->from, &err) < 0)
 		cli_fail("%s", err.text);
-	sources_pick(&w->targets, &w->sources, kind_of(o->verb), o->table);
+	sources_pick(&w->targets, &w->sources, verb_rows[o->verb].kind,
+		     o->table);
 	for (unsigned i = 0; i < THREADS_PLACES; i++)
 		w->part[i] = part_open(o, &w->targets);
 	return w;
@@ -438,7 +394,7 @@ static void ask_parallel(struct bulk *all)
 	const struct threads_options o = {
 		.workers = (unsigned)all->o->cores,
 		.rounds = 1,
-		.take = take_batch,
+		.take = take_part,
 		.work = work,
 		.receive = receive,
 		.ctx = &a,
@@ -450,11 +406,13 @@ static void ask_parallel(struct bulk *all)
 		a.worker[i] = worker_open(all->o);
 	if (threads_open(&a.threads, &o, &err) < 0)
 		cli_fail("%s", err.text);
-	while (a.more > 0)
-		if (threads_go(a.threads,
-			       take_part(&a, 0, threads_place(a.threads)),
-			       true) < 0)
+	while (a.more > 0) {
+		const struct threads_batch b = {
+			.place = threads_place(a.threads)};
+
+		if (threads_go(a.threads, take_part(&a, &b), true) < 0)
 			cli_fail("out of memory");
+	}
 	threads_close(a.threads);
 	lines_check(&all->keys.lines, a.more);
 	for (unsigned i = 0; i < o.workers; i++)
@@ -480,7 +438,7 @@ int run_keys(const struct opts *o, struct query_sources *p)
 
 	if (!t)
 		cli_fail("out of memory");
-	sources_pick(t, p, kind_of(o->verb), o->table);
+	sources_pick(t, p, verb_rows[o->verb].kind, o->table);
 	b = bulk_open(o, t);
 	keys_open(&b->keys, &o->keys, t);
 	b->rows = cli_rows(o->format,
