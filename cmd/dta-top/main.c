@@ -30,121 +30,77 @@ enum table_of {
 static const char *const table_names[] = {"programs", "losses", "counters",
 					  "regions", NULL};
 
-enum {
-	SECOND = 1000000000,
+/* clang-format off */
+#define PROGRAM(member) COLUMN_OF(PART_PROGRAM, program, member)
+#define REGION(member) COLUMN_OF(PART_REGION, seen_region, member)
+#define COUNTER(type, member, of) COLUMN_OF(PART_##of, type, member)
+#define PER_S(name) {name, ROW_I64, 10, ROW_VALUE, "1/s"}
+
+static const struct column programs[] = {
+	{{"program", ROW_STR, 13, ROW_TAG}, PROGRAM(page.program)},
+	{{"pid", ROW_U64, 7, ROW_TAG}, PROGRAM(page.pid)},
+	{{"region", ROW_STR, 12, ROW_TAG}, PROGRAM(page.region)},
+	{PER_S("received_s"), PROGRAM(of_total[TOTAL_RECEIVED])},
+	{{"lost_s", ROW_I64, 10, ROW_VALUE, "1/s", "0"},
+	 PROGRAM(of_total[TOTAL_LOST])},
+	{{"reason", ROW_STR, 12}, PROGRAM(reason)},
+	{PER_S("done_s"), PROGRAM(of_total[TOTAL_DONE])},
+	{{"waiting", ROW_U64, 8}, PROGRAM(waiting)},
+	{{"silent", ROW_U64, 6, ROW_VALUE, "s", "0"}, PROGRAM(silent_s)},
+	{{"received", ROW_U64, 12}, PROGRAM(total[TOTAL_RECEIVED])},
+	{{"done", ROW_U64, 12}, PROGRAM(total[TOTAL_DONE])},
+	{{"lost", ROW_U64, 12}, PROGRAM(total[TOTAL_LOST])},
+	{{"input", ROW_STR, 12}, PROGRAM(page.input)},
+	{{"output", ROW_STR, 12}, PROGRAM(page.output)},
+	{{"user", ROW_STR, 8}, PROGRAM(user)},
+	{{"since", ROW_TIME, 20}, PROGRAM(owner.since_ns)},
+	{{"version", ROW_STR, 7}, PROGRAM(page.release)},
 };
 
-/* Columns of the table of programs. */
-enum {
-	P_PROGRAM,
-	P_PID,
-	P_REGION,
-	P_RECEIVED_S,
-	P_LOST_S,
-	P_REASON,
-	P_DONE_S,
-	P_WAITING,
-	P_SILENT,
-	P_RECEIVED,
-	P_DONE,
-	P_LOST,
-	P_INPUT,
-	P_OUTPUT,
-	P_USER,
-	P_SINCE,
-	P_RELEASE,
+static const struct column counters[] = {
+	{{"program", ROW_STR, 13, ROW_TAG}, PROGRAM(page.program)},
+	{{"pid", ROW_U64, 7, ROW_TAG}, PROGRAM(page.pid)},
+	{{"stage", ROW_STR, 9, ROW_TAG}, COUNTER(ledger_stage, name, STAGE)},
+	{{"counter", ROW_STR, 12, ROW_TAG},
+	 COUNTER(ledger_counter, name, COUNTER)},
+	{PER_S("value_s"), COUNTER(counter_more, speed, MORE)},
+	{{"value", ROW_U64, 12}, COUNTER(ledger_counter, value, COUNTER)},
+	{{"role", ROW_STR, 8, ROW_TAG}, COUNTER(counter_more, role, MORE)},
+	{{"unit", ROW_STR, 7}, COUNTER(ledger_stage, unit, STAGE)},
+	{{"region", ROW_STR, 12, ROW_TAG}, PROGRAM(page.region)},
 };
 
-/* Of losses and counters. */
-enum {
-	C_PROGRAM,
-	C_PID,
-	C_STAGE,
-	C_COUNTER,
-	C_PER_S,
-	C_VALUE,
-	C_ROLE,
-	C_UNIT,
-	C_REGION,
+static const struct column regions[] = {
+	{{"region", ROW_STR, 16, ROW_TAG}, REGION(name)},
+	{{"epoch", ROW_U64, 6}, REGION(epoch)},
+	{{"age", ROW_U64, 8, ROW_VALUE, "s"}, REGION(age_s)},
+	{{"fill", ROW_F64, 9}, REGION(fill)},
+	{{"writers", ROW_U64, 7}, REGION(writers)},
+	{PER_S("stored_s"), REGION(stored)},
+	{{"size", ROW_U64, 12, ROW_VALUE, "bytes"}, REGION(size)},
+	{{"tables", ROW_U64, 6}, REGION(tables)},
+	{{"last_write", ROW_TIME, 20}, REGION(last_write_ns)},
+	{{"path", ROW_STR, 20}, REGION(path)},
 };
-
-enum {
-	R_REGION,
-	R_EPOCH,
-	R_AGE,
-	R_FILL,
-	R_WRITERS,
-	R_STORED_S,
-	R_SIZE,
-	R_TABLES,
-	R_LAST_WRITE,
-	R_PATH,
-};
-
-#define PER_S(name)                                                            \
-	{                                                                      \
-		name, ROW_I64, 10, ROW_VALUE, "1/s"                            \
-	}
-static const struct row_field programs[] = {
-	[P_PROGRAM] = {"program", ROW_STR, 13, ROW_TAG},
-	[P_PID] = {"pid", ROW_U64, 7, ROW_TAG},
-	[P_REGION] = {"region", ROW_STR, 12, ROW_TAG},
-	[P_RECEIVED_S] = PER_S("received_s"),
-	[P_LOST_S] = {"lost_s", ROW_I64, 10, ROW_VALUE, "1/s", "0"},
-	[P_REASON] = {"reason", ROW_STR, 12},
-	[P_DONE_S] = PER_S("done_s"),
-	[P_WAITING] = {"waiting", ROW_U64, 8},
-	[P_SILENT] = {"silent", ROW_U64, 6, ROW_VALUE, "s", "0"},
-	[P_RECEIVED] = {"received", ROW_U64, 12},
-	[P_DONE] = {"done", ROW_U64, 12},
-	[P_LOST] = {"lost", ROW_U64, 12},
-	[P_INPUT] = {"input", ROW_STR, 12},
-	[P_OUTPUT] = {"output", ROW_STR, 12},
-	[P_USER] = {"user", ROW_STR, 8},
-	[P_SINCE] = {"since", ROW_TIME, 20},
-	[P_RELEASE] = {"version", ROW_STR, 7},
-};
-
-static const struct row_field counters[] = {
-	[C_PROGRAM] = {"program", ROW_STR, 13, ROW_TAG},
-	[C_PID] = {"pid", ROW_U64, 7, ROW_TAG},
-	[C_STAGE] = {"stage", ROW_STR, 9, ROW_TAG},
-	[C_COUNTER] = {"counter", ROW_STR, 12, ROW_TAG},
-	[C_PER_S] = PER_S("value_s"),
-	[C_VALUE] = {"value", ROW_U64, 12},
-	[C_ROLE] = {"role", ROW_STR, 8, ROW_TAG},
-	[C_UNIT] = {"unit", ROW_STR, 7},
-	[C_REGION] = {"region", ROW_STR, 12, ROW_TAG},
-};
-
-static const struct row_field regions[] = {
-	[R_REGION] = {"region", ROW_STR, 16, ROW_TAG},
-	[R_EPOCH] = {"epoch", ROW_U64, 6},
-	[R_AGE] = {"age", ROW_U64, 8, ROW_VALUE, "s"},
-	[R_FILL] = {"fill", ROW_F64, 9},
-	[R_WRITERS] = {"writers", ROW_U64, 7},
-	[R_STORED_S] = PER_S("stored_s"),
-	[R_SIZE] = {"size", ROW_U64, 12, ROW_VALUE, "bytes"},
-	[R_TABLES] = {"tables", ROW_U64, 6},
-	[R_LAST_WRITE] = {"last_write", ROW_TIME, 20},
-	[R_PATH] = {"path", ROW_STR, 20},
-};
-
-#define FIELDS(f) f, sizeof(f) / sizeof((f)[0])
+/* clang-format on */
 
 static const struct kind {
-	struct schema schema;
-	unsigned sort, fixed;
+	const struct column *column;
+	unsigned n;
+	unsigned sort; /* received_s, value_s, stored_s */
+	unsigned fixed;
 } kinds[TABLES] = {
-	[TABLE_PROGRAMS] = {{"programs", FIELDS(programs)}, P_RECEIVED_S, 2},
-	[TABLE_LOSSES] = {{"losses", FIELDS(counters)}, C_PER_S, 2},
-	[TABLE_COUNTERS] = {{"counters", FIELDS(counters)}, C_PER_S, 2},
-	[TABLE_REGIONS] = {{"regions", FIELDS(regions)}, R_STORED_S, 1},
+	[TABLE_PROGRAMS] = {ALL_COLUMNS(programs), 3, 2},
+	[TABLE_LOSSES] = {ALL_COLUMNS(counters), 4, 2},
+	[TABLE_COUNTERS] = {ALL_COLUMNS(counters), 4, 2},
+	[TABLE_REGIONS] = {ALL_COLUMNS(regions), 5, 1},
 };
+
+static struct columns shown[TABLES];
 
 static const struct schema *schema(unsigned table)
 {
-	return &kinds[table].schema;
+	return &shown[table].schema;
 }
 
 static unsigned sort(unsigned table)
@@ -231,29 +187,6 @@ struct run {
 
 /* --- rows ----------------------------------------------------------------- */
 
-static void put_u64(struct row_batch *b, unsigned column, uint64_t v)
-{
-	row_batch_set(b, column, ROW_U64)->u64 = v;
-}
-
-static void put_str(struct row_batch *b, unsigned column, const char *v)
-{
-	row_batch_str(b, column, *v ? v : NULL);
-}
-
-static void put_time(struct row_batch *b, unsigned column, uint64_t ns)
-{
-	if (ns)
-		row_batch_set(b, column, ROW_TIME)->i64 = (int64_t)ns;
-}
-
-static void put_speed(struct row_batch *b, unsigned column,
-		      const struct speed *s)
-{
-	if (s->known)
-		row_batch_set(b, column, ROW_I64)->i64 = llround(s->per_s);
-}
-
 static const struct program *program_at(const struct watch *w, uint32_t i)
 {
 	const struct program *p = w->programs;
@@ -261,34 +194,6 @@ static const struct program *program_at(const struct watch *w, uint32_t i)
 	for (; p && i; i--)
 		p = p->next;
 	return p;
-}
-
-static void put_program(struct row_batch *b, const struct watch *w,
-			const struct program *p)
-{
-	const struct speed *s = p->of_total;
-	int worst = watch_worst(p);
-	uint64_t waiting;
-
-	put_str(b, P_PROGRAM, p->page.program);
-	put_u64(b, P_PID, p->page.pid);
-	put_str(b, P_REGION, p->page.region);
-	put_speed(b, P_RECEIVED_S, &s[TOTAL_RECEIVED]);
-	put_speed(b, P_LOST_S, &s[TOTAL_LOST]);
-	put_speed(b, P_DONE_S, &s[TOTAL_DONE]);
-	put_str(b, P_REASON, worst < 0 ? "" : p->page.counter[worst].name);
-	put_u64(b, P_SILENT, watch_silence(w, p) / SECOND);
-	put_u64(b, P_RECEIVED, p->total[TOTAL_RECEIVED]);
-	put_u64(b, P_DONE, p->total[TOTAL_DONE]);
-	put_u64(b, P_LOST, p->total[TOTAL_LOST]);
-	if (watch_waiting(p, &waiting)) {
-		put_u64(b, P_WAITING, waiting);
-	}
-	put_str(b, P_INPUT, p->page.input);
-	put_str(b, P_OUTPUT, p->page.output);
-	put_str(b, P_USER, p->user);
-	put_time(b, P_SINCE, p->owner.since_ns);
-	put_str(b, P_RELEASE, p->page.release);
 }
 
 /* Counters are numbered through all programs. */
@@ -303,22 +208,6 @@ static const struct program *counter_at(const struct watch *w, uint32_t i,
 	return p;
 }
 
-static void put_counter(struct row_batch *b, const struct program *p,
-			unsigned i)
-{
-	const struct ledger_counter *c = &p->page.counter[i];
-
-	put_str(b, C_PROGRAM, p->page.program);
-	put_u64(b, C_PID, p->page.pid);
-	put_str(b, C_STAGE, p->page.stage[c->stage].name);
-	put_str(b, C_COUNTER, c->name);
-	put_speed(b, C_PER_S, &p->counter[i]);
-	put_u64(b, C_VALUE, c->value);
-	put_str(b, C_ROLE, ledger_role_name(c->role));
-	put_str(b, C_UNIT, p->page.stage[c->stage].unit);
-	put_str(b, C_REGION, p->page.region);
-}
-
 static const struct seen_region *region_at(const struct watch *w, uint32_t i)
 {
 	const struct seen_region *r = w->regions;
@@ -326,24 +215,6 @@ static const struct seen_region *region_at(const struct watch *w, uint32_t i)
 	for (; r && i; i--)
 		r = r->next;
 	return r;
-}
-
-static void put_region(struct row_batch *b, const struct seen_region *r)
-{
-	uint64_t age_ns;
-
-	put_str(b, R_REGION, r->name);
-	put_u64(b, R_EPOCH, r->epoch);
-	if (watch_age(r, &age_ns))
-		put_u64(b, R_AGE, age_ns / SECOND);
-	row_batch_set(b, R_FILL, ROW_F64)->f64 = r->fill;
-	put_u64(b, R_WRITERS, r->writers);
-	put_speed(b, R_STORED_S, &r->stored);
-	put_u64(b, R_SIZE, r->size);
-	put_u64(b, R_TABLES, r->tables);
-	/* Who is at it may write now. */
-	put_time(b, R_LAST_WRITE, r->writers ? clock_wall_ns() : r->left_ns);
-	put_str(b, R_PATH, r->path);
 }
 
 static uint32_t size(void *run, unsigned table)
@@ -383,12 +254,14 @@ static void row(void *run, unsigned table, uint32_t i, struct row_batch *b)
 	unsigned k;
 
 	if (table == TABLE_PROGRAMS) {
-		put_program(b, w, program_at(w, i));
+		columns_set(&shown[table], b,
+			    (const void *[PARTS]){program_at(w, i)});
 	} else if (table == TABLE_REGIONS) {
-		put_region(b, region_at(w, i));
+		columns_set(&shown[table], b,
+			    (const void *[PARTS]){region_at(w, i)});
 	} else {
 		p = counter_at(w, i, &k);
-		put_counter(b, p, k);
+		columns_set_counter(&shown[table], b, p, k);
 	}
 }
 
@@ -434,18 +307,17 @@ static void head_of_all(const struct run *r, char *line)
 {
 	const struct seen_region *region = r->w.regions;
 	double total[TOTALS] = {0};
-	uint64_t age_ns;
-	int n = 0;
+	int n;
 
 	for (const struct program *p = r->w.programs; p; p = p->next)
 		for (unsigned i = 0; i < TOTALS; i++)
 			if (p->of_total[i].known)
 				total[i] += p->of_total[i].per_s;
-	if (r->o.region && region && watch_age(region, &age_ns))
+	if (r->o.region && region && region->age_s != WATCH_UNKNOWN)
 		n = snprintf(line, BROWSE_LINE,
 			     "%s: epoch %" PRIu64 ", %" PRIu64
 			     " s old, %.1f%% full, %u writer%s; ",
-			     r->o.region, region->epoch, age_ns / 1000000000,
+			     r->o.region, region->epoch, region->age_s,
 			     region->fill * 100, region->writers,
 			     text_s(region->writers));
 	else
@@ -469,7 +341,7 @@ static void head_of_worst(const struct run *r, char *line)
 	for (const struct program *p = r->w.programs; p; p = p->next) {
 		const struct speed *s = &p->of_total[TOTAL_LOST];
 
-		if (s->known && s->per_s > most && watch_worst(p) >= 0) {
+		if (s->known && s->per_s > most && p->reason) {
 			most = s->per_s;
 			worst = p;
 		}
@@ -482,7 +354,7 @@ static void head_of_worst(const struct run *r, char *line)
 		snprintf(line, BROWSE_LINE,
 			 "most is lost by %s %u: %.0f a second, %s",
 			 worst->page.program, worst->page.pid, most,
-			 worst->page.counter[watch_worst(worst)].name);
+			 worst->reason);
 	else
 		snprintf(line, BROWSE_LINE, "nothing is lost");
 }
@@ -572,16 +444,15 @@ static int exit_status(struct run *r, int rc)
 
 static int show_tables(struct run *r)
 {
-	struct browse *shown;
+	struct browse *browse = browse_open(&tables, r, &r->o.top, r->o.format);
 	int rc;
 
-	shown = browse_open(&tables, r, &r->o.top, r->o.format);
 	if (r->o.top.once)
 		look_twice(r);
 	else
 		look_on(r);
-	rc = browse_end(shown, look_on);
-	browse_close(shown);
+	rc = browse_end(browse, look_on);
+	browse_close(browse);
 	return r->o.top.once ? exit_status(r, rc) : rc < 0 ? CLI_FAIL : CLI_OK;
 }
 
@@ -595,6 +466,9 @@ int main(int argc, char **argv)
 	cli_signals();
 	if (r.o.region)
 		check_region(r.o.region);
+	for (unsigned i = 0; i < TABLES; i++)
+		columns_open(&shown[i], table_names[i], kinds[i].column,
+			     kinds[i].n);
 	r.w.dir = cli_page_dir();
 	r.w.region = r.o.region;
 	if (r.o.prometheus)

@@ -27,64 +27,44 @@ enum {
 	URL_MAX = 512,
 };
 
-enum {
-	PROGRAM,
-	PID,
-	REGION, /* these are the first of counters, too */
-	STAGE,
-	COUNTER,
-	ROLE,
-	TOTAL,
-	LEVEL,
+/* clang-format off */
+#define PROGRAM(member) COLUMN_OF(PART_PROGRAM, program, member)
+#define REGION(member) COLUMN_OF(PART_REGION, seen_region, member)
+#define OF_PROGRAM                                                             \
+	{{"program", ROW_STR, 0, ROW_TAG}, PROGRAM(page.program)},             \
+	{{"pid", ROW_U64, 0, ROW_TAG}, PROGRAM(page.pid)},                     \
+	{{"region", ROW_STR, 0, ROW_TAG}, PROGRAM(page.region)}
+
+static const struct column counters[] = {
+	OF_PROGRAM,
+	{{"stage", ROW_STR, 0, ROW_TAG},
+	 COLUMN_OF(PART_STAGE, ledger_stage, name)},
+	{{"counter", ROW_STR, 0, ROW_TAG},
+	 COLUMN_OF(PART_COUNTER, ledger_counter, name)},
+	{{"role", ROW_STR, 0, ROW_TAG},
+	 COLUMN_OF(PART_MORE, counter_more, role)},
+	{{"ledger_total", ROW_U64}, COLUMN_OF(PART_MORE, counter_more, total)},
+	{{"level", ROW_U64}, COLUMN_OF(PART_MORE, counter_more, level)},
 };
 
-static const struct row_field counter_fields[] = {
-	[PROGRAM] = {"program", ROW_STR, 0, ROW_TAG},
-	[PID] = {"pid", ROW_U64, 0, ROW_TAG},
-	[REGION] = {"region", ROW_STR, 0, ROW_TAG},
-	[STAGE] = {"stage", ROW_STR, 0, ROW_TAG},
-	[COUNTER] = {"counter", ROW_STR, 0, ROW_TAG},
-	[ROLE] = {"role", ROW_STR, 0, ROW_TAG},
-	[TOTAL] = {"ledger_total", ROW_U64},
-	[LEVEL] = {"level", ROW_U64},
+static const struct column programs[] = {
+	OF_PROGRAM,
+	{{"input", ROW_STR, 0, ROW_TAG}, PROGRAM(page.input)},
+	{{"user", ROW_STR, 0, ROW_TAG}, PROGRAM(user)},
+	{{"start_time", ROW_TIME}, PROGRAM(owner.since_ns)},
+	{{"silent", ROW_U64, 0, ROW_VALUE, "ns"}, PROGRAM(silent_ns)},
+	{{"waiting", ROW_U64}, PROGRAM(waiting)},
 };
 
-enum {
-	INPUT = REGION + 1,
-	USER,
-	START,
-	SILENT,
-	WAITING,
+static const struct column regions[] = {
+	{{"region", ROW_STR, 0, ROW_TAG}, REGION(name)},
+	{{"size", ROW_U64, 0, ROW_VALUE, "bytes"}, REGION(size)},
+	{{"epoch", ROW_U64}, REGION(epoch)},
+	{{"epoch_start_time", ROW_TIME}, REGION(began_ns)},
+	{{"fill", ROW_F64, 0, ROW_VALUE, "ratio"}, REGION(fill)},
+	{{"writers", ROW_U64}, REGION(writers)},
 };
-
-static const struct row_field program_fields[] = {
-	[PROGRAM] = {"program", ROW_STR, 0, ROW_TAG},
-	[PID] = {"pid", ROW_U64, 0, ROW_TAG},
-	[REGION] = {"region", ROW_STR, 0, ROW_TAG},
-	[INPUT] = {"input", ROW_STR, 0, ROW_TAG},
-	[USER] = {"user", ROW_STR, 0, ROW_TAG},
-	[START] = {"start_time", ROW_TIME},
-	[SILENT] = {"silent", ROW_U64, 0, ROW_VALUE, "ns"},
-	[WAITING] = {"waiting", ROW_U64},
-};
-
-enum {
-	R_REGION,
-	R_SIZE,
-	R_EPOCH,
-	R_BEGAN,
-	R_FILL,
-	R_WRITERS,
-};
-
-static const struct row_field region_fields[] = {
-	[R_REGION] = {"region", ROW_STR, 0, ROW_TAG},
-	[R_SIZE] = {"size", ROW_U64, 0, ROW_VALUE, "bytes"},
-	[R_EPOCH] = {"epoch", ROW_U64},
-	[R_BEGAN] = {"epoch_start_time", ROW_TIME},
-	[R_FILL] = {"fill", ROW_F64, 0, ROW_VALUE, "ratio"},
-	[R_WRITERS] = {"writers", ROW_U64},
-};
+/* clang-format on */
 
 enum {
 	COUNTERS,
@@ -93,80 +73,32 @@ enum {
 	SCHEMAS,
 };
 
-#define FIELDS(f) f, sizeof(f) / sizeof((f)[0])
-
-static const struct schema schemas[SCHEMAS] = {
-	[COUNTERS] = {"dta", FIELDS(counter_fields)},
-	[PROGRAMS] = {"dta_program", FIELDS(program_fields)},
-	[REGIONS] = {"dta_region", FIELDS(region_fields)},
-};
-
 struct serving {
 	struct row_sink *sink;
 	atomic_bool blind; /* the last look could not see any page */
+	struct columns columns[SCHEMAS];
 	struct rows *rows[SCHEMAS];
 };
 
-static void set_program(struct rows *r, const struct program *p)
+static void put_row(struct serving *s, unsigned schema, const void *of)
 {
-	row_str(r, PROGRAM, p->page.program);
-	row_u64(r, PID, p->page.pid);
-	row_str(r, REGION, p->page.region);
-}
-
-static void put_counters(struct rows *r, const struct program *p)
-{
-	for (unsigned i = 0; i < p->page.counters; i++) {
-		const struct ledger_counter *c = &p->page.counter[i];
-
-		set_program(r, p);
-		row_str(r, STAGE, p->page.stage[c->stage].name);
-		row_str(r, COUNTER, c->name);
-		row_str(r, ROLE, ledger_role_name(c->role));
-		if (c->level && c->role != LEDGER_LOSS)
-			row_u64(r, LEVEL, c->value);
-		else /* losses are alerted on by growth */
-			row_u64(r, TOTAL, p->counter[i].most);
-		row_end(r);
-	}
-}
-
-static void put_program(struct rows *r, const struct watch *w,
-			const struct program *p)
-{
-	uint64_t waiting;
-
-	set_program(r, p);
-	row_str(r, INPUT, p->page.input);
-	row_str(r, USER, p->user);
-	if (p->owner.since_ns)
-		row_time(r, START, (int64_t)p->owner.since_ns);
-	row_u64(r, SILENT, watch_silence(w, p));
-	if (watch_waiting(p, &waiting))
-		row_u64(r, WAITING, waiting);
-	row_end(r);
-}
-
-static void put_region(struct rows *r, const struct seen_region *s)
-{
-	row_str(r, R_REGION, s->name);
-	row_u64(r, R_SIZE, s->size);
-	row_u64(r, R_EPOCH, s->epoch);
-	if (s->began_ns)
-		row_time(r, R_BEGAN, (int64_t)s->began_ns);
-	row_f64(r, R_FILL, s->fill);
-	row_u64(r, R_WRITERS, s->writers);
-	row_end(r);
+	columns_set(&s->columns[schema], &s->rows[schema]->b,
+		    (const void *[PARTS]){of});
+	row_end(s->rows[schema]);
 }
 
 static void put_rows(struct serving *s, const struct watch *w)
 {
 	for (const struct program *p = w->programs; p; p = p->next) {
-		put_counters(s->rows[COUNTERS], p);
-		put_program(s->rows[PROGRAMS], w, p);
+		for (unsigned i = 0; i < p->page.counters; i++) {
+			columns_set_counter(&s->columns[COUNTERS],
+					    &s->rows[COUNTERS]->b, p, i);
+			row_end(s->rows[COUNTERS]);
+		}
+		put_row(s, PROGRAMS, p);
 	}
 	for (const struct seen_region *r = w->regions; r; r = r->next)
-		put_region(s->rows[REGIONS], r);
+		put_row(s, REGIONS, r);
 	for (unsigned i = 0; i < SCHEMAS; i++)
 		rows_flush(s->rows[i]);
 }
@@ -198,29 +130,27 @@ static void open_sink(struct serving *s, const char *at, uint64_t every_ns)
 	rc = export_open(&s->sink, url, &eo, &err);
 	if (rc < 0)
 		cli_cannot("--prometheus", rc, &err);
+	columns_open(&s->columns[COUNTERS], "dta", ALL_COLUMNS(counters));
+	columns_open(&s->columns[PROGRAMS], "dta_program",
+		     ALL_COLUMNS(programs));
+	columns_open(&s->columns[REGIONS], "dta_region", ALL_COLUMNS(regions));
 	for (unsigned i = 0; i < SCHEMAS; i++)
-		if (!(s->rows[i] = rows_open(s->sink, &schemas[i], GATHER)))
+		if (!(s->rows[i] = rows_open(s->sink, &s->columns[i].schema,
+					     GATHER)))
 			cli_fail("out of memory");
-}
-
-/* Until the next look; a signal ends it. */
-static void rest(uint64_t ns)
-{
-	const struct timespec t = {.tv_sec = (time_t)(ns / SECOND),
-				   .tv_nsec = (long)(ns % SECOND)};
-
-	nanosleep(&t, NULL);
 }
 
 void serve(const char *at, uint64_t every_ns, struct watch *w)
 {
+	const struct timespec t = {.tv_sec = (time_t)(every_ns / SECOND),
+				   .tv_nsec = (long)(every_ns % SECOND)};
 	static struct serving s;
 
 	open_sink(&s, at, every_ns);
 	while (!cli_stop) {
 		s.blind = watch_look(w) < 0;
 		put_rows(&s, w);
-		rest(every_ns);
+		nanosleep(&t, NULL); /* a signal ends it */
 	}
 	for (unsigned i = 0; i < SCHEMAS; i++)
 		rows_close(s.rows[i]);

@@ -16,6 +16,7 @@
 
 enum {
 	SAMPLE = 10000, /* units of a table that are looked at */
+	NS_OF_S = 1000000000,
 };
 
 /* How fast something goes that was and is so much at two times of clock_ns().
@@ -35,14 +36,6 @@ static void set_speed(struct speed *s, uint64_t from_ns, uint64_t to_ns,
 static bool is_region(const char *a, const char *b)
 {
 	return *a && !strcmp(a + (*a == '/'), b + (*b == '/'));
-}
-
-bool watch_age(const struct seen_region *r, uint64_t *age_ns)
-{
-	uint64_t now = clock_wall_ns();
-
-	*age_ns = now - r->began_ns;
-	return r->began_ns && r->began_ns <= now;
 }
 
 static double fill_of(struct region *r)
@@ -88,6 +81,7 @@ static void look_at_region(void *ctx, const char *path, const char *name)
 	struct error err;
 	struct region *r;
 	unsigned at = 0;
+	uint64_t now = clock_wall_ns();
 
 	if (region_look(&r, path, &err) < 0) {
 		w->unseen++;
@@ -101,9 +95,12 @@ static void look_at_region(void *ctx, const char *path, const char *name)
 	s->tables = region_tables(r);
 	s->epoch = region_epoch(r);
 	s->began_ns = region_epoch_began(r);
-	s->left_ns = region_left(r);
+	s->age_s = s->began_ns && s->began_ns <= now
+			   ? (now - s->began_ns) / NS_OF_S
+			   : WATCH_UNKNOWN;
 	for (s->writers = 0; region_writer(r, &at, &one);)
 		s->writer[s->writers++] = one.pid;
+	s->last_write_ns = s->writers ? now : region_left(r);
 	s->fill = fill_of(r);
 	region_close(r);
 }
@@ -184,20 +181,20 @@ static uint64_t total_of(const struct ledger_page *p, enum total which)
 	return sum;
 }
 
-bool watch_waiting(const struct program *p, uint64_t *waiting)
+static uint64_t count_waiting(const struct program *p)
 {
 	unsigned stages = confirmed_stages(&p->page);
+	uint64_t waiting = stages ? 0 : WATCH_UNKNOWN;
 
-	*waiting = 0;
 	for (unsigned i = 0; i < p->page.stages; i++)
 		if (stages >> i & 1)
-			*waiting += ledger_page_rest(&p->page, i);
-	return stages;
+			waiting += ledger_page_rest(&p->page, i);
+	return waiting;
 }
 
-int watch_worst(const struct program *p)
+static const char *find_reason(const struct program *p)
 {
-	int worst = -1;
+	const char *worst = NULL;
 	double speed = 0, value = 0;
 
 	for (unsigned i = 0; i < p->page.counters; i++) {
@@ -207,18 +204,22 @@ int watch_worst(const struct program *p)
 		if (p->page.counter[i].role != LEDGER_LOSS || !all ||
 		    now < speed || (now == speed && all <= value))
 			continue;
-		worst = (int)i;
+		worst = p->page.counter[i].name;
 		speed = now;
 		value = all;
 	}
 	return worst;
 }
 
-uint64_t watch_silence(const struct watch *w, const struct program *p)
+/* What follows from its page, at the end of a look. */
+static void sum_up(struct program *p, uint64_t now_ns)
 {
-	uint64_t ns = w->at_ns > p->page.at_ns ? w->at_ns - p->page.at_ns : 0;
+	uint64_t ns = now_ns > p->page.at_ns ? now_ns - p->page.at_ns : 0;
 
-	return ns < WATCH_SILENT_NS ? 0 : ns;
+	p->silent_ns = ns < WATCH_SILENT_NS ? 0 : ns;
+	p->silent_s = p->silent_ns / NS_OF_S;
+	p->waiting = count_waiting(p);
+	p->reason = find_reason(p);
 }
 
 /* A counter by its names; -1: it was not there. It mostly is in its place. */
@@ -392,7 +393,6 @@ static void forget(struct program *p)
 static void sum_stored(struct watch *w)
 {
 	for (struct seen_region *r = w->regions; r; r = r->next) {
-		uint64_t waiting;
 		double sum = 0;
 
 		r->stored = (struct speed){.known = false};
@@ -401,7 +401,7 @@ static void sum_stored(struct watch *w)
 
 			/* What is confirmed, the collector tells as its own. */
 			if (!s->known || !is_writer(p, r) ||
-			    watch_waiting(p, &waiting))
+			    p->waiting != WATCH_UNKNOWN)
 				continue;
 			sum += s->per_s;
 			r->stored.known = true;
@@ -424,6 +424,7 @@ int watch_look(struct watch *w)
 	w->at_ns = clock_ns();
 	while ((p = *at)) {
 		if (p->met) {
+			sum_up(p, w->at_ns);
 			at = &p->next;
 			continue;
 		}
@@ -450,4 +451,73 @@ void watch_fini(struct watch *w)
 		w->regions = r->next;
 		free(r);
 	}
+}
+
+/* --- as rows -------------------------------------------------------------- */
+
+void columns_open(struct columns *v, const char *name,
+		  const struct column *column, unsigned n)
+{
+	v->column = column;
+	v->schema = (struct schema){name, v->field, n};
+	for (unsigned i = 0; i < n; i++)
+		v->field[i] = column[i].field;
+}
+
+/* Texts that are empty, times that are 0, and numbers that are not known are
+ * null. */
+static void set_cell(struct row_batch *b, unsigned i, const struct column *c,
+		     const void *p)
+{
+	const struct speed *speed = p;
+	uint64_t v;
+
+	switch (c->field.type) {
+	case ROW_STR:
+		if (c->width == sizeof(char *))
+			p = *(const char *const *)p;
+		row_batch_str(b, i, p && *(const char *)p ? p : NULL);
+		break;
+	case ROW_I64:
+		if (speed->known)
+			row_batch_set(b, i, ROW_I64)->i64 = llround(
+				speed->per_s);
+		break;
+	case ROW_F64:
+		row_batch_set(b, i, ROW_F64)->f64 = *(const double *)p;
+		break;
+	default:
+		v = c->width == sizeof(uint32_t) ? *(const uint32_t *)p
+						 : *(const uint64_t *)p;
+		if (v != (c->field.type == ROW_TIME ? 0 : WATCH_UNKNOWN))
+			row_batch_set(b, i, c->field.type)->u64 = v;
+	}
+}
+
+void columns_set(const struct columns *v, struct row_batch *b,
+		 const void *const part[PARTS])
+{
+	for (unsigned i = 0; i < v->schema.n; i++) {
+		const struct column *c = &v->column[i];
+
+		set_cell(b, i, c, (const char *)part[c->part] + c->at);
+	}
+}
+
+void columns_set_counter(const struct columns *v, struct row_batch *b,
+			 const struct program *p, unsigned i)
+{
+	const struct ledger_counter *c = &p->page.counter[i];
+	/* Losses are alerted on by growth, and never fall. */
+	bool falls = c->level && c->role != LEDGER_LOSS;
+	const struct counter_more more = {
+		.role = ledger_role_name(c->role),
+		.speed = p->counter[i],
+		.total = falls ? WATCH_UNKNOWN : p->counter[i].most,
+		.level = falls ? c->value : WATCH_UNKNOWN,
+	};
+
+	columns_set(
+		v, b,
+		(const void *[PARTS]){p, c, &p->page.stage[c->stage], &more});
 }

@@ -9,10 +9,13 @@
 #include "base/error.h"
 #include "base/ledger_page.h"
 #include "region/region.h"
+#include "row/row.h"
 
 /* A page that was not written for so long is of a program that stands still:
  * they write four times a second. */
 #define WATCH_SILENT_NS UINT64_C(2000000000)
+
+#define WATCH_UNKNOWN UINT64_MAX
 
 /* Of a counter, between the last two looks. */
 struct speed {
@@ -39,13 +42,23 @@ struct program {
 	struct speed *counter; /* of each of the page's */
 	uint64_t total[TOTALS];
 	struct speed of_total[TOTALS];
+	const char *reason; /* the counter by which most is lost now; if
+			       nothing is, since the start; NULL: nothing
+			       ever was */
+	uint64_t waiting;   /* for confirmation; WATCH_UNKNOWN: nothing is
+			       confirmed */
+	uint64_t silent_ns; /* the page was not written; 0: it is, as it
+			       should be */
+	uint64_t silent_s;
 };
 
 struct seen_region {
 	struct seen_region *next;
 	char name[REGION_NAME_MAX + 1];
 	char path[4096];
-	uint64_t size, epoch, began_ns, left_ns;
+	uint64_t size, epoch, began_ns;
+	uint64_t age_s;		/* of the epoch; WATCH_UNKNOWN */
+	uint64_t last_write_ns; /* now, if somebody may */
 	unsigned tables, writers;
 	uint32_t writer[REGION_WRITERS]; /* their processes */
 	double fill;	     /* of its fullest table, about; NAN: not known */
@@ -72,17 +85,56 @@ struct watch {
 int watch_look(struct watch *w);
 void watch_fini(struct watch *w);
 
-/* The counter by which most is lost now; if nothing is, since the start; -1:
- * nothing ever was. */
-int watch_worst(const struct program *p);
-/* What waits for its confirmation. False: nothing is confirmed. */
-bool watch_waiting(const struct program *p, uint64_t *waiting);
-/* How old a region's epoch is, in ns; false: not known. */
-bool watch_age(const struct seen_region *r, uint64_t *age_ns);
 /* Names the regions, or files like them, that may not be looked at. */
 void watch_tell_unseen(struct watch *w);
-/* For how long a page was not written, in ns; 0: it is, as it should be. */
-uint64_t watch_silence(const struct watch *w, const struct program *p);
+/* --- as rows -------------------------------------------------------------- */
+
+/* A column, and where what is in it is: in one of the structs that rows are
+ * made of. */
+struct column {
+	struct row_field field;
+	uint8_t part;
+	uint16_t at, width; /* of a text: characters, or a pointer to them */
+};
+
+#define COLUMN_OF(i, type, member)                                             \
+	i, offsetof(struct type, member), sizeof(((struct type *)0)->member)
+#define ALL_COLUMNS(of) of, sizeof(of) / sizeof((of)[0])
+
+enum {
+	COLUMNS_MAX = 20,
+};
+
+struct columns {
+	const struct column *column;
+	struct row_field field[COLUMNS_MAX];
+	struct schema schema;
+};
+
+/* What rows of counters have beside the program, the counter and its stage. */
+struct counter_more {
+	const char *role;
+	struct speed speed;
+	uint64_t total, level; /* for Prometheus: one of them is unknown */
+};
+
+enum {
+	PART_PROGRAM,
+	PART_REGION = PART_PROGRAM,
+	PART_COUNTER,
+	PART_STAGE,
+	PART_MORE,
+	PARTS,
+};
+
+void columns_open(struct columns *v, const char *name,
+		  const struct column *column, unsigned n);
+/* Sets the row in hand. */
+void columns_set(const struct columns *v, struct row_batch *b,
+		 const void *const part[PARTS]);
+/* The same of counter i of a program. */
+void columns_set_counter(const struct columns *v, struct row_batch *b,
+			 const struct program *p, unsigned i);
 
 /* At [ADDR]:PORT, looking so often, until a signal comes; exits if it cannot.
  */
