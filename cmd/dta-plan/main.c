@@ -115,44 +115,23 @@ static struct size size_of(const struct opts *o, double load)
 	return s;
 }
 
-/* The load at which so many copies give the wanted success. */
-static double size_load_for(const struct opts *o, unsigned copies)
+static struct plan_of plan_of(const struct opts *o, unsigned copies)
 {
-	if (o->reports)
-		return plan_random_load_for(copies, (unsigned)o->reports,
-					    o->want, o->average);
-	return plan_load_for(copies, o->want, size_pass(o), o->average);
+	return (struct plan_of){copies, (unsigned)o->reports, size_pass(o),
+				o->average};
 }
 
-/* The number of copies that wants least memory for the wanted success. */
-static unsigned size_best_for(const struct opts *o)
+/* The number of copies that wants least memory for the wanted success, or that
+ * has the highest success at a load. */
+static unsigned best_copies(const struct opts *o, double load)
 {
 	unsigned best = 1;
-	double most = 0;
-
-	for (unsigned n = 1; n <= HASH_COPIES; n++) {
-		double load = size_load_for(o, n);
-
-		if (load > most) {
-			most = load;
-			best = n;
-		}
-	}
-	return best;
-}
-
-/* The number of copies with the highest success at a load. */
-static unsigned size_best_at(const struct opts *o, double load)
-{
-	unsigned r = (unsigned)o->reports, best = 1;
 	double most = -1;
 
-	if (!o->reports)
-		return plan_best_copies(load, size_pass(o), HASH_COPIES,
-					o->average);
 	for (unsigned n = 1; n <= HASH_COPIES; n++) {
-		double v = o->average ? plan_random_average(n, r, load)
-				      : plan_random(n, r, load);
+		const struct plan_of p = plan_of(o, n);
+		double v = o->want >= 0 ? plan_largest_load(&p, o->want)
+					: plan_success(&p, load);
 
 		if (v > most) {
 			most = v;
@@ -182,12 +161,6 @@ static void print_success(struct rows *r, const struct opts *o, unsigned copies,
 	row_f64(r, F_AVERAGE, p.average_success);
 }
 
-static double used_share(const struct opts *o, unsigned copies, double load)
-{
-	return o->reports ? plan_random_used(copies, (unsigned)o->reports, load)
-			  : plan_used(copies, load);
-}
-
 static int print(struct rows *r, const struct opts *o, const struct size *s,
 		 unsigned copies, unsigned best)
 {
@@ -204,7 +177,10 @@ static int print(struct rows *r, const struct opts *o, const struct size *s,
 	if (s->flows)
 		row_u64(r, F_FLOWS, s->flows);
 	row_f64(r, F_BYTES_PER_FLOW, (double)size_slot(o) / s->load);
-	row_f64(r, F_USED_SHARE, used_share(o, copies, s->load));
+	row_f64(r, F_USED_SHARE,
+		o->reports ? plan_random_used(copies, (unsigned)o->reports,
+					      s->load)
+			   : plan_used(copies, s->load));
 	return row_end(r);
 }
 
@@ -216,12 +192,13 @@ static int plan_load(struct rows *r, const struct opts *o)
 	struct size s = size_of(o, o->load);
 	int rc = 0;
 
-	best = o->want >= 0 ? size_best_for(o) : size_best_at(o, s.load);
+	best = best_copies(o, s.load);
 	for (unsigned i = 0; i < n && !rc; i++) {
 		unsigned copies = only->n ? (unsigned)only->value[i] : i + 1;
+		const struct plan_of of = plan_of(o, copies);
 
 		if (o->want >= 0)
-			s = size_of(o, size_load_for(o, copies));
+			s = size_of(o, plan_largest_load(&of, o->want));
 		rc = print(r, o, &s, copies, best);
 	}
 	return rc;

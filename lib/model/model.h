@@ -13,6 +13,7 @@
 #ifndef MODEL_MODEL_H
 #define MODEL_MODEL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct plan {
@@ -62,19 +63,22 @@ double plan_random(unsigned copies, unsigned reports, double load);
 double plan_random_average(unsigned copies, unsigned reports, double load);
 double plan_random_used(unsigned copies, unsigned reports, double load);
 
-/*
- * The number of copies 1..max with the highest success (average: the highest
- * average) at a load; the smallest of equals.
- */
-unsigned plan_best_copies(double load, double pass, unsigned max, int average);
+/* Either of them. */
+struct plan_of {
+	unsigned copies;
+	unsigned reports; /* of a key, one random copy each; 0: all at once */
+	double pass;	  /* all at once */
+	bool average;	  /* over all keys, not of the oldest */
+};
+
+double plan_success(const struct plan_of *p, double load);
 
 /*
- * The largest load whose success (average_success) is still >= want; 0 if none,
- * infinite for want <= 0.
+ * The largest load whose success, which falls as the load grows, is still
+ * >= want; 0 if none, infinite for want <= 0.
  */
+double plan_largest_load(const struct plan_of *p, double want);
 double plan_load_for(unsigned copies, double want, double pass, int average);
-double plan_random_load_for(unsigned copies, unsigned reports, double want,
-			    int average);
 
 /*
  * closed forms for INT-label: how likely a port is heard of in time,

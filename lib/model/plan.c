@@ -138,69 +138,6 @@ struct plan_load plan_load_of(unsigned copies, uint64_t slots, uint64_t used)
 	return out;
 }
 
-/* Key-Write or postcards of so many copies. */
-struct all_at_once {
-	unsigned copies;
-	double pass;
-	int average;
-};
-
-static double success_of(const void *ctx, double load)
-{
-	const struct all_at_once *a = ctx;
-	struct plan p = plan_at(a->copies, load, a->pass);
-
-	return a->average ? p.average_success : p.success;
-}
-
-unsigned plan_best_copies(double load, double pass, unsigned max, int average)
-{
-	double best = -1;
-	unsigned copies = 1;
-
-	for (unsigned n = 1; n <= max; n++) {
-		struct all_at_once a = {n, pass, average};
-		double v = success_of(&a, load);
-
-		if (v > best) {
-			best = v;
-			copies = n;
-		}
-	}
-	return copies;
-}
-
-/* The largest load with a success, which falls as the load grows, of want or
- * more; infinite for want <= 0. */
-static double load_for(double (*success)(const void *ctx, double load),
-		       const void *ctx, double want)
-{
-	double low = 0, high = 0x1p-40;
-
-	if (want <= 0)
-		return INFINITY;
-	while (success(ctx, high) >= want && high < 0x1p60) {
-		low = high;
-		high *= 2;
-	}
-	for (int i = 0; i < 64; i++) {
-		double mid = (low + high) / 2;
-
-		if (success(ctx, mid) >= want)
-			low = mid;
-		else
-			high = mid;
-	}
-	return low;
-}
-
-double plan_load_for(unsigned copies, double want, double pass, int average)
-{
-	struct all_at_once a = {copies, pass, average};
-
-	return load_for(success_of, &a, want);
-}
-
 /* --- one random copy a report, as DART's switches write them ------------- */
 
 enum {
@@ -266,24 +203,43 @@ double plan_random_average(unsigned copies, unsigned reports, double load)
 	return sum / (3 * STEPS);
 }
 
-/* DART of so many copies and reports. */
-struct one_by_one {
-	unsigned copies, reports;
-	int average;
-};
+/* --- what load gives a success -------------------------------------------- */
 
-static double random_success(const void *ctx, double load)
+double plan_success(const struct plan_of *p, double load)
 {
-	const struct one_by_one *d = ctx;
+	struct plan at;
 
-	return d->average ? plan_random_average(d->copies, d->reports, load)
-			  : plan_random(d->copies, d->reports, load);
+	if (p->reports)
+		return p->average ? plan_random_average(p->copies, p->reports,
+							load)
+				  : plan_random(p->copies, p->reports, load);
+	at = plan_at(p->copies, load, p->pass);
+	return p->average ? at.average_success : at.success;
 }
 
-double plan_random_load_for(unsigned copies, unsigned reports, double want,
-			    int average)
+double plan_largest_load(const struct plan_of *p, double want)
 {
-	struct one_by_one d = {copies, reports, average};
+	double low = 0, high = 0x1p-40;
 
-	return load_for(random_success, &d, want);
+	if (want <= 0)
+		return INFINITY;
+	while (plan_success(p, high) >= want && high < 0x1p60) {
+		low = high;
+		high *= 2;
+	}
+	for (int i = 0; i < 64; i++) {
+		double mid = (low + high) / 2;
+
+		if (plan_success(p, mid) >= want)
+			low = mid;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+double plan_load_for(unsigned copies, double want, double pass, int average)
+{
+	return plan_largest_load(&(struct plan_of){copies, 0, pass, average},
+				 want);
 }
