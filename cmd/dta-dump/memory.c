@@ -473,11 +473,6 @@ static void facts_row(struct out *w, const struct facts *f, unsigned have)
 static void set_table(struct facts *f, const struct whole *m,
 		      const struct table_view *v)
 {
-	static const char *const sequence[] = {
-		[TABLE_SEQ_COUNT] = "count",
-		[TABLE_SEQ_STRICT] = "strict",
-		[TABLE_SEQ_OFF] = "off",
-	};
 	const struct table *t = v->t;
 
 	f->t = *t;
@@ -485,7 +480,7 @@ static void set_table(struct facts *f, const struct whole *m,
 	f->kind = table_kind_name(t->kind);
 	f->key_type = key_type_name((enum key_type)t->key_type);
 	f->hash = hash_family_name((enum hash_family)t->hash);
-	f->sequence = sequence[t->sequence];
+	f->sequence = table_sequences[t->sequence];
 	f->qp = t->qp == TABLE_QP_UC ? "uc" : "rc";
 	f->epoch = v->epoch;
 	f->entries = t->lists ? table_kept(t) : 0;

@@ -98,12 +98,6 @@ static int read_count(struct linked *l, const struct memory_read *r)
 	return 0;
 }
 
-static bool is_count(const struct memory_read *r)
-{
-	return r->t->kind == TABLE_APPEND && r->offset >= r->t->heads &&
-	       r->length == sizeof(uint64_t);
-}
-
 static int read_many(struct linked *l, const struct memory_read *r, size_t n)
 {
 	if (n > l->room) {
@@ -125,7 +119,8 @@ static void read_linked(struct memory *m, struct memory_read *r, size_t n)
 	struct linked *l = linked_of(m);
 	int rc;
 
-	if (n == 1 && is_count(r)) {
+	if (n == 1 && r->t->lists && r->offset >= r->t->heads &&
+	    r->length == sizeof(uint64_t)) {
 		rc = read_count(l, r);
 	} else {
 		l->ahead_len = 0;
@@ -145,8 +140,7 @@ static int renew_epochs(struct memory *m)
 	if (!rc && !s.epoch) {
 		l->broken = true;
 		rc = error_set(&l->why, -EBADMSG,
-			       "its region is damaged: "
-			       "epoch 0");
+			       "its region is damaged: epoch 0");
 	}
 	if (rc < 0)
 		return rc;

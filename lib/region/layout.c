@@ -237,25 +237,9 @@ static int set_protocol(const struct field *field, void *object,
 	return 0;
 }
 
-static const char *const kind_names[] = {
-	"",
-	[TABLE_KEYWRITE] = "keywrite",
-	[TABLE_APPEND] = "append",
-	[TABLE_KEYINC] = "keyinc",
-	[TABLE_POSTCARD] = "postcard",
-	NULL,
-};
-
 static const char *const hash_names[] = {
 	[HASH_DTA1] = "dta1",
 	[HASH_DTA0] = "dta0",
-	NULL,
-};
-
-static const char *const sequence_names[] = {
-	[TABLE_SEQ_COUNT] = "count",
-	[TABLE_SEQ_STRICT] = "strict",
-	[TABLE_SEQ_OFF] = "off",
 	NULL,
 };
 
@@ -273,7 +257,7 @@ static const char *const yes_names[] = {"no", "yes", NULL};
 	FIELD_NAME, 1, offsetof(struct table, member), .names = list
 
 static const struct field fields[] = {
-	{ "kind", NAME(kind, kind_names), .use = FOR_ALL },
+	{ "kind", NAME(kind, table_kinds), .use = FOR_ALL },
 	{ "id", SIZE(id, 2), 65534, .use = FOR_ALL },
 	{ "key", FIELD_OTHER, .set = set_key, .use = FOR_ALL },
 	{ "value", SIZE(value_len, 2), TABLE_VALUE_MAX, .use = FOR_ALL },
@@ -294,7 +278,7 @@ static const struct field fields[] = {
 	{ "batch", SIZE(batch, 2), TABLE_BATCH_MAX, .use = FOR_APPEND },
 	{ "flush", FIELD_OTHER, .set = set_flush, .use = FOR_APPEND,
 	  .want = "a time like 100ms, 5s or 1m, 1 ms to 1 h" },
-	{ "sequence", NAME(sequence, sequence_names), .use = FOR_ALL },
+	{ "sequence", NAME(sequence, table_sequences), .use = FOR_ALL },
 	{ "immediate", NAME(immediate, yes_names), .use = FOR_ALL },
 	{ "qp", NAME(qp, qp_names), .use = FOR_ALL },
 	{ "protocol", FIELD_OTHER, .set = set_protocol,

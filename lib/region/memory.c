@@ -41,19 +41,14 @@ void memory_view(struct table_view *out, struct memory *m,
 		out->mem = m->ops->direct(m, t, epoch);
 }
 
-static int check_bounds(const struct memory_read *r, size_t n)
+int memory_read(struct memory *m, struct memory_read *r, size_t n)
 {
+	int rc = 0;
+
 	for (size_t i = 0; i < n; i++)
 		if (r[i].offset > r[i].t->length ||
 		    r[i].length > r[i].t->length - r[i].offset)
-			return -ERANGE;
-	return 0;
-}
-
-int memory_read(struct memory *m, struct memory_read *r, size_t n)
-{
-	int rc = check_bounds(r, n);
-
+			rc = -ERANGE;
 	for (size_t i = 0; i < n; i++)
 		r[i].rc = rc;
 	if (!rc)
@@ -173,4 +168,28 @@ int memory_digest(struct memory *m, const struct table *t, uint64_t epoch,
 	if (!rc)
 		*out = sum;
 	return rc;
+}
+
+static enum prefetch prefetch_chosen;
+
+void prefetch_set(enum prefetch how)
+{
+	prefetch_chosen = how;
+}
+
+static enum prefetch prefetch_of_cpu(void)
+{
+#ifdef __x86_64__
+	if (__builtin_cpu_is("intel"))
+		return PREFETCH_ON;
+	if (__builtin_cpu_is("amd"))
+		return PREFETCH_L2;
+#endif
+	return PREFETCH_OFF; /* not measured */
+}
+
+enum prefetch prefetch_here(void)
+{
+	return prefetch_chosen == PREFETCH_AUTO ? prefetch_of_cpu()
+						: prefetch_chosen;
 }

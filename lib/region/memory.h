@@ -32,8 +32,7 @@
 #include "region/table.h"
 
 /*
- * whether lines of a region are asked for before they are written
- * or read, and how.
+ * Whether lines of a region are asked for before they are written or read.
  *
  * What is written scatters over gigabytes, and every store misses the caches.
  * How many misses a core has under way at once depends on its maker.

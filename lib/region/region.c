@@ -37,12 +37,6 @@ enum region_lock {
 	REGION_LOCKS,
 };
 
-/* The set that an epoch lives in: its first byte, in the file. */
-static uint64_t set_at(const struct region *r, uint64_t epoch)
-{
-	return r->h.set_at + (epoch - 1) % r->h.epochs * r->h.set_len;
-}
-
 struct region *region_new(void)
 {
 	struct region *r = calloc(1, sizeof(*r));
@@ -105,17 +99,9 @@ static int copy_head(struct region *r)
 	return n == REGION_HEAD_LEN ? 0 : n < 0 ? -errno : -ESTALE;
 }
 
-static int fail_errno(const struct region *r, int rc, struct error *err)
+int region_fail(const struct region *r, int rc, struct error *err)
 {
 	return error_set(err, rc, "%s: %s", r->path, strerror(-rc));
-}
-
-static int fail_open(const struct region *r, int rc, struct error *err)
-{
-	struct error why;
-
-	error_opening(&why, rc, r->path);
-	return error_about(err, rc, r->path, &why);
 }
 
 /* Explains that a name stands for no file or no region. */
@@ -141,12 +127,12 @@ static int load_head(struct region *r, struct error *err)
 	int rc;
 
 	if (fstat(r->fd, &st) < 0)
-		return fail_errno(r, -errno, err);
+		return region_fail(r, -errno, err);
 	if (!S_ISREG(st.st_mode))
 		return error_set(err, -EBADMSG, "%s: not a region", r->path);
 	n = pread(r->fd, &r->h, sizeof(r->h), 0);
 	if (n < 0)
-		return fail_errno(r, -errno, err);
+		return region_fail(r, -errno, err);
 	if (n < (ssize_t)sizeof(r->h))
 		return error_set(err, -EBADMSG,
 				 "%s: not a region, or cut short", r->path);
@@ -155,7 +141,7 @@ static int load_head(struct region *r, struct error *err)
 		return error_set(err, rc, "%s: %.400s", r->path, why.text);
 	rc = r->look ? copy_head(r) : region_map(r);
 	if (rc < 0)
-		return fail_errno(r, rc, err);
+		return region_fail(r, rc, err);
 	if (!r->look)
 		rc = region_check_values(&r->h, r->map + r->h.values_at, &why);
 	if (!rc && !region_epoch(r))
@@ -169,39 +155,45 @@ static pthread_mutex_t mutex[REGION_LOCKS] = {
 	PTHREAD_MUTEX_INITIALIZER,
 };
 
-static int lock(struct region *r, enum region_lock which, struct error *err)
+/* Takes a byte's lock, or gives it up. 0 or -errno. */
+static int lock_byte(const struct region *r, int command, short type,
+		     uint64_t at)
 {
 	struct flock l = {
-		.l_type = F_WRLCK,
+		.l_type = type,
 		.l_whence = SEEK_SET,
-		.l_start = which,
+		.l_start = (off_t)at,
 		.l_len = 1,
 	};
-	int rc = 0;
+	int rc;
+
+	do
+		rc = fcntl(r->fd, command, &l) < 0 ? -errno : 0;
+	while (rc == -EINTR);
+	return rc;
+}
+
+static int lock(struct region *r, enum region_lock which, struct error *err)
+{
+	int rc;
 
 	pthread_mutex_lock(&mutex[which]);
-	while (fcntl(r->fd, F_OFD_SETLKW, &l) < 0) {
-		if (errno == EINTR)
-			continue;
-		rc = -errno;
+	rc = lock_byte(r, F_OFD_SETLKW, F_WRLCK, which);
+	if (rc < 0)
 		pthread_mutex_unlock(&mutex[which]);
-		return error_set(err, rc, "%s: lock: %s", r->path,
-				 strerror(-rc));
-	}
-	return rc;
+	return rc < 0 ? region_fail(r, rc, err) : 0;
 }
 
 static void unlock(struct region *r, enum region_lock which)
 {
-	struct flock l = {
-		.l_type = F_UNLCK,
-		.l_whence = SEEK_SET,
-		.l_start = which,
-		.l_len = 1,
-	};
-
-	fcntl(r->fd, F_OFD_SETLK, &l);
+	lock_byte(r, F_OFD_SETLK, F_UNLCK, which);
 	pthread_mutex_unlock(&mutex[which]);
+}
+
+int region_claim(struct region *r, uint64_t number)
+{
+	return lock_byte(r, F_OFD_SETLK, F_WRLCK,
+			 REGION_LOCKS + number % (INT64_MAX / 2));
 }
 
 /* Another process may have the number by now: its start time differs. */
@@ -212,12 +204,6 @@ bool region_writer_slot_lives(const struct region_writer_slot *s)
 	return start && start == s->start;
 }
 
-static bool in_region(const struct region *r, uint64_t offset, uint32_t length)
-{
-	return length <= REGION_JOURNAL_LEN && offset >= r->h.set_at &&
-	       offset <= r->h.file_size && length <= r->h.file_size - offset;
-}
-
 /* Completes a dead writer's operation and frees its slot. */
 static void recover_slot(struct region *r, struct region_writer_slot *s)
 {
@@ -226,7 +212,8 @@ static void recover_slot(struct region *r, struct region_writer_slot *s)
 	uint64_t offset = __atomic_load_n(&s->offset, __ATOMIC_RELAXED);
 
 	if (__atomic_load_n(&s->state, __ATOMIC_ACQUIRE) == JOURNAL_FULL &&
-	    in_region(r, offset, length))
+	    length <= REGION_JOURNAL_LEN && offset >= r->h.set_at &&
+	    offset <= r->h.file_size && length <= r->h.file_size - offset)
 		memcpy(r->map + offset, s->payload, length);
 	/* If this process is killed here, the next one writes the same bytes
 	 * again. */
@@ -260,6 +247,7 @@ static int lock_and_recover(struct region *r, struct error *err)
 static int open_at(struct region *r, const char *name, struct error *err)
 {
 	struct region_place where = {NULL, 0};
+	struct error why;
 	int rc = region_find(&where, name, err);
 
 	if (rc < 0)
@@ -272,8 +260,10 @@ static int open_at(struct region *r, const char *name, struct error *err)
 	if (r->fd < 0 && errno == ENOENT)
 		return fail_absent(r->path, name,
 				   "; dta-collect --create makes one", err);
-	if (r->fd < 0)
-		return fail_open(r, -errno, err);
+	if (r->fd < 0) {
+		rc = error_opening(&why, -errno, r->path);
+		return error_about(err, rc, r->path, &why);
+	}
 	rc = load_head(r, err);
 	return rc < 0 || !r->write ? rc : lock_and_recover(r, err);
 }
@@ -548,7 +538,7 @@ uint64_t writer_enter(struct writer *w)
 		__atomic_store_n(&w->slot->epoch, epoch, __ATOMIC_SEQ_CST);
 		now = __atomic_load_n(&r->state->epoch, __ATOMIC_SEQ_CST);
 	} while (now != epoch);
-	w->set = r->map + set_at(r, epoch) - r->h.set_at;
+	w->set = r->map + (epoch - 1) % r->h.epochs * r->h.set_len;
 	return epoch;
 }
 
@@ -598,18 +588,6 @@ void writer_put(struct writer *w, const struct table *t, uint64_t offset,
 	put_journalled(w, to, from, (uint32_t)len);
 }
 
-int region_claim(struct region *r, uint64_t number)
-{
-	struct flock l = {
-		.l_type = F_WRLCK,
-		.l_whence = SEEK_SET,
-		.l_start = (off_t)(REGION_LOCKS + number % (INT64_MAX / 2)),
-		.l_len = 1,
-	};
-
-	return fcntl(r->fd, F_OFD_SETLK, &l) < 0 ? -errno : 0;
-}
-
 enum {
 	WAIT_MS = 10000,
 	NAP_MS = 1,
@@ -630,8 +608,11 @@ static uint32_t find_old_writer(const struct region *r, uint64_t current)
 	return 0;
 }
 
-static int wait_for_writers(const struct region *r, uint64_t current,
-			    struct error *err)
+/*
+ * Waits until no writer is in an epoch other than the current one. What dead
+ * writers left half done in others is completed.
+ */
+static int settle_writers(struct region *r, uint64_t current, struct error *err)
 {
 	struct timespec nap = {.tv_nsec = NAP_MS * 1000000};
 	uint32_t pid = 0;
@@ -639,24 +620,13 @@ static int wait_for_writers(const struct region *r, uint64_t current,
 	for (int ms = 0; ms < WAIT_MS; ms += NAP_MS) {
 		pid = find_old_writer(r, current);
 		if (!pid)
-			return 0;
+			return lock_and_recover(r, err);
 		nanosleep(&nap, NULL);
 	}
 	return error_set(err, -ETIMEDOUT,
 			 "%s: process %u has been writing into the old epoch "
 			 "for %d s",
 			 region_path(r), pid, WAIT_MS / 1000);
-}
-
-/*
- * Waits until no writer is in an epoch other than the current one. What dead
- * writers left half done in others is completed.
- */
-static int settle_writers(struct region *r, uint64_t current, struct error *err)
-{
-	int rc = wait_for_writers(r, current, err);
-
-	return rc < 0 ? rc : lock_and_recover(r, err);
 }
 
 static int rotate(struct region *r, uint64_t *old, struct error *err)
@@ -671,7 +641,8 @@ static int rotate(struct region *r, uint64_t *old, struct error *err)
 		__atomic_store_n(&r->state->oldest, next - r->h.epochs + 1,
 				 __ATOMIC_SEQ_CST);
 	fence_all();
-	memset(r->map + set_at(r, next), 0, r->h.set_len);
+	memset(r->map + r->h.set_at + epoch % r->h.epochs * r->h.set_len, 0,
+	       r->h.set_len);
 	__atomic_store_n(&r->state->began_ns, clock_wall_ns(),
 			 __ATOMIC_RELAXED);
 	__atomic_store_n(&r->state->epoch, next, __ATOMIC_SEQ_CST);
@@ -702,9 +673,9 @@ int region_rotate(struct region *r, uint64_t *old, struct error *err)
 
 uint64_t region_notify(struct region *r, uint32_t immediate)
 {
-	uint64_t n;
+	uint64_t n = __atomic_add_fetch(&r->state->notified, 1,
+					__ATOMIC_SEQ_CST);
 
-	n = __atomic_add_fetch(&r->state->notified, 1, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&r->state->ring[n % REGION_IMMEDIATES],
 			 n << 32 | immediate, __ATOMIC_RELEASE);
 	return n;

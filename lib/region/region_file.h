@@ -159,6 +159,9 @@ int region_publish(struct region *r, struct error *err);
 
 struct region *region_new(void);
 
+/* "path: reason". Returns rc. */
+int region_fail(const struct region *r, int rc, struct error *err);
+
 /* Maps h.file_size bytes of fd. Returns 0 or -errno. */
 int region_map(struct region *r);
 

@@ -83,7 +83,6 @@ static const char *plain_name(const char *name)
 
 static int check_name(const char *name, struct error *err)
 {
-	const char *plain = plain_name(name);
 	const char *last = strrchr(name, '/');
 
 	last = last ? last + 1 : name;
@@ -92,7 +91,7 @@ static int check_name(const char *name, struct error *err)
 				 name);
 	if (strlen(last) > REGION_NAME_MAX - 32)
 		return error_set(err, -ENAMETOOLONG, "the name is too long");
-	return plain ? 1 : 0;
+	return plain_name(name) != NULL;
 }
 
 static int place(struct region_place *out, const char *dir, const char *name,
@@ -364,11 +363,12 @@ static bool table_placed(const struct region_header *h, const struct table *t)
 		      h->values_len);
 }
 
-static bool tables_apart(const struct table *a, const struct table *b)
+/* Whether tables overlap, or have a name or id in common. */
+static bool tables_collide(const struct table *a, const struct table *b)
 {
-	return (a->offset + a->length <= b->offset ||
-		b->offset + b->length <= a->offset) &&
-	       a->id != b->id && strcmp(a->name, b->name) != 0;
+	return (a->offset + a->length > b->offset &&
+		b->offset + b->length > a->offset) ||
+	       a->id == b->id || !strcmp(a->name, b->name);
 }
 
 int region_check(const struct region_header *h, uint64_t file_size,
@@ -390,7 +390,7 @@ int region_check(const struct region_header *h, uint64_t file_size,
 	}
 	for (unsigned i = 0; i < h->tables; i++)
 		for (unsigned j = 0; j < i; j++)
-			if (!tables_apart(&h->table[i], &h->table[j]))
+			if (tables_collide(&h->table[i], &h->table[j]))
 				return error_set(err, -EBADMSG,
 						 "tables %u and %u collide", j,
 						 i);
@@ -476,18 +476,13 @@ static int plan(struct region_header *h, const struct layout *l,
 	return 0;
 }
 
-static int fail_errno(struct region *r, int rc, struct error *err)
-{
-	return error_set(err, rc, "%s: %s", r->path, strerror(-rc));
-}
-
 int region_publish(struct region *r, struct error *err)
 {
 	int rc = atomic_file_link(&r->file);
 
 	if (rc == -EEXIST)
 		return error_set(err, rc, REGION_EXISTS, r->path);
-	return rc < 0 ? fail_errno(r, rc, err) : 0;
+	return rc < 0 ? region_fail(r, rc, err) : 0;
 }
 
 /*
@@ -528,7 +523,7 @@ static int populate(struct region *r, const struct region_options *o,
 	int rc = 0;
 
 	if (fstatfs(r->fd, &s) < 0)
-		return fail_errno(r, -errno, err);
+		return region_fail(r, -errno, err);
 	if (s.f_type == TMPFS_MAGIC && o->pages == REGION_PAGES_SMALL)
 		madvise(r->map, all, MADV_NOHUGEPAGE);
 	else if (s.f_type == TMPFS_MAGIC && all >= REGION_HUGE)
@@ -541,7 +536,7 @@ static int populate(struct region *r, const struct region_options *o,
 		return error_set(
 			err, rc, "needs %.1f MiB, more than there is%s",
 			(double)all / 0x1p20, r->huge ? " of huge pages" : "");
-	return rc < 0 ? fail_errno(r, rc, err) : 0;
+	return rc < 0 ? region_fail(r, rc, err) : 0;
 }
 
 static int size_and_map(struct region *r, const struct region_options *o,
@@ -556,10 +551,10 @@ static int size_and_map(struct region *r, const struct region_options *o,
 	if (rc < 0)
 		return rc;
 	if (ftruncate(r->fd, (off_t)r->h.file_size) < 0)
-		return fail_errno(r, -errno, err);
+		return region_fail(r, -errno, err);
 	rc = region_map(r);
 	if (rc < 0)
-		return fail_errno(r, rc, err);
+		return region_fail(r, rc, err);
 	rc = populate(r, o, err);
 	if (rc < 0 || o->pages != REGION_PAGES_HUGE)
 		return rc;
@@ -606,7 +601,7 @@ static int make_file(struct region *r, const char *name, const struct layout *l,
 	rc = atomic_file_open(&r->file, r->path, 0644);
 	r->fd = r->file.fd;
 	if (rc < 0)
-		return fail_errno(r, rc, err);
+		return region_fail(r, rc, err);
 	rc = size_and_map(r, o, err);
 	if (!rc)
 		write_header(r, l);

@@ -53,13 +53,6 @@ struct snapshot_place snapshot_place(const struct snapshot_plan *p,
 	return at;
 }
 
-static uint64_t number_of(const struct snapshot_plan *p, uint64_t epoch,
-			  unsigned table, uint64_t offset)
-{
-	return (epoch - p->first) * p->start[p->h->tables] + p->start[table] +
-	       offset / SNAPSHOT_BLOCK;
-}
-
 uint32_t snapshot_header_crc(const struct snapshot_header *h,
 			     const struct region_header *r,
 			     const uint8_t *values)
@@ -226,16 +219,6 @@ static int load_index(struct snapshot *s, struct error *err)
 	return rc < 0 ? error_set(err, rc, "%s", strerror(-rc)) : 0;
 }
 
-static int prepare(struct snapshot *s, struct error *err)
-{
-	s->z_open = inflateInit(&s->z) == Z_OK;
-	if (!s->z_open)
-		return error_set(err, -ENOMEM, "out of memory");
-	for (int i = 0; i < SNAPSHOT_CACHE; i++)
-		s->cache[i].block = UINT64_MAX;
-	return 0;
-}
-
 static int load_snapshot(struct snapshot *s, struct error *err)
 {
 	struct stat st;
@@ -247,9 +230,12 @@ static int load_snapshot(struct snapshot *s, struct error *err)
 		return damaged(err, "not a file: a snapshot is not read in one "
 				    "go");
 	s->size = (uint64_t)st.st_size;
+	for (int i = 0; i < SNAPSHOT_CACHE; i++)
+		s->cache[i].block = UINT64_MAX;
 	if ((rc = load_head(s, err)) < 0 || (rc = load_index(s, err)) < 0)
 		return rc;
-	return prepare(s, err);
+	s->z_open = inflateInit(&s->z) == Z_OK;
+	return s->z_open ? 0 : error_set(err, -ENOMEM, "out of memory");
 }
 
 int snapshot_open(struct snapshot **out, const char *path, struct error *err)
@@ -349,8 +335,10 @@ static int cached(struct snapshot *s, uint64_t block, const uint8_t **out)
 
 static int read_one(struct snapshot *s, const struct memory_read *r)
 {
-	unsigned table = (unsigned)(r->t - s->h.table);
+	const struct snapshot_plan *p = &s->plan;
 	uint64_t offset = r->offset;
+	uint64_t block = (r->epoch - p->first) * p->start[p->h->tables] +
+			 p->start[r->t - s->h.table] + offset / SNAPSHOT_BLOCK;
 	uint8_t *to = r->to;
 
 	if (r->epoch < s->head.first || r->epoch > s->head.last)
@@ -360,8 +348,7 @@ static int read_one(struct snapshot *s, const struct memory_read *r)
 		size_t n = SNAPSHOT_BLOCK - in < left ? SNAPSHOT_BLOCK - in
 						      : left;
 		const uint8_t *data;
-		int rc = cached(s, number_of(&s->plan, r->epoch, table, offset),
-				&data);
+		int rc = cached(s, block++, &data);
 
 		if (rc < 0)
 			return rc;
@@ -762,14 +749,6 @@ static int check_still(const struct region *r, uint64_t first, bool current,
 	return 0;
 }
 
-static void saving_free(struct saving *s)
-{
-	if (s->z_open)
-		deflateEnd(&s->z);
-	free(s->index);
-	free(s);
-}
-
 static int save_to(int fd, const struct region *r, uint64_t first,
 		   uint64_t last, const char *path, snapshot_progress *tick,
 		   void *ctx, struct error *err)
@@ -785,15 +764,17 @@ static int save_to(int fd, const struct region *r, uint64_t first,
 	s->fd = fd;
 	plan_init(&s->plan, &r->h, first, last);
 	rc = check_epochs(r, first, last, current, err);
-	if (rc < 0)
-		goto out;
-	rc = save(s, tick, ctx);
-	if (rc < 0)
-		error_set(err, rc, "%s: %s", path, strerror(-rc));
-	else
-		rc = check_still(r, first, current, slots_taken, err);
-out:
-	saving_free(s);
+	if (!rc) {
+		rc = save(s, tick, ctx);
+		if (rc < 0)
+			error_set(err, rc, "%s: %s", path, strerror(-rc));
+		else
+			rc = check_still(r, first, current, slots_taken, err);
+	}
+	if (s->z_open)
+		deflateEnd(&s->z);
+	free(s->index);
+	free(s);
 	return rc;
 }
 

@@ -28,22 +28,31 @@ enum {
 static const uint64_t units_max = UINT64_C(1) << 32;  /* a hash has 32 bits */
 static const uint64_t length_max = UINT64_C(1) << 46; /* half of user space */
 
-static const char *const kinds[] = {
+const char *const table_kinds[] = {
+	"",
 	[TABLE_KEYWRITE] = "keywrite",
 	[TABLE_APPEND] = "append",
 	[TABLE_KEYINC] = "keyinc",
 	[TABLE_POSTCARD] = "postcard",
+	NULL,
+};
+
+const char *const table_sequences[] = {
+	[TABLE_SEQ_COUNT] = "count",
+	[TABLE_SEQ_STRICT] = "strict",
+	[TABLE_SEQ_OFF] = "off",
+	NULL,
 };
 
 const char *table_kind_name(uint8_t kind)
 {
-	return kind < sizeof(kinds) / sizeof(kinds[0]) ? kinds[kind] : NULL;
+	return kind && kind <= TABLE_POSTCARD ? table_kinds[kind] : NULL;
 }
 
 int table_kind_of(const char *name)
 {
 	for (int k = TABLE_KEYWRITE; k <= TABLE_POSTCARD; k++)
-		if (!strcmp(name, kinds[k]))
+		if (!strcmp(name, table_kinds[k]))
 			return k;
 	return -1;
 }

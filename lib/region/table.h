@@ -92,7 +92,9 @@ struct table {
 
 _Static_assert(sizeof(struct table) == 256, "the region format");
 
-/* "keywrite", "append", "keyinc", "postcard"; table_kind_of: -1 for others. */
+/* "keywrite", "append", "keyinc", "postcard", "count"...: by enum table_kind
+ * and enum table_sequence, up to NULL; table_kind_of: -1 for others. */
+extern const char *const table_kinds[], *const table_sequences[];
 const char *table_kind_name(uint8_t kind);
 int table_kind_of(const char *name);
 
