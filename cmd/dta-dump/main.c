@@ -113,21 +113,15 @@ static struct opts parse(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	static int (*const dump[VERBS])(const struct opts *o) = {
+		[VERB_PACKETS] = dump_packets, [VERB_REGION] = dump_memory,
+		[VERB_SNAPSHOT] = dump_memory, [VERB_DIGEST] = dump_digest,
+		[VERB_SERVE] = dump_serve,     [VERB_REGIONS] = dump_regions,
+	};
 	struct opts o;
 
 	cli_start(&cli);
 	o = parse(argc, argv);
 	cli_signals();
-	switch (o.verb) {
-	case VERB_PACKETS:
-		return dump_packets(&o);
-	case VERB_DIGEST:
-		return dump_digest(&o);
-	case VERB_REGIONS:
-		return dump_regions(&o);
-	case VERB_SERVE:
-		return dump_serve(&o);
-	default:
-		return dump_memory(&o);
-	}
+	return dump[o.verb](&o);
 }

@@ -127,11 +127,6 @@ static void add_key(struct keys *k, const char *text)
 	k->n++;
 }
 
-static bool is_ip6(const struct table *t)
-{
-	return t->key_type == KEY_FLOW6 || t->key_type == KEY_HOP6;
-}
-
 uint8_t keys_column(const struct keys_from *from, const struct query_targets *t)
 {
 	/* 255.255.255.255:65535>.../tcp; most of those with IPv6 addresses */
@@ -139,7 +134,9 @@ uint8_t keys_column(const struct keys_from *from, const struct query_targets *t)
 	size_t most = 0, len;
 
 	for (unsigned i = 0; i < t->n && from->file; i++) {
-		len = is_ip6(t->target[i].t) ? FLOW6 : FLOW4;
+		uint8_t type = t->target[i].t->key_type;
+
+		len = type == KEY_FLOW6 || type == KEY_HOP6 ? FLOW6 : FLOW4;
 		most = len > most ? len : most;
 	}
 	for (int i = 0; i < from->nargs; i++) {

@@ -142,15 +142,6 @@ static bool next_list(const struct entries *e, const struct table *t,
 	return false;
 }
 
-/* Lists the epochs of a list: those of the collector that owns its id. */
-static void go_to_list(struct entries *e, uint32_t list)
-{
-	uint8_t key[4];
-
-	be32_store(key, list);
-	query_sources_for_key(e->p, key, sizeof(key));
-}
-
 /* Says once per list what is wrong with it, and goes on with the others. */
 static void unreadable(struct entries *e, unsigned epoch,
 		       const struct table_view *v, uint32_t list, int rc)
@@ -251,12 +242,6 @@ static uint64_t print_entries(struct entries *e, unsigned target,
 	return from;
 }
 
-/* Entries that can be read now. */
-static uint64_t kept(const struct table_view *v, uint64_t count)
-{
-	return count - query_list_oldest(v->t, count);
-}
-
 static bool list_view(struct table_view *v, const struct entries *e,
 		      unsigned target, unsigned epoch, uint32_t list)
 {
@@ -279,7 +264,7 @@ static void find_begins(struct entries *e, unsigned target, uint32_t list,
 		if (!list_view(&v, e, target, i, list))
 			continue;
 		count[i] = count_entries(e, i, &v, list);
-		have = kept(&v, count[i]);
+		have = count[i] - query_list_oldest(v.t, count[i]);
 		if (!e->o->last_given)
 			continue;
 		begin[i] = count[i] - (have < left ? have : left);
@@ -294,9 +279,12 @@ static void find_begins(struct entries *e, unsigned target, uint32_t list,
 static void locate(struct entries *e, unsigned target, uint32_t list,
 		   uint64_t **begin)
 {
+	uint8_t key[4];
+
+	be32_store(key, list);
 	do {
 		e->source_failed = false;
-		go_to_list(e, list);
+		query_sources_for_key(e->p, key, sizeof(key));
 		*begin = realloc(*begin, (e->p->n + 1) * 2 * sizeof(**begin));
 		if (!*begin)
 			cli_fail("out of memory");
@@ -434,21 +422,13 @@ static bool turn(const struct entries *e, struct reading r[2])
 	return true;
 }
 
-static bool same_file(const char *path, const struct stat *was)
-{
-	struct stat now;
-
-	return stat(path, &now) == 0 && now.st_ino == was->st_ino &&
-	       now.st_dev == was->st_dev;
-}
-
 /* Until a signal. The exit status. */
 static int follow(struct entries *e)
 {
 	const struct timespec pause = {.tv_nsec = POLL_NS};
 	const struct query_source *s = &e->p->source[0];
 	struct reading r[2] = {{0}, {0}}; /* the epoch before, the newest */
-	struct stat was = {0};
+	struct stat was = {0}, now;
 	int rc = CLI_OK;
 
 	stat(s->memory->path, &was);
@@ -462,7 +442,8 @@ static int follow(struct entries *e)
 		} while (turn(e, r) && !cli_stop);
 		rows_flush(e->rows);
 		if (polls % POLLS_PER_CHECK == 0 &&
-		    !same_file(s->memory->path, &was)) {
+		    (stat(s->memory->path, &now) < 0 ||
+		     now.st_ino != was.st_ino || now.st_dev != was.st_dev)) {
 			cli_warn("%s: the region was removed", s->memory->path);
 			rc = CLI_FAIL;
 			break;

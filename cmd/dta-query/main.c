@@ -42,23 +42,12 @@ void sources_pick(struct query_targets *out, const struct query_sources *p,
 		cli_fail("%s", err.text);
 }
 
-static int run_verb(const struct opts *o, struct query_sources *p)
-{
-	switch (o->verb) {
-	case VERB_LIST:
-		return run_list(o, p);
-	case VERB_VERIFY:
-		return run_verify(o, p);
-	case VERB_WHY:
-		return run_why(o, p);
-	default:
-		return run_keys(o, p);
-	}
-}
-
 int run(const struct opts *o, struct query_sources *p)
 {
-	int rc = run_verb(o, p);
+	int rc = o->verb == VERB_LIST	  ? run_list(o, p)
+		 : o->verb == VERB_VERIFY ? run_verify(o, p)
+		 : o->verb == VERB_WHY	  ? run_why(o, p)
+					  : run_keys(o, p);
 
 	/* Not all could be asked. */
 	return p->failed ? CLI_FAIL : rc;

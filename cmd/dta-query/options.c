@@ -71,7 +71,6 @@ static int add_snapshot(void *opts, const char *path, struct error *why)
 
 static const char with_keys[] = "keywrite path count why";
 static const char with_rows[] = "keywrite path count";
-static const char with_cores[] = "keywrite path count";
 
 static const struct cli_option options[] = {
 	{'R', "region", "NAME", "ask this region", CLI_STR, AT(from.region)},
@@ -108,7 +107,7 @@ static const struct cli_option options[] = {
 	{0, "summary", NULL, "one row: asked, found, not found", CLI_FLAG,
 	 AT(summary), .verbs = with_rows},
 	{'j', "cores", "N", "ask on so many cores at once (default 1)", CLI_U64,
-	 AT(cores), .min = 1, .max = CORES_MAX, .verbs = with_cores},
+	 AT(cores), .min = 1, .max = CORES_MAX, .verbs = with_rows},
 	{'q', "quiet", NULL, "no closing lines on standard error", CLI_FLAG,
 	 AT(quiet)},
 	{'f', "follow", NULL, "list: new entries as they come", CLI_FLAG,
@@ -151,19 +150,6 @@ const struct cli cli = {
 	.verbs = verbs,
 };
 
-bool is_verb(const char *name)
-{
-	for (int v = 0; v < VERBS; v++)
-		if (!strcmp(name, verbs[v]))
-			return true;
-	return false;
-}
-
-const char *verb_name(enum verb v)
-{
-	return verbs[v];
-}
-
 /* No keys are named, and something is there to be read: or - is. */
 static bool from_stdin(struct opts *o)
 {
@@ -186,7 +172,7 @@ static void check_verb(struct opts *o)
 		o->keys.file = "-";
 	if (keyed && !o->keys.nargs && !o->keys.file)
 		cli_usage(&cli, "%s: no keys: name some, or --keys FILE",
-			  verb_name(o->verb));
+			  verbs[o->verb]);
 	if (o->verb == VERB_VERIFY && o->keys.nargs)
 		cli_usage(&cli, "verify takes no keys");
 	if (o->verb == VERB_VERIFY && !o->truth)

@@ -66,9 +66,6 @@ static inline void row_write(struct rows *r)
 		cli_fail("standard output: %s", strerror(-rc));
 }
 
-bool is_verb(const char *name);
-const char *verb_name(enum verb v);
-
 /*
  * Reads options, before and behind the subcommand, over what *o holds (the
  * defaults; in the shell those of its start). Exits on misuse.

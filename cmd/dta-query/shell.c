@@ -93,19 +93,21 @@ static int show_tables(struct shell *sh)
 
 static int help(struct shell *sh)
 {
-	if (sh->argc > 1 && is_verb(sh->argv[1]))
-		cli_help_options(&cli, sh->argv[1]);
-	else
-		puts("keywrite KEY...        values of keys\n"
-		     "path KEY...            paths out of postcards\n"
-		     "count KEY...           counters\n"
-		     "list [ID...]           entries of lists; -f follows\n"
-		     "why KEY...             why a key is not found\n"
-		     "verify --truth FILE    answers against what was "
-		     "reported\n"
-		     "tables                 the tables that can be asked\n"
-		     "help COMMAND           its options\n"
-		     "quit                   leave; so does the end of input");
+	for (int v = 0; v < VERBS && sh->argc > 1; v++)
+		if (!strcmp(sh->argv[1], cli.verbs[v])) {
+			cli_help_options(&cli, sh->argv[1]);
+			return CLI_OK;
+		}
+	puts("keywrite KEY...        values of keys\n"
+	     "path KEY...            paths out of postcards\n"
+	     "count KEY...           counters\n"
+	     "list [ID...]           entries of lists; -f follows\n"
+	     "why KEY...             why a key is not found\n"
+	     "verify --truth FILE    answers against what was "
+	     "reported\n"
+	     "tables                 the tables that can be asked\n"
+	     "help COMMAND           its options\n"
+	     "quit                   leave; so does the end of input");
 	return CLI_OK;
 }
 
@@ -132,13 +134,6 @@ static void on_interrupt(int sig)
 {
 	(void)sig;
 	interrupted = 1;
-}
-
-static void catch_interrupts(void)
-{
-	struct sigaction a = {.sa_handler = on_interrupt};
-
-	sigaction(SIGINT, &a, NULL);
 }
 
 /* In the child, which asks by connections of its own. */
@@ -420,13 +415,14 @@ static void run_script(struct shell *sh)
 
 int run_shell(const struct opts *o, struct query_sources *p)
 {
+	const struct sigaction a = {.sa_handler = on_interrupt};
 	static struct shell sh;
 
 	sh.o = *o;
 	sh.o.interactive = false;
 	sh.p = p;
 	sh.terminal = isatty(STDIN_FILENO);
-	catch_interrupts();
+	sigaction(SIGINT, &a, NULL);
 	if (sh.terminal)
 		run_terminal(&sh);
 	else

@@ -17,10 +17,6 @@
 #include "query/truth.h"
 #include "net/be.h"
 
-enum {
-	CHECKSUM_BITS = 32, /* of slots, and of hops */
-};
-
 enum field {
 	TABLE,
 	KIND,
@@ -158,15 +154,6 @@ static void put_in_order(struct by_age *a, const struct keymap *keys)
 	}
 }
 
-/* The chance that a chunk of another key passes for a path. */
-static double pass_of_chunks(const struct table *t)
-{
-	double values = t->values ? (double)t->values
-				  : (double)t->value_max - t->value_min + 1;
-
-	return plan_pass_postcard(CHECKSUM_BITS, values, t->hops);
-}
-
 static void age_open(struct by_age *a, const struct truth_table *tt,
 		     const struct opts *o)
 {
@@ -175,9 +162,7 @@ static void age_open(struct by_age *a, const struct truth_table *tt,
 	*a = (struct by_age){
 		.t = t,
 		.asked = o->rule.copies,
-		.pass = t->kind == TABLE_POSTCARD
-				? pass_of_chunks(t)
-				: plan_pass_keywrite(CHECKSUM_BITS),
+		.pass = query_pass(t),
 		.n = tt->keys.n,
 		.key = calloc(tt->keys.n + 1, sizeof(*a->key)),
 		.bins = (unsigned)o->by_age,
@@ -314,13 +299,6 @@ static void verify_copies(struct verifying *w, unsigned copies)
 			finish_batch(w, copies, &b);
 	}
 	finish_batch(w, copies, &b);
-}
-
-static void verify_keys(struct verifying *w)
-{
-	for (unsigned left = w->truth->copies; left && !cli_stop;
-	     left &= left - 1)
-		verify_copies(w, (unsigned)__builtin_ctz(left));
 }
 
 /*
@@ -502,7 +480,9 @@ static void verify_table(struct verifying *w, const struct opts *o,
 	w->aged = o->by_age && t->kind != TABLE_KEYINC;
 	if (w->aged)
 		age_open(&w->ages, w->truth, o);
-	verify_keys(w);
+	for (unsigned n = 1; n <= HASH_COPIES && !cli_stop; n++)
+		if (w->truth->copies >> n & 1)
+			verify_copies(w, n);
 	if (!w->aged)
 		return;
 	for (unsigned i = 0; i < w->ages.bins; i++)

@@ -120,8 +120,7 @@ double query_load_sample(const struct table_view *v, uint64_t at_most)
 	return (double)used / (double)read; /* NAN of none */
 }
 
-/* The chance that a foreign unit passes for a key's own. */
-static double pass(const struct table *t)
+double query_pass(const struct table *t)
 {
 	double values = (double)t->values;
 
@@ -146,7 +145,7 @@ static void derive_success(struct query_load *l, const struct table *t,
 	l->above = of.above;
 	if (!known && isnan(of.above))
 		return;
-	p = plan_at(t->copies, known ? of.load : of.above, pass(t));
+	p = plan_at(t->copies, known ? of.load : of.above, query_pass(t));
 	/* A counter is wrong if another key shares it, whether older or
 	 * younger. */
 	if (t->kind == TABLE_KEYINC)

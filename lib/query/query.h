@@ -174,8 +174,8 @@ static inline uint64_t query_list_oldest(const struct table *t, uint64_t count)
 int query_list_count(uint64_t *out, const struct table_view *v, uint32_t list);
 
 /*
- * how full a table is, and what follows for its keys. It is counted,
- * since a region keeps no count of what is written into it (dta-region(5)).
+ * How full a table is, and what follows for its keys. It is counted, since a
+ * region keeps no count of what is written into it (dta-region(5)).
  */
 
 /*
@@ -186,6 +186,9 @@ int query_list_count(uint64_t *out, const struct table_view *v, uint32_t list);
 typedef void query_scan_unit(void *ctx, uint64_t unit, const uint8_t *bytes);
 int64_t query_scan(const struct table_view *v, query_scan_unit *each, void *ctx,
 		   const atomic_int *stop);
+
+/* The chance that a foreign unit of a table passes for a key's own. */
+double query_pass(const struct table *t);
 
 /* Of a table in an epoch. What is not known, or makes no sense, is NAN. */
 struct query_load {

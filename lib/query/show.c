@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "net/be.h"
 
 _Static_assert(2 * TABLE_VALUE_MAX + KEY_TEXT_MAX < RENDER_TEXT_MAX,
 	       "a key, and the rest");
@@ -43,16 +44,6 @@ enum {
 	TYPES = sizeof(types) / sizeof(types[0]),
 };
 
-/* Bytes of a type; 0: what is left. */
-static uint16_t len_of(const struct render *r)
-{
-	if (r->as == RENDER_NUMBER)
-		return r->width;
-	return r->as == RENDER_KEY
-		       ? (uint16_t)key_type_len((enum key_type)r->key)
-		       : 0;
-}
-
 static int set_type(struct show_part *p, const char *type, struct error *err)
 {
 	uint64_t bytes;
@@ -67,7 +58,10 @@ static int set_type(struct show_part *p, const char *type, struct error *err)
 		if (strcmp(type, types[i].type) != 0)
 			continue;
 		p->render = types[i].render;
-		p->len = len_of(&p->render);
+		if (p->render.as == RENDER_NUMBER)
+			p->len = p->render.width;
+		else if (p->render.as == RENDER_KEY)
+			p->len = (uint16_t)key_type_len(p->render.key);
 		p->unit = types[i].unit;
 		if (types[i].name)
 			snprintf(p->name, sizeof(p->name), "%s", types[i].name);
@@ -80,17 +74,11 @@ static int set_type(struct show_part *p, const char *type, struct error *err)
 			 type);
 }
 
-static bool is_name(const char *text)
-{
-	size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_");
-
-	return n && !text[n] && n < SHOW_NAME_MAX;
-}
-
 /* "u32:reason" */
 static int read_part(struct show_part *p, char *text, struct error *err)
 {
 	char *colon = strchr(text, ':');
+	size_t n;
 	int rc;
 
 	*p = (struct show_part){0};
@@ -99,7 +87,8 @@ static int read_part(struct show_part *p, char *text, struct error *err)
 	rc = set_type(p, text, err);
 	if (rc < 0 || !colon)
 		return rc;
-	if (!is_name(colon))
+	n = strspn(colon, "abcdefghijklmnopqrstuvwxyz0123456789_");
+	if (!n || colon[n] || n >= SHOW_NAME_MAX)
 		return error_set(err, -EINVAL,
 				 "'%s' is no name: a-z, 0-9, _, %d at most",
 				 colon, SHOW_NAME_MAX - 1);
@@ -188,13 +177,6 @@ static void add_rest(struct show *s, size_t len)
 	tell_apart(s, s->n++);
 }
 
-/* Flows of IPv6 are none of IPv4, whatever is told of all tables. */
-static bool is_other_key(const struct show *told, const struct show *layout)
-{
-	return told->alone && told->part[0].render.as == RENDER_KEY &&
-	       layout->part[0].render.as == RENDER_KEY;
-}
-
 void show_for(struct show *s, const struct table *t, const struct show *told)
 {
 	struct error why;
@@ -202,7 +184,9 @@ void show_for(struct show *s, const struct table *t, const struct show *told)
 	/* A layout of a newer version may have other types. */
 	if (!*t->show || show_parse(s, t->show, &why) < 0)
 		show_parse(s, "hex", &why);
-	if (told && is_other_key(told, s)) {
+	/* Flows of IPv6 are none of IPv4, whatever is told of all tables. */
+	if (told && told->alone && told->part[0].render.as == RENDER_KEY &&
+	    s->part[0].render.as == RENDER_KEY) {
 		s->n = 1;
 		s->alone = true;
 	} else if (told) {
@@ -457,8 +441,8 @@ struct typed {
 
 static int too_long(const struct typed *t)
 {
-	return error_set(t->err, -EINVAL, "is more than the %zu bytes there are",
-			 t->cap);
+	return error_set(t->err, -EINVAL,
+			 "is more than the %zu bytes there are", t->cap);
 }
 
 static int add_bytes(struct typed *t, const void *bytes, size_t n)
@@ -470,21 +454,15 @@ static int add_bytes(struct typed *t, const void *bytes, size_t n)
 	return 0;
 }
 
-static int add_number(struct typed *t, uint64_t v, unsigned width)
-{
-	uint8_t be[8];
-
-	for (unsigned i = width; i-- > 0; v >>= 8)
-		be[i] = (uint8_t)v;
-	return add_bytes(t, be, width);
-}
-
 static int take_number(struct typed *t, unsigned width, const char *text)
 {
 	uint64_t max = UINT64_MAX >> (64 - 8 * width), v;
+	uint8_t be[8];
 
-	if (text_number(&v, text, max))
-		return add_number(t, v, width);
+	if (text_number(&v, text, max)) {
+		be64_store(be, v);
+		return add_bytes(t, be + sizeof(be) - width, width);
+	}
 	if (text_number(&v, text, UINT64_MAX))
 		return error_set(t->err, -EINVAL, "is above %llu",
 				 (unsigned long long)max);

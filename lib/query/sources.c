@@ -103,9 +103,7 @@ static int ssh_start(struct ssh **out, const char *host, const char *region,
 	struct ssh *s = calloc(1, sizeof(*s));
 	int fd[2], rc;
 
-	if (!s)
-		return error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd) < 0) {
+	if (!s || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd) < 0) {
 		rc = error_set(err, -errno, "%s", strerror(errno));
 		free(s);
 		return rc;
@@ -171,11 +169,6 @@ static int open_region(struct query_source *s, const char *name,
 	return rc;
 }
 
-static bool is_remote(const struct cluster_collector *a)
-{
-	return *a->host || *a->verbs;
-}
-
 /* Marks a collector as lost, with one warning. */
 static void mark_lost(struct query_sources *p, struct query_source *s,
 		      const char *why)
@@ -223,7 +216,7 @@ static void open_collector(struct query_sources *p, unsigned i)
 
 	if (s->lost)
 		return;
-	if (is_remote(a))
+	if (*a->host || *a->verbs)
 		rc = open_remote(p, i, &err);
 	else if (*a->region)
 		rc = open_region(s, a->region, &err);
@@ -274,17 +267,6 @@ static struct query_source *add_source(struct query_sources *p,
 
 	*s = (struct query_source){.name = name, .path = path};
 	return s;
-}
-
-static int open_named_region(struct query_sources *p, const char *name,
-			     struct error *err)
-{
-	struct query_source *s = add_source(p, "region", name);
-	struct error why = {""};
-	int rc = open_region(s, name, &why);
-
-	s->live = true;
-	return rc < 0 ? error_about(err, rc, name, &why) : 0;
 }
 
 static int open_snapshot(struct query_sources *p, const char *path,
@@ -367,17 +349,22 @@ static int open_sources(struct query_sources *p,
 			const struct query_sources_options *o,
 			struct error *err)
 {
+	struct query_source *s;
+	struct error why = {""};
 	int rc = 0;
 
 	if (o->cluster)
 		return open_cluster(p, err);
 	if (o->verbs) {
-		struct query_source *s = add_source(p, "region", o->verbs);
-
+		s = add_source(p, "region", o->verbs);
 		s->live = true;
 		rc = verbs_memory(&s->memory, o->verbs, o->stop, err);
 	} else if (o->region) {
-		rc = open_named_region(p, o->region, err);
+		s = add_source(p, "region", o->region);
+		s->live = true;
+		rc = open_region(s, o->region, &why);
+		if (rc < 0)
+			error_about(err, rc, o->region, &why);
 	}
 	for (unsigned i = 0; i < o->snapshots && !rc; i++)
 		rc = open_snapshot(p, o->snapshot[i], err);

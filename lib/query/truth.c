@@ -95,14 +95,6 @@ static bool takes(const struct table *t, uint64_t id, int kind)
 	return t->id == id;
 }
 
-/* Of a record of the map: as much as the kind needs. */
-static size_t record_len(const struct table *t)
-{
-	return t->kind == TABLE_POSTCARD
-		       ? offsetof(struct truth_key, path_len) + 1
-		       : offsetof(struct truth_key, value) + t->value_len;
-}
-
 static int find_table(struct reader *r)
 {
 	int kind = table_kind_of(r->column[COL_KIND]);
@@ -157,13 +149,6 @@ static int read_keywrite(struct reader *r)
 	return rc;
 }
 
-static int read_keyinc(struct reader *r)
-{
-	int rc = read_key(r);
-
-	return rc ? rc : number(r, COL_VALUE, "value", UINT64_MAX, &r->number);
-}
-
 static int read_postcard(struct reader *r)
 {
 	uint64_t hop = 0, len = 0;
@@ -196,11 +181,16 @@ static int read_append(struct reader *r)
 
 static int read_kind(struct reader *r)
 {
+	int rc;
+
 	switch (r->t->kind) {
 	case TABLE_KEYWRITE:
 		return read_keywrite(r);
 	case TABLE_KEYINC:
-		return read_keyinc(r);
+		rc = read_key(r);
+		return rc ? rc
+			  : number(r, COL_VALUE, "value", UINT64_MAX,
+				   &r->number);
 	case TABLE_POSTCARD:
 		return read_postcard(r);
 	default:
@@ -227,8 +217,14 @@ static int open_table(struct truth_table **out, struct truth *truth,
 	if (truth->n == TABLE_MAX)
 		return malformed(r, "too many tables", r->column[COL_TABLE]);
 	*tt = (struct truth_table){.t = r->t};
-	if (r->t->kind != TABLE_APPEND)
-		keymap_init(&tt->keys, r->t->key_len, record_len(r->t));
+	/* A record of the map is as long as the kind needs. */
+	if (r->t->kind == TABLE_POSTCARD)
+		keymap_init(&tt->keys, r->t->key_len,
+			    offsetof(struct truth_key, path_len) + 1);
+	else if (r->t->kind != TABLE_APPEND)
+		keymap_init(&tt->keys, r->t->key_len,
+			    offsetof(struct truth_key, value) +
+				    r->t->value_len);
 	else if (!(tt->lists = calloc(r->t->lists, sizeof(tt->lists[0]))))
 		return no_memory(r->err);
 	truth->n++;
