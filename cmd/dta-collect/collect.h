@@ -16,6 +16,7 @@
 struct opts {
 	const char *region, *layout, *ticket, *read, *write, *snapshot;
 	const char *restore, *verbs;
+	const char *ip, *mac, *peer_ip, *peer_mac; /* of .at */
 	bool create, remove, rotate, notify, quiet;
 	bool readable;
 	uint16_t cm_port;  /* 0: do not listen */
@@ -33,8 +34,8 @@ static inline bool is_dash(const char *path)
 	return path && !strcmp(path, "-");
 }
 
-/* Whether an option was given. */
-bool options_given(const char *option);
+/* Whether anything is to be done with a region that is there. */
+bool options_work(const struct opts *o);
 
 /* Reads and checks the options; exits on a bad one. */
 struct opts options_read(int argc, char **argv);

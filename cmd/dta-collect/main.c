@@ -69,15 +69,6 @@ static void print_ticket(const struct opts *o, const struct region *r)
 		cli_fail("%s: %s", cli_file(o->ticket), strerror(-rc));
 }
 
-/* Where a ticket is written later: known before a device is touched. */
-static void check_ticket_file(const struct opts *o)
-{
-	int rc = ticket_can_put(o->ticket);
-
-	if (rc < 0)
-		cli_fail("%s: %s", cli_file(o->ticket), strerror(-rc));
-}
-
 static void snapshot(const struct opts *o, const struct region *r,
 		     uint64_t first, uint64_t last)
 {
@@ -85,15 +76,6 @@ static void snapshot(const struct opts *o, const struct region *r,
 
 	if (snapshot_write(r, first, last, o->snapshot, NULL, NULL, &err) < 0)
 		cli_error(o->snapshot, &err);
-}
-
-/* Tells of immediates that others write; reading them is enough for that. */
-static void listen_for(const struct opts *o, struct region *r)
-{
-	struct notify *n = notify_open(o, r);
-
-	notify_run(n);
-	notify_close(n);
 }
 
 static bool only_listens(const struct opts *o)
@@ -123,25 +105,32 @@ static struct region *open_region(const struct opts *o)
 static void work(struct opts *o)
 {
 	struct error err = {0};
+	struct notify *n;
 	struct region *r;
 	uint64_t old;
+	int rc;
 
-	if (!o->ticket && !o->read && !o->live.name && !o->verbs &&
-	    !o->rotate && !o->snapshot && !only_listens(o))
+	if (!options_work(o))
 		return;
 	r = open_region(o);
 	cli_apart(region_path(r), o->ticket);
 	cli_apart(region_path(r), o->write);
 	cli_apart(region_path(r), o->snapshot);
-	check_ticket_file(o);
+	/* Known before a device is touched. */
+	rc = ticket_can_put(o->ticket);
+	if (rc < 0)
+		cli_fail("%s: %s", cli_file(o->ticket), strerror(-rc));
 	if (o->ticket && !o->verbs && !o->live.name)
 		print_ticket(o, r);
 	if (o->read || o->live.name)
 		respond(o, r);
 	if (o->verbs)
 		nic_run(o, r);
-	if (only_listens(o))
-		listen_for(o, r);
+	if (only_listens(o)) {
+		n = notify_open(o, r);
+		notify_run(n);
+		notify_close(n);
+	}
 	if (o->rotate && region_rotate(r, &old, &err) < 0)
 		cli_error(o->region, &err);
 	if (o->snapshot && o->rotate)

@@ -21,7 +21,7 @@ static struct verbs_target *open_device(const struct opts *o, struct region *r)
 	struct verbs_target_options t = {
 		.device = o->verbs,
 		.at = &o->at,
-		.peer = options_given("--peer-ip"),
+		.peer = o->peer_ip,
 		.receives = o->responder.receives == UINT64_MAX
 				    ? 0
 				    : (unsigned)o->responder.receives,

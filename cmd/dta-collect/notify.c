@@ -85,30 +85,17 @@ struct notify *notify_open(const struct opts *o, struct region *r)
 
 /* The immediate is the table's id and the report's sequence (dta(7), MEMORY).
  */
-static const char *table_of(const struct notify *n, uint32_t immediate)
+static void print_immediate(struct notify *n, uint64_t number,
+			    uint32_t immediate)
 {
 	const struct table *t = region_by_id(n->r, (uint16_t)(immediate >> 16));
 
-	return t ? t->name : NULL;
-}
-
-static void print(struct notify *n, uint64_t number, uint32_t immediate)
-{
 	row_time(n->rows, IMM_TIME, (int64_t)clock_wall_ns());
-	row_str(n->rows, IMM_TABLE, table_of(n, immediate));
+	row_str(n->rows, IMM_TABLE, t ? t->name : NULL);
 	row_u64(n->rows, IMM_ID, immediate >> 16);
 	row_u64(n->rows, IMM_SEQUENCE, immediate & 0xffff);
 	row_u64(n->rows, IMM_COUNT, number);
 	row_end(n->rows);
-}
-
-static void tell_one(struct notify *n, uint32_t immediate)
-{
-	n->seen++;
-	n->ctr.received++;
-	n->unflushed++;
-	n->stuck_ms = 0;
-	print(n, n->seen, immediate);
 }
 
 static void miss(struct notify *n, uint64_t many)
@@ -144,12 +131,16 @@ void notify_tell(struct notify *n)
 		miss(n, upto - n->seen - REGION_IMMEDIATES);
 	while (n->seen < upto) {
 		rc = region_immediate(n->r, n->seen + 1, &immediate);
-		if (!rc)
-			tell_one(n, immediate);
-		else if (rc == -ENODATA || is_lost(n))
+		if (!rc) {
+			n->ctr.received++;
+			n->unflushed++;
+			n->stuck_ms = 0;
+			print_immediate(n, ++n->seen, immediate);
+		} else if (rc == -ENODATA || is_lost(n)) {
 			miss(n, 1);
-		else
+		} else {
 			break;
+		}
 	}
 	if (n->seen == was)
 		return;

@@ -11,52 +11,6 @@
 
 static const char *const pages[] = {"auto", "huge", "small", NULL};
 
-static int parse_ip(const char *text, uint8_t *version, uint8_t out[16],
-		    struct error *why)
-{
-	uint8_t v = text_ip(out, text);
-
-	if (!v)
-		return error_set(why, -EINVAL, "is not an IP address");
-	if (*version && *version != v)
-		return error_set(why, -EINVAL,
-				 "is of another family: all addresses must be "
-				 "of one");
-	*version = v;
-	return 0;
-}
-
-static int read_ip(void *opts, const char *text, struct error *why)
-{
-	struct ticket *t = &((struct opts *)opts)->at;
-
-	return parse_ip(text, &t->version, t->ip, why);
-}
-
-static int read_peer_ip(void *opts, const char *text, struct error *why)
-{
-	struct ticket *t = &((struct opts *)opts)->at;
-
-	return parse_ip(text, &t->version, t->peer_ip, why);
-}
-
-static int mac_of(const char *text, uint8_t out[6], struct error *why)
-{
-	return text_mac(out, text)
-		       ? 0
-		       : error_set(why, -EINVAL, "is not a MAC address");
-}
-
-static int read_mac(void *opts, const char *text, struct error *why)
-{
-	return mac_of(text, ((struct opts *)opts)->at.mac, why);
-}
-
-static int read_peer_mac(void *opts, const char *text, struct error *why)
-{
-	return mac_of(text, ((struct opts *)opts)->at.peer_mac, why);
-}
-
 static const struct cli_option options[] = {
 	{'R', "region", "NAME", "the region to work on", CLI_STR, AT(region)},
 	{0, "create", NULL, "make the region from a layout", CLI_FLAG,
@@ -84,14 +38,13 @@ static const struct cli_option options[] = {
 	 AT(snapshot)},
 	{0, "restore", "FILE", "make the region from a snapshot", CLI_IN,
 	 AT(restore)},
-	{0, "ip", "ADDR", "collector's address in the ticket", CLI_CALL,
-	 .read = read_ip},
-	{0, "mac", "ADDR", "collector's MAC address in the ticket", CLI_CALL,
-	 .read = read_mac},
-	{0, "peer-ip", "ADDR", "the translator's address", CLI_CALL,
-	 .read = read_peer_ip},
-	{0, "peer-mac", "ADDR", "the translator's MAC address", CLI_CALL,
-	 .read = read_peer_mac},
+	{0, "ip", "ADDR", "collector's address in the ticket", CLI_STR, AT(ip)},
+	{0, "mac", "ADDR", "collector's MAC address in the ticket", CLI_STR,
+	 AT(mac)},
+	{0, "peer-ip", "ADDR", "the translator's address", CLI_STR,
+	 AT(peer_ip)},
+	{0, "peer-mac", "ADDR", "the translator's MAC address", CLI_STR,
+	 AT(peer_mac)},
 	{0, "mtu", "BYTES", "path MTU: 256, 512, 1024, 2048, 4096", CLI_SIZE,
 	 AT(at.mtu), .min = 256, .max = 4096},
 	{0, "receives", "N",
@@ -155,14 +108,29 @@ const struct cli cli = {
 	.groups = groups,
 };
 
-bool options_given(const char *option)
+static void read_ip(struct ticket *t, uint8_t out[16], const char *option,
+		    const char *text)
 {
-	return cli_text(&cli, option) != NULL;
+	uint8_t version = text ? text_ip(out, text) : t->version;
+
+	if (text && !version)
+		cli_refuse("%s: '%s' is not an IP address", option, text);
+	if (t->version && version != t->version)
+		cli_refuse("%s: '%s' is of another family: all addresses must "
+			   "be of one",
+			   option, text);
+	t->version = version;
+}
+
+static void read_mac(uint8_t out[6], const char *option, const char *text)
+{
+	if (text && !text_mac(out, text))
+		cli_refuse("%s: '%s' is not a MAC address", option, text);
 }
 
 static void check_verbs(const struct opts *o)
 {
-	bool peer = options_given("--peer-ip");
+	bool peer = o->peer_ip;
 
 	if (!peer && !o->cm_port)
 		cli_usage(&cli, "--verbs needs --peer-ip, the translator's "
@@ -175,18 +143,10 @@ static void check_verbs(const struct opts *o)
 		cli_usage(&cli, "--receives: 1 or more with --verbs");
 }
 
-/* Whether anything is to be done with a region that is there. */
-static bool works(void)
+bool options_work(const struct opts *o)
 {
-	static const char *const work[] = {
-		"--ticket", "-r",	"-i",	      "--verbs",
-		"--notify", "--rotate", "--snapshot",
-	};
-
-	for (unsigned i = 0; i < sizeof(work) / sizeof(work[0]); i++)
-		if (options_given(work[i]))
-			return true;
-	return false;
+	return o->ticket || o->read || o->live.name || o->verbs || o->notify ||
+	       o->rotate || o->snapshot;
 }
 
 struct opts options_read(int argc, char **argv)
@@ -204,11 +164,11 @@ struct opts options_read(int argc, char **argv)
 	if (!o.remove)
 		cli_from_env(&cli, &o, "--region", "DTA_REGION");
 	cli_check(&cli, &o, -1);
-	if (!works() && !o.create && !o.restore && !o.remove)
+	if (!options_work(&o) && !o.create && !o.restore && !o.remove)
 		cli_usage(&cli, "nothing to do: say --create, --ticket, -r, "
 				"-i, --verbs, --notify, --rotate, --snapshot, "
 				"--restore or --remove");
-	if (o.remove && works())
+	if (o.remove && options_work(&o))
 		cli_usage(&cli, "--remove goes alone: nothing else can be done "
 				"with what is gone");
 	if (o.notify &&
@@ -216,6 +176,10 @@ struct opts options_read(int argc, char **argv)
 		cli_usage(&cli, "the standard output cannot take two files: "
 				"with --notify "
 				"no other may be -");
+	read_ip(&o.at, o.at.ip, "--ip", o.ip);
+	read_ip(&o.at, o.at.peer_ip, "--peer-ip", o.peer_ip);
+	read_mac(o.at.mac, "--mac", o.mac);
+	read_mac(o.at.peer_mac, "--peer-mac", o.peer_mac);
 	if (o.at.mtu & (o.at.mtu - 1))
 		cli_refuse("--mtu: '%u' is not 256, 512, 1024, 2048 or 4096",
 			   o.at.mtu);

@@ -40,37 +40,18 @@ struct run {
 	struct why why;
 };
 
-static void look_at(struct why *w, const struct pkt *p)
+static void why_look(struct why *w, const struct pkt *pkts, size_t n)
 {
-	struct roce r;
 	struct net_udp u;
 
-	if (!roce_decode(&r, p->data, p->len)) {
-		w->roce = true;
-		w->first = r;
-	} else if (!net_udp_decode(&u, p->data, p->len)) {
-		w->dta = w->dta || u.dst_port == DTA_PORT;
+	for (size_t i = 0; i < n && !w->roce; i++) {
+		w->roce = !roce_decode(&w->first, pkts[i].data, pkts[i].len);
+		if (!w->roce && !net_udp_decode(&u, pkts[i].data, pkts[i].len))
+			w->dta |= u.dst_port == DTA_PORT;
 	}
 }
 
-static void why_look(struct why *w, const struct pkt *pkts, size_t n)
-{
-	for (size_t i = 0; i < n && !w->roce; i++)
-		look_at(w, &pkts[i]);
-}
-
-/* None of them is RoCEv2. */
-static void other_packets(struct error *err, const struct why *w)
-{
-	error_set(err, -1, "%s",
-		  w->dta ? "these are DTA reports: dta-translate first "
-			   "(--ticket FILE -w -), or let it write the region "
-			   "itself (--region)"
-			 : "no RoCEv2 packet (UDP to port 4791) is whole in "
-			   "it");
-}
-
-/* They are for somebody else. */
+/* They are for another address. */
 static void other_address(struct error *err, const struct why *w,
 			  const struct ticket *t)
 {
@@ -86,42 +67,51 @@ static void other_address(struct error *err, const struct why *w,
 		  text_of_mac(own_mac, t->mac));
 }
 
+/* What is probably wrong where most was dropped by a counter. */
+static const struct cause {
+	const char *counter, *text;
+} causes[] = {
+	{"bad_icrc", "the packets were cut short or changed on their way; "
+		     "tcpdump -s 0 takes them whole"},
+	{"malformed", "the packets were cut short or changed on their way; "
+		      "tcpdump -s 0 takes them whole"},
+	{"bad_peer", "the packets are not from the translator of the ticket: "
+		     "--peer-ip says who that is"},
+	{"rnr", "no receive was posted for their immediates: --receives"},
+};
+
 /*
- * What is probably wrong where all that came was dropped, into err (returned).
- * t: the ticket that the packets were judged by.
+ * What is probably wrong where all that came was dropped. t: the ticket that
+ * the packets were judged by.
  */
-static const char *why_text(struct error *err, const struct why *w,
-			    const struct responder_ledger *l,
-			    const struct ticket *t)
+static void explain(struct error *err, const struct why *w,
+		    const struct responder_ledger *l, const struct ticket *t)
 {
 	unsigned worst = ledger_worst(&responder_ledger, l);
 	const char *name = worst < responder_ledger.n
 				   ? responder_ledger.fields[worst].name
 				   : "";
 
-	if (!w->roce)
-		other_packets(err, w);
+	if (!w->roce && w->dta)
+		error_set(
+			err, -1,
+			"these are DTA reports: dta-translate first (--ticket "
+			"FILE -w -), or let it write the region itself "
+			"(--region)");
+	else if (!w->roce)
+		error_set(err, -1,
+			  "no RoCEv2 packet (UDP to port 4791) is whole in it");
 	else if (!strcmp(name, "foreign"))
 		other_address(err, w, t);
-	else if (!strcmp(name, "bad_icrc") || !strcmp(name, "malformed"))
-		error_set(err, -1,
-			  "the packets were cut short or changed on their way; "
-			  "tcpdump -s 0 takes them whole");
-	else if (!strcmp(name, "bad_peer"))
-		error_set(err, -1,
-			  "the packets are not from the translator of the "
-			  "ticket: --peer-ip says who that is");
-	else if (!strcmp(name, "rnr"))
-		error_set(err, -1,
-			  "no receive was posted for their immediates: "
-			  "--receives");
 	else
 		error_set(err, -1,
 			  "most are %s: the packets were made with the ticket "
 			  "of another region, epoch or run; make one with "
 			  "--ticket and translate the reports again",
 			  name);
-	return err->text;
+	for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++)
+		if (w->roce && !strcmp(name, causes[i].counter))
+			error_set(err, -1, "%s", causes[i].text);
 }
 
 /* Whether the ticket that we write tells of our queue pairs. Packets of another
@@ -129,14 +119,6 @@ static const char *why_text(struct error *err, const struct why *w,
 static bool has_live_ticket(const struct opts *o)
 {
 	return o->live.name && o->ticket;
-}
-
-/* First PSNs unlike those of a run before, whose queue pairs had the same
- * numbers: what was sent to them is not for us, and the ticket is another. */
-static void first_psns(struct ticket *t)
-{
-	for (unsigned i = 0; i < t->n; i++)
-		t->at[i].psn = (uint32_t)rng_seed() & ROCE_PSN_MASK;
 }
 
 /*
@@ -340,23 +322,6 @@ static void take_addresses(struct ticket *at, const char *interface)
 		memcpy(at->ip, own.ip4, 4);
 }
 
-static struct src *open_capture(const struct opts *o)
-{
-	struct error err = {0};
-	struct src *s;
-
-	if (src_open(&s, o->read, &err) < 0)
-		cli_error(o->read, &err);
-	return s;
-}
-
-static struct src *open_interface(struct opts *o)
-{
-	static const uint16_t ports[LIVE_PORTS] = {ROCE_PORT};
-
-	return cli_live_open(&o->live, ports, o->quiet);
-}
-
 /* Answers go to a capture, or where the packets come from. */
 static struct snk *open_answers(const struct opts *o)
 {
@@ -388,12 +353,13 @@ static void claim(const struct opts *o, struct region *r)
 /* Opens all that a run needs; exits if it cannot. */
 static void run_open(struct run *run, struct opts *o, struct ticket *t)
 {
+	static const uint16_t ports[LIVE_PORTS] = {ROCE_PORT};
 	struct error err = {0};
 	int rc;
 
 	claim(o, run->r);
-	if (o->read)
-		run->loop.s = open_capture(o);
+	if (o->read && src_open(&run->loop.s, o->read, &err) < 0)
+		cli_error(o->read, &err);
 	run->answers = open_answers(o);
 	/* A pipe's other end waits for our header before it sends anything. */
 	if (run->answers)
@@ -404,7 +370,7 @@ static void run_open(struct run *run, struct opts *o, struct ticket *t)
 		cli_error(o->region, &err);
 	/* An interface when nothing else can be wrong: it may lose its link. */
 	if (o->live.name)
-		run->loop.s = open_interface(o);
+		run->loop.s = cli_live_open(&o->live, ports, o->quiet);
 	/* It tells that we listen. */
 	rc = has_live_ticket(o) ? ticket_put(t, o->ticket) : 0;
 	if (rc < 0)
@@ -471,14 +437,16 @@ void respond(struct opts *o, struct region *r)
 	if (o->live.name)
 		take_addresses(&o->at, o->live.name);
 	ticket_for(&t, o, r);
-	if (has_live_ticket(o))
-		first_psns(&t);
+	/* First PSNs unlike those of a run before, whose queue pairs had the
+	 * same numbers: what was sent to them is not for us. */
+	for (unsigned i = 0; i < t.n && has_live_ticket(o); i++)
+		t.at[i].psn = (uint32_t)rng_seed() & ROCE_PSN_MASK;
 	run_open(&run, o, &t);
 	rc = cli_loop(&run.loop, &err);
 	responder_cores_rest(run.cores);
 	end = *responder_counters(run.p);
 	closed = run_close(&run);
-	why_text(&why, &run.why, &end, &t);
+	explain(&why, &run.why, &end, &t);
 	ticket_fini(&t);
 	if (closed < 0)
 		cli_fail("%s: %s", o->write ? cli_file(o->write) : o->live.name,

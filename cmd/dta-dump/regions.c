@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* regions: those of this machine, a row each. */
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -41,31 +40,16 @@ static const struct row_field fields[FIELDS] = {
 
 static const struct schema schema = {"region", fields, FIELDS};
 
+enum {
+	SAMPLE = 10000, /* units of a table that are looked at */
+};
+
 struct list {
 	const struct opts *o;
 	struct rows *rows;
 	unsigned n;
 	bool bad;
 };
-
-/* How full its fullest table is, in the current epoch. */
-static double fill_of(struct region *r)
-{
-	struct memory *m = region_memory(r);
-	double fill = NAN;
-
-	for (unsigned i = 0; i < m->tables && !cli_stop; i++) {
-		struct table_view v;
-		struct query_load l;
-
-		memory_view(&v, m, &m->table[i], m->newest);
-		if (query_load_of(&l, &v, &cli_stop) < 0)
-			cli_fail("out of memory");
-		if (isnan(fill) || l.used_share > fill)
-			fill = l.used_share;
-	}
-	return fill;
-}
 
 /* "1234:dta-translate,1240:dta-collect": a blank would break the column. */
 static void put_writers(struct rows *rows, const struct region *r)
@@ -121,7 +105,7 @@ static void show_region(void *ctx, const char *path, const char *name)
 	if (began && began <= now)
 		row_u64(rows, AGE, (now - began) / 1000000000);
 	if (!l->o->no_load)
-		row_f64(rows, FILL, fill_of(r));
+		row_f64(rows, FILL, query_fill(region_memory(r), SAMPLE));
 	put_writers(rows, r);
 	row_str(rows, PATH, path);
 	row_write(rows);

@@ -38,23 +38,6 @@ static bool is_region(const char *a, const char *b)
 	return *a && !strcmp(a + (*a == '/'), b + (*b == '/'));
 }
 
-static double fill_of(struct region *r)
-{
-	struct memory *m = region_memory(r);
-	double fill = NAN;
-
-	for (unsigned i = 0; i < m->tables; i++) {
-		struct table_view v;
-		double share;
-
-		memory_view(&v, m, &m->table[i], m->newest);
-		share = query_load_sample(&v, SAMPLE);
-		if (isnan(fill) || share > fill)
-			fill = share;
-	}
-	return fill;
-}
-
 /* By its path; made, if it is new. */
 static struct seen_region *find_region(struct watch *w, const char *path,
 				       const char *name)
@@ -101,7 +84,7 @@ static void look_at_region(void *ctx, const char *path, const char *name)
 	for (s->writers = 0; region_writer(r, &at, &one);)
 		s->writer[s->writers++] = one.pid;
 	s->last_write_ns = s->writers ? now : region_left(r);
-	s->fill = fill_of(r);
+	s->fill = query_fill(region_memory(r), SAMPLE);
 	region_close(r);
 }
 

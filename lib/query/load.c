@@ -120,6 +120,22 @@ double query_load_sample(const struct table_view *v, uint64_t at_most)
 	return (double)used / (double)read; /* NAN of none */
 }
 
+double query_fill(struct memory *m, uint64_t at_most)
+{
+	double fill = NAN;
+
+	for (unsigned i = 0; i < m->tables; i++) {
+		struct table_view v;
+		double share;
+
+		memory_view(&v, m, &m->table[i], m->newest);
+		share = query_load_sample(&v, at_most);
+		if (isnan(fill) || share > fill)
+			fill = share;
+	}
+	return fill;
+}
+
 double query_pass(const struct table *t)
 {
 	double values = (double)t->values;

@@ -213,6 +213,9 @@ struct query_load {
  */
 double query_load_sample(const struct table_view *v, uint64_t at_most);
 
+/* The same of the fullest table of a memory in its newest epoch. */
+double query_fill(struct memory *m, uint64_t at_most);
+
 /* 0 or -ENOMEM. *stop ends it early. */
 int query_load_of(struct query_load *l, const struct table_view *v,
 		  const atomic_int *stop);
