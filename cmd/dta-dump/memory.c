@@ -38,20 +38,13 @@ static bool wanted(const struct opts *o, const struct table *t)
 	return !o->table || !strcmp(o->table, t->name) || !strcmp(o->table, id);
 }
 
-static void check_table(const struct whole *w, const struct opts *o)
-{
-	for (unsigned i = 0; i < w->memory->tables; i++)
-		if (wanted(o, &w->memory->table[i]))
-			return;
-	cli_fail("%s: no table %s", w->name, o->table);
-}
-
 /* Opens one of the two, with the epochs that o asks for. Exits on failure. */
 static void whole_open(struct whole *w, const char *region,
 		       const char *snapshot, const struct opts *o)
 {
 	const struct memory *m;
 	struct error err = {0};
+	unsigned i = 0;
 	int rc;
 
 	*w = (struct whole){.name = region ? region : snapshot};
@@ -71,7 +64,10 @@ static void whole_open(struct whole *w, const char *region,
 			 (unsigned long long)o->epoch,
 			 (unsigned long long)m->oldest,
 			 (unsigned long long)m->newest);
-	check_table(w, o);
+	while (i < m->tables && !wanted(o, &m->table[i]))
+		i++;
+	if (i == m->tables)
+		cli_fail("%s: no table %s", w->name, o->table);
 }
 
 /*

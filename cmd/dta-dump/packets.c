@@ -279,15 +279,6 @@ static void show_label_ends(struct rows *rows, const struct label_view *v)
 	show_head(rows, src, dst, "int-label");
 }
 
-/* It says that it carries labels, and they are not to be read. */
-static bool show_unreadable(struct rows *rows, const struct pkt *p)
-{
-	show_head(rows, NULL, NULL, "int-label");
-	row_u64(rows, SHOW_LENGTH, p->wire_len);
-	row_str(rows, SHOW_REASON, show_malformed);
-	return true;
-}
-
 /* A packet that carries labels. False: it does not. */
 static bool show_label(struct rows *rows, const struct pkt *p)
 {
@@ -295,14 +286,19 @@ static bool show_label(struct rows *rows, const struct pkt *p)
 	struct label_view v;
 	int rc = label_find(&v, &label_format_default, p->data, p->len);
 
-	if (rc)
-		return rc == -EBADMSG && v.claims && show_unreadable(rows, p);
+	if (rc && (rc != -EBADMSG || !v.claims))
+		return false;
+	row_u64(rows, SHOW_LENGTH, p->wire_len);
+	if (rc) { /* it says that it carries labels */
+		show_head(rows, NULL, NULL, "int-label");
+		row_str(rows, SHOW_REASON, show_malformed);
+		return true;
+	}
 	write_labels(text, sizeof(text), &v);
 	show_label_ends(rows, &v);
 	row_str(rows, SHOW_OPCODE, v.specific ? "specific" : "normal");
 	show_label_flow(rows, &v);
 	row_u64(rows, SHOW_PATH_LEN, v.n);
-	row_u64(rows, SHOW_LENGTH, p->wire_len);
 	row_str(rows, SHOW_LABELS, text);
 	if (v.damaged)
 		row_str(rows, SHOW_REASON, show_wrong_checksum);
@@ -453,12 +449,6 @@ static bool show_int(struct show_int *x)
 	x->reports = int_frame_decoder_report_counters(x->in)->reports;
 	int_decode_frames(x->in, x->p, 1);
 	return x->shown > 0;
-}
-
-/* And why: reports were refused. */
-static bool show_int_refused(const struct show_int *x)
-{
-	return int_frame_decoder_report_counters(x->in)->reports > x->reports;
 }
 
 /* --- DTA ------------------------------------------------------------------ */
@@ -626,12 +616,6 @@ static bool is_write(uint8_t opcode)
 	       opcode == ROCE_UC_WRITE_ONLY || opcode == ROCE_UC_WRITE_ONLY_IMM;
 }
 
-static bool has_imm(uint8_t opcode)
-{
-	return opcode == ROCE_RC_WRITE_ONLY_IMM ||
-	       opcode == ROCE_UC_WRITE_ONLY_IMM;
-}
-
 /* The table that is hit, and where in it. False: none is. */
 static bool show_hit(struct rows *rows, const struct ticket *tables,
 		     const struct roce *r)
@@ -663,7 +647,8 @@ static void show_access(struct rows *rows, const struct roce *r)
 	row_str(rows, SHOW_VA, va);
 	row_str(rows, SHOW_RKEY, rkey);
 	row_u64(rows, SHOW_LENGTH, reach(r));
-	if (has_imm(r->opcode))
+	if (r->opcode == ROCE_RC_WRITE_ONLY_IMM ||
+	    r->opcode == ROCE_UC_WRITE_ONLY_IMM)
 		row_u64(rows, SHOW_IMM, r->imm);
 	if (is_atomic(r->opcode))
 		row_u64(rows, SHOW_ADD, r->swap_add);
@@ -777,7 +762,8 @@ static void show_other(struct show_int *x, const struct pkt *p, int rc)
 	x->dst = known ? dst : NULL;
 	if (rc != -EBADE && show_int(x))
 		return;
-	bad = rc != -EBADE && show_int_refused(x);
+	bad = rc != -EBADE && /* reports were refused */
+	      int_frame_decoder_report_counters(x->in)->reports > x->reports;
 	show_head(rows, x->src, x->dst, bad ? "report" : "other");
 	row_u64(rows, SHOW_LENGTH, p->wire_len);
 	if (rc == -EBADE)

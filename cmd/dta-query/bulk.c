@@ -250,16 +250,6 @@ static void sum_row(struct bulk *b, uint64_t malformed)
 	row_write(b->rows);
 }
 
-/* Damage that other copies make up for is still warned of. */
-static void say_damage(const struct bulk *b)
-{
-	if (b->impaired && !b->o->quiet)
-		cli_warn("damaged blocks: %llu keys were answered without some "
-			 "of their copies, %llu cannot be read",
-			 (unsigned long long)b->impaired,
-			 (unsigned long long)b->answers[QUERY_UNREADABLE]);
-}
-
 static void ask_alone(struct bulk *b, struct query_sources *p)
 {
 	while (!cli_stop && keys_next(&b->keys)) {
@@ -454,7 +444,12 @@ int run_keys(const struct opts *o, struct query_sources *p)
 		sum_row(b, b->keys.malformed);
 	rows_close(b->rows);
 	keys_close(&b->keys);
-	say_damage(b);
+	/* Damage that other copies make up for is still warned of. */
+	if (b->impaired && !o->quiet)
+		cli_warn("damaged blocks: %llu keys were answered without some "
+			 "of their copies, %llu cannot be read",
+			 (unsigned long long)b->impaired,
+			 (unsigned long long)b->answers[QUERY_UNREADABLE]);
 	rc = b->keys.malformed	       ? CLI_FAIL
 	     : b->answers[QUERY_FOUND] ? CLI_OK
 				       : CLI_NOTHING;

@@ -187,15 +187,6 @@ struct run {
 
 /* --- rows ----------------------------------------------------------------- */
 
-static const struct program *program_at(const struct watch *w, uint32_t i)
-{
-	const struct program *p = w->programs;
-
-	for (; p && i; i--)
-		p = p->next;
-	return p;
-}
-
 /* Counters are numbered through all programs. */
 static const struct program *counter_at(const struct watch *w, uint32_t i,
 					unsigned *counter)
@@ -206,15 +197,6 @@ static const struct program *counter_at(const struct watch *w, uint32_t i,
 		i -= p->page.counters;
 	*counter = i;
 	return p;
-}
-
-static const struct seen_region *region_at(const struct watch *w, uint32_t i)
-{
-	const struct seen_region *r = w->regions;
-
-	for (; r && i; i--)
-		r = r->next;
-	return r;
 }
 
 static uint32_t size(void *run, unsigned table)
@@ -250,15 +232,18 @@ static bool has(void *run, unsigned table, uint32_t i)
 static void row(void *run, unsigned table, uint32_t i, struct row_batch *b)
 {
 	const struct watch *w = &((struct run *)run)->w;
-	const struct program *p;
+	const struct program *p = w->programs;
+	const struct seen_region *r = w->regions;
 	unsigned k;
 
 	if (table == TABLE_PROGRAMS) {
-		columns_set(&shown[table], b,
-			    (const void *[PARTS]){program_at(w, i)});
+		for (; i; i--)
+			p = p->next;
+		columns_set(&shown[table], b, (const void *[PARTS]){p});
 	} else if (table == TABLE_REGIONS) {
-		columns_set(&shown[table], b,
-			    (const void *[PARTS]){region_at(w, i)});
+		for (; i; i--)
+			r = r->next;
+		columns_set(&shown[table], b, (const void *[PARTS]){r});
 	} else {
 		p = counter_at(w, i, &k);
 		columns_set_counter(&shown[table], b, p, k);
@@ -408,17 +393,6 @@ static void look_twice(struct run *r)
 		cli_fail("%s", r->w.why.text);
 }
 
-/* Whether there is such a region; exits if not. */
-static void check_region(const char *name)
-{
-	struct error err = {0};
-	struct region *r;
-
-	if (region_look(&r, name, &err) < 0)
-		cli_error(name, &err);
-	region_close(r);
-}
-
 /* Of the table that was asked for; says why it is empty. */
 static int exit_status(struct run *r, int rc)
 {
@@ -459,13 +433,16 @@ static int show_tables(struct run *r)
 int main(int argc, char **argv)
 {
 	static struct run r;
+	struct error err = {0};
+	struct region *region = NULL;
 	int status = CLI_OK;
 
 	cli_start(&cli);
 	r.o = options_read(argc, argv);
 	cli_signals();
-	if (r.o.region)
-		check_region(r.o.region);
+	if (r.o.region && region_look(&region, r.o.region, &err) < 0)
+		cli_error(r.o.region, &err);
+	region_close(region);
 	for (unsigned i = 0; i < TABLES; i++)
 		columns_open(&shown[i], table_names[i], kinds[i].column,
 			     kinds[i].n);

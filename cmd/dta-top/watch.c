@@ -278,37 +278,20 @@ static void take_page(struct program *p, const struct ledger_page *now)
 	p->page = *now;
 }
 
-static void name_user(struct program *p)
-{
-	const struct passwd *user = getpwuid(p->owner.uid);
-
-	if (user)
-		snprintf(p->user, sizeof(p->user), "%s", user->pw_name);
-	else
-		snprintf(p->user, sizeof(p->user), "%u", p->owner.uid);
-}
-
-/* Its place, behind those of names before it; there is one, or there will be.
- */
-static struct program **place_of(struct watch *w, const char *name)
-{
-	struct program **at = &w->programs;
-
-	while (*at && strcmp((*at)->name, name) < 0)
-		at = &(*at)->next;
-	return at;
-}
-
 static struct program *meet(struct watch *w, struct program **at,
 			    const char *name, const struct ledger_owner *owner)
 {
+	const struct passwd *user = getpwuid(owner->uid);
 	struct program *p = calloc(1, sizeof(*p));
 
 	if (!p || !(p->counter = calloc(1, sizeof(*p->counter))))
 		cli_fail("out of memory");
 	snprintf(p->name, sizeof(p->name), "%s", name);
 	p->owner = *owner;
-	name_user(p);
+	if (user)
+		snprintf(p->user, sizeof(p->user), "%s", user->pw_name);
+	else
+		snprintf(p->user, sizeof(p->user), "%u", owner->uid);
 	p->next = *at;
 	*at = p;
 	w->n_programs++;
@@ -344,8 +327,11 @@ static void look_at(void *ctx, const char *name)
 	struct watch *w = ctx;
 	struct ledger_owner owner;
 	int rc = ledger_page_read(&w->scratch, &owner, w->dir, name);
-	struct program **at = place_of(w, name), *p = *at;
+	struct program **at = &w->programs, *p;
 
+	while (*at && strcmp((*at)->name, name) < 0)
+		at = &(*at)->next;
+	p = *at;
 	if (p && strcmp(p->name, name) != 0)
 		p = NULL;
 	if (rc == -EAGAIN && p) { /* it stopped while it wrote */

@@ -1,26 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "model/model.h"
 
-/* Blocks of a batch that are there because there are so many owners. */
-static double blocks_more(const struct cores_load *l, unsigned n)
-{
-	double least = l->rounds * n;
-
-	return least > l->blocks ? least - l->blocks : 0;
-}
-
-static double each_ns(const struct cores_load *l, unsigned n)
-{
-	if (n == 1)
-		return l->alone_ns;
-	return l->work_ns + l->receive_ns +
-	       blocks_more(l, n) * l->block_ns / l->batch;
-}
-
 struct cores_rate cores_at(const struct cores_load *l, unsigned n)
 {
+	/* Blocks of a batch that are there because there are so many owners. */
+	double more = l->rounds * n > l->blocks ? l->rounds * n - l->blocks : 0;
+	double several_ns = l->work_ns + l->receive_ns +
+			    more * l->block_ns / l->batch;
 	struct cores_rate r = {
-		.per_s = n * 1e9 / each_ns(l, n),
+		.per_s = n * 1e9 / (n == 1 ? l->alone_ns : several_ns),
 		.bound = CORES_WORK,
 	};
 

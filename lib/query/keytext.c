@@ -39,13 +39,6 @@ static int no_key(const struct table *const *t, unsigned n, struct error *err)
 	return error_set(err, -EINVAL, "%s", why);
 }
 
-/* Whether a text and a type of keys are of one IP version; as it seems. */
-static bool of_a_version(const char *text, enum key_type type)
-{
-	return (strchr(text, '[') || strstr(text, "::")) ==
-	       (type == KEY_FLOW6 || type == KEY_HOP6 || type == KEY_SRC6);
-}
-
 /*
  * A text without what people put in and makes no difference: blanks, capitals,
  * -> for >. at[i] is where out[i] was; both have room for KEY_TEXT_MAX. Returns
@@ -81,11 +74,15 @@ static void explain(const struct table *const *t, unsigned n, const char *text,
 
 	for (unsigned i = 0; i < n; i++) {
 		enum key_type type = (enum key_type)t[i]->key_type;
+		bool six = type == KEY_FLOW6 || type == KEY_HOP6 ||
+			   type == KEY_SRC6;
 		struct key_error one;
 
 		if (!key_parse_at(key, type, t[i]->key_len, loose, &one))
 			continue;
-		like = 2 * one.at + of_a_version(loose, type);
+		/* Of one IP version, as it seems. */
+		like = 2 * one.at +
+		       ((strchr(loose, '[') || strstr(loose, "::")) == six);
 		if (i && like <= best)
 			continue;
 		best = like;

@@ -567,15 +567,6 @@ static void look_at_slot(struct query_unit *l, const struct table_view *v,
 						: QUERY_UNIT_OTHER;
 }
 
-static void look_at_counter(struct query_unit *l, const struct table_view *v)
-{
-	if (view_load(v, table_unit(v->t, l->unit), &l->count,
-		      sizeof(l->count)) < 0)
-		l->holds = QUERY_UNIT_UNREADABLE;
-	else
-		l->holds = l->count ? QUERY_UNIT_KEY : QUERY_UNIT_EMPTY;
-}
-
 static void look_at_chunk(struct query_unit *l, const struct table_view *v,
 			  const uint8_t *key)
 {
@@ -608,10 +599,13 @@ void query_inspect(struct query_unit *out, const struct table_view *v,
 			l->holds = QUERY_UNIT_REPEATED;
 		else if (v->t->kind == TABLE_KEYWRITE)
 			look_at_slot(l, v, key);
-		else if (v->t->kind == TABLE_KEYINC)
-			look_at_counter(l, v);
-		else
+		else if (v->t->kind == TABLE_POSTCARD)
 			look_at_chunk(l, v, key);
+		else if (view_load(v, table_unit(v->t, l->unit), &l->count,
+				   sizeof(l->count)) < 0)
+			l->holds = QUERY_UNIT_UNREADABLE;
+		else
+			l->holds = l->count ? QUERY_UNIT_KEY : QUERY_UNIT_EMPTY;
 	}
 }
 

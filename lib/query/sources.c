@@ -512,13 +512,6 @@ const struct table *query_source_table(const struct query_source *s, unsigned i)
 	return &s->memory->table[i];
 }
 
-static bool is_counterpart(const struct table *a, const struct table *b)
-{
-	return a->id == b->id && a->kind == b->kind &&
-	       a->key_type == b->key_type && a->key_len == b->key_len &&
-	       a->value_len == b->value_len;
-}
-
 void query_target_of(struct query_target *out, const struct query_sources *p,
 		     const struct table *t)
 {
@@ -526,11 +519,14 @@ void query_target_of(struct query_target *out, const struct query_sources *p,
 	for (unsigned i = 0; i < p->sources; i++)
 		for (unsigned k = 0; k < query_source_tables(&p->source[i]);
 		     k++) {
-			const struct table *other = query_source_table(
+			const struct table *a = query_source_table(
 				&p->source[i], k);
 
-			if (is_counterpart(other, t))
-				out->in[i] = other;
+			if (a->id == t->id && a->kind == t->kind &&
+			    a->key_type == t->key_type &&
+			    a->key_len == t->key_len &&
+			    a->value_len == t->value_len)
+				out->in[i] = a;
 		}
 }
 

@@ -425,31 +425,26 @@ static int section_begin(struct reading *r)
 	return 0;
 }
 
-/* V is kept; as a set it may go on in further lines. */
-static int take_values(struct reading *r, struct error *why)
-{
-	struct error inner = {""};
-	int rc = parse_values(&r->values, r->t, r->ini.value, &inner);
-
-	return rc < 0 ? error_set(why, rc, "values: %.400s", inner.text) : 0;
-}
-
-static int take_field(struct reading *r)
+static int read_field(struct reading *r)
 {
 	const struct ini *i = &r->ini;
 	int k = layout_field(i->key), rc;
+	/* V is kept; as a set it may go on in further lines. */
 	bool more = r->values.n && !strcmp(i->key, "values") &&
 		    !strchr(i->value, '-');
-	struct error why = {""};
+	struct error why = {""}, inner = {""};
 
 	if (k >= 0 && r->line[k] && !more)
 		return ini_error(i, i->line, -EINVAL, "%s: given twice",
 				 i->key);
 	if (!strcmp(i->key, "values") &&
-	    (!r->t->kind || r->t->kind == TABLE_POSTCARD))
-		rc = take_values(r, &why);
-	else
+	    (!r->t->kind || r->t->kind == TABLE_POSTCARD)) {
+		rc = parse_values(&r->values, r->t, i->value, &inner);
+		if (rc < 0)
+			error_set(&why, rc, "values: %.400s", inner.text);
+	} else {
 		rc = layout_set(r->t, i->key, i->value, &why);
+	}
 	if (rc < 0)
 		return ini_error(i, i->line, rc, "%s", why.text);
 	r->line[k] = i->line;
@@ -467,7 +462,7 @@ static int read_all(struct reading *r)
 					 "a field before the first [table]");
 		if (i->header != r->header && section_begin(r) < 0)
 			return -EINVAL;
-		if ((rc = take_field(r)) < 0)
+		if ((rc = read_field(r)) < 0)
 			return rc;
 	}
 	if (rc < 0)

@@ -98,16 +98,6 @@ static int read_at(const struct snapshot *s, void *buf, size_t len, uint64_t at)
 	return 0;
 }
 
-/* Whether the bytes of a block can be where an entry says. */
-static bool entry_ok(const struct snapshot *s, uint64_t block,
-		     const struct snapshot_entry *e)
-{
-	uint32_t length = snapshot_place(&s->plan, block).length;
-
-	return e->packed <= length && e->at >= s->head.data_at &&
-	       e->at <= s->size && e->packed <= s->size - e->at;
-}
-
 static int read_index(struct snapshot *s)
 {
 	uint64_t len = s->plan.blocks * sizeof(*s->index);
@@ -124,9 +114,15 @@ static int read_index(struct snapshot *s)
 		return rc;
 	if (crc(CRC_CHECKSUM, s->index, len) != t.index_crc)
 		return -EBADMSG;
-	for (uint64_t i = 0; i < s->plan.blocks; i++)
-		if (!entry_ok(s, i, &s->index[i]))
-			s->index[i] = (struct snapshot_entry){0};
+	for (uint64_t i = 0; i < s->plan.blocks; i++) {
+		struct snapshot_entry *e = &s->index[i];
+
+		/* The bytes of a block cannot be there. */
+		if (e->packed > snapshot_place(&s->plan, i).length ||
+		    e->at < s->head.data_at || e->at > s->size ||
+		    e->packed > s->size - e->at)
+			*e = (struct snapshot_entry){0};
+	}
 	return 0;
 }
 
@@ -279,17 +275,6 @@ void snapshot_close(struct snapshot *s)
 	free(s);
 }
 
-static bool inflate_into(struct snapshot *s, uint32_t packed, uint8_t *out,
-			 uint32_t length)
-{
-	inflateReset(&s->z);
-	s->z.next_in = s->packed;
-	s->z.avail_in = packed;
-	s->z.next_out = out;
-	s->z.avail_out = length;
-	return inflate(&s->z, Z_FINISH) == Z_STREAM_END && !s->z.avail_out;
-}
-
 int snapshot_block_read(struct snapshot *s, uint64_t block, uint8_t *out)
 {
 	uint32_t length = snapshot_place(&s->plan, block).length;
@@ -307,11 +292,17 @@ int snapshot_block_read(struct snapshot *s, uint64_t block, uint8_t *out)
 		return rc;
 	if (crc(CRC_CHECKSUM, s->packed, e.packed) != e.sum)
 		return -EBADMSG;
-	if (e.packed == length)
+	if (e.packed == length) {
 		memcpy(out, s->packed, length);
-	else if (!inflate_into(s, e.packed, out, length))
-		return -EBADMSG;
-	return 0;
+		return 0;
+	}
+	inflateReset(&s->z);
+	s->z.next_in = s->packed;
+	s->z.avail_in = e.packed;
+	s->z.next_out = out;
+	s->z.avail_out = length;
+	rc = inflate(&s->z, Z_FINISH);
+	return rc == Z_STREAM_END && !s->z.avail_out ? 0 : -EBADMSG;
 }
 
 /* A block out of the cache, or into it. */

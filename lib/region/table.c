@@ -400,26 +400,23 @@ void table_keep(struct table *t, uint64_t entries)
 	t->units = entries + (t->batch ? t->batch : BATCH_DEFAULT);
 }
 
-/* How many units fit the bytes given as memory. */
-static uint64_t units_in(const struct table *t, uint64_t memory)
-{
-	if (t->kind != TABLE_APPEND)
-		return memory / t->stride;
-	memory /= t->lists ? t->lists : 1;
-	return memory > COUNT_LEN ? (memory - COUNT_LEN) / t->stride : 0;
-}
-
 int table_finish(struct table *t, struct error *err)
 {
-	uint64_t body;
+	uint64_t body, list;
 
 	set_defaults(t);
 	if (t->stride <= TABLE_STRIDE_PACKED)
 		t->stride = t->stride == TABLE_STRIDE_PACKED
 				    ? packed_stride(t)
 				    : pow2_from(content_len(t));
-	if (!t->units)
-		t->units = units_in(t, t->length);
+	/* As many as fit the bytes given as memory. */
+	if (!t->units && t->kind != TABLE_APPEND)
+		t->units = t->length / t->stride;
+	if (!t->units && t->lists) {
+		list = t->length / t->lists;
+		t->units = list > COUNT_LEN ? (list - COUNT_LEN) / t->stride
+					    : 0;
+	}
 	if (body_len(t, &body)) {
 		t->heads = t->kind == TABLE_APPEND ? round_up(body, 64) : 0;
 		t->length = t->kind == TABLE_APPEND
