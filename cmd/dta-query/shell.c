@@ -68,10 +68,10 @@ static int show_tables(struct shell *sh)
 	struct rows *r = cli_rows(sh->o.format, &tables);
 
 	for (unsigned i = 0; r && i < sh->p->sources; i++) {
-		const struct query_source *s = &sh->p->source[i];
+		const struct memory *m = sh->p->source[i].memory;
 
-		for (unsigned k = 0; k < query_source_tables(s); k++) {
-			const struct table *t = query_source_table(s, k);
+		for (unsigned k = 0; m && k < m->tables; k++) {
+			const struct table *t = &m->table[k];
 
 			row_str(r, TABLE_NAME, t->name);
 			row_u64(r, TABLE_ID, t->id);
@@ -83,7 +83,7 @@ static int show_tables(struct shell *sh)
 			row_u64(r, TABLE_UNITS, t->units);
 			if (t->lists)
 				row_u64(r, TABLE_LISTS, t->lists);
-			row_str(r, TABLE_SOURCE, s->name);
+			row_str(r, TABLE_SOURCE, sh->p->source[i].name);
 			row_write(r);
 		}
 	}

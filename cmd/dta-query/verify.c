@@ -549,9 +549,10 @@ int run_verify(const struct opts *o, struct query_sources *p)
 	unsigned n = 0;
 
 	for (unsigned s = 0; s < p->sources; s++)
-		for (unsigned i = 0; i < query_source_tables(&p->source[s]);
+		for (unsigned i = 0;
+		     p->source[s].memory && i < p->source[s].memory->tables;
 		     i++)
-			tables[n++] = query_source_table(&p->source[s], i);
+			tables[n++] = &p->source[s].memory->table[i];
 	truth_init(&truth, tables, n);
 	read_truth(&truth, o->truth);
 	if (cli_stop)

@@ -502,25 +502,15 @@ void query_sources_set_failed(struct query_sources *p)
 	p->failed = p->failed || !*p->o->stop;
 }
 
-unsigned query_source_tables(const struct query_source *s)
-{
-	return s->memory ? s->memory->tables : 0;
-}
-
-const struct table *query_source_table(const struct query_source *s, unsigned i)
-{
-	return &s->memory->table[i];
-}
-
 void query_target_of(struct query_target *out, const struct query_sources *p,
 		     const struct table *t)
 {
 	*out = (struct query_target){.t = t};
-	for (unsigned i = 0; i < p->sources; i++)
-		for (unsigned k = 0; k < query_source_tables(&p->source[i]);
-		     k++) {
-			const struct table *a = query_source_table(
-				&p->source[i], k);
+	for (unsigned i = 0; i < p->sources; i++) {
+		const struct memory *m = p->source[i].memory;
+
+		for (unsigned k = 0; m && k < m->tables; k++) {
+			const struct table *a = &m->table[k];
 
 			if (a->id == t->id && a->kind == t->kind &&
 			    a->key_type == t->key_type &&
@@ -528,6 +518,7 @@ void query_target_of(struct query_target *out, const struct query_sources *p,
 			    a->value_len == t->value_len)
 				out->in[i] = a;
 		}
+	}
 }
 
 static void add_target(struct query_targets *out, const struct query_sources *p,

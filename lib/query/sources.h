@@ -146,11 +146,6 @@ void query_target_of(struct query_target *out, const struct query_sources *p,
 bool query_target_view(struct table_view *out, const struct query_sources *p,
 		       const struct query_target *t, unsigned epoch);
 
-/* Tables of a source: none if it is lost. */
-unsigned query_source_tables(const struct query_source *s);
-const struct table *query_source_table(const struct query_source *s,
-				       unsigned i);
-
 struct query_ask {
 	struct query_sources *sources;
 	struct query_rule rule; /* copies 0: the kind's default */

@@ -137,65 +137,40 @@ static int read_key(struct reader *r)
 	return 0;
 }
 
-static int read_keywrite(struct reader *r)
-{
-	int rc = read_key(r);
-
-	if (!rc)
-		rc = value_bytes(r);
-	if (!rc && r->len != r->t->value_len)
-		rc = malformed(r, "value: not as long as the table's",
-			       r->column[COL_KEY]);
-	return rc;
-}
-
 static int read_postcard(struct reader *r)
 {
 	uint64_t hop = 0, len = 0;
-	int rc = read_key(r);
+	int rc = number(r, COL_HOP, "hop", TRUTH_HOPS - 1, &hop);
 
-	if (!rc)
-		rc = number(r, COL_HOP, "hop", TRUTH_HOPS - 1, &hop);
 	if (!rc)
 		rc = number(r, COL_PATH_LEN, "path_len", TRUTH_HOPS - 1, &len);
-	if (!rc)
-		rc = number(r, COL_VALUE, "value", UINT32_MAX, &r->number);
 	r->hop = (uint8_t)hop;
 	r->path_len = (uint8_t)len;
-	return rc;
+	return rc ? rc : number(r, COL_VALUE, "value", UINT32_MAX, &r->number);
 }
 
-static int read_append(struct reader *r)
-{
-	const struct table *t = r->t;
-	int rc = number(r, COL_KEY, "key: not a list of the table",
-			t->lists - 1, &r->number);
-
-	if (!rc)
-		rc = value_bytes(r);
-	if (!rc && (!r->len || r->len % t->value_len))
-		rc = malformed(r, "value: not whole entries of the table",
-			       r->column[COL_KEY]);
-	return rc;
-}
-
+/* What a row says of its table's kind. */
 static int read_kind(struct reader *r)
 {
-	int rc;
+	const struct table *t = r->t;
+	bool append = t->kind == TABLE_APPEND;
+	int rc = append ? number(r, COL_KEY, "key: not a list of the table",
+				 t->lists - 1, &r->number)
+			: read_key(r);
 
-	switch (r->t->kind) {
-	case TABLE_KEYWRITE:
-		return read_keywrite(r);
-	case TABLE_KEYINC:
-		rc = read_key(r);
-		return rc ? rc
-			  : number(r, COL_VALUE, "value", UINT64_MAX,
-				   &r->number);
-	case TABLE_POSTCARD:
+	if (!rc && t->kind == TABLE_POSTCARD)
 		return read_postcard(r);
-	default:
-		return read_append(r);
-	}
+	if (!rc && t->kind == TABLE_KEYINC)
+		return number(r, COL_VALUE, "value", UINT64_MAX, &r->number);
+	if (!rc)
+		rc = value_bytes(r);
+	if (!rc && append && (!r->len || r->len % t->value_len))
+		rc = malformed(r, "value: not whole entries of the table",
+			       r->column[COL_KEY]);
+	if (!rc && !append && r->len != t->value_len)
+		rc = malformed(r, "value: not as long as the table's",
+			       r->column[COL_KEY]);
+	return rc;
 }
 
 static int no_memory(struct error *err)

@@ -194,68 +194,40 @@ int far_wire_hello(struct far_wire *w, uint64_t *size, struct error *err)
 	return 0;
 }
 
-/* Where a request begins or ends among the pieces. */
-struct at {
-	size_t piece, done;
-};
-
-/* Makes a request for as much as fits, from at on. Returns where it ends. */
-static struct at make_request(struct far_wire *w, const struct memory_piece *p,
-			      size_t n, struct at at, uint32_t *bytes)
+/* Makes a request for as many of n pieces as fit; their number, and bytes. */
+static size_t make_request(struct far_wire *w, const struct memory_piece *p,
+			   size_t n, size_t *bytes)
 {
 	struct put q = put_to(w->request, FAR_WIRE_REQUEST);
-	uint32_t pieces = 0;
+	size_t i;
 
 	*bytes = 0;
 	put_be32(&q, 0);
-	while (at.piece < n && pieces < FAR_WIRE_PIECES &&
-	       *bytes < FAR_WIRE_BYTES) {
-		size_t left = p[at.piece].length - at.done;
-		size_t some = FAR_WIRE_BYTES - *bytes;
-
-		some = left < some ? left : some;
-		put_be64(&q, p[at.piece].offset + at.done);
-		put_be32(&q, (uint32_t)some);
-		pieces++;
-		*bytes += (uint32_t)some;
-		at.done += some;
-		if (some == left)
-			at = (struct at){at.piece + 1, 0};
+	for (i = 0; i < n && i < FAR_WIRE_PIECES &&
+		    p[i].length <= FAR_WIRE_BYTES - *bytes;
+	     i++) {
+		put_be64(&q, p[i].offset);
+		put_be32(&q, (uint32_t)p[i].length);
+		*bytes += p[i].length;
 	}
-	be32_store(w->request, pieces);
-	return at;
+	be32_store(w->request, (uint32_t)i);
+	return i;
 }
 
-/* Copies the answer's bytes to the pieces [from, end). */
-static void scatter_answer(const struct far_wire *w,
-			   const struct memory_piece *p, struct at from,
-			   struct at end)
+/* Sends one request, and reads its answer into the pieces. Returns how many. */
+static int64_t request_pieces(struct far_wire *w, const struct memory_piece *p,
+			      size_t n, struct error *err)
 {
-	const uint8_t *bytes = w->answer;
-
-	while (from.piece < end.piece || from.done < end.done) {
-		size_t until = from.piece < end.piece ? p[from.piece].length
-						      : end.done;
-
-		memcpy((uint8_t *)p[from.piece].to + from.done, bytes,
-		       until - from.done);
-		bytes += until - from.done;
-		if (from.piece == end.piece)
-			break;
-		from = (struct at){from.piece + 1, 0};
-	}
-}
-
-/* Sends one request and reads its answer. */
-static int request_pieces(struct far_wire *w, const struct memory_piece *p,
-			  size_t n, struct at *at, struct error *err)
-{
-	uint32_t bytes;
-	struct at end = make_request(w, p, n, *at, &bytes);
-	size_t len = 4 + (size_t)be32_load(w->request) * FAR_WIRE_PIECE;
+	const uint8_t *from = w->answer;
+	size_t bytes, some = make_request(w, p, n, &bytes);
 	uint8_t head[4];
-	int rc = write_all(w->fd, w->request, len, true, w->stop);
+	int rc;
 
+	if (!some)
+		return error_set(err, -EINVAL, "a piece is above %d bytes",
+				 FAR_WIRE_BYTES);
+	rc = write_all(w->fd, w->request, 4 + some * FAR_WIRE_PIECE, true,
+		       w->stop);
 	if (!rc)
 		rc = read_all(w->fd, head, sizeof(head), w->stop);
 	if (!rc && be32_load(head) != bytes)
@@ -264,18 +236,17 @@ static int request_pieces(struct far_wire *w, const struct memory_piece *p,
 		rc = read_all(w->fd, w->answer, bytes, w->stop);
 	if (rc < 0)
 		return fail_read(rc, err);
-	scatter_answer(w, p, *at, end);
-	*at = end;
-	return 0;
+	for (size_t i = 0; i < some; from += p[i++].length)
+		memcpy(p[i].to, from, p[i].length);
+	return (int64_t)some;
 }
 
 int far_wire_read(struct far_wire *w, const struct memory_piece *p, size_t n,
 		  struct error *err)
 {
-	struct at at = {0};
-	int rc = 0;
+	int64_t some = 0;
 
-	while (at.piece < n && !rc)
-		rc = request_pieces(w, p, n, &at, err);
-	return rc;
+	for (size_t i = 0; i < n && some >= 0; i += (size_t)some)
+		some = request_pieces(w, p + i, n - i, err);
+	return some < 0 ? (int)some : 0;
 }
