@@ -13,10 +13,6 @@
 #include "options.h"
 #include "row/row.h"
 
-enum {
-	LOADS = 5,
-};
-
 enum field {
 	F_PRIMITIVE,
 	F_COPIES,
@@ -70,9 +66,9 @@ struct size {
 /* Bytes from one slot or chunk to the next: as a collector lays them out. */
 static uint64_t size_slot(const struct opts *o)
 {
-	uint64_t sum = (o->bits + 7) / 8, bytes, stride = 4;
+	uint64_t sum = ((uint64_t)o->at[DIM_BITS] + 7) / 8, bytes, stride = 4;
 
-	bytes = o->postcard ? sum * o->hops : sum + o->value;
+	bytes = o->postcard ? sum * o->hops : sum + (uint64_t)o->at[DIM_VALUE];
 	if (o->packed)
 		return (bytes + 3) & ~UINT64_C(3);
 	while (stride < bytes)
@@ -84,19 +80,19 @@ static uint64_t size_slot(const struct opts *o)
 static double size_pass(const struct opts *o)
 {
 	if (o->postcard)
-		return plan_pass_postcard((double)o->bits, (double)o->values,
+		return plan_pass_postcard(o->at[DIM_BITS], (double)o->values,
 					  (unsigned)o->hops);
-	return plan_pass_keywrite((double)o->bits);
+	return plan_pass_keywrite(o->at[DIM_BITS]);
 }
 
 /* The table of a load, or of what was asked for if load is below 0. Exits if
  * there can be none. */
 static struct size size_of(const struct opts *o, double load)
 {
-	struct size s = {.load = load, .flows = o->flows};
+	struct size s = {.load = load, .flows = (uint64_t)o->at[DIM_FLOWS]};
 
-	if (o->memory) {
-		s.slots = o->memory / size_slot(o);
+	if ((uint64_t)o->at[DIM_MEMORY]) {
+		s.slots = (uint64_t)o->at[DIM_MEMORY] / size_slot(o);
 		if (!s.slots)
 			cli_usage(&program, "--memory: a slot takes %ju bytes",
 				  (uintmax_t)size_slot(o));
@@ -130,8 +126,9 @@ static unsigned best_copies(const struct opts *o, double load)
 
 	for (unsigned n = 1; n <= HASH_COPIES; n++) {
 		const struct plan_of p = plan_of(o, n);
-		double v = o->want >= 0 ? plan_largest_load(&p, o->want)
-					: plan_success(&p, load);
+		double v = o->at[DIM_WANT] >= 0
+				   ? plan_largest_load(&p, o->at[DIM_WANT])
+				   : plan_success(&p, load);
 
 		if (v > most) {
 			most = v;
@@ -189,7 +186,7 @@ static int plan_load(struct rows *r, const struct opts *o)
 {
 	const struct range *only = &o->range[DIM_COPIES];
 	unsigned n = only->n ? only->n : HASH_COPIES, best;
-	struct size s = size_of(o, o->load);
+	struct size s = size_of(o, o->at[DIM_LOAD]);
 	int rc = 0;
 
 	best = best_copies(o, s.load);
@@ -197,54 +194,11 @@ static int plan_load(struct rows *r, const struct opts *o)
 		unsigned copies = only->n ? (unsigned)only->value[i] : i + 1;
 		const struct plan_of of = plan_of(o, copies);
 
-		if (o->want >= 0)
-			s = size_of(o, plan_largest_load(&of, o->want));
+		if (o->at[DIM_WANT] >= 0)
+			s = size_of(o, plan_largest_load(&of, o->at[DIM_WANT]));
 		rc = print(r, o, &s, copies, best);
 	}
 	return rc;
-}
-
-static int overview(struct rows *r, struct opts *o)
-{
-	static const double loads[LOADS] = {0.1, 0.25, 0.5, 1, 2};
-	int rc = 0;
-
-	for (unsigned i = 0; i < LOADS && !rc; i++) {
-		o->load = loads[i];
-		rc = plan_load(r, o);
-	}
-	o->load = -1;
-	return rc;
-}
-
-static int plan(struct rows *r, struct opts *o)
-{
-	if (o->load >= 0 || o->want >= 0 || o->flows)
-		return plan_load(r, o);
-	return overview(r, o);
-}
-
-static void set_dimension(struct opts *o, enum dim dim, double v)
-{
-	switch (dim) {
-	case DIM_VALUE:
-		o->value = (uint64_t)v;
-		break;
-	case DIM_BITS:
-		o->bits = (uint64_t)v;
-		break;
-	case DIM_FLOWS:
-		o->flows = (uint64_t)v;
-		break;
-	case DIM_MEMORY:
-		o->memory = (uint64_t)v;
-		break;
-	case DIM_WANT:
-		o->want = v;
-		break;
-	default:
-		o->load = v;
-	}
 }
 
 /* Each value of a range with each of those behind it; copies are rows of a
@@ -255,11 +209,11 @@ static int each(struct rows *r, struct opts *o, enum dim dim)
 	int rc = 0;
 
 	if (dim == DIM_COPIES)
-		return plan(r, o);
+		return plan_load(r, o);
 	if (!range->n)
 		return each(r, o, dim + 1);
 	for (unsigned i = 0; i < range->n && !rc; i++) {
-		set_dimension(o, dim, range->value[i]);
+		o->at[dim] = range->value[i];
 		rc = each(r, o, dim + 1);
 	}
 	return rc;

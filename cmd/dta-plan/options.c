@@ -268,6 +268,8 @@ static void check_options(struct opts *o)
 			  "--load or --want",
 			  r[DIM_FLOWS].n ? "flows" : "memory",
 			  r[DIM_FLOWS].n ? "memory" : "flows");
+	if (!load && !r[DIM_FLOWS].n)
+		o->range[DIM_LOAD] = (struct range){5, {0.1, 0.25, 0.5, 1, 2}};
 	o->values = o->values ? o->values : 1 << 18;
 	o->hops = o->hops ? o->hops : 5;
 	if (o->postcard && (double)o->values + 1.0 > exp2(least))
@@ -279,8 +281,10 @@ static void check_options(struct opts *o)
 
 struct opts options_read(int argc, char **argv)
 {
-	struct opts o = {
-		.load = -1, .want = -1, .value = 4, .bits = CHECKSUM_BITS};
+	struct opts o = {.at = {[DIM_LOAD] = -1,
+				[DIM_WANT] = -1,
+				[DIM_VALUE] = 4,
+				[DIM_BITS] = CHECKSUM_BITS}};
 	int n = cli_read(&program, &o, argc, argv);
 	int verb = cli_verb(&program, argv[n]);
 

@@ -42,10 +42,8 @@ struct opts {
 	double alone_ns, work_ns, receive_ns; /* 0: not given */
 	uint64_t bandwidth;		      /* 0: any */
 	enum row_format fmt;
-	/* Of the ranges, the values in hand. */
-	double load, want;	/* below 0: not given */
-	uint64_t flows, memory; /* 0: not given */
-	uint64_t value, bits;
+	double at[DIMS]; /* of the ranges, the value in hand; load, want below
+			    0, flows, memory 0: not given */
 };
 
 extern const struct cli program;
