@@ -37,14 +37,12 @@ static struct verbs_target *open_device(const struct opts *o, struct region *r)
 	return v;
 }
 
-static void put_ticket(const struct nic *n)
+static int put_ticket(const struct nic *n)
 {
 	const struct ticket *t = verbs_target_ticket(n->target);
 	const char *path = n->o->ticket;
-	int rc = t && path ? ticket_put(t, path) : 0;
 
-	if (rc < 0) /* the old one is of no use any more, but we are */
-		cli_warn("%s: %s", path, strerror(-rc));
+	return t && path ? ticket_put(t, path) : 0;
 }
 
 static void report(const struct nic *n)
@@ -73,14 +71,15 @@ static void take_signals(const struct nic *n)
 static int work(const struct nic *n, struct error *err)
 {
 	struct pollfd fds[VERBS_TARGET_FDS];
-	int rc;
+	int rc, ticket;
 
 	/* A signal that comes just before it waits as long as the tick does. */
 	poll(fds, verbs_target_fds(n->target, fds), VERBS_TARGET_TICK_MS);
 	take_signals(n);
 	rc = verbs_target_work(n->target, err);
-	if (rc > 0)
-		put_ticket(n);
+	ticket = rc > 0 ? put_ticket(n) : 0;
+	if (ticket < 0) /* the old one is of no use any more, but we are */
+		cli_warn("%s: %s", n->o->ticket, strerror(-ticket));
 	notify_tell(n->notify);
 	if (cli_page_begin()) {
 		report(n);
@@ -100,7 +99,9 @@ void nic_run(const struct opts *o, struct region *r)
 		cli_apart(region_path(r), o->ticket);
 	cli_take_hangup();
 	n.notify = notify = notify_open(o, r);
-	put_ticket(&n);
+	rc = put_ticket(&n);
+	if (rc < 0)
+		cli_fail("%s: %s", cli_file(o->ticket), strerror(-rc));
 	if (o->cm_port && verbs_target_listen(n.target, o->cm_port, &err) < 0)
 		cli_error("--cm", &err);
 	cli_page_start(&(struct cli_page_about){

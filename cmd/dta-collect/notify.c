@@ -106,16 +106,6 @@ static void miss(struct notify *n, uint64_t many)
 	n->stuck_ms = 0;
 }
 
-/* The next one has a number and no content yet. True: go on without it. */
-static bool is_lost(struct notify *n)
-{
-	uint64_t now = clock_ms();
-
-	if (!n->stuck_ms)
-		n->stuck_ms = now;
-	return now - n->stuck_ms >= PATIENCE_MS;
-}
-
 void notify_tell(struct notify *n)
 {
 	uint64_t upto, was;
@@ -136,11 +126,14 @@ void notify_tell(struct notify *n)
 			n->unflushed++;
 			n->stuck_ms = 0;
 			print_immediate(n, ++n->seen, immediate);
-		} else if (rc == -ENODATA || is_lost(n)) {
-			miss(n, 1);
-		} else {
-			break;
+			continue;
 		}
+		/* It has a number and no content yet. */
+		if (rc != -ENODATA && !n->stuck_ms)
+			n->stuck_ms = clock_ms();
+		if (rc != -ENODATA && clock_ms() - n->stuck_ms < PATIENCE_MS)
+			break;
+		miss(n, 1);
 	}
 	if (n->seen == was)
 		return;

@@ -452,17 +452,6 @@ static void check_list(struct check *c)
 	s->overwritten += reported > asked ? reported - asked : 0;
 }
 
-static void verify_lists(struct verifying *w)
-{
-	struct check c = {.w = w, .t = w->truth->t};
-
-	for (; c.list < c.t->lists && !cli_stop; c.list++) {
-		c.truth = &w->truth->lists[c.list];
-		check_list(&c);
-	}
-	free(c.buf.bytes);
-}
-
 /* What the truth has of a table. A row for each bin of --by-age; tables whose
  * keys do not age have none. */
 static void verify_table(struct verifying *w, const struct opts *o,
@@ -472,11 +461,15 @@ static void verify_table(struct verifying *w, const struct opts *o,
 	/* In older epochs, and on other collectors, keys overwrite no others.
 	 */
 	bool alone = w->sources->n == 1 && !w->sources->clustered;
+	struct check c = {.w = w, .t = t};
 
-	if (t->kind == TABLE_APPEND) {
-		verify_lists(w);
-		return;
+	for (; c.list < t->lists && !cli_stop; c.list++) {
+		c.truth = &w->truth->lists[c.list];
+		check_list(&c);
 	}
+	free(c.buf.bytes);
+	if (t->kind == TABLE_APPEND)
+		return;
 	w->aged = o->by_age && t->kind != TABLE_KEYINC;
 	if (w->aged)
 		age_open(&w->ages, w->truth, o);

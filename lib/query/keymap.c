@@ -10,17 +10,13 @@ enum {
 	FIRST = 1024, /* records to begin with */
 };
 
-static size_t round_up(size_t n)
-{
-	return (n + 7) & ~(size_t)7;
-}
-
 void keymap_init(struct keymap *m, size_t key_len, size_t record_len)
 {
+	record_len = (record_len + 7) & ~(size_t)7;
 	*m = (struct keymap){
 		.key_len = key_len,
-		.record_len = round_up(record_len),
-		.stride = round_up(record_len) + round_up(key_len),
+		.record_len = record_len,
+		.stride = record_len + ((key_len + 7) & ~(size_t)7),
 	};
 }
 
@@ -38,20 +34,6 @@ void *keymap_record(const struct keymap *m, size_t i)
 const uint8_t *keymap_key(const struct keymap *m, size_t i)
 {
 	return (const uint8_t *)keymap_record(m, i) + m->record_len;
-}
-
-/* The bucket of a key, or the empty one where it belongs. */
-static uint64_t *find_bucket(const struct keymap *m, const uint8_t *key,
-			     uint32_t hash)
-{
-	size_t mask = m->buckets - 1, at = hash & mask;
-	uint64_t e;
-
-	while ((e = m->bucket[at]) &&
-	       (e >> 32 != hash ||
-		memcmp(keymap_key(m, (uint32_t)e - 1), key, m->key_len) != 0))
-		at = (at + 1) & mask;
-	return &m->bucket[at];
 }
 
 /* Twice the records, and an index of twice the buckets, which the entries of
@@ -90,10 +72,15 @@ void *keymap_get(struct keymap *m, const uint8_t *key)
 {
 	uint32_t hash = crc(CRC_COLLECTOR, key, m->key_len);
 	uint64_t *e;
+	size_t at = hash;
 
 	if (m->n == m->cap && grow_index(m) < 0)
 		return NULL;
-	e = find_bucket(m, key, hash);
+	/* The bucket of the key, or the empty one where it belongs. */
+	while (*(e = &m->bucket[at++ & (m->buckets - 1)]) &&
+	       (*e >> 32 != hash ||
+		memcmp(keymap_key(m, (uint32_t)*e - 1), key, m->key_len) != 0))
+		;
 	if (!*e) {
 		memset(keymap_record(m, m->n), 0, m->stride);
 		memcpy((uint8_t *)keymap_key(m, m->n), key, m->key_len);

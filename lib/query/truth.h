@@ -18,12 +18,8 @@
 #include "query/query.h"
 #include "region/table.h"
 
-/*
- * keys of one length, each with a record of one size, in the order
- * in which they first came: an array of records, and an index with open
- * addressing.
- */
-
+/* Keys of one length, each with a record of one size, in the order in which
+ * they first came: an array of records, and an index with open addressing. */
 struct keymap {
 	size_t key_len, record_len;
 	size_t stride;	/* of a record with its key behind it */

@@ -147,32 +147,21 @@ int region_begins(const char *path)
 	return is;
 }
 
-/* Also what may not be read and is large enough: who looks at it is told why it
- * cannot be. */
-static bool may_be_region(const char *path)
-{
-	int rc = region_begins(path);
-	struct stat st;
-
-	return rc > 0 ||
-	       (rc == -EACCES && !lstat(path, &st) && S_ISREG(st.st_mode) &&
-		st.st_size > REGION_STATIC_LEN);
-}
-
-static int by_name(const struct dirent **a, const struct dirent **b)
-{
-	return strcmp((*a)->d_name, (*b)->d_name);
-}
-
 static void list_dir(const char *dir, region_each *each, void *ctx)
 {
 	struct dirent **entry;
-	int n = scandir(dir, &entry, NULL, by_name);
+	int n = scandir(dir, &entry, NULL, alphasort), rc;
 	char path[4096];
+	struct stat st;
 
 	for (int i = 0; i < n; i++) {
 		snprintf(path, sizeof(path), "%s/%s", dir, entry[i]->d_name);
-		if (may_be_region(path))
+		rc = region_begins(path);
+		/* Also what may not be read and is large enough: whoever looks
+		 * at it is told why it cannot be. */
+		if (rc > 0 ||
+		    (rc == -EACCES && !lstat(path, &st) &&
+		     S_ISREG(st.st_mode) && st.st_size > REGION_STATIC_LEN))
 			each(ctx, path, entry[i]->d_name);
 		free(entry[i]);
 	}
