@@ -14,7 +14,7 @@
 #include "region/layout.h"
 #include "region/snapshot.h"
 
-static void create(const struct opts *o)
+static void create_region(const struct opts *o)
 {
 	struct layout layout;
 	struct error err = {0};
@@ -42,7 +42,7 @@ static void create(const struct opts *o)
 	layout_fini(&layout);
 }
 
-static void restore(const struct opts *o)
+static void restore_region(const struct opts *o)
 {
 	struct snapshot *s;
 	struct error err = {0};
@@ -69,8 +69,8 @@ static void print_ticket(const struct opts *o, const struct region *r)
 		cli_fail("%s: %s", cli_file(o->ticket), strerror(-rc));
 }
 
-static void snapshot(const struct opts *o, const struct region *r,
-		     uint64_t first, uint64_t last)
+static void take_snapshot(const struct opts *o, const struct region *r,
+			  uint64_t first, uint64_t last)
 {
 	struct error err = {0};
 
@@ -92,7 +92,6 @@ static struct region *open_region(const struct opts *o)
 	struct region *r;
 	int rc;
 
-	/* Who may write is woken; who may not looks again and again. */
 	rc = region_open(&r, o->region, write || only_listens(o), &err);
 	if ((rc == -EACCES || rc == -EROFS) && !write)
 		rc = region_open(&r, o->region, false, &err);
@@ -102,7 +101,7 @@ static struct region *open_region(const struct opts *o)
 }
 
 /* Everything that works on a region which is there, in this order. */
-static void work(struct opts *o)
+static void work_on_region(struct opts *o)
 {
 	struct error err = {0};
 	struct notify *n;
@@ -129,9 +128,9 @@ static void work(struct opts *o)
 	if (o->rotate && region_rotate(r, &old, &err) < 0)
 		cli_error(o->region, &err);
 	if (o->snapshot && o->rotate)
-		snapshot(o, r, old, old);
+		take_snapshot(o, r, old, old);
 	else if (o->snapshot)
-		snapshot(o, r, region_oldest(r), region_epoch(r));
+		take_snapshot(o, r, region_oldest(r), region_epoch(r));
 	region_close(r);
 }
 
@@ -149,9 +148,9 @@ int main(int argc, char **argv)
 		return CLI_OK;
 	}
 	if (o.create)
-		create(&o);
+		create_region(&o);
 	if (o.restore)
-		restore(&o);
-	work(&o);
+		restore_region(&o);
+	work_on_region(&o);
 	return CLI_OK;
 }

@@ -45,7 +45,7 @@ static int put_ticket(const struct nic *n)
 	return t && path ? ticket_put(t, path) : 0;
 }
 
-static void report(const struct nic *n)
+static void print_ledgers(const struct nic *n)
 {
 	cli_ledger(&verbs_target_ledger, verbs_target_counters(n->target),
 		   n->o->format);
@@ -56,7 +56,7 @@ static void take_signals(const struct nic *n)
 {
 	if (cli_report) {
 		cli_report = 0;
-		report(n);
+		print_ledgers(n);
 	}
 	if (cli_hangup) {
 		cli_hangup = 0;
@@ -68,7 +68,7 @@ static void take_signals(const struct nic *n)
 }
 
 /* Returns 0, or -errno when the device or its address is gone. */
-static int work(const struct nic *n, struct error *err)
+static int serve_device(const struct nic *n, struct error *err)
 {
 	struct pollfd fds[VERBS_TARGET_FDS];
 	int rc, ticket;
@@ -82,7 +82,7 @@ static int work(const struct nic *n, struct error *err)
 		cli_warn("%s: %s", n->o->ticket, strerror(-ticket));
 	notify_tell(n->notify);
 	if (cli_page_begin()) {
-		report(n);
+		print_ledgers(n);
 		cli_page_end();
 	}
 	return rc < 0 ? rc : 0;
@@ -107,11 +107,11 @@ void nic_run(const struct opts *o, struct region *r)
 	cli_page_start(&(struct cli_page_about){
 		.region = o->region, .input = o->verbs, .quiet = o->quiet});
 	while (!cli_stop && !rc)
-		rc = work(&n, &err);
+		rc = serve_device(&n, &err);
 	verbs_target_work(n.target, NULL); /* what came last */
 	n.notify = NULL;		   /* reported by notify_close() */
 	if (!o->quiet)
-		report(&n);
+		print_ledgers(&n);
 	verbs_target_close(n.target);
 	notify_close(notify);
 	if (rc < 0)

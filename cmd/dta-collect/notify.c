@@ -98,7 +98,7 @@ static void print_immediate(struct notify *n, uint64_t number,
 	row_end(n->rows);
 }
 
-static void miss(struct notify *n, uint64_t many)
+static void count_missed(struct notify *n, uint64_t many)
 {
 	n->seen += many;
 	n->ctr.received += many;
@@ -118,7 +118,7 @@ void notify_tell(struct notify *n)
 	was = n->seen;
 	upto = region_notified(n->r);
 	if (upto > n->seen + REGION_IMMEDIATES)
-		miss(n, upto - n->seen - REGION_IMMEDIATES);
+		count_missed(n, upto - n->seen - REGION_IMMEDIATES);
 	while (n->seen < upto) {
 		rc = region_immediate(n->r, n->seen + 1, &immediate);
 		if (!rc) {
@@ -133,7 +133,7 @@ void notify_tell(struct notify *n)
 			n->stuck_ms = clock_ms();
 		if (rc != -ENODATA && clock_ms() - n->stuck_ms < PATIENCE_MS)
 			break;
-		miss(n, 1);
+		count_missed(n, 1);
 	}
 	if (n->seen == was)
 		return;

@@ -84,8 +84,9 @@ static const struct cause {
  * What is probably wrong where all that came was dropped. t: the ticket that
  * the packets were judged by.
  */
-static void explain(struct error *err, const struct why *w,
-		    const struct responder_ledger *l, const struct ticket *t)
+static void explain_nothing_stored(struct error *err, const struct why *w,
+				   const struct responder_ledger *l,
+				   const struct ticket *t)
 {
 	unsigned worst = ledger_worst(&responder_ledger, l);
 	const char *name = worst < responder_ledger.n
@@ -124,8 +125,8 @@ static bool has_live_ticket(const struct opts *o)
 /*
  * New queue pairs, also where one was in error, and their ticket: for SIGHUP,
  * for a new epoch, and when one has died. In a new epoch, nothing that was sent
- * in the old one is carried out: where nobody is told of other PSNs, they begin
- * as the ticket says that somebody prints.
+ * in the old one is carried out. PSNs are those of a ticket that --ticket
+ * prints later, unless this program writes it.
  */
 static void reopen_responder(struct run *run)
 {
@@ -140,7 +141,7 @@ static void reopen_responder(struct run *run)
 	if (responder_reopen(run->p, &t, &err) < 0)
 		cli_error(o->region, &err);
 	rc = o->ticket ? ticket_put(&t, o->ticket) : 0;
-	if (rc < 0) /* who has it already still reaches us */
+	if (rc < 0) /* a translator that has read it still reaches us */
 		cli_warn("%s: %s", cli_file(o->ticket), strerror(-rc));
 	ticket_fini(&t);
 	run->dead_since_ms = 0;
@@ -167,7 +168,7 @@ static void say_refusal(const struct run *run,
 			 region, table);
 }
 
-/* Says once whose requests are dropped for their address alone. */
+/* Says once from which address requests are dropped. */
 static void say_unknown_peer(struct run *run)
 {
 	char who[TEXT_IP_MAX], peer[TEXT_IP_MAX];
@@ -183,7 +184,7 @@ static void say_unknown_peer(struct run *run)
 }
 
 /* Says which tables' requests are refused, and which no more; not more often
- * than somebody can read it, but for the end. */
+ * than a person can read it, but for the end. */
 static void say_refused(struct run *run, bool end)
 {
 	uint64_t now = clock_ms();
@@ -200,7 +201,7 @@ static void say_refused(struct run *run, bool end)
 
 /*
  * A dead queue pair is made anew when what was under way to it has come and
- * gone. A file has nobody behind it who could go on.
+ * gone. Nothing can go on behind a file.
  */
 static void look_after(struct run *run)
 {
@@ -220,7 +221,7 @@ static void look_after(struct run *run)
 	}
 }
 
-static void show(void *ctx)
+static void print_ledgers(void *ctx)
 {
 	struct run *run = ctx;
 
@@ -229,13 +230,13 @@ static void show(void *ctx)
 	notify_report(run->notify);
 }
 
-static void report(void *ctx)
+static void report_ledgers(void *ctx)
 {
 	responder_cores_rest(((struct run *)ctx)->cores);
-	show(ctx);
+	print_ledgers(ctx);
 }
 
-static void hangup(void *ctx)
+static void renew_queue_pairs(void *ctx)
 {
 	struct run *run = ctx;
 
@@ -248,7 +249,7 @@ static void hangup(void *ctx)
 
 /* What is to be done, and told, between batches: cores rest for it, if there is
  * something, and when nothing comes. */
-static void between(struct run *run, bool idle)
+static void work_between_batches(struct run *run, bool idle)
 {
 	if (!idle && !responder_cores_has_events(run->cores))
 		return;
@@ -260,12 +261,13 @@ static void between(struct run *run, bool idle)
 
 /* Packets through the responder. Answers go out after each batch: whoever sent
  * it may wait for them. */
-static int take(void *ctx, const struct pkt *pkts, int n, struct error *err)
+static int respond_to_packets(void *ctx, const struct pkt *pkts, int n,
+			      struct error *err)
 {
 	struct run *run = ctx;
 	int rc = 0;
 
-	between(run, !n);
+	work_between_batches(run, !n);
 	why_look(&run->why, pkts, (size_t)n);
 	if (n)
 		rc = responder_cores_rx(run->cores, pkts, (size_t)n);
@@ -276,7 +278,7 @@ static int take(void *ctx, const struct pkt *pkts, int n, struct error *err)
 }
 
 /* For a worker, in turn of taking. */
-static int more(void *ctx, struct pkt *room, int max)
+static int take_more_packets(void *ctx, struct pkt *room, int max)
 {
 	struct run *run = ctx;
 	int n = cli_loop_more(&run->loop, room, max);
@@ -289,7 +291,7 @@ static void open_cores(struct run *run)
 {
 	const struct responder_cores_options co = {
 		.workers = run->o->cores ? (unsigned)run->o->cores : 1,
-		.take = more,
+		.take = take_more_packets,
 		.ctx = run,
 	};
 	struct error err = {0};
@@ -338,7 +340,7 @@ static struct snk *open_answers(const struct opts *o)
 
 /* Two would carry out every packet twice, and answer it twice. An interface is
  * known by its network namespace and number. */
-static void claim(const struct opts *o, struct region *r)
+static void claim_interface(const struct opts *o, struct region *r)
 {
 	unsigned index = o->live.name ? if_nametoindex(o->live.name) : 0;
 	struct stat ns;
@@ -357,7 +359,7 @@ static void run_open(struct run *run, struct opts *o, struct ticket *t)
 	struct error err = {0};
 	int rc;
 
-	claim(o, run->r);
+	claim_interface(o, run->r);
 	if (o->read && src_open(&run->loop.s, o->read, &err) < 0)
 		cli_error(o->read, &err);
 	run->answers = open_answers(o);
@@ -378,7 +380,7 @@ static void run_open(struct run *run, struct opts *o, struct ticket *t)
 	open_cores(run);
 }
 
-static uint64_t unsent(void *ctx)
+static uint64_t count_unsent(void *ctx)
 {
 	return responder_cores_unsent(((struct run *)ctx)->cores);
 }
@@ -393,7 +395,7 @@ static int run_close(struct run *run)
 	say_refused(run, true);
 	if (run->answers) {
 		snk_settle(run->answers); /* snk_close() tells of an error */
-		lost = unsent(run);
+		lost = count_unsent(run);
 		closed = snk_close(run->answers);
 	}
 	if (!run->o->quiet) {
@@ -423,11 +425,11 @@ void respond(struct opts *o, struct region *r)
 			  * remembers. */
 			 .most = notify ? REGION_IMMEDIATES : 0,
 			 .ctx = &run,
-			 .take = take,
-			 .report = report,
-			 .unsent = unsent,
-			 .show = show,
-			 .hangup = hangup},
+			 .take = respond_to_packets,
+			 .report = report_ledgers,
+			 .unsent = count_unsent,
+			 .show = print_ledgers,
+			 .hangup = renew_queue_pairs},
 	};
 	struct responder_ledger end;
 	struct ticket t;
@@ -446,7 +448,7 @@ void respond(struct opts *o, struct region *r)
 	responder_cores_rest(run.cores);
 	end = *responder_counters(run.p);
 	closed = run_close(&run);
-	explain(&why, &run.why, &end, &t);
+	explain_nothing_stored(&why, &run.why, &end, &t);
 	ticket_fini(&t);
 	if (closed < 0)
 		cli_fail("%s: %s", o->write ? cli_file(o->write) : o->live.name,

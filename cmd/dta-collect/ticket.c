@@ -49,7 +49,7 @@ static int put_here(const struct ticket *t, const char *path)
 	return write_to(t, out);
 }
 
-static int replace(const struct ticket *t, const char *path)
+static int replace_file(const struct ticket *t, const char *path)
 {
 	struct atomic_file a;
 	int rc = atomic_file_open(&a, path, 0666);
@@ -74,7 +74,7 @@ int ticket_put(const struct ticket *t, const char *path)
 	if (is_other(path))
 		return put_here(t, path);
 	real = realpath(path, NULL); /* what a link names, not the link */
-	rc = replace(t, real ? real : path);
+	rc = replace_file(t, real ? real : path);
 	free(real);
 	return rc;
 }

@@ -84,7 +84,7 @@ static const struct cli cli = {
 	.verbs = verbs,
 };
 
-static struct opts parse(int argc, char **argv)
+static struct opts options_read(int argc, char **argv)
 {
 	struct opts o = {.count = UINT64_MAX};
 	int n = cli_read(&cli, &o, argc, argv);
@@ -121,7 +121,7 @@ int main(int argc, char **argv)
 	struct opts o;
 
 	cli_start(&cli);
-	o = parse(argc, argv);
+	o = options_read(argc, argv);
 	cli_signals();
 	return dump[o.verb](&o);
 }

@@ -30,7 +30,7 @@ struct whole {
 	uint64_t first, last;	   /* epochs that are asked for */
 };
 
-static bool wanted(const struct opts *o, const struct table *t)
+static bool is_wanted(const struct opts *o, const struct table *t)
 {
 	char id[8];
 
@@ -64,7 +64,7 @@ static void whole_open(struct whole *w, const char *region,
 			 (unsigned long long)o->epoch,
 			 (unsigned long long)m->oldest,
 			 (unsigned long long)m->newest);
-	while (i < m->tables && !wanted(o, &m->table[i]))
+	while (i < m->tables && !is_wanted(o, &m->table[i]))
 		i++;
 	if (i == m->tables)
 		cli_fail("%s: no table %s", w->name, o->table);
@@ -83,7 +83,7 @@ static bool whole_next(const struct whole *w, const struct opts *o,
 
 	for (; epoch >= w->first && !cli_stop; epoch--, i = 0)
 		for (; i < m->tables; i++)
-			if (wanted(o, &m->table[i])) {
+			if (is_wanted(o, &m->table[i])) {
 				memory_view(v, m, &m->table[i], epoch);
 				return true;
 			}
@@ -484,7 +484,7 @@ static void set_table(struct facts *f, const struct whole *m,
 	f->heads = f->offset + t->heads;
 }
 
-static bool has(unsigned part, const struct table *t)
+static bool part_has(unsigned part, const struct table *t)
 {
 	return (t->kind == TABLE_APPEND ? part != PART_LOADS
 					: part != PART_LISTS);
@@ -502,7 +502,7 @@ static void part_rows(const struct whole *m, const struct opts *o,
 	while (whole_next(m, o, &v)) {
 		unsigned have = m->region ? REGION : SNAPSHOT;
 
-		if (!has(part, v.t))
+		if (!part_has(part, v.t))
 			continue;
 		if (!w.rows && (part & (PART_TABLES | PART_LOADS | PART_LISTS)))
 			putchar('\n');

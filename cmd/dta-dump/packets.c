@@ -104,7 +104,7 @@ static const char show_malformed[] = "malformed or cut short";
 static const struct schema packets = {"packet", fields, SHOW_FIELDS};
 
 /* What goes before a field's value in a line. */
-static const char *lead(unsigned f)
+static const char *lead_of(unsigned f)
 {
 	return f == SHOW_DST	  ? " > "
 	       : f == SHOW_REASON ? " ! "
@@ -119,7 +119,7 @@ static void print_cell(const struct row_batch *b, unsigned f)
 
 	if (c->kind == ROW_NULL)
 		return;
-	fputs(lead(f), stdout);
+	fputs(lead_of(f), stdout);
 	if (f > SHOW_OPCODE && f != SHOW_REASON)
 		printf("%s=", fields[f].name);
 	if (c->kind == ROW_U64)
@@ -205,7 +205,7 @@ static bool is_atomic(uint8_t opcode)
 }
 
 /* Bytes that an operation touches. */
-static uint64_t reach(const struct roce *r)
+static uint64_t bytes_touched(const struct roce *r)
 {
 	return is_atomic(r->opcode) ? 8 : r->dma_len;
 }
@@ -223,7 +223,7 @@ tables_of_write(const struct ticket *t, const struct roce *r, uint64_t *offset)
 
 		if (r->rkey != at->rkey || r->va < at->address ||
 		    r->va - at->address > table->length ||
-		    table->length - (r->va - at->address) < reach(r))
+		    table->length - (r->va - at->address) < bytes_touched(r))
 			continue;
 		*offset = r->va - at->address;
 		return table;
@@ -646,7 +646,7 @@ static void show_access(struct rows *rows, const struct roce *r)
 	snprintf(rkey, sizeof(rkey), "0x%x", r->rkey);
 	row_str(rows, SHOW_VA, va);
 	row_str(rows, SHOW_RKEY, rkey);
-	row_u64(rows, SHOW_LENGTH, reach(r));
+	row_u64(rows, SHOW_LENGTH, bytes_touched(r));
 	if (r->opcode == ROCE_RC_WRITE_ONLY_IMM ||
 	    r->opcode == ROCE_UC_WRITE_ONLY_IMM)
 		row_u64(rows, SHOW_IMM, r->imm);
@@ -736,8 +736,8 @@ enum {
 	ADDRESS_MAX = TEXT_IP_MAX + 9, /* brackets, port */
 };
 
-static void endpoint(char *out, uint8_t version, const uint8_t *ip,
-		     uint16_t port)
+static void format_endpoint(char *out, uint8_t version, const uint8_t *ip,
+			    uint16_t port)
 {
 	char text[TEXT_IP_MAX];
 
@@ -754,8 +754,8 @@ static void show_other(struct show_int *x, const struct pkt *p, int rc)
 	bool known = net_packet_decode(&n, p->data, p->len) == 0, bad;
 
 	if (known) {
-		endpoint(src, n.version, n.src, n.src_port);
-		endpoint(dst, n.version, n.dst, n.dst_port);
+		format_endpoint(src, n.version, n.src, n.src_port);
+		format_endpoint(dst, n.version, n.dst, n.dst_port);
 	}
 	x->p = p;
 	x->src = known ? src : NULL;
@@ -779,8 +779,8 @@ static void show_udp(struct rows *rows, const struct opts *o,
 	char src[ADDRESS_MAX], dst[ADDRESS_MAX];
 	bool roce = u->dst_port == ROCE_PORT;
 
-	endpoint(src, u->version, u->src, u->src_port);
-	endpoint(dst, u->version, u->dst, u->dst_port);
+	format_endpoint(src, u->version, u->src, u->src_port);
+	format_endpoint(dst, u->version, u->dst, u->dst_port);
 	if (roce) {
 		show_head(rows, src, dst, "roce");
 		show_roce(rows, t, p->data, p->len, u);

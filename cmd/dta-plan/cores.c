@@ -49,8 +49,8 @@ enum {
 	BATCH = 4096, /* packets that a worker of dta-translate takes */
 };
 
-static int row(struct rows *r, const char *workload, const struct cores_load *l,
-	       unsigned n)
+static int print_row(struct rows *r, const char *workload,
+		     const struct cores_load *l, unsigned n)
 {
 	static const char *const bound[] = {
 		[CORES_WORK] = "cores",
@@ -89,9 +89,9 @@ static int rows_of(struct rows *r, const struct opts *o,
 	int rc = 0;
 
 	for (unsigned i = 0; i < cores->n && !rc; i++)
-		rc = row(r, w->name, &l, (unsigned)cores->value[i]);
+		rc = print_row(r, w->name, &l, (unsigned)cores->value[i]);
 	for (unsigned i = 0; i < rungs && !cores->n && !rc; i++)
-		rc = row(r, w->name, &l, usual[i]);
+		rc = print_row(r, w->name, &l, usual[i]);
 	return rc;
 }
 

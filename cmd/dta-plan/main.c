@@ -158,8 +158,8 @@ static void print_success(struct rows *r, const struct opts *o, unsigned copies,
 	row_f64(r, F_AVERAGE, p.average_success);
 }
 
-static int print(struct rows *r, const struct opts *o, const struct size *s,
-		 unsigned copies, unsigned best)
+static int print_row(struct rows *r, const struct opts *o, const struct size *s,
+		     unsigned copies, unsigned best)
 {
 	row_str(r, F_PRIMITIVE, o->postcard ? "postcard" : "keywrite");
 	row_u64(r, F_COPIES, copies);
@@ -196,14 +196,14 @@ static int plan_load(struct rows *r, const struct opts *o)
 
 		if (o->at[DIM_WANT] >= 0)
 			s = size_of(o, plan_largest_load(&of, o->at[DIM_WANT]));
-		rc = print(r, o, &s, copies, best);
+		rc = print_row(r, o, &s, copies, best);
 	}
 	return rc;
 }
 
 /* Each value of a range with each of those behind it; copies are rows of a
  * plan. */
-static int each(struct rows *r, struct opts *o, enum dim dim)
+static int plan_each(struct rows *r, struct opts *o, enum dim dim)
 {
 	const struct range *range = &o->range[dim];
 	int rc = 0;
@@ -211,10 +211,10 @@ static int each(struct rows *r, struct opts *o, enum dim dim)
 	if (dim == DIM_COPIES)
 		return plan_load(r, o);
 	if (!range->n)
-		return each(r, o, dim + 1);
+		return plan_each(r, o, dim + 1);
 	for (unsigned i = 0; i < range->n && !rc; i++) {
 		o->at[dim] = range->value[i];
-		rc = each(r, o, dim + 1);
+		rc = plan_each(r, o, dim + 1);
 	}
 	return rc;
 }
@@ -227,7 +227,7 @@ static int plan_rows(struct opts *o)
 
 	if (!r)
 		cli_fail("%s", strerror(ENOMEM));
-	rc = o->team ? cores_rows(r, o) : each(r, o, 0);
+	rc = o->team ? cores_rows(r, o) : plan_each(r, o, 0);
 	rows_close(r);
 	return rc;
 }

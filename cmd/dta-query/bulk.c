@@ -293,7 +293,7 @@ static bool take_part(void *ctx, const struct threads_batch *b)
 	return a->more > 0;
 }
 
-static bool work(void *ctx, const struct threads_batch *b, unsigned round)
+static bool ask_part(void *ctx, const struct threads_batch *b, unsigned round)
 {
 	struct parallel *a = ctx;
 	struct worker *w = a->worker[b->worker];
@@ -312,7 +312,7 @@ static bool work(void *ctx, const struct threads_batch *b, unsigned round)
 }
 
 /* By worker 0: what has become of a part, to where all of it goes. */
-static void receive(void *ctx, unsigned owner, const struct threads_block *in)
+static void show_part(void *ctx, unsigned owner, const struct threads_block *in)
 {
 	struct parallel *a = ctx;
 	struct bulk *part = a->worker[in->from.worker]->part[in->word[0]];
@@ -385,8 +385,8 @@ static void ask_parallel(struct bulk *all)
 		.workers = (unsigned)all->o->cores,
 		.rounds = 1,
 		.take = take_part,
-		.work = work,
-		.receive = receive,
+		.work = ask_part,
+		.receive = show_part,
 		.ctx = &a,
 	};
 	struct error err = {""};

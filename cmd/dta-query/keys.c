@@ -33,7 +33,7 @@ void keys_open(struct keys *k, const struct keys_from *from,
 
 /* The key again, below the message, which may fill more than one line of a
  * terminal; and a mark below the part that is wrong. */
-static void mark(const char *text, const struct keytext_error *f)
+static void mark_wrong_part(const char *text, const struct keytext_error *f)
 {
 	int at = 0;
 
@@ -80,8 +80,8 @@ void keys_close(struct keys *k)
 	lines_close(&k->lines);
 }
 
-static void refuse(struct keys *k, const char *text,
-		   const struct keytext_error *f)
+static void refuse_key(struct keys *k, const char *text,
+		       const struct keytext_error *f)
 {
 	if (k->from.file) {
 		refuse_line(k, text, &f->why);
@@ -90,7 +90,7 @@ static void refuse(struct keys *k, const char *text,
 	k->malformed++;
 	cli_warn("'%s' %s", text, f->why.text);
 	if (f->at != SIZE_MAX)
-		mark(text, f);
+		mark_wrong_part(text, f);
 	if (f->shell)
 		cli_warn("a > must be quoted: a shell takes what is behind it "
 			 "for the file that the output goes to");
@@ -114,7 +114,7 @@ static void add_key(struct keys *k, const char *text)
 		return;
 	}
 	if (which < 0) {
-		refuse(k, text, &why);
+		refuse_key(k, text, &why);
 		return;
 	}
 	a->target = &k->targets->target[which];
@@ -165,7 +165,7 @@ static void add_field(struct keys *k, char *line)
 	int n = csv_split(line, field, k->csv_at + 1);
 
 	if (n < 0)
-		refuse(k, line, &unclosed);
+		refuse_key(k, line, &unclosed);
 	else if (n > k->csv_at)
 		add_key(k, field[k->csv_at]);
 }

@@ -143,8 +143,8 @@ static bool next_list(const struct entries *e, const struct table *t,
 }
 
 /* Says once per list what is wrong with it, and goes on with the others. */
-static void unreadable(struct entries *e, unsigned epoch,
-		       const struct table_view *v, uint32_t list, int rc)
+static void warn_unreadable(struct entries *e, unsigned epoch,
+			    const struct table_view *v, uint32_t list, int rc)
 {
 	if (query_source_failed(e->p, e->p->epoch[epoch].source)) {
 		sources_check(e->p);
@@ -165,7 +165,7 @@ static uint64_t count_entries(struct entries *e, unsigned epoch,
 
 	if (rc == 0)
 		return n;
-	unreadable(e, epoch, v, list, rc);
+	warn_unreadable(e, epoch, v, list, rc);
 	return 0;
 }
 
@@ -222,7 +222,7 @@ static uint64_t print_entries(struct entries *e, unsigned target,
 					    &next, &gone);
 
 		if (n < 0) {
-			unreadable(e, epoch, v, list, (int)n);
+			warn_unreadable(e, epoch, v, list, (int)n);
 			return until;
 		}
 		if (query_epoch_stale(e->p, epoch)) {
@@ -276,8 +276,8 @@ static void find_begins(struct entries *e, unsigned target, uint32_t list,
  * Lists a list's epochs, and finds where to begin in each. A machine that
  * turns out to be lost is asked no more: its mirror may do.
  */
-static void locate(struct entries *e, unsigned target, uint32_t list,
-		   uint64_t **begin)
+static void find_list(struct entries *e, unsigned target, uint32_t list,
+		      uint64_t **begin)
 {
 	uint8_t key[4];
 
@@ -300,7 +300,7 @@ static void print_places(struct entries *e, unsigned target, uint32_t list)
 	uint64_t *begin = NULL, *count;
 	struct table_view v;
 
-	locate(e, target, list, &begin);
+	find_list(e, target, list, &begin);
 	count = begin + e->p->n;
 	for (unsigned i = e->p->n; i-- > 0 && !cli_stop;) {
 		if (!list_view(&v, e, target, i, list))
@@ -402,7 +402,7 @@ static void read_epoch(struct entries *e, struct reading *r, uint64_t last)
 
 /* On to the epoch behind r[1], if there is one; what was in r[0] is done with.
  */
-static bool turn(const struct entries *e, struct reading r[2])
+static bool next_epoch(const struct entries *e, struct reading r[2])
 {
 	const struct query_source *s = &e->p->source[0];
 	uint64_t next = r[1].epoch + 1, first = s->oldest;
@@ -423,7 +423,7 @@ static bool turn(const struct entries *e, struct reading r[2])
 }
 
 /* Until a signal. The exit status. */
-static int follow(struct entries *e)
+static int follow_lists(struct entries *e)
 {
 	const struct timespec pause = {.tv_nsec = POLL_NS};
 	const struct query_source *s = &e->p->source[0];
@@ -439,7 +439,7 @@ static int follow(struct entries *e)
 		do {
 			read_epoch(e, &r[0], UINT64_MAX);
 			read_epoch(e, &r[1], UINT64_MAX);
-		} while (turn(e, r) && !cli_stop);
+		} while (next_epoch(e, r) && !cli_stop);
 		rows_flush(e->rows);
 		if (polls % POLLS_PER_CHECK == 0 &&
 		    (stat(s->memory->path, &now) < 0 ||
@@ -465,7 +465,7 @@ int run_list(const struct opts *o, struct query_sources *p)
 		cli_fail("out of memory");
 	open_entries(e, o, p);
 	if (o->follow)
-		rc = follow(e);
+		rc = follow_lists(e);
 	else
 		print_all(e);
 	close_entries(e);

@@ -91,7 +91,7 @@ static int show_tables(struct shell *sh)
 	return CLI_OK;
 }
 
-static int help(struct shell *sh)
+static int show_help(struct shell *sh)
 {
 	for (int v = 0; v < VERBS && sh->argc > 1; v++)
 		if (!strcmp(sh->argv[1], cli.verbs[v])) {
@@ -111,7 +111,7 @@ static int help(struct shell *sh)
 	return CLI_OK;
 }
 
-static int quit(struct shell *sh)
+static int leave_shell(struct shell *sh)
 {
 	sh->quit = true;
 	return sh->status;
@@ -123,8 +123,8 @@ static const struct builtin {
 	int (*run)(struct shell *sh);
 } builtins[] = {
 	{"tables", show_tables},
-	{"help", help},
-	{"quit", quit},
+	{"help", show_help},
+	{"quit", leave_shell},
 	{0},
 };
 
@@ -203,7 +203,7 @@ struct choices {
 	char text[CHOICES_MAX][CHOICE_ROOM];
 };
 
-static void offer(struct choices *c, const char *dashes, const char *text)
+static void add_choice(struct choices *c, const char *dashes, const char *text)
 {
 	char *out;
 
@@ -215,21 +215,21 @@ static void offer(struct choices *c, const char *dashes, const char *text)
 		c->n++;
 }
 
-static void offer_commands(struct choices *c)
+static void add_commands(struct choices *c)
 {
 	for (int v = VERB_KEYWRITE; v < VERBS; v++)
-		offer(c, "", verb_name((enum verb)v));
+		add_choice(c, "", verb_name((enum verb)v));
 	for (const struct builtin *b = builtins; b->name; b++)
-		offer(c, "", b->name);
+		add_choice(c, "", b->name);
 }
 
-static void offer_tables(struct choices *c, const struct query_sources *p)
+static void add_tables(struct choices *c, const struct query_sources *p)
 {
 	for (unsigned i = 0; i < p->sources; i++)
 		for (unsigned k = 0; k < query_source_tables(&p->source[i]);
 		     k++)
-			offer(c, "",
-			      query_source_table(&p->source[i], k)->name);
+			add_choice(c, "",
+				   query_source_table(&p->source[i], k)->name);
 }
 
 /* first: no word is before the one under the cursor. Tables are the values
@@ -238,16 +238,16 @@ static void find_choices(struct choices *c, const struct query_sources *p,
 			 bool first)
 {
 	if (first)
-		offer_commands(c);
+		add_commands(c);
 	else if (c->len && c->word[0] == '-')
 		for (const struct cli_option *o = cli.options; o->name; o++)
-			offer(c, "--", o->name);
+			add_choice(c, "--", o->name);
 	else
-		offer_tables(c, p);
+		add_tables(c, p);
 }
 
 /* Characters that all choices begin with. */
-static size_t common(const struct choices *c)
+static size_t common_prefix(const struct choices *c)
 {
 	size_t n = strlen(c->text[0]);
 
@@ -267,7 +267,7 @@ static void print_choices(const struct choices *c)
 }
 
 /* What the Tab key does. */
-static unsigned char complete(EditLine *el, wint_t ch)
+static unsigned char complete_word(EditLine *el, wint_t ch)
 {
 	static struct choices c; /* much for a stack */
 	const LineInfo *li = el_line(el);
@@ -286,7 +286,7 @@ static unsigned char complete(EditLine *el, wint_t ch)
 	find_choices(&c, sh->p, word == li->buffer);
 	if (!c.n)
 		return CC_ERROR;
-	n = common(&c);
+	n = common_prefix(&c);
 	if (n == c.len && c.n > 1) {
 		print_choices(&c);
 		return CC_REDISPLAY;
@@ -297,7 +297,7 @@ static unsigned char complete(EditLine *el, wint_t ch)
 	return el_insertstr(el, c.text[0] + c.len) < 0 ? CC_ERROR : CC_REFRESH;
 }
 
-static const char *prompt(EditLine *el)
+static const char *prompt_text(EditLine *el)
 {
 	(void)el;
 	return "dta> ";
@@ -326,12 +326,12 @@ static EditLine *edit_open(struct shell *sh, History *past)
 	if (!el)
 		return NULL;
 	el_set(el, EL_EDITOR, "emacs");
-	el_set(el, EL_PROMPT, prompt);
+	el_set(el, EL_PROMPT, prompt_text);
 	el_set(el, EL_HIST, history, past);
 	el_set(el, EL_CLIENTDATA, sh);
 	el_wset(el, EL_GETCFN, get_char);
 	/* Wide: el_set() would make copies, and never free them. */
-	el_wset(el, EL_ADDFN, L"dta-complete", L"complete", complete);
+	el_wset(el, EL_ADDFN, L"dta-complete", L"complete", complete_word);
 	el_set(el, EL_BIND, "^I", "dta-complete", NULL);
 	el_source(el, NULL); /* ~/.editrc has the last word */
 	return el;

@@ -320,7 +320,7 @@ struct check {
 };
 
 /* n entries, read from memory, that stand for those from index on. */
-static void compare(struct check *c, uint64_t index, uint64_t n)
+static void compare_entries(struct check *c, uint64_t index, uint64_t n)
 {
 	size_t len = c->t->value_len;
 	const uint8_t *want = c->truth->entries +
@@ -335,7 +335,7 @@ static void compare(struct check *c, uint64_t index, uint64_t n)
 }
 
 /* n entries that cannot be had, or never came. */
-static void missing(struct check *c, uint64_t n)
+static void count_missing(struct check *c, uint64_t n)
 {
 	c->w->score.asked += n;
 	c->w->score.verdict[VERDICT_MISSING] += n;
@@ -378,12 +378,13 @@ static void check_epoch(struct check *c, unsigned epoch,
 			cli_fail("out of memory");
 		if (n < 0) { /* a damaged block, or no connection */
 			note_loss(c, epoch);
-			missing(c, want);
+			count_missing(c, want);
 			next = at + want;
 		} else if ((!n && !gone) || next > entries) {
 			break; /* it is being written, or cleared */
 		} else {
-			compare(c, next - (uint64_t)n + shift, (uint64_t)n);
+			compare_entries(c, next - (uint64_t)n + shift,
+					(uint64_t)n);
 		}
 	}
 	c->held += entries - from;
@@ -394,7 +395,7 @@ static void check_epoch(struct check *c, unsigned epoch,
  * Lists the list's epochs, and reads the count in each before any entry is
  * compared: if a machine is lost, its mirror may do.
  */
-static void locate(struct check *c)
+static void find_list(struct check *c)
 {
 	struct query_sources *p = c->w->sources;
 	uint8_t key[4];
@@ -431,7 +432,7 @@ static void check_list(struct check *c)
 	struct truth_score *s = &c->w->score;
 	uint64_t rooms = 0, left, reported, asked = s->asked;
 
-	locate(c);
+	find_list(c);
 	reported = c->truth->first + c->truth->len / c->t->value_len;
 	c->end = reported;
 	c->held = 0;
@@ -447,7 +448,7 @@ static void check_list(struct check *c)
 			check_epoch(c, i, &view);
 	}
 	left = rooms > c->held ? rooms - c->held : 0;
-	missing(c, left < c->end ? left : c->end);
+	count_missing(c, left < c->end ? left : c->end);
 	asked = s->asked - asked;
 	s->overwritten += reported > asked ? reported - asked : 0;
 }

@@ -293,7 +293,7 @@ static bool find_load(const struct why *w, const struct asked *a,
 	return loaded;
 }
 
-static void explain(struct why *w, const struct asked *a, struct miss *s)
+static void explain_answer(struct why *w, const struct asked *a, struct miss *s)
 {
 	const struct table *t = a->target->t;
 	char text[MISS_TEXT];
@@ -341,7 +341,7 @@ static void explain_key(struct why *w, const struct asked *a)
 			inspect_epoch(w, a, i, &s);
 	rows_flush(w->rows);
 	fflush(stdout);
-	explain(w, a, &s);
+	explain_answer(w, a, &s);
 }
 
 /* All tables with keys, or the one that is named. */

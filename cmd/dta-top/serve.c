@@ -104,7 +104,7 @@ static void put_rows(struct serving *s, const struct watch *w)
 }
 
 /* For /healthz. */
-static bool sees(void *ctx, struct error *why)
+static bool sees_pages(void *ctx, struct error *why)
 {
 	if (!((struct serving *)ctx)->blind)
 		return true;
@@ -114,7 +114,7 @@ static bool sees(void *ctx, struct error *why)
 
 static void open_sink(struct serving *s, const char *at, uint64_t every_ns)
 {
-	const struct export_options eo = {.healthy = sees, .ctx = s};
+	const struct export_options eo = {.healthy = sees_pages, .ctx = s};
 	uint64_t gone_ns = every_ns * GONE_AFTER;
 	char url[URL_MAX];
 	struct error err;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* watch.c - programs, by their pages; regions, each of which is opened anew, as
- * somebody may have made another one of its name. */
+ * there may be another one of its name. */
 #include "watch.h"
 
 #include <errno.h>
@@ -221,8 +221,8 @@ static int find_counter(const struct ledger_page *p, const char *stage,
 }
 
 /* The same page later: how fast its counters went. */
-static struct speed *advance(const struct program *p,
-			     const struct ledger_page *now)
+static struct speed *speeds_since(const struct program *p,
+				  const struct ledger_page *now)
 {
 	struct speed *s = calloc(now->counters + 1, sizeof(*s));
 
@@ -264,7 +264,7 @@ static void take_page(struct program *p, const struct ledger_page *now)
 			stand_still(p);
 		return;
 	}
-	s = advance(p, now);
+	s = speeds_since(p, now);
 	free(p->counter);
 	p->counter = s;
 	for (unsigned i = 0; i < TOTALS; i++) {
@@ -278,8 +278,9 @@ static void take_page(struct program *p, const struct ledger_page *now)
 	p->page = *now;
 }
 
-static struct program *meet(struct watch *w, struct program **at,
-			    const char *name, const struct ledger_owner *owner)
+static struct program *add_program(struct watch *w, struct program **at,
+				   const char *name,
+				   const struct ledger_owner *owner)
 {
 	const struct passwd *user = getpwuid(owner->uid);
 	struct program *p = calloc(1, sizeof(*p));
@@ -341,7 +342,8 @@ static void look_at(void *ctx, const char *name)
 	}
 	/* at_ns 0: nothing was written yet */
 	if (rc == 0 && w->scratch.at_ns && is_asked_for(w, &w->scratch))
-		take_page(p ? p : meet(w, at, name, &owner), &w->scratch);
+		take_page(p ? p : add_program(w, at, name, &owner),
+			  &w->scratch);
 	if (!rc || rc == -ESRCH || rc == -ENOENT || (rc == -EAGAIN && p))
 		return;
 	if (!w->unread++)
@@ -352,7 +354,7 @@ static void look_at(void *ctx, const char *name)
 					  : strerror(-rc));
 }
 
-static void forget(struct program *p)
+static void free_program(struct program *p)
 {
 	free(p->counter);
 	free(p);
@@ -398,7 +400,7 @@ int watch_look(struct watch *w)
 			continue;
 		}
 		*at = p->next;
-		forget(p);
+		free_program(p);
 		w->n_programs--;
 	}
 	sum_stored(w);
@@ -414,7 +416,7 @@ void watch_fini(struct watch *w)
 
 	while ((p = w->programs)) {
 		w->programs = p->next;
-		forget(p);
+		free_program(p);
 	}
 	while ((r = w->regions)) {
 		w->regions = r->next;

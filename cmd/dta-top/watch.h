@@ -58,7 +58,7 @@ struct seen_region {
 	char path[4096];
 	uint64_t size, epoch, began_ns;
 	uint64_t age_s;		/* of the epoch; WATCH_UNKNOWN */
-	uint64_t last_write_ns; /* now, if somebody may */
+	uint64_t last_write_ns; /* now, if there is a writer */
 	unsigned tables, writers;
 	uint32_t writer[REGION_WRITERS]; /* their processes */
 	double fill;	     /* of its fullest table, about; NAN: not known */
@@ -81,7 +81,7 @@ struct watch {
 };
 
 /* Looks again: exits if there is no memory. 0, or -errno: w->why tells why
- * nobody's page can be seen. */
+ * no page can be seen. */
 int watch_look(struct watch *w);
 void watch_fini(struct watch *w);
 

@@ -19,7 +19,7 @@ double theory_window(const struct theory_times *t)
 }
 
 /* One hop more, which labels a packet of i labels with f(i) + r (1 - f(i)). */
-static void hop(const struct theory_labels *l, unsigned hops, double *p)
+static void add_hop(const struct theory_labels *l, unsigned hops, double *p)
 {
 	p[hops + 1] = 0;
 	for (unsigned i = hops + 1; i-- > 0;) {
@@ -34,7 +34,7 @@ void theory_base_b(const struct theory_labels *l, unsigned hops, double *p)
 {
 	p[0] = 1;
 	for (unsigned i = 0; i < hops; i++)
-		hop(l, i, p);
+		add_hop(l, i, p);
 }
 
 void theory_base_a(const struct theory_labels *l, unsigned hops, double *p)
@@ -54,9 +54,10 @@ void theory_hops(unsigned k, double p[THEORY_HOPS + 1])
 	p[5] = (k - 1) * half * half / others;
 }
 
-static void tree(const struct theory_labels *l, unsigned k,
-		 double p[THEORY_HOPS + 1],
-		 void (*base)(const struct theory_labels *, unsigned, double *))
+static void mean_of_tree(const struct theory_labels *l, unsigned k,
+			 double p[THEORY_HOPS + 1],
+			 void (*base)(const struct theory_labels *, unsigned,
+				      double *))
 {
 	double hops[THEORY_HOPS + 1], of[THEORY_HOPS + 1];
 
@@ -72,13 +73,13 @@ static void tree(const struct theory_labels *l, unsigned k,
 void theory_tree_a(const struct theory_labels *l, unsigned k,
 		   double p[THEORY_HOPS + 1])
 {
-	tree(l, k, p, theory_base_a);
+	mean_of_tree(l, k, p, theory_base_a);
 }
 
 void theory_tree_b(const struct theory_labels *l, unsigned k,
 		   double p[THEORY_HOPS + 1])
 {
-	tree(l, k, p, theory_base_b);
+	mean_of_tree(l, k, p, theory_base_b);
 }
 
 double theory_mean(const double *p, unsigned n)

@@ -144,7 +144,7 @@ double theory_mean(const double *p, unsigned n);
  *
  * A report takes one of n cores work_ns, to be decoded and hashed and to be
  * sent to the owner of what it changes, and one, mostly another, receive_ns, to
- * be taken and stored. Nobody waits for another's turn: n cores store n /
+ * be taken and stored. No core waits for another's turn: n cores store n /
  * (work_ns + receive_ns), but for the blocks in which messages go. A batch has
  * at least one for each owner in a round, so with many cores there are more
  * than its messages fill, of block_ns each.

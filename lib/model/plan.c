@@ -158,7 +158,7 @@ static void occupancy(unsigned n, unsigned r, double *chance)
 }
 
 /* The share of slots that keys have written which make such chances. */
-static double written(unsigned copies, const double *chance, double load)
+static double share_written(unsigned copies, const double *chance, double load)
 {
 	double mean = 0;
 
@@ -172,7 +172,7 @@ double plan_random_used(unsigned copies, unsigned reports, double load)
 	double chance[PLAN_COPIES_MAX + 1];
 
 	occupancy(copies, reports, chance);
-	return written(copies, chance, load);
+	return share_written(copies, chance, load);
 }
 
 double plan_random_lost(unsigned copies, unsigned reports, double load)
@@ -180,7 +180,8 @@ double plan_random_lost(unsigned copies, unsigned reports, double load)
 	double chance[PLAN_COPIES_MAX + 1], lost, all_lost = 0;
 
 	occupancy(copies, reports, chance);
-	lost = written(copies, chance, load); /* a slot, by the keys after it */
+	lost = share_written(copies, chance,
+			     load); /* a slot, by the keys after it */
 	for (unsigned d = 0; d <= copies; d++)
 		all_lost += chance[d] * pow(lost, d);
 	return all_lost;

@@ -44,7 +44,7 @@ static int no_key(const struct table *const *t, unsigned n, struct error *err)
  * -> for >. at[i] is where out[i] was; both have room for KEY_TEXT_MAX. Returns
  * its length, 0 if there is no room.
  */
-static size_t loosen(char *out, uint16_t *at, const char *text)
+static size_t strip_text(char *out, uint16_t *at, const char *text)
 {
 	size_t n = 0;
 
@@ -64,9 +64,9 @@ static size_t loosen(char *out, uint16_t *at, const char *text)
 
 /* The table whose keys it is most like says what is wrong with it. loose: the
  * text without what makes no difference; at[i]: where loose[i] is in it. */
-static void explain(const struct table *const *t, unsigned n, const char *text,
-		    const char *loose, const uint16_t *at,
-		    struct keytext_error *f)
+static void explain_misfit(const struct table *const *t, unsigned n,
+			   const char *text, const char *loose,
+			   const uint16_t *at, struct keytext_error *f)
 {
 	struct error all = f->why;
 	size_t best = 0, like;
@@ -100,8 +100,8 @@ static void explain(const struct table *const *t, unsigned n, const char *text,
 
 /* A key of a table. *added: its protocol was left out, and the table has one.
  */
-static bool parse(uint8_t *key, const struct table *t, const char *text,
-		  bool *added)
+static bool parse_key(uint8_t *key, const struct table *t, const char *text,
+		      bool *added)
 {
 	enum key_type type = (enum key_type)t->key_type;
 	char whole[KEY_TEXT_MAX], protocol[KEY_PROTOCOL_MAX];
@@ -120,15 +120,15 @@ static bool parse(uint8_t *key, const struct table *t, const char *text,
 
 /* The number of the only table that takes a text; -EEXIST: several do; -ENOENT:
  * none does. */
-static int pick(uint8_t *key, bool *added, const struct table *const *t,
-		unsigned n, const char *text, struct error *err)
+static int pick_table(uint8_t *key, bool *added, const struct table *const *t,
+		      unsigned n, const char *text, struct error *err)
 {
 	uint8_t other[KEY_MAX];
 	int found = -ENOENT;
 	bool one;
 
 	for (unsigned i = 0; i < n; i++) {
-		if (!parse(found < 0 ? key : other, t[i], text, &one))
+		if (!parse_key(found < 0 ? key : other, t[i], text, &one))
 			continue;
 		if (found >= 0)
 			return error_set(err, -EEXIST,
@@ -144,7 +144,7 @@ static int pick(uint8_t *key, bool *added, const struct table *const *t,
 int keytext_pick(uint8_t *key, bool *loose, const struct table *const *t,
 		 unsigned n, const char *text, struct keytext_error *f)
 {
-	int found = pick(key, loose, t, n, text, &f->why);
+	int found = pick_table(key, loose, t, n, text, &f->why);
 	char bare[KEY_TEXT_MAX];
 	uint16_t at[KEY_TEXT_MAX];
 	bool added;
@@ -155,10 +155,10 @@ int keytext_pick(uint8_t *key, bool *loose, const struct table *const *t,
 		return found;
 	*loose = true;
 	no_key(t, n, &f->why);
-	if (!loosen(bare, at, text))
+	if (!strip_text(bare, at, text))
 		return -EINVAL;
-	found = pick(key, &added, t, n, bare, &f->why);
+	found = pick_table(key, &added, t, n, bare, &f->why);
 	if (found == -ENOENT)
-		explain(t, n, text, bare, at, f);
+		explain_misfit(t, n, text, bare, at, f);
 	return found == -ENOENT ? -EINVAL : found;
 }

@@ -108,7 +108,7 @@ struct verdict {
 };
 
 /* Most values are 4 bytes long. */
-static inline bool same(const uint8_t *a, const uint8_t *b, size_t len)
+static inline bool same_value(const uint8_t *a, const uint8_t *b, size_t len)
 {
 	return len == 4 ? !memcmp(a, b, 4) : !memcmp(a, b, len);
 }
@@ -129,7 +129,7 @@ static struct verdict apply_rule(const uint8_t *const *value, unsigned n,
 		bool seen = false;
 
 		for (unsigned k = 0; k < n; k++) {
-			bool equal = same(value[i], value[k], len);
+			bool equal = same_value(value[i], value[k], len);
 
 			agree += equal;
 			seen |= equal && k < i;
@@ -154,7 +154,7 @@ static struct verdict apply_rule(const uint8_t *const *value, unsigned n,
 }
 
 /* Whether an earlier copy has this unit: it would vote twice. */
-static inline bool repeated(const uint64_t *unit, unsigned copy)
+static inline bool is_repeated(const uint64_t *unit, unsigned copy)
 {
 	for (unsigned c = 0; c < copy; c++)
 		if (unit[c] == unit[copy])
@@ -237,7 +237,7 @@ static struct verdict judge_slots(const struct found *f,
 
 	for (unsigned c = 0; c < copies; c++) {
 		slot[c] = f->offset[c][i];
-		if (repeated(slot, c))
+		if (is_repeated(slot, c))
 			continue;
 		if (view_load(v, slot[c], copy[c],
 			      SUM_LEN + (size_t)t->value_len) < 0)
@@ -276,10 +276,10 @@ judge_words(const struct found *f, unsigned copies,
 	for (unsigned c = 0; c < copies; c++) {
 		slot[c] = f->offset[c][i];
 		if (memcmp(&f->word[c][i], &f->sum[i], SUM_LEN) != 0 ||
-		    repeated(slot, c))
+		    is_repeated(slot, c))
 			continue;
 		match[m] = (const uint8_t *)&f->word[c][i] + SUM_LEN;
-		differ |= (uint64_t)!same(match[m++], match[0], 4);
+		differ |= (uint64_t)!same_value(match[m++], match[0], 4);
 	}
 	if (!m)
 		return (struct verdict){.answer = QUERY_NOT_FOUND};
@@ -434,7 +434,8 @@ static int chunk_load(struct chunk *c, const struct table_view *v,
 }
 
 /* Whether two chunks hold the same values where both hold any. */
-static bool agree(const struct chunk *a, const struct chunk *b, unsigned hops)
+static bool chunks_agree(const struct chunk *a, const struct chunk *b,
+			 unsigned hops)
 {
 	for (unsigned i = 0; i < hops; i++)
 		if ((a->known & b->known) >> i & 1 &&
@@ -469,7 +470,8 @@ static void judge_valid(struct query_path *out, const struct chunk *chunk,
 			first_len = len;
 			out->answer = QUERY_FOUND;
 			answer_with(out, first, len);
-		} else if (len != first_len || !agree(first, &chunk[i], hops)) {
+		} else if (len != first_len ||
+			   !chunks_agree(first, &chunk[i], hops)) {
 			out->answer = QUERY_AMBIGUOUS;
 			continue;
 		}
@@ -489,7 +491,7 @@ static void judge_partial(struct query_path *out, const struct chunk *chunk,
 
 		if ((unsigned)__builtin_popcount(c->known) < least)
 			continue;
-		if (!agree(&sum, c, hops)) {
+		if (!chunks_agree(&sum, c, hops)) {
 			out->answer = QUERY_AMBIGUOUS;
 			return;
 		}
@@ -517,7 +519,7 @@ static void path_query(struct query_path *out, const struct table_view *v,
 	hop_masks(mask, t, key);
 	for (unsigned c = 0; c < rule->copies; c++) {
 		unit[c] = unit_of(t, c, key);
-		if (repeated(unit, c))
+		if (is_repeated(unit, c))
 			continue;
 		if (chunk_load(&chunk[n], v, unit[c], mask) < 0)
 			unreadable++;
@@ -595,7 +597,7 @@ void query_inspect(struct query_unit *out, const struct table_view *v,
 
 		unit[c] = unit_of(v->t, c, key);
 		*l = (struct query_unit){.unit = unit[c]};
-		if (repeated(unit, c))
+		if (is_repeated(unit, c))
 			l->holds = QUERY_UNIT_REPEATED;
 		else if (v->t->kind == TABLE_KEYWRITE)
 			look_at_slot(l, v, key);
@@ -757,7 +759,7 @@ static int copy_run(const struct table_view *v, uint32_t list, uint64_t at,
 }
 
 /* The published system stores each word of an entry byte-swapped. */
-static void unswap(const struct table *t, uint8_t *buf, uint64_t n)
+static void unswap_words(const struct table *t, uint8_t *buf, uint64_t n)
 {
 	if (t->hash != HASH_DTA0 || t->value_len % 4)
 		return;
@@ -885,6 +887,6 @@ int64_t query_list_read(const struct table_view *v, uint32_t list,
 	if (gone)
 		memmove(buf, (uint8_t *)buf + gone * t->value_len,
 			(uint64_t)n * t->value_len);
-	unswap(t, buf, (uint64_t)n);
+	unswap_words(t, buf, (uint64_t)n);
 	return n;
 }

@@ -201,7 +201,7 @@ void show_for(struct show *s, const struct table *t, const struct show *told)
 }
 
 /* A big-endian number of len bytes. */
-static uint64_t number(const uint8_t *p, size_t len)
+static uint64_t read_number(const uint8_t *p, size_t len)
 {
 	uint64_t v = 0;
 
@@ -218,7 +218,7 @@ static size_t to_list(const struct render *r, uint64_t *list,
 	for (size_t at = 0; at < len; at += r->width) {
 		size_t left = len - at < r->width ? len - at : r->width;
 
-		list[n++] = number(value + at, left);
+		list[n++] = read_number(value + at, left);
 	}
 	return n;
 }
@@ -298,7 +298,8 @@ const char *show_part_text(const struct show_part *p, struct show_scratch *room,
 	} else if (r->as == RENDER_HEX) {
 		to_hex(out, value, n);
 	} else if (r->as == RENDER_NUMBER) {
-		snprintf(out, sizeof(room->text), "%" PRIu64, number(value, n));
+		snprintf(out, sizeof(room->text), "%" PRIu64,
+			 read_number(value, n));
 	} else {
 		numbers = to_list(r, room->list, value, n);
 		for (size_t i = 0; i < numbers; i++)
@@ -414,7 +415,7 @@ static void set_part(const struct show_part *p, struct show_scratch *room,
 	if (p->render.as == RENDER_HEX)
 		row_bytes(rows, field, bytes, n);
 	else if (p->render.as == RENDER_NUMBER)
-		row_u64(rows, field, number(bytes, n));
+		row_u64(rows, field, read_number(bytes, n));
 	else if (p->render.as == RENDER_LIST)
 		row_list(rows, field, room->list,
 			 to_list(&p->render, room->list, bytes, n));

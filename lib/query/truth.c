@@ -41,18 +41,19 @@ struct reader {
 	} room;
 };
 
-static int malformed(const struct reader *r, const char *what, const char *text)
+static int refuse_row(const struct reader *r, const char *what,
+		      const char *text)
 {
 	return error_set(r->err, -EINVAL, "%s: '%s'", what, text);
 }
 
 /* Digits and nothing else, up to max. */
-static int number(const struct reader *r, enum column c, const char *what,
-		  uint64_t max, uint64_t *out)
+static int read_number(const struct reader *r, enum column c, const char *what,
+		       uint64_t max, uint64_t *out)
 {
 	const char *text = r->column[c];
 
-	return text_u64(out, text, max) ? 0 : malformed(r, what, text);
+	return text_u64(out, text, max) ? 0 : refuse_row(r, what, text);
 }
 
 /* The value's bytes, which replace its text. */
@@ -64,21 +65,21 @@ static int value_bytes(struct reader *r)
 	while (text_hex_digit(text[digits]) >= 0)
 		digits++;
 	if (text[digits] || digits % 2 || digits / 2 > INT_MAX)
-		return malformed(r, "value", text);
+		return refuse_row(r, "value", text);
 	text_hex((uint8_t *)text, text, digits / 2);
 	r->bytes = (const uint8_t *)text;
 	r->len = digits / 2;
 	return 0;
 }
 
-static int split(struct reader *r, char *line)
+static int split_columns(struct reader *r, char *line)
 {
 	for (int c = 0; c < COLUMNS; c++) {
 		char *comma = strchr(line, ',');
 
 		r->column[c] = line;
 		if (!comma != (c == COLUMNS - 1))
-			return malformed(r, "not seven columns", line);
+			return refuse_row(r, "not seven columns", line);
 		if (comma) {
 			*comma = '\0';
 			line = comma + 1;
@@ -88,7 +89,7 @@ static int split(struct reader *r, char *line)
 }
 
 /* DTA/0 names no table: the first of the kind with 4-byte keys takes it. */
-static bool takes(const struct table *t, uint64_t id, int kind)
+static bool table_takes(const struct table *t, uint64_t id, int kind)
 {
 	if (id == DTA_NO_TABLE)
 		return t->kind == kind && t->key_len == 4;
@@ -99,24 +100,24 @@ static int find_table(struct reader *r)
 {
 	int kind = table_kind_of(r->column[COL_KIND]);
 	uint64_t id;
-	int rc = number(r, COL_TABLE, "table", UINT16_MAX, &id);
+	int rc = read_number(r, COL_TABLE, "table", UINT16_MAX, &id);
 
 	if (rc < 0)
 		return rc;
 	if (kind < 0)
-		return malformed(r, "kind", r->column[COL_KIND]);
+		return refuse_row(r, "kind", r->column[COL_KIND]);
 	for (unsigned i = 0; i < r->truth->n_known; i++) {
 		const struct table *t = r->truth->known[i];
 
-		if (!takes(t, id, kind))
+		if (!table_takes(t, id, kind))
 			continue;
 		if (t->kind != kind)
-			return malformed(r, "kind: the table is another",
-					 r->column[COL_KIND]);
+			return refuse_row(r, "kind: the table is another",
+					  r->column[COL_KIND]);
 		r->t = t;
 		return 0;
 	}
-	return malformed(r, "no such table", r->column[COL_TABLE]);
+	return refuse_row(r, "no such table", r->column[COL_TABLE]);
 }
 
 static int read_key(struct reader *r)
@@ -125,14 +126,14 @@ static int read_key(struct reader *r)
 	const char *text = r->column[COL_KEY];
 	uint8_t *key = r->room.key;
 	uint64_t copies;
-	int rc = number(r, COL_COPIES, "copies", HASH_COPIES, &copies);
+	int rc = read_number(r, COL_COPIES, "copies", HASH_COPIES, &copies);
 
 	if (rc < 0)
 		return rc;
 	/* The published system's keys are numbers, whatever they stand for. */
 	if (key_parse(key, (enum key_type)t->key_type, t->key_len, text) < 0 &&
 	    (t->key_len != 4 || key_parse(key, KEY_U32, 4, text) < 0))
-		return malformed(r, "key", text);
+		return refuse_row(r, "key", text);
 	r->copies = (uint8_t)(copies ? copies : t->copies);
 	return 0;
 }
@@ -140,13 +141,15 @@ static int read_key(struct reader *r)
 static int read_postcard(struct reader *r)
 {
 	uint64_t hop = 0, len = 0;
-	int rc = number(r, COL_HOP, "hop", TRUTH_HOPS - 1, &hop);
+	int rc = read_number(r, COL_HOP, "hop", TRUTH_HOPS - 1, &hop);
 
 	if (!rc)
-		rc = number(r, COL_PATH_LEN, "path_len", TRUTH_HOPS - 1, &len);
+		rc = read_number(r, COL_PATH_LEN, "path_len", TRUTH_HOPS - 1,
+				 &len);
 	r->hop = (uint8_t)hop;
 	r->path_len = (uint8_t)len;
-	return rc ? rc : number(r, COL_VALUE, "value", UINT32_MAX, &r->number);
+	return rc ? rc
+		  : read_number(r, COL_VALUE, "value", UINT32_MAX, &r->number);
 }
 
 /* What a row says of its table's kind. */
@@ -154,22 +157,24 @@ static int read_kind(struct reader *r)
 {
 	const struct table *t = r->t;
 	bool append = t->kind == TABLE_APPEND;
-	int rc = append ? number(r, COL_KEY, "key: not a list of the table",
-				 t->lists - 1, &r->number)
+	int rc = append ? read_number(r, COL_KEY,
+				      "key: not a list of the table",
+				      t->lists - 1, &r->number)
 			: read_key(r);
 
 	if (!rc && t->kind == TABLE_POSTCARD)
 		return read_postcard(r);
 	if (!rc && t->kind == TABLE_KEYINC)
-		return number(r, COL_VALUE, "value", UINT64_MAX, &r->number);
+		return read_number(r, COL_VALUE, "value", UINT64_MAX,
+				   &r->number);
 	if (!rc)
 		rc = value_bytes(r);
 	if (!rc && append && (!r->len || r->len % t->value_len))
-		rc = malformed(r, "value: not whole entries of the table",
-			       r->column[COL_KEY]);
+		rc = refuse_row(r, "value: not whole entries of the table",
+				r->column[COL_KEY]);
 	if (!rc && !append && r->len != t->value_len)
-		rc = malformed(r, "value: not as long as the table's",
-			       r->column[COL_KEY]);
+		rc = refuse_row(r, "value: not as long as the table's",
+				r->column[COL_KEY]);
 	return rc;
 }
 
@@ -190,7 +195,7 @@ static int open_table(struct truth_table **out, struct truth *truth,
 	if (tt < truth->table + truth->n)
 		return 0;
 	if (truth->n == TABLE_MAX)
-		return malformed(r, "too many tables", r->column[COL_TABLE]);
+		return refuse_row(r, "too many tables", r->column[COL_TABLE]);
 	*tt = (struct truth_table){.t = r->t};
 	/* A record of the map is as long as the kind needs. */
 	if (r->t->kind == TABLE_POSTCARD)
@@ -305,7 +310,7 @@ int truth_line(struct truth *t, char *line, struct error *err)
 	}
 	if (!*line)
 		return 0;
-	rc = split(&r, line);
+	rc = split_columns(&r, line);
 	if (!rc)
 		rc = find_table(&r);
 	if (!rc)

@@ -76,9 +76,9 @@ static uint64_t in_file(const struct linked *l, const struct memory_read *r)
 }
 
 /*
- * With the count of a list come those behind it: they are wanted next. Who
- * reads entries looks at the count before and after: what was read ahead ends
- * there, so that each was read when it seems to have been.
+ * With the count of a list come those behind it: they are wanted next. A reader
+ * of entries looks at the count before and after: any other read drops what was
+ * read ahead, so that no count is older than it seems.
  */
 static int read_count(struct linked *l, const struct memory_read *r)
 {
@@ -149,7 +149,7 @@ static int renew_epochs(struct memory *m)
 	return 0;
 }
 
-static const char *broken(const struct memory *m)
+static const char *why_broken(const struct memory *m)
 {
 	const struct linked *l = linked_of(m);
 
@@ -198,7 +198,7 @@ int memory_of_link(struct memory **out, const char *path,
 	static const struct memory_ops ops = {
 		.read = read_linked,
 		.renew = renew_epochs,
-		.broken = broken,
+		.broken = why_broken,
 		.close = close_linked,
 	};
 	struct linked *l = calloc(1, sizeof(*l));

@@ -46,7 +46,7 @@ static int set_add(struct set *s, uint32_t v)
 	return 0;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_values(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
@@ -58,7 +58,7 @@ static void set_finish(struct set *s, struct table *t)
 {
 	size_t n = 0;
 
-	qsort(s->v, s->n, sizeof(*s->v), compare);
+	qsort(s->v, s->n, sizeof(*s->v), compare_values);
 	for (size_t i = 0; i < s->n; i++)
 		if (!n || s->v[i] != s->v[n - 1])
 			s->v[n++] = s->v[i];
@@ -68,7 +68,7 @@ static void set_finish(struct set *s, struct table *t)
 }
 
 /* One member of V; the blank is none. */
-static int member(uint32_t *out, const char *text, struct error *err)
+static int parse_member(uint32_t *out, const char *text, struct error *err)
 {
 	uint64_t v;
 
@@ -87,7 +87,8 @@ static int parse_range(struct table *t, char *text, char *dash,
 	uint32_t min, max;
 
 	*dash = '\0';
-	if (member(&min, text, err) < 0 || member(&max, dash + 1, err) < 0)
+	if (parse_member(&min, text, err) < 0 ||
+	    parse_member(&max, dash + 1, err) < 0)
 		return -EINVAL;
 	if (min > max)
 		return error_set(err, -EINVAL, "%u-%u is empty", min, max);
@@ -105,7 +106,7 @@ static int add_members(struct set *s, char *text, struct error *err)
 	int rc = 0;
 
 	for (; word && !rc; word = strtok_r(NULL, ", \t\r\n", &save))
-		if (!(rc = member(&v, word, err)) && (rc = set_add(s, v)))
+		if (!(rc = parse_member(&v, word, err)) && (rc = set_add(s, v)))
 			error_set(err, rc, "out of memory");
 	return rc;
 }
@@ -298,7 +299,7 @@ int layout_field(const char *field)
 }
 
 /* Whether the kind of a table has a field, by its number: 0, or -EINVAL. */
-static int suits(const struct table *t, int field, struct error *err)
+static int kind_has_field(const struct table *t, int field, struct error *err)
 {
 	if (fields[field].use & 1u << t->kind)
 		return 0;
@@ -315,7 +316,7 @@ int layout_set(struct table *t, const char *field, const char *value,
 	if (i < 0)
 		return error_set(err, i, "%s: no such field%s", field,
 				 field_hint(fields, field, &g));
-	if (t->kind && suits(t, i, err) < 0)
+	if (t->kind && kind_has_field(t, i, err) < 0)
 		return -EINVAL;
 	return field_set(&fields[i], t, value, err);
 }
@@ -338,7 +339,7 @@ struct reading {
 	struct set values;
 };
 
-static bool has(const struct reading *r, const char *field)
+static bool has_field(const struct reading *r, const char *field)
 {
 	return r->line[layout_field(field)];
 }
@@ -349,17 +350,18 @@ static int check_fields(struct reading *r)
 	const struct ini *i = &r->ini;
 	struct error why;
 
-	if (!has(r, "kind"))
+	if (!has_field(r, "kind"))
 		return ini_error(i, r->header, -EINVAL, "kind: missing");
-	if (has(r, "memory") && (has(r, "slots") || has(r, "chunks") ||
-				 has(r, "entries") || has(r, "ring")))
+	if (has_field(r, "memory") &&
+	    (has_field(r, "slots") || has_field(r, "chunks") ||
+	     has_field(r, "entries") || has_field(r, "ring")))
 		return ini_error(i, r->header, -EINVAL,
 				 "memory: the table's units are already given");
-	if (has(r, "ring") && has(r, "entries"))
+	if (has_field(r, "ring") && has_field(r, "entries"))
 		return ini_error(i, r->header, -EINVAL,
 				 "ring: it follows from entries, a batch more");
 	for (int k = 0; k < LAYOUT_FIELDS_MAX; k++)
-		if (r->line[k] && suits(r->t, k, &why) < 0)
+		if (r->line[k] && kind_has_field(r->t, k, &why) < 0)
 			return ini_error(i, r->line[k], -EINVAL, "%s",
 					 why.text);
 	return 0;
@@ -395,7 +397,7 @@ static int section_end(struct reading *r)
 		r->out->values[r->out->n] = r->values.v;
 		r->values = (struct set){0};
 	}
-	if (has(r, "entries"))
+	if (has_field(r, "entries"))
 		table_keep(r->t, r->t->units);
 	if (table_finish(r->t, &why) < 0)
 		return ini_error(&r->ini, r->header, -EINVAL, "%s", why.text);

@@ -173,7 +173,8 @@ static int lock_byte(const struct region *r, int command, short type,
 	return rc;
 }
 
-static int lock(struct region *r, enum region_lock which, struct error *err)
+static int lock_region(struct region *r, enum region_lock which,
+		       struct error *err)
 {
 	int rc;
 
@@ -184,7 +185,7 @@ static int lock(struct region *r, enum region_lock which, struct error *err)
 	return rc < 0 ? region_fail(r, rc, err) : 0;
 }
 
-static void unlock(struct region *r, enum region_lock which)
+static void unlock_region(struct region *r, enum region_lock which)
 {
 	lock_byte(r, F_OFD_SETLK, F_UNLCK, which);
 	pthread_mutex_unlock(&mutex[which]);
@@ -235,12 +236,12 @@ static void recover_slots(struct region *r)
 
 static int lock_and_recover(struct region *r, struct error *err)
 {
-	int rc = lock(r, REGION_LOCK_SLOTS, err);
+	int rc = lock_region(r, REGION_LOCK_SLOTS, err);
 
 	if (rc < 0)
 		return rc;
 	recover_slots(r);
-	unlock(r, REGION_LOCK_SLOTS);
+	unlock_region(r, REGION_LOCK_SLOTS);
 	return 0;
 }
 
@@ -494,10 +495,10 @@ int writer_open(struct writer **out, struct region *r, struct error *err)
 	w = calloc(1, sizeof(*w));
 	if (!w)
 		return error_set(err, -ENOMEM, "out of memory");
-	rc = lock(r, REGION_LOCK_SLOTS, err);
+	rc = lock_region(r, REGION_LOCK_SLOTS, err);
 	if (!rc) {
 		w->slot = take_slot(r);
-		unlock(r, REGION_LOCK_SLOTS);
+		unlock_region(r, REGION_LOCK_SLOTS);
 		if (!w->slot)
 			rc = error_set(err, -EUSERS,
 				       "%s: has %d writers already, no more "
@@ -629,7 +630,7 @@ static int settle_writers(struct region *r, uint64_t current, struct error *err)
 			 region_path(r), pid, WAIT_MS / 1000);
 }
 
-static int rotate(struct region *r, uint64_t *old, struct error *err)
+static int rotate_locked(struct region *r, uint64_t *old, struct error *err)
 {
 	uint64_t epoch = region_epoch(r), next = epoch + 1;
 	int rc = settle_writers(r, epoch, err);
@@ -663,11 +664,11 @@ int region_rotate(struct region *r, uint64_t *old, struct error *err)
 				 "%s: has one epoch only; create it with two "
 				 "or more to rotate",
 				 region_path(r));
-	rc = lock(r, REGION_LOCK_ROTATE, err);
+	rc = lock_region(r, REGION_LOCK_ROTATE, err);
 	if (rc < 0)
 		return rc;
-	rc = rotate(r, old, err);
-	unlock(r, REGION_LOCK_ROTATE);
+	rc = rotate_locked(r, old, err);
+	unlock_region(r, REGION_LOCK_ROTATE);
 	return rc;
 }
 

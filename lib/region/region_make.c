@@ -94,8 +94,8 @@ static int check_name(const char *name, struct error *err)
 	return plain_name(name) != NULL;
 }
 
-static int place(struct region_place *out, const char *dir, const char *name,
-		 uint64_t huge)
+static int set_place(struct region_place *out, const char *dir,
+		     const char *name, uint64_t huge)
 {
 	out->huge = huge;
 	if (asprintf(&out->path, "%s/%s", dir, name) < 0)
@@ -124,13 +124,13 @@ int region_find(struct region_place *out, const char *name, struct error *err)
 		return place_path(out, name);
 	name = plain_name(name);
 	if (page) {
-		int rc = place(out, huge_dir, name, page);
+		int rc = set_place(out, huge_dir, name, page);
 
 		if (rc < 0 || !access(out->path, F_OK))
 			return rc;
 		free(out->path);
 	}
-	return place(out, shm, name, 0);
+	return set_place(out, shm, name, 0);
 }
 
 int region_begins(const char *path)
@@ -192,7 +192,7 @@ static int choose_place(struct region_place *out, const char *name,
 	    huge_free(page) < size + page || access(huge_dir, W_OK) < 0)
 		return 0;
 	free(out->path);
-	return place(out, huge_dir, plain_name(name), page);
+	return set_place(out, huge_dir, plain_name(name), page);
 }
 
 static int no_room(uint64_t size, uint64_t there, const char *where,
@@ -306,7 +306,7 @@ static int check_identity(const struct region_header *h, struct error *err)
 }
 
 /* a + b <= max, without overflow. */
-static bool within(uint64_t a, uint64_t b, uint64_t max)
+static bool fits_within(uint64_t a, uint64_t b, uint64_t max)
 {
 	return a <= max && b <= max - a;
 }
@@ -327,11 +327,11 @@ static int check_places(const struct region_header *h, uint64_t file_size,
 				 (unsigned long long)file_size,
 				 (unsigned long long)h->file_size);
 	if (h->values_at != REGION_HEAD_LEN ||
-	    !within(h->values_at, h->values_len, h->set_at) ||
+	    !fits_within(h->values_at, h->values_len, h->set_at) ||
 	    h->set_at % REGION_ALIGN || !h->set_len ||
 	    h->set_len % REGION_ALIGN ||
 	    __builtin_mul_overflow(h->set_len, (uint64_t)h->epochs, &sets) ||
-	    !within(h->set_at, sets, h->file_size))
+	    !fits_within(h->set_at, sets, h->file_size))
 		return error_set(err, -EBADMSG,
 				 "the header is damaged: its parts overlap");
 	return 0;
@@ -341,15 +341,15 @@ static int check_places(const struct region_header *h, uint64_t file_size,
 static bool table_placed(const struct region_header *h, const struct table *t)
 {
 	if (t->offset < h->set_at || t->offset % 64 ||
-	    !within(t->offset - h->set_at, t->length, h->set_len))
+	    !fits_within(t->offset - h->set_at, t->length, h->set_len))
 		return false;
 	if (!t->values)
 		return true;
 	return t->values <= h->values_len / sizeof(uint32_t) &&
 	       t->values_at % sizeof(uint32_t) == 0 &&
 	       t->values_at >= h->values_at &&
-	       within(t->values_at - h->values_at, t->values * sizeof(uint32_t),
-		      h->values_len);
+	       fits_within(t->values_at - h->values_at,
+			   t->values * sizeof(uint32_t), h->values_len);
 }
 
 /* Whether tables overlap, or have a name or id in common. */
@@ -416,8 +416,8 @@ int region_check_values(const struct region_header *h, const uint8_t *values,
  * Completes the tables of a layout and gives them their places: fills in h, all
  * but the checksums.
  */
-static int plan(struct region_header *h, const struct layout *l,
-		unsigned epochs, struct error *err)
+static int plan_header(struct region_header *h, const struct layout *l,
+		       unsigned epochs, struct error *err)
 {
 	uint64_t at = REGION_HEAD_LEN, size;
 	struct error why = {""};
@@ -504,8 +504,8 @@ static int populate_part(struct region *r, uint64_t at, uint64_t size,
 /*
  * Every page now: a file system that is full says so here, not by SIGBUS later.
  */
-static int populate(struct region *r, const struct region_options *o,
-		    struct error *err)
+static int populate_file(struct region *r, const struct region_options *o,
+			 struct error *err)
 {
 	uint64_t all = r->h.file_size, size;
 	struct statfs s;
@@ -544,7 +544,7 @@ static int size_and_map(struct region *r, const struct region_options *o,
 	rc = region_map(r);
 	if (rc < 0)
 		return region_fail(r, rc, err);
-	rc = populate(r, o, err);
+	rc = populate_file(r, o, err);
 	if (rc < 0 || o->pages != REGION_PAGES_HUGE)
 		return rc;
 	if (*region_page_kind(r) != '4')
@@ -576,7 +576,7 @@ static int make_file(struct region *r, const char *name, const struct layout *l,
 		     const struct region_options *o, struct error *err)
 {
 	struct region_place where = {NULL, 0};
-	int rc = plan(&r->h, l, o->epochs, err);
+	int rc = plan_header(&r->h, l, o->epochs, err);
 
 	if (rc < 0)
 		return rc;
@@ -631,8 +631,8 @@ int region_create(struct region **out, const char *name, const struct layout *l,
 }
 
 /* Whether a region is what would be made. 0, -EEXIST or another error. */
-static int compare(const struct region *r, const struct layout *l,
-		   const struct region_options *o, struct error *err)
+static int compare_region(const struct region *r, const struct layout *l,
+			  const struct region_options *o, struct error *err)
 {
 	static const char cure[] = "remove the region, or change the layout";
 	struct region_header want;
@@ -648,7 +648,7 @@ static int compare(const struct region *r, const struct layout *l,
 		return error_set(err, -EEXIST,
 				 "has %u tables, the layout %u: %s",
 				 r->h.tables, l->n, cure);
-	rc = plan(&want, l, r->h.epochs, err);
+	rc = plan_header(&want, l, r->h.epochs, err);
 	if (rc < 0)
 		return rc;
 	for (unsigned i = 0; i < l->n; i++) {
@@ -681,7 +681,7 @@ int region_create_absent(const char *name, const struct layout *l,
 	}
 	if (rc < 0)
 		return rc;
-	rc = compare(r, l, o, err);
+	rc = compare_region(r, l, o, err);
 	region_close(r);
 	return rc;
 }

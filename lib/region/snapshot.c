@@ -131,7 +131,7 @@ static const size_t least = sizeof(struct snapshot_header) +
 			    sizeof(struct region_header) +
 			    sizeof(struct snapshot_trailer);
 
-static int damaged(struct error *err, const char *what)
+static int set_damaged(struct error *err, const char *what)
 {
 	return error_set(err, -EBADMSG, "%s", what);
 }
@@ -141,9 +141,9 @@ static int check_identity(const struct snapshot *s, struct error *err)
 	const struct snapshot_header *h = &s->head;
 
 	if (!memcmp(h->magic, region_magic, sizeof(h->magic)))
-		return damaged(err, "a region, not a snapshot");
+		return set_damaged(err, "a region, not a snapshot");
 	if (memcmp(h->magic, snapshot_magic, sizeof(h->magic)) != 0)
-		return damaged(err, "not a snapshot");
+		return set_damaged(err, "not a snapshot");
 	if (h->order != REGION_ORDER)
 		return error_set(err, -EPROTONOSUPPORT,
 				 "a snapshot of another byte order");
@@ -163,25 +163,25 @@ static int load_head(struct snapshot *s, struct error *err)
 
 	if (s->size < sizeof(s->head) ||
 	    read_at(s, &s->head, sizeof(s->head), 0) < 0)
-		return damaged(err, "not a snapshot, or cut short");
+		return set_damaged(err, "not a snapshot, or cut short");
 	rc = check_identity(s, err);
 	if (rc < 0)
 		return rc;
 	if (s->size < least || read_at(s, &s->h, sizeof(s->h), at) < 0)
-		return damaged(err, "cut short");
+		return set_damaged(err, "cut short");
 	at += sizeof(s->h);
 	len = s->h.values_len;
 	if (s->head.block != SNAPSHOT_BLOCK || len > s->size - least ||
 	    s->head.data_at != at + len)
-		return damaged(err, "the header is damaged");
+		return set_damaged(err, "the header is damaged");
 	s->values = malloc(len + 1);
 	if (!s->values)
 		return error_set(err, -ENOMEM, "out of memory");
 	if (read_at(s, s->values, len, at) < 0)
-		return damaged(err, "cut short");
+		return set_damaged(err, "cut short");
 	if (snapshot_header_crc(&s->head, &s->h, s->values) != s->head.crc)
-		return damaged(err,
-			       "the header is damaged: its checksum is wrong");
+		return set_damaged(
+			err, "the header is damaged: its checksum is wrong");
 	/* Sums are no proof of good will: the geometry is judged anew. */
 	if (region_check(&s->h, UINT64_MAX, &why) < 0 ||
 	    region_check_values(&s->h, s->values, &why) < 0)
@@ -198,20 +198,20 @@ static int load_index(struct snapshot *s, struct error *err)
 
 	if (!h->first || h->first > h->last || h->last == UINT64_MAX ||
 	    h->last - h->first >= s->h.epochs)
-		return damaged(err, "the header is damaged: epochs");
+		return set_damaged(err, "the header is damaged: epochs");
 	plan_init(&s->plan, &s->h, h->first, h->last);
 	if (read_at(s, end, sizeof(end), s->size - sizeof(end)) < 0 ||
 	    memcmp(end, end_magic, sizeof(end)) != 0 ||
 	    s->plan.blocks != h->blocks ||
 	    s->plan.blocks > (s->size - least) / sizeof(*s->index))
-		return damaged(err, "cut short");
+		return set_damaged(err, "cut short");
 	s->index = calloc(s->plan.blocks, sizeof(*s->index));
 	s->packed = malloc(SNAPSHOT_BLOCK);
 	if (!s->index || !s->packed)
 		return error_set(err, -ENOMEM, "out of memory");
 	rc = read_index(s);
 	if (rc == -EBADMSG)
-		return damaged(err, "the index is damaged");
+		return set_damaged(err, "the index is damaged");
 	return rc < 0 ? error_set(err, rc, "%s", strerror(-rc)) : 0;
 }
 
@@ -223,8 +223,9 @@ static int load_snapshot(struct snapshot *s, struct error *err)
 	if (fstat(s->fd, &st) < 0)
 		return error_set(err, -errno, "%s", strerror(errno));
 	if (!S_ISREG(st.st_mode))
-		return damaged(err, "not a file: a snapshot is not read in one "
-				    "go");
+		return set_damaged(err,
+				   "not a file: a snapshot is not read in one "
+				   "go");
 	s->size = (uint64_t)st.st_size;
 	for (int i = 0; i < SNAPSHOT_CACHE; i++)
 		s->cache[i].block = UINT64_MAX;
@@ -306,7 +307,7 @@ int snapshot_block_read(struct snapshot *s, uint64_t block, uint8_t *out)
 }
 
 /* A block out of the cache, or into it. */
-static int cached(struct snapshot *s, uint64_t block, const uint8_t **out)
+static int cached_block(struct snapshot *s, uint64_t block, const uint8_t **out)
 {
 	struct snapshot_cached *c = &s->cache[block % SNAPSHOT_CACHE];
 	int rc;
@@ -339,7 +340,7 @@ static int read_one(struct snapshot *s, const struct memory_read *r)
 		size_t n = SNAPSHOT_BLOCK - in < left ? SNAPSHOT_BLOCK - in
 						      : left;
 		const uint8_t *data;
-		int rc = cached(s, block++, &data);
+		int rc = cached_block(s, block++, &data);
 
 		if (rc < 0)
 			return rc;
@@ -563,7 +564,7 @@ static int put_header(struct saving *s)
 	return write_all(s, values, h->values_len);
 }
 
-static void seal(struct snapshot_block *b)
+static void seal_block(struct snapshot_block *b)
 {
 	memcpy(b->magic, snapshot_block_magic, sizeof(b->magic));
 	b->crc = snapshot_block_crc(b);
@@ -579,12 +580,12 @@ static int put_zeros(struct saving *s, uint64_t n)
 	for (uint64_t i = b.number; i < n; i++)
 		s->index[i].at = s->at + sizeof(b);
 	s->zeros = 0;
-	seal(&b);
+	seal_block(&b);
 	return write_all(s, &b, sizeof(b));
 }
 
 /* Deflates raw behind the header's room; returns the bytes that are best. */
-static uint32_t pack(struct saving *s, uint32_t len)
+static uint32_t pack_block(struct saving *s, uint32_t len)
 {
 	uint8_t *to = s->out + sizeof(struct snapshot_block);
 
@@ -617,9 +618,9 @@ static int put_block(struct saving *s, uint64_t n)
 	}
 	if ((rc = put_zeros(s, n)) < 0)
 		return rc;
-	b.packed = pack(s, place.length);
+	b.packed = pack_block(s, place.length);
 	b.sum = crc(CRC_CHECKSUM, s->out + sizeof(b), b.packed);
-	seal(&b);
+	seal_block(&b);
 	memcpy(s->out, &b, sizeof(b));
 	s->index[n] = (struct snapshot_entry){
 		.at = s->at + sizeof(b),
@@ -644,7 +645,7 @@ static int put_index(struct saving *s)
 	return rc < 0 ? rc : write_all(s, &t, sizeof(t));
 }
 
-static int save(struct saving *s, snapshot_progress *tick, void *ctx)
+static int save_epochs(struct saving *s, snapshot_progress *tick, void *ctx)
 {
 	uint64_t n, all = s->plan.blocks;
 	int rc;
@@ -756,7 +757,7 @@ static int save_to(int fd, const struct region *r, uint64_t first,
 	plan_init(&s->plan, &r->h, first, last);
 	rc = check_epochs(r, first, last, current, err);
 	if (!rc) {
-		rc = save(s, tick, ctx);
+		rc = save_epochs(s, tick, ctx);
 		if (rc < 0)
 			error_set(err, rc, "%s: %s", path, strerror(-rc));
 		else
