@@ -7,21 +7,16 @@
 #include <string.h>
 
 /* What keys of a type look like. */
-static const char *example_of(enum key_type type)
-{
-	static const char *const example[KEY_TYPES] = {
-		[KEY_HEX] = "its bytes in hexadecimal",
-		[KEY_FLOW4] = "10.0.0.1:443>10.0.0.2:5501/tcp",
-		[KEY_FLOW6] = "[2001:db8::1]:443>[2001:db8::2]:5501/udp",
-		[KEY_HOP4] = "7@10.0.0.1:443>10.0.0.2:5501/tcp",
-		[KEY_HOP6] = "7@[2001:db8::1]:443>[2001:db8::2]:5501/udp",
-		[KEY_SRC4] = "10.0.0.1",
-		[KEY_SRC6] = "2001:db8::1",
-		[KEY_U32] = "1234",
-	};
-
-	return example[type];
-}
+static const char *const examples[KEY_TYPES] = {
+	[KEY_HEX] = "its bytes in hexadecimal",
+	[KEY_FLOW4] = "10.0.0.1:443>10.0.0.2:5501/tcp",
+	[KEY_FLOW6] = "[2001:db8::1]:443>[2001:db8::2]:5501/udp",
+	[KEY_HOP4] = "7@10.0.0.1:443>10.0.0.2:5501/tcp",
+	[KEY_HOP6] = "7@[2001:db8::1]:443>[2001:db8::2]:5501/udp",
+	[KEY_SRC4] = "10.0.0.1",
+	[KEY_SRC6] = "2001:db8::1",
+	[KEY_U32] = "1234",
+};
 
 static int no_key(const struct table *const *t, unsigned n, struct error *err)
 {
@@ -34,7 +29,7 @@ static int no_key(const struct table *const *t, unsigned n, struct error *err)
 		len += (size_t)snprintf(
 			why + len, sizeof(why) - len, "%s%s (%s, like %s)",
 			i ? ", nor of " : "is no key of table ", t[i]->name,
-			key_type_name(type), example_of(type));
+			key_type_name(type), examples[type]);
 	}
 	return error_set(err, -EINVAL, "%s", why);
 }

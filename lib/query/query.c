@@ -340,27 +340,6 @@ void query_keywrite(struct query_keywrite_answers *out,
 		answer_words(out, &f, v, rule, rule->copies, n);
 }
 
-/* The minimum of the copies' counters. Returns 0 or -errno. */
-static int count_query(uint64_t *out, const struct table_view *v,
-		       unsigned copies, const uint8_t *key)
-{
-	const struct table *t = v->t;
-	uint64_t least = UINT64_MAX;
-
-	for (unsigned c = 0; c < copies; c++) {
-		uint64_t n;
-		int rc = view_load(v, table_unit(t, unit_of(t, c, key)), &n,
-				   sizeof(n));
-
-		if (rc < 0)
-			return rc;
-		if (n < least)
-			least = n;
-	}
-	*out = least;
-	return 0;
-}
-
 /* A chunk with its hop checksums taken off. */
 struct chunk {
 	uint32_t value[HASH_HOPS];
@@ -665,15 +644,25 @@ static void path_round(const struct round *r)
 
 static void count_round(const struct round *r)
 {
+	const struct table_view *v = r->view;
+
 	for (size_t i = 0; i < r->n; i++) {
 		struct query_reply *out = r->reply[i];
+		int rc = 0;
 
-		if (count_query(&out->count, r->view, r->rule.copies,
-				r->keys[i]) < 0)
-			out->answer = QUERY_UNREADABLE;
-		else /* nothing was ever counted */
-			out->answer = out->count ? QUERY_FOUND
-						 : QUERY_NOT_FOUND;
+		/* The minimum of the copies' counters. */
+		out->count = UINT64_MAX;
+		for (unsigned c = 0; c < r->rule.copies && !rc; c++) {
+			uint64_t unit = unit_of(v->t, c, r->keys[i]), n = 0;
+
+			rc = view_load(v, table_unit(v->t, unit), &n,
+				       sizeof(n));
+			if (n < out->count)
+				out->count = n;
+		}
+		out->answer = rc < 0	   ? QUERY_UNREADABLE
+			      : out->count ? QUERY_FOUND
+					   : QUERY_NOT_FOUND;
 	}
 }
 

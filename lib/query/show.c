@@ -333,16 +333,11 @@ void show_path(char *out, const uint32_t *hop, unsigned n, uint32_t known)
 			out += snprintf(out, SHOW_HOP_MAX, "%s-", i ? "," : "");
 }
 
-static uint8_t row_type_of(const struct render *r)
-{
-	static const uint8_t type[] = {
-		[RENDER_HEX] = ROW_BYTES, [RENDER_NUMBER] = ROW_U64,
-		[RENDER_LIST] = ROW_LIST, [RENDER_TEXT] = ROW_STR,
-		[RENDER_KEY] = ROW_STR,
-	};
-
-	return type[r->as];
-}
+static const uint8_t row_types[] = {
+	[RENDER_HEX] = ROW_BYTES, [RENDER_NUMBER] = ROW_U64,
+	[RENDER_LIST] = ROW_LIST, [RENDER_TEXT] = ROW_STR,
+	[RENDER_KEY] = ROW_STR,
+};
 
 /* How wide a column of a part is best made, of values of len bytes. */
 static uint8_t show_width(const struct show_part *p, size_t len)
@@ -367,7 +362,7 @@ static uint8_t show_width(const struct show_part *p, size_t len)
 static unsigned column_of(struct show_columns *all, const struct show_part *p,
 			  size_t len)
 {
-	uint8_t type = row_type_of(&p->render), width = show_width(p, len);
+	uint8_t type = row_types[p->render.as], width = show_width(p, len);
 	char name[2 * SHOW_NAME_MAX];
 
 	snprintf(name, sizeof(name), "%s", p->name);

@@ -98,23 +98,13 @@ static uint32_t packed_stride(const struct table *t)
 	return (uint32_t)round_up(len ? len : 1, STRIDE_MIN);
 }
 
-static bool name_ok(const char *name)
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
+
+static bool name_ok(const char name[TABLE_NAME_MAX])
 {
-	size_t len = strnlen(name, TABLE_NAME_MAX);
-
-	if (!len || len == TABLE_NAME_MAX)
-		return false;
-	for (size_t i = 0; i < len; i++) {
-		char c = name[i];
-		bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-		bool digit = c >= '0' && c <= '9';
-
-		if (!letter && c != '_' &&
-		    !(i > 0 && (digit || c == '-' || c == '.')))
-			return false;
-	}
-	/* The section of a ticket that is no table. */
-	return strcmp(name, "collector") != 0;
+	return memchr(name, '\0', TABLE_NAME_MAX) && strspn(name, LETTERS) &&
+	       !name[strspn(name, LETTERS "0123456789-.")] &&
+	       strcmp(name, "collector") != 0; /* a ticket's other section */
 }
 
 static int check_key(const struct table *t, struct error *err)
