@@ -121,7 +121,7 @@ static void print_cell(const struct row_batch *b, unsigned f)
 		return;
 	fputs(lead_of(f), stdout);
 	if (f > SHOW_OPCODE && f != SHOW_REASON)
-		printf("%s=", fields[f].name);
+		printf("%s=", b->schema->fields[f].name);
 	if (c->kind == ROW_U64)
 		printf("%" PRIu64, c->u64);
 	else if (c->kind == ROW_TIME)
