@@ -466,6 +466,7 @@ struct sim {
 	struct netsim_interval sum; /* of all intervals, and of their means */
 	double coverage;
 	uint64_t known, covered;
+	uint64_t reached_ns; /* end of the last interval that was simulated */
 	int err;
 	struct error why;
 };
@@ -504,6 +505,7 @@ static void on_interval(void *ctx, const struct netsim_interval *v)
 {
 	struct sim *s = ctx;
 
+	s->reached_ns = v->end_ns;
 	if (v->end_ns <= s->o.warmup_ns || !s->rows || s->err)
 		return;
 	if (s->o.summary)
@@ -591,6 +593,17 @@ static void close_outputs(struct sim *s)
 	rows_close(s->rows);
 }
 
+/* Says how far a run came that a signal ended. */
+static void report_stop(const struct sim *s)
+{
+	const struct netsim_options *net = &s->o.net;
+
+	if (cli_stop && s->reached_ns + net->telemetry_ns <= net->duration_ns)
+		cli_warn("stopped at %.10g of %.10g s",
+			 (double)s->reached_ns / 1e9,
+			 (double)net->duration_ns / 1e9);
+}
+
 static int trace_paths(const struct sim_options *o)
 {
 	int rc = sim_trace(o);
@@ -623,6 +636,7 @@ int sim_main(int argc, char **argv)
 		cli_fail("%s: %s", s.rows ? cli_stdout : cli_file(s.o.out),
 			 strerror(-s.err));
 	close_outputs(&s);
+	report_stop(&s);
 	if (!s.o.quiet)
 		cli_ledger(&netsim_ledger, netsim_counters(net), s.o.fmt);
 	netsim_close(net);

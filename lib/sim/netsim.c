@@ -811,7 +811,7 @@ static void run_event(struct netsim *s, const struct timer_entry *e)
 		listen_look(s);
 		break;
 	case EV_TICK:
-		if (s->now_ns <= s->o.duration_ns)
+		if (s->now_ns <= s->o.duration_ns && !s->stopped)
 			tick(s);
 		break;
 	case EV_END:
@@ -834,7 +834,7 @@ int netsim_run(struct netsim *s, struct error *err)
 		s->now_ns = e.ns;
 		run_event(s, &e);
 		if (is_stopped(s, turn))
-			s->over = true;
+			s->over = s->stopped = true;
 	}
 	return s->err ? error_set(err, s->err, "%s", strerror(-s->err)) : 0;
 }

@@ -127,7 +127,8 @@ struct netsim_calls {
 	 * May be NULL. */
 	void (*export)(void *ctx, uint64_t ns, const uint8_t *frame,
 		       size_t len);
-	/* Asked now and then; true ends the run. May be NULL. */
+	/* Asked now and then; true ends the run: what is under way arrives, no
+	 * further interval is told. May be NULL. */
 	bool (*stop)(void *ctx);
 	void *ctx;
 };

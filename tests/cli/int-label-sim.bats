@@ -10,6 +10,8 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || exit 1
 }
 
+teardown() { end_bg; }
+
 sim() { # ARGS...: rows as NDJSON in the file rows
 	int-label-ctl sim "$@" -q -o ndjson >rows
 }
@@ -83,6 +85,20 @@ same_as_run() { # ARGS...
 	holds 'length == 1 and .[0].interval == 20'
 	sim -d 2s --warmup 1s
 	holds 'length == 10 and .[0].interval == 10'
+}
+
+@test "a run that a signal ends prints what it simulated, and how far it came" {
+	int-label-ctl sim -d 1000000s -T 1s -R 5000 -o ndjson >rows 2>log 3>&- &
+	BG_PIDS+=($!)
+	wait_for [ -s rows ]
+	kill -INT "${BG_PIDS[0]}"
+	wait "${BG_PIDS[0]}"
+	last=$(jq -s '.[-1].time_s' rows)
+	[ "$last" -lt 1000000 ]
+	grep -qx "int-label-ctl sim: stopped at $last of 1000000 s" log
+	holds 'all(.[]; .packets > 0)'
+	sed -n '/^{/p' log >ledger
+	balances ledger
 }
 
 @test "ports forward evenly, unless they are said not to" {
