@@ -141,7 +141,7 @@ struct netsim {
 	struct timer_entry *heap;
 	uint32_t events, room, order;
 	uint64_t now_ns;
-	bool over; /* the end has come: what is under way arrives */
+	bool over;    /* the end has come: what is under way arrives */
 	bool stopped; /* before its time, by calls.stop */
 	struct sim_port *port;
 	struct pool packets, labels;

@@ -26,15 +26,15 @@ enum {
 
 /* --- reports in fewer words ---------------------------------------------- */
 
-static void keywrite(struct workload_run *g, bool v6, const void *key,
-		     size_t key_len, const void *value, size_t len,
-		     unsigned reporter, uint64_t ts_ns)
+static void report(struct workload_run *g, enum dta_opcode opcode, bool v6,
+		   const void *key, size_t key_len, const void *data,
+		   size_t len, unsigned reporter, uint64_t ts_ns)
 {
 	struct dta_report r = {
-		.opcode = DTA_KEYWRITE,
+		.opcode = opcode,
 		.key = key,
 		.key_len = (uint16_t)key_len,
-		.data = value,
+		.data = data,
 		.data_len = (uint16_t)len,
 	};
 
@@ -46,15 +46,9 @@ static void append(struct workload_run *g, bool v6, uint32_t list,
 		   uint64_t ts_ns)
 {
 	uint32_t list_be = htobe32(list);
-	struct dta_report r = {
-		.opcode = DTA_APPEND,
-		.key = (uint8_t *)&list_be,
-		.key_len = 4,
-		.data = entry,
-		.data_len = (uint16_t)len,
-	};
 
-	g->emit(g->ctx, &r, v6, reporter, ts_ns);
+	report(g, DTA_APPEND, v6, &list_be, sizeof(list_be), entry, len,
+	       reporter, ts_ns);
 }
 
 static void keyinc(struct workload_run *g, bool v6, const void *key,
@@ -62,15 +56,9 @@ static void keyinc(struct workload_run *g, bool v6, const void *key,
 		   uint64_t ts_ns)
 {
 	uint64_t addend_be = htobe64(addend);
-	struct dta_report r = {
-		.opcode = DTA_KEYINC,
-		.key = key,
-		.key_len = (uint16_t)key_len,
-		.data = (uint8_t *)&addend_be,
-		.data_len = 8,
-	};
 
-	g->emit(g->ctx, &r, v6, reporter, ts_ns);
+	report(g, DTA_KEYINC, v6, key, key_len, &addend_be, sizeof(addend_be),
+	       reporter, ts_ns);
 }
 
 static void postcard(struct workload_run *g, bool v6, const void *key,
@@ -89,6 +77,22 @@ static void postcard(struct workload_run *g, bool v6, const void *key,
 	};
 
 	g->emit(g->ctx, &r, v6, reporter, ts_ns);
+}
+
+/* The flows, or hosts, that are remembered. */
+static int open_flows(struct workload_run *g, size_t data_len,
+		      void (*on_evict)(void *ctx, struct flow *f))
+{
+	struct flowtab_options o = {
+		.max = WORKLOAD_FLOWS,
+		.data_len = data_len,
+		.seed = g->o.seed,
+		.on_evict = on_evict,
+		.ctx = g,
+		.evicted = &g->traffic->evicted,
+	};
+
+	return flowtab_open(&g->flows, &o);
 }
 
 /* --- uniform ------------------------------------------------------------- */
@@ -148,7 +152,8 @@ static void uniform(struct workload_run *g, const struct traffic_packet *p)
 	be32_store(value, (uint32_t)i);
 	switch (g->o.kind) {
 	case DTA_KEYWRITE:
-		keywrite(g, false, key, g->o.key_len, value, len, 1, p->ts_ns);
+		report(g, DTA_KEYWRITE, false, key, g->o.key_len, value, len, 1,
+		       p->ts_ns);
 		break;
 	case DTA_APPEND:
 		append(g, false, (uint32_t)(i % g->o.lists), value, len, 1,
@@ -177,8 +182,8 @@ static void int_path(struct workload_run *g, const struct traffic_packet *p)
 	topo_path(&g->topology, &path, p->key, p->key_len);
 	for (unsigned i = 0; i < path.len; i++)
 		be32_store(value + 4 * i, path.hop[i].id);
-	keywrite(g, p->v6, p->key, p->key_len, value, sizeof(value),
-		 path.hop[path.len - 1].id, p->ts_ns);
+	report(g, DTA_KEYWRITE, p->v6, p->key, p->key_len, value, sizeof(value),
+	       path.hop[path.len - 1].id, p->ts_ns);
 }
 
 /*
@@ -252,8 +257,8 @@ static void packetscope_path(struct workload_run *g,
 		be32_store(key, path.hop[i].id);
 		be16_store(value, path.hop[i].in);
 		be16_store(value + 2, path.hop[i].out);
-		keywrite(g, p->v6, key, 4u + p->key_len, value, sizeof(value),
-			 path.hop[i].id, p->ts_ns);
+		report(g, DTA_KEYWRITE, p->v6, key, 4u + p->key_len, value,
+		       sizeof(value), path.hop[i].id, p->ts_ns);
 	}
 }
 
@@ -313,8 +318,6 @@ static void trajectory(struct workload_run *g, const struct traffic_packet *p)
  * Marple's per-host packet counters and TurboFlow's microflows. The switch
  * counts in a direct-mapped cache; what a newcomer pushes out is reported.
  */
-
-/* A direct-mapped cache of counters: what a switch has room for. */
 struct cache_entry {
 	uint8_t key[KEY_FLOW6_LEN];
 	uint8_t key_len;
@@ -324,76 +327,68 @@ struct cache_entry {
 };
 
 /*
- * Counts one packet for a key. Returns true when another key had to go: *out is
- * what was counted for it.
+ * A cache's count is reported. Key-Increment: the collector adds. Key-Write: it
+ * cannot, so the report holds the host's total so far, which the switch's CPU
+ * keeps (in the flow table).
  */
-static bool cache_count(struct workload_run *g, const uint8_t *key, size_t len,
-			bool v6, unsigned reporter, struct cache_entry *out)
-{
-	uint64_t hash = hash_bytes(0xcac4e, key, len);
-	struct cache_entry *cache = g->state, *e = &cache[hash % CACHE];
-	bool same = e->key_len == len && !memcmp(e->key, key, len);
-	bool pushed = e->count && !same;
-
-	if (pushed)
-		*out = *e;
-	if (!same) {
-		memcpy(e->key, key, len);
-		e->key_len = (uint8_t)len;
-		e->v6 = v6;
-		e->reporter = (uint16_t)reporter;
-		e->count = 0;
-	}
-	e->count++;
-	return pushed;
-}
-
-/*
- * Non-merging: the collector cannot add, so the report holds the host's total
- * so far, which the switch's CPU keeps (in the flow table).
- */
-static void report_total(struct workload_run *g, const struct cache_entry *e,
+static void report_count(struct workload_run *g, const struct cache_entry *e,
 			 uint64_t ts_ns)
 {
 	uint32_t *total, total_be;
 	bool fresh;
 
+	if (g->w->kind == DTA_KEYINC) {
+		keyinc(g, e->v6, e->key, e->key_len, e->count, e->reporter,
+		       ts_ns);
+		return;
+	}
 	total = flow_data(flowtab_get(g->flows, e->key, e->key_len, &fresh));
 	*total += e->count;
 	total_be = htobe32(*total);
-	keywrite(g, e->v6, e->key, e->key_len, &total_be, sizeof(total_be),
-		 e->reporter, ts_ns);
+	report(g, DTA_KEYWRITE, e->v6, e->key, e->key_len, &total_be,
+	       sizeof(total_be), e->reporter, ts_ns);
 }
 
-static void report_sum(struct workload_run *g, const struct cache_entry *e,
-		       uint64_t ts_ns)
+/* Counts one packet for a key, of its first switch. */
+static void count_key(struct workload_run *g, const struct traffic_packet *p,
+		      const uint8_t *key, size_t len)
 {
-	keyinc(g, e->v6, e->key, e->key_len, e->count, e->reporter, ts_ns);
-}
-
-static void count_host(struct workload_run *g, const struct traffic_packet *p,
-		       void (*report)(struct workload_run *,
-				      const struct cache_entry *, uint64_t))
-{
-	const uint8_t *src = traffic_src(p);
-	size_t len = traffic_addr_len(p);
-	struct cache_entry old;
+	uint64_t hash = hash_bytes(0xcac4e, key, len);
+	struct cache_entry *cache = g->state, *e = &cache[hash % CACHE];
 
 	g->now_ns = p->ts_ns;
-	if (cache_count(g, src, len, p->v6, topo_edge(&g->topology, src, len),
-			&old))
-		report(g, &old, p->ts_ns);
+	if (e->key_len != len || memcmp(e->key, key, len) != 0) {
+		if (e->count)
+			report_count(g, e, p->ts_ns);
+		*e = (struct cache_entry){
+			.key_len = (uint8_t)len,
+			.v6 = p->v6,
+			.reporter = (uint16_t)topo_edge(&g->topology,
+							traffic_src(p),
+							traffic_addr_len(p)),
+		};
+		memcpy(e->key, key, len);
+	}
+	e->count++;
 }
 
-static void drain_table(struct workload_run *g,
-			void (*report)(struct workload_run *,
-				       const struct cache_entry *, uint64_t))
+static void count_host(struct workload_run *g, const struct traffic_packet *p)
+{
+	count_key(g, p, traffic_src(p), traffic_addr_len(p));
+}
+
+static void count_flow(struct workload_run *g, const struct traffic_packet *p)
+{
+	count_key(g, p, p->key, p->key_len);
+}
+
+static void counters_end(struct workload_run *g)
 {
 	struct cache_entry *cache = g->state;
 
 	for (uint64_t i = 0; i < CACHE; i++) {
 		if (cache[i].count)
-			report(g, &cache[i], g->now_ns);
+			report_count(g, &cache[i], g->now_ns);
 		cache[i].count = 0;
 	}
 }
@@ -406,48 +401,9 @@ static int counters_start(struct workload_run *g)
 
 static int marple_hosts_start(struct workload_run *g)
 {
-	struct flowtab_options o = {
-		.max = WORKLOAD_FLOWS,
-		.data_len = sizeof(uint32_t), /* the total */
-		.seed = g->o.seed,
-		.evicted = &g->traffic->evicted,
-	};
 	int rc = counters_start(g);
 
-	return rc < 0 ? rc : flowtab_open(&g->flows, &o);
-}
-
-static void marple_hosts(struct workload_run *g, const struct traffic_packet *p)
-{
-	count_host(g, p, report_total);
-}
-
-static void marple_hosts_end(struct workload_run *g)
-{
-	drain_table(g, report_total);
-}
-
-static void marple_hosts_sum(struct workload_run *g,
-			     const struct traffic_packet *p)
-{
-	count_host(g, p, report_sum);
-}
-
-static void turboflow(struct workload_run *g, const struct traffic_packet *p)
-{
-	struct cache_entry old;
-
-	g->now_ns = p->ts_ns;
-	if (cache_count(g, p->key, p->key_len, p->v6,
-			topo_edge(&g->topology, traffic_src(p),
-				  traffic_addr_len(p)),
-			&old))
-		report_sum(g, &old, p->ts_ns);
-}
-
-static void counters_end(struct workload_run *g)
-{
-	drain_table(g, report_sum);
+	return rc < 0 ? rc : open_flows(g, sizeof(uint32_t), NULL);
 }
 
 /* --- what packets do one by one ------------------------------------------ */
@@ -580,21 +536,6 @@ struct flowlet {
 	uint32_t packets;
 };
 
-static int open_flows(struct workload_run *g, size_t data_len,
-		      void (*on_evict)(void *ctx, struct flow *f))
-{
-	struct flowtab_options o = {
-		.max = WORKLOAD_FLOWS,
-		.data_len = data_len,
-		.seed = g->o.seed,
-		.on_evict = on_evict,
-		.ctx = g,
-		.evicted = &g->traffic->evicted,
-	};
-
-	return flowtab_open(&g->flows, &o);
-}
-
 static int flows_start(struct workload_run *g)
 {
 	return open_flows(g, sizeof(struct tracked), NULL);
@@ -684,8 +625,8 @@ static void marple_timeouts(struct workload_run *g,
 		return;
 	t = flow_data(f);
 	count_be = htobe32(++t->lost);
-	keywrite(g, p->v6, f->key, f->key_len, &count_be, sizeof(count_be),
-		 first_switch(g, f), p->ts_ns);
+	report(g, DTA_KEYWRITE, p->v6, f->key, f->key_len, &count_be,
+	       sizeof(count_be), first_switch(g, f), p->ts_ns);
 }
 
 /* A window of a flow is over: is it lossy, and how? */
@@ -763,10 +704,10 @@ const struct workload workloads[] = {
 	  int_congestion_start, int_congestion, NULL },
 	{ "marple-hosts", DTA_KEYWRITE, NEEDS_HOST, false,
 	  { KEY_SRC4, KEY_SRC6 }, { 4, 4 }, "Marple host counters, non-merging",
-	  marple_hosts_start, marple_hosts, marple_hosts_end },
+	  marple_hosts_start, count_host, counters_end },
 	{ "marple-hosts-sum", DTA_KEYINC, NEEDS_HOST, false,
 	  { KEY_SRC4, KEY_SRC6 }, { 8, 8 }, "Marple host counters, by addition",
-	  counters_start, marple_hosts_sum, counters_end },
+	  counters_start, count_host, counters_end },
 	{ "marple-flowlets", DTA_APPEND, NEEDS_FLOW, false,
 	  { KEY_U32, KEY_U32 }, { 13, 37 }, "Marple flowlet sizes",
 	  marple_flowlets_start, marple_flowlets, flows_end },
@@ -797,7 +738,7 @@ const struct workload workloads[] = {
 	  NULL, dshark, NULL },
 	{ "turboflow", DTA_KEYINC, NEEDS_FLOW, false,
 	  { KEY_FLOW4, KEY_FLOW6 }, { 8, 8 }, "TurboFlow per-flow counters",
-	  counters_start, turboflow, counters_end },
+	  counters_start, count_flow, counters_end },
 	{ "uniform", DTA_KEYWRITE, NEEDS_NOTHING, true,
 	  { KEY_FLOW4, KEY_FLOW4 }, { 4, 4 }, "random keys, for the theory",
 	  uniform_start, uniform, NULL },
