@@ -2,7 +2,6 @@
 /* sim.c - int-label-ctl sim: a network in virtual time. */
 #include <errno.h>
 #include <math.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,9 +22,9 @@ enum {
 struct sim_options {
 	struct netsim_options net;
 	const char *out;
-	uint64_t arity, rate, link_bps, queue, flows;
+	uint64_t arity, rate;
 	uint64_t trace; /* hops: path tracing instead */
-	uint64_t specific, interval_ns, rest_ns, warmup_ns;
+	uint64_t interval_ns, rest_ns, warmup_ns;
 	double jitter; /* percent */
 	const char *lose[SIM_LOSSES_MAX];
 	unsigned n_lose;
@@ -68,18 +67,18 @@ static const struct cli_option options[] = {
 	  "packets a second, in all (625; fat trees: 25 for each port)",
 	  CLI_SIZE, AT(rate), .min = 1, .max = 1000000000 },
 	{ 0, "flows", "N", "of a fat tree (65536)",
-	  CLI_SIZE, AT(flows), .min = 1, .max = 1 << 30, .needs = "--arity" },
+	  CLI_SIZE, AT(net.flows), .min = 1, .max = 1 << 30, .needs = "--arity" },
 	{ 0, "specific", "N", "so many flows are labelled at each hop (0)",
-	  CLI_SIZE, AT(specific), .max = 1 << 30 },
+	  CLI_SIZE, AT(net.specific), .max = 1 << 30 },
 	{ 0, "link-rate", "BPS", "bits a second, of each link (1G)",
-	  CLI_SIZE, AT(link_bps), .min = 1000, .max = UINT64_C(1000000000000) },
+	  CLI_SIZE, AT(net.link_bps), .min = 1000, .max = UINT64_C(1000000000000) },
 	{ 0, "port-rate", "PPS", "packets a port forwards, at most",
 	  CLI_SIZE, AT(net.port_pps), .min = 1, .max = 1000000000 },
 	{ 0, "port-jitter", "PERCENT",
 	  "with --port-rate: a packet takes so much less or more (0)",
 	  CLI_F64, AT(jitter), .low = 0, .high = 100, .needs = "--port-rate" },
 	{ 0, "queue", "N", "packets of a port (100)",
-	  CLI_U64, AT(queue), .min = 1, .max = 1 << 20 },
+	  CLI_U64, AT(net.queue), .min = 1, .max = 1 << 20 },
 	{ 0, "lose", "ID-PORT=PERCENT", "on that link; many times",
 	  CLI_CALL, .read = read_lose },
 	{ 0, "probe-interval", "TIME", "of hula, int-path, pingmesh (100ms)",
@@ -190,11 +189,7 @@ static void set_defaults(struct sim_options *o)
 	o->net.adapt = o->net.k > 0;
 	policy_set(&cli_sim, &o->net.policy, o->interval_ns, o->rest_ns);
 	o->net.rate = (double)(o->rate ? o->rate : default_rate(o));
-	o->net.link_bps = o->link_bps;
-	o->net.queue = (uint32_t)o->queue;
 	o->net.senders = o->arity ? 1 : 20;
-	o->net.flows = (uint32_t)o->flows;
-	o->net.specific = (uint32_t)o->specific;
 	o->net.port_jitter = o->jitter / 100;
 	o->net.arrivals = o->arity ? NETSIM_POISSON : NETSIM_PACED;
 	if (o->arity % 2)
@@ -213,11 +208,11 @@ static void sim_read(struct sim_options *o, int argc, char **argv)
 			.s_max = 6,
 			.packet = 1000,
 			.mtu = 1500,
+			.flows = 65536,
+			.link_bps = 1000000000,
+			.queue = 100,
 			.policy = policy_default},
 		.interval_ns = POLICY_INTERVAL_NS,
-		.flows = 65536,
-		.link_bps = 1000000000,
-		.queue = 100,
 	};
 	cli_start(&cli_sim);
 	if (cli_read(&cli_sim, o, argc, argv) < argc)
@@ -239,7 +234,6 @@ enum {
 	PINT_BITS = 16,	  /* of a packet, section 6.2 */
 	PROBE_HEADS = 42, /* Ethernet, IPv4 and UDP of a packet of its own */
 	DEVICE_BITS = 32, /* of a label: what tells the path */
-	FRAME_ROOM = 8192,
 };
 
 enum trace_field {
@@ -263,30 +257,6 @@ static const struct row_field trace_fields[T_FIELDS] = {
 
 static const struct schema trace_schema = {"label_trace", trace_fields,
 					   T_FIELDS};
-
-/* Bytes by which a packet of a specific flow grows over so many hops. */
-static int bandwidth_growth(unsigned hops)
-{
-	static uint8_t frame[FRAME_ROOM], longer[FRAME_ROOM];
-	struct traffic_packet t = {
-		.protocol = IPPROTO_UDP, .ttl = 64, .key_len = KEY_FLOW4_LEN};
-	int first = traffic_frame(frame, sizeof(frame), &t, 0, 0), len = first;
-
-	for (unsigned i = 0; i < hops && len > 0; i++) {
-		struct label_item item = {.device = i};
-		struct label_view v;
-		int rc = label_find(&v, &label_format_default, frame,
-				    (size_t)len);
-
-		if (rc < 0 && rc != -ENOENT)
-			return rc;
-		len = label_push(longer, sizeof(longer), &label_format_default,
-				 &v, frame, (size_t)len, &item, true, 0);
-		if (len > 0)
-			memcpy(frame, longer, (size_t)len);
-	}
-	return len - first;
-}
 
 /* The mean of many paths, and its standard error. */
 static void pint(struct rows *r, const struct sim_options *o, unsigned hops)
@@ -315,20 +285,17 @@ static void pint(struct rows *r, const struct sim_options *o, unsigned hops)
 /* All of it in one packet; probe: one that is sent for it. */
 static void trace_whole_path(struct rows *r, unsigned hops, bool probe)
 {
-	int bytes = bandwidth_growth(hops);
+	unsigned heads = probe ? PROBE_HEADS : 0;
 
-	if (bytes < 0)
-		cli_fail("%u hops: %s", hops, strerror(-bytes));
-	bytes += probe ? PROBE_HEADS : 0;
 	row_f64(r, T_PACKETS, 1);
 	row_f64(r, T_ERROR, 0);
-	row_f64(r, T_BITS, 8.0 * bytes);
+	row_f64(r, T_BITS,
+		8.0 * (LABEL_OPTION_LEN + hops * LABEL_ITEM_LEN + heads));
 	row_f64(r, T_PATH_BITS,
-		8.0 * (LABEL_OPTION_LEN + (probe ? PROBE_HEADS : 0)) +
-			(double)hops * DEVICE_BITS);
+		8.0 * (LABEL_OPTION_LEN + heads) + (double)hops * DEVICE_BITS);
 }
 
-static int sim_trace(const struct sim_options *o)
+static int trace_paths(const struct sim_options *o)
 {
 	static const char *const names[] = {"label", "int", "pint"};
 	struct rows *r = cli_rows(o->fmt, &trace_schema);
@@ -347,7 +314,9 @@ static int sim_trace(const struct sim_options *o)
 			rc = row_end(r);
 		}
 	rows_close(r);
-	return rc;
+	if (rc)
+		cli_fail("%s: %s", cli_stdout, strerror(-rc));
+	return CLI_OK;
 }
 
 /* --- the simulation ------------------------------------------------------- */
@@ -602,15 +571,6 @@ static void report_stop(const struct sim *s)
 		cli_warn("stopped at %.10g of %.10g s",
 			 (double)s->reached_ns / 1e9,
 			 (double)net->duration_ns / 1e9);
-}
-
-static int trace_paths(const struct sim_options *o)
-{
-	int rc = sim_trace(o);
-
-	if (rc)
-		cli_fail("%s: %s", cli_stdout, strerror(-rc));
-	return CLI_OK;
 }
 
 int sim_main(int argc, char **argv)

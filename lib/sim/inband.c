@@ -2,6 +2,7 @@
 #include "sim/traffic.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "hash/bytes.h"
 
@@ -50,34 +51,30 @@ static uint64_t steady_value(uint64_t hash, uint64_t mean)
 			  64);
 }
 
-struct inband_place {
-	uint32_t node;
-	uint16_t in, out;
-};
-
-static unsigned ring_path(const struct inband *m, struct inband_place *out,
-			  const struct traffic_packet *p)
+/* Nodes that follow each other in a ring, from one that the flow picks. */
+static void ring_path(const struct inband *m, struct topo_hop *out,
+		      const struct traffic_packet *p)
 {
 	unsigned all = m->o.topology.switches;
 	uint64_t hash = hash_bytes(SALT_RING, p->key, p->key_len);
 
 	for (unsigned i = 0; i < m->o.hops; i++)
-		out[i] = (struct inband_place){1 + (uint32_t)((hash + i) % all),
-					       0, 1};
-	return m->o.hops;
+		out[i] = (struct topo_hop){1 + (uint32_t)((hash + i) % all), 0,
+					   1};
 }
 
-static unsigned places_of(const struct inband *m, struct inband_place *out,
+/* The nodes of a packet's way. Returns their number. */
+static unsigned find_path(const struct inband *m, struct topo_hop *out,
 			  const struct traffic_packet *p)
 {
 	struct topo_path path;
 
-	if (m->o.hops)
-		return ring_path(m, out, p);
+	if (m->o.hops) {
+		ring_path(m, out, p);
+		return m->o.hops;
+	}
 	topo_path(&m->o.topology, &path, p->key, p->key_len);
-	for (unsigned i = 0; i < path.len; i++)
-		out[i] = (struct inband_place){path.hop[i].id, path.hop[i].in,
-					       path.hop[i].out};
+	memcpy(out, path.hop, path.len * sizeof(*out));
 	return path.len;
 }
 
@@ -89,28 +86,28 @@ static void set(struct inband_hop *h, enum int_field field, uint64_t value)
 
 /* Metrics: exponential, or of the node and the flow. */
 static uint64_t draw_metric(struct inband *m, enum int_field field,
-			    const struct inband_place *at, uint64_t flow,
+			    const struct topo_hop *at, uint64_t flow,
 			    uint64_t mean)
 {
 	uint64_t what = (uint64_t)field << 56 ^ (uint64_t)at->out << 40 ^
-			at->node ^ flow;
+			at->id ^ flow;
 
 	return m->o.steady ? steady_value(m->o.seed ^ rng_mix(what), mean)
 			   : exponential(m, mean);
 }
 
 static void write_field(struct inband *m, struct inband_hop *h,
-			const struct inband_place *at, uint64_t flow)
+			const struct topo_hop *at, uint64_t flow)
 {
 	uint64_t percent = draw_metric(m, INT_UTILIZATION, at, 0,
 				       INBAND_UTILIZATION);
 
 	h->has = 0;
-	set(h, INT_NODE, at->node);
+	set(h, INT_NODE, at->id);
 	set(h, INT_INGRESS, at->in);
 	set(h, INT_EGRESS, at->out);
-	set(h, INT_INGRESS2, (uint64_t)at->node << 8 | at->in);
-	set(h, INT_EGRESS2, (uint64_t)at->node << 8 | at->out);
+	set(h, INT_INGRESS2, (uint64_t)at->id << 8 | at->in);
+	set(h, INT_EGRESS2, (uint64_t)at->id << 8 | at->out);
 	set(h, INT_LATENCY,
 	    draw_metric(m, INT_LATENCY, at, flow, INBAND_LATENCY_NS));
 	set(h, INT_QUEUE, flow % QUEUES);
@@ -122,7 +119,7 @@ static void write_field(struct inband *m, struct inband_hop *h,
 	set(h, INT_BUFFER, flow % BUFFERS);
 	set(h, INT_BUFFER_OCCUPANCY,
 	    draw_metric(m, INT_BUFFER_OCCUPANCY, at, 0, INBAND_BUFFER));
-	set(h, INT_NAMESPACE_DATA, at->node);
+	set(h, INT_NAMESPACE_DATA, at->id);
 }
 
 /* Whether a spike is due by the time of a packet. */
@@ -160,9 +157,9 @@ void inband_say(struct inband *m, struct inband_path *out,
 		const struct traffic_packet *p)
 {
 	uint64_t flow = hash_bytes(SALT_STEADY, p->key, p->key_len);
-	struct inband_place at[INBAND_HOPS_MAX];
+	struct topo_hop at[INBAND_HOPS_MAX];
 
-	out->n = places_of(m, at, p);
+	out->n = find_path(m, at, p);
 	out->spike = m->o.steady && spike_due(m, p->ts_ns);
 	for (unsigned i = 0; i < out->n; i++)
 		write_field(m, &out->hop[i], &at[i], flow);

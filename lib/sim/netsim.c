@@ -683,7 +683,7 @@ static void set_loss(struct netsim *s)
 		s->port[s->o.losses[i].port].loss = s->o.losses[i].share;
 }
 
-static int open_parts(struct netsim *s, struct error *err)
+static int open_parts(struct netsim *s)
 {
 	int rc;
 
@@ -692,7 +692,7 @@ static int open_parts(struct netsim *s, struct error *err)
 		return -ENOMEM;
 	set_loss(s);
 	if ((rc = listen_open(s)) < 0 || (rc = source_open(s)) < 0 ||
-	    (rc = probe_open(s, err)) < 0)
+	    (rc = probe_open(s)) < 0)
 		return rc;
 	sim_at(s, s->o.telemetry_ns, EV_TICK, 0);
 	sim_at(s, s->o.duration_ns, EV_END, 0);
@@ -718,10 +718,10 @@ int netsim_open(struct netsim **out, const struct netsim_options *o,
 	s->labelling.state = rng_mix(3 * o->seed + 3);
 	pool_init(&s->packets, sizeof(struct sim_packet));
 	pool_init(&s->labels, sizeof(struct sim_label));
-	rc = open_parts(s, err);
+	rc = open_parts(s);
 	if (rc < 0) {
 		netsim_close(s);
-		return rc == -ENOMEM ? error_set(err, rc, "out of memory") : rc;
+		return error_set(err, rc, "%s", strerror(-rc));
 	}
 	*out = s;
 	return 0;

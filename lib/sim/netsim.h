@@ -35,7 +35,8 @@ enum netsim_scheme {
 			    all switches on their way */
 	NETSIM_HULA,	 /* probes of the ToR switches, flooded */
 	NETSIM_INT_PATH, /* probes along Euler trails */
-	NETSIM_PINGMESH, /* hosts ping hosts; says nothing of ports */
+	NETSIM_PINGMESH, /* hosts of a fat tree ping hosts; says nothing of
+			    ports */
 	NETSIM_NONE,	 /* the traffic alone */
 };
 

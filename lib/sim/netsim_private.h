@@ -199,7 +199,7 @@ void carry_export(struct netsim *s, uint32_t i, uint64_t ns);
 
 /* --- probe.c -------------------------------------------------------------- */
 
-int probe_open(struct netsim *s, struct error *err);
+int probe_open(struct netsim *s);
 void probe_send(struct netsim *s, uint32_t i); /* EV_PROBE */
 /* One that is no packet of traffic has come to a switch, or to a host. */
 void probe_arrive(struct netsim *s, uint32_t i, uint32_t in);

@@ -280,7 +280,7 @@ static uint32_t count_edges(const struct fabric *f)
 	return n;
 }
 
-static int open_scheme(struct netsim *s, struct error *err)
+static int open_scheme(struct netsim *s)
 {
 	struct probes *p = s->probes;
 	int rc;
@@ -295,10 +295,6 @@ static int open_scheme(struct netsim *s, struct error *err)
 		p->generators = p->plan.odd ? p->plan.odd : p->plan.trails;
 		return rc;
 	case NETSIM_PINGMESH:
-		if (!s->f->arity)
-			return error_set(err, -EINVAL,
-					 "pingmesh: hosts have ways to all "
-					 "others in a fat tree only");
 		p->senders = p->generators = fabric_hosts(s->f);
 		p->turn = calloc(p->senders, sizeof(*p->turn));
 		return p->turn ? 0 : -ENOMEM;
@@ -307,14 +303,14 @@ static int open_scheme(struct netsim *s, struct error *err)
 	}
 }
 
-int probe_open(struct netsim *s, struct error *err)
+int probe_open(struct netsim *s)
 {
 	int rc;
 
 	s->probes = calloc(1, sizeof(*s->probes));
 	if (!s->probes)
 		return -ENOMEM;
-	rc = open_scheme(s, err);
+	rc = open_scheme(s);
 	for (uint32_t i = 0; rc == 0 && i < s->probes->senders; i++)
 		sim_at(s, rng_below(&s->chance, s->o.probe_ns), EV_PROBE, i);
 	return rc;
