@@ -425,12 +425,6 @@ static void print_ledgers(void *run)
 	cli_ledger(&label_hop_ledger, label_hop_counters(r->h), r->o.format);
 }
 
-static void hangup(void *run)
-{
-	(void)run;
-	cli_stop = 1; /* nothing is to be read again */
-}
-
 static uint32_t saturate(uint64_t v)
 {
 	return v < UINT32_MAX ? (uint32_t)v : UINT32_MAX;
@@ -695,7 +689,6 @@ int hop_main(int argc, char **argv)
 		.take = take_packets,
 		.report = print_ledgers,
 		.unsent = count_unsent,
-		.hangup = hangup,
 	};
 	cli_signals();
 	hop_open(&run);

@@ -328,19 +328,12 @@ static void on_decision(void *ctx, const struct label_decision *d)
 	end_row(r, LABEL_ROWS_DECISION);
 }
 
-static void on_silence(void *ctx, const struct label_record *port, bool silent,
-		       uint64_t now_ns, uint64_t since_ns)
+static void on_silence(void *ctx, const struct label_record *port,
+		       enum label_reason event, uint64_t now_ns,
+		       uint64_t since_ns)
 {
-	struct row_batch *b = begin_row(ctx, LABEL_ROWS_SILENCE);
-
-	label_row_silence(b, port, silent, now_ns, since_ns);
-	end_row(ctx, LABEL_ROWS_SILENCE);
-}
-
-static void on_forgotten(void *ctx, const struct label_record *port,
-			 uint64_t now_ns)
-{
-	label_row_forgotten(begin_row(ctx, LABEL_ROWS_SILENCE), port, now_ns);
+	label_row_silence(begin_row(ctx, LABEL_ROWS_SILENCE), port, event,
+			  now_ns, since_ns);
 	end_row(ctx, LABEL_ROWS_SILENCE);
 }
 
@@ -407,8 +400,7 @@ static void run_rows_open(struct run_rows *r, const struct run_options *o,
 		.ctx = r,
 		.interval = r->rows[LABEL_ROWS_INTERVAL] ? on_interval : NULL,
 		.decision = on_decision,
-		.silent = r->rows[LABEL_ROWS_SILENCE] ? on_silence : NULL,
-		.forgotten = r->rows[LABEL_ROWS_SILENCE] ? on_forgotten : NULL,
+		.silence = r->rows[LABEL_ROWS_SILENCE] ? on_silence : NULL,
 		.port = r->rows[LABEL_ROWS_PORT] ? on_port : NULL,
 		.path = r->rows[LABEL_ROWS_HOP] ? on_path : NULL,
 	};
@@ -562,7 +554,7 @@ static uint32_t table_size(void *ctx, unsigned table)
 	struct label_control *c = ((struct tables *)ctx)->c;
 
 	if (table == TABLE_PATHS)
-		return label_paths_size(label_control_paths(c));
+		return label_control_path_places(c);
 	return label_db_ports(label_control_db(c));
 }
 
@@ -572,7 +564,7 @@ static bool table_has(void *ctx, unsigned table, uint32_t i)
 	const struct label_record *r;
 
 	if (table == TABLE_PATHS)
-		return label_paths_at(label_control_paths(c), i) != NULL;
+		return label_control_path(c, i) != NULL;
 	if (i >= label_db_ports(label_control_db(c)))
 		return false; /* forgotten meanwhile */
 	r = label_db_at(label_control_db(c), i);
@@ -657,14 +649,14 @@ static void table_row(void *ctx, unsigned table, uint32_t i,
 	const struct label_record *r;
 
 	if (table == TABLE_PATHS) {
-		path_row(b, label_paths_at(label_control_paths(c), i));
+		path_row(b, label_control_path(c, i));
 		return;
 	}
 	r = label_db_at(label_control_db(c), i);
 	if (table == TABLE_PORTS)
 		label_row_port(b, r);
 	else if (table == TABLE_SILENT)
-		label_row_silence(b, r, true, now_at(c, r), r->seen_ns);
+		label_row_silence(b, r, LABEL_SILENT, now_at(c, r), r->seen_ns);
 	else
 		link_row(b, c, r);
 }
@@ -756,12 +748,6 @@ static void print_ledgers(void *run)
 			   label_southbound_counters(r->rows.orders),
 			   r->o.format);
 	databases_ledgers(&r->rows.list, r->o.format);
-}
-
-static void hangup(void *run)
-{
-	(void)run;
-	cli_stop = 1; /* nothing is to be read again */
 }
 
 /* A capture's time, or a pipe's, is that of its packets, however long their
@@ -902,7 +888,6 @@ int run_main(int argc, char **argv)
 		.ctx = &run,
 		.take = read_packets,
 		.report = print_ledgers,
-		.hangup = hangup,
 	};
 	cli_signals();
 	run_open(&run);

@@ -22,7 +22,8 @@ struct label_control {
 	struct label_control_options o;
 	struct label_control_ledger ctr;
 	struct label_db *db;
-	struct label_paths *paths;
+	struct label_path *path; /* LABEL_PATHS_ROW of each row */
+	uint32_t path_rows;
 	bool begun; /* a frame with labels came */
 	uint64_t now_ns;
 	uint64_t patience_ns; /* k * T */
@@ -67,58 +68,35 @@ LEDGER_COMPLETE(fields, struct label_control_ledger);
 const struct ledger label_control_ledger = {"controller", "frames", fields,
 					    sizeof(fields) / sizeof(fields[0])};
 
-/* --- paths of specific flows --- */
+/* --- paths of specific flows ---------------------------------------------- */
 
-struct label_paths {
-	uint32_t rows;
-	struct label_path path[]; /* LABEL_PATHS_ROW of each row */
-};
-
-static struct label_paths *open_paths(uint32_t flows)
+uint32_t label_control_path_places(const struct label_control *c)
 {
-	uint32_t rows = (flows + LABEL_PATHS_ROW - 1) / LABEL_PATHS_ROW;
-	struct label_paths *p;
-
-	rows = rows ? rows : 1;
-	p = calloc(1, sizeof(*p) + (size_t)rows * LABEL_PATHS_ROW *
-					   sizeof(p->path[0]));
-	if (p)
-		p->rows = rows;
-	return p;
+	return c->path_rows * LABEL_PATHS_ROW;
 }
 
-static void close_paths(struct label_paths *p)
+const struct label_path *label_control_path(const struct label_control *c,
+					    uint32_t place)
 {
-	free(p);
+	return c->path[place].key_len ? &c->path[place] : NULL;
 }
 
-uint32_t label_paths_size(const struct label_paths *p)
-{
-	return p->rows * LABEL_PATHS_ROW;
-}
-
-const struct label_path *label_paths_at(const struct label_paths *p,
-					uint32_t place)
-{
-	return p->path[place].key_len ? &p->path[place] : NULL;
-}
-
-static uint32_t path_row(const struct label_paths *p, const uint8_t *key,
+static uint32_t path_row(const struct label_control *c, const uint8_t *key,
 			 unsigned len)
 {
 	uint64_t h = len;
 
 	for (unsigned i = 0; i < len; i++)
 		h = rng_mix(h ^ key[i]);
-	return (uint32_t)(h % p->rows);
+	return (uint32_t)(h % c->path_rows);
 }
 
 /* The flow's place, or that of the one that gives way to it. */
-static struct label_path *find_path(struct label_paths *p, const uint8_t *key,
+static struct label_path *find_path(struct label_control *c, const uint8_t *key,
 				    unsigned len)
 {
 	struct label_path *row =
-		&p->path[(size_t)path_row(p, key, len) * LABEL_PATHS_ROW];
+		&c->path[(size_t)path_row(c, key, len) * LABEL_PATHS_ROW];
 	struct label_path *oldest = row;
 
 	for (unsigned i = 0; i < LABEL_PATHS_ROW; i++) {
@@ -133,14 +111,14 @@ static struct label_path *find_path(struct label_paths *p, const uint8_t *key,
 	return oldest;
 }
 
-static const struct label_path *
-update_path(struct label_paths *p, const struct label_view *v, uint64_t now_ns)
+static const struct label_path *update_path(struct label_control *c,
+					    const struct label_view *v)
 {
 	uint8_t key[KEY_FLOW6_LEN];
 	unsigned len = label_flow_key(key, v);
-	struct label_path *path = find_path(p, key, len);
+	struct label_path *path = find_path(c, key, len);
 
-	path->seen_ns = now_ns;
+	path->seen_ns = c->now_ns;
 	path->packets++;
 	path->cut = v->n > LABEL_PATH_HOPS;
 	path->n = path->cut ? LABEL_PATH_HOPS : v->n;
@@ -154,7 +132,7 @@ update_path(struct label_paths *p, const struct label_view *v, uint64_t now_ns)
 	return path;
 }
 
-/* --- the controller --- */
+/* --- the controller ------------------------------------------------------- */
 
 void label_control_defaults(struct label_control_options *o)
 {
@@ -180,8 +158,9 @@ int label_control_open(struct label_control **out,
 	c->patience_ns = (uint64_t)(o->k * (double)o->t_ns);
 	if (!c->patience_ns)
 		c->patience_ns = 1;
-	c->paths = open_paths(o->flows);
-	if (!c->paths || label_db_open(&c->db, &c->o.db) < 0) {
+	c->path_rows = (o->flows + LABEL_PATHS_ROW - 1) / LABEL_PATHS_ROW;
+	c->path = calloc(label_control_path_places(c), sizeof(*c->path));
+	if (!c->path || label_db_open(&c->db, &c->o.db) < 0) {
 		label_control_close(c);
 		return -ENOMEM;
 	}
@@ -194,7 +173,7 @@ void label_control_close(struct label_control *c)
 	if (!c)
 		return;
 	label_db_close(c->db);
-	close_paths(c->paths);
+	free(c->path);
 	fifo_fini(&c->heard);
 	fifo_fini(&c->steps);
 	free(c);
@@ -203,11 +182,6 @@ void label_control_close(struct label_control *c)
 struct label_db *label_control_db(struct label_control *c)
 {
 	return c->db;
-}
-
-const struct label_paths *label_control_paths(const struct label_control *c)
-{
-	return c->paths;
 }
 
 const struct label_control_ledger *
@@ -255,8 +229,10 @@ static void report_silence(struct label_control *c, uint32_t place, bool silent,
 		c->silent--;
 		c->ctr.heard++;
 	}
-	if (c->o.calls.silent)
-		c->o.calls.silent(c->o.calls.ctx, r, silent, now_ns, since_ns);
+	if (c->o.calls.silence)
+		c->o.calls.silence(c->o.calls.ctx, r,
+				   silent ? LABEL_SILENT : LABEL_HEARD, now_ns,
+				   since_ns);
 }
 
 static void change_s(struct label_control *c, uint32_t place, uint8_t s,
@@ -309,8 +285,9 @@ static void forget_port(struct label_control *c, uint32_t place, uint64_t at_ns)
 	c->with_s[r->s]--;
 	c->silent--;
 	c->ctr.forgotten++;
-	if (c->o.calls.forgotten)
-		c->o.calls.forgotten(c->o.calls.ctx, r, at_ns);
+	if (c->o.calls.silence)
+		c->o.calls.silence(c->o.calls.ctx, r, LABEL_FORGOTTEN, at_ns,
+				   r->seen_ns);
 	label_db_forget(c->db, place);
 	fifo_renumber(&c->heard, last, place);
 	fifo_renumber(&c->steps, last, place);
@@ -552,7 +529,7 @@ static void add_path(struct label_control *c, const struct label_view *v)
 	const struct label_path *path;
 
 	c->ctr.specific++;
-	path = update_path(c->paths, v, c->now_ns);
+	path = update_path(c, v);
 	learn_links(c, path);
 	if (c->o.calls.path)
 		c->o.calls.path(c->o.calls.ctx, path);

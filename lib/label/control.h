@@ -82,13 +82,6 @@ struct label_path {
 	struct label_item hop[LABEL_PATH_HOPS]; /* the way's first one first */
 };
 
-struct label_paths;
-
-/* Places from 0 to label_paths_size() - 1; NULL: there is none at that one. */
-uint32_t label_paths_size(const struct label_paths *p);
-const struct label_path *label_paths_at(const struct label_paths *p,
-					uint32_t place);
-
 enum label_reason {
 	LABEL_SILENT,	 /* S is raised */
 	LABEL_HEARD,	 /* and lowered */
@@ -110,12 +103,12 @@ struct label_control_calls {
 	void *ctx;
 	void (*interval)(void *ctx, const struct label_interval_sum *sum);
 	void (*decision)(void *ctx, const struct label_decision *d);
-	/* A port fell silent, or is heard again, after so long. */
-	void (*silent)(void *ctx, const struct label_record *port, bool silent,
-		       uint64_t now_ns, uint64_t since_ns);
-	/* A port is forgotten; the record is the last of it. */
-	void (*forgotten)(void *ctx, const struct label_record *port,
-			  uint64_t now_ns);
+	/* A port fell silent, or is heard again, or is forgotten: LABEL_SILENT,
+	 * LABEL_HEARD, LABEL_FORGOTTEN. since_ns: when its newest label came.
+	 */
+	void (*silence)(void *ctx, const struct label_record *port,
+			enum label_reason event, uint64_t now_ns,
+			uint64_t since_ns);
 	/* A newer state of a port came. */
 	void (*port)(void *ctx, const struct label_record *port);
 	/* A packet of a specific flow came. */
@@ -159,7 +152,11 @@ uint64_t label_control_now(const struct label_control *c);
 void label_control_end(struct label_control *c);
 
 struct label_db *label_control_db(struct label_control *c);
-const struct label_paths *label_control_paths(const struct label_control *c);
+/* The paths of specific flows stand at places from 0 to
+ * label_control_path_places() - 1; NULL: there is none at that one. */
+uint32_t label_control_path_places(const struct label_control *c);
+const struct label_path *label_control_path(const struct label_control *c,
+					    uint32_t place);
 const struct label_control_ledger *
 label_control_counters(const struct label_control *c);
 

@@ -76,12 +76,9 @@ const struct label_hop_ledger *label_hop_counters(const struct label_hop *h)
 	return &h->ctr;
 }
 
-bool label_hop_set_s(struct label_hop *h, uint16_t port, uint64_t s)
+void label_hop_set_s(struct label_hop *h, uint16_t port, uint8_t s)
 {
-	if (s > LABEL_S_MAX)
-		return false;
-	h->port[port].s = (uint8_t)s;
-	return true;
+	h->port[port].s = s;
 }
 
 /* --- specific flows ------------------------------------------------------- */
@@ -195,7 +192,7 @@ static bool may_be_cut(const struct label_view *v)
 	       !(be16_load(v->ip + NET_IP4_AT_FRAGMENT) & NET_IP4_DF);
 }
 
-static const uint8_t *address_matches(const struct label_view *v, bool dst)
+static const uint8_t *address_of(const struct label_view *v, bool dst)
 {
 	if (v->layout == LABEL_IP4)
 		return v->ip + (dst ? NET_IP4_AT_DST : NET_IP4_AT_SRC);
@@ -204,7 +201,7 @@ static const uint8_t *address_matches(const struct label_view *v, bool dst)
 
 static bool is_link_local(const struct label_view *v, bool dst)
 {
-	const uint8_t *ip = address_matches(v, dst);
+	const uint8_t *ip = address_of(v, dst);
 
 	if (v->layout == LABEL_IP4)
 		return ip[0] == 169 && ip[1] == 254;
@@ -219,8 +216,7 @@ static bool is_to_router(const struct label_hop *h, const struct label_view *v)
 		const struct label_router *r = &h->o.routers[i];
 
 		if (r->version == version &&
-		    !memcmp(r->ip, address_matches(v, true),
-			    version == 4 ? 4 : 16))
+		    !memcmp(r->ip, address_of(v, true), version == 4 ? 4 : 16))
 			return true;
 	}
 	return false;
@@ -234,7 +230,7 @@ static bool is_local(const struct label_hop *h, const struct passage *p)
 
 	return p->frame[0] & 1 || /* a group's, or all's */
 	       v->ip[four ? NET_IP4_AT_TTL : NET_IP6_AT_HOPS] == 255 ||
-	       *address_matches(v, true) >= (four ? 224 : 255) ||
+	       *address_of(v, true) >= (four ? 224 : 255) ||
 	       is_link_local(v, false) || is_link_local(v, true) ||
 	       is_to_router(h, v);
 }
@@ -290,14 +286,7 @@ static struct label_outcome restore_packet(struct label_hop *h,
 		memcpy(export, labelled, o.export);
 		h->ctr.exported++;
 	}
-	if (labelled == p->out) { /* in place, and back to its beginning */
-		o.len = len - label_extent(&v);
-		label_strip(p->out + label_extent(&v), o.len, &v, labelled,
-			    len);
-		memmove(p->out, p->out + label_extent(&v), o.len);
-	} else {
-		o.len = (size_t)label_strip(p->out, p->cap, &v, labelled, len);
-	}
+	o.len = (size_t)label_strip(p->out, p->cap, &v, labelled, len);
 	h->ctr.restored++;
 	return o;
 }

@@ -197,8 +197,8 @@ struct label_outcome label_hop_pass(struct label_hop *h,
 				    const uint8_t *frame, size_t len,
 				    uint8_t *out, uint8_t *export, size_t cap);
 
-/* S of a port, the control's register. Above LABEL_S_MAX: false. */
-bool label_hop_set_s(struct label_hop *h, uint16_t port, uint64_t s);
+/* S of a port, the control's register: LABEL_S_MAX at most. */
+void label_hop_set_s(struct label_hop *h, uint16_t port, uint8_t s);
 
 /* A specific flow, one packet of which is marked each period; added again it
  * gets the new one. 0, -ENOSPC; -ENOENT: there is none. */

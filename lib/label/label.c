@@ -238,8 +238,8 @@ int label_push(uint8_t *out, size_t cap, const struct label_format *f,
 		return rc;
 	if (cap < len + by)
 		return -ENOBUFS;
-	memmove(out, frame, head + kept);
-	memmove(option + LABEL_GROWTH, frame + head + kept, len - head - kept);
+	memcpy(out, frame, head + kept);
+	memcpy(option + LABEL_GROWTH, frame + head + kept, len - head - kept);
 	ip = out + (v->ip - frame);
 	if (!v->labelled)
 		set_protocol(ip, f->protocol);

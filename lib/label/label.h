@@ -131,26 +131,16 @@ void label_item_put(uint8_t *out, const struct label_item *item);
  * INT_num can count; -EMSGSIZE: it would be longer than the mtu, or has more in
  * it already than IP can tell; -ENOTSUP: a datagram's, or its
  * IPv4 checksum is 0xffff: taken back it would be 0 (RFC 1624, section 4);
- * -ENOBUFS.
- *
- * In place: out is frame less as many bytes as it grows (label_growth(v)).
- * Otherwise out and frame must be apart. v points into the old place then.
+ * -ENOBUFS. out and frame are apart.
  */
 int label_push(uint8_t *out, size_t cap, const struct label_format *f,
 	       const struct label_view *v, const uint8_t *frame, size_t len,
 	       const struct label_item *item, bool specific, size_t mtu);
 
-/* By how many bytes the next label makes it longer. */
-static inline size_t label_growth(const struct label_view *v)
-{
-	return v->labelled ? LABEL_ITEM_LEN : LABEL_GROWTH;
-}
-
 /*
  * Writes the frame of a view without option and labels: bit for bit what it was
  * before the first one, but for what routers have done to it since. Returns the
- * new length; -ENOTSUP: a datagram's; -ENOBUFS. In place: out
- * is frame and label_extent() more.
+ * new length; -ENOTSUP: a datagram's; -ENOBUFS. out may be frame.
  */
 int label_strip(uint8_t *out, size_t cap, const struct label_view *v,
 		const uint8_t *frame, size_t len);

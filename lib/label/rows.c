@@ -207,27 +207,16 @@ void label_row_decision(struct row_batch *b, const struct label_decision *d)
 	set(b, D_LOST, d->lost);
 }
 
-static void row_silence(struct row_batch *b, const struct label_record *r,
-			const char *event, uint64_t now_ns, uint64_t since_ns)
+void label_row_silence(struct row_batch *b, const struct label_record *r,
+		       enum label_reason event, uint64_t now_ns,
+		       uint64_t since_ns)
 {
 	set_time(b, S_TIME, now_ns);
 	set(b, S_DEVICE, r->device);
 	set(b, S_PORT, r->out);
-	row_batch_str(b, S_EVENT, event);
+	row_batch_str(b, S_EVENT, reasons[event]);
 	set_time(b, S_SINCE, since_ns);
 	set(b, S_SILENT_FOR, now_ns - since_ns);
-}
-
-void label_row_silence(struct row_batch *b, const struct label_record *r,
-		       bool silent, uint64_t now_ns, uint64_t since_ns)
-{
-	row_silence(b, r, silent ? "silent" : "heard", now_ns, since_ns);
-}
-
-void label_row_forgotten(struct row_batch *b, const struct label_record *r,
-			 uint64_t now_ns)
-{
-	row_silence(b, r, "forgotten", now_ns, r->seen_ns);
 }
 
 void label_row_port(struct row_batch *b, const struct label_record *r)

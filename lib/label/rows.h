@@ -10,8 +10,8 @@
  *   intervals before it are not told of
  *
  * label_decision
- *   Pro has moved S of a port from s_before to s: it is silent, heard, reset,
- *   resumed or forgotten; silent_for is since its newest label; lost by numbers
+ *   Pro has moved S of a port from s_before to s: it is silent, heard, reset
+ *   or forgotten; silent_for is since its newest label; lost by numbers
  * since the decision before
  *
  * label_silence
@@ -49,9 +49,8 @@ void label_row_interval(struct row_batch *b,
 			const struct label_interval_sum *s);
 void label_row_decision(struct row_batch *b, const struct label_decision *d);
 void label_row_silence(struct row_batch *b, const struct label_record *r,
-		       bool silent, uint64_t now_ns, uint64_t since_ns);
-void label_row_forgotten(struct row_batch *b, const struct label_record *r,
-			 uint64_t now_ns);
+		       enum label_reason event, uint64_t now_ns,
+		       uint64_t since_ns);
 void label_row_port(struct row_batch *b, const struct label_record *r);
 /* Hop i of a path, from 0. */
 void label_row_hop(struct row_batch *b, const struct label_path *p, unsigned i);

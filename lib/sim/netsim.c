@@ -238,15 +238,16 @@ static void on_decision(void *ctx, const struct label_decision *d)
 
 /* The prototype's entry for a port is gone when that was not refreshed for so
  * long; the flag, set or set anew then, ten times as long later. */
-static void on_silent(void *ctx, const struct label_record *r, bool silent,
-		      uint64_t now_ns, uint64_t since_ns)
+static void on_silence(void *ctx, const struct label_record *r,
+		       enum label_reason event, uint64_t now_ns,
+		       uint64_t since_ns)
 {
 	struct netsim *s = ctx;
 	uint32_t port = fabric_find(s->f, r->device, r->out);
 
 	(void)now_ns;
 	(void)since_ns;
-	if (!silent || port == FABRIC_NONE)
+	if (event != LABEL_SILENT || port == FABRIC_NONE)
 		return;
 	s->port[port].flag_ns = s->now_ns + s->o.control_ns +
 				10 * s->o.telemetry_ns;
@@ -275,7 +276,7 @@ static int listen_open(struct netsim *s)
 		.ctx = s,
 		.interval = on_interval,
 		.decision = on_decision,
-		.silent = s->o.scheme == NETSIM_FLAG ? on_silent : NULL,
+		.silence = s->o.scheme == NETSIM_FLAG ? on_silence : NULL,
 	};
 	return label_control_open(&s->control, &o);
 }

@@ -45,16 +45,23 @@ static void decision(void *ctx, const struct label_decision *d)
 	decisions[n_decisions++] = *d;
 }
 
-static void silent(void *ctx, const struct label_record *r, bool is,
-		   uint64_t now_ns, uint64_t since_ns)
+static unsigned n_forgotten;
+static uint32_t last_forgotten;
+
+static void silence(void *ctx, const struct label_record *r,
+		    enum label_reason event, uint64_t now_ns, uint64_t since_ns)
 {
 	(void)ctx;
-	(void)r;
+	if (event == LABEL_FORGOTTEN) {
+		n_forgotten++;
+		last_forgotten = r->device;
+		return;
+	}
 	if (n_silences == 64)
 		return;
 	silences[n_silences].now_ns = now_ns;
 	silences[n_silences].since_ns = since_ns;
-	silences[n_silences++].silent = is;
+	silences[n_silences++].silent = event == LABEL_SILENT;
 }
 
 static void path(void *ctx, const struct label_path *p)
@@ -69,10 +76,10 @@ open_control(struct label_control_options *o)
 {
 	struct label_control *c = NULL;
 
-	n_sums = n_decisions = n_silences = n_paths = 0;
+	n_sums = n_decisions = n_silences = n_paths = n_forgotten = 0;
 	o->calls = (struct label_control_calls){.interval = interval,
 						.decision = decision,
-						.silent = silent,
+						.silence = silence,
 						.path = path};
 	TEST(label_control_open(&c, o) == 0);
 	return c;

@@ -110,17 +110,6 @@ static void test_exact(void)
 	done(c);
 }
 
-static unsigned n_forgotten;
-static uint32_t last_forgotten;
-
-static void forgotten(void *ctx, const struct label_record *r, uint64_t now_ns)
-{
-	(void)ctx;
-	(void)now_ns;
-	n_forgotten++;
-	last_forgotten = r->device;
-}
-
 /* Ports that were heard of once go sooner than those that were real; and where
  * S was raised it is taken back. */
 static void test_forget(void)
@@ -132,10 +121,6 @@ static void test_forget(void)
 
 	label_control_defaults(&o);
 	c = open_control(&o);
-	label_control_close(c);
-	o.calls.forgotten = forgotten;
-	TEST(label_control_open(&c, &o) == 0);
-	n_forgotten = 0;
 	for (uint32_t i = 100; i < 300; i++)
 		feed(c, &i, 1, T0, 1, false);
 	feed(c, real, 1, T0, 1, false);
@@ -188,7 +173,6 @@ static void test_paths(void)
 	static const uint32_t way[] = {11, 12, 13};
 	struct label_control_options o;
 	struct label_control *c;
-	const struct label_paths *p;
 	unsigned found = 0;
 
 	label_control_defaults(&o);
@@ -204,9 +188,8 @@ static void test_paths(void)
 	TEST(!memcmp(last_path.key,
 		     "\x0a\0\0\x01\x0a\0\0\x02\x01\xbb\x15\x7d\x06",
 		     KEY_FLOW4_LEN));
-	p = label_control_paths(c);
-	for (uint32_t i = 0; i < label_paths_size(p); i++)
-		found += label_paths_at(p, i) != NULL;
+	for (uint32_t i = 0; i < label_control_path_places(c); i++)
+		found += label_control_path(c, i) != NULL;
 	TEST(found == 1);
 	/* its labels count for the network, too */
 	TEST(label_db_find(label_control_db(c), 12, 2)->labels == 3);
