@@ -48,6 +48,7 @@ static const struct field fields[] = {
 struct destination {
 	struct url url;
 	struct export_options options;
+	struct export_stop stop;
 };
 
 /* Of what is before a URL's first colon, or NULL. */
@@ -72,71 +73,56 @@ static void name_spool(char name[64], const struct url *u)
 	snprintf(name, 64, "%s-%08lx", u->scheme, sum);
 }
 
-static int start_queue(struct destination *p, struct queue *q,
-		       const struct export_scheme *scheme, struct error *err)
+static int open_destination(struct row_sink **out, struct destination *p,
+			    const struct export_scheme *scheme,
+			    struct error *err)
 {
-	void *self;
+	struct queue_driver d = {
+		.driver = &scheme->driver, .stop = &p->stop, .owned = p};
 	char name[64];
-	int rc;
+	int rc = url_set(&p->url, fields, &p->options.queue, err);
 
+	if (rc < 0)
+		return rc;
 	if (scheme->missing)
 		return error_set(err, -ENOTSUP,
 				 "built without %s, and make again",
 				 scheme->missing);
-	rc = scheme->open(&self, &p->url, &p->options, queue_stop(q), err);
+	rc = scheme->open(&d.self, &p->url, &p->options, &p->stop, err);
 	if (rc < 0)
 		return rc;
 	rc = url_rest(&p->url, err);
 	if (rc < 0) {
-		scheme->driver.close(self);
+		scheme->driver.close(d.self);
 		return rc;
 	}
 	name_spool(name, &p->url);
-	return queue_start(q, &scheme->driver, self, name, err);
+	d.spool_name = name;
+	p->options.queue.name = p->url.shown;
+	return queue_open(out, &p->options.queue, &d, err);
 }
 
 /* With all signals blocked: they are for others than a sink's threads. */
-static int start_with_signals_blocked(struct destination *p, struct queue *q,
-				      const struct export_scheme *scheme,
-				      struct error *err)
+static int open_with_signals_blocked(struct row_sink **out,
+				     struct destination *p,
+				     const struct export_scheme *scheme,
+				     struct error *err)
 {
 	sigset_t all, before;
 	int rc;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rc = start_queue(p, q, scheme, err);
+	rc = open_destination(out, p, scheme, err);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return rc;
-}
-
-static int open_destination(struct row_sink **out, struct destination *p,
-			    const struct export_scheme *scheme,
-			    struct error *err)
-{
-	struct queue *q;
-	int rc = url_set(&p->url, fields, &p->options.queue, err);
-
-	if (rc < 0) {
-		free(p);
-		return rc;
-	}
-	p->options.queue.name = p->url.shown;
-	if (!(q = queue_make(&p->options.queue, p))) {
-		free(p);
-		return error_set(err, -ENOMEM, "out of memory");
-	}
-	*out = queue_sink(q);
-	return start_with_signals_blocked(p, q, scheme, err);
 }
 
 int export_open(struct row_sink **out, const char *url,
 		const struct export_options *o, struct error *err)
 {
 	const struct export_scheme *scheme = scheme_of(url);
-	struct row_sink *sink = NULL;
 	struct destination *p;
-	char shown[EXPORT_URL_MAX];
 	struct error why;
 	int rc;
 
@@ -149,18 +135,13 @@ int export_open(struct row_sink **out, const char *url,
 		return error_set(err, -ENOMEM, "out of memory");
 	if (o)
 		p->options = *o;
-	rc = url_read(&p->url, url, &why);
-	if (rc < 0) {
+	rc = url_read(&p->url, url, err);
+	if (rc == 0) {
+		rc = open_with_signals_blocked(out, p, scheme, &why);
+		if (rc < 0)
+			error_about(err, rc, p->url.shown, &why);
+	}
+	if (rc < 0)
 		free(p);
-		return error_set(err, rc, "%s", why.text);
-	}
-	memcpy(shown, p->url.shown, sizeof(shown));
-	rc = open_destination(&sink, p, scheme, &why);
-	if (rc < 0) {
-		if (sink)
-			sink->close(sink);
-		return error_about(err, rc, shown, &why);
-	}
-	*out = sink;
-	return 0;
+	return rc;
 }

@@ -44,7 +44,7 @@ struct queue {
 	void *owned; /* what it looks at */
 	struct queue_options options;
 	struct spool *spool; /* NULL: none */
-	struct export_stop stop;
+	struct export_stop *stop;
 	pthread_t packer, sender;
 	bool packs, sends; /* the threads run */
 
@@ -113,7 +113,7 @@ static void count_try(struct queue *x, const struct export_tally *t, int rc,
 		s->refusal = t->why;
 	s->changes += s->failing != (rc < 0);
 	/* a try that the end has broken off has no other reason */
-	if (rc < 0 && (!s->failing || !x->stop.now))
+	if (rc < 0 && (!s->failing || !x->stop->now))
 		s->why = *why;
 	s->failing = rc < 0;
 	s->ledger.retries += rc < 0;
@@ -128,13 +128,13 @@ static bool pause_for(struct queue *x, uint64_t delay_ns)
 	uint64_t from = clock_ns(), until = from + delay_ns;
 
 	pthread_mutex_lock(&x->lock);
-	while (!x->stop.now && clock_ns() < until) {
+	while (!x->stop->now && clock_ns() < until) {
 		if (x->ending && until > from + RETRY_NS)
 			until = from + RETRY_NS;
 		wait_until(x, &x->block, until);
 	}
 	pthread_mutex_unlock(&x->lock);
-	return !x->stop.now;
+	return !x->stop->now;
 }
 
 /* The pause after one of so long; 0: the first. */
@@ -336,7 +336,7 @@ static void hand_to_spool(struct queue *x, struct export_block *b)
 {
 	pthread_mutex_lock(&x->lock);
 	while (!spool(x, b)) {
-		if (x->stop.now) {
+		if (x->stop->now) {
 			x->status.ledger.full += b->rows;
 			break;
 		}
@@ -351,7 +351,7 @@ static void hand_to_spool(struct queue *x, struct export_block *b)
 static void hand_to_sender(struct queue *x, struct export_block *b)
 {
 	pthread_mutex_lock(&x->lock);
-	while (x->blocks && x->block_bytes + b->len > x->room && !x->stop.now)
+	while (x->blocks && x->block_bytes + b->len > x->room && !x->stop->now)
 		wait_until(x, &x->block, clock_ns() + SECOND_NS);
 	*x->last_block = b;
 	x->last_block = &b->next;
@@ -505,7 +505,7 @@ static struct batch *take_batches(struct queue *x, const struct form *forms,
 	if (busy && x->options.linger_ns)
 		nap(x);
 	while (!x->batches && !x->flushing && clock_ns() < due &&
-	       (!x->ending || is_under_way(x)) && !x->stop.now)
+	       (!x->ending || is_under_way(x)) && !x->stop->now)
 		wait_until(x, &x->batch, due);
 	/* Full blocks are fewer files. */
 	x->linger_ns = x->spool && x->status.failing
@@ -515,7 +515,7 @@ static struct batch *take_batches(struct queue *x, const struct form *forms,
 	x->batches = NULL;
 	x->last_batch = &x->batches;
 	x->waiting = 0;
-	*end = x->ending && !list && (x->stop.now || !is_under_way(x));
+	*end = x->ending && !list && (x->stop->now || !is_under_way(x));
 	*all = *end || (x->flushing && !list);
 	if (*all)
 		x->flushing = false;
@@ -624,7 +624,7 @@ static struct export_block *next_block(struct queue *x)
 	struct export_block *b = NULL;
 
 	pthread_mutex_lock(&x->lock);
-	while (!x->stop.now && !(b = from_memory(x))) {
+	while (!x->stop->now && !(b = from_memory(x))) {
 		if (spool_holds(x)) {
 			pthread_mutex_unlock(&x->lock);
 			b = from_spool(x);
@@ -696,7 +696,7 @@ static void end_threads(struct queue *x)
 		cancelled = is_cancelled(x);
 		pthread_mutex_lock(&x->lock);
 	}
-	x->stop.now = true;
+	x->stop->now = true;
 	pthread_cond_broadcast(&x->batch);
 	pthread_cond_broadcast(&x->block);
 	pthread_mutex_unlock(&x->lock);
@@ -739,8 +739,7 @@ static int sink_close(struct row_sink *face)
 	struct queue *x = (struct queue *)face;
 	int rc = queue_end(face);
 
-	if (x->driver)
-		x->driver->close(x->self);
+	x->driver->close(x->self);
 	spool_close(x->spool);
 	pthread_cond_destroy(&x->batch);
 	pthread_cond_destroy(&x->block);
@@ -792,7 +791,7 @@ static void set_defaults(struct queue_options *o)
 		o->retry_ns = UINT64_C(10000000000);
 }
 
-struct queue *queue_make(const struct queue_options *o, void *owned)
+static struct queue *make_queue(const struct queue_options *o)
 {
 	struct queue *x = calloc(1, sizeof(*x));
 	pthread_condattr_t a;
@@ -803,7 +802,6 @@ struct queue *queue_make(const struct queue_options *o, void *owned)
 	x->options = *o;
 	x->status.name = o->name;
 	set_defaults(&x->options);
-	x->room = x->options.bytes / 2;
 	x->last_batch = &x->batches;
 	x->last_block = &x->blocks;
 	pthread_mutex_init(&x->lock, NULL);
@@ -813,40 +811,52 @@ struct queue *queue_make(const struct queue_options *o, void *owned)
 	pthread_cond_init(&x->block, &a);
 	pthread_cond_init(&x->settled, &a);
 	pthread_condattr_destroy(&a);
-	x->owned = owned;
 	return x;
 }
 
-struct export_stop *queue_stop(struct queue *q)
+/* Opens the spool, and starts the threads. */
+static int start_queue(struct queue *x, const char *spool_name,
+		       struct error *err)
 {
-	return &q->stop;
-}
+	const struct queue_options *o = &x->options;
+	int rc;
 
-struct row_sink *queue_sink(struct queue *q)
-{
-	return &q->face;
-}
-
-int queue_start(struct queue *q, const struct export_driver *d, void *self,
-		const char *name, struct error *err)
-{
-	int rc = 0;
-
-	q->driver = d;
-	q->self = self;
-	if (d->take) /* there are no blocks */
-		q->room = q->options.bytes;
-	if (q->options.spool && d->send)
-		rc = spool_open(&q->spool, q->options.spool, name,
-				q->options.spool_size, &q->status.ledger.found,
-				err);
-	if (rc < 0)
-		return rc;
-	rc = pthread_create(&q->packer, NULL, pack, q);
-	q->packs = !rc;
-	if (!rc && d->send) {
-		rc = pthread_create(&q->sender, NULL, send_blocks, q);
-		q->sends = !rc;
+	if (o->spool && x->driver->send) {
+		rc = spool_open(&x->spool, o->spool, spool_name, o->spool_size,
+				&x->status.ledger.found, err);
+		if (rc < 0)
+			return rc;
+	}
+	rc = pthread_create(&x->packer, NULL, pack, x);
+	x->packs = !rc;
+	if (!rc && x->driver->send) {
+		rc = pthread_create(&x->sender, NULL, send_blocks, x);
+		x->sends = !rc;
 	}
 	return rc ? error_set(err, -rc, "a thread: %s", strerror(rc)) : 0;
+}
+
+int queue_open(struct row_sink **out, const struct queue_options *o,
+	       const struct queue_driver *d, struct error *err)
+{
+	struct queue *x = make_queue(o);
+	int rc;
+
+	if (!x) {
+		d->driver->close(d->self);
+		return error_set(err, -ENOMEM, "out of memory");
+	}
+	x->driver = d->driver;
+	x->self = d->self;
+	x->stop = d->stop;
+	/* Of a driver that takes rows there are no blocks. */
+	x->room = x->options.bytes / (x->driver->take ? 1 : 2);
+	rc = start_queue(x, d->spool_name, err);
+	if (rc < 0) {
+		sink_close(&x->face);
+		return rc;
+	}
+	x->owned = d->owned;
+	*out = &x->face;
+	return 0;
 }

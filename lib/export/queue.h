@@ -28,7 +28,6 @@
 #include "row/row.h"
 
 struct export_driver;
-struct queue;
 struct export_stop;
 
 /* Rows: in = done + dropped, once the sink has ended. */
@@ -81,18 +80,19 @@ struct queue_status {
 	uint16_t port;	      /* prometheus: where it listens */
 };
 
-/* A sink without a driver: nothing but queue_stop() and close() yet, which
- * frees what it owns, too: memory that the driver looks at, or NULL. NULL: no
- * memory; owned is the caller's still. */
-struct queue *queue_make(const struct queue_options *o, void *owned);
-struct export_stop *queue_stop(struct queue *q);
+/* What a sink is opened for. */
+struct queue_driver {
+	const struct export_driver *driver;
+	void *self;		  /* the driver's, which the sink closes */
+	struct export_stop *stop; /* what it looks at, set at the end */
+	void *owned;		  /* freed behind it by close(); or NULL */
+	const char *spool_name;	  /* of its part of the spool */
+};
 
-/* Its driver, which is the sink's to close from now on, and its threads. name:
- * of its part of the spool. 0 or -errno with err set. */
-int queue_start(struct queue *q, const struct export_driver *d, void *self,
-		const char *name, struct error *err);
-
-struct row_sink *queue_sink(struct queue *q);
+/* A sink before a driver, with its threads. 0 or -errno with err set: self is
+ * closed then, owned is the caller's still. */
+int queue_open(struct row_sink **out, const struct queue_options *o,
+	       const struct queue_driver *d, struct error *err);
 
 /* No more rows come but those of the end: put() waits for room from now on, for
  * end_ns at most. */

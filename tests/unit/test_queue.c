@@ -108,16 +108,22 @@ static char dir[] = "/tmp/dta-test-queue-XXXXXX";
 
 static struct row_sink *start(enum mode mode, const struct queue_options *o)
 {
-	struct queue *q = queue_make(o, NULL);
+	static struct export_stop stop;
+	const struct queue_driver d = {.driver = &fake,
+				       .self = &db,
+				       .stop = &stop,
+				       .spool_name = "fake"};
+	struct row_sink *sink = NULL;
 	struct error err = {""};
 
 	db.mode = mode;
 	db.n = 0;
 	db.tries = 0;
-	db.stop = queue_stop(q);
-	if (!TEST(queue_start(q, &fake, &db, "fake", &err) == 0))
+	stop.now = false;
+	db.stop = &stop;
+	if (!TEST(queue_open(&sink, o, &d, &err) == 0))
 		fprintf(stderr, "%s\n", err.text);
-	return queue_sink(q);
+	return sink;
 }
 
 /* Fast: retries and blocks come at once. */
