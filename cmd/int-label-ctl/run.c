@@ -487,36 +487,21 @@ static const struct row_field link_fields[] = {
 	[L_EVIDENCE] = {"evidence", ROW_STR, 16, ROW_TAG, .spare = 1},
 };
 
-enum {
-	W_FLOW,
-	W_TIME,
-	W_PACKETS,
-	W_HOPS,
-	W_LATENCY,
-	W_PATH,
-	W_LATENCIES,
-	W_QUEUES,
-};
-
 static const struct row_field path_fields[] = {
-	[W_FLOW] = {"flow", ROW_STR, 40, ROW_TAG},
-	[W_TIME] = {"time", ROW_TIME, 20, ROW_WHEN},
-	[W_PACKETS] = {"packets", ROW_U64, 8, .spare = 1},
-	[W_HOPS] = {"hops", ROW_U64, 4},
-	[W_LATENCY] = {"latency", ROW_U64, 10, ROW_VALUE, "ns"},
-	[W_PATH] = {"path", ROW_LIST, 12},
-	[W_LATENCIES] = {"latencies", ROW_LIST, 24, ROW_VALUE, "ns",
-			 .spare = 1},
-	[W_QUEUES] = {"queues", ROW_LIST, 0, .spare = 1},
+	{"flow", ROW_STR, 40, ROW_TAG},
+	{"time", ROW_TIME, 20, ROW_WHEN},
+	{"packets", ROW_U64, 8, .spare = 1},
+	{"hops", ROW_U64, 4},
+	{"latency", ROW_U64, 10, ROW_VALUE, "ns"},
+	{"path", ROW_LIST, 12},
+	{"latencies", ROW_LIST, 24, ROW_VALUE, "ns", .spare = 1},
+	{"queues", ROW_LIST, 0, .spare = 1},
 };
 
-#define SCHEMA(name, fields)                                                   \
-	{                                                                      \
-		name, fields, sizeof(fields) / sizeof((fields)[0])             \
-	}
-
-static const struct schema link_schema = SCHEMA("label_link", link_fields);
-static const struct schema path_schema = SCHEMA("label_path", path_fields);
+static const struct schema link_schema = LABEL_SCHEMA("label_link",
+						      link_fields);
+static const struct schema path_schema = LABEL_SCHEMA("label_path",
+						      path_fields);
 
 static const struct {
 	const struct schema *schema;
@@ -624,6 +609,7 @@ static void path_row(struct row_batch *b, const struct label_path *p)
 	uint64_t node[LABEL_PATH_HOPS], ns[LABEL_PATH_HOPS];
 	uint64_t queue[LABEL_PATH_HOPS];
 	char flow[KEY_TEXT_MAX];
+	unsigned f = 0;
 
 	for (unsigned i = 0; i < p->n; i++) {
 		node[i] = p->hop[i].device;
@@ -632,14 +618,14 @@ static void path_row(struct row_batch *b, const struct label_path *p)
 	}
 	key_format(flow, p->key_len == KEY_FLOW4_LEN ? KEY_FLOW4 : KEY_FLOW6,
 		   p->key, p->key_len);
-	row_batch_str(b, W_FLOW, flow);
-	row_batch_set(b, W_TIME, ROW_TIME)->i64 = (int64_t)p->seen_ns;
-	set(b, W_PACKETS, p->packets);
-	set(b, W_HOPS, p->n);
-	set(b, W_LATENCY, p->latency_ns);
-	row_batch_list(b, W_PATH, node, p->n);
-	row_batch_list(b, W_LATENCIES, ns, p->n);
-	row_batch_list(b, W_QUEUES, queue, p->n);
+	row_batch_str(b, f++, flow);
+	row_batch_set(b, f++, ROW_TIME)->i64 = (int64_t)p->seen_ns;
+	set(b, f++, p->packets);
+	set(b, f++, p->n);
+	set(b, f++, p->latency_ns);
+	row_batch_list(b, f++, node, p->n);
+	row_batch_list(b, f++, ns, p->n);
+	row_batch_list(b, f++, queue, p->n);
 }
 
 static void table_row(void *ctx, unsigned table, uint32_t i,

@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "cli/table.h"
 #include "commands.h"
+#include "label/rows.h"
 #include "sim/netsim.h"
 #include "sim/pint.h"
 #include "packet/pkt.h"
@@ -236,30 +237,36 @@ enum {
 	DEVICE_BITS = 32, /* of a label: what tells the path */
 };
 
-enum trace_field {
-	T_SCHEME,
-	T_HOPS,
-	T_PACKETS,
-	T_ERROR,
-	T_BITS,
-	T_PATH_BITS,
-	T_FIELDS
+static const struct row_field trace_fields[] = {
+	{"scheme", ROW_STR, 6, ROW_TAG},
+	{"hops", ROW_U64, 4, ROW_TAG},
+	{"packets", ROW_F64, 8},
+	{"error", ROW_F64, 9},
+	{"extra_bits", ROW_F64, 10, ROW_VALUE, "bits"},
+	{"path_bits", ROW_F64, 9, ROW_VALUE, "bits"},
 };
 
-static const struct row_field trace_fields[T_FIELDS] = {
-	[T_SCHEME] = {"scheme", ROW_STR, 6, ROW_TAG},
-	[T_HOPS] = {"hops", ROW_U64, 4, ROW_TAG},
-	[T_PACKETS] = {"packets", ROW_F64, 8},
-	[T_ERROR] = {"error", ROW_F64, 9},
-	[T_BITS] = {"extra_bits", ROW_F64, 10, ROW_VALUE, "bits"},
-	[T_PATH_BITS] = {"path_bits", ROW_F64, 9, ROW_VALUE, "bits"},
-};
+static const struct schema trace_schema = LABEL_SCHEMA("label_trace",
+						       trace_fields);
 
-static const struct schema trace_schema = {"label_trace", trace_fields,
-					   T_FIELDS};
+static int trace_row(struct rows *r, const char *scheme, unsigned hops,
+		     double packets, double error, double bits,
+		     double path_bits)
+{
+	unsigned f = 0;
+
+	row_str(r, f++, scheme);
+	row_u64(r, f++, hops);
+	row_f64(r, f++, packets);
+	row_f64(r, f++, error);
+	row_f64(r, f++, bits);
+	row_f64(r, f++, path_bits);
+	return row_end(r);
+}
 
 /* The mean of many paths, and its standard error. */
-static void pint(struct rows *r, const struct sim_options *o, unsigned hops)
+static int trace_by_pint(struct rows *r, const struct sim_options *o,
+			 unsigned hops)
 {
 	struct pint_options p = {hops, SWITCHES, PINT_BITS};
 	struct rng rng = {.state = rng_mix(o->net.seed)};
@@ -276,43 +283,36 @@ static void pint(struct rows *r, const struct sim_options *o, unsigned hops)
 		square += (double)n * n;
 	}
 	mean = sum / RUNS;
-	row_f64(r, T_PACKETS, mean);
-	row_f64(r, T_ERROR, sqrt((square / RUNS - mean * mean) / RUNS));
-	row_f64(r, T_BITS, mean * PINT_BITS);
-	row_f64(r, T_PATH_BITS, mean * PINT_BITS);
+	return trace_row(r, "pint", hops, mean,
+			 sqrt((square / RUNS - mean * mean) / RUNS),
+			 mean * PINT_BITS, mean * PINT_BITS);
 }
 
-/* All of it in one packet; probe: one that is sent for it. */
-static void trace_whole_path(struct rows *r, unsigned hops, bool probe)
+/* All of it in one packet, which has these headers for it. */
+static int trace_whole_path(struct rows *r, const char *scheme, unsigned hops,
+			    unsigned heads)
 {
-	unsigned heads = probe ? PROBE_HEADS : 0;
+	unsigned option = LABEL_OPTION_LEN + heads;
 
-	row_f64(r, T_PACKETS, 1);
-	row_f64(r, T_ERROR, 0);
-	row_f64(r, T_BITS,
-		8.0 * (LABEL_OPTION_LEN + hops * LABEL_ITEM_LEN + heads));
-	row_f64(r, T_PATH_BITS,
-		8.0 * (LABEL_OPTION_LEN + heads) + (double)hops * DEVICE_BITS);
+	return trace_row(r, scheme, hops, 1, 0,
+			 8.0 * (option + hops * LABEL_ITEM_LEN),
+			 8.0 * option + (double)hops * DEVICE_BITS);
 }
 
 static int trace_paths(const struct sim_options *o)
 {
-	static const char *const names[] = {"label", "int", "pint"};
 	struct rows *r = cli_rows(o->fmt, &trace_schema);
 	int rc = 0;
 
 	if (!r)
 		cli_fail("%s", strerror(ENOMEM));
-	for (unsigned hops = 1; hops <= o->trace && !rc; hops++)
-		for (unsigned i = 0; i < 3 && !rc; i++) {
-			row_str(r, T_SCHEME, names[i]);
-			row_u64(r, T_HOPS, hops);
-			if (i == 2)
-				pint(r, o, hops);
-			else
-				trace_whole_path(r, hops, i == 1);
-			rc = row_end(r);
-		}
+	for (unsigned hops = 1; hops <= o->trace && !rc; hops++) {
+		rc = trace_whole_path(r, "label", hops, 0);
+		if (!rc)
+			rc = trace_whole_path(r, "int", hops, PROBE_HEADS);
+		if (!rc)
+			rc = trace_by_pint(r, o, hops);
+	}
 	rows_close(r);
 	if (rc)
 		cli_fail("%s: %s", cli_stdout, strerror(-rc));
@@ -321,54 +321,29 @@ static int trace_paths(const struct sim_options *o)
 
 /* --- the simulation ------------------------------------------------------- */
 
-enum sim_field {
-	F_INTERVAL,
-	F_TIME,
-	F_COVERAGE,
-	F_KNOWN,
-	F_COVERED,
-	F_PACKETS,
-	F_LABELLED,
-	F_LABELS,
-	F_CARRIED,
-	F_ITEMS,
-	F_BANDWIDTH,
-	F_PROBE_BANDWIDTH,
-	F_OVERHEAD,
-	F_LOST,
-	F_LOSS,
-	F_S_MAX,
-	F_COMMANDS,
-	F_PROBES,
-	F_GENERATORS,
-	F_FIELDS,
+static const struct row_field sim_fields[] = {
+	{"interval", ROW_U64, 8},
+	{"time_s", ROW_F64, 7, ROW_VALUE, "s"},
+	{"coverage", ROW_F64, 8, ROW_VALUE, "%"},
+	{"ports", ROW_U64, 5},
+	{"covered", ROW_U64, 7},
+	{"packets", ROW_U64, 8},
+	{"labelled", ROW_U64, 8},
+	{"labels", ROW_U64, 7},
+	{"carried", ROW_LIST, 0, .spare = 1},
+	{"items", ROW_U64, 7, .spare = 1},
+	{"label_bandwidth", ROW_F64, 0, ROW_VALUE, "bit/s", .spare = 1},
+	{"probe_bandwidth", ROW_F64, 0, ROW_VALUE, "bit/s", .spare = 1},
+	{"overhead", ROW_F64, 0, ROW_VALUE, "%", .spare = 1},
+	{"lost", ROW_U64, 0},
+	{"loss", ROW_F64, 0, ROW_VALUE, "%", .spare = 1},
+	{"s_max", ROW_U64, 0},
+	{"commands", ROW_U64, 0, .spare = 1},
+	{"probes", ROW_U64, 0, .spare = 1},
+	{"generators", ROW_U64, 0, .spare = 1},
 };
 
-static const struct row_field sim_fields[F_FIELDS] = {
-	[F_INTERVAL] = {"interval", ROW_U64, 8},
-	[F_TIME] = {"time_s", ROW_F64, 7, ROW_VALUE, "s"},
-	[F_COVERAGE] = {"coverage", ROW_F64, 8, ROW_VALUE, "%"},
-	[F_KNOWN] = {"ports", ROW_U64, 5},
-	[F_COVERED] = {"covered", ROW_U64, 7},
-	[F_PACKETS] = {"packets", ROW_U64, 8},
-	[F_LABELLED] = {"labelled", ROW_U64, 8},
-	[F_LABELS] = {"labels", ROW_U64, 7},
-	[F_CARRIED] = {"carried", ROW_LIST, 0, .spare = 1},
-	[F_ITEMS] = {"items", ROW_U64, 7, .spare = 1},
-	[F_BANDWIDTH] = {"label_bandwidth", ROW_F64, 0, ROW_VALUE, "bit/s",
-			 .spare = 1},
-	[F_PROBE_BANDWIDTH] = {"probe_bandwidth", ROW_F64, 0, ROW_VALUE,
-			       "bit/s", .spare = 1},
-	[F_OVERHEAD] = {"overhead", ROW_F64, 0, ROW_VALUE, "%", .spare = 1},
-	[F_LOST] = {"lost", ROW_U64, 0},
-	[F_LOSS] = {"loss", ROW_F64, 0, ROW_VALUE, "%", .spare = 1},
-	[F_S_MAX] = {"s_max", ROW_U64, 0},
-	[F_COMMANDS] = {"commands", ROW_U64, 0, .spare = 1},
-	[F_PROBES] = {"probes", ROW_U64, 0, .spare = 1},
-	[F_GENERATORS] = {"generators", ROW_U64, 0, .spare = 1},
-};
-
-static const struct schema sim_schema = {"sim", sim_fields, F_FIELDS};
+static const struct schema sim_schema = LABEL_SCHEMA("sim", sim_fields);
 
 /* Per cent. */
 static double share_of(uint64_t part, uint64_t all)
@@ -376,24 +351,15 @@ static double share_of(uint64_t part, uint64_t all)
 	return all ? 100 * (double)part / (double)all : 0;
 }
 
-static void put_carried(struct rows *r, const struct netsim_interval *v)
+/* Numbers of labels that are shown: more where packets had more. */
+static unsigned count_carried(const struct netsim_interval *v)
 {
-	unsigned last = TOPO_HOPS_MAX + 1; /* more are shown where there are */
+	unsigned n = TOPO_HOPS_MAX + 1;
 
-	for (unsigned i = last; i < NETSIM_CARRIED; i++)
+	for (unsigned i = n; i < NETSIM_CARRIED; i++)
 		if (v->carried[i])
-			last = i + 1;
-	row_list(r, F_CARRIED, v->carried, last);
-}
-
-static void put_bandwidth(struct rows *r, const struct netsim_counters *c,
-			  double seconds)
-{
-	uint64_t more = c->label_bytes + c->probe_bytes;
-
-	row_f64(r, F_BANDWIDTH, (double)c->label_bytes * 8 / seconds);
-	row_f64(r, F_PROBE_BANDWIDTH, (double)c->probe_bytes * 8 / seconds);
-	row_f64(r, F_OVERHEAD, share_of(more, c->link_bytes - more));
+			n = i + 1;
+	return n;
 }
 
 /* An interval, or the sum of several. 0 or -errno of the stream. */
@@ -401,24 +367,29 @@ static int sim_row(struct rows *r, const struct netsim_interval *v,
 		   uint64_t span_ns, double coverage)
 {
 	const struct netsim_counters *c = &v->ctr;
+	uint64_t more = c->label_bytes + c->probe_bytes;
+	double seconds = (double)span_ns / 1e9;
+	unsigned f = 0;
 
-	row_u64(r, F_INTERVAL, v->number);
-	row_f64(r, F_TIME, (double)v->end_ns / 1e9);
-	row_f64(r, F_COVERAGE, coverage);
-	row_u64(r, F_KNOWN, v->known);
-	row_u64(r, F_COVERED, v->covered);
-	row_u64(r, F_PACKETS, c->packets);
-	row_u64(r, F_LABELLED, c->labelled);
-	row_u64(r, F_LABELS, c->labels);
-	put_carried(r, v);
-	row_u64(r, F_ITEMS, c->items);
-	put_bandwidth(r, c, (double)span_ns / 1e9);
-	row_u64(r, F_LOST, c->packets_lost);
-	row_f64(r, F_LOSS, share_of(c->packets_lost, c->packets));
-	row_u64(r, F_S_MAX, v->s_max);
-	row_u64(r, F_COMMANDS, c->raised + c->lowered);
-	row_u64(r, F_PROBES, c->probes + c->copies);
-	row_u64(r, F_GENERATORS, v->generators);
+	row_u64(r, f++, v->number);
+	row_f64(r, f++, (double)v->end_ns / 1e9);
+	row_f64(r, f++, coverage);
+	row_u64(r, f++, v->known);
+	row_u64(r, f++, v->covered);
+	row_u64(r, f++, c->packets);
+	row_u64(r, f++, c->labelled);
+	row_u64(r, f++, c->labels);
+	row_list(r, f++, v->carried, count_carried(v));
+	row_u64(r, f++, c->items);
+	row_f64(r, f++, (double)c->label_bytes * 8 / seconds);
+	row_f64(r, f++, (double)c->probe_bytes * 8 / seconds);
+	row_f64(r, f++, share_of(more, c->link_bytes - more));
+	row_u64(r, f++, c->packets_lost);
+	row_f64(r, f++, share_of(c->packets_lost, c->packets));
+	row_u64(r, f++, v->s_max);
+	row_u64(r, f++, c->raised + c->lowered);
+	row_u64(r, f++, c->probes + c->copies);
+	row_u64(r, f++, v->generators);
 	return row_end(r);
 }
 

@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/table.h"
 #include "commands.h"
+#include "label/rows.h"
 #include "model/model.h"
 #include "sim/traffic.h"
 
@@ -15,42 +16,24 @@ struct theory_options {
 	enum row_format fmt;
 };
 
-enum labels_field {
-	L_ARITY,
-	L_HOPS,
-	L_RATIO,
-	L_LABELS,
-	L_A,
-	L_B,
-	L_MEAN_A,
-	L_MEAN_B,
-	L_FIELDS
+static const struct row_field labels_fields[] = {
+	{"arity", ROW_U64, 5, ROW_TAG}, {"hops", ROW_F64, 7},
+	{"ratio", ROW_F64, 5},		{"labels", ROW_U64, 6},
+	{"base_a", ROW_F64, 11},	{"base_b", ROW_F64, 11},
+	{"mean_a", ROW_F64, 9},		{"mean_b", ROW_F64, 9},
 };
 
-static const struct row_field labels_fields[L_FIELDS] = {
-	[L_ARITY] = {"arity", ROW_U64, 5, ROW_TAG},
-	[L_HOPS] = {"hops", ROW_F64, 7},
-	[L_RATIO] = {"ratio", ROW_F64, 5},
-	[L_LABELS] = {"labels", ROW_U64, 6},
-	[L_A] = {"base_a", ROW_F64, 11},
-	[L_B] = {"base_b", ROW_F64, 11},
-	[L_MEAN_A] = {"mean_a", ROW_F64, 9},
-	[L_MEAN_B] = {"mean_b", ROW_F64, 9},
+static const struct row_field coverage_fields[] = {
+	{"label", ROW_F64, 8, ROW_VALUE, "s"},
+	{"telemetry", ROW_F64, 9, ROW_VALUE, "s"},
+	{"gap", ROW_F64, 8, ROW_VALUE, "s"},
+	{"window", ROW_F64, 8, ROW_VALUE, "%"},
 };
 
-enum times_field { T_LABEL, T_TELEMETRY, T_GAP, T_WINDOW, T_FIELDS };
-
-static const struct row_field coverage_fields[T_FIELDS] = {
-	[T_LABEL] = {"label", ROW_F64, 8, ROW_VALUE, "s"},
-	[T_TELEMETRY] = {"telemetry", ROW_F64, 9, ROW_VALUE, "s"},
-	[T_GAP] = {"gap", ROW_F64, 8, ROW_VALUE, "s"},
-	[T_WINDOW] = {"window", ROW_F64, 8, ROW_VALUE, "%"},
-};
-
-static const struct schema labels_schema = {"label_labels", labels_fields,
-					    L_FIELDS};
-static const struct schema coverage_schema = {"label_coverage", coverage_fields,
-					      T_FIELDS};
+static const struct schema labels_schema = LABEL_SCHEMA("label_labels",
+							labels_fields);
+static const struct schema coverage_schema = LABEL_SCHEMA("label_coverage",
+							  coverage_fields);
 
 #define AT(field) CLI_AT(struct theory_options, field)
 
@@ -98,14 +81,16 @@ static int labels(struct rows *r, const struct theory_options *o)
 	theory_tree_b(&l, (unsigned)o->arity, b);
 	theory_hops((unsigned)o->arity, far);
 	for (unsigned i = 0; i < n && !rc; i++) {
-		row_u64(r, L_ARITY, o->arity);
-		row_f64(r, L_HOPS, theory_mean(far, n));
-		row_f64(r, L_RATIO, o->ratio);
-		row_u64(r, L_LABELS, i);
-		row_f64(r, L_A, a[i]);
-		row_f64(r, L_B, b[i]);
-		row_f64(r, L_MEAN_A, theory_mean(a, n));
-		row_f64(r, L_MEAN_B, theory_mean(b, n));
+		unsigned f = 0;
+
+		row_u64(r, f++, o->arity);
+		row_f64(r, f++, theory_mean(far, n));
+		row_f64(r, f++, o->ratio);
+		row_u64(r, f++, i);
+		row_f64(r, f++, a[i]);
+		row_f64(r, f++, b[i]);
+		row_f64(r, f++, theory_mean(a, n));
+		row_f64(r, f++, theory_mean(b, n));
 		rc = row_end(r);
 	}
 	return rc;
@@ -118,11 +103,12 @@ static int coverage(struct rows *r, const struct theory_options *o)
 		.telemetry = (double)o->telemetry_ns / 1e9,
 		.gap = (double)o->gap_ns / 1e9,
 	};
+	unsigned f = 0;
 
-	row_f64(r, T_LABEL, t.interval);
-	row_f64(r, T_TELEMETRY, t.telemetry);
-	row_f64(r, T_GAP, t.gap);
-	row_f64(r, T_WINDOW, 100 * theory_window(&t));
+	row_f64(r, f++, t.interval);
+	row_f64(r, f++, t.telemetry);
+	row_f64(r, f++, t.gap);
+	row_f64(r, f++, 100 * theory_window(&t));
 	return row_end(r);
 }
 

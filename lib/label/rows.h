@@ -42,6 +42,11 @@ enum label_rows_kind {
 	LABEL_ROWS,
 };
 
+#define LABEL_SCHEMA(name, fields)                                             \
+	{                                                                      \
+		name, fields, sizeof(fields) / sizeof((fields)[0])             \
+	}
+
 extern const struct schema label_schema[LABEL_ROWS];
 
 /* Set the fields of a batch's row in hand, of that schema. */
