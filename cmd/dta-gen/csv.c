@@ -119,7 +119,7 @@ void csv_close(struct csv_input *c)
 }
 
 /* The time of a row: its own, or as if reports came at --rate. */
-static uint64_t time_of(struct csv_input *c)
+static uint64_t report_time(struct csv_input *c)
 {
 	const struct gen *g = c->g;
 
@@ -162,8 +162,8 @@ static int check_format(const struct csv_input *c, struct error *err)
 			 dta_format_names[c->g->o.format]);
 }
 
-static int refuse(struct csv_input *c, const struct error *why,
-		  struct error *err)
+static int refuse_row(struct csv_input *c, const struct error *why,
+		      struct error *err)
 {
 	unsigned long long bad = ++c->g->ctr.traffic.malformed;
 
@@ -190,12 +190,12 @@ int csv_next(struct csv_input *c, struct error *err)
 	if (rc > 0)
 		rc = check_format(c, &why);
 	if (rc < 0)
-		return refuse(c, &why, err);
+		return refuse_row(c, &why, err);
 	if (rc == 0) {
 		c->g->ctr.unanswered++;
 		return 1;
 	}
-	report_row(c, time_of(c));
+	report_row(c, report_time(c));
 	c->g->ctr.used++;
 	return 1;
 }

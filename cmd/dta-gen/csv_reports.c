@@ -46,7 +46,8 @@ static void find_columns(struct csv_columns *c)
 							    columns[i].name);
 }
 
-static int of_layout(struct csv_columns *c, const char *path, struct error *err)
+static int add_layout_tables(struct csv_columns *c, const char *path,
+			     struct error *err)
 {
 	struct layout l;
 	int rc = layout_read(&l, path, err);
@@ -59,7 +60,8 @@ static int of_layout(struct csv_columns *c, const char *path, struct error *err)
 	return 0;
 }
 
-static int of_region(struct csv_columns *c, const char *name, struct error *err)
+static int add_region_tables(struct csv_columns *c, const char *name,
+			     struct error *err)
 {
 	struct error why;
 	struct region *r;
@@ -73,8 +75,8 @@ static int of_region(struct csv_columns *c, const char *name, struct error *err)
 	return 0;
 }
 
-static void make(struct csv_columns *c, const struct csv_options *o, int kind,
-		 int key_type, unsigned after)
+static void make_table(struct csv_columns *c, const struct csv_options *o,
+		       int kind, int key_type, unsigned after)
 {
 	struct table *t = &c->table[c->n_tables++].t;
 
@@ -104,7 +106,8 @@ static int kind_of_columns(const struct csv_columns *c)
 
 /* Without a layout: a table of each kind that there may be; flows of IPv6 go to
  * the next one, as those of workloads do. */
-static void of_options(struct csv_columns *c, const struct csv_options *o)
+static void add_option_tables(struct csv_columns *c,
+			      const struct csv_options *o)
 {
 	int only = o->kind ? o->kind : kind_of_columns(c);
 
@@ -114,11 +117,11 @@ static void of_options(struct csv_columns *c, const struct csv_options *o)
 		if (!csv_has(c, CSV_KIND) && kind != only)
 			continue;
 		if (kind == TABLE_APPEND)
-			make(c, o, kind, KEY_U32, 0);
+			make_table(c, o, kind, KEY_U32, 0);
 		else
-			make(c, o, kind, o->key_type, 0);
+			make_table(c, o, kind, o->key_type, 0);
 		if (kind != TABLE_APPEND && !o->key_type_given)
-			make(c, o, kind, KEY_FLOW6, 1);
+			make_table(c, o, kind, KEY_FLOW6, 1);
 	}
 }
 
@@ -141,8 +144,8 @@ static void find_parts(const struct csv_columns *c, struct csv_table *t,
 }
 
 /* The first thing that rows for a table lack; NULL: nothing. */
-static const char *lacking(const struct csv_columns *c,
-			   const struct csv_table *t)
+static const char *missing_column(const struct csv_columns *c,
+				  const struct csv_table *t)
 {
 	bool value = csv_has(c, CSV_VALUE);
 	bool flow = csv_has(c, CSV_SPORT) && csv_has(c, CSV_DPORT);
@@ -222,7 +225,7 @@ static int choose_kind(struct csv_columns *c, const struct csv_options *o,
 		find_parts(c, t, o);
 		if (!is_meant_kind(c, t, o))
 			continue;
-		column = lacking(c, t);
+		column = missing_column(c, t);
 		if (!column) {
 			c->table[n++] = *t;
 		} else if (!first) {
@@ -260,8 +263,8 @@ int csv_columns_open(struct csv_columns *c, const struct csv_options *o,
 {
 	*c = (struct csv_columns){.n = 0};
 	if (o->layout)
-		return of_layout(c, o->layout, err);
-	return o->region ? of_region(c, o->region, err) : 0;
+		return add_layout_tables(c, o->layout, err);
+	return o->region ? add_region_tables(c, o->region, err) : 0;
 }
 
 int csv_columns_read(struct csv_columns *c, const char *line,
@@ -276,7 +279,7 @@ int csv_columns_read(struct csv_columns *c, const char *line,
 		return error_set(err, c->n, "a quote that is not closed");
 	find_columns(c);
 	if (!o->layout && !o->region)
-		of_options(c, o);
+		add_option_tables(c, o);
 	rc = choose_kind(c, o, line, err);
 	return rc < 0 ? rc : check_kinds(c, err);
 }
@@ -303,8 +306,8 @@ static const char *get_cell(const struct reader *r, enum csv_column column)
 }
 
 /* A number of a column up to max; as it was if there is none. */
-static int number(const struct reader *r, enum csv_column column,
-		  const char *what, uint64_t max, uint64_t *out)
+static int read_number(const struct reader *r, enum csv_column column,
+		       const char *what, uint64_t max, uint64_t *out)
 {
 	const char *text = get_cell(r, column);
 
@@ -382,7 +385,7 @@ static int find_tables(struct reader *r)
 }
 
 /* Without a layout, tables are numbers, which rows may tell. */
-static uint16_t id_of(const struct reader *r)
+static uint16_t table_id_of(const struct reader *r)
 {
 	uint64_t id = r->row->table->t.id;
 
@@ -437,8 +440,8 @@ static int read_list(struct reader *r)
 {
 	bool as_key = !csv_has(r->c, CSV_LIST) && r->c->truth;
 	uint64_t list = 0;
-	int rc = number(r, as_key ? CSV_KEY : CSV_LIST, "list",
-			r->row->table->t.lists - 1, &list);
+	int rc = read_number(r, as_key ? CSV_KEY : CSV_LIST, "list",
+			     r->row->table->t.lists - 1, &list);
 
 	be32_store(r->row->key, (uint32_t)list);
 	return rc;
@@ -511,7 +514,7 @@ static int read_count(struct reader *r)
 
 	if (!get_cell(r, column))
 		return error_set(r->err, -EINVAL, "no count");
-	if (number(r, column, "count", UINT64_MAX, &v) < 0)
+	if (read_number(r, column, "count", UINT64_MAX, &v) < 0)
 		return -EINVAL;
 	be64_store(r->row->value, v);
 	r->row->len = 8;
@@ -525,9 +528,10 @@ static int read_postcard(struct reader *r)
 	if (!get_cell(r, CSV_HOP) || !get_cell(r, CSV_VALUE))
 		return error_set(r->err, -EINVAL, "no %s",
 				 get_cell(r, CSV_HOP) ? "value" : "hop");
-	if (number(r, CSV_HOP, "hop", CSV_HOPS, &hop) < 0 ||
-	    number(r, CSV_PATH_LEN, "path length", CSV_HOPS, &path_len) < 0 ||
-	    number(r, CSV_VALUE, "value", UINT32_MAX, &value) < 0)
+	if (read_number(r, CSV_HOP, "hop", CSV_HOPS, &hop) < 0 ||
+	    read_number(r, CSV_PATH_LEN, "path length", CSV_HOPS, &path_len) <
+		    0 ||
+	    read_number(r, CSV_VALUE, "value", UINT32_MAX, &value) < 0)
 		return -EINVAL;
 	r->row->hop = (uint8_t)hop;
 	r->row->path_len = (uint8_t)path_len;
@@ -598,7 +602,7 @@ int csv_row_read(struct csv_row *row, const struct csv_columns *c,
 	if (n < c->n)
 		return error_set(err, -EINVAL,
 				 "%d columns, and the header has %d", n, c->n);
-	rc = number(&r, CSV_COPIES, "copies", HASH_COPIES, &copies);
+	rc = read_number(&r, CSV_COPIES, "copies", HASH_COPIES, &copies);
 	if (rc == 0)
 		rc = read_time(&r);
 	if (rc == 0)
@@ -607,7 +611,7 @@ int csv_row_read(struct csv_row *row, const struct csv_columns *c,
 		rc = read_data(&r);
 	if (rc < 0)
 		return rc;
-	row->id = id_of(&r);
+	row->id = table_id_of(&r);
 	row->copies = (uint8_t)copies;
 	return 1;
 }

@@ -128,7 +128,7 @@ int truth_close(FILE *f, int err)
 }
 
 /* A big-endian number of up to 8 bytes. */
-static uint64_t number(const uint8_t *p, size_t len)
+static uint64_t be_number(const uint8_t *p, size_t len)
 {
 	uint64_t v = 0;
 
@@ -145,7 +145,7 @@ static void truth_row(struct gen *g, const struct dta_report *r,
 	key_format(key, type, r->key, r->key_len);
 	if (r->opcode == DTA_KEYINC || r->opcode == DTA_POSTCARD)
 		snprintf(value, sizeof(value), "%" PRIu64,
-			 number(r->data, r->data_len));
+			 be_number(r->data, r->data_len));
 	else
 		*text_put_hex(value, r->data, r->data_len) = '\0';
 	errno = 0;
@@ -159,13 +159,17 @@ static void truth_row(struct gen *g, const struct dta_report *r,
 
 /* --- reports ------------------------------------------------------------- */
 
-static FILE *open_truth(const char *path)
+FILE *truth_open(const char *path, const char *head)
 {
 	FILE *out;
 
 	do
-		out = fopen(cli_place(path), "w");
+		out = strcmp(path, "-") ? fopen(cli_place(path), "we") : stdout;
 	while (!out && errno == EINTR);
+	if (!out)
+		cli_fail("%s: %s", path, strerror(errno));
+	setvbuf(out, NULL, _IOFBF, 1 << 18);
+	fputs(head, out);
 	return out;
 }
 
@@ -180,15 +184,10 @@ int emit_open(struct gen *g, struct error *err)
 	rc = frame_open(g, err);
 	if (rc < 0)
 		return rc;
-	if (g->o.truth) {
-		g->truth = strcmp(g->o.truth, "-") ? open_truth(g->o.truth)
-						   : stdout;
-		if (!g->truth)
-			return error_set(err, -errno, "%s: %s", g->o.truth,
-					 strerror(errno));
-		setvbuf(g->truth, NULL, _IOFBF, 1 << 18);
-		fputs("table,kind,key,hop,path_len,copies,value\n", g->truth);
-	}
+	if (g->o.truth)
+		g->truth = truth_open(
+			g->o.truth,
+			"table,kind,key,hop,path_len,copies,value\n");
 	return link_open(g, err);
 }
 

@@ -63,6 +63,9 @@ void options_read(struct settings *s, int argc, char **argv);
 /* What goes together, and what was not given. */
 void options_check(struct settings *s);
 
+/* An option's IPv4 address. 0, or -EINVAL and why. */
+int read_ip4(uint8_t out[4], const char *text, struct error *why);
+
 enum {
 	HEADER_LEN = NET_ETH_LEN + NET_IP4_LEN + NET_UDP_LEN,
 	REPORT_MAX = 8 + KEY_MAX + 1024,
@@ -132,12 +135,19 @@ int emit_close(struct gen *g);
 void frame_headers(const struct gen *g, uint8_t *frame, size_t payload,
 		   unsigned reporter);
 
+/* Opens a file of truth, - is stdout, and writes its first line; exits if it
+ * cannot. */
+FILE *truth_open(const char *path, const char *head);
 /* Closes a file of truth; stdout is flushed alone. err: of its rows, -errno.
  * Returns the first. */
 int truth_close(FILE *f, int err);
 
 /* --- link.c: a capture or an interface, at a pace, and NACKs from there -- */
 
+/* Opens where frames go: a capture; if path is NULL, the interface. Exits if it
+ * cannot. */
+struct snk *sink_open(const char *path, const struct cli_live *live,
+		      bool quiet);
 /* Opens what the options say; err names it. */
 int link_open(struct gen *g, struct error *err);
 

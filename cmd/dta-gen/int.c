@@ -39,7 +39,6 @@ struct int_options {
 	uint64_t spikes; /* UINT64_MAX: values are not steady */
 	double loss;	 /* of frames, per cent */
 	uint64_t data;	 /* bytes of the model's packets, at most */
-	uint64_t mtu;
 	uint8_t collector[4];
 	uint64_t unfilled; /* of IOAM: nodes there is room for; 0: those of the
 			      model fill it */
@@ -139,12 +138,7 @@ static int read_instructions(void *opts, const char *text, struct error *why)
 
 static int read_collector(void *opts, const char *text, struct error *why)
 {
-	uint8_t ip[16];
-
-	if (text_ip(ip, text) != 4)
-		return error_set(why, -EINVAL, "is not an IPv4 address");
-	memcpy(((struct int_options *)opts)->collector, ip, 4);
-	return 0;
+	return read_ip4(((struct int_options *)opts)->collector, text, why);
 }
 
 /* clang-format off */
@@ -273,7 +267,7 @@ static void check_version(const struct int_gen *g)
 }
 
 /* What the network says; exits where it cannot. */
-static void layouts(struct int_gen *g)
+static void choose_layouts(struct int_gen *g)
 {
 	struct int_options *o = &g->o;
 
@@ -321,7 +315,7 @@ static void use_own_layout(struct int_gen *g)
 }
 
 /* Who talks to whom, by way of whom. */
-static void addresses(struct int_gen *g)
+static void read_addresses(struct int_gen *g)
 {
 	const struct int_options *o = &g->o;
 	struct traffic_ends *e = &g->ends;
@@ -375,9 +369,9 @@ static void int_options_read(struct int_gen *g, int argc, char **argv)
 		cli_usage(&cli_int, "'%s': no such argument", argv[n]);
 	cli_check(&cli_int, o, -1);
 	o->live.format = o->output;
-	layouts(g);
+	choose_layouts(g);
 	use_own_layout(g);
-	addresses(g);
+	read_addresses(g);
 	set_model(g);
 	g->pace = (struct cli_pace){
 		.rate = o->live.name ? (double)o->rate : 0,
@@ -542,8 +536,8 @@ static size_t packet_with_int(struct int_gen *g, const struct inband_path *path,
 }
 
 /* A report by a node, about what is in s. */
-static bool report(struct int_gen *g, const struct inband_hop *by,
-		   struct treport_say *s, uint64_t ts_ns)
+static bool send_report(struct int_gen *g, const struct inband_hop *by,
+			struct treport_say *s, uint64_t ts_ns)
 {
 	uint32_t node = (uint32_t)by->value[INT_NODE];
 	struct net_udp4 h = outer_headers(node, g->o.collector,
@@ -577,7 +571,8 @@ static bool sink_report(struct int_gen *g, const struct inband_path *path,
 		.inner_len = packet_with_int(g, path, p, packet, len),
 	};
 
-	return s.inner_len && report(g, &path->hop[path->n - 1], &s, p->ts_ns);
+	return s.inner_len &&
+	       send_report(g, &path->hop[path->n - 1], &s, p->ts_ns);
 }
 
 /* By each node, with its own metadata. */
@@ -600,11 +595,11 @@ static bool node_reports(struct int_gen *g, const struct inband_path *path,
 		const struct inband_hop *h = &path->hop[i];
 
 		int_put(md, &g->own, h->has, h->value);
-		if (!report(g, h, &s,
-			    p->ts_ns -
-				    path->hop[path->n - 1]
-					    .value[INT_EGRESS_TIME] +
-				    h->value[INT_EGRESS_TIME]))
+		if (!send_report(g, h, &s,
+				 p->ts_ns -
+					 path->hop[path->n - 1]
+						 .value[INT_EGRESS_TIME] +
+					 h->value[INT_EGRESS_TIME]))
 			return false;
 	}
 	return true;
@@ -787,29 +782,17 @@ static void open_traffic(struct int_gen *g, struct traffic **t)
 		cli_error(g->o.from ? g->o.from : "traffic", &err);
 }
 
-static void open_out(struct int_gen *g)
+static void open_outputs(struct int_gen *g)
 {
-	const char *name = g->o.out ? g->o.out : g->o.live.name;
-	struct error err = {0};
-	int rc = g->o.out ? cli_snk_open(&g->snk, name, &err)
-			  : snk_open_live(&g->snk, name, g->o.live.options.kind,
-					  &err);
-
-	if (rc < 0)
-		cli_error(name, &err);
-	if (!g->o.out && !g->o.quiet)
-		cli_warn("%s: %s", name, snk_kind(g->snk));
-	if (g->o.to_mac && !live_address(&g->address, name))
-		cli_fail("%s: it has no Ethernet address", name);
-	if (!g->o.truth)
-		return;
-	g->truth = strcmp(g->o.truth, "-") ? fopen(g->o.truth, "we") : stdout;
-	if (!g->truth)
-		cli_fail("%s: %s", g->o.truth, strerror(errno));
-	fputs("packet,time,flow,hops,hop,node,ingress,egress,latency,queue,"
-	      "occupancy,ingress_time,egress_time,utilization,buffer,"
-	      "buffer_occupancy\n",
-	      g->truth);
+	g->snk = sink_open(g->o.out, &g->o.live, g->o.quiet);
+	if (g->o.to_mac && !live_address(&g->address, g->o.live.name))
+		cli_fail("%s: it has no Ethernet address", g->o.live.name);
+	if (g->o.truth)
+		g->truth = truth_open(
+			g->o.truth,
+			"packet,time,flow,hops,hop,node,ingress,egress,latency,"
+			"queue,occupancy,ingress_time,egress_time,utilization,"
+			"buffer,buffer_occupancy\n");
 }
 
 static void allocate_buffers(struct int_gen *g)
@@ -908,7 +891,7 @@ int int_main(int argc, char **argv)
 	cli_signals();
 	allocate_buffers(&g);
 	open_traffic(&g, &t);
-	open_out(&g);
+	open_outputs(&g);
 	cli_page_start(&(struct cli_page_about){
 		.input = g.o.from,
 		.output = g.o.out ? g.o.out : g.o.live.name,

@@ -320,18 +320,19 @@ void link_drops(const struct gen *g)
 
 /* --- opening ------------------------------------------------------------- */
 
-static int open_sink(struct gen *g, struct error *err)
+struct snk *sink_open(const char *path, const struct cli_live *live, bool quiet)
 {
-	const struct gen_options *o = &g->o;
-	struct error why = {""};
-	int rc;
+	const char *name = path ? path : live->name;
+	struct error err = {""};
+	struct snk *s;
+	int rc = path ? cli_snk_open(&s, path, &err)
+		      : snk_open_live(&s, name, live->options.kind, &err);
 
-	if (!o->live.name) {
-		rc = cli_snk_open(&g->snk, o->out, &why);
-		return rc < 0 ? error_about(err, rc, o->out, &why) : 0;
-	}
-	rc = snk_open_live(&g->snk, o->live.name, o->live.options.kind, &why);
-	return rc < 0 ? error_about(err, rc, o->live.name, &why) : 0;
+	if (rc < 0)
+		cli_error(name, &err);
+	if (!path && !quiet)
+		cli_warn("%s: %s", name, snk_kind(s));
+	return s;
 }
 
 /* Whoever reads what we write may have to see that it is a capture before he
@@ -397,11 +398,7 @@ int link_open(struct gen *g, struct error *err)
 		return error_set(err, -ENOMEM, "out of memory");
 	l->live = g->o.live.name != NULL;
 	l->pace.rate = l->backoff.ceiling = (double)g->o.pace;
-	rc = open_sink(g, err);
-	if (rc < 0)
-		return rc;
-	if (l->live && !g->o.quiet)
-		cli_warn("%s: %s", g->o.live.name, snk_kind(g->snk));
+	g->snk = sink_open(g->o.out, &g->o.live, g->o.quiet);
 	rc = open_window(g, err);
 	if (rc < 0)
 		return rc;

@@ -46,7 +46,7 @@ static int read_as(void *opts, const char *text, struct error *why)
 	return show_parse(&((struct settings *)opts)->gen.csv.show, text, why);
 }
 
-static int ip4_of(uint8_t out[4], const char *text, struct error *why)
+int read_ip4(uint8_t out[4], const char *text, struct error *why)
 {
 	uint8_t ip[16];
 
@@ -58,7 +58,7 @@ static int ip4_of(uint8_t out[4], const char *text, struct error *why)
 
 static int read_collector(void *opts, const char *text, struct error *why)
 {
-	return ip4_of(((struct settings *)opts)->gen.collector, text, why);
+	return read_ip4(((struct settings *)opts)->gen.collector, text, why);
 }
 
 static int read_to_mac(void *opts, const char *text, struct error *why)
@@ -275,7 +275,7 @@ static void complete_csv(struct gen_options *o)
 	o->csv.table_given = cli_text(&cli, "--table");
 }
 
-static void complete(struct settings *s, struct gen_options *o)
+static void complete_options(struct settings *s, struct gen_options *o)
 {
 	const struct workload *w = s->workload;
 
@@ -321,6 +321,6 @@ void options_check(struct settings *s)
 		cli_usage(&cli, "--tracked: dta0a has no sequence");
 	if (o->hops % 2 == 0 && o->hops)
 		cli_refuse("--hops: '%" PRIu64 "' is not 1, 3 or 5", o->hops);
-	complete(s, o);
+	complete_options(s, o);
 	check_dta0(w, o);
 }

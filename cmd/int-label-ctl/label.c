@@ -40,7 +40,6 @@ struct hop_options {
 	struct label_hop_options hop;
 	struct label_router router[LABEL_ROUTERS_MAX];
 	uint64_t interval_ns, rest_ns;
-	bool has_device;
 	unsigned edge; /* 1 << enum hop_side: a host is there */
 	const char *export, *collector, *control;
 	enum row_format format;
@@ -56,16 +55,6 @@ static bool hop_exports(const struct hop_options *o)
 /* --- the command line ----------------------------------------------------- */
 
 #define AT(field) CLI_AT(struct hop_options, field)
-
-static int read_device(void *opts, const char *text, struct error *why)
-{
-	struct hop_options *o = opts;
-
-	(void)why;
-	o->hop.device = (uint32_t)cli_u64("--device", text, 0, UINT32_MAX);
-	o->has_device = true;
-	return 0;
-}
 
 static int read_routers(void *opts, const char *text, struct error *why)
 {
@@ -105,7 +94,7 @@ static const struct cli_option options[] = {
 	{0, "to", "IFACE", "and of the other: packets pass both ways", CLI_STR,
 	 AT(to), .needs = "-i"},
 	{'d', "device", "N", "its number, by which its labels are known",
-	 CLI_CALL, .read = read_device},
+	 CLI_U64, AT(hop.device)},
 	{0, "edge", "SIDE",
 	 "where hosts are: in, out, both or none (default): labels end there",
 	 CLI_WORD, AT(edge), .words = edges},
@@ -183,7 +172,7 @@ static void hop_options_read(struct hop_options *o, int argc, char **argv)
 	if (n < argc)
 		cli_usage(&hop_cli, "'%s': no such argument", argv[n]);
 	cli_check(&hop_cli, o, -1);
-	if (!o->has_device)
+	if (!cli_text(&hop_cli, "--device"))
 		cli_usage(&hop_cli, "which --device is it?");
 	check_use(o);
 	policy_set(&hop_cli, &o->hop.policy, o->interval_ns, o->rest_ns);
@@ -425,7 +414,7 @@ static void print_ledgers(void *run)
 	cli_ledger(&label_hop_ledger, label_hop_counters(r->h), r->o.format);
 }
 
-static uint32_t saturate(uint64_t v)
+static uint32_t saturate_u32(uint64_t v)
 {
 	return v < UINT32_MAX ? (uint32_t)v : UINT32_MAX;
 }
@@ -446,7 +435,7 @@ static void set_state(const struct hop_run *r, struct label_transit *t,
 	t->now_us = now_ns / 1000;
 	t->queue = (uint32_t)behind;
 	if (now_ns > p->ts_ns)
-		t->latency_ns = saturate(now_ns - p->ts_ns);
+		t->latency_ns = saturate_u32(now_ns - p->ts_ns);
 }
 
 static int pass_packets(struct hop_run *r, const struct way *w,
@@ -520,7 +509,7 @@ static int take_packets(void *run, const struct pkt *pkts, int n,
 	return rc;
 }
 
-static unsigned fds(void *run, int *fd, unsigned max)
+static unsigned list_fds(void *run, int *fd, unsigned max)
 {
 	struct hop_run *r = run;
 	unsigned n = 0;
@@ -533,7 +522,7 @@ static unsigned fds(void *run, int *fd, unsigned max)
 	return n;
 }
 
-static uint64_t due(void *run)
+static uint64_t next_due(void *run)
 {
 	(void)run;
 	return UINT64_MAX;
@@ -562,8 +551,8 @@ static void open_live(struct hop_run *r)
 	}
 	r->o.live.beside.name = r->o.to;
 	r->o.live.beside.s = r->way[HOP_OUT].src;
-	r->loop.fds = fds;
-	r->loop.due = due;
+	r->loop.fds = list_fds;
+	r->loop.due = next_due;
 }
 
 static void open_captures(struct hop_run *r)

@@ -557,7 +557,7 @@ static bool table_has(void *ctx, unsigned table, uint32_t i)
 	       (table == TABLE_LINKS && label_lost(r));
 }
 
-static void set(struct row_batch *b, unsigned field, uint64_t v)
+static void set_u64(struct row_batch *b, unsigned field, uint64_t v)
 {
 	row_batch_set(b, field, ROW_U64)->u64 = v;
 }
@@ -586,20 +586,20 @@ static void link_row(struct row_batch *b, struct label_control *c,
 					       "numbers,silence"};
 	struct label_lately minutes = label_lately(r, now_at(c, r));
 
-	set(b, L_DEVICE, r->device);
-	set(b, L_PORT, r->out);
+	set_u64(b, L_DEVICE, r->device);
+	set_u64(b, L_PORT, r->out);
 	if (r->has_next) {
-		set(b, L_NEXT_DEVICE, r->next_device);
-		set(b, L_NEXT_PORT, r->next_in);
+		set_u64(b, L_NEXT_DEVICE, r->next_device);
+		set_u64(b, L_NEXT_PORT, r->next_in);
 	}
-	set(b, L_LABELS, r->labels);
+	set_u64(b, L_LABELS, r->labels);
 	if (r->number) {
-		set(b, L_LOST, label_lost(r));
+		set_u64(b, L_LOST, label_lost(r));
 		set_loss(b, L_LOSS, r->labels, label_lost(r));
 		set_loss(b, L_MINUTES, (uint64_t)minutes.labels,
 			 (uint64_t)minutes.lost);
 	}
-	set(b, L_S, r->s);
+	set_u64(b, L_S, r->s);
 	row_batch_str(b, L_EVIDENCE,
 		      evidence[(minutes.lost > 0) + 2 * r->silent]);
 }
@@ -620,9 +620,9 @@ static void path_row(struct row_batch *b, const struct label_path *p)
 		   p->key, p->key_len);
 	row_batch_str(b, f++, flow);
 	row_batch_set(b, f++, ROW_TIME)->i64 = (int64_t)p->seen_ns;
-	set(b, f++, p->packets);
-	set(b, f++, p->n);
-	set(b, f++, p->latency_ns);
+	set_u64(b, f++, p->packets);
+	set_u64(b, f++, p->n);
+	set_u64(b, f++, p->latency_ns);
 	row_batch_list(b, f++, node, p->n);
 	row_batch_list(b, f++, ns, p->n);
 	row_batch_list(b, f++, queue, p->n);

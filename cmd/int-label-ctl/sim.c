@@ -421,12 +421,12 @@ static void add_counters(struct netsim_counters *to,
 		t[i] += f[i];
 }
 
-static double coverage(const struct netsim_interval *v)
+static double coverage_of(const struct netsim_interval *v)
 {
 	return v->known ? 100.0 * v->covered / v->known : 0;
 }
 
-static void sum_up(struct sim *s, const struct netsim_interval *v)
+static void add_interval(struct sim *s, const struct netsim_interval *v)
 {
 	add_counters(&s->sum.ctr, &v->ctr);
 	for (unsigned i = 0; i < NETSIM_CARRIED; i++)
@@ -436,7 +436,7 @@ static void sum_up(struct sim *s, const struct netsim_interval *v)
 	s->sum.generators = v->generators;
 	if (v->s_max > s->sum.s_max)
 		s->sum.s_max = v->s_max;
-	s->coverage += coverage(v);
+	s->coverage += coverage_of(v);
 	s->known += v->known;
 	s->covered += v->covered;
 }
@@ -449,10 +449,10 @@ static void on_interval(void *ctx, const struct netsim_interval *v)
 	if (v->end_ns <= s->o.warmup_ns || !s->rows || s->err)
 		return;
 	if (s->o.summary)
-		sum_up(s, v);
+		add_interval(s, v);
 	else
 		s->err = sim_row(s->rows, v, s->o.net.telemetry_ns,
-				 coverage(v));
+				 coverage_of(v));
 }
 
 static void on_export(void *ctx, uint64_t ns, const uint8_t *frame, size_t len)
@@ -476,7 +476,7 @@ static bool on_stop(void *ctx)
 	return cli_stop || s->err;
 }
 
-static uint32_t mean(const struct sim *s, uint64_t sum)
+static uint32_t mean_of_intervals(const struct sim *s, uint64_t sum)
 {
 	return (uint32_t)((sum + s->sum.number / 2) / s->sum.number);
 }
@@ -488,8 +488,8 @@ static void print_summary(struct sim *s)
 
 	if (!s->sum.number)
 		return;
-	s->sum.known = mean(s, s->known);
-	s->sum.covered = mean(s, s->covered);
+	s->sum.known = mean_of_intervals(s, s->known);
+	s->sum.covered = mean_of_intervals(s, s->covered);
 	s->err = sim_row(s->rows, &s->sum,
 			 s->sum.number * s->o.net.telemetry_ns,
 			 s->coverage / n);

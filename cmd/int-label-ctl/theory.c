@@ -68,7 +68,7 @@ static const struct cli cli_theory = {
 };
 
 /* A row for each number of labels. */
-static int labels(struct rows *r, const struct theory_options *o)
+static int print_labels(struct rows *r, const struct theory_options *o)
 {
 	/* f(i) = i/5, as of the paper's figures. */
 	struct theory_labels l = {.r = o->ratio, .f = {0, .2, .4, .6, .8, 1}};
@@ -96,7 +96,7 @@ static int labels(struct rows *r, const struct theory_options *o)
 	return rc;
 }
 
-static int coverage(struct rows *r, const struct theory_options *o)
+static int print_coverage(struct rows *r, const struct theory_options *o)
 {
 	struct theory_times t = {
 		.interval = (double)o->label_ns / 1e9,
@@ -136,7 +136,7 @@ int theory_main(int argc, char **argv)
 	r = cli_rows(o.fmt, verb ? &coverage_schema : &labels_schema);
 	if (!r)
 		cli_fail("%s", strerror(ENOMEM));
-	rc = verb ? coverage(r, &o) : labels(r, &o);
+	rc = verb ? print_coverage(r, &o) : print_labels(r, &o);
 	rows_close(r);
 	if (rc < 0)
 		cli_fail("%s: %s", cli_stdout, strerror(-rc));

@@ -296,18 +296,18 @@ static bool is_refusal(const struct http_reply *r)
 }
 
 /* The first line: an exception has a trace behind it. */
-static int failure(const struct clickhouse *x, struct error *err)
+static int set_http_error(const struct clickhouse *x, struct error *err)
 {
 	return error_set(err, -EAGAIN, "HTTP %ld: %.*s", x->reply.status,
 			 (int)strcspn(x->reply.text, "\n"), x->reply.text);
 }
 
-static int query(struct clickhouse *x, const char *path, const char *text,
-		 size_t len, struct error *err)
+static int run_query(struct clickhouse *x, const char *path, const char *text,
+		     size_t len, struct error *err)
 {
 	int rc = http_post(x->http, path, text, len, &x->reply, err);
 
-	return rc == 0 && x->reply.status != 200 ? failure(x, err) : rc;
+	return rc == 0 && x->reply.status != 200 ? set_http_error(x, err) : rc;
 }
 
 static int create_database(struct clickhouse *x, struct error *err)
@@ -316,14 +316,14 @@ static int create_database(struct clickhouse *x, struct error *err)
 
 	snprintf(text, sizeof(text), "CREATE DATABASE IF NOT EXISTS `%s`",
 		 x->url->path);
-	return query(x, "", text, strlen(text), err);
+	return run_query(x, "", text, strlen(text), err);
 }
 
 /* By the block's first line, with the type of time that the server knows. */
 static int create_table(struct clickhouse *x, const char *line, size_t len,
 			struct error *err)
 {
-	int rc = query(x, x->path, line, len, err);
+	int rc = run_query(x, x->path, line, len, err);
 	char *copy, *at;
 
 	if (rc == 0 || code_of(&x->reply) != UNKNOWN_TYPE ||
@@ -331,13 +331,13 @@ static int create_table(struct clickhouse *x, const char *line, size_t len,
 		return rc;
 	for (at = copy; (at = strstr(at, time_type)); at++)
 		memcpy(at, time_text, sizeof(time_text) - 1);
-	rc = query(x, x->path, copy, len, err);
+	rc = run_query(x, x->path, copy, len, err);
 	free(copy);
 	return rc;
 }
 
-static int create(struct clickhouse *x, const char *line, size_t len,
-		  struct error *err)
+static int create_missing(struct clickhouse *x, const char *line, size_t len,
+			  struct error *err)
 {
 	int rc = 0;
 
@@ -354,8 +354,8 @@ static bool is_missing(const struct http_reply *r)
 	       (code == UNKNOWN_TABLE || code == UNKNOWN_DATABASE);
 }
 
-static int insert(struct clickhouse *x, const struct export_block *b,
-		  size_t line, struct error *err)
+static int insert_rows(struct clickhouse *x, const struct export_block *b,
+		       size_t line, struct error *err)
 {
 	return http_post(x->http, x->path, b->bytes + line, b->len - line,
 			 &x->reply, err);
@@ -373,21 +373,21 @@ static int clickhouse_send(void *self, struct export_block *b,
 		export_block_refuse(b, t, "a block that is none of ClickHouse");
 		return 0;
 	}
-	rc = insert(x, b, line, err);
+	rc = insert_rows(x, b, line, err);
 	if (rc == 0 && x->create && is_missing(&x->reply)) {
-		rc = create(x, b->bytes, line - 1, err);
+		rc = create_missing(x, b->bytes, line - 1, err);
 		if (rc == 0)
-			rc = insert(x, b, line, err);
+			rc = insert_rows(x, b, line, err);
 	}
 	if (rc < 0)
 		return rc;
 	if (x->reply.status == 200) {
 		export_block_written(b, t);
 	} else if (is_refusal(&x->reply)) {
-		failure(x, err);
+		set_http_error(x, err);
 		export_block_refuse(b, t, err->text);
 	} else {
-		rc = failure(x, err);
+		rc = set_http_error(x, err);
 	}
 	return rc;
 }

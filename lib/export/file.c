@@ -206,7 +206,7 @@ static void file_unshape(void *shape)
 }
 
 /* Whether a file, of CSV, begins with a header, if it is there. */
-static bool begins_with(const char *path, const char *head, size_t len)
+static bool file_begins_with(const char *path, const char *head, size_t len)
 {
 	struct stat st;
 	char *text;
@@ -238,7 +238,7 @@ static int check_head(const struct file *x, const struct form *m,
 	encoder_head(m->e, &o);
 	head = outbuf_text(&o, &len);
 	make_path(x, m->schema->name, path);
-	same = head && begins_with(path, head, len);
+	same = head && file_begins_with(path, head, len);
 	free(o.text);
 	return same ? 0
 		    : error_set(err, -EEXIST,
@@ -247,8 +247,8 @@ static int check_head(const struct file *x, const struct form *m,
 				path, m->schema->name);
 }
 
-static int shape(struct form *m, const struct file *x, const struct schema *s,
-		 struct error *err)
+static int shape_rows(struct form *m, const struct file *x,
+		      const struct schema *s, struct error *err)
 {
 	m->schema = s;
 	m->e = encoder_open(x->format, s);
@@ -261,7 +261,7 @@ static int file_shape(void **out, void *self, const struct schema *s,
 		      struct error *err)
 {
 	struct form *m = calloc(1, sizeof(*m));
-	int rc = m ? shape(m, self, s, err)
+	int rc = m ? shape_rows(m, self, s, err)
 		   : error_set(err, -ENOMEM, "out of memory");
 
 	if (rc < 0)

@@ -26,7 +26,7 @@ static void init_curl(void)
 	curl_global_init(CURL_GLOBAL_DEFAULT);
 }
 
-static size_t take_reply(char *data, size_t one, size_t n, void *reply)
+static size_t append_reply(char *data, size_t one, size_t n, void *reply)
 {
 	struct http_reply *r = reply;
 	size_t len = one * n, room = HTTP_REPLY_MAX - r->len;
@@ -38,8 +38,8 @@ static size_t take_reply(char *data, size_t one, size_t n, void *reply)
 }
 
 /* Asked once a second at least. */
-static int is_over(void *http, curl_off_t down_all, curl_off_t down,
-		   curl_off_t up_all, curl_off_t up)
+static int is_stopped(void *http, curl_off_t down_all, curl_off_t down,
+		      curl_off_t up_all, curl_off_t up)
 {
 	const struct http *h = http;
 
@@ -61,10 +61,10 @@ static void set_options(struct http *h, const struct url *u,
 	curl_easy_setopt(c, CURLOPT_PROXY, "");
 	curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, (long)(timeout_ns / 1000000));
 	curl_easy_setopt(c, CURLOPT_ERRORBUFFER, h->error);
-	curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, take_reply);
+	curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, append_reply);
 	curl_easy_setopt(c, CURLOPT_POST, 1L);
 	curl_easy_setopt(c, CURLOPT_NOPROGRESS, 0L);
-	curl_easy_setopt(c, CURLOPT_XFERINFOFUNCTION, is_over);
+	curl_easy_setopt(c, CURLOPT_XFERINFOFUNCTION, is_stopped);
 	curl_easy_setopt(c, CURLOPT_XFERINFODATA, h);
 	curl_easy_setopt(c, CURLOPT_QUICK_EXIT, 1L);
 	if (u->user) {

@@ -247,8 +247,8 @@ static uint64_t count_dropped(const char *why)
 	return n;
 }
 
-static void refused(struct export_block *b, struct export_tally *t,
-		    const char *why)
+static void count_refused(struct export_block *b, struct export_tally *t,
+			  const char *why)
 {
 	uint64_t n = count_dropped(why);
 
@@ -259,7 +259,7 @@ static void refused(struct export_block *b, struct export_tally *t,
 	export_block_refuse(b, t, why);
 }
 
-static int create(struct influx *x, struct error *err)
+static int create_database(struct influx *x, struct error *err)
 {
 	int rc = http_post(x->http, x->make_body, "", 0, &x->reply, err);
 
@@ -276,7 +276,7 @@ static int influx_send(void *self, struct export_block *b,
 	int rc = http_post(x->http, x->write, b->bytes, b->len, &x->reply, err);
 
 	if (rc == 0 && x->reply.status == NOT_FOUND && x->create) {
-		rc = create(x, err);
+		rc = create_database(x, err);
 		if (rc == 0)
 			rc = http_post(x->http, x->write, b->bytes, b->len,
 				       &x->reply, err);
@@ -286,7 +286,7 @@ static int influx_send(void *self, struct export_block *b,
 	if (x->reply.status / 100 == 2)
 		export_block_written(b, t);
 	else if (x->reply.status == 400 || x->reply.status == 413)
-		refused(b, t, reason_of(x->reply.text));
+		count_refused(b, t, reason_of(x->reply.text));
 	else
 		rc = error_set(err, -EAGAIN, "HTTP %ld: %.400s",
 			       x->reply.status, reason_of(x->reply.text));

@@ -54,20 +54,20 @@ static const struct field fields[] = {
 };
 /* clang-format on */
 
-static void refused(struct kafka *x, rd_kafka_resp_err_t err)
+static void count_refusal(struct kafka *x, rd_kafka_resp_err_t err)
 {
 	if (!x->heard.refused++)
 		error_set(&x->heard.why, 0, "%.*s", REASON,
 			  rd_kafka_err2str(err));
 }
 
-static void reported(rd_kafka_t *rk, const rd_kafka_message_t *m, void *self)
+static void on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *m, void *self)
 {
 	struct kafka *x = self;
 
 	(void)rk;
 	if (m->err) {
-		refused(x, m->err);
+		count_refusal(x, m->err);
 	} else {
 		x->heard.written++;
 		x->fails = false;
@@ -75,7 +75,7 @@ static void reported(rd_kafka_t *rk, const rd_kafka_message_t *m, void *self)
 }
 
 /* What a broker or the connection to it says. */
-static void failed(rd_kafka_t *rk, int err, const char *reason, void *self)
+static void on_error(rd_kafka_t *rk, int err, const char *reason, void *self)
 {
 	struct kafka *x = self;
 
@@ -96,7 +96,8 @@ static int set_property(rd_kafka_conf_t *c, const char *name, const char *value,
 	return error_set(err, -EINVAL, "%s", why);
 }
 
-static int configure(struct kafka *x, rd_kafka_conf_t *c, struct error *err)
+static int configure_producer(struct kafka *x, rd_kafka_conf_t *c,
+			      struct error *err)
 {
 	const struct url *u = x->url;
 	char ms[24];
@@ -113,8 +114,8 @@ static int configure(struct kafka *x, rd_kafka_conf_t *c, struct error *err)
 			rc = set_property(c, u->option[i].name + 5,
 					  u->option[i].value, err);
 	rd_kafka_conf_set_opaque(c, x);
-	rd_kafka_conf_set_dr_msg_cb(c, reported);
-	rd_kafka_conf_set_error_cb(c, failed);
+	rd_kafka_conf_set_dr_msg_cb(c, on_delivery);
+	rd_kafka_conf_set_error_cb(c, on_error);
 	rd_kafka_conf_set_log_cb(c, NULL);
 	return rc;
 }
@@ -122,7 +123,7 @@ static int configure(struct kafka *x, rd_kafka_conf_t *c, struct error *err)
 static int make_producer(struct kafka *x, struct error *err)
 {
 	rd_kafka_conf_t *c = rd_kafka_conf_new();
-	int rc = configure(x, c, err);
+	int rc = configure_producer(x, c, err);
 	char why[REASON];
 
 	if (rc == 0)
@@ -227,8 +228,10 @@ static int kafka_shape(void **out, void *self, const struct schema *s,
 	return 0;
 }
 
-static rd_kafka_resp_err_t produce(struct kafka *x, const struct form *m,
-				   const struct row_batch *b, unsigned row)
+static rd_kafka_resp_err_t produce_message(struct kafka *x,
+					   const struct form *m,
+					   const struct row_batch *b,
+					   unsigned row)
 {
 	const char *key, *json;
 	size_t key_len, len;
@@ -263,12 +266,12 @@ static int kafka_take(void *self, void *shape, const struct row_batch *b,
 		x->row = 0;
 	x->begun = b;
 	while (x->row < b->rows) {
-		rd_kafka_resp_err_t rc = produce(x, shape, b, x->row);
+		rd_kafka_resp_err_t rc = produce_message(x, shape, b, x->row);
 
 		if (rc != RD_KAFKA_RESP_ERR__QUEUE_FULL) {
 			x->row++;
 			if (rc)
-				refused(x, rc);
+				count_refusal(x, rc);
 			continue;
 		}
 		rd_kafka_poll(x->rk, POLL_MS);

@@ -5,7 +5,6 @@
  *
  *	series=N	at most, rows of others are refused; 10000
  *	expire=TIME	of a series without rows; 5m, 0: never
- *	row_counts=0	leaves MEASUREMENT_rows_total out
  *
  * A field of numbers is a gauge MEASUREMENT_FIELD, with its unit at the end, in
  * base units: ns, us, ms and s become seconds; one whose name ends in _total is
@@ -94,7 +93,7 @@ static struct unit unit_of(const struct row_field *f)
 }
 
 /* Takes "_end" off a name, if it is there. */
-static bool strip(char *name, const char *end)
+static bool strip_suffix(char *name, const char *end)
 {
 	size_t n = strlen(name), m = strlen(end);
 
@@ -113,11 +112,11 @@ static bool name_metric(struct metric *m, const struct schema *s,
 	int n = -1;
 
 	if (field) {
-		m->counter = strip(field, "total");
+		m->counter = strip_suffix(field, "total");
 		if (u.unit && strcmp(field, u.unit) != 0)
-			strip(field, u.unit);
+			strip_suffix(field, u.unit);
 		if (u.name && strcmp(field, u.name) != 0)
-			strip(field, u.name);
+			strip_suffix(field, u.name);
 		m->scale = u.scale;
 		n = asprintf(&m->name, "%s_%s%s%s%s", s->name, field,
 			     u.name ? "_" : "", u.name ? u.name : "",
@@ -237,7 +236,7 @@ static struct labelled *make_labelled(struct series_form *m, const char *labels)
 }
 
 /* Forgets what no row has come of for long. */
-static void sweep(struct series *x, uint64_t now_ns)
+static void forget_old_series(struct series *x, uint64_t now_ns)
 {
 	x->swept_ns = now_ns;
 	for (struct series_form *m = x->forms; x->expire_ns && m; m = m->next) {
@@ -269,7 +268,7 @@ static int find_labelled(struct labelled **out, struct series *x,
 		return 0;
 	}
 	if (x->n >= x->max && now_ns - x->swept_ns >= SWEEP_NS)
-		sweep(x, now_ns);
+		forget_old_series(x, now_ns);
 	if (x->n >= x->max)
 		return -ENOSPC;
 	if (!(*out = make_labelled(m, labels)))
@@ -392,16 +391,14 @@ static void render_rows(const struct series_form *m, struct outbuf *o)
 	}
 }
 
-static void series_render(struct series *x, struct outbuf *o, uint64_t now_ns,
-			  bool rows)
+static void series_render(struct series *x, struct outbuf *o, uint64_t now_ns)
 {
 	pthread_mutex_lock(&x->lock);
-	sweep(x, now_ns);
+	forget_old_series(x, now_ns);
 	for (const struct series_form *m = x->forms; m; m = m->next) {
 		for (unsigned i = 0; i < m->metrics; i++)
 			render_metric(m, i, o);
-		if (rows)
-			render_rows(m, o);
+		render_rows(m, o);
 	}
 	pthread_mutex_unlock(&x->lock);
 }
@@ -439,7 +436,7 @@ enum {
 struct prometheus {
 	struct MHD_Daemon *daemon;
 	struct series *series;
-	uint64_t max, expire_ns, row_counts;
+	uint64_t max, expire_ns;
 	const struct export_options *options;
 	uint16_t port;
 };
@@ -450,8 +447,6 @@ static const struct field fields[] = {
 	 10000000},
 	{"expire", FIELD_OTHER, 0, offsetof(struct prometheus, expire_ns),
 	 .set = export_set_duration},
-	{"row_counts", FIELD_NUMBER, 8,
-	 offsetof(struct prometheus, row_counts), 0, 1},
 	{NULL},
 };
 /* clang-format on */
@@ -488,7 +483,8 @@ static enum MHD_Result answer_words(struct MHD_Connection *c, unsigned status,
 	return n < 0 ? MHD_NO : send_response(c, status, text, (size_t)n);
 }
 
-static enum MHD_Result metrics(struct prometheus *x, struct MHD_Connection *c)
+static enum MHD_Result answer_metrics(struct prometheus *x,
+				      struct MHD_Connection *c)
 {
 	struct outbuf *o = calloc(1, sizeof(*o));
 	enum MHD_Result rc = MHD_NO;
@@ -496,7 +492,7 @@ static enum MHD_Result metrics(struct prometheus *x, struct MHD_Connection *c)
 	size_t len;
 
 	if (o) {
-		series_render(x->series, o, clock_ns(), x->row_counts);
+		series_render(x->series, o, clock_ns());
 		text = outbuf_take(o, &len);
 		rc = send_response(c, MHD_HTTP_OK, text, len);
 		free(o->text);
@@ -505,7 +501,8 @@ static enum MHD_Result metrics(struct prometheus *x, struct MHD_Connection *c)
 	return rc;
 }
 
-static enum MHD_Result health(struct prometheus *x, struct MHD_Connection *c)
+static enum MHD_Result answer_health(struct prometheus *x,
+				     struct MHD_Connection *c)
 {
 	const struct export_options *o = x->options;
 	struct error why = {"not well"};
@@ -515,10 +512,10 @@ static enum MHD_Result health(struct prometheus *x, struct MHD_Connection *c)
 	return answer_words(c, MHD_HTTP_OK, "ok");
 }
 
-static enum MHD_Result asked(void *self, struct MHD_Connection *c,
-			     const char *path, const char *method,
-			     const char *version, const char *body,
-			     size_t *body_len, void **request)
+static enum MHD_Result on_request(void *self, struct MHD_Connection *c,
+				  const char *path, const char *method,
+				  const char *version, const char *body,
+				  size_t *body_len, void **request)
 {
 	(void)version;
 	(void)body;
@@ -529,9 +526,9 @@ static enum MHD_Result asked(void *self, struct MHD_Connection *c,
 		return answer_words(c, MHD_HTTP_METHOD_NOT_ALLOWED,
 				    "GET or HEAD");
 	if (!strcmp(path, "/metrics"))
-		return metrics(self, c);
+		return answer_metrics(self, c);
 	if (!strcmp(path, "/healthz"))
-		return health(self, c);
+		return answer_health(self, c);
 	return answer_words(c, MHD_HTTP_NOT_FOUND, "/metrics or /healthz");
 }
 
@@ -597,7 +594,7 @@ static int start_server(struct prometheus *x, const struct url *u,
 		return fd;
 	x->daemon = MHD_start_daemon(
 		MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_AUTO, 0, NULL, NULL,
-		asked, x, MHD_OPTION_LISTEN_SOCKET, fd,
+		on_request, x, MHD_OPTION_LISTEN_SOCKET, fd,
 		MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS,
 		MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS, MHD_OPTION_END);
 	if (x->daemon)
@@ -617,7 +614,6 @@ static int prometheus_open(void **out, struct url *u,
 	if (!x)
 		return error_set(err, -ENOMEM, "out of memory");
 	*x = (struct prometheus){.max = 10000,
-				 .row_counts = 1,
 				 .expire_ns = UINT64_C(300000000000),
 				 .options = o};
 	rc = url_set(u, fields, x, err);

@@ -157,13 +157,13 @@ static void block_free(struct export_block *b)
 
 /* --- rows that come ------------------------------------------------------- */
 
-static size_t bytes_of(const struct row_batch *b)
+static size_t batch_bytes_of(const struct row_batch *b)
 {
 	return b->size + sizeof(struct batch) +
 	       (size_t)(b->room + 1) * b->schema->n * sizeof(b->cells[0]);
 }
 
-static void append(struct queue *x, struct batch *n, size_t bytes)
+static void append_batch(struct queue *x, struct batch *n, size_t bytes)
 {
 	n->next = NULL;
 	n->bytes = bytes;
@@ -186,7 +186,7 @@ static bool has_room(const struct queue *x, size_t bytes)
 }
 
 /* Whether put() waits: always while the spool takes rows, at a disk's pace. */
-static bool holds(const struct queue *x)
+static bool waits_for_room(const struct queue *x)
 {
 	if (x->ending)
 		return false;
@@ -208,7 +208,7 @@ void queue_last(struct row_sink *face)
 /* lock is held, but while it is asked. */
 static void wait_for_room(struct queue *x, size_t bytes)
 {
-	while (!has_room(x, bytes) && holds(x)) {
+	while (!has_room(x, bytes) && waits_for_room(x)) {
 		wait_until(x, &x->settled, clock_ns() + CANCEL_POLL_NS);
 		pthread_mutex_unlock(&x->lock);
 		if (is_cancelled(x))
@@ -220,7 +220,7 @@ static void wait_for_room(struct queue *x, size_t bytes)
 static int sink_put(struct row_sink *face, struct row_batch *b)
 {
 	struct queue *x = (struct queue *)face;
-	size_t bytes = bytes_of(b);
+	size_t bytes = batch_bytes_of(b);
 	unsigned rows = b->rows;
 	struct batch *n;
 
@@ -231,7 +231,7 @@ static int sink_put(struct row_sink *face, struct row_batch *b)
 	wait_for_room(x, bytes);
 	n = x->ending || !has_room(x, bytes) ? NULL : malloc(sizeof(*n));
 	if (n && row_batch_take(&n->rows, b) == 0) {
-		append(x, n, bytes);
+		append_batch(x, n, bytes);
 	} else {
 		x->status.ledger.full += rows;
 		free(n);
@@ -300,7 +300,7 @@ static void free_forms(struct queue *x, struct form *m)
 	}
 }
 
-static void refuse(struct queue *x, uint64_t rows, const char *why)
+static void refuse_rows(struct queue *x, uint64_t rows, const char *why)
 {
 	pthread_mutex_lock(&x->lock);
 	x->status.ledger.refused += rows;
@@ -311,7 +311,7 @@ static void refuse(struct queue *x, uint64_t rows, const char *why)
 
 /* False: the spool has no room, and why is told. lock is held, but while it
  * writes. */
-static bool spool(struct queue *x, const struct export_block *b)
+static bool spool_block(struct queue *x, const struct export_block *b)
 {
 	struct error why;
 	int rc;
@@ -335,7 +335,7 @@ static bool spool(struct queue *x, const struct export_block *b)
 static void hand_to_spool(struct queue *x, struct export_block *b)
 {
 	pthread_mutex_lock(&x->lock);
-	while (!spool(x, b)) {
+	while (!spool_block(x, b)) {
 		if (x->stop->now) {
 			x->status.ledger.full += b->rows;
 			break;
@@ -361,7 +361,7 @@ static void hand_to_sender(struct queue *x, struct export_block *b)
 	pthread_mutex_unlock(&x->lock);
 }
 
-static void finish(struct queue *x, struct form *m)
+static void finish_block(struct queue *x, struct form *m)
 {
 	struct export_block *b;
 
@@ -373,7 +373,7 @@ static void finish(struct queue *x, struct form *m)
 		b = NULL;
 	}
 	if (!b) {
-		refuse(x, m->rows, "out of memory");
+		refuse_rows(x, m->rows, "out of memory");
 		outbuf_cut(&m->o, 0);
 		m->o.err = 0;
 	} else {
@@ -386,7 +386,8 @@ static void finish(struct queue *x, struct form *m)
 	m->rows = 0;
 }
 
-static void encode(struct queue *x, struct form *m, const struct row_batch *b)
+static void encode_rows(struct queue *x, struct form *m,
+			const struct row_batch *b)
 {
 	for (unsigned i = 0; i < b->rows; i++) {
 		if (!m->rows)
@@ -395,7 +396,7 @@ static void encode(struct queue *x, struct form *m, const struct row_batch *b)
 		m->rows++;
 		if (m->rows >= x->options.rows ||
 		    outbuf_len(&m->o) >= BLOCK_MAX)
-			finish(x, m);
+			finish_block(x, m);
 	}
 }
 
@@ -418,7 +419,7 @@ static void pass_rows(struct queue *x, struct form *m, struct row_batch *b)
 }
 
 /* What has become of rows that were taken. */
-static void hear(struct queue *x)
+static void hear_outcome(struct queue *x)
 {
 	struct export_tally t = {0};
 	struct error why = {""};
@@ -434,15 +435,15 @@ static void pack_batch(struct queue *x, struct form **forms,
 	struct form *m = form_of(x, forms, b->schema);
 
 	if (!m || !m->shape)
-		refuse(x, b->rows, m ? m->why.text : "out of memory");
+		refuse_rows(x, b->rows, m ? m->why.text : "out of memory");
 	else if (x->driver->take)
 		pass_rows(x, m, b);
 	else
-		encode(x, m, b);
+		encode_rows(x, m, b);
 }
 
 /* A batch whose rows have been packed. */
-static void release(struct queue *x, struct batch *n)
+static void release_batch(struct queue *x, struct batch *n)
 {
 	pthread_mutex_lock(&x->lock);
 	x->batch_bytes -= n->bytes;
@@ -459,7 +460,7 @@ static void pack_all(struct queue *x, struct form **forms, struct batch *list)
 	for (; list; list = next) {
 		next = list->next;
 		pack_batch(x, forms, &list->rows);
-		release(x, list);
+		release_batch(x, list);
 	}
 }
 
@@ -476,7 +477,7 @@ static uint64_t next_due(const struct queue *x, const struct form *m)
 
 /* Waking a thread costs the caller of put() much: as long as rows come, the
  * packer looks from time to time instead. lock is held. */
-static void nap(struct queue *x)
+static void nap_for_rows(struct queue *x)
 {
 	uint64_t until = clock_ns() + NAP_NS;
 
@@ -503,7 +504,7 @@ static struct batch *take_batches(struct queue *x, const struct form *forms,
 
 	pthread_mutex_lock(&x->lock);
 	if (busy && x->options.linger_ns)
-		nap(x);
+		nap_for_rows(x);
 	while (!x->batches && !x->flushing && clock_ns() < due &&
 	       (!x->ending || is_under_way(x)) && !x->stop->now)
 		wait_until(x, &x->batch, due);
@@ -527,10 +528,10 @@ static void finish_due(struct queue *x, struct form *m, bool all)
 {
 	for (; m; m = m->next)
 		if (all || clock_ns() >= m->due_ns)
-			finish(x, m);
+			finish_block(x, m);
 }
 
-static void *pack(void *queue)
+static void *pack_batches(void *queue)
 {
 	struct queue *x = queue;
 	struct form *forms = NULL;
@@ -542,7 +543,7 @@ static void *pack(void *queue)
 		busy = list != NULL;
 		pack_all(x, &forms, list);
 		finish_due(x, forms, all);
-		hear(x);
+		hear_outcome(x);
 	}
 	free_forms(x, forms);
 	pthread_mutex_lock(&x->lock);
@@ -557,7 +558,7 @@ static void *pack(void *queue)
 
 /* False: the end has come before. A block of the spool stays there as it is,
  * then, and all of it is sent again. */
-static bool deliver(struct queue *x, struct export_block *b)
+static bool deliver_block(struct queue *x, struct export_block *b)
 {
 	struct export_tally all = {0};
 	uint64_t delay = 0;
@@ -587,7 +588,7 @@ static bool deliver(struct queue *x, struct export_block *b)
 }
 
 /* The oldest of the spool; NULL: it could not be read, now. */
-static struct export_block *from_spool(struct queue *x)
+static struct export_block *block_from_spool(struct queue *x)
 {
 	struct error why;
 	struct export_block *b;
@@ -609,7 +610,7 @@ static struct export_block *from_spool(struct queue *x)
 	return NULL;
 }
 
-static struct export_block *from_memory(struct queue *x)
+static struct export_block *block_from_memory(struct queue *x)
 {
 	struct export_block *b = x->blocks;
 
@@ -624,10 +625,10 @@ static struct export_block *next_block(struct queue *x)
 	struct export_block *b = NULL;
 
 	pthread_mutex_lock(&x->lock);
-	while (!x->stop->now && !(b = from_memory(x))) {
+	while (!x->stop->now && !(b = block_from_memory(x))) {
 		if (spool_holds(x)) {
 			pthread_mutex_unlock(&x->lock);
-			b = from_spool(x);
+			b = block_from_spool(x);
 			pthread_mutex_lock(&x->lock);
 			if (b)
 				break;
@@ -641,7 +642,7 @@ static struct export_block *next_block(struct queue *x)
 	return b;
 }
 
-static void done(struct queue *x, const struct export_block *b)
+static void release_block(struct queue *x, const struct export_block *b)
 {
 	if (x->spool)
 		spool_done(x->spool);
@@ -659,8 +660,8 @@ static void *send_blocks(void *queue)
 	struct export_block *b;
 
 	while (more && (b = next_block(x))) {
-		if ((more = deliver(x, b)))
-			done(x, b);
+		if ((more = deliver_block(x, b)))
+			release_block(x, b);
 		block_free(b);
 	}
 	pthread_mutex_lock(&x->lock);
@@ -751,7 +752,7 @@ static int sink_close(struct row_sink *face)
 }
 
 /* Of what is under way, what is in the spool; more may just have come there. */
-static uint64_t in_spool(const struct queue *x, uint64_t under_way)
+static uint64_t rows_in_spool(const struct queue *x, uint64_t under_way)
 {
 	uint64_t rows = spool_holds(x);
 
@@ -766,13 +767,13 @@ void queue_status(struct row_sink *face, struct queue_status *out)
 	pthread_mutex_lock(&x->lock);
 	*out = x->status;
 	pthread_mutex_unlock(&x->lock);
-	l->kept += in_spool(x, ledger_rest(&queue_ledger, l));
+	l->kept += rows_in_spool(x, ledger_rest(&queue_ledger, l));
 	l->waiting = ledger_rest(&queue_ledger, l);
 	if (x->driver->port)
 		out->port = x->driver->port(x->self);
 }
 
-static uint64_t time_of(uint64_t ns, uint64_t usual)
+static uint64_t time_or_default(uint64_t ns, uint64_t usual)
 {
 	return ns == QUEUE_NO_TIME ? 0 : ns ? ns : usual;
 }
@@ -785,8 +786,8 @@ static void set_defaults(struct queue_options *o)
 		o->spool_size = UINT64_C(1) << 30;
 	if (!o->rows)
 		o->rows = 5000;
-	o->end_ns = time_of(o->end_ns, UINT64_C(5000000000));
-	o->linger_ns = time_of(o->linger_ns, UINT64_C(200000000));
+	o->end_ns = time_or_default(o->end_ns, UINT64_C(5000000000));
+	o->linger_ns = time_or_default(o->linger_ns, UINT64_C(200000000));
 	if (!o->retry_ns)
 		o->retry_ns = UINT64_C(10000000000);
 }
@@ -827,7 +828,7 @@ static int start_queue(struct queue *x, const char *spool_name,
 		if (rc < 0)
 			return rc;
 	}
-	rc = pthread_create(&x->packer, NULL, pack, x);
+	rc = pthread_create(&x->packer, NULL, pack_batches, x);
 	x->packs = !rc;
 	if (!rc && x->driver->send) {
 		rc = pthread_create(&x->sender, NULL, send_blocks, x);

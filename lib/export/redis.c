@@ -135,7 +135,7 @@ static void disconnect(struct redis *x)
 	x->c = NULL;
 }
 
-static int failed(const struct redis *x, struct error *err)
+static int connection_error(const struct redis *x, struct error *err)
 {
 	if (x->c->err == REDIS_ERR_IO && errno == EAGAIN)
 		return error_set(err, -EAGAIN, "no answer for %u ms",
@@ -156,7 +156,7 @@ static int run_command(struct redis *x, bool may_not, struct error *err,
 	reply = redisvCommand(x->c, fmt, ap);
 	va_end(ap);
 	if (!reply)
-		return failed(x, err);
+		return connection_error(x, err);
 	if (reply->type == REDIS_REPLY_ERROR &&
 	    !(may_not && !strncmp(reply->str, "NOPERM", 6)))
 		rc = error_set(err, -EAGAIN, "%.*s", REASON, reply->str);
@@ -164,7 +164,7 @@ static int run_command(struct redis *x, bool may_not, struct error *err,
 	return rc;
 }
 
-static struct timeval time_of(uint64_t ns)
+static struct timeval timeval_of(uint64_t ns)
 {
 	return (struct timeval){.tv_sec = (time_t)(ns / SECOND),
 				.tv_usec = (suseconds_t)(ns % SECOND / 1000)};
@@ -180,13 +180,13 @@ static int connect_to(struct redis *x, struct error *err)
 
 	x->c = redisConnectWithTimeout(
 		x->host, x->port,
-		time_of(x->timeout_ns < SECOND ? x->timeout_ns : SECOND));
+		timeval_of(x->timeout_ns < SECOND ? x->timeout_ns : SECOND));
 	if (!x->c)
 		return error_set(err, -ENOMEM, "out of memory");
 	if (x->c->err)
 		return error_set(err, -EAGAIN, "%s:%u: %.128s", x->host,
 				 (unsigned)x->port, x->c->errstr);
-	redisSetTimeout(x->c, time_of(x->timeout_ns));
+	redisSetTimeout(x->c, timeval_of(x->timeout_ns));
 	x->fd = x->c->fd;
 	if (x->stop->now) /* redis_wake() may have been too early */
 		return error_set(err, -EAGAIN, "it is the end");
@@ -200,7 +200,8 @@ static int connect_to(struct redis *x, struct error *err)
 	return rc ? rc : run_command(x, true, err, "PING");
 }
 
-static bool is_any(const char *text, const char *const *begins, unsigned n)
+static bool begins_with_any(const char *text, const char *const *begins,
+			    unsigned n)
 {
 	while (n && strncmp(text, begins[n - 1], strlen(begins[n - 1])) != 0)
 		n--;
@@ -236,7 +237,8 @@ static enum fate fate_of_error(struct redis *x, const char *text)
 	};
 
 	error_set(&x->why, 0, "%.*s", REASON, text);
-	if (is_any(text, cluster, sizeof(cluster) / sizeof(*cluster))) {
+	if (begins_with_any(text, cluster,
+			    sizeof(cluster) / sizeof(*cluster))) {
 		error_set(&x->why, 0,
 			  "a node of a Redis Cluster, which is not supported "
 			  "(%.*s): take one Redis server, or kafka: or "
@@ -244,17 +246,18 @@ static enum fate fate_of_error(struct redis *x, const char *text)
 			  REASON, text);
 		return LATER;
 	}
-	return is_any(text, passes, sizeof(passes) / sizeof(*passes)) ? LATER
-								      : REFUSED;
+	return begins_with_any(text, passes, sizeof(passes) / sizeof(*passes))
+		       ? LATER
+		       : REFUSED;
 }
 
 /* The reply to a command of the item that is read. */
-static int hear(struct redis *x, struct error *err)
+static int read_reply(struct redis *x, struct error *err)
 {
 	redisReply *reply;
 
 	if (redisGetReply(x->c, (void **)&reply) != REDIS_OK)
-		return failed(x, err);
+		return connection_error(x, err);
 	if (reply->type == REDIS_REPLY_ERROR && x->fate == WRITTEN)
 		x->fate = fate_of_error(x, reply->str);
 	freeReplyObject(reply);
@@ -285,7 +288,7 @@ static int send_items(struct redis *x, struct error *err)
 			ahead += i->len;
 		}
 		while (!rc && x->read < x->write)
-			rc = hear(x, err);
+			rc = read_reply(x, err);
 	}
 	if (rc < 0)
 		disconnect(x);

@@ -9,7 +9,7 @@
 
 /* %XX in place (RFC 3986, section 2.1); %m stays. False: no hexadecimal digits,
  * or a NUL. */
-static bool decode(char *text)
+static bool decode_percent(char *text)
 {
 	char *to = text;
 	uint8_t byte;
@@ -29,7 +29,7 @@ static bool decode(char *text)
 }
 
 /* Ends a text at a character, and returns what is behind it; or NULL. */
-static char *split(char *text, char at)
+static char *split_at(char *text, char at)
 {
 	char *found = text ? strchr(text, at) : NULL;
 
@@ -43,11 +43,11 @@ static int read_options(struct url *u, char *text, struct error *err)
 	char *next, *value;
 
 	for (; text && *text; text = next) {
-		next = split(text, '&');
-		value = split(text, '=');
+		next = split_at(text, '&');
+		value = split_at(text, '=');
 		if (!value)
 			return error_set(err, -EINVAL, "%s: no value", text);
-		if (!decode(value))
+		if (!decode_percent(value))
 			return error_set(err, -EINVAL, "%s: not %%XX", text);
 		if (u->options == EXPORT_OPTIONS_MAX)
 			return error_set(err, -EINVAL, "more than %d options",
@@ -79,17 +79,18 @@ static int read_port(struct url *u, struct error *err)
 /* What follows the scheme's double slash. */
 static int read_place(struct url *u, char *text, struct error *err)
 {
-	char *path = split(text, '/'), *at = strrchr(text, '@');
+	char *path = split_at(text, '/'), *at = strrchr(text, '@');
 
 	if (at) {
 		*at = '\0';
-		u->password = split(text, ':');
+		u->password = split_at(text, ':');
 		u->user = text;
 		text = at + 1;
-		if (!decode(u->user) || (u->password && !decode(u->password)))
+		if (!decode_percent(u->user) ||
+		    (u->password && !decode_percent(u->password)))
 			return error_set(err, -EINVAL, "user: not %%XX");
 	}
-	if (path && !decode(path))
+	if (path && !decode_percent(path))
 		return error_set(err, -EINVAL, "path: not %%XX");
 	if (path)
 		u->path = path;
@@ -119,19 +120,20 @@ int url_read(struct url *out, const char *text, struct error *err)
 		return error_set(err, -EINVAL, "longer than %d characters",
 				 EXPORT_URL_MAX - 1);
 	memcpy(out->text, text, strlen(text) + 1);
-	if (!(rest = split(out->text, ':')))
+	if (!(rest = split_at(out->text, ':')))
 		return error_set(err, -EINVAL,
 				 "'%s': no scheme, as in influx://HOST/DB",
 				 text);
-	options = split(rest, '?');
+	options = split_at(rest, '?');
 	if (!strcmp(out->scheme, "file")) {
 		out->path = rest;
-		rc = decode(rest) ? 0
-				  : error_set(err, -EINVAL, "path: not %%XX");
+		rc = decode_percent(rest)
+			     ? 0
+			     : error_set(err, -EINVAL, "path: not %%XX");
 	} else {
 		if (!strncmp(rest, "http:", 5) || !strncmp(rest, "https:", 6)) {
 			out->web = rest;
-			rest = split(rest, ':');
+			rest = split_at(rest, ':');
 		}
 		if (strncmp(rest, "//", 2) != 0)
 			return error_set(err, -EINVAL,
@@ -161,7 +163,7 @@ int url_set(struct url *u, const struct field *table, void *object,
 }
 
 /* What of a name is behind "PREFIX."; NULL: it is not of the family. */
-static const char *behind(const char *name, const char *prefix)
+static const char *name_in_family(const char *name, const char *prefix)
 {
 	size_t n = strlen(prefix);
 
@@ -172,7 +174,7 @@ static const char *behind(const char *name, const char *prefix)
 const char *url_of(const struct url *u, const char *prefix, const char *name)
 {
 	for (unsigned i = 0; i < u->options; i++) {
-		const char *of = behind(u->option[i].name, prefix);
+		const char *of = name_in_family(u->option[i].name, prefix);
 
 		if (of && !strcmp(of, name))
 			return u->option[i].value;
@@ -185,7 +187,7 @@ bool url_family(struct url *u, const char *prefix)
 	bool any = false;
 
 	for (unsigned i = 0; i < u->options; i++)
-		if (behind(u->option[i].name, prefix))
+		if (name_in_family(u->option[i].name, prefix))
 			any = u->option[i].used = true;
 	return any;
 }

@@ -43,7 +43,7 @@ size_t label_command_flow(char buf[LABEL_COMMAND_MAX], const uint8_t *key,
 }
 
 /* Blanks between words become ends. Returns their number. */
-static unsigned split(char *line, char *word[WORDS_MAX])
+static unsigned split_words(char *line, char *word[WORDS_MAX])
 {
 	char *rest = line, *w;
 	unsigned n = 0;
@@ -135,7 +135,7 @@ int label_command_read(struct label_command *out, const char *line,
 	if (len == sizeof(copy))
 		return error_set(why, -EINVAL, "is too long");
 	memcpy(copy, line, len + 1);
-	n = split(copy, word);
+	n = split_words(copy, word);
 	if (n && !strcmp(word[0], "register_write"))
 		return read_s(out, word, n, why);
 	if (n && (!strcmp(word[0], "table_add") ||

@@ -11,7 +11,7 @@
 const char *const label_kind_names[] = {"A", "B", NULL};
 
 /* F2 of section 6. */
-static double linear(const struct label_policy *p, unsigned items)
+static double linear_chance(const struct label_policy *p, unsigned items)
 {
 	if (items + 1 >= p->max_hop)
 		return items ? 1 : 0;
@@ -27,12 +27,12 @@ double label_probability(const struct label_policy *p, uint8_t s,
 	case LABEL_F1:
 		return items ? 1 : 0;
 	case LABEL_F2:
-		return linear(p, items);
+		return linear_chance(p, items);
 	case LABEL_F3:
 		if (elapsed_us < t)
-			return linear(p, items) * (double)elapsed_us /
+			return linear_chance(p, items) * (double)elapsed_us /
 			       (double)t;
-		return linear(p, items);
+		return linear_chance(p, items);
 	case LABEL_F_TABLE:
 		if (!p->table_len)
 			return 0;
@@ -42,7 +42,7 @@ double label_probability(const struct label_policy *p, uint8_t s,
 	return 0;
 }
 
-static bool by_chance(double probability, struct rng *rng)
+static bool draw_chance(double probability, struct rng *rng)
 {
 	if (probability <= 0)
 		return false;
@@ -61,7 +61,7 @@ bool label_decide(const struct label_policy *p, const struct label_port *port,
 		return true;
 	if (p->kind == LABEL_BASE_A || (rest && elapsed <= rest))
 		return false;
-	return by_chance(label_probability(p, port->s, items, elapsed), rng);
+	return draw_chance(label_probability(p, port->s, items, elapsed), rng);
 }
 
 /* One number of a table; returns what is behind it, NULL if it is none. */

@@ -86,7 +86,7 @@ static const char *const reasons[] = {
 	[LABEL_FORGOTTEN] = "forgotten",
 };
 
-static void set(struct row_batch *b, unsigned field, uint64_t v)
+static void set_u64(struct row_batch *b, unsigned field, uint64_t v)
 {
 	row_batch_set(b, field, ROW_U64)->u64 = v;
 }
@@ -94,7 +94,7 @@ static void set(struct row_batch *b, unsigned field, uint64_t v)
 static void set_if(struct row_batch *b, unsigned field, bool known, uint64_t v)
 {
 	if (known)
-		set(b, field, v);
+		set_u64(b, field, v);
 }
 
 static void set_time(struct row_batch *b, unsigned field, uint64_t ns)
@@ -107,22 +107,22 @@ void label_row_interval(struct row_batch *b, const struct label_interval_sum *s)
 	unsigned f = 0;
 
 	set_time(b, f++, s->end_ns);
-	set(b, f++, s->ports);
-	set(b, f++, s->covered);
+	set_u64(b, f++, s->ports);
+	set_u64(b, f++, s->covered);
 	if (s->ports)
 		row_batch_set(b, f, ROW_F64)->f64 = 100. * s->covered /
 						    s->ports;
 	f++;
-	set(b, f++, s->packets);
-	set(b, f++, s->labels);
-	set(b, f++, s->late);
-	set(b, f++, s->odd);
-	set(b, f++, s->missing);
-	set(b, f++, s->silent);
-	set(b, f++, s->raised);
-	set(b, f++, s->s_most);
-	set(b, f++, s->observed_ns);
-	set(b, f++, s->skipped);
+	set_u64(b, f++, s->packets);
+	set_u64(b, f++, s->labels);
+	set_u64(b, f++, s->late);
+	set_u64(b, f++, s->odd);
+	set_u64(b, f++, s->missing);
+	set_u64(b, f++, s->silent);
+	set_u64(b, f++, s->raised);
+	set_u64(b, f++, s->s_most);
+	set_u64(b, f++, s->observed_ns);
+	set_u64(b, f++, s->skipped);
 }
 
 void label_row_decision(struct row_batch *b, const struct label_decision *d)
@@ -131,13 +131,13 @@ void label_row_decision(struct row_batch *b, const struct label_decision *d)
 	unsigned f = 0;
 
 	set_time(b, f++, d->now_ns);
-	set(b, f++, r->device);
-	set(b, f++, r->out);
-	set(b, f++, d->from);
-	set(b, f++, r->s);
+	set_u64(b, f++, r->device);
+	set_u64(b, f++, r->out);
+	set_u64(b, f++, d->from);
+	set_u64(b, f++, r->s);
 	row_batch_str(b, f++, reasons[d->reason]);
-	set(b, f++, d->now_ns - r->seen_ns);
-	set(b, f++, d->lost);
+	set_u64(b, f++, d->now_ns - r->seen_ns);
+	set_u64(b, f++, d->lost);
 }
 
 void label_row_silence(struct row_batch *b, const struct label_record *r,
@@ -147,11 +147,11 @@ void label_row_silence(struct row_batch *b, const struct label_record *r,
 	unsigned f = 0;
 
 	set_time(b, f++, now_ns);
-	set(b, f++, r->device);
-	set(b, f++, r->out);
+	set_u64(b, f++, r->device);
+	set_u64(b, f++, r->out);
 	row_batch_str(b, f++, reasons[event]);
 	set_time(b, f++, since_ns);
-	set(b, f++, now_ns - since_ns);
+	set_u64(b, f++, now_ns - since_ns);
 }
 
 void label_row_port(struct row_batch *b, const struct label_record *r)
@@ -159,20 +159,20 @@ void label_row_port(struct row_batch *b, const struct label_record *r)
 	unsigned f = 0;
 
 	set_time(b, f++, r->seen_ns);
-	set(b, f++, r->device);
-	set(b, f++, r->out);
-	set(b, f++, r->in);
-	set(b, f++, r->latency_ns);
-	set(b, f++, r->queue);
-	set(b, f++, r->time_us);
+	set_u64(b, f++, r->device);
+	set_u64(b, f++, r->out);
+	set_u64(b, f++, r->in);
+	set_u64(b, f++, r->latency_ns);
+	set_u64(b, f++, r->queue);
+	set_u64(b, f++, r->time_us);
 	set_if(b, f++, r->number, r->number);
-	set(b, f++, r->labels);
-	set(b, f++, r->late);
+	set_u64(b, f++, r->labels);
+	set_u64(b, f++, r->late);
 	set_if(b, f++, r->number, label_lost(r));
-	set(b, f++, r->s);
+	set_u64(b, f++, r->s);
 	row_batch_set(b, f++, ROW_BOOL)->u64 = r->silent;
-	set(b, f++, r->queue_most);
-	set(b, f++, r->resets);
+	set_u64(b, f++, r->queue_most);
+	set_u64(b, f++, r->resets);
 }
 
 void label_row_hop(struct row_batch *b, const struct label_path *p, unsigned i)
@@ -189,13 +189,13 @@ void label_row_hop(struct row_batch *b, const struct label_path *p, unsigned i)
 	key_format(flow, type, p->key, p->key_len);
 	set_time(b, f++, p->seen_ns);
 	row_batch_str(b, f++, flow);
-	set(b, f++, i + 1);
-	set(b, f++, p->n);
-	set(b, f++, hop->device);
-	set(b, f++, hop->in);
-	set(b, f++, hop->out);
-	set(b, f++, hop->latency_ns);
-	set(b, f++, sum);
-	set(b, f++, hop->queue);
-	set(b, f++, hop->time_us);
+	set_u64(b, f++, i + 1);
+	set_u64(b, f++, p->n);
+	set_u64(b, f++, hop->device);
+	set_u64(b, f++, hop->in);
+	set_u64(b, f++, hop->out);
+	set_u64(b, f++, hop->latency_ns);
+	set_u64(b, f++, sum);
+	set_u64(b, f++, hop->queue);
+	set_u64(b, f++, hop->time_us);
 }

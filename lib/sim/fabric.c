@@ -260,7 +260,7 @@ int fabric_tree(struct fabric *f, unsigned k)
 	return 0;
 }
 
-static void hop(struct fabric_way *w, unsigned out)
+static void add_hop(struct fabric_way *w, unsigned out)
 {
 	w->out[w->len++] = (uint8_t)out;
 }
@@ -273,14 +273,14 @@ static void lay_way(struct fabric_way *w, unsigned half, uint32_t src,
 
 	w->len = 0;
 	if (from != to) {
-		hop(w, half + agg);
+		add_hop(w, half + agg);
 		if (from / half != to / half) {
-			hop(w, half + core);
-			hop(w, to / half);
+			add_hop(w, half + core);
+			add_hop(w, to / half);
 		}
-		hop(w, to % half);
+		add_hop(w, to % half);
 	}
-	hop(w, dst % half);
+	add_hop(w, dst % half);
 }
 
 void fabric_pick(const struct fabric *f, uint32_t src, uint32_t dst,
@@ -318,7 +318,7 @@ static bool is_link(const struct fabric *f, uint32_t port)
 	return peer != FABRIC_NONE && peer < f->switch_ports;
 }
 
-static unsigned degree(const struct fabric *f, uint32_t node)
+static unsigned count_links(const struct fabric *f, uint32_t node)
 {
 	const struct fabric_node *n = &f->node[node];
 	unsigned d = 0;
@@ -334,7 +334,7 @@ static uint32_t join_odd(struct walk *w)
 
 	for (uint32_t i = 0; i < w->f->switches; i++) {
 		w->virtual[i] = FABRIC_NONE;
-		if (degree(w->f, i) % 2 == 0)
+		if (count_links(w->f, i) % 2 == 0)
 			continue;
 		if (odd++ % 2) {
 			w->virtual[i] = last;

@@ -29,7 +29,7 @@ void inband_init(struct inband *m, const struct inband_options *o)
  * cells. Below the first one it begins anew from there, as the distribution
  * has no memory.
  */
-static uint64_t exponential(struct inband *m, uint64_t mean)
+static uint64_t draw_exponential(struct inband *m, uint64_t mean)
 {
 	uint64_t sum = 0, u, low, high, part;
 	unsigned i;
@@ -45,7 +45,7 @@ static uint64_t exponential(struct inband *m, uint64_t mean)
 }
 
 /* One that stays the same: of what the hash is of, up to twice the mean. */
-static uint64_t steady_value(uint64_t hash, uint64_t mean)
+static uint64_t steady_metric(uint64_t hash, uint64_t mean)
 {
 	return (uint64_t)((unsigned __int128)rng_mix(hash) * (2 * mean + 1) >>
 			  64);
@@ -78,7 +78,8 @@ static unsigned find_path(const struct inband *m, struct topo_hop *out,
 	return path.len;
 }
 
-static void set(struct inband_hop *h, enum int_field field, uint64_t value)
+static void set_value(struct inband_hop *h, enum int_field field,
+		      uint64_t value)
 {
 	h->has |= 1U << field;
 	h->value[field] = value;
@@ -92,8 +93,8 @@ static uint64_t draw_metric(struct inband *m, enum int_field field,
 	uint64_t what = (uint64_t)field << 56 ^ (uint64_t)at->out << 40 ^
 			at->id ^ flow;
 
-	return m->o.steady ? steady_value(m->o.seed ^ rng_mix(what), mean)
-			   : exponential(m, mean);
+	return m->o.steady ? steady_metric(m->o.seed ^ rng_mix(what), mean)
+			   : draw_exponential(m, mean);
 }
 
 static void write_field(struct inband *m, struct inband_hop *h,
@@ -103,23 +104,24 @@ static void write_field(struct inband *m, struct inband_hop *h,
 				       INBAND_UTILIZATION);
 
 	h->has = 0;
-	set(h, INT_NODE, at->id);
-	set(h, INT_INGRESS, at->in);
-	set(h, INT_EGRESS, at->out);
-	set(h, INT_INGRESS2, (uint64_t)at->id << 8 | at->in);
-	set(h, INT_EGRESS2, (uint64_t)at->id << 8 | at->out);
-	set(h, INT_LATENCY,
-	    draw_metric(m, INT_LATENCY, at, flow, INBAND_LATENCY_NS));
-	set(h, INT_QUEUE, flow % QUEUES);
-	set(h, INT_OCCUPANCY,
-	    draw_metric(m, INT_OCCUPANCY, at, 0, INBAND_OCCUPANCY));
-	set(h, INT_CONGESTION,
-	    draw_metric(m, INT_CONGESTION, at, 0, INBAND_OCCUPANCY));
-	set(h, INT_UTILIZATION, percent < PERCENT_MAX ? percent : PERCENT_MAX);
-	set(h, INT_BUFFER, flow % BUFFERS);
-	set(h, INT_BUFFER_OCCUPANCY,
-	    draw_metric(m, INT_BUFFER_OCCUPANCY, at, 0, INBAND_BUFFER));
-	set(h, INT_NAMESPACE_DATA, at->id);
+	set_value(h, INT_NODE, at->id);
+	set_value(h, INT_INGRESS, at->in);
+	set_value(h, INT_EGRESS, at->out);
+	set_value(h, INT_INGRESS2, (uint64_t)at->id << 8 | at->in);
+	set_value(h, INT_EGRESS2, (uint64_t)at->id << 8 | at->out);
+	set_value(h, INT_LATENCY,
+		  draw_metric(m, INT_LATENCY, at, flow, INBAND_LATENCY_NS));
+	set_value(h, INT_QUEUE, flow % QUEUES);
+	set_value(h, INT_OCCUPANCY,
+		  draw_metric(m, INT_OCCUPANCY, at, 0, INBAND_OCCUPANCY));
+	set_value(h, INT_CONGESTION,
+		  draw_metric(m, INT_CONGESTION, at, 0, INBAND_OCCUPANCY));
+	set_value(h, INT_UTILIZATION,
+		  percent < PERCENT_MAX ? percent : PERCENT_MAX);
+	set_value(h, INT_BUFFER, flow % BUFFERS);
+	set_value(h, INT_BUFFER_OCCUPANCY,
+		  draw_metric(m, INT_BUFFER_OCCUPANCY, at, 0, INBAND_BUFFER));
+	set_value(h, INT_NAMESPACE_DATA, at->id);
 }
 
 /* Whether a spike is due by the time of a packet. */
@@ -143,12 +145,12 @@ static void write_times(struct inband_path *path, uint64_t end_ns)
 	for (unsigned i = path->n; i--;) {
 		struct inband_hop *h = &path->hop[i];
 
-		set(h, INT_EGRESS_TIME, end_ns);
-		set(h, INT_TIME_SECONDS, end_ns / 1000000000);
-		set(h, INT_TIME_FRACTION, end_ns % 1000000000);
+		set_value(h, INT_EGRESS_TIME, end_ns);
+		set_value(h, INT_TIME_SECONDS, end_ns / 1000000000);
+		set_value(h, INT_TIME_FRACTION, end_ns % 1000000000);
 		end_ns -= h->value[INT_LATENCY];
-		set(h, INT_INGRESS_TIME, end_ns);
-		set(h, INT_HOP_LIMIT, HOP_LIMIT - 1 - i);
+		set_value(h, INT_INGRESS_TIME, end_ns);
+		set_value(h, INT_HOP_LIMIT, HOP_LIMIT - 1 - i);
 		end_ns -= INBAND_LINK_NS;
 	}
 }

@@ -108,7 +108,7 @@ static void sim_lose(struct netsim *s, uint32_t i, uint64_t *why)
 
 /* --- what happens when ---------------------------------------------------- */
 
-static bool grow(struct netsim *s)
+static bool grow_heap(struct netsim *s)
 {
 	uint32_t room = s->room ? 2 * s->room : EVENTS_FIRST;
 	struct timer_entry *heap = realloc(s->heap, room * sizeof(*heap));
@@ -128,7 +128,7 @@ void sim_at(struct netsim *s, uint64_t ns, enum event_kind kind,
 	struct timer_entry e = {ns, (uint32_t)kind << EV_BITS | number,
 				s->order++};
 
-	if (s->events == s->room && !grow(s))
+	if (s->events == s->room && !grow_heap(s))
 		return;
 	timer_heap_up(s->heap, s->events++, e);
 }
@@ -147,8 +147,8 @@ static bool sim_take(struct netsim *s, struct timer_entry *out)
 
 /* A packet of the model: UDP between the hosts; flows differ by their source
  * port. */
-static void head_of(const struct netsim *s, const struct sim_packet *p,
-		    struct traffic_packet *t)
+static void packet_head(const struct netsim *s, const struct sim_packet *p,
+			struct traffic_packet *t)
 {
 	const struct fabric_node *src = &s->f->node[p->src];
 	const struct fabric_node *dst = &s->f->node[p->dst];
@@ -200,7 +200,7 @@ static size_t frame_export(struct netsim *s, const struct sim_packet *p,
 	unsigned n = 0;
 	int len;
 
-	head_of(s, p, &t);
+	packet_head(s, p, &t);
 	for (uint32_t l = p->label; l != POOL_NONE && n < LABELS_MAX;
 	     l = sim_label(s, l)->next)
 		item[n++] = &sim_label(s, l)->item;
@@ -515,7 +515,8 @@ static uint64_t busy_ns(struct netsim *s, uint32_t port, uint32_t bytes)
 	return (link > packet ? link : packet) + 1;
 }
 
-static void count(struct netsim *s, const struct sim_packet *p, uint32_t port)
+static void count_bytes(struct netsim *s, const struct sim_packet *p,
+			uint32_t port)
 {
 	uint32_t bytes = sim_bytes(p);
 	struct sim_port *q = &s->port[port];
@@ -560,7 +561,7 @@ void sim_send(struct netsim *s, uint32_t i, uint32_t port, uint32_t in)
 			p = sim_packet(s, i); /* the pool may have moved */
 		}
 	}
-	count(s, p, port);
+	count_bytes(s, p, port);
 	p->port = port;
 	p->lost = is_lost(s, q);
 	p->leave_ns = start + busy_ns(s, port, sim_bytes(p));
@@ -573,7 +574,7 @@ void sim_send(struct netsim *s, uint32_t i, uint32_t port, uint32_t in)
 
 /* What a sender waits: exponential, or the mean and up to three tenths of it
  * more or less. */
-static uint64_t gap(struct netsim *s)
+static uint64_t sender_gap(struct netsim *s)
 {
 	double u = rng_unit(&s->traffic);
 
@@ -641,7 +642,7 @@ static void source_send(struct netsim *s, uint32_t i)
 		flow_way(s, flow, &w);
 		emit_packet(s, &w, flow);
 	}
-	sim_at(s, s->now_ns + gap(s), EV_SOURCE, i);
+	sim_at(s, s->now_ns + sender_gap(s), EV_SOURCE, i);
 }
 
 /* Each host that given ways begin at, so many times. */
@@ -729,7 +730,7 @@ int netsim_open(struct netsim **out, const struct netsim_options *o,
 }
 
 /* What has happened since before; before is now. */
-static struct netsim_counters since(struct netsim *s)
+static struct netsim_counters counters_since(struct netsim *s)
 {
 	const uint64_t *now = (const uint64_t *)&s->ctr;
 	uint64_t *before = (uint64_t *)&s->before;
@@ -743,7 +744,7 @@ static struct netsim_counters since(struct netsim *s)
 	return out;
 }
 
-static void tick(struct netsim *s)
+static void end_interval(struct netsim *s)
 {
 	struct netsim_interval v = {
 		.number = s->interval,
@@ -752,7 +753,7 @@ static void tick(struct netsim *s)
 	};
 
 	listen_tick(s, &v);
-	v.ctr = since(s);
+	v.ctr = counters_since(s);
 	for (unsigned i = 1; i < NETSIM_CARRIED; i++) {
 		v.carried[i] = s->carried[i] - s->carried_before[i];
 		s->carried_before[i] = s->carried[i];
@@ -813,7 +814,7 @@ static void run_event(struct netsim *s, const struct timer_entry *e)
 		break;
 	case EV_TICK:
 		if (s->now_ns <= s->o.duration_ns && !s->stopped)
-			tick(s);
+			end_interval(s);
 		break;
 	case EV_END:
 		s->over = true;

@@ -30,14 +30,15 @@ struct trace {
 
 /* What all agree on: a number from 0 to 1 of a packet and a hop, 0 the packet's
  * own. */
-static double global(const struct trace *t, uint64_t packet, unsigned hop)
+static double shared_chance(const struct trace *t, uint64_t packet,
+			    unsigned hop)
 {
 	return (double)(rng_mix(t->salt + packet * (PINT_HOPS_MAX + 1) + hop) >>
 			11) *
 	       0x1p-53;
 }
 
-static uint32_t hash_of(const struct trace *t, uint32_t id, uint64_t packet)
+static uint32_t switch_hash(const struct trace *t, uint32_t id, uint64_t packet)
 {
 	uint64_t h = rng_mix(t->salt ^ rng_mix(packet << 20 | id));
 
@@ -48,17 +49,17 @@ static uint32_t hash_of(const struct trace *t, uint32_t id, uint64_t packet)
 static struct digest mark_digest(const struct trace *t, uint64_t packet)
 {
 	struct digest d = {.packet = packet};
-	bool reservoir = global(t, packet, 0) < 0.5;
+	bool reservoir = shared_chance(t, packet, 0) < 0.5;
 
 	for (unsigned i = 0; i < t->o->hops; i++) {
-		double g = global(t, packet, i + 1);
+		double g = shared_chance(t, packet, i + 1);
 
 		if (reservoir && g < 1.0 / (i + 1)) {
 			d.hops = UINT64_C(1) << i;
-			d.value = hash_of(t, t->path[i], packet);
+			d.value = switch_hash(t, t->path[i], packet);
 		} else if (!reservoir && g < 1.0 / XOR_ONE_IN) {
 			d.hops |= UINT64_C(1) << i;
-			d.value ^= hash_of(t, t->path[i], packet);
+			d.value ^= switch_hash(t, t->path[i], packet);
 		}
 	}
 	return d;
@@ -72,7 +73,7 @@ static bool rule_out(struct trace *t, unsigned hop, const struct digest *d,
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < t->n_left[hop]; i++)
-		if (hash_of(t, left[i], d->packet) == value)
+		if (switch_hash(t, left[i], d->packet) == value)
 			left[n++] = left[i];
 	t->n_left[hop] = n;
 	if (n != 1)
@@ -93,8 +94,8 @@ static bool use_digest(struct trace *t, const struct digest *d, bool *done)
 	for (; at; at &= at - 1) {
 		unsigned hop = (unsigned)__builtin_ctzll(at);
 
-		value ^= hash_of(t, t->left[(size_t)hop * t->o->switches],
-				 d->packet);
+		value ^= switch_hash(t, t->left[(size_t)hop * t->o->switches],
+				     d->packet);
 	}
 	return rule_out(t, (unsigned)__builtin_ctzll(unknown), d, value);
 }

@@ -144,7 +144,7 @@ static void send_up(struct netsim *s, uint32_t node)
 
 /* The port through which a probe goes on; flow: the trail, and from which
  * end. */
-static uint32_t way_port(const struct netsim *s, const struct sim_packet *p)
+static uint32_t trail_port(const struct netsim *s, const struct sim_packet *p)
 {
 	const struct euler *e = &s->probes->plan;
 	const struct euler_trail *t = &e->trail[p->flow / 2];
@@ -154,7 +154,7 @@ static uint32_t way_port(const struct netsim *s, const struct sim_packet *p)
 	return s->f->port[e->port[t->first + t->len - 1 - p->hop]].peer;
 }
 
-static void walk(struct netsim *s, uint32_t i, uint32_t in)
+static void walk_trail(struct netsim *s, uint32_t i, uint32_t in)
 {
 	struct sim_packet *p = sim_packet(s, i);
 	uint32_t port;
@@ -166,12 +166,12 @@ static void walk(struct netsim *s, uint32_t i, uint32_t in)
 	if (p->labels >= PROBE_LABELS)
 		carry_export(s, i, s->now_ns);
 	p = sim_packet(s, i);
-	port = way_port(s, p);
+	port = trail_port(s, p);
 	p->hop++;
 	sim_send(s, i, port, in);
 }
 
-static void send_way(struct netsim *s, uint32_t flow)
+static void send_along_trail(struct netsim *s, uint32_t flow)
 {
 	uint32_t i = make_probe(s, OF_WAY, 0);
 	struct sim_packet *p;
@@ -180,8 +180,8 @@ static void send_way(struct netsim *s, uint32_t flow)
 		return;
 	p = sim_packet(s, i);
 	p->flow = flow;
-	p->src = p->dst = s->f->port[way_port(s, p)].node;
-	walk(s, i, POOL_NONE);
+	p->src = p->dst = s->f->port[trail_port(s, p)].node;
+	walk_trail(s, i, POOL_NONE);
 }
 
 static void send_ping(struct netsim *s, uint32_t src, uint32_t dst, bool answer)
@@ -203,16 +203,16 @@ static void send_ping(struct netsim *s, uint32_t src, uint32_t dst, bool answer)
 }
 
 /* How many a host pings. */
-static uint32_t pinged(const struct netsim *s)
+static uint32_t pinged_hosts(const struct netsim *s)
 {
 	return s->f->arity / 2 - 1 + s->f->topo.edges - 1;
 }
 
 /* The next of them. */
-static void ping(struct netsim *s, uint32_t host)
+static void ping_next(struct netsim *s, uint32_t host)
 {
 	uint32_t half = s->f->arity / 2, rack = host / half, to;
-	uint32_t turn = s->probes->turn[host]++ % pinged(s);
+	uint32_t turn = s->probes->turn[host]++ % pinged_hosts(s);
 
 	if (turn < half - 1) {
 		to = turn + (turn >= host % half);
@@ -224,7 +224,7 @@ static void ping(struct netsim *s, uint32_t host)
 	send_ping(s, s->f->switches + host, s->f->switches + to, false);
 }
 
-static void pinged_host(struct netsim *s, uint32_t i)
+static void answer_ping(struct netsim *s, uint32_t i)
 {
 	const struct sim_packet *p = sim_packet(s, i);
 	uint32_t src = p->src, dst = p->dst;
@@ -241,13 +241,13 @@ void probe_arrive(struct netsim *s, uint32_t i, uint32_t in)
 	const struct fabric_node *n = &s->f->node[s->f->port[in].node];
 
 	if (p->kind == OF_WAY)
-		walk(s, i, in);
+		walk_trail(s, i, in);
 	else if (p->kind == OF_FLOOD && n->tier == FABRIC_EDGE)
 		end_probe(s, i);
 	else if (p->kind == OF_FLOOD)
 		flood_probe(s, i, in);
 	else if (n->tier == FABRIC_HOST)
-		pinged_host(s, i);
+		answer_ping(s, i);
 	else
 		sim_send(s, i, n->first + p->out[p->hop++], in);
 }
@@ -263,10 +263,10 @@ void probe_send(struct netsim *s, uint32_t i)
 			if (s->f->node[n].tier == FABRIC_EDGE && tor++ == i)
 				send_up(s, n);
 	} else if (s->o.scheme == NETSIM_INT_PATH) {
-		send_way(s, i);
+		send_along_trail(s, i);
 	} else {
-		ping(s, i);
-		gap /= pinged(s);
+		ping_next(s, i);
+		gap /= pinged_hosts(s);
 	}
 	sim_at(s, s->now_ns + (gap ? gap : 1), EV_PROBE, i);
 }

@@ -23,7 +23,7 @@ static bool keep_alive(const struct tcp_flow *f, const struct traffic_packet *p)
 }
 
 /* Captures are not always in order of time. */
-static uint64_t since(uint64_t now, uint64_t then)
+static uint64_t time_since(uint64_t now, uint64_t then)
 {
 	return now > then ? now - then : 0;
 }
@@ -52,12 +52,13 @@ static enum tcp_verdict classify_segment(struct tcp_flow *f,
 		return TCP_FRESH;
 	if (ahead)
 		f->top = end;
-	if (since(p->ts_ns, f->top_ns) < REORDER_NS && end != f->top)
+	if (time_since(p->ts_ns, f->top_ns) < REORDER_NS && end != f->top)
 		return TCP_REORDERED;
 	if (ahead)
 		f->top_ns = p->ts_ns;
-	return since(p->ts_ns, f->last_ns) >= TCP_RTO_NS ? TCP_TIMED_OUT
-							 : TCP_RETRANSMITTED;
+	return time_since(p->ts_ns, f->last_ns) >= TCP_RTO_NS
+		       ? TCP_TIMED_OUT
+		       : TCP_RETRANSMITTED;
 }
 
 enum tcp_verdict tcp_track(struct tcp_flow *f, const struct traffic_packet *p)

@@ -26,9 +26,9 @@ enum {
 
 /* --- reports in fewer words ---------------------------------------------- */
 
-static void report(struct workload_run *g, enum dta_opcode opcode, bool v6,
-		   const void *key, size_t key_len, const void *data,
-		   size_t len, unsigned reporter, uint64_t ts_ns)
+static void emit_report(struct workload_run *g, enum dta_opcode opcode, bool v6,
+			const void *key, size_t key_len, const void *data,
+			size_t len, unsigned reporter, uint64_t ts_ns)
 {
 	struct dta_report r = {
 		.opcode = opcode,
@@ -41,29 +41,29 @@ static void report(struct workload_run *g, enum dta_opcode opcode, bool v6,
 	g->emit(g->ctx, &r, v6, reporter, ts_ns);
 }
 
-static void append(struct workload_run *g, bool v6, uint32_t list,
-		   const void *entry, size_t len, unsigned reporter,
-		   uint64_t ts_ns)
+static void report_entry(struct workload_run *g, bool v6, uint32_t list,
+			 const void *entry, size_t len, unsigned reporter,
+			 uint64_t ts_ns)
 {
 	uint32_t list_be = htobe32(list);
 
-	report(g, DTA_APPEND, v6, &list_be, sizeof(list_be), entry, len,
-	       reporter, ts_ns);
+	emit_report(g, DTA_APPEND, v6, &list_be, sizeof(list_be), entry, len,
+		    reporter, ts_ns);
 }
 
-static void keyinc(struct workload_run *g, bool v6, const void *key,
-		   size_t key_len, uint64_t addend, unsigned reporter,
-		   uint64_t ts_ns)
+static void report_addend(struct workload_run *g, bool v6, const void *key,
+			  size_t key_len, uint64_t addend, unsigned reporter,
+			  uint64_t ts_ns)
 {
 	uint64_t addend_be = htobe64(addend);
 
-	report(g, DTA_KEYINC, v6, key, key_len, &addend_be, sizeof(addend_be),
-	       reporter, ts_ns);
+	emit_report(g, DTA_KEYINC, v6, key, key_len, &addend_be,
+		    sizeof(addend_be), reporter, ts_ns);
 }
 
-static void postcard(struct workload_run *g, bool v6, const void *key,
-		     size_t key_len, unsigned hop, unsigned path_len,
-		     uint32_t value, unsigned reporter, uint64_t ts_ns)
+static void report_postcard(struct workload_run *g, bool v6, const void *key,
+			    size_t key_len, unsigned hop, unsigned path_len,
+			    uint32_t value, unsigned reporter, uint64_t ts_ns)
 {
 	uint32_t value_be = htobe32(value);
 	struct dta_report r = {
@@ -152,21 +152,22 @@ static void uniform(struct workload_run *g, const struct traffic_packet *p)
 	be32_store(value, (uint32_t)i);
 	switch (g->o.kind) {
 	case DTA_KEYWRITE:
-		report(g, DTA_KEYWRITE, false, key, g->o.key_len, value, len, 1,
-		       p->ts_ns);
+		emit_report(g, DTA_KEYWRITE, false, key, g->o.key_len, value,
+			    len, 1, p->ts_ns);
 		break;
 	case DTA_APPEND:
-		append(g, false, (uint32_t)(i % g->o.lists), value, len, 1,
-		       p->ts_ns);
+		report_entry(g, false, (uint32_t)(i % g->o.lists), value, len,
+			     1, p->ts_ns);
 		break;
 	case DTA_KEYINC:
-		keyinc(g, false, key, g->o.key_len, i + 1, 1, p->ts_ns);
+		report_addend(g, false, key, g->o.key_len, i + 1, 1, p->ts_ns);
 		break;
 	case DTA_POSTCARD:
 		for (unsigned hop = 0; hop < UNIFORM_HOPS; hop++)
-			postcard(g, false, key, g->o.key_len, hop, UNIFORM_HOPS,
-				 1 + (uint32_t)((i + hop) % UNIFORM_VALUES), 1,
-				 p->ts_ns);
+			report_postcard(
+				g, false, key, g->o.key_len, hop, UNIFORM_HOPS,
+				1 + (uint32_t)((i + hop) % UNIFORM_VALUES), 1,
+				p->ts_ns);
 		break;
 	}
 }
@@ -182,8 +183,8 @@ static void int_path(struct workload_run *g, const struct traffic_packet *p)
 	topo_path(&g->topology, &path, p->key, p->key_len);
 	for (unsigned i = 0; i < path.len; i++)
 		be32_store(value + 4 * i, path.hop[i].id);
-	report(g, DTA_KEYWRITE, p->v6, p->key, p->key_len, value, sizeof(value),
-	       path.hop[path.len - 1].id, p->ts_ns);
+	emit_report(g, DTA_KEYWRITE, p->v6, p->key, p->key_len, value,
+		    sizeof(value), path.hop[path.len - 1].id, p->ts_ns);
 }
 
 /*
@@ -222,8 +223,9 @@ static void int_postcard_end(struct workload_run *g)
 			uint32_t id = c->path.hop[hop].id;
 
 			if (hop < c->path.len)
-				postcard(g, c->p.v6, c->p.key, c->p.key_len,
-					 hop, c->path.len, id, id, c->p.ts_ns);
+				report_postcard(g, c->p.v6, c->p.key,
+						c->p.key_len, hop, c->path.len,
+						id, id, c->p.ts_ns);
 		}
 	}
 	s->n = 0;
@@ -257,8 +259,8 @@ static void packetscope_path(struct workload_run *g,
 		be32_store(key, path.hop[i].id);
 		be16_store(value, path.hop[i].in);
 		be16_store(value + 2, path.hop[i].out);
-		report(g, DTA_KEYWRITE, p->v6, key, 4u + p->key_len, value,
-		       sizeof(value), path.hop[i].id, p->ts_ns);
+		emit_report(g, DTA_KEYWRITE, p->v6, key, 4u + p->key_len, value,
+			    sizeof(value), path.hop[i].id, p->ts_ns);
 	}
 }
 
@@ -307,8 +309,8 @@ static void trajectory(struct workload_run *g, const struct traffic_packet *p)
 	for (unsigned i = 0; i < path.len; i++) {
 		uint32_t id = path.hop[i].id;
 
-		postcard(g, false, key, sizeof(key), i, path.len,
-			 id << 16 | (hash & 0xffff), id, p->ts_ns);
+		report_postcard(g, false, key, sizeof(key), i, path.len,
+				id << 16 | (hash & 0xffff), id, p->ts_ns);
 	}
 }
 
@@ -338,15 +340,15 @@ static void report_count(struct workload_run *g, const struct cache_entry *e,
 	bool fresh;
 
 	if (g->w->kind == DTA_KEYINC) {
-		keyinc(g, e->v6, e->key, e->key_len, e->count, e->reporter,
-		       ts_ns);
+		report_addend(g, e->v6, e->key, e->key_len, e->count,
+			      e->reporter, ts_ns);
 		return;
 	}
 	total = flow_data(flowtab_get(g->flows, e->key, e->key_len, &fresh));
 	*total += e->count;
 	total_be = htobe32(*total);
-	report(g, DTA_KEYWRITE, e->v6, e->key, e->key_len, &total_be,
-	       sizeof(total_be), e->reporter, ts_ns);
+	emit_report(g, DTA_KEYWRITE, e->v6, e->key, e->key_len, &total_be,
+		    sizeof(total_be), e->reporter, ts_ns);
 }
 
 /* Counts one packet for a key, of its first switch. */
@@ -447,9 +449,10 @@ static void int_congestion(struct workload_run *g,
 	if (depth < QUEUE)
 		return;
 	depth_be = htobe32(depth > UINT32_MAX ? UINT32_MAX : (uint32_t)depth);
-	append(g, false, 0, &depth_be, sizeof(depth_be),
-	       topo_edge(&g->topology, traffic_dst(p), traffic_addr_len(p)),
-	       p->ts_ns);
+	report_entry(
+		g, false, 0, &depth_be, sizeof(depth_be),
+		topo_edge(&g->topology, traffic_dst(p), traffic_addr_len(p)),
+		p->ts_ns);
 }
 
 /* The queries whose tuples go to list 0, 1, ... */
@@ -483,8 +486,8 @@ static void sonata_raw(struct workload_run *g, const struct traffic_packet *p)
 	entry[p->key_len + 2] = p->tcp_flags;
 	for (unsigned query = 0; query < 4; query++)
 		if (query_matches(query, p))
-			append(g, p->v6, query, entry, p->key_len + 3u, edge,
-			       p->ts_ns);
+			report_entry(g, p->v6, query, entry, p->key_len + 3u,
+				     edge, p->ts_ns);
 }
 
 /*
@@ -509,8 +512,8 @@ static void dshark(struct workload_run *g, const struct traffic_packet *p)
 		be32_store(e, path.hop[i].id);
 		e[12] = (uint8_t)(p->ttl > i ? p->ttl - i : 0);
 		e[14] = (uint8_t)i;
-		append(g, p->v6, (uint32_t)(hash % g->o.lists), entry,
-		       p->key_len + 15u, path.hop[i].id, p->ts_ns);
+		report_entry(g, p->v6, (uint32_t)(hash % g->o.lists), entry,
+			     p->key_len + 15u, path.hop[i].id, p->ts_ns);
 	}
 }
 
@@ -578,8 +581,8 @@ static unsigned first_switch(const struct workload_run *g, const struct flow *f)
 static void append_flow(struct workload_run *g, unsigned list,
 			const struct flow *f)
 {
-	append(g, is_v6(f), list, f->key, f->key_len, first_switch(g, f),
-	       g->now_ns);
+	report_entry(g, is_v6(f), list, f->key, f->key_len, first_switch(g, f),
+		     g->now_ns);
 }
 
 /* List: floor(log2(packets of the flowlet)), at most 15. Entry: the flow. */
@@ -625,8 +628,8 @@ static void marple_timeouts(struct workload_run *g,
 		return;
 	t = flow_data(f);
 	count_be = htobe32(++t->lost);
-	report(g, DTA_KEYWRITE, p->v6, f->key, f->key_len, &count_be,
-	       sizeof(count_be), first_switch(g, f), p->ts_ns);
+	emit_report(g, DTA_KEYWRITE, p->v6, f->key, f->key_len, &count_be,
+		    sizeof(count_be), first_switch(g, f), p->ts_ns);
 }
 
 /* A window of a flow is over: is it lossy, and how? */
@@ -685,8 +688,8 @@ static void netseer_loss(struct workload_run *g, const struct traffic_packet *p)
 	entry[p->key_len] = v == TCP_TIMED_OUT ? 2 : 1;
 	be32_store(entry + p->key_len + 1, p->seq);
 	/* Which switch dropped it cannot be seen from here: one of its path. */
-	append(g, p->v6, 0, entry, p->key_len + 5u,
-	       path.hop[rng_mix(p->seq) % path.len].id, p->ts_ns);
+	report_entry(g, p->v6, 0, entry, p->key_len + 5u,
+		     path.hop[rng_mix(p->seq) % path.len].id, p->ts_ns);
 }
 
 /* --- all of them -------------------------------------------------------- */

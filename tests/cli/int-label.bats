@@ -303,9 +303,9 @@ reset 2" ]
 	run -2 --separate-stderr int-label-ctl label -d 1 -i lo --to lo
 	[[ $stderr == *"--to: 'lo' is --interface, too"* ]]
 	run -2 --separate-stderr int-label-ctl lable -d 1
-	[[ $stderr == "int-label-ctl: 'lable' is no command; did you mean label?"* ]]
+	[[ $stderr == "int-label-ctl: 'lable' is not run, label, sim, theory or flow; did you mean label?"* ]]
 	run -2 --separate-stderr int-label-ctl foo
-	[[ $stderr == *"'foo' is no command: run, label, sim, theory, flow"* ]]
+	[[ $stderr == *"'foo' is not run, label, sim, theory or flow"* ]]
 	run -1 --separate-stderr int-label-ctl -r nothing.pcap
 	[ "$stderr" = "int-label-ctl: nothing.pcap: No such file or directory" ]
 }
