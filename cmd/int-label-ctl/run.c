@@ -210,9 +210,8 @@ static void run_options_read(struct run_options *o, int argc, char **argv)
 #define MS     UINT64_C(1000000)
 #define END_NS (5000 * MS)
 
-static void report_trouble(void *ctx, uint32_t device, const char *why)
+static void report_trouble(uint32_t device, const char *why)
 {
-	(void)ctx;
 	if (why)
 		cli_warn("device %" PRIu32 ": commands were not taken, and "
 			 "will be tried again: %s",
@@ -238,20 +237,6 @@ static struct label_southbound *southbound_open(const char *exec)
 	return o;
 }
 
-static void southbound_add(struct label_southbound *o,
-			   const struct label_decision *d)
-{
-	if (label_southbound_add(o, d) < 0)
-		cli_fail("out of memory");
-}
-
-/* Says what is due. */
-static void southbound_send_due(struct label_southbound *o)
-{
-	if (label_southbound_busy(o))
-		label_southbound_send_due(o, clock_ns());
-}
-
 /* Until all is told, or it has lasted too long, or a signal comes. 0, or -1:
  * not all was told, and that was said. */
 static int southbound_stop(struct label_southbound *o)
@@ -262,7 +247,7 @@ static int southbound_stop(struct label_southbound *o)
 
 	while (label_southbound_busy(o) && clock_ns() < until_ns &&
 	       cli_stop == stop) {
-		southbound_send_due(o);
+		label_southbound_send_due(o, clock_ns());
 		if (label_southbound_busy(o))
 			nanosleep(&pause, NULL);
 	}
@@ -320,8 +305,8 @@ static void on_decision(void *ctx, const struct label_decision *d)
 	struct run_rows *r = ctx;
 	struct row_batch *b = begin_row(r, LABEL_ROWS_DECISION);
 
-	if (r->orders)
-		southbound_add(r->orders, d);
+	if (r->orders && label_southbound_add(r->orders, d) < 0)
+		cli_fail("out of memory");
 	if (!b)
 		return;
 	label_row_decision(b, d);
@@ -773,7 +758,7 @@ static int read_packets(void *run, const struct pkt *pkts, int n,
 				: read_capture(r, pkts, n);
 
 	if (r->rows.orders)
-		southbound_send_due(r->rows.orders);
+		label_southbound_send_due(r->rows.orders, clock_ns());
 	databases_look(&r->rows.list);
 	if (!rc && n < PKT_BATCH)
 		rc = run_rows_flush(&r->rows);
@@ -814,7 +799,7 @@ static void update_screen(void *ctx)
 
 	databases_look(&r->rows.list);
 	if (r->rows.orders)
-		southbound_send_due(r->rows.orders);
+		label_southbound_send_due(r->rows.orders, clock_ns());
 	cli_loop_turn(&r->loop);
 }
 

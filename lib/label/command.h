@@ -79,9 +79,8 @@ struct label_southbound_options {
 	const char *exec; /* run by sh, lines on its stdin, with environment
 			     and LABEL_DEVICE; its output goes to stderr */
 	char *const *environment;
-	void *ctx;
 	/* A switch ceases to obey, and why; NULL: it does again. */
-	void (*trouble)(void *ctx, uint32_t device, const char *why);
+	void (*trouble)(uint32_t device, const char *why);
 };
 
 struct label_southbound;

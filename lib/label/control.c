@@ -43,27 +43,22 @@ struct label_control {
 	int err; /* of the memory for due */
 };
 
-/* clang-format off */
-#define FIELD(counter, role) \
-	LEDGER_FIELD(struct label_control_ledger, counter, role)
 static const struct ledger_field fields[] = {
-	FIELD(frames, LEDGER_IN),
-	FIELD(labelled, LEDGER_DONE),
-	FIELD(plain, LEDGER_HARMLESS),
-	FIELD(malformed, LEDGER_LOSS),
-	FIELD(checksum, LEDGER_LOSS),
-	FIELD(specific, LEDGER_NOTE),
-	FIELD(intervals, LEDGER_NOTE),
-	FIELD(skipped, LEDGER_NOTE),
-	FIELD(raised, LEDGER_NOTE),
-	FIELD(lowered, LEDGER_NOTE),
-	FIELD(silent, LEDGER_NOTE),
-	FIELD(heard, LEDGER_NOTE),
-	FIELD(forgotten, LEDGER_NOTE),
+	LEDGER_FIELD(struct label_control_ledger, frames, LEDGER_IN),
+	LEDGER_FIELD(struct label_control_ledger, labelled, LEDGER_DONE),
+	LEDGER_FIELD(struct label_control_ledger, plain, LEDGER_HARMLESS),
+	LEDGER_FIELD(struct label_control_ledger, malformed, LEDGER_LOSS),
+	LEDGER_FIELD(struct label_control_ledger, checksum, LEDGER_LOSS),
+	LEDGER_FIELD(struct label_control_ledger, specific, LEDGER_NOTE),
+	LEDGER_FIELD(struct label_control_ledger, intervals, LEDGER_NOTE),
+	LEDGER_FIELD(struct label_control_ledger, skipped, LEDGER_NOTE),
+	LEDGER_FIELD(struct label_control_ledger, raised, LEDGER_NOTE),
+	LEDGER_FIELD(struct label_control_ledger, lowered, LEDGER_NOTE),
+	LEDGER_FIELD(struct label_control_ledger, silent, LEDGER_NOTE),
+	LEDGER_FIELD(struct label_control_ledger, heard, LEDGER_NOTE),
+	LEDGER_FIELD(struct label_control_ledger, forgotten, LEDGER_NOTE),
 };
-#undef FIELD
 LEDGER_COMPLETE(fields, struct label_control_ledger);
-/* clang-format on */
 
 const struct ledger label_control_ledger = {"controller", "frames", fields,
 					    sizeof(fields) / sizeof(fields[0])};

@@ -24,26 +24,22 @@ struct label_db {
 	uint32_t n, room;
 };
 
-/* clang-format off */
-#define FIELD(counter, role) LEDGER_FIELD(struct label_db_ledger, counter, role)
 static const struct ledger_field fields[] = {
-	FIELD(items, LEDGER_IN),
-	FIELD(new, LEDGER_DONE),
-	FIELD(updated, LEDGER_DONE),
-	FIELD(reset, LEDGER_DONE),
-	FIELD(late, LEDGER_HARMLESS),
-	FIELD(duplicate, LEDGER_HARMLESS),
-	FIELD(future, LEDGER_LOSS),
-	FIELD(back, LEDGER_LOSS),
-	FIELD(unknown, LEDGER_LOSS),
-	FIELD(full, LEDGER_LOSS),
+	LEDGER_FIELD(struct label_db_ledger, items, LEDGER_IN),
+	LEDGER_FIELD(struct label_db_ledger, new, LEDGER_DONE),
+	LEDGER_FIELD(struct label_db_ledger, updated, LEDGER_DONE),
+	LEDGER_FIELD(struct label_db_ledger, reset, LEDGER_DONE),
+	LEDGER_FIELD(struct label_db_ledger, late, LEDGER_HARMLESS),
+	LEDGER_FIELD(struct label_db_ledger, duplicate, LEDGER_HARMLESS),
+	LEDGER_FIELD(struct label_db_ledger, future, LEDGER_LOSS),
+	LEDGER_FIELD(struct label_db_ledger, back, LEDGER_LOSS),
+	LEDGER_FIELD(struct label_db_ledger, unknown, LEDGER_LOSS),
+	LEDGER_FIELD(struct label_db_ledger, full, LEDGER_LOSS),
 	LEDGER_BEFORE(struct label_db_ledger, missing, 1),
-	FIELD(found, LEDGER_NOTE),
-	FIELD(forgotten, LEDGER_NOTE),
+	LEDGER_FIELD(struct label_db_ledger, found, LEDGER_NOTE),
+	LEDGER_FIELD(struct label_db_ledger, forgotten, LEDGER_NOTE),
 };
-#undef FIELD
 LEDGER_COMPLETE(fields, struct label_db_ledger);
-/* clang-format on */
 
 const struct ledger label_db_ledger = {"database", "items", fields,
 				       sizeof(fields) / sizeof(fields[0])};

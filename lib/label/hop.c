@@ -23,31 +23,26 @@ struct label_hop {
 	unsigned flows;
 };
 
-/* clang-format off */
-#define FIELD(counter, role) \
-	LEDGER_FIELD(struct label_hop_ledger, counter, role)
 static const struct ledger_field fields[] = {
-	FIELD(packets, LEDGER_IN),
-	FIELD(plain, LEDGER_DONE),
-	FIELD(carried, LEDGER_DONE),
-	FIELD(labelled, LEDGER_DONE),
-	FIELD(restored, LEDGER_DONE),
-	FIELD(malformed, LEDGER_DONE),
-	FIELD(forged, LEDGER_LOSS),
-	FIELD(too_long, LEDGER_LOSS),
-	FIELD(labels, LEDGER_NOTE),
-	FIELD(specific, LEDGER_NOTE),
-	FIELD(over_mtu, LEDGER_NOTE),
-	FIELD(over_hops, LEDGER_NOTE),
-	FIELD(fragile, LEDGER_NOTE),
-	FIELD(checksum, LEDGER_NOTE),
-	FIELD(local, LEDGER_NOTE),
-	FIELD(unfit, LEDGER_NOTE),
-	FIELD(exported, LEDGER_NOTE),
+	LEDGER_FIELD(struct label_hop_ledger, packets, LEDGER_IN),
+	LEDGER_FIELD(struct label_hop_ledger, plain, LEDGER_DONE),
+	LEDGER_FIELD(struct label_hop_ledger, carried, LEDGER_DONE),
+	LEDGER_FIELD(struct label_hop_ledger, labelled, LEDGER_DONE),
+	LEDGER_FIELD(struct label_hop_ledger, restored, LEDGER_DONE),
+	LEDGER_FIELD(struct label_hop_ledger, malformed, LEDGER_DONE),
+	LEDGER_FIELD(struct label_hop_ledger, forged, LEDGER_LOSS),
+	LEDGER_FIELD(struct label_hop_ledger, too_long, LEDGER_LOSS),
+	LEDGER_FIELD(struct label_hop_ledger, labels, LEDGER_NOTE),
+	LEDGER_FIELD(struct label_hop_ledger, specific, LEDGER_NOTE),
+	LEDGER_FIELD(struct label_hop_ledger, over_mtu, LEDGER_NOTE),
+	LEDGER_FIELD(struct label_hop_ledger, over_hops, LEDGER_NOTE),
+	LEDGER_FIELD(struct label_hop_ledger, fragile, LEDGER_NOTE),
+	LEDGER_FIELD(struct label_hop_ledger, checksum, LEDGER_NOTE),
+	LEDGER_FIELD(struct label_hop_ledger, local, LEDGER_NOTE),
+	LEDGER_FIELD(struct label_hop_ledger, unfit, LEDGER_NOTE),
+	LEDGER_FIELD(struct label_hop_ledger, exported, LEDGER_NOTE),
 };
-#undef FIELD
 LEDGER_COMPLETE(fields, struct label_hop_ledger);
-/* clang-format on */
 
 const struct ledger label_hop_ledger = {"hop", "packets", fields,
 					sizeof(fields) / sizeof(fields[0])};

@@ -1,31 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * rows.h - what the controller tells, as rows. Measurements and fields:
- *
- * label_interval
- *   a telemetry interval that is over, at time: of so many ports covered,
- *   coverage in per cent; packets and labels that came, of them late or odd;
- *   numbers that are missing, ports that are silent, ports whose S is raised,
- *   and the highest S; observed is how long of it was, skipped how many
- *   intervals before it are not told of
- *
- * label_decision
- *   Pro has moved S of a port from s_before to s: it is silent, heard, reset
- *   or forgotten; silent_for is since its newest label; lost by numbers
- * since the decision before
- *
- * label_silence
- *   a port is silent, heard again, or forgotten; since is when its newest label
- * had come, silent_for how long that is ago
- *
- * label_port
- *   a port's newest state
- *
- * label_hop
- *   a hop of a specific flow's newest packet, the way's first one is 1;
- *   latency_sum is of all hops to this one
- *
- * Latencies are ns, queues as the devices count them.
+ * rows.h - what the controller tells, as rows: the measurements and fields of
+ * int-label-ctl(1), ROWS. Latencies are ns, queues as the devices count them.
  */
 #ifndef LABEL_ROWS_H
 #define LABEL_ROWS_H

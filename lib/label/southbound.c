@@ -254,14 +254,7 @@ static void report_trouble(struct label_southbound *o,
 	if (sw->troubled != !why)
 		return;
 	sw->troubled = why;
-	o->o.trouble(o->o.ctx, sw->device, why);
-}
-
-static void on_success(struct label_southbound *o,
-		       struct label_southbound_switch *sw)
-{
-	sw->wait_ns = 0;
-	report_trouble(o, sw, NULL);
+	o->o.trouble(sw->device, why);
 }
 
 static void on_failure(struct label_southbound *o,
@@ -330,14 +323,18 @@ static void check_switch(struct label_southbound *o,
 		snprintf(why, sizeof(why), "it did not end");
 	}
 	settle_orders(o, sw, rc > 0);
-	if (rc > 0)
-		on_success(o, sw);
-	else
+	if (rc > 0) {
+		sw->wait_ns = 0;
+		report_trouble(o, sw, NULL);
+	} else {
 		on_failure(o, sw, why, now_ns);
+	}
 }
 
 void label_southbound_send_due(struct label_southbound *o, uint64_t now_ns)
 {
+	if (!o->orders)
+		return;
 	o->begin++;
 	for (uint32_t i = 0; i < o->n; i++) {
 		struct label_southbound_switch *sw =

@@ -18,32 +18,28 @@ const char *const netsim_scheme_names[] = {"label", "label-flag", "int",
 					   "hula",  "int-path",	  "pingmesh",
 					   "none",  NULL};
 
-/* clang-format off */
-#define FIELD(counter, role) LEDGER_FIELD(struct netsim_counters, counter, role)
 static const struct ledger_field fields[] = {
-	FIELD(packets, LEDGER_IN),
-	FIELD(probes, LEDGER_IN),
-	FIELD(copies, LEDGER_IN),
-	FIELD(delivered, LEDGER_DONE),
-	FIELD(ended, LEDGER_DONE),
-	FIELD(queue_full, LEDGER_LOSS),
-	FIELD(lost, LEDGER_LOSS),
-	FIELD(packets_lost, LEDGER_NOTE),
-	FIELD(labels, LEDGER_NOTE),
-	FIELD(too_long, LEDGER_NOTE),
-	FIELD(full, LEDGER_NOTE),
-	FIELD(labelled, LEDGER_NOTE),
-	FIELD(items, LEDGER_NOTE),
-	FIELD(reports, LEDGER_NOTE),
-	FIELD(link_bytes, LEDGER_NOTE),
-	FIELD(label_bytes, LEDGER_NOTE),
-	FIELD(probe_bytes, LEDGER_NOTE),
-	FIELD(raised, LEDGER_NOTE),
-	FIELD(lowered, LEDGER_NOTE),
+	LEDGER_FIELD(struct netsim_counters, packets, LEDGER_IN),
+	LEDGER_FIELD(struct netsim_counters, probes, LEDGER_IN),
+	LEDGER_FIELD(struct netsim_counters, copies, LEDGER_IN),
+	LEDGER_FIELD(struct netsim_counters, delivered, LEDGER_DONE),
+	LEDGER_FIELD(struct netsim_counters, ended, LEDGER_DONE),
+	LEDGER_FIELD(struct netsim_counters, queue_full, LEDGER_LOSS),
+	LEDGER_FIELD(struct netsim_counters, lost, LEDGER_LOSS),
+	LEDGER_FIELD(struct netsim_counters, packets_lost, LEDGER_NOTE),
+	LEDGER_FIELD(struct netsim_counters, labels, LEDGER_NOTE),
+	LEDGER_FIELD(struct netsim_counters, too_long, LEDGER_NOTE),
+	LEDGER_FIELD(struct netsim_counters, full, LEDGER_NOTE),
+	LEDGER_FIELD(struct netsim_counters, labelled, LEDGER_NOTE),
+	LEDGER_FIELD(struct netsim_counters, items, LEDGER_NOTE),
+	LEDGER_FIELD(struct netsim_counters, reports, LEDGER_NOTE),
+	LEDGER_FIELD(struct netsim_counters, link_bytes, LEDGER_NOTE),
+	LEDGER_FIELD(struct netsim_counters, label_bytes, LEDGER_NOTE),
+	LEDGER_FIELD(struct netsim_counters, probe_bytes, LEDGER_NOTE),
+	LEDGER_FIELD(struct netsim_counters, raised, LEDGER_NOTE),
+	LEDGER_FIELD(struct netsim_counters, lowered, LEDGER_NOTE),
 };
-#undef FIELD
 LEDGER_COMPLETE(fields, struct netsim_counters);
-/* clang-format on */
 
 const struct ledger netsim_ledger = {"simulated", "packets", fields,
 				     sizeof(fields) / sizeof(fields[0])};

@@ -19,14 +19,8 @@
 #include "net/net.h"
 #include "packet/pkt.h"
 
-/*
- * One packet of the traffic that a network carries and its switches
- * tell of: the same whether it is of a capture or of the model, so
- * that what is computed from one is computed from the other.
- *
- * Decoded: all in host order but the key, whose bytes are as on the wire
- * (net/key.h). Owns what it holds.
- */
+/* A packet, of a capture or of the model: all in host order but the key, whose
+ * bytes are as on the wire (net/key.h). */
 struct traffic_packet {
 	uint64_t ts_ns;	      /* since the epoch */
 	uint8_t key[KEY_MAX]; /* flow4 or flow6 */
@@ -41,7 +35,6 @@ struct traffic_packet {
 	uint64_t id; /* a hash of what stays the same along the path */
 };
 
-/* The addresses in network order, as bytes of the key. */
 static inline const uint8_t *traffic_src(const struct traffic_packet *p)
 {
 	return p->key;
@@ -58,21 +51,16 @@ static inline size_t traffic_addr_len(const struct traffic_packet *p)
 }
 
 /*
- * The model: synthetic traffic in virtual time.
- *
- * Flows are a function of the seed and their number, so that none has to be
- * remembered: between hosts of 10.128.0.0/9 and fd00::/96, a few of them
- * popular, to well-known services, UDP for DNS and NTP, else TCP. There are a
- * quarter as many hosts as flows, 16 to 2^20.
- *
- * Packets: up to 4096 flows are active; each step one of them, picked at
- * random, sends one. Flow sizes are 2/u packets, u uniform (Zipf's tail). A TCP
- * flow opens with SYN and ends with FIN. One packet in 100 is lost beyond the
- * observer and sent again, one in four of those after a timeout; one in 400 is
- * followed by silence, which ends a flowlet.
- *
- * Only integers and correctly rounded division: the same model makes the same
- * packets on every machine.
+ * The model: synthetic traffic in virtual time. Flows are a function of the
+ * seed and their number, so that none has to be remembered: between hosts
+ * of 10.128.0.0/9 and fd00::/96, a few of them popular, to well-known services,
+ * UDP for DNS and NTP, else TCP. There are a quarter as many hosts as flows, 16
+ * to 2^20. Packets: up to 4096 flows are active; each step one of them, picked
+ * at random, sends one. Flow sizes are 2/u packets, u uniform (Zipf's tail). A
+ * TCP flow opens with SYN and ends with FIN. One packet in 100 is lost beyond
+ * the observer and sent again, one in four of those after a timeout; one in 400
+ * is followed by silence, which ends a flowlet. The same model makes the same
+ * packets on every machine: only integers and correctly rounded division.
  */
 enum {
 	SYNTH_SEED_DEFAULT = 1,
@@ -81,7 +69,6 @@ enum {
 /* Silence that ends a flowlet: the model's are twice that at least. */
 #define SYNTH_GAP_NS UINT64_C(50000000)
 
-/* Two hosts that all flows are between. */
 struct traffic_ends {
 	uint8_t version; /* 4, 6; 0: the flows are between the model's hosts */
 	uint8_t src[16], dst[16];
@@ -116,14 +103,14 @@ struct synth_flows {
 
 void synth_flows_init(struct synth_flows *s, const struct traffic_model *m);
 
-/* The first packet of flow i; ts_ns is left as it is. */
+/* The first packet of flow i, but for ts_ns. */
 void synth_flow(const struct synth_flows *s, struct traffic_packet *p,
 		uint64_t i);
 
 /* The packets of all flows. */
 struct synth;
 
-/* The model is copied. Returns 0 or -ENOMEM. */
+/* 0 or -ENOMEM. */
 int synth_open(struct synth **out, const struct traffic_model *m);
 void synth_close(struct synth *s); /* NULL is fine */
 
@@ -139,8 +126,7 @@ void synth_again(struct synth *s);
 /* Flows and packets of a run, at most: days of work. */
 #define TRAFFIC_COUNT_MAX UINT64_C(1000000000000)
 
-/* packets = given to the caller + left out by what he asked for + not_ip +
- * malformed. */
+/* packets = given to the caller + not wanted + not_ip + malformed. */
 struct traffic_counters {
 	uint64_t packets;
 	uint64_t not_ip;    /* neither IPv4 nor IPv6 */
@@ -149,8 +135,6 @@ struct traffic_counters {
 	uint64_t evicted; /* flows that TRAFFIC_FLOWS has forgotten */
 };
 
-/* Which packets. The last two are made, of a model, without any memory of
- * flows, as fast as can be. */
 enum traffic_of {
 	TRAFFIC_PACKETS, /* all */
 	TRAFFIC_FLOWS,	 /* the first one of each flow */
@@ -194,20 +178,15 @@ int traffic_next(struct traffic *t, struct traffic_packet *p,
  * capture; NULL of the model. */
 const struct pkt *traffic_pkt(const struct traffic *t);
 
-/*
- * the frame that a packet of the model would be on the wire; frames
- * in tunnels.
+/* --- frames ----------------------------------------------------------------
  */
 
-enum {
-	TRAFFIC_FRAME_HEAD = 14 + 40 + 20, /* the longest headers */
-};
-
 /*
- * Writes Ethernet, IPv4 or IPv6, TCP or UDP headers (nothing above IP for other
- * protocols), and data of zeros: as many bytes as the packet has, but at most
- * data_max, by which its lengths go then. All checksums are right; DSCP and
- * TTL as given. Returns the frame's length, or -ENOBUFS.
+ * The frame of a packet: writes Ethernet, IPv4 or IPv6, TCP or UDP headers
+ * (nothing above IP for other protocols), and data of zeros: as many bytes as
+ * the packet has, but at most data_max, by which its lengths go then. All
+ * checksums are right; DSCP and TTL as given. Returns the frame's length, or
+ * -ENOBUFS.
  */
 int traffic_frame(uint8_t *buf, size_t cap, const struct traffic_packet *p,
 		  size_t data_max, uint8_t dscp);
@@ -219,25 +198,23 @@ int traffic_frame(uint8_t *buf, size_t cap, const struct traffic_packet *p,
 int traffic_tunnel(uint8_t *buf, size_t cap, const struct net_udp4 *outer,
 		   bool vxlan, const uint8_t *frame, size_t len);
 
+/* --- TCP, as seen from the middle of the network ---------------------------
+ */
+
 /*
- * what a TCP segment is, as seen from the middle of the network: by its
- * sequence number, its time, and what came before it in the same direction.
- *
  * A segment that begins below the highest sequence number of its flow is one
  * sent again, unless it is a keep-alive (RFC 9293 3.8.4), or comes within 3 ms
  * of the one that passed it and does not end at that number: then it was
  * reordered. One sent again after a silence of TCP_RTO_NS is a timeout, as of
  * Marple (Narayana et al., SIGCOMM 2017; DTA paper, section 6.1). A SYN with
- * another sequence number begins a new connection.
- *
- * Acknowledgements go the other way and are not seen: a retransmission without
- * need is a loss to us.
+ * another sequence number begins a new connection. Acknowledgements are not
+ * seen: a retransmission without need is a loss.
  */
 
 /* The usual minimum of a retransmission timer. */
 #define TCP_RTO_NS UINT64_C(200000000)
 
-/* What is kept of a flow; zeros to begin with. */
+/* Of a flow; zeros to begin with. */
 struct tcp_flow {
 	uint64_t last_ns;  /* time of the last packet */
 	uint64_t top_ns;   /* when the highest sequence number was seen */
@@ -252,17 +229,16 @@ enum tcp_verdict {
 	TCP_TIMED_OUT, /* retransmitted after at least TCP_RTO_NS of silence */
 };
 
-/* The verdict on the next packet of a flow, which is taken into account. Time
- * may go back: captures are not always in order. */
+/* Of the next packet of a flow. Captures are not always in order of time. */
 enum tcp_verdict tcp_track(struct tcp_flow *f, const struct traffic_packet *p);
 
+/* --- what is remembered of flows, or of hosts ------------------------------
+ */
+
 /*
- * what is remembered of each flow, or of each host, in a table of
- * limited size: when it is full, the least recently used one goes.
- *
- * Memory:  taken by flowtab_open(), touched only as the table fills: 56 bytes
- *          and data_len for each flow, 4 to 8 for where it is found.
- * Threads: none; a table belongs to one caller.
+ * A table of limited size: when it is full, the least recently used flow goes.
+ * Memory: 56 bytes and data_len for each flow, 4 to 8 for where it is found,
+ * touched only as the table fills.
  */
 
 enum {
@@ -312,10 +288,10 @@ struct flow *flowtab_get(struct flowtab *t, const uint8_t *key, size_t len,
 /* All flows leave, the least recently used one first. */
 void flowtab_drain(struct flowtab *t);
 
+/* --- the network that telemetry tells of -----------------------------------
+ */
+
 /*
- * the network that telemetry tells of: switches, their ports, the path
- * that a flow takes.
- *
  * Switches have ids from 1, ports are numbered from 0 in each. A host is
  * connected to the edge switch that a hash of its address picks. Equal paths
  * are shared out by flow (ECMP): a hash of its key picks one. The two
@@ -352,7 +328,6 @@ struct topo_hop {
 	uint16_t in, out; /* ports */
 };
 
-/* From the sender's switch to the receiver's. */
 struct topo_path {
 	unsigned len;
 	struct topo_hop hop[TOPO_HOPS_MAX];
@@ -373,10 +348,10 @@ void topo_path(const struct topology *t, struct topo_path *out,
  * and, if paths are as the addresses say, the last one of those to it. */
 unsigned topo_edge(const struct topology *t, const uint8_t *addr, size_t len);
 
+/* --- what the nodes on a packet's way say about it: in-band telemetry -------
+ */
+
 /*
- * what the nodes on a packet's way would say about it: a model of
- * in-band telemetry, for packets and reports that carry it.
- *
  * Paths are those of the topology, or as long as is wanted: then nodes follow
  * each other in a ring that the flow picks a place in, so that none comes
  * twice. Ports of such nodes: in 0, out 1, as in a ring.
@@ -433,7 +408,7 @@ struct inband {
 
 void inband_init(struct inband *m, const struct inband_options *o);
 
-/* What all nodes say of a packet. Times end at the packet's. */
+/* Times end at the packet's. */
 void inband_say(struct inband *m, struct inband_path *out,
 		const struct traffic_packet *p);
 

@@ -4,10 +4,8 @@
  * that a network carries and hands out reports, as the rows of the DTA paper's
  * Table 2 have it.
  *
- * It sees only struct traffic_packet, so that what it computes from a capture
- * it computes from synthetic traffic too, by the same code.
- *
- * Threads: none; a run belongs to one caller.
+ * It sees only struct traffic_packet: captures and synthetic traffic are the
+ * same to it. A run belongs to one caller.
  */
 #ifndef SIM_WORKLOAD_H
 #define SIM_WORKLOAD_H

@@ -187,7 +187,7 @@ static void test_spikes(void)
 static void test_frames(void)
 {
 	struct traffic_model tm = model(50);
-	uint8_t buf[TRAFFIC_FRAME_HEAD + 100];
+	uint8_t buf[200];
 	struct traffic_packet p;
 	struct net_packet n;
 	struct net_udp u;
