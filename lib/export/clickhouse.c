@@ -74,8 +74,7 @@ static void clickhouse_close(void *self)
 {
 	struct clickhouse *x = self;
 
-	if (x)
-		http_close(x->http);
+	http_close(x->http);
 	free(x);
 }
 
@@ -93,31 +92,23 @@ static int name_database(struct clickhouse *x, struct error *err)
 	return 0;
 }
 
-static int clickhouse_open(void **out, struct url *u,
+static const struct clickhouse defaults = {
+	.engine = "MergeTree",
+	.timeout_ns = EXPORT_TIMEOUT_NS,
+};
+
+static int clickhouse_open(void *self, struct url *u,
 			   const struct export_options *o,
 			   struct export_stop *stop, struct error *err)
 {
-	struct clickhouse *x = calloc(1, sizeof(*x));
+	struct clickhouse *x = self;
 	int rc;
 
 	(void)o;
-	if (!x)
-		return error_set(err, -ENOMEM, "out of memory");
-	*x = (struct clickhouse){.url = u,
-				 .engine = "MergeTree",
-				 .timeout_ns = EXPORT_TIMEOUT_NS};
-	rc = url_set(u, fields, x, err);
+	x->url = u;
 	url_family(u, "table");
-	if (rc == 0)
-		rc = http_open(&x->http, u, PORT, x->timeout_ns, stop, err);
-	if (rc == 0)
-		rc = name_database(x, err);
-	if (rc < 0) {
-		clickhouse_close(x);
-		return rc;
-	}
-	*out = x;
-	return 0;
+	rc = http_open(&x->http, u, PORT, x->timeout_ns, stop, err);
+	return rc < 0 ? rc : name_database(x, err);
 }
 
 /* `name`: a backslash before what ends it. */
@@ -394,6 +385,9 @@ static int clickhouse_send(void *self, struct export_block *b,
 
 const struct export_scheme export_clickhouse = {
 	.scheme = "clickhouse",
+	.size = sizeof(defaults),
+	.defaults = &defaults,
+	.fields = fields,
 	.open = clickhouse_open,
 	.driver =
 		{

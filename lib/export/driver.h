@@ -64,7 +64,7 @@ static inline void export_block_written(struct export_block *b,
 }
 
 struct export_driver {
-	void (*close)(void *self); /* NULL is fine */
+	void (*close)(void *self);
 
 	/* What all rows of a schema have in common. 0 or -errno with err set:
 	 * the rows of the schema are refused. */
@@ -104,9 +104,15 @@ struct export_driver {
 
 struct export_scheme {
 	const char *scheme;
-	/* Reads the URL's options. The URL, the options and stop outlive what
-	 * it makes. 0 or -errno with err set. */
-	int (*open)(void **out, struct url *u, const struct export_options *o,
+	/* What it is made of: so many bytes, a copy of defaults in which the
+	 * URL's options have set fields. close() frees it, or what open() has
+	 * left. */
+	size_t size;
+	const void *defaults;
+	const struct field *fields;
+	/* The URL, the options and stop outlive it. 0 or -errno with err set.
+	 */
+	int (*open)(void *self, struct url *u, const struct export_options *o,
 		    struct export_stop *stop, struct error *err);
 	struct export_driver driver;
 	const char *missing; /* what it was built without, in place of these */

@@ -88,10 +88,14 @@ static int open_destination(struct row_sink **out, struct destination *p,
 		return error_set(err, -ENOTSUP,
 				 "built without %s, and make again",
 				 scheme->missing);
-	rc = scheme->open(&d.self, &p->url, &p->options, &p->stop, err);
-	if (rc < 0)
-		return rc;
-	rc = url_rest(&p->url, err);
+	if (!(d.self = malloc(scheme->size)))
+		return error_set(err, -ENOMEM, "out of memory");
+	memcpy(d.self, scheme->defaults, scheme->size);
+	rc = url_set(&p->url, scheme->fields, d.self, err);
+	if (rc == 0)
+		rc = scheme->open(d.self, &p->url, &p->options, &p->stop, err);
+	if (rc == 0)
+		rc = url_rest(&p->url, err);
 	if (rc < 0) {
 		scheme->driver.close(d.self);
 		return rc;

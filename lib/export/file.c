@@ -71,8 +71,6 @@ static void file_close(void *self)
 	struct file *x = self;
 	struct out *next;
 
-	if (!x)
-		return;
 	for (struct out *o = x->outs; o; o = next) {
 		next = o->next;
 		close(o->fd);
@@ -171,28 +169,18 @@ static int start_file(struct file *x, struct error *err)
 		       : error_set(err, -errno, "%s", strerror(errno));
 }
 
-static int file_open(void **out, struct url *u, const struct export_options *o,
+static const struct file defaults = {.format = ROW_NDJSON};
+
+static int file_open(void *self, struct url *u, const struct export_options *o,
 		     struct export_stop *stop, struct error *err)
 {
-	struct file *x = calloc(1, sizeof(*x));
-	int rc;
+	struct file *x = self;
 
 	(void)o;
-	if (!x)
-		return error_set(err, -ENOMEM, "out of memory");
 	x->path = u->path;
 	x->kind = strstr(x->path, "%m");
 	x->stop = stop;
-	x->format = ROW_NDJSON;
-	rc = url_set(u, fields, x, err);
-	if (rc == 0)
-		rc = start_file(x, err);
-	if (rc < 0) {
-		file_close(x);
-		return rc;
-	}
-	*out = x;
-	return 0;
+	return start_file(x, err);
 }
 
 static void file_unshape(void *shape)
@@ -303,6 +291,9 @@ static int file_take(void *self, void *shape, const struct row_batch *b,
 
 const struct export_scheme export_file = {
 	.scheme = "file",
+	.size = sizeof(defaults),
+	.defaults = &defaults,
+	.fields = fields,
 	.open = file_open,
 	.driver =
 		{

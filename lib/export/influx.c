@@ -129,40 +129,28 @@ static void influx_close(void *self)
 {
 	struct influx *x = self;
 
-	if (!x)
-		return;
 	http_close(x->http);
 	free(x->series.text);
 	free(x->times);
 	free(x);
 }
 
-static int influx_open(void **out, struct url *u,
+static const struct influx defaults = {.timeout_ns = EXPORT_TIMEOUT_NS};
+
+static int influx_open(void *self, struct url *u,
 		       const struct export_options *o, struct export_stop *stop,
 		       struct error *err)
 {
-	struct influx *x = calloc(1, sizeof(*x));
+	struct influx *x = self;
 	int rc;
 
 	(void)o;
-	if (!x || !(x->times = calloc(1, sizeof(*x->times)))) {
-		influx_close(x);
+	if (!(x->times = calloc(1, sizeof(*x->times))))
 		return error_set(err, -ENOMEM, "out of memory");
-	}
-	x->timeout_ns = EXPORT_TIMEOUT_NS;
-	rc = url_set(u, fields, x, err);
-	if (rc == 0 && !*u->path)
-		rc = error_set(err, -EINVAL, "no database: influx://HOST/DB");
-	if (rc == 0)
-		rc = http_open(&x->http, u, PORT, x->timeout_ns, stop, err);
-	if (rc == 0)
-		rc = make_requests(x, u, err);
-	if (rc < 0) {
-		influx_close(x);
-		return rc;
-	}
-	*out = x;
-	return 0;
+	if (!*u->path)
+		return error_set(err, -EINVAL, "no database: influx://HOST/DB");
+	rc = http_open(&x->http, u, PORT, x->timeout_ns, stop, err);
+	return rc < 0 ? rc : make_requests(x, u, err);
 }
 
 static int influx_shape(void **out, void *self, const struct schema *s,
@@ -295,6 +283,9 @@ static int influx_send(void *self, struct export_block *b,
 
 const struct export_scheme export_influx = {
 	.scheme = "influx",
+	.size = sizeof(defaults),
+	.defaults = &defaults,
+	.fields = fields,
 	.open = influx_open,
 	.driver =
 		{

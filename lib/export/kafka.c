@@ -138,8 +138,6 @@ static void kafka_close(void *self)
 {
 	struct kafka *x = self;
 
-	if (!x)
-		return;
 	if (x->rk) {
 		rd_kafka_purge(x->rk, RD_KAFKA_PURGE_F_QUEUE |
 					      RD_KAFKA_PURGE_F_INFLIGHT);
@@ -150,31 +148,20 @@ static void kafka_close(void *self)
 	free(x);
 }
 
-static int kafka_open(void **out, struct url *u, const struct export_options *o,
+static const struct kafka defaults = {.timeout_ns = TIMEOUT_NS};
+
+static int kafka_open(void *self, struct url *u, const struct export_options *o,
 		      struct export_stop *stop, struct error *err)
 {
-	struct kafka *x = calloc(1, sizeof(*x));
-	int rc;
+	struct kafka *x = self;
 
-	if (!x)
-		return error_set(err, -ENOMEM, "out of memory");
 	x->url = u;
 	x->options = o;
 	x->stop = stop;
-	x->timeout_ns = TIMEOUT_NS;
-	rc = url_set(u, fields, x, err);
 	url_family(u, "key");
 	url_family(u, "conf");
-	if (rc == 0 && !*u->hosts)
-		rc = error_set(err, -EINVAL, "no host");
-	if (rc == 0)
-		rc = make_producer(x, err);
-	if (rc < 0) {
-		kafka_close(x);
-		return rc;
-	}
-	*out = x;
-	return 0;
+	return *u->hosts ? make_producer(x, err)
+			 : error_set(err, -EINVAL, "no host");
 }
 
 static void kafka_unshape(void *shape)
@@ -302,6 +289,9 @@ static int kafka_hear(void *self, struct export_tally *t, struct error *err)
 
 const struct export_scheme export_kafka = {
 	.scheme = "kafka",
+	.size = sizeof(defaults),
+	.defaults = &defaults,
+	.fields = fields,
 	.open = kafka_open,
 	.driver =
 		{

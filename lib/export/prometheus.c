@@ -575,8 +575,6 @@ static void prometheus_close(void *self)
 {
 	struct prometheus *x = self;
 
-	if (!x)
-		return;
 	if (x->daemon)
 		MHD_stop_daemon(x->daemon);
 	series_close(x->series);
@@ -603,28 +601,20 @@ static int start_server(struct prometheus *x, const struct url *u,
 	return error_set(err, -EIO, "libmicrohttpd did not start");
 }
 
-static int prometheus_open(void **out, struct url *u,
+static const struct prometheus defaults = {
+	.max = 10000,
+	.expire_ns = UINT64_C(300000000000),
+};
+
+static int prometheus_open(void *self, struct url *u,
 			   const struct export_options *o,
 			   struct export_stop *stop, struct error *err)
 {
-	struct prometheus *x = calloc(1, sizeof(*x));
-	int rc;
+	struct prometheus *x = self;
 
 	(void)stop;
-	if (!x)
-		return error_set(err, -ENOMEM, "out of memory");
-	*x = (struct prometheus){.max = 10000,
-				 .expire_ns = UINT64_C(300000000000),
-				 .options = o};
-	rc = url_set(u, fields, x, err);
-	if (rc == 0)
-		rc = start_server(x, u, err);
-	if (rc < 0) {
-		prometheus_close(x);
-		return rc;
-	}
-	*out = x;
-	return 0;
+	x->options = o;
+	return start_server(x, u, err);
 }
 
 static int prometheus_shape(void **out, void *self, const struct schema *s,
@@ -671,6 +661,9 @@ static uint16_t prometheus_port(void *self)
 
 const struct export_scheme export_prometheus = {
 	.scheme = "prometheus",
+	.size = sizeof(defaults),
+	.defaults = &defaults,
+	.fields = fields,
 	.open = prometheus_open,
 	.driver =
 		{

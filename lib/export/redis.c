@@ -391,8 +391,6 @@ static void redis_close(void *self)
 {
 	struct redis *x = self;
 
-	if (!x)
-		return;
 	disconnect(x);
 	free(x->host);
 	free(x->item);
@@ -404,37 +402,29 @@ static void redis_close(void *self)
 	free(x);
 }
 
-static int redis_open(void **out, struct url *u, const struct export_options *o,
+static const struct redis defaults = {
+	.expire_ns = 60 * SECOND,
+	.maxlen = 100000,
+	.timeout_ns = EXPORT_TIMEOUT_NS,
+	.fd = -1,
+};
+
+static int redis_open(void *self, struct url *u, const struct export_options *o,
 		      struct export_stop *stop, struct error *err)
 {
-	struct redis *x = calloc(1, sizeof(*x));
+	struct redis *x = self;
 	bool six = u->host[0] == '['; /* brackets are not the resolver's */
-	int rc;
 
-	if (!x)
-		return error_set(err, -ENOMEM, "out of memory");
-	x->expire_ns = UINT64_C(60000000000);
-	x->maxlen = 100000;
-	x->timeout_ns = EXPORT_TIMEOUT_NS;
 	x->options = o;
 	x->url = u;
-	rc = url_set(u, fields, x, err);
+	x->stop = stop;
+	x->port = u->port ? u->port : PORT;
 	for (unsigned i = 0; i < FAMILIES; i++)
 		url_family(u, families[i]);
-	if (rc == 0 && (!*u->host || strchr(u->host, ',')))
-		rc = error_set(err, -EINVAL, "'%s' is not a host", u->host);
-	x->stop = stop;
-	x->fd = -1;
-	x->port = u->port ? u->port : PORT;
+	if (!*u->host || strchr(u->host, ','))
+		return error_set(err, -EINVAL, "'%s' is not a host", u->host);
 	x->host = strndup(u->host + six, strlen(u->host) - 2 * six);
-	if (rc == 0 && !x->host)
-		rc = error_set(err, -ENOMEM, "out of memory");
-	if (rc < 0) {
-		redis_close(x);
-		return rc;
-	}
-	*out = x;
-	return 0;
+	return x->host ? 0 : error_set(err, -ENOMEM, "out of memory");
 }
 
 /* --- rows as commands ---------------------------------------------------- */
@@ -626,6 +616,9 @@ static void redis_encode(void *self, void *shape, struct outbuf *to,
 
 const struct export_scheme export_redis = {
 	.scheme = "redis",
+	.size = sizeof(defaults),
+	.defaults = &defaults,
+	.fields = fields,
 	.open = redis_open,
 	.driver =
 		{

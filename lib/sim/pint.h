@@ -25,7 +25,6 @@
 
 enum {
 	PINT_HOPS_MAX = 64,
-	PINT_SWITCHES_MAX = 4096,
 	PINT_PACKETS_MAX = 100000, /* then it is given up */
 };
 

@@ -53,10 +53,11 @@ int main(void)
 	struct export_options o = {0};
 	struct error err = {0};
 	struct url u;
-	void *redis;
+	void *redis = malloc(export_redis.size);
 
+	memcpy(redis, export_redis.defaults, export_redis.size);
 	TEST(!url_read(&u, "redis://127.0.0.1:1", &err));
-	TEST(!export_redis.open(&redis, &u, &o, &stop, &err));
+	TEST(!export_redis.open(redis, &u, &o, &stop, &err));
 	check(redis, 0, false, "no item at all, but text", 3);
 	check(redis, 0, true, "", 1);
 	check(redis, 0, false, "", 2);
