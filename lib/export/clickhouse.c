@@ -215,28 +215,20 @@ static void clickhouse_unshape(void *shape)
 {
 	struct form *m = shape;
 
-	if (!m)
-		return;
 	encoder_close(m->e);
 	free(m->head.text);
-	free(m);
 }
 
-static int clickhouse_shape(void **out, void *self, const struct schema *s,
+static int clickhouse_shape(void *shape, void *self, const struct schema *s,
 			    struct error *err)
 {
-	struct form *m = calloc(1, sizeof(*m));
+	struct form *m = shape;
 	size_t len;
 
-	if (m)
-		m->e = encoder_open(ROW_SPARSE, s);
-	if (m && m->e)
-		put_head(self, &m->head, s);
-	if (!m || !m->e || !outbuf_text(&m->head, &len)) {
-		clickhouse_unshape(m);
+	put_head(self, &m->head, s);
+	m->e = encoder_open(ROW_SPARSE, s);
+	if (!m->e || !outbuf_text(&m->head, &len))
 		return error_set(err, -ENOMEM, "out of memory");
-	}
-	*out = m;
 	return 0;
 }
 
@@ -392,6 +384,7 @@ const struct export_scheme export_clickhouse = {
 	.driver =
 		{
 			.close = clickhouse_close,
+			.shape_size = sizeof(struct form),
 			.shape = clickhouse_shape,
 			.unshape = clickhouse_unshape,
 			.encode = clickhouse_encode,

@@ -66,11 +66,13 @@ static inline void export_block_written(struct export_block *b,
 struct export_driver {
 	void (*close)(void *self);
 
-	/* What all rows of a schema have in common. 0 or -errno with err set:
-	 * the rows of the schema are refused. */
-	int (*shape)(void **out, void *self, const struct schema *s,
+	/* What all rows of a schema have in common, of so many bytes that are
+	 * zero. 0 or -errno with err set: the rows of the schema are refused.
+	 * unshape() gets what either has left; NULL: there is nothing. */
+	size_t shape_size;
+	int (*shape)(void *shape, void *self, const struct schema *s,
 		     struct error *err);
-	void (*unshape)(void *shape); /* NULL is fine */
+	void (*unshape)(void *shape);
 
 	/* A row, for a block that has `rows' before it. */
 	void (*encode)(void *self, void *shape, struct outbuf *to,

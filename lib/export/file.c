@@ -187,10 +187,7 @@ static void file_unshape(void *shape)
 {
 	struct form *m = shape;
 
-	if (!m)
-		return;
 	encoder_close(m->e);
-	free(m);
 }
 
 /* Whether a file, of CSV, begins with a header, if it is there. */
@@ -235,28 +232,17 @@ static int check_head(const struct file *x, const struct form *m,
 				path, m->schema->name);
 }
 
-static int shape_rows(struct form *m, const struct file *x,
-		      const struct schema *s, struct error *err)
+static int file_shape(void *shape, void *self, const struct schema *s,
+		      struct error *err)
 {
+	const struct file *x = self;
+	struct form *m = shape;
+
 	m->schema = s;
 	m->e = encoder_open(x->format, s);
 	if (!m->e || !encoder_say_schema(m->e))
 		return error_set(err, -ENOMEM, "out of memory");
 	return x->format == ROW_CSV ? check_head(x, m, err) : 0;
-}
-
-static int file_shape(void **out, void *self, const struct schema *s,
-		      struct error *err)
-{
-	struct form *m = calloc(1, sizeof(*m));
-	int rc = m ? shape_rows(m, self, s, err)
-		   : error_set(err, -ENOMEM, "out of memory");
-
-	if (rc < 0)
-		file_unshape(m);
-	else
-		*out = m;
-	return rc;
 }
 
 static int file_take(void *self, void *shape, const struct row_batch *b,
@@ -298,6 +284,7 @@ const struct export_scheme export_file = {
 	.driver =
 		{
 			.close = file_close,
+			.shape_size = sizeof(struct form),
 			.shape = file_shape,
 			.unshape = file_unshape,
 			.take = file_take,

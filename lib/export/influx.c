@@ -153,17 +153,23 @@ static int influx_open(void *self, struct url *u,
 	return rc < 0 ? rc : make_requests(x, u, err);
 }
 
-static int influx_shape(void **out, void *self, const struct schema *s,
+struct form {
+	struct line *line;
+};
+
+static int influx_shape(void *shape, void *self, const struct schema *s,
 			struct error *err)
 {
+	struct form *m = shape;
+
 	(void)self;
-	*out = line_open(s);
-	return *out ? 0 : error_set(err, -ENOMEM, "out of memory");
+	m->line = line_open(s);
+	return m->line ? 0 : error_set(err, -ENOMEM, "out of memory");
 }
 
 static void influx_unshape(void *shape)
 {
-	line_close(shape);
+	line_close(((struct form *)shape)->line);
 }
 
 /* FNV-1a. */
@@ -180,6 +186,7 @@ static void influx_encode(void *self, void *shape, struct outbuf *to,
 			  const struct row_batch *b, unsigned row,
 			  uint32_t rows)
 {
+	struct line *line = ((struct form *)shape)->line;
 	struct influx *x = self;
 	const char *series;
 	int64_t time;
@@ -187,17 +194,17 @@ static void influx_encode(void *self, void *shape, struct outbuf *to,
 
 	(void)rows;
 	outbuf_cut(&x->series, 0);
-	line_series(shape, &x->series, b, row);
+	line_series(line, &x->series, b, row);
 	series = outbuf_text(&x->series, &len);
 	if (!series) {
 		to->err = x->series.err;
 		x->series.err = 0;
 		return;
 	}
-	time = line_time(shape, b, row, (int64_t)clock_wall_ns());
+	time = line_time(line, b, row, (int64_t)clock_wall_ns());
 	time = distinct_time(x->times, hash_of(series, len), time);
 	outbuf_bytes(to, series, len);
-	line_rest(shape, to, b, row, time);
+	line_rest(line, to, b, row, time);
 }
 
 /* {"error":"REASON"}: the reason, in place, as JSON has it. */
@@ -290,6 +297,7 @@ const struct export_scheme export_influx = {
 	.driver =
 		{
 			.close = influx_close,
+			.shape_size = sizeof(struct form),
 			.shape = influx_shape,
 			.unshape = influx_unshape,
 			.encode = influx_encode,

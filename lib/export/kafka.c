@@ -168,13 +168,10 @@ static void kafka_unshape(void *shape)
 {
 	struct form *m = shape;
 
-	if (!m)
-		return;
 	if (m->topic)
 		rd_kafka_topic_destroy(m->topic);
 	row_template_close(m->key);
 	encoder_close(m->e);
-	free(m);
 }
 
 static const char *key_of(const struct kafka *x, const char *schema)
@@ -190,29 +187,25 @@ static const char *key_of(const struct kafka *x, const char *schema)
 
 /* To open the topic asks for its partitions at once; one that messages only
  * name is looked for within a second, each. */
-static int kafka_shape(void **out, void *self, const struct schema *s,
+static int kafka_shape(void *shape, void *self, const struct schema *s,
 		       struct error *err)
 {
 	struct kafka *x = self;
 	const char *key = key_of(x, s->name), *topic = x->url->path;
-	struct form *m = calloc(1, sizeof(*m));
-	int rc = m && (m->e = encoder_open(ROW_NDJSON, s)) &&
-				 (!*topic || encoder_say_schema(m->e))
-			 ? 0
-			 : error_set(err, -ENOMEM, "out of memory");
+	struct form *m = shape;
+	int rc = 0;
 
-	if (rc == 0 && key)
+	m->e = encoder_open(ROW_NDJSON, s);
+	if (!m->e || (*topic && !encoder_say_schema(m->e)))
+		return error_set(err, -ENOMEM, "out of memory");
+	if (key)
 		rc = row_template_open(&m->key, key, s, err);
-	if (rc == 0 && !(m->topic = rd_kafka_topic_new(
-				 x->rk, *topic ? topic : s->name, NULL)))
-		rc = error_set(err, -EINVAL, "topic: %s",
-			       rd_kafka_err2str(rd_kafka_last_error()));
-	if (rc < 0) {
-		kafka_unshape(m);
+	if (rc < 0)
 		return rc;
-	}
-	*out = m;
-	return 0;
+	m->topic = rd_kafka_topic_new(x->rk, *topic ? topic : s->name, NULL);
+	return m->topic ? 0
+			: error_set(err, -EINVAL, "topic: %s",
+				    rd_kafka_err2str(rd_kafka_last_error()));
 }
 
 static rd_kafka_resp_err_t produce_message(struct kafka *x,
@@ -296,6 +289,7 @@ const struct export_scheme export_kafka = {
 	.driver =
 		{
 			.close = kafka_close,
+			.shape_size = sizeof(struct form),
 			.shape = kafka_shape,
 			.unshape = kafka_unshape,
 			.take = kafka_take,

@@ -617,30 +617,27 @@ static int prometheus_open(void *self, struct url *u,
 	return start_server(x, u, err);
 }
 
-static int prometheus_shape(void **out, void *self, const struct schema *s,
+/* Forms live as long as the series: they are asked for later, too. */
+static int prometheus_shape(void *shape, void *self, const struct schema *s,
 			    struct error *err)
 {
 	struct prometheus *x = self;
+	struct series_form **m = shape;
 
-	*out = series_form(x->series, s);
-	return *out ? 0 : error_set(err, -ENOMEM, "out of memory");
-}
-
-/* Forms live as long as the series: they are asked for later, too. */
-static void prometheus_unshape(void *shape)
-{
-	(void)shape;
+	*m = series_form(x->series, s);
+	return *m ? 0 : error_set(err, -ENOMEM, "out of memory");
 }
 
 static int prometheus_take(void *self, void *shape, const struct row_batch *b,
 			   struct export_tally *t, struct error *err)
 {
 	struct prometheus *x = self;
+	struct series_form **m = shape;
 	uint64_t now = clock_ns();
 
 	(void)err;
 	for (unsigned i = 0; i < b->rows; i++) {
-		int rc = series_take(x->series, shape, b, i, now);
+		int rc = series_take(x->series, *m, b, i, now);
 
 		t->written += rc == 0;
 		if (rc < 0 && !t->refused++)
@@ -668,8 +665,8 @@ const struct export_scheme export_prometheus = {
 	.driver =
 		{
 			.close = prometheus_close,
+			.shape_size = sizeof(struct series_form *),
 			.shape = prometheus_shape,
-			.unshape = prometheus_unshape,
 			.take = prometheus_take,
 			.port = prometheus_port,
 		},

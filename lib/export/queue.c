@@ -271,6 +271,14 @@ struct form {
 	uint64_t due_ns; /* when it is sent, whatever is in it */
 };
 
+static void free_shape(struct queue *x, struct form *m)
+{
+	if (m->shape && x->driver->unshape)
+		x->driver->unshape(m->shape);
+	free(m->shape);
+	m->shape = NULL;
+}
+
 static struct form *form_of(struct queue *x, struct form **forms,
 			    const struct schema *s)
 {
@@ -281,8 +289,11 @@ static struct form *form_of(struct queue *x, struct form **forms,
 	if (m || !(m = calloc(1, sizeof(*m))))
 		return m;
 	m->schema = s;
-	if (x->driver->shape(&m->shape, x->self, s, &m->why) < 0)
-		m->shape = NULL;
+	m->shape = calloc(1, x->driver->shape_size);
+	if (!m->shape)
+		error_set(&m->why, -ENOMEM, "out of memory");
+	else if (x->driver->shape(m->shape, x->self, s, &m->why) < 0)
+		free_shape(x, m);
 	m->next = *forms;
 	*forms = m;
 	return m;
@@ -294,7 +305,7 @@ static void free_forms(struct queue *x, struct form *m)
 
 	for (; m; m = next) {
 		next = m->next;
-		x->driver->unshape(m->shape);
+		free_shape(x, m);
 		free(m->o.text);
 		free(m);
 	}

@@ -450,12 +450,9 @@ static void redis_unshape(void *shape)
 {
 	struct form *m = shape;
 
-	if (m) {
-		row_template_close(m->key);
-		free(m->names);
-		free(m->name_at);
-	}
-	free(m);
+	row_template_close(m->key);
+	free(m->names);
+	free(m->name_at);
 }
 
 static int shape_names(struct form *m, const struct schema *s)
@@ -477,24 +474,21 @@ static int shape_names(struct form *m, const struct schema *s)
 	return m->names ? 0 : -ENOMEM;
 }
 
-static int redis_shape(void **out, void *self, const struct schema *s,
+static int redis_shape(void *shape, void *self, const struct schema *s,
 		       struct error *err)
 {
 	struct export_rule rule = rule_of(self, s->name);
-	struct form *m = calloc(1, sizeof(*m));
-	int rc = m ? row_template_open(&m->key, rule.key, s, err) : -ENOMEM;
+	struct form *m = shape;
+	int rc = row_template_open(&m->key, rule.key, s, err);
 
-	if (rc == 0)
-		rc = shape_names(m, s);
-	if (rc < 0) {
-		redis_unshape(m);
+	if (rc == 0 && shape_names(m, s) < 0)
+		rc = error_set(err, -ENOMEM, "out of memory");
+	if (rc < 0)
 		return rc;
-	}
 	for (unsigned i = 0; i < s->n; i++)
 		m->many = m->many || row_template_has(m->key, i);
 	m->schema = s;
 	m->kind = rule.kind;
-	*out = m;
 	return 0;
 }
 
@@ -623,6 +617,7 @@ const struct export_scheme export_redis = {
 	.driver =
 		{
 			.close = redis_close,
+			.shape_size = sizeof(struct form),
 			.shape = redis_shape,
 			.unshape = redis_unshape,
 			.encode = redis_encode,
