@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * csv.c - reports out of rows of CSV: keys, values and times of somebody's own,
+ * csv.c - reports out of rows of CSV: the user's keys, values and times,
  * or what dta-query -o csv wrote, or a truth file.
  */
 #include "gen.h"

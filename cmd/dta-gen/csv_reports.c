@@ -94,7 +94,7 @@ static void make_table(struct csv_columns *c, const struct csv_options *o,
 	snprintf(t->name, sizeof(t->name), "%u", t->id);
 }
 
-/* What the columns are about, where nobody says. */
+/* What the columns are about, without --kind. */
 static int kind_of_columns(const struct csv_columns *c)
 {
 	if (csv_has(c, CSV_LIST))
@@ -547,7 +547,7 @@ static int read_entry(struct reader *r)
 	return rc < 0 ? rc : read_bytes(r);
 }
 
-/* An entry has no key that tells whose it is: the first table that takes it;
+/* An entry has no key that tells its table: the first that takes it;
  * if none does, the first says why. */
 static int read_append(struct reader *r)
 {

@@ -199,7 +199,7 @@ static bool carries_copies(const struct gen *g, uint8_t opcode)
 	return opcode != DTA_APPEND;
 }
 
-/* Built in place. Returns the payload's length, 0 if nobody takes it, -errno.
+/* Built in place. Returns the payload's length, 0 if it was not taken, -errno.
  */
 static int emit_frame(struct gen *g, const struct dta_report *r,
 		      unsigned reporter, uint64_t ts_ns)

@@ -114,7 +114,7 @@ struct gen {
 	uint64_t sent_ns; /* when the last report left */
 	int err;	  /* sticky */
 	int truth_err;	  /* the first of the truth's file */
-	bool done;	  /* --count reports are out, or nobody takes more */
+	bool done;	  /* --count reports are out, or no more are taken */
 };
 
 /* --- emit.c: reports out, each one a frame, and a row of the truth ------- */
@@ -177,7 +177,7 @@ void link_drops(const struct gen *g);
 /* Returns the sink's first error. */
 int link_close(struct gen *g);
 
-/* --- csv.c: keys, values and times of somebody's own --------------------- */
+/* --- csv.c: keys, values and times of the user's ------------------------ */
 
 /* Stands for the rows where a workload is asked for: "csv". */
 extern const struct workload csv_workload;

@@ -314,7 +314,7 @@ static void use_own_layout(struct int_gen *g)
 	int_layout_make(&g->own, w, bits, g->bits);
 }
 
-/* Who talks to whom, by way of whom. */
+/* The addresses of flows, and of the next hop. */
 static void read_addresses(struct int_gen *g)
 {
 	const struct int_options *o = &g->o;
@@ -656,7 +656,7 @@ static bool int_make(struct int_gen *g, const struct inband_path *path,
 
 /* --- the truth ----------------------------------------------------------- */
 
-/* A field of the truth, empty if nobody was asked. */
+/* A field of the truth, empty if nodes were not asked for it. */
 static void put_field(const struct int_gen *g, const struct inband_hop *h,
 		      enum int_field field)
 {

@@ -199,8 +199,8 @@ static void pump_link(struct gen *g)
 		l->turns -= n;
 }
 
-/* When interrupted, what was reported or cached goes still, at its pace; who
- * does not want to wait for it asks twice. */
+/* When interrupted, what was reported or cached still goes, at its pace; a
+ * second signal ends that. */
 static bool is_over(struct gen *g)
 {
 	if (cli_stop > 1)
@@ -335,8 +335,8 @@ struct snk *sink_open(const char *path, const struct cli_live *live, bool quiet)
 	return s;
 }
 
-/* Whoever reads what we write may have to see that it is a capture before he
- * opens where the NACKs come from: a pipe, too. */
+/* The capture's header is written first: its reader may need that before it
+ * opens the pipe that NACKs come from. */
 static int open_nacks(struct gen *g, struct error *err)
 {
 	static const uint16_t ports[LIVE_PORTS] = {DTA_NACK_PORT};

@@ -288,7 +288,7 @@ static void complete_options(struct settings *s, struct gen_options *o)
 		o->work.key_type = KEY_U32;
 	if (!o->copies && o->format != DTA_FORMAT_1)
 		o->copies = COPIES0; /* it cannot say "the default" */
-	/* A capture ends with its flows, a wire when somebody says so. */
+	/* A capture ends with its flows, an interface when told to. */
 	o->repeat = o->count || (o->live.name && !o->flows);
 	if (!o->flows)
 		o->flows = w->per_flow && o->count ? o->count : FLOWS_DEFAULT;

@@ -187,7 +187,7 @@ struct hop_export {
 	int fd;		  /* a UDP socket, or -1 */
 	struct sockaddr_storage to;
 	socklen_t to_len;
-	uint64_t unsent; /* nobody took them */
+	uint64_t unsent; /* datagrams */
 	int err;	 /* of the file, the first */
 };
 
@@ -404,7 +404,7 @@ struct hop_run {
 	uint8_t *room; /* PKT_MAX and a label, for exports */
 	int error;
 	struct error why;
-	const char *at; /* whose fault it is; NULL: the first way's source */
+	const char *at; /* where it went wrong; NULL: the first way's source */
 };
 
 static void print_ledgers(void *run)
@@ -528,7 +528,7 @@ static uint64_t next_due(void *run)
 	return UINT64_MAX;
 }
 
-/* All packets of an interface, whoever they are for. */
+/* All packets of an interface, not only this host's. */
 static void open_live(struct hop_run *r)
 {
 	const char *name[HOP_SIDES] = {r->o.live.name, r->o.to};

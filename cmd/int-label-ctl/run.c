@@ -269,7 +269,7 @@ struct run_rows {
 	struct row_sink *databases;	   /* all of -x; NULL: none */
 	struct row_sink *tees[LABEL_ROWS]; /* NULL: not asked for */
 	struct rows *rows[LABEL_ROWS];	   /* NULL: not asked for */
-	struct label_southbound *orders;   /* NULL: nobody is told */
+	struct label_southbound *orders;   /* NULL: no --exec */
 	int err;			   /* the first of stdout */
 };
 
@@ -279,7 +279,7 @@ static const struct export_rule rules[] = {
 	{"label_hop", EXPORT_STATE, "hop:{flow}:{hop}"},
 };
 
-/* The row in hand of a kind; NULL: nobody asked. */
+/* The row in hand of a kind; NULL: not asked for. */
 static struct row_batch *begin_row(struct run_rows *r,
 				   enum label_rows_kind kind)
 {
@@ -440,7 +440,7 @@ static void run_rows_close(struct run_rows *r)
 /* For browse_open(). */
 struct tables {
 	struct label_control *c;
-	void *run;	  /* whose tables they are */
+	void *run;	  /* struct run */
 	const char *from; /* where packets come from, for the screen */
 	struct label_control_ledger before; /* when it was drawn last, */
 	uint64_t before_ns;
@@ -803,7 +803,8 @@ static void update_screen(void *ctx)
 	cli_loop_turn(&r->loop);
 }
 
-/* Nothing of what came had labels. Whoever stopped it knows why. */
+/* Nothing of what came had labels. A run that was stopped is no
+ * surprise. */
 static bool nothing_taken(const struct run *r)
 {
 	const struct label_control_ledger *l = label_control_counters(r->c);

@@ -27,7 +27,7 @@ struct export_stop {
 };
 
 /* Rows in a driver's form. What a spool holds has been written by an earlier
- * version of the program perhaps, or by anybody: send() checks it. */
+ * version of the program, or damaged: send() checks it. */
 struct export_block {
 	struct export_block *next;
 	char *bytes;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * prometheus.c - what Prometheus asks for: GET /metrics, and /healthz for who
- * watches the program: 200 "ok", or 503 and why not. By libmicrohttpd.
+ * prometheus.c - what Prometheus asks for: GET /metrics, and /healthz for
+ * what watches the program: 200 "ok", or 503 and why not. By libmicrohttpd.
  *
  *	series=N	at most, rows of others are refused; 10000
  *	expire=TIME	of a series without rows; 5m, 0: never

@@ -355,7 +355,7 @@ static void end_block(const struct redis *x, struct export_block *b)
 	b->len = to;
 }
 
-/* Whoever waits for an answer gets an error. */
+/* A thread that waits for an answer gets an error. */
 static void redis_wake(void *self)
 {
 	struct redis *x = self;

@@ -73,7 +73,7 @@ static uint32_t checksum(uint32_t rows, const void *bytes, size_t len)
 }
 
 /* The size of a file; and its header, if it has one, and is as long as that
- * says: else of one row and no magic, as nobody knows how many it had. */
+ * says: else of one row and no magic, as it is not known how many it had. */
 static uint64_t read_header(struct header *h, int fd)
 {
 	struct header raw;
@@ -248,7 +248,7 @@ static int read_file(struct spool *s, int fd, struct export_block **out)
 }
 
 /* The oldest file, which is there; 0: there is none, and if there should be,
- * somebody has deleted so many rows; or -errno. */
+ * its rows were deleted, so many; or -errno. */
 static int open_oldest(struct spool *s, uint64_t *lost)
 {
 	int fd = -ENOENT;

@@ -28,8 +28,8 @@ struct label_control {
 	uint64_t now_ns;
 	uint64_t patience_ns; /* k * T */
 	/* Ports, by their places: those that are not silent, in the order in
-	 * which they were heard; those whose S may be to be moved, in the order
-	 * in which it was. */
+	 * which they were heard; those of which S may have to move, in the
+	 * order in which it was. */
 	struct fifo heard, steps;
 	uint32_t silent, with_s[LABEL_S_MAX + 1]; /* ports */
 

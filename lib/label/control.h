@@ -123,7 +123,7 @@ struct label_control_options {
 	double k;
 	bool pro;
 	uint8_t s_max;	/* LABEL_S_MAX at most */
-	uint32_t flows; /* whose ways are kept */
+	uint32_t flows; /* of which ways are kept */
 	struct label_control_calls calls;
 };
 

@@ -19,7 +19,7 @@
  * for ever. Numbers that begin anew while the clock goes on are of a new start,
  * too.
  *
- * There is no clock inside: now_ns is whoever calls's, virtual or real, and
+ * There is no clock inside: now_ns is the caller's, virtual or real, and
  * must not go back.
  */
 #ifndef LABEL_DB_H
@@ -105,7 +105,7 @@ struct label_range {
 
 struct label_db_options {
 	uint32_t ports_max; /* 0: 1 Mi */
-	/* Whose items are taken; n_devices 0: everybody's. */
+	/* Items of these are taken; n_devices 0: of all. */
 	const struct label_range *devices;
 	unsigned n_devices;
 };

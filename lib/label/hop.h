@@ -190,7 +190,7 @@ struct label_outcome {
 /*
  * Takes a frame through. out has room for cap bytes: LABEL_GROWTH more than len
  * are enough; export for as many: an Ethernet frame that ends
- * LABEL_EXPORT_REST behind its labels. NULL: nobody is told of labels.
+ * LABEL_EXPORT_REST behind its labels. NULL: labels are not exported.
  */
 struct label_outcome label_hop_pass(struct label_hop *h,
 				    const struct label_transit *t,

@@ -41,7 +41,7 @@
  * Fragments of IPv4 carry no labels: those behind the first would have none to
  * be told by, and a router may make them of a packet that has some, which then
  * cannot be restored: hop.h. Nor do packets of IPv6 whose length is told
- * elsewhere (RFC 2675), or by nobody yet, as a network card would cut them up.
+ * elsewhere (RFC 2675), or is 0 because a network card will cut them up.
  *
  * Decoded values are in host order; pointers point into the frame.
  */

@@ -63,7 +63,7 @@ struct label_southbound {
 	struct label_southbound_ledger ctr;
 	struct label_southbound_switch *at;
 	uint32_t n, room;
-	uint32_t begin;	  /* who is asked first, the next time */
+	uint32_t begin;	  /* the switch that is first, the next time */
 	uint32_t running; /* commands */
 	uint64_t orders;  /* that wait, or are under way */
 };

@@ -258,7 +258,7 @@ static int listen_open(struct netsim *s)
 	label_control_defaults(&o);
 	o.format = s->format;
 	o.interval_ns = s->o.telemetry_ns;
-	/* Where S is not moved nobody asks for silent ports. */
+	/* Where S is not moved silence is not looked for. */
 	o.t_ns = s->o.telemetry_ns;
 	if (s->o.adapt) {
 		o.t_ns = s->o.policy.interval_us * 1000;

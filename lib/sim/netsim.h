@@ -4,9 +4,8 @@
  * what it is compared with.
  *
  * Each port has a queue in front of a link of a rate and a delay. A packet is a
- * small struct, not bytes; frames are made of what is exported if somebody
- * wants them. What labels, and what the controller does, is lib/label's: the
- * same as on real packets.
+ * small struct, not bytes; frames are made of what is exported. What labels,
+ * and what the controller does, is lib/label's: the same as on real packets.
  *
  * A port decides on a packet when that enters its queue, as of the time at
  * which it will leave it: first in, first out, that is the same order. All

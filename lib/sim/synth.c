@@ -88,7 +88,7 @@ void synth_flow(const struct synth_flows *s, struct traffic_packet *p,
 
 	src = draw_host(&r, s->hosts);
 	dst = draw_host(&r, s->hosts - 1);
-	dst += dst >= src; /* nobody talks to itself */
+	dst += dst >= src; /* not the sender */
 	p->v6 = (bits & 0xff) * 100 < s->ipv6_percent << 8;
 	p->dst_port = services[bits >> 8 & 15];
 	p->src_port = (uint16_t)(1024 + (bits >> 16 & 0xffff) % 64512);

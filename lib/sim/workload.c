@@ -267,7 +267,7 @@ static void packetscope_path(struct workload_run *g,
 /*
  * PINT: each packet carries one byte: a hash of the id of one of the
  * switches on its way, which one being a function of the packet's id. The
- * collector, who knows packet ids, narrows the path down report by report.
+ * collector, which knows packet ids, narrows the path down report by report.
  * "using redundancies for data compression through n = f(pktID)" (Table 2): the
  * number of copies is 1 + f(id) mod 4.
  */
