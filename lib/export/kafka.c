@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* clang-format off */
 /*
  * kafka.c - Kafka, by librdkafka: a row is a message, as JSON. librdkafka has
  * the queue and the retries, and tells what became of each message; delivery is
  * idempotent.
  *
- *	kafka://HOST[,HOST...]/TOPIC	the measurement by default; of a topic
- *					for all each object says of which it is
- *	key.SCHEMA=KEY		as in row_template_open(); by the caller's
- *rules, or none conf.NAME=VALUE		of librdkafka:
- *conf.compression.type=lz4 timeout=TIME		until a row that is not
- *delivered is lost: 5m
+ *	kafka://HOST[,HOST...]/TOPIC
+ *			the measurement by default; of a topic for all each
+ *			object says of which it is
+ *	key.SCHEMA=KEY	as in row_template_open(); by the caller's rules, or
+ *			none
+ *	conf.NAME=VALUE	of librdkafka: conf.compression.type=lz4
+ *	timeout=TIME	until a row that is not delivered is lost: 5m
  */
+/* clang-format on */
 #include <errno.h>
 #include <librdkafka/rdkafka.h>
 #include <stdio.h>

@@ -32,18 +32,19 @@
 
 enum {
 	SWEEP_NS = 1000000000,
+	COUNT_ROWS = UINT16_MAX, /* in place of a metric's field */
 };
 
 /* One set of labels of a measurement. */
 struct labelled {
 	struct labelled *next; /* of the measurement */
-	uint64_t rows, seen_ns;
+	uint64_t seen_ns;
 	const char *labels; /* node="a",port="1" */
 	double value[];	    /* by metric; NAN: none yet */
 };
 
 struct metric {
-	unsigned field;
+	unsigned field; /* or COUNT_ROWS */
 	double scale;
 	bool counter;
 	char *name;
@@ -147,6 +148,7 @@ static struct series_form *series_form(struct series *x, const struct schema *s)
 {
 	struct series_form *m = calloc(1, sizeof(*m));
 	bool ok = m && (m->metric = calloc(s->n + 1, sizeof(*m->metric)));
+	struct metric *rows;
 
 	for (unsigned i = 0; ok && i < s->n; i++)
 		if (is_metric(&s->fields[i])) {
@@ -154,6 +156,11 @@ static struct series_form *series_form(struct series *x, const struct schema *s)
 			ok = name_metric(&m->metric[m->metrics++], s,
 					 &s->fields[i]);
 		}
+	if (ok) {
+		rows = &m->metric[m->metrics++];
+		*rows = (struct metric){COUNT_ROWS, 1, true, NULL};
+		ok = asprintf(&rows->name, "%s_rows_total", s->name) >= 0;
+	}
 	if (!ok) {
 		free_form(m);
 		return NULL;
@@ -224,7 +231,7 @@ static struct labelled *make_labelled(struct series_form *m, const char *labels)
 	if (!l)
 		return NULL;
 	for (unsigned i = 0; i < m->metrics; i++)
-		l->value[i] = NAN;
+		l->value[i] = m->metric[i].field == COUNT_ROWS ? 0 : NAN;
 	l->labels = memcpy((char *)l->value + values, labels, len);
 	if (!tsearch(l, &m->by_labels, by_labels)) {
 		free(l);
@@ -295,11 +302,16 @@ static void set_values(const struct series_form *m, struct labelled *l,
 		       const struct row_batch *b, unsigned row)
 {
 	for (unsigned i = 0; i < m->metrics; i++) {
-		const struct row_cell *c = row_batch_cell(b, row,
-							  m->metric[i].field);
+		const struct metric *t = &m->metric[i];
+		const struct row_cell *c;
 
+		if (t->field == COUNT_ROWS) {
+			l->value[i]++;
+			continue;
+		}
+		c = row_batch_cell(b, row, t->field);
 		if (!encode_is_null(c))
-			l->value[i] = number_of(c) * m->metric[i].scale;
+			l->value[i] = number_of(c) * t->scale;
 	}
 }
 
@@ -315,79 +327,41 @@ static int series_take(struct series *x, struct series_form *m,
 		rc = find_labelled(&l, x, m, labels, now_ns);
 	if (rc == 0) {
 		set_values(m, l, b, row);
-		l->rows++;
 		l->seen_ns = now_ns;
 	}
 	pthread_mutex_unlock(&x->lock);
 	return rc;
 }
 
-static void put_type(struct outbuf *o, const char *name, const char *type)
+static void put_words(struct outbuf *o, const char *const *words)
 {
-	outbuf_word(o, "# TYPE ");
-	outbuf_word(o, name);
-	outbuf_char(o, ' ');
-	outbuf_word(o, type);
-	outbuf_char(o, '\n');
-}
-
-static void put_sample(struct outbuf *o, const char *name, const char *end,
-		       const struct labelled *l)
-{
-	outbuf_word(o, name);
-	outbuf_word(o, end);
-	if (*l->labels) {
-		outbuf_char(o, '{');
-		outbuf_word(o, l->labels);
-		outbuf_char(o, '}');
-	}
-	outbuf_char(o, ' ');
-}
-
-static void put_help(struct outbuf *o, const char *name, const char *what,
-		     const char *field, const char *measurement)
-{
-	outbuf_word(o, "# HELP ");
-	outbuf_word(o, name);
-	outbuf_word(o, what);
-	outbuf_word(o, field);
-	outbuf_word(o, " of ");
-	outbuf_word(o, measurement);
-	outbuf_char(o, '\n');
+	for (; *words; words++)
+		outbuf_word(o, *words);
 }
 
 static void render_metric(const struct series_form *m, unsigned i,
 			  struct outbuf *o)
 {
 	const struct metric *t = &m->metric[i];
+	bool rows = t->field == COUNT_ROWS;
 
-	put_help(o, t->name, " The latest ", m->schema->fields[t->field].name,
-		 m->schema->name);
-	put_type(o, t->name, t->counter ? "counter" : "gauge");
+	put_words(o, (const char *const[]){
+			     "# HELP ", t->name,
+			     rows ? " Rows that came" : " The latest ",
+			     rows ? "" : m->schema->fields[t->field].name,
+			     rows ? "" : " of ", rows ? "" : m->schema->name,
+			     "\n# TYPE ", t->name,
+			     t->counter ? " counter\n" : " gauge\n", NULL});
 	for (const struct labelled *l = m->first; l; l = l->next) {
-		char text[32];
+		bool labels = *l->labels;
+		char value[32];
 
 		if (!isfinite(l->value[i]))
 			continue;
-		snprintf(text, sizeof(text), "%.15g\n", l->value[i]);
-		put_sample(o, t->name, "", l);
-		outbuf_word(o, text);
-	}
-}
-
-static void render_rows(const struct series_form *m, struct outbuf *o)
-{
-	const char *name = m->schema->name;
-
-	outbuf_word(o, "# HELP ");
-	outbuf_word(o, name);
-	outbuf_word(o, "_rows_total Rows that came\n# TYPE ");
-	outbuf_word(o, name);
-	outbuf_word(o, "_rows_total counter\n");
-	for (const struct labelled *l = m->first; l; l = l->next) {
-		put_sample(o, name, "_rows_total", l);
-		outbuf_u64(o, l->rows);
-		outbuf_char(o, '\n');
+		snprintf(value, sizeof(value), " %.15g\n", l->value[i]);
+		put_words(o, (const char *const[]){t->name, labels ? "{" : "",
+						   l->labels, labels ? "}" : "",
+						   value, NULL});
 	}
 }
 
@@ -398,7 +372,6 @@ static void series_render(struct series *x, struct outbuf *o, uint64_t now_ns)
 	for (const struct series_form *m = x->forms; m; m = m->next) {
 		for (unsigned i = 0; i < m->metrics; i++)
 			render_metric(m, i, o);
-		render_rows(m, o);
 	}
 	pthread_mutex_unlock(&x->lock);
 }

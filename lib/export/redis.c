@@ -8,7 +8,7 @@
  *	maxlen=N		of a stream, about; 100000
  *
  * KEY as in row_template_open(); in a URL, { and } as they are. Rows of schemas
- *that neither the URL nor the caller's rules name go to a stream of their
+ * that neither the URL nor the caller's rules name go to a stream of their
  * measurement.
  *
  * A block has an item for each row, the machine's numbers (it does not leave

@@ -28,6 +28,13 @@ static bool decode_percent(char *text)
 	return true;
 }
 
+static int decode_part(char *text, const char *what, struct error *err)
+{
+	if (!text || decode_percent(text))
+		return 0;
+	return error_set(err, -EINVAL, "%s: not %%XX", what);
+}
+
 /* Ends a text at a character, and returns what is behind it; or NULL. */
 static char *split_at(char *text, char at)
 {
@@ -47,8 +54,8 @@ static int read_options(struct url *u, char *text, struct error *err)
 		value = split_at(text, '=');
 		if (!value)
 			return error_set(err, -EINVAL, "%s: no value", text);
-		if (!decode_percent(value))
-			return error_set(err, -EINVAL, "%s: not %%XX", text);
+		if (decode_part(value, text, err) < 0)
+			return -EINVAL;
 		if (u->options == EXPORT_OPTIONS_MAX)
 			return error_set(err, -EINVAL, "more than %d options",
 					 EXPORT_OPTIONS_MAX);
@@ -86,12 +93,12 @@ static int read_place(struct url *u, char *text, struct error *err)
 		u->password = split_at(text, ':');
 		u->user = text;
 		text = at + 1;
-		if (!decode_percent(u->user) ||
-		    (u->password && !decode_percent(u->password)))
-			return error_set(err, -EINVAL, "user: not %%XX");
+		if (decode_part(u->user, "user", err) < 0 ||
+		    decode_part(u->password, "user", err) < 0)
+			return -EINVAL;
 	}
-	if (path && !decode_percent(path))
-		return error_set(err, -EINVAL, "path: not %%XX");
+	if (decode_part(path, "path", err) < 0)
+		return -EINVAL;
 	if (path)
 		u->path = path;
 	snprintf(u->hosts, sizeof(u->hosts), "%s", text);
@@ -127,9 +134,7 @@ int url_read(struct url *out, const char *text, struct error *err)
 	options = split_at(rest, '?');
 	if (!strcmp(out->scheme, "file")) {
 		out->path = rest;
-		rc = decode_percent(rest)
-			     ? 0
-			     : error_set(err, -EINVAL, "path: not %%XX");
+		rc = decode_part(rest, "path", err);
 	} else {
 		if (!strncmp(rest, "http:", 5) || !strncmp(rest, "https:", 6)) {
 			out->web = rest;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "net/be.h"
 #include "sim/netsim_private.h"
 #include "sim/traffic.h"
 
@@ -159,17 +160,14 @@ static void packet_head(const struct netsim *s, const struct sim_packet *p,
 	};
 	memcpy(t->key, src->ip, 4);
 	memcpy(t->key + 4, dst->ip, 4);
-	t->key[8] = (uint8_t)(t->src_port >> 8);
-	t->key[9] = (uint8_t)t->src_port;
-	t->key[10] = (uint8_t)(t->dst_port >> 8);
-	t->key[11] = (uint8_t)t->dst_port;
+	be16_store(t->key + 8, t->src_port);
+	be16_store(t->key + 10, t->dst_port);
 	t->key[12] = t->protocol;
 }
 
 /* One label more; 0: it does not fit. */
 static size_t push_frame_label(const struct netsim *s, uint8_t *frame,
-			       size_t cap, size_t len,
-			       const struct sim_packet *p,
+			       size_t len, const struct sim_packet *p,
 			       const struct label_item *item)
 {
 	uint8_t longer[FRAME_ROOM];
@@ -178,8 +176,8 @@ static size_t push_frame_label(const struct netsim *s, uint8_t *frame,
 
 	if (rc < 0 && rc != -ENOENT)
 		return 0;
-	rc = label_push(longer, cap < FRAME_ROOM ? cap : FRAME_ROOM, &s->format,
-			&v, frame, len, item, p->specific, 0);
+	rc = label_push(longer, FRAME_ROOM, &s->format, &v, frame, len, item,
+			p->specific, 0);
 	if (rc < 0)
 		return 0;
 	memcpy(frame, longer, (size_t)rc);
@@ -189,7 +187,7 @@ static size_t push_frame_label(const struct netsim *s, uint8_t *frame,
 /* What a last hop exports, in bytes: the headers of the packet, its labels, no
  * data. Its length, or 0. */
 static size_t frame_export(struct netsim *s, const struct sim_packet *p,
-			   uint8_t *out, size_t cap)
+			   uint8_t out[FRAME_ROOM])
 {
 	const struct label_item *item[LABELS_MAX];
 	struct traffic_packet t;
@@ -200,10 +198,9 @@ static size_t frame_export(struct netsim *s, const struct sim_packet *p,
 	for (uint32_t l = p->label; l != POOL_NONE && n < LABELS_MAX;
 	     l = sim_label(s, l)->next)
 		item[n++] = &sim_label(s, l)->item;
-	len = traffic_frame(out, cap, &t, 0, 0);
+	len = traffic_frame(out, FRAME_ROOM, &t, 0, 0);
 	while (len > 0 && n > 0) /* the oldest was written first */
-		len = (int)push_frame_label(s, out, cap, (size_t)len, p,
-					    item[--n]);
+		len = (int)push_frame_label(s, out, (size_t)len, p, item[--n]);
 	return len > 0 ? (size_t)len : 0;
 }
 
@@ -460,7 +457,7 @@ static void carry_arrived(struct netsim *s, uint32_t i)
 {
 	const struct sim_packet *p = sim_packet(s, i);
 	uint8_t frame[FRAME_ROOM];
-	size_t len = s->over ? 0 : frame_export(s, p, frame, sizeof(frame));
+	size_t len = s->over ? 0 : frame_export(s, p, frame);
 
 	if (len && s->calls.export)
 		s->calls.export(s->calls.ctx, s->o.start_ns + s->now_ns, frame,
@@ -777,10 +774,11 @@ static void arrive_packet(struct netsim *s, uint32_t i)
 	sim_let_go(s, &s->port[p->port]);
 	if (p->lost)
 		sim_lose(s, i, &s->ctr.lost);
-	else if (p->kind != OF_TRAFFIC)
-		probe_arrive(s, i, in);
-	else if (n->tier == FABRIC_HOST)
+	else if (p->kind == OF_TRAFFIC && n->tier == FABRIC_HOST)
 		deliver_packet(s, i);
+	else if (n->tier == FABRIC_HOST || p->kind == OF_WAY ||
+		 p->kind == OF_FLOOD)
+		probe_arrive(s, i, in);
 	else
 		sim_send(s, i, n->first + p->out[p->hop++], in);
 }

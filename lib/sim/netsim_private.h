@@ -201,7 +201,8 @@ void carry_export(struct netsim *s, uint32_t i, uint64_t ns);
 
 int probe_open(struct netsim *s);
 void probe_send(struct netsim *s, uint32_t i); /* EV_PROBE */
-/* One that is no packet of traffic has come to a switch, or to a host. */
+/* One along a trail or a flooded one has come to a switch, or a ping to a host.
+ */
 void probe_arrive(struct netsim *s, uint32_t i, uint32_t in);
 uint32_t probe_generators(const struct netsim *s);
 void probe_close(struct netsim *s);

@@ -237,7 +237,7 @@ static void answer_ping(struct netsim *s, uint32_t i)
 
 void probe_arrive(struct netsim *s, uint32_t i, uint32_t in)
 {
-	struct sim_packet *p = sim_packet(s, i);
+	const struct sim_packet *p = sim_packet(s, i);
 	const struct fabric_node *n = &s->f->node[s->f->port[in].node];
 
 	if (p->kind == OF_WAY)
@@ -246,10 +246,8 @@ void probe_arrive(struct netsim *s, uint32_t i, uint32_t in)
 		end_probe(s, i);
 	else if (p->kind == OF_FLOOD)
 		flood_probe(s, i, in);
-	else if (n->tier == FABRIC_HOST)
-		answer_ping(s, i);
 	else
-		sim_send(s, i, n->first + p->out[p->hop++], in);
+		answer_ping(s, i);
 }
 
 void probe_send(struct netsim *s, uint32_t i)
