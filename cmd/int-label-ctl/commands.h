@@ -25,18 +25,19 @@ extern const struct label_policy policy_default;
 int policy_read_f(void *opts, const char *text, struct error *why);
 
 /* Rows of a command's table: a policy, its T and T1 in ns, which are 0 or
- * POLICY_INTERVAL_NS at first. */
+ * POLICY_INTERVAL_NS at first. of: the rule "verbs" of all but --label. */
 /* clang-format off */
-#define POLICY_OPTIONS(opts, policy, interval, rest)                           \
+#define POLICY_OPTIONS(opts, policy, interval, rest, of)                       \
 	{ 'b', "base", "A|B", "label by interval (A), and by labels that a "   \
 	  "packet has (B)",                                                    \
-	  CLI_WORD, CLI_AT(opts, policy.kind), .words = label_kind_names },    \
+	  CLI_WORD, CLI_AT(opts, policy.kind), .words = label_kind_names,      \
+	  .verbs = of },                                                       \
 	{ 'f', "chance", "F", "of B: f1, f2, f3, or f(0),f(1)... (f1)",        \
-	  CLI_CALL, .read = policy_read_f },                                   \
+	  CLI_CALL, .read = policy_read_f, .verbs = of },                      \
 	{ 't', "label", "TIME", "labelling interval (50ms)", CLI_TIME,         \
 	  CLI_AT(opts, interval), .min = 1000 },                               \
 	{ 0, "rest", "TIME", "of B: none by chance so long after a label (0)", \
-	  CLI_TIME, CLI_AT(opts, rest) }
+	  CLI_TIME, CLI_AT(opts, rest), .verbs = of }
 /* clang-format on */
 
 /* Completes the policy when all is read; exits if the rest is too long, or what

@@ -58,10 +58,11 @@ static const struct cli_option options[] = {
 	{ 'S', "scheme", "SCHEME",
 	  "label (default), label-flag, int, hula, int-path, pingmesh, none",
 	  CLI_WORD, AT(net.scheme), .words = netsim_scheme_names },
-	POLICY_OPTIONS(struct sim_options, net.policy, interval_ns, rest_ns),
+	POLICY_OPTIONS(struct sim_options, net.policy, interval_ns, rest_ns,
+		       "label label-flag"),
 	{ 'P', "pro", "K",
 	  "the controller moves S of ports that are silent for K intervals",
-	  CLI_F64, AT(net.k), .low = 0.1, .high = 1e6 },
+	  CLI_F64, AT(net.k), .low = 0.1, .high = 1e6, .verbs = "label" },
 	{ 'T', "telemetry", "TIME", "interval of the controller's view (100ms)",
 	  CLI_TIME, AT(net.telemetry_ns), .min = 1000 },
 	{ 'R', "rate", "PPS",
@@ -70,7 +71,8 @@ static const struct cli_option options[] = {
 	{ 0, "flows", "N", "of a fat tree (65536)",
 	  CLI_SIZE, AT(net.flows), .min = 1, .max = 1 << 30, .needs = "--arity" },
 	{ 0, "specific", "N", "so many flows are labelled at each hop (0)",
-	  CLI_SIZE, AT(net.specific), .max = 1 << 30 },
+	  CLI_SIZE, AT(net.specific), .max = 1 << 30,
+	  .verbs = "label label-flag" },
 	{ 0, "link-rate", "BPS", "bits a second, of each link (1G)",
 	  CLI_SIZE, AT(net.link_bps), .min = 1000, .max = UINT64_C(1000000000000) },
 	{ 0, "port-rate", "PPS", "packets a port forwards, at most",
@@ -83,7 +85,8 @@ static const struct cli_option options[] = {
 	{ 0, "lose", "ID-PORT=PERCENT", "on that link; many times",
 	  CLI_CALL, .read = read_lose },
 	{ 0, "probe-interval", "TIME", "of hula, int-path, pingmesh (100ms)",
-	  CLI_TIME, AT(net.probe_ns), .min = 1000 },
+	  CLI_TIME, AT(net.probe_ns), .min = 1000,
+	  .verbs = "hula int-path pingmesh" },
 	{ 0, "trace", "HOPS",
 	  "path tracing instead, up to so many hops: label, int and pint",
 	  CLI_U64, AT(trace), .min = 1, .max = PINT_HOPS_MAX },
@@ -140,32 +143,6 @@ static struct netsim_loss sim_loss(const struct fabric *f, const char *text)
 	return (struct netsim_loss){at, percent / 100};
 }
 
-/* What a scheme does not look at is refused. */
-static void check_scheme(const struct sim_options *o)
-{
-	static const unsigned pro = 1 << NETSIM_LABEL,
-			      label = pro | 1 << NETSIM_FLAG,
-			      probes = 1 << NETSIM_HULA | 1 << NETSIM_INT_PATH |
-				       1 << NETSIM_PINGMESH;
-	const struct {
-		const char *name;
-		unsigned schemes;
-	} of[] = {
-		{"--base", label},     {"--chance", label},
-		{"--rest", label},     {"--pro", pro},
-		{"--specific", label}, {"--probe-interval", probes},
-	};
-
-	for (unsigned i = 0; i < sizeof(of) / sizeof(of[0]); i++)
-		if (cli_text(&cli_sim, of[i].name) &&
-		    !(of[i].schemes >> o->net.scheme & 1))
-			cli_usage(&cli_sim, "%s is nothing to --scheme %s",
-				  of[i].name,
-				  netsim_scheme_names[o->net.scheme]);
-	if (o->net.scheme == NETSIM_PINGMESH && !o->arity)
-		cli_usage(&cli_sim, "--scheme pingmesh needs --arity");
-}
-
 /* Intervals that are over by the end, and are not left out. */
 static void check_time(const struct sim_options *o)
 {
@@ -218,8 +195,9 @@ static void sim_read(struct sim_options *o, int argc, char **argv)
 	cli_start(&cli_sim);
 	if (cli_read(&cli_sim, o, argc, argv) < argc)
 		cli_usage(&cli_sim, "takes no operands");
-	cli_check(&cli_sim, o, -1);
-	check_scheme(o);
+	cli_check_named(&cli_sim, o, netsim_scheme_names[o->net.scheme]);
+	if (o->net.scheme == NETSIM_PINGMESH && !o->arity)
+		cli_usage(&cli_sim, "--scheme pingmesh needs --arity");
 	check_time(o);
 	set_defaults(o);
 }

@@ -73,7 +73,7 @@ holds() {
 		.[1].commands < .[1].interval * 10' a f g
 	holds '.[0].commands == 0 and .[1].commands > 0 and .[1].s_max == 20' a f
 	run -2 --separate-stderr int-label-ctl sim -S label-flag --pro 2
-	[[ $stderr == *"--pro is nothing to --scheme label-flag"* ]]
+	[[ $stderr == *"--pro is for label"* ]]
 }
 
 @test "92 % coverage and more at 60 % loss with Pro" {

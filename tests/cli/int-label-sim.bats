@@ -223,9 +223,9 @@ refused() { # WORDS ARGS...: exit 2, WORDS on stderr, nothing on stdout
 	refused "behind --warmup" sim -d 1s --warmup 1s
 	refused "--chance is of Base B" sim -f f2
 	refused "--rest is of Base B" sim --rest 1ms
-	refused "--pro is nothing to --scheme hula" sim -S hula --pro 2
-	refused "--base is nothing to --scheme int" sim -S int -b B
-	refused "--probe-interval is nothing to --scheme label" sim \
+	refused "--pro is for label" sim -S hula --pro 2
+	refused "--base is for label and label-flag" sim -S int -b B
+	refused "--probe-interval is for hula, int-path and pingmesh" sim \
 		--probe-interval 1s
 	refused "--trace and --rate" sim --trace 2 -R 5
 	refused "--chance" sim -f f9
