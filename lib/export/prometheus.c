@@ -5,6 +5,7 @@
  *
  *	series=N	at most, rows of others are refused; 10000
  *	expire=TIME	of a series without rows; 5m, 0: never
+ *	row_counts=0	leaves MEASUREMENT_rows_total out
  *
  * A field of numbers is a gauge MEASUREMENT_FIELD, with its unit at the end, in
  * base units: ns, us, ms and s become seconds; one whose name ends in _total is
@@ -62,6 +63,7 @@ struct series_form {
 struct series {
 	pthread_mutex_t lock;
 	uint64_t max, expire_ns, n, swept_ns;
+	bool row_counts;
 	struct series_form *forms, **last;
 	struct outbuf labels, cell;
 };
@@ -156,7 +158,7 @@ static struct series_form *series_form(struct series *x, const struct schema *s)
 			ok = name_metric(&m->metric[m->metrics++], s,
 					 &s->fields[i]);
 		}
-	if (ok) {
+	if (ok && x->row_counts) {
 		rows = &m->metric[m->metrics++];
 		*rows = (struct metric){COUNT_ROWS, 1, true, NULL};
 		ok = asprintf(&rows->name, "%s_rows_total", s->name) >= 0;
@@ -173,7 +175,8 @@ static struct series_form *series_form(struct series *x, const struct schema *s)
 	return m;
 }
 
-static struct series *series_open(uint64_t max, uint64_t expire_ns)
+static struct series *series_open(uint64_t max, uint64_t expire_ns,
+				  bool row_counts)
 {
 	struct series *x = calloc(1, sizeof(*x));
 
@@ -182,6 +185,7 @@ static struct series *series_open(uint64_t max, uint64_t expire_ns)
 	pthread_mutex_init(&x->lock, NULL);
 	x->max = max;
 	x->expire_ns = expire_ns;
+	x->row_counts = row_counts;
 	x->last = &x->forms;
 	return x;
 }
@@ -409,7 +413,7 @@ enum {
 struct prometheus {
 	struct MHD_Daemon *daemon;
 	struct series *series;
-	uint64_t max, expire_ns;
+	uint64_t max, expire_ns, row_counts;
 	const struct export_options *options;
 	uint16_t port;
 };
@@ -420,6 +424,8 @@ static const struct field fields[] = {
 	 10000000},
 	{"expire", FIELD_OTHER, 0, offsetof(struct prometheus, expire_ns),
 	 .set = export_set_duration},
+	{"row_counts", FIELD_NUMBER, 8,
+	 offsetof(struct prometheus, row_counts), 0, 1},
 	{NULL},
 };
 /* clang-format on */
@@ -559,7 +565,7 @@ static int start_server(struct prometheus *x, const struct url *u,
 {
 	int fd;
 
-	if (!(x->series = series_open(x->max, x->expire_ns)))
+	if (!(x->series = series_open(x->max, x->expire_ns, x->row_counts)))
 		return error_set(err, -ENOMEM, "out of memory");
 	if ((fd = listen_on(x, u, err)) < 0)
 		return fd;
@@ -577,6 +583,7 @@ static int start_server(struct prometheus *x, const struct url *u,
 static const struct prometheus defaults = {
 	.max = 10000,
 	.expire_ns = UINT64_C(300000000000),
+	.row_counts = 1,
 };
 
 static int prometheus_open(void *self, struct url *u,
