@@ -13,7 +13,6 @@
 #include "rdma/fanout.h"
 #include "rdma/local.h"
 #include "region/region.h"
-#include "net/be.h"
 
 _Static_assert((int)FANOUT_MAX == (int)CLUSTER_MAX, "a transport for each");
 
@@ -40,7 +39,6 @@ struct cluster_out {
 	struct collector *member[CLUSTER_MAX]; /* in their order */
 	struct table table[TABLE_MAX];
 	struct fanout *fanout;
-	struct dart_out *dart;
 	struct transport *transport;
 	/* Of the clusters in whose place this one is: what became of their
 	 * requests, and the last tickets of members that went. */
@@ -134,9 +132,10 @@ static int collector_ticket(struct cluster_out *fl, struct collector *s,
 	if (rc < 0)
 		return rc;
 	rc = roce_out_open(&s->roce, t, fl->o.sink, fl->o.ack_every, err);
-	if (rc == 0)
-		s->transport = roce_out_transport(s->roce);
-	return rc;
+	if (rc < 0)
+		return rc;
+	s->transport = roce_out_transport(s->roce);
+	return fl->o.dart ? roce_out_dart(s->roce, err) : 0;
 }
 
 static void drop_ticket(struct ticket *t)
@@ -167,25 +166,20 @@ static int read_ticket(struct ticket **out, const char *path, struct error *err)
 }
 
 /* Where the PSNs and lists of a member are now, into a ticket of its. */
-static int save_state(const struct cluster_out *fl, unsigned member,
-		      struct ticket *t)
+static int save_state(const struct collector *s, struct ticket *t)
 {
-	struct roce_out *roce = fl->member[member]->roce;
-	struct transport *transport = roce_out_transport(roce);
 
 	for (unsigned i = 0; i < t->n; i++) {
 		struct ticket_table *at = &t->at[i];
 		uint32_t lists = t->table[i].lists;
-		const struct dart_state *st =
-			fl->dart ? dart_out_state(fl->dart, member, i) : NULL;
 
-		at->psn = st ? be24_load(st->psn) : roce_out_psn(roce, i);
+		at->psn = roce_out_psn(s->roce, i);
 		if (!lists)
 			continue;
 		if (!at->heads && !(at->heads = calloc(lists, 8)))
 			return -ENOMEM;
 		for (uint32_t k = 0; k < lists; k++)
-			at->heads[k] = transport->head(transport, i, k);
+			at->heads[k] = s->transport->head(s->transport, i, k);
 	}
 	return 0;
 }
@@ -203,7 +197,7 @@ static int continue_sequence(const struct cluster_out *old, struct ticket *t,
 
 		if (!was || !ticket_stamp_is(&was->stamp, &t->stamp))
 			continue;
-		return save_state(old, i, t) < 0
+		return save_state(old->member[i], t) < 0
 			       ? error_set(err, -ENOMEM, "%s", strerror(ENOMEM))
 			       : 0;
 	}
@@ -264,10 +258,9 @@ static int collector_open(struct cluster_out *fl, struct collector **out,
 
 /* Takes a ticket that is not the file which was read last: 1. 0: it is, or the
  * file was written meanwhile. */
-static int collector_reticket(struct cluster_out *fl, unsigned member,
+static int collector_reticket(const struct cluster_out *fl, struct collector *s,
 			      struct error *err)
 {
-	struct collector *s = fl->member[member];
 	struct ticket_stamp stamp = ticket_stamp(s->path);
 	struct ticket *t;
 	int rc;
@@ -286,13 +279,8 @@ static int collector_reticket(struct cluster_out *fl, unsigned member,
 		return 0; /* the next look sees it */
 	}
 	rc = same_tables(fl->table, fl->tables, t->table, t->n, err);
-	/* Both transports take it, or none: the second is asked before. */
-	if (rc == 0 && fl->dart)
-		rc = dart_out_accepts(fl->dart, t, err);
 	if (rc == 0)
 		rc = roce_out_reticket(s->roce, t, err);
-	if (rc == 0 && fl->dart)
-		rc = dart_out_reticket(fl->dart, member, s->ticket, t, err);
 	if (rc < 0) {
 		drop_ticket(t);
 		return rc;
@@ -318,28 +306,17 @@ static void collector_close(struct collector *s)
 /* The transport to all members, once they are open. */
 static int join_paths(struct cluster_out *fl, struct error *err)
 {
-	const struct ticket *ticket[CLUSTER_MAX];
 	struct transport *transport[CLUSTER_MAX];
 	int rc;
 
-	for (unsigned i = 0; i < fl->n; i++) {
+	for (unsigned i = 0; i < fl->n; i++)
 		transport[i] = fl->member[i]->transport;
-		ticket[i] = fl->member[i]->ticket;
-	}
 	fl->transport = fl->member[0]->transport;
-	if (fl->n > 1) {
-		rc = fanout_open(&fl->fanout, transport, fl->n, fl->tables,
-				 err);
-		if (rc < 0)
-			return rc;
-		fl->transport = fanout_transport(fl->fanout);
-	}
-	if (!fl->o.dart)
+	if (fl->n == 1)
 		return 0;
-	rc = dart_out_open(&fl->dart, ticket, fl->n, fl->o.sink, fl->transport,
-			   fl->o.ack_every, err);
-	if (rc == 0)
-		fl->transport = dart_out_transport(fl->dart);
+	rc = fanout_open(&fl->fanout, transport, fl->n, fl->tables, err);
+	if (!rc)
+		fl->transport = fanout_transport(fl->fanout);
 	return rc;
 }
 
@@ -481,25 +458,14 @@ struct requester_ledger cluster_out_ledger(const struct cluster_out *fl,
 
 bool cluster_out_dart(const struct cluster_out *fl, struct dart_ledger *out)
 {
-	struct dart_ledger l;
-
-	if (!fl->dart)
-		return false;
-	l = dart_out_ledger(fl->dart);
 	*out = fl->dart_before;
-	ledger_add(&dart_ledger, out, &l);
-	return true;
-}
+	for (unsigned i = 0; i < fl->n && fl->o.dart; i++) {
+		struct dart_ledger l = roce_out_dart_ledger(
+			fl->member[i]->roce);
 
-size_t cluster_out_dart_answers(struct cluster_out *fl, struct pkt *pkts,
-				size_t n)
-{
-	size_t left = 0;
-
-	for (size_t i = 0; i < n; i++)
-		if (!fl->dart || !dart_out_answer(fl->dart, &pkts[i]))
-			pkts[left++] = pkts[i];
-	return left;
+		ledger_add(&dart_ledger, out, &l);
+	}
+	return fl->o.dart;
 }
 
 unsigned cluster_out_roces(const struct cluster_out *fl, struct roce_out **out)
@@ -513,10 +479,9 @@ unsigned cluster_out_roces(const struct cluster_out *fl, struct roce_out **out)
 }
 
 /* Looks whether a member's file is another than the last that was judged. */
-static int collector_look(struct cluster_out *fl, unsigned member,
+static int collector_look(const struct cluster_out *fl, struct collector *s,
 			  struct error *err)
 {
-	struct collector *s = fl->member[member];
 	struct ticket_stamp now = ticket_stamp(s->path);
 	struct error why = {""};
 	uint64_t before;
@@ -525,7 +490,7 @@ static int collector_look(struct cluster_out *fl, unsigned member,
 	if (!s->ticket || !now.inode || ticket_stamp_is(&now, &s->seen))
 		return 0;
 	before = s->ticket->epoch;
-	rc = collector_reticket(fl, member, &why);
+	rc = collector_reticket(fl, s, &why);
 	if (rc < 0)
 		return error_about(err, rc, s->path, &why);
 	if (!rc)
@@ -546,7 +511,7 @@ int cluster_out_poll_tickets(struct cluster_out *fl, uint64_t now_ns,
 	if (now_ns < fl->look_ns)
 		return 0;
 	while (!rc && fl->looked_at < fl->n)
-		rc = collector_look(fl, fl->looked_at++, err);
+		rc = collector_look(fl, fl->member[fl->looked_at++], err);
 	if (!rc) {
 		fl->looked_at = 0;
 		fl->look_ns = now_ns + LOOK_NS;
@@ -609,7 +574,6 @@ void cluster_out_close(struct cluster_out *fl)
 {
 	if (!fl)
 		return;
-	dart_out_close(fl->dart);
 	fanout_close(fl->fanout);
 	for (unsigned i = 0; i < fl->n; i++)
 		collector_close(fl->member[i]);

@@ -9,7 +9,6 @@
 
 #include "packet/pkt.h"
 #include "cluster/cluster.h"
-#include "rdma/dart_out.h"
 #include "rdma/op.h"
 #include "rdma/roce_out.h"
 #include "rdma/ticket.h"
@@ -17,7 +16,7 @@
 struct cluster_out_options {
 	struct snk *sink; /* of RoCEv2 packets; NULL: regions only */
 	unsigned ack_every;
-	bool dart; /* Key-Write by dart_out.h's transport; needs sink */
+	bool dart; /* Key-Write as DART's switches do; needs sink */
 };
 
 struct cluster_out;
@@ -41,17 +40,12 @@ unsigned cluster_out_collectors(const struct cluster_out *fl);
 const struct table *cluster_out_table(const struct cluster_out *fl, unsigned i);
 unsigned cluster_out_tables(const struct cluster_out *fl);
 
-/* The ledger of DART's transport; false: it has none. */
+/* What became of DART's packets; false: there are none. */
 bool cluster_out_dart(const struct cluster_out *fl, struct dart_ledger *out);
-
-/* Answers to its packets; returns how many others stay, in front. */
-size_t cluster_out_dart_answers(struct cluster_out *fl, struct pkt *pkts,
-				size_t n);
 void cluster_out_close(struct cluster_out *fl); /* NULL is fine */
 
 /* The members' transports of RoCEv2 packets (roce_out.h), for windows and
- * answers: how many, CLUSTER_MAX at most. A DART transport's packets are not
- * theirs. */
+ * answers: how many, CLUSTER_MAX at most. */
 unsigned cluster_out_roces(const struct cluster_out *fl, struct roce_out **out);
 
 /* What became of all requests so far, those of before a cluster_out_reopen()

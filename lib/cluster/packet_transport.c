@@ -239,8 +239,6 @@ static int receive_answers(struct packet_transport *p, int ms)
 	snk_flush(p->sink); /* snk_close() tells of an error */
 	if (!p->over)
 		n = receive(p, ms);
-	if (n > 0)
-		n = (int)cluster_out_dart_answers(p->out, p->pkts, (size_t)n);
 	if (n > 0 && p->n)
 		rc = roce_out_answers(roce, p->n, p->pkts, (size_t)n,
 				      clock_ns());

@@ -16,8 +16,7 @@
 
 struct packet_transport_options {
 	const char *ticket, *cluster; /* files, of which there is one */
-	bool dart; /* Key-Write by dart_out.h's transport, where there is a sink
-		    */
+	bool dart; /* Key-Write as DART's switches do, where there is a sink */
 	unsigned ack_every;
 	unsigned window; /* requests kept until confirmed; 0: no answers */
 	bool live;  /* reports do not wait for a collector that is silent */

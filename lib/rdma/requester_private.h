@@ -103,8 +103,19 @@ struct requester {
 	struct request_window w;
 };
 
+/*
+ * What a responder has executed of a DART table. It sends one NAK for a PSN;
+ * another of the same or an earlier PSN was duplicated or delayed on the way.
+ */
+struct dart_sequence {
+	bool on;       /* a Key-Write table of a DART switch */
+	uint32_t from; /* PSNs before this one were executed */
+	bool back;     /* a NAK has set that PSN */
+};
+
 struct requester_qp { /* a queue pair */
 	uint32_t psn, since_ack;
+	struct dart_sequence dart;
 	struct roce_cached_template cached[TEMPLATES];
 	struct requester q;
 };
@@ -117,6 +128,8 @@ struct roce_out {
 	uint64_t packets, generation;
 	uint64_t *heads[TABLE_MAX];
 	struct requester_qp qp[TABLE_MAX];
+	bool dart;
+	struct dart_ledger darts;
 	/* with a window */
 	bool windows;
 	uint64_t now_ns, ts_ns; /* the clock; the last packets' time */

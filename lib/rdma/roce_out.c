@@ -16,6 +16,10 @@
 
 enum {
 	TIMEOUT_FIRST = 20 * 1000000, /* ns */
+	/* Of DART's PSNs: packets after which a NAK counts again, and between
+	 * two looks whether the last answer is too old. */
+	DART_STALE = 1 << 16,
+	DART_FORGET = ROCE_PSN_HALF / 4,
 };
 
 static const struct ledger_field fields[] = {
@@ -50,6 +54,22 @@ const struct ledger requester_ledger = {
 	.unit = "requests",
 	.fields = fields,
 	.n = sizeof(fields) / sizeof(fields[0]),
+};
+
+static const struct ledger_field dart_fields[] = {
+	LEDGER_FIELD(struct dart_ledger, packets, LEDGER_IN),
+	LEDGER_FIELD(struct dart_ledger, sent, LEDGER_DONE),
+	LEDGER_FIELD(struct dart_ledger, lost, LEDGER_LOSS),
+	LEDGER_FIELD(struct dart_ledger, resyncs, LEDGER_NOTE),
+};
+
+LEDGER_COMPLETE(dart_fields, struct dart_ledger);
+
+const struct ledger dart_ledger = {
+	.stage = "dart",
+	.unit = "packets",
+	.fields = dart_fields,
+	.n = sizeof(dart_fields) / sizeof(dart_fields[0]),
 };
 
 static inline struct roce_out *self(struct transport *r)
@@ -159,12 +179,26 @@ static uint8_t opcode_of(const struct table *t, uint8_t verb)
 				      : 0;
 }
 
+/* PSNs come round: an answer of half of them ago says nothing any more. */
+static void dart_count(struct roce_out *o, struct dart_sequence *d,
+		       uint32_t psn)
+{
+	o->darts.packets++;
+	if (psn % DART_FORGET ||
+	    ((psn - d->from) & ROCE_PSN_MASK) < ROCE_PSN_HALF)
+		return;
+	d->from = (psn - ROCE_PSN_HALF) & ROCE_PSN_MASK;
+	d->back = false;
+}
+
 /* Sends a request without keeping it. */
 static int send_request(struct roce_out *o, const struct op *op, uint8_t opcode)
 {
 	struct requester_qp *p = &o->qp[op->table];
 	uint32_t psn = p->psn;
 
+	if (p->dart.on)
+		dart_count(o, &p->dart, psn);
 	p->psn = (psn + 1) & ROCE_PSN_MASK;
 	if (o->ack_every && ++p->since_ack >= o->ack_every) {
 		p->since_ack = 0;
@@ -179,6 +213,8 @@ static int window_request(struct roce_out *o, const struct op *op,
 {
 	if (o->qp[op->table].q.on)
 		return requester_add(o, op, opcode, taken);
+	if (o->qp[op->table].dart.on)
+		return send_request(o, op, opcode);
 	o->ctr.requests++;
 	o->ctr.uc++;
 	return send_request(o, op, opcode);
@@ -365,20 +401,71 @@ uint32_t roce_out_psn(const struct roce_out *o, unsigned table)
 	return p->q.met ? p->q.unused : o->t->at[table].psn;
 }
 
-static struct requester *find_requester(struct roce_out *o,
-					const struct roce *r)
+int roce_out_dart(struct roce_out *o, struct error *err)
+{
+	for (unsigned i = 0; i < o->t->n; i++) {
+		const struct table *t = &o->t->table[i];
+
+		if (t->kind != TABLE_KEYWRITE)
+			continue;
+		if (t->value_len + 4u > o->t->mtu)
+			return error_set(err, -EINVAL,
+					 "table %s: slots above the path MTU "
+					 "of %u: DART writes them in one "
+					 "packet",
+					 t->name, o->t->mtu);
+		o->qp[i].dart = (struct dart_sequence){.on = true,
+						       .from = o->qp[i].psn};
+	}
+	o->dart = true;
+	return 0;
+}
+
+struct dart_ledger roce_out_dart_ledger(const struct roce_out *o)
+{
+	struct dart_ledger l = o->darts;
+
+	l.sent = l.packets - l.lost;
+	return l;
+}
+
+/* An answer about packets of a DART table: an ACK says that all up to its PSN
+ * were executed; a NAK, if that is news, that all from its PSN on are lost. */
+static void dart_answer(struct roce_out *o, struct requester_qp *p,
+			const struct roce *r)
+{
+	struct dart_sequence *d = &p->dart;
+	uint32_t sent = (p->psn - d->from) & ROCE_PSN_MASK;
+	uint32_t at = (r->psn - d->from) & ROCE_PSN_MASK;
+
+	if (r->opcode != ROCE_RC_ACK || at >= sent)
+		return;
+	if (r->syndrome == ROCE_ACK) {
+		d->from = (r->psn + 1) & ROCE_PSN_MASK;
+		d->back = false;
+	} else if (r->syndrome == ROCE_NAK_PSN &&
+		   (at || !d->back || sent >= DART_STALE)) {
+		p->psn = d->from = r->psn;
+		d->back = true;
+		o->darts.lost += sent - at;
+		o->darts.resyncs++;
+	}
+}
+
+/* The queue pair that an answer is for, if it is one that hears answers. */
+static struct requester_qp *find_qp(struct roce_out *o, const struct roce *r)
 {
 	const struct ticket *t = o->t;
 	size_t len = t->version == 4 ? 4 : 16;
 
-	if (!o->windows || r->version != t->version ||
-	    memcmp(r->src, t->ip, len) != 0 ||
+	if (r->version != t->version || memcmp(r->src, t->ip, len) != 0 ||
 	    memcmp(r->dst, t->peer_ip, len) != 0 ||
 	    memcmp(r->eth_dst, t->peer_mac, 6) != 0)
 		return NULL;
 	for (unsigned i = 0; i < t->n; i++)
-		if (o->qp[i].q.on && t->at[i].qpn == r->dest_qp)
-			return &o->qp[i].q;
+		if ((o->qp[i].q.on || o->qp[i].dart.on) &&
+		    t->at[i].qpn == r->dest_qp)
+			return &o->qp[i];
 	return NULL;
 }
 
@@ -391,17 +478,17 @@ static bool is_whole(const struct roce *r)
 static int process_answer(struct roce_out *const *transports, unsigned n,
 			  const struct roce *r)
 {
-	struct requester *q = NULL;
-	struct requester_qp *p;
+	for (unsigned i = 0; i < n; i++) {
+		struct requester_qp *p = find_qp(transports[i], r);
 
-	for (unsigned i = 0; i < n && !q; i++) {
-		q = find_requester(transports[i], r);
-		if (!q)
+		if (!p)
 			continue;
-		p = (struct requester_qp *)((char *)q -
-					    offsetof(struct requester_qp, q));
-		return requester_judge(transports[i],
-				       (unsigned)(p - transports[i]->qp), r);
+		if (p->q.on)
+			return requester_judge(
+				transports[i],
+				(unsigned)(p - transports[i]->qp), r);
+		dart_answer(transports[i], p, r);
+		return 0;
 	}
 	transports[0]->ctr.strangers++;
 	return 0;
@@ -483,7 +570,7 @@ int roce_out_window(struct roce_out *o, unsigned size, roce_out_wait *wait,
 		const struct table *t = &o->t->table[i];
 		struct requester *q = &o->qp[i].q;
 
-		if (t->qp != TABLE_QP_RC)
+		if (t->qp != TABLE_QP_RC || o->qp[i].dart.on)
 			continue;
 		if (request_window_open(&q->w, n,
 					longest_payload(t, o->t->mtu)) < 0)
@@ -665,7 +752,7 @@ int roce_out_accepts(const struct roce_out *o, const struct ticket *t,
 {
 	if (!same_tables(o->t, t))
 		return error_set(err, -EINVAL, "the tables are not the same");
-	if (t->mtu != o->t->mtu && o->windows)
+	if (t->mtu != o->t->mtu && (o->windows || o->dart))
 		return error_set(err, -EINVAL, "another MTU needs a new start");
 	return ticket_check_mtu(t->table, t->n, t->mtu, err);
 }
@@ -700,6 +787,20 @@ static bool do_lists_continue(const struct roce_out *o, unsigned i,
 	       (t->epoch == o->t->epoch && ticket_pair_lasts(o->t, t, i));
 }
 
+/* The next PSN of a table without a window; what was heard about others says
+ * nothing about it. */
+static void renew_psn(struct roce_out *o, unsigned i, const struct ticket *t)
+{
+	struct requester_qp *p = &o->qp[i];
+	uint32_t psn = ticket_psn(o->t, t, i, p->psn);
+
+	if (psn != p->psn || !ticket_pair_lasts(o->t, t, i)) {
+		p->dart.from = psn;
+		p->dart.back = false;
+	}
+	p->psn = psn;
+}
+
 int roce_out_reticket(struct roce_out *o, const struct ticket *t,
 		      struct error *err)
 {
@@ -721,10 +822,11 @@ int roce_out_reticket(struct roce_out *o, const struct ticket *t,
 		struct requester_qp *p = &o->qp[i];
 
 		memset(p->cached, 0, sizeof(p->cached));
-		if (!p->q.on && !same)
-			p->psn = ticket_psn(o->t, t, i, p->psn);
-		if (!p->q.on)
+		if (!p->q.on) {
+			if (!same)
+				renew_psn(o, i, t);
 			continue;
+		}
 		if (is_same_qp(o, i, t)) {
 			if (p->q.phase == REQUESTER_OPEN)
 				requester_doubt(&p->q);

@@ -7,6 +7,11 @@
  * Without a window it stores nothing that it has sent. With one
  * (roce_out_window()) it keeps each request to an RC table until the collector
  * has acknowledged it, and retransmits lost ones in order (go-back-N).
+ *
+ * As a DART switch (DART section 6) it keeps nothing of Key-Write tables, with
+ * or without a window: lost packets stay lost, and reporters report again. A
+ * responder's NAK sets the PSN; all packets sent since then are counted as
+ * lost, since the responder has executed none of them.
  */
 #ifndef RDMA_ROCE_OUT_H
 #define RDMA_ROCE_OUT_H
@@ -45,6 +50,19 @@ typedef int roce_out_wait(void *ctx);
  */
 int roce_out_window(struct roce_out *o, unsigned size, roce_out_wait *wait,
 		    void *ctx, struct error *err);
+
+/* packets = sent + lost; lost: those that NAKs say so of. */
+struct dart_ledger {
+	uint64_t packets, sent, lost;
+	uint64_t resyncs; /* NAKs that set a PSN */
+};
+
+extern const struct ledger dart_ledger;
+
+/* Makes it a DART switch, before the first operation and any window. Refused
+ * where a slot is longer than a packet. */
+int roce_out_dart(struct roce_out *o, struct error *err);
+struct dart_ledger roce_out_dart_ledger(const struct roce_out *o);
 
 /*
  * Processes answers, each for one of n transports (several collectors). Times

@@ -815,8 +815,7 @@ all_right() { # truth [option...]
 	tickets bad.ini >cluster.ini
 	refused "collector 1: bad.ini" -w x.pcap
 	tickets six.ini >cluster.ini
-	refused "hold an IPv4 one" -w x.pcap --dart
-	dta-translate -q -r kw.pcap --cluster cluster.ini -w x.pcap
+	dta-translate -q -r kw.pcap --cluster cluster.ini -w x.pcap --dart
 	tickets none.ini >cluster.ini
 	refused "none.ini: No such file" -w x.pcap
 	echo '[collector 1]' >>cluster.ini

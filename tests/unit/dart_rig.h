@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * dart_rig.h - three collectors' tickets, and the transports that a DART switch
- * has beside its own.
+ * dart_rig.h - three collectors' tickets, and a DART switch's transports to
+ * them.
  */
 #ifndef TESTS_UNIT_DART_RIG_H
 #define TESTS_UNIT_DART_RIG_H
 
-#include "rdma/dart_out.h"
 #include "rdma/fanout.h"
+#include "rdma/roce_out.h"
 #include "rdma_rig.h"
 #include "test.h"
 
@@ -16,9 +16,9 @@ enum {
 };
 
 static struct ticket ticket[COLLECTORS];
-static const struct ticket *tickets[COLLECTORS];
 
-/* Tickets of three collectors, alike but for what the 20 bytes hold. */
+/* Tickets of three collectors, alike but for addresses, queue pairs and keys.
+ */
 static inline void make_tickets(struct rig *g)
 {
 	for (unsigned c = 0; c < COLLECTORS; c++) {
@@ -32,7 +32,6 @@ static inline void make_tickets(struct rig *g)
 			t->at[i].psn = c == 1 ? 0xffffff - 5 : 77 * c;
 			t->at[i].rkey = 0x11111111 * (c + 1) + i;
 		}
-		tickets[c] = t;
 	}
 }
 
@@ -54,7 +53,8 @@ static inline void transports_open(struct transports *r, const char *name)
 		rig_die(r->path, &err);
 	for (unsigned c = 0; c < COLLECTORS; c++) {
 		if (roce_out_open(&r->roce[c], &ticket[c], r->sink, 0, &err) <
-		    0)
+			    0 ||
+		    roce_out_dart(r->roce[c], &err) < 0)
 			rig_die("transport", &err);
 		r->transport[c] = roce_out_transport(r->roce[c]);
 	}

@@ -81,27 +81,21 @@ static uint32_t psn_goes_on(void)
 /* The same of a DART switch. */
 static uint32_t dart_goes_on(void)
 {
-	const struct ticket *one = &was;
-	const struct dart_state *st;
 	struct op op = write_op(RIG_KW);
-	struct dart_out *dart;
+	struct roce_out *o;
 	struct error err = {""};
 	struct snk *sink;
 	uint32_t psn;
 
 	if (snk_open(&sink, "/dev/null", &err) < 0 ||
-	    dart_out_open(&dart, &one, 1, sink, NULL, 0, &err) < 0)
+	    roce_out_open(&o, &was, sink, 0, &err) < 0 ||
+	    roce_out_dart(o, &err) < 0)
 		rig_die("dart", &err);
 	for (unsigned i = 0; i < BEFORE; i++)
-		TEST(dart_out_transport(dart)->exec(dart_out_transport(dart),
-						    &op, 1, 0) == 0);
-	TEST(dart_out_reticket(dart, 0, &was, &now, &err) == 0);
-	st = dart_out_state(dart, 0, RIG_KW);
-	psn = be24_load(st->psn);
-	TEST(be32_load(st->rkey) == now.at[RIG_KW].rkey &&
-	     be24_load(st->qpn) == now.at[RIG_KW].qpn &&
-	     !memcmp(st->ip, now.ip, 4));
-	dart_out_close(dart);
+		run(roce_out_transport(o), &op, 1);
+	TEST(roce_out_reticket(o, &now, &err) == 0);
+	psn = roce_out_psn(o, RIG_KW);
+	roce_out_close(o);
 	TEST(snk_close(sink) == 0);
 	return psn;
 }
@@ -224,14 +218,13 @@ static void test_lists(void)
 static void test_dart_heard(void)
 {
 	static uint8_t frame[ROCE_FRAME_MAX];
-	const struct ticket *one = &was;
 	struct op op = write_op(RIG_KW);
 	struct roce r = {.version = 4,
 			 .src_port = 0xc011,
 			 .opcode = ROCE_RC_ACK,
 			 .pkey = 0xffff,
 			 .syndrome = ROCE_NAK_PSN};
-	struct dart_out *dart;
+	struct roce_out *dart;
 	struct error err = {""};
 	struct snk *sink;
 	struct pkt nak;
@@ -239,29 +232,29 @@ static void test_dart_heard(void)
 	nic_tickets();
 	rotate(&now);
 	if (snk_open(&sink, "/dev/null", &err) < 0 ||
-	    dart_out_open(&dart, &one, 1, sink, NULL, 0, &err) < 0)
+	    roce_out_open(&dart, &was, sink, 0, &err) < 0 ||
+	    roce_out_dart(dart, &err) < 0)
 		rig_die("dart", &err);
 	for (unsigned i = 0; i < BEFORE; i++)
-		TEST(dart_out_transport(dart)->exec(dart_out_transport(dart),
-						    &op, 1, 0) == 0);
+		run(roce_out_transport(dart), &op, 1);
 	r.dest_qp = was.at[RIG_KW].qpn;
 	r.psn = (FIRST + 7) & ROCE_PSN_MASK;
+	memcpy(r.eth_dst, was.peer_mac, 6);
 	memcpy(r.src, was.ip, 4);
 	memcpy(r.dst, was.peer_ip, 4);
 	nak = (struct pkt){
 		.data = frame,
 		.len = (uint32_t)roce_encode(frame, sizeof(frame), &r),
 	};
-	TEST(dart_out_reticket(dart, 0, &was, &now, &err) == 0);
-	TEST(dart_out_answer(dart, &nak));
-	TEST(dart_out_ledger(dart).lost == BEFORE - 7);
-	TEST(dart_out_transport(dart)->exec(dart_out_transport(dart), &op, 1,
-					    0) == 0);
-	TEST(dart_out_reticket(dart, 0, &now, &was, &err) == 0);
-	TEST(dart_out_answer(dart, &nak));
-	TEST(dart_out_ledger(dart).lost == BEFORE - 7);
-	TEST(dart_out_ledger(dart).resyncs == 1);
-	dart_out_close(dart);
+	TEST(roce_out_reticket(dart, &now, &err) == 0);
+	TEST(roce_out_answers(&dart, 1, &nak, 1, 0) == 0);
+	TEST(roce_out_dart_ledger(dart).lost == BEFORE - 7);
+	run(roce_out_transport(dart), &op, 1);
+	TEST(roce_out_reticket(dart, &was, &err) == 0);
+	TEST(roce_out_answers(&dart, 1, &nak, 1, 0) == 0);
+	TEST(roce_out_dart_ledger(dart).lost == BEFORE - 7);
+	TEST(roce_out_dart_ledger(dart).resyncs == 1);
+	roce_out_close(dart);
 	TEST(snk_close(sink) == 0);
 }
 
