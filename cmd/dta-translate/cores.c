@@ -3,6 +3,8 @@
 #include <stdlib.h>
 
 #include "run.h"
+
+#include "base/clock.h"
 #include "dta/cores.h"
 
 struct cores {
@@ -19,6 +21,7 @@ static void look(void *ctx, const struct pkt *pkts, size_t n)
 {
 	struct run *r = ctx;
 
+	__atomic_store_n(&r->since_ns, clock_ns(), __ATOMIC_RELAXED);
 	if (r->keylog)
 		keylog_rx(r->keylog, pkts, n);
 	if (r->cores && r->keylog && n < (size_t)r->loop.most)
@@ -31,14 +34,11 @@ static void look(void *ctx, const struct pkt *pkts, size_t n)
 static int take(void *ctx, const struct pkt **pkts, struct pkt *room, int max)
 {
 	struct run *r = ctx;
-	int n = __atomic_load_n(&r->transport->again, __ATOMIC_RELAXED)
-			? 0
-			: cli_loop_more(&r->loop, room, max);
 
 	(void)pkts;
-	if (n)
-		r->silent = false;
-	return n;
+	return __atomic_load_n(&r->transport->again, __ATOMIC_RELAXED)
+		       ? 0
+		       : cli_loop_more(&r->loop, room, max);
 }
 
 static bool is_open(const struct run *r)
@@ -97,14 +97,14 @@ int cores_rx(struct run *r, const struct pkt *pkts, size_t n)
 	return rc;
 }
 
-int cores_idle(struct run *r)
+int cores_idle(struct run *r, uint64_t ns)
 {
 	int rc;
 
 	if (!is_open(r))
-		return translate_idle(r->t, r->alarm_ns);
+		return translate_idle(r->t, ns);
 	r->cores->busy = true;
-	rc = translate_cores_idle(r->cores->open, r->alarm_ns);
+	rc = translate_cores_idle(r->cores->open, ns);
 	r->cores->busy = false;
 	return rc;
 }

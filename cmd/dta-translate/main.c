@@ -3,12 +3,12 @@
  * dta-translate - DTA reports to memory operations: into a region on this
  * machine, or as RoCEv2 packets for a collector elsewhere.
  */
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/time.h>
 
 #include "run.h"
+
+#include "base/clock.h"
 
 /* The translator's ledger, and the transport's: while cores work, as of the
  * last batch that is known. */
@@ -17,8 +17,13 @@ static void show_ledgers(void *run)
 	struct run *r = run;
 	struct transport_ledger of_transport[TRANSPORT_LEDGERS];
 	unsigned n = transport_ledgers(r->transport, of_transport);
+	struct translate_ledger l = *cores_counters(r);
 
-	cli_ledger(&translate_ledger, cores_counters(r), r->o.format);
+	if (r->failed) { /* how many got through is unknown */
+		l.unwritten = l.stored;
+		l.stored = 0;
+	}
+	cli_ledger(&translate_ledger, &l, r->o.format);
 	for (unsigned i = 0; i < n; i++)
 		cli_ledger(of_transport[i].ledger, of_transport[i].counters,
 			   r->o.format);
@@ -54,40 +59,17 @@ static void turn(void *run)
 	cli_loop_turn(&((struct run *)run)->loop);
 }
 
-/* Interrupts a read that waits; the work is done where it returns. */
-static volatile sig_atomic_t alarm_rang;
-
-static void alarmed(int signal)
+/* How often to look at lists that wait, while no packets come: four times in
+ * the shortest flush time, ns. */
+static uint64_t silence_of(const struct run *r)
 {
-	(void)signal;
-	alarm_rang = 1;
-}
+	uint64_t ms = 4 * CLI_LOOK_AROUND_MS;
 
-/*
- * A source may fall silent: then an alarm ends the waiting four times in the
- * flush time, so that partial batches are written. Returns how long it takes,
- * 0: there is none.
- */
-static uint64_t alarm_set(const struct run *r)
-{
-	struct sigaction action = {.sa_handler = alarmed};
-	struct itimerval every = {0};
-	uint64_t us = UINT64_MAX;
-
-	if (src_size(r->loop.s))
-		return 0; /* a file does not */
-	for (unsigned i = 0; i < r->transport->tables; i++)
+	for (unsigned i = 0; i < r->tables; i++)
 		if (r->table[i].kind == TABLE_APPEND &&
-		    us > r->table[i].flush_ms * UINT64_C(250))
-			us = r->table[i].flush_ms * UINT64_C(250);
-	if (us == UINT64_MAX)
-		return 0;
-	every.it_interval.tv_sec = (time_t)(us / 1000000);
-	every.it_interval.tv_usec = (suseconds_t)(us % 1000000);
-	every.it_value = every.it_interval;
-	sigaction(SIGALRM, &action, NULL);
-	setitimer(ITIMER_REAL, &every, NULL);
-	return us * 1000;
+		    ms > r->table[i].flush_ms)
+			ms = r->table[i].flush_ms;
+	return ms * UINT64_C(250000);
 }
 
 /* A source that gave less than a batch is live: what reads us must not wait
@@ -135,21 +117,28 @@ static unsigned fds(void *run, int *fd, unsigned max)
 
 static uint64_t due(void *run)
 {
-	return transport_due(((struct run *)run)->transport);
+	const struct run *r = run;
+	uint64_t look = __atomic_load_n(&r->since_ns, __ATOMIC_RELAXED) +
+			r->silence_ns;
+	uint64_t due = transport_due(r->transport);
+
+	return due < look ? due : look;
 }
 
 /* Nothing came. */
 static int idle(struct run *r)
 {
-	int rc = 0;
+	uint64_t passed, now = clock_ns();
 
+	if (now <
+	    __atomic_load_n(&r->since_ns, __ATOMIC_RELAXED) + r->silence_ns)
+		return 0;
 	cores_rest(r);
-	if (alarm_rang && r->silent)
-		rc = cores_idle(r);
-	r->silent = r->silent || alarm_rang;
-	alarm_rang = 0;
+	now = clock_ns();
+	passed = now - r->since_ns;
+	r->since_ns = now;
 	pass_on(r);
-	return rc;
+	return cores_idle(r, passed);
 }
 
 static int take(void *run, const struct pkt *pkts, int n, struct error *err)
@@ -161,7 +150,6 @@ static int take(void *run, const struct pkt *pkts, int n, struct error *err)
 	if (!rc && !n)
 		rc = idle(r);
 	if (!rc && n) {
-		r->silent = false;
 		/* the transport's clock stood still while we waited */
 		rc = transport_tick(r->transport);
 		if (!rc)
@@ -231,13 +219,10 @@ static void run_open(struct run *r)
 	/* An interface when nothing else can be wrong: it may lose its link. */
 	if (r->o.live.name)
 		open_interface(r);
-	if (r->transport->fds) {
-		r->loop.fds = fds;
-		r->loop.due = due;
-		src_wait(r->loop.s, 0); /* the loop waits */
-	}
+	src_wait(r->loop.s, 0); /* the loop waits */
+	r->silence_ns = silence_of(r);
+	r->since_ns = clock_ns();
 	cores_open(r);
-	r->alarm_ns = alarm_set(r);
 }
 
 /* Nothing of what came was of use. Whoever stopped it knows why; and who asks
@@ -278,6 +263,8 @@ static int run_close(struct run *r)
 	if (r->t_options.nacks) /* snk_close() tells of an error */
 		snk_settle(r->t_options.nacks);
 	told = transport_account(r->transport, &account);
+	r->failed = !told && (closed < 0 || flushed < 0 ||
+			      (r->error < 0 && !r->loop.reading));
 	lost = unsent(r);
 	why = transport_why(r->transport);
 	if (r->t_options.nacks)
@@ -339,6 +326,8 @@ int main(int argc, char **argv)
 		.show = show_ledgers,
 		.unsent = unsent,
 		.hangup = hangup,
+		.fds = fds,
+		.due = due,
 	};
 	cli_signals();
 	cli_take_hangup();

@@ -90,9 +90,11 @@ struct run {
 	struct translator *t;
 	struct cores *cores; /* NULL: there is one */
 	struct cli_loop loop;
-	uint64_t alarm_ns; /* of silence, 0: there is none */
-	bool silent;	   /* since the last alarm; in turn of taking */
-	int error;	   /* what stopped it; err: of the reports */
+	/* When packets came last, or idle() looked at what waits; in turn of
+	 * taking. And how long it is until idle() looks again. */
+	uint64_t since_ns, silence_ns;
+	int error;   /* what stopped it; err: of the reports */
+	bool failed; /* the way out, without a ledger of what got through */
 	struct error err;
 };
 
@@ -102,14 +104,14 @@ void run_open_transport(struct run *r, void (*turn)(void *run));
 
 /*
  * cores.c: -j. open: when all else is; exits if it cannot. rx: the next batch,
- * as translate_rx(). idle: nothing came for r->alarm_ns. rest: until then the
+ * as translate_rx(). idle: nothing came for ns. rest: until then the
  * translator, the transport and the source are the caller's. stop, go: another
  * translator may take its place between them; stop returns 0, or an -errno of
  * the transport not yet reported. With one core, all but rx do nothing.
  */
 void cores_open(struct run *r);
 int cores_rx(struct run *r, const struct pkt *pkts, size_t n);
-int cores_idle(struct run *r);
+int cores_idle(struct run *r, uint64_t ns);
 void cores_rest(struct run *r);
 int cores_stop(struct run *r);
 void cores_go(struct run *r);

@@ -24,6 +24,7 @@ static const struct ledger_field fields[] = {
 	LEDGER_FIELD(struct translate_ledger, repeated, LEDGER_HARMLESS),
 	LEDGER_FIELD(struct translate_ledger, rate_limited, LEDGER_LOSS),
 	LEDGER_FIELD(struct translate_ledger, resyncing, LEDGER_LOSS),
+	LEDGER_FIELD(struct translate_ledger, unwritten, LEDGER_LOSS),
 	LEDGER_FIELD(struct translate_ledger, questions, LEDGER_HARMLESS),
 	LEDGER_FIELD(struct translate_ledger, nacks, LEDGER_NOTE),
 	LEDGER_FIELD(struct translate_ledger, nacks_sent, LEDGER_NOTE),

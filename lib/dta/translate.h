@@ -38,6 +38,7 @@ struct translate_ledger {
 	uint64_t repeated;     /* strict sequence: was there already */
 	uint64_t rate_limited;
 	uint64_t resyncing; /* strict sequence: the transport was busy() */
+	uint64_t unwritten; /* the program's: its output failed */
 	uint64_t questions; /* a reporter's probe for the sequence, no report */
 	/* notes */
 	uint64_t nacks;	       /* DTA NACKs seen: foreign */

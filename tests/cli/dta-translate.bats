@@ -259,6 +259,12 @@ missing_is() {
 	run -1 --separate-stderr dta-translate -q -r r.pcap --ticket ticket.ini \
 		-w /dev/full
 	[[ $stderr == "dta-translate: /dev/full: No space left on device" ]]
+	run -1 --separate-stderr dta-translate -r r.pcap --ticket ticket.ini \
+		-w /dev/full -o ndjson
+	grep "^{" <<<"$stderr" >ledger
+	[ "$(counter ledger received)" = 1000 ]
+	[ "$(counter ledger stored)" = 0 ]
+	[ "$(counter ledger unwritten)" = 1000 ]
 }
 
 @test "a closed pipe ends quietly" {
@@ -481,4 +487,10 @@ sys.exit(rc)' "$@"
 	run -1 --separate-stderr dta-translate -r r.pcap --layout few.ini --region "$NAME"
 	[[ $stderr == *"has 2 tables, the layout 1"* ]]
 	diff before <(dta-dump digest "$NAME" -o csv)
+}
+
+@test "the page: an option's value is not shown as an option" {
+	MANWIDTH=80 man -l "$TOP/man/dta-translate.1" >page
+	grep -q "‘-j 1’" page
+	run ! grep -E -- "(^| )-[a-z] -[0-9]" page
 }
