@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * packet_transport.c - the transport of packets. From above: the cluster file,
- * and tickets that are written anew; the collectors' answers, from the
- * interface that packets go to, or from a capture, which may be a pipe; SIGHUP;
- * the transport itself.
+ * packet_transport.c - the transport of packets. From above: the collectors,
+ * each by its region or its ticket; tickets that are written anew; the
+ * collectors' answers, from the interface that packets go to, or from a
+ * capture, which may be a pipe; SIGHUP; the transport itself.
  */
 #include "cluster/packet_transport.h"
 
@@ -12,11 +12,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
-#include "cluster/cluster_out.h"
+#include "cluster/cluster.h"
+#include "rdma/fanout.h"
+#include "rdma/local.h"
 #include "rdma/roce_out.h"
+#include "rdma/ticket.h"
 #include "net/roce.h"
+
+_Static_assert((int)FANOUT_MAX == (int)CLUSTER_MAX, "a transport for each");
 
 enum {
 	MS = 1000000,	      /* ns */
@@ -27,14 +33,26 @@ enum {
 /* Without any progress, and for a ticket. */
 static const uint64_t patience_ns = UINT64_C(5000000000);
 
-struct packet_transport;
-
-/* A collector whose answers are heard. */
-struct respondent {
-	struct packet_transport *transport;
-	struct roce_out *o;
+/* A collector: its region, or its ticket. */
+struct collector {
+	struct packet_transport *owner;
+	char path[CLUSTER_TEXT]; /* of the region or the ticket */
+	struct transport *transport;
+	struct roce_out *roce; /* NULL: it is a region */
+	struct ticket *ticket;
+	struct ticket_stamp seen; /* of the last file that was judged */
+	bool told;		  /* that its ticket is refused */
 	uint64_t stale_since; /* all that waits, for its ticket; 0: not so */
 	struct roce_out_health health;
+};
+
+/* The members of a generation, in their order; or the one of a ticket. */
+struct members {
+	unsigned n, tables;
+	struct collector member[CLUSTER_MAX];
+	struct table table[TABLE_MAX];
+	struct fanout *fanout;
+	struct transport *transport; /* to all of them */
 };
 
 struct packet_transport {
@@ -42,9 +60,16 @@ struct packet_transport {
 	struct packet_transport_options o;
 	struct snk *sink;
 	struct src *answers;
-	struct cluster_out *out;
-	struct transport *way; /* the cluster's */
+	struct members *m;
 	struct cluster cluster;
+
+	/* What became of the requests of members that went, and their last
+	 * tickets. */
+	struct requester_ledger before;
+	struct dart_ledger dart_before;
+	struct ticket_stamp gone[CLUSTER_MAX];
+	unsigned went;
+	uint64_t tickets_ns; /* when tickets are looked at next */
 
 	/* Answers. */
 	bool heard;	       /* answers are, or were: requests is used */
@@ -52,8 +77,8 @@ struct packet_transport {
 	uint64_t acked, since; /* what is confirmed; since when no more is */
 	uint64_t listened;     /* the last time */
 	uint64_t looked;       /* at how the collectors stand */
-	unsigned n;
-	struct respondent *respondent; /* n */
+	struct roce_out *roce[CLUSTER_MAX]; /* of those that answer */
+	unsigned roces;
 	struct pkt pkts[PKT_BATCH];
 
 	bool failed; /* an operation could not be carried out */
@@ -82,8 +107,8 @@ warn_text(const struct packet_transport *p, const char *fmt, ...)
 }
 
 /* "object: why", the object once. */
-static void say_error(const struct packet_transport *p, const char *object,
-		      const struct error *why)
+static void warn_about(const struct packet_transport *p, const char *object,
+		       const struct error *why)
 {
 	struct error all;
 
@@ -91,21 +116,390 @@ static void say_error(const struct packet_transport *p, const char *object,
 	warn_text(p, "%s", all.text);
 }
 
-/* Takes the tickets that were written anew, and says which are refused. Returns
- * how many were taken. */
-static unsigned look_at_tickets(struct packet_transport *p)
+static int no_memory(struct error *err)
 {
-	struct error err = {0};
-	unsigned n = 0;
+	return error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
+}
+
+static const char *difference(const struct table *a, const struct table *b)
+{
+	if (a->id != b->id || a->kind != b->kind)
+		return "kind and id";
+	if (a->hash != b->hash)
+		return "hash";
+	if (a->key_type != b->key_type || a->key_len != b->key_len)
+		return "key";
+	if (a->value_len != b->value_len)
+		return "value";
+	if (a->stride != b->stride)
+		return "stride";
+	if (a->units != b->units || a->lists != b->lists)
+		return "size";
+	if (a->hops != b->hops)
+		return "hops";
+	if (a->copies != b->copies)
+		return "copies";
+	return a->batch != b->batch ? "batch" : a->qp != b->qp ? "qp" : NULL;
+}
+
+/* The first collector's tables are those of all. */
+static int take_tables(struct members *m, const struct table *tables,
+		       unsigned n, struct error *err)
+{
+	if (!m->tables) {
+		memcpy(m->table, tables, n * sizeof(tables[0]));
+		m->tables = n;
+	}
+	if (n != m->tables)
+		return error_set(err, -EINVAL,
+				 "%u tables, where the first collector has %u",
+				 n, m->tables);
+	for (unsigned i = 0; i < n; i++) {
+		const char *what = difference(&m->table[i], &tables[i]);
+
+		if (what)
+			return error_set(err, -EINVAL,
+					 "table %.*s: %s: not what the first "
+					 "collector has",
+					 TABLE_NAME_MAX, tables[i].name, what);
+	}
+	return 0;
+}
+
+static int open_region(struct members *m, struct collector *s, const char *name,
+		       struct error *err)
+{
+	int rc = local_transport_open(&s->transport, name, err);
+
+	snprintf(s->path, sizeof(s->path), "%s", name);
+	return rc < 0 ? rc
+		      : take_tables(m, s->transport->table,
+				    s->transport->tables, err);
+}
+
+/* Takes over a ticket, read from path, and opens its transport. */
+static int open_roce(struct members *m, struct collector *s, struct ticket *t,
+		     const char *path, struct error *err)
+{
+	const struct packet_transport *p = s->owner;
 	int rc;
 
-	while ((rc = cluster_out_poll_tickets(p->out, clock_ns(), &err))) {
-		n += rc > 0;
-		if (rc < 0 || !p->o.quiet)
-			warn_text(p, "%s", err.text);
+	s->ticket = t;
+	s->seen = t->stamp;
+	snprintf(s->path, sizeof(s->path), "%s", path);
+	rc = take_tables(m, t->table, t->n, err);
+	if (!rc)
+		rc = roce_out_open(&s->roce, t, p->sink, p->o.ack_every, err);
+	if (rc < 0)
+		return rc;
+	s->transport = roce_out_transport(s->roce);
+	return p->o.dart ? roce_out_dart(s->roce, err) : 0;
+}
+
+static void drop_ticket(struct ticket *t)
+{
+	if (t)
+		ticket_fini(t);
+	free(t);
+}
+
+static int read_ticket(struct ticket **out, const char *path, struct error *err)
+{
+	struct ticket *t = malloc(sizeof(*t));
+	int rc = t ? ticket_read(t, path, err) : no_memory(err);
+
+	if (rc < 0)
+		free(t);
+	else
+		*out = t;
+	return rc;
+}
+
+/* Where the PSNs and lists of a member are now, into a ticket of its. */
+static int save_state(const struct collector *s, struct ticket *t)
+{
+	for (unsigned i = 0; i < t->n; i++) {
+		struct ticket_table *at = &t->at[i];
+		uint32_t lists = t->table[i].lists;
+
+		at->psn = roce_out_psn(s->roce, i);
+		if (!lists)
+			continue;
+		if (!at->heads && !(at->heads = calloc(lists, 8)))
+			return -ENOMEM;
+		for (uint32_t k = 0; k < lists; k++)
+			at->heads[k] = s->transport->head(s->transport, i, k);
 	}
-	while (cluster_out_refusal(p->out, &err))
-		warn_text(p, "%s", err.text);
+	return 0;
+}
+
+static const struct collector *find_ticket(const struct members *m,
+					   const struct ticket_stamp *stamp)
+{
+	for (unsigned i = 0; m && i < m->n; i++)
+		if (m->member[i].ticket &&
+		    ticket_stamp_is(&m->member[i].ticket->stamp, stamp))
+			return &m->member[i];
+	return NULL;
+}
+
+/*
+ * Under a ticket that was used already PSNs and lists go on where they are, if
+ * its collector is a member still. If it went, they are not known any more: by
+ * that ticket again, what was stored would be overwritten.
+ */
+static int continue_sequence(const struct packet_transport *p, struct ticket *t,
+			     struct error *err)
+{
+	const struct collector *was = find_ticket(p->m, &t->stamp);
+
+	if (was)
+		return save_state(was, t) < 0 ? no_memory(err) : 0;
+	for (unsigned i = 0; i < CLUSTER_MAX; i++)
+		if (p->gone[i].inode && ticket_stamp_is(&p->gone[i], &t->stamp))
+			return error_set(err, -ESTALE,
+					 "its ticket is from before it was "
+					 "taken out: have its dta-collect "
+					 "write another (SIGHUP)");
+	return 0;
+}
+
+static int no_file(struct error *err, const char *path)
+{
+	return error_set(err, -EINVAL,
+			 "%s: no ordinary file, as a cluster's tickets must "
+			 "be: they are read again",
+			 path);
+}
+
+static int open_collector(struct members *m, struct collector *s,
+			  const struct cluster_collector *c, struct error *err)
+{
+	const struct packet_transport *p = s->owner;
+	struct ticket *t;
+	int rc;
+
+	if (p->sink && *c->ticket) {
+		if (!ticket_stamp(c->ticket).inode && !access(c->ticket, F_OK))
+			return no_file(err, c->ticket);
+		rc = read_ticket(&t, c->ticket, err);
+		if (rc < 0)
+			return rc;
+		if ((rc = continue_sequence(p, t, err)) < 0) {
+			drop_ticket(t);
+			return rc;
+		}
+		return open_roce(m, s, t, c->ticket, err);
+	}
+	if (*c->region && !*c->host && !p->o.dart)
+		return open_region(m, s, c->region, err);
+	if (p->sink)
+		return error_set(err, -EINVAL, "needs a ticket");
+	return error_set(err, -EINVAL,
+			 *c->ticket ? "a ticket: where do RoCEv2 packets go?"
+				    : "its region is on another machine, and "
+				      "there is no ticket");
+}
+
+static void close_members(struct members *m)
+{
+	if (!m)
+		return;
+	fanout_close(m->fanout);
+	for (unsigned i = 0; i < m->n; i++) {
+		struct collector *s = &m->member[i];
+
+		if (s->roce)
+			roce_out_close(s->roce);
+		else if (s->transport)
+			s->transport->close(s->transport);
+		drop_ticket(s->ticket);
+	}
+	free(m);
+}
+
+/* The transport to all members, once they are open. */
+static int join_members(struct members *m, struct error *err)
+{
+	struct transport *transport[CLUSTER_MAX];
+	int rc;
+
+	for (unsigned i = 0; i < m->n; i++)
+		transport[i] = m->member[i].transport;
+	m->transport = m->member[0].transport;
+	if (m->n == 1)
+		return 0;
+	rc = fanout_open(&m->fanout, transport, m->n, m->tables, err);
+	if (!rc)
+		m->transport = fanout_transport(m->fanout);
+	return rc;
+}
+
+/* Opens the newest generation's collectors: with a sink, by ticket what has
+ * one. Refused where their tables are not the same. */
+static int open_members(struct members **out, struct packet_transport *p,
+			const struct cluster *c, struct error *err)
+{
+	const struct cluster_generation *g = cluster_newest(c);
+	struct members *m = calloc(1, sizeof(*m));
+	struct error why = {""};
+	int rc = 0;
+
+	if (!m)
+		return no_memory(err);
+	while (m->n < g->n && !rc) {
+		const struct cluster_collector *of =
+			&c->collector[g->member[m->n].collector];
+		struct collector *s = &m->member[m->n++];
+
+		s->owner = p;
+		rc = open_collector(m, s, of, &why);
+		if (rc < 0)
+			error_set(err, rc, "collector %u: %.400s", of->id,
+				  why.text);
+	}
+	if (!rc)
+		rc = join_members(m, err);
+	if (rc < 0)
+		close_members(m);
+	else
+		*out = m;
+	return rc;
+}
+
+/* What became of all requests so far: if this is the end, or (open) if it goes
+ * on. */
+static struct requester_ledger requests_of(const struct packet_transport *p,
+					   bool open)
+{
+	struct requester_ledger sum = p->before;
+
+	for (unsigned i = 0; i < p->roces; i++) {
+		struct requester_ledger l = open ? roce_out_ledger_open(
+							   p->roce[i])
+						 : roce_out_ledger(p->roce[i]);
+
+		ledger_add(&requester_ledger, &sum, &l);
+	}
+	return sum;
+}
+
+static struct dart_ledger darts_of(const struct packet_transport *p)
+{
+	struct dart_ledger sum = p->dart_before;
+
+	for (unsigned i = 0; i < p->roces; i++) {
+		struct dart_ledger l = roce_out_dart_ledger(p->roce[i]);
+
+		ledger_add(&dart_ledger, &sum, &l);
+	}
+	return sum;
+}
+
+/* Takes a ticket that is not the file which was read last: 1. 0: it is, or the
+ * file was written meanwhile. */
+static int renew_ticket(struct members *m, struct collector *s,
+			struct error *err)
+{
+	struct ticket_stamp stamp = ticket_stamp(s->path);
+	struct ticket *t;
+	int rc;
+
+	/* One that is the same in a new file is taken once more: a collector
+	 * that has started again may have written it, and is asked. */
+	if (ticket_stamp_is(&stamp, &s->ticket->stamp))
+		return 0;
+	s->seen = stamp;
+	rc = read_ticket(&t, s->path, err);
+	if (rc < 0)
+		return rc;
+	stamp = ticket_stamp(s->path);
+	rc = 1;
+	if (!ticket_stamp_is(&stamp, &t->stamp))
+		rc = 0; /* the next look sees it */
+	else if (take_tables(m, t->table, t->n, err) < 0 ||
+		 roce_out_reticket(s->roce, t, err) < 0)
+		rc = -EINVAL;
+	if (rc <= 0) {
+		drop_ticket(t);
+		return rc;
+	}
+	drop_ticket(s->ticket);
+	s->ticket = t;
+	s->seen = t->stamp;
+	return 1;
+}
+
+/* Looks whether a member's file is another than the last that was judged. What
+ * cannot be used is said, and ignored until it is written again. */
+static bool look_at_ticket(const struct packet_transport *p,
+			   struct collector *s)
+{
+	struct ticket_stamp now = ticket_stamp(s->path);
+	struct error why = {""};
+	uint64_t before;
+	int rc;
+
+	if (!s->ticket || !now.inode || ticket_stamp_is(&now, &s->seen))
+		return false;
+	before = s->ticket->epoch;
+	rc = renew_ticket(p->m, s, &why);
+	if (rc < 0)
+		warn_about(p, s->path, &why);
+	if (rc <= 0)
+		return false;
+	s->told = false;
+	if (!p->o.quiet)
+		warn_text(p, "%.400s: %s epoch %llu", s->path,
+			  before == s->ticket->epoch ? "written again, still"
+						     : "a new ticket,",
+			  (unsigned long long)s->ticket->epoch);
+	return true;
+}
+
+/* Each change is said once. */
+static void look_at_refusal(const struct packet_transport *p,
+			    struct collector *s)
+{
+	unsigned long long epoch;
+
+	if (!s->roce || s->told == roce_out_stale(s->roce))
+		return;
+	epoch = s->ticket->epoch;
+	s->told = !s->told;
+	if (!s->told)
+		warn_text(p,
+			  "%.400s: epoch %llu: the collector takes its R_Keys "
+			  "again",
+			  s->path, epoch);
+	else
+		warn_text(p,
+			  "%.400s: epoch %llu: the collector refuses its "
+			  "R_Keys: the ticket is out of date; %s",
+			  s->path, epoch,
+			  s->ticket->stamp.inode
+				  ? "waiting for a new one"
+				  : "it is no file that could be read again: "
+				    "start anew with a new one");
+}
+
+/* Takes the tickets that were written anew, and says which are refused. Looks
+ * at files ten times a second. Returns how many were taken. */
+static unsigned look_at_tickets(struct packet_transport *p)
+{
+	uint64_t now = clock_ns();
+	bool files = now >= p->tickets_ns;
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < p->m->n; i++) {
+		struct collector *s = &p->m->member[i];
+
+		if (files)
+			n += look_at_ticket(p, s);
+		look_at_refusal(p, s);
+	}
+	if (files)
+		p->tickets_ns = now + LOOK_AROUND_MS * UINT64_C(1) * MS;
 	return n;
 }
 
@@ -113,24 +507,31 @@ static unsigned look_at_tickets(struct packet_transport *p)
 static void say_why_not(const struct packet_transport *p)
 {
 	struct ticket_stamp now = ticket_stamp(p->o.ticket);
-	struct roce_out *roce[CLUSTER_MAX];
 
-	cluster_out_roces(p->out, roce);
 	if (!now.inode)
 		warn_text(p,
 			  "SIGHUP: %s: there is no such file any more: "
 			  "the old ticket stays",
 			  p->o.ticket);
-	else if (ticket_stamp_is(&now, &roce_out_ticket(roce[0])->stamp) &&
+	else if (ticket_stamp_is(&now, &p->m->member[0].ticket->stamp) &&
 		 !p->o.quiet)
 		warn_text(p, "SIGHUP: %s: still the same ticket", p->o.ticket);
 }
 
 static void packet_renew(struct transport *r)
 {
-	struct packet_transport *p = (struct packet_transport *)r;
-	bool file = cluster_out_recheck_tickets(p->out);
+	struct packet_transport *p = self(r);
+	bool file = false;
 
+	for (unsigned i = 0; i < p->m->n; i++) {
+		struct collector *s = &p->m->member[i];
+
+		if (!s->ticket)
+			continue;
+		s->seen = s->ticket->stamp;
+		file = file || s->seen.inode;
+	}
+	p->tickets_ns = 0;
 	r->again = p->o.cluster != NULL;
 	if (!r->again && !file)
 		warn_text(p, "SIGHUP: there is nothing to read again");
@@ -143,9 +544,9 @@ static uint64_t packet_due(const struct transport *r)
 	const struct packet_transport *p = (const struct packet_transport *)r;
 	uint64_t due = UINT64_MAX;
 
-	for (unsigned i = 0; i < p->n; i++)
-		if (due > roce_out_due(p->respondent[i].o))
-			due = roce_out_due(p->respondent[i].o);
+	for (unsigned i = 0; i < p->roces; i++)
+		if (due > roce_out_due(p->roce[i]))
+			due = roce_out_due(p->roce[i]);
 	return due;
 }
 
@@ -180,16 +581,18 @@ static void note_progress(struct packet_transport *p, uint64_t now)
 	uint64_t acked = 0, pending = 0;
 	bool renewed = false; /* a ticket that was refused */
 
-	for (unsigned i = 0; i < p->n; i++) {
-		struct respondent *r = &p->respondent[i];
+	for (unsigned i = 0; i < p->m->n; i++) {
+		struct collector *s = &p->m->member[i];
 
-		acked += roce_out_ledger(r->o).acked;
-		pending += roce_out_pending(r->o);
-		renewed |= r->stale_since && !roce_out_stale(r->o);
-		if (!is_stale(p, r->o))
-			r->stale_since = 0;
-		else if (!r->stale_since)
-			r->stale_since = now;
+		if (!s->roce)
+			continue;
+		acked += roce_out_ledger(s->roce).acked;
+		pending += roce_out_pending(s->roce);
+		renewed |= s->stale_since && !roce_out_stale(s->roce);
+		if (!is_stale(p, s->roce))
+			s->stale_since = 0;
+		else if (!s->stale_since)
+			s->stale_since = now;
 	}
 	if (acked != p->acked || !pending || renewed ||
 	    now - p->listened > AWAY_MS * 1ull * MS)
@@ -207,11 +610,14 @@ static void note_health(struct packet_transport *p, uint64_t now)
 	if (took < LOOK_AROUND_MS * 1ull * MS)
 		return;
 	p->looked = now;
-	for (unsigned i = 0; i < p->n; i++)
-		if (roce_out_check_health(
-			    &p->respondent[i].health, p->respondent[i].o, now,
-			    took > AWAY_MS * 1ull * MS, !p->o.live, &err))
+	for (unsigned i = 0; i < p->m->n; i++) {
+		struct collector *s = &p->m->member[i];
+
+		if (s->roce && roce_out_check_health(&s->health, s->roce, now,
+						     took > AWAY_MS * 1ull * MS,
+						     !p->o.live, &err))
 			warn_text(p, "%s", err.text);
+	}
 }
 
 /* Waits up to ms for the first answers. */
@@ -224,26 +630,23 @@ static int receive(struct packet_transport *p, int ms)
 	n = src_rx(p->answers, p->pkts, PKT_BATCH, &err);
 	p->over = !n || (n < 0 && n != -EAGAIN && n != -EINTR);
 	if (n < 0 && p->over)
-		say_error(p, p->o.from, &err);
+		warn_about(p, p->o.from, &err);
 	return n;
 }
 
 /* Answers, and what follows from them; waits for some up to ms. */
 static int receive_answers(struct packet_transport *p, int ms)
 {
-	struct roce_out *roce[CLUSTER_MAX];
 	int n = 0, rc = 0;
 
-	for (unsigned i = 0; i < p->n; i++)
-		roce[i] = p->respondent[i].o;
 	snk_flush(p->sink); /* snk_close() tells of an error */
 	if (!p->over)
 		n = receive(p, ms);
-	if (n > 0 && p->n)
-		rc = roce_out_answers(roce, p->n, p->pkts, (size_t)n,
+	if (n > 0 && p->roces)
+		rc = roce_out_answers(p->roce, p->roces, p->pkts, (size_t)n,
 				      clock_ns());
-	for (unsigned i = 0; i < p->n; i++) {
-		int ticked = roce_out_tick(p->respondent[i].o, clock_ns());
+	for (unsigned i = 0; i < p->roces; i++) {
+		int ticked = roce_out_tick(p->roce[i], clock_ns());
 
 		rc = rc ? rc : ticked;
 	}
@@ -270,12 +673,12 @@ static bool is_hopeless(const struct packet_transport *p)
 }
 
 /* A new ticket may be about to come; not for ever, and only into a file. */
-static bool is_stale_for_good(const struct respondent *r)
+static bool is_stale_for_good(const struct collector *s)
 {
-	if (!r->stale_since)
+	if (!s->stale_since)
 		return false;
-	return !roce_out_ticket(r->o)->stamp.inode ||
-	       r->transport->listened - r->stale_since > patience_ns;
+	return !s->ticket->stamp.inode ||
+	       s->owner->listened - s->stale_since > patience_ns;
 }
 
 /*
@@ -285,12 +688,12 @@ static bool is_stale_for_good(const struct respondent *r)
  */
 static int wait_for_room(void *ctx)
 {
-	struct respondent *r = ctx;
-	struct packet_transport *p = r->transport;
+	struct collector *s = ctx;
+	struct packet_transport *p = s->owner;
 	int rc;
 
-	if (p->over || is_stale_for_good(r) ||
-	    (roce_out_stalled(r->o) && p->o.live) ||
+	if (p->over || is_stale_for_good(s) ||
+	    (roce_out_stalled(s->roce) && p->o.live) ||
 	    ((p->transport.again || (p->o.stop && *p->o.stop)) &&
 	     is_hopeless(p)))
 		return 0;
@@ -300,10 +703,13 @@ static int wait_for_room(void *ctx)
 
 static bool is_pending(const struct packet_transport *p)
 {
-	for (unsigned i = 0; i < p->n; i++)
-		if (roce_out_pending(p->respondent[i].o) &&
-		    !is_stale_for_good(&p->respondent[i]))
+	for (unsigned i = 0; i < p->m->n; i++) {
+		const struct collector *s = &p->m->member[i];
+
+		if (s->roce && roce_out_pending(s->roce) &&
+		    !is_stale_for_good(s))
 			return true;
+	}
 	return false;
 }
 
@@ -320,24 +726,16 @@ static int drain(struct packet_transport *p)
 /* A window for each collector that packets go to. */
 static int open_windows(struct packet_transport *p, struct error *err)
 {
-	struct roce_out *roce[CLUSTER_MAX];
-	unsigned n = cluster_out_roces(p->out, roce);
+	int rc = 0;
 
-	free(p->respondent);
-	p->n = 0;
-	p->respondent = calloc(n, sizeof(p->respondent[0]));
-	if (!p->respondent)
-		return error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
-	while (p->n < n) {
-		struct respondent *r = &p->respondent[p->n];
-		int rc;
+	for (unsigned i = 0; i < p->m->n && !rc; i++) {
+		struct collector *s = &p->m->member[i];
 
-		*r = (struct respondent){.transport = p, .o = roce[p->n++]};
-		rc = roce_out_window(r->o, p->o.window, wait_for_room, r, err);
-		if (rc < 0)
-			return rc;
+		if (s->roce)
+			rc = roce_out_window(s->roce, p->o.window,
+					     wait_for_room, s, err);
 	}
-	return 0;
+	return rc;
 }
 
 static bool has_rc(const struct transport *r)
@@ -369,34 +767,37 @@ static int listen_to(struct packet_transport *p, struct error *err)
 
 static uint64_t packet_begin(struct transport *r)
 {
-	return self(r)->way->begin(self(r)->way);
+	return self(r)->m->transport->begin(self(r)->m->transport);
 }
 
 static int packet_exec(struct transport *r, const struct op *ops, size_t n,
 		       uint64_t ts_ns)
 {
 	struct packet_transport *p = self(r);
+	struct transport *way = p->m->transport;
 	int rc;
 
-	p->way->stamps = r->stamps;
-	rc = p->way->exec(p->way, ops, n, ts_ns);
+	way->stamps = r->stamps;
+	rc = way->exec(way, ops, n, ts_ns);
 	p->failed = p->failed || rc < 0;
 	return rc;
 }
 
 static void packet_end(struct transport *r)
 {
-	self(r)->way->end(self(r)->way);
+	self(r)->m->transport->end(self(r)->m->transport);
 }
 
 static uint64_t packet_head(struct transport *r, unsigned table, uint32_t list)
 {
-	return self(r)->way->head(self(r)->way, table, list);
+	struct transport *way = self(r)->m->transport;
+
+	return way->head(way, table, list);
 }
 
 static bool packet_busy(struct transport *r, unsigned table)
 {
-	struct transport *way = self(r)->way;
+	struct transport *way = self(r)->m->transport;
 
 	return way->busy && way->busy(way, table);
 }
@@ -419,15 +820,32 @@ static int packet_tick(struct transport *r)
 	return p->heard ? receive_answers(p, 0) : 0;
 }
 
-/* What the cluster's transport has to be known by. */
-static void set_tables(struct packet_transport *p)
+/* Takes members, and lets go of those before, of which is kept what became of
+ * their requests. */
+static void take_members(struct packet_transport *p, struct members *m)
 {
-	p->way = cluster_out_transport(p->out);
-	p->transport.stamped = p->way->stamped;
-	p->transport.table = cluster_out_table(p->out, 0);
-	p->transport.tables = cluster_out_tables(p->out);
-	if (p->o.cluster)
-		p->transport.parts = cluster_out_collectors(p->out);
+	struct members *old = p->m;
+
+	if (old) {
+		p->before = requests_of(p, false);
+		p->dart_before = darts_of(p);
+	}
+	for (unsigned i = 0; old && i < old->n; i++) {
+		const struct ticket *t = old->member[i].ticket;
+
+		if (t && !find_ticket(m, &t->stamp))
+			p->gone[p->went++ % CLUSTER_MAX] = t->stamp;
+	}
+	close_members(old);
+	p->m = m;
+	p->roces = 0;
+	for (unsigned i = 0; i < m->n; i++)
+		if (m->member[i].roce)
+			p->roce[p->roces++] = m->member[i].roce;
+	p->transport.stamped = m->transport->stamped;
+	p->transport.table = m->table;
+	p->transport.tables = m->tables;
+	p->transport.parts = p->o.cluster ? m->n : 0;
 	p->transport.mirror = p->cluster.mirror;
 }
 
@@ -436,6 +854,7 @@ static int packet_reopen(struct transport *r)
 {
 	struct packet_transport *p = self(r);
 	struct error err = {0};
+	struct members *m;
 	struct cluster c;
 	int rc = drain(p);
 
@@ -446,18 +865,17 @@ static int packet_reopen(struct transport *r)
 		warn_text(p, "%s", err.text);
 		return 0;
 	}
-	if (cluster_out_reopen(&p->out, &c, &err) < 0) {
-		say_error(p, p->o.cluster, &err);
+	if (open_members(&m, p, &c, &err) < 0) {
+		warn_about(p, p->o.cluster, &err);
 		cluster_fini(&c);
 		return 0;
 	}
 	cluster_fini(&p->cluster);
 	p->cluster = c;
-	set_tables(p);
+	take_members(p, m);
 	if (!p->o.quiet)
 		warn_text(p, "%s: generation %u: %u collectors", p->o.cluster,
-			  cluster_newest(&c)->number,
-			  cluster_out_collectors(p->out));
+			  cluster_newest(&c)->number, m->n);
 	if (p->heard && (rc = open_windows(p, &err)) < 0)
 		warn_text(p, "%s", err.text);
 	return rc;
@@ -484,14 +902,12 @@ static bool is_confirmed(const struct packet_transport *p)
  * lost. */
 static struct transport_account sum_up(struct packet_transport *p)
 {
-	struct roce_out *roce[CLUSTER_MAX];
-	unsigned n = cluster_out_roces(p->out, roce);
 	struct transport_account a = {0};
 
-	p->requests = cluster_out_ledger(p->out, !p->over);
-	for (unsigned i = 0; i < n; i++)
+	p->requests = requests_of(p, !p->over);
+	for (unsigned i = 0; i < p->roces; i++)
 		for (unsigned k = 0; k < p->transport.tables; k++)
-			a.waiting += roce_out_progress(roce[i], k).waiting;
+			a.waiting += roce_out_progress(p->roce[i], k).waiting;
 	a.sent = p->requests.requests - p->requests.uc;
 	a.acked = p->requests.acked;
 	return a;
@@ -517,7 +933,8 @@ static unsigned packet_ledgers(struct transport *r,
 	if (p->heard)
 		out[n++] = (struct transport_ledger){&requester_ledger,
 						     &p->requests};
-	if (cluster_out_dart(p->out, &p->darts))
+	p->darts = darts_of(p);
+	if (p->o.dart)
 		out[n++] = (struct transport_ledger){&dart_ledger, &p->darts};
 	return n;
 }
@@ -526,15 +943,13 @@ static unsigned packet_ledgers(struct transport *r,
 static const char *packet_why(struct transport *r)
 {
 	struct packet_transport *p = self(r);
-	struct roce_out *roce[CLUSTER_MAX];
-	unsigned n = cluster_out_roces(p->out, roce);
 	struct transport_account a = sum_up(p);
 
 	if (!is_confirmed(p) || !a.sent || a.acked)
 		return NULL;
 	error_set(&p->why, -1, "%s", roce_out_nothing_acked);
-	for (unsigned i = 0; i < n; i++)
-		if (roce_out_unacked_reason(roce[i], &p->why))
+	for (unsigned i = 0; i < p->roces; i++)
+		if (roce_out_unacked_reason(p->roce[i], &p->why))
 			break;
 	return p->why.text;
 }
@@ -568,10 +983,9 @@ static void packet_close(struct transport *r)
 	struct packet_transport *p = self(r);
 
 	src_close(p->answers);
-	cluster_out_close(p->out);
+	close_members(p->m);
 	if (p->sink)
 		snk_close(p->sink);
-	free(p->respondent);
 	cluster_fini(&p->cluster);
 	free(p);
 }
@@ -610,52 +1024,52 @@ static int open_sink(struct packet_transport *p, struct error *err)
 
 static int open_ticket(struct packet_transport *p, struct error *err)
 {
-	struct cluster_out_options fo = {
-		.ack_every = p->o.ack_every,
-		.dart = p->o.dart,
-	};
-	struct ticket *t = malloc(sizeof(*t));
+	struct members *m = calloc(1, sizeof(*m));
 	struct error why = {0};
-	int rc;
+	struct ticket *t = NULL;
+	int rc = m ? read_ticket(&t, p->o.ticket, err) : no_memory(err);
 
-	if (!t)
-		return error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
-	rc = ticket_read(t, p->o.ticket, err);
 	if (rc < 0) {
-		free(t);
+		free(m);
 		return rc;
 	}
 	if (ticket_region(t)) {
 		snprintf(p->region, sizeof(p->region), "%s", ticket_region(t));
 		p->transport.region = p->region;
 	}
+	m->n = 1;
+	m->member[0].owner = p;
+	m->member[0].ticket = t;
 	rc = open_sink(p, err);
-	if (rc < 0) {
-		ticket_fini(t);
-		free(t);
-		return rc;
+	if (!rc) {
+		rc = open_roce(m, &m->member[0], t, p->o.ticket, &why);
+		if (rc < 0)
+			error_about(err, rc, p->o.ticket, &why);
 	}
-	fo.sink = p->sink;
-	rc = cluster_out_open_ticket(&p->out, t, p->o.ticket, &fo, &why);
-	return rc < 0 ? error_about(err, rc, p->o.ticket, &why) : 0;
+	if (!rc)
+		rc = join_members(m, err);
+	if (rc < 0)
+		close_members(m);
+	else
+		take_members(p, m);
+	return rc;
 }
 
 static int open_cluster(struct packet_transport *p, struct error *err)
 {
-	struct cluster_out_options fo = {
-		.ack_every = p->o.ack_every,
-		.dart = p->o.dart && p->o.open_sink,
-	};
 	struct error why = {0};
+	struct members *m;
 	int rc = cluster_read(&p->cluster, p->o.cluster, err);
 
 	if (!rc)
 		rc = open_sink(p, err);
 	if (rc < 0)
 		return rc;
-	fo.sink = p->sink;
-	rc = cluster_out_open(&p->out, &p->cluster, &fo, &why);
-	return rc < 0 ? error_about(err, rc, p->o.cluster, &why) : 0;
+	rc = open_members(&m, p, &p->cluster, &why);
+	if (rc < 0)
+		return error_about(err, rc, p->o.cluster, &why);
+	take_members(p, m);
+	return 0;
 }
 
 int packet_transport_open(struct transport **out,
@@ -666,15 +1080,14 @@ int packet_transport_open(struct transport **out,
 	int rc;
 
 	if (!p)
-		return error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
+		return no_memory(err);
 	p->transport = packet_transport;
 	p->o = *o;
+	p->o.dart = o->dart && o->open_sink;
 	p->transport.name = o->open_sink ? o->to : o->cluster;
 	rc = o->ticket ? open_ticket(p, err) : open_cluster(p, err);
-	if (!rc) {
-		set_tables(p);
+	if (!rc)
 		rc = listen_to(p, err);
-	}
 	if (rc < 0) {
 		packet_close(&p->transport);
 		return rc;

@@ -977,7 +977,7 @@ bool roce_out_check_health(struct roce_out_health *st, const struct roce_out *o,
 	st->stuck = stuck;
 	st->acked = roce_out_progress(o, stuck).acked;
 	if (state == ROCE_OUT_REFUSED && roce_out_stale(o))
-		return false; /* cluster_out_refusal() reports it */
+		return false; /* packet_transport.c reports it */
 	describe_health(&what, t, state, stuck, "nothing is acknowledged");
 	error_set(err, -1, "%.400s%s", what.text, warning_of(state, waits));
 	return true;

@@ -11,8 +11,9 @@
 #include "base/rng.h"
 #include "bench.h"
 #include "rdma/fanout.h"
-#include "cluster/cluster_out.h"
+#include "cluster/packet_transport.h"
 #include "rdma/local.h"
+#include "rdma/ticket.h"
 #include "region/region.h"
 #include "dta/translate.h"
 #include "net/be.h"
@@ -116,8 +117,7 @@ struct way {
 	bool roce;
 	enum dart dart;
 	unsigned against; /* the way whose rate is the limit */
-	struct snk *sink;
-	struct cluster_out *cluster;
+	struct transport *packets;
 	struct translator *t;
 	double rate[BENCH_ROUNDS];
 };
@@ -149,27 +149,37 @@ static struct way ways[] = {
 	 .collectors = COLLECTORS},
 };
 
+static int open_sink(void *way, struct snk **out, struct error *err)
+{
+	(void)way;
+	return snk_open(out, "/dev/null", err);
+}
+
 static void way_open(struct way *w)
 {
+	static const char path[] = "bench-dart-ticket.ini";
 	struct translate_options o = {
 		.collectors = w->collectors, .dart = w->dart, .seed = 1};
-	struct cluster_out_options fo = {.dart = w->dart != DART_OFF};
+	struct packet_transport_options po = {.ticket = path,
+					      .dart = w->dart != DART_OFF,
+					      .open_sink = open_sink,
+					      .to = "/dev/null"};
 	struct transport *transport = w->collectors ? fanout_transport(fanout)
 						    : local_transport(local[0]);
+	struct ticket t = {0};
 	struct error err = {0};
 
 	if (w->roce) {
-		struct ticket *t = calloc(1, sizeof(*t));
+		FILE *out = fopen(path, "w");
 
-		if (!t || ticket_of_region(t, region[0], &err) < 0)
+		if (!out || ticket_of_region(&t, region[0], &err) < 0 ||
+		    ticket_write(&t, out) < 0 || fclose(out))
 			die(err.text);
-		if (snk_open(&w->sink, "/dev/null", &err) < 0)
+		ticket_fini(&t);
+		if (packet_transport_open(&w->packets, &po, &err) < 0)
 			die(err.text);
-		fo.sink = w->sink;
-		if (cluster_out_open_ticket(&w->cluster, t, "bench", &fo,
-					    &err) < 0)
-			die(err.text);
-		transport = cluster_out_transport(w->cluster);
+		unlink(path);
+		transport = w->packets;
 	}
 	if (translate_open(&w->t, &table, 1, transport, &o, &err) < 0)
 		die(err.text);
@@ -193,9 +203,8 @@ static void way_close(struct way *w)
 	if (c->stored != c->received)
 		die("a report was dropped");
 	translate_close(w->t);
-	cluster_out_close(w->cluster);
-	if (w->sink)
-		snk_close(w->sink);
+	if (w->packets)
+		w->packets->close(w->packets);
 }
 
 int main(void)
