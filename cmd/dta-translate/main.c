@@ -16,7 +16,9 @@ static void show_ledgers(void *run)
 {
 	struct run *r = run;
 	struct transport_ledger of_transport[TRANSPORT_LEDGERS];
-	unsigned n = transport_ledgers(r->transport, of_transport);
+	unsigned n = r->transport->ledgers
+			     ? r->transport->ledgers(r->transport, of_transport)
+			     : 0;
 	struct translate_ledger l = *cores_counters(r);
 
 	if (r->failed) { /* how many got through is unknown */
@@ -39,7 +41,8 @@ static uint64_t unsent(void *run)
 {
 	const struct run *r = run;
 
-	return transport_unsent(r->transport) + cores_unsent(r);
+	return cores_unsent(r) +
+	       (r->transport->unsent ? r->transport->unsent(r->transport) : 0);
 }
 
 static void hangup(void *run)
@@ -112,7 +115,9 @@ static int reopen(struct run *r)
 
 static unsigned fds(void *run, int *fd, unsigned max)
 {
-	return transport_fds(((struct run *)run)->transport, fd, max);
+	const struct transport *r = ((struct run *)run)->transport;
+
+	return r->fds ? r->fds(r, fd, max) : 0;
 }
 
 static uint64_t due(void *run)
@@ -120,7 +125,8 @@ static uint64_t due(void *run)
 	const struct run *r = run;
 	uint64_t look = __atomic_load_n(&r->since_ns, __ATOMIC_RELAXED) +
 			r->silence_ns;
-	uint64_t due = transport_due(r->transport);
+	uint64_t due = r->transport->due ? r->transport->due(r->transport)
+					 : UINT64_MAX;
 
 	return due < look ? due : look;
 }
@@ -247,6 +253,7 @@ static void say_unconfirmed(const struct transport_account *a)
 static int run_close(struct run *r)
 {
 	struct transport_account account = {0};
+	struct transport *way = r->transport;
 	struct translate_ledger end;
 	int stopped, flushed, closed, nacks = 0, keys;
 	struct error nothing, where, probably;
@@ -259,14 +266,14 @@ static int run_close(struct run *r)
 		r->error = stopped;
 	end = *translate_counters(r->t);
 	flushed = translate_flush(r->t);
-	closed = transport_finish(r->transport);
+	closed = way->finish ? way->finish(way) : 0;
 	if (r->t_options.nacks) /* snk_close() tells of an error */
 		snk_settle(r->t_options.nacks);
-	told = transport_account(r->transport, &account);
+	told = way->account && way->account(way, &account);
 	r->failed = !told && (closed < 0 || flushed < 0 ||
 			      (r->error < 0 && !r->loop.reading));
 	lost = unsent(r);
-	why = transport_why(r->transport);
+	why = way->why ? way->why(way) : NULL;
 	if (r->t_options.nacks)
 		nacks = snk_close(r->t_options.nacks);
 	if (!r->o.quiet) {
@@ -277,10 +284,10 @@ static int run_close(struct run *r)
 		say_unconfirmed(&account);
 	/* They are the transport's, which goes. */
 	error_set(&nothing, -1, "%s", why ? why : "");
-	error_set(&where, -1, "%s", r->transport->name);
+	error_set(&where, -1, "%s", way->name);
 	keys = keylog_close(r->keylog);
 	translate_close(r->t);
-	r->transport->close(r->transport);
+	way->close(way);
 	src_close(r->loop.s);
 	if (r->loop.reading)
 		cli_error(r->o.read ? r->o.read : r->o.live.name, &r->err);

@@ -29,7 +29,7 @@ enum {
 
 struct local_transport {
 	struct transport transport;
-	struct region *region;
+	struct region *region, *own_region; /* closed with it, or NULL */
 	struct writer *writer;
 	enum prefetch ask; /* how lines are asked for */
 	uint64_t epoch;	   /* that mem[] belongs to; 0: none yet */
@@ -239,11 +239,6 @@ static enum prefetch ask_for(const struct local_transport *l, unsigned table)
 	return l->ask;
 }
 
-static bool is_atomic(const struct op *op)
-{
-	return op->verb == OP_FETCH_ADD || op->verb == OP_CMP_SWAP;
-}
-
 static inline __attribute__((always_inline)) size_t
 fetch_by(struct local_transport *l, const struct op *ops, size_t n,
 	 uint64_t *old, enum prefetch how)
@@ -253,7 +248,8 @@ fetch_by(struct local_transport *l, const struct op *ops, size_t n,
 	const uint8_t *mem = l->mem[table];
 	size_t i;
 
-	for (i = 0; i < n && is_atomic(&ops[i]) && ops[i].table == table; i++) {
+	for (i = 0; i < n && op_is_atomic(ops[i].verb) && ops[i].table == table;
+	     i++) {
 		if (i + ahead < n && how == PREFETCH_L2)
 			prefetch_l2(mem + ops[i + ahead].offset);
 		else if (i + ahead < n)
@@ -281,7 +277,7 @@ static int exec_one(struct local_transport *l, const struct op *op)
 {
 	const struct table *t = l->table[op->table];
 
-	if (op->verb == OP_WRITE || op->verb == OP_WRITE_IMM) {
+	if (!op_is_atomic(op->verb)) {
 		if (op->length)
 			writer_put(l->writer, t, op->offset, op->data,
 				   op->length);
@@ -289,7 +285,7 @@ static int exec_one(struct local_transport *l, const struct op *op)
 			region_notify(l->region, op->immediate);
 		return 0;
 	}
-	if (op->verb > OP_CMP_SWAP || op->length != 8 || (op->offset & 7))
+	if (op->length != 8 || (op->offset & 7))
 		return -EINVAL;
 	atomic_one(l, op);
 	return 0;
@@ -396,9 +392,12 @@ static int local_exec(struct transport *transport, const struct op *ops,
 	return rc;
 }
 
-static void close_clone(struct transport *transport)
+static void close_transport(struct transport *transport)
 {
+	struct region *own = self(transport)->own_region;
+
 	local_close(self(transport));
+	region_close(own);
 }
 
 /* A writer's seat of its own; the region is shared. */
@@ -410,7 +409,7 @@ static int local_clone(struct transport *transport, struct transport **out,
 
 	if (rc < 0)
 		return rc;
-	l->transport.close = close_clone;
+	l->transport.close = close_transport;
 	*out = &l->transport;
 	return 0;
 }
@@ -459,14 +458,6 @@ void local_close(struct local_transport *l)
 	free(l);
 }
 
-static void close_region(struct transport *transport)
-{
-	struct region *r = self(transport)->region;
-
-	local_close(self(transport));
-	region_close(r);
-}
-
 int local_transport_open(struct transport **out, const char *region,
 			 struct error *err)
 {
@@ -483,7 +474,8 @@ int local_transport_open(struct transport **out, const char *region,
 	l->transport.name = region;
 	l->transport.table = region_table(r, 0);
 	l->transport.tables = l->n;
-	l->transport.close = close_region;
+	l->transport.close = close_transport;
+	l->own_region = r;
 	*out = &l->transport;
 	return 0;
 }

@@ -40,6 +40,11 @@ struct op {
 
 _Static_assert(sizeof(struct op) == 32, "two to a cache line");
 
+static inline bool op_is_atomic(enum op_verb verb)
+{
+	return verb == OP_FETCH_ADD || verb == OP_CMP_SWAP;
+}
+
 /* Operations of a transport that confirms each one: sent = acked + waiting +
  * refused or lost. */
 struct transport_account {
@@ -63,8 +68,7 @@ struct transport_ledger {
  *
  * A program calls tick() once a batch, when one of fds() is readable, and at
  * due(). After the last batch it calls finish(), reads account(), ledgers() and
- * why(), and calls close(). A function that a transport does not need is NULL;
- * the transport_*() functions below check that.
+ * why(), and calls close(). A function that a transport does not need is NULL.
  */
 struct transport {
 	/*
@@ -154,17 +158,6 @@ struct transport {
 	void (*close)(struct transport *r);
 };
 
-static inline uint64_t transport_due(const struct transport *r)
-{
-	return r->due ? r->due(r) : UINT64_MAX;
-}
-
-static inline unsigned transport_fds(const struct transport *r, int *fd,
-				     unsigned max)
-{
-	return r->fds ? r->fds(r, fd, max) : 0;
-}
-
 static inline int transport_tick(struct transport *r)
 {
 	return r->tick ? r->tick(r) : 0;
@@ -174,34 +167,6 @@ static inline void transport_flush(struct transport *r)
 {
 	if (r->flush)
 		r->flush(r);
-}
-
-static inline int transport_finish(struct transport *r)
-{
-	return r->finish ? r->finish(r) : 0;
-}
-
-static inline bool transport_account(struct transport *r,
-				     struct transport_account *out)
-{
-	return r->account && r->account(r, out);
-}
-
-static inline unsigned
-transport_ledgers(struct transport *r,
-		  struct transport_ledger out[TRANSPORT_LEDGERS])
-{
-	return r->ledgers ? r->ledgers(r, out) : 0;
-}
-
-static inline const char *transport_why(struct transport *r)
-{
-	return r->why ? r->why(r) : NULL;
-}
-
-static inline uint64_t transport_unsent(const struct transport *r)
-{
-	return r->unsent ? r->unsent(r) : 0;
 }
 
 #endif

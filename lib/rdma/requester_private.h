@@ -138,14 +138,9 @@ struct roce_out {
 	struct requester_ledger ctr;
 };
 
-static inline bool has_payload(uint8_t verb)
-{
-	return verb == OP_WRITE || verb == OP_WRITE_IMM;
-}
-
 static inline bool request_is_write(const struct requester_request *r)
 {
-	return has_payload(r->op.verb);
+	return !op_is_atomic(r->op.verb);
 }
 
 /* roce_out.c: a packet with a request in it; psn holds AckReq in its high bit.

@@ -760,11 +760,6 @@ static void qp_rx(struct responder *p, struct responder_qp *q,
 			       op->length);
 }
 
-static bool is_atomic_op(const struct op *op)
-{
-	return op->verb == OP_FETCH_ADD || op->verb == OP_CMP_SWAP;
-}
-
 /* Carries out atomics up to the first other operation or table. */
 static size_t exec_atomics(struct responder *p, const struct op *op, size_t n,
 			   struct responder_replies *d)
@@ -791,7 +786,7 @@ int responder_exec(struct responder *p, const struct op *op, size_t n,
 		done = exec_atomics(p, op, n, d);
 		if (done)
 			continue;
-		while (done < n && !is_atomic_op(&op[done]))
+		while (done < n && !op_is_atomic(op[done].verb))
 			done++;
 		rc = transport->exec(transport, op, done, 0);
 	}

@@ -128,7 +128,7 @@ static void fill_frame(uint8_t *frame, const struct roce_template *f,
 	uint64_t operand[2];
 
 	be64_store(ext, va);
-	if (has_payload(op->verb)) {
+	if (!op_is_atomic(op->verb)) {
 		memcpy(frame + f->head, op->data, op->length);
 		memset(frame + f->head + op->length, 0, -op->length & 3);
 		if (f->head == f->ext + ROCE_RETH_LEN + ROCE_IMM_LEN)
@@ -148,7 +148,7 @@ int roce_out_emit(struct roce_out *o, const struct op *op, uint8_t opcode,
 	const struct roce_template *f;
 	uint8_t *frame;
 	int rc = template_of(o, op->table, opcode,
-			     has_payload(op->verb) ? op->length : 0, &f);
+			     op_is_atomic(op->verb) ? 0 : op->length, &f);
 
 	if (rc < 0)
 		return rc;
@@ -236,7 +236,7 @@ static int accept_op(struct roce_out *o, const struct op *op, bool *taken)
 	if (!opcode)
 		return -EINVAL;
 	*taken = true;
-	if (!has_payload(op->verb) || op->length <= mtu)
+	if (op_is_atomic(op->verb) || op->length <= mtu)
 		return o->windows ? window_request(o, op, opcode, taken)
 				  : send_request(o, op, opcode);
 	/* The immediate goes with the last: it says that all is there. A new
@@ -253,17 +253,6 @@ static int accept_op(struct roce_out *o, const struct op *op, bool *taken)
 		rc = o->windows ? window_request(o, &part, opcode, taken)
 				: send_request(o, &part, opcode);
 	return rc;
-}
-
-/* Keeps the count of a list that goes over the transport, for head(). */
-static void note_head(struct roce_out *o, const struct op *op)
-{
-	const struct table *t = &o->t->table[op->table];
-	uint64_t list = (op->offset - t->heads) / 8;
-
-	if (t->kind == TABLE_APPEND && has_payload(op->verb) &&
-	    op->length == 8 && op->offset >= t->heads && list < t->lists)
-		o->heads[op->table][list] = be64_load(op->data);
 }
 
 static int push_all(struct roce_out *o)
@@ -293,7 +282,7 @@ static int roce_exec(struct transport *transport, const struct op *ops,
 			return -ERANGE;
 		rc = accept_op(o, op, &taken);
 		if (!rc && taken)
-			note_head(o, op);
+			ticket_note_head(o->heads, o->t, op);
 	}
 	return rc || !o->windows ? rc : push_all(o);
 }
@@ -330,22 +319,6 @@ static bool roce_busy(struct transport *transport, unsigned table)
 	       q->w.snd.end - q->w.snd.una > q->w.mask / 2;
 }
 
-/* Copies the ticket's heads, from which lists continue. */
-static int take_heads(struct roce_out *o, unsigned i, struct error *err)
-{
-	uint32_t lists = o->t->table[i].lists;
-
-	if (o->t->table[i].kind != TABLE_APPEND)
-		return 0;
-	o->heads[i] = calloc(lists, sizeof(*o->heads[i]));
-	if (!o->heads[i])
-		return error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
-	if (o->t->at[i].heads)
-		memcpy(o->heads[i], o->t->at[i].heads,
-		       lists * sizeof(*o->heads[i]));
-	return 0;
-}
-
 int roce_out_open(struct roce_out **out, const struct ticket *t,
 		  struct snk *sink, unsigned ack_every, struct error *err)
 {
@@ -376,9 +349,9 @@ int roce_out_open(struct roce_out **out, const struct ticket *t,
 				       "table %s: counters need atomics, which "
 				       "UC does not have; say qp = rc",
 				       t->table[i].name);
-		else
-			rc = take_heads(o, i, err);
 	}
+	if (!rc && ticket_take_heads(o->heads, t) < 0)
+		rc = error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
 	if (rc < 0) {
 		roce_out_close(o);
 		return rc;
@@ -539,11 +512,6 @@ struct roce_out_progress roce_out_progress(const struct roce_out *o,
 	};
 }
 
-const struct ticket *roce_out_ticket(const struct roce_out *o)
-{
-	return o->t;
-}
-
 /* The longest payload that a table's requests have. */
 static size_t longest_payload(const struct table *t, uint32_t mtu)
 {
@@ -661,24 +629,6 @@ struct requester_ledger roce_out_ledger_open(const struct roce_out *o)
 	return l;
 }
 
-static bool same_tables(const struct ticket *a, const struct ticket *b)
-{
-	if (a->n != b->n)
-		return false;
-	for (unsigned i = 0; i < a->n; i++) {
-		const struct table *s = &a->table[i], *t = &b->table[i];
-
-		if (s->id != t->id || s->kind != t->kind || s->qp != t->qp ||
-		    s->key_len != t->key_len || s->value_len != t->value_len ||
-		    s->stride != t->stride || s->units != t->units ||
-		    s->lists != t->lists || s->hops != t->hops ||
-		    s->hash != t->hash || s->length != t->length ||
-		    s->heads != t->heads)
-			return false;
-	}
-	return true;
-}
-
 static bool keep_none(const struct requester_request *r)
 {
 	(void)r;
@@ -747,16 +697,6 @@ static void renew_lists(struct roce_out *o, unsigned i, const struct ticket *t,
 	o->generation++;
 }
 
-int roce_out_accepts(const struct roce_out *o, const struct ticket *t,
-		     struct error *err)
-{
-	if (!same_tables(o->t, t))
-		return error_set(err, -EINVAL, "the tables are not the same");
-	if (t->mtu != o->t->mtu && (o->windows || o->dart))
-		return error_set(err, -EINVAL, "another MTU needs a new start");
-	return ticket_check_mtu(t->table, t->n, t->mtu, err);
-}
-
 /*
  * Whether a new ticket leads where the old one does, and nothing was refused
  * there: then the connection may well live, and answers about what is under way
@@ -804,10 +744,12 @@ static void renew_psn(struct roce_out *o, unsigned i, const struct ticket *t)
 int roce_out_reticket(struct roce_out *o, const struct ticket *t,
 		      struct error *err)
 {
-	int rc = roce_out_accepts(o, t, err);
+	int rc = ticket_check_mtu(t->table, t->n, t->mtu, err);
 	uint64_t *room;
 	bool same;
 
+	if (t->mtu != o->t->mtu && (o->windows || o->dart))
+		return error_set(err, -EINVAL, "another MTU needs a new start");
 	if (rc < 0)
 		return rc;
 	same = ticket_is_same(o->t, t);
@@ -959,7 +901,7 @@ bool roce_out_check_health(struct roce_out_health *st, const struct roce_out *o,
 			   uint64_t now_ns, bool away, bool waits,
 			   struct error *err)
 {
-	const struct ticket *t = roce_out_ticket(o);
+	const struct ticket *t = o->t;
 	unsigned stuck = stuck_table(st, o, t->n, now_ns, away);
 	enum roce_out_health_state state = health_of(
 		st, o, stuck, is_answering(st, o, now_ns));
@@ -985,7 +927,7 @@ bool roce_out_check_health(struct roce_out_health *st, const struct roce_out *o,
 
 bool roce_out_unacked_reason(const struct roce_out *o, struct error *err)
 {
-	const struct ticket *t = roce_out_ticket(o);
+	const struct ticket *t = o->t;
 
 	for (unsigned k = 0; k < t->n; k++) {
 		struct roce_out_progress at = roce_out_progress(o, k);

@@ -92,13 +92,9 @@ bool roce_out_stale(const struct roce_out *o);
 /*
  * The collector has a new ticket, of the same tables; it outlives the
  * transport. WRITEs not confirmed are sent again under it, in order. Atomics
- * that were sent are not: nobody knows whether they were carried out. List
- * entries go on where the collector's lists are. What is refused changes
- * nothing; roce_out_accepts() asks beforehand: then it is only for want of
- * memory.
+ * that were sent are not: they may have been carried out. List entries go on
+ * where the collector's lists are. What is refused changes nothing.
  */
-int roce_out_accepts(const struct roce_out *o, const struct ticket *t,
-		     struct error *err);
 int roce_out_reticket(struct roce_out *o, const struct ticket *t,
 		      struct error *err);
 
@@ -151,7 +147,6 @@ struct roce_out_progress roce_out_progress(const struct roce_out *o,
 					   unsigned table);
 /* The PSN that a table's next request would have. */
 uint32_t roce_out_psn(const struct roce_out *o, unsigned table);
-const struct ticket *roce_out_ticket(const struct roce_out *o);
 
 /*
  * Health of a collector that should acknowledge requests. Each change is

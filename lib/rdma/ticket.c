@@ -17,6 +17,7 @@
 #include "base/zero.h"
 #include "hash/family.h"
 #include "region/layout.h"
+#include "net/be.h"
 #include "net/key.h"
 #include "net/roce.h"
 
@@ -189,21 +190,6 @@ void ticket_fini(struct ticket *t)
 	}
 }
 
-static void write_mac(FILE *out, const char *field, const uint8_t *m)
-{
-	char text[TEXT_MAC_MAX];
-
-	fprintf(out, "%s = %s\n", field, text_of_mac(text, m));
-}
-
-static void write_ip(FILE *out, const char *field, const struct ticket *t,
-		     const uint8_t *ip)
-{
-	char text[TEXT_IP_MAX];
-
-	fprintf(out, "%s = %s\n", field, text_of_ip(text, t->version, ip));
-}
-
 /* Display fields for queries. A ; would begin a comment, and is in no type. */
 static void write_display(FILE *out, const struct table *g)
 {
@@ -284,14 +270,16 @@ static void write_table(FILE *out, const struct table *g,
 
 int ticket_write(const struct ticket *t, FILE *out)
 {
+	char mac[2][TEXT_MAC_MAX], ip[2][TEXT_IP_MAX];
+
 	fprintf(out,
 		"; dta ticket: how to write into this collector's memory\n"
-		"[collector]\nversion = %d\n",
-		TICKET_VERSION);
-	write_mac(out, "mac", t->mac);
-	write_ip(out, "ip", t, t->ip);
-	write_mac(out, "peer_mac", t->peer_mac);
-	write_ip(out, "peer_ip", t, t->peer_ip);
+		"[collector]\nversion = %d\n"
+		"mac = %s\nip = %s\npeer_mac = %s\npeer_ip = %s\n",
+		TICKET_VERSION, text_of_mac(mac[0], t->mac),
+		text_of_ip(ip[0], t->version, t->ip),
+		text_of_mac(mac[1], t->peer_mac),
+		text_of_ip(ip[1], t->version, t->peer_ip));
 	if (*t->region)
 		fprintf(out, "region = %s\n", t->region);
 	fprintf(out, "mtu = %u\nepoch = %" PRIu64 "\ntables = %u\n", t->mtu,
@@ -304,6 +292,35 @@ int ticket_write(const struct ticket *t, FILE *out)
 	if (fflush(out) != 0 || ferror(out))
 		return errno ? -errno : -EIO;
 	return 0;
+}
+
+int ticket_take_heads(uint64_t *heads[TABLE_MAX], const struct ticket *t)
+{
+	for (unsigned i = 0; i < t->n; i++) {
+		const uint64_t *from = t->at[i].heads;
+		size_t size = t->table[i].lists * sizeof(*from);
+
+		if (t->table[i].kind != TABLE_APPEND)
+			continue;
+		if (!heads[i] && !(heads[i] = malloc(size)))
+			return -ENOMEM;
+		if (from)
+			memcpy(heads[i], from, size);
+		else
+			memset(heads[i], 0, size);
+	}
+	return 0;
+}
+
+void ticket_note_head(uint64_t *const heads[TABLE_MAX], const struct ticket *t,
+		      const struct op *op)
+{
+	const struct table *g = &t->table[op->table];
+	uint64_t list = (op->offset - g->heads) / 8;
+
+	if (g->kind == TABLE_APPEND && !op_is_atomic(op->verb) &&
+	    op->length == 8 && op->offset >= g->heads && list < g->lists)
+		heads[op->table][list] = be64_load(op->data);
 }
 
 struct ticket_stamp ticket_stamp(const char *path)
@@ -452,16 +469,12 @@ static int refuse_value(const struct reader *r, const char *what,
 /* "LIST:COUNT" */
 static bool parse_head(struct reader *r, const char *value)
 {
-	char list[24];
-	size_t len = strcspn(value, ":");
+	const char *colon;
 	uint64_t n, count;
 
-	if (len >= sizeof(list) || !value[len])
-		return false;
-	memcpy(list, value, len);
-	list[len] = '\0';
-	if (!text_number(&n, list, TICKET_LISTS_MAX - 1) ||
-	    !text_number(&count, value + len + 1, UINT64_MAX))
+	colon = text_digits(&n, value, TICKET_LISTS_MAX - 1);
+	if (!colon || *colon != ':' ||
+	    !text_number(&count, colon + 1, UINT64_MAX))
 		return false;
 	if (r->heads == r->head_room) {
 		size_t room = r->head_room ? 2 * r->head_room : 64;

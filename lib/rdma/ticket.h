@@ -44,6 +44,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "rdma/op.h"
 #include "region/region.h"
 #include "region/table.h"
 
@@ -128,6 +129,15 @@ bool ticket_pair_lasts(const struct ticket *was, const struct ticket *now,
  * answers; under the earlier one it would be next. */
 uint32_t ticket_psn(const struct ticket *was, const struct ticket *now,
 		    unsigned table, uint32_t next);
+
+/*
+ * Counts of lists, by table, for a transport that only writes them: take sets
+ * them to the ticket's (room for them is malloc'ed at first, and the caller's),
+ * 0 or -ENOMEM; note keeps what an operation writes.
+ */
+int ticket_take_heads(uint64_t *heads[TABLE_MAX], const struct ticket *t);
+void ticket_note_head(uint64_t *const heads[TABLE_MAX], const struct ticket *t,
+		      const struct op *op);
 
 /* The stamp of the file at path now. */
 struct ticket_stamp ticket_stamp(const char *path);

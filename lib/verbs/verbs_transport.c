@@ -10,7 +10,6 @@
 
 #include "base/clock.h"
 #include "verbs/verbs_link.h"
-#include "net/be.h"
 
 enum {
 	PAUSE_MS = 300,	     /* between attempts */
@@ -86,28 +85,6 @@ report(const struct verbs_transport *v, const char *fmt, ...)
 	v->o.warn(v->o.ctx, text);
 }
 
-/* The counts of all lists go on from the ticket's. */
-static int take_heads(struct verbs_transport *v)
-{
-	for (unsigned i = 0; i < v->ticket.n; i++) {
-		const struct table *t = &v->ticket.table[i];
-		const uint64_t *heads = v->ticket.at[i].heads;
-		size_t size = t->lists * sizeof(*heads);
-
-		if (t->kind != TABLE_APPEND)
-			continue;
-		if (!v->heads[i])
-			v->heads[i] = malloc(size);
-		if (!v->heads[i])
-			return -ENOMEM;
-		if (heads)
-			memcpy(v->heads[i], heads, size);
-		else
-			memset(v->heads[i], 0, size);
-	}
-	return 0;
-}
-
 /* The ticket, a text that is untrusted: ticket_parse() checks it. */
 static int read_ticket(struct verbs_link *l, struct ticket *t,
 		       struct error *err)
@@ -165,7 +142,7 @@ static int take_ticket(struct verbs_transport *v, struct error *err)
 			ticket_fini(&v->ticket);
 			v->ticket = *t;
 			v->ctr.tickets++;
-			rc = take_heads(v);
+			rc = ticket_take_heads(v->heads, t);
 		}
 	}
 	free(t);
@@ -264,18 +241,6 @@ static uint64_t verbs_begin(struct transport *transport)
 	return v->generation;
 }
 
-/* Keeps the count of a list that goes over the transport, for head(). */
-static void note_head(struct verbs_transport *v, const struct op *op)
-{
-	const struct table *t = &v->ticket.table[op->table];
-	uint64_t list = (op->offset - t->heads) / 8;
-
-	if (t->kind == TABLE_APPEND &&
-	    (op->verb == OP_WRITE || op->verb == OP_WRITE_IMM) &&
-	    op->length == 8 && op->offset >= t->heads && list < t->lists)
-		v->heads[op->table][list] = be64_load(op->data);
-}
-
 static int verbs_exec(struct transport *transport, const struct op *ops,
 		      size_t n, uint64_t ts_ns)
 {
@@ -285,7 +250,7 @@ static int verbs_exec(struct transport *transport, const struct op *ops,
 	for (size_t i = 0; i < n; i++) {
 		if (ops[i].table >= v->ticket.n)
 			return -ERANGE;
-		note_head(v, &ops[i]);
+		ticket_note_head(v->heads, &v->ticket, &ops[i]);
 	}
 	v->ctr.received += n;
 	if (v->link.up)

@@ -147,8 +147,8 @@ static void test_heads(void)
 	transport->end(transport);
 	TEST(executed == 3);
 	reaped = 0;
-	TEST(transport_account(verbs_transport(v),
-			       &(struct transport_account){0}));
+	TEST(verbs_transport(v)->account(verbs_transport(v),
+					 &(struct transport_account){0}));
 	TEST(reaped == 1);
 	/* The connection is lost: what the collector says is right. */
 	told[0][1] = 72;
