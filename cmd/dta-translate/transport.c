@@ -76,18 +76,6 @@ static int open_packets(struct run *r, void (*turn)(void *run),
 	return packet_transport_open(&r->transport, &po, err);
 }
 
-static int open_verbs(struct run *r, struct error *err)
-{
-	struct verbs_transport_options vo = {.stop = &cli_stop,
-					     .warn = cli_tell};
-	struct verbs_transport *v;
-	int rc = verbs_transport_open(&v, r->o.verbs, &vo, err);
-
-	if (!rc)
-		r->transport = verbs_transport(v);
-	return rc;
-}
-
 /*
  * One -T TABLE:FIELD=VALUE. Only what the translator alone decides can be
  * changed: another geometry would miss the slots that queries read.
@@ -148,6 +136,8 @@ static void make_region(const struct opts *o)
 
 void run_open_transport(struct run *r, void (*turn)(void *run))
 {
+	const struct verbs_transport_options vo = {.stop = &cli_stop,
+						   .warn = cli_tell};
 	const struct opts *o = &r->o;
 	struct error err = {0};
 	int rc = 0;
@@ -157,7 +147,9 @@ void run_open_transport(struct run *r, void (*turn)(void *run))
 	if (o->region &&
 	    local_transport_open(&r->transport, o->region, &err) < 0)
 		cli_error(o->region, &err);
-	if (o->verbs && (rc = open_verbs(r, &err)) == -EINVAL)
+	if (o->verbs)
+		rc = verbs_transport_open(&r->transport, o->verbs, &vo, &err);
+	if (rc == -EINVAL)
 		cli_refuse("--verbs: %s", err.text);
 	if (rc < 0)
 		cli_error(o->verbs, &err);

@@ -137,7 +137,6 @@ void verbs_target_close(struct verbs_target *v); /* NULL is fine */
  * new epoch the collector ends the connection; the next one has the new ticket.
  */
 struct memory;
-struct verbs_transport;
 
 enum {
 	VERBS_TRANSPORT_PORT = DTA_PORT, /* the same number, not UDP's */
@@ -183,13 +182,9 @@ struct verbs_transport_options {
  * Connects to ADDRESS[:PORT] (a name, an IPv4 address, [IPv6]). Nothing is
  * tried again but at a rotation.
  */
-int verbs_transport_open(struct verbs_transport **out, const char *address,
+int verbs_transport_open(struct transport **out, const char *address,
 			 const struct verbs_transport_options *o,
 			 struct error *err);
-struct transport *verbs_transport(struct verbs_transport *v);
-
-void verbs_transport_close(
-	struct verbs_transport *v); /* settles. NULL is fine */
 
 /*
  * A collector's region, read with RDMA READ, without the collector's processor,

@@ -284,41 +284,33 @@ void verbs_link_close(struct verbs_link *l)
 	l->channel = NULL;
 }
 
-/* Why there is no connection, and what to do about it. */
+/* Why there is no connection, and what to do about it; of a port. */
 static int explain(int rc, const struct verbs_link *l, struct error *err)
 {
+	static const struct {
+		int rc;
+		const char *why;
+	} known[] = {
+		{-ECONNREFUSED,
+		 "nobody listens at port %u of this address: dta-collect "
+		 "--verbs DEV --cm %u does"},
+		{-ENODEV, "no RDMA device leads there"},
+		{-EAGAIN, "the collector is not ready yet"},
+		{-EACCES, "the collector does not let itself be read: "
+			  "dta-collect --cm %u --readable does"},
+		{-EPROTO,
+		 "what answers at port %u is no collector of this version"},
+		{-EUSERS, "the collector has too many guests"},
+		{-ENOMEM,
+		 "no memory that may be locked: raise the limit (ulimit -l), "
+		 "or give CAP_IPC_LOCK"},
+	};
 	unsigned port = ntohs(((const struct sockaddr_in *)&l->at)->sin_port);
 
-	switch (rc) {
-	case -ECONNREFUSED:
-		return error_set(err, rc,
-				 "nobody listens at port %u of this address: "
-				 "dta-collect --verbs DEV --cm %u does",
-				 port, port);
-	case -ENODEV:
-		return error_set(err, rc, "no RDMA device leads there");
-	case -EAGAIN:
-		return error_set(err, rc, "the collector is not ready yet");
-	case -EACCES:
-		return error_set(err, rc,
-				 "the collector does not let itself be read: "
-				 "dta-collect --cm %u --readable does",
-				 port);
-	case -EPROTO:
-		return error_set(err, rc,
-				 "what answers at port %u is no collector of "
-				 "this version",
-				 port);
-	case -EUSERS:
-		return error_set(err, rc, "the collector has too many guests");
-	case -ENOMEM:
-		return error_set(
-			err, rc,
-			"no memory that may be locked: raise the limit "
-			"(ulimit -l), or give CAP_IPC_LOCK");
-	default:
-		return error_set(err, rc, "%s", strerror(-rc));
-	}
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (rc == known[i].rc)
+			return error_set(err, rc, known[i].why, port, port);
+	return error_set(err, rc, "%s", strerror(-rc));
 }
 
 /* What the device allows: reads and atomics outstanding, depth. */

@@ -58,20 +58,11 @@ void verbs_target_close(struct verbs_target *v)
 
 const struct ledger verbs_transport_ledger = {.stage = "road"};
 
-int verbs_transport_open(struct verbs_transport **out, const char *address,
+int verbs_transport_open(struct transport **out, const char *address,
 			 const struct verbs_transport_options *o,
 			 struct error *err)
 {
 	return without(err);
-}
-
-struct transport *verbs_transport(struct verbs_transport *v)
-{
-	return NULL;
-}
-
-void verbs_transport_close(struct verbs_transport *v)
-{
 }
 
 int verbs_memory(struct memory **out, const char *address,

@@ -705,12 +705,6 @@ int verbs_target_work(struct verbs_target *v, struct error *err)
 	return v->stale && renew_ticket(v);
 }
 
-int verbs_target_listen(struct verbs_target *v, uint16_t port,
-			struct error *err)
-{
-	return verbs_hosts_open(v, port, err);
-}
-
 void verbs_target_renew(struct verbs_target *v)
 {
 	for (unsigned i = 0; i < v->pairs; i++)

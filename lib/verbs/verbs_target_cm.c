@@ -88,7 +88,8 @@ static int listen_on(struct verbs_hosts *cm, struct sockaddr_storage at)
 	return 0;
 }
 
-int verbs_hosts_open(struct verbs_target *v, uint16_t port, struct error *err)
+int verbs_target_listen(struct verbs_target *v, uint16_t port,
+			struct error *err)
 {
 	static const char node[] = "/dev/infiniband/rdma_cm";
 	int rc;

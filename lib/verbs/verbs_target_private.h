@@ -116,8 +116,7 @@ void verbs_pair_drop(struct verbs_pair *p);
 int verbs_ticket_make(struct verbs_target *v, struct ticket *t,
 		      struct error *err);
 
-/* Hosts. */
-int verbs_hosts_open(struct verbs_target *v, uint16_t port, struct error *err);
+/* Hosts: verbs_target_listen() opens them. */
 int verbs_hosts_fd(const struct verbs_target *v); /* -1: none */
 void verbs_hosts_work(struct verbs_target *v);
 /* An epoch has passed: hosts that write must come again. */

@@ -325,7 +325,15 @@ static const char *verbs_why(struct transport *transport)
 
 static void verbs_close(struct transport *transport)
 {
-	verbs_transport_close(self(transport));
+	struct verbs_transport *v = self(transport);
+
+	if (v->link.up)
+		verbs_queue_settle(&v->link.q);
+	verbs_link_close(&v->link);
+	for (unsigned i = 0; i < TABLE_MAX; i++)
+		free(v->heads[i]);
+	ticket_fini(&v->ticket);
+	free(v);
 }
 
 /* Tried again only while the collector is about to begin another epoch. */
@@ -340,7 +348,7 @@ static int connect_first(struct verbs_transport *v, struct error *err)
 	return rc;
 }
 
-int verbs_transport_open(struct verbs_transport **out, const char *address,
+int verbs_transport_open(struct transport **out, const char *address,
 			 const struct verbs_transport_options *o,
 			 struct error *err)
 {
@@ -369,28 +377,10 @@ int verbs_transport_open(struct verbs_transport **out, const char *address,
 	if (!rc)
 		rc = connect_first(v, err);
 	if (rc < 0) {
-		verbs_transport_close(v);
+		verbs_close(&v->transport);
 		return rc;
 	}
 	v->transport.tables = v->ticket.n;
-	*out = v;
+	*out = &v->transport;
 	return 0;
-}
-
-struct transport *verbs_transport(struct verbs_transport *v)
-{
-	return &v->transport;
-}
-
-void verbs_transport_close(struct verbs_transport *v)
-{
-	if (!v)
-		return;
-	if (v->link.up)
-		verbs_queue_settle(&v->link.q);
-	verbs_link_close(&v->link);
-	for (unsigned i = 0; i < TABLE_MAX; i++)
-		free(v->heads[i]);
-	ticket_fini(&v->ticket);
-	free(v);
 }

@@ -129,15 +129,13 @@ static void count_goes(struct transport *transport, uint8_t verb,
 /* The one with an immediate is a count as any other. */
 static void test_heads(void)
 {
-	struct verbs_transport *v;
 	struct error err = {""};
 	struct transport *transport;
 	uint64_t generation;
 
 	told[0][1] = 70;
 	told[1][2] = 7;
-	TEST(verbs_transport_open(&v, "nowhere", NULL, &err) == 0);
-	transport = verbs_transport(v);
+	TEST(verbs_transport_open(&transport, "nowhere", NULL, &err) == 0);
 	generation = transport->begin(transport);
 	TEST(transport->head(transport, 0, 1) == 70 &&
 	     transport->head(transport, 1, 2) == 7);
@@ -147,8 +145,7 @@ static void test_heads(void)
 	transport->end(transport);
 	TEST(executed == 3);
 	reaped = 0;
-	TEST(verbs_transport(v)->account(verbs_transport(v),
-					 &(struct transport_account){0}));
+	TEST(transport->account(transport, &(struct transport_account){0}));
 	TEST(reaped == 1);
 	/* The connection is lost: what the collector says is right. */
 	told[0][1] = 72;
@@ -158,7 +155,7 @@ static void test_heads(void)
 	TEST(transport->head(transport, 0, 1) == 72);
 	TEST(transport->head(transport, 1, 2) == 13);
 	transport->end(transport);
-	verbs_transport_close(v);
+	transport->close(transport);
 }
 
 int main(void)
