@@ -176,8 +176,8 @@ static void sort_by_collector(struct steering *s, const struct report_batch *j)
 	}
 }
 
-void steer_run(struct translator *t, unsigned table,
-	       const struct report_batch *j)
+static void steer_run(struct translator *t, unsigned table,
+		      const struct report_batch *j)
 {
 	struct steering *s = t->steering;
 	struct report_batch sorted = {.all = j->all,
@@ -210,24 +210,11 @@ int steer_open(struct translator *t, unsigned collectors, bool mirror)
 	return 0;
 }
 
-void steer_close(struct translator *t)
-{
-	free(t->steering);
-}
-
 enum {
 	AT_SRC = SHAPE_AT_IP + NET_IP4_AT_SRC,
 	AHEAD = 16, /* packets between prefetching for one and looking at it */
 	AHEAD_BYTES = 128,
 };
-
-static inline uint32_t load32(const uint8_t *p)
-{
-	uint32_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
 
 void admit_init(struct translator *t)
 {
@@ -447,12 +434,6 @@ admit_with(struct translator *t, size_t i, size_t end, size_t ahead,
 	return i;
 }
 
-static size_t admit_narrow(struct translator *t, size_t i, size_t end,
-			   size_t ahead)
-{
-	return admit_with(t, i, end, ahead, shape_is);
-}
-
 #ifdef __x86_64__
 /* By the CPU: a third faster (bench_translate.c, Append). */
 SHAPE_WIDE static size_t admit_wide(struct translator *t, size_t i, size_t end,
@@ -469,7 +450,7 @@ static size_t admit_some(struct translator *t, size_t i, size_t end,
 	if (__builtin_cpu_supports("avx2"))
 		return admit_wide(t, i, end, ahead);
 #endif
-	return admit_narrow(t, i, end, ahead);
+	return admit_with(t, i, end, ahead, shape_is);
 }
 
 void admit(struct translator *t, const struct pkt *pkts, size_t n)
@@ -545,7 +526,7 @@ void admit_descs(const struct translator *t, struct desc_batch *h)
 	descs_with(t, h, shape_is);
 }
 
-/* sorts the reports of a stage by table and processes them. */
+/* Sorts the reports of a stage by table and processes them. */
 
 /* Runs one table's reports, each at its collector. */
 static void run_on_collectors(struct translator *t, unsigned table,
@@ -622,7 +603,7 @@ static void run_tables(struct translator *t, uint64_t states, unsigned from,
 
 /* While lists hold entries, the reports that come before a list is due are run
  * before it is written: nearly always they are all. */
-void stage_finish(struct translator *t)
+static void stage_finish(struct translator *t)
 {
 	const struct pkt *pkts = t->pkts;
 	uint64_t states = tables_of(&t->stage);

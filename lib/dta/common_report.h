@@ -111,9 +111,9 @@ static inline bool shape_sum_right(const uint8_t *frame)
  * The descriptor of a valid report.
  *
  * All fields have been checked against the table. What is passed on is a
- *pointer to the key in the packet, behind which the data lies, and the
- *descriptor. It is DTA/1's header with the fields replaced that are no longer
- *needed:
+ * pointer to the key in the packet, behind which the data lies, and the
+ * descriptor. It is DTA/1's header with the fields replaced that are no longer
+ * needed:
  *
  * clang-format off
  *

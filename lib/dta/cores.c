@@ -17,10 +17,9 @@
 
 enum {
 	NONE = UINT8_MAX, /* no such round */
-	/* Bytes of a report that go in a message; of longer ones it is told
-	 * where they are. */
-	REPORT_MAX = 256,
-	OP_MAX = 960, /* bytes of an operation */
+	OP_MAX = 960,	  /* bytes of an operation */
+	/* A list entry: its descriptor, its time, the address of its key. */
+	ENTRY_WORDS = 3,
 	STATES_MAX = OP_MESSAGE_TABLES - 1,
 	CLOCK = 255, /* in place of a table: the batch's latest time */
 	AT_SRC = SHAPE_AT_IP + NET_IP4_AT_SRC,
@@ -29,10 +28,6 @@ enum {
 _Static_assert((int)TRANSLATE_CORES_MAX *THREADS_PLACES <= (int)SRC_HOLD_MAX,
 	       "batches that a source holds");
 _Static_assert(OP_MAX / 8 + 3 <= (int)THREADS_WORDS, "a message is in a block");
-
-/* A message with a report: its descriptor; its time, or for postcards its
- * packet; its bytes from the key on, or with this bit their address. */
-#define DESC_BY_ADDRESS (UINT64_C(1) << 52)
 
 /* No source's next number: those have fewer bits. */
 #define NO_RUN UINT64_MAX
@@ -109,14 +104,6 @@ static struct batch *batch_of(const struct translate_cores *c,
 			      const struct threads_batch *b)
 {
 	return c->worker[b->worker]->batch[b->place];
-}
-
-static uint32_t load32(const uint8_t *p)
-{
-	uint32_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
 }
 
 /* Numbers. */
@@ -236,18 +223,11 @@ static void send_entry(struct worker *w, unsigned owner,
 		       const struct table_state *l,
 		       const struct report_batch *j, unsigned i)
 {
-	uint64_t desc = desc_with_table(j->desc[i], l->index);
-	size_t len = desc_data_at(desc) + desc_data_len(desc);
-	bool elsewhere = len > REPORT_MAX;
-	uint64_t *m = threads_send(&w->out[owner],
-				   2 + (elsewhere ? 1 : (len + 7) / 8));
+	uint64_t *m = threads_send(&w->out[owner], ENTRY_WORDS);
 
-	m[0] = elsewhere ? desc | DESC_BY_ADDRESS : desc;
+	m[0] = desc_with_table(j->desc[i], l->index);
 	m[1] = w->t->pkts[j->at[i]].ts_ns;
-	if (elsewhere)
-		m[2] = (uintptr_t)j->key[i];
-	else
-		copy_short((uint8_t *)(m + 2), j->key[i], len);
+	m[2] = (uintptr_t)j->key[i];
 }
 
 /* In a worker's translator, in place of append_run() and postcard_run(). */
@@ -293,25 +273,18 @@ static void clock_is(struct translator *o, uint64_t now_ns)
 	clock_flush(o);
 }
 
-/* An entry that waits for others of its list, to be carried out with them;
- * returns the words of its message. */
-static size_t receive_entry(struct worker *w, const uint64_t *m)
+/* An entry that waits for others of its list, to be carried out with them. */
+static void receive_entry(struct worker *w, const uint64_t *m)
 {
 	struct translator *o = w->owner;
 	struct report_batch *j = &o->stage;
-	const uint8_t *key = (const uint8_t *)(m + 2);
-	size_t words = 3;
 
 	if (j->n && desc_table(*m) != desc_table(j->desc[0]))
 		exec_operations(o, j);
-	if (*m & DESC_BY_ADDRESS)
-		key = (const uint8_t *)(uintptr_t)m[2];
-	else
-		words = 2 + (desc_data_at(*m) + desc_data_len(*m) + 7u) / 8;
 	w->entry[j->n].ts_ns = m[1];
 	o->waiting = true;
-	report_batch_add(j, key, (uint16_t)j->n, *m & ~DESC_BY_ADDRESS);
-	return words;
+	report_batch_add(j, (const uint8_t *)(uintptr_t)m[2], (uint16_t)j->n,
+			 *m);
 }
 
 static void receive_reports(struct worker *w, const struct threads_block *in)
@@ -329,7 +302,8 @@ static void receive_reports(struct worker *w, const struct threads_block *in)
 
 		if (desc_table(*m) != CLOCK && l->append &&
 		    !(*m & DESC_WORDS)) {
-			at += receive_entry(w, m);
+			receive_entry(w, m);
+			at += ENTRY_WORDS;
 			continue;
 		}
 		exec_operations(o, j);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * cores.h - a translator on several cores (threads/threads.h). It leaves the
- *same memory as translate_rx(), byte for byte, and the same counters, except
- *those that depend on the order of different reporters, lists and keys.
+ * same memory as translate_rx(), byte for byte, and the same counters, except
+ * those that depend on the order of different reporters, lists and keys.
  *
  * A worker decodes its batch and checks all that depends on one packet only.
- *Then come these rounds, without those that no table needs:
+ * Then come these rounds, without those that no table needs:
  *
  * clang-format off
  *
@@ -13,7 +13,7 @@
  *		consecutive numbers, and packets that are tracked or not of the
  *		common shape, which the owner checks
  *	cache	to a list's owner, which writes it to memory, and to the owner
- *of a row of postcards, which returns evicted rows
+ * of a row of postcards, which returns evicted rows
  *	write	to the owner of a part of a table, which carries operations out
  *
  * clang-format on

@@ -89,14 +89,23 @@ static unsigned slot_block(struct translator *t, const struct report_batch *j,
 	return first + n;
 }
 
+/* The random copy of the report in this packet of the stage. */
+static inline unsigned copy_of(const struct translator *t, unsigned at,
+			       uint64_t desc)
+{
+	uint64_t drawn = rng_mix(t->seed + t->first + at) >> 32;
+
+	return (unsigned)(drawn * desc_copies(desc) >> 32);
+}
+
 /*
- * Writes of reports [first, end). Inlined for each case, so that its constants
- * (lengths, a uniform N) cost nothing.
+ * Writes of reports [first, end): N, or one of them. Inlined for each case, so
+ * that its constants (lengths, a uniform N) cost nothing.
  */
 static inline __attribute__((always_inline)) void
 keywrite_block(struct translator *t, const struct table_state *l,
 	       const struct report_batch *j, unsigned first, unsigned end,
-	       uint32_t value_len, uint32_t len, unsigned uniform)
+	       uint32_t value_len, uint32_t len, unsigned uniform, bool one)
 {
 	const struct hash_units units = hash_units_of(l->t.units);
 	const unsigned key_len = l->key_len, stride = l->t.stride;
@@ -107,11 +116,15 @@ keywrite_block(struct translator *t, const struct table_state *l,
 
 	for (unsigned i = first; i < end; i++) {
 		uint64_t desc = heads[i];
-		unsigned copies = uniform ? uniform : desc_copies(desc);
+		unsigned copies = uniform ? uniform : desc_copies(desc), c = 0;
 
 		slot_fill(p, l, t->work.sum[i], key[i] + key_len, value_len,
 			  len);
-		for (unsigned c = 0; c < copies; c++)
+		if (one) {
+			c = copy_of(t, j->at[i], desc);
+			copies = c + 1;
+		}
+		for (; c < copies; c++)
 			op_fill(op++, l->index,
 				hash_mod_of(t->work.slot[c][i], units) * stride,
 				p, len);
@@ -131,14 +144,6 @@ static inline uint64_t word_of(uint32_t first, uint32_t second)
 	if (htole32(1) == 1)
 		return first | (uint64_t)second << 32;
 	return second | (uint64_t)first << 32;
-}
-
-static inline uint32_t load32(const uint8_t *p)
-{
-	uint32_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
 }
 
 /*
@@ -208,20 +213,27 @@ void keywrite_run(struct translator *t, struct table_state *l,
 	uint32_t value_len = l->t.value_len, len = l->write_len;
 	bool usual = value_len == 4 && len == 8;
 	unsigned copies = is_uniform(j) ? desc_copies(j->any) : 0;
+	bool one = t->dart == DART_ONE && desc_copies(j->any) != 1;
 
-	if (usual && l->t.hash == HASH_DTA1 && are_pairs(t, j)) {
+	if (usual && !one && l->t.hash == HASH_DTA1 && are_pairs(t, j)) {
 		pairs_run(t, l, j, OP_WRITE);
 		return;
 	}
 	slots_hash(t, l, j, true);
 	for (unsigned i = 0, end; i < j->n; i = end) {
 		end = slot_block(t, j, i, len);
-		if (usual && copies == 1)
-			keywrite_block(t, l, j, i, end, 4, 8, 1);
+		if (usual && one)
+			keywrite_block(t, l, j, i, end, 4, 8, 0, true);
+		else if (one)
+			keywrite_block(t, l, j, i, end, value_len, len, 0,
+				       true);
+		else if (usual && copies == 1)
+			keywrite_block(t, l, j, i, end, 4, 8, 1, false);
 		else if (usual && copies == 2)
-			keywrite_block(t, l, j, i, end, 4, 8, 2);
+			keywrite_block(t, l, j, i, end, 4, 8, 2, false);
 		else
-			keywrite_block(t, l, j, i, end, value_len, len, 0);
+			keywrite_block(t, l, j, i, end, value_len, len, 0,
+				       false);
 	}
 }
 
@@ -291,60 +303,6 @@ int dart_check(const struct translate_options *o, const struct table_state *l,
 				 "is for 2",
 				 name, l->copies);
 	return 0;
-}
-
-/* The random copy of the report in this packet of the stage. */
-static inline unsigned copy_of(const struct translator *t, unsigned at,
-			       uint64_t desc)
-{
-	uint64_t drawn = rng_mix(t->seed + t->first + at) >> 32;
-
-	return (unsigned)(drawn * desc_copies(desc) >> 32);
-}
-
-static inline __attribute__((always_inline)) void
-one_block(struct translator *t, const struct table_state *l,
-	  const struct report_batch *j, unsigned first, unsigned end,
-	  uint32_t value_len, uint32_t len)
-{
-	const uint64_t units = l->t.units, stride = l->t.stride;
-	const unsigned key_len = l->key_len;
-	struct op *op = &t->ops->op[t->ops->n];
-	uint8_t *p = t->ops->arena + t->ops->used;
-
-	for (unsigned i = first; i < end; i++, op++) {
-		uint64_t desc = j->desc[i];
-		uint32_t slot = t->work.slot[copy_of(t, j->at[i], desc)][i];
-
-		slot_fill(p, l, t->work.sum[i], j->key[i] + key_len, value_len,
-			  len);
-		op_fill(op, l->index, hash_mod(slot, units) * stride, p, len);
-		if (desc_immediate(desc))
-			op_make_immediate(t, l, op, desc_sequence(desc));
-		p += (len + 7) & ~7u;
-	}
-	t->ctr.bytes += (uint64_t)(op - &t->ops->op[t->ops->n]) * len;
-	t->ops->n = (unsigned)(op - t->ops->op);
-	t->ops->used = (size_t)(p - t->ops->arena);
-}
-
-void dart_one_run(struct translator *t, struct table_state *l,
-		  const struct report_batch *j)
-{
-	uint32_t value_len = l->t.value_len, len = l->write_len;
-
-	if (desc_copies(j->all) == 1 && desc_copies(j->any) == 1) {
-		keywrite_run(t, l, j);
-		return;
-	}
-	slots_hash(t, l, j, true);
-	for (unsigned i = 0, end; i < j->n; i = end) {
-		end = slot_block(t, j, i, len);
-		if (value_len == 4 && len == 8)
-			one_block(t, l, j, i, end, 4, 8);
-		else
-			one_block(t, l, j, i, end, value_len, len);
-	}
 }
 
 /*

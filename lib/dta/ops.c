@@ -150,11 +150,6 @@ void ops_stamp(struct translator *t, const struct report_batch *j,
 	}
 }
 
-void ops_make_room(struct translator *t)
-{
-	ops_hand_over(t);
-}
-
 void run_table(struct translator *t, unsigned state,
 	       const struct report_batch *j)
 {

@@ -121,6 +121,14 @@ struct report_batch_room {
 	uint16_t at[STAGE];
 };
 
+static inline uint32_t load32(const uint8_t *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
 static inline struct report_batch report_batch_in(struct report_batch_room *r)
 {
 	return (struct report_batch){
@@ -252,13 +260,11 @@ static inline size_t translator_size(unsigned states)
 
 /*
  * admit.c. begin and end: of a batch, on the transport; end returns the batch's
- * first error. run: processes a stage, n <= STEP packets. finish: processes the
- * reports in t->stage, at the end of a stage. run_tables: processes only those
- * of some tables, a bit each, none of which is an Append table.
+ * first error. run: processes a stage, n <= STEP packets. run_tables: processes
+ * the reports in t->stage of some tables, a bit each, none an Append table.
  */
 void stage_begin(struct translator *t);
 void stage_run(struct translator *t, const struct pkt *pkts, size_t n);
-void stage_finish(struct translator *t);
 void stage_run_tables(struct translator *t, uint64_t states);
 int stage_end(struct translator *t);
 
@@ -388,9 +394,6 @@ static inline bool is_dta0(const struct net_udp *u)
 /* admit.c: parts the reports of one table among the collectors. open: 0 or
  * -ENOMEM; one collector needs nothing. */
 int steer_open(struct translator *t, unsigned collectors, bool mirror);
-void steer_run(struct translator *t, unsigned table,
-	       const struct report_batch *j);
-void steer_close(struct translator *t);
 
 /* ops.c: what a good report takes of the rate before it is carried out.
  * Postcards and entries are charged when they are written, see ops_run(). */
@@ -404,7 +407,7 @@ void run_table(struct translator *t, unsigned state,
 /* keywrite.c */
 int dart_check(const struct translate_options *o, const struct table_state *l,
 	       struct error *err);
-table_run dart_one_run, dart_cas_run;
+table_run dart_cas_run;
 
 /*
  * append.c. Before the packets of that time: clock_to(), which writes what
@@ -488,8 +491,6 @@ void ops_close(struct translator *t);
  * of reports [first, end), one each or one a copy. */
 void ops_stamp(struct translator *t, const struct report_batch *j,
 	       unsigned first, unsigned end, bool one);
-/* Called when the buffer is full. */
-void ops_make_room(struct translator *t);
 /* Passes all operations to the transport. */
 void ops_hand_over(struct translator *t);
 
@@ -497,7 +498,7 @@ void ops_hand_over(struct translator *t);
 static inline void ops_reserve(struct translator *t, unsigned nops, size_t len)
 {
 	if (t->ops->n + nops > OPS_MAX || t->ops->used + len > ARENA)
-		ops_make_room(t);
+		ops_hand_over(t);
 }
 
 static inline struct op *op_write(struct translator *t,

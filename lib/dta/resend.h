@@ -9,7 +9,7 @@
  * notifies the translator, which would otherwise wait for it.
  *
  * Reports are numbered from 0; the wire has the lower 16 bits of the number
- *plus the translator's first number. For each reporter
+ * plus the translator's first number. For each reporter
  *
  *	acked <= sent <= high <= next
  *

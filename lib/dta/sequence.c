@@ -3,8 +3,8 @@
  * sequence.c - the sequence numbers of reporters (dta(7), Flow control).
  *
  * A reporter, identified by its source address, numbers all its reports with
- *one counter. The report's table determines what happens if its number is not
- *the next one:
+ * one counter. The report's table determines what happens if its number is not
+ * the next one:
  *
  * clang-format off
  *
@@ -17,7 +17,7 @@
  * clang-format on
  *
  * Strict tables check only tracked reports. The numbers of a reporter's
- *untracked reports are ignored once it has sent tracked ones.
+ * untracked reports are ignored once it has sent tracked ones.
  *
  * The first number of a reporter is always accepted.
  *
@@ -26,16 +26,16 @@
  * answered at once.
  *
  * A gap ends when the missing report comes, or the reporter says that it is
- *gone, or a number comes that is FAR ahead, when no reporter still keeps the
- *missing one. Numbers that did not come are then counted, once each, and
- *dropped if they come late.
+ * gone, or a number comes that is FAR ahead, when no reporter still keeps the
+ * missing one. Numbers that did not come are then counted, once each, and
+ * dropped if they come late.
  *
  * Counting: a number ahead of the last by up to RECENT leaves those between
  * missing; each of them that comes late is subtracted again, and a duplicate
  * changes nothing. A number further away counts once its successor has followed
  * (RFC 3550, appendix A.1): it is a loss if it is ahead by FAR at most and is
- *not a first number (0 or 1); else the reporter has restarted, and what is
- *missing is unknown.
+ * not a first number (0 or 1); else the reporter has restarted, and what is
+ * missing is unknown.
  */
 #include "dta/private.h"
 

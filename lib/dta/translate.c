@@ -59,12 +59,6 @@ static table_run *const run_of[] = {
 	[TABLE_POSTCARD] = postcard_run,
 };
 
-static table_run *const keywrite_of[] = {
-	[DART_OFF] = keywrite_run,
-	[DART_ONE] = dart_one_run,
-	[DART_CAS] = dart_cas_run,
-};
-
 static uint16_t data_len_of(const struct table *t)
 {
 	switch (t->kind) {
@@ -88,8 +82,9 @@ static void init_table_state(struct table_state *l, const struct table *t,
 		.copies = t->copies,
 		.hops = t->hops,
 		.index = (uint16_t)index,
-		.run = t->kind == TABLE_KEYWRITE ? keywrite_of[o->dart]
-						 : run_of[t->kind],
+		.run = t->kind == TABLE_KEYWRITE && o->dart == DART_CAS
+			       ? dart_cas_run
+			       : run_of[t->kind],
 		.write_len = table_write_len(t),
 		.t = *t,
 	};
@@ -254,7 +249,7 @@ void translate_close(struct translator *t)
 		postcard_close(&t->state[i]);
 		append_close(&t->state[i]);
 	}
-	steer_close(t);
+	free(t->steering);
 	sequence_close(t);
 	ops_close(t);
 	free(t);

@@ -29,10 +29,10 @@
  *	head = 3:64             ; Append: LIST:ENTRIES written, where not 0
  *
  * The queue pairs of a new ticket are new and begin at its PSNs. But a queue
- *pair whose first_psn, qpn and ip are those of the last ticket is still the
- *same: a sender that gets no answers continues its PSNs there, since a repeated
- *PSN would be taken for a duplicate. A ticket equal to the last changes
- *nothing.
+ * pair whose first_psn, qpn and ip are those of the last ticket is still the
+ * same: a sender that gets no answers continues its PSNs there, since a
+ *repeated PSN would be taken for a duplicate. A ticket equal to the last
+ *changes nothing.
  *
  * Tickets are not trusted: every field is checked.
  */

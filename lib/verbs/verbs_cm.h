@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * verbs_cm.h - private to this room: shared by host and collector, above all
- *the message that each sends in the private data of a librdmacm connection.
+ * the message that each sends in the private data of a librdmacm connection.
  * Big-endian:
  *
  * clang-format off
