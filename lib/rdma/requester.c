@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The requester of an RC queue pair (IBTA, Volume 1, 9.7). It relies on nothing
+ * The requester of an RC queue pair (IBTA vol. 1, 9.7). It relies on nothing
  * that the responders of NICs and of soft-RoCE do not do.
  *
  * An answer gives the PSN that the collector expects next: all requests before
- * it have been carried out. A window never drops a request that was sent, so a
- * request keeps its PSN while a connection lasts, and an answer about a PSN is
- * about one request.
+ * it have been carried out (IBTA vol. 1, 9.7.5.1.2). A window never drops a
+ * request that was sent, so a request keeps its PSN while a connection lasts,
+ * and an answer about a PSN is about one request.
  */
 #include "rdma/requester_private.h"
 
@@ -29,7 +29,7 @@ enum {
 /* A refused R_Key is tried again after this time, ns. */
 static const uint64_t stale_ns = UINT64_C(5000000000);
 
-/* Kinds of answers, by their syndrome (IBTA, table 43). */
+/* Kinds of answers, by their syndrome (IBTA vol. 1, 9.7). */
 enum ack_class {
 	CLASS_ACK,
 	CLASS_SEQUENCE_NAK,
@@ -208,7 +208,7 @@ static void go_back(const struct roce_out *o, struct requester *q)
 	set_deadline(o, q);
 }
 
-/* How long an RNR NAK asks to wait, ns (InfiniBand table 45). */
+/* How long an RNR NAK asks to wait, ns (IBTA vol. 1, table 45). */
 static uint64_t rnr_ns(uint8_t syndrome)
 {
 	static const uint32_t us10[32] = {
@@ -566,7 +566,7 @@ int requester_add(struct roce_out *o, const struct op *op, uint8_t opcode,
 static enum ack_class classify_syndrome(struct requester_ledger *ctr,
 					uint8_t syndrome)
 {
-	switch (syndrome >> 5 & 3) { /* InfiniBand table 43 */
+	switch (syndrome >> 5 & 3) {
 	case 0:
 		ctr->acks++;
 		return CLASS_ACK;

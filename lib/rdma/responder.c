@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * responder.c - the software responder: decodes batches of packets, checks
- * them, and hands valid ones to their queue pairs (IBTA, Volume 1, 9.7 for
- * RC, 9.8 for UC). All checks of a packet come before its first byte is
+ * them, and hands valid ones to their queue pairs (IBTA vol. 1, 9.7 for RC,
+ * 9.8 for UC). All checks of a packet come before its first byte is
  * written.
  */
 #include "rdma/responder_private.h"
@@ -393,7 +393,7 @@ void header_cache_add(struct header_cache *k, const struct pkt *pkt,
 }
 
 enum {
-	RNR_TIMER = 1,	  /* 0.01 ms: the shortest (InfiniBand table 45) */
+	RNR_TIMER = 1,	  /* 0.01 ms: the shortest (IBTA vol. 1, table 45) */
 	EPOCHS_BACK = 64, /* past epochs whose R_Keys are recognized */
 };
 
@@ -697,7 +697,7 @@ judge_expected(struct responder *p, struct responder_qp *q,
 	return v;
 }
 
-/* RC: only the expected PSN is carried out (InfiniBand 9.7.3). */
+/* RC: only the expected PSN is carried out (IBTA vol. 1, 9.7). */
 static inline __attribute__((always_inline)) struct verdict
 judge_request(struct responder *p, struct responder_qp *q, const struct roce *r)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * responder.h - a software RDMA responder: RoCEv2 packets in, operations on a
- * region, answers out, as a NIC does it (IBTA, Volume 1, 9.7 and 9.8, and
- * Annex A17, RoCEv2).
+ * region, answers out, as a NIC does it (IBTA vol. 1, 9.7 and 9.8, and annex
+ * A17, RoCEv2).
  *
  * No packet is trusted: iCRC, P_Key, queue pair, peer, PSN, R_Key, bounds,
  * alignment and lengths are checked before a byte is written, and nothing

@@ -22,7 +22,7 @@
 #include "net/roce.h"
 
 enum {
-	QPN_FIRST = 0x11, /* 0 and 1 are management's (InfiniBand 3.5.1) */
+	QPN_FIRST = 0x11, /* 0 and 1 are management's (IBTA vol. 1, 3) */
 };
 
 /* Where the region's file begins in the virtual addresses of tickets. */

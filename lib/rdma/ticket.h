@@ -30,9 +30,9 @@
  *
  * The queue pairs of a new ticket are new and begin at its PSNs. But a queue
  * pair whose first_psn, qpn and ip are those of the last ticket is still the
- * same: a sender that gets no answers continues its PSNs there, since a
- *repeated PSN would be taken for a duplicate. A ticket equal to the last
- *changes nothing.
+ * same: a sender that gets no answers continues its PSNs there, since a PSN
+ * that comes again would be taken for a duplicate. A ticket equal to the last
+ * changes nothing.
  *
  * Tickets are not trusted: every field is checked.
  */

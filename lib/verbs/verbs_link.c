@@ -17,7 +17,7 @@
 enum {
 	RESOLVE_MS = 2000,
 	CONNECT_MS = 10000,
-	/* 4.096 us << 18 = 1.1 s until each of 6 retries (IBTA 9.9.2.1.1):
+	/* 4.096 us << 18 = 1.1 s until each of 6 retries (IBTA vol. 1, 9):
 	 * 7.5 s of silence are survived. Not 7: soft-RoCE takes that for
 	 * ever. */
 	ACK_TIMEOUT = 18,

@@ -5,8 +5,8 @@
  *
  * Work requests are numbered from 0 as they are posted (wr_id). Completions
  * come in that order. A successful one covers all requests before it; a failed
- * one only itself, and each request after it has its own (IBTA 10.8.3). So the
- * ledger is exact.
+ * one only itself, and each request after it has its own (IBTA vol. 1, 10). So
+ * the ledger is exact.
  */
 #ifndef VERBS_VERBS_QUEUE_H
 #define VERBS_VERBS_QUEUE_H

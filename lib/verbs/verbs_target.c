@@ -6,7 +6,7 @@
  * beforehand; what the device has to say; the ticket; and the tick.
  *
  * A responder never leaves ready-to-receive: it answers from there (IBTA
- * 10.3.1.3), and the send queue stays empty.
+ * vol. 1, 10.3.1), and the send queue stays empty.
  */
 #include "verbs/verbs.h"
 
@@ -30,7 +30,7 @@
 enum {
 	REMAKE_MS = 2000, /* until what failed is tried again */
 	BATCH = 32,	  /* completions taken at once */
-	RNR_TIMER = 12,	  /* 0.64 ms (IBTA table 45) */
+	RNR_TIMER = 12,	  /* 0.64 ms (IBTA vol. 1, table 45) */
 };
 
 static const struct ledger_field fields[] = {
@@ -85,7 +85,7 @@ static void report_once(struct verbs_target *v, const struct error *err)
 
 /*
  * Atomics for what needs them: counters, and slots of Key-Write for DART's
- * COMPARE_SWAP. A UC queue pair has none (IBTA 9.3.1).
+ * COMPARE_SWAP. A UC queue pair has none (IBTA vol. 1, 9).
  */
 static int access_of(const struct verbs_target *v, const struct table *t)
 {

@@ -116,7 +116,7 @@ bool verbs_device_leaving(const struct verbs_target *v)
 	return access(v->ctx->device->dev_path, F_OK) < 0 && errno == ENOENT;
 }
 
-/* ::ffff:a.b.c.d is IPv4's form in a GID (IBTA annex A17). */
+/* ::ffff:a.b.c.d is IPv4's form in a GID (IBTA vol. 1, annex A17). */
 static union ibv_gid gid_of(uint8_t version, const uint8_t *ip)
 {
 	union ibv_gid g = {.raw = {[10] = 0xff, [11] = 0xff}};

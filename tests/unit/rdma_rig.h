@@ -172,8 +172,8 @@ static inline const uint8_t *rig_mem(const struct rig *g, unsigned table)
 }
 
 /*
- * The iCRC by the rules of Annex A17.3, on a copy, with zlib: IPv4 without
- * options and IPv6 without extension headers.
+ * The iCRC by the rules of annex A17 of IBTA vol. 1, on a copy, with zlib: IPv4
+ * without options and IPv6 without extension headers.
  */
 static inline uint32_t rig_icrc(const uint8_t *frame, size_t len)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The responder against the tables of IBTA, Volume 1, 9.7 and 9.8: what memory
+ * The responder against the tables of IBTA vol. 1, 9.7 and 9.8: what memory
  * holds afterwards, what is answered, and under which reason the ledger counts
  * it. Here the frame, access, and what is no row of a table;
  * test_responder_pair.c: RC and UC.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* RC and UC (IBTA, Volume 1, 9.7 and 9.8): sequence, duplicates, atomics,
+/* RC and UC (IBTA vol. 1, 9.7 and 9.8): sequence, duplicates, atomics,
  * immediates. */
 #include "responder_rig.h"
 

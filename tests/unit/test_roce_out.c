@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The RoCEv2 transport: every field of every frame against IBTA, Volume 1, 9.2
+ * The RoCEv2 transport: every field of every frame against IBTA vol. 1, 9.2
  * to 9.4, its iCRC against zlib's; lists, splitting, PSNs; and that the
  * responder makes of the frames what the local transport makes of the
  * operations.
