@@ -166,21 +166,6 @@ static int take(void *run, const struct pkt *pkts, int n, struct error *err)
 	return rc ? rc : transport_tick(r->transport);
 }
 
-static void open_capture(struct run *r)
-{
-	struct error err = {0};
-
-	if (src_open(&r->loop.s, r->o.read, &err) < 0)
-		cli_error(r->o.read, &err);
-}
-
-static void open_interface(struct run *r)
-{
-	static const uint16_t ports[LIVE_PORTS] = {DTA_PORT};
-
-	r->loop.s = cli_live_open(&r->o.live, ports, r->o.quiet);
-}
-
 /* NACKs go to a capture, or back to where the reports come from. */
 static struct snk *open_nacks(const struct opts *o)
 {
@@ -199,12 +184,13 @@ static struct snk *open_nacks(const struct opts *o)
 
 static void run_open(struct run *r)
 {
+	static const uint16_t ports[LIVE_PORTS] = {DTA_PORT};
 	struct error err = {0};
 
 	/* A capture before what is made of it: who writes one pipe of ours and
 	 * reads the other opens them so. */
-	if (r->o.read)
-		open_capture(r);
+	if (r->o.read && src_open(&r->loop.s, r->o.read, &err) < 0)
+		cli_error(r->o.read, &err);
 	run_open_transport(r, turn);
 	if (r->transport->region)
 		r->loop.region = r->transport->region;
@@ -224,7 +210,7 @@ static void run_open(struct run *r)
 		cli_fail("%s", err.text);
 	/* An interface when nothing else can be wrong: it may lose its link. */
 	if (r->o.live.name)
-		open_interface(r);
+		r->loop.s = cli_live_open(&r->o.live, ports, r->o.quiet);
 	src_wait(r->loop.s, 0); /* the loop waits */
 	r->silence_ns = silence_of(r);
 	r->since_ns = clock_ns();

@@ -24,6 +24,7 @@ struct cluster_members {
 	uint64_t epoch[CLUSTER_GENERATIONS]; /* 0: not said */
 	struct cluster_listed *listed;
 	size_t n;
+	bool all; /* no generation is there: all collectors are one */
 };
 
 static int find(const struct cluster *c, uint16_t id)
@@ -81,18 +82,17 @@ static int add_member(struct cluster *c, const struct cluster_members *m,
 	return 0;
 }
 
-static int make_room(struct cluster_generation *g, unsigned n,
-		     struct error *err)
-{
-	g->member = calloc(n, sizeof(g->member[0]));
-	return g->member ? 0 : error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
-}
-
 static int make_generation(struct cluster *c, const struct cluster_members *m,
 			   unsigned g, struct error *err)
 {
 	struct cluster_generation *to = &c->generation[g];
-	int rc = make_room(to, c->n, err);
+	int rc = 0;
+
+	to->member = calloc(c->n, sizeof(to->member[0]));
+	if (!to->member)
+		return error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
+	for (unsigned i = 0; i < c->n && m->all && !rc; i++)
+		rc = add_member(c, m, g, c->collector[i].id, 0, err);
 	for (size_t i = 0; i < m->n && !rc; i++) {
 		const struct cluster_listed *l = &m->listed[i];
 
@@ -121,22 +121,8 @@ static int check_collector(const struct cluster_collector *a, struct error *err)
 	return 0;
 }
 
-/* Without generations: all of them, as they stand there. */
-static int default_generation(struct cluster *c,
-			      const struct cluster_members *m,
-			      struct error *err)
-{
-	int rc = make_room(&c->generation[0], c->n, err);
-
-	c->generations = 1;
-	c->generation[0].number = 1;
-	for (unsigned i = 0; i < c->n && !rc; i++)
-		rc = add_member(c, m, 0, c->collector[i].id, 0, err);
-	return rc;
-}
-
 /* Judges a whole file and makes its generations. */
-static int cluster_make(struct cluster *c, const struct cluster_members *m,
+static int cluster_make(struct cluster *c, struct cluster_members *m,
 			struct error *err)
 {
 	struct error why = {""};
@@ -150,8 +136,10 @@ static int cluster_make(struct cluster *c, const struct cluster_members *m,
 		if ((rc = check_collector(&c->collector[i], &why)) < 0)
 			return error_set(err, rc, "[collector %u]: %s",
 					 c->collector[i].id, why.text);
-	if (!c->generations)
-		return default_generation(c, m, err);
+	if (!c->generations) {
+		m->all = true;
+		c->generation[c->generations++].number = 1;
+	}
 	for (unsigned g = 0; g < c->generations; g++)
 		if ((rc = make_generation(c, m, g, &why)) < 0)
 			return error_set(err, rc, "[generation %u]: %s",

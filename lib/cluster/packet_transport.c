@@ -902,15 +902,11 @@ static bool is_confirmed(const struct packet_transport *p)
  * lost. */
 static struct transport_account sum_up(struct packet_transport *p)
 {
-	struct transport_account a = {0};
-
 	p->requests = requests_of(p, !p->over);
-	for (unsigned i = 0; i < p->roces; i++)
-		for (unsigned k = 0; k < p->transport.tables; k++)
-			a.waiting += roce_out_progress(p->roce[i], k).waiting;
-	a.sent = p->requests.requests - p->requests.uc;
-	a.acked = p->requests.acked;
-	return a;
+	return (struct transport_account){
+		.sent = p->requests.requests - p->requests.uc,
+		.acked = p->requests.acked,
+	};
 }
 
 static bool packet_account(struct transport *r, struct transport_account *out)

@@ -25,39 +25,6 @@ enum {
 	TTL = 64,
 };
 
-/* The headers; the payload stands behind them already. */
-static void udp6_encode(uint8_t *buf, const struct net_udp *u,
-			const uint8_t *eth, size_t len)
-{
-	struct net_udp6 h = {
-		.src_port = DTA_PORT,
-		.dst_port = DTA_NACK_PORT,
-		.ttl = TTL,
-	};
-
-	memcpy(h.eth_dst, eth + NET_ETH_AT_SRC, 6);
-	memcpy(h.eth_src, eth, 6);
-	memcpy(h.src, u->dst, 16);
-	memcpy(h.dst, u->src, 16);
-	net_udp6_encode(buf, ANSWER_MAX, &h, buf + NET_UDP6_LEN, len);
-}
-
-static void udp4_encode(uint8_t *buf, const struct net_udp *u,
-			const uint8_t *eth, size_t len)
-{
-	struct net_udp4 h = {
-		.src_port = DTA_PORT,
-		.dst_port = DTA_NACK_PORT,
-		.ttl = TTL,
-	};
-
-	memcpy(h.eth_dst, eth + NET_ETH_AT_SRC, 6);
-	memcpy(h.eth_src, eth, 6);
-	memcpy(h.src, u->dst, 4);
-	memcpy(h.dst, u->src, 4);
-	net_udp4_encode(buf, ANSWER_MAX, &h, len);
-}
-
 static size_t frame_len(const struct net_udp *u, size_t len)
 {
 	return NET_ETH_LEN + NET_UDP_LEN + len +
@@ -70,7 +37,11 @@ static int answer_send(struct snk *to, const struct net_udp *u,
 		       const struct pkt *p, enum dta_format format,
 		       const struct dta_report *answer)
 {
-	size_t hlen = frame_len(u, 0);
+	struct net_udp4 v4 = {
+		.src_port = DTA_PORT, .dst_port = DTA_NACK_PORT, .ttl = TTL};
+	struct net_udp6 v6 = {
+		.src_port = DTA_PORT, .dst_port = DTA_NACK_PORT, .ttl = TTL};
+	size_t ip_len = u->version == 6 ? 16 : 4, hlen = frame_len(u, 0);
 	uint8_t *buf = snk_room(to, ANSWER_MAX);
 	int len;
 
@@ -79,10 +50,16 @@ static int answer_send(struct snk *to, const struct net_udp *u,
 	len = dta_encode(buf + hlen, ANSWER_MAX - hlen, format, answer);
 	if (len < 0)
 		return 0;
+	memcpy(v6.eth_dst, p->data + NET_ETH_AT_SRC, 6);
+	memcpy(v6.eth_src, p->data, 6);
+	memcpy(v4.eth_dst, v6.eth_dst, 6);
+	memcpy(v4.eth_src, v6.eth_src, 6);
+	memcpy(u->version == 6 ? v6.src : v4.src, u->dst, ip_len);
+	memcpy(u->version == 6 ? v6.dst : v4.dst, u->src, ip_len);
 	if (u->version == 6)
-		udp6_encode(buf, u, p->data, (size_t)len);
+		net_udp6_encode(buf, ANSWER_MAX, &v6, buf + hlen, (size_t)len);
 	else
-		udp4_encode(buf, u, p->data, (size_t)len);
+		net_udp4_encode(buf, ANSWER_MAX, &v4, (size_t)len);
 	snk_done(to, frame_len(u, (size_t)len), p->ts_ns);
 	return 1;
 }

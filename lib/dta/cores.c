@@ -732,9 +732,6 @@ static void plan_rounds(struct translate_cores *c)
 
 static int check_tables(const struct translator *t, struct error *err)
 {
-	if (t->rate.per_s)
-		return error_set(err, -ENOTSUP,
-				 "operations under a limit go one by one");
 	if (t->states > STATES_MAX)
 		return error_set(err, -ENOTSUP,
 				 "%u tables, of all collectors: "

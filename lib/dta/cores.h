@@ -64,8 +64,8 @@ struct translate_cores_options {
 	void *ctx;
 };
 
-/* Flushes t first. -ENOTSUP: t has a rate limit, which needs all operations in
- * order; or its slots are too long for messages. */
+/* Flushes t first, which has no rate limit: that needs all operations in order.
+ * -ENOTSUP: its slots are too long for messages. */
 int translate_cores_open(struct translate_cores **out, struct translator *t,
 			 const struct translate_cores_options *o,
 			 struct error *err);

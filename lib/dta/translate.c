@@ -160,12 +160,6 @@ static int check(const struct table *tables, unsigned n,
 	struct error why = {0};
 	int rc;
 
-	if (!n || n > TABLE_MAX)
-		return error_set(err, -EINVAL, "%u tables: 1 to %u", n,
-				 TABLE_MAX);
-	if (o->collectors > COLLECTORS_MAX)
-		return error_set(err, -EINVAL, "%u collectors: %d at most",
-				 o->collectors, COLLECTORS_MAX);
 	for (unsigned i = 0; i < n; i++) {
 		if ((rc = table_check(&tables[i], &why)) < 0)
 			return error_set(err, rc, "%.*s: %.400s",

@@ -82,7 +82,7 @@ struct translate_options {
 	 * Collectors with the same tables; 0 is 1. The transport has the tables
 	 * of all: table t of collector c is its number c * n + t.
 	 */
-	unsigned collectors;
+	unsigned collectors; /* COLLECTORS_MAX at most */
 	bool mirror; /* each report goes to the next collector as well */
 	enum dart dart;
 	uint64_t seed; /* DART_ONE: of the random copies */
@@ -92,7 +92,8 @@ enum {
 	COLLECTORS_MAX = 256,
 };
 
-/* tables: n geometries, copied. transport outlives the translator. */
+/* tables: n geometries, 1 to TABLE_MAX, copied. transport outlives the
+ * translator. */
 int translate_open(struct translator **out, const struct table *tables,
 		   unsigned n, struct transport *transport,
 		   const struct translate_options *o, struct error *err);

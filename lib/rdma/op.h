@@ -45,10 +45,9 @@ static inline bool op_is_atomic(enum op_verb verb)
 	return verb == OP_FETCH_ADD || verb == OP_CMP_SWAP;
 }
 
-/* Operations of a transport that confirms each one: sent = acked + waiting +
- * refused or lost. */
+/* Operations of a transport that confirms each one. */
 struct transport_account {
-	uint64_t sent, acked, waiting;
+	uint64_t sent, acked;
 };
 
 enum {

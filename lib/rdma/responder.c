@@ -76,40 +76,41 @@ static bool is_from_peer(const struct reply_peer *a, uint32_t qpn,
 }
 
 static const struct reply_peer *find_peer(struct responder_replies *d,
-					  const struct reply_request *n,
+					  unsigned table, uint32_t qpn,
 					  const struct roce *r)
 {
-	struct reply_peer *a = d->last[n->table];
+	struct reply_peer *a = d->last[table];
 
-	if (a && is_from_peer(a, n->qpn, r))
+	if (a && is_from_peer(a, qpn, r))
 		return a;
-	if (d->made == REPLY_PEERS || !make_frames(&d->to[d->made], n->qpn, r))
+	if (d->made == REPLY_PEERS || !make_frames(&d->to[d->made], qpn, r))
 		return NULL;
-	return d->last[n->table] = &d->to[d->made++];
+	return d->last[table] = &d->to[d->made++];
 }
 
-/* Adds a reply to the sender of r. Returns its number, or REPLY_NO_NUMBER. At
- * most PKT_BATCH before replies_send(). */
-static unsigned replies_add(struct responder_replies *d,
-			    const struct reply_request *a, const struct roce *r)
+unsigned responder_qp_reply(const struct responder *p,
+			    const struct responder_qp *q, const struct roce *r,
+			    const struct verdict *v,
+			    struct responder_replies *d, uint64_t ts_ns)
 {
-	const struct reply_peer *to = find_peer(d, a, r);
+	unsigned table = responder_qp_table(p, q);
+	const struct reply_peer *to = find_peer(d, table, q->qpn, r);
 	struct pending_reply *pending = &d->pending[d->n];
 	uint8_t *tail;
 
 	if (!to)
 		return REPLY_NO_NUMBER;
-	pending->kind = (uint8_t)a->kind;
-	pending->table = (uint8_t)a->table;
-	pending->ts_ns = a->ts_ns;
-	pending->frame = a->kind == REPLY_ACK ? &to->ack : &to->atomic;
+	pending->kind = v->answer;
+	pending->table = (uint8_t)table;
+	pending->ts_ns = ts_ns;
+	pending->frame = v->answer == REPLY_ACK ? &to->ack : &to->atomic;
 	tail = d->tail[d->n + 1];
-	if (a->kind == REPLY_ACK) {
+	if (v->answer == REPLY_ACK) {
 		memset(tail, 0, REPLY_TAIL - ACK_TAIL);
 		tail += REPLY_TAIL - ACK_TAIL;
 	}
-	be32_store(tail, a->psn);
-	be32_store(tail + AT_AETH, a->aeth);
+	be32_store(tail, v->psn);
+	be32_store(tail + AT_AETH, v->aeth);
 	return ++d->n;
 }
 
@@ -722,23 +723,6 @@ struct verdict responder_qp_judge(struct responder *p, struct responder_qp *q,
 				  const struct roce *r)
 {
 	return judge_request(p, q, r);
-}
-
-unsigned responder_qp_reply(const struct responder *p,
-			    const struct responder_qp *q, const struct roce *r,
-			    const struct verdict *v,
-			    struct responder_replies *d, uint64_t ts_ns)
-{
-	const struct reply_request a = {
-		.kind = v->answer,
-		.table = responder_qp_table(p, q),
-		.qpn = q->qpn,
-		.psn = v->psn,
-		.aeth = v->aeth,
-		.ts_ns = ts_ns,
-	};
-
-	return replies_add(d, &a, r);
 }
 
 static void qp_rx(struct responder *p, struct responder_qp *q,

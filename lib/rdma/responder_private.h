@@ -84,14 +84,6 @@ struct responder_replies {
 	struct reply_peer *last[TABLE_MAX]; /* to[] of each table */
 };
 
-/* A reply of the queue pair qpn of a table. aeth: syndrome and MSN. */
-struct reply_request {
-	enum reply_kind kind;
-	unsigned table;
-	uint32_t qpn, psn, aeth;
-	uint64_t ts_ns;
-};
-
 /* Makes the CRCs, except of REPLY_REPEATED, once all values are set. */
 void replies_checksum(struct responder_replies *d);
 
@@ -326,7 +318,8 @@ responder_qp_op(const struct responder *p, const struct responder_qp *q,
 	}
 }
 
-/* Adds the reply of a verdict. Returns its number, or REPLY_NO_NUMBER. */
+/* Adds the reply of a verdict to the sender of r. Returns its number, or
+ * REPLY_NO_NUMBER. At most PKT_BATCH before replies_send(). */
 unsigned responder_qp_reply(const struct responder *p,
 			    const struct responder_qp *q, const struct roce *r,
 			    const struct verdict *v,

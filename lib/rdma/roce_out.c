@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * roce_out.c - the RoCEv2 transport: makes requests of operations, sends them
- * at once or by a window (requester.c), makes frames, and takes new tickets.
- * roce_template.c: frames by templates.
+ * at once or by a window (requester.c), makes frames, by templates, and takes
+ * new tickets.
  */
 #include "rdma/requester_private.h"
 
@@ -75,6 +75,28 @@ const struct ledger dart_ledger = {
 static inline struct roce_out *self(struct transport *r)
 {
 	return (struct roce_out *)r;
+}
+
+int roce_template_make(struct roce_template *f, const struct roce *r)
+{
+	uint8_t frame[ROCE_FRAME_MAX], masked[ICRC_ONES + TEMPLATE_HEAD_MAX];
+	uint8_t *ip = masked + ICRC_ONES;
+	size_t ip_len = r->version == 6 ? NET_IP6_LEN : NET_IP4_LEN;
+	int len = roce_encode(frame, sizeof(frame), r);
+
+	if (len < 0)
+		return len;
+	f->psn = (uint16_t)(NET_ETH_LEN + ip_len + NET_UDP_LEN + TEMPLATE_PSN);
+	f->ext = (uint16_t)(f->psn - TEMPLATE_PSN + ROCE_BTH_LEN);
+	f->body = (uint16_t)(len - ROCE_ICRC_LEN);
+	f->head = (uint16_t)(f->body - r->len - (-r->len & 3));
+	memcpy(f->frame, frame, f->head);
+	memset(masked, 0xff, ICRC_ONES);
+	memcpy(ip, frame + NET_ETH_LEN, f->psn - (size_t)NET_ETH_LEN);
+	icrc_mask(ip, ip_len);
+	f->sum = crc(CRC_SLOT0, masked,
+		     ICRC_ONES + f->psn - (size_t)NET_ETH_LEN);
+	return 0;
 }
 
 static int make_template(const struct roce_out *o, unsigned table,
@@ -529,9 +551,6 @@ int roce_out_window(struct roce_out *o, unsigned size, roce_out_wait *wait,
 {
 	uint64_t n = 1;
 
-	if (!size || size > ROCE_OUT_WINDOW_MAX)
-		return error_set(err, -EINVAL, "a window of %u: 1 to %d", size,
-				 ROCE_OUT_WINDOW_MAX);
 	while (n < size)
 		n *= 2;
 	for (unsigned i = 0; i < o->t->n; i++) {

@@ -46,7 +46,8 @@ typedef int roce_out_wait(void *ctx);
 
 /*
  * Turns on the window, before the first operation: up to size requests of each
- * RC queue pair, rounded up to a power of 2. wait may be NULL: always 0.
+ * RC queue pair (1 to ROCE_OUT_WINDOW_MAX), rounded up to a power of 2. wait
+ * may be NULL: always 0.
  */
 int roce_out_window(struct roce_out *o, unsigned size, roce_out_wait *wait,
 		    void *ctx, struct error *err);

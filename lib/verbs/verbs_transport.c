@@ -282,7 +282,6 @@ static bool verbs_account(struct transport *transport,
 	*out = (struct transport_account){
 		.sent = v->ctr.received,
 		.acked = v->ctr.completed,
-		.waiting = ledger_rest(&verbs_transport_ledger, &v->ctr),
 	};
 	return true;
 }

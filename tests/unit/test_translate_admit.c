@@ -380,8 +380,6 @@ static void refused_tables(void)
 	t[1].batch = 0;
 	TEST(translate_open(&tr, t, 2, &transport->transport, NULL, &why) ==
 	     -EINVAL);
-	TEST(translate_open(&tr, t, 0, &transport->transport, NULL, &why) ==
-	     -EINVAL);
 	translate_close(NULL);
 	test_transport_free(transport);
 }

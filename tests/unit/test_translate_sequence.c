@@ -290,10 +290,11 @@ static void succeeded(void)
 	report(3, 4, 1); /* 3 is missing */
 	feed(tr);
 	TEST(translate_flush(tr) == 0);
-	o.collectors = 1000; /* too many: all stays as it was */
+	o.collectors = 2;
+	t[1].id = t[0].id; /* refused: all stays as it was */
 	TEST(translate_succeed(&tr, t, 3, &two->transport, &o, NULL) ==
 	     -EINVAL);
-	o.collectors = 2;
+	t[1].id = t[4].id;
 	TEST(translate_succeed(&tr, t, 3, &two->transport, &o, NULL) == 0);
 	c = translate_counters(tr);
 	TEST(c->received == 3 && c->stored == 2 && c->out_of_order == 1);
