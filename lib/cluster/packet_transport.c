@@ -375,9 +375,7 @@ static struct requester_ledger requests_of(const struct packet_transport *p,
 	struct requester_ledger sum = p->before;
 
 	for (unsigned i = 0; i < p->roces; i++) {
-		struct requester_ledger l = open ? roce_out_ledger_open(
-							   p->roce[i])
-						 : roce_out_ledger(p->roce[i]);
+		struct requester_ledger l = roce_out_ledger(p->roce[i], open);
 
 		ledger_add(&requester_ledger, &sum, &l);
 	}
@@ -586,7 +584,7 @@ static void note_progress(struct packet_transport *p, uint64_t now)
 
 		if (!s->roce)
 			continue;
-		acked += roce_out_ledger(s->roce).acked;
+		acked += roce_out_ledger(s->roce, false).acked;
 		pending += roce_out_pending(s->roce);
 		renewed |= s->stale_since && !roce_out_stale(s->roce);
 		if (!is_stale(p, s->roce))

@@ -83,16 +83,15 @@ static inline void request_window_add(struct request_window *w,
 	memcpy(r->payload, op->data, len);
 }
 
-uint64_t request_window_thin(struct request_window *w, uint64_t until,
-			     bool (*keep)(const struct requester_request *r))
+uint64_t request_window_thin(struct request_window *w)
 {
-	uint64_t to = w->snd.una;
+	uint64_t to = w->snd.una, gone;
 
 	for (uint64_t i = w->snd.una; i < w->snd.end; i++) {
 		const struct requester_request *r = request_window_at(w, i);
 		struct requester_request *k = request_window_at(w, to);
 
-		if (i < until && !keep(r))
+		if (i < w->snd.max && op_is_atomic(r->op.verb))
 			continue;
 		to++;
 		if (k == r)
@@ -101,10 +100,10 @@ uint64_t request_window_thin(struct request_window *w, uint64_t until,
 		if (op_payload(&k->op))
 			k->op.data = k->payload;
 	}
-	until = w->snd.end - to;
+	gone = w->snd.end - to;
 	w->snd.end = to;
 	w->snd.nxt = w->snd.max = w->snd.una;
-	return until;
+	return gone;
 }
 
 /* Starts to wait for an answer: sets when it is overdue. */
@@ -364,8 +363,7 @@ static void open_connection(struct roce_out *o, struct requester *q,
 	struct request_window *w = &q->w;
 
 	/* Atomics that may have been executed are not repeated. */
-	o->ctr.unanswered += request_window_thin(w, w->snd.max,
-						 request_is_write);
+	o->ctr.unanswered += request_window_thin(w);
 	if (q->met)
 		o->ctr.resyncs++;
 	q->met = true;

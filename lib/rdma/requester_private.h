@@ -56,12 +56,10 @@ int request_window_open(struct request_window *w, uint64_t size,
 void request_window_close(struct request_window *w);
 
 /*
- * Forgets requests from una on and before until, but those that keep() says;
- * the others move up. Returns how many are forgotten. nxt and max are una
- * then: none counts as sent any more.
+ * Forgets requests that were sent, but WRITEs: the others move up. Returns how
+ * many are forgotten. None counts as sent any more.
  */
-uint64_t request_window_thin(struct request_window *w, uint64_t until,
-			     bool (*keep)(const struct requester_request *r));
+uint64_t request_window_thin(struct request_window *w);
 
 enum requester_phase {
 	REQUESTER_PROBING, /* the collector's expected PSN is not known */
@@ -137,11 +135,6 @@ struct roce_out {
 	void *ctx;
 	struct requester_ledger ctr;
 };
-
-static inline bool request_is_write(const struct requester_request *r)
-{
-	return !op_is_atomic(r->op.verb);
-}
 
 /* roce_out.c: a packet with a request in it; psn holds AckReq in its high bit.
  */

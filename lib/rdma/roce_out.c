@@ -615,55 +615,25 @@ bool roce_out_stale(const struct roce_out *o)
 	return false;
 }
 
-struct requester_ledger roce_out_ledger(const struct roce_out *o)
+struct requester_ledger roce_out_ledger(const struct roce_out *o, bool open)
 {
 	struct requester_ledger l = o->ctr;
 
 	l.packets = o->windows ? o->packets : 0;
 	for (unsigned i = 0; i < o->t->n; i++) {
 		const struct requester *q = &o->qp[i].q;
+		const struct snd *w = &q->w.snd;
 
 		if (q->phase == REQUESTER_DEAD)
-			l.refused += q->w.snd.end - q->w.snd.una;
+			l.refused += w->end - w->una;
+		else if (open)
+			l.waiting += w->end - w->una;
 		else
-			l.unsent += q->w.snd.end - q->w.snd.max;
-		l.unanswered += q->w.snd.max - q->w.snd.una;
+			l.unsent += w->end - w->max;
+		if (q->phase == REQUESTER_DEAD || !open)
+			l.unanswered += w->max - w->una;
 	}
 	return l;
-}
-
-struct requester_ledger roce_out_ledger_open(const struct roce_out *o)
-{
-	struct requester_ledger l = roce_out_ledger(o);
-
-	for (unsigned i = 0; i < o->t->n; i++) {
-		const struct requester *q = &o->qp[i].q;
-
-		if (q->phase == REQUESTER_DEAD)
-			continue;
-		l.unsent -= q->w.snd.end - q->w.snd.max;
-		l.unanswered -= q->w.snd.max - q->w.snd.una;
-		l.waiting += q->w.snd.end - q->w.snd.una;
-	}
-	return l;
-}
-
-static bool keep_none(const struct requester_request *r)
-{
-	(void)r;
-	return false;
-}
-
-/* Room for a number of each list of the table that has most. */
-static uint64_t *alloc_heads(const struct ticket *t)
-{
-	size_t most = 1;
-
-	for (unsigned i = 0; i < t->n; i++)
-		if (t->table[i].kind == TABLE_APPEND &&
-		    t->table[i].lists > most)
-			most = t->table[i].lists;
-	return malloc(most * sizeof(uint64_t));
 }
 
 /*
@@ -672,11 +642,15 @@ static uint64_t *alloc_heads(const struct ticket *t)
  * has at least, less a batch, was there before.
  */
 static bool same_lists(const struct roce_out *o, unsigned i,
-		       const uint64_t *heads, uint64_t *least)
+		       const uint64_t *heads)
 {
 	const struct table *t = &o->t->table[i];
 	const struct request_window *w = &o->qp[i].q.w;
+	uint64_t *least = malloc(t->lists * sizeof(*least));
+	bool same = least != NULL;
 
+	if (!same)
+		return false;
 	memcpy(least, o->heads[i], t->lists * sizeof(*least));
 	for (uint64_t k = w->snd.end; k-- > w->snd.una;) {
 		const struct op *op = &request_window_at(w, k)->op;
@@ -687,26 +661,26 @@ static bool same_lists(const struct roce_out *o, unsigned i,
 		count = be64_load(op->data);
 		least[list] = count < t->batch ? 0 : count - t->batch;
 	}
-	for (uint32_t k = 0; k < t->lists; k++)
-		if (heads[k] < least[k] || heads[k] > o->heads[i][k])
-			return false;
-	return true;
+	for (uint32_t k = 0; k < t->lists && same; k++)
+		same = heads[k] >= least[k] && heads[k] <= o->heads[i][k];
+	free(least);
+	return same;
 }
 
 /* Keeps pending list entries if their places are still right, else drops them.
  */
-static void renew_lists(struct roce_out *o, unsigned i, const struct ticket *t,
-			uint64_t *least)
+static void renew_lists(struct roce_out *o, unsigned i, const struct ticket *t)
 {
 	struct requester *q = &o->qp[i].q;
+	struct snd *w = &q->w.snd;
 	const uint64_t *heads = t->at[i].heads;
 	uint32_t lists = t->table[i].lists;
 
-	if (heads && t->epoch == o->t->epoch && same_lists(o, i, heads, least))
+	if (heads && t->epoch == o->t->epoch && same_lists(o, i, heads))
 		return;
 	if (q->on) {
-		o->ctr.outdated += request_window_thin(&q->w, q->w.snd.end,
-						       keep_none);
+		o->ctr.outdated += w->end - w->una;
+		w->end = w->nxt = w->max = w->una;
 		q->dropping = &o->ctr.outdated; /* for old places */
 	}
 	if (heads)
@@ -764,7 +738,6 @@ int roce_out_reticket(struct roce_out *o, const struct ticket *t,
 		      struct error *err)
 {
 	int rc = ticket_check_mtu(t->table, t->n, t->mtu, err);
-	uint64_t *room;
 	bool same;
 
 	if (t->mtu != o->t->mtu && (o->windows || o->dart))
@@ -772,13 +745,10 @@ int roce_out_reticket(struct roce_out *o, const struct ticket *t,
 	if (rc < 0)
 		return rc;
 	same = ticket_is_same(o->t, t);
-	if (!(room = alloc_heads(t)))
-		return error_set(err, -ENOMEM, "out of memory");
 	for (unsigned i = 0; i < t->n; i++)
 		if (t->table[i].kind == TABLE_APPEND &&
 		    !do_lists_continue(o, i, t, same))
-			renew_lists(o, i, t, room);
-	free(room);
+			renew_lists(o, i, t);
 	for (unsigned i = 0; i < t->n; i++) {
 		struct requester_qp *p = &o->qp[i];
 
@@ -793,8 +763,7 @@ int roce_out_reticket(struct roce_out *o, const struct ticket *t,
 				requester_doubt(&p->q);
 			continue;
 		}
-		o->ctr.unanswered += request_window_thin(
-			&p->q.w, p->q.w.snd.max, request_is_write);
+		o->ctr.unanswered += request_window_thin(&p->q.w);
 		requester_restart(&p->q, t->at[i].psn);
 	}
 	o->t = t;
@@ -882,7 +851,7 @@ static unsigned stuck_table(struct roce_out_health *st,
 static bool is_answering(struct roce_out_health *st, const struct roce_out *o,
 			 uint64_t now)
 {
-	struct requester_ledger l = roce_out_ledger(o);
+	struct requester_ledger l = roce_out_ledger(o, false);
 	uint64_t answers = l.acks + l.naks_psn + l.naks_access +
 			   l.naks_invalid + l.naks_rnr;
 

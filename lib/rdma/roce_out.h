@@ -131,10 +131,9 @@ struct requester_ledger {
 
 extern const struct ledger requester_ledger;
 
-/* The ledger if nothing more is sent, and (open) if requests under way go on.
+/* The ledger if nothing more is sent, or (open) if requests under way go on.
  * All 0 without a window. */
-struct requester_ledger roce_out_ledger(const struct roce_out *o);
-struct requester_ledger roce_out_ledger_open(const struct roce_out *o);
+struct requester_ledger roce_out_ledger(const struct roce_out *o, bool open);
 
 /* Progress of a table's requests. All 0 without a window. */
 struct roce_out_progress {

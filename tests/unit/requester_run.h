@@ -109,7 +109,7 @@ static inline void turn(void)
 	carry(&there, true);
 	carry(&back, false);
 	TEST(roce_out_tick(o, now) == 0);
-	l = roce_out_ledger(o);
+	l = roce_out_ledger(o, false);
 	TEST(ledger_balanced(&requester_ledger, &l));
 	turns++;
 }

@@ -37,7 +37,7 @@ static void test_faults(void)
 				turn();
 		}
 		settle();
-		l = roce_out_ledger(o);
+		l = roce_out_ledger(o, false);
 		TEST(l.acked == l.requests && l.requests > 0);
 		TEST(responder_counters(g.p)->bytes == 8 * l.acked);
 		check_memory(true);
@@ -73,7 +73,7 @@ static void test_restarts(void)
 			TEST(roce_out_reticket(o, &tickets[1], &err) == 0);
 		some_ops((unsigned)rng_below(&rng, 64) + 1);
 		settle();
-		l = roce_out_ledger(o);
+		l = roce_out_ledger(o, false);
 		TEST(l.acked + l.unanswered == l.requests);
 		check_memory(!l.unanswered);
 		end();
@@ -109,7 +109,7 @@ static void test_first_lost(void)
 		some_ops((unsigned)rng_below(&rng, 64) + 1);
 		turns = 0;
 		settle();
-		l = roce_out_ledger(o);
+		l = roce_out_ledger(o, false);
 		TEST(l.acked == l.requests && !l.unanswered);
 		check_memory(true);
 		end();
@@ -140,7 +140,7 @@ static void test_ticket_again(void)
 		TEST(roce_out_reticket(o, &tickets[1], &err) == 0);
 		some_ops(40);
 		settle();
-		l = roce_out_ledger(o);
+		l = roce_out_ledger(o, false);
 		TEST(l.acked == l.requests && !l.unanswered && !l.resyncs);
 		check_memory(true);
 		end();
@@ -169,7 +169,7 @@ static void test_ticket_of_restarted(void)
 		TEST(roce_out_reticket(o, &tickets[1], &err) == 0);
 		some_ops((unsigned)rng_below(&rng, 60) + 1);
 		settle();
-		l = roce_out_ledger(o);
+		l = roce_out_ledger(o, false);
 		TEST(l.acked == l.requests && !l.unanswered);
 		check_memory(true);
 		end();
@@ -201,7 +201,7 @@ static void test_ticket_renewed(void)
 		some_ops(40);
 		settle();
 		TEST(turns < 200 || run % 3);
-		l = roce_out_ledger(o);
+		l = roce_out_ledger(o, false);
 		TEST(l.acked + l.unanswered == l.requests);
 		check_memory(!l.unanswered);
 		end();
@@ -225,7 +225,7 @@ static void test_refused(void)
 	some_ops(60);
 	for (unsigned i = 0; i < 2000; i++)
 		turn();
-	l = roce_out_ledger(o);
+	l = roce_out_ledger(o, false);
 	TEST(l.acked == 50 && l.refused == 60 && l.naks_access >= 2);
 	TEST(roce_out_stalled(o) && roce_out_stale(o));
 	TEST(roce_out_pending(o) == 60); /* for a ticket to come */
@@ -233,11 +233,11 @@ static void test_refused(void)
 	TEST(responder_reopen(g.p, &tickets[0], &err) == 0);
 	for (unsigned i = 0; i < 250; i++)
 		turn();
-	TEST(roce_out_ledger(o).naks_access == l.naks_access);
+	TEST(roce_out_ledger(o, false).naks_access == l.naks_access);
 	TEST(!responder_is_dead(g.p));
 	TEST(roce_out_reticket(o, &tickets[0], &err) == 0);
 	settle();
-	l = roce_out_ledger(o);
+	l = roce_out_ledger(o, false);
 	TEST(l.acked == 110);
 	check_memory(true);
 	end();
@@ -283,7 +283,7 @@ static void test_economical(void)
 	for (unsigned i = 0; i < OPS; i += 64)
 		some_ops(64);
 	settle();
-	l = roce_out_ledger(o);
+	l = roce_out_ledger(o, false);
 	TEST(l.acked == OPS && l.resent > 0 && l.resent <= RESENT_MAX);
 	odds.loss = 0;
 	before = turns;
@@ -291,7 +291,7 @@ static void test_economical(void)
 		some_ops(64);
 	settle();
 	TEST(turns - before < TURNS_MAX);
-	TEST(roce_out_ledger(o).resent == l.resent);
+	TEST(roce_out_ledger(o, false).resent == l.resent);
 	check_memory(true);
 	end();
 }
@@ -306,7 +306,7 @@ static void test_full(void)
 	begin(8, &all);
 	turns = PATIENCE; /* so that nothing waits */
 	some_ops(64);
-	l = roce_out_ledger(o);
+	l = roce_out_ledger(o, false);
 	TEST(l.requests == 64 && l.unsent <= 16);
 	TEST(l.window_full == 64 - l.unsent && !l.acked && !l.unanswered);
 	end();
@@ -359,7 +359,7 @@ static void test_ticket_within(void)
 	transport->end(transport);
 	settle();
 	TEST(!at);
-	TEST(roce_out_ledger(o).acked == PIECES);
+	TEST(roce_out_ledger(o, false).acked == PIECES);
 	TEST(!memcmp(rig_mem(&g, RIG_WIDE), data, SLOT));
 	end();
 }

@@ -108,7 +108,7 @@ static void test_late_answers(unsigned table)
 		return;
 	like = keep(&back.pkts[0], room);
 	hear(&like, first + HEARD - 1);
-	before = roce_out_ledger(o);
+	before = roce_out_ledger(o, false);
 	TEST(before.acked == BEFORE + HEARD);
 	pass_time(); /* it asks */
 	(void)line_take(&there);
@@ -119,11 +119,11 @@ static void test_late_answers(unsigned table)
 	hear(&like, first + HEARD - 3);
 	pass_time();
 	none_sent_of(first + HEARD, FLIGHT - HEARD);
-	l = roce_out_ledger(o);
+	l = roce_out_ledger(o, false);
 	TEST(l.acked == before.acked);
 	turns = 0;
 	settle();
-	l = roce_out_ledger(o);
+	l = roce_out_ledger(o, false);
 	TEST(l.acked == BEFORE + FLIGHT && l.acked == l.requests);
 	check_memory(true);
 	end();
@@ -132,12 +132,12 @@ static void test_late_answers(unsigned table)
 /* While it goes on, nothing of what is under way is lost. */
 static void check_open(void)
 {
-	struct requester_ledger l = roce_out_ledger(o);
+	struct requester_ledger l = roce_out_ledger(o, false);
 
 	TEST(l.unanswered && !l.waiting);
 	TEST(l.unanswered + l.unsent + l.acked == l.requests);
 	TEST(ledger_balanced(&requester_ledger, &l));
-	l = roce_out_ledger_open(o);
+	l = roce_out_ledger(o, true);
 	TEST(!l.unanswered && !l.unsent && l.waiting == l.requests - l.acked);
 	TEST(ledger_balanced(&requester_ledger, &l));
 }
@@ -157,7 +157,7 @@ static void test_made_anew(void)
 		rng.state = 100 + run;
 		begin(64, &none);
 		send_ops(RIG_INC, FLIGHT);
-		while (!roce_out_ledger(o).unanswered)
+		while (!roce_out_ledger(o, false).unanswered)
 			turn(); /* until they are under way */
 		check_open();
 		n = line_take(&there);
@@ -168,7 +168,7 @@ static void test_made_anew(void)
 		responder_renumber(g.p, &tickets[1]);
 		TEST(responder_reopen(g.p, &tickets[1], &err) == 0);
 		settle();
-		l = roce_out_ledger(o);
+		l = roce_out_ledger(o, false);
 		TEST(l.unanswered == FLIGHT && l.acked + FLIGHT == l.requests);
 		check_memory(false);
 		end();
@@ -216,7 +216,7 @@ static void test_late_probe(void)
 	TEST(line_take(&there) == 1);
 	probe = keep(&there.pkts[0], room + CRC_HEADROOM);
 	TEST(psn_at(&probe) == tickets[0].at[RIG_KW].psn);
-	while (!roce_out_ledger(o).packets ||
+	while (!roce_out_ledger(o, false).packets ||
 	       !roce_out_progress(o, RIG_KW).acked) {
 		size_t n;
 
@@ -230,7 +230,7 @@ static void test_late_probe(void)
 		carry(&back, false);
 	}
 	settle();
-	TEST(roce_out_ledger(o).acked == 2 * AHEAD);
+	TEST(roce_out_ledger(o, false).acked == 2 * AHEAD);
 	check_memory(true);
 	end();
 }

@@ -383,7 +383,8 @@ static void test_full_disk_reticket(void)
 		free(t); /* as who is refused would do */
 		t = NULL;
 	}
-	TEST(roce_out_ledger(o).requests == 1 && roce_out_pending(o) == 1);
+	TEST(roce_out_ledger(o, false).requests == 1 &&
+	     roce_out_pending(o) == 1);
 	for (unsigned i = 0; i < g.t.n; i++) {
 		struct roce_out_progress at = roce_out_progress(o, i);
 
