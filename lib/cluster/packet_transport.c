@@ -16,18 +16,16 @@
 
 #include "base/clock.h"
 #include "cluster/cluster.h"
-#include "rdma/fanout.h"
 #include "rdma/local.h"
 #include "rdma/roce_out.h"
 #include "rdma/ticket.h"
 #include "net/roce.h"
 
-_Static_assert((int)FANOUT_MAX == (int)CLUSTER_MAX, "a transport for each");
-
 enum {
 	MS = 1000000,	      /* ns */
 	LOOK_AROUND_MS = 100, /* without anything to wait for */
 	AWAY_MS = 1000,	      /* without a look: we were stopped */
+	PIECE = 512,	      /* operations handed on at once */
 };
 
 /* Without any progress, and for a ticket. */
@@ -38,6 +36,7 @@ struct collector {
 	struct packet_transport *owner;
 	char path[CLUSTER_TEXT]; /* of the region or the ticket */
 	struct transport *transport;
+	uint64_t generation;   /* as it last said */
 	struct roce_out *roce; /* NULL: it is a region */
 	struct ticket *ticket;
 	struct ticket_stamp seen; /* of the last file that was judged */
@@ -51,8 +50,7 @@ struct members {
 	unsigned n, tables;
 	struct collector member[CLUSTER_MAX];
 	struct table table[TABLE_MAX];
-	struct fanout *fanout;
-	struct transport *transport; /* to all of them */
+	struct op piece[PIECE]; /* with a member's numbers of tables */
 };
 
 struct packet_transport {
@@ -61,6 +59,7 @@ struct packet_transport {
 	struct snk *sink;
 	struct src *answers;
 	struct members *m;
+	uint64_t generation; /* grows when a member's changes */
 	struct cluster cluster;
 
 	/* What became of the requests of members that went, and their last
@@ -305,7 +304,6 @@ static void close_members(struct members *m)
 {
 	if (!m)
 		return;
-	fanout_close(m->fanout);
 	for (unsigned i = 0; i < m->n; i++) {
 		struct collector *s = &m->member[i];
 
@@ -316,23 +314,6 @@ static void close_members(struct members *m)
 		drop_ticket(s->ticket);
 	}
 	free(m);
-}
-
-/* The transport to all members, once they are open. */
-static int join_members(struct members *m, struct error *err)
-{
-	struct transport *transport[CLUSTER_MAX];
-	int rc;
-
-	for (unsigned i = 0; i < m->n; i++)
-		transport[i] = m->member[i].transport;
-	m->transport = m->member[0].transport;
-	if (m->n == 1)
-		return 0;
-	rc = fanout_open(&m->fanout, transport, m->n, m->tables, err);
-	if (!rc)
-		m->transport = fanout_transport(m->fanout);
-	return rc;
 }
 
 /* Opens the newest generation's collectors: with a sink, by ticket what has
@@ -358,8 +339,6 @@ static int open_members(struct members **out, struct packet_transport *p,
 			error_set(err, rc, "collector %u: %.400s", of->id,
 				  why.text);
 	}
-	if (!rc)
-		rc = join_members(m, err);
 	if (rc < 0)
 		close_members(m);
 	else
@@ -765,39 +744,97 @@ static int listen_to(struct packet_transport *p, struct error *err)
 
 static uint64_t packet_begin(struct transport *r)
 {
-	return self(r)->m->transport->begin(self(r)->m->transport);
+	struct packet_transport *p = self(r);
+	bool changed = false;
+
+	for (unsigned i = 0; i < p->m->n; i++) {
+		struct collector *s = &p->m->member[i];
+		uint64_t generation = s->transport->begin(s->transport);
+
+		changed = changed || generation != s->generation;
+		s->generation = generation;
+	}
+	p->generation += changed;
+	return p->generation;
+}
+
+/* Operations of one collector, which come together (dta/admit.c): how many of
+ * the n they are, in *out with its own numbers of tables. */
+static size_t take_run(struct members *m, unsigned collector,
+		       const struct op *ops, size_t n, const struct op **out)
+{
+	size_t k = 0;
+
+	*out = ops;
+	if (m->n == 1)
+		return n;
+	*out = m->piece;
+	for (; k < n && k < PIECE; k++) {
+		unsigned table = ops[k].table - collector * m->tables;
+
+		if (table >= m->tables)
+			break;
+		m->piece[k] = ops[k];
+		m->piece[k].table = (uint16_t)table;
+	}
+	return k;
 }
 
 static int packet_exec(struct transport *r, const struct op *ops, size_t n,
 		       uint64_t ts_ns)
 {
 	struct packet_transport *p = self(r);
-	struct transport *way = p->m->transport;
-	int rc;
+	const uint64_t *stamps = r->stamps;
+	const struct op *run;
+	int rc = 0;
 
-	way->stamps = r->stamps;
-	rc = way->exec(way, ops, n, ts_ns);
+	while (n && !rc) {
+		unsigned collector = ops->table / p->m->tables;
+		struct transport *to;
+		size_t k;
+
+		if (collector >= p->m->n)
+			return -ERANGE;
+		to = p->m->member[collector].transport;
+		k = take_run(p->m, collector, ops, n, &run);
+		to->stamps = stamps;
+		rc = to->exec(to, run, k, ts_ns);
+		stamps = stamps ? stamps + k : NULL;
+		ops += k;
+		n -= k;
+	}
 	p->failed = p->failed || rc < 0;
 	return rc;
 }
 
 static void packet_end(struct transport *r)
 {
-	self(r)->m->transport->end(self(r)->m->transport);
+	struct members *m = self(r)->m;
+
+	for (unsigned i = 0; i < m->n; i++)
+		m->member[i].transport->end(m->member[i].transport);
 }
 
 static uint64_t packet_head(struct transport *r, unsigned table, uint32_t list)
 {
-	struct transport *way = self(r)->m->transport;
+	struct members *m = self(r)->m;
+	struct transport *to = m->member[table / m->tables].transport;
 
-	return way->head(way, table, list);
+	return to->head(to, table % m->tables, list);
 }
 
+/* Reports are admitted before their collector is known: any may be busy. */
 static bool packet_busy(struct transport *r, unsigned table)
 {
-	struct transport *way = self(r)->m->transport;
+	struct members *m = self(r)->m;
 
-	return way->busy && way->busy(way, table);
+	for (unsigned i = 0; i < m->n; i++) {
+		struct transport *to = m->member[i].transport;
+
+		if (to->busy && to->busy(to, table % m->tables))
+			return true;
+	}
+	return false;
 }
 
 static unsigned packet_fds(const struct transport *r, int *fd, unsigned max)
@@ -837,10 +874,11 @@ static void take_members(struct packet_transport *p, struct members *m)
 	close_members(old);
 	p->m = m;
 	p->roces = 0;
-	for (unsigned i = 0; i < m->n; i++)
+	for (unsigned i = 0; i < m->n; i++) {
 		if (m->member[i].roce)
 			p->roce[p->roces++] = m->member[i].roce;
-	p->transport.stamped = m->transport->stamped;
+		p->transport.stamped |= m->member[i].transport->stamped;
+	}
 	p->transport.table = m->table;
 	p->transport.tables = m->tables;
 	p->transport.parts = p->o.cluster ? m->n : 0;
@@ -1040,8 +1078,6 @@ static int open_ticket(struct packet_transport *p, struct error *err)
 		if (rc < 0)
 			error_about(err, rc, p->o.ticket, &why);
 	}
-	if (!rc)
-		rc = join_members(m, err);
 	if (rc < 0)
 		close_members(m);
 	else

@@ -13,7 +13,7 @@
  *		consecutive numbers, and packets that are tracked or not of the
  *		common shape, which the owner checks
  *	cache	to a list's owner, which writes it to memory, and to the owner
- * of a row of postcards, which returns evicted rows
+ *		of a row of postcards, which returns evicted rows
  *	write	to the owner of a part of a table, which carries operations out
  *
  * clang-format on

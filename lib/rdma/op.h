@@ -3,10 +3,10 @@
  * op.h - the operation: all that passes from telemetry to memory.
  *
  * A transport carries batches of operations to a collector's memory: local.h
- * (into a region of this machine), roce_out.h (as RoCEv2 packets), fanout.h (to
- * several collectors), verbs/verbs.h (by an RDMA NIC).
- * Transports know nothing of telemetry, and its rooms nothing of transports.
- * One capture leaves the same memory by every transport.
+ * (into a region of this machine), roce_out.h (as RoCEv2 packets),
+ * verbs/verbs.h (by an RDMA NIC), cluster/packet_transport.h (to several
+ * collectors). Transports know nothing of telemetry, and its rooms nothing of
+ * transports. One capture leaves the same memory by every transport.
  */
 #ifndef RDMA_OP_H
 #define RDMA_OP_H

@@ -10,7 +10,6 @@
 
 #include "base/rng.h"
 #include "bench.h"
-#include "rdma/fanout.h"
 #include "cluster/packet_transport.h"
 #include "rdma/local.h"
 #include "rdma/ticket.h"
@@ -33,7 +32,7 @@ enum {
 static struct pkt *pkts[2]; /* N = 1, N = 2 */
 static struct region *region[COLLECTORS];
 static struct local_transport *local[COLLECTORS];
-static struct fanout *fanout;
+static struct transport *cluster; /* all of them */
 static struct table table;
 
 _Noreturn static void die(const char *what)
@@ -81,9 +80,15 @@ static void make_regions(void)
 {
 	struct layout l = {.n = 1};
 	struct region_options o = {.epochs = 1};
-	struct transport *transport[COLLECTORS];
+	static const char path[] = "bench-dart-cluster.ini";
+	const struct packet_transport_options po = {.cluster = path};
+	FILE *out = fopen(path, "w");
 	struct error err = {0};
 	char name[64];
+
+	if (!out)
+		die(path);
+	fprintf(out, "[cluster]\nversion = 1\n");
 
 	l.table[0] = (struct table){.name = "flows",
 				    .id = 1,
@@ -101,13 +106,18 @@ static void make_regions(void)
 		if (region_create(&region[c], name, &l, &o, &err) < 0 ||
 		    local_open(&local[c], region[c], &err) < 0)
 			die(err.text);
-		/* The name goes at once: nothing is left behind. */
-		region_remove(name, NULL);
-		transport[c] = local_transport(local[c]);
+		fprintf(out, "[collector %u]\nregion = %s\n", c, name);
 	}
 	table = *region_table(region[0], 0);
-	if (fanout_open(&fanout, transport, COLLECTORS, 1, &err) < 0)
+	if (fclose(out) || packet_transport_open(&cluster, &po, &err) < 0)
 		die(err.text);
+	/* The names go at once: nothing is left behind. */
+	unlink(path);
+	for (unsigned c = 0; c < COLLECTORS; c++) {
+		snprintf(name, sizeof(name), "dta-test-%d-bench-dart-%u",
+			 (int)getpid(), c);
+		region_remove(name, NULL);
+	}
 }
 
 /* One way to go, measured in each round. */
@@ -164,7 +174,7 @@ static void way_open(struct way *w)
 					      .dart = w->dart != DART_OFF,
 					      .open_sink = open_sink,
 					      .to = "/dev/null"};
-	struct transport *transport = w->collectors ? fanout_transport(fanout)
+	struct transport *transport = w->collectors ? cluster
 						    : local_transport(local[0]);
 	struct ticket t = {0};
 	struct error err = {0};
@@ -229,7 +239,7 @@ int main(void)
 			  ways[i].roce ? NULL : region_page_kind(region[0]));
 		way_close(&ways[i]);
 	}
-	fanout_close(fanout);
+	cluster->close(cluster);
 	for (unsigned c = 0; c < COLLECTORS; c++) {
 		local_close(local[c]);
 		region_close(region[c]);

@@ -6,7 +6,6 @@
 #ifndef TESTS_UNIT_DART_RIG_H
 #define TESTS_UNIT_DART_RIG_H
 
-#include "rdma/fanout.h"
 #include "rdma/roce_out.h"
 #include "rdma_rig.h"
 #include "test.h"
@@ -39,8 +38,6 @@ struct transports {
 	char path[64];
 	struct snk *sink;
 	struct roce_out *roce[COLLECTORS];
-	struct transport *transport[COLLECTORS];
-	struct fanout *fanout;
 };
 
 static inline void transports_open(struct transports *r, const char *name)
@@ -56,16 +53,11 @@ static inline void transports_open(struct transports *r, const char *name)
 			    0 ||
 		    roce_out_dart(r->roce[c], &err) < 0)
 			rig_die("transport", &err);
-		r->transport[c] = roce_out_transport(r->roce[c]);
 	}
-	if (fanout_open(&r->fanout, r->transport, COLLECTORS, ticket[0].n,
-			&err) < 0)
-		rig_die("fanout", &err);
 }
 
 static inline void transports_close(struct transports *r)
 {
-	fanout_close(r->fanout);
 	for (unsigned c = 0; c < COLLECTORS; c++)
 		roce_out_close(r->roce[c]);
 	TEST(snk_close(r->sink) == 0);

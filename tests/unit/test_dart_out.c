@@ -51,9 +51,8 @@ static void naks(void)
 	struct pkt p;
 
 	transports_open(&b, "b");
-	op.table = (uint16_t)ticket[0].n; /* of collector 1 */
 	for (unsigned i = 0; i < 20; i++) /* the PSN wraps on the way */
-		run(fanout_transport(b.fanout), &op, 1);
+		run(roce_out_transport(b.roce[1]), &op, 1);
 	p = answer(frame, 1, psn + 3, ROCE_ACK, qpn);
 	TEST(hear(b.roce, COLLECTORS, &p));
 	p = answer(frame, 1, (psn + 8) & ROCE_PSN_MASK, ROCE_NAK_PSN, 0x999);

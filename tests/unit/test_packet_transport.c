@@ -217,10 +217,19 @@ static unsigned change(unsigned n)
 	return transport->parts;
 }
 
+static uint64_t begin_of_batch(void)
+{
+	uint64_t generation = transport->begin(transport);
+
+	transport->end(transport);
+	return generation;
+}
+
 /* A collector that went comes back, but not by the ticket of before. */
 static void generations(const struct ticket *t)
 {
 	struct ticket second = renewed(t);
+	uint64_t first;
 
 	second.ip[3]++;
 	put_ticket(ticket[0], t, 1000);
@@ -236,6 +245,13 @@ static void generations(const struct ticket *t)
 	TEST(pair_of(RIG_KW) == t->at[RIG_KW].qpn);
 	put_ticket(ticket[1], &second, 2000);
 	TEST(change(BOTH) == BOTH);
+	/* Lists begin anew where one collector's did. */
+	first = begin_of_batch();
+	TEST(begin_of_batch() == first);
+	second.epoch++;
+	put_ticket(ticket[1], &second, 3000);
+	TEST(look_says("a new ticket, epoch 2"));
+	TEST(begin_of_batch() != first);
 	stop();
 }
 
