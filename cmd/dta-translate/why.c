@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "net/key.h"
 #include "net/net.h"
 
 /* A payload for DTA_PORT. */
@@ -78,24 +77,15 @@ static void no_table(struct error *err, const struct dta_report *r,
 static void unfit(struct error *err, const struct dta_report *r,
 		  const struct table *t, const char *counter)
 {
-	if (r->opcode != t->kind)
-		error_set(err, -1,
-			  "table %u (%s) is %s, these reports say %s: another "
-			  "layout?",
-			  t->id, t->name, table_kind_name(t->kind),
-			  dta_opcode_name(r->opcode));
-	else if (r->key_len != t->key_len)
-		error_set(err, -1,
-			  "table %u (%s) has keys of %u bytes (%s), these "
-			  "reports of %u: another layout?",
-			  t->id, t->name, t->key_len,
-			  key_type_name((enum key_type)t->key_type),
-			  r->key_len);
-	else if (!strcmp(counter, "bad_data"))
-		error_set(err, -1,
-			  "table %u (%s) has values of %u bytes, these reports "
-			  "of %u: another layout?",
-			  t->id, t->name, t->value_len, r->data_len);
+	if (r->opcode != t->kind || r->key_len != t->key_len ||
+	    !strcmp(counter, "bad_data"))
+		error_set(
+			err, -1,
+			"table %u (%s) is %s, keys of %u bytes, values of "
+			"%u; these reports are %s, %u and %u: another layout?",
+			t->id, t->name, table_kind_name(t->kind), t->key_len,
+			t->value_len, dta_opcode_name(r->opcode), r->key_len,
+			r->data_len);
 	else if (!strcmp(counter, "bad_hop"))
 		error_set(err, -1,
 			  "table %u (%s) holds %u hops, these reports have "

@@ -448,7 +448,7 @@ static inline bool is_next_counted(uint64_t *next, const struct pkt *p,
 {
 	uint32_t src = load32(p->data + AT_SRC);
 	uint64_t now = descs_number(src, desc, counted);
-	uint64_t *at = descs_next_at(next, src);
+	uint64_t *at = &next[expected_index(src) % DESCS_NEXT];
 
 	if (*at != now)
 		return false;

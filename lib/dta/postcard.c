@@ -345,7 +345,7 @@ void postcard_send(struct translator *t, const struct table_state *l,
 
 			m[0] = desc_with_table(j->desc[i], l->index);
 			m[1] = row | (uint64_t)j->at[i] << 32;
-			copy_short((uint8_t *)(m + 2), j->key[i], len);
+			key_copy((uint8_t *)(m + 2), j->key[i], len);
 		}
 	}
 }

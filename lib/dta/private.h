@@ -343,11 +343,6 @@ static inline uint64_t expected_word(uint32_t number, uint32_t src)
 	return (uint64_t)src << 32 | number;
 }
 
-static inline uint64_t *descs_next_at(uint64_t *next, uint32_t src)
-{
-	return &next[expected_index(src) % DESCS_NEXT];
-}
-
 /* The same with whether the number counts, by t->counted. */
 static inline uint64_t descs_number(uint32_t src, uint64_t desc,
 				    uint64_t counted)
@@ -425,17 +420,6 @@ static inline uint64_t desc_with_table(uint64_t desc, unsigned state)
 {
 	return (desc & ~(UINT64_MAX << DESC_TABLE)) | (uint64_t)state
 							      << DESC_TABLE;
-}
-
-/* Nearly always 16 to 32 bytes, a key and its value: without a call. */
-static inline void copy_short(uint8_t *to, const uint8_t *from, size_t len)
-{
-	if (len >= 16 && len <= 32) {
-		memcpy(to, from, 16);
-		memcpy(to + len - 16, from + len - 16, 16);
-	} else {
-		memcpy(to, from, len);
-	}
 }
 
 /* Make operations of one table's reports, in order. */

@@ -502,7 +502,7 @@ static struct responder_qp *screen_packet(struct responder *p,
 		ctr->bad_tver++;
 	else if (!q)
 		ctr->bad_qp++;
-	else if (is_reply(r->opcode) ||
+	else if (r->opcode == ROCE_RC_ACK || r->opcode == ROCE_RC_ATOMIC_ACK ||
 		 is_rc(r->opcode) != p->s->rc[q - p->s->qp])
 		ctr->bad_opcode++;
 	else if (!from_peer(p, r))

@@ -203,11 +203,6 @@ static inline bool is_immediate(uint8_t opcode)
 	       opcode == ROCE_UC_WRITE_ONLY_IMM;
 }
 
-static inline bool is_reply(uint8_t opcode)
-{
-	return opcode == ROCE_RC_ACK || opcode == ROCE_RC_ATOMIC_ACK;
-}
-
 static inline unsigned responder_qp_table(const struct responder *p,
 					  const struct responder_qp *q)
 {
@@ -221,13 +216,6 @@ struct verdict {
 	uint32_t psn, aeth;
 };
 
-/* As a device's queue pairs do, verbs.h: max_dest_rd_atomic is 0 where a
- * table needs no atomics. */
-static inline bool takes_atomics(const struct table *t)
-{
-	return t->kind == TABLE_KEYINC || t->kind == TABLE_KEYWRITE;
-}
-
 /* Checks lengths, alignment, R_Key and bounds: 0, or the NAK's syndrome. */
 static inline __attribute__((always_inline)) uint8_t
 responder_qp_access(const struct responder *p, const struct responder_qp *q,
@@ -235,9 +223,11 @@ responder_qp_access(const struct responder *p, const struct responder_qp *q,
 {
 	uint64_t len = is_atomic(r->opcode) ? 8 : r->len;
 	uint64_t offset = r->va - q->address;
+	uint8_t kind = q->table->kind;
 
-	if (is_atomic(r->opcode)) {
-		if (r->pad || (r->va & 7) || !takes_atomics(q->table))
+	if (is_atomic(r->opcode)) { /* of such tables, as verbs_target.c */
+		if (r->pad || (r->va & 7) ||
+		    (kind != TABLE_KEYINC && kind != TABLE_KEYWRITE))
 			return ROCE_NAK_INVALID;
 	} else if (r->dma_len != r->len || r->pad != (-r->len & 3) ||
 		   r->len > p->s->t.mtu) {

@@ -169,6 +169,7 @@ int roce_out_emit(struct roce_out *o, const struct op *op, uint8_t opcode,
 {
 	const struct roce_template *f;
 	uint8_t *frame;
+	uint32_t sum;
 	int rc = template_of(o, op->table, opcode,
 			     op_is_atomic(op->verb) ? 0 : op->length, &f);
 
@@ -177,9 +178,13 @@ int roce_out_emit(struct roce_out *o, const struct op *op, uint8_t opcode,
 	frame = snk_room(o->sink, (size_t)f->body + ROCE_ICRC_LEN);
 	if (!frame)
 		return errno ? -errno : -EIO;
-	roce_template_start(frame, f, psn);
+	memcpy(frame, f->frame, f->head);
+	be32_store(frame + f->psn, psn);
 	fill_frame(frame, f, op, o->t->at[op->table].address + op->offset);
-	snk_done(o->sink, roce_template_end(frame, f), ts_ns);
+	sum = htole32(crc_extend(CRC_SLOT0, f->sum, frame + f->psn,
+				 (size_t)f->body - f->psn));
+	memcpy(frame + f->body, &sum, sizeof(sum));
+	snk_done(o->sink, (size_t)f->body + ROCE_ICRC_LEN, ts_ns);
 	o->packets++;
 	return 0;
 }

@@ -35,23 +35,4 @@ struct roce_template {
  */
 int roce_template_make(struct roce_template *f, const struct roce *r);
 
-/* Starts a frame: all but the payload, as it was when the template was made. */
-static inline void
-roce_template_start(uint8_t *frame, const struct roce_template *f, uint32_t psn)
-{
-	memcpy(frame, f->frame, f->head);
-	be32_store(frame + f->psn, psn);
-}
-
-/* Adds the iCRC. Returns the length of the frame. */
-static inline size_t roce_template_end(uint8_t *frame,
-				       const struct roce_template *f)
-{
-	uint32_t sum = htole32(crc_extend(CRC_SLOT0, f->sum, frame + f->psn,
-					  (size_t)f->body - f->psn));
-
-	memcpy(frame + f->body, &sum, sizeof(sum));
-	return (size_t)f->body + ROCE_ICRC_LEN;
-}
-
 #endif

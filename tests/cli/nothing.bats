@@ -56,16 +56,16 @@ make_region() { # workload
 		dta-translate -r roce.pcap --region "$NAME"
 	fails "no DTA report" dta-translate -r "$CAPTURE" --region "$NAME"
 	dta-gen uniform -q --kind append --count 50 -w append.pcap
-	fails "table 1 (keys) is keywrite, these reports say append" \
+	fails "table 1 (keys) is keywrite, keys of" \
 		dta-translate -r append.pcap --region "$NAME"
 	dta-gen uniform -q --table 7 --count 50 -w seven.pcap
 	fails "for table 7, and there is 1 keys" \
 		dta-translate -r seven.pcap --region "$NAME"
 	dta-gen uniform -q --value 8 --count 50 -w eight.pcap
-	fails "values of 4 bytes, these reports of 8" \
+	fails "values of 4; these reports are keywrite" \
 		dta-translate -r eight.pcap --region "$NAME"
 	dta-gen uniform -q --key-type u32 --count 50 -w flows.pcap
-	fails "keys of 13 bytes (flow4), these reports of 4" \
+	fails "keys of 13 bytes, values of 4; these reports are keywrite, 4" \
 		dta-translate -r flows.pcap --region "$NAME"
 	dta-gen uniform -q --format dta0b --key-type u32 --count 50 -w old.pcap
 	fails "say --format dta0a or dta0b" \
