@@ -115,7 +115,7 @@ static void find_collectors(struct translator *t, const struct table_state *l,
 	struct steering *s = t->steering;
 	uint32_t *hash = s->hash;
 
-	crc_batch(&id, 1, j->key, l->key_len, j->n, &hash);
+	crc_batch(&id, 1, j->key, l->t.key_len, j->n, &hash);
 	for (unsigned i = 0; i < j->n; i++)
 		s->to[i] = (uint16_t)hash_mod(hash[i], s->n);
 }
@@ -235,21 +235,21 @@ static uint64_t *check_report(struct translate_ledger *c,
 			      const struct table_state *l,
 			      const struct dta_report *r)
 {
-	if (r->opcode != l->kind)
+	if (r->opcode != l->t.kind)
 		return &c->bad_opcode;
-	if (r->key_len != l->key_len)
+	if (r->key_len != l->t.key_len)
 		return &c->bad_key;
-	if (l->kind == TABLE_APPEND) {
+	if (l->t.kind == TABLE_APPEND) {
 		if (!r->data_len || r->data_len % l->data_len)
 			return &c->bad_data;
-		return be32_load(r->key) < l->lists ? NULL : &c->bad_list;
+		return be32_load(r->key) < l->t.lists ? NULL : &c->bad_list;
 	}
 	if (r->data_len != l->data_len)
 		return &c->bad_data;
-	if (l->kind != TABLE_POSTCARD)
+	if (l->t.kind != TABLE_POSTCARD)
 		return NULL;
 	/* A path that was cut short would be read as complete. */
-	if (r->hop >= l->hops || r->path_len > l->hops ||
+	if (r->hop >= l->t.hops || r->path_len > l->t.hops ||
 	    (r->path_len && r->hop >= r->path_len))
 		return &c->bad_hop;
 	return load32(r->data) == TABLE_BLANK ? &c->bad_value : NULL;
@@ -334,7 +334,7 @@ uint64_t admit_slowly(struct translator *t, const struct pkt *p,
 	*key = r.key;
 	return (uint64_t)l->index << DESC_TABLE |
 	       (uint64_t)(r.immediate || l->t.immediate) << DESC_IMMEDIATE |
-	       (uint64_t)(r.copies ? r.copies : l->copies) << DESC_COPIES |
+	       (uint64_t)(r.copies ? r.copies : l->t.copies) << DESC_COPIES |
 	       (uint64_t)(r.data - r.key) << DESC_DATA_AT |
 	       (uint64_t)r.hop << DESC_HOP |
 	       (uint64_t)r.path_len << DESC_PATH_LEN |

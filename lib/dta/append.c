@@ -272,7 +272,7 @@ void append_flush(struct translator *t, struct table_state *l)
 		list_write(t, l, a->first);
 	/* Those of queues that are gone; a queue of several knows of its own.
 	 */
-	for (uint32_t i = 0; i < l->lists && !a->shared; i++)
+	for (uint32_t i = 0; i < l->t.lists && !a->shared; i++)
 		if (a->waiting[i])
 			list_write(t, l, i);
 	a->first = a->last = NO_LIST;

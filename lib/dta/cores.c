@@ -235,7 +235,7 @@ static void send_entries(struct translator *t, struct table_state *l,
 			 const struct report_batch *j)
 {
 	struct worker *w = t->worker;
-	uint64_t factor = ((uint64_t)w->cores->owners << 32) / l->lists;
+	uint64_t factor = ((uint64_t)w->cores->owners << 32) / l->t.lists;
 
 	if (append_send_words(t, l, j, factor))
 		return;
@@ -743,7 +743,7 @@ static int check_tables(const struct translator *t, struct error *err)
 					 "%s: tables of more than 1 TiB are "
 					 "for one core",
 					 t->state[i].t.name);
-		else if (t->state[i].kind != TABLE_APPEND &&
+		else if (t->state[i].t.kind != TABLE_APPEND &&
 			 t->state[i].write_len > OP_MAX)
 			return error_set(err, -ENOTSUP,
 					 "%s: slots of %u bytes: up to %d go "

@@ -57,7 +57,7 @@ static void slots_hash(struct translator *t, const struct table_state *l,
 	uint32_t *slot[HASH_COPIES] = {t->work.slot[0], t->work.slot[1],
 				       t->work.slot[2], t->work.slot[3]};
 
-	hash_slots(l->t.hash, copies_max(j), j->key, l->key_len, j->n, slot,
+	hash_slots(l->t.hash, copies_max(j), j->key, l->t.key_len, j->n, slot,
 		   sum ? t->work.sum : NULL);
 }
 
@@ -108,7 +108,7 @@ keywrite_block(struct translator *t, const struct table_state *l,
 	       uint32_t value_len, uint32_t len, unsigned uniform, bool one)
 {
 	const struct hash_units units = hash_units_of(l->t.units);
-	const unsigned key_len = l->key_len, stride = l->t.stride;
+	const unsigned key_len = l->t.key_len, stride = l->t.stride;
 	const uint8_t *const *key = j->key;
 	const uint64_t *heads = j->desc;
 	struct op *op = &t->ops->op[t->ops->n];
@@ -157,7 +157,7 @@ pairs_send(struct translator *t, const struct table_state *l,
 	const struct hash_units units = hash_units_of(l->t.units);
 	const uint64_t kind = op_message_kind(l->index, 8, verb);
 	const uint64_t part = t->part[l->index];
-	const unsigned key_len = l->key_len;
+	const unsigned key_len = l->t.key_len;
 	struct threads_out *out = t->out;
 
 	for (unsigned i = 0; i < j->n; i++) {
@@ -245,7 +245,7 @@ void keyinc_run(struct translator *t, struct table_state *l,
 		const struct report_batch *j)
 {
 	const struct hash_units u = hash_units_of(l->t.units);
-	const unsigned key_len = l->key_len;
+	const unsigned key_len = l->t.key_len;
 	struct op *op;
 
 	if (are_pairs(t, j)) {
@@ -297,11 +297,11 @@ int dart_check(const struct translate_options *o, const struct table_state *l,
 				 "%s: qp: a compare-and-swap needs RC; UC has "
 				 "no atomics",
 				 name);
-	if (l->copies != 2)
+	if (l->t.copies != 2)
 		return error_set(err, -EINVAL,
 				 "%s: copies: %u: DART with compare-and-swap "
 				 "is for 2",
-				 name, l->copies);
+				 name, l->t.copies);
 	return 0;
 }
 
@@ -318,7 +318,7 @@ static void cas_one(struct translator *t, const struct table_state *l,
 	struct op *op;
 
 	memset(p, 0, SLOT_CAS);
-	slot_fill(p + SLOT_CAS, l, t->work.sum[i], key + l->key_len,
+	slot_fill(p + SLOT_CAS, l, t->work.sum[i], key + l->t.key_len,
 		  SLOT_CAS - 4, SLOT_CAS);
 	if (desc_copies(desc) > 1)
 		op_write(t, l, hash_mod(t->work.slot[1][i], units) * SLOT_CAS,

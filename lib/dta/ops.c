@@ -60,10 +60,10 @@ unsigned report_cost(const struct translator *t, const struct table_state *l,
 {
 	unsigned n;
 
-	if (l->kind == TABLE_POSTCARD || l->kind == TABLE_APPEND)
+	if (l->t.kind == TABLE_POSTCARD || l->t.kind == TABLE_APPEND)
 		return 0;
-	n = r->copies ? r->copies : l->copies;
-	if (l->kind == TABLE_KEYWRITE && t->dart != DART_OFF)
+	n = r->copies ? r->copies : l->t.copies;
+	if (l->t.kind == TABLE_KEYWRITE && t->dart != DART_OFF)
 		n = t->dart == DART_ONE ? 1 : 2;
 	return t->mirror ? 2 * n : n;
 }
@@ -74,7 +74,7 @@ static void charge(struct translator *t)
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < t->ops->n; i++) {
-		uint8_t kind = t->state[t->ops->op[i].table].kind;
+		uint8_t kind = t->state[t->ops->op[i].table].t.kind;
 
 		n += kind == TABLE_POSTCARD || kind == TABLE_APPEND;
 	}

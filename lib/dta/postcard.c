@@ -120,7 +120,7 @@ static void emit_one(struct translator *t, const struct table_state *l,
 {
 	const struct postcards *pc = l->postcards;
 	const struct eviction *e = pc->which[k];
-	unsigned which = eviction_hops(e, l->hops);
+	unsigned which = eviction_hops(e, l->t.hops);
 	uint32_t room = l->write_len > 4u * HASH_HOPS ? l->write_len
 						      : 4u * HASH_HOPS;
 	uint8_t *p;
@@ -129,11 +129,11 @@ static void emit_one(struct translator *t, const struct table_state *l,
 	if (t->transport->stamped && e->at != NO_PACKET)
 		t->stamp_ns = t->pkts[e->at >> t->mirror].ts_ns;
 	p = op_buffer_alloc(t->ops, room);
-	for (unsigned i = 0; i < l->hops; i++)
+	for (unsigned i = 0; i < l->t.hops; i++)
 		be32_store(p + 4 * i,
 			   pc->hop[i][k] ^ (e->held >> i & 1 ? e->value[i]
 							     : TABLE_BLANK));
-	memset(p + 4u * l->hops, 0, room - 4u * l->hops);
+	memset(p + 4u * l->t.hops, 0, room - 4u * l->t.hops);
 	for (unsigned c = 0; c < e->copies; c++) {
 		uint64_t offset = hash_mod(pc->chunk[c][k], l->t.units) *
 				  l->t.stride;
@@ -164,8 +164,8 @@ static void emit(struct translator *t, const struct table_state *l, unsigned n)
 		if (copies < pc->which[k]->copies)
 			copies = pc->which[k]->copies;
 	}
-	hash_chunks(l->t.hash, copies, l->hops, pc->key, l->key_len, n, chunk,
-		    hop);
+	hash_chunks(l->t.hash, copies, l->t.hops, pc->key, l->t.key_len, n,
+		    chunk, hop);
 	for (unsigned k = 0; k < n; k++)
 		emit_one(t, l, k);
 }
@@ -217,7 +217,7 @@ static inline void evict(struct translator *t, const struct table_state *l,
 	else
 		t->ctr.early++;
 	memcpy(e->value, r->value, sizeof(e->value));
-	key_copy(e->key, r->key, l->key_len);
+	key_copy(e->key, r->key, l->t.key_len);
 	e->sequence = r->sequence;
 	e->at = (uint16_t)at;
 	e->held = r->held;
@@ -243,7 +243,7 @@ static inline __attribute__((always_inline)) void
 row_take(struct translator *t, const struct table_state *l, struct row *r,
 	 const uint8_t *key, uint64_t desc, unsigned at)
 {
-	unsigned key_len = l->key_len, want, hop = desc_hop(desc);
+	unsigned key_len = l->t.key_len, want, hop = desc_hop(desc);
 
 	at = at << t->mirror | desc_mirrored(desc);
 	if (r->held && !keys_equal(r->key, key, key_len))
@@ -260,7 +260,7 @@ row_take(struct translator *t, const struct table_state *l, struct row *r,
 		r->copies = (uint8_t)desc_copies(desc);
 	r->immediate |= desc_immediate(desc);
 	r->sequence = desc_sequence(desc);
-	want = path_mask(r->path_len, l->hops);
+	want = path_mask(r->path_len, l->t.hops);
 	if ((r->held & want) == want)
 		evict(t, l, r, at, true);
 }
@@ -270,7 +270,7 @@ static void hash_rows(const struct table_state *l, const uint8_t *const *key,
 {
 	static const enum crc_id id = CRC_CHECKSUM;
 
-	crc_batch(&id, 1, key, l->key_len, n, &hash);
+	crc_batch(&id, 1, key, l->t.key_len, n, &hash);
 }
 
 /* Prefetches the rows of the next reports; returns the first behind them. */
@@ -330,7 +330,7 @@ void postcard_send(struct translator *t, const struct table_state *l,
 {
 	const struct hash_units rows = hash_units_of(l->postcards->nrows);
 	const uint64_t factor = ((uint64_t)owners << 32) / rows.units;
-	const unsigned len = l->key_len + 4u, words = 2 + (len + 7) / 8;
+	const unsigned len = l->t.key_len + 4u, words = 2 + (len + 7) / 8;
 
 	for (unsigned from = 0; from < j->n; from += ROWS_ASKED) {
 		unsigned left = j->n - from;
@@ -353,7 +353,7 @@ void postcard_send(struct translator *t, const struct table_state *l,
 size_t postcard_receive(struct translator *t, const struct table_state *l,
 			const uint64_t *word, size_t words)
 {
-	const size_t each = 2 + (l->key_len + 4u + 7) / 8;
+	const size_t each = 2 + (l->t.key_len + 4u + 7) / 8;
 	struct postcards *pc = l->postcards;
 	size_t n = 0;
 
@@ -464,10 +464,10 @@ static uint32_t row_size_of(unsigned key_len)
 int postcard_open(struct table_state *l, size_t *room, struct error *err)
 {
 	const size_t own = sizeof(struct postcards);
-	size_t row_size = row_size_of(l->key_len), need;
+	size_t row_size = row_size_of(l->t.key_len), need;
 	struct postcards *pc;
 
-	if (l->t.hash == HASH_DTA0 && l->copies > 1)
+	if (l->t.hash == HASH_DTA0 && l->t.copies > 1)
 		return error_set(
 			err, -EINVAL,
 			"%s: copies: hash dta0 has one chunk for a key",

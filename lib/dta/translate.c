@@ -75,12 +75,7 @@ static void init_table_state(struct table_state *l, const struct table *t,
 			     unsigned index, const struct translate_options *o)
 {
 	*l = (struct table_state){
-		.lists = t->lists,
 		.data_len = data_len_of(t),
-		.kind = t->kind,
-		.key_len = (uint8_t)t->key_len,
-		.copies = t->copies,
-		.hops = t->hops,
 		.index = (uint16_t)index,
 		.run = t->kind == TABLE_KEYWRITE && o->dart == DART_CAS
 			       ? dart_cas_run
@@ -103,8 +98,8 @@ static int table_name(struct translator *t, unsigned i, struct error *err)
 		return error_set(err, -EINVAL, "%s: table id %u is taken",
 				 l->t.name, l->t.id);
 	t->by_id[htobe16(l->t.id)] = (uint8_t)i;
-	if (t->first_of_kind[l->kind] == NO_TABLE && l->key_len == 4)
-		t->first_of_kind[l->kind] = (uint8_t)i;
+	if (t->first_of_kind[l->t.kind] == NO_TABLE && l->t.key_len == 4)
+		t->first_of_kind[l->t.kind] = (uint8_t)i;
 	return 0;
 }
 
@@ -118,16 +113,16 @@ static int open_table_state(struct translator *t, unsigned i,
 
 	if (rc < 0)
 		return rc;
-	if (l->kind == TABLE_KEYWRITE)
+	if (l->t.kind == TABLE_KEYWRITE)
 		return dart_check(o, l, err);
-	if (l->kind == TABLE_POSTCARD) {
+	if (l->t.kind == TABLE_POSTCARD) {
 		if (i < t->n)
 			t->postcards |= UINT64_C(1) << i;
 		return postcard_open(l, room, err);
 	}
 	/* A list is of one collector: nearly all memory of its others stays
 	 * untouched. */
-	if (l->kind != TABLE_APPEND)
+	if (l->t.kind != TABLE_APPEND)
 		return 0;
 	rc = append_open(l, i >= t->n ? &again : room, err);
 	if (!t->flush_ns || t->flush_ns > l->t.flush_ms * UINT64_C(1000000))

@@ -744,30 +744,22 @@ static void qp_rx(struct responder *p, struct responder_qp *q,
 			       op->length);
 }
 
-/* Carries out atomics up to the first other operation or table. */
-static size_t exec_atomics(struct responder *p, const struct op *op, size_t n,
-			   struct responder_replies *d)
-{
-	uint64_t old[PKT_BATCH];
-	size_t done = local_fetch(p->local, op, n, old);
-
-	for (size_t i = 0; i < done; i++)
-		if (op[i].immediate != REPLY_NO_NUMBER)
-			replies_set_value(d, op[i].immediate, old[i]);
-	return done;
-}
-
 int responder_exec(struct responder *p, const struct op *op, size_t n,
 		   struct responder_replies *d)
 {
 	struct transport *transport = local_transport(p->local);
+	uint64_t old[PKT_BATCH];
 	size_t done;
 	int rc = 0;
 
 	if (!d)
 		return n ? transport->exec(transport, op, n, 0) : 0;
 	for (; n && !rc; op += done, n -= done) {
-		done = exec_atomics(p, op, n, d);
+		/* Atomics up to the first other operation or table. */
+		done = local_fetch(p->local, op, n, old);
+		for (size_t i = 0; i < done; i++)
+			if (op[i].immediate != REPLY_NO_NUMBER)
+				replies_set_value(d, op[i].immediate, old[i]);
 		if (done)
 			continue;
 		while (done < n && !op_is_atomic(op[done].verb))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "verbs/verbs_queue.h"
+#include "verbs/verbs_link.h"
 
 #include <time.h>
 

@@ -13,7 +13,7 @@
 
 #include "base/rng.h"
 #include "bench.h"
-#include "verbs/verbs_queue.h"
+#include "verbs/verbs_link.h"
 #include "region/layout.h"
 #include "dta/translate.h"
 #include "net/be.h"

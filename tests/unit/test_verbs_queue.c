@@ -5,7 +5,7 @@
  * after the other; and whatever fails, completed + lost = posted, to the
  * operation.
  */
-#include "verbs/verbs_queue.h"
+#include "verbs/verbs_link.h"
 
 #include "base/rng.h"
 #include "fake_verbs.h"
