@@ -17,7 +17,7 @@ struct cores {
 
 /* Of every batch, in order, before it is translated: what is wanted of it
  * beside that. */
-static void look(void *ctx, const struct pkt *pkts, size_t n)
+static void look_at_batch(void *ctx, const struct pkt *pkts, size_t n)
 {
 	struct run *r = ctx;
 
@@ -31,7 +31,8 @@ static void look(void *ctx, const struct pkt *pkts, size_t n)
 
 /* For a worker, in turn of taking. None where SIGHUP wants a rest between two
  * batches. */
-static int take(void *ctx, const struct pkt **pkts, struct pkt *room, int max)
+static int take_more(void *ctx, const struct pkt **pkts, struct pkt *room,
+		     int max)
 {
 	struct run *r = ctx;
 
@@ -62,8 +63,8 @@ void cores_go(struct run *r)
 {
 	const struct translate_cores_options o = {
 		.workers = r->o.cores,
-		.take = take,
-		.look = look,
+		.take = take_more,
+		.look = look_at_batch,
 		.ctx = r,
 	};
 	struct error err = {0};
@@ -88,7 +89,7 @@ int cores_rx(struct run *r, const struct pkt *pkts, size_t n)
 	int rc;
 
 	if (!r->cores) {
-		look(r, pkts, n);
+		look_at_batch(r, pkts, n);
 		return translate_rx(r->t, pkts, n);
 	}
 	r->cores->busy = true;

@@ -59,7 +59,7 @@ static unsigned table_of(const struct keylog *k, const struct dta_report *r)
 	return k->n;
 }
 
-static void take(struct keylog *k, const struct dta_report *r)
+static void log_key(struct keylog *k, const struct dta_report *r)
 {
 	unsigned i = table_of(k, r);
 	char text[KEY_TEXT_MAX + 1];
@@ -88,7 +88,7 @@ void keylog_rx(struct keylog *k, const struct pkt *pkts, size_t n)
 		if (!net_udp_decode(&u, pkts[i].data, pkts[i].len) &&
 		    u.dst_port == DTA_PORT &&
 		    !dta_decode(&r, k->format, u.payload, u.len))
-			take(k, &r);
+			log_key(k, &r);
 	}
 }
 

@@ -37,7 +37,7 @@ static void print_ledgers(void *run)
 	show_ledgers(run);
 }
 
-static uint64_t unsent(void *run)
+static uint64_t count_unsent(void *run)
 {
 	const struct run *r = run;
 
@@ -45,7 +45,7 @@ static uint64_t unsent(void *run)
 	       (r->transport->unsent ? r->transport->unsent(r->transport) : 0);
 }
 
-static void hangup(void *run)
+static void reread_files(void *run)
 {
 	struct transport *transport = ((struct run *)run)->transport;
 
@@ -77,7 +77,7 @@ static uint64_t silence_of(const struct run *r)
 
 /* A source that gave less than a batch is live: what reads us must not wait
  * for a full buffer. snk_close() tells of an error. */
-static void pass_on(const struct run *r)
+static void flush_outputs(const struct run *r)
 {
 	transport_flush(r->transport);
 	if (r->keylog)
@@ -88,7 +88,7 @@ static void pass_on(const struct run *r)
 
 /* SIGHUP, between two batches: what is cached goes to the collectors as they
  * are, then their cluster is opened anew. 0 or -errno. */
-static int reopen(struct run *r)
+static int reopen_cluster(struct run *r)
 {
 	struct error err = {0};
 	int rc;
@@ -113,14 +113,14 @@ static int reopen(struct run *r)
 	return rc;
 }
 
-static unsigned fds(void *run, int *fd, unsigned max)
+static unsigned waited_fds(void *run, int *fd, unsigned max)
 {
 	const struct transport *r = ((struct run *)run)->transport;
 
 	return r->fds ? r->fds(r, fd, max) : 0;
 }
 
-static uint64_t due(void *run)
+static uint64_t next_due(void *run)
 {
 	const struct run *r = run;
 	uint64_t look = __atomic_load_n(&r->since_ns, __ATOMIC_RELAXED) +
@@ -132,7 +132,7 @@ static uint64_t due(void *run)
 }
 
 /* Nothing came. */
-static int idle(struct run *r)
+static int handle_silence(struct run *r)
 {
 	uint64_t passed, now = clock_ns();
 
@@ -143,25 +143,26 @@ static int idle(struct run *r)
 	now = clock_ns();
 	passed = now - r->since_ns;
 	r->since_ns = now;
-	pass_on(r);
+	flush_outputs(r);
 	return cores_idle(r, passed);
 }
 
-static int take(void *run, const struct pkt *pkts, int n, struct error *err)
+static int take_batch(void *run, const struct pkt *pkts, int n,
+		      struct error *err)
 {
 	struct run *r = run;
-	int rc = reopen(r);
+	int rc = reopen_cluster(r);
 
 	(void)err;
 	if (!rc && !n)
-		rc = idle(r);
+		rc = handle_silence(r);
 	if (!rc && n) {
 		/* the transport's clock stood still while we waited */
 		rc = transport_tick(r->transport);
 		if (!rc)
 			rc = cores_rx(r, pkts, (size_t)n);
 		if (n < r->loop.most && !r->cores) /* who do so themselves */
-			pass_on(r);
+			flush_outputs(r);
 	}
 	return rc ? rc : transport_tick(r->transport);
 }
@@ -258,7 +259,7 @@ static int run_close(struct run *r)
 	told = way->account && way->account(way, &account);
 	r->failed = !told && (closed < 0 || flushed < 0 ||
 			      (r->error < 0 && !r->loop.reading));
-	lost = unsent(r);
+	lost = count_unsent(r);
 	why = way->why ? way->why(way) : NULL;
 	if (r->t_options.nacks)
 		nacks = snk_close(r->t_options.nacks);
@@ -314,13 +315,13 @@ int main(int argc, char **argv)
 		.most = PKT_BATCH,
 		.quiet = run.o.quiet,
 		.ctx = &run,
-		.take = take,
+		.take = take_batch,
 		.report = print_ledgers,
 		.show = show_ledgers,
-		.unsent = unsent,
-		.hangup = hangup,
-		.fds = fds,
-		.due = due,
+		.unsent = count_unsent,
+		.hangup = reread_files,
+		.fds = waited_fds,
+		.due = next_due,
 	};
 	cli_signals();
 	cli_take_hangup();

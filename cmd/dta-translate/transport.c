@@ -80,7 +80,7 @@ static int open_packets(struct run *r, void (*turn)(void *run),
  * One -T TABLE:FIELD=VALUE. Only what the translator alone decides can be
  * changed: another geometry would miss the slots that queries read.
  */
-static void apply(struct table *table, unsigned n, const char *setting)
+static void apply_setting(struct table *table, unsigned n, const char *setting)
 {
 	static const char *const may[] = {"copies", "batch",	"flush",
 					  "cache",  "sequence", "immediate"};
@@ -158,5 +158,5 @@ void run_open_transport(struct run *r, void (*turn)(void *run))
 	r->tables = r->transport->tables;
 	memcpy(r->table, r->transport->table, r->tables * sizeof(*r->table));
 	for (unsigned i = 0; i < o->settings; i++)
-		apply(r->table, r->transport->tables, o->setting[i]);
+		apply_setting(r->table, r->transport->tables, o->setting[i]);
 }

@@ -74,8 +74,8 @@ static void no_table(struct error *err, const struct dta_report *r,
 }
 
 /* Where a report of the table's id does not fit it. */
-static void unfit(struct error *err, const struct dta_report *r,
-		  const struct table *t, const char *counter)
+static void describe_misfit(struct error *err, const struct dta_report *r,
+			    const struct table *t, const char *counter)
 {
 	if (r->opcode != t->kind || r->key_len != t->key_len ||
 	    !strcmp(counter, "bad_data"))
@@ -98,8 +98,8 @@ static void unfit(struct error *err, const struct dta_report *r,
 			  counter, t->id, t->name);
 }
 
-static const struct table *find(const struct dta_report *r,
-				const struct table *tables, unsigned n)
+static const struct table *find_table(const struct dta_report *r,
+				      const struct table *tables, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
 		if (r->table == DTA_NO_TABLE ? tables[i].kind == r->opcode &&
@@ -129,9 +129,9 @@ const char *why_text(struct error *err, const struct why *w,
 		error_set(err, -1,
 			  "all are %s; dta-dump packets shows what they are",
 			  counter);
-	else if (!(t = find(&w->first, tables, n)))
+	else if (!(t = find_table(&w->first, tables, n)))
 		no_table(err, &w->first, tables, n);
 	else
-		unfit(err, &w->first, t, counter);
+		describe_misfit(err, &w->first, t, counter);
 	return err->text;
 }

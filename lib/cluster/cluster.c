@@ -27,7 +27,7 @@ struct cluster_members {
 	bool all; /* no generation is there: all collectors are one */
 };
 
-static int find(const struct cluster *c, uint16_t id)
+static int find_collector(const struct cluster *c, uint16_t id)
 {
 	for (unsigned i = 0; i < c->n; i++)
 		if (c->collector[i].id == id)
@@ -36,8 +36,8 @@ static int find(const struct cluster *c, uint16_t id)
 }
 
 /* Where a collector was a member last, before generation g. */
-static struct cluster_member *before(struct cluster *c, unsigned g,
-				     uint16_t collector)
+static struct cluster_member *last_membership(struct cluster *c, unsigned g,
+					      uint16_t collector)
 {
 	while (g-- > 0)
 		for (unsigned i = 0; i < c->generation[g].n; i++)
@@ -51,7 +51,7 @@ static int add_member(struct cluster *c, const struct cluster_members *m,
 		      struct error *err)
 {
 	struct cluster_generation *to = &c->generation[g];
-	int at = find(c, id);
+	int at = find_collector(c, id);
 	struct cluster_member *last;
 
 	if (at < 0)
@@ -61,7 +61,7 @@ static int add_member(struct cluster *c, const struct cluster_members *m,
 		if (to->member[i].collector == at)
 			return error_set(err, -EINVAL, "twice collector %u",
 					 id);
-	last = before(c, g, (uint16_t)at);
+	last = last_membership(c, g, (uint16_t)at);
 	if (!epoch)
 		epoch = last ? m->epoch[g] : 1;
 	if (!epoch)
@@ -158,7 +158,8 @@ struct reader {
 	size_t room;
 };
 
-static int refuse(const struct reader *r, const char *what, const char *value)
+static int refuse_value(const struct reader *r, const char *what,
+			const char *value)
 {
 	return ini_error(&r->ini, r->ini.line, -EINVAL, "%s: '%.100s'", what,
 			 value);
@@ -271,7 +272,7 @@ static int refuse_members(const struct reader *r, const char *want)
 			 "collectors: '%.100s' is not %s", r->ini.value, want);
 }
 
-static bool keep(struct reader *r, const struct cluster_listed *l)
+static bool keep_listed(struct reader *r, const struct cluster_listed *l)
 {
 	if (r->m.n == r->room) {
 		size_t room = r->room ? 2 * r->room : 64;
@@ -311,7 +312,7 @@ static int take_members(struct reader *r, const char *value)
 			.last = (uint16_t)last,
 			.epoch = epoch,
 		};
-		if (!keep(r, &l))
+		if (!keep_listed(r, &l))
 			return ini_error(&r->ini, r->ini.line, -ENOMEM, "%s",
 					 strerror(ENOMEM));
 		p += strspn(p, " \t,");
@@ -344,12 +345,13 @@ static int enter_collector(struct reader *r, const char *text)
 	uint64_t id;
 
 	if (!text_u64(&id, text, UINT16_MAX))
-		return refuse(r, "no collector's id", text);
+		return refuse_value(r, "no collector's id", text);
 	for (unsigned i = 0; i < c->n; i++)
 		if (c->collector[i].id == id)
-			return refuse(r, "twice the same collector", text);
+			return refuse_value(r, "twice the same collector",
+					    text);
 	if (c->n == CLUSTER_MAX)
-		return refuse(r, "too many collectors", text);
+		return refuse_value(r, "too many collectors", text);
 	c->collector[c->n++].id = (uint16_t)id;
 	r->collector_seen = 0;
 	return 0;
@@ -361,11 +363,11 @@ static int enter_generation(struct reader *r, const char *text)
 	uint64_t n;
 
 	if (!text_u64(&n, text, UINT32_MAX))
-		return refuse(r, "no generation's number", text);
+		return refuse_value(r, "no generation's number", text);
 	if (c->generations && c->generation[c->generations - 1].number >= n)
-		return refuse(r, "generations come in their order", text);
+		return refuse_value(r, "generations come in their order", text);
 	if (c->generations == CLUSTER_GENERATIONS)
-		return refuse(r, "too many generations", text);
+		return refuse_value(r, "too many generations", text);
 	c->generation[c->generations++].number = (uint32_t)n;
 	r->generation_seen = 0;
 	return 0;
@@ -381,14 +383,14 @@ static int enter_section(struct reader *r)
 	if (!strncmp(section, "generation ", 11))
 		return enter_generation(r, section + 11);
 	return strcmp(section, "cluster")
-		       ? refuse(r, "no such section", section)
+		       ? refuse_value(r, "no such section", section)
 		       : 0;
 }
 
 static int take_field(struct reader *r)
 {
 	if (!r->ini.header)
-		return refuse(r, "not in a section", r->ini.key);
+		return refuse_value(r, "not in a section", r->ini.key);
 	if (r->ini.header != r->header && enter_section(r) < 0)
 		return -EINVAL;
 	if (r->ini.section[0] == 'g')
@@ -398,7 +400,7 @@ static int take_field(struct reader *r)
 	return ini_set(&r->ini, collector_fields, &r->collector_seen, r);
 }
 
-static int parse(struct reader *r)
+static int parse_file(struct reader *r)
 {
 	struct ini *i = &r->ini;
 	struct error why = {""};
@@ -438,7 +440,7 @@ int cluster_parse(struct cluster *c, FILE *in, const char *name,
 			.strange = "not a line of a cluster file",
 			.err = err,
 		};
-		rc = parse(r);
+		rc = parse_file(r);
 		free(r->m.listed);
 	} else {
 		error_set(err, rc, "%s", strerror(ENOMEM));

@@ -460,7 +460,7 @@ static void end_batch(struct worker *w, const struct batch *b)
 	publish_counters(w);
 }
 
-static bool work(void *ctx, const struct threads_batch *at, unsigned round)
+static bool run_round(void *ctx, const struct threads_batch *at, unsigned round)
 {
 	struct translate_cores *c = ctx;
 	struct worker *w = c->worker[at->worker];
@@ -479,7 +479,8 @@ static bool work(void *ctx, const struct threads_batch *at, unsigned round)
 	return round == c->cache && !b->returned;
 }
 
-static void receive(void *ctx, unsigned owner, const struct threads_block *in)
+static void receive_block(void *ctx, unsigned owner,
+			  const struct threads_block *in)
 {
 	struct translate_cores *c = ctx;
 	struct worker *w = c->worker[owner];
@@ -507,7 +508,7 @@ static void end_taking(struct translate_cores *c, struct batch *b, size_t n)
 		c->o.look(c->o.ctx, b->pkts, n);
 }
 
-static bool take(void *ctx, const struct threads_batch *at)
+static bool take_batch(void *ctx, const struct threads_batch *at)
 {
 	struct translate_cores *c = ctx;
 	struct batch *b = batch_of(c, at);
@@ -758,9 +759,9 @@ int translate_cores_open(struct translate_cores **out, struct translator *t,
 			 struct error *err)
 {
 	struct threads_options threads = {.workers = o->workers,
-					  .take = take,
-					  .work = work,
-					  .receive = receive};
+					  .take = take_batch,
+					  .work = run_round,
+					  .receive = receive_block};
 	struct translate_cores *c;
 	int rc = check_tables(t, err);
 

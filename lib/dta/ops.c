@@ -69,7 +69,7 @@ unsigned report_cost(const struct translator *t, const struct table_state *l,
 }
 
 /* Postcards and entries are charged when they are written. */
-static void charge(struct translator *t)
+static void charge_rate(struct translator *t)
 {
 	unsigned n = 0;
 
@@ -100,7 +100,7 @@ static void hand_over(struct translator *t)
 		return;
 	}
 	if (t->rate.per_s)
-		charge(t);
+		charge_rate(t);
 	t->transport->stamps = t->transport->stamped ? m->stamp : NULL;
 	if (m->n && !t->error)
 		t->error = t->transport->exec(t->transport, m->op, m->n,

@@ -149,7 +149,8 @@ static void emit_one(struct translator *t, const struct table_state *l,
 }
 
 /* Makes operations of the first n of which[]. */
-static void emit(struct translator *t, const struct table_state *l, unsigned n)
+static void emit_evictions(struct translator *t, const struct table_state *l,
+			   unsigned n)
 {
 	struct postcards *pc = l->postcards;
 	uint32_t *chunk[HASH_COPIES], *hop[HASH_HOPS];
@@ -179,13 +180,13 @@ static inline unsigned cause_of(unsigned at, bool complete)
 
 /* All that were evicted, to operations. Those on their way back to a worker are
  * there already. */
-static void drain(struct translator *t, const struct table_state *l)
+static void drain_evictions(struct translator *t, const struct table_state *l)
 {
 	struct postcards *pc = l->postcards;
 
 	for (unsigned k = 0; k < pc->n; k++)
 		pc->which[k] = &pc->eviction[k];
-	emit(t, l, pc->n);
+	emit_evictions(t, l, pc->n);
 	pc->n = 0;
 }
 
@@ -207,8 +208,8 @@ static inline struct row *row_of(const struct postcards *pc, uint64_t number)
 	return (struct row *)(pc->rows + number * pc->row_size);
 }
 
-static inline void evict(struct translator *t, const struct table_state *l,
-			 struct row *r, unsigned at, bool complete)
+static inline void evict_row(struct translator *t, const struct table_state *l,
+			     struct row *r, unsigned at, bool complete)
 {
 	struct eviction *e = eviction_new(t, l, at, complete);
 
@@ -247,7 +248,7 @@ row_take(struct translator *t, const struct table_state *l, struct row *r,
 
 	at = at << t->mirror | desc_mirrored(desc);
 	if (r->held && !keys_equal(r->key, key, key_len))
-		evict(t, l, r, at, false);
+		evict_row(t, l, r, at, false);
 	if (!r->held)
 		row_begin(r, key, key_len);
 	if (r->held >> hop & 1)
@@ -262,7 +263,7 @@ row_take(struct translator *t, const struct table_state *l, struct row *r,
 	r->sequence = desc_sequence(desc);
 	want = path_mask(r->path_len, l->t.hops);
 	if ((r->held & want) == want)
-		evict(t, l, r, at, true);
+		evict_row(t, l, r, at, true);
 }
 
 static void hash_rows(const struct table_state *l, const uint8_t *const *key,
@@ -300,10 +301,10 @@ void postcard_run(struct translator *t, struct table_state *l,
 		if (i + ROWS_ASKED >= found && found < in.n)
 			found = find_rows(t, l, &in, found);
 		if (l->postcards->n + 2 > EVICTIONS)
-			drain(t, l);
+			drain_evictions(t, l);
 		row_take(t, l, t->work.row[i], in.key[i], in.desc[i], in.at[i]);
 	}
-	drain(t, l);
+	drain_evictions(t, l);
 }
 
 void postcard_flush(struct translator *t, struct table_state *l)
@@ -314,11 +315,11 @@ void postcard_flush(struct translator *t, struct table_state *l)
 		struct row *r = row_of(pc, at);
 
 		if (r->held)
-			evict(t, l, r, NO_PACKET, false);
+			evict_row(t, l, r, NO_PACKET, false);
 		if (pc->n == EVICTIONS)
-			drain(t, l);
+			drain_evictions(t, l);
 	}
-	drain(t, l);
+	drain_evictions(t, l);
 }
 
 /*
@@ -363,12 +364,12 @@ size_t postcard_receive(struct translator *t, const struct table_state *l,
 		const uint64_t *m = word + i;
 
 		if (pc->n + 2 > EVICTIONS)
-			drain(t, l);
+			drain_evictions(t, l);
 		row_take(t, l, row_of(pc, (uint32_t)m[1]),
 			 (const uint8_t *)(m + 2), m[0],
 			 (unsigned)(m[1] >> 32));
 	}
-	drain(t, l);
+	drain_evictions(t, l);
 	return n;
 }
 
@@ -382,7 +383,7 @@ static void emit_some(struct translator *t, const struct table_state *l,
 	for (unsigned k = 0; k < n; k++)
 		if (pc->which[k]->state == l->index)
 			pc->which[ours++] = pc->which[k];
-	emit(t, l, ours);
+	emit_evictions(t, l, ours);
 }
 
 void postcard_emit_returned(struct translator *t, const struct table_state *l,

@@ -148,8 +148,8 @@ static int sequences_open(struct translator *t, struct error *err)
 }
 
 /* What the caller gave. */
-static int check(const struct table *tables, unsigned n,
-		 const struct translate_options *o, struct error *err)
+static int check_options(const struct table *tables, unsigned n,
+			 const struct translate_options *o, struct error *err)
 {
 	bool keywrite = false;
 	struct error why = {0};
@@ -194,7 +194,7 @@ int translate_open(struct translator **out, const struct table *tables,
 	unsigned states = n * (o->collectors ? o->collectors : 1);
 	size_t size = translator_size(states);
 	struct translator *t;
-	int rc = check(tables, n, o, err);
+	int rc = check_options(tables, n, o, err);
 
 	if (rc < 0)
 		return rc;
@@ -280,7 +280,7 @@ int translate_flush(struct translator *t)
 }
 
 /* What does not depend on who the collectors are. */
-static void inherit(struct translator *t, struct translator *from)
+static void inherit_state(struct translator *t, struct translator *from)
 {
 	struct reporters *reporters = t->reporters;
 	uint64_t *expected = t->expected;
@@ -304,7 +304,7 @@ int translate_succeed(struct translator **t, const struct table *tables,
 
 	if (rc < 0)
 		return rc;
-	inherit(next, *t);
+	inherit_state(next, *t);
 	translate_close(*t);
 	*t = next;
 	return 0;

@@ -398,7 +398,8 @@ static bool run_round(void *ctx, const struct threads_batch *at, unsigned round)
 	return false;
 }
 
-static void receive(void *ctx, unsigned owner, const struct threads_block *in)
+static void receive_block(void *ctx, unsigned owner,
+			  const struct threads_block *in)
 {
 	struct responder_cores *c = ctx;
 	struct responder *p = c->worker[owner]->p;
@@ -598,7 +599,7 @@ static int open_workers(struct responder_cores *c, struct error *err)
 		.rounds = ROUNDS,
 		.take = take_batch,
 		.work = run_round,
-		.receive = receive,
+		.receive = receive_block,
 		.ctx = c,
 	};
 	const struct region *r = c->p->region;

@@ -111,7 +111,7 @@ void verbs_link_poll(struct verbs_link *l)
  * Where the port is listened at by another address, the kernel itself refuses,
  * in the collector's name but without its word.
  */
-static int refused(const struct verbs_link *l)
+static int refusal_of(const struct verbs_link *l)
 {
 	int why = l->there.error;
 
@@ -141,7 +141,7 @@ static int wait_for(struct verbs_link *l, enum rdma_cm_event_type wanted,
 		return 0;
 	switch (l->event) {
 	case RDMA_CM_EVENT_REJECTED:
-		return refused(l);
+		return refusal_of(l);
 	case RDMA_CM_EVENT_UNREACHABLE:
 		return -EHOSTUNREACH;
 	case RDMA_CM_EVENT_DISCONNECTED:
@@ -156,7 +156,7 @@ static int error_of(int rc)
 	return rc ? (errno ? -errno : -EIO) : 0;
 }
 
-static int resolve(struct verbs_link *l)
+static int resolve_address(struct verbs_link *l)
 {
 	uint8_t timeout = ACK_TIMEOUT;
 	int rc;
@@ -211,7 +211,7 @@ static int make_pair(struct verbs_link *l)
 	return 0;
 }
 
-static int ask(struct verbs_link *l, uint32_t kind)
+static int ask_collector(struct verbs_link *l, uint32_t kind)
 {
 	uint8_t data[VERBS_CM_LEN];
 	struct rdma_conn_param param = {
@@ -285,7 +285,7 @@ void verbs_link_close(struct verbs_link *l)
 }
 
 /* Why there is no connection, and what to do about it; of a port. */
-static int explain(int rc, const struct verbs_link *l, struct error *err)
+static int explain_error(int rc, const struct verbs_link *l, struct error *err)
 {
 	static const struct {
 		int rc;
@@ -339,10 +339,10 @@ static int check_device(struct verbs_link *l, struct error *err)
 
 static int connect_as(struct verbs_link *l, uint32_t kind, struct error *err)
 {
-	int rc = resolve(l);
+	int rc = resolve_address(l);
 
 	if (rc < 0)
-		return explain(rc, l, err);
+		return explain_error(rc, l, err);
 	rc = check_device(l, err);
 	if (rc < 0)
 		return rc;
@@ -354,12 +354,12 @@ static int connect_as(struct verbs_link *l, uint32_t kind, struct error *err)
 		l->q.lkey = l->mr->lkey;
 		l->q.ctr = &l->ctr;
 		verbs_queue_init(&l->q);
-		rc = ask(l, kind);
+		rc = ask_collector(l, kind);
 	}
 	if (!rc && !l->reads)
 		return error_set(err, -ENOTSUP,
 				 "the collector's device takes no READs");
-	return rc < 0 ? explain(rc, l, err) : 0;
+	return rc < 0 ? explain_error(rc, l, err) : 0;
 }
 
 int verbs_link_connect(struct verbs_link *l, uint32_t kind, struct error *err)
@@ -371,7 +371,7 @@ int verbs_link_connect(struct verbs_link *l, uint32_t kind, struct error *err)
 	return rc;
 }
 
-static int broken(const struct verbs_link *l, struct error *err)
+static int explain_broken(const struct verbs_link *l, struct error *err)
 {
 	if (l->ctr.access || l->ctr.refused)
 		return error_set(err, -EACCES,
@@ -392,11 +392,12 @@ struct round {
 	} part[VERBS_DEPTH];
 };
 
-static int finish(struct verbs_link *l, struct round *round, struct error *err)
+static int finish_round(struct verbs_link *l, struct round *round,
+			struct error *err)
 {
 	verbs_queue_settle(&l->q);
 	if (l->q.broken)
-		return broken(l, err);
+		return explain_broken(l, err);
 	for (unsigned i = 0; i < round->n; i++)
 		memcpy(round->part[i].to, round->part[i].from,
 		       round->part[i].length);
@@ -417,13 +418,13 @@ int verbs_link_read(struct verbs_link *l, const struct memory_piece *p,
 			return error_set(err, -ERANGE, "not in the region");
 	verbs_link_poll(l);
 	if (l->q.broken || l->disconnected)
-		return broken(l, err);
+		return explain_broken(l, err);
 	for (size_t i = 0; i < n; i++)
 		for (size_t done = 0; done < p[i].length; done += length) {
 			size_t left = p[i].length - done;
 
 			if (round.n == l->q.depth)
-				rc = finish(l, &round, err);
+				rc = finish_round(l, &round, err);
 			if (rc < 0)
 				return rc;
 			length = left < VERBS_PAYLOAD ? (uint32_t)left
@@ -434,7 +435,7 @@ int verbs_link_read(struct verbs_link *l, const struct memory_piece *p,
 				&l->q, l->there.address + p[i].offset + done,
 				l->there.rkey, length);
 		}
-	return finish(l, &round, err);
+	return finish_round(l, &round, err);
 }
 
 static int read_memory(void *ctx, const struct memory_piece *p, size_t n,

@@ -25,8 +25,8 @@ void verbs_queue_init(struct verbs_queue *q)
 	}
 }
 
-static uint64_t *reason(struct verbs_transport_ledger *c,
-			enum ibv_wc_status status)
+static uint64_t *counter_of(struct verbs_transport_ledger *c,
+			    enum ibv_wc_status status)
 {
 	switch (status) {
 	case IBV_WC_WR_FLUSH_ERR:
@@ -46,7 +46,7 @@ static uint64_t *reason(struct verbs_transport_ledger *c,
 }
 
 /* Work requests before this one are done; so is this one, or it is lost. */
-static void completed(struct verbs_queue *q, const struct ibv_wc *wc)
+static void note_completion(struct verbs_queue *q, const struct ibv_wc *wc)
 {
 	bool good = wc->status == IBV_WC_SUCCESS;
 
@@ -54,7 +54,7 @@ static void completed(struct verbs_queue *q, const struct ibv_wc *wc)
 		return; /* none of ours */
 	q->ctr->completed += wc->wr_id - q->done + good;
 	if (!good) {
-		++*reason(q->ctr, wc->status);
+		++*counter_of(q->ctr, wc->status);
 		q->broken = true;
 	}
 	q->done = wc->wr_id + 1;
@@ -69,7 +69,7 @@ unsigned verbs_queue_reap(struct verbs_queue *q)
 	do {
 		n = ibv_poll_cq(q->cq, REAP, wc);
 		for (int i = 0; i < n; i++)
-			completed(q, &wc[i]);
+			note_completion(q, &wc[i]);
 		all += n > 0 ? (unsigned)n : 0;
 	} while (n == REAP);
 	if (n < 0)
@@ -81,7 +81,7 @@ unsigned verbs_queue_reap(struct verbs_queue *q)
  * Waits for more completions. Returns false when the device gives no sign of
  * life any more: then nothing outstanding will complete.
  */
-static bool wait(struct verbs_queue *q)
+static bool wait_for_completion(struct verbs_queue *q)
 {
 	struct timespec nap = {.tv_nsec = SLEEP_NS};
 	uint64_t since;
@@ -127,7 +127,8 @@ static void post_chain(struct verbs_queue *q)
 	q->chained = 0;
 	if (q->posted - q->done > q->depth / 2)
 		verbs_queue_reap(q);
-	while (q->posted - q->done > q->depth - VERBS_CHAIN && wait(q))
+	while (q->posted - q->done > q->depth - VERBS_CHAIN &&
+	       wait_for_completion(q))
 		;
 }
 
@@ -135,12 +136,12 @@ void verbs_queue_settle(struct verbs_queue *q)
 {
 	if (q->chained)
 		post_chain(q);
-	while (q->done != q->posted && wait(q))
+	while (q->done != q->posted && wait_for_completion(q))
 		;
 }
 
 /* The next work request's place in memory. */
-static inline uint8_t *slot(const struct verbs_queue *q)
+static inline uint8_t *next_slot(const struct verbs_queue *q)
 {
 	uint64_t i = (q->posted + q->chained) & (q->depth - 1);
 
@@ -159,7 +160,7 @@ static inline void put_write(struct verbs_queue *q, struct ibv_send_wr *wr,
 		wr->send_flags = IBV_SEND_INLINE;
 		c->inlined++;
 	} else {
-		data = memcpy(slot(q), op->data, op->length);
+		data = memcpy(next_slot(q), op->data, op->length);
 	}
 	wr->sg_list->addr = (uintptr_t)data;
 	wr->sg_list->length = op->length;
@@ -201,7 +202,7 @@ static inline void put_atomic(struct verbs_queue *q, struct ibv_send_wr *wr,
 }
 
 /* The next work request of the chain was made. */
-static inline void chain(struct verbs_queue *q)
+static inline void chain_request(struct verbs_queue *q)
 {
 	q->wr[q->chained].wr_id = q->posted + q->chained;
 	if (++q->chained == VERBS_CHAIN)
@@ -223,7 +224,7 @@ void verbs_queue_exec(struct verbs_queue *q, const struct op *ops, size_t n)
 			q->ctr->failed++;
 			continue;
 		}
-		chain(q);
+		chain_request(q);
 	}
 	if (q->chained)
 		post_chain(q);
@@ -234,7 +235,7 @@ const uint8_t *verbs_queue_read(struct verbs_queue *q, uint64_t address,
 				uint32_t rkey, uint32_t length)
 {
 	struct ibv_send_wr *wr = &q->wr[q->chained];
-	const uint8_t *to = slot(q);
+	const uint8_t *to = next_slot(q);
 
 	wr->sg_list->addr = (uintptr_t)to;
 	wr->sg_list->length = length;
@@ -243,6 +244,6 @@ const uint8_t *verbs_queue_read(struct verbs_queue *q, uint64_t address,
 	wr->opcode = IBV_WR_RDMA_READ;
 	wr->wr.rdma.remote_addr = address;
 	wr->wr.rdma.rkey = rkey;
-	chain(q);
+	chain_request(q);
 	return to;
 }

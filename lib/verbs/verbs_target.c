@@ -176,7 +176,7 @@ int verbs_pair_post(struct verbs_pair *p)
 	return rc;
 }
 
-static unsigned least(unsigned a, int b)
+static unsigned limit_to(unsigned a, int b)
 {
 	return b > 0 && (unsigned)b < a ? (unsigned)b : a;
 }
@@ -194,7 +194,8 @@ int verbs_pair_create(struct verbs_pair *p, const struct verbs_target *v,
 	int rc;
 
 	*p = (struct verbs_pair){.table = p->table};
-	p->depth = least(least(depth, v->attr.max_qp_wr), v->attr.max_cqe - 1);
+	p->depth = limit_to(limit_to(depth, v->attr.max_qp_wr),
+			    v->attr.max_cqe - 1);
 	errno = 0;
 	p->cq = ibv_create_cq(v->ctx, (int)p->depth + 1, p, v->channel, 0);
 	if (!p->cq)
@@ -384,15 +385,15 @@ int verbs_ticket_make(struct verbs_target *v, struct ticket *t,
 }
 
 /* Its number tells a send from a receive. */
-static void probed(struct verbs_pair *p, const struct ibv_wc *wc)
+static void note_probe(struct verbs_pair *p, const struct ibv_wc *wc)
 {
 	p->probing = false;
 	if (wc->status != IBV_WC_SUCCESS)
 		p->remake = true;
 }
 
-static void completed(struct verbs_target *v, struct verbs_pair *p,
-		      const struct ibv_wc *wc)
+static void note_receive(struct verbs_target *v, struct verbs_pair *p,
+			 const struct ibv_wc *wc)
 {
 	v->ctr.completed++;
 	p->receives -= p->receives > 0;
@@ -412,7 +413,7 @@ static void completed(struct verbs_target *v, struct verbs_pair *p,
 		p->remake = true;
 }
 
-static void drain(struct verbs_target *v, struct verbs_pair *p)
+static void drain_completions(struct verbs_target *v, struct verbs_pair *p)
 {
 	struct ibv_wc wc[BATCH];
 	int n;
@@ -421,9 +422,9 @@ static void drain(struct verbs_target *v, struct verbs_pair *p)
 		n = ibv_poll_cq(p->cq, BATCH, wc);
 		for (int i = 0; i < n; i++) {
 			if (wc[i].wr_id)
-				probed(p, &wc[i]);
+				note_probe(p, &wc[i]);
 			else
-				completed(v, p, &wc[i]);
+				note_receive(v, p, &wc[i]);
 		}
 		if (n > 0 && !p->remake && verbs_pair_post(p) < 0)
 			p->remake = true;
@@ -442,7 +443,7 @@ static void take_completions(struct verbs_target *v)
 		/* Asked first: what comes while we look wakes us again. */
 		if (ibv_req_notify_cq(cq, 0))
 			((struct verbs_pair *)pair)->remake = true;
-		drain(v, pair);
+		drain_completions(v, pair);
 	}
 }
 
@@ -666,7 +667,7 @@ static void end_grace(struct verbs_target *v, uint64_t now)
 		drop_memory(&v->now);
 }
 
-static void tick(struct verbs_target *v)
+static void tick_target(struct verbs_target *v)
 {
 	uint64_t now = clock_ms();
 
@@ -690,7 +691,7 @@ int verbs_target_work(struct verbs_target *v, struct error *err)
 
 	take_events(v);
 	verbs_hosts_work(v);
-	tick(v);
+	tick_target(v);
 	if (v->lost)
 		return error_set(err, -ENODEV,
 				 "%s: the device is gone; start again when it "

@@ -115,7 +115,7 @@ int verbs_hosts_fd(const struct verbs_target *v)
 	return v->hosts ? v->hosts->channel->fd : -1;
 }
 
-static void drop(struct verbs_hosts *cm, struct connection *c)
+static void drop_connection(struct verbs_hosts *cm, struct connection *c)
 {
 	cm->readers -= c->reads;
 	cm->n--;
@@ -219,8 +219,8 @@ static int count_reader(struct connection *c, const struct verbs_target *v)
 }
 
 /* Gives a host what it asks for. -errno is what it is to be told. */
-static int serve(struct connection *c, struct verbs_target *v,
-		 const struct cm_request *q)
+static int serve_host(struct connection *c, struct verbs_target *v,
+		      const struct cm_request *q)
 {
 	bool reads = q->ask.kind == VERBS_CM_READ;
 	int rc = q->rc;
@@ -234,7 +234,7 @@ static int serve(struct connection *c, struct verbs_target *v,
 	return rc < 0 ? rc : accept_with(c, v, q, reads ? v->readable : c->mr);
 }
 
-static void refuse(struct verbs_target *v, struct rdma_cm_id *id, int why)
+static void refuse_host(struct verbs_target *v, struct rdma_cm_id *id, int why)
 {
 	uint8_t data[VERBS_CM_LEN];
 
@@ -243,23 +243,23 @@ static void refuse(struct verbs_target *v, struct rdma_cm_id *id, int why)
 	v->ctr.refused++;
 }
 
-static void requested(struct verbs_target *v, const struct cm_request *q)
+static void answer_request(struct verbs_target *v, const struct cm_request *q)
 {
 	struct connection *c = calloc(1, sizeof(*c));
 	int rc;
 
 	if (!c) {
-		refuse(v, q->id, -ENOMEM);
+		refuse_host(v, q->id, -ENOMEM);
 		rdma_destroy_id(q->id);
 		return;
 	}
 	c->id = q->id;
 	c->id->context = c;
 	c->since_ms = c->probed_ms = clock_ms();
-	rc = v->hosts->n++ < CONNECTIONS_MAX ? serve(c, v, q) : -EUSERS;
+	rc = v->hosts->n++ < CONNECTIONS_MAX ? serve_host(c, v, q) : -EUSERS;
 	if (rc < 0) {
-		refuse(v, q->id, rc);
-		drop(v->hosts, c);
+		refuse_host(v, q->id, rc);
+		drop_connection(v->hosts, c);
 		return;
 	}
 	c->next = v->hosts->first;
@@ -303,7 +303,7 @@ static void take_events(struct verbs_target *v)
 		}
 		rdma_ack_cm_event(e);
 		if (what == RDMA_CM_EVENT_CONNECT_REQUEST)
-			requested(v, &q);
+			answer_request(v, &q);
 		else if (c)
 			take_event(v, c, what);
 		else if (what == RDMA_CM_EVENT_DEVICE_REMOVAL)
@@ -315,7 +315,7 @@ static void take_events(struct verbs_target *v)
  * A write of no bytes, which the host's device must acknowledge: that a host
  * died without a word is found out by it.
  */
-static void probe(struct connection *c, uint64_t now)
+static void probe_host(struct connection *c, uint64_t now)
 {
 	struct ibv_send_wr *bad, wr = {.wr_id = 1};
 	int rc;
@@ -342,7 +342,7 @@ static void close_ended(struct verbs_target *v)
 
 	while ((c = *at)) {
 		if (c->established)
-			probe(c, now);
+			probe_host(c, now);
 		else if (now - c->since_ms > TIMEOUT_MS)
 			c->broken = true;
 		if (!(c->established && c->disconnected) && !c->broken &&
@@ -356,7 +356,7 @@ static void close_ended(struct verbs_target *v)
 		else
 			v->ctr.broken++;
 		rdma_disconnect(c->id);
-		drop(v->hosts, c);
+		drop_connection(v->hosts, c);
 	}
 }
 
@@ -388,7 +388,7 @@ void verbs_hosts_close(struct verbs_target *v)
 		cm->first = c->next;
 		if (c->established)
 			rdma_disconnect(c->id);
-		drop(cm, c);
+		drop_connection(cm, c);
 	}
 	if (cm->listener)
 		rdma_destroy_id(cm->listener);

@@ -148,7 +148,8 @@ static const char *gid_text(char out[TEXT_IP_MAX], const union ibv_gid *g)
 
 /* Whether an address is what is asked for; link-local ones only for a peer that
  * has one, too. */
-static bool suits(const struct ibv_gid_entry *e, const struct verbs_target *v)
+static bool is_suitable(const struct ibv_gid_entry *e,
+			const struct verbs_target *v)
 {
 	const struct ticket *w = &v->want;
 	union ibv_gid own = gid_of(w->version, w->ip);
@@ -240,7 +241,7 @@ static const struct ibv_gid_entry *find_address(const struct verbs_target *v,
 	if (*all)
 		*n = ibv_query_gid_table(v->ctx, *all, GIDS_MAX, 0);
 	for (ssize_t i = 0; i < *n; i++)
-		if (suits(&(*all)[i], v))
+		if (is_suitable(&(*all)[i], v))
 			return &(*all)[i];
 	return NULL;
 }
