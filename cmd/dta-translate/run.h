@@ -90,9 +90,8 @@ struct run {
 	struct translator *t;
 	struct cores *cores; /* NULL: there is one */
 	struct cli_loop loop;
-	/* When packets came last, or handle_silence() looked at what
-	 * waits; in turn of
-	 * taking. And how long it is until it looks again. */
+	/* When packets came last, or handle_silence() looked at what waits; in
+	 * turn of taking. And how long it is until it looks again. */
 	uint64_t since_ns, silence_ns;
 	int error;   /* what stopped it; err: of the reports */
 	bool failed; /* the way out, without a ledger of what got through */

@@ -652,9 +652,9 @@ static bool same_lists(const struct roce_out *o, unsigned i,
 	const struct table *t = &o->t->table[i];
 	const struct request_window *w = &o->qp[i].q.w;
 	uint64_t *least = malloc(t->lists * sizeof(*least));
-	bool same = least != NULL;
+	bool same = true;
 
-	if (!same)
+	if (!least)
 		return false;
 	memcpy(least, o->heads[i], t->lists * sizeof(*least));
 	for (uint64_t k = w->snd.end; k-- > w->snd.una;) {
