@@ -46,13 +46,11 @@ enum side {
 	SIDE_DST,
 };
 
+/* A comparison is a set of these: those that make it true. */
 enum op {
-	OP_EQ,
-	OP_NE,
-	OP_LT,
-	OP_LE,
-	OP_GT,
-	OP_GE,
+	OP_LT = 1 << 0,
+	OP_EQ = 1 << 1,
+	OP_GT = 1 << 2,
 };
 
 struct expr {
@@ -106,27 +104,21 @@ static const struct known known[] = {
 };
 /* clang-format on */
 
-static const struct known *known_at(unsigned i)
-{
-	return i < sizeof(known) / sizeof(known[0]) ? &known[i] : NULL;
-}
+enum {
+	FIELDS = sizeof(known) / sizeof(known[0]),
+};
 
-/* NULL: none. */
-static const struct known *known_find(const char *name)
+static const struct known *find_field(const char *name)
 {
-	const struct known *k;
-
-	for (unsigned i = 0; (k = known_at(i)); i++)
-		if (!strcmp(k->field.name, name))
-			return k;
+	for (unsigned i = 0; i < FIELDS; i++)
+		if (!strcmp(known[i].field.name, name))
+			return &known[i];
 	return NULL;
 }
 
 const struct expr_field *expr_field_at(unsigned i)
 {
-	const struct known *k = known_at(i);
-
-	return k ? &k->field : NULL;
+	return i < FIELDS ? &known[i].field : NULL;
 }
 
 /* --- reading ------------------------------------------------------------- */
@@ -151,7 +143,7 @@ static struct expr *fail(struct parser *s, const char *reason)
 {
 	if (!s->rc)
 		s->rc = error_set(s->err, -EINVAL, "at '%s': %s",
-				   s->word[0] ? s->word : "the end", reason);
+				  s->word[0] ? s->word : "the end", reason);
 	return NULL;
 }
 
@@ -167,7 +159,7 @@ static bool is_pair(const char *p)
 	       (p[0] == p[1] && strchr("&|", p[0]));
 }
 
-static void next(struct parser *s)
+static void next_word(struct parser *s)
 {
 	size_t n = 0;
 
@@ -193,12 +185,12 @@ static bool is(const struct parser *s, const char *a, const char *b)
 	return !strcmp(s->word, a) || (b && !strcmp(s->word, b));
 }
 
-static bool take(struct parser *s, const char *a, const char *b)
+static bool take_word(struct parser *s, const char *a, const char *b)
 {
 	bool yes = !s->rc && is(s, a, b);
 
 	if (yes)
-		next(s);
+		next_word(s);
 	return yes;
 }
 
@@ -216,7 +208,7 @@ static struct expr *make(struct parser *s, enum kind kind)
 }
 
 /* e, if nothing has been wrong. */
-static struct expr *made(struct parser *s, struct expr *e)
+static struct expr *if_good(struct parser *s, struct expr *e)
 {
 	if (!s->rc)
 		return e;
@@ -224,38 +216,19 @@ static struct expr *made(struct parser *s, struct expr *e)
 	return NULL;
 }
 
-static uint64_t take_number(struct parser *s, uint64_t max, const char *want)
+static uint64_t parse_number(struct parser *s, uint64_t max, const char *want)
 {
 	uint64_t n = 0;
 
 	if (!text_number(&n, s->word, max))
 		fail(s, want);
 	else
-		next(s);
+		next_word(s);
 	return n;
 }
 
-static struct expr *numbered(struct parser *s, enum kind kind, uint64_t max,
-			     const char *want)
-{
-	struct expr *e = make(s, kind);
-
-	if (e)
-		e->value = take_number(s, max, want);
-	return made(s, e);
-}
-
-static struct expr *fixed(struct parser *s, enum kind kind, uint64_t value)
-{
-	struct expr *e = make(s, kind);
-
-	if (e)
-		e->value = value;
-	return e;
-}
-
 /* "ADDRESS[/BITS]", BITS only of nets. */
-static struct expr *net(struct parser *s, bool has_bits)
+static struct expr *parse_net(struct parser *s, bool has_bits)
 {
 	struct expr *e = make(s, EXPR_NET);
 	char *slash = has_bits ? strchr(s->word, '/') : NULL;
@@ -273,44 +246,31 @@ static struct expr *net(struct parser *s, bool has_bits)
 	else if (slash && !text_u64(&bits, slash + 1, all))
 		fail(s, "a net has up to 32 bits, of IPv6 128");
 	else
-		next(s);
+		next_word(s);
 	e->bits = (uint8_t)bits;
-	return made(s, e);
+	return if_good(s, e);
 }
 
-static struct expr *address(struct parser *s, enum side side)
+static bool take_op(struct parser *s, uint8_t *op)
 {
-	struct expr *e = NULL;
-
-	if (take(s, "host", NULL))
-		e = net(s, false);
-	else if (take(s, "net", NULL))
-		e = net(s, true);
-	else if (take(s, "port", NULL))
-		e = numbered(s, EXPR_PORT, UINT16_MAX,
-			     "a port is wanted, 0 to 65535");
-	else
-		fail(s, "host, net or port is wanted");
-	if (e)
-		e->side = (uint8_t)side;
-	return e;
-}
-
-static bool take_op(struct parser *s, enum op *op)
-{
-	static const char *const ops[] = {
-		[OP_EQ] = "=",	[OP_NE] = "!=", [OP_LT] = "<",
-		[OP_LE] = "<=", [OP_GT] = ">",	[OP_GE] = ">="};
+	static const struct {
+		const char *sign, *other;
+		uint8_t op;
+	} ops[] = {
+		{"=", "==", OP_EQ}, {"!=", NULL, OP_LT | OP_GT},
+		{"<", NULL, OP_LT}, {"<=", NULL, OP_LT | OP_EQ},
+		{">", NULL, OP_GT}, {">=", NULL, OP_GT | OP_EQ},
+	};
 
 	for (unsigned i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
-		if (take(s, ops[i], i == OP_EQ ? "==" : NULL)) {
-			*op = (enum op)i;
+		if (take_word(s, ops[i].sign, ops[i].other)) {
+			*op = ops[i].op;
 			return true;
 		}
 	return false;
 }
 
-static uint64_t value_of(struct parser *s, const struct known *k)
+static uint64_t parse_value(struct parser *s, const struct known *k)
 {
 	bool time = k->field.unit && !strcmp(k->field.unit, "ns");
 	uint64_t n = 0;
@@ -318,91 +278,110 @@ static uint64_t value_of(struct parser *s, const struct known *k)
 	if (text_number(&n, s->word, UINT64_MAX) ||
 	    (time ? text_duration_ns(&n, s->word)
 		  : text_size(&n, s->word) == 0))
-		next(s);
+		next_word(s);
 	else
 		fail(s, time ? "a number of ns is wanted, or a time: 50us"
 			     : "a number is wanted");
 	return n;
 }
 
-static struct expr *field(struct parser *s)
+static struct expr *parse_field(struct parser *s)
 {
-	const struct known *k = known_find(s->word);
+	const struct known *k = find_field(s->word);
 	struct expr *e;
-	enum op op = OP_NE;
 
 	if (!k)
 		return fail(s, s->word[0] ? "there is no such test or field"
 					  : "a test is wanted");
 	if (!(e = make(s, EXPR_FIELD)))
 		return NULL;
-	next(s);
+	next_word(s);
 	e->known = k;
-	if (!k->field.flag && !take_op(s, &op))
+	e->op = OP_LT | OP_GT; /* a flag is not 0 */
+	if (!k->field.flag && !take_op(s, &e->op))
 		fail(s, "=, !=, <, <=, > or >= is wanted");
 	else if (!k->field.flag)
-		e->value = value_of(s, k);
-	e->op = (uint8_t)op;
-	return made(s, e);
+		e->value = parse_value(s, k);
+	return if_good(s, e);
 }
 
-static struct expr *test(struct parser *s)
+/* Tests that are not of a field. */
+static const struct test_word {
+	const char *word;
+	uint8_t kind;	  /* enum kind */
+	bool sided;	  /* src or dst may be in front */
+	uint64_t value;	  /* or the highest that is taken */
+	const char *want; /* the number behind the word; NULL: none */
+} test_words[] = {
+	{"host", EXPR_NET, true, 0, NULL},
+	{"net", EXPR_NET, true, 0, NULL},
+	{"port", EXPR_PORT, true, UINT16_MAX, "a port is wanted, 0 to 65535"},
+	{"node", EXPR_NODE, false, UINT64_MAX, "the id of a node is wanted"},
+	{"proto", EXPR_PROTO, false, UINT8_MAX,
+	 "a protocol's number is wanted"},
+	{"tcp", EXPR_PROTO, false, NET_PROTO_TCP, NULL},
+	{"udp", EXPR_PROTO, false, NET_PROTO_UDP, NULL},
+	{"icmp", EXPR_PROTO, false, NET_PROTO_ICMP, NULL},
+	{"ip", EXPR_VERSION, false, 4, NULL},
+	{"ip6", EXPR_VERSION, false, 6, NULL},
+};
+
+static struct expr *parse_test(struct parser *s)
 {
-	if (take(s, "node", NULL))
-		return numbered(s, EXPR_NODE, UINT64_MAX,
-				"the id of a node is wanted");
-	if (take(s, "src", NULL))
-		return address(s, SIDE_SRC);
-	if (take(s, "dst", NULL))
-		return address(s, SIDE_DST);
-	if (is(s, "host", "net") || is(s, "port", NULL))
-		return address(s, SIDE_ANY);
-	if (take(s, "proto", NULL))
-		return numbered(s, EXPR_PROTO, UINT8_MAX,
-				"a protocol's number is wanted");
-	if (take(s, "tcp", NULL))
-		return fixed(s, EXPR_PROTO, NET_PROTO_TCP);
-	if (take(s, "udp", NULL))
-		return fixed(s, EXPR_PROTO, NET_PROTO_UDP);
-	if (take(s, "icmp", NULL))
-		return fixed(s, EXPR_PROTO, NET_PROTO_ICMP);
-	if (take(s, "ip", NULL))
-		return fixed(s, EXPR_VERSION, 4);
-	if (take(s, "ip6", NULL))
-		return fixed(s, EXPR_VERSION, 6);
-	return field(s);
+	enum side side = take_word(s, "src", NULL)   ? SIDE_SRC
+			 : take_word(s, "dst", NULL) ? SIDE_DST
+						     : SIDE_ANY;
+	const struct test_word *w = test_words;
+	const struct test_word *end = w + sizeof(test_words) / sizeof(*w);
+	struct expr *e;
+
+	while (w < end && strcmp(s->word, w->word) != 0)
+		w++;
+	if (side != SIDE_ANY && (w == end || !w->sided))
+		return fail(s, "host, net or port is wanted");
+	if (w == end)
+		return parse_field(s);
+	next_word(s);
+	if (w->kind == EXPR_NET)
+		e = parse_net(s, !strcmp(w->word, "net"));
+	else if ((e = make(s, (enum kind)w->kind)))
+		e->value = w->want ? parse_number(s, w->value, w->want)
+				   : w->value;
+	if (e)
+		e->side = (uint8_t)side;
+	return if_good(s, e);
 }
 
-static struct expr *alternatives(struct parser *s);
+static struct expr *parse_or(struct parser *s);
 
-static struct expr *single(struct parser *s)
+static struct expr *parse_single(struct parser *s)
 {
 	struct expr *e;
 
 	if (++s->depth > DEPTH_MAX)
 		return fail(s, "too many parentheses and nots");
-	if (take(s, "not", "!")) {
+	if (take_word(s, "not", "!")) {
 		if ((e = make(s, EXPR_NOT)))
-			e->a = single(s);
-	} else if (take(s, "(", NULL)) {
-		e = alternatives(s);
-		if (!take(s, ")", NULL))
+			e->a = parse_single(s);
+	} else if (take_word(s, "(", NULL)) {
+		e = parse_or(s);
+		if (!take_word(s, ")", NULL))
 			fail(s, ") is wanted, and or or");
 	} else {
-		e = test(s);
+		e = parse_test(s);
 	}
 	s->depth--;
-	return made(s, e);
+	return if_good(s, e);
 }
 
 /* One or several, joined by the same word. */
-static struct expr *joined(struct parser *s, enum kind kind, const char *word,
-			   const char *sign,
-			   struct expr *(*part)(struct parser *))
+static struct expr *parse_joined(struct parser *s, enum kind kind,
+				 const char *word, const char *sign,
+				 struct expr *(*part)(struct parser *))
 {
 	struct expr *e = part(s);
 
-	while (take(s, word, sign)) {
+	while (take_word(s, word, sign)) {
 		struct expr *both = make(s, kind);
 
 		if (!both)
@@ -411,17 +390,17 @@ static struct expr *joined(struct parser *s, enum kind kind, const char *word,
 		both->b = part(s);
 		e = both;
 	}
-	return made(s, e);
+	return if_good(s, e);
 }
 
-static struct expr *conjunction(struct parser *s)
+static struct expr *parse_and(struct parser *s)
 {
-	return joined(s, EXPR_AND, "and", "&&", single);
+	return parse_joined(s, EXPR_AND, "and", "&&", parse_single);
 }
 
-static struct expr *alternatives(struct parser *s)
+static struct expr *parse_or(struct parser *s)
 {
-	return joined(s, EXPR_OR, "or", "||", conjunction);
+	return parse_joined(s, EXPR_OR, "or", "||", parse_and);
 }
 
 int expr_parse(struct expr **out, const char *text, struct error *err)
@@ -429,11 +408,11 @@ int expr_parse(struct expr **out, const char *text, struct error *err)
 	struct parser s = {.p = text, .err = err};
 	struct expr *e;
 
-	next(&s);
-	e = alternatives(&s);
+	next_word(&s);
+	e = parse_or(&s);
 	if (e && s.word[0]) {
 		fail(&s, "and or or is wanted");
-		e = made(&s, e);
+		e = if_good(&s, e);
 	}
 	if (e)
 		*out = e;
@@ -474,22 +453,9 @@ struct hop {
 	bool own;
 };
 
-static bool compare(uint64_t v, enum op op, uint64_t with)
+static bool compare(uint64_t v, uint8_t op, uint64_t with)
 {
-	switch (op) {
-	case OP_EQ:
-		return v == with;
-	case OP_NE:
-		return v != with;
-	case OP_LT:
-		return v < with;
-	case OP_LE:
-		return v <= with;
-	case OP_GT:
-		return v > with;
-	default:
-		return v >= with;
-	}
+	return op & (v < with ? OP_LT : v > with ? OP_GT : OP_EQ);
 }
 
 static unsigned hops_of(const struct int_record *v)
@@ -537,8 +503,8 @@ static bool latency_of(const struct int_record *v, uint64_t *sum)
 	return told;
 }
 
-static bool number(const struct known *k, const struct int_record *v,
-		   const struct hop *h, uint64_t *n)
+static bool record_number(const struct known *k, const struct int_record *v,
+			  const struct hop *h, uint64_t *n)
 {
 	switch (k->of) {
 	case OF_HOP:
@@ -602,20 +568,18 @@ static bool port_matches(const struct expr *e, const struct int_record *v)
 	       (e->side != SIDE_SRC && be16_load(p + 2) == e->value);
 }
 
-static bool with_any_hop(const struct expr *e, const struct int_record *v);
-
-static bool with_hop(const struct expr *e, const struct int_record *v,
-		     const struct hop *h)
+static bool matches_hop(const struct expr *e, const struct int_record *v,
+			const struct hop *h)
 {
 	uint64_t n;
 
 	switch (e->kind) {
 	case EXPR_NOT:
-		return !with_any_hop(e->a, v);
+		return !expr_match(e->a, v);
 	case EXPR_AND:
-		return with_hop(e->a, v, h) && with_hop(e->b, v, h);
+		return matches_hop(e->a, v, h) && matches_hop(e->b, v, h);
 	case EXPR_OR:
-		return with_hop(e->a, v, h) || with_hop(e->b, v, h);
+		return matches_hop(e->a, v, h) || matches_hop(e->b, v, h);
 	case EXPR_NODE:
 		return node_number(v, h, &n) && n == e->value;
 	case EXPR_NET:
@@ -627,28 +591,23 @@ static bool with_hop(const struct expr *e, const struct int_record *v,
 	case EXPR_VERSION:
 		return version_of(v) == e->value;
 	default:
-		return number(e->known, v, h, &n) &&
+		return record_number(e->known, v, h, &n) &&
 		       compare(n, e->op, e->value);
 	}
 }
 
-static bool with_any_hop(const struct expr *e, const struct int_record *v)
+bool expr_match(const struct expr *e, const struct int_record *v)
 {
 	static const struct hop none;
 	unsigned n = hops_of(v);
 
 	if (!n)
-		return with_hop(e, v, &none);
+		return matches_hop(e, v, &none);
 	for (unsigned i = 0; i < n; i++) {
 		struct hop h = hop_at(v, i);
 
-		if (with_hop(e, v, &h))
+		if (matches_hop(e, v, &h))
 			return true;
 	}
 	return false;
-}
-
-bool expr_match(const struct expr *e, const struct int_record *v)
-{
-	return with_any_hop(e, v);
 }
