@@ -69,28 +69,6 @@ struct thresholds {
 int thresholds_read(struct thresholds *out, const struct opts *o,
 		    struct error *err);
 
-/* --- outlets.c --- */
-
-/* Where int-collect's rows go: stdout, and databases. */
-struct outlets {
-	struct telemetry_sinks sinks; /* for telemetry_open() */
-	struct row_sink *screen;
-	struct databases list;
-	struct row_sink *dta;
-	struct row_sink *databases;	  /* all of them; NULL: none */
-	struct row_sink *tee[ROWS_KINDS]; /* one for each kind of rows */
-	const char *dta_name;
-};
-
-/* Exits if one cannot be opened. */
-void outlets_open(struct outlets *out, const struct opts *o);
-/* Says which databases have ceased to answer, or do again, since last time. */
-void outlets_look(struct outlets *out);
-/* Sends what waits. 0, or -1: not all could be, and that was said. */
-int outlets_end(struct outlets *out);
-void outlets_ledgers(struct outlets *out, enum row_format fmt);
-void outlets_close(struct outlets *out);
-
 /* --- dta.c --- */
 
 /* clang-format off */

@@ -31,6 +31,17 @@ static const struct export_rule rules[] = {
 	{"int_bin", EXPORT_STATE, "bin:{metric}:{node}:{path_id}:{low}"},
 };
 
+/* Where int-collect's rows go: stdout, and databases. */
+struct outlets {
+	struct telemetry_sinks sinks; /* for telemetry_open() */
+	struct row_sink *screen;
+	struct databases list;
+	struct row_sink *dta;
+	struct row_sink *databases;	  /* all of them; NULL: none */
+	struct row_sink *tee[ROWS_KINDS]; /* one for each kind of rows */
+	const char *dta_name;
+};
+
 /* Rows that are asked for go to the screen, all to databases, events and flows
  * to DTA. */
 static struct row_sink *tee(const struct outlets *out, const struct opts *o,
@@ -77,7 +88,8 @@ static void open_databases(struct outlets *out, const struct opts *o)
 	out->databases = databases_all(&out->list);
 }
 
-void outlets_open(struct outlets *out, const struct opts *o)
+/* Exits if one cannot be opened. */
+static void outlets_open(struct outlets *out, const struct opts *o)
 {
 	struct error err = {0};
 
@@ -93,12 +105,8 @@ void outlets_open(struct outlets *out, const struct opts *o)
 	memcpy(&out->sinks, out->tee, sizeof(out->sinks));
 }
 
-void outlets_look(struct outlets *out)
-{
-	databases_look(&out->list);
-}
-
-int outlets_end(struct outlets *out)
+/* Sends what waits. 0, or -1: not all could be, and that was said. */
+static int outlets_end(struct outlets *out)
 {
 	int screen = out->screen->flush(out->screen);
 	int dta = out->dta ? out->dta->flush(out->dta) : 0;
@@ -113,14 +121,14 @@ int outlets_end(struct outlets *out)
 	return databases_end(&out->list) < 0 || screen < 0 || dta < 0 ? -1 : 0;
 }
 
-void outlets_ledgers(struct outlets *out, enum row_format fmt)
+static void outlets_ledgers(struct outlets *out, enum row_format fmt)
 {
 	if (out->dta)
 		cli_ledger(&dta_ledger, dta_counters(out->dta), fmt);
 	databases_ledgers(&out->list, fmt);
 }
 
-void outlets_close(struct outlets *out)
+static void outlets_close(struct outlets *out)
 {
 	for (int i = 0; i < ROWS_KINDS; i++)
 		if (out->tee[i])
@@ -237,7 +245,7 @@ static int take_packets(void *run, const struct pkt *pkts, int n,
 	if (!rc && n < PKT_BATCH) /* live, or the end */
 		rc = put_rows(r, n);
 	if (n < PKT_BATCH || ++r->batches % LOOK_EVERY == 0)
-		outlets_look(&r->outlets);
+		databases_look(&r->outlets.list);
 	if (!rc && r->top && !top_turn(r->top, !n))
 		cli_stop = 1; /* as if by a signal */
 	if (rc < 0)
@@ -409,7 +417,7 @@ static void update_screen(void *run)
 {
 	struct run *r = run;
 
-	outlets_look(&r->outlets);
+	databases_look(&r->outlets.list);
 	cli_loop_turn(&r->loop);
 }
 

@@ -45,11 +45,21 @@ struct node_now {
 	uint32_t n[METRIC_OF_HOP];     /* so many */
 };
 
-/* Where things are looked up. */
-struct lookup {
-	const struct telemetry *t;
+/* What was counted, and when: for rates. */
+struct counted {
+	uint64_t at_ns, views, hops, events;
+};
+
+struct top {
+	const struct opts *o;
+	struct telemetry *t;
 	struct node_now *now; /* by number of the node */
 	uint32_t nodes;	      /* that it has room for */
+	struct browse *shown;
+	char filter[BROWSE_LINE];
+	struct counted before, rate;
+	void (*look_on)(void *ctx); /* of top_end() */
+	void *look_ctx;
 };
 
 /* Hops of a flow that count: those of its path, or all if that is not known. */
@@ -217,7 +227,7 @@ static void put_path(struct row_batch *b, unsigned column, struct nodes path)
 }
 
 /* The highest that its hops last told. */
-static void put_highest(const struct lookup *l, struct flow_entry *f,
+static void put_highest(const struct top *top, struct flow_entry *f,
 			enum metric m, struct row_batch *b, unsigned column)
 {
 	const struct meter *of[METRIC_OF_HOP];
@@ -226,7 +236,7 @@ static void put_highest(const struct lookup *l, struct flow_entry *f,
 	bool told = false;
 
 	for (unsigned k = 0; k < hops; k++) {
-		if (!telemetry_flow_hop(l->t, f, k, of) || !of[m] || !of[m]->n)
+		if (!telemetry_flow_hop(top->t, f, k, of) || !of[m]->n)
 			continue;
 		told = true;
 		if (of[m]->latest > most)
@@ -245,10 +255,10 @@ static void put_flow_key(struct row_batch *b, const struct flow_entry *f)
 	row_batch_str(b, F_FLOW, text);
 }
 
-static void put_flow(const struct lookup *l, uint32_t i, unsigned column,
+static void put_flow(const struct top *top, uint32_t i, unsigned column,
 		     struct row_batch *b)
 {
-	struct flow_entry *f = telemetry_flow_at(l->t, i);
+	struct flow_entry *f = telemetry_flow_at(top->t, i);
 	uint64_t room[PATH_NODES_MAX];
 
 	if (column == F_FLOW)
@@ -263,14 +273,15 @@ static void put_flow(const struct lookup *l, uint32_t i, unsigned column,
 		row_batch_set(b, column, ROW_F64)->f64 =
 			(double)f->latency.sum / f->latency.n;
 	else if (column >= F_METRIC && column < F_HOPS)
-		put_highest(l, f, (enum metric)(column - F_METRIC), b, column);
+		put_highest(top, f, (enum metric)(column - F_METRIC), b,
+			    column);
 	else if (column == F_HOPS && f->hops)
 		put_u64(b, column, f->hops);
 	else if (column == F_FIRST || column == F_LAST)
 		put_time(b, column,
 			 column == F_FIRST ? f->first_ns : f->last_ns);
 	else if (column == F_PATH)
-		put_path(b, column, telemetry_flow_path(l->t, f, room));
+		put_path(b, column, telemetry_flow_path(top->t, f, room));
 }
 
 static void put_now(const struct node_now *now, enum metric m,
@@ -280,12 +291,12 @@ static void put_now(const struct node_now *now, enum metric m,
 		put_u64(b, column, now->value[m]);
 }
 
-static void put_node(const struct lookup *l, uint32_t i, unsigned column,
+static void put_node(const struct top *top, uint32_t i, unsigned column,
 		     struct row_batch *b)
 {
-	const struct node *n = telemetry_node_at(l->t, i);
+	const struct node *n = telemetry_node_at(top->t, i);
 	unsigned of = column < N_METRIC ? 0 : 1 + (column - N_METRIC) / 3;
-	const struct dist *d = telemetry_node_dist(l->t, n, (enum metric)of);
+	const struct dist *d = telemetry_node_dist(top->t, n, (enum metric)of);
 	unsigned part = of ? (column - N_METRIC) % 3 : 0;
 
 	if (column == N_NODE && n->id != NODE_UNKNOWN)
@@ -296,10 +307,10 @@ static void put_node(const struct lookup *l, uint32_t i, unsigned column,
 		put_quantile(b, column, d, 0.5);
 	else if (column == N_LATENCY + 1 || part == 2)
 		put_quantile(b, column, d, 0.99);
-	else if (column == N_QUEUES && i < l->nodes)
-		put_u64(b, column, l->now[i].n[METRIC_QUEUE_OCCUPANCY]);
-	else if (of && i < l->nodes)
-		put_now(&l->now[i], (enum metric)of, b, column);
+	else if (column == N_QUEUES && i < top->nodes)
+		put_u64(b, column, top->now[i].n[METRIC_QUEUE_OCCUPANCY]);
+	else if (of && i < top->nodes)
+		put_now(&top->now[i], (enum metric)of, b, column);
 }
 
 /* What of an object, into a column. */
@@ -327,25 +338,26 @@ static void put_object(const struct port_state *o, unsigned what,
 		put_time(b, column, o->last_ns);
 }
 
-static void put_queue(const struct lookup *l, uint32_t i, unsigned column,
+static void put_queue(const struct top *top, uint32_t i, unsigned column,
 		      struct row_batch *b)
 {
-	put_object(telemetry_port_at(l->t, i), column, column, b);
+	put_object(telemetry_port_at(top->t, i), column, column, b);
 }
 
-static void put_link(const struct lookup *l, uint32_t i, unsigned column,
+static void put_link(const struct top *top, uint32_t i, unsigned column,
 		     struct row_batch *b)
 {
-	put_object(telemetry_port_at(l->t, i), link_columns[column], column, b);
+	put_object(telemetry_port_at(top->t, i), link_columns[column], column,
+		   b);
 }
 
-static void put_path_column(const struct lookup *l, uint32_t i, unsigned column,
+static void put_path_column(const struct top *top, uint32_t i, unsigned column,
 			    struct row_batch *b)
 {
 	static const double quantile[] = {0.5, 0.9, 0.99};
 	struct telemetry_path p;
 
-	if (!telemetry_path_at(l->t, i, &p))
+	if (!telemetry_path_at(top->t, i, &p))
 		return;
 	if (column == P_PATH_ID)
 		put_u64(b, column, (uint32_t)path_hash(p.nodes.at, p.nodes.n));
@@ -368,7 +380,7 @@ static const struct {
 	struct schema schema;
 	enum telemetry_item look;
 	unsigned sort, fixed;
-	void (*put)(const struct lookup *l, uint32_t i, unsigned column,
+	void (*put)(const struct top *top, uint32_t i, unsigned column,
 		    struct row_batch *b);
 } tables[TABLES] = {
 	[TABLE_FLOWS] = {{"top_flow", FIELDS(flow_fields)},
@@ -398,47 +410,51 @@ static const struct {
 			 put_path_column},
 };
 
-static uint32_t table_size(const struct lookup *l, enum table which)
+/* The functions of struct browse_tables. */
+
+static uint32_t table_size(void *ctx, unsigned table)
 {
-	return telemetry_items(l->t, tables[which].look);
+	return telemetry_items(((struct top *)ctx)->t, tables[table].look);
 }
 
-static bool table_has(const struct lookup *l, enum table which, uint32_t i)
+static bool table_has(void *ctx, unsigned table, uint32_t i)
 {
 	const struct port_state *o;
+	const struct top *top = ctx;
 
-	if (which == TABLE_FLOWS)
-		return telemetry_flow_at(l->t, i);
-	if (which != TABLE_QUEUES && which != TABLE_LINKS)
-		return i < table_size(l, which);
-	o = telemetry_port_at(l->t, i);
+	if (table == TABLE_FLOWS)
+		return telemetry_flow_at(top->t, i);
+	if (table != TABLE_QUEUES && table != TABLE_LINKS)
+		return i < table_size(ctx, table);
+	o = telemetry_port_at(top->t, i);
 	return o &&
-	       (o->metric == METRIC_LINK_UTILIZATION) == (which == TABLE_LINKS);
+	       (o->metric == METRIC_LINK_UTILIZATION) == (table == TABLE_LINKS);
 }
 
-/* What of all objects is needed: at the beginning of a round. 0 or -ENOMEM. */
-static int lookup_begin(struct lookup *l)
+/* Sums up the ports of each node. */
+static int begin_round(void *ctx)
 {
-	uint32_t nodes = telemetry_items(l->t, TELEMETRY_NODE);
-	uint32_t objects = telemetry_items(l->t, TELEMETRY_PORT);
-	const struct node *first = telemetry_node_at(l->t, 0);
+	struct top *top = ctx;
+	uint32_t nodes = telemetry_items(top->t, TELEMETRY_NODE);
+	uint32_t objects = telemetry_items(top->t, TELEMETRY_PORT);
+	const struct node *first = telemetry_node_at(top->t, 0);
 	struct node_now *now;
 
-	if (nodes > l->nodes) {
-		if (!(now = realloc(l->now, nodes * sizeof(*now))))
+	if (nodes > top->nodes) {
+		if (!(now = realloc(top->now, nodes * sizeof(*now))))
 			return -ENOMEM;
-		l->now = now;
-		l->nodes = nodes;
+		top->now = now;
+		top->nodes = nodes;
 	}
 	if (nodes)
-		memset(l->now, 0, nodes * sizeof(*l->now));
+		memset(top->now, 0, nodes * sizeof(*top->now));
 	for (uint32_t i = 0; i < objects; i++) {
-		const struct port_state *o = telemetry_port_at(l->t, i);
+		const struct port_state *o = telemetry_port_at(top->t, i);
 		struct node_now *n;
 
 		if (o->node < first || o->node >= first + nodes)
 			continue; /* of no node that is kept */
-		n = &l->now[o->node - first];
+		n = &top->now[o->node - first];
 		n->n[o->metric]++;
 		if (o->latest > n->value[o->metric])
 			n->value[o->metric] = o->latest;
@@ -446,66 +462,31 @@ static int lookup_begin(struct lookup *l)
 	return 0;
 }
 
-/* --- the screen ----------------------------------------------------------- */
-
-/* What was counted, and when: for rates. */
-struct counted {
-	uint64_t at_ns, views, hops, events;
-};
-
-struct top {
-	const struct opts *o;
-	struct telemetry *t;
-	struct lookup look;
-	struct browse *shown;
-	char filter[BROWSE_LINE];
-	struct counted before, rate;
-	void (*look_on)(void *ctx); /* of top_end() */
-	void *look_ctx;
-};
-
-static const struct schema *schema(unsigned table)
+static const struct schema *table_schema(unsigned table)
 {
 	return &tables[table].schema;
 }
 
-static unsigned sort(unsigned table)
+static unsigned sort_column(unsigned table)
 {
 	return tables[table].sort;
 }
 
-static unsigned fixed(unsigned table)
+static unsigned fixed_columns(unsigned table)
 {
 	return tables[table].fixed;
 }
 
-static int begin(void *ctx)
+static void put_row(void *ctx, unsigned table, uint32_t i, struct row_batch *b)
 {
-	return lookup_begin(&((struct top *)ctx)->look);
-}
-
-static uint32_t size(void *ctx, unsigned table)
-{
-	return table_size(&((struct top *)ctx)->look, (enum table)table);
-}
-
-static bool has(void *ctx, unsigned table, uint32_t i)
-{
-	return table_has(&((struct top *)ctx)->look, (enum table)table, i);
-}
-
-static void row(void *ctx, unsigned table, uint32_t i, struct row_batch *b)
-{
-	const struct top *top = ctx;
-
 	for (unsigned c = 0; c < tables[table].schema.n; c++)
-		tables[table].put(&top->look, i, c, b);
+		tables[table].put(ctx, i, c, b);
 }
 
 /* A number; flows by their addresses, other texts and lists by how they begin.
  */
-static bool key(void *ctx, unsigned table, uint32_t i, unsigned column,
-		struct row_batch *b, uint64_t *out)
+static bool sort_key(void *ctx, unsigned table, uint32_t i, unsigned column,
+		     struct row_batch *b, uint64_t *out)
 {
 	const struct top *top = ctx;
 
@@ -516,11 +497,11 @@ static bool key(void *ctx, unsigned table, uint32_t i, unsigned column,
 		return true;
 	}
 	row_batch_clear(b);
-	tables[table].put(&top->look, i, column, b);
+	tables[table].put(top, i, column, b);
 	return browse_key(b, &b->hand[column], out);
 }
 
-static int filter(void *ctx, const char *text, struct error *why)
+static int set_filter(void *ctx, const char *text, struct error *why)
 {
 	struct top *top = ctx;
 
@@ -548,7 +529,7 @@ static bool match_cell(const struct row_batch *b, const struct row_cell *c,
 }
 
 /* What a row is about: its texts, tags and path. */
-static bool match(void *ctx, unsigned table, uint32_t i)
+static bool match_row(void *ctx, unsigned table, uint32_t i)
 {
 	const struct schema *s = &tables[table].schema;
 	const struct top *top = ctx;
@@ -562,7 +543,7 @@ static bool match(void *ctx, unsigned table, uint32_t i)
 		    s->fields[c].type != ROW_LIST &&
 		    s->fields[c].role != ROW_TAG)
 			continue;
-		tables[table].put(&top->look, i, c, &b);
+		tables[table].put(top, i, c, &b);
 		is = match_cell(&b, &b.hand[c], top->filter);
 	}
 	row_batch_fini(&b);
@@ -613,16 +594,16 @@ static void draw_head(void *ctx, unsigned table, bool ended,
 
 static const struct browse_tables browsed = {
 	.names = table_names,
-	.schema = schema,
-	.sort = sort,
-	.fixed = fixed,
-	.begin = begin,
-	.size = size,
-	.has = has,
-	.row = row,
-	.key = key,
-	.filter = filter,
-	.match = match,
+	.schema = table_schema,
+	.sort = sort_column,
+	.fixed = fixed_columns,
+	.begin = begin_round,
+	.size = table_size,
+	.has = table_has,
+	.row = put_row,
+	.key = sort_key,
+	.filter = set_filter,
+	.match = match_row,
 	.head = draw_head,
 };
 
@@ -634,7 +615,6 @@ struct top *top_open(const struct opts *o, struct telemetry *t)
 		cli_fail("out of memory");
 	top->o = o;
 	top->t = t;
-	top->look.t = t;
 	top->before.at_ns = clock_ns();
 	top->shown = browse_open(&browsed, top, &o->top, o->format);
 	return top;
@@ -664,6 +644,6 @@ void top_close(struct top *top)
 	if (!top)
 		return;
 	browse_close(top->shown);
-	free(top->look.now);
+	free(top->now);
 	free(top);
 }
