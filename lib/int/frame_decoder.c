@@ -72,7 +72,7 @@ struct int_frame_decoder {
 	struct int_frame_ledger ctr;
 	struct int_report_ledger report_ctr;
 	unsigned n; /* of record[] */
-	struct int_record view[INT_FRAME_RECORDS];
+	struct int_record record[INT_FRAME_RECORDS];
 };
 
 static uint64_t *packet_reason(struct int_frame_ledger *c, enum int_result r)
@@ -106,7 +106,7 @@ static uint64_t *report_reason(struct int_report_ledger *c,
 
 static int flush_records(struct int_frame_decoder *in)
 {
-	int rc = in->n ? in->o.records(in->o.ctx, in->view, in->n) : 0;
+	int rc = in->n ? in->o.records(in->o.ctx, in->record, in->n) : 0;
 
 	in->n = 0;
 	return rc;
@@ -117,8 +117,8 @@ static struct int_record *next_record(struct int_frame_decoder *in, int *rc)
 {
 	if (in->n == INT_FRAME_RECORDS && !*rc)
 		*rc = flush_records(in);
-	return &in->view[in->n < INT_FRAME_RECORDS ? in->n
-						   : INT_FRAME_RECORDS - 1];
+	return &in->record[in->n < INT_FRAME_RECORDS ? in->n
+						     : INT_FRAME_RECORDS - 1];
 }
 
 /* The number of a datagram of which there is no record: it came all the same.

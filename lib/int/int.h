@@ -194,10 +194,10 @@ struct int_from {
 	uint8_t version; /* of the report: 0 (0.5), 1, 2 */
 	uint8_t hw_id;
 	uint8_t sequence_bits; /* 22 or 32 */
-	/* Its number is to be looked at: it is the first of its datagram, by a
-	 * node that is known. */
+	/* The sequence number counts: this record is the first of its
+	 * datagram, and the node is known. */
 	bool numbered;
-	bool has_node; /* 0.5 tells it only with a local header */
+	bool has_node; /* 0.5 tells it only with a drop or local header */
 	uint32_t node;
 	uint32_t sequence;
 	bool has_time;

@@ -144,7 +144,7 @@ static const struct int_profile profiles[] = {
 	{
 		.name = "intcollector",
 		.version = INT_V1_0,
-		/* Its generator writes 0, 1, and any. */
+		/* Its generator writes 0; its parser does not look. */
 		.any_ver = true,
 		.report_length_wrong = true,
 		.dscp_mask = INT_DSCP_ANY,
@@ -163,8 +163,8 @@ static const struct int_profile profiles[] = {
 		REPORTS,
 	},
 	{
-		/* Paper 002, section II: TCP behind a new UDP header, UDP with
-		 * its port replaced. */
+		/* "SmartNIC platform", section II: TCP stands behind a new UDP
+		 * header; of UDP the port is replaced. */
 		.name = "smartnic",
 		.version = INT_V2_1,
 		.udp_port = INT_UDP_PORT,

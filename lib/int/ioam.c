@@ -117,6 +117,19 @@ static int ioam_header_without(uint8_t *out, const uint8_t *header, size_t len)
 	return (int)put_len(&w);
 }
 
+/* The IPv6 header of a frame; the cursor is behind it then. 0, -EBADMSG or
+ * -ENOTSUP. */
+static int take_ip6(struct cur *c, const uint8_t **ip)
+{
+	const uint8_t *type_at;
+	int type = net_eth_skip(c, &type_at);
+
+	*ip = cur_take(c, NET_IP6_LEN);
+	if (type < 0 || !*ip)
+		return type == -ENOTSUP ? type : -EBADMSG;
+	return type == NET_ETHERTYPE_IP6 && **ip >> 4 == 6 ? 0 : -ENOTSUP;
+}
+
 /* How many bytes shorter the len bytes behind an IPv6 header would be, the
  * first of which is of type next, without IOAM. */
 static size_t ioam_share(uint8_t next, const uint8_t *p, size_t len)
@@ -169,19 +182,16 @@ int ioam_strip(uint8_t *out, size_t cap, const uint8_t *frame, size_t len)
 {
 	struct put w = put_to(out, cap);
 	struct cur c = cur_of(frame, len), body;
-	const uint8_t *type_at, *ip;
 	uint8_t *next, *new_ip;
+	const uint8_t *ip;
 	size_t payload;
-	int type = net_eth_skip(&c, &type_at), rc;
+	int rc = take_ip6(&c, &ip);
 
-	ip = cur_take(&c, NET_IP6_LEN);
-	if (type < 0 || !ip)
-		return type == -ENOTSUP ? type : -EBADMSG;
-	payload = be16_load(ip + NET_IP6_AT_LEN);
-	if (type != NET_ETHERTYPE_IP6 || ip[0] >> 4 != 6)
-		return -ENOTSUP;
+	if (rc < 0)
+		return rc;
 	if (cap < len)
 		return -ENOBUFS;
+	payload = be16_load(ip + NET_IP6_AT_LEN);
 	put_bytes(&w, frame, (size_t)(c.p - frame));
 	new_ip = w.p - NET_IP6_LEN;
 	next = new_ip + NET_IP6_AT_NEXT;
@@ -230,15 +240,12 @@ void ioam_begin(struct ioam_reader *r, struct ioam_decoder *d,
 		const uint8_t *frame, size_t len)
 {
 	struct cur c = cur_of(frame, len);
-	const uint8_t *at, *ip;
+	const uint8_t *ip;
 	size_t payload;
 
 	*r = (struct ioam_reader){
 		.d = d, .frame = frame, .len = len, .next = NET_PROTO_NONE};
-	if (net_eth_skip(&c, &at) != NET_ETHERTYPE_IP6)
-		return;
-	ip = cur_take(&c, NET_IP6_LEN);
-	if (!ip || ip[0] >> 4 != 6)
+	if (take_ip6(&c, &ip) < 0)
 		return;
 	payload = be16_load(ip + NET_IP6_AT_LEN);
 	r->ip = ip;
@@ -512,18 +519,14 @@ int ioam_insert(uint8_t *out, size_t cap, const uint8_t *frame, size_t len,
 	uint8_t option[IOAM_OPTION_MAX], header[NET_IP6_OPTIONS_MAX], *new_ip;
 	struct put w = put_to(out, cap);
 	struct cur c = cur_of(frame, len);
-	int n = make_option(option, ask), type, header_len;
-	const uint8_t *ip, *at, *old;
+	int n = make_option(option, ask), header_len, rc;
+	const uint8_t *ip, *old;
 	size_t payload, old_len = 0;
 
-	type = net_eth_skip(&c, &at);
-	ip = cur_take(&c, NET_IP6_LEN);
 	if (n < 0)
 		return n;
-	if (type < 0 || !ip)
-		return type == -ENOTSUP ? type : -EBADMSG;
-	if (type != NET_ETHERTYPE_IP6 || ip[0] >> 4 != 6)
-		return -ENOTSUP;
+	if ((rc = take_ip6(&c, &ip)) < 0)
+		return rc;
 	payload = be16_load(ip + NET_IP6_AT_LEN);
 	old = c.p;
 	if (ip[NET_IP6_AT_NEXT] == NET_IP6_HOP_BY_HOP) {

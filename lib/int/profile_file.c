@@ -10,12 +10,6 @@
 #include "base/text.h"
 #include "net/proto.h"
 
-/* Units of time, ns; text NULL: the end. */
-struct profile_unit {
-	const char *text;
-	uint32_t ns;
-};
-
 const char *const profile_field_names[INT_FIELDS + 1] = {
 	[INT_NODE] = "node",
 	[INT_INGRESS] = "ingress",
@@ -38,10 +32,15 @@ const char *const profile_field_names[INT_FIELDS + 1] = {
 	[INT_TIME_FRACTION] = "time_fraction",
 };
 
-static const struct profile_unit profile_units[] = {
-	{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"ntp", INT_SCALE_NTP},
-	{NULL, 0},
-};
+/* A unit of time as a scale (struct int_part); 0: it is none. */
+static uint32_t unit_scale(const char *text)
+{
+	return !strcmp(text, "ns")    ? 1
+	       : !strcmp(text, "us")  ? 1000
+	       : !strcmp(text, "ms")  ? 1000000
+	       : !strcmp(text, "ntp") ? INT_SCALE_NTP
+				      : 0;
+}
 
 enum {
 	TOKEN_MAX = 40,
@@ -64,12 +63,9 @@ static bool is_time(unsigned field)
 static int parse_unit(struct making *m, const char *text, struct error *err)
 {
 	uint32_t *scale;
-	uint64_t times = 0;
+	uint64_t times = unit_scale(text);
 	unsigned field;
 
-	for (const struct profile_unit *u = profile_units; u->text; u++)
-		if (!strcmp(text, u->text))
-			times = u->ns;
 	if (!times && (text[0] != 'x' ||
 		       !text_u64(&times, text + 1, UINT32_MAX - 1) || !times))
 		return -ENOENT;
@@ -275,14 +271,13 @@ static int set_source_words(const struct field *field, void *profile,
 static int set_fraction(const struct field *field, void *profile,
 			const char *value, struct error *err)
 {
+	uint32_t scale = unit_scale(value);
+
 	(void)field;
 	(void)err;
-	for (const struct profile_unit *u = profile_units; u->text; u++)
-		if (!strcmp(value, u->text)) {
-			((struct int_profile *)profile)->ioam_fraction = u->ns;
-			return 0;
-		}
-	return -EINVAL;
+	if (scale)
+		((struct int_profile *)profile)->ioam_fraction = scale;
+	return scale ? 0 : -EINVAL;
 }
 
 /* clang-format off */

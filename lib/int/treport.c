@@ -25,8 +25,8 @@ void treport_init(struct treport_decoder *d, const struct int_profile *profile)
 
 	d->profile = profile;
 	int_decoder_init(&d->packets, profile);
-	int_layouts_init(&d->plans1, profile->report1, TREPORT_V1_BITS);
-	int_layouts_init(&d->plans2, profile->report2, TREPORT_V2_BITS);
+	int_layouts_init(&d->layouts1, profile->report1, TREPORT_V1_BITS);
+	int_layouts_init(&d->layouts2, profile->report2, TREPORT_V2_BITS);
 	int_layout_make(&d->drop, drop, 3, 7);
 	int_layout_make(&d->local, local, 4, 15);
 }
@@ -149,11 +149,13 @@ static struct int_from decode_header_05(const uint8_t *p, size_t left,
 	};
 }
 
+/* Bytes behind the header of 0.5, by enum treport_next. */
+static const uint8_t v05_extra[] = {0, TREPORT_V05_DROP_LEN,
+				    TREPORT_V05_LOCAL_LEN};
+
 static enum treport_reason decode_report_05(struct treport_reader *r,
 					    struct treport *t)
 {
-	static const uint8_t extra[] = {0, TREPORT_V05_DROP_LEN,
-					TREPORT_V05_LOCAL_LEN};
 	const uint8_t *p = r->p, *md = p + TREPORT_V05_LEN;
 	size_t left = (size_t)(r->end - p), len = TREPORT_V05_LEN;
 	enum treport_reason why;
@@ -168,7 +170,7 @@ static enum treport_reason decode_report_05(struct treport_reader *r,
 	r->from = decode_header_05(p, left, next);
 	if (next > TREPORT_LOCAL)
 		return TREPORT_TYPE;
-	len += extra[next];
+	len += v05_extra[next];
 	if (left < len)
 		return TREPORT_TRUNCATED;
 	set_inner(t, TREPORT_ETHERNET, p + len, left - len);
@@ -176,7 +178,7 @@ static enum treport_reason decode_report_05(struct treport_reader *r,
 	if (next != TREPORT_PLAIN)
 		own_metadata(t->view,
 			     next == TREPORT_DROP ? &r->d->drop : &r->d->local,
-			     md, extra[next]);
+			     md, v05_extra[next]);
 	return why;
 }
 
@@ -222,7 +224,7 @@ static enum treport_reason decode_report_1(struct treport_reader *r,
 	type = first >> 21 & 7;
 	if (type > TREPORT_IP6 - TREPORT_ETHERNET)
 		return TREPORT_TYPE;
-	layout = int_layouts_get(&r->d->plans1, first >> 15 & 0x3f);
+	layout = int_layouts_get(&r->d->layouts1, first >> 15 & 0x3f);
 	len = report_length_1(r->d, first, layout);
 	if (!len)
 		return TREPORT_LENGTH;
@@ -237,7 +239,7 @@ static enum treport_reason decode_report_1(struct treport_reader *r,
 }
 
 /* One TLV; the first packet is the report's, a domain's data are skipped. */
-static enum treport_reason take_tlv(struct treport *t, struct cur *c)
+static enum treport_reason decode_tlv(struct treport *t, struct cur *c)
 {
 	const uint8_t *p = cur_take(c, TREPORT_TLV_LEN), *data = NULL;
 	size_t len = p ? p[1] * 4u : 0;
@@ -264,7 +266,7 @@ static enum treport_reason decode_contents(struct treport *t, unsigned type,
 		return cur_left(c) ? TREPORT_LENGTH : TREPORT_OK;
 	case TREPORT_TLV:
 		while (why == TREPORT_OK && cur_left(c))
-			why = take_tlv(t, c);
+			why = decode_tlv(t, c);
 		return why;
 	case TREPORT_DOMAIN:
 		return TREPORT_OK;
@@ -334,7 +336,7 @@ static enum treport_reason decode_report_2(struct treport_reader *r,
 		main = cur_take(&c, TREPORT_V2_INT_LEN + words * 4);
 		if (!main)
 			return TREPORT_LENGTH;
-		layout = int_layouts_get(&r->d->plans2, be16_load(main));
+		layout = int_layouts_get(&r->d->layouts2, be16_load(main));
 		if (layout->len > words * 4)
 			return TREPORT_LENGTH;
 	}
@@ -376,10 +378,7 @@ static uint32_t dqf_of(uint8_t flags)
 
 static int put_v05(struct put *w, const struct treport_say *s)
 {
-	static const uint8_t extra[] = {0, TREPORT_V05_DROP_LEN,
-					TREPORT_V05_LOCAL_LEN};
-
-	if (s->bits > TREPORT_LOCAL || s->md_len != extra[s->bits] ||
+	if (s->bits > TREPORT_LOCAL || s->md_len != v05_extra[s->bits] ||
 	    s->inner_type != TREPORT_ETHERNET)
 		return -EINVAL;
 	put_be32(w, (uint32_t)s->bits << 24 | dqf_of(s->flags) << 21 |

@@ -15,10 +15,10 @@
  * The first four bits tell the version. 0 is taken for 0.5, although 0.5 itself
  * defines no such value; with a profile of INT 0.5 all reports are 0.5.
  *
- * The packet that a report is about is looked into for INT if its flow is
- * tracked: without F there is none (2.0, section 4.4). It may be cut,
- * and in 2.0 up to 3 bytes of zeros follow it: its own headers say
- * how long it was.
+ * The decoder looks for INT in the packet that a report is about only if F says
+ * that its flow is tracked: without F a report embeds no metadata (2.0). The
+ * packet may be cut short. In 2.0 a report is whole words, so up to 3 bytes of
+ * padding follow the packet. The packet's own headers say how long it was.
  */
 #ifndef INT_TREPORT_H
 #define INT_TREPORT_H
@@ -42,8 +42,8 @@ enum treport_reason {
 struct treport_decoder {
 	const struct int_profile *profile;
 	struct int_decoder packets;
-	struct int_layouts plans1, plans2;
-	struct int_layout drop, local; /* of 0.5 */
+	struct int_layouts layouts1, layouts2; /* of reports 1.0, 2.0 */
+	struct int_layout drop, local;	       /* of 0.5 */
 };
 
 /* The profile stays the caller's and must last. */
@@ -70,9 +70,9 @@ struct treport {
 struct treport_reader {
 	struct treport_decoder *d;
 	const uint8_t *p, *end;
-	/* Whose reports they are: by the group header, or by that of the report
-	 * that was read last, refused or not. sequence_bits 0: its header was
-	 * cut, or of no version that is known. */
+	/* The reporter, by the group header (2.0) or by the header of the last
+	 * report that was read, refused or not. sequence_bits 0: the header
+	 * was cut, or its version is unknown. */
 	struct int_from from;
 	uint8_t version; /* enum int_from's: 0, 1, 2 */
 };
@@ -88,8 +88,8 @@ enum treport_reason treport_begin(struct treport_reader *r,
 /*
  * The next report. TREPORT_OK: *out is it, and *record out->record; its layouts
  * last as int_layouts_get() says. TREPORT_END; or why this report is refused,
- * and one may go on: both are undefined then. Each call but the last takes 4
- * bytes or more.
+ * and one may go on: both are undefined then. Each call before TREPORT_END
+ * takes at least a byte, so reading ends.
  */
 enum treport_reason treport_next(struct treport_reader *r, struct treport *out,
 				 struct int_record *view);
