@@ -49,17 +49,6 @@ bool dist_quantile(const struct dist *d, double q, uint32_t *from, uint32_t *to)
 	return true;
 }
 
-int dists_init(struct dists *ds, size_t bytes)
-{
-	ds->used = 0;
-	return area_init(&ds->area, bytes);
-}
-
-void dists_fini(struct dists *ds)
-{
-	area_fini(&ds->area);
-}
-
 struct dist *dists_new(struct dists *ds)
 {
 	struct dist *d = (struct dist *)(ds->area.base + ds->used);

@@ -40,29 +40,29 @@ static bool is_narrow(const struct hop_field *f)
 	return f->width <= FIELD_4 && f->scale == 1;
 }
 
+const uint8_t field_of_id[FIELD_IDS] = {INT_EGRESS, INT_QUEUE, INT_BUFFER};
+
+const uint8_t field_of_metric[METRIC_OF_HOP] = {
+	[METRIC_HOP_LATENCY] = INT_LATENCY,
+	[METRIC_QUEUE_OCCUPANCY] = INT_OCCUPANCY,
+	[METRIC_LINK_UTILIZATION] = INT_UTILIZATION,
+	[METRIC_QUEUE_CONGESTION] = INT_CONGESTION,
+	[METRIC_BUFFER_OCCUPANCY] = INT_BUFFER_OCCUPANCY,
+};
+
 void fields_of(struct fields *f, const struct int_layout *layout)
 {
-	static const uint8_t id[FIELD_IDS] = {INT_EGRESS, INT_QUEUE,
-					      INT_BUFFER};
-	static const uint8_t metric[METRIC_OF_HOP] = {
-		[METRIC_HOP_LATENCY] = INT_LATENCY,
-		[METRIC_QUEUE_OCCUPANCY] = INT_OCCUPANCY,
-		[METRIC_LINK_UTILIZATION] = INT_UTILIZATION,
-		[METRIC_QUEUE_CONGESTION] = INT_CONGESTION,
-		[METRIC_BUFFER_OCCUPANCY] = INT_BUFFER_OCCUPANCY,
-	};
-
 	*f = (struct fields){.words = layout->words,
 			     .bitmap = layout->bitmap,
 			     .len = layout->len};
 	f->node = field_of(layout, INT_NODE);
 	f->narrow = is_narrow(&f->node);
 	for (unsigned i = 0; i < FIELD_IDS; i++) {
-		f->id[i] = field_of(layout, id[i]);
+		f->id[i] = field_of(layout, field_of_id[i]);
 		f->narrow = f->narrow && is_narrow(&f->id[i]);
 	}
 	for (unsigned i = 0; i < METRIC_OF_HOP; i++) {
-		f->metric[i] = field_of(layout, metric[i]);
+		f->metric[i] = field_of(layout, field_of_metric[i]);
 		f->narrow = f->narrow && is_narrow(&f->metric[i]);
 	}
 	f->ingress_time = field_of(layout, INT_INGRESS_TIME);

@@ -31,8 +31,7 @@ struct hop_block {
 
 static size_t stride_of(const struct flows_options *o)
 {
-	size_t hop = sizeof(struct flow_hop) +
-		     (o->wide ? sizeof(struct flow_wide) : 0);
+	size_t hop = sizeof(struct flow_hop) + sizeof(struct flow_wide);
 
 	return (sizeof(struct flow_entry) + o->hops * hop + 63) & ~(size_t)63;
 }
@@ -112,8 +111,6 @@ struct flow_hop *flow_hop(const struct flows *fl, struct flow_entry *f,
 struct flow_wide *flow_wide(const struct flows *fl, struct flow_entry *f,
 			    unsigned i)
 {
-	if (!fl->o.wide)
-		return NULL;
 	if (i < fl->o.hops)
 		return (struct flow_wide *)(flow_hops(f) + fl->o.hops) + i;
 	return &block_of(fl, f, i)->wide[(i - fl->o.hops) % FLOW_BLOCK];
@@ -152,7 +149,6 @@ static void free_blocks(struct flows *fl, struct flow_entry *f)
 bool flow_grow(struct flows *fl, struct flow_entry *f)
 {
 	unsigned i = f->kept;
-	struct flow_wide *wide;
 
 	if (i == FLOW_HOPS_MAX ||
 	    (i >= fl->o.hops && (i - fl->o.hops) % FLOW_BLOCK == 0 &&
@@ -162,8 +158,7 @@ bool flow_grow(struct flows *fl, struct flow_entry *f)
 	}
 	f->kept++;
 	memset(flow_hop(fl, f, i), 0, sizeof(struct flow_hop));
-	if ((wide = flow_wide(fl, f, i)))
-		memset(wide, 0, sizeof(*wide));
+	memset(flow_wide(fl, f, i), 0, sizeof(struct flow_wide));
 	return true;
 }
 
@@ -171,18 +166,14 @@ void flow_swap(const struct flows *fl, struct flow_entry *f, unsigned i,
 	       unsigned k)
 {
 	struct flow_hop *a = flow_hop(fl, f, i), *b = flow_hop(fl, f, k);
+	struct flow_wide *c = flow_wide(fl, f, i), *d = flow_wide(fl, f, k);
 	struct flow_hop hop = *a;
+	struct flow_wide wide = *c;
 
 	*a = *b;
 	*b = hop;
-	if (fl->o.wide) {
-		struct flow_wide *c = flow_wide(fl, f, i);
-		struct flow_wide *d = flow_wide(fl, f, k);
-		struct flow_wide wide = *c;
-
-		*c = *d;
-		*d = wide;
-	}
+	*c = *d;
+	*d = wide;
 }
 
 struct flow_entry *flows_guess(const struct flows *fl, uint64_t hash)

@@ -7,7 +7,7 @@
  * other, so that few flows touch little memory.
  *
  * Memory: 8 bytes a bucket, and for each flow that there is (or has been at one
- * time) 128 bytes, and 96 for each of options.hops (64 if not wide): 704 for 6.
+ * time) 128 bytes, and 96 for each of options.hops: 704 for 6.
  * Flows of more hops take blocks of 8 (832 bytes) from a bounded number of
  * them. All is taken at the beginning, and touched as it is used; what is
  * watched from end to end beside the latency takes 80 bytes more, once asked
@@ -30,16 +30,20 @@
 #include "telemetry/objects.h"
 
 /*
- * reports that did not come: gaps in the sequence numbers of a
- * reporter, which is a node and its hardware id (telemetry report 2.0, section
- * 3.2; in earlier versions a switch numbers its reports, too).
+ * Reports that did not come: gaps in the sequence numbers of a reporter. A
+ * reporter is a node and its hardware id. Telemetry report 2.0 numbers the
+ * reports of each such pair and destination, and this collector is one
+ * destination; for 0.5 and 1.0 the pair is taken, too. A report 0.5 without a
+ * drop or local header names no node: its number is not looked at.
  *
- * Numbers have 22 or 32 bits and wrap. A number may come up to LOSS_WINDOW
- * later than its turn; after that it is lost. A number that is far off counts
- * once the next one follows it (RFC 3550, appendix A.1). If it is ahead by less
- * than half of all numbers (RFC 1982) there is a gap before it, unless the
- * earlier numbers went on meanwhile. Otherwise, and if it is behind or near 0,
- * the reporter has restarted its numbers.
+ * Numbers have 22 bits (2.0) or 32 (0.5, 1.0) and wrap. A number that is less
+ * than LOSS_WINDOW behind the highest is late; at LOSS_WINDOW it is lost. A
+ * number LOSS_WINDOW or more behind, or more than LOSS_AHEAD ahead, is suspect.
+ * It counts only if the next suspect number is at most LOSS_WINDOW ahead of it
+ * (as RFC 3550, appendix A.1, which asks for the very next). Then there is a
+ * gap before it if it is ahead by less than half of all numbers (RFC 1982), is
+ * not below LOSS_WINDOW, and the earlier numbers did not go on meanwhile. In
+ * all other cases the reporter has restarted its numbers.
  */
 
 enum {
@@ -50,11 +54,11 @@ enum {
 struct reporter_state {
 	uint32_t node;
 	uint8_t hw_id, bits;
-	bool used, has_node;
-	bool suspect;	  /* next is what would show a new numbering */
+	bool used;
+	bool suspect;	  /* suspected: a number far from last came */
 	uint16_t missing; /* bits of came that are 0 */
 	uint32_t suspected;
-	uint32_t before;   /* last, when that came */
+	uint32_t before;   /* last, when the suspect number came */
 	uint32_t last;	   /* the highest number */
 	uint32_t run_from; /* the gap that is being found, if run is not 0 */
 	uint64_t run;
@@ -99,26 +103,24 @@ struct losses {
 int losses_init(struct losses *l, unsigned n);
 void losses_fini(struct losses *l);
 /* NULL: there is no room for another. bits: 22 or 32. */
-struct reporter_state *losses_find(struct losses *l, bool has_node,
-				   uint32_t node, uint8_t hw_id, uint8_t bits);
+struct reporter_state *losses_find(struct losses *l, uint32_t node,
+				   uint8_t hw_id, uint8_t bits);
 
 /* The slot of at[] in which it is, or behind which: others were there. */
 uint32_t losses_home(const struct losses *l, const struct reporter_state *r);
 
-static inline bool reporter_is(const struct reporter_state *r, bool has_node,
-			       uint32_t node, uint8_t hw_id)
+static inline bool reporter_is(const struct reporter_state *r, uint32_t node,
+			       uint8_t hw_id)
 {
-	return r->used && r->node == node && r->hw_id == hw_id &&
-	       r->has_node == has_node;
+	return r->used && r->node == node && r->hw_id == hw_id;
 }
 
-static inline struct reporter_state *losses_of(struct losses *l, bool has_node,
-					       uint32_t node, uint8_t hw_id,
-					       uint8_t bits)
+static inline struct reporter_state *losses_of(struct losses *l, uint32_t node,
+					       uint8_t hw_id, uint8_t bits)
 {
-	if (reporter_is(l->latest, has_node, node, hw_id))
+	if (reporter_is(l->latest, node, hw_id))
 		return l->latest;
-	return losses_find(l, has_node, node, hw_id, bits);
+	return losses_find(l, node, hw_id, bits);
 }
 
 /* Goes through a whole table once in a period, a few entries at a time, as
@@ -162,7 +164,6 @@ struct flows_options {
 			    many runs of rows, and there is room for them */
 	uint32_t hops;	 /* of a flow, before it takes blocks */
 	uint32_t blocks;
-	bool wide;	  /* congestion and buffers, too, are kept by hop */
 	uint64_t idle_ns; /* flows are silent so long, or half as much again,
 			     and expire; 0: never */
 };
@@ -385,7 +386,7 @@ static inline struct flow_hop *flow_hops(struct flow_entry *f)
 /* Hop i, i < kept. */
 struct flow_hop *flow_hop(const struct flows *fl, struct flow_entry *f,
 			  unsigned i);
-/* What is kept of it besides; NULL if not wide. */
+/* Its congestion and buffer meters. */
 struct flow_wide *flow_wide(const struct flows *fl, struct flow_entry *f,
 			    unsigned i);
 /* One more, zeros: its number is kept - 1. False: there is no room. */
@@ -434,9 +435,9 @@ struct paths {
 	uint64_t no_room; /* times */
 };
 
-/* At most so many, of so many nodes in all. 0 or -ENOMEM. */
+/* At most so many, of so many nodes in all. 0 or -ENOMEM; area_fini() of its
+ * area ends it. */
 int paths_init(struct paths *ps, uint32_t paths, uint32_t nodes);
-void paths_fini(struct paths *ps);
 
 /* The number of a path of n nodes, and whether it is new; 0: no room. */
 uint32_t paths_find(struct paths *ps, const uint64_t *nodes, unsigned n,

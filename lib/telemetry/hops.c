@@ -13,11 +13,9 @@
 int paths_init(struct paths *ps, uint32_t paths, uint32_t nodes)
 {
 	size_t path_size = (paths + 1ULL) * sizeof(struct path);
-	uint64_t slots = 2;
+	uint64_t slots = hash_slots(paths);
 	int rc;
 
-	while (slots < 2ULL * paths)
-		slots *= 2;
 	*ps = (struct paths){.max = paths,
 			     .nodes_max = nodes,
 			     .mask = (uint32_t)(slots - 1)};
@@ -28,11 +26,6 @@ int paths_init(struct paths *ps, uint32_t paths, uint32_t nodes)
 	ps->nodes = (uint64_t *)(ps->area.base + path_size);
 	ps->slot = (uint32_t *)(ps->nodes + nodes);
 	return 0;
-}
-
-void paths_fini(struct paths *ps)
-{
-	area_fini(&ps->area);
 }
 
 bool path_loops(const uint64_t *nodes, unsigned n)
@@ -114,7 +107,7 @@ static void prepare_layout(struct ready_layout *m,
 			   const struct int_layout *layout)
 {
 	fields_of(&m->fields, layout);
-	simd_layout_make(&m->picks, &m->fields);
+	simd_layout_make(&m->simd, &m->fields);
 }
 
 static const struct ready_layout *find_layout(struct layout_cache *ps,
@@ -324,8 +317,8 @@ static unsigned kept_path_hops(const struct flow_entry *f)
 	return f->kept < f->hops ? f->kept : f->hops;
 }
 
-struct nodes track_nodes(const struct telemetry *t, struct flow_entry *f,
-			 uint64_t *room)
+struct nodes telemetry_flow_path(const struct telemetry *t,
+				 struct flow_entry *f, uint64_t *room)
 {
 	unsigned n = kept_path_hops(f);
 
@@ -377,14 +370,11 @@ static unsigned find_flow_hop(const struct telemetry *t, struct flow_entry *f,
 static bool replace_last_hop(struct telemetry *t, struct flow_entry *f,
 			     unsigned i)
 {
-	struct flow_wide *wide;
-
 	t->ledger.forgotten++;
 	if (i >= f->kept)
 		return false;
 	*flow_hop(&t->flows, f, f->kept - 1) = (struct flow_hop){0};
-	if ((wide = flow_wide(&t->flows, f, f->kept - 1)))
-		*wide = (struct flow_wide){0};
+	*flow_wide(&t->flows, f, f->kept - 1) = (struct flow_wide){0};
 	return true;
 }
 
@@ -443,7 +433,7 @@ static void change_path(struct telemetry *t, struct flow_entry *f,
 			struct nodes now)
 {
 	uint64_t room[PATH_NODES_MAX];
-	struct nodes old = track_nodes(t, f, room);
+	struct nodes old = telemetry_flow_path(t, f, room);
 
 	for (unsigned i = 0; i < kept_path_hops(f); i++)
 		flow_hop(&t->flows, f, i)->flags |= FLOW_HOP_SEEN;

@@ -109,7 +109,7 @@ static void check_path_latency(struct telemetry *t, struct flow_entry *f,
 		f, METRIC_FLOW_LATENCY);
 	uint64_t room[PATH_NODES_MAX];
 
-	what.path = track_nodes(t, f, room);
+	what.path = telemetry_flow_path(t, f, room);
 	f->flags = (uint8_t)telemetry_event_check(
 		t, &f->watch, f->flags, &t->all[METRIC_FLOW_LATENCY], v, &what);
 }
@@ -264,8 +264,6 @@ static inline struct hop_state find_hop_state(struct ingestion *c, unsigned i)
 		s.kept = true;
 		s.hop = flow_hop_fast(c, (unsigned)k);
 		s.wide = flow_wide(&t->flows, c->f, (unsigned)k);
-		if (!s.wide)
-			s.wide = &t->scratch_wide;
 	} else {
 		s.hop->place = record_hop_key(t, &c->hops, i) & 0xffffff;
 		for (unsigned m = 0; m < METRIC_OF_HOP; m++)
@@ -330,7 +328,7 @@ static __attribute__((noinline)) void halve_meters(struct telemetry *t,
 
 		for (unsigned m = 0; m < FLOW_METERS; m++)
 			meter_halve(&h->meter[m]);
-		for (unsigned m = 0; w && m < FLOW_WIDE; m++)
+		for (unsigned m = 0; m < FLOW_WIDE; m++)
 			meter_halve(&w->meter[m]);
 	}
 	meter_halve(&f->latency);
@@ -386,8 +384,7 @@ static void put_reporter_event(struct telemetry *t,
 	struct telemetry_event what = telemetry_event_none;
 
 	what.ts_ns = ts_ns;
-	if (r->has_node)
-		what.node = r->node;
+	what.node = r->node;
 	what.hw_id = r->hw_id;
 	if (kind == EVENT_REPORT_LOSS) {
 		what.has_value = what.has_reference = true;
@@ -432,7 +429,7 @@ add_unexpected_number(struct telemetry *t, struct reporter_state *r,
 static inline struct reporter_state *find_reporter(struct telemetry *t,
 						   const struct int_from *from)
 {
-	return losses_of(&t->losses, from->has_node, from->node, from->hw_id,
+	return losses_of(&t->losses, from->node, from->hw_id,
 			 from->sequence_bits);
 }
 
@@ -571,9 +568,9 @@ static inline bool ingest_fast(struct telemetry *t, const struct int_record *v,
 	if (!t->vector || !v->stack.n || !v->stack.layout || v->own.n ||
 	    v->flags & PARTIAL_FLAGS ||
 	    !fields_are(&m->fields, v->stack.layout) ||
-	    !vector_ingest(t, f, v, &m->picks, &latency))
+	    !vector_ingest(t, f, v, &m->simd, &latency))
 		return false;
-	values = v->stack.n * m->picks.metrics_n + 1u; /* and the path */
+	values = v->stack.n * m->simd.metrics_n + 1u; /* and the path */
 	if (m->fields.metric[METRIC_HOP_LATENCY].width) {
 		add_path_latency(t, f, latency);
 		values++;

@@ -96,7 +96,7 @@ struct int_collector {
 	/* By owner of nodes and of flows: its number of a place of the other's,
 	 * or 0. */
 	uint32_t *place[INT_COLLECTOR_WORKERS][INT_COLLECTOR_WORKERS];
-	struct int_record view[INT_COLLECTOR_WORKERS][VIEWS];
+	struct int_record records[INT_COLLECTOR_WORKERS][VIEWS];
 	struct locked_sink locked[SINKS];
 	pthread_mutex_t lock;
 	int error; /* the first; atomic */
@@ -256,7 +256,6 @@ struct time_message {
 
 struct number_message {
 	uint8_t kind, hw_id, bits;
-	bool has_node;
 	uint32_t node, sequence;
 	uint64_t ts_ns;
 };
@@ -278,7 +277,7 @@ struct kept_record {
 	uint8_t kind;
 	uint32_t number;
 	uint64_t hash;
-	const struct int_record *view;
+	const struct int_record *record;
 };
 
 _Static_assert(THREADS_WORDS * 8 / sizeof(struct short_record) < VIEWS,
@@ -338,15 +337,13 @@ static inline void advance_time(struct batch *b, uint64_t ts_ns)
 static void send_number(struct batch *b, const struct int_from *from,
 			uint64_t ts_ns)
 {
-	uint64_t hash = rng_mix((uint64_t)from->node << 9 | from->hw_id << 1 |
-				from->has_node);
+	uint64_t hash = rng_mix((uint64_t)from->node << 8 | from->hw_id);
 
 	*(struct number_message *)new_message(b, owner_of(b->c, hash),
 					      NUMBER) = (struct number_message){
 		.kind = NUMBER,
 		.hw_id = from->hw_id,
 		.bits = from->sequence_bits,
-		.has_node = from->has_node,
 		.node = from->node,
 		.sequence = from->sequence,
 		.ts_ns = ts_ns};
@@ -379,7 +376,7 @@ static void send_kept_record(struct batch *b, unsigned owner, enum kind kind,
 		b, owner, kind) = (struct kept_record){.kind = (uint8_t)kind,
 						       .number = number,
 						       .hash = hash,
-						       .view = v};
+						       .record = v};
 }
 
 /* Snapshots of a record's hops, to the owners of their nodes. */
@@ -547,7 +544,7 @@ static void add_number(struct telemetry *t, const struct number_message *m)
 	const struct int_from from = {.report = true,
 				      .hw_id = m->hw_id,
 				      .sequence_bits = m->bits,
-				      .has_node = m->has_node,
+				      .has_node = true,
 				      .node = m->node,
 				      .sequence = m->sequence};
 
@@ -558,7 +555,7 @@ static void add_number(struct telemetry *t, const struct number_message *m)
 static const struct remote_hop *
 terminate_remote_hops(const struct remote_hops *l)
 {
-	static const struct remote_hop none = {.view = UINT32_MAX};
+	static const struct remote_hop none = {.record = UINT32_MAX};
 
 	if (!l->n)
 		return &none;
@@ -594,7 +591,7 @@ ingest_remote_hops(struct int_collector *c, unsigned owner,
 	for (uint32_t i = 0; i < b->views; i++, s++) {
 		if (s->step)
 			telemetry_tick(t, s->ts_ns);
-		for (h = next[s->owner]; h->view == i; h++) {
+		for (h = next[s->owner]; h->record == i; h++) {
 			uint32_t *nr = &places[s->owner][h->what >> 8];
 
 			if (!*nr)
@@ -641,10 +638,10 @@ static void handle_message(struct int_collector *c, unsigned owner,
 		telemetry_tick(t, at->now_ns);
 		break;
 	case KEPT:
-		ingest_records(t, kept->view, 1, &kept->hash, &kept->number);
+		ingest_records(t, kept->record, 1, &kept->hash, &kept->number);
 		break;
 	case SNAPSHOT:
-		ingest_snapshot(t, kept->view, kept->number);
+		ingest_snapshot(t, kept->record, kept->number);
 		break;
 	case END:
 		end_batch(c, t, at);
@@ -662,7 +659,7 @@ static void handle_messages(void *ctx, unsigned owner,
 	struct int_collector *c = ctx;
 	struct batch *b = &c->worker[in->from.worker]->batch[in->from.place];
 	struct telemetry *t = c->flows[owner];
-	struct int_record *v = c->view[owner];
+	struct int_record *v = c->records[owner];
 	uint64_t hash[VIEWS];
 	uint32_t number[VIEWS];
 	size_t n = 0;
@@ -839,7 +836,7 @@ static int open_worker(struct int_collector *c, unsigned number)
 	memset(w, 0, sizeof(*w));
 	w->layouts.latest = w->layouts.layout;
 	for (unsigned i = 0; i < VIEWS; i++)
-		c->view[number][i] = (struct int_record){
+		c->records[number][i] = (struct int_record){
 			.format = INT_MD, .key_len = KEY_FLOW4_LEN};
 	for (unsigned i = 0; i < places && !rc; i++)
 		rc = open_batch(c, w, &w->batch[i]);

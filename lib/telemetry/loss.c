@@ -156,10 +156,8 @@ struct loss_change loss_settle(struct reporter_state *r)
 
 int losses_init(struct losses *l, unsigned n)
 {
-	unsigned room = 2;
+	unsigned room = (unsigned)hash_slots(n);
 
-	while (room < 2 * n)
-		room *= 2;
 	*l = (struct losses){.mask = room - 1};
 	l->at = calloc(room, sizeof(*l->at));
 	l->latest = l->at;
@@ -172,44 +170,41 @@ void losses_fini(struct losses *l)
 	*l = (struct losses){0};
 }
 
-static uint64_t hash_of(bool has_node, uint32_t node, uint8_t hw_id)
+static uint64_t hash_of(uint32_t node, uint8_t hw_id)
 {
-	return rng_mix((uint64_t)node << 9 | hw_id << 1 | has_node);
+	return rng_mix((uint64_t)node << 8 | hw_id);
 }
 
 uint32_t losses_home(const struct losses *l, const struct reporter_state *r)
 {
-	return (uint32_t)hash_of(r->has_node, r->node, r->hw_id) & l->mask;
+	return (uint32_t)hash_of(r->node, r->hw_id) & l->mask;
 }
 
 /* Where it is, or would be. */
-static struct reporter_state *slot_of(const struct losses *l, bool has_node,
-				      uint32_t node, uint8_t hw_id)
+static struct reporter_state *find_slot(const struct losses *l, uint32_t node,
+					uint8_t hw_id)
 {
-	uint64_t i = hash_of(has_node, node, hw_id);
+	uint64_t i = hash_of(node, hw_id);
 
 	for (;; i++) {
 		struct reporter_state *r = &l->at[i & l->mask];
 
-		if (!r->used || reporter_is(r, has_node, node, hw_id))
+		if (!r->used || reporter_is(r, node, hw_id))
 			return r;
 	}
 }
 
-struct reporter_state *losses_find(struct losses *l, bool has_node,
-				   uint32_t node, uint8_t hw_id, uint8_t bits)
+struct reporter_state *losses_find(struct losses *l, uint32_t node,
+				   uint8_t hw_id, uint8_t bits)
 {
-	struct reporter_state *r = slot_of(l, has_node, node, hw_id);
+	struct reporter_state *r = find_slot(l, node, hw_id);
 
 	if (r->used)
 		return l->latest = r;
 	if (2 * (l->used + 1) > l->mask + 1)
 		return NULL;
 	l->used++;
-	*r = (struct reporter_state){.used = true,
-				     .has_node = has_node,
-				     .node = node,
-				     .hw_id = hw_id,
-				     .bits = bits};
+	*r = (struct reporter_state){
+		.used = true, .node = node, .hw_id = hw_id, .bits = bits};
 	return l->latest = r;
 }

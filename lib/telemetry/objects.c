@@ -10,15 +10,6 @@ enum {
 	NUMBER_MAX = (1 << 24) - 1, /* of a place: struct flow_hop */
 };
 
-static uint32_t slots_for(uint32_t n)
-{
-	uint32_t slots = 2;
-
-	while (slots < 2 * n)
-		slots *= 2;
-	return slots;
-}
-
 /* Cuts n things of a size from the area; base NULL: adds up only. */
 static void *cut(uint8_t *base, size_t *at, size_t n, size_t size)
 {
@@ -58,10 +49,11 @@ int objects_init(struct objects *os, const struct objects_options *o)
 	if (!o->nodes || !o->places || !o->objects || o->nodes > NUMBER_MAX ||
 	    o->places > NUMBER_MAX || o->objects > NUMBER_MAX)
 		return -EINVAL;
-	*os = (struct objects){.o = *o,
-			       .node_mask = slots_for(o->nodes) - 1,
-			       .place_mask = slots_for(o->places) - 1,
-			       .object_mask = slots_for(o->objects) - 1};
+	*os = (struct objects){
+		.o = *o,
+		.node_mask = (uint32_t)hash_slots(o->nodes) - 1,
+		.place_mask = (uint32_t)hash_slots(o->places) - 1,
+		.object_mask = (uint32_t)hash_slots(o->objects) - 1};
 	rc = area_init(&os->area, arrange(os, NULL));
 	if (rc < 0)
 		return rc;
@@ -69,11 +61,6 @@ int objects_init(struct objects *os, const struct objects_options *o)
 	/* No hop is there: no id is that of a node and of none. */
 	begin_place(os, &os->place[0], NODE_UNKNOWN - 1, &os->nobody);
 	return 0;
-}
-
-void objects_fini(struct objects *os)
-{
-	area_fini(&os->area);
 }
 
 /* Where a node's number is, or goes to. */

@@ -29,6 +29,16 @@
  * Memory: 1036 bytes each, taken at the beginning and touched as it is used.
  */
 
+/* Slots of a hash table for n numbers: a power of two, at most half full. */
+static inline uint64_t hash_slots(uint64_t n)
+{
+	uint64_t slots = 2;
+
+	while (slots < 2 * n)
+		slots *= 2;
+	return slots;
+}
+
 struct states {
 	struct area area;
 	struct state *at;
@@ -37,9 +47,9 @@ struct states {
 	uint64_t no_room; /* times */
 };
 
-/* At most so many, below 2^31. 0 or -ENOMEM. */
+/* At most so many, below 2^31. 0 or -ENOMEM; area_fini() of its area ends it.
+ */
 int states_init(struct states *ss, uint32_t max);
-void states_fini(struct states *ss);
 
 /*
  * Whether a node's state is the first, or another than the last; it is the last
@@ -95,15 +105,12 @@ void dist_move(struct dist *to, struct dist *from);
 bool dist_quantile(const struct dist *d, double q, uint32_t *from,
 		   uint32_t *to);
 
-/* Memory for distributions. */
+/* Memory for distributions; area and used (0) are the caller's to make. */
 struct dists {
 	struct area area;
 	size_t used;
 };
 
-/* 0 or -ENOMEM. */
-int dists_init(struct dists *ds, size_t bytes);
-void dists_fini(struct dists *ds);
 /* An empty one; NULL: there is no room for another. */
 struct dist *dists_new(struct dists *ds);
 
@@ -168,9 +175,8 @@ struct objects {
 /* A node is new: thresholds and distributions are to be set. */
 typedef void node_begin(void *ctx, struct node *n);
 
-/* 0, -EINVAL or -ENOMEM. */
+/* 0, -EINVAL or -ENOMEM; area_fini() of its area ends it. */
 int objects_init(struct objects *os, const struct objects_options *o);
-void objects_fini(struct objects *os);
 
 /* The number of a place; 0: there is no room for another. */
 uint32_t objects_hop_key(struct objects *os, uint64_t node,

@@ -61,7 +61,7 @@ void simd_layout_make(struct simd_layout *p, const struct fields *f);
 /* A layout made ready. */
 struct ready_layout {
 	struct fields fields;
-	struct simd_layout picks;
+	struct simd_layout simd;
 };
 
 /* Those that were met, and the one that was met last. */
@@ -73,8 +73,8 @@ struct layout_cache {
 /* Two metrics of queues, links and buffers that a hop tells, where these are
  * kept by others than flows (int_collector.c). */
 struct remote_hop {
-	uint32_t view; /* its number in the batch */
-	uint32_t what; /* remote_hop_what() */
+	uint32_t record; /* its number in the batch */
+	uint32_t what;	 /* remote_hop_what() */
 	uint32_t value[2];
 };
 
@@ -94,7 +94,7 @@ struct remote_hops {
 struct telemetry {
 	struct telemetry_options o;
 	struct remote_hops *far; /* by who keeps them; NULL: they are here */
-	uint32_t view;		 /* number of the one that is taken */
+	uint32_t record;	 /* number of the record in hand */
 	struct threshold all[METRIC_NUMBERS], end[METRIC_ENDS];
 	unsigned ends; /* of end[], those that are watched: 1 << each */
 	struct node_threshold *node_threshold;
@@ -189,10 +189,6 @@ void track_path(struct telemetry *t, struct flow_entry *f,
 int track_hop(struct telemetry *t, struct flow_entry *f,
 	      const struct record_hops *vh, unsigned i);
 
-/* The nodes of a flow's path, room for PATH_NODES_MAX; none: not known. */
-struct nodes track_nodes(const struct telemetry *t, struct flow_entry *f,
-			 uint64_t *room);
-
 /* The number of a path, with its distribution if it is new; 0: no room. */
 uint32_t track_path_of(struct telemetry *t, struct nodes now);
 
@@ -244,7 +240,7 @@ static inline void value_add_remote(struct telemetry *t,
 		return;
 	h = &l->hop[l->n++];
 	__builtin_prefetch(h + REMOTE_AHEAD, 1);
-	h->view = t->view;
+	h->record = t->record;
 	h->what = remote_hop_what((uint32_t)(p - t->objects.place), m, told);
 	memcpy(h->value, v, sizeof(h->value));
 }
@@ -290,7 +286,7 @@ void ingest_loss_change(struct telemetry *t, const struct reporter_state *r,
 bool vector_is_supported(void);
 
 /*
- * A record without metadata of its reporter, by the picks of its stack's
+ * A record without metadata of its reporter, by its stack's SIMD
  * layout: if all hops are where they were it is taken, and the sum of the hops'
  * latencies, if the layout has them, is *latency; to count the values is left
  * to the caller. False: nothing was done.
@@ -341,20 +337,5 @@ unsigned telemetry_event_check(struct telemetry *t, struct threshold_state *w,
 
 /* The thresholds of a flow's watches are others since they were made. */
 void events_renew(struct telemetry *t, struct flow_entry *f);
-
-/* Thresholds are others. */
-void events_set(struct telemetry *t);
-
-/* Live values whose turn it is; a key is alive if it has reported since its
- * value went out by this way. */
-void push_values(struct telemetry *t);
-
-/* Reporters that are silent: what they miss is lost. */
-void push_losses(struct telemetry *t, bool all);
-
-/* flows.leave; ctx: the telemetry. */
-void push_flow(void *ctx, struct flow_entry *f, enum flow_leaves why);
-
-void push_distributions(struct telemetry *t);
 
 #endif

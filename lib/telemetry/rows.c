@@ -226,6 +226,28 @@ static const char *const kinds[EVENTS] = {
 	[EVENT_DROP] = "drop",
 };
 
+static const char *const metrics[METRICS] = {
+	[METRIC_HOP_LATENCY] = "hop_latency",
+	[METRIC_QUEUE_OCCUPANCY] = "queue_occupancy",
+	[METRIC_LINK_UTILIZATION] = "link_utilization",
+	[METRIC_QUEUE_CONGESTION] = "queue_congestion",
+	[METRIC_BUFFER_OCCUPANCY] = "buffer_occupancy",
+	[METRIC_FLOW_LATENCY] = "flow_latency",
+	[METRIC_PATH] = "path",
+	[METRIC_FLOW_QUEUE_OCCUPANCY] = "flow_queue_occupancy",
+	[METRIC_FLOW_LINK_UTILIZATION] = "flow_link_utilization",
+	[METRIC_FLOW_QUEUE_CONGESTION] = "flow_queue_congestion",
+	[METRIC_FLOW_BUFFER_OCCUPANCY] = "flow_buffer_occupancy",
+};
+
+static int find_name(const char *const *names, int n, const char *name)
+{
+	for (int i = 0; i < n; i++)
+		if (!strcmp(names[i], name))
+			return i;
+	return -1;
+}
+
 const char *event_name(enum telemetry_kind k)
 {
 	return kinds[k];
@@ -233,10 +255,17 @@ const char *event_name(enum telemetry_kind k)
 
 int event_of(const char *name)
 {
-	for (int k = 0; k < EVENTS; k++)
-		if (!strcmp(kinds[k], name))
-			return k;
-	return -1;
+	return find_name(kinds, EVENTS, name);
+}
+
+const char *metric_name(enum metric m)
+{
+	return metrics[m];
+}
+
+int metric_of(const char *name)
+{
+	return find_name(metrics, METRICS, name);
 }
 
 const char *rows_kind_name(enum rows_kind k)
@@ -427,7 +456,7 @@ void telemetry_row_hop(struct telemetry_rows *rs, uint64_t ts_ns,
 	set_id(r, H_QUEUE, queue);
 	for (unsigned m = 0; m < FLOW_METERS; m++)
 		set_meter(r, H_METRICS + 2 * m, &h->meter[m]);
-	for (unsigned m = 0; wide && m < FLOW_WIDE; m++)
+	for (unsigned m = 0; m < FLOW_WIDE; m++)
 		set_meter(r, H_METRICS + 2 * (FLOW_METERS + m),
 			  &wide->meter[m]);
 	end(rs, r);

@@ -82,6 +82,10 @@ struct fields {
 	struct hop_field ingress_time, egress_time, seconds, fraction;
 };
 
+/* enum int_field of each id and metric of a hop. */
+extern const uint8_t field_of_id[FIELD_IDS];
+extern const uint8_t field_of_metric[METRIC_OF_HOP];
+
 void fields_of(struct fields *f, const struct int_layout *layout);
 
 /* Whether f was made of this layout, or of one like it. */
@@ -235,8 +239,8 @@ void telemetry_row_event(struct telemetry_rows *rs,
 void telemetry_row_value(struct telemetry_rows *rs,
 			 const struct telemetry_event *what);
 
-/* A flow and a hop of it that leave at a time. wide may be NULL; hop 0: it is
- * not on the path. */
+/* A flow and a hop of it that leave at a time. hop 0: it is not on the
+ * path. */
 void telemetry_row_flow(struct telemetry_rows *rs, uint64_t ts_ns,
 			const struct flow_entry *f, enum flow_leaves why,
 			struct nodes path);

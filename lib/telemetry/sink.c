@@ -110,13 +110,13 @@ static void renew_port_thresholds(struct telemetry *t)
 	}
 }
 
-void events_set(struct telemetry *t)
+/* Flows follow when they are met next: their generation is another. */
+static void renew_thresholds(struct telemetry *t)
 {
 	set_node_thresholds(t, &t->objects.nobody);
 	for (uint64_t i = 1; i <= t->objects.counters.nodes; i++)
 		set_node_thresholds(t, &t->objects.node[i]);
 	renew_port_thresholds(t);
-	/* Flows follow when they are met next: their generation is another. */
 	t->generation++;
 }
 
@@ -197,12 +197,12 @@ static void push_flow_values(struct telemetry *t, struct flow_entry *f)
 		events_renew(t, f);
 	if (f->hops) {
 		what = telemetry_event_of_flow(f, METRIC_PATH);
-		what.path = track_nodes(t, f, room);
+		what.path = telemetry_flow_path(t, f, room);
 		put_value(t, &what);
 	}
 	if (f->latency.n) {
 		what = latest_value(f, METRIC_FLOW_LATENCY, f->latency.latest);
-		what.path = track_nodes(t, f, room);
+		what.path = telemetry_flow_path(t, f, room);
 		put_value(t, &what);
 		threshold_set_reference(&f->watch, f->flags,
 					&t->all[METRIC_FLOW_LATENCY],
@@ -258,7 +258,9 @@ static void push_ports(struct telemetry *t)
 	}
 }
 
-void push_values(struct telemetry *t)
+/* Live values that are due. A key is alive if it has reported since its value
+ * was last pushed. */
+static void push_values(struct telemetry *t)
 {
 	uint64_t from, to;
 
@@ -280,7 +282,8 @@ static void settle_losses(struct telemetry *t, struct reporter_state *r,
 	ingest_loss_change(t, r, &news, t->now_ns);
 }
 
-void push_losses(struct telemetry *t, bool all)
+/* What a reporter misses is lost once it is silent. */
+static void push_losses(struct telemetry *t, bool all)
 {
 	uint64_t from = 0, to = t->losses.mask + 1ULL;
 
@@ -298,13 +301,14 @@ void push_losses(struct telemetry *t, bool all)
 	}
 }
 
-void push_flow(void *ctx, struct flow_entry *f, enum flow_leaves why)
+/* flows.leave; ctx: the telemetry. */
+static void push_flow(void *ctx, struct flow_entry *f, enum flow_leaves why)
 {
 	struct telemetry *t = ctx;
 	uint64_t room[PATH_NODES_MAX];
 
 	telemetry_row_flow(&t->rows, t->now_ns, f, why,
-			   track_nodes(t, f, room));
+			   telemetry_flow_path(t, f, room));
 	for (unsigned i = 0; i < f->kept && t->rows.of[ROWS_HOP]; i++) {
 		const struct flow_hop *h = flow_hop(&t->flows, f, i);
 		const struct hop_key *p = &t->objects.place[h->place];
@@ -318,7 +322,7 @@ void push_flow(void *ctx, struct flow_entry *f, enum flow_leaves why)
 	}
 }
 
-void push_distributions(struct telemetry *t)
+static void push_distributions(struct telemetry *t)
 {
 	const struct dist *none = t->none;
 
@@ -394,7 +398,6 @@ void telemetry_defaults(struct telemetry_options *o)
 			  .buckets = 12,
 			  .hops = 6,
 			  .blocks = 8192,
-			  .wide = true,
 			  .idle_ns = 60000000000},
 		.objects = {.nodes = 4096, .places = 65536, .objects = 65536},
 		.paths = 16384,
@@ -422,7 +425,7 @@ static int open_parts(struct telemetry *t, const struct telemetry_sinks *sinks)
 	if (!rc)
 		rc = paths_init(&t->paths, o->paths, o->path_nodes);
 	if (!rc)
-		rc = dists_init(&t->dists, o->dist_bytes);
+		rc = area_init(&t->dists.area, o->dist_bytes);
 	if (!rc)
 		rc = losses_init(&t->losses, o->reporters);
 	if (!rc)
@@ -469,11 +472,11 @@ void telemetry_close(struct telemetry *t)
 		return;
 	telemetry_rows_close(&t->rows);
 	flows_fini(&t->flows);
-	objects_fini(&t->objects);
-	paths_fini(&t->paths);
-	dists_fini(&t->dists);
+	area_fini(&t->objects.area);
+	area_fini(&t->paths.area);
+	area_fini(&t->dists.area);
 	losses_fini(&t->losses);
-	states_fini(&t->states);
+	area_fini(&t->states.area);
 	free(t->node_threshold);
 	free(t->none);
 	free(t);
@@ -497,7 +500,7 @@ int telemetry_set_thresholds(struct telemetry *t,
 	memcpy(t->all, th->all, sizeof(t->all));
 	memcpy(t->end, th->end, sizeof(t->end));
 	t->ends = th->ends;
-	events_set(t);
+	renew_thresholds(t);
 	return 0;
 }
 
@@ -547,8 +550,7 @@ static inline void prefetch_flow(const struct telemetry *t, uint64_t hash,
 	if (hops > t->flows.o.hops)
 		hops = t->flows.o.hops;
 	prefetch_all(f, sizeof(*f) + hops * sizeof(struct flow_hop));
-	if (hops && t->flows.o.wide && t->layouts.latest &&
-	    t->layouts.latest->picks.present >> FLOW_METERS)
+	if (hops && t->layouts.latest->simd.present >> FLOW_METERS)
 		prefetch_all(flow_wide(&t->flows, f, 0),
 			     hops * sizeof(struct flow_wide));
 }
@@ -578,7 +580,7 @@ void ingest_records(struct telemetry *t, const struct int_record *v, size_t n,
 		if (i + AHEAD < n)
 			prefetch_record_flow(t, v, hash, i + AHEAD);
 		if (number)
-			t->view = number[i];
+			t->record = number[i];
 		ingest_next_record(t, &v[i], hash[i]);
 	}
 }
@@ -696,12 +698,6 @@ struct flow_entry *telemetry_flow_at(const struct telemetry *t, uint32_t i)
 	return f->key_len ? f : NULL;
 }
 
-struct nodes telemetry_flow_path(const struct telemetry *t,
-				 struct flow_entry *f, uint64_t *room)
-{
-	return track_nodes(t, f, room);
-}
-
 const struct hop_key *telemetry_flow_hop(const struct telemetry *t,
 					 struct flow_entry *f, unsigned k,
 					 const struct meter *of[METRIC_OF_HOP])
@@ -712,7 +708,7 @@ const struct hop_key *telemetry_flow_hop(const struct telemetry *t,
 	for (unsigned m = 0; m < FLOW_METERS; m++)
 		of[m] = &h->meter[m];
 	for (unsigned m = 0; m < FLOW_WIDE; m++)
-		of[FLOW_METERS + m] = w ? &w->meter[m] : NULL;
+		of[FLOW_METERS + m] = &w->meter[m];
 	return h->place ? &t->objects.place[h->place] : NULL;
 }
 

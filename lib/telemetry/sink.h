@@ -149,11 +149,11 @@ enum telemetry_item {
 uint32_t telemetry_items(const struct telemetry *t, enum telemetry_item kind);
 
 struct flow_entry *telemetry_flow_at(const struct telemetry *t, uint32_t i);
-/* The nodes of a flow's path; room for PATH_NODES_MAX (paths.h). */
+/* The nodes of a flow's path, none: not known; room for PATH_NODES_MAX. */
 struct nodes telemetry_flow_path(const struct telemetry *t,
 				 struct flow_entry *f, uint64_t *room);
-/* Where a hop of a flow is, k < f->kept; NULL: nowhere. Its metrics: measure/
- * flows.h. */
+/* The hop key of a hop of a flow, k < f->kept; NULL: not known. of: its
+ * metrics. */
 const struct hop_key *telemetry_flow_hop(const struct telemetry *t,
 					 struct flow_entry *f, unsigned k,
 					 const struct meter *of[METRIC_OF_HOP]);

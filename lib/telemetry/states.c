@@ -19,11 +19,9 @@ struct state {
 int states_init(struct states *ss, uint32_t max)
 {
 	size_t size = max * sizeof(struct state);
-	uint64_t slots = 2;
+	uint64_t slots = hash_slots(max);
 	int rc;
 
-	while (slots < 2ULL * max)
-		slots *= 2;
 	*ss = (struct states){.max = max, .mask = (uint32_t)(slots - 1)};
 	rc = area_init(&ss->area, size + slots * sizeof(*ss->slot));
 	if (rc < 0)
@@ -31,11 +29,6 @@ int states_init(struct states *ss, uint32_t max)
 	ss->at = (struct state *)ss->area.base;
 	ss->slot = (uint32_t *)(ss->area.base + size);
 	return 0;
-}
-
-void states_fini(struct states *ss)
-{
-	area_fini(&ss->area);
 }
 
 /* NULL: there is no room for another. */

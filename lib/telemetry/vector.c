@@ -325,7 +325,7 @@ VECTOR bool vector_ingest(struct telemetry *t, struct flow_entry *f,
 	*latency = add_hops(t, f, v, told, p->present);
 	if (p->hop.set)
 		add_meters(&p->hop, told, flow_hops(f), n);
-	if (p->wide.set && t->flows.o.wide)
+	if (p->wide.set)
 		add_wide_meters(&p->wide, told, flow_wide(&t->flows, f, 0), n);
 	return true;
 }

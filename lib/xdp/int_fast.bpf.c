@@ -92,7 +92,7 @@ struct work {
 	struct fast_whole whole; /* a frame that goes up */
 	struct fast_path path;
 	struct fast_number number;
-	struct fast_layout_key plan_key; /* of the last packet's layout */
+	struct fast_layout_key layout_key; /* of the last packet's layout */
 	struct fast_layout layout;
 	__u64 tick, now_ns;		/* CLOCK_MONOTONIC at that tick */
 	struct fast_hop old[FAST_HOPS]; /* of a path that changes */
@@ -718,19 +718,19 @@ enum {
 };
 
 /* The layout of the packet's bitmap, in w->layout. */
-static __always_inline bool has_plan(struct work *w, const struct frame *f)
+static __always_inline bool find_layout(struct work *w, const struct frame *f)
 {
 	struct fast_layout_key key = {
 		w->spot.words, load16(f, w->spot.header + INT_AT_BITMAP)};
 	const struct fast_layout *layout;
 
-	if (key.words != w->plan_key.words ||
-	    key.bitmap != w->plan_key.bitmap) {
+	if (key.words != w->layout_key.words ||
+	    key.bitmap != w->layout_key.bitmap) {
 		layout = bpf_map_lookup_elem(&int_layouts, &key);
 		if (!layout)
 			return false;
 		w->layout = *layout;
-		w->plan_key = key;
+		w->layout_key = key;
 	}
 	/* No layout yet: its key would be that of a bitmap without bits. */
 	return w->layout.len && divide(f, &w->spot, &w->layout);
@@ -766,7 +766,7 @@ __noinline int find(struct xdp_md *ctx, struct work *w)
 		if (is != FOUND_STACK)
 			ours = 0;
 	}
-	if (is == FOUND_STACK && !has_plan(w, &f))
+	if (is == FOUND_STACK && !find_layout(w, &f))
 		is = FOUND_UNSURE;
 	return ours | is;
 }

@@ -90,15 +90,6 @@ static bool field_of(struct fast_field *out, const struct int_layout *layout,
 static bool make_fast_layout(struct fast_layout *out,
 			     const struct int_layout *layout)
 {
-	static const uint8_t id[FIELD_IDS] = {INT_EGRESS, INT_QUEUE,
-					      INT_BUFFER};
-	static const uint8_t metric[METRIC_OF_HOP] = {
-		[METRIC_HOP_LATENCY] = INT_LATENCY,
-		[METRIC_QUEUE_OCCUPANCY] = INT_OCCUPANCY,
-		[METRIC_LINK_UTILIZATION] = INT_UTILIZATION,
-		[METRIC_QUEUE_CONGESTION] = INT_CONGESTION,
-		[METRIC_BUFFER_OCCUPANCY] = INT_BUFFER_OCCUPANCY,
-	};
 	bool stamps = layout->has & 1U << INT_EGRESS_TIME, good;
 	struct fast_field node = {0};
 
@@ -111,9 +102,9 @@ static bool make_fast_layout(struct fast_layout *out,
 	       !layout->reserved;
 	out->node = node.word;
 	for (unsigned i = 0; good && i < FIELD_IDS; i++)
-		good = field_of(&out->id[i], layout, id[i]);
+		good = field_of(&out->id[i], layout, field_of_id[i]);
 	for (unsigned i = 0; good && i < METRIC_OF_HOP; i++)
-		good = field_of(&out->metric[i], layout, metric[i]);
+		good = field_of(&out->metric[i], layout, field_of_metric[i]);
 	return good && (out->metric[METRIC_HOP_LATENCY].mask || !stamps);
 }
 

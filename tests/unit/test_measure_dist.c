@@ -80,10 +80,11 @@ static void test_samples(void)
 {
 	struct dists ds;
 
-	TEST(!dists_init(&ds, 1 << 20));
+	ds.used = 0;
+	TEST(!area_init(&ds.area, 1 << 20));
 	for (unsigned seed = 0; seed < 50; seed++)
 		check_samples(&ds, seed);
-	dists_fini(&ds);
+	area_fini(&ds.area);
 }
 
 static void test_no_room(void)
@@ -92,12 +93,13 @@ static void test_no_room(void)
 	uint32_t from, to;
 	struct dist *d;
 
-	TEST(!dists_init(&ds, 2 * sizeof(*d) + 8));
+	ds.used = 0;
+	TEST(!area_init(&ds.area, 2 * sizeof(*d) + 8));
 	TEST((d = dists_new(&ds)) != NULL);
 	TEST(!dist_quantile(d, 0.5, &from, &to));
 	TEST(dists_new(&ds) != NULL);
 	TEST(!dists_new(&ds));
-	dists_fini(&ds);
+	area_fini(&ds.area);
 }
 
 int main(void)

@@ -176,10 +176,10 @@ static void test_age(void)
 }
 
 /* Hops beyond those of an entry, in blocks that come back. */
-static void check_hops(bool wide)
+static void check_hops(void)
 {
 	struct flows_options o = {
-		.rows = 4, .buckets = 4, .hops = 3, .blocks = 4, .wide = wide};
+		.rows = 4, .buckets = 4, .hops = 3, .blocks = 4};
 	struct flow_entry *a, *b;
 	struct flows fl;
 
@@ -191,9 +191,7 @@ static void check_hops(bool wide)
 		TEST(flow_grow(&fl, a) && flow_grow(&fl, b));
 		flow_hop(&fl, a, i)->place = i;
 		flow_hop(&fl, b, i)->place = 1000 + i;
-		TEST(wide == (flow_wide(&fl, a, i) != NULL));
-		if (wide)
-			flow_wide(&fl, a, i)->meter[1].latest = 7 * i;
+		flow_wide(&fl, a, i)->meter[1].latest = 7 * i;
 	}
 	TEST(!flow_grow(&fl, a) && fl.ledger.no_block == 1);
 	TEST(a->kept == 3 + 2 * FLOW_BLOCK);
@@ -203,14 +201,14 @@ static void check_hops(bool wide)
 
 		TEST(flow_hop(&fl, a, i)->place == k);
 		TEST(flow_hop(&fl, b, i)->place == 1000 + i);
-		TEST(!wide || flow_wide(&fl, a, i)->meter[1].latest == 7 * k);
+		TEST(flow_wide(&fl, a, i)->meter[1].latest == 7 * k);
 	}
 	flows_flush(&fl);
 	a = touch(&fl, 3, 0);
 	for (unsigned i = 0; i < 3 + 4 * FLOW_BLOCK; i++) {
 		TEST(flow_grow(&fl, a));
 		TEST(flow_hop(&fl, a, i)->place == 0);
-		TEST(!wide || flow_wide(&fl, a, i)->meter[1].latest == 0);
+		TEST(flow_wide(&fl, a, i)->meter[1].latest == 0);
 	}
 	TEST(!flow_grow(&fl, a));
 	flows_fini(&fl);
@@ -232,8 +230,7 @@ int main(void)
 {
 	test_lru();
 	test_age();
-	check_hops(true);
-	check_hops(false);
+	check_hops();
 	test_refused();
 	return test_end();
 }

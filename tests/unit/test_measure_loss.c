@@ -15,7 +15,7 @@ enum {
 static struct reporter_state *fresh(struct losses *l, uint8_t bits)
 {
 	TEST(!losses_init(l, 4));
-	return losses_of(l, true, 7, 1, bits);
+	return losses_of(l, 7, 1, bits);
 }
 
 /* Gives numbers that go up from first; returns the lost ones that are told. */
@@ -207,15 +207,15 @@ static void test_reporters(void)
 	struct losses l;
 
 	TEST(!losses_init(&l, 3));
-	a = losses_of(&l, true, 1, 0, 32);
-	b = losses_of(&l, true, 1, 1, 32);
-	c = losses_of(&l, false, 1, 0, 32);
+	a = losses_of(&l, 1, 0, 32);
+	b = losses_of(&l, 1, 1, 32);
+	c = losses_of(&l, 3, 0, 32);
 	TEST(a && b && c && a != b && a != c && b != c);
-	TEST(losses_of(&l, true, 1, 0, 32) == a);
-	TEST(losses_of(&l, true, 2, 0, 32) != NULL && l.used == 4);
-	while (losses_of(&l, true, 100 + l.used, 0, 32))
+	TEST(losses_of(&l, 1, 0, 32) == a);
+	TEST(losses_of(&l, 2, 0, 32) != NULL && l.used == 4);
+	while (losses_of(&l, 100 + l.used, 0, 32))
 		;
-	TEST(losses_of(&l, false, 1, 0, 32) == c);
+	TEST(losses_of(&l, 3, 0, 32) == c);
 	losses_fini(&l);
 }
 

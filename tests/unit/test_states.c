@@ -40,7 +40,7 @@ static void test_last(void)
 	TEST(differs(&ss, 2, 0, 7, "abcd"));
 	TEST(differs(&ss, 2, 0, 7, "abcd"));
 	TEST(ss.no_room == 2);
-	states_fini(&ss);
+	area_fini(&ss.area);
 }
 
 static void test_long(void)
@@ -55,7 +55,7 @@ static void test_long(void)
 	TEST(states_differ(&ss, 1, 0, 7, data, LONGEST));
 	TEST(states_differ(&ss, 1, 0, 7, data, LONGEST + 4));
 	TEST(states_differ(&ss, 1, 0, 7, data, LONGEST + 4));
-	states_fini(&ss);
+	area_fini(&ss.area);
 }
 
 int main(void)

@@ -284,7 +284,6 @@ static void check_random(const struct int_word *words, uint32_t bitmap,
 	memset(&m, 0, sizeof(m));
 	rig_init(&rig);
 	rig.o.flows.hops = 3;
-	rig.o.flows.wide = seed & 1;
 	swap_thresholds(&r, &rig, node, 6);
 	rig_open(&rig);
 	rig.t->vector = rig.t->vector && vector;
