@@ -230,7 +230,7 @@ struct flow_entry {
 	uint8_t flags;
 	uint16_t kept; /* hops that are kept */
 	struct meter latency;
-	uint32_t path; /* paths.h; 0: unknown, or no room. Free: the next */
+	uint32_t path; /* struct path; 0: unknown, or no room. Free: the next */
 	uint32_t more; /* the first block, or 0 */
 	uint32_t generation; /* of thresholds, by which the watches were made */
 	uint32_t reporter;   /* node: FLOW_REPORTED */
@@ -409,8 +409,8 @@ void flows_age(struct flows *fl, uint64_t now_ns);
 void flows_flush(struct flows *fl);
 
 /*
- * the paths that packets took: lists of nodes, the source first, each
- * kept once. Bounded; what finds no room is counted.
+ * The paths that packets took: lists of nodes, the source first, each kept
+ * once. Bounded; what finds no room is counted.
  */
 
 enum {

@@ -13,7 +13,7 @@
 int paths_init(struct paths *ps, uint32_t paths, uint32_t nodes)
 {
 	size_t path_size = (paths + 1ULL) * sizeof(struct path);
-	uint64_t slots = hash_slots(paths);
+	uint64_t slots = objects_slots(paths);
 	int rc;
 
 	*ps = (struct paths){.max = paths,

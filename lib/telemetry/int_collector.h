@@ -4,8 +4,8 @@
  * (sink.h), on one core or on several.
  *
  * On several, workers take batches of packets one at a time
- *(threads/threads.h). What a batch says goes as messages to owners, which take
- *it in the order of batches:
+ * (threads/threads.h). What a batch says goes as messages to owners, which take
+ * it in the order of batches:
  *
  *	a record		to the owner of its flow: the flow cache, paths,
  *			latencies, distributions

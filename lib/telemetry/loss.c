@@ -156,7 +156,7 @@ struct loss_change loss_settle(struct reporter_state *r)
 
 int losses_init(struct losses *l, unsigned n)
 {
-	unsigned room = (unsigned)hash_slots(n);
+	unsigned room = (unsigned)objects_slots(n);
 
 	*l = (struct losses){.mask = room - 1};
 	l->at = calloc(room, sizeof(*l->at));

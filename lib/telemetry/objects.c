@@ -51,9 +51,9 @@ int objects_init(struct objects *os, const struct objects_options *o)
 		return -EINVAL;
 	*os = (struct objects){
 		.o = *o,
-		.node_mask = (uint32_t)hash_slots(o->nodes) - 1,
-		.place_mask = (uint32_t)hash_slots(o->places) - 1,
-		.object_mask = (uint32_t)hash_slots(o->objects) - 1};
+		.node_mask = (uint32_t)objects_slots(o->nodes) - 1,
+		.place_mask = (uint32_t)objects_slots(o->places) - 1,
+		.object_mask = (uint32_t)objects_slots(o->objects) - 1};
 	rc = area_init(&os->area, arrange(os, NULL));
 	if (rc < 0)
 		return rc;

@@ -22,15 +22,8 @@
 #include "base/area.h"
 #include "telemetry/threshold.h"
 
-/*
- * the latest opaque state snapshot of each IOAM node: bytes (RFC
- * 9197, section 4.4.2.13), one for each node, namespace and schema.
- *
- * Memory: 1036 bytes each, taken at the beginning and touched as it is used.
- */
-
 /* Slots of a hash table for n numbers: a power of two, at most half full. */
-static inline uint64_t hash_slots(uint64_t n)
+static inline uint64_t objects_slots(uint64_t n)
 {
 	uint64_t slots = 2;
 
@@ -38,6 +31,13 @@ static inline uint64_t hash_slots(uint64_t n)
 		slots *= 2;
 	return slots;
 }
+
+/*
+ * The latest opaque state snapshot of each IOAM node: bytes (RFC 9197, section
+ * 4.4.2.13), one for each node, namespace and schema.
+ *
+ * Memory: 1036 bytes each, taken at the beginning and touched as it is used.
+ */
 
 struct states {
 	struct area area;
@@ -60,7 +60,7 @@ bool states_differ(struct states *ss, uint64_t node, uint16_t domain,
 		   uint32_t schema, const uint8_t *data, size_t len);
 
 /*
- * distributions: how often a value was in each of some bins, which are
+ * Distributions: how often a value was in each of some bins, which are
  * log-linear: 16 for each power of two, and 16 of one number each below. So no
  * bin is wider than a sixteenth of its values.
  *

@@ -118,7 +118,7 @@ int telemetry_set_thresholds(struct telemetry *t,
 int telemetry_add_records(struct telemetry *t, const struct int_record *v,
 			  size_t n);
 /* Numbers of a reporter that came without records: n, from from->sequence on.
- */
+ * from->has_node: numbers of no known node are no sequence. */
 int telemetry_add_numbers(struct telemetry *t, uint64_t ts_ns,
 			  const struct int_from *from, uint32_t n);
 /* It is so late now, though no records come: flows expire, values are pushed.

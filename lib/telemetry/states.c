@@ -19,7 +19,7 @@ struct state {
 int states_init(struct states *ss, uint32_t max)
 {
 	size_t size = max * sizeof(struct state);
-	uint64_t slots = hash_slots(max);
+	uint64_t slots = objects_slots(max);
 	int rc;
 
 	*ss = (struct states){.max = max, .mask = (uint32_t)(slots - 1)};

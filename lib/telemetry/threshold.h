@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* clang-format off */
 /*
  * threshold.h - the threshold state of one metric key: when a value is an
  * event.
  *
- * change:   |value - reference| > threshold, strictly (INTCollector, section
- *           III-D). The reference is the value last reported for this key, in
- * an event or in a periodic row, and moves with nothing else. So the reported
- * value is never further than the threshold from the truth (the published
- * INTCollector moves it more often). rise:     the value is at least high, and
- * was not since it last fell. fall:     it is below low, and had risen.
+ *	change	|value - reference| > threshold, strictly (INTCollector, section
+ *		III-D)
+ *	rise	the value is at least high, and was not since it last fell
+ *	fall	the value is below low, and had risen
+ *
+ * The reference is the value last reported for this key, in an event or in a
+ * periodic row, and moves with nothing else. So the reported value is never
+ * further than the threshold from the truth (the published INTCollector moves
+ * it more often).
  *
  * Between reports only this is kept: which values are no event, as a range of
  * numbers. One comparison decides; where it says no, threshold_check() looks
  * closer. The program in the kernel (xdp/int_fast.bpf.c) judges by these
  * functions, too.
  */
+/* clang-format on */
 #ifndef TELEMETRY_THRESHOLD_H
 #define TELEMETRY_THRESHOLD_H
 
@@ -22,8 +27,8 @@
 #include <stdint.h>
 
 /*
- * what is measured, and of what: the keys of INTCollector's table I,
- * and buffers. An id that nothing has told is METRIC_NONE, a node NODE_UNKNOWN.
+ * What is measured, and of what: the keys of INTCollector's table I, and
+ * buffers. An id that nothing has told is METRIC_NONE, a node NODE_UNKNOWN.
  *
  * metric             key                   value
  * hop_latency        flow, node            ns within the node

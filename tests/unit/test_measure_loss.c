@@ -116,6 +116,29 @@ static void test_gap(void)
 	losses_fini(&l);
 }
 
+/* How late is late, and how near the next suspect number must be: flows.h. */
+static void test_window(void)
+{
+	struct losses l;
+	struct reporter_state *r = fresh(&l, 32);
+
+	loss_add_number(r, 1000, 1);
+	loss_add_number(r, 1000 + LOSS_WINDOW, 2);
+	loss_add_number(r, 1001, 3); /* LOSS_WINDOW - 1 behind */
+	TEST(r->late == 1 && r->lost == 0 && !r->suspect);
+	loss_add_number(r, 1002 + LOSS_WINDOW, 4);
+	TEST(r->lost == 1);
+	loss_add_number(r, 1002, 5); /* LOSS_WINDOW behind */
+	TEST(r->late == 1 && r->lost == 1 && r->suspect);
+	loss_add_number(r, 5000000, 6);
+	loss_add_number(r, 5000001 + LOSS_WINDOW, 7);
+	TEST(r->suspect && r->last == 1002 + LOSS_WINDOW);
+	loss_add_number(r, 5000001 + 2 * LOSS_WINDOW, 8);
+	TEST(!r->suspect && r->restarts == 0);
+	TEST(r->last == 5000001 + 2 * LOSS_WINDOW);
+	losses_fini(&l);
+}
+
 /* Gaps of more than 65536, over the end of numbers, too; all are lost. */
 static void check_far(uint8_t bits, uint32_t last, uint32_t gap)
 {
@@ -223,6 +246,7 @@ int main(void)
 {
 	test_random();
 	test_gap();
+	test_window();
 	test_far();
 	test_told_once();
 	test_restart();
