@@ -151,8 +151,9 @@ static int set(struct thresholds *out, const char *name, const char *value,
 static int read_file(struct thresholds *out, const char *path,
 		     struct error *err)
 {
-	struct ini i = {
-		.name = path, .strange = "not a line of thresholds", .err = err};
+	struct ini i = {.name = path,
+			.strange = "not a line of thresholds",
+			.err = err};
 	struct error why;
 	int rc;
 
