@@ -289,9 +289,8 @@ static void start_output(struct gen *g, const struct settings *s)
 static void open_input(struct input *in, struct gen *g)
 {
 	struct error why;
-	int rc = g->run.w == &csv_workload
-			 ? csv_open(&in->rows, g, &why)
-			 : input_open(&in->traffic, g, &why);
+	int rc = g->run.w == &csv_workload ? csv_open(&in->rows, g, &why)
+					   : input_open(&in->traffic, g, &why);
 
 	if (rc < 0)
 		cli_error(source_name(g), &why);

@@ -218,18 +218,19 @@ static void add_choice(struct choices *c, const char *dashes, const char *text)
 static void add_commands(struct choices *c)
 {
 	for (int v = VERB_KEYWRITE; v < VERBS; v++)
-		add_choice(c, "", verb_name((enum verb)v));
+		add_choice(c, "", cli.verbs[v]);
 	for (const struct builtin *b = builtins; b->name; b++)
 		add_choice(c, "", b->name);
 }
 
 static void add_tables(struct choices *c, const struct query_sources *p)
 {
-	for (unsigned i = 0; i < p->sources; i++)
-		for (unsigned k = 0; k < query_source_tables(&p->source[i]);
-		     k++)
-			add_choice(c, "",
-				   query_source_table(&p->source[i], k)->name);
+	for (unsigned i = 0; i < p->sources; i++) {
+		const struct memory *m = p->source[i].memory;
+
+		for (unsigned k = 0; m && k < m->tables; k++)
+			add_choice(c, "", m->table[k].name);
+	}
 }
 
 /* first: no word is before the one under the cursor. Tables are the values

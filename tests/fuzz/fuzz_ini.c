@@ -32,7 +32,8 @@ static bool next(struct ini *i)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct error err;
-	struct ini a = {.name = "fuzz", .strange = "strange", .err = &err}, b = a;
+	struct ini a = {.name = "fuzz", .strange = "strange", .err = &err},
+		   b = a;
 	unsigned header = 0;
 	char *text = NULL;
 	FILE *out;
@@ -53,7 +54,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	fclose(out);
 	rewind(a.in);
-	a = (struct ini){.in = a.in, .name = a.name, .strange = "", .err = &err};
+	a = (struct ini){
+		.in = a.in, .name = a.name, .strange = "", .err = &err};
 	b.in = must(fmemopen(text, len, "r"));
 	while (next(&a)) {
 		if (strlen(a.key) + 1 + strlen(a.value) > INI_LINE_MAX)

@@ -106,8 +106,9 @@ static void test_no_time(void)
 	struct row_sink *s;
 
 	TEST(export_open(&s, "file:/dev/null?retry=0", NULL, &err) == -EINVAL);
-	TEST(!strcmp(err.text, "file:/dev/null: retry: '0' is not a time of 1ms "
-			     "or more"));
+	TEST(!strcmp(err.text,
+		     "file:/dev/null: retry: '0' is not a time of 1ms "
+		     "or more"));
 }
 
 int main(void)
