@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* clang-format off */
 /*
  * top.c - what there is to look at, as rows of columns:
  *
@@ -12,6 +13,7 @@
  * links   top_link   the same of links
  * paths   top_path   latency from end to end, by packets that told it
  */
+/* clang-format on */
 #include "int_collect.h"
 
 #include <errno.h>

@@ -428,6 +428,7 @@ static void run_rows_close(struct run_rows *r)
 	r->screen->close(r->screen);
 }
 
+/* clang-format off */
 /* --- what the controller can be asked, as tables (cli/browse.h) -----------
  *
  * ports   label_port     the newest state of every port: the worst queues
@@ -436,6 +437,7 @@ static void run_rows_close(struct run_rows *r)
  *                        numbers, or ports that are silent
  * paths   label_path     specific flows: the latency of each hop on their way
  */
+/* clang-format on */
 
 /* For browse_open(). */
 struct tables {

@@ -107,6 +107,7 @@ static inline bool shape_sum_right(const uint8_t *frame)
 	return shape_divides(sum);
 }
 
+/* clang-format off */
 /*
  * The descriptor of a valid report.
  *
@@ -114,8 +115,6 @@ static inline bool shape_sum_right(const uint8_t *frame)
  * pointer to the key in the packet, behind which the data lies, and the
  * descriptor. It is DTA/1's header with the fields replaced that are no longer
  * needed:
- *
- * clang-format off
  *
  *	bits	DTA/1			descriptor
  *	56-63	version, opcode		table
@@ -127,9 +126,8 @@ static inline bool shape_sum_right(const uint8_t *frame)
  *	32-39	hop, path length	the same
  *	16-31	table			data length
  *	0-15	sequence		the same
- *
- * clang-format on
  */
+/* clang-format on */
 enum {
 	DESC_TABLE = 56,
 	DESC_IMMEDIATE = 55,

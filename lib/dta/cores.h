@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* clang-format off */
 /*
  * cores.h - a translator on several cores (threads/threads.h). It leaves the
  * same memory as translate_rx(), byte for byte, and the same counters, except
@@ -7,16 +8,12 @@
  * A worker decodes its batch and checks all that depends on one packet only.
  * Then come these rounds, without those that no table needs:
  *
- * clang-format off
- *
  *	numbers	to the reporter's owner, which tracks its sequence: runs of
  *		consecutive numbers, and packets that are tracked or not of the
  *		common shape, which the owner checks
  *	cache	to a list's owner, which writes it to memory, and to the owner
  *		of a row of postcards, which returns evicted rows
  *	write	to the owner of a part of a table, which carries operations out
- *
- * clang-format on
  *
  * A transport that can be cloned (op.h) makes each worker an owner. Otherwise
  * worker 0 owns everything and sends what the workers have made.
@@ -34,6 +31,7 @@
  *            out.
  * Threads:   all functions are for the thread that opened it, worker 0.
  */
+/* clang-format on */
 #ifndef DTA_CORES_H
 #define DTA_CORES_H
 

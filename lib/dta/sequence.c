@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* clang-format off */
 /*
  * sequence.c - the sequence numbers of reporters (dta(7), Flow control).
  *
@@ -6,15 +7,11 @@
  * one counter. The report's table determines what happens if its number is not
  * the next one:
  *
- * clang-format off
- *
  *	off     nothing
  *	count   the gap and the missing numbers are counted; the report is
  *	        carried out
  *	strict  the report is dropped; a NACK gives the last number in order,
  *	        after which the reporter sends again
- *
- * clang-format on
  *
  * Strict tables check only tracked reports. The numbers of a reporter's
  * untracked reports are ignored once it has sent tracked ones.
@@ -37,6 +34,7 @@
  * not a first number (0 or 1); else the reporter has restarted, and what is
  * missing is unknown.
  */
+/* clang-format on */
 #include "dta/private.h"
 
 #include <errno.h>

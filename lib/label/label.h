@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* clang-format off */
 /*
  * label.h - INT-label: packets that carry the state of the ports they came
  * through (INT-label, section 2, and its algorithms 1 and 4).
@@ -45,6 +46,7 @@
  *
  * Decoded values are in host order; pointers point into the frame.
  */
+/* clang-format on */
 #ifndef LABEL_LABEL_H
 #define LABEL_LABEL_H
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* clang-format off */
 /*
  * message.h - an operation as words, for a message from one worker to another
  * (threads/threads.h).
- *
- * clang-format off
  *
  *	bits	first word
  *	63	its second word is the immediate
@@ -12,13 +11,12 @@
  *	40-47	table
  *	0-39	offset
  *
- * clang-format on
- *
  * The last words are the addend, both operands of a compare-and-swap, or the
  * data, padded to words. Data that is longer than both sides have agreed on is
  * replaced by its address. So a write or an addition of 8 bytes is two words, a
  * pair.
  */
+/* clang-format on */
 #ifndef RDMA_MESSAGE_H
 #define RDMA_MESSAGE_H
 

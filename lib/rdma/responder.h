@@ -105,20 +105,17 @@ uint64_t responder_epoch(const struct responder *p);
 const struct responder_ledger *responder_counters(const struct responder *p);
 void responder_close(struct responder *p);
 
+/* clang-format off */
 /*
  * A responder on several cores (responder_cores.c, on threads/threads.h). It
  * leaves the same memory, ledger and answers as responder_rx().
  *
  * A batch of packets goes through these rounds:
  *
- * clang-format off
- *
  *	judge	its worker decodes packets and checks all that does not depend
  *		on earlier ones; one owner checks the rest: PSNs, receives
  *	write	its worker sends each operation to the owner of its bytes
  *	reply	one owner passes on immediates and sends answers
- *
- * clang-format on
  *
  * After an error of the answers' sink, which is final, batches that were taken
  * are carried out without answers.
@@ -127,6 +124,7 @@ void responder_close(struct responder *p);
  * it; responder_cores_rest() lends p back until the next batch.
  * Threads:   the functions are for the thread that opened it, worker 0.
  */
+/* clang-format on */
 enum {
 	RESPONDER_CORES_MAX = 32, /* workers */
 	/* Batches of each worker under way, for src_hold_batches(). */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* clang-format off */
 /*
  * region_file.h - private to this room: a region's file as it lies in memory
  * (dta-region(5)), and what an open region knows.
@@ -11,6 +12,7 @@
  *
  * All in the byte order of the machine that made it.
  */
+/* clang-format on */
 #ifndef REGION_REGION_FILE_H
 #define REGION_REGION_FILE_H
 

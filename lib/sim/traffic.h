@@ -291,6 +291,7 @@ void flowtab_drain(struct flowtab *t);
 /* --- the network that telemetry tells of -----------------------------------
  */
 
+/* clang-format off */
 /*
  * Switches have ids from 1, ports are numbered from 0 in each. A host is
  * connected to the edge switch that a hash of its address picks. Equal paths
@@ -310,6 +311,7 @@ void flowtab_drain(struct flowtab *t);
  *
  * A path has 5 switches, 3 within a pod, 1 between hosts of one edge switch.
  */
+/* clang-format on */
 
 enum {
 	TOPO_HOPS_MAX = 5,   /* of a path */

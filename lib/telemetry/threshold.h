@@ -26,6 +26,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* clang-format off */
 /*
  * What is measured, and of what: the keys of INTCollector's table I, and
  * buffers. An id that nothing has told is METRIC_NONE, a node NODE_UNKNOWN.
@@ -43,6 +44,7 @@
  *
  * Values have 32 bits; what is larger is UINT32_MAX and counted.
  */
+/* clang-format on */
 
 #define METRIC_NONE  UINT32_MAX
 #define NODE_UNKNOWN UINT64_MAX

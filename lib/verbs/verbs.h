@@ -18,6 +18,7 @@
 #include "rdma/ticket.h"
 #include "net/proto.h"
 
+/* clang-format off */
 /*
  * The target.
  *
@@ -27,21 +28,18 @@
  * to a translator; it changes when a queue pair was made anew or the region
  * rotated.
  *
- * clang-format off
- *
  * Epochs:  the target takes a writer's seat of the region. A rotation waits
- * until the device can no longer write into the old epoch: until the grace is
- *          over and its R_Keys are revoked.
+ *          until the device can no longer write into the old epoch: until the
+ *          grace is over and its R_Keys are revoked.
  * Waiting: poll() the descriptors of verbs_target_fds() for at most
  *          VERBS_TARGET_TICK_MS, then call verbs_target_work().
  * Losses:  if the device or its address is removed, the target ends; the region
  *          outlives it, and another target can be opened.
  * Readers: have a read-only memory region of the whole region file, and queue
  *          pairs for that only. They see what a local process sees that maps
- * the region for reading: all epochs.
- *
- * clang-format on
+ *          the region for reading: all epochs.
  */
+/* clang-format on */
 struct verbs_target;
 
 enum {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* clang-format off */
 /*
  * verbs_cm.h - private to this room: shared by host and collector, above all
  * the message that each sends in the private data of a librdmacm connection.
  * Big-endian:
- *
- * clang-format off
  *
  *	"DTA2", kind (4), R_Key (4), error (4), address (8), length (8)
  *
@@ -15,13 +14,12 @@
  *   kind 1, to read:	  accepted with the place of the region's file, as
  *			  dta-region(5) has it.
  *
- * clang-format on
- *
  * The collector rejects with a negative errno: -EAGAIN, not ready yet; -EACCES,
  * not readable; -EPROTO, unknown kind; -EUSERS, too many connections.
  *
  * librdmacm pads private data with zeros: more may arrive than was sent.
  */
+/* clang-format on */
 #ifndef VERBS_VERBS_CM_H
 #define VERBS_VERBS_CM_H
 

@@ -97,6 +97,17 @@ bad() { # bad FILE TEXT: a file of one wart
 	finds 'function of 81 lines: int bad(int v)' 'bad.h:1201: over 1200 lines'
 }
 
+@test "comments that the formatter took apart, or may" {
+	bad lib/base/bad.h '/*\n * what came of a\n *table\n */\n'
+	finds 'bad.h:4: no blank behind the star'
+	bad lib/base/bad.h '/*\n * port    switch    leads to\n */\n'
+	finds 'bad.h:3: the formatter may take this table apart'
+	table='/* clang-format off */\n/*\n * port    switch    leads to\n */\n'
+	bad lib/base/fine.h "$table/* clang-format on */\\n"
+	lint
+	[ "$status" = 0 ]
+}
+
 @test "includes that point up" {
 	bad lib/net/bad.h '#include "region/bad.h"\n'
 	bad lib/region/bad.h 'enum { BAD };\n'

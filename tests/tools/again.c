@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* clang-format off */
 /*
  * again WHAT PLAIN SWITCH OUT [HOPS NODES]: what lib/ makes of the packets of
- *PLAIN with the metadata that P4 switches have said in SWITCH; it should be
- *SWITCH. WHAT:
+ * PLAIN with the metadata that P4 switches have said in SWITCH; it should be
+ * SWITCH. WHAT:
  *
  *	int	INT-MD 2.1: packets behind so many NODES, the source of which
- *lets HOPS of them say something (p4/v1model/int_node) report	telemetry
- *reports 2.0 of such packets, with the reporter's own metadata and those of
- *NODES - 1 before it label	labels (p4/v1model/int_label)
+ *		lets HOPS of them say something (p4/v1model/int_node)
+ *	report	telemetry reports 2.0 of such packets, with the reporter's own
+ *		metadata and those of NODES - 1 before it
+ *	label	labels (p4/v1model/int_label)
  *	export	datagrams with the labels that ended somewhere
  *
  * Packets of int and label are PLAIN's one by one; the others are of some of
- *them, in their order.
+ * them, in their order.
  */
+/* clang-format on */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* clang-format off */
 /*
  * rows_to [-s SPOOL] [-b SPOOL_BYTES] [-q QUEUE_BYTES] [-e END_SECONDS] URL:
  * rows that can be told in advance, to a database. Commands on standard input:
  *
  *	put N [SCHEMA [NS]]	N more rows: hop, flow, label; NS apart, 1000
  *	flush			waits; says "flushed" or why not
- *	status			the ledger so far; "port N", "up", "down:
- *REASON"
+ *	status			the ledger so far; "port N", "up",
+ *				"down: REASON"
  *	until COUNTER N		waits until a counter of the ledger is so high
  *
  * At the end, or by SIGTERM, the ledger, and what was refused; exit 1 if not
  * all was sent.
  */
+/* clang-format on */
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* clang-format off */
 /*
  * wan - a long and bad line between two Ethernet interfaces.
  *
@@ -13,8 +14,9 @@
  * travels for DELAY_MS and up to JITTER_MS more. A chance per frame, 0 to 1:
  * lose it; send it twice; let others overtake it. -p: it loses nothing but
  * untagged IPv4 of that protocol, and that from one SIGUSR1 to the next.
- *SIGTERM ends it; what was done is told on stdout.
+ * SIGTERM ends it; what was done is told on stdout.
  */
+/* clang-format on */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
