@@ -145,7 +145,7 @@ static void report_row(struct csv_input *c, uint64_t ts_ns)
 		.data_len = (uint16_t)row->len,
 	};
 
-	emit(c->g, &r, (enum key_type)t->key_type, REPORTER, ts_ns);
+	emit_dta_report(c->g, &r, (enum key_type)t->key_type, REPORTER, ts_ns);
 }
 
 /* DTA/0 carries keys and values of 4 bytes. */

@@ -20,7 +20,7 @@ enum {
 static const struct {
 	const char *name;
 	uint8_t column;
-} columns[] = {
+} known_columns[] = {
 	{"key", CSV_KEY},	    {"src", CSV_SRC},
 	{"dst", CSV_DST},	    {"sport", CSV_SPORT},
 	{"src_port", CSV_SPORT},    {"dport", CSV_DPORT},
@@ -40,10 +40,11 @@ static void find_columns(struct csv_columns *c)
 {
 	for (unsigned i = 0; i < CSV_COLUMNS; i++)
 		c->at[i] = -1;
-	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
-		if (!csv_has(c, columns[i].column))
-			c->at[columns[i].column] = csv_find(c->name, c->n,
-							    columns[i].name);
+	for (size_t i = 0; i < sizeof(known_columns) / sizeof(known_columns[0]);
+	     i++)
+		if (!csv_has(c, known_columns[i].column))
+			c->at[known_columns[i].column] = csv_find(
+				c->name, c->n, known_columns[i].name);
 }
 
 static int add_layout_tables(struct csv_columns *c, const char *path,

@@ -231,8 +231,8 @@ static int emit_kept(struct gen *g, const struct dta_report *r,
 	return n;
 }
 
-void emit(struct gen *g, struct dta_report *r, enum key_type type,
-	  unsigned reporter, uint64_t ts_ns)
+void emit_dta_report(struct gen *g, struct dta_report *r, enum key_type type,
+		     unsigned reporter, uint64_t ts_ns)
 {
 	int n;
 

@@ -126,8 +126,8 @@ int emit_open(struct gen *g, struct error *err); /* err names the file */
  * of the truth. The flags, the sequence and, if --copies was given, the copies
  * are filled in here. After an error, or when done, does nothing.
  */
-void emit(struct gen *g, struct dta_report *r, enum key_type type,
-	  unsigned reporter, uint64_t ts_ns);
+void emit_dta_report(struct gen *g, struct dta_report *r, enum key_type type,
+		     unsigned reporter, uint64_t ts_ns);
 void emit_flush(struct gen *g); /* lets the reports so far go */
 int emit_close(struct gen *g);
 
@@ -164,7 +164,7 @@ bool link_report(struct gen *g, unsigned reporter, const uint8_t *payload,
 bool link_turn(struct gen *g);
 
 /* The ledgers to dta-top, if it is time. */
-void show_page(struct gen *g);
+void show_link_page(struct gen *g);
 
 /* Waits for what is still to be confirmed. */
 void link_finish(struct gen *g);

@@ -74,7 +74,7 @@ static void set_failure(struct gen *g, int rc)
 		g->err = rc;
 }
 
-void show_page(struct gen *g)
+void show_link_page(struct gen *g)
 {
 	struct link *l = g->link;
 
@@ -163,7 +163,7 @@ static void serve_nacks(struct gen *g, int wait_ms)
 		resend_tick(l->resend, l->now_ns);
 	}
 	adapt_rate(g);
-	show_page(g);
+	show_link_page(g);
 }
 
 /* How many frames may go now; if none may, *wait_ns tells for how long. */
@@ -264,7 +264,7 @@ static __attribute__((noinline)) bool wait_turn(struct gen *g)
 				  NULL);
 		}
 		l->now_ns = clock_ns();
-		show_page(g);
+		show_link_page(g);
 	}
 	if (!l->turns)
 		return false;

@@ -219,7 +219,7 @@ static int run_generator(struct gen *g, const struct input *in,
 		if (g->ctr.traffic.packets < next)
 			continue;
 		next = g->ctr.traffic.packets + CLOCK_EVERY;
-		show_page(g);
+		show_link_page(g);
 	}
 	workload_end(&g->run);
 	link_finish(g);
@@ -264,10 +264,11 @@ static void emit_report(void *ctx, struct dta_report *r, bool v6,
 	const struct workload *w = g->run.w;
 
 	r->table = (uint16_t)(g->o.table + v6);
-	emit(g, r,
-	     w->needs == NEEDS_NOTHING ? (enum key_type)g->o.work.key_type
-				       : (enum key_type)w->key[v6],
-	     reporter, ts_ns);
+	emit_dta_report(g, r,
+			w->needs == NEEDS_NOTHING
+				? (enum key_type)g->o.work.key_type
+				: (enum key_type)w->key[v6],
+			reporter, ts_ns);
 }
 
 static void start_output(struct gen *g, const struct settings *s)

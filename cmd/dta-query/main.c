@@ -42,7 +42,7 @@ void sources_pick(struct query_targets *out, const struct query_sources *p,
 		cli_fail("%s", err.text);
 }
 
-int run(const struct opts *o, struct query_sources *p)
+int run_query(const struct opts *o, struct query_sources *p)
 {
 	int rc = o->verb == VERB_LIST	  ? run_list(o, p)
 		 : o->verb == VERB_VERIFY ? run_verify(o, p)
@@ -63,7 +63,7 @@ int main(int argc, char **argv)
 	options_read(&o, argc, argv);
 	cli_signals();
 	sources_open(&p, &o);
-	rc = o.interactive ? run_shell(&o, &p) : run(&o, &p);
+	rc = o.interactive ? run_shell(&o, &p) : run_query(&o, &p);
 	query_sources_close(&p);
 	return rc;
 }

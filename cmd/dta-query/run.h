@@ -6,7 +6,7 @@
 #include "options.h"
 
 /* One of them, by o->verb. The exit status. */
-int run(const struct opts *o, struct query_sources *p);
+int run_query(const struct opts *o, struct query_sources *p);
 
 /* keywrite, path, count */
 int run_keys(const struct opts *o, struct query_sources *p);

@@ -152,7 +152,7 @@ static int run_command(struct shell *sh)
 	if (!sh->terminal && o->keys.file && !strcmp(o->keys.file, "-"))
 		cli_usage(&cli, "--keys -: standard input holds the commands");
 	sources_open(&p, o);
-	return run(o, &p);
+	return run_query(o, &p);
 }
 
 static int run_in_child(struct shell *sh)

@@ -24,7 +24,7 @@ enum {
 	RANGES_MAX = 64,
 };
 
-enum table {
+enum controller_table {
 	TABLE_PORTS,
 	TABLE_SILENT,
 	TABLE_LINKS,
@@ -32,8 +32,8 @@ enum table {
 	TABLES,
 };
 
-static const char *const table_names[] = {"ports", "silent", "links", "paths",
-					  NULL};
+static const char *const controller_tables[] = {"ports", "silent", "links",
+						"paths", NULL};
 
 struct run_options {
 	const char *read;
@@ -138,7 +138,7 @@ static const struct cli_option options[] = {
 	BROWSE_OPTIONS(struct run_options, top,
 		       "look on: ports, silent, links or paths; live on a "
 		       "terminal",
-		       table_names),
+		       controller_tables),
 	{'x', "export", "URL",
 	 "rows of all kinds go there, too: influx:, clickhouse:, redis:, "
 	 "kafka:, prometheus:, file:",
@@ -440,7 +440,7 @@ static void run_rows_close(struct run_rows *r)
 /* clang-format on */
 
 /* For browse_open(). */
-struct tables {
+struct tables_context {
 	struct label_control *c;
 	void *run;	  /* struct run */
 	const char *from; /* where packets come from, for the screen */
@@ -494,7 +494,7 @@ static const struct {
 	const struct schema *schema;
 	const char *sort;
 	unsigned fixed;
-} table_of[TABLES] = {
+} controller_table_of[TABLES] = {
 	[TABLE_PORTS] = {&label_schema[LABEL_ROWS_PORT], "queue", 3},
 	[TABLE_SILENT] = {&label_schema[LABEL_ROWS_SILENCE], "silent_for", 3},
 	[TABLE_LINKS] = {&link_schema, "loss_minutes", 2},
@@ -503,27 +503,27 @@ static const struct {
 
 static const struct schema *table_schema(unsigned table)
 {
-	return table_of[table].schema;
+	return controller_table_of[table].schema;
 }
 
 static unsigned table_sort(unsigned table)
 {
 	unsigned i = 0;
 
-	while (strcmp(table_of[table].schema->fields[i].name,
-		      table_of[table].sort) != 0)
+	while (strcmp(controller_table_of[table].schema->fields[i].name,
+		      controller_table_of[table].sort) != 0)
 		i++;
 	return i;
 }
 
 static unsigned table_fixed(unsigned table)
 {
-	return table_of[table].fixed;
+	return controller_table_of[table].fixed;
 }
 
 static uint32_t table_size(void *ctx, unsigned table)
 {
-	struct label_control *c = ((struct tables *)ctx)->c;
+	struct label_control *c = ((struct tables_context *)ctx)->c;
 
 	if (table == TABLE_PATHS)
 		return label_control_path_places(c);
@@ -532,7 +532,7 @@ static uint32_t table_size(void *ctx, unsigned table)
 
 static bool table_has(void *ctx, unsigned table, uint32_t i)
 {
-	struct label_control *c = ((struct tables *)ctx)->c;
+	struct label_control *c = ((struct tables_context *)ctx)->c;
 	const struct label_record *r;
 
 	if (table == TABLE_PATHS)
@@ -618,7 +618,7 @@ static void path_row(struct row_batch *b, const struct label_path *p)
 static void table_row(void *ctx, unsigned table, uint32_t i,
 		      struct row_batch *b)
 {
-	struct label_control *c = ((struct tables *)ctx)->c;
+	struct label_control *c = ((struct tables_context *)ctx)->c;
 	const struct label_record *r;
 
 	if (table == TABLE_PATHS) {
@@ -660,7 +660,7 @@ static uint64_t per_second(uint64_t now, uint64_t before, uint64_t ns)
 static void table_head(void *ctx, unsigned table, bool ended,
 		       char line[2][BROWSE_LINE])
 {
-	struct tables *t = ctx;
+	struct tables_context *t = ctx;
 	const struct label_control_ledger *l = label_control_counters(t->c);
 	const struct label_db_ledger *db = label_db_counters(
 		label_control_db(t->c));
@@ -669,7 +669,7 @@ static void table_head(void *ctx, unsigned table, bool ended,
 	snprintf(line[0], BROWSE_LINE,
 		 "int-label-ctl %s: %s%s; %" PRIu64 " packets with labels a "
 		 "second",
-		 t->from, table_names[table],
+		 t->from, controller_tables[table],
 		 ended ? ", the input has ended" : "",
 		 per_second(l->labelled, t->before.labelled, ns));
 	snprintf(line[1], BROWSE_LINE,
@@ -682,8 +682,8 @@ static void table_head(void *ctx, unsigned table, bool ended,
 	t->before_ns = now_ns;
 }
 
-static const struct browse_tables tables = {
-	.names = table_names,
+static const struct browse_tables controller_screen = {
+	.names = controller_tables,
 	.schema = table_schema,
 	.sort = table_sort,
 	.fixed = table_fixed,
@@ -700,7 +700,7 @@ struct run {
 	struct run_options o;
 	struct label_control *c;
 	struct run_rows rows;
-	struct tables tables;
+	struct tables_context tables;
 	struct browse *top; /* NULL: none */
 	struct cli_loop loop;
 	uint64_t apart_ns; /* of -i: the wall clock less clock_ns(), at first */
@@ -787,7 +787,7 @@ static void run_open(struct run *r)
 		r->tables.c = r->c;
 		r->tables.run = r;
 		r->tables.from = r->o.read ? r->o.read : r->o.live.name;
-		r->top = browse_open(&tables, &r->tables, &r->o.top,
+		r->top = browse_open(&controller_screen, &r->tables, &r->o.top,
 				     r->o.format);
 	}
 	r->apart_ns = clock_wall_ns() - clock_ns();
@@ -797,7 +797,7 @@ static void run_open(struct run *r)
 /* While the screen stays and nothing comes any more. */
 static void update_screen(void *ctx)
 {
-	struct run *r = ((struct tables *)ctx)->run;
+	struct run *r = ((struct tables_context *)ctx)->run;
 
 	databases_look(&r->rows.list);
 	if (r->rows.orders)

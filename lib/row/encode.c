@@ -155,8 +155,8 @@ static void csv_value(struct outbuf *o, const struct row_cell *c,
 	}
 }
 
-static void csv_row(const struct encoder *e, struct outbuf *o,
-		    const struct row_cell *c, const uint8_t *bytes)
+static void encode_csv_row(const struct encoder *e, struct outbuf *o,
+			   const struct row_cell *c, const uint8_t *bytes)
 {
 	for (unsigned i = 0; i < e->schema->n; i++) {
 		if (i)
@@ -267,7 +267,7 @@ void encoder_row(const struct encoder *e, struct outbuf *o,
 	if (e->fmt == ROW_TEXT)
 		text_row(e, o, c, b->bytes);
 	else if (e->fmt == ROW_CSV)
-		csv_row(e, o, c, b->bytes);
+		encode_csv_row(e, o, c, b->bytes);
 	else
 		json_row(e, o, c, b->bytes);
 	outbuf_char(o, '\n');

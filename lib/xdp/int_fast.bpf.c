@@ -150,7 +150,7 @@ static __always_inline __u64 now_of(struct work *w)
 	return w->now_ns;
 }
 
-static __always_inline struct fast_counters *counters(void)
+static __always_inline struct fast_counters *counters_of_cpu(void)
 {
 	__u32 zero = 0;
 
@@ -158,9 +158,9 @@ static __always_inline struct fast_counters *counters(void)
 }
 
 /* Whether a record is in the ring now. */
-static __always_inline bool send(void *record, __u64 len)
+static __always_inline bool send_record(void *record, __u64 len)
 {
-	struct fast_counters *c = counters();
+	struct fast_counters *c = counters_of_cpu();
 	bool sent = !bpf_ringbuf_output(&int_ring, record, len, 0);
 
 	if (!c)
@@ -186,13 +186,14 @@ static __always_inline struct threshold threshold_of(__u32 node, __u32 metric)
 	return (struct threshold){all->change, all->high, all->low};
 }
 
-int judge(struct work *w, struct fast_seen *s, __u32 v, bool of_flow);
+int judge_value(struct work *w, struct fast_seen *s, __u32 v, bool of_flow);
 
 /*
  * A value outside the range, or of another era. Whose it is stands in
  * w->number, but for the flow, which is said by of_flow.
  */
-__noinline int judge(struct work *w, struct fast_seen *s, __u32 v, bool of_flow)
+__noinline int judge_value(struct work *w, struct fast_seen *s, __u32 v,
+			   bool of_flow)
 {
 	struct fast_number *n;
 	struct fast_seen now;
@@ -216,7 +217,7 @@ __noinline int judge(struct work *w, struct fast_seen *s, __u32 v, bool of_flow)
 			n->flow = w->spot.flow;
 		else
 			n->flow.len = 0;
-		if (!send(n, sizeof(*n))) {
+		if (!send_record(n, sizeof(*n))) {
 			w->untold = true;
 			return 0;
 		}
@@ -330,7 +331,7 @@ static __always_inline void tell_run(__u64 reporter, __u64 numbers)
 		.first = numbers >> 32,
 		.n = numbers - (numbers >> 32),
 	};
-	struct fast_counters *c = counters();
+	struct fast_counters *c = counters_of_cpu();
 
 	if (run.bits == 22)
 		run.n &= TREPORT_SEQUENCE2_MASK;
@@ -497,7 +498,7 @@ static __noinline int take_path(struct walk *k)
 	p->record = (struct fast_record){FAST_PATH, kinds, bpf_ktime_get_ns()};
 	p->flow = k->w->spot.flow;
 	len = offsetof(struct fast_path, node) + (p->n + p->old) * 4;
-	if (len > sizeof(*p) || !send(p, len)) {
+	if (len > sizeof(*p) || !send_record(p, len)) {
 		k->w->untold = true;
 		return 0;
 	}
@@ -624,7 +625,7 @@ static __always_inline void take_object(struct walk *k, struct fast_hop *h,
 	key->id = id;
 	o = objects_port(key, &h->object[metric - 1]);
 	if (!o) {
-		if ((c = counters()))
+		if ((c = counters_of_cpu()))
 			c->unplaced++;
 		return;
 	}
@@ -634,7 +635,7 @@ static __always_inline void take_object(struct walk *k, struct fast_hop *h,
 	n->node = key->node;
 	n->egress = key->egress;
 	n->id = id;
-	judge(k->w, &o->seen, v, false);
+	judge_value(k->w, &o->seen, v, false);
 }
 
 static __always_inline void take_latency(struct walk *k, struct fast_seen *s,
@@ -647,7 +648,7 @@ static __always_inline void take_latency(struct walk *k, struct fast_seen *s,
 	n->metric = metric;
 	n->node = node;
 	n->egress = n->id = ~0u;
-	judge(k->w, s, v, true);
+	judge_value(k->w, s, v, true);
 }
 
 static long take_hop(__u32 i, struct walk *k)
@@ -674,10 +675,10 @@ static long take_hop(__u32 i, struct walk *k)
 	return 0;
 }
 
-int take(struct xdp_md *ctx, struct work *w);
+int take_stack(struct xdp_md *ctx, struct work *w);
 
 /* False: it is not for this program. */
-__noinline int take(struct xdp_md *ctx, struct work *w)
+__noinline int take_stack(struct xdp_md *ctx, struct work *w)
 {
 	struct walk k = {.w = w};
 	struct fast_flow *flow;
@@ -736,11 +737,11 @@ static __always_inline bool find_layout(struct work *w, const struct frame *f)
 	return w->layout.len && divide(f, &w->spot, &w->layout);
 }
 
-int find(struct xdp_md *ctx, struct work *w);
+int find_telemetry(struct xdp_md *ctx, struct work *w);
 
 /* enum found, and OURS: it is a report, or INT that can be taken. What is not
  * in the frame's first piece is not looked at. */
-__noinline int find(struct xdp_md *ctx, struct work *w)
+__noinline int find_telemetry(struct xdp_md *ctx, struct work *w)
 {
 	const struct frame f = {.data = (const __u8 *)(long)ctx->data,
 				.end = (const __u8 *)(long)ctx->data_end};
@@ -791,7 +792,7 @@ static __always_inline bool send_whole(struct xdp_md *ctx, struct work *w)
 
 SEC("xdp.frags") int int_take(struct xdp_md *ctx)
 {
-	struct fast_counters *c = counters();
+	struct fast_counters *c = counters_of_cpu();
 	__u32 zero = 0;
 	struct work *w;
 	int is;
@@ -800,12 +801,13 @@ SEC("xdp.frags") int int_take(struct xdp_md *ctx)
 	if (!c || !w)
 		return XDP_PASS;
 	c->frames++;
-	is = find(ctx, w);
+	is = find_telemetry(ctx, w);
 	if (is == FOUND_NOT) {
 		c->passed++;
 		return XDP_PASS;
 	}
-	if ((is & ~OURS) == FOUND_STACK && (steady(ctx, w) || take(ctx, w))) {
+	if ((is & ~OURS) == FOUND_STACK &&
+	    (steady(ctx, w) || take_stack(ctx, w))) {
 		c->taken++;
 		number_next(w->spot.reporter, w->spot.number);
 		return XDP_DROP;
