@@ -76,4 +76,7 @@ void ticket_for(struct ticket *t, const struct opts *o, const struct region *r);
  */
 int ticket_put(const struct ticket *t, const char *path);
 
+/* Whether it could: 0 or -errno. NULL and "-" are fine. */
+int ticket_can_put(const char *path);
+
 #endif

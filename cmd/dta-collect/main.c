@@ -107,6 +107,7 @@ static void work_on_region(struct opts *o)
 	struct notify *n;
 	struct region *r;
 	uint64_t old;
+	int rc;
 
 	if (!options_work(o))
 		return;
@@ -114,6 +115,10 @@ static void work_on_region(struct opts *o)
 	cli_apart(region_path(r), o->ticket);
 	cli_apart(region_path(r), o->write);
 	cli_apart(region_path(r), o->snapshot);
+	/* Known before a device is touched. */
+	rc = ticket_can_put(o->ticket);
+	if (rc < 0)
+		cli_fail("%s: %s", cli_file(o->ticket), strerror(-rc));
 	if (o->ticket && !o->verbs && !o->live.name)
 		print_ticket(o, r);
 	if (o->read || o->live.name)

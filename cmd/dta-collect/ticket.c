@@ -78,3 +78,25 @@ int ticket_put(const struct ticket *t, const char *path)
 	free(real);
 	return rc;
 }
+
+int ticket_can_put(const char *path)
+{
+	struct atomic_file a;
+	struct stat st;
+	char *real;
+	int rc;
+
+	if (!path || is_dash(path))
+		return 0;
+	if (!stat(path, &st) && S_ISDIR(st.st_mode))
+		return -EISDIR;
+	if (is_other(path))
+		return access(path, W_OK) < 0 ? -errno : 0;
+	real = realpath(path, NULL);
+	rc = atomic_file_open(&a, real ? real : path, 0666);
+	atomic_file_drop(&a);
+	if (a.fd >= 0)
+		close(a.fd);
+	free(real);
+	return rc;
+}

@@ -26,6 +26,9 @@ int main(int argc, char **argv)
 			return mains[i](argc - 1, argv + 1);
 	commands.verbs = names;
 	cli_start(&run_cli);
+	if (!strcmp(argv[1], "switch")) /* until version 1.0 */
+		cli_usage(&run_cli, "'switch' is a program of its own: "
+				    "dta-switch int_label, int_node");
 	cli_verb(&commands, argv[1]); /* which exits */
 	return CLI_USAGE;
 }
