@@ -65,7 +65,7 @@ mine() {
 	pid=$!
 	exec 5>pipe
 	dta-gen uniform -c 10 -q -w - >&5
-	writes() { mine | grep -q "\"writer\":\"$pid dta-translate\""; }
+	writes() { mine | grep -q "\"writer\":\"$pid:dta-translate\""; }
 	wait_for writes
 	mine | jq -e .writers==1
 	dta-top --once -t regions -R "$NAME" --every 10ms -o ndjson |

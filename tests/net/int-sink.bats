@@ -42,10 +42,10 @@ events() {
 bump() {
 	dta-gen int -q -n 20 -w in.pcap
 	int-collect -q -r in.pcap -R none -w want.pcap
-	int-collect -q -r in.pcap -R event -o ndjson -e new_key,change |
+	int-collect -q -r in.pcap -R event -o ndjson -e new_key,change --push 0 |
 		events >want.events
 	n=$(packets_in in.pcap)
-	sink "$@" -R event -e new_key,change
+	sink "$@" -R event -e new_key,change --push 0 # pushed values move references
 	start c recv.log "$TOOLS/recv" c0 out.pcap packet
 	wait_for listens recv.log.out
 	RECV=$PID
