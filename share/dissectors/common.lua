@@ -1,0 +1,56 @@
+-- SPDX-License-Identifier: BSD-2-Clause
+-- Dissectors of DTA, INT-label, telemetry reports and INT for Wireshark and
+-- tshark. The files beside this one are joined into one, behind the numbers of
+-- lib/net/proto.h as a table N; this one comes first. Fields are named as the
+-- rows of "dta-dump packets" are.
+--
+-- A read outside a packet is an error of Lua, so lengths are looked at before.
+
+-- A name that proto.h does not have is an error here, and not nil.
+setmetatable(N, { __index = function(_, name)
+	error("lib/net/proto.h has no " .. name)
+end })
+
+local protocol_names = {
+	[N.NET_PROTO_TCP] = "tcp",
+	[N.NET_PROTO_UDP] = "udp",
+	[N.NET_PROTO_ICMP] = "icmp",
+	[N.NET_PROTO_ICMP6] = "icmp6",
+	[N.NET_PROTO_SCTP] = "sctp",
+	[N.NET_PROTO_GRE] = "gre",
+	[N.NET_PROTO_ESP] = "esp",
+}
+
+-- Bytes as dta-dump prints them.
+local function hex(range)
+	return range:len() > 0 and range:bytes():tohex(true) or ""
+end
+
+-- A flow's bytes behind its switch, if it has one: two addresses, two ports,
+-- the protocol.
+local function flow_text(range)
+	local six = range:len() == N.KEY_FLOW6_LEN
+	local len = six and N.KEY_IP6_LEN or N.KEY_IP4_LEN
+
+	local function address(at)
+		if six then
+			return "[" .. tostring(range(at, len):ipv6()) .. "]"
+		end
+		return tostring(range(at, len):ipv4())
+	end
+	local protocol = range(2 * len + 4, 1):uint()
+	return string.format("%s:%d>%s:%d/%s", address(0),
+		range(2 * len, 2):uint(), address(len),
+		range(2 * len + 2, 2):uint(),
+		protocol_names[protocol] or tostring(protocol))
+end
+
+-- The rest of a capture that was cut, or a packet whose lengths cannot be.
+local CUT = "malformed or cut short"
+
+-- A packet, or a part of it, that is wrong: a field that says why, in red, and
+-- the word in the column.
+local function malformed(tree, pinfo, field, expert, why)
+	tree:add(field, why):add_proto_expert_info(expert, why)
+	pinfo.cols.info:append(" [Malformed: " .. why .. "]")
+end

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# The dissectors for Wireshark and tshark: what they show is what dta-dump says.
+
+load ../helpers
+
+setup() {
+	need_tools mangle
+	PATH=$TOOLS:$PATH
+	NAME=dta-test-$$-dissectors-$BATS_TEST_NUMBER
+	cd "$BATS_TEST_TMPDIR" || exit 1
+	export HOME=$PWD WIRESHARK_PLUGIN_DIR=$PWD # none but ours
+}
+
+teardown() {
+	remove_regions "$NAME"
+}
+
+# With our dissectors; Lua tells of its errors on stderr, or in the tree.
+shark() {
+	tshark -n -X lua_script:"$BUILD/dta.lua" "$@" 2>stderr
+	run ! grep -v '^Running as user' stderr
+}
+
+# fields CAPTURE "FIELD..." [OPTIONS...]: a line for each packet, a | between
+# fields; truth is 1.
+fields() {
+	local args=() f
+
+	for f in $2; do
+		args+=(-e "$f")
+	done
+	shark -r "$1" "${@:3}" -T fields -E separator='|' -E aggregator=';' \
+		"${args[@]}" >out
+	sed 's/True/1/g; s/False/0/g' out
+}
+
+# said CAPTURE ARRAY [OPTIONS...]: of each row of dta-dump; of one that is wrong
+# the reason alone.
+said() {
+	dta-dump packets "$1" -o ndjson "${@:3}" | jq -r '
+		def opcode: {keywrite: 1, append: 2, keyinc: 3, postcard: 4,
+			nack: 15}[.opcode];
+		def syndrome: if .syndrome then {state: 0, gap: 1,
+			"rate limit": 2, resynchronisation: 3,
+			gone: 4}[.syndrome] else null end;
+		def flag(f): if .flags // "" | contains(f) then 1 else 0 end;
+		if .reason then .reason
+		else '"$2"' | map(. // "" | tostring) | join("|") end'
+}
+
+# A capture made of UDP payloads, "PORT HEX" a line, on stdin.
+datagrams() {
+	python3 -c '
+import struct, sys
+sys.stdout.buffer.write(struct.pack("<IHHIIII", 0xa1b23c4d, 2, 4, 0, 0, 65535, 1))
+for line in sys.stdin:
+    port, payload = line.split()
+    payload = bytes.fromhex(payload)
+    ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 28 + len(payload), 0, 0, 64, 17, 0,
+                     bytes([10, 0, 0, 1]), bytes([10, 0, 0, 51]))
+    s = sum(struct.unpack(">10H", ip))
+    s = (s & 0xffff) + (s >> 16)
+    s = (s & 0xffff) + (s >> 16)
+    ip = ip[:10] + struct.pack(">H", s ^ 0xffff) + ip[12:]
+    udp = struct.pack(">HHHH", 49374, int(port), 8 + len(payload), 0)
+    frame = bytes(12) + b"\x08\x00" + ip + udp + payload
+    sys.stdout.buffer.write(struct.pack("<IIII", 0, 0, len(frame), len(frame)) + frame)'
+}
+
+# same_dta CAPTURE [FORMAT]
+same_dta() {
+	fields "$1" "$(printf 'dta.%s ' reason opcode table key list hop \
+		path_len copies sequence flags.immediate flags.tracked add \
+		data)" ${2:+-o dta.format:$2} >shown
+	sed -Ei 's/^([^|]+)\|.*/\1/' shown
+	said "$1" '[.reason, opcode, .table, .key, .list, .hop, .path_len,
+		.copies, .sequence, flag("I"), flag("T"), .add, .data]' \
+		${2:+-F $2} >said
+	[ -s said ]
+	diff shown said
+}
+
+# DTA/0 has no sequence (dta0a), path length, or copies of some kinds: what is
+# shown is what is said.
+same_dta0() {
+	fields "$1" "$(printf 'dta.%s ' reason opcode key list hop add data)" \
+		-o "dta.format:$2" >shown
+	sed -Ei 's/^([^|]+)\|.*/\1/' shown
+	said "$1" '[.reason, opcode, .key, .list, .hop, .add, .data]' -F "$2" \
+		>said
+	[ -s said ]
+	diff shown said
+	fields "$1" "dta.copies dta.sequence dta.flags.immediate dta.flags.tracked" \
+		-Y '!dta.reason && dta.version == 0' -o "dta.format:$2" >shown
+	said "$1" 'select(.table == null) | [.copies, .sequence, flag("I"),
+		flag("T")]' -F "$2" | grep '|' >said
+	[ "$(wc -l <shown)" = "$(wc -l <said)" ]
+	paste -d '|' shown said | awk -F '|' '
+		{ for (i = 1; i <= 4; i++) if ($i != "" && $i != $(i + 4)) exit 1 }'
+}
+
+@test "DTA/1: every field of reports of all workloads" {
+	for w in $(dta-gen --list | awk 'NR > 1 { print $1 }'); do
+		echo "workload: $w"
+		dta-gen "$w" --flows 60 --count 200 --ipv6 40 -q --tracked -w r.pcap
+		same_dta r.pcap
+	done
+	dta-gen uniform --kind keyinc --copies 3 --immediate --count 9 -q -w r.pcap
+	same_dta r.pcap
+	grep '|3|0|1|0|' shown
+}
+
+@test "DTA/1: NACKs, odd keys, and reports that are wrong" {
+	datagrams >odd.pcap <<-'END'
+		40040 128004000007000500000009aabbccdd
+		40040 1400042500070005000000010000004d
+		40040 140004bf000700050000000100000001
+		40040 1100000000070005ff
+		40040 11000300000700050a0b0c01
+		40040 1100110000070005000000070a0000010a00000200500035061a
+		40040 11000d00000700050a0000010a000002005000352f01
+		40040 1200030000070005aabbccdd
+		40040 11000400000700050a0b0c0d
+		40040 21000400000700050000002a00
+		40040 15000400000700050000002a00
+		40040 11090400000700050000002a00
+		40040 11000900000700050000002a00
+		40040 110004
+		40040 00
+		40040 ff
+	END
+	same_dta odd.pcap
+	datagrams >nacks.pcap <<-'END'
+		40044 1f00000100070041
+		40044 1f00000200070041
+		40044 1f00000300070041
+		40040 1f00000000070041
+		40040 1f00000400070041
+	END
+	# dta-dump leaves out what NACKs have no use for.
+	fields nacks.pcap "dta.reason dta.opcode dta.syndrome dta.sequence" >shown
+	said nacks.pcap '[.reason, opcode, syndrome, .sequence]' | diff shown -
+}
+
+@test "DTA/0: reports of both formats, NACKs, and what is wrong" {
+	for f in dta0a dta0b; do
+		for k in keywrite append keyinc postcard; do
+			echo "$f $k"
+			dta-gen uniform --format $f --kind $k --key-type u32 \
+				--copies 2 --count 20 -q -w r.pcap
+			same_dta0 r.pcap $f
+		done
+		datagrams >odd.pcap <<-'END'
+			40040 0180000000000a00000001
+			40040 018000020000000a00000001
+			40040 018002000000000a00000001
+			40040 0180020000000a00000001
+			40040 01800000000a00000001
+			40040 0180
+			40040 01
+			40040 0480000000000a0000000001
+			40040 04800000000a0300000001
+			40040 0f80000000000a00000001
+			40040 2180000000000a00000001
+			40040 1100040000070005000000070a
+		END
+		same_dta0 odd.pcap $f
+	done
+	printf '40044 0780\n40044 ff80\n' | datagrams >nacks.pcap
+	fields nacks.pcap "dta.reason dta.opcode dta.sequence" \
+		-o dta.format:dta0b >shown
+	said nacks.pcap '[.reason, opcode, .sequence]' -F dta0b | diff shown -
+	printf '40040 01800000000a00000001\n' | datagrams >one.pcap
+	[ "$(fields one.pcap dta.reason)" = "unknown version" ]
+}
+
+@test "iCRC of RoCEv2: good, bad, IPv4 and IPv6, requests and answers" {
+	dta-collect --create --layout "$EXAMPLES/int-path.ini" --region "$NAME"
+	dta-gen int-path --count 50 -q -w r.pcap
+	for ip in 10.0.0. 2001:db8::; do
+		dta-collect -q --region "$NAME" --ip ${ip}51 --peer-ip ${ip}1 \
+			--ticket ticket.ini
+		dta-translate -q -r r.pcap --ticket ticket.ini -w roce.pcap \
+			--ack-every 4
+		dta-collect -q --region "$NAME" --ip ${ip}51 --peer-ip ${ip}1 \
+			-r roce.pcap -w answers.pcap
+		mangle -f 0.5 <roce.pcap >bad.pcap 2>log
+		for f in roce answers bad; do
+			fields $f.pcap roce.icrc >shown
+			dta-dump packets $f.pcap -o ndjson |
+				jq -r '.icrc // ""' >said
+			paste -d: shown said >$f
+			sort $f | uniq -c
+		done
+		[ "$(sort -u roce answers)" = ok:ok ]
+		# dta-dump says nothing of packets with an opcode that it does
+		# not know.
+		run ! grep -vE '^(.*):(\1)?$' bad
+		grep -qx ok:ok bad
+		grep -qx bad:bad bad
+	done
+}
+
+@test "packets with faults: no error of Lua, and what is cut is malformed" {
+	for w in int-path int-postcard netseer-loss turboflow; do
+		dta-gen $w --count "$(size 300 20000)" --ipv6 30 -q -w - |
+			mangle -s 7 -f 0.5 -c 0.3 2>log >bad.pcap
+		shark -r bad.pcap -V >tree
+		grep -q 'Direct Telemetry Access' tree
+		run ! grep -i lua tree
+		shark -r bad.pcap -Y 'dta.reason' >wrong
+		grep -qF '[Malformed: malformed or cut short]' wrong
+	done
+}
