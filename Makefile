@@ -16,6 +16,9 @@
 VERSION := 1.1.0
 PREFIX ?= /usr/local
 DESTDIR ?=
+# Where Wireshark and tshark look, which are in /usr for all users.
+WIRESHARK_PLUGINS ?= $(if $(filter /usr /usr/local,$(PREFIX)),/usr/lib/$(shell \
+	$(CC) -print-multiarch),$(PREFIX)/lib)/wireshark/plugins
 PKG_CONFIG ?= pkg-config
 CLANG ?= clang
 FUZZ_SECONDS ?= 20
@@ -139,7 +142,7 @@ TNA_PATH = -D__TARGET_TOFINO__=1 -I $(TOFINO_INCLUDE) -I p4/include \
 
 .DELETE_ON_ERROR:
 .PHONY: all p4 p4-tna check-p4 check check-all check-full bench bench-peers fuzz lint demo demo-int figures install install-headers uninstall clean format
-all: $(BINS)
+all: $(BINS) $B/dta.lua
 
 # Objects are compiled anew by another compiler or with other flags, which change
 # when packages come.
@@ -188,6 +191,15 @@ $(UNITS) $(BENCHES) $(AIDS): $B/%: $B/%.o $B/libdta.a
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
+# Wireshark loads each file that it finds by itself: so the numbers and what
+# needs them are one.
+$B/dta.lua: lib/net/proto.h share/dissectors/common.lua $(sort $(filter-out \
+	%/common.lua,$(wildcard share/dissectors/*.lua)))
+	$(call say,LUA)
+	$(Q)mkdir -p $(@D) && { echo 'local N = {' && \
+		sed -nE 's/^\t([A-Z0-9_]+ = [0-9a-fx]+,).*/\t\1/p' $< && \
+		echo '}' && cat $(filter-out $<,$^); } >$@
+
 # They tell the parts of several cores' work.
 $(patsubst %,$B/tests/bench/bench_%,cores rdma int_cores): \
 	LDFLAGS += -Wl,--wrap=threads_open
@@ -233,7 +245,8 @@ check check-all check-full: $(BINS) $(filter $(THREADED:%=$B/%),$(UNITS)) $B/tes
 	$(Q)V=$(V) ONLY='$(THREADED)' tests/run.sh $B \
 		$(patsubst check-%,%,$(filter check-%,$@))
 else
-check check-all check-full: $(BINS) $(UNITS) $(AIDS) $(BENCHES) $(PEER)
+check check-all check-full: $(BINS) $B/dta.lua $(UNITS) $(AIDS) $(BENCHES) \
+	$(PEER)
 	$(Q)V=$(V) tests/run.sh $B $(patsubst check-%,%,$(filter check-%,$@))
 endif
 
@@ -303,13 +316,14 @@ figures: $(BINS)
 
 # The pkg-config file and everything else that a package would hold. The library
 # is an archive: what it needs, every program needs that is linked with it.
-install: $(BINS) $B/libdta.a install-headers
+install: $(BINS) $B/libdta.a $B/dta.lua install-headers
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig \
 		$(DESTDIR)$(PREFIX)/share/dta/examples
 	install -m 755 $(BINS) p4/tools/dta-switch $(DESTDIR)$(PREFIX)/bin
 	install -m 644 $B/libdta.a $(DESTDIR)$(PREFIX)/lib
 	install -m 644 cmd/dta-collect/examples/*.ini \
 		$(DESTDIR)$(PREFIX)/share/dta/examples
+	install -D -m 644 $B/dta.lua $(DESTDIR)$(WIRESHARK_PLUGINS)/dta.lua
 	for m in $(wildcard man/*.[157]); do install -D -m 644 $$m \
 		$(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$${m#man/} || exit 1; \
 		done
@@ -333,7 +347,8 @@ install-headers:
 uninstall:
 	rm -f $(patsubst %,$(DESTDIR)$(PREFIX)/bin/%,$(TOOLS) dta-switch) \
 		$(DESTDIR)$(PREFIX)/lib/libdta.a \
-		$(DESTDIR)$(PREFIX)/lib/pkgconfig/libdta.pc
+		$(DESTDIR)$(PREFIX)/lib/pkgconfig/libdta.pc \
+		$(DESTDIR)$(WIRESHARK_PLUGINS)/dta.lua
 	rm -f $(foreach m,$(wildcard man/*.[157]),$(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $m))/$(notdir $m))
 	rm -rf $(DESTDIR)$(PREFIX)/include/dta $(DESTDIR)$(PREFIX)/share/dta
 

@@ -21,6 +21,9 @@ setup() {
 	examples=$(sed -n 's,^\.Pa \(/.*/examples\).*,\1,p' \
 		"$INTO/usr/share/man/man1/dta-collect.1")
 	[ -s "$INTO$examples/int-path.ini" ]
+	plugins=$(tshark -G folders 2>/dev/null |
+		sed -n 's/^Global Lua Plugins:[[:space:]]*//p')
+	[ -s "$INTO$plugins/dta.lua" ]
 	make -s -C "$TOP" B="$B" uninstall DESTDIR="$INTO" PREFIX=/usr
 	[ -z "$(find "$INTO" -type f)" ]
 }
