@@ -45,6 +45,19 @@ local function flow_text(range)
 		protocol_names[protocol] or tostring(protocol))
 end
 
+-- len bytes from at on, or nil where there are none: a range is never empty.
+local function part(buf, at, len)
+	return len > 0 and buf(at, len) or nil
+end
+
+-- The packet within, as Wireshark dissects it. What is wrong with it stands in
+-- the tree already when it comes back as an error of Lua.
+local function inside(table, number, range, pinfo, root)
+	pcall(function()
+		DissectorTable.get(table):try(number, range:tvb(), pinfo, root)
+	end)
+end
+
 -- The rest of a capture that was cut, or a packet whose lengths cannot be.
 local CUT = "malformed or cut short"
 

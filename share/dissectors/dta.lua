@@ -119,11 +119,6 @@ local function dta_contents(tree, opcode, key, data)
 	return text
 end
 
--- len bytes from at on, or nil where there are none: a range is never empty.
-local function part(buf, at, len)
-	return len > 0 and buf(at, len) or nil
-end
-
 -- Returns what is wrong with it, or nil.
 local function dta1(buf, pinfo, tree)
 	local len = buf:len()

@@ -204,11 +204,50 @@ same_dta0() {
 @test "packets with faults: no error of Lua, and what is cut is malformed" {
 	for w in int-path int-postcard netseer-loss turboflow; do
 		dta-gen $w --count "$(size 300 20000)" --ipv6 30 -q -w - |
-			mangle -s 7 -f 0.5 -c 0.3 2>log >bad.pcap
+			mangle -s 7 -f 0.5 -c 0.3 2>log >dta.pcap
+		int-label-ctl label -q -t 1us -d 1 -r dta.pcap -w - |
+			mangle -s 8 -f 0.5 -c 0.3 2>log >bad.pcap
 		shark -r bad.pcap -V >tree
 		grep -q 'Direct Telemetry Access' tree
+		grep -q '^INT-label' tree
 		run ! grep -i lua tree
 		shark -r bad.pcap -Y 'dta.reason' >wrong
 		grep -qF '[Malformed: malformed or cut short]' wrong
 	done
+}
+
+same_labels() { # CAPTURE
+	fields "$1" "$(printf 'label.%s ' opcode key path_len label)" \
+		-Y label.opcode >shown
+	said "$1" 'select(.protocol == "int-label") |
+		[.opcode, .key, .path_len, .labels]' | grep '|' >said
+	[ -s said ]
+	diff shown said
+}
+
+@test "INT-label: every field, on the way and exported, IPv4 and IPv6" {
+	int-label-ctl sim -q -d 1s --specific 3 -w sim.pcap >/dev/null
+	same_labels sim.pcap
+	grep -q ^specific shown
+	dta-gen int-path --count 300 --ipv6 50 -q -w plain.pcap
+	dta-gen int --format mx --ipv6 50 --count 300 -q -w flows.pcap
+	for f in plain flows; do
+		int-label-ctl label -q -d 4000000000 -t 1us -r $f.pcap -w one.pcap
+		int-label-ctl label -q -d 2 -t 1us -r one.pcap -w two.pcap
+		same_labels two.pcap
+		for n in 55 60 90; do
+			editcap -s $n -F nsecpcap two.pcap cut.pcap
+			fields cut.pcap label.reason -Y label.reason >shown
+			dta-dump packets cut.pcap -o ndjson | jq -r '
+				select(.protocol == "int-label") |
+				.reason // empty' | diff shown -
+			[ -s shown ]
+		done
+	done
+	# The packet within is dissected, too.
+	dta-gen int-path --count 1 -q -w plain.pcap
+	int-label-ctl label -q -d 1 -r plain.pcap -w one.pcap
+	[ "$(fields one.pcap dta.table)" = 1 ]
+	echo "54322 $(xxd -s 54 -p -c 9999 one.pcap)" | datagrams >export.pcap
+	same_labels export.pcap
 }
