@@ -26,23 +26,26 @@ local function hex(range)
 	return range:len() > 0 and range:bytes():tohex(true) or ""
 end
 
--- A flow's bytes behind its switch, if it has one: two addresses, two ports,
--- the protocol.
-local function flow_text(range)
-	local six = range:len() == N.KEY_FLOW6_LEN
+-- The text of a flow; addresses are ranges of one length.
+local function flow_of(src, dst, sport, dport, protocol)
+	local function address(range)
+		if range:len() == N.KEY_IP6_LEN then
+			return "[" .. tostring(range:ipv6()) .. "]"
+		end
+		return tostring(range:ipv4())
+	end
+	return string.format("%s:%d>%s:%d/%s", address(src), sport,
+		address(dst), dport,
+		protocol_names[protocol] or tostring(protocol))
+end
+
+-- The same of a key's bytes: two addresses, two ports, the protocol.
+local function flow_text(key)
+	local six = key:len() == N.KEY_FLOW6_LEN
 	local len = six and N.KEY_IP6_LEN or N.KEY_IP4_LEN
 
-	local function address(at)
-		if six then
-			return "[" .. tostring(range(at, len):ipv6()) .. "]"
-		end
-		return tostring(range(at, len):ipv4())
-	end
-	local protocol = range(2 * len + 4, 1):uint()
-	return string.format("%s:%d>%s:%d/%s", address(0),
-		range(2 * len, 2):uint(), address(len),
-		range(2 * len + 2, 2):uint(),
-		protocol_names[protocol] or tostring(protocol))
+	return flow_of(key(0, len), key(len, len), key(2 * len, 2):uint(),
+		key(2 * len + 2, 2):uint(), key(2 * len + 4, 1):uint())
 end
 
 -- len bytes from at on, or nil where there are none: a range is never empty.
@@ -51,11 +54,23 @@ local function part(buf, at, len)
 end
 
 -- The packet within, as Wireshark dissects it. What is wrong with it stands in
--- the tree already when it comes back as an error of Lua.
-local function inside(table, number, range, pinfo, root)
-	pcall(function()
-		DissectorTable.get(table):try(number, range:tvb(), pinfo, root)
-	end)
+-- the tree already when it comes back as an error of Lua. Packets within packets
+-- without end would be too much for Lua's stack; what ends a packet altogether
+-- does not come back here, so levels are counted for each packet.
+local DEEPEST = 16
+local level, level_of = 0, nil
+
+local function inside(dissector, range, pinfo, root)
+	if level_of ~= pinfo.number then
+		level, level_of = 0, pinfo.number
+	end
+	if level < DEEPEST then
+		level = level + 1
+		pcall(function()
+			dissector:call(range:tvb(), pinfo, root)
+		end)
+		level = level - 1
+	end
 end
 
 -- The rest of a capture that was cut, or a packet whose lengths cannot be.

@@ -92,10 +92,26 @@ function label.dissector(buf, pinfo, root)
 	for at = N.LABEL_OPTION_LEN, len - 1, N.LABEL_ITEM_LEN do
 		label_item(tree, buf(at, N.LABEL_ITEM_LEN))
 	end
-	if rest then
-		inside("ip.proto", protocol, rest, pinfo, root)
+	local behind = DissectorTable.get("ip.proto"):get_dissector(protocol)
+	if rest and behind then
+		inside(behind, rest, pinfo, root)
 	end
 end
 
+local exported = Proto("int-label-export", "INT-label, exported")
+
+-- A packet that carries labels; others are none of ours.
+function exported.dissector(buf, pinfo, root)
+	local six = buf(0, 1):bitfield(0, 4) == 6
+	local at = six and N.NET_IP6_AT_NEXT or N.NET_IP4_AT_PROTO
+
+	if buf:len() <= at or buf(at, 1):uint() ~= N.LABEL_PROTOCOL then
+		return 0
+	end
+	root:add(exported, buf())
+	inside(Dissector.get("ip"), buf(), pinfo, root)
+	return buf:len()
+end
+
 DissectorTable.get("ip.proto"):add(N.LABEL_PROTOCOL, label)
-DissectorTable.get("udp.port"):add(N.LABEL_EXPORT_PORT, Dissector.get("ip"))
+DissectorTable.get("udp.port"):add(N.LABEL_EXPORT_PORT, exported)
