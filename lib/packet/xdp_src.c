@@ -235,7 +235,7 @@ static void fill_ring(const struct xdp *s, struct queue *q)
 	xsk_ring_prod__submit(&q->fill, s->frames);
 }
 
-static int queue_open(struct xdp *s, unsigned i, struct error *err)
+static int open_rx_queue(struct xdp *s, unsigned i, struct error *err)
 {
 	const struct xsk_umem_config umem = {
 		.fill_size = s->frames,
@@ -297,7 +297,7 @@ static int open_queues(struct xdp *s, const struct live_options *o,
 	if ((rc = ports_attach(&s->ports, s->iface.index)))
 		return refused(s, rc, "attaching the program", err);
 	for (unsigned i = 0; i < s->n && !rc; i++)
-		rc = queue_open(s, i, err);
+		rc = open_rx_queue(s, i, err);
 	if (rc)
 		return rc;
 	if ((rc = join_ports(s)))

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* clang-format off */
 /*
  * link - a bad link between two interfaces, in both directions.
  *
@@ -10,12 +9,11 @@
  * place of an interface: Unix sockets, a frame a datagram, as QEMU's -netdev
  * dgram speaks them; LOCAL is made. A chance per frame, 0 to 1: lose it; send
  * it twice; flip one bit of it; hold it back behind the next few. -o: after so
- * many frames none gets through for so long. -x: after every so many frames, one
- * more from a stranger. -m: lose frames of more bytes. It never blocks: what the
- * other end does not take waits. It says "linked" when it listens; SIGTERM ends
- * it, and what was done is told on stdout.
+ * many frames none gets through for so long. -x: after every so many frames,
+ *one more from a stranger. -m: lose frames of more bytes. It never blocks: what
+ *the other end does not take waits. It says "linked" when it listens; SIGTERM
+ *ends it, and what was done is told on stdout.
  */
-/* clang-format on */
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/if_ether.h>
