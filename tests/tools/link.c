@@ -10,9 +10,9 @@
  * dgram speaks them; LOCAL is made. A chance per frame, 0 to 1: lose it; send
  * it twice; flip one bit of it; hold it back behind the next few. -o: after so
  * many frames none gets through for so long. -x: after every so many frames,
- *one more from a stranger. -m: lose frames of more bytes. It never blocks: what
- *the other end does not take waits. It says "linked" when it listens; SIGTERM
- *ends it, and what was done is told on stdout.
+ * one more from a stranger. -m: lose frames of more bytes. It never blocks:
+ * what the other end does not take waits. It says "linked" when it listens;
+ * SIGTERM ends it, and what was done is told on stdout.
  */
 #include <errno.h>
 #include <inttypes.h>
