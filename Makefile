@@ -9,6 +9,7 @@
 #                        what takes long alone
 #   make setup GOAL...   installs what that needs first
 #   make bench fuzz lint demo demo-int figures install
+#   make deb             Debian packages, in build/deb
 #   make bench-peers     the same tables by other people's means, which it
 #                        installs first; PEERS="-n 15 4M" is for the program
 #   make p4 check-p4     the switches' programs; their tests: p4/README.md
@@ -49,6 +50,10 @@ B := build$(if $(filter thread,$(SAN)),-tsan,$(if $(SAN),-san))
 say = $(if $(Q),@printf '  %-5s %s\n' $1 $@)
 
 CFLAGS ?= -O2 -g
+# Sanitizers look closer by themselves; without optimization libc refuses to.
+HARDEN := -fPIE -fstack-protector-strong $(if $(filter-out -O0,\
+	$(filter -O%,$(CFLAGS))),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+HARDEN_LD := -pie -Wl,-z,relro,-z,now
 PKGS := libpcap zlib libedit
 # Packages and tools without which a part is left out: files NAME*.c of it give
 # way to NAME_none.c, which says so.
@@ -76,7 +81,7 @@ ALL_CFLAGS := -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 \
 	-Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
 	-Wno-missing-field-initializers \
 	-fno-omit-frame-pointer $(if $(WERROR),-Werror) \
-	$(SAN_CFLAGS) \
+	$(if $(SAN),$(SAN_CFLAGS),$(HARDEN)) \
 	-I$B/lib \
 	$(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null) $(CPPFLAGS) $(CFLAGS)
 # What -V tells.
@@ -84,7 +89,7 @@ ALL_CFLAGS := -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 \
 	$(filter-out $(WITHOUT),$(PARTS))),nothing)$(if $(strip \
 	$(WITHOUT)),$(,) without $(sort $(WITHOUT)))"'
 # A program loads the libraries that it needs, no others.
-LIBS = -Wl,--as-needed $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null) \
+LIBS = $(HARDEN_LD) -Wl,--as-needed $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null) \
 	-lm -lpthread
 
 part = $(filter-out $(wildcard lib/*/$1_none.c),$(wildcard lib/*/$1*.c))
@@ -141,7 +146,7 @@ TNA_PATH = -D__TARGET_TOFINO__=1 -I $(TOFINO_INCLUDE) -I p4/include \
 	-I p4/tna/common -I p4/tna/$*
 
 .DELETE_ON_ERROR:
-.PHONY: all p4 p4-tna check-p4 check check-all check-full bench bench-peers fuzz lint demo demo-int figures install install-headers uninstall clean format
+.PHONY: all p4 p4-tna check-p4 check check-all check-full bench bench-peers fuzz lint demo demo-int figures install install-headers uninstall deb clean format
 all: $(BINS) $B/dta.lua
 
 # Objects are compiled anew by another compiler or with other flags, which change
@@ -223,7 +228,7 @@ $(PEER): $$(PEER_OBJ) $B/libdta.a
 		$(LIBS) $(PEER_LIBS)
 
 # Fuzzers: clang's libFuzzer, the library built for it in one go.
-FUZZ_CFLAGS = -fsanitize=fuzzer-no-link$(,)address$(,)undefined \
+FUZZ_CFLAGS = -U_FORTIFY_SOURCE -fsanitize=fuzzer-no-link$(,)address$(,)undefined \
 	-fno-sanitize-recover=all
 FUZZ_OBJ := $(LIB_SRC:%.c=build-fuzz/%.o)
 build-fuzz/%.o: %.c $B/compiler
@@ -314,6 +319,10 @@ demo-int: $(BINS)
 figures: $(BINS)
 	$(Q)tests/figures/run.sh $B
 
+SERVICES := $(notdir $(wildcard share/systemd/*.service))
+UNITS_TO := $(PREFIX)/lib/systemd/system
+COMPLETION_TO := $(PREFIX)/share/bash-completion/completions
+
 # The pkg-config file and everything else that a package would hold. The library
 # is an archive: what it needs, every program needs that is linked with it.
 install: $(BINS) $B/libdta.a $B/dta.lua install-headers
@@ -336,6 +345,14 @@ install: $(BINS) $B/libdta.a $B/dta.lua install-headers
 		'Cflags: -I$${prefix}/include/dta' \
 		'Libs: -L$${prefix}/lib -ldta -lm -lpthread' \
 		> $(DESTDIR)$(PREFIX)/lib/pkgconfig/libdta.pc
+	install -D -m 644 share/systemd/dta.sysusers \
+		$(DESTDIR)$(PREFIX)/lib/sysusers.d/dta.conf
+	install -d $(DESTDIR)$(UNITS_TO) $(DESTDIR)$(COMPLETION_TO)
+	for u in $(SERVICES); do cat share/systemd/$$u share/systemd/common.conf | \
+		sed 's,/usr/,$(PREFIX)/,' >$(DESTDIR)$(UNITS_TO)/$$u || \
+		exit 1; done
+	for t in $(TOOLS); do install -m 644 share/completion/dta.bash \
+		$(DESTDIR)$(COMPLETION_TO)/$$t || exit 1; done
 
 install-headers:
 	for h in $(wildcard lib/*/*.h); do case $$h in \
@@ -350,11 +367,26 @@ uninstall:
 		$(DESTDIR)$(PREFIX)/lib/pkgconfig/libdta.pc \
 		$(DESTDIR)$(WIRESHARK_PLUGINS)/dta.lua
 	rm -f $(foreach m,$(wildcard man/*.[157]),$(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $m))/$(notdir $m))
+	rm -f $(addprefix $(DESTDIR)$(UNITS_TO)/,$(SERVICES)) \
+		$(addprefix $(DESTDIR)$(COMPLETION_TO)/,$(TOOLS)) \
+		$(DESTDIR)$(PREFIX)/lib/sysusers.d/dta.conf
 	rm -rf $(DESTDIR)$(PREFIX)/include/dta $(DESTDIR)$(PREFIX)/share/dta
+
+# share/deb is the packages' debian folder; the .debs are in $B/deb.
+deb: $(BINS) $B/libdta.a $B/dta.lua
+	$(Q)rm -rf $B/deb && mkdir -p $B/deb/tree
+	$(Q)cp -r share/deb $B/deb/tree/debian
+	$(Q)cp LICENSE $B/deb/tree/debian/copyright
+	$(Q)printf 'dta ($(VERSION)-1) unstable; urgency=medium\n\n  * %s\n\n -- %s  %s\n' \
+		'New version: changelog.gz has what is new.' \
+		"$$(sed -n 's/^Maintainer: //p' share/deb/control)" \
+		"$$(date -Rr CHANGELOG.md)" >$B/deb/tree/debian/changelog
+	+$(Q)cd $B/deb/tree && TOP=$(CURDIR) DEB_RULES_REQUIRES_ROOT=no \
+		debian/rules binary
 
 clean:
 	rm -rf build build-san build-tsan build-fuzz
 
--include $(shell find build build-san build-tsan build-fuzz -name '*.d' 2>/dev/null)
+-include $(shell find build build-san build-tsan build-fuzz -type f -name '*.d' 2>/dev/null)
 
 endif # setup is not among the goals
