@@ -372,16 +372,17 @@ uninstall:
 		$(DESTDIR)$(PREFIX)/lib/sysusers.d/dta.conf
 	rm -rf $(DESTDIR)$(PREFIX)/include/dta $(DESTDIR)$(PREFIX)/share/dta
 
-# share/deb is the packages' debian folder; the .debs are in $B/deb.
+# share/deb is the packages' debian folder; the .debs are in $(DEB).
+DEB := $B/deb
 deb: $(BINS) $B/libdta.a $B/dta.lua
-	$(Q)rm -rf $B/deb && mkdir -p $B/deb/tree
-	$(Q)cp -r share/deb $B/deb/tree/debian
-	$(Q)cp LICENSE $B/deb/tree/debian/copyright
+	$(Q)rm -rf $(DEB)/tree $(DEB)/*.deb && mkdir -p $(DEB)/tree
+	$(Q)cp -r share/deb $(DEB)/tree/debian
+	$(Q)cp LICENSE $(DEB)/tree/debian/copyright
 	$(Q)printf 'dta ($(VERSION)-1) unstable; urgency=medium\n\n  * %s\n\n -- %s  %s\n' \
 		'New version: changelog.gz has what is new.' \
 		"$$(sed -n 's/^Maintainer: //p' share/deb/control)" \
-		"$$(date -Rr CHANGELOG.md)" >$B/deb/tree/debian/changelog
-	+$(Q)cd $B/deb/tree && TOP=$(CURDIR) DEB_RULES_REQUIRES_ROOT=no \
+		"$$(date -Rr CHANGELOG.md)" >$(DEB)/tree/debian/changelog
+	+$(Q)cd $(DEB)/tree && TOP=$(CURDIR) DEB_RULES_REQUIRES_ROOT=no \
 		debian/rules binary
 
 clean:

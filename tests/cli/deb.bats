@@ -8,11 +8,10 @@ load ../helpers
 setup_file() {
 	cd "$BATS_FILE_TMPDIR" || exit 1
 	[[ $BUILD != *-*san* ]] || skip "packages are of what is not sanitized"
-	make -s -C "$TOP" B="${BUILD#"$TOP"/}" deb >deb.log 2>&1 || {
+	make -s -C "$TOP" B="${BUILD#"$TOP"/}" DEB="$PWD" deb >deb.log 2>&1 || {
 		tail deb.log
 		return 1
 	}
-	cp "$BUILD"/deb/*.deb .
 	make -s -C "$TOP" B="${BUILD#"$TOP"/}" install PREFIX="$PWD/into" >install.log
 }
 

@@ -9,11 +9,10 @@ setup() {
 	[ "$(id -u)" = 0 ] || skip "needs root"
 	[[ $BUILD != *-*san* ]] || skip "packages are of what is not sanitized"
 	cd "$BATS_TEST_TMPDIR" || exit 1
-	make -s -C "$TOP" B="${BUILD#"$TOP"/}" deb >deb.log 2>&1 || {
+	make -s -C "$TOP" B="${BUILD#"$TOP"/}" DEB="$PWD" deb >deb.log 2>&1 || {
 		tail deb.log
 		return 1
 	}
-	cp "$BUILD"/deb/*.deb .
 }
 
 @test "installed, and purged without a trace" {
