@@ -488,9 +488,3 @@ sys.exit(rc)' "$@"
 	[[ $stderr == *"has 2 tables, the layout 1"* ]]
 	diff before <(dta-dump digest "$NAME" -o csv)
 }
-
-@test "the page: an option's value is not shown as an option" {
-	MANWIDTH=80 man -l "$TOP/man/dta-translate.1" >page
-	grep -q "‘-j 1’" page
-	run ! grep -E -- "(^| )-[a-z] -[0-9]" page
-}

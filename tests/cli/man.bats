@@ -142,6 +142,13 @@ run_example() {
 	done
 }
 
+@test "no page shows an option's value as an option" {
+	for page in "${PAGES[@]}"; do
+		mandoc -T ascii "$TOP/man/$page" | sed 's/.\x08//g' >shown
+		run ! grep -E -- '(^| )-[a-z] -[0-9]' shown
+	done
+}
+
 @test "every page lints clean" {
 	for page in "${PAGES[@]}"; do
 		echo "page: $page"
