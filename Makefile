@@ -241,7 +241,7 @@ $(FUZZERS): build-fuzz/%: build-fuzz/%.o $(FUZZ_OBJ)
 
 # What has threads, for SAN=thread.
 THREADED := $(addprefix tests/unit/test_,threads translate_cores \
-	responder_cores int_collector int_collector_news queue queue_apart \
+	responder_cores int_collector int_collector_news queue \
 	spool) \
 	$(addprefix tests/cli/cores,.bats -query.bats -collect.bats \
 	-intcollect.bats) tests/net/cores.bats

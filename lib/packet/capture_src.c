@@ -575,7 +575,10 @@ static int capture_rx(struct src *src, struct pkt *pkts, int max,
 	struct capture *s = (struct capture *)src;
 	int n = read_batch(s, pkts, max, err);
 
-	s->src.done = s->read - (s->gz || s->ng ? 0 : s->tail - s->head);
+	/* Another worker may show how far it is. */
+	__atomic_store_n(&s->src.done,
+			 s->read - (s->gz || s->ng ? 0 : s->tail - s->head),
+			 __ATOMIC_RELAXED);
 	return n;
 }
 

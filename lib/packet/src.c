@@ -124,7 +124,7 @@ int src_hold_batches(struct src *s, unsigned calls)
 
 uint64_t src_done(const struct src *s)
 {
-	return s->done;
+	return __atomic_load_n(&s->done, __ATOMIC_RELAXED);
 }
 
 uint64_t src_size(const struct src *s)
