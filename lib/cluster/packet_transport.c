@@ -509,8 +509,9 @@ static void packet_renew(struct transport *r)
 		file = file || s->seen.inode;
 	}
 	p->tickets_ns = 0;
-	r->again = p->o.cluster != NULL;
-	if (!r->again && !file)
+	/* Workers that take batches read it, too. */
+	__atomic_store_n(&r->again, p->o.cluster != NULL, __ATOMIC_RELAXED);
+	if (!p->o.cluster && !file)
 		warn_text(p, "SIGHUP: there is nothing to read again");
 	if (!look_at_tickets(p) && file && p->o.ticket)
 		say_why_not(p);
