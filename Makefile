@@ -246,7 +246,8 @@ THREADED := $(addprefix tests/unit/test_,threads translate_cores \
 	$(addprefix tests/cli/cores,.bats -query.bats -collect.bats \
 	-intcollect.bats) tests/net/cores.bats
 ifeq ($(SAN),thread)
-check check-all check-full: $(BINS) $(filter $(THREADED:%=$B/%),$(UNITS)) $B/tests/tools/send
+check check-all check-full: $(BINS) $(filter $(THREADED:%=$B/%),$(UNITS)) $B/tests/tools/send \
+	$B/tests/tools/mangle
 	$(Q)V=$(V) ONLY='$(THREADED)' tests/run.sh $B \
 		$(patsubst check-%,%,$(filter check-%,$@))
 else
