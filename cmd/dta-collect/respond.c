@@ -372,11 +372,13 @@ static void run_open(struct run *run, struct opts *o, struct ticket *t)
 		cli_error(o->region, &err);
 	/* An interface when nothing else can be wrong: it may lose its link. */
 	if (o->live.name)
-		run->loop.s = cli_live_open(&o->live, ports, o->quiet);
-	/* It tells that we listen. */
+		run->loop.s = cli_live_open(&o->live, ports, true);
+	/* It tells that we listen; whoever reads our message finds it. */
 	rc = has_live_ticket(o) ? ticket_put(t, o->ticket) : 0;
 	if (rc < 0)
 		cli_fail("%s: %s", cli_file(o->ticket), strerror(-rc));
+	if (o->live.name && !o->quiet)
+		cli_warn("%s: %s", o->live.name, src_kind(run->loop.s));
 	open_cores(run);
 }
 

@@ -55,7 +55,6 @@ live() {
 		-i c0 --ticket ticket.ini "$@" "${COLLECT[@]}"
 	collect=$PID
 	wait_for listens collect.log
-	wait_for test -s ticket.ini
 	# room for all, so that a busy machine's late answers lose none
 	start t translate.log dta-translate -o ndjson -i t0 --to t1 \
 		--window 131072 --ticket ticket.ini "$@" "${TRANSLATE[@]}"
@@ -403,7 +402,6 @@ is_all_read() {
 	start r collect.log dta-collect -o ndjson --region "$NET-wire" -i r0 \
 		--ticket ticket.ini
 	local collect=$PID kind=--no-xdp
-	wait_for test -s ticket.ini
 	[ ! -e "$BUILD/lib/packet/xdp_src.o" ] || kind=--xdp
 	start t translate.log dta-translate -o ndjson -i t0 $kind \
 		--ticket ticket.ini --ack-every 8
@@ -448,7 +446,6 @@ ticket() {
 	rm -f ticket.ini
 	start c collect.log dta-collect --region "$NET-wire" -i c0 \
 		--ticket ticket.ini "$@"
-	wait_for test -s ticket.ini
 	stop "$PID"
 }
 
