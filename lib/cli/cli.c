@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -326,8 +327,11 @@ static void on_bus(int sig)
 {
 	static const char text[] =
 		": a mapped file shrank while it was in use\n";
+	static atomic_flag said = ATOMIC_FLAG_INIT;
 
 	(void)sig;
+	while (atomic_flag_test_and_set(&said))
+		pause(); /* another thread does, and ends us all */
 	tty_close();
 	(void)!write(STDERR_FILENO, program, strlen(program));
 	(void)!write(STDERR_FILENO, text, sizeof(text) - 1);

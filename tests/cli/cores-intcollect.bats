@@ -19,7 +19,7 @@ on_all() {
 	local j
 
 	for j in 1 $(size "" "2 3") 4; do
-		timeout 60 int-collect -R all "$@" -j "$j" -o ndjson >out.$j \
+		timeout 600 int-collect -R all "$@" -j "$j" -o ndjson >out.$j \
 			2>ledger.$j
 		sort out.$j >rows.$j
 		cmp rows.1 rows.$j
@@ -74,7 +74,7 @@ rows_of() { grep -c "$1" rows.1; }
 	dta-gen int -q -n 20000 --hops 9 --switches 5000 -c 60000 -w int.pcap
 	# Which of them have the last places is not the same.
 	for j in 1 4; do
-		timeout 60 int-collect -R all -r int.pcap -j $j \
+		timeout 600 int-collect -R all -r int.pcap -j $j \
 			-o ndjson >out.$j 2>ledger.$j
 		balances ledger.$j
 		for room in forgotten unplaced undistributed; do
@@ -116,7 +116,7 @@ rows_of() { grep -c "$1" rows.1; }
 	dta-gen int-path -q --count 5000 -w others.pcap
 	mergecap -F nsecpcap -w all.pcap md.pcap ioam.pcap others.pcap
 	for j in 1 $(size "" "2 3") 4; do
-		timeout 60 int-collect -r all.pcap -R none --dta dta.$j \
+		timeout 600 int-collect -r all.pcap -R none --dta dta.$j \
 			-j $j -o ndjson 2>ledger.$j
 		[ "$(packets_in dta.1)" = "$(packets_in dta.$j)" ]
 		diff ledger.1 ledger.$j
@@ -134,14 +134,14 @@ rows_of() { grep -c "$1" rows.1; }
 	cmp some rows.1
 	for j in 1 $(size "" "2 3") 4; do
 		dd if=int.pcap bs=777 status=none |
-			timeout 60 int-collect -q -R flow,event -r - -j $j -o ndjson |
+			timeout 600 int-collect -q -R flow,event -r - -j $j -o ndjson |
 			sort >piped.$j
 		cmp piped.1 piped.$j
 	done
 	[ "$(wc -l <piped.4)" -gt 1000 ]
 	head -c 2000000 int.pcap >cut.pcap
 	for j in 1 3; do
-		run -1 --separate-stderr timeout 60 int-collect -q -R flow -r cut.pcap -j $j
+		run -1 --separate-stderr timeout 600 int-collect -q -R flow -r cut.pcap -j $j
 		sort <<<"$output" >cut.$j
 		[[ $stderr == *"ends inside a record"* ]]
 	done
@@ -197,7 +197,7 @@ took() {
 			int-collect -q -r int.pcap -j $j
 		[[ $stderr == *"No space left"* ]]
 		set +o pipefail
-		timeout 60 int-collect -q -r int.pcap -j $j 2>err | head -n 1 >one
+		timeout 600 int-collect -q -r int.pcap -j $j 2>err | head -n 1 >one
 		[ "${PIPESTATUS[0]}" = 141 ]
 		[ ! -s err ]
 		[ -s one ]
@@ -217,7 +217,7 @@ took() {
 	[[ $BUILD != *san ]] || skip "sanitizers reserve more than any limit"
 	dta-gen int -q -c 3000 -n 100 -w int.pcap
 	# 4.2 GiB of flows, as the page says, in all; and once in the whole.
-	(ulimit -v 14000000 && timeout 60 int-collect -q -R none -r int.pcap -j 4)
+	(ulimit -v 14000000 && timeout 600 int-collect -q -R none -r int.pcap -j 4)
 }
 
 @test "what -j cannot be" {
