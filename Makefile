@@ -333,12 +333,15 @@ install: $(BINS) $B/libdta.a $B/dta.lua install-headers
 	install -m 644 $B/libdta.a $(DESTDIR)$(PREFIX)/lib
 	install -m 644 cmd/dta-collect/examples/*.ini \
 		$(DESTDIR)$(PREFIX)/share/dta/examples
+	for d in prometheus grafana; do install -D -m 644 -t \
+		$(DESTDIR)$(PREFIX)/share/dta/$$d share/$$d/* || exit 1; done
 	install -D -m 644 $B/dta.lua $(DESTDIR)$(WIRESHARK_PLUGINS)/dta.lua
 	for m in $(wildcard man/*.[157]); do install -D -m 644 $$m \
 		$(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$${m#man/} || exit 1; \
 		done
 	sed -i 's,/usr/local/share,$(PREFIX)/share,' \
-		$(DESTDIR)$(PREFIX)/share/man/man1/dta-collect.1
+		$(patsubst %,$(DESTDIR)$(PREFIX)/share/man/man1/%.1,\
+		dta-collect dta-top)
 	printf '%s\n' 'prefix=$(PREFIX)' 'Name: libdta' \
 		'Description: direct network telemetry into memory' \
 		'Version: $(VERSION)' \
