@@ -201,6 +201,46 @@ same_dta0() {
 	done
 }
 
+@test "RoCEv2 and a ticket: tables, slots, entries, counts and values" {
+	local prefs=-odta-memory.ticket:$PWD/t.ini w
+
+	for w in uniform int-path int-postcard netseer-loss dshark \
+		marple-hosts-sum; do
+		echo "workload: $w"
+		dta-collect --create --layout "$EXAMPLES/$w.ini" \
+			--region "$NAME" -q
+		dta-collect -q --region "$NAME" --ticket t.ini
+		dta-gen $w --flows 60 --count 500 --ipv6 40 --copies 2 -q \
+			-w r.pcap
+		dta-translate -q -r r.pcap --ticket t.ini -w roce.pcap
+		fields roce.pcap "$(printf 'dta.memory.%s ' table slot list \
+			entry)" "$prefs" >shown
+		dta-dump packets roce.pcap --ticket t.ini -o ndjson >rows
+		jq -r '[.table, .slot, .list, .entry] |
+			map(. // "" | tostring) | join("|")' rows | diff shown -
+		run ! grep '^|' shown
+		# A slot or chunk is what is shown of it; lists: below.
+		fields roce.pcap "$(printf 'dta.memory.%s ' checksum value count \
+			hop)" "$prefs" | tr -d '|;,' | sed 's/0x//g' >shown
+		jq -r '.data // ""' rows | paste shown - | awk -v w=$w '
+			{ gsub(/00*$/, "", $1); gsub(/00*$/, "", $2) }
+			$1 != $2 && w !~ /netseer|dshark/ { print; exit 1 }'
+		dta-collect --remove --region "$NAME"
+	done
+	# Each entry of lists is what was reported.
+	dta-collect --create --layout "$EXAMPLES/netseer-loss.ini" --region "$NAME"
+	dta-collect -q --region "$NAME" --ticket t.ini
+	dta-gen netseer-loss --flows 60 --count 500 -q -w r.pcap
+	dta-translate -q -r r.pcap --ticket t.ini -w roce.pcap
+	fields roce.pcap dta.memory.value "$prefs" | tr ';' '\n' | grep . >shown
+	dta-dump packets r.pcap -o ndjson | jq -r .data | diff shown -
+	# A ticket that is none is told of, once for each packet.
+	fields roce.pcap dta.memory.reason -odta-memory.ticket:none >shown
+	grep -q '^none: No such file' shown
+	fields roce.pcap dta.memory.reason "-odta-memory.ticket:$PWD/r.pcap" >shown
+	grep -q 'r.pcap: no tables$' shown
+}
+
 @test "packets in packets without end: no error of Lua" {
 	python3 - >nested.pcap <<-'END'
 		import struct, sys
