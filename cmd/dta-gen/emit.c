@@ -11,100 +11,63 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "net/be.h"
 
 /* --- headers ------------------------------------------------------------- */
 
-/*
- * They are made once; per report only lengths, the reporter's address and the
- * IP checksum change (RFC 1624's sum over what changes).
- */
-
 enum {
 	REPORTER_PORT = 49374, /* the published reporters' source port */
-	IP_AT = NET_ETH_LEN,
-	UDP_AT = NET_ETH_LEN + NET_IP4_LEN,
 };
 
 /*
  * Ethernet addresses. In a capture they are locally administered, the
  * reporter's ends in the switch's id. On an interface they are true ones.
  */
-static int find_macs(struct gen *g, struct net_udp4 *h, struct error *err)
+static int find_addresses(struct gen *g, struct error *err)
 {
 	const struct gen_options *o = &g->o;
+	struct net_udp4 *h = &g->header;
+	struct live_address own;
 
-	if (o->live.name) {
-		struct live_address own;
-
-		g->own_mac = live_address(&own, o->live.name);
-		if (g->own_mac)
-			memcpy(h->eth_src, own.mac, 6);
-		if (!o->has_mac && g->own_mac &&
-		    !live_neighbour(h->eth_dst, o->live.name, 4, o->collector))
-			return error_set(err, -EDESTADDRREQ,
-					 "%s: %u.%u.%u.%u is no neighbour "
-					 "there: say with --to-mac who takes "
-					 "the reports",
-					 o->live.name, o->collector[0],
-					 o->collector[1], o->collector[2],
-					 o->collector[3]);
-	}
 	if (o->has_mac)
 		memcpy(h->eth_dst, o->to_mac, 6);
+	if (!o->live.name || !live_address(&own, o->live.name))
+		return 0;
+	g->own_mac = true;
+	memcpy(h->eth_src, own.mac, 6);
+	if (!o->has_mac &&
+	    !live_neighbour(h->eth_dst, o->live.name, 4, o->collector))
+		return error_set(err, -EDESTADDRREQ,
+				 "%s: %u.%u.%u.%u is no neighbour there: say "
+				 "with --to-mac who takes the reports",
+				 o->live.name, o->collector[0], o->collector[1],
+				 o->collector[2], o->collector[3]);
 	return 0;
 }
 
-static int frame_open(struct gen *g, struct error *err)
+struct net_udp4 frame_header(const struct gen *g, unsigned reporter)
 {
-	struct net_udp4 h = {
-		.eth_dst = {0x02, 0x44, 0x54, 0x41, 0xff, 0xff},
-		.eth_src = {0x02, 0x44, 0x54, 0x41, 0, 0},
-		.src_port = REPORTER_PORT,
-		.dst_port = DTA_PORT,
-		.ttl = 64,
-	};
-	int n;
+	struct net_udp4 h = g->header;
 
-	memcpy(h.dst, g->o.collector, 4);
-	n = find_macs(g, &h, err);
-	if (n < 0)
-		return n;
-	n = net_udp4_encode(g->header, sizeof(g->header), &h, 0);
-	if (n != HEADER_LEN)
-		return error_set(err, -EINVAL, "no headers");
-	memset(g->header + IP_AT + NET_IP4_AT_SUM, 0, 2);
-	g->ip_sum = 0;
-	for (int i = 0; i < NET_IP4_LEN; i += 2)
-		if (i != NET_IP4_AT_LEN)
-			g->ip_sum += g->header[IP_AT + i] << 8 |
-				     g->header[IP_AT + i + 1];
-	return 0;
-}
-
-static void put16(uint8_t *p, unsigned v)
-{
-	p[0] = (uint8_t)(v >> 8);
-	p[1] = (uint8_t)v;
+	if (!g->own_mac)
+		be16_store(h.eth_src + 4, (uint16_t)reporter);
+	be32_store(h.src, GEN_SOURCE + reporter);
+	return h;
 }
 
 void frame_headers(const struct gen *g, uint8_t *frame, size_t payload,
 		   unsigned reporter)
 {
-	unsigned ip_len = NET_IP4_LEN + NET_UDP_LEN + (unsigned)payload;
-	uint32_t address = GEN_SOURCE + reporter;
-	uint32_t sum = g->ip_sum + ip_len + (address >> 16) +
-		       (address & 0xffff);
+	uint8_t *ip = frame + NET_ETH_LEN;
 
-	memcpy(frame, g->header, HEADER_LEN);
+	memcpy(frame, g->headers, HEADER_LEN);
 	if (!g->own_mac)
-		put16(frame + 10, reporter);
-	put16(frame + IP_AT + NET_IP4_AT_LEN, ip_len);
-	put16(frame + IP_AT + NET_IP4_AT_SRC, address >> 16);
-	put16(frame + IP_AT + NET_IP4_AT_SRC + 2, address);
-	sum = (sum & 0xffff) + (sum >> 16);
-	sum += sum >> 16;
-	put16(frame + IP_AT + NET_IP4_AT_SUM, ~sum & 0xffff);
-	put16(frame + UDP_AT + NET_UDP_AT_LEN, NET_UDP_LEN + (unsigned)payload);
+		be16_store(frame + NET_ETH_AT_SRC + 4, (uint16_t)reporter);
+	payload += NET_UDP_LEN;
+	be16_store(ip + NET_IP4_AT_LEN, (uint16_t)(NET_IP4_LEN + payload));
+	be32_store(ip + NET_IP4_AT_SRC, GEN_SOURCE + reporter);
+	be16_store(ip + NET_IP4_AT_SUM, net_checksum(ip, NET_IP4_LEN));
+	be16_store(ip + NET_IP4_LEN + NET_UDP_AT_LEN, (uint16_t)payload);
 }
 
 /* --- the truth ----------------------------------------------------------- */
@@ -120,11 +83,12 @@ void frame_headers(const struct gen *g, uint8_t *frame, size_t payload,
  * keyinc and postcard a decimal number. No field ever needs quoting.
  */
 
-int truth_close(FILE *f, int err)
+void truth_check(struct gen *g)
 {
-	if (f && (f == stdout ? fflush(f) : fclose(f)) && !err)
-		err = -errno;
-	return err;
+	if (!ferror(g->truth))
+		return;
+	g->truth_err = errno ? -errno : -EIO;
+	g->done = true; /* reports without their truth are worth nothing */
 }
 
 /* A big-endian number of up to 8 bytes. */
@@ -149,17 +113,15 @@ static void truth_row(struct gen *g, const struct dta_report *r,
 	else
 		*text_put_hex(value, r->data, r->data_len) = '\0';
 	errno = 0;
-	if (fprintf(g->truth, "%u,%s,%s,%u,%u,%u,%s\n", r->table,
-		    dta_opcode_name(r->opcode), key, r->hop, r->path_len,
-		    r->copies, value) >= 0)
-		return;
-	g->truth_err = errno ? -errno : -EIO;
-	g->done = true; /* reports without their truth are worth nothing */
+	fprintf(g->truth, "%u,%s,%s,%u,%u,%u,%s\n", r->table,
+		dta_opcode_name(r->opcode), key, r->hop, r->path_len, r->copies,
+		value);
+	truth_check(g);
 }
 
 /* --- reports ------------------------------------------------------------- */
 
-FILE *truth_open(const char *path, const char *head)
+static FILE *truth_open(const char *path, const char *head)
 {
 	FILE *out;
 
@@ -175,19 +137,25 @@ FILE *truth_open(const char *path, const char *head)
 
 int emit_open(struct gen *g, struct error *err)
 {
-	int rc;
-
 	g->sequence = calloc(g->run.topology.switches + 1,
 			     sizeof(*g->sequence));
 	if (!g->sequence)
 		return error_set(err, -ENOMEM, "out of memory");
-	rc = frame_open(g, err);
-	if (rc < 0)
-		return rc;
+	g->header = (struct net_udp4){
+		.eth_dst = {0x02, 0x44, 0x54, 0x41, 0xff, 0xff},
+		.eth_src = {0x02, 0x44, 0x54, 0x41, 0, 0},
+		.src_port = REPORTER_PORT,
+		.dst_port = DTA_PORT,
+		.ttl = 64,
+	};
+	memcpy(g->header.dst, g->o.collector, 4);
+	if ((g->run.w != &int_workload || g->o.has_mac) &&
+	    find_addresses(g, err) < 0)
+		return -EDESTADDRREQ;
+	net_udp4_encode(g->headers, HEADER_LEN, &g->header, 0);
+	memset(g->headers + NET_ETH_LEN + NET_IP4_AT_SUM, 0, 2);
 	if (g->o.truth)
-		g->truth = truth_open(
-			g->o.truth,
-			"table,kind,key,hop,path_len,copies,value\n");
+		g->truth = truth_open(g->o.truth, g->truth_head);
 	return link_open(g, err);
 }
 
@@ -199,8 +167,8 @@ static bool carries_copies(const struct gen *g, uint8_t opcode)
 	return opcode != DTA_APPEND;
 }
 
-/* Built in place. Returns the payload's length, 0 if it was not taken, -errno.
- */
+/* Built in place, unless it is kept. Returns the payload's length, 0 if it was
+ * not taken, -errno. */
 static int emit_frame(struct gen *g, const struct dta_report *r,
 		      unsigned reporter, uint64_t ts_ns)
 {
@@ -242,7 +210,7 @@ void emit_dta_report(struct gen *g, struct dta_report *r, enum key_type type,
 	r->immediate = g->o.immediate;
 	if (g->o.copies && carries_copies(g, r->opcode))
 		r->copies = (uint8_t)g->o.copies;
-	r->sequence = g->sequence[reporter]++;
+	r->sequence = (uint16_t)g->sequence[reporter]++;
 	if (ts_ns < g->sent_ns)
 		ts_ns = g->sent_ns;
 	g->sent_ns = ts_ns;
@@ -273,8 +241,9 @@ int emit_close(struct gen *g)
 	int rc = link_close(g);
 
 	free(g->sequence);
-	g->sequence = NULL;
-	g->truth_err = truth_close(g->truth, g->truth_err);
-	g->truth = NULL;
+	if (g->truth &&
+	    (g->truth == stdout ? fflush(stdout) : fclose(g->truth)) &&
+	    !g->truth_err)
+		g->truth_err = -errno;
 	return rc;
 }

@@ -46,11 +46,12 @@ struct gen_options {
 	uint64_t resend;	/* reports kept of each switch */
 	uint64_t ipv6;		/* per cent of the synthetic flows */
 	uint64_t hops;
+	struct traffic_ends ends; /* of all synthetic flows */
 	struct csv_options csv;
 };
 
 struct settings {
-	struct gen_options gen;
+	struct gen_options gen; /* first: read_collector(), read_to_mac() */
 	const struct workload *workload;
 	bool list;
 };
@@ -63,10 +64,12 @@ void options_read(struct settings *s, int argc, char **argv);
 /* What goes together, and what was not given. */
 void options_check(struct settings *s);
 
-/* An option's IPv4 address. 0, or -EINVAL and why. */
-int read_ip4(uint8_t out[4], const char *text, struct error *why);
+/* --collector and --to-mac of a struct that begins with gen_options. */
+int read_collector(void *opts, const char *text, struct error *why);
+int read_to_mac(void *opts, const char *text, struct error *why);
 
 enum {
+	RATE_DEFAULT = 1000000,
 	HEADER_LEN = NET_ETH_LEN + NET_IP4_LEN + NET_UDP_LEN,
 	REPORT_MAX = 8 + KEY_MAX + 1024,
 };
@@ -85,6 +88,12 @@ struct gen_ledger {
 	uint64_t report_bytes; /* UDP payload */
 	uint64_t retransmissions;
 	uint64_t backoffs; /* times that the pace was halved */
+	/* int.c, whose reports are packets that carry INT: */
+	uint64_t unfit; /* INT cannot be put there: fragments, protocols without
+			   a place for it, no room */
+	uint64_t spikes;
+	uint64_t frames; /* made, */
+	uint64_t lost;	 /* and of them lost on purpose */
 };
 
 enum {
@@ -99,6 +108,8 @@ enum {
 
 struct gen {
 	struct workload_run run;
+	struct traffic *traffic; /* what reports are made of: */
+	struct csv_input *rows;	 /* one of the two */
 	struct gen_options o;
 	struct gen_ledger ctr;
 	const struct ledger *ledger; /* of ctr */
@@ -106,11 +117,12 @@ struct gen {
 	/* emit.c */
 	struct snk *snk;
 	struct link *link;
+	const char *truth_head; /* its first line */
 	FILE *truth;
-	uint16_t *sequence;	    /* per switch */
-	uint8_t header[HEADER_LEN]; /* without what changes */
+	uint32_t *sequence;	     /* per switch */
+	struct net_udp4 header;	     /* of switch 0, */
+	uint8_t headers[HEADER_LEN]; /* and encoded, without a checksum */
 	bool own_mac;	  /* all frames come from the interface's address */
-	uint32_t ip_sum;  /* of what stays the same in the IP header */
 	uint64_t sent_ns; /* when the last report left */
 	int err;	  /* sticky */
 	int truth_err;	  /* the first of the truth's file */
@@ -119,35 +131,31 @@ struct gen {
 
 /* --- emit.c: reports out, each one a frame, and a row of the truth ------- */
 
-/* Keys, values and entries are bytes as on the wire; they are copied. */
-int emit_open(struct gen *g, struct error *err); /* err names the file */
+/* Opens where frames go, and the truth; err names what cannot be opened. */
+int emit_open(struct gen *g, struct error *err);
 /*
  * One report of switch reporter, whose key is of that type: a frame, and a row
- * of the truth. The flags, the sequence and, if --copies was given, the copies
- * are filled in here. After an error, or when done, does nothing.
+ * of the truth. Keys, values and entries are copied. The flags, the sequence
+ * and, if --copies was given, the copies are filled in here. After an error, or
+ * when done, does nothing.
  */
 void emit_dta_report(struct gen *g, struct dta_report *r, enum key_type type,
 		     unsigned reporter, uint64_t ts_ns);
 void emit_flush(struct gen *g); /* lets the reports so far go */
 int emit_close(struct gen *g);
 
-/* Headers for a payload of a switch. */
+/* The headers of what a switch sends. */
+struct net_udp4 frame_header(const struct gen *g, unsigned reporter);
+/* The same of a report, written. */
 void frame_headers(const struct gen *g, uint8_t *frame, size_t payload,
 		   unsigned reporter);
 
-/* Opens a file of truth, - is stdout, and writes its first line; exits if it
- * cannot. */
-FILE *truth_open(const char *path, const char *head);
-/* Closes a file of truth; stdout is flushed alone. err: of its rows, -errno.
- * Returns the first. */
-int truth_close(FILE *f, int err);
+/* Behind a row of the truth, before which errno was 0: there is an end if it
+ * cannot be written. */
+void truth_check(struct gen *g);
 
 /* --- link.c: a capture or an interface, at a pace, and NACKs from there -- */
 
-/* Opens where frames go: a capture; if path is NULL, the interface. Exits if it
- * cannot. */
-struct snk *sink_open(const char *path, const struct cli_live *live,
-		      bool quiet);
 /* Opens what the options say; err names it. */
 int link_open(struct gen *g, struct error *err);
 
@@ -194,7 +202,12 @@ int csv_next(struct csv_input *c, struct error *err);
 
 /* --- int.c: packets with in-band telemetry, and reports of it ------------- */
 
-/* The program; argv[0] is "int". Returns the exit status. */
-int int_main(int argc, char **argv);
+/* Reads and checks the options, and sets all but what main() opens; argv[0] is
+ * "int". What it allocates is freed by workload_fini(). */
+void int_options_read(struct gen *g, int argc, char **argv);
+/* What was wrong with all of the packets, or NULL. */
+const char *int_complaint(const struct gen *g);
+
+extern const struct workload int_workload;
 
 #endif

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "cli/live.h"
+#include "net/be.h"
 #include "gen.h"
 #include "int/int_md.h"
 #include "int/treport.h"
@@ -30,87 +30,54 @@ enum int_form {
 };
 
 struct int_options {
-	const char *from, *out, *truth, *profile, *src, *dst, *to_mac;
-	uint64_t flows, count, seed, rate, ipv6;
-	uint64_t hops, switches;
+	struct gen_options gen; /* first: read_collector(), read_to_mac() */
+	const char *profile, *src, *dst;
+	uint64_t switches;
 	int form, over;
 	uint64_t instructions;
 	bool has_instructions;
-	uint64_t spikes; /* UINT64_MAX: values are not steady */
-	double loss;	 /* of frames, per cent */
-	uint64_t data;	 /* bytes of the model's packets, at most */
-	uint8_t collector[4];
+	uint64_t spikes;   /* UINT64_MAX: values are not steady */
+	double loss;	   /* of frames, per cent */
+	uint64_t data;	   /* bytes of the model's packets, at most */
 	uint64_t unfilled; /* of IOAM: nodes there is room for; 0: those of the
 			      model fill it */
-	struct cli_live live;
-	bool quiet;
-	enum row_format output;
-};
-
-/* packets = carried + why not. */
-struct int_gen_ledger {
-	struct traffic_counters traffic; /* packets, not_ip, malformed */
-	uint64_t carried;
-	uint64_t unfit; /* INT cannot be put there: fragments, protocols without
-			   a place for it, no room */
-	uint64_t spikes;
-	uint64_t frames; /* made, */
-	uint64_t lost;	 /* and of them lost on purpose */
 };
 
 enum {
 	INT_FRAME_MAX = 65536 + 256,
 };
 
+/* The workload's own. */
 struct int_gen {
+	struct gen *g;
 	struct int_options o;
 	struct int_profile profile;
 	unsigned report_version; /* 0, 1, 2: 0.5, 1.0, 2.0 */
-	struct int_gen_ledger ctr;
 	struct inband model;
 	struct int_layout layout, own;	/* of the stack; of reports' metadata */
 	uint16_t bits;			/* of own */
 	struct treport_decoder reports; /* for the layouts of 0.5 */
 	struct ioam_decoder traces;
-	uint32_t *sequence; /* of each node */
-	struct traffic_ends ends;
-	struct live_address address; /* of the interface */
-	uint8_t to_mac[6];
 	struct rng rng; /* of loss */
-	struct snk *snk;
-	struct cli_pace pace;
-	FILE *truth;
-	int truth_err; /* of its rows, the first */
-	int err;       /* of snk, the first */
-	bool done;
 	uint32_t cut; /* bytes that the captured packet had on the wire, too */
-	uint8_t *frame, *packet, *tunnel; /* INT_FRAME_MAX each */
+	uint8_t frame[INT_FRAME_MAX], packet[INT_FRAME_MAX],
+		tunnel[INT_FRAME_MAX];
 };
 
-enum {
-	CLOCK_EVERY = 1024, /* packets */
-};
-
-/* clang-format off */
-#define FIELD(counter, role) LEDGER_FIELD(struct int_gen_ledger, counter, role)
-#define TRAFFIC(counter, r) \
-	{ .name = #counter, .role = r, \
-	  .offset = offsetof(struct int_gen_ledger, traffic.counter) }
+/* packets = carried + why not. */
 static const struct ledger_field fields[] = {
-	TRAFFIC(packets, LEDGER_IN),
-	FIELD(carried, LEDGER_DONE),
-	TRAFFIC(not_ip, LEDGER_HARMLESS),
-	TRAFFIC(malformed, LEDGER_LOSS),
-	FIELD(unfit, LEDGER_HARMLESS),
-	FIELD(spikes, LEDGER_NOTE),
-	FIELD(frames, LEDGER_NOTE),
-	FIELD(lost, LEDGER_NOTE),
-	TRAFFIC(evicted, LEDGER_NOTE),
+	{"packets", offsetof(struct gen_ledger, traffic.packets), LEDGER_IN},
+	{"carried", offsetof(struct gen_ledger, reports), LEDGER_DONE},
+	{"not_ip", offsetof(struct gen_ledger, traffic.not_ip),
+	 LEDGER_HARMLESS},
+	{"malformed", offsetof(struct gen_ledger, traffic.malformed),
+	 LEDGER_LOSS},
+	{"unfit", offsetof(struct gen_ledger, unfit), LEDGER_HARMLESS},
+	{"spikes", offsetof(struct gen_ledger, spikes), LEDGER_NOTE},
+	{"frames", offsetof(struct gen_ledger, frames), LEDGER_NOTE},
+	{"lost", offsetof(struct gen_ledger, lost), LEDGER_NOTE},
+	{"evicted", offsetof(struct gen_ledger, traffic.evicted), LEDGER_NOTE},
 };
-#undef TRAFFIC
-#undef FIELD
-LEDGER_COMPLETE(fields, struct int_gen_ledger);
-/* clang-format on */
 
 static const struct ledger int_gen_ledger = {
 	"gen", "packets", fields, sizeof(fields) / sizeof(fields[0])};
@@ -136,11 +103,6 @@ static int read_instructions(void *opts, const char *text, struct error *why)
 	return 0;
 }
 
-static int read_collector(void *opts, const char *text, struct error *why)
-{
-	return read_ip4(((struct int_options *)opts)->collector, text, why);
-}
-
 /* clang-format off */
 static const struct cli_option options[] = {
 	{ 'F', "format", "FORMAT",
@@ -156,24 +118,24 @@ static const struct cli_option options[] = {
 	  "what nodes say, bit 0 the most significant (0xfd00; IOAM: 0xf20000)",
 	  CLI_CALL, .read = read_instructions },
 	{ 'n', "flows", "N", "synthetic flows (1000)",
-	  CLI_SIZE, AT(flows), .min = 1, .max = TRAFFIC_COUNT_MAX },
+	  CLI_SIZE, AT(gen.flows), .min = 1, .max = TRAFFIC_COUNT_MAX },
 	{ 'f', "from", "CAPTURE", "put it into the packets of a capture",
-	  CLI_IN, AT(from) },
+	  CLI_IN, AT(gen.from) },
 	{ 'c', "count", "N", "stop after N packets; synthetic flows repeat",
-	  CLI_SIZE, AT(count), .min = 1, .max = TRAFFIC_COUNT_MAX },
+	  CLI_SIZE, AT(gen.count), .min = 1, .max = TRAFFIC_COUNT_MAX },
 	{ 's', "seed", "S", "seed of all that is random (1)",
-	  CLI_U64, AT(seed) },
+	  CLI_U64, AT(gen.work.seed) },
 	{ 'w', "write", "FILE", "where frames go, as pcap; - for stdout",
-	  CLI_OUT, AT(out) },
+	  CLI_OUT, AT(gen.out) },
 	{ 'i', "interface", "IFACE", "send them there",
-	  CLI_STR, AT(live.name) },
-	CLI_XDP_OPTIONS(struct int_options, live, "xdp", "send", "-i"),
+	  CLI_STR, AT(gen.live.name) },
+	CLI_XDP_OPTIONS(struct int_options, gen.live, "xdp", "send", "-i"),
 	{ 't', "truth", "FILE", "write what was said, as CSV; - for stdout",
-	  CLI_OUT, AT(truth) },
+	  CLI_OUT, AT(gen.truth) },
 	{ 'R', "rate", "PPS", "synthetic packets a second (1000000); -i: of "
-	  "frames", CLI_SIZE, AT(rate), .min = 1, .max = 1000000000 },
+	  "frames", CLI_SIZE, AT(gen.pace), .min = 1, .max = 1000000000 },
 	{ 0, "hops", "H", "nodes on each path, 1 to 32 (the fat tree's)",
-	  CLI_U64, AT(hops), .min = 1, .max = INBAND_HOPS_MAX },
+	  CLI_U64, AT(gen.hops), .min = 1, .max = INBAND_HOPS_MAX },
 	{ 0, "switches", "N", "with --hops: in the network (80)",
 	  CLI_U64, AT(switches), .min = 1, .max = 1 << 20, .needs = "--hops" },
 	{ 0, "spikes", "N",
@@ -193,14 +155,14 @@ static const struct cli_option options[] = {
 	{ 0, "dst", "IP", "and that one, IPv4 or IPv6",
 	  CLI_STR, AT(dst), .needs = "--src" },
 	{ 0, "to-mac", "MAC", "with -i: who takes the frames",
-	  CLI_STR, AT(to_mac), .needs = "-i" },
+	  CLI_CALL, .read = read_to_mac, .needs = "-i" },
 	{ 0, "ipv6", "PERCENT", "share of IPv6 among synthetic flows (0)",
-	  CLI_U64, AT(ipv6), .max = 100 },
+	  CLI_U64, AT(gen.ipv6), .max = 100 },
 	{ 'C', "collector", "IP", "where reports go (10.0.0.51)",
 	  CLI_CALL, .read = read_collector },
 	{ 'o', "output", "FORMAT", "ledger as text, csv, ndjson",
-	  CLI_FORMAT, AT(output) },
-	{ 'q', "quiet", NULL, "no ledger", CLI_FLAG, AT(quiet) },
+	  CLI_FORMAT, AT(gen.output) },
+	{ 'q', "quiet", NULL, "no ledger", CLI_FLAG, AT(gen.quiet) },
 	{ 0 },
 };
 /* clang-format on */
@@ -314,29 +276,26 @@ static void use_own_layout(struct int_gen *g)
 	int_layout_make(&g->own, w, bits, g->bits);
 }
 
-/* The addresses of flows, and of the next hop. */
-static void read_addresses(struct int_gen *g)
+/* All synthetic flows are between two. */
+static void read_ends(struct int_options *o)
 {
-	const struct int_options *o = &g->o;
-	struct traffic_ends *e = &g->ends;
+	struct traffic_ends *e = &o->gen.ends;
 
-	if (o->src) {
-		e->version = text_ip(e->src, o->src);
-		if (!e->version || text_ip(e->dst, o->dst) != e->version)
-			cli_refuse("--src, --dst: '%s' and '%s' are not two IP "
-				   "addresses of one version",
-				   o->src, o->dst);
-	}
-	if (o->to_mac && !text_mac(g->to_mac, o->to_mac))
-		cli_refuse("--to-mac: '%s' is not a MAC address", o->to_mac);
+	if (!o->src)
+		return;
+	e->version = text_ip(e->src, o->src);
+	if (!e->version || text_ip(e->dst, o->dst) != e->version)
+		cli_refuse("--src, --dst: '%s' and '%s' are not two IP "
+			   "addresses of one version",
+			   o->src, o->dst);
 }
 
 static void set_model(struct int_gen *g)
 {
 	const struct int_options *o = &g->o;
 	struct inband_options m = {
-		.seed = o->seed,
-		.hops = (unsigned)o->hops,
+		.seed = o->gen.work.seed,
+		.hops = (unsigned)o->gen.hops,
 		.steady = o->spikes != UINT64_MAX,
 		.spikes = o->spikes,
 	};
@@ -350,32 +309,58 @@ static void set_model(struct int_gen *g)
 	inband_init(&g->model, &m);
 }
 
-static void int_options_read(struct int_gen *g, int argc, char **argv)
+void int_options_read(struct gen *g, int argc, char **argv)
 {
-	struct int_options *o = &g->o;
-	int n;
+	struct int_gen *n = calloc(1, sizeof(*n));
+	struct int_options *o = &n->o;
+	int at;
 
+	cli_start(&cli_int);
+	if (!n)
+		cli_fail("out of memory");
 	*o = (struct int_options){
+		.gen = {.flows = 1000,
+			.work.seed = SYNTH_SEED_DEFAULT,
+			.collector = {10, 0, 0, 51}},
 		.profile = "2.1",
-		.flows = 1000,
-		.seed = SYNTH_SEED_DEFAULT,
 		.spikes = UINT64_MAX,
 		.data = 64,
-		.collector = {10, 0, 0, 51},
 	};
-	cli_start(&cli_int);
-	n = cli_read(&cli_int, o, argc, argv);
-	if (n < argc)
-		cli_usage(&cli_int, "'%s': no such argument", argv[n]);
+	at = cli_read(&cli_int, o, argc, argv);
+	if (at < argc)
+		cli_usage(&cli_int, "'%s': no such argument", argv[at]);
 	cli_check(&cli_int, o, -1);
-	o->live.format = o->output;
-	choose_layouts(g);
-	use_own_layout(g);
-	read_addresses(g);
-	set_model(g);
-	g->pace = (struct cli_pace){
-		.rate = o->live.name ? (double)o->rate : 0,
-	};
+	choose_layouts(n);
+	use_own_layout(n);
+	read_ends(o);
+	set_model(n);
+	n->rng.state = rng_mix(o->gen.work.seed);
+	n->g = g;
+	g->o = o->gen;
+	g->o.live.format = g->o.output;
+	g->o.rate = g->o.pace ? g->o.pace : RATE_DEFAULT;
+	if (g->o.live.name && !g->o.count)
+		g->o.count = UINT64_MAX;
+	/* Where no packet is fit, none will be. */
+	g->o.repeat = g->o.count;
+	if (o->form == FORM_IOAM && !g->o.from)
+		g->o.ipv6 = 100; /* it has no other place */
+	g->ledger = &int_gen_ledger;
+	g->truth_head = "packet,time,flow,hops,hop,node,ingress,egress,"
+			"latency,queue,occupancy,ingress_time,egress_time,"
+			"utilization,buffer,buffer_occupancy\n";
+	g->run = (struct workload_run){.w = &int_workload,
+				       .topology = n->model.o.topology,
+				       .state = n};
+}
+
+const char *int_complaint(const struct gen *g)
+{
+	return g->ctr.unfit && !g->ctr.reports
+		       ? "no packet has room for that: fewer hops or "
+			 "instructions; or none has a place for it: another "
+			 "--over, or more flows"
+		       : NULL;
 }
 
 /* --- frames out: some are lost ------------------------------------------- */
@@ -384,43 +369,34 @@ enum {
 	PER_CENT = 100,
 };
 
-static void put_frame(struct int_gen *g, const struct pkt *p)
-{
-	int rc;
-
-	/* It returns behind a pause, too: then none may go yet. */
-	while (g->o.live.name && !cli_stop && !cli_pace(&g->pace, 1, NULL))
-		;
-	rc = snk_tx(g->snk, p, 1);
-	if (!rc && g->o.live.name)
-		rc = snk_flush(g->snk);
-	if (!g->err)
-		g->err = rc;
-}
-
-static void int_send(struct int_gen *g, uint8_t *frame, size_t len,
+static void int_send(struct int_gen *n, uint8_t *frame, size_t len,
 		     uint64_t ts_ns)
 {
-	bool whole = g->o.form == FORM_REPORT || g->o.form == FORM_XD;
+	bool whole = n->o.form == FORM_REPORT || n->o.form == FORM_XD;
 	struct pkt p = {frame, (uint32_t)len,
-			(uint32_t)len + (whole ? 0 : g->cut), ts_ns};
+			(uint32_t)len + (whole ? 0 : n->cut), ts_ns};
+	struct gen *g = n->g;
+	int rc;
 
-	if (g->o.to_mac) {
-		memcpy(frame, g->to_mac, 6);
-		memcpy(frame + NET_ETH_AT_SRC, g->address.mac, 6);
+	if (g->o.has_mac) {
+		memcpy(frame, g->header.eth_dst, 6);
+		memcpy(frame + NET_ETH_AT_SRC, g->header.eth_src, 6);
 	}
 	g->ctr.frames++;
-	if (g->o.loss > 0 && rng_unit(&g->rng) * PER_CENT < g->o.loss) {
+	if (n->o.loss > 0 && rng_unit(&n->rng) * PER_CENT < n->o.loss) {
 		g->ctr.lost++;
 		return;
 	}
-	put_frame(g, &p);
+	if (!link_turn(g))
+		return;
+	rc = snk_tx(g->snk, &p, 1);
+	if (!g->err)
+		g->err = rc;
 }
 
 /* --- frames with telemetry, and reports of it ---------------------------- */
 
 enum {
-	REPORTER_PORT = 49374,
 	HOPS_MAX = 255,
 };
 
@@ -439,23 +415,6 @@ static size_t stack_of(const struct int_layout *layout,
 	return path->n * each;
 }
 
-static struct net_udp4 outer_headers(uint32_t node, const uint8_t dst[4],
-				     uint16_t port)
-{
-	struct net_udp4 h = {
-		.eth_dst = {0x02, 0x44, 0x54, 0x41, 0xff, 0xff},
-		.eth_src = {0x02, 0x44, 0x54, 0x41, (uint8_t)(node >> 8),
-			    (uint8_t)node},
-		.src = {10, 1, (uint8_t)(node >> 8), (uint8_t)node},
-		.src_port = REPORTER_PORT,
-		.dst_port = port,
-		.ttl = 64,
-	};
-
-	memcpy(h.dst, dst, sizeof(h.dst));
-	return h;
-}
-
 /* The frame in a tunnel from the first node to the last. Returns its length, 0:
  * it is too long. */
 static size_t tunnel_frame(struct int_gen *g, const struct inband_path *path,
@@ -464,15 +423,16 @@ static size_t tunnel_frame(struct int_gen *g, const struct inband_path *path,
 	uint32_t last = (uint32_t)path->hop[path->n - 1].value[INT_NODE];
 	bool vxlan = g->o.over == INT_OVER_VXLAN;
 	bool gpe = vxlan && g->profile.version < INT_V2_0;
-	const uint8_t dst[4] = {10, 1, (uint8_t)(last >> 8), (uint8_t)last};
-	struct net_udp4 h = outer_headers(
-		(uint32_t)path->hop[0].value[INT_NODE], dst,
-		gpe	? g->profile.vxlan_gpe_port
-		: vxlan ? NET_VXLAN_PORT
-			: g->profile.geneve_port);
-	int n = traffic_tunnel(g->tunnel, INT_FRAME_MAX, &h, vxlan, frame, len);
+	struct net_udp4 h = frame_header(
+		g->g, (uint32_t)path->hop[0].value[INT_NODE]);
+	int n;
 	uint8_t *head = g->tunnel + NET_ETH_LEN + NET_IP4_LEN + NET_UDP_LEN;
 
+	be32_store(h.dst, GEN_SOURCE + last);
+	h.dst_port = gpe     ? g->profile.vxlan_gpe_port
+		     : vxlan ? NET_VXLAN_PORT
+			     : g->profile.geneve_port;
+	n = traffic_tunnel(g->tunnel, INT_FRAME_MAX, &h, vxlan, frame, len);
 	if (gpe) { /* 0.5 and 1.0 make no VXLAN-GPE of VXLAN */
 		head[0] |= NET_VXLAN_HAS_NEXT;
 		head[NET_VXLAN_AT_NEXT] = NET_VXLAN_ETH;
@@ -540,14 +500,14 @@ static bool send_report(struct int_gen *g, const struct inband_hop *by,
 			struct treport_say *s, uint64_t ts_ns)
 {
 	uint32_t node = (uint32_t)by->value[INT_NODE];
-	struct net_udp4 h = outer_headers(node, g->o.collector,
-					  g->profile.report_port);
+	struct net_udp4 h = frame_header(g->g, node);
 	uint8_t *payload = g->tunnel + NET_ETH_LEN + NET_IP4_LEN + NET_UDP_LEN;
 	int len;
 
+	h.dst_port = g->profile.report_port;
 	s->from.version = (uint8_t)g->report_version;
 	s->from.node = node;
-	s->from.sequence = g->sequence[node]++;
+	s->from.sequence = g->g->sequence[node]++;
 	s->from.time = (uint32_t)by->value[INT_INGRESS_TIME];
 	s->flags = INT_TRACKED;
 	len = treport_encode(payload,
@@ -667,9 +627,9 @@ static void put_field(const struct int_gen *g, const struct inband_hop *h,
 		    field == INT_INGRESS_TIME;
 
 	if (told || layout->has >> field & 1)
-		fprintf(g->truth, ",%" PRIu64, h->value[field]);
+		fprintf(g->g->truth, ",%" PRIu64, h->value[field]);
 	else
-		fputc(',', g->truth);
+		fputc(',', g->g->truth);
 }
 
 static void report_packet(struct int_gen *g, const struct inband_path *path,
@@ -689,27 +649,24 @@ static void report_packet(struct int_gen *g, const struct inband_path *path,
 	for (unsigned i = 0; i < path->n; i++) {
 		const struct inband_hop *h = &path->hop[i];
 
-		fprintf(g->truth,
+		fprintf(g->g->truth,
 			"%" PRIu64 ",%" PRIu64 ".%09" PRIu64
 			",%s,%u,%u,%" PRIu64,
-			g->ctr.carried, p->ts_ns / 1000000000,
+			g->g->ctr.reports, p->ts_ns / 1000000000,
 			p->ts_ns % 1000000000, flow, path->n, i + 1,
 			h->value[INT_NODE]);
 		for (unsigned k = 0; k < sizeof(shown); k++)
 			put_field(g, h, shown[k]);
-		fputc('\n', g->truth);
+		fputc('\n', g->g->truth);
 	}
-	if (ferror(g->truth)) {
-		g->truth_err = errno ? -errno : -EIO;
-		g->done = true; /* as of reports */
-	}
+	truth_check(g->g);
 }
 
 /* The packet's frame: of the capture, or as the model's would be. */
-static size_t frame_of(struct int_gen *g, const struct traffic *t,
-		       const struct traffic_packet *p, const uint8_t **frame)
+static size_t frame_of(struct int_gen *g, const struct traffic_packet *p,
+		       const uint8_t **frame)
 {
-	const struct pkt *pkt = traffic_pkt(t);
+	const struct pkt *pkt = traffic_pkt(g->g->traffic);
 	int len;
 
 	if (pkt) {
@@ -722,182 +679,30 @@ static size_t frame_of(struct int_gen *g, const struct traffic *t,
 	return len < 0 ? 0 : (size_t)len;
 }
 
-static void send_packet(struct int_gen *g, const struct traffic *t,
+static void send_packet(struct workload_run *run,
 			const struct traffic_packet *p)
 {
+	struct int_gen *n = run->state;
+	struct gen *g = n->g;
 	struct inband_path path;
 	const uint8_t *frame;
-	size_t len = frame_of(g, t, p, &frame);
+	size_t len = frame_of(n, p, &frame);
 
-	if (!len) {
+	if (len)
+		inband_say(&n->model, &path, p);
+	if (!len || !int_make(n, &path, p, frame, len)) {
 		g->ctr.unfit++;
 		return;
 	}
-	inband_say(&g->model, &path, p);
-	if (!int_make(g, &path, p, frame, len)) {
-		g->ctr.unfit++;
-		return;
-	}
-	g->ctr.carried++;
 	g->ctr.spikes += path.spike;
+	if (++g->ctr.reports == g->o.count)
+		g->done = true;
 	if (g->truth)
-		report_packet(g, &path, p);
-	g->done = g->done || (g->o.count && g->ctr.carried == g->o.count);
+		report_packet(n, &path, p);
 }
 
-static bool open_again(void *ctx)
-{
-	const struct int_gen *g = ctx;
-
-	/* Where no packet is fit, none will be. */
-	return (g->o.count || g->o.live.name) && g->ctr.carried;
-}
-
-static void before_wait(void *ctx)
-{
-	snk_flush(((struct int_gen *)ctx)->snk);
-}
-
-static void open_traffic(struct int_gen *g, struct traffic **t)
-{
-	struct traffic_options o = {
-		.capture = g->o.from,
-		.model = {.seed = g->o.seed,
-			  .flows = g->o.flows,
-			  .rate = g->o.rate ? g->o.rate : 1000000,
-			  .start_ns = GEN_START_NS,
-			  .ipv6_percent = (unsigned)g->o.ipv6,
-			  .ends = g->ends},
-		.of = TRAFFIC_PACKETS,
-		.ctr = &g->ctr.traffic,
-		.again = open_again,
-		.before_wait = before_wait,
-		.ctx = g,
-	};
-	struct error err = {0};
-
-	if (g->o.form == FORM_IOAM && !g->o.from)
-		o.model.ipv6_percent = 100; /* it has no other place */
-	if (traffic_open(t, &o, &err) < 0)
-		cli_error(g->o.from ? g->o.from : "traffic", &err);
-}
-
-static void open_outputs(struct int_gen *g)
-{
-	g->snk = sink_open(g->o.out, &g->o.live, g->o.quiet);
-	if (g->o.to_mac && !live_address(&g->address, g->o.live.name))
-		cli_fail("%s: it has no Ethernet address", g->o.live.name);
-	if (g->o.truth)
-		g->truth = truth_open(
-			g->o.truth,
-			"packet,time,flow,hops,hop,node,ingress,egress,latency,"
-			"queue,occupancy,ingress_time,egress_time,utilization,"
-			"buffer,buffer_occupancy\n");
-}
-
-static void allocate_buffers(struct int_gen *g)
-{
-	uint8_t *all = malloc((size_t)3 * INT_FRAME_MAX);
-	size_t nodes = (size_t)g->model.o.topology.switches + 1;
-
-	g->sequence = calloc(nodes, sizeof(*g->sequence));
-	if (!all || !g->sequence)
-		cli_fail("out of memory");
-	g->frame = all;
-	g->packet = all + INT_FRAME_MAX;
-	g->tunnel = all + (size_t)2 * INT_FRAME_MAX;
-	g->rng.state = rng_mix(g->o.seed);
-}
-
-/* Returns 0 or the source's -errno. */
-static int run_generator(struct int_gen *g, struct traffic *t,
-			 struct error *err)
-{
-	struct traffic_packet p;
-	int rc = 1;
-
-	for (uint64_t n = 1; !g->err && !g->done && !cli_stop; n++) {
-		rc = traffic_next(t, &p, err);
-		if (rc <= 0 && rc != -EINTR)
-			break;
-		if (rc > 0)
-			send_packet(g, t, &p);
-		if (cli_report) {
-			cli_report = 0;
-			cli_ledger(&int_gen_ledger, &g->ctr, g->o.output);
-		}
-		if ((g->o.live.name || n % CLOCK_EVERY == 0) &&
-		    cli_page_begin()) {
-			cli_ledger(&int_gen_ledger, &g->ctr, g->o.output);
-			if (g->o.live.name)
-				cli_interface(&g->o.live, NULL,
-					      snk_drops(g->snk));
-			cli_page_end();
-		}
-	}
-	return rc < 0 && rc != -EINTR ? rc : 0;
-}
-
-static int end_generator(struct int_gen *g, int src_err,
-			 const struct error *err)
-{
-	int rc, status = CLI_OK;
-	struct error why;
-	uint64_t lost;
-
-	snk_settle(g->snk); /* snk_close() tells of an error */
-	lost = snk_drops(g->snk);
-	rc = snk_close(g->snk);
-
-	if (!g->o.quiet) {
-		cli_ledger(&int_gen_ledger, &g->ctr, g->o.output);
-		cli_live_drops(&g->o.live, NULL, lost);
-	}
-	if (src_err) {
-		cli_warn_error(g->o.from, err);
-		status = CLI_FAIL;
-	}
-	if (g->err || rc) {
-		cli_warn("%s: %s",
-			 g->o.out ? cli_file(g->o.out) : g->o.live.name,
-			 strerror(g->err ? -g->err : -rc));
-		status = CLI_FAIL;
-	}
-	if (g->ctr.unfit && !g->ctr.carried) {
-		cli_warn("no packet has room for that: fewer hops or "
-			 "instructions; or none has a place for it: another "
-			 "--over, or more flows");
-		status = CLI_FAIL;
-	}
-	g->truth_err = truth_close(g->truth, g->truth_err);
-	if (g->truth_err) {
-		error_set(&why, -1, "%s", strerror(-g->truth_err));
-		cli_warn_error(g->o.truth, &why);
-		status = CLI_FAIL;
-	}
-	free(g->frame);
-	free(g->sequence);
-	return status;
-}
-
-int int_main(int argc, char **argv)
-{
-	static struct int_gen g;
-	struct error why = {0};
-	struct traffic *t = NULL;
-	int err, status;
-
-	int_options_read(&g, argc, argv);
-	cli_signals();
-	allocate_buffers(&g);
-	open_traffic(&g, &t);
-	open_outputs(&g);
-	cli_page_start(&(struct cli_page_about){
-		.input = g.o.from,
-		.output = g.o.out ? g.o.out : g.o.live.name,
-		.quiet = g.o.quiet});
-	err = run_generator(&g, t, &why);
-	status = end_generator(&g, err, &why);
-	traffic_close(t);
-	return status;
-}
+const struct workload int_workload = {
+	.name = "int",
+	.needs = NEEDS_HOST,
+	.packet = send_packet,
+};

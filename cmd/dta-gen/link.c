@@ -320,19 +320,20 @@ void link_drops(const struct gen *g)
 
 /* --- opening ------------------------------------------------------------- */
 
-struct snk *sink_open(const char *path, const struct cli_live *live, bool quiet)
+/* A capture, or the interface. */
+static void open_sink(struct gen *g)
 {
-	const char *name = path ? path : live->name;
+	const struct gen_options *o = &g->o;
+	const char *name = o->out ? o->out : o->live.name;
 	struct error err = {""};
-	struct snk *s;
-	int rc = path ? cli_snk_open(&s, path, &err)
-		      : snk_open_live(&s, name, live->options.kind, &err);
+	int rc = o->out ? cli_snk_open(&g->snk, name, &err)
+			: snk_open_live(&g->snk, name, o->live.options.kind,
+					&err);
 
 	if (rc < 0)
 		cli_error(name, &err);
-	if (!path && !quiet)
-		cli_warn("%s: %s", name, snk_kind(s));
-	return s;
+	if (!o->out && !o->quiet)
+		cli_warn("%s: %s", name, snk_kind(g->snk));
 }
 
 /* The capture's header is written first: its reader may need that before it
@@ -398,7 +399,7 @@ int link_open(struct gen *g, struct error *err)
 		return error_set(err, -ENOMEM, "out of memory");
 	l->live = g->o.live.name != NULL;
 	l->pace.rate = l->backoff.ceiling = (double)g->o.pace;
-	g->snk = sink_open(g->o.out, &g->o.live, g->o.quiet);
+	open_sink(g);
 	rc = open_window(g, err);
 	if (rc < 0)
 		return rc;

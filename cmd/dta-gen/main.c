@@ -44,8 +44,8 @@ static const struct ledger_field row_fields[] = {
 	{"backoffs", offsetof(struct gen_ledger, backoffs), LEDGER_NOTE},
 };
 
-/* Traffic has no answers. */
-_Static_assert(sizeof(fields) / sizeof(fields[0]) + 1 ==
+/* Traffic has no answers, and four are of int. */
+_Static_assert(sizeof(fields) / sizeof(fields[0]) + 5 ==
 		       sizeof(struct gen_ledger) / sizeof(uint64_t),
 	       "a counter has no name");
 
@@ -153,7 +153,7 @@ static void before_wait(void *ctx)
 	emit_flush(ctx);
 }
 
-static int input_open(struct traffic **out, struct gen *g, struct error *err)
+static int input_open(struct gen *g, struct error *err)
 {
 	struct traffic_options o = {
 		.capture = g->o.from,
@@ -164,44 +164,39 @@ static int input_open(struct traffic **out, struct gen *g, struct error *err)
 				.rate = g->o.rate,
 				.start_ns = GEN_START_NS,
 				.ipv6_percent = (unsigned)g->o.ipv6,
+				.ends = g->o.ends,
 			},
 		.of = g->run.w->needs == NEEDS_NOTHING ? TRAFFIC_NUMBERS
 		      : g->run.w->per_flow	       ? TRAFFIC_FLOWS
 						       : TRAFFIC_PACKETS,
 		.max_flows = WORKLOAD_FLOWS,
 		.ctr = &g->ctr.traffic,
-		.wanted = is_wanted,
+		.wanted = g->run.w == &int_workload ? NULL : is_wanted,
 		.again = open_again,
 		.before_wait = before_wait,
 		.ctx = g,
 	};
 
-	return traffic_open(out, &o, err);
+	return g->run.w == &csv_workload ? csv_open(&g->rows, g, err)
+					 : traffic_open(&g->traffic, &o, err);
 }
 
-/* What reports are made of: one of the two. */
-struct input {
-	struct traffic *traffic;
-	struct csv_input *rows;
-};
-
 /* A packet to the workload, or some rows. */
-static int run_step(struct gen *g, const struct input *in, struct error *err)
+static int run_step(struct gen *g, struct error *err)
 {
 	struct traffic_packet p;
 	int rc;
 
-	if (in->rows)
-		return csv_next(in->rows, err);
-	rc = traffic_next(in->traffic, &p, err);
+	if (g->rows)
+		return csv_next(g->rows, err);
+	rc = traffic_next(g->traffic, &p, err);
 	if (rc > 0)
 		workload_packet(&g->run, &p);
 	return rc;
 }
 
 /* All that there is. Returns 0 or the source's -errno. */
-static int run_generator(struct gen *g, const struct input *in,
-			 struct error *err)
+static int run_generator(struct gen *g, struct error *err)
 {
 	uint64_t next = CLOCK_EVERY;
 	int rc = 1;
@@ -211,7 +206,7 @@ static int run_generator(struct gen *g, const struct input *in,
 			cli_report = 0;
 			show_ledgers(g);
 		}
-		rc = run_step(g, in, err);
+		rc = run_step(g, err);
 		if (rc == -EINTR)
 			rc = 1;
 		else if (rc <= 0)
@@ -226,12 +221,6 @@ static int run_generator(struct gen *g, const struct input *in,
 	return rc < 0 ? rc : 0;
 }
 
-/* They were told of one by one. */
-static bool bad_rows(const struct gen *g)
-{
-	return g->ledger == &gen_rows_ledger && g->ctr.traffic.malformed;
-}
-
 static const char *source_name(const struct gen *g)
 {
 	return g->o.from ? g->o.from : "traffic";
@@ -242,6 +231,9 @@ static int check_result(const struct gen *g, int src_err, int snk_err,
 			const struct error *err)
 {
 	int rc = g->err ? g->err : snk_err;
+	/* Of rows each was told of. */
+	bool bad_rows = g->rows && g->ctr.traffic.malformed;
+	const char *all = g->run.w == &int_workload ? int_complaint(g) : NULL;
 	struct error why;
 
 	if (src_err)
@@ -250,11 +242,14 @@ static int check_result(const struct gen *g, int src_err, int snk_err,
 		cli_warn("%s: %s",
 			 g->o.out ? cli_file(g->o.out) : g->o.live.name,
 			 strerror(-rc));
+	if (all)
+		cli_warn("%s", all);
 	if (g->truth_err) {
 		error_set(&why, -1, "%s", strerror(-g->truth_err));
 		cli_warn_error(g->o.truth, &why);
 	}
-	return src_err || rc || g->truth_err || bad_rows(g) ? CLI_FAIL : CLI_OK;
+	return src_err || rc || all || g->truth_err || bad_rows ? CLI_FAIL
+								: CLI_OK;
 }
 
 static void emit_report(void *ctx, struct dta_report *r, bool v6,
@@ -274,6 +269,7 @@ static void emit_report(void *ctx, struct dta_report *r, bool v6,
 static void start_output(struct gen *g, const struct settings *s)
 {
 	g->o = s->gen;
+	g->truth_head = "table,kind,key,hop,path_len,copies,value\n";
 	g->ledger = s->workload == &csv_workload ? &gen_rows_ledger
 						 : &gen_ledger;
 	g->run = (struct workload_run){
@@ -287,46 +283,39 @@ static void start_output(struct gen *g, const struct settings *s)
 	topo_fat_tree(&g->run.topology, GEN_ARITY, (unsigned)g->o.hops);
 }
 
-static void open_input(struct input *in, struct gen *g)
-{
-	struct error why;
-	int rc = g->run.w == &csv_workload ? csv_open(&in->rows, g, &why)
-					   : input_open(&in->traffic, g, &why);
-
-	if (rc < 0)
-		cli_error(source_name(g), &why);
-}
-
 int main(int argc, char **argv)
 {
 	struct error why = {""};
-	struct input in = {NULL, NULL};
 	struct settings s;
 	struct gen g = {0};
 	int src_err, snk_err, status;
 
-	if (argc > 1 && !strcmp(argv[1], "int"))
-		return int_main(argc - 1, argv + 1);
-	options_read(&s, argc, argv);
-	if (s.list)
-		return list_workloads(s.gen.output) < 0 ? CLI_FAIL : CLI_OK;
-	options_check(&s);
-	start_output(&g, &s);
+	if (argc > 1 && !strcmp(argv[1], "int")) {
+		int_options_read(&g, argc - 1, argv + 1);
+	} else {
+		options_read(&s, argc, argv);
+		if (s.list)
+			return list_workloads(s.gen.output) < 0 ? CLI_FAIL
+								: CLI_OK;
+		options_check(&s);
+		start_output(&g, &s);
+	}
 	cli_signals();
-	open_input(&in, &g);
+	if (input_open(&g, &why) < 0)
+		cli_error(source_name(&g), &why);
 	if (workload_start(&g.run) < 0)
 		cli_fail("out of memory");
 	if (emit_open(&g, &why) < 0)
 		cli_fail("%s", why.text);
-	src_err = run_generator(&g, &in, &why);
+	src_err = run_generator(&g, &why);
 	emit_flush(&g); /* what is not taken then is not sent */
 	show_ledgers(&g);
 	if (!g.o.quiet)
 		link_drops(&g);
 	snk_err = emit_close(&g);
 	status = check_result(&g, src_err, snk_err, &why);
-	traffic_close(in.traffic);
-	csv_close(in.rows);
+	traffic_close(g.traffic);
+	csv_close(g.rows);
 	workload_fini(&g.run);
 	return status;
 }

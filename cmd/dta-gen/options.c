@@ -16,7 +16,6 @@ enum {
 	VALUE_MAX = 1020, /* what a table holds */
 	FLOWS_DEFAULT = 10000,
 	RESEND_DEFAULT = 1024,
-	RATE_DEFAULT = 1000000,
 	COPIES0 = 2, /* what the published reporter says */
 };
 
@@ -46,24 +45,19 @@ static int read_as(void *opts, const char *text, struct error *why)
 	return show_parse(&((struct settings *)opts)->gen.csv.show, text, why);
 }
 
-int read_ip4(uint8_t out[4], const char *text, struct error *why)
+int read_collector(void *opts, const char *text, struct error *why)
 {
 	uint8_t ip[16];
 
 	if (text_ip(ip, text) != 4)
 		return error_set(why, -EINVAL, "is not an IPv4 address");
-	memcpy(out, ip, 4);
+	memcpy(((struct gen_options *)opts)->collector, ip, 4);
 	return 0;
 }
 
-static int read_collector(void *opts, const char *text, struct error *why)
+int read_to_mac(void *opts, const char *text, struct error *why)
 {
-	return read_ip4(((struct settings *)opts)->gen.collector, text, why);
-}
-
-static int read_to_mac(void *opts, const char *text, struct error *why)
-{
-	struct gen_options *o = &((struct settings *)opts)->gen;
+	struct gen_options *o = opts;
 
 	o->has_mac = text_mac(o->to_mac, text);
 	return o->has_mac ? 0 : error_set(why, -EINVAL, "is not a MAC address");
