@@ -44,8 +44,7 @@ static inline void row_write(struct rows *r)
 
 /* Each prints and returns the exit status; exits by itself on failure. */
 int dump_packets(const struct opts *o);
-int dump_memory(const struct opts *o); /* region, snapshot */
-int dump_digest(const struct opts *o);
+int dump_memory(const struct opts *o); /* region, snapshot, digest */
 int dump_serve(const struct opts *o);
 int dump_regions(const struct opts *o);
 

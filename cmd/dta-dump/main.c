@@ -115,7 +115,7 @@ int main(int argc, char **argv)
 {
 	static int (*const dump[VERBS])(const struct opts *o) = {
 		[VERB_PACKETS] = dump_packets, [VERB_REGION] = dump_memory,
-		[VERB_SNAPSHOT] = dump_memory, [VERB_DIGEST] = dump_digest,
+		[VERB_SNAPSHOT] = dump_memory, [VERB_DIGEST] = dump_memory,
 		[VERB_SERVE] = dump_serve,     [VERB_REGIONS] = dump_regions,
 	};
 	struct opts o;

@@ -3,7 +3,8 @@
  * region, snapshot, digest, serve: the tables of a region or a snapshot. In
  * this order: what is opened, and its tables in their epochs; --slots; a row
  * for each table and epoch, with all that another program needs to find every
- * slot by itself; digests; a region's bytes for another machine.
+ * slot by itself, for each list, or with a digest; a region's bytes for another
+ * machine.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -132,13 +133,60 @@ struct slots {
 	uint8_t column[TABLE_MAX][SHOW_PARTS];
 };
 
-static void slots_open(struct slots *s, const struct whole *w,
-		       const struct opts *o)
+/* A unit may be written meanwhile: it is copied once, and the copy shown. */
+static void slot_row(void *ctx, uint64_t unit, const uint8_t *bytes)
+{
+	struct slots *s = ctx;
+	const struct table *t = s->t;
+	uint8_t copy[SUM_LEN + TABLE_VALUE_MAX];
+	size_t len = t->kind == TABLE_KEYWRITE ? SUM_LEN + (size_t)t->value_len
+		     : t->kind == TABLE_POSTCARD ? 4u * t->hops
+						 : t->value_len;
+	const uint8_t *shown = NULL; /* by the types of its parts */
+	unsigned i = (unsigned)(t - s->tables);
+	struct rows *r = s->rows;
+	uint64_t count;
+
+	memcpy(copy, bytes, len);
+	row_str(r, SLOT_TABLE, t->name);
+	row_u64(r, SLOT_EPOCH, s->epoch);
+	row_u64(r, SLOT_UNIT, unit);
+	switch (t->kind) {
+	case TABLE_KEYWRITE:
+		row_bytes(r, SLOT_CHECKSUM, copy, SUM_LEN);
+		row_bytes(r, SLOT_VALUE, copy + SUM_LEN, t->value_len);
+		shown = copy + SUM_LEN;
+		break;
+	case TABLE_KEYINC:
+		memcpy(&count, copy, sizeof(count));
+		row_u64(r, SLOT_COUNT, count);
+		break;
+	case TABLE_APPEND:
+		row_u64(r, SLOT_LIST, unit / t->units);
+		row_u64(r, SLOT_ENTRY, unit % t->units);
+		shown = copy;
+		/* fall through */
+	default:
+		row_bytes(r, SLOT_VALUE, copy, len);
+	}
+	if (shown)
+		show_columns_set(&s->show[i], s->column[i], &s->room, r,
+				 SLOT_FIELDS, shown, t->value_len);
+	row_write(r);
+}
+
+/* Returns how many units could not be read. */
+static uint64_t slot_rows(const struct whole *w, const struct opts *o)
 {
 	const struct memory *m = w->memory;
+	struct slots *s = calloc(1, sizeof(*s));
 	struct table_view v = {NULL};
 	struct error why;
+	uint64_t bad = 0;
+	int64_t n;
 
+	if (!s)
+		cli_fail("out of memory");
 	s->tables = m->table;
 	memcpy(s->field, slot_fields, sizeof(slot_fields));
 	while (whole_next(w, o, &v)) {
@@ -156,66 +204,7 @@ static void slots_open(struct slots *s, const struct whole *w,
 	s->rows = cli_rows(o->format, &s->schema);
 	if (!s->rows)
 		cli_fail("out of memory");
-}
-
-/* What is in the bytes of a value, by its types. */
-static void put_parts(struct slots *s, const uint8_t *value)
-{
-	unsigned i = (unsigned)(s->t - s->tables);
-
-	show_columns_set(&s->show[i], s->column[i], &s->room, s->rows,
-			 SLOT_FIELDS, value, s->t->value_len);
-}
-
-/* A unit may be written meanwhile: it is copied once, and the copy shown. */
-static void slot_row(void *ctx, uint64_t unit, const uint8_t *bytes)
-{
-	struct slots *s = ctx;
-	const struct table *t = s->t;
-	uint8_t copy[SUM_LEN + TABLE_VALUE_MAX];
-	size_t len = t->kind == TABLE_KEYWRITE ? SUM_LEN + (size_t)t->value_len
-		     : t->kind == TABLE_POSTCARD ? 4u * t->hops
-						 : t->value_len;
-	struct rows *r = s->rows;
-	uint64_t count;
-
-	memcpy(copy, bytes, len);
-	row_str(r, SLOT_TABLE, t->name);
-	row_u64(r, SLOT_EPOCH, s->epoch);
-	row_u64(r, SLOT_UNIT, unit);
-	switch (t->kind) {
-	case TABLE_KEYWRITE:
-		row_bytes(r, SLOT_CHECKSUM, copy, SUM_LEN);
-		row_bytes(r, SLOT_VALUE, copy + SUM_LEN, t->value_len);
-		put_parts(s, copy + SUM_LEN);
-		break;
-	case TABLE_KEYINC:
-		memcpy(&count, copy, sizeof(count));
-		row_u64(r, SLOT_COUNT, count);
-		break;
-	case TABLE_APPEND:
-		row_u64(r, SLOT_LIST, unit / t->units);
-		row_u64(r, SLOT_ENTRY, unit % t->units);
-		put_parts(s, copy);
-		/* fall through */
-	default:
-		row_bytes(r, SLOT_VALUE, copy, len);
-	}
-	row_write(r);
-}
-
-/* Returns how many units could not be read. */
-static uint64_t whole_slots(const struct whole *w, const struct opts *o)
-{
-	struct slots *s = calloc(1, sizeof(*s));
-	struct table_view v = {NULL};
-	uint64_t bad = 0;
-	int64_t n;
-
-	if (!s)
-		cli_fail("out of memory");
-	slots_open(s, w, o);
-	while (whole_next(w, o, &v)) {
+	for (v.t = NULL; whole_next(w, o, &v);) {
 		s->t = v.t;
 		s->epoch = v.epoch;
 		n = query_scan(&v, slot_row, s, &cli_stop);
@@ -228,72 +217,7 @@ static uint64_t whole_slots(const struct whole *w, const struct opts *o)
 	return bad;
 }
 
-/* --- --lists: what each list holds ---------------------------------------- */
-
-enum list_field {
-	LIST_TABLE,
-	LIST_EPOCH,
-	LIST_LIST,
-	LIST_WRITTEN,
-	LIST_KEPT,
-	LIST_LOST,
-	LIST_FIELDS,
-};
-
-static const struct row_field list_fields[LIST_FIELDS] = {
-	[LIST_TABLE] = {"table", ROW_STR, 16, ROW_TAG},
-	[LIST_EPOCH] = {"epoch", ROW_U64, 5},
-	[LIST_LIST] = {"list", ROW_U64, 6},
-	[LIST_WRITTEN] = {"written", ROW_U64, 12},
-	[LIST_KEPT] = {"kept", ROW_U64, 10},
-	[LIST_LOST] = {"lost", ROW_U64, 12},
-};
-
-static const struct schema list_schema = {"list_slot", list_fields,
-					  LIST_FIELDS};
-
-/* Returns how many heads could not be read. */
-static uint64_t list_rows(struct rows *r, const struct table_view *v)
-{
-	uint64_t bad = 0;
-
-	for (uint32_t i = 0; i < v->t->lists && !cli_stop; i++) {
-		uint64_t n, kept;
-
-		if (query_list_count(&n, v, i) < 0) {
-			bad++;
-			continue;
-		}
-		if (!n)
-			continue;
-		kept = n - query_list_oldest(v->t, n);
-		row_str(r, LIST_TABLE, v->t->name);
-		row_u64(r, LIST_EPOCH, v->epoch);
-		row_u64(r, LIST_LIST, i);
-		row_u64(r, LIST_WRITTEN, n);
-		row_u64(r, LIST_KEPT, kept);
-		row_u64(r, LIST_LOST, n - kept);
-		row_write(r);
-	}
-	return bad;
-}
-
-static uint64_t whole_lists(const struct whole *w, const struct opts *o)
-{
-	struct rows *r = cli_rows(o->format, &list_schema);
-	struct table_view v = {NULL};
-	uint64_t bad = 0;
-
-	if (!r)
-		cli_fail("out of memory");
-	while (whole_next(w, o, &v))
-		if (v.t->kind == TABLE_APPEND)
-			bad += list_rows(r, &v);
-	rows_close(r);
-	return bad;
-}
-
-/* --- a row for each table and epoch --------------------------------------- */
+/* --- a row for each table and epoch, list or digest ----------------------- */
 
 /* What there is to tell of a table in an epoch. */
 struct facts {
@@ -301,6 +225,8 @@ struct facts {
 	struct query_load load;
 	const char *name, *kind, *key_type, *hash, *sequence, *qp;
 	uint64_t epoch, offset, heads, entries, lost;
+	uint64_t list, kept; /* of one list */
+	const char *digest;
 	/* Of the file. */
 	uint64_t oldest, newest, epochs, notified, size, blocks, damaged;
 	const char *pages, *path;
@@ -317,13 +243,16 @@ enum {
 	SUM = 1 << 6,	/* of counters */
 };
 
-/* Parts of the text form, with what people look at first. */
+/* Parts of the text form, with what people look at first; and other rows. */
 enum {
 	PART_FILE = 1 << 0,
 	PART_TABLES = 1 << 1,
 	PART_LOADS = 1 << 2,
 	PART_LISTS = 1 << 3,
-	PART_ALL = 1 << 4, /* other forms: all columns */
+	PART_ALL = 1 << 4, /* other forms: all columns but those of */
+	PART_LIST = 1 << 5,
+	PART_DIGEST = 1 << 6,
+	PART_ONLY = 1 << 7, /* a column is in no others than its parts */
 };
 
 /* clang-format off */
@@ -336,12 +265,18 @@ static const struct column {
 	uint8_t parts;	     /* that it is in, beside all */
 	const char *heading; /* there; NULL: its name */
 } columns[] = {
+	{{"table", ROW_STR, 16, ROW_TAG}, AT(name), 0,
+	 PART_ONLY | PART_LIST | PART_DIGEST},
 	{{"name", ROW_STR, 16, ROW_TAG}, AT(name), 0,
 	 PART_TABLES | PART_LOADS | PART_LISTS},
 	{{"kind", ROW_STR, 8, ROW_TAG}, AT(kind), 0, PART_TABLES},
-	{{"id", ROW_U64, 5}, AT(t.id), 0, PART_TABLES},
+	{{"id", ROW_U64, 5}, AT(t.id), 0, PART_TABLES | PART_DIGEST},
 	{{"epoch", ROW_U64, 5}, AT(epoch), 0,
-	 PART_TABLES | PART_LOADS | PART_LISTS},
+	 PART_TABLES | PART_LOADS | PART_LISTS | PART_LIST | PART_DIGEST},
+	{{"list", ROW_U64, 6}, AT(list), 0, PART_ONLY | PART_LIST},
+	{{"digest", ROW_STR, 8}, AT(digest), 0, PART_ONLY | PART_DIGEST},
+	{{"bytes", ROW_U64, 12, ROW_VALUE, "bytes"}, AT(t.length), 0,
+	 PART_ONLY | PART_DIGEST},
 	{{"key_type", ROW_STR, 8, ROW_TAG}, AT(key_type), 0, PART_TABLES},
 	{{"key_length", ROW_U64, 3, ROW_VALUE, "bytes"}, AT(t.key_len)},
 	{{"value_length", ROW_U64, 4, ROW_VALUE, "bytes"}, AT(t.value_len)},
@@ -367,11 +302,13 @@ static const struct column {
 	{{"sequence", ROW_STR, 8}, AT(sequence)},
 	{{"immediate", ROW_BOOL, 9}, AT(t.immediate)},
 	{{"qp", ROW_STR, 2, ROW_TAG}, AT(qp)},
-	{{"written", ROW_U64, 12}, AT(load.written), LISTS | LOAD, PART_LISTS},
+	{{"written", ROW_U64, 12}, AT(load.written), LISTS | LOAD,
+	 PART_LISTS | PART_LIST},
+	{{"kept", ROW_U64, 10}, AT(kept), 0, PART_ONLY | PART_LIST},
 	{{"lists_used", ROW_U64, 6}, AT(load.lists_used), LISTS | LOAD,
 	 PART_LISTS},
 	{{"lost", ROW_U64, 12, .good = "0"}, AT(lost), LISTS | LOAD,
-	 PART_LISTS},
+	 PART_LISTS | PART_LIST},
 	{{"sum", ROW_U64, 12}, AT(load.sum), SUM},
 	{{"used", ROW_U64, 10}, AT(load.used), LOAD, PART_LOADS | PART_LISTS},
 	{{"used_share", ROW_F64, 8}, AT(load.used_share), LOAD,
@@ -417,7 +354,8 @@ static void out_open(struct out *w, const struct opts *o, unsigned part)
 	unsigned n = 0;
 
 	for (const struct column *c = columns; c < columns + COLUMNS; c++) {
-		if (part != PART_ALL && !(c->parts & part))
+		if (!(c->parts & part) &&
+		    (part != PART_ALL || c->parts & PART_ONLY))
 			continue;
 		w->column[n] = c;
 		w->field[n] = c->field;
@@ -425,7 +363,10 @@ static void out_open(struct out *w, const struct opts *o, unsigned part)
 			w->field[n].name = c->heading;
 		n++;
 	}
-	w->schema = (struct schema){"table", w->field, n};
+	w->schema = (struct schema){part == PART_LIST	  ? "list_slot"
+				    : part == PART_DIGEST ? "digest"
+							  : "table",
+				    w->field, n};
 	w->rows = cli_rows(o->format, &w->schema);
 	if (!w->rows)
 		cli_fail("out of memory");
@@ -484,46 +425,92 @@ static void set_table(struct facts *f, const struct whole *m,
 	f->heads = f->offset + t->heads;
 }
 
-static bool part_has(unsigned part, const struct table *t)
+/* A row for each list that was written. Returns how many heads could not be
+ * read. */
+static uint64_t list_rows(struct out *w, struct facts *f,
+			  const struct table_view *v)
 {
-	return (t->kind == TABLE_APPEND ? part != PART_LOADS
-					: part != PART_LISTS);
+	uint64_t bad = 0, n;
+
+	for (f->list = 0; f->list < v->t->lists && !cli_stop; f->list++) {
+		if (query_list_count(&n, v, (uint32_t)f->list) < 0) {
+			bad++;
+		} else if (n) {
+			f->load.written = n;
+			f->lost = query_list_oldest(v->t, n);
+			f->kept = n - f->lost;
+			facts_row(w, f, LISTS | LOAD);
+		}
+	}
+	return bad;
 }
 
-/* The rows of a part: one of the file, or one for each table and epoch. */
-static void part_rows(const struct whole *m, const struct opts *o,
-		      struct facts *f, unsigned part)
+/* Returns 1 if it cannot be read. */
+static uint64_t digest_row(struct out *w, struct facts *f,
+			   const struct whole *m, const struct table_view *v)
+{
+	char hex[12];
+	uint32_t sum = 0;
+	int rc = memory_digest(m->memory, v->t, v->epoch, &sum);
+
+	if (rc < 0)
+		cli_warn("%s: %s: %s", m->name, v->t->name,
+			 rc == -EBADMSG ? "a damaged block" : strerror(-rc));
+	snprintf(hex, sizeof(hex), "%08x", sum);
+	f->digest = rc < 0 ? NULL : hex;
+	facts_row(w, f, 0);
+	return rc < 0;
+}
+
+static void load_row(struct out *w, struct facts *f, const struct whole *m,
+		     const struct table_view *v, bool load)
+{
+	unsigned have = (m->region ? REGION : SNAPSHOT) |
+			(v->t->lists ? LISTS : 0) |
+			(v->t->kind == TABLE_POSTCARD ? HOPS : 0) |
+			(v->t->values ? SET : 0) | (load ? LOAD : 0);
+
+	if (load && query_load_of(&f->load, v, &cli_stop) < 0)
+		cli_fail("out of memory");
+	if (load && v->t->kind == TABLE_KEYINC && f->load.sum_fits)
+		have |= SUM;
+	f->lost = f->load.written - f->load.used;
+	facts_row(w, f, have);
+}
+
+/* The rows of a part: one of the file, or some for each table and epoch.
+ * Returns what could not be read. */
+static uint64_t part_rows(const struct whole *m, const struct opts *o,
+			  struct facts *f, unsigned part)
 {
 	bool load = !o->no_load &&
 		    (part & (PART_ALL | PART_LOADS | PART_LISTS));
 	struct table_view v = {NULL};
 	struct out w = {NULL};
+	uint64_t bad = 0;
 
+	if (part & (PART_LIST | PART_DIGEST))
+		out_open(&w, o, part); /* a head at least */
 	while (whole_next(m, o, &v)) {
-		unsigned have = m->region ? REGION : SNAPSHOT;
-
-		if (!part_has(part, v.t))
+		if (part & (v.t->kind == TABLE_APPEND ? PART_LOADS
+						      : PART_LISTS | PART_LIST))
 			continue;
 		if (!w.rows && (part & (PART_TABLES | PART_LOADS | PART_LISTS)))
 			putchar('\n');
 		if (!w.rows)
 			out_open(&w, o, part);
 		set_table(f, m, &v);
-		have |= v.t->lists ? LISTS : 0;
-		have |= v.t->kind == TABLE_POSTCARD ? HOPS : 0;
-		have |= v.t->values ? SET : 0;
-		if (load && query_load_of(&f->load, &v, &cli_stop) < 0)
-			cli_fail("out of memory");
-		if (load)
-			have |= LOAD;
-		if (load && v.t->kind == TABLE_KEYINC && f->load.sum_fits)
-			have |= SUM;
-		f->lost = f->load.written - f->load.used;
-		facts_row(&w, f, have);
+		if (part == PART_LIST)
+			bad += list_rows(&w, f, &v);
+		else if (part == PART_DIGEST)
+			bad += digest_row(&w, f, m, &v);
+		else
+			load_row(&w, f, m, &v, load);
 		if (part == PART_FILE)
 			break;
 	}
 	rows_close(w.rows);
+	return bad;
 }
 
 /* What is told of the file. */
@@ -552,17 +539,21 @@ static void set_file(struct facts *f, const struct whole *m)
 
 int dump_memory(const struct opts *o)
 {
-	bool region = o->verb == VERB_REGION;
+	bool snapshot = o->verb == VERB_SNAPSHOT;
 	struct facts f = {.blocks = 0};
 	struct whole m;
 	uint64_t bad = 0;
 
-	whole_open(&m, region ? o->what : NULL, region ? NULL : o->what, o);
-	set_file(&f, &m);
-	if (o->slots) {
-		bad = whole_slots(&m, o);
+	whole_open(&m, snapshot ? NULL : o->what,
+		   snapshot ? o->what : o->snapshot, o);
+	if (o->verb != VERB_DIGEST)
+		set_file(&f, &m);
+	if (o->verb == VERB_DIGEST) {
+		bad = part_rows(&m, o, &f, PART_DIGEST);
+	} else if (o->slots) {
+		bad = slot_rows(&m, o);
 	} else if (o->lists) {
-		bad = whole_lists(&m, o);
+		bad = part_rows(&m, o, &f, PART_LIST);
 	} else if (o->format != ROW_TEXT) {
 		part_rows(&m, o, &f, PART_ALL);
 	} else {
@@ -579,65 +570,6 @@ int dump_memory(const struct opts *o)
 			 (unsigned long long)f.blocks);
 	memory_close(m.memory);
 	return f.damaged || bad ? CLI_FAIL : CLI_OK;
-}
-
-/* --- digests -------------------------------------------------------------- */
-
-enum digest_field {
-	DIGEST_TABLE,
-	DIGEST_ID,
-	DIGEST_EPOCH,
-	DIGEST_SUM,
-	DIGEST_BYTES,
-	DIGEST_FIELDS,
-};
-
-static const struct row_field digest_fields[DIGEST_FIELDS] = {
-	[DIGEST_TABLE] = {"table", ROW_STR, 16, ROW_TAG},
-	[DIGEST_ID] = {"id", ROW_U64, 5},
-	[DIGEST_EPOCH] = {"epoch", ROW_U64, 5},
-	[DIGEST_SUM] = {"digest", ROW_STR, 8},
-	[DIGEST_BYTES] = {"bytes", ROW_U64, 12, ROW_VALUE, "bytes"},
-};
-
-static bool digest_row(struct rows *r, const struct whole *w,
-		       const struct table_view *v)
-{
-	const struct table *t = v->t;
-	char hex[12];
-	uint32_t sum = 0;
-	int rc = memory_digest(w->memory, t, v->epoch, &sum);
-
-	if (rc < 0)
-		cli_warn("%s: %s: %s", w->name, t->name,
-			 rc == -EBADMSG ? "a damaged block" : strerror(-rc));
-	snprintf(hex, sizeof(hex), "%08x", sum);
-	row_str(r, DIGEST_TABLE, t->name);
-	row_u64(r, DIGEST_ID, t->id);
-	row_u64(r, DIGEST_EPOCH, v->epoch);
-	row_str(r, DIGEST_SUM, rc < 0 ? NULL : hex);
-	row_u64(r, DIGEST_BYTES, t->length);
-	row_write(r);
-	return rc == 0;
-}
-
-int dump_digest(const struct opts *o)
-{
-	static const struct schema digests = {"digest", digest_fields,
-					      DIGEST_FIELDS};
-	struct rows *r = cli_rows(o->format, &digests);
-	struct table_view v = {NULL};
-	struct whole w;
-	bool good = true;
-
-	if (!r)
-		cli_fail("out of memory");
-	whole_open(&w, o->what, o->snapshot, o);
-	while (whole_next(&w, o, &v))
-		good &= digest_row(r, &w, &v);
-	rows_close(r);
-	memory_close(w.memory);
-	return good ? CLI_OK : CLI_FAIL;
 }
 
 /* --- serve ---------------------------------------------------------------- */
