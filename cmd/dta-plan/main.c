@@ -111,25 +111,19 @@ static struct size size_of(const struct opts *o, double load)
 	return s;
 }
 
-static struct plan_of plan_of(const struct opts *o, unsigned copies)
-{
-	return (struct plan_of){copies, (unsigned)o->reports, size_pass(o),
-				o->average};
-}
-
 /* The number of copies that wants least memory for the wanted success, or that
  * has the highest success at a load. */
 static unsigned best_copies(const struct opts *o, double load)
 {
+	double most = -1, want = o->at[DIM_WANT], v;
 	unsigned best = 1;
-	double most = -1;
 
 	for (unsigned n = 1; n <= HASH_COPIES; n++) {
-		const struct plan_of p = plan_of(o, n);
-		double v = o->at[DIM_WANT] >= 0
-				   ? plan_largest_load(&p, o->at[DIM_WANT])
-				   : plan_success(&p, load);
+		const struct plan_of p = {n, (unsigned)o->reports, size_pass(o),
+					  o->average};
 
+		v = want >= 0 ? plan_largest_load(&p, want)
+			      : plan_success(&p, load);
 		if (v > most) {
 			most = v;
 			best = n;
@@ -192,7 +186,8 @@ static int plan_load(struct rows *r, const struct opts *o)
 	best = best_copies(o, s.load);
 	for (unsigned i = 0; i < n && !rc; i++) {
 		unsigned copies = only->n ? (unsigned)only->value[i] : i + 1;
-		const struct plan_of of = plan_of(o, copies);
+		const struct plan_of of = {copies, (unsigned)o->reports,
+					   size_pass(o), o->average};
 
 		if (o->at[DIM_WANT] >= 0)
 			s = size_of(o, plan_largest_load(&of, o->at[DIM_WANT]));
@@ -219,27 +214,19 @@ static int plan_each(struct rows *r, struct opts *o, enum dim dim)
 	return rc;
 }
 
-/* All rows of what is asked for. 0 or the -errno of stdout. */
-static int plan_rows(struct opts *o)
-{
-	struct rows *r = cli_rows(o->fmt, o->team ? &cores_schema : &plans);
-	int rc;
-
-	if (!r)
-		cli_fail("%s", strerror(ENOMEM));
-	rc = o->team ? cores_rows(r, o) : plan_each(r, o, 0);
-	rows_close(r);
-	return rc;
-}
-
 int main(int argc, char **argv)
 {
 	static struct opts o;
+	struct rows *r;
 	int rc;
 
 	cli_start(&program);
 	o = options_read(argc, argv);
-	rc = plan_rows(&o);
+	r = cli_rows(o.fmt, o.team ? &cores_schema : &plans);
+	if (!r)
+		cli_fail("%s", strerror(ENOMEM));
+	rc = o.team ? cores_rows(r, &o) : plan_each(r, &o, 0);
+	rows_close(r);
 	if (rc)
 		cli_fail("%s: %s", cli_stdout, strerror(-rc));
 	return CLI_OK;

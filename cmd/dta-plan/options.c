@@ -22,126 +22,8 @@ enum {
 
 #define AT(field) CLI_AT(struct opts, field)
 
-/* What values an option takes. */
-struct kind {
-	enum cli_type type;
-	double low, high;
-};
-
-static bool read_share(double *out, const char *text)
-{
-	char digits[32];
-	size_t n = strlen(text);
-
-	if (n < 2 || n > sizeof(digits) || text[n - 1] != '%')
-		return false;
-	memcpy(digits, text, n - 1);
-	digits[n - 1] = '\0';
-	if (!text_f64(out, digits))
-		return false;
-	*out /= 100;
-	return true;
-}
-
-static bool read_one(double *out, const char *text, const struct kind *k)
-{
-	uint64_t whole;
-
-	if (k->type == CLI_F64)
-		return text_f64(out, text) ||
-		       (k->high <= 1 && read_share(out, text));
-	if (k->type == CLI_SIZE ? text_size(&whole, text) < 0
-				: !text_u64(&whole, text, UINT64_C(1) << 53))
-		return false;
-	*out = (double)whole;
-	return true;
-}
-
-static bool add_value(struct range *r, double v, const struct kind *k)
-{
-	if (r->n == RANGE_MAX || v < k->low || v > k->high)
-		return false;
-	r->value[r->n++] = v;
-	return true;
-}
-
-/* "from:to:step"; step NULL: 1. As 0.3 is written, not as 0.1 adds up. */
-static bool add_range(struct range *r, const char *from, const char *to,
-		      const char *step, const struct kind *k)
-{
-	double a, b, by = 1, v;
-	char text[32];
-
-	if (!read_one(&a, from, k) || !read_one(&b, to, k) ||
-	    (step ? !read_one(&by, step, k) : k->type == CLI_F64) || by <= 0 ||
-	    b < a)
-		return false;
-	for (unsigned i = 0; (v = a + i * by) <= b + by * 1e-9; i++) {
-		snprintf(text, sizeof(text), "%.12g", v);
-		if (k->type == CLI_F64 && !text_f64(&v, text))
-			return false;
-		if (!add_value(r, v > b ? b : v, k))
-			return false;
-	}
-	return true;
-}
-
-/* "1125T" where digits are too many to read. */
-static void put_bound(char text[32], double v, enum cli_type type)
-{
-	if (type != CLI_F64 && v >= 1e13)
-		snprintf(text, 32, "%.0fT", floor(v / 1e12));
-	else
-		snprintf(text, 32, "%.12g", v);
-}
-
-/* 99 where a share is asked for. */
-static bool is_percent(const char *text, const struct kind *k)
-{
-	double v;
-
-	return k->type == CLI_F64 && k->high <= 1 && text_f64(&v, text) &&
-	       v > 1 && v <= 100;
-}
-
-/* Reads one. type: CLI_F64, CLI_U64 or CLI_SIZE; whole numbers up to 2^53. */
-static int range_read(struct range *r, const char *text, enum cli_type type,
-		      double low, double high, struct error *why)
-{
-	const struct kind k = {type, low, high};
-	char copy[128], *rest = copy, *from, *to, *step, least[32], most[32];
-	double v;
-
-	snprintf(copy, sizeof(copy), "%s", text);
-	from = strsep(&rest, ":");
-	to = strsep(&rest, ":");
-	step = strsep(&rest, ":");
-	r->n = 0;
-	if (strlen(text) < sizeof(copy) && !rest &&
-	    (to ? add_range(r, from, to, step, &k)
-		: read_one(&v, from, &k) && add_value(r, v, &k)))
-		return 0;
-	r->n = 0;
-	put_bound(least, low, type);
-	put_bound(most, high, type);
-	if (!to && is_percent(text, &k))
-		return error_set(why, -EINVAL,
-				 "is not from %s to %s: do you mean %s%%?",
-				 least, most, text);
-	return error_set(why, -EINVAL,
-			 "is not a %s from %s to %s%s, or a range of %d at "
-			 "most (from:to:step)",
-			 type == CLI_U64 ? "whole number" : "number", least,
-			 most,
-			 type == CLI_SIZE ? " (K, M, G, T: powers of 1000; "
-					    "Ki, Mi...: of 1024)"
-			 : high <= 1	  ? " (0.99 is 99%)"
-					  : "",
-			 RANGE_MAX);
-}
-
 /* Options that may be ranges, and what values they take. */
-static const struct {
+static const struct dim_values {
 	const char *name;
 	enum cli_type type;
 	double low, high;
@@ -156,14 +38,67 @@ static const struct {
 	[DIM_CORES] = {"cores", CLI_U64, 1, CORES_MAX},
 };
 
+/* One value, as an option of its type. */
+static int read_value(double *out, const char *text, const struct dim_values *d,
+		      struct error *why)
+{
+	union {
+		uint64_t whole;
+		double real;
+	} v = {0};
+	const struct cli_option o = {.type = d->type,
+				     .width = sizeof(v),
+				     .min = (uint64_t)d->low,
+				     .max = (uint64_t)d->high,
+				     .low = d->low,
+				     .high = d->high};
+	int rc = cli_set(&o, &v, text, why);
+
+	*out = d->type == CLI_F64 ? v.real : (double)v.whole;
+	return rc;
+}
+
+/* 0, or -EINVAL and why. */
+static int read_range(struct range *r, const char *text,
+		      const struct dim_values *d, struct error *why)
+{
+	char copy[128], *rest = copy, *from, *to, *step, digits[32];
+	double a, b, by = 1, v;
+
+	snprintf(copy, sizeof(copy), "%s", text);
+	from = strsep(&rest, ":");
+	to = strsep(&rest, ":");
+	step = strsep(&rest, ":");
+	r->n = !to;
+	if (!to)
+		return read_value(&r->value[0], text, d, why);
+	if (read_value(&a, from, d, why) < 0 ||
+	    read_value(&b, to, d, why) < 0 ||
+	    (step && read_value(&by, step, d, why) < 0))
+		return -EINVAL;
+	if (!rest && by > 0 && b >= a && (step || d->type != CLI_F64) &&
+	    (b - a) / by + 1e-9 < RANGE_MAX) {
+		while ((v = a + r->n * by) <= b + by * 1e-9) {
+			/* As 0.3 is written, not as 0.1 adds up. */
+			snprintf(digits, sizeof(digits), "%.12g", v);
+			if (d->type == CLI_F64)
+				text_f64(&v, digits);
+			r->value[r->n++] = v > b ? b : v;
+		}
+		return 0;
+	}
+	return error_set(why, -EINVAL,
+			 "is not a range, from:to:step, of %d values at most",
+			 RANGE_MAX);
+}
+
 static void read_ranges(struct opts *o)
 {
 	struct error why;
 
 	for (unsigned d = 0; d < DIMS; d++)
 		if (o->text[d] &&
-		    range_read(&o->range[d], o->text[d], dims[d].type,
-			       dims[d].low, dims[d].high, &why) < 0)
+		    read_range(&o->range[d], o->text[d], &dims[d], &why) < 0)
 			cli_refuse("--%s: '%s' %s", dims[d].name, o->text[d],
 				   why.text);
 }
