@@ -21,6 +21,7 @@
 #include "packet/pkt.h"
 #include "int/int_profile.h"
 #include "region/region.h"
+#include "row/outbuf.h"
 #include "net/be.h"
 #include "net/key.h"
 #include "label/label.h"
@@ -103,45 +104,38 @@ static const char show_malformed[] = "malformed or cut short";
 
 static const struct schema packets = {"packet", fields, SHOW_FIELDS};
 
-/* What goes before a field's value in a line. */
-static const char *lead_of(unsigned f)
-{
-	return f == SHOW_DST	  ? " > "
-	       : f == SHOW_REASON ? " ! "
-	       : f > SHOW_NUMBER  ? " "
-				  : "";
-}
-
-static void print_cell(const struct row_batch *b, unsigned f)
+/* A field that a packet has, in a line of its. */
+static void print_cell(struct outbuf *o, const struct row_batch *b, unsigned f)
 {
 	const struct row_cell *c = row_batch_cell(b, 0, f);
-	const uint8_t *bytes = b->bytes + c->at;
 
 	if (c->kind == ROW_NULL)
 		return;
-	fputs(lead_of(f), stdout);
-	if (f > SHOW_OPCODE && f != SHOW_REASON)
-		printf("%s=", b->schema->fields[f].name);
-	if (c->kind == ROW_U64)
-		printf("%" PRIu64, c->u64);
-	else if (c->kind == ROW_TIME)
-		printf("%" PRIi64 ".%09" PRIi64, c->i64 / 1000000000,
-		       c->i64 % 1000000000);
-	else if (c->kind == ROW_STR)
-		fputs((const char *)bytes, stdout);
-	for (size_t i = 0; c->kind == ROW_BYTES && i < c->len; i++)
-		printf("%02x", bytes[i]);
+	outbuf_word(o, f == SHOW_DST	  ? " > "
+		       : f == SHOW_REASON ? " ! "
+		       : f > SHOW_NUMBER  ? " "
+					  : "");
+	if (f > SHOW_OPCODE && f != SHOW_REASON) {
+		outbuf_word(o, b->schema->fields[f].name);
+		outbuf_char(o, '=');
+	}
+	encode_cell(o, b, c);
 }
 
 /* A line of the fields that a packet has; the reason is about all of it. */
 static int print_line(struct row_sink *sink, struct row_batch *b)
 {
+	static struct outbuf o;
+
 	(void)sink;
+	o.out = stdout;
 	for (unsigned f = 0; f < SHOW_FIELDS; f++)
 		if (f != SHOW_REASON)
-			print_cell(b, f);
-	print_cell(b, SHOW_REASON);
-	return putchar('\n') == EOF ? -errno : 0;
+			print_cell(&o, b, f);
+	print_cell(&o, b, SHOW_REASON);
+	outbuf_char(&o, '\n');
+	outbuf_spill(&o);
+	return o.err;
 }
 
 static struct rows *show_open(enum row_format format)
@@ -255,36 +249,15 @@ static void write_labels(char *out, size_t size, const struct label_view *v)
 	}
 }
 
-/* The flow, its protocol by NH. */
-static void show_label_flow(struct rows *rows, const struct label_view *v)
-{
-	uint8_t key[KEY_FLOW6_LEN];
-	char text[KEY_TEXT_MAX];
-	unsigned len = label_flow_key(key, v);
-
-	key_format(text, len == KEY_FLOW4_LEN ? KEY_FLOW4 : KEY_FLOW6, key,
-		   len);
-	row_str(rows, SHOW_KEY, text);
-}
-
-static void show_label_ends(struct rows *rows, const struct label_view *v)
-{
-	bool six = v->layout == LABEL_IP6;
-	char src[TEXT_IP_MAX], dst[TEXT_IP_MAX];
-
-	text_of_ip(src, six ? 6 : 4,
-		   v->ip + (six ? NET_IP6_AT_SRC : NET_IP4_AT_SRC));
-	text_of_ip(dst, six ? 6 : 4,
-		   v->ip + (six ? NET_IP6_AT_DST : NET_IP4_AT_DST));
-	show_head(rows, src, dst, "int-label");
-}
-
 /* A packet that carries labels. False: it does not. */
 static bool show_label(struct rows *rows, const struct pkt *p)
 {
 	static char text[UINT8_MAX * LABEL_TEXT];
+	char src[TEXT_IP_MAX], dst[TEXT_IP_MAX], flow[KEY_TEXT_MAX];
+	uint8_t key[KEY_FLOW6_LEN];
 	struct label_view v;
 	int rc = label_find(&v, &label_format_default, p->data, p->len);
+	bool six = !rc && v.layout == LABEL_IP6;
 
 	if (rc && (rc != -EBADMSG || !v.claims))
 		return false;
@@ -295,9 +268,16 @@ static bool show_label(struct rows *rows, const struct pkt *p)
 		return true;
 	}
 	write_labels(text, sizeof(text), &v);
-	show_label_ends(rows, &v);
+	text_of_ip(src, six ? 6 : 4,
+		   v.ip + (six ? NET_IP6_AT_SRC : NET_IP4_AT_SRC));
+	text_of_ip(dst, six ? 6 : 4,
+		   v.ip + (six ? NET_IP6_AT_DST : NET_IP4_AT_DST));
+	show_head(rows, src, dst, "int-label");
 	row_str(rows, SHOW_OPCODE, v.specific ? "specific" : "normal");
-	show_label_flow(rows, &v);
+	/* The flow, its protocol by NH. */
+	key_format(flow, six ? KEY_FLOW6 : KEY_FLOW4, key,
+		   label_flow_key(key, &v));
+	row_str(rows, SHOW_KEY, flow);
 	row_u64(rows, SHOW_PATH_LEN, v.n);
 	row_str(rows, SHOW_LABELS, text);
 	if (v.damaged)
@@ -350,13 +330,12 @@ static void add_hop(struct hops_text *t, const struct int_hops *h, unsigned i,
 	bool first = true;
 	uint64_t v;
 
-	if (node) {
-		add_field(t, profile_field_names[INT_NODE], *node, true);
-		first = false;
-	}
-	for (unsigned f = 0; h->layout && i < h->n && f < INT_FIELDS; f++) {
-		if ((node && f == INT_NODE) ||
-		    !int_get(h->layout, int_hop(h, i), (enum int_field)f, &v))
+	for (unsigned f = 0; f < INT_FIELDS; f++) {
+		if (node && f == INT_NODE)
+			v = *node;
+		else if (!h->layout || i >= h->n ||
+			 !int_get(h->layout, int_hop(h, i), (enum int_field)f,
+				  &v))
 			continue;
 		add_field(t, profile_field_names[f], v, first);
 		first = false;
@@ -475,29 +454,21 @@ static const char *report_objection(const struct table *t,
 		return "the table is of another kind";
 	if (r->key_len != t->key_len)
 		return "the key is not as long as the table's";
-	switch (t->kind) {
-	case TABLE_APPEND:
+	if (t->kind == TABLE_APPEND) {
 		if (!r->data_len || r->data_len % t->value_len)
 			return "not whole entries of the table";
-		if (be32_load(r->key) >= t->lists)
-			return "no such list";
-		return NULL;
-	case TABLE_POSTCARD:
-		if (r->hop >= t->hops)
-			return "the hop is outside the chunk";
-		/* Cut short, it would be answered as whole (dta(7), REPORTS).
-		 */
-		if (r->path_len > t->hops)
-			return "the path is longer than the chunk";
-		if (r->path_len && r->hop >= r->path_len)
-			return "the hop is outside the path";
-		if (r->data_len == 4 && be32_load(r->data) == TABLE_BLANK)
-			return "the value stands for no hop";
-		break;
+		return be32_load(r->key) >= t->lists ? "no such list" : NULL;
 	}
-	return r->data_len == t->value_len
-		       ? NULL
-		       : "the data is not as long as the table's";
+	if (r->data_len != t->value_len)
+		return "the data is not as long as the table's";
+	if (t->kind != TABLE_POSTCARD)
+		return NULL;
+	/* Cut short, it would be answered as whole (dta(7), REPORTS). */
+	if (r->hop >= t->hops || r->path_len > t->hops ||
+	    (r->path_len && r->hop >= r->path_len))
+		return "the hop, or the path's end, is outside chunk or path";
+	return be32_load(r->data) == TABLE_BLANK ? "the value stands for no hop"
+						 : NULL;
 }
 
 /* The type that keys of a length usually have. */
@@ -772,49 +743,41 @@ static void show_other(struct show_int *x, const struct pkt *p, int rc)
 		row_str(rows, SHOW_REASON, show_malformed);
 }
 
-static void show_udp(struct rows *rows, const struct opts *o,
-		     const struct ticket *t, const struct pkt *p,
-		     const struct net_udp *u)
-{
-	char src[ADDRESS_MAX], dst[ADDRESS_MAX];
-	bool roce = u->dst_port == ROCE_PORT;
-
-	format_endpoint(src, u->version, u->src, u->src_port);
-	format_endpoint(dst, u->version, u->dst, u->dst_port);
-	if (roce) {
-		show_head(rows, src, dst, "roce");
-		show_roce(rows, t, p->data, p->len, u);
-	} else {
-		bool dta0 = o->dta != DTA_FORMAT_1 && u->len &&
-			    (u->payload[0] >> 4 == 0 ||
-			     u->dst_port == DTA_NACK_PORT);
-
-		show_head(rows, src, dst,
-			  dta_format_names[dta0 ? o->dta : DTA_FORMAT_1]);
-		show_dta(rows, o->dta, t, u);
-	}
-}
-
 static void show_packet(struct show_int *x, const struct opts *o,
 			const struct ticket *t, const struct pkt *p,
 			uint64_t number)
 {
+	char src[ADDRESS_MAX], dst[ADDRESS_MAX];
 	struct rows *rows = x->rows;
 	struct net_udp u;
+	bool dta0;
 	int rc;
 
 	x->number = number;
 	row_u64(rows, SHOW_NUMBER, number);
 	row_time(rows, SHOW_TIME, (int64_t)p->ts_ns);
 	rc = net_udp_decode(&u, p->data, p->len);
-	if (show_label(rows, p))
+	if (show_label(rows, p)) {
 		;
-	else if (rc == 0 &&
-		 (u.dst_port == DTA_PORT || u.dst_port == DTA_NACK_PORT ||
-		  u.dst_port == ROCE_PORT))
-		show_udp(rows, o, t, p, &u);
-	else
+	} else if (rc ||
+		   (u.dst_port != DTA_PORT && u.dst_port != DTA_NACK_PORT &&
+		    u.dst_port != ROCE_PORT)) {
 		show_other(x, p, rc);
+	} else {
+		format_endpoint(src, u.version, u.src, u.src_port);
+		format_endpoint(dst, u.version, u.dst, u.dst_port);
+		dta0 = o->dta != DTA_FORMAT_1 && u.len &&
+		       (u.payload[0] >> 4 == 0 || u.dst_port == DTA_NACK_PORT);
+		show_head(rows, src, dst,
+			  u.dst_port == ROCE_PORT
+				  ? "roce"
+				  : dta_format_names[dta0 ? o->dta
+							  : DTA_FORMAT_1]);
+		if (u.dst_port == ROCE_PORT)
+			show_roce(rows, t, p->data, p->len, &u);
+		else
+			show_dta(rows, o->dta, t, &u);
+	}
 	row_write(rows);
 }
 
