@@ -216,11 +216,9 @@ void emit_dta_report(struct gen *g, struct dta_report *r, enum key_type type,
 	g->sent_ns = ts_ns;
 	n = link_keeps(g) ? emit_kept(g, r, reporter, ts_ns)
 			  : emit_frame(g, r, reporter, ts_ns);
-	if (n <= 0) {
-		if (n < 0 && !g->err)
-			g->err = n;
+	gen_failed(g, n);
+	if (n <= 0)
 		return;
-	}
 	if (g->truth)
 		truth_row(g, r, type);
 	g->ctr.report_bytes += (uint64_t)n;
@@ -230,10 +228,7 @@ void emit_dta_report(struct gen *g, struct dta_report *r, enum key_type type,
 
 void emit_flush(struct gen *g)
 {
-	int rc = snk_flush(g->snk);
-
-	if (rc < 0 && !g->err)
-		g->err = rc;
+	gen_failed(g, snk_flush(g->snk));
 }
 
 int emit_close(struct gen *g)

@@ -58,11 +58,9 @@ struct settings {
 
 extern const struct cli cli;
 
-/* Reads, checks and completes the options; exits on a bad one. */
+/* Reads, checks and completes the options, unless it is a list that is wanted;
+ * exits on a bad one. */
 void options_read(struct settings *s, int argc, char **argv);
-
-/* What goes together, and what was not given. */
-void options_check(struct settings *s);
 
 /* --collector and --to-mac of a struct that begins with gen_options. */
 int read_collector(void *opts, const char *text, struct error *why);
@@ -128,6 +126,13 @@ struct gen {
 	int truth_err;	  /* the first of the truth's file */
 	bool done;	  /* --count reports are out, or no more are taken */
 };
+
+/* What was returned by the sink; the first error stays. */
+static inline void gen_failed(struct gen *g, int rc)
+{
+	if (rc < 0 && !g->err)
+		g->err = rc;
+}
 
 /* --- emit.c: reports out, each one a frame, and a row of the truth ------- */
 

@@ -376,7 +376,6 @@ static void int_send(struct int_gen *n, uint8_t *frame, size_t len,
 	struct pkt p = {frame, (uint32_t)len,
 			(uint32_t)len + (whole ? 0 : n->cut), ts_ns};
 	struct gen *g = n->g;
-	int rc;
 
 	if (g->o.has_mac) {
 		memcpy(frame, g->header.eth_dst, 6);
@@ -387,11 +386,8 @@ static void int_send(struct int_gen *n, uint8_t *frame, size_t len,
 		g->ctr.lost++;
 		return;
 	}
-	if (!link_turn(g))
-		return;
-	rc = snk_tx(g->snk, &p, 1);
-	if (!g->err)
-		g->err = rc;
+	if (link_turn(g))
+		gen_failed(g, snk_tx(g->snk, &p, 1));
 }
 
 /* --- frames with telemetry, and reports of it ---------------------------- */

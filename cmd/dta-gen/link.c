@@ -68,12 +68,6 @@ bool link_keeps(const struct gen *g)
 	return g->link->resend != NULL;
 }
 
-static void set_failure(struct gen *g, int rc)
-{
-	if (!g->err)
-		g->err = rc;
-}
-
 void show_link_page(struct gen *g)
 {
 	struct link *l = g->link;
@@ -86,12 +80,6 @@ void show_link_page(struct gen *g)
 	if (l->live)
 		cli_interface(&g->o.live, l->nacks, snk_drops(g->snk));
 	cli_page_end();
-}
-
-static void set_rate(struct link *l)
-{
-	cli_pace_change(&l->pace, l->backoff.rate);
-	l->turns = 0;
 }
 
 /* NACKs that say "too fast", or none for a while. */
@@ -112,8 +100,10 @@ static void adapt_rate(struct gen *g)
 				 : backoff_grow(&l->backoff, now);
 	l->slow = slow;
 	g->ctr.backoffs = l->backoff.cuts;
-	if (changed && l->live)
-		set_rate(l);
+	if (changed && l->live) {
+		cli_pace_change(&l->pace, l->backoff.rate);
+		l->turns = 0;
+	}
 }
 
 /* Where the NACKs came from has ended, or is waited for no more. */
@@ -150,10 +140,8 @@ static void serve_nacks(struct gen *g, int wait_ms)
 {
 	struct link *l = g->link;
 	uint64_t before = l->now_ns;
-	int rc = snk_flush(g->snk);
 
-	if (rc < 0)
-		set_failure(g, rc);
+	emit_flush(g);
 	read_nacks(g, wait_ms);
 	l->unheard = 0;
 	if (wait_ms)
@@ -194,7 +182,7 @@ static void pump_link(struct gen *g)
 	}
 	n = resend_pump(l->resend, (unsigned)n, l->now_ns);
 	if (n < 0)
-		set_failure(g, n);
+		gen_failed(g, n);
 	else if (l->live)
 		l->turns -= n;
 }
@@ -221,7 +209,7 @@ bool link_report(struct gen *g, unsigned reporter, const uint8_t *payload,
 		 size_t len, uint64_t ts_ns)
 {
 	struct link *l = g->link;
-	int rc, before;
+	int before;
 
 	if (!l->virtual_ns)
 		l->virtual_ns = ts_ns; /* questions come before reports */
@@ -241,10 +229,8 @@ bool link_report(struct gen *g, unsigned reporter, const uint8_t *payload,
 		return false;
 	l->stop_ns = 0; /* there was room */
 	before = l->turns;
-	rc = resend_add(l->resend, reporter, payload, len, ts_ns);
-	if (rc < 0)
-		set_failure(g, rc);
-	else
+	gen_failed(g, resend_add(l->resend, reporter, payload, len, ts_ns));
+	if (!g->err)
 		pump_link(g);
 	if (l->live && l->turns == before)
 		l->turns--;
@@ -277,10 +263,12 @@ bool link_turn(struct gen *g)
 	return !g->link->live || wait_turn(g);
 }
 
-static void confirm_all(struct gen *g)
+void link_finish(struct gen *g)
 {
 	struct link *l = g->link;
 
+	if (!l->resend)
+		return;
 	resend_finish(l->resend);
 	while (!g->err && cli_stop < 2 && !resend_settled(l->resend)) {
 		if (is_late(l) && !l->alone)
@@ -290,12 +278,6 @@ static void confirm_all(struct gen *g)
 		else
 			serve_nacks(g, WAIT_MS);
 	}
-}
-
-void link_finish(struct gen *g)
-{
-	if (g->link->resend)
-		confirm_all(g);
 }
 
 const struct resend_ledger *link_ledger(struct gen *g)
@@ -370,9 +352,9 @@ static size_t report_max(const struct gen *g)
 	return DTA_HEADER_LEN + KEY_MAX + (value < 8 ? 8 : value);
 }
 
-static int open_window(struct gen *g, struct error *err)
+int link_open(struct gen *g, struct error *err)
 {
-	struct link *l = g->link;
+	struct link *l = g->link = calloc(1, sizeof(*l));
 	struct resend_options o = {
 		.reporters = g->run.topology.switches + 1,
 		.window = (unsigned)g->o.resend,
@@ -382,25 +364,15 @@ static int open_window(struct gen *g, struct error *err)
 		.send = send_kept,
 		.ctx = g,
 	};
-	int rc;
-
-	if (!g->o.tracked || !g->o.resend)
-		return 0;
-	rc = open_nacks(g, err);
-	return rc < 0 ? rc : resend_open(&l->resend, &o, err);
-}
-
-int link_open(struct gen *g, struct error *err)
-{
-	struct link *l = g->link = calloc(1, sizeof(*l));
-	int rc;
+	int rc = 0;
 
 	if (!l)
 		return error_set(err, -ENOMEM, "out of memory");
 	l->live = g->o.live.name != NULL;
 	l->pace.rate = l->backoff.ceiling = (double)g->o.pace;
 	open_sink(g);
-	rc = open_window(g, err);
+	if (g->o.tracked && g->o.resend && !(rc = open_nacks(g, err)))
+		rc = resend_open(&l->resend, &o, err);
 	if (rc < 0)
 		return rc;
 	l->start_ns = l->now_ns = clock_ns();

@@ -297,7 +297,6 @@ int main(int argc, char **argv)
 		if (s.list)
 			return list_workloads(s.gen.output) < 0 ? CLI_FAIL
 								: CLI_OK;
-		options_check(&s);
 		start_output(&g, &s);
 	}
 	cli_signals();

@@ -189,45 +189,6 @@ static void no_workload(const char *word)
 		  g.best ? guess_hint(&g) : "; see --list");
 }
 
-void options_read(struct settings *s, int argc, char **argv)
-{
-	int n;
-
-	*s = (struct settings){
-		.gen =
-			{
-				.table = 1,
-				.collector = {10, 0, 0, 51},
-				.resend = UINT64_MAX,
-				.work =
-					{
-						.seed = SYNTH_SEED_DEFAULT,
-						.lists = 16,
-						.key_type = KEY_FLOW4,
-						.key_len = KEY_FLOW4_LEN,
-						.value_len = 4,
-					},
-			},
-	};
-	cli_start(&cli);
-	n = cli_read(&cli, s, argc, argv);
-	if (s->list) {
-		if (n < argc)
-			cli_usage(&cli, "--list takes no workload");
-		return;
-	}
-	if (n + 1 != argc)
-		cli_usage(&cli, n < argc ? "one workload at a time"
-					 : "which workload? See --list");
-	s->workload = !strcmp(argv[n], csv_workload.name)
-			      ? &csv_workload
-			      : workload_find(argv[n]);
-	if (!s->workload)
-		no_workload(argv[n]);
-	s->gen.live.format = s->gen.output;
-	cli_check_named(&cli, s, s->workload->name);
-}
-
 /* DTA/0 carries 4-byte keys and 4-byte data, nothing else. */
 static bool fits_dta0(const struct workload *w, const struct gen_options *o)
 {
@@ -240,22 +201,31 @@ static bool fits_dta0(const struct workload *w, const struct gen_options *o)
 	       (value == 4 || kind == DTA_KEYINC);
 }
 
-static void check_dta0(const struct workload *w, const struct gen_options *o)
+/* What goes together, and what is missing. */
+static void check_options(const struct settings *s, const struct gen_options *o)
 {
-	char names[256] = "uniform with --key-type u32";
-	size_t n = strlen(names);
+	const struct workload *w = s->workload;
 
-	if (o->format == DTA_FORMAT_1 || w->needs == NEEDS_ROWS ||
-	    fits_dta0(w, o))
-		return;
-	for (unsigned i = 0; i < n_workloads; i++)
-		if (workloads[i].needs != NEEDS_NOTHING &&
-		    fits_dta0(&workloads[i], o))
-			n += (size_t)snprintf(names + n, sizeof(names) - n,
-					      ", %s", workloads[i].name);
-	cli_refuse("%s does not fit %s, which holds 4-byte keys and values; "
-		   "these do: %s",
-		   w->name, dta_format_names[o->format], names);
+	if (!o->out && !o->live.name)
+		cli_usage(&cli, "say with -w or -i where the reports shall go");
+	if (o->format != DTA_FORMAT_1 &&
+	    (o->nacks || o->wait || o->resend != UINT64_MAX))
+		cli_usage(&cli, "--nacks, --wait and --resend need --format "
+				"dta1: NACKs tell of no other");
+	if (!o->from && w->needs == NEEDS_ROWS)
+		cli_usage(&cli, "say with --from where the rows are, - for "
+				"stdin");
+	if (o->from && w->needs == NEEDS_NOTHING)
+		cli_usage(&cli, "uniform makes its own keys: no --from");
+	if (o->tracked && o->format == DTA_FORMAT_0A)
+		cli_usage(&cli, "--tracked: dta0a has no sequence");
+	if (o->hops % 2 == 0 && o->hops)
+		cli_refuse("--hops: '%" PRIu64 "' is not 1, 3 or 5", o->hops);
+	if (o->format != DTA_FORMAT_1 && w->needs != NEEDS_ROWS &&
+	    !fits_dta0(w, o))
+		cli_refuse("%s does not fit %s, which holds 4-byte keys and "
+			   "values: see --list",
+			   w->name, dta_format_names[o->format]);
 }
 
 static void complete_csv(struct gen_options *o)
@@ -295,26 +265,43 @@ static void complete_options(struct settings *s, struct gen_options *o)
 	o->work.link_rate = o->from ? 20000000 : 9200 * o->rate;
 }
 
-void options_check(struct settings *s)
+void options_read(struct settings *s, int argc, char **argv)
 {
-	struct gen_options *o = &s->gen;
-	const struct workload *w = s->workload;
+	int n;
 
-	if (!o->out && !o->live.name)
-		cli_usage(&cli, "say with -w or -i where the reports shall go");
-	if (o->format != DTA_FORMAT_1 &&
-	    (o->nacks || o->wait || o->resend != UINT64_MAX))
-		cli_usage(&cli, "--nacks, --wait and --resend need --format "
-				"dta1: NACKs tell of no other");
-	if (!o->from && w->needs == NEEDS_ROWS)
-		cli_usage(&cli, "say with --from where the rows are, - for "
-				"stdin");
-	if (o->from && w->needs == NEEDS_NOTHING)
-		cli_usage(&cli, "uniform makes its own keys: no --from");
-	if (o->tracked && o->format == DTA_FORMAT_0A)
-		cli_usage(&cli, "--tracked: dta0a has no sequence");
-	if (o->hops % 2 == 0 && o->hops)
-		cli_refuse("--hops: '%" PRIu64 "' is not 1, 3 or 5", o->hops);
-	complete_options(s, o);
-	check_dta0(w, o);
+	*s = (struct settings){
+		.gen =
+			{
+				.table = 1,
+				.collector = {10, 0, 0, 51},
+				.resend = UINT64_MAX,
+				.work =
+					{
+						.seed = SYNTH_SEED_DEFAULT,
+						.lists = 16,
+						.key_type = KEY_FLOW4,
+						.key_len = KEY_FLOW4_LEN,
+						.value_len = 4,
+					},
+			},
+	};
+	cli_start(&cli);
+	n = cli_read(&cli, s, argc, argv);
+	if (s->list) {
+		if (n < argc)
+			cli_usage(&cli, "--list takes no workload");
+		return;
+	}
+	if (n + 1 != argc)
+		cli_usage(&cli, n < argc ? "one workload at a time"
+					 : "which workload? See --list");
+	s->workload = !strcmp(argv[n], csv_workload.name)
+			      ? &csv_workload
+			      : workload_find(argv[n]);
+	if (!s->workload)
+		no_workload(argv[n]);
+	s->gen.live.format = s->gen.output;
+	cli_check_named(&cli, s, s->workload->name);
+	check_options(s, &s->gen);
+	complete_options(s, &s->gen);
 }
