@@ -47,35 +47,6 @@ static void find_columns(struct csv_columns *c)
 				c->name, c->n, known_columns[i].name);
 }
 
-static int add_layout_tables(struct csv_columns *c, const char *path,
-			     struct error *err)
-{
-	struct layout l;
-	int rc = layout_read(&l, path, err);
-
-	if (rc < 0)
-		return rc;
-	for (unsigned i = 0; i < l.n; i++)
-		c->table[c->n_tables++].t = l.table[i];
-	layout_fini(&l);
-	return 0;
-}
-
-static int add_region_tables(struct csv_columns *c, const char *name,
-			     struct error *err)
-{
-	struct error why;
-	struct region *r;
-	int rc = region_open(&r, name, false, &why);
-
-	if (rc < 0)
-		return error_about(err, rc, name, &why);
-	for (unsigned i = 0; i < region_tables(r); i++)
-		c->table[c->n_tables++].t = *region_table(r, i);
-	region_close(r);
-	return 0;
-}
-
 static void make_table(struct csv_columns *c, const struct csv_options *o,
 		       int kind, int key_type, unsigned after)
 {
@@ -85,13 +56,14 @@ static void make_table(struct csv_columns *c, const struct csv_options *o,
 		.id = (uint16_t)(o->table + after),
 		.kind = (uint8_t)kind,
 		.key_type = (uint8_t)key_type,
-		.key_len = (uint16_t)key_type_len((enum key_type)key_type),
+		.key_len = key_type == KEY_HEX
+				   ? (uint16_t)o->key_len
+				   : (uint16_t)key_type_len(
+					     (enum key_type)key_type),
 		.copies = 1,
 		.hops = HASH_HOPS,
 		.lists = kind == TABLE_APPEND ? UINT32_MAX : 0,
 	};
-	if (key_type == KEY_HEX)
-		t->key_len = (uint16_t)o->key_len;
 	snprintf(t->name, sizeof(t->name), "%u", t->id);
 }
 
@@ -117,10 +89,8 @@ static void add_option_tables(struct csv_columns *c,
 	for (int kind = TABLE_KEYWRITE; kind <= TABLE_POSTCARD; kind++) {
 		if (!csv_has(c, CSV_KIND) && kind != only)
 			continue;
-		if (kind == TABLE_APPEND)
-			make_table(c, o, kind, KEY_U32, 0);
-		else
-			make_table(c, o, kind, o->key_type, 0);
+		make_table(c, o, kind,
+			   kind == TABLE_APPEND ? KEY_U32 : o->key_type, 0);
 		if (kind != TABLE_APPEND && !o->key_type_given)
 			make_table(c, o, kind, KEY_FLOW6, 1);
 	}
@@ -187,37 +157,14 @@ static bool is_meant_kind(const struct csv_columns *c,
 	       t->t.kind == kind;
 }
 
-static int report_missing_columns(const struct csv_table *t, const char *column,
-				  const char *head, struct error *err)
+/* Keeps the tables that rows can be for: of one kind, unless each row says
+ * its own. */
+static int choose_tables(struct csv_columns *c, const struct csv_options *o,
+			 const char *head, struct error *err)
 {
-	if (!t)
-		return error_set(err, -EINVAL,
-				 "no table takes such rows: see --kind, "
-				 "--table and the columns: %s",
-				 head);
-	if (!strcmp(column, "value") && t->show.n)
-		return error_set(err, -EINVAL,
-				 "no columns of the values of table %s (%s), "
-				 "and none named value, in: %s",
-				 t->t.name, *t->t.show ? t->t.show : "--as",
-				 head);
-	if (!strcmp(column, "value"))
-		return error_set(err, -EINVAL,
-				 "no column named value, and no --as or "
-				 "--layout tells which are the values of table "
-				 "%s (%s), in: %s",
-				 t->t.name, table_kind_name(t->t.kind), head);
-	return error_set(err, -EINVAL,
-			 "no column named %s, as table %s (%s) needs, in: %s",
-			 column, t->t.name, table_kind_name(t->t.kind), head);
-}
-
-/* Keeps the tables that rows can be for. */
-static int choose_kind(struct csv_columns *c, const struct csv_options *o,
-		       const char *head, struct error *err)
-{
-	const char *column = NULL, *first = NULL;
-	struct csv_table lacks;
+	const struct table *first = &c->table[0].t;
+	const char *column, *lacks = NULL;
+	struct csv_table of;
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < c->n_tables; i++) {
@@ -229,26 +176,31 @@ static int choose_kind(struct csv_columns *c, const struct csv_options *o,
 		column = missing_column(c, t);
 		if (!column) {
 			c->table[n++] = *t;
-		} else if (!first) {
-			first = column;
-			lacks = *t;
+		} else if (!lacks) {
+			lacks = column;
+			of = *t;
 		}
 	}
 	c->n_tables = n;
-	return n ? 0
-		 : report_missing_columns(first ? &lacks : NULL, first, head,
-					  err);
-}
-
-/* Rows of one kind, or each says its own. */
-static int check_kinds(const struct csv_columns *c, struct error *err)
-{
-	const struct table *first = &c->table[0].t;
-
-	if (csv_has(c, CSV_KIND) || csv_has(c, CSV_TABLE))
-		return 0;
-	for (unsigned i = 1; i < c->n_tables; i++)
-		if (c->table[i].t.kind != first->kind)
+	if (!n && !lacks)
+		return error_set(err, -EINVAL,
+				 "no table takes such rows: see --kind, "
+				 "--table and the columns: %s",
+				 head);
+	if (!n)
+		return error_set(
+			err, -EINVAL,
+			"no column named %s, as table %s (%s) needs%s%s, in: "
+			"%s",
+			lacks, of.t.name, table_kind_name(of.t.kind),
+			strcmp(lacks, "value") ? "" : ", nor those of ",
+			strcmp(lacks, "value") ? ""
+			: *of.t.show	       ? of.t.show
+					       : "--as or --layout",
+			head);
+	for (unsigned i = 1; i < n; i++)
+		if (c->table[i].t.kind != first->kind &&
+		    !csv_has(c, CSV_KIND) && !csv_has(c, CSV_TABLE))
 			return error_set(
 				err, -EINVAL,
 				"rows may be for table %s (%s) or %s (%s): "
@@ -262,17 +214,31 @@ static int check_kinds(const struct csv_columns *c, struct error *err)
 int csv_columns_open(struct csv_columns *c, const struct csv_options *o,
 		     struct error *err)
 {
+	struct error why;
+	struct region *r;
+	struct layout l;
+	int rc = 0;
+
 	*c = (struct csv_columns){.n = 0};
-	if (o->layout)
-		return add_layout_tables(c, o->layout, err);
-	return o->region ? add_region_tables(c, o->region, err) : 0;
+	if (o->layout) {
+		if ((rc = layout_read(&l, o->layout, err)) < 0)
+			return rc;
+		for (unsigned i = 0; i < l.n; i++)
+			c->table[c->n_tables++].t = l.table[i];
+		layout_fini(&l);
+	} else if (o->region) {
+		if ((rc = region_open(&r, o->region, false, &why)) < 0)
+			return error_about(err, rc, o->region, &why);
+		for (unsigned i = 0; i < region_tables(r); i++)
+			c->table[c->n_tables++].t = *region_table(r, i);
+		region_close(r);
+	}
+	return 0;
 }
 
 int csv_columns_read(struct csv_columns *c, const char *line,
 		     const struct csv_options *o, struct error *err)
 {
-	int rc;
-
 	c->truth = !strcmp(line, truth_head);
 	snprintf(c->head, sizeof(c->head), "%s", line);
 	c->n = csv_split(c->head, c->name, CSV_FIELDS_MAX);
@@ -281,8 +247,7 @@ int csv_columns_read(struct csv_columns *c, const char *line,
 	find_columns(c);
 	if (!o->layout && !o->region)
 		add_option_tables(c, o);
-	rc = choose_kind(c, o, line, err);
-	return rc < 0 ? rc : check_kinds(c, err);
+	return choose_tables(c, o, line, err);
 }
 
 /* A row on its way in. */
@@ -353,20 +318,20 @@ static bool is_other(const struct reader *r, const struct csv_table *t)
 
 	if (kind && strcmp(kind, table_kind_name(t->t.kind)) != 0)
 		return true;
-	if (!name || r->c->made)
-		return false;
-	return strcmp(name, t->t.name) != 0 &&
+	return name && !r->c->made && strcmp(name, t->t.name) != 0 &&
 	       !(text_u64(&id, name, UINT16_MAX) && id == t->t.id);
 }
 
-static int find_tables(struct reader *r)
+/* The tables that the row may be for, of one kind. Without a layout, they are
+ * numbers, which rows may tell: *id, else UINT64_MAX. */
+static int find_tables(struct reader *r, uint64_t *id)
 {
 	const char *name = get_cell(r, CSV_TABLE),
 		   *kind = get_cell(r, CSV_KIND);
-	uint64_t id;
 
+	*id = UINT64_MAX;
 	if (r->c->made && name && !r->c->one_table &&
-	    !text_u64(&id, name, UINT16_MAX))
+	    !text_u64(id, name, UINT16_MAX))
 		return error_set(r->err, -EINVAL,
 				 "table '%.40s': --layout or --region tells "
 				 "which number that is",
@@ -383,16 +348,6 @@ static int find_tables(struct reader *r)
 	return error_set(
 		r->err, -EINVAL, "no table takes a row of table '%.40s'%s%.40s",
 		name ? name : "any", kind ? ", kind " : "", kind ? kind : "");
-}
-
-/* Without a layout, tables are numbers, which rows may tell. */
-static uint16_t table_id_of(const struct reader *r)
-{
-	uint64_t id = r->row->table->t.id;
-
-	if (r->c->made && !r->c->one_table && get_cell(r, CSV_TABLE))
-		text_u64(&id, get_cell(r, CSV_TABLE), UINT16_MAX);
-	return (uint16_t)id;
 }
 
 /* A key in one column, or put together of those of a flow. */
@@ -464,37 +419,26 @@ static int read_part(struct reader *r, const struct render *as, size_t at,
 	return 0;
 }
 
-static int read_parts(struct reader *r)
-{
-	const struct csv_table *t = r->row->table;
-	int rc = 0;
-
-	for (unsigned i = 0; i < t->show.n && !rc; i++) {
-		const struct show_part *p = &t->show.part[i];
-		size_t rest = p->at < t->t.value_len ? t->t.value_len - p->at
-						     : 0;
-
-		rc = read_part(r, &p->render, p->at, p->len ? p->len : rest,
-			       t->part_at[i]);
-	}
-	return rc;
-}
-
 /* The value of Key-Write, the entry of a list: as long as the table's. */
 static int read_bytes(struct reader *r)
 {
 	static const struct render hex = {.as = RENDER_HEX};
 	const struct csv_table *t = r->row->table;
+	const struct show_part *p = t->show.part;
 	bool one = t->show.n == 1 && !r->c->truth;
-	size_t want = t->t.value_len;
-	int rc;
+	size_t want = t->t.value_len, len;
+	int rc = 0;
 
-	if (t->parts && !r->c->truth)
-		rc = read_parts(r);
-	else
-		rc = read_part(r, one ? &t->show.part[0].render : &hex, 0,
-			       one && !want ? t->show.part[0].len : want,
+	if (!t->parts || r->c->truth)
+		rc = read_part(r, one ? &p->render : &hex, 0,
+			       one && !want ? p->len : want,
 			       r->c->at[CSV_VALUE]);
+	else
+		for (unsigned i = 0; i < t->show.n && !rc; i++, p++) {
+			len = p->len ? p->len : p->at < want ? want - p->at : 0;
+			rc = read_part(r, &p->render, p->at, len,
+				       t->part_at[i]);
+		}
 	if (rc < 0 || !want || r->row->len == want)
 		return rc;
 	if (r->row->len > want)
@@ -541,13 +485,6 @@ static int read_postcard(struct reader *r)
 	return 0;
 }
 
-static int read_entry(struct reader *r)
-{
-	int rc = read_list(r);
-
-	return rc < 0 ? rc : read_bytes(r);
-}
-
 /* An entry has no key that tells its table: the first that takes it;
  * if none does, the first says why. */
 static int read_append(struct reader *r)
@@ -557,7 +494,9 @@ static int read_append(struct reader *r)
 
 	for (int i = 0; i < r->tables && rc < 0; i++) {
 		r->row->table = r->whole[i];
-		rc = read_entry(r);
+		rc = read_list(r);
+		if (rc == 0)
+			rc = read_bytes(r);
 		r->err = &other;
 	}
 	r->err = first;
@@ -594,7 +533,7 @@ int csv_row_read(struct csv_row *row, const struct csv_columns *c,
 		.err = err,
 	};
 	const char *answer = get_cell(&r, CSV_ANSWER);
-	uint64_t copies = 0;
+	uint64_t copies = 0, id;
 	int rc;
 
 	*row = (struct csv_row){0};
@@ -607,12 +546,12 @@ int csv_row_read(struct csv_row *row, const struct csv_columns *c,
 	if (rc == 0)
 		rc = read_time(&r);
 	if (rc == 0)
-		rc = find_tables(&r);
+		rc = find_tables(&r, &id);
 	if (rc == 0)
 		rc = read_data(&r);
 	if (rc < 0)
 		return rc;
-	row->id = table_id_of(&r);
+	row->id = id == UINT64_MAX ? row->table->t.id : (uint16_t)id;
 	row->copies = (uint8_t)copies;
 	return 1;
 }

@@ -160,13 +160,14 @@ round() {
 		echo "$stderr"
 		[[ $stderr == "dta-gen: head.csv:1: $text"* ]]
 	}
-	refused 'no column named value, and no --as' key,ttl
-	refused 'no columns of the values of table 1 (--as)' key,ttl --as u8:hops
+	refused 'no column named value, as table 1 (keywrite) needs, nor those of --as' key,ttl
+	refused 'no column named value, as table 1 (keywrite) needs, nor those of --as' \
+		key,ttl --as u8:hops
 	refused 'no column named key' value
 	refused 'no column named sport' src,dst,value
 	refused 'no column named list' value --kind append
 	refused 'no column named hop' key,value --kind postcard
-	refused 'no columns of the values of table losses (flow4,u8:repair,u32:sequence)' \
+	refused 'no column named value, as table losses (append) needs, nor those of flow4,u8:repair,u32:sequence' \
 		list,flow --layout "$EXAMPLES/netseer-loss.ini"
 	refused 'no table takes such rows' key,count --kind keyinc \
 		--layout "$EXAMPLES/netseer-loss.ini"
