@@ -9,10 +9,6 @@
 #include "base/text.h"
 #include "telemetry/objects.h"
 
-enum {
-	TEXT_MAX = 128,
-};
-
 /* The published INTCollector has a threshold of 50 for every metric, whatever
  * its unit. Latencies of real nodes vary by more than 50 ns. */
 static const struct threshold defaults[METRIC_NUMBERS] = {
@@ -40,24 +36,17 @@ static int number_metric(const char *name, struct error *why)
 		name);
 }
 
-static bool is_latency(int metric)
-{
-	return metric == METRIC_HOP_LATENCY || metric == METRIC_FLOW_LATENCY;
-}
-
-/* A value of it, below UINT32_MAX: a number, of latencies also a time. 0 or
- * -EINVAL. */
-static int value_of(uint32_t *out, int metric, const char *text)
+/* A value of it, below UINT32_MAX: a number, of latencies also a time. */
+static bool read_value(uint32_t *out, int metric, const char *text)
 {
 	uint64_t v;
 
 	if (!text_number(&v, text, UINT32_MAX) &&
-	    !(is_latency(metric) && text_duration_ns(&v, text)))
-		return -EINVAL;
-	if (v >= UINT32_MAX)
-		return -EINVAL;
+	    !((metric == METRIC_HOP_LATENCY || metric == METRIC_FLOW_LATENCY) &&
+	      text_duration_ns(&v, text)))
+		return false;
 	*out = (uint32_t)v;
-	return 0;
+	return v < UINT32_MAX;
 }
 
 /* "CHANGE[,HIGH[,LOW]]", which is written to. */
@@ -70,7 +59,7 @@ static int levels_of(struct threshold *th, int metric, char *text,
 	*th = (struct threshold){0};
 	if (!strcmp(change, "off"))
 		th->change = THRESHOLD_OFF;
-	else if (value_of(&th->change, metric, change) < 0)
+	else if (!read_value(&th->change, metric, change))
 		return error_set(err, -EINVAL,
 				 "change: '%s' is not off or a value below "
 				 "4294967295",
@@ -79,53 +68,37 @@ static int levels_of(struct threshold *th, int metric, char *text,
 		return low ? error_set(err, -EINVAL,
 				       "low: there is no high threshold")
 			   : 0;
-	if (value_of(&th->high, metric, high) < 0 || !th->high)
+	if (!read_value(&th->high, metric, high) || !th->high)
 		return error_set(err, -EINVAL,
 				 "high: '%s' is not off or a value from 1 to "
 				 "4294967294",
 				 high);
 	th->low = th->high;
-	if (low && (value_of(&th->low, metric, low) < 0 || th->low > th->high))
+	if (low && (!read_value(&th->low, metric, low) || th->low > th->high))
 		return error_set(err, -EINVAL,
 				 "low: '%s' is not a value up to high, %u", low,
 				 th->high);
 	return 0;
 }
 
-/* Of all nodes, or of flows: what is watched from end to end beside the latency
- * is so because it has a threshold. */
-static void set_all(struct telemetry_thresholds *t, int metric,
-		    const struct threshold *th)
+/* One of a node, or of all. text: "METRIC[@NODE]=CHANGE...", which is written
+ * to. */
+static int set_threshold(struct thresholds *out, char *text, struct error *err)
 {
-	unsigned end = (unsigned)metric - METRIC_FLOW_QUEUE_OCCUPANCY;
-
-	if (metric < METRIC_NUMBERS) {
-		t->all[metric] = *th;
-		return;
-	}
-	t->end[end] = *th;
-	t->ends &= ~(1U << end);
-	if (th->change != THRESHOLD_OFF || th->high)
-		t->ends |= 1U << end;
-}
-
-/* One of a node, or of all: name is "METRIC[@NODE]". */
-static int set(struct thresholds *out, const char *name, const char *value,
-	       struct error *err)
-{
-	char text[TEXT_MAX], *node = NULL;
+	char *name = strsep(&text, "="), *node = name;
+	struct telemetry_thresholds *t = &out->t;
 	struct threshold th;
+	unsigned end;
 	uint64_t id;
 	int metric, rc;
 
-	if (strlen(name) >= sizeof(text) || strlen(value) >= sizeof(text))
-		return error_set(err, -EINVAL, "is too long");
-	memcpy(text, name, strlen(name) + 1);
-	if ((node = strchr(text, '@')))
-		*node++ = '\0';
-	metric = number_metric(text, err);
+	strsep(&node, "@");
+	metric = number_metric(name, err);
 	if (metric < 0)
 		return metric;
+	if (!text)
+		return error_set(err, -EINVAL,
+				 "is not METRIC[@NODE]=CHANGE[,HIGH[,LOW]]");
 	if (node &&
 	    (!text_number(&id, node, UINT64_MAX) || metric >= METRIC_OF_HOP))
 		return error_set(err, -EINVAL, "'%s' is not the id of a node%s",
@@ -133,18 +106,25 @@ static int set(struct thresholds *out, const char *name, const char *value,
 				 metric >= METRIC_OF_HOP
 					 ? ", nor is this metric a node's"
 					 : "");
-	memcpy(text, value, strlen(value) + 1);
 	if ((rc = levels_of(&th, metric, text, err)) < 0)
 		return rc;
-	if (!node) {
-		set_all(&out->t, metric, &th);
-		return 0;
-	}
-	if (out->t.nodes == THRESHOLDS_MAX)
+	if (node && t->nodes == THRESHOLDS_MAX)
 		return error_set(err, -E2BIG, "more than %d of single nodes",
 				 THRESHOLDS_MAX);
-	out->node[out->t.nodes++] = (struct node_threshold){
-		.node = id, .metric = (uint8_t)metric, .threshold = th};
+	if (node) {
+		out->node[t->nodes++] = (struct node_threshold){
+			.node = id, .metric = (uint8_t)metric, .threshold = th};
+	} else if (metric < METRIC_NUMBERS) {
+		t->all[metric] = th;
+	} else {
+		/* What is watched from end to end beside the latency is so
+		 * because it has a threshold. */
+		end = (unsigned)metric - METRIC_FLOW_QUEUE_OCCUPANCY;
+		t->end[end] = th;
+		t->ends &= ~(1U << end);
+		if (th.change != THRESHOLD_OFF || th.high)
+			t->ends |= 1U << end;
+	}
 	return 0;
 }
 
@@ -154,16 +134,18 @@ static int read_file(struct thresholds *out, const char *path,
 	struct ini i = {.name = path,
 			.strange = "not a line of thresholds",
 			.err = err};
+	char text[2 * sizeof(i.text)];
 	struct error why;
 	int rc;
 
 	if (!(i.in = fopen(path, "re")))
 		return error_set(err, -errno, "%s: %s", path, strerror(errno));
 	while ((rc = ini_next(&i)) > 0) {
+		snprintf(text, sizeof(text), "%s=%s", i.key, i.value);
 		if (i.section[0])
 			rc = ini_error(&i, i.header, -EINVAL,
 				       "there are no sections here");
-		else if ((rc = set(out, i.key, i.value, &why)) < 0)
+		else if ((rc = set_threshold(out, text, &why)) < 0)
 			rc = ini_error(&i, i.line, rc, "%s: %s", i.key,
 				       why.text);
 		if (rc < 0)
@@ -173,30 +155,11 @@ static int read_file(struct thresholds *out, const char *path,
 	return rc;
 }
 
-/* "METRIC[@NODE]=..." of the command line. */
-static int read_option(struct thresholds *out, const char *text,
-		       struct error *err)
-{
-	const char *is = strchr(text, '=');
-	char name[TEXT_MAX];
-	struct error why;
-
-	if (!is || (size_t)(is - text) >= sizeof(name))
-		return error_set(err, -EINVAL,
-				 "--threshold: '%s' is not "
-				 "METRIC[@NODE]=CHANGE[,HIGH[,LOW]]",
-				 text);
-	memcpy(name, text, (size_t)(is - text));
-	name[is - text] = '\0';
-	if (set(out, name, is + 1, &why) < 0)
-		return error_set(err, -EINVAL, "--threshold: '%s': %s", text,
-				 why.text);
-	return 0;
-}
-
 int thresholds_read(struct thresholds *out, const struct opts *o,
 		    struct error *err)
 {
+	char text[2 * INI_LINE_MAX];
+	struct error why;
 	int rc;
 
 	memset(out, 0, sizeof(*out));
@@ -204,9 +167,12 @@ int thresholds_read(struct thresholds *out, const struct opts *o,
 	out->t.node = out->node;
 	if (o->thresholds && (rc = read_file(out, o->thresholds, err)) < 0)
 		return rc == -EINVAL ? -EBADMSG : rc;
-	for (unsigned i = 0; i < o->n_thresholds; i++)
-		if ((rc = read_option(out, o->threshold[i], err)) < 0)
-			return rc;
+	for (unsigned i = 0; i < o->n_thresholds; i++) {
+		snprintf(text, sizeof(text), "%s", o->threshold[i]);
+		if (set_threshold(out, text, &why) < 0)
+			return error_set(err, -EINVAL, "--threshold: '%s': %s",
+					 o->threshold[i], why.text);
+	}
 	if (o->xdp && out->t.ends)
 		return error_set(err, -EINVAL,
 				 "with --xdp the kernel compares no flow_* but "
