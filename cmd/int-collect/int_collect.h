@@ -117,10 +117,12 @@ struct telemetry;
 struct top;
 
 /* Exits if it cannot. */
-struct top *top_open(const struct opts *o, struct telemetry *t);
-/* browse_turn(), browse_end(), browse_close(); look gets its ctx. */
+struct top *top_open(const struct opts *o, struct telemetry *t,
+		     struct databases *databases, struct cli_loop *loop);
+/* browse_turn(), browse_end(), which looks at databases and loop, too;
+ * browse_close(). */
 bool top_turn(struct top *top, bool idle);
-int top_end(struct top *top, void (*look)(void *ctx), void *ctx);
+int top_end(struct top *top);
 void top_close(struct top *top);
 
 #endif

@@ -33,76 +33,52 @@ static const struct export_rule rules[] = {
 
 /* Where int-collect's rows go: stdout, and databases. */
 struct outlets {
-	struct telemetry_sinks sinks; /* for telemetry_open() */
+	union {
+		struct telemetry_sinks sinks;
+		struct row_sink *tee[ROWS_KINDS]; /* NULL: rows go nowhere */
+	};
 	struct row_sink *screen;
 	struct databases list;
 	struct row_sink *dta;
-	struct row_sink *databases;	  /* all of them; NULL: none */
-	struct row_sink *tee[ROWS_KINDS]; /* one for each kind of rows */
+	struct row_sink *databases; /* all of them; NULL: none */
 	const char *dta_name;
 };
 
 /* Rows that are asked for go to the screen, all to databases, events and flows
- * to DTA. */
-static struct row_sink *tee(const struct outlets *out, const struct opts *o,
-			    enum rows_kind kind)
+ * to DTA. Exits if one cannot be opened. */
+static void outlets_open(struct outlets *out, const struct opts *o)
 {
-	struct row_sink *to[3], *s;
-	unsigned n = 0;
-
-	if (o->rows >> kind & 1)
-		to[n++] = out->screen;
-	if (out->dta && (kind == ROWS_EVENT || kind == ROWS_FLOW))
-		to[n++] = out->dta;
-	if (out->databases)
-		to[n++] = out->databases;
-	if (!n)
-		return NULL;
-	if (!(s = tee_open(to, n)))
-		cli_fail("out of memory");
-	return s;
-}
-
-/* For the queue 0 is its default. */
-static uint64_t end_of(const struct opts *o)
-{
-	return o->end_ns == UINT64_MAX ? 0
-	       : o->end_ns	       ? o->end_ns
-				       : QUEUE_NO_TIME;
-}
-
-static void open_databases(struct outlets *out, const struct opts *o)
-{
-	struct export_options eo = {
+	const struct export_options eo = {
 		.queue = {.bytes = o->queue,
 			  .spool = o->spool,
 			  .spool_size = o->spool_size,
-			  .end_ns = end_of(o)},
+			  .end_ns = o->end_ns ? o->end_ns : QUEUE_NO_TIME},
 		.rules = rules,
 		.n_rules = sizeof(rules) / sizeof(rules[0]),
 	};
+	struct row_sink *to[3];
+	struct error err = {0};
 
 	out->list.hold = o->read && !o->drop;
 	for (unsigned i = 0; i < o->n_exports; i++)
 		databases_add(&out->list, "--export", o->export[i], &eo);
 	out->databases = databases_all(&out->list);
-}
-
-/* Exits if one cannot be opened. */
-static void outlets_open(struct outlets *out, const struct opts *o)
-{
-	struct error err = {0};
-
-	open_databases(out, o);
 	out->dta_name = o->dta;
 	if (o->dta && dta_open(&out->dta, o->dta, &err) < 0)
 		cli_error(o->dta, &err);
 	if (!(out->screen = cli_stream(o->format)))
 		cli_fail("out of memory");
-	for (int i = 0; i < ROWS_KINDS; i++)
-		out->tee[i] = tee(out, o, (enum rows_kind)i);
 	_Static_assert(sizeof(out->sinks) == sizeof(out->tee), "one each");
-	memcpy(&out->sinks, out->tee, sizeof(out->sinks));
+	for (unsigned i = 0, n = 0; i < ROWS_KINDS; i++, n = 0) {
+		if (o->rows >> i & 1)
+			to[n++] = out->screen;
+		if (out->dta && (i == ROWS_EVENT || i == ROWS_FLOW))
+			to[n++] = out->dta;
+		if (out->databases)
+			to[n++] = out->databases;
+		if (n && !(out->tee[i] = tee_open(to, n)))
+			cli_fail("out of memory");
+	}
 }
 
 /* Sends what waits. 0, or -1: not all could be, and that was said. */
@@ -119,13 +95,6 @@ static int outlets_end(struct outlets *out)
 	if (dta < 0)
 		cli_warn("%s: %s", cli_file(out->dta_name), strerror(-dta));
 	return databases_end(&out->list) < 0 || screen < 0 || dta < 0 ? -1 : 0;
-}
-
-static void outlets_ledgers(struct outlets *out, enum row_format fmt)
-{
-	if (out->dta)
-		cli_ledger(&dta_ledger, dta_counters(out->dta), fmt);
-	databases_ledgers(&out->list, fmt);
 }
 
 static void outlets_close(struct outlets *out)
@@ -167,7 +136,7 @@ struct run {
 
 static void print_ledgers(void *run)
 {
-	struct run *r = run;
+	const struct run *r = run;
 	enum row_format fmt = r->o.format;
 	struct int_collector_ledgers l;
 
@@ -181,7 +150,9 @@ static void print_ledgers(void *run)
 		cli_ledger(&filter_ledger, &l.filtered, fmt);
 	cli_ledger(&telemetry_ledger, &l.telemetry, fmt);
 	cli_ledger(&flows_ledger, &l.flows, fmt);
-	outlets_ledgers(&r->outlets, fmt);
+	if (r->outlets.dta)
+		cli_ledger(&dta_ledger, dta_counters(r->outlets.dta), fmt);
+	databases_ledgers(&r->outlets.list, fmt);
 }
 
 static uint64_t count_unsent(void *run)
@@ -278,57 +249,10 @@ static void open_xdp(struct run *r, const struct telemetry_options *to)
 		cli_warn("%s: %s", r->o.live.name, src_kind(r->loop.s));
 }
 
-static void open_out(struct run *r)
-{
-	const char *name = r->o.write ? r->o.write : r->o.to;
-	struct error err = {0};
-	int rc = 0;
-
-	if (r->o.write)
-		rc = cli_snk_open(&r->out, name, &err);
-	else if (r->o.to)
-		rc = snk_open_live(&r->out, name, LIVE_PACKET, &err);
-	if (rc < 0)
-		cli_error(name, &err);
-}
-
 /* For another core, in turn with the loop. */
 static int take_worker_packets(void *run, struct pkt *room, int max)
 {
 	return cli_loop_more(&((struct run *)run)->loop, room, max);
-}
-
-static void start_collector(struct run *r)
-{
-	unsigned batches = r->o.cores * THREADS_PLACES;
-	struct error err = {0};
-
-	if (r->o.cores > 1 && src_hold_batches(r->loop.s, batches) < 0)
-		cli_fail("out of memory");
-	if (int_collector_start(r->collector, r->out, take_worker_packets, r,
-				&err) < 0)
-		cli_fail("-j: %s", err.text);
-}
-
-static void set_flows(struct flows_options *f, const struct opts *o)
-{
-	if (o->flows)
-		f->rows = (uint32_t)((o->flows + f->buckets - 1) / f->buckets);
-	if (o->flow_idle_ns != UINT64_MAX)
-		f->idle_ns = o->flow_idle_ns;
-}
-
-static void read_thresholds(struct run *r)
-{
-	struct error err = {0};
-	int rc = thresholds_read(&r->th, &r->o, &err);
-
-	if (rc == -EINVAL)
-		cli_refuse("%s", err.text);
-	if (rc < 0)
-		cli_fail("%s", err.text);
-	if (r->o.filter && expr_parse(&r->filter, r->o.filter, &err) < 0)
-		cli_refuse("--filter: %s; see -f help", err.text);
 }
 
 static void open_telemetry(struct run *r)
@@ -340,7 +264,12 @@ static void open_telemetry(struct run *r)
 	int rc;
 
 	telemetry_defaults(to);
-	set_flows(&to->flows, &r->o);
+	if (r->o.flows)
+		to->flows.rows = (uint32_t)((r->o.flows + to->flows.buckets -
+					     1) /
+					    to->flows.buckets);
+	if (r->o.flow_idle_ns != UINT64_MAX)
+		to->flows.idle_ns = r->o.flow_idle_ns;
 	if (r->o.push_ns != UINT64_MAX)
 		to->push_ns = r->o.push_ns;
 	to->kinds = r->o.events;
@@ -375,20 +304,37 @@ static void choose_profile(struct run *r)
 static void run_open(struct run *r)
 {
 	static const uint16_t all[LIVE_PORTS];
+	const struct opts *o = &r->o;
+	const char *out = o->write ? o->write : o->to;
+	unsigned batches = o->cores * THREADS_PLACES;
 	struct error err = {0};
+	int rc = thresholds_read(&r->th, o, &err);
 
-	read_thresholds(r);
-	outlets_open(&r->outlets, &r->o);
-	if (r->o.read && src_open(&r->loop.s, r->o.read, &err) < 0)
-		cli_error(r->o.read, &err);
-	open_out(r);
+	if (rc == -EINVAL)
+		cli_refuse("%s", err.text);
+	if (rc < 0)
+		cli_fail("%s", err.text);
+	if (o->filter && expr_parse(&r->filter, o->filter, &err) < 0)
+		cli_refuse("--filter: %s; see -f help", err.text);
+	outlets_open(&r->outlets, o);
+	if (o->read && src_open(&r->loop.s, o->read, &err) < 0)
+		cli_error(o->read, &err);
+	if (out &&
+	    (o->write ? cli_snk_open(&r->out, out, &err)
+		      : snk_open_live(&r->out, out, LIVE_PACKET, &err)) < 0)
+		cli_error(out, &err);
 	open_telemetry(r);
-	if (r->o.live.name && !r->xdp)
-		r->loop.s = cli_live_open(&r->o.live, all, r->o.quiet);
-	if (r->o.top.top)
-		r->top = top_open(&r->o, int_collector_sink(r->collector));
-	start_collector(r);
-	r->loop.quiet = r->o.quiet || r->top;
+	if (o->live.name && !r->xdp)
+		r->loop.s = cli_live_open(&r->o.live, all, o->quiet);
+	if (o->top.top)
+		r->top = top_open(o, int_collector_sink(r->collector),
+				  &r->outlets.list, &r->loop);
+	if (o->cores > 1 && src_hold_batches(r->loop.s, batches) < 0)
+		cli_fail("out of memory");
+	if (int_collector_start(r->collector, r->out, take_worker_packets, r,
+				&err) < 0)
+		cli_fail("-j: %s", err.text);
+	r->loop.quiet = o->quiet || r->top;
 }
 
 /* What has come up from the kernel by the end. */
@@ -411,23 +357,6 @@ static int drain_source(struct run *r)
 		rc = n;
 	}
 	return rc < 0 ? rc : xdp_sink_flush(r->xdp);
-}
-
-static void update_screen(void *run)
-{
-	struct run *r = run;
-
-	databases_look(&r->outlets.list);
-	cli_loop_turn(&r->loop);
-}
-
-/* The table while flows are still there. */
-static int update_screen_last(struct run *r)
-{
-	int rc = r->top && !r->error ? top_end(r->top, update_screen, r) : 0;
-
-	top_close(r->top);
-	return rc;
 }
 
 /* What is wrong where nothing of what came was telemetry. Whoever stopped it
@@ -467,12 +396,15 @@ static bool nothing_taken(struct run *r, struct error *why)
  */
 static int run_close(struct run *r)
 {
-	int drained = drain_source(r), looked = update_screen_last(r);
-	int flushed = int_collector_flush(r->collector), out = 0, ended;
+	int drained = drain_source(r), out = 0, looked = 0, flushed, ended;
 	uint64_t lost = 0;
 	int status = r->error || drained ? CLI_FAIL : CLI_OK;
 	struct error why;
 
+	if (r->top && !r->error)
+		looked = top_end(r->top); /* while flows are still there */
+	top_close(r->top);
+	flushed = int_collector_flush(r->collector);
 	if (r->out) {
 		snk_settle(r->out); /* snk_close() tells of an error */
 		lost = count_unsent(r);

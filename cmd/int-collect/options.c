@@ -290,7 +290,7 @@ struct opts options_read(int argc, char **argv)
 		.events = EVENTS_ALL,
 		.push_ns = UINT64_MAX,
 		.flow_idle_ns = UINT64_MAX,
-		.end_ns = UINT64_MAX,
+		.end_ns = UINT64_C(5000000000),
 	};
 	int n = cli_read(&cli, &o, argc, argv);
 

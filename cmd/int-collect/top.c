@@ -60,15 +60,9 @@ struct top {
 	struct browse *shown;
 	char filter[BROWSE_LINE];
 	struct counted before, rate;
-	void (*look_on)(void *ctx); /* of top_end() */
-	void *look_ctx;
+	struct databases *databases;
+	struct cli_loop *loop;
 };
-
-/* Hops of a flow that count: those of its path, or all if that is not known. */
-static unsigned flow_hops_now(const struct flow_entry *f)
-{
-	return f->hops && f->hops < f->kept ? f->hops : f->kept;
-}
 
 enum {
 	F_FLOW,
@@ -233,7 +227,8 @@ static void put_highest(const struct top *top, struct flow_entry *f,
 			enum metric m, struct row_batch *b, unsigned column)
 {
 	const struct meter *of[METRIC_OF_HOP];
-	unsigned hops = flow_hops_now(f);
+	/* Those of its path, or all if that is not known. */
+	unsigned hops = f->hops && f->hops < f->kept ? f->hops : f->kept;
 	uint32_t most = 0;
 	bool told = false;
 
@@ -241,20 +236,10 @@ static void put_highest(const struct top *top, struct flow_entry *f,
 		if (!telemetry_flow_hop(top->t, f, k, of) || !of[m]->n)
 			continue;
 		told = true;
-		if (of[m]->latest > most)
-			most = of[m]->latest;
+		most = of[m]->latest > most ? of[m]->latest : most;
 	}
 	if (told)
 		put_u64(b, column, most);
-}
-
-static void put_flow_key(struct row_batch *b, const struct flow_entry *f)
-{
-	char text[KEY_TEXT_MAX];
-
-	key_format(text, f->key_len == KEY_FLOW4_LEN ? KEY_FLOW4 : KEY_FLOW6,
-		   f->key, f->key_len);
-	row_batch_str(b, F_FLOW, text);
 }
 
 static void put_flow(const struct top *top, uint32_t i, unsigned column,
@@ -262,10 +247,14 @@ static void put_flow(const struct top *top, uint32_t i, unsigned column,
 {
 	struct flow_entry *f = telemetry_flow_at(top->t, i);
 	uint64_t room[PATH_NODES_MAX];
+	char text[KEY_TEXT_MAX];
 
-	if (column == F_FLOW)
-		put_flow_key(b, f);
-	else if (column == F_PACKETS)
+	if (column == F_FLOW) {
+		key_format(text,
+			   f->key_len == KEY_FLOW4_LEN ? KEY_FLOW4 : KEY_FLOW6,
+			   f->key, f->key_len);
+		row_batch_str(b, column, text);
+	} else if (column == F_PACKETS)
 		put_u64(b, column, f->packets);
 	else if (column == F_BYTES)
 		put_u64(b, column, f->bytes);
@@ -286,13 +275,6 @@ static void put_flow(const struct top *top, uint32_t i, unsigned column,
 		put_path(b, column, telemetry_flow_path(top->t, f, room));
 }
 
-static void put_now(const struct node_now *now, enum metric m,
-		    struct row_batch *b, unsigned column)
-{
-	if (now->n[m])
-		put_u64(b, column, now->value[m]);
-}
-
 static void put_node(const struct top *top, uint32_t i, unsigned column,
 		     struct row_batch *b)
 {
@@ -311,8 +293,8 @@ static void put_node(const struct top *top, uint32_t i, unsigned column,
 		put_quantile(b, column, d, 0.99);
 	else if (column == N_QUEUES && i < top->nodes)
 		put_u64(b, column, top->now[i].n[METRIC_QUEUE_OCCUPANCY]);
-	else if (of && i < top->nodes)
-		put_now(&top->now[i], (enum metric)of, b, column);
+	else if (of && i < top->nodes && top->now[i].n[of])
+		put_u64(b, column, top->now[i].value[of]);
 }
 
 /* What of an object, into a column. */
@@ -609,7 +591,8 @@ static const struct browse_tables browsed = {
 	.head = draw_head,
 };
 
-struct top *top_open(const struct opts *o, struct telemetry *t)
+struct top *top_open(const struct opts *o, struct telemetry *t,
+		     struct databases *databases, struct cli_loop *loop)
 {
 	struct top *top = calloc(1, sizeof(*top));
 
@@ -617,6 +600,8 @@ struct top *top_open(const struct opts *o, struct telemetry *t)
 		cli_fail("out of memory");
 	top->o = o;
 	top->t = t;
+	top->databases = databases;
+	top->loop = loop;
 	top->before.at_ns = clock_ns();
 	top->shown = browse_open(&browsed, top, &o->top, o->format);
 	return top;
@@ -631,13 +616,12 @@ static void look_while_browsing(void *ctx)
 {
 	struct top *top = ctx;
 
-	top->look_on(top->look_ctx);
+	databases_look(top->databases);
+	cli_loop_turn(top->loop);
 }
 
-int top_end(struct top *top, void (*look)(void *ctx), void *ctx)
+int top_end(struct top *top)
 {
-	top->look_on = look;
-	top->look_ctx = ctx;
 	return browse_end(top->shown, look_while_browsing);
 }
 
