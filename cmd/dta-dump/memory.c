@@ -372,37 +372,26 @@ static void out_open(struct out *w, const struct opts *o, unsigned part)
 		cli_fail("out of memory");
 }
 
-static uint64_t whole_number(const void *p, size_t width)
-{
-	switch (width) {
-	case 1:
-		return *(const uint8_t *)p;
-	case 2:
-		return *(const uint16_t *)p;
-	case 4:
-		return *(const uint32_t *)p;
-	default:
-		return *(const uint64_t *)p;
-	}
-}
-
 /* have: what columns may need. */
 static void facts_row(struct out *w, const struct facts *f, unsigned have)
 {
 	for (unsigned i = 0; i < w->schema.n; i++) {
 		const struct column *c = w->column[i];
 		const void *p = (const char *)f + c->at;
+		uint64_t number = 0;
 
 		if (c->needs & ~have)
 			continue;
-		if (c->field.type == ROW_STR)
+		if (c->field.type == ROW_STR) {
 			row_str(w->rows, i, *(const char *const *)p);
-		else if (c->field.type == ROW_F64)
+		} else if (c->field.type == ROW_F64) {
 			row_f64(w->rows, i, *(const double *)p);
-		else if (c->field.type == ROW_BOOL)
+		} else if (c->field.type == ROW_BOOL) {
 			row_bool(w->rows, i, *(const uint8_t *)p);
-		else
-			row_u64(w->rows, i, whole_number(p, c->width));
+		} else {
+			memcpy(&number, p, c->width); /* little-endian */
+			row_u64(w->rows, i, number);
+		}
 	}
 	row_write(w->rows);
 }

@@ -300,7 +300,8 @@ struct show_int {
 };
 
 enum {
-	HOPS_TEXT = 1 << 16, /* of 255 hops with 15 fields, more than that */
+	/* 256 hops, each with its fields, their names and 20 digits. */
+	HOPS_TEXT = 256 * INT_FIELDS * 48,
 };
 
 struct hops_text {
@@ -309,25 +310,11 @@ struct hops_text {
 	unsigned hops;
 };
 
-static void add_field(struct hops_text *t, const char *name, uint64_t v,
-		      bool first)
-{
-	int n = snprintf(t->text + t->len, HOPS_TEXT - t->len, "%s%s=%" PRIu64,
-			 !first	   ? ","
-			 : t->hops ? ";"
-				   : "",
-			 name, v);
-
-	if (n > 0 && t->len + (size_t)n < HOPS_TEXT)
-		t->len += (size_t)n;
-	t->hops += first;
-}
-
 /* node: of the reporter, whose metadata do not repeat it; NULL: none. */
 static void add_hop(struct hops_text *t, const struct int_hops *h, unsigned i,
 		    const uint32_t *node)
 {
-	bool first = true;
+	const char *lead = t->hops ? ";" : "";
 	uint64_t v;
 
 	for (unsigned f = 0; f < INT_FIELDS; f++) {
@@ -337,8 +324,11 @@ static void add_hop(struct hops_text *t, const struct int_hops *h, unsigned i,
 			 !int_get(h->layout, int_hop(h, i), (enum int_field)f,
 				  &v))
 			continue;
-		add_field(t, profile_field_names[f], v, first);
-		first = false;
+		t->len += (size_t)snprintf(t->text + t->len, HOPS_TEXT - t->len,
+					   "%s%s=%" PRIu64, lead,
+					   profile_field_names[f], v);
+		t->hops += *lead != ',';
+		lead = ",";
 	}
 }
 
@@ -353,25 +343,14 @@ static void write_hops(struct hops_text *t, const struct int_record *v)
 		add_hop(t, &v->own, 0, v->from.has_node ? &v->from.node : NULL);
 }
 
-static void show_int_flags(struct rows *rows, unsigned flags)
-{
-	static const char letters[] = "DQFIEMC"; /* by enum int_flag */
-	char text[sizeof(letters)];
-	size_t n = 0;
-
-	for (unsigned i = 0; letters[i]; i++)
-		if (flags >> i & 1)
-			text[n++] = letters[i];
-	text[n] = '\0';
-	row_str(rows, SHOW_FLAGS, n ? text : NULL);
-}
-
 static void show_view(struct show_int *x, const struct int_record *v)
 {
 	static const char *const formats[] = {"md", "mx", "xd"};
 	static struct hops_text hops;
+	static const char letters[] = "DQFIEMC"; /* by enum int_flag */
+	char key[KEY_TEXT_MAX], flags[sizeof(letters)] = "";
 	struct rows *rows = x->rows;
-	char key[KEY_TEXT_MAX];
+	size_t n = 0;
 
 	if (x->shown++) {
 		row_write(rows);
@@ -394,7 +373,10 @@ static void show_view(struct show_int *x, const struct int_record *v)
 	row_u64(rows, SHOW_PATH_LEN, hops.hops);
 	if (v->from.report)
 		row_u64(rows, SHOW_SEQUENCE, v->from.sequence);
-	show_int_flags(rows, v->flags);
+	for (unsigned i = 0; letters[i]; i++)
+		if (v->flags >> i & 1)
+			flags[n++] = letters[i];
+	row_str(rows, SHOW_FLAGS, n ? flags : NULL);
 	row_u64(rows, SHOW_LENGTH, x->p->wire_len);
 	if (hops.hops)
 		row_str(rows, SHOW_HOPS, hops.text);
@@ -405,19 +387,6 @@ static int show_views(void *ctx, const struct int_record *v, size_t n)
 	for (size_t i = 0; i < n; i++)
 		show_view(ctx, &v[i]);
 	return 0;
-}
-
-static void show_int_open(struct show_int *x, struct rows *rows)
-{
-	const struct int_frame_decoder_options o = {
-		.profile = int_profile_named("any"),
-		.records = show_views,
-		.ctx = x,
-	};
-
-	x->rows = rows;
-	if (int_frame_decoder_open(&x->in, &o) < 0)
-		cli_fail("out of memory");
 }
 
 /* A row for each report or trace. False: it is none of these, or malformed;
@@ -471,30 +440,25 @@ static const char *report_objection(const struct table *t,
 						 : NULL;
 }
 
-/* The type that keys of a length usually have. */
-static enum key_type usual_type(size_t len)
-{
-	static const enum key_type types[] = {KEY_FLOW4, KEY_FLOW6, KEY_HOP4,
-					      KEY_HOP6, KEY_U32};
-
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-		if (key_type_len(types[i]) == len)
-			return types[i];
-	return KEY_HEX;
-}
-
-/* text: room for any key on the wire. */
+/* text: room for any key on the wire. Without a table, as keys of a length
+ * usually are. */
 static const char *key_text(char *text, const struct table *t,
 			    const struct dta_report *r)
 {
-	enum key_type type = usual_type(r->key_len);
+	static const enum key_type types[] = {KEY_FLOW4, KEY_FLOW6, KEY_HOP4,
+					      KEY_HOP6,	 KEY_U32,   KEY_HEX};
+	unsigned i = 0;
 
-	if (t && t->key_len == r->key_len)
-		type = (enum key_type)t->key_type;
-	if (r->key_len <= KEY_MAX)
-		key_format(text, type, r->key, r->key_len);
-	else
+	while (types[i] != KEY_HEX && key_type_len(types[i]) != r->key_len)
+		i++;
+	if (r->key_len > KEY_MAX)
 		*text_put_hex(text, r->key, r->key_len) = '\0';
+	else
+		key_format(text,
+			   t && t->key_len == r->key_len
+				   ? (enum key_type)t->key_type
+				   : types[i],
+			   r->key, r->key_len);
 	return text;
 }
 
@@ -511,16 +475,6 @@ static void show_nack(struct rows *rows, const struct dta_report *r)
 	row_u64(rows, SHOW_SEQUENCE, r->sequence);
 	if (r->hop < sizeof(reason) / sizeof(reason[0]))
 		row_str(rows, SHOW_SYNDROME, reason[r->hop]);
-}
-
-/* The NACK of the published system has no opcode. */
-static bool show_nack0(struct rows *rows, const struct net_udp *u)
-{
-	if (u->len < DTA0_NACK_LEN || !(u->payload[1] & DTA0_NACK_FLAG))
-		return false;
-	row_str(rows, SHOW_OPCODE, dta_opcode_name(DTA_NACK));
-	row_u64(rows, SHOW_SEQUENCE, u->payload[0]);
-	return true;
 }
 
 static void show_report(struct rows *rows, const struct ticket *tables,
@@ -561,9 +515,13 @@ static void show_dta(struct rows *rows, enum dta_format format,
 	struct dta_report r;
 	int rc;
 
+	/* The NACK of the published system has no opcode. */
 	if (u->dst_port == DTA_NACK_PORT && format != DTA_FORMAT_1 &&
-	    show_nack0(rows, u))
+	    u->len >= DTA0_NACK_LEN && u->payload[1] & DTA0_NACK_FLAG) {
+		row_str(rows, SHOW_OPCODE, dta_opcode_name(DTA_NACK));
+		row_u64(rows, SHOW_SEQUENCE, u->payload[0]);
 		return;
+	}
 	rc = dta_decode(&r, format, u->payload, u->len);
 	if (rc < 0) {
 		row_bytes(rows, SHOW_DATA, u->payload, u->len);
@@ -651,16 +609,6 @@ static void show_answer(struct rows *rows, const struct roce *r)
 		row_u64(rows, SHOW_ORIGINAL, r->orig);
 }
 
-/* What makes a request void, beside its iCRC; NULL: nothing. */
-static const char *request_objection(const struct roce *r, bool hit)
-{
-	if (r->tver)
-		return "transport version is not 0";
-	if (is_write(r->opcode) && r->dma_len != r->len)
-		return "DMA length is not the payload's";
-	return hit ? NULL : "no table has this R_Key and address";
-}
-
 static void show_request(struct rows *rows, const struct ticket *t,
 			 const struct roce *r)
 {
@@ -673,7 +621,13 @@ static void show_request(struct rows *rows, const struct ticket *t,
 	show_access(rows, r);
 	if (is_write(r->opcode))
 		row_bytes(rows, SHOW_DATA, r->payload, r->len);
-	row_str(rows, SHOW_REASON, request_objection(r, hit));
+	/* What makes it void, beside its iCRC. */
+	row_str(rows, SHOW_REASON,
+		r->tver ? "transport version is not 0"
+		: is_write(r->opcode) && r->dma_len != r->len
+			? "DMA length is not the payload's"
+		: hit ? NULL
+		      : "no table has this R_Key and address");
 }
 
 /* frame: the whole packet of len bytes. */
@@ -786,7 +740,6 @@ int dump_packets(const struct opts *o)
 	static struct ticket t;
 	struct pkt pkts[PKT_BATCH];
 	struct error err = {0};
-	struct rows *rows;
 	static struct show_int x;
 	struct src *src;
 	uint64_t number = 0;
@@ -795,8 +748,13 @@ int dump_packets(const struct opts *o)
 	tables_open(&t, o);
 	if (src_open(&src, o->what, &err) < 0)
 		cli_error(o->what, &err);
-	rows = show_open(o->format);
-	show_int_open(&x, rows);
+	x.rows = show_open(o->format);
+	if (int_frame_decoder_open(&x.in,
+				   &(struct int_frame_decoder_options){
+					   .profile = int_profile_named("any"),
+					   .records = show_views,
+					   .ctx = &x}) < 0)
+		cli_fail("out of memory");
 	while (number < o->count && !cli_stop) {
 		n = src_rx(src, pkts, PKT_BATCH, &err);
 		if (n == -EINTR)
@@ -806,7 +764,7 @@ int dump_packets(const struct opts *o)
 		for (int i = 0; i < n && number < o->count; i++)
 			show_packet(&x, o, &t, &pkts[i], ++number);
 	}
-	rows_close(rows);
+	rows_close(x.rows);
 	src_close(src);
 	ticket_fini(&t);
 	if (n < 0 && n != -EINTR)

@@ -51,41 +51,17 @@ struct list {
 	bool bad;
 };
 
-/* "1234:dta-translate,1240:dta-collect": a blank would break the column. */
-static void put_writers(struct rows *rows, const struct region *r)
-{
-	struct region_writer w;
-	uint64_t written = region_left(r);
-	uint64_t since = UINT64_MAX;
-	char text[256] = "";
-	unsigned at = 0, n = 0;
-	size_t len = 0;
-
-	while (region_writer(r, &at, &w)) {
-		if (len < sizeof(text))
-			len += (size_t)snprintf(text + len, sizeof(text) - len,
-						"%s%u:%s", n ? "," : "", w.pid,
-						w.program);
-		n++;
-		since = w.since_ns < since ? w.since_ns : since;
-		written = clock_wall_ns(); /* it may be at it */
-	}
-	row_u64(rows, WRITERS, n);
-	if (n) {
-		row_str(rows, WRITER, text);
-		row_time(rows, SINCE, (int64_t)since);
-	}
-	if (written)
-		row_time(rows, WRITTEN, (int64_t)written);
-}
-
 static void show_region(void *ctx, const char *path, const char *name)
 {
 	struct list *l = ctx;
 	struct rows *rows = l->rows;
 	struct error err = {""};
 	struct region *r;
-	uint64_t began, now = clock_wall_ns();
+	struct region_writer w;
+	uint64_t began, written, since = UINT64_MAX, now = clock_wall_ns();
+	char writers[256] = "";
+	unsigned at = 0, n = 0;
+	size_t len = 0;
 	int rc;
 
 	if (cli_stop)
@@ -93,8 +69,8 @@ static void show_region(void *ctx, const char *path, const char *name)
 	rc = region_look(&r, path, &err);
 	if (rc < 0) {
 		cli_warn_error(path, &err);
-		l->bad |= rc !=
-			  -EACCES; /* another user's, if a region at all */
+		/* Another user's, if a region at all. */
+		l->bad |= rc != -EACCES;
 		return;
 	}
 	began = region_epoch_began(r);
@@ -106,7 +82,23 @@ static void show_region(void *ctx, const char *path, const char *name)
 		row_u64(rows, AGE, (now - began) / 1000000000);
 	if (!l->o->no_load)
 		row_f64(rows, FILL, query_fill(region_memory(r), SAMPLE));
-	put_writers(rows, r);
+	written = region_left(r);
+	/* "1234:dta-translate,1240:dta-collect": no blank in a column. */
+	for (; region_writer(r, &at, &w); n++) {
+		if (len < sizeof(writers))
+			len += (size_t)snprintf(
+				writers + len, sizeof(writers) - len, "%s%u:%s",
+				n ? "," : "", w.pid, w.program);
+		since = w.since_ns < since ? w.since_ns : since;
+		written = clock_wall_ns(); /* it may be at it */
+	}
+	row_u64(rows, WRITERS, n);
+	if (n) {
+		row_str(rows, WRITER, writers);
+		row_time(rows, SINCE, (int64_t)since);
+	}
+	if (written)
+		row_time(rows, WRITTEN, (int64_t)written);
 	row_str(rows, PATH, path);
 	row_write(rows);
 	l->n++;

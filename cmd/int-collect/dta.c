@@ -15,8 +15,7 @@
 enum {
 	PATH_TABLE = 1,
 	POSTCARD_TABLE = 3,
-	PACKETS_TABLE = 5,
-	BYTES_TABLE = 7,
+	PACKETS_TABLE = 5, /* that of bytes is the next but one */
 	SOURCE_PORT = 49374,
 	FRAME_MAX = 256,
 };
@@ -55,14 +54,11 @@ struct reading {
 static const struct row_cell *cell(const struct reading *r, const char *name)
 {
 	const struct schema *s = r->b->schema;
+	const struct row_cell *c = row_batch_cell(r->b, r->row, 0);
 
 	for (unsigned i = 0; i < s->n; i++)
-		if (!strcmp(s->fields[i].name, name)) {
-			const struct row_cell *c = row_batch_cell(r->b, r->row,
-								  i);
-
-			return c->kind == ROW_NULL ? NULL : c;
-		}
+		if (!strcmp(s->fields[i].name, name))
+			return c[i].kind == ROW_NULL ? NULL : &c[i];
 	return NULL;
 }
 
@@ -122,20 +118,6 @@ static void set_key(struct dta_report *d, uint8_t key[KEY_MAX],
 	key_parse(key, type, d->key_len, flow);
 }
 
-/* Node ids as a report has them. False: one does not fit. */
-static bool put_ids(uint8_t *ids, const struct reading *r,
-		    const struct row_cell *path)
-{
-	const uint64_t *node = (const void *)(r->b->bytes + path->at);
-
-	for (unsigned i = 0; i < path->len; i++) {
-		if (node[i] > UINT32_MAX)
-			return false;
-		be32_store(ids + (size_t)4 * i, (uint32_t)node[i]);
-	}
-	return true;
-}
-
 static void put_path(struct dta_sink *s, const struct reading *r,
 		     uint64_t ts_ns)
 {
@@ -145,12 +127,19 @@ static void put_path(struct dta_sink *s, const struct reading *r,
 			       .table = PATH_TABLE,
 			       .data = ids,
 			       .data_len = sizeof(ids)};
+	const uint64_t *node;
+	bool wide = false;
 
 	if (!c || c->len > DTA_PATH) {
 		s->ctr.long_path++;
 		return;
 	}
-	if (!put_ids(ids, r, c)) {
+	node = (const void *)(r->b->bytes + c->at);
+	for (unsigned i = 0; i < c->len; i++) {
+		be32_store(ids + (size_t)4 * i, (uint32_t)node[i]);
+		wide |= node[i] > UINT32_MAX;
+	}
+	if (wide) {
 		s->ctr.wide_node++;
 		return;
 	}
@@ -199,19 +188,16 @@ static void put_event(struct dta_sink *s, const struct reading *r)
 
 static void put_flow(struct dta_sink *s, const struct reading *r)
 {
-	static const struct {
-		uint16_t table;
-		const char *name;
-	} counters[] = {{PACKETS_TABLE, "packets"}, {BYTES_TABLE, "bytes"}};
+	static const char *const counters[] = {"packets", "bytes"};
 	uint8_t key[KEY_MAX] = {0}, n[DTA_COUNTER_LEN];
 
-	for (unsigned i = 0; i < 2; i++) {
+	for (uint16_t i = 0; i < 2; i++) {
 		struct dta_report d = {.opcode = DTA_KEYINC,
-				       .table = counters[i].table,
+				       .table = PACKETS_TABLE + 2 * i,
 				       .data = n,
 				       .data_len = sizeof(n)};
 
-		be64_store(n, number(r, counters[i].name));
+		be64_store(n, number(r, counters[i]));
 		set_key(&d, key, r);
 		report(s, &d, number(r, "time"));
 	}
@@ -238,8 +224,7 @@ static int dta_flush(struct row_sink *sink)
 	struct dta_sink *s = (struct dta_sink *)sink;
 	int rc = snk_flush(s->out);
 
-	s->err = s->err ? s->err : rc;
-	return s->err;
+	return s->err = s->err ? s->err : rc;
 }
 
 static int dta_close(struct row_sink *sink)
