@@ -33,12 +33,6 @@ struct csv_input {
 	char *field[CSV_FIELDS_MAX];
 };
 
-/* A header may begin with the mark that some programs put before UTF-8. */
-static char *skip_mark(char *line)
-{
-	return strncmp(line, "\xef\xbb\xbf", 3) ? line : line + 3;
-}
-
 /* The next line that is not empty; NULL at the end, or *rc tells why. */
 static char *next_line(struct csv_input *c, int *rc)
 {
@@ -80,7 +74,9 @@ static int read_header(struct csv_input *c, struct error *err)
 		return lines_failed(c, rc, err);
 	if (!line)
 		return error_set(err, -EINVAL, "empty: not even a header");
-	rc = csv_columns_read(&c->columns, skip_mark(line), &c->g->o.csv, &why);
+	if (!strncmp(line, "\xef\xbb\xbf", 3))
+		line += 3; /* the mark that some programs put before UTF-8 */
+	rc = csv_columns_read(&c->columns, line, &c->g->o.csv, &why);
 	if (rc < 0)
 		return error_set(err, rc, "%s:%llu: %.480s", c->lines.path,
 				 (unsigned long long)c->lines.number, why.text);
@@ -118,20 +114,16 @@ void csv_close(struct csv_input *c)
 	free(c);
 }
 
-/* The time of a row: its own, or as if reports came at --rate. */
-static uint64_t report_time(struct csv_input *c)
-{
-	const struct gen *g = c->g;
-
-	if (!c->row.has_time)
-		return GEN_START_NS + (uint64_t)((double)g->ctr.used * SECOND /
-						 (double)g->o.rate);
-	return c->row.ts_ns;
-}
-
-static void report_row(struct csv_input *c, uint64_t ts_ns)
+static void report_row(struct csv_input *c)
 {
 	const struct csv_row *row = &c->row;
+	/* Its own, or as if reports came at --rate. */
+	uint64_t ts_ns = row->has_time
+				 ? row->ts_ns
+				 : GEN_START_NS +
+					   (uint64_t)((double)c->g->ctr.used *
+						      SECOND /
+						      (double)c->g->o.rate);
 	const struct table *t = &row->table->t;
 	struct dta_report r = {
 		.opcode = t->kind,
@@ -162,19 +154,6 @@ static int check_format(const struct csv_input *c, struct error *err)
 			 dta_format_names[c->g->o.format]);
 }
 
-static int refuse_row(struct csv_input *c, const struct error *why,
-		      struct error *err)
-{
-	unsigned long long bad = ++c->g->ctr.traffic.malformed;
-
-	cli_warn("%s:%llu: %s", c->lines.path,
-		 (unsigned long long)c->lines.number, why->text);
-	if (bad < BAD_ROWS)
-		return 1;
-	return error_set(err, -EINVAL, "%d rows are no reports: stopped there",
-			 BAD_ROWS);
-}
-
 int csv_next(struct csv_input *c, struct error *err)
 {
 	struct error why = {""};
@@ -189,13 +168,21 @@ int csv_next(struct csv_input *c, struct error *err)
 		   : csv_row_read(&c->row, &c->columns, c->field, n, &why);
 	if (rc > 0)
 		rc = check_format(c, &why);
-	if (rc < 0)
-		return refuse_row(c, &why, err);
+	if (rc < 0) {
+		c->g->ctr.traffic.malformed++;
+		cli_warn("%s:%llu: %s", c->lines.path,
+			 (unsigned long long)c->lines.number, why.text);
+		if (c->g->ctr.traffic.malformed < BAD_ROWS)
+			return 1;
+		return error_set(err, -EINVAL,
+				 "%d rows are no reports: stopped there",
+				 BAD_ROWS);
+	}
 	if (rc == 0) {
 		c->g->ctr.unanswered++;
 		return 1;
 	}
-	report_row(c, report_time(c));
+	report_row(c);
 	c->g->ctr.used++;
 	return 1;
 }

@@ -191,24 +191,6 @@ static const struct cli cli_int = {
 	.groups = groups,
 };
 
-/* That of --profile: one that ships, or a file. */
-static void choose_profile(struct int_gen *g)
-{
-	const struct int_profile *p = int_profile_named(g->o.profile);
-	struct error err = {0};
-
-	if (p)
-		g->profile = *p;
-	else if (profile_read(&g->profile, g->o.profile, &err) < 0)
-		cli_fail("--profile: %s; int-collect -p help has those "
-			 "that need no file",
-			 err.text);
-	if (g->profile.version == INT_ANY)
-		cli_refuse("--profile: '%s' does not say which version to "
-			   "make; 2.1 does",
-			   g->o.profile);
-}
-
 /* INT 0.5 and 1.0 have INT-MD, over TCP, UDP, VXLAN-GPE and Geneve. */
 static void check_version(const struct int_gen *g)
 {
@@ -232,8 +214,19 @@ static void check_version(const struct int_gen *g)
 static void choose_layouts(struct int_gen *g)
 {
 	struct int_options *o = &g->o;
+	const struct int_profile *p = int_profile_named(o->profile);
+	struct error err = {0};
 
-	choose_profile(g);
+	if (p)
+		g->profile = *p;
+	else if (profile_read(&g->profile, o->profile, &err) < 0)
+		cli_fail("--profile: %s; int-collect -p help has those "
+			 "that need no file",
+			 err.text);
+	if (g->profile.version == INT_ANY)
+		cli_refuse("--profile: '%s' does not say which version to "
+			   "make; 2.1 does",
+			   o->profile);
 	check_version(g);
 	g->report_version = g->profile.version < INT_V2_0 ? g->profile.version
 							  : 2;
@@ -276,20 +269,6 @@ static void use_own_layout(struct int_gen *g)
 	int_layout_make(&g->own, w, bits, g->bits);
 }
 
-/* All synthetic flows are between two. */
-static void read_ends(struct int_options *o)
-{
-	struct traffic_ends *e = &o->gen.ends;
-
-	if (!o->src)
-		return;
-	e->version = text_ip(e->src, o->src);
-	if (!e->version || text_ip(e->dst, o->dst) != e->version)
-		cli_refuse("--src, --dst: '%s' and '%s' are not two IP "
-			   "addresses of one version",
-			   o->src, o->dst);
-}
-
 static void set_model(struct int_gen *g)
 {
 	const struct int_options *o = &g->o;
@@ -313,6 +292,7 @@ void int_options_read(struct gen *g, int argc, char **argv)
 {
 	struct int_gen *n = calloc(1, sizeof(*n));
 	struct int_options *o = &n->o;
+	struct traffic_ends *e = &o->gen.ends;
 	int at;
 
 	cli_start(&cli_int);
@@ -332,7 +312,13 @@ void int_options_read(struct gen *g, int argc, char **argv)
 	cli_check(&cli_int, o, -1);
 	choose_layouts(n);
 	use_own_layout(n);
-	read_ends(o);
+	if (o->src) {
+		e->version = text_ip(e->src, o->src);
+		if (!e->version || text_ip(e->dst, o->dst) != e->version)
+			cli_refuse("--src, --dst: '%s' and '%s' are not two IP "
+				   "addresses of one version",
+				   o->src, o->dst);
+	}
 	set_model(n);
 	n->rng.state = rng_mix(o->gen.work.seed);
 	n->g = g;
@@ -436,26 +422,12 @@ static size_t tunnel_frame(struct int_gen *g, const struct inband_path *path,
 	return n < 0 ? 0 : (size_t)n;
 }
 
-/* Where INT goes, and by what it is known. */
-static void choose_over(const struct int_gen *g, struct int_source *s,
-			const struct traffic_packet *p)
-{
-	const struct int_profile *pr = &g->profile;
-
-	s->over = (uint8_t)g->o.over;
-	if (s->over == INT_OVER_L4 && !pr->dscp_mask && !pr->marker)
-		s->over = p->protocol == NET_PROTO_UDP ? INT_OVER_UDP
-						       : INT_OVER_NEW_UDP;
-	s->by = s->over != INT_OVER_L4 ? INT_BY_PORT
-		: pr->dscp_mask	       ? INT_BY_DSCP
-				       : INT_BY_MARKER;
-}
-
 /* The packet with INT to g->frame: its length, 0: it has no place for it. */
 static size_t packet_with_int(struct int_gen *g, const struct inband_path *path,
 			      const struct traffic_packet *p,
 			      const uint8_t *packet, size_t len)
 {
+	const struct int_profile *pr = &g->profile;
 	uint8_t stack[INT_HOP_MAX * 2];
 	struct int_source s = {
 		.version = g->profile.version,
@@ -470,7 +442,14 @@ static size_t packet_with_int(struct int_gen *g, const struct inband_path *path,
 	};
 	int n;
 
-	choose_over(g, &s, p);
+	/* Where INT goes, and by what it is known. */
+	s.over = (uint8_t)g->o.over;
+	if (s.over == INT_OVER_L4 && !pr->dscp_mask && !pr->marker)
+		s.over = p->protocol == NET_PROTO_UDP ? INT_OVER_UDP
+						      : INT_OVER_NEW_UDP;
+	s.by = s.over != INT_OVER_L4 ? INT_BY_PORT
+	       : pr->dscp_mask	     ? INT_BY_DSCP
+				     : INT_BY_MARKER;
 	if (s.type == INT_TYPE_MD) {
 		if ((size_t)path->n * g->layout.len > sizeof(stack))
 			return 0;
@@ -514,21 +493,6 @@ static bool send_report(struct int_gen *g, const struct inband_hop *by,
 	int_send(g, g->tunnel, (size_t)(payload - g->tunnel) + (size_t)len,
 		 ts_ns);
 	return true;
-}
-
-/* By the sink, with all that the packet carried. */
-static bool sink_report(struct int_gen *g, const struct inband_path *path,
-			const struct traffic_packet *p, const uint8_t *packet,
-			size_t len)
-{
-	struct treport_say s = {
-		.inner_type = TREPORT_ETHERNET,
-		.inner = g->frame,
-		.inner_len = packet_with_int(g, path, p, packet, len),
-	};
-
-	return s.inner_len &&
-	       send_report(g, &path->hop[path->n - 1], &s, p->ts_ns);
 }
 
 /* By each node, with its own metadata. */
@@ -592,11 +556,15 @@ static bool int_make(struct int_gen *g, const struct inband_path *path,
 		     const struct traffic_packet *p, const uint8_t *packet,
 		     size_t len)
 {
+	struct treport_say s = {.inner_type = TREPORT_ETHERNET,
+				.inner = g->frame};
 	size_t n;
 
 	switch (g->o.form) {
-	case FORM_REPORT:
-		return sink_report(g, path, p, packet, len);
+	case FORM_REPORT: /* by the sink, with all that the packet carried */
+		s.inner_len = packet_with_int(g, path, p, packet, len);
+		return s.inner_len &&
+		       send_report(g, &path->hop[path->n - 1], &s, p->ts_ns);
 	case FORM_XD:
 		return node_reports(g, path, p, packet, len);
 	case FORM_IOAM:
@@ -612,22 +580,6 @@ static bool int_make(struct int_gen *g, const struct inband_path *path,
 
 /* --- the truth ----------------------------------------------------------- */
 
-/* A field of the truth, empty if nodes were not asked for it. */
-static void put_field(const struct int_gen *g, const struct inband_hop *h,
-		      enum int_field field)
-{
-	const struct int_layout *layout = g->o.form == FORM_XD ? &g->own
-							       : &g->layout;
-	/* In the header of each report. */
-	bool told = g->o.form == FORM_XD && g->report_version < 2 &&
-		    field == INT_INGRESS_TIME;
-
-	if (told || layout->has >> field & 1)
-		fprintf(g->g->truth, ",%" PRIu64, h->value[field]);
-	else
-		fputc(',', g->g->truth);
-}
-
 static void report_packet(struct int_gen *g, const struct inband_path *path,
 			  const struct traffic_packet *p)
 {
@@ -638,6 +590,13 @@ static void report_packet(struct int_gen *g, const struct inband_path *path,
 		INT_EGRESS_TIME, INT_UTILIZATION,
 		INT_BUFFER,	 INT_BUFFER_OCCUPANCY,
 	};
+	const struct int_layout *layout = g->o.form == FORM_XD ? &g->own
+							       : &g->layout;
+	/* Fields that nodes were asked for; one is in the header of reports. */
+	uint64_t told = layout->has |
+			(g->o.form == FORM_XD && g->report_version < 2)
+				<< INT_INGRESS_TIME;
+	FILE *truth = g->g->truth;
 	char flow[KEY_TEXT_MAX];
 
 	errno = 0;
@@ -645,34 +604,20 @@ static void report_packet(struct int_gen *g, const struct inband_path *path,
 	for (unsigned i = 0; i < path->n; i++) {
 		const struct inband_hop *h = &path->hop[i];
 
-		fprintf(g->g->truth,
+		fprintf(truth,
 			"%" PRIu64 ",%" PRIu64 ".%09" PRIu64
 			",%s,%u,%u,%" PRIu64,
 			g->g->ctr.reports, p->ts_ns / 1000000000,
 			p->ts_ns % 1000000000, flow, path->n, i + 1,
 			h->value[INT_NODE]);
 		for (unsigned k = 0; k < sizeof(shown); k++)
-			put_field(g, h, shown[k]);
-		fputc('\n', g->g->truth);
+			if (told >> shown[k] & 1)
+				fprintf(truth, ",%" PRIu64, h->value[shown[k]]);
+			else
+				fputc(',', truth);
+		fputc('\n', truth);
 	}
 	truth_check(g->g);
-}
-
-/* The packet's frame: of the capture, or as the model's would be. */
-static size_t frame_of(struct int_gen *g, const struct traffic_packet *p,
-		       const uint8_t **frame)
-{
-	const struct pkt *pkt = traffic_pkt(g->g->traffic);
-	int len;
-
-	if (pkt) {
-		*frame = pkt->data;
-		g->cut = pkt->wire_len - pkt->len;
-		return p->fragment ? 0 : pkt->len;
-	}
-	len = traffic_frame(g->packet, INT_FRAME_MAX, p, g->o.data, 0);
-	*frame = g->packet;
-	return len < 0 ? 0 : (size_t)len;
 }
 
 static void send_packet(struct workload_run *run,
@@ -680,13 +625,20 @@ static void send_packet(struct workload_run *run,
 {
 	struct int_gen *n = run->state;
 	struct gen *g = n->g;
+	const struct pkt *pkt = traffic_pkt(g->traffic);
 	struct inband_path path;
-	const uint8_t *frame;
-	size_t len = frame_of(n, p, &frame);
+	int len;
 
-	if (len)
+	if (pkt) {
+		len = p->fragment ? 0 : (int)pkt->len;
+		n->cut = pkt->wire_len - pkt->len;
+	} else { /* as the model's would be */
+		len = traffic_frame(n->packet, INT_FRAME_MAX, p, n->o.data, 0);
+	}
+	if (len > 0)
 		inband_say(&n->model, &path, p);
-	if (!len || !int_make(n, &path, p, frame, len)) {
+	if (len <= 0 ||
+	    !int_make(n, &path, p, pkt ? pkt->data : n->packet, (size_t)len)) {
 		g->ctr.unfit++;
 		return;
 	}
