@@ -36,17 +36,6 @@ static const struct {
 
 static const char truth_head[] = "table,kind,key,hop,path_len,copies,value";
 
-static void find_columns(struct csv_columns *c)
-{
-	for (unsigned i = 0; i < CSV_COLUMNS; i++)
-		c->at[i] = -1;
-	for (size_t i = 0; i < sizeof(known_columns) / sizeof(known_columns[0]);
-	     i++)
-		if (!csv_has(c, known_columns[i].column))
-			c->at[known_columns[i].column] = csv_find(
-				c->name, c->n, known_columns[i].name);
-}
-
 static void make_table(struct csv_columns *c, const struct csv_options *o,
 		       int kind, int key_type, unsigned after)
 {
@@ -244,7 +233,15 @@ int csv_columns_read(struct csv_columns *c, const char *line,
 	c->n = csv_split(c->head, c->name, CSV_FIELDS_MAX);
 	if (c->n < 0)
 		return error_set(err, c->n, "a quote that is not closed");
-	find_columns(c);
+	for (unsigned i = 0; i < CSV_COLUMNS; i++)
+		c->at[i] = -1;
+	for (size_t i = 0; i < sizeof(known_columns) / sizeof(known_columns[0]);
+	     i++) {
+		int *at = &c->at[known_columns[i].column];
+
+		if (*at < 0)
+			*at = csv_find(c->name, c->n, known_columns[i].name);
+	}
 	if (!o->layout && !o->region)
 		add_option_tables(c, o);
 	return choose_tables(c, o, line, err);

@@ -91,16 +91,6 @@ void truth_check(struct gen *g)
 	g->done = true; /* reports without their truth are worth nothing */
 }
 
-/* A big-endian number of up to 8 bytes. */
-static uint64_t be_number(const uint8_t *p, size_t len)
-{
-	uint64_t v = 0;
-
-	while (len--)
-		v = v << 8 | *p++;
-	return v;
-}
-
 static void truth_row(struct gen *g, const struct dta_report *r,
 		      enum key_type type)
 {
@@ -109,7 +99,8 @@ static void truth_row(struct gen *g, const struct dta_report *r,
 	key_format(key, type, r->key, r->key_len);
 	if (r->opcode == DTA_KEYINC || r->opcode == DTA_POSTCARD)
 		snprintf(value, sizeof(value), "%" PRIu64,
-			 be_number(r->data, r->data_len));
+			 r->data_len == 4 ? be32_load(r->data)
+					  : be64_load(r->data));
 	else
 		*text_put_hex(value, r->data, r->data_len) = '\0';
 	errno = 0;
@@ -121,22 +112,10 @@ static void truth_row(struct gen *g, const struct dta_report *r,
 
 /* --- reports ------------------------------------------------------------- */
 
-static FILE *truth_open(const char *path, const char *head)
-{
-	FILE *out;
-
-	do
-		out = strcmp(path, "-") ? fopen(cli_place(path), "we") : stdout;
-	while (!out && errno == EINTR);
-	if (!out)
-		cli_fail("%s: %s", path, strerror(errno));
-	setvbuf(out, NULL, _IOFBF, 1 << 18);
-	fputs(head, out);
-	return out;
-}
-
 int emit_open(struct gen *g, struct error *err)
 {
+	const char *path = g->o.truth;
+
 	g->sequence = calloc(g->run.topology.switches + 1,
 			     sizeof(*g->sequence));
 	if (!g->sequence)
@@ -154,17 +133,17 @@ int emit_open(struct gen *g, struct error *err)
 		return -EDESTADDRREQ;
 	net_udp4_encode(g->headers, HEADER_LEN, &g->header, 0);
 	memset(g->headers + NET_ETH_LEN + NET_IP4_AT_SUM, 0, 2);
-	if (g->o.truth)
-		g->truth = truth_open(g->o.truth, g->truth_head);
+	while (path && !g->truth) {
+		g->truth = strcmp(path, "-") ? fopen(cli_place(path), "we")
+					     : stdout;
+		if (!g->truth && errno != EINTR)
+			cli_fail("%s: %s", path, strerror(errno));
+	}
+	if (path) {
+		setvbuf(g->truth, NULL, _IOFBF, 1 << 18);
+		fputs(g->truth_head, g->truth);
+	}
 	return link_open(g, err);
-}
-
-/* DTA/0 has a field for copies in two of its reports only. */
-static bool carries_copies(const struct gen *g, uint8_t opcode)
-{
-	if (opcode == DTA_POSTCARD)
-		return g->o.format == DTA_FORMAT_1;
-	return opcode != DTA_APPEND;
 }
 
 /* Built in place, unless it is kept. Returns the payload's length, 0 if it was
@@ -208,7 +187,9 @@ void emit_dta_report(struct gen *g, struct dta_report *r, enum key_type type,
 		return;
 	r->tracked = g->o.tracked;
 	r->immediate = g->o.immediate;
-	if (g->o.copies && carries_copies(g, r->opcode))
+	/* DTA/0 has a field for copies in two of its reports only. */
+	if (g->o.copies && r->opcode != DTA_APPEND &&
+	    (r->opcode != DTA_POSTCARD || g->o.format == DTA_FORMAT_1))
 		r->copies = (uint8_t)g->o.copies;
 	r->sequence = (uint16_t)g->sequence[reporter]++;
 	if (ts_ns < g->sent_ns)
@@ -226,8 +207,10 @@ void emit_dta_report(struct gen *g, struct dta_report *r, enum key_type type,
 		g->done = true;
 }
 
-void emit_flush(struct gen *g)
+void emit_flush(void *gen)
 {
+	struct gen *g = gen;
+
 	gen_failed(g, snk_flush(g->snk));
 }
 

@@ -146,7 +146,7 @@ int emit_open(struct gen *g, struct error *err);
  */
 void emit_dta_report(struct gen *g, struct dta_report *r, enum key_type type,
 		     unsigned reporter, uint64_t ts_ns);
-void emit_flush(struct gen *g); /* lets the reports so far go */
+void emit_flush(void *gen); /* lets the reports so far go */
 int emit_close(struct gen *g);
 
 /* The headers of what a switch sends. */

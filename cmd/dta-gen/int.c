@@ -191,31 +191,13 @@ static const struct cli cli_int = {
 	.groups = groups,
 };
 
-/* INT 0.5 and 1.0 have INT-MD, over TCP, UDP, VXLAN-GPE and Geneve. */
-static void check_version(const struct int_gen *g)
-{
-	const struct int_options *o = &g->o;
-	bool newer = o->over == INT_OVER_UDP || o->over == INT_OVER_NEW_UDP ||
-		     o->over == INT_OVER_GRE;
-
-	if (g->profile.version >= INT_V2_0)
-		return;
-	if (o->form == FORM_MX)
-		cli_refuse(
-			"--format: mx is not in INT %s; --profile 2.1 has it",
-			profile_versions[g->profile.version]);
-	if (newer && (o->form == FORM_MD || o->form == FORM_REPORT))
-		cli_refuse("--over: %s is not in INT %s; --profile 2.1 has it",
-			   overs[o->over],
-			   profile_versions[g->profile.version]);
-}
-
 /* What the network says; exits where it cannot. */
 static void choose_layouts(struct int_gen *g)
 {
 	struct int_options *o = &g->o;
 	const struct int_profile *p = int_profile_named(o->profile);
 	struct error err = {0};
+	bool old;
 
 	if (p)
 		g->profile = *p;
@@ -227,9 +209,19 @@ static void choose_layouts(struct int_gen *g)
 		cli_refuse("--profile: '%s' does not say which version to "
 			   "make; 2.1 does",
 			   o->profile);
-	check_version(g);
-	g->report_version = g->profile.version < INT_V2_0 ? g->profile.version
-							  : 2;
+	old = g->profile.version < INT_V2_0;
+	/* INT 0.5 and 1.0 have INT-MD, over TCP, UDP, VXLAN-GPE and Geneve. */
+	if (old && o->form == FORM_MX)
+		cli_refuse(
+			"--format: mx is not in INT %s; --profile 2.1 has it",
+			profile_versions[g->profile.version]);
+	if (old && (o->form == FORM_MD || o->form == FORM_REPORT) &&
+	    (o->over == INT_OVER_UDP || o->over == INT_OVER_NEW_UDP ||
+	     o->over == INT_OVER_GRE))
+		cli_refuse("--over: %s is not in INT %s; --profile 2.1 has it",
+			   overs[o->over],
+			   profile_versions[g->profile.version]);
+	g->report_version = old ? g->profile.version : 2;
 	if (!o->has_instructions)
 		o->instructions = o->form == FORM_IOAM ? 0xf20000 : 0xfd00;
 	if (o->form != FORM_IOAM && o->unfilled)

@@ -148,11 +148,6 @@ static bool open_again(void *ctx)
 	return true;
 }
 
-static void before_wait(void *ctx)
-{
-	emit_flush(ctx);
-}
-
 static int input_open(struct gen *g, struct error *err)
 {
 	struct traffic_options o = {
@@ -173,7 +168,7 @@ static int input_open(struct gen *g, struct error *err)
 		.ctr = &g->ctr.traffic,
 		.wanted = g->run.w == &int_workload ? NULL : is_wanted,
 		.again = open_again,
-		.before_wait = before_wait,
+		.before_wait = emit_flush,
 		.ctx = g,
 	};
 
@@ -266,23 +261,6 @@ static void emit_report(void *ctx, struct dta_report *r, bool v6,
 			reporter, ts_ns);
 }
 
-static void start_output(struct gen *g, const struct settings *s)
-{
-	g->o = s->gen;
-	g->truth_head = "table,kind,key,hop,path_len,copies,value\n";
-	g->ledger = s->workload == &csv_workload ? &gen_rows_ledger
-						 : &gen_ledger;
-	g->run = (struct workload_run){
-		.w = s->workload,
-		.o = s->gen.work,
-		.retransmissions = &g->ctr.retransmissions,
-		.traffic = &g->ctr.traffic,
-		.emit = emit_report,
-		.ctx = g,
-	};
-	topo_fat_tree(&g->run.topology, GEN_ARITY, (unsigned)g->o.hops);
-}
-
 int main(int argc, char **argv)
 {
 	struct error why = {""};
@@ -297,7 +275,19 @@ int main(int argc, char **argv)
 		if (s.list)
 			return list_workloads(s.gen.output) < 0 ? CLI_FAIL
 								: CLI_OK;
-		start_output(&g, &s);
+		g.o = s.gen;
+		g.truth_head = "table,kind,key,hop,path_len,copies,value\n";
+		g.ledger = s.workload == &csv_workload ? &gen_rows_ledger
+						       : &gen_ledger;
+		g.run = (struct workload_run){
+			.w = s.workload,
+			.o = s.gen.work,
+			.retransmissions = &g.ctr.retransmissions,
+			.traffic = &g.ctr.traffic,
+			.emit = emit_report,
+			.ctx = &g,
+		};
+		topo_fat_tree(&g.run.topology, GEN_ARITY, (unsigned)g.o.hops);
 	}
 	cli_signals();
 	if (input_open(&g, &why) < 0)

@@ -68,47 +68,41 @@ static int print_row(struct rows *r, const char *workload,
 	return row_end(r);
 }
 
-static int rows_of(struct rows *r, const struct opts *o,
-		   const struct workload *w)
-{
-	static const unsigned usual[] = {1, 2, 4, 8, 16, 32, 64};
-	const unsigned rungs = sizeof(usual) / sizeof(usual[0]);
-	const struct cores_load l = {
-		.alone_ns = w->alone_ns,
-		.work_ns = w->work_ns,
-		.receive_ns = w->receive_ns,
-		.source_ns = 0.5, /* a packet of a ring, its time and length */
-		.block_ns = 250,
-		.blocks = w->blocks,
-		.rounds = w->rounds,
-		.batch = BATCH,
-		.bytes = w->bytes,
-		.bandwidth = (double)o->bandwidth,
-	};
-	const struct range *cores = &o->range[DIM_CORES];
-	int rc = 0;
-
-	for (unsigned i = 0; i < cores->n && !rc; i++)
-		rc = print_row(r, w->name, &l, (unsigned)cores->value[i]);
-	for (unsigned i = 0; i < rungs && !cores->n && !rc; i++)
-		rc = print_row(r, w->name, &l, usual[i]);
-	return rc;
-}
-
 int cores_rows(struct rows *r, const struct opts *o)
 {
+	static const struct range usual = {7, {1, 2, 4, 8, 16, 32, 64}};
+	const struct range *cores = o->range[DIM_CORES].n ? &o->range[DIM_CORES]
+							  : &usual;
 	const struct workload own = {
 		"own", o->alone_ns, o->work_ns, o->receive_ns, 64, 1, 240,
 	};
+	const struct workload *w = o->alone_ns > 0 ? &own : workloads;
+	const struct workload *end = w + (w == &own ? 1 : WORKLOADS);
 	int rc = 0;
 
-	if (o->alone_ns > 0)
-		return rows_of(r, o, &own);
-	cli_warn("times are of two cores of an AMD EPYC of the fourth "
-		 "generation, with huge pages; nothing was measured here: "
-		 "--alone, --work and --receive take those of this machine "
-		 "(see dta-plan(1), MORE CORES)");
-	for (unsigned i = 0; i < WORKLOADS && !rc; i++)
-		rc = rows_of(r, o, &workloads[i]);
+	if (w == workloads)
+		cli_warn("times are of two cores of an AMD EPYC of the fourth "
+			 "generation, with huge pages; nothing was measured "
+			 "here: --alone, --work and --receive take those of "
+			 "this machine (see dta-plan(1), MORE CORES)");
+	for (; w < end; w++) {
+		const struct cores_load l = {
+			.alone_ns = w->alone_ns,
+			.work_ns = w->work_ns,
+			.receive_ns = w->receive_ns,
+			.source_ns = 0.5, /* a packet of a ring, its time and
+					     length */
+			.block_ns = 250,
+			.blocks = w->blocks,
+			.rounds = w->rounds,
+			.batch = BATCH,
+			.bytes = w->bytes,
+			.bandwidth = (double)o->bandwidth,
+		};
+
+		for (unsigned i = 0; i < cores->n && !rc; i++)
+			rc = print_row(r, w->name, &l,
+				       (unsigned)cores->value[i]);
+	}
 	return rc;
 }

@@ -92,17 +92,6 @@ static int read_range(struct range *r, const char *text,
 			 RANGE_MAX);
 }
 
-static void read_ranges(struct opts *o)
-{
-	struct error why;
-
-	for (unsigned d = 0; d < DIMS; d++)
-		if (o->text[d] &&
-		    read_range(&o->range[d], o->text[d], &dims[d], &why) < 0)
-			cli_refuse("--%s: '%s' %s", dims[d].name, o->text[d],
-				   why.text);
-}
-
 static const char tables[] = "keywrite postcard";
 
 static const char *const strides[] = {"pow2", "packed", NULL};
@@ -222,8 +211,13 @@ struct opts options_read(int argc, char **argv)
 				[DIM_BITS] = CHECKSUM_BITS}};
 	int n = cli_read(&program, &o, argc, argv);
 	int verb = cli_verb(&program, argv[n]);
+	struct error why;
 
-	read_ranges(&o);
+	for (unsigned d = 0; d < DIMS; d++)
+		if (o.text[d] &&
+		    read_range(&o.range[d], o.text[d], &dims[d], &why) < 0)
+			cli_refuse("--%s: '%s' %s", dims[d].name, o.text[d],
+				   why.text);
 	if (n + 1 < argc)
 		cli_usage(&program, "say keywrite, postcard or cores, once");
 	o.postcard = verb == POSTCARD;

@@ -284,23 +284,6 @@ static void open_telemetry(struct run *r)
 		open_xdp(r, to);
 }
 
-static void choose_profile(struct run *r)
-{
-	const struct int_profile *p = int_profile_named(r->o.profile);
-	struct error err = {0};
-
-	if (p)
-		r->profile = *p;
-	else if (!strpbrk(r->o.profile, "./") && strcmp(r->o.profile, "-"))
-		cli_refuse("--profile: '%s' is none, and no file (FILE has a "
-			   "point or a slash in it); see -p help",
-			   r->o.profile);
-	else if (profile_read(&r->profile, r->o.profile, &err) < 0)
-		cli_fail("--profile: %s", err.text);
-	if (r->o.report_port)
-		r->profile.report_port = (uint16_t)r->o.report_port;
-}
-
 static void run_open(struct run *r)
 {
 	static const uint16_t all[LIVE_PORTS];
@@ -308,8 +291,20 @@ static void run_open(struct run *r)
 	const char *out = o->write ? o->write : o->to;
 	unsigned batches = o->cores * THREADS_PLACES;
 	struct error err = {0};
-	int rc = thresholds_read(&r->th, o, &err);
+	const struct int_profile *p = int_profile_named(o->profile);
+	int rc;
 
+	if (p)
+		r->profile = *p;
+	else if (!strpbrk(o->profile, "./") && strcmp(o->profile, "-"))
+		cli_refuse("--profile: '%s' is none, and no file (FILE has a "
+			   "point or a slash in it); see -p help",
+			   o->profile);
+	else if (profile_read(&r->profile, o->profile, &err) < 0)
+		cli_fail("--profile: %s", err.text);
+	if (o->report_port)
+		r->profile.report_port = (uint16_t)o->report_port;
+	rc = thresholds_read(&r->th, o, &err);
 	if (rc == -EINVAL)
 		cli_refuse("%s", err.text);
 	if (rc < 0)
@@ -457,7 +452,6 @@ int main(int argc, char **argv)
 		.unsent = count_unsent,
 		.hangup = hangup,
 	};
-	choose_profile(&run);
 	cli_signals();
 	cli_take_hangup();
 	run_open(&run);

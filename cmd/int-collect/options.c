@@ -251,35 +251,9 @@ static int list_fields(enum row_format fmt)
 	return CLI_OK;
 }
 
-/* What takes all packets cannot be told of events. */
-static void check_xdp(const struct opts *o)
-{
-	unsigned all = 1 << ROWS_HOP | 1 << ROWS_DISTRIBUTION | 1 << ROWS_BIN |
-		       1 << ROWS_SNAPSHOT;
-
-	if (o->xdp && o->rows & all)
-		cli_refuse("--xdp: rows of hop, distribution, bin and snapshot "
-			   "take the values of all packets, which stay in the "
-			   "kernel");
-	if (o->xdp && o->live.options.filter)
-		cli_refuse("--xdp: there is no filter in the kernel; without "
-			   "--xdp there is");
-}
-
 static bool is_stdout(const char *file)
 {
 	return file && !strcmp(file, "-");
-}
-
-/* The table has stdout. On an interface, once is after the first interval. */
-static void set_top(struct opts *o)
-{
-	if (!o->top.top)
-		return;
-	o->rows = 0;
-	if (browse_defaults(&o->top, o->live.name) && !o->live.duration_ns &&
-	    !o->live.count)
-		o->live.duration_ns = o->top.every_ns;
 }
 
 struct opts options_read(int argc, char **argv)
@@ -292,6 +266,8 @@ struct opts options_read(int argc, char **argv)
 		.flow_idle_ns = UINT64_MAX,
 		.end_ns = UINT64_C(5000000000),
 	};
+	const unsigned all = 1 << ROWS_HOP | 1 << ROWS_DISTRIBUTION |
+			     1 << ROWS_BIN | 1 << ROWS_SNAPSHOT;
 	int n = cli_read(&cli, &o, argc, argv);
 
 	if (n < argc && !o.live.name)
@@ -312,14 +288,26 @@ struct opts options_read(int argc, char **argv)
 			   TELEMETRY_KEEP_NS / 1000000);
 	if (o.format == ROW_CSV)
 		cli_one_kind(o.rows);
-	set_top(&o);
-	if (o.top.top && (is_stdout(o.write) || is_stdout(o.dta)))
-		cli_refuse("--%s: the table goes to stdout already",
-			   is_stdout(o.write) ? "write" : "dta");
-	if (o.rows && (is_stdout(o.write) || is_stdout(o.dta)))
-		cli_refuse("--%s: rows go to stdout already; say --rows none",
-			   is_stdout(o.write) ? "write" : "dta");
-	check_xdp(&o);
+	if (o.top.top) { /* the table has stdout */
+		o.rows = 0;
+		/* On an interface, once is after the first interval. */
+		if (browse_defaults(&o.top, o.live.name) &&
+		    !o.live.duration_ns && !o.live.count)
+			o.live.duration_ns = o.top.every_ns;
+	}
+	if ((o.top.top || o.rows) && (is_stdout(o.write) || is_stdout(o.dta)))
+		cli_refuse("--%s: %s", is_stdout(o.write) ? "write" : "dta",
+			   o.top.top ? "the table goes to stdout already"
+				     : "rows go to stdout already; say --rows "
+				       "none");
+	/* What takes all packets cannot be told of events. */
+	if (o.xdp && o.rows & all)
+		cli_refuse("--xdp: rows of hop, distribution, bin and snapshot "
+			   "take the values of all packets, which stay in the "
+			   "kernel");
+	if (o.xdp && o.live.options.filter)
+		cli_refuse("--xdp: there is no filter in the kernel; without "
+			   "--xdp there is");
 	o.live.format = o.format;
 	return o;
 }

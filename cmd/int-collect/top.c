@@ -534,22 +534,23 @@ static bool match_row(void *ctx, unsigned table, uint32_t i)
 	return is;
 }
 
-static uint64_t per_second(uint64_t now, uint64_t before, uint64_t ns)
-{
-	return (uint64_t)((double)(now - before) * 1e9 / (double)ns);
-}
-
 static void set_rates(struct top *top)
 {
 	const struct telemetry_ledger *l = telemetry_counters(top->t);
 	struct counted now = {clock_ns(), l->views, l->hops, l->events};
 	uint64_t ns = now.at_ns - top->before.at_ns;
+	double seconds = (double)ns / 1e9;
 
 	if (ns < top->o->top.every_ns / 2 + 1)
 		return; /* drawn for a key */
-	top->rate.views = per_second(now.views, top->before.views, ns);
-	top->rate.hops = per_second(now.hops, top->before.hops, ns);
-	top->rate.events = per_second(now.events, top->before.events, ns);
+	top->rate = (struct counted){
+		.views = (uint64_t)((double)(now.views - top->before.views) /
+				    seconds),
+		.hops = (uint64_t)((double)(now.hops - top->before.hops) /
+				   seconds),
+		.events = (uint64_t)((double)(now.events - top->before.events) /
+				     seconds),
+	};
 	top->before = now;
 }
 
