@@ -396,24 +396,6 @@ static void facts_row(struct out *w, const struct facts *f, unsigned have)
 	row_write(w->rows);
 }
 
-static void set_table(struct facts *f, const struct whole *m,
-		      const struct table_view *v)
-{
-	const struct table *t = v->t;
-
-	f->t = *t;
-	f->name = t->name;
-	f->kind = table_kind_name(t->kind);
-	f->key_type = key_type_name((enum key_type)t->key_type);
-	f->hash = hash_family_name((enum hash_family)t->hash);
-	f->sequence = table_sequences[t->sequence];
-	f->qp = t->qp == TABLE_QP_UC ? "uc" : "rc";
-	f->epoch = v->epoch;
-	f->entries = t->lists ? table_kept(t) : 0;
-	f->offset = m->region ? region_offset(m->region, t, v->epoch) : 0;
-	f->heads = f->offset + t->heads;
-}
-
 /* A row for each list that was written. Returns how many heads could not be
  * read. */
 static uint64_t list_rows(struct out *w, struct facts *f,
@@ -451,8 +433,8 @@ static uint64_t digest_row(struct out *w, struct facts *f,
 	return rc < 0;
 }
 
-static void load_row(struct out *w, struct facts *f, const struct whole *m,
-		     const struct table_view *v, bool load)
+static void table_row(struct out *w, struct facts *f, const struct whole *m,
+		      const struct table_view *v, bool load)
 {
 	unsigned have = (m->region ? REGION : SNAPSHOT) |
 			(v->t->lists ? LISTS : 0) |
@@ -481,20 +463,33 @@ static uint64_t part_rows(const struct whole *m, const struct opts *o,
 	if (part & (PART_LIST | PART_DIGEST))
 		out_open(&w, o, part); /* a head at least */
 	while (whole_next(m, o, &v)) {
-		if (part & (v.t->kind == TABLE_APPEND ? PART_LOADS
-						      : PART_LISTS | PART_LIST))
+		const struct table *t = v.t;
+
+		if (part & (t->kind == TABLE_APPEND ? PART_LOADS
+						    : PART_LISTS | PART_LIST))
 			continue;
 		if (!w.rows && (part & (PART_TABLES | PART_LOADS | PART_LISTS)))
 			putchar('\n');
 		if (!w.rows)
 			out_open(&w, o, part);
-		set_table(f, m, &v);
+		f->t = *t;
+		f->name = t->name;
+		f->kind = table_kind_name(t->kind);
+		f->key_type = key_type_name((enum key_type)t->key_type);
+		f->hash = hash_family_name((enum hash_family)t->hash);
+		f->sequence = table_sequences[t->sequence];
+		f->qp = t->qp == TABLE_QP_UC ? "uc" : "rc";
+		f->epoch = v.epoch;
+		f->entries = t->lists ? table_kept(t) : 0;
+		f->offset = m->region ? region_offset(m->region, t, v.epoch)
+				      : 0;
+		f->heads = f->offset + t->heads;
 		if (part == PART_LIST)
 			bad += list_rows(&w, f, &v);
 		else if (part == PART_DIGEST)
 			bad += digest_row(&w, f, m, &v);
 		else
-			load_row(&w, f, m, &v, load);
+			table_row(&w, f, m, &v, load);
 		if (part == PART_FILE)
 			break;
 	}

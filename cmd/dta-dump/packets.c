@@ -160,22 +160,6 @@ static void show_head(struct rows *rows, const char *src, const char *dst,
 
 /* --- tables -------------------------------------------------------------- */
 
-/* Those of a region or a ticket; or none. */
-static void tables_open(struct ticket *t, const struct opts *o)
-{
-	struct error err = {0};
-	struct region *r;
-
-	if (o->ticket && ticket_read(t, o->ticket, &err) < 0)
-		cli_fail("%s", err.text);
-	if (!o->region)
-		return;
-	if (region_open(&r, o->region, false, &err) < 0 ||
-	    ticket_of_region(t, r, &err) < 0)
-		cli_error(o->region, &err);
-	region_close(r);
-}
-
 /*
  * The table that a report is for; NULL if there is none, or none are known.
  * DTA/0 names no table: the first that fits takes it.
@@ -296,7 +280,6 @@ struct show_int {
 	const char *src, *dst;
 	uint64_t number;
 	unsigned shown;
-	uint64_t reports; /* taken and refused, before this packet */
 };
 
 enum {
@@ -389,16 +372,6 @@ static int show_views(void *ctx, const struct int_record *v, size_t n)
 	return 0;
 }
 
-/* A row for each report or trace. False: it is none of these, or malformed;
- * nothing was shown. */
-static bool show_int(struct show_int *x)
-{
-	x->shown = 0;
-	x->reports = int_frame_decoder_report_counters(x->in)->reports;
-	int_decode_frames(x->in, x->p, 1);
-	return x->shown > 0;
-}
-
 /* --- DTA ------------------------------------------------------------------ */
 
 static const char *reason_of(int rc)
@@ -462,21 +435,6 @@ static const char *key_text(char *text, const struct table *t,
 	return text;
 }
 
-static void show_nack(struct rows *rows, const struct dta_report *r)
-{
-	static const char *const reason[] = {
-		[DTA_NACK_STATE] = "state",
-		[DTA_NACK_GAP] = "gap",
-		[DTA_NACK_RATE] = "rate limit",
-		[DTA_NACK_RESYNC] = "resynchronisation",
-		[DTA_NACK_GONE] = "gone",
-	};
-
-	row_u64(rows, SHOW_SEQUENCE, r->sequence);
-	if (r->hop < sizeof(reason) / sizeof(reason[0]))
-		row_str(rows, SHOW_SYNDROME, reason[r->hop]);
-}
-
 static void show_report(struct rows *rows, const struct ticket *tables,
 			const struct dta_report *r, bool dta0)
 {
@@ -512,6 +470,13 @@ static void show_report(struct rows *rows, const struct ticket *tables,
 static void show_dta(struct rows *rows, enum dta_format format,
 		     const struct ticket *t, const struct net_udp *u)
 {
+	static const char *const reason[] = {
+		[DTA_NACK_STATE] = "state",
+		[DTA_NACK_GAP] = "gap",
+		[DTA_NACK_RATE] = "rate limit",
+		[DTA_NACK_RESYNC] = "resynchronisation",
+		[DTA_NACK_GONE] = "gone",
+	};
 	struct dta_report r;
 	int rc;
 
@@ -529,10 +494,13 @@ static void show_dta(struct rows *rows, enum dta_format format,
 		return;
 	}
 	row_str(rows, SHOW_OPCODE, dta_opcode_name(r.opcode));
-	if (r.opcode == DTA_NACK)
-		show_nack(rows, &r);
-	else
+	if (r.opcode != DTA_NACK) {
 		show_report(rows, t, &r, u->payload[0] >> 4 == 0);
+		return;
+	}
+	row_u64(rows, SHOW_SEQUENCE, r.sequence);
+	if (r.hop < sizeof(reason) / sizeof(reason[0]))
+		row_str(rows, SHOW_SYNDROME, reason[r.hop]);
 }
 
 /* --- RoCEv2 --------------------------------------------------------------- */
@@ -567,24 +535,6 @@ static bool show_hit(struct rows *rows, const struct ticket *tables,
 	return true;
 }
 
-static void show_access(struct rows *rows, const struct roce *r)
-{
-	char va[24], rkey[16];
-
-	snprintf(va, sizeof(va), "0x%llx", (unsigned long long)r->va);
-	snprintf(rkey, sizeof(rkey), "0x%x", r->rkey);
-	row_str(rows, SHOW_VA, va);
-	row_str(rows, SHOW_RKEY, rkey);
-	row_u64(rows, SHOW_LENGTH, bytes_touched(r));
-	if (r->opcode == ROCE_RC_WRITE_ONLY_IMM ||
-	    r->opcode == ROCE_UC_WRITE_ONLY_IMM)
-		row_u64(rows, SHOW_IMM, r->imm);
-	if (is_atomic(r->opcode))
-		row_u64(rows, SHOW_ADD, r->swap_add);
-	if (r->opcode == ROCE_RC_CMP_SWAP)
-		row_u64(rows, SHOW_COMPARE, r->compare);
-}
-
 /* AETH syndromes: bits 6 and 5 tell the kind (IBTA 9.7.5.2). */
 static void show_answer(struct rows *rows, const struct roce *r)
 {
@@ -613,12 +563,23 @@ static void show_request(struct rows *rows, const struct ticket *t,
 			 const struct roce *r)
 {
 	bool hit = show_hit(rows, t, r) || !t->n;
-	char flags[4];
+	char flags[4], va[24], rkey[16];
 
 	snprintf(flags, sizeof(flags), "%s%s%s", r->ack_req ? "A" : "",
 		 r->solicited ? "S" : "", r->migreq ? "M" : "");
 	row_str(rows, SHOW_FLAGS, *flags ? flags : NULL);
-	show_access(rows, r);
+	snprintf(va, sizeof(va), "0x%" PRIx64, r->va);
+	snprintf(rkey, sizeof(rkey), "0x%x", r->rkey);
+	row_str(rows, SHOW_VA, va);
+	row_str(rows, SHOW_RKEY, rkey);
+	row_u64(rows, SHOW_LENGTH, bytes_touched(r));
+	if (r->opcode == ROCE_RC_WRITE_ONLY_IMM ||
+	    r->opcode == ROCE_UC_WRITE_ONLY_IMM)
+		row_u64(rows, SHOW_IMM, r->imm);
+	if (is_atomic(r->opcode))
+		row_u64(rows, SHOW_ADD, r->swap_add);
+	if (r->opcode == ROCE_RC_CMP_SWAP)
+		row_u64(rows, SHOW_COMPARE, r->compare);
 	if (is_write(r->opcode))
 		row_bytes(rows, SHOW_DATA, r->payload, r->len);
 	/* What makes it void, beside its iCRC. */
@@ -677,6 +638,7 @@ static void show_other(struct show_int *x, const struct pkt *p, int rc)
 	struct net_packet n;
 	char src[ADDRESS_MAX], dst[ADDRESS_MAX];
 	bool known = net_packet_decode(&n, p->data, p->len) == 0, bad;
+	uint64_t reports;
 
 	if (known) {
 		format_endpoint(src, n.version, n.src, n.src_port);
@@ -685,10 +647,13 @@ static void show_other(struct show_int *x, const struct pkt *p, int rc)
 	x->p = p;
 	x->src = known ? src : NULL;
 	x->dst = known ? dst : NULL;
-	if (rc != -EBADE && show_int(x))
+	x->shown = 0;
+	reports = int_frame_decoder_report_counters(x->in)->reports;
+	if (rc != -EBADE) /* a row for each report or trace */
+		int_decode_frames(x->in, p, 1);
+	if (x->shown)
 		return;
-	bad = rc != -EBADE && /* reports were refused */
-	      int_frame_decoder_report_counters(x->in)->reports > x->reports;
+	bad = int_frame_decoder_report_counters(x->in)->reports > reports;
 	show_head(rows, x->src, x->dst, bad ? "report" : "other");
 	row_u64(rows, SHOW_LENGTH, p->wire_len);
 	if (rc == -EBADE)
@@ -741,11 +706,18 @@ int dump_packets(const struct opts *o)
 	struct pkt pkts[PKT_BATCH];
 	struct error err = {0};
 	static struct show_int x;
+	struct region *r = NULL;
 	struct src *src;
 	uint64_t number = 0;
 	int n = 0;
 
-	tables_open(&t, o);
+	/* Tables are those of a region or a ticket; or none. */
+	if (o->ticket && ticket_read(&t, o->ticket, &err) < 0)
+		cli_fail("%s", err.text);
+	if (o->region && (region_open(&r, o->region, false, &err) < 0 ||
+			  ticket_of_region(&t, r, &err) < 0))
+		cli_error(o->region, &err);
+	region_close(r);
 	if (src_open(&src, o->what, &err) < 0)
 		cli_error(o->what, &err);
 	x.rows = show_open(o->format);
