@@ -61,12 +61,23 @@ static int lines_failed(const struct csv_input *c, int rc, struct error *err)
 	return rc < 0 ? error_set(err, rc, "%s", strerror(-rc)) : 0;
 }
 
-static int read_header(struct csv_input *c, struct error *err)
+int csv_open(struct csv_input **out, struct gen *g, struct error *err)
 {
+	struct csv_input *c = calloc(1, sizeof(*c));
 	struct error why;
 	char *line;
-	int rc = 0;
+	int rc;
 
+	if (!c)
+		return error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
+	c->g = g;
+	if (csv_columns_open(&c->columns, &g->o.csv, err) < 0)
+		cli_fail("%s", err->text);
+	if ((rc = lines_open(&c->lines, g->o.from)) < 0) {
+		csv_close(c);
+		return error_opening(err, rc, g->o.from);
+	}
+	*out = c;
 	do
 		line = next_line(c, &rc);
 	while (!line && rc == -EINTR && !cli_stop);
@@ -76,33 +87,10 @@ static int read_header(struct csv_input *c, struct error *err)
 		return error_set(err, -EINVAL, "empty: not even a header");
 	if (!strncmp(line, "\xef\xbb\xbf", 3))
 		line += 3; /* the mark that some programs put before UTF-8 */
-	rc = csv_columns_read(&c->columns, line, &c->g->o.csv, &why);
+	rc = csv_columns_read(&c->columns, line, &g->o.csv, &why);
 	if (rc < 0)
 		return error_set(err, rc, "%s:%llu: %.480s", c->lines.path,
 				 (unsigned long long)c->lines.number, why.text);
-	return 0;
-}
-
-int csv_open(struct csv_input **out, struct gen *g, struct error *err)
-{
-	struct csv_input *c = calloc(1, sizeof(*c));
-	int rc;
-
-	if (!c)
-		return error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
-	c->g = g;
-	if (csv_columns_open(&c->columns, &g->o.csv, err) < 0)
-		cli_fail("%s", err->text);
-	rc = lines_open(&c->lines, g->o.from);
-	if (rc < 0)
-		rc = error_opening(err, rc, g->o.from);
-	else
-		rc = read_header(c, err);
-	if (rc < 0) {
-		csv_close(c);
-		return rc;
-	}
-	*out = c;
 	return 0;
 }
 
@@ -140,23 +128,10 @@ static void report_row(struct csv_input *c)
 	emit_dta_report(c->g, &r, (enum key_type)t->key_type, REPORTER, ts_ns);
 }
 
-/* DTA/0 carries keys and values of 4 bytes. */
-static int check_format(const struct csv_input *c, struct error *err)
-{
-	const struct table *t = &c->row.table->t;
-	bool counts = t->kind == TABLE_KEYINC || t->kind == TABLE_POSTCARD;
-
-	if (c->g->o.format == DTA_FORMAT_1 ||
-	    (t->key_len == 4 && (counts || c->row.len == 4)))
-		return 1;
-	return error_set(err, -EINVAL,
-			 "does not fit %s: keys and values of 4 bytes do",
-			 dta_format_names[c->g->o.format]);
-}
-
 int csv_next(struct csv_input *c, struct error *err)
 {
 	struct error why = {""};
+	const struct table *t;
 	int rc = 0, n;
 	char *line = next_line(c, &rc);
 
@@ -166,8 +141,15 @@ int csv_next(struct csv_input *c, struct error *err)
 	n = csv_split(line, c->field, CSV_FIELDS_MAX);
 	rc = n < 0 ? error_set(&why, n, "a quote that is not closed")
 		   : csv_row_read(&c->row, &c->columns, c->field, n, &why);
-	if (rc > 0)
-		rc = check_format(c, &why);
+	if (rc > 0 && c->g->o.format != DTA_FORMAT_1) {
+		t = &c->row.table->t;
+		if (t->key_len != 4 ||
+		    (c->row.len != 4 && t->kind != TABLE_KEYINC))
+			rc = error_set(&why, -EINVAL,
+				       "does not fit %s: keys and values of 4 "
+				       "bytes do",
+				       dta_format_names[c->g->o.format]);
+	}
 	if (rc < 0) {
 		c->g->ctr.traffic.malformed++;
 		cli_warn("%s:%llu: %s", c->lines.path,

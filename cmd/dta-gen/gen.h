@@ -197,7 +197,8 @@ extern const struct workload csv_workload;
 
 struct csv_input;
 
-/* Opens g->o.from and reads its header; err names what is wrong with them. */
+/* Opens g->o.from and reads its header; err names what is wrong with them, and
+ * the program ends: *out may be set. */
 int csv_open(struct csv_input **out, struct gen *g, struct error *err);
 void csv_close(struct csv_input *c); /* NULL is fine */
 

@@ -302,22 +302,6 @@ void link_drops(const struct gen *g)
 
 /* --- opening ------------------------------------------------------------- */
 
-/* A capture, or the interface. */
-static void open_sink(struct gen *g)
-{
-	const struct gen_options *o = &g->o;
-	const char *name = o->out ? o->out : o->live.name;
-	struct error err = {""};
-	int rc = o->out ? cli_snk_open(&g->snk, name, &err)
-			: snk_open_live(&g->snk, name, o->live.options.kind,
-					&err);
-
-	if (rc < 0)
-		cli_error(name, &err);
-	if (!o->out && !o->quiet)
-		cli_warn("%s: %s", name, snk_kind(g->snk));
-}
-
 /* The capture's header is written first: its reader may need that before it
  * opens the pipe that NACKs come from. */
 static int open_nacks(struct gen *g, struct error *err)
@@ -364,22 +348,27 @@ int link_open(struct gen *g, struct error *err)
 		.send = send_kept,
 		.ctx = g,
 	};
-	int rc = 0;
+	const char *name = g->o.out ? g->o.out : g->o.live.name;
+	int rc;
 
 	if (!l)
 		return error_set(err, -ENOMEM, "out of memory");
 	l->live = g->o.live.name != NULL;
 	l->pace.rate = l->backoff.ceiling = (double)g->o.pace;
-	open_sink(g);
+	rc = g->o.out ? cli_snk_open(&g->snk, name, err)
+		      : snk_open_live(&g->snk, name, g->o.live.options.kind,
+				      err);
+	if (rc < 0)
+		cli_error(name, err);
+	if (!g->o.out && !g->o.quiet)
+		cli_warn("%s: %s", name, snk_kind(g->snk));
 	if (g->o.tracked && g->o.resend && !(rc = open_nacks(g, err)))
 		rc = resend_open(&l->resend, &o, err);
 	if (rc < 0)
 		return rc;
 	l->start_ns = l->now_ns = clock_ns();
 	cli_page_start(&(struct cli_page_about){
-		.input = g->o.from,
-		.output = g->o.out ? g->o.out : g->o.live.name,
-		.quiet = g->o.quiet});
+		.input = g->o.from, .output = name, .quiet = g->o.quiet});
 	return 0;
 }
 
