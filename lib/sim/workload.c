@@ -79,22 +79,6 @@ static void report_postcard(struct workload_run *g, bool v6, const void *key,
 	g->emit(g->ctx, &r, v6, reporter, ts_ns);
 }
 
-/* The flows, or hosts, that are remembered. */
-static int open_flows(struct workload_run *g, size_t data_len,
-		      void (*on_evict)(void *ctx, struct flow *f))
-{
-	struct flowtab_options o = {
-		.max = WORKLOAD_FLOWS,
-		.data_len = data_len,
-		.seed = g->o.seed,
-		.on_evict = on_evict,
-		.ctx = g,
-		.evicted = &g->traffic->evicted,
-	};
-
-	return flowtab_open(&g->flows, &o);
-}
-
 /* --- uniform ------------------------------------------------------------- */
 
 /*
@@ -105,7 +89,8 @@ static int open_flows(struct workload_run *g, size_t data_len,
 
 enum {
 	UNIFORM_HOPS = 5,
-	UNIFORM_VALUES = 262144, /* postcards: values 1 .. this */
+	UNIFORM_VALUES = 262144,  /* postcards: values 1 .. this */
+	UNIFORM_VALUE_MAX = 1020, /* bytes */
 };
 
 /*
@@ -135,15 +120,9 @@ static void make_key(const struct workload_run *g, uint64_t i, uint8_t *key)
 	}
 }
 
-/* The value of which only the number changes. */
-static int uniform_start(struct workload_run *g)
-{
-	g->state = calloc(1, g->o.value_len < 4 ? 4 : g->o.value_len);
-	return g->state ? 0 : -ENOMEM;
-}
-
 static void uniform(struct workload_run *g, const struct traffic_packet *p)
 {
+	/* Of the value only the number changes. */
 	uint8_t key[KEY_MAX + 8], *value = g->state;
 	size_t len = g->o.value_len;
 	uint64_t i = p->id;
@@ -196,30 +175,13 @@ struct carded {
 	struct topo_path path;
 };
 
-struct postcards {
-	uint64_t n, room;
-	struct carded flow[];
-};
-
-static int int_postcard_start(struct workload_run *g)
-{
-	uint64_t room = g->o.interleave + 1;
-	struct postcards *s = calloc(1, sizeof(*s) + room * sizeof(s->flow[0]));
-
-	if (!s)
-		return -ENOMEM;
-	s->room = room;
-	g->state = s;
-	return 0;
-}
-
 static void int_postcard_end(struct workload_run *g)
 {
-	struct postcards *s = g->state;
+	const struct carded *flow = g->state;
 
 	for (unsigned hop = 0; hop < TOPO_HOPS_MAX; hop++) {
-		for (uint64_t i = 0; i < s->n; i++) {
-			const struct carded *c = &s->flow[i];
+		for (uint64_t i = 0; i < g->held; i++) {
+			const struct carded *c = &flow[i];
 			uint32_t id = c->path.hop[hop].id;
 
 			if (hop < c->path.len)
@@ -228,17 +190,16 @@ static void int_postcard_end(struct workload_run *g)
 						id, id, c->p.ts_ns);
 		}
 	}
-	s->n = 0;
+	g->held = 0;
 }
 
 static void int_postcard(struct workload_run *g, const struct traffic_packet *p)
 {
-	struct postcards *s = g->state;
-	struct carded *c = &s->flow[s->n++];
+	struct carded *c = (struct carded *)g->state + g->held++;
 
 	c->p = *p;
 	topo_path(&g->topology, &c->path, p->key, p->key_len);
-	if (s->n == s->room)
+	if (g->held > g->o.interleave)
 		int_postcard_end(g);
 }
 
@@ -328,6 +289,10 @@ struct cache_entry {
 	uint32_t count;
 };
 
+enum {
+	CACHE_BYTES = CACHE * sizeof(struct cache_entry),
+};
+
 /*
  * A cache's count is reported. Key-Increment: the collector adds. Key-Write: it
  * cannot, so the report holds the host's total so far, which the switch's CPU
@@ -395,19 +360,6 @@ static void counters_end(struct workload_run *g)
 	}
 }
 
-static int counters_start(struct workload_run *g)
-{
-	g->state = calloc(CACHE, sizeof(struct cache_entry));
-	return g->state ? 0 : -ENOMEM;
-}
-
-static int marple_hosts_start(struct workload_run *g)
-{
-	int rc = counters_start(g);
-
-	return rc < 0 ? rc : open_flows(g, sizeof(uint32_t), NULL);
-}
-
 /* --- what packets do one by one ------------------------------------------ */
 
 /*
@@ -419,12 +371,6 @@ struct queue {
 	uint64_t last_ns;
 	uint64_t rest; /* of bits drained: billionths */
 };
-
-static int int_congestion_start(struct workload_run *g)
-{
-	g->state = calloc(1, sizeof(struct queue));
-	return g->state ? 0 : -ENOMEM;
-}
 
 /* Entry: the depth in bytes that a packet finds, if at least QUEUE. */
 static void int_congestion(struct workload_run *g,
@@ -539,16 +485,6 @@ struct flowlet {
 	uint32_t packets;
 };
 
-static int flows_start(struct workload_run *g)
-{
-	return open_flows(g, sizeof(struct tracked), NULL);
-}
-
-static void flows_end(struct workload_run *g)
-{
-	flowtab_drain(g->flows);
-}
-
 static enum tcp_verdict track_flow(struct workload_run *g,
 				   const struct traffic_packet *p,
 				   struct flow **out)
@@ -592,11 +528,6 @@ static void report_flowlet(void *ctx, struct flow *f)
 	unsigned list = 31 - (unsigned)__builtin_clz(l->packets | 1);
 
 	append_flow(ctx, list < FLOWLET_LISTS ? list : FLOWLET_LISTS - 1, f);
-}
-
-static int marple_flowlets_start(struct workload_run *g)
-{
-	return open_flows(g, sizeof(struct flowlet), report_flowlet);
 }
 
 static void marple_flowlets(struct workload_run *g,
@@ -647,11 +578,6 @@ static void report_lossy(void *ctx, struct flow *f)
 		append_flow(ctx, list - 1, f);
 }
 
-static int marple_lossy_start(struct workload_run *g)
-{
-	return open_flows(g, sizeof(struct tracked), report_lossy);
-}
-
 static void marple_lossy(struct workload_run *g, const struct traffic_packet *p)
 {
 	struct flow *f;
@@ -698,53 +624,54 @@ static void netseer_loss(struct workload_run *g, const struct traffic_packet *p)
 const struct workload workloads[] = {
 	{ "int-path", DTA_KEYWRITE, NEEDS_FLOW, true,
 	  { KEY_FLOW4, KEY_FLOW6 }, { 20, 20 }, "INT-MD path tracing",
-	  NULL, int_path, NULL },
+	  int_path },
 	{ "int-postcard", DTA_POSTCARD, NEEDS_FLOW, true,
 	  { KEY_FLOW4, KEY_FLOW6 }, { 4, 4 }, "INT-XD/MX path measurement",
-	  int_postcard_start, int_postcard, int_postcard_end },
+	  int_postcard, int_postcard_end, .state = sizeof(struct carded) },
 	{ "int-congestion", DTA_APPEND, NEEDS_HOST, false,
 	  { KEY_U32, KEY_U32 }, { 4, 4 }, "INT congestion events",
-	  int_congestion_start, int_congestion, NULL },
+	  int_congestion, .state = sizeof(struct queue) },
 	{ "marple-hosts", DTA_KEYWRITE, NEEDS_HOST, false,
 	  { KEY_SRC4, KEY_SRC6 }, { 4, 4 }, "Marple host counters, non-merging",
-	  marple_hosts_start, count_host, counters_end },
+	  count_host, counters_end, .state = CACHE_BYTES,
+	  .flow = sizeof(uint32_t) },
 	{ "marple-hosts-sum", DTA_KEYINC, NEEDS_HOST, false,
 	  { KEY_SRC4, KEY_SRC6 }, { 8, 8 }, "Marple host counters, by addition",
-	  counters_start, count_host, counters_end },
+	  count_host, counters_end, .state = CACHE_BYTES },
 	{ "marple-flowlets", DTA_APPEND, NEEDS_FLOW, false,
 	  { KEY_U32, KEY_U32 }, { 13, 37 }, "Marple flowlet sizes",
-	  marple_flowlets_start, marple_flowlets, flows_end },
+	  marple_flowlets, .flow = sizeof(struct flowlet),
+	  .leave = report_flowlet },
 	{ "marple-timeouts", DTA_KEYWRITE, NEEDS_TCP, false,
 	  { KEY_FLOW4, KEY_FLOW6 }, { 4, 4 }, "Marple TCP timeouts",
-	  flows_start, marple_timeouts, flows_end },
+	  marple_timeouts, .flow = sizeof(struct tracked) },
 	{ "marple-lossy", DTA_APPEND, NEEDS_TCP, false,
 	  { KEY_U32, KEY_U32 }, { 13, 37 }, "Marple lossy connections",
-	  marple_lossy_start, marple_lossy, flows_end },
+	  marple_lossy, .flow = sizeof(struct tracked),
+	  .leave = report_lossy },
 	{ "netseer-loss", DTA_APPEND, NEEDS_TCP, false,
 	  { KEY_U32, KEY_U32 }, { 18, 42 }, "NetSeer loss events",
-	  flows_start, netseer_loss, flows_end },
+	  netseer_loss, .flow = sizeof(struct tracked) },
 	{ "packetscope-path", DTA_KEYWRITE, NEEDS_FLOW, true,
 	  { KEY_HOP4, KEY_HOP6 }, { 8, 8 }, "PacketScope flow troubleshooting",
-	  NULL, packetscope_path, NULL },
+	  packetscope_path },
 	{ "pint", DTA_KEYWRITE, NEEDS_FLOW, false,
-	  { KEY_FLOW4, KEY_FLOW6 }, { 1, 1 }, "PINT per-flow queries",
-	  NULL, pint, NULL },
+	  { KEY_FLOW4, KEY_FLOW6 }, { 1, 1 }, "PINT per-flow queries", pint },
 	{ "sonata-raw", DTA_APPEND, NEEDS_FLOW, false,
 	  { KEY_U32, KEY_U32 }, { 16, 40 }, "Sonata raw data transfer",
-	  NULL, sonata_raw, NULL },
+	  sonata_raw },
 	{ "trajectory", DTA_POSTCARD, NEEDS_FLOW, false,
 	  { KEY_U32, KEY_U32 }, { 4, 4 },
-	  "Trajectory Sampling path frequencies",
-	  NULL, trajectory, NULL },
+	  "Trajectory Sampling path frequencies", trajectory },
 	{ "dshark", DTA_APPEND, NEEDS_FLOW, false,
 	  { KEY_U32, KEY_U32 }, { 28, 52 }, "dShark parser-group transfer",
-	  NULL, dshark, NULL },
+	  dshark },
 	{ "turboflow", DTA_KEYINC, NEEDS_FLOW, false,
 	  { KEY_FLOW4, KEY_FLOW6 }, { 8, 8 }, "TurboFlow per-flow counters",
-	  counters_start, count_flow, counters_end },
+	  count_flow, counters_end, .state = CACHE_BYTES },
 	{ "uniform", DTA_KEYWRITE, NEEDS_NOTHING, true,
 	  { KEY_FLOW4, KEY_FLOW4 }, { 4, 4 }, "random keys, for the theory",
-	  uniform_start, uniform, NULL },
+	  uniform, .state = UNIFORM_VALUE_MAX },
 };
 /* clang-format on */
 
@@ -760,13 +687,27 @@ const struct workload *workload_find(const char *name)
 
 int workload_start(struct workload_run *g)
 {
-	return g->w->start ? g->w->start(g) : 0;
+	const struct workload *w = g->w;
+	const struct flowtab_options flows = {
+		.max = WORKLOAD_FLOWS,
+		.data_len = w->flow,
+		.seed = g->o.seed,
+		.on_evict = w->leave,
+		.ctx = g,
+		.evicted = &g->traffic->evicted,
+	};
+
+	if (w->state && !(g->state = calloc(g->o.interleave + 1, w->state)))
+		return -ENOMEM;
+	return w->flow ? flowtab_open(&g->flows, &flows) : 0;
 }
 
 void workload_end(struct workload_run *g)
 {
 	if (g->w->end)
 		g->w->end(g);
+	if (g->w->leave)
+		flowtab_drain(g->flows);
 }
 
 void workload_fini(struct workload_run *g)

@@ -39,9 +39,12 @@ struct workload {
 	uint8_t key[2];	    /* enum key_type; append: KEY_U32 */
 	uint16_t value[2];  /* bytes of value, entry */
 	const char *system; /* the row of the paper's Table 2 */
-	int (*start)(struct workload_run *g); /* may be NULL */
 	void (*packet)(struct workload_run *g, const struct traffic_packet *p);
 	void (*end)(struct workload_run *g); /* may be NULL */
+	size_t state; /* bytes of its own, of each flow that is interleaved */
+	size_t flow;  /* bytes kept of each flow; 0: none is remembered */
+	/* A flow is forgotten, at the end all are; ctx is the run; or NULL. */
+	void (*leave)(void *ctx, struct flow *f);
 };
 
 extern const struct workload workloads[];
@@ -77,7 +80,8 @@ struct workload_run {
 	void *ctx;
 
 	struct flowtab *flows;
-	void *state;	 /* the workload's own, freed by free() */
+	void *state;	 /* the workload's own, zeros at first */
+	uint64_t held;	 /* flows in it that are interleaved */
 	uint64_t now_ns; /* time of the last packet: what the end is dated */
 };
 
