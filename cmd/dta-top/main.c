@@ -84,34 +84,24 @@ static const struct column regions[] = {
 };
 /* clang-format on */
 
+static struct columns shown[TABLES];
+
 static const struct kind {
 	const struct column *column;
 	unsigned n;
-	unsigned sort; /* received_s, value_s, stored_s */
-	unsigned fixed;
 } kinds[TABLES] = {
-	[TABLE_PROGRAMS] = {ALL_COLUMNS(programs), 3, 2},
-	[TABLE_LOSSES] = {ALL_COLUMNS(counters), 4, 2},
-	[TABLE_COUNTERS] = {ALL_COLUMNS(counters), 4, 2},
-	[TABLE_REGIONS] = {ALL_COLUMNS(regions), 5, 1},
+	[TABLE_PROGRAMS] = {ALL_COLUMNS(programs)},
+	[TABLE_LOSSES] = {ALL_COLUMNS(counters)},
+	[TABLE_COUNTERS] = {ALL_COLUMNS(counters)},
+	[TABLE_REGIONS] = {ALL_COLUMNS(regions)},
 };
 
-static struct columns shown[TABLES];
-
-static const struct schema *schema(unsigned table)
-{
-	return &shown[table].schema;
-}
-
-static unsigned sort(unsigned table)
-{
-	return kinds[table].sort;
-}
-
-static unsigned fixed(unsigned table)
-{
-	return kinds[table].fixed;
-}
+static const struct browse_table browsed[TABLES] = {
+	[TABLE_PROGRAMS] = {&shown[TABLE_PROGRAMS].schema, "received_s", 2},
+	[TABLE_LOSSES] = {&shown[TABLE_LOSSES].schema, "value_s", 2},
+	[TABLE_COUNTERS] = {&shown[TABLE_COUNTERS].schema, "value_s", 2},
+	[TABLE_REGIONS] = {&shown[TABLE_REGIONS].schema, "stored_s", 1},
+};
 
 /* --- options ---------------------------------------------------------------
  */
@@ -182,7 +172,6 @@ struct run {
 	struct opts o;
 	struct watch w;
 	uint64_t due_ns; /* the next look */
-	char filter[BROWSE_LINE];
 };
 
 /* --- rows ----------------------------------------------------------------- */
@@ -229,13 +218,15 @@ static bool has(void *run, unsigned table, uint32_t i)
 		      p->page.counter[k].value));
 }
 
-static void row(void *run, unsigned table, uint32_t i, struct row_batch *b)
+static void row(void *run, unsigned table, uint32_t i, unsigned only,
+		struct row_batch *b)
 {
 	const struct watch *w = &((struct run *)run)->w;
 	const struct program *p = w->programs;
 	const struct seen_region *r = w->regions;
 	unsigned k;
 
+	(void)only;
 	if (table == TABLE_PROGRAMS) {
 		for (; i; i--)
 			p = p->next;
@@ -248,43 +239,6 @@ static void row(void *run, unsigned table, uint32_t i, struct row_batch *b)
 		p = counter_at(w, i, &k);
 		columns_set_counter(&shown[table], b, p, k);
 	}
-}
-
-/* What falls is behind what stands still. */
-static bool key(void *run, unsigned table, uint32_t i, unsigned column,
-		struct row_batch *b, uint64_t *out)
-{
-	row_batch_clear(b);
-	row(run, table, i, b);
-	if (b->hand[column].kind == ROW_I64 && b->hand[column].i64 < 0)
-		b->hand[column].i64 = 0;
-	return browse_key(b, &b->hand[column], out);
-}
-
-static int filter(void *run, const char *text, struct error *why)
-{
-	struct run *r = run;
-
-	(void)why;
-	snprintf(r->filter, sizeof(r->filter), "%s", text);
-	return 0;
-}
-
-/* Whether a text of the row has the filter's in it. */
-static bool match(void *run, unsigned table, uint32_t i)
-{
-	struct run *r = run;
-	struct row_batch b;
-	bool is = false;
-
-	if (row_batch_init(&b, schema(table), 1) < 0)
-		cli_fail("out of memory");
-	row(run, table, i, &b);
-	for (unsigned c = 0; c < b.schema->n && !is; c++)
-		is = b.hand[c].kind == ROW_STR &&
-		     strstr((const char *)b.bytes + b.hand[c].at, r->filter);
-	row_batch_fini(&b);
-	return is;
 }
 
 /* The region that was asked for, or what goes on in all programs. */
@@ -355,15 +309,10 @@ static void head(void *run, unsigned table, bool ended,
 
 static const struct browse_tables tables = {
 	.names = table_names,
-	.schema = schema,
-	.sort = sort,
-	.fixed = fixed,
+	.table = browsed,
 	.size = size,
 	.has = has,
 	.row = row,
-	.key = key,
-	.filter = filter,
-	.match = match,
 	.head = head,
 };
 

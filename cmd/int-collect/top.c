@@ -58,7 +58,6 @@ struct top {
 	struct node_now *now; /* by number of the node */
 	uint32_t nodes;	      /* that it has room for */
 	struct browse *shown;
-	char filter[BROWSE_LINE];
 	struct counted before, rate;
 	struct databases *databases;
 	struct cli_loop *loop;
@@ -358,40 +357,31 @@ static void put_path_column(const struct top *top, uint32_t i, unsigned column,
 		put_path(b, column, p.nodes);
 }
 
-#define FIELDS(f) f, sizeof(f) / sizeof((f)[0])
-
 static const struct {
-	struct schema schema;
 	enum telemetry_item look;
-	unsigned sort, fixed;
 	void (*put)(const struct top *top, uint32_t i, unsigned column,
 		    struct row_batch *b);
 } tables[TABLES] = {
-	[TABLE_FLOWS] = {{"top_flow", FIELDS(flow_fields)},
-			 TELEMETRY_FLOW,
-			 F_PACKETS,
-			 1,
-			 put_flow},
-	[TABLE_NODES] = {{"top_node", FIELDS(node_fields)},
-			 TELEMETRY_NODE,
-			 N_LATENCY + 1,
-			 1,
-			 put_node},
-	[TABLE_QUEUES] = {{"top_queue", FIELDS(queue_fields)},
-			  TELEMETRY_PORT,
-			  O_VALUE,
-			  4,
-			  put_queue},
-	[TABLE_LINKS] = {{"top_link", FIELDS(link_fields)},
-			 TELEMETRY_PORT,
-			 L_VALUE,
-			 2,
-			 put_link},
-	[TABLE_PATHS] = {{"top_path", FIELDS(path_fields)},
-			 TELEMETRY_PATH,
-			 P_SAMPLES,
-			 1,
-			 put_path_column},
+	[TABLE_FLOWS] = {TELEMETRY_FLOW, put_flow},
+	[TABLE_NODES] = {TELEMETRY_NODE, put_node},
+	[TABLE_QUEUES] = {TELEMETRY_PORT, put_queue},
+	[TABLE_LINKS] = {TELEMETRY_PORT, put_link},
+	[TABLE_PATHS] = {TELEMETRY_PATH, put_path_column},
+};
+
+#define SCHEMA(name, fields)                                                   \
+	&(const struct schema)                                                 \
+	{                                                                      \
+		name, fields, sizeof(fields) / sizeof((fields)[0])             \
+	}
+
+static const struct browse_table shown[TABLES] = {
+	[TABLE_FLOWS] = {SCHEMA("top_flow", flow_fields), "packets", 1},
+	[TABLE_NODES] = {SCHEMA("top_node", node_fields), "hop_latency_p99", 1},
+	[TABLE_QUEUES] = {SCHEMA("top_queue", queue_fields), "value", 4},
+	[TABLE_LINKS] = {SCHEMA("top_link", link_fields), "link_utilization",
+			 2},
+	[TABLE_PATHS] = {SCHEMA("top_path", path_fields), "samples", 1},
 };
 
 /* The functions of struct browse_tables. */
@@ -446,92 +436,21 @@ static int begin_round(void *ctx)
 	return 0;
 }
 
-static const struct schema *table_schema(unsigned table)
-{
-	return &tables[table].schema;
-}
-
-static unsigned sort_column(unsigned table)
-{
-	return tables[table].sort;
-}
-
-static unsigned fixed_columns(unsigned table)
-{
-	return tables[table].fixed;
-}
-
-static void put_row(void *ctx, unsigned table, uint32_t i, struct row_batch *b)
-{
-	for (unsigned c = 0; c < tables[table].schema.n; c++)
-		tables[table].put(ctx, i, c, b);
-}
-
-/* A number; flows by their addresses, other texts and lists by how they begin.
- */
-static bool sort_key(void *ctx, unsigned table, uint32_t i, unsigned column,
-		     struct row_batch *b, uint64_t *out)
+/* A flow is sorted by its addresses. */
+static void put_row(void *ctx, unsigned table, uint32_t i, unsigned only,
+		    struct row_batch *b)
 {
 	const struct top *top = ctx;
+	const struct flow_entry *f;
 
-	if (table == TABLE_FLOWS && column == F_FLOW) {
-		const struct flow_entry *f = telemetry_flow_at(top->t, i);
-
-		*out = browse_bytes(f->key, f->key_len);
-		return true;
+	if (table == TABLE_FLOWS && only == F_FLOW) {
+		f = telemetry_flow_at(top->t, i);
+		row_batch_bytes(b, F_FLOW, f->key, f->key_len);
+		return;
 	}
-	row_batch_clear(b);
-	tables[table].put(top, i, column, b);
-	return browse_key(b, &b->hand[column], out);
-}
-
-static int set_filter(void *ctx, const char *text, struct error *why)
-{
-	struct top *top = ctx;
-
-	(void)why;
-	snprintf(top->filter, sizeof(top->filter), "%s", text);
-	return 0;
-}
-
-/* Whether a cell's text has the filter's in it, or its number, or one of its
- * list, is the filter's. */
-static bool match_cell(const struct row_batch *b, const struct row_cell *c,
-		       const char *filter)
-{
-	const uint64_t *list = (const void *)(b->bytes + c->at);
-	bool is = false;
-	uint64_t number;
-
-	if (c->kind == ROW_STR)
-		return strstr((const char *)b->bytes + c->at, filter);
-	if (!text_u64(&number, filter, UINT64_MAX))
-		return false;
-	for (unsigned i = 0; c->kind == ROW_LIST && i < c->len; i++)
-		is = is || list[i] == number;
-	return is || (c->kind == ROW_U64 && c->u64 == number);
-}
-
-/* What a row is about: its texts, tags and path. */
-static bool match_row(void *ctx, unsigned table, uint32_t i)
-{
-	const struct schema *s = &tables[table].schema;
-	const struct top *top = ctx;
-	struct row_batch b;
-	bool is = false;
-
-	if (row_batch_init(&b, s, 1) < 0)
-		cli_fail("out of memory");
-	for (unsigned c = 0; c < s->n && !is; c++) {
-		if (s->fields[c].type != ROW_STR &&
-		    s->fields[c].type != ROW_LIST &&
-		    s->fields[c].role != ROW_TAG)
-			continue;
-		tables[table].put(top, i, c, &b);
-		is = match_cell(&b, &b.hand[c], top->filter);
-	}
-	row_batch_fini(&b);
-	return is;
+	for (unsigned c = 0; c < shown[table].schema->n; c++)
+		if (only == BROWSE_ALL || only == c)
+			tables[table].put(top, i, c, b);
 }
 
 static void set_rates(struct top *top)
@@ -579,16 +498,11 @@ static void draw_head(void *ctx, unsigned table, bool ended,
 
 static const struct browse_tables browsed = {
 	.names = table_names,
-	.schema = table_schema,
-	.sort = sort_column,
-	.fixed = fixed_columns,
+	.table = shown,
 	.begin = begin_round,
 	.size = table_size,
 	.has = table_has,
 	.row = put_row,
-	.key = sort_key,
-	.filter = set_filter,
-	.match = match_row,
 	.head = draw_head,
 };
 

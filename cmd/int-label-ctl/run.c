@@ -490,36 +490,12 @@ static const struct schema link_schema = LABEL_SCHEMA("label_link",
 static const struct schema path_schema = LABEL_SCHEMA("label_path",
 						      path_fields);
 
-static const struct {
-	const struct schema *schema;
-	const char *sort;
-	unsigned fixed;
-} controller_table_of[TABLES] = {
+static const struct browse_table controller_table_of[TABLES] = {
 	[TABLE_PORTS] = {&label_schema[LABEL_ROWS_PORT], "queue", 3},
 	[TABLE_SILENT] = {&label_schema[LABEL_ROWS_SILENCE], "silent_for", 3},
 	[TABLE_LINKS] = {&link_schema, "loss_minutes", 2},
 	[TABLE_PATHS] = {&path_schema, "latency", 1},
 };
-
-static const struct schema *table_schema(unsigned table)
-{
-	return controller_table_of[table].schema;
-}
-
-static unsigned table_sort(unsigned table)
-{
-	unsigned i = 0;
-
-	while (strcmp(controller_table_of[table].schema->fields[i].name,
-		      controller_table_of[table].sort) != 0)
-		i++;
-	return i;
-}
-
-static unsigned table_fixed(unsigned table)
-{
-	return controller_table_of[table].fixed;
-}
 
 static uint32_t table_size(void *ctx, unsigned table)
 {
@@ -615,12 +591,13 @@ static void path_row(struct row_batch *b, const struct label_path *p)
 	row_batch_list(b, f++, queue, p->n);
 }
 
-static void table_row(void *ctx, unsigned table, uint32_t i,
+static void table_row(void *ctx, unsigned table, uint32_t i, unsigned only,
 		      struct row_batch *b)
 {
 	struct label_control *c = ((struct tables_context *)ctx)->c;
 	const struct label_record *r;
 
+	(void)only;
 	if (table == TABLE_PATHS) {
 		path_row(b, label_control_path(c, i));
 		return;
@@ -632,14 +609,6 @@ static void table_row(void *ctx, unsigned table, uint32_t i,
 		label_row_silence(b, r, LABEL_SILENT, now_at(c, r), r->seen_ns);
 	else
 		link_row(b, c, r);
-}
-
-static bool table_key(void *ctx, unsigned table, uint32_t i, unsigned column,
-		      struct row_batch *b, uint64_t *out)
-{
-	row_batch_clear(b);
-	table_row(ctx, table, i, b);
-	return browse_key(b, &b->hand[column], out);
 }
 
 static uint32_t silent_ports(struct label_control *c)
@@ -684,13 +653,10 @@ static void table_head(void *ctx, unsigned table, bool ended,
 
 static const struct browse_tables controller_screen = {
 	.names = controller_tables,
-	.schema = table_schema,
-	.sort = table_sort,
-	.fixed = table_fixed,
+	.table = controller_table_of,
 	.size = table_size,
 	.has = table_has,
 	.row = table_row,
-	.key = table_key,
 	.head = table_head,
 };
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/table.h"
 #include "cli/tty.h"
@@ -20,6 +21,7 @@ enum {
 	FILTER_MAX = 256,
 	COLUMNS_MAX = 32, /* of a table */
 	HEAD = 3,	  /* lines before the table's own head */
+	FRAME = HEAD + 2, /* lines that are no rows */
 	CELL_MAX = 48,
 	LINES_MAX = 1000,   /* rows to scroll through */
 	AT_ONCE = 1 << 13,  /* numbers looked at when a round begins */
@@ -27,39 +29,6 @@ enum {
 	IDLE = 1 << 17,	    /* while no packets come */
 	KEYS_NS = 50000000, /* how often keys are asked for */
 	END_WAIT_MS = 100,
-	NOTE_MAX = BROWSE_LINE + 4096,
-};
-
-/* --- the screen: what is looked at, what keys do to that, how it is drawn  */
-
-struct screen {
-	/* The program's: names of tables, NULL behind the last; the schema of
-	 * the one in hand, and columns on its left that do not scroll. */
-	const char *const *tables;
-	const struct schema *schema;
-	unsigned fixed;
-	bool colour;	/* it may be red */
-	unsigned total; /* rows that there are to scroll through */
-	/* What is looked at. */
-	unsigned table, sort, first; /* first: row */
-	unsigned left;		     /* columns beside the fixed ones gone */
-	bool ascending, paused, help;
-	char filter[FILTER_MAX];
-	bool editing;
-	char edit[FILTER_MAX];
-	uint8_t width[COLUMNS_MAX]; /* so far; 0 before the first drawing */
-	unsigned page;		    /* rows that had room */
-	struct outbuf cell;	    /* a cell's text */
-};
-
-/* What a key has changed. */
-enum screen_act {
-	SCREEN_NOTHING,
-	SCREEN_LOOKS,  /* only what is drawn */
-	SCREEN_TABLE,  /* table: the program sets what is its */
-	SCREEN_SORT,   /* sort or ascending */
-	SCREEN_FILTER, /* filter: as the person left it */
-	SCREEN_QUIT,
 };
 
 static const char *const help[] = {
@@ -74,343 +43,6 @@ static const char *const help[] = {
 	"left right  scroll columns",
 	"?           this",
 };
-
-enum {
-	HELP_LINES = sizeof(help) / sizeof(help[0]),
-	FRAME = HEAD + 2, /* lines that are no rows */
-};
-
-/* How many rows a terminal of so many lines has room for. */
-static unsigned screen_rows(unsigned lines)
-{
-	return lines > FRAME ? lines - FRAME : 0;
-}
-
-/* Another table is in hand, sorted by that column: all else from the start. */
-static void screen_turn(struct screen *s, const struct schema *schema,
-			unsigned fixed, unsigned sort)
-{
-	s->schema = schema;
-	s->fixed = fixed;
-	s->sort = sort;
-	s->ascending = false;
-	s->first = s->left = 0;
-	memset(s->width, 0, sizeof(s->width));
-}
-
-static enum screen_act edit_filter(struct screen *s, int key)
-{
-	size_t len = strlen(s->edit);
-
-	if (key == '\r' || key == '\n') {
-		s->editing = false;
-		memcpy(s->filter, s->edit, sizeof(s->filter));
-		return SCREEN_FILTER;
-	}
-	if (key == KEY_ESCAPE)
-		s->editing = false;
-	else if ((key == KEY_ERASE || key == '\b') && len)
-		s->edit[len - 1] = '\0';
-	else if (key == 'U' - '@')
-		s->edit[0] = '\0';
-	else if (key < 128 && isprint(key) && len + 1 < sizeof(s->edit)) {
-		s->edit[len] = (char)key;
-		s->edit[len + 1] = '\0';
-	} else {
-		return SCREEN_NOTHING;
-	}
-	return SCREEN_LOOKS;
-}
-
-/* The letter of a table: the first one of its name that is no other key. */
-static char letter_of(const char *name)
-{
-	return name[strspn(name, "qsr")];
-}
-
-/* The table of a digit or a letter; -1: none. */
-static int table_of(const struct screen *s, int key)
-{
-	for (int i = 0; s->tables[i]; i++)
-		if (key == '1' + i || (key && key == letter_of(s->tables[i])))
-			return i;
-	return -1;
-}
-
-/* Whether it is a key that scrolls. */
-static bool scroll(struct screen *s, int key)
-{
-	unsigned last = s->total > s->page ? s->total - s->page : 0;
-	unsigned page = s->page ? s->page : 1, at = s->first;
-
-	if (key == KEY_DOWN)
-		at++;
-	else if (key == KEY_UP)
-		at -= at > 0;
-	else if (key == KEY_PAGE_DOWN)
-		at += page;
-	else if (key == KEY_PAGE_UP)
-		at -= at < page ? at : page;
-	else if (key == KEY_HOME)
-		at = 0;
-	else if (key == KEY_END)
-		at = last;
-	else if (key == KEY_RIGHT)
-		s->left += s->fixed + s->left + 1 < s->schema->n;
-	else if (key == KEY_LEFT)
-		s->left -= s->left > 0;
-	else
-		return false;
-	s->first = at < last ? at : last;
-	return true;
-}
-
-/* By the column so many to the right. */
-static enum screen_act sort_by(struct screen *s, unsigned step)
-{
-	s->sort = (s->sort + step) % s->schema->n;
-	s->first = 0;
-	return SCREEN_SORT;
-}
-
-static enum screen_act press_letter(struct screen *s, int key)
-{
-	switch (key) {
-	case 'q':
-		return SCREEN_QUIT;
-	case '>':
-	case 's':
-		return sort_by(s, 1);
-	case '<':
-		return sort_by(s, s->schema->n - 1);
-	case 'r':
-		s->ascending = !s->ascending;
-		return sort_by(s, 0);
-	case '/':
-		s->editing = true;
-		memcpy(s->edit, s->filter, sizeof(s->edit));
-		return SCREEN_LOOKS;
-	case ' ':
-		s->paused = !s->paused;
-		return SCREEN_LOOKS;
-	case '?':
-		s->help = true;
-		return SCREEN_LOOKS;
-	default:
-		return SCREEN_NOTHING;
-	}
-}
-
-static enum screen_act screen_press(struct screen *s, int key)
-{
-	int table;
-
-	if (key == KEY_END_OF_INPUT)
-		return SCREEN_QUIT;
-	if (key == KEY_NONE)
-		return SCREEN_NOTHING;
-	if (s->editing)
-		return edit_filter(s, key);
-	if (s->help && key != 'q') {
-		s->help = false;
-		return SCREEN_LOOKS;
-	}
-	if (scroll(s, key))
-		return SCREEN_LOOKS;
-	table = table_of(s, key);
-	if (table < 0)
-		return press_letter(s, key);
-	s->table = (unsigned)table;
-	return SCREEN_TABLE;
-}
-
-/* The bytes of a cell as they are shown, *n of them. */
-static const char *cell_text(struct screen *s, const struct row_batch *b,
-			     unsigned row, unsigned column, size_t *n)
-{
-	const struct row_cell *c = row_batch_cell(b, row, column);
-	const char *text;
-
-	outbuf_cut(&s->cell, 0);
-	if (encode_is_null(c) || c->kind == ROW_U64 || c->kind == ROW_BOOL ||
-	    c->kind == ROW_TIME)
-		table_cell(&s->cell, b, &s->schema->fields[column], c);
-	else
-		encode_cell(&s->cell, b,
-			    c); /* put_printable() sees to the rest */
-	text = outbuf_text(&s->cell, n);
-	return text ? text : "";
-}
-
-/* Columns become as wide as what was in them, and no narrower: they stand
- * still. */
-static void widen(struct screen *s, const struct row_batch *rows)
-{
-	for (unsigned c = 0; c < s->schema->n && c < COLUMNS_MAX; c++) {
-		size_t most = strlen(s->schema->fields[c].name), n;
-
-		for (unsigned i = 0; i < rows->rows; i++) {
-			cell_text(s, rows, i, c, &n);
-			most = n > most ? n : most;
-		}
-		if (most > CELL_MAX)
-			most = CELL_MAX;
-		if (most > s->width[c])
-			s->width[c] = (uint8_t)most;
-	}
-}
-
-/* A line of the screen that is being written. */
-struct pen {
-	struct outbuf *o;
-	unsigned left; /* columns */
-};
-
-/* No control sequence of a stranger's. */
-static void put_printable(struct pen *p, const char *text, size_t n)
-{
-	for (; n && p->left; n--, p->left--, text++)
-		outbuf_char(p->o, isprint((unsigned char)*text) ? *text : '.');
-}
-
-static void put_blanks(struct pen *p, size_t n)
-{
-	while (n-- && p->left) {
-		outbuf_char(p->o, ' ');
-		p->left--;
-	}
-}
-
-/* A text in a column of that width. What does not fit, there or at the edge of
- * the screen, ends in +: a number must not pass for a smaller one. */
-static void put_cell(struct pen *p, const char *text, size_t n, unsigned width,
-		     bool right)
-{
-	size_t room = width < p->left ? width : p->left;
-
-	if (n > room) {
-		put_printable(p, text, room ? room - 1 : 0);
-		put_printable(p, "+", 1);
-		return;
-	}
-	if (right)
-		put_blanks(p, room - n);
-	put_printable(p, text, n);
-	if (!right)
-		put_blanks(p, room - n);
-}
-
-/* Whether a cell says that something is wrong. */
-static bool is_bad(const struct screen *s, const struct row_batch *rows,
-		   unsigned row, unsigned column, const char *text, size_t n)
-{
-	const char *good = s->schema->fields[column].good;
-
-	return s->colour && good &&
-	       !encode_is_null(row_batch_cell(rows, row, column)) &&
-	       (strlen(good) != n || memcmp(good, text, n) != 0);
-}
-
-/* The columns that are shown one after the other: of row -1 the names. */
-static void put_columns(struct screen *s, const struct row_batch *rows, int row,
-			struct pen *p)
-{
-	for (unsigned c = 0; c < s->schema->n && c < COLUMNS_MAX; c++) {
-		const struct row_field *f = &s->schema->fields[c];
-		bool sorted = row < 0 && c == s->sort;
-		const char *text = f->name;
-		size_t n = strlen(text);
-		bool bad;
-
-		if (c >= s->fixed && c < s->fixed + s->left)
-			continue;
-		if (row >= 0)
-			text = cell_text(s, rows, (unsigned)row, c, &n);
-		bad = row >= 0 && is_bad(s, rows, (unsigned)row, c, text, n);
-		if (sorted || bad)
-			outbuf_word(p->o, sorted ? "\033[4m" : "\033[31m");
-		put_cell(p, text, n, s->width[c], row_is_number(f));
-		if (sorted || bad)
-			outbuf_word(p->o, sorted ? "\033[24m" : "\033[39m");
-		put_printable(p, " ", 1);
-	}
-}
-
-/* To the line's end; and to the next one, unless it is the last. */
-static void end_line(struct pen *p, unsigned columns, bool last)
-{
-	outbuf_word(p->o, last ? "\033[K" : "\033[K\r\n");
-	p->left = columns;
-}
-
-static void put_head(struct screen *s, unsigned columns, struct pen *p)
-{
-	outbuf_word(p->o, "\033[7m");
-	put_columns(s, NULL, -1, p);
-	put_blanks(p, columns);
-	outbuf_word(p->o, "\033[m");
-}
-
-static void put_foot(const struct screen *s, const struct row_batch *rows,
-		     struct pen *p)
-{
-	char text[FILTER_MAX + 64];
-	int n;
-
-	if (s->editing)
-		n = snprintf(text, sizeof(text), "filter: %s_", s->edit);
-	else
-		n = snprintf(text, sizeof(text),
-			     "%u to %u of %u, by %s%s%s%s%s%s; ? for keys",
-			     rows->rows ? s->first + 1 : 0,
-			     s->first + rows->rows, s->total,
-			     s->schema->fields[s->sort].name,
-			     s->ascending ? ", the least first" : "",
-			     s->filter[0] ? ", filter " : "",
-			     s->filter[0] ? "on" : "", s->paused ? ", " : "",
-			     s->paused ? "paused" : "");
-	put_printable(p, text,
-		      (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1);
-}
-
-static void put_line(struct screen *s, const char *const *head,
-		     const struct row_batch *rows, unsigned i, struct pen *p)
-{
-	unsigned columns = p->left;
-
-	if (i < HEAD) {
-		put_printable(p, head[i], strlen(head[i]));
-	} else if (i == HEAD) {
-		put_head(s, columns, p);
-	} else if (s->help) {
-		i -= HEAD + 1;
-		if (i < HELP_LINES)
-			put_printable(p, help[i], strlen(help[i]));
-	} else if (i - HEAD - 1 < rows->rows) {
-		put_columns(s, rows, (int)(i - HEAD - 1), p);
-	}
-}
-
-/*
- * Draws rows, from number s->first on, and above them HEAD lines of the
- * program's; as text for a terminal of that size, which it fills.
- */
-static void screen_draw(struct screen *s, const char *const head[HEAD],
-			const struct row_batch *rows, unsigned columns,
-			unsigned lines, struct outbuf *o)
-{
-	struct pen p = {o, columns};
-
-	s->page = screen_rows(lines);
-	widen(s, rows);
-	outbuf_word(o, "\033[H");
-	for (unsigned i = 0; i + 1 < lines; i++) {
-		put_line(s, head, rows, i, &p);
-		end_line(&p, columns, false);
-	}
-	put_foot(s, rows, &p);
-	end_line(&p, columns, true);
-}
 
 /* --- which rows are first ------------------------------------------------ */
 
@@ -484,16 +116,23 @@ struct browse {
 	struct best gathering, shown;
 	uint32_t at, size; /* of the round: the next number, and all */
 	bool round;
-	struct row_batch key; /* for sorting: its row in hand only */
-	bool filtered;
+	struct row_batch one; /* what is judged: its row in hand only */
+	/* What is looked at. */
+	unsigned table, sort;
+	const struct schema *schema;
+	bool ascending;
+	char filter[FILTER_MAX];
 	/* On a terminal. */
-	bool on, ended;
-	struct screen s;
+	bool on, ended, colour, paused, help, editing;
+	unsigned first, page;	    /* row, rows that had room */
+	unsigned left;		    /* columns beside the fixed ones gone */
+	uint8_t width[COLUMNS_MAX]; /* so far; 0 before the first drawing */
+	char edit[FILTER_MAX];
 	struct row_batch rows;
-	struct outbuf text;
+	struct outbuf cell, text;
+	unsigned room; /* columns of the line that is being written */
 	uint64_t keys_ns, draw_ns;
-	char head[HEAD][BROWSE_LINE];
-	char note[NOTE_MAX]; /* the last line: the filter, a message */
+	char head[2][BROWSE_LINE];
 };
 
 static void no_memory(void)
@@ -501,40 +140,39 @@ static void no_memory(void)
 	cli_fail("out of memory");
 }
 
-static void set_table(struct browse *top, unsigned table, unsigned sort)
+/* Another table is in hand, sorted by a column that the person names (NULL: by
+ * its own): all else from the start. */
+static void set_table(struct browse *top, unsigned table, const char *sort)
 {
-	const struct schema *schema = top->tables->schema(table);
-
-	top->s.table = table;
-	screen_turn(&top->s, schema, top->tables->fixed(table), sort);
-	row_batch_fini(&top->key);
-	row_batch_fini(&top->rows);
-	if (row_batch_init(&top->key, schema, 1) < 0 ||
-	    row_batch_init(&top->rows, schema, 64) < 0)
-		no_memory();
-	top->shown.n = 0;
-}
-
-/* --sort names a column, of the table that is asked for. */
-static unsigned chosen_sort(const struct browse *top)
-{
-	unsigned table = top->o->top - 1;
-	const struct schema *s = top->tables->schema(table);
+	const struct browse_table *t = &top->tables->table[table];
 	char all[BROWSE_LINE] = "";
 	size_t len = 0;
+	unsigned i;
 
-	if (!top->o->sort)
-		return top->tables->sort(table);
-	for (unsigned i = 0; i < s->n; i++) {
-		if (!strcmp(s->fields[i].name, top->o->sort))
-			return i;
+	for (i = 0; i < t->schema->n; i++) {
+		const char *name = t->schema->fields[i].name;
+
+		if (!strcmp(name, sort ? sort : t->sort))
+			break;
 		if (len < sizeof(all))
 			len += (size_t)snprintf(all + len, sizeof(all) - len,
-						"%s%s", len ? ", " : "",
-						s->fields[i].name);
+						"%s%s", len ? ", " : "", name);
 	}
-	cli_refuse("--sort: '%s': %s have %s", top->o->sort,
-		   top->tables->names[table], all);
+	if (i == t->schema->n)
+		cli_refuse("--sort: '%s': %s have %s", sort,
+			   top->tables->names[table], all);
+	top->table = table;
+	top->schema = t->schema;
+	top->sort = i;
+	top->ascending = false;
+	top->first = top->left = 0;
+	memset(top->width, 0, sizeof(top->width));
+	row_batch_fini(&top->one);
+	row_batch_fini(&top->rows);
+	if (row_batch_init(&top->one, top->schema, 1) < 0 ||
+	    row_batch_init(&top->rows, top->schema, 64) < 0)
+		no_memory();
+	top->shown.n = 0;
 }
 
 bool browse_defaults(struct browse_options *o, bool live)
@@ -557,14 +195,13 @@ struct browse *browse_open(const struct browse_tables *t, void *ctx,
 	top->ctx = ctx;
 	top->o = o;
 	top->format = format;
-	top->s.tables = t->names;
-	set_table(top, o->top - 1, chosen_sort(top));
+	set_table(top, o->top - 1, o->sort);
 	if (o->once || !isatty(STDOUT_FILENO))
 		return top;
 	if ((rc = tty_open()) < 0)
 		cli_fail("the terminal: %s", strerror(-rc));
 	top->on = true;
-	top->s.colour = tty_colour(STDOUT_FILENO);
+	top->colour = tty_colour(STDOUT_FILENO);
 	return top;
 }
 
@@ -575,7 +212,7 @@ static void round_begin(struct browse *top)
 	uint32_t room = top->on ? LINES_MAX : UINT32_MAX;
 
 	top->at = 0;
-	top->size = top->tables->size(top->ctx, top->s.table);
+	top->size = top->tables->size(top->ctx, top->table);
 	top->round = true;
 	best_fini(&top->gathering);
 	if ((top->tables->begin && top->tables->begin(top->ctx) < 0) ||
@@ -583,18 +220,101 @@ static void round_begin(struct browse *top)
 		no_memory();
 }
 
+/* The row in hand that is judged: of thing i, all of it or that column. */
+static void look_at(struct browse *top, uint32_t i, unsigned only)
+{
+	row_batch_clear(&top->one);
+	top->tables->row(top->ctx, top->table, i, only, &top->one);
+}
+
+/* Whether a cell of the row in hand has the filter's text in it; or the
+ * filter's number is one of its list, or is its own and tells rows apart. */
+static bool cell_matches(const struct browse *top, unsigned column)
+{
+	const struct row_cell *c = &top->one.hand[column];
+	const uint8_t *bytes = top->one.bytes + c->at;
+	uint64_t number, of;
+
+	if (c->kind == ROW_STR)
+		return strstr((const char *)bytes, top->filter);
+	if (!text_u64(&number, top->filter, UINT64_MAX))
+		return false;
+	for (unsigned i = 0; c->kind == ROW_LIST && i < c->len; i++) {
+		memcpy(&of, bytes + i * sizeof(of), sizeof(of));
+		if (of == number)
+			return true;
+	}
+	return c->kind == ROW_U64 && c->u64 == number &&
+	       top->schema->fields[column].role == ROW_TAG;
+}
+
+static bool is_wanted(struct browse *top, uint32_t i)
+{
+	if (!top->filter[0])
+		return true;
+	look_at(top, i, BROWSE_ALL);
+	for (unsigned c = 0; c < top->schema->n; c++)
+		if (cell_matches(top, c))
+			return true;
+	return false;
+}
+
+/* By how bytes begin. */
+static uint64_t key_of_bytes(const uint8_t *p, uint32_t len)
+{
+	uint64_t key = 0;
+
+	for (unsigned i = 0; i < 8; i++)
+		key = key << 8 | (i < len ? p[i] : 0);
+	return key;
+}
+
+/* By the first number; of those with the same one, that is of 32 bits, by the
+ * second. */
+static uint64_t key_of_list(const void *list, uint32_t len)
+{
+	uint64_t two[2] = {0};
+
+	memcpy(two, list, (len < 2 ? len : 2) * sizeof(two[0]));
+	if (two[0] > UINT32_MAX)
+		return two[0];
+	return two[0] << 32 | (two[1] < UINT32_MAX ? two[1] : UINT32_MAX);
+}
+
+/* What a cell is sorted by: its number, what falls as if it stood still; texts,
+ * bytes and lists by how they begin. */
+static uint64_t key_of_cell(const struct row_batch *b, const struct row_cell *c)
+{
+	uint64_t key;
+
+	switch (c->kind) {
+	case ROW_STR:
+	case ROW_BYTES:
+		return key_of_bytes(b->bytes + c->at, c->len);
+	case ROW_LIST:
+		return key_of_list(b->bytes + c->at, c->len);
+	case ROW_F64: /* of means: not below 0, and so in order */
+		memcpy(&key, &c->f64, sizeof(key));
+		return key;
+	case ROW_I64:
+		return c->i64 < 0 ? 0 : c->u64;
+	default: /* times are not below 0 either */
+		return c->u64;
+	}
+}
+
 static void consider_row(struct browse *top, uint32_t i)
 {
-	const struct browse_tables *t = top->tables;
-	unsigned table = top->s.table;
+	const struct row_cell *c;
 	struct best_one one = {.at = i};
 
-	if (!t->has(top->ctx, table, i) ||
-	    (top->filtered && !t->match(top->ctx, table, i)))
+	if (!top->tables->has(top->ctx, top->table, i) || !is_wanted(top, i))
 		return;
-	one.known = t->key(top->ctx, table, i, top->s.sort, &top->key,
-			   &one.key);
-	if (top->s.ascending)
+	look_at(top, i, top->sort);
+	c = &top->one.hand[top->sort];
+	one.known = c->kind != ROW_NULL;
+	one.key = one.known ? key_of_cell(&top->one, c) : 0;
+	if (top->ascending)
 		one.key = ~one.key;
 	best_add(&top->gathering, one);
 }
@@ -618,143 +338,349 @@ static bool continue_round(struct browse *top, uint32_t n)
 }
 
 /* Row number i, unless what it was about is gone. */
-static void fill_row(struct browse *top, uint32_t i, struct row_batch *b)
+static void fill_row(struct browse *top, uint32_t i)
 {
 	uint32_t at = top->shown.one[i].at;
 
-	if (!top->tables->has(top->ctx, top->s.table, at))
+	if (!top->tables->has(top->ctx, top->table, at))
 		return;
-	top->tables->row(top->ctx, top->s.table, at, b);
-	if (row_batch_end(b) < 0)
+	top->tables->row(top->ctx, top->table, at, BROWSE_ALL, &top->rows);
+	if (row_batch_end(&top->rows) < 0)
 		no_memory();
 }
 
-/* --- what a row is sorted by --------------------------------------------- */
+/* --- how they are drawn --------------------------------------------------- */
 
-uint64_t browse_bytes(const uint8_t *p, uint32_t len)
+/* The bytes of a cell as they are shown, *n of them. */
+static const char *cell_text(struct browse *top, unsigned row, unsigned column,
+			     size_t *n)
 {
-	uint64_t key = 0;
+	const struct row_cell *c = row_batch_cell(&top->rows, row, column);
+	const char *text;
 
-	for (unsigned i = 0; i < 8; i++)
-		key = key << 8 | (i < len ? p[i] : 0);
-	return key;
+	outbuf_cut(&top->cell, 0);
+	if (encode_is_null(c) || c->kind == ROW_U64 || c->kind == ROW_BOOL ||
+	    c->kind == ROW_TIME)
+		table_cell(&top->cell, &top->rows, &top->schema->fields[column],
+			   c);
+	else /* put_printable() sees to the rest */
+		encode_cell(&top->cell, &top->rows, c);
+	text = outbuf_text(&top->cell, n);
+	return text ? text : "";
 }
 
-/* By the first number; of those with the same one, that is of 32 bits, by the
- * second. */
-static uint64_t key_of_list(const void *list, uint32_t len)
+/* Columns become as wide as what was in them, and no narrower: they stand
+ * still. */
+static void widen(struct browse *top)
 {
-	uint64_t two[2] = {0};
+	for (unsigned c = 0; c < top->schema->n && c < COLUMNS_MAX; c++) {
+		size_t most = strlen(top->schema->fields[c].name), n;
 
-	memcpy(two, list, (len < 2 ? len : 2) * sizeof(two[0]));
-	if (two[0] > UINT32_MAX)
-		return two[0];
-	return two[0] << 32 | (two[1] < UINT32_MAX ? two[1] : UINT32_MAX);
-}
-
-bool browse_key(const struct row_batch *b, const struct row_cell *c,
-		uint64_t *key)
-{
-	switch (c->kind) {
-	case ROW_NULL:
-		return false;
-	case ROW_STR:
-	case ROW_BYTES:
-		*key = browse_bytes(b->bytes + c->at, c->len);
-		return true;
-	case ROW_LIST:
-		*key = key_of_list(b->bytes + c->at, c->len);
-		return true;
-	case ROW_F64: /* of means: not below 0, and so in order */
-		memcpy(key, &c->f64, sizeof(*key));
-		return true;
-	default: /* times are not below 0 either */
-		*key = c->u64;
-		return true;
+		for (unsigned i = 0; i < top->rows.rows; i++) {
+			cell_text(top, i, c, &n);
+			most = n > most ? n : most;
+		}
+		if (most > CELL_MAX)
+			most = CELL_MAX;
+		if (most > top->width[c])
+			top->width[c] = (uint8_t)most;
 	}
 }
 
-/* --- the screen ---------------------------------------------------------- */
+/* No control sequence of a stranger's. */
+static void put_printable(struct browse *top, const char *text, size_t n)
+{
+	for (; n && top->room; n--, top->room--, text++)
+		outbuf_char(&top->text,
+			    isprint((unsigned char)*text) ? *text : '.');
+}
 
-/* A message that is held is seen here. */
-static void write_head(struct browse *top)
+static void put_word(struct browse *top, const char *text)
+{
+	put_printable(top, text, strlen(text));
+}
+
+static void put_blanks(struct browse *top, size_t n)
+{
+	while (n-- && top->room)
+		put_printable(top, " ", 1);
+}
+
+/* A text in a column of that width. What does not fit, there or at the edge of
+ * the screen, ends in +: a number must not pass for a smaller one. */
+static void put_cell(struct browse *top, const char *text, size_t n,
+		     unsigned width, bool right)
+{
+	size_t room = width < top->room ? width : top->room;
+
+	if (n > room) {
+		put_printable(top, text, room ? room - 1 : 0);
+		put_word(top, "+");
+		return;
+	}
+	if (right)
+		put_blanks(top, room - n);
+	put_printable(top, text, n);
+	if (!right)
+		put_blanks(top, room - n);
+}
+
+/* The columns that are shown one after the other: of row -1 the names. What is
+ * wrong is red. */
+static void put_columns(struct browse *top, int row)
+{
+	unsigned fixed = top->tables->table[top->table].fixed;
+
+	for (unsigned c = 0; c < top->schema->n && c < COLUMNS_MAX; c++) {
+		const struct row_field *f = &top->schema->fields[c];
+		bool sorted = row < 0 && c == top->sort, bad = false;
+		const char *text = f->name;
+		size_t n = strlen(text);
+
+		if (c >= fixed && c < fixed + top->left)
+			continue;
+		if (row >= 0) {
+			text = cell_text(top, (unsigned)row, c, &n);
+			bad = top->colour && f->good && strcmp(text, "-") &&
+			      strcmp(f->good, text) != 0;
+		}
+		if (sorted || bad)
+			outbuf_word(&top->text,
+				    sorted ? "\033[4m" : "\033[31m");
+		put_cell(top, text, n, top->width[c], row_is_number(f));
+		if (sorted || bad)
+			outbuf_word(&top->text,
+				    sorted ? "\033[24m" : "\033[39m");
+		put_word(top, " ");
+	}
+}
+
+/* The filter, and the last message that is held. */
+static void put_note(struct browse *top)
 {
 	const char *held = cli_held();
 
-	snprintf(top->note, NOTE_MAX, "%s%s%s", top->head[2],
-		 held && top->head[2][0] ? "; " : "", held ? held : "");
-	top->tables->head(top->ctx, top->s.table, top->ended, top->head);
+	put_word(top, top->filter[0] ? "only " : "");
+	put_word(top, top->filter);
+	put_word(top, top->filter[0] && held ? "; " : "");
+	put_word(top, held ? held : "");
+}
+
+static void put_foot(struct browse *top)
+{
+	char text[FILTER_MAX + 64];
+
+	if (top->editing)
+		snprintf(text, sizeof(text), "filter: %s_", top->edit);
+	else
+		snprintf(text, sizeof(text),
+			 "%u to %u of %u, by %s%s%s%s; ? for keys",
+			 top->rows.rows ? top->first + 1 : 0,
+			 top->first + top->rows.rows, top->shown.n,
+			 top->schema->fields[top->sort].name,
+			 top->ascending ? ", the least first" : "",
+			 top->filter[0] ? ", filter on" : "",
+			 top->paused ? ", paused" : "");
+	put_word(top, text);
+}
+
+static void put_line(struct browse *top, unsigned i)
+{
+	if (i < HEAD - 1) {
+		put_word(top, top->head[i]);
+	} else if (i < HEAD) {
+		put_note(top);
+	} else if (i == HEAD) {
+		outbuf_word(&top->text, "\033[7m");
+		put_columns(top, -1);
+		put_blanks(top, top->room);
+		outbuf_word(&top->text, "\033[m");
+	} else if (top->help) {
+		i -= HEAD + 1;
+		if (i < sizeof(help) / sizeof(help[0]))
+			put_word(top, help[i]);
+	} else if (i - HEAD - 1 < top->rows.rows) {
+		put_columns(top, (int)(i - HEAD - 1));
+	}
 }
 
 static void draw_screen(struct browse *top)
 {
-	const char *head[HEAD] = {top->head[0], top->head[1], top->note};
-	unsigned columns, lines, page;
+	unsigned columns, lines;
 	const char *text;
 	size_t len;
 
 	tty_size(&columns, &lines);
-	page = screen_rows(lines);
-	write_head(top);
-	top->s.total = top->shown.n;
-	if (top->s.first >= top->s.total)
-		top->s.first = 0;
+	top->page = lines > FRAME ? lines - FRAME : 0;
+	top->tables->head(top->ctx, top->table, top->ended, top->head);
+	if (top->first >= top->shown.n)
+		top->first = 0;
 	row_batch_clear(&top->rows);
-	for (unsigned i = top->s.first;
-	     i < top->shown.n && i - top->s.first < page; i++)
-		fill_row(top, i, &top->rows);
+	for (unsigned i = top->first;
+	     i < top->shown.n && i - top->first < top->page; i++)
+		fill_row(top, i);
+	widen(top);
 	outbuf_cut(&top->text, 0);
-	screen_draw(&top->s, head, &top->rows, columns, lines, &top->text);
+	outbuf_word(&top->text, "\033[H");
+	for (unsigned i = 0; i < lines; i++) {
+		top->room = columns;
+		if (i + 1 < lines)
+			put_line(top, i);
+		else
+			put_foot(top);
+		outbuf_word(&top->text,
+			    i + 1 < lines ? "\033[K\r\n" : "\033[K");
+	}
 	if ((text = outbuf_text(&top->text, &len)))
 		tty_put(text, len);
 }
 
-/* The person's filter; one that is wrong leaves the old one, and says why. */
-static void set_filter(struct browse *top)
-{
-	struct error err = {0};
+/* --- what keys do --------------------------------------------------------- */
 
-	top->head[2][0] = '\0';
-	if (!top->tables->filter) {
-		snprintf(top->head[2], BROWSE_LINE,
-			 "there are no filters here");
-		return;
+/* What a key has changed. */
+enum act {
+	ACT_NOTHING,
+	ACT_LOOKS, /* only what is drawn */
+	ACT_ROWS,  /* which rows are first */
+	ACT_QUIT,
+};
+
+static enum act edit_filter(struct browse *top, int key)
+{
+	size_t len = strlen(top->edit);
+
+	if (key == '\r' || key == '\n') {
+		top->editing = false;
+		memcpy(top->filter, top->edit, sizeof(top->filter));
+		return ACT_ROWS;
 	}
-	if (top->tables->filter(top->ctx, top->s.filter, &err) < 0) {
-		snprintf(top->head[2], BROWSE_LINE, "filter: %s", err.text);
-		return;
+	if (key == KEY_ESCAPE)
+		top->editing = false;
+	else if ((key == KEY_ERASE || key == '\b') && len)
+		top->edit[len - 1] = '\0';
+	else if (key == 'U' - '@')
+		top->edit[0] = '\0';
+	else if (key < 128 && isprint(key) && len + 1 < sizeof(top->edit)) {
+		top->edit[len] = (char)key;
+		top->edit[len + 1] = '\0';
 	}
-	top->filtered = top->s.filter[0];
-	if (top->filtered)
-		snprintf(top->head[2], BROWSE_LINE, "only %s", top->s.filter);
+	return ACT_LOOKS;
 }
 
-/* False: the end. */
-static bool obey_key(struct browse *top, enum screen_act what)
+/* The table of a digit, or of the first letter of its name that is no other
+ * key; -1: none. */
+static int table_of(const struct browse *top, int key)
 {
-	if (what == SCREEN_QUIT)
+	const char *const *name = top->tables->names;
+
+	for (int i = 0; name[i]; i++)
+		if (key == '1' + i ||
+		    (key && key == name[i][strspn(name[i], "qsr")]))
+			return i;
+	return -1;
+}
+
+/* Whether it is a key that scrolls. */
+static bool scroll(struct browse *top, int key)
+{
+	unsigned all = top->shown.n, at = top->first;
+	unsigned last = all > top->page ? all - top->page : 0;
+	unsigned page = top->page ? top->page : 1;
+	unsigned fixed = top->tables->table[top->table].fixed;
+
+	if (key == KEY_DOWN)
+		at++;
+	else if (key == KEY_UP)
+		at -= at > 0;
+	else if (key == KEY_PAGE_DOWN)
+		at += page;
+	else if (key == KEY_PAGE_UP)
+		at -= at < page ? at : page;
+	else if (key == KEY_HOME)
+		at = 0;
+	else if (key == KEY_END)
+		at = last;
+	else if (key == KEY_RIGHT)
+		top->left += fixed + top->left + 1 < top->schema->n;
+	else if (key == KEY_LEFT)
+		top->left -= top->left > 0;
+	else
 		return false;
-	if (what == SCREEN_TABLE)
-		set_table(top, top->s.table, top->tables->sort(top->s.table));
-	if (what == SCREEN_FILTER)
-		set_filter(top);
-	if (what > SCREEN_LOOKS) {
-		round_begin(top);
-		continue_round(top, AT_ONCE);
-	}
-	if (what != SCREEN_NOTHING)
-		draw_screen(top);
+	top->first = at < last ? at : last;
 	return true;
 }
 
+/* By the column so many to the right. */
+static enum act sort_by(struct browse *top, unsigned step)
+{
+	top->sort = (top->sort + step) % top->schema->n;
+	top->first = 0;
+	return ACT_ROWS;
+}
+
+static enum act press_letter(struct browse *top, int key)
+{
+	int table = table_of(top, key);
+
+	if (table >= 0) {
+		set_table(top, (unsigned)table, NULL);
+		return ACT_ROWS;
+	}
+	switch (key) {
+	case 'q':
+		return ACT_QUIT;
+	case '>':
+	case 's':
+		return sort_by(top, 1);
+	case '<':
+		return sort_by(top, top->schema->n - 1);
+	case 'r':
+		top->ascending = !top->ascending;
+		return sort_by(top, 0);
+	case '/':
+		top->editing = true;
+		memcpy(top->edit, top->filter, sizeof(top->edit));
+		return ACT_LOOKS;
+	case ' ':
+		top->paused = !top->paused;
+		return ACT_LOOKS;
+	case '?':
+		top->help = true;
+		return ACT_LOOKS;
+	default:
+		return ACT_NOTHING;
+	}
+}
+
+static enum act press_key(struct browse *top, int key)
+{
+	if (key == KEY_END_OF_INPUT)
+		return ACT_QUIT;
+	if (top->editing)
+		return edit_filter(top, key);
+	if (top->help && key != 'q') {
+		top->help = false;
+		return ACT_LOOKS;
+	}
+	return scroll(top, key) ? ACT_LOOKS : press_letter(top, key);
+}
+
+/* False: the end. */
 static bool read_keys(struct browse *top, int wait_ms)
 {
 	int key;
 
-	while ((key = tty_key(wait_ms)) != KEY_NONE) {
-		if (!obey_key(top, screen_press(&top->s, key)))
+	for (; (key = tty_key(wait_ms)) != KEY_NONE; wait_ms = 0) {
+		enum act act = press_key(top, key);
+
+		if (act == ACT_QUIT)
 			return false;
-		wait_ms = 0;
+		if (act == ACT_ROWS) {
+			round_begin(top);
+			continue_round(top, AT_ONCE);
+		}
+		if (act != ACT_NOTHING)
+			draw_screen(top);
 	}
 	return true;
 }
@@ -768,7 +694,7 @@ bool browse_turn(struct browse *top, bool idle)
 	now = clock_coarse_ns();
 	if (now >= top->draw_ns && !top->round) {
 		top->draw_ns = now + top->o->every_ns;
-		if (!top->s.paused) {
+		if (!top->paused) {
 			round_begin(top);
 			if (continue_round(top, AT_ONCE))
 				draw_screen(top);
@@ -786,8 +712,7 @@ bool browse_turn(struct browse *top, bool idle)
 
 static int print_once(struct browse *top)
 {
-	const struct schema *schema = top->tables->schema(top->s.table);
-	struct rows *r = cli_rows(top->format, schema);
+	struct rows *r = cli_rows(top->format, top->schema);
 	struct error err;
 	int rc = 0;
 
@@ -796,8 +721,8 @@ static int print_once(struct browse *top)
 	round_begin(top);
 	continue_round(top, UINT32_MAX);
 	for (uint32_t i = 0; i < top->shown.n && !rc; i++) {
-		top->tables->row(top->ctx, top->s.table, top->shown.one[i].at,
-				 &r->b);
+		top->tables->row(top->ctx, top->table, top->shown.one[i].at,
+				 BROWSE_ALL, &r->b);
 		rc = row_end(r);
 	}
 	rows_close(r);
@@ -831,9 +756,9 @@ void browse_close(struct browse *top)
 	cli_release();
 	best_fini(&top->gathering);
 	best_fini(&top->shown);
-	row_batch_fini(&top->key);
+	row_batch_fini(&top->one);
 	row_batch_fini(&top->rows);
-	free(top->s.cell.text);
+	free(top->cell.text);
 	free(top->text.text);
 	free(top);
 }

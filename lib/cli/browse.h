@@ -17,7 +17,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/error.h"
 #include "cli/option.h"
 #include "row/row.h"
 
@@ -25,28 +24,28 @@ enum {
 	BROWSE_LINE = 640, /* bytes of a line above the table */
 };
 
+struct browse_table {
+	const struct schema *schema;
+	const char *sort; /* the column by which rows are sorted unless told */
+	unsigned fixed;	  /* columns from the left: what a row is about */
+};
+
+enum {
+	BROWSE_ALL = UINT32_MAX, /* columns */
+};
+
 /* What there is to look at. Things of a table are numbered; not each number is
  * a row. All get ctx. */
 struct browse_tables {
-	const char *const *names; /* NULL behind the last */
-	const struct schema *(*schema)(unsigned table);
-	/* The column by which rows are sorted unless told, and columns from the
-	 * left that say what a row is about. */
-	unsigned (*sort)(unsigned table);
-	unsigned (*fixed)(unsigned table);
+	const char *const *names;	  /* NULL behind the last */
+	const struct browse_table *table; /* in the same order */
 	int (*begin)(void *ctx); /* of a round: 0 or -ENOMEM; or NULL */
 	uint32_t (*size)(void *ctx, unsigned table);
 	bool (*has)(void *ctx, unsigned table, uint32_t i);
-	/* Sets all columns of the row in hand. */
-	void (*row)(void *ctx, unsigned table, uint32_t i, struct row_batch *b);
-	/* What a row is sorted by in a column, perhaps by way of a batch's row
-	 * in hand: browse_key(). False: null. */
-	bool (*key)(void *ctx, unsigned table, uint32_t i, unsigned column,
-		    struct row_batch *b, uint64_t *key);
-	/* The person's filter, "" is none: 0, or -EINVAL and why, then the old
-	 * one holds. NULL: there are no filters. */
-	int (*filter)(void *ctx, const char *text, struct error *why);
-	bool (*match)(void *ctx, unsigned table, uint32_t i);
+	/* Sets the row in hand: all columns, or at least that only one, of
+	 * which a text may be set as the bytes that it is sorted by. */
+	void (*row)(void *ctx, unsigned table, uint32_t i, unsigned only,
+		    struct row_batch *b);
 	/* Two lines above the table; ended: the input has. */
 	void (*head)(void *ctx, unsigned table, bool ended,
 		     char line[2][BROWSE_LINE]);
@@ -96,11 +95,5 @@ bool browse_turn(struct browse *top, bool idle);
 int browse_end(struct browse *top, void (*look)(void *ctx));
 /* The terminal is as before; NULL is fine. */
 void browse_close(struct browse *top);
-
-/* What a cell is sorted by: its number; texts, bytes and lists by how they
- * begin. False: null. */
-bool browse_key(const struct row_batch *b, const struct row_cell *c,
-		uint64_t *key);
-uint64_t browse_bytes(const uint8_t *p, uint32_t len);
 
 #endif

@@ -412,7 +412,7 @@ table() {
 	[[ $output == *"the table has stdout"* ]]
 }
 
-@test "the screen: tables and their keys; there are no filters" {
+@test "the screen: tables and their keys; the filter" {
 	traffic plain.pcap
 	three_hops plain.pcap
 	typist '
@@ -422,7 +422,8 @@ key(b"s"); until(b"by label_time")
 key(b"2"); until(b": silent", b"by silent_for")
 key(b"l"); until(b": links", b"by loss_minutes")
 key(b"4"); until(b": paths", b"by latency")
-key(b"/x\r"); until(b"there are no filters here")
+key(b"1/2\r"); until(b"only 2", b"filter on")
+assert all("2" in r.split()[2:4] for r in rows() if r), rows()
 key(b"q")' int-label-ctl -q -r labels.pcap --top ports
 	[ "$output" = 'status 0' ]
 }
