@@ -46,12 +46,11 @@ const struct ledger netsim_ledger = {"simulated", "packets", fields,
 				     sizeof(fields) / sizeof(fields[0])};
 
 enum {
-	EVENTS_FIRST = 1024, /* there is room for to begin with */
-	FIRST_PORT = 1024,   /* of flow 0, in a frame */
+	ROOM_FIRST = 1024, /* events, packets that there is room for */
+	FIRST_PORT = 1024, /* of flow 0, in a frame */
 	SERVICE = 5001,
 	TTL = 64,
 	FRAME_ROOM = 2048,
-	LABELS_MAX = FRAME_ROOM / LABEL_ITEM_LEN,
 };
 
 static const uint64_t SECOND = 1000000000;
@@ -64,36 +63,55 @@ void sim_fail(struct netsim *s, int err)
 		s->err = err;
 }
 
+/* Room for one more of what an array holds n of; false after sim_fail(). */
+static bool make_room(struct netsim *s, void *array, uint32_t n, uint32_t *room,
+		      size_t size)
+{
+	void *at;
+
+	if (n < *room)
+		return true;
+	memcpy(&at, array, sizeof(at));
+	at = realloc(at, (2 * *room + ROOM_FIRST) * size);
+	if (!at) {
+		sim_fail(s, -ENOMEM);
+		return false;
+	}
+	memcpy(array, &at, sizeof(at));
+	*room = 2 * *room + ROOM_FIRST;
+	return true;
+}
+
 uint32_t sim_make(struct netsim *s, enum packet_kind kind, uint32_t bytes)
 {
-	uint32_t i = pool_take(&s->packets);
+	uint32_t i = s->free;
 
-	if (i == POOL_NONE || i > EV_MASK) {
+	if (i != SIM_NONE)
+		s->free = s->packet[i].next;
+	else if (make_room(s, &s->packet, s->packets, &s->packet_room,
+			   sizeof(*s->packet)))
+		i = s->packets++;
+	else
+		return SIM_NONE;
+	if (i > EV_MASK) {
 		sim_fail(s, -ENOMEM);
-		return POOL_NONE;
+		return SIM_NONE;
 	}
-	*sim_packet(s, i) = (struct sim_packet){
-		.port = POOL_NONE,
-		.label = POOL_NONE,
+	s->packet[i] = (struct sim_packet){
+		.port = SIM_NONE,
 		.bytes = bytes,
 		.kind = (uint8_t)kind,
-		.flow = POOL_NONE,
+		.flow = SIM_NONE,
 	};
 	return i;
 }
 
 void sim_free(struct netsim *s, uint32_t i)
 {
-	struct sim_packet *p = sim_packet(s, i);
-	uint32_t label = p->label;
-
-	while (label != POOL_NONE) {
-		uint32_t next = sim_label(s, label)->next;
-
-		pool_give(&s->labels, label);
-		label = next;
-	}
-	pool_give(&s->packets, i);
+	free(s->packet[i].item);
+	s->packet[i].item = NULL;
+	s->packet[i].next = s->free;
+	s->free = i;
 }
 
 static void sim_lose(struct netsim *s, uint32_t i, uint64_t *why)
@@ -105,29 +123,14 @@ static void sim_lose(struct netsim *s, uint32_t i, uint64_t *why)
 
 /* --- what happens when ---------------------------------------------------- */
 
-static bool grow_heap(struct netsim *s)
-{
-	uint32_t room = s->room ? 2 * s->room : EVENTS_FIRST;
-	struct timer_entry *heap = realloc(s->heap, room * sizeof(*heap));
-
-	if (!heap) {
-		sim_fail(s, -ENOMEM);
-		return false;
-	}
-	s->heap = heap;
-	s->room = room;
-	return true;
-}
-
 void sim_at(struct netsim *s, uint64_t ns, enum event_kind kind,
 	    uint32_t number)
 {
 	struct timer_entry e = {ns, (uint32_t)kind << EV_BITS | number,
 				s->order++};
 
-	if (s->events == s->room && !grow_heap(s))
-		return;
-	timer_heap_up(s->heap, s->events++, e);
+	if (make_room(s, &s->heap, s->events, &s->room, sizeof(*s->heap)))
+		timer_heap_up(s->heap, s->events++, e);
 }
 
 static bool sim_take(struct netsim *s, struct timer_entry *out)
@@ -189,18 +192,14 @@ static size_t push_frame_label(const struct netsim *s, uint8_t *frame,
 static size_t frame_export(struct netsim *s, const struct sim_packet *p,
 			   uint8_t out[FRAME_ROOM])
 {
-	const struct label_item *item[LABELS_MAX];
 	struct traffic_packet t;
-	unsigned n = 0;
 	int len;
 
 	packet_head(s, p, &t);
-	for (uint32_t l = p->label; l != POOL_NONE && n < LABELS_MAX;
-	     l = sim_label(s, l)->next)
-		item[n++] = &sim_label(s, l)->item;
 	len = traffic_frame(out, FRAME_ROOM, &t, 0, 0);
-	while (len > 0 && n > 0) /* the oldest was written first */
-		len = (int)push_frame_label(s, out, (size_t)len, p, item[--n]);
+	for (unsigned i = 0; i < p->labels && len > 0; i++)
+		len = (int)push_frame_label(s, out, (size_t)len, p,
+					    &p->item[i]);
 	return len > 0 ? (size_t)len : 0;
 }
 
@@ -347,7 +346,7 @@ static bool is_sampled(struct netsim *s, const struct sim_packet *p,
 {
 	struct sim_port *q;
 
-	if (p->hop != 1 || in == POOL_NONE)
+	if (p->hop != 1 || in == SIM_NONE)
 		return false;
 	q = &s->port[in];
 	if (!label_decide(&s->o.policy, &q->sampled, 0, false, now_us,
@@ -395,27 +394,24 @@ static void write_label(struct netsim *s, struct sim_packet *p, uint32_t port,
 			uint32_t in, uint64_t ns)
 {
 	struct sim_port *q = &s->port[port];
-	uint32_t i = pool_take(&s->labels);
 	uint64_t wait = ns - s->now_ns;
-	struct sim_label *l;
+	struct label_item *item = realloc(p->item,
+					  (p->labels + 1U) * sizeof(*item));
 
-	if (i == POOL_NONE) {
+	if (!item) {
 		sim_fail(s, -ENOMEM);
 		return;
 	}
-	l = sim_label(s, i);
-	l->next = p->label;
-	l->item = (struct label_item){
+	p->item = item;
+	item[p->labels++] = (struct label_item){
 		.device = s->f->node[s->f->port[port].node].id,
-		.in = in == POOL_NONE ? 0 : fabric_number(s->f, in),
+		.in = in == SIM_NONE ? 0 : fabric_number(s->f, in),
 		.out = fabric_number(s->f, port),
 		.time_us = (ns / 1000) & LABEL_TIME_MASK,
 		.latency_ns = wait < UINT32_MAX ? (uint32_t)wait : UINT32_MAX,
 		.queue = q->depth,
 		.number = label_wrote(&q->label, ns / 1000),
 	};
-	p->label = i;
-	p->labels++;
 	s->ctr.labels++;
 }
 
@@ -436,12 +432,12 @@ void carry_export(struct netsim *s, uint32_t i, uint64_t ns)
 	struct sim_packet *p = sim_packet(s, i), *copy;
 	uint32_t c = sim_make(s, p->kind, p->bytes);
 
-	if (c == POOL_NONE)
+	if (c == SIM_NONE)
 		return;
 	p = sim_packet(s, i);
 	copy = sim_packet(s, c);
 	*copy = *p;
-	p->label = POOL_NONE;
+	p->item = NULL;
 	p->labels = 0;
 	s->ctr.items += copy->labels;
 	if (p->kind == OF_TRAFFIC) {
@@ -551,7 +547,7 @@ void sim_send(struct netsim *s, uint32_t i, uint32_t port, uint32_t in)
 		carry_label(s, p, port, in, start);
 		if (strips_labels(s, p, port)) {
 			carry_export(s, i, start);
-			p = sim_packet(s, i); /* the pool may have moved */
+			p = sim_packet(s, i); /* it may have moved */
 		}
 	}
 	count_bytes(s, p, port);
@@ -583,7 +579,7 @@ static void emit_packet(struct netsim *s, const struct fabric_way *w,
 	uint32_t i = sim_make(s, OF_TRAFFIC, s->o.packet);
 	struct sim_packet *p;
 
-	if (i == POOL_NONE)
+	if (i == SIM_NONE)
 		return;
 	p = sim_packet(s, i);
 	p->src = w->src;
@@ -592,7 +588,7 @@ static void emit_packet(struct netsim *s, const struct fabric_way *w,
 	p->specific = flow < s->o.specific;
 	p->len = (uint8_t)w->len;
 	memcpy(p->out, w->out, sizeof(p->out));
-	sim_send(s, i, s->f->node[w->src].first, POOL_NONE);
+	sim_send(s, i, s->f->node[w->src].first, SIM_NONE);
 }
 
 /* The next way of a sender's host, in turn. */
@@ -627,7 +623,7 @@ static void source_send(struct netsim *s, uint32_t i)
 	if (s->over)
 		return;
 	s->ctr.packets++;
-	if (from->host != POOL_NONE) {
+	if (from->host != SIM_NONE) {
 		flow = next_way(s, from);
 		emit_packet(s, &s->f->way[flow], flow);
 	} else {
@@ -662,7 +658,7 @@ static int source_open(struct netsim *s)
 		place_senders(s);
 	else
 		for (; s->sources < s->o.senders; s->sources++)
-			s->source[s->sources].host = POOL_NONE;
+			s->source[s->sources].host = SIM_NONE;
 	s->gap_ns = s->sources * 1e9 / s->o.rate;
 	for (uint32_t i = 0; i < s->sources; i++)
 		sim_at(s, (uint64_t)(rng_unit(&s->traffic) * s->gap_ns),
@@ -711,8 +707,7 @@ int netsim_open(struct netsim **out, const struct netsim_options *o,
 	s->traffic.state = rng_mix(3 * o->seed + 1);
 	s->chance.state = rng_mix(3 * o->seed + 2);
 	s->labelling.state = rng_mix(3 * o->seed + 3);
-	pool_init(&s->packets, sizeof(struct sim_packet));
-	pool_init(&s->labels, sizeof(struct sim_label));
+	s->free = SIM_NONE;
 	rc = open_parts(s);
 	if (rc < 0) {
 		netsim_close(s);
@@ -848,8 +843,9 @@ void netsim_close(struct netsim *s)
 	label_control_close(s->control);
 	free(s->source);
 	free(s->heap);
-	pool_fini(&s->packets);
-	pool_fini(&s->labels);
+	for (uint32_t i = 0; i < s->packets; i++)
+		free(s->packet[i].item);
+	free(s->packet);
 	free(s->port);
 	free(s);
 }

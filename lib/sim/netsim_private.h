@@ -10,64 +10,6 @@
 #include "sim/netsim.h"
 #include "label/label.h"
 
-/* Small things of one size, known by their numbers: there are as many as were
- * ever in use at once. A pointer to one holds until the next is taken. */
-enum {
-	POOL_NONE = UINT32_MAX,
-	POOL_FIRST = 1024, /* how many there is room for to begin with */
-};
-
-struct pool {
-	uint8_t *at;
-	size_t size; /* of one, at least 4 */
-	uint32_t made, room, free, used;
-};
-
-static inline void pool_init(struct pool *p, size_t size)
-{
-	*p = (struct pool){.size = size, .free = POOL_NONE};
-}
-
-static inline void *pool_get(const struct pool *p, uint32_t i)
-{
-	return p->at + (size_t)i * p->size;
-}
-
-/* POOL_NONE: no memory. What is in it is not cleared. */
-static inline uint32_t pool_take(struct pool *p)
-{
-	uint32_t i = p->free;
-
-	if (i != POOL_NONE) {
-		p->free = *(uint32_t *)pool_get(p, i);
-	} else {
-		if (p->made == p->room) {
-			uint32_t room = p->room ? 2 * p->room : POOL_FIRST;
-			uint8_t *at = realloc(p->at, room * p->size);
-
-			if (!at)
-				return POOL_NONE;
-			p->at = at;
-			p->room = room;
-		}
-		i = p->made++;
-	}
-	p->used++;
-	return i;
-}
-
-static inline void pool_give(struct pool *p, uint32_t i)
-{
-	*(uint32_t *)pool_get(p, i) = p->free;
-	p->free = i;
-	p->used--;
-}
-
-static inline void pool_fini(struct pool *p)
-{
-	free(p->at);
-}
-
 /* What an event is of: its kind in the upper bits, a number in the others. */
 enum event_kind {
 	EV_ARRIVE,  /* a packet at the other end of its link */
@@ -81,6 +23,7 @@ enum event_kind {
 };
 
 enum {
+	SIM_NONE = UINT32_MAX, /* no packet, no port, no host */
 	EV_BITS = 28,
 	EV_MASK = (1 << EV_BITS) - 1,
 };
@@ -92,22 +35,16 @@ enum packet_kind {
 	OF_PING,
 };
 
-/* A label on its way, the newest first. */
-struct sim_label {
-	uint32_t next; /* older; the pool's while it is free */
-	struct label_item item;
-};
-
 struct sim_packet {
-	uint32_t next;	   /* behind it in the queue; the pool's while free */
+	uint32_t next;	   /* behind it in the queue, or among those free */
 	uint32_t port;	   /* through which it left last */
-	uint32_t label;	   /* the newest, or POOL_NONE */
 	uint32_t bytes;	   /* of the frame, without labels */
 	uint32_t src, dst; /* nodes */
 	uint32_t flow;	   /* its number; of a probe: its trail */
 	uint32_t hop;
 	uint16_t labels;
-	uint8_t kind, len; /* of out */
+	uint8_t kind, len;	 /* of out */
+	struct label_item *item; /* the labels, the oldest first */
 	bool specific, lost, answer;
 	uint64_t leave_ns; /* its last byte */
 	uint8_t out[FABRIC_HOPS];
@@ -126,7 +63,7 @@ struct sim_port {
 
 /* A sender of traffic. */
 struct sim_source {
-	uint32_t host; /* POOL_NONE: any */
+	uint32_t host; /* SIM_NONE: any */
 	uint32_t next; /* of its ways */
 };
 
@@ -144,7 +81,10 @@ struct netsim {
 	bool over;    /* the end has come: what is under way arrives */
 	bool stopped; /* before its time, by calls.stop */
 	struct sim_port *port;
-	struct pool packets, labels;
+	/* Packets, known by their numbers: as many as were ever under way at
+	 * once. A pointer to one holds until the next is made. */
+	struct sim_packet *packet;
+	uint32_t packets, packet_room, free;
 	struct rng traffic, chance, labelling;
 	struct label_format format;
 
@@ -165,12 +105,7 @@ struct netsim {
 
 static inline struct sim_packet *sim_packet(const struct netsim *s, uint32_t i)
 {
-	return pool_get(&s->packets, i);
-}
-
-static inline struct sim_label *sim_label(const struct netsim *s, uint32_t i)
-{
-	return pool_get(&s->labels, i);
+	return &s->packet[i];
 }
 
 /* What it has on the wire. */
@@ -187,11 +122,11 @@ void sim_fail(struct netsim *s, int err);
 /* It happens then. */
 void sim_at(struct netsim *s, uint64_t ns, enum event_kind kind,
 	    uint32_t number);
-/* A new packet, cleared; POOL_NONE after sim_fail(). */
+/* A new packet, cleared; SIM_NONE after sim_fail(). */
 uint32_t sim_make(struct netsim *s, enum packet_kind kind, uint32_t bytes);
 /* It is gone, and its labels. */
 void sim_free(struct netsim *s, uint32_t i);
-/* Into the queue of a port; in: the one it came by, POOL_NONE: of a host, or of
+/* Into the queue of a port; in: the one it came by, SIM_NONE: of a host, or of
  * the switch itself. */
 void sim_send(struct netsim *s, uint32_t i, uint32_t port, uint32_t in);
 /* Its labels go to the controller; it goes on without. */

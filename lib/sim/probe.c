@@ -36,14 +36,14 @@ struct probes {
 	uint32_t *turn;	     /* of a host: which it pings next */
 };
 
-/* A probe at a node; POOL_NONE: no memory. */
+/* A probe at a node; SIM_NONE: no memory. */
 static uint32_t make_probe(struct netsim *s, enum packet_kind kind,
 			   uint32_t node)
 {
 	uint32_t i = sim_make(s, kind, PROBE_BYTES);
 	struct sim_packet *p;
 
-	if (i == POOL_NONE)
+	if (i == SIM_NONE)
 		return i;
 	s->ctr.probes++;
 	p = sim_packet(s, i);
@@ -60,31 +60,26 @@ static void end_probe(struct netsim *s, uint32_t i)
 	sim_free(s, i);
 }
 
-/* Another one like it, labels and all; POOL_NONE: no memory. */
+/* Another one like it, labels and all; SIM_NONE: no memory. */
 static uint32_t copy_probe(struct netsim *s, uint32_t i)
 {
-	uint32_t c = sim_make(s, OF_FLOOD, PROBE_BYTES), from, last = POOL_NONE;
+	uint32_t c = sim_make(s, OF_FLOOD, PROBE_BYTES);
+	struct sim_packet *p, *copy;
+	size_t len;
 
-	if (c == POOL_NONE)
+	if (c == SIM_NONE)
 		return c;
 	s->ctr.copies++;
-	from = sim_packet(s, i)->label;
-	*sim_packet(s, c) = *sim_packet(s, i);
-	sim_packet(s, c)->label = POOL_NONE;
-	for (; from != POOL_NONE; from = sim_label(s, from)->next) {
-		uint32_t l = pool_take(&s->labels);
-
-		if (l == POOL_NONE) {
-			sim_fail(s, -ENOMEM);
-			return POOL_NONE;
-		}
-		*sim_label(s, l) = *sim_label(s, from);
-		sim_label(s, l)->next = POOL_NONE;
-		if (last == POOL_NONE)
-			sim_packet(s, c)->label = l;
-		else
-			sim_label(s, last)->next = l;
-		last = l;
+	p = sim_packet(s, i);
+	copy = sim_packet(s, c);
+	*copy = *p;
+	len = p->labels * sizeof(*p->item);
+	copy->item = len ? malloc(len) : NULL;
+	if (copy->item) {
+		memcpy(copy->item, p->item, len);
+	} else if (len) {
+		sim_fail(s, -ENOMEM);
+		return SIM_NONE;
 	}
 	return c;
 }
@@ -119,7 +114,7 @@ static void flood_probe(struct netsim *s, uint32_t i, uint32_t in)
 		if (!passes_on(s, in, q))
 			continue;
 		c = copy_probe(s, i);
-		if (c == POOL_NONE)
+		if (c == SIM_NONE)
 			return;
 		sim_send(s, c, q, in);
 	}
@@ -137,8 +132,8 @@ static void send_up(struct netsim *s, uint32_t node)
 		if (!leads_to_switch(s, q, true))
 			continue;
 		i = make_probe(s, OF_FLOOD, node);
-		if (i != POOL_NONE)
-			sim_send(s, i, q, POOL_NONE);
+		if (i != SIM_NONE)
+			sim_send(s, i, q, SIM_NONE);
 	}
 }
 
@@ -176,12 +171,12 @@ static void send_along_trail(struct netsim *s, uint32_t flow)
 	uint32_t i = make_probe(s, OF_WAY, 0);
 	struct sim_packet *p;
 
-	if (i == POOL_NONE)
+	if (i == SIM_NONE)
 		return;
 	p = sim_packet(s, i);
 	p->flow = flow;
 	p->src = p->dst = s->f->port[trail_port(s, p)].node;
-	walk_trail(s, i, POOL_NONE);
+	walk_trail(s, i, SIM_NONE);
 }
 
 static void send_ping(struct netsim *s, uint32_t src, uint32_t dst, bool answer)
@@ -192,14 +187,14 @@ static void send_ping(struct netsim *s, uint32_t src, uint32_t dst, bool answer)
 
 	fabric_pick(s->f, src, dst, rng_u64(&s->chance), &w);
 	i = make_probe(s, OF_PING, src);
-	if (i == POOL_NONE)
+	if (i == SIM_NONE)
 		return;
 	p = sim_packet(s, i);
 	p->dst = dst;
 	p->answer = answer;
 	p->len = (uint8_t)w.len;
 	memcpy(p->out, w.out, sizeof(p->out));
-	sim_send(s, i, s->f->node[src].first, POOL_NONE);
+	sim_send(s, i, s->f->node[src].first, SIM_NONE);
 }
 
 /* How many a host pings. */
