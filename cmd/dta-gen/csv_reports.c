@@ -373,7 +373,7 @@ static const char *key_text(const struct reader *r, char *room, size_t size)
 static int read_key(struct reader *r)
 {
 	char room[2 * KEY_TEXT_MAX];
-	struct keytext_error why;
+	struct error why;
 	const char *text = key_text(r, room, sizeof(room));
 	bool loose;
 	int which = keytext_pick(r->row->key, &loose, r->table,
@@ -381,7 +381,7 @@ static int read_key(struct reader *r)
 
 	if (which < 0)
 		return error_set(r->err, -EINVAL, "key '%.120s' %s%s", text,
-				 why.why.text,
+				 why.text,
 				 r->c->made ? "; --layout or --key-type tell "
 					      "of other keys"
 					    : "");

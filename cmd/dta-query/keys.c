@@ -31,26 +31,17 @@ void keys_open(struct keys *k, const struct keys_from *from,
 		cli_fail("%s: %s", from->file, strerror(-rc));
 }
 
-/* The key again, below the message, which may fill more than one line of a
- * terminal; and a mark below the part that is wrong. */
-static void mark_wrong_part(const char *text, const struct keytext_error *f)
-{
-	int at = 0;
-
-	for (size_t i = 0; i < f->at && text[i]; i++)
-		at += (text[i] & 0xc0) != 0x80; /* UTF-8: not a byte each */
-	cli_warn("  %s", text);
-	cli_warn("  %*s^", at, "");
-}
-
-/* A line that is no key. The message of a share waits for keys_join(). */
-static void refuse_line(struct keys *k, const char *text,
-			const struct error *why)
+/* A line or argument that is no key. The message of a share waits for
+ * keys_join(). */
+static void refuse_key(struct keys *k, const char *text,
+		       const struct error *why)
 {
 	uint64_t i = k->malformed++;
 	char *message;
 
-	if (i >= KEYS_SHOWN)
+	if (!k->from.file)
+		cli_warn("'%s' %s", text, why->text);
+	if (!k->from.file || i >= KEYS_SHOWN)
 		return;
 	if (asprintf(&message, "%s:%llu: '%s' %s", k->lines.path,
 		     (unsigned long long)k->lines.number, text, why->text) < 0)
@@ -80,26 +71,10 @@ void keys_close(struct keys *k)
 	lines_close(&k->lines);
 }
 
-static void refuse_key(struct keys *k, const char *text,
-		       const struct keytext_error *f)
-{
-	if (k->from.file) {
-		refuse_line(k, text, &f->why);
-		return;
-	}
-	k->malformed++;
-	cli_warn("'%s' %s", text, f->why.text);
-	if (f->at != SIZE_MAX)
-		mark_wrong_part(text, f);
-	if (f->shell)
-		cli_warn("a > must be quoted: a shell takes what is behind it "
-			 "for the file that the output goes to");
-}
-
 static void add_key(struct keys *k, const char *text)
 {
 	struct asked *a = &k->asked[k->n];
-	struct keytext_error why;
+	struct error why;
 	const struct table *t;
 	bool loose;
 	int which;
@@ -109,8 +84,7 @@ static void add_key(struct keys *k, const char *text)
 	which = keytext_pick(a->key, &loose, k->table, k->targets->n, text,
 			     &why);
 	if (which == -EEXIST) {
-		error_set(&k->wrong, which, "'%.100s' %.400s", text,
-			  why.why.text);
+		error_set(&k->wrong, which, "'%.100s' %.400s", text, why.text);
 		return;
 	}
 	if (which < 0) {
@@ -157,10 +131,8 @@ static bool next_args(struct keys *k)
 
 static void add_field(struct keys *k, char *line)
 {
-	static const struct keytext_error unclosed = {
-		.why = {"is no CSV: a quote that is not closed"},
-		.at = SIZE_MAX,
-	};
+	static const struct error unclosed = {
+		"is no CSV: a quote that is not closed"};
 	char *field[CSV_FIELDS_MAX];
 	int n = csv_split(line, field, k->csv_at + 1);
 

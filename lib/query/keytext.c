@@ -18,79 +18,69 @@ static const char *const examples[KEY_TYPES] = {
 	[KEY_U32] = "1234",
 };
 
-static int no_key(const struct table *const *t, unsigned n, struct error *err)
-{
-	char why[sizeof(err->text)] = "";
-	size_t len = 0;
-
-	for (unsigned i = 0; i < n && len < sizeof(why); i++) {
-		enum key_type type = (enum key_type)t[i]->key_type;
-
-		len += (size_t)snprintf(
-			why + len, sizeof(why) - len, "%s%s (%s, like %s)",
-			i ? ", nor of " : "is no key of table ", t[i]->name,
-			key_type_name(type), examples[type]);
-	}
-	return error_set(err, -EINVAL, "%s", why);
-}
-
 /*
  * A text without what people put in and makes no difference: blanks, capitals,
- * -> for >. at[i] is where out[i] was; both have room for KEY_TEXT_MAX. Returns
- * its length, 0 if there is no room.
+ * -> for >. out has room for KEY_TEXT_MAX. False: there is none.
  */
-static size_t strip_text(char *out, uint16_t *at, const char *text)
+static bool strip_text(char *out, const char *text)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; text[i]; i++) {
-		if (text[i] == ' ' || text[i] == '\t' ||
-		    (text[i] == '-' && text[i + 1] == '>'))
+	for (; *text; text++) {
+		if (*text == ' ' || *text == '\t' ||
+		    (*text == '-' && text[1] == '>'))
 			continue;
 		if (n + 1 >= KEY_TEXT_MAX)
-			return 0;
-		at[n] = (uint16_t)i;
-		out[n++] = (char)tolower((unsigned char)text[i]);
+			return false;
+		out[n++] = (char)tolower((unsigned char)*text);
 	}
-	at[n] = (uint16_t)strlen(text);
 	out[n] = '\0';
-	return n;
+	return n > 0;
 }
 
-/* The table whose keys it is most like says what is wrong with it. loose: the
- * text without what makes no difference; at[i]: where loose[i] is in it. */
-static void explain_misfit(const struct table *const *t, unsigned n,
-			   const char *text, const char *loose,
-			   const uint16_t *at, struct keytext_error *f)
+/* None takes a text, NULL: whatever it is. The table whose keys it is most like
+ * says what is wrong with it. */
+static int no_key(const struct table *const *t, unsigned n, const char *text,
+		  struct error *err)
 {
-	struct error all = f->why;
-	size_t best = 0, like;
+	char why[380] = "";
+	size_t best = 0, len = 0;
 	uint8_t key[KEY_MAX];
+	struct key_error one, wrong = {.want = NULL};
 
 	for (unsigned i = 0; i < n; i++) {
 		enum key_type type = (enum key_type)t[i]->key_type;
 		bool six = type == KEY_FLOW6 || type == KEY_HOP6 ||
 			   type == KEY_SRC6;
-		struct key_error one;
+		size_t like;
 
-		if (!key_parse_at(key, type, t[i]->key_len, loose, &one))
+		if (len < sizeof(why))
+			len += (size_t)snprintf(why + len, sizeof(why) - len,
+						"%s%s (%s, like %s)",
+						i ? ", nor of "
+						  : "is no key of table ",
+						t[i]->name, key_type_name(type),
+						examples[type]);
+		if (!text ||
+		    !key_parse_at(key, type, t[i]->key_len, text, &one))
 			continue;
 		/* Of one IP version, as it seems. */
 		like = 2 * one.at +
-		       ((strchr(loose, '[') || strstr(loose, "::")) == six);
-		if (i && like <= best)
+		       ((strchr(text, '[') || strstr(text, "::")) == six);
+		if (wrong.want && like <= best)
 			continue;
 		best = like;
-		f->at = at[one.at];
-		f->shell = !loose[one.at] && !strncmp(one.want, "a >", 3);
-		if (!one.len)
-			error_set(&f->why, -EINVAL, "%.380s: it lacks %s",
-				  all.text, one.want);
-		else
-			error_set(&f->why, -EINVAL, "%.380s: '%.*s' is not %s",
-				  all.text, at[one.at + one.len] - at[one.at],
-				  text + at[one.at], one.want);
+		wrong = one;
 	}
+	if (!wrong.want)
+		return error_set(err, -EINVAL, "%s", why);
+	if (wrong.len)
+		return error_set(err, -EINVAL, "%s: '%.*s' is not %s", why,
+				 (int)wrong.len, text + wrong.at, wrong.want);
+	return error_set(err, -EINVAL, "%s: it lacks %s%s", why, wrong.want,
+			 strncmp(wrong.want, "a >", 3)
+				 ? ""
+				 : " (a shell wants a > to be quoted)");
 }
 
 /* A key of a table. *added: its protocol was left out, and the table has one.
@@ -137,23 +127,17 @@ static int pick_table(uint8_t *key, bool *added, const struct table *const *t,
 }
 
 int keytext_pick(uint8_t *key, bool *loose, const struct table *const *t,
-		 unsigned n, const char *text, struct keytext_error *f)
+		 unsigned n, const char *text, struct error *why)
 {
-	int found = pick_table(key, loose, t, n, text, &f->why);
+	int found = pick_table(key, loose, t, n, text, why);
 	char bare[KEY_TEXT_MAX];
-	uint16_t at[KEY_TEXT_MAX];
 	bool added;
 
-	f->at = SIZE_MAX;
-	f->shell = false;
 	if (found != -ENOENT)
 		return found;
 	*loose = true;
-	no_key(t, n, &f->why);
-	if (!strip_text(bare, at, text))
-		return -EINVAL;
-	found = pick_table(key, &added, t, n, bare, &f->why);
-	if (found == -ENOENT)
-		explain_misfit(t, n, text, bare, at, f);
-	return found == -ENOENT ? -EINVAL : found;
+	if (!strip_text(bare, text))
+		return no_key(t, n, NULL, why);
+	found = pick_table(key, &added, t, n, bare, why);
+	return found == -ENOENT ? no_key(t, n, bare, why) : found;
 }

@@ -8,23 +8,16 @@
 #include "region/table.h"
 #include "net/key.h"
 
-/* Why a text is no key. */
-struct keytext_error {
-	/* "is no key of table flows (flow4, like 10.0.0.1:443>...), nor of ...:
-	 * port 77777: above 65535" */
-	struct error why;
-	size_t at;  /* of the part that is wrong; SIZE_MAX: none of them is */
-	bool shell; /* it ends where > would stand: a shell may have taken it */
-};
-
 /*
  * Finds the table that a key fits: exactly one of n must fit, with the text as
  * it is, or without blanks and capitals and with > for ->. A flow without a
  * protocol has the table's.
  * Returns its number, with key (KEY_MAX bytes) filled in; -EINVAL: none does;
- * -EEXIST: several do. *loose: it was not as it is.
+ * -EEXIST: several do; why: "is no key of table flows (flow4, like
+ * 10.0.0.1:443>...), nor of ...: '77777' is not a port from 0 to 65535".
+ * *loose: it was not as it is.
  */
 int keytext_pick(uint8_t *key, bool *loose, const struct table *const *t,
-		 unsigned n, const char *text, struct keytext_error *f);
+		 unsigned n, const char *text, struct error *why);
 
 #endif

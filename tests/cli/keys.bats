@@ -29,16 +29,11 @@ teardown() { remove_regions "$NAME"; }
 
 query() { dta-query keywrite -R "$NAME" "$@"; }
 
-# refused KEY COLUMN TEXT: exit 1; the mark is under that column of the key.
+# refused KEY TEXT: exit 1, and what is wrong with it.
 refused() {
-	local at
-
 	run -1 --separate-stderr query "$1"
 	echo "$stderr"
-	[[ ${stderr_lines[0]} == "dta-query: '$1' is no key of table flows ("*"$3" ]]
-	printf -v at '%*s^' "$2" ''
-	[ "${stderr_lines[1]}" = "dta-query:   $1" ]
-	[ "${stderr_lines[2]}" = "dta-query:   $at" ]
+	[[ $stderr == "dta-query: '$1' is no key of table flows ("*"$2" ]]
 }
 
 @test "blanks, capitals and arrows make no difference; rows show the key itself" {
@@ -53,15 +48,15 @@ refused() {
 	[[ ${lines[1]} == 2001:db8::1,* ]]
 }
 
-@test "what is wrong with a key, and where" {
-	refused '10.0.0.1:77777>10.0.0.2:1/tcp' 9 ": '77777' is not a port from 0 to 65535"
-	refused '10.0.0.1:1 -> 10.0.0.256:1/tcp' 14 ": '10.0.0.256' is not an IPv4 address"
-	refused '10.0.0.1:1>10.0.0.2:1/tpc' 22 \
+@test "what is wrong with a key" {
+	refused '10.0.0.1:77777>10.0.0.2:1/tcp' ": '77777' is not a port from 0 to 65535"
+	refused '10.0.0.1:1 -> 10.0.0.256:1/tcp' ": '10.0.0.256' is not an IPv4 address"
+	refused '10.0.0.1:1>10.0.0.2:1/tpc' \
 		": 'tpc' is not a protocol: tcp, udp, icmp, icmp6, sctp, gre, esp or a number from 0 to 255"
-	refused '10.0.0.1:1>10.0.0.2:1' 21 ": it lacks a / and the protocol, like /tcp"
-	refused '10.0.0.1:01>10.0.0.2:1/tcp' 9 ": '01' is not a port from 0 to 65535"
-	refused '10.0.0.1:x>10.0.0.2:1/tcp' 9 ": 'x' is not a port from 0 to 65535"
-	refused 'ABC.DEF:1>10.0.0.2:1/tcp' 0 ": 'ABC.DEF' is not an IPv4 address"
+	refused '10.0.0.1:1>10.0.0.2:1' ": it lacks a / and the protocol, like /tcp"
+	refused '10.0.0.1:01>10.0.0.2:1/tcp' ": '01' is not a port from 0 to 65535"
+	refused '10.0.0.1:x>10.0.0.2:1/tcp' ": 'x' is not a port from 0 to 65535"
+	refused 'ABC.DEF:1>10.0.0.2:1/tcp' ": 'abc.def' is not an IPv4 address"
 	# Of two tables, the one whose keys it is most like.
 	run -1 --separate-stderr query '2001:db8::12345'
 	[[ $stderr == *": '2001:db8::12345' is not an IPv6 address"* ]]
@@ -70,7 +65,7 @@ refused() {
 @test "a > that was not quoted" {
 	run -1 --separate-stderr query 10.0.0.1:443
 	[[ $stderr == *": it lacks a > and the destination"* ]]
-	[[ $stderr == *"a > must be quoted"* ]]
+	[[ $stderr == *"a shell wants a > to be quoted"* ]]
 }
 
 @test "--keys: ten lines that are none, then how many" {
