@@ -27,17 +27,6 @@ static int read_number(const char *text, uint64_t min, uint64_t max,
 	return 0;
 }
 
-static int read_size(const char *text, uint64_t min, uint64_t max,
-		     uint64_t *out, struct error *why)
-{
-	if (text_size(out, text) < 0 || *out < min || *out > max)
-		return error_set(why, -EINVAL,
-				 "is not a number from %ju to %ju (K, M, G, T: "
-				 "powers of 1000; Ki, Mi...: of 1024)",
-				 (uintmax_t)min, (uintmax_t)max);
-	return 0;
-}
-
 /* "99%" without its sign, in room; NULL if there is none. */
 static const char *cut_percent(const char *text, char room[32])
 {
@@ -51,46 +40,19 @@ static const char *cut_percent(const char *text, char room[32])
 }
 
 /* 99% is 0.99, where 1 is all there is. */
-static bool read_share(const char *text, double high, double *out)
-{
-	char room[32];
-
-	if (high > 1 || !(text = cut_percent(text, room)) ||
-	    !text_f64(out, text))
-		return false;
-	*out /= 100;
-	return true;
-}
-
 static int read_f64(const char *text, double low, double high, double *out,
 		    struct error *why)
 {
-	if ((!text_f64(out, text) && !read_share(text, high, out)) ||
-	    *out < low || *out > high) {
-		if (high <= 1 && text_f64(out, text) && *out > 1 && *out <= 100)
-			return error_set(why, -EINVAL,
-					 "is not from %.12g to %.12g: do you "
-					 "mean %s%%?",
-					 low, high, text);
-		return error_set(why, -EINVAL,
-				 "is not a number from %.12g to %.12g", low,
-				 high);
-	}
-	return 0;
-}
+	char room[32];
+	const char *share = high <= 1 ? cut_percent(text, room) : NULL;
+	bool ok = text_f64(out, share ? share : text);
 
-static int read_time(const char *text, uint64_t min, uint64_t max,
-		     uint64_t *out, struct error *why)
-{
-	if (!text_duration_ns(out, text))
-		return error_set(why, -EINVAL,
-				 "is not a duration (100ms, 5s, 1m)");
-	if (*out < min)
-		return error_set(why, -EINVAL, "is no time at all");
-	if (*out > max)
-		return error_set(why, -EINVAL, "is above %gs",
-				 (double)max / 1e9);
-	return 0;
+	if (share)
+		*out /= 100;
+	if (ok && *out >= low && *out <= high)
+		return 0;
+	return error_set(why, -EINVAL, "is not a number from %.12g to %.12g%s",
+			 low, high, high <= 1 ? "; a share may be 99%" : "");
 }
 
 /* "is not a, b or c" */
@@ -121,39 +83,42 @@ static int read_word(const char *const *words, const char *text, uint64_t min,
 	return words[i] ? 0 : no_such_word(words, text, why);
 }
 
-static int read_flag(const struct cli_option *o, const char *text,
-		     uint64_t *out, struct error *why)
-{
-	*out = strcmp(text, "yes") ? 0 : o->min ? o->min : 1;
-	if (strcmp(text, "yes") != 0 && strcmp(text, "no") != 0)
-		return error_set(why, -EINVAL, "is not yes or no");
-	return 0;
-}
-
-/* The largest whole number an option may be. */
-static uint64_t largest_number(const struct cli_option *o)
-{
-	return o->max ? o->max : UINT64_MAX >> (64 - 8 * o->width);
-}
-
 /* Those that are stored as a whole number. */
 static int read_whole(const struct cli_option *o, const char *text, uint64_t *v,
 		      struct error *why)
 {
+	static const char *const no_yes[] = {"no", "yes", NULL};
+	uint64_t max = o->max ? o->max : UINT64_MAX >> (64 - 8 * o->width);
+	const char *bare;
 	char room[32];
+	int rc;
 
 	switch (o->type) {
 	case CLI_FLAG:
-		return read_flag(o, text, v, why);
+		rc = read_word(no_yes, text, 0, v, why);
+		*v = *v && o->min ? o->min : *v;
+		return rc;
 	case CLI_U64:
-		if (o->arg && !strcmp(o->arg, "PERCENT") &&
-		    cut_percent(text, room))
-			text = room;
-		return read_number(text, o->min, largest_number(o), v, why);
+		bare = o->arg && !strcmp(o->arg, "PERCENT")
+			       ? cut_percent(text, room)
+			       : NULL;
+		return read_number(bare ? bare : text, o->min, max, v, why);
 	case CLI_SIZE:
-		return read_size(text, o->min, largest_number(o), v, why);
+		if (!text_size(v, text) && *v >= o->min && *v <= max)
+			return 0;
+		return error_set(why, -EINVAL,
+				 "is not a number from %ju to %ju (K, M, G, T: "
+				 "powers of 1000; Ki, Mi...: of 1024)",
+				 (uintmax_t)o->min, (uintmax_t)max);
 	case CLI_TIME:
-		return read_time(text, o->min, largest_number(o), v, why);
+		if (!text_duration_ns(v, text))
+			return error_set(why, -EINVAL,
+					 "is not a duration (100ms, 5s, 1m)");
+		if (*v < o->min)
+			return error_set(why, -EINVAL, "is no time at all");
+		return *v <= max ? 0
+				 : error_set(why, -EINVAL, "is above %gs",
+					     (double)max / 1e9);
 	case CLI_WORD:
 		return read_word(o->words, text, o->min, v, why);
 	default:
@@ -161,15 +126,10 @@ static int read_whole(const struct cli_option *o, const char *text, uint64_t *v,
 	}
 }
 
-/* Whole numbers of any width; the machine is little-endian. */
-static void store(const struct cli_option *o, void *opts, const void *value)
-{
-	memcpy((char *)opts + o->at, value, o->width);
-}
-
 int cli_set(const struct cli_option *o, void *opts, const char *text,
 	    struct error *why)
 {
+	char *to = (char *)opts + o->at;
 	uint64_t v = 0;
 	double f;
 	int rc;
@@ -182,17 +142,17 @@ int cli_set(const struct cli_option *o, void *opts, const char *text,
 	case CLI_OUT:
 		if (!*text)
 			return error_set(why, -EINVAL, "is empty");
-		store(o, opts, &text);
+		memcpy(to, &text, sizeof(text));
 		return 0;
 	case CLI_F64:
 		rc = read_f64(text, o->low, o->high, &f, why);
 		if (!rc)
-			store(o, opts, &f);
+			memcpy(to, &f, sizeof(f));
 		return rc;
-	default:
+	default: /* of any width; the machine is little-endian */
 		rc = read_whole(o, text, &v, why);
 		if (!rc)
-			store(o, opts, &v);
+			memcpy(to, &v, o->width);
 		return rc;
 	}
 }
@@ -207,29 +167,12 @@ uint64_t cli_u64(const char *what, const char *text, uint64_t min, uint64_t max)
 	return v;
 }
 
-/* Which name a word is; -EINVAL, and why says all of them. */
-static int find_name(const char *word, const char *(*name)(unsigned),
-		     struct error *why)
-{
-	char all[256] = "";
-	size_t len = 0;
-	unsigned i;
-
-	for (i = 0; name(i); i++) {
-		if (!strcmp(word, name(i)))
-			return (int)i;
-		len += (size_t)snprintf(all + len, sizeof(all) - len, "%s, ",
-					name(i));
-	}
-	return error_set(why, -EINVAL, "names '%s': it is none of %sall, none",
-			 word, all);
-}
-
 int cli_names(unsigned *set, const char *text, const char *(*of)(unsigned),
 	      unsigned all, struct error *why)
 {
-	char buf[256], *rest = buf, *name;
-	unsigned found = 0;
+	char buf[256], names[256] = "", *rest = buf, *name;
+	unsigned found = 0, i;
+	size_t len = 0;
 
 	if (!text || !strcmp(text, "all") || !strcmp(text, "none")) {
 		*set = text && text[0] == 'n' ? 0 : all;
@@ -238,11 +181,17 @@ int cli_names(unsigned *set, const char *text, const char *(*of)(unsigned),
 	if (strlen(text) >= sizeof(buf))
 		return error_set(why, -EINVAL, "is too long");
 	memcpy(buf, text, strlen(text) + 1);
+	for (i = 0; of(i) && len < sizeof(names); i++)
+		len += (size_t)snprintf(names + len, sizeof(names) - len,
+					"%s, ", of(i));
 	while ((name = strsep(&rest, ","))) {
-		int i = find_name(name, of, why);
-
-		if (i < 0)
-			return i;
+		for (i = 0; of(i) && strcmp(name, of(i)) != 0;)
+			i++;
+		if (!of(i))
+			return error_set(why, -EINVAL,
+					 "names '%s': it is none of %sall, "
+					 "none",
+					 name, names);
 		found |= 1U << i;
 	}
 	*set = found;
@@ -274,7 +223,6 @@ enum {
 	OPTIONS_MAX = 64,
 	WORD_MAX = 32, /* of an option's name, with its dashes */
 	NAMES_MAX = 256,
-	FILES_MAX = 32,
 	HELP_COLUMN = 26, /* where the help of an option begins, of 80 */
 };
 
@@ -412,12 +360,6 @@ refuse_unknown(const struct cli *c, const char *name, size_t len)
 		  text, g.best);
 }
 
-/* Of two names or files one would be ignored in silence. */
-static bool only_once(const struct cli_option *o)
-{
-	return o->type == CLI_STR || o->type == CLI_IN || o->type == CLI_OUT;
-}
-
 /* Takes an option as if it had been given; exits on a bad value. */
 static void set_option(const struct cli *c, void *opts,
 		       const struct cli_option *o, const char *text)
@@ -443,7 +385,9 @@ static void take_option(const struct cli *c, void *opts,
 	}
 	if (o->arg && !text)
 		cli_usage(c, "--%s: argument missing", o->name);
-	if (only_once(o) && given[o - c->options])
+	/* Of two names or files one would be ignored in silence. */
+	if ((o->type == CLI_STR || o->type == CLI_IN || o->type == CLI_OUT) &&
+	    given[o - c->options])
 		cli_usage(c, "--%s is given twice: '%s' and '%s'", o->name,
 			  given[o - c->options], text);
 	set_option(c, opts, o, text);
@@ -560,19 +504,6 @@ static void check_group(const struct cli *c, const struct cli_group *g)
 			  g->why ? g->why : "");
 }
 
-static void check_verb(const struct cli *c, const struct cli_option *o,
-		       const char *verb)
-{
-	const char *at = o->verbs;
-	char word[WORD_MAX], names[NAMES_MAX];
-
-	while (next_word(&at, word))
-		if (!strcmp(word, verb))
-			return;
-	cli_usage(c, "--%s is for %s", o->name,
-		  list_of(o->verbs, " and ", names));
-}
-
 /* Each of the words of needs, of which A|B|C is any. */
 static void check_needs(const struct cli *c, const struct cli_option *o)
 {
@@ -610,58 +541,38 @@ void cli_apart(const char *file, const char *written)
 		cli_refuse("%s: named twice: it would be overwritten", written);
 }
 
-/* The files of the options of a type, and their names. */
-struct files {
-	const char *path[FILES_MAX];
-	unsigned n;
-	char dashes[NAMES_MAX]; /* the options that are - */
-};
-
-static struct files files_of(const struct cli *c, const void *opts,
-			     enum cli_type type)
+/* The file that an option names; NULL: none. */
+static const char *file_of(const struct cli_option *o, const void *opts)
 {
-	struct files f = {0};
-	size_t n = 0;
+	const char *path;
 
-	for (const struct cli_option *o = c->options; o->name; o++) {
-		const char *path;
-
-		if (o->type != type)
-			continue;
-		memcpy(&path, (const char *)opts + o->at, sizeof(path));
-		if (!path || f.n == FILES_MAX)
-			continue;
-		f.path[f.n++] = path;
-		if (!strcmp(path, "-"))
-			n += (size_t)snprintf(f.dashes + n, NAMES_MAX - n,
-					      " --%s", o->name);
-	}
-	return f;
-}
-
-static void check_dashes(const struct cli *c, const struct files *f,
-			 const char *stream)
-{
-	char names[NAMES_MAX];
-
-	if (strchr(f->dashes + (*f->dashes != 0), ' '))
-		cli_usage(c,
-			  "the %s cannot be two files: only one of %s may be -",
-			  stream, list_of(f->dashes, " and ", names));
+	if (o->type != CLI_IN && o->type != CLI_OUT)
+		return NULL;
+	memcpy(&path, (const char *)opts + o->at, sizeof(path));
+	return path;
 }
 
 static void check_files(const struct cli *c, const void *opts)
 {
-	struct files in = files_of(c, opts, CLI_IN);
-	struct files out = files_of(c, opts, CLI_OUT);
+	for (const struct cli_option *o = c->options; o->name; o++) {
+		const char *path = file_of(o, opts), *other;
 
-	check_dashes(c, &in, "standard input");
-	check_dashes(c, &out, cli_stdout);
-	for (unsigned i = 0; i < out.n; i++) {
-		for (unsigned k = 0; k < in.n; k++)
-			cli_apart(in.path[k], out.path[i]);
-		for (unsigned k = 0; k < i; k++)
-			cli_apart(out.path[k], out.path[i]);
+		for (const struct cli_option *p = c->options; p < o; p++) {
+			if (!path || !(other = file_of(p, opts)))
+				continue;
+			if (!strcmp(path, "-") && !strcmp(other, "-") &&
+			    o->type == p->type)
+				cli_usage(c,
+					  "the %s cannot be two files: only "
+					  "one of --%s and --%s may be -",
+					  o->type == CLI_IN ? "standard input"
+							    : cli_stdout,
+					  p->name, o->name);
+			if (o->type == CLI_OUT)
+				cli_apart(other, path);
+			else if (p->type == CLI_OUT)
+				cli_apart(path, other);
+		}
 	}
 }
 
@@ -712,13 +623,14 @@ void cli_check_named(const struct cli *c, const void *opts, const char *verb)
 	for (const struct cli_group *g = c->groups; g && g->names; g++)
 		check_group(c, g);
 	for (const struct cli_option *o = c->options; o->name; o++) {
-		char name[WORD_MAX];
+		char name[WORD_MAX], names[NAMES_MAX];
 
 		snprintf(name, sizeof(name), "--%s", o->name);
 		if (!cli_text(c, name))
 			continue;
-		if (o->verbs && verb)
-			check_verb(c, o, verb);
+		if (!is_for(o, verb))
+			cli_usage(c, "--%s is for %s", o->name,
+				  list_of(o->verbs, " and ", names));
 		if (o->needs)
 			check_needs(c, o);
 	}
