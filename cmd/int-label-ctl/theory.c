@@ -71,14 +71,16 @@ static const struct cli cli_theory = {
 static int print_labels(struct rows *r, const struct theory_options *o)
 {
 	/* f(i) = i/5, as of the paper's figures. */
-	struct theory_labels l = {.r = o->ratio, .f = {0, .2, .4, .6, .8, 1}};
+	struct theory_labels base_b = {.r = o->ratio,
+				       .f = {0, .2, .4, .6, .8, 1}};
+	struct theory_labels base_a = {.r = o->ratio};
 	double a[THEORY_HOPS + 1], b[THEORY_HOPS + 1];
 	double far[THEORY_HOPS + 1];
 	unsigned n = THEORY_HOPS + 1;
 	int rc = 0;
 
-	theory_tree_a(&l, (unsigned)o->arity, a);
-	theory_tree_b(&l, (unsigned)o->arity, b);
+	theory_tree(&base_a, (unsigned)o->arity, a);
+	theory_tree(&base_b, (unsigned)o->arity, b);
 	theory_hops((unsigned)o->arity, far);
 	for (unsigned i = 0; i < n && !rc; i++) {
 		unsigned f = 0;

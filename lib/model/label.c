@@ -18,30 +18,18 @@ double theory_window(const struct theory_times *t)
 	       t->gap * exp((t->interval - t->telemetry) / t->gap) / between;
 }
 
-/* One hop more, which labels a packet of i labels with f(i) + r (1 - f(i)). */
-static void add_hop(const struct theory_labels *l, unsigned hops, double *p)
-{
-	p[hops + 1] = 0;
-	for (unsigned i = hops + 1; i-- > 0;) {
-		double q = l->f[i] + l->r * (1 - l->f[i]);
-
-		p[i + 1] += p[i] * q;
-		p[i] *= 1 - q;
-	}
-}
-
-void theory_base_b(const struct theory_labels *l, unsigned hops, double *p)
+void theory_base(const struct theory_labels *l, unsigned hops, double *p)
 {
 	p[0] = 1;
-	for (unsigned i = 0; i < hops; i++)
-		add_hop(l, i, p);
-}
+	for (unsigned h = 0; h < hops; h++) {
+		p[h + 1] = 0;
+		for (unsigned i = h + 1; i-- > 0;) {
+			double q = l->f[i] + l->r * (1 - l->f[i]);
 
-void theory_base_a(const struct theory_labels *l, unsigned hops, double *p)
-{
-	struct theory_labels plain = {.r = l->r};
-
-	theory_base_b(&plain, hops, p);
+			p[i + 1] += p[i] * q;
+			p[i] *= 1 - q;
+		}
+	}
 }
 
 void theory_hops(unsigned k, double p[THEORY_HOPS + 1])
@@ -54,32 +42,18 @@ void theory_hops(unsigned k, double p[THEORY_HOPS + 1])
 	p[5] = (k - 1) * half * half / others;
 }
 
-static void mean_of_tree(const struct theory_labels *l, unsigned k,
-			 double p[THEORY_HOPS + 1],
-			 void (*base)(const struct theory_labels *, unsigned,
-				      double *))
+void theory_tree(const struct theory_labels *l, unsigned k,
+		 double p[THEORY_HOPS + 1])
 {
 	double hops[THEORY_HOPS + 1], of[THEORY_HOPS + 1];
 
 	theory_hops(k, hops);
 	memset(p, 0, (THEORY_HOPS + 1) * sizeof(*p));
 	for (unsigned h = 1; h <= THEORY_HOPS; h++) {
-		base(l, h, of);
+		theory_base(l, h, of);
 		for (unsigned i = 0; i <= h; i++)
 			p[i] += hops[h] * of[i];
 	}
-}
-
-void theory_tree_a(const struct theory_labels *l, unsigned k,
-		   double p[THEORY_HOPS + 1])
-{
-	mean_of_tree(l, k, p, theory_base_a);
-}
-
-void theory_tree_b(const struct theory_labels *l, unsigned k,
-		   double p[THEORY_HOPS + 1])
-{
-	mean_of_tree(l, k, p, theory_base_b);
 }
 
 double theory_mean(const double *p, unsigned n)

@@ -112,9 +112,9 @@ double theory_window(const struct theory_times *t);
  * its interval. f[i]: how likely it labels a packet with i labels for the sake
  * of them, f[0] to f[THEORY_HOPS_MAX - 1].
  *
- * Base A: each hop labels with r. Base B: with f(i) + r (1 - f(i)), the first
- * one, too. Then f(0) > 0 is right as well; the authors' sheet leaves out what
- * it does from the second hop on.
+ * Base A: each hop labels with r; all f are 0. Base B: with f(i) + r (1 -
+ * f(i)), the first one, too. Then f(0) > 0 is right as well; the authors' sheet
+ * leaves out what it does from the second hop on.
  */
 struct theory_labels {
 	double r;
@@ -123,18 +123,15 @@ struct theory_labels {
 
 /* p[i]: the chance that a packet has i labels behind so many hops, at most
  * THEORY_HOPS_MAX; p has hops + 1 places. */
-void theory_base_a(const struct theory_labels *l, unsigned hops, double *p);
-void theory_base_b(const struct theory_labels *l, unsigned hops, double *p);
+void theory_base(const struct theory_labels *l, unsigned hops, double *p);
 
 /* p[h]: the share of the pairs of hosts of a k-ary fat tree that are h hops
  * apart, h up to THEORY_HOPS; only 1, 3 and 5 occur. k is even, at least 4. */
 void theory_hops(unsigned k, double p[THEORY_HOPS + 1]);
 
-/* The labels of a packet between any two hosts of it: Z_A and Z_B. */
-void theory_tree_a(const struct theory_labels *l, unsigned k,
-		   double p[THEORY_HOPS + 1]);
-void theory_tree_b(const struct theory_labels *l, unsigned k,
-		   double p[THEORY_HOPS + 1]);
+/* The labels of a packet between any two hosts of it: Z_A or Z_B. */
+void theory_tree(const struct theory_labels *l, unsigned k,
+		 double p[THEORY_HOPS + 1]);
 
 /* The mean of a distribution over 0 .. n - 1. */
 double theory_mean(const double *p, unsigned n);

@@ -33,11 +33,11 @@ static void test_sheet(void)
 {
 	static const double want[] = {0,	  .031813882, .010350970,
 				      .003971443, .001439871, .000388814};
-	struct theory_labels l = fifths(.01);
+	struct theory_labels l = fifths(.01), plain = {.r = .01};
 	double a[THEORY_HOPS + 1], b[THEORY_HOPS + 1];
 
-	theory_tree_a(&l, 20, a);
-	theory_tree_b(&l, 20, b);
+	theory_tree(&plain, 20, a);
+	theory_tree(&l, 20, b);
 	for (unsigned i = 1; i <= THEORY_HOPS; i++)
 		TEST(near(b[i], want[i], 5e-10));
 	TEST(near(theory_mean(a, 6), .048919, 5e-7));
@@ -49,11 +49,12 @@ static void test_distributions(void)
 {
 	for (unsigned k = 4; k <= 64; k += 2) {
 		struct theory_labels l = fifths(k / 100.0);
+		struct theory_labels plain = {.r = l.r};
 		double h[6], a[6], b[6], sum[3] = {0};
 
 		theory_hops(k, h);
-		theory_tree_a(&l, k, a);
-		theory_tree_b(&l, k, b);
+		theory_tree(&plain, k, a);
+		theory_tree(&l, k, b);
 		for (unsigned i = 0; i < 6; i++) {
 			sum[0] += h[i];
 			sum[1] += a[i];
@@ -71,17 +72,17 @@ static void test_limits(void)
 	struct theory_labels l = {.r = 1};
 	double p[THEORY_HOPS_MAX + 1];
 
-	theory_base_b(&l, 5, p);
+	theory_base(&l, 5, p);
 	TEST(p[5] == 1 && p[4] == 0);
 	l = (struct theory_labels){.r = .3};
-	theory_base_a(&l, 3, p);
+	theory_base(&l, 3, p);
 	TEST(near(p[2], 3 * .09 * .7, 1e-15));
 	for (unsigned i = 1; i < THEORY_HOPS_MAX; i++)
 		l.f[i] = 1; /* F1: all behind the first label */
-	theory_base_b(&l, 3, p);
+	theory_base(&l, 3, p);
 	TEST(near(p[3], .3, 1e-15) && near(p[2], .7 * .3, 1e-15) &&
 	     near(p[1], .7 * .7 * .3, 1e-15));
-	theory_base_b(&l, THEORY_HOPS_MAX, p);
+	theory_base(&l, THEORY_HOPS_MAX, p);
 	TEST(near(p[0], pow(.7, THEORY_HOPS_MAX), 1e-20));
 }
 
@@ -91,7 +92,7 @@ static void test_first_f(void)
 	struct theory_labels l = {.r = .1, .f = {.5, .5, .5}};
 	double p[4];
 
-	theory_base_b(&l, 2, p);
+	theory_base(&l, 2, p);
 	TEST(near(p[0], .45 * .45, 1e-15) && near(p[2], .55 * .55, 1e-15));
 }
 

@@ -55,7 +55,7 @@ static void by_chance(unsigned k, double r, bool b, double packets)
 		l.f[i] = b ? i / 5.0 : 0;
 		rig.o.policy.table[i] = l.f[i] + r * (1 - l.f[i]);
 	}
-	theory_tree_b(&l, k, p);
+	theory_tree(&l, k, p);
 	rig_run(&rig);
 	snprintf(what, sizeof(what), "base %s, k %u, r %g", b ? "B" : "A", k,
 		 r);
