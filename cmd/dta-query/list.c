@@ -52,8 +52,7 @@ struct entries {
 	uint32_t *list;	      /* ids asked for; none: all that hold entries */
 	unsigned lists;
 	uint64_t printed, lost;
-	bool damaged; /* something could not be read */
-	bool source_failed;
+	bool damaged;	     /* something could not be read */
 	struct list_buf buf; /* entries that were read */
 };
 
@@ -144,16 +143,14 @@ static bool next_list(const struct entries *e, const struct table *t,
 
 /* Says once per list what is wrong with it, and goes on with the others. */
 static void warn_unreadable(struct entries *e, unsigned epoch,
-			    const struct table_view *v, uint32_t list, int rc)
+			    const struct table *t, uint32_t list, int rc)
 {
-	if (query_source_failed(e->p, e->p->epoch[epoch].source)) {
-		sources_check(e->p);
-		e->source_failed = true;
-		return;
-	}
 	e->damaged = true;
-	cli_warn("%s: list %u: %s", v->t->name, list,
-		 rc == -EBADMSG ? "a damaged block" : strerror(-rc));
+	if (query_source_failed(e->p, e->p->epoch[epoch].source))
+		sources_check(e->p);
+	else
+		cli_warn("%s: list %u: %s", t->name, list,
+			 rc == -EBADMSG ? "a damaged block" : strerror(-rc));
 }
 
 /* Entries of a list, 0 if its count cannot be read. */
@@ -165,7 +162,7 @@ static uint64_t count_entries(struct entries *e, unsigned epoch,
 
 	if (rc == 0)
 		return n;
-	warn_unreadable(e, epoch, v, list, rc);
+	warn_unreadable(e, epoch, v->t, list, rc);
 	return 0;
 }
 
@@ -222,13 +219,12 @@ static uint64_t print_entries(struct entries *e, unsigned target,
 					    &next, &gone);
 
 		if (n < 0) {
-			warn_unreadable(e, epoch, v, list, (int)n);
+			warn_unreadable(e, epoch, v->t, list, (int)n);
 			return until;
 		}
 		if (query_epoch_stale(e->p, epoch)) {
 			*lost += until - from; /* cleared while it was read */
-			e->source_failed |= query_source_failed(e->p,
-								at.source);
+			e->damaged |= query_source_failed(e->p, at.source);
 			sources_check(e->p);
 			return until;
 		}
@@ -242,76 +238,74 @@ static uint64_t print_entries(struct entries *e, unsigned target,
 	return from;
 }
 
-static bool list_view(struct table_view *v, const struct entries *e,
-		      unsigned target, unsigned epoch, uint32_t list)
+struct list_epoch *list_find(struct query_sources *p,
+			     const struct query_target *t, uint32_t list)
 {
-	return !query_epoch_repeats(e->p, epoch) &&
-	       query_target_view(v, e->p, &e->targets.target[target], epoch) &&
-	       list < v->t->lists;
-}
-
-/* Where to begin in each epoch: --last counts from the newest one back. */
-static void find_begins(struct entries *e, unsigned target, uint32_t list,
-			uint64_t *begin, uint64_t *count)
-{
-	uint64_t left = e->o->last_given ? e->o->last : UINT64_MAX;
-
-	for (unsigned i = 0; i < e->p->n; i++) {
-		struct table_view v;
-		uint64_t have;
-
-		begin[i] = count[i] = 0;
-		if (!list_view(&v, e, target, i, list))
-			continue;
-		count[i] = count_entries(e, i, &v, list);
-		have = count[i] - query_list_oldest(v.t, count[i]);
-		if (!e->o->last_given)
-			continue;
-		begin[i] = count[i] - (have < left ? have : left);
-		left -= count[i] - begin[i];
-	}
-}
-
-/*
- * Lists a list's epochs, and finds where to begin in each. A machine that
- * turns out to be lost is asked no more: its mirror may do.
- */
-static void find_list(struct entries *e, unsigned target, uint32_t list,
-		      uint64_t **begin)
-{
+	struct list_epoch *found = NULL;
+	struct table_view v;
 	uint8_t key[4];
+	bool failed;
 
 	be32_store(key, list);
+	if (p->clustered && list % LISTS_PER_LOOK == 0)
+		query_sources_refresh(p);
 	do {
-		e->source_failed = false;
-		query_sources_for_key(e->p, key, sizeof(key));
-		*begin = realloc(*begin, (e->p->n + 1) * 2 * sizeof(**begin));
-		if (!*begin)
+		failed = false;
+		query_sources_for_key(p, key, sizeof(key));
+		free(found);
+		found = calloc(p->n + 1, sizeof(*found));
+		if (!found)
 			cli_fail("out of memory");
-		find_begins(e, target, list, *begin, *begin + e->p->n);
-	} while (e->source_failed && !cli_stop);
-	if (e->p->incomplete)
-		query_sources_set_failed(e->p);
+		for (unsigned i = 0; i < p->n && !failed; i++) {
+			uint64_t n = 0;
+			int rc = -ENOENT;
+
+			if (!query_epoch_repeats(p, i) &&
+			    query_target_view(&v, p, t, i) &&
+			    list < v.t->lists) {
+				rc = query_list_count(&n, &v, list);
+				failed = rc < 0 &&
+					 query_source_failed(
+						 p, p->epoch[i].source);
+			}
+			found[i].count = rc < 0 ? rc : (int64_t)n;
+		}
+		sources_check(p);
+	} while (failed && !cli_stop);
+	if (p->incomplete)
+		query_sources_set_failed(p);
+	return found;
 }
 
-/* One list in all epochs, oldest first: the order in which it was written. */
+/* One list in all epochs, oldest first: the order in which it was written.
+ * --last counts from the newest one back. */
 static void print_places(struct entries *e, unsigned target, uint32_t list)
 {
-	uint64_t *begin = NULL, *count;
+	const struct query_target *t = &e->targets.target[target];
+	struct list_epoch *found = list_find(e->p, t, list);
+	uint64_t left = e->o->last_given ? e->o->last : UINT64_MAX;
 	struct table_view v;
 
-	find_list(e, target, list, &begin);
-	count = begin + e->p->n;
-	for (unsigned i = e->p->n; i-- > 0 && !cli_stop;) {
-		if (!list_view(&v, e, target, i, list))
+	for (unsigned i = 0; i < e->p->n; i++) {
+		uint64_t count = (uint64_t)found[i].count, have;
+
+		if (found[i].count < 0 && found[i].count != -ENOENT)
+			warn_unreadable(e, i, t->t, list, (int)found[i].count);
+		if (found[i].count <= 0 || !e->o->last_given)
 			continue;
-		if (e->o->last_given) /* what was lost is not gone through */
-			e->lost += query_list_oldest(v.t, count[i]);
-		print_entries(e, target, i, &v, list, begin[i], count[i],
-			      &e->lost);
+		/* What was lost is not gone through. */
+		query_target_view(&v, e->p, t, i);
+		e->lost += query_list_oldest(v.t, count);
+		have = count - query_list_oldest(v.t, count);
+		have = have < left ? have : left;
+		found[i].begin = count - have;
+		left -= have;
 	}
-	e->damaged |= e->source_failed;
-	free(begin);
+	for (unsigned i = e->p->n; i-- > 0 && !cli_stop;)
+		if (found[i].count > 0 && query_target_view(&v, e->p, t, i))
+			print_entries(e, target, i, &v, list, found[i].begin,
+				      (uint64_t)found[i].count, &e->lost);
+	free(found);
 }
 
 static void print_all(struct entries *e)
@@ -319,14 +313,9 @@ static void print_all(struct entries *e)
 	for (unsigned i = 0; i < e->targets.n; i++) {
 		uint32_t at = 0, list;
 
-		for (unsigned n = 0;
-		     !cli_stop &&
-		     next_list(e, e->targets.target[i].t, &at, &list);
-		     n++) {
-			if (e->p->clustered && n % LISTS_PER_LOOK == 0)
-				query_sources_refresh(e->p);
+		while (!cli_stop &&
+		       next_list(e, e->targets.target[i].t, &at, &list))
 			print_places(e, i, list);
-		}
 	}
 }
 

@@ -38,4 +38,15 @@ struct list_buf {
 };
 uint64_t list_room(struct list_buf *b, const struct table_view *v, uint64_t n);
 
+/*
+ * Lists the epochs of a list, and reads how many entries it has in each before
+ * any is read: if a machine is lost, its mirror may do. The caller frees them.
+ */
+struct list_epoch {
+	int64_t count;	/* -ENOENT: it is not there, or there twice; -errno */
+	uint64_t begin; /* the caller's */
+};
+struct list_epoch *list_find(struct query_sources *p,
+			     const struct query_target *t, uint32_t list);
+
 #endif

@@ -305,10 +305,6 @@ static void verify_copies(struct verifying *w, unsigned copies)
  * Append. Those of the newest epoch are the last ones, those of the epoch
  * before come before them.
  */
-enum {
-	LISTS_PER_LOOK = 256, /* at epochs on other machines */
-};
-
 struct check {
 	struct verifying *w;
 	const struct table *t;
@@ -355,14 +351,10 @@ static void note_loss(struct check *c, unsigned epoch)
 /* Checks the list in one epoch: its last entry is number c->end - 1 of the
  * truth. */
 static void check_epoch(struct check *c, unsigned epoch,
-			const struct table_view *view)
+			const struct table_view *view, uint64_t entries)
 {
-	uint64_t entries, from, shift, next, gone;
+	uint64_t from, shift, next, gone;
 
-	if (query_list_count(&entries, view, c->list) < 0) {
-		note_loss(c, epoch);
-		return;
-	}
 	/* The ring may hold more than the truth tells of, or still has. */
 	from = c->end - c->truth->first;
 	from = entries > from ? entries - from : 0;
@@ -392,37 +384,6 @@ static void check_epoch(struct check *c, unsigned epoch,
 }
 
 /*
- * Lists the list's epochs, and reads the count in each before any entry is
- * compared: if a machine is lost, its mirror may do.
- */
-static void find_list(struct check *c)
-{
-	struct query_sources *p = c->w->sources;
-	uint8_t key[4];
-	bool failed;
-
-	be32_store(key, c->list);
-	if (p->clustered && c->list % LISTS_PER_LOOK == 0)
-		query_sources_refresh(p);
-	do {
-		failed = false;
-		query_sources_for_key(p, key, sizeof(key));
-		for (unsigned i = 0; p->clustered && i < p->n && !failed; i++) {
-			struct table_view view;
-			uint64_t n;
-
-			failed = query_target_view(&view, p, &c->w->target,
-						   i) &&
-				 c->list < view.t->lists &&
-				 query_list_count(&n, &view, c->list) < 0 &&
-				 query_source_failed(p, p->epoch[i].source);
-		}
-	} while (failed);
-	if (p->incomplete)
-		query_sources_set_failed(p);
-}
-
-/*
  * What no epoch has is missing as far as there would have been room for it;
  * the rest was overwritten, or would have been.
  */
@@ -430,23 +391,23 @@ static void check_list(struct check *c)
 {
 	struct query_sources *p = c->w->sources;
 	struct truth_score *s = &c->w->score;
+	struct list_epoch *found = list_find(p, &c->w->target, c->list);
 	uint64_t rooms = 0, left, reported, asked = s->asked;
 
-	find_list(c);
 	reported = c->truth->first + c->truth->len / c->t->value_len;
 	c->end = reported;
 	c->held = 0;
 	for (unsigned i = 0; i < p->n; i++) {
 		struct table_view view;
 
-		if (query_epoch_repeats(p, i) ||
-		    !query_target_view(&view, p, &c->w->target, i) ||
-		    c->list >= view.t->lists)
+		if (found[i].count == -ENOENT ||
+		    !query_target_view(&view, p, &c->w->target, i))
 			continue;
 		rooms += table_kept(view.t);
-		if (c->end > c->truth->first)
-			check_epoch(c, i, &view);
+		if (c->end > c->truth->first && found[i].count >= 0)
+			check_epoch(c, i, &view, (uint64_t)found[i].count);
 	}
+	free(found);
 	left = rooms > c->held ? rooms - c->held : 0;
 	count_missing(c, left < c->end ? left : c->end);
 	asked = s->asked - asked;
