@@ -221,7 +221,7 @@ refused() {
 }
 
 @test "what is refused says what would do" {
-	refused "'99' is not a number from 1e-06 to 0.999999999999; a share may be 99%" keywrite --want 99
+	refused "'99' is not from 1e-06 to 0.999999999999: do you mean 99%?" keywrite --want 99
 	refused "(0.99 is 99%)" keywrite --want 0
 	refused "'-1' is not a number from 1 to 1125T (K, M, G, T: powers of 1000; Ki, Mi...: of 1024)" keywrite --flows -1
 	refused "'0' is not a number from 1 to 1125T" keywrite --memory 0
