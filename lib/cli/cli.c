@@ -297,30 +297,20 @@ void cli_ledger(const struct ledger *l, const void *ctr, enum row_format fmt)
 		cli_warn("%s: the ledger does not add up", l->stage);
 }
 
-static void on_stop(int sig)
-{
-	(void)sig;
-	if (cli_stop < 2)
-		cli_stop++;
-	threads_wake();
-}
+static volatile sig_atomic_t hangup_taken;
 
-static void on_report(int sig)
+/* THREADS_WAKE has interrupted what a thread waited for, and that is all. */
+static void on_signal(int sig)
 {
-	(void)sig;
-	cli_report = 1;
-}
-
-static void on_hangup(int sig)
-{
-	(void)sig;
-	cli_hangup = 1;
-}
-
-/* It has interrupted what a thread waited for. */
-static void on_wake(int sig)
-{
-	(void)sig;
+	if (sig == SIGUSR1)
+		cli_report = 1;
+	else if (sig == SIGHUP && hangup_taken)
+		cli_hangup = 1;
+	else if (sig != THREADS_WAKE) {
+		if (cli_stop < 2)
+			cli_stop++;
+		threads_wake();
+	}
 }
 
 static void on_bus(int sig)
@@ -347,25 +337,20 @@ static void set_handler(int sig, void (*handler)(int))
 
 void cli_signals(void)
 {
-	static const struct {
-		int sig;
-		void (*handler)(int);
-	} table[] = {
-		{SIGINT, on_stop},	 {SIGTERM, on_stop},
-		{SIGUSR1, on_report},	 {SIGBUS, on_bus},
-		{THREADS_WAKE, on_wake},
-	};
+	static const int signals[] = {SIGINT, SIGTERM, SIGUSR1, THREADS_WAKE};
 	struct sigaction was;
 
-	for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++)
-		set_handler(table[i].sig, table[i].handler);
+	for (unsigned i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		set_handler(signals[i], on_signal);
+	set_handler(SIGBUS, on_bus);
 	if (!sigaction(SIGHUP, NULL, &was) && was.sa_handler != SIG_IGN)
-		set_handler(SIGHUP, on_stop);
+		set_handler(SIGHUP, on_signal);
 }
 
 void cli_take_hangup(void)
 {
-	set_handler(SIGHUP, on_hangup);
+	hangup_taken = 1;
+	set_handler(SIGHUP, on_signal);
 }
 
 /* --- the beginning and the end ------------------------------------------- */
@@ -472,16 +457,14 @@ struct src *cli_live_open(struct cli_live *l, const uint16_t *port, bool quiet)
 	return s;
 }
 
-static bool is_fifo(const char *path)
+const char *cli_place(const char *path)
 {
 	struct stat st;
 
-	return strcmp(path, "-") && !stat(path, &st) && S_ISFIFO(st.st_mode);
-}
-
-const char *cli_place(const char *path)
-{
-	return cli_stop && is_fifo(path) ? "/dev/null" : path;
+	return cli_stop && strcmp(path, "-") && !stat(path, &st) &&
+			       S_ISFIFO(st.st_mode)
+		       ? "/dev/null"
+		       : path;
 }
 
 int cli_snk_open(struct snk **out, const char *path, struct error *err)
@@ -495,6 +478,8 @@ int cli_snk_open(struct snk **out, const char *path, struct error *err)
 		snk_until(*out, &cli_stop);
 	return rc;
 }
+
+#define DROPPED " packets were dropped by the kernel"
 
 struct drops {
 	uint64_t kernel_drops;
@@ -514,15 +499,6 @@ static uint64_t drops_of(const struct src *s)
 	return s ? src_drops(s) : 0;
 }
 
-static void warn_of_drops(const char *name, const struct src *s)
-{
-	uint64_t drops = drops_of(s);
-
-	if (drops)
-		cli_warn("%s: %ju packets were dropped by the kernel", name,
-			 (uintmax_t)drops);
-}
-
 void cli_interface(const struct cli_live *l, const struct src *s,
 		   uint64_t unsent)
 {
@@ -538,8 +514,11 @@ void cli_live_drops(const struct cli_live *l, const struct src *s,
 		cli_interface(l, s, unsent);
 	if (l->format != ROW_TEXT)
 		return;
-	warn_of_drops(l->name, s);
-	warn_of_drops(l->beside.name, l->beside.s);
+	if (drops_of(s))
+		cli_warn("%s: %ju" DROPPED, l->name, (uintmax_t)drops_of(s));
+	if (drops_of(l->beside.s))
+		cli_warn("%s: %ju" DROPPED, l->beside.name,
+			 (uintmax_t)drops_of(l->beside.s));
 	if (unsent)
 		cli_warn("%ju packets could not be sent", (uintmax_t)unsent);
 }
@@ -551,35 +530,10 @@ enum {
 	STEP_NS = 1000000, /* at high rates, as many at once as this long */
 };
 
-static void sleep_ns(uint64_t ns)
-{
-	struct timespec t = {
-		.tv_sec = (time_t)(ns / SECOND),
-		.tv_nsec = (long)(ns % SECOND),
-	};
-
-	nanosleep(&t, NULL);
-}
-
-/* Packets due that long after the start: the first one at once. */
-static uint64_t packets_due(const struct cli_pace *p, uint64_t ns)
-{
-	return (uint64_t)(p->rate * ((double)ns / SECOND)) + 1;
-}
-
-/* How long after ns the next packets are due: at high rates several. */
-static uint64_t until_due(const struct cli_pace *p, uint64_t ns)
-{
-	double step = p->rate * STEP_NS / SECOND;
-	double at = ((double)p->sent + (step > 1 ? step - 1 : 0)) / p->rate *
-		    SECOND;
-
-	return at > (double)ns ? (uint64_t)(at - (double)ns) + 1 : 1;
-}
-
 int cli_pace(struct cli_pace *p, int max, uint64_t *wait_ns)
 {
-	uint64_t now = clock_ns(), n, wait;
+	uint64_t now = clock_ns(), n, wait = 1;
+	double step, at;
 
 	if (!p->start_ns)
 		p->start_ns = now;
@@ -587,7 +541,9 @@ int cli_pace(struct cli_pace *p, int max, uint64_t *wait_ns)
 	if ((p->count && p->sent >= p->count) ||
 	    (p->duration_ns && now >= p->duration_ns))
 		return CLI_PACE_OVER;
-	n = p->rate > 0 ? packets_due(p, now) : UINT64_MAX;
+	/* The first one is due at once. */
+	n = p->rate > 0 ? (uint64_t)(p->rate * ((double)now / SECOND)) + 1
+			: UINT64_MAX;
 	n = n > p->sent ? n - p->sent : 0;
 	if (p->count && n > p->count - p->sent)
 		n = p->count - p->sent;
@@ -596,13 +552,19 @@ int cli_pace(struct cli_pace *p, int max, uint64_t *wait_ns)
 	p->sent += n;
 	if (n)
 		return (int)n;
-	wait = until_due(p, now);
+	/* Until the next ones are due: at high rates several. */
+	step = p->rate * STEP_NS / SECOND;
+	at = ((double)p->sent + (step > 1 ? step - 1 : 0)) / p->rate * SECOND;
+	if (at > (double)now)
+		wait += (uint64_t)(at - (double)now);
 	if (p->duration_ns && wait > p->duration_ns - now)
 		wait = p->duration_ns - now;
 	if (wait_ns)
 		*wait_ns = wait;
 	else
-		sleep_ns(wait);
+		nanosleep(&(struct timespec){(time_t)(wait / SECOND),
+					     (long)(wait % SECOND)},
+			  NULL);
 	return 0;
 }
 
@@ -684,21 +646,15 @@ static bool make_page(void)
 	return true;
 }
 
-/* Whether there is a page: one that was removed is made anew. */
-static bool have_page(void)
-{
-	if (own.page && ledger_page_is_lost(own.page))
-		remove_page();
-	return own.page || make_page();
-}
-
 bool cli_page_begin(void)
 {
 	uint64_t now;
 
 	if (own.due_ns == UINT64_MAX || (now = clock_coarse_ns()) < own.due_ns)
 		return false;
-	if (!have_page()) {
+	if (own.page && ledger_page_is_lost(own.page))
+		remove_page(); /* it was removed: a new one is made */
+	if (!own.page && !make_page()) {
 		own.due_ns = now + AGAIN_NS;
 		return false;
 	}

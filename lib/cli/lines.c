@@ -15,39 +15,27 @@ enum {
 	BLOCK = 1 << 18,
 };
 
-static int open_it(const char *path)
-{
-	int fd;
-
-	do
-		fd = open(cli_place(path), O_RDONLY | O_CLOEXEC);
-	while (fd < 0 && errno == EINTR);
-	return fd;
-}
-
 int lines_open(struct lines *l, const char *path)
 {
-	bool is_stdin = !strcmp(path, "-");
 	struct stat st;
 	int rc;
 
 	*l = (struct lines){.fd = STDIN_FILENO, .path = path};
-	if (is_stdin)
+	if (!strcmp(path, "-"))
 		l->path = "standard input";
-	else if ((l->fd = open_it(path)) < 0)
+	else
+		do
+			l->fd = open(cli_place(path), O_RDONLY | O_CLOEXEC);
+		while (l->fd < 0 && errno == EINTR);
+	if (l->fd < 0)
 		return -errno;
 	if (fstat(l->fd, &st) < 0)
 		goto fail;
-	if (S_ISDIR(st.st_mode)) {
-		errno = EISDIR;
-		goto fail;
-	}
 	l->regular = S_ISREG(st.st_mode);
 	l->buf = malloc(BLOCK + 2); /* one to end a line that has no end */
-	if (!l->buf)
-		goto fail;
 	l->at = l->stop = l->buf;
-	return 0;
+	if (l->buf)
+		return 0;
 fail:
 	rc = -errno;
 	lines_close(l);

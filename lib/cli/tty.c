@@ -142,39 +142,18 @@ bool tty_colour(int fd)
 	return isatty(fd) && (!no || !*no) && term && strcmp(term, "dumb") != 0;
 }
 
-static int letter_key(char c)
-{
-	static const char letters[] = "ABCDHF";
-	static const int keys[] = {KEY_UP,   KEY_DOWN, KEY_RIGHT,
-				   KEY_LEFT, KEY_HOME, KEY_END};
-	const char *at = memchr(letters, c, sizeof(letters) - 1);
-
-	return at ? keys[at - letters] : KEY_OTHER;
-}
-
-static int number_key(char c)
-{
-	switch (c) {
-	case '1':
-	case '7':
-		return KEY_HOME;
-	case '4':
-	case '8':
-		return KEY_END;
-	case '5':
-		return KEY_PAGE_UP;
-	case '6':
-		return KEY_PAGE_DOWN;
-	default:
-		return KEY_OTHER;
-	}
-}
-
 /* ESC [ parameters, and a last byte of 0x40 to 0x7e (ECMA-48, section 5.4);
  * arrows also as ESC O. */
 static int decode_key(const char *bytes, size_t n, size_t *used)
 {
+	static const char codes[] = "ABCDHF174856"; /* letters; 1~, 7~... */
+	static const int keys[] = {KEY_UP,   KEY_DOWN,	  KEY_RIGHT,
+				   KEY_LEFT, KEY_HOME,	  KEY_END,
+				   KEY_HOME, KEY_HOME,	  KEY_END,
+				   KEY_END,  KEY_PAGE_UP, KEY_PAGE_DOWN};
+	const char *at;
 	size_t i = 2;
+	char c;
 
 	*used = 1;
 	if (bytes[0] != KEY_ESCAPE || n < 3 ||
@@ -185,9 +164,11 @@ static int decode_key(const char *bytes, size_t n, size_t *used)
 	*used = i < n ? i + 1 : n;
 	if (i == n)
 		return KEY_OTHER;
-	if (bytes[i] != '~')
-		return letter_key(bytes[i]);
-	return i == 3 || bytes[3] == ';' ? number_key(bytes[2]) : KEY_OTHER;
+	c = bytes[i];
+	if (c == '~')
+		c = i == 3 || bytes[3] == ';' ? bytes[2] : '~';
+	at = memchr(codes, c, sizeof(codes) - 1);
+	return at ? keys[at - codes] : KEY_OTHER;
 }
 
 static bool read_bytes(int wait_ms)
