@@ -45,26 +45,17 @@ static const struct row_field place_fields[PLACE_FIELDS] = {
 	{"table", ROW_STR, 8, ROW_TAG, .spare = 1},
 };
 
-enum sum_field {
-	SUM_ASKED,
-	SUM_FOUND,
-	SUM_NOT_FOUND,
-	SUM_AMBIGUOUS,
-	SUM_UNREADABLE,
-	SUM_MALFORMED,
-	SUM_FIELDS,
+/* What was asked, its answers, and what could not be. */
+static const struct row_field sum_fields[] = {
+	{"asked", ROW_U64, 10},
+	{"found", ROW_U64, 10},
+	{"not_found", ROW_U64, 10, .good = "0"},
+	{"ambiguous", ROW_U64, 10, .good = "0"},
+	{"unreadable", ROW_U64, 10, .good = "0"},
+	{"malformed", ROW_U64, 10, .good = "0"},
 };
 
-static const struct row_field sum_fields[SUM_FIELDS] = {
-	[SUM_ASKED] = {"asked", ROW_U64, 10},
-	[SUM_FOUND] = {"found", ROW_U64, 10},
-	[SUM_NOT_FOUND] = {"not_found", ROW_U64, 10, .good = "0"},
-	[SUM_AMBIGUOUS] = {"ambiguous", ROW_U64, 10, .good = "0"},
-	[SUM_UNREADABLE] = {"unreadable", ROW_U64, 10, .good = "0"},
-	[SUM_MALFORMED] = {"malformed", ROW_U64, 10, .good = "0"},
-};
-
-static const struct schema sum_rows = {"keys", sum_fields, SUM_FIELDS};
+static const struct schema sum_rows = {"keys", sum_fields, 6};
 
 struct bulk {
 	const struct opts *o;
@@ -239,14 +230,12 @@ static void sum_row(struct bulk *b, uint64_t malformed)
 {
 	uint64_t asked = malformed;
 
-	for (unsigned i = 0; i <= QUERY_UNREADABLE; i++)
+	for (unsigned i = 0; i <= QUERY_UNREADABLE; i++) {
 		asked += b->answers[i];
-	row_u64(b->rows, SUM_ASKED, asked);
-	row_u64(b->rows, SUM_FOUND, b->answers[QUERY_FOUND]);
-	row_u64(b->rows, SUM_NOT_FOUND, b->answers[QUERY_NOT_FOUND]);
-	row_u64(b->rows, SUM_AMBIGUOUS, b->answers[QUERY_AMBIGUOUS]);
-	row_u64(b->rows, SUM_UNREADABLE, b->answers[QUERY_UNREADABLE]);
-	row_u64(b->rows, SUM_MALFORMED, malformed);
+		row_u64(b->rows, 1 + i, b->answers[i]);
+	}
+	row_u64(b->rows, 0, asked);
+	row_u64(b->rows, 2 + QUERY_UNREADABLE, malformed);
 	row_write(b->rows);
 }
 

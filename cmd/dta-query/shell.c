@@ -207,7 +207,7 @@ static void add_choice(struct choices *c, const char *dashes, const char *text)
 {
 	char *out;
 
-	if (c->n == CHOICES_MAX || !text)
+	if (c->n == CHOICES_MAX)
 		return;
 	out = c->text[c->n];
 	snprintf(out, CHOICE_ROOM, "%s%s", dashes, text);
@@ -215,56 +215,28 @@ static void add_choice(struct choices *c, const char *dashes, const char *text)
 		c->n++;
 }
 
-static void add_commands(struct choices *c)
+/* first: no word is before the one under the cursor. Tables are the values
+ * that are known. */
+static void find_choices(struct choices *c, const struct query_sources *p,
+			 bool first)
 {
-	for (int v = VERB_KEYWRITE; v < VERBS; v++)
+	for (int v = VERB_KEYWRITE; first && v < VERBS; v++)
 		add_choice(c, "", cli.verbs[v]);
-	for (const struct builtin *b = builtins; b->name; b++)
+	for (const struct builtin *b = builtins; first && b->name; b++)
 		add_choice(c, "", b->name);
-}
-
-static void add_tables(struct choices *c, const struct query_sources *p)
-{
+	if (first)
+		return;
+	if (c->len && c->word[0] == '-') {
+		for (const struct cli_option *o = cli.options; o->name; o++)
+			add_choice(c, "--", o->name);
+		return;
+	}
 	for (unsigned i = 0; i < p->sources; i++) {
 		const struct memory *m = p->source[i].memory;
 
 		for (unsigned k = 0; m && k < m->tables; k++)
 			add_choice(c, "", m->table[k].name);
 	}
-}
-
-/* first: no word is before the one under the cursor. Tables are the values
- * that are known. */
-static void find_choices(struct choices *c, const struct query_sources *p,
-			 bool first)
-{
-	if (first)
-		add_commands(c);
-	else if (c->len && c->word[0] == '-')
-		for (const struct cli_option *o = cli.options; o->name; o++)
-			add_choice(c, "--", o->name);
-	else
-		add_tables(c, p);
-}
-
-/* Characters that all choices begin with. */
-static size_t common_prefix(const struct choices *c)
-{
-	size_t n = strlen(c->text[0]);
-
-	for (unsigned i = 1; i < c->n; i++)
-		while (strncmp(c->text[0], c->text[i], n) != 0)
-			n--;
-	return n;
-}
-
-static void print_choices(const struct choices *c)
-{
-	putchar('\n');
-	for (unsigned i = 0; i < c->n; i++)
-		printf("%s  ", c->text[i]);
-	putchar('\n');
-	fflush(stdout);
 }
 
 /* What the Tab key does. */
@@ -287,9 +259,15 @@ static unsigned char complete_word(EditLine *el, wint_t ch)
 	find_choices(&c, sh->p, word == li->buffer);
 	if (!c.n)
 		return CC_ERROR;
-	n = common_prefix(&c);
+	n = strlen(c.text[0]); /* characters that all choices begin with */
+	for (unsigned i = 1; i < c.n; i++)
+		while (strncmp(c.text[0], c.text[i], n) != 0)
+			n--;
 	if (n == c.len && c.n > 1) {
-		print_choices(&c);
+		for (unsigned i = 0; i < c.n; i++)
+			printf("%s%s", i ? "  " : "\n", c.text[i]);
+		putchar('\n');
+		fflush(stdout);
 		return CC_REDISPLAY;
 	}
 	if (c.n == 1)

@@ -21,12 +21,8 @@ enum field {
 	TABLE,
 	KIND,
 	ASKED,
-	RIGHT,
-	WRONG,
-	MISSING,
-	AMBIGUOUS,
-	OVER,
-	INCOMPLETE,
+	RIGHT, /* enum truth_verdict from here, */
+	INCOMPLETE = RIGHT + VERDICTS,
 	TOO_LONG,
 	OVERWRITTEN,
 	FIELDS,
@@ -37,10 +33,10 @@ static const struct row_field fields[FIELDS] = {
 	[KIND] = {"kind", ROW_STR, 8, ROW_TAG},
 	[ASKED] = {"asked", ROW_U64, 9},
 	[RIGHT] = {"right", ROW_U64, 9},
-	[WRONG] = {"wrong", ROW_U64, 9, .good = "0"},
-	[MISSING] = {"missing", ROW_U64, 9, .good = "0"},
-	[AMBIGUOUS] = {"ambiguous", ROW_U64, 9, .good = "0"},
-	[OVER] = {"over", ROW_U64, 9, .good = "0"},
+	{"wrong", ROW_U64, 9, .good = "0"},
+	{"missing", ROW_U64, 9, .good = "0"},
+	{"ambiguous", ROW_U64, 9, .good = "0"},
+	{"over", ROW_U64, 9, .good = "0"},
 	[INCOMPLETE] = {"incomplete", ROW_U64, 10},
 	[TOO_LONG] = {"too_long", ROW_U64, 8, .good = "0"},
 	[OVERWRITTEN] = {"overwritten", ROW_U64, 11},
@@ -53,11 +49,8 @@ enum age_field {
 	AGE_LOAD,
 	AGE_AGE,
 	AGE_ASKED,
-	AGE_RIGHT,
-	AGE_WRONG,
-	AGE_MISSING,
-	AGE_AMBIGUOUS,
-	AGE_SUCCESS,
+	AGE_RIGHT, /* and here, but the last one */
+	AGE_SUCCESS = AGE_RIGHT + VERDICT_OVER,
 	AGE_PLANNED,
 	AGE_FIELDS,
 };
@@ -70,9 +63,9 @@ static const struct row_field age_fields[AGE_FIELDS] = {
 	[AGE_AGE] = {"age", ROW_F64, 5},
 	[AGE_ASKED] = {"asked", ROW_U64, 9},
 	[AGE_RIGHT] = {"right", ROW_U64, 9, .spare = 1},
-	[AGE_WRONG] = {"wrong", ROW_U64, 9, .good = "0"},
-	[AGE_MISSING] = {"missing", ROW_U64, 9, .spare = 1},
-	[AGE_AMBIGUOUS] = {"ambiguous", ROW_U64, 9, .spare = 1},
+	{"wrong", ROW_U64, 9, .good = "0"},
+	{"missing", ROW_U64, 9, .spare = 1},
+	{"ambiguous", ROW_U64, 9, .spare = 1},
 	[AGE_SUCCESS] = {"success", ROW_F64, 9},
 	[AGE_PLANNED] = {"planned", ROW_F64, 9},
 };
@@ -86,11 +79,8 @@ static void score_row(struct rows *r, const struct table *t,
 	row_str(r, TABLE, t->name);
 	row_str(r, KIND, table_kind_name(t->kind));
 	row_u64(r, ASKED, s->asked);
-	row_u64(r, RIGHT, s->verdict[VERDICT_RIGHT]);
-	row_u64(r, WRONG, s->verdict[VERDICT_WRONG]);
-	row_u64(r, MISSING, s->verdict[VERDICT_MISSING]);
-	row_u64(r, AMBIGUOUS, s->verdict[VERDICT_AMBIGUOUS]);
-	row_u64(r, OVER, s->verdict[VERDICT_OVER]);
+	for (unsigned i = 0; i < VERDICTS; i++)
+		row_u64(r, RIGHT + i, s->verdict[i]);
 	row_u64(r, INCOMPLETE, s->incomplete);
 	row_u64(r, TOO_LONG, s->too_long);
 	row_u64(r, OVERWRITTEN, s->overwritten);
@@ -206,10 +196,8 @@ static void bin_row(struct rows *r, const struct by_age *a, unsigned i,
 	row_f64(r, AGE_LOAD, (double)a->n / (double)a->t->units);
 	row_f64(r, AGE_AGE, (double)(i + 1) / a->bins);
 	row_u64(r, AGE_ASKED, b->score.asked);
-	row_u64(r, AGE_RIGHT, b->score.verdict[VERDICT_RIGHT]);
-	row_u64(r, AGE_WRONG, b->score.verdict[VERDICT_WRONG]);
-	row_u64(r, AGE_MISSING, b->score.verdict[VERDICT_MISSING]);
-	row_u64(r, AGE_AMBIGUOUS, b->score.verdict[VERDICT_AMBIGUOUS]);
+	for (unsigned v = 0; v < VERDICT_OVER; v++)
+		row_u64(r, AGE_RIGHT + v, b->score.verdict[v]);
 	if (b->score.asked)
 		row_f64(r, AGE_SUCCESS,
 			(double)b->score.verdict[VERDICT_RIGHT] / asked);
@@ -319,8 +307,7 @@ struct check {
 static void compare_entries(struct check *c, uint64_t index, uint64_t n)
 {
 	size_t len = c->t->value_len;
-	const uint8_t *want = c->truth->entries +
-			      (index - c->truth->first) * len;
+	const uint8_t *want = c->truth->entries + index * len;
 	struct truth_score *s = &c->w->score;
 
 	s->asked += n;
@@ -355,9 +342,8 @@ static void check_epoch(struct check *c, unsigned epoch,
 {
 	uint64_t from, shift, next, gone;
 
-	/* The ring may hold more than the truth tells of, or still has. */
-	from = c->end - c->truth->first;
-	from = entries > from ? entries - from : 0;
+	/* The ring may hold more than the truth tells of. */
+	from = entries > c->end ? entries - c->end : 0;
 	if (entries - from > table_kept(view->t))
 		from = entries - table_kept(view->t);
 	shift = c->end - entries; /* wraps: index = at + shift */
@@ -394,7 +380,7 @@ static void check_list(struct check *c)
 	struct list_epoch *found = list_find(p, &c->w->target, c->list);
 	uint64_t rooms = 0, left, reported, asked = s->asked;
 
-	reported = c->truth->first + c->truth->len / c->t->value_len;
+	reported = c->truth->len / c->t->value_len;
 	c->end = reported;
 	c->held = 0;
 	for (unsigned i = 0; i < p->n; i++) {
@@ -404,7 +390,7 @@ static void check_list(struct check *c)
 		    !query_target_view(&view, p, &c->w->target, i))
 			continue;
 		rooms += table_kept(view.t);
-		if (c->end > c->truth->first && found[i].count >= 0)
+		if (c->end && found[i].count >= 0)
 			check_epoch(c, i, &view, (uint64_t)found[i].count);
 	}
 	free(found);

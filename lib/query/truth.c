@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "hash/crc.h"
 #include "hash/family.h"
-#include "region/region.h"
 #include "net/dta.h"
 #include "net/key.h"
 
@@ -211,42 +210,19 @@ static int open_table(struct truth_table **out, struct truth *truth,
 	return 0;
 }
 
-/* Entries that the ring has overwritten for sure are let go of. */
-static void list_trim(struct truth_list *l, const struct table *t)
-{
-	size_t keep = (size_t)t->units * REGION_EPOCHS_MAX * t->value_len;
-	size_t gone;
-
-	if (l->len < 2 * keep)
-		return;
-	gone = l->len - keep;
-	memmove(l->entries, l->entries + gone, keep);
-	l->len = keep;
-	l->first += gone / t->value_len;
-}
-
-static int list_grow(struct truth_list *l, size_t len)
-{
-	size_t cap = 2 * l->cap + len;
-	void *more;
-
-	if (l->cap - l->len >= len)
-		return 0;
-	more = realloc(l->entries, cap);
-	if (!more)
-		return -ENOMEM;
-	l->entries = more;
-	l->cap = cap;
-	return 0;
-}
-
 static int add_entries(struct truth_table *tt, const struct reader *r)
 {
 	struct truth_list *l = &tt->lists[r->number];
 
-	list_trim(l, tt->t);
-	if (list_grow(l, r->len) < 0)
-		return -ENOMEM;
+	if (l->cap - l->len < r->len) {
+		size_t cap = 2 * l->cap + r->len;
+		void *more = realloc(l->entries, cap);
+
+		if (!more)
+			return -ENOMEM;
+		l->entries = more;
+		l->cap = cap;
+	}
 	memcpy(l->entries + l->len, r->bytes, r->len);
 	l->len += r->len;
 	return 0;

@@ -69,7 +69,6 @@ struct truth_key {
 struct truth_list {
 	uint8_t *entries;
 	size_t len, cap; /* bytes */
-	uint64_t first;	 /* entries before the first that is kept */
 };
 
 struct truth_table {
