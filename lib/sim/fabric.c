@@ -260,39 +260,27 @@ int fabric_tree(struct fabric *f, unsigned k)
 	return 0;
 }
 
-static void add_hop(struct fabric_way *w, unsigned out)
-{
-	w->out[w->len++] = (uint8_t)out;
-}
-
-/* Through aggregation switch agg of each pod and its core switch core. */
-static void lay_way(struct fabric_way *w, unsigned half, uint32_t src,
-		    uint32_t dst, unsigned agg, unsigned core)
-{
-	uint32_t from = src / half, to = dst / half; /* edge switches */
-
-	w->len = 0;
-	if (from != to) {
-		add_hop(w, half + agg);
-		if (from / half != to / half) {
-			add_hop(w, half + core);
-			add_hop(w, to / half);
-		}
-		add_hop(w, to % half);
-	}
-	add_hop(w, dst % half);
-}
-
 void fabric_pick(const struct fabric *f, uint32_t src, uint32_t dst,
 		 uint64_t hash, struct fabric_way *out)
 {
 	unsigned half = f->arity / 2, ways = half * half;
 	unsigned way = (unsigned)(((hash & UINT32_MAX) * ways) >> 32);
+	uint32_t a = src - f->switches, b = dst - f->switches;
+	uint32_t from = a / half, to = b / half; /* edge switches */
+	uint8_t *hop = out->out;
 
 	out->src = src;
 	out->dst = dst;
-	lay_way(out, half, src - f->switches, dst - f->switches, way % half,
-		way / half);
+	if (from != to) {
+		*hop++ = (uint8_t)(half + way % half); /* of a pod */
+		if (from / half != to / half) {
+			*hop++ = (uint8_t)(half + way / half); /* a core */
+			*hop++ = (uint8_t)(to / half);
+		}
+		*hop++ = (uint8_t)(to % half);
+	}
+	*hop++ = (uint8_t)(b % half);
+	out->len = (unsigned)(hop - out->out);
 }
 
 /* --- INT-path's trails ------------------------------------------------------
@@ -304,9 +292,10 @@ void fabric_pick(const struct fabric *f, uint32_t src, uint32_t dst,
  * is not there. Arcs of a link are each other's clones. */
 struct walk {
 	const struct fabric *f;
+	uint32_t *room;	   /* all that follow are in it */
 	uint32_t *virtual; /* of a node: the other node, or FABRIC_NONE */
 	uint32_t *next;	   /* of a node: the next place to try */
-	bool *used;	   /* of a port: its link is */
+	uint32_t *used;	   /* of a port: its link is */
 	uint32_t *stack, *arc, depth;
 	uint32_t *circuit, n; /* arcs in reverse: ports, or FABRIC_NONE */
 };
@@ -318,23 +307,18 @@ static bool is_link(const struct fabric *f, uint32_t port)
 	return peer != FABRIC_NONE && peer < f->switch_ports;
 }
 
-static unsigned count_links(const struct fabric *f, uint32_t node)
-{
-	const struct fabric_node *n = &f->node[node];
-	unsigned d = 0;
-
-	for (uint32_t i = 0; i < n->ports; i++)
-		d += is_link(f, n->first + i);
-	return d;
-}
-
 static uint32_t join_odd(struct walk *w)
 {
 	uint32_t odd = 0, last = FABRIC_NONE;
 
 	for (uint32_t i = 0; i < w->f->switches; i++) {
+		const struct fabric_node *n = &w->f->node[i];
+		unsigned links = 0;
+
+		for (uint32_t k = 0; k < n->ports; k++)
+			links += is_link(w->f, n->first + k);
 		w->virtual[i] = FABRIC_NONE;
-		if (count_links(w->f, i) % 2 == 0)
+		if (links % 2 == 0)
 			continue;
 		if (odd++ % 2) {
 			w->virtual[i] = last;
@@ -362,7 +346,7 @@ static bool take_arc(struct walk *w, uint32_t node, uint32_t *to, uint32_t *arc)
 
 		if (!is_link(w->f, port) || w->used[port])
 			continue;
-		w->used[port] = w->used[w->f->port[port].peer] = true;
+		w->used[port] = w->used[w->f->port[port].peer] = 1;
 		*to = w->f->port[w->f->port[port].peer].node;
 		*arc = port;
 		return true;
@@ -416,52 +400,36 @@ static void cut_trails(struct euler *e, const uint32_t *arc, uint32_t n)
 	}
 }
 
-static bool walk_room(struct walk *w, struct euler *e)
-{
-	uint32_t nodes = w->f->switches, arcs = w->f->switch_ports + nodes + 1;
-
-	w->virtual = calloc(nodes, sizeof(*w->virtual));
-	w->next = calloc(nodes, sizeof(*w->next));
-	w->used = calloc(w->f->ports, sizeof(*w->used));
-	w->stack = calloc(arcs, sizeof(*w->stack));
-	w->arc = calloc(arcs, sizeof(*w->arc));
-	w->circuit = calloc(arcs, sizeof(*w->circuit));
-	e->port = calloc(arcs, sizeof(*e->port));
-	e->trail = calloc(nodes, sizeof(*e->trail));
-	return w->virtual && w->next && w->used && w->stack && w->arc &&
-	       w->circuit && e->port && e->trail;
-}
-
-static void free_walk(struct walk *w)
-{
-	free(w->virtual);
-	free(w->next);
-	free(w->used);
-	free(w->stack);
-	free(w->arc);
-	free(w->circuit);
-}
-
 int euler_plan(struct euler *e, const struct fabric *f)
 {
+	uint32_t nodes = f->switches, arcs = f->switch_ports + nodes + 1;
 	struct walk w = {.f = f};
-	bool ok;
 
-	*e = (struct euler){0};
-	ok = walk_room(&w, e);
-	if (ok) {
-		e->odd = join_odd(&w);
-		for (uint32_t i = 0; i < f->switches; i++) {
-			w.n = 0;
-			walk_circuit(&w, i);
-			if (w.n)
-				cut_trails(e, w.circuit, w.n);
-		}
-	} else {
+	w.room = calloc(2 * nodes + f->ports + 3 * arcs, sizeof(*w.room));
+	*e = (struct euler){
+		.port = calloc(arcs, sizeof(*e->port)),
+		.trail = calloc(nodes, sizeof(*e->trail)),
+	};
+	if (!w.room || !e->port || !e->trail) {
+		free(w.room);
 		euler_fini(e);
+		return -ENOMEM;
 	}
-	free_walk(&w);
-	return ok ? 0 : -ENOMEM;
+	w.virtual = w.room;
+	w.next = w.virtual + nodes;
+	w.used = w.next + nodes;
+	w.stack = w.used + f->ports;
+	w.arc = w.stack + arcs;
+	w.circuit = w.arc + arcs;
+	e->odd = join_odd(&w);
+	for (uint32_t i = 0; i < nodes; i++) {
+		w.n = 0;
+		walk_circuit(&w, i);
+		if (w.n)
+			cut_trails(e, w.circuit, w.n);
+	}
+	free(w.room);
+	return 0;
 }
 
 void euler_fini(struct euler *e)

@@ -133,16 +133,6 @@ void sim_at(struct netsim *s, uint64_t ns, enum event_kind kind,
 		timer_heap_up(s->heap, s->events++, e);
 }
 
-static bool sim_take(struct netsim *s, struct timer_entry *out)
-{
-	if (!s->events)
-		return false;
-	*out = s->heap[0];
-	s->events--;
-	timer_heap_down(s->heap, s->events, 0, s->heap[s->events]);
-	return true;
-}
-
 /* --- frames --------------------------------------------------------------- */
 
 /* A packet of the model: UDP between the hosts; flows differ by their source
@@ -288,13 +278,6 @@ static void plan_look(struct netsim *s)
 		return;
 	s->look_ns = due;
 	sim_at(s, due, EV_LOOK, 0);
-}
-
-static void listen_look(struct netsim *s)
-{
-	s->look_ns = 0;
-	label_control_tick(s->control, s->o.start_ns + s->now_ns);
-	plan_look(s);
 }
 
 static void listen_take(struct netsim *s, const struct sim_packet *p,
@@ -479,15 +462,6 @@ static void sim_let_go(struct netsim *s, struct sim_port *q)
 	}
 }
 
-static void enqueue(struct netsim *s, struct sim_port *q, uint32_t i)
-{
-	if (q->depth++)
-		sim_packet(s, q->tail)->next = i;
-	else
-		q->head = i;
-	q->tail = i;
-}
-
 /* How long the port is busy with so many bytes: the link's time, or that of
  * what forwards packets in a switch, whatever their length. */
 static uint64_t busy_ns(struct netsim *s, uint32_t port, uint32_t bytes)
@@ -519,18 +493,6 @@ static void count_bytes(struct netsim *s, const struct sim_packet *p,
 		q->active = (uint32_t)s->interval + 1;
 }
 
-/* The last switch takes the labels off. */
-static bool strips_labels(const struct netsim *s, const struct sim_packet *p,
-			  uint32_t port)
-{
-	return p->labels && p->kind == OF_TRAFFIC && fabric_last(s->f, port);
-}
-
-static bool is_lost(struct netsim *s, const struct sim_port *q)
-{
-	return q->loss > 0 && rng_unit(&s->chance) < q->loss;
-}
-
 void sim_send(struct netsim *s, uint32_t i, uint32_t port, uint32_t in)
 {
 	struct sim_port *q = &s->port[port];
@@ -545,17 +507,23 @@ void sim_send(struct netsim *s, uint32_t i, uint32_t port, uint32_t in)
 	start = q->free_ns > s->now_ns ? q->free_ns : s->now_ns;
 	if (port < s->f->switch_ports) {
 		carry_label(s, p, port, in, start);
-		if (strips_labels(s, p, port)) {
+		/* The last switch takes the labels off. */
+		if (p->labels && p->kind == OF_TRAFFIC &&
+		    fabric_last(s->f, port)) {
 			carry_export(s, i, start);
 			p = sim_packet(s, i); /* it may have moved */
 		}
 	}
 	count_bytes(s, p, port);
 	p->port = port;
-	p->lost = is_lost(s, q);
+	p->lost = q->loss > 0 && rng_unit(&s->chance) < q->loss;
 	p->leave_ns = start + busy_ns(s, port, sim_bytes(p));
 	q->free_ns = p->leave_ns;
-	enqueue(s, q, i);
+	if (q->depth++)
+		sim_packet(s, q->tail)->next = i;
+	else
+		q->head = i;
+	q->tail = i;
 	sim_at(s, p->leave_ns + s->o.delay_ns, EV_ARRIVE, i);
 }
 
@@ -591,15 +559,6 @@ static void emit_packet(struct netsim *s, const struct fabric_way *w,
 	sim_send(s, i, s->f->node[w->src].first, SIM_NONE);
 }
 
-/* The next way of a sender's host, in turn. */
-static uint32_t next_way(struct netsim *s, struct sim_source *from)
-{
-	do
-		from->next = (from->next + 1) % s->f->ways;
-	while (s->f->way[from->next].src != from->host);
-	return from->next;
-}
-
 /* A flow of a fat tree: two hosts and a hash, of its number alone. */
 static void flow_way(const struct netsim *s, uint32_t flow,
 		     struct fabric_way *w)
@@ -624,7 +583,9 @@ static void source_send(struct netsim *s, uint32_t i)
 		return;
 	s->ctr.packets++;
 	if (from->host != SIM_NONE) {
-		flow = next_way(s, from);
+		do /* the next way of the host, in turn */
+			flow = from->next = (from->next + 1) % s->f->ways;
+		while (s->f->way[flow].src != from->host);
 		emit_packet(s, &s->f->way[flow], flow);
 	} else {
 		flow = (uint32_t)rng_below(&s->traffic, s->o.flows);
@@ -668,12 +629,6 @@ static int source_open(struct netsim *s)
 
 /* --- the run -------------------------------------------------------------- */
 
-static void set_loss(struct netsim *s)
-{
-	for (unsigned i = 0; i < s->o.n_losses; i++)
-		s->port[s->o.losses[i].port].loss = s->o.losses[i].share;
-}
-
 static int open_parts(struct netsim *s)
 {
 	int rc;
@@ -681,7 +636,8 @@ static int open_parts(struct netsim *s)
 	s->port = calloc(s->f->ports, sizeof(*s->port));
 	if (!s->port)
 		return -ENOMEM;
-	set_loss(s);
+	for (unsigned i = 0; i < s->o.n_losses; i++)
+		s->port[s->o.losses[i].port].loss = s->o.losses[i].share;
 	if ((rc = listen_open(s)) < 0 || (rc = source_open(s)) < 0 ||
 	    (rc = probe_open(s)) < 0)
 		return rc;
@@ -754,12 +710,6 @@ static void end_interval(struct netsim *s)
 	sim_at(s, s->now_ns + s->o.telemetry_ns, EV_TICK, 0);
 }
 
-static void deliver_packet(struct netsim *s, uint32_t i)
-{
-	s->ctr.delivered++;
-	sim_free(s, i);
-}
-
 static void arrive_packet(struct netsim *s, uint32_t i)
 {
 	struct sim_packet *p = sim_packet(s, i);
@@ -769,10 +719,11 @@ static void arrive_packet(struct netsim *s, uint32_t i)
 	sim_let_go(s, &s->port[p->port]);
 	if (p->lost)
 		sim_lose(s, i, &s->ctr.lost);
-	else if (p->kind == OF_TRAFFIC && n->tier == FABRIC_HOST)
-		deliver_packet(s, i);
-	else if (n->tier == FABRIC_HOST || p->kind == OF_WAY ||
-		 p->kind == OF_FLOOD)
+	else if (p->kind == OF_TRAFFIC && n->tier == FABRIC_HOST) {
+		s->ctr.delivered++;
+		sim_free(s, i);
+	} else if (n->tier == FABRIC_HOST || p->kind == OF_WAY ||
+		   p->kind == OF_FLOOD)
 		probe_arrive(s, i, in);
 	else
 		sim_send(s, i, n->first + p->out[p->hop++], in);
@@ -799,7 +750,9 @@ static void run_event(struct netsim *s, const struct timer_entry *e)
 		listen_command(s, i);
 		break;
 	case EV_LOOK:
-		listen_look(s);
+		s->look_ns = 0;
+		label_control_tick(s->control, s->o.start_ns + s->now_ns);
+		plan_look(s);
 		break;
 	case EV_TICK:
 		if (s->now_ns <= s->o.duration_ns && !s->stopped)
@@ -811,20 +764,17 @@ static void run_event(struct netsim *s, const struct timer_entry *e)
 	}
 }
 
-static bool is_stopped(const struct netsim *s, uint32_t turn)
-{
-	return turn % STOP_EVERY == 0 && s->calls.stop &&
-	       s->calls.stop(s->calls.ctx);
-}
-
 int netsim_run(struct netsim *s, struct error *err)
 {
-	struct timer_entry e;
+	for (uint32_t turn = 1; !s->err && s->events; turn++) {
+		const struct timer_entry e = s->heap[0];
 
-	for (uint32_t turn = 1; !s->err && sim_take(s, &e); turn++) {
+		s->events--;
+		timer_heap_down(s->heap, s->events, 0, s->heap[s->events]);
 		s->now_ns = e.ns;
 		run_event(s, &e);
-		if (is_stopped(s, turn))
+		if (turn % STOP_EVERY == 0 && s->calls.stop &&
+		    s->calls.stop(s->calls.ctx))
 			s->over = s->stopped = true;
 	}
 	return s->err ? error_set(err, s->err, "%s", strerror(-s->err)) : 0;

@@ -96,14 +96,6 @@ static bool leads_to_switch(const struct netsim *s, uint32_t port, bool up)
 	return there != FABRIC_HOST && (there > here) == up;
 }
 
-static bool passes_on(const struct netsim *s, uint32_t in, uint32_t out)
-{
-	if (in == out)
-		return false;
-	return leads_to_switch(s, out, false) ||
-	       (leads_to_switch(s, in, false) && leads_to_switch(s, out, true));
-}
-
 static void flood_probe(struct netsim *s, uint32_t i, uint32_t in)
 {
 	const struct fabric_node *n = &s->f->node[s->f->port[in].node];
@@ -111,7 +103,9 @@ static void flood_probe(struct netsim *s, uint32_t i, uint32_t in)
 	for (uint32_t q = n->first; q < n->first + n->ports; q++) {
 		uint32_t c;
 
-		if (!passes_on(s, in, q))
+		if (q == in || (!leads_to_switch(s, q, false) &&
+				!(leads_to_switch(s, in, false) &&
+				  leads_to_switch(s, q, true))))
 			continue;
 		c = copy_probe(s, i);
 		if (c == SIM_NONE)
@@ -264,15 +258,6 @@ void probe_send(struct netsim *s, uint32_t i)
 	sim_at(s, s->now_ns + (gap ? gap : 1), EV_PROBE, i);
 }
 
-static uint32_t count_edges(const struct fabric *f)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < f->switches; i++)
-		n += f->node[i].tier == FABRIC_EDGE;
-	return n;
-}
-
 static int open_scheme(struct netsim *s)
 {
 	struct probes *p = s->probes;
@@ -280,7 +265,9 @@ static int open_scheme(struct netsim *s)
 
 	switch (s->o.scheme) {
 	case NETSIM_HULA:
-		p->senders = p->generators = count_edges(s->f);
+		for (uint32_t i = 0; i < s->f->switches; i++)
+			p->senders += s->f->node[i].tier == FABRIC_EDGE;
+		p->generators = p->senders;
 		return 0;
 	case NETSIM_INT_PATH:
 		rc = euler_plan(&p->plan, s->f);
