@@ -40,14 +40,6 @@ static void put_byte_count(struct outbuf *o, uint64_t v)
 	outbuf_word(o, text);
 }
 
-static void put_f64(struct outbuf *o, double v)
-{
-	char text[32];
-
-	snprintf(text, sizeof(text), "%.4g", v);
-	outbuf_word(o, text);
-}
-
 /* Local time, without the date if it is today; to the microsecond, if it is not
  * a whole second. */
 static void put_time(struct outbuf *o, int64_t ns)
@@ -73,6 +65,10 @@ static void put_time(struct outbuf *o, int64_t ns)
 void table_cell(struct outbuf *o, const struct row_batch *b,
 		const struct row_field *f, const struct row_cell *c)
 {
+	char text[32];
+
+	if (c->kind == ROW_F64)
+		snprintf(text, sizeof(text), "%.4g", c->f64);
 	if (encode_is_null(c))
 		outbuf_char(o, '-');
 	else if (c->kind == ROW_BOOL)
@@ -82,7 +78,7 @@ void table_cell(struct outbuf *o, const struct row_batch *b,
 	else if (c->kind == ROW_U64 && f->unit && !strcmp(f->unit, "bytes"))
 		put_byte_count(o, c->u64);
 	else if (c->kind == ROW_F64)
-		put_f64(o, c->f64);
+		outbuf_word(o, text);
 	else if (c->kind == ROW_STR)
 		outbuf_plain(o, (const char *)b->bytes + c->at, c->len, true);
 	else if (c->kind == ROW_LIST)
@@ -111,32 +107,23 @@ static const char *put_chars(const char *text, unsigned n)
 	return text;
 }
 
-/* A text that is too long ends in "...", or has that in its middle. */
-static void put_cut(const char *text, unsigned n, unsigned width, bool middle)
-{
-	unsigned tail = middle ? (width - 3) / 2 : 0, skip = n - width + 3;
-
-	text = put_chars(text, width - 3 - tail);
-	fputs("...", stdout);
-	for (; skip || (*text & 0xc0) == 0x80; text++)
-		skip -= (*text & 0xc0) != 0x80;
-	put_chars(text, tail);
-}
-
 /* A text in a column of so many characters; nothing is put behind the last
- * column. */
+ * column. One that is too long ends in "...", or has that in its middle. */
 static void put_text(const char *text, unsigned width, bool right, bool last,
 		     bool middle)
 {
-	unsigned n = width_of(text);
+	unsigned n = width_of(text), tail = middle ? (width - 3) / 2 : 0;
 
-	if (n > width) {
-		put_cut(text, n, width, middle);
+	if (n <= width) {
+		printf("%*s%s%*s", right ? (int)(width - n) : 0, "", text,
+		       right || last ? 0 : (int)(width - n), "");
 		return;
 	}
-	printf("%*s%s", right ? (int)(width - n) : 0, "", text);
-	if (!right && !last)
-		printf("%*s", (int)(width - n), "");
+	text = put_chars(text, width - 3 - tail);
+	fputs("...", stdout);
+	for (n -= width - 3; n || (*text & 0xc0) == 0x80; text++)
+		n -= (*text & 0xc0) != 0x80;
+	put_chars(text, tail);
 }
 
 /* --- columns -------------------------------------------------------------- */
@@ -164,15 +151,6 @@ static void show_rest(void)
 {
 	if (showing)
 		rows_flush(showing);
-}
-
-static char *cell_text(struct text_table *t, const struct row_batch *b,
-		       unsigned field, const struct row_cell *c)
-{
-	size_t len;
-
-	table_cell(&t->o, b, &t->s->fields[field], c);
-	return outbuf_take(&t->o, &len);
 }
 
 static unsigned total_width(const struct text_table *t)
@@ -320,32 +298,30 @@ static int print_rows(struct text_table *t, unsigned rows)
 	return fflush(stdout) || ferror(stdout) ? (errno ? -errno : -EIO) : 0;
 }
 
-/* Rows of another kind. */
-static int turn_to(struct text_table *t, const struct schema *s)
-{
-	free(t->column);
-	t->s = NULL;
-	t->headed = false;
-	if (!(t->column = calloc(s->n, sizeof(*t->column))))
-		return -ENOMEM;
-	t->s = s;
-	return 0;
-}
-
 static int table_put(struct row_sink *sink, struct row_batch *b)
 {
 	struct text_table *t = (struct text_table *)sink;
 	size_t cells = (size_t)b->rows * b->schema->n;
 	int rc = -ENOMEM;
 
-	if (t->s != b->schema && turn_to(t, b->schema) < 0)
-		return -ENOMEM;
+	if (t->s != b->schema) { /* rows of another kind */
+		free(t->column);
+		t->headed = false;
+		t->column = calloc(b->schema->n, sizeof(*t->column));
+		t->s = t->column ? b->schema : NULL;
+		if (!t->s)
+			return -ENOMEM;
+	}
 	if (!b->rows && t->headed)
 		return 0;
 	t->cell = calloc(cells + 1, sizeof(*t->cell));
-	for (size_t i = 0; t->cell && i < cells; i++)
-		if (!(t->cell[i] = cell_text(t, b, i % t->s->n, &b->cells[i])))
+	for (size_t i = 0; t->cell && i < cells; i++) {
+		size_t len;
+
+		table_cell(&t->o, b, &t->s->fields[i % t->s->n], &b->cells[i]);
+		if (!(t->cell[i] = outbuf_take(&t->o, &len)))
 			goto out;
+	}
 	if (t->cell)
 		rc = print_rows(t, b->rows);
 out:

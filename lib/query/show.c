@@ -248,17 +248,15 @@ static void to_text(const struct show_scratch *room, char *out,
 	*out = '\0';
 }
 
-static char *to_hex(char *out, const uint8_t *value, size_t len)
+static void to_hex(char *out, const uint8_t *value, size_t len)
 {
-	out = text_put_hex(out, value, len);
-	*out = '\0';
-	return out;
+	*text_put_hex(out, value, len) = '\0';
 }
 
-static void to_key(const struct render *r, char *out, const uint8_t *value,
+/* A key, and what is behind it as +hex. */
+static void to_key(enum key_type type, char *out, const uint8_t *value,
 		   size_t len)
 {
-	enum key_type type = (enum key_type)r->key;
 	size_t want = key_type_len(type);
 
 	if (len < want) {
@@ -294,7 +292,7 @@ const char *show_part_text(const struct show_part *p, struct show_scratch *room,
 	if (r->as == RENDER_TEXT) {
 		to_text(room, out, value, n);
 	} else if (r->as == RENDER_KEY) {
-		to_key(r, out, value, n);
+		to_key((enum key_type)r->key, out, value, n);
 	} else if (r->as == RENDER_HEX) {
 		to_hex(out, value, n);
 	} else if (r->as == RENDER_NUMBER) {
@@ -400,32 +398,29 @@ bool show_columns_add(struct show_columns *all, const struct show *s,
 	return true;
 }
 
-static void set_part(const struct show_part *p, struct show_scratch *room,
-		     struct rows *rows, unsigned field, const uint8_t *value,
-		     size_t len)
-{
-	const uint8_t *bytes = value + p->at;
-	size_t n = bytes_of(p, len);
-
-	if (p->render.as == RENDER_HEX)
-		row_bytes(rows, field, bytes, n);
-	else if (p->render.as == RENDER_NUMBER)
-		row_u64(rows, field, read_number(bytes, n));
-	else if (p->render.as == RENDER_LIST)
-		row_list(rows, field, room->list,
-			 to_list(&p->render, room->list, bytes, n));
-	else
-		row_str(rows, field, show_part_text(p, room, value, len));
-}
-
 void show_columns_set(const struct show *s, const uint8_t column[SHOW_PARTS],
 		      struct show_scratch *room, struct rows *rows,
 		      unsigned first, const uint8_t *value, size_t len)
 {
-	for (unsigned i = 0; i < s->n; i++)
-		if (bytes_of(&s->part[i], len))
-			set_part(&s->part[i], room, rows, first + column[i],
-				 value, len);
+	for (unsigned i = 0; i < s->n; i++) {
+		const struct show_part *p = &s->part[i];
+		const uint8_t *bytes = value + p->at;
+		unsigned field = first + column[i];
+		size_t n = bytes_of(p, len);
+
+		if (!n)
+			continue;
+		if (p->render.as == RENDER_HEX)
+			row_bytes(rows, field, bytes, n);
+		else if (p->render.as == RENDER_NUMBER)
+			row_u64(rows, field, read_number(bytes, n));
+		else if (p->render.as == RENDER_LIST)
+			row_list(rows, field, room->list,
+				 to_list(&p->render, room->list, bytes, n));
+		else
+			row_str(rows, field,
+				show_part_text(p, room, value, len));
+	}
 }
 
 /* A value on its way in. */
@@ -435,16 +430,12 @@ struct typed {
 	struct error *err;
 };
 
-static int too_long(const struct typed *t)
-{
-	return error_set(t->err, -EINVAL,
-			 "is more than the %zu bytes there are", t->cap);
-}
-
 static int add_bytes(struct typed *t, const void *bytes, size_t n)
 {
 	if (n > t->cap - t->n)
-		return too_long(t);
+		return error_set(t->err, -EINVAL,
+				 "is more than the %zu bytes there are",
+				 t->cap);
 	memcpy(t->out + t->n, bytes, n);
 	t->n += n;
 	return 0;
@@ -487,18 +478,19 @@ static int take_list(struct typed *t, unsigned width, const char *text)
 
 static int take_hex(struct typed *t, const char *text)
 {
-	size_t digits;
+	uint8_t byte;
+	int rc = 0;
 
 	if (text[0] == '0' && text[1] == 'x')
 		text += 2;
-	digits = strlen(text);
-	if (digits / 2 > t->cap - t->n)
-		return too_long(t);
-	if (digits % 2 || !text_hex(t->out + t->n, text, digits / 2))
-		return error_set(t->err, -EINVAL,
-				 "is no bytes in hexadecimal, two digits each");
-	t->n += digits / 2;
-	return 0;
+	for (; *text && !rc; text += 2) {
+		if (!text_hex(&byte, text, 1))
+			return error_set(t->err, -EINVAL,
+					 "is no bytes in hexadecimal, two "
+					 "digits each");
+		rc = add_bytes(t, &byte, 1);
+	}
+	return rc;
 }
 
 static int take_text(struct typed *t, const char *text)
@@ -521,49 +513,32 @@ static int take_text(struct typed *t, const char *text)
 
 static int take_key(struct typed *t, enum key_type type, const char *text)
 {
-	const char *plus = strchr(text, '+');
-	size_t n = plus ? (size_t)(plus - text) : strlen(text);
+	const char *plus = strchrnul(text, '+');
 	char bare[KEY_TEXT_MAX];
 	uint8_t key[KEY_MAX];
 	int rc;
 
-	if (n >= sizeof(bare))
-		return error_set(t->err, -EINVAL, "is no %s key",
-				 key_type_name(type));
-	memcpy(bare, text, n);
-	bare[n] = '\0';
+	snprintf(bare, sizeof(bare), "%.*s", (int)(plus - text), text);
 	if (key_parse(key, type, key_type_len(type), bare) < 0)
 		return error_set(t->err, -EINVAL, "is no %s key",
 				 key_type_name(type));
 	rc = add_bytes(t, key, key_type_len(type));
-	return rc || !plus ? rc : take_hex(t, plus + 1);
-}
-
-static int parse_value(struct typed *t, const struct render *r,
-		       const char *text)
-{
-	if (!*text && r->as != RENDER_TEXT)
-		return error_set(t->err, -EINVAL, "is empty");
-	switch (r->as) {
-	case RENDER_NUMBER:
-		return take_number(t, r->width, text);
-	case RENDER_LIST:
-		return take_list(t, r->width, text);
-	case RENDER_TEXT:
-		return take_text(t, text);
-	case RENDER_KEY:
-		return take_key(t, (enum key_type)r->key, text);
-	default:
-		return take_hex(t, text);
-	}
+	return rc || !*plus ? rc : take_hex(t, plus + 1);
 }
 
 int show_read(const struct render *r, uint8_t *out, size_t len, size_t cap,
 	      const char *text, struct error *err)
 {
 	struct typed t = {.out = out, .cap = len ? len : cap, .err = err};
-	int rc = parse_value(&t, r, text);
+	int rc;
 
+	if (!*text && r->as != RENDER_TEXT)
+		return error_set(err, -EINVAL, "is empty");
+	rc = r->as == RENDER_NUMBER ? take_number(&t, r->width, text)
+	     : r->as == RENDER_LIST ? take_list(&t, r->width, text)
+	     : r->as == RENDER_TEXT ? take_text(&t, text)
+	     : r->as == RENDER_KEY  ? take_key(&t, (enum key_type)r->key, text)
+				    : take_hex(&t, text);
 	if (rc < 0)
 		return rc;
 	if (t.n < len && (r->as == RENDER_HEX || r->as == RENDER_KEY))

@@ -269,20 +269,6 @@ static struct query_source *add_source(struct query_sources *p,
 	return s;
 }
 
-static int open_snapshot(struct query_sources *p, const char *path,
-			 struct error *err)
-{
-	struct query_source *s = add_source(p, path, path);
-	struct snapshot *snapshot;
-	struct error why = {""};
-	int rc = snapshot_open(&snapshot, path, &why);
-
-	if (rc < 0)
-		return error_about(err, rc, path, &why);
-	s->memory = snapshot_memory(snapshot);
-	return 0;
-}
-
 bool query_source_failed(struct query_sources *p, unsigned source)
 {
 	const char *why = memory_broken(p->source[source].memory);
@@ -301,16 +287,6 @@ static bool renew_source(struct query_sources *p, unsigned source)
 {
 	return memory_renew(p->source[source].memory) == 0 ||
 	       !query_source_failed(p, source);
-}
-
-static void add_epoch(struct query_sources *p, struct query_epoch at)
-{
-	for (unsigned i = 0; p->clustered && i < p->n; i++)
-		if (p->epoch[i].source == at.source &&
-		    p->epoch[i].epoch == at.epoch)
-			return; /* a generation's last epoch, the next's first
-				 */
-	p->epoch[p->n++] = at;
 }
 
 /* Adds the epochs of source i within these bounds, unless they are there. */
@@ -332,8 +308,16 @@ static void add_epochs(struct query_sources *p, unsigned i, uint64_t from,
 		until = s->newest;
 	if (from < s->oldest)
 		from = s->oldest;
-	for (uint64_t e = until; e && e >= from; e--)
-		add_epoch(p, (struct query_epoch){i, e});
+	for (uint64_t e = until; e && e >= from; e--) {
+		unsigned k = p->clustered ? 0 : p->n;
+
+		/* A generation's last epoch is the next's first. */
+		while (k < p->n &&
+		       (p->epoch[k].source != i || p->epoch[k].epoch != e))
+			k++;
+		if (k == p->n)
+			p->epoch[p->n++] = (struct query_epoch){i, e};
+	}
 }
 
 static void list_epochs(struct query_sources *p)
@@ -366,8 +350,16 @@ static int open_sources(struct query_sources *p,
 		if (rc < 0)
 			error_about(err, rc, o->region, &why);
 	}
-	for (unsigned i = 0; i < o->snapshots && !rc; i++)
-		rc = open_snapshot(p, o->snapshot[i], err);
+	for (unsigned i = 0; i < o->snapshots && !rc; i++) {
+		const char *path = o->snapshot[i];
+		struct snapshot *snapshot;
+
+		s = add_source(p, path, path);
+		rc = snapshot_open(&snapshot, path, &why);
+		if (rc < 0)
+			return error_about(err, rc, path, &why);
+		s->memory = snapshot_memory(snapshot);
+	}
 	return rc;
 }
 
