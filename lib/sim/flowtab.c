@@ -15,11 +15,12 @@ _Static_assert(sizeof(struct flow) % 8 == 0, "data would not be aligned");
 
 struct flowtab {
 	struct flowtab_options o;
-	uint8_t *flow; /* [1 .. max], of stride bytes each */
+	/* Of stride bytes each, [1 .. max]; [0] is the ring's: what is older
+	 * than it is the newest, what is newer the oldest. */
+	uint8_t *flow;
 	size_t stride;
 	uint32_t *bucket;
 	uint64_t used, mask;
-	uint32_t newest, oldest;
 };
 
 static struct flow *flow_at(const struct flowtab *t, uint32_t i)
@@ -60,49 +61,35 @@ void flowtab_close(struct flowtab *t)
 	free(t);
 }
 
-static void unlink_use(struct flowtab *t, struct flow *f)
+static void unlink_use(struct flowtab *t, const struct flow *f)
 {
-	if (f->newer)
-		flow_at(t, f->newer)->older = f->older;
-	else
-		t->newest = f->older;
-	if (f->older)
-		flow_at(t, f->older)->newer = f->newer;
-	else
-		t->oldest = f->newer;
+	flow_at(t, f->newer)->older = f->older;
+	flow_at(t, f->older)->newer = f->newer;
 }
 
 static void link_newest(struct flowtab *t, uint32_t i)
 {
-	struct flow *f = flow_at(t, i);
+	struct flow *f = flow_at(t, i), *ring = flow_at(t, 0);
 
 	f->newer = 0;
-	f->older = t->newest;
-	if (t->newest)
-		flow_at(t, t->newest)->newer = i;
-	else
-		t->oldest = i;
-	t->newest = i;
-}
-
-static void unlink_chain(struct flowtab *t, uint32_t i)
-{
-	uint32_t *at = &t->bucket[flow_at(t, i)->hash & t->mask];
-
-	while (*at != i)
-		at = &flow_at(t, *at)->chain;
-	*at = flow_at(t, i)->chain;
+	f->older = ring->older;
+	flow_at(t, f->older)->newer = i;
+	ring->older = i;
 }
 
 /* Frees the entry of the least recently used flow; returns its index. */
 static uint32_t evict(struct flowtab *t)
 {
-	uint32_t i = t->oldest;
+	uint32_t i = flow_at(t, 0)->newer, *at;
+	struct flow *f = flow_at(t, i);
 
 	if (t->o.on_evict)
-		t->o.on_evict(t->o.ctx, flow_at(t, i));
-	unlink_use(t, flow_at(t, i));
-	unlink_chain(t, i);
+		t->o.on_evict(t->o.ctx, f);
+	unlink_use(t, f);
+	at = &t->bucket[f->hash & t->mask];
+	while (*at != i)
+		at = &flow_at(t, *at)->chain;
+	*at = f->chain;
 	return i;
 }
 
@@ -148,7 +135,7 @@ struct flow *flowtab_get(struct flowtab *t, const uint8_t *key, size_t len,
 	*fresh = !i;
 	if (!i)
 		return flow_at(t, insert(t, key, len, hash));
-	if (t->newest != i) {
+	if (flow_at(t, 0)->older != i) {
 		unlink_use(t, flow_at(t, i));
 		link_newest(t, i);
 	}
@@ -157,7 +144,7 @@ struct flow *flowtab_get(struct flowtab *t, const uint8_t *key, size_t len,
 
 void flowtab_drain(struct flowtab *t)
 {
-	while (t->oldest)
+	while (flow_at(t, 0)->newer)
 		evict(t);
 	t->used = 0;
 }

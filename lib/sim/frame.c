@@ -17,18 +17,6 @@ enum {
 	OFFSET_5 = 5 << 4, /* TCP's header in words, in its place */
 };
 
-static size_t l4_len(const struct traffic_packet *p)
-{
-	return p->protocol == NET_PROTO_TCP   ? NET_TCP_LEN
-	       : p->protocol == NET_PROTO_UDP ? NET_UDP_LEN
-					      : 0;
-}
-
-static size_t ip_head(const struct traffic_packet *p)
-{
-	return p->v6 ? NET_IP6_LEN : NET_IP4_LEN;
-}
-
 static void put_ip(uint8_t *ip, const struct traffic_packet *p, size_t above,
 		   uint8_t dscp)
 {
@@ -74,29 +62,15 @@ static uint16_t sum_above(const struct traffic_packet *p, const uint8_t *l4,
 	return (uint16_t)~sum;
 }
 
-static void put_tcp(uint8_t *l4, const struct traffic_packet *p, size_t len)
-{
-	be32_store(l4 + NET_TCP_AT_SEQ, p->seq);
-	l4[NET_TCP_AT_OFFSET] = OFFSET_5;
-	l4[NET_TCP_AT_FLAGS] = p->tcp_flags;
-	be16_store(l4 + AT_TCP_WINDOW, WINDOW);
-	be16_store(l4 + AT_TCP_SUM, sum_above(p, l4, len));
-}
-
-static void put_udp(uint8_t *l4, const struct traffic_packet *p, size_t len)
-{
-	uint16_t sum;
-
-	be16_store(l4 + NET_UDP_AT_LEN, (uint16_t)len);
-	sum = sum_above(p, l4, len);
-	be16_store(l4 + NET_UDP_AT_SUM, sum ? sum : UINT16_MAX);
-}
-
 int traffic_frame(uint8_t *buf, size_t cap, const struct traffic_packet *p,
 		  size_t data_max, uint8_t dscp)
 {
-	size_t head = ip_head(p), l4 = l4_len(p), data, len;
+	bool tcp = p->protocol == NET_PROTO_TCP;
+	bool udp = p->protocol == NET_PROTO_UDP;
+	size_t l4 = tcp ? NET_TCP_LEN : udp ? NET_UDP_LEN : 0, data, len;
+	size_t head = p->v6 ? NET_IP6_LEN : NET_IP4_LEN;
 	uint8_t *at = buf + NET_ETH_LEN + head;
+	uint16_t sum;
 
 	data = p->ip_len > head + l4 ? p->ip_len - head - l4 : 0;
 	if (data > data_max)
@@ -115,10 +89,17 @@ int traffic_frame(uint8_t *buf, size_t cap, const struct traffic_packet *p,
 		be16_store(at, p->src_port);
 		be16_store(at + NET_UDP_AT_DST, p->dst_port);
 	}
-	if (p->protocol == NET_PROTO_TCP)
-		put_tcp(at, p, l4 + data);
-	else if (p->protocol == NET_PROTO_UDP)
-		put_udp(at, p, l4 + data);
+	if (tcp) {
+		be32_store(at + NET_TCP_AT_SEQ, p->seq);
+		at[NET_TCP_AT_OFFSET] = OFFSET_5;
+		at[NET_TCP_AT_FLAGS] = p->tcp_flags;
+		be16_store(at + AT_TCP_WINDOW, WINDOW);
+		be16_store(at + AT_TCP_SUM, sum_above(p, at, l4 + data));
+	} else if (udp) {
+		be16_store(at + NET_UDP_AT_LEN, (uint16_t)(l4 + data));
+		sum = sum_above(p, at, l4 + data);
+		be16_store(at + NET_UDP_AT_SUM, sum ? sum : UINT16_MAX);
+	}
 	return (int)len;
 }
 

@@ -44,35 +44,20 @@ static uint64_t draw_exponential(struct inband *m, uint64_t mean)
 	return (uint64_t)((unsigned __int128)sum * mean >> UNIT);
 }
 
-/* One that stays the same: of what the hash is of, up to twice the mean. */
-static uint64_t steady_metric(uint64_t hash, uint64_t mean)
+/* The nodes of a packet's way: those of the topology, or so many that follow
+ * each other in a ring, from one that the flow picks. Returns their number. */
+static unsigned find_path(const struct inband *m, struct topo_hop *out,
+			  const struct traffic_packet *p)
 {
-	return (uint64_t)((unsigned __int128)rng_mix(hash) * (2 * mean + 1) >>
-			  64);
-}
-
-/* Nodes that follow each other in a ring, from one that the flow picks. */
-static void ring_path(const struct inband *m, struct topo_hop *out,
-		      const struct traffic_packet *p)
-{
-	unsigned all = m->o.topology.switches;
 	uint64_t hash = hash_bytes(SALT_RING, p->key, p->key_len);
+	unsigned all = m->o.topology.switches;
+	struct topo_path path;
 
 	for (unsigned i = 0; i < m->o.hops; i++)
 		out[i] = (struct topo_hop){1 + (uint32_t)((hash + i) % all), 0,
 					   1};
-}
-
-/* The nodes of a packet's way. Returns their number. */
-static unsigned find_path(const struct inband *m, struct topo_hop *out,
-			  const struct traffic_packet *p)
-{
-	struct topo_path path;
-
-	if (m->o.hops) {
-		ring_path(m, out, p);
+	if (m->o.hops)
 		return m->o.hops;
-	}
 	topo_path(&m->o.topology, &path, p->key, p->key_len);
 	memcpy(out, path.hop, path.len * sizeof(*out));
 	return path.len;
@@ -85,15 +70,17 @@ static void set_value(struct inband_hop *h, enum int_field field,
 	h->value[field] = value;
 }
 
-/* Metrics: exponential, or of the node and the flow. */
+/* Metrics: exponential, or one of the node and the flow that stays the same, up
+ * to twice the mean. */
 static uint64_t draw_metric(struct inband *m, enum int_field field,
 			    const struct topo_hop *at, uint64_t flow,
 			    uint64_t mean)
 {
 	uint64_t what = (uint64_t)field << 56 ^ (uint64_t)at->out << 40 ^
 			at->id ^ flow;
+	unsigned __int128 hash = rng_mix(m->o.seed ^ rng_mix(what));
 
-	return m->o.steady ? steady_metric(m->o.seed ^ rng_mix(what), mean)
+	return m->o.steady ? (uint64_t)(hash * (2 * mean + 1) >> 64)
 			   : draw_exponential(m, mean);
 }
 

@@ -152,16 +152,6 @@ static void begin_trace(struct trace *t, struct rng *rng)
 	t->salt = rng_u64(rng);
 }
 
-static unsigned count_mistaken(const struct trace *t)
-{
-	unsigned n = 0;
-
-	for (unsigned hop = 0; hop < t->o->hops; hop++)
-		n += t->n_left[hop] == 1 &&
-		     t->left[(size_t)hop * t->o->switches] != t->path[hop];
-	return n;
-}
-
 int pint_trace(const struct pint_options *o, struct rng *rng, unsigned *wrong)
 {
 	uint64_t all = o->hops < 64 ? (UINT64_C(1) << o->hops) - 1 : UINT64_MAX;
@@ -175,7 +165,11 @@ int pint_trace(const struct pint_options *o, struct rng *rng, unsigned *wrong)
 		for (; t.known != all && packets < PINT_PACKETS_MAX; packets++)
 			receive_digest(&t, (uint64_t)packets);
 		packets = t.known == all ? packets : 0;
-		*wrong = count_mistaken(&t);
+		*wrong = 0;
+		for (unsigned hop = 0; hop < o->hops; hop++)
+			*wrong += t.n_left[hop] == 1 &&
+				  t.left[(size_t)hop * o->switches] !=
+					  t.path[hop];
 	} else {
 		packets = -ENOMEM;
 	}

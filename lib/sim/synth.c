@@ -43,15 +43,6 @@ static uint8_t *put_host(uint8_t *p, bool v6, uint32_t host)
 	return p + 4;
 }
 
-static uint8_t *put_ends(uint8_t *p, const struct traffic_ends *e)
-{
-	size_t len = e->version == 6 ? 16 : 4;
-
-	memcpy(p, e->src, len);
-	memcpy(p + len, e->dst, len);
-	return p + 2 * len;
-}
-
 struct synth_stream synth_stream(uint64_t seed)
 {
 	uint64_t extra = rng_mix(rng_mix(seed ^ SYNTH_SEED_DEFAULT));
@@ -102,7 +93,8 @@ void synth_flow(const struct synth_flows *s, struct traffic_packet *p,
 	p->seq = (uint32_t)(bits >> 32);
 	p->payload = 0;
 	if (s->ends.version) {
-		k = put_ends(k, &s->ends);
+		k = mempcpy(k, s->ends.src, p->v6 ? 16 : 4);
+		k = mempcpy(k, s->ends.dst, p->v6 ? 16 : 4);
 	} else {
 		k = put_host(k, p->v6, src);
 		k = put_host(k, p->v6, dst);
@@ -141,22 +133,6 @@ struct synth {
 	struct timer_entry heap[SLOTS];
 	struct slot slot[SLOTS];
 };
-
-static void push_asleep(struct synth *s, const struct slot *l)
-{
-	timer_heap_up(s->heap, s->asleep++,
-		      (struct timer_entry){.ns = l->wake_ns,
-					   .who = (uint32_t)(l - s->slot)});
-}
-
-static struct slot *pop_asleep(struct synth *s)
-{
-	struct slot *first = &s->slot[s->heap[0].who];
-
-	s->asleep--;
-	timer_heap_down(s->heap, s->asleep, 0, s->heap[s->asleep]);
-	return first;
-}
 
 /* The next flow of this round, if there is one. */
 static bool start_flow(struct synth *s, struct slot *l)
@@ -221,8 +197,11 @@ static void wake_flows(struct synth *s)
 {
 	if (!s->awake && s->asleep && s->heap[0].ns > s->now_ns)
 		s->now_ns = s->heap[0].ns;
-	while (s->asleep && s->heap[0].ns <= s->now_ns)
-		s->awake_slot[s->awake++] = pop_asleep(s);
+	while (s->asleep && s->heap[0].ns <= s->now_ns) {
+		s->awake_slot[s->awake++] = &s->slot[s->heap[0].who];
+		s->asleep--;
+		timer_heap_down(s->heap, s->asleep, 0, s->heap[s->asleep]);
+	}
 }
 
 /* The next new packet of a flow: l->p goes on from the last one. */
@@ -314,7 +293,10 @@ bool synth_next(struct synth *s, struct traffic_packet *p)
 			s->awake_slot[i] = s->awake_slot[--s->awake];
 	} else if (l->wake_ns > s->now_ns) {
 		s->awake_slot[i] = s->awake_slot[--s->awake];
-		push_asleep(s, l);
+		timer_heap_up(
+			s->heap, s->asleep++,
+			(struct timer_entry){.ns = l->wake_ns,
+					     .who = (uint32_t)(l - s->slot)});
 	}
 	return true;
 }

@@ -8,20 +8,6 @@ enum {
 	REORDER_NS = 3000000,
 };
 
-/* Sequence space a segment takes: data, and one each for SYN and FIN. */
-static uint32_t seq_len(const struct traffic_packet *p)
-{
-	return p->payload + !!(p->tcp_flags & NET_TCP_SYN) +
-	       !!(p->tcp_flags & NET_TCP_FIN);
-}
-
-/* A keep-alive repeats the last byte, or none, on purpose (RFC 9293 3.8.4). */
-static bool keep_alive(const struct tcp_flow *f, const struct traffic_packet *p)
-{
-	return p->payload <= 1 && p->seq == f->top - 1 &&
-	       !(p->tcp_flags & (NET_TCP_SYN | NET_TCP_FIN | NET_TCP_RST));
-}
-
 /* Captures are not always in order of time. */
 static uint64_t time_since(uint64_t now, uint64_t then)
 {
@@ -31,12 +17,15 @@ static uint64_t time_since(uint64_t now, uint64_t then)
 static enum tcp_verdict classify_segment(struct tcp_flow *f,
 					 const struct traffic_packet *p)
 {
-	uint32_t len = seq_len(p), end = p->seq + len;
+	uint8_t syn = p->tcp_flags & NET_TCP_SYN;
+	uint8_t fin = p->tcp_flags & NET_TCP_FIN;
+	/* Sequence space: data, and one each for SYN and FIN. */
+	uint32_t len = p->payload + !!syn + !!fin, end = p->seq + len;
 	bool ahead;
 
 	if (!len)
 		return TCP_FRESH;
-	if (p->tcp_flags & NET_TCP_SYN && (!f->seen_seq || p->seq != f->isn)) {
+	if (syn && (!f->seen_seq || p->seq != f->isn)) {
 		/* A new connection, maybe on the ports of an older one. */
 		f->seen_seq = false;
 		f->isn = p->seq;
@@ -48,7 +37,10 @@ static enum tcp_verdict classify_segment(struct tcp_flow *f,
 		f->top_ns = p->ts_ns;
 		return TCP_FRESH;
 	}
-	if (keep_alive(f, p))
+	/* A keep-alive repeats the last byte, or none, on purpose (RFC 9293
+	 * 3.8.4). */
+	if (p->payload <= 1 && p->seq == f->top - 1 && !syn && !fin &&
+	    !(p->tcp_flags & NET_TCP_RST))
 		return TCP_FRESH;
 	if (ahead)
 		f->top = end;

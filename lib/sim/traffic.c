@@ -125,18 +125,11 @@ static bool is_wanted(const struct traffic *t, const struct traffic_packet *p)
 	return !t->o.wanted || t->o.wanted(t->o.ctx, p);
 }
 
-static bool first_of_flow(struct traffic *t, const struct traffic_packet *p)
-{
-	bool fresh;
-
-	flowtab_get(t->seen, p->key, p->key_len, &fresh);
-	return fresh;
-}
-
 static int capture_next(struct traffic *t, struct traffic_packet *p,
 			struct error *err)
 {
 	struct traffic_counters *c = t->o.ctr;
+	bool first = true; /* of its flow */
 	int rc;
 
 	if (t->i == t->n) {
@@ -155,21 +148,15 @@ static int capture_next(struct traffic *t, struct traffic_packet *p,
 			c->not_ip++;
 		else if (rc < 0)
 			c->malformed++;
-		else if (is_wanted(t, p) && (!t->seen || first_of_flow(t, p)))
-			return 1;
+		else if (is_wanted(t, p)) {
+			if (t->seen)
+				flowtab_get(t->seen, p->key, p->key_len,
+					    &first);
+			if (first)
+				return 1;
+		}
 	}
 	return -EINTR; /* none is left of this batch: time to look around */
-}
-
-/* All packets of the model. */
-static bool packet_next(struct traffic *t, struct traffic_packet *p)
-{
-	while (!synth_next(t->synth, p)) {
-		if (!t->o.again || !t->o.again(t->o.ctx))
-			return false;
-		synth_again(t->synth);
-	}
-	return true;
 }
 
 /* One packet per flow of the model. */
@@ -203,7 +190,12 @@ int traffic_next(struct traffic *t, struct traffic_packet *p, struct error *err)
 {
 	if (t->src)
 		return capture_next(t, p, err);
-	if (t->synth ? !packet_next(t, p) : !flow_next(t, p))
+	while (t->synth && !synth_next(t->synth, p)) {
+		if (!t->o.again || !t->o.again(t->o.ctx))
+			return 0;
+		synth_again(t->synth);
+	}
+	if (!t->synth && !flow_next(t, p))
 		return 0;
 	t->o.ctr->packets++;
 	return is_wanted(t, p) ? 1 : -EINTR;
