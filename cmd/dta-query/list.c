@@ -56,42 +56,23 @@ struct entries {
 	struct list_buf buf; /* entries that were read */
 };
 
-/* "losses has list 0 alone", "losses has lists 0 to 3": of each table. */
-static __attribute__((noreturn)) void no_list(const struct entries *e,
-					      const char *text)
-{
-	char have[256] = "";
-	size_t n = 0;
-
-	for (unsigned i = 0; i < e->targets.n && n < sizeof(have); i++) {
-		const struct table *t = e->targets.target[i].t;
-
-		n += (size_t)snprintf(have + n, sizeof(have) - n,
-				      t->lists > 1 ? "%stable %s has lists 0 "
-						     "to %u"
-						   : "%stable %s has list %u "
-						     "alone",
-				      i ? ", " : "", t->name, t->lists - 1);
-	}
-	cli_refuse("list: '%s': %s", text, have);
-}
-
 static void parse_lists(struct entries *e)
 {
 	const struct opts *o = e->o;
-	uint64_t max = 0;
+	const struct table *t = e->targets.target[0].t; /* with most lists */
 
-	for (unsigned i = 0; i < e->targets.n; i++)
-		if (e->targets.target[i].t->lists > max)
-			max = e->targets.target[i].t->lists;
+	for (unsigned i = 1; i < e->targets.n; i++)
+		if (e->targets.target[i].t->lists > t->lists)
+			t = e->targets.target[i].t;
 	e->list = calloc((size_t)o->keys.nargs + 1, sizeof(e->list[0]));
 	if (!e->list)
 		cli_fail("out of memory");
 	for (int i = 0; i < o->keys.nargs; i++) {
 		uint64_t id;
 
-		if (!text_u64(&id, o->keys.args[i], max - 1))
-			no_list(e, o->keys.args[i]);
+		if (!text_u64(&id, o->keys.args[i], t->lists - 1))
+			cli_refuse("list: '%s': table %s has lists 0 to %u",
+				   o->keys.args[i], t->name, t->lists - 1);
 		e->list[e->lists++] = (uint32_t)id;
 	}
 }

@@ -154,36 +154,13 @@ struct why {
 	uint64_t found;
 };
 
-static unsigned copies_of(const struct why *w, const struct table *t)
-{
-	return w->o->rule.copies ? w->o->rule.copies : t->copies;
-}
-
-/* What a unit holds of the key. */
-static void put_value(struct why *w, const struct table *t,
-		      const struct query_unit *l)
-{
-	unsigned hops = 32u - (unsigned)__builtin_clz(l->known | 1u);
-	struct show s;
-
-	if (t->kind == TABLE_KEYWRITE) {
-		row_bytes(w->rows, CHECKSUM, l->sum, sizeof(l->sum));
-		show_for(&s, t, opts_show(w->o));
-		show_text(&s, &w->room, w->text, sizeof(w->text), l->value,
-			  t->value_len);
-	} else if (t->kind == TABLE_POSTCARD) {
-		show_path(w->text, l->hop, hops, l->known);
-	} else {
-		snprintf(w->text, sizeof(w->text), "%" PRIu64, l->count);
-	}
-	row_str(w->rows, VALUE, w->text);
-}
-
 static void put_row(struct why *w, const struct asked *a,
 		    const struct query_epoch *at, unsigned copy,
 		    const struct query_unit *l)
 {
 	const struct table *t = a->target->t;
+	unsigned hops = 32u - (unsigned)__builtin_clz(l->known | 1u);
+	struct show s;
 
 	row_str(w->rows, KEY, a->text);
 	row_u64(w->rows, COPY, copy);
@@ -191,8 +168,18 @@ static void put_row(struct why *w, const struct asked *a,
 	row_str(w->rows, HOLDS, query_unit_state_name(l->holds));
 	if (l->holds == QUERY_UNIT_OTHER && t->kind == TABLE_KEYWRITE)
 		row_bytes(w->rows, CHECKSUM, l->sum, sizeof(l->sum));
+	if (l->holds == QUERY_UNIT_KEY && t->kind == TABLE_KEYWRITE) {
+		row_bytes(w->rows, CHECKSUM, l->sum, sizeof(l->sum));
+		show_for(&s, t, opts_show(w->o));
+		show_text(&s, &w->room, w->text, sizeof(w->text), l->value,
+			  t->value_len);
+	} else if (l->holds == QUERY_UNIT_KEY && t->kind == TABLE_POSTCARD) {
+		show_path(w->text, l->hop, hops, l->known);
+	} else if (l->holds == QUERY_UNIT_KEY) {
+		snprintf(w->text, sizeof(w->text), "%" PRIu64, l->count);
+	}
 	if (l->holds == QUERY_UNIT_KEY)
-		put_value(w, t, l);
+		row_str(w->rows, VALUE, w->text);
 	row_u64(w->rows, EPOCH, at->epoch);
 	row_str(w->rows, SOURCE, w->p->source[at->source].name);
 	row_str(w->rows, TABLE, t->name);
@@ -205,7 +192,7 @@ static void inspect_epoch(struct why *w, const struct asked *a, unsigned epoch,
 {
 	const struct query_epoch at = w->p->epoch[epoch];
 	struct query_unit l[HASH_COPIES];
-	unsigned n = copies_of(w, a->target->t), others = 0, units = 0;
+	unsigned n = s->copies, others = 0, units = 0;
 	struct table_view v;
 
 	if (!query_target_view(&v, w->p, a->target, epoch))
@@ -332,7 +319,8 @@ static void explain_answer(struct why *w, const struct asked *a, struct miss *s)
 
 static void explain_key(struct why *w, const struct asked *a)
 {
-	struct miss s = {.copies = copies_of(w, a->target->t)};
+	unsigned told = w->o->rule.copies;
+	struct miss s = {.copies = told ? told : a->target->t->copies};
 
 	query_sources_refresh(w->p);
 	query_sources_for_key(w->p, a->key, a->target->t->key_len);

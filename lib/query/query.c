@@ -590,112 +590,96 @@ void query_inspect(struct query_unit *out, const struct table_view *v,
 	}
 }
 
-/* Keys asked of one table. */
-struct round {
-	const struct table_view *view;
-	struct query_rule rule;
-	const uint8_t *const *keys;
-	struct query_reply *const *reply;
-	size_t n;
-};
-
-/* Keys [from, from + n). */
-static void keywrite_some(const struct round *r, size_t from, size_t n)
+/* As many keys at once as there is room for values. */
+static void ask_keywrite(const struct table_view *v,
+			 const struct query_rule *rule,
+			 const uint8_t *const *keys, size_t n,
+			 struct query_reply *const *reply)
 {
+	size_t len = v->t->value_len, most = VALUES_ROOM / len;
 	uint8_t values[VALUES_ROOM];
-	size_t len = r->view->t->value_len;
 	struct query_keywrite_answers a;
 
 	a.value = values;
-	query_keywrite(&a, r->view, &r->rule, r->keys + from, n);
-	for (size_t i = 0; i < n; i++) {
-		struct query_reply *out = r->reply[from + i];
+	most = most < QUERY_BATCH ? most : QUERY_BATCH;
+	for (size_t from = 0; from < n; from += most) {
+		size_t some = n - from < most ? n - from : most;
 
-		out->answer = (enum query_answer)a.answer[i];
-		out->agreed = a.agreed[i];
-		out->matched = a.matched[i];
-		out->unreadable |= a.unreadable[i] > 0;
-		if (a.matched[i])
-			memcpy(out->value, values + i * len, len);
+		query_keywrite(&a, v, rule, keys + from, some);
+		for (size_t i = 0; i < some; i++) {
+			struct query_reply *out = reply[from + i];
+
+			out->answer = (enum query_answer)a.answer[i];
+			out->agreed = a.agreed[i];
+			out->matched = a.matched[i];
+			out->unreadable |= a.unreadable[i] > 0;
+			if (a.matched[i])
+				memcpy(out->value, values + i * len, len);
+		}
 	}
 }
 
-static void keywrite_round(const struct round *r)
+/* The minimum of the copies' counters. */
+static void ask_count(struct query_reply *out, const struct table_view *v,
+		      unsigned copies, const uint8_t *key)
 {
-	size_t most = VALUES_ROOM / r->view->t->value_len;
+	int rc = 0;
 
-	if (most > QUERY_BATCH)
-		most = QUERY_BATCH;
-	for (size_t i = 0; i < r->n; i += most)
-		keywrite_some(r, i, r->n - i < most ? r->n - i : most);
+	out->count = UINT64_MAX;
+	for (unsigned c = 0; c < copies && !rc; c++) {
+		uint64_t unit = unit_of(v->t, c, key), n = 0;
+
+		rc = view_load(v, table_unit(v->t, unit), &n, sizeof(n));
+		if (n < out->count)
+			out->count = n;
+	}
+	out->answer = rc < 0	   ? QUERY_UNREADABLE
+		      : out->count ? QUERY_FOUND
+				   : QUERY_NOT_FOUND;
 }
 
-static void path_round(const struct round *r)
+static void ask_round(const struct table_view *v, const struct query_rule *rule,
+		      const uint8_t *const *keys, size_t n,
+		      struct query_reply *const *reply)
 {
-	for (size_t i = 0; i < r->n; i++) {
-		struct query_reply *out = r->reply[i];
+	if (v->t->kind == TABLE_KEYWRITE) {
+		ask_keywrite(v, rule, keys, n, reply);
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct query_reply *out = reply[i];
 
-		path_query(&out->path, r->view, &r->rule, r->keys[i]);
+		if (v->t->kind == TABLE_KEYINC) {
+			ask_count(out, v, rule->copies, keys[i]);
+			continue;
+		}
+		path_query(&out->path, v, rule, keys[i]);
 		out->answer = out->path.answer;
 		out->agreed = out->path.agreed;
 		out->unreadable |= out->path.unreadable > 0;
 	}
 }
 
-static void count_round(const struct round *r)
-{
-	const struct table_view *v = r->view;
-
-	for (size_t i = 0; i < r->n; i++) {
-		struct query_reply *out = r->reply[i];
-		int rc = 0;
-
-		/* The minimum of the copies' counters. */
-		out->count = UINT64_MAX;
-		for (unsigned c = 0; c < r->rule.copies && !rc; c++) {
-			uint64_t unit = unit_of(v->t, c, r->keys[i]), n = 0;
-
-			rc = view_load(v, table_unit(v->t, unit), &n,
-				       sizeof(n));
-			if (n < out->count)
-				out->count = n;
-		}
-		out->answer = rc < 0	   ? QUERY_UNREADABLE
-			      : out->count ? QUERY_FOUND
-					   : QUERY_NOT_FOUND;
-	}
-}
-
-static void run_round(const struct round *r)
-{
-	if (r->view->t->kind == TABLE_KEYWRITE)
-		keywrite_round(r);
-	else if (r->view->t->kind == TABLE_POSTCARD)
-		path_round(r);
-	else
-		count_round(r);
-}
-
 void query_keys(const struct table_view *v, const struct query_rule *rule,
 		const uint8_t *const *keys, size_t n,
 		struct query_reply *const *reply)
 {
-	struct round r = {v, *rule, keys, reply, n};
+	struct query_rule r = *rule;
 
-	if (!r.rule.copies)
-		r.rule.copies = v->t->kind == TABLE_KEYINC ? v->t->copies
-							   : COPIES_UNKNOWN;
+	if (!r.copies)
+		r.copies = v->t->kind == TABLE_KEYINC ? v->t->copies
+						      : COPIES_UNKNOWN;
 	for (size_t i = 0; i < n; i++)
-		reply[i]->copies = r.rule.copies;
+		reply[i]->copies = r.copies;
 	if (v->mem || !v->memory->far) {
-		run_round(&r);
+		ask_round(v, &r, keys, n, reply);
 		return;
 	}
 	/* Where the slots of a key are does not depend on what is in them. */
 	memory_plan(v->memory);
-	run_round(&r);
+	ask_round(v, &r, keys, n, reply);
 	memory_fetch(v->memory);
-	run_round(&r);
+	ask_round(v, &r, keys, n, reply);
 	memory_done(v->memory);
 }
 
@@ -761,18 +745,6 @@ static void unswap_words(const struct table *t, uint8_t *buf, uint64_t n)
 	}
 }
 
-static struct memory_read run_read(const struct table_view *v, uint32_t list,
-				   uint64_t at, uint64_t n, uint8_t *to)
-{
-	return (struct memory_read){
-		.t = v->t,
-		.epoch = v->epoch,
-		.offset = table_entry(v->t, list, at),
-		.length = (size_t)(n * v->t->stride),
-		.to = to,
-	};
-}
-
 /* All of n entries in one round trip, as they lie there; what pads them is
  * taken out here. */
 static int fetch_entries(const struct table_view *v, uint32_t list,
@@ -788,8 +760,17 @@ static int fetch_entries(const struct table_view *v, uint32_t list,
 	if (!raw)
 		return -ENOMEM;
 	head = head < n ? head : n;
-	r[0] = run_read(v, list, at, head, raw);
-	r[1] = run_read(v, list, 0, n - head, raw + head * t->stride);
+	r[0] = (struct memory_read){
+		.t = t,
+		.epoch = v->epoch,
+		.offset = table_entry(t, list, at),
+		.length = (size_t)(head * t->stride),
+		.to = raw,
+	};
+	r[1] = r[0];
+	r[1].offset = table_entry(t, list, 0);
+	r[1].length = (size_t)((n - head) * t->stride);
+	r[1].to = raw + head * t->stride;
 	rc = memory_read(v->memory, r, head < n ? 2 : 1);
 	if (packed)
 		return rc;

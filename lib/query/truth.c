@@ -87,14 +87,6 @@ static int split_columns(struct reader *r, char *line)
 	return 0;
 }
 
-/* DTA/0 names no table: the first of the kind with 4-byte keys takes it. */
-static bool table_takes(const struct table *t, uint64_t id, int kind)
-{
-	if (id == DTA_NO_TABLE)
-		return t->kind == kind && t->key_len == 4;
-	return t->id == id;
-}
-
 static int find_table(struct reader *r)
 {
 	int kind = table_kind_of(r->column[COL_KIND]);
@@ -108,7 +100,10 @@ static int find_table(struct reader *r)
 	for (unsigned i = 0; i < r->truth->n_known; i++) {
 		const struct table *t = r->truth->known[i];
 
-		if (!table_takes(t, id, kind))
+		/* DTA/0 names no table: the first of the kind with 4-byte keys
+		 * takes it. */
+		if (id == DTA_NO_TABLE ? t->kind != kind || t->key_len != 4
+				       : t->id != id)
 			continue;
 		if (t->kind != kind)
 			return refuse_row(r, "kind: the table is another",
@@ -228,17 +223,6 @@ static int add_entries(struct truth_table *tt, const struct reader *r)
 	return 0;
 }
 
-static void add_hop(struct truth_key *k, const struct reader *r)
-{
-	/* The value of no hop: the translator drops it. */
-	if (r->number == TABLE_BLANK)
-		return;
-	k->hop[r->hop] = (uint32_t)r->number;
-	k->seen |= (uint16_t)(1u << r->hop);
-	if (r->path_len)
-		k->path_len = r->path_len;
-}
-
 static int add_report(struct truth_table *tt, const struct reader *r)
 {
 	struct truth_key *k = keymap_get(&tt->keys, r->room.key);
@@ -254,26 +238,19 @@ static int add_report(struct truth_table *tt, const struct reader *r)
 		memcpy(k->value, r->bytes, r->len);
 	else if (tt->t->kind == TABLE_KEYINC)
 		k->sum += r->number;
-	else
-		add_hop(k, r);
+	else if (r->number != TABLE_BLANK) { /* it is of no hop: dropped */
+		k->hop[r->hop] = (uint32_t)r->number;
+		k->seen |= (uint16_t)(1u << r->hop);
+		if (r->path_len)
+			k->path_len = r->path_len;
+	}
 	return 0;
-}
-
-static int add_row(struct truth *t, const struct reader *r)
-{
-	struct truth_table *tt;
-	int rc = open_table(&tt, t, r);
-
-	if (rc < 0)
-		return rc;
-	t->rows++;
-	rc = tt->lists ? add_entries(tt, r) : add_report(tt, r);
-	return rc < 0 ? no_memory(r->err) : 0;
 }
 
 int truth_line(struct truth *t, char *line, struct error *err)
 {
 	struct reader r = {.truth = t, .err = err};
+	struct truth_table *tt;
 	int rc;
 
 	if (!t->begun) {
@@ -291,7 +268,13 @@ int truth_line(struct truth *t, char *line, struct error *err)
 		rc = find_table(&r);
 	if (!rc)
 		rc = read_kind(&r);
-	return rc < 0 ? rc : add_row(t, &r);
+	if (!rc)
+		rc = open_table(&tt, t, &r);
+	if (rc)
+		return rc;
+	t->rows++;
+	rc = tt->lists ? add_entries(tt, &r) : add_report(tt, &r);
+	return rc < 0 ? no_memory(err) : 0;
 }
 
 void truth_init(struct truth *t, const struct table *const *known, unsigned n)
@@ -332,39 +315,31 @@ bool truth_path_long(const struct truth_key *k, const struct table *t)
 	return truth_path_len(k, t) > t->hops;
 }
 
-static bool same_path(const struct table *t, const struct truth_key *want,
-		      const struct query_path *got)
-{
-	unsigned len = truth_path_len(want, t);
-
-	return got->len == len && !got->holes &&
-	       !memcmp(got->value, want->hop, len * sizeof(want->hop[0]));
-}
-
-static enum truth_verdict of_count(uint64_t want, uint64_t got)
-{
-	if (got == want)
-		return VERDICT_RIGHT;
-	return got > want ? VERDICT_OVER
-	       : got	  ? VERDICT_WRONG
-			  : VERDICT_MISSING;
-}
-
 enum truth_verdict truth_verdict_of(const struct table *t,
 				    const struct truth_key *want,
 				    const struct query_reply *r)
 {
+	const struct query_path *path = &r->path;
+	unsigned len;
 	bool same;
 
 	if (r->answer == QUERY_AMBIGUOUS)
 		return VERDICT_AMBIGUOUS;
 	if (t->kind == TABLE_KEYINC && r->answer != QUERY_UNREADABLE)
-		return of_count(want->sum, r->count);
+		return r->count == want->sum  ? VERDICT_RIGHT
+		       : r->count > want->sum ? VERDICT_OVER
+		       : r->count	      ? VERDICT_WRONG
+					      : VERDICT_MISSING;
 	if (r->answer != QUERY_FOUND)
 		return VERDICT_MISSING;
-	same = t->kind == TABLE_POSTCARD
-		       ? same_path(t, want, &r->path)
-		       : !memcmp(r->value, want->value, t->value_len);
+	if (t->kind == TABLE_POSTCARD) {
+		len = truth_path_len(want, t);
+		same = path->len == len && !path->holes &&
+		       !memcmp(path->value, want->hop,
+			       len * sizeof(*want->hop));
+	} else {
+		same = !memcmp(r->value, want->value, t->value_len);
+	}
 	return same ? VERDICT_RIGHT : VERDICT_WRONG;
 }
 
