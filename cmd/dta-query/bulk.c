@@ -322,20 +322,6 @@ static void show_part(void *ctx, unsigned owner, const struct threads_block *in)
 	keys_join(&all->keys, &part->keys);
 }
 
-static struct bulk *part_open(const struct opts *o,
-			      const struct query_targets *t)
-{
-	struct bulk *part = bulk_open(o, t);
-
-	part->out = open_memstream(&part->text, &part->len);
-	if (part->out)
-		part->rows = rows_print(part->out, o->format,
-					&part->values.schema, false);
-	if (!part->rows || keys_share_open(&part->keys, t) < 0)
-		cli_fail("out of memory");
-	return part;
-}
-
 static struct worker *worker_open(const struct opts *o)
 {
 	struct worker *w = calloc(1, sizeof(*w));
@@ -347,8 +333,17 @@ static struct worker *worker_open(const struct opts *o)
 		cli_fail("%s", err.text);
 	sources_pick(&w->targets, &w->sources, verb_rows[o->verb].kind,
 		     o->table);
-	for (unsigned i = 0; i < THREADS_PLACES; i++)
-		w->part[i] = part_open(o, &w->targets);
+	for (unsigned i = 0; i < THREADS_PLACES; i++) {
+		struct bulk *part = w->part[i] = bulk_open(o, &w->targets);
+
+		part->out = open_memstream(&part->text, &part->len);
+		if (part->out)
+			part->rows = rows_print(part->out, o->format,
+						&part->values.schema, false);
+		if (!part->rows ||
+		    keys_share_open(&part->keys, &w->targets) < 0)
+			cli_fail("out of memory");
+	}
 	return w;
 }
 

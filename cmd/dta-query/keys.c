@@ -120,15 +120,6 @@ uint8_t keys_column(const struct keys_from *from, const struct query_targets *t)
 	return (uint8_t)(most < UINT8_MAX ? most : UINT8_MAX);
 }
 
-static bool next_args(struct keys *k)
-{
-	if (k->arg == k->from.nargs || *k->wrong.text)
-		return false;
-	while (k->arg < k->from.nargs && k->n < QUERY_BATCH && !*k->wrong.text)
-		add_key(k, k->from.args[k->arg++]);
-	return true;
-}
-
 static void add_field(struct keys *k, char *line)
 {
 	static const struct error unclosed = {
@@ -142,25 +133,20 @@ static void add_field(struct keys *k, char *line)
 		add_key(k, field[k->csv_at]);
 }
 
-/* The field named key of a CSV header; -1: there is none. */
-static int find_key_column(const char *line)
-{
-	char *field[CSV_FIELDS_MAX], copy[LINE_MAX_LEN + 1];
-
-	snprintf(copy, sizeof(copy), "%s", line);
-	return csv_find(field, csv_split(copy, field, CSV_FIELDS_MAX), "key");
-}
-
-/* The first line tells what the others are. */
+/* The first line tells what the others are: CSV, if it is a header with a field
+ * named key. */
 static void read_first_line(struct keys *k)
 {
 	size_t len;
 	char *line = k->begun ? NULL : lines_next(&k->lines, &len);
+	char *field[CSV_FIELDS_MAX], copy[LINE_MAX_LEN + 1];
 
 	if (!line)
 		return;
 	k->begun = true;
-	k->csv_at = find_key_column(line);
+	snprintf(copy, sizeof(copy), "%s", line);
+	k->csv_at = csv_find(field, csv_split(copy, field, CSV_FIELDS_MAX),
+			     "key");
 	if (k->csv_at < 0 && *line != '#' && strchr(line, ','))
 		error_set(&k->wrong, -EINVAL,
 			  "--keys: '%.200s' has no column key: its first line, "
@@ -193,8 +179,14 @@ static bool next_lines(struct keys *k)
 
 bool keys_next(struct keys *k)
 {
+	bool more = k->arg < k->from.nargs && !*k->wrong.text;
+
 	k->n = 0;
-	return k->from.file ? next_lines(k) : next_args(k);
+	if (k->from.file)
+		return next_lines(k);
+	while (k->arg < k->from.nargs && k->n < QUERY_BATCH && !*k->wrong.text)
+		add_key(k, k->from.args[k->arg++]);
+	return more;
 }
 
 enum {

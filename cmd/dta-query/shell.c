@@ -316,36 +316,29 @@ static EditLine *edit_open(struct shell *sh, History *past)
 	return el;
 }
 
-/* A line of libedit's, which is not ours to change. */
-static void run_copy(struct shell *sh, const char *text, History *past)
-{
-	char *line = strdup(text);
-	HistEvent ev;
-
-	if (!line)
-		cli_fail("out of memory");
-	if (line[strspn(line, " \t\r\n")])
-		history(past, &ev, H_ENTER, text);
-	run_line(sh, line);
-	free(line);
-}
-
 static void edit_lines(struct shell *sh, EditLine *el, History *past)
 {
 	while (!sh->quit && !cli_stop) {
 		const char *text;
+		HistEvent ev;
+		char *line;
 		int n = 0;
 
 		fflush(stdout);
 		interrupted = 0;
 		text = el_gets(el, &n);
-		if (text && n > 0 && !interrupted) {
-			run_copy(sh, text, past);
-			continue;
-		}
-		putchar('\n');
-		if (!interrupted) /* else the line is given up */
+		if (!text || n <= 0 || interrupted) {
+			putchar('\n');
+			if (interrupted) /* the line is given up */
+				continue;
 			return;
+		}
+		if (!(line = strdup(text))) /* libedit's is not ours */
+			cli_fail("out of memory");
+		if (line[strspn(line, " \t\r\n")])
+			history(past, &ev, H_ENTER, text);
+		run_line(sh, line);
+		free(line);
 	}
 }
 

@@ -121,33 +121,11 @@ static int by_last(const void *a, const void *b)
 	return (x->last > y->last) - (x->last < y->last);
 }
 
-static void put_in_order(struct by_age *a, const struct keymap *keys)
-{
-	uint64_t written = 0;
-
-	for (size_t i = 0; i < a->n; i++) {
-		const struct truth_key *k = keymap_record(keys, i);
-
-		a->key[i] = (struct key_age){
-			.last = k->last,
-			.copies = (unsigned)k->copies,
-		};
-		if (i == 0)
-			a->copies = a->key[i].copies;
-		else if (a->copies != a->key[i].copies)
-			a->copies = 0;
-	}
-	qsort(a->key, a->n, sizeof(*a->key), by_last);
-	for (size_t i = 0; i < a->n; i++) {
-		written += a->key[i].copies;
-		a->key[i].written = written;
-	}
-}
-
 static void age_open(struct by_age *a, const struct truth_table *tt,
 		     const struct opts *o)
 {
 	const struct table *t = tt->t;
+	uint64_t written = 0;
 
 	*a = (struct by_age){
 		.t = t,
@@ -160,7 +138,21 @@ static void age_open(struct by_age *a, const struct truth_table *tt,
 	};
 	if (!a->bin || !a->key)
 		cli_fail("out of memory");
-	put_in_order(a, &tt->keys);
+	for (size_t i = 0; i < a->n; i++) {
+		const struct truth_key *k = keymap_record(&tt->keys, i);
+
+		a->key[i].last = k->last;
+		a->key[i].copies = (unsigned)k->copies;
+		if (i == 0)
+			a->copies = a->key[i].copies;
+		else if (a->copies != a->key[i].copies)
+			a->copies = 0;
+	}
+	qsort(a->key, a->n, sizeof(*a->key), by_last);
+	for (size_t i = 0; i < a->n; i++) {
+		written += a->key[i].copies;
+		a->key[i].written = written;
+	}
 }
 
 static void age_note(struct by_age *a, const struct truth_key *of,
@@ -256,31 +248,27 @@ static void finish_batch(struct verifying *w, unsigned copies, struct batch *b)
 	b->n = 0;
 }
 
-/* A path of which a hop was not reported is not asked for. */
-static bool is_asked(struct verifying *w, const struct truth_key *k)
-{
-	const struct table *t = w->truth->t;
-	bool whole;
-
-	if (t->kind != TABLE_POSTCARD)
-		return true;
-	whole = truth_path_whole(k, t);
-	w->score.incomplete += !whole;
-	w->score.too_long += truth_path_long(k, t);
-	return whole;
-}
-
 /* Of the keys that were stored in so many copies, no more are asked. */
 static void verify_copies(struct verifying *w, unsigned copies)
 {
 	static struct batch b;
+	const struct table *t = w->truth->t;
 	const struct keymap *m = &w->truth->keys;
 
 	for (size_t i = 0; i < m->n && !cli_stop; i++) {
 		const struct truth_key *k = keymap_record(m, i);
 
-		if (k->copies != copies || !is_asked(w, k))
+		if (k->copies != copies)
 			continue;
+		/* A path of which a hop was not reported is not asked for. */
+		if (t->kind == TABLE_POSTCARD) {
+			bool whole = truth_path_whole(k, t);
+
+			w->score.incomplete += !whole;
+			w->score.too_long += truth_path_long(k, t);
+			if (!whole)
+				continue;
+		}
 		b.want[b.n] = k;
 		b.key[b.n++] = keymap_key(m, i);
 		if (b.n == QUERY_BATCH)

@@ -64,20 +64,6 @@ struct best {
 	bool cut; /* the last of the first half is what all others must beat */
 };
 
-/* 0 or -ENOMEM. */
-static int best_init(struct best *b, uint32_t most)
-{
-	*b = (struct best){.most = most};
-	b->one = malloc((2ULL * most + 1) * sizeof(*b->one));
-	return b->one ? 0 : -ENOMEM;
-}
-
-static void best_fini(struct best *b)
-{
-	free(b->one);
-	*b = (struct best){0};
-}
-
 /* Below 0: a is before b. */
 static int compare_rank(const void *one, const void *other)
 {
@@ -214,9 +200,14 @@ static void round_begin(struct browse *top)
 	top->at = 0;
 	top->size = top->tables->size(top->ctx, top->table);
 	top->round = true;
-	best_fini(&top->gathering);
+	room = room < top->size ? room : top->size;
+	free(top->gathering.one);
+	top->gathering = (struct best){
+		.one = malloc((2ULL * room + 1) * sizeof(struct best_one)),
+		.most = room,
+	};
 	if ((top->tables->begin && top->tables->begin(top->ctx) < 0) ||
-	    best_init(&top->gathering, room < top->size ? room : top->size) < 0)
+	    !top->gathering.one)
 		no_memory();
 }
 
@@ -754,8 +745,8 @@ void browse_close(struct browse *top)
 	if (top->on)
 		tty_close();
 	cli_release();
-	best_fini(&top->gathering);
-	best_fini(&top->shown);
+	free(top->gathering.one);
+	free(top->shown.one);
 	row_batch_fini(&top->one);
 	row_batch_fini(&top->rows);
 	free(top->cell.text);

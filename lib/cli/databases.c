@@ -56,32 +56,25 @@ struct row_sink *databases_all(const struct databases *d)
 	return tee;
 }
 
-static void look_at(struct databases *d, unsigned i)
-{
-	struct queue_status st;
-
-	queue_status(d->sink[i], &st);
-	if (*st.spool.text && !d->spool_said[i])
-		cli_warn("%s: no room in the spool: %s", st.name,
-			 st.spool.text);
-	d->spool_said[i] = *st.spool.text;
-	if (st.changes == d->changes[i])
-		return;
-	d->changes[i] = st.changes;
-	if (st.failing)
-		cli_warn("%s: rows wait: %s", st.name, st.why.text);
-	else
-		cli_warn("%s: rows are taken again", st.name);
-}
-
 /* Whichever thread of a program it is that rows are held up in. */
 void databases_look(struct databases *d)
 {
 	static pthread_mutex_t alone = PTHREAD_MUTEX_INITIALIZER;
+	struct queue_status st;
 
 	pthread_mutex_lock(&alone);
-	for (unsigned i = 0; i < d->n; i++)
-		look_at(d, i);
+	for (unsigned i = 0; i < d->n; i++) {
+		queue_status(d->sink[i], &st);
+		if (*st.spool.text && !d->spool_said[i])
+			cli_warn("%s: no room in the spool: %s", st.name,
+				 st.spool.text);
+		d->spool_said[i] = *st.spool.text;
+		if (st.changes != d->changes[i] && st.failing)
+			cli_warn("%s: rows wait: %s", st.name, st.why.text);
+		else if (st.changes != d->changes[i])
+			cli_warn("%s: rows are taken again", st.name);
+		d->changes[i] = st.changes;
+	}
 	pthread_mutex_unlock(&alone);
 }
 

@@ -144,9 +144,13 @@ enum {
 	STEPS = 512, /* of Simpson's rule; even */
 };
 
-/* chance[d]: that r draws out of n have d different ones. */
-static void occupancy(unsigned n, unsigned r, double *chance)
+/* chance[d]: that r draws out of n have d different ones. Returns the share of
+ * slots that so many keys have written which make such chances. */
+static double share_written(unsigned n, unsigned r, double load,
+			    double chance[PLAN_COPIES_MAX + 1])
 {
+	double mean = 0;
+
 	for (unsigned d = 0; d <= n; d++)
 		chance[d] = d == 0;
 	while (r--)
@@ -155,14 +159,7 @@ static void occupancy(unsigned n, unsigned r, double *chance)
 				    chance[d - 1] * (n - d + 1) / n;
 			chance[d - 1] = d == 1 ? 0 : chance[d - 1];
 		}
-}
-
-/* The share of slots that keys have written which make such chances. */
-static double share_written(unsigned copies, const double *chance, double load)
-{
-	double mean = 0;
-
-	for (unsigned d = 1; d <= copies; d++)
+	for (unsigned d = 1; d <= n; d++)
 		mean += d * chance[d];
 	return -expm1(-mean * load);
 }
@@ -171,17 +168,15 @@ double plan_random_used(unsigned copies, unsigned reports, double load)
 {
 	double chance[PLAN_COPIES_MAX + 1];
 
-	occupancy(copies, reports, chance);
-	return share_written(copies, chance, load);
+	return share_written(copies, reports, load, chance);
 }
 
 double plan_random_lost(unsigned copies, unsigned reports, double load)
 {
-	double chance[PLAN_COPIES_MAX + 1], lost, all_lost = 0;
+	double chance[PLAN_COPIES_MAX + 1], all_lost = 0;
+	/* A slot is, by the keys after it. */
+	double lost = share_written(copies, reports, load, chance);
 
-	occupancy(copies, reports, chance);
-	lost = share_written(copies, chance,
-			     load); /* a slot, by the keys after it */
 	for (unsigned d = 0; d <= copies; d++)
 		all_lost += chance[d] * pow(lost, d);
 	return all_lost;

@@ -149,34 +149,16 @@ double query_pass(const struct table *t)
 	return plan_pass_postcard(CHECKSUM_BITS, values, t->hops);
 }
 
-/* What the share of used units tells. */
-static void derive_success(struct query_load *l, const struct table *t,
-			   uint64_t units)
-{
-	struct plan_load of = plan_load_of(t->copies, units, l->used);
-	bool known = !isnan(of.load);
-	struct plan p;
-
-	l->load = of.load;
-	l->above = of.above;
-	if (!known && isnan(of.above))
-		return;
-	p = plan_at(t->copies, known ? of.load : of.above, query_pass(t));
-	/* A counter is wrong if another key shares it, whether older or
-	 * younger. */
-	if (t->kind == TABLE_KEYINC)
-		p.average_success = p.success;
-	*(known ? &l->success : &l->success_below) = p.success;
-	*(known ? &l->average : &l->average_below) = p.average_success;
-}
-
 int query_load_of(struct query_load *l, const struct table_view *v,
 		  const atomic_int *stop)
 {
 	const struct table *t = v->t;
 	bool append = t->kind == TABLE_APPEND, keyinc = t->kind == TABLE_KEYINC;
 	int64_t bad = 0;
+	struct plan_load of;
+	struct plan p;
 	uint64_t units;
+	bool known;
 
 	*l = (struct query_load){.load = NAN,
 				 .above = NAN,
@@ -198,6 +180,19 @@ int query_load_of(struct query_load *l, const struct table_view *v,
 	}
 	units = t->units - l->unreadable;
 	l->used_share = (double)l->used / (double)units; /* NAN of none */
-	derive_success(l, t, units);
+	/* What that tells. */
+	of = plan_load_of(t->copies, units, l->used);
+	known = !isnan(of.load);
+	l->load = of.load;
+	l->above = of.above;
+	if (!known && isnan(of.above))
+		return 0;
+	p = plan_at(t->copies, known ? of.load : of.above, query_pass(t));
+	/* A counter is wrong if another key shares it, whether older or
+	 * younger. */
+	if (keyinc)
+		p.average_success = p.success;
+	*(known ? &l->success : &l->success_below) = p.success;
+	*(known ? &l->average : &l->average_below) = p.average_success;
 	return 0;
 }

@@ -595,19 +595,6 @@ static void source_send(struct netsim *s, uint32_t i)
 	sim_at(s, s->now_ns + sender_gap(s), EV_SOURCE, i);
 }
 
-/* Each host that given ways begin at, so many times. */
-static void place_senders(struct netsim *s)
-{
-	for (uint32_t h = s->f->switches; h < s->f->nodes; h++)
-		for (unsigned w = 0; w < s->f->ways; w++)
-			if (s->f->way[w].src == h) {
-				for (uint32_t i = 0; i < s->o.senders; i++)
-					s->source[s->sources++] =
-						(struct sim_source){h, i};
-				break;
-			}
-}
-
 static int source_open(struct netsim *s)
 {
 	uint64_t most = (uint64_t)s->o.senders * (s->f->ways ? s->f->ways : 1);
@@ -615,11 +602,17 @@ static int source_open(struct netsim *s)
 	s->source = calloc(most, sizeof(*s->source));
 	if (!s->source)
 		return -ENOMEM;
-	if (s->f->ways)
-		place_senders(s);
-	else
-		for (; s->sources < s->o.senders; s->sources++)
-			s->source[s->sources].host = SIM_NONE;
+	/* Each host that given ways begin at, so many times. */
+	for (uint32_t h = s->f->switches; s->f->ways && h < s->f->nodes; h++) {
+		unsigned w = 0;
+
+		while (w < s->f->ways && s->f->way[w].src != h)
+			w++;
+		for (uint32_t i = 0; w < s->f->ways && i < s->o.senders; i++)
+			s->source[s->sources++] = (struct sim_source){h, i};
+	}
+	for (; !s->f->ways && s->sources < s->o.senders; s->sources++)
+		s->source[s->sources].host = SIM_NONE;
 	s->gap_ns = s->sources * 1e9 / s->o.rate;
 	for (uint32_t i = 0; i < s->sources; i++)
 		sim_at(s, (uint64_t)(rng_unit(&s->traffic) * s->gap_ns),
@@ -673,21 +666,6 @@ int netsim_open(struct netsim **out, const struct netsim_options *o,
 	return 0;
 }
 
-/* What has happened since before; before is now. */
-static struct netsim_counters counters_since(struct netsim *s)
-{
-	const uint64_t *now = (const uint64_t *)&s->ctr;
-	uint64_t *before = (uint64_t *)&s->before;
-	struct netsim_counters out = {0};
-	uint64_t *diff = (uint64_t *)&out;
-
-	for (unsigned i = 0; i < sizeof(out) / sizeof(*diff); i++) {
-		diff[i] = now[i] - before[i];
-		before[i] = now[i];
-	}
-	return out;
-}
-
 static void end_interval(struct netsim *s)
 {
 	struct netsim_interval v = {
@@ -696,8 +674,13 @@ static void end_interval(struct netsim *s)
 		.generators = probe_generators(s),
 	};
 
+	const uint64_t *now = (const uint64_t *)&s->ctr;
+	uint64_t *before = (uint64_t *)&s->before, *diff = (uint64_t *)&v.ctr;
+
 	listen_tick(s, &v);
-	v.ctr = counters_since(s);
+	for (unsigned i = 0; i < sizeof(v.ctr) / sizeof(*diff); i++)
+		diff[i] = now[i] - before[i];
+	s->before = s->ctr;
 	for (unsigned i = 1; i < NETSIM_CARRIED; i++) {
 		v.carried[i] = s->carried[i] - s->carried_before[i];
 		s->carried_before[i] = s->carried[i];

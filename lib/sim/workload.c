@@ -503,22 +503,18 @@ static enum tcp_verdict track_flow(struct workload_run *g,
 	return v;
 }
 
-static bool is_v6(const struct flow *f)
-{
-	return f->key_len == KEY_FLOW6_LEN;
-}
-
 static unsigned first_switch(const struct workload_run *g, const struct flow *f)
 {
-	return topo_edge(&g->topology, f->key, is_v6(f) ? 16 : 4);
+	return topo_edge(&g->topology, f->key,
+			 f->key_len == KEY_FLOW6_LEN ? 16 : 4);
 }
 
 /* A flow to a list, by its first switch. */
 static void append_flow(struct workload_run *g, unsigned list,
 			const struct flow *f)
 {
-	report_entry(g, is_v6(f), list, f->key, f->key_len, first_switch(g, f),
-		     g->now_ns);
+	report_entry(g, f->key_len == KEY_FLOW6_LEN, list, f->key, f->key_len,
+		     first_switch(g, f), g->now_ns);
 }
 
 /* List: floor(log2(packets of the flowlet)), at most 15. Entry: the flow. */
