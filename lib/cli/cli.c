@@ -693,10 +693,18 @@ enum {
 	MS = 1000000, /* ns */
 };
 
-static void show_page(struct cli_loop *l)
+void cli_loop_turn(struct cli_loop *l)
 {
 	uint64_t unsent;
 
+	if (cli_report) {
+		cli_report = 0;
+		l->report(l->ctx);
+	}
+	if (cli_hangup) {
+		cli_hangup = 0;
+		l->hangup(l->ctx);
+	}
 	if (!cli_page_begin())
 		return;
 	unsent = l->unsent ? l->unsent(l->ctx) : 0;
@@ -706,19 +714,6 @@ static void show_page(struct cli_loop *l)
 	if (src_size(l->s))
 		own.share = (double)src_done(l->s) / (double)src_size(l->s);
 	cli_page_end();
-}
-
-void cli_loop_turn(struct cli_loop *l)
-{
-	if (cli_report) {
-		cli_report = 0;
-		l->report(l->ctx);
-	}
-	if (cli_hangup) {
-		cli_hangup = 0;
-		l->hangup(l->ctx);
-	}
-	show_page(l);
 }
 
 int cli_loop_more(struct cli_loop *l, struct pkt *room, int max)
@@ -732,17 +727,6 @@ int cli_loop_more(struct cli_loop *l, struct pkt *room, int max)
 	n = src_rx_now(l->s, room, max, &err);
 	limit_took(&l->limit, n);
 	return n > 0 ? n : 0;
-}
-
-/* A pipe that falls silent must not stop the clock; a file does not. */
-static void begin_loop(const struct cli_loop *l)
-{
-	const struct cli_page_about about = {l->region, l->input, l->output,
-					     l->quiet};
-
-	if (!l->fds && !src_size(l->s))
-		src_wait(l->s, CLI_LOOK_AROUND_MS);
-	cli_page_start(&about);
 }
 
 /* Until packets or others are there, or it is time for something. */
@@ -765,9 +749,14 @@ static void wait_for_more(const struct cli_loop *l)
 int cli_loop(struct cli_loop *l, struct error *err)
 {
 	static struct pkt pkts[CLI_LOOP_MOST];
+	const struct cli_page_about about = {l->region, l->input, l->output,
+					     l->quiet};
 	int most = l->most ? l->most : PKT_BATCH, n, max, rc;
 
-	begin_loop(l);
+	/* A pipe that falls silent must not stop the clock; a file does not. */
+	if (!l->fds && !src_size(l->s))
+		src_wait(l->s, CLI_LOOK_AROUND_MS);
+	cli_page_start(&about);
 	l->limit = limit_start(l->live);
 	while (!cli_stop && (max = limit_room(&l->limit, most))) {
 		cli_loop_turn(l);

@@ -72,43 +72,29 @@ uint32_t fabric_find(const struct fabric *f, uint32_t id, uint32_t number)
 	return n->first + number - n->base;
 }
 
-/* Takes the next "ID-PORT", the node that the way has come to being at. */
-static int next_port(const struct fabric *f, struct fabric_way *w, uint32_t *at,
-		     const char **text)
-{
-	unsigned id, number;
-	uint32_t port;
-	int used;
-
-	if (sscanf(*text, " %u-%u%n", &id, &number, &used) != 2)
-		return -EINVAL;
-	port = fabric_find(f, id, number);
-	if (port == FABRIC_NONE || f->port[port].node != *at ||
-	    f->port[port].peer == FABRIC_NONE || w->len == FABRIC_HOPS)
-		return -EINVAL;
-	w->out[w->len++] = (uint8_t)(port - f->node[*at].first);
-	*at = f->port[f->port[port].peer].node;
-	*text += used;
-	return 0;
-}
-
 int fabric_add_way(struct fabric *f, const char *text)
 {
 	struct fabric_way w = {0}, *more;
-	const char *rest = text;
-	unsigned host;
-	uint32_t at;
+	unsigned host, id, number;
+	uint32_t at, port; /* at: the node that it has come to */
 	int used;
 
 	if (sscanf(text, "%u%n", &host, &used) != 1 || !host ||
 	    host > fabric_hosts(f))
 		return -EINVAL;
-	rest += used;
+	text += used;
 	w.src = f->switches + host - 1;
 	at = f->port[f->port[f->node[w.src].first].peer].node;
-	while (rest[strspn(rest, " \t")])
-		if (next_port(f, &w, &at, &rest) < 0)
+	for (; text[strspn(text, " \t")]; text += used) {
+		if (sscanf(text, " %u-%u%n", &id, &number, &used) != 2)
 			return -EINVAL;
+		port = fabric_find(f, id, number);
+		if (port == FABRIC_NONE || f->port[port].node != at ||
+		    f->port[port].peer == FABRIC_NONE || w.len == FABRIC_HOPS)
+			return -EINVAL;
+		w.out[w.len++] = (uint8_t)(port - f->node[at].first);
+		at = f->port[f->port[port].peer].node;
+	}
 	if (f->node[at].tier != FABRIC_HOST)
 		return -EINVAL;
 	w.dst = at;
@@ -148,55 +134,40 @@ static const char *const paper_ways[] = {
 	"8 11-3",
 };
 
-static void paper_nodes(struct fabric *f)
+int fabric_paper(struct fabric *f)
 {
 	static const uint8_t tier[] = {FABRIC_CORE, FABRIC_AGGREGATION,
 				       FABRIC_EDGE};
-
-	for (unsigned i = 0; i < SPINES + LEAVES + TORS; i++)
-		add_node(f, tier[i / 4], i, i < SPINES ? 2 : 4, 1);
-	for (unsigned i = 0; i < HOSTS; i++) {
-		struct fabric_node *n = add_node(f, FABRIC_HOST, i, 1, 0);
-		const uint8_t ip[] = {10, (uint8_t)(1 + i / 4),
-				      (uint8_t)(1 + i / 2 % 2),
-				      (uint8_t)(1 + i % 2)};
-
-		memcpy(n->ip, ip, sizeof(ip));
-	}
-}
-
-/* Leaf l of a pod and all spines of set l; all leaves and ToRs of a pod. */
-static void paper_links(struct fabric *f)
-{
-	for (unsigned pod = 0; pod < 2; pod++) {
-		for (unsigned l = 0; l < 2; l++) {
-			unsigned leaf = SPINES + 2 * pod + l;
-
-			for (unsigned i = 0; i < 2; i++) {
-				unsigned tor = SPINES + LEAVES + 2 * pod + i;
-
-				join_ports(f, leaf, i, 2 * l + i, pod);
-				join_ports(f, leaf, 2 + i, tor, l);
-			}
-		}
-	}
-	for (unsigned i = 0; i < HOSTS; i++)
-		join_ports(f, SPINES + LEAVES + TORS + i, 0,
-			   SPINES + LEAVES + i / 2, 2 + i % 2);
-}
-
-int fabric_paper(struct fabric *f)
-{
+	const unsigned ways = sizeof(paper_ways) / sizeof(paper_ways[0]);
 	int rc;
 
 	*f = (struct fabric){0};
 	rc = grow_array(f, SPINES + LEAVES + TORS + HOSTS, PORTS);
 	if (rc < 0)
 		return rc;
-	paper_nodes(f);
-	paper_links(f);
-	for (unsigned i = 0;
-	     rc == 0 && i < sizeof(paper_ways) / sizeof(paper_ways[0]); i++)
+	for (unsigned i = 0; i < SPINES + LEAVES + TORS; i++)
+		add_node(f, tier[i / 4], i, i < SPINES ? 2 : 4, 1);
+	for (unsigned i = 0; i < HOSTS; i++) {
+		const uint8_t ip[] = {10, (uint8_t)(1 + i / 4),
+				      (uint8_t)(1 + i / 2 % 2),
+				      (uint8_t)(1 + i % 2)};
+
+		memcpy(add_node(f, FABRIC_HOST, i, 1, 0)->ip, ip, sizeof(ip));
+	}
+	/* Leaf l of a pod and all spines of set l; all leaves and ToRs of a
+	 * pod. */
+	for (unsigned n = 0; n < 8; n++) {
+		unsigned pod = n / 4, l = n / 2 % 2, i = n % 2;
+		unsigned leaf = SPINES + 2 * pod + l;
+		unsigned tor = SPINES + LEAVES + 2 * pod + i;
+
+		join_ports(f, leaf, i, 2 * l + i, pod);
+		join_ports(f, leaf, 2 + i, tor, l);
+	}
+	for (unsigned i = 0; i < HOSTS; i++)
+		join_ports(f, SPINES + LEAVES + TORS + i, 0,
+			   SPINES + LEAVES + i / 2, 2 + i % 2);
+	for (unsigned i = 0; rc == 0 && i < ways; i++)
 		rc = fabric_add_way(f, paper_ways[i]);
 	if (rc < 0)
 		fabric_fini(f);
@@ -205,31 +176,31 @@ int fabric_paper(struct fabric *f)
 
 /* --- the k-ary fat tree: numbering as in sim/traffic.h ------------------- */
 
-static void tree_nodes(struct fabric *f, unsigned k)
+int fabric_tree(struct fabric *f, unsigned k)
 {
-	unsigned half = k / 2, pods = k * half;
+	unsigned half = k / 2, edges = k * half, hosts = edges * half;
+	int rc;
 
+	*f = (struct fabric){.arity = k};
+	topo_fat_tree(&f->topo, k, 0);
+	rc = grow_array(f, f->topo.switches + hosts,
+			f->topo.switches * k + hosts);
+	if (rc < 0)
+		return rc;
 	for (unsigned i = 0; i < f->topo.switches; i++)
 		add_node(f,
-			 i < pods	? FABRIC_EDGE
-			 : i < 2 * pods ? FABRIC_AGGREGATION
-					: FABRIC_CORE,
+			 i < edges	 ? FABRIC_EDGE
+			 : i < 2 * edges ? FABRIC_AGGREGATION
+					 : FABRIC_CORE,
 			 1 + i, k, 0);
-	for (unsigned i = 0; i < pods * half; i++) {
-		struct fabric_node *n = add_node(f, FABRIC_HOST, i, 1, 0);
-
+	for (unsigned i = 0; i < hosts; i++) {
 		/* 10.pod.switch.host, hosts from 2, as Al-Fares et al. */
-		n->ip[0] = 10;
-		n->ip[1] = (uint8_t)(i / half / half);
-		n->ip[2] = (uint8_t)(i / half % half);
-		n->ip[3] = (uint8_t)(2 + i % half);
+		const uint8_t ip[] = {10, (uint8_t)(i / half / half),
+				      (uint8_t)(i / half % half),
+				      (uint8_t)(2 + i % half)};
+
+		memcpy(add_node(f, FABRIC_HOST, i, 1, 0)->ip, ip, sizeof(ip));
 	}
-}
-
-static void tree_links(struct fabric *f, unsigned k)
-{
-	unsigned half = k / 2, edges = k * half;
-
 	for (unsigned i = 0; i < edges; i++) {
 		unsigned pod = i / half, place = i % half;
 
@@ -242,21 +213,6 @@ static void tree_links(struct fabric *f, unsigned k)
 				   2 * edges + place * half + j, pod);
 		}
 	}
-}
-
-int fabric_tree(struct fabric *f, unsigned k)
-{
-	unsigned half = k / 2, hosts = k * half * half;
-	int rc;
-
-	*f = (struct fabric){.arity = k};
-	topo_fat_tree(&f->topo, k, 0);
-	rc = grow_array(f, f->topo.switches + hosts,
-			f->topo.switches * k + hosts);
-	if (rc < 0)
-		return rc;
-	tree_nodes(f, k);
-	tree_links(f, k);
 	return 0;
 }
 
