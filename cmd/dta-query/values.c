@@ -5,27 +5,20 @@
 
 #include "cli/cli.h"
 
-/* --as that no table has the bytes for. */
-static void check_shown(const struct query_targets *t, const struct show *told)
-{
-	struct error why;
-	int rc = -1;
-
-	for (unsigned i = 0; i < t->n && rc < 0; i++)
-		rc = show_fits(told, t->target[i].t->value_len, &why);
-	if (rc < 0)
-		cli_refuse("--as: %s", why.text);
-}
-
 void values_open(struct values *v, const struct schema *s, unsigned at,
 		 const struct show *told, bool text,
 		 const struct query_targets *t)
 {
+	struct error why;
+	int rc = told ? -1 : 0;
+
 	v->at = at;
 	v->targets = t;
 	v->room.escape_blank = text;
-	if (told)
-		check_shown(t, told);
+	for (unsigned i = 0; i < t->n && rc < 0; i++)
+		rc = show_fits(told, t->target[i].t->value_len, &why);
+	if (rc < 0) /* no table has the bytes for it */
+		cli_refuse("--as: %s", why.text);
 	for (unsigned i = 0; i < t->n; i++) {
 		const struct table *table = t->target[i].t;
 

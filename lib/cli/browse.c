@@ -328,18 +328,6 @@ static bool continue_round(struct browse *top, uint32_t n)
 	return true;
 }
 
-/* Row number i, unless what it was about is gone. */
-static void fill_row(struct browse *top, uint32_t i)
-{
-	uint32_t at = top->shown.one[i].at;
-
-	if (!top->tables->has(top->ctx, top->table, at))
-		return;
-	top->tables->row(top->ctx, top->table, at, BROWSE_ALL, &top->rows);
-	if (row_batch_end(&top->rows) < 0)
-		no_memory();
-}
-
 /* --- how they are drawn --------------------------------------------------- */
 
 /* The bytes of a cell as they are shown, *n of them. */
@@ -497,19 +485,27 @@ static void put_line(struct browse *top, unsigned i)
 
 static void draw_screen(struct browse *top)
 {
+	const struct browse_tables *t = top->tables;
 	unsigned columns, lines;
 	const char *text;
 	size_t len;
 
 	tty_size(&columns, &lines);
 	top->page = lines > FRAME ? lines - FRAME : 0;
-	top->tables->head(top->ctx, top->table, top->ended, top->head);
+	t->head(top->ctx, top->table, top->ended, top->head);
 	if (top->first >= top->shown.n)
 		top->first = 0;
 	row_batch_clear(&top->rows);
 	for (unsigned i = top->first;
-	     i < top->shown.n && i - top->first < top->page; i++)
-		fill_row(top, i);
+	     i < top->shown.n && i - top->first < top->page; i++) {
+		uint32_t at = top->shown.one[i].at;
+
+		if (!t->has(top->ctx, top->table, at))
+			continue; /* what it was about is gone */
+		t->row(top->ctx, top->table, at, BROWSE_ALL, &top->rows);
+		if (row_batch_end(&top->rows) < 0)
+			no_memory();
+	}
 	widen(top);
 	outbuf_cut(&top->text, 0);
 	outbuf_word(&top->text, "\033[H");

@@ -316,16 +316,6 @@ static const struct cli_option own[] = {
 	{0},
 };
 
-static void print_help_and_exit(const struct cli *c)
-{
-	print_usage(c);
-	printf("\n%s\n\n", c->summary);
-	cli_help_options(c, NULL);
-	for (unsigned i = 0; i < 2; i++)
-		print_option(&own[i]);
-	exit(CLI_OK);
-}
-
 /* By its letter, or its name of len bytes where there is one; NULL: none. */
 static const struct cli_option *look_up(const struct cli *c, char letter,
 					const char *name, size_t len)
@@ -377,8 +367,14 @@ static void set_option(const struct cli *c, void *opts,
 static void take_option(const struct cli *c, void *opts,
 			const struct cli_option *o, const char *text)
 {
-	if (o == &own[0])
-		print_help_and_exit(c);
+	if (o == &own[0]) {
+		print_usage(c);
+		printf("\n%s\n\n", c->summary);
+		cli_help_options(c, NULL);
+		print_option(&own[0]);
+		print_option(&own[1]);
+		exit(CLI_OK);
+	}
 	if (o == &own[1]) {
 		printf("%s %s\n%s\n", c->name, VERSION, BUILT_IN);
 		exit(CLI_OK);
