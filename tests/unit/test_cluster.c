@@ -166,7 +166,7 @@ static const struct {
 	 "host: no plain name", -EINVAL},
 	{"H[collector 0]\nregion = a\nverbs = 10.0.0.51\n",
 	 "verbs: without host the region is on this machine", -EINVAL},
-	{"H[collector 0]\nverbs = 10.0.0.51;x\n", "verbs: no address", -EINVAL},
+	{"H[collector 0]\nverbs = 10.0.0.51;x\n", "verbs: no plain name", -EINVAL},
 	{"H[collector 0]\nregion = a\nhost = a b\n", "host: no plain name",
 	 -EINVAL},
 	{"H[collector 0]\nregion = a$(x)\n", "region: no plain name", -EINVAL},
@@ -196,13 +196,13 @@ static const struct {
 	 "in their order", -EINVAL},
 	{"H[collector 0]\nregion = a\n[generation 1]\ncollectors = "
 	 "0x\n",
-	 "collectors: '0x'", -EINVAL},
+	 "collectors: not a list", -EINVAL},
 	{"H[collector 0]\nregion = a\n[generation 1]\ncollectors = "
 	 "3-1\n",
-	 "collectors: '3-1'", -EINVAL},
+	 "from 1: '3-1'", -EINVAL},
 	{"H[collector 0]\nregion = a\n[generation 1]\ncollectors = "
 	 "0:0\n",
-	 "an :EPOCH from 1", -EINVAL},
+	 "epochs from 1: '0:0'", -EINVAL},
 	{"version = 1\n", "not in a section", -EINVAL},
 	{"H\001\002\n", "not a line", -EINVAL},
 	{"Hversion = 1\n", "c.ini:3: given twice: 'version'", -EINVAL},
