@@ -28,7 +28,7 @@ enum {
 	PIECE = 512,	      /* operations handed on at once */
 };
 
-/* Without any progress, and for a ticket. */
+/* Without any confirmation, or for a new ticket. */
 static const uint64_t patience_ns = UINT64_C(5000000000);
 
 /* A collector: its region, or its ticket. */
@@ -41,7 +41,7 @@ struct collector {
 	struct ticket *ticket;
 	struct ticket_stamp seen; /* of the last file that was judged */
 	bool told;		  /* that its ticket is refused */
-	uint64_t stale_since; /* all that waits, for its ticket; 0: not so */
+	uint64_t acked, since;	  /* what is confirmed; since when no more is */
 	struct roce_out_health health;
 };
 
@@ -71,11 +71,10 @@ struct packet_transport {
 	uint64_t tickets_ns; /* when tickets are looked at next */
 
 	/* Answers. */
-	bool heard;	       /* answers are, or were: requests is used */
-	bool over;	       /* their source has ended */
-	uint64_t acked, since; /* what is confirmed; since when no more is */
-	uint64_t listened;     /* the last time */
-	uint64_t looked;       /* at how the collectors stand */
+	bool heard;	   /* answers are, or were: requests is used */
+	bool over;	   /* their source has ended */
+	uint64_t listened; /* the last time */
+	uint64_t looked;   /* at how the collectors stand */
 	struct roce_out *roce[CLUSTER_MAX]; /* of those that answer */
 	unsigned roces;
 	struct pkt pkts[PKT_BATCH];
@@ -120,25 +119,14 @@ static int no_memory(struct error *err)
 	return error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
 }
 
-static const char *difference(const struct table *a, const struct table *b)
+static bool is_same(const struct table *a, const struct table *b)
 {
-	if (a->id != b->id || a->kind != b->kind)
-		return "kind and id";
-	if (a->hash != b->hash)
-		return "hash";
-	if (a->key_type != b->key_type || a->key_len != b->key_len)
-		return "key";
-	if (a->value_len != b->value_len)
-		return "value";
-	if (a->stride != b->stride)
-		return "stride";
-	if (a->units != b->units || a->lists != b->lists)
-		return "size";
-	if (a->hops != b->hops)
-		return "hops";
-	if (a->copies != b->copies)
-		return "copies";
-	return a->batch != b->batch ? "batch" : a->qp != b->qp ? "qp" : NULL;
+	return a->id == b->id && a->kind == b->kind && a->hash == b->hash &&
+	       a->key_type == b->key_type && a->key_len == b->key_len &&
+	       a->value_len == b->value_len && a->stride == b->stride &&
+	       a->units == b->units && a->lists == b->lists &&
+	       a->hops == b->hops && a->copies == b->copies &&
+	       a->batch == b->batch && a->qp == b->qp;
 }
 
 /* The first collector's tables are those of all. */
@@ -153,15 +141,12 @@ static int take_tables(struct members *m, const struct table *tables,
 		return error_set(err, -EINVAL,
 				 "%u tables, where the first collector has %u",
 				 n, m->tables);
-	for (unsigned i = 0; i < n; i++) {
-		const char *what = difference(&m->table[i], &tables[i]);
-
-		if (what)
+	for (unsigned i = 0; i < n; i++)
+		if (!is_same(&m->table[i], &tables[i]))
 			return error_set(err, -EINVAL,
-					 "table %.*s: %s: not what the first "
+					 "table %.*s: not what the first "
 					 "collector has",
-					 TABLE_NAME_MAX, tables[i].name, what);
-	}
+					 TABLE_NAME_MAX, tables[i].name);
 	return 0;
 }
 
@@ -185,6 +170,7 @@ static int open_roce(struct members *m, struct collector *s, struct ticket *t,
 
 	s->ticket = t;
 	s->seen = t->stamp;
+	s->since = clock_ns();
 	snprintf(s->path, sizeof(s->path), "%s", path);
 	rc = take_tables(m, t->table, t->n, err);
 	if (!rc)
@@ -263,14 +249,6 @@ static int continue_sequence(const struct packet_transport *p, struct ticket *t,
 	return 0;
 }
 
-static int no_file(struct error *err, const char *path)
-{
-	return error_set(err, -EINVAL,
-			 "%s: no ordinary file, as a cluster's tickets must "
-			 "be: they are read again",
-			 path);
-}
-
 static int open_collector(struct members *m, struct collector *s,
 			  const struct cluster_collector *c, struct error *err)
 {
@@ -280,7 +258,10 @@ static int open_collector(struct members *m, struct collector *s,
 
 	if (p->sink && *c->ticket) {
 		if (!ticket_stamp(c->ticket).inode && !access(c->ticket, F_OK))
-			return no_file(err, c->ticket);
+			return error_set(err, -EINVAL,
+					 "%s: no ordinary file, as a cluster's "
+					 "tickets must be: they are read again",
+					 c->ticket);
 		rc = read_ticket(&t, c->ticket, err);
 		if (rc < 0)
 			return rc;
@@ -373,59 +354,53 @@ static struct dart_ledger darts_of(const struct packet_transport *p)
 	return sum;
 }
 
-/* Takes a ticket that is not the file which was read last: 1. 0: it is, or the
- * file was written meanwhile. */
+/* Takes a ticket that was written anew. */
 static int renew_ticket(struct members *m, struct collector *s,
 			struct error *err)
 {
-	struct ticket_stamp stamp = ticket_stamp(s->path);
 	struct ticket *t;
-	int rc;
+	int rc = read_ticket(&t, s->path, err);
 
-	/* One that is the same in a new file is taken once more: a collector
-	 * that has started again may have written it, and is asked. */
-	if (ticket_stamp_is(&stamp, &s->ticket->stamp))
-		return 0;
-	s->seen = stamp;
-	rc = read_ticket(&t, s->path, err);
 	if (rc < 0)
 		return rc;
-	stamp = ticket_stamp(s->path);
-	rc = 1;
-	if (!ticket_stamp_is(&stamp, &t->stamp))
-		rc = 0; /* the next look sees it */
-	else if (take_tables(m, t->table, t->n, err) < 0 ||
-		 roce_out_reticket(s->roce, t, err) < 0)
-		rc = -EINVAL;
-	if (rc <= 0) {
+	rc = take_tables(m, t->table, t->n, err);
+	if (!rc)
+		rc = roce_out_reticket(s->roce, t, err);
+	if (rc < 0) {
 		drop_ticket(t);
 		return rc;
 	}
 	drop_ticket(s->ticket);
 	s->ticket = t;
 	s->seen = t->stamp;
-	return 1;
+	s->since = clock_ns();
+	s->told = false;
+	return 0;
 }
 
-/* Looks whether a member's file is another than the last that was judged. What
- * cannot be used is said, and ignored until it is written again. */
+/*
+ * Looks whether a member's file is another than the last that was judged. What
+ * cannot be used is said, and ignored until it is written again. One that is
+ * the same in a new file is taken once more: a collector that has started again
+ * may have written it, and is asked.
+ */
 static bool look_at_ticket(const struct packet_transport *p,
 			   struct collector *s)
 {
 	struct ticket_stamp now = ticket_stamp(s->path);
 	struct error why = {""};
 	uint64_t before;
-	int rc;
 
 	if (!s->ticket || !now.inode || ticket_stamp_is(&now, &s->seen))
 		return false;
-	before = s->ticket->epoch;
-	rc = renew_ticket(p->m, s, &why);
-	if (rc < 0)
-		warn_about(p, s->path, &why);
-	if (rc <= 0)
+	s->seen = now;
+	if (ticket_stamp_is(&now, &s->ticket->stamp))
 		return false;
-	s->told = false;
+	before = s->ticket->epoch;
+	if (renew_ticket(p->m, s, &why) < 0) {
+		warn_about(p, s->path, &why);
+		return false;
+	}
 	if (!p->o.quiet)
 		warn_text(p, "%.400s: %s epoch %llu", s->path,
 			  before == s->ticket->epoch ? "written again, still"
@@ -438,26 +413,18 @@ static bool look_at_ticket(const struct packet_transport *p,
 static void look_at_refusal(const struct packet_transport *p,
 			    struct collector *s)
 {
-	unsigned long long epoch;
-
 	if (!s->roce || s->told == roce_out_stale(s->roce))
 		return;
-	epoch = s->ticket->epoch;
 	s->told = !s->told;
-	if (!s->told)
-		warn_text(p,
-			  "%.400s: epoch %llu: the collector takes its R_Keys "
-			  "again",
-			  s->path, epoch);
-	else
-		warn_text(p,
-			  "%.400s: epoch %llu: the collector refuses its "
-			  "R_Keys: the ticket is out of date; %s",
-			  s->path, epoch,
-			  s->ticket->stamp.inode
-				  ? "waiting for a new one"
-				  : "it is no file that could be read again: "
-				    "start anew with a new one");
+	warn_text(p, "%.400s: epoch %llu: the collector %s", s->path,
+		  (unsigned long long)s->ticket->epoch,
+		  !s->told ? "takes its R_Keys again"
+		  : s->ticket->stamp.inode
+			  ? "refuses its R_Keys: the ticket is out of date; "
+			    "waiting for a new one"
+			  : "refuses its R_Keys: the ticket is out of date; it "
+			    "is no file that could be read again: start anew "
+			    "with a new one");
 }
 
 /* Takes the tickets that were written anew, and says which are refused. Looks
@@ -480,41 +447,19 @@ static unsigned look_at_tickets(struct packet_transport *p)
 	return n;
 }
 
-/* What SIGHUP has found, if it was not a ticket to be taken. */
-static void say_why_not(const struct packet_transport *p)
-{
-	struct ticket_stamp now = ticket_stamp(p->o.ticket);
-
-	if (!now.inode)
-		warn_text(p,
-			  "SIGHUP: %s: there is no such file any more: "
-			  "the old ticket stays",
-			  p->o.ticket);
-	else if (ticket_stamp_is(&now, &p->m->member[0].ticket->stamp) &&
-		 !p->o.quiet)
-		warn_text(p, "SIGHUP: %s: still the same ticket", p->o.ticket);
-}
-
 static void packet_renew(struct transport *r)
 {
 	struct packet_transport *p = self(r);
-	bool file = false;
 
-	for (unsigned i = 0; i < p->m->n; i++) {
-		struct collector *s = &p->m->member[i];
-
-		if (!s->ticket)
-			continue;
-		s->seen = s->ticket->stamp;
-		file = file || s->seen.inode;
-	}
+	for (unsigned i = 0; i < p->m->n; i++)
+		if (p->m->member[i].ticket)
+			p->m->member[i].seen = p->m->member[i].ticket->stamp;
 	p->tickets_ns = 0;
 	/* Workers that take batches read it, too. */
 	__atomic_store_n(&r->again, p->o.cluster != NULL, __ATOMIC_RELAXED);
-	if (!p->o.cluster && !file)
-		warn_text(p, "SIGHUP: there is nothing to read again");
-	if (!look_at_tickets(p) && file && p->o.ticket)
-		say_why_not(p);
+	if (!look_at_tickets(p) && p->o.ticket)
+		warn_text(p, "SIGHUP: %s: no new ticket: the old one stays",
+			  p->o.ticket);
 }
 
 static uint64_t packet_due(const struct transport *r)
@@ -541,41 +486,21 @@ static int wait_ms(const struct packet_transport *p, int ms)
 	return due < (uint64_t)ms ? (int)due : ms;
 }
 
-/* Whether a ticket is refused, and nothing waits but for another one. */
-static bool is_stale(const struct packet_transport *p, const struct roce_out *o)
-{
-	for (unsigned i = 0; i < p->transport.tables; i++) {
-		struct roce_out_progress at = roce_out_progress(o, i);
-
-		if (at.waiting && !at.stale && !at.refused)
-			return false;
-	}
-	return roce_out_stale(o);
-}
-
-/* How long nothing is confirmed of what waits, and a ticket is refused. */
+/* Since when nothing is confirmed of what waits for a collector. */
 static void note_progress(struct packet_transport *p, uint64_t now)
 {
-	uint64_t acked = 0, pending = 0;
-	bool renewed = false; /* a ticket that was refused */
-
 	for (unsigned i = 0; i < p->m->n; i++) {
 		struct collector *s = &p->m->member[i];
+		uint64_t acked;
 
 		if (!s->roce)
 			continue;
-		acked += roce_out_ledger(s->roce, false).acked;
-		pending += roce_out_pending(s->roce);
-		renewed |= s->stale_since && !roce_out_stale(s->roce);
-		if (!is_stale(p, s->roce))
-			s->stale_since = 0;
-		else if (!s->stale_since)
-			s->stale_since = now;
+		acked = roce_out_ledger(s->roce, false).acked;
+		if (acked != s->acked || !roce_out_pending(s->roce) ||
+		    now - p->listened > AWAY_MS * 1ull * MS)
+			s->since = now;
+		s->acked = acked;
 	}
-	if (acked != p->acked || !pending || renewed ||
-	    now - p->listened > AWAY_MS * 1ull * MS)
-		p->since = now;
-	p->acked = acked;
 	p->listened = now;
 }
 
@@ -643,26 +568,17 @@ static int run_turn(struct packet_transport *p)
 	return receive_answers(p, LOOK_AROUND_MS);
 }
 
-/* Now that all is to be confirmed: whether nothing was confirmed for long, be
- * it before the end or since. */
-static bool is_hopeless(const struct packet_transport *p)
+/* Whether it has confirmed nothing for long. */
+static bool is_hopeless(const struct collector *s)
 {
-	return p->listened - p->since > patience_ns;
-}
-
-/* A new ticket may be about to come; not for ever, and only into a file. */
-static bool is_stale_for_good(const struct collector *s)
-{
-	if (!s->stale_since)
-		return false;
-	return !s->ticket->stamp.inode ||
-	       s->owner->listened - s->stale_since > patience_ns;
+	return s->owner->listened > s->since + patience_ns;
 }
 
 /*
  * A window is full. A capture can wait; an interface can not wait for a
  * collector that says nothing. Nor is one waited for at the end, or when the
- * cluster is opened anew, for it may be there no longer.
+ * cluster is opened anew, for it may be there no longer; or for ever, where its
+ * ticket is refused and no other comes.
  */
 static int wait_for_room(void *ctx)
 {
@@ -670,10 +586,10 @@ static int wait_for_room(void *ctx)
 	struct packet_transport *p = s->owner;
 	int rc;
 
-	if (p->over || is_stale_for_good(s) ||
-	    (roce_out_stalled(s->roce) && p->o.live) ||
-	    ((p->transport.again || (p->o.stop && *p->o.stop)) &&
-	     is_hopeless(p)))
+	if (p->over || (roce_out_stalled(s->roce) && p->o.live) ||
+	    ((p->transport.again || (p->o.stop && *p->o.stop) ||
+	      roce_out_stale(s->roce)) &&
+	     is_hopeless(s)))
 		return 0;
 	rc = run_turn(p);
 	return rc < 0 ? rc : 1;
@@ -684,8 +600,7 @@ static bool is_pending(const struct packet_transport *p)
 	for (unsigned i = 0; i < p->m->n; i++) {
 		const struct collector *s = &p->m->member[i];
 
-		if (s->roce && roce_out_pending(s->roce) &&
-		    !is_stale_for_good(s))
+		if (s->roce && roce_out_pending(s->roce) && !is_hopeless(s))
 			return true;
 	}
 	return false;
@@ -696,7 +611,7 @@ static int drain(struct packet_transport *p)
 {
 	int rc = 0;
 
-	while (!rc && p->heard && !p->over && is_pending(p) && !is_hopeless(p))
+	while (!rc && p->heard && !p->over && is_pending(p))
 		rc = run_turn(p);
 	return rc;
 }
@@ -716,10 +631,15 @@ static int open_windows(struct packet_transport *p, struct error *err)
 	return rc;
 }
 
-static bool has_rc(const struct transport *r)
+/* Whether a table is of RC; and of those, whether one has a window: Key-Write
+ * by DART's transport has none. */
+static bool has_rc(const struct packet_transport *p, bool window)
 {
-	for (unsigned i = 0; i < r->tables; i++)
-		if (r->table[i].qp == TABLE_QP_RC)
+	const struct table *t = p->transport.table;
+
+	for (unsigned i = 0; i < p->transport.tables; i++)
+		if (t[i].qp == TABLE_QP_RC &&
+		    !(window && p->o.dart && t[i].kind == TABLE_KEYWRITE))
 			return true;
 	return false;
 }
@@ -730,8 +650,7 @@ static int listen_to(struct packet_transport *p, struct error *err)
 	struct error why = {0};
 	int rc;
 
-	if (!p->sink || !p->o.open_answers || !p->o.window ||
-	    !has_rc(&p->transport))
+	if (!p->sink || !p->o.open_answers || !p->o.window || !has_rc(p, false))
 		return 0;
 	rc = open_windows(p, err);
 	if (rc < 0)
@@ -924,17 +843,6 @@ static void packet_flush(struct transport *r)
 		snk_flush(self(r)->sink);
 }
 
-/* Key-Write by DART's transport has no window, nor has UC. */
-static bool is_confirmed(const struct packet_transport *p)
-{
-	for (unsigned i = 0; i < p->transport.tables && p->heard; i++)
-		if (p->transport.table[i].qp == TABLE_QP_RC &&
-		    !(p->o.dart &&
-		      p->transport.table[i].kind == TABLE_KEYWRITE))
-			return true;
-	return false;
-}
-
 /* What became of all requests so far: before the end what is under way is not
  * lost. */
 static struct transport_account sum_up(struct packet_transport *p)
@@ -950,7 +858,7 @@ static bool packet_account(struct transport *r, struct transport_account *out)
 {
 	struct packet_transport *p = self(r);
 
-	if (!is_confirmed(p))
+	if (!p->heard || !has_rc(p, true))
 		return false;
 	*out = sum_up(p);
 	return true;
@@ -976,9 +884,9 @@ static unsigned packet_ledgers(struct transport *r,
 static const char *packet_why(struct transport *r)
 {
 	struct packet_transport *p = self(r);
-	struct transport_account a = sum_up(p);
+	struct transport_account a;
 
-	if (!is_confirmed(p) || !a.sent || a.acked)
+	if (!packet_account(r, &a) || !a.sent || a.acked)
 		return NULL;
 	error_set(&p->why, -1, "%s", roce_out_nothing_acked);
 	for (unsigned i = 0; i < p->roces; i++)

@@ -524,7 +524,7 @@ all_right() { # truth [option...]
 	feed 4.pcap 100
 	make_cluster a b o </dev/null
 	generations >>cluster.ini
-	reread "collector 2: table flows: size: not what the first"
+	reread "collector 2: table flows: not what the first"
 	feed 5.pcap 100
 	make_cluster a b <<<"steer = address"
 	reread "no such field: 'steer'"
@@ -533,7 +533,7 @@ all_right() { # truth [option...]
 	# made again.
 	make_cluster a b c o </dev/null
 	generations | sed 's/0-2/0-3/' >>cluster.ini
-	reread "collector 3: table flows: size"
+	reread "collector 3: table flows: not what"
 	dta-collect --remove --region "$NAME-c"
 	dta-collect --create --layout layout.ini --epochs 2 --region "$NAME-c"
 	# This one fits.
@@ -789,7 +789,7 @@ all_right() { # truth [option...]
 		[[ $stderr == *"$1"* ]]
 	}
 	make_cluster a o </dev/null
-	refused "collector 1: table flows: size: not what the first"
+	refused "collector 1: table flows: not what the first"
 	make_cluster a f </dev/null
 	refused "collector 1: 3 tables, where the first collector has 4"
 	make_cluster a gone </dev/null
@@ -808,7 +808,7 @@ all_right() { # truth [option...]
 		printf '[collector 1]\nticket = %s\n' "$1"
 	}
 	tickets o.ini >cluster.ini
-	refused "size: not what the first collector has" -w x.pcap
+	refused "flows: not what the first collector has" -w x.pcap
 	refused "where do RoCEv2 packets go?"
 	tickets two.ini >cluster.ini
 	refused "two.ini:3: a ticket of another version: '2'" -w x.pcap

@@ -164,7 +164,7 @@ right() {
 	wait_for grep -qx "dta-collect: $NET-a: table keys: refused a request with the R_Key of epoch 1; this is epoch 2: the ticket is out of date" collect-a.log
 	wait_for grep -qx 'dta-translate: copy.ini: epoch 1: the collector refuses its R_Keys: the ticket is out of date; waiting for a new one' translate.log
 	kill -HUP "$TRANSLATE"
-	wait_for grep -qx 'dta-translate: SIGHUP: copy.ini: still the same ticket' translate.log
+	wait_for grep -qx 'dta-translate: SIGHUP: copy.ini: no new ticket: the old one stays' translate.log
 	cp a.ini copy.ini
 	wait_for grep -qx 'dta-translate: copy.ini: a new ticket, epoch 2' translate.log
 	CASE=1
