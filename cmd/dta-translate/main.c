@@ -10,6 +10,12 @@
 
 #include "base/clock.h"
 
+static struct translate_ledger counters_of(const struct run *r)
+{
+	return r->cores ? translate_cores_counters(r->cores)
+			: *translate_counters(r->t);
+}
+
 /* The translator's ledger, and the transport's: while cores work, as of the
  * last batch that is known. */
 static void show_ledgers(void *run)
@@ -19,7 +25,7 @@ static void show_ledgers(void *run)
 	unsigned n = r->transport->ledgers
 			     ? r->transport->ledgers(r->transport, of_transport)
 			     : 0;
-	struct translate_ledger l = *cores_counters(r);
+	struct translate_ledger l = counters_of(r);
 
 	if (r->failed) { /* how many got through is unknown */
 		l.unwritten = l.stored;
@@ -31,25 +37,36 @@ static void show_ledgers(void *run)
 			   r->o.format);
 }
 
+/* Until the next batch the translator, the transport and the source are the
+ * caller's. What is wrong comes up with that batch, or the flush. */
+static void rest(struct run *r)
+{
+	if (r->cores)
+		translate_cores_rest(r->cores);
+}
+
 static void print_ledgers(void *run)
 {
-	cores_rest(run);
+	rest(run);
 	show_ledgers(run);
 }
 
 static uint64_t count_unsent(void *run)
 {
 	const struct run *r = run;
+	uint64_t n = r->transport->unsent ? r->transport->unsent(r->transport)
+					  : 0;
 
-	return cores_unsent(r) +
-	       (r->transport->unsent ? r->transport->unsent(r->transport) : 0);
+	if (r->cores)
+		return n + translate_cores_unsent(r->cores);
+	return n + (r->t_options.nacks ? snk_drops(r->t_options.nacks) : 0);
 }
 
 static void reread_files(void *run)
 {
 	struct transport *transport = ((struct run *)run)->transport;
 
-	cores_rest(run);
+	rest(run);
 	if (transport->renew)
 		transport->renew(transport);
 	else
@@ -86,6 +103,57 @@ static void flush_outputs(const struct run *r)
 		snk_flush(r->t_options.nacks);
 }
 
+/* Of every batch, in order, before it is translated: what is wanted of it
+ * beside that. */
+static void look_at_batch(void *ctx, const struct pkt *pkts, size_t n)
+{
+	struct run *r = ctx;
+
+	__atomic_store_n(&r->since_ns, clock_ns(), __ATOMIC_RELAXED);
+	if (r->keylog)
+		keylog_rx(r->keylog, pkts, n);
+	if (r->keylog && n < (size_t)r->loop.most)
+		keylog_flush(r->keylog);
+	why_look(&r->why, r->o.dta, pkts, n); /* up to the first report */
+}
+
+/* For a worker, in turn of taking. None where SIGHUP wants a rest between two
+ * batches. */
+static int take_more(void *ctx, const struct pkt **pkts, struct pkt *room,
+		     int max)
+{
+	struct run *r = ctx;
+
+	(void)pkts;
+	return __atomic_load_n(&r->transport->again, __ATOMIC_RELAXED)
+		       ? 0
+		       : cli_loop_more(&r->loop, room, max);
+}
+
+static void open_cores(struct run *r)
+{
+	const struct translate_cores_options o = {
+		.workers = r->o.cores,
+		.take = take_more,
+		.look = look_at_batch,
+		.ctx = r,
+	};
+	struct error err = {0};
+
+	if (translate_cores_open(&r->cores, r->t, &o, &err) < 0)
+		cli_fail("-j: %s", err.text);
+}
+
+/* Another translator may take its place. 0, or an error not yet reported. */
+static int close_cores(struct run *r)
+{
+	int rc = r->cores ? translate_cores_rest(r->cores) : 0;
+
+	translate_cores_close(r->cores);
+	r->cores = NULL;
+	return rc;
+}
+
 /* SIGHUP, between two batches: what is cached goes to the collectors as they
  * are, then their cluster is opened anew. 0 or -errno. */
 static int reopen_cluster(struct run *r)
@@ -95,7 +163,7 @@ static int reopen_cluster(struct run *r)
 
 	if (!r->transport->again)
 		return 0;
-	rc = cores_stop(r);
+	rc = close_cores(r);
 	if (!rc)
 		rc = translate_flush(r->t);
 	if (!rc)
@@ -109,7 +177,7 @@ static int reopen_cluster(struct run *r)
 	if (rc < 0)
 		cli_warn_error(r->o.cluster, &err);
 	else
-		cores_go(r);
+		open_cores(r);
 	return rc;
 }
 
@@ -139,12 +207,12 @@ static int handle_silence(struct run *r)
 	if (now <
 	    __atomic_load_n(&r->since_ns, __ATOMIC_RELAXED) + r->silence_ns)
 		return 0;
-	cores_rest(r);
+	rest(r);
 	now = clock_ns();
 	passed = now - r->since_ns;
 	r->since_ns = now;
 	flush_outputs(r);
-	return cores_idle(r, passed);
+	return translate_cores_idle(r->cores, passed);
 }
 
 static int take_batch(void *run, const struct pkt *pkts, int n,
@@ -160,8 +228,9 @@ static int take_batch(void *run, const struct pkt *pkts, int n,
 		/* the transport's clock stood still while we waited */
 		rc = transport_tick(r->transport);
 		if (!rc)
-			rc = cores_rx(r, pkts, (size_t)n);
-		if (n < r->loop.most && !r->cores) /* who do so themselves */
+			rc = translate_cores_rx(r->cores, pkts, (size_t)n);
+		if (n < r->loop.most &&
+		    r->o.cores == 1) /* more do so themselves */
 			flush_outputs(r);
 	}
 	return rc ? rc : transport_tick(r->transport);
@@ -215,7 +284,13 @@ static void run_open(struct run *r)
 	src_wait(r->loop.s, 0); /* the loop waits */
 	r->silence_ns = silence_of(r);
 	r->since_ns = clock_ns();
-	cores_open(r);
+	if (r->o.cores > 1) {
+		if (src_hold_batches(r->loop.s, r->o.cores * THREADS_PLACES) <
+		    0)
+			cli_fail("out of memory");
+		r->loop.most = TRANSLATE_CORES_BATCH;
+	}
+	open_cores(r);
 }
 
 /* Nothing of what came was of use. Whoever stopped it knows why; and who asks
@@ -248,7 +323,7 @@ static int run_close(struct run *r)
 	uint64_t lost;
 	bool told;
 
-	stopped = cores_stop(r);
+	stopped = close_cores(r);
 	if (!r->error)
 		r->error = stopped;
 	end = *translate_counters(r->t);

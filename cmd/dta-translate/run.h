@@ -11,6 +11,7 @@
 #include "rdma/rate.h"
 #include "packet/pkt.h"
 #include "region/table.h"
+#include "dta/cores.h"
 #include "dta/translate.h"
 #include "net/dta.h"
 
@@ -88,7 +89,7 @@ struct run {
 	struct keylog *keylog; /* or NULL */
 	struct translate_options t_options;
 	struct translator *t;
-	struct cores *cores; /* NULL: there is one */
+	struct translate_cores *cores; /* NULL: closed */
 	struct cli_loop loop;
 	/* When packets came last, or handle_silence() looked at what waits; in
 	 * turn of taking. And how long it is until it looks again. */
@@ -101,22 +102,5 @@ struct run {
 /* transport.c: the transport that the options name, and its tables; exits if
  * there is none. turn(run) is called while it waits. */
 void run_open_transport(struct run *r, void (*turn)(void *run));
-
-/*
- * cores.c: -j. open: when all else is; exits if it cannot. rx: the next batch,
- * as translate_rx(). idle: nothing came for ns. rest: until then the
- * translator, the transport and the source are the caller's. stop, go: another
- * translator may take its place between them; stop returns 0, or an -errno of
- * the transport not yet reported. With one core, all but rx do nothing.
- */
-void cores_open(struct run *r);
-int cores_rx(struct run *r, const struct pkt *pkts, size_t n);
-int cores_idle(struct run *r, uint64_t ns);
-void cores_rest(struct run *r);
-int cores_stop(struct run *r);
-void cores_go(struct run *r);
-const struct translate_ledger *cores_counters(const struct run *r);
-/* NACKs that the interface has dropped. */
-uint64_t cores_unsent(const struct run *r);
 
 #endif

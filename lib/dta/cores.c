@@ -75,7 +75,8 @@ struct worker {
 struct translate_cores {
 	struct translate_cores_options o;
 	struct translator *t;
-	struct threads *threads;
+	struct threads *threads; /* NULL: one worker, which needs none */
+	bool busy; /* batches are under way, and worker 0 is with them */
 	struct worker *worker[TRANSLATE_CORES_MAX];
 	unsigned owners;
 	uint8_t numbers, cache, write, rounds;
@@ -521,8 +522,8 @@ static bool take_batch(void *ctx, const struct threads_batch *at)
 	return n > 0;
 }
 
-int translate_cores_rx(struct translate_cores *c, const struct pkt *pkts,
-		       size_t n)
+static void run_batch(struct translate_cores *c, const struct pkt *pkts,
+		      size_t n)
 {
 	struct batch *b = c->worker[0]->batch[threads_place(c->threads)];
 	struct transport *transport = c->t->transport;
@@ -537,7 +538,7 @@ int translate_cores_rx(struct translate_cores *c, const struct pkt *pkts,
 	if (c->owners == 1 && !error_of(c)) /* this thread */
 		note_error(c, transport_tick(transport));
 	if (n == TRANSLATE_CORES_BATCH)
-		return error_of(c);
+		return;
 	if (c->owners == 1)
 		transport_flush(transport);
 	if (c->t->nacks) {
@@ -545,6 +546,19 @@ int translate_cores_rx(struct translate_cores *c, const struct pkt *pkts,
 		snk_flush(c->t->nacks);
 		pthread_mutex_unlock(&c->nacks_lock);
 	}
+}
+
+int translate_cores_rx(struct translate_cores *c, const struct pkt *pkts,
+		       size_t n)
+{
+	if (!c->threads) {
+		if (c->o.look)
+			c->o.look(c->o.ctx, pkts, n);
+		return translate_rx(c->t, pkts, n);
+	}
+	c->busy = true;
+	run_batch(c, pkts, n);
+	c->busy = false;
 	return error_of(c);
 }
 
@@ -559,7 +573,11 @@ static void read_published(struct translate_ledger *sum, const struct worker *w)
 
 int translate_cores_rest(struct translate_cores *c)
 {
+	if (!c->threads || c->busy)
+		return error_of(c);
+	c->busy = true;
 	note_error(c, threads_rest(c->threads));
+	c->busy = false;
 	for (unsigned i = 0; i < c->o.workers; i++) {
 		struct worker *w = c->worker[i];
 
@@ -575,9 +593,13 @@ int translate_cores_rest(struct translate_cores *c)
 
 int translate_cores_idle(struct translate_cores *c, uint64_t ns)
 {
+	if (!c->threads)
+		return translate_idle(c->t, ns);
 	translate_cores_rest(c);
+	c->busy = true;
 	for (unsigned i = 0; i < c->owners; i++)
 		note_error(c, translate_idle(c->worker[i]->owner, ns));
+	c->busy = false;
 	return translate_cores_rest(c);
 }
 
@@ -586,7 +608,7 @@ translate_cores_counters(const struct translate_cores *c)
 {
 	struct translate_ledger sum = c->t->ctr;
 
-	for (unsigned i = 0; i < c->o.workers; i++)
+	for (unsigned i = 0; c->threads && i < c->o.workers; i++)
 		read_published(&sum, c->worker[i]);
 	return sum;
 }
@@ -754,49 +776,54 @@ static int check_tables(const struct translator *t, struct error *err)
 	return 0;
 }
 
-int translate_cores_open(struct translate_cores **out, struct translator *t,
-			 const struct translate_cores_options *o,
-			 struct error *err)
+static int open_workers(struct translate_cores *c, struct error *err)
 {
-	struct threads_options threads = {.workers = o->workers,
+	struct threads_options threads = {.workers = c->o.workers,
 					  .take = take_batch,
 					  .work = run_round,
-					  .receive = receive_block};
-	struct translate_cores *c;
-	int rc = check_tables(t, err);
+					  .receive = receive_block,
+					  .ctx = c};
+	int rc = check_tables(c->t, err);
 
-	if (!rc && (rc = translate_flush(t)) < 0)
+	if (!rc && (rc = translate_flush(c->t)) < 0)
 		error_set(err, rc, "what waits could not be written: %s",
 			  strerror(-rc));
-	if (rc < 0)
-		return rc;
-	c = calloc(1, sizeof(*c));
-	if (!c)
-		return no_memory(err);
-	c->o = *o;
-	c->t = t;
-	c->owners = t->transport->clone ? o->workers : 1;
-	c->packets = t->ctr.received;
-	pthread_mutex_init(&c->nacks_lock, NULL);
+	c->owners = c->t->transport->clone ? c->o.workers : 1;
 	plan_rounds(c);
-	for (unsigned i = 0; i < o->workers && !rc; i++)
+	for (unsigned i = 0; i < c->o.workers && !rc; i++)
 		rc = worker_open(c, i, err);
 	threads.rounds = c->rounds;
-	threads.ctx = c;
 	if (!rc)
 		rc = threads_open(&c->threads, &threads, err);
-	for (unsigned i = 0; i < o->workers && !rc; i++) {
+	for (unsigned i = 0; i < c->o.workers && !rc; i++) {
 		struct worker *w = c->worker[i];
 
 		w->out = w->t->out = threads_outs(c->threads, i);
 		w->t->part = c->part;
 	}
-	if (rc < 0) {
+	return rc;
+}
+
+int translate_cores_open(struct translate_cores **out, struct translator *t,
+			 const struct translate_cores_options *o,
+			 struct error *err)
+{
+	struct translate_cores *c = calloc(1, sizeof(*c));
+	int rc = 0;
+
+	if (!c)
+		return no_memory(err);
+	c->o = *o;
+	c->t = t;
+	c->packets = t->ctr.received;
+	pthread_mutex_init(&c->nacks_lock, NULL);
+	if (o->workers > 1)
+		rc = open_workers(c, err);
+	if (rc < 0)
 		free_all(c);
-		return rc;
-	}
-	*out = c;
-	return 0;
+	else
+		*out = c;
+	return rc;
 }
 
 void translate_cores_close(struct translate_cores *c)

@@ -46,7 +46,7 @@ enum {
 struct translate_cores;
 
 struct translate_cores_options {
-	unsigned workers; /* 1 to TRANSLATE_CORES_MAX */
+	unsigned workers; /* 1 to TRANSLATE_CORES_MAX; 1: translate_rx() */
 	/*
 	 * Packets for a worker but 0, which stay valid until workers *
 	 * THREADS_PLACES more batches were taken; no more than max. They go
@@ -62,8 +62,8 @@ struct translate_cores_options {
 	void *ctx;
 };
 
-/* Flushes t first, which has no rate limit: that needs all operations in order.
- * -ENOTSUP: its slots are too long for messages. */
+/* With several workers, flushes t first, which has no rate limit: that needs
+ * all operations in order. -ENOTSUP: its slots are too long for messages. */
 int translate_cores_open(struct translate_cores **out, struct translator *t,
 			 const struct translate_cores_options *o,
 			 struct error *err);
@@ -76,6 +76,7 @@ int translate_cores_rx(struct translate_cores *c, const struct pkt *pkts,
 /*
  * Waits until all batches taken are carried out. Translator, transport and
  * source are the caller's until the next translate_cores_rx(). 0 or -errno.
+ * Does nothing where it is called while the transport waits, in a batch.
  */
 int translate_cores_rest(struct translate_cores *c);
 
