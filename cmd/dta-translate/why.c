@@ -39,17 +39,6 @@ void why_look(struct why *w, enum dta_format format, const struct pkt *pkts,
 	}
 }
 
-static void no_report(struct error *err, const struct why *w)
-{
-	error_set(err, -1, "%s",
-		  w->roce   ? "these are RoCEv2 packets, translated already: "
-			      "dta-collect carries them out"
-		  : w->nack ? "these are NACKs, for reporters"
-			    : "no DTA report (UDP to port 40040) is in it; "
-			      "dta-gen --from makes reports of plain traffic, "
-			      "int-collect --dta of INT");
-}
-
 /* "1 flows, 2 events" */
 static void no_table(struct error *err, const struct dta_report *r,
 		     const struct table *tables, unsigned n)
@@ -71,31 +60,6 @@ static void no_table(struct error *err, const struct dta_report *r,
 			  "these reports are for table %u, and there is %s: "
 			  "another layout?",
 			  r->table, names);
-}
-
-/* Where a report of the table's id does not fit it. */
-static void describe_misfit(struct error *err, const struct dta_report *r,
-			    const struct table *t, const char *counter)
-{
-	if (r->opcode != t->kind || r->key_len != t->key_len ||
-	    !strcmp(counter, "bad_data"))
-		error_set(
-			err, -1,
-			"table %u (%s) is %s, keys of %u bytes, values of "
-			"%u; these reports are %s, %u and %u: another layout?",
-			t->id, t->name, table_kind_name(t->kind), t->key_len,
-			t->value_len, dta_opcode_name(r->opcode), r->key_len,
-			r->data_len);
-	else if (!strcmp(counter, "bad_hop"))
-		error_set(err, -1,
-			  "table %u (%s) holds %u hops, these reports have "
-			  "longer paths",
-			  t->id, t->name, t->hops);
-	else
-		error_set(err, -1,
-			  "all are %s in table %u (%s); see LEDGER "
-			  "in dta-translate(1)",
-			  counter, t->id, t->name);
 }
 
 static const struct table *find_table(const struct dta_report *r,
@@ -120,7 +84,14 @@ const char *why_text(struct error *err, const struct why *w,
 	const struct table *t;
 
 	if (!strcmp(counter, "foreign"))
-		no_report(err, w);
+		error_set(err, -1, "%s",
+			  w->roce ? "these are RoCEv2 packets, translated "
+				    "already: dta-collect carries them out"
+			  : w->nack
+				  ? "these are NACKs, for reporters"
+				  : "no DTA report (UDP to port 40040) is in "
+				    "it; dta-gen --from makes reports of plain "
+				    "traffic, int-collect --dta of INT");
 	else if (!strcmp(counter, "bad_version"))
 		error_set(err, -1, "these reports are DTA/%u%s", w->version,
 			  w->version ? ", which is unknown"
@@ -132,6 +103,13 @@ const char *why_text(struct error *err, const struct why *w,
 	else if (!(t = find_table(&w->first, tables, n)))
 		no_table(err, &w->first, tables, n);
 	else
-		describe_misfit(err, &w->first, t, counter);
+		error_set(err, -1,
+			  "all are %s: table %u (%s) is %s, keys of %u bytes, "
+			  "values of %u, %u hops; these reports are %s, %u and "
+			  "%u: another layout?",
+			  counter, t->id, t->name, table_kind_name(t->kind),
+			  t->key_len, t->value_len, t->hops,
+			  dta_opcode_name(w->first.opcode), w->first.key_len,
+			  w->first.data_len);
 	return err->text;
 }

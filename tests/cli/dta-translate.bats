@@ -143,7 +143,7 @@ usage_error() { # text option...
 	dta-collect --create --layout layout.ini --region "$NAME"
 	dta-gen int-postcard -n 100 --hops 5 -q -w r.pcap --truth truth.csv
 	run -1 --separate-stderr dta-translate -o ndjson -r r.pcap -R "$NAME"
-	[[ $stderr == *"(paths) holds 3 hops, these reports have longer"* ]]
+	[[ $stderr == *"all are bad_hop: table "*"(paths) is postcard"*" 3 hops;"* ]]
 	echo "$stderr" >ledger
 	[ "$(counter ledger bad_hop)" = 500 ]
 	[ "$(counter ledger stored)" = 0 ]

@@ -62,10 +62,10 @@ make_region() { # workload
 	fails "for table 7, and there is 1 keys" \
 		dta-translate -r seven.pcap --region "$NAME"
 	dta-gen uniform -q --value 8 --count 50 -w eight.pcap
-	fails "values of 4; these reports are keywrite" \
+	fails "values of 4, 0 hops; these reports are keywrite" \
 		dta-translate -r eight.pcap --region "$NAME"
 	dta-gen uniform -q --key-type u32 --count 50 -w flows.pcap
-	fails "keys of 13 bytes, values of 4; these reports are keywrite, 4" \
+	fails "keys of 13 bytes, values of 4, 0 hops; these reports are keywrite, 4" \
 		dta-translate -r flows.pcap --region "$NAME"
 	dta-gen uniform -q --format dta0b --key-type u32 --count 50 -w old.pcap
 	fails "say --format dta0a or dta0b" \
