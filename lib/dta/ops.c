@@ -15,24 +15,6 @@ static struct op_buffer *op_buffer_new(void)
 	return m;
 }
 
-static struct prefetch_queue *prefetch_queue_new(void)
-{
-	struct prefetch_queue *a = calloc(1, sizeof(*a));
-
-	if (a && !(a->ops = op_buffer_new())) {
-		free(a);
-		return NULL;
-	}
-	return a;
-}
-
-static void prefetch_queue_free(struct prefetch_queue *a)
-{
-	if (a)
-		free(a->ops);
-	free(a);
-}
-
 /* Exchanges the queue's buffer with the one in hand; ends prefetching. */
 static void prefetch_queue_swap(struct prefetch_queue *a,
 				struct op_buffer **ops)
@@ -42,17 +24,6 @@ static void prefetch_queue_swap(struct prefetch_queue *a,
 	*ops = a->ops;
 	a->ops = m;
 	a->next = a->end;
-}
-
-/* Starts to prefetch all, in so many calls of prefetch_queue_step(). r has mem.
- */
-static void prefetch_queue_start(struct prefetch_queue *a,
-				 const struct transport *r, size_t times)
-{
-	a->mem = r->mem;
-	a->next = a->ops->op;
-	a->end = a->next + a->ops->n;
-	a->each = (unsigned)((a->ops->n + times - 1) / times);
 }
 
 unsigned report_cost(const struct translator *t, const struct table_state *l,
@@ -81,32 +52,24 @@ static void charge_rate(struct translator *t)
 	rate_charge(&t->rate, n);
 }
 
-static void ops_done(struct translator *t)
-{
-	struct op_buffer *m = t->ops;
-
-	t->ctr.ops += m->n;
-	m->n = 0;
-	m->used = 0;
-}
-
 static void hand_over(struct translator *t)
 {
 	struct op_buffer *m = t->ops;
 
 	if (t->send) {
 		t->send(t);
-		ops_done(t);
-		return;
+	} else {
+		if (t->rate.per_s)
+			charge_rate(t);
+		t->transport->stamps = t->transport->stamped ? m->stamp : NULL;
+		if (m->n && !t->error)
+			t->error = t->transport->exec(t->transport, m->op, m->n,
+						      t->last_ns);
+		t->transport->stamps = NULL;
 	}
-	if (t->rate.per_s)
-		charge_rate(t);
-	t->transport->stamps = t->transport->stamped ? m->stamp : NULL;
-	if (m->n && !t->error)
-		t->error = t->transport->exec(t->transport, m->op, m->n,
-					      t->last_ns);
-	t->transport->stamps = NULL;
-	ops_done(t);
+	t->ctr.ops += m->n;
+	m->n = 0;
+	m->used = 0;
 }
 
 static void hand_over_prefetched(struct translator *t)
@@ -125,9 +88,14 @@ void ops_hand_over(struct translator *t)
 
 void ops_prefetch(struct translator *t, size_t packets)
 {
+	struct prefetch_queue *a = t->prefetching;
+
 	hand_over_prefetched(t);
-	prefetch_queue_swap(t->prefetching, &t->ops);
-	prefetch_queue_start(t->prefetching, t->transport, packets);
+	prefetch_queue_swap(a, &t->ops);
+	a->mem = t->transport->mem;
+	a->next = a->ops->op;
+	a->end = a->next + a->ops->n;
+	a->each = (unsigned)((a->ops->n + packets - 1) / packets);
 }
 
 void ops_run(struct translator *t)
@@ -162,12 +130,19 @@ void run_table(struct translator *t, unsigned state,
 int ops_open(struct translator *t, bool prefetching)
 {
 	t->ops = op_buffer_new();
-	t->prefetching = prefetching ? prefetch_queue_new() : NULL;
-	return t->ops && (t->prefetching || !prefetching) ? 0 : -ENOMEM;
+	t->prefetching = NULL;
+	if (!prefetching)
+		return t->ops ? 0 : -ENOMEM;
+	t->prefetching = calloc(1, sizeof(*t->prefetching));
+	if (t->prefetching)
+		t->prefetching->ops = op_buffer_new();
+	return t->ops && t->prefetching && t->prefetching->ops ? 0 : -ENOMEM;
 }
 
 void ops_close(struct translator *t)
 {
-	prefetch_queue_free(t->prefetching);
+	if (t->prefetching)
+		free(t->prefetching->ops);
+	free(t->prefetching);
 	free(t->ops);
 }
