@@ -201,6 +201,7 @@ struct translator {
 	enum dta_format format;
 	struct reporters *reporters; /* NULL: no table checks sequences */
 	uint64_t *expected;	     /* see expected_at() */
+	uint64_t heard;		     /* reporters, so far: the newest's time */
 	struct translate_ledger ctr;
 	uint64_t generation; /* of the transport; list heads hold for one */
 	uint64_t last_ns;    /* the latest packet's time: packet/clock.h */

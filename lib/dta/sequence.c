@@ -64,6 +64,14 @@ _Static_assert(REPORTERS / REPORTERS_WAYS == 1 << EXPECTED_BITS,
 /* No reporter's word: the high bits are not 0. */
 static const uint64_t no_source = UINT64_MAX;
 
+/* Its numbers, where nothing waits for one. */
+struct numbers {
+	uint16_t last;	    /* the one that is farthest on */
+	uint16_t suspected; /* the last from elsewhere, if `suspect' */
+	bool begun, suspect;
+	uint64_t came[RECENT / 64]; /* up to last */
+};
+
 struct sequence_reporter {
 	uint8_t address[16];
 	uint64_t heard;	   /* when, of its set; 0: never */
@@ -73,14 +81,7 @@ struct sequence_reporter {
 	bool narrow;	   /* of DTA/0: another one behind that address */
 	bool gap;	   /* a gap is open */
 	bool strict;	   /* has sent to a strict table */
-};
-
-/* A reporter's numbers, where nothing waits for one. */
-struct numbers {
-	uint16_t last;	    /* the one that is farthest on */
-	uint16_t suspected; /* the last from elsewhere, if `suspect' */
-	bool begun, suspect;
-	uint64_t came[RECENT / 64]; /* up to last */
+	struct numbers numbers;
 };
 
 /* Its pages come as reporters do; there are seldom many. */
@@ -88,7 +89,6 @@ struct reporters {
 	uint64_t expected[1 << EXPECTED_BITS];
 	struct sequence_reporter set[REPORTERS / REPORTERS_WAYS]
 				    [REPORTERS_WAYS];
-	struct numbers numbers[REPORTERS];
 };
 
 /* So many numbers from first on came, or did not: whole words at a time. */
@@ -134,37 +134,12 @@ static void numbers_go_on(struct numbers *n, struct translate_ledger *c,
 	n->suspect = false;
 }
 
-/* Late, or there already. */
-static void numbers_look_back(struct numbers *n, struct translate_ledger *c,
-			      uint16_t number)
-{
-	uint64_t *word = &n->came[number % RECENT / 64];
-	uint64_t bit = UINT64_C(1) << number % 64;
-
-	c->missing -= !(*word & bit);
-	*word |= bit;
-}
-
-/* Another follows the one from elsewhere. */
-static void numbers_believe(struct numbers *n, struct translate_ledger *c,
-			    bool counted, bool narrow)
-{
-	int ahead = (int16_t)(n->suspected - n->last);
-
-	if (ahead > 0 && ahead <= FAR && n->suspected > 1 && !narrow &&
-	    counted) {
-		numbers_go_on(n, c, n->suspected, true);
-		return;
-	}
-	numbers_begin(n, n->suspected);
-	c->restarts += counted;
-}
-
 /* A number came. counted: what is missing before it is. */
 static void numbers_note(struct numbers *n, struct translate_ledger *c,
 			 uint16_t number, bool counted, bool narrow)
 {
-	int reach = narrow ? FAR0 : RECENT, step;
+	int reach = narrow ? FAR0 : RECENT, step, ahead;
+	uint64_t *word, bit;
 
 	if (!n->begun) {
 		numbers_begin(n, number);
@@ -173,18 +148,31 @@ static void numbers_note(struct numbers *n, struct translate_ledger *c,
 	if (narrow)
 		number = (uint16_t)(n->last + (int8_t)(number - n->last));
 	step = (int16_t)(number - n->last);
-	if (step > 0 && step <= reach) {
-		numbers_go_on(n, c, number, counted);
-	} else if (step <= 0 && step > -reach) {
-		numbers_look_back(n, c, number);
-	} else if (n->suspect &&
-		   (uint16_t)(number - n->suspected - 1) < reach) {
-		numbers_believe(n, c, counted, narrow);
-		numbers_go_on(n, c, number, counted);
-	} else {
-		n->suspect = true;
-		n->suspected = number;
+	if (step <= 0 && step > -reach) { /* late, or there already */
+		word = &n->came[number % RECENT / 64];
+		bit = UINT64_C(1) << number % 64;
+		c->missing -= !(*word & bit);
+		*word |= bit;
+		return;
 	}
+	if (step <= 0 || step > reach) {
+		/* from elsewhere: is it behind another such one? */
+		if (!n->suspect ||
+		    (uint16_t)(number - n->suspected - 1) >= reach) {
+			n->suspect = true;
+			n->suspected = number;
+			return;
+		}
+		ahead = (int16_t)(n->suspected - n->last);
+		if (ahead > 0 && ahead <= FAR && n->suspected > 1 && !narrow &&
+		    counted) {
+			numbers_go_on(n, c, n->suspected, true);
+		} else {
+			numbers_begin(n, n->suspected);
+			c->restarts += counted;
+		}
+	}
+	numbers_go_on(n, c, number, counted);
 }
 
 /* All behind the last came, up to this one, in order: less than 65536. */
@@ -208,12 +196,6 @@ static int reporter_ahead(const struct sequence_reporter *rp, uint16_t number)
 			  : (int16_t)(number - rp->last);
 }
 
-static struct numbers *reporter_numbers(struct reporters *rs,
-					const struct sequence_reporter *rp)
-{
-	return &rs->numbers[rp - rs->set[0]];
-}
-
 unsigned reporters_set(const uint8_t *src, uint8_t version)
 {
 	uint64_t a, b;
@@ -226,19 +208,6 @@ unsigned reporters_set(const uint8_t *src, uint8_t version)
 	memcpy(&a, src, 8);
 	memcpy(&b, src + 8, 8);
 	return rng_mix(a ^ rng_mix(b)) >> (64 - EXPECTED_BITS);
-}
-
-/* It is the one of its set that was heard last. */
-static void reporter_heard(struct reporters *rs, struct sequence_reporter *rp)
-{
-	const struct sequence_reporter *set =
-		rs->set[(rp - rs->set[0]) / REPORTERS_WAYS];
-	uint64_t last = 0;
-
-	for (unsigned i = 0; i < REPORTERS_WAYS; i++)
-		if (last < set[i].heard)
-			last = set[i].heard;
-	rp->heard = last + 1;
 }
 
 /* The place of a reporter: its own, or the one that it may have. */
@@ -292,38 +261,37 @@ static uint64_t *expected_catch_up(struct reporters *rs,
 	else
 		own = true;
 	if (own)
-		numbers_follow(reporter_numbers(rs, rp),
-			       (uint16_t)(*expected - 1));
+		numbers_follow(&rp->numbers, (uint16_t)(*expected - 1));
 	*expected = no_source;
 	return expected;
 }
 
 /* From now on the word tells its next number. */
-static void expected_set(struct reporters *rs,
-			 const struct sequence_reporter *rp, uint64_t *expected)
+static void expected_set(const struct sequence_reporter *rp, uint64_t *expected)
 {
 	uint32_t src;
 
 	if (!expected)
 		return;
 	memcpy(&src, rp->address, sizeof(src));
-	*expected = expected_word(reporter_numbers(rs, rp)->last + 1U, src);
+	*expected = expected_word(rp->numbers.last + 1U, src);
 }
 
-/* The reporter that sent a datagram, new if it was not known. */
-static struct sequence_reporter *find_reporter(struct translator *t,
-					       const struct net_udp *u)
+/* The reporter that sent a datagram, new if it was not known. It is the one of
+ * its set that was heard last. */
+static struct sequence_reporter *
+find_reporter(struct translator *t, const struct net_udp *u, bool *known)
 {
-	bool own, narrow = is_dta0(u);
-	struct sequence_reporter *rp = reporter_index(t->reporters, u->src,
-						      u->version, narrow, &own);
+	bool narrow = is_dta0(u);
+	struct sequence_reporter *rp = reporter_index(
+		t->reporters, u->src, u->version, narrow, known);
 
-	if (own)
-		return rp;
-	*rp = (struct sequence_reporter){.version = u->version,
-					 .narrow = narrow};
-	memcpy(rp->address, u->src, u->version == 6 ? 16 : 4);
-	*reporter_numbers(t->reporters, rp) = (struct numbers){0};
+	if (!*known) {
+		*rp = (struct sequence_reporter){.version = u->version,
+						 .narrow = narrow};
+		memcpy(rp->address, u->src, u->version == 6 ? 16 : 4);
+	}
+	rp->heard = ++t->heard;
 	return rp;
 }
 
@@ -331,13 +299,11 @@ static struct sequence_reporter *find_reporter(struct translator *t,
 static void note_number(struct translator *t, struct sequence_reporter *rp,
 			bool counted, uint16_t number)
 {
-	struct reporters *rs = t->reporters;
-	uint64_t *expected = expected_catch_up(rs, rp);
+	uint64_t *expected = expected_catch_up(t->reporters, rp);
 
-	numbers_note(reporter_numbers(rs, rp), &t->ctr, number, counted,
-		     rp->narrow);
+	numbers_note(&rp->numbers, &t->ctr, number, counted, rp->narrow);
 	if (!rp->strict)
-		expected_set(rs, rp, expected);
+		expected_set(rp, expected);
 }
 
 static bool is_counted(const struct table_state *l)
@@ -349,11 +315,11 @@ void sequence_note(struct translator *t, const struct table_state *l,
 		   const struct net_udp *u, const struct dta_report *r)
 {
 	struct sequence_reporter *rp;
+	bool known;
 
 	if (is_dta0(u) && t->format == DTA_FORMAT_0A)
 		return; /* that one has no numbers */
-	rp = find_reporter(t, u);
-	reporter_heard(t->reporters, rp);
+	rp = find_reporter(t, u, &known);
 	if (!rp->strict)
 		note_number(t, rp, is_counted(l), r->sequence);
 }
@@ -382,10 +348,10 @@ void sequence_run(struct translator *t, uint32_t src, uint16_t first,
 	while (n) {
 		unsigned done = expected_take(t, src, first, n);
 		struct sequence_reporter *rp;
+		bool known;
 
 		if (!done) {
-			rp = find_reporter(t, &u);
-			reporter_heard(t->reporters, rp);
+			rp = find_reporter(t, &u, &known);
 			if (!rp->strict)
 				note_number(t, rp, counted, first);
 			done = 1;
@@ -395,62 +361,6 @@ void sequence_run(struct translator *t, uint32_t src, uint16_t first,
 	}
 }
 
-/* Tells the reporter, but of one gap not all the time. */
-static void repeat_nack(struct translator *t, struct sequence_reporter *rp,
-			const struct net_udp *u, const struct dta_report *r,
-			const struct pkt *p, bool now)
-{
-	if (!now && ++rp->unheeded < NACK_EVERY)
-		return;
-	rp->unheeded = 0;
-	nack_send(t, u, r->table, p, rp->last, DTA_NACK_GAP);
-}
-
-/* Why a good report in order must come again later, 0: it need not. */
-static enum dta_nack_reason refuse_report(struct translator *t,
-					  const struct table_state *l,
-					  const struct dta_report *r)
-{
-	if (l->busy)
-		return DTA_NACK_RESYNC;
-	if (t->rate.per_s && !rate_take(&t->rate, report_cost(t, l, r)))
-		return DTA_NACK_RATE;
-	return 0;
-}
-
-/* A number in order, for a strict table. */
-static uint64_t *in_order(struct translator *t, const struct table_state *l,
-			  struct sequence_reporter *rp, const struct net_udp *u,
-			  const struct dta_report *r, const struct pkt *p,
-			  bool good)
-{
-	enum dta_nack_reason why = good ? refuse_report(t, l, r) : 0;
-
-	rp->unheeded = 0;
-	rp->gap = why != 0;
-	if (!why) {
-		rp->last = r->sequence;
-		return NULL;
-	}
-	nack_send(t, u, r->table, p, rp->last, why);
-	return why == DTA_NACK_RATE ? &t->ctr.rate_limited : &t->ctr.resyncing;
-}
-
-/* A number that is not the next one, for a strict table. */
-static uint64_t *out_of_order(struct translator *t,
-			      struct sequence_reporter *rp,
-			      const struct net_udp *u,
-			      const struct dta_report *r, const struct pkt *p,
-			      int step)
-{
-	bool opens = step > 0 && !rp->gap;
-
-	rp->gap = rp->gap || opens;
-	t->ctr.gaps += opens;
-	repeat_nack(t, rp, u, r, p, opens);
-	return step > 0 ? &t->ctr.out_of_order : &t->ctr.repeated;
-}
-
 /* A tracked report for a strict table. */
 static uint64_t *
 check_strictly(struct translator *t, const struct table_state *l,
@@ -458,7 +368,8 @@ check_strictly(struct translator *t, const struct table_state *l,
 	       const struct dta_report *r, const struct pkt *p, bool good)
 {
 	int step = reporter_ahead(rp, r->sequence);
-	uint64_t *instead;
+	bool opens = step > 0 && !rp->gap;
+	enum dta_nack_reason why = 0;
 
 	expected_catch_up(t->reporters, rp);
 	rp->strict = true;
@@ -467,24 +378,44 @@ check_strictly(struct translator *t, const struct table_state *l,
 		rp->last = (uint16_t)(r->sequence - 1);
 		step = 1;
 	}
-	if (step != 1)
-		return out_of_order(t, rp, u, r, p, step);
-	instead = in_order(t, l, rp, u, r, p, good);
-	if (!instead)
-		numbers_begin(reporter_numbers(t->reporters, rp), r->sequence);
-	return instead;
+	if (step != 1) {
+		t->ctr.gaps += opens;
+		rp->gap = rp->gap || opens;
+		/* the reporter is told, but of one gap not all the time */
+		if (opens || ++rp->unheeded >= NACK_EVERY) {
+			rp->unheeded = 0;
+			nack_send(t, u, r->table, p, rp->last, DTA_NACK_GAP);
+		}
+		return step > 0 ? &t->ctr.out_of_order : &t->ctr.repeated;
+	}
+	/* In order; but a good one may have to come again later. */
+	if (good && l->busy)
+		why = DTA_NACK_RESYNC;
+	else if (good && t->rate.per_s &&
+		 !rate_take(&t->rate, report_cost(t, l, r)))
+		why = DTA_NACK_RATE;
+	rp->unheeded = 0;
+	rp->gap = why != 0;
+	if (why) {
+		nack_send(t, u, r->table, p, rp->last, why);
+		return why == DTA_NACK_RATE ? &t->ctr.rate_limited
+					    : &t->ctr.resyncing;
+	}
+	rp->last = r->sequence;
+	numbers_begin(&rp->numbers, r->sequence);
+	return NULL;
 }
 
 uint64_t *sequence_check(struct translator *t, const struct table_state *l,
 			 const struct net_udp *u, const struct dta_report *r,
 			 const struct pkt *p, bool good)
 {
-	struct sequence_reporter *rp = find_reporter(t, u);
+	bool known;
+	struct sequence_reporter *rp = find_reporter(t, u, &known);
 	int step;
 
-	if (!rp->heard)
+	if (!known)
 		rp->last = (uint16_t)(r->sequence - 1);
-	reporter_heard(t->reporters, rp);
 	if (l && l->t.sequence == TABLE_SEQ_STRICT)
 		return check_strictly(t, l, rp, u, r, p, good);
 	step = reporter_ahead(rp, r->sequence);
@@ -498,22 +429,19 @@ uint64_t *sequence_check(struct translator *t, const struct table_state *l,
 	return NULL;
 }
 
-/* The last number in order, for one rp asks. */
-static uint16_t sequence_of(struct translator *t, struct sequence_reporter *rp)
-{
-	expected_catch_up(t->reporters, rp);
-	return t->strict ? rp->last : reporter_numbers(t->reporters, rp)->last;
-}
-
 uint64_t *sequence_ask(struct translator *t, const struct net_udp *u,
 		       const struct dta_report *r, const struct pkt *p)
 {
-	struct sequence_reporter *rp = find_reporter(t, u);
-	bool known = rp->heard;
+	bool known;
+	struct sequence_reporter *rp = find_reporter(t, u, &known);
 	int step;
 
-	rp->last = known ? sequence_of(t, rp) : r->sequence;
-	reporter_heard(t->reporters, rp);
+	if (known)
+		expected_catch_up(t->reporters, rp);
+	if (!known)
+		rp->last = r->sequence;
+	else if (!t->strict)
+		rp->last = rp->numbers.last;
 	step = r->hop == DTA_NACK_GONE ? reporter_ahead(rp, r->sequence) : 0;
 	if (step > 0) {
 		t->ctr.lost_reports += (unsigned)step;
@@ -522,7 +450,7 @@ uint64_t *sequence_ask(struct translator *t, const struct net_udp *u,
 		rp->unheeded = 0;
 	}
 	if (!known || step > 0)
-		numbers_begin(reporter_numbers(t->reporters, rp), rp->last);
+		numbers_begin(&rp->numbers, rp->last);
 	nack_send(t, u, r->table, p, rp->last, DTA_NACK_STATE);
 	return &t->ctr.questions;
 }

@@ -289,6 +289,7 @@ static void inherit_state(struct translator *t, struct translator *from)
 	t->rate = from->rate;
 	t->last_ns = from->last_ns;
 	t->idle_ns = from->idle_ns;
+	t->heard = from->heard;
 	t->reporters = from->reporters;
 	from->reporters = reporters;
 	t->expected = from->expected;
