@@ -243,27 +243,19 @@ static struct message_block *block_new(struct threads *t,
 	return &t->spare;
 }
 
-/* The first block of what is sent to this owner. */
-static void chain_begin(struct threads_out *out)
-{
-	struct worker *w = &out->threads->worker[out->worker];
-	struct threads_slot *p = w->sending;
-	struct threads *t = out->threads;
-	struct message_block *b = block_new(t, p);
-
-	out->to = b;
-	p->chain[p->round * t->o.workers + out->owner] = b == &t->spare ? NULL
-									: b;
-}
-
-void threads_ship(struct threads_out *out)
+/* A full block, or the last of a round, to where it goes. */
+static void ship(struct threads_out *out, bool last)
 {
 	struct threads *t = out->threads;
-	struct message_block *b;
+	struct threads_slot *p = t->worker[out->worker].sending;
+	struct message_block *b, *first;
 
-	if (!out->to)
-		chain_begin(out);
-	b = block_new(t, t->worker[out->worker].sending);
+	if (!out->to) {
+		out->to = first = block_new(t, p);
+		p->chain[p->round * t->o.workers + out->owner] =
+			first == &t->spare ? NULL : first;
+	}
+	b = last ? NULL : block_new(t, p);
 	out->next = b == &t->spare ? NULL : b;
 	out->words = out->used;
 	copy_block(out);
@@ -271,18 +263,9 @@ void threads_ship(struct threads_out *out)
 	out->used = 0;
 }
 
-/* The last of them. */
-static void chain_end(struct threads_out *out)
+void threads_ship(struct threads_out *out)
 {
-	if (!out->to && !out->used)
-		return;
-	if (!out->to)
-		chain_begin(out);
-	out->next = NULL;
-	out->words = out->used;
-	copy_block(out);
-	out->to = NULL;
-	out->used = 0;
+	ship(out, false);
 }
 
 struct threads_out *threads_outs(struct threads *t, unsigned worker)
@@ -313,7 +296,8 @@ static void send_rounds(struct threads *t, struct worker *w,
 	while (on) {
 		on = !p->any || t->o.work(t->o.ctx, &p->batch, p->round);
 		for (unsigned i = 0; i < t->o.workers; i++)
-			chain_end(&w->out[i]);
+			if (w->out[i].to || w->out[i].used)
+				ship(&w->out[i], true);
 		stream_fence();
 		__atomic_store_n(&p->sent, p->round + 1, __ATOMIC_RELEASE);
 		on = on && p->round + 1 < t->o.rounds &&
@@ -548,14 +532,6 @@ static void *alloc_lines(size_t n, size_t size)
 	return p;
 }
 
-static int slot_open(const struct threads *t, struct threads_slot *p)
-{
-	p->chain = calloc((size_t)t->o.rounds * t->o.workers,
-			  sizeof(*p->chain));
-	p->chunk[0] = chunk_new();
-	return p->chain && p->chunk[0] ? 0 : -ENOMEM;
-}
-
 static int worker_open(struct threads *t, unsigned number)
 {
 	struct worker *w = &t->worker[number];
@@ -571,31 +547,16 @@ static int worker_open(struct threads *t, unsigned number)
 		w->out[k].owner = k;
 	}
 	for (unsigned k = 0; k < THREADS_PLACES; k++) {
-		w->place[k].batch.worker = number;
-		w->place[k].batch.place = k;
-		if (slot_open(t, &w->place[k]) < 0)
+		struct threads_slot *p = &w->place[k];
+
+		p->batch.worker = number;
+		p->batch.place = k;
+		p->chain = calloc((size_t)t->o.rounds * n, sizeof(*p->chain));
+		p->chunk[0] = chunk_new();
+		if (!p->chain || !p->chunk[0])
 			return -ENOMEM;
 	}
 	return 0;
-}
-
-static int open_workers(struct threads *t)
-{
-	int rc = 0;
-
-	t->worker = alloc_lines(t->o.workers, sizeof(*t->worker));
-	for (unsigned i = 0; t->worker && i < t->o.workers && !rc; i++)
-		rc = worker_open(t, i);
-	return t->worker ? rc : -ENOMEM;
-}
-
-/* What a worker does not block: what wakes it, and what it has done itself. */
-static void signals_of_workers(sigset_t *set)
-{
-	sigfillset(set);
-	sigdelset(set, THREADS_WAKE);
-	sigdelset(set, SIGPIPE);
-	sigdelset(set, SIGBUS);
 }
 
 static int start_threads(struct threads *t)
@@ -603,7 +564,12 @@ static int start_threads(struct threads *t)
 	sigset_t own, before;
 	int rc = 0;
 
-	signals_of_workers(&own);
+	/* What a worker does not block: what wakes it, and what it has done
+	 * itself. */
+	sigfillset(&own);
+	sigdelset(&own, THREADS_WAKE);
+	sigdelset(&own, SIGPIPE);
+	sigdelset(&own, SIGBUS);
 	pthread_sigmask(SIG_SETMASK, &own, &before);
 	for (unsigned i = 1; i < t->o.workers && !rc; i++) {
 		rc = -pthread_create(&t->worker[i].thread, NULL, run_thread,
@@ -622,18 +588,17 @@ static void end_threads(struct threads *t)
 		pthread_join(t->worker[i].thread, NULL);
 }
 
-static void slot_close(struct threads_slot *p)
-{
-	for (unsigned i = 0; i < CHUNKS && p->chunk[i]; i++)
-		munmap(p->chunk[i], CHUNK * sizeof(struct message_block));
-	free(p->chain);
-}
-
 static void free_all(struct threads *t)
 {
 	for (unsigned i = 0; t->worker && i < t->o.workers; i++) {
-		for (unsigned k = 0; k < THREADS_PLACES; k++)
-			slot_close(&t->worker[i].place[k]);
+		for (unsigned k = 0; k < THREADS_PLACES; k++) {
+			struct threads_slot *p = &t->worker[i].place[k];
+
+			for (unsigned c = 0; c < CHUNKS && p->chunk[c]; c++)
+				munmap(p->chunk[c],
+				       CHUNK * sizeof(struct message_block));
+			free(p->chain);
+		}
 		free(t->worker[i].out);
 	}
 	free(t->worker);
@@ -644,13 +609,17 @@ int threads_open(struct threads **out, const struct threads_options *o,
 		 struct error *err)
 {
 	struct threads *t = alloc_lines(1, sizeof(*t));
-	int rc;
+	int rc = 0;
 
 	if (!t)
 		return error_set(err, -ENOMEM, "no memory for threads");
 	t->o = *o;
 	t->taking = true; /* worker 0 */
-	rc = open_workers(t);
+	t->worker = alloc_lines(o->workers, sizeof(*t->worker));
+	if (!t->worker)
+		rc = -ENOMEM;
+	for (unsigned i = 0; i < o->workers && !rc; i++)
+		rc = worker_open(t, i);
 	if (!rc && (rc = start_threads(t)))
 		end_threads(t);
 	if (rc) {
