@@ -17,7 +17,7 @@ enum {
 	TIMEOUT_FIRST = 20 * MS, /* for an answer, before one was measured */
 	TIMEOUT_MIN = 2 * MS,
 	TIMEOUT_MAX = 200 * MS,
-	TRIES = 8,	 /* until the timeout is doubled, again and again */
+	TRIES = 8,	 /* until the timeout is the longest */
 	LAZY = 100 * MS, /* when no report waits for an answer */
 	DEAF = 1000 * MS,
 	BURST_FIRST = 64, /* reports sent again before an answer */
@@ -181,16 +181,6 @@ static void send_probe(struct resend *w, struct sender *r, enum question q)
 	queue_add(w, r);
 }
 
-static void unqueue_first(struct resend *w)
-{
-	struct sender *r = w->first;
-
-	w->first = r->ready;
-	if (!w->first)
-		w->last = &w->first;
-	r->queued = false;
-}
-
 /* Reports wait where they would be lost otherwise: before the first answer,
  * and if that is what the caller wants. */
 bool resend_room(struct resend *w, unsigned reporter)
@@ -232,27 +222,22 @@ int resend_add(struct resend *w, unsigned reporter, const uint8_t *payload,
 	return 0;
 }
 
-/* 0 is that of a reporter which begins. */
-static uint16_t next_id(struct sender *r)
-{
-	if (!++r->question_id)
-		r->question_id = 1;
-	return r->question_id;
-}
-
 static int send_question(struct resend *w, struct sender *r, uint64_t now_ns)
 {
 	bool gone = r->question == ASK_GONE;
-	uint16_t id = r->phase == PHASE_OPENING ? 0 : next_id(r);
 	struct dta_report q = {
 		.opcode = DTA_NACK,
 		.hop = gone ? DTA_NACK_GONE : DTA_NACK_STATE,
-		.table = id,
 		.sequence = (uint16_t)(r->snd.una + r->shift - 1),
 	};
 	uint8_t payload[DTA_HEADER_LEN];
-	int n = dta_encode(payload, sizeof(payload), DTA_FORMAT_1, &q);
+	int n;
 
+	if (r->phase != PHASE_OPENING) {
+		r->question_id += r->question_id == UINT16_MAX ? 2 : 1;
+		q.table = r->question_id; /* 0: of a reporter that begins */
+	}
+	n = dta_encode(payload, sizeof(payload), DTA_FORMAT_1, &q);
 	r->question = ASK_NOTHING;
 	r->asked = r->snd.nxt;
 	r->asked_ns = now_ns;
@@ -297,7 +282,10 @@ int resend_pump(struct resend *w, unsigned max, uint64_t now_ns)
 		struct sender *r = w->first;
 
 		if (!is_ready(r)) {
-			unqueue_first(w);
+			w->first = r->ready;
+			if (!w->first)
+				w->last = &w->first;
+			r->queued = false;
 			continue;
 		}
 		rc = r->question ? send_question(w, r, now_ns)
@@ -342,16 +330,6 @@ struct resend_ledger resend_counters(const struct resend *w)
 	return c;
 }
 
-/* All from there on. */
-static void go_back(struct sender *r)
-{
-	r->snd.nxt = r->asked = r->snd.una;
-	r->burst = !r->behind		      ? BURST_FIRST
-		   : r->burst > 2 * BURST_MIN ? r->burst / 2
-					      : BURST_MIN;
-	r->behind = r->snd.max;
-}
-
 /* From the first report that is missing, or, if that is not kept any more, from
  * the first that is. Not twice to the same before an answer can have come. */
 static void send_again(struct resend *w, struct sender *r, bool sure,
@@ -371,7 +349,12 @@ static void send_again(struct resend *w, struct sender *r, bool sure,
 	r->back = r->snd.una + 1;
 	r->back_ns = now_ns;
 	r->sure = false;
-	go_back(r);
+	snd_back(&r->snd);
+	r->asked = r->snd.nxt;
+	r->burst = !r->behind		      ? BURST_FIRST
+		   : r->burst > 2 * BURST_MIN ? r->burst / 2
+					      : BURST_MIN;
+	r->behind = r->snd.max;
 	queue_add(w, r);
 }
 
@@ -395,37 +378,21 @@ static bool is_answer(const struct sender *r, const struct dta_report *nack)
 	return nack->hop == DTA_NACK_STATE && nack->table == r->question_id;
 }
 
-/* The first number after a NACK's, of those with its lower 16 bits the newest
- * that was sent; UINT64_MAX: none was. */
-static uint64_t number_of_nack(const struct sender *r, uint16_t last)
-{
-	uint16_t behind = (uint16_t)(r->snd.max + r->shift - 1 - last);
-
-	return r->snd.max >= behind ? r->snd.max - behind : UINT64_MAX;
-}
-
-/* The first probe was answered: reports can be sent. */
-static void open_sequence(struct resend *w, struct sender *r, uint16_t last,
-			  uint64_t now_ns)
-{
-	r->shift = (uint16_t)(last + 1);
-	r->phase = PHASE_OPEN;
-	r->tries = 0;
-	r->heard_ns = now_ns;
-	queue_add(w, r);
-}
-
 /* Processes a NACK of an open sequence. */
 static void note_answer(struct resend *w, struct sender *r,
 			const struct dta_report *nack, uint64_t now_ns)
 {
-	uint64_t at = number_of_nack(r, nack->sequence), missing = r->snd.max;
+	/* The first number after the NACK's, of those with its lower 16 bits
+	 * the newest that was sent. */
+	uint16_t before = (uint16_t)(r->snd.max + r->shift - 1 -
+				     nack->sequence);
+	uint64_t at = r->snd.max - before, missing = r->snd.max;
 	bool answer = is_answer(r, nack);
 	uint64_t come;
 
-	if (at == UINT64_MAX || at < r->snd.una) {
+	if (before > r->snd.max || at < r->snd.una) {
 		w->ctr.stale++;
-		if (at != UINT64_MAX && r->untold &&
+		if (before <= r->snd.max && r->untold &&
 		    now_ns - r->asked_ns >= w->timeout_ns)
 			send_probe(w, r, ASK_GONE);
 		return;
@@ -499,7 +466,12 @@ void resend_rx(struct resend *w, const struct pkt *pkts, size_t n,
 		} else if (nack.hop == DTA_NACK_STATE) {
 			if (is_answer(r, &nack) && r->tries == 1)
 				measure_rtt(w, r, now_ns);
-			open_sequence(w, r, nack.sequence, now_ns);
+			/* reports can be sent */
+			r->shift = (uint16_t)(nack.sequence + 1);
+			r->phase = PHASE_OPEN;
+			r->tries = 0;
+			r->heard_ns = now_ns;
+			queue_add(w, r);
 		}
 	}
 }
@@ -507,15 +479,12 @@ void resend_rx(struct resend *w, const struct pkt *pkts, size_t n,
 /* How long after the last question the next one is due. */
 static uint64_t answer_timeout(const struct resend *w, const struct sender *r)
 {
-	uint64_t ns;
-
 	if (r->phase == PHASE_DEAF)
 		return DEAF;
 	if (r->phase != PHASE_OPENING && !r->tries && !r->urgent &&
 	    !r->behind && !w->finish)
 		return LAZY;
-	ns = w->timeout_ns << (r->tries < 8 * TRIES ? r->tries / TRIES : 8);
-	return ns < TIMEOUT_MAX ? ns : TIMEOUT_MAX;
+	return r->tries < TRIES ? w->timeout_ns : TIMEOUT_MAX;
 }
 
 static void give_up_answers(struct resend *w, struct sender *r)
@@ -525,26 +494,19 @@ static void give_up_answers(struct resend *w, struct sender *r)
 	queue_add(w, r);
 }
 
-static bool is_deaf(const struct resend *w, const struct sender *r,
-		    uint64_t now_ns)
-{
-	uint64_t ns = r->phase == PHASE_OPENING && !w->o.wait ? opening_ns
-							      : open_ns;
-
-	return r->phase == PHASE_DEAF ||
-	       (r->tries >= TRIES && now_ns - r->heard_ns >= ns);
-}
-
 static void tick_reporter(struct resend *w, struct sender *r, uint64_t now_ns)
 {
 	bool now = (r->urgent || w->finish) && r->snd.nxt == r->snd.end &&
 		   !r->tries && r->asked != r->snd.nxt;
+	uint64_t patience = r->phase == PHASE_OPENING && !w->o.wait ? opening_ns
+								    : open_ns;
 
 	if (r->phase == PHASE_UNUSED || r->snd.una == r->snd.end || r->question)
 		return;
 	if (!now && now_ns - r->asked_ns < answer_timeout(w, r))
 		return;
-	if (is_deaf(w, r, now_ns) && r->phase != PHASE_DEAF)
+	if (r->phase != PHASE_DEAF && r->tries >= TRIES &&
+	    now_ns - r->heard_ns >= patience)
 		give_up_answers(w, r);
 	send_probe(w, r, r->untold ? ASK_GONE : ASK_STATE);
 }
