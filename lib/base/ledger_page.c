@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/ledger_page.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,8 +20,6 @@
 
 static const char ledger_magic[8] = {'D', 'T', 'A', 'L', 'E', 'D', 'G', '\n'};
 
-static const char prefix[] = "dta-ledger-";
-
 enum {
 	FILE_NAME = 64, /* bytes of a page's name */
 	TRIES = 100,	/* a program takes microseconds to write its page */
@@ -32,24 +29,20 @@ enum {
  * such a name. */
 static void name_of(char out[FILE_NAME], uint32_t pid, uint64_t start)
 {
-	snprintf(out, FILE_NAME, "%s%u-%llu", prefix, pid,
+	snprintf(out, FILE_NAME, "dta-ledger-%u-%llu", pid,
 		 (unsigned long long)start);
 }
 
 static bool read_name(const char *name, uint32_t *pid, uint64_t *start)
 {
+	unsigned long long number;
 	char own[FILE_NAME];
-	const char *p = name;
-	uint64_t number;
 
-	if (strncmp(p, prefix, sizeof(prefix) - 1) != 0)
+	if (sscanf(name, "dta-ledger-%u-%llu", pid, &number) != 2)
 		return false;
-	p = text_digits(&number, p + sizeof(prefix) - 1, UINT32_MAX);
-	if (!p || *p != '-' || !text_u64(start, p + 1, UINT64_MAX))
-		return false;
-	*pid = (uint32_t)number;
-	name_of(own, *pid, *start);
-	return !strcmp(name, own); /* no 007 */
+	*start = number;
+	name_of(own, *pid, number);
+	return !strcmp(name, own); /* no 007, nothing behind it */
 }
 
 /* --- whether a page is one ------------------------------------------------ */
@@ -65,15 +58,12 @@ static bool is_text(const char *text, size_t room)
 	return n < room;
 }
 
-static bool is_word(const char *word, const char *also)
-{
-	size_t n = strnlen(word, LEDGER_NAME);
+#define LETTERS "abcdefghijklmnopqrstuvwxyz0123456789"
 
-	for (size_t i = 0; i < n; i++)
-		if (!islower((unsigned char)word[i]) &&
-		    !isdigit((unsigned char)word[i]) && !strchr(also, word[i]))
-			return false;
-	return n && n < LEDGER_NAME;
+static bool is_word(const char *word, const char *of)
+{
+	return memchr(word, '\0', LEDGER_NAME) && *word &&
+	       !word[strspn(word, of)];
 }
 
 static bool is_head(const struct ledger_page *p, uint32_t pid, uint64_t start)
@@ -81,41 +71,36 @@ static bool is_head(const struct ledger_page *p, uint32_t pid, uint64_t start)
 	return !memcmp(p->magic, ledger_magic, sizeof(p->magic)) &&
 	       p->order == LEDGER_ORDER && p->version == LEDGER_VERSION &&
 	       p->size == LEDGER_PAGE_SIZE && p->pid == pid &&
-	       p->start == start && is_word(p->program, "- ") &&
+	       p->start == start && is_word(p->program, LETTERS "- ") &&
 	       is_text(p->release, sizeof(p->release)) &&
 	       is_text(p->region, sizeof(p->region)) &&
 	       is_text(p->input, sizeof(p->input)) &&
 	       is_text(p->output, sizeof(p->output));
 }
 
-static bool is_stage(const struct ledger_page *p, unsigned i)
-{
-	for (unsigned k = 0; k < i; k++)
-		if (!strcmp(p->stage[k].name, p->stage[i].name))
-			return false;
-	return is_word(p->stage[i].name, "_") &&
-	       is_text(p->stage[i].unit, sizeof(p->stage[i].unit));
-}
-
-/* Counters are stage by stage. */
-static bool is_counter(const struct ledger_page *p, unsigned i)
-{
-	const struct ledger_counter *c = &p->counter[i];
-
-	return is_word(c->name, "_") && c->role <= LEDGER_NOTE &&
-	       c->level <= 1 && c->stage < p->stages &&
-	       (!i || c->stage >= p->counter[i - 1].stage);
-}
-
+/* Each stage once; counters are stage by stage. */
 static bool is_body(const struct ledger_page *p)
 {
-	bool is = p->stages <= LEDGER_STAGES && p->counters <= LEDGER_COUNTERS;
+	const struct ledger_counter *c = p->counter;
 
-	for (unsigned i = 0; is && i < p->stages; i++)
-		is = is_stage(p, i);
-	for (unsigned i = 0; is && i < p->counters; i++)
-		is = is_counter(p, i);
-	return is;
+	if (p->stages > LEDGER_STAGES || p->counters > LEDGER_COUNTERS)
+		return false;
+	for (unsigned i = 0; i < p->stages; i++) {
+		const struct ledger_stage *s = &p->stage[i];
+
+		if (!is_word(s->name, LETTERS "_") ||
+		    !is_text(s->unit, sizeof(s->unit)))
+			return false;
+		for (unsigned k = 0; k < i; k++)
+			if (!strcmp(p->stage[k].name, s->name))
+				return false;
+	}
+	for (unsigned i = 0; i < p->counters; i++, c++)
+		if (!is_word(c->name, LETTERS "_") || c->role > LEDGER_NOTE ||
+		    c->level > 1 || c->stage >= p->stages ||
+		    (i && c->stage < c[-1].stage))
+			return false;
+	return true;
 }
 
 /* --- reading one ---------------------------------------------------------- */
@@ -250,12 +235,6 @@ static void remove_if_dead(void *ctx, const char *name)
 	ledger_page_read(NULL, &owner, ctx, name);
 }
 
-/* Removes the pages of a directory whose programs are dead. */
-static void remove_dead(const char *dir)
-{
-	ledger_pages(dir, remove_if_dead, (void *)dir);
-}
-
 uint64_t ledger_page_rest(const struct ledger_page *p, unsigned stage)
 {
 	uint64_t rest = 0;
@@ -341,7 +320,7 @@ int ledger_page_open(struct ledger_writer **out, const char *dir,
 	set_about(&w->page, about);
 	name_of(name, w->page.pid, w->page.start);
 	snprintf(w->path, sizeof(w->path), "%s/%s", dir, name);
-	remove_dead(dir);
+	ledger_pages(dir, remove_if_dead, (void *)dir);
 	rc = make_page(w);
 	if (rc < 0) {
 		error_set(err, rc, "%.400s: %s", w->path, strerror(-rc));
