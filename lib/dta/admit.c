@@ -107,24 +107,6 @@ struct steering {
 	uint16_t at[2 * STAGE];
 };
 
-/* The collectors of one table's reports, to s->to. */
-static void find_collectors(struct translator *t, const struct table_state *l,
-			    const struct report_batch *j)
-{
-	static const enum crc_id id = CRC_COLLECTOR;
-	struct steering *s = t->steering;
-	uint32_t *hash = s->hash;
-
-	crc_batch(&id, 1, j->key, l->t.key_len, j->n, &hash);
-	for (unsigned i = 0; i < j->n; i++)
-		s->to[i] = (uint16_t)hash_mod(hash[i], s->n);
-}
-
-static inline unsigned next_collector(const struct steering *s, unsigned c)
-{
-	return c + 1 < s->n ? c + 1 : 0;
-}
-
 /* Sorts reports by collector; those of one stay in order. */
 static void sort_by_collector(struct steering *s, const struct report_batch *j)
 {
@@ -148,22 +130,33 @@ static void sort_by_collector(struct steering *s, const struct report_batch *j)
 			s->key[k] = j->key[i];
 			s->at[k] = j->at[i];
 			s->desc[k] = j->desc[i] | (uint64_t)m << DESC_MIRRORED;
-			c = next_collector(s, c);
+			c = c + 1 < s->n ? c + 1 : 0;
 		}
 	}
 }
 
-static void steer_run(struct translator *t, unsigned table,
-		      const struct report_batch *j)
+/* Runs one table's reports, each at its collector. */
+static void run_on_collectors(struct translator *t, unsigned table,
+			      const struct report_batch *j)
 {
+	static const enum crc_id id = CRC_COLLECTOR;
 	struct steering *s = t->steering;
-	struct report_batch sorted = {.all = j->all,
-				      .any = j->any,
-				      .key = s->key,
-				      .desc = s->desc,
-				      .at = s->at};
+	struct report_batch sorted;
+	uint32_t *hash;
 
-	find_collectors(t, &t->state[table], j);
+	if (!s) {
+		run_table(t, table, j);
+		return;
+	}
+	hash = s->hash;
+	sorted = (struct report_batch){.all = j->all,
+				       .any = j->any,
+				       .key = s->key,
+				       .desc = s->desc,
+				       .at = s->at};
+	crc_batch(&id, 1, j->key, t->state[table].t.key_len, j->n, &hash);
+	for (unsigned i = 0; i < j->n; i++)
+		s->to[i] = (uint16_t)hash_mod(hash[i], s->n);
 	sort_by_collector(s, j);
 	for (unsigned c = 0; c < s->n; c++) {
 		struct report_batch part = report_batch_part(
@@ -505,16 +498,6 @@ void admit_descs(const struct translator *t, struct desc_batch *h)
 
 /* Sorts the reports of a stage by table and processes them. */
 
-/* Runs one table's reports, each at its collector. */
-static void run_on_collectors(struct translator *t, unsigned table,
-			      struct report_batch *j)
-{
-	if (t->steering)
-		steer_run(t, table, j);
-	else
-		run_table(t, table, j);
-}
-
 /* Selects the stage's reports [from, end) of one table, in order. Without a
  * branch on the table, which could not be predicted in mixed traffic. */
 static struct report_batch *select_table(struct translator *t, unsigned state,
@@ -658,24 +641,22 @@ void stage_run(struct translator *t, const struct pkt *pkts, size_t n)
 	stage_finish(t);
 }
 
-/* A table is busy if it is busy at any collector: a report's collector is not
- * known yet. */
-static void update_busy(struct translator *t)
+void stage_begin(struct translator *t)
 {
+	struct transport *transport = t->transport;
+
+	t->error = 0;
+	t->stamp_ns = t->last_ns;
+	t->generation = transport->begin(transport);
+	if (!transport->busy)
+		return;
+	/* A table is busy if it is busy at any collector: a report's collector
+	 * is not known yet. */
 	for (unsigned i = 0; i < t->n; i++)
 		t->state[i].busy = false;
 	for (unsigned i = 0; i < t->states; i++)
-		if (t->transport->busy(t->transport, i))
+		if (transport->busy(transport, i))
 			t->state[i % t->n].busy = true;
-}
-
-void stage_begin(struct translator *t)
-{
-	t->error = 0;
-	t->stamp_ns = t->last_ns;
-	t->generation = t->transport->begin(t->transport);
-	if (t->transport->busy)
-		update_busy(t);
 }
 
 int stage_end(struct translator *t)

@@ -234,14 +234,6 @@ void append_run(struct translator *t, struct table_state *l,
 		append_any(t, l, &to, j);
 }
 
-/* A list that was due then: what is written bears that time. */
-static void list_flush(struct translator *t, const struct table_state *l,
-		       uint32_t i, uint64_t due_ns)
-{
-	t->stamp_ns = due_ns < t->last_ns ? due_ns : t->last_ns;
-	list_write(t, l, i);
-}
-
 /* Writes the lists out whose oldest entry has waited for the flush time.
  * t->due_ns: when the next one has, if that is sooner. */
 static void append_flush_due(struct translator *t, struct table_state *l,
@@ -260,7 +252,9 @@ static void append_flush_due(struct translator *t, struct table_state *l,
 			t->waiting = true;
 			return;
 		}
-		list_flush(t, l, a->first, due);
+		/* what is written bears the time at which it was due */
+		t->stamp_ns = due < t->last_ns ? due : t->last_ns;
+		list_write(t, l, a->first);
 	}
 }
 
@@ -278,22 +272,18 @@ void append_flush(struct translator *t, struct table_state *l)
 	a->first = a->last = NO_LIST;
 }
 
-static void flush_all(struct translator *t)
-{
-	t->stamp_ns = t->last_ns;
-	for (unsigned i = 0; i < t->states; i++)
-		if (t->state[i].append)
-			append_flush(t, &t->state[i]);
-	ops_run(t);
-	t->waiting = false;
-}
-
 void clock_to(struct translator *t, uint64_t now_ns)
 {
 	bool set = clock_was_set(t->last_ns, now_ns);
 
-	if (set && t->waiting) /* for an unknown time */
-		flush_all(t);
+	if (set && t->waiting) { /* for an unknown time */
+		t->stamp_ns = t->last_ns;
+		for (unsigned i = 0; i < t->states; i++)
+			if (t->state[i].append)
+				append_flush(t, &t->state[i]);
+		ops_run(t);
+		t->waiting = false;
+	}
 	if (set || t->idle_ns)
 		t->due_ns = 0; /* to be reckoned anew */
 	clock_step(&t->last_ns, now_ns);

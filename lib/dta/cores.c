@@ -220,17 +220,6 @@ static void receive_numbers(struct worker *w, const struct threads_block *in)
 
 /* Lists. */
 
-static void send_entry(struct worker *w, unsigned owner,
-		       const struct table_state *l,
-		       const struct report_batch *j, unsigned i)
-{
-	uint64_t *m = threads_send(&w->out[owner], ENTRY_WORDS);
-
-	m[0] = desc_with_table(j->desc[i], l->index);
-	m[1] = w->t->pkts[j->at[i]].ts_ns;
-	m[2] = (uintptr_t)j->key[i];
-}
-
 /* In a worker's translator, in place of append_run() and postcard_run(). */
 static void send_entries(struct translator *t, struct table_state *l,
 			 const struct report_batch *j)
@@ -240,8 +229,14 @@ static void send_entries(struct translator *t, struct table_state *l,
 
 	if (append_send_words(t, l, j, factor))
 		return;
-	for (unsigned i = 0; i < j->n; i++)
-		send_entry(w, be32_load(j->key[i]) * factor >> 32, l, j, i);
+	for (unsigned i = 0; i < j->n; i++) {
+		unsigned owner = be32_load(j->key[i]) * factor >> 32;
+		uint64_t *m = threads_send(&w->out[owner], ENTRY_WORDS);
+
+		m[0] = desc_with_table(j->desc[i], l->index);
+		m[1] = t->pkts[j->at[i]].ts_ns;
+		m[2] = (uintptr_t)j->key[i];
+	}
 }
 
 static void send_postcards(struct translator *t, struct table_state *l,
@@ -250,28 +245,11 @@ static void send_postcards(struct translator *t, struct table_state *l,
 	postcard_send(t, l, j, t->worker->cores->owners);
 }
 
-/* Sends the time, for lists that wait. */
-static void send_clock(struct worker *w, const struct batch *b)
-{
-	for (unsigned i = 0; i < w->cores->owners; i++) {
-		uint64_t *m = threads_send(&w->out[i], 2);
-
-		m[0] = (uint64_t)CLOCK << DESC_TABLE;
-		m[1] = b->latest_ns;
-	}
-}
-
 static void exec_operations(struct translator *o, struct report_batch *j)
 {
 	if (j->n)
 		run_table(o, desc_table(j->desc[0]), j);
 	report_batch_clear(j);
-}
-
-static void clock_is(struct translator *o, uint64_t now_ns)
-{
-	clock_to(o, now_ns);
-	clock_flush(o);
 }
 
 /* An entry that waits for others of its list, to be carried out with them. */
@@ -309,7 +287,8 @@ static void receive_reports(struct worker *w, const struct threads_block *in)
 		}
 		exec_operations(o, j);
 		if (desc_table(*m) == CLOCK) {
-			clock_is(o, m[1]);
+			clock_to(o, m[1]);
+			clock_flush(o);
 			at += 2;
 		} else if (l->append) {
 			w->entry[0].ts_ns = b->latest_ns;
@@ -413,8 +392,13 @@ static void send_rows_and_lists(struct worker *w, struct batch *b)
 	if (b->returned)
 		returned_clear(b->returned);
 	stage_run_tables(w->t, w->cores->sent_tables);
-	if (w->t->append)
-		send_clock(w, b);
+	for (unsigned i = 0; w->t->append && i < w->cores->owners; i++) {
+		/* the time, for lists that wait */
+		uint64_t *m = threads_send(&w->out[i], 2);
+
+		m[0] = (uint64_t)CLOCK << DESC_TABLE;
+		m[1] = b->latest_ns;
+	}
 }
 
 static void send_writes(struct worker *w, struct batch *b)
@@ -430,24 +414,20 @@ static void send_writes(struct worker *w, struct batch *b)
 		}
 }
 
-static void add_published(struct worker *w, const struct translate_ledger *l)
-{
-	const uint64_t *from = (const uint64_t *)l;
-	uint64_t *to = (uint64_t *)&w->published;
-
-	for (size_t i = 0; i < sizeof(*l) / sizeof(*to); i++)
-		__atomic_store_n(&to[i], to[i] + from[i], __ATOMIC_RELAXED);
-}
-
 /* Publishes what was counted since the last batch. */
 static void publish_counters(struct worker *w)
 {
-	add_published(w, &w->t->ctr);
-	memset(&w->t->ctr, 0, sizeof(w->t->ctr));
-	if (!w->owner)
-		return;
-	add_published(w, &w->owner->ctr);
-	memset(&w->owner->ctr, 0, sizeof(w->owner->ctr));
+	struct translator *of[] = {w->t, w->owner};
+	uint64_t *to = (uint64_t *)&w->published;
+
+	for (unsigned k = 0; k < 2 && of[k]; k++) {
+		const uint64_t *from = (const uint64_t *)&of[k]->ctr;
+
+		for (size_t i = 0; i < sizeof(w->published) / 8; i++)
+			__atomic_store_n(&to[i], to[i] + from[i],
+					 __ATOMIC_RELAXED);
+		memset(&of[k]->ctr, 0, sizeof(of[k]->ctr));
+	}
 }
 
 static void end_batch(struct worker *w, const struct batch *b)
@@ -722,7 +702,7 @@ static void free_all(struct translate_cores *c)
 		copy_close(w->t, c);
 		copy_close(w->owner, c);
 		for (unsigned k = 0; k < THREADS_PLACES && w->batch[k]; k++) {
-			returned_free(w->batch[k]->returned);
+			free(w->batch[k]->returned);
 			free(w->batch[k]);
 		}
 		free(w);

@@ -80,7 +80,7 @@ struct postcards {
  * by the owner that has put them there. */
 struct returned {
 	unsigned owners;
-	uint64_t (*bits)[CAUSES / 64];
+	uint64_t bits[THREADS_MAX][CAUSES / 64];
 	struct eviction eviction[CAUSES];
 };
 
@@ -415,36 +415,22 @@ struct returned *returned_new(unsigned owners)
 {
 	struct returned *r = aligned_alloc(LINE, sizeof(*r));
 
-	if (!r)
-		return NULL;
-	r->owners = owners;
-	r->bits = aligned_alloc(LINE, owners * sizeof(*r->bits));
-	if (!r->bits) {
-		free(r);
-		return NULL;
+	if (r) {
+		r->owners = owners;
+		returned_clear(r);
 	}
-	returned_clear(r);
 	return r;
 }
 
 void returned_clear(struct returned *r)
 {
-	memset(r->bits, 0, r->owners * sizeof(*r->bits));
-}
-
-void returned_free(struct returned *r)
-{
-	if (r)
-		free(r->bits);
-	free(r);
+	memset(r->bits, 0, r->owners * sizeof(r->bits[0]));
 }
 
 int postcard_clone(struct table_state *l)
 {
 	const struct postcards *of = l->postcards;
 
-	if (!of)
-		return 0;
 	l->postcards = aligned_alloc(LINE, sizeof(*of));
 	if (!l->postcards)
 		return -ENOMEM;

@@ -440,9 +440,8 @@ size_t postcard_receive(struct translator *t, const struct table_state *l,
 			const uint64_t *word, size_t words);
 void postcard_emit_returned(struct translator *t, const struct table_state *l,
 			    const struct returned *r);
-struct returned *returned_new(unsigned owners); /* NULL: no memory */
+struct returned *returned_new(unsigned owners); /* to free(); or NULL */
 void returned_clear(struct returned *r);
-void returned_free(struct returned *r); /* NULL is fine */
 void postcard_close(struct table_state *l);
 
 int append_open(struct table_state *l, size_t *room, struct error *err);

@@ -59,23 +59,13 @@ static table_run *const run_of[] = {
 	[TABLE_POSTCARD] = postcard_run,
 };
 
-static uint16_t data_len_of(const struct table *t)
-{
-	switch (t->kind) {
-	case TABLE_KEYINC:
-		return 8;
-	case TABLE_POSTCARD:
-		return 4;
-	default:
-		return t->value_len;
-	}
-}
-
 static void init_table_state(struct table_state *l, const struct table *t,
 			     unsigned index, const struct translate_options *o)
 {
 	*l = (struct table_state){
-		.data_len = data_len_of(t),
+		.data_len = t->kind == TABLE_KEYINC	? 8
+			    : t->kind == TABLE_POSTCARD ? 4
+							: t->value_len,
 		.index = (uint16_t)index,
 		.run = t->kind == TABLE_KEYWRITE && o->dart == DART_CAS
 			       ? dart_cas_run
@@ -279,34 +269,26 @@ int translate_flush(struct translator *t)
 	return stage_end(t);
 }
 
-/* What does not depend on who the collectors are. */
-static void inherit_state(struct translator *t, struct translator *from)
-{
-	struct reporters *reporters = t->reporters;
-	uint64_t *expected = t->expected;
-
-	t->ctr = from->ctr;
-	t->rate = from->rate;
-	t->last_ns = from->last_ns;
-	t->idle_ns = from->idle_ns;
-	t->heard = from->heard;
-	t->reporters = from->reporters;
-	from->reporters = reporters;
-	t->expected = from->expected;
-	from->expected = expected;
-}
-
 int translate_succeed(struct translator **t, const struct table *tables,
 		      unsigned n, struct transport *transport,
 		      const struct translate_options *o, struct error *err)
 {
-	struct translator *next;
+	struct translator *next, *from = *t;
 	int rc = translate_open(&next, tables, n, transport, o, err);
 
 	if (rc < 0)
 		return rc;
-	inherit_state(next, *t);
-	translate_close(*t);
+	sequence_close(next);
+	/* What does not depend on who the collectors are. */
+	next->ctr = from->ctr;
+	next->rate = from->rate;
+	next->last_ns = from->last_ns;
+	next->idle_ns = from->idle_ns;
+	next->heard = from->heard;
+	next->reporters = from->reporters;
+	next->expected = from->expected;
+	from->reporters = NULL;
+	translate_close(from);
 	*t = next;
 	return 0;
 }
