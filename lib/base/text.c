@@ -98,13 +98,14 @@ static uint64_t unit_of(const char *suffix)
 	return unit;
 }
 
-/* "1.5G", "1e6" */
-static int parse_fraction(uint64_t *out, const char *text)
+int text_size(uint64_t *out, const char *text)
 {
 	double v;
 	const char *end = parse_decimal(&v, text);
 	uint64_t unit = end ? unit_of(end) : 0;
 
+	if (text_u64(out, text, UINT64_MAX))
+		return 0; /* a double has fewer digits */
 	if (!unit)
 		return -EINVAL;
 	v *= (double)unit;
@@ -113,19 +114,6 @@ static int parse_fraction(uint64_t *out, const char *text)
 	if (v != floor(v))
 		return -EINVAL;
 	*out = (uint64_t)v;
-	return 0;
-}
-
-int text_size(uint64_t *out, const char *text)
-{
-	size_t digits = strspn(text, "0123456789");
-	uint64_t unit = unit_of(text + digits), v;
-
-	if (!digits || !unit)
-		return parse_fraction(out, text);
-	if (!text_digits(&v, text, UINT64_MAX / unit))
-		return -ERANGE;
-	*out = v * unit;
 	return 0;
 }
 

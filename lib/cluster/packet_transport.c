@@ -329,29 +329,17 @@ static int open_members(struct members **out, struct packet_transport *p,
 
 /* What became of all requests so far: if this is the end, or (open) if it goes
  * on. */
-static struct requester_ledger requests_of(const struct packet_transport *p,
-					   bool open)
+static void sum_up(struct packet_transport *p, bool open)
 {
-	struct requester_ledger sum = p->before;
-
+	p->requests = p->before;
+	p->darts = p->dart_before;
 	for (unsigned i = 0; i < p->roces; i++) {
 		struct requester_ledger l = roce_out_ledger(p->roce[i], open);
+		struct dart_ledger d = roce_out_dart_ledger(p->roce[i]);
 
-		ledger_add(&requester_ledger, &sum, &l);
+		ledger_add(&requester_ledger, &p->requests, &l);
+		ledger_add(&dart_ledger, &p->darts, &d);
 	}
-	return sum;
-}
-
-static struct dart_ledger darts_of(const struct packet_transport *p)
-{
-	struct dart_ledger sum = p->dart_before;
-
-	for (unsigned i = 0; i < p->roces; i++) {
-		struct dart_ledger l = roce_out_dart_ledger(p->roce[i]);
-
-		ledger_add(&dart_ledger, &sum, &l);
-	}
-	return sum;
 }
 
 /* Takes a ticket that was written anew. */
@@ -781,10 +769,9 @@ static void take_members(struct packet_transport *p, struct members *m)
 {
 	struct members *old = p->m;
 
-	if (old) {
-		p->before = requests_of(p, false);
-		p->dart_before = darts_of(p);
-	}
+	sum_up(p, false);
+	p->before = p->requests;
+	p->dart_before = p->darts;
 	for (unsigned i = 0; old && i < old->n; i++) {
 		const struct ticket *t = old->member[i].ticket;
 
@@ -843,24 +830,15 @@ static void packet_flush(struct transport *r)
 		snk_flush(self(r)->sink);
 }
 
-/* What became of all requests so far: before the end what is under way is not
- * lost. */
-static struct transport_account sum_up(struct packet_transport *p)
-{
-	p->requests = requests_of(p, !p->over);
-	return (struct transport_account){
-		.sent = p->requests.requests - p->requests.uc,
-		.acked = p->requests.acked,
-	};
-}
-
 static bool packet_account(struct transport *r, struct transport_account *out)
 {
 	struct packet_transport *p = self(r);
 
 	if (!p->heard || !has_rc(p, true))
 		return false;
-	*out = sum_up(p);
+	sum_up(p, !p->over); /* before the end what is under way is not lost */
+	out->sent = p->requests.requests - p->requests.uc;
+	out->acked = p->requests.acked;
 	return true;
 }
 
@@ -870,11 +848,10 @@ static unsigned packet_ledgers(struct transport *r,
 	struct packet_transport *p = self(r);
 	unsigned n = 0;
 
-	sum_up(p);
+	sum_up(p, !p->over);
 	if (p->heard)
 		out[n++] = (struct transport_ledger){&requester_ledger,
 						     &p->requests};
-	p->darts = darts_of(p);
 	if (p->o.dart)
 		out[n++] = (struct transport_ledger){&dart_ledger, &p->darts};
 	return n;

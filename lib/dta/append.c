@@ -38,9 +38,10 @@ struct lists {
 	uint16_t *waiting; /* entries of each list: all that every entry needs,
 			      close together in the cache */
 	uint8_t *entries;  /* batch entries a list, each stride bytes */
-	uint32_t batch;
+	size_t span;	   /* bytes of a list's batch */
+	uint32_t value_len, stride, batch;
+	bool plain, swapped;  /* plain: one word, as it came */
 	uint32_t first, last; /* the queue, oldest first */
-	uint32_t value_len, stride;
 	uint64_t flush_ns;
 };
 
@@ -99,7 +100,7 @@ static void list_write(struct translator *t, const struct table_state *l,
 	ops_reserve(t, 3, len + 16); /* the count, and padding */
 	list_locate(t, l, i);
 	p = op_buffer_alloc(t->ops, len);
-	memcpy(p, a->entries + (size_t)i * a->batch * a->stride, len);
+	memcpy(p, a->entries + i * a->span, len);
 	fits = l->t.units - s->at < n ? (uint32_t)(l->t.units - s->at) : n;
 	op_write(t, l, table_entry(&l->t, i, s->at), p, fits * a->stride);
 	if (fits < n)
@@ -130,33 +131,11 @@ static void copy_swapped(uint8_t *to, const uint8_t *from, uint32_t len)
 	memcpy(to, from, len);
 }
 
-/* Where entries go: a copy that stays in registers while they are written. */
-struct filler {
-	uint16_t *waiting;
-	uint8_t *entries;
-	size_t span; /* bytes of a list's batch */
-	uint32_t value_len, stride, batch;
-	bool plain, swapped; /* plain: one word, as it came */
-};
-
-static struct filler filler_of(const struct table_state *l)
-{
-	const struct lists *a = l->append;
-	bool swapped = l->t.hash == HASH_DTA0;
-
-	return (struct filler){a->waiting,
-			       a->entries,
-			       (size_t)a->batch * a->stride,
-			       a->value_len,
-			       a->stride,
-			       a->batch,
-			       a->value_len == 4 && !swapped,
-			       swapped};
-}
-
+/* to: a copy of l->append, which stays in registers while entries are written.
+ */
 static inline void list_add(struct translator *t, const struct table_state *l,
-			    const struct filler *to, uint32_t i,
-			    unsigned packet, const uint8_t *entry)
+			    const struct lists *to, uint32_t i, unsigned packet,
+			    const uint8_t *entry)
 {
 	unsigned n = to->waiting[i];
 	uint8_t *p = to->entries + i * to->span + (size_t)n * to->stride;
@@ -179,7 +158,7 @@ static inline void list_add(struct translator *t, const struct table_state *l,
 }
 
 /* Whether each report is one entry of one word without an immediate. */
-static bool are_words(const struct filler *to, const struct report_batch *j)
+static bool are_words(const struct lists *to, const struct report_batch *j)
 {
 	return to->plain && !desc_immediate(j->any) &&
 	       desc_data_len(j->all) == to->value_len &&
@@ -188,7 +167,7 @@ static bool are_words(const struct filler *to, const struct report_batch *j)
 }
 
 static void append_words(struct translator *t, const struct table_state *l,
-			 const struct filler *to, const struct report_batch *j)
+			 const struct lists *to, const struct report_batch *j)
 {
 	const struct report_batch in = *j; /* in registers */
 	unsigned at = desc_data_at(in.any);
@@ -199,7 +178,7 @@ static void append_words(struct translator *t, const struct table_state *l,
 }
 
 static void append_any(struct translator *t, const struct table_state *l,
-		       const struct filler *to, const struct report_batch *j)
+		       const struct lists *to, const struct report_batch *j)
 {
 	for (unsigned k = 0; k < j->n; k++) {
 		const uint8_t *key = j->key[k];
@@ -226,7 +205,7 @@ static void append_any(struct translator *t, const struct table_state *l,
 void append_run(struct translator *t, struct table_state *l,
 		const struct report_batch *j)
 {
-	const struct filler to = filler_of(l);
+	const struct lists to = *l->append;
 
 	if (are_words(&to, j))
 		append_words(t, l, &to, j);
@@ -332,7 +311,7 @@ size_t clock_until_due(const struct translator *t, const struct pkt *pkts,
 bool append_send_words(struct translator *t, const struct table_state *l,
 		       const struct report_batch *j, uint64_t factor)
 {
-	const struct filler to = filler_of(l);
+	const struct lists to = *l->append;
 	uint64_t *desc[THREADS_MAX] = {NULL}, *m;
 
 	if (t->transport->stamped || !are_words(&to, j))
@@ -359,7 +338,7 @@ bool append_send_words(struct translator *t, const struct table_state *l,
 size_t append_receive_words(struct translator *t, const struct table_state *l,
 			    const uint64_t *desc)
 {
-	const struct filler to = filler_of(l);
+	const struct lists to = *l->append;
 	size_t n = *desc & 0xffff;
 
 	for (size_t i = 1; i <= n; i++) {
@@ -412,6 +391,9 @@ int append_open(struct table_state *l, size_t *room, struct error *err)
 	a->first = a->last = NO_LIST;
 	a->value_len = l->t.value_len;
 	a->stride = l->t.stride;
+	a->span = (size_t)a->batch * a->stride;
+	a->swapped = l->t.hash == HASH_DTA0;
+	a->plain = a->value_len == 4 && !a->swapped;
 	a->flush_ns = l->t.flush_ms * UINT64_C(1000000);
 	*room -= l->t.lists * each;
 	return 0;

@@ -129,12 +129,6 @@ static inline uint32_t load32(const uint8_t *p)
 	return v;
 }
 
-static inline struct report_batch report_batch_in(struct report_batch_room *r)
-{
-	return (struct report_batch){
-		.key = r->key, .desc = r->desc, .at = r->at};
-}
-
 /* Reports [from, end). */
 static inline struct report_batch
 report_batch_part(const struct report_batch *j, unsigned from, unsigned end)
@@ -245,8 +239,12 @@ struct translator {
 /* For a new translator or copy: no reports in hand. */
 static inline void report_batch_init(struct translator *t)
 {
-	t->stage = report_batch_in(&t->stage_room);
-	t->bucket = report_batch_in(&t->bucket_room);
+	struct report_batch_room *r = &t->stage_room, *b = &t->bucket_room;
+
+	t->stage = (struct report_batch){
+		.key = r->key, .desc = r->desc, .at = r->at};
+	t->bucket = (struct report_batch){
+		.key = b->key, .desc = b->desc, .at = b->at};
 }
 
 static inline size_t translator_size(unsigned states)
