@@ -5,7 +5,7 @@
  * A library call that can fail for reasons errno cannot tell takes a
  * struct error * (NULL: not wanted) and returns error_set(): the -errno it was
  * given. The text names the object and, where there is one, the cure:
- * "fabric.ini:12: stride: 24 is not a power of two; say stride = packed".
+ * "fabric.ini:12: stride: not a power of two; say stride = packed".
  */
 #ifndef BASE_FAULT_H
 #define BASE_FAULT_H

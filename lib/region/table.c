@@ -107,161 +107,98 @@ static bool name_ok(const char name[TABLE_NAME_MAX])
 	       strcmp(name, "collector") != 0; /* a ticket's other section */
 }
 
+/* What no geometry may be, and why. */
+struct rule {
+	bool broken;
+	const char *why;
+};
+
+static int check_rules(const struct rule *rules, size_t n, struct error *err)
+{
+	for (size_t i = 0; i < n; i++)
+		if (rules[i].broken)
+			return error_set(err, -EINVAL, "%s", rules[i].why);
+	return 0;
+}
+
 static int check_key(const struct table *t, struct error *err)
 {
-	if (t->key_type >= KEY_TYPES)
-		return error_set(err, -EINVAL, "key: type %u is unknown",
-				 t->key_type);
-	if (t->kind == TABLE_APPEND) {
-		if (t->key_type != KEY_U32 || t->key_len != 4)
-			return error_set(err, -EINVAL,
-					 "key: a list has no other key than "
-					 "its number");
-		return 0;
-	}
-	if (!t->key_len)
-		return error_set(err, -EINVAL, "key: missing");
-	if (t->key_len > KEY_MAX)
-		return error_set(err, -EINVAL, "key: %u bytes; %d at most",
-				 t->key_len, KEY_MAX);
-	if (t->key_type != KEY_HEX &&
-	    t->key_len != key_type_len((enum key_type)t->key_type))
-		return error_set(err, -EINVAL, "key: %u bytes do not fit %s",
-				 t->key_len,
-				 key_type_name((enum key_type)t->key_type));
-	if (t->protocol && !key_has_protocol((enum key_type)t->key_type))
-		return error_set(err, -EINVAL, "protocol: %s keys have none",
-				 key_type_name((enum key_type)t->key_type));
-	return 0;
-}
+	enum key_type type = (enum key_type)t->key_type;
+	bool append = t->kind == TABLE_APPEND, dta0 = t->hash == HASH_DTA0;
+	bool postcard = t->kind == TABLE_POSTCARD;
+	const struct rule rules[] = {
+		{type >= KEY_TYPES, "key: the type is unknown"},
+		{append && (type != KEY_U32 || t->key_len != 4),
+		 "key: a list has no other key than its number"},
+		{!t->key_len, "key: missing"},
+		{t->key_len > KEY_MAX, "key: too long"},
+		{type < KEY_TYPES && type != KEY_HEX &&
+			 t->key_len != key_type_len(type),
+		 "key: the length does not fit the type"},
+		{t->hash >= HASH_FAMILIES, "hash: the family is unknown"},
+		{dta0 && t->key_len != 4, "hash: dta0 has 4-byte keys only"},
+		{dta0 && postcard && t->copies != 1,
+		 "copies: dta0 postcards have 1 copy"},
+		{dta0 && postcard && t->hops > DTA0_HOPS,
+		 "hops: dta0 has 5 at most"},
+		{dta0 && append && t->value_len != 4,
+		 "value: dta0 lists have 4-byte entries"},
+	};
+	int rc = check_rules(rules, sizeof(rules) / sizeof(rules[0]), err);
 
-static int check_hash(const struct table *t, struct error *err)
-{
-	if (t->hash >= HASH_FAMILIES)
-		return error_set(err, -EINVAL, "hash: family %u is unknown",
-				 t->hash);
-	if (t->hash != HASH_DTA0)
-		return 0;
-	if (t->key_len != 4)
-		return error_set(err, -EINVAL,
-				 "hash: dta0 has 4-byte keys only");
-	if (t->kind == TABLE_POSTCARD && t->copies != 1)
-		return error_set(err, -EINVAL,
-				 "copies: dta0 postcards have 1 copy");
-	if (t->kind == TABLE_POSTCARD && t->hops > DTA0_HOPS)
-		return error_set(err, -EINVAL, "hops: dta0 has %d at most",
-				 DTA0_HOPS);
-	if (t->kind == TABLE_APPEND && t->value_len != 4)
-		return error_set(err, -EINVAL,
-				 "value: dta0 lists have 4-byte entries");
-	return 0;
-}
-
-static int check_values(const struct table *t, struct error *err)
-{
-	if (t->values ? t->values > TABLE_BLANK : !t->value_max)
-		return error_set(err, -EINVAL,
-				 "values: %s; without the set of possible "
-				 "values nothing can be told from noise",
-				 t->values ? "too many" : "missing");
-	if (t->value_min > t->value_max)
-		return error_set(err, -EINVAL, "values: %u-%u is empty",
-				 t->value_min, t->value_max);
-	if (t->value_max == TABLE_BLANK)
-		return error_set(err, -EINVAL,
-				 "values: 4294967295 stands for no hop");
-	return 0;
-}
-
-static int check_postcard(const struct table *t, struct error *err)
-{
-	if (!t->hops || t->hops > HASH_HOPS)
-		return error_set(err, -EINVAL, "hops: %u is not 1 to %d",
-				 t->hops, HASH_HOPS);
-	if (t->value_len != 4)
-		return error_set(err, -EINVAL,
-				 "value: a postcard's has 4 bytes");
-	if (!is_pow2(t->cache_rows) || t->cache_rows > CACHE_ROWS_MAX)
-		return error_set(err, -EINVAL,
-				 "cache: %u rows are no power of two up to %d",
-				 t->cache_rows, CACHE_ROWS_MAX);
-	return check_values(t, err);
-}
-
-static int check_append(const struct table *t, struct error *err)
-{
-	if (!t->lists)
-		return error_set(err, -EINVAL, "lists: missing");
-	if (!t->batch || t->batch > TABLE_BATCH_MAX)
-		return error_set(err, -EINVAL, "batch: %u is not 1 to %d",
-				 t->batch, TABLE_BATCH_MAX);
-	if (t->batch * t->stride > WRITE_MAX)
-		return error_set(err, -EINVAL,
-				 "batch: %u entries of %u bytes are more than "
-				 "one write carries, %d bytes",
-				 t->batch, t->stride, WRITE_MAX);
-	/* It keeps what a batch leaves over: table_kept(). */
-	if (t->units <= t->batch)
-		return error_set(err, -EINVAL,
-				 "ring: %llu entries, but it must hold more "
-				 "than a batch of %u",
-				 (unsigned long long)t->units, t->batch);
-	if (!t->flush_ms || t->flush_ms > FLUSH_MS_MAX)
-		return error_set(err, -EINVAL,
-				 "flush: %u ms is not 1 ms to 1 h",
-				 t->flush_ms);
-	return 0;
+	if (!rc && t->protocol && !append && !key_has_protocol(type))
+		rc = error_set(err, -EINVAL, "protocol: %s keys have none",
+			       key_type_name(type));
+	return rc;
 }
 
 static int check_kind(const struct table *t, struct error *err)
 {
-	if (t->kind != TABLE_APPEND && t->lists)
-		return error_set(err, -EINVAL, "lists: only append has lists");
-	switch (t->kind) {
-	case TABLE_KEYWRITE:
-		return 0;
-	case TABLE_POSTCARD:
-		return check_postcard(t, err);
-	case TABLE_APPEND:
-		return check_append(t, err);
-	default:
-		if (t->value_len != COUNT_LEN)
-			return error_set(err, -EINVAL,
-					 "value: a counter has 8 bytes");
+	bool append = t->kind == TABLE_APPEND, keyinc = t->kind == TABLE_KEYINC;
+	bool postcard = t->kind == TABLE_POSTCARD;
+	const struct rule rules[] = {
+		{keyinc && t->stride != COUNT_LEN, "stride: a counter's is 8"},
+		{t->stride < content_len(t) || t->stride > STRIDE_MAX,
+		 "stride: shorter than what it holds, or longer than 1024"},
+		{postcard && !is_pow2(t->stride),
+		 "stride: chunks want a power of two"},
+		{!is_pow2(t->stride) && t->stride != packed_stride(t),
+		 "stride: not a power of two; say stride = packed"},
+		{t->stride < STRIDE_MIN, "stride: less than 4"},
+		{!append && t->lists, "lists: only append has lists"},
+		{append && !t->lists, "lists: missing"},
+		{append && (!t->batch || t->batch > TABLE_BATCH_MAX),
+		 "batch: not 1 to 64"},
+		{append && t->batch * t->stride > WRITE_MAX,
+		 "batch: more than one write carries, 4096 bytes"},
+		/* It keeps what a batch leaves over: table_kept(). */
+		{append && t->units <= t->batch,
+		 "ring: it must hold more entries than a batch"},
+		{append && (!t->flush_ms || t->flush_ms > FLUSH_MS_MAX),
+		 "flush: not 1 ms to 1 h"},
+		{postcard && (!t->hops || t->hops > HASH_HOPS),
+		 "hops: not 1 to 8"},
+		{postcard && t->value_len != 4,
+		 "value: a postcard's has 4 bytes"},
+		{postcard && (!is_pow2(t->cache_rows) ||
+			      t->cache_rows > CACHE_ROWS_MAX),
+		 "cache: no power of two up to 67108864"},
+		{postcard && !t->values && !t->value_max,
+		 "values: missing; without the set of possible values nothing "
+		 "can be told from noise"},
+		{postcard && (t->values > TABLE_BLANK ||
+			      t->value_min > t->value_max),
+		 "values: too many, or an empty range"},
+		{postcard && t->value_max == TABLE_BLANK,
+		 "values: 4294967295 stands for no hop"},
+		{keyinc && t->value_len != COUNT_LEN,
+		 "value: a counter has 8 bytes"},
 		/* UC carries no atomics (InfiniBand 1.4, table 38). */
-		if (t->qp == TABLE_QP_UC)
-			return error_set(err, -EINVAL,
-					 "qp: counters need rc: uc has no "
-					 "atomic operations");
-		return 0;
-	}
-}
+		{keyinc && t->qp == TABLE_QP_UC,
+		 "qp: counters need rc: uc has no atomic operations"},
+	};
 
-static int check_stride(const struct table *t, struct error *err)
-{
-	uint32_t need = content_len(t), packed = packed_stride(t);
-
-	if (t->kind == TABLE_KEYINC)
-		return t->stride == COUNT_LEN
-			       ? 0
-			       : error_set(err, -EINVAL, "stride: %u is not %d",
-					   t->stride, COUNT_LEN);
-	if (t->stride < need || t->stride > STRIDE_MAX)
-		return error_set(err, -EINVAL, "stride: %u is not %u to %d",
-				 t->stride, need, STRIDE_MAX);
-	if (is_pow2(t->stride) && t->stride >= STRIDE_MIN)
-		return 0;
-	if (t->kind == TABLE_POSTCARD)
-		return error_set(err, -EINVAL,
-				 "stride: %u is not a power of two; chunks "
-				 "want one",
-				 t->stride);
-	if (t->stride != packed)
-		return error_set(err, -EINVAL,
-				 "stride: %u is not a power of two; say "
-				 "stride = packed",
-				 t->stride);
-	return 0;
+	return check_rules(rules, sizeof(rules) / sizeof(rules[0]), err);
 }
 
 /* units, lists, stride -> bytes of the rings, slots... alone; false: too long.
@@ -279,34 +216,25 @@ static bool body_len(const struct table *t, uint64_t *out)
 
 static int check_size(const struct table *t, struct error *err)
 {
-	uint64_t body, end;
-	const char *what = t->kind == TABLE_APPEND     ? "entries"
-			   : t->kind == TABLE_POSTCARD ? "chunks"
-						       : "slots";
+	bool append = t->kind == TABLE_APPEND;
+	uint64_t body = 0;
+	bool fits = body_len(t, &body);
+	uint64_t end = append ? t->heads + COUNT_LEN * (uint64_t)t->lists
+			      : body;
+	const struct rule rules[] = {
+		{!t->units, "slots (or chunks, entries) or memory: missing"},
+		{!append && t->units > units_max,
+		 "slots: more than a hash of 32 bits reaches, 4Gi: make "
+		 "several tables"},
+		{!fits, "the table is too long"},
+		{append && (t->heads < body || t->heads % COUNT_LEN ||
+			    t->heads > length_max),
+		 "heads: they lie in the lists"},
+		{t->length < end || t->length > 2 * length_max,
+		 "length: not what the table needs"},
+	};
 
-	if (!t->units)
-		return error_set(err, -EINVAL, "%s: missing", what);
-	if (t->kind != TABLE_APPEND && t->units > units_max)
-		return error_set(err, -EINVAL,
-				 "table %s: %llu %s are more than a hash of 32 "
-				 "bits reaches, 4Gi: make several tables",
-				 t->name, (unsigned long long)t->units, what);
-	if (!body_len(t, &body))
-		return error_set(err, -EINVAL, "the table is too long");
-	end = body;
-	if (t->kind == TABLE_APPEND) {
-		if (t->heads < body || t->heads % COUNT_LEN ||
-		    t->heads > length_max)
-			return error_set(err, -EINVAL,
-					 "heads: %llu lies in the lists",
-					 (unsigned long long)t->heads);
-		end = t->heads + COUNT_LEN * (uint64_t)t->lists;
-	}
-	if (t->length < end || t->length > 2 * length_max)
-		return error_set(
-			err, -EINVAL, "length: %llu bytes cannot hold %llu",
-			(unsigned long long)t->length, (unsigned long long)end);
-	return 0;
+	return check_rules(rules, sizeof(rules) / sizeof(rules[0]), err);
 }
 
 bool table_show_ok(const char show[TABLE_SHOW_MAX])
@@ -322,40 +250,26 @@ bool table_show_ok(const char show[TABLE_SHOW_MAX])
 
 int table_check(const struct table *t, struct error *err)
 {
-	int rc;
+	bool append = t->kind == TABLE_APPEND;
+	const struct rule rules[] = {
+		{!name_ok(t->name),
+		 "a table's name is up to 31 letters, digits, '_', '-', '.', "
+		 "begins with a letter, and is not 'collector'"},
+		{!t->id || t->id == DTA_NO_TABLE, "id: not 1 to 65534"},
+		{!t->kind, "kind: missing"},
+		{t->kind > TABLE_POSTCARD, "kind: unknown"},
+		{!t->copies || t->copies > (append ? 1 : DTA_MAX_COPIES),
+		 "copies: not 1 to 4, or 1 for append"},
+		{!t->value_len, "value: missing"},
+		{t->value_len > TABLE_VALUE_MAX, "value: more than 1020 bytes"},
+		{t->qp > TABLE_QP_UC || t->sequence > TABLE_SEQ_OFF ||
+			 t->immediate > 1,
+		 "qp, sequence or immediate: unknown number"},
+		{!table_show_ok(t->show), "show: not a text"},
+	};
+	int rc = check_rules(rules, sizeof(rules) / sizeof(rules[0]), err);
 
-	if (!name_ok(t->name))
-		return error_set(err, -EINVAL,
-				 "a table's name is up to %d letters, digits, "
-				 "'_', '-', '.', begins with a letter, and is "
-				 "not 'collector'",
-				 TABLE_NAME_MAX - 1);
-	if (!t->id || t->id == DTA_NO_TABLE)
-		return error_set(err, -EINVAL, "id: %u is not 1 to %u", t->id,
-				 DTA_NO_TABLE - 1);
-	if (!table_kind_name(t->kind))
-		return error_set(err, -EINVAL,
-				 t->kind ? "kind: %u is unknown"
-					 : "kind: missing",
-				 t->kind);
-	if (!t->copies || t->copies > DTA_MAX_COPIES ||
-	    (t->kind == TABLE_APPEND && t->copies != 1))
-		return error_set(err, -EINVAL, "copies: %u is not 1 to %d",
-				 t->copies,
-				 t->kind == TABLE_APPEND ? 1 : DTA_MAX_COPIES);
-	if (!t->value_len || t->value_len > TABLE_VALUE_MAX)
-		return error_set(err, -EINVAL,
-				 t->value_len ? "value: %u bytes; %d at most"
-					      : "value: missing",
-				 t->value_len, TABLE_VALUE_MAX);
-	if (t->qp > TABLE_QP_UC || t->sequence > TABLE_SEQ_OFF ||
-	    t->immediate > 1)
-		return error_set(err, -EINVAL,
-				 "qp, sequence or immediate: unknown number");
-	if (!table_show_ok(t->show))
-		return error_set(err, -EINVAL, "show: not a text");
-	if ((rc = check_key(t, err)) < 0 || (rc = check_hash(t, err)) < 0 ||
-	    (rc = check_stride(t, err)) < 0 || (rc = check_kind(t, err)) < 0)
+	if (rc || (rc = check_key(t, err)) || (rc = check_kind(t, err)))
 		return rc;
 	return check_size(t, err);
 }
