@@ -792,7 +792,6 @@ void roce_out_close(struct roce_out *o)
 
 /* --- health of a collector ----------------------------------------------- */
 
-static const uint64_t answering_ns = UINT64_C(2000000000); /* a few probes */
 static const uint64_t patience_ns = UINT64_C(5000000000); /* for any progress */
 
 const char roce_out_nothing_acked[] =
@@ -800,30 +799,24 @@ const char roce_out_nothing_acked[] =
 
 /* Describes a collector's state, its likely cause, and what to do. */
 static void describe_health(struct error *err, const struct ticket *t,
-			    enum roce_out_health_state state, unsigned table,
-			    const char *nothing)
+			    bool refused, unsigned table, const char *nothing)
 {
 	char who[TEXT_IP_MAX], peer[TEXT_IP_MAX];
 
 	text_of_ip(who, t->version, t->ip);
-	if (state == ROCE_OUT_REFUSED)
+	if (refused)
 		error_set(err, -1,
 			  "%s: table %.*s is refused: is the ticket out of "
 			  "date? dta-collect writes it anew; a copy of it has "
 			  "to be copied again",
 			  who, TABLE_NAME_MAX, t->table[table].name);
-	else if (state == ROCE_OUT_UNCONFIRMED)
-		error_set(err, -1,
-			  "%s: %s, though it answers: do packets with %u bytes "
-			  "of payload get there? dta-collect --mtu makes them "
-			  "shorter",
-			  who, nothing, t->mtu);
 	else
 		error_set(err, -1,
-			  "%s: %s: no answer: is dta-collect running there, "
-			  "with --peer-ip %s and this ticket?",
+			  "%s: %s: is dta-collect running there, with "
+			  "--peer-ip %s and this ticket? Do packets with %u "
+			  "bytes of payload get there (dta-collect --mtu)?",
 			  who, nothing,
-			  text_of_ip(peer, t->version, t->peer_ip));
+			  text_of_ip(peer, t->version, t->peer_ip), t->mtu);
 }
 
 /*
@@ -831,12 +824,11 @@ static void describe_health(struct error *err, const struct ticket *t,
  * that is refused goes before others.
  */
 static unsigned stuck_table(struct roce_out_health *st,
-			    const struct roce_out *o, unsigned tables,
-			    uint64_t now, bool away)
+			    const struct roce_out *o, uint64_t now, bool away)
 {
 	unsigned stuck = TABLE_MAX;
 
-	for (unsigned i = 0; i < tables; i++) {
+	for (unsigned i = 0; i < o->t->n; i++) {
 		struct roce_out_progress at = roce_out_progress(o, i);
 		bool renewed = st->table[i].refused && !at.refused;
 
@@ -852,84 +844,52 @@ static unsigned stuck_table(struct roce_out_health *st,
 	return stuck;
 }
 
-/* Whether any answer came recently. */
-static bool is_answering(struct roce_out_health *st, const struct roce_out *o,
-			 uint64_t now)
-{
-	struct requester_ledger l = roce_out_ledger(o, false);
-	uint64_t answers = l.acks + l.naks_psn + l.naks_access +
-			   l.naks_invalid + l.naks_rnr;
-
-	if (answers != st->answers)
-		st->heard_ns = now;
-	st->answers = answers;
-	return now - st->heard_ns < answering_ns;
-}
-
-/* What a silent collector means for reports that come in. */
-static const char *warning_of(enum roce_out_health_state state, bool waits)
-{
-	return waits && state == ROCE_OUT_SILENT
-		       ? " Reports are left unread while the window is full: "
-			 "start it, or interrupt this"
-		       : "";
-}
-
-static enum roce_out_health_state health_of(const struct roce_out_health *st,
-					    const struct roce_out *o,
-					    unsigned stuck, bool answering)
-{
-	if (stuck == TABLE_MAX) /* or nothing waits: that is no cure */
-		return roce_out_progress(o, st->stuck).acked != st->acked
-			       ? ROCE_OUT_HEALTHY
-			       : st->state;
-	if (roce_out_progress(o, stuck).refused)
-		return ROCE_OUT_REFUSED;
-	if (st->state == ROCE_OUT_SILENT || st->state == ROCE_OUT_UNCONFIRMED)
-		return st->state; /* reported already */
-	return answering ? ROCE_OUT_UNCONFIRMED : ROCE_OUT_SILENT;
-}
-
 bool roce_out_check_health(struct roce_out_health *st, const struct roce_out *o,
 			   uint64_t now_ns, bool away, bool waits,
 			   struct error *err)
 {
-	const struct ticket *t = o->t;
-	unsigned stuck = stuck_table(st, o, t->n, now_ns, away);
-	enum roce_out_health_state state = health_of(
-		st, o, stuck, is_answering(st, o, now_ns));
+	unsigned stuck = stuck_table(st, o, now_ns, away);
+	enum roce_out_health_state state = ROCE_OUT_SILENT;
 	char who[TEXT_IP_MAX];
 	struct error what;
 
+	if (stuck == TABLE_MAX) /* or nothing waits: that is no cure */
+		state = roce_out_progress(o, st->stuck).acked != st->acked
+				? ROCE_OUT_HEALTHY
+				: st->state;
+	else if (roce_out_progress(o, stuck).refused)
+		state = ROCE_OUT_REFUSED;
 	if (state == st->state)
 		return false;
 	st->state = state;
 	if (state == ROCE_OUT_HEALTHY) {
 		error_set(err, -1, "%s: requests are acknowledged now",
-			  text_of_ip(who, t->version, t->ip));
+			  text_of_ip(who, o->t->version, o->t->ip));
 		return true;
 	}
 	st->stuck = stuck;
 	st->acked = roce_out_progress(o, stuck).acked;
 	if (state == ROCE_OUT_REFUSED && roce_out_stale(o))
 		return false; /* packet_transport.c reports it */
-	describe_health(&what, t, state, stuck, "nothing is acknowledged");
-	error_set(err, -1, "%.400s%s", what.text, warning_of(state, waits));
+	describe_health(&what, o->t, state == ROCE_OUT_REFUSED, stuck,
+			"nothing is acknowledged");
+	error_set(err, -1, "%.400s%s", what.text,
+		  waits && state == ROCE_OUT_SILENT
+			  ? " Reports are left unread while the window is "
+			    "full: start it, or interrupt this"
+			  : "");
 	return true;
 }
 
 bool roce_out_unacked_reason(const struct roce_out *o, struct error *err)
 {
-	const struct ticket *t = o->t;
-
-	for (unsigned k = 0; k < t->n; k++) {
+	for (unsigned k = 0; k < o->t->n; k++) {
 		struct roce_out_progress at = roce_out_progress(o, k);
 
 		if (!at.waiting)
 			continue;
-		describe_health(err, t,
-				at.refused ? ROCE_OUT_REFUSED : ROCE_OUT_SILENT,
-				k, roce_out_nothing_acked);
+		describe_health(err, o->t, at.refused, k,
+				roce_out_nothing_acked);
 		return true;
 	}
 	return false;

@@ -154,18 +154,15 @@ uint32_t roce_out_psn(const struct roce_out *o, unsigned table);
  */
 enum roce_out_health_state {
 	ROCE_OUT_HEALTHY,
-	ROCE_OUT_SILENT,      /* no answer */
-	ROCE_OUT_UNCONFIRMED, /* answers, of which none confirms anything */
-	ROCE_OUT_REFUSED,     /* a table's queue pair is closed */
+	ROCE_OUT_SILENT,  /* nothing is confirmed */
+	ROCE_OUT_REFUSED, /* a table's queue pair is closed */
 };
 
 /* Initially all 0. */
 struct roce_out_health {
 	enum roce_out_health_state state;
-	unsigned stuck;	   /* the table without progress, */
-	uint64_t acked;	   /* and its confirmed requests then */
-	uint64_t answers;  /* so far */
-	uint64_t heard_ns; /* when answers last grew */
+	unsigned stuck; /* the table without progress, */
+	uint64_t acked; /* and its confirmed requests then */
 	struct {
 		uint64_t acked, since_ns;
 		bool refused;

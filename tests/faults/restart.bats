@@ -199,7 +199,7 @@ all_confirmed() {
 	run -1 dta-translate -o ndjson -r reports.pcap --ticket ticket.ini \
 		"${ROAD[@]}"
 	printf '%s\n' "${lines[@]}" >translate.log
-	[[ ${lines[-1]} == *"nothing was acknowledged of all that was sent: no answer: is dta-collect"* ]]
+	[[ ${lines[-1]} == *"nothing was acknowledged of all that was sent: is dta-collect"* ]]
 	balances translate.log
 	[ "$(asked unsent)" = "$(asked requests)" ]
 	[ "$(asked acked)" = 0 ]

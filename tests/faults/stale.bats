@@ -142,7 +142,7 @@ has() { # LOG PID NAME STAGE VALUE
 	dta-collect -q --region "$NAME" --ticket ticket.ini
 	start translate.log dta-translate -o ndjson -r reports.pcap \
 		--ticket ticket.ini "${ROAD[@]}"
-	wait_for says translate "and this ticket? Reports are left unread while the window is full: start it, or interrupt this"
+	wait_for says translate "(dta-collect --mtu)? Reports are left unread while the window is full: start it, or interrupt this"
 	began=$SECONDS
 	kill "$PID"
 	wait "$PID" || status=$?
