@@ -344,13 +344,6 @@ bool ticket_stamp_is(const struct ticket_stamp *a, const struct ticket_stamp *b)
 	       a->size == b->size && a->written_ns == b->written_ns;
 }
 
-/* head = LIST:COUNT, kept until the number of lists is known. */
-struct head {
-	unsigned table;
-	uint32_t list;
-	uint64_t count;
-};
-
 /* What is said of a table; seen: fields, a bit each. */
 struct said {
 	struct ticket_table at;
@@ -363,8 +356,6 @@ struct reader {
 	struct ticket t;
 	uint64_t version, tables, seen;
 	struct said said[TABLE_MAX];
-	struct head *head;
-	size_t heads, head_room;
 };
 
 /* Both addresses are of one family. */
@@ -466,31 +457,25 @@ static int refuse_value(const struct reader *r, const char *what,
 			 value);
 }
 
-/* "LIST:COUNT" */
-static bool parse_head(struct reader *r, const char *value)
+/* "LIST:COUNT", behind the number of lists. */
+static int parse_head(struct reader *r, unsigned i)
 {
-	const char *colon;
-	uint64_t n, count;
+	const struct ini *ini = &r->ini;
+	uint32_t lists = r->t.table[i].lists;
+	uint64_t **heads = &r->t.at[i].heads, list, count;
+	const char *colon = text_digits(&list, ini->value, UINT32_MAX);
 
-	colon = text_digits(&n, value, TICKET_LISTS_MAX - 1);
 	if (!colon || *colon != ':' ||
 	    !text_number(&count, colon + 1, UINT64_MAX))
-		return false;
-	if (r->heads == r->head_room) {
-		size_t room = r->head_room ? 2 * r->head_room : 64;
-		void *p = realloc(r->head, room * sizeof(*r->head));
-
-		if (!p)
-			return false;
-		r->head = p;
-		r->head_room = room;
-	}
-	r->head[r->heads++] = (struct head){
-		.table = r->t.n - 1,
-		.list = (uint32_t)n,
-		.count = count,
-	};
-	return true;
+		return ini_error(ini, ini->line, -EINVAL,
+				 "head: '%s' is not LIST:COUNT", ini->value);
+	if (list >= lists || lists > TICKET_LISTS_MAX)
+		return ini_error(ini, ini->line, -EINVAL,
+				 "head: there is no list %u", (unsigned)list);
+	if (!*heads && !(*heads = calloc(lists, sizeof(**heads))))
+		return ini_error(ini, 0, -ENOMEM, "%s", strerror(ENOMEM));
+	(*heads)[list] = count;
+	return 0;
 }
 
 /* The geometry's: what a layout may say of a table. But entries is what older
@@ -517,12 +502,8 @@ static int table_field(struct reader *r)
 	if (field_find(table_fields, ini->key) >= 0)
 		return ini_set(ini, table_fields, &r->said[i].seen,
 			       &r->said[i]);
-	if (strcmp(ini->key, "head") != 0)
-		return layout_field_of(r, i);
-	return parse_head(r, ini->value)
-		       ? 0
-		       : ini_error(ini, ini->line, -EINVAL,
-				   "head: '%s' is not LIST:COUNT", ini->value);
+	return strcmp(ini->key, "head") ? layout_field_of(r, i)
+					: parse_head(r, i);
 }
 
 static int collector_field(struct reader *r)
@@ -606,29 +587,6 @@ static int check_table(const struct reader *r, unsigned i, struct error *err)
 	return 0;
 }
 
-static int place_heads(struct reader *r, struct error *err)
-{
-	struct ticket *t = &r->t;
-
-	for (size_t k = 0; k < r->heads; k++) {
-		const struct head *h = &r->head[k];
-		const struct table *g = &t->table[h->table];
-		struct ticket_table *at = &t->at[h->table];
-
-		if (h->list >= g->lists)
-			return error_set(err, -EINVAL,
-					 "[table %s]: head: there is no list "
-					 "%u",
-					 g->name, h->list);
-		if (!at->heads)
-			at->heads = calloc(g->lists, sizeof(*at->heads));
-		if (!at->heads)
-			return error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
-		at->heads[h->list] = h->count;
-	}
-	return 0;
-}
-
 /* The whole, once every line was good. */
 static int check_all(struct reader *r, struct error *err)
 {
@@ -647,6 +605,7 @@ static int check_all(struct reader *r, struct error *err)
 				 "not a whole ticket: %u tables of %llu", t->n,
 				 (unsigned long long)r->tables);
 	for (unsigned i = 0; i < t->n; i++) {
+		r->said[i].at.heads = t->at[i].heads;
 		t->at[i] = r->said[i].at;
 		t->at[i].lasting = r->said[i].seen & LASTING;
 		rc = table_finish(&t->table[i], &why);
@@ -656,7 +615,7 @@ static int check_all(struct reader *r, struct error *err)
 			return error_set(err, rc, "[table %s]: %s",
 					 t->table[i].name, why.text);
 	}
-	return place_heads(r, err);
+	return 0;
 }
 
 int ticket_parse(struct ticket *t, FILE *in, const char *name,
@@ -682,7 +641,6 @@ int ticket_parse(struct ticket *t, FILE *in, const char *name,
 		ticket_fini(&r->t);
 	else
 		*t = r->t;
-	free(r->head);
 	free(r);
 	return rc;
 }

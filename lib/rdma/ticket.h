@@ -26,7 +26,8 @@
  *	rkey = 0x1a2b3c4d
  *	address = 0x100000010000 ; virtual address of the table's first byte
  *	length = 8388608        ; bytes registered from there on
- *	head = 3:64             ; Append: LIST:ENTRIES written, where not 0
+ *	head = 3:64             ; Append: LIST:ENTRIES written, where not 0;
+ *	                        ; behind lists
  *
  * The queue pairs of a new ticket are new and begin at its PSNs. But a queue
  * pair whose first_psn, qpn and ip are those of the last ticket is still the
