@@ -74,7 +74,7 @@ static void take_snapshot(const struct opts *o, const struct region *r,
 {
 	struct error err = {0};
 
-	if (snapshot_write(r, first, last, o->snapshot, NULL, NULL, &err) < 0)
+	if (snapshot_write(r, first, last, o->snapshot, &err) < 0)
 		cli_error(o->snapshot, &err);
 }
 

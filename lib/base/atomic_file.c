@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Bytes of the directory's part of a path, its slash included. */
@@ -59,6 +60,21 @@ int atomic_file_open(struct atomic_file *a, const char *final, mode_t mode)
 	return a->fd < 0 ? -errno : 0;
 }
 
+int atomic_file_output(struct atomic_file *a, const char *path)
+{
+	char *real = realpath(path, NULL);
+	struct stat st;
+	int rc = 0;
+
+	*a = (struct atomic_file){.fd = -1};
+	if (stat(path, &st) < 0 || S_ISREG(st.st_mode))
+		rc = atomic_file_open(a, real ? real : path, 0666);
+	else if ((a->fd = open(path, O_WRONLY | O_CLOEXEC)) < 0)
+		rc = -errno;
+	a->real = real;
+	return rc;
+}
+
 static int link_to(const struct atomic_file *a, const char *name)
 {
 	char self[64];
@@ -98,6 +114,8 @@ int atomic_file_replace(struct atomic_file *a)
 	struct atomic_file unnamed = *a;
 	int rc;
 
+	if (!a->final)
+		return 0;
 	if (fsync(a->fd) < 0 && errno != EINVAL)
 		return -errno;
 	/* rename(2) wants a name. */
@@ -120,5 +138,13 @@ void atomic_file_drop(struct atomic_file *a)
 	if (a->name)
 		unlink(a->name);
 	free(a->name);
-	a->name = NULL;
+	free(a->real);
+	a->name = a->real = NULL;
+}
+
+void atomic_file_close(struct atomic_file *a)
+{
+	atomic_file_drop(a);
+	if (a->fd >= 0)
+		close(a->fd);
 }

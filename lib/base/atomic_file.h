@@ -3,7 +3,7 @@
  * atomic_file.h - files that are whole or absent. Such a file is written
  * without a name (O_TMPFILE), so that a killed process leaves nothing behind;
  * where the file system has no such files, under a temporary name,
- * .NAME.PID.new.
+ * .NAME.PID.new. A pipe or a device cannot be replaced: it is written itself.
  */
 #ifndef BASE_ATOMIC_FILE_H
 #define BASE_ATOMIC_FILE_H
@@ -12,12 +12,17 @@
 
 struct atomic_file {
 	int fd;
-	const char *final; /* its name; the caller's string */
+	const char *final; /* its name, the caller's string; NULL: fd is it */
 	char *name;	   /* the temporary name, or NULL */
+	char *real;	   /* of atomic_file_output(): what final points at */
 };
 
 /* Opens a file for what will be final. Returns 0 or -errno. */
 int atomic_file_open(struct atomic_file *a, const char *final, mode_t mode);
+
+/* The same for a program's output: what a link at path names is replaced, and
+ * what is no regular file is opened as it is. */
+int atomic_file_output(struct atomic_file *a, const char *path);
 
 /* Gives the file its name: -EEXIST if that is taken. fd stays open. */
 int atomic_file_link(struct atomic_file *a);
@@ -28,5 +33,6 @@ int atomic_file_replace(struct atomic_file *a);
 
 /* Drops a file that did not get its name. fd stays open. */
 void atomic_file_drop(struct atomic_file *a);
+void atomic_file_close(struct atomic_file *a); /* the same, and closes fd */
 
 #endif

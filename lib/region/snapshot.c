@@ -14,8 +14,7 @@
 #include "region/snapshot_file.h"
 
 enum {
-	LEVEL = 1,	 /* of zlib: the disk is not to wait */
-	TICK_EVERY = 64, /* blocks */
+	LEVEL = 1, /* of zlib: the disk is not to wait */
 };
 
 static const char end_magic[8] = {'D', 'T', 'A', 'S', 'E', 'N', 'D', '\n'};
@@ -645,7 +644,7 @@ static int put_index(struct saving *s)
 	return rc < 0 ? rc : write_all(s, &t, sizeof(t));
 }
 
-static int save_epochs(struct saving *s, snapshot_progress *tick, void *ctx)
+static int save_epochs(struct saving *s)
 {
 	uint64_t n, all = s->plan.blocks;
 	int rc;
@@ -655,18 +654,11 @@ static int save_epochs(struct saving *s, snapshot_progress *tick, void *ctx)
 	if (!s->z_open)
 		return -ENOMEM;
 	rc = put_header(s);
-	for (n = 0; n < all && !rc; n++) {
+	for (n = 0; n < all && !rc; n++)
 		rc = put_block(s, n);
-		if (tick && n % TICK_EVERY == 0)
-			tick(ctx, n * SNAPSHOT_BLOCK, all * SNAPSHOT_BLOCK);
-	}
 	if (!rc)
 		rc = put_zeros(s, n);
-	if (!rc)
-		rc = put_index(s);
-	if (tick && !rc)
-		tick(ctx, all * SNAPSHOT_BLOCK, all * SNAPSHOT_BLOCK);
-	return rc;
+	return rc ? rc : put_index(s);
 }
 
 /* Writers may come and go while a snapshot is made: the count of slots ever
@@ -742,8 +734,7 @@ static int check_still(const struct region *r, uint64_t first, bool current,
 }
 
 static int save_to(int fd, const struct region *r, uint64_t first,
-		   uint64_t last, const char *path, snapshot_progress *tick,
-		   void *ctx, struct error *err)
+		   uint64_t last, const char *path, struct error *err)
 {
 	struct saving *s = calloc(1, sizeof(*s));
 	bool current = last == region_epoch(r);
@@ -757,7 +748,7 @@ static int save_to(int fd, const struct region *r, uint64_t first,
 	plan_init(&s->plan, &r->h, first, last);
 	rc = check_epochs(r, first, last, current, err);
 	if (!rc) {
-		rc = save_epochs(s, tick, ctx);
+		rc = save_epochs(s);
 		if (rc < 0)
 			error_set(err, rc, "%s: %s", path, strerror(-rc));
 		else
@@ -771,41 +762,21 @@ static int save_to(int fd, const struct region *r, uint64_t first,
 }
 
 int snapshot_write(const struct region *r, uint64_t first, uint64_t last,
-		   const char *path, snapshot_progress *tick, void *ctx,
-		   struct error *err)
+		   const char *path, struct error *err)
 {
-	char *real = NULL;
 	struct atomic_file a;
-	struct stat st;
-	int rc, fd;
+	int rc;
 
 	if (!strcmp(path, "-"))
 		return save_to(STDOUT_FILENO, r, first, last, "standard output",
-			       tick, ctx, err);
-	/* A device or a pipe is written, not replaced. */
-	if (!stat(path, &st) && !S_ISREG(st.st_mode)) {
-		fd = open(path, O_WRONLY | O_CLOEXEC);
-		if (fd < 0)
-			return error_set(err, -errno, "%s: %s", path,
-					 strerror(errno));
-		rc = save_to(fd, r, first, last, path, tick, ctx, err);
-		if (close(fd) < 0 && !rc)
-			rc = error_set(err, -errno, "%s: %s", path,
-				       strerror(errno));
-		return rc;
-	}
-	real = realpath(path, NULL); /* not the symbolic link itself */
-	rc = atomic_file_open(&a, real ? real : path, 0666);
-	if (rc < 0) {
+			       err);
+	rc = atomic_file_output(&a, path);
+	if (rc < 0)
 		error_set(err, rc, "%s: %s", path, strerror(-rc));
-	} else {
-		rc = save_to(a.fd, r, first, last, path, tick, ctx, err);
-		if (!rc && (rc = atomic_file_replace(&a)) < 0)
-			error_set(err, rc, "%s: %s", path, strerror(-rc));
-	}
-	atomic_file_drop(&a);
-	if (a.fd >= 0)
-		close(a.fd);
-	free(real);
+	else
+		rc = save_to(a.fd, r, first, last, path, err);
+	if (!rc && (rc = atomic_file_replace(&a)) < 0)
+		error_set(err, rc, "%s: %s", path, strerror(-rc));
+	atomic_file_close(&a);
 	return rc;
 }

@@ -17,13 +17,9 @@
 
 struct snapshot;
 
-/* Progress: bytes done of all. */
-typedef void snapshot_progress(void *ctx, uint64_t done, uint64_t all);
-
 /* Writes the epochs first..last of a region. */
 int snapshot_write(const struct region *r, uint64_t first, uint64_t last,
-		   const char *path, snapshot_progress *tick, void *ctx,
-		   struct error *err);
+		   const char *path, struct error *err);
 
 int snapshot_open(struct snapshot **out, const char *path, struct error *err);
 void snapshot_close(struct snapshot *s);
