@@ -17,8 +17,8 @@
 
 enum {
 	REMAKE_MS = 250, /* until a dead queue pair is made anew */
-	SAY_MS = 5000,	 /* from one round of refusals that are told to the
-			    next */
+	LOOK_MS = 250,	 /* between two looks at what is refused, */
+	SAY_MS = 5000,	 /* and after it was told */
 };
 
 /* Zeroed before: what was seen while nothing was stored yet. */
@@ -35,8 +35,9 @@ struct run {
 	struct snk *answers;
 	struct notify *notify;
 	struct cli_loop loop;
-	uint64_t dead_since_ms; /* a queue pair is; 0: none */
-	uint64_t said_ms;
+	uint64_t dead_since_ms;	      /* a queue pair is; 0: none */
+	uint64_t look_ms;	      /* at what is refused; not before */
+	struct responder_ledger said; /* the counters then */
 	struct why why;
 };
 
@@ -80,6 +81,14 @@ static const struct cause {
 	{"rnr", "no receive was posted for their immediates: --receives"},
 };
 
+static const char *cause_of(const char *counter)
+{
+	for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++)
+		if (!strcmp(counter, causes[i].counter))
+			return causes[i].text;
+	return NULL;
+}
+
 /*
  * What is probably wrong where all that came was dropped. t: the ticket that
  * the packets were judged by.
@@ -104,15 +113,14 @@ static void explain_nothing_stored(struct error *err, const struct why *w,
 			  "no RoCEv2 packet (UDP to port 4791) is whole in it");
 	else if (!strcmp(name, "foreign"))
 		other_address(err, w, t);
+	else if (cause_of(name))
+		error_set(err, -1, "%s", cause_of(name));
 	else
 		error_set(err, -1,
 			  "most are %s: the packets were made with the ticket "
 			  "of another region, epoch or run; make one with "
 			  "--ticket and translate the reports again",
 			  name);
-	for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++)
-		if (w->roce && !strcmp(name, causes[i].counter))
-			error_set(err, -1, "%s", causes[i].text);
 }
 
 /* Whether the ticket that we write tells of our queue pairs. Packets of another
@@ -147,56 +155,33 @@ static void reopen_responder(struct run *run)
 	run->dead_since_ms = 0;
 }
 
-static void say_refusal(const struct run *run,
-			const struct responder_refusal *why)
-{
-	const char *region = run->o->region;
-	const char *table = region_table(run->r, why->table)->name;
-
-	if (why->over)
-		cli_warn("%s: table %s: requests are carried out again", region,
-			 table);
-	else if (why->epoch)
-		cli_warn("%s: table %s: refused a request with the R_Key of "
-			 "epoch %llu; this is epoch %llu: the ticket is out of "
-			 "date",
-			 region, table, (unsigned long long)why->epoch,
-			 (unsigned long long)region_epoch(run->r));
-	else
-		cli_warn("%s: table %s: refused a request: its R_Key, place or "
-			 "length is not the ticket's",
-			 region, table);
-}
-
-/* Says once from which address requests are dropped. */
-static void say_unknown_peer(struct run *run)
-{
-	char who[TEXT_IP_MAX], peer[TEXT_IP_MAX];
-	struct responder_unknown_peer s;
-
-	if (!responder_unknown_peer(run->p, &s))
-		return;
-	text_of_ip(who, s.version, s.ip);
-	text_of_ip(peer, s.peer_version, s.peer_ip);
-	cli_warn("%s: requests from %s are dropped: the translator is %s "
-		 "(--peer-ip)",
-		 run->o->region, who, peer);
-}
-
-/* Says which tables' requests are refused, and which no more; not more often
- * than a person can read it, but for the end. */
+/* Says that requests are refused, and why most of them are: once, until others
+ * have written something (probes do not). */
 static void say_refused(struct run *run, bool end)
 {
-	uint64_t now = clock_ms();
-	struct responder_refusal why;
+	const struct responder_ledger *l;
+	uint64_t now = clock_ms(), n;
+	struct responder_ledger new = {0};
+	const char *name, *cause;
 
-	say_unknown_peer(run);
-	if (!end && run->said_ms && now - run->said_ms < SAY_MS)
+	if (!end && now < run->look_ms)
 		return;
-	while (responder_refused(run->p, &why)) {
-		say_refusal(run, &why);
-		run->said_ms = now;
-	}
+	run->look_ms = now + LOOK_MS;
+	l = responder_cores_counters(run->cores);
+	new.bad_peer = l->bad_peer - run->said.bad_peer;
+	new.old_epoch = l->old_epoch - run->said.old_epoch;
+	new.invalid = l->invalid - run->said.invalid;
+	new.access = l->access - run->said.access;
+	n = new.bad_peer + new.old_epoch + new.invalid + new.access;
+	if (!n || (run->said.received && l->bytes == run->said.bytes))
+		return;
+	name = responder_ledger.fields[ledger_worst(&responder_ledger, &new)]
+		       .name;
+	cause = cause_of(name);
+	cli_warn("%s: requests are refused, most as %s: %s", run->o->region,
+		 name, cause ? cause : "is the ticket out of date?");
+	run->said = *l;
+	run->look_ms = now + SAY_MS;
 }
 
 /*
@@ -251,11 +236,11 @@ static void renew_queue_pairs(void *ctx)
  * something, and when nothing comes. */
 static void work_between_batches(struct run *run, bool idle)
 {
+	say_refused(run, false);
 	if (!idle && !responder_cores_has_events(run->cores))
 		return;
 	responder_cores_rest(
 		run->cores); /* what is wrong the next batch says */
-	say_refused(run, false);
 	look_after(run);
 }
 

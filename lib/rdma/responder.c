@@ -453,15 +453,6 @@ static bool from_peer(const struct responder *p, const struct roce *r)
 	       !memcmp(r->src, p->s->t.peer_ip, r->version == 4 ? 4 : 16);
 }
 
-static void note_unknown_peer(struct responder *p, const struct roce *r)
-{
-	p->ctr.bad_peer++;
-	if (p->unknown_peer.version)
-		return;
-	p->unknown_peer.version = r->version;
-	memcpy(p->unknown_peer.ip, r->src, sizeof(r->src));
-}
-
 static bool to_us(const struct responder *p, const struct roce *r)
 {
 	return r->version == p->s->t.version &&
@@ -506,7 +497,7 @@ static struct responder_qp *screen_packet(struct responder *p,
 		 is_rc(r->opcode) != p->s->rc[q - p->s->qp])
 		ctr->bad_opcode++;
 	else if (!from_peer(p, r))
-		note_unknown_peer(p, r);
+		p->ctr.bad_peer++;
 	else if (!to_us(p, r))
 		ctr->foreign++;
 	else
@@ -614,8 +605,6 @@ static struct verdict refuse_request(struct responder *p,
 		p->ctr.access++;
 	else
 		p->ctr.invalid++;
-	q->refused = true;
-	q->refused_rkey = r->rkey;
 	if (!is_rc(r->opcode))
 		return no_reply();
 	q->error = true;
@@ -641,15 +630,7 @@ static bool is_outdated(struct responder *p, struct responder_qp *q,
 static void count_other(struct responder *p, struct responder_qp *q,
 			const struct roce *r, uint64_t *reason)
 {
-	if (!is_outdated(p, q, r)) {
-		++*reason;
-		return;
-	}
-	p->ctr.old_epoch++;
-	if (p->answers) /* it is sent again under another ticket */
-		return;
-	q->refused = true;
-	q->refused_rkey = r->rkey;
+	++*(is_outdated(p, q, r) ? &p->ctr.old_epoch : reason);
 }
 
 /* An atomic's answer is repeated, and counted, if its value is still kept,
@@ -690,8 +671,6 @@ judge_expected(struct responder *p, struct responder_qp *q,
 		return refuse_request(p, q, r, why);
 	if (is_immediate(r->opcode) && *receives != UINT64_MAX)
 		--*receives;
-	if (q->refused && (is_atomic(r->opcode) || r->len))
-		q->refused = false;
 	v = responder_qp_accept(q, r);
 	q->expected = (r->psn + 1) & ROCE_PSN_MASK;
 	q->nak_sent = false;
@@ -856,12 +835,7 @@ static void make_qps(struct responder *p, const struct ticket *t)
 	p->s->qp_version++;
 	for (unsigned i = 0; i < t->n; i++) {
 		p->s->t.at[i].heads = NULL; /* the ticket's own */
-		const struct responder_qp *old = &p->s->qp[i];
-
 		p->s->qp[i] = (struct responder_qp){
-			.refused = old->refused,
-			.reported = old->reported,
-			.refused_rkey = old->refused_rkey,
 			.table = region_table(p->region, i),
 			.qpn = t->at[i].qpn,
 			.rkey = t->at[i].rkey,
@@ -924,51 +898,12 @@ int responder_open(struct responder **out, struct region *r,
 	return 0;
 }
 
-bool responder_unknown_peer(struct responder *p,
-			    struct responder_unknown_peer *out)
-{
-	if (!p->unknown_peer.version || p->unknown_peer.reported)
-		return false;
-	p->unknown_peer.reported = true;
-	out->version = p->unknown_peer.version;
-	memcpy(out->ip, p->unknown_peer.ip, 16);
-	out->peer_version = p->s->t.version;
-	memcpy(out->peer_ip, p->s->t.peer_ip, 16);
-	return true;
-}
-
-bool responder_refused(struct responder *p, struct responder_refusal *out)
-{
-	for (unsigned i = 0; i < p->s->t.n; i++) {
-		struct responder_qp *q = &p->s->qp[i];
-
-		if (q->refused == q->reported)
-			continue;
-		q->reported = q->refused;
-		out->table = i;
-		out->over = !q->refused;
-		out->epoch = epoch_of_rkey(p, i, q->refused_rkey);
-		return true;
-	}
-	return false;
-}
-
 bool responder_is_dead(const struct responder *p)
 {
 	for (unsigned i = 0; i < p->s->t.n; i++)
 		if (p->s->qp[i].error)
 			return true;
 	return false;
-}
-
-bool responder_has_events(const struct responder *p)
-{
-	const struct responder_state *s = p->s;
-
-	for (unsigned i = 0; i < s->t.n; i++)
-		if (s->qp[i].error || s->qp[i].refused != s->qp[i].reported)
-			return true;
-	return s->epoch != s->t.epoch;
 }
 
 uint64_t responder_epoch(const struct responder *p)

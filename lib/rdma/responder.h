@@ -74,30 +74,8 @@ int responder_reopen(struct responder *p, const struct ticket *t,
  * carried out twice.
  */
 void responder_renumber(const struct responder *p, struct ticket *t);
-/*
- * A table began to refuse requests, or (without NAKs) gets requests of a past
- * epoch; or it carries them out again (over). On RC the queue pair is dead
- * after a refusal, until responder_reopen().
- */
-struct responder_refusal {
-	unsigned table;
-	bool over;
-	uint64_t epoch; /* of its R_Key, if a past one; 0: its R_Key is of no
-			   known epoch, or something else was wrong */
-};
-
-/* Returns each change once; false: no new one. */
-bool responder_refused(struct responder *p, struct responder_refusal *out);
-/* The first sender of requests that is not the ticket's peer (bad_peer), and
- * the peer's own address. Returned once. */
-struct responder_unknown_peer {
-	uint8_t version, peer_version;
-	uint8_t ip[16], peer_ip[16];
-};
-
-bool responder_unknown_peer(struct responder *p,
-			    struct responder_unknown_peer *out);
-/* Whether a queue pair is dead. */
+/* Whether a queue pair is dead: on RC, once it has refused a request, until
+ * responder_reopen(). */
 bool responder_is_dead(const struct responder *p);
 /* The epoch that the queue pairs were made for. */
 uint64_t responder_epoch(const struct responder *p);
@@ -157,8 +135,8 @@ int responder_cores_rest(struct responder_cores *c);
 const struct responder_ledger *
 responder_cores_counters(struct responder_cores *c);
 
-/* Whether responder_refused(), responder_unknown_peer(), responder_is_dead() or
- * another epoch may have something to tell; at rest always. */
+/* Whether responder_is_dead(), or there may be another epoch; at rest always.
+ */
 bool responder_cores_has_events(const struct responder_cores *c);
 
 /* snk_drops() of the answers' sink; not at rest: after a completed batch. */

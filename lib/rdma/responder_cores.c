@@ -104,11 +104,6 @@ static void note_error(struct responder_cores *c, int error)
 		__atomic_store_n(&c->error, error, __ATOMIC_RELAXED);
 }
 
-static void note_event(struct responder_cores *c)
-{
-	__atomic_store_n(&c->has_events, true, __ATOMIC_RELAXED);
-}
-
 static struct batch *batch_of(const struct responder_cores *c,
 			      const struct threads_batch *b)
 {
@@ -193,8 +188,6 @@ static void screen_batch(struct responder_cores *c, struct responder *p,
 			add_request(b, p, q, r, &v, b->pkt[at + i].ts_ns);
 		}
 	}
-	if (p->unknown_peer.version && !p->unknown_peer.reported)
-		note_event(c);
 	*threads_send(out + last_owner(c), 1) = 0;
 }
 
@@ -205,7 +198,7 @@ static bool is_expected(const struct responder *p, const struct batch *b)
 		const struct responder_qp *q = &p->s->qp[i];
 
 		if (b->run[i].n &&
-		    (q->error || q->refused ||
+		    (q->error ||
 		     (p->s->rc[i] && q->expected != b->run[i].first)))
 			return false;
 	}
@@ -242,8 +235,8 @@ static void judge_batch(struct responder_cores *c, struct responder *p,
 	}
 	if (!plain)
 		judge_one_by_one(p, b);
-	if (responder_has_events(p))
-		note_event(c);
+	if (responder_is_dead(p) || p->s->epoch != p->s->t.epoch)
+		__atomic_store_n(&c->has_events, true, __ATOMIC_RELAXED);
 }
 
 /* The owner of a byte of a table; *room: how many bytes from there it owns. */
@@ -487,9 +480,6 @@ int responder_cores_rest(struct responder_cores *c)
 		ledger_add(&responder_ledger, &p->ctr, &own->ctr);
 		memset(&own->ctr, 0, sizeof(own->ctr));
 		publish_counters(c->worker[i]);
-		if (!p->unknown_peer.version)
-			p->unknown_peer = own->unknown_peer;
-		own->unknown_peer.reported = own->unknown_peer.version;
 	}
 	c->lent = true;
 	__atomic_store_n(&c->has_events, false, __ATOMIC_RELAXED);

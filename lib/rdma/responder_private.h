@@ -143,11 +143,8 @@ struct responder_qp {
 	uint64_t address;
 	uint32_t expected, first; /* PSNs */
 	bool error, nak_sent;
-	bool refused;  /* refused one, and executed none since */
-	bool reported; /* `refused' as responder_refused() returned it */
-	uint32_t refused_rkey; /* the R_Key of that request */
-	uint32_t other_rkey;   /* the last R_Key that was not rkey, and */
-	uint64_t other_epoch;  /* its epoch; 0: of no past epoch */
+	uint32_t other_rkey;  /* the last R_Key that was not rkey, and */
+	uint64_t other_epoch; /* its epoch; 0: of no past epoch */
 };
 
 /* State that one packet leaves to the next. */
@@ -169,11 +166,6 @@ struct responder {
 	struct responder_options o;
 	struct responder_state *s;
 	struct responder_ledger ctr;
-	/* The first sender that is not the ticket's peer; version 0: none. */
-	struct {
-		uint8_t version, ip[16];
-		bool reported;
-	} unknown_peer;
 	uint64_t qp_version; /* that headers holds entries of */
 	struct header_cache headers;
 	/* Operations to be carried out (one core). */
@@ -331,8 +323,5 @@ int responder_exec(struct responder *p, const struct op *op, size_t n,
 void responder_screen(struct responder *p, const struct pkt *pkts, unsigned n,
 		      struct roce *decoded, struct responder_qp **qps);
 void responder_set_epoch(struct responder *p, uint64_t epoch);
-
-/* Whether there is a new refusal, a dead queue pair, or another epoch. */
-bool responder_has_events(const struct responder *p);
 
 #endif

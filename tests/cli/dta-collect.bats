@@ -474,7 +474,7 @@ stalled() { # program argument...
 	[ ! -s err ]
 }
 
-@test "requests from another address than the translator's: whose, once" {
+@test "requests from another address than the translator's: said" {
 	dta-collect --create --layout "$EXAMPLES/uniform.ini" --region "$NAME"
 	dta-collect --region "$NAME" --ip 10.0.0.51 --peer-ip 10.0.0.101 \
 		--ticket t.ini
@@ -483,7 +483,7 @@ stalled() { # program argument...
 	run -1 --separate-stderr dta-collect --region "$NAME" \
 		--ip 10.0.0.51 --peer-ip 10.0.0.77 -q -r roce.pcap
 	head -n 1 <<<"$stderr" | diff - /dev/fd/3 3<<-EOF
-		dta-collect: $NAME: requests from 10.0.0.101 are dropped: the translator is 10.0.0.77 (--peer-ip)
+		dta-collect: $NAME: requests are refused, most as bad_peer: the packets are not from the translator of the ticket: --peer-ip says who that is
 	EOF
 }
 

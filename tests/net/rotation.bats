@@ -161,7 +161,7 @@ right() {
 	dta-collect --region "$NET-a" --rotate
 	wait_for grep -qx 'epoch = 2' a.ini
 	give chunk.pcap
-	wait_for grep -qx "dta-collect: $NET-a: table keys: refused a request with the R_Key of epoch 1; this is epoch 2: the ticket is out of date" collect-a.log
+	wait_for grep -qx "dta-collect: $NET-a: requests are refused, most as access: is the ticket out of date?" collect-a.log
 	wait_for grep -qx 'dta-translate: copy.ini: epoch 1: the collector refuses its R_Keys: the ticket is out of date; waiting for a new one' translate.log
 	kill -HUP "$TRANSLATE"
 	wait_for grep -qx 'dta-translate: SIGHUP: copy.ini: no new ticket: the old one stays' translate.log
