@@ -89,14 +89,12 @@ int region_map(struct region *r)
 
 static int copy_head(struct region *r)
 {
-	uint8_t *head = malloc(REGION_HEAD_LEN);
-	ssize_t n;
-
-	if (!head)
+	set_map(r, malloc(REGION_HEAD_LEN));
+	if (!r->map)
 		return -ENOMEM;
-	set_map(r, head);
-	n = pread(r->fd, head, REGION_HEAD_LEN, 0);
-	return n == REGION_HEAD_LEN ? 0 : n < 0 ? -errno : -ESTALE;
+	return pread(r->fd, r->map, REGION_HEAD_LEN, 0) == REGION_HEAD_LEN
+		       ? 0
+		       : -ESTALE;
 }
 
 int region_fail(const struct region *r, int rc, struct error *err)
@@ -108,14 +106,11 @@ int region_fail(const struct region *r, int rc, struct error *err)
 static int fail_absent(const char *path, const char *name, const char *cure,
 		       struct error *err)
 {
-	if (strchr(name + (*name == '/'), '/'))
-		return error_set(err, -ENOENT, "%s: %s", path,
-				 strerror(ENOENT));
-	if (!access(name, F_OK))
-		return error_set(err, -ENOENT,
-				 "%s: no such region; the file here is ./%s",
-				 path, name);
-	return error_set(err, -ENOENT, "%s: no such region%s", path, cure);
+	bool here = !strchr(name, '/') && !access(name, F_OK);
+
+	return error_set(err, -ENOENT, "%s: no such region%s%s", path,
+			 here ? "; the file here is ./" : cure,
+			 here ? name : "");
 }
 
 /* Reads and judges the header, then maps the file, or copies its head. */
@@ -411,26 +406,15 @@ uint64_t region_list_count(const struct region *r, const struct table *t,
 static void read_program(char out[16], uint32_t pid)
 {
 	char path[32];
-	ssize_t n = -1;
-	int fd;
+	FILE *in;
 
 	snprintf(path, sizeof(path), "/proc/%u/comm", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		n = read(fd, out, 15);
-		close(fd);
-	}
-	out[n > 0 ? n : 0] = '\0';
+	in = fopen(path, "re");
+	if (!in || !fgets(out, 16, in))
+		*out = '\0';
+	if (in)
+		fclose(in);
 	out[strcspn(out, "\n")] = '\0';
-}
-
-/* Whether a slot before this one is of the same process: another thread's. */
-static bool is_told(const struct region *r, unsigned slot)
-{
-	for (unsigned i = 0; i < slot; i++)
-		if (r->slot[i].pid == r->slot[slot].pid)
-			return true;
-	return false;
 }
 
 bool region_writer(const struct region *r, unsigned *at,
@@ -441,8 +425,11 @@ bool region_writer(const struct region *r, unsigned *at,
 			.pid = r->slot[*at].pid,
 			.start = r->slot[*at].start,
 		};
+		unsigned first = 0; /* of the process: others are its threads */
 
-		if (!s.pid || is_told(r, *at) || !region_writer_slot_lives(&s))
+		while (first < *at && r->slot[first].pid != s.pid)
+			first++;
+		if (!s.pid || first < *at || !region_writer_slot_lives(&s))
 			continue;
 		++*at;
 		out->pid = s.pid;
@@ -707,17 +694,9 @@ static struct region *region_of(struct memory *m)
 static const uint8_t *table_address(struct memory *m, const struct table *t,
 				    uint64_t epoch)
 {
-	return region_read(region_of(m), t, epoch);
-}
+	const struct region *r = region_of(m);
 
-static void read_mapped(struct memory *m, struct memory_read *r, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		memcpy(r[i].to,
-		       table_address(m, r[i].t, r[i].epoch) + r[i].offset,
-		       r[i].length);
-		r[i].rc = 0;
-	}
+	return r->look ? NULL : region_read(r, t, epoch);
 }
 
 static void read_file(struct memory *m, struct memory_read *r, size_t n)
@@ -753,20 +732,15 @@ static void close_region(struct memory *m)
 
 struct memory *region_memory(struct region *r)
 {
-	static const struct memory_ops mapped = {
-		.read = read_mapped,
-		.direct = table_address,
-		.renew = renew_epochs,
-		.close = close_region,
-	};
-	static const struct memory_ops file = {
+	static const struct memory_ops ops = {
 		.read = read_file,
+		.direct = table_address,
 		.renew = renew_epochs,
 		.close = close_region,
 	};
 	struct memory *m = &r->memory;
 
-	m->ops = r->look ? &file : &mapped;
+	m->ops = &ops;
 	m->path = r->path;
 	m->table = r->h.table;
 	m->tables = r->h.tables;

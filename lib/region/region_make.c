@@ -81,19 +81,6 @@ static const char *plain_name(const char *name)
 	return strchr(name, '/') ? NULL : name;
 }
 
-static int check_name(const char *name, struct error *err)
-{
-	const char *last = strrchr(name, '/');
-
-	last = last ? last + 1 : name;
-	if (!*last || !strcmp(last, ".") || !strcmp(last, ".."))
-		return error_set(err, -EINVAL, "'%s' is no name for a region",
-				 name);
-	if (strlen(last) > REGION_NAME_MAX - 32)
-		return error_set(err, -ENAMETOOLONG, "the name is too long");
-	return plain_name(name) != NULL;
-}
-
 static int set_place(struct region_place *out, const char *dir,
 		     const char *name, uint64_t huge)
 {
@@ -103,34 +90,33 @@ static int set_place(struct region_place *out, const char *dir,
 	return out->path ? 0 : -ENOMEM;
 }
 
-/* The path has a slash. */
-static int place_path(struct region_place *out, const char *path)
-{
-	char *dir = strndup(path, (size_t)(strrchr(path, '/') + 1 - path));
-
-	*out = (struct region_place){strdup(path), dir ? huge_page_of(dir) : 0};
-	free(dir);
-	return out->path ? 0 : -ENOMEM;
-}
-
 int region_find(struct region_place *out, const char *name, struct error *err)
 {
-	int plain = check_name(name, err);
+	const char *slash = strrchr(name, '/'),
+		   *last = slash ? slash + 1 : name;
 	uint64_t page = huge_page_of(huge_dir);
 
-	if (plain < 0)
-		return plain;
-	if (!plain)
-		return place_path(out, name);
-	name = plain_name(name);
+	if (!*last || !strcmp(last, ".") || !strcmp(last, ".."))
+		return error_set(err, -EINVAL, "'%s' is no name for a region",
+				 name);
+	if (strlen(last) > REGION_NAME_MAX - 32)
+		return error_set(err, -ENAMETOOLONG, "the name is too long");
+	if (!plain_name(name)) {
+		char *dir = strndup(name, (size_t)(last - name));
+
+		*out = (struct region_place){strdup(name),
+					     dir ? huge_page_of(dir) : 0};
+		free(dir);
+		return out->path ? 0 : -ENOMEM;
+	}
 	if (page) {
-		int rc = set_place(out, huge_dir, name, page);
+		int rc = set_place(out, huge_dir, last, page);
 
 		if (rc < 0 || !access(out->path, F_OK))
 			return rc;
 		free(out->path);
 	}
-	return set_place(out, shm, name, 0);
+	return set_place(out, shm, last, 0);
 }
 
 int region_begins(const char *path)
@@ -184,10 +170,8 @@ static int choose_place(struct region_place *out, const char *name,
 	uint64_t page = huge_page_of(huge_dir);
 	int rc = region_find(out, name, err);
 
-	if (rc < 0 || !plain_name(name))
+	if (rc < 0 || !plain_name(name) || !access(out->path, F_OK))
 		return rc;
-	if (!access(out->path, F_OK))
-		return error_set(err, -EEXIST, REGION_EXISTS, out->path);
 	if (pages == REGION_PAGES_SMALL || !page || page > size ||
 	    huge_free(page) < size + page || access(huge_dir, W_OK) < 0)
 		return 0;
@@ -195,36 +179,26 @@ static int choose_place(struct region_place *out, const char *name,
 	return set_place(out, huge_dir, plain_name(name), page);
 }
 
-static int no_room(uint64_t size, uint64_t there, const char *where,
-		   struct error *err)
+/* Whether there are as many free bytes as a new file in r's place takes. */
+static int check_room(const struct region *r, const struct statfs *s,
+		      struct error *err)
 {
-	return error_set(err, -ENOSPC, "needs %.1f MiB, %s has %.1f MiB free",
-			 (double)size / 0x1p20, where, (double)there / 0x1p20);
-}
+	uint64_t size = r->h.file_size, memory, there;
+	int dir = (int)(strrchr(r->path, '/') - r->path);
 
-/* Free bytes for a new file of size bytes in r's place; says what lacks. */
-static int check_room(const struct region *r, uint64_t size, struct error *err)
-{
-	const char *slash = strrchr(r->path, '/');
-	char dir[256];
-	struct statfs s;
-	uint64_t there;
-
-	snprintf(dir, sizeof(dir), "%.*s", (int)(slash - r->path), r->path);
-	if (fstatfs(r->fd, &s) < 0)
-		return error_set(err, -errno, "%s: %s", dir, strerror(errno));
-	if (s.f_type == HUGETLBFS_MAGIC)
-		there = huge_free((uint64_t)s.f_bsize);
-	else
-		there = (uint64_t)s.f_bavail * (uint64_t)s.f_bsize;
-	/* A tmpfs without a limit says 0 blocks. */
-	if (there < size && !(s.f_type == TMPFS_MAGIC && !s.f_blocks))
-		return no_room(size, there, dir, err);
-	/* What can be had without swapping out others. */
-	there = read_number("/proc/meminfo", "MemAvailable:") << 10;
-	if (s.f_type == TMPFS_MAGIC && there < size)
-		return no_room(size, there, "memory", err);
-	return 0;
+	there = s->f_type == HUGETLBFS_MAGIC
+			? huge_free((uint64_t)s->f_bsize)
+			: (uint64_t)s->f_bavail * (uint64_t)s->f_bsize;
+	/* What can be had without swapping out others. A tmpfs without a limit
+	 * says 0 blocks. */
+	memory = read_number("/proc/meminfo", "MemAvailable:") << 10;
+	if (s->f_type == TMPFS_MAGIC && (!s->f_blocks || memory < there))
+		there = memory;
+	if (there >= size)
+		return 0;
+	return error_set(err, -ENOSPC, "needs %.1f MiB, %.*s has %.1f MiB free",
+			 (double)size / 0x1p20, dir, r->path,
+			 (double)there / 0x1p20);
 }
 
 /*
@@ -318,9 +292,7 @@ static int check_places(const struct region_header *h, uint64_t file_size,
 
 	if (!h->tables || h->tables > TABLE_MAX || !h->epochs ||
 	    h->epochs > REGION_EPOCHS_MAX || h->writer_slots != REGION_WRITERS)
-		return error_set(err, -EBADMSG,
-				 "the header is damaged: tables, epochs or "
-				 "writer slots");
+		return error_set(err, -EBADMSG, "the header is damaged");
 	if (file_size < h->file_size)
 		return error_set(err, -ESTALE,
 				 "the file shrank: %llu bytes of %llu",
@@ -332,8 +304,7 @@ static int check_places(const struct region_header *h, uint64_t file_size,
 	    h->set_len % REGION_ALIGN ||
 	    __builtin_mul_overflow(h->set_len, (uint64_t)h->epochs, &sets) ||
 	    !fits_within(h->set_at, sets, h->file_size))
-		return error_set(err, -EBADMSG,
-				 "the header is damaged: its parts overlap");
+		return error_set(err, -EBADMSG, "the header is damaged");
 	return 0;
 }
 
@@ -352,14 +323,6 @@ static bool table_placed(const struct region_header *h, const struct table *t)
 			   t->values * sizeof(uint32_t), h->values_len);
 }
 
-/* Whether tables overlap, or have a name or id in common. */
-static bool tables_collide(const struct table *a, const struct table *b)
-{
-	return (a->offset + a->length > b->offset &&
-		b->offset + b->length > a->offset) ||
-	       a->id == b->id || !strcmp(a->name, b->name);
-}
-
 int region_check(const struct region_header *h, uint64_t file_size,
 		 struct error *err)
 {
@@ -370,19 +333,23 @@ int region_check(const struct region_header *h, uint64_t file_size,
 	    (rc = check_places(h, file_size, err)) < 0)
 		return rc;
 	for (unsigned i = 0; i < h->tables; i++) {
-		if (table_check(&h->table[i], &why) < 0)
+		const struct table *t = &h->table[i];
+
+		if (table_check(t, &why) < 0)
 			return error_set(err, -EBADMSG, "table %u: %.400s", i,
 					 why.text);
-		if (!table_placed(h, &h->table[i]))
+		if (!table_placed(h, t))
 			return error_set(err, -EBADMSG,
 					 "table %u lies outside the region", i);
-	}
-	for (unsigned i = 0; i < h->tables; i++)
-		for (unsigned j = 0; j < i; j++)
-			if (tables_collide(&h->table[i], &h->table[j]))
+		for (const struct table *o = h->table; o < t; o++)
+			if ((o->offset + o->length > t->offset &&
+			     t->offset + t->length > o->offset) ||
+			    o->id == t->id || !strcmp(o->name, t->name))
 				return error_set(err, -EBADMSG,
-						 "tables %u and %u collide", j,
+						 "table %u is another's place, "
+						 "id or name",
 						 i);
+	}
 	return 0;
 }
 
@@ -504,22 +471,19 @@ static int populate_part(struct region *r, uint64_t at, uint64_t size,
 /*
  * Every page now: a file system that is full says so here, not by SIGBUS later.
  */
-static int populate_file(struct region *r, const struct region_options *o,
+static int populate_file(struct region *r, enum region_pages pages, long magic,
 			 struct error *err)
 {
 	uint64_t all = r->h.file_size, size;
-	struct statfs s;
 	int rc = 0;
 
-	if (fstatfs(r->fd, &s) < 0)
-		return region_fail(r, -errno, err);
-	if (s.f_type == TMPFS_MAGIC && o->pages == REGION_PAGES_SMALL)
+	if (magic == TMPFS_MAGIC && pages == REGION_PAGES_SMALL)
 		madvise(r->map, all, MADV_NOHUGEPAGE);
-	else if (s.f_type == TMPFS_MAGIC && all >= REGION_HUGE)
+	else if (magic == TMPFS_MAGIC && all >= REGION_HUGE)
 		madvise(r->map, all, MADV_HUGEPAGE);
 	for (uint64_t at = 0; !rc && at < all; at += size) {
 		size = all - at < REGION_PART ? all - at : REGION_PART;
-		rc = populate_part(r, at, size, (long)s.f_type, o->pages);
+		rc = populate_part(r, at, size, magic, pages);
 	}
 	if (rc == -ENOSPC)
 		return error_set(
@@ -531,12 +495,14 @@ static int populate_file(struct region *r, const struct region_options *o,
 static int size_and_map(struct region *r, const struct region_options *o,
 			struct error *err)
 {
+	struct statfs s;
 	int rc;
 
 	if (r->huge)
-		r->h.file_size = (r->h.file_size + r->huge - 1) / r->huge *
-				 r->huge;
-	rc = check_room(r, r->h.file_size, err);
+		r->h.file_size = round_up(r->h.file_size, r->huge);
+	if (fstatfs(r->fd, &s) < 0)
+		return region_fail(r, -errno, err);
+	rc = check_room(r, &s, err);
 	if (rc < 0)
 		return rc;
 	if (ftruncate(r->fd, (off_t)r->h.file_size) < 0)
@@ -544,7 +510,7 @@ static int size_and_map(struct region *r, const struct region_options *o,
 	rc = region_map(r);
 	if (rc < 0)
 		return region_fail(r, rc, err);
-	rc = populate_file(r, o, err);
+	rc = populate_file(r, o->pages, (long)s.f_type, err);
 	if (rc < 0 || o->pages != REGION_PAGES_HUGE)
 		return rc;
 	if (*region_page_kind(r) != '4')
