@@ -133,6 +133,11 @@ struct writer {
 int region_check(const struct region_header *h, uint64_t file_size,
 		 struct error *err);
 
+/* Whether a file begins as magic says, region_magic or snapshot_magic: of this
+ * machine's byte order, and of the version that this program knows. */
+int region_check_magic(const char is[8], uint32_t order, uint32_t version,
+		       const char magic[8], struct error *err);
+
 /* CRC-32C over the static part, its crc field taken as 0. */
 uint32_t region_header_crc(const struct region_header *h);
 

@@ -258,20 +258,36 @@ static uint64_t align_of(uint64_t len)
 	return len >= REGION_HUGE ? REGION_HUGE : REGION_ALIGN;
 }
 
+int region_check_magic(const char is[8], uint32_t order, uint32_t version,
+		       const char magic[8], struct error *err)
+{
+	bool region = magic == region_magic;
+	const char *const what = region ? "region" : "snapshot";
+
+	if (memcmp(is, magic, 8) != 0)
+		return error_set(
+			err, -EBADMSG, "not a %s%s", what,
+			!memcmp(is, region ? snapshot_magic : region_magic, 8)
+				? region ? ": a snapshot" : ": a region"
+				: "");
+	if (order != REGION_ORDER)
+		return error_set(err, -EPROTONOSUPPORT,
+				 "a %s of another byte order", what);
+	if (version != REGION_VERSION)
+		return error_set(err, -EPROTONOSUPPORT,
+				 "a %s of version %u; this program knows "
+				 "version %d",
+				 what, version, REGION_VERSION);
+	return 0;
+}
+
 static int check_identity(const struct region_header *h, struct error *err)
 {
-	if (!memcmp(h->magic, snapshot_magic, sizeof(h->magic)))
-		return error_set(err, -EBADMSG, "a snapshot, not a region");
-	if (memcmp(h->magic, region_magic, sizeof(h->magic)) != 0)
-		return error_set(err, -EBADMSG, "not a region");
-	if (h->order != REGION_ORDER)
-		return error_set(err, -EPROTONOSUPPORT,
-				 "a region of another byte order");
-	if (h->version != REGION_VERSION)
-		return error_set(err, -EPROTONOSUPPORT,
-				 "a region of version %u; this program knows "
-				 "version %d",
-				 h->version, REGION_VERSION);
+	int rc = region_check_magic(h->magic, h->order, h->version,
+				    region_magic, err);
+
+	if (rc < 0)
+		return rc;
 	if (h->length != REGION_STATIC_LEN || region_header_crc(h) != h->crc)
 		return error_set(
 			err, -EBADMSG,

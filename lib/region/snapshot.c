@@ -135,25 +135,6 @@ static int set_damaged(struct error *err, const char *what)
 	return error_set(err, -EBADMSG, "%s", what);
 }
 
-static int check_identity(const struct snapshot *s, struct error *err)
-{
-	const struct snapshot_header *h = &s->head;
-
-	if (!memcmp(h->magic, region_magic, sizeof(h->magic)))
-		return set_damaged(err, "a region, not a snapshot");
-	if (memcmp(h->magic, snapshot_magic, sizeof(h->magic)) != 0)
-		return set_damaged(err, "not a snapshot");
-	if (h->order != REGION_ORDER)
-		return error_set(err, -EPROTONOSUPPORT,
-				 "a snapshot of another byte order");
-	if (h->version != SNAPSHOT_VERSION)
-		return error_set(err, -EPROTONOSUPPORT,
-				 "a snapshot of version %u; this program "
-				 "knows version %d",
-				 h->version, SNAPSHOT_VERSION);
-	return 0;
-}
-
 static int load_head(struct snapshot *s, struct error *err)
 {
 	struct error why = {""};
@@ -163,7 +144,8 @@ static int load_head(struct snapshot *s, struct error *err)
 	if (s->size < sizeof(s->head) ||
 	    read_at(s, &s->head, sizeof(s->head), 0) < 0)
 		return set_damaged(err, "not a snapshot, or cut short");
-	rc = check_identity(s, err);
+	rc = region_check_magic(s->head.magic, s->head.order, s->head.version,
+				snapshot_magic, err);
 	if (rc < 0)
 		return rc;
 	if (s->size < least || read_at(s, &s->h, sizeof(s->h), at) < 0)
@@ -387,18 +369,6 @@ struct memory *snapshot_memory(struct snapshot *s)
 	return m;
 }
 
-/* A block, and the header before it, which only other readers need. */
-static int check_block(struct snapshot *s, uint64_t block, uint8_t *room)
-{
-	uint64_t at = s->index[block].at;
-	struct snapshot_block b = {0};
-	int rc = snapshot_block_read(s, block, room);
-
-	if (!rc)
-		rc = read_at(s, &b, sizeof(b), at - sizeof(b));
-	return !rc && b.crc != snapshot_block_crc(&b) ? -EBADMSG : rc;
-}
-
 int snapshot_verify(struct snapshot *s, uint64_t *blocks, uint64_t *damaged,
 		    struct error *err)
 {
@@ -408,7 +378,15 @@ int snapshot_verify(struct snapshot *s, uint64_t *blocks, uint64_t *damaged,
 	*blocks = s->plan.blocks;
 	*damaged = 0;
 	for (uint64_t i = 0; i < s->plan.blocks && !rc; i++) {
-		rc = check_block(s, i, room);
+		struct snapshot_block b = {0};
+
+		rc = snapshot_block_read(s, i, room);
+		/* The header before it, which only other readers need. */
+		if (!rc)
+			rc = read_at(s, &b, sizeof(b),
+				     s->index[i].at - sizeof(b));
+		if (!rc && b.crc != snapshot_block_crc(&b))
+			rc = -EBADMSG;
 		if (rc == -EBADMSG) {
 			++*damaged;
 			rc = 0;
@@ -417,38 +395,6 @@ int snapshot_verify(struct snapshot *s, uint64_t *blocks, uint64_t *damaged,
 	free(room);
 	return rc < 0 ? error_set(err, rc, "%s: %s", s->path, strerror(-rc))
 		      : 0;
-}
-
-/* The layout that the region was made from. The values stay the snapshot's. */
-static void layout_of(struct layout *l, struct snapshot *s)
-{
-	struct table_view v;
-
-	memset(l, 0, sizeof(*l));
-	l->n = s->h.tables;
-	for (unsigned i = 0; i < l->n; i++) {
-		l->table[i] = s->h.table[i];
-		memory_view(&v, snapshot_memory(s), &s->h.table[i],
-			    s->head.first);
-		l->values[i] = (uint32_t *)v.values;
-	}
-}
-
-/* A table's inner places must come out as they were. */
-static int check_geometry(const struct snapshot *s, const struct region *r,
-			  struct error *err)
-{
-	for (unsigned i = 0; i < s->h.tables; i++) {
-		const struct table *a = &s->h.table[i], *b = &r->h.table[i];
-
-		if (a->length != b->length || a->heads != b->heads ||
-		    a->stride != b->stride)
-			return error_set(err, -ENOTSUP,
-					 "%s: table %s has a geometry that "
-					 "this program would not make",
-					 s->path, a->name);
-	}
-	return 0;
 }
 
 static int restore_blocks(struct snapshot *s, struct region *r,
@@ -477,7 +423,7 @@ int snapshot_restore(struct snapshot *s, const char *name,
 		     struct error *err)
 {
 	struct region_options options = *o;
-	struct layout l;
+	struct layout l = {.n = s->h.tables}; /* that it was made from */
 	struct region *r;
 	int rc;
 
@@ -485,17 +431,28 @@ int snapshot_restore(struct snapshot *s, const char *name,
 	/* No fewer sets than there were: the epochs have to have room. */
 	if (options.epochs < s->h.epochs)
 		options.epochs = s->h.epochs;
-	layout_of(&l, s);
+	for (unsigned i = 0; i < l.n; i++) {
+		struct table_view v;
+
+		l.table[i] = s->h.table[i];
+		memory_view(&v, snapshot_memory(s), &s->h.table[i],
+			    s->head.first);
+		l.values[i] = (uint32_t *)v.values;
+	}
 	rc = region_make(&r, name, &l, &options, err);
 	if (rc < 0)
 		return rc;
-	rc = check_geometry(s, r, err);
-	if (!rc) {
-		rc = restore_blocks(s, r, damaged);
-		if (rc < 0)
-			error_set(err, rc, "%s: %s", s->path, strerror(-rc));
-	}
+	/* A table's inner places must come out as they were. */
+	for (unsigned i = 0; i < l.n && !rc; i++)
+		if (l.table[i].length != r->h.table[i].length ||
+		    l.table[i].heads != r->h.table[i].heads ||
+		    l.table[i].stride != r->h.table[i].stride)
+			rc = -ENOTSUP;
 	if (!rc)
+		rc = restore_blocks(s, r, damaged);
+	if (rc < 0)
+		error_set(err, rc, "%s: %s", s->path, strerror(-rc));
+	else
 		rc = region_publish(r, err);
 	region_close(r);
 	if (!rc && *damaged)
@@ -668,7 +625,8 @@ static uint64_t count_slots_taken(const struct region *r)
 	return __atomic_load_n(&r->state->slots_taken, __ATOMIC_ACQUIRE);
 }
 
-/* Whether no writer is in that epoch, and none died in it. */
+/* Whether no writer is in these epochs, and none died in them. current: the
+ * last one is the region's. */
 static int check_writers(const struct region *r, uint64_t first, uint64_t last,
 			 bool current, struct error *err)
 {
@@ -698,46 +656,13 @@ static int check_writers(const struct region *r, uint64_t first, uint64_t last,
 	return 0;
 }
 
-static int check_epochs(const struct region *r, uint64_t first, uint64_t last,
-			bool current, struct error *err)
-{
-	uint64_t oldest = region_oldest(r), epoch = region_epoch(r);
-
-	if (first > last || first < oldest || last > epoch)
-		return error_set(err, -ERANGE,
-				 "%s: epochs %llu to %llu are not among %llu "
-				 "to %llu",
-				 region_path(r), (unsigned long long)first,
-				 (unsigned long long)last,
-				 (unsigned long long)oldest,
-				 (unsigned long long)epoch);
-	return check_writers(r, first, last, current, err);
-}
-
-/*
- * What is in the file is what the region held at one moment, or an error.
- * current: the last epoch was, when the snapshot was begun.
- */
-static int check_still(const struct region *r, uint64_t first, bool current,
-		       uint64_t slots_taken, struct error *err)
-{
-	if (region_oldest(r) > first)
-		return error_set(err, -ESTALE,
-				 "%s: epoch %llu was recycled meanwhile",
-				 region_path(r), (unsigned long long)first);
-	if (current && slots_taken != count_slots_taken(r))
-		return error_set(err, -EBUSY,
-				 "%s: a writer came while the snapshot was "
-				 "made: rotate first",
-				 region_path(r));
-	return 0;
-}
-
+/* What is in the file is what the region held at one moment, or an error. */
 static int save_to(int fd, const struct region *r, uint64_t first,
 		   uint64_t last, const char *path, struct error *err)
 {
 	struct saving *s = calloc(1, sizeof(*s));
-	bool current = last == region_epoch(r);
+	uint64_t oldest = region_oldest(r), epoch = region_epoch(r);
+	bool current = last == epoch; /* when it was begun */
 	uint64_t slots_taken = count_slots_taken(r);
 	int rc;
 
@@ -746,14 +671,25 @@ static int save_to(int fd, const struct region *r, uint64_t first,
 	s->r = r;
 	s->fd = fd;
 	plan_init(&s->plan, &r->h, first, last);
-	rc = check_epochs(r, first, last, current, err);
-	if (!rc) {
-		rc = save_epochs(s);
-		if (rc < 0)
-			error_set(err, rc, "%s: %s", path, strerror(-rc));
-		else
-			rc = check_still(r, first, current, slots_taken, err);
-	}
+	if (first > last || first < oldest || last > epoch)
+		rc = error_set(err, -ERANGE,
+			       "%s: epochs %ju to %ju are not among %ju to %ju",
+			       region_path(r), (uintmax_t)first,
+			       (uintmax_t)last, (uintmax_t)oldest,
+			       (uintmax_t)epoch);
+	else
+		rc = check_writers(r, first, last, current, err);
+	if (!rc && (rc = save_epochs(s)) < 0)
+		error_set(err, rc, "%s: %s", path, strerror(-rc));
+	if (!rc && region_oldest(r) > first)
+		rc = error_set(err, -ESTALE,
+			       "%s: epoch %ju was recycled meanwhile",
+			       region_path(r), (uintmax_t)first);
+	if (!rc && current && slots_taken != count_slots_taken(r))
+		rc = error_set(err, -EBUSY,
+			       "%s: a writer came while the snapshot was "
+			       "made: rotate first",
+			       region_path(r));
 	if (s->z_open)
 		deflateEnd(&s->z);
 	free(s->index);

@@ -28,7 +28,7 @@
 #include "region/snapshot.h"
 
 enum {
-	SNAPSHOT_VERSION = 1,
+	SNAPSHOT_VERSION = REGION_VERSION, /* so far */
 	SNAPSHOT_BLOCK = 64 << 10,
 	/* Inflated blocks kept, 128 MiB: keys are scattered, and to inflate a
 	 * block for each of them takes a hundred times as long. */

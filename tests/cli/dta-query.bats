@@ -507,10 +507,10 @@ last_values() { # table
 	prepare int-path
 	dta-collect --region "$NAME" --snapshot s.dta
 	run -1 --separate-stderr dta-query keywrite --region ./s.dta 1
-	[ "$stderr" = "dta-query: ./s.dta: a snapshot, not a region" ]
+	[ "$stderr" = "dta-query: ./s.dta: not a region: a snapshot" ]
 	cp "$(dta-dump region "$NAME" -o ndjson | jq -r .path | head -n 1)" r
 	run -1 --separate-stderr dta-query keywrite --snapshot r 1
-	[ "$stderr" = "dta-query: r: a region, not a snapshot" ]
+	[ "$stderr" = "dta-query: r: not a snapshot: a region" ]
 	dta-collect --remove --region "$NAME"
 
 	run -1 --separate-stderr dta-query keywrite --region "$NAME" 1
