@@ -38,9 +38,9 @@ struct responder_ledger {
 	uint64_t bad_peer;     /* not the configured source address */
 	uint64_t qp_error;     /* queue pair in error state */
 	uint64_t out_of_order; /* PSN ahead of the expected one */
-	uint64_t old_epoch;    /* not the expected PSN, and the R_Key of a past
-				  epoch: sent before the queue pair was made
-				  anew, or under an old ticket */
+	uint64_t old_epoch;    /* not the expected PSN, and another R_Key: sent
+				  before the queue pair was made anew, or under
+				  an old ticket */
 	uint64_t invalid;      /* lengths, alignment, MTU: NAK 0x61 (RC) */
 	uint64_t access;       /* R_Key, bounds: NAK 0x62 (RC) */
 	uint64_t rnr;	       /* no receive posted */

@@ -20,7 +20,7 @@
 struct responder_qp;
 
 /*
- * responder_replies.c: frames that answer requests.
+ * Frames that answer requests.
  *
  * Replies are collected and sent together, in order: the CRC of bytes just
  * stored would wait for the stores, and CRCs of many frames wait only once. An
@@ -97,7 +97,7 @@ int replies_send(struct responder_replies *d, struct replays *replays,
 void replies_drop(struct responder_replies *d);
 
 /*
- * responder_header_cache.c: headers of requests that were found valid.
+ * Headers of requests that were found valid.
  *
  * Common requests of one length from one requester to one queue pair are equal
  * up to the PSN. Every check that needs one packet only reads just these bytes,
@@ -143,8 +143,6 @@ struct responder_qp {
 	uint64_t address;
 	uint32_t expected, first; /* PSNs */
 	bool error, nak_sent;
-	uint32_t other_rkey;  /* the last R_Key that was not rkey, and */
-	uint64_t other_epoch; /* its epoch; 0: of no past epoch */
 };
 
 /* State that one packet leaves to the next. */
