@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "base/clock.h"
 #include "base/rng.h"
@@ -98,24 +97,17 @@ static int access_of(const struct verbs_target *v, const struct table *t)
 }
 
 /* Too much memory locked is by far the likeliest reason. */
-static int cannot_register(int rc, const struct verbs_target *v,
-			   const char *what, uint64_t length, struct error *err)
+static int cannot_register(const struct verbs_target *v, const char *what,
+			   uint64_t length, struct error *err)
 {
-	struct rlimit limit = {0, 0};
-	char now[32] = "unlimited";
+	int rc = errno ? -errno : -EIO;
 
-	getrlimit(RLIMIT_MEMLOCK, &limit);
-	if (limit.rlim_cur != RLIM_INFINITY)
-		snprintf(now, sizeof(now), "%llu KiB",
-			 (unsigned long long)limit.rlim_cur >> 10);
 	return error_set(err, rc,
-			 "%s: %s: cannot lock %.1f MiB: %s: the limit (ulimit "
-			 "-l) is %s: raise it with ulimit -l unlimited as "
-			 "root, memlock in /etc/security/limits.d, or "
-			 "LimitMEMLOCK=infinity in a systemd unit; or grant "
-			 "CAP_IPC_LOCK",
-			 v->name, what, (double)length / 0x1p20, strerror(-rc),
-			 now);
+			 "%s: %s: cannot lock %.1f MiB: %s: raise the limit "
+			 "(ulimit -l unlimited as root, memlock in "
+			 "/etc/security/limits.d, LimitMEMLOCK=infinity in a "
+			 "systemd unit), or grant CAP_IPC_LOCK",
+			 v->name, what, (double)length / 0x1p20, strerror(-rc));
 }
 
 /* Revokes them: nothing can be written through them once it returns. */
@@ -138,29 +130,13 @@ static int make_memory(struct verbs_memory *m, struct verbs_target *v,
 		errno = 0;
 		m->mr[m->n] = ibv_reg_mr(v->pd, at, t->length, access_of(v, t));
 		if (!m->mr[m->n]) {
-			int rc = errno ? -errno : -EIO;
-			char what[TABLE_NAME_MAX + 8];
+			int rc = cannot_register(v, t->name, t->length, err);
 
 			drop_memory(m);
-			snprintf(what, sizeof(what), "table %s", t->name);
-			return cannot_register(rc, v, what, t->length, err);
+			return rc;
 		}
 	}
 	return 0;
-}
-
-/* Registers the region for readers. */
-static int share_memory(struct verbs_target *v, struct error *err)
-{
-	uint64_t length = region_size(v->region);
-
-	errno = 0;
-	v->readable = ibv_reg_mr(v->pd, (void *)region_file(v->region), length,
-				 IBV_ACCESS_REMOTE_READ);
-	if (v->readable)
-		return 0;
-	return cannot_register(errno ? -errno : -EIO, v,
-			       "--readable: the region once more", length, err);
 }
 
 /* A receive has no room: an immediate is all that comes. */
@@ -262,31 +238,12 @@ static int to_rtr(struct verbs_pair *p, const struct verbs_target *v)
 	return -ibv_modify_qp(p->qp, &a, mask);
 }
 
-/* The kernel resolves the peer's address itself, and may fail to. */
-static int cannot_reach(int rc, const struct verbs_target *v, struct error *err)
-{
-	char ip[TEXT_IP_MAX];
-
-	text_of_ip(ip, v->want.version, v->want.peer_ip);
-	if (rc == -ENETUNREACH)
-		return error_set(err, rc,
-				 "%s: no route to the translator, %s, through "
-				 "%s: give it one: ip route add %s dev %s",
-				 v->name, ip, v->port.netdev, ip,
-				 v->port.netdev);
-	return error_set(err, rc,
-			 "%s: the translator, %s, does not answer ARP on %s: "
-			 "is it there? A switch needs no ARP: ip neigh replace "
-			 "%s dev %s lladdr MAC nud permanent (%s)",
-			 v->name, ip, v->port.netdev, ip, v->port.netdev,
-			 strerror(-rc));
-}
-
 /* Makes p for a table and its peer, ready to receive. */
 static int make_pair(struct verbs_pair *p, struct verbs_target *v,
 		     unsigned table, struct error *err)
 {
 	bool reliable = region_table(v->region, table)->qp == TABLE_QP_RC;
+	char ip[TEXT_IP_MAX];
 	int rc;
 
 	p->table = table;
@@ -303,61 +260,38 @@ static int make_pair(struct verbs_pair *p, struct verbs_target *v,
 	} else {
 		p->first_psn = (uint32_t)rng_seed() & ROCE_PSN_MASK;
 		rc = to_rtr(p, v);
-		if (rc < 0)
-			cannot_reach(rc, v, err);
+		text_of_ip(ip, v->want.version, v->want.peer_ip);
+		if (rc < 0) /* the kernel resolves the peer's address itself */
+			error_set(err, rc,
+				  "%s: the translator, %s, is not reached "
+				  "through %s: %s: give it a route (ip route "
+				  "add), and if it answers no ARP, as a "
+				  "switch: ip neigh replace %s dev %s lladdr "
+				  "MAC nud permanent",
+				  v->name, ip, v->port.netdev, strerror(-rc),
+				  ip, v->port.netdev);
 	}
 	if (rc < 0)
 		verbs_pair_drop(p);
 	return rc;
 }
 
-static bool pair_is_dead(const struct verbs_pair *p)
-{
-	struct ibv_qp_init_attr init;
-	struct ibv_qp_attr a;
-
-	if (ibv_query_qp(p->qp, &a, IBV_QP_STATE, &init))
-		return true;
-	return a.qp_state != IBV_QPS_RTR && a.qp_state != IBV_QPS_RTS;
-}
-
-/* The one that is expected. */
-static uint32_t expected_psn(const struct verbs_pair *p)
+/* Returns whether it is dead; *psn: the one that is expected. */
+static bool pair_is_dead(const struct verbs_pair *p, uint32_t *psn)
 {
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr a = {.rq_psn = 0};
 
-	if (ibv_query_qp(p->qp, &a, IBV_QP_RQ_PSN, &init))
-		return 0;
-	return a.rq_psn & ROCE_PSN_MASK;
-}
-
-static bool all_paired(const struct verbs_target *v)
-{
-	for (unsigned i = 0; i < v->pairs; i++)
-		if (!v->pair[i].qp)
-			return false;
-	return true;
-}
-
-static void describe_pair(const struct verbs_target *v, struct ticket_table *at,
-			  unsigned i)
-{
-	const struct verbs_pair *p = &v->pair[i];
-
-	at->rkey = v->now.mr[i]->rkey;
-	at->address = (uintptr_t)v->now.mr[i]->addr;
-	if (!p->qp)
-		return;
-	at->qpn = p->qp->qp_num;
-	at->psn = expected_psn(p);
-	at->first_psn = p->first_psn;
-	at->lasting = true;
+	if (ibv_query_qp(p->qp, &a, IBV_QP_STATE | IBV_QP_RQ_PSN, &init))
+		return true;
+	*psn = a.rq_psn & ROCE_PSN_MASK;
+	return a.qp_state != IBV_QPS_RTR && a.qp_state != IBV_QPS_RTS;
 }
 
 int verbs_ticket_make(struct verbs_target *v, struct ticket *t,
 		      struct error *err)
 {
+	unsigned ready = 0;
 	int rc;
 
 	*t = v->want;
@@ -375,21 +309,26 @@ int verbs_ticket_make(struct verbs_target *v, struct ticket *t,
 	rc = ticket_of_region(t, v->region, err);
 	if (rc < 0)
 		return rc;
-	if (t->epoch != v->now.epoch || !all_paired(v)) {
-		ticket_fini(t);
-		return error_set(err, -EAGAIN, "%s: not ready yet", v->name);
-	}
-	for (unsigned i = 0; i < t->n; i++)
-		describe_pair(v, &t->at[i], i);
-	return 0;
-}
+	for (unsigned i = 0; i < t->n && t->epoch == v->now.epoch; i++) {
+		const struct verbs_pair *p = &v->pair[i];
+		struct ticket_table *at = &t->at[i];
 
-/* Its number tells a send from a receive. */
-static void note_probe(struct verbs_pair *p, const struct ibv_wc *wc)
-{
-	p->probing = false;
-	if (wc->status != IBV_WC_SUCCESS)
-		p->remake = true;
+		at->rkey = v->now.mr[i]->rkey;
+		at->address = (uintptr_t)v->now.mr[i]->addr;
+		if (i >= v->pairs)
+			continue;
+		if (!p->qp)
+			break;
+		at->qpn = p->qp->qp_num;
+		at->first_psn = p->first_psn;
+		at->lasting = true;
+		pair_is_dead(p, &at->psn);
+		ready++;
+	}
+	if (t->epoch == v->now.epoch && ready == v->pairs)
+		return 0;
+	ticket_fini(t);
+	return error_set(err, -EAGAIN, "%s: not ready yet", v->name);
 }
 
 static void note_receive(struct verbs_target *v, struct verbs_pair *p,
@@ -421,10 +360,12 @@ static void drain_completions(struct verbs_target *v, struct verbs_pair *p)
 	do {
 		n = ibv_poll_cq(p->cq, BATCH, wc);
 		for (int i = 0; i < n; i++) {
-			if (wc[i].wr_id)
-				note_probe(p, &wc[i]);
-			else
+			if (!wc[i].wr_id) {
 				note_receive(v, p, &wc[i]);
+				continue;
+			}
+			p->probing = false; /* of a send, by its number */
+			p->remake |= wc[i].status != IBV_WC_SUCCESS;
 		}
 		if (n > 0 && !p->remake && verbs_pair_post(p) < 0)
 			p->remake = true;
@@ -486,17 +427,6 @@ static void take_event(struct verbs_target *v, const struct ibv_async_event *e)
 	}
 }
 
-static void take_events(struct verbs_target *v)
-{
-	struct ibv_async_event e;
-
-	take_completions(v);
-	while (!ibv_get_async_event(v->ctx, &e)) {
-		take_event(v, &e);
-		ibv_ack_async_event(&e);
-	}
-}
-
 static int check_tables(const struct verbs_target *v, struct error *err)
 {
 	for (unsigned i = 0; i < region_tables(v->region); i++) {
@@ -514,33 +444,30 @@ static int check_tables(const struct verbs_target *v, struct error *err)
 	return 0;
 }
 
-/* Of hosts, which have RC, the MTU is their own matter. */
-static int check_mtu(const struct verbs_target *v, struct error *err)
-{
-	struct error why = {""};
-	int rc = 0;
-
-	if (v->pairs)
-		rc = ticket_check_mtu(region_table(v->region, 0),
-				      region_tables(v->region), v->mtu, &why);
-	return rc < 0 ? error_set(err, rc, "%s: %.400s", v->name, why.text) : 0;
-}
-
 /* The device, its memory and its queue pairs. */
 static int set_up(struct verbs_target *v, struct error *err)
 {
+	uint64_t length = region_size(v->region);
 	int rc = verbs_device_open(v, err);
+	struct error why = {""};
 
 	if (!rc)
 		rc = check_tables(v, err);
 	if (!rc)
 		rc = verbs_port_find(v, err);
-	if (!rc)
-		rc = check_mtu(v, err);
+	if (!rc && v->pairs) /* of hosts, which have RC, it is their own */
+		rc = ticket_check_mtu(region_table(v->region, 0), v->pairs,
+				      v->mtu, &why);
+	if (*why.text)
+		error_about(err, rc, v->name, &why);
 	if (!rc)
 		rc = make_memory(&v->now, v, writer_enter(v->seat), err);
-	if (!rc && v->o.readable)
-		rc = share_memory(v, err);
+	errno = 0;
+	if (!rc && v->o.readable &&
+	    !(v->readable = ibv_reg_mr(v->pd, (void *)region_file(v->region),
+				       length, IBV_ACCESS_REMOTE_READ)))
+		rc = cannot_register(v, "--readable: the region once more",
+				     length, err);
 	for (unsigned i = 0; !rc && i < v->pairs; i++)
 		rc = make_pair(&v->pair[i], v, i, err);
 	v->stale = v->pairs;
@@ -670,6 +597,7 @@ static void end_grace(struct verbs_target *v, uint64_t now)
 static void tick_target(struct verbs_target *v)
 {
 	uint64_t now = clock_ms();
+	uint32_t psn;
 
 	if (now - v->ticked_ms < VERBS_TARGET_TICK_MS)
 		return;
@@ -679,7 +607,7 @@ static void tick_target(struct verbs_target *v)
 		return;
 	}
 	for (unsigned i = 0; i < v->pairs; i++)
-		if (v->pair[i].qp && pair_is_dead(&v->pair[i]))
+		if (v->pair[i].qp && pair_is_dead(&v->pair[i], &psn))
 			v->pair[i].remake = true;
 	follow_epoch(v, now);
 	end_grace(v, now);
@@ -687,9 +615,14 @@ static void tick_target(struct verbs_target *v)
 
 int verbs_target_work(struct verbs_target *v, struct error *err)
 {
+	struct ibv_async_event e;
 	int rc = 0;
 
-	take_events(v);
+	take_completions(v);
+	while (!ibv_get_async_event(v->ctx, &e)) {
+		take_event(v, &e);
+		ibv_ack_async_event(&e);
+	}
 	verbs_hosts_work(v);
 	tick_target(v);
 	if (v->lost)

@@ -32,14 +32,13 @@ static int no_such_device(struct ibv_device **all, struct error *err)
 
 	for (; all && *all; all++)
 		list_add(list, ibv_get_device_name(*all));
-	if (*list)
-		return error_set(err, -ENODEV,
-				 "no such RDMA device; there are:%s", list);
-	return error_set(
-		err, -ENODEV,
-		"no RDMA device: load the card's driver (modprobe mlx5_ib), or "
-		"make one in software: modprobe rdma_rxe; rdma link add rxe0 "
-		"type rxe netdev eth0");
+	return error_set(err, -ENODEV,
+			 *list ? "no such RDMA device; there are:%s"
+			       : "no RDMA device: load the card's driver "
+				 "(modprobe mlx5_ib), or make one in software: "
+				 "modprobe rdma_rxe; rdma link add rxe0 type "
+				 "rxe netdev eth0%s",
+			 list);
 }
 
 /* What keeps a device from being opened has a cure, mostly. */
@@ -74,29 +73,19 @@ static int open_named(struct verbs_target *v, struct error *err)
 	return rc;
 }
 
-static int make_objects(struct verbs_target *v)
-{
-	int rc = -ibv_query_device(v->ctx, &v->attr);
-
-	if (rc < 0)
-		return rc;
-	v->pd = ibv_alloc_pd(v->ctx);
-	if (!v->pd)
-		return errno ? -errno : -EIO;
-	v->channel = ibv_create_comp_channel(v->ctx);
-	if (!v->channel)
-		return errno ? -errno : -EIO;
-	rc = verbs_do_not_block(v->channel->fd);
-	return rc < 0 ? rc : verbs_do_not_block(v->ctx->async_fd);
-}
-
 int verbs_device_open(struct verbs_target *v, struct error *err)
 {
 	int rc = open_named(v, err);
 
 	if (rc < 0)
 		return rc;
-	rc = make_objects(v);
+	errno = EIO;
+	if (ibv_query_device(v->ctx, &v->attr) ||
+	    !(v->pd = ibv_alloc_pd(v->ctx)) ||
+	    !(v->channel = ibv_create_comp_channel(v->ctx)))
+		rc = -errno;
+	else if (!(rc = verbs_do_not_block(v->channel->fd)))
+		rc = verbs_do_not_block(v->ctx->async_fd);
 	return rc < 0 ? error_set(err, rc, "%s: %s", v->name, strerror(-rc))
 		      : 0;
 }
@@ -169,39 +158,24 @@ static int no_address(const struct verbs_target *v,
 {
 	char list[LIST_MAX] = "", text[TEXT_IP_MAX];
 
-	for (ssize_t i = 0; i < n; i++) {
-		if (all[i].gid_type != IBV_GID_TYPE_ROCE_V2)
-			continue;
-		list_add(list, gid_text(text, &all[i].gid));
-	}
-	if (!*list)
-		return error_set(err, -EADDRNOTAVAIL,
-				 "%s: no RoCEv2 address: give its interface "
-				 "an IP address, and set it up",
-				 v->name);
-	if (is_zero(v->want.ip, 16))
-		return error_set(err, -EADDRNOTAVAIL,
-				 "%s: no RoCEv2 address of IPv%u; it has:%s",
-				 v->name, v->want.version, list);
+	for (ssize_t i = 0; i < n; i++)
+		if (all[i].gid_type == IBV_GID_TYPE_ROCE_V2)
+			list_add(list, gid_text(text, &all[i].gid));
+	snprintf(text, sizeof(text), "of IPv%u", v->want.version);
+	if (!is_zero(v->want.ip, 16))
+		text_of_ip(text, v->want.version, v->want.ip);
 	return error_set(err, -EADDRNOTAVAIL,
-			 "%s: no RoCEv2 address %s; it has:%s", v->name,
-			 text_of_ip(text, v->want.version, v->want.ip), list);
-}
-
-static void look_at_netdev(struct verbs_port *p)
-{
-	struct live_address own;
-
-	if (!if_indextoname(p->ifindex, p->netdev))
-		return;
-	live_address(&own, p->netdev);
-	memcpy(p->mac, own.mac, sizeof(p->mac));
+			 *list ? "%s: no RoCEv2 address %s; it has:%s"
+			       : "%s: no RoCEv2 address %s: give its interface "
+				 "an IP address, and set it up%s",
+			 v->name, text, list);
 }
 
 static int take_port(struct verbs_target *v, const struct ibv_gid_entry *e,
 		     struct error *err)
 {
 	struct ibv_port_attr attr;
+	struct live_address own;
 	int rc = -ibv_query_port(v->ctx, (uint8_t)e->port_num, &attr);
 	unsigned most;
 
@@ -214,7 +188,10 @@ static int take_port(struct verbs_target *v, const struct ibv_gid_entry *e,
 		.ifindex = e->ndev_ifindex,
 		.number = (uint8_t)e->port_num,
 	};
-	look_at_netdev(&v->port);
+	if (if_indextoname(v->port.ifindex, v->port.netdev)) {
+		live_address(&own, v->port.netdev);
+		memcpy(v->port.mac, own.mac, sizeof(own.mac));
+	}
 	most = 128u << attr.active_mtu;
 	v->mtu = most < TICKET_MTU ? most : TICKET_MTU;
 	if (v->want.mtu)

@@ -263,7 +263,7 @@ static void test_slow_mending(void)
 		fake.fails = fake.calls + 55;
 		TEST(work(v) == 0 && !pair_of(v, 3));
 		if (!i)
-			TEST(was_told("does not answer ARP"));
+			TEST(was_told("answers no ARP"));
 		TEST(!told[0]); /* once */
 	}
 	fake.fails = 0;
