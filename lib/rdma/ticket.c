@@ -48,17 +48,6 @@ static void default_addresses(struct ticket *t)
 		t->mtu = TICKET_MTU;
 }
 
-static int take_heads(struct ticket_table *at, const struct region *r,
-		      const struct table *t, uint64_t epoch)
-{
-	at->heads = calloc(t->lists, sizeof(*at->heads));
-	if (!at->heads)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < t->lists; i++)
-		at->heads[i] = region_list_count(r, t, epoch, i);
-	return 0;
-}
-
 void ticket_place(struct ticket_table *at, const struct region *r,
 		  unsigned table, uint64_t epoch)
 {
@@ -82,9 +71,13 @@ static int describe_table(struct ticket *t, const struct region *r, unsigned i,
 	t->table[i] = *g;
 	t->at[i] = (struct ticket_table){.qpn = QPN_FIRST + i};
 	ticket_place(&t->at[i], r, i, t->epoch);
-	if (g->kind == TABLE_APPEND &&
-	    take_heads(&t->at[i], r, g, t->epoch) < 0)
+	if (g->kind != TABLE_APPEND)
+		return 0;
+	t->at[i].heads = calloc(g->lists, sizeof(*t->at[i].heads));
+	if (!t->at[i].heads)
 		return error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
+	for (uint32_t k = 0; k < g->lists; k++)
+		t->at[i].heads[k] = region_list_count(r, g, t->epoch, k);
 	return 0;
 }
 
@@ -480,30 +473,24 @@ static int parse_head(struct reader *r, unsigned i)
 
 /* The geometry's: what a layout may say of a table. But entries is what older
  * tickets call the ring. */
-static int layout_field_of(struct reader *r, unsigned i)
+static int table_field(struct reader *r)
 {
 	const struct ini *ini = &r->ini;
+	unsigned i = r->t.n - 1;
 	const char *key = strcmp(ini->key, "entries") ? ini->key : "ring";
 	struct error why = {""};
 	int k = layout_field(key);
 
+	if (field_find(table_fields, ini->key) >= 0)
+		return ini_set(ini, table_fields, &r->said[i].seen,
+			       &r->said[i]);
+	if (!strcmp(ini->key, "head"))
+		return parse_head(r, i);
 	if (k >= 0 && !field_once(&r->said[i].layout_seen, k))
 		return refuse_value(r, "given twice", key);
 	return layout_set(&r->t.table[i], key, ini->value, &why) < 0
 		       ? ini_error(ini, ini->line, -EINVAL, "%s", why.text)
 		       : 0;
-}
-
-static int table_field(struct reader *r)
-{
-	const struct ini *ini = &r->ini;
-	unsigned i = r->t.n - 1;
-
-	if (field_find(table_fields, ini->key) >= 0)
-		return ini_set(ini, table_fields, &r->said[i].seen,
-			       &r->said[i]);
-	return strcmp(ini->key, "head") ? layout_field_of(r, i)
-					: parse_head(r, i);
 }
 
 static int collector_field(struct reader *r)
@@ -662,20 +649,6 @@ int ticket_read(struct ticket *t, const char *path, struct error *err)
 	return rc;
 }
 
-static bool same_heads(const struct table *t, const uint64_t *a,
-		       const uint64_t *b)
-{
-	return a && b ? !memcmp(a, b, t->lists * sizeof(*a)) : a == b;
-}
-
-static bool same_place(const struct ticket_table *a,
-		       const struct ticket_table *b)
-{
-	return a->qpn == b->qpn && a->psn == b->psn &&
-	       a->lasting == b->lasting && a->first_psn == b->first_psn &&
-	       a->rkey == b->rkey && a->address == b->address;
-}
-
 bool ticket_is_same(const struct ticket *a, const struct ticket *b)
 {
 	if (a->version != b->version || a->mtu != b->mtu ||
@@ -683,10 +656,17 @@ bool ticket_is_same(const struct ticket *a, const struct ticket *b)
 	    memcmp(a->mac, b->mac, 6) || memcmp(a->peer_mac, b->peer_mac, 6) ||
 	    memcmp(a->ip, b->ip, 16) || memcmp(a->peer_ip, b->peer_ip, 16))
 		return false;
-	for (unsigned i = 0; i < a->n; i++)
-		if (!same_place(&a->at[i], &b->at[i]) ||
-		    !same_heads(&a->table[i], a->at[i].heads, b->at[i].heads))
+	for (unsigned i = 0; i < a->n; i++) {
+		const struct ticket_table *x = &a->at[i], *y = &b->at[i];
+		size_t heads = a->table[i].lists * sizeof(*x->heads);
+
+		if (x->qpn != y->qpn || x->psn != y->psn ||
+		    x->lasting != y->lasting || x->first_psn != y->first_psn ||
+		    x->rkey != y->rkey || x->address != y->address ||
+		    !x->heads != !y->heads ||
+		    (x->heads && memcmp(x->heads, y->heads, heads)))
 			return false;
+	}
 	return true;
 }
 

@@ -28,23 +28,8 @@ enum {
 /* The text of V, the set of values that a postcard can carry. */
 struct set {
 	uint32_t *v;
-	size_t n, cap;
+	size_t n;
 };
-
-static int set_add(struct set *s, uint32_t v)
-{
-	if (s->n == s->cap) {
-		size_t cap = s->cap ? 2 * s->cap : 64;
-		uint32_t *p = realloc(s->v, cap * sizeof(*p));
-
-		if (!p)
-			return -ENOMEM;
-		s->v = p;
-		s->cap = cap;
-	}
-	s->v[s->n++] = v;
-	return 0;
-}
 
 static int compare_values(const void *a, const void *b)
 {
@@ -101,14 +86,20 @@ static int parse_range(struct table *t, char *text, char *dash,
 /* Adds the numbers of a text to a set. */
 static int add_members(struct set *s, char *text, struct error *err)
 {
-	char *save, *word = strtok_r(text, ", \t\r\n", &save);
-	uint32_t v;
-	int rc = 0;
+	static const char blank[] = ", \t\r\n";
+	char *save, *word = strtok_r(text, blank, &save);
+	uint32_t v, *more;
 
-	for (; word && !rc; word = strtok_r(NULL, ", \t\r\n", &save))
-		if (!(rc = parse_member(&v, word, err)) && (rc = set_add(s, v)))
-			error_set(err, rc, "out of memory");
-	return rc;
+	for (; word; word = strtok_r(NULL, blank, &save)) {
+		if (parse_member(&v, word, err) < 0)
+			return -EINVAL;
+		more = realloc(s->v, (s->n + 1) * sizeof(*more));
+		if (!more)
+			return error_set(err, -ENOMEM, "out of memory");
+		s->v = more;
+		s->v[s->n++] = v;
+	}
+	return 0;
 }
 
 /* "MIN-MAX" sets the bounds, "1,2,7" adds to a set. */
@@ -125,8 +116,10 @@ static int parse_values(struct set *s, struct table *t, const char *text,
 	free(copy);
 	if (!rc && !dash && !s->n)
 		return error_set(err, -EINVAL, "no number");
+	if (rc || !dash || t->value_max)
+		return rc;
 	/* 0-0 would look like no range at all: it is a set of one. */
-	return rc || !dash || t->value_max ? rc : set_add(s, 0);
+	return add_members(s, (char[]){"0"}, err);
 }
 
 static int set_key(const struct field *field, void *object, const char *value,
@@ -367,22 +360,6 @@ static int check_fields(struct reading *r)
 	return 0;
 }
 
-/* Ids and names are the tables' own. */
-static int check_unique(struct reading *r)
-{
-	for (const struct table *other = r->out->table; other < r->t; other++) {
-		if (!strcmp(other->name, r->t->name))
-			return ini_error(
-				&r->ini, r->header, -EINVAL,
-				"there already is a table of this name");
-		if (other->id == r->t->id)
-			return ini_error(&r->ini, r->header, -EINVAL,
-					 "id: %u is table %s's", r->t->id,
-					 other->name);
-	}
-	return 0;
-}
-
 /* The table in hand is whole. */
 static int section_end(struct reading *r)
 {
@@ -401,8 +378,11 @@ static int section_end(struct reading *r)
 		table_keep(r->t, r->t->units);
 	if (table_finish(r->t, &why) < 0)
 		return ini_error(&r->ini, r->header, -EINVAL, "%s", why.text);
-	if (check_unique(r) < 0)
-		return -EINVAL;
+	for (const struct table *other = r->out->table; other < r->t; other++)
+		if (other->id == r->t->id || !strcmp(other->name, r->t->name))
+			return ini_error(&r->ini, r->header, -EINVAL,
+					 "table %s has this name or id already",
+					 other->name);
 	r->out->n++;
 	return 0;
 }

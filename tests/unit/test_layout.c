@@ -159,11 +159,11 @@ static const struct {
 	{"[a]\nkind = keyinc\nid = 65535\n", ":3: id: 65535 is not 1 to"},
 	{"[a]\nkind = keyinc\nkey = u32\nslots = 8\nid = 2\n"
 	 "[b]\nkind = keyinc\nkey = u32\nslots = 8\n",
-	 ":6: id: 2 is table a's"},
+	 ":6: table a has this name or id"},
 	{"[a]\nkind = keyinc\nkey = u32\nslots = 8\n"
 	 "[b]\nkind = keyinc\nkey = u32\nslots = 8\n"
 	 "[a]\nkind = keyinc\nkey = u32\nslots = 8\n",
-	 ":9: there already is a table of this name"},
+	 ":9: table a has this name or id"},
 	{"[collector]\nkind = keyinc\nkey = u32\nslots = 8\n", ":1: a table's"},
 	{"[1]\nkind = keyinc\nkey = u32\nslots = 8\n", ":1: a table's name"},
 	{"[a b]\nkind = keyinc\nkey = u32\nslots = 8\n", ":1: a table's name"},
