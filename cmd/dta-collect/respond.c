@@ -232,18 +232,6 @@ static void renew_queue_pairs(void *ctx)
 			 run->o->region);
 }
 
-/* What is to be done, and told, between batches: cores rest for it, if there is
- * something, and when nothing comes. */
-static void work_between_batches(struct run *run, bool idle)
-{
-	say_refused(run, false);
-	if (!idle && !responder_cores_has_events(run->cores))
-		return;
-	responder_cores_rest(
-		run->cores); /* what is wrong the next batch says */
-	look_after(run);
-}
-
 /* Packets through the responder. Answers go out after each batch: whoever sent
  * it may wait for them. */
 static int respond_to_packets(void *ctx, const struct pkt *pkts, int n,
@@ -252,7 +240,14 @@ static int respond_to_packets(void *ctx, const struct pkt *pkts, int n,
 	struct run *run = ctx;
 	int rc = 0;
 
-	work_between_batches(run, !n);
+	say_refused(run, false);
+	/* Cores rest for what is to be done between batches, if there is
+	 * something, and when nothing comes; what is wrong the next batch says.
+	 */
+	if (!n || responder_cores_has_events(run->cores)) {
+		responder_cores_rest(run->cores);
+		look_after(run);
+	}
 	why_look(&run->why, pkts, (size_t)n);
 	if (n)
 		rc = responder_cores_rx(run->cores, pkts, (size_t)n);

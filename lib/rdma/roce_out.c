@@ -469,12 +469,6 @@ static struct requester_qp *find_qp(struct roce_out *o, const struct roce *r)
 	return NULL;
 }
 
-static bool is_whole(const struct roce *r)
-{
-	return r->icrc_ok && !r->tver && (r->pkey & 0x7fff) == 0x7fff &&
-	       (r->opcode == ROCE_RC_ACK || r->opcode == ROCE_RC_ATOMIC_ACK);
-}
-
 static int process_answer(struct roce_out *const *transports, unsigned n,
 			  const struct roce *r)
 {
@@ -504,7 +498,10 @@ int roce_out_answers(struct roce_out *const *transports, unsigned n,
 	for (const struct pkt *p = pkts; p < pkts + npkts; p++) {
 		struct roce r;
 
-		if (roce_decode(&r, p->data, p->len) < 0 || !is_whole(&r)) {
+		if (roce_decode(&r, p->data, p->len) < 0 || !r.icrc_ok ||
+		    r.tver || (r.pkey & 0x7fff) != 0x7fff ||
+		    (r.opcode != ROCE_RC_ACK &&
+		     r.opcode != ROCE_RC_ATOMIC_ACK)) {
 			transports[0]->ctr.malformed++;
 			continue;
 		}
@@ -714,35 +711,11 @@ static bool is_same_qp(const struct roce_out *o, unsigned i,
 				    : a->heads == b->heads;
 }
 
-/* Whether a table's lists continue behind what we sent; a new ticket's heads
- * may be behind that. */
-static bool do_lists_continue(const struct roce_out *o, unsigned i,
-			      const struct ticket *t, bool same)
-{
-	if (o->qp[i].q.on)
-		return is_same_qp(o, i, t);
-	return same ||
-	       (t->epoch == o->t->epoch && ticket_pair_lasts(o->t, t, i));
-}
-
-/* The next PSN of a table without a window; what was heard about others says
- * nothing about it. */
-static void renew_psn(struct roce_out *o, unsigned i, const struct ticket *t)
-{
-	struct requester_qp *p = &o->qp[i];
-	uint32_t psn = ticket_psn(o->t, t, i, p->psn);
-
-	if (psn != p->psn || !ticket_pair_lasts(o->t, t, i)) {
-		p->dart.from = psn;
-		p->dart.back = false;
-	}
-	p->psn = psn;
-}
-
 int roce_out_reticket(struct roce_out *o, const struct ticket *t,
 		      struct error *err)
 {
 	int rc = ticket_check_mtu(t->table, t->n, t->mtu, err);
+	uint32_t psn;
 	bool same;
 
 	if (t->mtu != o->t->mtu && (o->windows || o->dart))
@@ -750,17 +723,28 @@ int roce_out_reticket(struct roce_out *o, const struct ticket *t,
 	if (rc < 0)
 		return rc;
 	same = ticket_is_same(o->t, t);
-	for (unsigned i = 0; i < t->n; i++)
+	/* Do lists continue behind what we sent? The new ticket's heads may be
+	 * behind that. */
+	for (unsigned i = 0; i < t->n; i++) {
+		bool lasts = same || (t->epoch == o->t->epoch &&
+				      ticket_pair_lasts(o->t, t, i));
+
 		if (t->table[i].kind == TABLE_APPEND &&
-		    !do_lists_continue(o, i, t, same))
+		    !(o->qp[i].q.on ? is_same_qp(o, i, t) : lasts))
 			renew_lists(o, i, t);
+	}
 	for (unsigned i = 0; i < t->n; i++) {
 		struct requester_qp *p = &o->qp[i];
 
 		memset(p->cached, 0, sizeof(p->cached));
 		if (!p->q.on) {
-			if (!same)
-				renew_psn(o, i, t);
+			psn = same ? p->psn : ticket_psn(o->t, t, i, p->psn);
+			/* What was heard about others says nothing about it. */
+			if (!same &&
+			    (psn != p->psn || !ticket_pair_lasts(o->t, t, i)))
+				p->dart = (struct dart_sequence){
+					.on = p->dart.on, .from = psn};
+			p->psn = psn;
 			continue;
 		}
 		if (is_same_qp(o, i, t)) {
