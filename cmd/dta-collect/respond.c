@@ -318,28 +318,22 @@ static struct snk *open_answers(const struct opts *o)
 	return k;
 }
 
-/* Two would carry out every packet twice, and answer it twice. An interface is
- * known by its network namespace and number. */
-static void claim_interface(const struct opts *o, struct region *r)
-{
-	unsigned index = o->live.name ? if_nametoindex(o->live.name) : 0;
-	struct stat ns;
-
-	if (index && !stat("/proc/self/ns/net", &ns) &&
-	    region_claim(r, (uint64_t)ns.st_ino << 24 | index) == -EAGAIN)
-		cli_fail("%s: another dta-collect carries out the packets of "
-			 "%s into this region: end that one first",
-			 o->region, o->live.name);
-}
-
 /* Opens all that a run needs; exits if it cannot. */
 static void run_open(struct run *run, struct opts *o, struct ticket *t)
 {
 	static const uint16_t ports[LIVE_PORTS] = {ROCE_PORT};
+	unsigned index = o->live.name ? if_nametoindex(o->live.name) : 0;
 	struct error err = {0};
+	struct stat ns;
 	int rc;
 
-	claim_interface(o, run->r);
+	/* Two would carry out every packet twice, and answer it twice. An
+	 * interface is known by its network namespace and number. */
+	if (index && !stat("/proc/self/ns/net", &ns) &&
+	    region_claim(run->r, (uint64_t)ns.st_ino << 24 | index) == -EAGAIN)
+		cli_fail("%s: another dta-collect carries out the packets of "
+			 "%s into this region: end that one first",
+			 o->region, o->live.name);
 	if (o->read && src_open(&run->loop.s, o->read, &err) < 0)
 		cli_error(o->read, &err);
 	run->answers = open_answers(o);

@@ -152,14 +152,6 @@ static void set_burst(struct requester *q)
 	q->burst = (uint32_t)(burst < most ? burst : most);
 }
 
-/* Sets the burst as if no loss had been seen. */
-static void reset_burst(struct requester *q)
-{
-	q->clear = 0;
-	q->apart = BURST_FIRST * SHARE;
-	set_burst(q);
-}
-
 /* A loss lowers the burst. Two losses with nothing confirmed between them may
  * be an outage, which says nothing about the rate of losses. */
 static void note_loss(struct requester *q)
@@ -371,7 +363,9 @@ static void open_connection(struct roce_out *o, struct requester *q,
 	q->doubted = q->guessed = false;
 	q->base = psn - (uint32_t)w->snd.una;
 	q->unused = psn;
-	reset_burst(q);
+	q->clear = 0; /* as if no loss had been seen */
+	q->apart = BURST_FIRST * SHARE;
+	set_burst(q);
 	q->asked = false;
 	q->gone_back = UINT64_MAX;
 	q->tries = 0;

@@ -435,21 +435,17 @@ static void begin_transports(struct responder_cores *c)
 	c->lent = false;
 }
 
-static int rx_alone(struct responder_cores *c, const struct pkt *pkts, size_t n)
-{
-	note_error(c, responder_rx(c->p, pkts, n));
-	if (c->p->answers)
-		snk_flush(c->p->answers);
-	return error_of(c);
-}
-
 int responder_cores_rx(struct responder_cores *c, const struct pkt *pkts,
 		       size_t n)
 {
 	struct batch *b;
 
-	if (c->o.workers == 1)
-		return rx_alone(c, pkts, n);
+	if (c->o.workers == 1) {
+		note_error(c, responder_rx(c->p, pkts, n));
+		if (c->p->answers)
+			snk_flush(c->p->answers);
+		return error_of(c);
+	}
 	if (!c->lent && region_epoch(c->p->region) != c->p->s->epoch)
 		responder_cores_rest(c);
 	if (error_of(c))
@@ -535,19 +531,6 @@ static int clone_open(struct responder **out, const struct responder *p,
 	return 0;
 }
 
-static int worker_open(struct responder_cores *c, unsigned number,
-		       struct error *err)
-{
-	struct worker *w = aligned_alloc(LINE, sizeof(*w));
-
-	if (!w)
-		return error_set(err, -ENOMEM, "no memory for a worker");
-	memset(w, 0, sizeof(*w));
-	c->worker[number] = w;
-	w->p = number ? NULL : c->p;
-	return number ? clone_open(&w->p, c->p, err) : 0;
-}
-
 static void free_all(struct responder_cores *c)
 {
 	for (unsigned i = 0; i < c->o.workers && c->worker[i]; i++) {
@@ -605,8 +588,17 @@ static int open_workers(struct responder_cores *c, struct error *err)
 					 t->name);
 		split_table(&c->parts[i], t, c->o.workers);
 	}
-	for (unsigned i = 0; i < c->o.workers && !rc; i++)
-		rc = worker_open(c, i, err);
+	for (unsigned i = 0; i < c->o.workers && !rc; i++) {
+		struct worker *w = aligned_alloc(LINE, sizeof(*w));
+
+		if (!w)
+			return error_set(err, -ENOMEM,
+					 "no memory for a worker");
+		memset(w, 0, sizeof(*w));
+		c->worker[i] = w;
+		w->p = i ? NULL : c->p;
+		rc = i ? clone_open(&w->p, c->p, err) : 0;
+	}
 	return rc ? rc : threads_open(&c->threads, &to, err);
 }
 

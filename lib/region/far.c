@@ -22,8 +22,6 @@ struct linked {
 	uint8_t *values;
 	bool broken;
 	struct error why;
-	struct memory_piece *piece;
-	size_t room;
 	/* Counts of lists, read ahead. */
 	uint64_t ahead_at;
 	size_t ahead_len;
@@ -51,21 +49,18 @@ static int read_now(struct linked *l, uint64_t offset, void *buf, size_t len)
 	return read_pieces(l, &p, 1);
 }
 
-/*
- * V sets may be large, so that reading them can be interrupted. The first chunk
- * is not: the connection would be lost for nothing.
- */
-static int fetch_bytes(struct linked *l, uint64_t offset, void *buf, size_t len)
+/* V sets may be large: in chunks, so that it can be interrupted. The first is
+ * not: the connection would be lost for nothing. */
+static int fetch_bytes(struct linked *l, uint64_t offset, uint8_t *to,
+		       size_t len)
 {
 	int rc = 0;
 
-	for (size_t done = 0; done < len && !rc; done += CHUNK) {
-		size_t some = len - done < CHUNK ? len - done : CHUNK;
-
-		rc = done && l->stop && *l->stop
-			     ? -EINTR
-			     : read_now(l, offset + done, (uint8_t *)buf + done,
-					some);
+	for (size_t n; len && !rc; to += n, offset += n, len -= n) {
+		n = len < CHUNK ? len : CHUNK;
+		rc = read_now(l, offset, to, n);
+		if (!rc && len > n && l->stop && *l->stop)
+			rc = -EINTR;
 	}
 	return rc;
 }
@@ -98,34 +93,25 @@ static int read_count(struct linked *l, const struct memory_read *r)
 	return 0;
 }
 
-static int read_many(struct linked *l, const struct memory_read *r, size_t n)
-{
-	if (n > l->room) {
-		void *more = realloc(l->piece, n * sizeof(l->piece[0]));
-
-		if (!more)
-			return -ENOMEM;
-		l->piece = more;
-		l->room = n;
-	}
-	for (size_t i = 0; i < n; i++)
-		l->piece[i] = (struct memory_piece){in_file(l, &r[i]),
-						    r[i].length, r[i].to};
-	return read_pieces(l, l->piece, n);
-}
-
 static void read_linked(struct memory *m, struct memory_read *r, size_t n)
 {
 	struct linked *l = linked_of(m);
-	int rc;
+	struct memory_piece *piece;
+	int rc = -ENOMEM;
 
 	if (n == 1 && r->t->lists && r->offset >= r->t->heads &&
 	    r->length == sizeof(uint64_t)) {
-		rc = read_count(l, r);
-	} else {
-		l->ahead_len = 0;
-		rc = read_many(l, r, n);
+		r->rc = read_count(l, r);
+		return;
 	}
+	l->ahead_len = 0;
+	piece = calloc(n, sizeof(*piece)); /* a round trip takes longer */
+	for (size_t i = 0; i < n && piece; i++)
+		piece[i] = (struct memory_piece){in_file(l, &r[i]), r[i].length,
+						 r[i].to};
+	if (piece)
+		rc = read_pieces(l, piece, n);
+	free(piece);
 	for (size_t i = 0; i < n; i++)
 		r[i].rc = rc;
 }
@@ -162,7 +148,6 @@ static void close_linked(struct memory *m)
 
 	l->link.close(l->link.ctx);
 	free(l->values);
-	free(l->piece);
 	free(l->path);
 	free(l);
 }
@@ -172,7 +157,7 @@ static int load_head(struct linked *l)
 {
 	struct region_header *h = &l->h;
 	int rc = l->link.size < sizeof(*h) ? -EBADMSG
-					   : fetch_bytes(l, 0, h, sizeof(*h));
+					   : read_now(l, 0, h, sizeof(*h));
 
 	if (!rc)
 		rc = region_check(h, l->link.size, &l->why);

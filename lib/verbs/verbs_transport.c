@@ -136,14 +136,12 @@ static int take_ticket(struct verbs_transport *v, struct error *err)
 
 	if (!rc) {
 		rc = check_ticket(v, t, err);
-		if (rc < 0) {
-			ticket_fini(t);
-		} else {
-			ticket_fini(&v->ticket);
-			v->ticket = *t;
-			v->ctr.tickets++;
-			rc = ticket_take_heads(v->heads, t);
-		}
+		ticket_fini(rc < 0 ? t : &v->ticket);
+	}
+	if (!rc) {
+		v->ticket = *t;
+		v->ctr.tickets++;
+		rc = ticket_take_heads(v->heads, t);
 	}
 	free(t);
 	return rc;
