@@ -57,27 +57,6 @@ static void restore_region(const struct opts *o)
 		cli_error(damaged ? o->restore : o->region, &err);
 }
 
-static void print_ticket(const struct opts *o, const struct region *r)
-{
-	struct ticket t;
-	int rc;
-
-	ticket_for(&t, o, r);
-	rc = ticket_put(&t, o->ticket);
-	ticket_fini(&t);
-	if (rc < 0)
-		cli_fail("%s: %s", cli_file(o->ticket), strerror(-rc));
-}
-
-static void take_snapshot(const struct opts *o, const struct region *r,
-			  uint64_t first, uint64_t last)
-{
-	struct error err = {0};
-
-	if (snapshot_write(r, first, last, o->snapshot, &err) < 0)
-		cli_error(o->snapshot, &err);
-}
-
 static bool only_listens(const struct opts *o)
 {
 	return o->notify && !o->read && !o->live.name && !o->verbs;
@@ -106,7 +85,8 @@ static void work_on_region(struct opts *o)
 	struct error err = {0};
 	struct notify *n;
 	struct region *r;
-	uint64_t old;
+	uint64_t old = 0, first, last;
+	struct ticket t;
 	int rc;
 
 	if (!options_work(o))
@@ -119,8 +99,13 @@ static void work_on_region(struct opts *o)
 	rc = ticket_can_put(o->ticket);
 	if (rc < 0)
 		cli_fail("%s: %s", cli_file(o->ticket), strerror(-rc));
-	if (o->ticket && !o->verbs && !o->live.name)
-		print_ticket(o, r);
+	if (o->ticket && !o->verbs && !o->live.name) {
+		ticket_for(&t, o, r);
+		rc = ticket_put(&t, o->ticket);
+		ticket_fini(&t);
+		if (rc < 0)
+			cli_fail("%s: %s", cli_file(o->ticket), strerror(-rc));
+	}
 	if (o->read || o->live.name)
 		respond(o, r);
 	if (o->verbs)
@@ -132,10 +117,11 @@ static void work_on_region(struct opts *o)
 	}
 	if (o->rotate && region_rotate(r, &old, &err) < 0)
 		cli_error(o->region, &err);
-	if (o->snapshot && o->rotate)
-		take_snapshot(o, r, old, old);
-	else if (o->snapshot)
-		take_snapshot(o, r, region_oldest(r), region_epoch(r));
+	first = o->rotate ? old : region_oldest(r);
+	last = o->rotate ? old : region_epoch(r);
+	if (o->snapshot &&
+	    snapshot_write(r, first, last, o->snapshot, &err) < 0)
+		cli_error(o->snapshot, &err);
 	region_close(r);
 }
 

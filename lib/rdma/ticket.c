@@ -130,19 +130,6 @@ static size_t put_host(char out[TICKET_REGION])
 	return (size_t)snprintf(out, TICKET_REGION, "%s:", host);
 }
 
-/* What would not be read again as it is is left out. */
-static void name_region(struct ticket *t, const char *path)
-{
-	static const char shm[] = "/dev/shm/";
-	size_t skip = strncmp(path, shm, strlen(shm)) ? 0 : strlen(shm);
-	size_t n = put_host(t->region);
-
-	if (strpbrk(path, ";#\n") || n + strlen(path) >= TICKET_REGION)
-		*t->region = '\0';
-	else
-		snprintf(t->region + n, TICKET_REGION - n, "%s", path + skip);
-}
-
 const char *ticket_region(const struct ticket *t)
 {
 	char host[TICKET_REGION];
@@ -156,6 +143,9 @@ const char *ticket_region(const struct ticket *t)
 int ticket_of_region(struct ticket *t, const struct region *r,
 		     struct error *err)
 {
+	static const char shm[] = "/dev/shm/";
+	const char *path = region_path(r);
+	size_t skip = strncmp(path, shm, strlen(shm)) ? 0 : strlen(shm), n;
 	int rc;
 
 	default_addresses(t);
@@ -164,7 +154,12 @@ int ticket_of_region(struct ticket *t, const struct region *r,
 				 "IPv6 needs both addresses: the collector's "
 				 "and the translator's");
 	t->epoch = region_epoch(r);
-	name_region(t, region_path(r));
+	n = put_host(t->region);
+	/* What would not be read again as it is is left out. */
+	if (strpbrk(path, ";#\n") || n + strlen(path) >= TICKET_REGION)
+		*t->region = '\0';
+	else
+		snprintf(t->region + n, TICKET_REGION - n, "%s", path + skip);
 	for (t->n = 0; t->n < region_tables(r); t->n++) {
 		rc = describe_table(t, r, t->n, err);
 		if (rc < 0) {
@@ -183,23 +178,11 @@ void ticket_fini(struct ticket *t)
 	}
 }
 
-/* Display fields for queries. A ; would begin a comment, and is in no type. */
-static void write_display(FILE *out, const struct table *g)
-{
-	char protocol[KEY_PROTOCOL_MAX];
-
-	if (g->protocol)
-		fprintf(out, "protocol = %s\n",
-			key_protocol_text(protocol, g->protocol));
-	if (*g->show && !strpbrk(g->show, ";#"))
-		fprintf(out, "show = %s\n", g->show);
-}
-
 /* What a kind of table has beside the fields of all. */
 static void write_kind(FILE *out, const struct table *g,
 		       const struct ticket_table *at)
 {
-	static const char *const sequence[] = {"count", "strict", "off"};
+	char protocol[KEY_PROTOCOL_MAX];
 
 	switch (g->kind) {
 	case TABLE_KEYWRITE:
@@ -228,9 +211,14 @@ static void write_kind(FILE *out, const struct table *g,
 					at->heads[i]);
 		break;
 	}
-	write_display(out, g);
+	if (g->protocol)
+		fprintf(out, "protocol = %s\n",
+			key_protocol_text(protocol, g->protocol));
+	/* A ; would begin a comment, and is in no type. */
+	if (*g->show && !strpbrk(g->show, ";#"))
+		fprintf(out, "show = %s\n", g->show);
 	fprintf(out, "sequence = %s\nimmediate = %s\nqp = %s\n",
-		sequence[g->sequence], g->immediate ? "yes" : "no",
+		table_sequences[g->sequence], g->immediate ? "yes" : "no",
 		g->qp == TABLE_QP_UC ? "uc" : "rc");
 }
 
@@ -493,17 +481,6 @@ static int table_field(struct reader *r)
 		       : 0;
 }
 
-static int collector_field(struct reader *r)
-{
-	int rc = ini_set(&r->ini, collector_fields, &r->seen, r);
-
-	if (r->seen & 1 && r->version != TICKET_VERSION && rc >= 0)
-		return ini_error(&r->ini, r->ini.line, -EPROTONOSUPPORT,
-				 "a ticket of another version: '%s'",
-				 r->ini.value);
-	return rc;
-}
-
 static int enter_section(struct reader *r)
 {
 	static const char prefix[] = "table ";
@@ -535,10 +512,15 @@ static int read_all(struct reader *r)
 			return refuse_value(r, "not in a section", i->key);
 		if (i->header != r->header && enter_section(r) < 0)
 			return -EINVAL;
-		rc = strcmp(i->section, "collector") ? table_field(r)
-						     : collector_field(r);
+		rc = strcmp(i->section, "collector")
+			     ? table_field(r)
+			     : ini_set(i, collector_fields, &r->seen, r);
 		if (rc < 0)
 			return rc;
+		if (r->seen & 1 && r->version != TICKET_VERSION)
+			return ini_error(i, i->line, -EPROTONOSUPPORT,
+					 "a ticket of another version: '%s'",
+					 i->value);
 	}
 	if (!rc && i->empty)
 		rc = ini_error(i, i->empty, -EINVAL,

@@ -22,7 +22,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -581,35 +580,28 @@ enum {
 	NAP_MS = 1,
 };
 
-/* The process of a live writer in an epoch other than this one, or 0. */
-static uint32_t find_old_writer(const struct region *r, uint64_t current)
-{
-	for (unsigned i = 0; i < REGION_WRITERS; i++) {
-		const struct region_writer_slot *s = &r->slot[i];
-		uint64_t epoch = __atomic_load_n(&s->epoch, __ATOMIC_SEQ_CST);
-		uint32_t pid = s->pid;
-
-		if (pid && epoch && epoch != current &&
-		    region_writer_slot_lives(s))
-			return pid;
-	}
-	return 0;
-}
-
 /*
  * Waits until no writer is in an epoch other than the current one. What dead
  * writers left half done in others is completed.
  */
 static int settle_writers(struct region *r, uint64_t current, struct error *err)
 {
-	struct timespec nap = {.tv_nsec = NAP_MS * 1000000};
-	uint32_t pid = 0;
+	uint32_t pid = 0; /* of a live one that is */
 
 	for (int ms = 0; ms < WAIT_MS; ms += NAP_MS) {
-		pid = find_old_writer(r, current);
+		pid = 0;
+		for (unsigned i = 0; i < REGION_WRITERS && !pid; i++) {
+			const struct region_writer_slot *s = &r->slot[i];
+			uint64_t epoch = __atomic_load_n(&s->epoch,
+							 __ATOMIC_SEQ_CST);
+
+			if (epoch && epoch != current && s->pid &&
+			    region_writer_slot_lives(s))
+				pid = s->pid;
+		}
 		if (!pid)
 			return lock_and_recover(r, err);
-		nanosleep(&nap, NULL);
+		usleep(NAP_MS * 1000);
 	}
 	return error_set(err, -ETIMEDOUT,
 			 "%s: process %u has been writing into the old epoch "
