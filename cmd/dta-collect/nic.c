@@ -52,8 +52,14 @@ static void print_ledgers(const struct nic *n)
 	notify_report(n->notify);
 }
 
-static void take_signals(const struct nic *n)
+/* Returns 0, or -errno when the device or its address is gone. */
+static int serve_device(const struct nic *n, struct error *err)
 {
+	struct pollfd fds[VERBS_TARGET_FDS];
+	int rc, ticket;
+
+	/* A signal that comes just before it waits as long as the tick does. */
+	poll(fds, verbs_target_fds(n->target, fds), VERBS_TARGET_TICK_MS);
 	if (cli_report) {
 		cli_report = 0;
 		print_ledgers(n);
@@ -65,17 +71,6 @@ static void take_signals(const struct nic *n)
 			cli_warn("%s: SIGHUP: all queue pairs are made anew",
 				 n->o->region);
 	}
-}
-
-/* Returns 0, or -errno when the device or its address is gone. */
-static int serve_device(const struct nic *n, struct error *err)
-{
-	struct pollfd fds[VERBS_TARGET_FDS];
-	int rc, ticket;
-
-	/* A signal that comes just before it waits as long as the tick does. */
-	poll(fds, verbs_target_fds(n->target, fds), VERBS_TARGET_TICK_MS);
-	take_signals(n);
 	rc = verbs_target_work(n->target, err);
 	ticket = rc > 0 ? put_ticket(n) : 0;
 	if (ticket < 0) /* the old one is of no use any more, but we are */

@@ -304,20 +304,6 @@ static void take_addresses(struct ticket *at, const char *interface)
 		memcpy(at->ip, own.ip4, 4);
 }
 
-/* Answers go to a capture, or where the packets come from. */
-static struct snk *open_answers(const struct opts *o)
-{
-	struct error err = {0};
-	struct snk *k = NULL;
-
-	if (o->write && cli_snk_open(&k, o->write, &err) < 0)
-		cli_error(o->write, &err);
-	if (!o->write && o->live.name &&
-	    snk_open_live(&k, o->live.name, LIVE_PACKET, &err) < 0)
-		cli_error(o->live.name, &err);
-	return k;
-}
-
 /* Opens all that a run needs; exits if it cannot. */
 static void run_open(struct run *run, struct opts *o, struct ticket *t)
 {
@@ -336,7 +322,12 @@ static void run_open(struct run *run, struct opts *o, struct ticket *t)
 			 o->region, o->live.name);
 	if (o->read && src_open(&run->loop.s, o->read, &err) < 0)
 		cli_error(o->read, &err);
-	run->answers = open_answers(o);
+	/* Answers go to a capture, or where the packets come from. */
+	if (o->write && cli_snk_open(&run->answers, o->write, &err) < 0)
+		cli_error(o->write, &err);
+	if (!o->write && o->live.name &&
+	    snk_open_live(&run->answers, o->live.name, LIVE_PACKET, &err) < 0)
+		cli_error(o->live.name, &err);
 	/* A pipe's other end waits for our header before it sends anything. */
 	if (run->answers)
 		snk_flush(run->answers);

@@ -472,18 +472,6 @@ static void make_huge(uint8_t *map, uint64_t size)
 	madvise(map, size, COLLAPSE);
 }
 
-/* Pages of a part of the file. 0 or -errno. */
-static int populate_part(struct region *r, uint64_t at, uint64_t size,
-			 long magic, enum region_pages pages)
-{
-	if (magic == TMPFS_MAGIC && pages != REGION_PAGES_SMALL)
-		make_huge(r->map + at, size);
-	if (magic != TMPFS_MAGIC && magic != HUGETLBFS_MAGIC)
-		return -posix_fallocate(r->fd, (off_t)at, (off_t)size);
-	return madvise(r->map + at, size, MADV_POPULATE_WRITE) < 0 ? -ENOSPC
-								   : 0;
-}
-
 /*
  * Every page now: a file system that is full says so here, not by SIGBUS later.
  */
@@ -499,7 +487,12 @@ static int populate_file(struct region *r, enum region_pages pages, long magic,
 		madvise(r->map, all, MADV_HUGEPAGE);
 	for (uint64_t at = 0; !rc && at < all; at += size) {
 		size = all - at < REGION_PART ? all - at : REGION_PART;
-		rc = populate_part(r, at, size, magic, pages);
+		if (magic == TMPFS_MAGIC && pages != REGION_PAGES_SMALL)
+			make_huge(r->map + at, size);
+		if (magic != TMPFS_MAGIC && magic != HUGETLBFS_MAGIC)
+			rc = -posix_fallocate(r->fd, (off_t)at, (off_t)size);
+		else if (madvise(r->map + at, size, MADV_POPULATE_WRITE) < 0)
+			rc = -ENOSPC;
 	}
 	if (rc == -ENOSPC)
 		return error_set(
@@ -538,22 +531,6 @@ static int size_and_map(struct region *r, const struct region_options *o,
 			 "to advise");
 }
 
-/* All but the tables' contents, which are zero as they come. */
-static void write_header(struct region *r, const struct layout *l)
-{
-	for (unsigned i = 0; i < l->n; i++)
-		if (r->h.table[i].values)
-			memcpy(r->map + r->h.table[i].values_at, l->values[i],
-			       r->h.table[i].values * sizeof(uint32_t));
-	r->h.values_crc = crc(CRC_CHECKSUM, r->map + r->h.values_at,
-			      r->h.values_len);
-	r->h.crc = region_header_crc(&r->h);
-	memcpy(r->map, &r->h, sizeof(r->h));
-	r->state->epoch = 1;
-	r->state->oldest = 1;
-	r->state->began_ns = clock_wall_ns();
-}
-
 static int make_file(struct region *r, const char *name, const struct layout *l,
 		     const struct region_options *o, struct error *err)
 {
@@ -574,9 +551,21 @@ static int make_file(struct region *r, const char *name, const struct layout *l,
 	if (rc < 0)
 		return region_fail(r, rc, err);
 	rc = size_and_map(r, o, err);
-	if (!rc)
-		write_header(r, l);
-	return rc;
+	if (rc < 0)
+		return rc;
+	/* All but the tables' contents, which are zero as they come. */
+	for (unsigned i = 0; i < l->n; i++)
+		if (r->h.table[i].values)
+			memcpy(r->map + r->h.table[i].values_at, l->values[i],
+			       r->h.table[i].values * sizeof(uint32_t));
+	r->h.values_crc = crc(CRC_CHECKSUM, r->map + r->h.values_at,
+			      r->h.values_len);
+	r->h.crc = region_header_crc(&r->h);
+	memcpy(r->map, &r->h, sizeof(r->h));
+	r->state->epoch = 1;
+	r->state->oldest = 1;
+	r->state->began_ns = clock_wall_ns();
+	return 0;
 }
 
 int region_make(struct region **out, const char *name, const struct layout *l,

@@ -579,21 +579,6 @@ static void follow_epoch(struct verbs_target *v, uint64_t now)
 	verbs_hosts_disconnect(v);
 }
 
-/*
- * The old R_Keys are revoked before the seat moves on, so that the rotation
- * ends when the device cannot write into the old epoch any more. As long as the
- * seat is there, there is no further rotation, but for one between two
- * instructions of writer_enter(): then the keys are late, and go at once.
- */
-static void end_grace(struct verbs_target *v, uint64_t now)
-{
-	if (!v->old.n || now < v->old_until_ms)
-		return;
-	drop_memory(&v->old);
-	if (writer_enter(v->seat) != v->now.epoch)
-		drop_memory(&v->now);
-}
-
 static void tick_target(struct verbs_target *v)
 {
 	uint64_t now = clock_ms();
@@ -610,7 +595,18 @@ static void tick_target(struct verbs_target *v)
 		if (v->pair[i].qp && pair_is_dead(&v->pair[i], &psn))
 			v->pair[i].remake = true;
 	follow_epoch(v, now);
-	end_grace(v, now);
+	/*
+	 * The old R_Keys are revoked before the seat moves on, so that the
+	 * rotation ends when the device cannot write into the old epoch any
+	 * more. As long as the seat is there, there is no further rotation, but
+	 * for one between two instructions of writer_enter(): then the keys are
+	 * late, and go at once.
+	 */
+	if (v->old.n && now >= v->old_until_ms) {
+		drop_memory(&v->old);
+		if (writer_enter(v->seat) != v->now.epoch)
+			drop_memory(&v->now);
+	}
 }
 
 int verbs_target_work(struct verbs_target *v, struct error *err)

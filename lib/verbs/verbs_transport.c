@@ -333,23 +333,12 @@ static void verbs_close(struct transport *transport)
 	free(v);
 }
 
-/* Tried again only while the collector is about to begin another epoch. */
-static int connect_first(struct verbs_transport *v, struct error *err)
-{
-	uint64_t until = clock_ms() + ROTATION_MS;
-	int rc;
-
-	while (((rc = connect_once(v, err)) == -EAGAIN || rc == -ECONNRESET) &&
-	       !*v->link.stop && clock_ms() < until)
-		sleep_until(v, clock_ms() + PAUSE_MS);
-	return rc;
-}
-
 int verbs_transport_open(struct transport **out, const char *address,
 			 const struct verbs_transport_options *o,
 			 struct error *err)
 {
 	struct verbs_transport *v = calloc(1, sizeof(*v));
+	uint64_t until = clock_ms() + ROTATION_MS;
 	int rc;
 
 	if (!v)
@@ -372,7 +361,12 @@ int verbs_transport_open(struct transport **out, const char *address,
 	snprintf(v->address, sizeof(v->address), "%s", address);
 	rc = verbs_link_open(&v->link, address, v->o.stop, err);
 	if (!rc)
-		rc = connect_first(v, err);
+		rc = connect_once(v, err);
+	/* Again only while the collector is about to begin another epoch. */
+	for (; (rc == -EAGAIN || rc == -ECONNRESET) && !*v->link.stop &&
+	       clock_ms() < until;
+	     rc = connect_once(v, err))
+		sleep_until(v, clock_ms() + PAUSE_MS);
 	if (rc < 0) {
 		verbs_close(&v->transport);
 		return rc;

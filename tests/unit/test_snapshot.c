@@ -404,14 +404,16 @@ static void write_and_rotate(struct region *r)
 	struct writer *w;
 	pthread_t thread;
 	char some[4096];
-	int fd;
+	int first, fd;
 
 	snprintf(pipe_path, sizeof(pipe_path), "%s-pipe", path);
 	TEST(mkfifo(pipe_path, 0600) == 0);
-	pthread_create(&thread, NULL, write_to_pipe, r);
+	first = open(pipe_path, O_RDWR);
+	TEST(fcntl(first, F_SETPIPE_SZ, 4096) >= 0);
 	fd = open(pipe_path, O_RDONLY);
-	TEST(fcntl(fd, F_SETPIPE_SZ, 4096) >= 0);
+	pthread_create(&thread, NULL, write_to_pipe, r);
 	TEST(read(fd, some, 1) == 1);
+	close(first);
 	TEST(writer_open(&w, r, NULL) == 0);
 	writer_enter(w);
 	writer_put(w, region_table(r, SAMPLE_FLOWS), 0, "torn", 4);
