@@ -173,8 +173,12 @@ static void say_refused(struct run *run, bool end)
 	new.invalid = l->invalid - run->said.invalid;
 	new.access = l->access - run->said.access;
 	n = new.bad_peer + new.old_epoch + new.invalid + new.access;
-	if (!n || (run->said.received && l->bytes == run->said.bytes))
+	if (!n)
 		return;
+	if (run->said.received && l->bytes == run->said.bytes) {
+		run->said = *l; /* more of the same */
+		return;
+	}
 	name = responder_ledger.fields[ledger_worst(&responder_ledger, &new)]
 		       .name;
 	cause = cause_of(name);
