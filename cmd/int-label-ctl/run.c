@@ -611,16 +611,6 @@ static void table_row(void *ctx, unsigned table, uint32_t i, unsigned only,
 		link_row(b, c, r);
 }
 
-static uint32_t silent_ports(struct label_control *c)
-{
-	struct label_db *db = label_control_db(c);
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < label_db_ports(db); i++)
-		n += label_db_at(db, i)->silent;
-	return n;
-}
-
 static uint64_t per_second(uint64_t now, uint64_t before, uint64_t ns)
 {
 	return ns ? (uint64_t)((double)(now - before) * 1e9 / (double)ns) : 0;
@@ -643,10 +633,10 @@ static void table_head(void *ctx, unsigned table, bool ended,
 		 per_second(l->labelled, t->before.labelled, ns));
 	snprintf(line[1], BROWSE_LINE,
 		 "ports %" PRIu32 "; labels %" PRIu64 "; missing %" PRIu64
-		 "; silent %" PRIu32 "; S raised %" PRIu64 " times, lowered "
+		 "; silent %" PRIu64 "; S raised %" PRIu64 " times, lowered "
 		 "%" PRIu64,
 		 label_db_ports(label_control_db(t->c)), db->items, db->missing,
-		 silent_ports(t->c), l->raised, l->lowered);
+		 label_control_silent(t->c), l->raised, l->lowered);
 	t->before = *l;
 	t->before_ns = now_ns;
 }

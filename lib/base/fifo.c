@@ -66,13 +66,6 @@ uint32_t fifo_first(const struct fifo *q)
 	return q->links ? q->link[0].behind - 1 : FIFO_EMPTY;
 }
 
-uint32_t fifo_second(const struct fifo *q)
-{
-	uint32_t first = q->links ? q->link[0].behind : 0;
-
-	return first ? q->link[first].behind - 1 : FIFO_EMPTY;
-}
-
 void fifo_renumber(struct fifo *q, uint32_t last, uint32_t number)
 {
 	bool listed = last != number && fifo_has(q, last);

@@ -26,9 +26,8 @@ struct fifo {
 int fifo_put(struct fifo *q, uint32_t number);
 /* Removes a number, if it is in the list. */
 void fifo_remove(struct fifo *q, uint32_t number);
-/* The first number, and the one behind it. FIFO_EMPTY: there is none. */
+/* FIFO_EMPTY: there is none. */
 uint32_t fifo_first(const struct fifo *q);
-uint32_t fifo_second(const struct fifo *q);
 /* Removes number, then gives it to the entry that had the number last. */
 void fifo_renumber(struct fifo *q, uint32_t last, uint32_t number);
 void fifo_fini(struct fifo *q);

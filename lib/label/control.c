@@ -31,7 +31,7 @@ struct label_control {
 	 * which they were heard; those of which S may have to move, in the
 	 * order in which it was. */
 	struct fifo heard, steps;
-	uint32_t silent, with_s[LABEL_S_MAX + 1]; /* ports */
+	uint32_t with_s[LABEL_S_MAX + 1]; /* ports */
 
 	uint64_t next_end_ns;
 	uint64_t number;     /* of the interval, from 1 */
@@ -76,24 +76,16 @@ const struct label_path *label_control_path(const struct label_control *c,
 	return c->path[place].key_len ? &c->path[place] : NULL;
 }
 
-static uint32_t path_row(const struct label_control *c, const uint8_t *key,
-			 unsigned len)
-{
-	uint64_t h = len;
-
-	for (unsigned i = 0; i < len; i++)
-		h = rng_mix(h ^ key[i]);
-	return (uint32_t)(h % c->path_rows);
-}
-
 /* The flow's place, or that of the one that gives way to it. */
 static struct label_path *find_path(struct label_control *c, const uint8_t *key,
 				    unsigned len)
 {
-	struct label_path *row =
-		&c->path[(size_t)path_row(c, key, len) * LABEL_PATHS_ROW];
-	struct label_path *oldest = row;
+	struct label_path *row, *oldest;
+	uint64_t h = len;
 
+	for (unsigned i = 0; i < len; i++)
+		h = rng_mix(h ^ key[i]);
+	row = oldest = &c->path[h % c->path_rows * LABEL_PATHS_ROW];
 	for (unsigned i = 0; i < LABEL_PATHS_ROW; i++) {
 		if (row[i].key_len == len && !memcmp(row[i].key, key, len))
 			return &row[i];
@@ -106,13 +98,29 @@ static struct label_path *find_path(struct label_control *c, const uint8_t *key,
 	return oldest;
 }
 
-static const struct label_path *update_path(struct label_control *c,
-					    const struct label_view *v)
+/* Hops that follow each other are the ends of a link. */
+static void learn_links(struct label_control *c, const struct label_path *p)
+{
+	for (unsigned i = 0; i + 1 < p->n; i++) {
+		const struct label_item *hop = &p->hop[i];
+		struct label_record *r = label_db_find(c->db, hop->device,
+						       hop->out);
+
+		if (!r)
+			continue;
+		r->has_next = true;
+		r->next_device = hop[1].device;
+		r->next_in = hop[1].in;
+	}
+}
+
+static void add_path(struct label_control *c, const struct label_view *v)
 {
 	uint8_t key[KEY_FLOW6_LEN];
 	unsigned len = label_flow_key(key, v);
 	struct label_path *path = find_path(c, key, len);
 
+	c->ctr.specific++;
 	path->seen_ns = c->now_ns;
 	path->packets++;
 	path->cut = v->n > LABEL_PATH_HOPS;
@@ -124,7 +132,9 @@ static const struct label_path *update_path(struct label_control *c,
 		label_item_get(hop, v, i);
 		path->latency_ns += hop->latency_ns;
 	}
-	return path;
+	learn_links(c, path);
+	if (c->o.calls.path)
+		c->o.calls.path(c->o.calls.ctx, path);
 }
 
 /* --- the controller ------------------------------------------------------- */
@@ -199,35 +209,20 @@ uint64_t label_control_now(const struct label_control *c)
  * a step of S, are as long as each other: what began to wait first is first in
  * a line, and a label is no more than a move to the end of one. */
 
-static uint64_t earliest(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-static void set_error(struct label_control *c, int rc)
-{
-	if (rc < 0)
-		c->err = rc;
-}
-
 static void report_silence(struct label_control *c, uint32_t place, bool silent,
-			   uint64_t now_ns, uint64_t since_ns)
+			   uint64_t now_ns)
 {
 	struct label_record *r = label_db_at(c->db, place);
 
 	r->silent = silent;
-	if (silent) {
-		c->silent++;
-		c->ctr.silent++;
+	c->ctr.silent += silent;
+	c->ctr.heard += !silent;
+	if (silent)
 		fifo_remove(&c->heard, place);
-	} else {
-		c->silent--;
-		c->ctr.heard++;
-	}
 	if (c->o.calls.silence)
 		c->o.calls.silence(c->o.calls.ctx, r,
 				   silent ? LABEL_SILENT : LABEL_HEARD, now_ns,
-				   since_ns);
+				   silent ? r->seen_ns : r->before_ns);
 }
 
 static void change_s(struct label_control *c, uint32_t place, uint8_t s,
@@ -249,7 +244,7 @@ static void change_s(struct label_control *c, uint32_t place, uint8_t s,
 	r->s = s;
 	r->changed_ns = now_ns;
 	r->reported = label_lost(r);
-	set_error(c, fifo_put(&c->steps, place));
+	c->err |= fifo_put(&c->steps, place);
 	if (c->o.calls.decision)
 		c->o.calls.decision(c->o.calls.ctx, &d);
 }
@@ -278,7 +273,6 @@ static void forget_port(struct label_control *c, uint32_t place, uint64_t at_ns)
 	if (c->o.pro && r->s)
 		change_s(c, place, 0, LABEL_FORGOTTEN, at_ns);
 	c->with_s[r->s]--;
-	c->silent--;
 	c->ctr.forgotten++;
 	if (c->o.calls.silence)
 		c->o.calls.silence(c->o.calls.ctx, r, LABEL_FORGOTTEN, at_ns,
@@ -319,49 +313,26 @@ static uint64_t step_due(const struct label_control *c)
 {
 	uint32_t place = fifo_first(&c->steps);
 
-	if (place == FIFO_EMPTY || !c->o.pro)
+	if (place == FIFO_EMPTY)
 		return NEVER;
 	return label_db_at(c->db, place)->changed_ns + c->patience_ns;
 }
 
-/* When something is due of a port, and is over when it is done: NEVER. */
-static uint64_t ports_due(const struct label_control *c)
+/* What is due of ports before a time. */
+static void run_due(struct label_control *c, uint64_t before_ns)
 {
-	return earliest(silence_due(c), step_due(c));
-}
+	for (;;) {
+		uint64_t silence_ns = silence_due(c), step_ns = step_due(c);
+		bool silent = silence_ns <= step_ns;
+		uint64_t at_ns = silent ? silence_ns : step_ns;
+		uint32_t place = fifo_first(silent ? &c->heard : &c->steps);
 
-/* The one that will be first next but one is asked for from memory. */
-static void prefetch_port(struct label_control *c, const struct fifo *q)
-{
-	uint32_t place = fifo_second(q);
-
-	if (place != FIFO_EMPTY)
-		__builtin_prefetch(label_db_at(c->db, place), 1);
-}
-
-/* Does that, one thing. */
-static void ports_look(struct label_control *c)
-{
-	uint64_t at_ns = ports_due(c);
-	uint32_t place;
-
-	if (silence_due(c) == at_ns) {
-		prefetch_port(c, &c->heard);
-		place = fifo_first(&c->heard);
-		report_silence(c, place, true, at_ns,
-			       label_db_at(c->db, place)->seen_ns);
+		if (at_ns >= before_ns)
+			return;
+		if (silent)
+			report_silence(c, place, true, at_ns);
 		step_s(c, place, at_ns);
-	} else {
-		prefetch_port(c, &c->steps);
-		step_s(c, fifo_first(&c->steps), at_ns);
 	}
-}
-
-/* Its device began anew. */
-static void reset_s(struct label_control *c, uint32_t place)
-{
-	if (label_db_at(c->db, place)->s)
-		change_s(c, place, 0, LABEL_RESET, c->now_ns);
 }
 
 /* Something newer came of it. */
@@ -373,9 +344,9 @@ static void on_port_heard(struct label_control *c, uint32_t place)
 		r->interval = c->number;
 		c->sum.covered++;
 	}
-	set_error(c, fifo_put(&c->heard, place));
+	c->err |= fifo_put(&c->heard, place);
 	if (r->silent) {
-		report_silence(c, place, false, c->now_ns, r->before_ns);
+		report_silence(c, place, false, c->now_ns);
 		step_s(c, place, c->now_ns);
 	}
 	if (c->o.calls.port)
@@ -399,15 +370,6 @@ static void begin_interval(struct label_control *c, uint64_t now_ns)
 	c->watched_ns = now_ns;
 }
 
-static void sum_raised(struct label_control *c)
-{
-	for (uint8_t s = 1; s <= LABEL_S_MAX; s++) {
-		c->sum.raised += c->with_s[s];
-		if (c->with_s[s])
-			c->sum.s_most = s;
-	}
-}
-
 static void end_interval(struct label_control *c, uint64_t now_ns)
 {
 	const struct label_db_ledger *now = label_db_counters(c->db);
@@ -421,33 +383,24 @@ static void end_interval(struct label_control *c, uint64_t now_ns)
 	c->sum.late = now->late - was->late;
 	c->sum.odd = now->future - was->future + now->back - was->back;
 	c->sum.missing = missing > 0 ? (uint64_t)missing : 0;
-	c->sum.silent = c->silent;
-	sum_raised(c);
+	c->sum.silent = (uint32_t)label_control_silent(c);
+	for (uint8_t s = 1; s <= LABEL_S_MAX; s++) {
+		c->sum.raised += c->with_s[s];
+		if (c->with_s[s])
+			c->sum.s_most = s;
+	}
 	if (c->o.calls.interval)
 		c->o.calls.interval(c->o.calls.ctx, &c->sum);
 }
 
-static void begin_time(struct label_control *c, uint64_t now_ns)
-{
-	c->begun = true;
-	c->now_ns = now_ns;
-	begin_interval(c, now_ns);
-}
-
 uint64_t label_control_due(const struct label_control *c)
 {
-	uint64_t due = ports_due(c);
+	uint64_t silence_ns = silence_due(c), step_ns = step_due(c);
+	uint64_t due = silence_ns < step_ns ? silence_ns : step_ns;
 
 	if (!c->begun)
 		return UINT64_MAX;
 	return due < c->next_end_ns ? due + 1 : c->next_end_ns;
-}
-
-/* What is due of ports before a time. */
-static void run_due(struct label_control *c, uint64_t before_ns)
-{
-	while (ports_due(c) < before_ns)
-		ports_look(c);
 }
 
 /* So long was nothing to be told that it is not, interval by interval. */
@@ -497,37 +450,10 @@ static int add_item(struct label_control *c, const struct label_item *item)
 		return rc < 0 ? rc : 0;
 	if (label_db_ports(c->db) > ports)
 		c->with_s[0]++; /* a port more */
-	else if (rc == LABEL_BEGUN)
-		reset_s(c, place);
+	else if (rc == LABEL_BEGUN && label_db_at(c->db, place)->s)
+		change_s(c, place, 0, LABEL_RESET, c->now_ns);
 	on_port_heard(c, place);
 	return c->err;
-}
-
-/* Hops that follow each other are the ends of a link. */
-static void learn_links(struct label_control *c, const struct label_path *p)
-{
-	for (unsigned i = 0; i + 1 < p->n; i++) {
-		const struct label_item *hop = &p->hop[i];
-		struct label_record *r = label_db_find(c->db, hop->device,
-						       hop->out);
-
-		if (!r)
-			continue;
-		r->has_next = true;
-		r->next_device = hop[1].device;
-		r->next_in = hop[1].in;
-	}
-}
-
-static void add_path(struct label_control *c, const struct label_view *v)
-{
-	const struct label_path *path;
-
-	c->ctr.specific++;
-	path = update_path(c, v);
-	learn_links(c, path);
-	if (c->o.calls.path)
-		c->o.calls.path(c->o.calls.ctx, path);
 }
 
 static int add_labels(struct label_control *c, const struct label_view *v)
@@ -554,8 +480,11 @@ int label_control_frame(struct label_control *c, const uint8_t *frame,
 	int rc = label_find(&v, &c->o.format, frame, len);
 
 	c->ctr.frames++;
-	if (!rc && !v.damaged && !c->begun)
-		begin_time(c, now_ns);
+	if (!rc && !v.damaged && !c->begun) {
+		c->begun = true;
+		c->now_ns = now_ns;
+		begin_interval(c, now_ns);
+	}
 	label_control_tick(c, now_ns);
 	if (!rc && !v.damaged)
 		return add_labels(c, &v);

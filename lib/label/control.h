@@ -160,4 +160,12 @@ const struct label_path *label_control_path(const struct label_control *c,
 const struct label_control_ledger *
 label_control_counters(const struct label_control *c);
 
+/* Ports that are silent now: only these are ever forgotten. */
+static inline uint64_t label_control_silent(const struct label_control *c)
+{
+	const struct label_control_ledger *l = label_control_counters(c);
+
+	return l->silent - l->heard - l->forgotten;
+}
+
 #endif
