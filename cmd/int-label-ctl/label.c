@@ -303,22 +303,25 @@ static int make_socket(const char *path)
 static void obey_command(struct label_hop *h, const char *line)
 {
 	struct label_command what;
-	struct error err;
-	int rc = label_command_read(&what, line, &err);
+	int rc = label_command_read(&what, line);
 
-	if (!rc && what.kind == LABEL_COMMAND_S)
+	if (rc)
+		cli_warn("--control: '%s' is no command, as COMMANDS of "
+			 "int-label-ctl(1) has them",
+			 line);
+	else if (what.kind == LABEL_COMMAND_S)
 		label_hop_set_s(h, what.port, what.s);
-	else if (!rc && what.kind == LABEL_COMMAND_FLOW_ADD)
+	else if (what.kind == LABEL_COMMAND_FLOW_ADD)
 		rc = label_hop_flow_add(h, what.key, what.key_len,
 					what.period_us);
-	else if (!rc)
+	else
 		rc = label_hop_flow_del(h, what.key, what.key_len);
 	if (rc == -ENOSPC)
-		error_set(&err, rc, "is one flow above %d", LABEL_FLOWS_MAX);
+		cli_warn("--control: '%s' is one flow above %d", line,
+			 LABEL_FLOWS_MAX);
 	if (rc == -ENOENT)
-		error_set(&err, rc, "names a flow that is not there");
-	if (rc)
-		cli_warn("--control: '%s' %s", line, err.text);
+		cli_warn("--control: '%s' names a flow that is not there",
+			 line);
 }
 
 /* All lines of a text, which is cut up. */

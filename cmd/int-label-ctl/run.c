@@ -220,23 +220,6 @@ static void report_trouble(uint32_t device, const char *why)
 		cli_warn("device %" PRIu32 " takes commands again", device);
 }
 
-static struct label_southbound *southbound_open(const char *exec)
-{
-	struct label_southbound *o;
-	struct label_southbound_options lo = {
-		.exec = exec,
-		.environment = environ,
-		.trouble = report_trouble,
-	};
-
-	if (label_southbound_open(&o, &lo) < 0)
-		cli_fail("out of memory");
-	/* Ignored, as what started us may have it, no command's status could
-	 * be waited for. */
-	signal(SIGCHLD, SIG_DFL);
-	return o;
-}
-
 /* Until all is told, or it has lasted too long, or a signal comes. 0, or -1:
  * not all was told, and that was said. */
 static int southbound_stop(struct label_southbound *o)
@@ -379,8 +362,12 @@ static void run_rows_open(struct run_rows *r, const struct run_options *o,
 	open_databases(r, o);
 	for (int k = 0; k < LABEL_ROWS; k++)
 		open_kind(r, o, (enum label_rows_kind)k);
-	if (o->exec)
-		r->orders = southbound_open(o->exec);
+	/* Ignored, as what started us may have it, no command's status could
+	 * be waited for. */
+	signal(SIGCHLD, SIG_DFL);
+	if (o->exec && !(r->orders = label_southbound_open(o->exec, environ,
+							   report_trouble)))
+		cli_fail("out of memory");
 	*calls = (struct label_control_calls){
 		.ctx = r,
 		.interval = r->rows[LABEL_ROWS_INTERVAL] ? on_interval : NULL,

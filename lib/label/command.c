@@ -42,40 +42,8 @@ size_t label_command_flow(char buf[LABEL_COMMAND_MAX], const uint8_t *key,
 				six ? "6" : "", words, period_us);
 }
 
-/* Blanks between words become ends. Returns their number. */
-static unsigned split_words(char *line, char *word[WORDS_MAX])
-{
-	char *rest = line, *w;
-	unsigned n = 0;
-
-	while (n < WORDS_MAX && (w = strsep(&rest, " \t\r\n")))
-		if (*w)
-			word[n++] = w;
-	return n;
-}
-
-static int read_s(struct label_command *out, char *const *word, unsigned n,
-		  struct error *why)
-{
-	uint64_t port, s;
-
-	if (n != 4 || strcmp(word[1], "label_s"))
-		return error_set(why, -EINVAL,
-				 "is not register_write label_s "
-				 "PORT S");
-	if (!text_u64(&port, word[2], UINT16_MAX))
-		return error_set(why, -EINVAL, "has no port from 0 to 65535");
-	if (!text_u64(&s, word[3], LABEL_S_MAX))
-		return error_set(why, -EINVAL, "has no S from 0 to %d",
-				 LABEL_S_MAX);
-	out->kind = LABEL_COMMAND_S;
-	out->port = (uint16_t)port;
-	out->s = (uint8_t)s;
-	return 0;
-}
-
 /* SRC DST PROTOCOL SRC_PORT DST_PORT */
-static bool read_key(struct label_command *out, char *const *word)
+static int read_key(struct label_command *out, char *const *word)
 {
 	uint8_t addr[2][16], *rest;
 	uint64_t proto, port[2];
@@ -86,7 +54,7 @@ static bool read_key(struct label_command *out, char *const *word)
 	    !text_u64(&proto, word[2], UINT8_MAX) ||
 	    !text_u64(&port[0], word[3], UINT16_MAX) ||
 	    !text_u64(&port[1], word[4], UINT16_MAX))
-		return false;
+		return -EINVAL;
 	memcpy(out->key, addr[0], len);
 	memcpy(out->key + len, addr[1], len);
 	rest = out->key + 2 * len;
@@ -94,52 +62,40 @@ static bool read_key(struct label_command *out, char *const *word)
 	be16_store(rest + 2, (uint16_t)port[1]);
 	rest[4] = (uint8_t)proto;
 	out->key_len = 2 * len + KEY_FLOW_REST;
-	return true;
-}
-
-static bool is_flow_table(const char *name)
-{
-	return !strcmp(name, "label_flow") || !strcmp(name, "label_flow6");
-}
-
-static int read_flow(struct label_command *out, char *const *word, unsigned n,
-		     struct error *why)
-{
-	bool add = !strcmp(word[0], "table_add");
-
-	if (n != (add ? 10 : 7) || !is_flow_table(word[1]) ||
-	    (add &&
-	     (strcmp(word[2], "label_specific") || strcmp(word[8], "=>"))))
-		return error_set(why, -EINVAL,
-				 "is not table_add label_flow label_specific "
-				 "KEY => PERIOD or table_delete_match "
-				 "label_flow KEY");
-	if (!read_key(out, word + (add ? 3 : 2)))
-		return error_set(why, -EINVAL,
-				 "has no SRC DST PROTOCOL "
-				 "SRC_PORT DST_PORT");
-	out->kind = add ? LABEL_COMMAND_FLOW_ADD : LABEL_COMMAND_FLOW_DEL;
-	if (add && (!text_u64(&out->period_us, word[9], UINT32_MAX) ||
-		    !out->period_us))
-		return error_set(why, -EINVAL, "has no period in microseconds");
 	return 0;
 }
 
-int label_command_read(struct label_command *out, const char *line,
-		       struct error *why)
+int label_command_read(struct label_command *out, const char *line)
 {
-	char copy[LABEL_COMMAND_MAX], *word[WORDS_MAX];
-	size_t len = strnlen(line, sizeof(copy));
-	unsigned n;
+	char copy[LABEL_COMMAND_MAX], *word[WORDS_MAX], *rest = copy, *w;
+	unsigned n = 0;
+	uint64_t port, s;
 
-	if (len == sizeof(copy))
-		return error_set(why, -EINVAL, "is too long");
-	memcpy(copy, line, len + 1);
-	n = split_words(copy, word);
-	if (n && !strcmp(word[0], "register_write"))
-		return read_s(out, word, n, why);
-	if (n && (!strcmp(word[0], "table_add") ||
-		  !strcmp(word[0], "table_delete_match")))
-		return read_flow(out, word, n, why);
-	return error_set(why, -EINVAL, "is no command that is known");
+	if (snprintf(copy, sizeof(copy), "%s", line) >= (int)sizeof(copy))
+		return -EINVAL;
+	while (n < WORDS_MAX && (w = strsep(&rest, " \t\r\n")))
+		if (*w)
+			word[n++] = w;
+	if (n == 4 && !strcmp(word[0], "register_write") &&
+	    !strcmp(word[1], "label_s") &&
+	    text_u64(&port, word[2], UINT16_MAX) &&
+	    text_u64(&s, word[3], LABEL_S_MAX)) {
+		out->kind = LABEL_COMMAND_S;
+		out->port = (uint16_t)port;
+		out->s = (uint8_t)s;
+		return 0;
+	}
+	if (n < 7 || (strcmp(word[1], "label_flow") != 0 &&
+		      strcmp(word[1], "label_flow6") != 0))
+		return -EINVAL;
+	out->kind = LABEL_COMMAND_FLOW_DEL;
+	if (n == 7 && !strcmp(word[0], "table_delete_match"))
+		return read_key(out, word + 2);
+	out->kind = LABEL_COMMAND_FLOW_ADD;
+	if (n != 10 || strcmp(word[0], "table_add") != 0 ||
+	    strcmp(word[2], "label_specific") != 0 ||
+	    strcmp(word[8], "=>") != 0 ||
+	    !text_u64(&out->period_us, word[9], UINT32_MAX) || !out->period_us)
+		return -EINVAL;
+	return read_key(out, word + 3);
 }

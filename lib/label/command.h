@@ -50,12 +50,11 @@ struct label_command {
 	uint64_t period_us;
 };
 
-/* A line as above. -EINVAL and why. */
-int label_command_read(struct label_command *out, const char *line,
-		       struct error *why);
+/* A line as above; 0 or -EINVAL. */
+int label_command_read(struct label_command *out, const char *line);
 
 /*
- * what the controller has decided, to the switches, as lines of
+ * What the controller has decided, to the switches, as lines of
  * command.h: into a command for each of them. What a switch does not take is
  * said again later, its newest S only.
  *
@@ -75,19 +74,16 @@ struct label_southbound_ledger {
 
 extern const struct ledger label_southbound_ledger;
 
-struct label_southbound_options {
-	const char *exec; /* run by sh, lines on its stdin, with environment
-			     and LABEL_DEVICE; its output goes to stderr */
-	char *const *environment;
-	/* A switch ceases to obey, and why; NULL: it does again. */
-	void (*trouble)(uint32_t device, const char *why);
-};
-
 struct label_southbound;
 
-/* 0 or -errno. */
-int label_southbound_open(struct label_southbound **out,
-			  const struct label_southbound_options *o);
+/*
+ * exec: run by sh, lines on its stdin, with the environment and LABEL_DEVICE;
+ * its output goes to stderr. trouble: a switch ceases to obey, and why; NULL:
+ * it does again. NULL: no memory.
+ */
+struct label_southbound *
+label_southbound_open(const char *exec, char *const *environment,
+		      void (*trouble)(uint32_t device, const char *why));
 /* 0 or -ENOMEM. */
 int label_southbound_add(struct label_southbound *o,
 			 const struct label_decision *d);

@@ -444,13 +444,13 @@ void label_control_end(struct label_control *c)
 static int add_item(struct label_control *c, const struct label_item *item)
 {
 	uint32_t place, ports = label_db_ports(c->db);
-	int rc = label_db_take(c->db, item, c->now_ns, &place);
+	enum label_taken taken = label_db_take(c->db, item, c->now_ns, &place);
 
-	if (rc != LABEL_TAKEN && rc != LABEL_BEGUN)
-		return rc < 0 ? rc : 0;
+	if (taken == LABEL_LEFT)
+		return 0;
 	if (label_db_ports(c->db) > ports)
 		c->with_s[0]++; /* a port more */
-	else if (rc == LABEL_BEGUN && label_db_at(c->db, place)->s)
+	else if (taken == LABEL_BEGUN && label_db_at(c->db, place)->s)
 		change_s(c, place, 0, LABEL_RESET, c->now_ns);
 	on_port_heard(c, place);
 	return c->err;

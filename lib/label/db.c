@@ -137,22 +137,6 @@ const struct label_db_ledger *label_db_counters(const struct label_db *db)
 	return &db->ctr;
 }
 
-/* A record more; the slot is what find_slot() gave. */
-static int add_record(struct label_db *db, uint32_t *slot,
-		      const struct label_record *r)
-{
-	if (db->n == db->o.ports_max)
-		return -ENOSPC;
-	if (db->n == db->room) {
-		if (grow_table(db, 2 * db->room) < 0)
-			return -ENOMEM;
-		slot = find_slot(db, r->device, r->out);
-	}
-	db->record[db->n] = *r;
-	*slot = ++db->n;
-	return 0;
-}
-
 static bool is_accepted_device(const struct label_db_options *o,
 			       uint32_t device)
 {
@@ -241,11 +225,10 @@ static bool is_next(const struct label_record *r, uint32_t number)
 	return number && r->number && number_ahead(r, number) > 0;
 }
 
-/* Whether a device began anew without its clock going back. */
-static bool counts_anew(const struct label_record *r, uint32_t number)
+/* Whether it may be a number of a new start. */
+static bool is_low(const struct label_record *r, uint32_t number)
 {
-	return number && number <= LABEL_NUMBERS_NEW && number < r->number &&
-	       number_ahead(r, number) <= 0;
+	return number && number <= LABEL_NUMBERS_NEW && number < r->number;
 }
 
 /* Numbers that are left out before a newer item's, or, if that is not ahead, 0.
@@ -264,11 +247,7 @@ static uint32_t count_gap(struct label_db *db, struct label_record *r,
 	int32_t by = number_ahead(r, number);
 	uint32_t gap = gap_before(r, number);
 
-	if (!is_next(r, number)) {
-		r->window = 1;
-		return 0;
-	}
-	r->window = by < 64 ? r->window << by | 1 : 1;
+	r->window = is_next(r, number) && by < 64 ? r->window << by | 1 : 1;
 	r->missing += gap;
 	db->ctr.missing += gap;
 	return gap;
@@ -314,39 +293,23 @@ static bool may_pass(int64_t there_us, uint64_t here_ns)
 	       there_us <= (int64_t)(here_ns / 1000 + SKEW_US);
 }
 
-/* Whether about as much has passed there as here. */
-static bool keeps_pace(int64_t there_us, uint64_t here_ns)
-{
-	return may_pass(there_us, here_ns) &&
-	       there_us + (int64_t)SKEW_US >= (int64_t)(here_ns / 1000);
-}
-
-/* Whether so many labels may have been written in so long, there or here. */
-static bool may_miss(const struct label_record *r,
-		     const struct label_item *item, uint64_t now_ns)
-{
-	uint64_t there_us = (uint64_t)time_ahead(r->time_us, item->time_us);
-	uint64_t here_us = (now_ns - r->seen_ns) / 1000;
-
-	return gap_before(r, item->number) <=
-	       LABEL_BURST + (there_us > here_us ? there_us : here_us);
-}
-
 /* An item whose time or number does not fit. Whether the record begins anew
  * with it. */
 static bool begins_anew(struct label_record *r, const struct label_item *item,
 			uint64_t now_ns)
 {
 	int64_t by = time_ahead(r->odd_us, item->time_us);
-	bool agrees = r->odd && by > 0 && keeps_pace(by, now_ns - r->odd_ns);
+	uint64_t here_ns = now_ns - r->odd_ns;
+	bool agrees = r->odd && by > 0 && may_pass(by, here_ns) &&
+		      by + (int64_t)SKEW_US >= (int64_t)(here_ns / 1000);
 
 	r->odd = agrees ? (uint8_t)(r->odd + 1) : 1;
 	r->odd_us = item->time_us;
 	r->odd_ns = now_ns;
 	if (r->odd == LABEL_ODD_MAX)
 		return true;
-	return time_ahead(r->time_us, item->time_us) < 0 && item->number &&
-	       item->number <= LABEL_NUMBERS_NEW && item->number < r->number;
+	return time_ahead(r->time_us, item->time_us) < 0 &&
+	       is_low(r, item->number);
 }
 
 /* --- an item -------------------------------------------------------------- */
@@ -369,31 +332,33 @@ static void set_state(struct label_record *r, const struct label_item *item,
 	r->odd = 0;
 }
 
-static int add_new(struct label_db *db, uint32_t *slot,
-		   const struct label_item *item, uint64_t now_ns)
+static enum label_taken add_new(struct label_db *db,
+				const struct label_item *item, uint64_t now_ns)
 {
-	struct label_record r = {
+	struct label_record *r;
+
+	if (db->n == db->o.ports_max ||
+	    (db->n == db->room && grow_table(db, 2 * db->room) < 0)) {
+		db->ctr.full++;
+		return LABEL_LEFT;
+	}
+	r = &db->record[db->n];
+	*r = (struct label_record){
 		.device = item->device,
 		.out = item->out,
 		.changed_ns = now_ns,
 		.window = 1,
 	};
-	int rc;
-
-	set_state(&r, item, 0, now_ns);
-	rc = add_record(db, slot, &r);
-	if (rc == -ENOSPC) {
-		db->ctr.full++;
-		return LABEL_LEFT;
-	}
-	if (rc < 0)
-		return rc;
+	set_state(r, item, 0, now_ns);
+	*find_slot(db, r->device, r->out) = ++db->n;
 	db->ctr.new ++;
 	return LABEL_BEGUN;
 }
 
-static int restart_record(struct label_db *db, struct label_record *r,
-			  const struct label_item *item, uint64_t now_ns)
+static enum label_taken restart_record(struct label_db *db,
+				       struct label_record *r,
+				       const struct label_item *item,
+				       uint64_t now_ns)
 {
 	db->ctr.reset++;
 	r->resets++;
@@ -402,8 +367,9 @@ static int restart_record(struct label_db *db, struct label_record *r,
 	return LABEL_BEGUN;
 }
 
-static int handle_odd(struct label_db *db, struct label_record *r,
-		      const struct label_item *item, uint64_t now_ns)
+static enum label_taken handle_odd(struct label_db *db, struct label_record *r,
+				   const struct label_item *item,
+				   uint64_t now_ns)
 {
 	if (begins_anew(r, item, now_ns))
 		return restart_record(db, r, item, now_ns);
@@ -414,30 +380,30 @@ static int handle_odd(struct label_db *db, struct label_record *r,
 	return LABEL_LEFT;
 }
 
-static int handle_late(struct label_db *db, struct label_record *r,
-		       const struct label_item *item)
-{
-	if (seen_before(db, r, item)) {
-		db->ctr.duplicate++;
-	} else {
-		r->late++;
-		db->ctr.late++;
-	}
-	return LABEL_LEFT;
-}
-
-static int update_known(struct label_db *db, struct label_record *r,
-			const struct label_item *item, uint64_t now_ns)
+static enum label_taken update_known(struct label_db *db,
+				     struct label_record *r,
+				     const struct label_item *item,
+				     uint64_t now_ns)
 {
 	int64_t by = time_ahead(r->time_us, item->time_us);
+	uint64_t here_us = (now_ns - r->seen_ns) / 1000;
 
 	if (!may_pass(by, now_ns - r->seen_ns))
 		return handle_odd(db, r, item, now_ns);
-	if (by < 0 || (!by && !is_next(r, item->number)))
-		return handle_late(db, r, item);
-	if (counts_anew(r, item->number))
+	if (by < 0 || (!by && !is_next(r, item->number))) {
+		bool again = seen_before(db, r, item);
+
+		db->ctr.duplicate += again;
+		db->ctr.late += !again;
+		r->late += !again;
+		return LABEL_LEFT;
+	}
+	/* A device may begin anew without its clock going back. */
+	if (is_low(r, item->number) && number_ahead(r, item->number) <= 0)
 		return restart_record(db, r, item, now_ns);
-	if (!may_miss(r, item, now_ns))
+	/* Whether so many may have been written in so long, there or here. */
+	if (gap_before(r, item->number) >
+	    LABEL_BURST + ((uint64_t)by > here_us ? (uint64_t)by : here_us))
 		return handle_odd(db, r, item, now_ns);
 	set_state(r, item, count_gap(db, r, item->number), now_ns);
 	db->ctr.updated++;
@@ -461,26 +427,20 @@ void label_db_expect(const struct label_db *db, const struct label_item *items,
 	}
 }
 
-int label_db_take(struct label_db *db, const struct label_item *item,
-		  uint64_t now_ns, uint32_t *place)
+enum label_taken label_db_take(struct label_db *db,
+			       const struct label_item *item, uint64_t now_ns,
+			       uint32_t *place)
 {
-	uint32_t *slot;
-	int rc;
+	uint32_t slot;
 
-	*place = UINT32_MAX;
+	db->ctr.items++;
 	if (!is_accepted_device(&db->o, item->device)) {
-		db->ctr.items++;
 		db->ctr.unknown++;
 		return LABEL_LEFT;
 	}
-	slot = find_slot(db, item->device, item->out);
-	if (*slot != EMPTY) {
-		*place = *slot - 1;
-		rc = update_known(db, &db->record[*place], item, now_ns);
-	} else if ((rc = add_new(db, slot, item, now_ns)) == LABEL_BEGUN) {
-		*place = db->n - 1;
-	}
-	if (rc >= 0)
-		db->ctr.items++;
-	return rc;
+	slot = *find_slot(db, item->device, item->out);
+	*place = slot == EMPTY ? db->n : slot - 1;
+	return slot == EMPTY
+		       ? add_new(db, item, now_ns)
+		       : update_known(db, &db->record[*place], item, now_ns);
 }

@@ -90,7 +90,7 @@ struct label_db_ledger {
 	uint64_t future;    /* label time, or number, too far ahead */
 	uint64_t back;	    /* too far back */
 	uint64_t unknown;   /* of a device that is none of ours */
-	uint64_t full;	    /* no room for one port more */
+	uint64_t full;	    /* no room, or memory, for one port more */
 	uint64_t missing;   /* numbers left out, less found */
 	uint64_t found;	    /* came late, after all */
 	uint64_t forgotten; /* ports */
@@ -126,10 +126,11 @@ enum label_taken {
 	LABEL_LEFT,  /* not taken: the ledger says why */
 };
 
-/* An item that came at now_ns. *place: the number of its record, if it has one,
- * else UINT32_MAX. -ENOMEM, or enum label_taken. */
-int label_db_take(struct label_db *db, const struct label_item *item,
-		  uint64_t now_ns, uint32_t *place);
+/* An item that came at now_ns. *place: the number of its record, if it has one.
+ */
+enum label_taken label_db_take(struct label_db *db,
+			       const struct label_item *item, uint64_t now_ns,
+			       uint32_t *place);
 
 /* Records are numbered from 0 in the order they came, one behind the other;
  * pointers are good until the next item. */

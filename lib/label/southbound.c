@@ -32,7 +32,7 @@ struct order {
 struct label_southbound_switch {
 	uint32_t device;
 	struct order *at;
-	unsigned n, room;
+	unsigned n;
 	pid_t run;	   /* the command under way; 0: none */
 	uint64_t until_ns; /* it has to have ended */
 	uint64_t wait_ns;  /* since the last failure; 0: there was none */
@@ -59,25 +59,29 @@ const struct ledger label_southbound_ledger = {
 	"orders", "decisions", fields, sizeof(fields) / sizeof(fields[0])};
 
 struct label_southbound {
-	struct label_southbound_options o;
+	const char *exec;
+	char *const *environment;
+	void (*trouble)(uint32_t device, const char *why);
 	struct label_southbound_ledger ctr;
 	struct label_southbound_switch *at;
-	uint32_t n, room;
+	uint32_t n;
 	uint32_t begin;	  /* the switch that is first, the next time */
 	uint32_t running; /* commands */
 	uint64_t orders;  /* that wait, or are under way */
 };
 
-int label_southbound_open(struct label_southbound **out,
-			  const struct label_southbound_options *options)
+struct label_southbound *
+label_southbound_open(const char *exec, char *const *environment,
+		      void (*trouble)(uint32_t device, const char *why))
 {
 	struct label_southbound *o = calloc(1, sizeof(*o));
 
-	if (!o)
-		return -ENOMEM;
-	o->o = *options;
-	*out = o;
-	return 0;
+	if (o) {
+		o->exec = exec;
+		o->environment = environment;
+		o->trouble = trouble;
+	}
+	return o;
 }
 
 const struct label_southbound_ledger *
@@ -98,19 +102,6 @@ void label_southbound_close(struct label_southbound *o)
 
 /* --- what is to be said --------------------------------------------------- */
 
-/* One more behind n; NULL: no memory. */
-static void *grow_array(void *at, uint32_t n, uint32_t *room, size_t size)
-{
-	uint32_t more = *room ? 2 * *room : 8;
-	void *p;
-
-	if (n < *room)
-		return at;
-	if ((p = realloc(at, more * size)))
-		*room = more;
-	return p;
-}
-
 /* NULL: no memory. */
 static struct label_southbound_switch *
 find_or_add_switch(struct label_southbound *o, uint32_t device)
@@ -120,7 +111,7 @@ find_or_add_switch(struct label_southbound *o, uint32_t device)
 	for (uint32_t i = 0; i < o->n; i++)
 		if (o->at[i].device == device)
 			return &o->at[i];
-	if (!(at = grow_array(o->at, o->n, &o->room, sizeof(*at))))
+	if (!(at = realloc(o->at, (o->n + 1) * sizeof(*at))))
 		return NULL;
 	o->at = at;
 	at[o->n] = (struct label_southbound_switch){.device = device};
@@ -128,88 +119,73 @@ find_or_add_switch(struct label_southbound *o, uint32_t device)
 }
 
 /* The newest S of a port counts: what waits of it is not said. */
-static int add_order(struct label_southbound *o,
-		     struct label_southbound_switch *sw,
-		     const struct order *order)
+int label_southbound_add(struct label_southbound *o,
+			 const struct label_decision *d)
 {
-	struct order *at;
+	struct order order = {d->port->out, d->port->s, false, false}, *at;
+	struct label_southbound_switch *sw;
 
-	for (at = sw->at; at < sw->at + sw->n; at++)
-		if (at->port == order->port) {
-			at->s = order->s;
+	o->ctr.decisions++;
+	sw = find_or_add_switch(o, d->port->device);
+	for (at = sw ? sw->at : NULL; sw && at < sw->at + sw->n; at++)
+		if (at->port == order.port) {
+			at->s = order.s;
 			o->ctr.superseded += at->newer || !at->said;
 			at->newer = at->said;
 			return 0;
 		}
-	if (!(at = grow_array(sw->at, sw->n, &sw->room, sizeof(*at))))
+	if (!sw || !(at = realloc(sw->at, (sw->n + 1) * sizeof(*at)))) {
+		o->ctr.unsent++;
 		return -ENOMEM;
+	}
 	sw->at = at;
-	at[sw->n++] = *order;
+	at[sw->n++] = order;
 	o->orders++;
 	return 0;
 }
 
 /* --- how it is said ------------------------------------------------------- */
 
-/* All lines as a file without a name, to be read from its beginning. */
-static int write_orders_file(const struct label_southbound_switch *sw)
+/*
+ * A command is under way: by sh, all lines on its stdin, as the leader of a
+ * group, so that a signal reaches what it has begun, and it cannot ask on the
+ * terminal. Its output goes where messages go. 0 or an errno.
+ */
+static int start_command(const struct label_southbound *o,
+			 struct label_southbound_switch *sw)
 {
-	int fd = memfd_create("label-commands", MFD_CLOEXEC);
-	char line[LABEL_COMMAND_MAX];
+	int fd = memfd_create("label-commands", MFD_CLOEXEC), rc;
+	posix_spawn_file_actions_t to;
+	posix_spawnattr_t attr;
+	char *argv[] = {"sh", "-c", NULL, NULL}, line[LABEL_COMMAND_MAX];
 
 	if (fd < 0)
-		return -errno;
+		return errno;
 	for (unsigned i = 0; i < sw->n; i++) {
 		label_command_s(line, sw->at[i].port, sw->at[i].s);
 		dprintf(fd, "%s\n", line);
 	}
 	lseek(fd, 0, SEEK_SET);
-	return fd;
-}
-
-/* By sh, as the leader of a group, so that a signal reaches what it has begun,
- * and it cannot ask on the terminal. Its output goes where messages go. */
-static int spawn_shell(pid_t *pid, const char *command, int in,
-		       char *const *env)
-{
-	const char *const argv[] = {"sh", "-c", command, NULL};
-	posix_spawn_file_actions_t to;
-	posix_spawnattr_t attr;
-	int rc = posix_spawn_file_actions_init(&to);
-
-	if (rc)
-		return -rc;
-	posix_spawnattr_init(&attr); /* neither fails in Linux */
+	posix_spawnattr_init(&attr); /* these do not fail in Linux */
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP);
-	rc = posix_spawn_file_actions_adddup2(&to, in, STDIN_FILENO);
+	posix_spawn_file_actions_init(&to);
+	rc = posix_spawn_file_actions_adddup2(&to, fd, STDIN_FILENO);
 	if (!rc)
 		rc = posix_spawn_file_actions_adddup2(&to, STDERR_FILENO,
 						      STDOUT_FILENO);
-	if (!rc)
-		rc = posix_spawn(pid, "/bin/sh", &to, &attr,
-				 (char *const *)argv, env);
+	if (!rc && asprintf(&argv[2], "export LABEL_DEVICE=%" PRIu32 "\n%s",
+			    sw->device, o->exec) < 0)
+		rc = ENOMEM;
+	if (!rc) {
+		rc = posix_spawn(&sw->run, "/bin/sh", &to, &attr, argv,
+				 o->environment);
+		free(argv[2]);
+	}
 	posix_spawnattr_destroy(&attr);
 	posix_spawn_file_actions_destroy(&to);
-	return -rc;
-}
-
-/* A command with all lines on its stdin, under way. 0 or -errno. */
-static int start_command(const struct label_southbound *o,
-			 struct label_southbound_switch *sw)
-{
-	int fd = write_orders_file(sw), rc = -ENOMEM;
-	pid_t pid = 0;
-	char *command;
-
-	if (fd < 0)
-		return fd;
-	if (asprintf(&command, "export LABEL_DEVICE=%" PRIu32 "\n%s",
-		     sw->device, o->o.exec) >= 0) {
-		rc = spawn_shell(&pid, command, fd, o->o.environment);
-		free(command);
-	}
 	close(fd);
-	sw->run = rc ? 0 : pid;
+	if (rc)
+		sw->run = 0;
 	return rc;
 }
 
@@ -254,7 +230,7 @@ static void report_trouble(struct label_southbound *o,
 	if (sw->troubled != !why)
 		return;
 	sw->troubled = why;
-	o->o.trouble(sw->device, why);
+	o->trouble(sw->device, why);
 }
 
 static void on_failure(struct label_southbound *o,
@@ -275,8 +251,8 @@ static void send_orders(struct label_southbound *o,
 	int rc = start_command(o, sw);
 
 	o->ctr.tries++;
-	if (rc < 0) {
-		on_failure(o, sw, strerror(-rc), now_ns);
+	if (rc) {
+		on_failure(o, sw, strerror(rc), now_ns);
 		return;
 	}
 	for (unsigned i = 0; i < sw->n; i++)
@@ -346,20 +322,6 @@ void label_southbound_send_due(struct label_southbound *o, uint64_t now_ns)
 		    o->running < AT_ONCE)
 			send_orders(o, sw, now_ns);
 	}
-}
-
-int label_southbound_add(struct label_southbound *o,
-			 const struct label_decision *d)
-{
-	struct order order = {d->port->out, d->port->s, false, false};
-	struct label_southbound_switch *sw;
-
-	o->ctr.decisions++;
-	sw = find_or_add_switch(o, d->port->device);
-	if (sw && !add_order(o, sw, &order))
-		return 0;
-	o->ctr.unsent++;
-	return -ENOMEM;
 }
 
 bool label_southbound_busy(const struct label_southbound *o)

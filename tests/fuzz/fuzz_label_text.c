@@ -15,9 +15,8 @@ static void read_command(const char *text)
 {
 	char again[LABEL_COMMAND_MAX];
 	struct label_command a, b;
-	struct error why;
 
-	if (label_command_read(&a, text, &why))
+	if (label_command_read(&a, text))
 		return;
 	if (a.kind == LABEL_COMMAND_S)
 		label_command_s(again, a.port, a.s);
@@ -25,7 +24,7 @@ static void read_command(const char *text)
 		label_command_flow(
 			again, a.key, a.key_len,
 			a.kind == LABEL_COMMAND_FLOW_ADD ? a.period_us : 0);
-	if (label_command_read(&b, again, &why) || a.kind != b.kind)
+	if (label_command_read(&b, again) || a.kind != b.kind)
 		abort();
 	if (a.kind == LABEL_COMMAND_S ? a.port != b.port || a.s != b.s
 				      : memcmp(a.key, b.key, a.key_len) != 0)

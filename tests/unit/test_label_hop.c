@@ -441,16 +441,15 @@ static void flow_round(enum key_type type, const char *text)
 {
 	char line[LABEL_COMMAND_MAX];
 	struct label_command c;
-	struct error why;
 	uint8_t key[KEY_MAX];
 
 	TEST(!key_parse(key, type, key_type_len(type), text));
 	TEST(label_command_flow(line, key, key_type_len(type), 5000) > 0);
-	TEST(!label_command_read(&c, line, &why));
+	TEST(!label_command_read(&c, line));
 	TEST(c.kind == LABEL_COMMAND_FLOW_ADD && c.period_us == 5000);
 	TEST(c.key_len == key_type_len(type) && !memcmp(c.key, key, c.key_len));
 	label_command_flow(line, key, key_type_len(type), 0);
-	TEST(!label_command_read(&c, line, &why));
+	TEST(!label_command_read(&c, line));
 	TEST(c.kind == LABEL_COMMAND_FLOW_DEL);
 	TEST(!memcmp(c.key, key, c.key_len));
 }
@@ -475,19 +474,18 @@ static void test_commands(void)
 	};
 	char line[LABEL_COMMAND_MAX], longest[LABEL_COMMAND_MAX + 1];
 	struct label_command c;
-	struct error why;
 
 	label_command_s(line, 4, 2);
 	TEST(!strcmp(line, "register_write label_s 4 2"));
-	TEST(!label_command_read(&c, line, &why));
+	TEST(!label_command_read(&c, line));
 	TEST(c.kind == LABEL_COMMAND_S && c.port == 4 && c.s == 2);
 	flow_round(KEY_FLOW4, "10.0.0.1:443>10.0.0.2:5501/tcp");
 	flow_round(KEY_FLOW6, "[2001:db8::1]:443>[2001:db8::2]:5501/udp");
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		TEST(label_command_read(&c, bad[i], &why) == -EINVAL);
+		TEST(label_command_read(&c, bad[i]) == -EINVAL);
 	memset(longest, 'a', sizeof(longest));
 	longest[LABEL_COMMAND_MAX] = '\0';
-	TEST(label_command_read(&c, longest, &why) == -EINVAL);
+	TEST(label_command_read(&c, longest) == -EINVAL);
 }
 
 int main(void)
