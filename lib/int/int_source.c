@@ -35,18 +35,6 @@ static void set_dscp(uint8_t *frame, const struct int_place *at, uint8_t dscp)
 		be16_store(ip, (uint16_t)((word & ~0xfc0) | dscp << 6));
 }
 
-static void set_protocol(uint8_t *frame, const struct int_place *at,
-			 uint8_t protocol)
-{
-	uint8_t *ip = frame + at->ip;
-
-	if (at->ip_version == 4)
-		net_ip4_set16(ip, NET_IP4_AT_TTL,
-			      (uint16_t)(ip[NET_IP4_AT_TTL] << 8 | protocol));
-	else
-		frame[at->proto_at] = protocol;
-}
-
 /* ICMP of IPv4 and GRE have no pseudo header with a length. */
 static bool has_pseudo(const struct int_place *at)
 {
@@ -479,7 +467,8 @@ static void mark(uint8_t *out, const struct job *j, size_t by)
 
 	net_ip_resize(out + j->at.ip, (int)by);
 	if (s->over == INT_OVER_NEW_UDP) {
-		set_protocol(out, &j->at, NET_PROTO_UDP);
+		net_ip_set_protocol(out + j->at.ip, out + j->at.proto_at,
+				    NET_PROTO_UDP);
 		return;
 	}
 	if (s->over == INT_OVER_L4 && s->by == INT_BY_DSCP)
@@ -572,7 +561,8 @@ static void restore(uint8_t *out, const struct int_profile *p,
 
 	net_ip_resize(out + at->ip, -(int)len);
 	if (at->over == INT_OVER_NEW_UDP) {
-		set_protocol(out, at, (uint8_t)at->next);
+		net_ip_set_protocol(out + at->ip, out + at->proto_at,
+				    (uint8_t)at->next);
 		return;
 	}
 	if (at->by == INT_BY_DSCP)

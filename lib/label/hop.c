@@ -143,16 +143,6 @@ struct passage {
 	size_t cap;
 };
 
-static void count_refusal(struct label_hop *h, int rc)
-{
-	if (rc == -EMSGSIZE)
-		h->ctr.over_mtu++;
-	else if (rc == -E2BIG)
-		h->ctr.over_hops++;
-	else
-		h->ctr.unfit++;
-}
-
 /* A label, into out. Returns the new length, or 0: there is none. */
 static size_t push_label(struct label_hop *h, struct passage *p, bool specific)
 {
@@ -171,7 +161,9 @@ static size_t push_label(struct label_hop *h, struct passage *p, bool specific)
 			    p->t->to_edge ? 0 : h->o.mtu);
 
 	if (rc < 0) {
-		count_refusal(h, rc);
+		h->ctr.over_mtu += rc == -EMSGSIZE;
+		h->ctr.over_hops += rc == -E2BIG;
+		h->ctr.unfit += rc != -EMSGSIZE && rc != -E2BIG;
 		return 0;
 	}
 	*port = after; /* a label that was not written counts for nothing */
@@ -180,38 +172,16 @@ static size_t push_label(struct label_hop *h, struct passage *p, bool specific)
 	return (size_t)rc;
 }
 
-/* Whether a router may make fragments of it. */
-static bool may_be_cut(const struct label_view *v)
-{
-	return v->layout == LABEL_IP4 &&
-	       !(be16_load(v->ip + NET_IP4_AT_FRAGMENT) & NET_IP4_DF);
-}
-
-static const uint8_t *address_of(const struct label_view *v, bool dst)
-{
-	if (v->layout == LABEL_IP4)
-		return v->ip + (dst ? NET_IP4_AT_DST : NET_IP4_AT_SRC);
-	return v->ip + (dst ? NET_IP6_AT_DST : NET_IP6_AT_SRC);
-}
-
-static bool is_link_local(const struct label_view *v, bool dst)
-{
-	const uint8_t *ip = address_of(v, dst);
-
-	if (v->layout == LABEL_IP4)
-		return ip[0] == 169 && ip[1] == 254;
-	return ip[0] == 0xfe && (ip[1] & 0xc0) == 0x80;
-}
-
 static bool is_to_router(const struct label_hop *h, const struct label_view *v)
 {
-	const uint8_t version = v->layout == LABEL_IP4 ? 4 : 6;
+	bool four = v->layout == LABEL_IP4;
+	const uint8_t *dst = v->ip + (four ? NET_IP4_AT_DST : NET_IP6_AT_DST);
 
 	for (unsigned i = 0; i < h->o.n_routers; i++) {
 		const struct label_router *r = &h->o.routers[i];
 
-		if (r->version == version &&
-		    !memcmp(r->ip, address_of(v, true), version == 4 ? 4 : 16))
+		if (r->version == (four ? 4 : 6) &&
+		    !memcmp(r->ip, dst, four ? 4 : 16))
 			return true;
 	}
 	return false;
@@ -220,14 +190,20 @@ static bool is_to_router(const struct label_hop *h, const struct label_view *v)
 /* Whether a router on the way would read it as its own. */
 static bool is_local(const struct label_hop *h, const struct passage *p)
 {
-	const struct label_view *v = &p->v;
-	bool four = v->layout == LABEL_IP4;
+	const uint8_t *ip = p->v.ip, *src = ip + NET_IP4_AT_SRC;
+	const uint8_t *dst = ip + NET_IP4_AT_DST;
 
-	return p->frame[0] & 1 || /* a group's, or all's */
-	       v->ip[four ? NET_IP4_AT_TTL : NET_IP6_AT_HOPS] == 255 ||
-	       *address_of(v, true) >= (four ? 224 : 255) ||
-	       is_link_local(v, false) || is_link_local(v, true) ||
-	       is_to_router(h, v);
+	if (p->frame[0] & 1 || is_to_router(h, &p->v)) /* 1: a group, or all */
+		return true;
+	if (p->v.layout == LABEL_IP4)
+		return ip[NET_IP4_AT_TTL] == 255 || dst[0] >= 224 ||
+		       (src[0] == 169 && src[1] == 254) || /* link-local */
+		       (dst[0] == 169 && dst[1] == 254);
+	src = ip + NET_IP6_AT_SRC;
+	dst = ip + NET_IP6_AT_DST;
+	return ip[NET_IP6_AT_HOPS] == 255 || dst[0] == 255 ||
+	       (src[0] == 0xfe && (src[1] & 0xc0) == 0x80) ||
+	       (dst[0] == 0xfe && (dst[1] & 0xc0) == 0x80);
 }
 
 /* Labels it, if it is to be. */
@@ -238,21 +214,21 @@ static size_t maybe_label(struct label_hop *h, struct passage *p)
 					     ? flow_due(h, &p->v, t->now_us)
 					     : NULL;
 	bool specific = flow || p->v.specific;
+	uint64_t *why = NULL;
 	size_t len;
 
 	if (!label_decide(&h->o.policy, &h->port[t->out], p->v.n, specific,
 			  t->now_us, &h->rng))
 		return 0;
-	if (label_ip_damaged(&p->v)) {
-		h->ctr.checksum++;
-		return 0;
-	}
-	if (is_local(h, p)) {
-		h->ctr.local++;
-		return 0;
-	}
-	if (may_be_cut(&p->v)) {
-		h->ctr.fragile++;
+	if (label_ip_damaged(&p->v))
+		why = &h->ctr.checksum;
+	else if (is_local(h, p))
+		why = &h->ctr.local;
+	else if (p->v.layout == LABEL_IP4 &&
+		 !(be16_load(p->v.ip + NET_IP4_AT_FRAGMENT) & NET_IP4_DF))
+		why = &h->ctr.fragile; /* a router may make fragments of it */
+	if (why) {
+		(*why)++;
 		return 0;
 	}
 	len = push_label(h, p, specific);

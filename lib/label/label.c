@@ -15,24 +15,6 @@ const struct label_format label_format_default = {
 	.export_port = LABEL_EXPORT_PORT,
 };
 
-/* INT_num to labels; algorithm 4. */
-static void count_result(struct label_view *v, const struct label_format *f,
-			 uint8_t number)
-{
-	v->specific = number > f->max_hop;
-	v->n = v->specific ? (uint8_t)(number - f->max_hop) : number;
-}
-
-/* Steps over the items that v->n tells of. */
-static int read_items(struct label_view *v, struct cur *c)
-{
-	if (!cur_take(c, (size_t)v->n * LABEL_ITEM_LEN))
-		return -EBADMSG;
-	v->rest = c->p;
-	v->rest_len = cur_left(c);
-	return 0;
-}
-
 /*
  * The IP header at c. net_ip_decode() is not asked: what it wants to know of
  * IPv6 is behind the labels. Whether it claims labels is known before it can be
@@ -94,6 +76,7 @@ static int find_ip(struct label_view *v, const struct label_format *f,
 {
 	const uint8_t *option;
 	int rc = ip_header(v, f, c);
+	uint8_t number;
 
 	if (rc)
 		return rc;
@@ -104,18 +87,14 @@ static int find_ip(struct label_view *v, const struct label_format *f,
 	v->labelled = true;
 	v->damaged = label_ip_damaged(v);
 	v->next = option[0];
-	count_result(v, f, option[LABEL_AT_COUNT]);
-	return read_items(v, c);
-}
-
-/* Of a datagram that was captured whole. */
-static bool udp_damaged(const struct label_view *v, const uint8_t *udp,
-			size_t len)
-{
-	bool six = v->layout == LABEL_IP6;
-	const uint8_t *src = v->ip + (six ? NET_IP6_AT_SRC : NET_IP4_AT_SRC);
-
-	return udp && !net_udp_sum_right(src, six ? 6 : 4, udp, len);
+	number = option[LABEL_AT_COUNT]; /* algorithm 4 */
+	v->specific = number > f->max_hop;
+	v->n = v->specific ? (uint8_t)(number - f->max_hop) : number;
+	if (!cur_take(c, (size_t)v->n * LABEL_ITEM_LEN))
+		return -EBADMSG;
+	v->rest = c->p;
+	v->rest_len = cur_left(c);
+	return 0;
 }
 
 /* A datagram to the export port, behind its IP header: 0, or -ENOENT. */
@@ -123,7 +102,9 @@ static int find_exported(struct label_view *v, const struct label_format *f,
 			 const uint8_t *udp, size_t len)
 {
 	struct label_view inner = {.exported = true};
-	struct cur c = cur_of(udp, len), whole = c;
+	bool six = v->layout == LABEL_IP6;
+	const uint8_t *src = v->ip + (six ? NET_IP6_AT_SRC : NET_IP4_AT_SRC);
+	struct cur c = cur_of(udp, len);
 	size_t udp_len;
 	int rc;
 
@@ -139,7 +120,8 @@ static int find_exported(struct label_view *v, const struct label_format *f,
 	if ((rc = find_ip(&inner, f, &c)))
 		return rc == -ENOENT ? rc : -EBADMSG;
 	inner.damaged |= label_ip_damaged(v) ||
-			 udp_damaged(v, cur_take(&whole, udp_len), udp_len);
+			 (len >= udp_len && /* captured whole */
+			  !net_udp_sum_right(src, six ? 6 : 4, udp, udp_len));
 	*v = inner;
 	return 0;
 }
@@ -191,58 +173,33 @@ void label_item_put(uint8_t *p, const struct label_item *item)
 	be32_store(p + LABEL_ITEM_AT_NUMBER, item->number);
 }
 
-/* Whether labels may be put into it, or taken out. */
-static int is_changeable(const struct label_view *v)
-{
-	if (v->exported)
-		return -ENOTSUP;
-	if (v->layout == LABEL_IP4 &&
-	    be16_load(v->ip + NET_IP4_AT_SUM) == 0xffff)
-		return -ENOTSUP; /* RFC 1624: 0 would come back */
-	return 0;
-}
-
-static void set_protocol(uint8_t *ip, uint8_t protocol)
-{
-	if (ip[0] >> 4 == 4)
-		net_ip4_set16(ip, NET_IP4_AT_TTL,
-			      (uint16_t)(ip[NET_IP4_AT_TTL] << 8 | protocol));
-	else
-		ip[NET_IP6_AT_NEXT] = protocol;
-}
-
-/* Whether there is room for one label more. */
-static int room_for(const struct label_format *f, const struct label_view *v,
-		    bool specific, size_t ip_len, size_t mtu)
-{
-	size_t most = specific ? UINT8_MAX - (size_t)f->max_hop : f->max_hop;
-
-	if (v->n >= most)
-		return -E2BIG;
-	most = UINT16_MAX + (v->layout == LABEL_IP6 ? NET_IP6_LEN : 0);
-	return ip_len > most || (mtu && ip_len > mtu) ? -EMSGSIZE : 0;
-}
-
 int label_push(uint8_t *out, size_t cap, const struct label_format *f,
 	       const struct label_view *v, const uint8_t *frame, size_t len,
 	       const struct label_item *item, bool specific, size_t mtu)
 {
 	size_t kept = v->labelled ? LABEL_OPTION_LEN : 0;
 	size_t by = LABEL_GROWTH - kept, head = (size_t)(v->option - frame);
+	size_t ip_len = v->ip_len + by, most = UINT16_MAX;
 	uint8_t *ip, *option = out + head;
-	int rc = is_changeable(v);
 
+	if (v->exported || (v->layout == LABEL_IP4 &&
+			    be16_load(v->ip + NET_IP4_AT_SUM) == 0xffff))
+		return -ENOTSUP; /* RFC 1624: 0 would come back */
 	if (v->n)
 		specific = v->specific;
-	if (rc || (rc = room_for(f, v, specific, v->ip_len + by, mtu)))
-		return rc;
+	if (v->n >= (specific ? UINT8_MAX - f->max_hop : f->max_hop))
+		return -E2BIG;
+	if (v->layout == LABEL_IP6)
+		most += NET_IP6_LEN;
+	if (ip_len > most || (mtu && ip_len > mtu))
+		return -EMSGSIZE;
 	if (cap < len + by)
 		return -ENOBUFS;
 	memcpy(out, frame, head + kept);
 	memcpy(option + LABEL_GROWTH, frame + head + kept, len - head - kept);
 	ip = out + (v->ip - frame);
 	if (!v->labelled)
-		set_protocol(ip, f->protocol);
+		net_ip_set_protocol(ip, ip + NET_IP6_AT_NEXT, f->protocol);
 	net_ip_resize(ip, (int)by);
 	option[0] = v->next;
 	option[LABEL_AT_COUNT] = (uint8_t)(v->n + 1 +
@@ -255,8 +212,7 @@ int label_strip(uint8_t *out, size_t cap, const struct label_view *v,
 		const uint8_t *frame, size_t len)
 {
 	size_t gone = label_extent(v), head = (size_t)(v->option - frame);
-	size_t ip_at = (size_t)(v->ip - frame);
-	uint8_t next = v->next;
+	uint8_t *ip = out + (v->ip - frame), next = v->next;
 
 	if (v->exported)
 		return -ENOTSUP;
@@ -264,8 +220,8 @@ int label_strip(uint8_t *out, size_t cap, const struct label_view *v,
 		return -ENOBUFS;
 	memmove(out, frame, head);
 	memmove(out + head, frame + head + gone, len - head - gone);
-	set_protocol(out + ip_at, next);
-	net_ip_resize(out + ip_at, -(int)gone);
+	net_ip_set_protocol(ip, ip + NET_IP6_AT_NEXT, next);
+	net_ip_resize(ip, -(int)gone);
 	return (int)(len - gone);
 }
 

@@ -63,6 +63,15 @@ void net_ip4_set16(uint8_t *ip, unsigned at, uint16_t v)
 		   net_checksum_add(be16_load(ip + NET_IP4_AT_SUM), sum));
 }
 
+void net_ip_set_protocol(uint8_t *ip, uint8_t *at6, uint8_t protocol)
+{
+	if (ip[0] >> 4 == 4)
+		net_ip4_set16(ip, NET_IP4_AT_TTL,
+			      (uint16_t)(ip[NET_IP4_AT_TTL] << 8 | protocol));
+	else
+		*at6 = protocol;
+}
+
 void net_ip_resize(uint8_t *ip, int by)
 {
 	uint8_t *len = ip + NET_IP6_AT_LEN;

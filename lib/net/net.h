@@ -144,8 +144,10 @@ bool net_udp_sum_right(const uint8_t *src, uint8_t version, const uint8_t *udp,
 uint16_t net_checksum_add(uint16_t check, uint32_t sum);
 
 /* Changes of an IP header in place, the checksum of IPv4 kept up: a 16-bit word
- * of IPv4; the length of either version, by so many bytes more. */
+ * of IPv4; the protocol, which of IPv6 stands at at6; the length of either
+ * version, by so many bytes more. */
 void net_ip4_set16(uint8_t *ip, unsigned at, uint16_t v);
+void net_ip_set_protocol(uint8_t *ip, uint8_t *at6, uint8_t protocol);
 void net_ip_resize(uint8_t *ip, int by);
 
 /* What net_udp4_encode() puts in front of a payload. */
