@@ -42,13 +42,6 @@ double label_probability(const struct label_policy *p, uint8_t s,
 	return 0;
 }
 
-static bool draw_chance(double probability, struct rng *rng)
-{
-	if (probability <= 0)
-		return false;
-	return probability >= 1 || rng_unit(rng) < probability;
-}
-
 bool label_decide(const struct label_policy *p, const struct label_port *port,
 		  unsigned items, bool specific, uint64_t now_us,
 		  struct rng *rng)
@@ -56,60 +49,41 @@ bool label_decide(const struct label_policy *p, const struct label_port *port,
 	/* A clock that was set back looks like a long time, as in a switch. */
 	uint64_t elapsed = (now_us - port->last_us) & LABEL_TIME_MASK;
 	uint64_t rest = p->rest_us >> port->s;
+	double chance;
 
 	if (specific || !port->labelled || elapsed > label_interval(p, port->s))
 		return true;
 	if (p->kind == LABEL_BASE_A || (rest && elapsed <= rest))
 		return false;
-	return draw_chance(label_probability(p, port->s, items, elapsed), rng);
-}
-
-/* One number of a table; returns what is behind it, NULL if it is none. */
-static const char *read_number(double *out, const char *text)
-{
-	size_t len = strcspn(text, ",");
-	char word[32];
-
-	if (len >= sizeof(word))
-		return NULL;
-	snprintf(word, sizeof(word), "%.*s", (int)len, text);
-	if (!text_f64(out, word) || *out < 0 || *out > 1)
-		return NULL;
-	return text + len;
-}
-
-static int read_table(struct label_policy *p, const char *text,
-		      struct error *why)
-{
-	struct label_policy read = *p;
-
-	read.f = LABEL_F_TABLE;
-	for (read.table_len = 0;; text++) {
-		if (read.table_len == LABEL_TABLE_MAX)
-			return error_set(why, -EINVAL,
-					 "has more than %d "
-					 "numbers",
-					 LABEL_TABLE_MAX);
-		text = read_number(&read.table[read.table_len++], text);
-		if (!text)
-			return error_set(why, -EINVAL,
-					 "is not f1, f2, f3 or "
-					 "numbers from 0 to 1: 0,0.5,1");
-		if (!*text)
-			break;
-	}
-	*p = read;
-	return 0;
+	chance = label_probability(p, port->s, items, elapsed);
+	return chance > 0 && (chance >= 1 || rng_unit(rng) < chance);
 }
 
 int label_policy_f(struct label_policy *p, const char *text, struct error *why)
 {
 	static const char *const names[] = {"f1", "f2", "f3"};
+	char copy[LABEL_TABLE_MAX * 32], *rest = copy, *word;
+	struct label_policy read = *p;
 
 	for (unsigned i = 0; i < 3; i++)
 		if (!strcmp(text, names[i])) {
 			p->f = (enum label_f)i;
 			return 0;
 		}
-	return read_table(p, text, why);
+	read.f = LABEL_F_TABLE;
+	read.table_len = 0;
+	if (snprintf(copy, sizeof(copy), "%s", text) >= (int)sizeof(copy))
+		copy[0] = '\0'; /* which is no number */
+	while ((word = strsep(&rest, ","))) {
+		double *f = &read.table[read.table_len];
+
+		if (read.table_len++ == LABEL_TABLE_MAX || !text_f64(f, word) ||
+		    *f < 0 || *f > 1)
+			return error_set(why, -EINVAL,
+					 "is not f1, f2, f3 or up to %d "
+					 "numbers from 0 to 1: 0,0.5,1",
+					 LABEL_TABLE_MAX);
+	}
+	*p = read;
+	return 0;
 }

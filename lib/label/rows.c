@@ -86,15 +86,12 @@ static const char *const reasons[] = {
 	[LABEL_FORGOTTEN] = "forgotten",
 };
 
-static void set_u64(struct row_batch *b, unsigned field, uint64_t v)
+/* Numbers of fields that follow each other. */
+static void set_u64s(struct row_batch *b, unsigned field, const uint64_t *v,
+		     unsigned n)
 {
-	row_batch_set(b, field, ROW_U64)->u64 = v;
-}
-
-static void set_if(struct row_batch *b, unsigned field, bool known, uint64_t v)
-{
-	if (known)
-		set_u64(b, field, v);
+	for (unsigned i = 0; i < n; i++)
+		row_batch_set(b, field + i, ROW_U64)->u64 = v[i];
 }
 
 static void set_time(struct row_batch *b, unsigned field, uint64_t ns)
@@ -104,98 +101,77 @@ static void set_time(struct row_batch *b, unsigned field, uint64_t ns)
 
 void label_row_interval(struct row_batch *b, const struct label_interval_sum *s)
 {
-	unsigned f = 0;
+	const uint64_t ports[] = {s->ports, s->covered};
+	const uint64_t rest[] = {
+		s->packets, s->labels, s->late,	  s->odd,	  s->missing,
+		s->silent,  s->raised, s->s_most, s->observed_ns, s->skipped};
 
-	set_time(b, f++, s->end_ns);
-	set_u64(b, f++, s->ports);
-	set_u64(b, f++, s->covered);
+	set_time(b, 0, s->end_ns);
+	set_u64s(b, 1, ports, 2);
 	if (s->ports)
-		row_batch_set(b, f, ROW_F64)->f64 = 100. * s->covered /
+		row_batch_set(b, 3, ROW_F64)->f64 = 100. * s->covered /
 						    s->ports;
-	f++;
-	set_u64(b, f++, s->packets);
-	set_u64(b, f++, s->labels);
-	set_u64(b, f++, s->late);
-	set_u64(b, f++, s->odd);
-	set_u64(b, f++, s->missing);
-	set_u64(b, f++, s->silent);
-	set_u64(b, f++, s->raised);
-	set_u64(b, f++, s->s_most);
-	set_u64(b, f++, s->observed_ns);
-	set_u64(b, f++, s->skipped);
+	set_u64s(b, 4, rest, 10);
 }
 
 void label_row_decision(struct row_batch *b, const struct label_decision *d)
 {
 	const struct label_record *r = d->port;
-	unsigned f = 0;
+	const uint64_t what[] = {r->device, r->out, d->from, r->s};
+	const uint64_t why[] = {d->now_ns - r->seen_ns, d->lost};
 
-	set_time(b, f++, d->now_ns);
-	set_u64(b, f++, r->device);
-	set_u64(b, f++, r->out);
-	set_u64(b, f++, d->from);
-	set_u64(b, f++, r->s);
-	row_batch_str(b, f++, reasons[d->reason]);
-	set_u64(b, f++, d->now_ns - r->seen_ns);
-	set_u64(b, f++, d->lost);
+	set_time(b, 0, d->now_ns);
+	set_u64s(b, 1, what, 4);
+	row_batch_str(b, 5, reasons[d->reason]);
+	set_u64s(b, 6, why, 2);
 }
 
 void label_row_silence(struct row_batch *b, const struct label_record *r,
 		       enum label_reason event, uint64_t now_ns,
 		       uint64_t since_ns)
 {
-	unsigned f = 0;
+	const uint64_t port[] = {r->device, r->out}, ns = now_ns - since_ns;
 
-	set_time(b, f++, now_ns);
-	set_u64(b, f++, r->device);
-	set_u64(b, f++, r->out);
-	row_batch_str(b, f++, reasons[event]);
-	set_time(b, f++, since_ns);
-	set_u64(b, f++, now_ns - since_ns);
+	set_time(b, 0, now_ns);
+	set_u64s(b, 1, port, 2);
+	row_batch_str(b, 3, reasons[event]);
+	set_time(b, 4, since_ns);
+	set_u64s(b, 5, &ns, 1);
 }
 
 void label_row_port(struct row_batch *b, const struct label_record *r)
 {
-	unsigned f = 0;
+	const uint64_t state[] = {r->device,	 r->out,   r->in,
+				  r->latency_ns, r->queue, r->time_us};
+	const uint64_t number = r->number, lost = label_lost(r), s = r->s;
+	const uint64_t labels[] = {r->labels, r->late};
+	const uint64_t rest[] = {r->queue_most, r->resets};
 
-	set_time(b, f++, r->seen_ns);
-	set_u64(b, f++, r->device);
-	set_u64(b, f++, r->out);
-	set_u64(b, f++, r->in);
-	set_u64(b, f++, r->latency_ns);
-	set_u64(b, f++, r->queue);
-	set_u64(b, f++, r->time_us);
-	set_if(b, f++, r->number, r->number);
-	set_u64(b, f++, r->labels);
-	set_u64(b, f++, r->late);
-	set_if(b, f++, r->number, label_lost(r));
-	set_u64(b, f++, r->s);
-	row_batch_set(b, f++, ROW_BOOL)->u64 = r->silent;
-	set_u64(b, f++, r->queue_most);
-	set_u64(b, f++, r->resets);
+	set_time(b, 0, r->seen_ns);
+	set_u64s(b, 1, state, 6);
+	if (number)
+		set_u64s(b, 7, &number, 1);
+	set_u64s(b, 8, labels, 2);
+	if (number)
+		set_u64s(b, 10, &lost, 1);
+	set_u64s(b, 11, &s, 1);
+	row_batch_set(b, 12, ROW_BOOL)->u64 = r->silent;
+	set_u64s(b, 13, rest, 2);
 }
 
 void label_row_hop(struct row_batch *b, const struct label_path *p, unsigned i)
 {
-	enum key_type type = p->key_len == KEY_FLOW4_LEN ? KEY_FLOW4
-							 : KEY_FLOW6;
 	const struct label_item *hop = &p->hop[i];
+	uint64_t v[] = {i + 1,	 p->n,	     hop->device,
+			hop->in, hop->out,   hop->latency_ns,
+			0,	 hop->queue, hop->time_us};
 	char flow[KEY_TEXT_MAX];
-	uint64_t sum = 0;
-	unsigned f = 0;
 
-	for (unsigned k = 0; k <= i; k++)
-		sum += p->hop[k].latency_ns;
-	key_format(flow, type, p->key, p->key_len);
-	set_time(b, f++, p->seen_ns);
-	row_batch_str(b, f++, flow);
-	set_u64(b, f++, i + 1);
-	set_u64(b, f++, p->n);
-	set_u64(b, f++, hop->device);
-	set_u64(b, f++, hop->in);
-	set_u64(b, f++, hop->out);
-	set_u64(b, f++, hop->latency_ns);
-	set_u64(b, f++, sum);
-	set_u64(b, f++, hop->queue);
-	set_u64(b, f++, hop->time_us);
+	for (unsigned k = 0; k <= i; k++) /* latency_sum */
+		v[6] += p->hop[k].latency_ns;
+	key_format(flow, p->key_len == KEY_FLOW4_LEN ? KEY_FLOW4 : KEY_FLOW6,
+		   p->key, p->key_len);
+	set_time(b, 0, p->seen_ns);
+	row_batch_str(b, 1, flow);
+	set_u64s(b, 2, v, 9);
 }
