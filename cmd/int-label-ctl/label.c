@@ -134,14 +134,6 @@ static const struct cli hop_cli = {
 	.groups = groups,
 };
 
-/* Two names may be of one interface. */
-static bool same_interface(const char *a, const char *b)
-{
-	unsigned i = if_nametoindex(a);
-
-	return !strcmp(a, b) || (i && i == if_nametoindex(b));
-}
-
 /* What would be of no use. */
 static void check_use(const struct hop_options *o)
 {
@@ -151,7 +143,11 @@ static void check_use(const struct hop_options *o)
 	if (o->read && o->control && !strcmp(o->read, "-") &&
 	    !strcmp(o->control, "-"))
 		cli_refuse("--control: packets come from stdin already");
-	if (o->live.name && same_interface(o->live.name, o->to))
+	/* Two names may be of one interface. */
+	if (o->live.name &&
+	    (!strcmp(o->live.name, o->to) ||
+	     (if_nametoindex(o->to) &&
+	      if_nametoindex(o->to) == if_nametoindex(o->live.name))))
 		cli_refuse("--to: '%s' is --interface, too", o->to);
 	if (hop_exports(o) && !(o->edge & ends) && !o->hop.n_routers)
 		cli_usage(&hop_cli,
@@ -189,27 +185,16 @@ struct hop_export {
 	struct sockaddr_storage to;
 	socklen_t to_len;
 	uint64_t unsent; /* datagrams */
-	int err;	 /* of the file, the first */
 };
 
 /* Not connected: or whoever does not listen there, and yet reads along, would
  * have every second datagram refused by his host's ICMP. */
-static int socket_of(struct hop_export *e, const struct addrinfo *a)
-{
-	int fd = socket(a->ai_family,
-			a->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-
-	memcpy(&e->to, a->ai_addr, a->ai_addrlen);
-	e->to_len = a->ai_addrlen;
-	return fd;
-}
-
-static int open_collector(struct hop_export *e, const struct hop_options *o)
+static void open_collector(struct hop_export *e, const struct hop_options *o)
 {
 	struct addrinfo hints = {.ai_socktype = SOCK_DGRAM}, *found;
 	char host[256], text[8];
 	const char *port;
-	int rc, fd;
+	int rc;
 
 	if (!text_host(host, sizeof(host), &port, o->collector))
 		cli_refuse("--collector: '%s' is not ADDRESS or ADDRESS:PORT",
@@ -220,11 +205,13 @@ static int open_collector(struct hop_export *e, const struct hop_options *o)
 	}
 	if ((rc = getaddrinfo(host, port, &hints, &found)))
 		cli_fail("--collector: %s: %s", o->collector, gai_strerror(rc));
-	fd = socket_of(e, found);
-	if (fd < 0)
+	e->fd = socket(found->ai_family,
+		       SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (e->fd < 0)
 		cli_fail("--collector: %s: %s", o->collector, strerror(errno));
+	memcpy(&e->to, found->ai_addr, found->ai_addrlen);
+	e->to_len = found->ai_addrlen;
 	freeaddrinfo(found);
-	return fd;
 }
 
 /* Exits if it cannot. */
@@ -236,33 +223,25 @@ static void hop_export_open(struct hop_export *e, const struct hop_options *o)
 	if (o->export && cli_snk_open(&e->file, o->export, &err) < 0)
 		cli_error(o->export, &err);
 	if (o->collector)
-		e->fd = open_collector(e, o);
+		open_collector(e, o);
 }
 
-/* As label_hop_pass() exports it. */
+/* As label_hop_pass() exports it. An error of the file comes up when that is
+ * closed. */
 static void hop_export_put(struct hop_export *e, const uint8_t *frame,
 			   size_t len, uint64_t ts_ns)
 {
 	struct pkt p = {frame, (uint32_t)len, (uint32_t)len, ts_ns};
 	struct cur c = cur_of(frame, len);
 	const uint8_t *at;
-	int rc;
 
-	if (e->file && (rc = snk_tx(e->file, &p, 1)) && !e->err)
-		e->err = rc;
+	if (e->file)
+		snk_tx(e->file, &p, 1);
 	/* A collector that is not there yet is no reason to end. */
 	if (e->fd >= 0 && net_eth_skip(&c, &at) >= 0 &&
 	    sendto(e->fd, c.p, cur_left(&c), 0, (struct sockaddr *)&e->to,
 		   e->to_len) < 0)
 		e->unsent++;
-}
-
-static void hop_export_flush(struct hop_export *e)
-{
-	int rc = e->file ? snk_flush(e->file) : 0;
-
-	if (!e->err)
-		e->err = rc;
 }
 
 /* 0 or -errno. */
@@ -275,9 +254,9 @@ static int hop_export_close(struct hop_export *e)
 	if (e->unsent)
 		cli_warn("--collector: %" PRIu64 " datagrams were not taken",
 			 e->unsent);
-	if (e->err || rc)
-		cli_warn("%s: %s", e->name, strerror(e->err ? -e->err : -rc));
-	return e->err ? e->err : rc;
+	if (rc)
+		cli_warn("%s: %s", e->name, strerror(-rc));
+	return rc;
 }
 
 /* --- lines of commands to this device ------------------------------------- */
@@ -418,28 +397,18 @@ static void print_ledgers(void *run)
 	cli_ledger(&label_hop_ledger, label_hop_counters(r->h), r->o.format);
 }
 
-static uint32_t saturate_u32(uint64_t v)
-{
-	return v < UINT32_MAX ? (uint32_t)v : UINT32_MAX;
-}
-
 /* A capture's clock is its packets'; an interface's is ours, and a packet has
  * waited since the kernel had it, behind it as many as are left of its batch.
  */
 static void set_state(const struct hop_run *r, struct label_transit *t,
 		      const struct pkt *p, int behind)
 {
-	uint64_t now_ns;
+	uint64_t now_ns = r->o.live.name ? clock_wall_ns() : p->ts_ns;
+	uint64_t ns = now_ns > p->ts_ns ? now_ns - p->ts_ns : 0;
 
-	t->now_us = p->ts_ns / 1000;
-	t->latency_ns = t->queue = 0;
-	if (!r->o.live.name)
-		return;
-	now_ns = clock_wall_ns();
 	t->now_us = now_ns / 1000;
-	t->queue = (uint32_t)behind;
-	if (now_ns > p->ts_ns)
-		t->latency_ns = saturate_u32(now_ns - p->ts_ns);
+	t->latency_ns = ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
+	t->queue = r->o.live.name ? (uint32_t)behind : 0;
 }
 
 static int pass_packets(struct hop_run *r, const struct way *w,
@@ -506,8 +475,8 @@ static int take_packets(void *run, const struct pkt *pkts, int n,
 	rc = pass_packets(r, &r->way[0], pkts, n);
 	if (!rc)
 		rc = pass_packets_back(r, err);
-	if (n < PKT_BATCH)
-		hop_export_flush(&r->export);
+	if (n < PKT_BATCH && r->export.file)
+		snk_flush(r->export.file);
 	if (rc < 0 && !err->text[0])
 		error_set(err, rc, "%s", strerror(-rc));
 	return rc;
@@ -559,19 +528,6 @@ static void open_live(struct hop_run *r)
 	r->loop.due = next_due;
 }
 
-static void open_captures(struct hop_run *r)
-{
-	struct way *w = &r->way[0];
-	struct error err = {0};
-
-	w->from = HOP_IN;
-	w->to = HOP_OUT;
-	if (src_open(&w->src, r->o.read, &err) < 0)
-		cli_error(r->o.read, &err);
-	if (r->o.write && cli_snk_open(&w->snk, r->o.write, &err) < 0)
-		cli_error(r->o.write, &err);
-}
-
 /* Of the links that labels leave by, not those to hosts; of two the shorter. 0:
  * there is no limit. */
 static size_t mtu_of(const struct hop_options *o)
@@ -590,18 +546,25 @@ static size_t mtu_of(const struct hop_options *o)
 
 static void hop_open(struct hop_run *r)
 {
+	struct way *w = &r->way[0];
+	struct error err = {0};
+
 	r->room = malloc(PKT_MAX + LABEL_HOP_GROWTH);
 	r->o.hop.mtu = mtu_of(&r->o);
 	if (!r->room || label_hop_open(&r->h, &r->o.hop) < 0)
 		cli_fail("out of memory");
 	/* First: what is said is so from the first packet on. */
 	r->control = hop_control_open(r->h, r->o.control, r->o.quiet);
+	w->from = HOP_IN;
+	w->to = HOP_OUT;
 	if (r->o.live.name)
 		open_live(r);
-	else
-		open_captures(r);
+	else if (src_open(&w->src, r->o.read, &err) < 0)
+		cli_error(r->o.read, &err);
+	if (r->o.write && cli_snk_open(&w->snk, r->o.write, &err) < 0)
+		cli_error(r->o.write, &err);
 	hop_export_open(&r->export, &r->o);
-	r->loop.s = r->way[0].src;
+	r->loop.s = w->src;
 }
 
 static uint64_t count_unsent(void *run)
@@ -615,37 +578,25 @@ static uint64_t count_unsent(void *run)
 	return sum;
 }
 
-/* 0, or -1: a sink's trouble, and that was said. */
-static int close_ways(struct hop_run *r)
-{
-	const char *name = r->o.write ? cli_file(r->o.write) : "interfaces";
-	int rc, status = 0;
-
-	for (int i = 0; i < HOP_SIDES; i++) {
-		if (!r->way[i].snk)
-			continue;
-		if ((rc = snk_close(r->way[i].snk)) < 0) {
-			cli_warn("%s: %s", name, strerror(-rc));
-			status = -1;
-		}
-	}
-	return status;
-}
-
 static int hop_close(struct hop_run *r)
 {
 	uint64_t lost;
-	int status = r->error ? CLI_FAIL : CLI_OK;
-	bool said;
+	bool said; /* what could not be written */
+	int rc;
 
 	for (int i = 0; i < HOP_SIDES; i++)
 		if (r->way[i].snk) /* snk_close() tells of an error */
 			snk_settle(r->way[i].snk);
 	lost = count_unsent(r);
-	said = close_ways(r) < 0;
-	said |= hop_export_close(&r->export) < 0;
-	if (said)
-		status = CLI_FAIL;
+	said = hop_export_close(&r->export) < 0;
+	for (int i = 0; i < HOP_SIDES; i++)
+		if ((rc = snk_close(r->way[i].snk)) < 0) {
+			cli_warn("%s: %s",
+				 r->o.write ? cli_file(r->o.write)
+					    : "interfaces",
+				 strerror(-rc));
+			said = true;
+		}
 	if (!r->o.quiet) {
 		print_ledgers(r);
 		cli_live_drops(&r->o.live, r->loop.s, lost);
@@ -664,7 +615,7 @@ static int hop_close(struct hop_run *r)
 	src_close(r->way[1].src);
 	label_hop_close(r->h);
 	free(r->room);
-	return status;
+	return r->error || said ? CLI_FAIL : CLI_OK;
 }
 
 int hop_main(int argc, char **argv)
