@@ -2,6 +2,7 @@
 /* run.c - the controller: packets in, rows and decisions out. */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -171,13 +172,6 @@ const struct cli run_cli = {
 	.groups = groups,
 };
 
-/* On an interface, once is after the first interval. */
-static void set_top(struct run_options *o)
-{
-	if (browse_defaults(&o->top, o->live.name))
-		o->live.duration_ns = o->top.every_ns;
-}
-
 static void run_options_read(struct run_options *o, int argc, char **argv)
 {
 	int n;
@@ -198,10 +192,11 @@ static void run_options_read(struct run_options *o, int argc, char **argv)
 					     1 << LABEL_ROWS_SILENCE);
 	if (o->format == ROW_CSV)
 		cli_one_kind(o->rows);
-	if (o->top.top) {
+	if (o->top.top)
 		o->rows = 0;
-		set_top(o);
-	}
+	/* On an interface, once is after the first interval. */
+	if (o->top.top && browse_defaults(&o->top, o->live.name))
+		o->live.duration_ns = o->top.every_ns;
 	o->live.format = o->format;
 }
 
@@ -341,25 +336,20 @@ static void open_kind(struct run_rows *r, const struct run_options *o,
 		cli_fail("out of memory");
 }
 
-static void open_databases(struct run_rows *r, const struct run_options *o)
+/* Exits if there is no memory. calls gets what it calls. */
+static void run_rows_open(struct run_rows *r, const struct run_options *o,
+			  struct label_control_calls *calls)
 {
 	const struct export_options eo = {
 		.rules = rules,
 		.n_rules = sizeof(rules) / sizeof(rules[0]),
 	};
 
+	if (!(r->screen = cli_stream(o->format)))
+		cli_fail("out of memory");
 	for (unsigned i = 0; i < o->n_exports; i++)
 		databases_add(&r->list, "--export", o->export[i], &eo);
 	r->databases = databases_all(&r->list);
-}
-
-/* Exits if there is no memory. calls gets what it calls. */
-static void run_rows_open(struct run_rows *r, const struct run_options *o,
-			  struct label_control_calls *calls)
-{
-	if (!(r->screen = cli_stream(o->format)))
-		cli_fail("out of memory");
-	open_databases(r, o);
 	for (int k = 0; k < LABEL_ROWS; k++)
 		open_kind(r, o, (enum label_rows_kind)k);
 	/* Ignored, as what started us may have it, no command's status could
@@ -435,30 +425,17 @@ struct tables_context {
 	uint64_t before_ns;
 };
 
-enum {
-	L_DEVICE,
-	L_PORT,
-	L_NEXT_DEVICE,
-	L_NEXT_PORT,
-	L_LABELS,
-	L_LOST,
-	L_LOSS,
-	L_MINUTES,
-	L_S,
-	L_EVIDENCE,
-};
-
 static const struct row_field link_fields[] = {
-	[L_DEVICE] = {"device", ROW_U64, 6, ROW_TAG},
-	[L_PORT] = {"port", ROW_U64, 5, ROW_TAG},
-	[L_NEXT_DEVICE] = {"next_device", ROW_U64, 11, .spare = 1},
-	[L_NEXT_PORT] = {"next_port", ROW_U64, 9, .spare = 1},
-	[L_LABELS] = {"labels", ROW_U64, 8},
-	[L_LOST] = {"lost", ROW_U64, 6},
-	[L_LOSS] = {"loss", ROW_F64, 7, ROW_VALUE, "%"},
-	[L_MINUTES] = {"loss_minutes", ROW_F64, 12, ROW_VALUE, "%"},
-	[L_S] = {"s", ROW_U64, 3},
-	[L_EVIDENCE] = {"evidence", ROW_STR, 16, ROW_TAG, .spare = 1},
+	{"device", ROW_U64, 6, ROW_TAG},
+	{"port", ROW_U64, 5, ROW_TAG},
+	{"next_device", ROW_U64, 11, .spare = 1},
+	{"next_port", ROW_U64, 9, .spare = 1},
+	{"labels", ROW_U64, 8},
+	{"lost", ROW_U64, 6},
+	{"loss", ROW_F64, 7, ROW_VALUE, "%"},
+	{"loss_minutes", ROW_F64, 12, ROW_VALUE, "%"},
+	{"s", ROW_U64, 3},
+	{"evidence", ROW_STR, 16, ROW_TAG, .spare = 1},
 };
 
 static const struct row_field path_fields[] = {
@@ -512,15 +489,6 @@ static void set_u64(struct row_batch *b, unsigned field, uint64_t v)
 	row_batch_set(b, field, ROW_U64)->u64 = v;
 }
 
-/* The time of the packets; before the first of them, that of the record. */
-static uint64_t now_at(const struct label_control *c,
-		       const struct label_record *r)
-{
-	uint64_t now_ns = label_control_now(c);
-
-	return now_ns > r->seen_ns ? now_ns : r->seen_ns;
-}
-
 static void set_loss(struct row_batch *b, unsigned field, uint64_t labels,
 		     uint64_t lost)
 {
@@ -534,24 +502,23 @@ static void link_row(struct row_batch *b, struct label_control *c,
 {
 	static const char *const evidence[] = {"", "numbers", "silence",
 					       "numbers,silence"};
-	struct label_lately minutes = label_lately(r, now_at(c, r));
+	struct label_lately minutes = label_lately(r, label_control_now(c));
 
-	set_u64(b, L_DEVICE, r->device);
-	set_u64(b, L_PORT, r->out);
+	set_u64(b, 0, r->device);
+	set_u64(b, 1, r->out);
 	if (r->has_next) {
-		set_u64(b, L_NEXT_DEVICE, r->next_device);
-		set_u64(b, L_NEXT_PORT, r->next_in);
+		set_u64(b, 2, r->next_device);
+		set_u64(b, 3, r->next_in);
 	}
-	set_u64(b, L_LABELS, r->labels);
+	set_u64(b, 4, r->labels);
 	if (r->number) {
-		set_u64(b, L_LOST, label_lost(r));
-		set_loss(b, L_LOSS, r->labels, label_lost(r));
-		set_loss(b, L_MINUTES, (uint64_t)minutes.labels,
+		set_u64(b, 5, label_lost(r));
+		set_loss(b, 6, r->labels, label_lost(r));
+		set_loss(b, 7, (uint64_t)minutes.labels,
 			 (uint64_t)minutes.lost);
 	}
-	set_u64(b, L_S, r->s);
-	row_batch_str(b, L_EVIDENCE,
-		      evidence[(minutes.lost > 0) + 2 * r->silent]);
+	set_u64(b, 8, r->s);
+	row_batch_str(b, 9, evidence[(minutes.lost > 0) + 2 * r->silent]);
 }
 
 static void path_row(struct row_batch *b, const struct label_path *p)
@@ -593,14 +560,10 @@ static void table_row(void *ctx, unsigned table, uint32_t i, unsigned only,
 	if (table == TABLE_PORTS)
 		label_row_port(b, r);
 	else if (table == TABLE_SILENT)
-		label_row_silence(b, r, LABEL_SILENT, now_at(c, r), r->seen_ns);
+		label_row_silence(b, r, LABEL_SILENT, label_control_now(c),
+				  r->seen_ns);
 	else
 		link_row(b, c, r);
-}
-
-static uint64_t per_second(uint64_t now, uint64_t before, uint64_t ns)
-{
-	return ns ? (uint64_t)((double)(now - before) * 1e9 / (double)ns) : 0;
 }
 
 static void table_head(void *ctx, unsigned table, bool ended,
@@ -611,13 +574,13 @@ static void table_head(void *ctx, unsigned table, bool ended,
 	const struct label_db_ledger *db = label_db_counters(
 		label_control_db(t->c));
 	uint64_t now_ns = clock_ns(), ns = now_ns - t->before_ns;
+	double labelled = (double)(l->labelled - t->before.labelled);
 
 	snprintf(line[0], BROWSE_LINE,
-		 "int-label-ctl %s: %s%s; %" PRIu64 " packets with labels a "
-		 "second",
+		 "int-label-ctl %s: %s%s; %.0f packets with labels a second",
 		 t->from, controller_tables[table],
 		 ended ? ", the input has ended" : "",
-		 per_second(l->labelled, t->before.labelled, ns));
+		 ns ? floor(labelled * 1e9 / (double)ns) : 0.);
 	snprintf(line[1], BROWSE_LINE,
 		 "ports %" PRIu32 "; labels %" PRIu64 "; missing %" PRIu64
 		 "; silent %" PRIu64 "; S raised %" PRIu64 " times, lowered "
@@ -666,42 +629,29 @@ static void print_ledgers(void *run)
 	databases_ledgers(&r->rows.list, r->o.format);
 }
 
-/* A capture's time, or a pipe's, is that of its packets, however long their
- * writer takes. */
-static int read_capture(struct run *r, const struct pkt *pkts, int n)
-{
-	int rc = 0;
-
-	for (int i = 0; i < n && !rc; i++)
-		rc = label_control_frame(r->c, pkts[i].data, pkts[i].len,
-					 pkts[i].ts_ns);
-	return rc;
-}
-
-/* The time of an interface is the wall clock's at first, and goes on by one
- * that nobody sets, when nothing comes, or nothing with labels, too. A stamp is
- * of a moment ago, or the wall clock was set. */
-static int read_live(struct run *r, const struct pkt *pkts, int n)
-{
-	uint64_t now_ns = r->apart_ns + clock_ns();
-	int rc = 0;
-
-	for (int i = 0; i < n && !rc; i++)
-		rc = label_control_frame(r->c, pkts[i].data, pkts[i].len,
-					 now_ns - pkts[i].ts_ns < 10000000000
-						 ? pkts[i].ts_ns
-						 : now_ns);
-	label_control_tick(r->c, now_ns);
-	return rc;
-}
-
+/*
+ * A capture's time, or a pipe's, is that of its packets, however long their
+ * writer takes. The time of an interface is the wall clock's at first, and goes
+ * on by one that nobody sets, when nothing comes, or nothing with labels, too.
+ * A stamp is of a moment ago, or the wall clock was set.
+ */
 static int read_packets(void *run, const struct pkt *pkts, int n,
 			struct error *err)
 {
 	struct run *r = run;
-	int rc = r->o.live.name ? read_live(r, pkts, n)
-				: read_capture(r, pkts, n);
+	uint64_t now_ns = r->o.live.name ? r->apart_ns + clock_ns() : 0;
+	int rc = 0;
 
+	for (int i = 0; i < n && !rc; i++) {
+		uint64_t ts_ns = pkts[i].ts_ns;
+
+		if (now_ns && now_ns - ts_ns >= 10000000000)
+			ts_ns = now_ns;
+		rc = label_control_frame(r->c, pkts[i].data, pkts[i].len,
+					 ts_ns);
+	}
+	if (now_ns)
+		label_control_tick(r->c, now_ns);
 	if (r->rows.orders)
 		label_southbound_send_due(r->rows.orders, clock_ns());
 	databases_look(&r->rows.list);
@@ -748,19 +698,11 @@ static void update_screen(void *ctx)
 	cli_loop_turn(&r->loop);
 }
 
-/* Nothing of what came had labels. A run that was stopped is no
- * surprise. */
-static bool nothing_taken(const struct run *r)
-{
-	const struct label_control_ledger *l = label_control_counters(r->c);
-
-	return l->frames && !l->labelled && !cli_stop;
-}
-
 /* Ends the run, with the ledgers and what went wrong. Returns the exit status.
  */
 static int run_close(struct run *r)
 {
+	const struct label_control_ledger *l = label_control_counters(r->c);
 	int looked = r->top && !r->error ? browse_end(r->top, update_screen)
 					 : 0,
 	    ended, status;
@@ -779,11 +721,12 @@ static int run_close(struct run *r)
 							    : "labels",
 			       &r->why);
 	status = r->error || looked < 0 || ended < 0 ? CLI_FAIL : CLI_OK;
-	if (status == CLI_OK && nothing_taken(r)) {
+	/* A run that was stopped is no surprise. */
+	if (status == CLI_OK && l->frames && !l->labelled && !cli_stop) {
 		cli_warn("%s: nothing was taken: no packet with %slabels is in "
 			 "it",
 			 r->o.read ? cli_file(r->o.read) : r->o.live.name,
-			 label_control_counters(r->c)->plain ? "" : "good ");
+			 l->plain ? "" : "good ");
 		status = CLI_FAIL;
 	}
 	run_rows_close(&r->rows);

@@ -145,39 +145,11 @@ static struct netsim_loss sim_loss(const struct fabric *f, const char *text)
 	return (struct netsim_loss){at, percent / 100};
 }
 
-/* Intervals that are over by the end, and are not left out. */
-static void check_time(const struct sim_options *o)
-{
-	uint64_t each = o->net.telemetry_ns;
-	bool rows = !o->out || strcmp(o->out, "-") != 0;
-
-	if (rows && !o->trace &&
-	    o->net.duration_ns / each * each <= o->warmup_ns)
-		cli_refuse("--duration: no telemetry interval ends in it%s",
-			   o->warmup_ns ? " behind --warmup" : "");
-}
-
-/* That of the paper, 625 over 25 ports; a tree of switches with K ports has
- * 5/4 K^3 of them. */
-static uint64_t default_rate(const struct sim_options *o)
-{
-	return o->arity ? 25 * (5 * o->arity * o->arity * o->arity / 4) : 625;
-}
-
-static void set_defaults(struct sim_options *o)
-{
-	o->net.adapt = o->net.k > 0;
-	policy_set(&cli_sim, &o->net.policy, o->interval_ns, o->rest_ns);
-	o->net.rate = (double)(o->rate ? o->rate : default_rate(o));
-	o->net.senders = o->arity ? 1 : 20;
-	o->net.port_jitter = o->jitter / 100;
-	o->net.arrivals = o->arity ? NETSIM_POISSON : NETSIM_PACED;
-	if (o->arity % 2)
-		cli_usage(&cli_sim, "--arity: %ju is odd", (uintmax_t)o->arity);
-}
-
 static void sim_read(struct sim_options *o, int argc, char **argv)
 {
+	struct netsim_options *net = &o->net;
+	uint64_t rate;
+
 	*o = (struct sim_options){
 		.net = {.seed = 1,
 			.duration_ns = 10000000000,
@@ -200,8 +172,23 @@ static void sim_read(struct sim_options *o, int argc, char **argv)
 	cli_check_named(&cli_sim, o, netsim_scheme_names[o->net.scheme]);
 	if (o->net.scheme == NETSIM_PINGMESH && !o->arity)
 		cli_usage(&cli_sim, "--scheme pingmesh needs --arity");
-	check_time(o);
-	set_defaults(o);
+	if (o->arity % 2)
+		cli_usage(&cli_sim, "--arity: %ju is odd", (uintmax_t)o->arity);
+	/* Intervals that are over by the end, and are not left out. */
+	if ((!o->out || strcmp(o->out, "-") != 0) && !o->trace &&
+	    net->duration_ns / net->telemetry_ns * net->telemetry_ns <=
+		    o->warmup_ns)
+		cli_refuse("--duration: no telemetry interval ends in it%s",
+			   o->warmup_ns ? " behind --warmup" : "");
+	policy_set(&cli_sim, &net->policy, o->interval_ns, o->rest_ns);
+	/* That of the paper, 625 over 25 ports; a tree of switches with K ports
+	 * has 5/4 K^3 of them. */
+	rate = o->arity ? 25 * (5 * o->arity * o->arity * o->arity / 4) : 625;
+	net->rate = (double)(o->rate ? o->rate : rate);
+	net->adapt = net->k > 0;
+	net->senders = o->arity ? 1 : 20;
+	net->port_jitter = o->jitter / 100;
+	net->arrivals = o->arity ? NETSIM_POISSON : NETSIM_PACED;
 }
 
 /* --- path tracing ----------------------------------------------------------
@@ -391,16 +378,6 @@ struct sim {
 	struct error why;
 };
 
-static void add_counters(struct netsim_counters *to,
-			 const struct netsim_counters *from)
-{
-	uint64_t *t = (uint64_t *)to;
-	const uint64_t *f = (const uint64_t *)from;
-
-	for (unsigned i = 0; i < sizeof(*to) / sizeof(*t); i++)
-		t[i] += f[i];
-}
-
 static double coverage_of(const struct netsim_interval *v)
 {
 	return v->known ? 100.0 * v->covered / v->known : 0;
@@ -408,7 +385,11 @@ static double coverage_of(const struct netsim_interval *v)
 
 static void add_interval(struct sim *s, const struct netsim_interval *v)
 {
-	add_counters(&s->sum.ctr, &v->ctr);
+	uint64_t *to = (uint64_t *)&s->sum.ctr;
+	const uint64_t *from = (const uint64_t *)&v->ctr;
+
+	for (unsigned i = 0; i < sizeof(v->ctr) / sizeof(*to); i++)
+		to[i] += from[i];
 	for (unsigned i = 0; i < NETSIM_CARRIED; i++)
 		s->sum.carried[i] += v->carried[i];
 	s->sum.number++;
@@ -456,25 +437,20 @@ static bool on_stop(void *ctx)
 	return cli_stop || s->err;
 }
 
-static uint32_t mean_of_intervals(const struct sim *s, uint64_t sum)
-{
-	return (uint32_t)((sum + s->sum.number / 2) / s->sum.number);
-}
-
 /* What is not a count of what happened is a mean of the intervals. */
 static void print_summary(struct sim *s)
 {
-	double n = (double)s->sum.number;
+	uint64_t n = s->sum.number;
 
-	if (!s->sum.number)
+	if (!n)
 		return;
-	s->sum.known = mean_of_intervals(s, s->known);
-	s->sum.covered = mean_of_intervals(s, s->covered);
-	s->err = sim_row(s->rows, &s->sum,
-			 s->sum.number * s->o.net.telemetry_ns,
-			 s->coverage / n);
+	s->sum.known = (uint32_t)((s->known + n / 2) / n);
+	s->sum.covered = (uint32_t)((s->covered + n / 2) / n);
+	s->err = sim_row(s->rows, &s->sum, n * s->o.net.telemetry_ns,
+			 s->coverage / (double)n);
 }
 
+/* That of the paper, or a tree; and where what comes of it goes. */
 static void set_up_run(struct sim *s)
 {
 	struct netsim_options *net = &s->o.net;
@@ -489,52 +465,27 @@ static void set_up_run(struct sim *s)
 	net->start_ns = start_ns - start_ns % net->telemetry_ns;
 	net->losses = s->losses;
 	net->n_losses = s->o.n_lose;
-}
-
-static void open_outputs(struct sim *s)
-{
-	bool taken = s->o.out && !strcmp(s->o.out, "-");
-
 	if (s->o.out && snk_open(&s->snk, s->o.out, &s->why) < 0)
 		cli_error(s->o.out, &s->why);
-	if (taken)
-		return;
+	if (s->o.out && !strcmp(s->o.out, "-"))
+		return; /* stdout is taken */
 	s->rows = cli_rows(s->o.fmt, &sim_schema);
 	if (!s->rows)
 		cli_fail("%s", strerror(ENOMEM));
-}
-
-static void close_outputs(struct sim *s)
-{
-	int rc = s->snk ? snk_close(s->snk) : 0;
-
-	if (rc < 0)
-		cli_fail("%s: %s", cli_file(s->o.out), strerror(-rc));
-	rows_close(s->rows);
-}
-
-/* Says how far a run came that a signal ended. */
-static void report_stop(const struct sim *s)
-{
-	const struct netsim_options *net = &s->o.net;
-
-	if (cli_stop && s->reached_ns + net->telemetry_ns <= net->duration_ns)
-		cli_warn("stopped at %.10g of %.10g s",
-			 (double)s->reached_ns / 1e9,
-			 (double)net->duration_ns / 1e9);
 }
 
 int sim_main(int argc, char **argv)
 {
 	static struct sim s; /* a page and more */
 	struct netsim_calls calls = {on_interval, NULL, on_stop, &s};
+	const struct netsim_options *o = &s.o.net;
 	struct netsim *net;
+	int rc;
 
 	sim_read(&s.o, argc, argv);
 	if (s.o.trace)
 		return trace_paths(&s.o);
 	set_up_run(&s);
-	open_outputs(&s);
 	if (s.snk)
 		calls.export = on_export;
 	cli_signals();
@@ -546,8 +497,13 @@ int sim_main(int argc, char **argv)
 	if (s.err)
 		cli_fail("%s: %s", s.rows ? cli_stdout : cli_file(s.o.out),
 			 strerror(-s.err));
-	close_outputs(&s);
-	report_stop(&s);
+	if (s.snk && (rc = snk_close(s.snk)) < 0)
+		cli_fail("%s: %s", cli_file(s.o.out), strerror(-rc));
+	rows_close(s.rows);
+	if (cli_stop && s.reached_ns + o->telemetry_ns <= o->duration_ns)
+		cli_warn("stopped at %.10g of %.10g s",
+			 (double)s.reached_ns / 1e9,
+			 (double)o->duration_ns / 1e9);
 	if (!s.o.quiet)
 		cli_ledger(&netsim_ledger, netsim_counters(net), s.o.fmt);
 	netsim_close(net);
