@@ -427,8 +427,6 @@ static size_t packet_with_int(struct int_gen *g, const struct inband_path *path,
 		.hops_max = HOPS_MAX,
 		.bitmap = (uint16_t)g->o.instructions,
 		.src_port = (uint16_t)(p->id | 0xc000),
-		.tunnel = true,
-		.outer_version = 4,
 		.outer_src = {10, 1, 0, 1},
 		.outer_dst = {10, 1, 0, 2},
 	};

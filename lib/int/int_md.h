@@ -135,26 +135,19 @@ int int_strip(uint8_t *out, size_t cap, const struct int_profile *p,
 
 /* What a source puts into a packet. */
 struct int_source {
-	uint8_t version;   /* enum int_version, one that there is */
-	uint8_t type;	   /* enum int_type: MD or MX */
-	uint8_t over;	   /* enum int_over */
-	uint8_t by;	   /* over L4: enum int_by */
-	bool discard;	   /* D; C */
-	bool early;	   /* MX: as 2.1 had it in May 2020 */
-	uint8_t hops_max;  /* RemainingHopCnt, MaxHopCnt at the beginning */
-	uint8_t hop_words; /* HopML; 0: what the bitmap asks for */
+	uint8_t version;  /* enum int_version, one that there is */
+	uint8_t type;	  /* enum int_type: MD or, since 2.0, MX */
+	uint8_t over;	  /* enum int_over; GRE: a tunnel around the packet */
+	uint8_t by;	  /* over L4: INT_BY_DSCP, INT_BY_MARKER */
+	uint8_t hops_max; /* RemainingHopCnt, MaxHopCnt at the beginning */
 	uint16_t bitmap;
-	uint16_t domain, domain_bits, domain_flags; /* 2.x */
-	/* The stack at once: so many hops, newest first, then what only the
-	 * source adds. Of MX what the source inserts. A multiple of 4 bytes. */
+	/* The stack at once: so many hops, hops_max at most, newest first, in a
+	 * multiple of 4 bytes. Of MX none. */
 	const uint8_t *stack;
 	size_t stack_len;
 	unsigned hops;
-	uint16_t src_port; /* of a new UDP header */
-	/* GRE: INT brings the tunnel along; around the frame, or the packet. */
-	bool tunnel, around_frame;
-	uint8_t outer_version; /* 4, 6 */
-	uint8_t outer_src[16], outer_dst[16];
+	uint16_t src_port;		    /* of a new UDP header */
+	uint8_t outer_src[4], outer_dst[4]; /* of GRE */
 };
 
 /*

@@ -12,11 +12,6 @@ void int_sum_bytes(uint32_t *sum, const uint8_t *p, size_t len)
 	*sum += (uint16_t)~net_checksum(p, len);
 }
 
-static void sum_less(uint32_t *sum, const uint8_t *p, size_t len)
-{
-	*sum += net_checksum(p, len);
-}
-
 void int_set16(uint8_t *p, uint16_t v, uint32_t *sum)
 {
 	*sum += 0xffffu - be16_load(p) + v;
@@ -100,59 +95,24 @@ struct job {
 	unsigned hop_words; /* HopML; 0.5: InsCnt */
 	size_t words;	    /* of header, stack and tail */
 	uint16_t next;	    /* the packet's own port, protocol, type */
-	bool added;	    /* G */
+	bool added;	    /* G: VXLAN was no GPE */
 };
 
-static bool is_mx(const struct int_source *s)
-{
-	return s->type == INT_TYPE_MX;
-}
-
-/* Whether the version has such a thing. */
-static bool can_say(const struct int_source *s)
-{
-	bool old = int_is_old(s->version);
-
-	if (s->version >= INT_ANY || s->over >= INT_OVERS || s->stack_len % 4 ||
-	    s->hops > s->hops_max || (s->type != INT_TYPE_MD && !is_mx(s)))
-		return false;
-	if (s->over == INT_OVER_L4 && s->by == INT_BY_PORT)
-		return s->version == INT_V0_5;
-	return !old || (!is_mx(s) && !s->domain && !s->domain_bits &&
-			!s->domain_flags && s->over != INT_OVER_UDP &&
-			s->over != INT_OVER_NEW_UDP && s->over != INT_OVER_GRE);
-}
-
 /* Words of a hop as the header has them; 0.5 counts instructions. */
-static unsigned hop_words(const struct job *j)
+static unsigned hop_words(const struct int_profile *p,
+			  const struct int_source *s)
 {
-	const struct int_source *s = j->s;
 	struct int_layout layout;
 
+	if (s->version == INT_V0_5)
+		return (unsigned)__builtin_popcount(s->bitmap);
 	int_layout_make(&layout,
-			int_profile_words(j->p, (enum int_version)s->version),
+			int_profile_words(p, (enum int_version)s->version),
 			INT_BITMAP_BITS, s->bitmap);
-	if (s->version != INT_V0_5)
-		return s->hop_words ? s->hop_words : layout.len / 4u;
-	return (unsigned)__builtin_popcount(s->bitmap) +
-	       (s->hop_words ? s->hop_words - layout.len / 4u : 0);
+	return layout.len / 4u;
 }
 
-/* TCP's header, to its options or behind them; 0: it cannot be. */
-static size_t tcp_len(const struct job *j)
-{
-	const uint8_t *tcp = j->frame + j->at.l4;
-	size_t len;
-
-	if (cur_left(&j->l4.c) < NET_TCP_LEN)
-		return 0;
-	len = (tcp[NET_TCP_AT_OFFSET] >> 4) * 4u;
-	if (len < NET_TCP_LEN || len > j->l4.told)
-		return 0;
-	return j->p->behind_tcp_options ? len : NET_TCP_LEN;
-}
-
-/* UDP's; 0: there is none, or its length cannot be. */
+/* UDP's header; 0: there is none, or its length cannot be. */
 static size_t udp_len(const struct job *j)
 {
 	const uint8_t *udp = j->frame + j->at.l4;
@@ -164,12 +124,21 @@ static size_t udp_len(const struct job *j)
 	return len >= NET_UDP_LEN && len <= j->l4.told ? NET_UDP_LEN : 0;
 }
 
-/* Bytes of the header at l4 that INT comes behind; 0: not behind that. */
+/* Bytes of the header at l4 that INT comes behind, TCP's to its options or
+ * behind them; 0: not behind that. */
 static size_t l4_len(const struct job *j)
 {
+	const uint8_t *l4 = j->frame + j->at.l4;
+	size_t len;
+
 	switch (j->at.protocol) {
 	case NET_PROTO_TCP:
-		return tcp_len(j);
+		if (cur_left(&j->l4.c) < NET_TCP_LEN)
+			return 0;
+		len = (l4[NET_TCP_AT_OFFSET] >> 4) * 4u;
+		if (len < NET_TCP_LEN || len > j->l4.told)
+			return 0;
+		return j->p->behind_tcp_options ? len : NET_TCP_LEN;
 	case NET_PROTO_UDP:
 		return udp_len(j);
 	case NET_PROTO_ICMP:
@@ -179,28 +148,13 @@ static size_t l4_len(const struct job *j)
 	return 0;
 }
 
-/* GRE's, by its flags. */
-static size_t gre_len(const struct job *j)
-{
-	const uint8_t *gre = j->frame + j->at.l4;
-	size_t len = NET_GRE_LEN;
-	unsigned flags;
-
-	if (j->at.protocol != NET_PROTO_GRE || cur_left(&j->l4.c) < len)
-		return 0;
-	flags = be16_load(gre);
-	for (unsigned bit = NET_GRE_SUM; bit >= NET_GRE_SEQUENCE; bit >>= 1)
-		len += flags & bit ? 4 : 0;
-	return flags & NET_GRE_OTHER ? 0 : len;
-}
-
 /* UDP's and a tunnel's; the tunnel says what is in it. */
 static size_t tunnel_len(struct job *j)
 {
 	const uint8_t *h = j->frame + j->at.l4 + NET_UDP_LEN;
 	uint16_t port = j->next;
 
-	if (cur_left(&j->l4.c) < NET_UDP_LEN + NET_VXLAN_LEN)
+	if (!udp_len(j) || cur_left(&j->l4.c) < NET_UDP_LEN + NET_VXLAN_LEN)
 		return 0;
 	if (j->s->over == INT_OVER_GENEVE)
 		return port == j->p->geneve_port ? NET_UDP_LEN + NET_GENEVE_LEN
@@ -215,54 +169,39 @@ static size_t tunnel_len(struct job *j)
 		       : 0;
 }
 
-/* What INT stands behind at l4: bytes; 0: it cannot. */
-static size_t behind(struct job *j)
-{
-	const uint8_t *l4 = j->frame + j->at.l4;
-
-	if (cur_left(&j->l4.c) < NET_GRE_LEN)
-		return 0;
-	j->next = be16_load(l4 + NET_UDP_AT_DST); /* GRE's type is there, too */
-	switch (j->s->over) {
-	case INT_OVER_L4:
-		return l4_len(j);
-	case INT_OVER_UDP:
-		return udp_len(j);
-	case INT_OVER_GRE:
-		return gre_len(j);
-	}
-	return udp_len(j) ? tunnel_len(j) : 0;
-}
-
 /* Where INT is to begin. */
 static bool find_place(struct job *j)
 {
-	const struct int_source *s = j->s;
 	struct int_place *at = &j->at;
 	size_t len;
 
-	if (s->over == INT_OVER_NEW_UDP) {
+	if (j->s->over == INT_OVER_NEW_UDP) {
 		j->next = at->protocol;
 		at->begin = at->l4;
 		return true;
 	}
-	if (s->over == INT_OVER_GRE && s->tunnel) {
-		j->added = true;
-		j->next = s->around_frame	? NET_ETHERTYPE_ETH
-			  : at->ip_version == 4 ? NET_ETHERTYPE_IP4
-						: NET_ETHERTYPE_IP6;
-		at->begin = s->around_frame ? 0 : at->ip;
-		return s->around_frame || at->type_at;
+	if (j->s->over == INT_OVER_GRE) {
+		j->next = at->ip_version == 4 ? NET_ETHERTYPE_IP4
+					      : NET_ETHERTYPE_IP6;
+		at->begin = at->ip;
+		return at->type_at;
 	}
-	len = behind(j);
+	if (cur_left(&j->l4.c) < NET_UDP_LEN)
+		return false;
+	j->next = be16_load(j->frame + at->l4 + NET_UDP_AT_DST);
+	len = j->s->over == INT_OVER_L4	   ? l4_len(j)
+	      : j->s->over == INT_OVER_UDP ? udp_len(j)
+					   : tunnel_len(j);
 	at->begin = at->l4 + (uint32_t)len;
 	return len && len <= cur_left(&j->l4.c);
 }
 
-/* Bytes from the shim to the end; false: the format has no room for them. */
+/* Bytes from the shim to the end; false: the format has no room for them.
+ * Geneve counts the words of all options in 6 bits. */
 static bool measure(struct job *j)
 {
 	const struct int_source *s = j->s;
+	const uint8_t *geneve = j->frame + j->at.l4 + NET_UDP_LEN;
 	bool tail = s->version == INT_V0_5 && s->over == INT_OVER_L4;
 	size_t max = s->over == INT_OVER_GENEVE ? NET_GENEVE_OPTION_MASK
 		     : int_is_old(s->version)	? INT_WORDS_MAX - 1
@@ -270,73 +209,49 @@ static bool measure(struct job *j)
 
 	j->words = (int_header_len(s->version) + s->stack_len) / 4 + tail;
 	return j->words <= max &&
-	       j->at.ip_len + 128 + j->words * 4 <= UINT16_MAX;
+	       j->at.ip_len + 128 + j->words * 4 <= UINT16_MAX &&
+	       (s->over != INT_OVER_GENEVE ||
+		(geneve[0] & NET_GENEVE_WORDS_MASK) + j->words + 1 <=
+			NET_GENEVE_WORDS_MASK);
 }
 
-/* An outer IP header without options, for len bytes behind it. */
-static void put_outer_ip(struct put *w, const struct int_source *s, size_t len)
+/* A tunnel around the packet: IPv4, GRE. */
+static void put_tunnel(struct put *w, const struct job *j)
 {
-	uint8_t *ip;
+	size_t len = NET_IP4_LEN + NET_GRE_LEN + INT_SHIM_LEN + j->words * 4 +
+		     j->at.ip_len;
+	uint8_t *ip = put_room(w, NET_IP4_LEN);
 
-	if (s->outer_version == 6) {
-		put_be32(w, 0x60000000);
-		put_be16(w, (uint16_t)len);
-		put_u8(w, NET_PROTO_GRE);
-		put_u8(w, 64);
-		put_bytes(w, s->outer_src, 16);
-		put_bytes(w, s->outer_dst, 16);
+	if (!ip)
 		return;
-	}
-	if (!(ip = put_room(w, NET_IP4_LEN)))
-		return;
+	be16_store(w->start + j->at.type_at, NET_ETHERTYPE_IP4);
 	memset(ip, 0, NET_IP4_LEN);
 	ip[0] = NET_IP4_PLAIN;
-	be16_store(ip + NET_IP4_AT_LEN, (uint16_t)(len + NET_IP4_LEN));
+	be16_store(ip + NET_IP4_AT_LEN, (uint16_t)len);
 	be16_store(ip + NET_IP4_AT_FRAGMENT, NET_IP4_DF);
 	ip[NET_IP4_AT_TTL] = 64;
 	ip[NET_IP4_AT_PROTO] = NET_PROTO_GRE;
-	memcpy(ip + NET_IP4_AT_SRC, s->outer_src, 4);
-	memcpy(ip + NET_IP4_AT_DST, s->outer_dst, 4);
+	memcpy(ip + NET_IP4_AT_SRC, j->s->outer_src, 4);
+	memcpy(ip + NET_IP4_AT_DST, j->s->outer_dst, 4);
 	be16_store(ip + NET_IP4_AT_SUM, net_checksum(ip, NET_IP4_LEN));
-}
-
-/* Ethernet, IP, GRE. */
-static void put_tunnel(struct put *w, const struct job *j)
-{
-	const struct int_source *s = j->s;
-	size_t inside = s->around_frame ? j->len : j->at.ip_len;
-	uint16_t type = s->outer_version == 6 ? NET_ETHERTYPE_IP6
-					      : NET_ETHERTYPE_IP4;
-
-	if (s->around_frame) {
-		put_bytes(w, j->frame, NET_ETH_AT_TYPE);
-		put_be16(w, type);
-	} else if (put_ok(w)) {
-		be16_store(w->start + j->at.type_at, type);
-	}
-	put_outer_ip(w, s, NET_GRE_LEN + INT_SHIM_LEN + j->words * 4 + inside);
 	put_be16(w, 0);
 	put_be16(w, j->p->gre_type);
-}
-
-static void put_new_udp(struct put *w, const struct job *j)
-{
-	put_be16(w, j->s->src_port);
-	put_be16(w, j->p->udp_port);
-	put_be16(w, (uint16_t)(NET_UDP_LEN + INT_SHIM_LEN + j->words * 4 +
-			       j->l4.told));
-	put_be16(w, 0); /* none: section 5.7.2 */
 }
 
 /* What stands in front of the shim. */
 static void put_front(struct put *w, const struct job *j)
 {
-	if (j->s->over == INT_OVER_GRE && j->added)
+	if (j->s->over == INT_OVER_GRE) {
 		put_tunnel(w, j);
-	else if (j->s->over == INT_OVER_NEW_UDP)
-		put_new_udp(w, j);
-	else if (j->s->over == INT_OVER_L4 && j->s->by == INT_BY_MARKER)
+	} else if (j->s->over == INT_OVER_NEW_UDP) {
+		put_be16(w, j->s->src_port);
+		put_be16(w, j->p->udp_port);
+		put_be16(w, (uint16_t)(NET_UDP_LEN + INT_SHIM_LEN +
+				       j->words * 4 + j->l4.told));
+		put_be16(w, 0); /* no checksum: section 5.7.2 */
+	} else if (j->s->over == INT_OVER_L4 && j->s->by == INT_BY_MARKER) {
 		put_be64(w, j->p->marker);
+	}
 }
 
 static uint8_t dscp_of(const struct job *j)
@@ -347,24 +262,16 @@ static uint8_t dscp_of(const struct job *j)
 				     : be16_load(ip) >> 6 & 0x3f;
 }
 
-/* The last 16 bits of a shim of 2.x. */
-static uint16_t shim_next(const struct job *j)
-{
-	switch (j->s->over) {
-	case INT_OVER_L4:
-		return j->s->by == INT_BY_DSCP ? (uint16_t)(dscp_of(j) << 2)
-					       : 0;
-	case INT_OVER_VXLAN:
-		return (uint16_t)(j->added << 15 | j->next);
-	}
-	return j->next;
-}
-
 static void put_shim(struct put *w, const struct job *j)
 {
 	const struct int_source *s = j->s;
 	unsigned first = s->type << 4u;
+	uint16_t next = j->next; /* the last 16 bits of 2.x */
 
+	if (s->over == INT_OVER_L4)
+		next = s->by == INT_BY_DSCP ? (uint16_t)(dscp_of(j) << 2) : 0;
+	else if (s->over == INT_OVER_VXLAN)
+		next |= (uint16_t)(j->added << 15);
 	if (s->over == INT_OVER_GENEVE) {
 		put_be16(w, j->p->geneve_class);
 		put_u8(w, s->type);
@@ -374,47 +281,34 @@ static void put_shim(struct put *w, const struct job *j)
 		put_u8(w, (uint8_t)(j->words + 1));
 		put_u8(w, s->version == INT_V0_5 && s->over == INT_OVER_L4
 				  ? 0
-				  : (uint8_t)shim_next(j));
+				  : (uint8_t)next);
 	} else {
 		first |= s->over == INT_OVER_UDP       ? INT_SHIM_NPT_UDP << 2u
 			 : s->over == INT_OVER_NEW_UDP ? INT_SHIM_NPT_IP << 2u
-			 : s->over == INT_OVER_GRE     ? (unsigned)j->added << 3
+			 : s->over == INT_OVER_GRE     ? 1u << 3 /* G */
 						       : 0u;
 		put_u8(w, (uint8_t)first);
 		put_u8(w, (uint8_t)j->words);
-		put_be16(w, shim_next(j));
+		put_be16(w, next);
 	}
 }
 
-/* The header's first word: int_md.h. */
-static uint32_t first_word(const struct job *j)
+/* int_md.h. */
+static void put_header(struct put *w, const struct job *j)
 {
 	const struct int_source *s = j->s;
 	uint32_t left = s->hops_max - s->hops;
 
 	if (s->version == INT_V0_5)
-		return (uint32_t)s->discard << 25 | j->hop_words << 16 |
-		       (uint32_t)s->hops_max << 8 | s->hops;
-	if (s->version == INT_V1_0)
-		return 1u << 28 | (uint32_t)s->discard << 25 |
-		       j->hop_words << 8 | left;
-	if (is_mx(s))
-		return 2u << 28 | (uint32_t)s->discard << 27 |
-		       (s->early ? j->hop_words << 8 : 0);
-	return 2u << 28 | (uint32_t)s->discard << 27 | j->hop_words << 8 | left;
-}
-
-static void put_header(struct put *w, const struct job *j)
-{
-	const struct int_source *s = j->s;
-
-	put_be32(w, first_word(j));
+		put_be32(w, j->hop_words << 16 | (uint32_t)s->hops_max << 8 |
+				    s->hops);
+	else if (s->type == INT_TYPE_MX)
+		put_be32(w, 2u << 28);
+	else
+		put_be32(w, (s->version == INT_V1_0 ? 1u : 2u) << 28 |
+				    j->hop_words << 8 | left);
 	put_be16(w, s->bitmap);
-	put_be16(w, s->domain);
-	if (!int_is_old(s->version)) {
-		put_be16(w, s->domain_bits);
-		put_be16(w, s->domain_flags);
-	}
+	put_zero(w, int_is_old(s->version) ? 2 : 6); /* of no domain */
 	put_bytes(w, s->stack, s->stack_len);
 	if (s->version != INT_V0_5 || s->over != INT_OVER_L4)
 		return;
@@ -436,80 +330,64 @@ static uint8_t vxlan_next(const struct job *j)
 				    : next[j->s->version];
 }
 
-/* What the tunnel's own header says of INT. */
-static void mark_tunnel(uint8_t *out, const struct job *j, uint32_t *sum)
-{
-	uint8_t *l4 = out + j->at.l4, *h = l4 + NET_UDP_LEN;
-
-	switch (j->s->over) {
-	case INT_OVER_GENEVE:
-		int_set16(h, (uint16_t)(be16_load(h) + ((j->words + 1) << 8)),
-			  sum);
-		break;
-	case INT_OVER_VXLAN:
-		int_set16(h, (uint16_t)(be16_load(h) | NET_VXLAN_HAS_NEXT << 8),
-			  sum);
-		int_set16(h + 2, (uint16_t)(h[2] << 8 | vxlan_next(j)), sum);
-		int_set16(l4 + NET_UDP_AT_DST, j->p->vxlan_gpe_port, sum);
-		break;
-	case INT_OVER_GRE:
-		int_set16(l4 + NET_GRE_AT_TYPE, j->p->gre_type, sum);
-		break;
-	}
-}
-
 /* The headers in front of INT, of a packet that is by bytes longer now. */
 static void mark(uint8_t *out, const struct job *j, size_t by)
 {
-	const struct int_source *s = j->s;
 	const struct int_profile *p = j->p;
+	uint8_t *l4 = out + j->at.l4, *h = l4 + NET_UDP_LEN;
 	uint32_t sum = 0;
 
 	net_ip_resize(out + j->at.ip, (int)by);
-	if (s->over == INT_OVER_NEW_UDP) {
+	switch (j->s->over) {
+	case INT_OVER_NEW_UDP:
 		net_ip_set_protocol(out + j->at.ip, out + j->at.proto_at,
 				    NET_PROTO_UDP);
 		return;
+	case INT_OVER_L4:
+		if (j->s->by == INT_BY_DSCP)
+			set_dscp(out, &j->at,
+				 (uint8_t)((dscp_of(j) & ~p->dscp_mask) |
+					   (p->dscp & p->dscp_mask)));
+		break;
+	case INT_OVER_UDP:
+		int_set16(l4 + NET_UDP_AT_DST, p->udp_port, &sum);
+		break;
+	case INT_OVER_GENEVE:
+		int_set16(h, (uint16_t)(be16_load(h) + ((j->words + 1) << 8)),
+			  &sum);
+		break;
+	case INT_OVER_VXLAN:
+		int_set16(h, (uint16_t)(be16_load(h) | NET_VXLAN_HAS_NEXT << 8),
+			  &sum);
+		int_set16(h + 2, (uint16_t)(h[2] << 8 | vxlan_next(j)), &sum);
+		int_set16(l4 + NET_UDP_AT_DST, p->vxlan_gpe_port, &sum);
+		break;
 	}
-	if (s->over == INT_OVER_L4 && s->by == INT_BY_DSCP)
-		set_dscp(out, &j->at,
-			 (uint8_t)((dscp_of(j) & ~p->dscp_mask) |
-				   (p->dscp & p->dscp_mask)));
-	if (s->over == INT_OVER_UDP ||
-	    (s->over == INT_OVER_L4 && s->by == INT_BY_PORT))
-		int_set16(out + j->at.l4 + NET_UDP_AT_DST, p->udp_port, &sum);
-	mark_tunnel(out, j, &sum);
 	int_sum_bytes(&sum, out + j->at.begin, by);
 	int_resize_l4(out, &j->at, (int)by, &sum);
 	int_sum_apply(out, &j->at, p, sum);
 }
 
-/* Geneve counts the words of all options in 6 bits. */
-static bool has_room(const struct job *j)
-{
-	const uint8_t *geneve = j->frame + j->at.l4 + NET_UDP_LEN;
-
-	return j->s->over != INT_OVER_GENEVE ||
-	       (geneve[0] & NET_GENEVE_WORDS_MASK) + j->words + 1 <=
-		       NET_GENEVE_WORDS_MASK;
-}
-
 int int_insert(uint8_t *out, size_t cap, const struct int_profile *p,
 	       const struct int_source *s, const uint8_t *frame, size_t len)
 {
-	struct job j = {.p = p, .s = s, .frame = frame, .len = len};
+	struct job j = {.p = p,
+			.s = s,
+			.frame = frame,
+			.len = len,
+			.hop_words = hop_words(p, s)};
 	struct put w = put_to(out, cap);
 	size_t by;
 
-	if (!can_say(s))
-		return -EINVAL;
-	j.hop_words = hop_words(&j);
-	if (j.hop_words > INT_HOP_WORDS_MASK)
+	if (j.hop_words > INT_HOP_WORDS_MASK ||
+	    (int_is_old(s->version) &&
+	     (s->over == INT_OVER_UDP || s->over == INT_OVER_NEW_UDP ||
+	      s->over == INT_OVER_GRE)))
 		return -EINVAL;
 	if (int_locate(&j.at, &j.l4, NET_ETHERTYPE_ETH, frame, len) ||
 	    !find_place(&j))
 		return -ENOTSUP;
-	if (!measure(&j) || !has_room(&j))
+	if (!measure(&j))
 		return -EMSGSIZE;
 	put_bytes(&w, frame, j.at.begin);
 	put_front(&w, &j);
@@ -519,58 +397,47 @@ int int_insert(uint8_t *out, size_t cap, const struct int_profile *p,
 	put_bytes(&w, frame + j.at.begin, len - j.at.begin);
 	if (!put_ok(&w))
 		return -ENOBUFS;
-	if (s->over != INT_OVER_GRE || !j.added)
+	if (s->over != INT_OVER_GRE)
 		mark(out, &j, by);
 	return (int)put_len(&w);
 }
 
 /* --- taken out ----------------------------------------------------------- */
 
-/* What the tunnel's own header says of INT. */
-static void restore_tunnel(uint8_t *out, const struct int_place *at, size_t len,
-			   uint32_t *sum)
-{
-	uint8_t *h = out + at->l4 + NET_UDP_LEN; /* VXLAN's, Geneve's */
-	uint16_t words = (uint16_t)(len / 4);
-
-	switch (at->over) {
-	case INT_OVER_VXLAN:
-		int_set16(h + 2, (uint16_t)(h[2] << 8 | at->next), sum);
-		if (!at->added)
-			return;
-		/* It was VXLAN as RFC 7348 has it. */
-		int_set16(h + 2, (uint16_t)(h[2] << 8), sum);
-		int_set16(h,
-			  (uint16_t)(be16_load(h) & ~(NET_VXLAN_HAS_NEXT << 8)),
-			  sum);
-		int_set16(out + at->l4 + NET_UDP_AT_DST, NET_VXLAN_PORT, sum);
-		return;
-	case INT_OVER_GENEVE:
-		int_set16(h, (uint16_t)(be16_load(h) - (words << 8)), sum);
-		return;
-	case INT_OVER_GRE:
-		int_set16(out + at->l4 + NET_GRE_AT_TYPE, at->next, sum);
-		return;
-	}
-}
-
 static void restore(uint8_t *out, const struct int_profile *p,
 		    const struct int_place *at, const uint8_t *gone, size_t len)
 {
-	uint32_t sum = 0;
+	uint8_t *l4 = out + at->l4, *h = l4 + NET_UDP_LEN;
+	uint32_t sum = net_checksum(gone, len); /* what goes */
 
 	net_ip_resize(out + at->ip, -(int)len);
-	if (at->over == INT_OVER_NEW_UDP) {
+	if (at->by == INT_BY_DSCP)
+		set_dscp(out, at, at->dscp);
+	if (at->by == INT_BY_PORT && at->over != INT_OVER_NEW_UDP)
+		int_set16(l4 + NET_UDP_AT_DST, at->next, &sum);
+	switch (at->over) {
+	case INT_OVER_NEW_UDP:
 		net_ip_set_protocol(out + at->ip, out + at->proto_at,
 				    (uint8_t)at->next);
 		return;
+	case INT_OVER_VXLAN:
+		int_set16(h + 2, (uint16_t)(h[2] << 8 | at->next), &sum);
+		if (!at->added)
+			break;
+		/* It was VXLAN as RFC 7348 has it. */
+		int_set16(h + 2, (uint16_t)(h[2] << 8), &sum);
+		int_set16(h,
+			  (uint16_t)(be16_load(h) & ~(NET_VXLAN_HAS_NEXT << 8)),
+			  &sum);
+		int_set16(l4 + NET_UDP_AT_DST, NET_VXLAN_PORT, &sum);
+		break;
+	case INT_OVER_GENEVE:
+		int_set16(h, (uint16_t)(be16_load(h) - (len / 4 << 8)), &sum);
+		break;
+	case INT_OVER_GRE:
+		int_set16(l4 + NET_GRE_AT_TYPE, at->next, &sum);
+		break;
 	}
-	if (at->by == INT_BY_DSCP)
-		set_dscp(out, at, at->dscp);
-	if (at->by == INT_BY_PORT)
-		int_set16(out + at->l4 + NET_UDP_AT_DST, at->next, &sum);
-	sum_less(&sum, gone, len);
-	restore_tunnel(out, at, len, &sum);
 	int_resize_l4(out, at, -(int)len, &sum);
 	int_sum_apply(out, at, p, sum);
 }

@@ -75,7 +75,7 @@ static const struct int_profile *profile_of(unsigned way)
 }
 
 /* With INT and two hops, of which the second may use its complement. */
-static int with_int(unsigned way, uint64_t nr, const uint8_t *data, size_t n)
+static int with_int(unsigned way, const uint8_t *data, size_t n)
 {
 	static const uint8_t md[8] = {0, 0, 0, 1, 5, 0, 0, 10};
 	const struct int_profile *profile = profile_of(way);
@@ -86,9 +86,6 @@ static int with_int(unsigned way, uint64_t nr, const uint8_t *data, size_t n)
 		.by = INT_BY_DSCP,
 		.bitmap = ways[way].version == INT_V0_5 ? 0x9000 : 0x8001,
 		.hops_max = 8,
-		.tunnel = true,
-		.outer_version = nr / 10 % 2 ? 6 : 4,
-		.around_frame = nr / 20 % 2,
 	};
 	struct int_transit t = {.md = md, .md_len = sizeof(md)};
 	int len = int_insert(frame, sizeof(frame), profile, &s, data, n);
@@ -122,7 +119,7 @@ static void make_up(void)
 		unsigned way = i % WAYS;
 
 		packet_make(&p, &r, ways[way].kind);
-		put_all(way, p.data, p.len, with_int(way, i, p.data, p.len));
+		put_all(way, p.data, p.len, with_int(way, p.data, p.len));
 	}
 }
 
@@ -130,7 +127,7 @@ static void take(const struct pkt *p, uint64_t nr)
 {
 	for (unsigned i = 0; i < WAYS; i++) {
 		unsigned way = (unsigned)(nr + i) % WAYS;
-		int len = with_int(way, nr, p->data, p->len);
+		int len = with_int(way, p->data, p->len);
 
 		if (len > 0) {
 			put_all(way, p->data, p->len, len);

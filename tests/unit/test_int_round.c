@@ -33,7 +33,6 @@ struct round {
 	uint8_t md[HOPS][INT_HOP_MAX];
 	size_t hop_len;
 	int hops;
-	uint8_t own[16]; /* what only the source adds */
 };
 
 /* Kinds of packets that INT goes over like that. */
@@ -56,8 +55,7 @@ static enum packet_kind kind_for(struct round *t)
 	case INT_OVER_GENEVE:
 		return PACKET_GENEVE;
 	}
-	return s->tunnel ? (enum packet_kind)rng_below(&t->r, PACKET_KINDS)
-			 : PACKET_GRE;
+	return (enum packet_kind)rng_below(&t->r, PACKET_KINDS);
 }
 
 /* Bits that the version has, 15 (the complement) among them. */
@@ -80,10 +78,6 @@ static void choose_profile(struct round *t)
 	t->profile = *int_profile_named(any ? "any" : names[t->source.version]);
 	if (t->source.over == INT_OVER_L4 && t->source.by == INT_BY_MARKER)
 		t->profile.marker = 0x0123456789abcdef;
-	if (t->source.over == INT_OVER_L4 && t->source.by == INT_BY_PORT) {
-		t->profile = *int_profile_named("0.5");
-		t->profile.udp_port = 0x1234;
-	}
 	t->profile.behind_tcp_options = rng_below(&t->r, 2);
 	if (!rng_below(&t->r, 3))
 		t->profile.dscp_mask = 0x20, t->profile.dscp = 0x20;
@@ -98,42 +92,23 @@ static void choose_source(struct round *t)
 		.version = (uint8_t)rng_below(&t->r, INT_ANY),
 		.type = INT_TYPE_MD,
 		.over = overs[rng_below(&t->r, sizeof(overs))],
-		.by = (uint8_t)rng_below(&t->r, 3),
-		.discard = rng_below(&t->r, 2),
+		.by = rng_below(&t->r, 2) ? INT_BY_DSCP : INT_BY_MARKER,
 		.hops_max = HOPS,
 		.src_port = (uint16_t)rng_u64(&t->r),
-		.tunnel = rng_below(&t->r, 2),
-		.around_frame = rng_below(&t->r, 2),
-		.outer_version = rng_below(&t->r, 2) ? 6 : 4,
 	};
 	old = s->version < INT_V2_0;
 	if (old && (s->over == INT_OVER_UDP || s->over == INT_OVER_NEW_UDP ||
 		    s->over == INT_OVER_GRE))
 		s->over = INT_OVER_L4;
-	if (s->by == INT_BY_PORT && s->version != INT_V0_5)
-		s->by = INT_BY_DSCP;
 	choose_profile(t);
 	s->bitmap = random_bitmap(t);
-	if (!old && !rng_below(&t->r, 3)) {
-		s->domain = 7;
-		s->domain_bits = 0x8000;
-		s->domain_flags = (uint16_t)rng_u64(&t->r);
-		t->profile.domain = 7;
-		t->profile.source_words[0] = 4;
-		s->stack = t->own;
-		s->stack_len = sizeof(t->own);
-		put_random(&(struct put){.p = t->own, .end = t->own + 16},
-			   &t->r, 16);
-	}
 }
 
-/* With MX the source's metadata are all there is. */
 static void choose_mx(struct round *t)
 {
 	if (t->source.version < INT_V2_0 || rng_below(&t->r, 5))
 		return;
 	t->source.type = INT_TYPE_MX;
-	t->source.early = rng_below(&t->r, 2);
 }
 
 static bool sums_right(const struct round *t, const struct int_place *at)
@@ -183,8 +158,7 @@ static void test_flow(const struct round *t, const struct int_record *v)
 		return;
 	if (t->packet.inner != t->packet.ip &&
 	    t->source.over != INT_OVER_VXLAN &&
-	    t->source.over != INT_OVER_GENEVE &&
-	    (t->source.over != INT_OVER_GRE || t->source.tunnel))
+	    t->source.over != INT_OVER_GENEVE)
 		TEST(!net_packet_decode(&pkt, t->packet.data, t->packet.len));
 	len = key_of_packet(key, &pkt);
 	TEST(v->key_len == len);
@@ -211,10 +185,7 @@ static void test_view(struct round *t, const struct int_record *v)
 	test_flow(t, v);
 	test_hops(t, v);
 	TEST(v->format == (t->source.type == INT_TYPE_MX ? INT_MX : INT_MD));
-	TEST(v->flags == (t->source.discard ? INT_DISCARD : 0));
-	TEST(v->domain == t->source.domain);
-	TEST(v->source_len == t->source.stack_len);
-	TEST(!memcmp(v->source, t->own, v->source_len));
+	TEST(!v->flags && !v->domain && !v->source_len);
 }
 
 /* The frame, and what begins with its IP header, both ways. */
