@@ -130,27 +130,6 @@ static int take_ip6(struct cur *c, const uint8_t **ip)
 	return type == NET_ETHERTYPE_IP6 && **ip >> 4 == 6 ? 0 : -ENOTSUP;
 }
 
-/* How many bytes shorter the len bytes behind an IPv6 header would be, the
- * first of which is of type next, without IOAM. */
-static size_t ioam_share(uint8_t next, const uint8_t *p, size_t len)
-{
-	uint8_t without[NET_IP6_OPTIONS_MAX];
-	size_t share = 0, n;
-	int rest;
-
-	while ((n = ioam_extension(next, p, len)) && n <= len) {
-		rest = ioam_has_options(next)
-			       ? ioam_header_without(without, p, n)
-			       : (int)n;
-		if (rest >= 0)
-			share += n - (size_t)rest;
-		next = *p;
-		p += n;
-		len -= n;
-	}
-	return share;
-}
-
 /* One extension header, from *c; *at: the byte that says its type. Returns
  * false at the first that is none, or -EBADMSG. */
 static int strip_header(struct put *w, struct cur *c, uint8_t **at)
@@ -303,11 +282,13 @@ static const uint8_t *find_option(struct ioam_reader *r, size_t *len)
 static void set_flow(const struct ioam_reader *r, struct int_record *v)
 {
 	const uint8_t *ip = r->ip, *end = r->frame + r->len;
+	const uint8_t *p = ip + NET_IP6_LEN;
 	struct cur c = cur_of(ip, (size_t)(end - ip));
+	uint8_t without[NET_IP6_OPTIONS_MAX], next = ip[NET_IP6_AT_NEXT];
+	size_t left = (size_t)(r->end - p), n;
 	struct net_ip outer;
+	int rest;
 
-	v->key_len = 0;
-	v->ip_len = 0;
 	if (net_ip_decode(&outer, NET_ETHERTYPE_IP6, &c) != 0)
 		return;
 	if (outer.protocol == NET_PROTO_IP6 ||
@@ -316,10 +297,16 @@ static void set_flow(const struct ioam_reader *r, struct int_record *v)
 		return;
 	}
 	int_record_set_net(v, &outer);
-	if (v->key_len)
-		v->ip_len -= (uint32_t)ioam_share(
-			ip[NET_IP6_AT_NEXT], ip + NET_IP6_LEN,
-			(size_t)(r->end - ip - NET_IP6_LEN));
+	while (v->key_len && (n = ioam_extension(next, p, left)) && n <= left) {
+		rest = ioam_has_options(next)
+			       ? ioam_header_without(without, p, n)
+			       : (int)n;
+		if (rest >= 0)
+			v->ip_len -= (uint32_t)(n - (size_t)rest);
+		next = *p;
+		p += n;
+		left -= n;
+	}
 }
 
 /* Where each node begins, if snapshots are among them. */
@@ -340,18 +327,6 @@ static enum ioam_reason place_opaque(struct ioam *t, size_t node, size_t len)
 	return at == len ? IOAM_OK : IOAM_NODES;
 }
 
-static enum ioam_reason locate_fields(struct ioam *t, size_t len)
-{
-	struct int_hops *h = &t->view.stack;
-
-	if (t->opaque)
-		return place_opaque(t, h->len, len);
-	if (h->len ? len % h->len : len)
-		return IOAM_NODES;
-	h->n = h->len ? (uint8_t)(len / h->len) : 0;
-	return IOAM_OK;
-}
-
 static void set_bitmap(struct ioam *t, struct ioam_decoder *d, uint32_t bitmap)
 {
 	struct int_record *v = &t->view;
@@ -370,6 +345,7 @@ static enum ioam_reason decode_trace(struct ioam *t, struct ioam_decoder *d,
 				     const uint8_t *p, size_t len)
 {
 	struct int_record *v = &t->view;
+	struct int_hops *h = &v->stack;
 	unsigned lengths;
 	size_t free;
 
@@ -381,14 +357,20 @@ static enum ioam_reason decode_trace(struct ioam *t, struct ioam_decoder *d,
 	v->domain = be16_load(p);
 	v->flags = t->flags & IOAM_OVERFLOW ? INT_HOPS_EXCEEDED : 0;
 	set_bitmap(t, d, be24_load(p + IOAM_TRACE_AT_BITMAP));
-	if (v->stack.len != (lengths >> IOAM_NODE_LEN_SHIFT) * 4)
+	if (h->len != (lengths >> IOAM_NODE_LEN_SHIFT) * 4)
 		return IOAM_NODE_LENGTH;
 	free = t->type == IOAM_PREALLOCATED ? t->remaining * 4u : 0;
 	len -= IOAM_TRACE_LEN;
 	if (free > len)
 		return IOAM_REMAINING;
-	v->stack.data = p + IOAM_TRACE_LEN + free;
-	return locate_fields(t, len - free);
+	h->data = p + IOAM_TRACE_LEN + free;
+	len -= free;
+	if (t->opaque)
+		return place_opaque(t, h->len, len);
+	if (h->len ? len % h->len : len)
+		return IOAM_NODES;
+	h->n = h->len ? (uint8_t)(len / h->len) : 0;
+	return IOAM_OK;
 }
 
 /* RFC 9326, section 3.2: each of the optional fields is there if its bit is. */
@@ -449,66 +431,40 @@ struct ioam_snapshot ioam_snapshot_of(const struct int_hops *h, unsigned i)
 	};
 }
 
-/* Words of a node that a trace type asks for, but snapshots. */
-static unsigned node_words(uint32_t bitmap)
+/*
+ * The hop-by-hop header with the option behind those it has: its whole length
+ * is a multiple of 8, so that is aligned. A new one begins with padding to 4.
+ * Returns its length, -EINVAL or -EMSGSIZE.
+ */
+static int make_header(uint8_t out[NET_IP6_OPTIONS_MAX], const uint8_t *old,
+		       size_t old_len, uint8_t next, const struct ioam_ask *ask)
 {
+	const uint8_t fresh[4] = {next, 0, NET_IP6_PADN, 0};
+	size_t room = ask->words * 4u - ask->nodes_len;
+	struct put w = put_to(out, NET_IP6_OPTIONS_MAX);
+	bool full = ask->type == IOAM_PREALLOCATED;
 	struct int_word words[IOAM_BITS];
 	struct int_layout layout;
-
-	ioam_words(words, 0);
-	int_layout_make(&layout, words, IOAM_BITS,
-			bitmap & ~(uint32_t)(IOAM_OPAQUE | IOAM_UNUSED));
-	return layout.len / 4u;
-}
-
-static void put_trace(struct put *w, const struct ioam_ask *ask)
-{
-	size_t room = ask->words * 4u - ask->nodes_len;
-
-	put_be16(w, ask->namespace);
-	put_be16(w, (uint16_t)(node_words(ask->bitmap) << IOAM_NODE_LEN_SHIFT |
-			       room / 4));
-	put_be32(w, ask->bitmap << 8);
-	if (ask->type == IOAM_PREALLOCATED)
-		put_zero(w, room);
-	put_bytes(w, ask->nodes, ask->nodes_len);
-}
-
-/* The option; returns its length, a multiple of 4, or -EINVAL. */
-static int make_option(uint8_t out[IOAM_OPTION_MAX], const struct ioam_ask *ask)
-{
-	struct put w = put_to(out, IOAM_OPTION_MAX);
 
 	if (ask->bitmap >> IOAM_BITS || ask->words > IOAM_NODES_MAX ||
 	    ask->nodes_len > ask->words * 4u || ask->nodes_len % 4 ||
 	    ask->type > IOAM_INCREMENTAL)
 		return -EINVAL;
+	ioam_words(words, 0);
+	int_layout_make(&layout, words, IOAM_BITS,
+			ask->bitmap & ~(uint32_t)(IOAM_OPAQUE | IOAM_UNUSED));
+	put_bytes(&w, old_len ? old : fresh, old_len ? old_len : sizeof(fresh));
 	put_u8(&w, IOAM_OPTION);
-	put_u8(&w, 0); /* its length, below */
+	put_u8(&w, (uint8_t)(IOAM_LEN - 2 + IOAM_TRACE_LEN + ask->nodes_len +
+			     (full ? room : 0)));
 	put_u8(&w, 0);
 	put_u8(&w, ask->type);
-	put_trace(&w, ask);
-	out[1] = (uint8_t)(put_len(&w) - 2);
-	return (int)put_len(&w);
-}
-
-/*
- * The hop-by-hop header with the option behind those it has: its whole length
- * is a multiple of 8, so that is aligned. A new one begins with padding to 4.
- * Returns its length or -EMSGSIZE.
- */
-static int make_header(uint8_t out[NET_IP6_OPTIONS_MAX], const uint8_t *old,
-		       size_t old_len, uint8_t next, const uint8_t *option,
-		       size_t len)
-{
-	const uint8_t fresh[4] = {next, 0, NET_IP6_PADN, 0};
-	struct put w = put_to(out, NET_IP6_OPTIONS_MAX);
-
-	if (old_len)
-		put_bytes(&w, old, old_len);
-	else
-		put_bytes(&w, fresh, sizeof(fresh));
-	put_bytes(&w, option, len);
+	put_be16(&w, ask->namespace);
+	put_be16(&w,
+		 (uint16_t)(layout.len / 4u << IOAM_NODE_LEN_SHIFT | room / 4));
+	put_be32(&w, ask->bitmap << 8);
+	put_zero(&w, full ? room : 0);
+	put_bytes(&w, ask->nodes, ask->nodes_len);
 	ioam_put_end(&w);
 	return put_ok(&w) ? (int)put_len(&w) : -EMSGSIZE;
 }
@@ -516,17 +472,15 @@ static int make_header(uint8_t out[NET_IP6_OPTIONS_MAX], const uint8_t *old,
 int ioam_insert(uint8_t *out, size_t cap, const uint8_t *frame, size_t len,
 		const struct ioam_ask *ask)
 {
-	uint8_t option[IOAM_OPTION_MAX], header[NET_IP6_OPTIONS_MAX], *new_ip;
+	uint8_t header[NET_IP6_OPTIONS_MAX], *new_ip;
 	struct put w = put_to(out, cap);
 	struct cur c = cur_of(frame, len);
-	int n = make_option(option, ask), header_len, rc;
 	const uint8_t *ip, *old;
 	size_t payload, old_len = 0;
+	int n = take_ip6(&c, &ip);
 
 	if (n < 0)
 		return n;
-	if ((rc = take_ip6(&c, &ip)) < 0)
-		return rc;
 	payload = be16_load(ip + NET_IP6_AT_LEN);
 	old = c.p;
 	if (ip[NET_IP6_AT_NEXT] == NET_IP6_HOP_BY_HOP) {
@@ -536,16 +490,15 @@ int ioam_insert(uint8_t *out, size_t cap, const uint8_t *frame, size_t len,
 		if (!old_len || old_len > payload || !cur_take(&c, old_len))
 			return -EBADMSG;
 	}
-	header_len = make_header(header, old, old_len, ip[NET_IP6_AT_NEXT],
-				 option, (size_t)n);
-	if (header_len < 0)
-		return header_len;
-	payload += (size_t)header_len - old_len;
+	n = make_header(header, old, old_len, ip[NET_IP6_AT_NEXT], ask);
+	if (n < 0)
+		return n;
+	payload += (size_t)n - old_len;
 	if (payload > UINT16_MAX)
 		return -EMSGSIZE;
 	put_bytes(&w, frame, (size_t)(old - frame));
 	new_ip = w.p - NET_IP6_LEN;
-	put_bytes(&w, header, (size_t)header_len);
+	put_bytes(&w, header, (size_t)n);
 	put_bytes(&w, c.p, cur_left(&c));
 	if (!put_ok(&w))
 		return -ENOBUFS;
