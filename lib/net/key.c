@@ -11,12 +11,16 @@
 static const struct {
 	const char *name;
 	uint8_t len;
+	uint8_t address; /* bytes of each of a flow's addresses; 0: no flow */
+	uint8_t hop;	 /* bytes in front of the flow */
 } types[] = {
 	[KEY_HEX] = {"hex", 0},
-	[KEY_FLOW4] = {"flow4", KEY_FLOW4_LEN},
-	[KEY_FLOW6] = {"flow6", KEY_FLOW6_LEN},
-	[KEY_HOP4] = {"hop4", KEY_HOP_ID + KEY_FLOW4_LEN},
-	[KEY_HOP6] = {"hop6", KEY_HOP_ID + KEY_FLOW6_LEN},
+	[KEY_FLOW4] = {"flow4", KEY_FLOW4_LEN, KEY_IP4_LEN},
+	[KEY_FLOW6] = {"flow6", KEY_FLOW6_LEN, KEY_IP6_LEN},
+	[KEY_HOP4] = {"hop4", KEY_HOP_ID + KEY_FLOW4_LEN, KEY_IP4_LEN,
+		      KEY_HOP_ID},
+	[KEY_HOP6] = {"hop6", KEY_HOP_ID + KEY_FLOW6_LEN, KEY_IP6_LEN,
+		      KEY_HOP_ID},
 	[KEY_SRC4] = {"src4", KEY_IP4_LEN},
 	[KEY_SRC6] = {"src6", KEY_IP6_LEN},
 	[KEY_U32] = {"u32", 4},
@@ -228,7 +232,7 @@ static bool take_protocol(struct cursor *s, uint8_t *out)
 
 bool key_has_protocol(enum key_type t)
 {
-	return t >= KEY_FLOW4 && t <= KEY_HOP6;
+	return types[t].address;
 }
 
 int key_protocol_of(const char *text)
@@ -251,35 +255,21 @@ static bool take_flow(struct cursor *s, uint8_t *out, size_t address)
 	       take_protocol(s, ports + 4);
 }
 
-static bool take_hop(struct cursor *s, uint8_t *out, size_t address)
-{
-	return take_u32(s, out, "the switch's number") &&
-	       take_char(s, '@', "an @ behind the switch's number") &&
-	       take_flow(s, out + KEY_HOP_ID, address);
-}
-
-static bool take_src6(struct cursor *s, uint8_t *out)
-{
-	return *s->p == '[' ? take_address(s, out, KEY_IP6_LEN)
-			    : take_ip6(s, out);
-}
-
 static bool take_key(struct cursor *s, enum key_type t, uint8_t *out,
 		     size_t len)
 {
+	if (types[t].hop &&
+	    (!take_u32(s, out, "the switch's number") ||
+	     !take_char(s, '@', "an @ behind the switch's number")))
+		return false;
+	if (types[t].address)
+		return take_flow(s, out + types[t].hop, types[t].address);
 	switch (t) {
-	case KEY_FLOW4:
-		return take_flow(s, out, KEY_IP4_LEN);
-	case KEY_FLOW6:
-		return take_flow(s, out, KEY_IP6_LEN);
-	case KEY_HOP4:
-		return take_hop(s, out, KEY_IP4_LEN);
-	case KEY_HOP6:
-		return take_hop(s, out, KEY_IP6_LEN);
 	case KEY_SRC4:
 		return take_ip4(s, out);
 	case KEY_SRC6:
-		return take_src6(s, out);
+		return *s->p == '[' ? take_address(s, out, KEY_IP6_LEN)
+				    : take_ip6(s, out);
 	case KEY_U32:
 		return take_u32(s, out, "a number from 0 to 4294967295");
 	default:
@@ -369,14 +359,6 @@ static char *put_number(char *p, uint32_t v)
 	return p + 1;
 }
 
-static char *put_text(char *p, const char *text)
-{
-	size_t n = strlen(text);
-
-	memcpy(p, text, n);
-	return p + n;
-}
-
 static char *put_ip4(char *p, const uint8_t *a)
 {
 	for (int i = 0; i < KEY_IP4_LEN; i++)
@@ -434,24 +416,15 @@ const char *key_protocol_text(char buf[KEY_PROTOCOL_MAX], uint8_t protocol)
 	return buf;
 }
 
-static char *put_hop(char *p, const uint8_t *key, size_t address)
-{
-	p = put_number(p, be32_load(key));
-	*p++ = '@';
-	return put_flow(p, key + KEY_HOP_ID, address);
-}
-
 static char *put_key(char *p, enum key_type t, const uint8_t *key, size_t len)
 {
+	if (types[t].hop) {
+		p = put_number(p, be32_load(key));
+		*p++ = '@';
+	}
+	if (types[t].address)
+		return put_flow(p, key + types[t].hop, types[t].address);
 	switch (t) {
-	case KEY_FLOW4:
-		return put_flow(p, key, KEY_IP4_LEN);
-	case KEY_FLOW6:
-		return put_flow(p, key, KEY_IP6_LEN);
-	case KEY_HOP4:
-		return put_hop(p, key, KEY_IP4_LEN);
-	case KEY_HOP6:
-		return put_hop(p, key, KEY_IP6_LEN);
 	case KEY_SRC4:
 		return put_ip4(p, key);
 	case KEY_SRC6:
@@ -469,9 +442,9 @@ size_t key_format(char *buf, enum key_type t, const uint8_t *key, size_t len)
 
 	if (len > KEY_MAX)
 		len = KEY_MAX;
-	if ((unsigned)t >= KEY_TYPES ||
-	    (key_type_len(t) && key_type_len(t) != len)) {
-		p = put_text(p, "0x"); /* not a key of that type */
+	if ((unsigned)t >= KEY_TYPES || (types[t].len && types[t].len != len)) {
+		*p++ = '0'; /* not a key of that type */
+		*p++ = 'x';
 		t = KEY_HEX;
 	}
 	p = put_key(p, t, key, len);
@@ -481,10 +454,7 @@ size_t key_format(char *buf, enum key_type t, const uint8_t *key, size_t len)
 
 bool key_reverse(uint8_t *out, enum key_type t, const uint8_t *key)
 {
-	size_t hop = t == KEY_HOP4 || t == KEY_HOP6 ? KEY_HOP_ID : 0;
-	size_t len = t == KEY_FLOW4 || t == KEY_HOP4   ? KEY_IP4_LEN
-		     : t == KEY_FLOW6 || t == KEY_HOP6 ? KEY_IP6_LEN
-						       : 0;
+	size_t hop = types[t].hop, len = types[t].address;
 	const uint8_t *ports = key + hop + 2 * len;
 
 	if (!len)
