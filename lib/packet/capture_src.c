@@ -44,6 +44,8 @@ enum {
 	MAGIC_NG = 0x0a0d0d0a,
 	MAGIC_GZIP = 0x1f8b, /* two bytes */
 	LINK_ETHERNET = 1,
+	LINK_SLL = 113,
+	LINK_SLL2 = 276,
 	LINK_MASK = 0x03ffffff, /* above: length of the frame check sequence */
 };
 
@@ -210,21 +212,6 @@ static bool is_ready(const struct capture *s)
 	return (a < b ? a : b) <= left;
 }
 
-/* The header of a record in this host's form, and room for what follows. */
-static void put_record(uint8_t *to, const struct pcap_pkthdr *h,
-		       const uint8_t *data)
-{
-	const uint32_t words[4] = {
-		(uint32_t)h->ts.tv_sec,
-		(uint32_t)h->ts.tv_usec, /* ns */
-		h->caplen,
-		h->len,
-	};
-
-	memcpy(to, words, sizeof(words));
-	memcpy(to + sizeof(words), data, h->caplen);
-}
-
 /* More of a block that is not there yet. Returns bytes, 0: libpcap shall say
  * what is to be said, or -errno, also of a signal. */
 static ssize_t read_raw(struct capture *s, struct error *err)
@@ -246,6 +233,7 @@ static ssize_t read_raw(struct capture *s, struct error *err)
 static ssize_t read_ng(struct capture *s, uint8_t *to, size_t room,
 		       struct error *err)
 {
+	const struct pcap_pkthdr *h;
 	size_t have = 0;
 	int rc;
 
@@ -266,11 +254,16 @@ static ssize_t read_ng(struct capture *s, uint8_t *to, size_t room,
 				break;
 			}
 		}
-		if (s->held_header->caplen > PKT_MAX ||
-		    RECORD_LEN + s->held_header->caplen > room - have)
+		h = s->held_header;
+		if (h->caplen > PKT_MAX || RECORD_LEN + h->caplen > room - have)
 			break;
-		put_record(to + have, s->held_header, s->held);
-		have += RECORD_LEN + s->held_header->caplen;
+		memcpy(to + have,
+		       (const uint32_t[]){(uint32_t)h->ts.tv_sec,
+					  (uint32_t)h->ts.tv_usec, /* ns */
+					  h->caplen, h->len},
+		       RECORD_LEN);
+		memcpy(to + have + RECORD_LEN, s->held, h->caplen);
+		have += RECORD_LEN + h->caplen;
 		s->held = NULL;
 	}
 	if (have)
@@ -335,48 +328,14 @@ static int begin_gzip(struct capture *s, struct error *err)
 	return fill_to(s, HEADER_LEN, err);
 }
 
-/*
- * A link type in a file is not always libpcap's DLT of that number. Only
- * libpcap knows which; it tells by opening a capture of that type.
- */
-static const char *link_name(uint32_t link)
+/* The capture is not of Ethernet frames. */
+static int bad_link(struct error *err, uint32_t link)
 {
-	struct pcap_file_header h = {
-		.magic = (bpf_u_int32)MAGIC_MICRO,
-		.version_major = 2,
-		.version_minor = 4,
-		.snaplen = PKT_MAX,
-		.linktype = link,
-	};
-	FILE *file = fmemopen(&h, sizeof(h), "rb");
-	char text[PCAP_ERRBUF_SIZE];
-	const char *name = NULL;
-	pcap_t *p;
+	bool any = link == LINK_SLL || link == LINK_SLL2; /* tcpdump -i any */
 
-	if (!file)
-		return NULL;
-	if ((p = pcap_fopen_offline(file, text))) {
-		name = pcap_datalink_val_to_name(pcap_datalink(p));
-		pcap_close(p); /* and file */
-	} else {
-		fclose(file);
-	}
-	return name;
-}
-
-/* The capture is not of Ethernet frames; name may be NULL. */
-static int bad_link(struct error *err, const char *name, uint32_t link)
-{
-	if (name && !strncmp(name, "LINUX_SLL", 9)) /* tcpdump -i any */
-		return error_set(err, -ENOTSUP,
-				 "link type %s: only Ethernet is read; capture "
-				 "on one interface, not on any",
-				 name);
-	if (name)
-		return error_set(err, -ENOTSUP,
-				 "link type %s: only Ethernet is read", name);
-	return error_set(err, -ENOTSUP, "link type %u: only Ethernet is read",
-			 (unsigned)link);
+	return error_set(err, -ENOTSUP, "link type %u: only Ethernet is read%s",
+			 (unsigned)link,
+			 any ? "; capture on one interface, not on any" : "");
 }
 
 /* What was read is libpcap's, and it reads on by itself. */
@@ -409,9 +368,7 @@ static int begin_ng(struct capture *s, struct error *err)
 		return error_set(err, -EBADMSG, "pcapng: %s", why);
 	}
 	if (pcap_datalink(s->ng) != DLT_EN10MB)
-		return bad_link(err,
-				pcap_datalink_val_to_name(pcap_datalink(s->ng)),
-				(uint32_t)pcap_datalink(s->ng));
+		return bad_link(err, (uint32_t)pcap_datalink(s->ng));
 	return 0;
 }
 
@@ -442,7 +399,7 @@ static int begin_pcap(struct capture *s, struct error *err)
 				 "editcap -F pcap converts it",
 				 major, minor);
 	s->head = HEADER_LEN;
-	return link == LINK_ETHERNET ? 0 : bad_link(err, link_name(link), link);
+	return link == LINK_ETHERNET ? 0 : bad_link(err, link);
 }
 
 /* Looks at the first bytes to tell the format. After a signal: once more. */

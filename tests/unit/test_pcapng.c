@@ -138,7 +138,7 @@ static void test_bad_pcapng(void)
 	begin(false);
 	ng_section();
 	ng_block(1, "\x71\0\0\0\0\0\0\0", 8);
-	expect(-ENOTSUP, 0, "LINUX_SLL");
+	expect(-ENOTSUP, 0, "link type 113");
 	begin(false);
 	ng_section();
 	ng_interface(0, 200, 0); /* 2^72 a second */
