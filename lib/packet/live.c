@@ -18,36 +18,11 @@
 
 _Static_assert(sizeof(((struct iface *)NULL)->name) == IFNAMSIZ, "name's room");
 
-static int read_iface(struct iface *i, int fd, struct error *err)
-{
-	struct ifreq r = {0};
-
-	memcpy(r.ifr_name, i->name, sizeof(r.ifr_name));
-	if (ioctl(fd, SIOCGIFINDEX, &r) < 0)
-		return error_set(err, -errno, "%s: %s", i->name,
-				 errno == ENODEV ? "no such interface"
-						 : strerror(errno));
-	i->index = r.ifr_ifindex;
-	if (ioctl(fd, SIOCGIFHWADDR, &r) < 0)
-		return error_set(err, -errno, "%s: %s", i->name,
-				 strerror(errno));
-	if (r.ifr_hwaddr.sa_family != ARPHRD_ETHER &&
-	    r.ifr_hwaddr.sa_family != ARPHRD_LOOPBACK)
-		return error_set(err, -ENOTSUP,
-				 "%s: not an Ethernet interface (ARP type %u)",
-				 i->name, r.ifr_hwaddr.sa_family);
-	i->loopback = r.ifr_hwaddr.sa_family == ARPHRD_LOOPBACK;
-	memcpy(i->mac, r.ifr_hwaddr.sa_data, sizeof(i->mac));
-	if (ioctl(fd, SIOCGIFMTU, &r) < 0)
-		return error_set(err, -errno, "%s: %s", i->name,
-				 strerror(errno));
-	i->mtu = (unsigned)r.ifr_mtu;
-	return 0;
-}
-
 int iface_find(struct iface *i, const char *name, struct error *err)
 {
-	int fd, rc;
+	struct ifreq r = {0};
+	unsigned family;
+	int fd, rc = 0;
 
 	if (!*name || strlen(name) >= sizeof(i->name))
 		return error_set(err, -ENODEV, "%s: no such interface", name);
@@ -56,9 +31,27 @@ int iface_find(struct iface *i, const char *name, struct error *err)
 	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return error_set(err, -errno, "%s: %s", name, strerror(errno));
-	rc = read_iface(i, fd, err);
+	memcpy(r.ifr_name, i->name, sizeof(r.ifr_name));
+	if (ioctl(fd, SIOCGIFINDEX, &r) == 0) {
+		i->index = r.ifr_ifindex;
+		if (ioctl(fd, SIOCGIFMTU, &r) == 0)
+			i->mtu = (unsigned)r.ifr_mtu;
+	}
+	if (ioctl(fd, SIOCGIFHWADDR, &r) < 0)
+		rc = error_set(err, -errno, "%s: %s", i->name,
+			       errno == ENODEV ? "no such interface"
+					       : strerror(errno));
 	close(fd);
-	return rc;
+	if (rc)
+		return rc;
+	family = r.ifr_hwaddr.sa_family;
+	i->loopback = family == ARPHRD_LOOPBACK;
+	memcpy(i->mac, r.ifr_hwaddr.sa_data, sizeof(i->mac));
+	if (family != ARPHRD_ETHER && !i->loopback)
+		return error_set(err, -ENOTSUP,
+				 "%s: not an Ethernet interface (ARP type %u)",
+				 i->name, family);
+	return 0;
 }
 
 /* The first address of each family is the one that a host speaks by. */

@@ -85,21 +85,6 @@ static int map_ring(struct ring *r, struct error *err)
 	return 0;
 }
 
-/* Nothing comes before this. */
-static int ring_listen(const struct ring *r, struct error *err)
-{
-	struct sockaddr_ll to = {
-		.sll_family = AF_PACKET,
-		.sll_protocol = htons(ETH_P_ALL),
-		.sll_ifindex = r->iface.index,
-	};
-
-	if (bind(r->src.fd, (struct sockaddr *)&to, sizeof(to)) < 0)
-		return error_set(err, -errno, "%s: %s", r->iface.name,
-				 strerror(errno));
-	return 0;
-}
-
 /* What POLLERR means: 0 or what is wrong for good. */
 static int ring_judge(const struct ring *r, struct error *err)
 {
@@ -122,14 +107,6 @@ static struct tpacket_block_desc *block_at(const struct ring *r, unsigned i)
 	return (void *)(r->map + (size_t)(i % RING_BLOCKS) * RING_BLOCK);
 }
 
-static void give_back(struct ring *r)
-{
-	for (; r->walked; r->walked--)
-		__atomic_store_n(
-			&block_at(r, r->head - r->walked)->hdr.bh1.block_status,
-			TP_STATUS_KERNEL, __ATOMIC_RELEASE);
-}
-
 /* Takes the block at the head in hand, if it is ours, and not one that was
  * shown and is still held. */
 static bool take_block(struct ring *r)
@@ -144,11 +121,6 @@ static bool take_block(struct ring *r)
 	r->next = (uint8_t *)b + b->hdr.bh1.offset_to_first_pkt;
 	r->src.done += b->hdr.bh1.blk_len;
 	return true;
-}
-
-static uint64_t came_ns(const struct tpacket3_hdr *h)
-{
-	return h->tp_sec * UINT64_C(1000000000) + h->tp_nsec;
 }
 
 /* Puts the tag that the kernel took out back in: over the end of the packet's
@@ -176,7 +148,7 @@ static uint8_t *fill_pkt(struct pkt *p, uint8_t *at)
 		.data = at + h->tp_mac,
 		.len = h->tp_snaplen,
 		.wire_len = h->tp_len,
-		.ts_ns = came_ns(h),
+		.ts_ns = h->tp_sec * UINT64_C(1000000000) + h->tp_nsec,
 	};
 	if (status & TP_STATUS_VLAN_VALID && p->len >= NET_ETH_AT_TYPE)
 		put_tag(p,
@@ -231,7 +203,10 @@ static int ring_rx(struct src *src, struct pkt *pkts, int max,
 	int n, rc;
 
 	for (;;) {
-		give_back(r);
+		for (; r->walked; r->walked--) /* they go back */
+			__atomic_store_n(&block_at(r, r->head - r->walked)
+						  ->hdr.bh1.block_status,
+					 TP_STATUS_KERNEL, __ATOMIC_RELEASE);
 		n = walk_blocks(r, pkts, max);
 		if (!n && !r->walked && (rc = wait_one(r, err)))
 			return rc;
@@ -299,6 +274,11 @@ static int attach_filter(const struct ring *r, const struct live_options *o,
 static int open_ring(struct ring *r, const struct live_options *o,
 		     struct error *err)
 {
+	struct sockaddr_ll to = {
+		.sll_family = AF_PACKET,
+		.sll_protocol = htons(ETH_P_ALL),
+		.sll_ifindex = r->iface.index,
+	};
 	int rc;
 
 	/* Protocol 0: nothing comes before bind() */
@@ -312,8 +292,9 @@ static int open_ring(struct ring *r, const struct live_options *o,
 		rc = map_ring(r, err);
 	if (!rc)
 		rc = attach_filter(r, o, err);
-	if (!rc)
-		rc = ring_listen(r, err);
+	if (!rc && bind(r->src.fd, (struct sockaddr *)&to, sizeof(to)) < 0)
+		rc = error_set(err, -errno, "%s: %s", r->iface.name,
+			       strerror(errno));
 	if (!rc && filter_of_vlan(o->filter))
 		rc = filter_open(&r->filter, o, false, err);
 	if (rc || !o->promiscuous)

@@ -26,30 +26,9 @@ struct batch_pool {
 	struct batch_copy copy[];
 };
 
-static struct batch_pool *batch_pool_new(unsigned batches)
-{
-	struct batch_pool *s = calloc(
-		1, sizeof(*s) + batches * sizeof(struct batch_copy));
-
-	if (s)
-		s->n = batches;
-	return s;
-}
-
 static size_t room_of(const struct pkt *p)
 {
 	return (GAP + (size_t)p->len + GAP - 1) & ~(size_t)(GAP - 1);
-}
-
-/* Makes room; what the copy held is lost. */
-static int grow_copy(struct batch_copy *b, size_t size)
-{
-	if (size <= b->size)
-		return 0;
-	free(b->mem);
-	b->mem = aligned_alloc(GAP, (size + GAP - 1) & ~(size_t)(GAP - 1));
-	b->size = b->mem ? size : 0;
-	return b->mem ? 0 : -ENOMEM;
 }
 
 /* Copies n packets and has pkts point to the copies. */
@@ -58,14 +37,17 @@ static int batch_pool_copy(struct batch_pool *s, struct pkt *pkts, int n)
 	struct batch_copy *b = &s->copy[s->next];
 	size_t size = 0;
 	uint8_t *p;
-	int rc;
 
 	s->next = (s->next + 1) % s->n;
 	for (int i = 0; i < n; i++)
 		size += room_of(&pkts[i]);
-	if ((rc = grow_copy(b, size)) < 0)
-		return rc;
-	p = b->mem;
+	if (size > b->size) { /* what it held is lost */
+		free(b->mem);
+		b->mem = aligned_alloc(GAP, size);
+		b->size = b->mem ? size : 0;
+	}
+	if (!(p = b->mem))
+		return -ENOMEM;
 	for (int i = 0; i < n; i++) {
 		size = room_of(&pkts[i]);
 		memset(p, 0, GAP);
@@ -74,13 +56,6 @@ static int batch_pool_copy(struct batch_pool *s, struct pkt *pkts, int n)
 		p += size;
 	}
 	return 0;
-}
-
-static void batch_pool_free(struct batch_pool *s)
-{
-	for (unsigned i = 0; s && i < s->n; i++)
-		free(s->copy[i].mem);
-	free(s);
 }
 
 int src_rx(struct src *s, struct pkt *pkts, int max, struct error *err)
@@ -118,8 +93,12 @@ int src_hold_batches(struct src *s, unsigned calls)
 		return -EINVAL;
 	if (s->ops->hold && s->ops->hold(s))
 		return 0;
-	s->pool = batch_pool_new(calls);
-	return s->pool ? 0 : -ENOMEM;
+	s->pool = calloc(1,
+			 sizeof(*s->pool) + calls * sizeof(struct batch_copy));
+	if (!s->pool)
+		return -ENOMEM;
+	s->pool->n = calls;
+	return 0;
 }
 
 uint64_t src_done(const struct src *s)
@@ -157,6 +136,8 @@ void src_close(struct src *s)
 {
 	if (!s)
 		return;
-	batch_pool_free(s->pool);
+	for (unsigned i = 0; s->pool && i < s->pool->n; i++)
+		free(s->pool->copy[i].mem);
+	free(s->pool);
 	s->ops->close(s);
 }

@@ -104,22 +104,9 @@ static bool push_once(struct xdp_out *s)
 	return false;
 }
 
-/* The same, again and again until it does. */
-static bool push_until_taken(struct xdp_out *s)
-{
-	struct timespec nap = {.tv_nsec = NAP_US * 1000};
-	bool any = push_once(s);
-
-	for (int us = 0; !any && !s->stuck && !s->err && us < WAIT_MS * 1000;
-	     us += NAP_US) {
-		nanosleep(&nap, NULL);
-		any = push_once(s);
-	}
-	return any;
-}
-
 static int flush_xdp_snk(struct snk *snk)
 {
+	const struct timespec nap = {.tv_nsec = NAP_US * 1000};
 	struct xdp_out *s = (struct xdp_out *)snk;
 
 	xsk_ring_prod__submit(&s->tx, s->queued);
@@ -127,7 +114,15 @@ static int flush_xdp_snk(struct snk *snk)
 	if (s->zero_copy && xsk_ring_prod__needs_wakeup(&s->tx))
 		push_once(s);
 	while (!s->zero_copy && frames_left(s) && !s->err) {
-		s->stuck = !push_until_taken(s);
+		bool any = push_once(s);
+
+		for (int us = 0;
+		     !any && !s->stuck && !s->err && us < WAIT_MS * 1000;
+		     us += NAP_US) {
+			nanosleep(&nap, NULL);
+			any = push_once(s);
+		}
+		s->stuck = !any;
 		if (s->stuck)
 			break;
 	}
@@ -136,27 +131,21 @@ static int flush_xdp_snk(struct snk *snk)
 	return s->err;
 }
 
-static bool wait_free(struct xdp_out *s)
-{
-	struct timespec nap = {.tv_nsec = NAP_US * 1000};
-
-	for (int us = 0; !s->n && us < WAIT_MS * 1000; us += NAP_US) {
-		nanosleep(&nap, NULL);
-		reclaim_sent(s);
-	}
-	return s->n;
-}
-
 static int xdp_room(struct snk *snk, size_t len)
 {
+	const struct timespec nap = {.tv_nsec = NAP_US * 1000};
 	struct xdp_out *s = (struct xdp_out *)snk;
 
 	if (!s->n)
 		flush_xdp_snk(snk);
-	if (!s->n && !s->stuck && !s->err)
-		s->stuck = !wait_free(s);
+	for (int us = 0; !s->n && !s->stuck && !s->err && us < WAIT_MS * 1000;
+	     us += NAP_US) {
+		nanosleep(&nap, NULL);
+		reclaim_sent(s);
+	}
 	if (s->err)
 		return s->err;
+	s->stuck |= !s->n;
 	lend_room(s);
 	if (len > snk->room) {
 		snk->at = s->aside;
@@ -280,23 +269,6 @@ static int open_socket(struct xdp_out *s, uint16_t flags)
 			  &c);
 }
 
-/*
- * A card that reads our memory receives into it, too: all that comes in by the
- * queue, which our program hands to the host, and whose frames the driver then
- * fills again (xsk_buff_free()). Without any the host would be deaf there.
- */
-static void fill_ring(struct xdp_out *s)
-{
-	uint32_t at;
-
-	if (xsk_ring_prod__reserve(&s->fill, FRAMES, &at) != FRAMES)
-		return;
-	for (uint32_t i = 0; i < FRAMES; i++)
-		*xsk_ring_prod__fill_addr(&s->fill, at + i) = (FRAMES + i) *
-							      s->chunk;
-	xsk_ring_prod__submit(&s->fill, FRAMES);
-}
-
 static int open_memory(struct xdp_out *s)
 {
 	const struct xsk_umem_config c = {
@@ -304,6 +276,7 @@ static int open_memory(struct xdp_out *s)
 		.comp_size = FRAMES,
 		.frame_size = (uint32_t)s->chunk,
 	};
+	uint32_t at;
 	void *mem;
 	int rc;
 
@@ -317,24 +290,25 @@ static int open_memory(struct xdp_out *s)
 		s->at[s->n] = s->n * s->chunk;
 	rc = xsk_umem__create(&s->umem, mem, s->size, &s->fill, &s->completion,
 			      &c);
-	if (!rc && s->zero_copy)
-		fill_ring(s);
-	return rc;
-}
-
-/* Another's program does as well. */
-static int open_program(struct xdp_out *s)
-{
-	static const uint16_t all[PORTS_MAX];
-	int rc = ports_load(&s->ports, 1, all);
-
-	if (!rc)
-		rc = ports_attach(&s->ports, s->iface.index);
-	return rc == -EBUSY ? 0 : rc;
+	if (rc || !s->zero_copy ||
+	    xsk_ring_prod__reserve(&s->fill, FRAMES, &at) != FRAMES)
+		return rc;
+	/*
+	 * A card that reads our memory receives into it, too: all that comes in
+	 * by the queue, which our program hands to the host, and whose frames
+	 * the driver then fills again (xsk_buff_free()). Without any the host
+	 * would be deaf there.
+	 */
+	for (uint32_t i = 0; i < FRAMES; i++)
+		*xsk_ring_prod__fill_addr(&s->fill, at + i) = (FRAMES + i) *
+							      s->chunk;
+	xsk_ring_prod__submit(&s->fill, FRAMES);
+	return 0;
 }
 
 static int open_mode(struct xdp_out *s, uint16_t flags, struct error *err)
 {
+	static const uint16_t all[PORTS_MAX];
 	int rc;
 
 	s->zero_copy = flags & XDP_ZEROCOPY;
@@ -343,8 +317,12 @@ static int open_mode(struct xdp_out *s, uint16_t flags, struct error *err)
 	if ((rc = open_socket(s, flags)))
 		return refused(s, rc, "socket", err);
 	s->fd = xsk_socket__fd(s->socket);
-	if (s->zero_copy && (rc = open_program(s)))
-		return refused(s, rc, "program", err);
+	if (s->zero_copy) {
+		if (!(rc = ports_load(&s->ports, 1, all)))
+			rc = ports_attach(&s->ports, s->iface.index);
+		if (rc && rc != -EBUSY) /* another's program does as well */
+			return refused(s, rc, "program", err);
+	}
 	iface_send_buffer(s->fd);
 	s->snk.kind = xdp_kind(s->fd);
 	return 0;

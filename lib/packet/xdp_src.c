@@ -177,32 +177,22 @@ static uint64_t xdp_drops(struct src *src)
 	return sum;
 }
 
-static void queue_close(const struct xdp *s, struct queue *q)
-{
-	xsk_socket__delete(q->socket);
-	if (q->umem)
-		xsk_umem__delete(q->umem);
-	if (q->mem)
-		munmap(q->mem, mem_size(s));
-	memset(q, 0, sizeof(*q));
-}
-
-/* The program first: what comes then is the host's. */
-static void close_queues(struct xdp *s)
-{
-	ports_close(&s->ports);
-	for (unsigned i = 0; s->queue && i < s->n; i++)
-		queue_close(s, &s->queue[i]);
-	if (s->n > 1 && s->src.fd >= 0)
-		close(s->src.fd);
-	s->src.fd = -1;
-}
-
 static void close_xdp_src(struct src *src)
 {
 	struct xdp *s = (struct xdp *)src;
 
-	close_queues(s);
+	ports_close(&s->ports); /* first: what comes then is the host's */
+	for (unsigned i = 0; s->queue && i < s->n; i++) {
+		struct queue *q = &s->queue[i];
+
+		xsk_socket__delete(q->socket);
+		if (q->umem)
+			xsk_umem__delete(q->umem);
+		if (q->mem)
+			munmap(q->mem, mem_size(s));
+	}
+	if (s->n > 1 && s->src.fd >= 0)
+		close(s->src.fd);
 	if (s->promiscuous >= 0)
 		close(s->promiscuous);
 	filter_close(s->filter);
@@ -223,18 +213,6 @@ static int refused(const struct xdp *s, int rc, const char *what,
 	return xdp_refused(&s->iface, mem_size(s) * s->n, rc, what, err);
 }
 
-/* All frames wait to be filled. */
-static void fill_ring(const struct xdp *s, struct queue *q)
-{
-	uint32_t at;
-
-	if (xsk_ring_prod__reserve(&q->fill, s->frames, &at) != s->frames)
-		return;
-	for (uint32_t i = 0; i < s->frames; i++)
-		*xsk_ring_prod__fill_addr(&q->fill, at + i) = i * s->chunk;
-	xsk_ring_prod__submit(&q->fill, s->frames);
-}
-
 static int open_rx_queue(struct xdp *s, unsigned i, struct error *err)
 {
 	const struct xsk_umem_config umem = {
@@ -250,6 +228,7 @@ static int open_rx_queue(struct xdp *s, unsigned i, struct error *err)
 	struct queue *q = &s->queue[i];
 	void *mem = mmap(NULL, mem_size(s), PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	uint32_t at;
 	int rc;
 
 	if (mem == MAP_FAILED)
@@ -259,7 +238,12 @@ static int open_rx_queue(struct xdp *s, unsigned i, struct error *err)
 			      &q->completion, &umem);
 	if (rc)
 		return refused(s, rc, "memory", err);
-	fill_ring(s, q);
+	if (xsk_ring_prod__reserve(&q->fill, s->frames, &at) == s->frames) {
+		for (uint32_t k = 0; k < s->frames; k++)
+			*xsk_ring_prod__fill_addr(&q->fill, at + k) = k *
+								      s->chunk;
+		xsk_ring_prod__submit(&q->fill, s->frames);
+	}
 	rc = xdp_create(&q->socket, &s->iface, i, q->umem, &q->rx, NULL,
 			&socket);
 	if (rc)
@@ -272,24 +256,10 @@ static int open_rx_queue(struct xdp *s, unsigned i, struct error *err)
 	return rc ? refused(s, rc, "socket map", err) : 0;
 }
 
-/* The descriptor that stands for all queues. */
-static int join_ports(struct xdp *s)
-{
-	struct epoll_event e = {.events = EPOLLIN};
-
-	s->src.fd = s->poll[0].fd;
-	if (s->n == 1)
-		return 0;
-	s->src.fd = epoll_create1(EPOLL_CLOEXEC);
-	for (unsigned i = 0; i < s->n && s->src.fd >= 0; i++)
-		if (epoll_ctl(s->src.fd, EPOLL_CTL_ADD, s->poll[i].fd, &e) < 0)
-			return -errno;
-	return s->src.fd < 0 ? -errno : 0;
-}
-
 static int open_queues(struct xdp *s, const struct live_options *o,
 		       struct error *err)
 {
+	struct epoll_event e = {.events = EPOLLIN};
 	int rc = ports_load(&s->ports, s->n, o->port);
 
 	if (rc)
@@ -300,8 +270,11 @@ static int open_queues(struct xdp *s, const struct live_options *o,
 		rc = open_rx_queue(s, i, err);
 	if (rc)
 		return rc;
-	if ((rc = join_ports(s)))
-		return refused(s, rc, "epoll", err);
+	/* The descriptor that stands for all queues. */
+	s->src.fd = s->n == 1 ? s->poll[0].fd : epoll_create1(EPOLL_CLOEXEC);
+	for (unsigned i = 0; i < s->n && s->n > 1; i++)
+		if (epoll_ctl(s->src.fd, EPOLL_CTL_ADD, s->poll[i].fd, &e) < 0)
+			return refused(s, -errno, "epoll", err);
 	s->src.kind = xdp_kind(s->poll[0].fd);
 	return 0;
 }
@@ -334,20 +307,6 @@ static int measure_queues(struct xdp *s, struct error *err)
 	return 0;
 }
 
-static int open_xdp(struct xdp *s, const struct live_options *o,
-		    struct error *err)
-{
-	int rc = filter_open(&s->filter, o, false, err);
-
-	if (!rc)
-		rc = measure_queues(s, err);
-	if (!rc && o->promiscuous) {
-		s->promiscuous = iface_promiscuous(&s->iface, err);
-		rc = s->promiscuous < 0 ? s->promiscuous : 0;
-	}
-	return rc ? rc : open_queues(s, o, err);
-}
-
 int xdp_src_open(struct src **out, const struct iface *i,
 		 const struct live_options *o, struct error *err)
 {
@@ -365,7 +324,14 @@ int xdp_src_open(struct src **out, const struct iface *i,
 	s->ports = (struct ports){-1, -1, -1};
 	s->promiscuous = -1;
 	s->iface = *i;
-	if ((rc = open_xdp(s, o, err))) {
+	rc = filter_open(&s->filter, o, false, err);
+	if (!rc)
+		rc = measure_queues(s, err);
+	if (!rc && o->promiscuous) {
+		s->promiscuous = iface_promiscuous(&s->iface, err);
+		rc = s->promiscuous < 0 ? s->promiscuous : 0;
+	}
+	if (rc || (rc = open_queues(s, o, err))) {
 		close_xdp_src(&s->src);
 		return rc;
 	}
