@@ -91,19 +91,6 @@ static uint64_t *packet_reason(struct int_frame_ledger *c, enum int_result r)
 	return reason[r] ? reason[r] : &c->other;
 }
 
-static uint64_t *report_reason(struct int_report_ledger *c,
-			       enum treport_reason r)
-{
-	uint64_t *const reason[TREPORT_REASONS] = {
-		[TREPORT_VERSION] = &c->unknown_version,
-		[TREPORT_LENGTH] = &c->bad_length,
-		[TREPORT_TYPE] = &c->unknown_type,
-		[TREPORT_OWN] = &c->own_report,
-	};
-
-	return reason[r] ? reason[r] : &c->truncated;
-}
-
 static int flush_records(struct int_frame_decoder *in)
 {
 	int rc = in->n ? in->o.records(in->o.ctx, in->record, in->n) : 0;
@@ -136,8 +123,16 @@ static int report_refused_number(struct int_frame_decoder *in, uint64_t ts_ns,
 
 static void count_refused(struct int_frame_decoder *in, enum treport_reason why)
 {
-	in->report_ctr.reports++;
-	(*report_reason(&in->report_ctr, why))++;
+	struct int_report_ledger *c = &in->report_ctr;
+	uint64_t *const reason[TREPORT_REASONS] = {
+		[TREPORT_VERSION] = &c->unknown_version,
+		[TREPORT_LENGTH] = &c->bad_length,
+		[TREPORT_TYPE] = &c->unknown_type,
+		[TREPORT_OWN] = &c->own_report,
+	};
+
+	c->reports++;
+	(*(reason[why] ? reason[why] : &c->truncated))++;
 }
 
 static int decode_reports(struct int_frame_decoder *in, const struct pkt *p,
@@ -221,64 +216,26 @@ static int send_unchanged(struct int_frame_decoder *in, const struct pkt *p)
 	return snk_tx(in->o.out, p, 1);
 }
 
-/* What is missing behind a cut frame is so still. */
-static int send_restored(struct int_frame_decoder *in, const struct pkt *p,
-			 size_t len)
+/* Without the telemetry of INT at that place, or, NULL, IOAM. What is missing
+ * behind a cut frame is so still. */
+static int restore_packet(struct int_frame_decoder *in,
+			  const struct int_place *at, const struct pkt *p)
 {
-	snk_done_cut(in->o.out, len, (uint32_t)len + p->wire_len - p->len,
-		     p->ts_ns);
+	uint8_t *room;
+	int len;
+
+	if (!in->o.out)
+		return 0;
+	if (!(room = snk_room(in->o.out, p->len)))
+		return -errno;
+	len = at ? int_strip(room, p->len, in->o.profile, at, p->data, p->len)
+		 : ioam_strip(room, p->len, p->data, p->len);
+	if (len < 0) /* IOAM that is cut within its headers */
+		return at ? len : send_unchanged(in, p);
+	snk_done_cut(in->o.out, (size_t)len,
+		     (uint32_t)len + p->wire_len - p->len, p->ts_ns);
 	in->ctr.restored++;
 	return 0;
-}
-
-static int restore_packet(struct int_frame_decoder *in,
-			  const struct int_place *at, uint8_t flags,
-			  const struct pkt *p)
-{
-	uint8_t *room;
-	int len;
-
-	if (!in->o.out)
-		return 0;
-	if (flags & INT_DISCARD) {
-		in->ctr.discarded++;
-		return 0;
-	}
-	if (!(room = snk_room(in->o.out, p->len)))
-		return -errno;
-	len = int_strip(room, p->len, in->o.profile, at, p->data, p->len);
-	if (len < 0)
-		return len;
-	return send_restored(in, p, (size_t)len);
-}
-
-static int restore_traced_packet(struct int_frame_decoder *in,
-				 const struct pkt *p)
-{
-	uint8_t *room;
-	int len;
-
-	if (!in->o.out)
-		return 0;
-	if (!(room = snk_room(in->o.out, p->len)))
-		return -errno;
-	len = ioam_strip(room, p->len, p->data, p->len);
-	if (len < 0) /* cut within its headers */
-		return send_unchanged(in, p);
-	return send_restored(in, p, (size_t)len);
-}
-
-static uint64_t *trace_reason(struct int_frame_ledger *c, enum ioam_reason r)
-{
-	switch (r) {
-	case IOAM_END:
-	case IOAM_TYPE:
-		return &c->other;
-	case IOAM_TRUNCATED:
-		return &c->truncated;
-	default:
-		return &c->bad_trace;
-	}
 }
 
 /*
@@ -315,25 +272,15 @@ static int decode_traces(struct int_frame_decoder *in, const struct pkt *p)
 	}
 	if (good)
 		in->ctr.traces++;
+	else if (why == IOAM_END || why == IOAM_TYPE)
+		in->ctr.other++;
+	else if (why == IOAM_TRUNCATED)
+		in->ctr.truncated++;
 	else
-		(*trace_reason(&in->ctr, why))++;
+		in->ctr.bad_trace++;
 	if (rc)
 		return rc;
-	return good ? restore_traced_packet(in, p) : send_unchanged(in, p);
-}
-
-/* Where its INT is matters only to those that send it on without. */
-static enum int_result read_packet(struct int_frame_decoder *in,
-				   struct int_record *v, struct int_place *at,
-				   const struct pkt *p)
-{
-	enum int_result r;
-
-	if (!in->o.out)
-		return int_read(v, &in->packets, NET_ETHERTYPE_ETH, p->data,
-				p->len);
-	r = int_find(at, in->o.profile, NET_ETHERTYPE_ETH, p->data, p->len);
-	return r ? r : int_decode(v, &in->packets, at, p->data, p->len);
+	return good ? restore_packet(in, NULL, p) : send_unchanged(in, p);
 }
 
 static int decode_packet(struct int_frame_decoder *in, const struct pkt *p)
@@ -341,23 +288,30 @@ static int decode_packet(struct int_frame_decoder *in, const struct pkt *p)
 	struct int_place at;
 	int rc = 0;
 	struct int_record *v = next_record(in, &rc);
-	enum int_result r = read_packet(in, v, &at, p);
+	enum int_result r;
 
+	if (!in->o.out) {
+		r = int_read(v, &in->packets, NET_ETHERTYPE_ETH, p->data,
+			     p->len);
+	} else { /* where its INT is matters, too */
+		r = int_find(&at, in->o.profile, NET_ETHERTYPE_ETH, p->data,
+			     p->len);
+		if (r == INT_OK)
+			r = int_decode(v, &in->packets, &at, p->data, p->len);
+	}
 	if (r == INT_OK) {
+		bool copy = in->o.out && v->flags & INT_DISCARD;
+
 		v->ts_ns = p->ts_ns;
 		in->n += in->n < INT_FRAME_RECORDS;
 		in->ctr.packets++;
-		return rc ? rc : restore_packet(in, &at, v->flags, p);
+		in->ctr.discarded += copy;
+		return rc || copy ? rc : restore_packet(in, &at, p);
 	}
 	if (r == INT_NONE)
 		return rc ? rc : decode_traces(in, p);
 	(*packet_reason(&in->ctr, r))++;
 	return rc ? rc : send_unchanged(in, p);
-}
-
-static inline void prefetch_packet(const struct pkt *p)
-{
-	pkt_prefetch(p, p->len < AHEAD_BYTES ? p->len : AHEAD_BYTES);
 }
 
 int int_decode_frames(struct int_frame_decoder *in, const struct pkt *pkts,
@@ -369,7 +323,10 @@ int int_decode_frames(struct int_frame_decoder *in, const struct pkt *pkts,
 
 	for (size_t i = 0; i < n && !rc; i++) {
 		if (i + AHEAD < n)
-			prefetch_packet(&pkts[i + AHEAD]);
+			pkt_prefetch(&pkts[i + AHEAD],
+				     pkts[i + AHEAD].len < AHEAD_BYTES
+					     ? pkts[i + AHEAD].len
+					     : AHEAD_BYTES);
 		in->ctr.frames++;
 		rc = is_report(in, &pkts[i], &data, &len)
 			     ? decode_reports(in, &pkts[i], data, len)

@@ -369,99 +369,79 @@ enum treport_reason treport_next(struct treport_reader *r, struct treport *out,
 	return why;
 }
 
-static uint32_t dqf_of(uint8_t flags)
+static int put_report(struct put *w, const struct treport_say *s)
 {
-	return (flags & INT_DROPPED ? 4u : 0) |
-	       (flags & INT_CONGESTED ? 2u : 0) |
-	       (flags & INT_TRACKED ? 1u : 0);
-}
+	const struct int_from *from = &s->from;
+	uint32_t dqf = (s->flags & INT_DROPPED ? 4u : 0) |
+		       (s->flags & INT_CONGESTED ? 2u : 0) |
+		       (s->flags & INT_TRACKED ? 1u : 0);
+	uint32_t hw_id = from->hw_id & TREPORT_HW_ID_MASK;
+	size_t pad = -s->inner_len % 4; /* 2.0: to a whole word */
+	size_t words;
 
-static int put_v05(struct put *w, const struct treport_say *s)
-{
-	if (s->bits > TREPORT_LOCAL || s->md_len != v05_extra[s->bits] ||
-	    s->inner_type != TREPORT_ETHERNET)
+	if (s->md_len % 4)
 		return -EINVAL;
-	put_be32(w, (uint32_t)s->bits << 24 | dqf_of(s->flags) << 21 |
-			    (s->from.hw_id & TREPORT_HW_ID_MASK));
-	put_be32(w, s->from.sequence);
-	put_be32(w, s->from.time);
-	put_bytes(w, s->md, s->md_len);
-	put_bytes(w, s->inner, s->inner_len);
-	return 0;
-}
-
-static int put_v1(struct put *w, const struct treport_say *s)
-{
-	size_t words = TREPORT_V1_WORDS + s->md_len / 4;
-
-	if (s->bits >> TREPORT_V1_BITS || s->md_len % 4 || words > 15 ||
-	    s->inner_type < TREPORT_ETHERNET || s->inner_type > TREPORT_IP6)
+	switch (from->version) {
+	case 0:
+		if (s->bits > TREPORT_LOCAL ||
+		    s->md_len != v05_extra[s->bits] ||
+		    s->inner_type != TREPORT_ETHERNET)
+			return -EINVAL;
+		put_be32(w, (uint32_t)s->bits << 24 | dqf << 21 | hw_id);
+		put_be32(w, from->sequence);
+		put_be32(w, from->time);
+		break;
+	case 1:
+		words = TREPORT_V1_WORDS + s->md_len / 4;
+		if (s->bits >> TREPORT_V1_BITS || words > 15 ||
+		    s->inner_type < TREPORT_ETHERNET ||
+		    s->inner_type > TREPORT_IP6)
+			return -EINVAL;
+		put_be32(w, 1u << 28 | (uint32_t)words << 24 |
+				    (uint32_t)(s->inner_type - TREPORT_ETHERNET)
+					    << 21 |
+				    (uint32_t)s->bits << 15 | dqf << 6 | hw_id);
+		put_be32(w, from->node);
+		put_be32(w, from->sequence);
+		put_be32(w, from->time);
+		break;
+	case 2:
+		words = ((s->metadata ? TREPORT_V2_INT_LEN + s->md_len : 0) +
+			 s->inner_len + pad) /
+			4;
+		if (s->inner_type > TREPORT_IP6 || s->md_len / 4 > UINT8_MAX ||
+		    (!s->metadata && s->md_len) ||
+		    (s->inner_type == TREPORT_NONE && s->inner_len))
+			return -EINVAL;
+		if (words > TREPORT_V2_OPEN)
+			words = TREPORT_V2_OPEN;
+		put_be32(w, 2u << 28 | hw_id << 22 |
+				    (from->sequence & TREPORT_SEQUENCE2_MASK));
+		put_be32(w, from->node);
+		put_be32(w, (uint32_t)s->metadata << 28 |
+				    (uint32_t)s->inner_type << 24 |
+				    (uint32_t)words << 16 |
+				    (uint32_t)s->md_len / 4 << 8 | dqf << 5 |
+				    (s->flags & INT_INTERMEDIATE ? 0x10u : 0));
+		if (s->metadata) {
+			put_be16(w, s->bits);
+			put_zero(w, TREPORT_V2_INT_LEN - 2); /* of no domain */
+		}
+		break;
+	default:
 		return -EINVAL;
-	put_be32(w, 1u << 28 | (uint32_t)words << 24 |
-			    (uint32_t)(s->inner_type - TREPORT_ETHERNET) << 21 |
-			    (uint32_t)s->bits << 15 | dqf_of(s->flags) << 6 |
-			    (s->from.hw_id & TREPORT_HW_ID_MASK));
-	put_be32(w, s->from.node);
-	put_be32(w, s->from.sequence);
-	put_be32(w, s->from.time);
-	put_bytes(w, s->md, s->md_len);
-	put_bytes(w, s->inner, s->inner_len);
-	return 0;
-}
-
-/* Bytes that are wanting to a whole word. */
-static size_t padding(size_t len)
-{
-	return -len % 4;
-}
-
-static int put_report2(struct put *w, const struct treport_say *s)
-{
-	size_t inner = s->inner_len + padding(s->inner_len);
-	size_t main = s->metadata ? TREPORT_V2_INT_LEN + s->md_len : 0;
-	size_t words = (main + inner) / 4;
-
-	if (s->inner_type > TREPORT_IP6 || s->md_len % 4 ||
-	    s->md_len / 4 > UINT8_MAX || (!s->metadata && s->md_len) ||
-	    (s->inner_type == TREPORT_NONE && s->inner_len))
-		return -EINVAL;
-	if (words > TREPORT_V2_OPEN)
-		words = TREPORT_V2_OPEN;
-	put_be32(w,
-		 (uint32_t)s->metadata << 28 | (uint32_t)s->inner_type << 24 |
-			 (uint32_t)words << 16 | (uint32_t)s->md_len / 4 << 8 |
-			 dqf_of(s->flags) << 5 |
-			 (s->flags & INT_INTERMEDIATE ? 0x10u : 0));
-	if (s->metadata) {
-		put_be16(w, s->bits);
-		put_zero(w, TREPORT_V2_INT_LEN - 2); /* of no domain */
-		put_bytes(w, s->md, s->md_len);
 	}
+	put_bytes(w, s->md, s->md_len);
 	put_bytes(w, s->inner, s->inner_len);
-	put_zero(w, padding(s->inner_len));
+	put_zero(w, from->version == 2 ? pad : 0);
 	return 0;
-}
-
-static int put_v2(struct put *w, const struct treport_say *s)
-{
-	put_be32(w, 2u << 28 |
-			    (uint32_t)(s->from.hw_id & TREPORT_HW_ID_MASK)
-				    << 22 |
-			    (s->from.sequence & TREPORT_SEQUENCE2_MASK));
-	put_be32(w, s->from.node);
-	return put_report2(w, s);
 }
 
 int treport_encode(uint8_t *buf, size_t cap, const struct treport_say *s)
 {
-	static int (*const put[])(struct put *, const struct treport_say *) = {
-		put_v05, put_v1, put_v2};
 	struct put w = put_to(buf, cap);
-	int rc;
+	int rc = put_report(&w, s);
 
-	if (s->from.version > 2)
-		return -EINVAL;
-	rc = put[s->from.version](&w, s);
 	if (rc)
 		return rc;
 	return put_ok(&w) ? (int)put_len(&w) : -ENOBUFS;
