@@ -42,121 +42,74 @@ static uint32_t unit_scale(const char *text)
 				      : 0;
 }
 
-enum {
-	TOKEN_MAX = 40,
-};
-
-/* A word that is being read: so many parts, so many bytes. */
-struct making {
-	struct int_word word;
-	unsigned parts, len;
-};
-
-static bool is_time(unsigned field)
+/* "queue:1 occupancy:3 us", "-:4 x80" or "reserved" to a word. 0, or -EINVAL
+ * and why. */
+static int parse_word_text(struct int_word *out, const char *text,
+			   struct error *err)
 {
-	return field == INT_LATENCY || field == INT_INGRESS_TIME ||
-	       field == INT_EGRESS_TIME || field == INT_TIME_FRACTION;
-}
+	char copy[256], *rest = copy, *token, *colon;
+	struct int_word word = {0};
+	unsigned parts = 0, len = 0;
 
-/* "us", "x80": of the part before it. Returns 0, -EINVAL, or -ENOENT: it is no
- * unit at all. */
-static int parse_unit(struct making *m, const char *text, struct error *err)
-{
-	uint32_t *scale;
-	uint64_t times = unit_scale(text);
-	unsigned field;
-
-	if (!times && (text[0] != 'x' ||
-		       !text_u64(&times, text + 1, UINT32_MAX - 1) || !times))
-		return -ENOENT;
-	if (!m->parts)
-		return error_set(err, -EINVAL, "%s: of no field", text);
-	field = m->word.part[m->parts - 1].field;
-	scale = &m->word.part[m->parts - 1].scale;
-	if (*scale)
-		return error_set(err, -EINVAL, "%s: a second unit", text);
-	if (text[0] != 'x' && !is_time(field))
-		return error_set(err, -EINVAL, "%s: %s is no time", text,
-				 profile_field_names[field]);
-	*scale = (uint32_t)times;
-	return 0;
-}
-
-static int field_named(const char *name, size_t len)
-{
-	for (int i = 0; i < INT_FIELDS; i++)
-		if (strlen(profile_field_names[i]) == len &&
-		    !memcmp(profile_field_names[i], name, len))
-			return i;
-	return -1;
-}
-
-/* "queue:1", "-:2" */
-static int parse_part(struct making *m, const char *text, struct error *err)
-{
-	const char *colon = strchr(text, ':');
-	uint64_t len;
-	int field = -1;
-
-	if (!colon || !text_u64(&len, colon + 1, 8) || !len)
-		return error_set(err, -EINVAL,
-				 "'%s' is not FIELD:BYTES, 1 to 8, nor a unit",
-				 text);
-	if (strncmp(text, "-:", 2) != 0) {
-		field = field_named(text, (size_t)(colon - text));
-		if (field < 0)
-			return error_set(err, -EINVAL, "no such field: '%.*s'",
-					 (int)(colon - text), text);
-		if (m->parts == 2)
-			return error_set(err, -EINVAL, "more than two fields");
-		m->word.part[m->parts].field = (uint8_t)field;
-		m->word.part[m->parts].at = (uint8_t)m->len;
-		m->word.part[m->parts].len = (uint8_t)len;
-		m->parts++;
-	}
-	m->len += (unsigned)len;
-	if (m->len > 8)
-		return error_set(err, -EINVAL, "more than 8 bytes");
-	return 0;
-}
-
-static int parse_token(struct making *m, const char *text, struct error *err)
-{
-	int rc = parse_unit(m, text, err);
-
-	return rc == -ENOENT ? parse_part(m, text, err) : rc;
-}
-
-/* "queue:1 occupancy:3 us" to a word. 0, or -EINVAL and why. */
-static int profile_word_parse(struct int_word *out, const char *text,
-			      struct error *err)
-{
-	static const char blanks[] = " \t";
-	struct making m = {0};
-	char token[TOKEN_MAX];
-	size_t n;
-
-	if (!strcmp(text, "reserved")) {
-		*out = m.word;
+	*out = word;
+	if (!strcmp(text, "reserved"))
 		return 0;
+	if (snprintf(copy, sizeof(copy), "%s", text) >= (int)sizeof(copy))
+		return error_set(err, -EINVAL, "is too long");
+	while ((token = strsep(&rest, " \t"))) {
+		uint64_t n, times = unit_scale(token);
+		unsigned field = 0;
+
+		if (!*token)
+			continue;
+		if (!times && token[0] == 'x' &&
+		    !text_u64(&times, token + 1, UINT32_MAX - 1))
+			times = 0;
+		if (times) { /* of the part before it */
+			if (!parts || word.part[parts - 1].scale)
+				return error_set(err, -EINVAL,
+						 "%s: of no field, or its "
+						 "second unit",
+						 token);
+			field = word.part[parts - 1].field;
+			if (token[0] != 'x' && field != INT_LATENCY &&
+			    field != INT_INGRESS_TIME &&
+			    field != INT_EGRESS_TIME &&
+			    field != INT_TIME_FRACTION)
+				return error_set(err, -EINVAL,
+						 "%s: %s is no time", token,
+						 profile_field_names[field]);
+			word.part[parts - 1].scale = (uint32_t)times;
+			continue;
+		}
+		colon = strchr(token, ':');
+		if (!colon || !text_u64(&n, colon + 1, 8) || !n)
+			return error_set(
+				err, -EINVAL,
+				"'%s' is not FIELD:BYTES, 1 to 8, nor a unit",
+				token);
+		*colon = '\0';
+		if (strcmp(token, "-") != 0) {
+			while (field < INT_FIELDS &&
+			       strcmp(profile_field_names[field], token) != 0)
+				field++;
+			if (field == INT_FIELDS)
+				return error_set(err, -EINVAL,
+						 "no such field: '%s'", token);
+			if (parts == 2)
+				return error_set(err, -EINVAL,
+						 "more than two fields");
+			word.part[parts].field = (uint8_t)field;
+			word.part[parts].at = (uint8_t)len;
+			word.part[parts++].len = (uint8_t)n;
+		}
+		len += (unsigned)n;
 	}
-	for (text += strspn(text, blanks); *text;
-	     text += strspn(text, blanks)) {
-		n = strcspn(text, blanks);
-		if (n >= sizeof(token))
-			return error_set(err, -EINVAL, "'%.60s' is no field",
-					 text);
-		memcpy(token, text, n);
-		token[n] = '\0';
-		if (parse_token(&m, token, err) < 0)
-			return -EINVAL;
-		text += n;
-	}
-	if (m.len != 4 && m.len != 8)
+	if (len != 4 && len != 8)
 		return error_set(err, -EINVAL, "%u bytes; a word has 4 or 8",
-				 m.len);
-	m.word.len = (uint8_t)m.len;
-	*out = m.word;
+				 len);
+	word.len = (uint8_t)len;
+	*out = word;
 	return 0;
 }
 
@@ -201,18 +154,13 @@ static int set_like(const struct field *field, void *profile, const char *value,
 static int set_name(const struct field *field, void *profile, const char *value,
 		    struct error *err)
 {
-	static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
-				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
 	struct int_profile *p = profile;
-	size_t len = strlen(value);
-
 	(void)field;
 	(void)err;
-	if (!len || len >= sizeof(p->name) || strspn(value, letters) != len)
-		return -EINVAL;
-	memset(p->name, 0, sizeof(p->name));
-	memcpy(p->name, value, len);
-	return 0;
+	return *value && snprintf(p->name, sizeof(p->name), "%s", value) <
+				       (int)sizeof(p->name)
+		       ? 0
+		       : -EINVAL;
 }
 
 /* "0x17/0x3f", "none" */
@@ -293,7 +241,7 @@ static int set_fraction(const struct field *field, void *profile,
 static const struct field profile_keys[] = {
 	{ "like", FIELD_OTHER, .set = set_like },
 	{ "name", FIELD_OTHER, .set = set_name,
-	  .want = "a name: 1 to 31 of a-z A-Z 0-9 . _ -" },
+	  .want = "a name of 1 to 31 bytes" },
 	{ "version", FIELD_NAME, 1, offsetof(struct int_profile, version),
 	  .names = profile_versions },
 	{ "dscp", FIELD_OTHER, .set = set_dscp,
@@ -357,7 +305,7 @@ static int parse_word(struct reader *r, unsigned section)
 				 (unsigned)bit);
 	if (!section && !r->instructions)
 		r->instructions = i->line;
-	if (profile_word_parse(&words[bit], i->value, &why) < 0)
+	if (parse_word_text(&words[bit], i->value, &why) < 0)
 		return ini_error(i, i->line, -EINVAL, "%u: %s", (unsigned)bit,
 				 why.text);
 	return 0;
