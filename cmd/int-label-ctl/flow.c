@@ -30,31 +30,10 @@ static const struct cli cli = {
 	.verbs = verbs,
 };
 
-static size_t read_key(uint8_t key[KEY_MAX], const char *text)
-{
-	static const enum key_type types[] = {KEY_FLOW4, KEY_FLOW6};
-
-	for (unsigned i = 0; i < 2; i++) {
-		size_t len = key_type_len(types[i]);
-
-		if (strchr(text, '>') && !key_parse(key, types[i], len, text))
-			return len;
-	}
-	cli_refuse("'%s' is no flow: 10.0.0.1:443>10.0.0.2:5501/tcp", text);
-}
-
-static void one_flow(const char *flow, bool add)
+int flow_main(int argc, char **argv)
 {
 	char line[LABEL_COMMAND_MAX];
 	uint8_t key[KEY_MAX];
-	size_t len = read_key(key, flow);
-
-	label_command_flow(line, key, len, add ? PERIOD_US : 0);
-	printf("%s\n", line);
-}
-
-int flow_main(int argc, char **argv)
-{
 	int n, verb;
 
 	cli_start(&cli);
@@ -63,7 +42,22 @@ int flow_main(int argc, char **argv)
 	cli_check(&cli, NULL, verb);
 	if (n + 1 == argc)
 		cli_usage(&cli, "%s which flow?", verbs[verb]);
-	for (int i = n + 1; i < argc; i++)
-		one_flow(argv[i], verb == FLOW_ADD);
+	for (int i = n + 1; i < argc; i++) {
+		size_t len = KEY_FLOW4_LEN;
+
+		int rc = key_parse(key, KEY_FLOW4, len, argv[i]);
+
+		if (rc) {
+			len = KEY_FLOW6_LEN;
+			rc = key_parse(key, KEY_FLOW6, len, argv[i]);
+		}
+		if (rc || !strchr(argv[i], '>')) /* hex is not meant */
+			cli_refuse("'%s' is no flow: "
+				   "10.0.0.1:443>10.0.0.2:5501/tcp",
+				   argv[i]);
+		label_command_flow(line, key, len,
+				   verb == FLOW_ADD ? PERIOD_US : 0);
+		printf("%s\n", line);
+	}
 	return CLI_OK;
 }

@@ -75,24 +75,14 @@ static int skip_link(struct cur *c, uint16_t type, const uint8_t **at)
 	return next;
 }
 
-/* Which version a header has, if the profile takes it. 2.0 and 2.1 look the
- * same. */
-static bool version_of(const struct int_profile *p, unsigned ver, uint8_t *out)
-{
-	if (p->version == INT_ANY) {
-		*out = ver < 2 ? (uint8_t)ver : INT_V2_1;
-		return ver <= 2;
-	}
-	*out = p->version;
-	return p->any_ver || ver == (int_is_old(p->version) ? p->version : 2u);
-}
-
 /* Header and stack are len bytes at the cursor, with the tail of 0.5 where it
  * has one. */
 static enum int_result body(struct search *s, bool old, size_t len, bool tail)
 {
 	struct int_place *at = s->at;
 	const uint8_t *p = s->l4.c.p;
+	uint8_t version = s->p->version;
+	unsigned ver;
 	size_t least;
 
 	at->header = offset(s, p);
@@ -101,7 +91,14 @@ static enum int_result body(struct search *s, bool old, size_t len, bool tail)
 		return INT_BAD_LENGTH;
 	if (len > cur_left(&s->l4.c))
 		return INT_CUT;
-	if (!version_of(s->p, p[0] >> 4, &at->version) ||
+	ver = p[0] >> 4; /* 2.0 and 2.1 look the same */
+	at->version = version != INT_ANY ? version
+		      : ver < 2		 ? (uint8_t)ver
+					 : INT_V2_1;
+	if ((version == INT_ANY
+		     ? ver > 2
+		     : !s->p->any_ver &&
+			       ver != (int_is_old(version) ? version : 2u)) ||
 	    old != int_is_old(at->version))
 		return INT_BAD_VERSION;
 	at->tail = tail && at->version == INT_V0_5 ? INT_TAIL_LEN : 0;
@@ -222,22 +219,21 @@ static enum int_result by_port(struct search *s)
 	return npt_of(s) == INT_SHIM_NPT_IP ? INT_OK : INT_BAD_NEXT;
 }
 
-static bool is_vxlan_next(const struct int_profile *p, uint8_t next)
-{
-	if (p->version != INT_ANY)
-		return next && next == p->vxlan_gpe_next;
-	return next == INT_VXLAN_GPE_0_5 || next == INT_VXLAN_GPE_1_0 ||
-	       next == INT_VXLAN_GPE_2_0 || next == INT_VXLAN_GPE_2_1;
-}
-
 static enum int_result in_vxlan(struct search *s)
 {
 	const uint8_t *p = cur_take(&s->l4.c, NET_VXLAN_LEN);
 	struct int_place *at = s->at;
 	enum int_result r;
+	uint8_t next;
 
-	if (!p || !(p[0] & NET_VXLAN_HAS_NEXT) ||
-	    !is_vxlan_next(s->p, p[NET_VXLAN_AT_NEXT]))
+	if (!p || !(p[0] & NET_VXLAN_HAS_NEXT))
+		return INT_NONE;
+	next = p[NET_VXLAN_AT_NEXT];
+	if (s->p->version != INT_ANY
+		    ? !next || next != s->p->vxlan_gpe_next
+		    : next != INT_VXLAN_GPE_0_5 && next != INT_VXLAN_GPE_1_0 &&
+			      next != INT_VXLAN_GPE_2_0 &&
+			      next != INT_VXLAN_GPE_2_1)
 		return INT_NONE;
 	at->over = INT_OVER_VXLAN;
 	at->begin = offset(s, s->l4.c.p);
@@ -274,16 +270,11 @@ static enum int_result geneve_option(struct search *s, const uint8_t *p,
 	return body(s, old, len, false);
 }
 
-static bool is_geneve_class(const struct int_profile *p, uint16_t class)
-{
-	return class == p->geneve_class ||
-	       (p->version == INT_ANY && class == INT_GENEVE_CLASS_EXAMPLE);
-}
-
 static enum int_result in_geneve(struct search *s)
 {
 	const uint8_t *p = cur_take(&s->l4.c, NET_GENEVE_LEN);
 	size_t end, len;
+	uint16_t class;
 
 	if (!p || p[0] >> 6)
 		return INT_NONE;
@@ -296,7 +287,10 @@ static enum int_result in_geneve(struct search *s)
 	while ((p = cur_take(&s->l4.c, NET_GENEVE_OPTION_LEN))) {
 		len = (p[NET_GENEVE_OPTION_AT_WORDS] & NET_GENEVE_OPTION_MASK) *
 		      4u;
-		if (is_geneve_class(s->p, be16_load(p)))
+		class = be16_load(p);
+		if (class == s->p->geneve_class ||
+		    (s->p->version == INT_ANY &&
+		     class == INT_GENEVE_CLASS_EXAMPLE))
 			return geneve_option(s, p, len);
 		cur_take(&s->l4.c, len);
 	}
@@ -421,30 +415,6 @@ static enum int_result in_tcp(struct search *s)
 	return marked(s);
 }
 
-/* Probes may be ICMP; nothing but a marker can say so. */
-static enum int_result in_icmp(struct search *s)
-{
-	if (!cur_take(&s->l4.c, NET_ICMP_LEN) || !has_marker(s))
-		return INT_NONE;
-	return by_mark(s, INT_BY_MARKER);
-}
-
-static enum int_result in_ip(struct search *s)
-{
-	switch (s->at->protocol) {
-	case NET_PROTO_TCP:
-		return in_tcp(s);
-	case NET_PROTO_UDP:
-		return in_udp(s);
-	case NET_PROTO_ICMP:
-	case NET_PROTO_ICMP6:
-		return in_icmp(s);
-	case NET_PROTO_GRE:
-		return in_gre(s);
-	}
-	return INT_NONE;
-}
-
 enum int_result int_locate(struct int_place *out, struct int_l4 *l4,
 			   uint16_t type, const uint8_t *frame, size_t len)
 {
@@ -487,26 +457,23 @@ enum int_result int_find(struct int_place *out, const struct int_profile *p,
 	s.frame = frame;
 	s.at = out;
 	s.end = out->l4 + s.l4.told;
-	return in_ip(&s);
+	switch (out->protocol) {
+	case NET_PROTO_TCP:
+		return in_tcp(&s);
+	case NET_PROTO_UDP:
+		return in_udp(&s);
+	case NET_PROTO_ICMP: /* a probe: nothing but a marker can say so */
+	case NET_PROTO_ICMP6:
+		return cur_take(&s.l4.c, NET_ICMP_LEN) && has_marker(&s)
+			       ? by_mark(&s, INT_BY_MARKER)
+			       : INT_NONE;
+	case NET_PROTO_GRE:
+		return in_gre(&s);
+	}
+	return INT_NONE;
 }
 
 /* --- what it says -------------------------------------------------------- */
-
-/* Header versions that int_read() reads at once, a bit each. */
-static uint8_t plain_versions(const struct int_profile *p)
-{
-	if (p->any_ver || p->marker || !p->dscp_mask || p->behind_tcp_options)
-		return 0;
-	switch (p->version) {
-	case INT_V0_5:
-		return 0;
-	case INT_V1_0:
-		return 1 << 1;
-	case INT_ANY:
-		return 1 << 1 | 1 << 2;
-	}
-	return 1 << 2;
-}
 
 void int_decoder_init(struct int_decoder *d, const struct int_profile *p)
 {
@@ -515,7 +482,12 @@ void int_decoder_init(struct int_decoder *d, const struct int_profile *p)
 		int_layouts_init(&d->layouts[v],
 				 int_profile_words(p, (enum int_version)v),
 				 INT_BITMAP_BITS);
-	d->plain = plain_versions(p);
+	d->plain = p->version == INT_V1_0  ? 1 << 1
+		   : p->version == INT_ANY ? 1 << 1 | 1 << 2
+					   : 1 << 2;
+	if (p->any_ver || p->marker || !p->dscp_mask || p->behind_tcp_options ||
+	    p->version == INT_V0_5)
+		d->plain = 0;
 }
 
 /* Where the packet in a tunnel begins, and as what; 0: nobody knows. */
@@ -541,22 +513,6 @@ static uint16_t inner_of(const struct int_place *at, const uint8_t *frame,
 						   : 0;
 	}
 	return at->next;
-}
-
-/* The flow of the packet in a tunnel. */
-static void flow_inside(struct int_record *v, const struct int_place *at,
-			const uint8_t *frame, size_t len)
-{
-	const uint8_t *type_at;
-	size_t begin;
-	uint16_t type = inner_of(at, frame, &begin);
-	struct cur c;
-
-	if (begin > len)
-		return;
-	c = cur_of(frame + begin, len - begin);
-	if (skip_link(&c, type, &type_at) > 0)
-		int_record_set_ip(v, c.p, cur_left(&c));
 }
 
 /* Protocols whose first 4 bytes are ports. */
@@ -596,14 +552,27 @@ static void flow_of(struct int_record *v, const struct int_place *at,
 		    const uint8_t *frame, size_t len)
 {
 	uint8_t next = (uint8_t)at->next;
+	const uint8_t *type_at;
+	size_t begin;
+	uint16_t type;
+	struct cur c;
 
-	if (at->over <= INT_OVER_UDP)
+	if (at->over <= INT_OVER_UDP) {
 		flow_outside(v, at, frame, at->l4, at->protocol);
-	else if (at->over != INT_OVER_NEW_UDP || next == NET_PROTO_IP4 ||
-		 next == NET_PROTO_IP6)
-		flow_inside(v, at, frame, len);
-	else if (!has_ports(next) || at->end + 4 <= len)
-		flow_outside(v, at, frame, at->end, next);
+		return;
+	}
+	if (at->over == INT_OVER_NEW_UDP && next != NET_PROTO_IP4 &&
+	    next != NET_PROTO_IP6) {
+		if (!has_ports(next) || at->end + 4 <= len)
+			flow_outside(v, at, frame, at->end, next);
+		return;
+	}
+	type = inner_of(at, frame, &begin);
+	if (begin > len)
+		return;
+	c = cur_of(frame + begin, len - begin);
+	if (skip_link(&c, type, &type_at) > 0)
+		int_record_set_ip(v, c.p, cur_left(&c));
 }
 
 /*

@@ -164,24 +164,18 @@ static int dta1_encode(struct put *w, const struct dta_report *r)
 	return 0;
 }
 
-/* A NACK of the published system is two bytes, without an opcode. */
-static int dta0_encode_nack(struct put *w, enum dta_format format,
-			    const struct dta_report *r)
-{
-	if (format != DTA_FORMAT_0B)
-		return -EINVAL;
-	put_u8(w, (uint8_t)r->sequence);
-	put_u8(w, DTA0_NACK_FLAG);
-	return 0;
-}
-
 static int dta0_encode(struct put *w, enum dta_format format,
 		       const struct dta_report *r)
 {
 	bool has_copies = r->opcode == DTA_KEYWRITE || r->opcode == DTA_KEYINC;
 
-	if (r->opcode == DTA_NACK)
-		return dta0_encode_nack(w, format, r);
+	if (r->opcode == DTA_NACK) { /* two bytes, without an opcode */
+		if (format != DTA_FORMAT_0B)
+			return -EINVAL;
+		put_u8(w, (uint8_t)r->sequence);
+		put_u8(w, DTA0_NACK_FLAG);
+		return 0;
+	}
 	if (r->key_len != DTA0_KEY_LEN ||
 	    !dta0_data_fits(r->opcode, r->data_len))
 		return -EINVAL;

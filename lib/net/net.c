@@ -303,30 +303,12 @@ int net_udp_decode(struct net_udp *out, const uint8_t *frame, size_t len)
 	return udp_decode_any(out, frame, len);
 }
 
-static int tcp_decode(struct net_packet *pkt, struct net_ip *ip)
-{
-	const uint8_t *p = cur_take(&ip->l4, NET_TCP_LEN);
-	unsigned hlen;
-
-	if (!p)
-		return -EBADMSG;
-	hlen = (p[NET_TCP_AT_OFFSET] >> 4) * 4u;
-	if (hlen < NET_TCP_LEN || hlen > ip->l4_len)
-		return -EBADMSG;
-	pkt->src_port = be16_load(p);
-	pkt->dst_port = be16_load(p + NET_UDP_AT_DST);
-	pkt->tcp_seq = be32_load(p + NET_TCP_AT_SEQ);
-	pkt->tcp_ack = be32_load(p + NET_TCP_AT_ACK);
-	pkt->tcp_flags = p[NET_TCP_AT_FLAGS];
-	pkt->tcp_payload = ip->l4_len - hlen;
-	return 0;
-}
-
 int net_packet_decode(struct net_packet *out, const uint8_t *frame, size_t len)
 {
 	struct net_packet pkt;
-	const uint8_t *p;
+	const uint8_t *p = NULL;
 	struct net_ip ip;
+	unsigned hlen;
 	int rc = ip_decode(&ip, frame, len);
 
 	if (rc)
@@ -341,14 +323,23 @@ int net_packet_decode(struct net_packet *out, const uint8_t *frame, size_t len)
 		.ip_id = ip.id,
 		.ip_len = ip.len,
 	};
-	if (!ip.later && ip.protocol == NET_PROTO_TCP) {
-		if ((rc = tcp_decode(&pkt, &ip)))
-			return rc;
-	} else if (!ip.later && ip.protocol == NET_PROTO_UDP) {
-		if (!(p = cur_take(&ip.l4, NET_UDP_LEN)))
+	if (!ip.later &&
+	    (ip.protocol == NET_PROTO_TCP || ip.protocol == NET_PROTO_UDP)) {
+		if (!(p = cur_take(&ip.l4, ip.protocol == NET_PROTO_TCP
+						   ? NET_TCP_LEN
+						   : NET_UDP_LEN)))
 			return -EBADMSG;
 		pkt.src_port = be16_load(p);
 		pkt.dst_port = be16_load(p + NET_UDP_AT_DST);
+	}
+	if (!ip.later && ip.protocol == NET_PROTO_TCP) {
+		hlen = (p[NET_TCP_AT_OFFSET] >> 4) * 4u;
+		if (hlen < NET_TCP_LEN || hlen > ip.l4_len)
+			return -EBADMSG;
+		pkt.tcp_seq = be32_load(p + NET_TCP_AT_SEQ);
+		pkt.tcp_ack = be32_load(p + NET_TCP_AT_ACK);
+		pkt.tcp_flags = p[NET_TCP_AT_FLAGS];
+		pkt.tcp_payload = ip.l4_len - hlen;
 	}
 	*out = pkt;
 	return 0;

@@ -33,35 +33,6 @@ struct capture {
 	uint8_t *buf;
 };
 
-static void put_file_header(struct capture *s)
-{
-	const uint16_t version[2] = {2, 4};
-	const uint32_t words[6] = {
-		[0] = MAGIC_NANO,
-		[4] = PKT_MAX,
-		[5] = LINK_ETHERNET,
-	};
-
-	memcpy(s->buf, words, sizeof(words));
-	memcpy(s->buf + 4, version, sizeof(version));
-	s->len = sizeof(words);
-}
-
-/* The record header, in front of a frame that is there already or comes next.
- */
-static void put_record_header(uint8_t *p, size_t len, uint32_t wire_len,
-			      uint64_t ts_ns)
-{
-	const uint32_t words[4] = {
-		(uint32_t)(ts_ns / 1000000000),
-		(uint32_t)(ts_ns % 1000000000),
-		(uint32_t)len,
-		wire_len,
-	};
-
-	memcpy(p, words, sizeof(words));
-}
-
 /* What write() may take: all there is, or, when it is time to stop, as much as
  * a reader has room for. 0: he takes nothing. */
 static size_t may_write(const struct capture *s, size_t len)
@@ -154,8 +125,14 @@ static void capture_done(struct snk *snk, size_t len, uint32_t wire_len,
 			 uint64_t ts_ns)
 {
 	struct capture *s = (struct capture *)snk;
+	const uint32_t words[4] = {
+		(uint32_t)(ts_ns / 1000000000),
+		(uint32_t)(ts_ns % 1000000000),
+		(uint32_t)len,
+		wire_len,
+	};
 
-	put_record_header(s->buf + s->len, len, wire_len, ts_ns);
+	memcpy(s->buf + s->len, words, sizeof(words));
 	s->len += RECORD_LEN + len;
 	lend_room(s);
 }
@@ -180,6 +157,12 @@ static const struct snk_ops ops = {
 
 int snk_open(struct snk **out, const char *path, struct error *err)
 {
+	static const uint16_t version[2] = {2, 4};
+	static const uint32_t words[6] = {
+		[0] = MAGIC_NANO,
+		[4] = PKT_MAX,
+		[5] = LINK_ETHERNET,
+	};
 	struct capture *s = calloc(1, sizeof(*s));
 	int rc;
 
@@ -196,7 +179,9 @@ int snk_open(struct snk **out, const char *path, struct error *err)
 		free(s);
 		return rc;
 	}
-	put_file_header(s);
+	memcpy(s->buf, words, sizeof(words));
+	memcpy(s->buf + 4, version, sizeof(version));
+	s->len = sizeof(words);
 	lend_room(s);
 	*out = &s->snk;
 	return 0;

@@ -30,26 +30,14 @@ struct filter {
 	struct bpf_program program;
 };
 
-/* "(udp dst port A or udp dst port B) or (vlan and (...))": of tagged frames
- * whose tag is still there, too. */
-static int ports_expression(char *text, size_t size, const uint16_t *port)
-{
-	char list[128];
-	int n = 0;
-
-	for (int i = 0; i < LIVE_PORTS && port[i]; i++)
-		n += snprintf(list + n, sizeof(list) - (size_t)n,
-			      "%sudp dst port %u", i ? " or " : "", port[i]);
-	return snprintf(text, size, "((%s) or (vlan and (%s)))", list, list);
-}
-
 /* The whole expression. Returns its length, 0 if there is none. */
 static int write_expression(char *text, size_t size,
 			    const struct live_options *o, bool ports,
 			    struct error *err)
 {
 	const char *own = o->filter;
-	int n = 0;
+	char list[128];
+	int n = 0, k = 0;
 
 	if (own && filter_of_vlan(own) && ports)
 		own = NULL; /* that one is run here */
@@ -61,24 +49,15 @@ static int write_expression(char *text, size_t size,
 		n = snprintf(text, size, "(%s)", own);
 	if (ports && o->port[0] && n)
 		n += snprintf(text + n, size - (size_t)n, " and ");
-	if (ports && o->port[0])
-		n += ports_expression(text + n, size - (size_t)n, o->port);
+	/* "(udp dst port A or udp dst port B) or (vlan and (...))": of tagged
+	 * frames whose tag is still there, too. */
+	for (int i = 0; ports && i < LIVE_PORTS && o->port[i]; i++)
+		k += snprintf(list + k, sizeof(list) - (size_t)k,
+			      "%sudp dst port %u", i ? " or " : "", o->port[i]);
+	if (k)
+		n += snprintf(text + n, size - (size_t)n,
+			      "((%s) or (vlan and (%s)))", list, list);
 	return n;
-}
-
-static int compile_filter(struct filter *x, const char *text, const char *own,
-			  struct error *err)
-{
-	pcap_t *p = pcap_open_dead(DLT_EN10MB, PKT_MAX);
-	int rc = 0;
-
-	if (!p)
-		return error_set(err, -ENOMEM, "out of memory");
-	if (pcap_compile(p, &x->program, text, 1, PCAP_NETMASK_UNKNOWN) < 0)
-		rc = error_set(err, -EINVAL, "filter '%s': %s", own,
-			       pcap_geterr(p));
-	pcap_close(p);
-	return rc;
 }
 
 bool filter_of_vlan(const char *text)
@@ -91,20 +70,27 @@ int filter_open(struct filter **out, const struct live_options *o, bool ports,
 {
 	char text[TEXT_MAX];
 	struct filter *x;
+	pcap_t *p;
 	int rc = write_expression(text, sizeof(text), o, ports, err);
 
 	*out = NULL;
 	if (rc <= 0)
 		return rc;
-	if (!(x = calloc(1, sizeof(*x))))
-		return error_set(err, -ENOMEM, "out of memory");
-	rc = compile_filter(x, text, o->filter ? o->filter : text, err);
-	if (rc) {
+	x = calloc(1, sizeof(*x));
+	p = pcap_open_dead(DLT_EN10MB, PKT_MAX);
+	if (!x || !p)
+		rc = error_set(err, -ENOMEM, "out of memory");
+	else if (pcap_compile(p, &x->program, text, 1, PCAP_NETMASK_UNKNOWN) <
+		 0)
+		rc = error_set(err, -EINVAL, "filter '%s': %s",
+			       o->filter ? o->filter : text, pcap_geterr(p));
+	else
+		*out = x;
+	if (!*out)
 		free(x);
-		return rc;
-	}
-	*out = x;
-	return 0;
+	if (p)
+		pcap_close(p);
+	return *out ? 0 : rc;
 }
 
 int filter_batch(const struct filter *x, struct pkt *pkts, int n)
