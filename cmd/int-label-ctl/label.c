@@ -420,11 +420,11 @@ static int pass_packets(struct hop_run *r, const struct way *w,
 		.from_edge = r->o.edge >> w->from & 1,
 		.to_edge = r->o.edge >> w->to & 1,
 	};
-	static uint8_t nowhere[PKT_MAX + LABEL_HOP_GROWTH];
+	static uint8_t nowhere[PKT_MAX + LABEL_GROWTH];
 
 	for (int i = 0; i < n; i++) {
 		const struct pkt *p = &pkts[i];
-		size_t cap = p->len + LABEL_HOP_GROWTH;
+		size_t cap = p->len + LABEL_GROWTH;
 		uint8_t *out = w->snk ? snk_room(w->snk, cap) : nowhere;
 		struct label_outcome o;
 
@@ -549,7 +549,7 @@ static void hop_open(struct hop_run *r)
 	struct way *w = &r->way[0];
 	struct error err = {0};
 
-	r->room = malloc(PKT_MAX + LABEL_HOP_GROWTH);
+	r->room = malloc(PKT_MAX + LABEL_GROWTH);
 	r->o.hop.mtu = mtu_of(&r->o);
 	if (!r->room || label_hop_open(&r->h, &r->o.hop) < 0)
 		cli_fail("out of memory");

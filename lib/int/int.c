@@ -10,24 +10,20 @@
 
 /* A field that the layout has already gets another part, which is tried first:
  * IOAM's wide fields have higher bits than the short ones. */
-static uint8_t keep_other(struct int_layout *layout, unsigned field,
-			  unsigned *others)
-{
-	if (!(layout->has & 1U << field) || *others == INT_OTHERS)
-		return 0;
-	layout->part[INT_FIELDS + *others] = layout->part[field];
-	return (uint8_t)++ * others;
-}
-
 static void add_parts(struct int_layout *layout, const struct int_word *w,
 		      unsigned *others)
 {
 	for (unsigned i = 0; i < 2 && w->part[i].len; i++) {
 		unsigned field = w->part[i].field;
 		uint8_t at = (uint8_t)(layout->len + w->part[i].at);
-		uint8_t other = keep_other(layout, field, others);
 		bool alone = w->part[i].alone;
+		uint8_t other = 0;
 
+		if (layout->has & 1U << field && *others < INT_OTHERS) {
+			layout->part[INT_FIELDS + *others] =
+				layout->part[field];
+			other = (uint8_t)++ * others;
+		}
 		layout->has |= 1U << field;
 		layout->part[field] = (struct int_part){
 			.at = at,

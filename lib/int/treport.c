@@ -31,26 +31,12 @@ void treport_init(struct treport_decoder *d, const struct int_profile *profile)
 	int_layout_make(&d->local, local, 4, 15);
 }
 
-static enum treport_reason begin_2(struct treport_reader *r)
-{
-	uint32_t first;
-
-	if (r->end - r->p < TREPORT_V2_GROUP_LEN)
-		return TREPORT_TRUNCATED;
-	first = be32_load(r->p);
-	r->from.hw_id = first >> 22 & TREPORT_HW_ID_MASK;
-	r->from.sequence_bits = 22;
-	r->from.sequence = first & TREPORT_SEQUENCE2_MASK;
-	r->from.has_node = true;
-	r->from.node = be32_load(r->p + TREPORT_V2_AT_NODE);
-	r->p += TREPORT_V2_GROUP_LEN;
-	return r->end - r->p < TREPORT_V2_LEN ? TREPORT_TRUNCATED : TREPORT_OK;
-}
-
 enum treport_reason treport_begin(struct treport_reader *r,
 				  struct treport_decoder *d,
 				  const uint8_t *payload, size_t len)
 {
+	uint32_t first;
+
 	*r = (struct treport_reader){
 		.d = d,
 		.p = payload,
@@ -64,7 +50,18 @@ enum treport_reason treport_begin(struct treport_reader *r,
 	if (r->version > 2)
 		return TREPORT_VERSION;
 	r->from.version = r->version;
-	return r->version == 2 ? begin_2(r) : TREPORT_OK;
+	if (r->version < 2)
+		return TREPORT_OK;
+	if (len < TREPORT_V2_GROUP_LEN)
+		return TREPORT_TRUNCATED;
+	first = be32_load(payload);
+	r->from.hw_id = first >> 22 & TREPORT_HW_ID_MASK;
+	r->from.sequence_bits = 22;
+	r->from.sequence = first & TREPORT_SEQUENCE2_MASK;
+	r->from.has_node = true;
+	r->from.node = be32_load(payload + TREPORT_V2_AT_NODE);
+	r->p += TREPORT_V2_GROUP_LEN;
+	return r->end - r->p < TREPORT_V2_LEN ? TREPORT_TRUNCATED : TREPORT_OK;
 }
 
 /* D, Q and F are neighbours in every version. */
@@ -88,13 +85,6 @@ static void own_metadata(struct int_record *v, const struct int_layout *layout,
 		v->flags |= INT_RESERVED;
 }
 
-static uint16_t ether_type(unsigned inner)
-{
-	return inner == TREPORT_ETHERNET ? NET_ETHERTYPE_ETH
-	       : inner == TREPORT_IP4	 ? NET_ETHERTYPE_IP4
-					 : NET_ETHERTYPE_IP6;
-}
-
 /*
  * Begins the record with the packet that the report is about: INT in it, or its
  * flow. Of a packet that is itself a report there is nothing to learn that that
@@ -104,13 +94,15 @@ static enum treport_reason look_inside(struct treport *t,
 				       struct treport_decoder *d, uint8_t flags)
 {
 	uint16_t own = d->profile->report_port;
+	uint16_t type = t->inner_type == TREPORT_ETHERNET ? NET_ETHERTYPE_ETH
+			: t->inner_type == TREPORT_IP4	  ? NET_ETHERTYPE_IP4
+							  : NET_ETHERTYPE_IP6;
 	struct int_record *v = t->view;
 
 	t->packet = INT_NONE;
 	if (t->inner && flags & INT_TRACKED)
-		t->packet = (uint8_t)int_read(v, &d->packets,
-					      ether_type(t->inner_type),
-					      t->inner, t->inner_len);
+		t->packet = (uint8_t)int_read(v, &d->packets, type, t->inner,
+					      t->inner_len);
 	if (t->packet != INT_OK) {
 		int_clear(v, INT_XD);
 		if (t->inner_type == TREPORT_ETHERNET)
@@ -279,20 +271,6 @@ static enum treport_reason decode_contents(struct treport *t, unsigned type,
 	return TREPORT_TYPE;
 }
 
-/* Adds the main contents of RepType 1, where there is that much. */
-static void int_contents(struct treport *t, const struct int_layout *layout,
-			 const uint8_t *p, unsigned words)
-{
-	struct int_record *v = t->view;
-
-	if (t->packet != INT_OK) {
-		v->domain = be16_load(p + TREPORT_V2_AT_DOMAIN);
-		v->domain_bits = be16_load(p + TREPORT_V2_AT_DOMAIN_BITS);
-	}
-	if (words)
-		own_metadata(v, layout, p + TREPORT_V2_INT_LEN, words * 4);
-}
-
 /* Steps over one report of a group; *c: what follows its first word. */
 static enum treport_reason next_report(struct treport_reader *r, struct cur *c,
 				       unsigned words)
@@ -345,8 +323,14 @@ static enum treport_reason decode_report_2(struct treport_reader *r,
 	why = look_inside(t, r->d,
 			  (uint8_t)(flags_of(first >> 5) |
 				    (first & 0x10 ? INT_INTERMEDIATE : 0)));
-	if (main)
-		int_contents(t, layout, main, words);
+	if (main && t->packet != INT_OK) {
+		t->view->domain = be16_load(main + TREPORT_V2_AT_DOMAIN);
+		t->view->domain_bits = be16_load(main +
+						 TREPORT_V2_AT_DOMAIN_BITS);
+	}
+	if (main && words)
+		own_metadata(t->view, layout, main + TREPORT_V2_INT_LEN,
+			     words * 4);
 	return why;
 }
 

@@ -163,7 +163,6 @@ struct label_hop_options {
 enum {
 	LABEL_FLOWS_MAX = 256, /* specific flows of a hop */
 	LABEL_ROUTERS_MAX = 64,
-	LABEL_HOP_GROWTH = LABEL_GROWTH,
 	LABEL_EXPORT_REST = 8, /* bytes behind the labels that are told, too:
 				  ports */
 };

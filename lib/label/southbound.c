@@ -189,27 +189,6 @@ static int start_command(const struct label_southbound *o,
 	return rc;
 }
 
-/* How it has ended: 1 well, -1 not, and why; 0: it has not. */
-static int reap_command(struct label_southbound_switch *sw, char *why,
-			size_t size)
-{
-	int status;
-	pid_t pid = waitpid(sw->run, &status, WNOHANG);
-
-	if (!pid)
-		return 0;
-	sw->run = 0;
-	if (pid > 0 && WIFEXITED(status) && !WEXITSTATUS(status))
-		return 1;
-	if (pid < 0)
-		snprintf(why, size, "%s", strerror(errno));
-	else if (WIFEXITED(status))
-		snprintf(why, size, "exit status %d", WEXITSTATUS(status));
-	else
-		snprintf(why, size, "signal %d", WTERMSIG(status));
-	return -1;
-}
-
 /* Ends it, with all that it has begun. */
 static void kill_command(struct label_southbound_switch *sw)
 {
@@ -289,17 +268,25 @@ static void settle_orders(struct label_southbound *o,
 static void check_switch(struct label_southbound *o,
 			 struct label_southbound_switch *sw, uint64_t now_ns)
 {
-	char why[128];
-	int rc = reap_command(sw, why, sizeof(why));
+	char why[128] = "it did not end";
+	int status;
+	pid_t pid = waitpid(sw->run, &status, WNOHANG);
+	bool ok = pid > 0 && WIFEXITED(status) && !WEXITSTATUS(status);
 
-	if (!rc && now_ns < sw->until_ns)
+	if (!pid && now_ns < sw->until_ns)
 		return;
-	if (!rc) {
+	if (!pid)
 		kill_command(sw);
-		snprintf(why, sizeof(why), "it did not end");
-	}
-	settle_orders(o, sw, rc > 0);
-	if (rc > 0) {
+	else if (pid < 0)
+		snprintf(why, sizeof(why), "%s", strerror(errno));
+	else if (WIFEXITED(status))
+		snprintf(why, sizeof(why), "exit status %d",
+			 WEXITSTATUS(status));
+	else
+		snprintf(why, sizeof(why), "signal %d", WTERMSIG(status));
+	sw->run = 0;
+	settle_orders(o, sw, ok);
+	if (ok) {
 		sw->wait_ns = 0;
 		report_trouble(o, sw, NULL);
 	} else {

@@ -40,13 +40,6 @@ static inline void be16_store(uint8_t *p, uint16_t v)
 	memcpy(p, &v, sizeof(v));
 }
 
-static inline void be24_store(uint8_t *p, uint32_t v)
-{
-	p[0] = (uint8_t)(v >> 16);
-	p[1] = (uint8_t)(v >> 8);
-	p[2] = (uint8_t)v;
-}
-
 static inline uint32_t be24_load(const uint8_t *p)
 {
 	return (uint32_t)p[0] << 16 | (uint32_t)p[1] << 8 | p[2];

@@ -198,44 +198,34 @@ static size_t extended_len(unsigned has)
 	       (has & HAS_IMM ? ROCE_IMM_LEN : 0);
 }
 
-static void ip4_encode(struct put *w, const struct roce *r, size_t body)
+/* Of UDP no checksum: the iCRC guards, RFC 6936. */
+static void head_encode(struct put *w, const struct roce *r, size_t body)
 {
-	struct net_udp4 h = {
-		.src_port = r->src_port,
-		.dst_port = ROCE_PORT,
-		.ip_id = r->ip_id,
-		.tos = r->tos,
-		.ttl = r->ttl,
-	};
-	uint8_t *p = put_room(w, ROCE_AT_BTH);
+	struct net_udp4 four = {.src_port = r->src_port,
+				.dst_port = ROCE_PORT,
+				.ip_id = r->ip_id,
+				.tos = r->tos,
+				.ttl = r->ttl};
+	struct net_udp6 six = {.src_port = r->src_port,
+			       .dst_port = ROCE_PORT,
+			       .tos = r->tos,
+			       .ttl = r->ttl};
+	size_t len = r->version == 4 ? ROCE_AT_BTH : NET_UDP6_LEN;
+	uint8_t *p = put_room(w, len);
 
-	if (!p)
-		return;
-	memcpy(h.eth_dst, r->eth_dst, 6);
-	memcpy(h.eth_src, r->eth_src, 6);
-	memcpy(h.src, r->src, 4);
-	memcpy(h.dst, r->dst, 4);
-	net_udp4_encode(p, ROCE_AT_BTH, &h, body);
-}
-
-static void ip6_encode(struct put *w, const struct roce *r, size_t body)
-{
-	struct net_udp6 h = {
-		.src_port = r->src_port,
-		.dst_port = ROCE_PORT,
-		.tos = r->tos,
-		.ttl = r->ttl,
-	};
-	uint8_t *p = put_room(w, NET_UDP6_LEN);
-
-	if (!p)
-		return;
-	memcpy(h.eth_dst, r->eth_dst, 6);
-	memcpy(h.eth_src, r->eth_src, 6);
-	memcpy(h.src, r->src, 16);
-	memcpy(h.dst, r->dst, 16);
-	/* no checksum: the iCRC guards, RFC 6936 */
-	net_udp6_encode(p, NET_UDP6_LEN, &h, NULL, body);
+	if (p && r->version == 4) {
+		memcpy(four.src, r->src, 4);
+		memcpy(four.dst, r->dst, 4);
+		net_udp4_encode(p, len, &four, body);
+	} else if (p) {
+		memcpy(six.src, r->src, 16);
+		memcpy(six.dst, r->dst, 16);
+		net_udp6_encode(p, len, &six, NULL, body);
+	}
+	if (p) {
+		memcpy(p, r->eth_dst, 6);
+		memcpy(p + NET_ETH_AT_SRC, r->eth_src, 6);
+	}
 }
 
 static void bth_encode(struct put *w, const struct roce *r, unsigned pad)
@@ -292,10 +282,7 @@ int roce_encode(uint8_t *buf, size_t cap, const struct roce *r)
 		return -EINVAL;
 	body = ROCE_BTH_LEN + extended_len(o->has) + r->len + pad +
 	       ROCE_ICRC_LEN;
-	if (r->version == 4)
-		ip4_encode(&w, r, body);
-	else
-		ip6_encode(&w, r, body);
+	head_encode(&w, r, body);
 	bth_encode(&w, r, pad);
 	extended_encode(&w, r, o->has);
 	put_bytes(&w, r->payload, r->len);

@@ -23,25 +23,6 @@ struct question {
 	uint8_t ip[16];
 };
 
-static bool take_mac(uint8_t mac[6], struct nlmsghdr *h, size_t len)
-{
-	const struct ndmsg *m = NLMSG_DATA(h);
-	struct rtattr *a;
-	int left;
-
-	if (!NLMSG_OK(h, len) || h->nlmsg_type != RTM_NEWNEIGH ||
-	    h->nlmsg_len < NLMSG_LENGTH(sizeof(*m)) || !(m->ndm_state & KNOWN))
-		return false;
-	left = (int)NLMSG_PAYLOAD(h, sizeof(*m));
-	for (a = (void *)((char *)m + NLMSG_ALIGN(sizeof(*m))); RTA_OK(a, left);
-	     a = RTA_NEXT(a, left))
-		if (a->rta_type == NDA_LLADDR && RTA_PAYLOAD(a) == 6) {
-			memcpy(mac, RTA_DATA(a), 6);
-			return true;
-		}
-	return false;
-}
-
 bool live_neighbour(uint8_t mac[6], const char *name, uint8_t version,
 		    const uint8_t *ip)
 {
@@ -57,7 +38,10 @@ bool live_neighbour(uint8_t mac[6], const char *name, uint8_t version,
 	};
 	int s = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
 	_Alignas(struct nlmsghdr) char data[1024];
+	struct nlmsghdr *h = (void *)data;
+	const struct ndmsg *m = NLMSG_DATA(h);
 	ssize_t n = -1;
+	int left;
 
 	if (s < 0)
 		return false;
@@ -65,5 +49,16 @@ bool live_neighbour(uint8_t mac[6], const char *name, uint8_t version,
 	if (send(s, &q, q.h.nlmsg_len, 0) == (ssize_t)q.h.nlmsg_len)
 		n = recv(s, data, sizeof(data), 0);
 	close(s);
-	return n > 0 && take_mac(mac, (void *)data, (size_t)n);
+	if (n <= 0 || !NLMSG_OK(h, (size_t)n) ||
+	    h->nlmsg_type != RTM_NEWNEIGH ||
+	    h->nlmsg_len < NLMSG_LENGTH(sizeof(*m)) || !(m->ndm_state & KNOWN))
+		return false;
+	left = (int)NLMSG_PAYLOAD(h, sizeof(*m));
+	for (struct rtattr *a = (void *)((char *)m + NLMSG_ALIGN(sizeof(*m)));
+	     RTA_OK(a, left); a = RTA_NEXT(a, left))
+		if (a->rta_type == NDA_LLADDR && RTA_PAYLOAD(a) == 6) {
+			memcpy(mac, RTA_DATA(a), 6);
+			return true;
+		}
+	return false;
 }

@@ -65,7 +65,8 @@ static inline int ioam_push_node(uint8_t out[IOAM_PUSH_NODE_MAX],
 	if (s->len % 4 || s->len / 4 > UINT8_MAX)
 		return -EINVAL;
 	out[len] = (uint8_t)(s->len / 4);
-	be24_store(out + len + 1, s->schema);
+	out[len + 1] = (uint8_t)(s->schema >> 16);
+	be16_store(out + len + 2, (uint16_t)s->schema);
 	if (s->len)
 		memcpy(out + len + IOAM_SNAPSHOT_LEN, s->data, s->len);
 	return (int)(len + IOAM_SNAPSHOT_LEN + s->len);
