@@ -157,7 +157,7 @@ static int start_command(const struct label_southbound *o,
 	int fd = memfd_create("label-commands", MFD_CLOEXEC), rc;
 	posix_spawn_file_actions_t to;
 	posix_spawnattr_t attr;
-	char *argv[] = {"sh", "-c", NULL, NULL}, line[LABEL_COMMAND_MAX];
+	char line[LABEL_COMMAND_MAX], *command;
 
 	if (fd < 0)
 		return errno;
@@ -173,13 +173,15 @@ static int start_command(const struct label_southbound *o,
 	if (!rc)
 		rc = posix_spawn_file_actions_adddup2(&to, STDERR_FILENO,
 						      STDOUT_FILENO);
-	if (!rc && asprintf(&argv[2], "export LABEL_DEVICE=%" PRIu32 "\n%s",
+	if (!rc && asprintf(&command, "export LABEL_DEVICE=%" PRIu32 "\n%s",
 			    sw->device, o->exec) < 0)
 		rc = ENOMEM;
 	if (!rc) {
-		rc = posix_spawn(&sw->run, "/bin/sh", &to, &attr, argv,
-				 o->environment);
-		free(argv[2]);
+		const char *const argv[] = {"sh", "-c", command, NULL};
+
+		rc = posix_spawn(&sw->run, "/bin/sh", &to, &attr,
+				 (char *const *)argv, o->environment);
+		free(command);
 	}
 	posix_spawnattr_destroy(&attr);
 	posix_spawn_file_actions_destroy(&to);
