@@ -234,7 +234,7 @@ static ssize_t read_ng(struct capture *s, uint8_t *to, size_t room,
 		       struct error *err)
 {
 	const struct pcap_pkthdr *h;
-	size_t have = 0;
+	size_t have = 0, len;
 	int rc;
 
 	while (!s->held && !s->ended && !is_ready(s)) {
@@ -255,15 +255,16 @@ static ssize_t read_ng(struct capture *s, uint8_t *to, size_t room,
 			}
 		}
 		h = s->held_header;
-		if (h->caplen > PKT_MAX || RECORD_LEN + h->caplen > room - have)
+		len = h->caplen;
+		if (len > PKT_MAX || RECORD_LEN + len > room - have)
 			break;
 		memcpy(to + have,
 		       (const uint32_t[]){(uint32_t)h->ts.tv_sec,
 					  (uint32_t)h->ts.tv_usec, /* ns */
 					  h->caplen, h->len},
 		       RECORD_LEN);
-		memcpy(to + have + RECORD_LEN, s->held, h->caplen);
-		have += RECORD_LEN + h->caplen;
+		memcpy(to + have + RECORD_LEN, s->held, len);
+		have += RECORD_LEN + len;
 		s->held = NULL;
 	}
 	if (have)
