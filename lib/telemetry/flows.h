@@ -36,40 +36,39 @@
  * destination; for 0.5 and 1.0 the pair is taken, too. A report 0.5 without a
  * drop or local header names no node: its number is not looked at.
  *
- * Numbers have 22 bits (2.0) or 32 (0.5, 1.0) and wrap. A number that is less
- * than LOSS_WINDOW behind the highest is late; at LOSS_WINDOW it is lost. A
- * number LOSS_WINDOW or more behind, or more than LOSS_AHEAD ahead, is suspect.
- * It counts only if the next suspect number is at most LOSS_WINDOW ahead of it
- * (as RFC 3550, appendix A.1, which asks for the very next). Then there is a
- * gap before it if it is ahead by less than half of all numbers (RFC 1982), is
- * not below LOSS_WINDOW, and the earlier numbers did not go on meanwhile. In
- * all other cases the reporter has restarted its numbers.
+ * Numbers have 22 bits (2.0) or 32 (0.5, 1.0) and wrap. One up to LOSS_AHEAD
+ * ahead of the highest leaves a gap; one less than LOSS_WINDOW behind it is
+ * late; any other counts only if the very next number follows (RFC 3550,
+ * appendix A.1). Then it leaves a gap if it is ahead by less than half of all
+ * numbers (RFC 1982), is not below LOSS_WINDOW, and the earlier numbers did not
+ * go on meanwhile; else the reporter has restarted. What is missing is lost
+ * when it is LOSS_WINDOW behind.
  */
 
 enum {
 	LOSS_WINDOW = 256,
-	LOSS_AHEAD = 1 << 16, /* further ahead: only if the next one follows */
+	LOSS_AHEAD = 1 << 16,
 };
 
 struct reporter_state {
 	uint32_t node;
-	uint8_t hw_id, bits;
-	bool used;
-	bool suspect;	  /* suspected: a number far from last came */
-	uint16_t missing; /* bits of came that are 0 */
-	uint32_t suspected;
-	uint32_t before;   /* last, when the suspect number came */
+	uint8_t hw_id;	   /* the last of its key */
+	uint8_t bits;	   /* 0: no reporter */
+	bool heard;	   /* there was a number */
+	uint16_t missing;  /* bits of came that are 0 */
 	uint32_t last;	   /* the highest number */
+	uint32_t before;   /* last, when a number was far off */
 	uint32_t run_from; /* the gap that is being found, if run is not 0 */
 	uint64_t run;
-	uint64_t heard_ns, received, lost, late, repeated, restarts;
+	uint64_t suspected; /* the number behind one that was far off */
+	uint64_t heard_ns;
 	uint64_t came[LOSS_WINDOW / 64]; /* a bit for each of the last numbers,
 					    by number mod LOSS_WINDOW */
 };
 
 /* What a number has shown; its fields may all be set at once. */
 struct loss_change {
-	bool restart;
+	bool restart, late, repeated;
 	uint64_t lost; /* gaps that have come to their end: so many in all */
 	uint32_t from; /* the first of them */
 };
@@ -78,10 +77,9 @@ struct loss_change {
  * nothing is missing. False: it is not. */
 static inline bool loss_next(struct reporter_state *r, uint32_t number)
 {
-	if (number != r->last + 1 || !r->received || r->missing || r->run)
+	if (number != r->last + 1 || !r->heard || r->missing || r->run)
 		return false;
 	r->last++;
-	r->received++;
 	return true;
 }
 
@@ -94,33 +92,25 @@ struct loss_change loss_add_number(struct reporter_state *r, uint32_t number,
 struct loss_change loss_settle(struct reporter_state *r);
 
 struct losses {
-	struct reporter_state *at; /* a hash table, not more than half full */
-	unsigned mask, used;
+	struct key_table table;
 	struct reporter_state *latest;
 };
 
-/* Room for n reporters. 0 or -ENOMEM. */
+/* Room for n reporters. 0 or -ENOMEM; area_fini() of its table's area ends it.
+ */
 int losses_init(struct losses *l, unsigned n);
-void losses_fini(struct losses *l);
 /* NULL: there is no room for another. bits: 22 or 32. */
 struct reporter_state *losses_find(struct losses *l, uint32_t node,
 				   uint8_t hw_id, uint8_t bits);
 
-/* The slot of at[] in which it is, or behind which: others were there. */
-uint32_t losses_home(const struct losses *l, const struct reporter_state *r);
-
-static inline bool reporter_is(const struct reporter_state *r, uint32_t node,
-			       uint8_t hw_id)
-{
-	return r->used && r->node == node && r->hw_id == hw_id;
-}
-
 static inline struct reporter_state *losses_of(struct losses *l, uint32_t node,
 					       uint8_t hw_id, uint8_t bits)
 {
-	if (reporter_is(l->latest, node, hw_id))
-		return l->latest;
-	return losses_find(l, node, hw_id, bits);
+	struct reporter_state *r = l->latest;
+
+	return r->node == node && r->hw_id == hw_id && r->bits
+		       ? r
+		       : losses_find(l, node, hw_id, bits);
 }
 
 /* Goes through a whole table once in a period, a few entries at a time, as
@@ -415,33 +405,24 @@ void flows_flush(struct flows *fl);
 
 enum {
 	PATH_NODES_MAX = 256, /* INT_HOP_MAX of 4 bytes, and a reporter */
+	PATH_NODES = 16,      /* of each path, on average: room for them */
 };
 
 struct path {
-	uint64_t hash; /* of the nodes: the same in every run */
-	uint32_t at;   /* in nodes[] */
-	uint16_t n;
+	uint64_t hash;	   /* of the nodes: the same in every run */
+	uint16_t n;	   /* the last of its key */
 	bool loop;	   /* a node is in it twice */
+	uint32_t at;	   /* in nodes[] */
 	struct dist *dist; /* latency from end to end; dist_none */
 };
 
 struct paths {
+	struct key_table table;
+	struct path *path; /* 1 to table.used */
 	struct area area;
-	struct path *path; /* 1 to used */
-	uint64_t *nodes;   /* of all paths */
-	uint32_t *slot, mask;
-	uint32_t max, used;
-	uint32_t nodes_max, nodes_used;
-	uint64_t no_room; /* times */
+	uint64_t *nodes; /* of all paths */
+	uint32_t nodes_used;
 };
-
-/* At most so many, of so many nodes in all. 0 or -ENOMEM; area_fini() of its
- * area ends it. */
-int paths_init(struct paths *ps, uint32_t paths, uint32_t nodes);
-
-/* The number of a path of n nodes, and whether it is new; 0: no room. */
-uint32_t paths_find(struct paths *ps, const uint64_t *nodes, unsigned n,
-		    bool *fresh);
 
 static inline const uint64_t *path_nodes(const struct paths *ps, uint32_t path)
 {

@@ -10,24 +10,6 @@
 #include "telemetry/flows.h"
 #include "telemetry/private.h"
 
-int paths_init(struct paths *ps, uint32_t paths, uint32_t nodes)
-{
-	size_t path_size = (paths + 1ULL) * sizeof(struct path);
-	uint64_t slots = objects_slots(paths);
-	int rc;
-
-	*ps = (struct paths){.max = paths,
-			     .nodes_max = nodes,
-			     .mask = (uint32_t)(slots - 1)};
-	rc = area_init(&ps->area, path_size + nodes * 8ULL + slots * 4);
-	if (rc < 0)
-		return rc;
-	ps->path = (struct path *)ps->area.base;
-	ps->nodes = (uint64_t *)(ps->area.base + path_size);
-	ps->slot = (uint32_t *)(ps->nodes + nodes);
-	return 0;
-}
-
 bool path_loops(const uint64_t *nodes, unsigned n)
 {
 	/* A filter first: which of 64 remainders were there. */
@@ -54,49 +36,6 @@ uint64_t path_hash(const uint64_t *nodes, unsigned n)
 	for (unsigned i = 0; i < n; i++)
 		h = rng_mix(h ^ nodes[i]);
 	return h;
-}
-
-/* Where a path's number is, or goes to. */
-static uint32_t *path_slot(const struct paths *ps, uint64_t hash,
-			   const uint64_t *nodes, unsigned n)
-{
-	for (uint64_t i = hash;; i++) {
-		uint32_t *slot = &ps->slot[i & ps->mask];
-		const struct path *p = &ps->path[*slot];
-
-		if (!*slot ||
-		    (p->hash == hash && p->n == n &&
-		     !memcmp(path_nodes(ps, *slot), nodes, n * sizeof(*nodes))))
-			return slot;
-	}
-}
-
-uint32_t paths_find(struct paths *ps, const uint64_t *nodes, unsigned n,
-		    bool *fresh)
-{
-	uint64_t hash = path_hash(nodes, n);
-	uint32_t *slot = path_slot(ps, hash, nodes, n);
-	uint32_t nr = *slot;
-	struct path *p;
-
-	*fresh = false;
-	if (nr)
-		return nr;
-	if (ps->used == ps->max || n > ps->nodes_max - ps->nodes_used) {
-		ps->no_room++;
-		return 0;
-	}
-	nr = ++ps->used;
-	*slot = nr;
-	p = &ps->path[nr];
-	*p = (struct path){.hash = hash,
-			   .at = ps->nodes_used,
-			   .n = (uint16_t)n,
-			   .loop = path_loops(nodes, n)};
-	memcpy(ps->nodes + p->at, nodes, n * sizeof(*nodes));
-	ps->nodes_used += n;
-	*fresh = true;
-	return nr;
 }
 
 enum {
@@ -188,8 +127,7 @@ uint32_t record_hop_key(struct telemetry *t, const struct record_hops *vh,
 	uint32_t id[FIELD_IDS];
 
 	read_hop_ids(vh, i, id);
-	return objects_hop_key(&t->objects, record_hop_node(vh, i), id,
-			       events_node, t);
+	return objects_hop_key(t, record_hop_node(vh, i), id);
 }
 
 /* The same of ids that are words of 4 bytes, as almost all are. */
@@ -418,14 +356,30 @@ static void put_path_events(struct telemetry *t, const struct flow_entry *f,
 
 uint32_t track_path_of(struct telemetry *t, struct nodes now)
 {
+	struct paths *ps = &t->paths;
+	struct path key = {.hash = path_hash(now.at, now.n),
+			   .n = (uint16_t)now.n};
+	size_t len = now.n * sizeof(*now.at);
+	struct path *p;
 	bool fresh;
-	uint32_t nr = paths_find(&t->paths, now.at, now.n, &fresh);
-	struct dist *d;
+	uint32_t nr;
 
-	if (!fresh)
-		return nr;
-	d = dists_new(&t->dists);
-	t->paths.path[nr].dist = d ? d : t->none;
+	if (ps->nodes_used + now.n > ps->table.max * PATH_NODES)
+		ps->table.max = ps->table.used; /* it is full */
+	nr = key_table_get(&ps->table, key.hash, &key, &fresh);
+	p = &ps->path[nr];
+	if (!fresh) {
+		if (!nr || !memcmp(path_nodes(ps, nr), now.at, len))
+			return nr;
+		ps->table.no_room++; /* of one hash: for one of them */
+		return 0;
+	}
+	p->at = ps->nodes_used;
+	p->loop = path_loops(now.at, now.n);
+	memcpy(ps->nodes + p->at, now.at, len);
+	ps->nodes_used += now.n;
+	if (!(p->dist = dists_new(&t->dists)))
+		p->dist = t->none;
 	return nr;
 }
 

@@ -91,8 +91,8 @@ struct port_state *value_object(struct telemetry *t, uint64_t ts_ns,
 	track_dist(t, p->node, m);
 	if (p->node->id == NODE_UNKNOWN)
 		return &t->objects.nothing;
-	o = objects_port(&t->objects, p, m);
-	if (o == &t->objects.unplaced)
+	o = objects_port(t, p, m);
+	if (o == &t->objects.nothing)
 		return o;
 	what.ts_ns = ts_ns;
 	telemetry_event_set_port(&what, o);
@@ -403,6 +403,8 @@ void ingest_loss_change(struct telemetry *t, const struct reporter_state *r,
 		put_reporter_event(t, r, EVENT_RESTART, news, ts_ns);
 	t->ledger.reports_lost += news->lost;
 	t->ledger.restarts += news->restart;
+	t->ledger.reports_late += news->late;
+	t->ledger.reports_repeated += news->repeated;
 }
 
 /* Not the number after the last one. */
@@ -411,19 +413,13 @@ add_unexpected_number(struct telemetry *t, struct reporter_state *r,
 		      uint32_t number, uint64_t ts_ns)
 {
 	struct loss_change news;
-	uint64_t late, repeated;
 
 	if (!r) {
 		t->ledger.unnumbered++;
 		return;
 	}
-	late = r->late;
-	repeated = r->repeated;
 	news = loss_add_number(r, number, ts_ns);
-	t->ledger.reports_late += r->late - late;
-	t->ledger.reports_repeated += r->repeated - repeated;
-	if (news.lost || news.restart)
-		ingest_loss_change(t, r, &news, ts_ns);
+	ingest_loss_change(t, r, &news, ts_ns);
 }
 
 static inline struct reporter_state *find_reporter(struct telemetry *t,

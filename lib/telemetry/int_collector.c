@@ -572,7 +572,7 @@ static uint32_t translate_hop_key(struct telemetry *t,
 
 	if (!place)
 		return 0;
-	return objects_hop_key(&t->objects, p->node_id, p->id, events_node, t);
+	return objects_hop_key(t, p->node_id, p->id);
 }
 
 /* What the batch's hops told of an owner's queues, links and buffers. Not
@@ -894,7 +894,7 @@ static int open_owner(struct int_collector *c, unsigned i,
 	flows.objects.objects = 1;
 	nodes.places_again = true;
 	nodes.dist_bytes = 0;
-	nodes.reporters = nodes.states = nodes.paths = nodes.path_nodes = 1;
+	nodes.reporters = nodes.states = nodes.paths = 1;
 	nodes.flows.rows = nodes.flows.buckets = 1;
 	nodes.flows.blocks = 0;
 	if (i)

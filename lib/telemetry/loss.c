@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "telemetry/flows.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/rng.h"
 
 static uint32_t mask_of(const struct reporter_state *r)
 {
-	return r->bits >= 32 ? UINT32_MAX : (1U << r->bits) - 1;
+	return UINT32_MAX >> (32 - r->bits);
 }
 
 static uint64_t *word_of(struct reporter_state *r, uint32_t number)
@@ -28,7 +26,8 @@ static void begin(struct reporter_state *r, uint32_t number)
 	memset(r->came, 0xff, sizeof(r->came));
 	r->missing = 0;
 	r->last = number;
-	r->suspect = false;
+	r->suspected = UINT64_MAX;
+	r->heard = true;
 }
 
 static void gap_grow(struct reporter_state *r, uint32_t from, uint64_t n)
@@ -36,7 +35,6 @@ static void gap_grow(struct reporter_state *r, uint32_t from, uint64_t n)
 	if (!r->run)
 		r->run_from = from & mask_of(r);
 	r->run += n;
-	r->lost += n;
 }
 
 static void gap_end(struct reporter_state *r, struct loss_change *news)
@@ -80,14 +78,15 @@ static void go_on(struct reporter_state *r, uint32_t steps,
 	r->missing--;
 }
 
-static void go_back(struct reporter_state *r, uint32_t number)
+static void go_back(struct reporter_state *r, uint32_t number,
+		    struct loss_change *news)
 {
 	if (*word_of(r, number) & bit_of(number)) {
-		r->repeated++;
+		news->repeated = true;
 		return;
 	}
 	*word_of(r, number) |= bit_of(number);
-	r->late++;
+	news->late = true;
 	r->missing--;
 }
 
@@ -95,27 +94,22 @@ static void go_back(struct reporter_state *r, uint32_t number)
 static void go_far(struct reporter_state *r, uint32_t number,
 		   struct loss_change *news)
 {
-	uint32_t steps = (number - r->suspected) & mask_of(r);
-	uint32_t ahead = (r->suspected - r->last) & mask_of(r);
+	uint32_t ahead = (number - r->last) & mask_of(r);
 
-	if (!r->suspect || !steps || steps > LOSS_WINDOW) {
-		r->suspect = true;
-		r->suspected = number;
+	if (number != r->suspected) {
+		r->suspected = (number + 1) & mask_of(r);
 		r->before = r->last;
 		return;
 	}
-	if (ahead <= mask_of(r) / 2 && r->suspected >= LOSS_WINDOW &&
+	if (ahead <= mask_of(r) / 2 && number > LOSS_WINDOW &&
 	    r->last == r->before) {
-		r->suspect = false;
-		go_on(r, ahead, news);
-		go_on(r, steps, news);
+		go_on(r, ahead - 1, news);
+		go_on(r, 1, news);
 		return;
 	}
 	*news = loss_settle(r);
 	news->restart = true;
-	r->restarts++;
-	begin(r, r->suspected);
-	go_on(r, steps, news);
+	begin(r, number);
 }
 
 struct loss_change loss_add_number(struct reporter_state *r, uint32_t number,
@@ -127,14 +121,12 @@ struct loss_change loss_add_number(struct reporter_state *r, uint32_t number,
 
 	r->heard_ns = ns;
 	number &= mask_of(r);
-	if (!r->received++) {
+	if (!r->heard)
 		begin(r, number);
-		return news;
-	}
-	if (ahead && ahead <= LOSS_AHEAD)
+	else if (ahead && ahead <= LOSS_AHEAD)
 		go_on(r, ahead, &news);
 	else if (back < LOSS_WINDOW)
-		go_back(r, number);
+		go_back(r, number, &news);
 	else
 		go_far(r, number, &news);
 	return news;
@@ -144,7 +136,7 @@ struct loss_change loss_settle(struct reporter_state *r)
 {
 	struct loss_change news = {0};
 
-	if (!r->received)
+	if (!r->heard)
 		return news;
 	for (uint32_t i = 1; i <= LOSS_WINDOW; i++)
 		leave(r, r->last + i - LOSS_WINDOW, &news);
@@ -156,55 +148,26 @@ struct loss_change loss_settle(struct reporter_state *r)
 
 int losses_init(struct losses *l, unsigned n)
 {
-	unsigned room = (unsigned)objects_slots(n);
+	int rc = key_table_init(&l->table, n, sizeof(*l->latest),
+				offsetof(struct reporter_state, hw_id) + 1);
 
-	*l = (struct losses){.mask = room - 1};
-	l->at = calloc(room, sizeof(*l->at));
-	l->latest = l->at;
-	return l->at ? 0 : -ENOMEM;
-}
-
-void losses_fini(struct losses *l)
-{
-	free(l->at);
-	*l = (struct losses){0};
-}
-
-static uint64_t hash_of(uint32_t node, uint8_t hw_id)
-{
-	return rng_mix((uint64_t)node << 8 | hw_id);
-}
-
-uint32_t losses_home(const struct losses *l, const struct reporter_state *r)
-{
-	return (uint32_t)hash_of(r->node, r->hw_id) & l->mask;
-}
-
-/* Where it is, or would be. */
-static struct reporter_state *find_slot(const struct losses *l, uint32_t node,
-					uint8_t hw_id)
-{
-	uint64_t i = hash_of(node, hw_id);
-
-	for (;; i++) {
-		struct reporter_state *r = &l->at[i & l->mask];
-
-		if (!r->used || reporter_is(r, node, hw_id))
-			return r;
-	}
+	l->latest = l->table.at;
+	return rc;
 }
 
 struct reporter_state *losses_find(struct losses *l, uint32_t node,
 				   uint8_t hw_id, uint8_t bits)
 {
-	struct reporter_state *r = find_slot(l, node, hw_id);
+	const struct reporter_state key = {.node = node, .hw_id = hw_id};
+	struct reporter_state *r = l->table.at;
+	bool fresh;
+	uint32_t nr = key_table_get(
+		&l->table, rng_mix((uint64_t)node << 8 | hw_id), &key, &fresh);
 
-	if (r->used)
-		return l->latest = r;
-	if (2 * (l->used + 1) > l->mask + 1)
+	if (!nr)
 		return NULL;
-	l->used++;
-	*r = (struct reporter_state){
-		.used = true, .node = node, .hw_id = hw_id, .bits = bits};
-	return l->latest = r;
+	l->latest = r + nr;
+	if (fresh)
+		l->latest->bits = bits;
+	return l->latest;
 }

@@ -22,41 +22,42 @@
 #include "base/area.h"
 #include "telemetry/threshold.h"
 
-/* Slots of a hash table for n numbers: a power of two, at most half full. */
-static inline uint64_t objects_slots(uint64_t n)
-{
-	uint64_t slots = 2;
-
-	while (slots < 2 * n)
-		slots *= 2;
-	return slots;
-}
-
 /*
- * The latest opaque state snapshot of each IOAM node: bytes (RFC 9197, section
- * 4.4.2.13), one for each node, namespace and schema.
- *
- * Memory: 1036 bytes each, taken at the beginning and touched as it is used.
+ * A hash table of records of one size, each of which begins with its key. They
+ * are numbered from 1, in the order of their coming; number 0 is none.
  */
-
-struct states {
+struct key_table {
 	struct area area;
-	struct state *at;
-	uint32_t *slot, mask; /* hash table: numbers from 1 */
+	void *at;	      /* the records; 0 is the owner's to use */
+	uint32_t *slot, mask; /* numbers, by hash; at most half are used */
+	uint32_t size, key_len;
 	uint32_t max, used;
 	uint64_t no_room; /* times */
 };
 
 /* At most so many, below 2^31. 0 or -ENOMEM; area_fini() of its area ends it.
  */
-int states_init(struct states *ss, uint32_t max);
+int key_table_init(struct key_table *t, uint32_t max, size_t size,
+		   size_t key_len);
+
+/* The number of a key, and whether it is new: then its record is zeros behind
+ * the key. 0: there is no room for another. */
+uint32_t key_table_get(struct key_table *t, uint64_t hash, const void *key,
+		       bool *fresh);
+
+/*
+ * The latest opaque state snapshot of each IOAM node: bytes (RFC 9197, section
+ * 4.4.2.13), one for each node, namespace and schema, of 1036 bytes.
+ */
+int states_init(struct key_table *states,
+		uint32_t max); /* as key_table_init() */
 
 /*
  * Whether a node's state is the first, or another than the last; it is the last
  * one now. If there is no room for it, or it is longer than the format has it
  * (1020 bytes), it always is.
  */
-bool states_differ(struct states *ss, uint64_t node, uint16_t domain,
+bool states_differ(struct key_table *states, uint64_t node, uint16_t domain,
 		   uint32_t schema, const uint8_t *data, size_t len);
 
 /*
@@ -123,12 +124,12 @@ struct node {
 
 /* A queue, an egress link or a buffer, by its metric. */
 struct port_state {
+	struct node *node;
+	uint32_t egress, id; /* id: of the queue or the buffer */
+	uint8_t metric;	     /* the last of its key */
+	uint8_t flags;	     /* enum threshold_flag */
 	struct threshold_state watch;
 	uint32_t latest;
-	uint8_t flags; /* enum threshold_flag */
-	uint8_t metric;
-	uint32_t egress, id; /* id: of the queue or the buffer */
-	struct node *node;
 	uint64_t last_ns;   /* when it was reported */
 	uint64_t pushed_ns; /* when its value was pushed, or 0 */
 };
@@ -139,8 +140,7 @@ struct hop_key {
 	uint32_t id[FIELD_IDS];
 	struct node *node;
 	/* By metric - 1: of hop latency each flow has its own. Never NULL:
-	 * `nothing` until something is reported, and then `unplaced` if there
-	 * was no room. */
+	 * `nothing` until there is one. */
 	struct port_state *object[METRIC_OF_HOP - 1];
 } __attribute__((aligned(64)));
 
@@ -152,44 +152,34 @@ struct objects_options {
 	uint32_t nodes, places, objects; /* at most; below 2^24 */
 };
 
-struct objects_counters {
-	uint64_t nodes, places, objects;       /* that there are */
-	uint64_t no_node, no_place, no_object; /* times there was no room */
-};
-
 struct objects {
-	struct objects_options o;
-	struct area area;
-	struct node *node;	   /* 1 to counters.nodes */
-	struct hop_key *place;	   /* the same; place 0 is nowhere */
-	struct port_state *object; /* from 0 */
-	uint32_t *node_slot, *place_slot, *object_slot; /* hash tables */
-	uint32_t node_mask, place_mask, object_mask;
-	struct objects_counters counters;
-	struct node nobody; /* what place 0 leads to */
-	/* Stand-ins: for a port of which nothing was reported yet, and for one
-	 * that there was no room for. Every value is outside of their range. */
-	struct port_state nothing, unplaced;
+	struct key_table nodes, places, ports;
+	/* Their records. Place 0 is nowhere, and node 0 nobody, to whom it
+	 * leads. */
+	struct node *node;
+	struct hop_key *place;
+	struct port_state *port;
+	/* Of which nothing was reported yet, or for which there was no room:
+	 * every value is outside of its range. */
+	struct port_state nothing;
 };
 
-/* A node is new: thresholds and distributions are to be set. */
-typedef void node_begin(void *ctx, struct node *n);
+struct telemetry;
 
-/* 0, -EINVAL or -ENOMEM; area_fini() of its area ends it. */
-int objects_init(struct objects *os, const struct objects_options *o);
+/* 0 or -ENOMEM. */
+int objects_init(struct telemetry *t, const struct objects_options *o);
+void objects_fini(struct objects *os);
 
 /* The number of a place; 0: there is no room for another. */
-uint32_t objects_hop_key(struct objects *os, uint64_t node,
-			 const uint32_t id[FIELD_IDS], node_begin *begin,
-			 void *ctx);
+uint32_t objects_hop_key(struct telemetry *t, uint64_t node,
+			 const uint32_t id[FIELD_IDS]);
 
 /* A node; NULL: there is no room for another. */
-struct node *objects_node(struct objects *os, uint64_t id, node_begin *begin,
-			  void *ctx);
+struct node *objects_node(struct telemetry *t, uint64_t id);
 
 /* That of which a place tells a metric of queue, link or buffer; its watch is
- * new where it is; `unplaced` if there is no room, each time counted. */
-struct port_state *objects_port(struct objects *os, struct hop_key *p,
+ * new where it is; `nothing` if there is no room, each time counted. */
+struct port_state *objects_port(struct telemetry *t, struct hop_key *p,
 				enum metric m);
 
 /* The slot in which its number is, or behind which: others were there. */

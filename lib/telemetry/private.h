@@ -106,13 +106,14 @@ struct telemetry {
 	struct paths paths;
 	struct dists dists;
 	struct losses losses;
-	struct states states;
+	struct key_table states;
 	struct telemetry_rows rows;
 	struct dist *none; /* for what has no distribution: counts only */
 	bool vector;	   /* vector.c takes most records */
 
 	uint64_t now_ns, keep_ns; /* it is; when to look after things next */
-	struct sweep push_flows, push_objects, settle;
+	uint64_t settle_ns;	  /* when to look for silent reporters next */
+	struct sweep push_flows, push_objects;
 	struct telemetry_ledger ledger;
 
 	struct layout_cache layouts;
@@ -208,8 +209,8 @@ void value_latency(struct telemetry *t, struct flow_entry *f,
 struct flow_hop *value_key(const struct telemetry *t, struct flow_entry *f,
 			   struct flow_hop *h);
 
-/* Of a queue, a link or a buffer, which is returned; objects.h: `unplaced` if
- * there is no room for it, `nothing` if its node is not known. */
+/* Of a queue, a link or a buffer, which is returned; objects.h: `nothing` if
+ * there is no room for it, or its node is not known. */
 struct port_state *value_object(struct telemetry *t, uint64_t ts_ns,
 				struct hop_key *p, enum metric m, uint32_t v);
 
@@ -297,8 +298,8 @@ bool vector_ingest(struct telemetry *t, struct flow_entry *f,
 
 /* sink.c */
 
-/* A node is new: node_begin of objects.h; ctx: the telemetry. */
-void events_node(void *ctx, struct node *n);
+/* A node is new: its thresholds, and no distributions. */
+void events_node(struct telemetry *t, struct node *n);
 
 /* Of a flow, by its last packet. */
 static inline struct telemetry_event

@@ -7,6 +7,10 @@
 
 #include "telemetry/private.h"
 
+enum {
+	SETTLE_NS = 1000000000, /* a reporter that is silent as long */
+};
+
 /* thresholds and what passes them; what goes out by time, and at the
  * end. */
 
@@ -28,10 +32,9 @@ static void set_node_thresholds(const struct telemetry *t, struct node *n)
 		n->threshold[m] = *threshold_of(t, n->id, m);
 }
 
-void events_node(void *ctx, struct node *n)
+void events_node(struct telemetry *t, struct node *n)
 {
 	uint64_t hash = n->id * 0x9e3779b97f4a7c15;
-	struct telemetry *t = ctx;
 
 	set_node_thresholds(t, n);
 	n->owner = (uint32_t)((hash >> 32) * t->o.owners >> 32);
@@ -98,25 +101,19 @@ void events_renew(struct telemetry *t, struct flow_entry *f)
 	}
 }
 
-static void renew_port_thresholds(struct telemetry *t)
+/* Flows follow when they are met next: their generation is another. */
+static void renew_thresholds(struct telemetry *t)
 {
-	for (uint64_t i = 0; i < t->objects.counters.objects; i++) {
-		struct port_state *o = &t->objects.object[i];
+	for (uint32_t i = 0; i <= t->objects.nodes.used; i++)
+		set_node_thresholds(t, &t->objects.node[i]);
+	for (uint32_t i = 1; i <= t->objects.ports.used; i++) {
+		struct port_state *o = &t->objects.port[i];
 
 		if (o->flags & THRESHOLD_KNOWN)
 			threshold_set_reference(&o->watch, o->flags,
 						&o->node->threshold[o->metric],
 						o->watch.ref);
 	}
-}
-
-/* Flows follow when they are met next: their generation is another. */
-static void renew_thresholds(struct telemetry *t)
-{
-	set_node_thresholds(t, &t->objects.nobody);
-	for (uint64_t i = 1; i <= t->objects.counters.nodes; i++)
-		set_node_thresholds(t, &t->objects.node[i]);
-	renew_port_thresholds(t);
 	t->generation++;
 }
 
@@ -241,18 +238,16 @@ static void push_flow_row(struct telemetry *t, const struct flow_bucket *row)
 static void push_ports(struct telemetry *t)
 {
 	const struct objects *os = &t->objects;
+	const struct key_table *ports = &os->ports;
 	uint64_t from, to = sweep_due(&t->push_objects, t->now_ns,
-				      os->object_mask + 1ULL, &from);
+				      ports->mask + 1ULL, &from);
 
-	if (from == to || !os->counters.objects)
-		return;
-	for (uint64_t i = from;; i++) {
-		uint32_t nr = os->object_slot[i & os->object_mask];
-		uint32_t home = nr ? objects_port_slot(os, &os->object[nr - 1])
-				   : 0;
+	for (uint64_t i = from; from != to; i++) {
+		uint32_t nr = ports->slot[i & ports->mask];
+		uint32_t home = nr ? objects_port_slot(os, &os->port[nr]) : 0;
 
 		if (nr && home >= from && home < to)
-			push_port(t, &os->object[nr - 1]);
+			push_port(t, &os->port[nr]);
 		if (!nr && i >= to)
 			break;
 	}
@@ -270,34 +265,23 @@ static void push_values(struct telemetry *t)
 	push_ports(t);
 }
 
-static void settle_losses(struct telemetry *t, struct reporter_state *r,
-			  bool all)
-{
-	struct loss_change news;
-
-	if ((!r->missing && !r->run) ||
-	    (!all && r->heard_ns + t->settle.period_ns > t->now_ns))
-		return;
-	news = loss_settle(r);
-	ingest_loss_change(t, r, &news, t->now_ns);
-}
-
 /* What a reporter misses is lost once it is silent. */
 static void push_losses(struct telemetry *t, bool all)
 {
-	uint64_t from = 0, to = t->losses.mask + 1ULL;
+	struct reporter_state *r = t->losses.table.at;
 
-	if (!all)
-		to = sweep_due(&t->settle, t->now_ns, to, &from);
-	/* As objects. */
-	for (uint64_t i = from; from < to; i++) {
-		struct reporter_state *r = &t->losses.at[i & t->losses.mask];
-		uint32_t home = losses_home(&t->losses, r);
+	if (!all && t->now_ns < t->settle_ns)
+		return;
+	t->settle_ns = (t->now_ns / SETTLE_NS + 1) * SETTLE_NS;
+	for (uint32_t i = t->losses.table.used; i; i--) {
+		struct loss_change news;
 
-		if (r->used && home >= from && home < to)
-			settle_losses(t, r, all);
-		if (!r->used && i >= to)
-			break;
+		r++;
+		if ((!r->missing && !r->run) ||
+		    (!all && r->heard_ns + SETTLE_NS > t->now_ns))
+			continue;
+		news = loss_settle(r);
+		ingest_loss_change(t, r, &news, t->now_ns);
 	}
 }
 
@@ -326,7 +310,7 @@ static void push_distributions(struct telemetry *t)
 {
 	const struct dist *none = t->none;
 
-	for (uint64_t i = 1; i <= t->objects.counters.nodes; i++) {
+	for (uint64_t i = 1; i <= t->objects.nodes.used; i++) {
 		const struct node *n = &t->objects.node[i];
 
 		for (unsigned m = 0; m < METRIC_OF_HOP; m++)
@@ -335,7 +319,7 @@ static void push_distributions(struct telemetry *t)
 					&t->rows, t->now_ns, (enum metric)m,
 					n->id, (struct nodes){0}, n->dist[m]);
 	}
-	for (uint32_t i = 1; i <= t->paths.used; i++) {
+	for (uint32_t i = 1; i <= t->paths.table.used; i++) {
 		const struct path *p = &t->paths.path[i];
 
 		if (p->dist != none)
@@ -386,9 +370,8 @@ const struct ledger telemetry_ledger = {
 };
 
 enum {
-	SETTLE_NS = 1000000000, /* a reporter that is silent as long */
-	CHUNK = 64,		/* records that are hashed at once */
-	AHEAD = 4, /* records between asking for a flow's memory and its use */
+	CHUNK = 64, /* records that are hashed at once */
+	AHEAD = 4,  /* records between asking for a flow's memory and its use */
 };
 
 void telemetry_defaults(struct telemetry_options *o)
@@ -401,7 +384,6 @@ void telemetry_defaults(struct telemetry_options *o)
 			  .idle_ns = 60000000000},
 		.objects = {.nodes = 4096, .places = 65536, .objects = 65536},
 		.paths = 16384,
-		.path_nodes = 16384 * 16,
 		.reporters = 4096,
 		.states = 4096,
 		.dist_bytes = 28 << 20,
@@ -421,9 +403,13 @@ static int open_parts(struct telemetry *t, const struct telemetry_sinks *sinks)
 		return -ENOMEM;
 	rc = flows_init(&t->flows, &o->flows);
 	if (!rc)
-		rc = objects_init(&t->objects, &o->objects);
+		rc = objects_init(t, &o->objects);
 	if (!rc)
-		rc = paths_init(&t->paths, o->paths, o->path_nodes);
+		rc = key_table_init(
+			&t->paths.table, o->paths, sizeof(struct path),
+			offsetof(struct path, n) + sizeof(uint16_t));
+	if (!rc)
+		rc = area_init(&t->paths.area, o->paths * PATH_NODES * 8ULL);
 	if (!rc)
 		rc = area_init(&t->dists.area, o->dist_bytes);
 	if (!rc)
@@ -432,6 +418,8 @@ static int open_parts(struct telemetry *t, const struct telemetry_sinks *sinks)
 		rc = states_init(&t->states, o->states);
 	if (!rc)
 		rc = telemetry_rows_open(&t->rows, sinks, o->gather);
+	t->paths.path = t->paths.table.at;
+	t->paths.nodes = (uint64_t *)t->paths.area.base;
 	return rc;
 }
 
@@ -449,13 +437,10 @@ int telemetry_open(struct telemetry **out, const struct telemetry_options *o,
 	t->generation = 1;
 	t->layouts.latest = t->layouts.layout;
 	t->push_flows.period_ns = t->push_objects.period_ns = o->push_ns;
-	t->settle.period_ns = SETTLE_NS;
 	rc = open_parts(t, sinks);
 	if (!rc) {
 		t->flows.leave = push_flow;
 		t->flows.ctx = t;
-		t->objects.nobody.id = NODE_UNKNOWN;
-		events_node(t, &t->objects.nobody);
 		rc = telemetry_set_thresholds(t, th);
 	}
 	if (rc) {
@@ -472,10 +457,11 @@ void telemetry_close(struct telemetry *t)
 		return;
 	telemetry_rows_close(&t->rows);
 	flows_fini(&t->flows);
-	area_fini(&t->objects.area);
+	objects_fini(&t->objects);
+	area_fini(&t->paths.table.area);
 	area_fini(&t->paths.area);
 	area_fini(&t->dists.area);
-	losses_fini(&t->losses);
+	area_fini(&t->losses.table.area);
 	area_fini(&t->states.area);
 	free(t->node_threshold);
 	free(t->none);
@@ -623,10 +609,9 @@ int telemetry_put_rows(struct telemetry *t)
 
 void merge_distributions(struct telemetry *to, const struct telemetry *from)
 {
-	for (uint64_t i = 1; i <= from->objects.counters.nodes; i++) {
+	for (uint64_t i = 1; i <= from->objects.nodes.used; i++) {
 		const struct node *n = &from->objects.node[i];
-		struct node *other = objects_node(&to->objects, n->id,
-						  events_node, to);
+		struct node *other = objects_node(to, n->id);
 
 		for (unsigned m = 0; m < METRIC_OF_HOP; m++) {
 			if (n->dist[m] == from->none)
@@ -637,7 +622,7 @@ void merge_distributions(struct telemetry *to, const struct telemetry *from)
 				  n->dist[m]);
 		}
 	}
-	for (uint32_t i = 1; i <= from->paths.used; i++) {
+	for (uint32_t i = 1; i <= from->paths.table.used; i++) {
 		const struct path *p = &from->paths.path[i];
 		const struct nodes at = {path_nodes(&from->paths, i), p->n};
 		uint32_t nr;
@@ -659,13 +644,13 @@ int telemetry_flush(struct telemetry *t)
 
 const struct telemetry_ledger *telemetry_counters(struct telemetry *t)
 {
-	const struct objects_counters *oc = &t->objects.counters;
+	const struct objects *os = &t->objects;
 
-	t->ledger.unplaced = oc->no_object + t->states.no_room;
+	t->ledger.unplaced = os->ports.no_room + t->states.no_room;
 	if (!t->o.places_again)
-		t->ledger.unplaced += oc->no_node + oc->no_place;
+		t->ledger.unplaced += os->nodes.no_room + os->places.no_room;
 	t->ledger.undistributed = dist_samples(t->none);
-	t->ledger.pathless = t->paths.no_room;
+	t->ledger.pathless = t->paths.table.no_room;
 	return &t->ledger;
 }
 
@@ -680,11 +665,11 @@ uint32_t telemetry_items(const struct telemetry *t, enum telemetry_item kind)
 	case TELEMETRY_FLOW:
 		return t->flows.used;
 	case TELEMETRY_NODE:
-		return (uint32_t)t->objects.counters.nodes;
+		return t->objects.nodes.used;
 	case TELEMETRY_PORT:
-		return (uint32_t)t->objects.counters.objects;
+		return t->objects.ports.used;
 	default:
-		return t->paths.used;
+		return t->paths.table.used;
 	}
 }
 
@@ -714,7 +699,7 @@ const struct hop_key *telemetry_flow_hop(const struct telemetry *t,
 
 const struct node *telemetry_node_at(const struct telemetry *t, uint32_t i)
 {
-	return i < t->objects.counters.nodes ? &t->objects.node[i + 1] : NULL;
+	return i < t->objects.nodes.used ? &t->objects.node[i + 1] : NULL;
 }
 
 static const struct dist *dist_or_null(const struct telemetry *t,
@@ -732,7 +717,7 @@ const struct dist *telemetry_node_dist(const struct telemetry *t,
 const struct port_state *telemetry_port_at(const struct telemetry *t,
 					   uint32_t i)
 {
-	return i < t->objects.counters.objects ? &t->objects.object[i] : NULL;
+	return i < t->objects.ports.used ? &t->objects.port[i + 1] : NULL;
 }
 
 bool telemetry_path_at(const struct telemetry *t, uint32_t i,
@@ -740,7 +725,7 @@ bool telemetry_path_at(const struct telemetry *t, uint32_t i,
 {
 	const struct path *p = &t->paths.path[i + 1];
 
-	if (i >= t->paths.used)
+	if (i >= t->paths.table.used)
 		return false;
 	*out = (struct telemetry_path){{path_nodes(&t->paths, i + 1), p->n},
 				       p->loop,

@@ -89,7 +89,7 @@ struct telemetry_options {
 	bool no_numbers; /* of reports that come: they are no sequence */
 	struct flows_options flows;
 	struct objects_options objects;
-	uint32_t paths, path_nodes; /* and nodes of all paths together */
+	uint32_t paths; /* and nodes of all together: PATH_NODES of each */
 	uint32_t reporters;
 	uint32_t states;   /* snapshots of nodes that are kept */
 	size_t dist_bytes; /* for all distributions */

@@ -11,7 +11,7 @@ enum {
 	LONGEST = 255 * 4,
 };
 
-static bool differs(struct states *ss, uint64_t node, uint16_t domain,
+static bool differs(struct key_table *ss, uint64_t node, uint16_t domain,
 		    uint32_t schema, const char *text)
 {
 	return states_differ(ss, node, domain, schema, (const uint8_t *)text,
@@ -20,7 +20,7 @@ static bool differs(struct states *ss, uint64_t node, uint16_t domain,
 
 static void test_last(void)
 {
-	struct states ss;
+	struct key_table ss;
 
 	TEST(!states_init(&ss, ROOM));
 	TEST(differs(&ss, 1, 0, 7, "abcd"));
@@ -46,7 +46,7 @@ static void test_last(void)
 static void test_long(void)
 {
 	static uint8_t data[LONGEST + 4];
-	struct states ss;
+	struct key_table ss;
 
 	TEST(!states_init(&ss, ROOM));
 	TEST(states_differ(&ss, 1, 0, 7, data, LONGEST));

@@ -431,7 +431,6 @@ static void test_no_room(void)
 	rig_init(&rig);
 	rig.o.objects = (struct objects_options){2, 2, 2};
 	rig.o.paths = 1;
-	rig.o.path_nodes = 8;
 	rig_open(&rig);
 	for (unsigned i = 0; i < 20; i++) {
 		send(&rig, i, 1, a, 3, 100);
