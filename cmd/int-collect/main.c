@@ -33,10 +33,7 @@ static const struct export_rule rules[] = {
 
 /* Where int-collect's rows go: stdout, and databases. */
 struct outlets {
-	union {
-		struct telemetry_sinks sinks;
-		struct row_sink *tee[ROWS_KINDS]; /* NULL: rows go nowhere */
-	};
+	struct telemetry_sinks sinks; /* a tee for each kind of rows */
 	struct row_sink *screen;
 	struct databases list;
 	struct row_sink *dta;
@@ -68,7 +65,6 @@ static void outlets_open(struct outlets *out, const struct opts *o)
 		cli_error(o->dta, &err);
 	if (!(out->screen = cli_stream(o->format)))
 		cli_fail("out of memory");
-	_Static_assert(sizeof(out->sinks) == sizeof(out->tee), "one each");
 	for (unsigned i = 0, n = 0; i < ROWS_KINDS; i++, n = 0) {
 		if (o->rows >> i & 1)
 			to[n++] = out->screen;
@@ -76,7 +72,7 @@ static void outlets_open(struct outlets *out, const struct opts *o)
 			to[n++] = out->dta;
 		if (out->databases)
 			to[n++] = out->databases;
-		if (n && !(out->tee[i] = tee_open(to, n)))
+		if (n && !(out->sinks.of[i] = tee_open(to, n)))
 			cli_fail("out of memory");
 	}
 }
@@ -100,8 +96,8 @@ static int outlets_end(struct outlets *out)
 static void outlets_close(struct outlets *out)
 {
 	for (int i = 0; i < ROWS_KINDS; i++)
-		if (out->tee[i])
-			out->tee[i]->close(out->tee[i]);
+		if (out->sinks.of[i])
+			out->sinks.of[i]->close(out->sinks.of[i]);
 	out->screen->close(out->screen);
 	if (out->databases)
 		out->databases->close(out->databases);

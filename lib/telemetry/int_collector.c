@@ -19,7 +19,6 @@
 enum {
 	CHUNK = 64 << 10, /* bytes of what is kept of records, at a time */
 	LAYOUT_SLOTS = 64,
-	SINKS = sizeof(struct telemetry_sinks) / sizeof(struct row_sink *),
 	VIEWS = 96, /* of a block of messages, at most */
 	ROUNDS = 2, /* what is of flows, and then what is of nodes */
 	ARRIVALS =
@@ -97,7 +96,7 @@ struct int_collector {
 	 * or 0. */
 	uint32_t *place[INT_COLLECTOR_WORKERS][INT_COLLECTOR_WORKERS];
 	struct int_record records[INT_COLLECTOR_WORKERS][VIEWS];
-	struct locked_sink locked[SINKS];
+	struct locked_sink locked[ROWS_KINDS];
 	pthread_mutex_t lock;
 	int error; /* the first; atomic */
 };
@@ -138,18 +137,17 @@ static int flush_locked(struct row_sink *s)
 static struct telemetry_sinks lock_sinks(struct int_collector *c,
 					 const struct telemetry_sinks *behind)
 {
-	struct row_sink *to[SINKS];
-	struct telemetry_sinks sinks;
+	struct telemetry_sinks s = {0};
 
-	memcpy(to, behind, sizeof(to));
-	for (unsigned i = 0; i < SINKS; i++) {
+	for (unsigned i = 0; i < ROWS_KINDS; i++) {
 		c->locked[i] = (struct locked_sink){
-			{put_locked, flush_locked, NULL}, to[i], &c->lock};
-		if (to[i])
-			to[i] = &c->locked[i].sink;
+			{put_locked, flush_locked, NULL},
+			behind->of[i],
+			&c->lock};
+		if (behind->of[i])
+			s.of[i] = &c->locked[i].sink;
 	}
-	memcpy(&sinks, to, sizeof(sinks));
-	return sinks;
+	return s;
 }
 
 /* A copy of some bytes that lasts as long as the batch; NULL: no memory. */
@@ -898,9 +896,9 @@ static int open_owner(struct int_collector *c, unsigned i,
 	nodes.flows.rows = nodes.flows.buckets = 1;
 	nodes.flows.blocks = 0;
 	if (i)
-		s.distribution = s.bin = NULL;
+		s.of[ROWS_DISTRIBUTION] = s.of[ROWS_BIN] = NULL;
 	rc = telemetry_open(&c->flows[i], &flows, th, &s);
-	s.distribution = s.bin = NULL;
+	s.of[ROWS_DISTRIBUTION] = s.of[ROWS_BIN] = NULL;
 	for (unsigned k = 0; k < c->o.workers && !rc; k++) {
 		c->place[i][k] = calloc(flows.objects.places + 1ULL,
 					sizeof(*c->place[i][k]));

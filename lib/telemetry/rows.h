@@ -178,13 +178,7 @@ static inline uint64_t rows_node(uint64_t id)
 	return id == NODE_UNKNOWN ? UINT32_MAX : id;
 }
 
-/* Where each measurement goes; NULL: nowhere. They may be the same. */
-struct telemetry_sinks {
-	struct row_sink *event, *value, *flow, *hop, *distribution, *bin,
-		*snapshot;
-};
-
-/* In the same order. */
+/* The measurements. */
 enum rows_kind {
 	ROWS_EVENT,
 	ROWS_VALUE,
@@ -194,6 +188,11 @@ enum rows_kind {
 	ROWS_BIN,
 	ROWS_SNAPSHOT,
 	ROWS_KINDS,
+};
+
+/* Where each goes; NULL: nowhere. They may be the same. */
+struct telemetry_sinks {
+	struct row_sink *of[ROWS_KINDS];
 };
 
 /* "event": without the int_ of the measurement. */
@@ -239,15 +238,15 @@ void telemetry_row_event(struct telemetry_rows *rs,
 void telemetry_row_value(struct telemetry_rows *rs,
 			 const struct telemetry_event *what);
 
-/* A flow and a hop of it that leave at a time. hop 0: it is not on the
- * path. */
+/* A flow, and a hop of it (where such rows go somewhere), that leave at a time.
+ * hop 0: it is not on the path. */
 void telemetry_row_flow(struct telemetry_rows *rs, uint64_t ts_ns,
 			const struct flow_entry *f, enum flow_leaves why,
 			struct nodes path);
 void telemetry_row_hop(struct telemetry_rows *rs, uint64_t ts_ns,
-		       const struct flow_entry *f, unsigned hop, uint64_t node,
-		       uint32_t egress, uint32_t queue,
-		       const struct flow_hop *h, const struct flow_wide *wide);
+		       const struct flow_entry *f, unsigned hop,
+		       const struct hop_key *at, const struct flow_hop *h,
+		       const struct flow_wide *wide);
 
 /* Of a packet's hop, 1 is the first. */
 void telemetry_row_snapshot(struct telemetry_rows *rs,

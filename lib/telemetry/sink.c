@@ -299,9 +299,7 @@ static void push_flow(void *ctx, struct flow_entry *f, enum flow_leaves why)
 
 		if (h->place)
 			telemetry_row_hop(&t->rows, t->now_ns, f,
-					  i < f->hops ? i + 1 : 0, p->node_id,
-					  p->id[FIELD_EGRESS],
-					  p->id[FIELD_QUEUE], h,
+					  i < f->hops ? i + 1 : 0, p, h,
 					  flow_wide(&t->flows, f, i));
 	}
 }

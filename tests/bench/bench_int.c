@@ -82,7 +82,7 @@ static double take_all(struct int_frame_decoder *in, const struct frames *fs)
 
 static void bench(const struct frames *fs, const struct load *l)
 {
-	struct telemetry_sinks sinks = {.event = &away, .value = &away};
+	struct telemetry_sinks sinks = {{&away, &away}};
 	double rate[BENCH_ROUNDS], limit[BENCH_ROUNDS];
 	struct telemetry_thresholds th = {0};
 	struct telemetry_options o;

@@ -84,7 +84,7 @@ static double run(struct bed *b, struct int_collector *c)
 static struct int_collector *open_collector(struct bed *b, const struct load *l,
 					    unsigned workers)
 {
-	const struct telemetry_sinks sinks = {.event = &away, .value = &away};
+	const struct telemetry_sinks sinks = {{&away, &away}};
 	struct int_collector_options o = {.workers = workers,
 					  .profile = int_profile_named("any")};
 	struct telemetry_thresholds th = {0};

@@ -54,7 +54,7 @@ struct ingest {
 
 static void ingest_open(struct ingest *g, struct row_sink *to)
 {
-	struct telemetry_sinks sinks = {.event = to, .value = to};
+	struct telemetry_sinks sinks = {{to, to}};
 	struct int_frame_decoder_options io = {
 		.profile = int_profile_named("any"), .records = take};
 	struct telemetry_thresholds th = {0};

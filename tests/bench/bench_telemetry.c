@@ -160,8 +160,8 @@ static void make_views(struct views *vs, const struct load *l)
 
 static struct telemetry *open_sink(const struct load *l)
 {
-	const struct telemetry_sinks sinks = {&away, &away, &away,
-					      &away, &away, &away};
+	const struct telemetry_sinks sinks = {
+		{&away, &away, &away, &away, &away, &away}};
 	struct telemetry_thresholds th = {0};
 	struct telemetry_options o;
 	struct telemetry *t;

@@ -133,7 +133,7 @@ static inline struct telemetry_sinks rig_sinks(struct result *r)
 	struct row_sink *s = &r->sink;
 
 	*r = (struct result){.sink = {rig_put, rig_nothing, rig_nothing}};
-	return (struct telemetry_sinks){s, s, s, s, s, s, s};
+	return (struct telemetry_sinks){{s, s, s, s, s, s, s}};
 }
 
 /* On one core, without a team. */

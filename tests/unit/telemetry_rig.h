@@ -261,9 +261,8 @@ static inline void rig_init(struct rig *rig)
 	for (unsigned m = 0; m < METRIC_NUMBERS; m++)
 		rig->th.all[m].change = THRESHOLD_OFF;
 	rig->out.sink = (struct row_sink){rig_take, rig_nothing, rig_nothing};
-	rig->sinks = (struct telemetry_sinks){
-		&rig->out.sink, &rig->out.sink, &rig->out.sink, &rig->out.sink,
-		&rig->out.sink, &rig->out.sink, &rig->out.sink};
+	for (unsigned i = 0; i < ROWS_KINDS; i++)
+		rig->sinks.of[i] = &rig->out.sink;
 }
 
 static inline void rig_open(struct rig *rig)

@@ -95,8 +95,8 @@ static void test_versions(unsigned workers)
 {
 	const struct int_profile *profile = int_profile_named("any");
 	struct row_sink none = {put, nothing, nothing};
-	const struct telemetry_sinks sinks = {&none, &none, &none, &none,
-					      &none, &none, &none};
+	const struct telemetry_sinks sinks = {
+		{&none, &none, &none, &none, &none, &none, &none}};
 	struct int_collector_options o = {.workers = workers,
 					  .profile = profile};
 	const struct telemetry_thresholds th = {.ends = 0};

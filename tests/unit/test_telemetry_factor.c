@@ -61,7 +61,7 @@ static void send(struct telemetry *t, struct rng *r, uint64_t i)
 
 int main(void)
 {
-	struct telemetry_sinks sinks = {.event = &events};
+	struct telemetry_sinks sinks = {.of = {[ROWS_EVENT] = &events}};
 	uint64_t reports = (uint64_t)RATE * PERIOD * ROUNDS, warm, e0, v0;
 	double all, stored, formula, seconds = PERIOD * ROUNDS;
 	struct telemetry_options o;

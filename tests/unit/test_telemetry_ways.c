@@ -130,7 +130,7 @@ struct house {
 static void open_way(struct rig *rig, enum way way, const struct house *as)
 {
 	rig_init(rig);
-	rig->sinks.snapshot = NULL; /* tell_places() tells of none */
+	rig->sinks.of[ROWS_SNAPSHOT] = NULL; /* tell_places() tells of none */
 	rig->o.push_ns = 50000000;
 	rig->o.flows.idle_ns = 20000000;
 	for (unsigned m = 0; m < METRIC_NUMBERS; m++) {
