@@ -11,8 +11,8 @@
 #include "base/text.h"
 #include "net/proto.h"
 
-/* Where a field's number is. */
-enum known_of {
+/* Where a number is. */
+enum number_of {
 	OF_HOP,
 	OF_FLAG,
 	OF_HOPS,
@@ -21,23 +21,23 @@ enum known_of {
 	OF_HW_ID,
 	OF_REPORTER,
 	OF_DOMAIN,
+	OF_NODE,
+	OF_PROTO,
+	OF_VERSION,
 };
 
 struct known {
 	struct expr_field field;
-	uint8_t of, what; /* enum known_of; enum int_field or int_flag */
+	uint8_t of, what; /* enum number_of; enum int_field or int_flag */
 };
 
 enum kind {
 	EXPR_NOT, /* a */
 	EXPR_AND, /* a, b */
 	EXPR_OR,
-	EXPR_NODE,    /* of a hop: value */
-	EXPR_NET,     /* side, ip, bits, version */
-	EXPR_PORT,    /* side, value */
-	EXPR_PROTO,   /* value */
-	EXPR_VERSION, /* value: 4, 6 */
-	EXPR_FIELD,   /* known, op, value */
+	EXPR_NET,    /* side, ip, bits, version */
+	EXPR_PORT,   /* side, value */
+	EXPR_NUMBER, /* of, what, op, value */
 };
 
 enum side {
@@ -54,9 +54,8 @@ enum op {
 };
 
 struct expr {
-	uint8_t kind, side, op, version, bits;
+	uint8_t kind, side, of, what, op, version, bits;
 	uint8_t ip[16];
-	const struct known *known;
 	uint64_t value;
 	struct expr *a, *b;
 };
@@ -108,14 +107,6 @@ enum {
 	FIELDS = sizeof(known) / sizeof(known[0]),
 };
 
-static const struct known *find_field(const char *name)
-{
-	for (unsigned i = 0; i < FIELDS; i++)
-		if (!strcmp(known[i].field.name, name))
-			return &known[i];
-	return NULL;
-}
-
 const struct expr_field *expr_field_at(unsigned i)
 {
 	return i < FIELDS ? &known[i].field : NULL;
@@ -125,8 +116,7 @@ const struct expr_field *expr_field_at(unsigned i)
 
 enum {
 	WORD_MAX = 64,
-	DEPTH_MAX = 64, /* of parentheses and nots */
-	PARTS_MAX = 1024,
+	PARTS_MAX = 1024, /* tests, ands, ors, nots, parentheses */
 	IP4_BITS = 32,
 	IP6_BITS = 128,
 };
@@ -134,7 +124,7 @@ enum {
 struct parser {
 	const char *p;
 	char word[WORD_MAX]; /* the one in hand; "": the end */
-	unsigned depth, parts;
+	unsigned parts;
 	struct error *err;
 	int rc;
 };
@@ -180,27 +170,25 @@ static void next_word(struct parser *s)
 	s->p += n;
 }
 
-static bool is(const struct parser *s, const char *a, const char *b)
-{
-	return !strcmp(s->word, a) || (b && !strcmp(s->word, b));
-}
-
 static bool take_word(struct parser *s, const char *a, const char *b)
 {
-	bool yes = !s->rc && is(s, a, b);
+	if (s->rc || (strcmp(s->word, a) != 0 && (!b || strcmp(s->word, b))))
+		return false;
+	next_word(s);
+	return true;
+}
 
-	if (yes)
-		next_word(s);
-	return yes;
+/* Another part of the expression; true: it is too long. */
+static bool too_many(struct parser *s)
+{
+	return ++s->parts > PARTS_MAX && !fail(s, "too long an expression");
 }
 
 static struct expr *make(struct parser *s, enum kind kind)
 {
-	struct expr *e = NULL;
+	struct expr *e = too_many(s) ? NULL : calloc(1, sizeof(*e));
 
-	if (++s->parts > PARTS_MAX)
-		return fail(s, "too long an expression");
-	if ((e = calloc(1, sizeof(*e))))
+	if (e)
 		e->kind = (uint8_t)kind;
 	else if (!s->rc)
 		s->rc = error_set(s->err, -ENOMEM, "out of memory");
@@ -214,17 +202,6 @@ static struct expr *if_good(struct parser *s, struct expr *e)
 		return e;
 	expr_free(e);
 	return NULL;
-}
-
-static uint64_t parse_number(struct parser *s, uint64_t max, const char *want)
-{
-	uint64_t n = 0;
-
-	if (!text_number(&n, s->word, max))
-		fail(s, want);
-	else
-		next_word(s);
-	return n;
 }
 
 /* "ADDRESS[/BITS]", BITS only of nets. */
@@ -287,16 +264,19 @@ static uint64_t parse_value(struct parser *s, const struct known *k)
 
 static struct expr *parse_field(struct parser *s)
 {
-	const struct known *k = find_field(s->word);
+	const struct known *k = known;
 	struct expr *e;
 
-	if (!k)
+	while (k < known + FIELDS && strcmp(k->field.name, s->word) != 0)
+		k++;
+	if (k == known + FIELDS)
 		return fail(s, s->word[0] ? "there is no such test or field"
 					  : "a test is wanted");
-	if (!(e = make(s, EXPR_FIELD)))
+	if (!(e = make(s, EXPR_NUMBER)))
 		return NULL;
 	next_word(s);
-	e->known = k;
+	e->of = k->of;
+	e->what = k->what;
 	e->op = OP_LT | OP_GT; /* a flag is not 0 */
 	if (!k->field.flag && !take_op(s, &e->op))
 		fail(s, "=, !=, <, <=, > or >= is wanted");
@@ -308,22 +288,22 @@ static struct expr *parse_field(struct parser *s)
 /* Tests that are not of a field. */
 static const struct test_word {
 	const char *word;
-	uint8_t kind;	  /* enum kind */
-	bool sided;	  /* src or dst may be in front */
+	uint8_t kind, of; /* enum kind, enum number_of */
 	uint64_t value;	  /* or the highest that is taken */
 	const char *want; /* the number behind the word; NULL: none */
 } test_words[] = {
-	{"host", EXPR_NET, true, 0, NULL},
-	{"net", EXPR_NET, true, 0, NULL},
-	{"port", EXPR_PORT, true, UINT16_MAX, "a port is wanted, 0 to 65535"},
-	{"node", EXPR_NODE, false, UINT64_MAX, "the id of a node is wanted"},
-	{"proto", EXPR_PROTO, false, UINT8_MAX,
+	{"host", EXPR_NET, 0, 0, NULL},
+	{"net", EXPR_NET, 0, 0, NULL},
+	{"port", EXPR_PORT, 0, UINT16_MAX, "a port is wanted, 0 to 65535"},
+	{"node", EXPR_NUMBER, OF_NODE, UINT64_MAX,
+	 "the id of a node is wanted"},
+	{"proto", EXPR_NUMBER, OF_PROTO, UINT8_MAX,
 	 "a protocol's number is wanted"},
-	{"tcp", EXPR_PROTO, false, NET_PROTO_TCP, NULL},
-	{"udp", EXPR_PROTO, false, NET_PROTO_UDP, NULL},
-	{"icmp", EXPR_PROTO, false, NET_PROTO_ICMP, NULL},
-	{"ip", EXPR_VERSION, false, 4, NULL},
-	{"ip6", EXPR_VERSION, false, 6, NULL},
+	{"tcp", EXPR_NUMBER, OF_PROTO, NET_PROTO_TCP, NULL},
+	{"udp", EXPR_NUMBER, OF_PROTO, NET_PROTO_UDP, NULL},
+	{"icmp", EXPR_NUMBER, OF_PROTO, NET_PROTO_ICMP, NULL},
+	{"ip", EXPR_NUMBER, OF_VERSION, 4, NULL},
+	{"ip6", EXPR_NUMBER, OF_VERSION, 6, NULL},
 };
 
 static struct expr *parse_test(struct parser *s)
@@ -337,18 +317,23 @@ static struct expr *parse_test(struct parser *s)
 
 	while (w < end && strcmp(s->word, w->word) != 0)
 		w++;
-	if (side != SIDE_ANY && (w == end || !w->sided))
+	if (side != SIDE_ANY && (w == end || w->kind == EXPR_NUMBER))
 		return fail(s, "host, net or port is wanted");
 	if (w == end)
 		return parse_field(s);
 	next_word(s);
-	if (w->kind == EXPR_NET)
-		e = parse_net(s, !strcmp(w->word, "net"));
-	else if ((e = make(s, (enum kind)w->kind)))
-		e->value = w->want ? parse_number(s, w->value, w->want)
-				   : w->value;
-	if (e)
-		e->side = (uint8_t)side;
+	e = w->kind == EXPR_NET ? parse_net(s, !strcmp(w->word, "net"))
+				: make(s, (enum kind)w->kind);
+	if (!e)
+		return NULL;
+	e->side = (uint8_t)side;
+	e->of = w->of;
+	e->op = OP_EQ;
+	e->value = w->value;
+	if (w->want && !text_number(&e->value, s->word, w->value))
+		fail(s, w->want);
+	else if (w->want)
+		next_word(s);
 	return if_good(s, e);
 }
 
@@ -358,19 +343,16 @@ static struct expr *parse_single(struct parser *s)
 {
 	struct expr *e;
 
-	if (++s->depth > DEPTH_MAX)
-		return fail(s, "too many parentheses and nots");
 	if (take_word(s, "not", "!")) {
 		if ((e = make(s, EXPR_NOT)))
 			e->a = parse_single(s);
 	} else if (take_word(s, "(", NULL)) {
-		e = parse_or(s);
+		e = too_many(s) ? NULL : parse_or(s);
 		if (!take_word(s, ")", NULL))
 			fail(s, ") is wanted, and or or");
 	} else {
 		e = parse_test(s);
 	}
-	s->depth--;
 	return if_good(s, e);
 }
 
@@ -430,16 +412,13 @@ void expr_free(struct expr *e)
 
 /* --- matching ------------------------------------------------------------ */
 
-/* clang-format off */
-#define FIELD(counter, role) LEDGER_FIELD(struct filter_ledger, counter, role)
 static const struct ledger_field ledger_fields[] = {
-	FIELD(views, LEDGER_IN),
-	FIELD(matched, LEDGER_DONE),
-	FIELD(others, LEDGER_HARMLESS),
+	LEDGER_FIELD(struct filter_ledger, views, LEDGER_IN),
+	LEDGER_FIELD(struct filter_ledger, matched, LEDGER_DONE),
+	LEDGER_FIELD(struct filter_ledger, others, LEDGER_HARMLESS),
 };
-#undef FIELD
+
 LEDGER_COMPLETE(ledger_fields, struct filter_ledger);
-/* clang-format on */
 
 const struct ledger filter_ledger = {"filter", "views", ledger_fields,
 				     sizeof(ledger_fields) /
@@ -452,11 +431,6 @@ struct hop {
 	const uint8_t *data;
 	bool own;
 };
-
-static bool compare(uint64_t v, uint8_t op, uint64_t with)
-{
-	return op & (v < with ? OP_LT : v > with ? OP_GT : OP_EQ);
-}
 
 static unsigned hops_of(const struct int_record *v)
 {
@@ -476,16 +450,6 @@ static bool hop_number(const struct hop *h, enum int_field field, uint64_t *n)
 	return h->layout && int_get(h->layout, h->data, field, n);
 }
 
-/* The reporter's own metadata need not say who it is. */
-static bool node_number(const struct int_record *v, const struct hop *h,
-			uint64_t *n)
-{
-	if (hop_number(h, INT_NODE, n))
-		return true;
-	*n = v->from.node;
-	return h->own && v->from.has_node;
-}
-
 static bool latency_of(const struct int_record *v, uint64_t *sum)
 {
 	bool told = false;
@@ -503,14 +467,21 @@ static bool latency_of(const struct int_record *v, uint64_t *sum)
 	return told;
 }
 
-static bool record_number(const struct known *k, const struct int_record *v,
+static uint8_t version_of(const struct int_record *v)
+{
+	return v->key_len == KEY_FLOW4_LEN   ? 4
+	       : v->key_len == KEY_FLOW6_LEN ? 6
+					     : 0;
+}
+
+static bool record_number(const struct expr *e, const struct int_record *v,
 			  const struct hop *h, uint64_t *n)
 {
-	switch (k->of) {
+	switch (e->of) {
 	case OF_HOP:
-		return hop_number(h, k->what, n);
+		return hop_number(h, e->what, n);
 	case OF_FLAG:
-		*n = !!(v->flags & k->what);
+		*n = !!(v->flags & e->what);
 		return true;
 	case OF_HOPS:
 		*n = hops_of(v);
@@ -523,9 +494,20 @@ static bool record_number(const struct known *k, const struct int_record *v,
 	case OF_HW_ID:
 		*n = v->from.hw_id;
 		return v->from.report;
+	case OF_NODE: /* own metadata need not say whose they are */
+		if (hop_number(h, INT_NODE, n))
+			return true;
+		*n = v->from.node;
+		return h->own && v->from.has_node;
 	case OF_REPORTER:
 		*n = v->from.node;
 		return v->from.has_node;
+	case OF_PROTO:
+		*n = v->key_len ? v->key[v->key_len - 1] : 0;
+		return v->key_len;
+	case OF_VERSION:
+		*n = version_of(v);
+		return true;
 	default:
 		*n = v->domain;
 		return true;
@@ -539,13 +521,6 @@ static bool in_net(const uint8_t *addr, const struct expr *e)
 
 	return !memcmp(addr, e->ip, whole) &&
 	       (!rest || !((addr[whole] ^ e->ip[whole]) & mask));
-}
-
-static uint8_t version_of(const struct int_record *v)
-{
-	return v->key_len == KEY_FLOW4_LEN   ? 4
-	       : v->key_len == KEY_FLOW6_LEN ? 6
-					     : 0;
 }
 
 static bool net_matches(const struct expr *e, const struct int_record *v)
@@ -580,19 +555,15 @@ static bool matches_hop(const struct expr *e, const struct int_record *v,
 		return matches_hop(e->a, v, h) && matches_hop(e->b, v, h);
 	case EXPR_OR:
 		return matches_hop(e->a, v, h) || matches_hop(e->b, v, h);
-	case EXPR_NODE:
-		return node_number(v, h, &n) && n == e->value;
 	case EXPR_NET:
 		return net_matches(e, v);
 	case EXPR_PORT:
 		return port_matches(e, v);
-	case EXPR_PROTO:
-		return v->key_len && v->key[v->key_len - 1] == e->value;
-	case EXPR_VERSION:
-		return version_of(v) == e->value;
 	default:
-		return record_number(e->known, v, h, &n) &&
-		       compare(n, e->op, e->value);
+		return record_number(e, v, h, &n) &&
+		       e->op & (n < e->value   ? OP_LT
+				: n > e->value ? OP_GT
+					       : OP_EQ);
 	}
 }
 
