@@ -92,7 +92,7 @@ struct port_state *value_object(struct telemetry *t, uint64_t ts_ns,
 	if (p->node->id == NODE_UNKNOWN)
 		return &t->objects.nothing;
 	o = objects_port(t, p, m);
-	if (o == &t->objects.nothing)
+	if (o == &t->objects.unplaced)
 		return o;
 	what.ts_ns = ts_ns;
 	telemetry_event_set_port(&what, o);

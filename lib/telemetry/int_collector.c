@@ -18,9 +18,8 @@
 
 enum {
 	CHUNK = 64 << 10, /* bytes of what is kept of records, at a time */
-	LAYOUT_SLOTS = 64,
-	VIEWS = 96, /* of a block of messages, at most */
-	ROUNDS = 2, /* what is of flows, and then what is of nodes */
+	VIEWS = 96,	  /* of a block of messages, at most */
+	ROUNDS = 2,	  /* what is of flows, and then what is of nodes */
 	ARRIVALS =
 		1024, /* records of a batch that there is room for at first */
 };
@@ -45,7 +44,7 @@ struct chunk {
 
 struct kept_layout {
 	struct int_layout layout;
-	struct kept_layout *next; /* of the slot */
+	struct kept_layout *next;
 };
 
 /* A record of a batch: what owners of nodes ask for. */
@@ -61,8 +60,7 @@ struct batch {
 	struct worker *worker;
 	struct int_frame_decoder *in;
 	struct chunk *first, *now;
-	struct kept_layout *layout[LAYOUT_SLOTS];
-	const struct int_layout *latest;
+	struct kept_layout *layouts;
 	uint64_t now_ns, keep_ns; /* as in a sink, of this batch alone */
 	bool full;		  /* as many packets as it can be */
 	bool step;		  /* before the next record */
@@ -175,30 +173,18 @@ static void *keep_bytes(struct batch *b, const void *from, size_t size)
 
 /* The same layout, as long as the batch lasts: the decoder forgets layouts if
  * too many are in use. NULL: no memory. */
-static const struct int_layout *keep_new_layout(struct batch *b,
-						const struct int_layout *layout)
+static const struct int_layout *keep_layout(struct batch *b,
+					    const struct int_layout *layout)
 {
-	uint64_t hash = rng_mix((uintptr_t)layout->words ^ layout->bitmap);
-	struct kept_layout **slot = &b->layout[hash % LAYOUT_SLOTS], *k;
-	const struct kept_layout fresh = {*layout, *slot};
+	const struct kept_layout fresh = {*layout, b->layouts};
+	struct kept_layout *k = b->layouts;
 
-	for (k = *slot; k; k = k->next)
-		if (k->layout.words == layout->words &&
-		    k->layout.bitmap == layout->bitmap)
-			return b->latest = &k->layout;
-	if (!(k = keep_bytes(b, &fresh, sizeof(fresh))))
-		return NULL;
-	*slot = k;
-	return b->latest = &k->layout;
-}
-
-static inline const struct int_layout *
-keep_layout(struct batch *b, const struct int_layout *layout)
-{
-	if (b->latest && b->latest->words == layout->words &&
-	    b->latest->bitmap == layout->bitmap)
-		return b->latest;
-	return keep_new_layout(b, layout);
+	while (k && (k->layout.words != layout->words ||
+		     k->layout.bitmap != layout->bitmap))
+		k = k->next;
+	if (!k && (k = keep_bytes(b, &fresh, sizeof(fresh))))
+		b->layouts = k;
+	return k ? &k->layout : NULL;
 }
 
 /* What is longer than a message, as long as the batch lasts. */
@@ -223,8 +209,7 @@ static const struct int_record *keep_record(struct batch *b,
 static void reset_batch(struct batch *b)
 {
 	b->now = NULL;
-	b->latest = NULL;
-	memset(b->layout, 0, sizeof(b->layout));
+	b->layouts = NULL;
 	b->now_ns = b->keep_ns = 0;
 	b->step = false;
 	b->views = 0;
@@ -235,30 +220,15 @@ static void reset_batch(struct batch *b)
 
 /* Messages: words of 8 bytes, the first of which begins with the kind. */
 enum kind {
-	CLOCK,
-	NUMBER,
-	VIEW,
-	KEPT,
-	SNAPSHOT,
-	END,
+	VIEW,	  /* a record, of what the sink asks for of most */
+	KEPT,	  /* any other */
+	SNAPSHOT, /* a hop of it */
+	NUMBER,	  /* a report's */
+	CLOCK,	  /* it is so late */
+	END,	  /* the last of each round: so does the batch end */
 	HOPS,
 };
 
-/* CLOCK: it is so late. END and HOPS, the last of each round: so does the batch
- * end. */
-struct time_message {
-	uint8_t kind;
-	bool full; /* END, HOPS: the batch was */
-	uint64_t now_ns;
-};
-
-struct number_message {
-	uint8_t kind, hw_id, bits;
-	uint32_t node, sequence;
-	uint64_t ts_ns;
-};
-
-/* A record, of what the sink asks for of most. */
 struct short_record {
 	uint8_t kind, flags, hops;
 	uint8_t key[KEY_FLOW4_LEN];
@@ -269,31 +239,34 @@ struct short_record {
 	const uint8_t *data;		 /* the stack */
 };
 
-/* Any other: no flow or one of IPv6, metadata of the reporter's own, hops that
- * are not equally long, drops. SNAPSHOT: hop number `number' of it. */
-struct kept_record {
+/* All but VIEW. KEPT: no flow or one of IPv6, metadata of the reporter's own,
+ * hops that are not equally long, drops. */
+struct message {
 	uint8_t kind;
-	uint32_t number;
-	uint64_t hash;
-	const struct int_record *record;
+	bool full;	     /* END, HOPS: the batch was */
+	uint8_t hw_id, bits; /* NUMBER */
+	uint32_t number;     /* of the record, the hop, the report */
+	union {
+		uint64_t ts_ns;
+		uint64_t hash; /* KEPT */
+	};
+	union {
+		uint32_t node;			 /* NUMBER */
+		const struct int_record *record; /* KEPT, SNAPSHOT */
+	};
 };
 
-_Static_assert(THREADS_WORDS * 8 / sizeof(struct short_record) < VIEWS,
-	       "views of a block");
-
-static const uint8_t words[] = {
-	[CLOCK] = (sizeof(struct time_message) + 7) / 8,
-	[NUMBER] = (sizeof(struct number_message) + 7) / 8,
-	[VIEW] = (sizeof(struct short_record) + 7) / 8,
-	[KEPT] = (sizeof(struct kept_record) + 7) / 8,
-	[SNAPSHOT] = (sizeof(struct kept_record) + 7) / 8,
-	[END] = (sizeof(struct time_message) + 7) / 8,
-	[HOPS] = (sizeof(struct time_message) + 7) / 8,
+enum {
+	VIEW_WORDS = (sizeof(struct short_record) + 7) / 8,
+	WORDS = (sizeof(struct message) + 7) / 8,
 };
 
-static inline void *new_message(struct batch *b, unsigned owner, enum kind kind)
+_Static_assert(THREADS_WORDS / VIEW_WORDS < VIEWS, "views of a block");
+
+static inline void send_message(struct batch *b, unsigned owner,
+				const struct message *m)
 {
-	return threads_send(&b->out[owner], words[kind]);
+	memcpy(threads_send(&b->out[owner], WORDS), m, sizeof(*m));
 }
 
 /* Numbers from 0 to below owners, by a hash. */
@@ -310,13 +283,6 @@ static inline unsigned owner_of_flow(const struct int_collector *c,
 	return (unsigned)(flows_row_of(fl, hash) * c->o.workers / fl->o.rows);
 }
 
-static void send_clock(struct batch *b, unsigned owner, uint64_t now_ns)
-{
-	*(struct time_message *)new_message(
-		b, owner, CLOCK) = (struct time_message){.kind = CLOCK,
-							 .now_ns = now_ns};
-}
-
 /* Things are looked after by all owners at the same packet; whoever knows of a
  * later time from batches before passes over this one. */
 static inline void advance_time(struct batch *b, uint64_t ts_ns)
@@ -329,29 +295,29 @@ static inline void advance_time(struct batch *b, uint64_t ts_ns)
 	b->keep_ns = telemetry_keep_at(ts_ns);
 	b->step = true;
 	for (unsigned i = 0; i < b->c->o.workers; i++)
-		send_clock(b, i, ts_ns);
+		send_message(b, i, &(struct message){CLOCK, .ts_ns = ts_ns});
 }
 
 static void send_number(struct batch *b, const struct int_from *from,
 			uint64_t ts_ns)
 {
 	uint64_t hash = rng_mix((uint64_t)from->node << 8 | from->hw_id);
+	const struct message m = {.kind = NUMBER,
+				  .hw_id = from->hw_id,
+				  .bits = from->sequence_bits,
+				  .number = from->sequence,
+				  .ts_ns = ts_ns,
+				  .node = from->node};
 
-	*(struct number_message *)new_message(b, owner_of(b->c, hash),
-					      NUMBER) = (struct number_message){
-		.kind = NUMBER,
-		.hw_id = from->hw_id,
-		.bits = from->sequence_bits,
-		.node = from->node,
-		.sequence = from->sequence,
-		.ts_ns = ts_ns};
+	send_message(b, owner_of(b->c, hash), &m);
 }
 
 static inline void send_short_record(struct batch *b, unsigned owner,
 				     uint64_t hash, const struct int_record *v,
 				     const struct int_layout *layout)
 {
-	struct short_record *m = new_message(b, owner, VIEW);
+	struct short_record *m = (void *)threads_send(&b->out[owner],
+						      VIEW_WORDS);
 
 	m->kind = VIEW;
 	m->flags = v->flags;
@@ -366,17 +332,6 @@ static inline void send_short_record(struct batch *b, unsigned owner,
 	m->data = v->stack.data;
 }
 
-static void send_kept_record(struct batch *b, unsigned owner, enum kind kind,
-			     uint32_t number, uint64_t hash,
-			     const struct int_record *v)
-{
-	*(struct kept_record *)new_message(
-		b, owner, kind) = (struct kept_record){.kind = (uint8_t)kind,
-						       .number = number,
-						       .hash = hash,
-						       .record = v};
-}
-
 /* Snapshots of a record's hops, to the owners of their nodes. */
 static void send_snapshots(struct batch *b, const struct int_record *v)
 {
@@ -387,9 +342,10 @@ static void send_snapshots(struct batch *b, const struct int_record *v)
 		return;
 	record_hops_make(&b->worker->layouts, &vh, v);
 	for (unsigned i = 0; i < vh.stacked; i++)
-		send_kept_record(b,
-				 owner_of(c, rng_mix(record_hop_node(&vh, i))),
-				 SNAPSHOT, i, 0, v);
+		send_message(b, owner_of(c, rng_mix(record_hop_node(&vh, i))),
+			     &(struct message){.kind = SNAPSHOT,
+					       .number = i,
+					       .record = v});
 }
 
 /* Room for another record that owners of nodes may ask for. */
@@ -424,7 +380,8 @@ static int send_record(struct batch *b, const struct int_record *v)
 	if (b->views == b->room && !grow_arrivals(b))
 		return -ENOMEM;
 	if (b->now_ns > v->ts_ns)
-		send_clock(b, owner, b->now_ns);
+		send_message(b, owner,
+			     &(struct message){CLOCK, .ts_ns = b->now_ns});
 	if (!needs_copy(v)) {
 		if (!(layout = keep_layout(b, v->stack.layout)))
 			return -ENOMEM;
@@ -432,7 +389,11 @@ static int send_record(struct batch *b, const struct int_record *v)
 	} else {
 		if (!(kept = keep_record(b, v)))
 			return -ENOMEM;
-		send_kept_record(b, owner, KEPT, b->views, hash, kept);
+		send_message(b, owner,
+			     &(struct message){.kind = KEPT,
+					       .number = b->views,
+					       .hash = hash,
+					       .record = kept});
 		send_snapshots(b, kept);
 	}
 	b->seen[b->views++] = (struct arrival){v->ts_ns, (uint8_t)owner,
@@ -441,40 +402,28 @@ static int send_record(struct batch *b, const struct int_record *v)
 	return 0;
 }
 
-/* Of n records from the first on, those that the filter lets through before it
- * refuses one; *past: how many of them are dealt with. */
-static size_t filter_records(struct batch *b, const struct int_record *v,
-			     size_t n, size_t *past)
-{
-	struct filter_ledger *l = &b->worker->filtered;
-	size_t k = 0;
-
-	*past = n;
-	if (!b->c->o.filter)
-		return n;
-	while (k < n && expr_match(b->c->o.filter, &v[k]))
-		k++;
-	*past = k + (k < n);
-	l->views += *past;
-	l->matched += k;
-	l->others += *past - k;
-	return k;
-}
-
 /* int_frame_decoder_options.records, on one core and on several. */
 static int on_records(void *ctx, const struct int_record *v, size_t n)
 {
 	struct batch *b = ctx;
-	size_t past;
+	struct int_collector *c = b->c;
+	struct filter_ledger *l = &b->worker->filtered;
 	int rc = 0;
 
-	for (; n && !rc; v += past, n -= past) {
-		size_t chosen = filter_records(b, v, n, &past);
+	if (!c->threads && !c->o.filter)
+		return telemetry_add_records(c->flows[0], v, n);
+	for (size_t i = 0; i < n && !rc; i++) {
+		if (c->o.filter) {
+			bool wanted = expr_match(c->o.filter, &v[i]);
 
-		if (!b->c->threads)
-			rc = telemetry_add_records(b->c->flows[0], v, chosen);
-		for (size_t i = 0; b->c->threads && i < chosen && !rc; i++)
-			rc = send_record(b, &v[i]);
+			l->views++;
+			l->matched += wanted;
+			l->others += !wanted;
+			if (!wanted)
+				continue;
+		}
+		rc = c->threads ? send_record(b, &v[i])
+				: telemetry_add_records(c->flows[0], &v[i], 1);
 	}
 	return rc;
 }
@@ -495,12 +444,11 @@ static int on_number(void *ctx, uint64_t ts_ns, const struct int_from *from)
 
 static void send_end_of_round(struct batch *b, enum kind kind)
 {
+	const struct message m = {
+		.kind = (uint8_t)kind, .full = b->full, .ts_ns = b->now_ns};
+
 	for (unsigned i = 0; i < b->c->o.workers; i++)
-		*(struct time_message *)new_message(
-			b, i,
-			kind) = (struct time_message){.kind = (uint8_t)kind,
-						      .full = b->full,
-						      .now_ns = b->now_ns};
+		send_message(b, i, &m);
 }
 
 /* threads_options.work */
@@ -537,64 +485,36 @@ static inline void read_short_record(struct int_record *v,
 	v->stack.n = m->hops;
 }
 
-static void add_number(struct telemetry *t, const struct number_message *m)
-{
-	const struct int_from from = {.report = true,
-				      .hw_id = m->hw_id,
-				      .sequence_bits = m->bits,
-				      .has_node = true,
-				      .node = m->node,
-				      .sequence = m->sequence};
-
-	ingest_report_numbers(t, m->ts_ns, &from, 1); /* a CLOCK came before */
-}
-
-/* The hops of a list, with one of no record behind them. */
-static const struct remote_hop *
-terminate_remote_hops(const struct remote_hops *l)
-{
-	static const struct remote_hop none = {.record = UINT32_MAX};
-
-	if (!l->n)
-		return &none;
-	l->hop[l->n] = none;
-	return l->hop;
-}
-
-/* Number of an owner's of a place that another knows; 0: nowhere, or there is
- * no room. */
-static uint32_t translate_hop_key(struct telemetry *t,
-				  const struct telemetry *other, uint32_t place)
-{
-	const struct hop_key *p = &other->objects.place[place];
-
-	if (!place)
-		return 0;
-	return objects_hop_key(t, p->node_id, p->id);
-}
-
 /* What the batch's hops told of an owner's queues, links and buffers. Not
  * inlined, so that it has the registers for itself. */
 static __attribute__((noinline)) void
-ingest_remote_hops(struct int_collector *c, unsigned owner,
-		   const struct batch *b)
+ingest_remote_hops(struct int_collector *c, unsigned owner, struct batch *b)
 {
+	static const struct remote_hop none = {.record = UINT32_MAX};
 	const struct remote_hop *next[INT_COLLECTOR_WORKERS], *h;
 	uint32_t *const *places = c->place[owner];
 	struct telemetry *t = c->nodes[owner];
 	const struct arrival *s = b->seen;
 
-	for (unsigned i = 0; i < c->o.workers; i++)
-		next[i] = terminate_remote_hops(&b->far[i][owner]);
+	for (unsigned i = 0; i < c->o.workers; i++) {
+		const struct remote_hops *l = &b->far[i][owner];
+
+		next[i] = l->n ? l->hop : &none;
+		if (l->n)
+			l->hop[l->n] = none;
+	}
 	for (uint32_t i = 0; i < b->views; i++, s++) {
+		const struct hop_key *place = c->flows[s->owner]->objects.place;
+
 		if (s->step)
 			telemetry_tick(t, s->ts_ns);
 		for (h = next[s->owner]; h->record == i; h++) {
-			uint32_t *nr = &places[s->owner][h->what >> 8];
+			uint32_t far = h->what >> 8;
+			uint32_t *nr = &places[s->owner][far];
 
-			if (!*nr)
-				*nr = translate_hop_key(t, c->flows[s->owner],
-							h->what >> 8);
+			if (!*nr && far)
+				*nr = objects_hop_key(t, place[far].node_id,
+						      place[far].id);
 			ingest_remote_hop(t, h, &t->objects.place[*nr],
 					  s->ts_ns);
 		}
@@ -604,17 +524,12 @@ ingest_remote_hops(struct int_collector *c, unsigned owner,
 
 /* A batch that is not full came live: nobody is to wait for more. */
 static void end_batch(struct int_collector *c, struct telemetry *t,
-		      const struct time_message *m)
+		      const struct message *m)
 {
-	telemetry_tick(t, m->now_ns);
+	telemetry_tick(t, m->ts_ns);
 	if (!m->full)
 		telemetry_put_rows(t);
 	set_error(c, t->rows.err);
-}
-
-static inline enum kind message_kind(const struct threads_block *in, size_t i)
-{
-	return *(const uint8_t *)&in->word[i];
 }
 
 /* To be read, maybe by several owners. */
@@ -625,28 +540,35 @@ static inline void prefetch_stack(const void *p, size_t len)
 }
 
 static void handle_message(struct int_collector *c, unsigned owner,
-			   struct batch *b, const void *message)
+			   struct batch *b, const struct message *m)
 {
-	const struct time_message *at = message;
-	const struct kept_record *kept = message;
+	const struct int_from from = {.report = true,
+				      .hw_id = m->hw_id,
+				      .sequence_bits = m->bits,
+				      .has_node = true,
+				      .node = m->node,
+				      .sequence = m->number};
 	struct telemetry *t = c->flows[owner];
 
-	switch (at->kind) {
-	case CLOCK:
-		telemetry_tick(t, at->now_ns);
-		break;
+	switch (m->kind) {
 	case KEPT:
-		ingest_records(t, kept->record, 1, &kept->hash, &kept->number);
+		ingest_records(t, m->record, 1, &m->hash, &m->number);
 		break;
 	case SNAPSHOT:
-		ingest_snapshot(t, kept->record, kept->number);
+		ingest_snapshot(t, m->record, m->number);
+		break;
+	case NUMBER: /* a CLOCK came before */
+		ingest_report_numbers(t, m->ts_ns, &from, 1);
+		break;
+	case CLOCK:
+		telemetry_tick(t, m->ts_ns);
 		break;
 	case END:
-		end_batch(c, t, at);
+		end_batch(c, t, m);
 		break;
 	default:
 		ingest_remote_hops(c, owner, b);
-		end_batch(c, c->nodes[owner], at);
+		end_batch(c, c->nodes[owner], m);
 	}
 }
 
@@ -663,23 +585,25 @@ static void handle_messages(void *ctx, unsigned owner,
 	size_t n = 0;
 
 	t->far = b->far[owner];
-	for (size_t i = 0; i < in->words; i += words[message_kind(in, i)]) {
-		const void *m = &in->word[i];
-		const struct short_record *vm = m;
+	for (size_t i = 0; i < in->words;) {
+		const struct message *m = (const void *)&in->word[i];
+		const struct short_record *vm = (const void *)m;
 
-		if (vm->kind == VIEW) {
+		if (m->kind == VIEW) {
 			read_short_record(&v[n], vm);
 			hash[n] = vm->hash;
 			number[n++] = vm->number;
 			__builtin_prefetch(flows_row(&t->flows, vm->hash), 1);
 			prefetch_stack(vm->data, (size_t)vm->hops * vm->len);
-		} else if (vm->kind == NUMBER) {
-			add_number(t, m);
-		} else {
+			i += VIEW_WORDS;
+			continue;
+		}
+		if (m->kind != NUMBER) {
 			ingest_records(t, v, n, hash, number);
 			n = 0;
-			handle_message(c, owner, b, m);
 		}
+		handle_message(c, owner, b, m);
+		i += WORDS;
 	}
 	ingest_records(t, v, n, hash, number);
 }

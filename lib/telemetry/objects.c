@@ -157,6 +157,7 @@ struct port_state *objects_port(struct telemetry *t, struct hop_key *p,
 	uint32_t nr;
 	bool fresh;
 
+	t->objects.ports.no_room += *at == &t->objects.unplaced;
 	if (*at != &t->objects.nothing)
 		return *at;
 	if (m == METRIC_LINK_UTILIZATION)
@@ -166,7 +167,7 @@ struct port_state *objects_port(struct telemetry *t, struct hop_key *p,
 		key.id = p->id[FIELD_BUFFER];
 	}
 	nr = key_table_get(&t->objects.ports, port_hash(&key), &key, &fresh);
-	return nr ? (*at = &t->objects.port[nr]) : *at;
+	return *at = nr ? &t->objects.port[nr] : &t->objects.unplaced;
 }
 
 int states_init(struct key_table *states, uint32_t max)

@@ -140,7 +140,8 @@ struct hop_key {
 	uint32_t id[FIELD_IDS];
 	struct node *node;
 	/* By metric - 1: of hop latency each flow has its own. Never NULL:
-	 * `nothing` until there is one. */
+	 * `nothing` until something is reported, and then `unplaced` if there
+	 * was no room. */
 	struct port_state *object[METRIC_OF_HOP - 1];
 } __attribute__((aligned(64)));
 
@@ -159,9 +160,9 @@ struct objects {
 	struct node *node;
 	struct hop_key *place;
 	struct port_state *port;
-	/* Of which nothing was reported yet, or for which there was no room:
-	 * every value is outside of its range. */
-	struct port_state nothing;
+	/* Stand-ins: for a port of which nothing was reported yet, and for one
+	 * that there was no room for. Every value is outside of their range. */
+	struct port_state nothing, unplaced;
 };
 
 struct telemetry;
@@ -178,7 +179,7 @@ uint32_t objects_hop_key(struct telemetry *t, uint64_t node,
 struct node *objects_node(struct telemetry *t, uint64_t id);
 
 /* That of which a place tells a metric of queue, link or buffer; its watch is
- * new where it is; `nothing` if there is no room, each time counted. */
+ * new where it is; `unplaced` if there is no room, each time counted. */
 struct port_state *objects_port(struct telemetry *t, struct hop_key *p,
 				enum metric m);
 

@@ -209,8 +209,8 @@ void value_latency(struct telemetry *t, struct flow_entry *f,
 struct flow_hop *value_key(const struct telemetry *t, struct flow_entry *f,
 			   struct flow_hop *h);
 
-/* Of a queue, a link or a buffer, which is returned; objects.h: `nothing` if
- * there is no room for it, or its node is not known. */
+/* Of a queue, a link or a buffer, which is returned; objects.h: `unplaced` if
+ * there is no room for it, `nothing` if its node is not known. */
 struct port_state *value_object(struct telemetry *t, uint64_t ts_ns,
 				struct hop_key *p, enum metric m, uint32_t v);
 
