@@ -24,20 +24,13 @@ static struct hop_field field_of(const struct int_layout *layout,
 	if (!(layout->has & 1U << which) || !p->len || p->at < p->word ||
 	    p->at + p->len > p->word + p->word_len)
 		return f;
-	f.width = p->word_len == 4   ? FIELD_4
-		  : p->word_len == 8 ? FIELD_8
-				     : FIELD_ODD;
+	f.width = p->word_len == 4 ? FIELD_4 : FIELD_ODD;
 	f.shift = shift_of(p);
 	f.mask = int_ones(p->len);
 	f.scale = p->scale;
 	if (p->other)
 		add_other(&f, &layout->part[INT_FIELDS - 1 + p->other]);
 	return f;
-}
-
-static bool is_narrow(const struct hop_field *f)
-{
-	return f->width <= FIELD_4 && f->scale == 1;
 }
 
 const uint8_t field_of_id[FIELD_IDS] = {INT_EGRESS, INT_QUEUE, INT_BUFFER};
@@ -56,21 +49,14 @@ void fields_of(struct fields *f, const struct int_layout *layout)
 			     .bitmap = layout->bitmap,
 			     .len = layout->len};
 	f->node = field_of(layout, INT_NODE);
-	f->narrow = is_narrow(&f->node);
-	for (unsigned i = 0; i < FIELD_IDS; i++) {
+	for (unsigned i = 0; i < FIELD_IDS; i++)
 		f->id[i] = field_of(layout, field_of_id[i]);
-		f->narrow = f->narrow && is_narrow(&f->id[i]);
-	}
-	for (unsigned i = 0; i < METRIC_OF_HOP; i++) {
+	for (unsigned i = 0; i < METRIC_OF_HOP; i++)
 		f->metric[i] = field_of(layout, field_of_metric[i]);
-		f->narrow = f->narrow && is_narrow(&f->metric[i]);
-	}
 	f->ingress_time = field_of(layout, INT_INGRESS_TIME);
 	f->egress_time = field_of(layout, INT_EGRESS_TIME);
 	f->seconds = field_of(layout, INT_TIME_SECONDS);
 	f->fraction = field_of(layout, INT_TIME_FRACTION);
-	f->node_narrow = !f->node.width || (f->node.width == FIELD_4 &&
-					    f->node.mask == UINT32_MAX);
 	f->derives = !f->metric[METRIC_HOP_LATENCY].width &&
 		     (f->egress_time.width || f->seconds.width);
 }

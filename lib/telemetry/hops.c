@@ -111,49 +111,29 @@ uint64_t record_hop_node(const struct record_hops *vh, unsigned i)
 	return field_node(&f->node, record_hop(vh, i));
 }
 
-static void read_hop_ids(const struct record_hops *vh, unsigned i,
-			 uint32_t id[FIELD_IDS])
-{
-	const struct fields *f = record_hop_fields(vh, i);
-	const uint8_t *hop = record_hop(vh, i);
-
-	for (unsigned k = 0; k < FIELD_IDS; k++)
-		id[k] = field_id(&f->id[k], hop);
-}
-
 uint32_t record_hop_key(struct telemetry *t, const struct record_hops *vh,
 			unsigned i)
 {
+	const struct fields *f = record_hop_fields(vh, i);
 	uint32_t id[FIELD_IDS];
 
-	read_hop_ids(vh, i, id);
-	return objects_hop_key(t, record_hop_node(vh, i), id);
-}
-
-/* The same of ids that are words of 4 bytes, as almost all are. */
-static inline bool is_narrow_hop_at(const struct fields *fs, const uint8_t *hop,
-				    const struct hop_key *p)
-{
-	uint64_t node = fs->node.width ? be32_load(hop + fs->node.word)
-				       : NODE_UNKNOWN;
-	uint64_t differ = node ^ p->node_id;
-
 	for (unsigned k = 0; k < FIELD_IDS; k++)
-		differ |= field_narrow(&fs->id[k], hop) ^ p->id[k];
-	return !differ && node != UINT32_MAX;
+		id[k] = field_id(&f->id[k], record_hop(vh, i));
+	return objects_hop_key(t, record_hop_node(vh, i), id);
 }
 
 bool record_hop_is_at(const struct record_hops *vh, unsigned i,
 		      const struct hop_key *p)
 {
-	const struct fields *fs = record_hop_fields(vh, i);
-	uint32_t id[FIELD_IDS];
+	const struct fields *f = record_hop_fields(vh, i);
+	const uint8_t *hop = record_hop(vh, i);
 
-	if (fs->narrow && fs->node_narrow && i < vh->stacked)
-		return is_narrow_hop_at(fs, record_hop(vh, i), p);
-	read_hop_ids(vh, i, id);
-	return p->node_id == record_hop_node(vh, i) &&
-	       !memcmp(id, p->id, sizeof(id));
+	if (record_hop_node(vh, i) != p->node_id)
+		return false;
+	for (unsigned k = 0; k < FIELD_IDS; k++)
+		if (field_id(&f->id[k], hop) != p->id[k])
+			return false;
+	return true;
 }
 
 /* later - earlier, of as many bits; in ns. */

@@ -51,8 +51,7 @@
 
 enum field_width {
 	FIELD_NONE,
-	FIELD_4, /* a word of 4 bytes, as almost all are */
-	FIELD_8,
+	FIELD_4,   /* a word of 4 bytes, as almost all are */
 	FIELD_ODD, /* of any length, or there is another place to look */
 };
 
@@ -75,10 +74,8 @@ struct fields {
 					 was made */
 	uint32_t bitmap;
 	uint16_t len;
-	bool narrow; /* no field but those of 4 bytes, and no scale */
 	struct hop_field node, id[FIELD_IDS], metric[METRIC_OF_HOP];
-	bool node_narrow; /* the node, too, is a word of 4 bytes, or not told */
-	bool derives;	  /* no latency, but time stamps */
+	bool derives; /* no latency, but time stamps */
 	struct hop_field ingress_time, egress_time, seconds, fraction;
 };
 
@@ -109,13 +106,7 @@ static inline uint64_t field_raw(const struct hop_field *f, const uint8_t *hop,
 		return w >> f->shift & f->mask;
 	}
 	*told = false;
-	if (f->width == FIELD_NONE)
-		return 0;
-	if (f->width == FIELD_ODD)
-		return field_odd(f, hop, told);
-	w = be64_load(hop + f->word);
-	*told = w != UINT64_MAX;
-	return w >> f->shift & f->mask;
+	return f->width == FIELD_NONE ? 0 : field_odd(f, hop, told);
 }
 
 static inline uint64_t field_number(const struct hop_field *f,
@@ -140,19 +131,6 @@ static inline uint64_t field_node(const struct hop_field *f, const uint8_t *hop)
 	uint64_t v = field_raw(f, hop, &told);
 
 	return told ? v : NODE_UNKNOWN;
-}
-
-/* An id of a narrow layout, as field_id(). */
-static inline uint32_t field_narrow(const struct hop_field *f,
-				    const uint8_t *hop)
-{
-	uint32_t w;
-
-	if (f->width == FIELD_NONE)
-		return METRIC_NONE;
-	w = be32_load(hop + f->word);
-	return w == UINT32_MAX ? METRIC_NONE
-			       : w >> f->shift & (uint32_t)f->mask;
 }
 
 enum telemetry_kind {

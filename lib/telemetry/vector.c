@@ -24,8 +24,9 @@ static void shuffle_field(struct shuffle *p, unsigned to,
 
 static void check_field(struct simd_layout *p, const struct hop_field *f)
 {
-	p->usable = p->usable && f->width == FIELD_4 && f->word % 4 == 0 &&
-		    f->word < SHUFFLE_BYTES && f->shift % 8 == 0;
+	p->usable = p->usable && f->width == FIELD_4 && f->scale == 1 &&
+		    f->word % 4 == 0 && f->word < SHUFFLE_BYTES &&
+		    f->shift % 8 == 0;
 	p->words |= (uint16_t)(1U << f->word / 4);
 }
 
@@ -78,8 +79,7 @@ static void shuffle_ids(struct simd_layout *p, const struct fields *f)
 void simd_layout_make(struct simd_layout *p, const struct fields *f)
 {
 	memset(p, 0, sizeof(*p));
-	p->usable = f->narrow && f->node_narrow && !f->derives &&
-		    f->len <= SHUFFLE_BYTES && f->len >= 4;
+	p->usable = !f->derives && f->len <= SHUFFLE_BYTES && f->len >= 4;
 	if (!p->usable)
 		return;
 	p->hop.keep = p->wide.keep = UINT16_MAX;
