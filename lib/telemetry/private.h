@@ -112,7 +112,7 @@ struct telemetry {
 	bool vector;	   /* vector.c takes most records */
 
 	uint64_t now_ns, keep_ns; /* it is; when to look after things next */
-	uint64_t settle_ns;	  /* when to look for silent reporters next */
+	uint64_t settled_ns;	  /* when silent reporters were looked for */
 	struct sweep push_flows, push_objects;
 	struct telemetry_ledger ledger;
 

@@ -8,7 +8,8 @@
 #include "telemetry/private.h"
 
 enum {
-	SETTLE_NS = 1000000000, /* a reporter that is silent as long */
+	SETTLE_NS = 1000000000, /* a reporter that is silent as long, or up to
+				   twice as long */
 };
 
 /* thresholds and what passes them; what goes out by time, and at the
@@ -270,19 +271,19 @@ static void push_losses(struct telemetry *t, bool all)
 {
 	struct reporter_state *r = t->losses.table.at;
 
-	if (!all && t->now_ns < t->settle_ns)
+	if (!all && t->now_ns < t->settled_ns + SETTLE_NS)
 		return;
-	t->settle_ns = (t->now_ns / SETTLE_NS + 1) * SETTLE_NS;
 	for (uint32_t i = t->losses.table.used; i; i--) {
 		struct loss_change news;
 
 		r++;
 		if ((!r->missing && !r->run) ||
-		    (!all && r->heard_ns + SETTLE_NS > t->now_ns))
+		    (!all && r->heard_ns > t->settled_ns))
 			continue;
 		news = loss_settle(r);
 		ingest_loss_change(t, r, &news, t->now_ns);
 	}
+	t->settled_ns = t->now_ns;
 }
 
 /* flows.leave; ctx: the telemetry. */

@@ -172,8 +172,7 @@ static __always_inline bool send_record(void *record, __u64 len)
 
 static __always_inline struct threshold threshold_of(__u32 node, __u32 metric)
 {
-	__u32 generation = rules.era >> FAST_GENERATION_SHIFT;
-	struct fast_threshold_key key = {generation, node, metric};
+	struct fast_threshold_key key = {node, metric};
 	const volatile struct threshold *all;
 	struct threshold *th;
 
@@ -182,7 +181,7 @@ static __always_inline struct threshold threshold_of(__u32 node, __u32 metric)
 		return *th;
 	if (metric >= METRIC_NUMBERS)
 		metric = 0;
-	all = &rules.all[generation & 1][metric];
+	all = &rules.all[metric];
 	return (struct threshold){all->change, all->high, all->low};
 }
 
@@ -323,20 +322,13 @@ static __always_inline __u32 after(__u64 reporter, __u32 number)
 /* Numbers that find no room are lost, as reports are that a socket drops. */
 static __always_inline void tell_run(__u64 reporter, __u64 numbers)
 {
-	struct fast_run run = {
-		.record = {FAST_RUN, 0, bpf_ktime_get_ns()},
-		.node = reporter,
-		.hw_id = reporter >> 32 & TREPORT_HW_ID_MASK,
-		.bits = reporter >> 32 & FAST_REPORTER_22 ? 22 : 32,
-		.first = numbers >> 32,
-		.n = numbers - (numbers >> 32),
-	};
+	struct fast_run run = {{FAST_RUN, 0, bpf_ktime_get_ns()},
+			       {reporter, numbers}};
 	struct fast_counters *c = counters_of_cpu();
+	__u32 n = fast_numbers(&run.of);
 
-	if (run.bits == 22)
-		run.n &= TREPORT_SEQUENCE2_MASK;
-	if (run.n && bpf_ringbuf_output(&int_ring, &run, sizeof(run), 0) && c)
-		c->unheard += run.n;
+	if (n && bpf_ringbuf_output(&int_ring, &run, sizeof(run), 0) && c)
+		c->unheard += n;
 }
 
 int number_turn(__u64 key, __u32 first, __u32 behind);

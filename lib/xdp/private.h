@@ -9,6 +9,7 @@
 
 #include <linux/types.h>
 
+#include "net/proto.h"
 #include "telemetry/threshold.h"
 
 enum {
@@ -48,16 +49,16 @@ struct fast_layout {
 };
 
 struct fast_threshold_key {
-	__u32 generation, node, metric;
+	__u32 node, metric;
 };
 
-/* What is an event now. Of two sets of thresholds one is in use. */
+/* What is an event now. */
 struct fast_rules {
 	/* Low bits: times that values were pushed; above, the generation of
 	 * thresholds. */
 	__u32 era;
 	__u32 nodes; /* thresholds of single nodes */
-	struct threshold all[2][METRIC_NUMBERS];
+	struct threshold all[METRIC_NUMBERS];
 };
 
 enum {
@@ -159,6 +160,14 @@ enum {
 	FAST_REPORTER_22 = 1 << 14, /* numbers have 22 bits, not 32 */
 };
 
+/* How many they are. */
+static inline __u32 fast_numbers(const struct fast_reporter *r)
+{
+	__u32 n = r->numbers - (r->numbers >> 32);
+
+	return r->key >> 32 & FAST_REPORTER_22 ? n & TREPORT_SEQUENCE2_MASK : n;
+}
+
 /* frames = passed + taken + whole + copied + lost. */
 struct fast_counters {
 	__u64 frames;
@@ -211,11 +220,9 @@ struct fast_path {
 	__u32 node[2 * FAST_HOPS];
 };
 
-/* n numbers of a reporter, one after the other. */
 struct fast_run {
 	struct fast_record record;
-	__u32 node, hw_id, bits;
-	__u32 first, n;
+	struct fast_reporter of;
 };
 
 struct fast_whole {

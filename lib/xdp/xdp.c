@@ -35,8 +35,6 @@ struct xdp_sink {
 	struct ring_buffer *ring;
 	struct fast_place *places; /* FAST_PLACES: the map's memory */
 	int link, processors;
-	unsigned nodes; /* thresholds of single nodes, of this generation */
-	struct fast_threshold_key *node;
 	struct telemetry_rows rows;
 	uint64_t push_due, idle_due;
 	struct fast_counters counters;
@@ -244,61 +242,32 @@ void xdp_sink_stop(struct xdp_sink *x)
 	x->link = -1;
 }
 
-/* Thresholds of single nodes, under the generation that comes; the last that
- * fits counts. */
-static int put_nodes(struct xdp_sink *x, struct fast_threshold_key *keys,
-		     uint32_t generation, const struct telemetry_thresholds *th)
-{
-	int fd = bpf_map__fd(x->s->maps.int_thresholds);
-
-	for (unsigned i = 0; i < th->nodes; i++) {
-		const struct node_threshold *n = &th->node[i];
-
-		keys[i] = (struct fast_threshold_key){
-			generation, (uint32_t)n->node, n->metric};
-		if (n->node < UINT32_MAX &&
-		    bpf_map_update_elem(fd, &keys[i], &n->threshold, BPF_ANY) <
-			    0)
-			return -errno;
-	}
-	return 0;
-}
-
-static void forget(struct xdp_sink *x, struct fast_threshold_key *keys,
-		   unsigned n)
-{
-	int fd = bpf_map__fd(x->s->maps.int_thresholds);
-
-	for (unsigned i = 0; keys && i < n; i++)
-		bpf_map_delete_elem(fd, &keys[i]);
-	free(keys);
-}
-
 static void begin_era(struct xdp_sink *x, uint32_t era)
 {
 	__atomic_store_n(&x->s->bss->rules.era, era, __ATOMIC_RELEASE);
 }
 
+/* Keys that are judged meanwhile are judged anew in the next era. */
 int xdp_sink_set_thresholds(struct xdp_sink *x,
 			    const struct telemetry_thresholds *th)
 {
 	struct fast_rules *r = (struct fast_rules *)&x->s->bss->rules;
-	struct fast_threshold_key *keys = calloc(th->nodes + 1, sizeof(*keys));
-	uint32_t generation = ((r->era >> FAST_GENERATION_SHIFT) + 1) &
-			      FAST_EPOCHS;
-	int rc = keys ? put_nodes(x, keys, generation, th) : -ENOMEM;
+	int fd = bpf_map__fd(x->s->maps.int_thresholds);
+	struct fast_threshold_key key;
 
-	if (rc) {
-		forget(x, keys, th->nodes);
-		return rc;
+	while (!bpf_map_get_next_key(fd, NULL, &key))
+		bpf_map_delete_elem(fd, &key);
+	for (unsigned i = 0; i < th->nodes; i++) {
+		const struct node_threshold *n = &th->node[i];
+
+		key = (struct fast_threshold_key){(uint32_t)n->node, n->metric};
+		if (n->node < UINT32_MAX &&
+		    bpf_map_update_elem(fd, &key, &n->threshold, BPF_ANY) < 0)
+			return -errno;
 	}
-	memcpy(r->all[generation & 1], th->all, sizeof(r->all[0]));
-	__atomic_store_n(&r->nodes, th->nodes, __ATOMIC_RELEASE);
-	begin_era(x,
-		  generation << FAST_GENERATION_SHIFT | (r->era & FAST_EPOCHS));
-	forget(x, x->node, x->nodes);
-	x->node = keys;
-	x->nodes = th->nodes;
+	memcpy(r->all, th->all, sizeof(r->all));
+	r->nodes = th->nodes;
+	begin_era(x, r->era + (1 << FAST_GENERATION_SHIFT));
 	return 0;
 }
 
@@ -392,18 +361,21 @@ static void tell_path(struct xdp_sink *x, const struct fast_path *p,
 		tell(x, EVENT_LOOP, what);
 }
 
-static void tell_run(struct xdp_sink *x, const struct fast_run *r,
+static void tell_run(struct xdp_sink *x, const struct fast_reporter *r,
 		     uint64_t ts_ns)
 {
-	const struct int_from from = {.report = true,
-				      .has_node = true,
-				      .node = r->node,
-				      .hw_id = (uint8_t)r->hw_id,
-				      .sequence_bits = (uint8_t)r->bits,
-				      .sequence = r->first};
+	uint32_t flags = (uint32_t)(r->key >> 32), n = fast_numbers(r);
+	const struct int_from from = {
+		.report = true,
+		.has_node = true,
+		.node = (uint32_t)r->key,
+		.hw_id = flags & TREPORT_HW_ID_MASK,
+		.sequence_bits = flags & FAST_REPORTER_22 ? 22 : 32,
+		.sequence = (uint32_t)(r->numbers >> 32),
+	};
 
-	if (x->o.telemetry)
-		telemetry_add_numbers(x->o.telemetry, ts_ns, &from, r->n);
+	if (x->o.telemetry && n)
+		telemetry_add_numbers(x->o.telemetry, ts_ns, &from, n);
 }
 
 static void tell_record(struct xdp_sink *x, const struct fast_record *r,
@@ -418,29 +390,7 @@ static void tell_record(struct xdp_sink *x, const struct fast_record *r,
 		 len >= offsetof(struct fast_path, node))
 		tell_path(x, (const struct fast_path *)r, &what);
 	else if (r->type == FAST_RUN && len >= sizeof(struct fast_run))
-		tell_run(x, (const struct fast_run *)r, what.ts_ns);
-}
-
-/* Numbers that came last: when the program is detached, and all records have
- * been read. */
-static void tell_last_runs(struct xdp_sink *x)
-{
-	for (unsigned i = 0; i < FAST_REPORTERS; i++) {
-		const struct fast_reporter *r = &x->s->bss->reporters[i];
-		uint32_t flags = (uint32_t)(r->key >> 32);
-		struct fast_run run = {
-			.node = (uint32_t)r->key,
-			.hw_id = flags & TREPORT_HW_ID_MASK,
-			.bits = flags & FAST_REPORTER_22 ? 22 : 32,
-			.first = (uint32_t)(r->numbers >> 32),
-		};
-
-		run.n = (uint32_t)r->numbers - run.first;
-		if (run.bits == 22)
-			run.n &= TREPORT_SEQUENCE2_MASK;
-		if (run.n)
-			tell_run(x, &run, clock_wall_ns());
-	}
+		tell_run(x, &((const struct fast_run *)r)->of, what.ts_ns);
 }
 
 /* A flow goes, with its path. */
@@ -500,7 +450,9 @@ int xdp_sink_tick(struct xdp_sink *x)
 
 int xdp_sink_flush(struct xdp_sink *x)
 {
-	tell_last_runs(x);
+	/* Numbers that came last: all records have been read. */
+	for (unsigned i = 0; i < FAST_REPORTERS; i++)
+		tell_run(x, &x->s->bss->reporters[i], clock_wall_ns());
 	leave(x, FLOW_FLUSHED, UINT64_MAX);
 	return telemetry_rows_flush(&x->rows);
 }
@@ -642,7 +594,6 @@ void xdp_sink_close(struct xdp_sink *x)
 	if (x->promiscuous >= 0)
 		close(x->promiscuous);
 	telemetry_rows_close(&x->rows);
-	free(x->node);
 	free(x->room);
 	ring_buffer__free(x->ring);
 	if (x->places)

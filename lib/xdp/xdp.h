@@ -50,7 +50,7 @@ int xdp_sink_prog(const struct xdp_sink *x); /* the program's descriptor */
  * which returns -EAGAIN when there was nothing else. */
 struct src *xdp_sink_source(struct xdp_sink *x);
 
-/* What is an event from now on, all at once; nothing is forgotten. */
+/* What is an event from now on; nothing is forgotten. */
 int xdp_sink_set_thresholds(struct xdp_sink *x,
 			    const struct telemetry_thresholds *th);
 /* Values are pushed, flows expire, rows go out, when it is time. */
