@@ -6,15 +6,6 @@ static uint8_t shift_of(const struct int_part *p)
 	return (uint8_t)(8 * (p->word + p->word_len - p->at - p->len));
 }
 
-static void add_other(struct hop_field *f, const struct int_part *p)
-{
-	f->width = FIELD_ODD;
-	f->other.word = p->word;
-	f->other.shift = shift_of(p);
-	f->other.len = p->word_len;
-	f->other.bytes = p->len;
-}
-
 static struct hop_field field_of(const struct int_layout *layout,
 				 enum int_field which)
 {
@@ -28,8 +19,14 @@ static struct hop_field field_of(const struct int_layout *layout,
 	f.shift = shift_of(p);
 	f.mask = int_ones(p->len);
 	f.scale = p->scale;
-	if (p->other)
-		add_other(&f, &layout->part[INT_FIELDS - 1 + p->other]);
+	if (p->other) {
+		p = &layout->part[INT_FIELDS - 1 + p->other];
+		f.width = FIELD_ODD;
+		f.other.word = p->word;
+		f.other.shift = shift_of(p);
+		f.other.len = p->word_len;
+		f.other.bytes = p->len;
+	}
 	return f;
 }
 

@@ -312,20 +312,12 @@ static bool bring_hop(struct telemetry *t, struct flow_entry *f, unsigned i,
 	return true;
 }
 
-static struct telemetry_event path_event(const struct flow_entry *f,
-					 struct nodes now)
+static void put_path_events(struct telemetry *t, const struct flow_entry *f,
+			    struct nodes old, struct nodes now)
 {
 	struct telemetry_event what = telemetry_event_of_flow(f, METRIC_PATH);
 
 	what.path = now;
-	return what;
-}
-
-static void put_path_events(struct telemetry *t, const struct flow_entry *f,
-			    struct nodes old, struct nodes now)
-{
-	struct telemetry_event what = path_event(f, now);
-
 	what.old_path = old;
 	telemetry_event_put(t, old.n ? EVENT_PATH_CHANGE : EVENT_NEW_KEY,
 			    &what);

@@ -376,31 +376,22 @@ static inline void update_flow(struct telemetry *t, const struct int_record *v,
 		events_renew(t, f);
 }
 
-static void put_reporter_event(struct telemetry *t,
-			       const struct reporter_state *r,
-			       enum telemetry_kind kind,
-			       const struct loss_change *news, uint64_t ts_ns)
+void ingest_loss_change(struct telemetry *t, const struct reporter_state *r,
+			const struct loss_change *news, uint64_t ts_ns)
 {
-	struct telemetry_event what = telemetry_event_none;
+	struct telemetry_event what = telemetry_event_none, lost;
 
 	what.ts_ns = ts_ns;
 	what.node = r->node;
 	what.hw_id = r->hw_id;
-	if (kind == EVENT_REPORT_LOSS) {
-		what.has_value = what.has_reference = true;
-		what.value = news->lost;
-		what.reference = news->from;
-	}
-	telemetry_event_put(t, kind, &what);
-}
-
-void ingest_loss_change(struct telemetry *t, const struct reporter_state *r,
-			const struct loss_change *news, uint64_t ts_ns)
-{
+	lost = what;
+	lost.has_value = lost.has_reference = true;
+	lost.value = news->lost;
+	lost.reference = news->from;
 	if (news->lost)
-		put_reporter_event(t, r, EVENT_REPORT_LOSS, news, ts_ns);
+		telemetry_event_put(t, EVENT_REPORT_LOSS, &lost);
 	if (news->restart)
-		put_reporter_event(t, r, EVENT_RESTART, news, ts_ns);
+		telemetry_event_put(t, EVENT_RESTART, &what);
 	t->ledger.reports_lost += news->lost;
 	t->ledger.restarts += news->restart;
 	t->ledger.reports_late += news->late;

@@ -1,32 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * rows.h - what the sink tells, as rows. Measurements and fields:
- *
- * int_event  one a happening: time, event, metric; node, egress, queue, buffer,
- *            hw_id, flow: of what, those that the metric's key has;
- *            value, reference (what was told before), threshold (that was
- *            passed), path, old_path. event is one of
- *            new_key       the first value, or path, of a key
- *            change        value differs from reference by more than threshold
- *            rise          value >= threshold, for the first time since a fall
- *            fall          value < threshold, after a rise
- *            path_change   of a flow, from old_path to path
- *            loop          a node is twice in path
- *            report_loss   value reports of node and hw_id did not come, the
- *                          first of them numbered reference
- *            restart       a reporter has begun its numbers anew
- *            drop          a node has dropped a packet of the flow, which came
- *                          from ingress, for the reason value
- * int_value  the same of a key that is alive, from time to time
- * int_flow   a flow that leaves the cache, for a reason: evicted, expired,
- *            flushed
- * int_hop    a node of such a flow: hop counts from the source, 1 is the first;
- *            null: it is not on the path any more
- * int_distribution  how many samples of a metric at a node, or on a path from
- *            end to end, and the bounds of the bins of its quantiles
- * int_bin    a bin of it that is not empty: low <= value <= high
- * int_snapshot  what a node of IOAM has put behind its data (RFC 9197, section
- *            4.4.2.13), when it differs from the last: opaque bytes of a schema
+ * rows.h - what the sink tells, as rows: the measurements, fields and events of
+ * int-collect(1).
  *
  * Latencies are in ns, other metrics in units of the nodes. In a list of nodes
  * an unknown one is 4294967295: no switch of INT has that id.

@@ -228,12 +228,6 @@ static void push_port(struct telemetry *t, struct port_state *o)
 				&o->node->threshold[o->metric], o->latest);
 }
 
-static void push_flow_row(struct telemetry *t, const struct flow_bucket *row)
-{
-	for (uint32_t i = 0; i < t->flows.o.buckets && row[i].at; i++)
-		push_flow_values(t, flows_entry(&t->flows, row[i].at));
-}
-
 /* Whose turn it is: when that is depends on the key and the time, not on other
  * objects. One whose slot was taken is in the next that was free. */
 static void push_ports(struct telemetry *t)
@@ -261,8 +255,12 @@ static void push_values(struct telemetry *t)
 	uint64_t from, to;
 
 	to = sweep_due(&t->push_flows, t->now_ns, t->flows.o.rows, &from);
-	while ((from = flows_next(&t->flows, from, to)) < to)
-		push_flow_row(t, flows_row_at(&t->flows, from++));
+	while ((from = flows_next(&t->flows, from, to)) < to) {
+		const struct flow_bucket *row = flows_row_at(&t->flows, from++);
+
+		for (uint32_t i = 0; i < t->flows.o.buckets && row[i].at; i++)
+			push_flow_values(t, flows_entry(&t->flows, row[i].at));
+	}
 	push_ports(t);
 }
 
@@ -506,18 +504,6 @@ static inline void advance_time(struct telemetry *t, uint64_t ts_ns)
 		run_periodic_work(t);
 }
 
-static void hash_records(const struct telemetry *t, const struct int_record *v,
-			 size_t n, uint64_t *hash)
-{
-	for (size_t i = 0; i < n; i++) {
-		hash[i] = 0;
-		if (!v[i].key_len)
-			continue;
-		hash[i] = flows_hash(v[i].key, v[i].key_len);
-		__builtin_prefetch(flows_row(&t->flows, hash[i]), 1);
-	}
-}
-
 static inline void prefetch_all(const void *p, size_t len)
 {
 	for (size_t i = 0; i < len; i += LINE)
@@ -549,13 +535,6 @@ static inline void prefetch_record_flow(const struct telemetry *t,
 		prefetch_flow(t, hash[i], (unsigned)v[i].stack.n + v[i].own.n);
 }
 
-static void ingest_next_record(struct telemetry *t, const struct int_record *v,
-			       uint64_t hash)
-{
-	advance_time(t, v->ts_ns);
-	ingest_record(t, v, hash);
-}
-
 void ingest_records(struct telemetry *t, const struct int_record *v, size_t n,
 		    const uint64_t *hash, const uint32_t *number)
 {
@@ -566,24 +545,27 @@ void ingest_records(struct telemetry *t, const struct int_record *v, size_t n,
 			prefetch_record_flow(t, v, hash, i + AHEAD);
 		if (number)
 			t->record = number[i];
-		ingest_next_record(t, &v[i], hash[i]);
+		advance_time(t, v[i].ts_ns);
+		ingest_record(t, &v[i], hash[i]);
 	}
-}
-
-static void ingest_chunk(struct telemetry *t, const struct int_record *v,
-			 size_t n)
-{
-	uint64_t hash[CHUNK];
-
-	hash_records(t, v, n, hash);
-	ingest_records(t, v, n, hash, NULL);
 }
 
 int telemetry_add_records(struct telemetry *t, const struct int_record *v,
 			  size_t n)
 {
-	for (size_t i = 0; i < n; i += CHUNK)
-		ingest_chunk(t, v + i, n - i < CHUNK ? n - i : CHUNK);
+	uint64_t hash[CHUNK];
+
+	for (size_t k; n; v += k, n -= k) {
+		k = n < CHUNK ? n : CHUNK;
+		for (size_t i = 0; i < k; i++) {
+			hash[i] = 0;
+			if (!v[i].key_len)
+				continue;
+			hash[i] = flows_hash(v[i].key, v[i].key_len);
+			__builtin_prefetch(flows_row(&t->flows, hash[i]), 1);
+		}
+		ingest_records(t, v, k, hash, NULL);
+	}
 	return t->rows.err;
 }
 
