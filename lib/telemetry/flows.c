@@ -29,13 +29,6 @@ struct hop_block {
 	struct flow_wide wide[FLOW_BLOCK];
 };
 
-static size_t stride_of(const struct flows_options *o)
-{
-	size_t hop = sizeof(struct flow_hop) + sizeof(struct flow_wide);
-
-	return (sizeof(struct flow_entry) + o->hops * hop + 63) & ~(size_t)63;
-}
-
 /* One for each flow that there is room for, and entry 0, which is none. */
 static size_t entries_of(const struct flows_options *o)
 {
@@ -47,12 +40,15 @@ static size_t entries_of(const struct flows_options *o)
 int flows_init(struct flows *fl, const struct flows_options *o)
 {
 	uint64_t n = (uint64_t)o->rows * o->buckets;
+	size_t hops = o->hops *
+		      (sizeof(struct flow_hop) + sizeof(struct flow_wide));
 	int rc;
 
 	if (!n || n >= UINT32_MAX || o->buckets > FLOW_BUCKETS_MAX ||
 	    o->hops > FLOW_HOPS_MAX)
 		return -EINVAL;
-	*fl = (struct flows){.o = *o, .stride = stride_of(o)};
+	*fl = (struct flows){.o = *o};
+	fl->stride = (sizeof(struct flow_entry) + hops + 63) & ~(size_t)63;
 	fl->age.period_ns = o->idle_ns ? o->idle_ns / 2 + 1 : 0;
 	rc = area_init(&fl->row, n * sizeof(struct flow_bucket));
 	if (!rc)
@@ -223,15 +219,13 @@ static uint32_t entry_new(struct flows *fl)
 	return at;
 }
 
-/* Of a hash's row, whether there are flows. */
-static uint64_t *nonempty_word(const struct flows *fl, uint64_t hash)
+/* Whether there are flows in a hash's row. */
+static void mark_row(struct flows *fl, uint64_t hash, bool some)
 {
-	return (uint64_t *)fl->some.base + flows_row_of(fl, hash) / 64;
-}
+	uint64_t row = flows_row_of(fl, hash), bit = 1ULL << row % 64;
+	uint64_t *word = (uint64_t *)fl->some.base + row / 64;
 
-static uint64_t nonempty_bit(const struct flows *fl, uint64_t hash)
-{
-	return 1ULL << flows_row_of(fl, hash) % 64;
+	*word = some ? *word | bit : *word & ~bit;
 }
 
 static void evict(struct flows *fl, const struct flow_bucket *b)
@@ -259,7 +253,7 @@ struct flow_entry *flows_find(struct flows *fl, uint64_t hash,
 	if (i == fl->o.buckets)
 		evict(fl, &row[--i]);
 	if (!i)
-		*nonempty_word(fl, hash) |= nonempty_bit(fl, hash);
+		mark_row(fl, hash, true);
 	row[i] = (struct flow_bucket){(uint32_t)hash, entry_new(fl)};
 	f = flows_entry(fl, row[i].at);
 	to_front(row, i);
@@ -281,7 +275,7 @@ static void row_drop(struct flows *fl, uint64_t hash, uint32_t at)
 		row[i] = row[i + 1];
 	row[i] = (struct flow_bucket){0};
 	if (!i)
-		*nonempty_word(fl, hash) &= ~nonempty_bit(fl, hash);
+		mark_row(fl, hash, false);
 }
 
 static void remove_flow(struct flows *fl, uint32_t at, enum flow_leaves why)

@@ -171,12 +171,6 @@ static inline void meter_add(struct meter *m, uint32_t v)
 	m->sum += v;
 }
 
-static inline void meter_halve(struct meter *m)
-{
-	m->n /= 2;
-	m->sum /= 2;
-}
-
 enum {
 	FLOW_METERS = 3, /* of each hop: latency, occupancy, utilization */
 	FLOW_WIDE = METRIC_OF_HOP - FLOW_METERS,

@@ -42,13 +42,6 @@ enum {
 	SECOND = 1000000000,
 };
 
-static void prepare_layout(struct ready_layout *m,
-			   const struct int_layout *layout)
-{
-	fields_of(&m->fields, layout);
-	simd_layout_make(&m->simd, &m->fields);
-}
-
 static const struct ready_layout *find_layout(struct layout_cache *ps,
 					      const struct int_layout *layout)
 {
@@ -58,22 +51,11 @@ static const struct ready_layout *find_layout(struct layout_cache *ps,
 		return ps->latest;
 	m = &ps->layout[rng_mix((uintptr_t)layout->words ^ layout->bitmap) %
 			LAYOUTS_KEPT];
-	if (!fields_are(&m->fields, layout))
-		prepare_layout(m, layout);
+	if (!fields_are(&m->fields, layout)) {
+		fields_of(&m->fields, layout);
+		simd_layout_make(&m->simd, &m->fields);
+	}
 	return ps->latest = m;
-}
-
-/* Of the reporter's layout: a copy if both layouts want one place. */
-static const struct fields *reporter_fields(struct layout_cache *ps,
-					    const struct int_record *v)
-{
-	const struct ready_layout *m = find_layout(ps, v->own.layout);
-
-	if (!v->stack.layout || v->stack.layout == v->own.layout ||
-	    find_layout(ps, v->stack.layout) != m)
-		return &m->fields;
-	prepare_layout(&ps->own, v->own.layout);
-	return &ps->own.fields;
 }
 
 /* A reporter that has pushed its metadata on the stack as well is there once.
@@ -92,8 +74,11 @@ void record_hops_make(struct layout_cache *ps, struct record_hops *vh,
 	*vh = (struct record_hops){.v = v, .reporter = NODE_UNKNOWN};
 	if (v->from.has_node)
 		vh->reporter = v->from.node;
-	if (v->own.layout && v->own.n)
-		vh->own = reporter_fields(ps, v);
+	if (v->own.layout && v->own.n) {
+		if (!fields_are(&ps->own, v->own.layout))
+			fields_of(&ps->own, v->own.layout);
+		vh->own = &ps->own;
+	}
 	if (v->stack.layout && v->stack.n) {
 		vh->stack = &find_layout(ps, v->stack.layout)->fields;
 		vh->n = vh->stacked = v->stack.n;

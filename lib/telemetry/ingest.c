@@ -319,19 +319,22 @@ static void ingest_path_latency(struct ingestion *c)
 	}
 }
 
+static void halve(struct meter *m, unsigned n)
+{
+	for (; n; n--, m++) {
+		m->n /= 2;
+		m->sum /= 2;
+	}
+}
+
 static __attribute__((noinline)) void halve_meters(struct telemetry *t,
 						   struct flow_entry *f)
 {
 	for (unsigned i = 0; i < f->kept; i++) {
-		struct flow_hop *h = flow_hop(&t->flows, f, i);
-		struct flow_wide *w = flow_wide(&t->flows, f, i);
-
-		for (unsigned m = 0; m < FLOW_METERS; m++)
-			meter_halve(&h->meter[m]);
-		for (unsigned m = 0; m < FLOW_WIDE; m++)
-			meter_halve(&w->meter[m]);
+		halve(flow_hop(&t->flows, f, i)->meter, FLOW_METERS);
+		halve(flow_wide(&t->flows, f, i)->meter, FLOW_WIDE);
 	}
-	meter_halve(&f->latency);
+	halve(&f->latency, 1);
 }
 
 /*

@@ -64,9 +64,11 @@ struct ready_layout {
 	struct simd_layout simd;
 };
 
-/* Those that were met, and the one that was met last. */
+/* Those of stacks that were met, and the one that was met last; of a reporter's
+ * own metadata the last one. */
 struct layout_cache {
-	struct ready_layout layout[LAYOUTS_KEPT], own;
+	struct ready_layout layout[LAYOUTS_KEPT];
+	struct fields own;
 	const struct ready_layout *latest; /* of layout[] */
 };
 
