@@ -72,11 +72,6 @@ finish() {
 	wait "$ROWS_TO"
 }
 
-# port_of LOG: where a prometheus: sink listens, once it has said so.
-port_of() {
-	wait_for grep -q '^port ' "$1" && sed -n 's/^port //p' "$1" | tail -n 1
-}
-
 # prometheus_up PORT...: one that asks these every second.
 prometheus_up() {
 	local dir=$BATS_TEST_TMPDIR/prometheus p targets=

@@ -49,7 +49,7 @@ static void outlets_open(struct outlets *out, const struct opts *o)
 		.queue = {.bytes = o->queue,
 			  .spool = o->spool,
 			  .spool_size = o->spool_size,
-			  .end_ns = o->end_ns ? o->end_ns : QUEUE_NO_TIME},
+			  .end_ns = o->end_ns ? o->end_ns : 1},
 		.rules = rules,
 		.n_rules = sizeof(rules) / sizeof(rules[0]),
 	};

@@ -7,14 +7,6 @@
 
 #include "cli/cli.h"
 
-/* Databases take rows in their own time: nothing waits for them before the end.
- */
-static int no_wait(struct row_sink *s)
-{
-	(void)s;
-	return 0;
-}
-
 /* For cancelled(): the databases, and the signals before their end began. */
 static struct databases *all;
 static int stop_before;
@@ -40,7 +32,6 @@ struct row_sink *databases_add(struct databases *d, const char *option,
 	rc = export_open(&d->sink[d->n], url, &mine, &err);
 	if (rc < 0)
 		cli_cannot(option, rc, &err);
-	d->sink[d->n]->flush = no_wait;
 	return d->sink[d->n++];
 }
 
@@ -52,7 +43,6 @@ struct row_sink *databases_all(const struct databases *d)
 		return NULL;
 	if (!(tee = tee_open(d->sink, d->n)))
 		cli_fail("out of memory");
-	tee->flush = no_wait;
 	return tee;
 }
 

@@ -29,12 +29,10 @@ struct export_stop {
 /* Rows in a driver's form. What a spool holds has been written by an earlier
  * version of the program, or damaged: send() checks it. */
 struct export_block {
-	struct export_block *next;
 	char *bytes;
 	size_t len;
-	size_t at;	/* where the rows begin which are not sent */
-	uint32_t rows;	/* not sent yet */
-	size_t charged; /* bytes that count as queued for it */
+	size_t at;     /* where the rows begin which are not sent */
+	uint32_t rows; /* not sent yet */
 };
 
 /* What became of rows in one call. */
@@ -88,15 +86,13 @@ struct export_driver {
 
 	/* Instead of encode and send: all rows of a batch, which are counted
 	 * here or by hear(). 0; or -errno with err set: the same batch later
-	 * again, of which it knows what it has taken. */
+	 * again, and no other, of which it knows what it has taken. */
 	int (*take)(void *self, void *shape, const struct row_batch *b,
 		    struct export_tally *t, struct error *err);
 	/* With take, NULL where that counts all: what has become of rows since
 	 * the last call. 1; 0: nothing new; or -errno with err set: for now it
 	 * goes wrong. */
 	int (*hear)(void *self, struct export_tally *t, struct error *err);
-	/* NULL is fine: where it listens. */
-	uint16_t (*port)(void *self);
 };
 
 /* private to this room: the kinds of databases. */

@@ -46,7 +46,7 @@ enum export_kind {
 struct export_rule {
 	const char *schema;
 	uint8_t kind;	 /* enum export_kind */
-	const char *key; /* row_template_open(); NULL: the measurement */
+	const char *key; /* row_template_check(); NULL: the measurement */
 	/* Of messages in a log, Kafka's: those of one group stay in their
 	 * order. NULL: key. */
 	const char *group;
@@ -54,7 +54,8 @@ struct export_rule {
 
 /* Zero: the defaults. What is pointed at outlives the sink. */
 struct export_options {
-	struct queue_options queue; /* rows to retry: the URL may say */
+	struct queue_options queue; /* but rows to retry, which are the URL's;
+				       32 MiB, 1 GiB in a spool, 5 s */
 	const struct export_rule *rules;
 	unsigned n_rules;
 	/* For /healthz of prometheus: what is wrong in text, or true. Called by

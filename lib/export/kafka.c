@@ -8,7 +8,7 @@
  *	kafka://HOST[,HOST...]/TOPIC
  *			the measurement by default; of a topic for all each
  *			object says of which it is
- *	key.SCHEMA=KEY	as in row_template_open(); by the caller's rules, or
+ *	key.SCHEMA=KEY	as in row_template_check(); by the caller's rules, or
  *			none
  *	conf.NAME=VALUE	of librdkafka: conf.compression.type=lz4
  *	timeout=TIME	until a row that is not delivered is lost: 5m
@@ -37,17 +37,16 @@ struct kafka {
 	const struct export_stop *stop;
 	uint64_t timeout_ns;
 	struct outbuf key, json;
-	const struct row_batch *begun; /* of which not all is taken, or NULL, */
-	unsigned row;		       /* and the next of it */
-	struct export_tally heard;     /* since hear() was asked last */
-	bool fails; /* the same: a broker, or its connection */
+	unsigned row;		   /* the next to take of the batch in hand */
+	struct export_tally heard; /* since hear() was asked last */
+	bool fails;		   /* the same: a broker, or its connection */
 	struct error why;
 };
 
 struct form {
 	rd_kafka_topic_t *topic;
 	struct encoder *e;
-	struct row_template *key; /* NULL: none */
+	const char *key; /* row_template_check(); NULL: none */
 };
 
 /* clang-format off */
@@ -173,7 +172,6 @@ static void kafka_unshape(void *shape)
 
 	if (m->topic)
 		rd_kafka_topic_destroy(m->topic);
-	row_template_close(m->key);
 	encoder_close(m->e);
 }
 
@@ -194,16 +192,15 @@ static int kafka_shape(void *shape, void *self, const struct schema *s,
 		       struct error *err)
 {
 	struct kafka *x = self;
-	const char *key = key_of(x, s->name), *topic = x->url->path;
+	const char *topic = x->url->path;
 	struct form *m = shape;
-	int rc = 0;
+	int rc;
 
+	m->key = key_of(x, s->name);
 	m->e = encoder_open(ROW_NDJSON, s);
 	if (!m->e || (*topic && !encoder_say_schema(m->e)))
 		return error_set(err, -ENOMEM, "out of memory");
-	if (key)
-		rc = row_template_open(&m->key, key, s, err);
-	if (rc < 0)
+	if (m->key && (rc = row_template_check(m->key, s, err)) < 0)
 		return rc;
 	m->topic = rd_kafka_topic_new(x->rk, *topic ? topic : s->name, NULL);
 	return m->topic ? 0
@@ -245,9 +242,6 @@ static int kafka_take(void *self, void *shape, const struct row_batch *b,
 	struct kafka *x = self;
 
 	(void)t; /* kafka_hear() has it */
-	if (x->begun != b)
-		x->row = 0;
-	x->begun = b;
 	while (x->row < b->rows) {
 		rd_kafka_resp_err_t rc = produce_message(x, shape, b, x->row);
 
@@ -263,7 +257,7 @@ static int kafka_take(void *self, void *shape, const struct row_batch *b,
 			return error_set(err, -EAGAIN, "%s", x->why.text);
 		}
 	}
-	x->begun = NULL;
+	x->row = 0;
 	return 0;
 }
 

@@ -629,13 +629,6 @@ static int prometheus_take(void *self, void *shape, const struct row_batch *b,
 	return 0;
 }
 
-static uint16_t prometheus_port(void *self)
-{
-	struct prometheus *x = self;
-
-	return x->port;
-}
-
 const struct export_scheme export_prometheus = {
 	.scheme = "prometheus",
 	.size = sizeof(defaults),
@@ -648,6 +641,5 @@ const struct export_scheme export_prometheus = {
 			.shape_size = sizeof(struct series_form *),
 			.shape = prometheus_shape,
 			.take = prometheus_take,
-			.port = prometheus_port,
 		},
 };

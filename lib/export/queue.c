@@ -2,10 +2,7 @@
 /*
  * queue.c - put(); the thread that makes blocks of rows, or hands them to a
  * driver that takes rows; the thread that sends blocks; the end. spool.c has
- * the files.
- *
- * With a spool all blocks go through it, in order: one thread appends, the
- * other reads. Without one they wait in memory.
+ * the blocks between these threads.
  */
 #include "export/queue.h"
 
@@ -26,7 +23,6 @@ enum {
 				 for what became of rows that were taken */
 	RETRY_NS = 100000000, /* the first time; it doubles */
 	SECOND_NS = 1000000000,
-	FAILING_LINGER = 10, /* s that a block waits for rows then */
 	NAP_NS = 2000000,
 	NAP_BATCHES = 16,
 };
@@ -43,26 +39,21 @@ struct queue {
 	void *self;  /* the driver's */
 	void *owned; /* what it looks at */
 	struct queue_options options;
-	struct spool *spool; /* NULL: none */
+	struct spool *spool;
 	struct export_stop *stop;
 	pthread_t packer, sender;
 	bool packs, sends; /* the threads run */
 
 	pthread_mutex_t lock;	/* of all that follows */
-	pthread_cond_t batch;	/* the packer waits: for batches, an end */
-	pthread_cond_t block;	/* the sender waits: for blocks, an end; and the
-				   packer for room for one */
-	pthread_cond_t settled; /* the caller's flush or end waits */
-	struct batch *batches, **last_batch;
-	unsigned waiting; /* batches */
-	unsigned wanted;  /* so many of them wake the packer */
-	struct export_block *blocks, **last_block; /* without a spool */
-	size_t batch_bytes, block_bytes, room;	   /* room: for each of them */
-	uint64_t linger_ns;  /* the packer's: that a block waits now */
-	bool flushing;	     /* blocks do not wait for more rows */
-	bool spool_stuck;    /* the packer waits for room in it */
-	uint64_t hold_until; /* put() waits for room till then; 0: as the
-				options say */
+	pthread_cond_t batches; /* have come, or the end */
+	pthread_cond_t changed; /* anything else */
+	struct batch *first, **last;
+	unsigned waiting;   /* batches */
+	unsigned wanted;    /* so many of them wake the packer */
+	size_t bytes, room; /* of batches; as much again for blocks */
+	bool stuck;	    /* the spool's disk, or its part of that, is full */
+	uint64_t hold_until_ns; /* put() waits for room till then; 0: as the
+				 options say */
 	bool ending, packed, sent;
 	struct queue_status status;
 };
@@ -100,6 +91,15 @@ static void wait_until(struct queue *x, pthread_cond_t *cond, uint64_t until_ns)
 	pthread_cond_timedwait(cond, &x->lock, &t);
 }
 
+/* Adds to a counter of the ledger. */
+static void count(struct queue *x, uint64_t *counter, uint64_t rows)
+{
+	pthread_mutex_lock(&x->lock);
+	*counter += rows;
+	pthread_cond_broadcast(&x->changed);
+	pthread_mutex_unlock(&x->lock);
+}
+
 /* What became of rows in one try: rc of the driver, and why. */
 static void count_try(struct queue *x, const struct export_tally *t, int rc,
 		      const struct error *why)
@@ -118,61 +118,31 @@ static void count_try(struct queue *x, const struct export_tally *t, int rc,
 	s->failing = rc < 0;
 	s->ledger.retries += rc < 0;
 	s->ledger.blocks += rc >= 0;
-	pthread_cond_broadcast(&x->settled);
+	pthread_cond_broadcast(&x->changed);
 	pthread_mutex_unlock(&x->lock);
 }
 
-/* Waits before another try; at the end not for long. False: there is none. */
-static bool pause_for(struct queue *x, uint64_t delay_ns)
+/* Waits before another try, longer each time; at the end not for long. delay: 0
+ * before the first. False: there is none. */
+static bool pause_for(struct queue *x, uint64_t *delay_ns)
 {
-	uint64_t from = clock_ns(), until = from + delay_ns;
+	uint64_t from = clock_ns(), until;
 
+	*delay_ns = *delay_ns ? *delay_ns * 2 : RETRY_NS;
+	if (*delay_ns > x->options.retry_ns)
+		*delay_ns = x->options.retry_ns;
+	until = from + *delay_ns;
 	pthread_mutex_lock(&x->lock);
 	while (!x->stop->now && clock_ns() < until) {
 		if (x->ending && until > from + RETRY_NS)
 			until = from + RETRY_NS;
-		wait_until(x, &x->block, until);
+		wait_until(x, &x->changed, until);
 	}
 	pthread_mutex_unlock(&x->lock);
 	return !x->stop->now;
 }
 
-/* The pause after one of so long; 0: the first. */
-static uint64_t next_delay(const struct queue *x, uint64_t delay)
-{
-	delay = delay ? delay * 2 : RETRY_NS;
-	return delay < x->options.retry_ns ? delay : x->options.retry_ns;
-}
-
-static uint64_t spool_holds(const struct queue *x)
-{
-	return x->spool ? spool_rows(x->spool) : 0;
-}
-
-static void block_free(struct export_block *b)
-{
-	free(b->bytes);
-	free(b);
-}
-
 /* --- rows that come ------------------------------------------------------- */
-
-static size_t batch_bytes_of(const struct row_batch *b)
-{
-	return b->size + sizeof(struct batch) +
-	       (size_t)(b->room + 1) * b->schema->n * sizeof(b->cells[0]);
-}
-
-static void append_batch(struct queue *x, struct batch *n, size_t bytes)
-{
-	n->next = NULL;
-	n->bytes = bytes;
-	*x->last_batch = n;
-	x->last_batch = &n->next;
-	x->batch_bytes += bytes;
-	if (++x->waiting >= x->wanted || x->batch_bytes >= x->room / 2)
-		pthread_cond_signal(&x->batch);
-}
 
 static bool is_cancelled(const struct queue *x)
 {
@@ -182,7 +152,7 @@ static bool is_cancelled(const struct queue *x)
 /* One batch may be more than all the room. */
 static bool has_room(const struct queue *x, size_t bytes)
 {
-	return !x->batch_bytes || x->batch_bytes + bytes <= x->room;
+	return !x->bytes || x->bytes + bytes <= x->room;
 }
 
 /* Whether put() waits: always while the spool takes rows, at a disk's pace. */
@@ -190,9 +160,10 @@ static bool waits_for_room(const struct queue *x)
 {
 	if (x->ending)
 		return false;
-	if (x->spool && !x->spool_stuck)
+	if (x->options.spool && !x->stuck)
 		return true;
-	return x->hold_until ? clock_ns() < x->hold_until : x->options.hold;
+	return x->hold_until_ns ? clock_ns() < x->hold_until_ns
+				: x->options.hold;
 }
 
 void queue_last(struct row_sink *face)
@@ -200,40 +171,39 @@ void queue_last(struct row_sink *face)
 	struct queue *x = (struct queue *)face;
 
 	pthread_mutex_lock(&x->lock);
-	if (!x->hold_until)
-		x->hold_until = clock_ns() + x->options.end_ns;
+	if (!x->hold_until_ns)
+		x->hold_until_ns = clock_ns() + x->options.end_ns;
 	pthread_mutex_unlock(&x->lock);
-}
-
-/* lock is held, but while it is asked. */
-static void wait_for_room(struct queue *x, size_t bytes)
-{
-	while (!has_room(x, bytes) && waits_for_room(x)) {
-		wait_until(x, &x->settled, clock_ns() + CANCEL_POLL_NS);
-		pthread_mutex_unlock(&x->lock);
-		if (is_cancelled(x))
-			queue_last(&x->face);
-		pthread_mutex_lock(&x->lock);
-	}
 }
 
 static int sink_put(struct row_sink *face, struct row_batch *b)
 {
 	struct queue *x = (struct queue *)face;
-	size_t bytes = batch_bytes_of(b);
-	unsigned rows = b->rows;
+	size_t bytes = sizeof(struct batch) + b->used +
+		       (size_t)b->rows * b->schema->n * sizeof(b->cells[0]);
 	struct batch *n;
 
-	if (!rows)
+	if (!b->rows)
 		return 0;
 	pthread_mutex_lock(&x->lock);
-	x->status.ledger.rows += rows;
-	wait_for_room(x, bytes);
-	n = x->ending || !has_room(x, bytes) ? NULL : malloc(sizeof(*n));
-	if (n && row_batch_take(&n->rows, b) == 0) {
-		append_batch(x, n, bytes);
+	x->status.ledger.rows += b->rows;
+	while (!has_room(x, bytes) && waits_for_room(x)) {
+		wait_until(x, &x->changed, clock_ns() + CANCEL_POLL_NS);
+		pthread_mutex_unlock(&x->lock);
+		if (is_cancelled(x))
+			queue_last(face);
+		pthread_mutex_lock(&x->lock);
+	}
+	n = x->ending || !has_room(x, bytes) ? NULL : calloc(1, sizeof(*n));
+	if (n && row_batch_copy(&n->rows, b) == 0) {
+		n->bytes = bytes;
+		*x->last = n;
+		x->last = &n->next;
+		x->bytes += bytes;
+		if (++x->waiting >= x->wanted || x->bytes >= x->room / 2)
+			pthread_cond_signal(&x->batches);
 	} else {
-		x->status.ledger.full += rows;
+		x->status.ledger.full += b->rows;
 		free(n);
 	}
 	pthread_mutex_unlock(&x->lock);
@@ -242,20 +212,8 @@ static int sink_put(struct row_sink *face, struct row_batch *b)
 
 static int sink_flush(struct row_sink *face)
 {
-	struct queue *x = (struct queue *)face;
-	uint64_t until = clock_ns() + x->options.end_ns;
-	int rc = 0;
-
-	pthread_mutex_lock(&x->lock);
-	while (!rc && ledger_rest(&queue_ledger, &x->status.ledger)) {
-		x->flushing = true;
-		pthread_cond_signal(&x->batch);
-		wait_until(x, &x->settled, until);
-		if (clock_ns() >= until)
-			rc = -ETIMEDOUT;
-	}
-	pthread_mutex_unlock(&x->lock);
-	return rc;
+	(void)face;
+	return 0;
 }
 
 /* --- the packer: blocks of rows ------------------------------------------ */
@@ -299,76 +257,42 @@ static struct form *form_of(struct queue *x, struct form **forms,
 	return m;
 }
 
-static void free_forms(struct queue *x, struct form *m)
-{
-	struct form *next;
-
-	for (; m; m = next) {
-		next = m->next;
-		free_shape(x, m);
-		free(m->o.text);
-		free(m);
-	}
-}
-
 static void refuse_rows(struct queue *x, uint64_t rows, const char *why)
 {
 	pthread_mutex_lock(&x->lock);
 	x->status.ledger.refused += rows;
 	error_set(&x->status.refusal, 0, "%s", why);
-	pthread_cond_broadcast(&x->settled);
 	pthread_mutex_unlock(&x->lock);
 }
 
-/* False: the spool has no room, and why is told. lock is held, but while it
- * writes. */
-static bool spool_block(struct queue *x, const struct export_block *b)
+/* To the sender; waits for room, so that batches queue up. */
+static void hand_over(struct queue *x, struct export_block *b)
 {
+	struct queue_status *s = &x->status;
+	uint32_t rows = b->rows;
 	struct error why;
 	int rc;
 
-	pthread_mutex_unlock(&x->lock);
-	rc = spool_append(x->spool, b, &why);
-	pthread_mutex_lock(&x->lock);
-	if (rc < 0) {
-		x->status.spool = why;
-		x->status.ledger.spool_full += !x->spool_stuck;
-		pthread_cond_broadcast(&x->settled); /* put() waits no more */
-	} else {
-		x->status.ledger.spooled += b->rows;
-		pthread_cond_signal(&x->block);
-	}
-	x->spool_stuck = rc < 0;
-	return rc == 0;
-}
-
-/* Waits for room in the spool, so that batches queue up. */
-static void hand_to_spool(struct queue *x, struct export_block *b)
-{
-	pthread_mutex_lock(&x->lock);
-	while (!spool_block(x, b)) {
-		if (x->stop->now) {
-			x->status.ledger.full += b->rows;
-			break;
+	while ((rc = spool_append(x->spool, b, &why)) < 0 && !x->stop->now) {
+		pthread_mutex_lock(&x->lock);
+		if (x->options.spool) {
+			s->spool = why;
+			s->ledger.spool_full += !x->stuck;
+			x->stuck = true; /* put() waits no more */
+			pthread_cond_broadcast(&x->changed);
 		}
-		wait_until(x, &x->block, clock_ns() + LOOK_NS);
+		wait_until(x, &x->changed, clock_ns() + LOOK_NS);
+		pthread_mutex_unlock(&x->lock);
 	}
-	x->spool_stuck = false;
-	pthread_mutex_unlock(&x->lock);
-	block_free(b);
-}
-
-/* The same in memory, which has room for one block whatever its size. */
-static void hand_to_sender(struct queue *x, struct export_block *b)
-{
+	if (rc < 0) {
+		free(b->bytes);
+		free(b);
+	}
 	pthread_mutex_lock(&x->lock);
-	while (x->blocks && x->block_bytes + b->len > x->room && !x->stop->now)
-		wait_until(x, &x->block, clock_ns() + SECOND_NS);
-	*x->last_block = b;
-	x->last_block = &b->next;
-	b->charged = b->len;
-	x->block_bytes += b->charged;
-	pthread_cond_broadcast(&x->block);
+	x->stuck = false;
+	if (x->options.spool)
+		*(rc < 0 ? &s->ledger.full : &s->ledger.spooled) += rows;
+	pthread_cond_broadcast(&x->changed);
 	pthread_mutex_unlock(&x->lock);
 }
 
@@ -379,20 +303,14 @@ static void finish_block(struct queue *x, struct form *m)
 	if (!m->rows)
 		return;
 	b = calloc(1, sizeof(*b));
-	if (b && !(b->bytes = outbuf_take(&m->o, &b->len))) {
+	if (b && (b->bytes = outbuf_take(&m->o, &b->len))) {
+		b->rows = m->rows;
+		hand_over(x, b);
+	} else {
 		free(b);
-		b = NULL;
-	}
-	if (!b) {
 		refuse_rows(x, m->rows, "out of memory");
 		outbuf_cut(&m->o, 0);
 		m->o.err = 0;
-	} else {
-		b->rows = m->rows;
-		if (x->spool)
-			hand_to_spool(x, b);
-		else
-			hand_to_sender(x, b);
 	}
 	m->rows = 0;
 }
@@ -402,7 +320,7 @@ static void encode_rows(struct queue *x, struct form *m,
 {
 	for (unsigned i = 0; i < b->rows; i++) {
 		if (!m->rows)
-			m->due_ns = clock_ns() + x->linger_ns;
+			m->due_ns = clock_ns() + x->options.linger_ns;
 		x->driver->encode(x->self, m->shape, &m->o, b, i, m->rows);
 		m->rows++;
 		if (m->rows >= x->options.rows ||
@@ -411,22 +329,23 @@ static void encode_rows(struct queue *x, struct form *m,
 	}
 }
 
-/* A driver that takes rows itself; what it cannot take before the end is not
+/* To a driver that takes rows itself; what it cannot take before the end is not
  * sent. */
 static void pass_rows(struct queue *x, struct form *m, struct row_batch *b)
 {
 	uint64_t delay = 0;
 	int rc;
 
-	do {
+	while (!x->stop->now) {
 		struct export_tally t = {0};
 		struct error why = {""};
 
 		rc = x->driver->take(x->self, m->shape, b, &t, &why);
 		if (rc < 0 || !x->driver->hear)
 			count_try(x, &t, rc, &why);
-		delay = next_delay(x, delay);
-	} while (rc < 0 && pause_for(x, delay));
+		if (rc == 0 || !pause_for(x, &delay))
+			break;
+	}
 }
 
 /* What has become of rows that were taken. */
@@ -440,9 +359,9 @@ static void hear_outcome(struct queue *x)
 		count_try(x, &t, rc, &why);
 }
 
-static void pack_batch(struct queue *x, struct form **forms,
-		       struct row_batch *b)
+static void pack_batch(struct queue *x, struct form **forms, struct batch *n)
 {
+	struct row_batch *b = &n->rows;
 	struct form *m = form_of(x, forms, b->schema);
 
 	if (!m || !m->shape)
@@ -451,39 +370,12 @@ static void pack_batch(struct queue *x, struct form **forms,
 		pass_rows(x, m, b);
 	else
 		encode_rows(x, m, b);
-}
-
-/* A batch whose rows have been packed. */
-static void release_batch(struct queue *x, struct batch *n)
-{
 	pthread_mutex_lock(&x->lock);
-	x->batch_bytes -= n->bytes;
-	pthread_cond_broadcast(&x->settled);
+	x->bytes -= n->bytes;
+	pthread_cond_broadcast(&x->changed);
 	pthread_mutex_unlock(&x->lock);
-	row_batch_fini(&n->rows);
+	row_batch_fini(b);
 	free(n);
-}
-
-static void pack_all(struct queue *x, struct form **forms, struct batch *list)
-{
-	struct batch *next;
-
-	for (; list; list = next) {
-		next = list->next;
-		pack_batch(x, forms, &list->rows);
-		release_batch(x, list);
-	}
-}
-
-/* When the next block is due, or something may be heard; else in a while. */
-static uint64_t next_due(const struct queue *x, const struct form *m)
-{
-	uint64_t due = clock_ns() + (x->driver->hear ? LOOK_NS : SECOND_NS);
-
-	for (; m; m = m->next)
-		if (m->rows && m->due_ns < due)
-			due = m->due_ns;
-	return due;
 }
 
 /* Waking a thread costs the caller of put() much: as long as rows come, the
@@ -493,84 +385,80 @@ static void nap_for_rows(struct queue *x)
 	uint64_t until = clock_ns() + NAP_NS;
 
 	x->wanted = NAP_BATCHES;
-	while (x->waiting < x->wanted && x->batch_bytes < x->room / 2 &&
-	       !x->ending && !x->flushing && clock_ns() < until)
-		wait_until(x, &x->batch, until);
+	while (x->waiting < x->wanted && x->bytes < x->room / 2 && !x->ending &&
+	       clock_ns() < until)
+		wait_until(x, &x->batches, until);
 	x->wanted = 1;
-}
-
-/* Whether rows were taken of which nothing is heard yet. lock is held. */
-static bool is_under_way(const struct queue *x)
-{
-	return x->driver->hear && ledger_rest(&queue_ledger, &x->status.ledger);
 }
 
 /* The batches that have come, or NULL: something is due, or the end. busy: some
  * had come before. */
-static struct batch *take_batches(struct queue *x, const struct form *forms,
-				  bool busy, bool *end, bool *all)
+static struct batch *take_batches(struct queue *x, const struct form *m,
+				  bool busy, bool *end)
 {
-	uint64_t due = next_due(x, forms);
+	uint64_t due = clock_ns() + (x->driver->hear ? LOOK_NS : SECOND_NS);
 	struct batch *list;
+	bool more = true;
 
+	for (; m; m = m->next)
+		if (m->rows && m->due_ns < due)
+			due = m->due_ns;
 	pthread_mutex_lock(&x->lock);
 	if (busy && x->options.linger_ns)
 		nap_for_rows(x);
-	while (!x->batches && !x->flushing && clock_ns() < due &&
-	       (!x->ending || is_under_way(x)) && !x->stop->now)
-		wait_until(x, &x->batch, due);
-	/* Full blocks are fewer files. */
-	x->linger_ns = x->spool && x->status.failing
-			       ? FAILING_LINGER * UINT64_C(1000000000)
-			       : x->options.linger_ns;
-	list = x->batches;
-	x->batches = NULL;
-	x->last_batch = &x->batches;
+	/* At the end, until all is heard of the rows that were taken. */
+	while (!(list = x->first) && !x->stop->now &&
+	       (more = !x->ending ||
+		       (x->driver->hear &&
+			ledger_rest(&queue_ledger, &x->status.ledger))) &&
+	       clock_ns() < due)
+		wait_until(x, &x->batches, due);
+	*end = !list && (x->stop->now || !more);
+	x->first = NULL;
+	x->last = &x->first;
 	x->waiting = 0;
-	*end = x->ending && !list && (x->stop->now || !is_under_way(x));
-	*all = *end || (x->flushing && !list);
-	if (*all)
-		x->flushing = false;
 	pthread_mutex_unlock(&x->lock);
 	return list;
-}
-
-static void finish_due(struct queue *x, struct form *m, bool all)
-{
-	for (; m; m = m->next)
-		if (all || clock_ns() >= m->due_ns)
-			finish_block(x, m);
 }
 
 static void *pack_batches(void *queue)
 {
 	struct queue *x = queue;
-	struct form *forms = NULL;
-	bool busy = false, end = false, all;
+	struct form *forms = NULL, *m;
+	bool busy = false, end = false;
+	struct batch *list, *next;
 
 	while (!end) {
-		struct batch *list = take_batches(x, forms, busy, &end, &all);
-
-		busy = list != NULL;
-		pack_all(x, &forms, list);
-		finish_due(x, forms, all);
+		list = take_batches(x, forms, busy, &end);
+		for (busy = list; list; list = next) {
+			next = list->next;
+			pack_batch(x, &forms, list);
+		}
+		for (m = forms; m; m = m->next)
+			if (end || clock_ns() >= m->due_ns)
+				finish_block(x, m);
 		hear_outcome(x);
 	}
-	free_forms(x, forms);
+	while ((m = forms)) {
+		forms = m->next;
+		free_shape(x, m);
+		free(m->o.text);
+		free(m);
+	}
 	pthread_mutex_lock(&x->lock);
 	x->packed = true;
-	pthread_cond_broadcast(&x->block);
-	pthread_cond_broadcast(&x->settled);
+	pthread_cond_broadcast(&x->changed);
 	pthread_mutex_unlock(&x->lock);
 	return NULL;
 }
 
 /* --- the sender ---------------------------------------------------------- */
 
-/* False: the end has come before. A block of the spool stays there as it is,
- * then, and all of it is sent again. */
+/* False: the end has come before. A block in a file stays as it is then, and
+ * all of it is sent again. */
 static bool deliver_block(struct queue *x, struct export_block *b)
 {
+	struct queue_ledger *l = &x->status.ledger;
 	struct export_tally all = {0};
 	uint64_t delay = 0;
 
@@ -584,100 +472,60 @@ static bool deliver_block(struct queue *x, struct export_block *b)
 			break;
 		all.written += t.written;
 		all.refused += t.refused;
-		delay = next_delay(x, t.written || t.refused ? 0 : delay);
-		if (pause_for(x, delay))
+		if (t.written || t.refused)
+			delay = 0;
+		if (pause_for(x, &delay))
 			continue;
-		if (x->spool) {
-			pthread_mutex_lock(&x->lock);
-			x->status.ledger.written -= all.written;
-			x->status.ledger.refused -= all.refused;
-			pthread_mutex_unlock(&x->lock);
+		if (x->options.spool) {
+			count(x, &l->written, -all.written);
+			count(x, &l->refused, -all.refused);
 		}
 		return false;
 	}
 	return true;
 }
 
-/* The oldest of the spool; NULL: it could not be read, now. */
-static struct export_block *block_from_spool(struct queue *x)
-{
-	struct error why;
-	struct export_block *b;
-	uint64_t lost;
-	int rc = spool_next(x->spool, &b, &lost);
-
-	if (rc >= 0)
-		return b;
-	if (rc == -EBADMSG) {
-		pthread_mutex_lock(&x->lock);
-		x->status.ledger.damaged += lost;
-		pthread_cond_broadcast(&x->settled);
-		pthread_mutex_unlock(&x->lock);
-		return NULL;
-	}
-	error_set(&why, rc, "spool: %s", strerror(-rc));
-	count_try(x, &(struct export_tally){0}, rc, &why);
-	pause_for(x, x->options.retry_ns);
-	return NULL;
-}
-
-static struct export_block *block_from_memory(struct queue *x)
-{
-	struct export_block *b = x->blocks;
-
-	if (b && !(x->blocks = b->next))
-		x->last_block = &x->blocks;
-	return b;
-}
-
 /* Waits for the next block. NULL: there will be none. */
 static struct export_block *next_block(struct queue *x)
 {
 	struct export_block *b = NULL;
+	uint64_t lost, delay = 0;
+	struct error why;
+	int rc = 0;
 
-	pthread_mutex_lock(&x->lock);
-	while (!x->stop->now && !(b = block_from_memory(x))) {
-		if (spool_holds(x)) {
-			pthread_mutex_unlock(&x->lock);
-			b = block_from_spool(x);
-			pthread_mutex_lock(&x->lock);
-			if (b)
-				break;
-		} else if (x->packed) {
-			break;
-		} else {
-			pthread_cond_wait(&x->block, &x->lock);
+	while (rc <= 0) {
+		pthread_mutex_lock(&x->lock);
+		while (!x->stop->now && !spool_rows(x->spool) && !x->packed)
+			pthread_cond_wait(&x->changed, &x->lock);
+		pthread_mutex_unlock(&x->lock);
+		if (x->stop->now || !spool_rows(x->spool))
+			return NULL;
+		rc = spool_next(x->spool, &b, &lost);
+		if (rc == -EBADMSG) {
+			count(x, &x->status.ledger.damaged, lost);
+		} else if (rc < 0) {
+			error_set(&why, rc, "spool: %s", strerror(-rc));
+			count_try(x, &(struct export_tally){0}, rc, &why);
+			pause_for(x, &delay);
 		}
 	}
-	pthread_mutex_unlock(&x->lock);
 	return b;
-}
-
-static void release_block(struct queue *x, const struct export_block *b)
-{
-	if (x->spool)
-		spool_done(x->spool);
-	pthread_mutex_lock(&x->lock);
-	x->block_bytes -= b->charged;
-	pthread_cond_broadcast(&x->block);
-	pthread_cond_broadcast(&x->settled);
-	pthread_mutex_unlock(&x->lock);
 }
 
 static void *send_blocks(void *queue)
 {
 	struct queue *x = queue;
-	bool more = true;
 	struct export_block *b;
 
-	while (more && (b = next_block(x))) {
-		if ((more = deliver_block(x, b)))
-			release_block(x, b);
-		block_free(b);
+	while ((b = next_block(x)) && deliver_block(x, b)) {
+		spool_done(x->spool);
+		pthread_mutex_lock(&x->lock);
+		pthread_cond_broadcast(&x->changed);
+		pthread_mutex_unlock(&x->lock);
 	}
 	pthread_mutex_lock(&x->lock);
 	x->sent = true;
-	pthread_cond_broadcast(&x->settled);
+	pthread_cond_broadcast(&x->changed);
 	pthread_mutex_unlock(&x->lock);
 	return NULL;
 }
@@ -693,15 +541,15 @@ static void end_threads(struct queue *x)
 
 	pthread_mutex_lock(&x->lock);
 	x->ending = true;
-	pthread_cond_broadcast(&x->batch);
-	pthread_cond_broadcast(&x->block);
+	pthread_cond_broadcast(&x->batches);
+	pthread_cond_broadcast(&x->changed);
 	blocks = x->status.ledger.blocks;
 	while (!(x->sends ? x->sent : x->packed) &&
 	       (now = clock_ns()) < until && !cancelled) {
 		if (x->options.hold && x->status.ledger.blocks != blocks)
 			until = now + x->options.end_ns;
 		blocks = x->status.ledger.blocks;
-		wait_until(x, &x->settled,
+		wait_until(x, &x->changed,
 			   until - now < CANCEL_POLL_NS ? until
 							: now + CANCEL_POLL_NS);
 		pthread_mutex_unlock(&x->lock);
@@ -709,26 +557,24 @@ static void end_threads(struct queue *x)
 		pthread_mutex_lock(&x->lock);
 	}
 	x->stop->now = true;
-	pthread_cond_broadcast(&x->batch);
-	pthread_cond_broadcast(&x->block);
+	pthread_cond_broadcast(&x->batches);
+	pthread_cond_broadcast(&x->changed);
 	pthread_mutex_unlock(&x->lock);
 	if (x->driver->wake)
 		x->driver->wake(x->self);
-	if (x->packs)
-		pthread_join(x->packer, NULL);
+	pthread_join(x->packer, NULL);
 	if (x->sends)
 		pthread_join(x->sender, NULL);
 	x->packs = x->sends = false;
 }
 
-static void free_blocks(struct export_block *b)
+/* Of what is under way, what is in files; more may just have come there. */
+static uint64_t count_kept(const struct queue *x, const struct queue_ledger *l)
 {
-	struct export_block *next;
+	uint64_t under_way = ledger_rest(&queue_ledger, l);
+	uint64_t rows = x->options.spool ? spool_rows(x->spool) : 0;
 
-	for (; b; b = next) {
-		next = b->next;
-		block_free(b);
-	}
+	return rows < under_way ? rows : under_way;
 }
 
 int queue_end(struct row_sink *face)
@@ -738,10 +584,8 @@ int queue_end(struct row_sink *face)
 
 	if (x->packs) {
 		end_threads(x);
-		l->kept = spool_holds(x);
+		l->kept = count_kept(x, l);
 		l->unsent = ledger_rest(&queue_ledger, l);
-		free_blocks(x->blocks);
-		x->blocks = NULL;
 	}
 	return l->unsent || l->kept ? -ETIMEDOUT : 0;
 }
@@ -753,21 +597,12 @@ static int sink_close(struct row_sink *face)
 
 	x->driver->close(x->self);
 	spool_close(x->spool);
-	pthread_cond_destroy(&x->batch);
-	pthread_cond_destroy(&x->block);
-	pthread_cond_destroy(&x->settled);
+	pthread_cond_destroy(&x->batches);
+	pthread_cond_destroy(&x->changed);
 	pthread_mutex_destroy(&x->lock);
 	free(x->owned);
 	free(x);
 	return rc;
-}
-
-/* Of what is under way, what is in the spool; more may just have come there. */
-static uint64_t rows_in_spool(const struct queue *x, uint64_t under_way)
-{
-	uint64_t rows = spool_holds(x);
-
-	return rows < under_way ? rows : under_way;
 }
 
 void queue_status(struct row_sink *face, struct queue_status *out)
@@ -778,52 +613,8 @@ void queue_status(struct row_sink *face, struct queue_status *out)
 	pthread_mutex_lock(&x->lock);
 	*out = x->status;
 	pthread_mutex_unlock(&x->lock);
-	l->kept += rows_in_spool(x, ledger_rest(&queue_ledger, l));
+	l->kept += count_kept(x, l);
 	l->waiting = ledger_rest(&queue_ledger, l);
-	if (x->driver->port)
-		out->port = x->driver->port(x->self);
-}
-
-static uint64_t time_or_default(uint64_t ns, uint64_t usual)
-{
-	return ns == QUEUE_NO_TIME ? 0 : ns ? ns : usual;
-}
-
-static void set_defaults(struct queue_options *o)
-{
-	if (!o->bytes)
-		o->bytes = UINT64_C(32) << 20;
-	if (!o->spool_size)
-		o->spool_size = UINT64_C(1) << 30;
-	if (!o->rows)
-		o->rows = 5000;
-	o->end_ns = time_or_default(o->end_ns, UINT64_C(5000000000));
-	o->linger_ns = time_or_default(o->linger_ns, UINT64_C(200000000));
-	if (!o->retry_ns)
-		o->retry_ns = UINT64_C(10000000000);
-}
-
-static struct queue *make_queue(const struct queue_options *o)
-{
-	struct queue *x = calloc(1, sizeof(*x));
-	pthread_condattr_t a;
-
-	if (!x)
-		return NULL;
-	x->face = (struct row_sink){sink_put, sink_flush, sink_close};
-	x->options = *o;
-	x->status.name = o->name;
-	set_defaults(&x->options);
-	x->last_batch = &x->batches;
-	x->last_block = &x->blocks;
-	pthread_mutex_init(&x->lock, NULL);
-	pthread_condattr_init(&a);
-	pthread_condattr_setclock(&a, CLOCK_MONOTONIC);
-	pthread_cond_init(&x->batch, &a);
-	pthread_cond_init(&x->block, &a);
-	pthread_cond_init(&x->settled, &a);
-	pthread_condattr_destroy(&a);
-	return x;
 }
 
 /* Opens the spool, and starts the threads. */
@@ -833,8 +624,9 @@ static int start_queue(struct queue *x, const char *spool_name,
 	const struct queue_options *o = &x->options;
 	int rc;
 
-	if (o->spool && x->driver->send) {
-		rc = spool_open(&x->spool, o->spool, spool_name, o->spool_size,
+	if (x->driver->send) {
+		rc = spool_open(&x->spool, o->spool, spool_name,
+				o->spool ? o->spool_size : x->room,
 				&x->status.ledger.found, err);
 		if (rc < 0)
 			return rc;
@@ -851,18 +643,31 @@ static int start_queue(struct queue *x, const char *spool_name,
 int queue_open(struct row_sink **out, const struct queue_options *o,
 	       const struct queue_driver *d, struct error *err)
 {
-	struct queue *x = make_queue(o);
+	struct queue *x = calloc(1, sizeof(*x));
+	pthread_condattr_t a;
 	int rc;
 
 	if (!x) {
 		d->driver->close(d->self);
 		return error_set(err, -ENOMEM, "out of memory");
 	}
+	x->face = (struct row_sink){sink_put, sink_flush, sink_close};
 	x->driver = d->driver;
 	x->self = d->self;
 	x->stop = d->stop;
-	/* Of a driver that takes rows there are no blocks. */
-	x->room = x->options.bytes / (x->driver->take ? 1 : 2);
+	x->options = *o;
+	x->status.name = o->name;
+	/* Of a driver that takes rows there are neither blocks nor files. */
+	x->room = o->bytes / (x->driver->take ? 1 : 2);
+	if (x->driver->take)
+		x->options.spool = NULL;
+	x->last = &x->first;
+	pthread_mutex_init(&x->lock, NULL);
+	pthread_condattr_init(&a);
+	pthread_condattr_setclock(&a, CLOCK_MONOTONIC);
+	pthread_cond_init(&x->batches, &a);
+	pthread_cond_init(&x->changed, &a);
+	pthread_condattr_destroy(&a);
 	rc = start_queue(x, d->spool_name, err);
 	if (rc < 0) {
 		sink_close(&x->face);

@@ -5,11 +5,12 @@
  * put() hands the rows of a batch to a thread, through a queue which is bounded
  * in bytes, or holds one batch. Where there is no room, put() waits if it may
  * hold its caller up, or while the spool takes rows; else what does not fit is
- * counted (full). The thread makes blocks of them, another sends them, again
- * and again while the database does not answer, blocks of one schema in the
- * order they were put. With a spool all blocks go through files (spool.h), and
- * what is left there at the end is sent by the next sink. A driver that takes
- * rows itself (driver.h) has neither blocks nor a spool.
+ * counted (full). flush() waits for nothing. The thread makes blocks of them,
+ * another sends them, again and again while the database does not answer,
+ * blocks of one schema in the order they were put. With a spool all blocks go
+ * through files (spool.h), and what is left there at the end is sent by the
+ * next sink. A driver that takes rows itself (driver.h) has neither blocks nor
+ * a spool.
  *
  * At least once: a database that has taken a block, but whose answer is lost,
  * gets it again.
@@ -49,23 +50,19 @@ struct queue_ledger {
 
 extern const struct ledger queue_ledger;
 
-/* Of linger_ns and end_ns: no time at all. */
-#define QUEUE_NO_TIME UINT64_MAX
-
-/* Zero: the defaults. */
 struct queue_options {
 	const char *name;	 /* of the sink, for messages; outlives it */
-	uint64_t bytes;		 /* in memory; 32 MiB */
+	uint64_t bytes;		 /* in memory */
 	const char *spool;	 /* directory, which is made; NULL: none */
-	uint64_t spool_size;	 /* bytes of it for this sink; 1 GiB */
+	uint64_t spool_size;	 /* bytes of it for this sink */
 	bool hold;		 /* put() waits for room, and the end for a
 				    database that takes rows */
-	uint64_t end_ns;	 /* how long the end waits for it; 5 s */
+	uint64_t end_ns;	 /* how long the end waits for it */
 	bool (*cancelled)(void); /* asked meanwhile: true is no more waiting,
 				and for end_ns at most in put(); NULL: false */
-	uint64_t rows;		 /* of a block; 5000 */
-	uint64_t linger_ns;	 /* that a block waits for more rows; 200 ms */
-	uint64_t retry_ns;	 /* between tries at most; 10 s */
+	uint64_t rows;		 /* of a block */
+	uint64_t linger_ns;	 /* that a block waits for more rows */
+	uint64_t retry_ns;	 /* between tries at most */
 };
 
 /* How a sink fares. */
@@ -77,7 +74,6 @@ struct queue_status {
 	struct error why;     /* of the last failure */
 	struct error refusal; /* of the last rows refused; "": none */
 	struct error spool;   /* why it had no room; "": it always had */
-	uint16_t port;	      /* prometheus: where it listens */
 };
 
 /* What a sink is opened for. */

@@ -7,9 +7,9 @@
  *	expire=TIME		of hashes; 60s, 0: never
  *	maxlen=N		of a stream, about; 100000
  *
- * KEY as in row_template_open(); in a URL, { and } as they are. Rows of schemas
- * that neither the URL nor the caller's rules name go to a stream of their
- * measurement.
+ * KEY as in row_template_check(); in a URL, { and } as they are. Rows of
+ *schemas that neither the URL nor the caller's rules name go to a stream of
+ *their measurement.
  *
  * A block has an item for each row, the machine's numbers (it does not leave
  * it): length 4 | commands 4 | that many commands in RESP. They are sent
@@ -28,10 +28,9 @@
 
 enum {
 	PORT = 6379,
-	REASON = 200,	 /* characters of an error that are told */
-	AHEAD = 1 << 18, /* bytes sent before replies are read */
-	CUT_EVERY = 16,	 /* rows */
-	NUMBERS = 2,	 /* before an item's commands */
+	REASON = 200,	/* characters of an error that are told */
+	CUT_EVERY = 16, /* rows */
+	NUMBERS = 2,	/* before an item's commands */
 };
 
 #define SECOND UINT64_C(1000000000)
@@ -52,33 +51,19 @@ struct redis {
 	const struct export_options *options;
 	struct url *url;
 	uint64_t expire_ns, maxlen, timeout_ns;
-	struct outbuf key, words, cell, commands; /* the packer's */
+	struct outbuf key, cell, commands; /* the packer's */
 	/* The sender's. */
 	const struct export_stop *stop;
-	char *host;
-	uint16_t port;
 	redisContext *c; /* NULL: not connected */
 	atomic_int fd;	 /* its socket, or -1: for the end */
-	/* Of the block in hand, whose items are read. */
-	struct item *item;
-	bool *keep; /* by item: it is not written or refused yet */
-	uint32_t items, room;
-	uint32_t write, read; /* the next item to send, to hear of */
-	uint32_t heard;	      /* commands of that which are answered */
-	enum fate fate;	      /* as far as they are */
-	bool later;	      /* any item: others may not overtake it */
-	struct export_tally *t;
-	struct error why;
 };
 
 struct form {
 	const struct schema *schema;
-	struct row_template *key;
+	const char *key; /* row_template_check() */
 	uint8_t kind;	 /* enum export_kind */
 	bool many;	 /* keys: fields say which */
 	uint32_t added;	 /* rows, to one stream */
-	char *names;	 /* of the fields, as words of commands */
-	size_t *name_at; /* where each begins, and the last ends */
 };
 
 static const char *const families[] = {
@@ -100,30 +85,6 @@ static const struct field fields[] = {
 	{NULL},
 };
 /* clang-format on */
-
-/* --- commands as Redis reads them (RESP) --------------------------------- */
-
-/* A command of so many words, "*N\r\n"; its words, "$LENGTH\r\nBYTES\r\n". */
-static void put_command(struct outbuf *o, uint32_t words)
-{
-	outbuf_char(o, '*');
-	outbuf_u64(o, words);
-	outbuf_bytes(o, "\r\n", 2);
-}
-
-static void put_word(struct outbuf *o, const char *text, size_t len)
-{
-	outbuf_char(o, '$');
-	outbuf_u64(o, len);
-	outbuf_bytes(o, "\r\n", 2);
-	outbuf_bytes(o, text, len);
-	outbuf_bytes(o, "\r\n", 2);
-}
-
-static void put_text(struct outbuf *o, const char *text)
-{
-	put_word(o, text, strlen(text));
-}
 
 /* --- a server, and what it is sent --------------------------------------- */
 
@@ -176,16 +137,16 @@ static struct timeval timeval_of(uint64_t ns)
 static int connect_to(struct redis *x, struct error *err)
 {
 	const struct url *u = x->url;
-	int rc = 0;
+	int port = u->port ? u->port : PORT, rc = 0;
 
 	x->c = redisConnectWithTimeout(
-		x->host, x->port,
+		u->host, port,
 		timeval_of(x->timeout_ns < SECOND ? x->timeout_ns : SECOND));
 	if (!x->c)
 		return error_set(err, -ENOMEM, "out of memory");
 	if (x->c->err)
-		return error_set(err, -EAGAIN, "%s:%u: %.128s", x->host,
-				 (unsigned)x->port, x->c->errstr);
+		return error_set(err, -EAGAIN, "%s:%d: %.128s", u->host, port,
+				 x->c->errstr);
 	redisSetTimeout(x->c, timeval_of(x->timeout_ns));
 	x->fd = x->c->fd;
 	if (x->stop->now) /* redis_wake() may have been too early */
@@ -200,99 +161,48 @@ static int connect_to(struct redis *x, struct error *err)
 	return rc ? rc : run_command(x, true, err, "PING");
 }
 
-static bool begins_with_any(const char *text, const char *const *begins,
-			    unsigned n)
-{
-	while (n && strncmp(text, begins[n - 1], strlen(begins[n - 1])) != 0)
-		n--;
-	return n;
-}
-
 /* Errors that pass (Redis: server.c), or will once an administrator mends what
  * is wrong. What a user may not do is that user's rows' fault: others need not
  * wait. */
-static enum fate fate_of_error(struct redis *x, const char *text)
+static enum fate fate_of_error(struct error *why, const char *text)
 {
-	static const char *const cluster[] = {
-		"MOVED ",
-		"ASK ",
-		"CLUSTERDOWN",
-		"TRYAGAIN",
-	};
+	enum { CLUSTER = 4 };
 	static const char *const passes[] = {
-		"LOADING",
-		"MASTERDOWN",
-		"READONLY",
-		"NOAUTH",
-		"WRONGPASS",
-		"OOM",
-		"NOREPLICAS",
-		"BUSY",
-		"MISCONF",
-		"ERR max number of clients",
-		"ERR invalid password",
-		"ERR DB index",
-		"ERR Client sent AUTH",
-		"ERR AUTH",
+		"MOVED ",  "ASK ",	 "CLUSTERDOWN", "TRYAGAIN",
+		"LOADING", "READONLY",	 "NOAUTH",	"MASTERDOWN",
+		"OOM",	   "NOREPLICAS", "BUSY",	"MISCONF",
 	};
+	unsigned i = 0, n = sizeof(passes) / sizeof(passes[0]);
 
-	error_set(&x->why, 0, "%.*s", REASON, text);
-	if (begins_with_any(text, cluster,
-			    sizeof(cluster) / sizeof(*cluster))) {
-		error_set(&x->why, 0,
+	while (i < n && strncmp(text, passes[i], strlen(passes[i])) != 0)
+		i++;
+	if (i < CLUSTER)
+		error_set(why, 0,
 			  "a node of a Redis Cluster, which is not supported "
 			  "(%.*s): take one Redis server, or kafka: or "
 			  "clickhouse:",
 			  REASON, text);
-		return LATER;
-	}
-	return begins_with_any(text, passes, sizeof(passes) / sizeof(*passes))
-		       ? LATER
-		       : REFUSED;
+	else
+		error_set(why, 0, "%.*s", REASON, text);
+	return i < n ? LATER : REFUSED;
 }
 
-/* The reply to a command of the item that is read. */
-static int read_reply(struct redis *x, struct error *err)
+/* The replies to an item's commands. */
+static int read_replies(struct redis *x, uint32_t n, enum fate *fate,
+			struct error *why, struct error *err)
 {
 	redisReply *reply;
 
-	if (redisGetReply(x->c, (void **)&reply) != REDIS_OK)
-		return connection_error(x, err);
-	if (reply->type == REDIS_REPLY_ERROR && x->fate == WRITTEN)
-		x->fate = fate_of_error(x, reply->str);
-	freeReplyObject(reply);
-	if (++x->heard < x->item[x->read].n)
-		return 0;
-	if (x->fate == REFUSED && !x->t->refused++)
-		x->t->why = x->why;
-	x->t->written += x->fate == WRITTEN;
-	x->later |= x->fate == LATER;
-	x->keep[x->read++] = x->fate == LATER;
-	x->heard = 0;
-	x->fate = WRITTEN;
-	return 0;
-}
-
-/* All items; many are sent before the replies are read. */
-static int send_items(struct redis *x, struct error *err)
-{
-	int rc = x->c ? 0 : connect_to(x, err);
-
-	while (!rc && !x->later && x->read < x->items && !x->stop->now) {
-		size_t ahead = 0;
-
-		for (; x->write < x->items && ahead < AHEAD; x->write++) {
-			const struct item *i = &x->item[x->write];
-
-			redisAppendFormattedCommand(x->c, i->commands, i->len);
-			ahead += i->len;
+	for (*fate = WRITTEN; n; n--) {
+		if (redisGetReply(x->c, (void **)&reply) != REDIS_OK) {
+			*fate = LATER;
+			return connection_error(x, err);
 		}
-		while (!rc && x->read < x->write)
-			rc = read_reply(x, err);
+		if (reply->type == REDIS_REPLY_ERROR && *fate == WRITTEN)
+			*fate = fate_of_error(why, reply->str);
+		freeReplyObject(reply);
 	}
-	if (rc < 0)
-		disconnect(x);
-	return rc;
+	return 0;
 }
 
 /* The item at *at, which moves behind it. False: there is none, or none that is
@@ -313,48 +223,6 @@ static bool next_item(struct item *out, const struct export_block *b,
 	return true;
 }
 
-/* What is no item is the end of the block. */
-static int begin_block(struct redis *x, const struct export_block *b)
-{
-	size_t at = b->at;
-
-	if (b->rows > x->room) {
-		free(x->item);
-		free(x->keep);
-		x->item = calloc(b->rows, sizeof(*x->item));
-		x->keep = calloc(b->rows, sizeof(*x->keep));
-		x->room = x->item && x->keep ? b->rows : 0;
-		if (!x->room)
-			return -ENOMEM;
-	}
-	x->items = x->write = x->read = x->heard = 0;
-	x->fate = WRITTEN;
-	x->later = false;
-	x->why.text[0] = '\0';
-	while (x->items < b->rows && next_item(&x->item[x->items], b, &at))
-		x->keep[x->items++] = true;
-	return 0;
-}
-
-/* What is left of a block: the items that are kept. */
-static void end_block(const struct redis *x, struct export_block *b)
-{
-	size_t from = b->at, to = from;
-
-	b->rows = 0;
-	for (uint32_t i = 0; i < x->items; i++) {
-		size_t len = NUMBERS * sizeof(uint32_t) + x->item[i].len;
-
-		if (x->keep[i]) {
-			memmove(b->bytes + to, b->bytes + from, len);
-			to += len;
-			b->rows++;
-		}
-		from += len;
-	}
-	b->len = to;
-}
-
 /* A thread that waits for an answer gets an error. */
 static void redis_wake(void *self)
 {
@@ -365,24 +233,51 @@ static void redis_wake(void *self)
 		shutdown(fd, SHUT_RDWR);
 }
 
+/* All items are sent before the replies are read; what is left of the block are
+ * those of which nothing is heard, or that Redis wants later. */
 static int redis_send(void *self, struct export_block *b,
 		      struct export_tally *t, struct error *err)
 {
 	struct redis *x = self;
-	int rc = begin_block(x, b);
-	struct export_block none = {.rows = b->rows - x->items};
+	size_t at = b->at, to = b->at;
+	uint32_t items = 0;
+	struct export_block none = {0};
+	struct error why, later;
+	struct item i;
+	int rc = 0;
 
-	if (rc < 0)
-		return error_set(err, rc, "out of memory");
-	x->t = t;
-	rc = x->items ? send_items(x, err) : 0;
+	for (; items < b->rows && next_item(&i, b, &at); items++) {
+		if (!x->c && rc == 0)
+			rc = connect_to(x, err);
+		if (rc == 0)
+			redisAppendFormattedCommand(x->c, i.commands, i.len);
+	}
+	none.rows = b->rows - items;
 	if (none.rows)
 		export_block_refuse(&none, t, "a block that is none of Redis");
-	end_block(x, b);
-	return !rc && b->rows
-		       ? error_set(err, -EAGAIN, "%.*s", REASON,
-				   *x->why.text ? x->why.text : "it is the end")
-		       : rc;
+	for (at = b->at, b->rows = 0; items; items--) {
+		enum fate fate = LATER;
+		size_t from = at;
+
+		next_item(&i, b, &at);
+		if (rc == 0)
+			rc = read_replies(x, i.n, &fate, &why, err);
+		t->written += fate == WRITTEN;
+		if (fate == REFUSED && !t->refused++)
+			t->why = why;
+		if (fate != LATER)
+			continue;
+		later = why;
+		memmove(b->bytes + to, b->bytes + from, at - from);
+		to += at - from;
+		b->rows++;
+	}
+	b->len = to;
+	if (rc < 0)
+		disconnect(x);
+	else if (b->rows)
+		rc = error_set(err, -EAGAIN, "%s", later.text);
+	return rc;
 }
 
 /* --- opened, closed ------------------------------------------------------ */
@@ -392,11 +287,7 @@ static void redis_close(void *self)
 	struct redis *x = self;
 
 	disconnect(x);
-	free(x->host);
-	free(x->item);
-	free(x->keep);
 	free(x->key.text);
-	free(x->words.text);
 	free(x->cell.text);
 	free(x->commands.text);
 	free(x);
@@ -413,18 +304,19 @@ static int redis_open(void *self, struct url *u, const struct export_options *o,
 		      struct export_stop *stop, struct error *err)
 {
 	struct redis *x = self;
-	bool six = u->host[0] == '['; /* brackets are not the resolver's */
 
 	x->options = o;
 	x->url = u;
 	x->stop = stop;
-	x->port = u->port ? u->port : PORT;
 	for (unsigned i = 0; i < FAMILIES; i++)
 		url_family(u, families[i]);
 	if (!*u->host || strchr(u->host, ','))
 		return error_set(err, -EINVAL, "'%s' is not a host", u->host);
-	x->host = strndup(u->host + six, strlen(u->host) - 2 * six);
-	return x->host ? 0 : error_set(err, -ENOMEM, "out of memory");
+	if (u->host[0] == '[') { /* brackets are not the resolver's */
+		u->host++;
+		u->host[strcspn(u->host, "]")] = '\0';
+	}
+	return 0;
 }
 
 /* --- rows as commands ---------------------------------------------------- */
@@ -446,64 +338,39 @@ static struct export_rule rule_of(const struct redis *x, const char *schema)
 	return rule;
 }
 
-static void redis_unshape(void *shape)
-{
-	struct form *m = shape;
-
-	row_template_close(m->key);
-	free(m->names);
-	free(m->name_at);
-}
-
-static int shape_names(struct form *m, const struct schema *s)
-{
-	struct outbuf *o = calloc(1, sizeof(*o));
-	size_t len;
-
-	m->name_at = calloc(s->n + 1, sizeof(*m->name_at));
-	if (o && m->name_at) {
-		for (unsigned i = 0; i < s->n; i++) {
-			const char *name = s->fields[i].name;
-
-			put_word(o, name, strlen(name));
-			m->name_at[i + 1] = outbuf_len(o);
-		}
-		m->names = outbuf_take(o, &len);
-	}
-	free(o);
-	return m->names ? 0 : -ENOMEM;
-}
-
 static int redis_shape(void *shape, void *self, const struct schema *s,
 		       struct error *err)
 {
 	struct export_rule rule = rule_of(self, s->name);
 	struct form *m = shape;
-	int rc = row_template_open(&m->key, rule.key, s, err);
 
-	if (rc == 0 && shape_names(m, s) < 0)
-		rc = error_set(err, -ENOMEM, "out of memory");
-	if (rc < 0)
-		return rc;
-	for (unsigned i = 0; i < s->n; i++)
-		m->many = m->many || row_template_has(m->key, i);
 	m->schema = s;
 	m->kind = rule.kind;
-	return 0;
+	m->key = rule.key;
+	for (const char *at = m->key; (at = strchr(at, '{')); at++)
+		m->many |= at[1] != '}';
+	return row_template_check(m->key, s, err);
 }
 
-/* A cell as a word; null is empty. */
-static void put_cell(struct redis *x, const struct row_batch *b,
-		     const struct row_cell *c)
+/* As Redis reads them (RESP): a command is "*WORDS\r\n", and words, each of
+ * which is "$LENGTH\r\nBYTES\r\n". */
+static void put_count(struct outbuf *o, char what, size_t n)
 {
-	const char *text;
-	size_t len;
+	outbuf_char(o, what);
+	outbuf_u64(o, n);
+	outbuf_bytes(o, "\r\n", 2);
+}
 
-	outbuf_cut(&x->cell, 0);
-	if (!encode_is_null(c))
-		encode_cell(&x->cell, b, c);
-	text = outbuf_text(&x->cell, &len);
-	put_word(&x->words, text ? text : "", len);
+static void put_word(struct outbuf *o, const char *text, size_t len)
+{
+	put_count(o, '$', len);
+	outbuf_bytes(o, text ? text : "", len);
+	outbuf_bytes(o, "\r\n", 2);
+}
+
+static void put_text(struct outbuf *o, const char *text)
+{
+	put_word(o, text, strlen(text));
 }
 
 static void put_number(struct outbuf *o, uint64_t n)
@@ -514,96 +381,75 @@ static void put_number(struct outbuf *o, uint64_t n)
 	put_text(o, text);
 }
 
-/* Names and values of what is not null, in x->words. Returns their number: a
- * hash and a stream want a pair. */
-static uint32_t put_pairs(struct redis *x, const struct form *m,
-			  const struct row_batch *b, unsigned row)
-{
-	const struct row_cell *c = row_batch_cell(b, row, 0);
-	uint32_t n = 0;
-
-	for (unsigned i = 0; i < m->schema->n; i++) {
-		if (encode_is_null(&c[i]))
-			continue;
-		outbuf_bytes(&x->words, m->names + m->name_at[i],
-			     m->name_at[i + 1] - m->name_at[i]);
-		put_cell(x, b, &c[i]);
-		n += 2;
-	}
-	if (n)
-		return n;
-	put_text(&x->words, "none");
-	put_text(&x->words, "true");
-	return 2;
-}
-
 /* A command begins, of so many words with its name and the row's key. */
-static void begin_command(struct redis *x, uint32_t words, const char *name)
+static void begin_command(struct redis *x, size_t words, const char *name)
 {
-	size_t len;
+	size_t len = 0;
 	const char *key = outbuf_text(&x->key, &len);
 
-	put_command(&x->commands, words);
+	put_count(&x->commands, '*', words);
 	put_text(&x->commands, name);
-	put_word(&x->commands, key ? key : "", key ? len : 0);
+	put_word(&x->commands, key, len);
+}
+
+/* Names and values of what is not null. */
+static void put_pairs(struct redis *x, const struct form *m,
+		      const struct row_batch *b, const struct row_cell *c)
+{
+	for (unsigned i = 0; i < m->schema->n; i++) {
+		const char *text;
+		size_t len = 0;
+
+		if (encode_is_null(&c[i]))
+			continue;
+		put_text(&x->commands, m->schema->fields[i].name);
+		outbuf_cut(&x->cell, 0);
+		encode_cell(&x->cell, b, &c[i]);
+		text = outbuf_text(&x->cell, &len);
+		put_word(&x->commands, text, len);
+	}
 }
 
 /* A stream is cut to maxlen, about, by every so many rows: to look at it for
  * each costs the server a tenth of its time. */
-static void begin_add(struct redis *x, struct form *m, uint32_t pairs)
-{
-	bool cut = m->many || m->added++ % CUT_EVERY == 0;
-
-	begin_command(x, pairs + (cut ? 6 : 3), "XADD");
-	if (cut) {
-		put_text(&x->commands, "MAXLEN");
-		put_text(&x->commands, "~");
-		put_number(&x->commands, x->maxlen);
-	}
-	put_text(&x->commands, "*");
-}
-
-/* The commands of a row, in x->commands. Returns how many. */
-static uint32_t put_commands(struct redis *x, struct form *m,
-			     const struct row_batch *b, unsigned row)
-{
-	uint32_t words = put_pairs(x, m, b, row);
-	size_t len;
-	const char *pairs = outbuf_text(&x->words, &len);
-
-	if (m->kind == EXPORT_EVENT)
-		begin_add(x, m, words);
-	else
-		begin_command(x, words + 2, "HSET");
-	outbuf_bytes(&x->commands, pairs ? pairs : "", pairs ? len : 0);
-	if (m->kind == EXPORT_EVENT || !x->expire_ns)
-		return 1;
-	begin_command(x, 3, "PEXPIRE");
-	put_number(&x->commands, x->expire_ns / 1000000);
-	return 2;
-}
-
 static void redis_encode(void *self, void *shape, struct outbuf *to,
 			 const struct row_batch *b, unsigned row, uint32_t rows)
 {
+	const struct row_cell *c = row_batch_cell(b, row, 0);
 	struct redis *x = self;
 	struct form *m = shape;
-	uint32_t n[NUMBERS];
+	bool event = m->kind == EXPORT_EVENT;
+	bool cut = event && (m->many || m->added++ % CUT_EVERY == 0);
+	uint32_t n[NUMBERS] = {0, 1}, words = !event ? 2 : cut ? 6 : 3;
 	const char *text;
 	size_t len;
 
 	(void)rows;
 	outbuf_cut(&x->key, 0);
-	outbuf_cut(&x->words, 0);
 	outbuf_cut(&x->commands, 0);
 	row_template_encode(m->key, &x->key, b, row);
-	n[1] = put_commands(x, m, b, row);
+	for (unsigned i = 0; i < m->schema->n; i++)
+		words += encode_is_null(&c[i]) ? 0 : 2;
+	begin_command(x, words, event ? "XADD" : "HSET");
+	if (cut) {
+		put_text(&x->commands, "MAXLEN");
+		put_text(&x->commands, "~");
+		put_number(&x->commands, x->maxlen);
+	}
+	if (event)
+		put_text(&x->commands, "*");
+	put_pairs(x, m, b, c);
+	if (!event && x->expire_ns) {
+		begin_command(x, 3, "PEXPIRE");
+		put_number(&x->commands, x->expire_ns / 1000000);
+		n[1]++;
+	}
 	text = outbuf_text(&x->commands, &len);
-	n[0] = (uint32_t)len;
-	if (!text || x->key.err || x->words.err || x->cell.err) {
+	if (!text || x->key.err || x->cell.err) {
 		to->err = -ENOMEM;
 		return;
 	}
+	n[0] = (uint32_t)len;
 	outbuf_bytes(to, (const char *)n, sizeof(n));
 	outbuf_bytes(to, text, len);
 }
@@ -619,7 +465,6 @@ const struct export_scheme export_redis = {
 			.close = redis_close,
 			.shape_size = sizeof(struct form),
 			.shape = redis_shape,
-			.unshape = redis_unshape,
 			.encode = redis_encode,
 			.send = redis_send,
 			.wake = redis_wake,

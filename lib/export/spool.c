@@ -22,141 +22,140 @@
 enum {
 	MAGIC = 0x42535444, /* "DTSB", little-endian */
 	HEADER = 16,
-	NAME = 32,
 };
 
+/* As in a file: little-endian. */
 struct header {
 	uint32_t magic, rows, len, crc;
 };
 
-struct spool {
-	char path[PATH_MAX];
-	int dir;
-	uint64_t size;
-	uint64_t given;	       /* bytes of the file that spool_next() read, */
-	uint32_t given_rows;   /* and its rows */
-	_Atomic uint64_t rows; /* read without the lock */
-	pthread_mutex_t lock;  /* of what follows */
-	uint64_t first, next;  /* numbers of files: the oldest, the new one */
+/* A block that waits. */
+struct entry {
+	struct entry *next;
+	struct export_block *block; /* NULL: in its file alone */
 	uint64_t bytes;
+	uint32_t rows;
+	char file[32];
 };
 
-static void name_of(char name[NAME], uint64_t number)
+struct spool {
+	char path[PATH_MAX];
+	int dir; /* -1: there are no files */
+	uint64_t size;
+	uint64_t number; /* of the next file */
+	_Atomic uint64_t rows, bytes;
+	pthread_mutex_t lock; /* of what follows */
+	struct entry *first, **last;
+};
+
+static uint32_t checksum(const struct header *h, const void *bytes, size_t len)
 {
-	snprintf(name, NAME, "%016llx.spool", (unsigned long long)number);
+	uLong crc = crc32(0, (const Bytef *)&h->rows, 8);
+
+	return htole32((uint32_t)crc32(crc, bytes, (uInt)len));
 }
 
-static int open_file(const struct spool *s, uint64_t number, int flags)
+static bool is_header(const struct header *h, uint64_t bytes)
 {
-	char name[NAME];
-	int fd;
-
-	name_of(name, number);
-	fd = openat(s->dir, name, flags | O_CLOEXEC, 0600);
-	return fd < 0 ? -errno : fd;
+	return h->magic == htole32(MAGIC) && bytes == HEADER + le32toh(h->len);
 }
 
-static void drop_file(const struct spool *s, uint64_t number)
+static struct entry *make_entry(uint64_t number, uint64_t bytes, uint32_t rows)
 {
-	char name[NAME];
+	struct entry *e = calloc(1, sizeof(*e));
 
-	name_of(name, number);
-	unlinkat(s->dir, name, 0);
+	if (!e)
+		return NULL;
+	e->bytes = bytes;
+	e->rows = rows;
+	snprintf(e->file, sizeof(e->file), "%016" PRIx64 ".spool", number);
+	return e;
 }
 
-static uint32_t checksum(uint32_t rows, const void *bytes, size_t len)
+static void append_entry(struct spool *s, struct entry *e)
 {
-	uint32_t numbers[2] = {htole32(rows), htole32((uint32_t)len)};
-	uLong crc = crc32(0, (const Bytef *)numbers, sizeof(numbers));
-
-	return (uint32_t)crc32(crc, bytes, (uInt)len);
+	pthread_mutex_lock(&s->lock);
+	*s->last = e;
+	s->last = &e->next;
+	s->bytes += e->bytes;
+	s->rows += e->rows;
+	pthread_mutex_unlock(&s->lock);
 }
 
-/* The size of a file; and its header, if it has one, and is as long as that
- * says: else of one row and no magic, as it is not known how many it had. */
-static uint64_t read_header(struct header *h, int fd)
+/* A file that was there; one that is damaged counts as a row: it is not known
+ * how many it had. */
+static int find_file(struct spool *s, const char *name)
 {
-	struct header raw;
+	uint64_t number = strtoull(name, NULL, 16);
+	struct entry *e = make_entry(number, 0, 1);
+	int fd = openat(s->dir, name, O_RDONLY | O_CLOEXEC);
+	struct header h = {0};
 	struct stat st;
 
-	*h = (struct header){.rows = 1};
-	if (fstat(fd, &st) < 0)
-		return 0;
-	if (pread(fd, &raw, HEADER, 0) == HEADER &&
-	    le32toh(raw.magic) == MAGIC &&
-	    (uint64_t)st.st_size == HEADER + (uint64_t)le32toh(raw.len))
-		*h = (struct header){MAGIC, le32toh(raw.rows), le32toh(raw.len),
-				     le32toh(raw.crc)};
-	return (uint64_t)st.st_size;
-}
-
-/* A file that was there. */
-static int take_file(struct spool *s, uint64_t number)
-{
-	int fd = open_file(s, number, O_RDONLY);
-	struct header h;
-
-	if (fd < 0)
-		return fd;
-	s->bytes += read_header(&h, fd);
-	s->rows += h.rows;
-	close(fd);
-	if (s->first == s->next || number < s->first)
-		s->first = number;
-	if (number >= s->next)
-		s->next = number + 1;
+	if (fd >= 0 && e && fstat(fd, &st) == 0) {
+		e->bytes = (uint64_t)st.st_size;
+		if (pread(fd, &h, HEADER, 0) == HEADER &&
+		    is_header(&h, e->bytes))
+			e->rows = le32toh(h.rows);
+	}
+	if (fd >= 0)
+		close(fd);
+	if (!e)
+		return -ENOMEM;
+	s->number = number + 1;
+	append_entry(s, e);
 	return 0;
 }
 
-static int take_files(struct spool *s)
+static int is_block_file(const struct dirent *e)
 {
-	int fd = openat(s->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC),
-	    rc = 0;
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
-	unsigned long long number;
-	struct dirent *e;
-	char name[NAME];
-
-	if (!d)
-		return -errno;
-	while (!rc && (e = readdir(d))) {
-		if (sscanf(e->d_name, "%16llx", &number) != 1)
-			continue;
-		name_of(name, number);
-		if (!strcmp(name, e->d_name))
-			rc = take_file(s, number);
-	}
-	closedir(d);
-	return rc;
+	return strspn(e->d_name, "0123456789abcdef") == 16 &&
+	       !strcmp(e->d_name + 16, ".spool");
 }
 
-/* Makes the directory of a spool, for this process alone. 0 or -errno. */
+/* Makes the directory of a spool, for this process alone, and looks for files.
+ * 0 or -errno. */
 static int open_dir(struct spool *s, const char *dir)
 {
+	struct dirent **list;
+	int n, rc = 0;
+
 	if ((mkdir(dir, 0700) < 0 && errno != EEXIST) ||
 	    (mkdir(s->path, 0700) < 0 && errno != EEXIST))
 		return -errno;
 	s->dir = open(s->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (s->dir < 0)
 		return -errno;
-	return flock(s->dir, LOCK_EX | LOCK_NB) < 0 ? -EBUSY : 0;
+	if (flock(s->dir, LOCK_EX | LOCK_NB) < 0)
+		return -EBUSY;
+	n = scandir(s->path, &list, is_block_file, alphasort);
+	if (n < 0)
+		return -errno;
+	for (int i = 0; i < n; i++) {
+		if (!rc)
+			rc = find_file(s, list[i]->d_name);
+		free(list[i]);
+	}
+	free(list);
+	return rc;
 }
 
 int spool_open(struct spool **out, const char *dir, const char *name,
 	       uint64_t size, uint64_t *found, struct error *err)
 {
 	struct spool *s = calloc(1, sizeof(*s));
-	int rc;
+	int rc = 0;
 
 	if (!s)
 		return error_set(err, -ENOMEM, "out of memory");
 	pthread_mutex_init(&s->lock, NULL);
-	snprintf(s->path, sizeof(s->path), "%s/%s", dir, name);
 	s->dir = -1;
 	s->size = size;
-	rc = open_dir(s, dir);
-	if (rc == 0)
-		rc = take_files(s);
+	s->last = &s->first;
+	if (dir) {
+		snprintf(s->path, sizeof(s->path), "%s/%s", dir, name);
+		rc = open_dir(s, dir);
+	}
 	if (rc < 0) {
 		error_set(err, rc, "%s: %s", s->path,
 			  rc == -EBUSY ? "another process uses it"
@@ -169,127 +168,139 @@ int spool_open(struct spool **out, const char *dir, const char *name,
 	return 0;
 }
 
-static int write_file(const struct spool *s, uint64_t number,
+static int write_file(const struct spool *s, const struct entry *e,
 		      const struct export_block *b)
 {
 	char *bytes = b->bytes + b->at;
 	size_t len = b->len - b->at;
 	struct header h = {htole32(MAGIC), htole32(b->rows),
-			   htole32((uint32_t)len),
-			   htole32(checksum(b->rows, bytes, len))};
+			   htole32((uint32_t)len)};
 	struct iovec io[2] = {{&h, HEADER}, {bytes, len}};
-	int fd = open_file(s, number, O_WRONLY | O_CREAT | O_EXCL), rc = 0;
+	int fd = openat(s->dir, e->file,
+			O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	int rc = 0;
 	ssize_t n;
 
 	if (fd < 0)
-		return fd;
+		return -errno;
+	h.crc = checksum(&h, bytes, len);
 	n = writev(fd, io, 2);
-	if (n != (ssize_t)(HEADER + len))
+	if (n != (ssize_t)e->bytes)
 		rc = n < 0 ? -errno : -ENOSPC;
 	close(fd);
 	if (rc < 0)
-		drop_file(s, number);
+		unlinkat(s->dir, e->file, 0);
 	return rc;
 }
 
-int spool_append(struct spool *s, const struct export_block *b,
-		 struct error *err)
+static void free_block(struct export_block *b)
 {
-	uint64_t len = HEADER + b->len - b->at, bytes;
-	char name[NAME];
-	int rc;
+	if (b)
+		free(b->bytes);
+	free(b);
+}
 
-	pthread_mutex_lock(&s->lock);
-	bytes = s->bytes;
-	pthread_mutex_unlock(&s->lock);
-	if (len > UINT32_MAX || (bytes && bytes + len > s->size))
+int spool_append(struct spool *s, struct export_block *b, struct error *err)
+{
+	uint64_t len = HEADER + b->len - b->at;
+	struct entry *e;
+	int rc = 0;
+
+	if (len > UINT32_MAX || (s->bytes && s->bytes + len > s->size))
 		return error_set(err, -ENOSPC,
 				 "%s: it may hold %" PRIu64 " bytes, and does",
 				 s->path, s->size);
-	rc = write_file(s, s->next, b); /* which only this thread changes */
+	if (!(e = make_entry(s->number, len, b->rows)))
+		return error_set(err, -ENOMEM, "out of memory");
+	if (s->dir >= 0)
+		rc = write_file(s, e, b);
 	if (rc < 0) {
-		name_of(name, s->next);
-		return error_set(err, rc, "%s/%s: %s", s->path, name,
-				 strerror(-rc));
+		error_set(err, rc, "%s/%s: %s", s->path, e->file,
+			  strerror(-rc));
+		free(e);
+		return rc;
 	}
-	pthread_mutex_lock(&s->lock);
-	s->next++;
-	s->bytes += len;
-	s->rows += b->rows;
-	pthread_mutex_unlock(&s->lock);
+	if (s->dir >= 0)
+		free_block(b);
+	else
+		e->block = b;
+	s->number++;
+	append_entry(s, e);
 	return 0;
 }
 
-/* The block of a file: 1, -EBADMSG or -errno. Its size and rows are given. */
-static int read_file(struct spool *s, int fd, struct export_block **out)
+/* The block of a file: 1, -EBADMSG or -errno. */
+static int read_file(const struct spool *s, struct entry *e)
 {
-	struct header h;
-	struct export_block *b;
+	struct export_block *b = calloc(1, sizeof(*b));
+	struct header h = {0};
+	struct iovec io[2] = {{&h, HEADER}};
+	int fd = openat(s->dir, e->file, O_RDONLY | O_CLOEXEC), rc = 1;
 
-	s->given = read_header(&h, fd);
-	s->given_rows = h.rows;
-	if (h.magic != MAGIC)
-		return -EBADMSG;
-	b = calloc(1, sizeof(*b));
-	if (!b || !(b->bytes = malloc(h.len + 1ULL))) {
-		free(b);
-		return -ENOMEM;
+	if (fd < 0)
+		rc = errno == ENOENT ? -EBADMSG : -errno;
+	else if (e->bytes < HEADER)
+		rc = -EBADMSG;
+	else if (!b || !(b->bytes = malloc(e->bytes)))
+		rc = -ENOMEM;
+	if (rc > 0) {
+		b->len = e->bytes - HEADER;
+		b->rows = e->rows;
+		io[1] = (struct iovec){b->bytes, b->len};
+		if (preadv(fd, io, 2, 0) != (ssize_t)e->bytes ||
+		    !is_header(&h, e->bytes) || le32toh(h.rows) != b->rows ||
+		    checksum(&h, b->bytes, b->len) != h.crc)
+			rc = -EBADMSG;
 	}
-	b->len = h.len;
-	b->rows = h.rows;
-	if (pread(fd, b->bytes, b->len, HEADER) == (ssize_t)b->len &&
-	    checksum(b->rows, b->bytes, b->len) == h.crc) {
-		*out = b;
-		return 1;
-	}
-	free(b->bytes);
-	free(b);
-	return -EBADMSG;
-}
-
-/* The oldest file, which is there; 0: there is none, and if there should be,
- * its rows were deleted, so many; or -errno. */
-static int open_oldest(struct spool *s, uint64_t *lost)
-{
-	int fd = -ENOENT;
-
-	pthread_mutex_lock(&s->lock);
-	while (s->first < s->next &&
-	       (fd = open_file(s, s->first, O_RDONLY)) == -ENOENT)
-		s->first++;
-	if (fd == -ENOENT) {
-		*lost = s->rows;
-		s->rows = s->bytes = 0;
-	}
-	pthread_mutex_unlock(&s->lock);
-	return fd == -ENOENT ? 0 : fd;
+	if (fd >= 0)
+		close(fd);
+	if (rc > 0)
+		e->block = b;
+	else
+		free_block(b);
+	return rc;
 }
 
 int spool_next(struct spool *s, struct export_block **out, uint64_t *lost)
 {
-	int fd, rc;
+	struct entry *e;
+	int rc = 1;
 
-	*out = NULL;
-	*lost = 0;
-	fd = open_oldest(s, lost);
-	if (fd <= 0)
-		return fd < 0 ? fd : *lost ? -EBADMSG : 0;
-	rc = read_file(s, fd, out);
-	close(fd);
+	pthread_mutex_lock(&s->lock);
+	e = s->first;
+	pthread_mutex_unlock(&s->lock);
+	if (!e)
+		return 0;
+	if (!e->block)
+		rc = read_file(s, e);
+	*out = e->block;
 	if (rc == -EBADMSG) {
-		*lost = s->given_rows;
+		*lost = e->rows;
 		spool_done(s);
 	}
 	return rc;
 }
 
+static void free_entry(struct entry *e)
+{
+	free_block(e->block);
+	free(e);
+}
+
 void spool_done(struct spool *s)
 {
+	struct entry *e;
+
 	pthread_mutex_lock(&s->lock);
-	drop_file(s, s->first++);
-	s->bytes -= s->given;
-	s->rows -= s->given_rows;
+	e = s->first;
+	if (!(s->first = e->next))
+		s->last = &s->first;
+	s->bytes -= e->bytes;
+	s->rows -= e->rows;
 	pthread_mutex_unlock(&s->lock);
+	if (s->dir >= 0)
+		unlinkat(s->dir, e->file, 0);
+	free_entry(e);
 }
 
 uint64_t spool_rows(struct spool *s)
@@ -299,12 +310,19 @@ uint64_t spool_rows(struct spool *s)
 
 void spool_close(struct spool *s)
 {
+	struct entry *e;
+
 	if (!s)
 		return;
-	if (s->rows)
-		syncfs(s->dir);
-	if (s->dir >= 0)
+	while ((e = s->first)) {
+		s->first = e->next;
+		free_entry(e);
+	}
+	if (s->dir >= 0) {
+		if (s->rows)
+			syncfs(s->dir);
 		close(s->dir);
+	}
 	pthread_mutex_destroy(&s->lock);
 	free(s);
 }

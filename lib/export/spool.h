@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * spool.h - blocks in files, in order, until they are sent.
+ * spool.h - blocks, in order, until they are sent: in memory, or in files.
  *
  * A directory of files NUMBER.spool, in hexadecimal, the oldest has the lowest;
  * each is a block, little-endian:
@@ -27,26 +27,26 @@ struct export_block;
 struct spool;
 
 /*
- * Opens the spool of that name in a directory; both are made. size: bytes that
- * it may hold. -EBUSY: another process has it open. *found: rows in it.
+ * Opens the spool of that name in a directory; both are made. NULL: blocks stay
+ * in memory. size: bytes that it may hold; one block may be more. -EBUSY:
+ * another process has it open. *found: rows in it.
  */
 int spool_open(struct spool **out, const char *dir, const char *name,
 	       uint64_t size, uint64_t *found, struct error *err);
 
-/* 0, or -errno with err set, which names the file: -ENOSPC, the disk is full,
- * or the spool holds as much as it may. */
-int spool_append(struct spool *s, const struct export_block *b,
-		 struct error *err);
+/* 0: the block is the spool's; or -errno with err set, which names the file:
+ * -ENOSPC, the disk is full, or the spool holds as much as it may. */
+int spool_append(struct spool *s, struct export_block *b, struct error *err);
 
 /*
- * The oldest block, an own copy: 1; 0: there is none; -EBADMSG: damaged, or its
- * file was deleted, *lost rows have gone; or -errno. It stays until
+ * The oldest block, which is the spool's: 1; 0: there is none; -EBADMSG: its
+ * file is damaged or gone, and so are *lost rows; or -errno. It stays until
  * spool_done() of it.
  */
 int spool_next(struct spool *s, struct export_block **out, uint64_t *lost);
 void spool_done(struct spool *s);
 
-/* Rows that are not sent. */
+/* Rows that are not sent: as many as when their blocks were put. */
 uint64_t spool_rows(struct spool *s);
 
 /* NULL is fine. */

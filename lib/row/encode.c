@@ -411,27 +411,13 @@ struct tee {
 	struct row_sink *to[];
 };
 
-static int put_copy(struct row_sink *to, const struct row_batch *b)
-{
-	struct row_batch copy;
-	int rc = row_batch_copy(&copy, b);
-
-	if (rc < 0)
-		return rc;
-	rc = to->put(to, &copy);
-	row_batch_fini(&copy);
-	return rc;
-}
-
-/* Sinks may take the rows over: all but the last get a copy. */
 static int tee_put(struct row_sink *sink, struct row_batch *b)
 {
 	struct tee *t = (struct tee *)sink;
 	int first = 0, rc;
 
 	for (unsigned i = 0; i < t->n; i++) {
-		rc = i + 1 < t->n ? put_copy(t->to[i], b)
-				  : t->to[i]->put(t->to[i], b);
+		rc = t->to[i]->put(t->to[i], b);
 		first = first ? first : rc;
 	}
 	return first;
@@ -471,121 +457,54 @@ struct row_sink *tee_open(struct row_sink *const *to, unsigned n)
 
 /* --- texts made of fields ------------------------------------------------- */
 
-/* Text as it is, and then a field, if there is one. */
-struct part {
-	const char *text;
-	size_t len;
-	int field; /* -1: none */
-};
-
-struct row_template {
-	char *text;
-	unsigned n;
-	struct part parts[];
-};
-
-static int field_of(const struct schema *s, const char *name, size_t len)
+/* What the brace at *at, which moves behind the other, says: a field, as many
+ * as there are for {}, or -EINVAL with err set. */
+static int read_brace(const char **at, const struct schema *s,
+		      struct error *err)
 {
+	const char *name = *at + 1;
+	size_t len = strcspn(name, "}");
+
+	if (**at != '{' || !name[len])
+		return error_set(err, -EINVAL,
+				 "%.64s: a brace without the other", *at);
+	*at = name + len + 1;
+	if (!len)
+		return (int)s->n;
 	for (unsigned i = 0; i < s->n; i++)
 		if (!strncmp(s->fields[i].name, name, len) &&
 		    !s->fields[i].name[len])
 			return (int)i;
-	return -ENOENT;
-}
-
-/* What stands between braces, at the end of a part. */
-static int read_field(struct part *p, const struct schema *s, const char *name,
-		      size_t len, struct error *err)
-{
-	if (!len) /* {}: the next part */
-		return 0;
-	p->field = field_of(s, name, len);
-	if (p->field >= 0)
-		return 0;
 	return error_set(err, -EINVAL, "{%.*s}: %s has no such field",
 			 (int)len > 64 ? 64 : (int)len, name, s->name);
 }
 
-/* A brace at *at, and what is up to the other. */
-static int read_brace(struct row_template *t, const struct schema *s,
-		      const char **at, struct error *err)
+int row_template_check(const char *text, const struct schema *s,
+		       struct error *err)
 {
-	const char *close = **at == '{' ? strchr(*at, '}') : NULL;
-	struct part *p = &t->parts[t->n - 1];
-	int rc;
-
-	if (!close)
-		return error_set(err, -EINVAL, "%s: a brace without the other",
-				 t->text);
-	rc = read_field(p, s, *at + 1, (size_t)(close - *at) - 1, err);
-	if (close == *at + 1)
-		t->parts[t->n++] = (struct part){s->name, strlen(s->name), -1};
-	*at = close + 1;
-	return rc;
-}
-
-static int read_parts(struct row_template *t, const struct schema *s,
-		      struct error *err)
-{
-	const char *at = t->text;
 	int rc = 0;
 
-	while (!rc && *at) {
-		size_t len = strcspn(at, "{}");
-
-		t->parts[t->n++] = (struct part){at, len, -1};
-		at += len;
-		if (*at)
-			rc = read_brace(t, s, &at, err);
-	}
-	return rc;
+	while (rc >= 0 && *(text += strcspn(text, "{}")))
+		rc = read_brace(&text, s, err);
+	return rc < 0 ? rc : 0;
 }
 
-int row_template_open(struct row_template **out, const char *text,
-		      const struct schema *s, struct error *err)
-{
-	/* a part is made of a character at least, two of "{}" */
-	struct row_template *t = calloc(
-		1, sizeof(*t) + (strlen(text) + 1) * sizeof(t->parts[0]));
-	int rc = -ENOMEM;
-
-	if (t && (t->text = strdup(text)))
-		rc = read_parts(t, s, err);
-	if (rc < 0) {
-		row_template_close(t);
-		return rc;
-	}
-	*out = t;
-	return 0;
-}
-
-void row_template_encode(const struct row_template *t, struct outbuf *o,
+void row_template_encode(const char *text, struct outbuf *o,
 			 const struct row_batch *b, unsigned row)
 {
-	for (unsigned i = 0; i < t->n; i++) {
-		const struct part *p = &t->parts[i];
-		const struct row_cell *c;
+	const struct row_cell *c = row_batch_cell(b, row, 0);
+	unsigned n = b->schema->n, field;
 
-		outbuf_bytes(o, p->text, p->len);
-		if (p->field < 0)
-			continue;
-		c = row_batch_cell(b, row, (unsigned)p->field);
-		if (!encode_is_null(c))
-			encode_cell(o, b, c);
+	for (;;) {
+		size_t len = strcspn(text, "{}");
+
+		outbuf_bytes(o, text, len);
+		if (!*(text += len))
+			return;
+		field = (unsigned)read_brace(&text, b->schema, NULL);
+		if (field == n)
+			outbuf_word(o, b->schema->name);
+		else if (field < n && !encode_is_null(&c[field]))
+			encode_cell(o, b, &c[field]);
 	}
-}
-
-bool row_template_has(const struct row_template *t, unsigned field)
-{
-	for (unsigned i = 0; i < t->n; i++)
-		if (t->parts[i].field == (int)field)
-			return true;
-	return false;
-}
-
-void row_template_close(struct row_template *t)
-{
-	if (t)
-		free(t->text);
-	free(t);
 }

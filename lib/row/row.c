@@ -18,9 +18,10 @@ static void clear_row(struct row_batch *b)
 		b->hand[i].kind = ROW_NULL;
 }
 
-int row_batch_init(struct row_batch *b, const struct schema *s, unsigned room)
+static int make_batch(struct row_batch *b, const struct schema *s,
+		      unsigned room, size_t size)
 {
-	*b = (struct row_batch){.schema = s, .room = room, .size = BYTES_FIRST};
+	*b = (struct row_batch){.schema = s, .room = room, .size = size};
 	b->cells = calloc((size_t)(room + 1) * s->n, sizeof(b->cells[0]));
 	b->bytes = malloc(b->size);
 	if (!b->cells || !b->bytes) {
@@ -29,6 +30,11 @@ int row_batch_init(struct row_batch *b, const struct schema *s, unsigned room)
 	}
 	clear_row(b);
 	return 0;
+}
+
+int row_batch_init(struct row_batch *b, const struct schema *s, unsigned room)
+{
+	return make_batch(b, s, room, BYTES_FIRST);
 }
 
 void row_batch_fini(struct row_batch *b)
@@ -46,34 +52,13 @@ void row_batch_clear(struct row_batch *b)
 	clear_row(b);
 }
 
-int row_batch_take(struct row_batch *to, struct row_batch *b)
-{
-	struct row_batch fresh;
-	int rc = row_batch_init(&fresh, b->schema, b->room);
-
-	if (rc < 0)
-		return rc;
-	*to = *b;
-	*b = fresh;
-	return 0;
-}
-
 int row_batch_copy(struct row_batch *to, const struct row_batch *b)
 {
-	size_t cells = (size_t)b->rows * b->schema->n;
-	uint8_t *bytes;
+	size_t cells = (size_t)b->rows * b->schema->n * sizeof(b->cells[0]);
 
-	if (row_batch_init(to, b->schema, b->rows) < 0)
+	if (make_batch(to, b->schema, b->rows, b->used + BYTES_FIRST) < 0)
 		return -ENOMEM;
-	if (b->used > to->size) {
-		if (!(bytes = realloc(to->bytes, b->used))) {
-			row_batch_fini(to);
-			return -ENOMEM;
-		}
-		to->bytes = bytes;
-		to->size = b->used;
-	}
-	memcpy(to->cells, b->cells, cells * sizeof(b->cells[0]));
+	memcpy(to->cells, b->cells, cells);
 	memcpy(to->bytes, b->bytes, b->used);
 	to->rows = b->rows;
 	to->used = b->used;

@@ -105,10 +105,7 @@ void row_batch_fini(struct row_batch *b);
 /* Forgets all rows, keeps the memory. */
 void row_batch_clear(struct row_batch *b);
 
-/* Moves the rows into an uninitialised batch; b is empty then, and may be
- * filled again. 0, or -ENOMEM: nothing has moved. */
-int row_batch_take(struct row_batch *to, struct row_batch *b);
-/* The same, but b keeps them. */
+/* The rows of a batch in an uninitialised one. 0 or -ENOMEM. */
 int row_batch_copy(struct row_batch *to, const struct row_batch *b);
 
 /*
@@ -142,12 +139,12 @@ int row_batch_end(struct row_batch *b);
 
 /*
  * Where rows go: a stream, a file, a database (export/). A sink may be given
- * batches of several schemas. A slow sink takes the rows out of the batch
- * (row_batch_take()) and writes them in a thread of its own.
+ * batches of several schemas. A slow sink copies the batch, and writes its rows
+ * in a thread of its own.
  */
 struct row_sink {
-	/* Writes or takes out the rows of a batch, which stays the caller's. 0
-	 * or -errno; the sink counts the rows that it drops. */
+	/* Writes or copies the rows of a batch, which stay there. 0 or -errno;
+	 * the sink counts the rows that it drops. */
 	int (*put)(struct row_sink *s, struct row_batch *b);
 	/* Waits until all that was put has been delivered. 0 or -errno. */
 	int (*flush)(struct row_sink *s);
@@ -298,17 +295,13 @@ void rows_close(struct rows *r);
 /* --- texts made of fields ------------------------------------------------- */
 
 /* "flow:{src}:{sport}" is the text with each field in its place as
- * encode_cell() writes it, nothing for null; {} is the measurement. */
-struct row_template;
-
-/* For the rows of a schema, which outlives it. 0; -EINVAL with err set: a field
- * that there is not, a brace without the other; or -ENOMEM. */
-int row_template_open(struct row_template **out, const char *text,
-		      const struct schema *s, struct error *err);
-void row_template_encode(const struct row_template *t, struct outbuf *o,
+ * encode_cell() writes it, nothing for null; {} is the measurement. 0; or
+ * -EINVAL with err set: a field that there is not, a brace without the other.
+ */
+int row_template_check(const char *text, const struct schema *s,
+		       struct error *err);
+/* One that was checked. */
+void row_template_encode(const char *text, struct outbuf *o,
 			 const struct row_batch *b, unsigned row);
-/* Whether it says this field. */
-bool row_template_has(const struct row_template *t, unsigned field);
-void row_template_close(struct row_template *t); /* NULL is fine */
 
 #endif

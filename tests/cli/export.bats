@@ -101,8 +101,8 @@ teardown() { end_bg; }
 		}
 	}
 	refused nowhere "'nowhere': no scheme, as in influx://HOST/DB"
-	refused ftp://h "'ftp' is none of influx clickhouse redis kafka prometheus file"
-	refused "nonsense:" "'nonsense' is none of influx clickhouse redis kafka prometheus file"
+	refused ftp://h "ftp://h: none of influx clickhouse redis kafka prometheus file"
+	refused "nonsense:" "nonsense: no // before a host"
 	refused "influx:h/db" "influx: no // before a host"
 	refused file: "file:: no path: file:PATH"
 	refused "file:x?format=xml" "file:x: format: 'xml' is none of text csv ndjson"

@@ -5,9 +5,7 @@
  * rows that can be told in advance, to a database. Commands on standard input:
  *
  *	put N [SCHEMA [NS]]	N more rows: hop, flow, label; NS apart, 1000
- *	flush			waits; says "flushed" or why not
- *	status			the ledger so far; "port N", "up",
- *				"down: REASON"
+ *	status			the ledger so far; "up", "down: REASON"
  *	until COUNTER N		waits until a counter of the ledger is so high
  *
  * At the end, or by SIGTERM, the ledger, and what was refused; exit 1 if not
@@ -126,8 +124,6 @@ static void status(struct state *s)
 		       ledger_role_name(queue_ledger.fields[i].role),
 		       (unsigned long long)ledger_get(&queue_ledger, &st.ledger,
 						      i));
-	if (st.port)
-		printf("port %u\n", st.port);
 	printf(st.failing ? "down: %s\n" : "up%.0s\n", st.why.text);
 	if (*st.refusal.text)
 		printf("refused: %s\n", st.refusal.text);
@@ -158,9 +154,7 @@ static void command(struct state *s, const char *line)
 		put(s, n, name, apart);
 	else if (sscanf(line, "until %31s %llu", name, &n) == 2)
 		until(s, name, n);
-	else if (sscanf(line, "%15s", word) == 1 && !strcmp(word, "flush"))
-		printf("flush %d\n", s->sink->flush(s->sink));
-	else if (!strcmp(word, "status"))
+	else if (sscanf(line, "%15s", word) == 1 && !strcmp(word, "status"))
 		status(s);
 	else
 		die("what is '%s'?", line);

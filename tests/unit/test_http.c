@@ -35,8 +35,7 @@ static int listen_on(uint16_t *port)
 
 static struct row_sink *start(const char *url, uint16_t port, uint64_t end_ns)
 {
-	struct export_options o = {
-		.queue = {.end_ns = end_ns, .linger_ns = 1000000}};
+	struct export_options o = {.queue = {.end_ns = end_ns}};
 	struct row_sink *s = NULL;
 	struct rows *r;
 	struct error err = {""};
@@ -144,11 +143,11 @@ static void test_answers(const char *url)
 
 int main(void)
 {
-	test_stalls("influx://127.0.0.1:%u/db");
-	test_stalls("clickhouse://127.0.0.1:%u/db");
-	test_stalls("redis://127.0.0.1:%u");
-	test_times_out("influx://127.0.0.1:%u/db?timeout=50ms");
-	test_times_out("redis://127.0.0.1:%u?timeout=50ms");
-	test_answers("influx://127.0.0.1:%u/db?retry=10ms");
+	test_stalls("influx://127.0.0.1:%u/db?linger=1ms");
+	test_stalls("clickhouse://127.0.0.1:%u/db?linger=1ms");
+	test_stalls("redis://127.0.0.1:%u?linger=1ms");
+	test_times_out("influx://127.0.0.1:%u/db?timeout=50ms&linger=1ms");
+	test_times_out("redis://127.0.0.1:%u?timeout=50ms&linger=1ms");
+	test_answers("influx://127.0.0.1:%u/db?retry=10ms&linger=1ms");
 	return test_end();
 }

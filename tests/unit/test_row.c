@@ -343,7 +343,7 @@ static int keep(struct row_sink *s, struct row_batch *b)
 {
 	struct keeper *k = (struct keeper *)s;
 
-	return k->n < 8 ? row_batch_take(&k->kept[k->n++], b) : -ENOSPC;
+	return k->n < 8 ? row_batch_copy(&k->kept[k->n++], b) : -ENOSPC;
 }
 
 static int count_flush(struct row_sink *s)

@@ -32,14 +32,29 @@ static struct spool *open_spool(uint64_t size, uint64_t found)
 	return s;
 }
 
+static int append_bytes(struct spool *s, const char *bytes, size_t len,
+			uint32_t rows)
+{
+	struct export_block *b = calloc(1, sizeof(*b));
+	int rc;
+
+	b->rows = rows;
+	b->len = len;
+	b->bytes = memcpy(malloc(len), bytes, len);
+	if ((rc = spool_append(s, b, NULL)) < 0) {
+		free(b->bytes);
+		free(b);
+	}
+	return rc;
+}
+
 /* Block i has i + 1 rows, and says so. */
 static int append(struct spool *s, unsigned i)
 {
 	char text[64];
-	struct export_block b = {.bytes = text, .rows = i + 1};
+	int n = snprintf(text, sizeof(text), "block %u", i);
 
-	b.len = (size_t)snprintf(text, sizeof(text), "block %u", i);
-	return spool_append(s, &b, NULL);
+	return append_bytes(s, text, (size_t)n, i + 1);
 }
 
 /* The next block is number i; it is done, perhaps. */
@@ -55,8 +70,6 @@ static bool next_is(struct spool *s, unsigned i, bool done)
 		return false;
 	same = b->rows == i + 1 && b->len == strlen(text) &&
 	       !memcmp(b->bytes, text, b->len);
-	free(b->bytes);
-	free(b);
 	if (done)
 		spool_done(s);
 	return same;
@@ -105,7 +118,8 @@ static void test_deleted(void)
 		snprintf(path, sizeof(path), "%s/%016x.spool", inner, i);
 		TEST(unlink(path) == 0);
 	}
-	TEST(spool_next(s, &b, &lost) == -EBADMSG && lost == 4 + 5);
+	TEST(spool_next(s, &b, &lost) == -EBADMSG && lost == 4);
+	TEST(spool_next(s, &b, &lost) == -EBADMSG && lost == 5);
 	TEST(is_empty(s));
 	TEST(append(s, 5) == 0 && next_is(s, 5, true));
 	TEST(is_empty(s));
@@ -129,28 +143,39 @@ static void test_bounds(void)
 {
 	enum { LARGE = 10000, ROOM = 300000 };
 	static char bytes[LARGE];
-	struct export_block b = {.bytes = bytes, .len = LARGE, .rows = 1}, *got;
 	struct spool *s = open_spool(ROOM, 0);
+	struct export_block *got;
 	unsigned n = 0;
 	uint64_t lost;
 
-	while (spool_append(s, &b, NULL) == 0)
+	while (append_bytes(s, bytes, LARGE, 1) == 0)
 		n++;
 	TEST(n == ROOM / (LARGE + HEADER));
 	for (unsigned i = 0; i < n; i++) {
 		TEST(spool_next(s, &got, &lost) == 1);
-		free(got->bytes);
-		free(got);
 		spool_done(s);
 		if (i == n / 2)
-			TEST(spool_append(s, &b, NULL) == 0);
+			TEST(append_bytes(s, bytes, LARGE, 1) == 0);
 	}
 	TEST(spool_rows(s) == 1);
 	TEST(spool_next(s, &got, &lost) == 1);
-	free(got->bytes);
-	free(got);
 	spool_done(s);
 	TEST(is_empty(s));
+	spool_close(s);
+}
+
+/* Blocks in memory: the same, but that nothing is left. */
+static void test_memory(void)
+{
+	uint64_t found = 1;
+	struct spool *s;
+
+	TEST(spool_open(&s, NULL, NULL, 100, &found, NULL) == 0 && !found);
+	TEST(append(s, 0) == 0 && append(s, 1) == 0 && append(s, 2) == 0);
+	TEST(append(s, 3) == 0 && append(s, 4) == -ENOSPC);
+	TEST(next_is(s, 0, false) && next_is(s, 0, true) &&
+	     next_is(s, 1, true));
+	TEST(spool_rows(s) == 3 + 4);
 	spool_close(s);
 }
 
@@ -227,6 +252,7 @@ int main(void)
 	test_deleted();
 	test_one_user();
 	test_bounds();
+	test_memory();
 	test_damage();
 	TEST(rmdir(inner) == 0); /* nothing is left behind */
 	TEST(rmdir(dir) == 0);
