@@ -20,7 +20,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "export/driver.h"
@@ -30,10 +29,8 @@ enum {
 	LOOK_MS = 100, /* between looks at whether it is the end */
 };
 
-/* A file that is open. */
 struct out {
-	struct out *next;
-	char *path;
+	bool open;
 	int fd;
 	bool heads;		     /* there are some in this file */
 	const struct schema *headed; /* whose header was the last */
@@ -44,9 +41,9 @@ struct file {
 	const char *kind; /* %m in it, or NULL */
 	const struct export_stop *stop;
 	uint8_t format;
-	struct out *outs;
+	struct out out; /* without kind */
 	/* Of the batch in hand. */
-	const struct row_batch *begun; /* NULL: it is done */
+	bool begun;
 	struct outbuf text;
 	size_t at; /* bytes of it that are written */
 };
@@ -54,14 +51,13 @@ struct file {
 struct form {
 	struct encoder *e;
 	const struct schema *schema;
+	struct out out; /* with kind */
 };
-
-static const char *const formats[] = {"text", "csv", "ndjson", NULL};
 
 /* clang-format off */
 static const struct field fields[] = {
 	{"format", FIELD_NAME, 1, offsetof(struct file, format),
-	 .names = formats},
+	 .names = row_format_names},
 	{NULL},
 };
 /* clang-format on */
@@ -69,14 +65,9 @@ static const struct field fields[] = {
 static void file_close(void *self)
 {
 	struct file *x = self;
-	struct out *next;
 
-	for (struct out *o = x->outs; o; o = next) {
-		next = o->next;
-		close(o->fd);
-		free(o->path);
-		free(o);
-	}
+	if (x->out.open)
+		close(x->out.fd);
 	free(x->text.text);
 	free(x);
 }
@@ -114,59 +105,25 @@ static void make_path(const struct file *x, const char *name,
 		 x->kind ? name : "", x->kind ? x->kind + 2 : "");
 }
 
-/* Opened, if it is not. 0 or -errno with err set. */
-static int out_of(struct out **out, struct file *x, const char *name,
-		  struct error *err)
+/* Opens it, if it is not. 0 or -errno with err set. */
+static int open_out(struct out *o, const struct file *x, const char *name,
+		    struct error *err)
 {
 	char path[PATH_MAX];
-	struct out *o = x->outs;
 
-	make_path(x, name, path);
-	while (o && strcmp(o->path, path) != 0)
-		o = o->next;
-	if ((*out = o))
+	if (o->open)
 		return 0;
-	if (!(o = calloc(1, sizeof(*o))) || !(o->path = strdup(path))) {
-		free(o);
-		return error_set(err, -ENOMEM, "out of memory");
-	}
+	make_path(x, name, path);
 	o->fd = open(path,
 		     O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_CLOEXEC,
 		     0666);
-	if (o->fd < 0) {
-		int rc = errno;
-
-		free(o->path);
-		free(o);
-		return error_set(err, -rc, "%s",
-				 rc == ENXIO ? "nobody reads from it"
-					     : strerror(rc));
-	}
+	if (o->fd < 0)
+		return error_set(err, -errno, "%s",
+				 errno == ENXIO ? "nobody reads from it"
+						: strerror(errno));
 	o->heads = lseek(o->fd, 0, SEEK_END) <= 0;
-	o->next = x->outs;
-	*out = x->outs = o;
+	o->open = true;
 	return 0;
-}
-
-static int start_file(struct file *x, struct error *err)
-{
-	const char *slash = strrchr(x->path, '/');
-	char folder[PATH_MAX];
-	struct out *o;
-
-	if (!*x->path)
-		return error_set(err, -EINVAL, "no path: file:PATH");
-	if (!x->kind && x->format == ROW_CSV)
-		return error_set(err, -EINVAL,
-				 "a CSV file has one kind of row: put %%m into "
-				 "its name, for the kind's");
-	if (!x->kind)
-		return out_of(&o, x, "", err);
-	snprintf(folder, sizeof(folder), "%.*s.",
-		 slash ? (int)(slash + 1 - x->path) : 0, x->path);
-	return access(folder, W_OK) == 0
-		       ? 0
-		       : error_set(err, -errno, "%s", strerror(errno));
 }
 
 static const struct file defaults = {.format = ROW_NDJSON};
@@ -174,13 +131,27 @@ static const struct file defaults = {.format = ROW_NDJSON};
 static int file_open(void *self, struct url *u, const struct export_options *o,
 		     struct export_stop *stop, struct error *err)
 {
+	const char *slash = strrchr(u->path, '/');
+	char folder[PATH_MAX];
 	struct file *x = self;
 
 	(void)o;
 	x->path = u->path;
 	x->kind = strstr(x->path, "%m");
 	x->stop = stop;
-	return start_file(x, err);
+	if (!*x->path)
+		return error_set(err, -EINVAL, "no path: file:PATH");
+	if (!x->kind && x->format == ROW_CSV)
+		return error_set(err, -EINVAL,
+				 "a CSV file has one kind of row: put %%m into "
+				 "its name, for the kind's");
+	if (!x->kind)
+		return open_out(&x->out, x, "", err);
+	snprintf(folder, sizeof(folder), "%.*s.",
+		 slash ? (int)(slash + 1 - x->path) : 0, x->path);
+	return access(folder, W_OK) == 0
+		       ? 0
+		       : error_set(err, -errno, "%s", strerror(errno));
 }
 
 static void file_unshape(void *shape)
@@ -188,48 +159,32 @@ static void file_unshape(void *shape)
 	struct form *m = shape;
 
 	encoder_close(m->e);
-}
-
-/* Whether a file, of CSV, begins with a header, if it is there. */
-static bool file_begins_with(const char *path, const char *head, size_t len)
-{
-	struct stat st;
-	char *text;
-	bool same;
-	FILE *in;
-
-	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode) || !st.st_size)
-		return true;
-	text = malloc(len);
-	in = fopen(path, "re");
-	same = text && in && fread(text, 1, len, in) == len &&
-	       !memcmp(text, head, len);
-	free(text);
-	if (in)
-		fclose(in);
-	return same;
+	if (m->out.open)
+		close(m->out.fd);
 }
 
 /* A CSV file has one header, which is this one's. */
 static int check_head(const struct file *x, const struct form *m,
 		      struct error *err)
 {
-	struct outbuf o = {0};
-	char path[PATH_MAX];
-	const char *head;
-	size_t len;
-	bool same;
+	char path[PATH_MAX], there[OUTBUF_SIZE];
+	struct outbuf head = {0};
+	ssize_t n;
+	int fd;
 
-	encoder_head(m->e, &o);
-	head = outbuf_text(&o, &len);
+	encoder_head(m->e, &head);
 	make_path(x, m->schema->name, path);
-	same = head && file_begins_with(path, head, len);
-	free(o.text);
-	return same ? 0
-		    : error_set(err, -EEXIST,
-				"%s holds something else: its first line is "
-				"not the header of %s",
-				path, m->schema->name);
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	n = fd < 0 ? 0 : pread(fd, there, head.len, 0);
+	if (fd >= 0)
+		close(fd);
+	if (n <= 0 || /* or a pipe */
+	    ((size_t)n == head.len && !memcmp(there, head.buf, head.len)))
+		return 0;
+	return error_set(err, -EEXIST,
+			 "%s holds something else: its first line is not the "
+			 "header of %s",
+			 path, m->schema->name);
 }
 
 static int file_shape(void *shape, void *self, const struct schema *s,
@@ -250,13 +205,11 @@ static int file_take(void *self, void *shape, const struct row_batch *b,
 {
 	struct form *m = shape;
 	struct file *x = self;
-	struct out *o;
-	int rc = out_of(&o, x, m->schema->name, err);
+	struct out *o = x->kind ? &m->out : &x->out;
+	int rc = open_out(o, x, m->schema->name, err);
 
 	if (rc < 0)
 		return rc;
-	if (x->begun && x->begun != b) /* given up: its last line is torn */
-		return error_set(err, -ECANCELED, "%s", strerror(ECANCELED));
 	if (!x->begun) {
 		outbuf_cut(&x->text, 0);
 		x->text.err = 0;
@@ -267,7 +220,7 @@ static int file_take(void *self, void *shape, const struct row_batch *b,
 			encoder_row(m->e, &x->text, b, i);
 	}
 	rc = write_rest(x, o->fd);
-	x->begun = rc < 0 ? b : NULL;
+	x->begun = rc < 0;
 	if (rc < 0)
 		return error_set(err, rc, "%s", strerror(-rc));
 	o->headed = m->schema;

@@ -2,9 +2,9 @@
 #include "export/http.h"
 #include "export/driver.h"
 
+#include <ctype.h>
 #include <curl/curl.h>
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,11 +20,6 @@ struct http {
 	char base[EXPORT_URL_MAX + 32];
 	char error[CURL_ERROR_SIZE];
 };
-
-static void init_curl(void)
-{
-	curl_global_init(CURL_GLOBAL_DEFAULT);
-}
 
 static size_t append_reply(char *data, size_t one, size_t n, void *reply)
 {
@@ -79,12 +74,10 @@ int http_open(struct http **out, const struct url *u, uint16_t port,
 	      uint64_t timeout_ns, const struct export_stop *stop,
 	      struct error *err)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct http *h;
 
 	if (!*u->host || strchr(u->host, ','))
 		return error_set(err, -EINVAL, "'%s' is not a host", u->host);
-	pthread_once(&once, init_curl);
 	if (!(h = calloc(1, sizeof(*h))))
 		return error_set(err, -ENOMEM, "out of memory");
 	h->stop = stop;
@@ -104,13 +97,12 @@ int http_open(struct http **out, const struct url *u, uint16_t port,
 	return 0;
 }
 
-char *http_escape(const char *text)
+bool http_is_plain(const char *text)
 {
-	char *curls = curl_easy_escape(NULL, text, 0), *own;
-
-	own = curls ? strdup(curls) : NULL;
-	curl_free(curls);
-	return own;
+	while (isalnum((unsigned char)*text) ||
+	       (*text && strchr("-._~", *text)))
+		text++;
+	return !*text;
 }
 
 int http_post(struct http *h, const char *path, const void *body, size_t len,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * http.h - requests to one HTTP server, one after the other over a connection
- * that is kept (private to this room). Made of libcurl; without it http_open()
- * says so.
+ * that is kept (private to this room). Made of libcurl.
  */
 #ifndef EXPORT_HTTP_H
 #define EXPORT_HTTP_H
@@ -33,8 +32,8 @@ int http_open(struct http **out, const struct url *u, uint16_t port,
 	      uint64_t timeout_ns, const struct export_stop *stop,
 	      struct error *err);
 
-/* A text as a value in a query; free() it. NULL: no memory. */
-char *http_escape(const char *text);
+/* Whether a text stands for itself in a query (RFC 3986, section 2.3). */
+bool http_is_plain(const char *text);
 
 /*
  * POSTs a body to a path, which has a query perhaps. 0: there is a reply; or

@@ -312,10 +312,7 @@ static int redis_open(void *self, struct url *u, const struct export_options *o,
 		url_family(u, families[i]);
 	if (!*u->host || strchr(u->host, ','))
 		return error_set(err, -EINVAL, "'%s' is not a host", u->host);
-	if (u->host[0] == '[') { /* brackets are not the resolver's */
-		u->host++;
-		u->host[strcspn(u->host, "]")] = '\0';
-	}
+	url_bare_host(u);
 	return 0;
 }
 

@@ -150,6 +150,14 @@ int url_read(struct url *out, const char *text, struct error *err)
 	return rc < 0 ? rc : read_options(out, options, err);
 }
 
+void url_bare_host(struct url *u)
+{
+	if (*u->host != '[')
+		return;
+	u->host++;
+	u->host[strcspn(u->host, "]")] = '\0';
+}
+
 int url_set(struct url *u, const struct field *table, void *object,
 	    struct error *err)
 {

@@ -42,6 +42,9 @@ struct url {
 /* 0, or -EINVAL with err set. */
 int url_read(struct url *out, const char *text, struct error *err);
 
+/* Takes the brackets off the host, which are not the resolver's. */
+void url_bare_host(struct url *u);
+
 /* Sets the fields of an object by the options that are in the table. 0, or
  * -EINVAL with err set. */
 int url_set(struct url *u, const struct field *table, void *object,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * influx.c - InfluxDB 1.x, by its HTTP API: POST /write of line protocol.
+ * http_influx.c - InfluxDB 1.x, by its HTTP API: POST /write of line protocol.
  *
  *	create=yes	makes the database if there is none; none is ever
  *			dropped
@@ -19,7 +19,7 @@
 
 enum {
 	PORT = 8086,
-	PATH = 1024,
+	PATH = 2 * EXPORT_URL_MAX,
 	NOT_FOUND = 404, /* the database */
 	DISTINCT_SERIES = 1024,
 	DISTINCT_RUNS = 16,
@@ -44,27 +44,21 @@ struct distinct {
 	} series[DISTINCT_SERIES];
 };
 
-/* The run that a time is in, or behind, so that it can be made longer. */
-static struct distinct_run *distinct_run_of(struct distinct_series *s,
-					    int64_t t)
-{
-	for (unsigned i = 0; i < DISTINCT_RUNS; i++)
-		if (s->run[i].from < s->run[i].end && t >= s->run[i].from &&
-		    t < s->run[i].end)
-			return &s->run[i];
-	return NULL;
-}
-
 /* The time, or the next one that has not been given. */
 static int64_t distinct_time(struct distinct *d, uint64_t series,
 			     int64_t time_ns)
 {
 	struct distinct_series *s = &d->series[series % DISTINCT_SERIES];
-	struct distinct_run *run, *longer = NULL;
+	struct distinct_run *longer = NULL;
 
-	while ((run = distinct_run_of(s, time_ns))) {
-		time_ns = run->end;
-		longer = run;
+	for (unsigned i = 0; i < DISTINCT_RUNS;) {
+		struct distinct_run *run = &s->run[i++];
+
+		if (time_ns >= run->from && time_ns < run->end) {
+			time_ns = run->end;
+			longer = run;
+			i = 0;
+		}
 	}
 	if (!longer) {
 		longer = &s->run[s->next++ % DISTINCT_RUNS];
@@ -79,8 +73,8 @@ struct influx {
 	uint8_t create;
 	uint64_t timeout_ns;
 	const char *rp;
-	char write[PATH], make[PATH], make_body[PATH];
-	struct outbuf series; /* the packer's, as is what follows */
+	char write[PATH], make[PATH]; /* requests */
+	struct outbuf series;	      /* the packer's, as is what follows */
 	struct distinct *times;
 	struct http_reply reply; /* the sender's */
 };
@@ -97,33 +91,6 @@ static const struct field fields[] = {
 	{NULL},
 };
 /* clang-format on */
-
-/* The request of a write, and of CREATE DATABASE. */
-static int make_requests(struct influx *x, const struct url *u,
-			 struct error *err)
-{
-	char *db = http_escape(u->path), *rp = http_escape(x->rp ? x->rp : "");
-	int n;
-
-	if (!db || !rp) {
-		free(db);
-		free(rp);
-		return error_set(err, -ENOMEM, "out of memory");
-	}
-	n = snprintf(x->write, PATH, "write?db=%s&precision=ns%s%s", db,
-		     *rp ? "&rp=" : "", rp);
-	free(db);
-	free(rp);
-	if (n >= PATH || strpbrk(u->path, "\"\\\n"))
-		return error_set(err, -EINVAL, "'%s' is no name of a database",
-				 u->path);
-	snprintf(x->make, PATH, "CREATE DATABASE \"%.900s\"", u->path);
-	if (!(db = http_escape(x->make)))
-		return error_set(err, -ENOMEM, "out of memory");
-	n = snprintf(x->make_body, PATH, "query?q=%s", db);
-	free(db);
-	return n < PATH ? 0 : error_set(err, -EINVAL, "the name is too long");
-}
 
 static void influx_close(void *self)
 {
@@ -142,15 +109,21 @@ static int influx_open(void *self, struct url *u,
 		       struct error *err)
 {
 	struct influx *x = self;
-	int rc;
 
 	(void)o;
 	if (!(x->times = calloc(1, sizeof(*x->times))))
 		return error_set(err, -ENOMEM, "out of memory");
 	if (!*u->path)
 		return error_set(err, -EINVAL, "no database: influx://HOST/DB");
-	rc = http_open(&x->http, u, PORT, x->timeout_ns, stop, err);
-	return rc < 0 ? rc : make_requests(x, u, err);
+	if (!http_is_plain(u->path) || (x->rp && !http_is_plain(x->rp)))
+		return error_set(err, -EINVAL,
+				 "a database and rp= are of letters, digits, "
+				 "- . _ ~");
+	snprintf(x->write, PATH, "write?db=%s&precision=ns%s%s", u->path,
+		 x->rp ? "&rp=" : "", x->rp ? x->rp : "");
+	snprintf(x->make, PATH, "query?q=CREATE%%20DATABASE%%20%%22%s%%22",
+		 u->path);
+	return http_open(&x->http, u, PORT, x->timeout_ns, stop, err);
 }
 
 struct form {
@@ -254,16 +227,6 @@ static void count_refused(struct export_block *b, struct export_tally *t,
 	export_block_refuse(b, t, why);
 }
 
-static int create_database(struct influx *x, struct error *err)
-{
-	int rc = http_post(x->http, x->make_body, "", 0, &x->reply, err);
-
-	if (rc == 0 && x->reply.status != 200)
-		rc = error_set(err, -EAGAIN, "%s: %.400s", x->make,
-			       reason_of(x->reply.text));
-	return rc;
-}
-
 static int influx_send(void *self, struct export_block *b,
 		       struct export_tally *t, struct error *err)
 {
@@ -271,8 +234,8 @@ static int influx_send(void *self, struct export_block *b,
 	int rc = http_post(x->http, x->write, b->bytes, b->len, &x->reply, err);
 
 	if (rc == 0 && x->reply.status == NOT_FOUND && x->create) {
-		rc = create_database(x, err);
-		if (rc == 0)
+		rc = http_post(x->http, x->make, "", 0, &x->reply, err);
+		if (rc == 0 && x->reply.status == 200)
 			rc = http_post(x->http, x->write, b->bytes, b->len,
 				       &x->reply, err);
 	}

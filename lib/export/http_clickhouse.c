@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * clickhouse.c - ClickHouse, by its HTTP interface: INSERT ... FORMAT
+ * http_clickhouse.c - ClickHouse, by its HTTP interface: INSERT ... FORMAT
  * JSONEachRow, a table for each schema.
  *
  *	create=yes	makes the database and the tables that there are not
@@ -28,7 +28,7 @@
 
 enum {
 	PORT = 8123,
-	PATH = 1024,
+	PATH = 2 * EXPORT_URL_MAX,
 };
 
 /* Codes of errors (ErrorCodes.cpp). */
@@ -78,20 +78,6 @@ static void clickhouse_close(void *self)
 	free(x);
 }
 
-static int name_database(struct clickhouse *x, struct error *err)
-{
-	char *db = http_escape(*x->url->path ? x->url->path : "default");
-	int n = db ? snprintf(x->path, PATH, "?database=%s", db) : -1;
-
-	free(db);
-	if (n < 0)
-		return error_set(err, -ENOMEM, "out of memory");
-	if (n >= PATH || strpbrk(x->url->path, "`\\\n"))
-		return error_set(err, -EINVAL, "'%s' is no name of a database",
-				 x->url->path);
-	return 0;
-}
-
 static const struct clickhouse defaults = {
 	.engine = "MergeTree",
 	.timeout_ns = EXPORT_TIMEOUT_NS,
@@ -102,13 +88,15 @@ static int clickhouse_open(void *self, struct url *u,
 			   struct export_stop *stop, struct error *err)
 {
 	struct clickhouse *x = self;
-	int rc;
 
 	(void)o;
 	x->url = u;
 	url_family(u, "table");
-	rc = http_open(&x->http, u, PORT, x->timeout_ns, stop, err);
-	return rc < 0 ? rc : name_database(x, err);
+	if (!http_is_plain(u->path))
+		return error_set(err, -EINVAL,
+				 "a database is of letters, digits, - . _ ~");
+	snprintf(x->path, PATH, "?database=%s", *u->path ? u->path : "default");
+	return http_open(&x->http, u, PORT, x->timeout_ns, stop, err);
 }
 
 /* `name`: a backslash before what ends it. */
@@ -152,20 +140,18 @@ static void put_order(struct outbuf *o, const struct schema *s)
 {
 	const char *before = " ORDER BY (";
 
-	for (unsigned i = 0; i < s->n; i++)
-		if (s->fields[i].role == ROW_TAG) {
+	for (int role = ROW_TAG; role <= ROW_WHEN; role++)
+		for (unsigned i = 0; i < s->n; i++) {
+			const struct row_field *f = &s->fields[i];
+
+			if (f->role != role)
+				continue;
 			outbuf_word(o, before);
-			if (is_nullable(&s->fields[i]))
+			if (is_nullable(f))
 				outbuf_word(o, "ifNull(");
-			put_name(o, s->fields[i].name);
-			if (is_nullable(&s->fields[i]))
+			put_name(o, f->name);
+			if (is_nullable(f))
 				outbuf_word(o, ", 0)");
-			before = ", ";
-		}
-	for (unsigned i = 0; i < s->n; i++)
-		if (s->fields[i].role == ROW_WHEN) {
-			outbuf_word(o, before);
-			put_name(o, s->fields[i].name);
 			before = ", ";
 		}
 	outbuf_word(o, *before == ',' ? ")" : " ORDER BY tuple()");
@@ -293,22 +279,21 @@ static int run_query(struct clickhouse *x, const char *path, const char *text,
 	return rc == 0 && x->reply.status != 200 ? set_http_error(x, err) : rc;
 }
 
-static int create_database(struct clickhouse *x, struct error *err)
+/* By the block's first line, with the type of time that the server knows; and
+ * the database. */
+static int create_missing(struct clickhouse *x, const char *line, size_t len,
+			  struct error *err)
 {
-	char text[PATH];
+	char text[PATH], *copy, *at;
+	int rc = 0;
 
-	snprintf(text, sizeof(text), "CREATE DATABASE IF NOT EXISTS `%s`",
-		 x->url->path);
-	return run_query(x, "", text, strlen(text), err);
-}
-
-/* By the block's first line, with the type of time that the server knows. */
-static int create_table(struct clickhouse *x, const char *line, size_t len,
-			struct error *err)
-{
-	int rc = run_query(x, x->path, line, len, err);
-	char *copy, *at;
-
+	if (code_of(&x->reply) == UNKNOWN_DATABASE) {
+		snprintf(text, PATH, "CREATE DATABASE IF NOT EXISTS `%s`",
+			 x->url->path);
+		rc = run_query(x, "", text, strlen(text), err);
+	}
+	if (rc == 0)
+		rc = run_query(x, x->path, line, len, err);
 	if (rc == 0 || code_of(&x->reply) != UNKNOWN_TYPE ||
 	    !(copy = strndup(line, len)))
 		return rc;
@@ -319,49 +304,28 @@ static int create_table(struct clickhouse *x, const char *line, size_t len,
 	return rc;
 }
 
-static int create_missing(struct clickhouse *x, const char *line, size_t len,
-			  struct error *err)
-{
-	int rc = 0;
-
-	if (code_of(&x->reply) == UNKNOWN_DATABASE)
-		rc = create_database(x, err);
-	return rc < 0 ? rc : create_table(x, line, len, err);
-}
-
-static bool is_missing(const struct http_reply *r)
-{
-	unsigned code = code_of(r);
-
-	return r->status != 200 &&
-	       (code == UNKNOWN_TABLE || code == UNKNOWN_DATABASE);
-}
-
-static int insert_rows(struct clickhouse *x, const struct export_block *b,
-		       size_t line, struct error *err)
-{
-	return http_post(x->http, x->path, b->bytes + line, b->len - line,
-			 &x->reply, err);
-}
-
 static int clickhouse_send(void *self, struct export_block *b,
 			   struct export_tally *t, struct error *err)
 {
 	struct clickhouse *x = self;
 	const char *end = memchr(b->bytes, '\n', b->len);
 	size_t line = end ? (size_t)(end - b->bytes) + 1 : 0;
+	unsigned tries = 0, code;
 	int rc;
 
 	if (!end) {
 		export_block_refuse(b, t, "a block that is none of ClickHouse");
 		return 0;
 	}
-	rc = insert_rows(x, b, line, err);
-	if (rc == 0 && x->create && is_missing(&x->reply)) {
+	do {
+		rc = http_post(x->http, x->path, b->bytes + line, b->len - line,
+			       &x->reply, err);
+		code = x->reply.status == 200 ? 0 : code_of(&x->reply);
+		if (rc < 0 || !x->create || tries++ ||
+		    (code != UNKNOWN_TABLE && code != UNKNOWN_DATABASE))
+			break;
 		rc = create_missing(x, b->bytes, line - 1, err);
-		if (rc == 0)
-			rc = insert_rows(x, b, line, err);
-	}
+	} while (rc == 0);
 	if (rc < 0)
 		return rc;
 	if (x->reply.status == 200) {
