@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "export/export.h"
@@ -115,6 +116,16 @@ struct export_scheme {
 	struct export_driver driver;
 	const char *missing; /* what it was built without, in place of these */
 };
+
+/* The caller's rule of a schema, or NULL. */
+static inline const struct export_rule *
+export_rule_of(const struct export_options *o, const char *schema)
+{
+	for (unsigned i = 0; i < o->n_rules; i++)
+		if (!strcmp(o->rules[i].schema, schema))
+			return &o->rules[i];
+	return NULL;
+}
 
 extern const struct export_scheme export_influx, export_clickhouse,
 	export_redis, export_kafka, export_prometheus, export_file;

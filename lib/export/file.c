@@ -194,8 +194,7 @@ static int file_shape(void *shape, void *self, const struct schema *s,
 	struct form *m = shape;
 
 	m->schema = s;
-	m->e = encoder_open(x->format, s);
-	if (!m->e || !encoder_say_schema(m->e))
+	if (!(m->e = encoder_open(x->format, s, true)))
 		return error_set(err, -ENOMEM, "out of memory");
 	return x->format == ROW_CSV ? check_head(x, m, err) : 0;
 }

@@ -212,7 +212,7 @@ static int clickhouse_shape(void *shape, void *self, const struct schema *s,
 	size_t len;
 
 	put_head(self, &m->head, s);
-	m->e = encoder_open(ROW_SPARSE, s);
+	m->e = encoder_open(ROW_SPARSE, s, false);
 	if (!m->e || !outbuf_text(&m->head, &len))
 		return error_set(err, -ENOMEM, "out of memory");
 	return 0;

@@ -74,7 +74,7 @@ struct influx {
 	uint64_t timeout_ns;
 	const char *rp;
 	char write[PATH], make[PATH]; /* requests */
-	struct outbuf series;	      /* the packer's, as is what follows */
+	struct outbuf series, tag;    /* the packer's, as is what follows */
 	struct distinct *times;
 	struct http_reply reply; /* the sender's */
 };
@@ -98,6 +98,7 @@ static void influx_close(void *self)
 
 	http_close(x->http);
 	free(x->series.text);
+	free(x->tag.text);
 	free(x->times);
 	free(x);
 }
@@ -126,23 +127,14 @@ static int influx_open(void *self, struct url *u,
 	return http_open(&x->http, u, PORT, x->timeout_ns, stop, err);
 }
 
-struct form {
-	struct line *line;
-};
-
 static int influx_shape(void *shape, void *self, const struct schema *s,
 			struct error *err)
 {
-	struct form *m = shape;
-
+	(void)shape;
 	(void)self;
-	m->line = line_open(s);
-	return m->line ? 0 : error_set(err, -ENOMEM, "out of memory");
-}
-
-static void influx_unshape(void *shape)
-{
-	line_close(((struct form *)shape)->line);
+	(void)s;
+	(void)err;
+	return 0;
 }
 
 /* FNV-1a. */
@@ -159,25 +151,25 @@ static void influx_encode(void *self, void *shape, struct outbuf *to,
 			  const struct row_batch *b, unsigned row,
 			  uint32_t rows)
 {
-	struct line *line = ((struct form *)shape)->line;
 	struct influx *x = self;
 	const char *series;
 	int64_t time;
 	size_t len;
 
+	(void)shape;
 	(void)rows;
 	outbuf_cut(&x->series, 0);
-	line_series(line, &x->series, b, row);
+	line_series(&x->tag, &x->series, b, row);
 	series = outbuf_text(&x->series, &len);
 	if (!series) {
 		to->err = x->series.err;
 		x->series.err = 0;
 		return;
 	}
-	time = line_time(line, b, row, (int64_t)clock_wall_ns());
+	time = line_time(b, row, (int64_t)clock_wall_ns());
 	time = distinct_time(x->times, hash_of(series, len), time);
 	outbuf_bytes(to, series, len);
-	line_rest(line, to, b, row, time);
+	line_rest(to, b, row, time);
 }
 
 /* {"error":"REASON"}: the reason, in place, as JSON has it. */
@@ -260,9 +252,8 @@ const struct export_scheme export_influx = {
 	.driver =
 		{
 			.close = influx_close,
-			.shape_size = sizeof(struct form),
+			.shape_size = 1,
 			.shape = influx_shape,
-			.unshape = influx_unshape,
 			.encode = influx_encode,
 			.send = influx_send,
 		},

@@ -175,30 +175,21 @@ static void kafka_unshape(void *shape)
 	encoder_close(m->e);
 }
 
-static const char *key_of(const struct kafka *x, const char *schema)
-{
-	const char *key = url_of(x->url, "key", schema);
-	const struct export_rule *r = x->options->rules;
-
-	for (unsigned i = 0; !key && i < x->options->n_rules; i++)
-		if (!strcmp(r[i].schema, schema))
-			key = r[i].group ? r[i].group : r[i].key;
-	return key;
-}
-
 /* To open the topic asks for its partitions at once; one that messages only
  * name is looked for within a second, each. */
 static int kafka_shape(void *shape, void *self, const struct schema *s,
 		       struct error *err)
 {
 	struct kafka *x = self;
+	const struct export_rule *rule = export_rule_of(x->options, s->name);
 	const char *topic = x->url->path;
 	struct form *m = shape;
 	int rc;
 
-	m->key = key_of(x, s->name);
-	m->e = encoder_open(ROW_NDJSON, s);
-	if (!m->e || (*topic && !encoder_say_schema(m->e)))
+	m->key = url_of(x->url, "key", s->name);
+	if (!m->key && rule)
+		m->key = rule->group ? rule->group : rule->key;
+	if (!(m->e = encoder_open(ROW_NDJSON, s, *topic)))
 		return error_set(err, -ENOMEM, "out of memory");
 	if (m->key && (rc = row_template_check(m->key, s, err)) < 0)
 		return rc;

@@ -187,7 +187,7 @@ static const char *labels_of(struct prometheus *x, const struct row_batch *b,
 			     unsigned row)
 {
 	const struct row_cell *c = row_batch_cell(b, row, 0);
-	struct outbuf *o = &x->labels, *cell = &x->cell;
+	struct outbuf *o = &x->labels;
 	size_t n;
 
 	outbuf_cut(o, 0);
@@ -197,10 +197,7 @@ static const char *labels_of(struct prometheus *x, const struct row_batch *b,
 
 		if (f->role != ROW_TAG)
 			continue;
-		outbuf_cut(cell, 0);
-		if (!encode_is_null(&c[i]))
-			encode_cell(cell, b, &c[i]);
-		text = outbuf_text(cell, &n);
+		text = encode_text(&x->cell, b, &c[i], &n);
 		if (outbuf_len(o))
 			outbuf_char(o, ',');
 		outbuf_word(o, f->name);
@@ -258,16 +255,10 @@ static void forget_series(struct prometheus *x, uint64_t since_ns)
 
 static double number_of(const struct row_cell *c)
 {
-	switch (c->kind) {
-	case ROW_U64:
-	case ROW_BOOL:
-		return (double)c->u64;
-	case ROW_I64:
-	case ROW_TIME:
-		return (double)c->i64;
-	default:
+	if (c->kind == ROW_F64)
 		return c->f64;
-	}
+	return c->kind == ROW_I64 || c->kind == ROW_TIME ? (double)c->i64
+							 : (double)c->u64;
 }
 
 /* The latest of a row's series. lock is held. */

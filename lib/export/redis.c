@@ -71,10 +71,6 @@ static const char *const families[] = {
 	[EXPORT_STATE] = "hash",
 };
 
-enum {
-	FAMILIES = sizeof(families) / sizeof(families[0]),
-};
-
 /* clang-format off */
 static const struct field fields[] = {
 	{"expire", FIELD_OTHER, 0, offsetof(struct redis, expire_ns),
@@ -308,7 +304,7 @@ static int redis_open(void *self, struct url *u, const struct export_options *o,
 	x->options = o;
 	x->url = u;
 	x->stop = stop;
-	for (unsigned i = 0; i < FAMILIES; i++)
+	for (unsigned i = EXPORT_EVENT; i <= EXPORT_STATE; i++)
 		url_family(u, families[i]);
 	if (!*u->host || strchr(u->host, ','))
 		return error_set(err, -EINVAL, "'%s' is not a host", u->host);
@@ -318,32 +314,23 @@ static int redis_open(void *self, struct url *u, const struct export_options *o,
 
 /* --- rows as commands ---------------------------------------------------- */
 
-/* How a schema is kept: by the URL, by the rules, or as a stream. */
-static struct export_rule rule_of(const struct redis *x, const char *schema)
-{
-	struct export_rule rule = {schema, EXPORT_EVENT, NULL};
-	const char *key;
-
-	for (unsigned i = 0; i < x->options->n_rules; i++)
-		if (!strcmp(x->options->rules[i].schema, schema))
-			rule = x->options->rules[i];
-	for (unsigned i = 0; i < FAMILIES; i++)
-		if ((key = url_of(x->url, families[i], schema)))
-			rule = (struct export_rule){schema, (uint8_t)i, key};
-	if (!rule.key)
-		rule.key = "{}";
-	return rule;
-}
-
 static int redis_shape(void *shape, void *self, const struct schema *s,
 		       struct error *err)
 {
-	struct export_rule rule = rule_of(self, s->name);
+	const struct redis *x = self;
+	const struct export_rule *rule = export_rule_of(x->options, s->name);
 	struct form *m = shape;
+	const char *key;
 
+	/* As the rules say, if the URL says nothing; else as a stream. */
 	m->schema = s;
-	m->kind = rule.kind;
-	m->key = rule.key;
+	m->kind = rule ? rule->kind : EXPORT_EVENT;
+	m->key = rule && rule->key ? rule->key : "{}";
+	for (uint8_t i = EXPORT_EVENT; i <= EXPORT_STATE; i++)
+		if ((key = url_of(x->url, families[i], s->name))) {
+			m->kind = i;
+			m->key = key;
+		}
 	for (const char *at = m->key; (at = strchr(at, '{')); at++)
 		m->many |= at[1] != '}';
 	return row_template_check(m->key, s, err);
@@ -400,9 +387,7 @@ static void put_pairs(struct redis *x, const struct form *m,
 		if (encode_is_null(&c[i]))
 			continue;
 		put_text(&x->commands, m->schema->fields[i].name);
-		outbuf_cut(&x->cell, 0);
-		encode_cell(&x->cell, b, &c[i]);
-		text = outbuf_text(&x->cell, &len);
+		text = encode_text(&x->cell, b, &c[i], &len);
 		put_word(&x->commands, text, len);
 	}
 }

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/queue.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -31,7 +32,7 @@ struct header {
 
 /* A block that waits. */
 struct entry {
-	struct entry *next;
+	STAILQ_ENTRY(entry) next;
 	struct export_block *block; /* NULL: in its file alone */
 	uint64_t bytes;
 	uint32_t rows;
@@ -45,7 +46,7 @@ struct spool {
 	uint64_t number; /* of the next file */
 	_Atomic uint64_t rows, bytes;
 	pthread_mutex_t lock; /* of what follows */
-	struct entry *first, **last;
+	STAILQ_HEAD(, entry) entries;
 };
 
 static uint32_t checksum(const struct header *h, const void *bytes, size_t len)
@@ -75,8 +76,7 @@ static struct entry *make_entry(uint64_t number, uint64_t bytes, uint32_t rows)
 static void append_entry(struct spool *s, struct entry *e)
 {
 	pthread_mutex_lock(&s->lock);
-	*s->last = e;
-	s->last = &e->next;
+	STAILQ_INSERT_TAIL(&s->entries, e, next);
 	s->bytes += e->bytes;
 	s->rows += e->rows;
 	pthread_mutex_unlock(&s->lock);
@@ -151,7 +151,7 @@ int spool_open(struct spool **out, const char *dir, const char *name,
 	pthread_mutex_init(&s->lock, NULL);
 	s->dir = -1;
 	s->size = size;
-	s->last = &s->first;
+	STAILQ_INIT(&s->entries);
 	if (dir) {
 		snprintf(s->path, sizeof(s->path), "%s/%s", dir, name);
 		rc = open_dir(s, dir);
@@ -267,7 +267,7 @@ int spool_next(struct spool *s, struct export_block **out, uint64_t *lost)
 	int rc = 1;
 
 	pthread_mutex_lock(&s->lock);
-	e = s->first;
+	e = STAILQ_FIRST(&s->entries);
 	pthread_mutex_unlock(&s->lock);
 	if (!e)
 		return 0;
@@ -281,26 +281,26 @@ int spool_next(struct spool *s, struct export_block **out, uint64_t *lost)
 	return rc;
 }
 
-static void free_entry(struct entry *e)
+/* The oldest entry goes. */
+static void drop_first(struct spool *s)
 {
+	struct entry *e;
+
+	pthread_mutex_lock(&s->lock);
+	e = STAILQ_FIRST(&s->entries);
+	STAILQ_REMOVE_HEAD(&s->entries, next);
+	pthread_mutex_unlock(&s->lock);
+	s->bytes -= e->bytes;
+	s->rows -= e->rows;
 	free_block(e->block);
 	free(e);
 }
 
 void spool_done(struct spool *s)
 {
-	struct entry *e;
-
-	pthread_mutex_lock(&s->lock);
-	e = s->first;
-	if (!(s->first = e->next))
-		s->last = &s->first;
-	s->bytes -= e->bytes;
-	s->rows -= e->rows;
-	pthread_mutex_unlock(&s->lock);
 	if (s->dir >= 0)
-		unlinkat(s->dir, e->file, 0);
-	free_entry(e);
+		unlinkat(s->dir, STAILQ_FIRST(&s->entries)->file, 0);
+	drop_first(s);
 }
 
 uint64_t spool_rows(struct spool *s)
@@ -310,19 +310,15 @@ uint64_t spool_rows(struct spool *s)
 
 void spool_close(struct spool *s)
 {
-	struct entry *e;
-
 	if (!s)
 		return;
-	while ((e = s->first)) {
-		s->first = e->next;
-		free_entry(e);
-	}
 	if (s->dir >= 0) {
 		if (s->rows)
 			syncfs(s->dir);
 		close(s->dir);
 	}
+	while (!STAILQ_EMPTY(&s->entries))
+		drop_first(s);
 	pthread_mutex_destroy(&s->lock);
 	free(s);
 }

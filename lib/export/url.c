@@ -175,34 +175,25 @@ int url_set(struct url *u, const struct field *table, void *object,
 	return 0;
 }
 
-/* What of a name is behind "PREFIX."; NULL: it is not of the family. */
-static const char *name_in_family(const char *name, const char *prefix)
-{
-	size_t n = strlen(prefix);
-
-	return !strncmp(name, prefix, n) && name[n] == '.' ? name + n + 1
-							   : NULL;
-}
-
 const char *url_of(const struct url *u, const char *prefix, const char *name)
 {
-	for (unsigned i = 0; i < u->options; i++) {
-		const char *of = name_in_family(u->option[i].name, prefix);
+	char option[EXPORT_URL_MAX];
 
-		if (of && !strcmp(of, name))
+	snprintf(option, sizeof(option), "%s.%s", prefix, name);
+	for (unsigned i = 0; i < u->options; i++)
+		if (!strcmp(u->option[i].name, option))
 			return u->option[i].value;
-	}
 	return NULL;
 }
 
-bool url_family(struct url *u, const char *prefix)
+void url_family(struct url *u, const char *prefix)
 {
-	bool any = false;
+	size_t n = strlen(prefix);
 
 	for (unsigned i = 0; i < u->options; i++)
-		if (name_in_family(u->option[i].name, prefix))
-			any = u->option[i].used = true;
-	return any;
+		if (!strncmp(u->option[i].name, prefix, n) &&
+		    u->option[i].name[n] == '.')
+			u->option[i].used = true;
 }
 
 int url_rest(const struct url *u, struct error *err)

@@ -52,8 +52,8 @@ int url_set(struct url *u, const struct field *table, void *object,
 
 /* Options of the family PREFIX.NAME: the value of this name's, or NULL. */
 const char *url_of(const struct url *u, const char *prefix, const char *name);
-/* Whether an option is of a family: it counts as used then. */
-bool url_family(struct url *u, const char *prefix);
+/* All options of a family count as used. */
+void url_family(struct url *u, const char *prefix);
 
 /* All options have been used: 0; or -EINVAL with err set. */
 int url_rest(const struct url *u, struct error *err);

@@ -18,16 +18,10 @@ const char *hash_family_name(enum hash_family f)
 /* CRC-32 of the key's bytes, last one first. The sum may go on. */
 static uint32_t crc_reversed(const uint8_t *key, size_t len)
 {
-	uint8_t piece[32];
 	uint32_t sum = 0;
 
-	while (len) {
-		size_t n = len < sizeof(piece) ? len : sizeof(piece);
-
-		for (size_t i = 0; i < n; i++)
-			piece[i] = key[--len];
-		sum = crc_extend(CRC_SLOT0, sum, piece, n);
-	}
+	while (len)
+		sum = crc_extend(CRC_SLOT0, sum, &key[--len], 1);
 	return sum;
 }
 

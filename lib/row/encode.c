@@ -32,13 +32,9 @@ bool encode_is_null(const struct row_cell *c)
 	return c->kind == ROW_NULL || (c->kind == ROW_F64 && !isfinite(c->f64));
 }
 
-static bool is_items(const struct row_cell *c)
-{
-	return c->kind == ROW_BYTES || c->kind == ROW_LIST;
-}
-
-/* What is written alike in every format. */
-static void put_number(struct outbuf *o, const struct row_cell *c)
+/* What is written alike in every format: all but texts. */
+static void put_value(struct outbuf *o, const struct row_cell *c,
+		      const uint8_t *bytes)
 {
 	switch (c->kind) {
 	case ROW_U64:
@@ -56,16 +52,13 @@ static void put_number(struct outbuf *o, const struct row_cell *c)
 	case ROW_TIME:
 		outbuf_time(o, c->i64);
 		break;
+	case ROW_BYTES:
+		outbuf_hex(o, bytes + c->at, c->len);
+		break;
+	case ROW_LIST:
+		outbuf_list(o, (const void *)(bytes + c->at), c->len);
+		break;
 	}
-}
-
-static void put_items(struct outbuf *o, const struct row_cell *c,
-		      const void *data)
-{
-	if (c->kind == ROW_BYTES)
-		outbuf_hex(o, data, c->len);
-	else
-		outbuf_list(o, data, c->len);
 }
 
 void encode_cell(struct outbuf *o, const struct row_batch *b,
@@ -75,10 +68,8 @@ void encode_cell(struct outbuf *o, const struct row_batch *b,
 
 	if (c->kind == ROW_STR)
 		outbuf_bytes(o, (const char *)b->bytes + c->at, c->len);
-	else if (c->kind == ROW_BYTES)
-		outbuf_hex(o, b->bytes + c->at, c->len);
 	else if (c->kind != ROW_LIST)
-		put_number(o, c);
+		put_value(o, c, b->bytes);
 	for (unsigned i = 0; c->kind == ROW_LIST && i < c->len; i++) {
 		if (i)
 			outbuf_char(o, ':');
@@ -86,33 +77,34 @@ void encode_cell(struct outbuf *o, const struct row_batch *b,
 	}
 }
 
+const char *encode_text(struct outbuf *o, const struct row_batch *b,
+			const struct row_cell *c, size_t *len)
+{
+	outbuf_cut(o, 0);
+	if (!encode_is_null(c))
+		encode_cell(o, b, c);
+	return outbuf_text(o, len);
+}
+
 static void json_value(struct outbuf *o, const struct row_cell *c,
 		       const uint8_t *bytes)
 {
-	switch (c->kind) {
-	case ROW_STR:
-		outbuf_char(o, '"');
+	static const char quotes[][2] = {
+		[ROW_STR] = "\"\"",
+		[ROW_BYTES] = "\"\"",
+		[ROW_TIME] = "\"\"",
+		[ROW_LIST] = "[]",
+	};
+	const char *q = quotes[c->kind];
+
+	if (*q)
+		outbuf_char(o, q[0]);
+	if (c->kind == ROW_STR)
 		outbuf_json(o, (const char *)bytes + c->at, c->len);
-		outbuf_char(o, '"');
-		break;
-	case ROW_BYTES:
-		outbuf_char(o, '"');
-		put_items(o, c, bytes + c->at);
-		outbuf_char(o, '"');
-		break;
-	case ROW_LIST:
-		outbuf_char(o, '[');
-		put_items(o, c, bytes + c->at);
-		outbuf_char(o, ']');
-		break;
-	case ROW_TIME:
-		outbuf_char(o, '"');
-		put_number(o, c);
-		outbuf_char(o, '"');
-		break;
-	default:
-		put_number(o, c);
-	}
+	else
+		put_value(o, c, bytes);
+	if (*q)
+		outbuf_char(o, q[1]);
 }
 
 static void json_row(const struct encoder *e, struct outbuf *o,
@@ -139,20 +131,17 @@ static void json_row(const struct encoder *e, struct outbuf *o,
 static void csv_value(struct outbuf *o, const struct row_cell *c,
 		      const uint8_t *bytes)
 {
-	bool quote;
+	bool quote = (c->kind == ROW_LIST && c->len > 1) ||
+		     (c->kind == ROW_BYTES && !c->len);
 
-	if (c->kind == ROW_STR) {
+	if (quote)
+		outbuf_char(o, '"');
+	if (c->kind == ROW_STR)
 		outbuf_csv(o, (const char *)bytes + c->at, c->len);
-	} else if (is_items(c)) {
-		quote = c->kind == ROW_LIST ? c->len > 1 : !c->len;
-		if (quote)
-			outbuf_char(o, '"');
-		put_items(o, c, bytes + c->at);
-		if (quote)
-			outbuf_char(o, '"');
-	} else {
-		put_number(o, c);
-	}
+	else
+		put_value(o, c, bytes);
+	if (quote)
+		outbuf_char(o, '"');
 }
 
 static void encode_csv_row(const struct encoder *e, struct outbuf *o,
@@ -197,12 +186,10 @@ static void text_value(struct outbuf *o, const struct row_cell *c,
 		outbuf_char(o, '-');
 	else if (c->kind == ROW_STR)
 		outbuf_plain(o, (const char *)bytes + c->at, c->len, last);
-	else if (!is_items(c))
-		put_number(o, c);
-	else if (c->len)
-		put_items(o, c, bytes + c->at);
-	else
+	else if (c->kind == ROW_BYTES && !c->len)
 		outbuf_word(o, "\"\"");
+	else
+		put_value(o, c, bytes);
 }
 
 /* Where a field of a text row begins. */
@@ -273,20 +260,25 @@ void encoder_row(const struct encoder *e, struct outbuf *o,
 	outbuf_char(o, '\n');
 }
 
-static bool column_init(struct column *c, const struct row_field *f)
+/* say: the schema's name before the first field; or NULL. */
+static bool column_init(struct column *c, const struct row_field *f,
+			const char *say)
 {
 	size_t name = strlen(f->name);
+	int n = asprintf(&c->lead,
+			 "%s%s%s\"%s\":", say ? "\"measurement\":\"" : "",
+			 say ? say : "", say ? "\"," : "", f->name);
 
 	c->width = name > f->width ? name : f->width;
 	c->right = row_is_number(f);
-	c->lead_len = name + 3; /* "name": */
-	c->lead = malloc(c->lead_len + 1);
-	if (c->lead)
-		snprintf(c->lead, c->lead_len + 1, "\"%s\":", f->name);
-	return c->lead;
+	if (n < 0)
+		c->lead = NULL;
+	c->lead_len = (size_t)n;
+	return n >= 0;
 }
 
-struct encoder *encoder_open(enum row_format fmt, const struct schema *s)
+struct encoder *encoder_open(enum row_format fmt, const struct schema *s,
+			     bool mixed)
 {
 	struct encoder *e = calloc(1,
 				   sizeof(*e) + s->n * sizeof(e->columns[0]));
@@ -297,27 +289,12 @@ struct encoder *encoder_open(enum row_format fmt, const struct schema *s)
 		e->schema = s;
 	}
 	for (unsigned i = 0; ok && i < s->n; i++)
-		ok = column_init(&e->columns[i], &s->fields[i]);
+		ok = column_init(&e->columns[i], &s->fields[i],
+				 mixed && !i ? s->name : NULL);
 	if (ok)
 		return e;
 	encoder_close(e);
 	return NULL;
-}
-
-bool encoder_say_schema(struct encoder *e)
-{
-	static const char form[] = "\"measurement\":\"%s\",%s";
-	struct column *first = &e->columns[0];
-	size_t room = sizeof(form) + strlen(e->schema->name) + first->lead_len;
-	char *lead = malloc(room);
-
-	if (!lead)
-		return false;
-	first->lead_len = (size_t)snprintf(lead, room, form, e->schema->name,
-					   first->lead);
-	free(first->lead);
-	first->lead = lead;
-	return true;
 }
 
 void encoder_close(struct encoder *e)
@@ -345,8 +322,7 @@ static int use_schema(struct stream_sink *s, const struct schema *to)
 		return 0;
 	encoder_close(s->e);
 	s->schema = NULL;
-	if (!(s->e = encoder_open(s->fmt, to)) ||
-	    (s->mixed && !encoder_say_schema(s->e)))
+	if (!(s->e = encoder_open(s->fmt, to, s->mixed)))
 		return -ENOMEM;
 	s->schema = to;
 	if (s->head)

@@ -16,22 +16,16 @@
 #include "row/row.h"
 
 struct outbuf;
-struct line;
 
-/* For the rows of a schema, which outlives it. NULL: no memory. */
-struct line *line_open(const struct schema *s);
-
-/* Measurement and tags: rows in which they are the same are a series. */
-void line_series(struct line *l, struct outbuf *o, const struct row_batch *b,
-		 unsigned row);
+/* Measurement and tags: rows in which they are the same are a series. tag: room
+ * for the text of one. */
+void line_series(struct outbuf *tag, struct outbuf *o,
+		 const struct row_batch *b, unsigned row);
 /* All behind them. */
-void line_rest(struct line *l, struct outbuf *o, const struct row_batch *b,
-	       unsigned row, int64_t time_ns);
+void line_rest(struct outbuf *o, const struct row_batch *b, unsigned row,
+	       int64_t time_ns);
 
 /* The row's time; none if it has not got one. */
-int64_t line_time(const struct line *l, const struct row_batch *b, unsigned row,
-		  int64_t none);
-
-void line_close(struct line *l); /* NULL is fine */
+int64_t line_time(const struct row_batch *b, unsigned row, int64_t none);
 
 #endif

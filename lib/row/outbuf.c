@@ -337,40 +337,22 @@ void outbuf_csv(struct outbuf *o, const char *text, size_t len)
 		outbuf_char(o, '"');
 }
 
-/* Where the first character is that is special, or no ASCII. */
-static const unsigned char *ordinary_end(const unsigned char *s,
-					 const unsigned char *end,
-					 const char *special)
-{
-	while (s < end && *s && *s < 0x80 && !strchr(special, *s))
-		s++;
-	return s;
-}
-
 void outbuf_escaped(struct outbuf *o, const char *text, size_t len,
 		    const char *special)
 {
-	const unsigned char *s = (const unsigned char *)text, *end = s + len,
-			    *to;
+	const unsigned char *s = (const unsigned char *)text, *end = s + len;
 	unsigned n;
 	uint32_t cp;
 
-	while (s < end && *s) {
-		to = ordinary_end(s, end, special);
-		outbuf_bytes(o, (const char *)s, (size_t)(to - s));
-		if ((s = to) == end || !*s)
-			return;
-		if (*s < 0x80) {
+	for (; s < end && *s; s += n ? n : 1) {
+		n = utf8(s, &cp);
+		if (!n) {
+			outbuf_word(o, replacement);
+		} else if (n == 1 && strchr(special, *s)) {
 			outbuf_char(o, '\\');
 			outbuf_char(o, *s == '\n' ? 'n' : (char)*s);
-			s++;
-			continue;
-		}
-		n = utf8(s, &cp);
-		if (n)
+		} else {
 			outbuf_bytes(o, (const char *)s, n);
-		else
-			outbuf_word(o, replacement);
-		s += n ? n : 1;
+		}
 	}
 }

@@ -81,34 +81,22 @@ static int bytes_grow(struct row_batch *b, size_t to)
 	return 0;
 }
 
-/* Room for len bytes, aligned for numbers of 8; NULL: there is none. */
-static inline uint8_t *bytes_room(struct row_batch *b, size_t len, uint32_t *at)
+/* Bytes are aligned for numbers of 8. */
+static inline void set_bytes(struct row_batch *b, unsigned field, uint8_t kind,
+			     const void *data, size_t len, size_t n)
 {
+	struct row_cell *c = row_batch_set(b, field, ROW_NULL);
 	size_t from = (b->used + 7) & ~(size_t)7;
 
 	if (from + len > b->size && !b->err)
 		b->err = bytes_grow(b, from + len);
 	if (b->err)
-		return NULL;
-	b->used = from + len;
-	*at = (uint32_t)from;
-	return b->bytes + from;
-}
-
-static inline void set_bytes(struct row_batch *b, unsigned field, uint8_t kind,
-			     const void *data, size_t len, size_t n)
-{
-	struct row_cell *c = row_batch_set(b, field, ROW_NULL);
-	uint32_t at;
-	uint8_t *to = bytes_room(b, len, &at);
-
-	if (!to)
 		return;
 	if (len)
-		memcpy(to, data, len);
-	c->kind = kind;
-	c->at = at;
-	c->len = (uint32_t)n;
+		memcpy(b->bytes + from, data, len);
+	b->used = from + len;
+	*c = (struct row_cell){
+		.kind = kind, .at = (uint32_t)from, .len = (uint32_t)n};
 }
 
 void row_batch_str(struct row_batch *b, unsigned field, const char *v)

@@ -185,11 +185,11 @@ extern const char *const row_format_names[];
 struct encoder;
 struct outbuf;
 
-/* For the rows of one schema; NULL: no memory. The schema outlives it. */
-struct encoder *encoder_open(enum row_format fmt, const struct schema *s);
-/* NDJSON: rows begin with the field measurement from now on, the schema's name:
- * for streams that have several. False: no memory. */
-bool encoder_say_schema(struct encoder *e);
+/* For the rows of one schema; NULL: no memory. The schema outlives it. mixed:
+ * rows of NDJSON begin with the field measurement, the schema's name: for
+ * streams that have several. */
+struct encoder *encoder_open(enum row_format fmt, const struct schema *s,
+			     bool mixed);
 /* The header line, where the format has one; then rows. */
 void encoder_head(const struct encoder *e, struct outbuf *o);
 void encoder_row(const struct encoder *e, struct outbuf *o,
@@ -200,6 +200,9 @@ void encoder_close(struct encoder *e); /* NULL is fine */
  * colons: a path is 6:5:4. */
 void encode_cell(struct outbuf *o, const struct row_batch *b,
 		 const struct row_cell *c);
+/* The same alone in a buffer, of len bytes; "" for null. NULL: no memory. */
+const char *encode_text(struct outbuf *o, const struct row_batch *b,
+			const struct row_cell *c, size_t *len);
 /* Whether it is: no number is one that is not finite. */
 bool encode_is_null(const struct row_cell *c);
 
@@ -208,8 +211,8 @@ bool encode_is_null(const struct row_cell *c);
  * buffer, one fwrite each, so that others may write to it, too; flush it
  * yourself to follow. A header comes before the first row, and before that of
  * another schema; not without head. mixed: rows are of several schemas; those
- * of NDJSON, which has no headers, say of which (encoder_say_schema()). NULL:
- * no memory.
+ * of NDJSON, which has no headers, say of which (encoder_open()). NULL: no
+ * memory.
  */
 struct row_sink *stream_sink_open(FILE *out, enum row_format fmt, bool head,
 				  bool mixed);
@@ -249,11 +252,6 @@ static inline void row_str(struct rows *r, unsigned field, const char *v)
 static inline void row_u64(struct rows *r, unsigned field, uint64_t v)
 {
 	row_batch_set(&r->b, field, ROW_U64)->u64 = v;
-}
-
-static inline void row_i64(struct rows *r, unsigned field, int64_t v)
-{
-	row_batch_set(&r->b, field, ROW_I64)->i64 = v;
 }
 
 static inline void row_f64(struct rows *r, unsigned field, double v)

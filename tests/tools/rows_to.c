@@ -88,7 +88,7 @@ static void make_row(struct rows *r, uint64_t i, int64_t time, bool whole)
 	row_str(r, 3, flow);
 	row_u64(r, 4, i);
 	if (whole) {
-		row_i64(r, 5, -(int64_t)i);
+		row_batch_set(&r->b, 5, ROW_I64)->i64 = -(int64_t)i;
 		row_f64(r, 6, (double)i / 4);
 		row_bool(r, 7, i & 1);
 		row_list(r, 8, list, LIST);

@@ -32,17 +32,17 @@ static const struct schema schema = {"a m,e=s", fields, N};
 static void expect(struct row_batch *b, const char *want)
 {
 	struct outbuf *o = calloc(1, sizeof(*o));
-	struct line *l = line_open(&schema);
+	struct outbuf *tag = calloc(1, sizeof(*tag));
 	const char *text;
 	size_t len;
 
 	row_batch_end(b);
-	line_series(l, o, b, 0);
-	line_rest(l, o, b, 0, line_time(l, b, 0, 7));
+	line_series(tag, o, b, 0);
+	line_rest(o, b, 0, line_time(b, 0, 7));
 	text = outbuf_text(o, &len);
 	if (!TEST(text && !strcmp(text, want)))
 		fprintf(stderr, "got  %swant %s", text, want);
-	line_close(l);
+	free(tag);
 	free(o->text);
 	free(o);
 	row_batch_clear(b);
@@ -150,7 +150,7 @@ static void test_memory(void)
 
 static void test_sparse(struct row_batch *b)
 {
-	struct encoder *e = encoder_open(ROW_SPARSE, &schema);
+	struct encoder *e = encoder_open(ROW_SPARSE, &schema, false);
 	struct outbuf *o = calloc(1, sizeof(*o));
 	size_t len;
 

@@ -47,7 +47,7 @@ static void fill(struct rows *r)
 	row_list(r, 6, list, 2);
 	row_str(r, 0, "s1");
 	row_u64(r, 1, UINT64_MAX);
-	row_i64(r, 2, INT64_MIN);
+	row_batch_set(&r->b, 2, ROW_I64)->i64 = INT64_MIN;
 	row_f64(r, 3, 0.25);
 	row_bytes(r, 4, "\x00\xff\x1a", 3);
 	row_bool(r, 5, true);
@@ -55,7 +55,7 @@ static void fill(struct rows *r)
 	TEST(row_end(r) == 0); /* all null */
 	row_list(r, 6, list, 1);
 	row_u64(r, 1, 0);
-	row_i64(r, 2, 0);
+	row_batch_set(&r->b, 2, ROW_I64)->i64 = 0;
 	row_f64(r, 3, NAN);
 	row_bytes(r, 4, "", 0);
 	row_bool(r, 5, false);
@@ -203,7 +203,7 @@ static void test_numbers(void)
 					      : "%ju,%jd,%.6g\n",
 			 (uintmax_t)u, (intmax_t)s, f);
 		row_u64(r, 0, u);
-		row_i64(r, 1, s);
+		row_batch_set(&r->b, 1, ROW_I64)->i64 = s;
 		row_f64(r, 2, f);
 		row_end(r);
 		expect(r, out, want);
