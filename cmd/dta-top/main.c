@@ -241,70 +241,59 @@ static void row(void *run, unsigned table, uint32_t i, unsigned only,
 	}
 }
 
-/* The region that was asked for, or what goes on in all programs. */
-static void head_of_all(const struct run *r, char *line)
+/* What goes on in all programs, behind the region that was asked for; and what
+ * is wrong, the worst first. */
+static void head(void *run, unsigned table, bool ended,
+		 char line[2][BROWSE_LINE])
 {
+	const struct run *r = run;
 	const struct seen_region *region = r->w.regions;
-	double total[TOTALS] = {0};
+	const struct program *worst = NULL;
+	double total[TOTALS] = {0}, most = 0;
 	int n;
 
-	for (const struct program *p = r->w.programs; p; p = p->next)
+	(void)table;
+	(void)ended;
+	for (const struct program *p = r->w.programs; p; p = p->next) {
+		const struct speed *lost = &p->of_total[TOTAL_LOST];
+
 		for (unsigned i = 0; i < TOTALS; i++)
 			if (p->of_total[i].known)
 				total[i] += p->of_total[i].per_s;
+		if (lost->known && lost->per_s > most && p->reason) {
+			most = lost->per_s;
+			worst = p;
+		}
+	}
 	if (r->o.region && region && region->age_s != WATCH_UNKNOWN)
-		n = snprintf(line, BROWSE_LINE,
+		n = snprintf(line[0], BROWSE_LINE,
 			     "%s: epoch %" PRIu64 ", %" PRIu64
 			     " s old, %.1f%% full, %u writer%s; ",
 			     r->o.region, region->epoch, region->age_s,
 			     region->fill * 100, region->writers,
 			     text_s(region->writers));
 	else
-		n = snprintf(line, BROWSE_LINE, "%u program%s, %u region%s%s; ",
-			     r->w.n_programs, text_s(r->w.n_programs),
-			     r->w.n_regions, text_s(r->w.n_regions),
+		n = snprintf(line[0], BROWSE_LINE,
+			     "%u program%s, %u region%s%s; ", r->w.n_programs,
+			     text_s(r->w.n_programs), r->w.n_regions,
+			     text_s(r->w.n_regions),
 			     r->w.unseen ? " (and others unseen)" : "");
 	if (n < BROWSE_LINE)
-		snprintf(line + n, (size_t)(BROWSE_LINE - n),
+		snprintf(line[0] + n, (size_t)(BROWSE_LINE - n),
 			 "a second: %.0f received, %.0f done, %.0f lost",
 			 total[TOTAL_RECEIVED], total[TOTAL_DONE],
 			 total[TOTAL_LOST]);
-}
-
-/* What is wrong, the worst first. */
-static void head_of_worst(const struct run *r, char *line)
-{
-	const struct program *worst = NULL;
-	double most = 0;
-
-	for (const struct program *p = r->w.programs; p; p = p->next) {
-		const struct speed *s = &p->of_total[TOTAL_LOST];
-
-		if (s->known && s->per_s > most && p->reason) {
-			most = s->per_s;
-			worst = p;
-		}
-	}
 	if (r->w.why.text[0])
-		snprintf(line, BROWSE_LINE, "%u page%s not seen; %.500s",
+		snprintf(line[1], BROWSE_LINE, "%u page%s not seen; %.500s",
 			 r->w.unread, r->w.unread == 1 ? " is" : "s are",
 			 r->w.why.text);
 	else if (worst)
-		snprintf(line, BROWSE_LINE,
+		snprintf(line[1], BROWSE_LINE,
 			 "most is lost by %s %u: %.0f a second, %s",
 			 worst->page.program, worst->page.pid, most,
 			 worst->reason);
 	else
-		snprintf(line, BROWSE_LINE, "nothing is lost");
-}
-
-static void head(void *run, unsigned table, bool ended,
-		 char line[2][BROWSE_LINE])
-{
-	(void)table;
-	(void)ended;
-	head_of_all(run, line[0]);
-	head_of_worst(run, line[1]);
+		snprintf(line[1], BROWSE_LINE, "nothing is lost");
 }
 
 static const struct browse_tables tables = {
@@ -338,6 +327,7 @@ static void look_twice(struct run *r)
 
 	watch_look(&r->w);
 	nanosleep(&t, NULL);
+	r->w.tell_unseen = r->o.top.top == 1 + TABLE_REGIONS;
 	if (watch_look(&r->w) < 0)
 		cli_fail("%s", r->w.why.text);
 }
@@ -352,8 +342,6 @@ static int exit_status(struct run *r, int rc)
 	if (r->w.why.text[0])
 		cli_warn("%u page%s not seen; %s", r->w.unread,
 			 r->w.unread == 1 ? " is" : "s are", r->w.why.text);
-	if (table == TABLE_REGIONS && r->w.unseen)
-		watch_tell_unseen(&r->w);
 	if (table == TABLE_REGIONS ? r->w.n_regions : r->w.n_programs)
 		return CLI_OK;
 	if (table == TABLE_REGIONS)
@@ -401,6 +389,5 @@ int main(int argc, char **argv)
 		serve(r.o.prometheus, r.o.top.every_ns, &r.w);
 	else
 		status = show_tables(&r);
-	watch_fini(&r.w);
 	return status;
 }

@@ -73,6 +73,16 @@ enum {
 	SCHEMAS,
 };
 
+static const struct {
+	const char *name;
+	const struct column *column;
+	unsigned n;
+} kinds[SCHEMAS] = {
+	[COUNTERS] = {"dta", ALL_COLUMNS(counters)},
+	[PROGRAMS] = {"dta_program", ALL_COLUMNS(programs)},
+	[REGIONS] = {"dta_region", ALL_COLUMNS(regions)},
+};
+
 struct serving {
 	struct row_sink *sink;
 	atomic_bool blind; /* the last look could not see any page */
@@ -130,14 +140,13 @@ static void open_sink(struct serving *s, const char *at, uint64_t every_ns)
 	rc = export_open(&s->sink, url, &eo, &err);
 	if (rc < 0)
 		cli_cannot("--prometheus", rc, &err);
-	columns_open(&s->columns[COUNTERS], "dta", ALL_COLUMNS(counters));
-	columns_open(&s->columns[PROGRAMS], "dta_program",
-		     ALL_COLUMNS(programs));
-	columns_open(&s->columns[REGIONS], "dta_region", ALL_COLUMNS(regions));
-	for (unsigned i = 0; i < SCHEMAS; i++)
-		if (!(s->rows[i] = rows_open(s->sink, &s->columns[i].schema,
-					     GATHER)))
+	for (unsigned i = 0; i < SCHEMAS; i++) {
+		columns_open(&s->columns[i], kinds[i].name, kinds[i].column,
+			     kinds[i].n);
+		s->rows[i] = rows_open(s->sink, &s->columns[i].schema, GATHER);
+		if (!s->rows[i])
 			cli_fail("out of memory");
+	}
 }
 
 void serve(const char *at, uint64_t every_ns, struct watch *w)

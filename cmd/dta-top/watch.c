@@ -111,25 +111,18 @@ static void look_at_regions(struct watch *w)
 	}
 }
 
-void watch_tell_unseen(struct watch *w)
-{
-	w->tell_unseen = true;
-	look_at_regions(w);
-}
-
 /* --- programs ------------------------------------------------------------ */
-
-static bool is_called(const struct ledger_counter *c, const char *name)
-{
-	return !strcmp(c->name, name);
-}
 
 /* Done at the other end, which says so. */
 static bool is_confirmed(const struct ledger_counter *c)
 {
-	return c->role == LEDGER_DONE &&
-	       (is_called(c, "acked") || is_called(c, "confirmed") ||
-		is_called(c, "completed") || is_called(c, "written"));
+	static const char *const names[] = {"acked", "confirmed", "completed",
+					    "written"};
+	unsigned i = 0, n = sizeof(names) / sizeof(names[0]);
+
+	while (i < n && strcmp(c->name, names[i]) != 0)
+		i++;
+	return c->role == LEDGER_DONE && i < n;
 }
 
 /* The stages whose work is confirmed, a bit each; 0: there are none. */
@@ -164,17 +157,6 @@ static uint64_t total_of(const struct ledger_page *p, enum total which)
 	return sum;
 }
 
-static uint64_t count_waiting(const struct program *p)
-{
-	unsigned stages = confirmed_stages(&p->page);
-	uint64_t waiting = stages ? 0 : WATCH_UNKNOWN;
-
-	for (unsigned i = 0; i < p->page.stages; i++)
-		if (stages >> i & 1)
-			waiting += ledger_page_rest(&p->page, i);
-	return waiting;
-}
-
 static const char *find_reason(const struct program *p)
 {
 	const char *worst = NULL;
@@ -198,51 +180,15 @@ static const char *find_reason(const struct program *p)
 static void sum_up(struct program *p, uint64_t now_ns)
 {
 	uint64_t ns = now_ns > p->page.at_ns ? now_ns - p->page.at_ns : 0;
+	unsigned stages = confirmed_stages(&p->page);
 
 	p->silent_ns = ns < WATCH_SILENT_NS ? 0 : ns;
 	p->silent_s = p->silent_ns / NS_OF_S;
-	p->waiting = count_waiting(p);
+	p->waiting = stages ? 0 : WATCH_UNKNOWN;
+	for (unsigned i = 0; i < p->page.stages; i++)
+		if (stages >> i & 1)
+			p->waiting += ledger_page_rest(&p->page, i);
 	p->reason = find_reason(p);
-}
-
-/* A counter by its names; -1: it was not there. It mostly is in its place. */
-static int find_counter(const struct ledger_page *p, const char *stage,
-			const char *name, unsigned place)
-{
-	for (unsigned i = 0; i < p->counters; i++) {
-		unsigned k = (place + i) % p->counters;
-		const struct ledger_counter *c = &p->counter[k];
-
-		if (!strcmp(c->name, name) &&
-		    !strcmp(p->stage[c->stage].name, stage))
-			return (int)k;
-	}
-	return -1;
-}
-
-/* The same page later: how fast its counters went. */
-static struct speed *speeds_since(const struct program *p,
-				  const struct ledger_page *now)
-{
-	struct speed *s = calloc(now->counters + 1, sizeof(*s));
-
-	if (!s)
-		cli_fail("out of memory");
-	for (unsigned i = 0; i < now->counters; i++) {
-		const struct ledger_counter *c = &now->counter[i];
-		int was = find_counter(&p->page, now->stage[c->stage].name,
-				       c->name, i);
-
-		s[i].most = c->value;
-		if (was < 0)
-			continue;
-		s[i] = p->counter[was];
-		if (c->value > s[i].most)
-			s[i].most = c->value;
-		set_speed(&s[i], p->page.at_ns, now->at_ns,
-			  p->page.counter[was].value, c->value);
-	}
-	return s;
 }
 
 /* A program whose page stands still has no known rates. */
@@ -254,26 +200,47 @@ static void stand_still(struct program *p)
 		p->of_total[i].known = false;
 }
 
+/* Whether counter i of a page is what it was in the last: programs mostly keep
+ * their stages. */
+static bool is_same_counter(const struct ledger_page *was,
+			    const struct ledger_page *now, unsigned i)
+{
+	const struct ledger_counter *a = &was->counter[i],
+				    *b = &now->counter[i];
+
+	return i < was->counters && !strcmp(a->name, b->name) &&
+	       !strcmp(was->stage[a->stage].name, now->stage[b->stage].name);
+}
+
 static void take_page(struct program *p, const struct ledger_page *now)
 {
-	struct speed *s;
+	const struct ledger_page *was = &p->page;
 
 	p->met = true;
-	if (now->at_ns == p->page.at_ns) {
+	if (now->at_ns == was->at_ns) {
 		if (clock_ns() - now->at_ns >= WATCH_SILENT_NS)
 			stand_still(p);
 		return;
 	}
-	s = speeds_since(p, now);
-	free(p->counter);
-	p->counter = s;
+	for (unsigned i = 0; i < now->counters; i++) {
+		uint64_t value = now->counter[i].value;
+		struct speed *s = &p->counter[i];
+
+		if (is_same_counter(was, now, i))
+			set_speed(s, was->at_ns, now->at_ns,
+				  was->counter[i].value, value);
+		else
+			*s = (struct speed){0};
+		if (value > s->most)
+			s->most = value;
+	}
 	for (unsigned i = 0; i < TOTALS; i++) {
-		uint64_t was = p->total[i];
+		uint64_t before = p->total[i];
 
 		p->total[i] = total_of(now, (enum total)i);
-		if (p->page.at_ns)
-			set_speed(&p->of_total[i], p->page.at_ns, now->at_ns,
-				  was, p->total[i]);
+		if (was->at_ns)
+			set_speed(&p->of_total[i], was->at_ns, now->at_ns,
+				  before, p->total[i]);
 	}
 	p->page = *now;
 }
@@ -285,7 +252,7 @@ static struct program *add_program(struct watch *w, struct program **at,
 	const struct passwd *user = getpwuid(owner->uid);
 	struct program *p = calloc(1, sizeof(*p));
 
-	if (!p || !(p->counter = calloc(1, sizeof(*p->counter))))
+	if (!p)
 		cli_fail("out of memory");
 	snprintf(p->name, sizeof(p->name), "%s", name);
 	p->owner = *owner;
@@ -299,28 +266,26 @@ static struct program *add_program(struct watch *w, struct program **at,
 	return p;
 }
 
-/* Whether a program writes a region. */
-static bool is_writer(const struct program *p, const struct seen_region *r)
+/* Whether the program of a page writes a region. */
+static bool is_writer(const struct ledger_page *page,
+		      const struct seen_region *r)
 {
 	for (unsigned i = 0; i < r->writers; i++)
-		if (r->writer[i] == p->page.pid)
+		if (r->writer[i] == page->pid)
 			return true;
-	return is_region(p->page.region, r->name) ||
-	       !strcmp(p->page.region, r->path);
+	return is_region(page->region, r->name) ||
+	       !strcmp(page->region, r->path);
 }
 
 static bool is_asked_for(const struct watch *w, const struct ledger_page *page)
 {
-	const struct program p = {.page = {.pid = page->pid}};
+	const struct seen_region *r = w->regions;
 
-	if (!w->region)
+	if (!w->region || is_region(page->region, w->region))
 		return true;
-	if (is_region(page->region, w->region))
-		return true;
-	for (const struct seen_region *r = w->regions; r; r = r->next)
-		if (is_writer(&p, r))
-			return true;
-	return false;
+	while (r && !is_writer(page, r))
+		r = r->next;
+	return r;
 }
 
 static void look_at(void *ctx, const char *name)
@@ -354,12 +319,6 @@ static void look_at(void *ctx, const char *name)
 					  : strerror(-rc));
 }
 
-static void free_program(struct program *p)
-{
-	free(p->counter);
-	free(p);
-}
-
 /* What the programs seen have stored in the regions. */
 static void sum_stored(struct watch *w)
 {
@@ -371,7 +330,7 @@ static void sum_stored(struct watch *w)
 			const struct speed *s = &p->of_total[TOTAL_DONE];
 
 			/* What is confirmed, the collector tells as its own. */
-			if (!s->known || !is_writer(p, r) ||
+			if (!s->known || !is_writer(&p->page, r) ||
 			    p->waiting != WATCH_UNKNOWN)
 				continue;
 			sum += s->per_s;
@@ -400,28 +359,13 @@ int watch_look(struct watch *w)
 			continue;
 		}
 		*at = p->next;
-		free_program(p);
+		free(p);
 		w->n_programs--;
 	}
 	sum_stored(w);
 	if (rc < 0)
 		error_set(&w->why, rc, "%s: %s", w->dir, strerror(-rc));
 	return rc < 0 ? rc : 0;
-}
-
-void watch_fini(struct watch *w)
-{
-	struct program *p;
-	struct seen_region *r;
-
-	while ((p = w->programs)) {
-		w->programs = p->next;
-		free_program(p);
-	}
-	while ((r = w->regions)) {
-		w->regions = r->next;
-		free(r);
-	}
 }
 
 /* --- as rows -------------------------------------------------------------- */

@@ -38,8 +38,8 @@ struct program {
 	struct ledger_page page;
 	struct ledger_owner owner;
 	char user[33];
-	bool met;	       /* by the last look */
-	struct speed *counter; /* of each of the page's */
+	bool met;			       /* by the last look */
+	struct speed counter[LEDGER_COUNTERS]; /* of each of the page's */
 	uint64_t total[TOTALS];
 	struct speed of_total[TOTALS];
 	const char *reason; /* the counter by which most is lost now; if
@@ -73,7 +73,7 @@ struct watch {
 	struct seen_region *regions;
 	unsigned n_programs, n_regions;
 	unsigned unseen;	    /* regions, or files like them, */
-	bool tell_unseen;	    /* each of which is told */
+	bool tell_unseen;	    /* each of which is to be told */
 	uint64_t at_ns;		    /* of clock_ns() */
 	unsigned unread;	    /* pages that could not be, */
 	struct error why;	    /* the first of them */
@@ -83,10 +83,7 @@ struct watch {
 /* Looks again: exits if there is no memory. 0, or -errno: w->why tells why
  * no page can be seen. */
 int watch_look(struct watch *w);
-void watch_fini(struct watch *w);
 
-/* Names the regions, or files like them, that may not be looked at. */
-void watch_tell_unseen(struct watch *w);
 /* --- as rows -------------------------------------------------------------- */
 
 /* A column, and where what is in it is: in one of the structs that rows are
