@@ -176,7 +176,8 @@ static const char *find_reason(const struct program *p)
 	return worst;
 }
 
-/* What follows from its page, at the end of a look. */
+/* What follows from its page, at the end of a look. One that stands still has
+ * no known rates. */
 static void sum_up(struct program *p, uint64_t now_ns)
 {
 	uint64_t ns = now_ns > p->page.at_ns ? now_ns - p->page.at_ns : 0;
@@ -184,20 +185,15 @@ static void sum_up(struct program *p, uint64_t now_ns)
 
 	p->silent_ns = ns < WATCH_SILENT_NS ? 0 : ns;
 	p->silent_s = p->silent_ns / NS_OF_S;
+	for (unsigned i = 0; p->silent_ns && i < p->page.counters; i++)
+		p->counter[i].known = false;
+	for (unsigned i = 0; p->silent_ns && i < TOTALS; i++)
+		p->of_total[i].known = false;
 	p->waiting = stages ? 0 : WATCH_UNKNOWN;
 	for (unsigned i = 0; i < p->page.stages; i++)
 		if (stages >> i & 1)
 			p->waiting += ledger_page_rest(&p->page, i);
 	p->reason = find_reason(p);
-}
-
-/* A program whose page stands still has no known rates. */
-static void stand_still(struct program *p)
-{
-	for (unsigned i = 0; i < p->page.counters; i++)
-		p->counter[i].known = false;
-	for (unsigned i = 0; i < TOTALS; i++)
-		p->of_total[i].known = false;
 }
 
 /* Whether counter i of a page is what it was in the last: programs mostly keep
@@ -217,11 +213,8 @@ static void take_page(struct program *p, const struct ledger_page *now)
 	const struct ledger_page *was = &p->page;
 
 	p->met = true;
-	if (now->at_ns == was->at_ns) {
-		if (clock_ns() - now->at_ns >= WATCH_SILENT_NS)
-			stand_still(p);
+	if (now->at_ns == was->at_ns)
 		return;
-	}
 	for (unsigned i = 0; i < now->counters; i++) {
 		uint64_t value = now->counter[i].value;
 		struct speed *s = &p->counter[i];
@@ -300,11 +293,8 @@ static void look_at(void *ctx, const char *name)
 	p = *at;
 	if (p && strcmp(p->name, name) != 0)
 		p = NULL;
-	if (rc == -EAGAIN && p) { /* it stopped while it wrote */
+	if (rc == -EAGAIN && p) /* it stopped while it wrote */
 		p->met = true;
-		if (clock_ns() - p->page.at_ns >= WATCH_SILENT_NS)
-			stand_still(p);
-	}
 	/* at_ns 0: nothing was written yet */
 	if (rc == 0 && w->scratch.at_ns && is_asked_for(w, &w->scratch))
 		take_page(p ? p : add_program(w, at, name, &owner),
