@@ -8,8 +8,8 @@
  *	maxlen=N		of a stream, about; 100000
  *
  * KEY as in row_template_check(); in a URL, { and } as they are. Rows of
- *schemas that neither the URL nor the caller's rules name go to a stream of
- *their measurement.
+ * schemas that neither the URL nor the caller's rules name go to a stream of
+ * their measurement.
  *
  * A block has an item for each row, the machine's numbers (it does not leave
  * it): length 4 | commands 4 | that many commands in RESP. They are sent

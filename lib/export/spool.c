@@ -46,7 +46,7 @@ struct spool {
 	uint64_t number; /* of the next file */
 	_Atomic uint64_t rows, bytes;
 	pthread_mutex_t lock; /* of what follows */
-	STAILQ_HEAD(, entry) entries;
+	STAILQ_HEAD(entries, entry) entries;
 };
 
 static uint32_t checksum(const struct header *h, const void *bytes, size_t len)
