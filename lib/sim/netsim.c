@@ -63,39 +63,40 @@ void sim_fail(struct netsim *s, int err)
 		s->err = err;
 }
 
-/* Room for one more of what an array holds n of; false after sim_fail(). */
-static bool make_room(struct netsim *s, void *array, uint32_t n, uint32_t *room,
-		      size_t size)
+/* An array of which n are used, with room for one more; NULL after sim_fail().
+ */
+static void *make_room(struct netsim *s, void *array, uint32_t n,
+		       uint32_t *room, size_t size)
 {
-	void *at;
+	uint32_t more = 2 * *room + ROOM_FIRST;
 
 	if (n < *room)
-		return true;
-	memcpy(&at, array, sizeof(at));
-	at = realloc(at, (2 * *room + ROOM_FIRST) * size);
-	if (!at) {
+		return array;
+	array = realloc(array, more * size);
+	if (array)
+		*room = more;
+	else
 		sim_fail(s, -ENOMEM);
-		return false;
-	}
-	memcpy(array, &at, sizeof(at));
-	*room = 2 * *room + ROOM_FIRST;
-	return true;
+	return array;
 }
 
 uint32_t sim_make(struct netsim *s, enum packet_kind kind, uint32_t bytes)
 {
 	uint32_t i = s->free;
+	void *at;
 
-	if (i != SIM_NONE)
+	if (i != SIM_NONE) {
 		s->free = s->packet[i].next;
-	else if (make_room(s, &s->packet, s->packets, &s->packet_room,
-			   sizeof(*s->packet)))
-		i = s->packets++;
-	else
-		return SIM_NONE;
-	if (i > EV_MASK) {
+	} else if (s->packets > EV_MASK) {
 		sim_fail(s, -ENOMEM);
 		return SIM_NONE;
+	} else {
+		at = make_room(s, s->packet, s->packets, &s->packet_room,
+			       sizeof(*s->packet));
+		if (!at)
+			return SIM_NONE;
+		s->packet = at;
+		i = s->packets++;
 	}
 	s->packet[i] = (struct sim_packet){
 		.port = SIM_NONE,
@@ -128,9 +129,12 @@ void sim_at(struct netsim *s, uint64_t ns, enum event_kind kind,
 {
 	struct timer_entry e = {ns, (uint32_t)kind << EV_BITS | number,
 				s->order++};
+	void *at = make_room(s, s->heap, s->events, &s->room, sizeof(*s->heap));
 
-	if (make_room(s, &s->heap, s->events, &s->room, sizeof(*s->heap)))
-		timer_heap_up(s->heap, s->events++, e);
+	if (!at)
+		return;
+	s->heap = at;
+	timer_heap_up(s->heap, s->events++, e);
 }
 
 /* --- frames --------------------------------------------------------------- */
@@ -700,16 +704,17 @@ static void arrive_packet(struct netsim *s, uint32_t i)
 	const struct fabric_node *n = &s->f->node[node];
 
 	sim_let_go(s, &s->port[p->port]);
-	if (p->lost)
+	if (p->lost) {
 		sim_lose(s, i, &s->ctr.lost);
-	else if (p->kind == OF_TRAFFIC && n->tier == FABRIC_HOST) {
+	} else if (p->kind == OF_TRAFFIC && n->tier == FABRIC_HOST) {
 		s->ctr.delivered++;
 		sim_free(s, i);
 	} else if (n->tier == FABRIC_HOST || p->kind == OF_WAY ||
-		   p->kind == OF_FLOOD)
+		   p->kind == OF_FLOOD) {
 		probe_arrive(s, i, in);
-	else
+	} else {
 		sim_send(s, i, n->first + p->out[p->hop++], in);
+	}
 }
 
 static void run_event(struct netsim *s, const struct timer_entry *e)
