@@ -221,11 +221,11 @@ refused() {
 }
 
 @test "what is refused says what would do" {
-	refused "'99' is not from 1e-06 to 0.999999999999: do you mean 99%?" keywrite --want 99
-	refused "(0.99 is 99%)" keywrite --want 0
-	refused "'-1' is not a number from 1 to 1125T (K, M, G, T: powers of 1000; Ki, Mi...: of 1024)" keywrite --flows -1
-	refused "'0' is not a number from 1 to 1125T" keywrite --memory 0
-	refused "'0' is not a whole number from 1 to 1024, or" cores --cores 0
+	refused "'99' is not a number from 1e-06 to 0.999999999999; a share may be 99%" keywrite --want 99
+	refused "'0' is not a number from 1e-06 to 0.999999999999; a share may be 99%" keywrite --want 0
+	refused "'-1' is not a number from 1 to 1125899906842624 (K, M, G, T: powers of 1000; Ki, Mi...: of 1024)" keywrite --flows -1
+	refused "'0' is not a number from 1 to 1125899906842624" keywrite --memory 0
+	refused "'0' is not a whole number from 1 to 1024" cores --cores 0
 	refused "--flows and --memory together say what the load is" keywrite --flows 1M --memory 1Gi --want 0.9
 }
 
