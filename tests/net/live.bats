@@ -402,6 +402,7 @@ is_all_read() {
 	start r collect.log dta-collect -o ndjson --region "$NET-wire" -i r0 \
 		--ticket ticket.ini
 	local collect=$PID kind=--no-xdp
+	wait_for listens collect.log
 	[ ! -e "$BUILD/lib/packet/xdp_src.o" ] || kind=--xdp
 	start t translate.log dta-translate -o ndjson -i t0 $kind \
 		--ticket ticket.ini --ack-every 8
@@ -446,6 +447,7 @@ ticket() {
 	rm -f ticket.ini
 	start c collect.log dta-collect --region "$NET-wire" -i c0 \
 		--ticket ticket.ini "$@"
+	wait_for listens collect.log
 	stop "$PID"
 }
 
