@@ -97,7 +97,7 @@ static int find_ip(struct label_view *v, const struct label_format *f,
 	return 0;
 }
 
-/* A datagram to the export port, behind its IP header: 0, or -ENOENT. */
+/* A datagram's UDP header on: 0, or -ENOENT: it is not for the export port. */
 static int find_exported(struct label_view *v, const struct label_format *f,
 			 const uint8_t *udp, size_t len)
 {
@@ -108,7 +108,7 @@ static int find_exported(struct label_view *v, const struct label_format *f,
 	size_t udp_len;
 	int rc;
 
-	if (!f->export_port || v->next != NET_PROTO_UDP || len < NET_UDP_LEN ||
+	if (len < NET_UDP_LEN ||
 	    be16_load(udp + NET_UDP_AT_DST) != f->export_port)
 		return -ENOENT;
 	udp_len = be16_load(udp + NET_UDP_AT_LEN);
@@ -141,7 +141,9 @@ int label_find(struct label_view *v, const struct label_format *f,
 	if (cur_left(&c) && c.p[0] >> 4 != (type == NET_ETHERTYPE_IP6 ? 6 : 4))
 		return -ENOTSUP;
 	rc = find_ip(v, f, &c);
-	return rc == -ENOENT ? find_exported(v, f, v->rest, v->rest_len) : rc;
+	if (rc != -ENOENT || v->next != NET_PROTO_UDP || !f->export_port)
+		return rc;
+	return find_exported(v, f, v->rest, v->rest_len);
 }
 
 void label_item_get(struct label_item *out, const struct label_view *v,
