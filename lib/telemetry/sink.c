@@ -395,7 +395,7 @@ static int open_parts(struct telemetry *t, const struct telemetry_sinks *sinks)
 	const struct telemetry_options *o = &t->o;
 	int rc;
 
-	t->vector = vector_is_supported();
+	t->vector = !o->scalar && vector_is_supported();
 	if (!(t->none = calloc(1, sizeof(*t->none))))
 		return -ENOMEM;
 	rc = flows_init(&t->flows, &o->flows);

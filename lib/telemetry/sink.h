@@ -87,6 +87,7 @@ struct telemetry_options {
 	unsigned owners;
 	bool places_again;
 	bool no_numbers; /* of reports that come: they are no sequence */
+	bool scalar;	 /* AVX-512 is not used where it is there, either */
 	struct flows_options flows;
 	struct objects_options objects;
 	uint32_t paths; /* and nodes of all together: PATH_NODES of each */
