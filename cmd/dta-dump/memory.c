@@ -139,10 +139,8 @@ static void slot_row(void *ctx, uint64_t unit, const uint8_t *bytes)
 	struct slots *s = ctx;
 	const struct table *t = s->t;
 	uint8_t copy[SUM_LEN + TABLE_VALUE_MAX];
-	size_t len = t->kind == TABLE_KEYWRITE ? SUM_LEN + (size_t)t->value_len
-		     : t->kind == TABLE_POSTCARD ? 4u * t->hops
-						 : t->value_len;
-	const uint8_t *shown = NULL; /* by the types of its parts */
+	size_t len = table_unit_len(t);
+	uint8_t *value = copy;
 	unsigned i = (unsigned)(t - s->tables);
 	struct rows *r = s->rows;
 	uint64_t count;
@@ -151,27 +149,21 @@ static void slot_row(void *ctx, uint64_t unit, const uint8_t *bytes)
 	row_str(r, SLOT_TABLE, t->name);
 	row_u64(r, SLOT_EPOCH, s->epoch);
 	row_u64(r, SLOT_UNIT, unit);
-	switch (t->kind) {
-	case TABLE_KEYWRITE:
+	if (t->kind == TABLE_KEYWRITE) {
 		row_bytes(r, SLOT_CHECKSUM, copy, SUM_LEN);
-		row_bytes(r, SLOT_VALUE, copy + SUM_LEN, t->value_len);
-		shown = copy + SUM_LEN;
-		break;
-	case TABLE_KEYINC:
-		memcpy(&count, copy, sizeof(count));
-		row_u64(r, SLOT_COUNT, count);
-		break;
-	case TABLE_APPEND:
+		value += SUM_LEN;
+	} else if (t->kind == TABLE_APPEND) {
 		row_u64(r, SLOT_LIST, unit / t->units);
 		row_u64(r, SLOT_ENTRY, unit % t->units);
-		shown = copy;
-		/* fall through */
-	default:
-		row_bytes(r, SLOT_VALUE, copy, len);
 	}
-	if (shown)
-		show_columns_set(&s->show[i], s->column[i], &s->room, r,
-				 SLOT_FIELDS, shown, t->value_len);
+	if (table_counts(t)) {
+		memcpy(&count, copy, sizeof(count));
+		row_u64(r, SLOT_COUNT, count);
+	} else {
+		row_bytes(r, SLOT_VALUE, value, len - (size_t)(value - copy));
+	}
+	show_columns_set(&s->show[i], s->column[i], &s->room, r, SLOT_FIELDS,
+			 value, t->value_len);
 	row_write(r);
 }
 
@@ -443,7 +435,7 @@ static void table_row(struct out *w, struct facts *f, const struct whole *m,
 
 	if (load && query_load_of(&f->load, v, &cli_stop) < 0)
 		cli_fail("out of memory");
-	if (load && v->t->kind == TABLE_KEYINC && f->load.sum_fits)
+	if (load && table_counts(v->t) && f->load.sum_fits)
 		have |= SUM;
 	f->lost = f->load.written - f->load.used;
 	facts_row(w, f, have);

@@ -75,7 +75,7 @@ static void add_option_tables(struct csv_columns *c,
 
 	c->made = true;
 	c->one_table = o->table_given;
-	for (int kind = TABLE_KEYWRITE; kind <= TABLE_POSTCARD; kind++) {
+	for (int kind = 1; kind < TABLE_KINDS; kind++) {
 		if (!csv_has(c, CSV_KIND) && kind != only)
 			continue;
 		make_table(c, o, kind,
@@ -123,7 +123,7 @@ static const char *missing_column(const struct csv_columns *c,
 	if (t->t.kind == TABLE_POSTCARD) {
 		return !csv_has(c, CSV_HOP) ? "hop" : value ? NULL : "value";
 	}
-	if (t->t.kind == TABLE_KEYINC)
+	if (table_counts(&t->t))
 		return value || csv_has(c, CSV_COUNT) ? NULL : "count";
 	return value || t->parts ? NULL : "value";
 }
@@ -509,14 +509,10 @@ static int read_data(struct reader *r)
 	rc = read_key(r);
 	if (rc < 0)
 		return rc;
-	switch (r->row->table->t.kind) {
-	case TABLE_KEYINC:
+	if (table_counts(&r->row->table->t))
 		return read_count(r);
-	case TABLE_POSTCARD:
-		return read_postcard(r);
-	default:
-		return read_bytes(r);
-	}
+	return r->row->table->t.kind == TABLE_POSTCARD ? read_postcard(r)
+						       : read_bytes(r);
 }
 
 int csv_row_read(struct csv_row *row, const struct csv_columns *c,

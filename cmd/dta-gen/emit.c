@@ -97,7 +97,7 @@ static void truth_row(struct gen *g, const struct dta_report *r,
 	char key[KEY_TEXT_MAX], value[2 * REPORT_MAX];
 
 	key_format(key, type, r->key, r->key_len);
-	if (r->opcode == DTA_KEYINC || r->opcode == DTA_POSTCARD)
+	if (table_traits[r->opcode].counts || r->opcode == DTA_POSTCARD)
 		snprintf(value, sizeof(value), "%" PRIu64,
 			 r->data_len == 4 ? be32_load(r->data)
 					  : be64_load(r->data));

@@ -63,10 +63,6 @@ int read_to_mac(void *opts, const char *text, struct error *why)
 	return o->has_mac ? 0 : error_set(why, -EINVAL, "is not a MAC address");
 }
 
-/* DTA_KEYWRITE and so on. */
-static const char *const kinds[] = {"keywrite", "append", "keyinc", "postcard",
-				    NULL};
-
 static const char unchecked[] =
 	"only reports with that flag are confirmed, NACKed and sent again";
 
@@ -140,7 +136,7 @@ static const struct cli_option options[] = {
 	  CLI_SIZE, AT(work.lists), .min = 1, .max = UINT32_MAX,
 	  .verbs = "dshark uniform" },
 	{ 0, "kind", "KIND", "uniform, csv: keywrite, append, keyinc, postcard",
-	  CLI_WORD, AT(work.kind), .min = DTA_KEYWRITE, .words = kinds,
+	  CLI_WORD, AT(work.kind), .min = DTA_KEYWRITE, .words = dta_opcode_names + 1,
 	  .verbs = "uniform csv" },
 	{ 0, "key-type", "TYPE",
 	  "uniform, csv: flow4 (default), u32, ..., hex:LENGTH",

@@ -406,7 +406,7 @@ static void verify_table(struct verifying *w, const struct opts *o,
 	free(c.buf.bytes);
 	if (t->kind == TABLE_APPEND)
 		return;
-	w->aged = o->by_age && t->kind != TABLE_KEYINC;
+	w->aged = o->by_age && !table_counts(t);
 	if (w->aged)
 		age_open(&w->ages, w->truth, o);
 	for (unsigned n = 1; n <= HASH_COPIES && !cli_stop; n++)

@@ -85,10 +85,7 @@ static void format_load(char text[MISS_TEXT], const struct table *t,
 	snprintf(text, MISS_TEXT,
 		 "%.3g%% of its %s are in use (load %s%.3g); the oldest key is "
 		 "still found with %s%.3g%%, any with %s%.3g%%",
-		 100 * l->used_share,
-		 t->kind == TABLE_POSTCARD ? "chunks"
-		 : t->kind == TABLE_KEYINC ? "counters"
-					   : "slots",
+		 100 * l->used_share, table_traits[t->kind].units,
 		 known ? "" : "above ", or_else(l->load, l->above), below,
 		 100 * or_else(l->success, l->success_below), below,
 		 100 * or_else(l->average, l->average_below));

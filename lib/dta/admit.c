@@ -216,8 +216,8 @@ static struct table_state *find_table_state(struct translator *t,
 	unsigned i;
 
 	if (u->payload[0] >> 4 == 0) /* DTA/0 has no table field */
-		i = r->opcode <= TABLE_POSTCARD ? t->first_of_kind[r->opcode]
-						: NO_TABLE;
+		i = r->opcode < TABLE_KINDS ? t->first_of_kind[r->opcode]
+					    : NO_TABLE;
 	else
 		i = t->by_id[htobe16(r->table)];
 	return i == NO_TABLE ? NULL : &t->state[i];

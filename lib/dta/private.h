@@ -222,7 +222,7 @@ struct translator {
 	uint64_t seed;
 	bool mirror;		   /* each report goes to two collectors */
 	struct steering *steering; /* NULL: one collector */
-	uint8_t first_of_kind[5];  /* table of DTA/0 reports, or NO_TABLE */
+	uint8_t first_of_kind[TABLE_KINDS]; /* of DTA/0 reports, or NO_TABLE */
 	/* Table of an id, as it is in the packet, or NO_TABLE. */
 	uint8_t by_id[UINT16_MAX + 1];
 	struct common_report common[TABLE_MAX + 1]; /* by table; NO_TABLE's

@@ -59,13 +59,14 @@ static table_run *const run_of[] = {
 	[TABLE_POSTCARD] = postcard_run,
 };
 
+_Static_assert(sizeof(run_of) / sizeof(run_of[0]) == TABLE_KINDS,
+	       "a kind makes no operations");
+
 static void init_table_state(struct table_state *l, const struct table *t,
 			     unsigned index, const struct translate_options *o)
 {
 	*l = (struct table_state){
-		.data_len = t->kind == TABLE_KEYINC	? 8
-			    : t->kind == TABLE_POSTCARD ? 4
-							: t->value_len,
+		.data_len = t->value_len,
 		.index = (uint16_t)index,
 		.run = t->kind == TABLE_KEYWRITE && o->dart == DART_CAS
 			       ? dart_cas_run

@@ -20,15 +20,18 @@ const char *const dta_format_names[DTA_FORMATS + 1] = {
 	[DTA_FORMAT_0B] = "dta0b",
 };
 
+const char *const dta_opcode_names[DTA_OPCODES] = {
+	"",
+	[DTA_KEYWRITE] = "keywrite",
+	[DTA_APPEND] = "append",
+	[DTA_KEYINC] = "keyinc",
+	[DTA_POSTCARD] = "postcard",
+	[DTA_NACK] = "nack",
+};
+
 const char *dta_opcode_name(uint8_t opcode)
 {
-	static const char *const names[16] = {
-		[DTA_KEYWRITE] = "keywrite", [DTA_APPEND] = "append",
-		[DTA_KEYINC] = "keyinc",     [DTA_POSTCARD] = "postcard",
-		[DTA_NACK] = "nack",
-	};
-
-	return opcode < 16 ? names[opcode] : NULL;
+	return opcode && opcode < DTA_OPCODES ? dta_opcode_names[opcode] : NULL;
 }
 
 static int dta1_decode(struct dta_report *out, const uint8_t *p, size_t len)

@@ -49,8 +49,9 @@ struct dta_report {
 
 /* "dta1", "dta0a", "dta0b", NULL. */
 extern const char *const dta_format_names[DTA_FORMATS + 1];
-/* "keywrite"..., NULL if unknown. */
-const char *dta_opcode_name(uint8_t opcode);
+/* "keywrite"..., by enum dta_opcode; up to NULL: of the primitives. */
+extern const char *const dta_opcode_names[DTA_OPCODES];
+const char *dta_opcode_name(uint8_t opcode); /* NULL if unknown */
 
 /*
  * Decodes a UDP payload of len bytes. What a table must judge (its id, its key

@@ -222,6 +222,7 @@ enum dta_opcode {
 	DTA_KEYINC = 3,
 	DTA_POSTCARD = 4,
 	DTA_NACK = 15,
+	DTA_OPCODES = 16, /* a nibble */
 };
 
 /*

@@ -142,7 +142,7 @@ double query_pass(const struct table *t)
 
 	if (t->kind == TABLE_KEYWRITE)
 		return plan_pass_keywrite(CHECKSUM_BITS);
-	if (t->kind == TABLE_KEYINC)
+	if (table_counts(t))
 		return 0; /* nothing is compared */
 	if (!t->values)
 		values = (double)t->value_max - t->value_min + 1;
@@ -153,7 +153,7 @@ int query_load_of(struct query_load *l, const struct table_view *v,
 		  const atomic_int *stop)
 {
 	const struct table *t = v->t;
-	bool append = t->kind == TABLE_APPEND, keyinc = t->kind == TABLE_KEYINC;
+	bool append = t->kind == TABLE_APPEND, counts = table_counts(t);
 	int64_t bad = 0;
 	struct plan_load of;
 	struct plan p;
@@ -170,7 +170,7 @@ int query_load_of(struct query_load *l, const struct table_view *v,
 	if (append)
 		see_lists(l, v, t->lists);
 	else
-		bad = query_scan(v, keyinc ? see_counter : see_unit, l, stop);
+		bad = query_scan(v, counts ? see_counter : see_unit, l, stop);
 	if (bad < 0)
 		return (int)bad;
 	l->unreadable += (uint64_t)bad;
@@ -190,7 +190,7 @@ int query_load_of(struct query_load *l, const struct table_view *v,
 	p = plan_at(t->copies, known ? of.load : of.above, query_pass(t));
 	/* A counter is wrong if another key shares it, whether older or
 	 * younger. */
-	if (keyinc)
+	if (counts)
 		p.average_success = p.success;
 	*(known ? &l->success : &l->success_below) = p.success;
 	*(known ? &l->average : &l->average_below) = p.average_success;

@@ -649,7 +649,7 @@ static void ask_round(const struct table_view *v, const struct query_rule *rule,
 	for (size_t i = 0; i < n; i++) {
 		struct query_reply *out = reply[i];
 
-		if (v->t->kind == TABLE_KEYINC) {
+		if (table_counts(v->t)) {
 			ask_count(out, v, rule->copies, keys[i]);
 			continue;
 		}
@@ -667,8 +667,7 @@ void query_keys(const struct table_view *v, const struct query_rule *rule,
 	struct query_rule r = *rule;
 
 	if (!r.copies)
-		r.copies = v->t->kind == TABLE_KEYINC ? v->t->copies
-						      : COPIES_UNKNOWN;
+		r.copies = table_counts(v->t) ? v->t->copies : COPIES_UNKNOWN;
 	for (size_t i = 0; i < n; i++)
 		reply[i]->copies = r.copies;
 	if (v->mem || !v->memory->far) {

@@ -158,7 +158,7 @@ static int read_kind(struct reader *r)
 
 	if (!rc && t->kind == TABLE_POSTCARD)
 		return read_postcard(r);
-	if (!rc && t->kind == TABLE_KEYINC)
+	if (!rc && table_counts(t))
 		return read_number(r, COL_VALUE, "value", UINT64_MAX,
 				   &r->number);
 	if (!rc)
@@ -236,7 +236,7 @@ static int add_report(struct truth_table *tt, const struct reader *r)
 	}
 	if (tt->t->kind == TABLE_KEYWRITE)
 		memcpy(k->value, r->bytes, r->len);
-	else if (tt->t->kind == TABLE_KEYINC)
+	else if (table_counts(tt->t))
 		k->sum += r->number;
 	else if (r->number != TABLE_BLANK) { /* it is of no hop: dropped */
 		k->hop[r->hop] = (uint32_t)r->number;
@@ -325,7 +325,7 @@ enum truth_verdict truth_verdict_of(const struct table *t,
 
 	if (r->answer == QUERY_AMBIGUOUS)
 		return VERDICT_AMBIGUOUS;
-	if (t->kind == TABLE_KEYINC && r->answer != QUERY_UNREADABLE)
+	if (table_counts(t) && r->answer != QUERY_UNREADABLE)
 		return r->count == want->sum  ? VERDICT_RIGHT
 		       : r->count > want->sum ? VERDICT_OVER
 		       : r->count	      ? VERDICT_WRONG

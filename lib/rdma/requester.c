@@ -450,7 +450,7 @@ static uint32_t flight_limit(const struct roce_out *o, unsigned table)
 {
 	uint32_t burst = o->qp[table].q.burst;
 
-	if (o->t->table[table].kind == TABLE_KEYINC && o->t->atomics &&
+	if (table_counts(&o->t->table[table]) && o->t->atomics &&
 	    o->t->atomics < burst)
 		return o->t->atomics;
 	return burst;

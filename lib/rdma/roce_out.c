@@ -370,8 +370,7 @@ int roce_out_open(struct roce_out **out, const struct ticket *t,
 	o->generation = t->epoch;
 	for (unsigned i = 0; i < t->n && !rc; i++) {
 		o->qp[i].psn = t->at[i].psn;
-		if (t->table[i].qp == TABLE_QP_UC &&
-		    t->table[i].kind == TABLE_KEYINC)
+		if (t->table[i].qp == TABLE_QP_UC && table_counts(&t->table[i]))
 			rc = error_set(err, -EINVAL,
 				       "table %s: counters need atomics, which "
 				       "UC does not have; say qp = rc",

@@ -185,11 +185,9 @@ static void write_kind(FILE *out, const struct table *g,
 	char protocol[KEY_PROTOCOL_MAX];
 
 	switch (g->kind) {
-	case TABLE_KEYWRITE:
-		fprintf(out, "value = %u\nslots = %" PRIu64 "\n", g->value_len,
-			g->units);
-		break;
-	case TABLE_KEYINC:
+	default:
+		if (!table_counts(g))
+			fprintf(out, "value = %u\n", g->value_len);
 		fprintf(out, "slots = %" PRIu64 "\n", g->units);
 		break;
 	case TABLE_POSTCARD:
@@ -235,7 +233,7 @@ static void write_table(FILE *out, const struct table *g,
 				key_type_name((enum key_type)g->key_type));
 		fprintf(out, "copies = %u\n", g->copies);
 	}
-	if (g->kind != TABLE_KEYINC)
+	if (!table_counts(g))
 		fprintf(out, "stride = %u\n", g->stride);
 	fprintf(out, "hash = %s\n",
 		hash_family_name((enum hash_family)g->hash));

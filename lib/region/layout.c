@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "base/ini.h"
 #include "hash/family.h"
+#include "net/dta.h"
 #include "net/key.h"
 
 enum {
@@ -18,7 +19,7 @@ enum {
 	FOR_APPEND = 1 << TABLE_APPEND,
 	FOR_KEYINC = 1 << TABLE_KEYINC,
 	FOR_POSTCARD = 1 << TABLE_POSTCARD,
-	FOR_ALL = FOR_KEYWRITE | FOR_APPEND | FOR_KEYINC | FOR_POSTCARD,
+	FOR_ALL = (1 << TABLE_KINDS) - 2,
 };
 
 /* No table is longer (table.c has the last word). */
@@ -251,7 +252,7 @@ static const char *const yes_names[] = {"no", "yes", NULL};
 	FIELD_NAME, 1, offsetof(struct table, member), .names = list
 
 static const struct field fields[] = {
-	{ "kind", NAME(kind, table_kinds), .use = FOR_ALL },
+	{ "kind", NAME(kind, dta_opcode_names), .use = FOR_ALL },
 	{ "id", SIZE(id, 2), 65534, .use = FOR_ALL },
 	{ "key", FIELD_OTHER, .set = set_key, .use = FOR_ALL },
 	{ "value", SIZE(value_len, 2), TABLE_VALUE_MAX, .use = FOR_ALL },

@@ -28,14 +28,15 @@ enum {
 static const uint64_t units_max = UINT64_C(1) << 32;  /* a hash has 32 bits */
 static const uint64_t length_max = UINT64_C(1) << 46; /* half of user space */
 
-const char *const table_kinds[] = {
-	"",
-	[TABLE_KEYWRITE] = "keywrite",
-	[TABLE_APPEND] = "append",
-	[TABLE_KEYINC] = "keyinc",
-	[TABLE_POSTCARD] = "postcard",
-	NULL,
+const struct table_traits table_traits[] = {
+	[TABLE_KEYWRITE] = {"slots", .atomics = true},
+	[TABLE_APPEND] = {"entries"},
+	[TABLE_KEYINC] = {"counters", .atomics = true, .counts = true},
+	[TABLE_POSTCARD] = {"chunks"},
 };
+
+_Static_assert(sizeof(table_traits) / sizeof(table_traits[0]) == TABLE_KINDS,
+	       "a kind has no traits");
 
 const char *const table_sequences[] = {
 	[TABLE_SEQ_COUNT] = "count",
@@ -46,13 +47,13 @@ const char *const table_sequences[] = {
 
 const char *table_kind_name(uint8_t kind)
 {
-	return kind && kind <= TABLE_POSTCARD ? table_kinds[kind] : NULL;
+	return kind < TABLE_KINDS ? dta_opcode_name(kind) : NULL;
 }
 
 int table_kind_of(const char *name)
 {
-	for (int k = TABLE_KEYWRITE; k <= TABLE_POSTCARD; k++)
-		if (!strcmp(name, table_kinds[k]))
+	for (int k = 1; k < TABLE_KINDS; k++)
+		if (!strcmp(name, dta_opcode_names[k]))
 			return k;
 	return -1;
 }
@@ -76,24 +77,9 @@ static uint64_t round_up(uint64_t n, uint64_t to)
 	return (n + to - 1) / to * to;
 }
 
-/* Bytes that a slot, chunk, entry or counter must hold. */
-static uint32_t content_len(const struct table *t)
-{
-	switch (t->kind) {
-	case TABLE_KEYWRITE:
-		return 4u + t->value_len;
-	case TABLE_POSTCARD:
-		return 4u * t->hops;
-	case TABLE_APPEND:
-		return t->value_len;
-	default:
-		return COUNT_LEN;
-	}
-}
-
 static uint32_t packed_stride(const struct table *t)
 {
-	uint32_t len = content_len(t);
+	uint32_t len = table_unit_len(t);
 
 	return (uint32_t)round_up(len ? len : 1, STRIDE_MIN);
 }
@@ -154,11 +140,13 @@ static int check_key(const struct table *t, struct error *err)
 
 static int check_kind(const struct table *t, struct error *err)
 {
-	bool append = t->kind == TABLE_APPEND, keyinc = t->kind == TABLE_KEYINC;
+	bool append = t->kind == TABLE_APPEND, counts = table_counts(t);
 	bool postcard = t->kind == TABLE_POSTCARD;
 	const struct rule rules[] = {
-		{keyinc && t->stride != COUNT_LEN, "stride: a counter's is 8"},
-		{t->stride < content_len(t) || t->stride > STRIDE_MAX,
+		{counts && t->value_len != COUNT_LEN,
+		 "value: a counter has 8 bytes"},
+		{counts && t->stride != COUNT_LEN, "stride: a counter's is 8"},
+		{t->stride < table_unit_len(t) || t->stride > STRIDE_MAX,
 		 "stride: shorter than what it holds, or longer than 1024"},
 		{postcard && !is_pow2(t->stride),
 		 "stride: chunks want a power of two"},
@@ -191,10 +179,8 @@ static int check_kind(const struct table *t, struct error *err)
 		 "values: too many, or an empty range"},
 		{postcard && t->value_max == TABLE_BLANK,
 		 "values: 4294967295 stands for no hop"},
-		{keyinc && t->value_len != COUNT_LEN,
-		 "value: a counter has 8 bytes"},
 		/* UC carries no atomics (InfiniBand 1.4, table 38). */
-		{keyinc && t->qp == TABLE_QP_UC,
+		{counts && t->qp == TABLE_QP_UC,
 		 "qp: counters need rc: uc has no atomic operations"},
 	};
 
@@ -257,7 +243,7 @@ int table_check(const struct table *t, struct error *err)
 		 "begins with a letter, and is not 'collector'"},
 		{!t->id || t->id == DTA_NO_TABLE, "id: not 1 to 65534"},
 		{!t->kind, "kind: missing"},
-		{t->kind > TABLE_POSTCARD, "kind: unknown"},
+		{t->kind >= TABLE_KINDS, "kind: unknown"},
 		{!t->copies || t->copies > (append ? 1 : DTA_MAX_COPIES),
 		 "copies: not 1 to 4, or 1 for append"},
 		{!t->value_len, "value: missing"},
@@ -288,7 +274,7 @@ static void set_defaults(struct table *t)
 		t->hops = t->hops ? t->hops : HOPS_DEFAULT;
 		t->cache_rows = t->cache_rows ? t->cache_rows
 					      : CACHE_ROWS_DEFAULT;
-	} else if (t->kind == TABLE_KEYINC) {
+	} else if (table_counts(t)) {
 		t->value_len = t->value_len ? t->value_len : COUNT_LEN;
 	}
 	if (!t->copies)
@@ -312,7 +298,7 @@ int table_finish(struct table *t, struct error *err)
 	if (t->stride <= TABLE_STRIDE_PACKED)
 		t->stride = t->stride == TABLE_STRIDE_PACKED
 				    ? packed_stride(t)
-				    : pow2_from(content_len(t));
+				    : pow2_from(table_unit_len(t));
 	/* As many as fit the bytes given as memory. */
 	if (!t->units && t->kind != TABLE_APPEND)
 		t->units = t->length / t->stride;

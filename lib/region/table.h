@@ -27,7 +27,17 @@ enum table_kind { /* the DTA opcodes */
 		  TABLE_APPEND = 2,
 		  TABLE_KEYINC = 3,
 		  TABLE_POSTCARD = 4,
+		  TABLE_KINDS, /* the last one, and 1 */
 };
+
+/* What all tables of a kind have in common. */
+struct table_traits {
+	const char *units; /* what they are made of, for people */
+	bool counts;	   /* a unit is a counter: atomics alone change it */
+	bool atomics;	   /* they reach it: counters, DART's slots */
+};
+
+extern const struct table_traits table_traits[]; /* by enum table_kind */
 
 enum table_qp {
 	TABLE_QP_RC,
@@ -92,11 +102,15 @@ struct table {
 
 _Static_assert(sizeof(struct table) == 256, "the region format");
 
-/* "keywrite", "append", "keyinc", "postcard", "count"...: by enum table_kind
- * and enum table_sequence, up to NULL; table_kind_of: -1 for others. */
-extern const char *const table_kinds[], *const table_sequences[];
-const char *table_kind_name(uint8_t kind);
-int table_kind_of(const char *name);
+/* "count"...: by enum table_sequence, up to NULL. */
+extern const char *const table_sequences[];
+const char *table_kind_name(uint8_t kind); /* the opcode's; NULL if unknown */
+int table_kind_of(const char *name);	   /* -1 if unknown */
+
+static inline bool table_counts(const struct table *t)
+{
+	return table_traits[t->kind].counts;
+}
 
 /*
  * Judges a geometry that came from outside (a region's header, a ticket, a
@@ -145,18 +159,23 @@ static inline uint64_t table_unit(const struct table *t, uint64_t unit)
 	return unit * t->stride;
 }
 
+/* Bytes that a slot (with its checksum), chunk, entry or counter holds. */
+static inline uint32_t table_unit_len(const struct table *t)
+{
+	return t->kind == TABLE_POSTCARD   ? 4u * t->hops
+	       : t->kind == TABLE_KEYWRITE ? 4u + t->value_len
+					   : t->value_len;
+}
+
 /*
  * Bytes written for one slot or chunk that is full. A whole stride is one store
  * where it fits a cache line; beyond that, what the slot holds, in words.
  */
 static inline uint32_t table_write_len(const struct table *t)
 {
-	uint32_t held = t->kind == TABLE_POSTCARD ? 4u * t->hops
-						  : 4u + t->value_len;
-
 	if (t->stride <= TABLE_STORE_MAX && !(t->stride & (t->stride - 1)))
 		return t->stride;
-	return (held + 3) & ~UINT32_C(3);
+	return (table_unit_len(t) + 3) & ~UINT32_C(3);
 }
 
 static inline uint64_t table_entry(const struct table *t, uint32_t list,

@@ -82,16 +82,13 @@ static void report_once(struct verbs_target *v, const struct error *err)
 	v->warned = true;
 }
 
-/*
- * Atomics for what needs them: counters, and slots of Key-Write for DART's
- * COMPARE_SWAP. A UC queue pair has none (IBTA vol. 1, 9).
- */
+/* Atomics for what they reach. A UC queue pair has none (IBTA vol. 1, 9). */
 static int access_of(const struct verbs_target *v, const struct table *t)
 {
 	int rights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
 
 	if (verbs_has_atomics(v) && t->qp == TABLE_QP_RC &&
-	    (t->kind == TABLE_KEYINC || t->kind == TABLE_KEYWRITE))
+	    table_traits[t->kind].atomics)
 		rights |= IBV_ACCESS_REMOTE_ATOMIC;
 	return rights;
 }
@@ -432,7 +429,7 @@ static int check_tables(const struct verbs_target *v, struct error *err)
 	for (unsigned i = 0; i < region_tables(v->region); i++) {
 		const struct table *t = region_table(v->region, i);
 
-		if (t->kind == TABLE_KEYINC && !verbs_has_atomics(v))
+		if (table_counts(t) && !verbs_has_atomics(v))
 			return error_set(
 				err, -ENOTSUP,
 				"%s: table %s: counters need FETCH_ADD, and "

@@ -120,7 +120,7 @@ static int check_ticket(const struct verbs_transport *v, const struct ticket *t,
 		return error_set(err, -ENOTSUP,
 				 "the collector has other tables");
 	for (unsigned i = 0; i < t->n; i++)
-		if (t->table[i].kind == TABLE_KEYINC && !v->link.adds)
+		if (table_counts(&t->table[i]) && !v->link.adds)
 			return error_set(err, -ENOTSUP,
 					 "table %s: counters need atomics, "
 					 "which the device here does not have",
