@@ -59,7 +59,7 @@ static const struct schema sum_rows = {"keys", sum_fields, 6};
 
 struct bulk {
 	const struct opts *o;
-	const struct verb_rows *verb;
+	const struct answer_columns *columns;
 	struct rows *rows;
 	struct values values; /* the columns of the verb */
 	struct keys keys;
@@ -116,32 +116,25 @@ static void set_count(struct bulk *b, const struct asked *a,
 		row_u64(b->rows, COUNT_COUNT, 0);
 }
 
-static const struct verb_rows {
-	const char *name;
-	int kind; /* of the tables that are asked */
+static const struct answer_columns {
 	void (*set)(struct bulk *b, const struct asked *a,
 		    const struct query_reply *r);
 	unsigned n;
 	struct row_field field[OWN_MAX];
-} verb_rows[] = {
-	[VERB_KEYWRITE] = {"keywrite",
-			   TABLE_KEYWRITE,
-			   set_keywrite,
+} answer_columns[] = {
+	[VERB_KEYWRITE] = {set_keywrite,
 			   3,
 			   {{"value", ROW_BYTES, 16},
 			    {"agreed", ROW_U64, 6, .spare = 1},
 			    {"matched", ROW_U64, 7, .spare = 1}}},
-	[VERB_PATH] = {"path",
-		       TABLE_POSTCARD,
-		       set_path,
+	[VERB_PATH] = {set_path,
 		       5,
 		       {{"path", ROW_LIST, 24},
 			{"hops", ROW_U64, 4, .spare = 1},
 			{"agreed", ROW_U64, 6, .spare = 1},
 			{"valid", ROW_U64, 5, .spare = 1},
 			{"holes", ROW_LIST, 5}}},
-	[VERB_COUNT] =
-		{"count", TABLE_KEYINC, set_count, 1, {{"count", ROW_U64, 12}}},
+	[VERB_COUNT] = {set_count, 1, {{"count", ROW_U64, 12}}},
 };
 
 /* Copies are those that are to be expected: where --copies does not say, more
@@ -149,11 +142,11 @@ static const struct verb_rows {
 static void print_row(struct bulk *b, const struct asked *a,
 		      const struct query_reply *r)
 {
-	unsigned copies = values_field(&b->values, OWN + b->verb->n);
+	unsigned copies = values_field(&b->values, OWN + b->columns->n);
 
 	row_str(b->rows, KEY, a->text);
 	row_str(b->rows, ANSWER, query_answer_name(r->answer));
-	b->verb->set(b, a, r);
+	b->columns->set(b, a, r);
 	row_u64(b->rows, copies,
 		b->o->rule.copies ? r->copies : a->target->t->copies);
 	if (r->source)
@@ -200,20 +193,20 @@ static void ask_batch(struct bulk *b, struct query_sources *p)
 static struct bulk *bulk_open(const struct opts *o,
 			      const struct query_targets *t)
 {
-	const struct verb_rows *verb = &verb_rows[o->verb];
+	const struct answer_columns *own = &answer_columns[o->verb];
 	struct row_field field[VALUES_FIELDS];
-	const struct schema s = {verb->name, field,
-				 OWN + verb->n + PLACE_FIELDS};
+	const struct schema s = {verb_rows[o->verb].name, field,
+				 OWN + own->n + PLACE_FIELDS};
 	struct bulk *b = calloc(1, sizeof(*b));
 	struct values *v;
 
 	if (!b)
 		cli_fail("out of memory");
 	b->o = o;
-	b->verb = verb;
+	b->columns = own;
 	memcpy(field, key_fields, sizeof(key_fields));
-	memcpy(field + OWN, verb->field, verb->n * sizeof(*field));
-	memcpy(field + OWN + verb->n, place_fields, sizeof(place_fields));
+	memcpy(field + OWN, own->field, own->n * sizeof(*field));
+	memcpy(field + OWN + own->n, place_fields, sizeof(place_fields));
 	v = &b->values;
 	if (o->verb == VERB_KEYWRITE) {
 		values_open(v, &s, KW_VALUE, opts_show(o),

@@ -44,10 +44,7 @@ void sources_pick(struct query_targets *out, const struct query_sources *p,
 
 int run_query(const struct opts *o, struct query_sources *p)
 {
-	int rc = o->verb == VERB_LIST	  ? run_list(o, p)
-		 : o->verb == VERB_VERIFY ? run_verify(o, p)
-		 : o->verb == VERB_WHY	  ? run_why(o, p)
-					  : run_keys(o, p);
+	int rc = verb_rows[o->verb].run(o, p);
 
 	/* Not all could be asked. */
 	return p->failed ? CLI_FAIL : rc;

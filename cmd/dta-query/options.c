@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "run.h"
 
 #define AT(field) CLI_AT(struct opts, field)
 
@@ -69,6 +70,25 @@ static int add_snapshot(void *opts, const char *path, struct error *why)
 	return 0;
 }
 
+/* clang-format off */
+const struct verb_row verb_rows[VERBS] = {
+	[VERB_KEYWRITE] = {"keywrite", "KEY...", "values of keys",
+			   true, TABLE_KEYWRITE, run_keys},
+	[VERB_PATH] = {"path", "KEY...", "paths out of postcards",
+		       true, TABLE_POSTCARD, run_keys},
+	[VERB_LIST] = {"list", "[ID...]", "entries of lists; -f follows",
+		       .run = run_list},
+	[VERB_COUNT] = {"count", "KEY...", "counters",
+			true, TABLE_KEYINC, run_keys},
+	[VERB_VERIFY] = {"verify", "--truth FILE",
+			 "answers against what was reported",
+			 .run = run_verify},
+	[VERB_WHY] = {"why", "KEY...", "why a key is not found",
+		      true, .run = run_why},
+};
+/* clang-format on */
+
+static const char *verbs[VERBS + 1]; /* their names */
 static const char with_keys[] = "keywrite path count why";
 static const char with_rows[] = "keywrite path count";
 
@@ -123,16 +143,6 @@ static const struct cli_option options[] = {
 	{0},
 };
 
-static const char *const verbs[] = {
-	[VERB_KEYWRITE] = "keywrite",
-	[VERB_PATH] = "path",
-	[VERB_LIST] = "list",
-	[VERB_COUNT] = "count",
-	[VERB_VERIFY] = "verify",
-	[VERB_WHY] = "why",
-	[VERBS] = NULL,
-};
-
 const struct cli cli = {
 	.name = "dta-query",
 	.summary = "ask a collector's memory",
@@ -165,8 +175,7 @@ static bool from_stdin(struct opts *o)
 
 static void check_verb(struct opts *o)
 {
-	bool keyed = o->verb == VERB_KEYWRITE || o->verb == VERB_PATH ||
-		     o->verb == VERB_COUNT || o->verb == VERB_WHY;
+	bool keyed = verb_rows[o->verb].keyed;
 
 	if (keyed && !o->in_shell && !o->keys.file && from_stdin(o))
 		o->keys.file = "-";
@@ -188,6 +197,8 @@ void options_read(struct opts *o, int argc, char **argv)
 {
 	int n;
 
+	for (int v = 0; v < VERBS; v++)
+		verbs[v] = verb_rows[v].name;
 	if (!o->from.only.until)
 		epochs_of(&o->from.only, "0");
 	n = cli_read(&cli, o, argc, argv);

@@ -49,6 +49,14 @@ struct opts {
 	bool in_shell;	 /* a command of the shell */
 };
 
+struct verb_row {
+	const char *name, *args, *help; /* as the shell tells them */
+	bool keyed;
+	int kind; /* of the tables whose keys it asks for; 0: it does not */
+	int (*run)(const struct opts *o, struct query_sources *p);
+};
+
+extern const struct verb_row verb_rows[VERBS];
 extern const struct cli cli;
 
 /* How values are shown: --as, or NULL. */

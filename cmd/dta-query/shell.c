@@ -98,14 +98,10 @@ static int show_help(struct shell *sh)
 			cli_help_options(&cli, sh->argv[1]);
 			return CLI_OK;
 		}
-	puts("keywrite KEY...        values of keys\n"
-	     "path KEY...            paths out of postcards\n"
-	     "count KEY...           counters\n"
-	     "list [ID...]           entries of lists; -f follows\n"
-	     "why KEY...             why a key is not found\n"
-	     "verify --truth FILE    answers against what was "
-	     "reported\n"
-	     "tables                 the tables that can be asked\n"
+	for (const struct verb_row *v = verb_rows; v < verb_rows + VERBS; v++)
+		printf("%s %-*s%s\n", v->name, 22 - (int)strlen(v->name),
+		       v->args, v->help);
+	puts("tables                 the tables that can be asked\n"
 	     "help COMMAND           its options\n"
 	     "quit                   leave; so does the end of input");
 	return CLI_OK;

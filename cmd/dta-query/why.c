@@ -333,14 +333,13 @@ static void explain_key(struct why *w, const struct asked *a)
 static void pick_tables(struct query_targets *t, const struct query_sources *p,
 			const char *name)
 {
-	static const int kinds[] = {TABLE_KEYWRITE, TABLE_POSTCARD,
-				    TABLE_KEYINC};
 	struct query_targets some;
 	struct error err = {""};
 
 	t->n = 0;
-	for (unsigned i = 0; i < 3; i++) {
-		if (query_targets_pick(&some, p, kinds[i], name, &err) < 0)
+	for (const struct verb_row *v = verb_rows; v < verb_rows + VERBS; v++) {
+		if (!v->kind ||
+		    query_targets_pick(&some, p, v->kind, name, &err) < 0)
 			continue;
 		memcpy(t->target + t->n, some.target,
 		       some.n * sizeof(*some.target));
