@@ -192,7 +192,7 @@ void admit_init(struct translator *t)
 		common_report_clear(&t->common[i]);
 	for (unsigned i = 0; i < t->n && !t->rate.per_s; i++)
 		common_report_init(&t->common[i], &t->state[i].t, i,
-				   t->state[i].data_len, t->strict);
+				   t->state[i].t.value_len, t->strict);
 }
 
 /* Whether a report of the common shape is the next one of its reporter. */
@@ -233,11 +233,11 @@ static uint64_t *check_report(struct translate_ledger *c,
 	if (r->key_len != l->t.key_len)
 		return &c->bad_key;
 	if (l->t.kind == TABLE_APPEND) {
-		if (!r->data_len || r->data_len % l->data_len)
+		if (!r->data_len || r->data_len % l->t.value_len)
 			return &c->bad_data;
 		return be32_load(r->key) < l->t.lists ? NULL : &c->bad_list;
 	}
-	if (r->data_len != l->data_len)
+	if (r->data_len != l->t.value_len)
 		return &c->bad_data;
 	if (l->t.kind != TABLE_POSTCARD)
 		return NULL;

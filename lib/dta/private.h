@@ -155,7 +155,6 @@ typedef void table_run(struct translator *t, struct table_state *l,
 
 /* One collector's table and the translator's state for it. */
 struct table_state {
-	uint16_t data_len;
 	bool busy;	/* the transport's busy(), for this batch */
 	uint16_t index; /* the transport's number of the table */
 

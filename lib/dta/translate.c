@@ -66,7 +66,6 @@ static void init_table_state(struct table_state *l, const struct table *t,
 			     unsigned index, const struct translate_options *o)
 {
 	*l = (struct table_state){
-		.data_len = t->value_len,
 		.index = (uint16_t)index,
 		.run = t->kind == TABLE_KEYWRITE && o->dart == DART_CAS
 			       ? dart_cas_run

@@ -368,19 +368,11 @@ int roce_out_open(struct roce_out **out, const struct ticket *t,
 	o->sink = sink;
 	o->ack_every = ack_every;
 	o->generation = t->epoch;
-	for (unsigned i = 0; i < t->n && !rc; i++) {
+	for (unsigned i = 0; i < t->n; i++)
 		o->qp[i].psn = t->at[i].psn;
-		if (t->table[i].qp == TABLE_QP_UC && table_counts(&t->table[i]))
-			rc = error_set(err, -EINVAL,
-				       "table %s: counters need atomics, which "
-				       "UC does not have; say qp = rc",
-				       t->table[i].name);
-	}
-	if (!rc && ticket_take_heads(o->heads, t) < 0)
-		rc = error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
-	if (rc < 0) {
+	if (ticket_take_heads(o->heads, t) < 0) {
 		roce_out_close(o);
-		return rc;
+		return error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
 	}
 	*out = o;
 	return 0;
