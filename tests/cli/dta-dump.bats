@@ -556,23 +556,6 @@ request() { # pieces
 	run -1 dta-dump packets x --ticket nowhere
 }
 
-@test "output: the fields of every subcommand" {
-	four_kinds | region_of
-	dta-collect --region "$NAME" --snapshot s.dta
-	dta-gen uniform --count 1 -q -w r.pcap
-	diff - <(
-		dta-dump packets r.pcap -o csv | head -n 1
-		dta-dump region "$NAME" -o csv | head -n 1
-		dta-dump region "$NAME" --slots -o csv | head -n 1
-	) <<-'EOF'
-		number,time,src,dst,protocol,opcode,table,key,list,hop,path_len,copies,sequence,flags,qp,psn,va,rkey,length,slot,entry,imm,add,compare,syndrome,msn,original,icrc,data,reason,labels,hops
-		name,kind,id,epoch,key_type,key_length,value_length,copies,hash,units,stride,offset,length,lists,entries,heads,batch,flush_ms,hops,value_min,value_max,values,values_offset,cache_rows,sequence,immediate,qp,written,lists_used,lost,sum,used,used_share,load,load_above,success,success_below,average_success,average_success_below,unreadable,oldest,newest,epochs,notified,pages,size,blocks,damaged,path
-		table,epoch,unit,list,entry,checksum,count,value
-	EOF
-	diff <(dta-dump region "$NAME" -o csv | head -n 1) \
-		<(dta-dump snapshot s.dta -o csv | head -n 1)
-}
-
 @test "full disk: exit 1, and why" {
 	dta-gen uniform --count 20000 -q -w r.pcap
 	for format in text csv; do

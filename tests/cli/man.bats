@@ -207,6 +207,24 @@ run_example() {
 	[ ! -s missing ]
 }
 
+@test "pages have every kind of table, and every subcommand of dta-query" {
+	local page word
+
+	sed -n '/ dta_opcode_names\[/,/^}/s/.* = "\(.*\)",$/\1/p' \
+		"$TOP/lib/net/dta.c" | grep -vx nack >kinds
+	dta-query x 2>&1 | sed -n 's/,\| or / /g; s/.* is not//p' | xargs -n 1 >verbs
+	[ "$(cat kinds verbs | wc -l)" -ge 10 ]
+	while read -r word; do
+		for page in dta.7 dta-region.5 dta-{query,gen,dump,collect}.1; do
+			grep -qw -- "$word" "$TOP/man/$page" || echo "$page: $word"
+		done
+	done <kinds | tee missing
+	while read -r word; do
+		grep -qx "\.Ss $word" "$TOP/man/dta-query.1" || echo "$word"
+	done <verbs | tee -a missing
+	[ ! -s missing ]
+}
+
 @test "what pages refer to is there" {
 	for page in "${PAGES[@]}"; do
 		sed -nE 's/^\.(It )?Xr ((dta|int)[a-z-]*) ([157]).*/\2.\4/p' \
