@@ -136,7 +136,7 @@ static const struct cli_option options[] = {
 	  CLI_SIZE, AT(work.lists), .min = 1, .max = UINT32_MAX,
 	  .verbs = "dshark uniform" },
 	{ 0, "kind", "KIND", "uniform, csv: keywrite, append, keyinc, postcard",
-	  CLI_WORD, AT(work.kind), .min = DTA_KEYWRITE, .words = dta_opcode_names + 1,
+	  CLI_WORD, AT(work.kind), .min = 1, .words = dta_opcode_names + 1,
 	  .verbs = "uniform csv" },
 	{ 0, "key-type", "TYPE",
 	  "uniform, csv: flow4 (default), u32, ..., hex:LENGTH",
