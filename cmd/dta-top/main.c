@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * dta-top - look on: the ledgers of running programs and the regions that they
- * write, live on a screen, once as rows, or for Prometheus.
+ * write, live on a screen, once as rows, for Prometheus, or only what is wrong.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -109,7 +109,8 @@ static const struct browse_table browsed[TABLES] = {
 struct opts {
 	const char *region;	   /* only that one; NULL: all */
 	struct browse_options top; /* top: 1 + enum table */
-	const char *prometheus;	   /* ADDR:PORT, or NULL */
+	bool check;
+	const char *prometheus; /* ADDR:PORT, or NULL */
 	enum row_format format;
 };
 
@@ -122,19 +123,24 @@ static const struct cli_option options[] = {
 	 "programs (default), losses, counters or regions", CLI_WORD,
 	 AT(top.top), .min = 1, .words = table_names},
 	{0, "once", NULL, "the table as rows, and end", CLI_FLAG, AT(top.once)},
+	{0, "check", NULL, "only what is wrong: a line each, and exit 1",
+	 CLI_FLAG, AT(check)},
 	BROWSE_ROW_OPTIONS(struct opts, top, NULL),
 	{0, "prometheus", "[ADDR]:PORT",
 	 "all counters for Prometheus, asked there for /metrics", CLI_STR,
 	 AT(prometheus)},
 	{'o', "output", "FORMAT", "rows as text, csv or ndjson", CLI_FORMAT,
-	 AT(format), .needs = "--once"},
+	 AT(format), .needs = "--once|--check"},
 	{0},
 };
 
-#define NO_TABLE "Prometheus gets all tables"
+#define NO_TABLE   "Prometheus gets all tables"
+#define ALL_LOSSES "it tells all that is lost"
 
 static const struct cli_group groups[] = {
-	{"--prometheus --once"},
+	{"--prometheus --once --check"},
+	{"--check --table", .why = ALL_LOSSES},
+	{"--check --sort", .why = ALL_LOSSES},
 	{"--prometheus --table", .why = NO_TABLE},
 	{"--prometheus --sort", .why = NO_TABLE},
 	{0},
@@ -145,6 +151,7 @@ static const struct cli cli = {
 	.summary = "look on: running programs and the regions they write",
 	.usage = "dta-top [-R REGION] [-t TABLE] [--every TIME]\n"
 		 "dta-top [-R REGION] [-t TABLE] --once [-o FORMAT]\n"
+		 "dta-top [-R REGION] --check [--every TIME] [-o FORMAT]\n"
 		 "dta-top [-R REGION] --prometheus [ADDR]:PORT",
 	.options = options,
 	.groups = groups,
@@ -158,13 +165,16 @@ static struct opts options_read(int argc, char **argv)
 	if (n < argc)
 		cli_usage(&cli, "'%s': no such argument", argv[n]);
 	cli_check(&cli, &o, -1);
-	if (!o.top.once && !o.prometheus && !isatty(STDOUT_FILENO))
+	if (!o.top.once && !o.check && !o.prometheus && !isatty(STDOUT_FILENO))
 		cli_usage(&cli,
-			  "the standard output is no terminal: say --once, or "
-			  "--prometheus");
+			  "the standard output is no terminal: say --once, "
+			  "--check or --prometheus");
 	if (!o.top.top)
 		o.top.top = 1 + TABLE_PROGRAMS;
 	browse_defaults(&o.top, false);
+	if (o.check && o.top.every_ns < 250000000)
+		cli_usage(&cli, "--check: pages are written every 250ms: "
+				"--every cannot be less");
 	return o;
 }
 
@@ -326,6 +336,9 @@ static void look_twice(struct run *r)
 	};
 
 	watch_look(&r->w);
+	for (struct program *p = r->w.programs; p; p = p->next)
+		for (unsigned i = 0; i < p->page.counters; i++)
+			p->counter[i].grown = 0; /* it was there before */
 	nanosleep(&t, NULL);
 	r->w.tell_unseen = r->o.top.top == 1 + TABLE_REGIONS;
 	if (watch_look(&r->w) < 0)
@@ -367,6 +380,93 @@ static int show_tables(struct run *r)
 	return r->o.top.once ? exit_status(r, rc) : rc < 0 ? CLI_FAIL : CLI_OK;
 }
 
+/* --- what is wrong -------------------------------------------------------- */
+
+/* A row of something that is no counter, or a line that says it. */
+static void put_wrong(struct rows *rows, const struct program *p,
+		      const char *name, uint64_t value, const char *line)
+{
+	const struct ledger_stage stage = {0};
+	const struct counter_more more = {0};
+	struct ledger_counter c = {.value = value};
+
+	if (!rows) {
+		puts(line);
+		return;
+	}
+	snprintf(c.name, sizeof(c.name), "%s", name);
+	columns_set(&shown[TABLE_LOSSES], &rows->b,
+		    (const void *[PARTS]){p, &c, &stage, &more});
+	row_end(rows);
+}
+
+/* What a program lost between the two looks, and whether it stands still. */
+static unsigned check_program(struct rows *rows, const struct program *p)
+{
+	const struct ledger_page *page = &p->page;
+	char who[512], line[640];
+	unsigned wrong = 0;
+
+	snprintf(who, sizeof(who), "%s %u%s%s", page->program, page->pid,
+		 *page->region ? " " : "", page->region);
+	for (unsigned i = 0; i < page->counters; i++) {
+		const struct ledger_counter *c = &page->counter[i];
+		const struct speed *s = &p->counter[i];
+
+		if (c->role != LEDGER_LOSS || s->grown <= 0)
+			continue;
+		wrong++;
+		if (rows) {
+			columns_set_counter(&shown[TABLE_LOSSES], &rows->b, p,
+					    i);
+			row_end(rows);
+			continue;
+		}
+		printf("%s: %s %s: %" PRId64 " lost", who,
+		       page->stage[c->stage].name, c->name, s->grown);
+		if (s->known)
+			printf(" (%.0f/s)", s->per_s);
+		putchar('\n');
+	}
+	if (!p->silent_ns)
+		return wrong;
+	snprintf(line, sizeof(line), "%s: silent for %" PRIu64 " s", who,
+		 p->silent_s);
+	put_wrong(rows, p, "silent", p->silent_s, line);
+	return wrong + 1;
+}
+
+static int check(struct run *r)
+{
+	static struct program none;
+	struct rows *rows = NULL;
+	unsigned wrong;
+	char line[1024];
+
+	look_twice(r);
+	if (r->o.format != ROW_TEXT &&
+	    !(rows = rows_print(stdout, r->o.format,
+				&shown[TABLE_LOSSES].schema, 1)))
+		cli_fail("out of memory");
+	wrong = r->w.unread;
+	for (const struct program *p = r->w.programs; p; p = p->next)
+		wrong += check_program(rows, p);
+	snprintf(line, sizeof(line), "%u page%s not seen; %.500s", r->w.unread,
+		 r->w.unread == 1 ? " is" : "s are", r->w.why.text);
+	if (r->w.unread)
+		put_wrong(rows, &none, "unseen", r->w.unread, line);
+	if (r->o.region && !r->w.programs) {
+		snprintf(line, sizeof(line), "%s: no program writes it",
+			 r->o.region);
+		snprintf(none.page.region, sizeof(none.page.region), "%s",
+			 r->o.region);
+		put_wrong(rows, &none, "absent", 0, line);
+		wrong++;
+	}
+	rows_close(rows);
+	return wrong ? CLI_FAIL : CLI_OK;
+}
+
 int main(int argc, char **argv)
 {
 	static struct run r;
@@ -388,6 +488,6 @@ int main(int argc, char **argv)
 	if (r.o.prometheus)
 		serve(r.o.prometheus, r.o.top.every_ns, &r.w);
 	else
-		status = show_tables(&r);
+		status = r.o.check ? check(&r) : show_tables(&r);
 	return status;
 }

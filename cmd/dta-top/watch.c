@@ -29,6 +29,7 @@ static void set_speed(struct speed *s, uint64_t from_ns, uint64_t to_ns,
 	if (to_ns <= from_ns)
 		return;
 	s->known = true;
+	s->grown = (int64_t)(is - was);
 	s->per_s = much * 1e9 / (double)(to_ns - from_ns);
 }
 
@@ -223,7 +224,7 @@ static void take_page(struct program *p, const struct ledger_page *now)
 			set_speed(s, was->at_ns, now->at_ns,
 				  was->counter[i].value, value);
 		else
-			*s = (struct speed){0};
+			*s = (struct speed){.grown = (int64_t)value};
 		if (value > s->most)
 			s->most = value;
 	}

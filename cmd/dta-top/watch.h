@@ -21,6 +21,7 @@
 struct speed {
 	bool known;
 	double per_s;
+	int64_t grown; /* by so much */
 	uint64_t most; /* that a counter ever was */
 };
 

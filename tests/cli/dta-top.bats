@@ -188,6 +188,43 @@ teardown() {
 	wait "$pid"
 }
 
+@test "--check: what is lost now, who is silent or absent; else nothing" {
+	check() { dta-top --check --every 300ms "$@"; }
+	run -0 --separate-stderr check
+	[[ -z $output && -z $stderr ]]
+	dta-collect --create --layout l.ini --region "$NAME"
+	run -1 check -R "$NAME"
+	[ "$output" = "$NAME: no program writes it" ]
+	run -1 --separate-stderr check -R "$NAME-unknown"
+	[[ -z $output && $stderr == *"$NAME-unknown"* ]]
+	fake dta-fake fabric s:got:in:1 s:kept:done:2 s:never:loss:0
+	pid=${BG_PIDS[-1]}
+	wait_for sees programs 'length == 1'
+	run -0 --separate-stderr check
+	[[ -z $output && -z $stderr ]]
+	kill -STOP "$pid"
+	wait_for sees programs '.[0].silent >= 2'
+	run -1 check
+	[[ $output =~ ^"dta-fake $pid fabric: silent for "[0-9]+" s"$ ]]
+	check -o ndjson >rows || true
+	jq -se 'length == 1 and .[0].counter == "silent" and .[0].value >= 2' rows
+	kill -CONT "$pid"
+	wait_for sees programs '.[0].silent == 0'
+	fake dta-lossy fabric s:got:in:1 s:bad:loss:1000000 s:never:loss:0
+	wait_for sees programs 'length == 2'
+	run -1 check
+	[[ $output =~ ^"dta-lossy ${BG_PIDS[-1]} fabric: s bad: "[0-9]+" lost ("[0-9]+"/s)"$ ]]
+	check -o ndjson >rows || true
+	jq -se 'length == 1 and .[0].counter == "bad" and .[0].role == "loss"' rows
+	page=dta-ledger-$$-$(cut -d' ' -f22 /proc/$$/stat)
+	echo no page >"pages/$page"
+	run -1 check
+	[[ $output == *"1 page is not seen; $page: "* ]]
+	run -2 check --once
+	run -2 check -t losses
+	run -2 dta-top --check --every 10ms
+}
+
 @test "every program that runs on has a page" {
 	mkfifo a b c
 	dta-collect --create --layout l.ini --region "$NAME"
