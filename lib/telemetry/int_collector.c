@@ -18,6 +18,7 @@
 
 enum {
 	CHUNK = 64 << 10, /* bytes of what is kept of records, at a time */
+	LAYOUT_SLOTS = 1024,
 	VIEWS = 96,	  /* of a block of messages, at most */
 	ROUNDS = 2,	  /* what is of flows, and then what is of nodes */
 	ARRIVALS =
@@ -44,7 +45,7 @@ struct chunk {
 
 struct kept_layout {
 	struct int_layout layout;
-	struct kept_layout *next;
+	struct kept_layout *next; /* of the slot */
 };
 
 /* A record of a batch: what owners of nodes ask for. */
@@ -60,7 +61,7 @@ struct batch {
 	struct worker *worker;
 	struct int_frame_decoder *in;
 	struct chunk *first, *now;
-	struct kept_layout *layouts;
+	struct kept_layout *layouts[LAYOUT_SLOTS];
 	uint64_t now_ns, keep_ns; /* as in a sink, of this batch alone */
 	bool full;		  /* as many packets as it can be */
 	bool step;		  /* before the next record */
@@ -176,14 +177,18 @@ static void *keep_bytes(struct batch *b, const void *from, size_t size)
 static const struct int_layout *keep_layout(struct batch *b,
 					    const struct int_layout *layout)
 {
-	const struct kept_layout fresh = {*layout, b->layouts};
-	struct kept_layout *k = b->layouts;
+	uint64_t hash = rng_mix((uintptr_t)layout->words ^ layout->bitmap);
+	struct kept_layout **slot = &b->layouts[hash % LAYOUT_SLOTS];
+	struct kept_layout fresh, *k = *slot;
 
 	while (k && (k->layout.words != layout->words ||
 		     k->layout.bitmap != layout->bitmap))
 		k = k->next;
-	if (!k && (k = keep_bytes(b, &fresh, sizeof(fresh))))
-		b->layouts = k;
+	if (!k) { /* a batch may have thousands */
+		fresh = (struct kept_layout){*layout, *slot};
+		if ((k = keep_bytes(b, &fresh, sizeof(fresh))))
+			*slot = k;
+	}
 	return k ? &k->layout : NULL;
 }
 
@@ -209,7 +214,7 @@ static const struct int_record *keep_record(struct batch *b,
 static void reset_batch(struct batch *b)
 {
 	b->now = NULL;
-	b->layouts = NULL;
+	memset(b->layouts, 0, sizeof(b->layouts));
 	b->now_ns = b->keep_ns = 0;
 	b->step = false;
 	b->views = 0;
