@@ -239,7 +239,7 @@ static int read_file(const struct spool *s, struct entry *e)
 
 	if (fd < 0)
 		rc = errno == ENOENT ? -EBADMSG : -errno;
-	else if (e->bytes < HEADER)
+	else if (e->bytes < HEADER || e->bytes > HEADER + (uint64_t)UINT32_MAX)
 		rc = -EBADMSG;
 	else if (!b || !(b->bytes = malloc(e->bytes)))
 		rc = -ENOMEM;

@@ -228,7 +228,9 @@ static void test_damage(void)
 	uint8_t copy[512], bad[512];
 	char path[512];
 	size_t len = make(copy, sizeof(copy), path);
+	struct export_block *b;
 	struct spool *s;
+	uint64_t lost;
 
 	for (size_t cut = 0; cut < len; cut++)
 		check(path, copy, cut);
@@ -237,6 +239,11 @@ static void test_damage(void)
 		bad[at] ^= 0x10;
 		check(path, bad, len);
 	}
+	put_file(path, copy, len);
+	TEST(truncate(path, (off_t)1 << 40) == 0); /* as if it had that much */
+	s = open_spool(SIZE, 1);
+	TEST(spool_next(s, &b, &lost) == -EBADMSG && lost == 1 && is_empty(s));
+	spool_close(s);
 	put_file(path, copy, len);
 	s = open_spool(SIZE, 2);
 	TEST(next_is(s, 1, true));
