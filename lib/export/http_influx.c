@@ -227,7 +227,12 @@ static int influx_send(void *self, struct export_block *b,
 
 	if (rc == 0 && x->reply.status == NOT_FOUND && x->create) {
 		rc = http_post(x->http, x->make, "", 0, &x->reply, err);
-		if (rc == 0 && x->reply.status == 200)
+		if (rc == 0 && x->reply.status != 200)
+			return error_set(err, -EAGAIN,
+					 "CREATE DATABASE: HTTP %ld: %.400s",
+					 x->reply.status,
+					 reason_of(x->reply.text));
+		if (rc == 0)
 			rc = http_post(x->http, x->write, b->bytes, b->len,
 				       &x->reply, err);
 	}

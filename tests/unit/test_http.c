@@ -99,6 +99,8 @@ static const char *const answers[] = {
 	"no HTTP\r\n\r\n", /* strange */
 	"HTTP/1.1 503 Busy\r\nContent-Length: 4\r\n\r\nbusy",
 	"HTTP/1.1 302 Go\r\nLocation: /\r\nContent-Length: 0\r\n\r\n",
+	"HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n", /* no database, */
+	"HTTP/1.1 400 No\r\nContent-Length: 0\r\n\r\n", /* nor is it made */
 	"HTTP/1.1 204 Done\r\n\r\n",
 };
 
@@ -136,7 +138,7 @@ static void test_answers(const char *url)
 	pthread_create(&thread, NULL, serve, &fd);
 	s = start(url, port, UINT64_C(20000000000));
 	st = end(s);
-	TEST(st.ledger.written == ROWS && st.ledger.retries >= ANSWERS - 1);
+	TEST(st.ledger.written == ROWS && st.ledger.retries >= ANSWERS - 2);
 	pthread_join(thread, NULL);
 	close(fd);
 }
@@ -148,6 +150,7 @@ int main(void)
 	test_stalls("redis://127.0.0.1:%u?linger=1ms");
 	test_times_out("influx://127.0.0.1:%u/db?timeout=50ms&linger=1ms");
 	test_times_out("redis://127.0.0.1:%u?timeout=50ms&linger=1ms");
-	test_answers("influx://127.0.0.1:%u/db?retry=10ms&linger=1ms");
+	test_answers(
+		"influx://127.0.0.1:%u/db?create=yes&retry=10ms&linger=1ms");
 	return test_end();
 }
