@@ -567,6 +567,9 @@ int translate_cores_rest(struct translate_cores *c)
 		for (unsigned k = 0; k < THREADS_PLACES; k++)
 			if (c->t->last_ns < w->batch[k]->latest_ns)
 				c->t->last_ns = w->batch[k]->latest_ns;
+		/* What succeeds it counts on. */
+		if (w->owner && c->t->heard < w->owner->heard)
+			c->t->heard = w->owner->heard;
 	}
 	return error_of(c);
 }
