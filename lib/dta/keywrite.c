@@ -27,7 +27,7 @@
 #include "net/be.h"
 
 enum {
-	PAIRS_HASHED = 512, /* reports */
+	PAIRS_HASHED = 512, /* reports, whose hashes fit into the L1 cache */
 };
 
 /* Whether all reports have the same N and none an immediate. */
@@ -74,7 +74,8 @@ static inline void slot_fill(uint8_t *p, const struct table_state *l,
 	memset(p + 4 + value_len, 0, len - 4 - value_len);
 }
 
-/* The first report behind those that are made at once: as many as have room. */
+/* Reserves room for the next block of reports. Returns the one behind its last.
+ */
 static unsigned slot_block(struct translator *t, const struct report_batch *j,
 			   unsigned first, uint32_t len)
 {
@@ -89,9 +90,9 @@ static unsigned slot_block(struct translator *t, const struct report_batch *j,
 	return first + n;
 }
 
-/* The random copy of the report in this packet of the stage. */
-static inline unsigned copy_of(const struct translator *t, unsigned at,
-			       uint64_t desc)
+/* DART_ONE: which copy to write for the report in packet `at' of the stage. */
+static inline unsigned draw_copy(const struct translator *t, unsigned at,
+				 uint64_t desc)
 {
 	uint64_t drawn = rng_mix(t->seed + t->first + at) >> 32;
 
@@ -99,8 +100,9 @@ static inline unsigned copy_of(const struct translator *t, unsigned at,
 }
 
 /*
- * Writes of reports [first, end): N, or one of them. Inlined for each case, so
- * that its constants (lengths, a uniform N) cost nothing.
+ * Makes the writes of reports [first, end): all N copies, or one of them (one).
+ * uniform: the N of all reports, or 0 if they differ. Inlined for each case, so
+ * that its constants cost nothing.
  */
 static inline __attribute__((always_inline)) void
 keywrite_block(struct translator *t, const struct table_state *l,
@@ -110,18 +112,18 @@ keywrite_block(struct translator *t, const struct table_state *l,
 	const struct hash_units units = hash_units_of(l->t.units);
 	const unsigned key_len = l->t.key_len, stride = l->t.stride;
 	const uint8_t *const *key = j->key;
-	const uint64_t *heads = j->desc;
+	const uint64_t *descs = j->desc;
 	struct op *op = &t->ops->op[t->ops->n];
 	uint8_t *p = t->ops->arena + t->ops->used;
 
 	for (unsigned i = first; i < end; i++) {
-		uint64_t desc = heads[i];
+		uint64_t desc = descs[i];
 		unsigned copies = uniform ? uniform : desc_copies(desc), c = 0;
 
 		slot_fill(p, l, t->work.sum[i], key[i] + key_len, value_len,
 			  len);
 		if (one) {
-			c = copy_of(t, j->at[i], desc);
+			c = draw_copy(t, j->at[i], desc);
 			copies = c + 1;
 		}
 		for (; c < copies; c++)
@@ -137,9 +139,8 @@ keywrite_block(struct translator *t, const struct table_state *l,
 	t->ops->used = (size_t)(p - t->ops->arena);
 }
 
-/* Two words of four bytes each, in the order of memory, as one of the host's.
- */
-static inline uint64_t word_of(uint32_t first, uint32_t second)
+/* The number whose 8 bytes in memory are first's and then second's. */
+static inline uint64_t join_words(uint32_t first, uint32_t second)
 {
 	if (htole32(1) == 1)
 		return first | (uint64_t)second << 32;
@@ -164,8 +165,8 @@ pairs_send(struct translator *t, const struct table_state *l,
 		const uint8_t *value = j->key[i] + key_len;
 		uint64_t word = verb == OP_FETCH_ADD
 					? be64_load(value)
-					: word_of(htobe32(t->work.sum[i]),
-						  load32(value));
+					: join_words(htobe32(t->work.sum[i]),
+						     load32(value));
 
 		for (unsigned c = 0; c < copies; c++) {
 			uint64_t offset = 8 * hash_mod_of(t->work.slot[c][i],
@@ -181,7 +182,7 @@ pairs_send(struct translator *t, const struct table_state *l,
 	t->ctr.bytes += (uint64_t)j->n * copies * 8;
 }
 
-/* As many reports as have their hashes in the L1 cache. */
+/* Hashes and sends PAIRS_HASHED reports at a time. */
 static void pairs_run(struct translator *t, const struct table_state *l,
 		      const struct report_batch *j, enum op_verb verb)
 {
@@ -202,7 +203,9 @@ static void pairs_run(struct translator *t, const struct table_state *l,
 	}
 }
 
-static bool are_pairs(const struct translator *t, const struct report_batch *j)
+/* Whether operations can be sent to their owners as pairs of words. */
+static bool can_send_pairs(const struct translator *t,
+			   const struct report_batch *j)
 {
 	return t->out && !t->transport->stamped && is_uniform(j);
 }
@@ -211,25 +214,25 @@ void keywrite_run(struct translator *t, struct table_state *l,
 		  const struct report_batch *j)
 {
 	uint32_t value_len = l->t.value_len, len = l->write_len;
-	bool usual = value_len == 4 && len == 8;
+	bool small = value_len == 4 && len == 8; /* the common slot */
 	unsigned copies = is_uniform(j) ? desc_copies(j->any) : 0;
 	bool one = t->dart == DART_ONE && desc_copies(j->any) != 1;
 
-	if (usual && !one && l->t.hash == HASH_DTA1 && are_pairs(t, j)) {
+	if (small && !one && l->t.hash == HASH_DTA1 && can_send_pairs(t, j)) {
 		pairs_run(t, l, j, OP_WRITE);
 		return;
 	}
 	slots_hash(t, l, j, true);
 	for (unsigned i = 0, end; i < j->n; i = end) {
 		end = slot_block(t, j, i, len);
-		if (usual && one)
+		if (small && one)
 			keywrite_block(t, l, j, i, end, 4, 8, 0, true);
 		else if (one)
 			keywrite_block(t, l, j, i, end, value_len, len, 0,
 				       true);
-		else if (usual && copies == 1)
+		else if (small && copies == 1)
 			keywrite_block(t, l, j, i, end, 4, 8, 1, false);
-		else if (usual && copies == 2)
+		else if (small && copies == 2)
 			keywrite_block(t, l, j, i, end, 4, 8, 2, false);
 		else
 			keywrite_block(t, l, j, i, end, value_len, len, 0,
@@ -248,7 +251,7 @@ void keyinc_run(struct translator *t, struct table_state *l,
 	const unsigned key_len = l->t.key_len;
 	struct op *op;
 
-	if (are_pairs(t, j)) {
+	if (can_send_pairs(t, j)) {
 		pairs_run(t, l, j, OP_FETCH_ADD);
 		return;
 	}
@@ -277,7 +280,7 @@ void keyinc_run(struct translator *t, struct table_state *l,
 }
 
 enum {
-	SLOT_CAS = 8, /* what an atomic operation reaches */
+	SLOT_CAS = 8, /* bytes: the operand of an RDMA atomic operation */
 };
 
 int dart_check(const struct translate_options *o, const struct table_state *l,
@@ -306,9 +309,9 @@ int dart_check(const struct translate_options *o, const struct table_state *l,
 }
 
 /*
- * The operands, compare and swap, are numbers in the host's byte order, as
- * RDMA has it; the swap is the slot's 8 bytes taken for one. The write comes
- * last: it can carry an immediate.
+ * A compare-and-swap's payload is two numbers in the host's byte order: compare
+ * (0, an empty slot) and swap (the slot's 8 bytes, read as a number). The write
+ * comes last, because only a write can carry the immediate.
  */
 static void cas_one(struct translator *t, const struct table_state *l,
 		    const uint8_t *key, uint64_t desc, unsigned i)
