@@ -5,13 +5,14 @@
  * HASHING).
  *
  * dta1: a polynomial per purpose.
- * dta0: the hashes of the published DTA translator, there of 4-byte keys:
+ * dta0: the hashes of the published DTA translator, whose keys have 4 bytes:
  *       slot n is CRC-32 of the key's bytes reversed, then the byte n; the
- *       checksum is CRC-32 of the reversed key. They are correlated; kept to
- *       read its memory images. A postcard chunk is CRC-32 of the key as it
- *       is, for copies past 0 as well; hops past the fifth have the fifth's.
+ *       checksum is CRC-32 of the reversed key. A postcard chunk is CRC-32 of
+ *       the key as it is, the same for every copy; hops past the fifth hash as
+ *       the fifth. Checksum and slots are correlated, so dta0 serves only to
+ *       read memory that the published translator wrote.
  *
- * Results are raw 32-bit hashes: take them mod slots (hash_mod).
+ * Results are raw 32-bit hashes: hash_mod() makes a slot's number of them.
  */
 /* clang-format on */
 #ifndef HASH_FAMILY_H
@@ -60,14 +61,13 @@ static inline uint64_t hash_mod(uint32_t hash, uint64_t units)
 }
 
 /*
- * The same for many hashes. What is no mask is a factor that leaves the
- * remainder as a fraction of 2^64, for hashes and units of 32 bits (Lemire,
- * Kaser, Kurz: "Faster remainder by direct computation", 2019): a division is 7
- * to 12 cycles.
+ * hash_mod() for many hashes and one divisor: a mask, or, where units is no
+ * power of two, two multiplications instead of a division (Lemire, Kaser, Kurz:
+ * "Faster remainder by direct computation", 2019).
  */
 struct hash_units {
 	uint64_t units, mask;
-	uint64_t factor; /* 0: the mask does it */
+	uint64_t factor; /* 2^64 / units, rounded up; 0: use the mask */
 };
 
 static inline struct hash_units hash_units_of(uint64_t units)
