@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * find_private.h - for int_fast.bpf.c: where in a frame the stack of INT-MD is,
- * whose packet it is, and in which report. The layouts are told in
- * int/int_md.h and int/treport.h, whose rules these are; what is not
- * plain in every respect is left to them.
+ * find_private.h - for int_fast.bpf.c: finds the INT-MD stack in a frame, the
+ * packet's flow, and the telemetry report that embeds the packet, if one does.
+ * Layouts and rules are those of int/int_md.h and int/treport.h, whose code in
+ * user space reads all but the common forms (FOUND_UNSURE).
  *
- * Frames are read at masked offsets, so that the verifier is content. That a
- * number is within what the headers say is checked apart: what is read behind
- * the end is 0.
+ * Loads mask the offset, which the verifier demands, and give 0 behind the end
+ * of the frame. So each function checks its offsets against spot.end itself.
  */
 #ifndef XDP_FIND_PRIVATE_H
 #define XDP_FIND_PRIVATE_H
@@ -25,21 +24,21 @@
 /* What a frame is. */
 enum found {
 	FOUND_NOT,    /* no telemetry */
-	FOUND_STACK,  /* it is known, and in struct spot */
-	FOUND_UNSURE, /* perhaps, or of another kind */
+	FOUND_STACK,  /* an INT-MD stack, described by struct spot */
+	FOUND_UNSURE, /* perhaps telemetry, or of another kind */
 };
 
-/* A frame, or what begins within it, and where its parts are. */
+/* Where the parts of a packet are, in bytes from the frame's begin. */
 struct spot {
-	__u32 end; /* of what is looked at, later of what the headers say */
+	__u32 end; /* of the frame; then of the packet, as its headers say */
 	__u32 ip, l4;
-	__u32 ip_len; /* later: without INT */
-	__u32 version, protocol, tos;
-	__u32 words; /* enum fast_words */
-	__u32 header, stack, stack_len;
+	__u32 ip_len; /* total length; once INT is found, without INT */
+	__u32 version, protocol, tos;	/* of IP */
+	__u32 words;			/* INT's version: enum fast_words */
+	__u32 header, stack, stack_len; /* of INT, behind its shim */
 	__u32 hop_len, hops;
-	__u64 reporter; /* key of its numbers; 0: it has none */
-	__u32 number;
+	__u64 reporter; /* as fast_reporter.key; 0: no sequence number */
+	__u32 number;	/* the report's sequence number */
 	struct fast_flow_key flow;
 };
 
@@ -77,7 +76,7 @@ static __always_inline __u32 load32(const struct frame *f, __u32 at)
 	return p + 4 > f->end ? 0 : bpf_ntohl(*(const __u32 *)p);
 }
 
-/* As it is in the frame. */
+/* In the frame's byte order. */
 static __always_inline __u64 bytes8(const struct frame *f, __u32 at)
 {
 	const __u8 *p = f->data + (at & (FAST_FRAME - 1));
@@ -85,7 +84,8 @@ static __always_inline __u64 bytes8(const struct frame *f, __u32 at)
 	return p + 8 > f->end ? 0 : *(const __u64 *)p;
 }
 
-/* Behind the Ethernet header and VLAN tags at *at: the type; 0: cut short. */
+/* Moves *at past Ethernet header and VLAN tags. Returns the type; 0: cut short.
+ */
 static __always_inline __u32 link_skip(const struct frame *f,
 				       const struct spot *p, __u32 *at)
 {
@@ -111,7 +111,7 @@ static __always_inline enum found ip4_at(const struct frame *f, struct spot *p,
 	if (load8(f, at) != NET_IP4_PLAIN || len < NET_IP4_LEN)
 		return FOUND_UNSURE;
 	if (load16(f, at + NET_IP4_AT_FRAGMENT) & NET_IP4_FRAGMENT)
-		return FOUND_NOT; /* INT's nodes make none: section 5.3 */
+		return FOUND_NOT; /* INT nodes make none: INT 2.1, 5.3 */
 	p->version = 4;
 	p->tos = load8(f, at + NET_IP4_AT_TOS);
 	p->protocol = load8(f, at + NET_IP4_AT_PROTO);
@@ -139,7 +139,8 @@ static __always_inline enum found ip6_at(const struct frame *f, struct spot *p,
 	return FOUND_STACK;
 }
 
-/* To the header behind IP's, of what begins with that Ethernet type. */
+/* Reads the IP header of the packet that begins at `at' with that Ethernet
+ * type. FOUND_STACK: it is plain, and p->l4 is the header behind it. */
 static __always_inline enum found ip_at(const struct frame *f, struct spot *p,
 					__u32 type, __u32 at)
 {
@@ -159,8 +160,8 @@ static __always_inline enum found ip_at(const struct frame *f, struct spot *p,
 	return is;
 }
 
-/* A UDP header that is there, and not longer than its packet; the packet ends
- * with it. */
+/* Whether a whole UDP header is there and its length fits into the IP packet;
+ * p->end becomes the end of the datagram. */
 static __always_inline bool udp_at(const struct frame *f, struct spot *p)
 {
 	__u32 len = load16(f, p->l4 + NET_UDP_AT_LEN);
@@ -178,10 +179,10 @@ static __always_inline bool has_ports(__u32 protocol)
 	return protocol == NET_PROTO_TCP || protocol == NET_PROTO_UDP;
 }
 
-/* The flow; ports: where they are. Its key is written by words: what is hashed
- * next would wait for bytes. */
-static __always_inline void flow_of(const struct frame *f, struct spot *p,
-				    __u32 ports, __u32 protocol)
+/* Sets the flow key; ports: the offset of the ports. It is stored in words of 8
+ * bytes: the hash loads such words next, and would stall on narrower stores. */
+static __always_inline void set_flow(const struct frame *f, struct spot *p,
+				     __u32 ports, __u32 protocol)
 {
 	__u64 rest = (__u64)load32(f, ports) << 32 | protocol << 24, len;
 	__u64 *word = p->flow.word;
@@ -210,12 +211,11 @@ static __always_inline void set_port(struct spot *p, __u32 port)
 }
 
 /*
- * How many bytes a hop has, and how many hops there are, by the header of each
- * version: int/int_md.h. Packets that say E or M (metadata were left out)
- * have not all of their path.
+ * Divides the stack into hops. False if it does not divide evenly, or the
+ * header has E or M set (max hop count or MTU exceeded): then hops are missing.
  */
-static __always_inline bool divide(const struct frame *f, struct spot *p,
-				   const struct fast_layout *layout)
+static __always_inline bool split_hops(const struct frame *f, struct spot *p,
+				       const struct fast_layout *layout)
 {
 	__u32 word = load32(f, p->header);
 	__u32 hop = (word >> 8 & INT_HOP_WORDS_MASK) * 4;
@@ -232,9 +232,9 @@ static __always_inline bool divide(const struct frame *f, struct spot *p,
 	return p->hops && p->hops <= FAST_HOPS;
 }
 
-/* Which words a header's version has, if the profile takes it. */
-static __always_inline bool words_of(const struct frame *f, struct spot *p,
-				     bool old)
+/* Sets p->words by the header's version. False: the profile has another. */
+static __always_inline bool set_words(const struct frame *f, struct spot *p,
+				      bool old)
 {
 	__u32 ver = load8(f, p->header) >> 4;
 
@@ -246,7 +246,7 @@ static __always_inline bool words_of(const struct frame *f, struct spot *p,
 	return p->words && p->words <= FAST_2 && old == (p->words < FAST_2);
 }
 
-/* The shim at that place, and the header and the stack behind it. */
+/* Reads the INT shim at `at', and finds the header and the stack behind it. */
 static __always_inline bool shim_at(const struct frame *f, struct spot *p,
 				    __u32 at)
 {
@@ -260,7 +260,7 @@ static __always_inline bool shim_at(const struct frame *f, struct spot *p,
 	len *= 4;
 	p->header = at + INT_SHIM_LEN;
 	if (len > INT_WORDS_MAX * 4 || p->header + len > p->end ||
-	    !words_of(f, p, old))
+	    !set_words(f, p, old))
 		return false;
 	least = p->words < FAST_2 ? INT_HEADER1_LEN : INT_HEADER2_LEN;
 	p->stack = p->header + least;
@@ -270,23 +270,25 @@ static __always_inline bool shim_at(const struct frame *f, struct spot *p,
 	return true;
 }
 
-/* Next protocol type of a shim of 2.x: section 5.7.2. */
+/* Next Protocol Type of a shim of INT 2.1, section 5.7.2. */
 static __always_inline __u32 npt_of(const struct frame *f, __u32 shim)
 {
 	return load8(f, shim) >> 2 & 3;
 }
 
+/* INT whose shim follows the TCP or UDP header, which stays the flow's. */
 static __always_inline enum found by_mark(const struct frame *f, struct spot *p,
 					  __u32 at)
 {
 	if (!shim_at(f, p, at) || (p->words == FAST_2 && npt_of(f, at)))
 		return FOUND_UNSURE;
-	flow_of(f, p, p->l4, p->protocol);
+	set_flow(f, p, p->l4, p->protocol);
 	p->ip_len -= p->stack + p->stack_len - at;
 	return FOUND_STACK;
 }
 
-/* Behind a UDP port that says it; in 2.x the shim says what was there. */
+/* INT announced by its UDP port. In 2.x the shim holds what it replaced: the
+ * original UDP port, or the IP protocol of the packet behind the stack. */
 static __always_inline enum found by_port(const struct frame *f, struct spot *p,
 					  __u32 at)
 {
@@ -296,7 +298,7 @@ static __always_inline enum found by_port(const struct frame *f, struct spot *p,
 		return FOUND_UNSURE;
 	end = p->stack + p->stack_len;
 	if (npt_of(f, at) == INT_SHIM_NPT_UDP) {
-		flow_of(f, p, p->l4, p->protocol);
+		set_flow(f, p, p->l4, p->protocol);
 		set_port(p, next);
 		p->ip_len -= end - at;
 		return FOUND_STACK;
@@ -305,7 +307,7 @@ static __always_inline enum found by_port(const struct frame *f, struct spot *p,
 	if (npt_of(f, at) != INT_SHIM_NPT_IP || !has_ports(next) ||
 	    end + 4 > p->end)
 		return FOUND_UNSURE;
-	flow_of(f, p, end, next);
+	set_flow(f, p, end, next);
 	p->ip_len -= end - p->l4;
 	return FOUND_STACK;
 }
@@ -318,6 +320,7 @@ static __always_inline bool has_marker(const struct frame *f,
 	       load32(f, at + 4) == (__u32)profile.marker;
 }
 
+/* Whether a marker or the DSCP announces INT behind the TCP or UDP header. */
 static __always_inline enum found marked(const struct frame *f, struct spot *p,
 					 __u32 at)
 {
@@ -357,7 +360,7 @@ static __always_inline enum found in_tcp(const struct frame *f, struct spot *p)
 	if (p->l4 + NET_TCP_LEN > p->end || len < NET_TCP_LEN ||
 	    p->l4 + len > p->ip + p->ip_len)
 		return FOUND_UNSURE;
-	/* It may be 0.5 behind TCP's options. */
+	/* INT 0.5 may follow TCP's options. */
 	if (profile.any && len > NET_TCP_LEN &&
 	    (load32(f, p->l4 + len) & 0xffff00ff) == INT_TYPE_MD << 24)
 		return FOUND_UNSURE;
@@ -365,7 +368,7 @@ static __always_inline enum found in_tcp(const struct frame *f, struct spot *p)
 		      p->l4 + (profile.behind_tcp_options ? len : NET_TCP_LEN));
 }
 
-/* INT behind the IP header that was found. */
+/* Looks for INT behind the IP header. */
 static __always_inline enum found in_ip(const struct frame *f, struct spot *p)
 {
 	switch (p->protocol) {
@@ -383,27 +386,27 @@ static __always_inline enum found in_ip(const struct frame *f, struct spot *p)
 	return FOUND_NOT;
 }
 
-/* Whose number a report has: from 1.0 on. Of 0.5 those that have one are not
- * known here. */
-static __always_inline void number_of(const struct frame *f, struct spot *p,
-				      __u32 at)
+/* Sets a report's reporter and sequence number, for reports 1.0 and 2.0. */
+static __always_inline void set_number(const struct frame *f, struct spot *p,
+				       __u32 at)
 {
 	__u32 first = load32(f, at), ver = first >> 28;
-	__u32 hw_id = first & TREPORT_HW_ID_MASK, who = FAST_REPORTER_USED;
+	__u32 hw_id = first & TREPORT_HW_ID_MASK, key = FAST_REPORTER_USED;
 
 	if (!profile.words || (ver != 1 && ver != 2))
 		return;
 	p->number = load32(f, at + TREPORT_V1_AT_SEQUENCE);
 	if (ver == 2) {
 		hw_id = first >> 22 & TREPORT_HW_ID_MASK;
-		who |= FAST_REPORTER_22;
+		key |= FAST_REPORTER_22;
 		p->number = first & TREPORT_SEQUENCE2_MASK;
 	}
-	p->reporter = (__u64)(who | hw_id) << 32 |
+	p->reporter = (__u64)(key | hw_id) << 32 |
 		      load32(f, at + TREPORT_V1_AT_NODE);
 }
 
-/* A report's packet: where it begins, and as what; 0: look closer. */
+/* The offset of the packet that a report embeds, and its Ethernet type; 0: the
+ * report is not of the common form. */
 static __always_inline __u32 inner_of(const struct frame *f,
 				      const struct spot *p, __u32 at,
 				      __u32 *type)
@@ -433,20 +436,20 @@ static __always_inline __u32 inner_of(const struct frame *f,
 		     at + (first >> 16 & 0xff) * 4 != p->end))
 			return 0;
 	}
-	/* D, Q, F: tracked and not dropped. */
+	/* Of the flags D, Q, F: F (tracked) is set, D (dropped) is not. */
 	if (which > 2 || (flags & 5) != 1)
 		return 0;
 	*type = types[which];
 	return at;
 }
 
-/* A report: the place becomes that of its packet. */
+/* Looks for INT in the packet that a report embeds, which *p becomes. */
 static __always_inline enum found in_report(const struct frame *f,
 					    struct spot *p)
 {
 	__u32 type = 0, at = inner_of(f, p, p->l4 + NET_UDP_LEN, &type);
 
-	number_of(f, p, p->l4 + NET_UDP_LEN);
+	set_number(f, p, p->l4 + NET_UDP_LEN);
 	if (!at || ip_at(f, p, type, at) != FOUND_STACK ||
 	    in_ip(f, p) != FOUND_STACK)
 		return FOUND_UNSURE;

@@ -726,7 +726,7 @@ static __always_inline bool find_layout(struct work *w, const struct frame *f)
 		w->layout_key = key;
 	}
 	/* No layout yet: its key would be that of a bitmap without bits. */
-	return w->layout.len && divide(f, &w->spot, &w->layout);
+	return w->layout.len && split_hops(f, &w->spot, &w->layout);
 }
 
 int find_telemetry(struct xdp_md *ctx, struct work *w);
