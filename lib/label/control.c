@@ -465,7 +465,7 @@ static int add_labels(struct label_control *c, const struct label_view *v)
 	c->sum.packets++;
 	for (unsigned i = 0; i < v->n; i++)
 		label_item_get(&item[i], v, i);
-	label_db_expect(c->db, item, v->n);
+	label_db_prefetch(c->db, item, v->n);
 	for (unsigned i = v->n; i-- > 0 && !rc;) /* oldest first */
 		rc = add_item(c, &item[i]);
 	if (v->specific && !rc)

@@ -9,11 +9,11 @@
 
 enum {
 	PORTS_MAX = 1 << 20,
-	PORTS_FIRST = 64, /* room at first */
-	EMPTY = 0,	  /* of a slot: else the record's number + 1 */
+	PORTS_FIRST = 64, /* records that there is room for at first */
+	EMPTY = 0,	  /* a slot; others hold the record's number + 1 */
 };
 
-#define SKEW_US	  UINT64_C(10000000)
+#define SKEW_US	  UINT64_C(10000000) /* by which two clocks may differ */
 #define MINUTE_NS UINT64_C(60000000000)
 
 struct label_db {
@@ -146,8 +146,8 @@ static bool is_accepted_device(const struct label_db_options *o,
 	return !o->n_devices;
 }
 
-/* The slots behind an emptied one, up to the next empty one, close up:
- * find_slot() stops at that. */
+/* Empties a slot of the linear probing table, and moves the slots of its
+ * cluster up, as find_slot() stops at an empty one. */
 static void close_gap(struct label_db *db, uint32_t hole)
 {
 	uint32_t mask = 2 * db->room - 1, i = hole;
@@ -158,7 +158,7 @@ static void close_gap(struct label_db *db, uint32_t hole)
 		uint32_t home = hash_port(db, r->device, r->out);
 
 		if (((i - home) & mask) < ((i - hole) & mask))
-			continue; /* it is found from behind the hole */
+			continue; /* its probing begins behind the hole */
 		db->slot[hole] = db->slot[i];
 		db->slot[i] = EMPTY;
 		hole = i;
@@ -179,9 +179,9 @@ void label_db_forget(struct label_db *db, uint32_t place)
 	db->ctr.forgotten++;
 }
 
-/* --- what came lately ----------------------------------------------------- */
+/* --- this minute and the one before --------------------------------------- */
 
-static void count_lately(struct label_record *r, uint32_t lost, uint64_t now_ns)
+static void count_recent(struct label_record *r, uint32_t lost, uint64_t now_ns)
 {
 	uint64_t minute = now_ns / MINUTE_NS;
 
@@ -212,49 +212,49 @@ struct label_lately label_lately(const struct label_record *r, uint64_t now_ns)
 	return sum;
 }
 
-/* --- numbers -------------------------------------------------------------- */
+/* --- sequence numbers of labels; 0: the label has none -------------------- */
 
 static int32_t number_ahead(const struct label_record *r, uint32_t number)
 {
 	return (int32_t)(number - r->number);
 }
 
-/* Whether it is the newer one of two labels of the same microsecond. */
-static bool is_next(const struct label_record *r, uint32_t number)
+/* Whether a label is newer than the record by its number. */
+static bool is_newer(const struct label_record *r, uint32_t number)
 {
 	return number && r->number && number_ahead(r, number) > 0;
 }
 
-/* Whether it may be a number of a new start. */
-static bool is_low(const struct label_record *r, uint32_t number)
+/* Whether the number may be that of a device that has restarted. */
+static bool may_be_restart(const struct label_record *r, uint32_t number)
 {
 	return number && number <= LABEL_NUMBERS_NEW && number < r->number;
 }
 
-/* Numbers that are left out before a newer item's, or, if that is not ahead, 0.
- * 0 is no number: it is not missing where they go round. */
+/* How many numbers are missing before a newer item's; 0 if it is not newer. As
+ * 0 is no number, it is not counted where numbers wrap around. */
 static uint32_t gap_before(const struct label_record *r, uint32_t number)
 {
-	if (!is_next(r, number))
+	if (!is_newer(r, number))
 		return 0;
 	return (uint32_t)number_ahead(r, number) - 1 - (number < r->number);
 }
 
-/* A newer item's number. Returns how many are missing before it. */
+/* Counts the numbers missing before a newer item's, and returns how many. */
 static uint32_t count_gap(struct label_db *db, struct label_record *r,
 			  uint32_t number)
 {
 	int32_t by = number_ahead(r, number);
 	uint32_t gap = gap_before(r, number);
 
-	r->window = is_next(r, number) && by < 64 ? r->window << by | 1 : 1;
+	r->window = is_newer(r, number) && by < 64 ? r->window << by | 1 : 1;
 	r->missing += gap;
 	db->ctr.missing += gap;
 	return gap;
 }
 
-/* An older item's: whether it was seen before. Of those too old for the window
- * nobody knows. */
+/* Whether an older item was seen before; false, too, if it is too old for the
+ * window. If not, its number is no longer missing. */
 static bool seen_before(struct label_db *db, struct label_record *r,
 			const struct label_item *item)
 {
@@ -280,21 +280,22 @@ static bool seen_before(struct label_db *db, struct label_record *r,
 
 /* --- time ----------------------------------------------------------------- */
 
-/* Microseconds from one label time to another, in a circle of 48 bits. */
+/* Microseconds from one label time to another; they wrap around at 48 bits. */
 static int64_t time_ahead(uint64_t from, uint64_t to)
 {
 	return (int64_t)((to - from) << 16) >> 16;
 }
 
-/* Whether so much may have passed there while here it was so much. */
+/* Whether a device's clock may have gone on by there_us while ours went on by
+ * here_ns. */
 static bool may_pass(int64_t there_us, uint64_t here_ns)
 {
 	return there_us >= -(int64_t)SKEW_US &&
 	       there_us <= (int64_t)(here_ns / 1000 + SKEW_US);
 }
 
-/* An item whose time or number does not fit. Whether the record begins anew
- * with it. */
+/* Notes an odd item: its time or number does not fit. Returns whether the
+ * record begins anew with it (db.h). */
 static bool begins_anew(struct label_record *r, const struct label_item *item,
 			uint64_t now_ns)
 {
@@ -309,16 +310,16 @@ static bool begins_anew(struct label_record *r, const struct label_item *item,
 	if (r->odd == LABEL_ODD_MAX)
 		return true;
 	return time_ahead(r->time_us, item->time_us) < 0 &&
-	       is_low(r, item->number);
+	       may_be_restart(r, item->number);
 }
 
 /* --- an item -------------------------------------------------------------- */
 
-/* lost: numbers before the item's. */
+/* Makes the item the port's newest state; lost: numbers missing before it. */
 static void set_state(struct label_record *r, const struct label_item *item,
 		      uint32_t lost, uint64_t now_ns)
 {
-	count_lately(r, lost, now_ns);
+	count_recent(r, lost, now_ns);
 	r->in = item->in;
 	r->time_us = item->time_us;
 	r->before_ns = r->seen_ns;
@@ -390,7 +391,7 @@ static enum label_taken update_known(struct label_db *db,
 
 	if (!may_pass(by, now_ns - r->seen_ns))
 		return handle_odd(db, r, item, now_ns);
-	if (by < 0 || (!by && !is_next(r, item->number))) {
+	if (by < 0 || (!by && !is_newer(r, item->number))) {
 		bool again = seen_before(db, r, item);
 
 		db->ctr.duplicate += again;
@@ -398,10 +399,11 @@ static enum label_taken update_known(struct label_db *db,
 		r->late += !again;
 		return LABEL_LEFT;
 	}
-	/* A device may begin anew without its clock going back. */
-	if (is_low(r, item->number) && number_ahead(r, item->number) <= 0)
+	/* The device has restarted, but its clock did not go back. */
+	if (may_be_restart(r, item->number) &&
+	    number_ahead(r, item->number) <= 0)
 		return restart_record(db, r, item, now_ns);
-	/* Whether so many may have been written in so long, there or here. */
+	/* More labels are missing than can have been written since the last. */
 	if (gap_before(r, item->number) >
 	    LABEL_BURST + ((uint64_t)by > here_us ? (uint64_t)by : here_us))
 		return handle_odd(db, r, item, now_ns);
@@ -410,8 +412,8 @@ static enum label_taken update_known(struct label_db *db,
 	return LABEL_TAKEN;
 }
 
-void label_db_expect(const struct label_db *db, const struct label_item *items,
-		     unsigned n)
+void label_db_prefetch(const struct label_db *db,
+		       const struct label_item *items, unsigned n)
 {
 	const uint32_t *slot;
 

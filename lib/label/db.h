@@ -70,8 +70,8 @@ struct label_record {
 	uint16_t next_in; /* its port there */
 	uint64_t late;	  /* and not taken */
 	uint64_t resets;
-	uint64_t odd_us, odd_ns;
-	uint64_t reported; /* of missing - found, in the last decision */
+	uint64_t odd_us, odd_ns; /* of the last odd item: label time, now_ns */
+	uint64_t reported;	 /* of missing - found, in the last decision */
 };
 
 static inline uint64_t label_lost(const struct label_record *r)
@@ -116,9 +116,9 @@ struct label_db;
 int label_db_open(struct label_db **out, const struct label_db_options *o);
 void label_db_close(struct label_db *db); /* NULL is fine */
 
-/* Items that will be taken soon: the memory that this needs is asked for. */
-void label_db_expect(const struct label_db *db, const struct label_item *items,
-		     unsigned n);
+/* Prefetches the memory that taking these items will touch. */
+void label_db_prefetch(const struct label_db *db,
+		       const struct label_item *items, unsigned n);
 
 enum label_taken {
 	LABEL_TAKEN, /* the record has its state */
