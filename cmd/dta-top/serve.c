@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * serve.c - Prometheus has the endpoint of export/; here are its rows:
+ * serve.c - rows for the Prometheus endpoint of export/:
  *
- *	dta_ledger_total	a counter of a ledger; of what is lost, and
- *				may be found again, the most that it was
- *	dta_level		the others that may fall
+ *	dta_ledger_total	a counter of a ledger, which never falls: of a
+ *				loss, which may be found again, its maximum
+ *	dta_level		any other value of a ledger that may fall
  *	dta_program_*		of a program as a whole
  *	dta_region_*		of a region
  */
@@ -22,8 +22,8 @@
 #define SECOND UINT64_C(1000000000)
 
 enum {
-	GONE_AFTER = 5, /* looks without it, or s */
-	GATHER = 256,
+	EXPIRE_AFTER = 5, /* looks without the row, and at least so many s */
+	BATCH = 256,	  /* rows */
 	URL_MAX = 512,
 };
 
@@ -77,27 +77,27 @@ static const struct {
 	const char *name;
 	const struct column *column;
 	unsigned n;
-} kinds[SCHEMAS] = {
+} schemas[SCHEMAS] = {
 	[COUNTERS] = {"dta", ALL_COLUMNS(counters)},
 	[PROGRAMS] = {"dta_program", ALL_COLUMNS(programs)},
 	[REGIONS] = {"dta_region", ALL_COLUMNS(regions)},
 };
 
-struct serving {
+struct prometheus {
 	struct row_sink *sink;
-	atomic_bool blind; /* the last look could not see any page */
+	atomic_bool unhealthy; /* the last look could not read the pages */
 	struct columns columns[SCHEMAS];
 	struct rows *rows[SCHEMAS];
 };
 
-static void put_row(struct serving *s, unsigned schema, const void *of)
+static void put_row(struct prometheus *s, unsigned schema, const void *of)
 {
 	columns_set(&s->columns[schema], &s->rows[schema]->b,
 		    (const void *[PARTS]){of});
 	row_end(s->rows[schema]);
 }
 
-static void put_rows(struct serving *s, const struct watch *w)
+static void put_rows(struct prometheus *s, const struct watch *w)
 {
 	for (const struct program *p = w->programs; p; p = p->next) {
 		for (unsigned i = 0; i < p->page.counters; i++) {
@@ -113,37 +113,37 @@ static void put_rows(struct serving *s, const struct watch *w)
 		rows_flush(s->rows[i]);
 }
 
-/* For /healthz. */
-static bool sees_pages(void *ctx, struct error *why)
+/* For /healthz, in the endpoint's thread. */
+static bool is_healthy(void *ctx, struct error *why)
 {
-	if (!((struct serving *)ctx)->blind)
+	if (!((struct prometheus *)ctx)->unhealthy)
 		return true;
 	error_set(why, -1, "pages cannot be looked for");
 	return false;
 }
 
-static void open_sink(struct serving *s, const char *at, uint64_t every_ns)
+static void open_sink(struct prometheus *s, const char *at, uint64_t every_ns)
 {
-	const struct export_options eo = {.healthy = sees_pages, .ctx = s};
-	uint64_t gone_ns = every_ns * GONE_AFTER;
+	const struct export_options eo = {.healthy = is_healthy, .ctx = s};
+	uint64_t expire_ns = every_ns * EXPIRE_AFTER;
 	char url[URL_MAX];
 	struct error err;
 	int rc;
 
-	if (gone_ns < GONE_AFTER * SECOND)
-		gone_ns = GONE_AFTER * SECOND;
+	if (expire_ns < EXPIRE_AFTER * SECOND)
+		expire_ns = EXPIRE_AFTER * SECOND;
 	if (strpbrk(at, "/?@") || !strrchr(at, ':'))
 		cli_refuse("--prometheus: '%s' is not [ADDR]:PORT", at);
 	snprintf(url, sizeof(url),
 		 "prometheus://%.255s?linger=0&row_counts=0&expire=%llums", at,
-		 (unsigned long long)(gone_ns / 1000000));
+		 (unsigned long long)(expire_ns / 1000000));
 	rc = export_open(&s->sink, url, &eo, &err);
 	if (rc < 0)
 		cli_cannot("--prometheus", rc, &err);
 	for (unsigned i = 0; i < SCHEMAS; i++) {
-		columns_open(&s->columns[i], kinds[i].name, kinds[i].column,
-			     kinds[i].n);
-		s->rows[i] = rows_open(s->sink, &s->columns[i].schema, GATHER);
+		columns_open(&s->columns[i], schemas[i].name, schemas[i].column,
+			     schemas[i].n);
+		s->rows[i] = rows_open(s->sink, &s->columns[i].schema, BATCH);
 		if (!s->rows[i])
 			cli_fail("out of memory");
 	}
@@ -153,13 +153,13 @@ void serve(const char *at, uint64_t every_ns, struct watch *w)
 {
 	const struct timespec t = {.tv_sec = (time_t)(every_ns / SECOND),
 				   .tv_nsec = (long)(every_ns % SECOND)};
-	static struct serving s;
+	static struct prometheus s;
 
 	open_sink(&s, at, every_ns);
 	while (!cli_stop) {
-		s.blind = watch_look(w) < 0;
+		s.unhealthy = watch_look(w) < 0;
 		put_rows(&s, w);
-		nanosleep(&t, NULL); /* a signal ends it */
+		nanosleep(&t, NULL); /* until a signal, at most */
 	}
 	for (unsigned i = 0; i < SCHEMAS; i++)
 		rows_close(s.rows[i]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * watch.h - what there is to see: the pages of running programs, and regions;
- * how fast counters go is told by two looks.
+ * watch.h - the state of all running programs, read from their ledger pages,
+ * and of the regions in shared memory. Rates follow from two successive looks.
  */
 #ifndef DTA_TOP_WATCH_H
 #define DTA_TOP_WATCH_H
@@ -11,45 +11,44 @@
 #include "region/region.h"
 #include "row/row.h"
 
-/* A page that was not written for so long is of a program that stands still:
- * they write four times a second. */
+/* Programs write their pages four times a second. One whose page was not
+ * written for so long stands still (is stopped, or hangs). */
 #define WATCH_SILENT_NS UINT64_C(2000000000)
 
 #define WATCH_UNKNOWN UINT64_MAX
 
-/* Of a counter, between the last two looks. */
+/* The rate of a counter between the last two looks. */
 struct speed {
 	bool known;
 	double per_s;
-	int64_t grown; /* by so much */
-	uint64_t most; /* that a counter ever was */
+	int64_t grown; /* since the look before */
+	uint64_t most; /* the largest value that the counter ever had */
 };
 
 /* What a program does as a whole. */
 enum total {
-	TOTAL_RECEIVED, /* into its first stage */
-	TOTAL_DONE,	/* by it; by those that are confirmed, if there are */
+	TOTAL_RECEIVED, /* by its first stage */
+	TOTAL_DONE,	/* by stages whose work is confirmed, or by the first */
 	TOTAL_LOST,	/* by all stages, and before them */
 	TOTALS,
 };
 
 struct program {
 	struct program *next;
-	char name[64]; /* of its page */
+	char name[64]; /* of its page's file */
 	struct ledger_page page;
 	struct ledger_owner owner;
 	char user[33];
-	bool met;			       /* by the last look */
-	struct speed counter[LEDGER_COUNTERS]; /* of each of the page's */
+	bool met;			       /* the last look found it */
+	struct speed counter[LEDGER_COUNTERS]; /* by place in page.counter */
 	uint64_t total[TOTALS];
 	struct speed of_total[TOTALS];
-	const char *reason; /* the counter by which most is lost now; if
-			       nothing is, since the start; NULL: nothing
-			       ever was */
-	uint64_t waiting;   /* for confirmation; WATCH_UNKNOWN: nothing is
-			       confirmed */
-	uint64_t silent_ns; /* the page was not written; 0: it is, as it
-			       should be */
+	/* The counter of losses that grows fastest; if none grows, the largest;
+	 * NULL: nothing was ever lost. */
+	const char *reason;
+	uint64_t
+		waiting; /* to be confirmed; WATCH_UNKNOWN: no stage has that */
+	uint64_t silent_ns; /* without a write of its page; 0: it is alive */
 	uint64_t silent_s;
 };
 
@@ -62,42 +61,42 @@ struct seen_region {
 	uint64_t last_write_ns; /* now, if there is a writer */
 	unsigned tables, writers;
 	uint32_t writer[REGION_WRITERS]; /* their processes */
-	double fill;	     /* of its fullest table, about; NAN: not known */
-	struct speed stored; /* by the programs that show their pages */
-	bool met;
+	double fill; /* of its fullest table, by a sample; NAN: unknown */
+	struct speed stored; /* by the programs seen that write it */
+	bool met;	     /* the last look found it */
 };
 
 struct watch {
-	const char *dir;
-	const char *region; /* only this one; NULL: all */
+	const char *dir;    /* of the pages */
+	const char *region; /* only this one, and its programs; NULL: all */
 	struct program *programs;
 	struct seen_region *regions;
 	unsigned n_programs, n_regions;
-	unsigned unseen;	    /* regions, or files like them, */
-	bool tell_unseen;	    /* each of which is to be told */
-	uint64_t at_ns;		    /* of clock_ns() */
-	unsigned unread;	    /* pages that could not be, */
-	struct error why;	    /* the first of them */
-	struct ledger_page scratch; /* the page in hand */
+	unsigned unseen;	    /* regions that could not be opened */
+	bool tell_unseen;	    /* warn about each of those */
+	uint64_t at_ns;		    /* clock_ns() of the last look */
+	unsigned unread;	    /* pages that could not be read */
+	struct error why;	    /* why the first of those could not */
+	struct ledger_page scratch; /* the page being read */
 };
 
-/* Looks again: exits if there is no memory. 0, or -errno: w->why tells why
- * no page can be seen. */
+/* Reads all pages and regions again; exits if there is no memory. Returns 0, or
+ * -errno if the folder of pages cannot be read, as w->why says. */
 int watch_look(struct watch *w);
 
 /* --- as rows -------------------------------------------------------------- */
 
-/* A column, and where what is in it is: in one of the structs that rows are
- * made of. */
+/* A column, and the member that fills it: part says of which struct (PART_*),
+ * at and width are its offset and size. */
 struct column {
 	struct row_field field;
 	uint8_t part;
-	uint16_t at, width; /* of a text: characters, or a pointer to them */
+	uint16_t at, width; /* a text is a char array or a pointer to chars */
 };
 
 #define COLUMN_OF(i, type, member)                                             \
 	i, offsetof(struct type, member), sizeof(((struct type *)0)->member)
-#define ALL_COLUMNS(of) of, sizeof(of) / sizeof((of)[0])
+#define ALL_COLUMNS(array) array, sizeof(array) / sizeof((array)[0])
 
 enum {
 	COLUMNS_MAX = 20,
@@ -109,33 +108,34 @@ struct columns {
 	struct schema schema;
 };
 
-/* What rows of counters have beside the program, the counter and its stage. */
+/* What else a row about a counter can hold. For Prometheus, its value is level
+ * if it may fall, else total; the other one is WATCH_UNKNOWN. */
 struct counter_more {
 	const char *role;
 	struct speed speed;
-	uint64_t total, level; /* for Prometheus: one of them is unknown */
+	uint64_t total, level;
 };
 
 enum {
-	PART_PROGRAM,
-	PART_REGION = PART_PROGRAM,
-	PART_COUNTER,
-	PART_STAGE,
-	PART_MORE,
+	PART_PROGRAM,		    /* struct program */
+	PART_REGION = PART_PROGRAM, /* struct seen_region: rows have either */
+	PART_COUNTER,		    /* struct ledger_counter */
+	PART_STAGE,		    /* struct ledger_stage */
+	PART_MORE,		    /* struct counter_more */
 	PARTS,
 };
 
 void columns_open(struct columns *v, const char *name,
 		  const struct column *column, unsigned n);
-/* Sets the row in hand. */
+/* Sets the current row of a batch. */
 void columns_set(const struct columns *v, struct row_batch *b,
 		 const void *const part[PARTS]);
-/* The same of counter i of a program. */
+/* The same for counter i of a program. */
 void columns_set_counter(const struct columns *v, struct row_batch *b,
 			 const struct program *p, unsigned i);
 
-/* At [ADDR]:PORT, looking so often, until a signal comes; exits if it cannot.
- */
+/* Serves Prometheus at [ADDR]:PORT, with a look every so many ns, until a
+ * signal comes; exits if it cannot. */
 void serve(const char *at, uint64_t every_ns, struct watch *w);
 
 #endif
