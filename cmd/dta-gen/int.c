@@ -462,7 +462,7 @@ static size_t packet_with_int(struct int_gen *g, const struct inband_path *path,
 
 /* A report by a node, about what is in s. */
 static bool send_report(struct int_gen *g, const struct inband_hop *by,
-			struct treport_say *s, uint64_t ts_ns)
+			struct treport_fields *s, uint64_t ts_ns)
 {
 	uint32_t node = (uint32_t)by->value[INT_NODE];
 	struct net_udp4 h = frame_header(g->g, node);
@@ -491,7 +491,7 @@ static bool node_reports(struct int_gen *g, const struct inband_path *path,
 			 size_t len)
 {
 	uint8_t md[INT_BITMAP_BITS * 8];
-	struct treport_say s = {
+	struct treport_fields s = {
 		.bits = g->bits,
 		.metadata = true,
 		.md = md,
@@ -546,8 +546,8 @@ static bool int_make(struct int_gen *g, const struct inband_path *path,
 		     const struct traffic_packet *p, const uint8_t *packet,
 		     size_t len)
 {
-	struct treport_say s = {.inner_type = TREPORT_ETHERNET,
-				.inner = g->frame};
+	struct treport_fields s = {.inner_type = TREPORT_ETHERNET,
+				   .inner = g->frame};
 	size_t n;
 
 	switch (g->o.form) {

@@ -97,7 +97,7 @@ static enum treport_reason look_inside(struct treport *t,
 	uint16_t type = t->inner_type == TREPORT_ETHERNET ? NET_ETHERTYPE_ETH
 			: t->inner_type == TREPORT_IP4	  ? NET_ETHERTYPE_IP4
 							  : NET_ETHERTYPE_IP6;
-	struct int_record *v = t->view;
+	struct int_record *v = t->record;
 
 	t->packet = INT_NONE;
 	if (t->inner && flags & INT_TRACKED)
@@ -168,7 +168,7 @@ static enum treport_reason decode_report_05(struct treport_reader *r,
 	set_inner(t, TREPORT_ETHERNET, p + len, left - len);
 	why = look_inside(t, r->d, flags_of(first >> 21));
 	if (next != TREPORT_PLAIN)
-		own_metadata(t->view,
+		own_metadata(t->record,
 			     next == TREPORT_DROP ? &r->d->drop : &r->d->local,
 			     md, v05_extra[next]);
 	return why;
@@ -225,7 +225,7 @@ static enum treport_reason decode_report_1(struct treport_reader *r,
 	set_inner(t, TREPORT_ETHERNET + type, p + len, left - len);
 	why = look_inside(t, r->d, flags_of(first >> 6));
 	if (len > TREPORT_V1_LEN)
-		own_metadata(t->view, layout, p + TREPORT_V1_LEN,
+		own_metadata(t->record, layout, p + TREPORT_V1_LEN,
 			     len - TREPORT_V1_LEN);
 	return why;
 }
@@ -324,24 +324,24 @@ static enum treport_reason decode_report_2(struct treport_reader *r,
 			  (uint8_t)(flags_of(first >> 5) |
 				    (first & 0x10 ? INT_INTERMEDIATE : 0)));
 	if (main && t->packet != INT_OK) {
-		t->view->domain = be16_load(main + TREPORT_V2_AT_DOMAIN);
-		t->view->domain_bits = be16_load(main +
-						 TREPORT_V2_AT_DOMAIN_BITS);
+		t->record->domain = be16_load(main + TREPORT_V2_AT_DOMAIN);
+		t->record->domain_bits = be16_load(main +
+						   TREPORT_V2_AT_DOMAIN_BITS);
 	}
 	if (main && words)
-		own_metadata(t->view, layout, main + TREPORT_V2_INT_LEN,
+		own_metadata(t->record, layout, main + TREPORT_V2_INT_LEN,
 			     words * 4);
 	return why;
 }
 
 enum treport_reason treport_next(struct treport_reader *r, struct treport *out,
-				 struct int_record *view)
+				 struct int_record *record)
 {
 	enum treport_reason why;
 
 	if (r->p == r->end)
 		return TREPORT_END;
-	out->view = view;
+	out->record = record;
 	memset(&out->packet, 0,
 	       sizeof(*out) - offsetof(struct treport, packet));
 	if (r->version == 2)
@@ -349,11 +349,11 @@ enum treport_reason treport_next(struct treport_reader *r, struct treport *out,
 	else
 		why = r->version ? decode_report_1(r, out)
 				 : decode_report_05(r, out);
-	view->from = r->from;
+	record->from = r->from;
 	return why;
 }
 
-static int put_report(struct put *w, const struct treport_say *s)
+static int put_report(struct put *w, const struct treport_fields *s)
 {
 	const struct int_from *from = &s->from;
 	uint32_t dqf = (s->flags & INT_DROPPED ? 4u : 0) |
@@ -421,7 +421,7 @@ static int put_report(struct put *w, const struct treport_say *s)
 	return 0;
 }
 
-int treport_encode(uint8_t *buf, size_t cap, const struct treport_say *s)
+int treport_encode(uint8_t *buf, size_t cap, const struct treport_fields *s)
 {
 	struct put w = put_to(buf, cap);
 	int rc = put_report(&w, s);

@@ -104,11 +104,11 @@ static void make_report(uint8_t version)
 			     .dst_port = INT_REPORT_PORT,
 			     .ttl = 64};
 	uint8_t packet[sizeof(frame.bytes)];
-	struct treport_say say = {.from = {.version = version, .node = 1},
-				  .flags = INT_TRACKED,
-				  .inner_type = TREPORT_ETHERNET,
-				  .inner = packet,
-				  .inner_len = frame.len};
+	struct treport_fields say = {.from = {.version = version, .node = 1},
+				     .flags = INT_TRACKED,
+				     .inner_type = TREPORT_ETHERNET,
+				     .inner = packet,
+				     .inner_len = frame.len};
 	int len;
 
 	memcpy(packet, frame.bytes, frame.len);

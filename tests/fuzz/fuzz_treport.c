@@ -55,12 +55,12 @@ static uint64_t read_hops(const struct int_hops *h)
 static void again(const struct treport *t, struct treport_decoder *d)
 {
 	static uint8_t buf[1 << 17];
-	struct treport_say s = {
-		.from = t->view->from,
-		.flags = t->view->flags,
-		.metadata = t->view->own.n,
-		.md = t->view->own.data,
-		.md_len = t->view->own.len,
+	struct treport_fields s = {
+		.from = t->record->from,
+		.flags = t->record->flags,
+		.metadata = t->record->own.n,
+		.md = t->record->own.data,
+		.md_len = t->record->own.len,
 		.inner_type = t->inner_type,
 		.inner = t->inner,
 		.inner_len = t->inner_len,
@@ -70,21 +70,23 @@ static void again(const struct treport *t, struct treport_decoder *d)
 	struct treport u;
 	int len;
 
-	if (t->view->from.version != 2)
+	if (t->record->from.version != 2)
 		return;
-	if (t->view->own.n)
-		s.bits = (uint16_t)t->view->own.layout->bitmap;
+	if (t->record->own.n)
+		s.bits = (uint16_t)t->record->own.layout->bitmap;
 	len = treport_encode(buf, sizeof(buf), &s);
 	must(len > 0);
 	must(treport_begin(&r, d, buf, (size_t)len) == TREPORT_OK);
 	must(treport_next(&r, &u, &view) == TREPORT_OK);
-	must(u.view->own.n == t->view->own.n && u.inner_type == t->inner_type);
-	must(u.view->own.len == t->view->own.len);
-	must(!u.view->own.n ||
-	     !memcmp(u.view->own.data, t->view->own.data, u.view->own.len));
+	must(u.record->own.n == t->record->own.n &&
+	     u.inner_type == t->inner_type);
+	must(u.record->own.len == t->record->own.len);
+	must(!u.record->own.n ||
+	     !memcmp(u.record->own.data, t->record->own.data,
+		     u.record->own.len));
 	must(u.inner_len == (t->inner_len + 3) / 4 * 4);
-	must(u.view->from.node == t->view->from.node);
-	must(u.view->from.sequence == t->view->from.sequence);
+	must(u.record->from.node == t->record->from.node);
+	must(u.record->from.sequence == t->record->from.sequence);
 	must(treport_next(&r, &u, &view) == TREPORT_END);
 }
 
@@ -105,10 +107,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		must(n <= size / 4);
 		if (why != TREPORT_OK)
 			continue;
-		inside(t.view->own.data, t.view->own.len, data, size);
+		inside(t.record->own.data, t.record->own.len, data, size);
 		inside(t.inner, t.inner_len, data, size);
-		inside(t.view->source, t.view->source_len, data, size);
-		use(read_hops(&t.view->own) + read_hops(&t.view->stack));
+		inside(t.record->source, t.record->source_len, data, size);
+		use(read_hops(&t.record->own) + read_hops(&t.record->stack));
 		again(&t, d);
 	}
 	return 0;

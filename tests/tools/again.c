@@ -156,9 +156,9 @@ static void again_report(const struct frame *said)
 {
 	const uint8_t *payload = said->data + UDP_HEADERS;
 	const uint8_t *inner = payload + TREPORT_V2_GROUP_LEN + TREPORT_V2_LEN;
-	struct treport_say s = {.from.version = 2,
-				.flags = INT_TRACKED,
-				.inner_type = TREPORT_IP4};
+	struct treport_fields s = {.from.version = 2,
+				   .flags = INT_TRACKED,
+				   .inner_type = TREPORT_IP4};
 	struct int_place at;
 	struct frame f, all = {.len = 0};
 	int rc;

@@ -67,7 +67,7 @@ static inline size_t rig_frame(uint8_t *out, const struct int_profile *profile,
 
 /* A datagram with a report, of which cut bytes are there, or all: 0. */
 static inline size_t rig_report(uint8_t *out, const struct int_profile *profile,
-				const struct treport_say *say, size_t cut)
+				const struct treport_fields *say, size_t cut)
 {
 	const struct net_udp4 u = {.src = {10, 9, 0, (uint8_t)say->from.node},
 				   .dst = {10, 9, 9, 9},

@@ -10,7 +10,7 @@
 /* Adds a report to a datagram that has len bytes: of the second and those
  * behind it the group's header is left out. Returns how many more it has. */
 static inline int add_report(uint8_t *buf, size_t len, size_t cap,
-			     const struct treport_say *s)
+			     const struct treport_fields *s)
 {
 	uint8_t one[2048];
 	size_t skip = len ? TREPORT_V2_GROUP_LEN : 0;

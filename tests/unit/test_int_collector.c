@@ -87,16 +87,16 @@ static size_t report(struct traffic *tf, uint8_t *out, const uint8_t *inner,
 		     size_t inner_len, bool quiet)
 {
 	unsigned who = pick(tf, REPORTERS);
-	struct treport_say say = {.from = {.version = 1,
-					   .has_node = true,
-					   .node = 100 + who,
-					   .hw_id = 1,
-					   .sequence_bits = 32},
-				  .flags = INT_TRACKED |
-					   (pick(tf, 40) ? 0 : INT_DROPPED),
-				  .inner_type = TREPORT_ETHERNET,
-				  .inner = inner,
-				  .inner_len = inner_len};
+	struct treport_fields say = {.from = {.version = 1,
+					      .has_node = true,
+					      .node = 100 + who,
+					      .hw_id = 1,
+					      .sequence_bits = 32},
+				     .flags = INT_TRACKED |
+					      (pick(tf, 40) ? 0 : INT_DROPPED),
+				     .inner_type = TREPORT_ETHERNET,
+				     .inner = inner,
+				     .inner_len = inner_len};
 
 	tf->sequence[who] += pick(tf, quiet ? 1500 : 50) ? 1 : pick(tf, 5);
 	say.from.sequence = tf->sequence[who];

@@ -141,16 +141,16 @@ static void test_one_flow(struct frames *fs)
 static void add_report(struct frames *fs, uint32_t node, uint32_t sequence)
 {
 	static const uint8_t inner[64];
-	const struct treport_say say = {.from = {.version = 1,
-						 .has_node = true,
-						 .node = node,
-						 .hw_id = 1,
-						 .sequence = sequence,
-						 .sequence_bits = 32},
-					.flags = INT_TRACKED,
-					.inner_type = TREPORT_ETHERNET,
-					.inner = inner,
-					.inner_len = sizeof(inner)};
+	const struct treport_fields say = {.from = {.version = 1,
+						    .has_node = true,
+						    .node = node,
+						    .hw_id = 1,
+						    .sequence = sequence,
+						    .sequence_bits = 32},
+					   .flags = INT_TRACKED,
+					   .inner_type = TREPORT_ETHERNET,
+					   .inner = inner,
+					   .inner_len = sizeof(inner)};
 	size_t n = fs->n;
 
 	add(fs, rig_report(fs->block[n], profile, &say, 0), (1000 + n) * US);

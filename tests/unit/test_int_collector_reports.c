@@ -42,15 +42,15 @@ static size_t report(uint8_t *frame, const struct int_profile *profile,
 		     uint8_t version, uint32_t sequence)
 {
 	static const uint8_t inner[64];
-	const struct treport_say say = {.from = {.version = version,
-						 .has_node = true,
-						 .node = 7,
-						 .hw_id = 1,
-						 .sequence = sequence},
-					.flags = INT_TRACKED,
-					.inner_type = TREPORT_ETHERNET,
-					.inner = inner,
-					.inner_len = sizeof(inner)};
+	const struct treport_fields say = {.from = {.version = version,
+						    .has_node = true,
+						    .node = 7,
+						    .hw_id = 1,
+						    .sequence = sequence},
+					   .flags = INT_TRACKED,
+					   .inner_type = TREPORT_ETHERNET,
+					   .inner = inner,
+					   .inner_len = sizeof(inner)};
 	struct net_udp4 u = {.src = {10, 0, 0, 1},
 			     .dst = {10, 0, 0, 2},
 			     .src_port = 1,

@@ -41,7 +41,7 @@ static int views(void *ctx, const struct int_record *v, size_t n)
 static size_t group(uint8_t *frame)
 {
 	uint8_t md[4] = {0, 0, 0, 9};
-	struct treport_say s = {
+	struct treport_fields s = {
 		.from = {.version = 2, .hw_id = 1, .node = 7, .sequence = 42},
 		.bits = 1 << 13, /* hop latency */
 		.metadata = true,
@@ -172,7 +172,7 @@ static void test_numbers05(struct int_frame_decoder_options *o)
 static void test_inner(const struct int_frame_decoder_options *o)
 {
 	uint8_t inner[64], payload[128];
-	struct treport_say s = {
+	struct treport_fields s = {
 		.from = {.version = 2, .node = 7},
 		.flags = INT_TRACKED,
 		.inner_type = TREPORT_IP4,

@@ -10,14 +10,15 @@ static void test_v05(void)
 	/* NProto 0, D and F, hw_id 0x2a */
 	hear(&h, "00a0002a 00000007 11223344" ETH4);
 	TEST(h.n == 1 && h.why[0] == TREPORT_OK);
-	TEST(t->view->format == INT_XD);
-	TEST(t->view->flags == (INT_DROPPED | INT_TRACKED));
-	TEST(t->view->from.report && t->view->from.version == 0);
-	TEST(t->view->from.hw_id == 0x2a && !t->view->from.has_node);
-	TEST(t->view->from.sequence == 7 && t->view->from.sequence_bits == 32);
-	TEST(t->view->from.has_time && t->view->from.time == 0x11223344);
-	TEST(t->view->own.n == 0 && t->view->stack.n == 0);
-	TEST(flow_is(t, flow_udp4) && t->view->ip_len == 40);
+	TEST(t->record->format == INT_XD);
+	TEST(t->record->flags == (INT_DROPPED | INT_TRACKED));
+	TEST(t->record->from.report && t->record->from.version == 0);
+	TEST(t->record->from.hw_id == 0x2a && !t->record->from.has_node);
+	TEST(t->record->from.sequence == 7 &&
+	     t->record->from.sequence_bits == 32);
+	TEST(t->record->from.has_time && t->record->from.time == 0x11223344);
+	TEST(t->record->own.n == 0 && t->record->stack.n == 0);
+	TEST(flow_is(t, flow_udp4) && t->record->ip_len == 40);
 	TEST(t->inner_type == TREPORT_ETHERNET && t->inner == h.copy + 12);
 	TEST(t->inner_len == 14 + 32);
 	free(h.copy);
@@ -25,11 +26,11 @@ static void test_v05(void)
 	/* dropped, queue 3, reason 60 */
 	hear(&h, "01800001 00000008 11223344 00000009 0001 0002 033c0000" ETH4);
 	TEST(h.n == 1 && h.why[0] == TREPORT_OK);
-	TEST(t->view->flags == INT_DROPPED);
-	TEST(t->view->from.has_node && t->view->from.node == 9);
+	TEST(t->record->flags == INT_DROPPED);
+	TEST(t->record->from.has_node && t->record->from.node == 9);
 	TEST(own_is(t, INT_NODE, 9) && own_is(t, INT_INGRESS, 1));
 	TEST(own_is(t, INT_EGRESS, 2) && own_is(t, INT_QUEUE, 3));
-	TEST(own_is(t, INT_DROP_REASON, 60) && t->view->own.len == 12);
+	TEST(own_is(t, INT_DROP_REASON, 60) && t->record->own.len == 12);
 	TEST(flow_is(t, flow_udp4));
 	free(h.copy);
 
@@ -37,9 +38,10 @@ static void test_v05(void)
 	hear(&h, "02400000 00000008 11223344 00000009 0001 0002 03000102"
 		 "55667788" ETH4);
 	TEST(h.n == 1 && h.why[0] == TREPORT_OK);
-	TEST(t->view->flags == INT_CONGESTED);
+	TEST(t->record->flags == INT_CONGESTED);
 	TEST(own_is(t, INT_OCCUPANCY, 0x102));
-	TEST(own_is(t, INT_EGRESS_TIME, 0x55667788) && t->view->own.len == 16);
+	TEST(own_is(t, INT_EGRESS_TIME, 0x55667788) &&
+	     t->record->own.len == 16);
 	TEST(flow_is(t, flow_udp4));
 	free(h.copy);
 	TEST(fate("03000000 00000008 11223344" ETH4) == TREPORT_TYPE);
@@ -53,7 +55,7 @@ static void test_v05_profile(void)
 	profile.version = INT_V0_5;
 	hear(&h, "10200001 00000007 11223344" ETH4);
 	TEST(h.n == 1 && h.why[0] == TREPORT_OK);
-	TEST(h.t[0].view->from.version == 0 && flow_is(&h.t[0], flow_udp4));
+	TEST(h.t[0].record->from.version == 0 && flow_is(&h.t[0], flow_udp4));
 	free(h.copy);
 	profile.version = INT_ANY;
 }
@@ -67,12 +69,12 @@ static void test_v1(void)
 	hear(&h, "1a1f81c5 00000009 80000001 11223344"
 		 "00010002 00000abc 03000405 55667788 033d0000 00001388" ETH4);
 	TEST(h.n == 1 && h.why[0] == TREPORT_OK);
-	TEST(t->view->from.version == 1 && t->view->from.hw_id == 5);
-	TEST(t->view->from.has_node && t->view->from.node == 9);
-	TEST(t->view->from.sequence == 0x80000001);
-	TEST(t->view->from.time == 0x11223344);
-	TEST(t->view->flags == (INT_DROPPED | INT_CONGESTED | INT_TRACKED));
-	TEST(t->view->own.len == 24);
+	TEST(t->record->from.version == 1 && t->record->from.hw_id == 5);
+	TEST(t->record->from.has_node && t->record->from.node == 9);
+	TEST(t->record->from.sequence == 0x80000001);
+	TEST(t->record->from.time == 0x11223344);
+	TEST(t->record->flags == (INT_DROPPED | INT_CONGESTED | INT_TRACKED));
+	TEST(t->record->own.len == 24);
 	TEST(own_is(t, INT_INGRESS, 1) && own_is(t, INT_EGRESS, 2));
 	TEST(own_is(t, INT_LATENCY, 0xabc));
 	TEST(own_is(t, INT_OCCUPANCY, 0x405));
@@ -84,12 +86,13 @@ static void test_v1(void)
 
 	/* no metadata; IPv4, IPv6 */
 	hear(&h, "14200000 00000009 00000001 11223344" TCP4);
-	TEST(h.why[0] == TREPORT_OK && t->view->own.n == 0 && !t->view->flags);
+	TEST(h.why[0] == TREPORT_OK && t->record->own.n == 0 &&
+	     !t->record->flags);
 	TEST(t->inner_type == TREPORT_IP4 && flow_is(t, flow_tcp4));
 	free(h.copy);
 	hear(&h, "14400000 00000009 00000001 11223344" UDP6);
 	TEST(h.why[0] == TREPORT_OK && t->inner_type == TREPORT_IP6);
-	TEST(flow_is(t, flow_udp6) && t->view->ip_len == 52);
+	TEST(flow_is(t, flow_udp6) && t->record->ip_len == 52);
 	free(h.copy);
 	TEST(fate("14600000 00000009 00000001 11223344" UDP6) == TREPORT_TYPE);
 }
@@ -156,7 +159,7 @@ static void test_v1_length_wrong(void)
 static bool stack_is(const struct treport *t, unsigned i, enum int_field field,
 		     uint64_t want)
 {
-	const struct int_hops *s = &t->view->stack;
+	const struct int_hops *s = &t->record->stack;
 	uint64_t v;
 
 	return i < s->n && int_get(s->layout, int_hop(s, i), field, &v) &&
@@ -170,10 +173,11 @@ static void test_v2_examples(void)
 
 	hear(&h, example14);
 	TEST(h.n == 1 && h.why[0] == TREPORT_OK);
-	TEST(t->view->from.version == 2 && t->view->from.hw_id == 15);
-	TEST(t->view->from.sequence == 5 && t->view->from.sequence_bits == 22);
-	TEST(t->view->from.node == 9 && !t->view->from.has_time);
-	TEST(t->view->flags == INT_TRACKED && t->view->own.len == 8);
+	TEST(t->record->from.version == 2 && t->record->from.hw_id == 15);
+	TEST(t->record->from.sequence == 5 &&
+	     t->record->from.sequence_bits == 22);
+	TEST(t->record->from.node == 9 && !t->record->from.has_time);
+	TEST(t->record->flags == INT_TRACKED && t->record->own.len == 8);
 	TEST(own_is(t, INT_INGRESS, 1) && own_is(t, INT_OCCUPANCY, 0x123));
 	TEST(t->inner_type == TREPORT_IP4 && t->inner_len == 40);
 	TEST(flow_is(t, flow_tcp4));
@@ -183,12 +187,12 @@ static void test_v2_examples(void)
 	TEST(h.n == 1 && h.why[0] == TREPORT_OK && own_is(t, INT_QUEUE, 0));
 	TEST(own_is(t, INT_OCCUPANCY, 0x123));
 	TEST(t->inner_type == TREPORT_IP4 && t->inner_len == 20 * 4);
-	TEST(t->packet == INT_OK && t->view->format == INT_MD);
-	TEST(t->view->stack.n == 2 && stack_is(t, 0, INT_NODE, 2));
+	TEST(t->packet == INT_OK && t->record->format == INT_MD);
+	TEST(t->record->stack.n == 2 && stack_is(t, 0, INT_NODE, 2));
 	TEST(stack_is(t, 0, INT_OCCUPANCY, 0x22));
 	TEST(stack_is(t, 1, INT_NODE, 1));
 	TEST(stack_is(t, 1, INT_OCCUPANCY, 0x11));
-	TEST(flow_is(t, flow_tcp4) && t->view->ip_len == 40);
+	TEST(flow_is(t, flow_tcp4) && t->record->ip_len == 40);
 	free(h.copy);
 
 	/* The second: TLVs. MD Length is 3, for the domain's word counts as
@@ -196,8 +200,8 @@ static void test_v2_examples(void)
 	hear(&h, GROUP "11120320 50000007 8000000a 00010002 00000123 0badcafe"
 		       " 0001abcd 5eed5eed 200a0000" TCP4);
 	TEST(h.n == 1 && h.why[0] == TREPORT_OK);
-	TEST(t->view->domain == 7 && t->view->domain_bits == 0x8000);
-	TEST(t->view->own.len == 12);
+	TEST(t->record->domain == 7 && t->record->domain_bits == 0x8000);
+	TEST(t->record->own.len == 12);
 	TEST(own_is(t, INT_OCCUPANCY, 0x123));
 	TEST(t->inner_type == TREPORT_IP4 && flow_is(t, flow_tcp4));
 	free(h.copy);
@@ -213,7 +217,7 @@ static void test_v2_bits(void)
 		       "0000000100000002 0000000300000004 0000000500000006"
 		       "00001388 07000809 033c0000");
 	TEST(h.n == 1 && h.why[0] == TREPORT_OK);
-	TEST(t->view->flags == (INT_DROPPED | INT_INTERMEDIATE));
+	TEST(t->record->flags == (INT_DROPPED | INT_INTERMEDIATE));
 	TEST(own_is(t, INT_INGRESS, 1) && own_is(t, INT_LATENCY, 0xabc));
 	TEST(own_is(t, INT_INGRESS_TIME, 0x100000002));
 	TEST(own_is(t, INT_EGRESS_TIME, 0x300000004));
@@ -222,13 +226,13 @@ static void test_v2_bits(void)
 	TEST(own_is(t, INT_BUFFER, 7) &&
 	     own_is(t, INT_BUFFER_OCCUPANCY, 0x809));
 	TEST(own_is(t, INT_DROP_REASON, 60));
-	TEST(t->inner_type == TREPORT_NONE && !t->view->key_len && !t->inner);
+	TEST(t->inner_type == TREPORT_NONE && !t->record->key_len && !t->inner);
 	free(h.copy);
 
 	/* a reserved bit: a word that nobody knows */
 	hear(&h, GROUP "10040200 90000000 00000000 ffffffff 03000405");
 	TEST(h.n == 1 && h.why[0] == TREPORT_OK);
-	TEST(t->view->flags == INT_RESERVED && own_is(t, INT_QUEUE, 3));
+	TEST(t->record->flags == INT_RESERVED && own_is(t, INT_QUEUE, 3));
 	free(h.copy);
 	/* for one word less than the bits ask for */
 	TEST(fate(GROUP "10030100 50000000 00000000 03000405") ==
@@ -248,13 +252,14 @@ static void test_v2_group(void)
 		       "0508 0040" UDP4	     /* Q */
 		       "02010000 5eed5eed"); /* extension data alone */
 	TEST(h.n == 7);
-	TEST(h.why[0] == TREPORT_OK && !h.t[0].view->key_len);
+	TEST(h.why[0] == TREPORT_OK && !h.t[0].record->key_len);
 	TEST(h.why[1] == TREPORT_TYPE);
 	TEST(h.why[2] == TREPORT_OK && flow_is(&h.t[2], flow_udp4));
-	TEST(h.t[2].view->flags == INT_TRACKED && h.t[2].view->own.n == 0);
+	TEST(h.t[2].record->flags == INT_TRACKED && h.t[2].record->own.n == 0);
 	TEST(h.why[3] == TREPORT_TYPE && h.why[4] == TREPORT_LENGTH);
-	TEST(h.why[5] == TREPORT_OK && h.t[5].view->flags == INT_CONGESTED);
-	TEST(h.t[5].view->from.node == 9 && h.t[5].view->from.sequence == 5);
+	TEST(h.why[5] == TREPORT_OK && h.t[5].record->flags == INT_CONGESTED);
+	TEST(h.t[5].record->from.node == 9 &&
+	     h.t[5].record->from.sequence == 5);
 	TEST(h.why[6] == TREPORT_OK && !h.t[6].inner);
 	free(h.copy);
 
@@ -325,14 +330,14 @@ static void test_packet(void)
 	buf[11] &= 0xdf; /* F */
 	hear_bytes(&h, buf, len);
 	TEST(h.n == 1 && h.why[0] == TREPORT_OK && t->packet == INT_NONE);
-	TEST(t->view->format == INT_XD && t->view->stack.n == 0);
+	TEST(t->record->format == INT_XD && t->record->stack.n == 0);
 	TEST(flow_is(t, "10.0.0.1:49152>10.0.0.2:4096/udp"));
 	free(h.copy);
 	buf[11] |= 0x20;
 	buf[12 + 12 + 20 + 8 + 4 + 2] = 3; /* HopML: 4 words are no hops of 3 */
 	hear_bytes(&h, buf, len);
 	TEST(h.n == 1 && h.why[0] == TREPORT_OK && t->packet == INT_BAD_STACK);
-	TEST(t->view->stack.n == 0 && own_is(t, INT_OCCUPANCY, 0x123));
+	TEST(t->record->stack.n == 0 && own_is(t, INT_OCCUPANCY, 0x123));
 	TEST(flow_is(t, "10.0.0.1:49152>10.0.0.2:4096/udp"));
 	free(h.copy);
 }
@@ -367,12 +372,12 @@ static void check_inside(const struct heard *h, size_t len)
 
 		if (h->why[i] != TREPORT_OK)
 			continue;
-		for (unsigned f = 0; t->view->own.n && f < INT_FIELDS; f++)
-			if (int_get(t->view->own.layout, t->view->own.data, f,
-				    &v))
+		for (unsigned f = 0; t->record->own.n && f < INT_FIELDS; f++)
+			if (int_get(t->record->own.layout, t->record->own.data,
+				    f, &v))
 				sum += v;
-		TEST(!t->view->own.n ||
-		     t->view->own.data + t->view->own.len <= end);
+		TEST(!t->record->own.n ||
+		     t->record->own.data + t->record->own.len <= end);
 		TEST(!t->inner || t->inner + t->inner_len <= end);
 		TEST(sum != 1); /* so that the loads are made */
 	}

@@ -8,10 +8,10 @@
 #include "treport_rig.h"
 
 /* A report said again as it was heard. */
-static struct treport_say echo(const struct treport *t)
+static struct treport_fields echo(const struct treport *t)
 {
-	const struct int_record *v = t->view;
-	struct treport_say s = {
+	const struct int_record *v = t->record;
+	struct treport_fields s = {
 		.from = v->from,
 		.flags = v->flags,
 		.metadata = v->own.n,
@@ -34,7 +34,7 @@ static struct treport_say echo(const struct treport *t)
 static void test_encode(void)
 {
 	uint8_t buf[256], again[256];
-	struct treport_say s;
+	struct treport_fields s;
 	struct heard h;
 
 	for (unsigned i = 0; i < SAMPLES; i++) {
@@ -60,7 +60,7 @@ static void test_encode(void)
 static void test_encode_padding(void)
 {
 	static uint8_t packet[1100], buf[1200];
-	struct treport_say s = {
+	struct treport_fields s = {
 		.from = {.version = 2, .node = 1},
 		.inner_type = TREPORT_IP4,
 		.inner = packet,
@@ -92,7 +92,7 @@ static void test_encode_padding(void)
 static void test_encode_refused(void)
 {
 	const uint8_t md[64] = {0};
-	const struct treport_say bad[] = {
+	const struct treport_fields bad[] = {
 		{.from.version = 3, .inner_type = TREPORT_ETHERNET},
 		{.from.version = 0, .inner_type = TREPORT_IP4},
 		{.bits = 3, .inner_type = TREPORT_ETHERNET},
@@ -138,7 +138,7 @@ static void test_encode_group(void)
 		struct heard h;
 
 		for (unsigned i = 0; i < 8; i++) {
-			struct treport_say s = {
+			struct treport_fields s = {
 				.from = {.version = 2, .node = round},
 				.flags = rng_u64(&rng) & 15,
 				.bits = rng_u64(&rng) & 0x7f81,
@@ -163,7 +163,7 @@ static void test_encode_group(void)
 		hear_bytes(&h, buf, len);
 		TEST(h.n == 8);
 		for (unsigned i = 0; i < 8; i++) {
-			const struct int_hops *own = &h.t[i].view->own;
+			const struct int_hops *own = &h.t[i].record->own;
 
 			TEST(h.why[i] == TREPORT_OK);
 			TEST(own->n == (layout[i].len > 0));

@@ -79,8 +79,8 @@ static inline bool own_is(const struct treport *t, enum int_field field,
 {
 	uint64_t v;
 
-	return t->view->own.n == 1 &&
-	       int_get(t->view->own.layout, t->view->own.data, field, &v) &&
+	return t->record->own.n == 1 &&
+	       int_get(t->record->own.layout, t->record->own.data, field, &v) &&
 	       v == want;
 }
 
@@ -89,9 +89,9 @@ static inline bool flow_is(const struct treport *t, const char *text)
 	char buf[KEY_TEXT_MAX];
 
 	key_format(buf,
-		   t->view->key_len == KEY_FLOW4_LEN ? KEY_FLOW4 : KEY_FLOW6,
-		   t->view->key, t->view->key_len);
-	return t->view->key_len && !strcmp(buf, text);
+		   t->record->key_len == KEY_FLOW4_LEN ? KEY_FLOW4 : KEY_FLOW6,
+		   t->record->key, t->record->key_len);
+	return t->record->key_len && !strcmp(buf, text);
 }
 
 static const char flow_udp4[] = "10.0.0.1:1000>10.0.0.2:80/udp";
