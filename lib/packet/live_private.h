@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* live_private.h - private: interfaces, filters, the kinds. */
+/* live_private.h - interfaces, filters, and the sources and sinks on them. */
 #ifndef PACKET_LIVE_PRIVATE_H
 #define PACKET_LIVE_PRIVATE_H
 
@@ -18,10 +18,10 @@ struct iface {
 /* Finds an interface of Ethernet frames; err names it and what is wrong. */
 int iface_find(struct iface *i, const char *name, struct error *err);
 
-/* Bytes of the longest frame that it may take, a tagged one. */
+/* Bytes of the longest frame that it may receive, VLAN tag included. */
 size_t iface_longest(const struct iface *i);
 
-/* Whether the kernel would take a frame to be sent: by its length. */
+/* Whether a frame is short enough to be sent. */
 bool iface_fits(const struct iface *i, const uint8_t *frame, size_t len);
 
 /* Whether the interface with that index is there, under whatever name. */
@@ -34,36 +34,36 @@ int iface_gone(const struct iface *i, struct error *err);
  * is closed; or -errno. */
 int iface_promiscuous(const struct iface *i, struct error *err);
 
-/* Why there is no packet socket, and the cure. Returns -rc. */
+/* Sets err: why a packet socket was refused (errno rc), and what would help.
+ * Returns -rc. */
 int iface_refused(const struct iface *i, int rc, struct error *err);
 
-/* Room for what a socket sends: as much as we may have. */
+/* Makes a socket's send buffer as large as we may. */
 void iface_send_buffer(int fd);
 
-/* A compiled filter expression, in the form that the kernel takes, too. */
+/* A filter expression, compiled to classic BPF. */
 struct filter;
 
 /*
- * o->filter and, if ports is set, o->ports; *out is NULL if that is nothing.
- * wire: frames will be shown to it as they were on the wire; else as a packet
- * socket sees them, the outer VLAN tag beside them.
+ * Compiles o->filter; if ports is set, o->port too, but no filter about VLAN
+ * tags. *out is NULL if nothing is left.
  */
 int filter_open(struct filter **out, const struct live_options *o, bool ports,
 		struct error *err);
-/* Leaves those that match, in order. Returns their number. */
+/* Keeps the packets that match, in order. Returns their number. */
 int filter_batch(const struct filter *x, struct pkt *pkts, int n);
-/* To a socket; NULL: all passes. Returns 0 or -errno, -E2BIG or -ENOMEM: the
- * kernel takes none that long. */
+/* Attaches it to a socket; NULL: all passes. Returns 0 or -errno; -E2BIG or
+ * -ENOMEM: it is too long for the kernel. */
 int filter_attach(const struct filter *x, int fd);
 /* Whether an expression asks about VLAN tags: then the kernel cannot run it. */
 bool filter_of_vlan(const char *expression);
 void filter_close(struct filter *x);
 
-/* The kinds. */
+/* Sources and sinks: AF_PACKET's, then AF_XDP's. */
 int ring_src_open(struct src **out, const struct iface *i,
 		  const struct live_options *o, struct error *err);
 int packet_snk_open(struct snk **out, const struct iface *i, struct error *err);
-/* -ENOTSUP: this build, kernel, driver or user cannot. */
+/* -ENOTSUP: this build, kernel, driver or user cannot use AF_XDP. */
 int xdp_snk_open(struct snk **out, const struct iface *i, struct error *err);
 int xdp_src_open(struct src **out, const struct iface *i,
 		 const struct live_options *o, struct error *err);

@@ -24,16 +24,16 @@
 
 enum {
 	RING_BLOCK = 1 << 17, /* bytes: more than the longest frame, GRO's */
-	/* Each is handed over after a millisecond: so many of these a reader
-	 * may be away, however little comes. */
+	/* A block is handed over after RETIRE_MS, even if it is not full. So a
+	 * reader may pause for RING_BLOCKS * RETIRE_MS at most, at any load. */
 	RING_BLOCKS = 128,
-	FRAME = 1 << 11, /* the kernel wants to know; blocks are filled densely
-			    whatever it is */
-	RETIRE_MS = 1,	 /* after that a block is handed over half empty */
-	SIZE = RING_BLOCK * RING_BLOCKS,
+	RETIRE_MS = 1,
+	FRAME_SIZE = 1 << 11, /* required by the kernel; without effect, as
+				 TPACKET_V3 fills blocks densely */
+	RING_SIZE = RING_BLOCK * RING_BLOCKS,
 };
 
-/* In front of a block's first packet are the block's header and its own. */
+/* Before a block's first packet are the headers of the block and the packet. */
 _Static_assert(sizeof(struct tpacket_block_desc) +
 			       sizeof(struct tpacket3_hdr) >=
 		       CRC_HEADROOM,
@@ -43,12 +43,12 @@ struct ring {
 	struct src src;
 	struct iface iface;
 	int promiscuous;       /* a descriptor, or -1 */
-	struct filter *filter; /* what the kernel could not run */
-	uint64_t drops;	 /* what the kernel's counts were when last reset */
-	uint8_t *map;	 /* or NULL */
-	unsigned head;	 /* the block in hand */
-	unsigned walked; /* those before it, which go back at the next call */
-	uint32_t left;	 /* packets of the block in hand; 0: none is */
+	struct filter *filter; /* of VLAN tags, which the kernel cannot run */
+	uint64_t drops;	       /* sum of the kernel's counts, which it resets */
+	uint8_t *map;	       /* or NULL */
+	unsigned head;	       /* the current block's number, not wrapped */
+	unsigned walked; /* blocks before it to give back at the next call */
+	uint32_t left;	 /* packets left in the current block */
 	uint8_t *next;	 /* the first of them */
 };
 
@@ -66,8 +66,8 @@ static int map_ring(struct ring *r, struct error *err)
 	struct tpacket_req3 req = {
 		.tp_block_size = RING_BLOCK,
 		.tp_block_nr = RING_BLOCKS,
-		.tp_frame_size = FRAME,
-		.tp_frame_nr = RING_BLOCK / FRAME * RING_BLOCKS,
+		.tp_frame_size = FRAME_SIZE,
+		.tp_frame_nr = RING_BLOCK / FRAME_SIZE * RING_BLOCKS,
 		.tp_retire_blk_tov = RETIRE_MS,
 	};
 	void *map;
@@ -75,8 +75,9 @@ static int map_ring(struct ring *r, struct error *err)
 	if (setsockopt(r->src.fd, SOL_PACKET, PACKET_RX_RING, &req,
 		       sizeof(req)) < 0)
 		return error_set(err, -errno, "%s: a ring of %d MB: %s",
-				 r->iface.name, SIZE >> 20, strerror(errno));
-	map = mmap(NULL, SIZE, PROT_READ | PROT_WRITE,
+				 r->iface.name, RING_SIZE >> 20,
+				 strerror(errno));
+	map = mmap(NULL, RING_SIZE, PROT_READ | PROT_WRITE,
 		   MAP_SHARED | MAP_POPULATE, r->src.fd, 0);
 	if (map == MAP_FAILED)
 		return error_set(err, -errno, "%s: mapping the ring: %s",
@@ -85,15 +86,15 @@ static int map_ring(struct ring *r, struct error *err)
 	return 0;
 }
 
-/* What POLLERR means: 0 or what is wrong for good. */
-static int ring_judge(const struct ring *r, struct error *err)
+/* After POLLERR. Returns 0 if the ring goes on, or the error that ended it. */
+static int check_error(const struct ring *r, struct error *err)
 {
 	socklen_t len = sizeof(int);
 	int rc = 0;
 
 	if (getsockopt(r->src.fd, SOL_SOCKET, SO_ERROR, &rc, &len) < 0)
 		rc = errno;
-	/* Down: it may come back, and the kernel listens on when it does. */
+	/* It may come up again; the socket then goes on. */
 	if (rc == ENETDOWN && iface_there(r->iface.index))
 		return 0;
 	if (rc == ENETDOWN || rc == ENODEV || rc == ENXIO)
@@ -107,8 +108,8 @@ static struct tpacket_block_desc *block_at(const struct ring *r, unsigned i)
 	return (void *)(r->map + (size_t)(i % RING_BLOCKS) * RING_BLOCK);
 }
 
-/* Takes the block at the head in hand, if it is ours, and not one that was
- * shown and is still held. */
+/* Makes the block at head the current one. False: the kernel still fills it, or
+ * the whole ring was walked and none was given back. */
 static bool take_block(struct ring *r)
 {
 	struct tpacket_block_desc *b = block_at(r, r->head);
@@ -123,8 +124,8 @@ static bool take_block(struct ring *r)
 	return true;
 }
 
-/* Puts the tag that the kernel took out back in: over the end of the packet's
- * own headers, which are read by now. */
+/* Puts back the VLAN tag that the kernel took out. The frame grows to the
+ * front, over the end of its tpacket3_hdr, which was read already. */
 static __attribute__((noinline)) void put_tag(struct pkt *p, unsigned tpid,
 					      unsigned tci)
 {
@@ -157,7 +158,7 @@ static uint8_t *fill_pkt(struct pkt *p, uint8_t *at)
 	return at + next;
 }
 
-/* What is there. The loop keeps what it walks in registers. */
+/* Takes the packets that are there. Locals keep the inner loop in registers. */
 static int walk_blocks(struct ring *r, struct pkt *pkts, int max)
 {
 	int n = 0;
@@ -170,7 +171,7 @@ static int walk_blocks(struct ring *r, struct pkt *pkts, int max)
 			k = (uint32_t)(max - n);
 		r->left -= k;
 		for (; k; k--) {
-			__builtin_prefetch(at + 2 * 256);
+			__builtin_prefetch(at + 2 * 256); /* 2 small frames */
 			at = fill_pkt(&pkts[n++], at);
 		}
 		r->next = at;
@@ -182,7 +183,7 @@ static int walk_blocks(struct ring *r, struct pkt *pkts, int max)
 	return n;
 }
 
-/* Waits for a block. Returns 0, -EAGAIN, -EINTR or what is wrong for good. */
+/* Waits for a block. Returns 0, -EAGAIN, -EINTR or a lasting error. */
 static int wait_one(const struct ring *r, struct error *err)
 {
 	struct pollfd p = {.fd = r->src.fd, .events = POLLIN | POLLERR};
@@ -193,7 +194,7 @@ static int wait_one(const struct ring *r, struct error *err)
 				 strerror(errno));
 	if (!n)
 		return -EAGAIN;
-	return p.revents & POLLERR ? ring_judge(r, err) : 0;
+	return p.revents & POLLERR ? check_error(r, err) : 0;
 }
 
 static int ring_rx(struct src *src, struct pkt *pkts, int max,
@@ -203,7 +204,7 @@ static int ring_rx(struct src *src, struct pkt *pkts, int max,
 	int n, rc;
 
 	for (;;) {
-		for (; r->walked; r->walked--) /* they go back */
+		for (; r->walked; r->walked--) /* give blocks back */
 			__atomic_store_n(&block_at(r, r->head - r->walked)
 						  ->hdr.bh1.block_status,
 					 TP_STATUS_KERNEL, __ATOMIC_RELEASE);
@@ -217,7 +218,7 @@ static int ring_rx(struct src *src, struct pkt *pkts, int max,
 	}
 }
 
-/* The kernel's counts begin anew whenever they are asked for. */
+/* Reading the kernel's counts resets them. */
 static uint64_t ring_drops(struct src *src)
 {
 	struct ring *r = (struct ring *)src;
@@ -234,7 +235,7 @@ static void ring_close(struct src *src)
 	struct ring *r = (struct ring *)src;
 
 	if (r->map)
-		munmap(r->map, SIZE);
+		munmap(r->map, RING_SIZE);
 	if (r->src.fd >= 0)
 		close(r->src.fd);
 	if (r->promiscuous >= 0)
@@ -249,17 +250,17 @@ static const struct src_ops ops = {
 	.close = ring_close,
 };
 
-/* What the kernel is to let in: what can be there. */
+/* Has the kernel drop what o->filter and o->ports exclude, as far as it can. */
 static int attach_filter(const struct ring *r, const struct live_options *o,
 			 struct error *err)
 {
-	struct filter *x;
-	int rc = filter_open(&x, o, true, err);
+	struct filter *filter;
+	int rc = filter_open(&filter, o, true, err);
 
 	if (rc)
 		return rc;
-	rc = filter_attach(x, r->src.fd);
-	filter_close(x);
+	rc = filter_attach(filter, r->src.fd);
+	filter_close(filter);
 	if (rc == -E2BIG || rc == -ENOMEM)
 		return error_set(
 			err, rc,
