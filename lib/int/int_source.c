@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* int_source.c - INT put into a packet, and taken out of one: int_md.h. */
+/* int_source.c - inserts INT into a packet, and strips it (int_md.h). */
 #include <errno.h>
 
 #include "base/put.h"
@@ -30,7 +30,7 @@ static void set_dscp(uint8_t *frame, const struct int_place *at, uint8_t dscp)
 		be16_store(ip, (uint16_t)((word & ~0xfc0) | dscp << 6));
 }
 
-/* ICMP of IPv4 and GRE have no pseudo header with a length. */
+/* Whether the checksum at l4 covers a pseudo header, which has a length. */
 static bool has_pseudo(const struct int_place *at)
 {
 	return at->protocol == NET_PROTO_TCP || at->protocol == NET_PROTO_UDP ||
@@ -56,7 +56,7 @@ uint8_t *int_sum_at(uint8_t *frame, const struct int_place *at,
 	switch (at->protocol) {
 	case NET_PROTO_TCP:
 		return p->tcp_sum_left ? NULL : l4 + NET_TCP_AT_SUM;
-	case NET_PROTO_UDP: /* 0: none, and none it stays */
+	case NET_PROTO_UDP: /* 0: there is none (RFC 768), and is none after */
 		l4 += NET_UDP_AT_SUM;
 		return be16_load(l4) ? l4 : NULL;
 	case NET_PROTO_ICMP:
@@ -82,7 +82,7 @@ void int_sum_apply(uint8_t *frame, const struct int_place *at,
 	be16_store(at_sum, check);
 }
 
-/* --- put in -------------------------------------------------------------- */
+/* --- inserting ----------------------------------------------------------- */
 
 /* A packet that gets INT. */
 struct job {
@@ -94,11 +94,11 @@ struct job {
 	struct int_l4 l4;
 	unsigned hop_words; /* HopML; 0.5: InsCnt */
 	size_t words;	    /* of header, stack and tail */
-	uint16_t next;	    /* the packet's own port, protocol, type */
-	bool added;	    /* G: VXLAN was no GPE */
+	uint16_t next;	    /* the port, protocol or type that INT replaces */
+	bool added;	    /* G: plain VXLAN, which becomes VXLAN-GPE */
 };
 
-/* Words of a hop as the header has them; 0.5 counts instructions. */
+/* HopML, the words of a hop; of 0.5 InsCnt, its instructions. */
 static unsigned hop_words(const struct int_profile *p,
 			  const struct int_source *s)
 {
@@ -112,7 +112,7 @@ static unsigned hop_words(const struct int_profile *p,
 	return layout.len / 4u;
 }
 
-/* UDP's header; 0: there is none, or its length cannot be. */
+/* Bytes of the UDP header; 0: there is none, or its length field is wrong. */
 static size_t udp_len(const struct job *j)
 {
 	const uint8_t *udp = j->frame + j->at.l4;
@@ -124,8 +124,8 @@ static size_t udp_len(const struct job *j)
 	return len >= NET_UDP_LEN && len <= j->l4.told ? NET_UDP_LEN : 0;
 }
 
-/* Bytes of the header at l4 that INT comes behind, TCP's to its options or
- * behind them; 0: not behind that. */
+/* Bytes of the header at l4 that INT follows, or 0. INT comes before or behind
+ * TCP's options. */
 static size_t l4_len(const struct job *j)
 {
 	const uint8_t *l4 = j->frame + j->at.l4;
@@ -148,7 +148,8 @@ static size_t l4_len(const struct job *j)
 	return 0;
 }
 
-/* UDP's and a tunnel's; the tunnel says what is in it. */
+/* Bytes of the headers of UDP and tunnel, or 0; sets j->next to the inner type.
+ */
 static size_t tunnel_len(struct job *j)
 {
 	const uint8_t *h = j->frame + j->at.l4 + NET_UDP_LEN;
@@ -169,8 +170,8 @@ static size_t tunnel_len(struct job *j)
 		       : 0;
 }
 
-/* Where INT is to begin. */
-static bool find_place(struct job *j)
+/* Sets where INT is to begin; false: the packet has no such place. */
+static bool find_begin(struct job *j)
 {
 	struct int_place *at = &j->at;
 	size_t len;
@@ -196,9 +197,9 @@ static bool find_place(struct job *j)
 	return len && len <= cur_left(&j->l4.c);
 }
 
-/* Bytes from the shim to the end; false: the format has no room for them.
- * Geneve counts the words of all options in 6 bits. */
-static bool measure(struct job *j)
+/* Sets the words of INT without the shim; false: the format has no room for
+ * them. Geneve counts the words of all options in 6 bits. */
+static bool count_words(struct job *j)
 {
 	const struct int_source *s = j->s;
 	const uint8_t *geneve = j->frame + j->at.l4 + NET_UDP_LEN;
@@ -215,7 +216,7 @@ static bool measure(struct job *j)
 			NET_GENEVE_WORDS_MASK);
 }
 
-/* A tunnel around the packet: IPv4, GRE. */
+/* Puts the headers of a tunnel around the packet: IPv4 and GRE. */
 static void put_tunnel(struct put *w, const struct job *j)
 {
 	size_t len = NET_IP4_LEN + NET_GRE_LEN + INT_SHIM_LEN + j->words * 4 +
@@ -238,7 +239,7 @@ static void put_tunnel(struct put *w, const struct job *j)
 	put_be16(w, j->p->gre_type);
 }
 
-/* What stands in front of the shim. */
+/* Puts what INT needs in front of its shim. */
 static void put_front(struct put *w, const struct job *j)
 {
 	if (j->s->over == INT_OVER_GRE) {
@@ -248,7 +249,7 @@ static void put_front(struct put *w, const struct job *j)
 		put_be16(w, j->p->udp_port);
 		put_be16(w, (uint16_t)(NET_UDP_LEN + INT_SHIM_LEN +
 				       j->words * 4 + j->l4.told));
-		put_be16(w, 0); /* no checksum: section 5.7.2 */
+		put_be16(w, 0); /* no checksum: INT 2.1, section 5.7.2 */
 	} else if (j->s->over == INT_OVER_L4 && j->s->by == INT_BY_MARKER) {
 		put_be64(w, j->p->marker);
 	}
@@ -293,7 +294,7 @@ static void put_shim(struct put *w, const struct job *j)
 	}
 }
 
-/* int_md.h. */
+/* Puts header, stack and, in 0.5, tail: int_md.h has their layouts. */
 static void put_header(struct put *w, const struct job *j)
 {
 	const struct int_source *s = j->s;
@@ -330,8 +331,8 @@ static uint8_t vxlan_next(const struct job *j)
 				    : next[j->s->version];
 }
 
-/* The headers in front of INT, of a packet that is by bytes longer now. */
-static void mark(uint8_t *out, const struct job *j, size_t by)
+/* Adapts the headers in front of INT, whose length is `by' bytes. */
+static void update_headers(uint8_t *out, const struct job *j, size_t by)
 {
 	const struct int_profile *p = j->p;
 	uint8_t *l4 = out + j->at.l4, *h = l4 + NET_UDP_LEN;
@@ -385,9 +386,9 @@ int int_insert(uint8_t *out, size_t cap, const struct int_profile *p,
 	      s->over == INT_OVER_GRE)))
 		return -EINVAL;
 	if (int_locate(&j.at, &j.l4, NET_ETHERTYPE_ETH, frame, len) ||
-	    !find_place(&j))
+	    !find_begin(&j))
 		return -ENOTSUP;
-	if (!measure(&j))
+	if (!count_words(&j))
 		return -EMSGSIZE;
 	put_bytes(&w, frame, j.at.begin);
 	put_front(&w, &j);
@@ -398,17 +399,18 @@ int int_insert(uint8_t *out, size_t cap, const struct int_profile *p,
 	if (!put_ok(&w))
 		return -ENOBUFS;
 	if (s->over != INT_OVER_GRE)
-		mark(out, &j, by);
+		update_headers(out, &j, by);
 	return (int)put_len(&w);
 }
 
-/* --- taken out ----------------------------------------------------------- */
+/* --- stripping ----------------------------------------------------------- */
 
-static void restore(uint8_t *out, const struct int_profile *p,
-		    const struct int_place *at, const uint8_t *gone, size_t len)
+static void restore_headers(uint8_t *out, const struct int_profile *p,
+			    const struct int_place *at, const uint8_t *gone,
+			    size_t len)
 {
 	uint8_t *l4 = out + at->l4, *h = l4 + NET_UDP_LEN;
-	uint32_t sum = net_checksum(gone, len); /* what goes */
+	uint32_t sum = net_checksum(gone, len); /* subtracts these bytes */
 
 	net_ip_resize(out + at->ip, -(int)len);
 	if (at->by == INT_BY_DSCP)
@@ -424,7 +426,7 @@ static void restore(uint8_t *out, const struct int_profile *p,
 		int_set16(h + 2, (uint16_t)(h[2] << 8 | at->next), &sum);
 		if (!at->added)
 			break;
-		/* It was VXLAN as RFC 7348 has it. */
+		/* Back to plain VXLAN (RFC 7348). */
 		int_set16(h + 2, (uint16_t)(h[2] << 8), &sum);
 		int_set16(h,
 			  (uint16_t)(be16_load(h) & ~(NET_VXLAN_HAS_NEXT << 8)),
@@ -452,7 +454,7 @@ int int_strip(uint8_t *out, size_t cap, const struct int_profile *p,
 	memcpy(out, frame, at->begin);
 	memcpy(out + at->begin, frame + at->end, len - at->end);
 	if (at->over != INT_OVER_GRE || !at->added)
-		restore(out, p, at, frame + at->begin, gone);
+		restore_headers(out, p, at, frame + at->begin, gone);
 	else if (at->begin && at->type_at) /* the tunnel is gone as well */
 		be16_store(out + at->type_at, at->next);
 	return (int)(len - gone);
