@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * resend.h - the reporters' side of the sequence (dta(7), FLOW CONTROL): each
- * numbers its reports, keeps the last ones, and goes back to where a NACK says.
+ * numbers its reports, keeps the last ones, and goes back to a NACK's number.
  *
  * A reporter begins with a probe of the translator's state and continues from
  * there. It sends further probes while reports are unconfirmed. If a report is
@@ -13,8 +13,9 @@
  *
  *	acked <= sent <= high <= next
  *
- * where those before acked are confirmed or given up; sent goes out next; those
- * before high were sent at least once. The last `window' reports are kept.
+ * where those before acked are confirmed or given up, those before high were
+ * sent at least once, sent goes out next, and next is the first unused number.
+ * The last `window' reports are kept.
  *
  * Times are of a clock that never goes back. NACKs are not trusted.
  */
@@ -41,10 +42,11 @@ struct resend_ledger {
 	uint64_t lost;	      /* missing, and not kept any more */
 	uint64_t unconfirmed; /* not known yet */
 	/* notes */
-	uint64_t packets; /* all that were sent */
-	uint64_t resent;  /* reports among them that were sent before */
-	uint64_t questions, notices;
-	uint64_t answers, nacks_gap, nacks_rate, nacks_resync;
+	uint64_t packets;   /* all that were sent: reports, */
+	uint64_t resent;    /* of which so many were sent before, */
+	uint64_t questions; /* probes */
+	uint64_t notices;   /* of reports given up */
+	uint64_t answers, nacks_gap, nacks_rate, nacks_resync; /* received */
 	uint64_t stale;	  /* NACKs older than what is confirmed */
 	uint64_t strange; /* packets that are not NACKs for these reporters */
 	uint64_t deaf;	  /* reporters that got no answer */
@@ -64,7 +66,7 @@ struct resend_options {
 	unsigned window;    /* 1 to RESEND_WINDOW_MAX */
 	size_t payload_max; /* of a report */
 	uint32_t address;   /* of reporter 0; reporter i has address + i */
-	bool wait;	    /* rather than push out what is not confirmed */
+	bool wait;	    /* when the window is full; else its oldest go */
 	resend_send *send;
 	void *ctx;
 };
@@ -76,12 +78,12 @@ int resend_open(struct resend **out, const struct resend_options *o,
 void resend_close(struct resend *w);
 
 /*
- * Whether there is room for a report. If not, come again after resend_rx(),
- * resend_tick() and resend_pump(): it does not last for ever.
+ * Whether there is room for a report. If not, ask again after resend_rx(),
+ * resend_tick() and resend_pump(), which in the end make room.
  */
 bool resend_room(struct resend *w, unsigned reporter);
 
-/* A new report, DTA/1, copied. There is room. Returns 0 or -ENOMEM. */
+/* Copies a new DTA/1 report; resend_room() was true. Returns 0 or -ENOMEM. */
 int resend_add(struct resend *w, unsigned reporter, const uint8_t *payload,
 	       size_t len, uint64_t ts_ns);
 
@@ -90,7 +92,7 @@ int resend_add(struct resend *w, unsigned reporter, const uint8_t *payload,
 int resend_pump(struct resend *w, unsigned max, uint64_t now_ns);
 bool resend_pending(const struct resend *w);
 
-/* Packets that came back. */
+/* Processes received packets, NACKs among them. */
 void resend_rx(struct resend *w, const struct pkt *pkts, size_t n,
 	       uint64_t now_ns);
 
@@ -118,17 +120,17 @@ enum {
 
 struct backoff {
 	double rate;	/* packets/s; 0: no limit is known */
-	double ceiling; /* 0: none. The rate ends there */
+	double ceiling; /* the rate does not grow above it; 0: none */
 	double step;
 	uint64_t since_ns;
 	uint64_t cuts;
 };
 
-/* Told to slow down, while sending at `at' packets/s. True: the rate was cut;
- * not again for a while, until that can have shown. */
+/* Told to slow down, while sending at `at' packets/s. Returns whether the rate
+ * was cut: once in BACKOFF_STEP_NS, so that a cut can show its effect first. */
 bool backoff_cut(struct backoff *b, double at, uint64_t now_ns);
 
-/* Time has passed. True: the rate has grown. */
+/* Time has passed. Returns whether the rate has grown. */
 bool backoff_grow(struct backoff *b, uint64_t now_ns);
 
 #endif

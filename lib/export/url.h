@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * url.h - where rows go, in one word:
+ * url.h - the URL of a database, to which rows are exported:
  *
  *	SCHEME:[http:|https:]//[USER[:PASSWORD]@]HOST[:PORT][/PATH][?OPTIONS]
  *	file:PATH[?OPTIONS]	NAME=VALUE&NAME=VALUE...
  *
  * %XX stands for a byte in user, password, path and values; an IPv6 host is in
- * brackets. HOST may be several, for those that take it: a:1,b:2.
+ * brackets. Some schemes take several hosts: a:1,b:2.
  */
 #ifndef EXPORT_URL_H
 #define EXPORT_URL_H
@@ -24,10 +24,10 @@ enum {
 
 struct url {
 	const char *scheme;    /* "influx" */
-	const char *web;       /* "http", "https"; NULL: not said */
+	const char *web;       /* "http", "https"; NULL: not given */
 	char *user, *password; /* NULL: none */
-	char *host;	       /* with brackets; all of several; "" */
-	uint16_t port;	       /* of one host; 0: not said */
+	char *host;	       /* or hosts, IPv6 in brackets; or "" */
+	uint16_t port;	       /* of one host; 0: not given */
 	const char *path;      /* without the first slash; "" */
 	struct export_pair {
 		const char *name, *value;
@@ -36,34 +36,34 @@ struct url {
 	unsigned options;
 	char shown[EXPORT_URL_MAX]; /* without password, for messages */
 	char hosts[EXPORT_URL_MAX]; /* host and port, as written */
-	char text[EXPORT_URL_MAX];  /* what the pointers lead to */
+	char text[EXPORT_URL_MAX];  /* what the pointers above point into */
 };
 
 /* 0, or -EINVAL with err set. */
 int url_read(struct url *out, const char *text, struct error *err);
 
-/* Takes the brackets off the host, which are not the resolver's. */
+/* Takes the brackets off the host, as the resolver wants it. */
 void url_bare_host(struct url *u);
 
-/* Sets the fields of an object by the options that are in the table. 0, or
+/* Sets an object's fields from those options that the table names. 0, or
  * -EINVAL with err set. */
 int url_set(struct url *u, const struct field *table, void *object,
 	    struct error *err);
 
-/* Options of the family PREFIX.NAME: the value of this name's, or NULL. */
+/* The value of option PREFIX.NAME, or NULL. */
 const char *url_of(const struct url *u, const char *prefix, const char *name);
-/* All options of a family count as used. */
+/* Counts all options PREFIX.* as used. */
 void url_family(struct url *u, const char *prefix);
 
-/* All options have been used: 0; or -EINVAL with err set. */
+/* 0 if all options were used; -EINVAL if not, and err names one. */
 int url_rest(const struct url *u, struct error *err);
 
-/* For FIELD_OTHER: a duration in ns, uint64_t; a text, const char *, which
- * lives as long as the URL. */
+/* Setters for FIELD_OTHER: of a duration in ns (uint64_t), and of a text (const
+ * char *), which lives as long as the URL. */
 int export_set_duration(const struct field *field, void *object,
 			const char *value, struct error *err);
-/* A field of a time that cannot be 0: of waiting, which then would not end, or
- * not be any. */
+/* An option for a time to wait: 1 ms or more, as 0 would mean for ever or not
+ * at all. */
 #define EXPORT_WAIT(option, type, member)                                      \
 	{                                                                      \
 		.name = option, .form = FIELD_OTHER,                           \

@@ -53,8 +53,8 @@ void far_wire_fini(struct far_wire *w);
  */
 int far_wire_hello(struct far_wire *w, uint64_t *size, struct error *err);
 
-/* All pieces, of FAR_WIRE_BYTES at most each, by as few requests as they fit
- * in. -errno as above. */
+/* Reads n pieces of at most FAR_WIRE_BYTES each, in as few requests as
+ * possible. 0, or -errno as above. */
 int far_wire_read(struct far_wire *w, const struct memory_piece *p, size_t n,
 		  struct error *err);
 

@@ -4,11 +4,11 @@
  *
  *	measurement,tag=value field=1i,other="text" 1600000000000000000
  *
- * Fields of ROW_TAG are tags, those of ROW_VALUE fields. Whole numbers have an
- * i (their type; above 2^63 - 1 they are that), bytes and lists are texts.
- * Nulls are left out; a row without values has the field none=true, for there
- * must be one. What the protocol cannot say: an empty tag, which is left out; a
- * backslash at the end of a tag, dropped; a line's end in a tag, \n.
+ * Fields of role ROW_TAG become tags, those of ROW_VALUE fields. Integers end
+ * in i; above 2^63 - 1 they become that. Bytes and lists become strings. Nulls
+ * are left out; a row without values gets the field none=true, as a line needs
+ * one. An empty tag cannot be written and is left out; a backslash at the end
+ * of a tag is dropped, a newline in a tag written as \n.
  */
 #ifndef ROW_LINE_H
 #define ROW_LINE_H
@@ -17,15 +17,15 @@
 
 struct outbuf;
 
-/* Measurement and tags: rows in which they are the same are a series. tag: room
- * for the text of one. */
+/* Appends measurement and tags, which identify a series, to o. tag: a scratch
+ * buffer for the text of one tag. */
 void line_series(struct outbuf *tag, struct outbuf *o,
 		 const struct row_batch *b, unsigned row);
-/* All behind them. */
+/* Appends the rest of the line: fields and time. */
 void line_rest(struct outbuf *o, const struct row_batch *b, unsigned row,
 	       int64_t time_ns);
 
-/* The row's time; none if it has not got one. */
+/* The row's time, or `none' if it has no time. */
 int64_t line_time(const struct row_batch *b, unsigned row, int64_t none);
 
 #endif
