@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * why: every unit that a key may be in, in every epoch, and what is in it; then
- * what that most likely means, in words on stderr.
+ * why.c - dta-query why: prints each unit that a key may be in, in each epoch,
+ * and what is in it; then on stderr what that most likely means.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -45,7 +45,7 @@ static const struct row_field fields[FIELDS] = {
  * that never were, u^N look the same (u: load.used_share, N copies). With a =
  * load and u = 1 - exp(-N a), 1 - s is the mean of (1 - exp(-N x))^N over the
  * ages x from 0 to a, which is never below u^N / (N + 1), since that over x^N
- * falls with x. So this sight is at most N + 1 times as likely of a key that
+ * falls with x. So what is seen is at most N + 1 times as likely for a key that
  * was never reported: 3 times with 2 copies, and less the fuller the table. How
  * many of the keys that are asked for were reported is not known; without that,
  * odds of less than 20 to 1 decide nothing, and these are never more than 17.
@@ -56,18 +56,18 @@ static const struct row_field fields[FIELDS] = {
 struct miss {
 	bool any;	   /* an epoch could be inspected */
 	bool unreadable;   /* some unit could not be read */
-	bool back;	   /* the other direction of the flow is there */
+	bool reverse;	   /* the other direction of the flow is there */
 	unsigned copies;   /* that were inspected */
-	unsigned taken;	   /* epochs in which all units are other keys' */
+	unsigned taken;	   /* epochs in which all units hold other keys */
 	uint64_t taken_in; /* the newest of them */
-	uint64_t gone;	   /* epochs 1 to this are, 0: none */
+	uint64_t gone;	   /* epochs 1 to this are gone; 0: none */
 };
 
 enum {
 	MISS_TEXT = 512,
 };
 
-/* A share of stored keys that is worth a larger table. */
+/* If more of the stored keys are lost, a larger table is advised. */
 static const double MANY_GONE = 0.05;
 
 static double or_else(double known, double bound)
@@ -122,7 +122,7 @@ static const char *miss_cause(char room[MISS_TEXT], const struct miss *a,
 	if (a->taken)
 		return "whether it was overwritten or never reported cannot be "
 		       "told";
-	if (a->back)
+	if (a->reverse)
 		return "most likely: only the other direction was reported";
 	if (a->gone)
 		return "most likely: it was reported in an epoch that is gone, "
@@ -233,7 +233,7 @@ static void look_up_reverse(struct why *w, const struct asked *a,
 	if (!key_reverse(back.key, (enum key_type)t->key_type, a->key) ||
 	    ask_one(w, a->target, back.key, &r) != QUERY_FOUND)
 		return;
-	s->back = true;
+	s->reverse = true;
 	key_format(text, (enum key_type)t->key_type, back.key, t->key_len);
 	cli_warn("%s: the other direction is there, in epoch %llu: %s", a->text,
 		 (unsigned long long)r.epoch, text);
@@ -316,8 +316,8 @@ static void explain_answer(struct why *w, const struct asked *a, struct miss *s)
 
 static void explain_key(struct why *w, const struct asked *a)
 {
-	unsigned told = w->o->rule.copies;
-	struct miss s = {.copies = told ? told : a->target->t->copies};
+	unsigned copies = w->o->rule.copies;
+	struct miss s = {.copies = copies ? copies : a->target->t->copies};
 
 	query_sources_refresh(w->p);
 	query_sources_for_key(w->p, a->key, a->target->t->key_len);
