@@ -22,11 +22,9 @@ struct packet_transport_options {
 	bool live;  /* reports do not wait for a collector that is silent */
 	bool quiet; /* no messages about new tickets */
 	const atomic_int *stop; /* true: the program is ending */
-	/*
-	 * Called once the ticket or the cluster file was read, the sink first.
+	/* Called once the ticket or the cluster file was read, the sink first.
 	 * open_sink NULL: all collectors' regions are on this machine.
-	 * open_answers NULL: no answers are read.
-	 */
+	 * open_answers NULL: no answers are read. */
 	int (*open_sink)(void *ctx, struct snk **out, struct error *err);
 	int (*open_answers)(void *ctx, struct src **out, struct error *err);
 	const char *to, *from; /* names of sink and source, for messages */

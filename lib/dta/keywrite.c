@@ -74,8 +74,7 @@ static inline void slot_fill(uint8_t *p, const struct table_state *l,
 	memset(p + 4 + value_len, 0, len - 4 - value_len);
 }
 
-/* Reserves room for the next block of reports. Returns the one behind its last.
- */
+/* Reserves room for a block of reports. Returns the one behind its last. */
 static unsigned slot_block(struct translator *t, const struct report_batch *j,
 			   unsigned first, uint32_t len)
 {

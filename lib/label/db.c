@@ -286,8 +286,7 @@ static int64_t time_ahead(uint64_t from, uint64_t to)
 	return (int64_t)((to - from) << 16) >> 16;
 }
 
-/* Whether a device's clock may have gone on by there_us while ours went on by
- * here_ns. */
+/* Whether a device's clock may go on by there_us while ours does by here_ns. */
 static bool may_pass(int64_t there_us, uint64_t here_ns)
 {
 	return there_us >= -(int64_t)SKEW_US &&

@@ -6,7 +6,7 @@
  * user space reads all but the common forms (FOUND_UNSURE).
  *
  * Loads mask the offset, which the verifier demands, and give 0 behind the end
- * of the frame. So each function checks its offsets against spot.end itself.
+ * of the frame; so all functions check their offsets against spot.end.
  */
 #ifndef XDP_FIND_PRIVATE_H
 #define XDP_FIND_PRIVATE_H
