@@ -26,9 +26,9 @@
 
 /* views = used + empty. */
 struct telemetry_ledger {
-	uint64_t views;
+	uint64_t views; /* records */
 	uint64_t used;
-	uint64_t empty; /* no flow that is known, and no metadata */
+	uint64_t empty; /* neither a flow key nor metadata */
 	/* notes */
 	uint64_t keyless; /* metadata, but no flow */
 	uint64_t hopless; /* a flow, but no metadata */
@@ -38,8 +38,8 @@ struct telemetry_ledger {
 	uint64_t unavailable;	/* all ones: the node cannot tell */
 	uint64_t saturated;	/* values above 32 bits */
 	uint64_t skewed;	/* latencies below 0, by clocks that differ */
-	uint64_t unplaced;	/* times that there was no room for a place, a
-				   node, an object, or a snapshot */
+	uint64_t unplaced;	/* times that there was no room for a hop key, a
+				   node, a port state, or a snapshot */
 	uint64_t undistributed; /* values that are in no distribution */
 	uint64_t pathless;	/* times that there was no room for a path */
 	uint64_t forgotten;	/* hops not kept: no room in the flow */
@@ -52,7 +52,7 @@ struct telemetry_ledger {
 
 extern const struct ledger telemetry_ledger;
 
-/* For one node instead of what is for all. */
+/* Overrides, for one node, the threshold that holds for all. */
 struct node_threshold {
 	uint64_t node;
 	uint8_t metric; /* below METRIC_OF_HOP */
@@ -66,27 +66,26 @@ struct telemetry_thresholds {
 	struct threshold end[METRIC_ENDS];
 	unsigned ends;
 	const struct node_threshold *node;
-	unsigned nodes; /* of node[]; the last that fits counts */
+	unsigned nodes; /* of node[]; the last one for a node and metric wins */
 };
 
 enum {
-	TELEMETRY_KEEP_NS = 10000000, /* things are looked after so often */
+	TELEMETRY_KEEP_NS = 10000000, /* between two runs of upkeep */
 };
 
-/* When that is, after a time: as time enters the next piece of so long, so that
- * all who keep a part of it do so at the same packet. */
+/* When the upkeep after now_ns is: at a multiple of TELEMETRY_KEEP_NS, so that
+ * on several cores all run it at the same packet. */
 static inline uint64_t telemetry_keep_at(uint64_t now_ns)
 {
 	return (now_ns / TELEMETRY_KEEP_NS + 1) * TELEMETRY_KEEP_NS;
 }
 
 struct telemetry_options {
-	/* Where queues, links and buffers are kept apart from flows
-	 * (int_collector.h): by so many; and there, whose places are others',
-	 * too. */
+	/* On several cores (int_collector.h): workers that own port states, and
+	 * whether other workers count the same hop keys. */
 	unsigned owners;
 	bool places_again;
-	bool no_numbers; /* of reports that come: they are no sequence */
+	bool no_numbers; /* do not check reports' sequence numbers */
 	bool scalar;	 /* AVX-512 is not used where it is there, either */
 	struct flows_options flows;
 	struct objects_options objects;
@@ -96,11 +95,11 @@ struct telemetry_options {
 	size_t dist_bytes; /* for all distributions */
 	uint64_t push_ns;  /* values of live keys, so often; 0: never */
 	uint32_t kinds;	   /* events that are told: 1 << enum telemetry_kind */
-	unsigned gather;   /* rows that are put at once */
+	unsigned gather;   /* rows of a batch for the sinks */
 };
 
-/* 2^19 rows of 12 buckets, 6 hops, 60 s; 10 s; bins of a sixteenth, and the
- * rest below 64 MB. */
+/* Flows: 2^19 rows of 12 buckets, 6 hops, 60 s idle; push_ns: 10 s; all but
+ * flows below 64 MB. */
 void telemetry_defaults(struct telemetry_options *o);
 
 struct telemetry;
@@ -111,7 +110,7 @@ int telemetry_open(struct telemetry **out, const struct telemetry_options *o,
 		   const struct telemetry_thresholds *th,
 		   const struct telemetry_sinks *sinks);
 
-/* From now on; nothing is forgotten. 0 or -ENOMEM: as it was. */
+/* Sets thresholds, and keeps all state. 0, or -ENOMEM: nothing changed. */
 int telemetry_set_thresholds(struct telemetry *t,
 			     const struct telemetry_thresholds *th);
 
@@ -122,12 +121,11 @@ int telemetry_add_records(struct telemetry *t, const struct int_record *v,
  * from->has_node: numbers of no known node are no sequence. */
 int telemetry_add_numbers(struct telemetry *t, uint64_t ts_ns,
 			  const struct int_from *from, uint32_t n);
-/* It is so late now, though no records come: flows expire, values are pushed.
- */
+/* Lets time pass without records: expires flows, pushes values. */
 int telemetry_tick(struct telemetry *t, uint64_t now_ns);
-/* The rows that there are go out. */
+/* Puts out the rows that are gathered. */
 int telemetry_put_rows(struct telemetry *t);
-/* All flows leave, missing reports are lost, distributions and rows go out. */
+/* Expires all flows, counts missing reports as lost, and puts out all rows. */
 int telemetry_flush(struct telemetry *t);
 
 const struct telemetry_ledger *telemetry_counters(struct telemetry *t);
@@ -136,9 +134,9 @@ const struct flows_ledger *telemetry_flows(const struct telemetry *t);
 void telemetry_close(struct telemetry *t); /* does not flush; NULL is fine */
 
 /*
- * Looking at what is kept, a number at a time: i from 0 to below so many of its
- * kind. Nothing changes by it; pointers hold until records are taken or time
- * goes on. NULL or false: nothing has that number now.
+ * Reading the state, an item at a time: i from 0 to telemetry_items() - 1.
+ * Pointers are valid until records are added or time goes on. NULL or false:
+ * there is no item of that number now.
  */
 enum telemetry_item {
 	TELEMETRY_FLOW,
@@ -150,28 +148,27 @@ enum telemetry_item {
 uint32_t telemetry_items(const struct telemetry *t, enum telemetry_item kind);
 
 struct flow_entry *telemetry_flow_at(const struct telemetry *t, uint32_t i);
-/* The nodes of a flow's path, none: not known; room for PATH_NODES_MAX. */
+/* The nodes of a flow's path, in room for PATH_NODES_MAX; none: not known. */
 struct nodes telemetry_flow_path(const struct telemetry *t,
 				 struct flow_entry *f, uint64_t *room);
-/* The hop key of a hop of a flow, k < f->kept; NULL: not known. of: its
- * metrics. */
+/* The hop key of hop k < f->kept of a flow; NULL: not known. Sets of[] to the
+ * hop's metrics. */
 const struct hop_key *telemetry_flow_hop(const struct telemetry *t,
 					 struct flow_entry *f, unsigned k,
 					 const struct meter *of[METRIC_OF_HOP]);
 
 const struct node *telemetry_node_at(const struct telemetry *t, uint32_t i);
-/* Of all packets that told the metric there; NULL: none. */
+/* The distribution of a metric of a node over all packets; NULL: none. */
 const struct dist *telemetry_node_dist(const struct telemetry *t,
 				       const struct node *n, enum metric m);
 
 const struct port_state *telemetry_port_at(const struct telemetry *t,
 					   uint32_t i);
 
-/* Of latencies from end to end; NULL: nobody told them. */
 struct telemetry_path {
 	struct nodes nodes;
 	bool loop;
-	const struct dist *latency;
+	const struct dist *latency; /* from end to end; NULL: not reported */
 };
 
 bool telemetry_path_at(const struct telemetry *t, uint32_t i,
