@@ -35,7 +35,7 @@ struct roce {
 	uint8_t tos, ttl;
 	/* BTH */
 	uint8_t opcode; /* enum roce_opcode */
-	uint8_t pad;	/* PadCount 0..3; roce_encode() finds it itself */
+	uint8_t pad;	/* PadCount 0..3; roce_encode() computes it */
 	uint8_t tver;
 	bool solicited, migreq, ack_req;
 	uint16_t pkey;
@@ -61,7 +61,7 @@ const char *roce_opcode_name(uint8_t opcode);
 /*
  * Decodes a frame of len bytes and checks its iCRC (out->icrc_ok; a wrong one
  * is the caller's to refuse). Returns 0; -ENOTSUP: not UDP to port 4791, or an
- * opcode that is not listed above; -EBADMSG: malformed or cut short; -EBADE: a
+ * opcode not in enum roce_opcode; -EBADMSG: malformed or cut short; -EBADE: a
  * wrong IPv4 header or UDP checksum. Bytes behind the IP length are ignored.
  * Left to the caller: pad, tver, pkey, and whether dma_len is len.
  */
@@ -74,8 +74,8 @@ int roce_decode(struct roce *out, const uint8_t *frame, size_t len);
  */
 int roce_encode(uint8_t *buf, size_t cap, const struct roce *r);
 
-/* The UDP source port of a queue pair's packets: some entropy for the paths of
- * a fabric, as NICs do. */
+/* The UDP source port of a queue pair's packets: entropy for ECMP, as of a NIC.
+ */
 static inline uint16_t roce_src_port(uint32_t qpn)
 {
 	return (uint16_t)(0xc000 | (qpn & 0x3fff));

@@ -17,7 +17,7 @@
 #include "net/roce.h"
 
 enum {
-	TEMPLATES = 16, /* of a table, by opcode and length */
+	TEMPLATES = 16, /* cached packets of a table, by opcode and length */
 };
 
 struct roce_cached_template {
@@ -27,9 +27,8 @@ struct roce_cached_template {
 };
 
 /*
- * Requests of a queue pair that may have to be sent again, in order. They are
- * numbered as in snd.h, of which there are as many at once as the window has
- * room for: end - una <= size.
+ * Requests of a queue pair that may have to be sent again, in order, numbered
+ * as in snd.h. The window has room for `size' of them: end - una <= size.
  */
 struct requester_request {
 	struct op op; /* data points at payload */
@@ -56,8 +55,8 @@ int request_window_open(struct request_window *w, uint64_t size,
 void request_window_close(struct request_window *w);
 
 /*
- * Forgets requests that were sent, but WRITEs: the others move up. Returns how
- * many are forgotten. None counts as sent any more.
+ * Forgets atomic operations that were sent, which must not be executed twice;
+ * the rest moves up and counts as not sent. Returns how many are forgotten.
  */
 uint64_t request_window_thin(struct request_window *w);
 
@@ -89,15 +88,15 @@ struct requester {
 	uint32_t burst;	      /* requests that may be under way */
 	uint64_t clear;	      /* confirmed since the last loss */
 	uint64_t apart;	      /* confirmed between two losses, on average */
-	uint32_t since_ack;
-	unsigned probed;    /* probes while the expected PSN is unknown */
-	unsigned tries;	    /* probes since the last useful answer */
-	uint64_t gone_back; /* request of the last NAK; UINT64_MAX: none */
-	uint64_t deadline;  /* an answer is overdue then; 0: none expected */
-	uint64_t resume;    /* not to send before (RNR) */
-	uint64_t timeout;   /* ns, from the round trips measured */
-	uint64_t timed;	    /* the request whose round trip is measured, */
-	uint64_t timed_at;  /* and when it was sent; 0: none */
+	uint32_t since_ack;   /* requests since the last AckReq */
+	unsigned probed;      /* probes while the expected PSN is unknown */
+	unsigned tries;	      /* probes since the last useful answer */
+	uint64_t gone_back;   /* request of the last NAK; UINT64_MAX: none */
+	uint64_t deadline;    /* an answer is overdue then; 0: none expected */
+	uint64_t resume;      /* not to send before (RNR) */
+	uint64_t timeout;     /* ns, from the round trips measured */
+	uint64_t timed;	      /* the request whose round trip is measured, */
+	uint64_t timed_at;    /* and when it was sent; 0: none */
 	struct request_window w;
 };
 

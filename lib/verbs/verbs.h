@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * verbs.h - a collector's memory by RDMA NICs. Target: a device that writes
- * into the region while this CPU sleeps. Initiator: a host with a device, as
- * the translator or as a reader.
+ * verbs.h - a collector's memory by RDMA NICs. Target: the collector, whose
+ * device writes into the region without its CPU. Initiator: a host with a
+ * device, which writes as a translator or reads.
  *
- * Errors: 0 or -errno; f has the reason and what to do.
+ * Functions return 0 or -errno; err has the reason and what to do.
  */
 #ifndef VERBS_VERBS_H
 #define VERBS_VERBS_H
@@ -54,14 +54,14 @@ enum {
 struct verbs_target_options {
 	const char *device;
 	/*
-	 * Of this: version of IP, own address (0: the device's first
-	 * of the family), the peer's, MAC addresses (0: the device's and the
+	 * Used are its IP version, own address (0: the device's first of
+	 * that version), the peer's, MAC addresses (0: the device's and the
 	 * neighbour's), MTU (0: 1024, or what the port does).
 	 */
 	const struct ticket *at;
 	bool peer;	   /* make queue pairs for at->peer_ip */
 	unsigned receives; /* posted on each queue pair; 0: the above */
-	unsigned grace_ms; /* an old epoch's R_Keys are good for so long */
+	unsigned grace_ms; /* an old epoch's R_Keys stay valid for so long */
 	bool readable;	   /* hosts may read the region, all of it */
 	/* Something happened; text names the device. */
 	void (*warn)(void *ctx, const char *text);
@@ -94,9 +94,10 @@ int verbs_target_open(struct verbs_target **out, struct region *r,
 		      const struct verbs_target_options *o, struct error *err);
 
 /*
- * Listens for hosts, with librdmacm. Separate from verbs_target_open() because
- * the kernel takes librdmacm's commands from those credentials only that it was
- * opened with: drop privileges before. (All else stays what it was opened for.)
+ * Listens for hosts, with librdmacm. Drop privileges between
+ * verbs_target_open() and this: the kernel takes librdmacm's commands only
+ * under the credentials that it was opened with, while the open device works
+ * under any.
  */
 int verbs_target_listen(struct verbs_target *v, uint16_t port,
 			struct error *err);
@@ -177,8 +178,8 @@ struct verbs_transport_options {
 };
 
 /*
- * Connects to ADDRESS[:PORT] (a name, an IPv4 address, [IPv6]). Nothing is
- * tried again but at a rotation.
+ * Connects to ADDRESS[:PORT] (a name, an IPv4 address, [IPv6]). This first
+ * attempt is repeated only if the collector is just rotating its epoch.
  */
 int verbs_transport_open(struct transport **out, const char *address,
 			 const struct verbs_transport_options *o,
