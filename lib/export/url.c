@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* url.c - parses URLs of exports, and hands out their options. */
 #include "export/url.h"
 
 #include <errno.h>
@@ -7,8 +8,8 @@
 
 #include "base/text.h"
 
-/* %XX in place (RFC 3986, section 2.1); %m stays. False: no hexadecimal digits,
- * or a NUL. */
+/* Decodes %XX in place (RFC 3986, section 2.1), but leaves %m. False: no
+ * hexadecimal digits, or a NUL. */
 static bool decode_percent(char *text)
 {
 	char *to = text;
@@ -65,7 +66,7 @@ static int read_options(struct url *u, char *text, struct error *err)
 	return 0;
 }
 
-/* The port of one host; of several each has its own. */
+/* Splits the port off a single host; several hosts keep theirs. */
 static int read_port(struct url *u, struct error *err)
 {
 	char *behind = u->host[0] == '[' ? strchr(u->host, ']') : u->host;
@@ -83,8 +84,8 @@ static int read_port(struct url *u, struct error *err)
 	return 0;
 }
 
-/* What follows the scheme's double slash. */
-static int read_place(struct url *u, char *text, struct error *err)
+/* Reads authority and path: what follows the double slash (RFC 3986, 3.2). */
+static int read_authority(struct url *u, char *text, struct error *err)
 {
 	char *path = split_at(text, '/'), *at = strrchr(text, '@');
 
@@ -144,7 +145,7 @@ int url_read(struct url *out, const char *text, struct error *err)
 			return error_set(err, -EINVAL,
 					 "%s: no // before a host",
 					 out->scheme);
-		rc = read_place(out, rest + 2, err);
+		rc = read_authority(out, rest + 2, err);
 	}
 	make_shown(out);
 	return rc < 0 ? rc : read_options(out, options, err);

@@ -81,7 +81,7 @@ static int bytes_grow(struct row_batch *b, size_t to)
 	return 0;
 }
 
-/* Bytes are aligned for numbers of 8. */
+/* Starts at a multiple of 8 bytes, as lists are read as uint64_t. */
 static inline void set_bytes(struct row_batch *b, unsigned field, uint8_t kind,
 			     const void *data, size_t len, size_t n)
 {
@@ -213,7 +213,7 @@ void rows_close(struct rows *r)
 	if (!r)
 		return;
 	if (r->b.rows || r->own)
-		put_batch(r); /* none: a header all the same */
+		put_batch(r); /* an empty one, too: it prints a header */
 	if (r->own)
 		r->sink->close(r->sink);
 	row_batch_fini(&r->b);
