@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * int.c - dta-gen int. The truth is CSV, a row for each node of each packet,
- * the first node first; what is not asked of nodes is empty:
+ * int.c - dta-gen int. --truth is CSV, a row for each node of each packet, the
+ * first node first; fields that nodes are not asked for are empty:
  *
  *     packet,time,flow,hops,hop,node,ingress,egress,latency,queue,occupancy,
  *     ingress_time,egress_time,utilization,buffer,buffer_occupancy
@@ -20,7 +20,7 @@
 #include "int/int_profile.h"
 #include "sim/traffic.h"
 
-/* What leaves. */
+/* What is sent. */
 enum int_form {
 	FORM_MD,     /* packets with INT-MD, as the sink gets them */
 	FORM_MX,     /* packets with INT-MX */
@@ -47,7 +47,7 @@ enum {
 	INT_FRAME_MAX = 65536 + 256,
 };
 
-/* The workload's own. */
+/* The state of the workload. */
 struct int_gen {
 	struct gen *g;
 	struct int_options o;
@@ -59,12 +59,12 @@ struct int_gen {
 	struct treport_decoder reports; /* for the layouts of 0.5 */
 	struct ioam_decoder traces;
 	struct rng rng; /* of loss */
-	uint32_t cut; /* bytes that the captured packet had on the wire, too */
+	uint32_t cut;	/* bytes of the packet that the capture left out */
 	uint8_t frame[INT_FRAME_MAX], packet[INT_FRAME_MAX],
 		tunnel[INT_FRAME_MAX];
 };
 
-/* packets = carried + why not. */
+/* packets = carried + reasons why they carry no telemetry. */
 static const struct ledger_field fields[] = {
 	{"packets", offsetof(struct gen_ledger, traffic.packets), LEDGER_IN},
 	{"carried", offsetof(struct gen_ledger, reports), LEDGER_DONE},
@@ -191,7 +191,7 @@ static const struct cli cli_int = {
 	.groups = groups,
 };
 
-/* What the network says; exits where it cannot. */
+/* Chooses the layouts of metadata; exits if the version cannot have them. */
 static void choose_layouts(struct int_gen *g)
 {
 	struct int_options *o = &g->o;
@@ -240,7 +240,7 @@ static void choose_layouts(struct int_gen *g)
 				INT_BITMAP_BITS, (uint32_t)o->instructions);
 }
 
-/* Metadata of reports: what is asked for, as far as the version has it. */
+/* The reports' own metadata: --instructions, as far as the version has them. */
 static void use_own_layout(struct int_gen *g)
 {
 	const struct int_word *w = g->report_version == 1 ? g->profile.report1
@@ -374,11 +374,11 @@ enum {
 	HOPS_MAX = 255,
 };
 
-/* The hops' metadata, the last node's first, in so many bytes each, of which
- * those that are left are 0. Returns its bytes. */
-static size_t stack_of(const struct int_layout *layout,
-		       const struct inband_path *path, size_t each,
-		       uint8_t *out)
+/* Writes the hops' metadata, the last node's first, each padded with zeros to
+ * `each' bytes. Returns the length. */
+static size_t write_stack(const struct int_layout *layout,
+			  const struct inband_path *path, size_t each,
+			  uint8_t *out)
 {
 	for (unsigned i = 0; i < path->n; i++) {
 		uint8_t *to = out + (path->n - 1 - i) * each;
@@ -389,8 +389,8 @@ static size_t stack_of(const struct int_layout *layout,
 	return path->n * each;
 }
 
-/* The frame in a tunnel from the first node to the last. Returns its length, 0:
- * it is too long. */
+/* Puts a frame into a tunnel from the first node to the last. Returns the
+ * length; 0: too long. */
 static size_t tunnel_frame(struct int_gen *g, const struct inband_path *path,
 			   const uint8_t *frame, size_t len)
 {
@@ -414,7 +414,7 @@ static size_t tunnel_frame(struct int_gen *g, const struct inband_path *path,
 	return n < 0 ? 0 : (size_t)n;
 }
 
-/* The packet with INT to g->frame: its length, 0: it has no place for it. */
+/* Writes the packet with INT to g->frame. Returns its length; 0: no room. */
 static size_t packet_with_int(struct int_gen *g, const struct inband_path *path,
 			      const struct traffic_packet *p,
 			      const uint8_t *packet, size_t len)
@@ -443,7 +443,8 @@ static size_t packet_with_int(struct int_gen *g, const struct inband_path *path,
 	if (s.type == INT_TYPE_MD) {
 		if ((size_t)path->n * g->layout.len > sizeof(stack))
 			return 0;
-		s.stack_len = stack_of(&g->layout, path, g->layout.len, stack);
+		s.stack_len = write_stack(&g->layout, path, g->layout.len,
+					  stack);
 		s.stack = stack;
 		s.hops = path->n;
 		s.hops_max = (uint8_t)(g->profile.version == INT_V0_5
@@ -460,7 +461,7 @@ static size_t packet_with_int(struct int_gen *g, const struct inband_path *path,
 	return n < 0 ? 0 : (size_t)n;
 }
 
-/* A report by a node, about what is in s. */
+/* Sends a report of a node with the metadata and packet in s. */
 static bool send_report(struct int_gen *g, const struct inband_hop *by,
 			struct treport_fields *s, uint64_t ts_ns)
 {
@@ -485,7 +486,7 @@ static bool send_report(struct int_gen *g, const struct inband_hop *by,
 	return true;
 }
 
-/* By each node, with its own metadata. */
+/* Sends a report of each node, with its own metadata. */
 static bool node_reports(struct int_gen *g, const struct inband_path *path,
 			 const struct traffic_packet *p, const uint8_t *packet,
 			 size_t len)
@@ -515,13 +516,13 @@ static bool node_reports(struct int_gen *g, const struct inband_path *path,
 	return true;
 }
 
-/* An IOAM trace with room for the nodes that fill it, here or on its way. */
+/* Writes the packet with an IOAM trace, full or (--unfilled) with room. */
 static size_t packet_with_trace(struct int_gen *g,
 				const struct inband_path *path,
 				const uint8_t *packet, size_t len)
 {
 	size_t room = g->o.unfilled ? g->o.unfilled : path->n;
-	/* A snapshot says that there is none. */
+	/* Snapshots are empty ones. */
 	size_t each = g->layout.len +
 		      (g->o.instructions & IOAM_OPAQUE ? IOAM_SNAPSHOT_LEN : 0);
 	uint8_t nodes[UINT8_MAX * 4];
@@ -537,7 +538,7 @@ static size_t packet_with_trace(struct int_gen *g,
 	if (room * each / 4 > UINT8_MAX)
 		return 0;
 	if (!g->o.unfilled)
-		ask.nodes_len = stack_of(&g->layout, path, each, nodes);
+		ask.nodes_len = write_stack(&g->layout, path, each, nodes);
 	n = ioam_insert(g->frame, INT_FRAME_MAX, packet, len, &ask);
 	return n > 0 ? (size_t)n : 0;
 }
@@ -570,8 +571,8 @@ static bool int_make(struct int_gen *g, const struct inband_path *path,
 
 /* --- the truth ----------------------------------------------------------- */
 
-static void report_packet(struct int_gen *g, const struct inband_path *path,
-			  const struct traffic_packet *p)
+static void write_truth(struct int_gen *g, const struct inband_path *path,
+			const struct traffic_packet *p)
 {
 	static const uint8_t shown[] = {
 		INT_INGRESS,	 INT_EGRESS,
@@ -636,7 +637,7 @@ static void send_packet(struct workload_run *run,
 	if (++g->ctr.reports == g->o.count)
 		g->done = true;
 	if (g->truth)
-		report_packet(n, &path, p);
+		write_truth(n, &path, p);
 }
 
 const struct workload int_workload = {
