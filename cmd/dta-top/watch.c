@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* watch.c - programs, by their pages; regions, each of which is opened anew, as
- * there may be another one of its name. */
+/* watch.c - reads the pages of programs, and regions; each region is opened
+ * anew at each look, as its name may be another region's by now. */
 #include "watch.h"
 
 #include <errno.h>
@@ -19,8 +19,7 @@ enum {
 	NS_OF_S = 1000000000,
 };
 
-/* How fast something goes that was and is so much at two times of clock_ns().
- */
+/* Sets the rate of a counter that was `was' at from_ns and is `is' at to_ns. */
 static void set_speed(struct speed *s, uint64_t from_ns, uint64_t to_ns,
 		      uint64_t was, uint64_t is)
 {
@@ -39,7 +38,7 @@ static bool is_region(const char *a, const char *b)
 	return *a && !strcmp(a + (*a == '/'), b + (*b == '/'));
 }
 
-/* By its path; made, if it is new. */
+/* Finds a region by its path, or adds it. */
 static struct seen_region *find_region(struct watch *w, const char *path,
 				       const char *name)
 {
@@ -114,7 +113,7 @@ static void look_at_regions(struct watch *w)
 
 /* --- programs ------------------------------------------------------------ */
 
-/* Done at the other end, which says so. */
+/* Whether a counter counts what the other end has confirmed. */
 static bool is_confirmed(const struct ledger_counter *c)
 {
 	static const char *const names[] = {"acked", "confirmed", "completed",
@@ -177,9 +176,9 @@ static const char *find_reason(const struct program *p)
 	return worst;
 }
 
-/* What follows from its page, at the end of a look. One that stands still has
- * no known rates. */
-static void sum_up(struct program *p, uint64_t now_ns)
+/* Computes what follows from a program's page. If the program stands still, its
+ * rates are unknown. */
+static void update_program(struct program *p, uint64_t now_ns)
 {
 	uint64_t ns = now_ns > p->page.at_ns ? now_ns - p->page.at_ns : 0;
 	unsigned stages = confirmed_stages(&p->page);
@@ -197,8 +196,7 @@ static void sum_up(struct program *p, uint64_t now_ns)
 	p->reason = find_reason(p);
 }
 
-/* Whether counter i of a page is what it was in the last: programs mostly keep
- * their stages. */
+/* Whether counter i is the same one in two pages: stages seldom change. */
 static bool is_same_counter(const struct ledger_page *was,
 			    const struct ledger_page *now, unsigned i)
 {
@@ -282,7 +280,7 @@ static bool is_asked_for(const struct watch *w, const struct ledger_page *page)
 	return r;
 }
 
-static void look_at(void *ctx, const char *name)
+static void look_at_page(void *ctx, const char *name)
 {
 	struct watch *w = ctx;
 	struct ledger_owner owner;
@@ -294,7 +292,7 @@ static void look_at(void *ctx, const char *name)
 	p = *at;
 	if (p && strcmp(p->name, name) != 0)
 		p = NULL;
-	if (rc == -EAGAIN && p) /* it stopped while it wrote */
+	if (rc == -EAGAIN && p) /* it was stopped while it wrote its page */
 		p->met = true;
 	/* at_ns 0: nothing was written yet */
 	if (rc == 0 && w->scratch.at_ns && is_asked_for(w, &w->scratch))
@@ -310,7 +308,7 @@ static void look_at(void *ctx, const char *name)
 					  : strerror(-rc));
 }
 
-/* What the programs seen have stored in the regions. */
+/* Sums, for each region, the rates of the programs seen that write it. */
 static void sum_stored(struct watch *w)
 {
 	for (struct seen_region *r = w->regions; r; r = r->next) {
@@ -320,7 +318,7 @@ static void sum_stored(struct watch *w)
 		for (const struct program *p = w->programs; p; p = p->next) {
 			const struct speed *s = &p->of_total[TOTAL_DONE];
 
-			/* What is confirmed, the collector tells as its own. */
+			/* What the collector confirms, its own page counts. */
 			if (!s->known || !is_writer(&p->page, r) ||
 			    p->waiting != WATCH_UNKNOWN)
 				continue;
@@ -341,11 +339,11 @@ int watch_look(struct watch *w)
 	look_at_regions(w);
 	for (p = w->programs; p; p = p->next)
 		p->met = false;
-	rc = ledger_pages(w->dir, look_at, w);
+	rc = ledger_pages(w->dir, look_at_page, w);
 	w->at_ns = clock_ns();
 	while ((p = *at)) {
 		if (p->met) {
-			sum_up(p, w->at_ns);
+			update_program(p, w->at_ns);
 			at = &p->next;
 			continue;
 		}

@@ -37,7 +37,8 @@ struct opts {
 	unsigned n_exports;
 	const char *spool, *dta;
 	uint64_t spool_size, queue, end_ns;
-	bool drop; /* rows without room, rather than hold a file up */
+	bool drop; /* drop rows if a queue is full, even where a file can wait
+		    */
 	struct browse_options top;
 	enum row_format format;
 	bool quiet;
@@ -94,7 +95,7 @@ enum {
 	DTA_EVENTS = 9, /* table */
 };
 
-/* rows = reported + why not. */
+/* rows = reported + reasons why they were not. */
 struct dta_ledger {
 	uint64_t rows;
 	uint64_t reported;
@@ -111,15 +112,14 @@ const struct dta_ledger *dta_counters(const struct row_sink *s);
 
 /* --- top.c --- */
 
-/* --top: flows, switches, queues, links or paths, by cli/browse.h.
- */
+/* --top: shows flows, switches, queues, links or paths, by cli/browse.h. */
 struct telemetry;
 struct top;
 
 /* Exits if it cannot. */
 struct top *top_open(const struct opts *o, struct telemetry *t,
 		     struct databases *databases, struct cli_loop *loop);
-/* browse_turn(), browse_end(), which looks at databases and loop, too;
+/* As browse_turn(), browse_end() (which checks databases and loop, too) and
  * browse_close(). */
 bool top_turn(struct top *top, bool idle);
 int top_end(struct top *top);

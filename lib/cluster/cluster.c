@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* cluster.c - cluster files: the lines, and then the generations and their
- * members. They are read as strangers' files: nothing is believed unseen. */
+/* cluster.c - parses cluster files, which are untrusted input: the lines, then
+ * the generations and their members. */
 #include "cluster/cluster.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 struct reader {
 	struct ini ini;
-	unsigned header; /* of the section in hand */
+	unsigned header; /* of the current section */
 	struct cluster *c;
 	uint64_t version, seen; /* seen: fields of the section, a bit each */
 	bool mirror;
@@ -24,7 +24,7 @@ struct reader {
 
 /* --- the whole file ------------------------------------------------------- */
 
-/* Where a collector was a member last, before generation g. */
+/* The last membership of a collector before generation g. */
 static struct cluster_member *last_membership(struct cluster *c, unsigned g,
 					      uint16_t collector)
 {
@@ -108,7 +108,7 @@ static void add_member(struct cluster_generation *g, uint16_t id,
 	g->member[g->n++] = (struct cluster_member){id, epoch, UINT64_MAX};
 }
 
-/* Judges a whole file and finishes its generations. */
+/* Checks a whole file and finishes its generations. */
 static int finish(struct reader *r)
 {
 	struct error why = {""};
@@ -145,7 +145,7 @@ static int refuse_value(const struct reader *r, const char *what,
 			 value);
 }
 
-/* A text of the collector in hand. */
+/* A text of the current collector. */
 static int take_text(const struct field *field, const struct reader *r,
 		     const char *value, struct error *err)
 {
