@@ -52,8 +52,8 @@ enum {
 	/* Numbers that are remembered one by one; of 8 bits no more than FAR0
 	 * are looked back at. */
 	RECENT = 1024,
-	/* There is room for so many; one more takes the place of the one of its
-	 * set that was silent longest. */
+	/* Reporters that there is room for. One more replaces that one of its
+	 * set which was silent longest. */
 	REPORTERS = 65536,
 	REPORTERS_WAYS = 4, /* of a set */
 };
@@ -64,27 +64,28 @@ _Static_assert(REPORTERS / REPORTERS_WAYS == 1 << EXPECTED_BITS,
 /* No reporter's word: the high bits are not 0. */
 static const uint64_t no_source = UINT64_MAX;
 
-/* Its numbers, where nothing waits for one. */
+/* The numbers of a reporter that came, for counting those that are missing. */
 struct numbers {
-	uint16_t last;	    /* the one that is farthest on */
-	uint16_t suspected; /* the last from elsewhere, if `suspect' */
+	uint16_t last;	    /* the highest */
+	uint16_t suspected; /* the last one far from it, if `suspect' */
 	bool begun, suspect;
 	uint64_t came[RECENT / 64]; /* up to last */
 };
 
 struct sequence_reporter {
 	uint8_t address[16];
-	uint64_t heard;	   /* when, of its set; 0: never */
+	uint64_t heard;	   /* t->heard at its last datagram; 0: unused */
 	uint16_t last;	   /* last number in order, if a table is strict */
-	uint16_t unheeded; /* reports dropped since it was told */
+	uint16_t unheeded; /* reports dropped since the last NACK */
 	uint8_t version;   /* of IP */
-	bool narrow;	   /* of DTA/0: another one behind that address */
+	bool narrow;	   /* of DTA/0, with numbers of 8 bits; the same
+			      address may have one of DTA/1, too */
 	bool gap;	   /* a gap is open */
 	bool strict;	   /* has sent to a strict table */
 	struct numbers numbers;
 };
 
-/* Its pages come as reporters do; there are seldom many. */
+/* Memory pages are touched only as reporters come, which are seldom many. */
 struct reporters {
 	uint64_t expected[1 << EXPECTED_BITS];
 	struct sequence_reporter set[REPORTERS / REPORTERS_WAYS]
@@ -156,7 +157,7 @@ static void numbers_note(struct numbers *n, struct translate_ledger *c,
 		return;
 	}
 	if (step <= 0 || step > reach) {
-		/* from elsewhere: is it behind another such one? */
+		/* Far away: does it follow another such number? */
 		if (!n->suspect ||
 		    (uint16_t)(number - n->suspected - 1) >= reach) {
 			n->suspect = true;
@@ -175,7 +176,7 @@ static void numbers_note(struct numbers *n, struct translate_ledger *c,
 	numbers_go_on(n, c, number, counted);
 }
 
-/* All behind the last came, up to this one, in order: less than 65536. */
+/* All numbers after the last one up to this one came, in order. */
 static void numbers_follow(struct numbers *n, uint16_t last)
 {
 	if (!n->begun)
@@ -188,8 +189,8 @@ static void numbers_follow(struct numbers *n, uint16_t last)
 	n->suspect = false;
 }
 
-/* How far a number is ahead of its last one in order. Of DTA/0 they wrap at 8
- * bits. */
+/* How far a number is ahead of the last one in order. DTA/0's wrap at 8 bits.
+ */
 static int reporter_ahead(const struct sequence_reporter *rp, uint16_t number)
 {
 	return rp->narrow ? (int8_t)(number - rp->last)
@@ -210,7 +211,7 @@ unsigned reporters_set(const uint8_t *src, uint8_t version)
 	return rng_mix(a ^ rng_mix(b)) >> (64 - EXPECTED_BITS);
 }
 
-/* The place of a reporter: its own, or the one that it may have. */
+/* A reporter's entry (*own), or the entry of its set that it may replace. */
 static struct sequence_reporter *reporter_index(struct reporters *rs,
 						const uint8_t *src,
 						uint8_t version, bool narrow,
@@ -244,8 +245,8 @@ static uint64_t *expected_of(struct reporters *rs,
 	return expected_at(rs->expected, src);
 }
 
-/* What came by such a word since is made known, whoever it was from. Returns
- * the reporter's, NULL: it has none. */
+/* Notes the numbers that expected_take() has taken by a reporter's word, which
+ * another reporter may hold now. Returns the word; NULL: it has none. */
 static uint64_t *expected_catch_up(struct reporters *rs,
 				   struct sequence_reporter *rp)
 {
@@ -266,7 +267,7 @@ static uint64_t *expected_catch_up(struct reporters *rs,
 	return expected;
 }
 
-/* From now on the word tells its next number. */
+/* Makes the word expect the reporter's next number. */
 static void expected_set(const struct sequence_reporter *rp, uint64_t *expected)
 {
 	uint32_t src;
@@ -277,8 +278,7 @@ static void expected_set(const struct sequence_reporter *rp, uint64_t *expected)
 	*expected = expected_word(rp->numbers.last + 1U, src);
 }
 
-/* The reporter that sent a datagram, new if it was not known. It is the one of
- * its set that was heard last. */
+/* Finds the reporter that sent a datagram, or adds it. */
 static struct sequence_reporter *
 find_reporter(struct translator *t, const struct net_udp *u, bool *known)
 {
@@ -324,7 +324,7 @@ void sequence_note(struct translator *t, const struct table_state *l,
 		note_number(t, rp, is_counted(l), r->sequence);
 }
 
-/* So many of them, up to n, are those that are expected. */
+/* Takes n numbers at once if first is the expected one. Returns how many. */
 static unsigned expected_take(struct translator *t, uint32_t src,
 			      uint16_t first, unsigned n)
 {
@@ -381,7 +381,7 @@ check_strictly(struct translator *t, const struct table_state *l,
 	if (step != 1) {
 		t->ctr.gaps += opens;
 		rp->gap = rp->gap || opens;
-		/* the reporter is told, but of one gap not all the time */
+		/* NACK a gap, but not at every report */
 		if (opens || ++rp->unheeded >= NACK_EVERY) {
 			rp->unheeded = 0;
 			nack_send(t, u, r->table, p, rp->last, DTA_NACK_GAP);
