@@ -19,8 +19,8 @@
 enum {
 	CHUNK = 64 << 10, /* bytes of what is kept of records, at a time */
 	LAYOUT_SLOTS = 1024,
-	VIEWS = 96,	  /* of a block of messages, at most */
-	ROUNDS = 2,	  /* what is of flows, and then what is of nodes */
+	VIEWS = 96, /* of a block of messages, at most */
+	ROUNDS = 2, /* what is of flows, and then what is of nodes */
 	ARRIVALS =
 		1024, /* records of a batch that there is room for at first */
 };
