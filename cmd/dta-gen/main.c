@@ -283,12 +283,12 @@ int main(int argc, char **argv)
 			.w = s.workload,
 			.o = s.gen.work,
 			.retransmissions = &g.ctr.retransmissions,
-			.traffic = &g.ctr.traffic,
 			.emit = emit_report,
 			.ctx = &g,
 		};
 		topo_fat_tree(&g.run.topology, GEN_ARITY, (unsigned)g.o.hops);
 	}
+	g.run.traffic = &g.ctr.traffic;
 	cli_signals();
 	if (input_open(&g, &why) < 0)
 		cli_error(source_name(&g), &why);
