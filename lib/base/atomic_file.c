@@ -71,7 +71,9 @@ int atomic_file_output(struct atomic_file *a, const char *path)
 		rc = atomic_file_open(a, real ? real : path, 0666);
 	else if ((a->fd = open(path, O_WRONLY | O_CLOEXEC)) < 0)
 		rc = -errno;
-	a->real = real;
+	a->real = rc < 0 ? NULL : real;
+	if (rc < 0)
+		free(real);
 	return rc;
 }
 
