@@ -271,7 +271,7 @@ static bool take_part(void *ctx, const struct threads_batch *b)
 	if (cli_stop)
 		a->more = 0;
 	if (a->more > 0)
-		a->more = keys_share(&a->all->keys, &part->keys);
+		a->more = keys_part_fill(&a->all->keys, &part->keys);
 	return a->more > 0;
 }
 
@@ -312,7 +312,7 @@ static void show_part(void *ctx, unsigned owner, const struct threads_block *in)
 	memset(part->answers, 0, sizeof(part->answers));
 	part->impaired = 0;
 	rewind(part->out);
-	keys_join(&all->keys, &part->keys);
+	keys_part_join(&all->keys, &part->keys);
 }
 
 static struct worker *worker_open(const struct opts *o)
@@ -333,8 +333,7 @@ static struct worker *worker_open(const struct opts *o)
 		if (part->out)
 			part->rows = rows_print(part->out, o->format,
 						&part->values.schema, false);
-		if (!part->rows ||
-		    keys_share_open(&part->keys, &w->targets) < 0)
+		if (!part->rows || keys_part_open(&part->keys, &w->targets) < 0)
 			cli_fail("out of memory");
 	}
 	return w;

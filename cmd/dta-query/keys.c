@@ -20,19 +20,19 @@ void keys_open(struct keys *k, const struct keys_from *from,
 	for (unsigned i = 0; i < t->n; i++)
 		k->table[i] = t->target[i].t;
 	k->from = *from;
-	k->arg = 0;
-	k->begun = false;
+	k->next_arg = 0;
+	k->header_checked = false;
 	k->csv_at = -1;
 	k->malformed = 0;
-	k->share = false;
+	k->is_part = false;
 	k->wrong.text[0] = '\0';
 	k->n = 0;
 	if (from->file && (rc = lines_open(&k->lines, from->file)) < 0)
 		cli_fail("%s: %s", from->file, strerror(-rc));
 }
 
-/* A line or argument that is no key. The message of a share waits for
- * keys_join(). */
+/* A line or argument that is no key. The warning of a part waits for
+ * keys_part_join(). */
 static void refuse_key(struct keys *k, const char *text,
 		       const struct error *why)
 {
@@ -46,7 +46,7 @@ static void refuse_key(struct keys *k, const char *text,
 	if (asprintf(&message, "%s:%llu: '%s' %s", k->lines.path,
 		     (unsigned long long)k->lines.number, text, why->text) < 0)
 		cli_fail("out of memory");
-	if (k->share) {
+	if (k->is_part) {
 		k->message[i] = message;
 		return;
 	}
@@ -93,7 +93,7 @@ static void add_key(struct keys *k, const char *text)
 	}
 	a->target = &k->targets->target[which];
 	t = k->table[which];
-	if (loose) { /* it is shown as all others are */
+	if (loose) { /* shown in the usual spelling */
 		key_format(k->text[k->n], (enum key_type)t->key_type, a->key,
 			   t->key_len);
 		a->text = k->text[k->n];
@@ -133,17 +133,16 @@ static void add_field(struct keys *k, char *line)
 		add_key(k, field[k->csv_at]);
 }
 
-/* The first line tells what the others are: CSV, if it is a header with a field
- * named key. */
-static void read_first_line(struct keys *k)
+/* The file is CSV if its first line is a header with a field named key. */
+static void check_header(struct keys *k)
 {
 	size_t len;
-	char *line = k->begun ? NULL : lines_next(&k->lines, &len);
+	char *line = k->header_checked ? NULL : lines_next(&k->lines, &len);
 	char *field[CSV_FIELDS_MAX], copy[LINE_MAX_LEN + 1];
 
 	if (!line)
 		return;
-	k->begun = true;
+	k->header_checked = true;
 	snprintf(copy, sizeof(copy), "%s", line);
 	k->csv_at = csv_find(field, csv_split(copy, field, CSV_FIELDS_MAX),
 			     "key");
@@ -162,7 +161,7 @@ static bool next_lines(struct keys *k)
 	size_t len;
 	int rc;
 
-	read_first_line(k);
+	check_header(k);
 	while (k->n < QUERY_BATCH && !*k->wrong.text &&
 	       (line = lines_next(&k->lines, &len))) {
 		if (len && k->csv_at >= 0)
@@ -179,52 +178,54 @@ static bool next_lines(struct keys *k)
 
 bool keys_next(struct keys *k)
 {
-	bool more = k->arg < k->from.nargs && !*k->wrong.text;
+	bool more = k->next_arg < k->from.nargs && !*k->wrong.text;
 
 	k->n = 0;
 	if (k->from.file)
 		return next_lines(k);
-	while (k->arg < k->from.nargs && k->n < QUERY_BATCH && !*k->wrong.text)
-		add_key(k, k->from.args[k->arg++]);
+	while (k->next_arg < k->from.nargs && k->n < QUERY_BATCH &&
+	       !*k->wrong.text)
+		add_key(k, k->from.args[k->next_arg++]);
 	return more;
 }
 
 enum {
-	SHARE = 1 << 15, /* bytes that a thread takes at once */
+	PART_BYTES = 1 << 15, /* at most, of a file's lines */
 };
 
-int keys_share_open(struct keys *k, const struct query_targets *t)
+int keys_part_open(struct keys *k, const struct query_targets *t)
 {
 	const struct keys_from none = {0};
 
 	keys_open(k, &none, t);
-	k->share = true;
+	k->is_part = true;
 	return lines_room(&k->lines);
 }
 
-int keys_share(struct keys *of, struct keys *share)
+int keys_part_fill(struct keys *all, struct keys *part)
 {
-	share->from.file = of->from.file;
-	share->begun = true;
-	while (read_first_line(of),
-	       !of->begun || !lines_share(&of->lines, &share->lines, SHARE)) {
-		int rc = cli_stop ? 0 : lines_more(&of->lines);
+	part->from.file = all->from.file;
+	part->header_checked = true;
+	while (check_header(all),
+	       !all->header_checked ||
+		       !lines_share(&all->lines, &part->lines, PART_BYTES)) {
+		int rc = cli_stop ? 0 : lines_more(&all->lines);
 
 		if (rc <= 0 && (rc != -EINTR || cli_stop))
 			return rc;
 	}
-	share->csv_at = of->csv_at;
-	return !*of->wrong.text;
+	part->csv_at = all->csv_at;
+	return !*all->wrong.text;
 }
 
-void keys_join(struct keys *of, struct keys *share)
+void keys_part_join(struct keys *all, struct keys *part)
 {
-	for (uint64_t i = 0; i < share->malformed && i < KEYS_SHOWN; i++) {
-		if (of->malformed + i < KEYS_SHOWN)
-			cli_warn("%s", share->message[i]);
-		free(share->message[i]);
+	for (uint64_t i = 0; i < part->malformed && i < KEYS_SHOWN; i++) {
+		if (all->malformed + i < KEYS_SHOWN)
+			cli_warn("%s", part->message[i]);
+		free(part->message[i]);
 	}
-	of->malformed += share->malformed;
-	share->malformed = 0;
-	keys_check(share);
+	all->malformed += part->malformed;
+	part->malformed = 0;
+	keys_check(part);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * keys.h - the keys that are asked for: arguments, or the lines of a file, in
- * batches; each with the table that takes it. What is none is told.
+ * keys.h - reads the keys to ask for in batches, from arguments or a file, and
+ * finds the table of each. Text that is no key is counted, with a warning.
  */
 #ifndef DTA_QUERY_KEYS_H
 #define DTA_QUERY_KEYS_H
@@ -21,30 +21,30 @@ struct keys_from {
 };
 
 struct asked {
-	const char *text; /* kept until the next batch; as it was given */
+	const char *text; /* of the key, valid until the next batch */
 	const struct query_target *target;
 	uint8_t *key;
 };
 
 enum {
-	KEYS_SHOWN = 10, /* messages of lines that are no keys */
+	KEYS_SHOWN = 10, /* so many lines that are no keys get a warning */
 };
 
 struct keys {
 	const struct query_targets *targets;
-	const struct table *table[TABLE_MAX]; /* theirs */
+	const struct table *table[TABLE_MAX]; /* of the targets */
 	struct keys_from from;
-	int arg;
-	struct lines lines;
-	bool begun;	    /* its first line was looked at */
-	int csv_at;	    /* the field of its lines; -1: no CSV */
-	uint64_t malformed; /* lines or arguments that are no keys */
-	bool share;	    /* it has the messages of its first ones: */
+	int next_arg;	     /* of from.args, to be read next */
+	struct lines lines;  /* of from.file */
+	bool header_checked; /* its first line: whether it is a CSV header */
+	int csv_at;	     /* which field of a line is the key; -1: no CSV */
+	uint64_t malformed;  /* lines or arguments that are no keys */
+	bool is_part; /* warnings wait in message[] for keys_part_join() */
 	char *message[KEYS_SHOWN];
-	struct error wrong; /* why the rest is not asked for */
+	struct error wrong; /* for keys_check(): why reading ended early */
 	size_t n;
 	struct asked asked[QUERY_BATCH];
-	char text[QUERY_BATCH][KEY_TEXT_MAX]; /* of those written otherwise */
+	char text[QUERY_BATCH][KEY_TEXT_MAX]; /* of keys respelled as usual */
 	struct {
 		uint8_t headroom[CRC_HEADROOM];
 		uint8_t key[KEY_MAX];
@@ -56,15 +56,15 @@ void keys_open(struct keys *k, const struct keys_from *from,
 	       const struct query_targets *t);
 void keys_close(struct keys *k);
 
-/* How wide a column for them is: as those of the command line need; for those
- * of a file, which are not known yet, as most flows do. */
+/* The width of the column that shows keys: of the longest argument; for a file,
+ * which is not read yet, of most keys of the tables' types. */
 uint8_t keys_column(const struct keys_from *from,
 		    const struct query_targets *t);
 
 /*
- * The next batch, in k->asked[0 .. k->n): QUERY_BATCH keys, or fewer if the
- * file has to be read on for more, perhaps none. False at the end, and where
- * keys_check() has a reason. Exits if the file cannot be read.
+ * The next batch, in k->asked[0 .. k->n). It may be short or empty before the
+ * end, so that a pipe is not waited for while keys are at hand. False at the
+ * end, and if keys_check() would exit. Exits if the file cannot be read.
  */
 bool keys_next(struct keys *k);
 
@@ -73,16 +73,16 @@ bool keys_next(struct keys *k);
 void keys_check(const struct keys *k);
 
 /*
- * Threads that take the keys of a file in turn. Each has a share: keys of its
- * own, for keys_next(), filled by keys_share() from those that were opened.
- * keys_join() says what is wrong with them: for one share after the other, in
- * the order of the file.
+ * Threads share a file in parts: a part takes the next lines of the keys that
+ * were opened (all), for keys_next(). keys_part_join() adds a part's malformed
+ * lines to all, prints its warnings, and may exit as keys_check() does; parts
+ * are joined in the order of the file.
  *
- * open: for targets of its own; 0 or -ENOMEM; lines_close() of its lines ends
- * it. share: 1; 0 at the end; -errno: the file cannot be read.
+ * keys_part_open(): 0 or -ENOMEM; lines_close(&k->lines) frees a part.
+ * keys_part_fill(): 1; 0 at the end; -errno if the file cannot be read.
  */
-int keys_share_open(struct keys *k, const struct query_targets *t);
-int keys_share(struct keys *of, struct keys *share);
-void keys_join(struct keys *of, struct keys *share);
+int keys_part_open(struct keys *k, const struct query_targets *t);
+int keys_part_fill(struct keys *all, struct keys *part);
+void keys_part_join(struct keys *all, struct keys *part);
 
 #endif
