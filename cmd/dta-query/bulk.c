@@ -153,7 +153,7 @@ static void print_row(struct bulk *b, const struct asked *a,
 		row_u64(b->rows, copies + 1, r->epoch);
 	row_str(b->rows, copies + 2, r->source);
 	row_str(b->rows, copies + 3, a->target->t->name);
-	row_write(b->rows);
+	row_end_or_exit(b->rows);
 }
 
 static void print_batch(struct bulk *b)
@@ -229,7 +229,7 @@ static void sum_row(struct bulk *b, uint64_t malformed)
 	}
 	row_u64(b->rows, 0, asked);
 	row_u64(b->rows, 2 + QUERY_UNREADABLE, malformed);
-	row_write(b->rows);
+	row_end_or_exit(b->rows);
 }
 
 static void ask_alone(struct bulk *b, struct query_sources *p)

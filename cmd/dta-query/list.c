@@ -163,7 +163,7 @@ static void entry_rows(struct entries *e, const struct query_target *target,
 		row_str(r, values_field(&e->values, ENTRY_SOURCE),
 			e->p->source[at->source].name);
 		row_str(r, values_field(&e->values, ENTRY_TABLE), t->name);
-		row_write(r);
+		row_end_or_exit(r);
 	}
 	e->printed += n;
 }

@@ -138,7 +138,7 @@ static const struct cli_option options[] = {
 	 AT(truth), .verbs = "verify"},
 	{0, "by-age", "N",
 	 "verify: success by age, of N bins of keys, and as planned", CLI_U64,
-	 AT(by_age), .min = 1, .max = 1000, .verbs = "verify"},
+	 AT(age_bins), .min = 1, .max = 1000, .verbs = "verify"},
 	{'i', "interactive", NULL, "a shell", CLI_FLAG, AT(interactive)},
 	{0},
 };

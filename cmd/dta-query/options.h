@@ -3,8 +3,8 @@
  * options.h - what a command of dta-query asks for: from the command line, or
  * from a line of the interactive shell.
  */
-#ifndef QUERY_OPTIONS_H
-#define QUERY_OPTIONS_H
+#ifndef DTA_QUERY_OPTIONS_H
+#define DTA_QUERY_OPTIONS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,40 +33,40 @@ enum verb {
 
 struct opts {
 	enum verb verb;
-	struct query_sources_options from; /* .snapshot is: */
+	struct query_sources_options from; /* .snapshot points to the next */
 	const char *snapshot[QUERY_SNAPSHOTS_MAX];
 	const char *table; /* name or id; NULL: by kind and key */
 	struct keys_from keys;
 	const char *truth;	/* a file, "-" for stdin */
 	struct query_rule rule; /* copies 0: the default */
 	enum row_format format;
-	struct show show; /* --as; n 0: what layouts say */
+	struct show show; /* of --as; n is 0 if it is not given */
 	bool interactive, quiet, summary;
-	bool follow, last_given; /* list */
+	bool follow, last_given; /* of subcommand list */
 	uint64_t last;
-	uint64_t by_age; /* verify: bins; 0: not */
-	uint64_t cores;	 /* 0: one */
-	bool in_shell;	 /* a command of the shell */
+	uint64_t age_bins; /* of verify --by-age; 0: not given */
+	uint64_t cores;	   /* worker threads; 0: one */
+	bool in_shell;	   /* a command of the shell */
 };
 
 struct verb_row {
-	const char *name, *args, *help; /* as the shell tells them */
+	const char *name, *args, *help; /* as the shell's help shows them */
 	bool keyed;
-	int kind; /* of the tables whose keys it asks for; 0: it does not */
+	int kind; /* of tables whose keys it asks for; 0: of all, or none */
 	int (*run)(const struct opts *o, struct query_sources *p);
 };
 
 extern const struct verb_row verb_rows[VERBS];
 extern const struct cli cli;
 
-/* How values are shown: --as, or NULL. */
+/* How --as shows values; NULL: as the layout of the table says. */
 static inline const struct show *opts_show(const struct opts *o)
 {
 	return o->show.n ? &o->show : NULL;
 }
 
-/* Ends a row; exits where stdout takes no more. */
-static inline void row_write(struct rows *r)
+/* Exits if stdout cannot be written. */
+static inline void row_end_or_exit(struct rows *r)
 {
 	int rc = row_end(r);
 
@@ -75,8 +75,8 @@ static inline void row_write(struct rows *r)
 }
 
 /*
- * Reads options, before and behind the subcommand, over what *o holds (the
- * defaults; in the shell those of its start). Exits on misuse.
+ * Reads options, before and behind the subcommand, over those that *o holds:
+ * the defaults, or in the shell what it was started with. Exits on misuse.
  */
 void options_read(struct opts *o, int argc, char **argv);
 

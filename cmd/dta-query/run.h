@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* run.h - the subcommands, and what they share. */
-#ifndef QUERY_RUN_H
-#define QUERY_RUN_H
+#ifndef DTA_QUERY_RUN_H
+#define DTA_QUERY_RUN_H
 
 #include "options.h"
 

@@ -3,8 +3,8 @@
  * values.h - the columns of values in rows: one for each part of a value, as
  * --as or the layouts of the tables say.
  */
-#ifndef QUERY_VALUES_H
-#define QUERY_VALUES_H
+#ifndef DTA_QUERY_VALUES_H
+#define DTA_QUERY_VALUES_H
 
 #include "query/sources.h"
 #include "query/show.h"

@@ -84,7 +84,7 @@ static void score_row(struct rows *r, const struct table *t,
 	row_u64(r, INCOMPLETE, s->incomplete);
 	row_u64(r, TOO_LONG, s->too_long);
 	row_u64(r, OVERWRITTEN, s->overwritten);
-	row_write(r);
+	row_end_or_exit(r);
 }
 
 /* --by-age: keys of some ages. */
@@ -133,8 +133,8 @@ static void age_open(struct by_age *a, const struct truth_table *tt,
 		.pass = query_pass(t),
 		.n = tt->keys.n,
 		.key = calloc(tt->keys.n + 1, sizeof(*a->key)),
-		.bins = (unsigned)o->by_age,
-		.bin = calloc(o->by_age, sizeof(*a->bin)),
+		.bins = (unsigned)o->age_bins,
+		.bin = calloc(o->age_bins, sizeof(*a->bin)),
 	};
 	if (!a->bin || !a->key)
 		cli_fail("out of memory");
@@ -195,7 +195,7 @@ static void bin_row(struct rows *r, const struct by_age *a, unsigned i,
 			(double)b->score.verdict[VERDICT_RIGHT] / asked);
 	if (b->score.asked && alone)
 		row_f64(r, AGE_PLANNED, b->planned / asked);
-	row_write(r);
+	row_end_or_exit(r);
 }
 
 /* A table under verification. */
@@ -406,7 +406,7 @@ static void verify_table(struct verifying *w, const struct opts *o,
 	free(c.buf.bytes);
 	if (t->kind == TABLE_APPEND)
 		return;
-	w->aged = o->by_age && !table_counts(t);
+	w->aged = o->age_bins && !table_counts(t);
 	if (w->aged)
 		age_open(&w->ages, w->truth, o);
 	for (unsigned n = 1; n <= HASH_COPIES && !cli_stop; n++)
@@ -423,7 +423,7 @@ static void verify_table(struct verifying *w, const struct opts *o,
 static void verify_all(struct query_sources *p, const struct opts *o,
 		       const struct truth *truth, struct truth_score *total)
 {
-	struct rows *r = cli_rows(o->format, o->by_age ? &bins : &verdicts);
+	struct rows *r = cli_rows(o->format, o->age_bins ? &bins : &verdicts);
 
 	if (!r)
 		cli_fail("out of memory");
@@ -438,7 +438,7 @@ static void verify_all(struct query_sources *p, const struct opts *o,
 		query_target_of(&w.target, p, t);
 		verify_table(&w, o, r);
 		sources_check(p);
-		if (!o->by_age)
+		if (!o->age_bins)
 			score_row(r, t, &w.score);
 		truth_score_add(total, &w.score);
 	}

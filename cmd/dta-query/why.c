@@ -180,7 +180,7 @@ static void put_row(struct why *w, const struct asked *a,
 	row_u64(w->rows, EPOCH, at->epoch);
 	row_str(w->rows, SOURCE, w->p->source[at->source].name);
 	row_str(w->rows, TABLE, t->name);
-	row_write(w->rows);
+	row_end_or_exit(w->rows);
 }
 
 /* Inspects the key's units in one epoch. */
