@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * prometheus.c - what Prometheus asks for: GET /metrics, and /healthz for
- * what watches the program: 200 "ok", or 503 and why not. By libmicrohttpd.
+ * prometheus.c - answers Prometheus's GET /metrics, and GET /healthz for health
+ * checks: 200 "ok", or 503 and what is wrong. By libmicrohttpd.
  *
- *	series=N	at most, rows of others are refused; 10000
- *	expire=TIME	of a series without rows; 5m, 0: never
+ *	series=N	rows of more series than N are refused; 10000
+ *	expire=TIME	a series without rows is forgotten; 5m, 0: never
  *	row_counts=0	leaves MEASUREMENT_rows_total out
  *
  * A field of numbers is a gauge MEASUREMENT_FIELD, with its unit at the end, in
  * base units: ns, us, ms and s become seconds; one whose name ends in _total is
- * a counter. MEASUREMENT_rows_total counts the rows themselves. Tags are
- * labels. Series are bounded: the rows of any more are refused. A series that
- * no row has come of for a while is forgotten.
+ * a counter. MEASUREMENT_rows_total counts the rows. Tags are labels.
  */
 #include <errno.h>
 #include <math.h>
@@ -27,33 +25,34 @@
 #include "row/row.h"
 
 enum {
-	COUNT_ROWS = UINT16_MAX, /* in place of a metric's field */
+	COUNT_ROWS = UINT16_MAX, /* in place of the index of a field */
 	CONNECTIONS = 64,
 	IDLE_SECONDS = 10,
 };
 
-/* One set of labels of a measurement. */
+/* One set of labels of a measurement, with the latest value of each metric:
+ * series=N counts it as one series. */
 struct labelled {
 	struct labelled *next; /* of the measurement */
-	uint64_t seen_ns;
-	const char *labels; /* node="a",port="1" */
-	double value[];	    /* by metric; NAN: none yet */
+	uint64_t seen_ns;      /* when its last row came */
+	const char *labels;    /* as exported: node="a",port="1" */
+	double value[];	       /* by metric; NAN: none yet */
 };
 
 struct metric {
-	unsigned field; /* or COUNT_ROWS */
+	unsigned field; /* its index in the schema; or COUNT_ROWS */
 	double scale;
 	bool counter;
 	char name[192];
 };
 
-/* Of a schema; it lives as long as its series: they are asked for later, too.
- */
-struct form {
-	struct form *next;
+/* The metrics of a schema, and their series. It is kept until the exporter is
+ * closed: a scrape may come long after the last row. */
+struct measurement {
+	struct measurement *next;
 	const struct schema *schema;
-	struct labelled *first;
-	void *by_labels; /* the same, of tsearch(3) */
+	struct labelled *first; /* a list of its series */
+	void *tree;		/* of the same, by labels: see tsearch(3) */
 	unsigned metrics;
 	struct metric metric[];
 };
@@ -61,16 +60,16 @@ struct form {
 struct prometheus {
 	struct MHD_Daemon *daemon;
 	const struct export_options *options;
-	uint64_t max, expire_ns, row_counts;
+	uint64_t series_max, expire_ns, row_counts;
 	struct outbuf labels, cell;
 	pthread_mutex_t lock; /* of what follows */
-	uint64_t n;	      /* series */
-	struct form *forms;
+	uint64_t series;      /* how many there are */
+	struct measurement *measurements;
 };
 
 /* clang-format off */
 static const struct field fields[] = {
-	{"series", FIELD_NUMBER, 8, offsetof(struct prometheus, max), 1,
+	{"series", FIELD_NUMBER, 8, offsetof(struct prometheus, series_max), 1,
 	 10000000},
 	{"expire", FIELD_OTHER, 0, offsetof(struct prometheus, expire_ns),
 	 .set = export_set_duration},
@@ -81,7 +80,7 @@ static const struct field fields[] = {
 /* clang-format on */
 
 static const struct prometheus defaults = {
-	.max = 10000,
+	.series_max = 10000,
 	.expire_ns = UINT64_C(300000000000),
 	.row_counts = 1,
 	.lock = PTHREAD_MUTEX_INITIALIZER,
@@ -127,67 +126,67 @@ static bool strip_suffix(char *name, const char *end)
 	return true;
 }
 
-/* MEASUREMENT_FIELD_UNIT, or with _total behind. */
-static void name_metric(struct metric *m, const struct schema *s,
+/* MEASUREMENT_FIELD_UNIT, and _total at the end of a counter. */
+static void name_metric(struct metric *metric, const struct schema *s,
 			const struct row_field *f)
 {
 	struct unit u = unit_of(f);
 	char field[64];
 
 	snprintf(field, sizeof(field), "%s", f->name);
-	m->counter = strip_suffix(field, "total");
+	metric->counter = strip_suffix(field, "total");
 	if (u.unit && strcmp(field, u.unit) != 0)
 		strip_suffix(field, u.unit);
 	if (u.name && strcmp(field, u.name) != 0)
 		strip_suffix(field, u.name);
-	m->scale = u.scale;
-	snprintf(m->name, sizeof(m->name), "%.64s_%s%s%.32s%s", s->name, field,
-		 u.name ? "_" : "", u.name ? u.name : "",
-		 m->counter ? "_total" : "");
+	metric->scale = u.scale;
+	snprintf(metric->name, sizeof(metric->name), "%.64s_%s%s%.32s%s",
+		 s->name, field, u.name ? "_" : "", u.name ? u.name : "",
+		 metric->counter ? "_total" : "");
 }
 
 static int prometheus_shape(void *shape, void *self, const struct schema *s,
 			    struct error *err)
 {
-	struct prometheus *x = self;
-	struct form *m = calloc(1,
-				sizeof(*m) + (s->n + 1) * sizeof(m->metric[0]));
-	struct metric *t;
+	struct prometheus *p = self;
+	struct measurement *m = calloc(
+		1, sizeof(*m) + (s->n + 1) * sizeof(m->metric[0]));
+	struct metric *metric;
 
 	if (!m)
 		return error_set(err, -ENOMEM, "out of memory");
-	t = m->metric;
+	metric = m->metric;
 	m->schema = s;
 	for (unsigned i = 0; i < s->n; i++) {
 		const struct row_field *f = &s->fields[i];
 
 		if (f->role == ROW_VALUE && f->type != ROW_STR &&
 		    f->type != ROW_BYTES && f->type != ROW_LIST) {
-			t->field = i;
-			name_metric(t++, s, f);
+			metric->field = i;
+			name_metric(metric++, s, f);
 		}
 	}
-	if (x->row_counts) {
-		*t = (struct metric){COUNT_ROWS, 1, true, ""};
-		snprintf(t->name, sizeof(t->name), "%.128s_rows_total",
-			 s->name);
-		t++;
+	if (p->row_counts) {
+		*metric = (struct metric){COUNT_ROWS, 1, true, ""};
+		snprintf(metric->name, sizeof(metric->name),
+			 "%.128s_rows_total", s->name);
+		metric++;
 	}
-	m->metrics = (unsigned)(t - m->metric);
-	pthread_mutex_lock(&x->lock);
-	m->next = x->forms;
-	x->forms = m;
-	pthread_mutex_unlock(&x->lock);
-	*(struct form **)shape = m;
+	m->metrics = (unsigned)(metric - m->metric);
+	pthread_mutex_lock(&p->lock);
+	m->next = p->measurements;
+	p->measurements = m;
+	pthread_mutex_unlock(&p->lock);
+	*(struct measurement **)shape = m;
 	return 0;
 }
 
-/* The row's name="value",... in x->labels. NULL: no memory. */
-static const char *labels_of(struct prometheus *x, const struct row_batch *b,
+/* The row's name="value",... in p->labels. NULL: no memory. */
+static const char *labels_of(struct prometheus *p, const struct row_batch *b,
 			     unsigned row)
 {
 	const struct row_cell *c = row_batch_cell(b, row, 0);
-	struct outbuf *o = &x->labels;
+	struct outbuf *o = &p->labels;
 	size_t n;
 
 	outbuf_cut(o, 0);
@@ -197,7 +196,7 @@ static const char *labels_of(struct prometheus *x, const struct row_batch *b,
 
 		if (f->role != ROW_TAG)
 			continue;
-		text = encode_text(&x->cell, b, &c[i], &n);
+		text = encode_text(&p->cell, b, &c[i], &n);
 		if (outbuf_len(o))
 			outbuf_char(o, ',');
 		outbuf_word(o, f->name);
@@ -208,14 +207,14 @@ static const char *labels_of(struct prometheus *x, const struct row_batch *b,
 	return outbuf_text(o, &n);
 }
 
-static int by_labels(const void *a, const void *b)
+static int compare_labels(const void *a, const void *b)
 {
 	const struct labelled *one = a, *other = b;
 
 	return strcmp(one->labels, other->labels);
 }
 
-static struct labelled *make_labelled(struct form *m, const char *labels)
+static struct labelled *make_labelled(struct measurement *m, const char *labels)
 {
 	size_t values = m->metrics * sizeof(double), len = strlen(labels) + 1;
 	struct labelled *l = calloc(1, sizeof(*l) + values + len);
@@ -225,7 +224,7 @@ static struct labelled *make_labelled(struct form *m, const char *labels)
 	for (unsigned i = 0; i < m->metrics; i++)
 		l->value[i] = m->metric[i].field == COUNT_ROWS ? 0 : NAN;
 	l->labels = memcpy((char *)l->value + values, labels, len);
-	if (!tsearch(l, &m->by_labels, by_labels)) {
+	if (!tsearch(l, &m->tree, compare_labels)) {
 		free(l);
 		return NULL;
 	}
@@ -234,10 +233,10 @@ static struct labelled *make_labelled(struct form *m, const char *labels)
 	return l;
 }
 
-/* Forgets what no row has come of since then. */
-static void forget_series(struct prometheus *x, uint64_t since_ns)
+/* Forgets the series that no row has come for since then. */
+static void forget_series(struct prometheus *p, uint64_t since_ns)
 {
-	for (struct form *m = x->forms; m; m = m->next) {
+	for (struct measurement *m = p->measurements; m; m = m->next) {
 		struct labelled **at = &m->first, *l;
 
 		while ((l = *at)) {
@@ -246,9 +245,9 @@ static void forget_series(struct prometheus *x, uint64_t since_ns)
 				continue;
 			}
 			*at = l->next;
-			tdelete(l, &m->by_labels, by_labels);
+			tdelete(l, &m->tree, compare_labels);
 			free(l);
-			x->n--;
+			p->series--;
 		}
 	}
 }
@@ -261,94 +260,94 @@ static double number_of(const struct row_cell *c)
 							 : (double)c->u64;
 }
 
-/* The latest of a row's series. lock is held. */
-static int take_row(struct prometheus *x, struct form *m,
+/* Makes the values of a row the latest of its series. lock is held. */
+static int take_row(struct prometheus *p, struct measurement *m,
 		    const struct row_batch *b, unsigned row, uint64_t now_ns)
 {
-	const struct labelled key = {.labels = labels_of(x, b, row)};
+	const struct labelled key = {.labels = labels_of(p, b, row)};
 	struct labelled **at, *l;
 
 	if (!key.labels)
 		return -ENOMEM;
-	if ((at = tfind(&key, &m->by_labels, by_labels))) {
+	if ((at = tfind(&key, &m->tree, compare_labels))) {
 		l = *at;
 	} else {
-		if (x->n >= x->max)
+		if (p->series >= p->series_max)
 			return -ENOSPC;
 		if (!(l = make_labelled(m, key.labels)))
 			return -ENOMEM;
-		x->n++;
+		p->series++;
 	}
 	l->seen_ns = now_ns;
 	for (unsigned i = 0; i < m->metrics; i++) {
-		const struct metric *t = &m->metric[i];
+		const struct metric *metric = &m->metric[i];
 		const struct row_cell *c;
 
-		if (t->field == COUNT_ROWS) {
+		if (metric->field == COUNT_ROWS) {
 			l->value[i]++;
 			continue;
 		}
-		c = row_batch_cell(b, row, t->field);
+		c = row_batch_cell(b, row, metric->field);
 		if (!encode_is_null(c))
-			l->value[i] = number_of(c) * t->scale;
+			l->value[i] = number_of(c) * metric->scale;
 	}
 	return 0;
 }
 
 static int prometheus_take(void *self, void *shape, const struct row_batch *b,
-			   struct export_tally *t, struct error *err)
+			   struct export_tally *tally, struct error *err)
 {
-	struct prometheus *x = self;
+	struct prometheus *p = self;
 	uint64_t now = clock_ns();
 
 	(void)err;
-	pthread_mutex_lock(&x->lock);
+	pthread_mutex_lock(&p->lock);
 	for (unsigned i = 0; i < b->rows; i++) {
-		int rc = take_row(x, *(struct form **)shape, b, i, now);
+		int rc = take_row(p, *(struct measurement **)shape, b, i, now);
 
-		t->written += rc == 0;
-		if (rc < 0 && !t->refused++)
-			error_set(&t->why, rc, "%s",
+		tally->written += rc == 0;
+		if (rc < 0 && !tally->refused++)
+			error_set(&tally->why, rc, "%s",
 				  rc == -ENOSPC ? "more series than series= "
 						  "allows"
 						: strerror(-rc));
 	}
-	pthread_mutex_unlock(&x->lock);
+	pthread_mutex_unlock(&p->lock);
 	return 0;
 }
 
 /* --- the endpoint: text format 0.0.4 -------------------------------------- */
 
-static void put_metric(FILE *out, const struct form *m, unsigned i)
+static void put_metric(FILE *out, const struct measurement *m, unsigned i)
 {
-	const struct metric *t = &m->metric[i];
+	const struct metric *metric = &m->metric[i];
 
-	fprintf(out, "# HELP %s ", t->name);
-	if (t->field == COUNT_ROWS)
+	fprintf(out, "# HELP %s ", metric->name);
+	if (metric->field == COUNT_ROWS)
 		fputs("Rows that came\n", out);
 	else
 		fprintf(out, "The latest %s of %s\n",
-			m->schema->fields[t->field].name, m->schema->name);
-	fprintf(out, "# TYPE %s %s\n", t->name,
-		t->counter ? "counter" : "gauge");
+			m->schema->fields[metric->field].name, m->schema->name);
+	fprintf(out, "# TYPE %s %s\n", metric->name,
+		metric->counter ? "counter" : "gauge");
 	for (const struct labelled *l = m->first; l; l = l->next)
 		if (isfinite(l->value[i]))
 			fprintf(out,
 				*l->labels ? "%s{%s} %.15g\n" : "%s%s %.15g\n",
-				t->name, l->labels, l->value[i]);
+				metric->name, l->labels, l->value[i]);
 }
 
-static void put_metrics(struct prometheus *x, FILE *out)
+static void put_metrics(struct prometheus *p, FILE *out)
 {
 	uint64_t now = clock_ns();
 
-	pthread_mutex_lock(&x->lock);
-	if (x->expire_ns && now > x->expire_ns)
-		forget_series(x, now - x->expire_ns);
-	for (const struct form *m = x->forms; m; m = m->next)
+	pthread_mutex_lock(&p->lock);
+	if (p->expire_ns && now > p->expire_ns)
+		forget_series(p, now - p->expire_ns);
+	for (const struct measurement *m = p->measurements; m; m = m->next)
 		for (unsigned i = 0; i < m->metrics; i++)
 			put_metric(out, m, i);
-	pthread_mutex_unlock(&x->lock);
+	pthread_mutex_unlock(&p->lock);
 }
 
 static unsigned put_health(const struct export_options *o, FILE *out)
@@ -365,7 +364,7 @@ static enum MHD_Result on_request(void *self, struct MHD_Connection *c,
 				  const char *version, const char *body,
 				  size_t *body_len, void **request)
 {
-	struct prometheus *x = self;
+	struct prometheus *p = self;
 	unsigned status = MHD_HTTP_OK;
 	struct MHD_Response *r;
 	enum MHD_Result rc;
@@ -381,9 +380,9 @@ static enum MHD_Result on_request(void *self, struct MHD_Connection *c,
 	if (!out)
 		return MHD_NO;
 	if (!strcmp(path, "/metrics")) {
-		put_metrics(x, out);
+		put_metrics(p, out);
 	} else if (!strcmp(path, "/healthz")) {
-		status = put_health(x->options, out);
+		status = put_health(p->options, out);
 	} else {
 		status = MHD_HTTP_NOT_FOUND;
 		fputs("/metrics or /healthz\n", out);
@@ -403,22 +402,22 @@ static enum MHD_Result on_request(void *self, struct MHD_Connection *c,
 
 static void prometheus_close(void *self)
 {
-	struct prometheus *x = self;
-	struct form *m;
+	struct prometheus *p = self;
+	struct measurement *m;
 
-	if (x->daemon)
-		MHD_stop_daemon(x->daemon);
-	forget_series(x, UINT64_MAX);
-	while ((m = x->forms)) {
-		x->forms = m->next;
+	if (p->daemon)
+		MHD_stop_daemon(p->daemon);
+	forget_series(p, UINT64_MAX);
+	while ((m = p->measurements)) {
+		p->measurements = m->next;
 		free(m);
 	}
-	free(x->labels.text);
-	free(x->cell.text);
-	free(x);
+	free(p->labels.text);
+	free(p->cell.text);
+	free(p);
 }
 
-/* No address: all. */
+/* Listens on the address in the URL; without one, on all of IPv4. */
 static int prometheus_open(void *self, struct url *u,
 			   const struct export_options *o,
 			   struct export_stop *stop, struct error *err)
@@ -428,26 +427,26 @@ static int prometheus_open(void *self, struct url *u,
 		.ai_socktype = SOCK_STREAM,
 		.ai_flags = AI_PASSIVE | AI_NUMERICHOST | AI_NUMERICSERV,
 	};
-	struct prometheus *x = self;
+	struct prometheus *p = self;
 	struct addrinfo *to;
 	char port[8];
 
 	(void)stop;
-	x->options = o;
+	p->options = o;
 	snprintf(port, sizeof(port), "%u", u->port);
 	url_bare_host(u);
 	if (getaddrinfo(*u->host ? u->host : NULL, port, &hint, &to) != 0)
 		return error_set(err, -EINVAL, "'%s' is not an address",
 				 u->host);
 	errno = 0;
-	x->daemon = MHD_start_daemon(
+	p->daemon = MHD_start_daemon(
 		MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_AUTO |
 			(to->ai_family == AF_INET6 ? MHD_USE_DUAL_STACK : 0),
-		u->port, NULL, NULL, on_request, x, MHD_OPTION_SOCK_ADDR,
+		u->port, NULL, NULL, on_request, p, MHD_OPTION_SOCK_ADDR,
 		to->ai_addr, MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS,
 		MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS, MHD_OPTION_END);
 	freeaddrinfo(to);
-	if (x->daemon)
+	if (p->daemon)
 		return 0;
 	return error_set(err, -EIO, "%s",
 			 errno ? strerror(errno)
@@ -463,7 +462,7 @@ const struct export_scheme export_prometheus = {
 	.driver =
 		{
 			.close = prometheus_close,
-			.shape_size = sizeof(struct form *),
+			.shape_size = sizeof(struct measurement *),
 			.shape = prometheus_shape,
 			.take = prometheus_take,
 		},
