@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* keytext.h - parses keys as people write them, and finds the table they fit.
- */
+/* keytext.h - parses keys as people write them; finds the table they fit. */
 #ifndef QUERY_KEYTEXT_H
 #define QUERY_KEYTEXT_H
 
