@@ -114,7 +114,7 @@ static void look_at_batch(void *ctx, const struct pkt *pkts, size_t n)
 		keylog_rx(r->keylog, pkts, n);
 	if (r->keylog && n < (size_t)r->loop.most)
 		keylog_flush(r->keylog);
-	why_look(&r->why, r->o.dta, pkts, n); /* up to the first report */
+	drop_clues_note(&r->clues, r->o.dta, pkts, n);
 }
 
 /* For a worker, in turn of taking. None where SIGHUP wants a rest between two
@@ -369,8 +369,8 @@ static int run_close(struct run *r)
 	if (nothing_stored(&end))
 		cli_fail("%s: nothing was stored: %s",
 			 r->o.read ? cli_file(r->o.read) : r->o.live.name,
-			 why_text(&probably, &r->why, &end, r->table,
-				  r->tables));
+			 drop_clues_explain(&probably, &r->clues, &end,
+					    r->table, r->tables));
 	return CLI_OK;
 }
 

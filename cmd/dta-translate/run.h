@@ -62,30 +62,29 @@ void keylog_flush(struct keylog *k);
 /* NULL is fine. Returns 0 or -errno of the file. */
 int keylog_close(struct keylog *k);
 
-/* why.c: if no valid report came, what the packets probably were. */
-
-/* Zeroed before: what was seen while no report was taken yet. */
-struct why {
+/* why.c: explains why nothing was stored, by what was seen in the packets up to
+ * the first valid report. Zero at first. */
+struct drop_clues {
 	bool nack, roce, report;
 	uint8_t version;	 /* of a packet to DTA_PORT */
 	struct dta_report first; /* if report; its key and data are gone */
 };
 
-void why_look(struct why *w, enum dta_format format, const struct pkt *pkts,
-	      size_t n);
+void drop_clues_note(struct drop_clues *c, enum dta_format format,
+		     const struct pkt *pkts, size_t n);
 
-/* What is probably wrong where all was dropped, into err (text returned); with
- * the n tables that the reports were judged by. */
-const char *why_text(struct error *err, const struct why *w,
-		     const struct translate_ledger *l,
-		     const struct table *tables, unsigned n);
+/* Sets err to what is probably wrong if all was dropped, and returns its text.
+ * tables: n, which the reports were checked against. */
+const char *drop_clues_explain(struct error *err, const struct drop_clues *c,
+			       const struct translate_ledger *l,
+			       const struct table *tables, unsigned n);
 
 struct run {
 	struct opts o;
 	struct transport *transport;
 	struct table table[TABLE_MAX]; /* the transport's, as -T changes them */
 	unsigned tables;
-	struct why why;
+	struct drop_clues clues;
 	struct keylog *keylog; /* or NULL */
 	struct translate_options t_options;
 	struct translator *t;

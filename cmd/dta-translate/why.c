@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* why.c - explains why nothing was stored, from the packets and the drops. */
 #include "run.h"
 
 #include <stdio.h>
@@ -6,40 +7,40 @@
 
 #include "net/net.h"
 
-/* A payload for DTA_PORT. */
-static void look_inside(struct why *w, enum dta_format format,
-			const struct net_udp *u)
+/* Notes what a UDP packet to DTA_PORT holds. */
+static void note_dta_payload(struct drop_clues *c, enum dta_format format,
+			     const struct net_udp *u)
 {
 	struct dta_report r;
 
 	if (u->len)
-		w->version = u->payload[0] >> 4;
+		c->version = u->payload[0] >> 4;
 	if (dta_decode(&r, format, u->payload, u->len) < 0)
 		return;
 	if (r.opcode == DTA_NACK) {
-		w->nack = true;
+		c->nack = true;
 		return;
 	}
-	w->report = true;
-	w->first = r;
+	c->report = true;
+	c->first = r;
 }
 
-void why_look(struct why *w, enum dta_format format, const struct pkt *pkts,
-	      size_t n)
+void drop_clues_note(struct drop_clues *c, enum dta_format format,
+		     const struct pkt *pkts, size_t n)
 {
-	for (size_t i = 0; i < n && !w->report; i++) {
+	for (size_t i = 0; i < n && !c->report; i++) {
 		struct net_udp u;
 
 		if (net_udp_decode(&u, pkts[i].data, pkts[i].len) < 0)
 			continue;
 		if (u.dst_port == DTA_PORT)
-			look_inside(w, format, &u);
-		w->nack = w->nack || u.dst_port == DTA_NACK_PORT;
-		w->roce = w->roce || u.dst_port == ROCE_PORT;
+			note_dta_payload(c, format, &u);
+		c->nack = c->nack || u.dst_port == DTA_NACK_PORT;
+		c->roce = c->roce || u.dst_port == ROCE_PORT;
 	}
 }
 
-/* "1 flows, 2 events" */
+/* Says that no table takes r, and lists the tables: "1 flows, 2 events". */
 static void no_table(struct error *err, const struct dta_report *r,
 		     const struct table *tables, unsigned n)
 {
@@ -62,6 +63,8 @@ static void no_table(struct error *err, const struct dta_report *r,
 			  r->table, names);
 }
 
+/* DTA/0 reports go to the first table of their kind with 4-byte keys, since
+ * they name none: see net/dta.h. */
 static const struct table *find_table(const struct dta_report *r,
 				      const struct table *tables, unsigned n)
 {
@@ -73,10 +76,11 @@ static const struct table *find_table(const struct dta_report *r,
 	return NULL;
 }
 
-const char *why_text(struct error *err, const struct why *w,
-		     const struct translate_ledger *l,
-		     const struct table *tables, unsigned n)
+const char *drop_clues_explain(struct error *err, const struct drop_clues *c,
+			       const struct translate_ledger *l,
+			       const struct table *tables, unsigned n)
 {
+	/* The drop counter that counted most is taken for the main reason. */
 	unsigned worst = ledger_worst(&translate_ledger, l);
 	const char *counter = worst < translate_ledger.n
 				      ? translate_ledger.fields[worst].name
@@ -85,23 +89,23 @@ const char *why_text(struct error *err, const struct why *w,
 
 	if (!strcmp(counter, "foreign"))
 		error_set(err, -1, "%s",
-			  w->roce ? "these are RoCEv2 packets, translated "
+			  c->roce ? "these are RoCEv2 packets, translated "
 				    "already: dta-collect carries them out"
-			  : w->nack
+			  : c->nack
 				  ? "these are NACKs, for reporters"
 				  : "no DTA report (UDP to port 40040) is in "
 				    "it; dta-gen --from makes reports of plain "
 				    "traffic, int-collect --dta of INT");
 	else if (!strcmp(counter, "bad_version"))
-		error_set(err, -1, "these reports are DTA/%u%s", w->version,
-			  w->version ? ", which is unknown"
+		error_set(err, -1, "these reports are DTA/%u%s", c->version,
+			  c->version ? ", which is unknown"
 				     : ": say --format dta0a or dta0b");
-	else if (!w->report)
+	else if (!c->report)
 		error_set(err, -1,
 			  "all are %s; dta-dump packets shows what they are",
 			  counter);
-	else if (!(t = find_table(&w->first, tables, n)))
-		no_table(err, &w->first, tables, n);
+	else if (!(t = find_table(&c->first, tables, n)))
+		no_table(err, &c->first, tables, n);
 	else
 		error_set(err, -1,
 			  "all are %s: table %u (%s) is %s, keys of %u bytes, "
@@ -109,7 +113,7 @@ const char *why_text(struct error *err, const struct why *w,
 			  "%u: another layout?",
 			  counter, t->id, t->name, table_kind_name(t->kind),
 			  t->key_len, t->value_len, t->hops,
-			  dta_opcode_name(w->first.opcode), w->first.key_len,
-			  w->first.data_len);
+			  dta_opcode_name(c->first.opcode), c->first.key_len,
+			  c->first.data_len);
 	return err->text;
 }
