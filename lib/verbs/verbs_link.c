@@ -46,7 +46,7 @@ static int look_up(struct verbs_link *l, const char *address, struct error *err)
 	if (rc)
 		return error_set(err, -EADDRNOTAVAIL, "%s: %s", address,
 				 gai_strerror(rc));
-	memcpy(&l->at, found->ai_addr, found->ai_addrlen);
+	memcpy(&l->address, found->ai_addr, found->ai_addrlen);
 	freeaddrinfo(found);
 	return 0;
 }
@@ -81,10 +81,10 @@ static void take_event(struct verbs_link *l, const struct rdma_cm_event *e)
 	switch (e->event) {
 	case RDMA_CM_EVENT_ESTABLISHED:
 	case RDMA_CM_EVENT_REJECTED:
-		l->reads = param->initiator_depth;
-		if (verbs_cm_decode(&l->there, param->private_data,
+		l->reads_max = param->initiator_depth;
+		if (verbs_cm_decode(&l->answer, param->private_data,
 				    param->private_data_len) < 0)
-			l->there = (struct verbs_cm){.error = -EPROTO};
+			l->answer = (struct verbs_cm){.error = -EPROTO};
 		break;
 	case RDMA_CM_EVENT_DISCONNECTED:
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
@@ -113,7 +113,7 @@ void verbs_link_poll(struct verbs_link *l)
  */
 static int refusal_of(const struct verbs_link *l)
 {
-	int why = l->there.error;
+	int why = l->answer.error;
 
 	return l->status == REJECT_CONSUMER && why && why != -EPROTO
 		       ? why
@@ -167,8 +167,8 @@ static int resolve_address(struct verbs_link *l)
 		l->id = NULL;
 		return rc;
 	}
-	rc = error_of(rdma_resolve_addr(l->id, NULL, (struct sockaddr *)&l->at,
-					RESOLVE_MS));
+	rc = error_of(rdma_resolve_addr(
+		l->id, NULL, (struct sockaddr *)&l->address, RESOLVE_MS));
 	if (!rc)
 		rc = wait_for(l, RDMA_CM_EVENT_ADDR_RESOLVED, 2 * RESOLVE_MS);
 	if (rc < 0)
@@ -217,7 +217,7 @@ static int ask_collector(struct verbs_link *l, uint32_t kind)
 	struct rdma_conn_param param = {
 		.private_data = data,
 		.private_data_len = sizeof(data),
-		.initiator_depth = l->reads,
+		.initiator_depth = l->reads_max,
 		.retry_count = RETRIES,
 		.rnr_retry_count = RNR_FOREVER,
 	};
@@ -229,7 +229,7 @@ static int ask_collector(struct verbs_link *l, uint32_t kind)
 	if (!rc)
 		rc = wait_for(l, RDMA_CM_EVENT_ESTABLISHED, CONNECT_MS);
 	l->up = !rc;
-	if (!rc && (l->there.error || l->there.kind != kind))
+	if (!rc && (l->answer.error || l->answer.kind != kind))
 		rc = -EPROTO;
 	return rc;
 }
@@ -256,7 +256,7 @@ static void poll_events(struct verbs_queue *q)
 void verbs_link_disconnect(struct verbs_link *l)
 {
 	struct verbs_link none = {
-		.at = l->at, .stop = l->stop, .channel = l->channel};
+		.address = l->address, .stop = l->stop, .channel = l->channel};
 
 	if (l->up) {
 		flush(l);
@@ -305,7 +305,8 @@ static int explain_error(int rc, const struct verbs_link *l, struct error *err)
 		 "no memory that may be locked: raise the limit (ulimit -l), "
 		 "or give CAP_IPC_LOCK"},
 	};
-	unsigned port = ntohs(((const struct sockaddr_in *)&l->at)->sin_port);
+	unsigned port = ntohs(
+		((const struct sockaddr_in *)&l->address)->sin_port);
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if (rc == known[i].rc)
@@ -322,10 +323,10 @@ static int check_device(struct verbs_link *l, struct error *err)
 
 	if (ibv_query_device(l->id->verbs, &a))
 		return error_set(err, -EIO, "%s does not answer", name);
-	l->adds = a.atomic_cap != IBV_ATOMIC_NONE;
-	l->reads = (uint8_t)(a.max_qp_init_rd_atom > UINT8_MAX
-				     ? UINT8_MAX
-				     : a.max_qp_init_rd_atom);
+	l->has_atomics = a.atomic_cap != IBV_ATOMIC_NONE;
+	l->reads_max = (uint8_t)(a.max_qp_init_rd_atom > UINT8_MAX
+					 ? UINT8_MAX
+					 : a.max_qp_init_rd_atom);
 	most = a.max_qp_wr < a.max_cqe ? a.max_qp_wr : a.max_cqe;
 	for (l->q.depth = VERBS_DEPTH; (int)l->q.depth > most;)
 		l->q.depth /= 2;
@@ -356,7 +357,7 @@ static int connect_as(struct verbs_link *l, uint32_t kind, struct error *err)
 		verbs_queue_init(&l->q);
 		rc = ask_collector(l, kind);
 	}
-	if (!rc && !l->reads)
+	if (!rc && !l->reads_max)
 		return error_set(err, -ENOTSUP,
 				 "the collector's device takes no READs");
 	return rc < 0 ? explain_error(rc, l, err) : 0;
@@ -413,8 +414,8 @@ int verbs_link_read(struct verbs_link *l, const struct memory_piece *p,
 	int rc = 0;
 
 	for (size_t i = 0; i < n; i++)
-		if (p[i].offset > l->there.length ||
-		    p[i].length > l->there.length - p[i].offset)
+		if (p[i].offset > l->answer.length ||
+		    p[i].length > l->answer.length - p[i].offset)
 			return error_set(err, -ERANGE, "not in the region");
 	verbs_link_poll(l);
 	if (l->q.broken || l->disconnected)
@@ -432,8 +433,8 @@ int verbs_link_read(struct verbs_link *l, const struct memory_piece *p,
 			round.part[round.n].to = (uint8_t *)p[i].to + done;
 			round.part[round.n].length = length;
 			round.part[round.n++].from = verbs_queue_read(
-				&l->q, l->there.address + p[i].offset + done,
-				l->there.rkey, length);
+				&l->q, l->answer.address + p[i].offset + done,
+				l->answer.rkey, length);
 		}
 	return finish_round(l, &round, err);
 }
@@ -467,7 +468,7 @@ int verbs_memory(struct memory **out, const char *address,
 		close_memory(l);
 		return error_about(err, rc, address, &why);
 	}
-	link.size = l->there.length;
+	link.size = l->answer.length;
 	rc = memory_of_link(out, address, &link, l->stop, &why);
 	return rc < 0 ? error_about(err, rc, address, &why) : 0;
 }

@@ -5,9 +5,9 @@
  * to completions, which knows no connection manager (verbs_queue.c).
  *
  * Work requests are numbered from 0 as they are posted (wr_id). Completions
- * come in that order. A successful one covers all requests before it; a failed
- * one only itself, and each request after it has its own (IBTA vol. 1, 10). So
- * the ledger is exact.
+ * come in that order. Each one tells that all requests before its own have
+ * succeeded; from the first failed request on, each has one of its own (IBTA
+ * vol. 1, 10). So the ledger is exact.
  */
 #ifndef VERBS_VERBS_LINK_H
 #define VERBS_VERBS_LINK_H
@@ -31,9 +31,10 @@ enum {
 	VERBS_CHAIN = 64,     /* work requests of a doorbell, at most */
 	VERBS_DEPTH = 1024,   /* of the send queue; a power of two */
 	VERBS_INLINE = 64,    /* payload bytes inside a work request */
-	VERBS_SCRATCH = 64,   /* where answers of atomics go */
+	VERBS_SCRATCH = 64,   /* all atomics' answers go here; none is read */
 	VERBS_PAYLOAD = 4096, /* of any other request: the longest operation */
-	/* Each request's place; the odd line keeps them apart in caches. */
+	/* Bytes per request. At multiples of 4096, payloads would be in the
+	 * same cache sets: a further line of 64 bytes spreads them. */
 	VERBS_SLOT = VERBS_PAYLOAD + 64,
 	VERBS_MEMORY = VERBS_SCRATCH + VERBS_DEPTH * VERBS_SLOT,
 };
@@ -41,22 +42,22 @@ enum {
 struct verbs_queue {
 	struct ibv_qp *qp;
 	struct ibv_cq *cq;
-	const struct ticket_table *at; /* of each table: address and R_Key */
+	const struct ticket_table *tables; /* their addresses and R_Keys */
 	uint32_t lkey;
 	uint32_t inline_max;
 	unsigned depth;	  /* a power of two, at least 2 * VERBS_CHAIN */
-	unsigned chained; /* made, not posted */
+	unsigned chained; /* requests made, not posted */
 	bool broken;
 	uint64_t posted, done; /* work requests ever */
 	uint8_t *memory;       /* VERBS_MEMORY bytes, registered as lkey */
-	struct verbs_transport_ledger *ctr;
+	struct verbs_transport_ledger *ctr; /* counts requests by outcome */
 	/* Called now and then while waiting; may be NULL. */
 	void (*poll_events)(struct verbs_queue *q);
 	struct ibv_send_wr wr[VERBS_CHAIN];
 	struct ibv_sge sge[VERBS_CHAIN];
 };
 
-/* All is set down to depth, and memory and ctr. */
+/* The caller has set the fields from qp to depth, memory and ctr. */
 void verbs_queue_init(struct verbs_queue *q);
 
 /*
@@ -67,9 +68,9 @@ void verbs_queue_init(struct verbs_queue *q);
 void verbs_queue_exec(struct verbs_queue *q, const struct op *ops, size_t n);
 
 /*
- * Chains a READ of length bytes, VERBS_PAYLOAD at most. Returns where they are
- * when verbs_queue_settle() has returned and the queue is not broken, until as
- * many requests as it is deep have been chained behind it.
+ * Chains a READ of length bytes, VERBS_PAYLOAD at most. Returns where the bytes
+ * will be: after verbs_queue_settle(), if the queue is not broken. They stay
+ * there while fewer than depth further requests are chained.
  */
 const uint8_t *verbs_queue_read(struct verbs_queue *q, uint64_t address,
 				uint32_t rkey, uint32_t length);
@@ -85,8 +86,8 @@ unsigned verbs_queue_reap(struct verbs_queue *q);
 void verbs_queue_settle(struct verbs_queue *q);
 
 struct verbs_link {
-	struct sockaddr_storage at; /* where the collector is */
-	const atomic_int *stop;	    /* never NULL */
+	struct sockaddr_storage address; /* of the collector */
+	const atomic_int *stop;		 /* never NULL */
 	struct rdma_event_channel *channel;
 	/* The connection, if there is one. */
 	struct rdma_cm_id *id;
@@ -96,11 +97,11 @@ struct verbs_link {
 	bool up;
 	bool disconnected; /* by the collector, or its device is gone */
 	bool closed;	   /* by us */
-	bool adds;	   /* our device has atomic operations */
+	bool has_atomics;  /* our device */
 	/* What the connection manager said last. */
 	int event, status;
-	uint8_t reads;	       /* and atomics, that may be outstanding */
-	struct verbs_cm there; /* its answer: what can be read */
+	uint8_t reads_max;	/* READs and atomics outstanding, at most */
+	struct verbs_cm answer; /* the collector's: what can be read */
 	struct verbs_queue q;
 	struct verbs_transport_ledger ctr; /* of READs */
 };
@@ -119,7 +120,8 @@ int verbs_link_connect(struct verbs_link *l, uint32_t kind, struct error *err);
 /* Takes the events that wait: the link learns that it is disconnected. */
 void verbs_link_poll(struct verbs_link *l);
 
-/* Reads pieces of what is there. -ERANGE: it is not. Others: for good. */
+/* Reads pieces of what the collector has. -ERANGE: it does not have that much.
+ * After any other error all later reads fail, too. */
 int verbs_link_read(struct verbs_link *l, const struct memory_piece *p,
 		    size_t n, struct error *err);
 

@@ -151,7 +151,7 @@ static inline uint8_t *next_slot(const struct verbs_queue *q)
 static inline void put_write(struct verbs_queue *q, struct ibv_send_wr *wr,
 			     const struct op *op)
 {
-	const struct ticket_table *at = &q->at[op->table];
+	const struct ticket_table *at = &q->tables[op->table];
 	const uint8_t *data = op->data;
 	struct verbs_transport_ledger *c = q->ctr;
 
@@ -180,7 +180,7 @@ static inline void put_write(struct verbs_queue *q, struct ibv_send_wr *wr,
 static inline void put_atomic(struct verbs_queue *q, struct ibv_send_wr *wr,
 			      const struct op *op)
 {
-	const struct ticket_table *at = &q->at[op->table];
+	const struct ticket_table *at = &q->tables[op->table];
 	uint64_t operand[2];
 
 	wr->sg_list->addr = (uintptr_t)q->memory;

@@ -89,7 +89,7 @@ report(const struct verbs_transport *v, const char *fmt, ...)
 static int read_ticket(struct verbs_link *l, struct ticket *t,
 		       struct error *err)
 {
-	size_t len = l->there.length;
+	size_t len = l->answer.length;
 	char *text = len && len <= TICKET_LENGTH_MAX ? malloc(len) : NULL;
 	struct memory_piece all = {.length = len, .to = text};
 	FILE *in = NULL;
@@ -120,7 +120,7 @@ static int check_ticket(const struct verbs_transport *v, const struct ticket *t,
 		return error_set(err, -ENOTSUP,
 				 "the collector has other tables");
 	for (unsigned i = 0; i < t->n; i++)
-		if (table_counts(&t->table[i]) && !v->link.adds)
+		if (table_counts(&t->table[i]) && !v->link.has_atomics)
 			return error_set(err, -ENOTSUP,
 					 "table %s: counters need atomics, "
 					 "which the device here does not have",
@@ -160,7 +160,7 @@ static int connect_once(struct verbs_transport *v, struct error *err)
 		return rc;
 	}
 	v->link.q.ctr = &v->ctr; /* no more READs */
-	v->link.q.at = v->ticket.at;
+	v->link.q.tables = v->ticket.at;
 	v->ctr.connections++;
 	v->generation++;
 	return 0;

@@ -111,7 +111,7 @@ static struct translator *make(const char *kind)
 	context.ops.poll_cq = give;
 	q.qp = &qp;
 	q.cq = &cq;
-	q.at = at;
+	q.tables = at;
 	q.inline_max = VERBS_INLINE;
 	q.depth = VERBS_DEPTH;
 	q.memory = memory;

@@ -40,7 +40,7 @@ static void start(void)
 	fake.registered_len = sizeof(memory);
 	q.qp = &fake.qp;
 	q.cq = &fake.cq;
-	q.at = place;
+	q.tables = place;
 	q.lkey = FAKE_LKEY;
 	q.inline_max = FAKE_INLINE;
 	q.depth = FAKE_DEPTH;

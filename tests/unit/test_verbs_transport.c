@@ -57,7 +57,7 @@ int verbs_link_connect(struct verbs_link *l, uint32_t kind, struct error *err)
 	}
 	TEST(ticket_write(&t, out) == 0);
 	fclose(out);
-	l->there.length = strlen(text);
+	l->answer.length = strlen(text);
 	l->up = true;
 	used = l;
 	return 0;
