@@ -34,7 +34,8 @@ enum {
 
 const char cli_stdout[] = "standard output";
 
-static const char *written; /* cli_written() */
+/* The "-" that means standard output; any other means standard input. */
+static const char *stdout_dash;
 
 /* Messages and ledgers, as they will be written. */
 static struct {
@@ -46,14 +47,14 @@ static struct {
 
 void cli_written(const char *dash)
 {
-	written = dash;
+	stdout_dash = dash;
 }
 
 const char *cli_file(const char *path)
 {
 	if (!path || strcmp(path, "-") != 0)
 		return path;
-	return path == written ? cli_stdout : "standard input";
+	return path == stdout_dash ? cli_stdout : "standard input";
 }
 
 /* NULL: no memory. */
@@ -91,14 +92,14 @@ static void release_held(void)
 	held.last[0] = '\0';
 }
 
-/* Threads that rows are held up in have messages, too. */
-static pthread_mutex_t alone = PTHREAD_MUTEX_INITIALIZER;
+/* Guards held and drawn: messages may come from several threads. */
+static pthread_mutex_t message_lock = PTHREAD_MUTEX_INITIALIZER;
 
 void cli_release(void)
 {
-	pthread_mutex_lock(&alone);
+	pthread_mutex_lock(&message_lock);
 	release_held();
-	pthread_mutex_unlock(&alone);
+	pthread_mutex_unlock(&message_lock);
 }
 
 /* Whether what is written to stderr would be over a screen. */
@@ -113,13 +114,13 @@ static void show_progress(const char *unit, uint64_t n, double share)
 {
 	if (!isatty(STDERR_FILENO) || is_hidden() || cli_shows_rows())
 		return;
-	pthread_mutex_lock(&alone);
+	pthread_mutex_lock(&message_lock);
 	fprintf(stderr, "\r%s: %ju %s", program, (uintmax_t)n, unit);
 	if (share > 0)
 		fprintf(stderr, ", %.0f %%", 100 * share);
 	fputs("\033[K", stderr);
 	drawn = true;
-	pthread_mutex_unlock(&alone);
+	pthread_mutex_unlock(&message_lock);
 }
 
 /* Where a ledger goes: stderr or, while a screen is on it, what is held like
@@ -127,17 +128,17 @@ static void show_progress(const char *unit, uint64_t n, double share)
 static FILE *report_to(void)
 {
 	if (!is_hidden()) {
-		pthread_mutex_lock(&alone);
+		pthread_mutex_lock(&message_lock);
 		release_held();
 		clear_line();
-		pthread_mutex_unlock(&alone);
+		pthread_mutex_unlock(&message_lock);
 		return stderr;
 	}
 	return held_to();
 }
 
-/* What a database or a file said is in it perhaps: it must not reach the
- * terminal as anything but text. */
+/* The message may quote a database or a file: control characters in it must not
+ * reach the terminal. */
 static void print_message(const char *fmt, va_list ap)
 {
 	struct outbuf o = {0};
@@ -149,7 +150,7 @@ static void print_message(const char *fmt, va_list ap)
 	for (len = strlen(text); len && strchr("\r\n", text[len - 1]); len--)
 		text[len - 1] = '\0';
 	outbuf_plain(&o, text, len, true);
-	pthread_mutex_lock(&alone);
+	pthread_mutex_lock(&message_lock);
 	if (!is_hidden()) {
 		release_held();
 		clear_line();
@@ -159,7 +160,7 @@ static void print_message(const char *fmt, va_list ap)
 	}
 	if (to)
 		fprintf(to, "%s: %.*s\n", program, (int)o.len, o.buf);
-	pthread_mutex_unlock(&alone);
+	pthread_mutex_unlock(&message_lock);
 }
 
 static bool complained; /* a message was printed and the status is not 0 */
@@ -299,7 +300,7 @@ void cli_ledger(const struct ledger *l, const void *ctr, enum row_format fmt)
 
 static volatile sig_atomic_t hangup_taken;
 
-/* THREADS_WAKE has interrupted what a thread waited for, and that is all. */
+/* For THREADS_WAKE nothing is to be done: it only interrupts system calls. */
 static void on_signal(int sig)
 {
 	if (sig == SIGUSR1)
@@ -321,7 +322,7 @@ static void on_bus(int sig)
 
 	(void)sig;
 	while (atomic_flag_test_and_set(&said))
-		pause(); /* another thread does, and ends us all */
+		pause(); /* another thread says it, and ends the process */
 	tty_close();
 	(void)!write(STDERR_FILENO, program, strlen(program));
 	(void)!write(STDERR_FILENO, text, sizeof(text) - 1);
@@ -356,9 +357,9 @@ void cli_take_hangup(void)
 /* --- the beginning and the end ------------------------------------------- */
 
 /*
- * A full disk must not pass for success. EBADF is a stdout that was closed
- * before we began; if something was written to it, fflush has said so. Of a
- * write that failed long ago the reason is lost.
+ * A full disk must not pass for success. Where stdout was closed before the
+ * program began, fclose() fails with EBADF, but fflush() has done so before if
+ * anything was written. Of an earlier failed write ferror() has no reason.
  */
 static void close_stdout(void)
 {
@@ -379,7 +380,8 @@ static void close_stdout(void)
 	_exit(CLI_FAIL);
 }
 
-/* Files opened later must not become the standard streams. */
+/* Files opened later must not become standard streams that were closed. These
+ * are opened in the wrong direction, so that their use still ends in EBADF. */
 static void hold_standard_streams(void)
 {
 	for (int fd = 0; fd < 3; fd++)
@@ -389,7 +391,7 @@ static void hold_standard_streams(void)
 
 void cli_start(const struct cli *c)
 {
-	static char buffer[1 << 16]; /* glibc makes none of a size */
+	static char buffer[1 << 16]; /* glibc ignores a size without one */
 
 	program = c->name;
 	hold_standard_streams();
@@ -461,6 +463,7 @@ const char *cli_place(const char *path)
 {
 	struct stat st;
 
+	/* To open a FIFO is to wait for its other end. */
 	return cli_stop && strcmp(path, "-") && !stat(path, &st) &&
 			       S_ISFIFO(st.st_mode)
 		       ? "/dev/null"
@@ -483,7 +486,7 @@ int cli_snk_open(struct snk **out, const char *path, struct error *err)
 
 struct drops {
 	uint64_t kernel_drops;
-	uint64_t unsent; /* falls where a link takes later what it did not */
+	uint64_t unsent; /* falls when refused packets are sent later */
 };
 
 static const struct ledger_field drop_fields[] = {
@@ -527,7 +530,7 @@ void cli_live_drops(const struct cli_live *l, const struct src *s,
 
 enum {
 	SECOND = 1000000000,
-	STEP_NS = 1000000, /* at high rates, as many at once as this long */
+	STEP_NS = 1000000, /* cli_pace() waits for so long at high rates */
 };
 
 int cli_pace(struct cli_pace *p, int max, uint64_t *wait_ns)
@@ -552,7 +555,7 @@ int cli_pace(struct cli_pace *p, int max, uint64_t *wait_ns)
 	p->sent += n;
 	if (n)
 		return (int)n;
-	/* Until the next ones are due: at high rates several. */
+	/* Wait until the next packet is due, or all of the next STEP_NS. */
 	step = p->rate * STEP_NS / SECOND;
 	at = ((double)p->sent + (step > 1 ? step - 1 : 0)) / p->rate * SECOND;
 	if (at > (double)now)
@@ -571,7 +574,7 @@ int cli_pace(struct cli_pace *p, int max, uint64_t *wait_ns)
 void cli_pace_change(struct cli_pace *p, double rate)
 {
 	uint64_t now = clock_ns();
-	double since = 0; /* the last one was due, s */
+	double since = 0; /* seconds since the last packet was due */
 
 	if (p->sent && p->rate > 0)
 		since = (double)(now - p->start_ns) / SECOND -
@@ -588,21 +591,21 @@ void cli_pace_change(struct cli_pace *p, double rate)
 /* --- the page ------------------------------------------------------------- */
 
 #define EVERY_NS UINT64_C(250000000)
-#define AGAIN_NS UINT64_C(2000000000) /* where none could be made */
+#define AGAIN_NS UINT64_C(2000000000) /* if the page cannot be made */
 
 static struct {
 	struct cli_page_about about;
-	struct ledger_writer *page;
+	struct ledger_writer *writer;
 	pid_t owner;
 	uint64_t due_ns; /* of clock_coarse_ns(); UINT64_MAX: never */
 	bool writing;
-	bool said; /* that there is none */
+	bool warned; /* that there is no page */
 	/* For the line of progress: the page's first ledger, its first counter,
 	 * and the share of the capture that was read. */
 	const struct ledger *first;
 	uint64_t n;
 	double share;
-} own = {.due_ns = UINT64_MAX};
+} page = {.due_ns = UINT64_MAX};
 
 const char *cli_page_dir(void)
 {
@@ -613,36 +616,36 @@ const char *cli_page_dir(void)
 
 void cli_page_start(const struct cli_page_about *a)
 {
-	own.about = *a;
-	own.due_ns = clock_coarse_ns() + EVERY_NS;
+	page.about = *a;
+	page.due_ns = clock_coarse_ns() + EVERY_NS;
 }
 
 /* Also where the program ends by cli_fail(). */
 static void remove_page(void)
 {
-	if (own.owner == getpid())
-		ledger_page_close(own.page);
-	own.page = NULL;
+	if (page.owner == getpid())
+		ledger_page_close(page.writer);
+	page.writer = NULL;
 }
 
 static bool make_page(void)
 {
-	const struct cli_page_about *a = &own.about;
+	const struct cli_page_about *a = &page.about;
 	const struct ledger_about about = {program, VERSION, a->region,
 					   a->input, a->output};
 	struct error err;
 
-	if (ledger_page_open(&own.page, cli_page_dir(), &about, &err) < 0) {
-		if (!a->quiet && !own.said)
+	if (ledger_page_open(&page.writer, cli_page_dir(), &about, &err) < 0) {
+		if (!a->quiet && !page.warned)
 			cli_warn("dta-top does not see this program: %s; "
 				 "it is tried again",
 				 err.text);
-		own.said = true;
+		page.warned = true;
 		return false;
 	}
-	if (!own.owner)
+	if (!page.owner)
 		atexit(remove_page);
-	own.owner = getpid();
+	page.owner = getpid();
 	return true;
 }
 
@@ -650,39 +653,40 @@ bool cli_page_begin(void)
 {
 	uint64_t now;
 
-	if (own.due_ns == UINT64_MAX || (now = clock_coarse_ns()) < own.due_ns)
+	if (page.due_ns == UINT64_MAX ||
+	    (now = clock_coarse_ns()) < page.due_ns)
 		return false;
-	if (own.page && ledger_page_is_lost(own.page))
+	if (page.writer && ledger_page_is_lost(page.writer))
 		remove_page(); /* it was removed: a new one is made */
-	if (!own.page && !make_page()) {
-		own.due_ns = now + AGAIN_NS;
+	if (!page.writer && !make_page()) {
+		page.due_ns = now + AGAIN_NS;
 		return false;
 	}
-	own.due_ns = now + EVERY_NS;
-	own.writing = true;
-	own.first = NULL;
-	own.share = 0;
-	ledger_page_begin(own.page);
+	page.due_ns = now + EVERY_NS;
+	page.writing = true;
+	page.first = NULL;
+	page.share = 0;
+	ledger_page_begin(page.writer);
 	return true;
 }
 
 void cli_page_end(void)
 {
-	ledger_page_end(own.page);
-	own.writing = false;
-	if (own.first && !own.about.quiet)
-		show_progress(own.first->unit, own.n, own.share);
+	ledger_page_end(page.writer);
+	page.writing = false;
+	if (page.first && !page.about.quiet)
+		show_progress(page.first->unit, page.n, page.share);
 }
 
 /* Between cli_page_begin() and cli_page_end(); false: it is not then. */
 static bool put_in_page(const struct ledger *l, const void *ctr)
 {
-	if (!own.writing)
+	if (!page.writing)
 		return false;
-	ledger_page_add(own.page, l, ctr);
-	if (!own.first)
-		own.n = ledger_get(l, ctr, 0);
-	own.first = own.first ? own.first : l;
+	ledger_page_add(page.writer, l, ctr);
+	if (!page.first)
+		page.n = ledger_get(l, ctr, 0);
+	page.first = page.first ? page.first : l;
 	return true;
 }
 
@@ -712,7 +716,7 @@ void cli_loop_turn(struct cli_loop *l)
 	if (l->live->name || unsent)
 		cli_interface(l->live, l->s, unsent);
 	if (src_size(l->s))
-		own.share = (double)src_done(l->s) / (double)src_size(l->s);
+		page.share = (double)src_done(l->s) / (double)src_size(l->s);
 	cli_page_end();
 }
 
@@ -729,7 +733,7 @@ int cli_loop_more(struct cli_loop *l, struct pkt *room, int max)
 	return n > 0 ? n : 0;
 }
 
-/* Until packets or others are there, or it is time for something. */
+/* Until there are packets, or l->fds() can be read, or l->due() has come. */
 static void wait_for_more(const struct cli_loop *l)
 {
 	struct pollfd p[1 + FDS_MAX] = {{src_fd(l->s), POLLIN, 0}};
@@ -753,7 +757,7 @@ int cli_loop(struct cli_loop *l, struct error *err)
 					     l->quiet};
 	int most = l->most ? l->most : PKT_BATCH, n, max, rc;
 
-	/* A pipe that falls silent must not stop the clock; a file does not. */
+	/* A silent pipe must not stop the loop's clock; files never wait. */
 	if (!l->fds && !src_size(l->s))
 		src_wait(l->s, CLI_LOOK_AROUND_MS);
 	cli_page_start(&about);
