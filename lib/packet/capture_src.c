@@ -28,10 +28,10 @@
 enum {
 	HEADROOM = 64,	      /* CRC_HEADROOM, and a cache line */
 	READ_BLOCK = 1 << 20, /* bytes asked of one read() */
-	/* Of a pipe, whose size is a READ_BLOCK: its writer has room for
-	 * more while that is worked on. */
+	/* Asked of a pipe, which holds READ_BLOCK bytes: its writer has room
+	 * to write more while these are processed. */
 	PIPE_BLOCK = READ_BLOCK / 4,
-	/* Of gzip data: what is lost in front of damage is less than that. */
+	/* Asked of gzread(), which gives nothing of a block that is damaged. */
 	GZIP_BLOCK = 1 << 16,
 	HEADER_LEN = 24, /* of a file */
 	RECORD_LEN = 16, /* of a record */
@@ -60,7 +60,7 @@ struct capture {
 	size_t block;	   /* bytes asked of one read() */
 	uint8_t *mem;	   /* HEADROOM, then a window */
 	uint8_t *map;	   /* the whole file, or NULL */
-	uint8_t *window;   /* in one of them */
+	uint8_t *window;   /* the part of mem or map that packets are in */
 	size_t head, tail; /* unread bytes of the window */
 	uint64_t read;	   /* bytes of the file */
 	uint64_t packets;
@@ -72,7 +72,7 @@ struct capture {
 	size_t raw_at, raw_end;
 	struct pcap_pkthdr *held_header;
 	const uint8_t *held; /* or NULL */
-	int ended;	     /* what libpcap has ended with, or 0 */
+	int ng_result; /* pcap_next_ex()'s when it had no packet, else 0 */
 };
 
 /* The host's number of four bytes that a file of either byte order holds. */
@@ -111,9 +111,9 @@ static ssize_t read_some(int fd, void *buf, size_t len, int wait_ms, bool first)
 
 	if ((first || wait_ms >= 0) && (n = poll(&p, 1, wait_ms)) <= 0)
 		return n < 0 ? -errno : -EAGAIN;
+	/* Another program that has it open may have made it non-blocking. */
 	while ((n = read(fd, buf, len)) < 0 && errno == EAGAIN)
-		if (poll(&p, 1, -1) <
-		    0) /* its other users made it non-blocking */
+		if (poll(&p, 1, -1) < 0)
 			return -errno;
 	return n < 0 ? -errno : n;
 }
@@ -135,7 +135,7 @@ static int gzip_error(struct capture *s, struct error *err)
 				 s->packets);
 	return error_set(err, -EBADMSG,
 			 "damaged gzip data: %s, after packet %" PRIu64,
-			 why ? why + 2 : text, /* the file's name before it */
+			 why ? why + 2 : text, /* without the file's name */
 			 s->packets);
 }
 
@@ -166,8 +166,8 @@ static ssize_t read_file(struct capture *s, uint8_t *to, size_t room,
 	return n;
 }
 
-/* What libpcap asks for, as fread() does. Within a block it is not disturbed by
- * signals. */
+/* Read function of libpcap's FILE (fopencookie(3)): the rest of raw, or a new
+ * block. A signal does not end it: libpcap cannot go on inside a block. */
 static ssize_t give_raw(void *capture, char *to, size_t room)
 {
 	struct capture *s = capture;
@@ -194,8 +194,9 @@ static ssize_t give_raw(void *capture, char *to, size_t room)
 }
 
 /*
- * Whether libpcap would find a block without waiting. Which byte order its
- * length has is libpcap's to know: a length is the smaller of the two.
+ * Whether libpcap would find a block without waiting. Only libpcap knows the
+ * byte order of its length. In the wrong one, a length below 64 KiB gets
+ * larger, so the smaller is taken. Where that is wrong, libpcap waits.
  */
 static bool is_ready(const struct capture *s)
 {
@@ -212,8 +213,8 @@ static bool is_ready(const struct capture *s)
 	return (a < b ? a : b) <= left;
 }
 
-/* More of a block that is not there yet. Returns bytes, 0: libpcap shall say
- * what is to be said, or -errno, also of a signal. */
+/* Reads on in a block that raw has a part of. Returns bytes; 0 at the end or if
+ * raw is full, where libpcap is asked all the same; or -errno, also -EINTR. */
 static ssize_t read_raw(struct capture *s, struct error *err)
 {
 	size_t left = s->raw_end - s->raw_at;
@@ -223,7 +224,7 @@ static ssize_t read_raw(struct capture *s, struct error *err)
 	s->raw_at = 0;
 	s->raw_end = left;
 	if (left == s->block)
-		return 0; /* longer than there is room for */
+		return 0;
 	n = read_file(s, s->raw + left, s->block - left, s->src.wait_ms, err);
 	s->raw_end += n > 0 ? (size_t)n : 0;
 	return n;
@@ -237,7 +238,7 @@ static ssize_t read_ng(struct capture *s, uint8_t *to, size_t room,
 	size_t have = 0, len;
 	int rc;
 
-	while (!s->held && !s->ended && !is_ready(s)) {
+	while (!s->held && !s->ng_result && !is_ready(s)) {
 		ssize_t n = read_raw(s, err);
 
 		if (n < 0)
@@ -245,12 +246,12 @@ static ssize_t read_ng(struct capture *s, uint8_t *to, size_t room,
 		if (!n)
 			break;
 	}
-	while (s->held || (!s->ended && (is_ready(s) || !have))) {
+	while (s->held || (!s->ng_result && (is_ready(s) || !have))) {
 		if (!s->held) {
 			rc = pcap_next_ex(s->ng, &s->held_header, &s->held);
 			if (rc != 1) {
 				s->held = NULL;
-				s->ended = rc;
+				s->ng_result = rc;
 				break;
 			}
 		}
@@ -269,7 +270,7 @@ static ssize_t read_ng(struct capture *s, uint8_t *to, size_t room,
 	}
 	if (have)
 		return (ssize_t)have;
-	if (s->ended == PCAP_ERROR_BREAK) /* the end */
+	if (s->ng_result == PCAP_ERROR_BREAK) /* the end */
 		return 0;
 	return error_set(err, -EBADMSG,
 			 "packet %" PRIu64 ": %s; editcap -F pcap may mend it",
@@ -308,7 +309,7 @@ static int fill_to(struct capture *s, size_t len, struct error *err)
 	return rc;
 }
 
-/* From its beginning again, by zlib. */
+/* Reads the file from its beginning again, by zlib. */
 static int begin_gzip(struct capture *s, struct error *err)
 {
 	int fd;
@@ -339,7 +340,7 @@ static int bad_link(struct error *err, uint32_t link)
 			 any ? "; capture on one interface, not on any" : "");
 }
 
-/* What was read is libpcap's, and it reads on by itself. */
+/* libpcap gets the bytes that were read, and reads on by give_raw(). */
 static int begin_ng(struct capture *s, struct error *err)
 {
 	const cookie_io_functions_t io = {.read = give_raw};
@@ -353,7 +354,7 @@ static int begin_ng(struct capture *s, struct error *err)
 			fclose(file);
 		return error_set(err, -ENOMEM, "out of memory");
 	}
-	setvbuf(file, NULL, _IONBF, 0); /* what is there, raw_at tells */
+	setvbuf(file, NULL, _IONBF, 0); /* so raw_at is where libpcap is */
 	s->raw = s->mem;
 	s->raw_at = HEADROOM;
 	s->raw_end = HEADROOM + s->tail;
@@ -403,7 +404,7 @@ static int begin_pcap(struct capture *s, struct error *err)
 	return link == LINK_ETHERNET ? 0 : bad_link(err, link);
 }
 
-/* Looks at the first bytes to tell the format. After a signal: once more. */
+/* Tells the format by the first bytes. Is called again if a signal ended it. */
 static int open_format(struct capture *s, struct error *err)
 {
 	int rc = fill_to(s, HEADER_LEN, err);
@@ -450,8 +451,8 @@ static int open_fd(struct capture *s, const char *path, struct error *err)
 	return 0;
 }
 
-/* Finds whole records. Inlined for each byte order, so that the loop tests
- * neither. Returns the number of packets, 0 for want of bytes, or -EBADMSG. */
+/* Finds whole records. Inlined for each byte order, so that the loop does not
+ * test swap. Returns packets, 0 if no record is whole, or -EBADMSG. */
 static inline int walk_as(struct capture *s, struct pkt *pkts, int max,
 			  bool swap, uint32_t unit_ns, struct error *err)
 {
@@ -493,9 +494,9 @@ static int walk(struct capture *s, struct pkt *pkts, int max, struct error *err)
 		       : walk_as(s, pkts, max, false, unit_ns, err);
 }
 
-/* Packets, the end, or what is wrong: behind packets it comes up again at the
- * next call. A batch of a file is full, unless it is the last one or longer
- * than the window. */
+/* Returns packets, 0 at the end, or -errno. An error behind packets is found
+ * again, and returned, by the next call. A batch of a file has max packets,
+ * except the last one or where they are longer than the window. */
 static int read_batch(struct capture *s, struct pkt *pkts, int max,
 		      struct error *err)
 {
@@ -533,7 +534,7 @@ static int capture_rx(struct src *src, struct pkt *pkts, int max,
 	struct capture *s = (struct capture *)src;
 	int n = read_batch(s, pkts, max, err);
 
-	/* Another worker may show how far it is. */
+	/* Another thread may read it to show progress. */
 	__atomic_store_n(&s->src.done,
 			 s->read - (s->gz || s->ng ? 0 : s->tail - s->head),
 			 __ATOMIC_RELAXED);
@@ -557,7 +558,7 @@ static void capture_close(struct src *src)
 	free(s);
 }
 
-/* From where it was read to. */
+/* The window becomes the mapped file from its first unread byte on. */
 static bool map_file(struct src *src)
 {
 	struct capture *s = (struct capture *)src;
@@ -604,7 +605,7 @@ int src_open(struct src **out, const char *path, struct error *err)
 	rc = open_fd(s, path, err);
 	if (!rc)
 		rc = open_format(s, err);
-	if (rc && rc != -EINTR) { /* src_rx() will wait on */
+	if (rc && rc != -EINTR) { /* after -EINTR src_rx() goes on */
 		src_close(&s->src);
 		return rc;
 	}
