@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * snapshot.c - what blocks there are; opens snapshots, and reads them as if
- * they were memory; checks all of one, and makes a region of it; makes them.
+ * snapshot.c - numbers a snapshot's blocks; opens snapshots and reads them like
+ * memory; verifies all of one; restores a region from one; writes them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include "region/snapshot_file.h"
 
 enum {
-	LEVEL = 1, /* of zlib: the disk is not to wait */
+	LEVEL = 1, /* zlib's fastest, so that the disk does not wait for it */
 };
 
 static const char end_magic[8] = {'D', 'T', 'A', 'S', 'E', 'N', 'D', '\n'};
@@ -116,7 +116,7 @@ static int read_index(struct snapshot *s)
 	for (uint64_t i = 0; i < s->plan.blocks; i++) {
 		struct snapshot_entry *e = &s->index[i];
 
-		/* The bytes of a block cannot be there. */
+		/* Where an entry's block cannot be, at 0 marks it damaged. */
 		if (e->packed > snapshot_place(&s->plan, i).length ||
 		    e->at < s->head.data_at || e->at > s->size ||
 		    e->packed > s->size - e->at)
@@ -125,10 +125,10 @@ static int read_index(struct snapshot *s)
 	return 0;
 }
 
-/* A region's head without its V sets: the least there can be. */
-static const size_t least = sizeof(struct snapshot_header) +
-			    sizeof(struct region_header) +
-			    sizeof(struct snapshot_trailer);
+/* The size without blocks, an index, and postcard tables' values (V sets). */
+static const size_t size_min = sizeof(struct snapshot_header) +
+			       sizeof(struct region_header) +
+			       sizeof(struct snapshot_trailer);
 
 static int set_damaged(struct error *err, const char *what)
 {
@@ -148,11 +148,11 @@ static int load_head(struct snapshot *s, struct error *err)
 				snapshot_magic, err);
 	if (rc < 0)
 		return rc;
-	if (s->size < least || read_at(s, &s->h, sizeof(s->h), at) < 0)
+	if (s->size < size_min || read_at(s, &s->h, sizeof(s->h), at) < 0)
 		return set_damaged(err, "cut short");
 	at += sizeof(s->h);
 	len = s->h.values_len;
-	if (s->head.block != SNAPSHOT_BLOCK || len > s->size - least ||
+	if (s->head.block != SNAPSHOT_BLOCK || len > s->size - size_min ||
 	    s->head.data_at != at + len)
 		return set_damaged(err, "the header is damaged");
 	s->values = malloc(len + 1);
@@ -163,7 +163,7 @@ static int load_head(struct snapshot *s, struct error *err)
 	if (snapshot_header_crc(&s->head, &s->h, s->values) != s->head.crc)
 		return set_damaged(
 			err, "the header is damaged: its checksum is wrong");
-	/* Sums are no proof of good will: the geometry is judged anew. */
+	/* A right checksum does not show that the header is well-formed. */
 	if (region_check(&s->h, UINT64_MAX, &why) < 0 ||
 	    region_check_values(&s->h, s->values, &why) < 0)
 		return error_set(err, -EBADMSG, "the region's header: %.400s",
@@ -184,7 +184,7 @@ static int load_index(struct snapshot *s, struct error *err)
 	if (read_at(s, end, sizeof(end), s->size - sizeof(end)) < 0 ||
 	    memcmp(end, end_magic, sizeof(end)) != 0 ||
 	    s->plan.blocks != h->blocks ||
-	    s->plan.blocks > (s->size - least) / sizeof(*s->index))
+	    s->plan.blocks > (s->size - size_min) / sizeof(*s->index))
 		return set_damaged(err, "cut short");
 	s->index = calloc(s->plan.blocks, sizeof(*s->index));
 	s->packed = malloc(SNAPSHOT_BLOCK);
@@ -287,7 +287,7 @@ int snapshot_block_read(struct snapshot *s, uint64_t block, uint8_t *out)
 	return rc == Z_STREAM_END && !s->z.avail_out ? 0 : -EBADMSG;
 }
 
-/* A block out of the cache, or into it. */
+/* Gives a block of the cache, read into it if it is not there. */
 static int cached_block(struct snapshot *s, uint64_t block, const uint8_t **out)
 {
 	struct snapshot_cached *c = &s->cache[block % SNAPSHOT_CACHE];
@@ -381,7 +381,7 @@ int snapshot_verify(struct snapshot *s, uint64_t *blocks, uint64_t *damaged,
 		struct snapshot_block b = {0};
 
 		rc = snapshot_block_read(s, i, room);
-		/* The header before it, which only other readers need. */
+		/* Its header, which snapshot_block_read() does without. */
 		if (!rc)
 			rc = read_at(s, &b, sizeof(b),
 				     s->index[i].at - sizeof(b));
@@ -423,12 +423,12 @@ int snapshot_restore(struct snapshot *s, const char *name,
 		     struct error *err)
 {
 	struct region_options options = *o;
-	struct layout l = {.n = s->h.tables}; /* that it was made from */
+	struct layout l = {.n = s->h.tables}; /* as the region had it */
 	struct region *r;
 	int rc;
 
 	*damaged = 0;
-	/* No fewer sets than there were: the epochs have to have room. */
+	/* No fewer epochs than the region had: all of the snapshot's fit. */
 	if (options.epochs < s->h.epochs)
 		options.epochs = s->h.epochs;
 	for (unsigned i = 0; i < l.n; i++) {
@@ -442,7 +442,7 @@ int snapshot_restore(struct snapshot *s, const char *name,
 	rc = region_make(&r, name, &l, &options, err);
 	if (rc < 0)
 		return rc;
-	/* A table's inner places must come out as they were. */
+	/* Offsets inside each table must be as they were. */
 	for (unsigned i = 0; i < l.n && !rc; i++)
 		if (l.table[i].length != r->h.table[i].length ||
 		    l.table[i].heads != r->h.table[i].heads ||
@@ -471,11 +471,11 @@ struct saving {
 	int fd;
 	uint64_t at; /* bytes written */
 	struct snapshot_entry *index;
-	uint64_t zeros; /* blocks of the run in hand, before block n */
+	uint64_t zero_blocks; /* at the end so far, not yet written */
 	z_stream z;
 	bool z_open;
-	/* A block's header and bytes; deflate may make them longer. */
-	uint8_t raw[SNAPSHOT_BLOCK];
+	uint8_t raw[SNAPSHOT_BLOCK]; /* a copy of the block */
+	/* Its header, then its bytes, deflated if that is shorter. */
 	uint8_t out[sizeof(struct snapshot_block) + SNAPSHOT_BLOCK];
 };
 
@@ -526,21 +526,23 @@ static void seal_block(struct snapshot_block *b)
 	b->crc = snapshot_block_crc(b);
 }
 
-/* The run of zero blocks that ends before block n. */
+/* Writes the run of zero blocks that ends before block n. */
 static int put_zeros(struct saving *s, uint64_t n)
 {
-	struct snapshot_block b = {.number = n - s->zeros, .count = s->zeros};
+	struct snapshot_block b = {.number = n - s->zero_blocks,
+				   .count = s->zero_blocks};
 
-	if (!s->zeros)
+	if (!s->zero_blocks)
 		return 0;
 	for (uint64_t i = b.number; i < n; i++)
 		s->index[i].at = s->at + sizeof(b);
-	s->zeros = 0;
+	s->zero_blocks = 0;
 	seal_block(&b);
 	return write_all(s, &b, sizeof(b));
 }
 
-/* Deflates raw behind the header's room; returns the bytes that are best. */
+/* Puts raw into out, behind room for the header: deflated if that is shorter,
+ * else copied. Returns the number of bytes put. */
 static uint32_t pack_block(struct saving *s, uint32_t len)
 {
 	uint8_t *to = s->out + sizeof(struct snapshot_block);
@@ -563,13 +565,14 @@ static int put_block(struct saving *s, uint64_t n)
 	struct snapshot_block b = {.number = n, .count = 1};
 	int rc;
 
-	/* A copy: the memory may change, what is summed must not. */
+	/* A copy: writers may change the region while this works on it. */
 	memcpy(s->raw, region_read(s->r, t, place.epoch) + place.offset,
 	       place.length);
+	/* A run of zero blocks is of one table. */
 	if (!place.offset && (rc = put_zeros(s, n)) < 0)
 		return rc;
 	if (!s->raw[0] && !memcmp(s->raw, s->raw + 1, place.length - 1)) {
-		s->zeros++;
+		s->zero_blocks++;
 		return 0;
 	}
 	if ((rc = put_zeros(s, n)) < 0)
@@ -618,15 +621,14 @@ static int save_epochs(struct saving *s)
 	return rc ? rc : put_index(s);
 }
 
-/* Writers may come and go while a snapshot is made: the count of slots ever
- * taken tells. */
+/* Slots that writers ever took: shows a writer that came and went meanwhile. */
 static uint64_t count_slots_taken(const struct region *r)
 {
 	return __atomic_load_n(&r->state->slots_taken, __ATOMIC_ACQUIRE);
 }
 
-/* Whether no writer is in these epochs, and none died in them. current: the
- * last one is the region's. */
+/* 0 if no writer is in these epochs, and none died in the middle of an
+ * operation. current: last is the region's current epoch. */
 static int check_writers(const struct region *r, uint64_t first, uint64_t last,
 			 bool current, struct error *err)
 {
@@ -662,7 +664,7 @@ static int save_to(int fd, const struct region *r, uint64_t first,
 {
 	struct saving *s = calloc(1, sizeof(*s));
 	uint64_t oldest = region_oldest(r), epoch = region_epoch(r);
-	bool current = last == epoch; /* when it was begun */
+	bool current = last == epoch; /* now: it may rotate later */
 	uint64_t slots_taken = count_slots_taken(r);
 	int rc;
 
