@@ -12,14 +12,14 @@
 
 _Static_assert(sizeof(((struct xdp_ports_bpf *)NULL)->rodata->ports) ==
 		       PORTS_MAX * sizeof(uint16_t),
-	       "ports.bpf.c takes as many ports");
+	       "xdp_ports.bpf.c has another PORTS_MAX");
 
 int ports_load(struct ports *p, unsigned queues, const uint16_t *port)
 {
 	struct xdp_ports_bpf *s;
 	int rc;
 
-	*p = (struct ports){-1, -1, -1};
+	*p = (struct ports){.map = -1, .prog = -1, .link = -1};
 	libbpf_set_print(NULL); /* the caller says what is wrong */
 	if (!(s = xdp_ports_bpf__open()))
 		return -errno;
@@ -27,7 +27,7 @@ int ports_load(struct ports *p, unsigned queues, const uint16_t *port)
 	rc = bpf_map__set_max_entries(s->maps.dta_sockets, queues);
 	if (!rc)
 		rc = xdp_ports_bpf__load(s);
-	if (!rc) { /* these outlive what loaded them */
+	if (!rc) { /* duplicates keep both when s is destroyed */
 		p->map = fcntl(bpf_map__fd(s->maps.dta_sockets),
 			       F_DUPFD_CLOEXEC, 0);
 		p->prog = fcntl(bpf_program__fd(s->progs.dta_take),
@@ -59,5 +59,5 @@ void ports_close(struct ports *p)
 	for (unsigned i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
-	*p = (struct ports){-1, -1, -1};
+	*p = (struct ports){.map = -1, .prog = -1, .link = -1};
 }
