@@ -34,8 +34,7 @@ enum {
 
 const char cli_stdout[] = "standard output";
 
-/* The "-" that means standard output; any other means standard input. */
-static const char *stdout_dash;
+static const char *stdout_dash; /* the "-" that means standard output */
 
 /* Messages and ledgers, as they will be written. */
 static struct {
@@ -123,8 +122,7 @@ static void show_progress(const char *unit, uint64_t n, double share)
 	pthread_mutex_unlock(&message_lock);
 }
 
-/* Where a ledger goes: stderr or, while a screen is on it, what is held like
- * messages; NULL: no memory. */
+/* For ledgers: stderr or, while a screen is on it, held. NULL: no memory. */
 static FILE *report_to(void)
 {
 	if (!is_hidden()) {

@@ -494,9 +494,9 @@ static int walk(struct capture *s, struct pkt *pkts, int max, struct error *err)
 		       : walk_as(s, pkts, max, false, unit_ns, err);
 }
 
-/* Returns packets, 0 at the end, or -errno. An error behind packets is found
- * again, and returned, by the next call. A batch of a file has max packets,
- * except the last one or where they are longer than the window. */
+/* Returns packets, 0 at the end, or -errno. An error behind packets is returned
+ * by the next call, which finds it again. A file's batch has max packets,
+ * except the last one, and where the window is too small for as many. */
 static int read_batch(struct capture *s, struct pkt *pkts, int max,
 		      struct error *err)
 {

@@ -116,7 +116,7 @@ static int read_index(struct snapshot *s)
 	for (uint64_t i = 0; i < s->plan.blocks; i++) {
 		struct snapshot_entry *e = &s->index[i];
 
-		/* Where an entry's block cannot be, at 0 marks it damaged. */
+		/* The block cannot be where its entry says: mark it damaged. */
 		if (e->packed > snapshot_place(&s->plan, i).length ||
 		    e->at < s->head.data_at || e->at > s->size ||
 		    e->packed > s->size - e->at)
@@ -475,7 +475,7 @@ struct saving {
 	z_stream z;
 	bool z_open;
 	uint8_t raw[SNAPSHOT_BLOCK]; /* a copy of the block */
-	/* Its header, then its bytes, deflated if that is shorter. */
+	/* Its header, and its bytes as they are written. */
 	uint8_t out[sizeof(struct snapshot_block) + SNAPSHOT_BLOCK];
 };
 
@@ -541,8 +541,7 @@ static int put_zeros(struct saving *s, uint64_t n)
 	return write_all(s, &b, sizeof(b));
 }
 
-/* Puts raw into out, behind room for the header: deflated if that is shorter,
- * else copied. Returns the number of bytes put. */
+/* Puts raw behind out's header, deflated if shorter. Returns the length. */
 static uint32_t pack_block(struct saving *s, uint32_t len)
 {
 	uint8_t *to = s->out + sizeof(struct snapshot_block);

@@ -33,9 +33,7 @@ enum {
 	VERBS_INLINE = 64,    /* payload bytes inside a work request */
 	VERBS_SCRATCH = 64,   /* all atomics' answers go here; none is read */
 	VERBS_PAYLOAD = 4096, /* of any other request: the longest operation */
-	/* Bytes per request. At multiples of 4096, payloads would be in the
-	 * same cache sets: a further line of 64 bytes spreads them. */
-	VERBS_SLOT = VERBS_PAYLOAD + 64,
+	VERBS_SLOT = VERBS_PAYLOAD + 64, /* 64: not all in the same cache set */
 	VERBS_MEMORY = VERBS_SCRATCH + VERBS_DEPTH * VERBS_SLOT,
 };
 
