@@ -6,10 +6,11 @@
 #include "base/clock.h"
 
 enum {
-	REAP = 16,    /* completions taken at once */
-	SPINS = 1000, /* looks at the queue before sleeping */
+	REAP = 16,    /* completions of one ibv_poll_cq() */
+	SPINS = 1000, /* polls without sleeping, before those with */
 	SLEEP_NS = 50000,
-	/* Longer than a device retries (verbs_link.c): it has died itself. */
+	/* Longer than a device retries (verbs_link.c): after it, the device
+	 * itself must have failed. */
 	GIVE_UP_MS = 15000,
 };
 
@@ -45,15 +46,15 @@ static uint64_t *counter_of(struct verbs_transport_ledger *c,
 	}
 }
 
-/* Work requests before this one are done; so is this one, or it is lost. */
+/* Work requests before that of wc have succeeded; its own has, or is lost. */
 static void note_completion(struct verbs_queue *q, const struct ibv_wc *wc)
 {
-	bool good = wc->status == IBV_WC_SUCCESS;
+	bool success = wc->status == IBV_WC_SUCCESS;
 
 	if (wc->wr_id < q->done || wc->wr_id >= q->posted)
-		return; /* none of ours */
-	q->ctr->completed += wc->wr_id - q->done + good;
-	if (!good) {
+		return; /* not a request of this queue */
+	q->ctr->completed += wc->wr_id - q->done + success;
+	if (!success) {
 		++*counter_of(q->ctr, wc->status);
 		q->broken = true;
 	}
@@ -63,23 +64,23 @@ static void note_completion(struct verbs_queue *q, const struct ibv_wc *wc)
 unsigned verbs_queue_reap(struct verbs_queue *q)
 {
 	struct ibv_wc wc[REAP];
-	unsigned all = 0;
+	unsigned taken = 0;
 	int n;
 
 	do {
 		n = ibv_poll_cq(q->cq, REAP, wc);
 		for (int i = 0; i < n; i++)
 			note_completion(q, &wc[i]);
-		all += n > 0 ? (unsigned)n : 0;
+		taken += n > 0 ? (unsigned)n : 0;
 	} while (n == REAP);
 	if (n < 0)
 		q->broken = true;
-	return all;
+	return taken;
 }
 
 /*
- * Waits for more completions. Returns false when the device gives no sign of
- * life any more: then nothing outstanding will complete.
+ * Waits for more completions. Returns false if none comes in GIVE_UP_MS: what
+ * is outstanding is counted as lost then, and the queue is broken.
  */
 static bool wait_for_completion(struct verbs_queue *q)
 {
@@ -104,8 +105,8 @@ static bool wait_for_completion(struct verbs_queue *q)
 }
 
 /*
- * Posts what is chained, and waits until a whole chain has room again. Counts
- * what cannot be posted as lost.
+ * Posts the chain, and waits until the send queue has room for another whole
+ * one. Requests that cannot be posted are counted as failed.
  */
 static void post_chain(struct verbs_queue *q)
 {
@@ -117,7 +118,7 @@ static void post_chain(struct verbs_queue *q)
 	last->send_flags |= IBV_SEND_SIGNALED;
 	q->ctr->doorbells++;
 	if (ibv_post_send(q->qp, q->wr, &bad)) {
-		/* The one that is bad, and all behind it, were not taken. */
+		/* The request at bad, and all after it, were not posted. */
 		n = bad ? (unsigned)(bad - q->wr) : 0;
 		q->ctr->failed += q->chained - n;
 		q->broken = true;
@@ -140,7 +141,7 @@ void verbs_queue_settle(struct verbs_queue *q)
 		;
 }
 
-/* The next work request's place in memory. */
+/* Where the next work request's payload goes in memory. */
 static inline uint8_t *next_slot(const struct verbs_queue *q)
 {
 	uint64_t i = (q->posted + q->chained) & (q->depth - 1);
@@ -164,7 +165,7 @@ static inline void put_write(struct verbs_queue *q, struct ibv_send_wr *wr,
 	}
 	wr->sg_list->addr = (uintptr_t)data;
 	wr->sg_list->length = op->length;
-	wr->num_sge = op->length != 0; /* to some, length 0 means 2^31 */
+	wr->num_sge = op->length != 0; /* some devices take 0 for 2^31 */
 	wr->opcode = IBV_WR_RDMA_WRITE;
 	wr->wr.rdma.remote_addr = at->address + op->offset;
 	wr->wr.rdma.rkey = at->rkey;
@@ -183,7 +184,7 @@ static inline void put_atomic(struct verbs_queue *q, struct ibv_send_wr *wr,
 	const struct ticket_table *at = &q->tables[op->table];
 	uint64_t operand[2];
 
-	wr->sg_list->addr = (uintptr_t)q->memory;
+	wr->sg_list->addr = (uintptr_t)q->memory; /* the old value: unused */
 	wr->sg_list->length = 8;
 	wr->num_sge = 1;
 	wr->send_flags = 0;
@@ -201,7 +202,7 @@ static inline void put_atomic(struct verbs_queue *q, struct ibv_send_wr *wr,
 	q->ctr->atomics++;
 }
 
-/* The next work request of the chain was made. */
+/* Appends wr[chained], which was filled in, and posts a chain that is full. */
 static inline void chain_request(struct verbs_queue *q)
 {
 	q->wr[q->chained].wr_id = q->posted + q->chained;
