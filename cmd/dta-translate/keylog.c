@@ -12,11 +12,11 @@
 #include "net/net.h"
 
 enum {
-	PLACES = 1 << 16,
+	RECENT_KEYS = 1 << 16,
 };
 
-struct place {
-	uint8_t table; /* its number + 1; 0: none was here */
+struct recent_key {
+	uint8_t table; /* the index of its table + 1; 0: empty */
 	uint8_t key[KEY_MAX];
 };
 
@@ -24,9 +24,9 @@ struct keylog {
 	FILE *out;
 	enum dta_format format;
 	const struct table *tables;
-	unsigned n;
-	int err; /* the first */
-	struct place place[PLACES];
+	unsigned n; /* tables */
+	int err;    /* the first error of out, -errno */
+	struct recent_key recent[RECENT_KEYS]; /* by hash, to skip repeats */
 };
 
 struct keylog *keylog_open(const char *path, enum dta_format format,
@@ -45,7 +45,7 @@ struct keylog *keylog_open(const char *path, enum dta_format format,
 	return k;
 }
 
-/* The number of the table that a report is for; k->n: none that has keys. */
+/* The index of the table that a report is for; k->n: none with keys. */
 static unsigned table_of(const struct keylog *k, const struct dta_report *r)
 {
 	for (unsigned i = 0; i < k->n; i++) {
@@ -63,12 +63,12 @@ static void log_key(struct keylog *k, const struct dta_report *r)
 {
 	unsigned i = table_of(k, r);
 	char text[KEY_TEXT_MAX + 1];
-	struct place *p;
+	struct recent_key *p;
 	size_t len;
 
 	if (i == k->n)
 		return;
-	p = &k->place[hash_bytes(i, r->key, r->key_len) % PLACES];
+	p = &k->recent[hash_bytes(i, r->key, r->key_len) % RECENT_KEYS];
 	if (p->table == i + 1 && !memcmp(p->key, r->key, r->key_len))
 		return;
 	p->table = (uint8_t)(i + 1);

@@ -48,8 +48,8 @@ struct opts options_read(int argc, char **argv);
 
 /*
  * keylog.c: writes the keys of reports, one a line, since memory stores only
- * their checksums. A key is written if it is not the last one in its place of a
- * small table: some keys are repeated, none is left out.
+ * their checksums. A key is skipped while it is in a small cache of recent
+ * keys: some keys are repeated, none is left out.
  */
 struct keylog;
 

@@ -10,10 +10,10 @@
  *	|Trace type 24|0|                    bit 0 is the most significant
  *	free space (type 0)|newest node|...|oldest node|
  *
- * A node's data are the fields of the set bits in their order. With bit 22 a
- * snapshot of any length follows. A field is all ones where the node does not
- * know it, save that 255 is a valid hop limit. The unit of the fraction of a
- * second is the profile's; Linux has microseconds.
+ * A node's data are the fields of the set trace type bits, in the order of the
+ * bits. If bit 22 is set, an opaque state snapshot of any length follows them.
+ * A field that the node does not know is all ones, but 255 is a valid hop
+ * limit. The profile gives the unit of a second's fraction; Linux has us.
  */
 /* clang-format on */
 #ifndef INT_IOAM_H
@@ -23,17 +23,17 @@
 #include "int/int_profile.h"
 #include "net/proto.h"
 
-/* What became of an option. */
+/* Why an option could not be decoded. */
 enum ioam_reason {
 	IOAM_OK,
-	IOAM_END,	  /* of the frame: there are no more, or were none */
+	IOAM_END,	  /* the frame has no more options */
 	IOAM_TRUNCATED,	  /* the capture ends within it */
-	IOAM_LENGTH,	  /* the option's length: beyond its header, too short
-			     for its type, no whole words */
-	IOAM_NODE_LENGTH, /* not what the trace type asks */
-	IOAM_REMAINING,	  /* more than the option has */
-	IOAM_NODES,	  /* not whole nodes, or snapshots beyond the end */
-	IOAM_TYPE,	  /* no trace: proof of transit, edge to edge, others */
+	IOAM_LENGTH,	  /* of the option: beyond its header, too short for its
+			     type, or not a multiple of 4 */
+	IOAM_NODE_LENGTH, /* is not that of the trace type's fields */
+	IOAM_REMAINING,	  /* free space longer than the option */
+	IOAM_NODES,	  /* the last node or snapshot is incomplete */
+	IOAM_TYPE,	  /* not decoded: proof of transit, edge to edge... */
 	IOAM_REASONS,
 };
 
@@ -44,49 +44,51 @@ struct ioam_decoder {
 
 void ioam_init(struct ioam_decoder *d, const struct int_profile *profile);
 
-/* What a trace type asks; fraction: as in the profile. */
+/* The field of each trace type bit; fraction: the profile's ioam_fraction. */
 void ioam_words(struct int_word words[IOAM_BITS], uint32_t fraction);
 
-/* One option. Pointers lead into the frame, save record.stack.at, which leads
- * into this struct: it must not be moved. */
+/* One option. It must not be moved: view.stack.at points into it. All other
+ * pointers point into the frame. */
 struct ioam {
-	/* ts_ns is the caller's. stack: the nodes; its layout is always there.
-	 * domain: the namespace. The flow is that of the packet in a tunnel,
-	 * if the option is in the tunnel's header; ip_len is without IOAM. */
+	/* The caller sets ts_ns. stack: the nodes, always with a layout.
+	 * domain: the namespace. If the option is in a tunnel's header, the
+	 * flow is that of the inner packet. ip_len is without IOAM. */
 	struct int_record view;
 	uint8_t type;		    /* enum ioam_type */
 	uint8_t flags;		    /* IOAM_OVERFLOW, _LOOPBACK, _ACTIVE */
-	uint8_t remaining;	    /* words that are free */
-	bool opaque;		    /* a snapshot behind each node */
-	const uint8_t *ip, *header; /* the IPv6 header, the option's header */
+	uint8_t remaining;	    /* free space, in words of 4 bytes */
+	bool opaque;		    /* each node has an opaque snapshot */
+	const uint8_t *ip, *header; /* IPv6 header; the one with the option */
 	const uint8_t *option;	    /* its first byte */
 	size_t option_len;
-	uint16_t at[IOAM_NODES_MAX]; /* record.stack.at */
+	uint16_t at[IOAM_NODES_MAX]; /* view.stack.at */
 };
 
-/* A frame that is being read. */
+/* An iterator over the IOAM options of a frame; the extension header that it
+ * has reached is the current one. */
 struct ioam_reader {
 	struct ioam_decoder *d;
 	const uint8_t *frame, *ip;
 	size_t len;
-	const uint8_t *p, *end; /* behind the header in hand; of the packet */
-	const uint8_t *header, *option, *options_end; /* within it */
-	uint8_t next; /* the next header's type; NET_PROTO_NONE: no more */
-	bool cut;     /* the header in hand is not all there */
+	const uint8_t *p, *end; /* after the current header; of the packet */
+	const uint8_t *header, *option,
+		*options_end; /* in the current header */
+	uint8_t next; /* type of the header at p; NET_PROTO_NONE: no more */
+	bool cut;     /* the current header is truncated */
 };
 
-/* Any Ethernet frame, with or without IOAM. */
+/* Starts on an Ethernet frame, with or without IOAM. */
 void ioam_begin(struct ioam_reader *r, struct ioam_decoder *d,
 		const uint8_t *frame, size_t len);
 
 /*
- * The next IOAM option. IOAM_OK: *out is it; its layout lasts as
- * int_layouts_get() says. IOAM_END; or why this one is refused, and one may go
- * on: *out is undefined then.
+ * Decodes the next IOAM option. IOAM_OK: *out is set; its layout lasts as
+ * int_layouts_get() says. IOAM_END: no more. Others: why it was not decoded;
+ * *out is undefined, and the next call goes on behind the option.
  */
 enum ioam_reason ioam_next(struct ioam_reader *r, struct ioam *out);
 
-/* The snapshot of node i, i < h->n, of a trace with snapshots: h->at. */
+/* The snapshot of node i, i < h->n, of a trace whose nodes have them. */
 struct ioam_snapshot {
 	uint32_t schema; /* IOAM_NO_SCHEMA: there is none */
 	const uint8_t *data;
@@ -95,31 +97,30 @@ struct ioam_snapshot {
 
 struct ioam_snapshot ioam_snapshot_of(const struct int_hops *h, unsigned i);
 
-/* What a source asks. */
+/* The trace that an encapsulating node requests. */
 struct ioam_ask {
 	uint8_t type; /* enum ioam_type: _PREALLOCATED, _INCREMENTAL */
 	uint16_t namespace;
 	uint32_t bitmap; /* trace type */
-	uint8_t words;	 /* room for nodes, 4 bytes each */
-	/* Nodes that have filled some of it, the newest first: whole words. */
+	uint8_t words;	 /* of 4 bytes, for nodes' data */
+	/* Data that nodes have added already, the newest first: whole words. */
 	const uint8_t *nodes;
 	size_t nodes_len;
 };
 
 /*
- * Writes a frame with such an option in its hop-by-hop header, which is made if
- * there is none. Returns its length; -ENOTSUP: not IPv6, or a jumbogram;
- * -EBADMSG: malformed or cut short; -EMSGSIZE: no length could say it;
- * -EINVAL: what cannot be asked; -ENOBUFS. ioam_strip() gives the frame back as
- * it was.
+ * Writes the frame with such an option in its hop-by-hop header, which is added
+ * if there is none. Returns the new length; -ENOTSUP: not IPv6, or a jumbogram;
+ * -EBADMSG: malformed or truncated; -EMSGSIZE: too long for a length field;
+ * -EINVAL: ask is not valid; -ENOBUFS: longer than cap. ioam_strip() undoes it.
  */
 int ioam_insert(uint8_t *out, size_t cap, const uint8_t *frame, size_t len,
 		const struct ioam_ask *ask);
 
 /*
- * Writes a frame without its IOAM options, and without headers that nothing
- * else was in. Other options stay as they are, at offsets that are the same
- * modulo 8. Returns the length, or as ioam_insert().
+ * Writes the frame without its IOAM options, and without headers that had no
+ * other options. The others keep their offsets modulo 8, since these fix their
+ * alignment (RFC 8200, section 4.2). Returns the length, or as ioam_insert().
  */
 int ioam_strip(uint8_t *out, size_t cap, const uint8_t *frame, size_t len);
 
