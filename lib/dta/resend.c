@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* resend.c - sends reports and probes, processes NACKs, and handles timeouts.
- */
+/* resend.c - sends reports and probes, processes NACKs, handles timeouts. */
 #include "dta/resend.h"
 
 #include <errno.h>
@@ -14,27 +13,27 @@
 
 enum {
 	MS = 1000000,
-	TIMEOUT_FIRST = 20 * MS, /* for an answer, before one was measured */
+	TIMEOUT_FIRST = 20 * MS, /* until a round trip was measured */
 	TIMEOUT_MIN = 2 * MS,
 	TIMEOUT_MAX = 200 * MS,
-	TRIES = 8,	 /* until the timeout is the longest */
-	LAZY = 100 * MS, /* when no report waits for an answer */
-	DEAF = 1000 * MS,
-	BURST_FIRST = 64, /* reports sent again before an answer */
+	TRIES = 8, /* probes unanswered: from here on TIMEOUT_MAX */
+	INTERVAL_IDLE = 100 * MS,  /* between probes that nothing waits for */
+	INTERVAL_DEAF = 1000 * MS, /* between probes in PHASE_DEAF */
+	BURST_FIRST = 64,	   /* of send_limit(), where recovery begins */
 	BURST_MIN = 4,
 };
 
 enum resend_phase {
 	PHASE_UNUSED,
-	PHASE_OPENING, /* nothing was sent yet but questions */
+	PHASE_OPENING, /* only probes were sent yet; no answer came */
 	PHASE_OPEN,
-	PHASE_DEAF, /* does not wait for answers any more */
+	PHASE_DEAF, /* no answers come: reports do not wait for them */
 };
 
-enum question {
-	ASK_NOTHING,
-	ASK_STATE,
-	ASK_GONE, /* rather a notice, answered all the same */
+enum probe {
+	PROBE_NONE,
+	PROBE_STATE,
+	PROBE_GONE, /* with the notice that reports were given up */
 };
 
 struct slot {
@@ -43,23 +42,26 @@ struct slot {
 	uint8_t payload[];
 };
 
+/* Recovery lasts from a return to a missing report until all reports that were
+ * sent before it are confirmed. */
 struct sender {
-	struct snd snd; /* reports */
-	uint64_t asked; /* snd.nxt, when the last question was */
-	uint64_t asked_ns, back_ns, heard_ns;
-	uint64_t back;	      /* where it went back to then, plus 1 */
-	uint64_t behind;      /* the way back ends there; 0: on no way back */
-	uint32_t burst;	      /* reports that may be under way there */
+	struct snd snd;	    /* reports */
+	uint64_t probe_nxt; /* snd.nxt at the last probe or return */
+	uint64_t probe_ns, back_ns;
+	uint64_t heard_ns;    /* the last answer; UINT64_MAX: no probe yet */
+	uint64_t back;	      /* snd.una + 1 of the last return, at back_ns */
+	uint64_t recover;     /* snd.max then, as in RFC 6582; 0: no recovery */
+	uint32_t burst;	      /* unconfirmed reports that recovery allows */
 	uint8_t *mem;	      /* window slots */
 	struct sender *ready; /* the next with something to send */
-	uint16_t shift;	      /* of number 0 on the wire */
-	uint16_t tries;	      /* questions since the last answer */
-	uint16_t question_id; /* of the last one: its table */
-	uint8_t phase, question;
+	uint16_t shift;	      /* report 0's number on the wire */
+	uint16_t tries;	      /* probes since the last answer */
+	uint16_t probe_id;    /* of the last probe, in its field table */
+	uint8_t phase, probe; /* probe: the enum probe to send next */
 	bool queued;
-	bool untold; /* what was given up is not known there */
-	bool urgent; /* somebody waits for room */
-	bool sure;   /* the last question came after the last way back began */
+	bool untold; /* no answer yet to the notice of given up reports */
+	bool urgent; /* resend_room() was false */
+	bool probed_since_back; /* the last probe followed the last return */
 };
 
 struct resend {
@@ -68,13 +70,13 @@ struct resend {
 	size_t stride;
 	bool finish, alone;
 	uint64_t timeout_ns, rtt_ns;
-	struct sender *first, **last; /* those with something to send */
+	struct sender *first, **last; /* list of those with packets to send */
 	struct sender reporter[];
 };
 
-/* Without an answer for so long: nobody is there, or is any more. */
-static const uint64_t opening_ns = UINT64_C(1000) * MS;
-static const uint64_t open_ns = UINT64_C(10000) * MS;
+/* After so long without an answer, the first or another: PHASE_DEAF. */
+static const uint64_t deaf_new_ns = UINT64_C(1000) * MS;
+static const uint64_t deaf_ns = UINT64_C(10000) * MS;
 
 /* The first report that can still be sent. */
 static uint64_t kept_from(const struct resend *w, const struct sender *r)
@@ -146,22 +148,22 @@ static struct slot *slot_of(const struct resend *w, const struct sender *r,
 	return (void *)(r->mem + number % w->o.window * w->stride);
 }
 
-/* What may go before there is an answer: on a way back not too much, or all of
- * it would be for nothing when the first is lost again. */
+/* Reports before this may be sent now. In recovery these are few: if the first
+ * is lost again, all after it were sent in vain. */
 static uint64_t send_limit(const struct sender *r)
 {
 	if (r->phase == PHASE_OPENING)
 		return 0;
 	if (r->phase == PHASE_DEAF)
 		return r->snd.end;
-	if (r->behind && r->snd.end - r->snd.una > r->burst)
+	if (r->recover && r->snd.end - r->snd.una > r->burst)
 		return r->snd.una + r->burst;
 	return r->snd.end;
 }
 
 static bool is_ready(const struct sender *r)
 {
-	return r->question || r->snd.nxt < send_limit(r);
+	return r->probe || r->snd.nxt < send_limit(r);
 }
 
 static void queue_add(struct resend *w, struct sender *r)
@@ -174,15 +176,15 @@ static void queue_add(struct resend *w, struct sender *r)
 	w->last = &r->ready;
 }
 
-static void send_probe(struct resend *w, struct sender *r, enum question q)
+static void queue_probe(struct resend *w, struct sender *r, enum probe q)
 {
-	if (r->question < q)
-		r->question = (uint8_t)q;
+	if (r->probe < q)
+		r->probe = (uint8_t)q;
 	queue_add(w, r);
 }
 
-/* Reports wait where they would be lost otherwise: before the first answer,
- * and if that is what the caller wants. */
+/* A report waits for room if the window is full and the first answer has not
+ * come, or if the caller has chosen to wait. */
 bool resend_room(struct resend *w, unsigned reporter)
 {
 	struct sender *r = &w->reporter[reporter];
@@ -207,13 +209,13 @@ int resend_add(struct resend *w, unsigned reporter, const uint8_t *payload,
 	if (r->phase == PHASE_UNUSED) {
 		r->phase = w->alone ? PHASE_DEAF : PHASE_OPENING;
 		r->heard_ns = UINT64_MAX;
-		send_probe(w, r, ASK_STATE);
+		queue_probe(w, r, PROBE_STATE);
 	}
 	s = slot_of(w, r, r->snd.end++);
 	s->ts_ns = ts_ns;
 	s->len = (uint16_t)len;
 	memcpy(s->payload, payload, len);
-	if (r->snd.nxt < kept_from(w, r)) /* pushed out before its turn came */
+	if (r->snd.nxt < kept_from(w, r)) /* overwritten before it was sent */
 		r->snd.nxt = kept_from(w, r);
 	if (r->snd.max < r->snd.nxt)
 		r->snd.max = r->snd.nxt;
@@ -222,9 +224,9 @@ int resend_add(struct resend *w, unsigned reporter, const uint8_t *payload,
 	return 0;
 }
 
-static int send_question(struct resend *w, struct sender *r, uint64_t now_ns)
+static int send_probe(struct resend *w, struct sender *r, uint64_t now_ns)
 {
-	bool gone = r->question == ASK_GONE;
+	bool gone = r->probe == PROBE_GONE;
 	struct dta_report q = {
 		.opcode = DTA_NACK,
 		.hop = gone ? DTA_NACK_GONE : DTA_NACK_STATE,
@@ -234,14 +236,14 @@ static int send_question(struct resend *w, struct sender *r, uint64_t now_ns)
 	int n;
 
 	if (r->phase != PHASE_OPENING) {
-		r->question_id += r->question_id == UINT16_MAX ? 2 : 1;
-		q.table = r->question_id; /* 0: of a reporter that begins */
+		r->probe_id += r->probe_id == UINT16_MAX ? 2 : 1;
+		q.table = r->probe_id; /* 0: the reporter is new */
 	}
 	n = dta_encode(payload, sizeof(payload), DTA_FORMAT_1, &q);
-	r->question = ASK_NOTHING;
-	r->asked = r->snd.nxt;
-	r->asked_ns = now_ns;
-	r->sure = true;
+	r->probe = PROBE_NONE;
+	r->probe_nxt = r->snd.nxt;
+	r->probe_ns = now_ns;
+	r->probed_since_back = true;
 	r->tries++;
 	if (r->heard_ns == UINT64_MAX)
 		r->heard_ns = now_ns;
@@ -263,14 +265,14 @@ static int send_report(struct resend *w, struct sender *r)
 			 s->len, again ? 0 : s->ts_ns);
 }
 
-/* Asks in time, so that the window does not fill for want of an answer; and
- * where it cannot go on without one. */
+/* Whether to probe at once: reports wait at send_limit(), or half the window
+ * was sent since the last probe, and it must not fill before the answer. */
 static bool wants_answer(const struct resend *w, const struct sender *r)
 {
-	if (r->phase != PHASE_OPEN || r->snd.nxt <= r->asked || r->tries)
+	if (r->phase != PHASE_OPEN || r->snd.nxt <= r->probe_nxt || r->tries)
 		return false;
-	return (r->behind && r->snd.nxt >= send_limit(r)) ||
-	       (w->o.wait && r->snd.nxt - r->asked > w->o.window / 2);
+	return (r->recover && r->snd.nxt >= send_limit(r)) ||
+	       (w->o.wait && r->snd.nxt - r->probe_nxt > w->o.window / 2);
 }
 
 int resend_pump(struct resend *w, unsigned max, uint64_t now_ns)
@@ -288,14 +290,13 @@ int resend_pump(struct resend *w, unsigned max, uint64_t now_ns)
 			r->queued = false;
 			continue;
 		}
-		rc = r->question ? send_question(w, r, now_ns)
-				 : send_report(w, r);
+		rc = r->probe ? send_probe(w, r, now_ns) : send_report(w, r);
 		if (rc < 0)
 			return rc;
 		w->ctr.packets++;
 		n++;
 		if (wants_answer(w, r))
-			r->question = ASK_STATE;
+			r->probe = PROBE_STATE;
 	}
 	return (int)n;
 }
@@ -315,7 +316,7 @@ bool resend_settled(const struct resend *w)
 	for (unsigned i = 0; i < w->o.reporters; i++) {
 		const struct sender *r = &w->reporter[i];
 
-		if (r->question || r->snd.nxt < r->snd.end ||
+		if (r->probe || r->snd.nxt < r->snd.end ||
 		    (r->snd.una < r->snd.end && r->phase != PHASE_DEAF))
 			return false;
 	}
@@ -330,39 +331,40 @@ struct resend_ledger resend_counters(const struct resend *w)
 	return c;
 }
 
-/* From the first report that is missing, or, if that is not kept any more, from
- * the first that is. Not twice to the same before an answer can have come. */
-static void send_again(struct resend *w, struct sender *r, bool sure,
+/* Goes back to the first missing report, or, if the window has lost it, to the
+ * oldest in the window: but not twice to the same within the timeout, unless
+ * the loss is certain. */
+static void send_again(struct resend *w, struct sender *r, bool certain,
 		       uint64_t now_ns)
 {
 	uint64_t kept = kept_from(w, r);
 
-	if (r->back == r->snd.una + 1 && !sure &&
+	if (r->back == r->snd.una + 1 && !certain &&
 	    now_ns - r->back_ns < w->timeout_ns)
 		return;
 	if (kept > r->snd.una) {
 		w->ctr.lost += kept - r->snd.una;
 		r->snd.una = kept;
 		r->untold = true;
-		send_probe(w, r, ASK_GONE);
+		queue_probe(w, r, PROBE_GONE);
 	}
 	r->back = r->snd.una + 1;
 	r->back_ns = now_ns;
-	r->sure = false;
+	r->probed_since_back = false;
 	snd_back(&r->snd);
-	r->asked = r->snd.nxt;
-	r->burst = !r->behind		      ? BURST_FIRST
+	r->probe_nxt = r->snd.nxt;
+	r->burst = !r->recover		      ? BURST_FIRST
 		   : r->burst > 2 * BURST_MIN ? r->burst / 2
 					      : BURST_MIN;
-	r->behind = r->snd.max;
+	r->recover = r->snd.max;
 	queue_add(w, r);
 }
 
-/* Four round trips, smoothed. */
+/* The timeout is four round trips, smoothed. */
 static void measure_rtt(struct resend *w, const struct sender *r,
 			uint64_t now_ns)
 {
-	uint64_t rtt = now_ns - r->asked_ns;
+	uint64_t rtt = now_ns - r->probe_ns;
 
 	w->rtt_ns = w->rtt_ns ? (7 * w->rtt_ns + rtt) / 8 : rtt;
 	w->timeout_ns = 4 * w->rtt_ns;
@@ -372,29 +374,29 @@ static void measure_rtt(struct resend *w, const struct sender *r,
 		w->timeout_ns = TIMEOUT_MAX;
 }
 
-/* Whether it answers the last question, and not one before. */
+/* Whether the NACK answers the last probe, not one before it. */
 static bool is_answer(const struct sender *r, const struct dta_report *nack)
 {
-	return nack->hop == DTA_NACK_STATE && nack->table == r->question_id;
+	return nack->hop == DTA_NACK_STATE && nack->table == r->probe_id;
 }
 
 /* Processes a NACK of an open sequence. */
 static void note_answer(struct resend *w, struct sender *r,
 			const struct dta_report *nack, uint64_t now_ns)
 {
-	/* The first number after the NACK's, of those with its lower 16 bits
-	 * the newest that was sent. */
+	/* at: the first report that the NACK does not confirm. The wire has 16
+	 * bits of its number: it is the newest sent report with these. */
 	uint16_t before = (uint16_t)(r->snd.max + r->shift - 1 -
 				     nack->sequence);
 	uint64_t at = r->snd.max - before, missing = r->snd.max;
 	bool answer = is_answer(r, nack);
-	uint64_t come;
+	uint64_t newly;
 
 	if (before > r->snd.max || at < r->snd.una) {
 		w->ctr.stale++;
 		if (before <= r->snd.max && r->untold &&
-		    now_ns - r->asked_ns >= w->timeout_ns)
-			send_probe(w, r, ASK_GONE);
+		    now_ns - r->probe_ns >= w->timeout_ns)
+			queue_probe(w, r, PROBE_GONE);
 		return;
 	}
 	if (r->phase == PHASE_DEAF) {
@@ -403,28 +405,28 @@ static void note_answer(struct resend *w, struct sender *r,
 	}
 	if (answer)
 		measure_rtt(w, r, now_ns);
-	if (nack->hop == DTA_NACK_STATE) /* what came later may be under way */
-		missing = answer ? r->asked : 0;
+	if (nack->hop == DTA_NACK_STATE) /* later reports may be under way */
+		missing = answer ? r->probe_nxt : 0;
 	r->tries = 0;
 	r->heard_ns = now_ns;
 	r->untold = false;
-	come = at - r->snd.una;
-	w->ctr.confirmed += come;
-	if (come)
+	newly = at - r->snd.una;
+	w->ctr.confirmed += newly;
+	if (newly)
 		r->urgent = false;
 	snd_confirm(&r->snd, at);
 	queue_add(w, r);
 	if (at < missing) {
-		send_again(w, r, answer && r->sure, now_ns);
-	} else if (r->behind) {
-		/* As many more as got through: an answer that tells nothing new
-		 * is no reason to send more. */
+		send_again(w, r, answer && r->probed_since_back, now_ns);
+	} else if (r->recover) {
+		/* Slow start (RFC 5681, section 3.1): each confirmed report
+		 * allows one more. */
 		if (r->burst < w->o.window)
-			r->burst += (uint32_t)come;
-		/* A reporter that waits goes on with little under way until
-		 * that has grown: the next loss is no rarer than the last. */
-		if (at >= r->behind && (!w->o.wait || r->burst >= w->o.window))
-			r->behind = 0;
+			r->burst += (uint32_t)newly;
+		/* A reporter that waits keeps the limit until it has grown to
+		 * the window: the next loss is as likely as the last. */
+		if (at >= r->recover && (!w->o.wait || r->burst >= w->o.window))
+			r->recover = 0;
 		queue_add(w, r);
 	}
 }
@@ -466,7 +468,7 @@ void resend_rx(struct resend *w, const struct pkt *pkts, size_t n,
 		} else if (nack.hop == DTA_NACK_STATE) {
 			if (is_answer(r, &nack) && r->tries == 1)
 				measure_rtt(w, r, now_ns);
-			/* reports can be sent */
+			/* Numbers go on from the translator's. */
 			r->shift = (uint16_t)(nack.sequence + 1);
 			r->phase = PHASE_OPEN;
 			r->tries = 0;
@@ -476,14 +478,14 @@ void resend_rx(struct resend *w, const struct pkt *pkts, size_t n,
 	}
 }
 
-/* How long after the last question the next one is due. */
+/* How long after the last probe the next one is due. */
 static uint64_t answer_timeout(const struct resend *w, const struct sender *r)
 {
 	if (r->phase == PHASE_DEAF)
-		return DEAF;
+		return INTERVAL_DEAF;
 	if (r->phase != PHASE_OPENING && !r->tries && !r->urgent &&
-	    !r->behind && !w->finish)
-		return LAZY;
+	    !r->recover && !w->finish)
+		return INTERVAL_IDLE;
 	return r->tries < TRIES ? w->timeout_ns : TIMEOUT_MAX;
 }
 
@@ -497,18 +499,19 @@ static void give_up_answers(struct resend *w, struct sender *r)
 static void tick_reporter(struct resend *w, struct sender *r, uint64_t now_ns)
 {
 	bool now = (r->urgent || w->finish) && r->snd.nxt == r->snd.end &&
-		   !r->tries && r->asked != r->snd.nxt;
-	uint64_t patience = r->phase == PHASE_OPENING && !w->o.wait ? opening_ns
-								    : open_ns;
+		   !r->tries && r->probe_nxt != r->snd.nxt;
+	uint64_t patience = r->phase == PHASE_OPENING && !w->o.wait
+				    ? deaf_new_ns
+				    : deaf_ns;
 
-	if (r->phase == PHASE_UNUSED || r->snd.una == r->snd.end || r->question)
+	if (r->phase == PHASE_UNUSED || r->snd.una == r->snd.end || r->probe)
 		return;
-	if (!now && now_ns - r->asked_ns < answer_timeout(w, r))
+	if (!now && now_ns - r->probe_ns < answer_timeout(w, r))
 		return;
 	if (r->phase != PHASE_DEAF && r->tries >= TRIES &&
 	    now_ns - r->heard_ns >= patience)
 		give_up_answers(w, r);
-	send_probe(w, r, r->untold ? ASK_GONE : ASK_STATE);
+	queue_probe(w, r, r->untold ? PROBE_GONE : PROBE_STATE);
 }
 
 void resend_tick(struct resend *w, uint64_t now_ns)

@@ -9,13 +9,8 @@
  * notifies the translator, which would otherwise wait for it.
  *
  * Reports are numbered from 0; the wire has the lower 16 bits of the number
- * plus the translator's first number. For each reporter
- *
- *	acked <= sent <= high <= next
- *
- * where those before acked are confirmed or given up, those before high were
- * sent at least once, sent goes out next, and next is the first unused number.
- * The last `window' reports are kept.
+ * plus the translator's first number (base/snd.h; what was given up is before
+ * una, too). The last `window' reports are kept.
  *
  * Times are of a clock that never goes back. NACKs are not trusted.
  */
