@@ -7,29 +7,32 @@
 
 #include "cli/cli.h"
 
-/* For cancelled(): the databases, and the signals before their end began. */
+/* For cancelled(), which has no argument: the program's databases, and the
+ * number of stop signals that came before databases_end(). */
 static struct databases *all;
-static int stop_before;
+static int stops_before_end;
 
+/* For a queue that waits: whether a signal came, in databases_end() a new one.
+ */
 static bool cancelled(void)
 {
 	databases_look(all);
-	return cli_stop > stop_before;
+	return cli_stop > stops_before_end;
 }
 
 struct row_sink *databases_add(struct databases *d, const char *option,
 			       const char *url, const struct export_options *o)
 {
-	struct export_options mine = *o;
+	struct export_options copy = *o;
 	struct error err = {0};
 	int rc;
 
 	all = d;
 	if (d->n == DATABASES_MAX)
 		cli_refuse("%s: one above %d", option, DATABASES_MAX);
-	mine.queue.cancelled = cancelled;
-	mine.queue.hold = d->hold;
-	rc = export_open(&d->sink[d->n], url, &mine, &err);
+	copy.queue.cancelled = cancelled;
+	copy.queue.hold = d->hold;
+	rc = export_open(&d->sink[d->n], url, &copy, &err);
 	if (rc < 0)
 		cli_cannot(option, rc, &err);
 	return d->sink[d->n++];
@@ -46,13 +49,13 @@ struct row_sink *databases_all(const struct databases *d)
 	return tee;
 }
 
-/* Whichever thread of a program it is that rows are held up in. */
+/* Any thread may call this, since any may wait for a queue (cancelled()). */
 void databases_look(struct databases *d)
 {
-	static pthread_mutex_t alone = PTHREAD_MUTEX_INITIALIZER;
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	struct queue_status st;
 
-	pthread_mutex_lock(&alone);
+	pthread_mutex_lock(&lock);
 	for (unsigned i = 0; i < d->n; i++) {
 		queue_status(d->sink[i], &st);
 		if (*st.spool.text && !d->spool_said[i])
@@ -65,7 +68,7 @@ void databases_look(struct databases *d)
 			cli_warn("%s: rows are taken again", st.name);
 		d->changes[i] = st.changes;
 	}
-	pthread_mutex_unlock(&alone);
+	pthread_mutex_unlock(&lock);
 }
 
 void databases_last(struct databases *d)
@@ -82,8 +85,9 @@ static void warn_of(const struct queue_status *st, uint64_t rows,
 			 *why ? ": " : "", why);
 }
 
-/* Says what became of rows that the database has not got. */
-static int warn_of_losses(const struct queue_status *st)
+/* Warns of rows that the database did not get. Returns whether there are any.
+ */
+static bool warn_of_losses(const struct queue_status *st)
 {
 	const struct queue_ledger *l = &st->ledger;
 	const char *why = *st->spool.text ? st->spool.text : st->why.text;
@@ -101,7 +105,7 @@ int databases_end(struct databases *d)
 {
 	int status = 0;
 
-	stop_before = cli_stop;
+	stops_before_end = cli_stop;
 	for (unsigned i = 0; i < d->n; i++)
 		queue_end(d->sink[i]);
 	for (unsigned i = 0; i < d->n; i++) {
