@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * region, snapshot, digest, serve: the tables of a region or a snapshot. In
- * this order: what is opened, and its tables in their epochs; --slots; a row
- * for each table and epoch, with all that another program needs to find every
- * slot by itself, for each list, or with a digest; a region's bytes for another
- * machine.
+ * memory.c - the verbs region, snapshot, digest and serve. In this order: opens
+ * a region or a snapshot, and iterates over its tables and epochs; --slots: a
+ * row for each slot; a row for each table and epoch (all that another program
+ * needs to find every slot), each list, or each digest; serve.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -23,14 +22,16 @@
 #include "region/region.h"
 #include "net/key.h"
 
-struct whole {
-	const char *name; /* of the file */
+/* The file that is dumped: a region or a snapshot. */
+struct source {
+	const char *name;
 	struct memory *memory;
-	struct region *region;	   /* facts of the file: of the one, */
-	struct snapshot *snapshot; /* or of the other */
-	uint64_t first, last;	   /* epochs that are asked for */
+	struct region *region;	   /* NULL: it is a snapshot */
+	struct snapshot *snapshot; /* NULL: it is a region */
+	uint64_t first, last;	   /* epochs that the options ask for */
 };
 
+/* Whether --table, a name or an id, lets the table through. */
 static bool is_wanted(const struct opts *o, const struct table *t)
 {
 	char id[8];
@@ -39,16 +40,16 @@ static bool is_wanted(const struct opts *o, const struct table *t)
 	return !o->table || !strcmp(o->table, t->name) || !strcmp(o->table, id);
 }
 
-/* Opens one of the two, with the epochs that o asks for. Exits on failure. */
-static void whole_open(struct whole *w, const char *region,
-		       const char *snapshot, const struct opts *o)
+/* One of region and snapshot is a path, the other NULL. Exits on failure. */
+static void source_open(struct source *w, const char *region,
+			const char *snapshot, const struct opts *o)
 {
 	const struct memory *m;
 	struct error err = {0};
 	unsigned i = 0;
 	int rc;
 
-	*w = (struct whole){.name = region ? region : snapshot};
+	*w = (struct source){.name = region ? region : snapshot};
 	if (region)
 		rc = region_open(&w->region, region, false, &err);
 	else
@@ -72,11 +73,11 @@ static void whole_open(struct whole *w, const char *region,
 }
 
 /*
- * Goes through the tables that --table leaves in, epoch by epoch, newest first:
- * begin with v->t NULL; false behind the last, or when told to stop.
+ * Steps to the next wanted table in an epoch, or to the first one of the next
+ * older epoch. Begin with v->t NULL. Returns false at the end, and on a signal.
  */
-static bool whole_next(const struct whole *w, const struct opts *o,
-		       struct table_view *v)
+static bool source_next(const struct source *w, const struct opts *o,
+			struct table_view *v)
 {
 	struct memory *m = w->memory;
 	uint64_t epoch = v->t ? v->epoch : w->last;
@@ -117,10 +118,10 @@ static const struct row_field slot_fields[SLOT_FIELDS] = {
 };
 
 enum {
-	SUM_LEN = 4,
+	CHECKSUM_LEN = 4,
 };
 
-/* The columns that layouts tell of come behind the bytes. */
+/* The columns of the tables' layouts (show) come after slot_fields. */
 struct slots {
 	struct rows *rows;
 	const struct table *tables, *t;
@@ -129,16 +130,16 @@ struct slots {
 	struct schema schema;
 	struct show_columns shown;
 	struct show_scratch room;
-	struct show show[TABLE_MAX]; /* of each table */
+	struct show show[TABLE_MAX]; /* each table's layout */
 	uint8_t column[TABLE_MAX][SHOW_PARTS];
 };
 
-/* A unit may be written meanwhile: it is copied once, and the copy shown. */
+/* The unit may be written meanwhile: all columns are made from one copy. */
 static void slot_row(void *ctx, uint64_t unit, const uint8_t *bytes)
 {
 	struct slots *s = ctx;
 	const struct table *t = s->t;
-	uint8_t copy[SUM_LEN + TABLE_VALUE_MAX];
+	uint8_t copy[CHECKSUM_LEN + TABLE_VALUE_MAX];
 	size_t len = table_unit_len(t);
 	uint8_t *value = copy;
 	unsigned i = (unsigned)(t - s->tables);
@@ -150,8 +151,8 @@ static void slot_row(void *ctx, uint64_t unit, const uint8_t *bytes)
 	row_u64(r, SLOT_EPOCH, s->epoch);
 	row_u64(r, SLOT_UNIT, unit);
 	if (t->kind == TABLE_KEYWRITE) {
-		row_bytes(r, SLOT_CHECKSUM, copy, SUM_LEN);
-		value += SUM_LEN;
+		row_bytes(r, SLOT_CHECKSUM, copy, CHECKSUM_LEN);
+		value += CHECKSUM_LEN;
 	} else if (t->kind == TABLE_APPEND) {
 		row_u64(r, SLOT_LIST, unit / t->units);
 		row_u64(r, SLOT_ENTRY, unit % t->units);
@@ -168,7 +169,7 @@ static void slot_row(void *ctx, uint64_t unit, const uint8_t *bytes)
 }
 
 /* Returns how many units could not be read. */
-static uint64_t slot_rows(const struct whole *w, const struct opts *o)
+static uint64_t slot_rows(const struct source *w, const struct opts *o)
 {
 	const struct memory *m = w->memory;
 	struct slots *s = calloc(1, sizeof(*s));
@@ -181,7 +182,7 @@ static uint64_t slot_rows(const struct whole *w, const struct opts *o)
 		cli_fail("out of memory");
 	s->tables = m->table;
 	memcpy(s->field, slot_fields, sizeof(slot_fields));
-	while (whole_next(w, o, &v)) {
+	while (source_next(w, o, &v)) {
 		unsigned i = (unsigned)(v.t - m->table);
 
 		if (*v.t->show &&
@@ -196,7 +197,7 @@ static uint64_t slot_rows(const struct whole *w, const struct opts *o)
 	s->rows = cli_rows(o->format, &s->schema);
 	if (!s->rows)
 		cli_fail("out of memory");
-	for (v.t = NULL; whole_next(w, o, &v);) {
+	for (v.t = NULL; source_next(w, o, &v);) {
 		s->t = v.t;
 		s->epoch = v.epoch;
 		n = query_scan(&v, slot_row, s, &cli_stop);
@@ -211,40 +212,41 @@ static uint64_t slot_rows(const struct whole *w, const struct opts *o)
 
 /* --- a row for each table and epoch, list or digest ----------------------- */
 
-/* What there is to tell of a table in an epoch. */
+/* The values of all columns, for one row. */
 struct facts {
 	struct table t;
 	struct query_load load;
 	const char *name, *kind, *key_type, *hash, *sequence, *qp;
 	uint64_t epoch, offset, heads, entries, lost;
-	uint64_t list, kept; /* of one list */
+	uint64_t list, kept; /* one list's number, and its entries kept */
 	const char *digest;
-	/* Of the file. */
+	/* The same in each row: of the file. */
 	uint64_t oldest, newest, epochs, notified, size, blocks, damaged;
 	const char *pages, *path;
 };
 
-/* What a column needs of a row, or it is null there. */
+/* What a row must have for a column not to be null in it. */
 enum {
 	REGION = 1 << 0,
 	SNAPSHOT = 1 << 1,
 	LISTS = 1 << 2, /* an Append table */
-	HOPS = 1 << 3,	/* a table of postcards, */
-	SET = 1 << 4,	/* whose V is a set */
-	LOAD = 1 << 5,	/* slots were counted */
-	SUM = 1 << 6,	/* of counters */
+	HOPS = 1 << 3,	/* a Postcarding table */
+	SET = 1 << 4,	/* one whose value set V is a list of values */
+	LOAD = 1 << 5,	/* its used slots were counted */
+	SUM = 1 << 6,	/* its counters' sum fits 64 bits */
 };
 
-/* Parts of the text form, with what people look at first; and other rows. */
+/* A part is a set of columns. The text form shows FILE, TABLES, LOADS and
+ * LISTS, one after the other; other formats show ALL. */
 enum {
 	PART_FILE = 1 << 0,
 	PART_TABLES = 1 << 1,
 	PART_LOADS = 1 << 2,
 	PART_LISTS = 1 << 3,
-	PART_ALL = 1 << 4, /* other forms: all columns but those of */
-	PART_LIST = 1 << 5,
-	PART_DIGEST = 1 << 6,
-	PART_ONLY = 1 << 7, /* a column is in no others than its parts */
+	PART_ALL = 1 << 4,    /* all columns but those with PART_ONLY */
+	PART_LIST = 1 << 5,   /* --lists */
+	PART_DIGEST = 1 << 6, /* digest */
+	PART_ONLY = 1 << 7,   /* not in PART_ALL */
 };
 
 /* clang-format off */
@@ -252,10 +254,10 @@ enum {
 
 static const struct column {
 	struct row_field field;
-	uint16_t at, width; /* of struct facts */
+	uint16_t at, width; /* its value's offset and bytes in struct facts */
 	uint8_t needs;
-	uint8_t parts;	     /* that it is in, beside all */
-	const char *heading; /* there; NULL: its name */
+	uint8_t parts;	     /* that show it, besides PART_ALL */
+	const char *heading; /* in these; NULL: the field's name */
 } columns[] = {
 	{{"table", ROW_STR, 16, ROW_TAG}, AT(name), 0,
 	 PART_ONLY | PART_LIST | PART_DIGEST},
@@ -333,15 +335,15 @@ enum {
 	COLUMNS = sizeof(columns) / sizeof(columns[0]),
 };
 
-/* The columns of a part. */
-struct out {
+/* A part that is written. */
+struct part_rows {
 	struct rows *rows;
 	struct row_field field[COLUMNS];
 	const struct column *column[COLUMNS];
 	struct schema schema;
 };
 
-static void out_open(struct out *w, const struct opts *o, unsigned part)
+static void part_open(struct part_rows *w, const struct opts *o, unsigned part)
 {
 	unsigned n = 0;
 
@@ -364,8 +366,8 @@ static void out_open(struct out *w, const struct opts *o, unsigned part)
 		cli_fail("out of memory");
 }
 
-/* have: what columns may need. */
-static void facts_row(struct out *w, const struct facts *f, unsigned have)
+/* have: which of the columns' needs the row meets. */
+static void facts_row(struct part_rows *w, const struct facts *f, unsigned have)
 {
 	for (unsigned i = 0; i < w->schema.n; i++) {
 		const struct column *c = w->column[i];
@@ -388,9 +390,9 @@ static void facts_row(struct out *w, const struct facts *f, unsigned have)
 	row_write(w->rows);
 }
 
-/* A row for each list that was written. Returns how many heads could not be
+/* A row for each list that has entries. Returns how many heads could not be
  * read. */
-static uint64_t list_rows(struct out *w, struct facts *f,
+static uint64_t list_rows(struct part_rows *w, struct facts *f,
 			  const struct table_view *v)
 {
 	uint64_t bad = 0, n;
@@ -408,9 +410,9 @@ static uint64_t list_rows(struct out *w, struct facts *f,
 	return bad;
 }
 
-/* Returns 1 if it cannot be read. */
-static uint64_t digest_row(struct out *w, struct facts *f,
-			   const struct whole *m, const struct table_view *v)
+/* Returns 1 if the table cannot be read. */
+static uint64_t digest_row(struct part_rows *w, struct facts *f,
+			   const struct source *m, const struct table_view *v)
 {
 	char hex[12];
 	uint32_t sum = 0;
@@ -425,8 +427,9 @@ static uint64_t digest_row(struct out *w, struct facts *f,
 	return rc < 0;
 }
 
-static void table_row(struct out *w, struct facts *f, const struct whole *m,
-		      const struct table_view *v, bool load)
+static void table_row(struct part_rows *w, struct facts *f,
+		      const struct source *m, const struct table_view *v,
+		      bool load)
 {
 	unsigned have = (m->region ? REGION : SNAPSHOT) |
 			(v->t->lists ? LISTS : 0) |
@@ -441,20 +444,20 @@ static void table_row(struct out *w, struct facts *f, const struct whole *m,
 	facts_row(w, f, have);
 }
 
-/* The rows of a part: one of the file, or some for each table and epoch.
- * Returns what could not be read. */
-static uint64_t part_rows(const struct whole *m, const struct opts *o,
-			  struct facts *f, unsigned part)
+/* The rows of a part: one for the file, or some for each table and epoch.
+ * Returns how many heads or tables could not be read. */
+static uint64_t write_part(const struct source *m, const struct opts *o,
+			   struct facts *f, unsigned part)
 {
 	bool load = !o->no_load &&
 		    (part & (PART_ALL | PART_LOADS | PART_LISTS));
 	struct table_view v = {NULL};
-	struct out w = {NULL};
+	struct part_rows w = {NULL};
 	uint64_t bad = 0;
 
 	if (part & (PART_LIST | PART_DIGEST))
-		out_open(&w, o, part); /* a head at least */
-	while (whole_next(m, o, &v)) {
+		part_open(&w, o, part); /* a header, even without rows */
+	while (source_next(m, o, &v)) {
 		const struct table *t = v.t;
 
 		if (part & (t->kind == TABLE_APPEND ? PART_LOADS
@@ -463,7 +466,7 @@ static uint64_t part_rows(const struct whole *m, const struct opts *o,
 		if (!w.rows && (part & (PART_TABLES | PART_LOADS | PART_LISTS)))
 			putchar('\n');
 		if (!w.rows)
-			out_open(&w, o, part);
+			part_open(&w, o, part);
 		f->t = *t;
 		f->name = t->name;
 		f->kind = table_kind_name(t->kind);
@@ -489,8 +492,8 @@ static uint64_t part_rows(const struct whole *m, const struct opts *o,
 	return bad;
 }
 
-/* What is told of the file. */
-static void set_file(struct facts *f, const struct whole *m)
+/* Exits if the snapshot cannot be verified; damage is only counted. */
+static void set_file_facts(struct facts *f, const struct source *m)
 {
 	struct error err = {0};
 	struct stat st;
@@ -517,27 +520,27 @@ int dump_memory(const struct opts *o)
 {
 	bool snapshot = o->verb == VERB_SNAPSHOT;
 	struct facts f = {.blocks = 0};
-	struct whole m;
+	struct source m;
 	uint64_t bad = 0;
 
-	whole_open(&m, snapshot ? NULL : o->what,
-		   snapshot ? o->what : o->snapshot, o);
+	source_open(&m, snapshot ? NULL : o->what,
+		    snapshot ? o->what : o->snapshot, o);
 	if (o->verb != VERB_DIGEST)
-		set_file(&f, &m);
+		set_file_facts(&f, &m);
 	if (o->verb == VERB_DIGEST) {
-		bad = part_rows(&m, o, &f, PART_DIGEST);
+		bad = write_part(&m, o, &f, PART_DIGEST);
 	} else if (o->slots) {
 		bad = slot_rows(&m, o);
 	} else if (o->lists) {
-		bad = part_rows(&m, o, &f, PART_LIST);
+		bad = write_part(&m, o, &f, PART_LIST);
 	} else if (o->format != ROW_TEXT) {
-		part_rows(&m, o, &f, PART_ALL);
+		write_part(&m, o, &f, PART_ALL);
 	} else {
-		part_rows(&m, o, &f, PART_FILE);
-		part_rows(&m, o, &f, PART_TABLES);
+		write_part(&m, o, &f, PART_FILE);
+		write_part(&m, o, &f, PART_TABLES);
 		if (!o->no_load) {
-			part_rows(&m, o, &f, PART_LOADS);
-			part_rows(&m, o, &f, PART_LISTS);
+			write_part(&m, o, &f, PART_LOADS);
+			write_part(&m, o, &f, PART_LISTS);
 		}
 	}
 	if (f.damaged)
