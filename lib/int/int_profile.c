@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * int_profile.c - the profiles that ship. Words are those of INT 2.1,
- * section 5.8, of its earlier versions and of the telemetry reports. Where
- * P4.org has assigned no number, a profile has the one that was seen in use, or
- * one that is free for experiments.
+ * int_profile.c - the built-in profiles. Their metadata words are those of INT
+ * 2.1, section 5.8, its earlier versions, and the telemetry reports. Where
+ * P4.org has assigned no number (port, DSCP), a profile has the one that was
+ * seen in use, or one that is reserved for experiments.
  */
 #include "int/int_profile.h"
 
@@ -12,6 +12,7 @@
 #include "net/proto.h"
 
 /* clang-format off */
+/* A word of one field, len bytes long, in units of scale; and one of two. */
 #define ONE(field, len, scale) {(len), {{(field), 0, (len), (scale)}}}
 #define TWO(field, len, other, other_len)                                      \
 	{(len) + (other_len),                                                  \
@@ -50,11 +51,11 @@
 	NODE, PORTS, LATENCY(1000), QUEUE, TIMES(8, (time)), PORTS2(2),        \
 	UTILIZATION, [15] = COMPLEMENT,                                        \
 }
-/* As the published INTCollector reads them: queue id and occupancy have 16 bits
- * each. */
-#define WORDS_INTCOLLECTOR(sixth) {                                            \
+/* As the published INTCollector reads words: queue id and occupancy have 16 bits
+ * each. bit6: the word of bit 6. */
+#define WORDS_INTCOLLECTOR(bit6) {                                            \
 	NODE, PORTS, LATENCY(1), TWO(INT_QUEUE, 2, INT_OCCUPANCY, 2),          \
-	TIMES(4, 1), sixth, UTILIZATION, [15] = COMPLEMENT,                    \
+	TIMES(4, 1), bit6, UTILIZATION,  [15] = COMPLEMENT,                    \
 }
 #define REPORTS                                                                \
 	.report1 = {                                                           \
@@ -65,7 +66,7 @@
 		[1] = PORTS, LATENCY(1), QUEUE, TIMES(8, 1), PORTS2(4),        \
 		UTILIZATION, BUFFER, [15] = DROP,                              \
 	}
-/* By what packets are known, in the specifications' examples. */
+/* What marks INT packets and reports in the specifications' examples. */
 #define BY_DSCP                                                                \
 	.dscp = INT_DSCP, .dscp_mask = INT_DSCP_MASK,                          \
 	.report_port = INT_REPORT_PORT
@@ -134,7 +135,7 @@ static const struct int_profile profiles[] = {
 	{
 		.name = "geant",
 		.version = INT_V1_0,
-		.tcp_sum_left = true, /* parser.p4 there */
+		.tcp_sum_left = true, /* parser.p4, see WORDS_BMV2 */
 		.dscp = INT_DSCP_GEANT,
 		.dscp_mask = INT_DSCP_MASK,
 		.report_port = INT_REPORT_PORT_GEANT,
@@ -144,7 +145,8 @@ static const struct int_profile profiles[] = {
 	{
 		.name = "intcollector",
 		.version = INT_V1_0,
-		/* Its generator writes 0; its parser does not look. */
+		/* INTCollector's generator writes version 0, which its parser
+		 * does not check. */
 		.any_ver = true,
 		.report_length_wrong = true,
 		.dscp_mask = INT_DSCP_ANY,
@@ -153,7 +155,7 @@ static const struct int_profile profiles[] = {
 		REPORTS,
 	},
 	{
-		.name = "intcollector-0.5", /* its branch spec_0.5 */
+		.name = "intcollector-0.5", /* INTCollector's branch spec_0.5 */
 		.version = INT_V0_5,
 		.report_length_wrong = true,
 		.dscp_mask = INT_DSCP_ANY,
@@ -163,8 +165,8 @@ static const struct int_profile profiles[] = {
 		REPORTS,
 	},
 	{
-		/* "SmartNIC platform", section II: TCP stands behind a new UDP
-		 * header; of UDP the port is replaced. */
+		/* "SmartNIC platform", section II: a new UDP header is put
+		 * before TCP; in UDP packets the port is replaced. */
 		.name = "smartnic",
 		.version = INT_V2_1,
 		.udp_port = INT_UDP_PORT,

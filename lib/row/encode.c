@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* encode.c - rows as text, CSV, NDJSON; the sink that writes them to a stream,
- * and the one before several; texts made of fields. */
+/* encode.c - rows as text, CSV or NDJSON; a sink that writes them to a stream,
+ * one that copies them to several sinks (tee), and templates of fields. */
 #include "row/row.h"
 
 #include <ctype.h>
@@ -11,12 +11,12 @@
 
 #include "row/outbuf.h"
 
-/* What of a field is the same in every row. */
+/* What is the same for a field in every row. */
 struct column {
-	char *lead; /* NDJSON: what stands before the value */
+	char *lead; /* NDJSON: `"name":' */
 	size_t lead_len;
-	size_t width; /* text */
-	bool right;
+	size_t width; /* text: characters */
+	bool right;   /* text: aligned to the right */
 };
 
 struct encoder {
@@ -32,7 +32,7 @@ bool encode_is_null(const struct row_cell *c)
 	return c->kind == ROW_NULL || (c->kind == ROW_F64 && !isfinite(c->f64));
 }
 
-/* What is written alike in every format: all but texts. */
+/* Writes a value that every format has alike: any but ROW_STR. */
 static void put_value(struct outbuf *o, const struct row_cell *c,
 		      const uint8_t *bytes)
 {
@@ -156,8 +156,8 @@ static void encode_csv_row(const struct encoder *e, struct outbuf *o,
 }
 
 /*
- * Pads what was written from start on to its column's width, in characters. A
- * field that did not fit the buffer is wider than any column.
+ * Pads the field that begins at offset start of the buffer to its column's
+ * width. The caller skips a field longer than the buffer: it needs no padding.
  */
 static void pad(const struct encoder *e, struct outbuf *o, unsigned i,
 		size_t start)
@@ -192,7 +192,7 @@ static void text_value(struct outbuf *o, const struct row_cell *c,
 		put_value(o, c, bytes);
 }
 
-/* Where a field of a text row begins. */
+/* Separates a field of a text row from the last. Returns its buffer offset. */
 static size_t text_start(struct outbuf *o, unsigned i)
 {
 	if (i)
@@ -260,14 +260,15 @@ void encoder_row(const struct encoder *e, struct outbuf *o,
 	outbuf_char(o, '\n');
 }
 
-/* say: the schema's name before the first field; or NULL. */
+/* measurement: the schema's name, written before the first field; or NULL. */
 static bool column_init(struct column *c, const struct row_field *f,
-			const char *say)
+			const char *measurement)
 {
 	size_t name = strlen(f->name);
-	int n = asprintf(&c->lead,
-			 "%s%s%s\"%s\":", say ? "\"measurement\":\"" : "",
-			 say ? say : "", say ? "\"," : "", f->name);
+	int n = asprintf(&c->lead, "%s%s%s\"%s\":",
+			 measurement ? "\"measurement\":\"" : "",
+			 measurement ? measurement : "",
+			 measurement ? "\"," : "", f->name);
 
 	c->width = name > f->width ? name : f->width;
 	c->right = row_is_number(f);
@@ -309,13 +310,14 @@ void encoder_close(struct encoder *e)
 struct stream_sink {
 	struct row_sink sink;
 	enum row_format fmt;
-	bool head, mixed;
+	bool head;  /* a header before the rows of each schema */
+	bool mixed; /* of several schemas: NDJSON says which */
 	const struct schema *schema; /* of e */
 	struct encoder *e;
 	struct outbuf o;
 };
 
-/* The encoder of a schema, and its header, if it is not the last one's. */
+/* When the schema changes: replaces the encoder, and writes its header. */
 static int use_schema(struct stream_sink *s, const struct schema *to)
 {
 	if (s->schema == to)
@@ -339,7 +341,7 @@ static int stream_put(struct row_sink *sink, struct row_batch *b)
 		encoder_row(s->e, &s->o, b, i);
 		outbuf_spill(&s->o);
 	}
-	if (s->o.len) /* a header alone */
+	if (s->o.len) /* a header without rows */
 		outbuf_spill(&s->o);
 	return rc ? rc : s->o.err;
 }
@@ -431,10 +433,10 @@ struct row_sink *tee_open(struct row_sink *const *to, unsigned n)
 	return &t->sink;
 }
 
-/* --- texts made of fields ------------------------------------------------- */
+/* --- templates ------------------------------------------------------------ */
 
-/* What the brace at *at, which moves behind the other, says: a field, as many
- * as there are for {}, or -EINVAL with err set. */
+/* Reads {FIELD} at *at, and moves *at behind it. Returns the field's number,
+ * s->n for {}, or -EINVAL with err set. */
 static int read_brace(const char **at, const struct schema *s,
 		      struct error *err)
 {
