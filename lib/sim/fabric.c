@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- what networks are built with ----------------------------------------- */
+/* --- nodes, links and given routes ---------------------------------------- */
 
-/* Room for that many; 0 or -ENOMEM, with nothing held. */
-static int grow_array(struct fabric *f, uint32_t nodes, uint32_t ports)
+/* Returns 0, or -ENOMEM with nothing allocated. */
+static int alloc_arrays(struct fabric *f, uint32_t nodes, uint32_t ports)
 {
 	f->node = calloc(nodes, sizeof(*f->node));
 	f->port = calloc(ports, sizeof(*f->port));
@@ -20,7 +20,7 @@ static int grow_array(struct fabric *f, uint32_t nodes, uint32_t ports)
 	return 0;
 }
 
-/* One more node; all switches before all hosts. */
+/* Adds a node, switches before hosts. base: the number of its first port. */
 static struct fabric_node *add_node(struct fabric *f, enum fabric_tier tier,
 				    uint32_t id, unsigned ports, unsigned base)
 {
@@ -43,8 +43,8 @@ static struct fabric_node *add_node(struct fabric *f, enum fabric_tier tier,
 	return n;
 }
 
-/* A link, by nodes and places of their ports. */
-static void join_ports(struct fabric *f, uint32_t a, unsigned a_port,
+/* Links two nodes by a port of each, counted from 0. */
+static void link_ports(struct fabric *f, uint32_t a, unsigned a_port,
 		       uint32_t b, unsigned b_port)
 {
 	uint32_t i = f->node[a].first + a_port, j = f->node[b].first + b_port;
@@ -63,7 +63,7 @@ void fabric_fini(struct fabric *f)
 
 uint32_t fabric_find(const struct fabric *f, uint32_t id, uint32_t number)
 {
-	uint32_t node = id - f->node[0].id; /* ids are in a row */
+	uint32_t node = id - f->node[0].id; /* ids are consecutive */
 	const struct fabric_node *n = &f->node[node];
 
 	if (node >= f->switches || number < n->base ||
@@ -76,7 +76,7 @@ int fabric_add_way(struct fabric *f, const char *text)
 {
 	struct fabric_way w = {0}, *more;
 	unsigned host, id, number;
-	uint32_t at, port; /* at: the node that it has come to */
+	uint32_t at, port; /* at: the node that the route has reached */
 	int used;
 
 	if (sscanf(text, "%u%n", &host, &used) != 1 || !host ||
@@ -116,7 +116,8 @@ enum {
 	PORTS = 4 * 2 + (4 + 4) * 4 + 8,
 };
 
-/* From the first and the last host to all others. */
+/* From the first and the last host to others: the host, then ID-PORT of each
+ * switch (fabric_add_way()). */
 static const char *const paper_ways[] = {
 	"1 8-4",
 	"1 8-1 4-4 9-3",
@@ -142,7 +143,7 @@ int fabric_paper(struct fabric *f)
 	int rc;
 
 	*f = (struct fabric){0};
-	rc = grow_array(f, SPINES + LEAVES + TORS + HOSTS, PORTS);
+	rc = alloc_arrays(f, SPINES + LEAVES + TORS + HOSTS, PORTS);
 	if (rc < 0)
 		return rc;
 	for (unsigned i = 0; i < SPINES + LEAVES + TORS; i++)
@@ -154,18 +155,18 @@ int fabric_paper(struct fabric *f)
 
 		memcpy(add_node(f, FABRIC_HOST, i, 1, 0)->ip, ip, sizeof(ip));
 	}
-	/* Leaf l of a pod and all spines of set l; all leaves and ToRs of a
-	 * pod. */
+	/* Leaf l of each pod is linked to both spines of set l, and to both
+	 * ToRs of its pod. */
 	for (unsigned n = 0; n < 8; n++) {
 		unsigned pod = n / 4, l = n / 2 % 2, i = n % 2;
 		unsigned leaf = SPINES + 2 * pod + l;
 		unsigned tor = SPINES + LEAVES + 2 * pod + i;
 
-		join_ports(f, leaf, i, 2 * l + i, pod);
-		join_ports(f, leaf, 2 + i, tor, l);
+		link_ports(f, leaf, i, 2 * l + i, pod);
+		link_ports(f, leaf, 2 + i, tor, l);
 	}
 	for (unsigned i = 0; i < HOSTS; i++)
-		join_ports(f, SPINES + LEAVES + TORS + i, 0,
+		link_ports(f, SPINES + LEAVES + TORS + i, 0,
 			   SPINES + LEAVES + i / 2, 2 + i % 2);
 	for (unsigned i = 0; rc == 0 && i < ways; i++)
 		rc = fabric_add_way(f, paper_ways[i]);
@@ -183,8 +184,8 @@ int fabric_tree(struct fabric *f, unsigned k)
 
 	*f = (struct fabric){.arity = k};
 	topo_fat_tree(&f->topo, k, 0);
-	rc = grow_array(f, f->topo.switches + hosts,
-			f->topo.switches * k + hosts);
+	rc = alloc_arrays(f, f->topo.switches + hosts,
+			  f->topo.switches * k + hosts);
 	if (rc < 0)
 		return rc;
 	for (unsigned i = 0; i < f->topo.switches; i++)
@@ -206,10 +207,10 @@ int fabric_tree(struct fabric *f, unsigned k)
 
 		for (unsigned j = 0; j < half; j++) {
 			/* edge switch i; aggregation switch i */
-			join_ports(f, i, j, f->switches + i * half + j, 0);
-			join_ports(f, i, half + j, edges + pod * half + j,
+			link_ports(f, i, j, f->switches + i * half + j, 0);
+			link_ports(f, i, half + j, edges + pod * half + j,
 				   place);
-			join_ports(f, edges + i, half + j,
+			link_ports(f, edges + i, half + j,
 				   2 * edges + place * half + j, pod);
 		}
 	}
@@ -228,9 +229,9 @@ void fabric_pick(const struct fabric *f, uint32_t src, uint32_t dst,
 	out->src = src;
 	out->dst = dst;
 	if (from != to) {
-		*hop++ = (uint8_t)(half + way % half); /* of a pod */
+		*hop++ = (uint8_t)(half + way % half); /* to aggregation */
 		if (from / half != to / half) {
-			*hop++ = (uint8_t)(half + way / half); /* a core */
+			*hop++ = (uint8_t)(half + way / half); /* to core */
 			*hop++ = (uint8_t)(to / half);
 		}
 		*hop++ = (uint8_t)(to % half);
@@ -240,22 +241,23 @@ void fabric_pick(const struct fabric *f, uint32_t src, uint32_t dst,
 }
 
 /* --- INT-path's trails ------------------------------------------------------
- * Vertices of odd degree are joined in pairs by links that are not there; the
- * graph has circuits then, and each falls into trails where those links are
- * taken out. */
+ * Switches of odd degree are joined in pairs by virtual links. Then each
+ * connected part of the graph has an Euler circuit, and without its virtual
+ * links this falls into trails. */
 
-/* An arc: from a node through a port, or, beyond the ports, along a link that
- * is not there. Arcs of a link are each other's clones. */
+/* An arc leaves a node through a port: it is the port's number, or FABRIC_NONE
+ * along a virtual link. A link has one arc in each direction. */
 struct walk {
 	const struct fabric *f;
-	uint32_t *room;	   /* all that follow are in it */
-	uint32_t *virtual; /* of a node: the other node, or FABRIC_NONE */
-	uint32_t *next;	   /* of a node: the next place to try */
-	uint32_t *used;	   /* of a port: its link is */
-	uint32_t *stack, *arc, depth;
-	uint32_t *circuit, n; /* arcs in reverse: ports, or FABRIC_NONE */
+	uint32_t *memory;  /* of all arrays that follow */
+	uint32_t *virtual; /* node: other end of its virtual link, or NONE */
+	uint32_t *next;	   /* node: the next of its ports to try */
+	uint32_t *used;	   /* port: whether its link was taken */
+	uint32_t *stack, *arc, depth; /* nodes, and the arcs to them */
+	uint32_t *circuit, n;	      /* arcs, the last one first */
 };
 
+/* Whether the port leads to a switch. */
 static bool is_link(const struct fabric *f, uint32_t port)
 {
 	uint32_t peer = f->port[port].peer;
@@ -263,7 +265,8 @@ static bool is_link(const struct fabric *f, uint32_t port)
 	return peer != FABRIC_NONE && peer < f->switch_ports;
 }
 
-static uint32_t join_odd(struct walk *w)
+/* Adds the virtual links. Returns the number of switches of odd degree. */
+static uint32_t link_odd(struct walk *w)
 {
 	uint32_t odd = 0, last = FABRIC_NONE;
 
@@ -285,7 +288,7 @@ static uint32_t join_odd(struct walk *w)
 	return odd;
 }
 
-/* The next unused arc of a node: *to is where it leads. False: none. */
+/* Takes an unused arc of node, which leads to *to. False: there is none. */
 static bool take_arc(struct walk *w, uint32_t node, uint32_t *to, uint32_t *arc)
 {
 	const struct fabric_node *n = &w->f->node[node];
@@ -310,8 +313,8 @@ static bool take_arc(struct walk *w, uint32_t node, uint32_t *to, uint32_t *arc)
 	return false;
 }
 
-/* A circuit from a node, all arcs that hang together with it; its arcs are
- * behind those before, the last one first. */
+/* Appends the circuit through all unused arcs that can be reached from start to
+ * w->circuit, the last arc first. */
 static void walk_circuit(struct walk *w, uint32_t start)
 {
 	uint32_t to, arc;
@@ -330,8 +333,8 @@ static void walk_circuit(struct walk *w, uint32_t start)
 }
 
 /*
- * Arcs of a circuit, last one first, as trails. It is begun behind a link that
- * is not there, if it has any, so that no trail is cut by where it began.
+ * Cuts a circuit (n arcs, the last one first) into trails at its virtual links.
+ * Begins behind one, if there is any, so that the begin cuts no other trail.
  */
 static void cut_trails(struct euler *e, const uint32_t *arc, uint32_t n)
 {
@@ -361,30 +364,30 @@ int euler_plan(struct euler *e, const struct fabric *f)
 	uint32_t nodes = f->switches, arcs = f->switch_ports + nodes + 1;
 	struct walk w = {.f = f};
 
-	w.room = calloc(2 * nodes + f->ports + 3 * arcs, sizeof(*w.room));
+	w.memory = calloc(2 * nodes + f->ports + 3 * arcs, sizeof(*w.memory));
 	*e = (struct euler){
 		.port = calloc(arcs, sizeof(*e->port)),
 		.trail = calloc(nodes, sizeof(*e->trail)),
 	};
-	if (!w.room || !e->port || !e->trail) {
-		free(w.room);
+	if (!w.memory || !e->port || !e->trail) {
+		free(w.memory);
 		euler_fini(e);
 		return -ENOMEM;
 	}
-	w.virtual = w.room;
+	w.virtual = w.memory;
 	w.next = w.virtual + nodes;
 	w.used = w.next + nodes;
 	w.stack = w.used + f->ports;
 	w.arc = w.stack + arcs;
 	w.circuit = w.arc + arcs;
-	e->odd = join_odd(&w);
+	e->odd = link_odd(&w);
 	for (uint32_t i = 0; i < nodes; i++) {
 		w.n = 0;
 		walk_circuit(&w, i);
 		if (w.n)
 			cut_trails(e, w.circuit, w.n);
 	}
-	free(w.room);
+	free(w.memory);
 	return 0;
 }
 
