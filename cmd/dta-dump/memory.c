@@ -236,8 +236,7 @@ enum {
 	SUM = 1 << 6,	/* its counters' sum fits 64 bits */
 };
 
-/* A part is a set of columns. The text form shows FILE, TABLES, LOADS and
- * LISTS, one after the other; other formats show ALL. */
+/* Sets of columns: text shows the first four in turn, other formats ALL. */
 enum {
 	PART_FILE = 1 << 0,
 	PART_TABLES = 1 << 1,

@@ -7,13 +7,11 @@
 
 #include "cli/cli.h"
 
-/* For cancelled(), which has no argument: the program's databases, and the
- * number of stop signals that came before databases_end(). */
+/* For cancelled(): the databases, and the signals before databases_end(). */
 static struct databases *all;
 static int stops_before_end;
 
-/* For a queue that waits: whether a signal came, in databases_end() a new one.
- */
+/* A signal ends a queue's wait; in databases_end(), only a new one does. */
 static bool cancelled(void)
 {
 	databases_look(all);
@@ -85,8 +83,7 @@ static void warn_of(const struct queue_status *st, uint64_t rows,
 			 *why ? ": " : "", why);
 }
 
-/* Warns of rows that the database did not get. Returns whether there are any.
- */
+/* Warns of rows that the database did not get. Returns whether it did. */
 static bool warn_of_losses(const struct queue_status *st)
 {
 	const struct queue_ledger *l = &st->ledger;

@@ -51,11 +51,11 @@
 	NODE, PORTS, LATENCY(1000), QUEUE, TIMES(8, (time)), PORTS2(2),        \
 	UTILIZATION, [15] = COMPLEMENT,                                        \
 }
-/* As the published INTCollector reads words: queue id and occupancy have 16 bits
- * each. bit6: the word of bit 6. */
-#define WORDS_INTCOLLECTOR(bit6) {                                            \
+/* As the published INTCollector reads words: queue id and occupancy have 16
+ * bits each. bit6: the word of bit 6. */
+#define WORDS_INTCOLLECTOR(bit6) {                                             \
 	NODE, PORTS, LATENCY(1), TWO(INT_QUEUE, 2, INT_OCCUPANCY, 2),          \
-	TIMES(4, 1), bit6, UTILIZATION,  [15] = COMPLEMENT,                    \
+	TIMES(4, 1), bit6, UTILIZATION, [15] = COMPLEMENT,                     \
 }
 #define REPORTS                                                                \
 	.report1 = {                                                           \
@@ -145,8 +145,7 @@ static const struct int_profile profiles[] = {
 	{
 		.name = "intcollector",
 		.version = INT_V1_0,
-		/* INTCollector's generator writes version 0, which its parser
-		 * does not check. */
+		/* Its generator writes version 0, its parser checks none. */
 		.any_ver = true,
 		.report_length_wrong = true,
 		.dscp_mask = INT_DSCP_ANY,
