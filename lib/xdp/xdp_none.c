@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* xdp_none.c - in place of xdp.c where what that is built with was missing: it
- * cannot be opened, and so nothing else is called. */
+/* xdp_none.c - replaces xdp.c if the libraries and tools for XDP were missing
+ * at build time. xdp_sink_open() always fails: the rest is never called. */
 #include <errno.h>
 
 #include "xdp/xdp.h"
