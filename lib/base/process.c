@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 
-/* A file of /proc/PID as text: its beginning, "" if there is none. */
+/* Reads the beginning of /proc/PID/FILE; "" if it cannot be read. */
 static void read_text(char *text, size_t size, uint32_t pid, const char *file)
 {
 	char path[48];
@@ -24,8 +24,8 @@ static void read_text(char *text, size_t size, uint32_t pid, const char *file)
 	text[n > 0 ? n : 0] = '\0';
 }
 
-/* proc(5): the name, in parentheses, may hold anything; state and the 20th
- * number after it are wanted. */
+/* The start time is field 22 of /proc/PID/stat; field 2, the name in
+ * parentheses, may itself hold spaces and parentheses (proc(5)). */
 uint64_t process_start(uint32_t pid)
 {
 	unsigned long long start = 0;
@@ -50,7 +50,7 @@ uint64_t process_began_ns(uint64_t start)
 	return clock_wall_ns() - (up > at ? up - at : 0);
 }
 
-/* The name, in the first line, has no line's end in it: proc(5) escapes it. */
+/* A process cannot forge this line: newlines in its name are escaped. */
 bool process_user(uint32_t *uid, uint32_t pid)
 {
 	char text[4096], *p;
