@@ -6,24 +6,24 @@
  *	clickhouse:[http:|https:]//[USER:PASSWORD@]HOST[:8123][/DB]
  *	redis://[:PASSWORD@]HOST[:6379][/NUMBER]
  *	kafka://HOST[:PORT][,HOST...][/TOPIC]
- *	prometheus://[ADDRESS]:PORT	where it is asked for /metrics
+ *	prometheus://[ADDRESS]:PORT	listens there, serves /metrics
  *	file:PATH	NDJSON, CSV, text
  *
- * and behind it options: ?NAME=VALUE&NAME=VALUE. Those of all:
+ * Options may follow: ?NAME=VALUE&NAME=VALUE. Those that every sink knows:
  *
- *	rows	 of a block at most, which is sent at once: 5000
+ *	rows	 in a block at most; a full block is sent at once: 5000
  *	linger	 how long a block waits for more rows: 200ms; 0: not at all;
  *		 Kafka, Prometheus and files take rows without blocks
- *	timeout	 of one try: 10s; of Kafka until a row is lost: 5m; not of
- *		 files and prometheus; 1ms or more
- *	retry	 between tries at most: 10s. They begin at 100ms, and double;
- *		 1ms or more
+ *	timeout	 of one try: 10s; Kafka: until a row is given up: 5m; unused
+ *		 by files and prometheus; 1ms or more
+ *	retry	 longest pause between tries: 10s. Pauses begin at 100ms and
+ *		 double; 1ms or more
  *
- * What comes of the rows, and of a database that is slow or away: queue.h.
- * queue_status() and queue_end() are for these sinks. Where it shows that rows
- * come at least once: Redis streams, and ClickHouse tables that do not drop
- * repeated blocks, hold some twice. InfluxDB writes the same points again;
- * Kafka tells repetitions by their number.
+ * queue.h says what happens to rows while a database is slow or unreachable;
+ * its queue_status() and queue_end() take these sinks. Rows are delivered at
+ * least once: Redis streams, and ClickHouse tables that do not drop repeated
+ * blocks, may hold some twice. InfluxDB overwrites a point with itself; Kafka
+ * drops repetitions by their sequence number.
  *
  * Signals are blocked in the sink's own threads.
  */
@@ -36,10 +36,10 @@
 #include "base/error.h"
 #include "export/queue.h"
 
-/* What the rows of a schema are to a store of keys and values. */
+/* How a key-value store keeps the rows of a schema. */
 enum export_kind {
-	EXPORT_EVENT, /* one more: appended to a stream */
-	EXPORT_STATE, /* the latest: fields of a hash, with expiry */
+	EXPORT_EVENT, /* each row is appended to a stream */
+	EXPORT_STATE, /* the latest row: a hash, with expiry */
 };
 
 /* How the rows of a schema are kept, where the URL does not say. */
@@ -47,25 +47,25 @@ struct export_rule {
 	const char *schema;
 	uint8_t kind;	 /* enum export_kind */
 	const char *key; /* row_template_check(); NULL: the measurement */
-	/* Of messages in a log, Kafka's: those of one group stay in their
-	 * order. NULL: key. */
+	/* Kafka's message key: messages of one group stay in order. NULL: as
+	 * key. */
 	const char *group;
 };
 
-/* Zero: the defaults. What is pointed at outlives the sink. */
+/* All zero: the defaults. The rules and ctx must outlive the sink. */
 struct export_options {
 	struct queue_options queue; /* but rows to retry, which are the URL's;
 				       32 MiB, 1 GiB in a spool, 5 s */
 	const struct export_rule *rules;
 	unsigned n_rules;
-	/* For /healthz of prometheus: what is wrong in text, or true. Called by
-	 * another thread; NULL: all is well. */
+	/* Answers Prometheus's /healthz: true, or false with why set. Called by
+	 * another thread; NULL: always healthy. */
 	bool (*healthy)(void *ctx, struct error *why);
 	void *ctx;
 };
 
 /* 0, or -errno with err set: "redis://HOST: reason". A database that does not
- * answer is no error: it may come. The URL is copied. */
+ * answer is no error: it may start later. The URL is copied. */
 int export_open(struct row_sink **out, const char *url,
 		const struct export_options *o, struct error *err);
 
