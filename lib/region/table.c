@@ -11,11 +11,11 @@
 #include "net/key.h"
 
 enum {
-	STRIDE_MIN = 4,	   /* RDMA and hardware work in words */
+	STRIDE_MIN = 4,	   /* RDMA and hardware work in 32-bit words */
 	STRIDE_MAX = 1024, /* a slot fits the smallest usual path MTU */
 	WRITE_MAX = 4096,  /* one operation: the largest path MTU */
-	COUNT_LEN = 8,	   /* of a list's count, and a counter */
-	DTA0_HOPS = 5,	   /* of the published DTA system */
+	COUNT_LEN = 8,	   /* bytes of a list's count or a counter */
+	DTA0_HOPS = 5,	   /* hops that the published DTA system has */
 	FLUSH_MS_MAX = 60 * 60 * 1000,
 	CACHE_ROWS_MAX = 1 << 26,
 	COPIES_DEFAULT = 2,
@@ -90,10 +90,11 @@ static bool name_ok(const char name[TABLE_NAME_MAX])
 {
 	return memchr(name, '\0', TABLE_NAME_MAX) && strspn(name, LETTERS) &&
 	       !name[strspn(name, LETTERS "0123456789-.")] &&
-	       strcmp(name, "collector") != 0; /* a ticket's other section */
+	       strcmp(name, "collector") !=
+		       0; /* a section of tickets has that name */
 }
 
-/* What no geometry may be, and why. */
+/* A rule for tables: whether this table breaks it, and the message. */
 struct rule {
 	bool broken;
 	const char *why;
@@ -159,7 +160,7 @@ static int check_kind(const struct table *t, struct error *err)
 		 "batch: not 1 to 64"},
 		{append && t->batch * t->stride > WRITE_MAX,
 		 "batch: more than one write carries, 4096 bytes"},
-		/* It keeps what a batch leaves over: table_kept(). */
+		/* A ring has room for one batch beyond table_kept(). */
 		{append && t->units <= t->batch,
 		 "ring: it must hold more entries than a batch"},
 		{append && (!t->flush_ms || t->flush_ms > FLUSH_MS_MAX),
@@ -187,8 +188,7 @@ static int check_kind(const struct table *t, struct error *err)
 	return check_rules(rules, sizeof(rules) / sizeof(rules[0]), err);
 }
 
-/* units, lists, stride -> bytes of the rings, slots... alone; false: too long.
- */
+/* Bytes of all slots, chunks or rings, without list counts; false: too long. */
 static bool body_len(const struct table *t, uint64_t *out)
 {
 	uint64_t n = t->units;
@@ -299,7 +299,7 @@ int table_finish(struct table *t, struct error *err)
 		t->stride = t->stride == TABLE_STRIDE_PACKED
 				    ? packed_stride(t)
 				    : pow2_from(table_unit_len(t));
-	/* As many as fit the bytes given as memory. */
+	/* Before this, length is the memory given: as many units as fit. */
 	if (!t->units && t->kind != TABLE_APPEND)
 		t->units = t->length / t->stride;
 	if (!t->units && t->lists) {
@@ -337,7 +337,7 @@ const struct table *table_pick(const struct table *tables, unsigned n, int kind,
 	const char *what = kind > 0 ? table_kind_name((uint8_t)kind) : "";
 	const struct table *found = NULL;
 	char id[8], list[256];
-	unsigned many = 0;
+	unsigned matches = 0;
 
 	for (unsigned i = 0; i < n; i++) {
 		const struct table *t = &tables[i];
@@ -347,24 +347,24 @@ const struct table *table_pick(const struct table *tables, unsigned n, int kind,
 					 !strcmp(name_or_id, id)
 			       : kind <= 0 || t->kind == kind) {
 			found = t;
-			many++;
+			matches++;
 		}
 	}
-	if (many == 1 && (kind <= 0 || found->kind == kind))
+	if (matches == 1 && (kind <= 0 || found->kind == kind))
 		return found;
-	list_names(list, sizeof(list), tables, n, !many && !name_or_id);
-	if (many == 1)
+	list_names(list, sizeof(list), tables, n, !matches && !name_or_id);
+	if (matches == 1)
 		error_set(err, -EINVAL, "table %s is %s, not %s", found->name,
 			  table_kind_name(found->kind), what);
 	else if (name_or_id)
 		error_set(err, -ENOENT, "there is no table '%.64s', only %s",
 			  name_or_id, list);
-	else if (!many)
+	else if (!matches)
 		error_set(err, -ENOENT, "there is no %s table, only %s", what,
 			  list);
 	else
 		error_set(err, -EINVAL,
-			  "there are %u %s tables: name one of %s", many, what,
-			  list);
+			  "there are %u %s tables: name one of %s", matches,
+			  what, list);
 	return NULL;
 }
