@@ -36,7 +36,7 @@ const char *dta_opcode_name(uint8_t opcode)
 
 static int dta1_decode(struct dta_report *out, const uint8_t *p, size_t len)
 {
-	uint8_t opcode, copies, hops;
+	uint8_t opcode, copies, hop_byte;
 	size_t key_len;
 
 	if (len < DTA_HEADER_LEN)
@@ -44,7 +44,7 @@ static int dta1_decode(struct dta_report *out, const uint8_t *p, size_t len)
 	opcode = p[0] & 15;
 	copies = p[DTA_AT_FLAGS] & DTA_COPIES_MASK;
 	key_len = p[DTA_AT_KEY_LEN];
-	hops = p[DTA_AT_HOP];
+	hop_byte = p[DTA_AT_HOP];
 	if (!(OPCODES >> opcode & 1))
 		return -EOPNOTSUPP;
 	if (len - DTA_HEADER_LEN < key_len)
@@ -53,8 +53,8 @@ static int dta1_decode(struct dta_report *out, const uint8_t *p, size_t len)
 		return -ERANGE;
 	out->opcode = opcode;
 	out->copies = copies;
-	out->hop = opcode == DTA_NACK ? hops : hops >> 4;
-	out->path_len = opcode == DTA_NACK ? 0 : hops & 15;
+	out->hop = opcode == DTA_NACK ? hop_byte : hop_byte >> 4;
+	out->path_len = opcode == DTA_NACK ? 0 : hop_byte & 15;
 	out->immediate = p[DTA_AT_FLAGS] & DTA_FLAG_IMMEDIATE;
 	out->tracked = p[DTA_AT_FLAGS] & DTA_FLAG_TRACKED;
 	out->table = be16_load(p + DTA_AT_TABLE);
@@ -66,16 +66,16 @@ static int dta1_decode(struct dta_report *out, const uint8_t *p, size_t len)
 	return 0;
 }
 
-/* Whether a primitive of DTA/0 takes that much data (the published DTA
- * translator). */
+/* Whether a DTA/0 primitive may carry that many bytes of data, by the
+ * published DTA translator. */
 static bool dta0_data_fits(uint8_t opcode, size_t len)
 {
-	if (opcode == DTA_KEYWRITE) /* 8, 16, 32 with the checksum */
+	if (opcode == DTA_KEYWRITE) /* slots of 8, 16, 32: less a checksum */
 		return len == 4 || len == 12 || len == 28;
 	return len == (opcode == DTA_KEYINC ? DTA_COUNTER_LEN : 4);
 }
 
-/* What follows the base header. */
+/* Decodes what follows the DTA/0 base header. */
 static int dta0_body(struct dta_report *r, struct cur *c)
 {
 	uint8_t hop;
@@ -150,7 +150,7 @@ static int dta1_encode(struct put *w, const struct dta_report *r)
 		return -EINVAL;
 	p = put_room(w, DTA_HEADER_LEN + (size_t)r->key_len + r->data_len);
 	if (!p)
-		return 0; /* the caller compares the length */
+		return 0; /* dta_encode() tests put_ok() */
 	p[0] = (uint8_t)(DTA_VERSION_1 << 4 | r->opcode);
 	p[DTA_AT_FLAGS] = (uint8_t)((r->immediate ? DTA_FLAG_IMMEDIATE : 0) |
 				    (r->tracked ? DTA_FLAG_TRACKED : 0) |
