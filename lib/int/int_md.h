@@ -5,8 +5,8 @@
  * INT-MX 2.1 over TCP, UDP, VXLAN-GPE, Geneve and GRE (INT 2.1, sections 5.7 to
  * 5.9).
  *
- * INT's bytes stand in one piece between what was there before:
- *   TCP, UDP     header [marker] |shim|header|stack| payload   0.5: and a tail
+ * INT's bytes (between the bars) are contiguous, put into the packet here:
+ *   TCP, UDP     header [marker] |shim|header|stack| payload   0.5: + a tail
  *   new UDP      IP |UDP|shim|header|stack| the packet's own TCP, UDP...
  *   VXLAN-GPE    GPE header |shim|header|stack| inner packet
  *   Geneve       options |option: header|stack| options, inner packet
@@ -39,21 +39,22 @@
 /* What became of a packet. */
 enum int_result {
 	INT_OK,
-	INT_NONE,	 /* it carries none */
+	INT_NONE,	 /* the packet carries no INT */
 	INT_CUT,	 /* the capture ends before INT does */
-	INT_BAD_PACKET,	 /* IP, UDP, TCP... header that cannot be */
-	INT_BAD_TYPE,	 /* of INT header: neither MD nor MX */
+	INT_BAD_PACKET,	 /* an IP, UDP, TCP... header is invalid */
+	INT_BAD_TYPE,	 /* the INT header's type is neither MD nor MX */
 	INT_BAD_VERSION, /* not the profile's, or unknown */
 	INT_BAD_NEXT,	 /* what follows INT is not said as it must be */
 	INT_BAD_LENGTH,	 /* too short for the headers, or beyond the packet */
 	INT_BAD_HOP,	 /* HopML, InsCnt: 0, or less than instructions ask */
-	INT_BAD_STACK,	 /* not whole hops, or not as many as it says */
+	INT_BAD_STACK,	 /* not whole hops, or not as many as declared */
 	INT_RESULTS,
 };
 
+/* What INT lies in or behind. */
 enum int_over {
 	INT_OVER_L4, /* behind the header of TCP, UDP or, with a marker, ICMP */
-	INT_OVER_UDP, /* behind the header of UDP, whose port INT has taken */
+	INT_OVER_UDP, /* behind the UDP header, whose port is now INT's */
 	INT_OVER_NEW_UDP,
 	INT_OVER_VXLAN,
 	INT_OVER_GENEVE,
@@ -61,7 +62,7 @@ enum int_over {
 	INT_OVERS,
 };
 
-/* By what it was known. */
+/* What identified the packet as INT. */
 enum int_by {
 	INT_BY_DSCP,
 	INT_BY_PORT,
@@ -75,7 +76,7 @@ struct int_place {
 	uint8_t version;    /* enum int_version */
 	uint8_t type;	    /* enum int_type: MD or MX */
 	uint8_t ip_version; /* of the (outer) IP header */
-	uint8_t protocol;   /* behind it */
+	uint8_t protocol;   /* behind that IP header */
 	uint8_t dscp;	    /* the packet's own */
 	bool added;	    /* G: VXLAN was no GPE, or there was no GRE */
 	bool reserved;	    /* reserved bits of the shim are set */
@@ -85,33 +86,33 @@ struct int_place {
 	uint32_t begin, end; /* INT's own bytes */
 	uint32_t shim;	     /* or the option's header */
 	uint32_t header, stack, stack_len;
-	uint8_t tail;	 /* bytes of it: 0.5 */
-	uint32_t ip_len; /* by the header */
+	uint8_t tail;	 /* its length in bytes; only 0.5 has one */
+	uint32_t ip_len; /* total length by the IP header */
 };
 
 /*
- * Finds INT in what begins with that Ethernet type: NET_ETHERTYPE_ETH for a
- * frame, NET_ETHERTYPE_IP4, NET_ETHERTYPE_IP6 for what reports carry, too.
- * INT_OK, or why there is none; then *out is undefined. What is at [begin, end)
- * has been captured.
+ * Finds INT in a frame (type NET_ETHERTYPE_ETH), or in an IP packet, as reports
+ * may carry it (NET_ETHERTYPE_IP4, NET_ETHERTYPE_IP6). Returns INT_OK, or why
+ * there is none; then *out is undefined. If INT_OK, all bytes of [begin, end)
+ * are in the frame.
  */
 enum int_result int_find(struct int_place *out, const struct int_profile *p,
 			 uint16_t type, const uint8_t *frame, size_t len);
 
-/* What is kept from packet to packet: the layouts of each version. */
+/* State kept between packets: the layouts of each version. */
 struct int_decoder {
 	const struct int_profile *profile;
 	struct int_layouts layouts[INT_ANY];
-	uint8_t plain; /* header versions whose usual packets int_read() reads
-			  at once, a bit each; 0: none */
+	uint8_t plain; /* bit set of header versions for whose usual packets
+			  int_read() has a fast path; 0: none */
 };
 
-/* The profile stays the caller's and must last. */
+/* The profile is not copied: it must outlive the decoder. */
 void int_decoder_init(struct int_decoder *d, const struct int_profile *p);
 
 /*
- * What INT at that place says: the same frame as int_find()'s. INT_OK, or
- * INT_BAD_HOP, INT_BAD_STACK; then *out is undefined. ts_ns is the caller's;
+ * Decodes the INT that int_find() found in this frame. Returns INT_OK, or
+ * INT_BAD_HOP, INT_BAD_STACK; then *out is undefined. The caller sets ts_ns;
  * pointers lead into the frame; layouts last as int_layouts_get() says. The
  * flow is unknown if the packet behind INT has no such headers or is cut.
  */
@@ -119,16 +120,16 @@ enum int_result int_decode(struct int_record *out, struct int_decoder *d,
 			   const struct int_place *at, const uint8_t *frame,
 			   size_t len);
 
-/* int_find() and, if that finds it, int_decode(), faster, for those who need no
- * place: what either returns. */
+/* int_find() and then int_decode() at once, and faster, for callers that do not
+ * need the place. Returns the first failure of the two, or INT_OK. */
 enum int_result int_read(struct int_record *out, struct int_decoder *d,
 			 uint16_t type, const uint8_t *frame, size_t len);
 
 /*
- * Writes the packet as it was without INT: its length, or -ENOBUFS. Checksums
- * are changed by what goes (RFC 1624), not made anew: what was wrong stays so,
- * but a 0xffff that stood for 0 is 0 now; which it was nobody can tell.
- * out may not overlap frame; len or more bytes always have room.
+ * Writes the packet without INT; returns its length, or -ENOBUFS. Checksums are
+ * updated by the bytes removed (RFC 1624), not computed anew, so wrong ones
+ * stay wrong; but a 0xffff that stood for 0 becomes 0, as the two look the
+ * same. out may not overlap frame; cap >= len always suffices.
  */
 int int_strip(uint8_t *out, size_t cap, const struct int_profile *p,
 	      const struct int_place *at, const uint8_t *frame, size_t len);
@@ -141,8 +142,8 @@ struct int_source {
 	uint8_t by;	  /* over L4: INT_BY_DSCP, INT_BY_MARKER */
 	uint8_t hops_max; /* RemainingHopCnt, MaxHopCnt at the beginning */
 	uint16_t bitmap;
-	/* The stack at once: so many hops, hops_max at most, newest first, in a
-	 * multiple of 4 bytes. Of MX none. */
+	/* The whole stack: hops entries, hops_max at most, newest first; its
+	 * length is a multiple of 4. MX has none. */
 	const uint8_t *stack;
 	size_t stack_len;
 	unsigned hops;
@@ -151,11 +152,12 @@ struct int_source {
 };
 
 /*
- * Writes the frame with INT: its length; -ENOTSUP: INT cannot be put over this
- * packet so; -EINVAL: the version cannot say this; -EMSGSIZE: the packet or
- * INT's bytes would be too long; -ENOBUFS. The checksum is changed by what
- * comes, one of 0 of UDP stays. Over VXLAN: the frame is VXLAN-GPE or VXLAN,
- * and over Geneve Geneve, by their ports. out may not overlap frame.
+ * Writes the frame with INT; returns its length. -ENOTSUP: this packet cannot
+ * carry INT that way; -EINVAL: the version has no such fields; -EMSGSIZE: the
+ * packet or INT's bytes would be too long; -ENOBUFS. Checksums are updated by
+ * the bytes added; a UDP checksum of 0 stays 0. Over VXLAN or Geneve the frame
+ * must already be VXLAN(-GPE) or Geneve, by its port. out may not overlap
+ * frame.
  */
 int int_insert(uint8_t *out, size_t cap, const struct int_profile *p,
 	       const struct int_source *s, const uint8_t *frame, size_t len);
