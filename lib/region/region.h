@@ -32,7 +32,7 @@ enum {
 	REGION_WRITERS = 64,
 	REGION_EPOCHS_MAX = 64,
 	REGION_NAME_MAX = 255,
-	REGION_IMMEDIATES = 256, /* that can still be told */
+	REGION_IMMEDIATES = 256, /* of the latest notifications, kept */
 };
 
 enum region_pages {		       /* behind a region */
@@ -51,15 +51,15 @@ struct region_options {
 };
 
 /*
- * Makes a region; -EEXIST if the name is taken. It is whole or absent. out may
- * be NULL.
+ * Makes a region, whole or not at all; -EEXIST if the name is taken. out may be
+ * NULL.
  */
 int region_create(struct region **out, const char *name, const struct layout *l,
 		  const struct region_options *o, struct error *err);
 
-/* The same, unless there is one already: -EEXIST if that is not as the layout
- * and the options say (epochs 0: any), and err tells what differs. Returns
- * whether it was made. */
+/* Makes a region unless there is one: -EEXIST if that differs from the layout
+ * or the options (epochs 0: any number), and err tells how. Returns 1 if it was
+ * made, 0 if it was there. */
 int region_create_absent(const char *name, const struct layout *l,
 			 const struct region_options *o, struct error *err);
 
@@ -69,30 +69,30 @@ int region_open(struct region **out, const char *name, bool write,
 void region_close(struct region *r); /* NULL is fine */
 
 /*
- * Opens a file that is not trusted, and that its owner may cut short meanwhile:
- * nothing is mapped. The head is a copy of this moment, V sets are neither read
- * nor checked, and tables are read from the file by region_memory() alone
- * (-ESTALE: it ends before). Not for region_read() and the like.
+ * Opens a file that is not trusted, and that its owner may truncate meanwhile:
+ * nothing is mapped. The header is a copy of this moment, V sets are neither
+ * read nor checked, and tables are read from the file by region_memory() alone
+ * (-ESTALE: the file was truncated). Not for region_read() and the like.
  */
 int region_look(struct region **out, const char *name, struct error *err);
 int region_remove(const char *name, struct error *err);
 
-/* Claims a number: one process that has the region open for writing has it at a
- * time, until it closes the region. -EAGAIN: another has it. */
+/* Claims a number for this process until it closes the region, which must be
+ * open for writing. -EAGAIN: another process holds that number. */
 int region_claim(struct region *r, uint64_t number);
 
 const char *region_path(const struct region *r);
 
-/* The regions of this machine: those that have names. */
+/* Calls each() for every region of this machine that a name can open. */
 typedef void region_each(void *ctx, const char *path, const char *name);
 void region_list(region_each *each, void *ctx);
 
-/* The processes that write, one by one: begin with *at 0; false behind the
- * last. */
+/* A process that writes. region_writer() steps through them: begin with *at 0;
+ * false behind the last. */
 struct region_writer {
 	uint32_t pid;
 	char program[16];
-	uint64_t since_ns; /* the process began, since 1970 */
+	uint64_t since_ns; /* when the process began, since 1970 */
 };
 
 bool region_writer(const struct region *r, unsigned *at,
@@ -104,8 +104,8 @@ uint64_t region_epoch_began(const struct region *r);
 uint64_t region_left(const struct region *r);
 
 /*
- * "1G", "2M", "2M-transparent", "4K", "4K+2M-transparent": what the pages
- * are, by looking at some of them.
+ * The size of the pages, by a sample of them: "1G", "2M", "2M-transparent",
+ * "4K", "4K+2M-transparent".
  */
 const char *region_page_kind(const struct region *r);
 uint64_t region_size(const struct region *r);	/* bytes of the file */
@@ -130,7 +130,7 @@ uint64_t region_oldest(const struct region *r);
 const uint8_t *region_read(const struct region *r, const struct table *t,
 			   uint64_t epoch);
 
-/* The region as memory to be asked: memory_close() is region_close(). */
+/* The region as a struct memory; memory_close() of it is region_close(). */
 struct memory *region_memory(struct region *r);
 
 /* The file offset of a table in an epoch. */
@@ -146,11 +146,10 @@ uint64_t region_list_count(const struct region *r, const struct table *t,
 
 /* Starts a new epoch: clears the oldest set, makes it current, waits until no
  * live writer is in the old one. Returns 0 or -errno; *old is the epoch that
- * came to rest (may be NULL). */
+ * ended (old may be NULL). */
 int region_rotate(struct region *r, uint64_t *old, struct error *err);
 
-/* Counts an immediate, and keeps it for region_immediate(). Returns the count.
- */
+/* Counts and keeps an immediate; returns how many there have been. */
 uint64_t region_notify(struct region *r, uint32_t immediate);
 uint64_t region_notified(const struct region *r);
 
@@ -161,7 +160,7 @@ uint64_t region_notified(const struct region *r);
  */
 int region_immediate(const struct region *r, uint64_t n, uint32_t *immediate);
 
-/* A writer has a slot of the region. One per thread. */
+/* A writer takes one of REGION_WRITERS slots. Each thread needs its own. */
 int writer_open(struct writer **out, struct region *r, struct error *err);
 void writer_close(struct writer *w);
 uint64_t writer_enter(struct writer *w); /* returns the epoch to write into */
