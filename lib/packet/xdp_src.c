@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * xdp_src.c - AF_XDP: packets go from the driver to sockets, one a queue of the
- * interface, past the host's stack; into memory of ours that the card writes
- * itself (zero-copy), or that the kernel copies to (copy).
+ * xdp_src.c - AF_XDP: packets go from the driver to sockets, one for each queue
+ * of the interface, bypassing the host's stack. The card writes them to our
+ * memory itself (zero-copy), or the kernel copies them there (copy).
  *
- * Frames stay in the receive ring until the call after the one that showed
- * them, then go back to the fill ring.
+ * Frames that xdp_rx() returns stay in the receive ring until its next call,
+ * which gives them back to the fill ring.
  *
  * Source: Documentation/networking/af_xdp.rst of Linux 6.1; libxdp(3).
  */
@@ -27,15 +27,15 @@
 #include "packet/xdp_private.h"
 
 enum {
-	/* Of a queue, a power of two: a batch in hand, the rest to be filled */
+	/* In each queue: a batch is with the caller, the others are free */
 	FRAMES_MAX = 16384,
 	FRAMES_MIN = 2048,
-	MEMORY = 64 << 20, /* for the frames of all queues, but see above */
+	MEMORY = 64 << 20, /* of all queues, unless FRAMES_MIN needs more */
 	QUEUES_MAX = 64,
 	CHUNK_MIN = 2048,
 	CHUNK_MAX = 4096,
 	HEADROOM = 256, /* XDP_PACKET_HEADROOM, which the kernel leaves free */
-	ROUND_MS = 500, /* the removal of an interface wakes no poll() */
+	ROUND_MS = 500, /* poll() does not notice a removed interface */
 };
 
 _Static_assert((int)HEADROOM >= (int)CRC_HEADROOM, "packets need headroom");
@@ -47,19 +47,19 @@ struct queue {
 	struct xsk_umem *umem;
 	struct xsk_socket *socket;
 	uint8_t *mem;
-	uint32_t held; /* descriptors at the ring's front that were shown */
+	uint32_t held; /* descriptors at rx's front that the caller has */
 };
 
 struct xdp {
 	struct src src;
 	struct iface iface;
 	struct ports ports;
-	int promiscuous; /* a descriptor, or -1 */
+	int promiscuous; /* a file descriptor, or -1 */
 	struct filter *filter;
-	size_t chunk;	 /* of a frame */
-	uint32_t frames; /* of a queue */
+	size_t chunk;	 /* bytes for a frame */
+	uint32_t frames; /* in each queue */
 	unsigned n;	 /* queues */
-	unsigned first;	 /* to be asked first, in turn */
+	unsigned first;	 /* the queue that is read first, in turn */
 	struct queue *queue;
 	struct pollfd *poll;
 };
@@ -69,7 +69,7 @@ static size_t mem_size(const struct xdp *s)
 	return s->chunk * s->frames;
 }
 
-/* Frames that were shown go back to be filled. */
+/* Returns the frames that the caller has had to the fill ring. */
 static void give_back(const struct xdp *s, struct queue *q)
 {
 	uint32_t from = q->rx.cached_cons - q->held, to;
@@ -114,7 +114,7 @@ static int fill_pkts(struct xdp *s, struct queue *q, struct pkt *pkts, int max,
 /* Each queue in turn, beginning with another one each time. */
 static int fill_all_pkts(struct xdp *s, struct pkt *pkts, int max)
 {
-	/* One reading for a batch: there is no clock in a descriptor. */
+	/* One time for the batch: descriptors have no timestamps. */
 	uint64_t ts = clock_wall_ns();
 	int n = 0;
 
@@ -169,7 +169,7 @@ static uint64_t xdp_drops(struct src *src)
 		struct xdp_statistics st = {0};
 		socklen_t len = sizeof(st);
 
-		/* An empty fill ring drops, too, and counts as rx_dropped */
+		/* Drops by an empty fill ring are in rx_dropped. */
 		if (!getsockopt(s->poll[i].fd, SOL_XDP, XDP_STATISTICS, &st,
 				&len))
 			sum += st.rx_dropped + st.rx_ring_full;
@@ -181,7 +181,8 @@ static void close_xdp_src(struct src *src)
 {
 	struct xdp *s = (struct xdp *)src;
 
-	ports_close(&s->ports); /* first: what comes then is the host's */
+	ports_close(
+		&s->ports); /* first: later packets go to the host's stack */
 	for (unsigned i = 0; s->queue && i < s->n; i++) {
 		struct queue *q = &s->queue[i];
 
@@ -270,7 +271,7 @@ static int open_queues(struct xdp *s, const struct live_options *o,
 		rc = open_rx_queue(s, i, err);
 	if (rc)
 		return rc;
-	/* The descriptor that stands for all queues. */
+	/* One file descriptor to poll for all queues. */
 	s->src.fd = s->n == 1 ? s->poll[0].fd : epoll_create1(EPOLL_CLOEXEC);
 	for (unsigned i = 0; i < s->n && s->n > 1; i++)
 		if (epoll_ctl(s->src.fd, EPOLL_CTL_ADD, s->poll[i].fd, &e) < 0)
