@@ -19,10 +19,10 @@
 #include "region/memory.h"
 
 enum {
-	FRAME_MAX = 128, /* and what is copied at once */
+	FRAME_MAX = 128, /* bytes of a reply */
 	HEAD_MAX = NET_ETH_LEN + NET_IP6_LEN + NET_UDP_LEN + TEMPLATE_PSN,
 	ACK_TAIL = 4 + ROCE_AETH_LEN,
-	AT_AETH = 4, /* in a tail */
+	AT_AETH = 4, /* offsets in a tail: PSN, AETH, value */
 	AT_VALUE = AT_AETH + ROCE_AETH_LEN,
 };
 
@@ -52,7 +52,7 @@ static bool make_frames(struct reply_peer *a, uint32_t qpn,
 		.opcode = ROCE_RC_ACK,
 		.migreq = true,
 		.pkey = 0xffff,
-		.dest_qp = qpn, /* the translator's has the same number */
+		.dest_qp = qpn, /* both ends use the same QP number */
 	};
 
 	memcpy(to.eth_dst, r->eth_src, 6);
@@ -120,7 +120,7 @@ static void replies_set_value(struct responder_replies *d, unsigned number,
 	be64_store(d->tail[number] + AT_VALUE, old);
 }
 
-/* n <= ROCE_BATCH */
+/* Computes the tails' CRCs of n replies, at most ROCE_BATCH. */
 static void checksum_some(struct responder_replies *d, const uint16_t *which,
 			  unsigned n)
 {
@@ -158,7 +158,7 @@ static void keep_value(struct replays *r, const uint8_t *tail)
 	r->next = (r->next + 1) % REPLAYS;
 }
 
-/* False: it is too old to be known. */
+/* Puts a kept atomic's value into a reply; false: it is no longer kept. */
 static bool recall_value(struct responder_replies *d, unsigned number,
 			 const struct replays *r)
 {
@@ -177,7 +177,8 @@ static bool recall_value(struct responder_replies *d, unsigned number,
 static void put_frame(uint8_t *frame, const struct reply_frame *f,
 		      const uint8_t *tail, uint32_t sum)
 {
-	memcpy(frame, f->t.frame, HEAD_MAX); /* or less: the tail is behind */
+	memcpy(frame, f->t.frame,
+	       HEAD_MAX); /* a shorter head's rest is overwritten */
 	if (f->t.body == f->t.psn + ACK_TAIL)
 		memcpy(frame + f->t.psn, tail + REPLY_TAIL - ACK_TAIL,
 		       ACK_TAIL);
@@ -232,14 +233,15 @@ int replies_send(struct responder_replies *d, struct replays *replays,
 
 enum {
 	HEADER_CACHE_BITS = 6,
-	/* What differs from one to the other lies in these words: the length,
-	 * the number of the IP packet; the source port; the queue pair. */
+	/* index_of() hashes the words in which headers differ: IP length and
+	 * identification, UDP ports, queue pair. */
 	AT_LEN = ROCE_AT_IP + NET_IP4_AT_LEN,
 	AT_QP = ROCE_AT_BTH + ROCE_BTH_AT_RESERVED,
 	AT_EXT = ROCE_AT_RETH,
 };
 
-_Static_assert(1 << HEADER_CACHE_BITS == HEADER_CACHE_MAX, "places");
+_Static_assert(1 << HEADER_CACHE_BITS == HEADER_CACHE_MAX,
+	       "as many entries as indices");
 
 static uint64_t load64(const uint8_t *p)
 {
@@ -279,49 +281,49 @@ static inline bool is_same_header(const uint8_t *a, const uint8_t *b)
 static const struct header_entry *find_entry(const struct header_cache *k,
 					     const struct pkt *pkt)
 {
-	const struct header_entry *one;
+	const struct header_entry *entry;
 
 	if (pkt->len < AT_EXT)
 		return NULL;
-	one = &k->at[index_of(pkt->data)];
-	return one->tail && is_same_header(one->head, pkt->data) &&
+	entry = &k->at[index_of(pkt->data)];
+	return entry->tail && is_same_header(entry->head, pkt->data) &&
 			       pkt->len >= HEADER_CACHE_HEAD +
-						   (size_t)one->tail +
+						   (size_t)entry->tail +
 						   ROCE_ICRC_LEN
-		       ? one
+		       ? entry
 		       : NULL;
 }
 
-/* Decodes what follows the head. */
-static void fill_decoded(struct roce *out, const struct header_entry *one,
+/* Decodes a packet with this entry's head. */
+static void fill_decoded(struct roce *out, const struct header_entry *entry,
 			 const uint8_t *frame)
 {
 	const uint8_t *ext = frame + AT_EXT;
-	uint32_t last = be32_load(frame + HEADER_CACHE_HEAD);
+	uint32_t ack_psn = be32_load(frame + HEADER_CACHE_HEAD);
 
-	*out = one->r;
-	out->ack_req = last >> 31;
-	out->psn = last & ROCE_PSN_MASK;
+	*out = entry->r;
+	out->ack_req = ack_psn >> 31;
+	out->psn = ack_psn & ROCE_PSN_MASK;
 	out->va = be64_load(ext);
 	out->rkey = be32_load(ext + ROCE_RETH_AT_RKEY);
-	if (one->r.opcode == ROCE_RC_FETCH_ADD) {
+	if (entry->r.opcode == ROCE_RC_FETCH_ADD) {
 		out->swap_add = be64_load(ext + ROCE_ATOMIC_AT_SWAP);
 		out->compare = be64_load(ext + ROCE_ATOMIC_AT_COMPARE);
-		out->payload = frame + HEADER_CACHE_HEAD + one->tail;
+		out->payload = frame + HEADER_CACHE_HEAD + entry->tail;
 	} else {
 		out->dma_len = be32_load(ext + ROCE_RETH_AT_LEN);
 		out->payload = frame + ROCE_AT_PAYLOAD;
 	}
 }
 
-/* Checks the iCRCs of packets with a tail as long as packet i's, and removes
- * them from like. */
+/* Checks the iCRCs of all packets whose tails are as long as packet i's, and
+ * clears their places in entries[]. */
 static void check_icrcs(const struct pkt *pkts,
-			const struct header_entry **like, unsigned i,
+			const struct header_entry **entries, unsigned i,
 			unsigned n, struct roce *out, struct responder_qp **qps)
 {
 	const enum crc_id icrc = CRC_SLOT0;
-	const size_t tail = like[i]->tail;
+	const size_t tail = entries[i]->tail;
 	const uint8_t *from[ROCE_BATCH];
 	uint32_t sums[ROCE_BATCH], *to = sums;
 	unsigned which[ROCE_BATCH], count = 0;
@@ -329,17 +331,17 @@ static void check_icrcs(const struct pkt *pkts,
 	for (unsigned j = i; j < n; j++) {
 		from[count] = pkts[j].data + HEADER_CACHE_HEAD;
 		which[count] = j;
-		count += like[j] && like[j]->tail == tail;
+		count += entries[j] && entries[j]->tail == tail;
 	}
 	crc_batch(&icrc, 1, from, tail, count, &to);
 	for (unsigned j = 0; j < count; j++) {
-		const struct header_entry *one = like[which[j]];
-		bool right = (sums[j] ^ one->sum) ==
+		const struct header_entry *entry = entries[which[j]];
+		bool right = (sums[j] ^ entry->sum) ==
 			     le32toh(load32(from[j] + tail));
 
 		out[which[j]].icrc_ok = right;
-		qps[which[j]] = right ? one->q : NULL;
-		like[which[j]] = NULL;
+		qps[which[j]] = right ? entry->q : NULL;
+		entries[which[j]] = NULL;
 	}
 }
 
@@ -347,19 +349,19 @@ uint32_t header_cache_match(struct header_cache *k, const struct pkt *pkts,
 			    unsigned n, struct roce *out,
 			    struct responder_qp **qps)
 {
-	const struct header_entry *like[ROCE_BATCH];
+	const struct header_entry *entries[ROCE_BATCH];
 	uint32_t taken = 0;
 
 	for (unsigned i = 0; i < n; i++) {
-		like[i] = find_entry(k, &pkts[i]);
-		if (!like[i])
+		entries[i] = find_entry(k, &pkts[i]);
+		if (!entries[i])
 			continue;
-		fill_decoded(&out[i], like[i], pkts[i].data);
+		fill_decoded(&out[i], entries[i], pkts[i].data);
 		taken |= UINT32_C(1) << i;
 	}
 	for (unsigned i = 0; i < n; i++)
-		if (like[i])
-			check_icrcs(pkts, like, i, n, out, qps);
+		if (entries[i])
+			check_icrcs(pkts, entries, i, n, out, qps);
 	return taken;
 }
 
@@ -380,17 +382,17 @@ static bool is_common(const uint8_t *frame, const struct roce *r)
 void header_cache_add(struct header_cache *k, const struct pkt *pkt,
 		      const struct roce *r, struct responder_qp *q)
 {
-	struct header_entry *one = &k->at[index_of(pkt->data)];
+	struct header_entry *entry = &k->at[index_of(pkt->data)];
 	const uint8_t *tail = pkt->data + HEADER_CACHE_HEAD;
 	size_t len = (size_t)(r->payload + r->len + r->pad - tail);
 
 	if (!is_common(pkt->data, r))
 		return;
-	memcpy(one->head, pkt->data, HEADER_CACHE_HEAD);
-	one->tail = (uint16_t)len;
-	one->sum = le32toh(load32(tail + len)) ^ crc(CRC_SLOT0, tail, len);
-	one->q = q;
-	one->r = *r;
+	memcpy(entry->head, pkt->data, HEADER_CACHE_HEAD);
+	entry->tail = (uint16_t)len;
+	entry->sum = le32toh(load32(tail + len)) ^ crc(CRC_SLOT0, tail, len);
+	entry->q = q;
+	entry->r = *r;
 }
 
 enum {
@@ -436,7 +438,7 @@ const struct ledger responder_ledger = {
 static struct responder_qp *find_qp(struct responder *p, uint32_t qpn)
 {
 	const struct ticket *t = &p->s->t;
-	uint32_t guess = qpn - t->at[0].qpn; /* they are numbered in a row */
+	uint32_t guess = qpn - t->at[0].qpn; /* usually consecutive */
 
 	if (guess < t->n && t->at[guess].qpn == qpn)
 		return &p->s->qp[guess];
@@ -467,10 +469,11 @@ static void count_undecoded(struct responder_ledger *ctr, const struct pkt *pkt,
 		  u.payload != u.ip + NET_IP6_LEN + NET_UDP_LEN))
 		ctr->foreign++;
 	else
-		ctr->bad_opcode++; /* RoCEv2, but none of ours */
+		ctr->bad_opcode++; /* RoCEv2, but an opcode we do not know */
 }
 
-/* Checks what does not depend on earlier packets; NULL: not valid, counted. */
+/* Checks what does not depend on earlier packets. NULL: invalid, and counted.
+ */
 static struct responder_qp *screen_packet(struct responder *p,
 					  const struct roce *r)
 {
@@ -516,7 +519,7 @@ static void screen_unknown(struct responder *p, const struct pkt *pkts,
 			q = screen_packet(p, &decoded[i]);
 		qps[i] = q;
 	}
-	/* Only one is cached: headers that never come again cost little. */
+	/* Caches only the last valid one, as it may never come again. */
 	while (last && !qps[last - 1])
 		last--;
 	if (last--)
@@ -530,7 +533,8 @@ void responder_screen(struct responder *p, const struct pkt *pkts, unsigned n,
 	uint32_t known;
 	unsigned end;
 
-	if (p->qp_version != p->s->qp_version) /* they were made anew */
+	if (p->qp_version !=
+	    p->s->qp_version) /* the cache points to old ones */
 		memset(&p->headers, 0, sizeof(p->headers));
 	p->qp_version = p->s->qp_version;
 	known = header_cache_match(&p->headers, pkts, n, decoded, qps);
@@ -564,13 +568,13 @@ static struct verdict reply_with(struct responder *p,
 	};
 }
 
-/* A function: written where it is used, it makes the loop a fifth slower. */
+/* As a literal at its places of use it makes the loop a fifth slower. */
 static struct verdict no_reply(void)
 {
 	return (struct verdict){.answer = REPLY_NONE};
 }
 
-/* RC: a NAK, and the queue pair is dead. UC: no reply, and it goes on. */
+/* RC: sends a NAK, and the queue pair enters its error state. UC: no reply. */
 static struct verdict refuse_request(struct responder *p,
 				     struct responder_qp *q,
 				     const struct roce *r, uint8_t syndrome)
@@ -585,9 +589,9 @@ static struct verdict refuse_request(struct responder *p,
 	return reply_with(p, q, q->expected, syndrome);
 }
 
-/* Counts a request with another PSN than expected: with another R_Key, too, it
- * was made by the ticket of a past epoch. That of an empty one does not matter.
- */
+/* Counts a request whose PSN is not the expected one. If its R_Key is not
+ * either, it comes from the ticket of a past epoch. Empty requests use no
+ * R_Key. */
 static void count_other(struct responder *p, const struct responder_qp *q,
 			const struct roce *r, uint64_t *reason)
 {
@@ -596,8 +600,8 @@ static void count_other(struct responder *p, const struct responder_qp *q,
 	++*(empty || r->rkey == q->rkey ? reason : &p->ctr.old_epoch);
 }
 
-/* An atomic's answer is repeated, and counted, if its value is still kept,
- * which replies_send() finds out. */
+/* An atomic's reply is repeated if its value is still kept: replies_send()
+ * looks for it, and counts the reply. */
 static struct verdict handle_duplicate(struct responder *p,
 				       struct responder_qp *q,
 				       const struct roce *r)
@@ -697,7 +701,7 @@ int responder_exec(struct responder *p, const struct op *op, size_t n,
 	if (!d)
 		return n ? transport->exec(transport, op, n, 0) : 0;
 	for (; n && !rc; op += done, n -= done) {
-		/* Atomics up to the first other operation or table. */
+		/* Runs atomics until another kind of operation or table. */
 		done = local_fetch(p->local, op, n, old);
 		for (size_t i = 0; i < done; i++)
 			if (op[i].immediate != REPLY_NO_NUMBER)
@@ -711,7 +715,7 @@ int responder_exec(struct responder *p, const struct op *op, size_t n,
 	return rc;
 }
 
-/* Carries out pending operations, those before end. */
+/* Carries out the pending operations before index end. */
 static int exec_pending(struct responder *p, unsigned end)
 {
 	unsigned from = p->carried_out;
@@ -753,7 +757,7 @@ int responder_rx(struct responder *p, const struct pkt *pkts, size_t n)
 			if (p->qps[i])
 				qp_rx(p, p->qps[i], &p->decoded[i],
 				      pkts[at + i].ts_ns);
-		/* The operations of the packets before these. */
+		/* Those of the batch before, whose memory is prefetched. */
 		if (p->prefetch)
 			rc = exec_pending(p, asked);
 		asked = p->nops;
@@ -771,7 +775,7 @@ int responder_rx(struct responder *p, const struct pkt *pkts, size_t n)
 			    &p->ctr.acks);
 }
 
-/* The ticket says what the region says, or offsets would be another table's. */
+/* Ticket and region must agree, or offsets would hit another table. */
 static int check_ticket(const struct region *r, const struct ticket *t,
 			struct error *err)
 {
@@ -794,7 +798,7 @@ static void make_qps(struct responder *p, const struct ticket *t)
 	p->s->epoch = t->epoch;
 	p->s->qp_version++;
 	for (unsigned i = 0; i < t->n; i++) {
-		p->s->t.at[i].heads = NULL; /* the ticket's own */
+		p->s->t.at[i].heads = NULL; /* belongs to the caller's ticket */
 		p->s->qp[i] = (struct responder_qp){
 			.table = region_table(p->region, i),
 			.qpn = t->at[i].qpn,
@@ -808,7 +812,8 @@ static void make_qps(struct responder *p, const struct ticket *t)
 	}
 }
 
-/* Further away than windows and their probes reach (ROCE_OUT_WINDOW_MAX). */
+/* New first PSNs, further from the expected ones than any sender's window and
+ * its probes reach (ROCE_OUT_WINDOW_MAX). */
 void responder_renumber(const struct responder *p, struct ticket *t)
 {
 	struct rng rng = {.state = rng_seed()};
