@@ -27,7 +27,7 @@
 #include "packet/xdp_private.h"
 
 enum {
-	/* In each queue: a batch is with the caller, the others are free */
+	/* Of a queue, powers of two: one batch is in use, others are free */
 	FRAMES_MAX = 16384,
 	FRAMES_MIN = 2048,
 	MEMORY = 64 << 20, /* of all queues, unless FRAMES_MIN needs more */
