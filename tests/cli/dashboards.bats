@@ -107,7 +107,7 @@ an_alert() {
 	head -c 24 r.pcap >&9 # nobody answers
 	cat r.pcap >&8
 	bg dta-top --every 200ms --prometheus "127.0.0.1:$PORT"
-	sed -E "s/localhost:9955/127.0.0.1:$PORT/; s/: 15s/: 1s/" \
+	sed -E "s/localhost:9469/127.0.0.1:$PORT/; s/: 15s/: 1s/" \
 		"$SHARE/prometheus/dta.scrape.yml" >prometheus.yml
 	cp "$SHARE/prometheus/dta.rules.yml" .
 	server=$(free_port)
