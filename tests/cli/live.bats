@@ -21,6 +21,7 @@ run_bg() {
 	local log=$1
 
 	shift
+	: >"$log" # here, or what an earlier program wrote would be read
 	ip netns exec "$WIRE" "$@" 2>"$log" >"$log.out" 3>&- &
 	PID=$!
 	BG_PIDS+=("$PID")

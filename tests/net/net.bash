@@ -61,6 +61,9 @@ start() {
 	local name=$NET-$1 log=$2
 
 	shift 2
+	# emptied here, not by the child: what an earlier program wrote into it
+	# would be read as this one's
+	: >"$log"
 	ip netns exec "$name" "$@" 2>"$log" >"$log.out" 3>&- &
 	PID=$!
 	BG_PIDS+=("$PID")
