@@ -27,7 +27,7 @@ static void create_region(const struct opts *o)
 		struct show types;
 		struct error why;
 
-		if (*t->show && (show_parse(&types, t->show, &why) < 0 ||
+		if (*t->show && (query_show_parse(&types, t->show, &why) < 0 ||
 				 show_fits(&types, t->value_len, &why) < 0))
 			cli_fail("%s: table %s: show: %s", cli_file(o->layout),
 				 t->name, why.text);

@@ -186,7 +186,7 @@ static uint64_t slot_rows(const struct source *w, const struct opts *o)
 		unsigned i = (unsigned)(v.t - m->table);
 
 		if (*v.t->show &&
-		    (show_parse(&s->show[i], v.t->show, &why) < 0 ||
+		    (query_show_parse(&s->show[i], v.t->show, &why) < 0 ||
 		     !show_columns_add(&s->shown, &s->show[i], v.t->value_len,
 				       s->column[i])))
 			s->show[i].n = 0;

@@ -66,7 +66,7 @@ static void show_region(void *ctx, const char *path, const char *name)
 
 	if (cli_stop)
 		return;
-	rc = region_look(&r, path, &err);
+	rc = region_open_untrusted(&r, path, &err);
 	if (rc < 0) {
 		cli_warn_error(path, &err);
 		/* Another user's, if a region at all. */
@@ -82,7 +82,7 @@ static void show_region(void *ctx, const char *path, const char *name)
 		row_u64(rows, AGE, (now - began) / 1000000000);
 	if (!l->o->no_load)
 		row_f64(rows, FILL, query_fill(region_memory(r), SAMPLE));
-	written = region_left(r);
+	written = region_writer_left_ns(r);
 	/* "1234:dta-translate,1240:dta-collect": no blank in a column. */
 	for (; region_writer(r, &at, &w); n++) {
 		if (len < sizeof(writers))

@@ -93,7 +93,7 @@ static void find_parts(const struct csv_columns *c, struct csv_table *t,
 
 	if (o->show.n)
 		t->show = o->show;
-	else if (!*t->t.show || show_parse(&t->show, t->t.show, &why) < 0)
+	else if (!*t->t.show || query_show_parse(&t->show, t->t.show, &why) < 0)
 		t->show.n = 0;
 	t->parts = t->show.n > 0;
 	for (unsigned i = 0; i < t->show.n; i++) {
@@ -376,8 +376,8 @@ static int read_key(struct reader *r)
 	struct error why;
 	const char *text = key_text(r, room, sizeof(room));
 	bool loose;
-	int which = keytext_pick(r->row->key, &loose, r->table,
-				 (unsigned)r->tables, text, &why);
+	int which = query_key_pick(r->row->key, &loose, r->table,
+				   (unsigned)r->tables, text, &why);
 
 	if (which < 0)
 		return error_set(r->err, -EINVAL, "key '%.120s' %s%s", text,

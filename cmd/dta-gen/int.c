@@ -526,7 +526,7 @@ static size_t packet_with_trace(struct int_gen *g,
 	size_t each = g->layout.len +
 		      (g->o.instructions & IOAM_OPAQUE ? IOAM_SNAPSHOT_LEN : 0);
 	uint8_t nodes[UINT8_MAX * 4];
-	struct ioam_ask ask = {
+	struct ioam_request ask = {
 		.type = IOAM_PREALLOCATED,
 		.namespace = 1,
 		.bitmap = (uint32_t)g->o.instructions,

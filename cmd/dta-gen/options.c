@@ -42,7 +42,8 @@ static int read_key_type(void *opts, const char *text, struct error *why)
 
 static int read_as(void *opts, const char *text, struct error *why)
 {
-	return show_parse(&((struct settings *)opts)->gen.csv.show, text, why);
+	return query_show_parse(&((struct settings *)opts)->gen.csv.show, text,
+				why);
 }
 
 int read_collector(void *opts, const char *text, struct error *why)

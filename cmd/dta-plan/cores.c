@@ -57,7 +57,7 @@ static int print_row(struct rows *r, const char *workload,
 		[CORES_SOURCE] = "source",
 		[CORES_MEMORY] = "memory",
 	};
-	struct cores_rate c = cores_at(l, n);
+	struct cores_rate c = model_cores_rate(l, n);
 
 	row_str(r, WORKLOAD, workload);
 	row_u64(r, CORES, n);

@@ -81,8 +81,8 @@ static void add_key(struct keys *k, const char *text)
 
 	a->text = text;
 	a->key = k->room[k->n].key;
-	which = keytext_pick(a->key, &loose, k->table, k->targets->n, text,
-			     &why);
+	which = query_key_pick(a->key, &loose, k->table, k->targets->n, text,
+			       &why);
 	if (which == -EEXIST) {
 		error_set(&k->wrong, which, "'%.100s' %.400s", text, why.text);
 		return;

@@ -56,7 +56,7 @@ static int read_policy(void *opts, const char *text, struct error *why)
 
 static int read_as(void *opts, const char *text, struct error *why)
 {
-	return show_parse(&((struct opts *)opts)->show, text, why);
+	return query_show_parse(&((struct opts *)opts)->show, text, why);
 }
 
 static int add_snapshot(void *opts, const char *path, struct error *why)

@@ -477,7 +477,7 @@ int main(int argc, char **argv)
 	cli_start(&cli);
 	r.o = options_read(argc, argv);
 	cli_signals();
-	if (r.o.region && region_look(&region, r.o.region, &err) < 0)
+	if (r.o.region && region_open_untrusted(&region, r.o.region, &err) < 0)
 		cli_error(r.o.region, &err);
 	region_close(region);
 	for (unsigned i = 0; i < TABLES; i++)

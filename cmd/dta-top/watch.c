@@ -66,7 +66,7 @@ static void look_at_region(void *ctx, const char *path, const char *name)
 	unsigned at = 0;
 	uint64_t now = clock_wall_ns();
 
-	if (region_look(&r, path, &err) < 0) {
+	if (region_open_untrusted(&r, path, &err) < 0) {
 		w->unseen++;
 		if (w->tell_unseen)
 			cli_warn_error(path, &err);
@@ -83,7 +83,7 @@ static void look_at_region(void *ctx, const char *path, const char *name)
 			   : WATCH_UNKNOWN;
 	for (s->writers = 0; region_writer(r, &at, &one);)
 		s->writer[s->writers++] = one.pid;
-	s->last_write_ns = s->writers ? now : region_left(r);
+	s->last_write_ns = s->writers ? now : region_writer_left_ns(r);
 	s->fill = query_fill(region_memory(r), SAMPLE);
 	region_close(r);
 }

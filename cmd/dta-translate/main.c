@@ -297,7 +297,7 @@ static void run_open(struct run *r)
  * for the sequence sends no reports. */
 static bool nothing_stored(const struct translate_ledger *l)
 {
-	return !l->stored && l->received > l->questions && !cli_stop;
+	return !l->stored && l->received > l->probes && !cli_stop;
 }
 
 /* What was sent counts as stored; nobody knows whether it is. */

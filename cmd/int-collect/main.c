@@ -212,7 +212,7 @@ static int take_packets(void *run, const struct pkt *pkts, int n,
 	if (!rc && n < PKT_BATCH) /* live, or the end */
 		rc = put_rows(r, n);
 	if (n < PKT_BATCH || ++r->batches % LOOK_EVERY == 0)
-		databases_look(&r->outlets.list);
+		databases_warn(&r->outlets.list);
 	if (!rc && r->top && !top_turn(r->top, !n))
 		cli_stop = 1; /* as if by a signal */
 	if (rc < 0)
@@ -453,6 +453,6 @@ int main(int argc, char **argv)
 	run_open(&run);
 	run.error = cli_loop(&run.loop, &run.why);
 	if (!run.outlets.list.hold)
-		databases_last(&run.outlets.list);
+		databases_no_more(&run.outlets.list);
 	return run_close(&run);
 }

@@ -531,7 +531,7 @@ static void look_while_browsing(void *ctx)
 {
 	struct top *top = ctx;
 
-	databases_look(top->databases);
+	databases_warn(top->databases);
 	cli_loop_turn(top->loop);
 }
 

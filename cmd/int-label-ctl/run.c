@@ -654,7 +654,7 @@ static int read_packets(void *run, const struct pkt *pkts, int n,
 		label_control_tick(r->c, now_ns);
 	if (r->rows.orders)
 		label_southbound_send_due(r->rows.orders, clock_ns());
-	databases_look(&r->rows.list);
+	databases_warn(&r->rows.list);
 	if (!rc && n < PKT_BATCH)
 		rc = run_rows_flush(&r->rows);
 	if (!rc && r->top && !browse_turn(r->top, !n))
@@ -692,7 +692,7 @@ static void update_screen(void *ctx)
 {
 	struct run *r = ((struct tables_context *)ctx)->run;
 
-	databases_look(&r->rows.list);
+	databases_warn(&r->rows.list);
 	if (r->rows.orders)
 		label_southbound_send_due(r->rows.orders, clock_ns());
 	cli_loop_turn(&r->loop);

@@ -14,7 +14,7 @@ static int stops_before_end;
 /* A signal ends a queue's wait; in databases_end(), only a new one does. */
 static bool cancelled(void)
 {
-	databases_look(all);
+	databases_warn(all);
 	return cli_stop > stops_before_end;
 }
 
@@ -48,7 +48,7 @@ struct row_sink *databases_all(const struct databases *d)
 }
 
 /* Any thread may call this, since any may wait for a queue (cancelled()). */
-void databases_look(struct databases *d)
+void databases_warn(struct databases *d)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	struct queue_status st;
@@ -69,7 +69,7 @@ void databases_look(struct databases *d)
 	pthread_mutex_unlock(&lock);
 }
 
-void databases_last(struct databases *d)
+void databases_no_more(struct databases *d)
 {
 	for (unsigned i = 0; i < d->n; i++)
 		queue_last(d->sink[i]);

@@ -35,9 +35,9 @@ struct row_sink *databases_add(struct databases *d, const char *option,
 struct row_sink *databases_all(const struct databases *d);
 
 /* Says which have ceased to answer, or do again, since last time. */
-void databases_look(struct databases *d);
+void databases_warn(struct databases *d);
 /* The rows of the end are all that is to come. */
-void databases_last(struct databases *d);
+void databases_no_more(struct databases *d);
 /* Sends what waits, until a signal comes. 0, or -1: not all rows could be, and
  * that was said. */
 int databases_end(struct databases *d);

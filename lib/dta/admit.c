@@ -293,7 +293,7 @@ static uint64_t *decode_and_judge(struct translator *t, const struct pkt *p,
 	struct net_udp u;
 
 	if (t->rate.per_s)
-		rate_time(&t->rate, p->ts_ns);
+		rate_refill(&t->rate, p->ts_ns);
 	reason = decode_report(t, p, &u, r);
 	if (reason)
 		return reason;

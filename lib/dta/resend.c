@@ -94,7 +94,7 @@ static const struct ledger_field fields[] = {
 	LEDGER_LEVEL(struct resend_ledger, unconfirmed, LEDGER_HARMLESS),
 	LEDGER_FIELD(struct resend_ledger, packets, LEDGER_NOTE),
 	LEDGER_FIELD(struct resend_ledger, resent, LEDGER_NOTE),
-	LEDGER_FIELD(struct resend_ledger, questions, LEDGER_NOTE),
+	LEDGER_FIELD(struct resend_ledger, probes, LEDGER_NOTE),
 	LEDGER_FIELD(struct resend_ledger, notices, LEDGER_NOTE),
 	LEDGER_FIELD(struct resend_ledger, answers, LEDGER_NOTE),
 	LEDGER_FIELD(struct resend_ledger, nacks_gap, LEDGER_NOTE),
@@ -102,7 +102,7 @@ static const struct ledger_field fields[] = {
 	LEDGER_FIELD(struct resend_ledger, nacks_resync, LEDGER_NOTE),
 	LEDGER_FIELD(struct resend_ledger, stale, LEDGER_NOTE),
 	LEDGER_FIELD(struct resend_ledger, strange, LEDGER_NOTE),
-	LEDGER_LEVEL(struct resend_ledger, deaf, LEDGER_NOTE),
+	LEDGER_LEVEL(struct resend_ledger, unanswered, LEDGER_NOTE),
 };
 
 LEDGER_COMPLETE(fields, struct resend_ledger);
@@ -247,7 +247,7 @@ static int send_probe(struct resend *w, struct sender *r, uint64_t now_ns)
 	r->tries++;
 	if (r->heard_ns == UINT64_MAX)
 		r->heard_ns = now_ns;
-	*(gone ? &w->ctr.notices : &w->ctr.questions) += 1;
+	*(gone ? &w->ctr.notices : &w->ctr.probes) += 1;
 	return n < 0 ? n
 		     : w->o.send(w->o.ctx, (unsigned)(r - w->reporter), payload,
 				 (size_t)n, 0);
@@ -401,7 +401,7 @@ static void note_answer(struct resend *w, struct sender *r,
 	}
 	if (r->phase == PHASE_DEAF) {
 		r->phase = PHASE_OPEN;
-		w->ctr.deaf--;
+		w->ctr.unanswered--;
 	}
 	if (answer)
 		measure_rtt(w, r, now_ns);
@@ -492,7 +492,7 @@ static uint64_t answer_timeout(const struct resend *w, const struct sender *r)
 static void give_up_answers(struct resend *w, struct sender *r)
 {
 	r->phase = PHASE_DEAF;
-	w->ctr.deaf++;
+	w->ctr.unanswered++;
 	queue_add(w, r);
 }
 

@@ -37,14 +37,14 @@ struct resend_ledger {
 	uint64_t lost;	      /* missing, and not kept any more */
 	uint64_t unconfirmed; /* not known yet */
 	/* notes */
-	uint64_t packets;   /* all that were sent: reports, */
-	uint64_t resent;    /* of which so many were sent before, */
-	uint64_t questions; /* probes */
-	uint64_t notices;   /* of reports given up */
+	uint64_t packets; /* all that were sent: reports, */
+	uint64_t resent;  /* of which so many were sent before, */
+	uint64_t probes;  /* questions for what the translator expects */
+	uint64_t notices; /* of reports given up */
 	uint64_t answers, nacks_gap, nacks_rate, nacks_resync; /* received */
 	uint64_t stale;	  /* NACKs older than what is confirmed */
 	uint64_t strange; /* packets that are not NACKs for these reporters */
-	uint64_t deaf;	  /* reporters that got no answer */
+	uint64_t unanswered; /* reporters that got no answer */
 };
 
 extern const struct ledger resend_ledger;

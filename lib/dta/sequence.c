@@ -452,7 +452,7 @@ uint64_t *sequence_ask(struct translator *t, const struct net_udp *u,
 	if (!known || step > 0)
 		numbers_begin(&rp->numbers, rp->last);
 	nack_send(t, u, r->table, p, rp->last, DTA_NACK_STATE);
-	return &t->ctr.questions;
+	return &t->ctr.probes;
 }
 
 int sequence_open(struct translator *t, struct error *err)

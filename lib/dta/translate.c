@@ -25,7 +25,7 @@ static const struct ledger_field fields[] = {
 	LEDGER_FIELD(struct translate_ledger, rate_limited, LEDGER_LOSS),
 	LEDGER_FIELD(struct translate_ledger, resyncing, LEDGER_LOSS),
 	LEDGER_FIELD(struct translate_ledger, unwritten, LEDGER_LOSS),
-	LEDGER_FIELD(struct translate_ledger, questions, LEDGER_HARMLESS),
+	LEDGER_FIELD(struct translate_ledger, probes, LEDGER_HARMLESS),
 	LEDGER_FIELD(struct translate_ledger, nacks, LEDGER_NOTE),
 	LEDGER_FIELD(struct translate_ledger, nacks_sent, LEDGER_NOTE),
 	LEDGER_FIELD(struct translate_ledger, gaps, LEDGER_NOTE),

@@ -39,7 +39,7 @@ struct translate_ledger {
 	uint64_t rate_limited;
 	uint64_t resyncing; /* strict sequence: the transport was busy() */
 	uint64_t unwritten; /* the program's: its output failed */
-	uint64_t questions; /* a reporter's probe for the sequence, no report */
+	uint64_t probes;    /* a reporter's probe for the sequence, no report */
 	/* notes */
 	uint64_t nacks;	       /* DTA NACKs seen: foreign */
 	uint64_t nacks_sent;   /* and those made here */

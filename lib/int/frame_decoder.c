@@ -260,14 +260,14 @@ static int decode_traces(struct int_frame_decoder *in, const struct pkt *p)
 		good = true;
 		if (t.type == IOAM_DIRECT)
 			continue; /* it asks, and says nothing */
-		t.view.ts_ns = p->ts_ns;
+		t.record.ts_ns = p->ts_ns;
 		if (told)
-			t.view.flags |= INT_INTERMEDIATE;
+			t.record.flags |= INT_INTERMEDIATE;
 		told = true;
-		*next_record(in, &rc) = t.view;
+		*next_record(in, &rc) = t.record;
 		in->n += in->n < INT_FRAME_RECORDS;
 		/* Where its snapshots are is in t. */
-		if (!rc && t.view.stack.at)
+		if (!rc && t.record.stack.at)
 			rc = flush_records(in);
 	}
 	if (good)

@@ -312,7 +312,7 @@ static void set_flow(const struct ioam_reader *r, struct int_record *v)
 /* Where each node begins, if snapshots are among them. */
 static enum ioam_reason place_opaque(struct ioam *t, size_t node, size_t len)
 {
-	struct int_hops *h = &t->view.stack;
+	struct int_hops *h = &t->record.stack;
 	size_t at = 0;
 
 	h->n = 0;
@@ -329,7 +329,7 @@ static enum ioam_reason place_opaque(struct ioam *t, size_t node, size_t len)
 
 static void set_bitmap(struct ioam *t, struct ioam_decoder *d, uint32_t bitmap)
 {
-	struct int_record *v = &t->view;
+	struct int_record *v = &t->record;
 	const struct int_layout *layout;
 
 	layout = int_layouts_get(
@@ -344,7 +344,7 @@ static void set_bitmap(struct ioam *t, struct ioam_decoder *d, uint32_t bitmap)
 static enum ioam_reason decode_trace(struct ioam *t, struct ioam_decoder *d,
 				     const uint8_t *p, size_t len)
 {
-	struct int_record *v = &t->view;
+	struct int_record *v = &t->record;
 	struct int_hops *h = &v->stack;
 	unsigned lengths;
 	size_t free;
@@ -386,7 +386,7 @@ static enum ioam_reason decode_direct_export(struct ioam *t,
 	want += p[IOAM_DIRECT_AT_MORE] & IOAM_DIRECT_SEQUENCE ? 4 : 0;
 	if (len < want)
 		return IOAM_LENGTH;
-	t->view.domain = be16_load(p);
+	t->record.domain = be16_load(p);
 	set_bitmap(t, d, be24_load(p + IOAM_TRACE_AT_BITMAP));
 	return IOAM_OK;
 }
@@ -404,7 +404,7 @@ enum ioam_reason ioam_next(struct ioam_reader *r, struct ioam *out)
 	if (len < IOAM_LEN)
 		return IOAM_LENGTH;
 	memset(out, 0, offsetof(struct ioam, at));
-	out->view.format = INT_IOAM;
+	out->record.format = INT_IOAM;
 	out->type = p[IOAM_AT_TYPE];
 	out->ip = r->ip;
 	out->header = r->header;
@@ -416,7 +416,7 @@ enum ioam_reason ioam_next(struct ioam_reader *r, struct ioam *out)
 		why = decode_direct_export(out, r->d, p + IOAM_LEN,
 					   len - IOAM_LEN);
 	if (why == IOAM_OK)
-		set_flow(r, &out->view);
+		set_flow(r, &out->record);
 	return why;
 }
 
@@ -437,7 +437,8 @@ struct ioam_snapshot ioam_snapshot_of(const struct int_hops *h, unsigned i)
  * Returns its length, -EINVAL or -EMSGSIZE.
  */
 static int make_header(uint8_t out[NET_IP6_OPTIONS_MAX], const uint8_t *old,
-		       size_t old_len, uint8_t next, const struct ioam_ask *ask)
+		       size_t old_len, uint8_t next,
+		       const struct ioam_request *ask)
 {
 	const uint8_t fresh[4] = {next, 0, NET_IP6_PADN, 0};
 	size_t room = ask->words * 4u - ask->nodes_len;
@@ -470,7 +471,7 @@ static int make_header(uint8_t out[NET_IP6_OPTIONS_MAX], const uint8_t *old,
 }
 
 int ioam_insert(uint8_t *out, size_t cap, const uint8_t *frame, size_t len,
-		const struct ioam_ask *ask)
+		const struct ioam_request *ask)
 {
 	uint8_t header[NET_IP6_OPTIONS_MAX], *new_ip;
 	struct put w = put_to(out, cap);

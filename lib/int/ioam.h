@@ -47,13 +47,13 @@ void ioam_init(struct ioam_decoder *d, const struct int_profile *profile);
 /* The field of each trace type bit; fraction: the profile's ioam_fraction. */
 void ioam_words(struct int_word words[IOAM_BITS], uint32_t fraction);
 
-/* One option. It must not be moved: view.stack.at points into it. All other
+/* One option. It must not be moved: record.stack.at points into it. All other
  * pointers point into the frame. */
 struct ioam {
 	/* The caller sets ts_ns. stack: the nodes, always with a layout.
 	 * domain: the namespace. If the option is in a tunnel's header, the
 	 * flow is that of the inner packet. ip_len is without IOAM. */
-	struct int_record view;
+	struct int_record record;
 	uint8_t type;		    /* enum ioam_type */
 	uint8_t flags;		    /* IOAM_OVERFLOW, _LOOPBACK, _ACTIVE */
 	uint8_t remaining;	    /* free space, in words of 4 bytes */
@@ -61,7 +61,7 @@ struct ioam {
 	const uint8_t *ip, *header; /* IPv6 header; the one with the option */
 	const uint8_t *option;	    /* its first byte */
 	size_t option_len;
-	uint16_t at[IOAM_NODES_MAX]; /* view.stack.at */
+	uint16_t at[IOAM_NODES_MAX]; /* record.stack.at */
 };
 
 /* An iterator over the IOAM options of a frame; the extension header that it
@@ -98,7 +98,7 @@ struct ioam_snapshot {
 struct ioam_snapshot ioam_snapshot_of(const struct int_hops *h, unsigned i);
 
 /* The trace that an encapsulating node requests. */
-struct ioam_ask {
+struct ioam_request {
 	uint8_t type; /* enum ioam_type: _PREALLOCATED, _INCREMENTAL */
 	uint16_t namespace;
 	uint32_t bitmap; /* trace type */
@@ -115,7 +115,7 @@ struct ioam_ask {
  * -EINVAL: ask is not valid; -ENOBUFS: longer than cap. ioam_strip() undoes it.
  */
 int ioam_insert(uint8_t *out, size_t cap, const uint8_t *frame, size_t len,
-		const struct ioam_ask *ask);
+		const struct ioam_request *ask);
 
 /*
  * Writes the frame without its IOAM options, and without headers that had no

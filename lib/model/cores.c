@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "model/model.h"
 
-struct cores_rate cores_at(const struct cores_load *l, unsigned n)
+struct cores_rate model_cores_rate(const struct cores_load *l, unsigned n)
 {
 	/* Blocks of a batch that are there because there are so many owners. */
 	double more = l->rounds * n > l->blocks ? l->rounds * n - l->blocks : 0;

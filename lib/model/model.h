@@ -177,6 +177,6 @@ struct cores_rate {
 };
 
 /* Of n >= 1 cores. */
-struct cores_rate cores_at(const struct cores_load *l, unsigned n);
+struct cores_rate model_cores_rate(const struct cores_load *l, unsigned n);
 
 #endif

@@ -68,7 +68,7 @@ static int grow_index(struct keymap *m)
 	return 0;
 }
 
-void *keymap_get(struct keymap *m, const uint8_t *key)
+void *truth_keymap_get(struct keymap *m, const uint8_t *key)
 {
 	uint32_t hash = crc(CRC_COLLECTOR, key, m->key_len);
 	uint64_t *e;

@@ -126,8 +126,8 @@ static int pick_table(uint8_t *key, bool *added, const struct table *const *t,
 	return found;
 }
 
-int keytext_pick(uint8_t *key, bool *loose, const struct table *const *t,
-		 unsigned n, const char *text, struct error *why)
+int query_key_pick(uint8_t *key, bool *loose, const struct table *const *t,
+		   unsigned n, const char *text, struct error *why)
 {
 	int found = pick_table(key, loose, t, n, text, why);
 	char bare[KEY_TEXT_MAX];

@@ -15,7 +15,7 @@
  * if none fits, -EEXIST if several do; why: "is no key of table flows (flow4,
  * like 10.0.0.1:443>...), nor of ...: '77777' is not a port from 0 to 65535".
  */
-int keytext_pick(uint8_t *key, bool *loose, const struct table *const *t,
-		 unsigned n, const char *text, struct error *why);
+int query_key_pick(uint8_t *key, bool *loose, const struct table *const *t,
+		   unsigned n, const char *text, struct error *why);
 
 #endif

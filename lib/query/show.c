@@ -111,7 +111,7 @@ static void tell_apart(struct show *s, unsigned i)
 		}
 }
 
-int show_parse(struct show *s, const char *text, struct error *err)
+int query_show_parse(struct show *s, const char *text, struct error *err)
 {
 	char copy[512], *rest = copy, *part;
 	size_t at = 0;
@@ -182,8 +182,8 @@ void show_for(struct show *s, const struct table *t, const struct show *told)
 	struct error why;
 
 	/* A layout of a newer version may have other types. */
-	if (!*t->show || show_parse(s, t->show, &why) < 0)
-		show_parse(s, "hex", &why);
+	if (!*t->show || query_show_parse(s, t->show, &why) < 0)
+		query_show_parse(s, "hex", &why);
 	/* Flows of IPv6 are none of IPv4, whatever is told of all tables. */
 	if (told && told->alone && told->part[0].render.as == RENDER_KEY &&
 	    s->part[0].render.as == RENDER_KEY) {

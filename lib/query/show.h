@@ -66,7 +66,7 @@ struct show_scratch {
 };
 
 /* Parts without a name have that of their type. 0, or -EINVAL and why. */
-int show_parse(struct show *s, const char *text, struct error *err);
+int query_show_parse(struct show *s, const char *text, struct error *err);
 
 /* Whether values of len bytes have all parts. 0, or -EINVAL and why not. */
 int show_fits(const struct show *s, size_t len, struct error *err);

@@ -154,7 +154,7 @@ static int ssh_memory(struct memory **out, struct ssh *s, struct error *err)
 		free(s);
 		return rc;
 	}
-	rc = memory_of_link(out, s->host, &link, s->wire.stop, &why);
+	rc = memory_open_link(out, s->host, &link, s->wire.stop, &why);
 	return rc < 0 ? error_about(err, rc, host, &why) : 0;
 }
 

@@ -225,7 +225,7 @@ static int add_entries(struct truth_table *tt, const struct reader *r)
 
 static int add_report(struct truth_table *tt, const struct reader *r)
 {
-	struct truth_key *k = keymap_get(&tt->keys, r->room.key);
+	struct truth_key *k = truth_keymap_get(&tt->keys, r->room.key);
 
 	if (!k)
 		return -ENOMEM;

@@ -36,7 +36,7 @@ void keymap_fini(struct keymap *m);
  * The record of a key, all zero if the key is new; it is valid until the next
  * call. NULL: no memory.
  */
-void *keymap_get(struct keymap *m, const uint8_t *key);
+void *truth_keymap_get(struct keymap *m, const uint8_t *key);
 
 /* Record and key number i < m->n. CRC_HEADROOM bytes before the key may be
  * read. */

@@ -35,7 +35,7 @@ static inline void rate_init(struct rate *r, uint64_t per_s, uint64_t burst)
 }
 
 /* Adds the tokens of the time since the last call. */
-static inline void rate_time(struct rate *r, uint64_t now_ns)
+static inline void rate_refill(struct rate *r, uint64_t now_ns)
 {
 	uint64_t ns = clock_step(&r->last_ns, now_ns);
 	uint64_t missing = (uint64_t)(r->full - r->level);

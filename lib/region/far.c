@@ -176,9 +176,9 @@ static int load_head(struct linked *l)
 	return rc < 0 ? rc : region_check_values(h, l->values, &l->why);
 }
 
-int memory_of_link(struct memory **out, const char *path,
-		   const struct memory_link *link, const atomic_int *stop,
-		   struct error *err)
+int memory_open_link(struct memory **out, const char *path,
+		     const struct memory_link *link, const atomic_int *stop,
+		     struct error *err)
 {
 	static const struct memory_ops ops = {
 		.read = read_linked,

@@ -32,8 +32,8 @@ struct memory_link {
  * this fails. The head and V sets are copied, and checked as those of a file
  * are. stop ends long reads when it becomes true; path is copied.
  */
-int memory_of_link(struct memory **out, const char *path,
-		   const struct memory_link *link, const atomic_int *stop,
-		   struct error *err);
+int memory_open_link(struct memory **out, const char *path,
+		     const struct memory_link *link, const atomic_int *stop,
+		     struct error *err);
 
 #endif

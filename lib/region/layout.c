@@ -376,7 +376,7 @@ static int section_end(struct reading *r)
 		r->values = (struct set){0};
 	}
 	if (has_field(r, "entries"))
-		table_keep(r->t, r->t->units);
+		table_set_kept(r->t, r->t->units);
 	if (table_finish(r->t, &why) < 0)
 		return ini_error(&r->ini, r->header, -EINVAL, "%s", why.text);
 	for (const struct table *other = r->out->table; other < r->t; other++)

@@ -69,7 +69,7 @@ void layout_fini(struct layout *l);
  * table_finish() then completes the geometry and judges it. Set kind first to
  * have fields refused that the kind does not have. values: a range or a set, of
  * which the bounds and the size are kept.
- * entries: taken for the ring's; table_keep() makes that right.
+ * entries: taken for the ring's; table_set_kept() makes that right.
  * Returns 0, -ENOENT for an unknown field, -EINVAL for a bad value.
  */
 int layout_set(struct table *t, const char *field, const char *value,

@@ -287,7 +287,8 @@ int region_open(struct region **out, const char *name, bool write,
 	return open_new(out, name, write, false, err);
 }
 
-int region_look(struct region **out, const char *name, struct error *err)
+int region_open_untrusted(struct region **out, const char *name,
+			  struct error *err)
 {
 	return open_new(out, name, false, true, err);
 }
@@ -444,7 +445,7 @@ uint64_t region_epoch_began(const struct region *r)
 	return __atomic_load_n(&r->state->began_ns, __ATOMIC_RELAXED);
 }
 
-uint64_t region_left(const struct region *r)
+uint64_t region_writer_left_ns(const struct region *r)
 {
 	return __atomic_load_n(&r->state->left_ns, __ATOMIC_RELAXED);
 }

@@ -74,7 +74,8 @@ void region_close(struct region *r); /* NULL is fine */
  * read nor checked, and tables are read from the file by region_memory() alone
  * (-ESTALE: the file was truncated). Not for region_read() and the like.
  */
-int region_look(struct region **out, const char *name, struct error *err);
+int region_open_untrusted(struct region **out, const char *name,
+			  struct error *err);
 int region_remove(const char *name, struct error *err);
 
 /* Claims a number for this process until it closes the region, which must be
@@ -101,7 +102,7 @@ bool region_writer(const struct region *r, unsigned *at,
 /* When the current epoch began, and when a writer last left, in ns since 1970;
  * 0: not known. */
 uint64_t region_epoch_began(const struct region *r);
-uint64_t region_left(const struct region *r);
+uint64_t region_writer_left_ns(const struct region *r);
 
 /*
  * The size of the pages, by a sample of them: "1G", "2M", "2M-transparent",

@@ -111,7 +111,7 @@ struct region {
 	struct atomic_file file; /* until it is published */
 	int fd;
 	bool write;
-	bool look;    /* region_look(): map is a copy of the head */
+	bool look;    /* region_open_untrusted(): map is a copy of the head */
 	uint8_t *map; /* the whole file, or NULL */
 	struct region_state *state;
 	struct region_writer_slot *slot;

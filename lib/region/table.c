@@ -285,7 +285,7 @@ static void set_defaults(struct table *t)
 				    : COPIES_DEFAULT;
 }
 
-void table_keep(struct table *t, uint64_t entries)
+void table_set_kept(struct table *t, uint64_t entries)
 {
 	t->units = entries + (t->batch ? t->batch : BATCH_DEFAULT);
 }

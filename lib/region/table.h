@@ -134,7 +134,7 @@ int table_finish(struct table *t, struct error *err);
 /*
  * Before table_finish(): the rings of lists that keep so many entries.
  */
-void table_keep(struct table *t, uint64_t entries);
+void table_set_kept(struct table *t, uint64_t entries);
 
 /*
  * The table of this name or id, or (NULL) the only one there is; of a kind, or

@@ -72,9 +72,9 @@ uint32_t fabric_find(const struct fabric *f, uint32_t id, uint32_t number)
 	return n->first + number - n->base;
 }
 
-int fabric_add_way(struct fabric *f, const char *text)
+int fabric_add_route(struct fabric *f, const char *text)
 {
-	struct fabric_way w = {0}, *more;
+	struct fabric_route w = {0}, *more;
 	unsigned host, id, number;
 	uint32_t at, port; /* at: the node that the route has reached */
 	int used;
@@ -117,7 +117,7 @@ enum {
 };
 
 /* From the first and the last host to others: the host, then ID-PORT of each
- * switch (fabric_add_way()). */
+ * switch (fabric_add_route()). */
 static const char *const paper_ways[] = {
 	"1 8-4",
 	"1 8-1 4-4 9-3",
@@ -169,7 +169,7 @@ int fabric_paper(struct fabric *f)
 		link_ports(f, SPINES + LEAVES + TORS + i, 0,
 			   SPINES + LEAVES + i / 2, 2 + i % 2);
 	for (unsigned i = 0; rc == 0 && i < ways; i++)
-		rc = fabric_add_way(f, paper_ways[i]);
+		rc = fabric_add_route(f, paper_ways[i]);
 	if (rc < 0)
 		fabric_fini(f);
 	return rc;
@@ -218,7 +218,7 @@ int fabric_tree(struct fabric *f, unsigned k)
 }
 
 void fabric_pick(const struct fabric *f, uint32_t src, uint32_t dst,
-		 uint64_t hash, struct fabric_way *out)
+		 uint64_t hash, struct fabric_route *out)
 {
 	unsigned half = f->arity / 2, ways = half * half;
 	unsigned way = (unsigned)(((hash & UINT32_MAX) * ways) >> 32);

@@ -50,7 +50,7 @@ struct fabric_port {
 
 /* From a host to another one: the ports through which it leaves switch after
  * switch, the number of the port being place and base of its switch. */
-struct fabric_way {
+struct fabric_route {
 	uint32_t src, dst; /* nodes */
 	unsigned len;
 	uint8_t out[FABRIC_HOPS]; /* places among a switch's ports */
@@ -60,9 +60,9 @@ struct fabric {
 	struct fabric_node *node;
 	struct fabric_port *port;
 	uint32_t nodes, switches, ports, switch_ports;
-	unsigned arity;		/* of a fat tree; 0: the paper's */
-	struct topology topo;	/* of a fat tree */
-	struct fabric_way *way; /* given routes */
+	unsigned arity;		  /* of a fat tree; 0: the paper's */
+	struct topology topo;	  /* of a fat tree */
+	struct fabric_route *way; /* given routes */
 	unsigned ways;
 };
 
@@ -76,12 +76,12 @@ void fabric_fini(struct fabric *f);
  * A given route, as text: the sending host's number, from 1, and the hops,
  * "ID-PORT ...", the last of which leads to a host. 0, -ENOMEM or -EINVAL.
  */
-int fabric_add_way(struct fabric *f, const char *text);
+int fabric_add_route(struct fabric *f, const char *text);
 
 /* A way between two hosts of a fat tree, nodes, which are not one: the equal
  * one that the hash picks. */
 void fabric_pick(const struct fabric *f, uint32_t src, uint32_t dst,
-		 uint64_t hash, struct fabric_way *out);
+		 uint64_t hash, struct fabric_route *out);
 
 /* The port of that id and number, of a switch; FABRIC_NONE. */
 uint32_t fabric_find(const struct fabric *f, uint32_t id, uint32_t number);

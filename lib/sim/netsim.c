@@ -545,7 +545,7 @@ static uint64_t sender_gap(struct netsim *s)
 }
 
 /* A host puts it on its link. */
-static void emit_packet(struct netsim *s, const struct fabric_way *w,
+static void emit_packet(struct netsim *s, const struct fabric_route *w,
 			uint32_t flow)
 {
 	uint32_t i = sim_make(s, OF_TRAFFIC, s->o.packet);
@@ -565,7 +565,7 @@ static void emit_packet(struct netsim *s, const struct fabric_way *w,
 
 /* A flow of a fat tree: two hosts and a hash, of its number alone. */
 static void flow_way(const struct netsim *s, uint32_t flow,
-		     struct fabric_way *w)
+		     struct fabric_route *w)
 {
 	struct rng r = {.state = rng_mix(s->o.seed + 1) + flow};
 	uint32_t hosts = fabric_hosts(s->f), src, dst;
@@ -580,7 +580,7 @@ static void flow_way(const struct netsim *s, uint32_t flow,
 static void source_send(struct netsim *s, uint32_t i)
 {
 	struct sim_source *from = &s->source[i];
-	struct fabric_way w;
+	struct fabric_route w;
 	uint32_t flow;
 
 	if (s->over)

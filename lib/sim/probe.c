@@ -175,7 +175,7 @@ static void send_along_trail(struct netsim *s, uint32_t flow)
 
 static void send_ping(struct netsim *s, uint32_t src, uint32_t dst, bool answer)
 {
-	struct fabric_way w;
+	struct fabric_route w;
 	uint32_t i;
 	struct sim_packet *p;
 

@@ -104,7 +104,7 @@ uint32_t record_hop_key(struct telemetry *t, const struct record_hops *vh,
 
 	for (unsigned k = 0; k < FIELD_IDS; k++)
 		id[k] = field_id(&f->id[k], record_hop(vh, i));
-	return objects_hop_key(t, record_hop_node(vh, i), id);
+	return telemetry_hop_key(t, record_hop_node(vh, i), id);
 }
 
 bool record_hop_is_at(const struct record_hops *vh, unsigned i,

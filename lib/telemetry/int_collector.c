@@ -518,8 +518,8 @@ ingest_remote_hops(struct int_collector *c, unsigned owner, struct batch *b)
 			uint32_t *nr = &places[s->owner][far];
 
 			if (!*nr && far)
-				*nr = objects_hop_key(t, place[far].node_id,
-						      place[far].id);
+				*nr = telemetry_hop_key(t, place[far].node_id,
+							place[far].id);
 			ingest_remote_hop(t, h, &t->objects.place[*nr],
 					  s->ts_ns);
 		}

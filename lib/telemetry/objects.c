@@ -115,8 +115,8 @@ struct node *objects_node(struct telemetry *t, uint64_t id)
 	return nr ? &t->objects.node[nr] : NULL;
 }
 
-uint32_t objects_hop_key(struct telemetry *t, uint64_t node,
-			 const uint32_t id[FIELD_IDS])
+uint32_t telemetry_hop_key(struct telemetry *t, uint64_t node,
+			   const uint32_t id[FIELD_IDS])
 {
 	uint64_t hash = rng_mix((uint64_t)id[0] << 32 ^ (uint64_t)id[1] << 16 ^
 				id[2]);

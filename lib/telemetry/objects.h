@@ -173,8 +173,8 @@ int objects_init(struct telemetry *t, const struct objects_options *o);
 void objects_fini(struct objects *os);
 
 /* Finds or adds a hop key. Returns its number; 0: there is no room. */
-uint32_t objects_hop_key(struct telemetry *t, uint64_t node,
-			 const uint32_t id[FIELD_IDS]);
+uint32_t telemetry_hop_key(struct telemetry *t, uint64_t node,
+			   const uint32_t id[FIELD_IDS]);
 
 /* Finds or adds a node; NULL: there is no room. */
 struct node *objects_node(struct telemetry *t, uint64_t id);

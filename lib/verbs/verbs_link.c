@@ -469,6 +469,6 @@ int verbs_memory(struct memory **out, const char *address,
 		return error_about(err, rc, address, &why);
 	}
 	link.size = l->answer.length;
-	rc = memory_of_link(out, address, &link, l->stop, &why);
+	rc = memory_open_link(out, address, &link, l->stop, &why);
 	return rc < 0 ? error_about(err, rc, address, &why) : 0;
 }

@@ -98,7 +98,7 @@ all_there() {
 	all_there 0 20000
 	[ "$(counter gen resent)" = 0 ]
 	[ "$(counter translate repeated)" = 0 ]
-	[ "$(counter translate nacks_sent)" = "$(counter gen questions)" ]
+	[ "$(counter translate nacks_sent)" = "$(counter gen probes)" ]
 }
 
 @test "0.1 % of packets lost, doubled, reordered each way: all is there" {
@@ -201,7 +201,7 @@ all_there() {
 		--tracked --wait -o ndjson -w r.pcap --nacks none.pcap
 	printf '%s\n' "$stderr" >gen
 	[ "$(counter gen unconfirmed)" = 5000 ]
-	[ "$(counter gen deaf)" = 1 ]
+	[ "$(counter gen unanswered)" = 1 ]
 	balances gen
 	# they went out nevertheless
 	run -0 dta-dump packets r.pcap -o csv

@@ -75,7 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	o.key_type = types[pick / 5 % 4];
 	o.key_type_given = pick / 20 % 2;
 	if (as[pick / 40 % 6])
-		show_parse(&o.show, as[pick / 40 % 6], &err);
+		query_show_parse(&o.show, as[pick / 40 % 6], &err);
 	text = malloc(size);
 	memcpy(text, data + 1, size - 1);
 	text[size - 1] = '\0';

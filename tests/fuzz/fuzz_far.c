@@ -63,7 +63,7 @@ static void ask(const uint8_t *data, size_t size)
 		abort();
 	shutdown(pair[1], SHUT_WR);
 	if (far_wire_hello(&w, &link.size, &err) == 0 &&
-	    memory_of_link(&m, "there", &link, &never, &err) == 0)
+	    memory_open_link(&m, "there", &link, &never, &err) == 0)
 		memory_close(m);
 	else if (!*err.text)
 		abort();

@@ -45,15 +45,15 @@ static unsigned read_all(const uint8_t *data, size_t size)
 			continue;
 		must(t.option >= data &&
 		     t.option + t.option_len <= data + size);
-		must(t.view.stack.n <= IOAM_NODES_MAX);
-		for (unsigned i = 0; i < t.view.stack.n; i++) {
+		must(t.record.stack.n <= IOAM_NODES_MAX);
+		for (unsigned i = 0; i < t.record.stack.n; i++) {
 			for (unsigned f = 0; f < INT_FIELDS; f++)
-				if (int_get(t.view.stack.layout,
-					    int_hop(&t.view.stack, i), f, &v))
+				if (int_get(t.record.stack.layout,
+					    int_hop(&t.record.stack, i), f, &v))
 					use(v);
 			if (t.opaque) {
 				struct ioam_snapshot s = ioam_snapshot_of(
-					&t.view.stack, i);
+					&t.record.stack, i);
 
 				must(s.data + s.len <= data + size);
 			}
@@ -81,7 +81,7 @@ static size_t push(uint8_t *frame, size_t len)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static uint8_t plain[ROOM], a[ROOM], b[ROOM];
-	struct ioam_ask ask = {
+	struct ioam_request ask = {
 		.type = IOAM_INCREMENTAL, .bitmap = 0xfff002, .words = 40};
 	const struct int_profile *p = int_profile_at(0);
 	size_t len;

@@ -66,7 +66,7 @@ static void look_from_afar(int fd, struct region *r)
 {
 	struct memory_link link = {far_read, far_close, &fd, 2 << 20};
 	struct memory *far, *near;
-	int rc = memory_of_link(&far, "there", &link, NULL, NULL);
+	int rc = memory_open_link(&far, "there", &link, NULL, NULL);
 
 	if (!rc != !!r)
 		abort();

@@ -205,7 +205,7 @@ static size_t plain(uint8_t *frame, const struct net_udp6 *h)
 }
 
 static size_t insert(uint8_t *out, const uint8_t *frame, size_t len,
-		     const struct ioam_ask *ask)
+		     const struct ioam_request *ask)
 {
 	int n = ioam_insert(out, ROOM, frame, len, ask);
 
@@ -252,7 +252,7 @@ static void make(const char *path, uint64_t count)
 
 	for (uint64_t i = 0; i < count; i++) {
 		/* each bit alone first, then any of them */
-		struct ioam_ask ask = {
+		struct ioam_request ask = {
 			.type = i % 2,
 			.namespace = rng_u64(&rng) & 0xffff,
 			.bitmap = 1u << (23 - i / 2 % 12),
@@ -282,7 +282,7 @@ static void source(char **argv)
 {
 	struct net_udp6 h = {
 		.dst_port = 80, .ttl = 64, .eth_src = {2, 0, 0, 0, 0, 1}};
-	struct ioam_ask ask = {
+	struct ioam_request ask = {
 		.bitmap = number(argv[5], 0xffffff),
 		.namespace = (uint16_t)number(argv[6], 0xffff),
 		.words = (uint8_t)number(argv[7], IOAM_NODES_MAX),

@@ -57,9 +57,9 @@ static inline int ioam_push_node(uint8_t out[IOAM_PUSH_NODE_MAX],
 				 const struct ioam_node *node)
 {
 	const struct ioam_snapshot *s = &node->snapshot;
-	size_t len = t->view.stack.len;
+	size_t len = t->record.stack.len;
 
-	int_put(out, t->view.stack.layout, node->has, node->value);
+	int_put(out, t->record.stack.layout, node->has, node->value);
 	if (!t->opaque)
 		return (int)len;
 	if (s->len % 4 || s->len / 4 > UINT8_MAX)

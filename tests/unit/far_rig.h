@@ -52,7 +52,7 @@ static inline int far(struct memory **out, uint64_t size, struct error *err)
 
 	trips = 0;
 	end = size;
-	rc = memory_of_link(out, "there", &link, &never, err);
+	rc = memory_open_link(out, "there", &link, &never, err);
 	TEST(closed == before + (rc < 0));
 	return rc;
 }

@@ -77,9 +77,9 @@ static inline bool node_is(const struct ioam *t, unsigned i,
 {
 	uint64_t v;
 
-	return i < t->view.stack.n &&
-	       int_get(t->view.stack.layout, int_hop(&t->view.stack, i), field,
-		       &v) &&
+	return i < t->record.stack.n &&
+	       int_get(t->record.stack.layout, int_hop(&t->record.stack, i),
+		       field, &v) &&
 	       v == want;
 }
 
@@ -88,9 +88,9 @@ static inline bool node_has(const struct ioam *t, unsigned i,
 {
 	uint64_t v;
 
-	return i < t->view.stack.n &&
-	       int_get(t->view.stack.layout, int_hop(&t->view.stack, i), field,
-		       &v);
+	return i < t->record.stack.n &&
+	       int_get(t->record.stack.layout, int_hop(&t->record.stack, i),
+		       field, &v);
 }
 
 static inline bool flow_is(const struct ioam *t, const char *text)
@@ -98,9 +98,9 @@ static inline bool flow_is(const struct ioam *t, const char *text)
 	char buf[KEY_TEXT_MAX];
 
 	key_format(buf,
-		   t->view.key_len == KEY_FLOW4_LEN ? KEY_FLOW4 : KEY_FLOW6,
-		   t->view.key, t->view.key_len);
-	return t->view.key_len && !strcmp(buf, text);
+		   t->record.key_len == KEY_FLOW4_LEN ? KEY_FLOW4 : KEY_FLOW6,
+		   t->record.key, t->record.key_len);
+	return t->record.key_len && !strcmp(buf, text);
 }
 
 static inline void set_up(void)

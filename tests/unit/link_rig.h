@@ -220,7 +220,7 @@ static inline void ledgers(uint64_t reports)
 	TEST(ledger_balanced(&translate_ledger, c));
 	TEST(ledger_balanced(&resend_ledger, &r));
 	TEST(c->stored + c->lost_reports == reports);
-	TEST(r.unconfirmed == 0 && r.deaf == 0);
+	TEST(r.unconfirmed == 0 && r.unanswered == 0);
 }
 
 /* All that was sent is there, once, in order: as without a loss. */

@@ -20,7 +20,7 @@ static const struct cores_load load = {
 static void check(const struct cores_load *l, unsigned n, double rate,
 		  enum cores_bound bound)
 {
-	struct cores_rate r = cores_at(l, n);
+	struct cores_rate r = model_cores_rate(l, n);
 
 	if (!TEST(fabs(r.per_s - rate) <= 1e-9 * rate && r.bound == bound))
 		fprintf(stderr, "  %u cores: %g, not %g; %d\n", n, r.per_s,

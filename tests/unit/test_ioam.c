@@ -12,10 +12,10 @@ static void test_linux(void)
 	find(&f, LINUX);
 	TEST(f.n == 1 && f.why[0] == IOAM_OK);
 	TEST(t->type == IOAM_PREALLOCATED && t->remaining == 15 && !t->flags);
-	TEST(t->view.format == INT_IOAM && t->view.domain == 123);
-	TEST(t->view.stack.n == 2 && t->view.stack.len == 60);
-	TEST(t->view.flags == 0 && !t->opaque && t->option_len == 192);
-	TEST(flow_is(t, flow) && t->view.ip_len == 40 + 12);
+	TEST(t->record.format == INT_IOAM && t->record.domain == 123);
+	TEST(t->record.stack.n == 2 && t->record.stack.len == 60);
+	TEST(t->record.flags == 0 && !t->opaque && t->option_len == 192);
+	TEST(flow_is(t, flow) && t->record.ip_len == 40 + 12);
 
 	TEST(node_is(t, 0, INT_NODE, 0xbb)); /* wide is there, so it is taken */
 	TEST(node_is(t, 0, INT_HOP_LIMIT, 62));
@@ -68,14 +68,14 @@ static void test_opaque(void)
 
 	find(&f, OPAQUE);
 	TEST(f.n == 1 && f.why[0] == IOAM_OK && t->opaque);
-	TEST(t->view.stack.n == 2 && t->remaining == 1);
+	TEST(t->record.stack.n == 2 && t->remaining == 1);
 	TEST(node_is(t, 0, INT_NODE, 3) && node_is(t, 1, INT_NODE, 2));
 	TEST(node_is(t, 1, INT_EGRESS, 12));
-	s = ioam_snapshot_of(&t->view.stack, 0);
+	s = ioam_snapshot_of(&t->record.stack, 0);
 	TEST(s.schema == 0xabcdef && s.len == 8 && s.data[7] == 0x22);
-	s = ioam_snapshot_of(&t->view.stack, 1);
+	s = ioam_snapshot_of(&t->record.stack, 1);
 	TEST(s.schema == IOAM_NO_SCHEMA && s.len == 0);
-	TEST(flow_is(t, flow) && t->view.ip_len == 52);
+	TEST(flow_is(t, flow) && t->record.ip_len == 52);
 	free(f.copy);
 }
 
@@ -135,8 +135,8 @@ static void test_bits(void)
 			  as[i].data);
 		TEST(f.n == 1 && f.why[0] == IOAM_OK);
 		TEST(node_is(&f.t[0], 0, as[i].field, as[i].value));
-		TEST(!f.t[0].view.flags && f.t[0].type == i % 2);
-		TEST(flow_is(&f.t[0], flow) && f.t[0].view.ip_len == 52);
+		TEST(!f.t[0].record.flags && f.t[0].type == i % 2);
+		TEST(flow_is(&f.t[0], flow) && f.t[0].record.ip_len == 52);
 		free(f.copy);
 	}
 	/* bits 12 to 21 take a word each, 23 none; 7 has no field */
@@ -149,12 +149,12 @@ static void test_bits(void)
 			  word ? "40000003ffffffff" : "40000003");
 		TEST(f.n == 1 && f.why[0] == IOAM_OK);
 		TEST(node_is(&f.t[0], 0, INT_NODE, 3));
-		TEST(f.t[0].view.flags == INT_RESERVED);
+		TEST(f.t[0].record.flags == INT_RESERVED);
 		free(f.copy);
 	}
 	one_trace(&f, 0, 1u << 11, 1u << 16, "40000003");
-	TEST(f.why[0] == IOAM_OK && f.t[0].view.stack.n == 1);
-	TEST(!f.t[0].view.flags && !f.t[0].view.stack.layout->has);
+	TEST(f.why[0] == IOAM_OK && f.t[0].record.stack.n == 1);
+	TEST(!f.t[0].record.flags && !f.t[0].record.stack.layout->has);
 	free(f.copy);
 }
 
@@ -164,13 +164,13 @@ static void test_flags(void)
 
 	one_trace(&f, 0, 1u << 11 | 8u << 7, 1u << 23, "40000003");
 	TEST(f.why[0] == IOAM_OK && f.t[0].flags == IOAM_OVERFLOW);
-	TEST(f.t[0].view.flags == INT_HOPS_EXCEEDED);
+	TEST(f.t[0].record.flags == INT_HOPS_EXCEEDED);
 	free(f.copy);
 	one_trace(&f, 1, 1u << 11 | 6u << 7 | 100, 1u << 23, "40000003");
 	TEST(f.why[0] == IOAM_OK &&
 	     f.t[0].flags == (IOAM_LOOPBACK | IOAM_ACTIVE));
-	TEST(f.t[0].remaining == 100 && f.t[0].view.stack.n == 1);
-	TEST(!f.t[0].view.flags);
+	TEST(f.t[0].remaining == 100 && f.t[0].record.stack.n == 1);
+	TEST(!f.t[0].record.flags);
 	free(f.copy);
 }
 
@@ -184,7 +184,7 @@ static void test_counts(void)
 		for (unsigned type = 0; type < 2; type++) {
 			one_trace(&f, type, 1u << 11, 1u << 23, data);
 			TEST(f.n == 1 && f.why[0] == IOAM_OK);
-			TEST(f.t[0].view.stack.n == n);
+			TEST(f.t[0].record.stack.n == n);
 			TEST(!n || node_is(&f.t[0], n - 1, INT_NODE, 7));
 			free(f.copy);
 			/* only snapshots without a schema: as many */
@@ -196,7 +196,7 @@ static void test_counts(void)
 			memcpy(data + 8 * n, "00000007", 9);
 	}
 	one_trace(&f, 0, 61, 2, data); /* all of it free */
-	TEST(f.why[0] == IOAM_OK && f.t[0].view.stack.n == 0);
+	TEST(f.why[0] == IOAM_OK && f.t[0].record.stack.n == 0);
 	free(f.copy);
 }
 
@@ -294,8 +294,8 @@ static void test_direct(void)
 	     ETH6 "6000000000240040" ADDRESSES
 		  "1102 0100 31120004 000700c0 f0000000 0000abcd 00000009" UDP);
 	TEST(f.n == 1 && f.why[0] == IOAM_OK && t->type == IOAM_DIRECT);
-	TEST(t->view.domain == 7 && t->view.stack.n == 0);
-	TEST(t->view.stack.layout->bitmap == 0xf00000);
+	TEST(t->record.domain == 7 && t->record.stack.n == 0);
+	TEST(t->record.stack.layout->bitmap == 0xf00000);
 	TEST(flow_is(t, flow));
 	free(f.copy);
 	find(&f, ETH6 "60000000001c0040" ADDRESSES
@@ -326,20 +326,20 @@ static void test_several(void)
 		  "3c00 0000 00000000"
 		  "1102 0100 110e0001 00020800 80000000 3f000004 01020000" UDP);
 	TEST(f.n == 3 && f.why[0] == IOAM_OK && f.why[1] == IOAM_TYPE);
-	TEST(f.why[2] == IOAM_OK && f.t[0].view.domain == 1);
-	TEST(f.t[2].view.domain == 2 && f.t[2].type == IOAM_INCREMENTAL);
+	TEST(f.why[2] == IOAM_OK && f.t[0].record.domain == 1);
+	TEST(f.t[2].record.domain == 2 && f.t[2].type == IOAM_INCREMENTAL);
 	TEST(node_is(&f.t[0], 0, INT_NODE, 3));
 	TEST(node_is(&f.t[2], 0, INT_NODE, 4));
 	TEST(flow_is(&f.t[0], flow) && flow_is(&f.t[2], flow));
 	/* 52, routed: 8; the second options header has others: 16 */
-	TEST(f.t[0].view.ip_len == 52 + 8 + 16);
+	TEST(f.t[0].record.ip_len == 52 + 8 + 16);
 	free(f.copy);
 
 	find(&f, ETH6 "6000000000480040" ADDRESSES
 		      "2901 0100 310a0000 00010800 80000000"
 		      "60000000000c1140 20010db8000000000000000000000003"
 		      "20010db8000000000000000000000004" UDP);
-	TEST(f.n == 1 && f.why[0] == IOAM_OK && f.t[0].view.ip_len == 52);
+	TEST(f.n == 1 && f.why[0] == IOAM_OK && f.t[0].record.ip_len == 52);
 	TEST(flow_is(&f.t[0], "[2001:db8::3]:1000>[2001:db8::4]:80/udp"));
 	free(f.copy);
 }
@@ -380,14 +380,15 @@ static void check_inside(const struct found *f, size_t len)
 		if (f->why[i] != IOAM_OK)
 			continue;
 		TEST(t->option + t->option_len <= end);
-		for (unsigned k = 0; k < t->view.stack.n; k++) {
+		for (unsigned k = 0; k < t->record.stack.n; k++) {
 			for (unsigned x = 0; x < INT_FIELDS; x++)
-				if (int_get(t->view.stack.layout,
-					    int_hop(&t->view.stack, k), x, &v))
+				if (int_get(t->record.stack.layout,
+					    int_hop(&t->record.stack, k), x,
+					    &v))
 					sum += v;
 			if (t->opaque) {
 				struct ioam_snapshot s = ioam_snapshot_of(
-					&t->view.stack, k);
+					&t->record.stack, k);
 
 				TEST(s.data + s.len <= end);
 			}

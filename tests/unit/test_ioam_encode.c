@@ -43,7 +43,7 @@ static const uint64_t value[INT_FIELDS] = {
  * differently wide and short. */
 static void test_linux(void)
 {
-	const struct ioam_ask ask = {
+	const struct ioam_request ask = {
 		.type = IOAM_PREALLOCATED,
 		.namespace = 123,
 		.bitmap = 0xfff000,
@@ -61,14 +61,14 @@ static void test_linux(void)
 	TEST(n == (int)want_len);
 	memcpy(node.value, value, sizeof(value));
 	ioam_begin(&r, &d, buf, (size_t)n);
-	TEST(ioam_next(&r, &t) == IOAM_OK && t.view.stack.n == 0);
+	TEST(ioam_next(&r, &t) == IOAM_OK && t.record.stack.n == 0);
 	TEST(t.remaining == 45);
 	/* up to the nodes, but the words that remain: 45, not yet 15 */
 	want[14 + 40 + 4 + 4 + 3] = 45;
 	TEST(!memcmp(buf, want, 14 + 40 + 16));
 	TEST(ioam_push(buf, (size_t)n, sizeof(buf), &t, &node) == n);
 	ioam_begin(&r, &d, buf, (size_t)n);
-	TEST(ioam_next(&r, &t) == IOAM_OK && t.view.stack.n == 1);
+	TEST(ioam_next(&r, &t) == IOAM_OK && t.record.stack.n == 1);
 	TEST(t.remaining == 30 && node_is(&t, 0, INT_NODE, 3));
 	TEST(node_is(&t, 0, INT_OCCUPANCY, 292) &&
 	     !node_has(&t, 0, INT_LATENCY));
@@ -81,9 +81,9 @@ static void test_linux(void)
 }
 
 /* Whatever is asked and however often, the packet comes back. */
-static void random_ask(struct ioam_ask *ask, struct rng *rng)
+static void random_ask(struct ioam_request *ask, struct rng *rng)
 {
-	*ask = (struct ioam_ask){
+	*ask = (struct ioam_request){
 		.type = (uint8_t)rng_below(rng, 2),
 		.namespace = (uint16_t)rng_u64(rng),
 		.bitmap = rng_u64(rng) & 0xfff002,
@@ -112,12 +112,13 @@ static size_t fill(uint8_t *frame, size_t len, size_t cap, unsigned option,
 		ioam_begin(&r, &d, frame, len);
 		for (unsigned i = 0; i <= option; i++)
 			TEST(ioam_next(&r, &t) == IOAM_OK);
-		if (t.flags & IOAM_OVERFLOW || (!t.view.stack.len && !t.opaque))
+		if (t.flags & IOAM_OVERFLOW ||
+		    (!t.record.stack.len && !t.opaque))
 			return len;
-		TEST(t.view.stack.n == nodes);
+		TEST(t.record.stack.n == nodes);
 		for (unsigned i = 0; i < nodes; i++)
-			if (int_get(t.view.stack.layout,
-				    int_hop(&t.view.stack, i), INT_NODE, &v))
+			if (int_get(t.record.stack.layout,
+				    int_hop(&t.record.stack, i), INT_NODE, &v))
 				TEST(v == said[nodes - 1 - i]);
 		for (unsigned i = 0; i < INT_FIELDS; i++)
 			node.value[i] = rng_u64(rng) & 0xffff;
@@ -128,7 +129,7 @@ static size_t fill(uint8_t *frame, size_t len, size_t cap, unsigned option,
 		ioam_begin(&r, &d, frame, (size_t)n);
 		for (unsigned i = 0; i <= option; i++)
 			TEST(ioam_next(&r, &t) == IOAM_OK);
-		nodes = t.view.stack.n;
+		nodes = t.record.stack.n;
 		len = (size_t)n;
 	}
 }
@@ -142,7 +143,7 @@ static void test_round(void)
 		size_t want = unhex(plain, sizeof(plain),
 				    packets[round % PACKETS]);
 		unsigned options = 1 + (unsigned)rng_below(&rng, 4);
-		struct ioam_ask ask;
+		struct ioam_request ask;
 		size_t len = want;
 		int n;
 
@@ -212,7 +213,7 @@ static void test_grow_between(void)
 
 static void test_refused(void)
 {
-	struct ioam_ask ask = {.bitmap = 0x800000, .words = 4};
+	struct ioam_request ask = {.bitmap = 0x800000, .words = 4};
 	static uint8_t big[70000], out[70000];
 	uint8_t in[256];
 	size_t len = unhex(in, sizeof(in), PLAIN);
@@ -258,7 +259,7 @@ static void test_refused(void)
 /* A node that finds no room says so, and nothing else. */
 static void test_overflow(void)
 {
-	struct ioam_ask ask = {.bitmap = 0xc00000, .words = 3};
+	struct ioam_request ask = {.bitmap = 0xc00000, .words = 3};
 	struct ioam_node node = {.has = UINT32_MAX};
 	uint8_t in[256], buf[256], was[256];
 	size_t len = unhex(in, sizeof(in), PLAIN);
@@ -269,7 +270,7 @@ static void test_overflow(void)
 	for (unsigned i = 0; i < 2; i++) {
 		ioam_begin(&r, &d, buf, (size_t)n);
 		TEST(ioam_next(&r, &t) == IOAM_OK);
-		TEST(t.view.stack.n == i && !(t.flags & IOAM_OVERFLOW));
+		TEST(t.record.stack.n == i && !(t.flags & IOAM_OVERFLOW));
 		memcpy(was, buf, (size_t)n);
 		TEST(ioam_push(buf, (size_t)n, sizeof(buf), &t, &node) == n);
 	}

@@ -77,7 +77,7 @@ static void loss_rate(void)
 
 	rig_init(&r, 0);
 	r.f.ways = 0;
-	TEST(fabric_add_way(&r.f, "1 8-1 4-4 9-3") == 0);
+	TEST(fabric_add_route(&r.f, "1 8-1 4-4 9-3") == 0);
 	loss = (struct netsim_loss){fabric_find(&r.f, 4, 4), .3};
 	r.o.losses = &loss;
 	r.o.n_losses = 1;
@@ -119,9 +119,9 @@ static void queues(void)
 
 	rig_init(&r, 0);
 	r.f.ways = 0;
-	TEST(fabric_add_way(&r.f, "1 8-4") == 0);
-	TEST(fabric_add_way(&r.f, "8 11-1 6-3 10-3") == 0);
-	TEST(fabric_add_way(&r.f, "3 9-1 4-3 8-4") == 0);
+	TEST(fabric_add_route(&r.f, "1 8-4") == 0);
+	TEST(fabric_add_route(&r.f, "8 11-1 6-3 10-3") == 0);
+	TEST(fabric_add_route(&r.f, "3 9-1 4-3 8-4") == 0);
 	r.o.link_bps = 8000000;
 	r.o.queue = 20;
 	r.o.rate = 3 * 900;

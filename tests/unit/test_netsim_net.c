@@ -26,7 +26,7 @@ static void check_links(const struct fabric *f)
 }
 
 /* Follows a way; true if it ends where it says. */
-static int leads_there(const struct fabric *f, const struct fabric_way *w)
+static int leads_there(const struct fabric *f, const struct fabric_route *w)
 {
 	uint32_t at = f->port[f->port[f->node[w->src].first].peer].node;
 
@@ -50,7 +50,7 @@ static void test_paper(void)
 	TEST(f.switches == 12 && fabric_hosts(&f) == 8 && f.ways == 14);
 	check_links(&f);
 	for (unsigned i = 0; i < f.ways; i++) {
-		const struct fabric_way *w = &f.way[i];
+		const struct fabric_route *w = &f.way[i];
 		uint32_t at = f.port[f.port[f.node[w->src].first].peer].node;
 
 		TEST(leads_there(&f, w));
@@ -65,12 +65,12 @@ static void test_paper(void)
 	}
 	/* INT-label's prototype: ports in use, hops of all routes. */
 	TEST(n == 25 && hops == 2 * 27);
-	TEST(fabric_add_way(&f, "9 8-4") == -EINVAL);
-	TEST(fabric_add_way(&f, "1 8-5") == -EINVAL);
-	TEST(fabric_add_way(&f, "1 9-3") == -EINVAL);
-	TEST(fabric_add_way(&f, "1 8-1") == -EINVAL);
-	TEST(fabric_add_way(&f, "1 8-1 4-4 9-3 x") == -EINVAL);
-	TEST(fabric_add_way(&f, "2 8-3") == 0 && f.ways == 15);
+	TEST(fabric_add_route(&f, "9 8-4") == -EINVAL);
+	TEST(fabric_add_route(&f, "1 8-5") == -EINVAL);
+	TEST(fabric_add_route(&f, "1 9-3") == -EINVAL);
+	TEST(fabric_add_route(&f, "1 8-1") == -EINVAL);
+	TEST(fabric_add_route(&f, "1 8-1 4-4 9-3 x") == -EINVAL);
+	TEST(fabric_add_route(&f, "2 8-3") == 0 && f.ways == 15);
 	fabric_fini(&f);
 }
 
@@ -108,7 +108,7 @@ static void test_tree(void)
 
 	for (unsigned k = 4; k <= 16; k += 2) {
 		struct fabric f;
-		struct fabric_way w;
+		struct fabric_route w;
 
 		TEST(fabric_tree(&f, k) == 0);
 		TEST(f.switches == 5 * k * k / 4);
@@ -135,7 +135,7 @@ static void test_ecmp(void)
 {
 	struct rng r = {.state = 9};
 	unsigned seen[8][8] = {{0}};
-	struct fabric_way w;
+	struct fabric_route w;
 	struct fabric f;
 	uint32_t src, dst;
 

@@ -18,14 +18,14 @@ static void closed_form(uint64_t per_s, uint64_t burst, uint64_t step_ns)
 	struct rate r;
 
 	rate_init(&r, per_s, burst);
-	rate_time(&r, now);
+	rate_refill(&r, now);
 	while (rate_take(&r, 1))
 		granted++;
 	for (unsigned i = 0; i < 20000; i++) {
 		uint64_t ns = rng_below(&rng, step_ns);
 
 		since += ns;
-		rate_time(&r, now += ns);
+		rate_refill(&r, now += ns);
 		while (rate_take(&r, 1))
 			granted++;
 		if (!TEST(granted == burst + since * per_s / SECOND))
@@ -40,21 +40,21 @@ static void saved(void)
 	unsigned n = 0;
 
 	rate_init(&r, 1000, 7);
-	rate_time(&r, 1);
-	rate_time(&r, UINT64_MAX / 2);
+	rate_refill(&r, 1);
+	rate_refill(&r, UINT64_MAX / 2);
 	while (rate_take(&r, 1))
 		n++;
 	TEST(n == 7);
-	rate_time(&r, UINT64_MAX / 2 + 999999); /* not yet one ms */
+	rate_refill(&r, UINT64_MAX / 2 + 999999); /* not yet one ms */
 	TEST(!rate_take(&r, 1));
-	rate_time(&r, UINT64_MAX / 2 + 1000000);
+	rate_refill(&r, UINT64_MAX / 2 + 1000000);
 	TEST(rate_take(&r, 1) && !rate_take(&r, 1));
-	rate_time(&r, 5); /* a step back is no time at all */
+	rate_refill(&r, 5); /* a step back is no time at all */
 	TEST(!rate_take(&r, 1));
-	rate_time(&r, 5 + 2000000);
+	rate_refill(&r, 5 + 2000000);
 	TEST(rate_take(&r, 2) && !rate_take(&r, 0));
 	/* all or nothing */
-	rate_time(&r, 5 + 5000000);
+	rate_refill(&r, 5 + 5000000);
 	TEST(!rate_take(&r, 4) && rate_take(&r, 3));
 }
 
@@ -67,7 +67,8 @@ static void disorder(void)
 	rate_init(&r, 1000, 1);
 	for (unsigned i = 0; i <= 10000;
 	     i++) { /* a second, and back and forth */
-		rate_time(&r, SECOND + i * 100000ull - (i % 2 ? 50000000 : 0));
+		rate_refill(&r,
+			    SECOND + i * 100000ull - (i % 2 ? 50000000 : 0));
 		granted += rate_take(&r, 1);
 	}
 	TEST(granted == 1 + 1000);
@@ -79,13 +80,13 @@ static void debt(void)
 	struct rate r;
 
 	rate_init(&r, 1000000, 4);
-	rate_time(&r, 0);
+	rate_refill(&r, 0);
 	TEST(rate_take(&r, 0));
 	rate_charge(&r, 104);
 	TEST(!rate_take(&r, 0) && !rate_take(&r, 1));
-	rate_time(&r, 100 * 1000);
+	rate_refill(&r, 100 * 1000);
 	TEST(!rate_take(&r, 1));
-	rate_time(&r, 101 * 1000);
+	rate_refill(&r, 101 * 1000);
 	TEST(rate_take(&r, 1) && !rate_take(&r, 1));
 }
 
@@ -94,12 +95,12 @@ static void largest(void)
 	struct rate r;
 
 	rate_init(&r, RATE_MAX, RATE_MAX);
-	rate_time(&r, 0);
+	rate_refill(&r, 0);
 	rate_charge(&r, UINT32_MAX);
 	rate_charge(&r, UINT32_MAX);
-	rate_time(&r, 2ull * SECOND);
+	rate_refill(&r, 2ull * SECOND);
 	TEST(!rate_take(&r, 1)); /* 2^31 - 2^33 + 2 + 2 * 2^31 < 0 */
-	rate_time(&r, 3ull * SECOND);
+	rate_refill(&r, 3ull * SECOND);
 	TEST(rate_take(&r, 1) && rate_take(&r, 1) && !rate_take(&r, 1));
 }
 

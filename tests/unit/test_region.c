@@ -265,7 +265,7 @@ static void test_look(void)
 
 	name = sample_create(2);
 	snprintf(path, sizeof(path), "/dev/shm/%s", name);
-	TEST(region_look(&r, name, &err) == 0);
+	TEST(region_open_untrusted(&r, name, &err) == 0);
 	TEST(region_epoch(r) == 1 && region_tables(r) == SAMPLE_TABLES);
 	TEST(stat(path, &st) == 0 && (uint64_t)st.st_size == region_size(r));
 	m = region_memory(r);
@@ -282,9 +282,10 @@ static void test_look(void)
 	TEST(memory_load(&v, 0, is, sizeof(is)) == 0 && !memcmp(is, was, 8));
 	region_close(r);
 	TEST(truncate(path, REGION_HEAD_LEN) == 0);
-	TEST(region_look(&r, name, &err) == -ESTALE && says(&err, "shrank"));
+	TEST(region_open_untrusted(&r, name, &err) == -ESTALE &&
+	     says(&err, "shrank"));
 	region_remove(name, NULL);
-	TEST(region_look(&r, name, &err) == -ENOENT);
+	TEST(region_open_untrusted(&r, name, &err) == -ENOENT);
 }
 
 /* The bytes that are looked at are those of the table, in its epoch. */
@@ -304,7 +305,8 @@ static void test_look_bytes(void)
 
 		memset(to + t->length - 16, 'a' + (int)i, 16);
 	}
-	TEST(region_look(&r, name, &err) == 0 && region_epoch(r) == 2);
+	TEST(region_open_untrusted(&r, name, &err) == 0 &&
+	     region_epoch(r) == 2);
 	for (unsigned i = 0; i < region_tables(r); i++) {
 		struct memory *m = region_memory(r);
 		const struct table *t = &m->table[i];
@@ -329,7 +331,7 @@ static void test_look_lists(void)
 
 	name = sample_create(1);
 	mapped = sample_open(name, true);
-	TEST(region_look(&r, name, &err) == 0);
+	TEST(region_open_untrusted(&r, name, &err) == 0);
 	for (unsigned i = 0; i < region_tables(r); i++) {
 		struct memory *m = region_memory(r);
 		const struct table *t = &m->table[i];

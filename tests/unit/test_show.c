@@ -33,7 +33,7 @@ static void test_round(void)
 		struct show s;
 
 		room.escape_blank = i % 2;
-		TEST(show_parse(&s, types[i], &err) == 0);
+		TEST(query_show_parse(&s, types[i], &err) == 0);
 		r = &s.part[0].render;
 		if (r->as == RENDER_NUMBER) {
 			len = r->width;
@@ -64,7 +64,7 @@ static int read_as(const char *type, size_t len, const char *text,
 	struct show s;
 	uint8_t out[8];
 
-	TEST(show_parse(&s, type, err) == 0);
+	TEST(query_show_parse(&s, type, err) == 0);
 	err->text[0] = '\0';
 	return show_read(&s.part[0].render, out, len, sizeof(out), text, err);
 }

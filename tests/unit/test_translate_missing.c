@@ -55,8 +55,8 @@ static void feed(struct rig *r)
 static void rig_end(struct rig *r)
 {
 	feed(r);
-	TEST(r->c->received == r->c->stored + r->c->out_of_order +
-				       r->c->repeated + r->c->questions);
+	TEST(r->c->received ==
+	     r->c->stored + r->c->out_of_order + r->c->repeated + r->c->probes);
 	TEST(ledger_balanced(&translate_ledger, r->c));
 	translate_close(r->tr);
 	test_transport_free(r->transport);
@@ -291,7 +291,7 @@ static void told(void)
 	frames_add(&r.fed, frame, frame_of(frame, DTA_FORMAT_1, &d, 1, 0), 0);
 	run(&r, REPORTER, 150, 100);
 	expect(&r, 0, 0, 0);
-	TEST(r.c->lost_reports == 50 && r.c->questions == 1);
+	TEST(r.c->lost_reports == 50 && r.c->probes == 1);
 	rig_end(&r);
 }
 

@@ -59,7 +59,7 @@ static const struct truth_key *key_of(uint32_t number)
 
 	be32_store(key, number);
 	TEST(truth.n == 1);
-	return keymap_get(&truth.table[0].keys, key);
+	return truth_keymap_get(&truth.table[0].keys, key);
 }
 
 static void test_rows(void)
@@ -170,26 +170,27 @@ static void test_keys(void)
 	struct error f;
 	bool loose;
 
-	TEST(keytext_pick(key, &loose, known, TABLES,
-			  "10.0.0.1:1>10.0.0.2:2/tcp", &f) == VALUES);
+	TEST(query_key_pick(key, &loose, known, TABLES,
+			    "10.0.0.1:1>10.0.0.2:2/tcp", &f) == VALUES);
 	TEST(key[0] == 10 && key[3] == 1 && key[12] == 6 && !loose);
-	TEST(keytext_pick(key, &loose, known, TABLES,
-			  " 10.0.0.1:1 ->\t10.0.0.2:2 / TCP", &f) == VALUES);
+	TEST(query_key_pick(key, &loose, known, TABLES,
+			    " 10.0.0.1:1 ->\t10.0.0.2:2 / TCP", &f) == VALUES);
 	TEST(key[0] == 10 && key[3] == 1 && key[12] == 6 && loose);
-	TEST(keytext_pick(key, &loose, known, TABLES, "10.0.0.1", &f) ==
+	TEST(query_key_pick(key, &loose, known, TABLES, "10.0.0.1", &f) ==
 	     COUNTERS);
-	TEST(keytext_pick(key, &loose, known, 1, "10.0.0.1", &f) == -EINVAL);
+	TEST(query_key_pick(key, &loose, known, 1, "10.0.0.1", &f) == -EINVAL);
 	TEST(!strcmp(f.text,
 		     "is no key of table t0 (flow4, like "
 		     "10.0.0.1:443>10.0.0.2:5501/tcp): it lacks a : and "
 		     "the port"));
-	TEST(keytext_pick(key, &loose, known, 1, "10.0.0.1:7", &f) == -EINVAL);
+	TEST(query_key_pick(key, &loose, known, 1, "10.0.0.1:7", &f) ==
+	     -EINVAL);
 	TEST(strstr(f.text, "it lacks a > and the destination (a shell") !=
 	     NULL);
-	TEST(keytext_pick(key, &loose, known, 1,
-			  "10.0.0.1:7 > 10.0.0.2:77777/tcp", &f) == -EINVAL);
+	TEST(query_key_pick(key, &loose, known, 1,
+			    "10.0.0.1:7 > 10.0.0.2:77777/tcp", &f) == -EINVAL);
 	TEST(strstr(f.text, ": '77777' is not a port from ") != NULL);
-	TEST(keytext_pick(key, &loose, known + PATHS, 2, "7", &f) == -EEXIST);
+	TEST(query_key_pick(key, &loose, known + PATHS, 2, "7", &f) == -EEXIST);
 	TEST(!strcmp(f.text, "is a key of tables t2 and t3: say --table"));
 }
 
