@@ -99,8 +99,8 @@ static const char *const strides[] = {"pow2", "packed", NULL};
 static const struct cli_option options[] = {
 	{'l', "load", "A", "keys written per slot; a range: 0.1:2:0.1", CLI_STR,
 	 AT(text[DIM_LOAD]), .verbs = tables},
-	{'f', "flows", "N", "keys to keep; K is 1000, Ki is 1024, and so on",
-	 CLI_STR, AT(text[DIM_FLOWS]), .verbs = tables},
+	{0, "flows", "N", "keys to keep; K is 1000, Ki is 1024, and so on",
+	 CLI_STR, AT(text[DIM_FLOWS]), .verbs = tables, .was = "-f"},
 	{'m', "memory", "SIZE", "bytes to keep them in", CLI_STR,
 	 AT(text[DIM_MEMORY]), .verbs = tables},
 	{'w', "want", "P", "success rate wanted: gives load or memory", CLI_STR,

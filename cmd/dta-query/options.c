@@ -113,7 +113,7 @@ static const struct cli_option options[] = {
 	{'p', "policy", "P", "plurality (default), first, unique, consensus:T",
 	 CLI_CALL, .read = read_policy},
 	{0, "partial", NULL, "path: paths with holes, too", CLI_FLAG,
-	 AT(rule.partial)},
+	 AT(rule.partial), .rare = true},
 	{'k', "keys", "FILE",
 	 "keys from a file (- is stdin): one a line, or CSV with a column key",
 	 CLI_IN, AT(keys.file), .verbs = with_keys},
@@ -138,7 +138,7 @@ static const struct cli_option options[] = {
 	 AT(truth), .verbs = "verify"},
 	{0, "by-age", "N",
 	 "verify: success by age, of N bins of keys, and as planned", CLI_U64,
-	 AT(age_bins), .min = 1, .max = 1000, .verbs = "verify"},
+	 AT(age_bins), .min = 1, .max = 1000, .verbs = "verify", .rare = true},
 	{'i', "interactive", NULL, "a shell", CLI_FLAG, AT(interactive)},
 	{0},
 };

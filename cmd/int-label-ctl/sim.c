@@ -17,7 +17,7 @@
 #include "label/label.h"
 
 enum {
-	SIM_LOSSES_MAX = 64, /* --lose */
+	SIM_LOSSES_MAX = 64, /* --loss */
 };
 
 struct sim_options {
@@ -65,9 +65,9 @@ static const struct cli_option options[] = {
 	  CLI_F64, AT(net.k), .low = 0.1, .high = 1e6, .verbs = "label" },
 	{ 'T', "telemetry", "TIME", "interval of the controller's view (100ms)",
 	  CLI_TIME, AT(net.telemetry_ns), .min = 1000 },
-	{ 'R', "rate", "PPS",
+	{ 0, "rate", "PPS",
 	  "packets a second, in all (625; fat trees: 25 for each port)",
-	  CLI_SIZE, AT(rate), .min = 1, .max = 1000000000 },
+	  CLI_SIZE, AT(rate), .min = 1, .max = 1000000000, .was = "-R" },
 	{ 0, "flows", "N", "of a fat tree (65536)",
 	  CLI_SIZE, AT(net.flows), .min = 1, .max = 1 << 30,
 	  .needs = "--arity" },
@@ -84,11 +84,11 @@ static const struct cli_option options[] = {
 	  CLI_F64, AT(jitter), .low = 0, .high = 100, .needs = "--port-rate" },
 	{ 0, "queue", "N", "packets of a port (100)",
 	  CLI_U64, AT(net.queue), .min = 1, .max = 1 << 20 },
-	{ 0, "lose", "ID-PORT=PERCENT", "on that link; many times",
-	  CLI_CALL, .read = read_lose },
+	{ 0, "loss", "ID-PORT=PERCENT", "on that link; many times",
+	  CLI_CALL, .read = read_lose, .was = "--lose" },
 	{ 0, "probe-interval", "TIME", "of hula, int-path, pingmesh (100ms)",
 	  CLI_TIME, AT(net.probe_ns), .min = 1000,
-	  .verbs = "hula int-path pingmesh" },
+	  .verbs = "hula int-path pingmesh", .rare = true },
 	{ 0, "trace", "HOPS",
 	  "path tracing instead, up to so many hops: label, int and pint",
 	  CLI_U64, AT(trace), .min = 1, .max = PINT_HOPS_MAX },
@@ -134,13 +134,13 @@ static struct netsim_loss sim_loss(const struct fabric *f, const char *text)
 
 	if (sscanf(text, "%u-%u=%lf%n", &id, &port, &percent, &used) != 3 ||
 	    text[used])
-		cli_refuse("--lose: '%s' is not ID-PORT=PERCENT", text);
+		cli_refuse("--loss: '%s' is not ID-PORT=PERCENT", text);
 	if (!(percent >= 0 && percent <= 100))
-		cli_refuse("--lose: '%s': a share is from 0 to 100 per cent",
+		cli_refuse("--loss: '%s': a share is from 0 to 100 per cent",
 			   text);
 	at = fabric_find(f, id, port);
 	if (at == FABRIC_NONE)
-		cli_refuse("--lose: '%s': the network has no port %u-%u", text,
+		cli_refuse("--loss: '%s': the network has no port %u-%u", text,
 			   id, port);
 	return (struct netsim_loss){at, percent / 100};
 }

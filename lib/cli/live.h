@@ -40,13 +40,16 @@ struct cli_live {
 	CLI_PROMISCUOUS_OPTION(opts)
 #define CLI_PROMISCUOUS_OPTION(opts)                                           \
 	{ 0, "promiscuous", NULL, "take frames for other MAC addresses, too",  \
-	  CLI_FLAG, CLI_AT(opts, live.options.promiscuous), .needs = "-i" }
+	  CLI_FLAG, CLI_AT(opts, live.options.promiscuous), .needs = "-i", \
+	  .rare = true }
 /* does: receive, or send; of: what is an interface. */
 #define CLI_XDP_OPTIONS(opts, live, af_xdp, does, of)                          \
 	{ 0, af_xdp, NULL, does " by AF_XDP or fail", CLI_FLAG,                \
-	  CLI_AT(opts, live.options.kind), .min = LIVE_XDP, .needs = of },     \
+	  CLI_AT(opts, live.options.kind), .min = LIVE_XDP, .needs = of,       \
+	  .rare = true },                                                      \
 	{ 0, "no-xdp", NULL, does " by AF_PACKET", CLI_FLAG,                   \
-	  CLI_AT(opts, live.options.kind), .min = LIVE_PACKET, .needs = of }
+	  CLI_AT(opts, live.options.kind), .min = LIVE_PACKET, .needs = of,     \
+	  .rare = true }
 #define CLI_SOCKET_GROUP { "--xdp --no-xdp" }
 /* clang-format on */
 

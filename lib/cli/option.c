@@ -302,6 +302,14 @@ static bool is_for(const struct cli_option *o, const char *verb)
 	return false;
 }
 
+/* Every program's. */
+static const struct cli_option own[] = {
+	{'h', "help", NULL, "print this and exit"},
+	{0, "help-all", NULL, "print the options for rare needs, too"},
+	{'V', "version", NULL, "print the version, what is built in, and exit"},
+	{0},
+};
+
 void cli_help_options(const struct cli *c, const char *verb)
 {
 	for (const struct cli_option *o = c->options; o->name; o++)
@@ -309,12 +317,22 @@ void cli_help_options(const struct cli *c, const char *verb)
 			print_option(o);
 }
 
-/* Every program's. */
-static const struct cli_option own[] = {
-	{'h', "help", NULL, "print this and exit"},
-	{'V', "version", NULL, "print the version, what is built in, and exit"},
-	{0},
-};
+static __attribute__((noreturn)) void print_all(const struct cli *c, bool rare)
+{
+	bool some_rare = false;
+
+	print_usage(c);
+	printf("\n%s\n\n", c->summary);
+	for (const struct cli_option *o = c->options; o->name; o++) {
+		some_rare = some_rare || o->rare;
+		if (o->help && (rare || !o->rare))
+			print_option(o);
+	}
+	for (const struct cli_option *o = own; o->name; o++)
+		if (o->ch || some_rare)
+			print_option(o);
+	exit(CLI_OK);
+}
 
 /* By its letter, or its name of len bytes where there is one; NULL: none. */
 static const struct cli_option *look_up(const struct cli *c, char letter,
@@ -331,15 +349,26 @@ static const struct cli_option *look_up(const struct cli *c, char letter,
 	return NULL;
 }
 
+/* What 1.0 called so; NULL: nothing. */
+static const struct cli_option *by_former_name(const struct cli *c,
+					       const char *name)
+{
+	for (const struct cli_option *o = c->options; o->name; o++)
+		if (o->was && !strcmp(o->was, name)) {
+			cli_warn("%s will be gone, it is now --%s", name,
+				 o->name);
+			return o;
+		}
+	return NULL;
+}
+
 /* A long option that there is not. An abbreviation is none: the next version's
  * --creature would change what a script's --creat does. */
-static __attribute__((noreturn)) void
-refuse_unknown(const struct cli *c, const char *name, size_t len)
+static __attribute__((noreturn)) void refuse_unknown(const struct cli *c,
+						     const char *name)
 {
-	char text[64];
-	struct guess g = {.word = text};
+	struct guess g = {.word = name};
 
-	snprintf(text, sizeof(text), "%.*s", (int)len, name);
 	for (const struct cli_option *o = c->options; o->name; o++)
 		guess_try(&g, o->name);
 	guess_try(&g, "help");
@@ -347,7 +376,7 @@ refuse_unknown(const struct cli *c, const char *name, size_t len)
 	cli_usage(c,
 		  g.best ? "unknown option --%s; did you mean --%s?"
 			 : "unknown option --%s",
-		  text, g.best);
+		  name, g.best);
 }
 
 /* Takes an option as if it had been given; exits on a bad value. */
@@ -367,15 +396,9 @@ static void set_option(const struct cli *c, void *opts,
 static void take_option(const struct cli *c, void *opts,
 			const struct cli_option *o, const char *text)
 {
-	if (o == &own[0]) {
-		print_usage(c);
-		printf("\n%s\n\n", c->summary);
-		cli_help_options(c, NULL);
-		print_option(&own[0]);
-		print_option(&own[1]);
-		exit(CLI_OK);
-	}
-	if (o == &own[1]) {
+	if (o == &own[0] || o == &own[1])
+		print_all(c, o == &own[1]);
+	if (o == &own[2]) {
 		printf("%s %s\n%s\n", c->name, VERSION, BUILT_IN);
 		exit(CLI_OK);
 	}
@@ -395,9 +418,11 @@ static int read_long(const struct cli *c, void *opts, char **word)
 	const char *name = *word + 2;
 	size_t len = strcspn(name, "=");
 	const struct cli_option *o = look_up(c, 0, name, len);
+	char text[64];
 
-	if (!o)
-		refuse_unknown(c, name, len);
+	snprintf(text, sizeof(text), "%.*s", (int)len + 2, *word);
+	if (!o && !(o = by_former_name(c, text)))
+		refuse_unknown(c, text + 2);
 	if (name[len] && !o->arg)
 		cli_usage(c, "--%s takes no argument", o->name);
 	take_option(c, opts, o, name[len] ? name + len + 1 : word[1]);
@@ -410,7 +435,7 @@ static int read_letters(const struct cli *c, void *opts, char **word)
 	for (const char *p = *word + 1; *p; p++) {
 		const struct cli_option *o = look_up(c, *p, NULL, 0);
 
-		if (!o)
+		if (!o && !(o = by_former_name(c, (char[]){'-', *p, '\0'})))
 			cli_usage(c, "unknown option -%c", *p);
 		take_option(c, opts, o, o->arg && p[1] ? p + 1 : word[1]);
 		if (o->arg)

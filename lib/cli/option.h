@@ -53,6 +53,8 @@ struct cli_option {
 	 * subcommands. why: said behind a refusal for what it needs.
 	 */
 	const char *needs, *verbs, *why;
+	bool rare;	 /* --help-all tells of it, -h does not */
+	const char *was; /* what 1.0 called it, which still works: "-t" */
 };
 
 /* Where a value goes: CLI_AT(struct opts, count). */
@@ -70,7 +72,7 @@ struct cli {
 	const char *name;    /* "dta-dump" */
 	const char *summary; /* one line */
 	const char *usage;   /* synopsis lines, without "usage: " */
-	/* Ends with { 0 }; -h and -V are added. At most 64. */
+	/* Ends with { 0 }; -h, --help-all and -V are added. At most 64. */
 	const struct cli_option *options;
 	const struct cli_group *groups; /* ends with { 0 }; or NULL */
 	const char *const *verbs; /* subcommands, ends with NULL; or NULL */
@@ -78,13 +80,13 @@ struct cli {
 
 /*
  * Reads the options of a command line into *opts; they and operands may come in
- * any order. Handles -h and -V. A bad one: a message that names it, and exit
- * status 2. Returns the place of the first operand in argv, which is argc if
- * there is none.
+ * any order. Handles -h, --help-all and -V. A bad one: a message that names it,
+ * and exit status 2. Returns the place of the first operand in argv, which is
+ * argc if there is none.
  */
 int cli_read(const struct cli *c, void *opts, int argc, char **argv);
 
-/* Prints the options of a verb, and those of all verbs: as -h does. */
+/* Prints the options of a verb, and those of all verbs: as --help-all does. */
 void cli_help_options(const struct cli *c, const char *verb);
 
 /* Which of the verbs a word is; exits on another one, NULL too. */

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Completion for bash, one text for all programs: it reads what their -h says, so
+# Completion for bash, one text for all programs: it reads what their --help-all says, so
 # that a new option needs no line here. Installed under each program's name, by
 # which bash-completion loads it. Where nothing fits, bash completes files.
 
 # _dta_options COMMAND...: its options, a line each: names, value, text, with
 # tabs between.
 _dta_options() {
-	"$@" -h 2>/dev/null | awk -v OFS='\t' '
+	"$@" --help-all 2>/dev/null | awk -v OFS='\t' '
 		/^  (-.,|   ) --/ {
 			if (names) print names, value, text
 			match($0, /^ +(-., )?--[^ ]+/)

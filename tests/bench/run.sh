@@ -94,7 +94,7 @@ program "dta-collect -r FILE" $reports null \
 	"dta-collect -q --region $name -r '$dir/roce.pcap'"
 program "dta-collect -r FILE -j 2 (limit: -j 1)" $reports "$(rate_of "dta-collect -r FILE")" \
 	"dta-collect -q --region $name -r '$dir/roce.pcap' -j 2"
-dta-gen uniform --flows $reports --count $reports -q -t "$dir/truth.csv" -w /dev/null
+dta-gen uniform --flows $reports --count $reports -q --truth "$dir/truth.csv" -w /dev/null
 cut -d, -f3 "$dir/truth.csv" | tail -n +2 >"$dir/keys"
 rm "$dir/truth.csv"
 program "dta-query keywrite --keys FILE -o csv" $reports null \

@@ -30,7 +30,7 @@ teardown() { end_bg; }
 
 @test "what int-collect does not know of a key is NULL, not 0" {
 	clickhouse_up
-	dta-gen int -q -n 20 -w in.pcap
+	dta-gen int -q --flows 20 -w in.pcap
 	int-collect -q -r in.pcap -R event -o csv -x "$URL?create=yes" >events
 	clickhouse_ask 'SELECT metric, node, egress, queue FROM int_event' |
 		sort >rows

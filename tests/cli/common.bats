@@ -28,9 +28,34 @@ blame() {
 	done
 }
 
-@test "-h stays within 80 columns, and starts options in one column" {
+@test "-h fits a screen; what it leaves out, --help-all tells" {
+	for p in "${PROGRAMS[@]}" "dta-gen int" "int-label-ctl sim" "int-label-ctl label"; do
+		echo "program: $p"
+		$p -h >help
+		[ "$(wc -l <help)" -le 40 ]
+		$p --help-all >all
+		[ -z "$(diff help all | grep '^<')" ]
+		cmp help all || grep -q -- '--help-all ' help
+	done
+	dta-translate --help-all | grep -q -- '--op-rate '
+	run ! grep -q -- '--op-rate ' <(dta-translate -h)
+}
+
+@test "names of 1.0 still work, and say what they are now" {
+	run -0 --separate-stderr dta-gen uniform -q -n 5 -w a.pcap
+	[ "$stderr" = "dta-gen: -n will be gone, it is now --flows" ]
+	dta-gen uniform -q --flows 5 -w b.pcap
+	cmp a.pcap b.pcap
+	run -0 --separate-stderr int-label-ctl sim -q -d 200ms --lose 8-1=50
+	[ "$stderr" = "int-label-ctl sim: --lose will be gone, it is now --loss" ]
+	run -0 int-label-ctl sim -q -d 200ms --lose=8-1=50
+	run -2 --separate-stderr dta-gen uniform -N
+	[ "${stderr_lines[1]}" = "dta-gen: --copies: argument missing" ]
+}
+
+@test "--help-all stays within 80 columns, and starts options in one column" {
 	for p in "${PROGRAMS[@]}"; do
-		"$p" -h >help
+		"$p" --help-all >help
 		echo "program: $p"
 		run -1 grep -E '.{81}' help
 		# Each option is written once, letters and names.
@@ -77,7 +102,7 @@ blame() {
 @test "an option without its argument: named on stderr, exit 2" {
 	for p in "${PROGRAMS[@]}"; do
 		# The options whose help shows an argument after the name.
-		names=$("$p" -h |
+		names=$("$p" --help-all |
 			sed -nE 's/^  (-., |    )(--[a-z0-9-]+) [^ ].*/\2/p')
 		[ -n "$names" ]
 		for option in $names; do
@@ -95,7 +120,7 @@ blame() {
 @test "suffixes of numbers: everywhere the same" {
 	sizes=0
 	for p in "${PROGRAMS[@]}"; do
-		names=$("$p" -h |
+		names=$("$p" --help-all |
 			sed -nE 's/^  (-., |    )(--[a-z0-9-]+) [^ ].*/\2/p')
 		for option in $names; do
 			# what takes anything is not tried: it may be carried out
@@ -168,13 +193,13 @@ names() {
 		"int-collect -q -r int.pcap -R none --dta -" \
 		"int-label-ctl -q -r labels.pcap -R port" \
 		"int-label-ctl -q -r labels.pcap --top ports -o ndjson" \
-		"dta-gen uniform -q -w -" "dta-gen uniform -q -w x.pcap -t -" \
-		"dta-gen uniform -q -c 100000 -w x.pcap -t -" \
+		"dta-gen uniform -q -w -" "dta-gen uniform -q -w x.pcap --truth -" \
+		"dta-gen uniform -q -c 100000 -w x.pcap --truth -" \
 		"dta-collect --region $name --ticket -" \
 		"dta-translate -q -r r.pcap --ticket t.ini -w -"; do
 		names "${writer%% *}: standard output: $full" "$writer >/dev/full"
 	done
-	for out in "-c 20000 -w -" "-c 1 -w x.pcap -t -" "-c 20000 -w x.pcap -t -"; do
+	for out in "-c 20000 -w -" "-c 1 -w x.pcap --truth -" "-c 20000 -w x.pcap --truth -"; do
 		names "dta-gen int: standard output: $full" \
 			"dta-gen int -q $out >/dev/full"
 	done
@@ -183,9 +208,9 @@ names() {
 	names "int-collect: /dev/full: $full" \
 		int-collect -q -r int.pcap -R none -w /dev/full
 	names "dta-gen: /dev/full: $full" \
-		dta-gen uniform -q -c 100000 -w x.pcap -t /dev/full
+		dta-gen uniform -q -c 100000 -w x.pcap --truth /dev/full
 	names "dta-gen int: /dev/full: $full" \
-		dta-gen int -q -c 20000 -w x.pcap -t /dev/full
+		dta-gen int -q -c 20000 -w x.pcap --truth /dev/full
 	for reader in "int-collect -q -r -" "int-label-ctl -q -r -" \
 		"dta-dump packets -" "dta-collect -q --region $name -r -" \
 		"dta-translate -q --region $name -r -" \

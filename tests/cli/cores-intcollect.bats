@@ -36,21 +36,21 @@ rows_of() { grep -c "$1" rows.1; }
 	local v
 
 	for v in 0.5 1.0 2.0 2.1; do
-		dta-gen int -q -p $v -c 20000 -n 700 -w md.pcap
+		dta-gen int -q -p $v -c 20000 --flows 700 -w md.pcap
 		on_all -r md.pcap -p $v
 		[ "$(rows_of '"int_flow"')" -gt 500 ]
-		dta-gen int -q -F report -p $v -c 20000 -n 700 -w report.pcap
+		dta-gen int -q -F report -p $v -c 20000 --flows 700 -w report.pcap
 		on_all -r report.pcap -p $v
 		[ "$(rows_of '"int_hop"')" -gt 500 ]
 	done
-	dta-gen int -q -F ioam -c 20000 -n 700 --ipv6 50 -w ioam.pcap
+	dta-gen int -q -F ioam -c 20000 --flows 700 --ipv6 50 -w ioam.pcap
 	on_all -r ioam.pcap
-	dta-gen int -q -F xd -c 20000 -n 700 -w xd.pcap
+	dta-gen int -q -F xd -c 20000 --flows 700 -w xd.pcap
 	on_all -r xd.pcap
 }
 
 @test "IOAM with snapshots: on 1 to 4 cores the same" {
-	dta-gen int -q -F ioam -c 20000 -n 700 --ipv6 50 --instructions 0xf20002 \
+	dta-gen int -q -F ioam -c 20000 --flows 700 --ipv6 50 --instructions 0xf20002 \
 		-w ioam.pcap
 	on_all -r ioam.pcap
 	[ "$(rows_of '"int_snapshot"')" -gt 10 ]
@@ -59,7 +59,7 @@ rows_of() { grep -c "$1" rows.1; }
 
 # bats test_tags=full
 @test "small caches: the same flows leave, at the same times" {
-	dta-gen int -q -c 60000 -n 3000 --rate 20000 -w int.pcap
+	dta-gen int -q -c 60000 --flows 3000 --rate 20000 -w int.pcap
 	on_all -r int.pcap --flows 150
 	[ "$(counter ledger.4 evicted)" -gt 10000 ]
 	on_all -r int.pcap --flows 1
@@ -71,7 +71,7 @@ rows_of() { grep -c "$1" rows.1; }
 @test "more hops, paths and switches than there is room for: all is counted" {
 	local j
 
-	dta-gen int -q -n 20000 --hops 9 --switches 5000 -c 60000 -w int.pcap
+	dta-gen int -q --flows 20000 --hops 9 --switches 5000 -c 60000 -w int.pcap
 	# Which of them have the last places is not the same.
 	for j in 1 4; do
 		timeout 600 int-collect -R all -r int.pcap -j $j \
@@ -97,11 +97,11 @@ rows_of() { grep -c "$1" rows.1; }
 }
 
 @test "a filter, metrics from end to end; other bitmaps in each packet" {
-	dta-gen int -q -c 30000 -n 700 -w int.pcap
+	dta-gen int -q -c 30000 --flows 700 -w int.pcap
 	on_all -r int.pcap -f 'hop.latency > 3us' -t flow_queue_occupancy=10
 	[ "$(counter ledger.4 others)" -gt 1000 ]
 	for i in {1..300}; do
-		dta-gen int -q -c 30 -n 30 -s "$i" -w $i.pcap \
+		dta-gen int -q -c 30 --flows 30 -s "$i" -w $i.pcap \
 			--instructions "$(printf '0x%x' $((0x8000 | i * 81 & 0x7f80)))"
 	done
 	mergecap -F nsecpcap -w many.pcap {1..300}.pcap
@@ -111,7 +111,7 @@ rows_of() { grep -c "$1" rows.1; }
 @test "DTA reports are the same" {
 	local j
 
-	dta-gen int -q -c 30000 -n 700 -w md.pcap
+	dta-gen int -q -c 30000 --flows 700 -w md.pcap
 	dta-gen int -q -F ioam -c 5000 -w ioam.pcap
 	dta-gen int-path -q --count 5000 -w others.pcap
 	mergecap -F nsecpcap -w all.pcap md.pcap ioam.pcap others.pcap
@@ -125,7 +125,7 @@ rows_of() { grep -c "$1" rows.1; }
 }
 
 @test "-c, a pipe, gzip, a capture that is cut" {
-	dta-gen int -q -c 30000 -n 700 -w int.pcap
+	dta-gen int -q -c 30000 --flows 700 -w int.pcap
 	on_all -r int.pcap -c 12345
 	[ "$(counter ledger.4 frames)" = 12345 ]
 	cp rows.1 some
@@ -151,7 +151,7 @@ rows_of() { grep -c "$1" rows.1; }
 @test "a pipe that falls silent: rows come; SIGUSR1, SIGHUP, SIGTERM" {
 	local pid n
 
-	dta-gen int -q -c 3000 -n 200 -w int.pcap
+	dta-gen int -q -c 3000 --flows 200 -w int.pcap
 	n=$(int-collect -q -r int.pcap -R event -o ndjson -t hop_latency=0 | wc -l)
 	echo 'hop_latency = 0' >th.ini
 	mkfifo pipe
@@ -191,7 +191,7 @@ took() {
 @test "a full disk, a reader who goes: as on one core" {
 	local j
 
-	dta-gen int -q -c 50000 -n 3000 -w int.pcap
+	dta-gen int -q -c 50000 --flows 3000 -w int.pcap
 	for j in 1 2 3; do
 		run -1 --separate-stderr timeout 60 bash -c 'exec "$@" >/dev/full' - \
 			int-collect -q -r int.pcap -j $j
@@ -206,7 +206,7 @@ took() {
 
 @test "reports that are lost, late and refused" {
 	need_tools mangle
-	dta-gen int -q -F report -c 50000 -n 400 --loss 2 -w - |
+	dta-gen int -q -F report -c 50000 --flows 400 --loss 2 -w - |
 		"$TOOLS/mangle" -s 1 -r 0.03 >report.pcap 2>/dev/null
 	on_all -r report.pcap
 	[ "$(counter ledger.4 reports_lost)" -gt 500 ]
@@ -215,7 +215,7 @@ took() {
 
 @test "cores share the room for flows: more of them reserve no more of it" {
 	[[ $BUILD != *san ]] || skip "sanitizers reserve more than any limit"
-	dta-gen int -q -c 3000 -n 100 -w int.pcap
+	dta-gen int -q -c 3000 --flows 100 -w int.pcap
 	# 4.2 GiB of flows, as the page says, in all; and once in the whole.
 	(ulimit -v 14000000 && timeout 600 int-collect -q -R none -r int.pcap -j 4)
 }

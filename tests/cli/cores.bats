@@ -92,7 +92,7 @@ nacks_of() {
 	make_regions "$EXAMPLES/int-path.ini" 1 2 3 4
 	for j in 1 2 3 4; do
 		dta-translate -r reports.pcap --region "$NAME-$j" -j "$j" \
-			-T flows:sequence=strict --nacks nacks.$j \
+			-t flows:sequence=strict --nacks nacks.$j \
 			--key-log keys.$j -o ndjson 2>ledger.$j
 		same_memory "$NAME-1" "$NAME-$j"
 		diff <(of_reports ledger.1) <(of_reports ledger.$j)
@@ -349,7 +349,7 @@ unsent() {
 	wire_up t0:g0
 	bg ip netns exec "$WIRE" timeout --foreground 60 \
 		dta-translate -i t0 --no-xdp -j 3 --region "$NAME-3" \
-		-T flows:sequence=strict -o ndjson
+		-t flows:sequence=strict -o ndjson
 	wait_for grep -q "AF_PACKET" bg.log
 	pid=$(pgrep -P "${BG_PIDS[0]}")
 	# It gets to them when the link is gone already.

@@ -50,15 +50,15 @@ round() {
 }
 
 @test "answers of keywrite are reports again: the same memory; so is a truth" {
-	round int-path -n 500 --ipv6 30
+	round int-path --flows 500 --ipv6 30
 	grep -q '"' answers.csv # lists are in quotes
 	grep -q '^\[' answers.csv
 }
 
-@test "answers of count" { round turboflow -n 300 --ipv6 30; }
+@test "answers of count" { round turboflow --flows 300 --ipv6 30; }
 
 @test "answers of list" {
-	round netseer-loss -n 3000 --ipv6 30
+	round netseer-loss --flows 3000 --ipv6 30
 	head -n 1 answers.csv | grep -qx \
 		list,index,flow,repair,sequence,epoch,source,table
 	[ "$(cut -d, -f8 answers.csv | sort -u | wc -l)" = 3 ]
@@ -90,19 +90,19 @@ round() {
 
 @test "each primitive without a layout, by its columns" {
 	printf 'src,count\n10.0.0.1,70000000000\n' |
-		dta-gen csv -f - -q --key-type src4 --truth - -w a.pcap |
+		dta-gen csv --from - -q --key-type src4 --truth - -w a.pcap |
 		grep -qx 1,keyinc,10.0.0.1,0,0,0,70000000000
 	printf 'key,hop,hops,value\n7,2,5,9\n' |
-		dta-gen csv -f - -q --key-type u32 -T 4 --truth - -w a.pcap |
+		dta-gen csv --from - -q --key-type u32 --table 4 --truth - -w a.pcap |
 		grep -qx 4,postcard,7,2,5,0,9
 	printf 'list,flow,ttl\n3,10.0.0.1:1>10.0.0.2:2/tcp,64\n' |
-		dta-gen csv -f - -q --as flow4,u8:ttl --truth - -w a.pcap |
+		dta-gen csv --from - -q --as flow4,u8:ttl --truth - -w a.pcap |
 		grep -qx 1,append,3,0,0,0,0a0000010a000002000100020640
 	printf 'key,value\nff00,0102\n' |
-		dta-gen csv -f - -q --key-type hex:2 -N 3 --truth - -w a.pcap |
+		dta-gen csv --from - -q --key-type hex:2 --copies 3 --truth - -w a.pcap |
 		grep -qx 1,keywrite,ff00,0,0,3,0102
 	printf 'key,value,copies\nff00,0102,2\n' |
-		dta-gen csv -f - -q --key-type hex:2 --truth - -w a.pcap |
+		dta-gen csv --from - -q --key-type hex:2 --truth - -w a.pcap |
 		grep -qx 1,keywrite,ff00,0,0,2,0102
 }
 
@@ -145,7 +145,7 @@ round() {
 
 @test "answers that were not found are counted, not reported" {
 	printf 'key,answer,value\n1,found,07\n2,not_found,\n3,ambiguous,\n' |
-		dta-gen csv -f - --key-type u32 -w a.pcap -o ndjson 2>&1 |
+		dta-gen csv --from - --key-type u32 -w a.pcap -o ndjson 2>&1 |
 		jq -se 'map({(.counter): .value}) | add |
 			.rows == 3 and .used == 1 and .unanswered == 2'
 }
@@ -185,13 +185,13 @@ round() {
 	refused 'rows may be for table values (keywrite) or counts (keyinc): say --kind' \
 		key,value --layout two.ini
 	printf 'key,value\n10.0.0.1:1>10.0.0.2:2/tcp,7\n' |
-		dta-gen csv -f - -q --layout two.ini --kind keyinc --truth - -w a.pcap |
+		dta-gen csv --from - -q --layout two.ini --kind keyinc --truth - -w a.pcap |
 		grep -qx '2,keyinc,10.0.0.1:1>10.0.0.2:2/tcp,0,0,0,7'
 	echo 'key,value' >head.csv
 	sed 's/1K/1Q/' two.ini >bad.ini
-	run -1 --separate-stderr dta-gen csv -f head.csv -w a.pcap --layout bad.ini
+	run -1 --separate-stderr dta-gen csv --from head.csv -w a.pcap --layout bad.ini
 	[[ $stderr == "dta-gen: bad.ini:"* ]]
-	run -1 --separate-stderr dta-gen csv -f head.csv -w a.pcap --region "$NAME"
+	run -1 --separate-stderr dta-gen csv --from head.csv -w a.pcap --region "$NAME"
 	[[ $stderr == "dta-gen: $NAME: "* ]]
 	: >head.csv
 	run -1 --separate-stderr dta-gen csv --from head.csv -w a.pcap
@@ -199,28 +199,28 @@ round() {
 	run -2 --separate-stderr dta-gen csv -w a.pcap
 	[[ $stderr == *'say with --from where the rows are'* ]]
 	run -2 dta-gen uniform -w a.pcap --as u8
-	run -2 dta-gen csv -f head.csv -w a.pcap --lists 7
+	run -2 dta-gen csv --from head.csv -w a.pcap --lists 7
 }
 
 @test "a value of another length than the table's, a table that is a name" {
 	printf 'key,value\n10.0.0.1:1>10.0.0.2:2/tcp,0102\n' >a.csv
-	run -1 --separate-stderr dta-gen csv -f a.csv -q -w a.pcap \
+	run -1 --separate-stderr dta-gen csv --from a.csv -q -w a.pcap \
 		--layout "$EXAMPLES/uniform.ini"
 	[[ ${stderr_lines[0]} == "dta-gen: a.csv:2: value '0102' is 2 bytes of 4" ]]
 	printf 'key,value,table\n10.0.0.1:1>10.0.0.2:2/tcp,0102,flows\n' >a.csv
-	run -1 --separate-stderr dta-gen csv -f a.csv -q -w a.pcap
+	run -1 --separate-stderr dta-gen csv --from a.csv -q -w a.pcap
 	[[ ${stderr_lines[0]} == *"table 'flows': --layout or --region tells which"* ]]
-	dta-gen csv -f a.csv -q -w a.pcap -T 7 --truth - | grep -q '^7,keywrite,'
-	run -1 --separate-stderr dta-gen csv -f a.csv -q -w a.pcap -T 7 -F dta0a
+	dta-gen csv --from a.csv -q -w a.pcap --table 7 --truth - | grep -q '^7,keywrite,'
+	run -1 --separate-stderr dta-gen csv --from a.csv -q -w a.pcap --table 7 -F dta0a
 	[[ ${stderr_lines[0]} == *'does not fit dta0a: keys and values of 4 bytes do' ]]
 }
 
 @test "a mark before UTF-8, CRLF; a pipe whose writer pauses holds nothing back" {
 	printf '\xef\xbb\xbfkey,value\r\n5,01\r\n' |
-		dta-gen csv -f - -q --key-type u32 --truth - -w a.pcap |
+		dta-gen csv --from - -q --key-type u32 --truth - -w a.pcap |
 		grep -qx 1,keywrite,5,0,0,0,01
 	mkfifo rows
-	env timeout --foreground 60 dta-gen csv -f rows -q --key-type u32 \
+	env timeout --foreground 60 dta-gen csv --from rows -q --key-type u32 \
 		-w live.pcap 3>&- &
 	exec 7>rows
 	printf 'key,value\n5,01\n' >&7

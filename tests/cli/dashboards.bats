@@ -133,7 +133,7 @@ an_alert() {
 	need influxd influx curl
 	PORT=$(free_port)
 	influx_up
-	dta-gen int -q -F report -n 50 -w int.pcap
+	dta-gen int -q -F report --flows 50 -w int.pcap
 	int-collect -q -r int.pcap -R all \
 		-x "influx://127.0.0.1:$PORT/net?create=yes" >rows
 	int-label-ctl sim -q -a 4 --duration 1s -w label.pcap >rows

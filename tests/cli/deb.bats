@@ -55,7 +55,7 @@ completes() {
 
 @test "completion: each option of each program, subcommands, words" {
 	for p in $(programs); do
-		for option in $("$p" -h | grep -oE '^  (-., |    )--[a-z0-9-]+' |
+		for option in $("$p" --help-all | grep -oE '^  (-., |    )--[a-z0-9-]+' |
 			grep -o -e '--.*'); do
 			[[ " $(completes "$p" "$option") " == *" $option "* ]]
 		done

@@ -572,16 +572,16 @@ stalled() { # program argument...
 
 @test "--create again: one that is as it should be is fine, another is not" {
 	printf '[a]\nkind = postcard\nkey = flow4\nchunks = 1K\nvalues = 1,2,7\n' >l.ini
-	dta-collect --create --layout l.ini --region "$NAME" -e 2
+	dta-collect --create --layout l.ini --region "$NAME" --epochs 2
 	run -0 --separate-stderr dta-collect --create --layout l.ini \
-		--region "$NAME" -e 2
+		--region "$NAME" --epochs 2
 	[ "$stderr" = "dta-collect: $NAME: is there already, as the layout says" ]
 	run -1 --separate-stderr dta-collect --create --layout l.ini \
-		--region "$NAME" -e 3
+		--region "$NAME" --epochs 3
 	[[ $stderr == *"$NAME: has 2 epochs, not 3: remove the region, or say --epochs 2" ]]
 	sed -i s/7/9/ l.ini
 	run -1 --separate-stderr dta-collect --create --layout l.ini \
-		--region "$NAME" -e 2
+		--region "$NAME" --epochs 2
 	[[ $stderr == *"$NAME: table a is not as the layout says: "* ]]
 }
 
@@ -594,10 +594,10 @@ stalled() { # program argument...
 		ip link add v type veth peer name w
 		ip link set v up && ip link set w up
 		ip addr add 10.9.9.1/24 dev v && ip addr add 10.9.9.2/24 dev w
-		begin() { dta-collect -R \$1 -i \$2 -t \$3 3>&- & pids+=" \$!"
+		begin() { dta-collect -R \$1 -i \$2 --ticket \$3 3>&- & pids+=" \$!"
 			until [ -s \$3 ]; do sleep 0.05; done; }
 		begin $NAME v one
-		dta-collect -R $NAME -i v -t no
+		dta-collect -R $NAME -i v --ticket no
 		echo "status \$?"
 		begin $NAME w two
 		begin $NAME-b v three

@@ -293,7 +293,7 @@ packet() { # dump options: port payload -> the row
 
 	for version in 0.5 1.0 2.0 2.1; do
 		for format in md report xd; do
-			dta-gen int -q -p $version -F $format -n 40 -w in.pcap \
+			dta-gen int -q -p $version -F $format --flows 40 -w in.pcap \
 				--truth truth.csv
 			dta-dump packets in.pcap -o ndjson >rows
 			jq -r '.key as $k | .hops | split(";")[] |
@@ -309,7 +309,7 @@ packet() { # dump options: port payload -> the row
 				[ "$(jq -r .protocol rows | sort -u)" = report ]
 		done
 	done
-	dta-gen int -q -p 2.1 -F mx -n 9 -w in.pcap
+	dta-gen int -q -p 2.1 -F mx --flows 9 -w in.pcap
 	[ "$(dta-dump packets in.pcap | grep -c ' int mx key=')" = "$(packets_in in.pcap)" ]
 }
 

@@ -119,7 +119,7 @@ tcp() { # ms src sport dst dport flags seq payload
 }
 
 @test "man page: every option and every counter is described" {
-	dta-gen -h | sed -n 's/.* --\([a-z0-9-]*\).*/\1/p' | while read -r o; do
+	dta-gen --help-all | sed -n 's/.* --\([a-z0-9-]*\).*/\1/p' | while read -r o; do
 		grep -q -- "Fl -$o" "$MAN" || { echo "--$o"; return 1; }
 	done
 	dta-gen uniform --count 1 -o ndjson -w /dev/null 2>ledger

@@ -31,7 +31,7 @@ fed() {
 @test "what is under way waits, and is not lost; the end tells what was lost" {
 	dta-collect --create --layout l.ini --region "$NAME"
 	dta-collect --region "$NAME" --ticket t.ini
-	dta-gen uniform -q --count 200 -N 1 -w r.pcap
+	dta-gen uniform -q --count 200 --copies 1 -w r.pcap
 	mkfifo reports frames answers
 	exec 7<>frames 8<>answers
 	# Half of it is taken; all of it fits the pipe.
@@ -83,7 +83,7 @@ key(b"q")' dta-top --every 300ms
 @test "a translator that writes by a ticket is one of the region's; its losses are told" {
 	dta-collect --create --layout l.ini --region "$NAME"
 	dta-collect --region "$NAME" --ticket t.ini
-	dta-gen uniform -q -n 3000 -w all.pcap
+	dta-gen uniform -q --flows 3000 -w all.pcap
 	editcap all.pcap r.pcap 100-140
 	mkfifo in
 	begin t.log dta-translate -q -r in --ticket t.ini -w roce.pcap
@@ -120,13 +120,13 @@ unsent() {
 	wire_up out:nobody in0:in1
 	on_wire ip link set out down
 	mkfifo in reports
-	dta-gen int -q -n 20 -w r.pcap
+	dta-gen int -q --flows 20 -w r.pcap
 	begin i.log ip netns exec "$WIRE" int-collect -q -R none -r in --to out
 	fed in
 	wait_for unsent int-collect "$(packets_in r.pcap)"
 	exec 5>&-
 	wait "${BG_PIDS[-1]}"
-	dta-gen uniform -q --count 50 -N 1 -w r.pcap
+	dta-gen uniform -q --count 50 --copies 1 -w r.pcap
 	dta-collect --create --layout l.ini --region "$NAME"
 	dta-collect --region "$NAME" --ticket t.ini
 	begin t.log ip netns exec "$WIRE" dta-translate -q -r reports \
@@ -148,12 +148,12 @@ unsent() {
 	on_wire ip link set in1 down
 	kill -CONT "$collect"
 	wait_for unsent dta-collect
-	begin g.log ip netns exec "$WIRE" dta-gen int -q -n 1K -c 1G -R 1000 -i out
+	begin g.log ip netns exec "$WIRE" dta-gen int -q --flows 1K -c 1G --rate 1000 -i out
 	wait_for unsent "dta-gen int"
 	on_wire ip link set in1 up
 	begin l.log ip netns exec "$WIRE" int-label-ctl label -q -d 1 -i in0 --to out
 	wait_for sees programs 'any(.program == "int-label-ctl label")'
-	dta-gen int -q -n 20 -w r.pcap
+	dta-gen int -q --flows 20 -w r.pcap
 	on_wire "$TOOLS/send" r.pcap in1 >/dev/null
 	wait_for unsent "int-label-ctl label"
 }
@@ -161,7 +161,7 @@ unsent() {
 @test "what waits for a database is seen, in memory and in the spool" {
 	PORT=$(free_port)
 	mkfifo a b
-	dta-gen int -q -n 200 -w r.pcap
+	dta-gen int -q --flows 200 -w r.pcap
 	begin a.log int-collect -R event -q -r a -x "influx://127.0.0.1:$PORT/x"
 	begin b.log int-collect -R event -q -r b -x "influx://127.0.0.1:$PORT/x" \
 		--spool spool

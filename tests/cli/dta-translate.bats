@@ -102,46 +102,46 @@ usage_error() { # text option...
 	dta-gen netseer-loss -c 100 -q -w r.pcap
 	for bad in nonsense 1 1:batch 1:slots=5 1:stride=8 1:value=5 1:batch=0 \
 		1:batch=x 1:hops=5 1:entries=1Ki; do
-		run -2 --separate-stderr dta-translate -r r.pcap -R "$NAME" -T "$bad"
+		run -2 --separate-stderr dta-translate -r r.pcap -R "$NAME" -t "$bad"
 		[[ $stderr == *"-T"* ]]
 	done
 	for bad in 9 x loss; do
 		run -1 --separate-stderr dta-translate -r r.pcap -R "$NAME" \
-			-T "$bad:batch=1"
+			-t "$bad:batch=1"
 		[[ $stderr == *"no table '$bad', only losses, losses6"* ]]
 	done
-	run -1 --separate-stderr dta-translate -r r.pcap -R "$NAME" -T 1:batch=17
+	run -1 --separate-stderr dta-translate -r r.pcap -R "$NAME" -t 1:batch=17
 	[[ $stderr == *"batches of 16 at most"* ]]
-	dta-translate -o ndjson -r r.pcap -R "$NAME" -T 1:batch=4 \
-		-T 1:immediate=yes -T 1:sequence=off 2>ledger
+	dta-translate -o ndjson -r r.pcap -R "$NAME" -t 1:batch=4 \
+		-t 1:immediate=yes -t 1:sequence=off 2>ledger
 	[ "$(counter ledger batches)" = 100 ] # every entry at once
 	[ "$(counter ledger immediates)" = 100 ]
-	dta-translate -o ndjson -r r.pcap -R "$NAME" -T losses:batch=4 2>ledger
+	dta-translate -o ndjson -r r.pcap -R "$NAME" -t losses:batch=4 2>ledger
 	[ "$(counter ledger batches)" = 25 ]
 }
 
 @test "-T cache: more than the memory limit is refused with the number" {
 	make_region int-postcard
-	dta-gen int-postcard -n 10 -q -w r.pcap
-	run -1 --separate-stderr dta-translate -r r.pcap -R "$NAME" -T 1:cache=4Mi
+	dta-gen int-postcard --flows 10 -q -w r.pcap
+	run -1 --separate-stderr dta-translate -r r.pcap -R "$NAME" -t 1:cache=4Mi
 	[[ $stderr == *"paths: cache: 4194304 rows"* ]]
-	dta-translate -q -r r.pcap -R "$NAME" -T 1:cache=1
+	dta-translate -q -r r.pcap -R "$NAME" -t 1:cache=1
 }
 
 @test "-T copies: N of reports that leave it to the table" {
 	make_region uniform
 	dta-gen uniform -c 100 -q -w r.pcap
-	dta-translate -o ndjson -r r.pcap -R "$NAME" -T 1:copies=4 2>ledger
+	dta-translate -o ndjson -r r.pcap -R "$NAME" -t 1:copies=4 2>ledger
 	[ "$(counter ledger ops)" = 400 ]
-	dta-gen uniform -c 100 -N 3 -q -w r.pcap
-	dta-translate -o ndjson -r r.pcap -R "$NAME" -T 1:copies=4 2>ledger
+	dta-gen uniform -c 100 --copies 3 -q -w r.pcap
+	dta-translate -o ndjson -r r.pcap -R "$NAME" -t 1:copies=4 2>ledger
 	[ "$(counter ledger ops)" = 300 ]
 }
 
 @test "a path longer than the chunk is dropped, not cut" {
 	sed 's/^hops = 5/hops = 3/' "$EXAMPLES/int-postcard.ini" >layout.ini
 	dta-collect --create --layout layout.ini --region "$NAME"
-	dta-gen int-postcard -n 100 --hops 5 -q -w r.pcap --truth truth.csv
+	dta-gen int-postcard --flows 100 --hops 5 -q -w r.pcap --truth truth.csv
 	run -1 --separate-stderr dta-translate -o ndjson -r r.pcap -R "$NAME"
 	[[ $stderr == *"all are bad_hop: table "*"(paths) is postcard"*" 3 hops;"* ]]
 	echo "$stderr" >ledger
@@ -152,7 +152,7 @@ usage_error() { # text option...
 	run -1 --separate-stderr dta-query verify -R "$NAME" --truth truth.csv \
 		-o ndjson
 	jq -e '.too_long == .asked and .missing == .asked' <<<"$output"
-	dta-gen int-postcard -n 100 --hops 3 -q -w r.pcap --truth truth.csv
+	dta-gen int-postcard --flows 100 --hops 3 -q -w r.pcap --truth truth.csv
 	dta-translate -q -r r.pcap -R "$NAME"
 	dta-query verify -R "$NAME" --truth truth.csv -o ndjson |
 		jq -e '.right == .asked and .asked > 90'
@@ -162,7 +162,7 @@ usage_error() { # text option...
 	make_region uniform
 	dta-gen uniform -c 5 -q --tracked -w r.pcap
 	editcap -F nsecpcap r.pcap gap.pcap 3
-	dta-translate -o ndjson -r gap.pcap -R "$NAME" -T 1:sequence=strict \
+	dta-translate -o ndjson -r gap.pcap -R "$NAME" -t 1:sequence=strict \
 		--nacks nacks.pcap 2>ledger
 	[ "$(counter ledger stored)" = 2 ]
 	[ "$(counter ledger out_of_order)" = 2 ]
@@ -213,7 +213,7 @@ missing_is() {
 	need_tools mangle
 	make_region int-postcard
 	for tracked in "" --tracked; do
-		dta-gen int-postcard -n 30000 -q $tracked -w r.pcap
+		dta-gen int-postcard --flows 30000 -q $tracked -w r.pcap
 		editcap -F nsecpcap -r r.pcap a.pcap 1-10000
 		editcap -F nsecpcap -r r.pcap b.pcap 10001-20000
 		editcap -F nsecpcap -r r.pcap c.pcap 20001-30000
@@ -235,7 +235,7 @@ missing_is() {
 	dta-translate -o ndjson -r r.pcap -R "$NAME" 2>ledger
 	[ "$(counter ledger missing)" = 0 ]
 	[ "$(counter ledger restarts)" = 2 ]
-	dta-translate -o ndjson -r r.pcap -R "$NAME" -T 1:sequence=off 2>ledger
+	dta-translate -o ndjson -r r.pcap -R "$NAME" -t 1:sequence=off 2>ledger
 	[ "$(counter ledger restarts)" = 0 ]
 }
 
@@ -294,7 +294,7 @@ entries_are() {
 @test "SIGUSR1 prints the ledger; SIGTERM flushes, prints it, exit 0" {
 	make_lists
 	dta-gen uniform --kind append --lists 1 -c 5 -q -w r.pcap
-	start_waiting -T 1:flush=1000s
+	start_waiting -t 1:flush=1000s
 	pid=${BG_PIDS[0]}
 	ask() { kill -USR1 "$pid" && grep -q '"counter":"stored".*"value":5' bg.log; }
 	wait_for ask
@@ -365,9 +365,9 @@ times() {
 	printf '[hosts]\nkind = keyinc\nkey = src4\nslots = 1Ki\n' >>layout.ini
 	dta-collect --create --layout layout.ini --region "$NAME"
 	dta-collect --region "$NAME" --ticket t.ini
-	dta-gen uniform -c 3000 -N 2 -T 1 -q -w a.pcap
-	dta-gen uniform -c 3000 -N 2 -T 1 --seed 2 --rate 123457 -q -w b.pcap
-	dta-gen marple-hosts-sum -n 1000 -N 2 -T 2 --rate 777777 -q -w c.pcap
+	dta-gen uniform -c 3000 --copies 2 --table 1 -q -w a.pcap
+	dta-gen uniform -c 3000 --copies 2 --table 1 --seed 2 --rate 123457 -q -w b.pcap
+	dta-gen marple-hosts-sum --flows 1000 --copies 2 --table 2 --rate 777777 -q -w c.pcap
 	mergecap -F nsecpcap -w r.pcap a.pcap b.pcap c.pcap
 	times r.pcap | sort >reports
 	dta-translate -q -r r.pcap --ticket t.ini -w roce.pcap
@@ -388,7 +388,7 @@ times() {
 @test "what is gathered bears the time of the report that completed it" {
 	make_region int-postcard
 	dta-collect --region "$NAME" --ticket t.ini
-	dta-gen int-postcard -n 2000 -q -w - | spread 1 >r.pcap
+	dta-gen int-postcard --flows 2000 -q -w - | spread 1 >r.pcap
 	dta-translate -q -r r.pcap --ticket t.ini -w roce.pcap
 	# A path's postcards follow each other, and its last one completes it.
 	dta-dump packets r.pcap -o ndjson |
@@ -409,9 +409,9 @@ sys.exit(rc)' "$@"
 	make_region int-postcard
 	region=$(($(dta-dump region "$NAME" --no-load -o ndjson |
 		jq -s '.[0].size') / 1024))
-	short=$(dta-gen int-postcard -n 2000 -q -w - |
+	short=$(dta-gen int-postcard --flows 2000 -q -w - |
 		peak dta-translate -q -r - -R "$NAME")
-	long=$(dta-gen int-postcard -n 400000 -q -w - |
+	long=$(dta-gen int-postcard --flows 400000 -q -w - |
 		peak dta-translate -q -r - -R "$NAME")
 	echo "region $region KB, short $short KB, long $long KB"
 	[ "$long" -lt $((short + region + 8192)) ]
@@ -470,7 +470,7 @@ sys.exit(rc)' "$@"
 
 @test "--layout of a region that is there with other tables is refused; which one is said" {
 	printf '[a]\nkind = keywrite\nkey = flow4\nvalue = 4\nslots = 1K\n[b]\nkind = keyinc\nkey = src4\nslots = 1K\n' >l.ini
-	dta-gen uniform -c 100 -T 1 -q -w r.pcap
+	dta-gen uniform -c 100 --table 1 -q -w r.pcap
 	dta-translate -q -r r.pcap --layout l.ini --region "$NAME"
 	dta-translate -q -r r.pcap --layout l.ini --region "$NAME"
 	dta-dump digest "$NAME" -o csv >before

@@ -67,16 +67,16 @@ counters() {
 		counters dta-translate -r int-path.pcap --ticket t.ini --dart \
 			-w x.pcap | grep -v "^translate"
 		counters dta-collect --region "$path" -r roce.pcap --notify
-		dta-gen int -q -n 20 -w int.pcap
-		dta-gen int -q -n 20 -F report -w treport.pcap
+		dta-gen int -q --flows 20 -w int.pcap
+		dta-gen int -q --flows 20 -F report -w treport.pcap
 		for kind in event value flow hop distribution bin; do
 			header int-collect -q -r int.pcap -R $kind --push 10ms
 		done
 		header int-collect -p help
 		header int-collect -f help
 		echo "# truth of dta-gen int"
-		dta-gen int -q -n 1 -w x.pcap -t - | sed -n 1p
-		counters dta-gen int -n 20 -w x.pcap
+		dta-gen int -q --flows 1 -w x.pcap --truth - | sed -n 1p
+		counters dta-gen int --flows 20 -w x.pcap
 		counters int-collect -r treport.pcap -R none -f tcp -x file:rows --dta d.pcap
 		int-label-ctl label -q -d 1 -r int.pcap -w label.pcap
 		for kind in interval port decision silence; do

@@ -37,7 +37,7 @@ as_planned() {
 
 @test "by age: bins of equal size, the youngest first, as theory has them" {
 	table keywrite 'value = 4' 'slots = 64Ki' 'copies = 2'
-	report -n 50K
+	report --flows 50K
 	by_age 10
 	as_planned
 	jq -se 'length == 10 and all(.[]; .asked == 5000 and .copies == 2 and
@@ -58,7 +58,7 @@ as_planned() {
 
 @test "by age: a key that is reported again is young again" {
 	table keywrite 'value = 4' 'slots = 16Ki' 'copies = 1'
-	dta-gen uniform -q -n 20K --truth once.csv -w once.pcap
+	dta-gen uniform -q --flows 20K --truth once.csv -w once.pcap
 	{
 		cat once.csv
 		sed -n 2,2001p once.csv
@@ -73,7 +73,7 @@ as_planned() {
 
 @test "by age: reports of one copy and of four side by side" {
 	table keywrite 'value = 4' 'slots = 64Ki'
-	dta-gen uniform -q -n 20K --truth truth.csv -w none.pcap
+	dta-gen uniform -q --flows 20K --truth truth.csv -w none.pcap
 	awk -F, -v OFS=, 'NR > 1 { $6 = NR % 2 ? 4 : 1 } { print }' truth.csv >mixed.csv
 	dta-gen csv --from mixed.csv -q --truth truth.csv -w - |
 		dta-translate -q -r - --region "$NAME"
@@ -84,20 +84,20 @@ as_planned() {
 
 @test "by age: paths; counters do not age" {
 	dta-collect --create --layout "$EXAMPLES/int-postcard.ini" --region "$NAME"
-	dta-gen int-postcard -q -n 2K --truth truth.csv -w - |
+	dta-gen int-postcard -q --flows 2K --truth truth.csv -w - |
 		dta-translate -q -r - --region "$NAME"
 	by_age 2
 	jq -se 'length == 2 and all(.[]; .kind == "postcard" and .success == 1 and
 		.planned > 0.999)' ages
 	dta-collect --remove --region "$NAME"
 	table postcard 'chunks = 4Ki' 'hops = 5' 'values = 1-262144' 'copies = 2'
-	dta-gen uniform --kind postcard -q -n 4K --truth truth.csv -w - |
+	dta-gen uniform --kind postcard -q --flows 4K --truth truth.csv -w - |
 		dta-translate -q -r - --region "$NAME"
 	by_age 5
 	as_planned
 	dta-collect --remove --region "$NAME"
 	table keyinc 'slots = 4Ki'
-	report --kind keyinc -n 100
+	report --kind keyinc --flows 100
 	by_age 5
 	[ ! -s ages ]
 }
@@ -106,11 +106,11 @@ as_planned() {
 	printf '%s\n' '[keys]' 'kind = keywrite' 'key = flow4' 'value = 4' \
 		'slots = 4Ki' >keys.ini
 	dta-collect --create --layout keys.ini --region "$NAME" --epochs 2
-	report -n 2K
+	report --flows 2K
 	by_age 1
 	jq -e '.planned != null' ages
 	dta-collect --region "$NAME" --rotate
-	dta-gen uniform -q -n 2K --seed 2 -w - | dta-translate -q -r - -R "$NAME"
+	dta-gen uniform -q --flows 2K --seed 2 -w - | dta-translate -q -r - -R "$NAME"
 	by_age 1
 	jq -e '.planned == null and .success > 0.5' ages
 }
@@ -123,7 +123,7 @@ as_planned() {
 		table keywrite 'value = 4' 'stride = packed' "${lines[@]}"
 		[ "$(dta-dump region "$NAME" -o ndjson | jq .length)" = \
 			"$(jq .memory_bytes best)" ]
-		report -n 40K
+		report --flows 40K
 		by_age 20
 		as_planned
 		# The oldest twentieth is at least as good as the oldest key.

@@ -169,13 +169,13 @@ all_there() {
 	# a report each microsecond, a tenth of that allowed: 1000 + 9999 / 10
 	dta-gen uniform --count 10000 -q -w r.pcap
 	dta-translate -o ndjson -r r.pcap -R "$NAME" --op-rate 100000 \
-		-T 1:copies=1 --nacks n.pcap 2>translate
+		-t 1:copies=1 --nacks n.pcap 2>translate
 	[ "$(counter translate stored)" = 1999 ]
 	[ "$(counter translate rate_limited)" = 8001 ]
 	[ "$(counter translate nacks_sent)" = 0 ]
 	# two operations each: half of it
 	dta-translate -o ndjson -r r.pcap -R "$NAME" --op-rate 100000 \
-		-T 1:copies=2 2>translate
+		-t 1:copies=2 2>translate
 	[ "$(counter translate stored)" = 999 ]
 	balances translate
 }
@@ -250,7 +250,7 @@ all_there() {
 	dta-collect --region "$NAME" --ticket t.ini
 	dta-gen uniform --count 10 -q --immediate -w r.pcap
 	dta-translate -o ndjson -r r.pcap --ticket t.ini -w roce.pcap \
-		-T 1:copies=1 2>translate
+		-t 1:copies=1 2>translate
 	[ "$(counter translate immediates)" = 10 ]
 	dta-collect -q --region "$NAME" -r roce.pcap --notify -o csv >rows
 	[ "$(sed 1d rows | wc -l)" = 10 ]

@@ -14,7 +14,7 @@ generate() {
 	local format=$1 profile=$2
 
 	shift 2
-	[[ "$*" == *--from* ]] || set -- -n "$FLOWS" "$@"
+	[[ "$*" == *--from* ]] || set -- --flows "$FLOWS" "$@"
 	dta-gen int -q -F "$format" -p "$profile" --truth truth.csv \
 		-w in.pcap "$@"
 }
@@ -100,7 +100,7 @@ by_node() { sort -s -k1,2; }
 @test "reports over IPv6 tell what they tell over IPv4" {
 	need_tools six
 	for version in 0.5 1.0 2.1; do
-		dta-gen int -q -F report -p $version -n 5 -c 200 \
+		dta-gen int -q -F report -p $version --flows 5 -c 200 \
 			--ipv6 50 -w four.pcap
 		"$TOOLS/six" four.pcap six.pcap
 		int-collect -r four.pcap -R all -o ndjson >four 2>four.log
@@ -181,7 +181,7 @@ by_node() { sort -s -k1,2; }
 
 @test "lost reports are told, as many as are missing" {
 	generate report 2.1 --loss 5 --hops 5 --switches 8
-	lost=$(dta-gen int -F report -p 2.1 -n "$FLOWS" --hops 5 --switches 8 \
+	lost=$(dta-gen int -F report -p 2.1 --flows "$FLOWS" --hops 5 --switches 8 \
 		--loss 5 -w lossy.pcap -o ndjson 2>&1 >/dev/null | counter lost)
 	int-collect -q -r lossy.pcap -R event -o ndjson |
 		jq -s 'map(select(.event == "report_loss") | .value) | add' >told
@@ -239,7 +239,7 @@ by_node() { sort -s -k1,2; }
 
 @test "steady values make events when there are spikes: two each" {
 	generate md 2.1 --spikes 1000
-	spikes=$(dta-gen int -F md -n "$FLOWS" --spikes 1000 \
+	spikes=$(dta-gen int -F md --flows "$FLOWS" --spikes 1000 \
 		-o ndjson -w in.pcap 2>&1 | counter spikes)
 	[ "$spikes" -gt 3 ]
 	n=$(int-collect -q -r in.pcap -R event -o ndjson -e change \
@@ -364,9 +364,9 @@ took() { # frames
 }
 
 @test "INT by another UDP port than the profile's, if asked for" {
-	dta-gen int -q -p 2.1 --over udp -n 5 -c 50 -w in.pcap
+	dta-gen int -q -p 2.1 --over udp --flows 5 -c 50 -w in.pcap
 	printf '[profile]\nlike = 2.1\nudp_port = 5000\n' >other.ini
-	dta-gen int -q -p other.ini --over udp -n 5 -c 50 -w other.pcap
+	dta-gen int -q -p other.ini --over udp --flows 5 -c 50 -w other.pcap
 	packets() { int-collect -R none -o ndjson "$@" 2>&1 | counter packets; }
 	[ "$(packets -p 2.1 -r in.pcap)" = 50 ]
 	[ "$(packets -p 2.1 -r other.pcap)" = 0 ]
@@ -378,9 +378,9 @@ took() { # frames
 @test "all but the flow cache takes less than 64 MB" {
 	[[ $BUILD != *-san ]] || skip "sanitizers take memory of their own"
 	dta-gen int -q -F report -p 1.0 --instructions 0xff00 --hops 6 \
-		--switches 5000 -n 60K -c 120K -w 1.pcap
+		--switches 5000 --flows 60K -c 120K -w 1.pcap
 	dta-gen int -q -F ioam --instructions 0xf20002 --hops 6 \
-		--switches 5000 -n 20K -c 30K -w 2.pcap
+		--switches 5000 --flows 20K -c 30K -w 2.pcap
 	mergecap -a -F nsecpcap -w all.pcap 1.pcap 2.pcap
 	mkfifo pipe
 	int-collect -o ndjson -R all --flows 12 -r pipe >out 2>log 3>&- &
@@ -538,7 +538,7 @@ frames() { tshark -r "$1" -x 2>/dev/null; }
 }
 
 @test "exit 2 is for what is wrong as it stands, 1 for what cannot be had" {
-	dta-gen int -q -n 5 -w in.pcap
+	dta-gen int -q --flows 5 -w in.pcap
 	for bad in "-t hop_latency" "-f (" "-x none:" "-x influx://h/a?names=none"; do
 		run -2 int-collect -r in.pcap -R none ${bad% *} "${bad#* }"
 	done

@@ -6,7 +6,7 @@ load ../databases
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || exit 1
-	dta-gen int -q -F report -n 50 -w in.pcap --truth truth.csv
+	dta-gen int -q -F report --flows 50 -w in.pcap --truth truth.csv
 	events=$(int-collect -q -r in.pcap -R event -o ndjson | wc -l)
 	flows=$(sed 1d truth.csv | cut -d, -f3 | sort -u | wc -l)
 	[ "$events" -gt 100 ]
@@ -92,7 +92,7 @@ packets_of_truth() {
 }
 
 @test "a spool so large: what it has no room for is counted" {
-	dta-gen int -q -F report -n 500 -c 6000 -w in.pcap
+	dta-gen int -q -F report --flows 500 -c 6000 -w in.pcap
 	spooled() {
 		run -1 int-collect -r in.pcap -R none -o ndjson --linger 1ms \
 			--drop \
@@ -117,7 +117,7 @@ narrow() {
 	need redis-server redis-cli
 	PORT=$(free_port)
 	redis_up
-	dta-gen int -q -F report -n 100 -c 3000 -w in.pcap
+	dta-gen int -q -F report --flows 100 -c 3000 -w in.pcap
 	narrow --drop || [ "$?" = 1 ]
 	balances log
 	[ "$(counter log full export)" -gt 0 ]
@@ -132,7 +132,7 @@ narrow() {
 @test "a database that is away holds a file up, until it comes, or a signal" {
 	need redis-server redis-cli
 	PORT=$(free_port)
-	dta-gen int -q -F report -n 100 -c 3000 -w in.pcap
+	dta-gen int -q -F report --flows 100 -c 3000 -w in.pcap
 	for end in signal database; do
 		int-collect -r in.pcap -R none -o ndjson --queue 64K \
 			-x "redis://127.0.0.1:$PORT" 2>log 3>&- &
@@ -158,7 +158,7 @@ narrow() {
 
 @test "a spool whose disk is full: that is said, with the file, and counted" {
 	unshare -rm mount -t tmpfs none /mnt 2>/dev/null || skip "no tmpfs of our own"
-	dta-gen int -q -F report -n 100 -c 3000 -w in.pcap
+	dta-gen int -q -F report --flows 100 -c 3000 -w in.pcap
 	unshare -rm bash -e <<-'END' || [ "$?" = 1 ]
 		mkdir small
 		mount -t tmpfs -o size=64k none small

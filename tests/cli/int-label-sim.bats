@@ -46,7 +46,7 @@ same_as_run() { # ARGS...
 	same_as_run -d 2s
 	same_as_run -d 2s -b B -f f2
 	same_as_run -d 1s -a 8 -R 20000
-	same_as_run -d 2s --lose 8-1=30 --lose 8-3=30 --pro 2
+	same_as_run -d 2s --loss 8-1=30 --loss 8-3=30 --pro 2
 	every=30ms same_as_run -d 900ms -T 30ms -t 20ms
 	same_as_run -d 2s --specific 3
 }
@@ -116,10 +116,10 @@ same_as_run() { # ARGS...
 }
 
 @test "loss on one link: Pro raises S there" {
-	sim --lose 8-1=80 -d 20s --pro 2 --warmup 2s
+	sim --loss 8-1=80 -d 20s --pro 2 --warmup 2s
 	holds '(map(.s_max) | max) > 1'
 	holds 'map(.commands) | add > 0'
-	sim --lose 8-1=80 -d 20s --warmup 2s
+	sim --loss 8-1=80 -d 20s --warmup 2s
 	holds 'all(.[]; .s_max == 0 and .commands == 0)'
 }
 
@@ -216,9 +216,9 @@ refused() { # WORDS ARGS...: exit 2, WORDS on stderr, nothing on stdout
 	refused "no operands" sim x
 	refused "--scheme" sim -S dart
 	refused "--rest" sim -b B --rest 60ms
-	refused "--lose: '8-1' is not" sim --lose 8-1
-	refused "--lose: '8-9=1': the network has no port 8-9" sim --lose 8-9=1
-	refused "'8-1=101': a share is from 0 to 100" sim --lose 8-1=101
+	refused "--loss: '8-1' is not" sim --loss 8-1
+	refused "--loss: '8-9=1': the network has no port 8-9" sim --loss 8-9=1
+	refused "'8-1=101': a share is from 0 to 100" sim --loss 8-1=101
 	refused "no telemetry interval ends in it" sim -d 50ms
 	refused "behind --warmup" sim -d 1s --warmup 1s
 	refused "--chance is of Base B" sim -f f2

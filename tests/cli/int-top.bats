@@ -8,7 +8,7 @@ load ../terminal
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || exit 1
-	dta-gen int -q -p 2.1 -n "$(size 40 400)" --truth truth.csv -w in.pcap
+	dta-gen int -q -p 2.1 --flows "$(size 40 400)" --truth truth.csv -w in.pcap
 }
 
 teardown() { end_bg; }
@@ -226,7 +226,7 @@ key(b'q')" int-collect -q -r in.pcap --top flows
 }
 
 @test "the screen: more flows than are looked at in one go" {
-	dta-gen int -q -p 2.1 -n 20000 -c 60000 -w in.pcap
+	dta-gen int -q -p 2.1 --flows 20000 -c 60000 -w in.pcap
 	int-collect -q -r in.pcap --top flows --sort bytes --once >once
 	[ "$(wc -l <once)" -gt 9000 ]
 	typist '
@@ -251,7 +251,7 @@ key(b"q")' int-collect -q -r in.pcap --top flows --sort bytes
 }
 
 @test "the screen: a terminal that nobody reads holds up no packets" {
-	dta-gen int -q -p 2.1 -n 3000 -w in.pcap
+	dta-gen int -q -p 2.1 --flows 3000 -w in.pcap
 	int-collect -q -r in.pcap -w want.pcap -R none
 	typist '
 end = time.time() + 60

@@ -17,7 +17,7 @@ teardown() { wire_down; }
 	grep -qx geant names
 	while read -r name; do
 		printf '[profile]\nlike = %s\n' "$name" >"$name".ini
-		dta-gen int -q -n 3 -p 1.0 -w in.pcap
+		dta-gen int -q --flows 3 -p 1.0 -w in.pcap
 		int-collect -q -r in.pcap -p "$name" -R flow -o csv &>want || :
 		int-collect -q -r in.pcap -p "$name".ini -R flow -o csv |&
 			diff want -
@@ -27,7 +27,7 @@ teardown() { wire_down; }
 
 @test "a profile from a file is spoken and understood" {
 	printf '[profile]\nlike = 2.1\nname = mine\ndscp = 0x05\n' >mine.ini
-	dta-gen int -q -n 10 -p mine.ini -w in.pcap
+	dta-gen int -q --flows 10 -p mine.ini -w in.pcap
 	run -1 --separate-stderr int-collect -r in.pcap -R none -o ndjson
 	[ "$(counter packets <<<"$stderr")" = 0 ]
 	run -0 --separate-stderr int-collect -r in.pcap -R none -o ndjson -p mine.ini
@@ -40,7 +40,7 @@ teardown() { wire_down; }
 }
 
 @test "rows of NDJSON say which measurement they are of" {
-	dta-gen int -q -n 5 -w in.pcap
+	dta-gen int -q --flows 5 -w in.pcap
 	int-collect -q -r in.pcap -R all --push 0 -o ndjson -x file:rows |
 		jq -r .measurement | sort -u >seen
 	printf 'int_%s\n' bin distribution event flow hop >want
@@ -58,7 +58,7 @@ teardown() { wire_down; }
 }
 
 @test "packets and rows are not mixed on stdout" {
-	dta-gen int -q -n 5 -w in.pcap
+	dta-gen int -q --flows 5 -w in.pcap
 	run -2 --separate-stderr int-collect -q -r in.pcap -w -
 	[[ -z $output && $stderr == *"--rows none"* ]]
 	run -2 --separate-stderr int-collect -q -r in.pcap --dta -
@@ -71,7 +71,7 @@ teardown() { wire_down; }
 	mkfifo pipe
 	bg int-collect -r pipe
 	exec 8>pipe
-	dta-gen int -q -n 5 -w - >&8
+	dta-gen int -q --flows 5 -w - >&8
 	wait_for grep -q new_key "$BATS_TEST_TMPDIR/bg.log"
 	kill -HUP "${BG_PIDS[0]}"
 	wait_for grep -q "SIGHUP: no file of thresholds to read" "$BATS_TEST_TMPDIR/bg.log"
@@ -92,7 +92,7 @@ teardown() { wire_down; }
 }
 
 @test "a database that is away: nobody waits for it, and it is said once" {
-	dta-gen int -q -n 5 -w in.pcap
+	dta-gen int -q --flows 5 -w in.pcap
 	run -1 --separate-stderr int-collect -r in.pcap -R none -o ndjson \
 		-x influx://me:secret@127.0.0.1:1/net?rows=50 --linger 100ms
 	[ "$(counter unsent <<<"$stderr")" -gt 100 ]
@@ -112,7 +112,7 @@ teardown() { wire_down; }
 	bg int-collect -q -r pipe -R none --linger 1ms \
 		-x redis://:secret@127.0.0.1:1
 	exec 8>pipe
-	dta-gen int -q -n 5 -w - >&8
+	dta-gen int -q --flows 5 -w - >&8
 	wait_for grep -q "^int-collect: redis://127.0.0.1:1: rows wait: .*refused" \
 		"$BATS_TEST_TMPDIR/bg.log"
 	exec 8>&-
@@ -127,7 +127,7 @@ teardown() { wire_down; }
 	bg int-collect -q -r pipe -R value,flow --push 100ms --flow-idle 200ms \
 		-x file:rows
 	exec 8>pipe
-	dta-gen int -q -n 5 -c 20 -w - >&8
+	dta-gen int -q --flows 5 -c 20 -w - >&8
 	wait_for grep -qs '"int_value"' rows
 	wait_for grep -q '"reason":"expired"' rows
 	exec 8>&-
@@ -135,7 +135,7 @@ teardown() { wire_down; }
 }
 
 @test "rows that cannot be written are a failure" {
-	dta-gen int -q -n 5 -w in.pcap
+	dta-gen int -q --flows 5 -w in.pcap
 	run -1 --separate-stderr int-collect -q -r in.pcap -R none -x file:/dev/full \
 		--linger 100ms
 	[[ $stderr == "int-collect: file:/dev/full: "*" rows could not be sent: No space left on device" ]]
@@ -155,7 +155,7 @@ teardown() { wire_down; }
 }
 
 @test "dta-gen int: counters by their names, and -h where they are" {
-	dta-gen int -n 5 -w x.pcap -o ndjson 2>gen
+	dta-gen int --flows 5 -w x.pcap -o ndjson 2>gen
 	[ "$(counter packets <gen)" = "$(counter carried <gen)" ]
 	[ "$(counter packets <gen)" -gt 5 ]
 	run -2 dta-gen int --nonsense
@@ -177,7 +177,7 @@ teardown() { wire_down; }
 @test "signals end the last wait for a database" {
 	local status=0
 
-	dta-gen int -q -n 10 -w in.pcap
+	dta-gen int -q --flows 10 -w in.pcap
 	mkfifo pipe
 	bg int-collect -r pipe -R none -x redis://127.0.0.1:1 --linger 1h
 	exec 8>pipe
@@ -193,9 +193,9 @@ teardown() { wire_down; }
 
 @test "dta-gen int: packets that are all of another protocol have no place for it" {
 	# these three are TCP
-	run -1 dta-gen int -q --over udp -n 3 -w x.pcap
+	run -1 dta-gen int -q --over udp --flows 3 -w x.pcap
 	[[ $output == *"none has a place for it: another --over, or more flows"* ]]
-	dta-gen int -q --over udp -n 30 -w x.pcap
+	dta-gen int -q --over udp --flows 30 -w x.pcap
 	[ "$(int-collect -q -r x.pcap -R flow -o csv | grep -c /udp,)" -gt 1 ]
 }
 
@@ -205,12 +205,12 @@ teardown() { wire_down; }
 
 	wire_up
 	start=$(date +%s%N)
-	on_wire dta-gen int -q -n 5 -c 21 -R 25 -i lo
+	on_wire dta-gen int -q --flows 5 -c 21 --rate 25 -i lo
 	[ $(($(date +%s%N) - start)) -ge 800000000 ]
 }
 
 @test "int-collect: --push of less than the sink can do is refused" {
-	dta-gen int -q -n 5 -w in.pcap
+	dta-gen int -q --flows 5 -w in.pcap
 	run -2 int-collect -r in.pcap --push 9999us
 	[[ $output == *"--push: less than 10 ms: "* ]]
 	int-collect -q -r in.pcap --push 10ms

@@ -154,7 +154,7 @@ refused() {
 	dta-collect --remove --region "$NAME"
 	dta-collect --create --layout tcp.ini --region "$NAME"
 	printf 'key,value\n%s\n' '10.0.0.1:1>10.0.0.2:2,01bb0007' |
-		dta-gen csv -f - --region "$NAME" --kind keywrite -q -w - |
+		dta-gen csv --from - --region "$NAME" --kind keywrite -q -w - |
 		dta-translate -q -r - --region "$NAME"
 	for key in '10.0.0.1:1>10.0.0.2:2' '10.0.0.1:1 -> 10.0.0.2:2' \
 		'10.0.0.1:1>10.0.0.2:2/tcp' '10.0.0.1:1>10.0.0.2:2/6'; do

@@ -149,7 +149,7 @@ once() { # message command...
 			--to-mac 02:00:00:00:00:02
 	done
 	once "no table 'none'" dta-translate "${r[@]}" "${live[@]}" \
-		-T none:copies=1
+		-t none:copies=1
 	once "filter 'and and'" dta-translate "${r[@]}" "${live[@]}" and and
 	once "filter 'and and'" dta-collect "${r[@]}" "${live[@]}" and and
 	for p in dta-translate dta-collect; do

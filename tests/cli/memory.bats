@@ -95,7 +95,7 @@ agree() { # options of dta-translate
 	for more in "" --no-path-len; do
 		dta-gen int-postcard --count 20000 --interleave 500 --hops 3 \
 			-q -w reports.pcap $more
-		agree -T 1:cache=64
+		agree -t 1:cache=64
 		jq -e '.stored == .packets and .chunks > 4000 and
 			.unjudged < .chunks / 100' seen
 		dta-collect --remove --region "$NAME"

@@ -100,7 +100,7 @@ takes_none() {
 	# One that is taken is enough; none at all is none lost; a sink's packets
 	# go on.
 	head -c 24 md.pcap >none.pcap
-	dta-gen int -q -n 1 -c 1 -w one.pcap
+	dta-gen int -q --flows 1 -c 1 -w one.pcap
 	mergecap -F nsecpcap -w both.pcap "$CAPTURE" one.pcap
 	int-collect -q -r both.pcap -R none
 	int-collect -q -r none.pcap
@@ -123,7 +123,7 @@ takes_none() {
 	printf '[t]\nkind = keywrite\nkey = flow4\nvalue = 4\nslots = 64Ki\n' >l.ini
 	dta-collect --create --layout l.ini --region "$NAME"
 	dta-collect --region "$NAME" --ticket t.ini
-	dta-gen uniform -q --count 200 -N 1 -w r.pcap
+	dta-gen uniform -q --count 200 --copies 1 -w r.pcap
 	mkfifo frames answers
 	exec 7<>frames 8<>answers
 	# Half of it is taken; all of it fits the pipe.

@@ -28,7 +28,7 @@ teardown() {
 }
 
 reports() { # TABLE KIND COUNT
-	dta-gen uniform -q --kind "$2" -T "$1" --count "$3" --immediate -w -
+	dta-gen uniform -q --kind "$2" --table "$1" --count "$3" --immediate -w -
 }
 
 # listen ARGS: in the background; rows to rows, messages to bg.log.

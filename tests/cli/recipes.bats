@@ -76,9 +76,9 @@ recipe() {
 collector() {
 	printf '%s\n' '[flows]' 'kind = keywrite' 'key = flow4' 'value = 4' \
 		'slots = 4Ki' >live.ini
-	dta-gen uniform -q -n 3000 --truth truth.csv -w all.pcap
+	dta-gen uniform -q --flows 3000 --truth truth.csv -w all.pcap
 	editcap all.pcap some.pcap 100-140
-	dta-gen uniform -q -n 7 --table 9 --seed 2 -w odd.pcap
+	dta-gen uniform -q --flows 7 --table 9 --seed 2 -w odd.pcap
 	mkfifo pipe
 	bg env timeout --foreground 120 dta-translate -r pipe --layout live.ini \
 		--region "${NAME}fabric"

@@ -40,7 +40,7 @@ layout() {
 # prepare WORKLOAD COUNT: reports, a region for them, and one that holds what a
 # road without any loss stores.
 prepare() {
-	dta-gen "$1" --seed 9 -n "$2" -q -w reports.pcap
+	dta-gen "$1" --seed 9 --flows "$2" -q -w reports.pcap
 	layout "$1" >layout.ini
 	for r in "$NAME" "$NAME-whole"; do
 		dta-collect --create --layout layout.ini --region "$r"

@@ -207,7 +207,7 @@ all_confirmed() {
 }
 
 @test "rotation: nobody is told, the new ticket is found" {
-	dta-gen uniform --seed 9 -n 2000 -q -w reports.pcap
+	dta-gen uniform --seed 9 --flows 2000 -q -w reports.pcap
 	layout uniform >layout.ini
 	dta-collect --create --layout layout.ini --epochs 2 \
 		--region "$NAME"

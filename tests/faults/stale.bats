@@ -18,7 +18,7 @@ says_once() { [ "$(grep -cF "$2" "$1.log")" = 1 ]; }
 
 # Two epochs, and reports of uniform.
 two_epochs() { # COUNT
-	dta-gen uniform --seed 9 -n "$1" -q -w reports.pcap
+	dta-gen uniform --seed 9 --flows "$1" -q -w reports.pcap
 	dta-collect --create --layout "$EXAMPLES/uniform.ini" --epochs 2 \
 		--region "$NAME"
 }

@@ -97,7 +97,7 @@ has_come() {
 }
 
 @test "a ticket that is out of date: the table is refused, then not" {
-	dta-gen uniform -n 1000 -q -w reports.pcap
+	dta-gen uniform --flows 1000 -q -w reports.pcap
 	layout uniform >layout.ini
 	dta-collect --create --layout layout.ini --epochs 2 \
 		--region "$NAME"

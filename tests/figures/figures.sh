@@ -19,8 +19,8 @@ fig06() {
 	begin 06 Mbit/s packets/s A B A_occupation B_occupation A_overhead \
 		B_overhead
 	for pps in 62 125 250 375 500 573 625 750 875 1000 1500 2000 3000; do
-		a=$(sim "${long[@]}" -R $pps)
-		b=$(sim "${long[@]}" -R $pps -b B)
+		a=$(sim "${long[@]}" --rate $pps)
+		b=$(sim "${long[@]}" --rate $pps -b B)
 		put "$(jq -n "$pps * 8 / 1000")" $pps "$(of .coverage "$a")" \
 			"$(of .coverage "$b")" "$(of "$occupation" "$a")" \
 			"$(of "$occupation" "$b")" "$(of .overhead "$a")" \
@@ -35,7 +35,7 @@ fig06() {
 	is ports that no packet passed in 100 ms. The paper's rate at the turning
 	point is not in it; 573 packets/s, 4.6 Mbit/s, give what the authors'
 	sheets have: 98.9 % here, and 88.2 % with labels each 100 ms
-	($(of .coverage "$(sim "${long[@]}" -R 573 -t 100ms)")).
+	($(of .coverage "$(sim "${long[@]}" --rate 573 -t 100ms)")).
 
 	Occupation is the paper's bandwidth, items a packet x 32 / 1000: what a
 	packet carries at its end. Overhead is ours: bytes of labels by bytes of
@@ -132,13 +132,13 @@ fig10() {
 	begin 10 T_ms A B A_occupation B_occupation A_overhead B_overhead \
 		A_573 B_573
 	for t in 10 20 30 40 50 60 70 80 90 100; do
-		a=$(sim "${long[@]}" -t ${t}ms -R 800)
-		b=$(sim "${long[@]}" -t ${t}ms -R 800 -b B)
+		a=$(sim "${long[@]}" -t ${t}ms --rate 800)
+		b=$(sim "${long[@]}" -t ${t}ms --rate 800 -b B)
 		put $t "$(of .coverage "$a")" "$(of .coverage "$b")" \
 			"$(of "$occupation" "$a")" "$(of "$occupation" "$b")" \
 			"$(of .overhead "$a")" "$(of .overhead "$b")" \
-			"$(of .coverage "$(sim "${long[@]}" -t ${t}ms -R 573)")" \
-			"$(of .coverage "$(sim "${long[@]}" -t ${t}ms -R 573 -b B)")"
+			"$(of .coverage "$(sim "${long[@]}" -t ${t}ms --rate 573)")" \
+			"$(of .coverage "$(sim "${long[@]}" -t ${t}ms --rate 573 -b B)")"
 	done
 	draw 'Coverage and bandwidth by labelling interval' \
 		'labelling interval, ms' 'coverage, %' '2 3 8 9' '' '4 5 6 7' \
@@ -158,7 +158,7 @@ fig11() {
 
 	begin 11 s T=20ms T=50ms T=80ms
 	for t in 20 50 80; do
-		int-label-ctl sim -q -d 20s --warmup 2s -t ${t}ms -R 800 \
+		int-label-ctl sim -q -d 20s --warmup 2s -t ${t}ms --rate 800 \
 			-o csv | awk -F, 'NR > 1 { print $2, $3 }' \
 			>"$work/over$t"
 	done
@@ -241,7 +241,7 @@ fig13() {
 		Pro_k1_labels Pro_k1_commands as_many_A Pro_k.3 \
 		Pro_k.3_labels Pro_k.3_commands as_many_A
 	for pps in 300 400 500 625 800 1000 1250 1500 2000; do
-		o=("${SEEDS:-12}" "${some[@]}" -R $pps --port-rate 100 --queue 10)
+		o=("${SEEDS:-12}" "${some[@]}" --rate $pps --port-rate 100 --queue 10)
 		a=$(means "${o[@]}")
 		row=("$(of .loss "$a")" "$(paper 13 $pps 1)"
 			"$(of .coverage "$a")" "$(of .least "$a")"
@@ -323,7 +323,7 @@ by_chance() {
 
 	f=$(jq -nr "[range(6) | ($3 * . / 5) as \$f | \$f + $2 * (1 - \$f)] |
 		map(tostring) | join(\",\")")
-	sim -a "$1" -b B -f "$f" -t 300d -R "${CHANCE:-1000000}" -d 1500ms --warmup 500ms \
+	sim -a "$1" -b B -f "$f" -t 300d --rate "${CHANCE:-1000000}" -d 1500ms --warmup 500ms \
 		-s "$1$3${2#*.}" --flows 1G --link-rate 100G | jq -r ".carried as \$c | (\$c | add) as \$n |
 		([\$c | to_entries[] | .key * .value] | add / \$n) as \$m |
 		([\$c | to_entries[] | .key * .key * .value] | add / \$n) as \$q |
@@ -416,7 +416,7 @@ fig20() {
 	for k in 4 6 8 10 12 14 16; do
 		row=()
 		for s in label hula int-path pingmesh; do
-			row+=("$(sim -a $k -S $s -R 1 -d 1ms -T 1ms |
+			row+=("$(sim -a $k -S $s --rate 1 -d 1ms -T 1ms |
 				jq .generators)")
 		done
 		put $k "${row[@]}"
@@ -440,7 +440,7 @@ fig21() {
 		for s in 'label -b A' 'label -b B' int hula int-path pingmesh; do
 			# shellcheck disable=SC2086
 			row+=("$(of '(.label_bandwidth + .probe_bandwidth) / 1e6' \
-				"$(sim -a $k -S $s -t 62500us -R $pps -d 2s \
+				"$(sim -a $k -S $s -t 62500us --rate $pps -d 2s \
 				--warmup 1s --link-rate 100G)")")
 		done
 		put $k "${row[@]}"
@@ -463,9 +463,9 @@ fig21() {
 	rest of the way; the paper does not tell how it counts that. What carries
 	a label is in the traffic anyway with INT-label. INT, sampled at the
 	ingress once per host and 62.5 ms, takes as much as INT-label A, but at
-	k = 8 covers $(of .coverage "$(sim -a 8 -S int -t 62500us -R 128000 \
+	k = 8 covers $(of .coverage "$(sim -a 8 -S int -t 62500us --rate 128000 \
 		-d 2s --warmup 1s)") % of the ports in 100 ms, INT-label A
-	$(of .coverage "$(sim -a 8 -t 62500us -R 128000 -d 2s --warmup 1s)") %.
+	$(of .coverage "$(sim -a 8 -t 62500us --rate 128000 -d 2s --warmup 1s)") %.
 	EOF
 }
 

@@ -51,7 +51,7 @@ reports() {
 
 	for i in 1 2 3 4 5; do
 		dta-gen uniform --seed "$i" --flows 100 --count 4000 --tracked \
-			--rate 100000 -T "$i" -q -w - | from_switch "$i" >"$i.pcap"
+			--rate 100000 --table "$i" -q -w - | from_switch "$i" >"$i.pcap"
 	done
 	mergecap -F nsecpcap -w reports.pcap ?.pcap
 	[ "$(tshark -r reports.pcap -T fields -e ip.src | uniq | wc -l)" -gt 10000 ]
@@ -136,8 +136,8 @@ told() { # rows
 @test "int-collect: flows and reporters in order on one to three cores" {
 	local j
 
-	dta-gen int -q -n 300 --hops 4 -c 15000 --rate 100000 -w md.pcap
-	dta-gen int -q -F report -s 2 -n 300 --hops 4 -c 5000 --loss 1 \
+	dta-gen int -q --flows 300 --hops 4 -c 15000 --rate 100000 -w md.pcap
+	dta-gen int -q -F report -s 2 --flows 300 --hops 4 -c 5000 --loss 1 \
 		--rate 30000 -w report.pcap
 	mergecap -F nsecpcap -w both.pcap md.pcap report.pcap
 	net_up

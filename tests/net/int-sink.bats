@@ -40,7 +40,7 @@ events() {
 
 # bump SOCKET_OPTION: traffic with INT in at r, and what comes out at c.
 bump() {
-	dta-gen int -q -n 20 -w in.pcap
+	dta-gen int -q --flows 20 -w in.pcap
 	int-collect -q -r in.pcap -R none -w want.pcap
 	int-collect -q -r in.pcap -R event -o ndjson -e new_key,change --push 0 |
 		events >want.events
@@ -64,7 +64,7 @@ bump() {
 
 # own OPTION: a reporter on the same machine.
 own() {
-	dta-gen int -q -n 20 -F report -w in.pcap
+	dta-gen int -q --flows 20 -F report -w in.pcap
 	n=$(packets_in in.pcap)
 	port=$(tshark -r in.pcap -c 1 -T fields -e udp.dstport)
 	start t own.log int-collect -o ndjson -i t0 "$@"
@@ -105,7 +105,7 @@ mirror() {
 	local n
 
 	bridge_up
-	dta-gen int -q -n 5 -c 40 -w in.pcap
+	dta-gen int -q --flows 5 -c 40 -w in.pcap
 	n=$(packets_in in.pcap)
 	[ "$n" -ge 40 ]
 	echo '0 ff ff ff ff ff ff 02 00 00 00 00 01 88 b5' |
@@ -136,7 +136,7 @@ mirror() {
 }
 
 @test "silent flows expire, and live values are told, by the clock" {
-	dta-gen int -q -n 5 -c 20 -F report -w in.pcap --truth truth.csv
+	dta-gen int -q --flows 5 -c 20 -F report -w in.pcap --truth truth.csv
 	flows=$(sed 1d truth.csv | cut -d, -f3 | sort -u | wc -l)
 	gone() { [ "$(grep -c '"reason":"expired"' sink.log.out)" = "$flows" ]; }
 	sink -R value,flow --push 300ms --flow-idle 600ms
@@ -162,7 +162,7 @@ live_examples() {
 	local line n=0
 
 	need_xdp
-	dta-gen int -q -n 5 -c 200 -w in.pcap
+	dta-gen int -q --flows 5 -c 200 -w in.pcap
 	live_examples >examples
 	[ "$(wc -l <examples)" -ge 4 ]
 	while read -r line <&9; do

@@ -109,7 +109,7 @@ same() {
 }
 
 # made OPTIONS...: a capture of some flows, values that change.
-made() { dta-gen int -q -n 40 -c 1500 -w "${INTO:-m.pcap}" "$@"; }
+made() { dta-gen int -q --flows 40 -c 1500 -w "${INTO:-m.pcap}" "$@"; }
 
 @test "packets of INT-MD 1.0 and 2.1: the events of the same capture" {
 	for version in 1.0 2.1; do
@@ -178,12 +178,12 @@ settled() {
 	same m.pcap copied -p 0.5
 	made -p 0.5 -F report
 	same m.pcap whole -p 0.5
-	dta-gen int -q -F xd -n 40 -c 300 -w m.pcap
+	dta-gen int -q -F xd --flows 40 -c 300 -w m.pcap
 	same m.pcap whole
 	# whatever their DSCP is
 	printf '[profile]\nlike = 2.1\ndscp = 0/0\n' >dscp.ini
 	made -p 2.1
-	dta-gen int -q -F mx -n 40 -c 300 -w mx.pcap
+	dta-gen int -q -F mx --flows 40 -c 300 -w mx.pcap
 	mergecap -a -w all.pcapng m.pcap mx.pcap
 	both all.pcapng -p dscp.ini
 	[ "$(last_of x.log copied)" = 300 ]
@@ -270,7 +270,7 @@ queue_occupancy@11 = 500" >th
 
 # bats test_tags=full
 @test "values of live keys, so often: what was told, and not as events" {
-	dta-gen int -q -p 2.1 -n 5 -c 100 --spikes 1 -w m.pcap
+	dta-gen int -q -p 2.1 --flows 5 -c 100 --spikes 1 -w m.pcap
 	OPTIONS=(-o ndjson --push 200ms)
 	collect x.log -p 2.1
 	send m.pcap
@@ -289,7 +289,7 @@ queue_occupancy@11 = 500" >th
 
 # bats test_tags=full
 @test "a ring that nobody reads: what it cost is counted, and told later" {
-	dta-gen int -q -p 2.1 -n 5000 -c 60000 -w m.pcap
+	dta-gen int -q -p 2.1 --flows 5000 -c 60000 -w m.pcap
 	collect x.log -p 2.1 -R event
 	kill -STOP "$PID"
 	send m.pcap
@@ -306,7 +306,7 @@ queue_occupancy@11 = 500" >th
 
 # bats test_tags=full
 @test "a ring that nobody reads: reports whose numbers had no room are lost ones" {
-	dta-gen int -q -F xd -n 5000 -c 70000 -w m.pcap
+	dta-gen int -q -F xd --flows 5000 -c 70000 -w m.pcap
 	editcap -r m.pcap first.pcap 1-60000
 	editcap m.pcap rest.pcap 1-60000 # too many, too
 	collect x.log -p 2.1 -R event
@@ -337,9 +337,9 @@ memory() { # pid; in kB
 # bats test_tags=full
 @test "all but flows takes less than 64 MB; a processor may have all objects" {
 	dta-gen int -q -p 2.1 --instructions 0xff80 --hops 6 \
-		--switches 4000 -n 20K -c 20K -w m.pcap
+		--switches 4000 --flows 20K -c 20K -w m.pcap
 	INTO=v.pcap made -p 2.1 --over vxlan --instructions 0xf900 --hops 5 \
-		--switches 5000 -n 60K -c 60K
+		--switches 5000 --flows 60K -c 60K
 	OPTIONS=(-o ndjson --push 0 --flows 12)
 	collect x.log -p 2.1 -R event
 	send m.pcap
@@ -358,7 +358,7 @@ memory() { # pid; in kB
 
 # bats test_tags=full
 @test "what is in the ring at the end is read" {
-	dta-gen int -q -p 2.1 --over vxlan -n 40 -c 3000 -w m.pcap
+	dta-gen int -q -p 2.1 --over vxlan --flows 40 -c 3000 -w m.pcap
 	collect x.log -p 2.1 -R event
 	kill -STOP "$PID"
 	send m.pcap
@@ -377,7 +377,7 @@ memory() { # pid; in kB
 
 # bats test_tags=full
 @test "frames that find no room in the ring are counted as lost" {
-	dta-gen int -q -p 2.1 --over vxlan -n 5000 -c 60000 -w m.pcap
+	dta-gen int -q -p 2.1 --over vxlan --flows 5000 -c 60000 -w m.pcap
 	collect x.log -p 2.1 -R none
 	kill -STOP "$PID"
 	send m.pcap

@@ -482,7 +482,7 @@ has() { grep -qx "$1 = $2" ticket.ini; }
 	make_regions "$EXAMPLES/uniform.ini"
 	echo junk >junk
 	for options in "--ticket junk" "--ticket none" \
-		"--region $NET-wire -T x:copies=1" "--cluster none"; do
+		"--region $NET-wire -t x:copies=1" "--cluster none"; do
 		# shellcheck disable=SC2086
 		run ! on t dta-translate -i t0 $options
 		# a source says which kind it is once it is open

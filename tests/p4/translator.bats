@@ -101,7 +101,7 @@ same_packets() {
 }
 
 @test "Key-Write: the packets and the memory of dta-translate" {
-	dta-gen uniform -q -n 300 -w reports.pcap
+	dta-gen uniform -q --flows 300 -w reports.pcap
 	switch_and_c reports.pcap "$EXAMPLES/uniform.ini"
 	same_packets
 	same_memory
@@ -131,7 +131,7 @@ same_packets() {
 }
 
 @test "Key-Increment" {
-	dta-gen turboflow -q -n 300 -w reports.pcap
+	dta-gen turboflow -q --flows 300 -w reports.pcap
 	cat >layout.ini <<-INI
 		[counters]
 		id = 1
@@ -188,7 +188,7 @@ same_packets() {
 }
 
 @test "Postcards: rows that are complete, rows that make room, what is left" {
-	dta-gen int-postcard -q -n 40 --interleave 7 -w all.pcap
+	dta-gen int-postcard -q --flows 40 --interleave 7 -w all.pcap
 	# without some: rows with two or three runs of hops
 	seq 2 3 200 | xargs editcap -F nsecpcap all.pcap reports.pcap
 	cat >layout.ini <<-INI
@@ -209,7 +209,7 @@ same_packets() {
 }
 
 @test "strict order: gaps, repeated reports and questions; the NACKs of dta-translate" {
-	dta-gen uniform -q --tracked -n 200 -w all.pcap
+	dta-gen uniform -q --tracked --flows 200 -w all.pcap
 	cat >layout.ini <<-INI
 		[keys]
 		id = 1
@@ -246,7 +246,7 @@ ask() {
 }
 
 @test "reports that are none: each under its reason, as dta-translate counts" {
-	dta-gen uniform -q -n 40 -w all.pcap
+	dta-gen uniform -q --flows 40 -w all.pcap
 	cat >layout.ini <<-INI
 		[keys]
 		id = 1
@@ -284,7 +284,7 @@ ask() {
 @test "a NAK: on with the PSN that it tells, what is lost is counted" {
 	local psn
 
-	dta-gen uniform -q -n 120 -w all.pcap
+	dta-gen uniform -q --flows 120 -w all.pcap
 	editcap -r all.pcap a.pcap 1-60
 	editcap -r all.pcap lost.pcap 61
 	editcap -r all.pcap b.pcap 62-120
@@ -324,7 +324,7 @@ has_psn() {
 has_lost() { [ "$(register rdma.lost)" = "$1" ]; }
 
 @test "a rate: reports above it are left, and in strict order NACKed" {
-	dta-gen uniform -q --tracked -n 20 -w reports.pcap
+	dta-gen uniform -q --tracked --flows 20 -w reports.pcap
 	cat >layout.ini <<-INI
 		[keys]
 		id = 1

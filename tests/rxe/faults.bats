@@ -44,7 +44,7 @@ collect() {
 
 # What a road without any fault leaves, in whole.
 prepare_whole() { # WORKLOAD COUNT
-	dta-gen "$1" --seed 9 -n "$2" -q -w reports.pcap
+	dta-gen "$1" --seed 9 --flows "$2" -q -w reports.pcap
 	dta-collect --create --layout "$HOST/$1.ini" --region "$NAME"
 	dta-translate -q -r reports.pcap --region "$NAME"
 	dta-dump digest "$NAME" -o csv >whole
@@ -138,7 +138,7 @@ in_part() { in_the_guest | grep -v "$EMPTY" | grep -q '^keys'; }
 }
 
 @test "a rotation in the middle: the connection goes on under the new ticket" {
-	dta-gen uniform --seed 9 -n 4000 -q --truth "$HOST/truth.csv" -w reports.pcap
+	dta-gen uniform --seed 9 --flows 4000 -q --truth "$HOST/truth.csv" -w reports.pcap
 	guest_run "rm -f new.ini
 		dta-collect --create --layout uniform.ini --region r --epochs 2
 		dta-collect --region r --verbs rxe0 --peer-ip 10.0.0.101 --grace 8s \

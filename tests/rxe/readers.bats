@@ -22,8 +22,8 @@ setup_file() {
 		}' "$BATS_TEST_DIRNAME/mix.ini" >layout.ini
 	printf '%s\n' '' '[events]' 'id = 9' 'kind = append' 'value = 16' \
 		"lists = $LISTS" 'entries = 32' 'batch = 4' >>layout.ini
-	dta-gen uniform --kind append -T 9 --lists 200 --value 16 --count 600 -q -w more.pcap
-	dta-gen uniform --kind append -T 9 --lists 3 --value 16 --count 300 -q -w - |
+	dta-gen uniform --kind append --table 9 --lists 200 --value 16 --count 600 -q -w more.pcap
+	dta-gen uniform --kind append --table 9 --lists 3 --value 16 --count 300 -q -w - |
 		tail -c +25 >>more.pcap
 	keys
 	export GUEST
@@ -57,7 +57,7 @@ keys() {
 }
 
 truth() { # WORKLOAD TABLE OPTION...
-	dta-gen "$1" -T "$2" "${@:3}" --count "$N" -q --truth - -w /dev/null
+	dta-gen "$1" --table "$2" "${@:3}" --count "$N" -q --truth - -w /dev/null
 }
 
 setup() {
@@ -116,9 +116,9 @@ both() {
 	both verify --truth truth.csv -o csv
 	# Counters and lists go on in the new epoch, the rest is older.
 	on_a 'dta-collect --region r --rotate'
-	on_a 'dta-gen turboflow -T 5 --flows 50 --count 50 -q -w - |
+	on_a 'dta-gen turboflow --table 5 --flows 50 --count 50 -q -w - |
 		dta-translate -q -r - --region r'
-	on_a 'dta-gen netseer-loss -T 4 --flows 50 --count 50 -q -w - |
+	on_a 'dta-gen netseer-loss --table 4 --flows 50 --count 50 -q -w - |
 		dta-translate -q -r - --region r'
 	both keywrite -t flows -k some.flows -o csv
 	both path -k some.flows -o csv

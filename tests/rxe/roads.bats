@@ -118,7 +118,7 @@ by_frames() { # layout
 		END
 		cp one.ini "$HOST"
 		dta-collect --create --layout one.ini --region "$NAME-n"
-		dta-gen uniform --flows "$count" --count "$count" -N 2 -q -w many.pcap
+		dta-gen uniform --flows "$count" --count "$count" --copies 2 -q -w many.pcap
 		dta-translate -q -r many.pcap --region "$NAME-n"
 		tables "$NAME-n" >many
 		remove_regions "$NAME-n"

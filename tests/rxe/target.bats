@@ -116,7 +116,7 @@ pid_of() {
 
 # reports TABLE KIND SEED: 100 reports, and what becomes of them on this side.
 reports() {
-	dta-gen uniform --kind "$2" -T "$1" -s "$3" --count 100 -q \
+	dta-gen uniform --kind "$2" --table "$1" -s "$3" --count 100 -q \
 		-w "$1.$2.pcap" ${IMMEDIATE:+--immediate}
 	[ -e "/dev/shm/$NAME" ] ||
 		dta-collect --create --layout layout.ini --region "$NAME" --epochs 2
@@ -187,7 +187,7 @@ used() {
 @test "DART's WRITE and COMPARE_SWAP" {
 	printf '[rc]\nkind = keywrite\nkey = flow4\nvalue = 4\nslots = 1Ki\n' >layout.ini
 	collect --verbs rxe0 --peer-ip 10.0.0.101 --ticket /host/new.ticket
-	dta-gen uniform -T 1 --count 800 -q -w 1.keywrite.pcap # slots meet
+	dta-gen uniform --table 1 --count 800 -q -w 1.keywrite.pcap # slots meet
 	dta-collect --create --layout layout.ini --region "$NAME" --epochs 2
 	dta-translate -q -r 1.keywrite.pcap --region "$NAME" --dart-cas
 	frames 1 keywrite 1600 --dart-cas --ack-every 1 >answers
@@ -258,7 +258,7 @@ used() {
 	# UC: dropped, and the queue pair lives on.
 	cp ticket.ini good.ini
 	sed -i 's/^rkey = .*/rkey = 0x12345678/' ticket.ini
-	dta-gen uniform -T 2 --count 10 -q -w 2.keywrite.pcap
+	dta-gen uniform --table 2 --count 10 -q -w 2.keywrite.pcap
 	[ -z "$(frames 2 keywrite 0)" ]
 	cp good.ini ticket.ini
 	reports 2 keywrite 3
@@ -296,7 +296,7 @@ note connections note refused note disconnected note broken " ]
 	IMMEDIATE=1
 	collect --verbs rxe0 --peer-ip 10.0.0.101 --ticket /host/new.ticket --receives 4
 	guest_run "kill -STOP $(pid_of)"
-	dta-gen uniform -T 1 --count 5 -N 1 --immediate -q -w 1.keywrite.pcap
+	dta-gen uniform --table 1 --count 5 --copies 1 --immediate -q -w 1.keywrite.pcap
 	# four ACKs, an RNR NAK
 	frames 1 keywrite 5 --ack-every 1 >answers
 	sed -i 's/0x2.$/rnr/' answers

@@ -9,12 +9,12 @@ mix() {
 	[ $# -gt 2 ] || traffic=(--from "$CAPTURE")
 	# One header is enough.
 	{
-		reports int-path -T 1 "${traffic[@]}"
-		reports uniform -T 2 --key-type u32 --value 100 \
+		reports int-path --table 1 "${traffic[@]}"
+		reports uniform --table 2 --key-type u32 --value 100 \
 			"${synthetic[@]}" | tail -c +25
-		reports int-postcard -T 3 "${traffic[@]}" | tail -c +25
-		reports netseer-loss -T 4 "${traffic[@]}" | tail -c +25
-		reports turboflow -T 5 "${traffic[@]}" | tail -c +25
+		reports int-postcard --table 3 "${traffic[@]}" | tail -c +25
+		reports netseer-loss --table 4 "${traffic[@]}" | tail -c +25
+		reports turboflow --table 5 "${traffic[@]}" | tail -c +25
 	} >"$2"
 }
 
