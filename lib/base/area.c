@@ -5,19 +5,19 @@
 #include <sys/mman.h>
 
 enum {
-	HUGE = 2 << 20,
+	HUGE_PAGE = 2 << 20,
 };
 
 int area_init(struct area *a, size_t size)
 {
-	size_t pad = size >= HUGE ? HUGE : 0;
+	size_t pad = size >= HUGE_PAGE ? HUGE_PAGE : 0;
 
 	*a = (struct area){.size = size, .map_size = size + pad};
 	if (!size)
 		return 0;
 	if (size > SIZE_MAX / 2)
 		return -ENOMEM;
-	/* Not reserved: a cache is seldom full. */
+	/* No swap space is reserved: much of an area is never touched. */
 	a->map = mmap(NULL, a->map_size, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (a->map == MAP_FAILED) {
@@ -26,7 +26,7 @@ int area_init(struct area *a, size_t size)
 	}
 	a->base = a->map;
 	if (pad) {
-		a->base += -(uintptr_t)a->map & (HUGE - 1);
+		a->base += -(uintptr_t)a->map & (HUGE_PAGE - 1);
 		madvise(a->base, size, MADV_HUGEPAGE);
 	}
 	return 0;

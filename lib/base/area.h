@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * area.h - a large block of zeroed memory, mapped at once but touched only as
- * it is used; on pages of 2 MB where the kernel has them.
+ * area.h - a large block of zeroed memory, of which the kernel provides what is
+ * touched; in pages of 2 MB if it has them.
  */
 #ifndef BASE_AREA_H
 #define BASE_AREA_H
@@ -12,7 +12,7 @@
 struct area {
 	uint8_t *base; /* aligned to 2 MB if it is as large */
 	size_t size;   /* as asked for */
-	void *map;
+	void *map;     /* what mmap(2) returned: base, or some bytes before */
 	size_t map_size;
 };
 

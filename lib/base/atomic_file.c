@@ -29,7 +29,7 @@ static int open_dir(const char *path, int flags, mode_t mode)
 	return fd < 0 ? -errno : fd;
 }
 
-/* .NAME.PID.new: an older file of that name is a dead process's. */
+/* .NAME.PID.new: a file of that name was left by a process which is dead. */
 static int make_temporary_name(struct atomic_file *a)
 {
 	int len = dir_len(a->final);
@@ -105,7 +105,7 @@ static int sync_dir(const char *path)
 
 	if (fd < 0)
 		return fd;
-	/* Not every file system can sync a directory; then there is no need. */
+	/* A file system that cannot sync directories does not count. */
 	rc = fsync(fd) < 0 && errno != EINVAL && errno != EROFS ? -errno : 0;
 	close(fd);
 	return rc;
@@ -120,7 +120,7 @@ int atomic_file_replace(struct atomic_file *a)
 		return 0;
 	if (fsync(a->fd) < 0 && errno != EINVAL)
 		return -errno;
-	/* rename(2) wants a name. */
+	/* Only rename(2) replaces a file, and it takes no descriptor. */
 	if (!a->name) {
 		rc = make_temporary_name(a);
 		if (!rc)

@@ -12,16 +12,17 @@
 
 struct atomic_file {
 	int fd;
-	const char *final; /* its name, the caller's string; NULL: fd is it */
+	const char *final; /* its name; NULL: fd is the pipe or device itself */
 	char *name;	   /* the temporary name, or NULL */
-	char *real;	   /* of atomic_file_output(): what final points at */
+	char *real; /* the memory of final, if atomic_file_output() got it */
 };
 
-/* Opens a file for what will be final. Returns 0 or -errno. */
+/* Opens a file that is to get the name final, a string which the caller keeps
+ * until then. Returns 0 or -errno. */
 int atomic_file_open(struct atomic_file *a, const char *final, mode_t mode);
 
-/* The same for a program's output: what a link at path names is replaced, and
- * what is no regular file is opened as it is. */
+/* The same for a program's output: if path is a symbolic link, its target is to
+ * be replaced; a pipe or a device is opened to be written itself. */
 int atomic_file_output(struct atomic_file *a, const char *path);
 
 /* Gives the file its name: -EEXIST if that is taken. fd stays open. */

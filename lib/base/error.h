@@ -7,8 +7,8 @@
  * given. The text names the object and, where there is one, the cure:
  * "fabric.ini:12: stride: not a power of two; say stride = packed".
  */
-#ifndef BASE_FAULT_H
-#define BASE_FAULT_H
+#ifndef BASE_ERROR_H
+#define BASE_ERROR_H
 
 struct error {
 	char text[512];
@@ -18,8 +18,8 @@ struct error {
 int error_set(struct error *err, int rc, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* "object: why", the object once: why, another than err, may begin with
- * it. Returns rc. */
+/* Says "OBJECT: WHY", or just WHY if that begins with the object. why must not
+ * be err itself. Returns rc. */
 int error_about(struct error *err, int rc, const char *object,
 		const struct error *why);
 

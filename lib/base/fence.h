@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fence.h - memory fences (C11 7.17.4), for numbers that say whether what was
- * read between two looks at them holds: of memory that other processes write,
- * too.
+ * fence.h - memory fences (C11 7.17.4) for data with a sequence number. A
+ * reader loads the number, the data, and the number again; the data is whole if
+ * both numbers are the same. The writer may be another process.
  *
- * ThreadSanitizer does not know them, and gcc refuses to build both. For it, an
- * addition to a local variable stands in: on its machines that is in order with
- * all before and behind it, and it hides no race, since it says nothing of
- * other threads.
+ * ThreadSanitizer does not know fences, and gcc refuses to build both. For it,
+ * an atomic addition to a local variable stands in. The processor orders all
+ * loads and stores around that, and it hides no race from the sanitizer, since
+ * no other thread has the variable.
  */
 #ifndef BASE_FENCE_H
 #define BASE_FENCE_H
@@ -23,13 +23,13 @@ static inline void fence(int order)
 #endif
 }
 
-/* What was loaded before is loaded before all that follows. */
+/* Loads before it are done before all loads and stores behind it. */
 static inline void fence_loads(void)
 {
 	fence(__ATOMIC_ACQUIRE);
 }
 
-/* All before is seen before all that follows. */
+/* Every thread sees the loads and stores before it before those behind it. */
 static inline void fence_all(void)
 {
 	fence(__ATOMIC_SEQ_CST);

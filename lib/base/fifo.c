@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fifo.c - the list is a ring through link[0], so that its ends are no special
- * cases. A number that is not in it links to itself. */
+ * cases. A number n that is not in it links to itself: at n + 1. */
 #include "base/fifo.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 enum {
-	ROOM = 64,
+	LINKS_MIN = 64,
 };
 
 static int make_room(struct fifo *q, uint32_t at)
 {
-	uint32_t links = q->links ? q->links : ROOM;
+	uint32_t links = q->links ? q->links : LINKS_MIN;
 	struct fifo_link *link;
 
 	while (links <= at)
@@ -28,11 +28,11 @@ static int make_room(struct fifo *q, uint32_t at)
 
 static void unlink_at(struct fifo *q, uint32_t at)
 {
-	struct fifo_link *l = &q->link[at];
+	struct fifo_link *own = &q->link[at];
 
-	q->link[l->before].behind = l->behind;
-	q->link[l->behind].before = l->before;
-	*l = (struct fifo_link){at, at};
+	q->link[own->before].behind = own->behind;
+	q->link[own->behind].before = own->before;
+	*own = (struct fifo_link){at, at};
 }
 
 int fifo_put(struct fifo *q, uint32_t number)
@@ -69,15 +69,15 @@ uint32_t fifo_first(const struct fifo *q)
 void fifo_renumber(struct fifo *q, uint32_t last, uint32_t number)
 {
 	bool listed = last != number && fifo_has(q, last);
-	struct fifo_link l;
+	struct fifo_link own;
 
 	fifo_remove(q, number);
 	if (listed) {
-		l = q->link[last + 1];
+		own = q->link[last + 1];
 		unlink_at(q, last + 1);
-		q->link[number + 1] = l;
-		q->link[l.before].behind = number + 1;
-		q->link[l.behind].before = number + 1;
+		q->link[number + 1] = own;
+		q->link[own.before].behind = number + 1;
+		q->link[own.behind].before = number + 1;
 	}
 }
 

@@ -17,18 +17,18 @@ struct fifo_link {
 
 /* Begins as all zero. */
 struct fifo {
-	struct fifo_link
-		*link; /* link[n + 1] is number n's, link[0] the head */
-	uint32_t links;
+	struct fifo_link *link; /* [n + 1]: number n's; [0]: the head */
+	uint32_t links;		/* how many are allocated */
 };
 
 /* Puts a number at the end; if it was in the list, it moves. 0 or -ENOMEM. */
 int fifo_put(struct fifo *q, uint32_t number);
 /* Removes a number, if it is in the list. */
 void fifo_remove(struct fifo *q, uint32_t number);
-/* FIFO_EMPTY: there is none. */
+/* The first number, which stays in the list; FIFO_EMPTY: there is none. */
 uint32_t fifo_first(const struct fifo *q);
-/* Removes number, then gives it to the entry that had the number last. */
+/* For an array whose last element moves into a hole: removes `number`, then
+ * puts it into the list where `last` stands now, instead of that. */
 void fifo_renumber(struct fifo *q, uint32_t last, uint32_t number);
 void fifo_fini(struct fifo *q);
 

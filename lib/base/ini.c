@@ -60,11 +60,11 @@ static char *skip_blanks(char *text)
 	return text + strspn(text, blanks);
 }
 
-/* The first of some characters, or where a comment begins: a ; behind a blank.
- * Else the end. */
-static char *find_end(char *p, const char *some)
+/* The first of the characters `stops`, or a comment (a ; behind a blank), or
+ * the end. */
+static char *find_end(char *p, const char *stops)
 {
-	for (bool blank = false; *p && !strchr(some, *p); p++) {
+	for (bool blank = false; *p && !strchr(stops, *p); p++) {
 		if (blank && *p == ';')
 			break;
 		blank = strchr(blanks, *p);
@@ -72,7 +72,7 @@ static char *find_end(char *p, const char *some)
 	return p;
 }
 
-/* Up to a comment. */
+/* The text without blanks around it, and without a comment behind it. */
 static char *take_value(char *text)
 {
 	*find_end(text, "") = '\0';
@@ -80,7 +80,7 @@ static char *take_value(char *text)
 	return skip_blanks(text);
 }
 
-/* The section ends: had it a key? */
+/* A section ends. Notes it if it is the first that had no key. */
 static void note_empty(struct ini *i)
 {
 	if (!i->empty && i->used != i->header)
@@ -114,7 +114,7 @@ static bool take_key(struct ini *i, char *text)
 	return true;
 }
 
-/* Returns 1: a key and its value; 0: nothing of the kind; or -EINVAL. */
+/* Returns 1: the line gave a key and its value; 0: it gave none; or -EINVAL. */
 static int parse_line(struct ini *i)
 {
 	char *text = i->text;
@@ -150,17 +150,17 @@ int ini_next(struct ini *i)
 int ini_set(const struct ini *i, const struct field *table, uint64_t *seen,
 	    void *object)
 {
-	int place = field_find(table, i->key), rc;
+	int index = field_find(table, i->key), rc;
 	struct error why = {""};
 	struct guess g;
 
-	if (place < 0)
+	if (index < 0)
 		return ini_error(i, i->line, -EINVAL,
 				 "no such field: '%.100s'%s", i->key,
 				 field_hint(table, i->key, &g));
-	if (!field_once(seen, place))
+	if (!field_once(seen, index))
 		return ini_error(i, i->line, -EINVAL, "given twice: '%s'",
 				 i->key);
-	rc = field_set(&table[place], object, i->value, &why);
-	return rc < 0 ? ini_error(i, i->line, rc, "%s", why.text) : place;
+	rc = field_set(&table[index], object, i->value, &why);
+	return rc < 0 ? ini_error(i, i->line, rc, "%s", why.text) : index;
 }

@@ -32,34 +32,36 @@ struct ini {
 	/* The caller's, before the first line. */
 	FILE *in;
 	const char *name;    /* of the file, for messages */
-	const char *strange; /* of a line: "not a line of a ticket" */
+	const char *strange; /* said of a line that is none of the above */
 	struct error *err;
 
-	/* Of the key in hand. */
+	/* Of the key that ini_next() returned last. */
 	char section[INI_LINE_MAX + 1]; /* "" before the first */
 	char key[INI_LINE_MAX + 1];
 	const char *value;
 	unsigned line;
-	unsigned header; /* line of the section's, 0 before the first */
-	unsigned empty;	 /* line of the first that no key followed, or 0 */
+	unsigned header; /* line of its [section]; 0 before the first */
+	unsigned empty;	 /* line of the first [section] without a key, or 0 */
 
 	/* The reader's own. */
 	char text[INI_LINE_MAX + 1];
-	unsigned used; /* the header of the last key */
+	unsigned used; /* header, when there was a key last */
 };
 
 /* The next key and value, valid until the next call. Returns 1; 0 at the end;
- * or -errno, said as below. */
+ * or -errno, with the reason in i->err. */
 int ini_next(struct ini *i);
 
 /*
- * Sets the field of an object by the key in hand: one of the table, and not
- * among those seen. Returns its place there, or -errno, said as below.
+ * Sets the field of an object which the key names. The key must be in the
+ * table, and not be marked in seen, where it is marked then (bit: index in the
+ * table). Returns that index, or -errno with the reason in i->err.
  */
 int ini_set(const struct ini *i, const struct field *table, uint64_t *seen,
 	    void *object);
 
-/* "FILE:LINE: reason", for line 0 "FILE: reason", to i->err. Returns err. */
+/* Writes "FILE:LINE: reason", for line 0 "FILE: reason", into i->err. Returns
+ * err. */
 int ini_error(const struct ini *i, unsigned line, int err, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 

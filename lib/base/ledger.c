@@ -27,11 +27,11 @@ uint64_t ledger_rest(const struct ledger *l, const void *ctr)
 
 bool ledger_balanced(const struct ledger *l, const void *ctr)
 {
-	bool counts = false; /* what comes in: else there is no sum */
+	bool has_in = false; /* else there is no sum */
 
 	for (unsigned i = 0; i < l->n; i++)
-		counts = counts || l->fields[i].role == LEDGER_IN;
-	return !counts || ledger_rest(l, ctr) == 0;
+		has_in = has_in || l->fields[i].role == LEDGER_IN;
+	return !has_in || ledger_rest(l, ctr) == 0;
 }
 
 unsigned ledger_worst(const struct ledger *l, const void *ctr)

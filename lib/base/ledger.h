@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ledger.h - counters with names, and the sum that must come out.
+ * ledger.h - counters with names and roles, and a sum of them that must be 0.
  *
  * A stage keeps its counters in a struct of uint64_t, and describes it once, in
  * a table. The table gives the printed ledger, its NDJSON, the list that the
@@ -25,8 +25,8 @@ enum ledger_role {
 	LEDGER_IN,   /* units that entered the stage */
 	LEDGER_DONE, /* units whose purpose was fulfilled */
 	LEDGER_LOSS, /* units whose purpose was not: the name is the reason */
-	LEDGER_HARMLESS, /* units that had not to: other traffic, repetitions;
-			  * and what is under way, which is a level */
+	LEDGER_HARMLESS, /* units without a purpose here: other traffic,
+			  * duplicates; and units under way, which is a level */
 	LEDGER_NOTE,	 /* counts something else; not part of the sum */
 };
 
@@ -34,7 +34,7 @@ struct ledger_field {
 	const char *name;
 	uint16_t offset; /* of the uint64_t in the stage's struct */
 	uint8_t role;	 /* enum ledger_role */
-	uint8_t level;	 /* 1: how many there are now; others never fall */
+	uint8_t level;	 /* 1: how many there are now; else it never falls */
 	uint8_t before;	 /* 1: lost before it came in */
 };
 
@@ -46,7 +46,8 @@ struct ledger_field {
 #define LEDGER_LEVEL(type, counter, r) \
 	{ .name = #counter, .offset = offsetof(type, counter), .role = r, \
 	  .level = 1 }
-/* What was lost before it came in; may_fall: 1 where it may come late. */
+/* What was lost before it came in. may_fall: 1 if a unit that was counted may
+ * arrive after all, and is uncounted then. */
 #define LEDGER_BEFORE(type, counter, may_fall) \
 	{ .name = #counter, .offset = offsetof(type, counter), \
 	  .role = LEDGER_LOSS, .level = may_fall, .before = 1 }
@@ -73,7 +74,7 @@ static inline uint64_t ledger_get(const struct ledger *l, const void *ctr,
 
 /* "in", "done", "loss", "harmless", "note". */
 const char *ledger_role_name(unsigned role);
-/* The stage that a field is told as of. */
+/* The stage under which counter i is shown. */
 static inline const char *ledger_stage(const struct ledger *l, unsigned i)
 {
 	return l->fields[i].before ? "arrival" : l->stage;
@@ -84,7 +85,7 @@ uint64_t ledger_rest(const struct ledger *l, const void *ctr);
 /* Whether that is 0. */
 bool ledger_balanced(const struct ledger *l, const void *ctr);
 
-/* The field by which most left undone; l->n: nothing did. */
+/* The largest counter of LEDGER_LOSS and LEDGER_HARMLESS; l->n: all are 0. */
 unsigned ledger_worst(const struct ledger *l, const void *ctr);
 
 /* Adds every counter of from to those of to. */

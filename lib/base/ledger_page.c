@@ -25,14 +25,13 @@ enum {
 	TRIES = 100,	/* a program takes microseconds to write its page */
 };
 
-/* The name of a process's page, and the process of a name; false: it is not
- * such a name. */
-static void name_of(char out[FILE_NAME], uint32_t pid, uint64_t start)
+static void make_name(char out[FILE_NAME], uint32_t pid, uint64_t start)
 {
 	snprintf(out, FILE_NAME, "dta-ledger-%u-%llu", pid,
 		 (unsigned long long)start);
 }
 
+/* The process whose page has this name. False: it is no page's name. */
 static bool read_name(const char *name, uint32_t *pid, uint64_t *start)
 {
 	unsigned long long number;
@@ -41,11 +40,11 @@ static bool read_name(const char *name, uint32_t *pid, uint64_t *start)
 	if (sscanf(name, "dta-ledger-%u-%llu", pid, &number) != 2)
 		return false;
 	*start = number;
-	name_of(own, *pid, number);
-	return !strcmp(name, own); /* no 007, nothing behind it */
+	make_name(own, *pid, number);
+	return !strcmp(name, own); /* no leading zeros, nothing behind it */
 }
 
-/* --- whether a page is one ------------------------------------------------ */
+/* --- whether a page is valid ---------------------------------------------- */
 
 /* Ends with NUL, and holds nothing but what is printable. */
 static bool is_text(const char *text, size_t room)
@@ -60,10 +59,10 @@ static bool is_text(const char *text, size_t room)
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyz0123456789"
 
-static bool is_word(const char *word, const char *of)
+static bool is_word(const char *word, const char *allowed)
 {
 	return memchr(word, '\0', LEDGER_NAME) && *word &&
-	       !word[strspn(word, of)];
+	       !word[strspn(word, allowed)];
 }
 
 static bool is_head(const struct ledger_page *p, uint32_t pid, uint64_t start)
@@ -78,7 +77,7 @@ static bool is_head(const struct ledger_page *p, uint32_t pid, uint64_t start)
 	       is_text(p->output, sizeof(p->output));
 }
 
-/* Each stage once; counters are stage by stage. */
+/* Stages have different names; counters are in the order of their stages. */
 static bool is_body(const struct ledger_page *p)
 {
 	const struct ledger_counter *c = p->counter;
@@ -110,7 +109,8 @@ static bool read_at(int fd, void *out, size_t at, size_t len)
 	return pread(fd, out, len, (off_t)at) == (ssize_t)len;
 }
 
-/* 0, -EBADMSG or -EAGAIN. What is read is judged by the caller. */
+/* 0, -EBADMSG or -EAGAIN. Whether the page is valid is for the caller to see.
+ */
 static int copy_page(int fd, struct ledger_page *p)
 {
 	size_t at = offsetof(struct ledger_page, sequence);
@@ -152,7 +152,7 @@ static int judge_life(int fd, const struct stat *st, uint32_t pid,
 	if (!start || process_start(pid) != start)
 		return is_locked(fd) ? 0 : -ESRCH;
 	owner->since_ns = process_began_ns(start);
-	/* root makes what it likes */
+	/* A page of root's is accepted for every process. */
 	return st->st_uid && process_user(&uid, pid) && uid != st->st_uid
 		       ? -EPERM
 		       : 0;
@@ -191,7 +191,7 @@ int ledger_page_read(struct ledger_page *out, struct ledger_owner *owner,
 	if (!read_name(name, &pid, &start))
 		return -EBADMSG;
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	/* Nor may a FIFO of that name hold us up. */
+	/* O_NONBLOCK: a FIFO of that name must not make us wait. */
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0)
 		return errno == ELOOP || errno == ENXIO ? -EBADMSG : -errno;
@@ -202,7 +202,7 @@ int ledger_page_read(struct ledger_page *out, struct ledger_owner *owner,
 	return rc;
 }
 
-/* --- all of them ---------------------------------------------------------- */
+/* --- all pages of a directory --------------------------------------------- */
 
 static int is_page(const struct dirent *e)
 {
@@ -257,8 +257,7 @@ struct ledger_writer {
 	struct ledger_page page;
 };
 
-/* As much of a text as there is room for; what a reader would not take for one
- * is "?". */
+/* As much of a text as there is room for; "?" for what is not printable. */
 static void put_text(char *out, size_t room, const char *text)
 {
 	size_t n = 0;
@@ -291,7 +290,7 @@ static bool write_at(const struct ledger_writer *w, size_t at, size_t len)
 	return n == (ssize_t)len;
 }
 
-/* Whole, and locked, before it has its name. */
+/* The page is whole, and locked, before it gets its name. */
 static int make_page(struct ledger_writer *w)
 {
 	struct atomic_file a;
@@ -318,13 +317,13 @@ int ledger_page_open(struct ledger_writer **out, const char *dir,
 		return error_set(err, -ENOMEM, "out of memory");
 	w->fd = -1;
 	set_about(&w->page, about);
-	name_of(name, w->page.pid, w->page.start);
+	make_name(name, w->page.pid, w->page.start);
 	snprintf(w->path, sizeof(w->path), "%s/%s", dir, name);
 	ledger_pages(dir, remove_if_dead, (void *)dir);
 	rc = make_page(w);
 	if (rc < 0) {
 		error_set(err, rc, "%.400s: %s", w->path, strerror(-rc));
-		w->path[0] = '\0'; /* it is not ours to remove */
+		w->path[0] = '\0'; /* a file of that name is not ours */
 		ledger_page_close(w);
 		return rc;
 	}
@@ -337,7 +336,7 @@ void ledger_page_begin(struct ledger_writer *w)
 	w->page.stages = w->page.counters = 0;
 }
 
-/* queue, queue_2, queue_3... */
+/* "queue"; if there is one, "queue_2", "queue_3"... */
 static void name_stage(struct ledger_page *p, struct ledger_stage *s,
 		       const char *name)
 {
@@ -353,7 +352,7 @@ static void name_stage(struct ledger_page *p, struct ledger_stage *s,
 	}
 }
 
-/* A ledger's fields of one stage: before, or not. */
+/* Adds a ledger's LEDGER_BEFORE counters as one stage, or all others. */
 static void add_stage(struct ledger_page *p, const struct ledger *l,
 		      const void *ctr, bool before)
 {
@@ -388,8 +387,8 @@ void ledger_page_add(struct ledger_writer *w, const struct ledger *l,
 	add_stage(&w->page, l, ctr, true);
 }
 
-/* The counters in use, between an odd and an even number. A write that fails
- * leaves the odd one: better nothing than half of it. */
+/* Writes what is in use of the page. sequence is odd before, and even behind
+ * it; it stays odd if a write fails: better no page than half of one. */
 void ledger_page_end(struct ledger_writer *w)
 {
 	struct ledger_page *p = &w->page;

@@ -7,20 +7,20 @@
  *          it, so that no name is used twice.
  * Writer:  its program alone writes it, and removes it at its end; its mode is
  *          0640 (less the umask): the program's group may read it.
- * Bytes:   LEDGER_PAGE_SIZE, as in struct ledger_page; numbers are of the
- *          machine's byte order, which order tells, and on their own size.
- * Texts are printable ASCII, and end with NUL. What is not used is zero.
+ * Bytes:   LEDGER_PAGE_SIZE, as in struct ledger_page. Numbers are aligned, and
+ *          in the writer's byte order: order reads LEDGER_ORDER in it.
+ * Texts:   printable ASCII with a NUL at the end. What is not used is zero.
  * Reading: by pread(2), not mapped: a file that shrinks is no SIGBUS then.
  *          sequence is odd while the program writes what is behind it. A
  *          reader takes what it has read if sequence was the same even number
  *          before and after; the part before it never changes.
- * Trust:   whatever has such a name is input. A page holds if all of it is as
- *          above, and it belongs to the user of the process that it names.
- * Life:    the program holds a lock of it (flock(2), exclusive), which ends
- *          with it. A page is dead if PID is no process of that start, and the
- *          lock is free: the lock alone tells of a program that is in another
- *          PID namespace, or that /proc hides. Dead pages are removed by every
- *          reader that may, and by every program that makes a page.
+ * Trust:   whatever has such a name is input. A page is valid if all of it is
+ * as above, and the file's owner is the user of the process it names. Life: the
+ * program holds a lock of the file (flock(2), exclusive), which ends with the
+ * program. A page is dead if no process has this PID and start, and the lock is
+ * free. Only the lock shows that a program lives which is in another PID
+ * namespace, or which /proc hides. Dead pages are removed by readers, and by
+ * every program that makes a page.
  */
 #ifndef BASE_LEDGER_PAGE_H
 #define BASE_LEDGER_PAGE_H
@@ -43,7 +43,7 @@ enum {
 	LEDGER_NAME = 32,   /* bytes of a name, its NUL included */
 	LEDGER_PLACE = 256, /* the same of what the program works on */
 	LEDGER_PATH = 4096,
-	LEDGER_PAGES_MAX = 1024, /* that are looked at in one place */
+	LEDGER_PAGES_MAX = 1024, /* of one directory, others are not read */
 };
 
 struct ledger_stage {
@@ -53,7 +53,7 @@ struct ledger_stage {
 
 struct ledger_counter {
 	char name[LEDGER_NAME]; /* letters a-z, digits, _ */
-	uint16_t stage;		/* its place in stage[] */
+	uint16_t stage;		/* its stage's index in stage[] */
 	uint8_t role;		/* enum ledger_role */
 	uint8_t level;		/* 1: it may fall; else 0 */
 	uint8_t reserved[4];
@@ -67,19 +67,19 @@ struct ledger_page {
 	uint64_t start;
 	char program[LEDGER_NAME]; /* letters a-z, digits, -, blanks */
 	char release[LEDGER_NAME]; /* the program's version */
-	/* What it works on; empty: nothing of that kind. */
+	/* What the program works on; empty: nothing of that kind. */
 	char region[LEDGER_PLACE];
 	char input[LEDGER_PLACE];  /* an interface or a file */
 	char output[LEDGER_PLACE]; /* a ticket, a cluster file, an interface */
 	uint8_t reserved[160];
-	/* From here on it changes, under sequence. */
+	/* What follows changes; sequence is odd meanwhile. */
 	uint64_t sequence;
 	uint64_t at_ns; /* of CLOCK_MONOTONIC, when it was written last */
 	uint32_t stages, counters;
-	uint8_t more[40];
+	uint8_t reserved_2[40];
 	struct ledger_stage stage[LEDGER_STAGES];
 	struct ledger_counter counter[LEDGER_COUNTERS]; /* stage by stage */
-	uint8_t rest[LEDGER_PAGE_SIZE - 14400];
+	uint8_t reserved_3[LEDGER_PAGE_SIZE - 14400];
 };
 
 _Static_assert(offsetof(struct ledger_page, program) == 32 &&
@@ -99,22 +99,23 @@ _Static_assert(offsetof(struct ledger_page, program) == 32 &&
 
 struct ledger_writer;
 
-/* What does not change. Texts are cut if they are too long; NULL is empty. */
+/* The part of a page that does not change. Texts are cut if they are too long;
+ * NULL is empty. */
 struct ledger_about {
 	const char *program, *release, *region, *input, *output;
 };
 
-/* Makes this process's page in a directory, in which it removes dead ones. 0 or
+/* Makes this process's page in a directory, and removes dead ones there. 0 or
  * -errno with err set. */
 int ledger_page_open(struct ledger_writer **out, const char *dir,
 		     const struct ledger_about *about, struct error *err);
 
 /*
- * All ledgers of a program anew: begin, add each, end, which writes them; by
- * system calls, so that it is for four times a second and not for each batch.
- * A stage that is there already gets a number (queue, queue_2); what was lost
- * before it is one of its own (ledger_stage()). What is above
- * LEDGER_STAGES or LEDGER_COUNTERS is left out.
+ * Writes all ledgers of a program again: begin, add each, end. The last makes
+ * system calls: it is for some times a second, not for each batch.
+ * A stage whose name is taken gets a number (queue, queue_2). LEDGER_BEFORE
+ * counters become a stage of their own (ledger_stage()). What does not fit into
+ * LEDGER_STAGES and LEDGER_COUNTERS is left out.
  */
 void ledger_page_begin(struct ledger_writer *w);
 void ledger_page_add(struct ledger_writer *w, const struct ledger *l,
@@ -137,10 +138,10 @@ struct ledger_owner {
 };
 
 /*
- * Copies a page that holds; out NULL: only whether its program lives. 0; or
- * -errno, and out is not to be used: -ESRCH: its program is dead, and the page
- * was removed, if we may; -EBADMSG: it is damaged, or no page; -EPERM: it is of
- * another user than its process; -EAGAIN: its program was stopped while it
+ * Copies a valid page; with out NULL, only looks whether its program lives. 0;
+ * or -errno, and out is not to be used. -ESRCH: the program is dead, and the
+ * page was removed, if we may; -EBADMSG: it is damaged, or no page; -EPERM: its
+ * owner is not the process's user; -EAGAIN: the program was stopped while it
  * wrote; -EACCES and others.
  */
 int ledger_page_read(struct ledger_page *out, struct ledger_owner *owner,
@@ -152,8 +153,8 @@ int ledger_page_read(struct ledger_page *out, struct ledger_owner *owner,
 typedef void ledger_each(void *ctx, const char *name);
 int ledger_pages(const char *dir, ledger_each *each, void *ctx);
 
-/* In - done - loss - harmless of a stage: what is still under way in it. Those
- * that may fall are parts of that. */
+/* In - done - loss - harmless of a stage: what is still under way in it. Levels
+ * are parts of that, and not subtracted. */
 uint64_t ledger_page_rest(const struct ledger_page *p, unsigned stage);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * process.h - which process a number stands for. Numbers are used again; with
- * the time of its start a process is named for good.
+ * process.h - which process a PID stands for. The kernel uses PIDs again; a PID
+ * and the time at which its process started name one process for good.
  */
 #ifndef BASE_PROCESS_H
 #define BASE_PROCESS_H
@@ -10,16 +10,15 @@
 #include <stdint.h>
 
 /*
- * When a process began, in clock ticks since the machine did, as proc(5) has
- * it. 0: there is none of that number, or it is a zombie, or /proc cannot be
- * read.
+ * When a process started, in clock ticks since boot (proc(5)). 0: there is no
+ * such process, or it is a zombie, or /proc cannot be read.
  */
 uint64_t process_start(uint32_t pid);
 
-/* The same since 1970, in ns. */
+/* What process_start() returned, in ns since 1970. */
 uint64_t process_began_ns(uint64_t start);
 
-/* Its effective user. False: not known. */
+/* The effective user of a process. False: not known. */
 bool process_user(uint32_t *uid, uint32_t pid);
 
 #endif

@@ -58,7 +58,7 @@ bool text_number(uint64_t *out, const char *text, uint64_t max)
 	return true;
 }
 
-/* What is no decimal number strtod() might take for one: inf, nan, 0x. */
+/* Refuses what strtod() takes and is no decimal number: inf, nan, 0x. */
 static const char *parse_decimal(double *out, const char *text)
 {
 	static locale_t plain;
@@ -73,8 +73,7 @@ static const char *parse_decimal(double *out, const char *text)
 	return end > text && isfinite(*out) ? end : NULL;
 }
 
-/* What stands behind a number: 1, or a power of 1000 or 1024; 0: nothing that
- * is known. */
+/* The factor that a suffix stands for; 0: there is no such suffix. */
 static uint64_t unit_of(const char *suffix)
 {
 	static const char letters[] = "KMGT";
@@ -105,7 +104,7 @@ int text_size(uint64_t *out, const char *text)
 	uint64_t unit = end ? unit_of(end) : 0;
 
 	if (text_u64(out, text, UINT64_MAX))
-		return 0; /* a double has fewer digits */
+		return 0; /* exactly: a double has 53 bits only */
 	if (!unit)
 		return -EINVAL;
 	v *= (double)unit;
@@ -236,7 +235,7 @@ bool text_host(char *host, size_t room, const char **port, const char *text)
 
 /* --- a line's words ------------------------------------------------------- */
 
-/* One word at *in, its quotes taken off, to out. 0, or -1: not closed. */
+/* Takes one word from *in, and its quotes off. -1: a quote is not closed. */
 static int take_word(char **in, char *out)
 {
 	char *p = *in, quote = '\0';
@@ -289,8 +288,8 @@ static unsigned lesser(unsigned a, unsigned b)
 }
 
 /*
- * Letters to put in, take out, change or swap with their neighbour until one
- * word is the other (Damerau 1964, without a letter being used twice).
+ * How many letters to insert, delete, change or swap with a neighbour until one
+ * word is the other (Damerau 1964; no letter is changed twice).
  */
 static unsigned distance(const char *a, size_t n, const char *b, size_t m)
 {
@@ -316,19 +315,19 @@ void guess_try(struct guess *g, const char *candidate)
 {
 	size_t n = strlen(g->word), m = strlen(candidate);
 	/* One slip in a short word, two in a longer one; or its beginning. */
-	unsigned most = n < 3 ? 0 : n < 6 ? 1 : 2, far = 1;
+	unsigned most = n < 3 ? 0 : n < 6 ? 1 : 2, d = 1;
 
 	if (n > WORD_MAX || m > WORD_MAX)
 		return;
 	if (n < 2 || strncmp(candidate, g->word, n) != 0) {
-		far = distance(g->word, n, candidate, m);
-		if (far > most)
+		d = distance(g->word, n, candidate, m);
+		if (d > most)
 			return;
 	}
-	if (g->best && far >= g->far)
+	if (g->best && d >= g->distance)
 		return;
 	g->best = candidate;
-	g->far = far;
+	g->distance = d;
 }
 
 const char *guess_hint(struct guess *g)
@@ -366,7 +365,7 @@ const char *field_hint(const struct field *table, const char *name,
 	return guess_hint(g);
 }
 
-/* The place of a text among names. */
+/* The index of a text among the field's names. */
 static int name_of(uint64_t *out, const struct field *field, const char *text,
 		   struct error *err)
 {

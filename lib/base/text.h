@@ -14,9 +14,9 @@
 
 #include "base/error.h"
 
-enum {
-	TEXT_MAC_MAX = 18,
-	TEXT_IP_MAX = 46, /* of IPv6 with an IPv4 tail */
+enum { /* bytes, the NUL included */
+       TEXT_MAC_MAX = 18,
+       TEXT_IP_MAX = 46, /* of IPv6 with an IPv4 tail */
 };
 
 /*
@@ -25,8 +25,8 @@ enum {
  */
 const char *text_digits(uint64_t *out, const char *text, uint64_t max);
 
-/* "7"; and the same or "0x1f". */
-bool text_u64(uint64_t *out, const char *text, uint64_t max);
+bool text_u64(uint64_t *out, const char *text, uint64_t max); /* "7" */
+/* "7" or "0x1f". */
 bool text_number(uint64_t *out, const char *text, uint64_t max);
 
 /*
@@ -54,7 +54,7 @@ static inline int text_hex_digit(char c)
 }
 
 /* Exactly len bytes as pairs of hexadecimal digits at the beginning of a text.
- * Returns what follows them; NULL: not so many. out may be the text. */
+ * Returns what follows them; NULL: there are fewer. out may be the text. */
 const char *text_hex(uint8_t *out, const char *text, size_t len);
 
 /* "02:00:00:00:00:01" */
@@ -70,7 +70,7 @@ static inline const char *text_s(uint64_t n)
 	return n == 1 ? "" : "s";
 }
 
-/* Two digits a byte, without an end. Returns what follows them. */
+/* Writes two digits a byte, and no NUL. Returns where the next goes. */
 static inline char *text_put_hex(char *out, const uint8_t *data, size_t len)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -84,8 +84,8 @@ static inline char *text_put_hex(char *out, const uint8_t *data, size_t len)
 
 /*
  * HOST[:PORT]; an IPv6 address with a port stands in brackets. The host is
- * copied, without them; *port is what is behind the colon, in text, or NULL.
- * False: it is neither, or the host too long.
+ * copied, without them; *port points behind the colon in text, or is NULL.
+ * False: text has not this form, or the host is too long.
  */
 bool text_host(char *host, size_t room, const char **port, const char *text);
 
@@ -94,24 +94,25 @@ const char *text_of_mac(char buf[TEXT_MAC_MAX], const uint8_t mac[6]);
 const char *text_of_ip(char buf[TEXT_IP_MAX], uint8_t version,
 		       const uint8_t *ip);
 
-/* Splits a line into words, as a shell does it: quotes, backslashes. In place.
- * Returns their number, or -1: a quote is not closed. */
+/* Splits a line into words in place, as a shell does it, up to a # or the end.
+ * Returns their number; -1: above max, or a quote is not closed. A NULL follows
+ * them in argv. */
 int words_split(char *line, char **argv, int max);
 
-/* Which of the words that there are was meant by a mistyped one. Set word; best
- * is NULL until a candidate is near enough. */
+/* Which of several words was meant by a mistyped one. Set word; best is NULL
+ * until a candidate is near enough. */
 struct guess {
 	const char *word, *best;
-	unsigned far;
+	unsigned distance; /* from word to best, in letters to change */
 	char hint[64];
 };
 
 void guess_try(struct guess *g, const char *candidate);
 
-/* "; did you mean BEST?" to end a message with, or "". In g. */
+/* "; did you mean BEST?" to end a message with, or "". Returns g->hint. */
 const char *guess_hint(struct guess *g);
 
-/* The same, after the words up to a NULL. */
+/* The same, after guess_try() of each of the words, up to a NULL. */
 const char *guess_words(struct guess *g, const char *const *words);
 
 /* Fields of a struct that are set by name and text: a table says of each what
@@ -122,18 +123,18 @@ enum field_form {
 	FIELD_NUMBER, /* "7", "0x1f" */
 	FIELD_NAME,   /* one of names, which stand for 0, 1, 2... */
 	FIELD_MAC,    /* six bytes */
-	FIELD_OTHER,  /* set() knows */
+	FIELD_OTHER,  /* what set() takes */
 };
 
 struct field {
 	const char *name; /* NULL: the table ends */
 	uint8_t form;	  /* enum field_form */
-	uint8_t width;	  /* bytes of a number or name's: 1, 2, 4, 8 */
+	uint8_t width;	  /* bytes of the integer in the struct: 1, 2, 4, 8 */
 	uint16_t at;	  /* offset in the struct */
 	uint64_t min, max;
-	const char *const *names; /* up to a NULL; "" is none of them */
-	/* What a value is not that is refused with -EINVAL; NULL: the reason is
-	 * the form's, or set()'s. */
+	const char *const *names; /* up to a NULL; "": a number without one */
+	/* "a MAC address": a value refused with -EINVAL "is not" that. NULL:
+	 * the message gives the reason of the form, or of set(). */
 	const char *want;
 	/* Returns 0 or -errno. */
 	int (*set)(const struct field *field, void *object, const char *value,
@@ -141,25 +142,26 @@ struct field {
 	uint32_t use; /* the caller's own */
 };
 
-/* The place of a name in a table, or -ENOENT. */
+/* The index of a name in a table, or -ENOENT. */
 int field_find(const struct field *table, const char *name);
 
-/* "; did you mean NAME?" for one that is not there, or "". In g. */
+/* "; did you mean NAME?", in g, for a name that is not in a table; or "". */
 const char *field_hint(const struct field *table, const char *name,
 		       struct guess *g);
 
 /*
- * Sets a field of an object. A value that it may not have: "NAME: reason" in
- * err, and -EINVAL, or what set() returned; the object is as it was.
+ * Sets a field of an object. Returns 0; for a value that it cannot have
+ * -EINVAL, or what set() returned: "NAME: reason" is in err, the object as it
+ * was.
  */
 int field_set(const struct field *field, void *object, const char *value,
 	      struct error *err);
 
-/* Notes the place of a field among those seen, up to 64. Whether it is the
- * first time. */
-static inline bool field_once(uint64_t *seen, int place)
+/* Sets bit `index`, below 64, of seen. Returns whether it was not set before.
+ */
+static inline bool field_once(uint64_t *seen, int index)
 {
-	uint64_t bit = UINT64_C(1) << place;
+	uint64_t bit = UINT64_C(1) << index;
 	bool first = !(*seen & bit);
 
 	*seen |= bit;

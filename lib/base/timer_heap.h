@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * timer_heap.h - timers in a heap, the earliest first. The heap is an array of
- * the caller's, which has room. Among timers of the same time the lowest order
- * is first, so that every run is the same.
+ * timer_heap.h - timers in a heap, the earliest first. The heap is the caller's
+ * array, which the caller makes large enough. Among timers of the same time the
+ * lowest order is first, so that every run is the same.
  */
 #ifndef BASE_TIMER_HEAP_H
 #define BASE_TIMER_HEAP_H
@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 enum {
-	TIMER_HEAP_WAYS =
-		4, /* children of a node: four are in one line of a cache */
+	/* Children of a node: together they are as large as a cache line. */
+	TIMER_HEAP_WAYS = 4,
 };
 
 struct timer_entry {
@@ -30,20 +30,20 @@ static inline bool timer_heap_before(const struct timer_entry *a,
 	return (int32_t)(a->order - b->order) < 0;
 }
 
-/* Puts d at i, or as far up from there as it belongs. */
+/* Puts an entry at i, or as far up from there as it belongs. */
 static inline void timer_heap_up(struct timer_entry *heap, uint32_t i,
-				 struct timer_entry d)
+				 struct timer_entry entry)
 {
 	for (uint32_t up; i; i = up) {
 		up = (i - 1) / TIMER_HEAP_WAYS;
-		if (!timer_heap_before(&d, &heap[up]))
+		if (!timer_heap_before(&entry, &heap[up]))
 			break;
 		heap[i] = heap[up];
 	}
-	heap[i] = d;
+	heap[i] = entry;
 }
 
-/* The earliest child of a node, of n in all, or 0. */
+/* The earliest child of node i in a heap of n nodes; 0: it has none. */
 static inline uint32_t timer_heap_least(const struct timer_entry *heap,
 					uint32_t n, uint32_t i)
 {
@@ -60,18 +60,18 @@ static inline uint32_t timer_heap_least(const struct timer_entry *heap,
 	return best;
 }
 
-/* Puts d at i, or as far down from there as it belongs. */
+/* Puts an entry at i, or as far down from there as it belongs. */
 static inline void timer_heap_down(struct timer_entry *heap, uint32_t n,
-				   uint32_t i, struct timer_entry d)
+				   uint32_t i, struct timer_entry entry)
 {
 	uint32_t child;
 
 	while ((child = timer_heap_least(heap, n, i)) &&
-	       timer_heap_before(&heap[child], &d)) {
+	       timer_heap_before(&heap[child], &entry)) {
 		heap[i] = heap[child];
 		i = child;
 	}
-	heap[i] = d;
+	heap[i] = entry;
 }
 
 #endif
