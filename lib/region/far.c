@@ -8,12 +8,12 @@
 #include "region/region_file.h"
 
 enum {
-	AHEAD = 16384, /* bytes of counts that are read at once */
-	CHUNK = 1 << 20,
+	AHEAD = 16384,	 /* bytes of counts that are read at once */
+	CHUNK = 1 << 20, /* bytes between two looks at stop */
 	STATE_LEN = offsetof(struct region_state, notified),
 };
 
-struct linked {
+struct far {
 	struct memory memory;
 	char *path;
 	struct memory_link link;
@@ -28,89 +28,90 @@ struct linked {
 	uint8_t ahead[AHEAD];
 };
 
-static struct linked *linked_of(const struct memory *m)
+static struct far *far_of(const struct memory *m)
 {
-	return (struct linked *)((char *)m - offsetof(struct linked, memory));
+	return (struct far *)((char *)m - offsetof(struct far, memory));
 }
 
-static int read_pieces(struct linked *l, const struct memory_piece *p, size_t n)
+static int read_pieces(struct far *far, const struct memory_piece *p, size_t n)
 {
-	int rc = l->broken ? -ENOTCONN
-			   : l->link.read(l->link.ctx, p, n, &l->why);
+	int rc = far->broken ? -ENOTCONN
+			     : far->link.read(far->link.ctx, p, n, &far->why);
 
-	l->broken = rc < 0;
+	far->broken = rc < 0;
 	return rc;
 }
 
-static int read_now(struct linked *l, uint64_t offset, void *buf, size_t len)
+static int read_now(struct far *far, uint64_t offset, void *buf, size_t len)
 {
 	struct memory_piece p = {offset, len, buf};
 
-	return read_pieces(l, &p, 1);
+	return read_pieces(far, &p, 1);
 }
 
-/* V sets may be large: in chunks, so that it can be interrupted. The first is
- * not: the connection would be lost for nothing. */
-static int fetch_bytes(struct linked *l, uint64_t offset, uint8_t *to,
+/* V sets may be large: stop ends this between two chunks. Within a chunk it
+ * would break the link. */
+static int fetch_bytes(struct far *far, uint64_t offset, uint8_t *to,
 		       size_t len)
 {
 	int rc = 0;
 
 	for (size_t n; len && !rc; to += n, offset += n, len -= n) {
 		n = len < CHUNK ? len : CHUNK;
-		rc = read_now(l, offset, to, n);
-		if (!rc && len > n && l->stop && *l->stop)
+		rc = read_now(far, offset, to, n);
+		if (!rc && len > n && far->stop && *far->stop)
 			rc = -EINTR;
 	}
 	return rc;
 }
 
-static uint64_t in_file(const struct linked *l, const struct memory_read *r)
+static uint64_t file_offset(const struct far *far, const struct memory_read *r)
 {
-	return region_table_at(&l->h, r->t, r->epoch) + r->offset;
+	return region_table_at(&far->h, r->t, r->epoch) + r->offset;
 }
 
 /*
- * With the count of a list come those behind it: they are wanted next. A reader
- * of entries looks at the count before and after: any other read drops what was
- * read ahead, so that no count is older than it seems.
+ * Reads a list's count, and those behind it, which are wanted next. Any other
+ * read drops what was read ahead: to read entries is to compare the count
+ * before and after, and the second one must be new.
  */
-static int read_count(struct linked *l, const struct memory_read *r)
+static int read_count(struct far *far, const struct memory_read *r)
 {
-	uint64_t at = in_file(l, r), left = r->t->length - r->offset;
+	uint64_t at = file_offset(far, r), left = r->t->length - r->offset;
 	int rc;
 
-	if (at < l->ahead_at || at + r->length > l->ahead_at + l->ahead_len) {
-		l->ahead_at = at;
-		l->ahead_len = left < AHEAD ? (size_t)left : AHEAD;
-		rc = read_now(l, at, l->ahead, l->ahead_len);
+	if (at < far->ahead_at ||
+	    at + r->length > far->ahead_at + far->ahead_len) {
+		far->ahead_at = at;
+		far->ahead_len = left < AHEAD ? (size_t)left : AHEAD;
+		rc = read_now(far, at, far->ahead, far->ahead_len);
 		if (rc < 0) {
-			l->ahead_len = 0;
+			far->ahead_len = 0;
 			return rc;
 		}
 	}
-	memcpy(r->to, l->ahead + (at - l->ahead_at), r->length);
+	memcpy(r->to, far->ahead + (at - far->ahead_at), r->length);
 	return 0;
 }
 
-static void read_linked(struct memory *m, struct memory_read *r, size_t n)
+static void read_far(struct memory *m, struct memory_read *r, size_t n)
 {
-	struct linked *l = linked_of(m);
+	struct far *far = far_of(m);
 	struct memory_piece *piece;
 	int rc = -ENOMEM;
 
 	if (n == 1 && r->t->lists && r->offset >= r->t->heads &&
 	    r->length == sizeof(uint64_t)) {
-		r->rc = read_count(l, r);
+		r->rc = read_count(far, r);
 		return;
 	}
-	l->ahead_len = 0;
-	piece = calloc(n, sizeof(*piece)); /* a round trip takes longer */
+	far->ahead_len = 0;
+	piece = calloc(n, sizeof(*piece)); /* short beside a round trip */
 	for (size_t i = 0; i < n && piece; i++)
-		piece[i] = (struct memory_piece){in_file(l, &r[i]), r[i].length,
-						 r[i].to};
+		piece[i] = (struct memory_piece){file_offset(far, &r[i]),
+						 r[i].length, r[i].to};
 	if (piece)
-		rc = read_pieces(l, piece, n);
+		rc = read_pieces(far, piece, n);
 	free(piece);
 	for (size_t i = 0; i < n; i++)
 		r[i].rc = rc;
@@ -118,62 +119,63 @@ static void read_linked(struct memory *m, struct memory_read *r, size_t n)
 
 static int renew_epochs(struct memory *m)
 {
-	struct linked *l = linked_of(m);
+	struct far *far = far_of(m);
 	struct region_state s;
-	int rc = read_now(l, REGION_STATE_AT, &s, STATE_LEN);
+	int rc = read_now(far, REGION_STATE_AT, &s, STATE_LEN);
 
-	l->ahead_len = 0; /* not to grow old */
+	far->ahead_len = 0; /* counts are to be as new as the epochs */
 	if (!rc && !s.epoch) {
-		l->broken = true;
-		rc = error_set(&l->why, -EBADMSG,
+		far->broken = true;
+		rc = error_set(&far->why, -EBADMSG,
 			       "its region is damaged: epoch 0");
 	}
 	if (rc < 0)
 		return rc;
-	m->oldest = region_oldest_of(&l->h, s.oldest, s.epoch);
+	m->oldest = region_oldest_of(&far->h, s.oldest, s.epoch);
 	m->newest = s.epoch;
 	return 0;
 }
 
 static const char *why_broken(const struct memory *m)
 {
-	const struct linked *l = linked_of(m);
+	const struct far *far = far_of(m);
 
-	return l->broken ? l->why.text : NULL;
+	return far->broken ? far->why.text : NULL;
 }
 
-static void close_linked(struct memory *m)
+static void close_far(struct memory *m)
 {
-	struct linked *l = linked_of(m);
+	struct far *far = far_of(m);
 
-	l->link.close(l->link.ctx);
-	free(l->values);
-	free(l->path);
-	free(l);
+	far->link.close(far->link.ctx);
+	free(far->values);
+	free(far->path);
+	free(far);
 }
 
-/* Copies what is in front of the tables, and judges it. */
-static int load_head(struct linked *l)
+/* Copies and checks what is in front of the tables. */
+static int load_head(struct far *far)
 {
-	struct region_header *h = &l->h;
-	int rc = l->link.size < sizeof(*h) ? -EBADMSG
-					   : read_now(l, 0, h, sizeof(*h));
+	struct region_header *h = &far->h;
+	int rc = far->link.size < sizeof(*h) ? -EBADMSG
+					     : read_now(far, 0, h, sizeof(*h));
 
 	if (!rc)
-		rc = region_check(h, l->link.size, &l->why);
-	else if (!l->broken)
-		error_set(&l->why, rc, "%s", strerror(-rc));
+		rc = region_check(h, far->link.size, &far->why);
+	else if (!far->broken)
+		error_set(&far->why, rc, "%s", strerror(-rc));
 	if (rc < 0)
 		return rc;
-	l->values = malloc(h->values_len + 1);
-	if (!l->values)
-		return error_set(&l->why, -ENOMEM, "%s", strerror(ENOMEM));
-	rc = fetch_bytes(l, h->values_at, l->values, h->values_len);
+	far->values = malloc(h->values_len + 1);
+	if (!far->values)
+		return error_set(&far->why, -ENOMEM, "%s", strerror(ENOMEM));
+	rc = fetch_bytes(far, h->values_at, far->values, h->values_len);
 	if (rc < 0)
-		return l->broken ? rc
-				 : error_set(&l->why, rc, "%s", strerror(-rc));
-	rc = renew_epochs(&l->memory);
-	return rc < 0 ? rc : region_check_values(h, l->values, &l->why);
+		return far->broken
+			       ? rc
+			       : error_set(&far->why, rc, "%s", strerror(-rc));
+	rc = renew_epochs(&far->memory);
+	return rc < 0 ? rc : region_check_values(h, far->values, &far->why);
 }
 
 int memory_open_link(struct memory **out, const char *path,
@@ -181,34 +183,34 @@ int memory_open_link(struct memory **out, const char *path,
 		     struct error *err)
 {
 	static const struct memory_ops ops = {
-		.read = read_linked,
+		.read = read_far,
 		.renew = renew_epochs,
 		.broken = why_broken,
-		.close = close_linked,
+		.close = close_far,
 	};
-	struct linked *l = calloc(1, sizeof(*l));
+	struct far *far = calloc(1, sizeof(*far));
 	int rc;
 
-	if (!l) {
+	if (!far) {
 		link->close(link->ctx);
 		return error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
 	}
-	l->memory.ops = &ops;
-	l->memory.far = true;
-	l->link = *link;
-	l->stop = stop;
-	l->memory.path = l->path = strdup(path);
-	rc = l->path ? load_head(l)
-		     : error_set(&l->why, -ENOMEM, "%s", strerror(ENOMEM));
+	far->memory.ops = &ops;
+	far->memory.far = true;
+	far->link = *link;
+	far->stop = stop;
+	far->memory.path = far->path = strdup(path);
+	rc = far->path ? load_head(far)
+		       : error_set(&far->why, -ENOMEM, "%s", strerror(ENOMEM));
 	if (rc < 0) {
-		error_set(err, rc, "%s", l->why.text);
-		memory_close(&l->memory);
+		error_set(err, rc, "%s", far->why.text);
+		memory_close(&far->memory);
 		return rc;
 	}
-	l->memory.table = l->h.table;
-	l->memory.tables = l->h.tables;
-	l->memory.values = l->values;
-	l->memory.values_at = l->h.values_at;
-	*out = &l->memory;
+	far->memory.table = far->h.table;
+	far->memory.tables = far->h.tables;
+	far->memory.values = far->values;
+	far->memory.values_at = far->h.values_at;
+	*out = &far->memory;
 	return 0;
 }

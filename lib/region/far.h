@@ -28,9 +28,9 @@ struct memory_link {
 };
 
 /*
- * The memory of a region behind a link, which it owns from now on, also when
- * this fails. The head and V sets are copied, and checked as those of a file
- * are. stop ends long reads when it becomes true; path is copied.
+ * The memory of a region behind a link. It owns the link from now on; if this
+ * fails, the link is closed. The header and V sets are copied, and checked as
+ * those of a file are. Long reads end when stop becomes true; path is copied.
  */
 int memory_open_link(struct memory **out, const char *path,
 		     const struct memory_link *link, const atomic_int *stop,

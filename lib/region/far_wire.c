@@ -12,7 +12,7 @@
 
 static const char magic[4] = {'D', 'T', 'A', 'm'};
 
-/* Reads len bytes. -EPIPE: the input ended among them; -ENODATA: before. */
+/* Reads len bytes. -ENODATA: the input ended before them; -EPIPE: in them. */
 static int read_all(int fd, void *buf, size_t len, const atomic_int *stop)
 {
 	uint8_t *p = buf;
@@ -49,7 +49,7 @@ static int write_all(int fd, const void *buf, size_t len, bool is_socket,
 	return 0;
 }
 
-/* Copies words by atomic loads: another process may be writing them. */
+/* Copies aligned words by atomic loads: other processes may write them. */
 static void copy_piece(uint8_t *to, const uint8_t *from, size_t len)
 {
 	for (; len >= 8 && !((uintptr_t)from & 7);
@@ -62,7 +62,7 @@ static void copy_piece(uint8_t *to, const uint8_t *from, size_t len)
 	memcpy(to, from, len);
 }
 
-/* Puts the n pieces of a request into an answer. Its length, or -errno. */
+/* Makes the answer to a request of n pieces. Returns its length, or -errno. */
 static int64_t make_answer(uint8_t *to, const uint8_t *request, uint32_t n,
 			   const uint8_t *file, uint64_t size,
 			   struct error *err)
@@ -89,7 +89,7 @@ static int64_t make_answer(uint8_t *to, const uint8_t *request, uint32_t n,
 
 /* Answers one request. 1; 0 at the end of the input; or -errno. */
 static int serve_one(const uint8_t *file, uint64_t size, int in, int out,
-		     const atomic_int *stop, uint8_t *request, uint8_t *room,
+		     const atomic_int *stop, uint8_t *request, uint8_t *answer,
 		     struct error *err)
 {
 	int rc = read_all(in, request, 4, stop);
@@ -107,10 +107,10 @@ static int serve_one(const uint8_t *file, uint64_t size, int in, int out,
 		return error_set(err, -EBADMSG, "a request that was cut short");
 	if (rc < 0)
 		return error_set(err, rc, "%s", strerror(-rc));
-	len = make_answer(room, request, n, file, size, err);
+	len = make_answer(answer, request, n, file, size, err);
 	if (len < 0)
 		return (int)len;
-	rc = write_all(out, room, (size_t)len, false, stop);
+	rc = write_all(out, answer, (size_t)len, false, stop);
 	return rc < 0 ? error_set(err, rc, "%s", strerror(-rc)) : 1;
 }
 
@@ -118,7 +118,7 @@ int far_wire_serve(const uint8_t *file, uint64_t size, int in, int out,
 		   const atomic_int *stop, struct error *err)
 {
 	uint8_t *request = malloc(FAR_WIRE_REQUEST),
-		*room = malloc(4 + FAR_WIRE_BYTES);
+		*answer = malloc(4 + FAR_WIRE_BYTES);
 	uint8_t hello[FAR_WIRE_HELLO];
 	struct put w = put_to(hello, sizeof(hello));
 	int rc = -ENOMEM;
@@ -127,17 +127,17 @@ int far_wire_serve(const uint8_t *file, uint64_t size, int in, int out,
 	put_be16(&w, FAR_WIRE_VERSION);
 	put_be16(&w, 0);
 	put_be64(&w, size);
-	if (request && room)
+	if (request && answer)
 		rc = write_all(out, hello, sizeof(hello), false, stop);
 	if (rc < 0)
 		error_set(err, rc, "%s", strerror(-rc));
 	else
 		do
-			rc = serve_one(file, size, in, out, stop, request, room,
-				       err);
+			rc = serve_one(file, size, in, out, stop, request,
+				       answer, err);
 		while (rc > 0);
 	free(request);
-	free(room);
+	free(answer);
 	return *stop ? 0 : rc;
 }
 
@@ -194,7 +194,8 @@ int far_wire_hello(struct far_wire *w, uint64_t *size, struct error *err)
 	return 0;
 }
 
-/* Makes a request for as many of n pieces as fit; their number, and bytes. */
+/* Makes a request for as many of n pieces as fit. Returns how many; *bytes: the
+ * length of their answer. */
 static size_t make_request(struct far_wire *w, const struct memory_piece *p,
 			   size_t n, size_t *bytes)
 {

@@ -10,9 +10,9 @@
  *
  * The hello is sent first, then an answer to each request. Pieces are read in
  * their order, and requests one after the other. Numbers are big-endian, bytes
- * as they lie in the file. If the input ends between two requests, serving
- * ends. A request that is malformed, or for bytes outside the file, ends it
- * without an answer.
+ * as they lie in the file. The serving end stops where its input ends between
+ * two requests; and, without an answer, at a request that is malformed or for
+ * bytes outside the file.
  */
 #ifndef REGION_FAR_WIRE_H
 #define REGION_FAR_WIRE_H

@@ -22,12 +22,12 @@ enum {
 	FOR_ALL = (1 << TABLE_KINDS) - 2,
 };
 
-/* No table is longer (table.c has the last word). */
+/* No table is longer; table.c checks all sizes. */
 #define BYTES_MAX (UINT64_C(1) << 46)
 #define NS_OF_MS  UINT64_C(1000000)
 
-/* The text of V, the set of values that a postcard can carry. */
-struct set {
+/* V, the set of values that a postcard can carry, while it is read. */
+struct value_set {
 	uint32_t *v;
 	size_t n;
 };
@@ -39,8 +39,8 @@ static int compare_values(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Sorts, drops what is there twice. */
-static void set_finish(struct set *s, struct table *t)
+/* Sorts V and drops duplicates; puts its size and bounds into the table. */
+static void finish_set(struct value_set *s, struct table *t)
 {
 	size_t n = 0;
 
@@ -53,7 +53,7 @@ static void set_finish(struct set *s, struct table *t)
 	t->value_max = s->v[n - 1];
 }
 
-/* One member of V; the blank is none. */
+/* One member of V, which TABLE_BLANK cannot be. */
 static int parse_member(uint32_t *out, const char *text, struct error *err)
 {
 	uint64_t v;
@@ -85,7 +85,7 @@ static int parse_range(struct table *t, char *text, char *dash,
 }
 
 /* Adds the numbers of a text to a set. */
-static int add_members(struct set *s, char *text, struct error *err)
+static int add_members(struct value_set *s, char *text, struct error *err)
 {
 	static const char blank[] = ", \t\r\n";
 	char *save, *word = strtok_r(text, blank, &save);
@@ -104,7 +104,7 @@ static int add_members(struct set *s, char *text, struct error *err)
 }
 
 /* "MIN-MAX" sets the bounds, "1,2,7" adds to a set. */
-static int parse_values(struct set *s, struct table *t, const char *text,
+static int parse_values(struct value_set *s, struct table *t, const char *text,
 			struct error *err)
 {
 	char *copy = strdup(text), *dash;
@@ -170,13 +170,13 @@ static int set_stride(const struct field *field, void *object,
 static int set_values(const struct field *field, void *object,
 		      const char *value, struct error *err)
 {
-	struct set s = {0};
+	struct value_set s = {0};
 	int rc;
 
 	(void)field;
 	rc = parse_values(&s, object, value, err);
 	if (s.n && !rc)
-		set_finish(&s, object);
+		finish_set(&s, object);
 	free(s.v);
 	return rc;
 }
@@ -189,7 +189,7 @@ static int set_flush(const struct field *field, void *object, const char *value,
 
 	(void)field;
 	(void)err;
-	/* With its unit: 100 might be taken for milliseconds. */
+	/* The unit is required: 100 might be meant as milliseconds. */
 	if (!text_duration_ns(&ns, value) || !strpbrk(value, "smh") ||
 	    ns % NS_OF_MS || !ns || ns > 3600000 * NS_OF_MS)
 		return -EINVAL;
@@ -292,7 +292,7 @@ int layout_field(const char *field)
 	return field_find(fields, field);
 }
 
-/* Whether the kind of a table has a field, by its number: 0, or -EINVAL. */
+/* Whether the kind of a table has a field (its number): 0, or -EINVAL. */
 static int kind_has_field(const struct table *t, int field, struct error *err)
 {
 	if (fields[field].use & 1u << t->kind)
@@ -324,22 +324,22 @@ void layout_fini(struct layout *l)
 	l->n = 0;
 }
 
-struct reading {
+struct layout_reader {
 	struct ini ini;
 	struct layout *out;
-	struct table *t; /* of the section in hand; NULL before the first */
-	unsigned header;
+	struct table *t; /* of the current section; NULL before the first */
+	unsigned header; /* that section's line */
 	unsigned line[LAYOUT_FIELDS_MAX]; /* of each field; 0: not there */
-	struct set values;
+	struct value_set values;	  /* of the current section */
 };
 
-static bool has_field(const struct reading *r, const char *field)
+static bool has_field(const struct layout_reader *r, const char *field)
 {
 	return r->line[layout_field(field)];
 }
 
-/* What can only be judged once all fields are there. */
-static int check_fields(struct reading *r)
+/* Checks that need all fields of a table. */
+static int check_fields(struct layout_reader *r)
 {
 	const struct ini *i = &r->ini;
 	struct error why;
@@ -361,8 +361,8 @@ static int check_fields(struct reading *r)
 	return 0;
 }
 
-/* The table in hand is whole. */
-static int section_end(struct reading *r)
+/* The current section ends: checks and completes its table. */
+static int end_section(struct layout_reader *r)
 {
 	struct error why = {""};
 
@@ -371,9 +371,9 @@ static int section_end(struct reading *r)
 	if (check_fields(r) < 0)
 		return -EINVAL;
 	if (r->values.n) {
-		set_finish(&r->values, r->t);
+		finish_set(&r->values, r->t);
 		r->out->values[r->out->n] = r->values.v;
-		r->values = (struct set){0};
+		r->values = (struct value_set){0};
 	}
 	if (has_field(r, "entries"))
 		table_set_kept(r->t, r->t->units);
@@ -388,12 +388,12 @@ static int section_end(struct reading *r)
 	return 0;
 }
 
-static int section_begin(struct reading *r)
+static int begin_section(struct layout_reader *r)
 {
 	const struct ini *i = &r->ini;
 	struct layout *l = r->out;
 
-	if (section_end(r) < 0)
+	if (end_section(r) < 0)
 		return -EINVAL;
 	if (l->n == TABLE_MAX)
 		return ini_error(i, i->header, -EINVAL, "too many tables");
@@ -408,11 +408,12 @@ static int section_begin(struct reading *r)
 	return 0;
 }
 
-static int read_field(struct reading *r)
+static int read_field(struct layout_reader *r)
 {
 	const struct ini *i = &r->ini;
 	int k = layout_field(i->key), rc;
-	/* V is kept; as a set it may go on in further lines. */
+	/* V's members are kept, unlike in layout_set(); a set may go on in
+	 * further lines. */
 	bool more = r->values.n && !strcmp(i->key, "values") &&
 		    !strchr(i->value, '-');
 	struct error why = {""}, inner = {""};
@@ -434,7 +435,7 @@ static int read_field(struct reading *r)
 	return 0;
 }
 
-static int read_all(struct reading *r)
+static int read_all(struct layout_reader *r)
 {
 	struct ini *i = &r->ini;
 	int rc;
@@ -443,7 +444,7 @@ static int read_all(struct reading *r)
 		if (!i->header)
 			return ini_error(i, i->line, -EINVAL,
 					 "a field before the first [table]");
-		if (i->header != r->header && section_begin(r) < 0)
+		if (i->header != r->header && begin_section(r) < 0)
 			return -EINVAL;
 		if ((rc = read_field(r)) < 0)
 			return rc;
@@ -453,7 +454,7 @@ static int read_all(struct reading *r)
 	if (i->empty)
 		return ini_error(i, i->empty, -EINVAL,
 				 "a table without fields");
-	if (section_end(r) < 0)
+	if (end_section(r) < 0)
 		return -EINVAL;
 	return r->out->n ? 0 : ini_error(i, 0, -EINVAL, "holds no [table]");
 }
@@ -461,7 +462,7 @@ static int read_all(struct reading *r)
 int layout_read(struct layout *out, const char *path, struct error *err)
 {
 	bool is_stdin = !strcmp(path, "-");
-	struct reading r = {
+	struct layout_reader r = {
 		.ini = {.in = is_stdin ? stdin : fopen(path, "re"),
 			.name = is_stdin ? "standard input" : path,
 			.strange = "neither [table], field = value nor "

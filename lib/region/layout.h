@@ -69,14 +69,14 @@ void layout_fini(struct layout *l);
  * table_finish() then completes the geometry and judges it. Set kind first to
  * have fields refused that the kind does not have. values: a range or a set, of
  * which the bounds and the size are kept.
- * entries: taken for the ring's; table_set_kept() makes that right.
+ * entries is stored as if it were ring: call table_set_kept() to correct that.
  * Returns 0, -ENOENT for an unknown field, -EINVAL for a bad value.
  */
 int layout_set(struct table *t, const char *field, const char *value,
 	       struct error *err);
 
-/* The number of a field, below LAYOUT_FIELDS_MAX, to note which were given; or
- * -ENOENT. */
+/* The number of a field, below LAYOUT_FIELDS_MAX, by which a caller can mark
+ * which were given; or -ENOENT. */
 int layout_field(const char *field);
 
 #endif

@@ -8,7 +8,7 @@
 #include "hash/crc.h"
 
 enum {
-	DIGEST_BLOCK = 64 << 10, /* a snapshot's */
+	DIGEST_BLOCK = 64 << 10, /* as large as a snapshot's blocks */
 };
 
 void memory_close(struct memory *m)
@@ -34,7 +34,7 @@ void memory_view(struct table_view *out, struct memory *m,
 		 const struct table *t, uint64_t epoch)
 {
 	*out = (struct table_view){.t = t, .memory = m, .epoch = epoch};
-	if (t->values && m->values) /* both are multiples of 4 */
+	if (t->values && m->values) /* aligned: offsets are multiples of 4 */
 		out->values = (const void *)(m->values +
 					     (t->values_at - m->values_at));
 	if (m->ops->direct)
@@ -77,19 +77,20 @@ static int note_load(struct memory_batch *b, const struct memory_read *r)
 	return 0;
 }
 
+/* Answers a load, which must be the next of those that were noted. */
 static int find_load(struct memory_batch *b, const struct memory_read *r)
 {
-	const struct memory_read *had = &b->read[b->next];
+	const struct memory_read *noted = &b->read[b->next];
 
 	if (b->full)
 		return -ENOMEM;
-	if (b->next == b->n || had->t != r->t || had->epoch != r->epoch ||
-	    had->offset != r->offset || had->length != r->length)
+	if (b->next == b->n || noted->t != r->t || noted->epoch != r->epoch ||
+	    noted->offset != r->offset || noted->length != r->length)
 		return -EIO;
 	b->next++;
-	if (!had->rc)
-		memcpy(r->to, had->to, r->length);
-	return had->rc;
+	if (!noted->rc)
+		memcpy(r->to, noted->to, r->length);
+	return noted->rc;
 }
 
 int memory_load(const struct table_view *v, uint64_t offset, void *buf,

@@ -32,31 +32,30 @@
 #include "region/table.h"
 
 /*
- * Whether lines of a region are asked for before they are written or read.
+ * Whether a region's cache lines are prefetched before they are written or
+ * read.
  *
  * What is written scatters over gigabytes, and every store misses the caches.
  * How many misses a core has under way at once depends on its maker.
  *
- * On Intel (Sapphire Rapids) plain stores get half as many as prefetches: 21.4
- * ns each, for 10.3 where the line was asked for 64 stores before, and a loop
- * that translates Key-Write reports takes half the time when it asks for a line
- * behind each packet.
+ * On Intel (Sapphire Rapids) stores alone have half as many as prefetches: 21.4
+ * ns each, and 10.3 if the line was prefetched 64 stores before. A loop that
+ * translates Key-Write reports takes half the time if it prefetches a line
+ * after each packet.
  *
- * On AMD (Zen 4) stores overlap by themselves, as many as the first cache can
- * wait for, and asking for lines into that one is no gain: behind packets,
- * reports take 1.3 to 1.9 times as long. But the second cache waits for more:
- * of lines that were asked into it 64 stores before, a store takes 3.3 ns
- * for 7.4 in 128 MB, 4.6 for 8.6 in 512 MB. In larger tables it is the search
- * for their pages that takes the time, which overlaps as far as the core looks
- * ahead: so it is to see nothing but stores, as many as it can (make bench:
- * bench_prefetch.c).
+ * On AMD (Zen 4) stores overlap by themselves, as many as the L1 cache can have
+ * misses, and a prefetch into L1 only costs: one after each packet makes
+ * reports take 1.3 to 1.9 times as long. But L2 can have more misses: if the
+ * line was prefetched into L2 64 stores before, a store takes 3.3 ns instead
+ * of 7.4 in 128 MB, and 4.6 instead of 8.6 in 512 MB. In larger tables TLB
+ * misses take the time. They overlap as far as the core looks ahead, which is
+ * farthest in a loop of nothing but stores (make bench: bench_prefetch.c).
  *
- * So the maker decides, as the CPU that the program runs on names it. What is
- * written is the same either way.
+ * So the CPU's maker decides. What is written is the same either way.
  *
- * Queries look for the slots of a batch of keys and read them then. On AMD they
- * ask as they look, whatever the table's size; on Intel plain loads are already
- * at the limit.
+ * Queries first work out the slots of a batch of keys, then read them. On AMD
+ * they prefetch in the first step, whatever the table's size; on Intel loads
+ * alone are already at the limit.
  */
 
 enum prefetch {
@@ -66,32 +65,32 @@ enum prefetch {
 	PREFETCH_OFF,
 };
 
-/* Another way than this CPU's, for what is opened from now on: for tests and
+/* Overrides the CPU's choice, for what is opened from now on: for tests and
  * measurements. */
 void prefetch_set(enum prefetch how);
-enum prefetch prefetch_here(void); /* which of the last three it is */
+enum prefetch prefetch_here(void); /* the choice: never PREFETCH_AUTO */
 
-/* The line is to be written. Never faults, wherever at is. */
+/* Prefetches a line that is to be written. Never faults, wherever at is. */
 static inline void prefetch_line(const void *at)
 {
 #ifdef __x86_64__
-	/* Compilers make a load's prefetch of theirs, unless they are told that
-	 * all CPUs have this one. Those which do not take it as a no-op. */
+	/* From __builtin_prefetch() compilers make a prefetch for loads, unless
+	 * told that the CPU has PREFETCHW. To other CPUs it is a no-op. */
 	__asm__ volatile("prefetchw %0" : : "m"(*(const char *)at));
 #else
 	__builtin_prefetch(at, 1);
 #endif
 }
 
-/* The same, and it comes no nearer than the second cache: its misses are more
- * than the first one's. */
+/* Prefetches a line into the L2 cache, not into L1, which can have fewer misses
+ * under way. */
 static inline void prefetch_l2(const void *at)
 {
 	__builtin_prefetch(at, 0, 2);
 }
 
-/* First and last line of what is to be written: the CPU itself follows a longer
- * one. */
+/* Prefetches the first and last line of what is to be written. The CPU's own
+ * prefetcher gets those between. */
 static inline void prefetch_lines(const uint8_t *at, uint32_t length)
 {
 	prefetch_line(at);
@@ -106,13 +105,14 @@ struct memory_read {
 	uint64_t epoch, offset; /* in the table */
 	size_t length;
 	void *to;
-	int rc; /* how it went */
+	int rc; /* result: 0 or -errno */
 };
 
 struct memory_ops {
-	/* In the order of r where order can be observed. All within tables. */
+	/* Reads all n, in this order if a writer could tell. All in range. */
 	void (*read)(struct memory *m, struct memory_read *r, size_t n);
-	/* A table's first byte where it is mapped; NULL: nowhere. */
+	/* A table's first byte if it is mapped, else NULL. May be NULL itself.
+	 */
 	const uint8_t *(*direct)(struct memory *m, const struct table *t,
 				 uint64_t epoch);
 	int (*renew)(struct memory *m); /* NULL: epochs never change */
@@ -120,7 +120,7 @@ struct memory_ops {
 	void (*close)(struct memory *m);
 };
 
-/* Loads that are noted, then read at once, then answered from here. */
+/* Loads between memory_plan() and memory_done(). */
 struct memory_batch {
 	enum {
 		MEMORY_NOW,
@@ -128,10 +128,10 @@ struct memory_batch {
 		MEMORY_FETCHED,
 	} state;
 	struct memory_read *read;
-	size_t n, room, next;
-	uint8_t *bytes;
-	size_t used;
-	bool full; /* there was no memory for all of it */
+	size_t n, room, next; /* of read[]: in use, allocated, answered */
+	uint8_t *bytes;	      /* what was read */
+	size_t used;	      /* its length */
+	bool full;	      /* there was no memory for all of it */
 };
 
 struct memory {
@@ -140,9 +140,8 @@ struct memory {
 	unsigned tables;
 	uint64_t oldest, newest; /* epochs, as of the last memory_renew() */
 	bool far;		 /* a load takes a round trip */
-	const uint8_t *values;	 /* V sets: the file's bytes at values_at;
-				    NULL: not read */
-	uint64_t values_at;
+	const uint8_t *values;	 /* the file's V sets; NULL: not read */
+	uint64_t values_at;	 /* their offset in the file */
 	const struct memory_ops *ops;
 	struct memory_batch batch;
 };
@@ -157,10 +156,10 @@ struct table_view {
 
 void memory_close(struct memory *m); /* NULL is fine */
 
-/* Brings the epochs up to date. 0 or -errno: it cannot be read any more. */
+/* Sets oldest and newest again. 0; -errno: m cannot be read any more. */
 int memory_renew(struct memory *m);
 
-/* Why it cannot be read any more; NULL: it can. */
+/* Why m cannot be read any more; NULL: it can. */
 const char *memory_broken(const struct memory *m);
 
 /* A table of m in an epoch. */

@@ -53,14 +53,14 @@ static void set_map(struct region *r, uint8_t *map)
 }
 
 /*
- * Maps the file at an address that a huge page can begin at, or huge pages in
- * the file would be mapped as small ones.
+ * Maps the file at an address where a huge page can begin; elsewhere its huge
+ * pages would be mapped as small ones.
  */
 int region_map(struct region *r)
 {
 	uint64_t align = r->huge > REGION_HUGE ? r->huge : REGION_HUGE;
 	uint64_t page = r->huge ? r->huge : REGION_ALIGN, skip;
-	/* What mmap() makes of it; the header may say anything. */
+	/* mmap() takes whole pages; file_size may be any number. */
 	uint64_t size = (r->h.file_size + page - 1) / page * page;
 	int prot = r->write ? PROT_READ | PROT_WRITE : PROT_READ;
 	uint8_t *room = mmap(NULL, size + align, PROT_NONE,
@@ -101,7 +101,8 @@ int region_fail(const struct region *r, int rc, struct error *err)
 	return error_set(err, rc, "%s: %s", r->path, strerror(-rc));
 }
 
-/* Explains that a name stands for no file or no region. */
+/* Says that a name has no region, and what helps: a file of that name in the
+ * current directory, or else the cure. */
 static int fail_absent(const char *path, const char *name, const char *cure,
 		       struct error *err)
 {
@@ -112,7 +113,7 @@ static int fail_absent(const char *path, const char *name, const char *cure,
 			 here ? name : "");
 }
 
-/* Reads and judges the header, then maps the file, or copies its head. */
+/* Reads and checks the header, then maps the file, or copies its head. */
 static int load_head(struct region *r, struct error *err)
 {
 	struct error why = {""};
@@ -133,27 +134,27 @@ static int load_head(struct region *r, struct error *err)
 	rc = region_check(&r->h, (uint64_t)st.st_size, &why);
 	if (rc < 0)
 		return error_set(err, rc, "%s: %.400s", r->path, why.text);
-	rc = r->look ? copy_head(r) : region_map(r);
+	rc = r->untrusted ? copy_head(r) : region_map(r);
 	if (rc < 0)
 		return region_fail(r, rc, err);
-	if (!r->look)
+	if (!r->untrusted)
 		rc = region_check_values(&r->h, r->map + r->h.values_at, &why);
 	if (!rc && !region_epoch(r))
 		rc = error_set(&why, -EBADMSG, "damaged: there is no epoch 0");
 	return rc < 0 ? error_set(err, rc, "%s: %.400s", r->path, why.text) : 0;
 }
 
-/* Between threads; between processes a byte of the file. */
+/* The locks between threads; between processes they are bytes of the file. */
 static pthread_mutex_t mutex[REGION_LOCKS] = {
 	PTHREAD_MUTEX_INITIALIZER,
 	PTHREAD_MUTEX_INITIALIZER,
 };
 
-/* Takes a byte's lock, or gives it up. 0 or -errno. */
+/* Locks a byte of the file, or unlocks it. 0 or -errno. */
 static int lock_byte(const struct region *r, int command, short type,
 		     uint64_t at)
 {
-	struct flock l = {
+	struct flock lock = {
 		.l_type = type,
 		.l_whence = SEEK_SET,
 		.l_start = (off_t)at,
@@ -162,7 +163,7 @@ static int lock_byte(const struct region *r, int command, short type,
 	int rc;
 
 	do
-		rc = fcntl(r->fd, command, &l) < 0 ? -errno : 0;
+		rc = fcntl(r->fd, command, &lock) < 0 ? -errno : 0;
 	while (rc == -EINTR);
 	return rc;
 }
@@ -191,7 +192,7 @@ int region_claim(struct region *r, uint64_t number)
 			 REGION_LOCKS + number % (INT64_MAX / 2));
 }
 
-/* Another process may have the number by now: its start time differs. */
+/* Another process may have the PID by now: its start time differs. */
 bool region_writer_slot_lives(const struct region_writer_slot *s)
 {
 	uint64_t start = process_start(s->pid);
@@ -217,7 +218,7 @@ static void recover_slot(struct region *r, struct region_writer_slot *s)
 	__atomic_store_n(&s->pid, 0, __ATOMIC_RELEASE);
 }
 
-/* Recovers the slots of dead writers. Under the lock. */
+/* Recovers the slots of dead writers. REGION_LOCK_SLOTS is held. */
 static void recover_slots(struct region *r)
 {
 	for (unsigned i = 0; i < REGION_WRITERS; i++) {
@@ -239,7 +240,7 @@ static int lock_and_recover(struct region *r, struct error *err)
 	return 0;
 }
 
-static int open_at(struct region *r, const char *name, struct error *err)
+static int open_named(struct region *r, const char *name, struct error *err)
 {
 	struct region_place where = {NULL, 0};
 	struct error why;
@@ -263,8 +264,8 @@ static int open_at(struct region *r, const char *name, struct error *err)
 	return rc < 0 || !r->write ? rc : lock_and_recover(r, err);
 }
 
-static int open_new(struct region **out, const char *name, bool write,
-		    bool look, struct error *err)
+static int open_region(struct region **out, const char *name, bool write,
+		       bool untrusted, struct error *err)
 {
 	struct region *r = region_new();
 	int rc;
@@ -272,8 +273,8 @@ static int open_new(struct region **out, const char *name, bool write,
 	if (!r)
 		return error_set(err, -ENOMEM, "out of memory");
 	r->write = write;
-	r->look = look;
-	rc = open_at(r, name, err);
+	r->untrusted = untrusted;
+	rc = open_named(r, name, err);
 	if (rc < 0)
 		region_close(r);
 	else
@@ -284,20 +285,20 @@ static int open_new(struct region **out, const char *name, bool write,
 int region_open(struct region **out, const char *name, bool write,
 		struct error *err)
 {
-	return open_new(out, name, write, false, err);
+	return open_region(out, name, write, false, err);
 }
 
 int region_open_untrusted(struct region **out, const char *name,
 			  struct error *err)
 {
-	return open_new(out, name, false, true, err);
+	return open_region(out, name, false, true, err);
 }
 
 void region_close(struct region *r)
 {
 	if (!r)
 		return;
-	if (r->look)
+	if (r->untrusted)
 		free(r->map);
 	else if (r->map)
 		munmap(r->map, r->h.file_size);
@@ -315,7 +316,7 @@ int region_remove(const char *name, struct error *err)
 
 	if (rc < 0)
 		return rc;
-	/* Whatever its state, but nothing that never was a region. */
+	/* A damaged region is removed, too, but no file of another kind. */
 	rc = region_begins(where.path);
 	if (rc > 0)
 		rc = unlink(where.path) < 0 ? -errno : 0;
@@ -372,7 +373,7 @@ uint64_t region_oldest(const struct region *r)
 {
 	uint64_t oldest;
 
-	/* What was read before this call was read before. */
+	/* The caller's loads from the epoch are done before it looks here. */
 	fence_loads();
 	oldest = __atomic_load_n(&r->state->oldest, __ATOMIC_ACQUIRE);
 	return region_oldest_of(&r->h, oldest, region_epoch(r));
@@ -425,7 +426,7 @@ bool region_writer(const struct region *r, unsigned *at,
 			.pid = r->slot[*at].pid,
 			.start = r->slot[*at].start,
 		};
-		unsigned first = 0; /* of the process: others are its threads */
+		unsigned first = 0; /* slot of this process; one a thread */
 
 		while (first < *at && r->slot[first].pid != s.pid)
 			first++;
@@ -545,7 +546,7 @@ static void put_journalled(struct writer *w, uint8_t *to, const void *data,
 {
 	struct region_writer_slot *s = w->slot;
 
-	/* The journal is empty before it is filled again. */
+	/* These stores stay behind the one that emptied the journal. */
 	atomic_signal_fence(memory_order_seq_cst);
 	s->length = len;
 	s->offset = (uint64_t)(to - w->region->map);
@@ -582,12 +583,12 @@ enum {
 };
 
 /*
- * Waits until no writer is in an epoch other than the current one. What dead
- * writers left half done in others is completed.
+ * Waits until no live writer is in an epoch other than the current one. Then
+ * completes what dead writers left half done.
  */
 static int settle_writers(struct region *r, uint64_t current, struct error *err)
 {
-	uint32_t pid = 0; /* of a live one that is */
+	uint32_t pid = 0; /* of a live writer in another epoch */
 
 	for (int ms = 0; ms < WAIT_MS; ms += NAP_MS) {
 		pid = 0;
@@ -689,16 +690,16 @@ static const uint8_t *table_address(struct memory *m, const struct table *t,
 {
 	const struct region *r = region_of(m);
 
-	return r->look ? NULL : region_read(r, t, epoch);
+	return r->untrusted ? NULL : region_read(r, t, epoch);
 }
 
 static void read_file(struct memory *m, struct memory_read *r, size_t n)
 {
-	const struct region *of = region_of(m);
+	const struct region *region = region_of(m);
 
 	for (size_t i = 0; i < n; i++) {
-		uint64_t at = region_offset(of, r[i].t, r[i].epoch);
-		ssize_t got = pread(of->fd, r[i].to, r[i].length,
+		uint64_t at = region_offset(region, r[i].t, r[i].epoch);
+		ssize_t got = pread(region->fd, r[i].to, r[i].length,
 				    (off_t)(at + r[i].offset));
 
 		r[i].rc = got == (ssize_t)r[i].length ? 0
@@ -737,7 +738,7 @@ struct memory *region_memory(struct region *r)
 	m->path = r->path;
 	m->table = r->h.table;
 	m->tables = r->h.tables;
-	m->values = r->look ? NULL : r->map + r->h.values_at;
+	m->values = r->untrusted ? NULL : r->map + r->h.values_at;
 	m->values_at = r->h.values_at;
 	renew_epochs(m);
 	return m;

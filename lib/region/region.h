@@ -13,7 +13,7 @@
  *          it entered is not rotated away. A killed writer leaves at
  *          most one operation half done, in its journal; the next open for
  *          writing completes it.
- * Errors:  0 or -errno, with f telling why in words.
+ * Errors:  0 or -errno, with err telling why in words.
  */
 #ifndef REGION_REGION_H
 #define REGION_REGION_H
@@ -35,11 +35,11 @@ enum {
 	REGION_IMMEDIATES = 256, /* of the latest notifications, kept */
 };
 
-enum region_pages {		       /* behind a region */
-		    REGION_PAGES_AUTO, /* huge if there are any, else ordinary
-					*/
-		    REGION_PAGES_HUGE, /* huge or fail */
-		    REGION_PAGES_SMALL,
+/* The memory pages of a region's file. */
+enum region_pages {
+	REGION_PAGES_AUTO, /* huge if there are any, else ordinary */
+	REGION_PAGES_HUGE, /* huge or fail */
+	REGION_PAGES_SMALL,
 };
 
 struct region;
@@ -70,16 +70,16 @@ void region_close(struct region *r); /* NULL is fine */
 
 /*
  * Opens a file that is not trusted, and that its owner may truncate meanwhile:
- * nothing is mapped. The header is a copy of this moment, V sets are neither
- * read nor checked, and tables are read from the file by region_memory() alone
- * (-ESTALE: the file was truncated). Not for region_read() and the like.
+ * nothing is mapped. The header is a copy of this moment. V sets (the values
+ * that postcards can carry) are neither read nor checked. Tables are read only
+ * through region_memory() (-ESTALE: the file was truncated), not region_read().
  */
 int region_open_untrusted(struct region **out, const char *name,
 			  struct error *err);
 int region_remove(const char *name, struct error *err);
 
-/* Claims a number for this process until it closes the region, which must be
- * open for writing. -EAGAIN: another process holds that number. */
+/* Claims a number of the caller's choice until this process closes the region,
+ * which must be open for writing. -EAGAIN: another process holds the number. */
 int region_claim(struct region *r, uint64_t number);
 
 const char *region_path(const struct region *r);
@@ -141,7 +141,7 @@ uint64_t region_offset(const struct region *r, const struct table *t,
 /* The file as it is mapped: region_size() bytes. */
 const uint8_t *region_file(const struct region *r);
 
-/* Counts of list entries ever written, host order. list < t->lists. */
+/* How many entries were ever written to a list, host order. list < t->lists. */
 uint64_t region_list_count(const struct region *r, const struct table *t,
 			   uint64_t epoch, uint32_t list);
 
@@ -150,7 +150,8 @@ uint64_t region_list_count(const struct region *r, const struct table *t,
  * ended (old may be NULL). */
 int region_rotate(struct region *r, uint64_t *old, struct error *err);
 
-/* Counts and keeps an immediate; returns how many there have been. */
+/* Counts a notification and keeps its immediate. Returns how many there were.
+ */
 uint64_t region_notify(struct region *r, uint32_t immediate);
 uint64_t region_notified(const struct region *r);
 

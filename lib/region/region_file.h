@@ -4,10 +4,10 @@
  * region_file.h - private to this room: a region's file as it lies in memory
  * (dta-region(5)), and what an open region knows.
  *
- *	0       struct region_header, struct table[TABLE_MAX]   static, summed
- *	20480   struct region_state                             changes
- *	24576   struct region_writer_slot[REGION_WRITERS]              changes
- *	294912  V sets: uint32_t, sorted                        static, summed
+ *	0       struct region_header with its tables       static, has a CRC
+ *	20480   struct region_state                        changes
+ *	24576   struct region_writer_slot[REGION_WRITERS]  changes
+ *	294912  V sets (possible values): uint32_t sorted  static, has a CRC
  *	set_at  epoch sets, set_len bytes each: the tables at their offsets
  *
  * All in the byte order of the machine that made it.
@@ -25,13 +25,14 @@
 
 enum {
 	REGION_ORDER = 0x01020304,
-	REGION_ALIGN = 4096,
-	REGION_HUGE = 2 << 20,
+	REGION_ALIGN = 4096, /* an ordinary page */
+	REGION_HUGE =
+		2 << 20, /* a huge page, if hugetlbfs has no larger ones */
 	REGION_STATIC_LEN = 20480,
 	REGION_JOURNAL_LEN = 4096,
 };
 
-/* What files begin with; a snapshot is easily taken for a region. */
+/* The first bytes of each kind of file. */
 extern const char region_magic[8], snapshot_magic[8];
 
 #define REGION_EXISTS "%s exists: remove it, or take another name"
@@ -58,15 +59,15 @@ _Static_assert(sizeof(struct region_header) == REGION_STATIC_LEN,
 
 struct region_state {
 	uint64_t epoch;	   /* current; set (epoch - 1) % epochs */
-	uint64_t oldest;   /* that is still there */
-	uint64_t notified; /* immediates */
+	uint64_t oldest;   /* epoch that is still there */
+	uint64_t notified; /* how many immediates came */
 	uint64_t reserved0;
 	uint64_t slots_taken; /* writers that ever took a slot */
-	uint64_t began_ns; /* of the current epoch, since 1970; 0: not told */
+	uint64_t began_ns; /* of the current epoch, since 1970; 0: not known */
 	uint64_t left_ns;  /* when a writer last gave up its slot */
 	uint8_t reserved1[2048 - 56];
-	/* The last immediates: number n is in n % REGION_IMMEDIATES, with the
-	 * low half of n above it. */
+	/* The last immediates. Number n is in the low half of word n %
+	 * REGION_IMMEDIATES, with n's low 32 bits above it. */
 	uint64_t ring[REGION_IMMEDIATES];
 };
 
@@ -79,13 +80,13 @@ enum region_journal {
 
 /* A writer's slot. Free: pid 0. */
 struct region_writer_slot {
-	uint64_t epoch; /* the writer is in; 0: in none */
-	uint64_t start; /* of the process: field 22 of /proc/PID/stat */
+	uint64_t epoch; /* which the writer has entered; 0: none */
+	uint64_t start; /* of its process: field 22 of /proc/PID/stat */
 	uint32_t pid;
 	uint8_t reserved0[64 - 20];
 	uint32_t state;	 /* enum region_journal */
 	uint32_t length; /* bytes of payload */
-	uint64_t offset; /* in the file */
+	uint64_t offset; /* in the file, where payload goes */
 	uint8_t reserved1[64 - 16];
 	uint8_t payload[REGION_JOURNAL_LEN];
 };
@@ -111,8 +112,8 @@ struct region {
 	struct atomic_file file; /* until it is published */
 	int fd;
 	bool write;
-	bool look;    /* region_open_untrusted(): map is a copy of the head */
-	uint8_t *map; /* the whole file, or NULL */
+	bool untrusted; /* by region_open_untrusted(): map is a copy */
+	uint8_t *map;	/* the whole file, or a copy of REGION_HEAD_LEN bytes */
 	struct region_state *state;
 	struct region_writer_slot *slot;
 	uint64_t huge;	/* page size of a hugetlbfs, or 0 */
@@ -126,22 +127,22 @@ struct writer {
 };
 
 /*
- * Judges the static part of a file of file_size bytes, that h is a copy of.
- * -EBADMSG: no region, or damaged; -EPROTONOSUPPORT: of another version or byte
- * order; -ESTALE: the file shrank.
+ * Checks h, a copy of the static part of a file of file_size bytes. -EBADMSG:
+ * no region, or damaged; -EPROTONOSUPPORT: of another version or byte order;
+ * -ESTALE: the file shrank.
  */
 int region_check(const struct region_header *h, uint64_t file_size,
 		 struct error *err);
 
-/* Whether a file begins as magic says, region_magic or snapshot_magic: of this
- * machine's byte order, and of the version that this program knows. */
-int region_check_magic(const char is[8], uint32_t order, uint32_t version,
+/* Checks the first fields of a file: found must be the magic (region_magic or
+ * snapshot_magic), order this machine's, and version the one known here. */
+int region_check_magic(const char found[8], uint32_t order, uint32_t version,
 		       const char magic[8], struct error *err);
 
 /* CRC-32C over the static part, its crc field taken as 0. */
 uint32_t region_header_crc(const struct region_header *h);
 
-/* Judges the V sets: sorted, of the declared sizes, sum right. */
+/* Checks the V sets: their CRC, and that each is sorted. */
 int region_check_values(const struct region_header *h, const uint8_t *values,
 			struct error *err);
 
@@ -157,8 +158,8 @@ int region_find(struct region_place *out, const char *name, struct error *err);
 int region_begins(const char *path);
 
 /*
- * A region that has no name yet: made, mapped for writing, all zero, epoch 1.
- * region_publish() names it, or -EEXIST; region_close() before drops it.
+ * Makes a region without a name: mapped for writing, all zero, epoch 1. It gets
+ * one by region_publish() (-EEXIST: taken), or is dropped by region_close().
  */
 int region_make(struct region **out, const char *name, const struct layout *l,
 		const struct region_options *o, struct error *err);
@@ -172,17 +173,18 @@ int region_fail(const struct region *r, int rc, struct error *err);
 /* Maps h.file_size bytes of fd. Returns 0 or -errno. */
 int region_map(struct region *r);
 
-/* Whether a taken slot's writer lives. */
+/* Whether the writer of a slot lives. The slot is not free. */
 bool region_writer_slot_lives(const struct region_writer_slot *s);
 
-/* Where a table is in an epoch, in the file. */
+/* The file offset of a table in an epoch. */
 static inline uint64_t region_table_at(const struct region_header *h,
 				       const struct table *t, uint64_t epoch)
 {
 	return t->offset + (epoch - 1) % h->epochs * h->set_len;
 }
 
-/* The state's word may be anything: no more epochs than there are sets. */
+/* Bounds region_state.oldest, which may hold anything: between the oldest epoch
+ * that has a set, and the current one. */
 static inline uint64_t region_oldest_of(const struct region_header *h,
 					uint64_t oldest, uint64_t epoch)
 {

@@ -4,8 +4,8 @@
  * made, whole or absent; how one that another program made is checked; which
  * pages a region really has.
  *
- * A file has no name until all of it is there; link(2) then gives it one, and
- * never replaces.
+ * A file has no name until all of it is there. link(2) then gives it one, and
+ * never replaces another file.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -25,9 +25,9 @@
 #include "region/region_file.h"
 
 enum {
-	REGION_PART = 128 << 20, /* made at once: a multiple of REGION_HUGE */
+	REGION_PART = 128 << 20, /* populated at once; of whole huge pages */
 	COLLAPSE = 25, /* MADV_COLLAPSE: newer than Debian 12's C library */
-	SAMPLES = 64,  /* huge pages looked at, to tell what a region has */
+	SAMPLES = 64,  /* 2 MiB parts in which region_page_kind() looks */
 };
 
 static const char shm[] = "/dev/shm", huge_dir[] = "/dev/hugepages";
@@ -35,7 +35,7 @@ static const char shm[] = "/dev/shm", huge_dir[] = "/dev/hugepages";
 const char region_magic[8] = {'D', 'T', 'A', 'R', 'E', 'G', 'N', '\n'};
 const char snapshot_magic[8] = {'D', 'T', 'A', 'S', 'N', 'A', 'P', '\n'};
 
-/* The number behind a word in a file of the kernel's, or 0. */
+/* The number behind a word that begins a line of a kernel's file, or 0. */
 static uint64_t read_number(const char *path, const char *word)
 {
 	FILE *in = fopen(path, "re");
@@ -52,7 +52,7 @@ static uint64_t read_number(const char *path, const char *word)
 	return v;
 }
 
-/* Bytes of huge pages of this size to be had. */
+/* Free bytes in huge pages of this size. */
 static uint64_t huge_free(uint64_t page)
 {
 	char path[96];
@@ -123,14 +123,14 @@ int region_begins(const char *path)
 {
 	char magic[sizeof(region_magic)] = "";
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-	bool is;
+	bool same;
 
 	if (fd < 0)
 		return -errno;
-	is = read(fd, magic, sizeof(magic)) == sizeof(magic) &&
-	     !memcmp(magic, region_magic, sizeof(magic));
+	same = read(fd, magic, sizeof(magic)) == sizeof(magic) &&
+	       !memcmp(magic, region_magic, sizeof(magic));
 	close(fd);
-	return is;
+	return same;
 }
 
 static void list_dir(const char *dir, region_each *each, void *ctx)
@@ -143,8 +143,8 @@ static void list_dir(const char *dir, region_each *each, void *ctx)
 	for (int i = 0; i < n; i++) {
 		snprintf(path, sizeof(path), "%s/%s", dir, entry[i]->d_name);
 		rc = region_begins(path);
-		/* Also what may not be read and is large enough: whoever looks
-		 * at it is told why it cannot be. */
+		/* A file that we may not read is listed, too, if it is large
+		 * enough for a region: opening it then says what is wrong. */
 		if (rc > 0 ||
 		    (rc == -EACCES && !lstat(path, &st) &&
 		     S_ISREG(st.st_mode) && st.st_size > REGION_STATIC_LEN))
@@ -166,10 +166,10 @@ static int choose_place(struct region_place *out, const char *name,
 			uint64_t size, enum region_pages pages,
 			struct error *err)
 {
-	/* A name is one region, whichever place has it. */
 	uint64_t page = huge_page_of(huge_dir);
 	int rc = region_find(out, name, err);
 
+	/* If either directory has the name already, that is the place. */
 	if (rc < 0 || !plain_name(name) || !access(out->path, F_OK))
 		return rc;
 	if (pages == REGION_PAGES_SMALL || !page || page > size ||
@@ -179,36 +179,36 @@ static int choose_place(struct region_place *out, const char *name,
 	return set_place(out, huge_dir, plain_name(name), page);
 }
 
-/* Whether there are as many free bytes as a new file in r's place takes. */
+/* Whether the file system (s) in which r is to be has enough bytes free. */
 static int check_room(const struct region *r, const struct statfs *s,
 		      struct error *err)
 {
-	uint64_t size = r->h.file_size, memory, there;
+	uint64_t size = r->h.file_size, memory, space;
 	int dir = (int)(strrchr(r->path, '/') - r->path);
 
-	there = s->f_type == HUGETLBFS_MAGIC
+	space = s->f_type == HUGETLBFS_MAGIC
 			? huge_free((uint64_t)s->f_bsize)
 			: (uint64_t)s->f_bavail * (uint64_t)s->f_bsize;
-	/* What can be had without swapping out others. A tmpfs without a limit
-	 * says 0 blocks. */
+	/* A tmpfs takes what is available without swapping, if that is less
+	 * than its limit; f_blocks 0 is no limit. */
 	memory = read_number("/proc/meminfo", "MemAvailable:") << 10;
-	if (s->f_type == TMPFS_MAGIC && (!s->f_blocks || memory < there))
-		there = memory;
-	if (there >= size)
+	if (s->f_type == TMPFS_MAGIC && (!s->f_blocks || memory < space))
+		space = memory;
+	if (space >= size)
 		return 0;
 	return error_set(err, -ENOSPC, "needs %.1f MiB, %.*s has %.1f MiB free",
 			 (double)size / 0x1p20, dir, r->path,
-			 (double)there / 0x1p20);
+			 (double)space / 0x1p20);
 }
 
 /*
- * To ask for huge pages and to get them are two things, so this looks: pages
- * spread over the file are touched, then the kernel tells how many huge ones of
- * shared memory this process, which has one region, has mapped.
+ * The kernel need not give the huge pages that were asked for. So this touches
+ * pages spread over the file, then reads how much shared memory this process,
+ * which has no other region, has mapped by huge pages.
  */
-const char *region_page_kind(const struct region *of)
+const char *region_page_kind(const struct region *region)
 {
-	struct region *r = (struct region *)of;
+	struct region *r = (struct region *)region;
 	uint64_t chunks = r->h.file_size / REGION_HUGE, touched = 0, huge;
 	uint64_t step = chunks / SAMPLES + 1;
 	const char *kind = "4K";
@@ -252,22 +252,23 @@ static uint64_t round_up(uint64_t n, uint64_t to)
 	return (n + to - 1) / to * to;
 }
 
-/* Large things lie on huge pages, small ones on ordinary ones. */
+/* What is large begins at a huge page, what is small at an ordinary one. */
 static uint64_t align_of(uint64_t len)
 {
 	return len >= REGION_HUGE ? REGION_HUGE : REGION_ALIGN;
 }
 
-int region_check_magic(const char is[8], uint32_t order, uint32_t version,
+int region_check_magic(const char found[8], uint32_t order, uint32_t version,
 		       const char magic[8], struct error *err)
 {
 	bool region = magic == region_magic;
 	const char *const what = region ? "region" : "snapshot";
 
-	if (memcmp(is, magic, 8) != 0)
+	if (memcmp(found, magic, 8) != 0)
 		return error_set(
 			err, -EBADMSG, "not a %s%s", what,
-			!memcmp(is, region ? snapshot_magic : region_magic, 8)
+			!memcmp(found, region ? snapshot_magic : region_magic,
+				8)
 				? region ? ": a snapshot" : ": a region"
 				: "");
 	if (order != REGION_ORDER)
@@ -362,8 +363,8 @@ int region_check(const struct region_header *h, uint64_t file_size,
 			     t->offset + t->length > o->offset) ||
 			    o->id == t->id || !strcmp(o->name, t->name))
 				return error_set(err, -EBADMSG,
-						 "table %u is another's place, "
-						 "id or name",
+						 "table %u has another's "
+						 "place, id or name",
 						 i);
 	}
 	return 0;
@@ -395,10 +396,8 @@ int region_check_values(const struct region_header *h, const uint8_t *values,
 	return 0;
 }
 
-/*
- * Completes the tables of a layout and gives them their places: fills in h, all
- * but the checksums.
- */
+/* Fills in h, but for its checksums: completes the tables of a layout and gives
+ * them their places. */
 static int plan_header(struct region_header *h, const struct layout *l,
 		       unsigned epochs, struct error *err)
 {
@@ -458,10 +457,10 @@ int region_publish(struct region *r, struct error *err)
 }
 
 /*
- * Transparent huge pages in a tmpfs, whatever shmem_enabled says: one page of
- * each 2 MiB, then MADV_COLLAPSE (Linux 6.1) puts a huge page in its place.
- * Much faster than to collapse what is populated already. Where it fails,
- * ordinary pages follow; region_page_kind() looks what came of it.
+ * Transparent huge pages in a tmpfs, whatever shmem_enabled says: populates one
+ * page of each 2 MiB, then MADV_COLLAPSE (Linux 6.1) puts a huge page in its
+ * place. Much faster than to collapse what is populated already. If it fails,
+ * ordinary pages follow; region_page_kind() tells what came of it.
  */
 static void make_huge(uint8_t *map, uint64_t size)
 {
@@ -473,7 +472,7 @@ static void make_huge(uint8_t *map, uint64_t size)
 }
 
 /*
- * Every page now: a file system that is full says so here, not by SIGBUS later.
+ * Allocates every page: a full file system is an error here, not SIGBUS later.
  */
 static int populate_file(struct region *r, enum region_pages pages, long magic,
 			 struct error *err)
@@ -553,7 +552,7 @@ static int make_file(struct region *r, const char *name, const struct layout *l,
 	rc = size_and_map(r, o, err);
 	if (rc < 0)
 		return rc;
-	/* All but the tables' contents, which are zero as they come. */
+	/* Tables are zero already, as new pages are. */
 	for (unsigned i = 0; i < l->n; i++)
 		if (r->h.table[i].values)
 			memcpy(r->map + r->h.table[i].values_at, l->values[i],

@@ -39,11 +39,11 @@ static void plan_init(struct snapshot_plan *p, const struct region_header *h,
 struct snapshot_place snapshot_place(const struct snapshot_plan *p,
 				     uint64_t block)
 {
-	uint64_t each = p->start[p->h->tables];
-	struct snapshot_place at = {.epoch = p->first + block / each};
+	uint64_t per_epoch = p->start[p->h->tables];
+	struct snapshot_place at = {.epoch = p->first + block / per_epoch};
 	uint64_t left;
 
-	block %= each;
+	block %= per_epoch;
 	while (block >= p->start[at.table + 1])
 		at.table++;
 	at.offset = (block - p->start[at.table]) * SNAPSHOT_BLOCK;
@@ -125,7 +125,7 @@ static int read_index(struct snapshot *s)
 	return 0;
 }
 
-/* The size without blocks, an index, and postcard tables' values (V sets). */
+/* The least size: without blocks, an index, and V sets. */
 static const size_t size_min = sizeof(struct snapshot_header) +
 			       sizeof(struct region_header) +
 			       sizeof(struct snapshot_trailer);
@@ -287,7 +287,7 @@ int snapshot_block_read(struct snapshot *s, uint64_t block, uint8_t *out)
 	return rc == Z_STREAM_END && !s->z.avail_out ? 0 : -EBADMSG;
 }
 
-/* Gives a block of the cache, read into it if it is not there. */
+/* A block in the cache, into which it is read if it is not there. */
 static int cached_block(struct snapshot *s, uint64_t block, const uint8_t **out)
 {
 	struct snapshot_cached *c = &s->cache[block % SNAPSHOT_CACHE];
@@ -317,15 +317,15 @@ static int read_one(struct snapshot *s, const struct memory_read *r)
 	if (r->epoch < s->head.first || r->epoch > s->head.last)
 		return -ERANGE;
 	for (size_t left = r->length; left;) {
-		size_t in = offset % SNAPSHOT_BLOCK;
-		size_t n = SNAPSHOT_BLOCK - in < left ? SNAPSHOT_BLOCK - in
+		size_t at = offset % SNAPSHOT_BLOCK;
+		size_t n = SNAPSHOT_BLOCK - at < left ? SNAPSHOT_BLOCK - at
 						      : left;
 		const uint8_t *data;
 		int rc = cached_block(s, block++, &data);
 
 		if (rc < 0)
 			return rc;
-		memcpy(to, data + in, n);
+		memcpy(to, data + at, n);
 		to += n;
 		offset += n;
 		left -= n;
@@ -381,7 +381,7 @@ int snapshot_verify(struct snapshot *s, uint64_t *blocks, uint64_t *damaged,
 		struct snapshot_block b = {0};
 
 		rc = snapshot_block_read(s, i, room);
-		/* Its header, which snapshot_block_read() does without. */
+		/* Its struct snapshot_block, which only this function reads. */
 		if (!rc)
 			rc = read_at(s, &b, sizeof(b),
 				     s->index[i].at - sizeof(b));
@@ -464,22 +464,21 @@ int snapshot_restore(struct snapshot *s, const char *name,
 	return rc;
 }
 
-/* Writing. */
-struct saving {
+struct snapshot_writer {
 	const struct region *r;
 	struct snapshot_plan plan;
 	int fd;
 	uint64_t at; /* bytes written */
 	struct snapshot_entry *index;
-	uint64_t zero_blocks; /* at the end so far, not yet written */
+	uint64_t zero_blocks; /* the run of them that is not yet written */
 	z_stream z;
 	bool z_open;
 	uint8_t raw[SNAPSHOT_BLOCK]; /* a copy of the block */
-	/* Its header, and its bytes as they are written. */
+	/* Its struct snapshot_block, and its bytes as they are written. */
 	uint8_t out[sizeof(struct snapshot_block) + SNAPSHOT_BLOCK];
 };
 
-static int write_all(struct saving *s, const void *data, size_t len)
+static int write_all(struct snapshot_writer *s, const void *data, size_t len)
 {
 	const uint8_t *p = data;
 
@@ -497,7 +496,7 @@ static int write_all(struct saving *s, const void *data, size_t len)
 	return 0;
 }
 
-static int put_header(struct saving *s)
+static int put_header(struct snapshot_writer *s)
 {
 	const struct region_header *h = &s->r->h;
 	const uint8_t *values = s->r->map + h->values_at;
@@ -527,7 +526,7 @@ static void seal_block(struct snapshot_block *b)
 }
 
 /* Writes the run of zero blocks that ends before block n. */
-static int put_zeros(struct saving *s, uint64_t n)
+static int put_zeros(struct snapshot_writer *s, uint64_t n)
 {
 	struct snapshot_block b = {.number = n - s->zero_blocks,
 				   .count = s->zero_blocks};
@@ -542,7 +541,7 @@ static int put_zeros(struct saving *s, uint64_t n)
 }
 
 /* Puts raw behind out's header, deflated if shorter. Returns the length. */
-static uint32_t pack_block(struct saving *s, uint32_t len)
+static uint32_t pack_block(struct snapshot_writer *s, uint32_t len)
 {
 	uint8_t *to = s->out + sizeof(struct snapshot_block);
 
@@ -557,7 +556,7 @@ static uint32_t pack_block(struct saving *s, uint32_t len)
 	return len;
 }
 
-static int put_block(struct saving *s, uint64_t n)
+static int put_block(struct snapshot_writer *s, uint64_t n)
 {
 	struct snapshot_place place = snapshot_place(&s->plan, n);
 	const struct table *t = &s->r->h.table[place.table];
@@ -588,7 +587,7 @@ static int put_block(struct saving *s, uint64_t n)
 	return write_all(s, s->out, sizeof(b) + b.packed);
 }
 
-static int put_index(struct saving *s)
+static int put_index(struct snapshot_writer *s)
 {
 	size_t len = s->plan.blocks * sizeof(*s->index);
 	struct snapshot_trailer t = {
@@ -603,7 +602,7 @@ static int put_index(struct saving *s)
 	return rc < 0 ? rc : write_all(s, &t, sizeof(t));
 }
 
-static int save_epochs(struct saving *s)
+static int save_epochs(struct snapshot_writer *s)
 {
 	uint64_t n, all = s->plan.blocks;
 	int rc;
@@ -626,8 +625,8 @@ static uint64_t count_slots_taken(const struct region *r)
 	return __atomic_load_n(&r->state->slots_taken, __ATOMIC_ACQUIRE);
 }
 
-/* 0 if no writer is in these epochs, and none died in the middle of an
- * operation. current: last is the region's current epoch. */
+/* 0 if no writer is in these epochs, or can come into one (current: last is the
+ * region's current epoch), and none died in the middle of an operation. */
 static int check_writers(const struct region *r, uint64_t first, uint64_t last,
 			 bool current, struct error *err)
 {
@@ -661,9 +660,9 @@ static int check_writers(const struct region *r, uint64_t first, uint64_t last,
 static int save_to(int fd, const struct region *r, uint64_t first,
 		   uint64_t last, const char *path, struct error *err)
 {
-	struct saving *s = calloc(1, sizeof(*s));
+	struct snapshot_writer *s = calloc(1, sizeof(*s));
 	uint64_t oldest = region_oldest(r), epoch = region_epoch(r);
-	bool current = last == epoch; /* now: it may rotate later */
+	bool current = last == epoch; /* a rotation may end it meanwhile */
 	uint64_t slots_taken = count_slots_taken(r);
 	int rc;
 

@@ -4,8 +4,7 @@
  * and an index, so that one key is read without inflating the file, and damage
  * stays in its block. Format: dta-region(5).
  *
- * A snapshot is whole or absent: written aside, fsynced, renamed. "-" is
- * stdout.
+ * A snapshot is whole or absent (base/atomic_file.h); "-" is stdout.
  */
 #ifndef REGION_SNAPSHOT_H
 #define REGION_SNAPSHOT_H
@@ -25,17 +24,18 @@ int snapshot_open(struct snapshot **out, const char *path, struct error *err);
 void snapshot_close(struct snapshot *s);
 
 /*
- * The snapshot as memory to be asked: memory_close() is snapshot_close(). Loads
- * give -EBADMSG in a damaged block.
+ * The snapshot as struct memory: memory_close() is snapshot_close(). Loads give
+ * -EBADMSG in a damaged block.
  */
 struct memory *snapshot_memory(struct snapshot *s);
 
-/* Blocks in all, and damaged ones, after reading every one. */
+/* Reads every block; how many there are, and how many of them are damaged. */
 int snapshot_verify(struct snapshot *s, uint64_t *blocks, uint64_t *damaged,
 		    struct error *err);
 
-/* Makes the region again under a new name. Damaged blocks stay zero and are
- * counted; with any, returns -EBADMSG after the readable rest is restored. */
+/* Makes the region again under a new name. Damaged blocks stay zero, and are
+ * counted; if there are any, the others are restored, and it returns -EBADMSG.
+ */
 int snapshot_restore(struct snapshot *s, const char *name,
 		     const struct region_options *o, uint64_t *damaged,
 		     struct error *err);

@@ -28,7 +28,7 @@
 #include "region/snapshot.h"
 
 enum {
-	SNAPSHOT_VERSION = REGION_VERSION, /* so far */
+	SNAPSHOT_VERSION = REGION_VERSION, /* equal so far */
 	SNAPSHOT_BLOCK = 64 << 10,
 	/* Inflated blocks kept, 128 MiB: keys are scattered, and to inflate a
 	 * block for each of them takes a hundred times as long. */
@@ -56,7 +56,7 @@ struct snapshot_block {
 	uint32_t crc;	 /* CRC-32C of this struct, this field 0 */
 	uint64_t number; /* of the first block */
 	uint64_t count;	 /* blocks: 1, or a run of zero blocks of one table */
-	uint32_t packed; /* bytes that follow; 0: all zero */
+	uint32_t packed; /* bytes that follow; 0: the blocks are all zero */
 	uint32_t sum;	 /* CRC-32C of them */
 };
 
@@ -80,7 +80,7 @@ struct snapshot_trailer {
 
 _Static_assert(sizeof(struct snapshot_trailer) == 32, "the snapshot format");
 
-/* A block as the geometry has it. */
+/* What a block holds: so many bytes of a table in an epoch. */
 struct snapshot_place {
 	uint64_t epoch;
 	unsigned table;
@@ -92,8 +92,10 @@ struct snapshot_place {
 struct snapshot_plan {
 	const struct region_header *h;
 	uint64_t first, last;
-	uint64_t start[TABLE_MAX + 1]; /* of a table's blocks in an epoch */
-	uint64_t blocks;	       /* in all epochs */
+	/* Each table's first block, in an epoch; behind them an epoch's blocks.
+	 */
+	uint64_t start[TABLE_MAX + 1];
+	uint64_t blocks; /* in all epochs */
 };
 
 struct snapshot_place snapshot_place(const struct snapshot_plan *p,
@@ -119,14 +121,14 @@ struct snapshot {
 	struct region_header h;
 	uint8_t *values;
 	struct snapshot_plan plan;
-	struct snapshot_entry *index; /* at 0: it cannot be there */
+	struct snapshot_entry *index; /* entries with at 0: damaged blocks */
 	struct snapshot_cached cache[SNAPSHOT_CACHE];
 	uint8_t *packed; /* room for a block's bytes */
 	z_stream z;
 	bool z_open;
 };
 
-/* Inflates a block into out, of the place's length. 0 or -errno. */
+/* Inflates a block into out (snapshot_place().length bytes). 0 or -errno. */
 int snapshot_block_read(struct snapshot *s, uint64_t block, uint8_t *out);
 
 #endif

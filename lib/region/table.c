@@ -90,8 +90,8 @@ static bool name_ok(const char name[TABLE_NAME_MAX])
 {
 	return memchr(name, '\0', TABLE_NAME_MAX) && strspn(name, LETTERS) &&
 	       !name[strspn(name, LETTERS "0123456789-.")] &&
-	       strcmp(name, "collector") !=
-		       0; /* a section of tickets has that name */
+	       /* Tickets have a [collector] beside a section for each table. */
+	       strcmp(name, "collector") != 0;
 }
 
 /* A rule for tables: whether this table breaks it, and the message. */
@@ -299,7 +299,7 @@ int table_finish(struct table *t, struct error *err)
 		t->stride = t->stride == TABLE_STRIDE_PACKED
 				    ? packed_stride(t)
 				    : pow2_from(table_unit_len(t));
-	/* Before this, length is the memory given: as many units as fit. */
+	/* length is still the memory given: as many units as fit into it. */
 	if (!t->units && t->kind != TABLE_APPEND)
 		t->units = t->length / t->stride;
 	if (!t->units && t->lists) {
@@ -316,8 +316,7 @@ int table_finish(struct table *t, struct error *err)
 	return table_check(t, err);
 }
 
-/* "flows, losses", or "flows (keywrite), losses (append)", as far as there is
- * room. */
+/* "flows, losses", or "flows (keywrite), losses (append)"; cut if too long. */
 static void list_names(char *list, size_t room, const struct table *tables,
 		       unsigned n, bool with_kinds)
 {

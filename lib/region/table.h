@@ -22,19 +22,20 @@
 
 #include "base/error.h"
 
-enum table_kind { /* the DTA opcodes */
-		  TABLE_KEYWRITE = 1,
-		  TABLE_APPEND = 2,
-		  TABLE_KEYINC = 3,
-		  TABLE_POSTCARD = 4,
-		  TABLE_KINDS, /* the last one, and 1 */
+/* The opcodes of DTA's primitives. */
+enum table_kind {
+	TABLE_KEYWRITE = 1,
+	TABLE_APPEND = 2,
+	TABLE_KEYINC = 3,
+	TABLE_POSTCARD = 4,
+	TABLE_KINDS, /* one above the last */
 };
 
 /* What all tables of a kind have in common. */
 struct table_traits {
 	const char *units; /* what they are made of, for people */
-	bool counts;	   /* a unit is a counter: atomics alone change it */
-	bool atomics;	   /* they reach it: counters, DART's slots */
+	bool counts;	   /* a unit is a counter: only atomics change it */
+	bool atomics;	   /* atomics may change it: counters, DART's slots */
 };
 
 extern const struct table_traits table_traits[]; /* by enum table_kind */
@@ -72,7 +73,7 @@ struct table {
 	uint8_t hash;	     /* enum hash_family */
 	uint8_t key_type;    /* enum key_type; KEY_U32 for Append */
 	uint8_t copies;	     /* default N, 1..4; 1 for Append */
-	uint8_t hops;	     /* B, postcards: entries of a chunk, 1..8 */
+	uint8_t hops;	     /* postcards: entries of a chunk (B), 1..8 */
 	uint8_t qp;	     /* enum table_qp */
 	uint16_t key_len;    /* bytes; Append: 4 */
 	uint16_t value_len;  /* of a value, entry; postcard 4, counter 8 */
@@ -93,10 +94,10 @@ struct table {
 	uint64_t heads;	     /* Append: offset of the counts in the table */
 	/*
 	 * What a value is made of, for people: "flow4,u8,u32:reason", ends with
-	 * a NUL; "": not told. Nothing here knows the types (query/show.h).
+	 * a NUL; "": not known. query/show.h knows the types.
 	 */
 	char show[TABLE_SHOW_MAX];
-	uint8_t protocol; /* of keys that do not say theirs; 0: they must */
+	uint8_t protocol; /* of flows written without one; 0: they need one */
 	uint8_t reserved[135 - TABLE_SHOW_MAX];
 };
 
@@ -119,7 +120,7 @@ static inline bool table_counts(const struct table *t)
  */
 int table_check(const struct table *t, struct error *err);
 
-/* Whether what is told of a value is text that ends. */
+/* Whether show is printable text with a NUL at its end. */
 bool table_show_ok(const char show[TABLE_SHOW_MAX]);
 
 /*
@@ -132,7 +133,8 @@ bool table_show_ok(const char show[TABLE_SHOW_MAX]);
 int table_finish(struct table *t, struct error *err);
 
 /*
- * Before table_finish(): the rings of lists that keep so many entries.
+ * Before table_finish(): sizes an Append table's rings so that each list keeps
+ * this many entries.
  */
 void table_set_kept(struct table *t, uint64_t entries);
 
@@ -144,9 +146,8 @@ const struct table *table_pick(const struct table *tables, unsigned n, int kind,
 			       const char *name_or_id, struct error *err);
 
 /*
- * Append: the newest entries that a list keeps. A writer stores a batch before
- * it counts it, and may die in between: what is in danger at any time are the
- * places of a batch, and they are beyond these.
+ * Append: how many of its newest entries a list keeps. The ring's oldest batch
+ * is not among them: a writer overwrites it before it counts the new entries.
  */
 static inline uint64_t table_kept(const struct table *t)
 {
