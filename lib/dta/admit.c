@@ -18,21 +18,20 @@
 #include "hash/crc.h"
 #include "net/be.h"
 
-/* NACK frames: they give a reporter the last number in order. */
-
 enum {
-	ANSWER_MAX = 128, /* bytes of such a frame, at most */
+	ANSWER_MAX = 128, /* bytes of a frame with a NACK, at most */
 	TTL = 64,
 };
 
+/* The length of a frame with so many bytes behind UDP, to the sender of u. */
 static size_t frame_len(const struct net_udp *u, size_t len)
 {
 	return NET_ETH_LEN + NET_UDP_LEN + len +
 	       (u->version == 6 ? NET_IP6_LEN : NET_IP4_LEN);
 }
 
-/* To the sender of u, which is in p. Returns the frames sent, 1 or 0, or
- * -errno. */
+/* Sends an answer to the sender of u, which is in p. 1; 0: it cannot be
+ * encoded; or -errno. */
 static int answer_send(struct snk *to, const struct net_udp *u,
 		       const struct pkt *p, enum dta_format format,
 		       const struct dta_report *answer)
@@ -91,16 +90,18 @@ void nack_send(struct translator *t, const struct net_udp *u, uint16_t table,
 
 /*
  * Several collectors: each report goes to one, by the hash of its key (dta(7),
- * HASHING, "collector of a key"); with mirrors to the next one, too, among that
- * one's own. So each collector sees its reports in order, wherever batches end.
+ * HASHING, "collector of a key"), and with mirrors also to the next one. Each
+ * collector gets its reports and those that it mirrors in one order, wherever
+ * batches end.
  */
 
 struct steering {
 	unsigned n;	 /* collectors */
 	unsigned copies; /* of each report: 2 with mirrors */
 	uint32_t hash[STAGE];
-	uint16_t to[STAGE]; /* of the reports in hand */
-	/* Those, sorted by collector; one collector's begin at begin[]. */
+	uint16_t to[STAGE]; /* each report's collector */
+	/* The reports, sorted by collector; one collector's begin at begin[].
+	 */
 	uint16_t begin[COLLECTORS_MAX + 1];
 	const uint8_t *key[2 * STAGE];
 	uint64_t desc[2 * STAGE];
@@ -108,11 +109,12 @@ struct steering {
 };
 
 /* Sorts reports by collector; those of one stay in order. */
-static void sort_by_collector(struct steering *s, const struct report_batch *j)
+static void sort_by_collector(struct steering *s,
+			      const struct report_batch *reports)
 {
 	uint16_t own[COLLECTORS_MAX] = {0}, end[COLLECTORS_MAX], sum = 0;
 
-	for (unsigned i = 0; i < j->n; i++)
+	for (unsigned i = 0; i < reports->n; i++)
 		own[s->to[i]]++;
 	for (unsigned c = 0; c < s->n; c++) {
 		s->begin[c] = end[c] = sum;
@@ -121,15 +123,16 @@ static void sort_by_collector(struct steering *s, const struct report_batch *j)
 			sum = (uint16_t)(sum + own[c ? c - 1 : s->n - 1]);
 	}
 	s->begin[s->n] = sum;
-	for (unsigned i = 0; i < j->n; i++) {
+	for (unsigned i = 0; i < reports->n; i++) {
 		unsigned c = s->to[i];
 
 		for (unsigned m = 0; m < s->copies; m++) {
 			unsigned k = end[c]++;
 
-			s->key[k] = j->key[i];
-			s->at[k] = j->at[i];
-			s->desc[k] = j->desc[i] | (uint64_t)m << DESC_MIRRORED;
+			s->key[k] = reports->key[i];
+			s->at[k] = reports->at[i];
+			s->desc[k] = reports->desc[i] |
+				     (uint64_t)m << DESC_MIRRORED;
 			c = c + 1 < s->n ? c + 1 : 0;
 		}
 	}
@@ -137,7 +140,7 @@ static void sort_by_collector(struct steering *s, const struct report_batch *j)
 
 /* Runs one table's reports, each at its collector. */
 static void run_on_collectors(struct translator *t, unsigned table,
-			      const struct report_batch *j)
+			      const struct report_batch *reports)
 {
 	static const enum crc_id id = CRC_COLLECTOR;
 	struct steering *s = t->steering;
@@ -145,19 +148,20 @@ static void run_on_collectors(struct translator *t, unsigned table,
 	uint32_t *hash;
 
 	if (!s) {
-		run_table(t, table, j);
+		run_table(t, table, reports);
 		return;
 	}
 	hash = s->hash;
-	sorted = (struct report_batch){.all = j->all,
-				       .any = j->any,
+	sorted = (struct report_batch){.all = reports->all,
+				       .any = reports->any,
 				       .key = s->key,
 				       .desc = s->desc,
 				       .at = s->at};
-	crc_batch(&id, 1, j->key, t->state[table].t.key_len, j->n, &hash);
-	for (unsigned i = 0; i < j->n; i++)
+	crc_batch(&id, 1, reports->key, t->state[table].t.key_len, reports->n,
+		  &hash);
+	for (unsigned i = 0; i < reports->n; i++)
 		s->to[i] = (uint16_t)hash_mod(hash[i], s->n);
-	sort_by_collector(s, j);
+	sort_by_collector(s, reports);
 	for (unsigned c = 0; c < s->n; c++) {
 		struct report_batch part = report_batch_part(
 			&sorted, s->begin[c], s->begin[c + 1]);
@@ -182,7 +186,7 @@ int steer_open(struct translator *t, unsigned collectors, bool mirror)
 
 enum {
 	AT_SRC = SHAPE_AT_IP + NET_IP4_AT_SRC,
-	AHEAD = 16, /* packets between prefetching for one and looking at it */
+	AHEAD = 16, /* a packet is prefetched so many packets before its turn */
 	AHEAD_BYTES = 128,
 };
 
@@ -225,24 +229,24 @@ static struct table_state *find_table_state(struct translator *t,
 
 /* Checks a report against its table: NULL, or the counter of its reason. */
 static uint64_t *check_report(struct translate_ledger *c,
-			      const struct table_state *l,
+			      const struct table_state *state,
 			      const struct dta_report *r)
 {
-	if (r->opcode != l->t.kind)
+	if (r->opcode != state->t.kind)
 		return &c->bad_opcode;
-	if (r->key_len != l->t.key_len)
+	if (r->key_len != state->t.key_len)
 		return &c->bad_key;
-	if (l->t.kind == TABLE_APPEND) {
-		if (!r->data_len || r->data_len % l->t.value_len)
+	if (state->t.kind == TABLE_APPEND) {
+		if (!r->data_len || r->data_len % state->t.value_len)
 			return &c->bad_data;
-		return be32_load(r->key) < l->t.lists ? NULL : &c->bad_list;
+		return be32_load(r->key) < state->t.lists ? NULL : &c->bad_list;
 	}
-	if (r->data_len != l->t.value_len)
+	if (r->data_len != state->t.value_len)
 		return &c->bad_data;
-	if (l->t.kind != TABLE_POSTCARD)
+	if (state->t.kind != TABLE_POSTCARD)
 		return NULL;
 	/* A path that was cut short would be read as complete. */
-	if (r->hop >= l->t.hops || r->path_len > l->t.hops ||
+	if (r->hop >= state->t.hops || r->path_len > state->t.hops ||
 	    (r->path_len && r->hop >= r->path_len))
 		return &c->bad_hop;
 	return load32(r->data) == TABLE_BLANK ? &c->bad_value : NULL;
@@ -276,20 +280,19 @@ static uint64_t *decode_report(struct translator *t, const struct pkt *p,
 		return NULL;
 	if (t->reporters &&
 	    (r->hop == DTA_NACK_STATE || r->hop == DTA_NACK_GONE))
-		return sequence_ask(t, u, r, p);
+		return sequence_answer(t, u, r, p);
 	c->nacks++;
 	return &c->foreign;
 }
 
-/*
- * A tracked report counts as arrived before its content is checked: otherwise a
- * report that is not valid would be NACKed and sent again for ever.
- */
-static uint64_t *decode_and_judge(struct translator *t, const struct pkt *p,
-				  struct dta_report *r, struct table_state **l)
+/* A tracked report counts as arrived before its content is checked: otherwise a
+ * report that is not valid would be NACKed and sent again for ever. */
+static uint64_t *decode_and_check(struct translator *t, const struct pkt *p,
+				  struct dta_report *r,
+				  struct table_state **state)
 {
 	uint64_t *reason, *bad;
-	bool asked = false; /* for the rate, by the sequence check */
+	bool rate_taken = false; /* by sequence_check() */
 	struct net_udp u;
 
 	if (t->rate.per_s)
@@ -297,18 +300,18 @@ static uint64_t *decode_and_judge(struct translator *t, const struct pkt *p,
 	reason = decode_report(t, p, &u, r);
 	if (reason)
 		return reason;
-	*l = find_table_state(t, r, &u);
-	bad = *l ? check_report(&t->ctr, *l, r) : &t->ctr.bad_table;
+	*state = find_table_state(t, r, &u);
+	bad = *state ? check_report(&t->ctr, *state, r) : &t->ctr.bad_table;
 	if (r->tracked && t->strict) {
-		reason = sequence_check(t, *l, &u, r, p, !bad);
+		reason = sequence_check(t, *state, &u, r, p, !bad);
 		if (reason)
 			return reason;
-		asked = *l && (*l)->t.sequence == TABLE_SEQ_STRICT;
+		rate_taken = *state && (*state)->t.sequence == TABLE_SEQ_STRICT;
 	} else if (t->reporters) {
-		sequence_note(t, *l, &u, r);
+		sequence_note(t, *state, &u, r);
 	}
-	if (!bad && !asked && t->rate.per_s &&
-	    !rate_take(&t->rate, report_cost(t, *l, r)))
+	if (!bad && !rate_taken && t->rate.per_s &&
+	    !rate_take(&t->rate, report_cost(t, *state, r)))
 		return &t->ctr.rate_limited;
 	return bad;
 }
@@ -317,31 +320,33 @@ uint64_t admit_slowly(struct translator *t, const struct pkt *p,
 		      const uint8_t **key)
 {
 	struct dta_report r;
-	struct table_state *l;
-	uint64_t *reason = decode_and_judge(t, p, &r, &l);
+	struct table_state *state;
+	uint64_t *reason = decode_and_check(t, p, &r, &state);
 
 	if (reason) {
 		(*reason)++;
 		return 0;
 	}
 	*key = r.key;
-	return (uint64_t)l->index << DESC_TABLE |
-	       (uint64_t)(r.immediate || l->t.immediate) << DESC_IMMEDIATE |
-	       (uint64_t)(r.copies ? r.copies : l->t.copies) << DESC_COPIES |
+	return (uint64_t)state->index << DESC_TABLE |
+	       (uint64_t)(r.immediate || state->t.immediate) << DESC_IMMEDIATE |
+	       (uint64_t)(r.copies ? r.copies : state->t.copies)
+		       << DESC_COPIES |
 	       (uint64_t)(r.data - r.key) << DESC_DATA_AT |
 	       (uint64_t)r.hop << DESC_HOP |
 	       (uint64_t)r.path_len << DESC_PATH_LEN |
 	       (uint64_t)r.data_len << DESC_DATA_LEN | r.sequence;
 }
 
-/* A packet that is not of the common shape; or is, with its head, but not the
- * next one of its reporter. Kept out of the loop, which is faster short. */
+/* Admits a packet that is not a common report (desc 0), or has not its
+ * reporter's next number. Not inlined: the loop that calls it is faster short.
+ */
 static __attribute__((noinline)) void admit_one(struct translator *t, size_t i,
 						uint64_t desc)
 {
 	const struct pkt *p = &t->pkts[i];
 	const uint8_t *key = p->data + COMMON_AT_KEY;
-	struct report_batch *j = &t->stage;
+	struct report_batch *reports = &t->stage;
 
 	if (desc)
 		sequence_run(t, load32(p->data + AT_SRC), desc_sequence(desc),
@@ -350,25 +355,23 @@ static __attribute__((noinline)) void admit_one(struct translator *t, size_t i,
 		desc = admit_slowly(t, p, &key);
 	if (!desc)
 		return;
-	report_batch_add(j, key, (uint16_t)i, desc);
+	report_batch_add(reports, key, (uint16_t)i, desc);
 }
 
-static inline void are_reports(struct report_batch *j, unsigned n, uint64_t all,
-			       uint64_t any)
+static inline void set_reports(struct report_batch *reports, unsigned n,
+			       uint64_t all, uint64_t any)
 {
-	j->n = n;
-	j->all &= all;
-	j->any |= any;
+	reports->n = n;
+	reports->all &= all;
+	reports->any |= any;
 }
 
-/*
- * Packets [i, end) of the stage; returns the first that is not judged. Asks for
- * the frames so many packets ahead. What the loop has in registers is put where
- * it belongs before anything is called: they are too few to keep it.
- */
+/* Admits packets [i, end) of the stage; returns end. Prefetches the frame so
+ * many packets ahead. What the loop has in registers is stored before a call:
+ * the compiler could not keep it there. */
 static inline __attribute__((always_inline)) size_t
 admit_with(struct translator *t, size_t i, size_t end, size_t ahead,
-	   shape_fn *is)
+	   shape_fn *matches)
 {
 	struct prefetch_queue *prefetching = t->prefetching;
 	uint64_t *expected = t->expected;
@@ -384,7 +387,7 @@ admit_with(struct translator *t, size_t i, size_t end, size_t ahead,
 			prefetch_queue_step(prefetching);
 		else
 			pkt_prefetch(p + ahead, AHEAD_BYTES);
-		desc = common_report_desc(t->common, t->by_id, p, is);
+		desc = common_report_desc(t->common, t->by_id, p, matches);
 		if (__builtin_expect(desc != 0, 1) &&
 		    (!expected || is_next(expected, f + AT_SRC, desc))) {
 			to->key[n] = f + COMMON_AT_KEY;
@@ -394,18 +397,18 @@ admit_with(struct translator *t, size_t i, size_t end, size_t ahead,
 			any |= desc;
 			continue;
 		}
-		are_reports(&t->stage, n, all, any);
+		set_reports(&t->stage, n, all, any);
 		admit_one(t, i, desc);
 		n = t->stage.n;
 		all = UINT64_MAX;
 		any = 0;
 	}
-	are_reports(&t->stage, n, all, any);
+	set_reports(&t->stage, n, all, any);
 	return i;
 }
 
 #ifdef __x86_64__
-/* By the CPU: a third faster (bench_translate.c, Append). */
+/* If the CPU has AVX2: a third faster (bench_translate.c, Append). */
 SHAPE_WIDE static size_t admit_wide(struct translator *t, size_t i, size_t end,
 				    size_t ahead)
 {
@@ -450,57 +453,56 @@ static inline bool is_next_counted(uint64_t *next, const struct pkt *p,
 }
 
 static inline __attribute__((always_inline)) void
-descs_with(const struct translator *t, struct desc_batch *h, shape_fn *is)
+descs_with(const struct translator *t, struct desc_batch *batch,
+	   shape_fn *matches)
 {
 	uint64_t all = UINT64_MAX, any = 0, latest = 0, counted = t->counted;
-	uint64_t *next = h->next;
-	const struct pkt *p = h->pkts;
-	size_t n = h->n;
+	uint64_t *next = batch->next;
+	const struct pkt *p = batch->pkts;
+	size_t n = batch->n;
 
 	for (size_t i = 0; i < n; i++, p++) {
 		uint64_t desc;
 
 		if (i + AHEAD < n)
 			pkt_prefetch(p + AHEAD, AHEAD_BYTES);
-		desc = common_report_desc(t->common, t->by_id, p, is);
-		h->desc[i] = desc;
-		h->key[i] = p->data + COMMON_AT_KEY;
+		desc = common_report_desc(t->common, t->by_id, p, matches);
+		batch->desc[i] = desc;
+		batch->key[i] = p->data + COMMON_AT_KEY;
 		all &= desc;
 		any |= desc;
 		latest = latest < p->ts_ns ? p->ts_ns : latest;
 		if (desc && (!next || is_next_counted(next, p, desc, counted)))
 			continue;
-		h->other(h->ctx, i);
+		batch->other(batch->ctx, i);
 	}
-	h->all = all;
-	h->any = any;
-	h->latest_ns = latest;
+	batch->all = all;
+	batch->any = any;
+	batch->latest_ns = latest;
 }
 
 #ifdef __x86_64__
 SHAPE_WIDE static void descs_wide(const struct translator *t,
-				  struct desc_batch *h)
+				  struct desc_batch *batch)
 {
-	descs_with(t, h, shape_is_wide);
+	descs_with(t, batch, shape_is_wide);
 }
 #endif
 
-void admit_descs(const struct translator *t, struct desc_batch *h)
+void admit_descs(const struct translator *t, struct desc_batch *batch)
 {
 #ifdef __x86_64__
 	if (__builtin_cpu_supports("avx2")) {
-		descs_wide(t, h);
+		descs_wide(t, batch);
 		return;
 	}
 #endif
-	descs_with(t, h, shape_is);
+	descs_with(t, batch, shape_is);
 }
-
-/* Sorts the reports of a stage by table and processes them. */
 
 /* Selects the stage's reports [from, end) of one table, in order. Without a
  * branch on the table, which could not be predicted in mixed traffic. */
-static struct report_batch *select_table(struct translator *t, unsigned state,
+static struct report_batch *select_table(struct translator *t, unsigned index,
 					 unsigned from, unsigned end)
 {
 	struct report_batch *to = &t->bucket, in = t->stage, out = *to;
@@ -509,7 +511,7 @@ static struct report_batch *select_table(struct translator *t, unsigned state,
 
 	for (unsigned i = from; i < end; i++) {
 		uint64_t desc = in.desc[i];
-		bool ours = desc_table(desc) == state;
+		bool ours = desc_table(desc) == index;
 
 		out.key[n] = in.key[i];
 		out.at[n] = in.at[i];
@@ -525,16 +527,16 @@ static struct report_batch *select_table(struct translator *t, unsigned state,
 }
 
 /* The tables of the reports, a bit each. */
-static uint64_t tables_of(const struct report_batch *j)
+static uint64_t tables_of(const struct report_batch *reports)
 {
 	uint64_t states = 0;
 
-	if (!j->n)
+	if (!reports->n)
 		return 0;
-	if (desc_table(j->all) == desc_table(j->any))
-		return UINT64_C(1) << desc_table(j->any);
-	for (unsigned i = 0; i < j->n; i++)
-		states |= UINT64_C(1) << desc_table(j->desc[i]);
+	if (desc_table(reports->all) == desc_table(reports->any))
+		return UINT64_C(1) << desc_table(reports->any);
+	for (unsigned i = 0; i < reports->n; i++)
+		states |= UINT64_C(1) << desc_table(reports->desc[i]);
 	return states;
 }
 
@@ -543,26 +545,26 @@ static uint64_t tables_of(const struct report_batch *j)
 static void run_tables(struct translator *t, uint64_t states, unsigned from,
 		       unsigned end)
 {
-	struct report_batch *j = &t->stage,
-			    part = report_batch_part(j, from, end);
+	struct report_batch *reports = &t->stage,
+			    part = report_batch_part(reports, from, end);
 
-	if (states && desc_table(j->all) == desc_table(j->any)) {
+	if (states && desc_table(reports->all) == desc_table(reports->any)) {
 		if (part.n)
 			run_on_collectors(t, (unsigned)__builtin_ctzll(states),
 					  &part);
 		return;
 	}
 	for (; states && from < end; states &= states - 1) {
-		unsigned state = (unsigned)__builtin_ctzll(states);
+		unsigned index = (unsigned)__builtin_ctzll(states);
 
-		j = select_table(t, state, from, end);
-		if (j->n)
-			run_on_collectors(t, state, j);
+		reports = select_table(t, index, from, end);
+		if (reports->n)
+			run_on_collectors(t, index, reports);
 	}
 }
 
-/* While lists hold entries, the reports that come before a list is due are run
- * before it is written: nearly always they are all. */
+/* Runs the stage's reports. Those that came before a list is due are run before
+ * it is written: nearly always these are all. */
 static void stage_finish(struct translator *t)
 {
 	const struct pkt *pkts = t->pkts;
@@ -589,9 +591,9 @@ void stage_run_tables(struct translator *t, uint64_t states)
 
 /*
  * Whether reports may be run before the stage's other packets are decoded, with
- * the same result: none must keep its place among other tables' operations (an
- * immediate, now or later from a row) or depends on the time (a list). And
- * there are enough of them for each table.
+ * the same result, and are enough for each table. None may have an immediate,
+ * or be for rows with one, as these have a place among other tables'
+ * operations; nor be for a list, as these depend on the time.
  */
 static bool may_run_early(struct translator *t, uint64_t states)
 {
@@ -604,12 +606,12 @@ static bool may_run_early(struct translator *t, uint64_t states)
 		       STEP_PREFETCH * (unsigned)__builtin_popcountll(states);
 }
 
-/* Admits a stage in parts; the lines of each are prefetched during the next.
- * What is left in t->stage is for stage_finish(). */
+/* Admits a stage in parts; the cache lines that one part's operations write are
+ * prefetched during the next. stage_finish() runs what is left in t->stage. */
 static void admit_in_parts(struct translator *t, const struct pkt *pkts,
 			   size_t n)
 {
-	struct report_batch *j = &t->stage;
+	struct report_batch *reports = &t->stage;
 	size_t k = 0, part = 0;
 
 	do {
@@ -618,12 +620,12 @@ static void admit_in_parts(struct translator *t, const struct pkt *pkts,
 
 		admit(t, pkts + k, step);
 		k += step;
-		states = tables_of(j);
+		states = tables_of(reports);
 		if (!may_run_early(t, states))
 			continue;
-		run_tables(t, states, 0, j->n);
+		run_tables(t, states, 0, reports->n);
 		ops_prefetch(t, k - part);
-		report_batch_clear(j);
+		report_batch_clear(reports);
 		part = k;
 	} while (k < n);
 }

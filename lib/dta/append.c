@@ -20,103 +20,105 @@
 
 enum {
 	NO_LIST = UINT32_MAX,
-	LINE = 64,
+	CACHE_LINE = 64,
 };
 
 struct list {
 	uint64_t count;	     /* entries written to the ring, ever */
 	uint64_t at;	     /* count modulo the ring */
 	uint64_t oldest_ns;  /* when the oldest waiting entry came */
-	uint64_t generation; /* of the transport that count is from */
+	uint64_t generation; /* the transport's, at which count was read */
 	uint32_t prev, next; /* in the queue of lists that wait */
-	bool asked;	     /* count and at are set */
+	bool located;	     /* count and at are set */
 };
 
 struct lists {
-	bool shared; /* the arrays are another's; the queue is its own */
+	bool shared; /* the arrays are another's, but the queue is not */
 	struct list *list;
 	uint16_t *waiting; /* entries of each list: all that every entry needs,
 			      close together in the cache */
 	uint8_t *entries;  /* batch entries a list, each stride bytes */
 	size_t span;	   /* bytes of a list's batch */
 	uint32_t value_len, stride, batch;
-	bool plain, swapped;  /* plain: one word, as it came */
+	bool plain, swapped;  /* entries: 4 bytes copied; words swapped */
 	uint32_t first, last; /* the queue, oldest first */
 	uint64_t flush_ns;
 };
 
-static void queue_add(struct lists *a, uint32_t i)
+static void queue_add(struct lists *lists, uint32_t i)
 {
-	struct list *s = &a->list[i];
+	struct list *list = &lists->list[i];
 
-	s->prev = a->last;
-	s->next = NO_LIST;
-	if (a->last == NO_LIST)
-		a->first = i;
+	list->prev = lists->last;
+	list->next = NO_LIST;
+	if (lists->last == NO_LIST)
+		lists->first = i;
 	else
-		a->list[a->last].next = i;
-	a->last = i;
+		lists->list[lists->last].next = i;
+	lists->last = i;
 }
 
-static void queue_remove(struct lists *a, uint32_t i)
+static void queue_remove(struct lists *lists, uint32_t i)
 {
-	struct list *s = &a->list[i];
+	struct list *list = &lists->list[i];
 
-	if (s->prev == NO_LIST)
-		a->first = s->next;
+	if (list->prev == NO_LIST)
+		lists->first = list->next;
 	else
-		a->list[s->prev].next = s->next;
-	if (s->next == NO_LIST)
-		a->last = s->prev;
+		lists->list[list->prev].next = list->next;
+	if (list->next == NO_LIST)
+		lists->last = list->prev;
 	else
-		a->list[s->next].prev = s->prev;
+		lists->list[list->next].prev = list->prev;
 }
 
-/* Where the list goes on; asked again when the transport's epoch has changed.
- */
-static void list_locate(struct translator *t, const struct table_state *l,
+/* Finds where list i goes on, again whenever the transport's generation has
+ * changed. */
+static void list_locate(struct translator *t, const struct table_state *state,
 			uint32_t i)
 {
-	struct list *s = &l->append->list[i];
+	struct list *list = &state->append->list[i];
 
-	if (s->asked && s->generation == t->generation)
+	if (list->located && list->generation == t->generation)
 		return;
-	s->count = t->transport->head(t->transport, l->index, i);
-	s->at = s->count % l->t.units;
-	s->generation = t->generation;
-	s->asked = true;
+	list->count = t->transport->head(t->transport, state->index, i);
+	list->at = list->count % state->t.units;
+	list->generation = t->generation;
+	list->located = true;
 }
 
-/* Writes a list's waiting entries and its count. Behind the end of several
- * cores it stands in a queue that is gone: append_flush() knows of that. */
-static void list_write(struct translator *t, const struct table_state *l,
+/* Writes list i's waiting entries and its count. */
+static void list_write(struct translator *t, const struct table_state *state,
 		       uint32_t i)
 {
-	struct lists *a = l->append;
-	struct list *s = &a->list[i];
-	uint32_t n = a->waiting[i], fits, len = n * a->stride;
+	struct lists *lists = state->append;
+	struct list *list = &lists->list[i];
+	uint32_t n = lists->waiting[i], fits, len = n * lists->stride;
 	uint8_t *p;
 
 	ops_reserve(t, 3, len + 16); /* the count, and padding */
-	list_locate(t, l, i);
+	list_locate(t, state, i);
 	p = op_buffer_alloc(t->ops, len);
-	memcpy(p, a->entries + i * a->span, len);
-	fits = l->t.units - s->at < n ? (uint32_t)(l->t.units - s->at) : n;
-	op_write(t, l, table_entry(&l->t, i, s->at), p, fits * a->stride);
+	memcpy(p, lists->entries + i * lists->span, len);
+	fits = state->t.units - list->at < n
+		       ? (uint32_t)(state->t.units - list->at)
+		       : n;
+	op_write(t, state, table_entry(&state->t, i, list->at), p,
+		 fits * lists->stride);
 	if (fits < n)
-		op_write(t, l, table_entry(&l->t, i, 0), p + fits * a->stride,
-			 (n - fits) * a->stride);
-	s->count += n;
-	s->at = fits < n ? n - fits : s->at + n;
-	if (s->at == l->t.units)
-		s->at = 0;
+		op_write(t, state, table_entry(&state->t, i, 0),
+			 p + fits * lists->stride, (n - fits) * lists->stride);
+	list->count += n;
+	list->at = fits < n ? n - fits : list->at + n;
+	if (list->at == state->t.units)
+		list->at = 0;
 	p = op_buffer_alloc(t->ops, 8);
-	be64_store(p, s->count);
-	op_write(t, l, table_head(&l->t, i), p, 8);
-	a->waiting[i] = 0;
-	queue_remove(a, i);
+	be64_store(p, list->count);
+	op_write(t, state, table_head(&state->t, i), p, 8);
+	lists->waiting[i] = 0;
+	queue_remove(lists, i);
 	t->ctr.batches++;
-	if (n < a->batch)
+	if (n < lists->batch)
 		t->ctr.partial_batches++;
 }
 
@@ -131,9 +133,9 @@ static void copy_swapped(uint8_t *to, const uint8_t *from, uint32_t len)
 	memcpy(to, from, len);
 }
 
-/* to: a copy of l->append, which stays in registers while entries are written.
- */
-static inline void list_add(struct translator *t, const struct table_state *l,
+/* Adds an entry to list i. to: a copy of state->append, kept in registers. */
+static inline void list_add(struct translator *t,
+			    const struct table_state *state,
 			    const struct lists *to, uint32_t i, unsigned packet,
 			    const uint8_t *entry)
 {
@@ -147,115 +149,119 @@ static inline void list_add(struct translator *t, const struct table_state *l,
 	else
 		memcpy(p, entry, to->value_len);
 	if (!n) {
-		l->append->list[i].oldest_ns = t->pkts[packet].ts_ns;
-		queue_add(l->append, i);
+		state->append->list[i].oldest_ns = t->pkts[packet].ts_ns;
+		queue_add(state->append, i);
 	}
 	to->waiting[i] = (uint16_t)++n;
 	if (n < to->batch)
 		return;
 	t->stamp_ns = t->pkts[packet].ts_ns;
-	list_write(t, l, i);
+	list_write(t, state, i);
 }
 
 /* Whether each report is one entry of one word without an immediate. */
-static bool are_words(const struct lists *to, const struct report_batch *j)
+static bool are_words(const struct lists *to,
+		      const struct report_batch *reports)
 {
-	return to->plain && !desc_immediate(j->any) &&
-	       desc_data_len(j->all) == to->value_len &&
-	       desc_data_len(j->any) == to->value_len &&
-	       desc_data_at(j->all) == desc_data_at(j->any);
+	return to->plain && !desc_immediate(reports->any) &&
+	       desc_data_len(reports->all) == to->value_len &&
+	       desc_data_len(reports->any) == to->value_len &&
+	       desc_data_at(reports->all) == desc_data_at(reports->any);
 }
 
-static void append_words(struct translator *t, const struct table_state *l,
-			 const struct lists *to, const struct report_batch *j)
+static void append_words(struct translator *t, const struct table_state *state,
+			 const struct lists *to,
+			 const struct report_batch *reports)
 {
-	const struct report_batch in = *j; /* in registers */
+	const struct report_batch in = *reports; /* kept in registers */
 	unsigned at = desc_data_at(in.any);
 
 	for (unsigned k = 0; k < in.n; k++)
-		list_add(t, l, to, be32_load(in.key[k]), in.at[k],
+		list_add(t, state, to, be32_load(in.key[k]), in.at[k],
 			 in.key[k] + at);
 }
 
-static void append_any(struct translator *t, const struct table_state *l,
-		       const struct lists *to, const struct report_batch *j)
+static void append_any(struct translator *t, const struct table_state *state,
+		       const struct lists *to,
+		       const struct report_batch *reports)
 {
-	for (unsigned k = 0; k < j->n; k++) {
-		const uint8_t *key = j->key[k];
-		uint64_t desc = j->desc[k];
+	for (unsigned k = 0; k < reports->n; k++) {
+		const uint8_t *key = reports->key[k];
+		uint64_t desc = reports->desc[k];
 		const uint8_t *data = key + desc_data_at(desc);
 		const uint8_t *end = data + desc_data_len(desc);
 		uint32_t i = be32_load(key);
 
 		do {
-			list_add(t, l, to, i, j->at[k], data);
+			list_add(t, state, to, i, reports->at[k], data);
 			data += to->value_len;
 		} while (data < end);
 		if (!desc_immediate(desc))
 			continue;
-		t->stamp_ns = t->pkts[j->at[k]].ts_ns;
+		t->stamp_ns = t->pkts[reports->at[k]].ts_ns;
 		if (to->waiting[i])
-			list_write(t, l, i);
-		/* the last operation is the count that covers the report */
-		op_make_immediate(t, l, &t->ops->op[t->ops->n - 1],
+			list_write(t, state, i);
+		/* The last operation writes the count that has this report. */
+		op_make_immediate(t, state, &t->ops->op[t->ops->n - 1],
 				  desc_sequence(desc));
 	}
 }
 
-void append_run(struct translator *t, struct table_state *l,
-		const struct report_batch *j)
+void append_run(struct translator *t, struct table_state *state,
+		const struct report_batch *reports)
 {
-	const struct lists to = *l->append;
+	const struct lists to = *state->append;
 
-	if (are_words(&to, j))
-		append_words(t, l, &to, j);
+	if (are_words(&to, reports))
+		append_words(t, state, &to, reports);
 	else
-		append_any(t, l, &to, j);
+		append_any(t, state, &to, reports);
 }
 
 /* Writes the lists out whose oldest entry has waited for the flush time.
  * t->due_ns: when the next one has, if that is sooner. */
-static void append_flush_due(struct translator *t, struct table_state *l,
+static void append_flush_due(struct translator *t, struct table_state *state,
 			     uint64_t now_ns)
 {
-	struct lists *a = l->append;
+	struct lists *lists = state->append;
 
-	while (a->first != NO_LIST) {
-		uint64_t oldest = a->list[a->first].oldest_ns;
-		uint64_t due = oldest + a->flush_ns;
+	while (lists->first != NO_LIST) {
+		uint64_t oldest = lists->list[lists->first].oldest_ns;
+		uint64_t due = oldest + lists->flush_ns;
 
-		/* An entry from later than now: its time was wrong. */
-		if (now_ns - oldest < a->flush_ns) {
+		/* If oldest is after now, its time was wrong: the difference
+		 * is huge, and the list is written. */
+		if (now_ns - oldest < lists->flush_ns) {
 			if (due < t->due_ns)
 				t->due_ns = due;
 			t->waiting = true;
 			return;
 		}
-		/* what is written bears the time at which it was due */
+		/* The write's time is when it was due. */
 		t->stamp_ns = due < t->last_ns ? due : t->last_ns;
-		list_write(t, l, a->first);
+		list_write(t, state, lists->first);
 	}
 }
 
-void append_flush(struct translator *t, struct table_state *l)
+void append_flush(struct translator *t, struct table_state *state)
 {
-	struct lists *a = l->append;
+	struct lists *lists = state->append;
 
-	while (a->first != NO_LIST)
-		list_write(t, l, a->first);
-	/* Those of queues that are gone; a queue of several knows of its own.
-	 */
-	for (uint32_t i = 0; i < l->t.lists && !a->shared; i++)
-		if (a->waiting[i])
-			list_write(t, l, i);
-	a->first = a->last = NO_LIST;
+	while (lists->first != NO_LIST)
+		list_write(t, state, lists->first);
+	/* After translate_cores_close(), lists may wait that were in the queue
+	 * of an owner that is gone. */
+	for (uint32_t i = 0; i < state->t.lists && !lists->shared; i++)
+		if (lists->waiting[i])
+			list_write(t, state, i);
+	lists->first = lists->last = NO_LIST;
 }
 
 void clock_to(struct translator *t, uint64_t now_ns)
 {
 	bool set = clock_was_set(t->last_ns, now_ns);
 
-	if (set && t->waiting) { /* for an unknown time */
+	if (set && t->waiting) { /* nobody knows how long */
 		t->stamp_ns = t->last_ns;
 		for (unsigned i = 0; i < t->states; i++)
 			if (t->state[i].append)
@@ -264,7 +270,7 @@ void clock_to(struct translator *t, uint64_t now_ns)
 		t->waiting = false;
 	}
 	if (set || t->idle_ns)
-		t->due_ns = 0; /* to be reckoned anew */
+		t->due_ns = 0; /* clock_flush() works it out again */
 	clock_step(&t->last_ns, now_ns);
 	t->idle_ns = 0;
 }
@@ -303,109 +309,111 @@ size_t clock_until_due(const struct translator *t, const struct pkt *pkts,
 	return k;
 }
 
-/*
- * On several cores, entries of one word are sent as one word each, the list's
- * number and the entry as in the packet, behind a word with their count. An
- * owner has a range of lists, whose words are adjacent.
- */
-bool append_send_words(struct translator *t, const struct table_state *l,
-		       const struct report_batch *j, uint64_t factor)
+/* On several cores, entries of 4 bytes are sent as one word each, the list's
+ * number and the entry as in the packet, behind a word with their count. */
+bool append_send_words(struct translator *t, const struct table_state *state,
+		       const struct report_batch *reports, uint64_t factor)
 {
-	const struct lists to = *l->append;
+	const struct lists to = *state->append;
 	uint64_t *desc[THREADS_MAX] = {NULL}, *m;
 
-	if (t->transport->stamped || !are_words(&to, j))
+	if (t->transport->stamped || !are_words(&to, reports))
 		return false;
-	for (unsigned i = 0; i < j->n; i++) {
-		unsigned owner = be32_load(j->key[i]) * factor >> 32;
+	for (unsigned i = 0; i < reports->n; i++) {
+		unsigned owner = be32_load(reports->key[i]) * factor >> 32;
 		struct threads_out *out = &t->out[owner];
 
 		if (!desc[owner] || out->used == THREADS_WORDS) {
 			m = threads_send(out, 2);
 			desc[owner] = m++;
-			*desc[owner] = DESC_WORDS | (uint64_t)l->index
+			*desc[owner] = DESC_WORDS | (uint64_t)state->index
 							    << DESC_TABLE;
 		} else {
 			m = threads_send(out, 1);
 		}
-		memcpy(m, j->key[i], sizeof(*m));
+		memcpy(m, reports->key[i], sizeof(*m));
 		++*desc[owner];
 	}
 	return true;
 }
 
-/* Adds the entries behind such a word; returns how many. */
-size_t append_receive_words(struct translator *t, const struct table_state *l,
+/* Adds the entries behind such a count (desc); returns how many. */
+size_t append_receive_words(struct translator *t,
+			    const struct table_state *state,
 			    const uint64_t *desc)
 {
-	const struct lists to = *l->append;
+	const struct lists to = *state->append;
 	size_t n = *desc & 0xffff;
 
 	for (size_t i = 1; i <= n; i++) {
 		const uint8_t *p = (const uint8_t *)(desc + i);
 
-		list_add(t, l, &to, be32_load(p), 0, p + 4);
+		list_add(t, state, &to, be32_load(p), 0, p + 4);
 	}
 	return n;
 }
 
-int append_clone(struct table_state *l)
+int append_clone(struct table_state *state)
 {
-	struct lists *a = malloc(sizeof(*a));
+	struct lists *lists = malloc(sizeof(*lists));
 
-	if (a) {
-		*a = *l->append;
-		a->shared = true;
+	if (lists) {
+		*lists = *state->append;
+		lists->shared = true;
 	}
-	l->append = a;
-	return a ? 0 : -ENOMEM;
+	state->append = lists;
+	return lists ? 0 : -ENOMEM;
 }
 
-int append_open(struct table_state *l, size_t *room, struct error *err)
+int append_open(struct table_state *state, size_t *room, struct error *err)
 {
-	uint64_t batch = l->t.batch; /* less than a ring: table_check() */
+	uint64_t batch = state->t.batch; /* less than a ring: table_check() */
 	uint64_t each = sizeof(struct list) + sizeof(uint16_t) +
-			batch * l->t.stride;
-	size_t bytes = (l->t.lists * batch * l->t.stride + LINE - 1) & -LINE;
-	struct lists *a = calloc(1, sizeof(*a));
+			batch * state->t.stride;
+	size_t bytes = (state->t.lists * batch * state->t.stride + CACHE_LINE -
+			1) &
+		       -CACHE_LINE;
+	struct lists *lists = calloc(1, sizeof(*lists));
 
-	l->append = a;
-	if (batch * l->t.stride + 16 > ARENA)
-		return error_set(err, -EINVAL,
-				 "%s: batch: %u entries of %u bytes", l->t.name,
-				 l->t.batch, l->t.stride);
-	if (a && *room / each < l->t.lists)
+	state->append = lists;
+	if (batch * state->t.stride + 16 > ARENA)
+		return error_set(
+			err, -EINVAL, "%s: batch: %u entries of %u bytes",
+			state->t.name, state->t.batch, state->t.stride);
+	if (lists && *room / each < state->t.lists)
 		return error_set(err, -EINVAL,
 				 "%s: batch: %u lists with %u entries of %u "
 				 "bytes waiting take more than the %zu bytes "
 				 "there are; choose a smaller batch",
-				 l->t.name, l->t.lists, l->t.batch, l->t.stride,
-				 *room);
-	if (!a || !(a->list = calloc(l->t.lists, sizeof(*a->list))) ||
-	    !(a->waiting = calloc(l->t.lists, sizeof(*a->waiting))) ||
-	    !(a->entries = aligned_alloc(LINE, bytes)))
+				 state->t.name, state->t.lists, state->t.batch,
+				 state->t.stride, *room);
+	if (!lists ||
+	    !(lists->list = calloc(state->t.lists, sizeof(*lists->list))) ||
+	    !(lists->waiting = calloc(state->t.lists,
+				      sizeof(*lists->waiting))) ||
+	    !(lists->entries = aligned_alloc(CACHE_LINE, bytes)))
 		return error_set(err, -ENOMEM, "%s: no memory for the batches",
-				 l->t.name);
-	memset(a->entries, 0, bytes); /* what is behind a value stays so */
-	a->batch = l->t.batch;
-	a->first = a->last = NO_LIST;
-	a->value_len = l->t.value_len;
-	a->stride = l->t.stride;
-	a->span = (size_t)a->batch * a->stride;
-	a->swapped = l->t.hash == HASH_DTA0;
-	a->plain = a->value_len == 4 && !a->swapped;
-	a->flush_ns = l->t.flush_ms * UINT64_C(1000000);
-	*room -= l->t.lists * each;
+				 state->t.name);
+	memset(lists->entries, 0, bytes); /* padding behind values stays 0 */
+	lists->batch = state->t.batch;
+	lists->first = lists->last = NO_LIST;
+	lists->value_len = state->t.value_len;
+	lists->stride = state->t.stride;
+	lists->span = (size_t)lists->batch * lists->stride;
+	lists->swapped = state->t.hash == HASH_DTA0;
+	lists->plain = lists->value_len == 4 && !lists->swapped;
+	lists->flush_ns = state->t.flush_ms * UINT64_C(1000000);
+	*room -= state->t.lists * each;
 	return 0;
 }
 
-void append_close(struct table_state *l)
+void append_close(struct table_state *state)
 {
-	if (l->append && !l->append->shared) {
-		free(l->append->list);
-		free(l->append->waiting);
-		free(l->append->entries);
+	if (state->append && !state->append->shared) {
+		free(state->append->list);
+		free(state->append->waiting);
+		free(state->append->entries);
 	}
-	free(l->append);
-	l->append = NULL;
+	free(state->append);
+	state->append = NULL;
 }

@@ -29,14 +29,14 @@ const uint8_t shape_mask[SHAPE_LEN] __attribute__((aligned(SHAPE_LEN))) = {
 static void shape_init(struct shape *s, uint16_t dst_port, size_t payload_len)
 {
 	const struct net_udp4 h = {.dst_port = dst_port};
-	uint8_t like[SHAPE_READ] = {0};
+	uint8_t frame[SHAPE_READ] = {0};
 
-	net_udp4_encode(like, sizeof(like), &h, payload_len);
+	net_udp4_encode(frame, sizeof(frame), &h, payload_len);
 	for (unsigned i = 0; i < SHAPE_LEN; i++)
-		s->bytes[i] = like[SHAPE_AT + i] & shape_mask[i];
+		s->bytes[i] = frame[SHAPE_AT + i] & shape_mask[i];
 }
 
-_Static_assert(sizeof(struct common_report) == 64, "a line");
+_Static_assert(sizeof(struct common_report) == 64, "a cache line");
 
 void common_report_init(struct common_report *c, const struct table *t,
 			unsigned state, uint16_t data_len, bool strict)
@@ -54,11 +54,11 @@ void common_report_init(struct common_report *c, const struct table *t,
 	c->limit = lists ? t->lists : t->hops;
 	c->frame_len = (uint16_t)(SHAPE_AT_PAYLOAD + len);
 	c->copies = t->copies;
-	c->judged = lists || t->kind == TABLE_POSTCARD ? t->kind : 0;
+	c->checked = lists || t->kind == TABLE_POSTCARD ? t->kind : 0;
 }
 
 void common_report_clear(struct common_report *c)
 {
-	*c = (struct common_report){
-		.header = UINT64_MAX}; /* the mask has no bits */
+	/* The mask is 0, so no header is equal under it. */
+	*c = (struct common_report){.header = UINT64_MAX};
 }

@@ -37,9 +37,9 @@ struct shape {
 	uint8_t bytes[SHAPE_LEN]; /* from SHAPE_AT on; 0 where frames differ */
 };
 
-extern const uint8_t shape_mask[SHAPE_LEN]; /* 0 there, too */
+extern const uint8_t shape_mask[SHAPE_LEN]; /* 0 where frames may differ */
 
-/* Whether a frame is of a shape, but for the sum of its IPv4 header. */
+/* Whether a frame is of a shape; the IPv4 header checksum is not looked at. */
 typedef bool shape_fn(const struct shape *s, const uint8_t *frame);
 
 static inline uint64_t shape_word(const uint8_t *p)
@@ -57,7 +57,7 @@ static inline uint64_t shape_differs(const struct shape *s,
 	       shape_word(shape_mask + at);
 }
 
-/* Of the four words one has addresses alone. */
+/* The third of the four words has nothing but addresses and a port. */
 static inline __attribute__((always_inline)) bool
 shape_is(const struct shape *s, const uint8_t *frame)
 {
@@ -72,27 +72,28 @@ shape_is(const struct shape *s, const uint8_t *frame)
 SHAPE_WIDE static inline __attribute__((always_inline)) bool
 shape_is_wide(const struct shape *s, const uint8_t *frame)
 {
-	__m256i here = _mm256_loadu_si256((const void *)(frame + SHAPE_AT));
-	__m256i there = _mm256_loadu_si256((const void *)s->bytes);
+	__m256i found = _mm256_loadu_si256((const void *)(frame + SHAPE_AT));
+	__m256i wanted = _mm256_loadu_si256((const void *)s->bytes);
 
-	return _mm256_testz_si256(_mm256_xor_si256(here, there),
+	return _mm256_testz_si256(_mm256_xor_si256(found, wanted),
 				  _mm256_load_si256((const void *)shape_mask));
 }
 #endif
 
-/* An odd number's multiples, times what it has for an inverse modulo 2^64, are
- * small; nothing else is. */
-static inline bool shape_divides(uint64_t sum)
+/* Whether a number is a multiple of 0xffff: times the inverse of 0xffff modulo
+ * 2^64, multiples alone give at most 2^64 / 0xffff. */
+static inline bool shape_is_multiple(uint64_t sum)
 {
 	return sum * UINT64_C(0xfffefffefffeffff) <= UINT64_MAX / 0xffff;
 }
 
 /*
- * Whether that sum is right: the 20 bytes add up to 0xffff in one's complement
- * (RFC 791, RFC 1071), that is they are, as one long number in either byte
- * order, a multiple of 0xffff. That holds for the sum of its parts, too, with
- * the carry brought round. The first part is too small for a carry: of this
- * shape it begins with 0x45, and ends with a fragment offset of 0.
+ * Whether the IPv4 header checksum is right: the 20 bytes add up to 0xffff in
+ * one's complement (RFC 791, RFC 1071). So they are, as one long number in
+ * either byte order, a multiple of 0xffff; and so is the sum of their words,
+ * the carry added again, as 2^64 is 1 modulo 0xffff. Adding the last 4 bytes to
+ * the first word has no carry: that word begins with 0x45, and ends with a
+ * fragment offset of 0.
  */
 static inline bool shape_sum_right(const uint8_t *frame)
 {
@@ -104,7 +105,7 @@ static inline bool shape_sum_right(const uint8_t *frame)
 	sum += last;
 	sum += part;
 	sum += sum < part;
-	return shape_divides(sum);
+	return shape_is_multiple(sum);
 }
 
 /* clang-format off */
@@ -195,19 +196,19 @@ _Static_assert((int)COMMON_AT_KEY >= (int)SHAPE_READ, "a report has them");
 /* A table's common report and its descriptor; a cache line. */
 struct common_report {
 	struct shape shape;
-	uint64_t header, mask; /* version, opcode, key length; which bits */
+	uint64_t header, mask; /* DTA header's fixed fields; their bits */
 	uint64_t desc;	       /* table, its immediate, data length */
-	uint32_t limit;	       /* lists, hops */
+	uint32_t limit;	       /* how many lists, or hops */
 	uint16_t frame_len;    /* to the end of the value */
 	uint8_t copies;	       /* the default N */
-	uint8_t judged; /* its kind, if common_report_check() is needed */
+	uint8_t checked;       /* kind, if common_report_check() is needed */
 } __attribute__((aligned(64)));
 
 /* For a table with values of data_len bytes. Tracked reports are common only if
  * no table is strict. */
 void common_report_init(struct common_report *c, const struct table *t,
 			unsigned state, uint16_t data_len, bool strict);
-void common_report_clear(struct common_report *c); /* no report is */
+void common_report_clear(struct common_report *c); /* matches no report */
 
 /* Checks the list, or hop and value, of a report of the right lengths. */
 static inline __attribute__((always_inline)) bool
@@ -216,20 +217,18 @@ common_report_check(const struct common_report *c, const uint8_t *key,
 {
 	unsigned hop = desc_hop(desc), path_len = desc_path_len(desc);
 
-	if (c->judged == TABLE_APPEND)
+	if (c->checked == TABLE_APPEND)
 		return be32_load(key) < c->limit;
 	return hop < c->limit && path_len <= c->limit &&
 	       (!path_len || hop < path_len) &&
 	       be32_load(key + desc_data_at(desc)) != TABLE_BLANK;
 }
 
-/*
- * The descriptor of a packet that is a valid common report of one of the
- * tables; else 0. by_id: the table of an id as it is in the packet.
- */
+/* The descriptor of a packet that is a valid common report of one of the
+ * tables; else 0. by_id: the table of an id as it is in the packet. */
 static inline __attribute__((always_inline)) uint64_t
 common_report_desc(const struct common_report *tables, const uint8_t *by_id,
-		   const struct pkt *p, shape_fn *is)
+		   const struct pkt *p, shape_fn *matches)
 {
 	const uint64_t kept = 0x008fffff0000ffff; /* of DTA/1's header */
 	const uint8_t *f = p->data;
@@ -243,7 +242,7 @@ common_report_desc(const struct common_report *tables, const uint8_t *by_id,
 	memcpy(&table, f + COMMON_AT_TABLE, sizeof(table));
 	c = &tables[by_id[table]];
 	header = be64_load(f + SHAPE_AT_PAYLOAD);
-	if ((header & c->mask) != c->header || !is(&c->shape, f) ||
+	if ((header & c->mask) != c->header || !matches(&c->shape, f) ||
 	    p->len < c->frame_len || !shape_sum_right(f))
 		return 0;
 	desc = (header & kept) | c->desc;
@@ -253,7 +252,7 @@ common_report_desc(const struct common_report *tables, const uint8_t *by_id,
 			return 0;
 		desc |= (uint64_t)c->copies << DESC_COPIES;
 	}
-	if (c->judged && !common_report_check(c, f + COMMON_AT_KEY, desc))
+	if (c->checked && !common_report_check(c, f + COMMON_AT_KEY, desc))
 		return 0;
 	return desc;
 }

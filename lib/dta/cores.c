@@ -21,7 +21,7 @@ enum {
 	/* A list entry: its descriptor, its time, the address of its key. */
 	ENTRY_WORDS = 3,
 	STATES_MAX = OP_MESSAGE_TABLES - 1,
-	CLOCK = 255, /* in place of a table: the batch's latest time */
+	CLOCK = 255, /* for a table, in a message of the batch's latest time */
 	AT_SRC = SHAPE_AT_IP + NET_IP4_AT_SRC,
 };
 
@@ -29,7 +29,7 @@ _Static_assert((int)TRANSLATE_CORES_MAX *THREADS_PLACES <= (int)SRC_HOLD_MAX,
 	       "batches that a source holds");
 _Static_assert(OP_MAX / 8 + 3 <= (int)THREADS_WORDS, "a message is in a block");
 
-/* No source's next number: those have fewer bits. */
+/* For a source without an open run: no descs_number() has so many bits. */
 #define NO_RUN UINT64_MAX
 
 /* A run of consecutive numbers, up to the one before desc_batch.next. */
@@ -44,9 +44,9 @@ struct batch {
 	size_t n;
 	uint64_t first; /* the number of its first packet */
 	uint64_t all, any, latest_ns;
-	size_t odd; /* packets that are not of the common shape */
+	size_t uncommon; /* how many packets are not of the common shape */
 	struct returned *returned;
-	uint64_t desc[TRANSLATE_CORES_BATCH]; /* 0: no good report */
+	uint64_t desc[TRANSLATE_CORES_BATCH]; /* 0: no valid report */
 	const uint8_t *key[TRANSLATE_CORES_BATCH];
 	struct pkt room[TRANSLATE_CORES_BATCH];
 };
@@ -57,14 +57,13 @@ struct worker {
 	struct translator *t;	  /* makes messages */
 	struct translator *owner; /* receives; NULL: it owns nothing */
 	struct batch *batch[THREADS_PLACES];
-	struct batch *in_hand;
-	uint64_t
-		next[DESCS_NEXT]; /* numbers, by source; NO_RUN: none is open */
+	struct batch *current;
+	uint64_t next[DESCS_NEXT]; /* descs_number() by source, or NO_RUN */
 	struct run run[DESCS_NEXT];
-	uint16_t listed[DESCS_NEXT]; /* those that this batch has begun */
+	uint16_t listed[DESCS_NEXT]; /* runs that this batch has begun */
 	unsigned nlisted;
-	uint16_t each[TRANSLATE_CORES_BATCH]; /* 0, 1, 2... */
-	/* An owner's: operations of a block, their times; times of entries. */
+	uint16_t identity[TRANSLATE_CORES_BATCH]; /* 0, 1, 2... */
+	/* An owner's: a block's operations and their times; entries' times. */
 	struct op op[THREADS_WORDS];
 	uint64_t stamp[THREADS_WORDS];
 	struct pkt entry[THREADS_WORDS];
@@ -76,12 +75,13 @@ struct translate_cores {
 	struct translate_cores_options o;
 	struct translator *t;
 	struct threads *threads; /* NULL: one worker, which needs none */
-	bool busy; /* batches are under way, and worker 0 is with them */
+	bool busy; /* worker 0 is in a call that processes batches */
 	struct worker *worker[TRANSLATE_CORES_MAX];
 	unsigned owners;
-	uint8_t numbers, cache, write, rounds;
+	uint8_t numbers, cache, write; /* which round each is; or NONE */
+	uint8_t rounds;
 	uint64_t sent_tables; /* whose reports go to owners of rows and lists */
-	uint64_t packets;     /* taken; in turn of taking */
+	uint64_t packets;     /* taken so far; as `take' is, in turn */
 	uint64_t part[STATES_MAX]; /* op_part_factor() of each table */
 	int error;		   /* atomic: the first */
 	pthread_mutex_t nacks_lock;
@@ -107,7 +107,7 @@ static struct batch *batch_of(const struct translate_cores *c,
 	return c->worker[b->worker]->batch[b->place];
 }
 
-/* Numbers. */
+/* Round "numbers". */
 
 static unsigned set_owner(const struct translate_cores *c, unsigned set)
 {
@@ -144,32 +144,32 @@ static void run_begin(struct worker *w, const struct pkt *p, uint64_t desc)
 	w->next[at] = descs_number(src, desc, w->t->counted) + 1;
 }
 
-/* Sends a packet to its reporter's owner, which admits it; without owners this
- * worker does. */
+/* Sends a packet to its reporter's owner, which admits it; without that round,
+ * or if it is no datagram, admits it here. */
 static void send_packet(struct worker *w, struct batch *b, size_t i)
 {
 	struct net_udp u;
 	unsigned set;
 	uint64_t *m;
 
-	b->odd++;
+	b->uncommon++;
 	if (w->cores->numbers == NONE ||
 	    net_udp_decode(&u, b->pkts[i].data, b->pkts[i].len) < 0) {
 		b->desc[i] = admit_slowly(w->t, &b->pkts[i], &b->key[i]);
 		return;
 	}
 	set = reporters_set(u.src, u.version);
-	run_end(w, set % DESCS_NEXT); /* those before it */
+	run_end(w, set % DESCS_NEXT); /* the numbers before this one's */
 	m = threads_send(&w->out[set_owner(w->cores, set)], 2);
 	m[0] = i;
 	m[1] = 0;
 }
 
-/* A packet that is not of the common shape, or has not the next number. */
+/* For a packet that is not of the common shape, or has not the next number. */
 static void send_uncommon(void *worker, size_t i)
 {
 	struct worker *w = worker;
-	struct batch *b = w->in_hand;
+	struct batch *b = w->current;
 
 	if (b->desc[i])
 		run_begin(w, &b->pkts[i], b->desc[i]);
@@ -179,21 +179,21 @@ static void send_uncommon(void *worker, size_t i)
 
 static void decode_batch(struct worker *w, struct batch *b)
 {
-	struct desc_batch h = {.pkts = b->pkts,
-			       .n = b->n,
-			       .desc = b->desc,
-			       .key = b->key,
-			       .next = w->cores->numbers == NONE ? NULL
-								 : w->next,
-			       .other = send_uncommon,
-			       .ctx = w};
+	struct desc_batch descs = {.pkts = b->pkts,
+				   .n = b->n,
+				   .desc = b->desc,
+				   .key = b->key,
+				   .next = w->cores->numbers == NONE ? NULL
+								     : w->next,
+				   .other = send_uncommon,
+				   .ctx = w};
 
-	w->in_hand = b;
-	b->odd = 0;
-	admit_descs(w->t, &h);
-	b->all = h.all;
-	b->any = h.any;
-	b->latest_ns = h.latest_ns;
+	w->current = b;
+	b->uncommon = 0;
+	admit_descs(w->t, &descs);
+	b->all = descs.all;
+	b->any = descs.any;
+	b->latest_ns = descs.latest_ns;
 	for (; w->nlisted; w->nlisted--) {
 		unsigned at = w->listed[w->nlisted - 1];
 
@@ -218,91 +218,91 @@ static void receive_numbers(struct worker *w, const struct threads_block *in)
 	}
 }
 
-/* Lists. */
+/* Round "cache". */
 
-/* In a worker's translator, in place of append_run() and postcard_run(). */
-static void send_entries(struct translator *t, struct table_state *l,
-			 const struct report_batch *j)
+/* A worker's table_run instead of append_run(); below, of postcard_run(). */
+static void send_entries(struct translator *t, struct table_state *state,
+			 const struct report_batch *reports)
 {
 	struct worker *w = t->worker;
-	uint64_t factor = ((uint64_t)w->cores->owners << 32) / l->t.lists;
+	uint64_t factor = ((uint64_t)w->cores->owners << 32) / state->t.lists;
 
-	if (append_send_words(t, l, j, factor))
+	if (append_send_words(t, state, reports, factor))
 		return;
-	for (unsigned i = 0; i < j->n; i++) {
-		unsigned owner = be32_load(j->key[i]) * factor >> 32;
+	for (unsigned i = 0; i < reports->n; i++) {
+		unsigned owner = be32_load(reports->key[i]) * factor >> 32;
 		uint64_t *m = threads_send(&w->out[owner], ENTRY_WORDS);
 
-		m[0] = desc_with_table(j->desc[i], l->index);
-		m[1] = t->pkts[j->at[i]].ts_ns;
-		m[2] = (uintptr_t)j->key[i];
+		m[0] = desc_with_table(reports->desc[i], state->index);
+		m[1] = t->pkts[reports->at[i]].ts_ns;
+		m[2] = (uintptr_t)reports->key[i];
 	}
 }
 
-static void send_postcards(struct translator *t, struct table_state *l,
-			   const struct report_batch *j)
+static void send_postcards(struct translator *t, struct table_state *state,
+			   const struct report_batch *reports)
 {
-	postcard_send(t, l, j, t->worker->cores->owners);
+	postcard_send(t, state, reports, t->worker->cores->owners);
 }
 
-static void exec_operations(struct translator *o, struct report_batch *j)
+static void run_entries(struct translator *o, struct report_batch *reports)
 {
-	if (j->n)
-		run_table(o, desc_table(j->desc[0]), j);
-	report_batch_clear(j);
+	if (reports->n)
+		run_table(o, desc_table(reports->desc[0]), reports);
+	report_batch_clear(reports);
 }
 
-/* An entry that waits for others of its list, to be carried out with them. */
+/* Keeps a list entry, for run_entries() to run with others of its table. */
 static void receive_entry(struct worker *w, const uint64_t *m)
 {
 	struct translator *o = w->owner;
-	struct report_batch *j = &o->stage;
+	struct report_batch *reports = &o->stage;
 
-	if (j->n && desc_table(*m) != desc_table(j->desc[0]))
-		exec_operations(o, j);
-	w->entry[j->n].ts_ns = m[1];
+	if (reports->n && desc_table(*m) != desc_table(reports->desc[0]))
+		run_entries(o, reports);
+	w->entry[reports->n].ts_ns = m[1];
 	o->waiting = true;
-	report_batch_add(j, (const uint8_t *)(uintptr_t)m[2], (uint16_t)j->n,
-			 *m);
+	report_batch_add(reports, (const uint8_t *)(uintptr_t)m[2],
+			 (uint16_t)reports->n, *m);
 }
 
 static void receive_reports(struct worker *w, const struct threads_block *in)
 {
 	struct batch *b = batch_of(w->cores, &in->from);
 	struct translator *o = w->owner;
-	struct report_batch *j = &o->stage;
+	struct report_batch *reports = &o->stage;
 
 	o->returned = b->returned;
 	o->pkts = w->entry;
-	report_batch_clear(j);
+	report_batch_clear(reports);
 	for (size_t at = 0; at < in->words;) {
 		const uint64_t *m = in->word + at;
-		struct table_state *l = &o->state[desc_table(*m)];
+		struct table_state *state = &o->state[desc_table(*m)];
 
-		if (desc_table(*m) != CLOCK && l->append &&
+		if (desc_table(*m) != CLOCK && state->append &&
 		    !(*m & DESC_WORDS)) {
 			receive_entry(w, m);
 			at += ENTRY_WORDS;
 			continue;
 		}
-		exec_operations(o, j);
+		run_entries(o, reports);
 		if (desc_table(*m) == CLOCK) {
 			clock_to(o, m[1]);
 			clock_flush(o);
 			at += 2;
-		} else if (l->append) {
+		} else if (state->append) {
 			w->entry[0].ts_ns = b->latest_ns;
 			o->waiting = true;
-			at += 1 + append_receive_words(o, l, m);
+			at += 1 + append_receive_words(o, state, m);
 			ops_run(o);
 		} else {
-			at += postcard_receive(o, l, m, in->words - at);
+			at += postcard_receive(o, state, m, in->words - at);
 		}
 	}
-	exec_operations(o, j);
+	run_entries(o, reports);
 }
 
-/* Operations. */
+/* Round "write". */
 
 /* In a worker's translator: sends operations to their owners. */
 static void send_ops(struct translator *t)
@@ -322,9 +322,9 @@ static void send_ops(struct translator *t)
 	}
 }
 
-/* Operations from this word on, up to one that is a pair where those go by
- * themselves; returns the words behind them. */
-static size_t receive_single(struct worker *w, const struct threads_block *in,
+/* Carries out the operations at this word and behind it, up to the first pair,
+ * if the transport takes pairs by themselves. Returns where that is. */
+static size_t receive_others(struct worker *w, const struct threads_block *in,
 			     size_t at)
 {
 	struct transport *transport = w->owner->transport;
@@ -354,36 +354,37 @@ static void receive_ops(struct worker *w, const struct threads_block *in)
 		if (transport->pairs && op_message_is_pair(in->word[at]))
 			done = transport->pairs(transport, in->word + at,
 						in->words - at);
-		at = done ? at + done : receive_single(w, in, at);
+		at = done ? at + done : receive_others(w, in, at);
 	}
 }
 
-/* Run by the batch's worker. */
+/* What a batch's worker does in each round. */
 
-/* The good reports of a batch, in the worker's translator: where all are, as
- * they stand. */
+/* Puts a batch's valid reports into the worker's translator; without a copy, if
+ * all packets are. */
 static void collect_reports(struct worker *w, struct batch *b)
 {
 	struct translator *t = w->t;
-	struct report_batch *j = &t->stage;
+	struct report_batch *reports = &t->stage;
 
 	t->pkts = b->pkts;
 	t->npkts = b->n;
 	t->first = b->first;
 	report_batch_init(t);
-	report_batch_clear(j);
-	if (!b->odd) {
-		*j = (struct report_batch){.n = (unsigned)b->n,
-					   .all = b->all,
-					   .any = b->any,
-					   .key = b->key,
-					   .desc = b->desc,
-					   .at = w->each};
+	report_batch_clear(reports);
+	if (!b->uncommon) {
+		*reports = (struct report_batch){.n = (unsigned)b->n,
+						 .all = b->all,
+						 .any = b->any,
+						 .key = b->key,
+						 .desc = b->desc,
+						 .at = w->identity};
 		return;
 	}
 	for (size_t i = 0; i < b->n; i++)
 		if (b->desc[i])
-			report_batch_add(j, b->key[i], (uint16_t)i, b->desc[i]);
+			report_batch_add(reports, b->key[i], (uint16_t)i,
+					 b->desc[i]);
 }
 
 static void send_rows_and_lists(struct worker *w, struct batch *b)
@@ -393,7 +394,7 @@ static void send_rows_and_lists(struct worker *w, struct batch *b)
 		returned_clear(b->returned);
 	stage_run_tables(w->t, w->cores->sent_tables);
 	for (unsigned i = 0; w->t->append && i < w->cores->owners; i++) {
-		/* the time, for lists that wait */
+		/* An owner's lists need the time. */
 		uint64_t *m = threads_send(&w->out[i], 2);
 
 		m[0] = (uint64_t)CLOCK << DESC_TABLE;
@@ -417,16 +418,16 @@ static void send_writes(struct worker *w, struct batch *b)
 /* Publishes what was counted since the last batch. */
 static void publish_counters(struct worker *w)
 {
-	struct translator *of[] = {w->t, w->owner};
+	struct translator *both[] = {w->t, w->owner};
 	uint64_t *to = (uint64_t *)&w->published;
 
-	for (unsigned k = 0; k < 2 && of[k]; k++) {
-		const uint64_t *from = (const uint64_t *)&of[k]->ctr;
+	for (unsigned k = 0; k < 2 && both[k]; k++) {
+		const uint64_t *from = (const uint64_t *)&both[k]->ctr;
 
 		for (size_t i = 0; i < sizeof(w->published) / 8; i++)
 			__atomic_store_n(&to[i], to[i] + from[i],
 					 __ATOMIC_RELAXED);
-		memset(&of[k]->ctr, 0, sizeof(of[k]->ctr));
+		memset(&both[k]->ctr, 0, sizeof(both[k]->ctr));
 	}
 }
 
@@ -436,7 +437,7 @@ static void end_batch(struct worker *w, const struct batch *b)
 
 	ctr->received += b->n;
 	ctr->stored += b->n;
-	for (size_t i = 0; i < b->n && b->odd; i++)
+	for (size_t i = 0; i < b->n && b->uncommon; i++)
 		ctr->stored -= !b->desc[i];
 	publish_counters(w);
 }
@@ -450,7 +451,7 @@ static bool run_round(void *ctx, const struct threads_batch *at, unsigned round)
 	if (!round)
 		decode_batch(w, b);
 	if (round == c->numbers)
-		return !b->odd; /* decode_batch() has sent them */
+		return !b->uncommon; /* decode_batch() has sent them */
 	if (round == c->cache)
 		send_rows_and_lists(w, b);
 	else if (round == c->write)
@@ -466,7 +467,7 @@ static void receive_block(void *ctx, unsigned owner,
 	struct translate_cores *c = ctx;
 	struct worker *w = c->worker[owner];
 
-	/* Numbers are looked at all the same, so that all is counted. */
+	/* Numbers are processed even then, so that all packets are counted. */
 	if (error_of(c) && in->round != c->numbers)
 		return;
 	stage_begin(w->owner);
@@ -479,7 +480,7 @@ static void receive_block(void *ctx, unsigned owner,
 	note_error(c, stage_end(w->owner));
 }
 
-/* In turn of taking. */
+/* Called in the order of the batches, by one thread at a time. */
 static void end_taking(struct translate_cores *c, struct batch *b, size_t n)
 {
 	b->n = n;
@@ -512,10 +513,10 @@ static void run_batch(struct translate_cores *c, const struct pkt *pkts,
 	b->pkts = b->room;
 	if (n)
 		end_taking(c, b, n);
-	/* A batch that is not full came live: nothing waits for more. */
+	/* A batch that is not full came live: its packets must not wait. */
 	note_error(c,
 		   threads_go(c->threads, n > 0, n == TRANSLATE_CORES_BATCH));
-	if (c->owners == 1 && !error_of(c)) /* this thread */
+	if (c->owners == 1 && !error_of(c)) /* this thread is the owner */
 		note_error(c, transport_tick(transport));
 	if (n == TRANSLATE_CORES_BATCH)
 		return;
@@ -567,7 +568,7 @@ int translate_cores_rest(struct translate_cores *c)
 		for (unsigned k = 0; k < THREADS_PLACES; k++)
 			if (c->t->last_ns < w->batch[k]->latest_ns)
 				c->t->last_ns = w->batch[k]->latest_ns;
-		/* What succeeds it counts on. */
+		/* A translator that succeeds t counts on from there. */
 		if (w->owner && c->t->heard < w->owner->heard)
 			c->t->heard = w->owner->heard;
 	}
@@ -610,32 +611,32 @@ uint64_t translate_cores_unsent(struct translate_cores *c)
 
 /* A copy of t with work and operations of its own. Rows, lists and reporters
  * are t's. */
-static struct translator *copy_of(struct worker *w, bool owner)
+static struct translator *copy_open(struct worker *w, bool owner)
 {
-	const struct translator *of = w->cores->t;
-	size_t size = translator_size(of->states);
+	const struct translator *from = w->cores->t;
+	size_t size = translator_size(from->states);
 	struct translator *t = aligned_alloc(64, size);
 	int rc;
 
 	if (!t)
 		return NULL;
-	memcpy(t, of, size);
+	memcpy(t, from, size);
 	memset(&t->ctr, 0, sizeof(t->ctr));
 	report_batch_init(t);
 	t->worker = w;
 	t->prefetching = NULL;
 	t->nacks_lock = &w->cores->nacks_lock;
 	rc = ops_open(t, false);
-	rc = steer_open(t, of->states / of->n, of->mirror) ? -ENOMEM : rc;
+	rc = steer_open(t, from->states / from->n, from->mirror) ? -ENOMEM : rc;
 	for (unsigned i = 0; i < t->states; i++) {
-		struct table_state *l = &t->state[i];
+		struct table_state *state = &t->state[i];
 
-		rc = l->postcards && postcard_clone(l) ? -ENOMEM : rc;
-		rc = l->append && append_clone(l) ? -ENOMEM : rc;
-		if (!owner && l->postcards)
-			l->run = send_postcards;
-		if (!owner && l->append)
-			l->run = send_entries;
+		rc = state->postcards && postcard_clone(state) ? -ENOMEM : rc;
+		rc = state->append && append_clone(state) ? -ENOMEM : rc;
+		if (!owner && state->postcards)
+			state->run = send_postcards;
+		if (!owner && state->append)
+			state->run = send_entries;
 	}
 	if (!owner)
 		t->send = send_ops;
@@ -672,9 +673,9 @@ static int worker_open(struct translate_cores *c, unsigned number,
 	c->worker[number] = w;
 	w->cores = c;
 	for (unsigned i = 0; i < TRANSLATE_CORES_BATCH; i++)
-		w->each[i] = (uint16_t)i;
+		w->identity[i] = (uint16_t)i;
 	memset(w->next, 0xff, sizeof(w->next));
-	w->t = copy_of(w, false);
+	w->t = copy_open(w, false);
 	for (unsigned i = 0; i < THREADS_PLACES; i++) {
 		struct batch *b = w->batch[i] = calloc(1, sizeof(*b));
 
@@ -685,7 +686,7 @@ static int worker_open(struct translate_cores *c, unsigned number,
 			return no_memory(err);
 	}
 	if (number < c->owners)
-		w->owner = copy_of(w, true);
+		w->owner = copy_open(w, true);
 	if (!w->t || (number < c->owners && !w->owner))
 		return no_memory(err);
 	if (!w->owner)

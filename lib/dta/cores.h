@@ -8,7 +8,7 @@
  * A worker decodes its batch and checks all that depends on one packet only.
  * Then come these rounds, without those that no table needs:
  *
- *	numbers	to the reporter's owner, which tracks its sequence: runs of
+ *	numbers	to a reporter's owner, which tracks its sequence: runs of
  *		consecutive numbers, and packets that are tracked or not of the
  *		common shape, which the owner checks
  *	cache	to a list's owner, which writes it to memory, and to the owner
@@ -21,8 +21,8 @@
  * Whether lists are due is checked behind each batch, so more entries may be
  * written at once than by one core.
  *
- * An immediate comes behind the write that it belongs to; other copies of its
- * report may be written a moment later. Of one key, and of one list, immediates
+ * An immediate comes after the write that it belongs to; other copies of its
+ * report may be written a moment later. Immediates of one key, and of one list,
  * come in the order of the reports.
  *
  * Ownership: t, its transport and what the options name outlive it. While it
@@ -48,11 +48,11 @@ struct translate_cores;
 struct translate_cores_options {
 	unsigned workers; /* 1 to TRANSLATE_CORES_MAX; 1: translate_rx() */
 	/*
-	 * Packets for a worker but 0, which stay valid until workers *
-	 * THREADS_PLACES more batches were taken; no more than max. They go
-	 * into room, or *pkts, which is room, is changed to where they are.
-	 * Returns how many, 0: none now. Called in turn, by that worker's
-	 * thread; must not wait.
+	 * Gives a worker other than 0 at most max packets, which stay valid
+	 * until workers * THREADS_PLACES more batches were taken. They go into
+	 * room; or *pkts, which is room, is set to where they are. Returns how
+	 * many, 0: none now. Called by the worker's thread, by one at a time;
+	 * must not wait.
 	 */
 	int (*take)(void *ctx, const struct pkt **pkts, struct pkt *room,
 		    int max);
@@ -62,28 +62,28 @@ struct translate_cores_options {
 	void *ctx;
 };
 
-/* With several workers, flushes t first, which has no rate limit: that needs
- * all operations in order. -ENOTSUP: its slots are too long for messages. */
+/* With several workers, flushes t first; t must have no rate limit, which needs
+ * all operations in order. -ENOTSUP: t has too many tables, or too large ones.
+ */
 int translate_cores_open(struct translate_cores **out, struct translator *t,
 			 const struct translate_cores_options *o,
 			 struct error *err);
 
-/* The next batch, worker 0's, n <= TRANSLATE_CORES_BATCH, is copied; what is in
- * the packets is as of take(). 0, or the first -errno of the transport. */
+/* Worker 0's next batch, n <= TRANSLATE_CORES_BATCH. pkts is copied; the bytes
+ * of the packets stay valid as those of take(). 0, or the transport's first
+ * -errno. */
 int translate_cores_rx(struct translate_cores *c, const struct pkt *pkts,
 		       size_t n);
 
-/*
- * Waits until all batches taken are carried out. Translator, transport and
+/* Waits until all batches taken are carried out. Translator, transport and
  * source are the caller's until the next translate_cores_rx(). 0 or -errno.
- * Does nothing where it is called while the transport waits, in a batch.
- */
+ * Does nothing if the transport calls it in a batch, while it waits. */
 int translate_cores_rest(struct translate_cores *c);
 
 /* At rest: as translate_idle(). */
 int translate_cores_idle(struct translate_cores *c, uint64_t ns);
 
-/* At rest the translator's; else those of completed batches. */
+/* At rest, of all packets; else of completed batches. */
 struct translate_ledger
 translate_cores_counters(const struct translate_cores *c);
 

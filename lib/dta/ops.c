@@ -7,34 +7,35 @@
 
 static struct op_buffer *op_buffer_new(void)
 {
-	struct op_buffer *m = aligned_alloc(_Alignof(struct op_buffer),
-					    sizeof(*m));
+	struct op_buffer *ops = aligned_alloc(_Alignof(struct op_buffer),
+					      sizeof(*ops));
 
-	if (m)
-		m->n = m->used = 0;
-	return m;
+	if (ops)
+		ops->n = ops->used = 0;
+	return ops;
 }
 
-/* Exchanges the queue's buffer with the one in hand; ends prefetching. */
-static void prefetch_queue_swap(struct prefetch_queue *a,
+/* Exchanges the queue's buffer with *ops; ends prefetching. */
+static void prefetch_queue_swap(struct prefetch_queue *queue,
 				struct op_buffer **ops)
 {
-	struct op_buffer *m = *ops;
+	struct op_buffer *current = *ops;
 
-	*ops = a->ops;
-	a->ops = m;
-	a->next = a->end;
+	*ops = queue->ops;
+	queue->ops = current;
+	queue->next = queue->end;
 }
 
-unsigned report_cost(const struct translator *t, const struct table_state *l,
+unsigned report_cost(const struct translator *t,
+		     const struct table_state *state,
 		     const struct dta_report *r)
 {
 	unsigned n;
 
-	if (l->t.kind == TABLE_POSTCARD || l->t.kind == TABLE_APPEND)
+	if (state->t.kind == TABLE_POSTCARD || state->t.kind == TABLE_APPEND)
 		return 0;
-	n = r->copies ? r->copies : l->t.copies;
-	if (l->t.kind == TABLE_KEYWRITE && t->dart != DART_OFF)
+	n = r->copies ? r->copies : state->t.copies;
+	if (state->t.kind == TABLE_KEYWRITE && t->dart != DART_OFF)
 		n = t->dart == DART_ONE ? 1 : 2;
 	return t->mirror ? 2 * n : n;
 }
@@ -54,22 +55,23 @@ static void charge_rate(struct translator *t)
 
 static void hand_over(struct translator *t)
 {
-	struct op_buffer *m = t->ops;
+	struct op_buffer *ops = t->ops;
 
 	if (t->send) {
 		t->send(t);
 	} else {
 		if (t->rate.per_s)
 			charge_rate(t);
-		t->transport->stamps = t->transport->stamped ? m->stamp : NULL;
-		if (m->n && !t->error)
-			t->error = t->transport->exec(t->transport, m->op, m->n,
-						      t->last_ns);
+		t->transport->stamps = t->transport->stamped ? ops->stamp
+							     : NULL;
+		if (ops->n && !t->error)
+			t->error = t->transport->exec(t->transport, ops->op,
+						      ops->n, t->last_ns);
 		t->transport->stamps = NULL;
 	}
-	t->ctr.ops += m->n;
-	m->n = 0;
-	m->used = 0;
+	t->ctr.ops += ops->n;
+	ops->n = 0;
+	ops->used = 0;
 }
 
 static void hand_over_prefetched(struct translator *t)
@@ -88,14 +90,14 @@ void ops_hand_over(struct translator *t)
 
 void ops_prefetch(struct translator *t, size_t packets)
 {
-	struct prefetch_queue *a = t->prefetching;
+	struct prefetch_queue *queue = t->prefetching;
 
 	hand_over_prefetched(t);
-	prefetch_queue_swap(a, &t->ops);
-	a->mem = t->transport->mem;
-	a->next = a->ops->op;
-	a->end = a->next + a->ops->n;
-	a->each = (unsigned)((a->ops->n + packets - 1) / packets);
+	prefetch_queue_swap(queue, &t->ops);
+	queue->mem = t->transport->mem;
+	queue->next = queue->ops->op;
+	queue->end = queue->next + queue->ops->n;
+	queue->each = (unsigned)((queue->ops->n + packets - 1) / packets);
 }
 
 void ops_run(struct translator *t)
@@ -104,26 +106,26 @@ void ops_run(struct translator *t)
 		hand_over(t);
 }
 
-void ops_stamp(struct translator *t, const struct report_batch *j,
+void ops_stamp(struct translator *t, const struct report_batch *reports,
 	       unsigned first, unsigned end, bool one)
 {
 	uint64_t *to = t->ops->stamp + t->ops->n;
 
 	for (unsigned i = first; i < end; i++) {
-		uint64_t ns = t->pkts[j->at[i]].ts_ns;
+		uint64_t ns = t->pkts[reports->at[i]].ts_ns;
 
 		for (unsigned c = 0; c < HASH_COPIES; c++)
 			to[c] = ns;
-		to += one ? 1 : desc_copies(j->desc[i]);
+		to += one ? 1 : desc_copies(reports->desc[i]);
 	}
 }
 
-void run_table(struct translator *t, unsigned state,
-	       const struct report_batch *j)
+void run_table(struct translator *t, unsigned index,
+	       const struct report_batch *reports)
 {
-	struct table_state *l = &t->state[state];
+	struct table_state *state = &t->state[index];
 
-	l->run(t, l, j);
+	state->run(t, state, reports);
 	ops_run(t);
 }
 

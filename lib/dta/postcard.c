@@ -31,12 +31,12 @@
 #include "threads/threads.h"
 
 enum {
-	LINE = 64,
-	ROWS_ASKED = 32,	  /* at once */
+	CACHE_LINE = 64,
+	ROWS_AHEAD = 32,	  /* prefetched at once */
 	RUNS_MAX = HASH_HOPS / 2, /* of adjacent hops in a row */
 	EVICTIONS = 512,	  /* hashed together */
-	CAUSES = 4 * STAGE,	  /* of a batch's evictions: cause_of() */
-	NO_PACKET = UINT16_MAX,	  /* has caused it */
+	CAUSES = 4 * STAGE,	  /* values of cause_of() in a batch */
+	NO_PACKET = UINT16_MAX,	  /* `at' of an eviction by a flush */
 };
 
 struct row {
@@ -50,16 +50,16 @@ struct row {
 	uint8_t key[]; /* key_len bytes */
 };
 
-/* A line of memory with the usual keys. */
+/* With the usual keys, one cache line. */
 struct eviction {
 	uint32_t value[HASH_HOPS]; /* also the key's CRC_HEADROOM */
 	uint16_t sequence;
 	uint16_t at;	/* the packet that caused it, of the stage */
-	uint16_t state; /* on its way back to a worker */
-	uint8_t held, path_len, copies, immediate;
-	bool complete; /* holds all hops */
+	uint16_t index; /* its table's, on the way back to a worker */
+	uint8_t held, path_len, copies, immediate; /* as in the row */
+	bool complete;				   /* holds all hops */
 	uint8_t key[KEY_MAX];
-} __attribute__((aligned(LINE)));
+} __attribute__((aligned(CACHE_LINE)));
 
 _Static_assert(offsetof(struct eviction, key) >= CRC_HEADROOM, "headroom");
 
@@ -70,14 +70,14 @@ struct postcards {
 	uint64_t nrows;
 	unsigned n; /* evictions */
 	struct eviction eviction[EVICTIONS];
-	/* Those in hand, and the hashes of their keys. */
+	/* Those of which operations are made, and their keys' hashes. */
 	const struct eviction *which[EVICTIONS];
 	const uint8_t *key[EVICTIONS];
 	uint32_t chunk[HASH_COPIES][EVICTIONS], hop[HASH_HOPS][EVICTIONS];
 };
 
-/* A batch's evictions, each at its cause's place; which there are, a bit each,
- * by the owner that has put them there. */
+/* A batch's evictions, each at its cause_of(). bits: which there are, for each
+ * owner that put them there. */
 struct returned {
 	unsigned owners;
 	uint64_t bits[THREADS_MAX][CAUSES / 64];
@@ -89,7 +89,7 @@ static inline unsigned mask_of(unsigned hops)
 	return (1u << hops) - 1;
 }
 
-/* The hops of a path, of which there are so many at most. */
+/* The hops of a path; path_len 0: unknown, so all that a chunk has. */
 static inline unsigned path_mask(unsigned path_len, unsigned hops)
 {
 	return mask_of(path_len ? path_len : hops);
@@ -102,57 +102,58 @@ static unsigned eviction_hops(const struct eviction *e, unsigned hops)
 	return e->held | (mask_of(hops) & ~path_mask(e->path_len, hops));
 }
 
-/* One operation for each run of hops in which, to the chunk at offset. */
-static void write_runs(struct translator *t, const struct table_state *l,
+/* Writes some hops of the chunk at offset: an operation for each run of
+ * adjacent ones. */
+static void write_runs(struct translator *t, const struct table_state *state,
 		       uint64_t offset, const uint8_t *entries, unsigned which)
 {
 	while (which) {
 		unsigned at = (unsigned)__builtin_ctz(which);
 		unsigned n = (unsigned)__builtin_ctz(~(which >> at));
 
-		op_write(t, l, offset + 4u * at, entries + 4u * at, 4 * n);
+		op_write(t, state, offset + 4u * at, entries + 4u * at, 4 * n);
 		which &= ~(mask_of(n) << at);
 	}
 }
 
-static void emit_one(struct translator *t, const struct table_state *l,
+static void emit_one(struct translator *t, const struct table_state *state,
 		     unsigned k)
 {
-	const struct postcards *pc = l->postcards;
+	const struct postcards *pc = state->postcards;
 	const struct eviction *e = pc->which[k];
-	unsigned which = eviction_hops(e, l->t.hops);
-	uint32_t room = l->write_len > 4u * HASH_HOPS ? l->write_len
-						      : 4u * HASH_HOPS;
+	unsigned which = eviction_hops(e, state->t.hops);
+	uint32_t room = state->write_len > 4u * HASH_HOPS ? state->write_len
+							  : 4u * HASH_HOPS;
 	uint8_t *p;
 
 	ops_reserve(t, RUNS_MAX * e->copies, room);
 	if (t->transport->stamped && e->at != NO_PACKET)
 		t->stamp_ns = t->pkts[e->at >> t->mirror].ts_ns;
 	p = op_buffer_alloc(t->ops, room);
-	for (unsigned i = 0; i < l->t.hops; i++)
+	for (unsigned i = 0; i < state->t.hops; i++)
 		be32_store(p + 4 * i,
 			   pc->hop[i][k] ^ (e->held >> i & 1 ? e->value[i]
 							     : TABLE_BLANK));
-	memset(p + 4u * l->t.hops, 0, room - 4u * l->t.hops);
+	memset(p + 4u * state->t.hops, 0, room - 4u * state->t.hops);
 	for (unsigned c = 0; c < e->copies; c++) {
-		uint64_t offset = hash_mod(pc->chunk[c][k], l->t.units) *
-				  l->t.stride;
+		uint64_t offset = hash_mod(pc->chunk[c][k], state->t.units) *
+				  state->t.stride;
 
 		if (e->complete)
-			op_write(t, l, offset, p, l->write_len);
+			op_write(t, state, offset, p, state->write_len);
 		else
-			write_runs(t, l, offset, p, which);
+			write_runs(t, state, offset, p, which);
 	}
 	if (e->immediate)
-		op_make_immediate(t, l, &t->ops->op[t->ops->n - 1],
+		op_make_immediate(t, state, &t->ops->op[t->ops->n - 1],
 				  e->sequence);
 }
 
 /* Makes operations of the first n of which[]. */
-static void emit_evictions(struct translator *t, const struct table_state *l,
-			   unsigned n)
+static void emit_evictions(struct translator *t,
+			   const struct table_state *state, unsigned n)
 {
-	struct postcards *pc = l->postcards;
+	struct postcards *pc = state->postcards;
 	uint32_t *chunk[HASH_COPIES], *hop[HASH_HOPS];
 	unsigned copies = 0;
 
@@ -165,10 +166,10 @@ static void emit_evictions(struct translator *t, const struct table_state *l,
 		if (copies < pc->which[k]->copies)
 			copies = pc->which[k]->copies;
 	}
-	hash_chunks(l->t.hash, copies, l->t.hops, pc->key, l->t.key_len, n,
-		    chunk, hop);
+	hash_chunks(state->t.hash, copies, state->t.hops, pc->key,
+		    state->t.key_len, n, chunk, hop);
 	for (unsigned k = 0; k < n; k++)
-		emit_one(t, l, k);
+		emit_one(t, state, k);
 }
 
 /* A packet may cause two evictions: a partial and a complete one. With mirrors,
@@ -178,27 +179,27 @@ static inline unsigned cause_of(unsigned at, bool complete)
 	return 2u * at + complete;
 }
 
-/* All that were evicted, to operations. Those on their way back to a worker are
- * there already. */
-static void drain_evictions(struct translator *t, const struct table_state *l)
+/* Makes operations of all evictions but those that go back to a worker. */
+static void drain_evictions(struct translator *t,
+			    const struct table_state *state)
 {
-	struct postcards *pc = l->postcards;
+	struct postcards *pc = state->postcards;
 
 	for (unsigned k = 0; k < pc->n; k++)
 		pc->which[k] = &pc->eviction[k];
-	emit_evictions(t, l, pc->n);
+	emit_evictions(t, state, pc->n);
 	pc->n = 0;
 }
 
 /* Where the next eviction goes. */
 static inline struct eviction *eviction_new(struct translator *t,
-					    const struct table_state *l,
+					    const struct table_state *state,
 					    unsigned at, bool complete)
 {
 	unsigned cause = cause_of(at, complete);
 
 	if (!t->returned || at == NO_PACKET)
-		return &l->postcards->eviction[l->postcards->n++];
+		return &state->postcards->eviction[state->postcards->n++];
 	t->returned->bits[t->owner][cause / 64] |= UINT64_C(1) << cause % 64;
 	return &t->returned->eviction[cause];
 }
@@ -208,17 +209,18 @@ static inline struct row *row_of(const struct postcards *pc, uint64_t number)
 	return (struct row *)(pc->rows + number * pc->row_size);
 }
 
-static inline void evict_row(struct translator *t, const struct table_state *l,
-			     struct row *r, unsigned at, bool complete)
+static inline void evict_row(struct translator *t,
+			     const struct table_state *state, struct row *r,
+			     unsigned at, bool complete)
 {
-	struct eviction *e = eviction_new(t, l, at, complete);
+	struct eviction *e = eviction_new(t, state, at, complete);
 
 	if (complete)
 		t->ctr.chunks++;
 	else
 		t->ctr.early++;
 	memcpy(e->value, r->value, sizeof(e->value));
-	key_copy(e->key, r->key, l->t.key_len);
+	key_copy(e->key, r->key, state->t.key_len);
 	e->sequence = r->sequence;
 	e->at = (uint16_t)at;
 	e->held = r->held;
@@ -226,7 +228,7 @@ static inline void evict_row(struct translator *t, const struct table_state *l,
 	e->copies = r->copies;
 	e->immediate = r->immediate;
 	e->complete = complete;
-	e->state = l->index;
+	e->index = state->index;
 	r->held = 0;
 }
 
@@ -241,14 +243,14 @@ static inline void row_begin(struct row *r, const uint8_t *key,
 
 /* Puts a postcard into its row. There is room for two evictions. */
 static inline __attribute__((always_inline)) void
-row_take(struct translator *t, const struct table_state *l, struct row *r,
+row_take(struct translator *t, const struct table_state *state, struct row *r,
 	 const uint8_t *key, uint64_t desc, unsigned at)
 {
-	unsigned key_len = l->t.key_len, want, hop = desc_hop(desc);
+	unsigned key_len = state->t.key_len, want, hop = desc_hop(desc);
 
 	at = at << t->mirror | desc_mirrored(desc);
 	if (r->held && !keys_equal(r->key, key, key_len))
-		evict_row(t, l, r, at, false);
+		evict_row(t, state, r, at, false);
 	if (!r->held)
 		row_begin(r, key, key_len);
 	if (r->held >> hop & 1)
@@ -261,28 +263,29 @@ row_take(struct translator *t, const struct table_state *l, struct row *r,
 		r->copies = (uint8_t)desc_copies(desc);
 	r->immediate |= desc_immediate(desc);
 	r->sequence = desc_sequence(desc);
-	want = path_mask(r->path_len, l->t.hops);
+	want = path_mask(r->path_len, state->t.hops);
 	if ((r->held & want) == want)
-		evict_row(t, l, r, at, true);
+		evict_row(t, state, r, at, true);
 }
 
-static void hash_rows(const struct table_state *l, const uint8_t *const *key,
-		      unsigned n, uint32_t *hash)
+static void hash_rows(const struct table_state *state,
+		      const uint8_t *const *key, unsigned n, uint32_t *hash)
 {
 	static const enum crc_id id = CRC_CHECKSUM;
 
-	crc_batch(&id, 1, key, l->t.key_len, n, &hash);
+	crc_batch(&id, 1, key, state->t.key_len, n, &hash);
 }
 
 /* Prefetches the rows of the next reports; returns the first behind them. */
-static unsigned find_rows(struct translator *t, const struct table_state *l,
-			  const struct report_batch *j, unsigned from)
+static unsigned find_rows(struct translator *t, const struct table_state *state,
+			  const struct report_batch *reports, unsigned from)
 {
-	const struct postcards *pc = l->postcards;
-	unsigned n = j->n - from < ROWS_ASKED ? j->n - from : ROWS_ASKED;
-	uint32_t sum[ROWS_ASKED];
+	const struct postcards *pc = state->postcards;
+	unsigned n = reports->n - from < ROWS_AHEAD ? reports->n - from
+						    : ROWS_AHEAD;
+	uint32_t sum[ROWS_AHEAD];
 
-	hash_rows(l, j->key + from, n, sum);
+	hash_rows(state, reports->key + from, n, sum);
 	for (unsigned i = 0; i < n; i++) {
 		t->work.row[from + i] = row_of(pc, hash_mod(sum[i], pc->nrows));
 		__builtin_prefetch(t->work.row[from + i], 1);
@@ -290,106 +293,107 @@ static unsigned find_rows(struct translator *t, const struct table_state *l,
 	return from + n;
 }
 
-void postcard_run(struct translator *t, struct table_state *l,
-		  const struct report_batch *j)
+void postcard_run(struct translator *t, struct table_state *state,
+		  const struct report_batch *reports)
 {
-	const struct report_batch in =
-		*j; /* that nobody changes: in registers */
-	unsigned found = find_rows(t, l, &in, 0);
+	const struct report_batch in = *reports; /* kept in registers */
+	unsigned found = find_rows(t, state, &in, 0);
 
 	for (unsigned i = 0; i < in.n; i++) {
-		if (i + ROWS_ASKED >= found && found < in.n)
-			found = find_rows(t, l, &in, found);
-		if (l->postcards->n + 2 > EVICTIONS)
-			drain_evictions(t, l);
-		row_take(t, l, t->work.row[i], in.key[i], in.desc[i], in.at[i]);
+		if (i + ROWS_AHEAD >= found && found < in.n)
+			found = find_rows(t, state, &in, found);
+		if (state->postcards->n + 2 > EVICTIONS)
+			drain_evictions(t, state);
+		row_take(t, state, t->work.row[i], in.key[i], in.desc[i],
+			 in.at[i]);
 	}
-	drain_evictions(t, l);
+	drain_evictions(t, state);
 }
 
-void postcard_flush(struct translator *t, struct table_state *l)
+void postcard_flush(struct translator *t, struct table_state *state)
 {
-	struct postcards *pc = l->postcards;
+	struct postcards *pc = state->postcards;
 
 	for (uint64_t at = 0; at < pc->nrows; at++) {
 		struct row *r = row_of(pc, at);
 
 		if (r->held)
-			evict_row(t, l, r, NO_PACKET, false);
+			evict_row(t, state, r, NO_PACKET, false);
 		if (pc->n == EVICTIONS)
-			drain_evictions(t, l);
+			drain_evictions(t, state);
 	}
-	drain_evictions(t, l);
+	drain_evictions(t, state);
 }
 
-/*
- * A message: the descriptor; the row and the packet's number; the key and the
- * value. The rows of an owner are adjacent.
- */
-void postcard_send(struct translator *t, const struct table_state *l,
-		   const struct report_batch *j, unsigned owners)
+/* A message: the descriptor; the row and the packet's number; the key and the
+ * value. The rows of an owner are adjacent. */
+void postcard_send(struct translator *t, const struct table_state *state,
+		   const struct report_batch *reports, unsigned owners)
 {
-	const struct hash_units rows = hash_units_of(l->postcards->nrows);
+	const struct hash_units rows = hash_units_of(state->postcards->nrows);
 	const uint64_t factor = ((uint64_t)owners << 32) / rows.units;
-	const unsigned len = l->t.key_len + 4u, words = 2 + (len + 7) / 8;
+	const unsigned len = state->t.key_len + 4u, words = 2 + (len + 7) / 8;
 
-	for (unsigned from = 0; from < j->n; from += ROWS_ASKED) {
-		unsigned left = j->n - from;
-		unsigned n = left < ROWS_ASKED ? left : ROWS_ASKED;
-		uint32_t sum[ROWS_ASKED];
+	for (unsigned from = 0; from < reports->n; from += ROWS_AHEAD) {
+		unsigned left = reports->n - from;
+		unsigned n = left < ROWS_AHEAD ? left : ROWS_AHEAD;
+		uint32_t sum[ROWS_AHEAD];
 
-		hash_rows(l, j->key + from, n, sum);
+		hash_rows(state, reports->key + from, n, sum);
 		for (unsigned i = from; i < from + n; i++) {
 			uint64_t row = hash_mod_of(sum[i - from], rows);
-			uint64_t *m = threads_send(&t->out[row * factor >> 32],
-						   words);
+			uint64_t *message = threads_send(
+				&t->out[row * factor >> 32], words);
 
-			m[0] = desc_with_table(j->desc[i], l->index);
-			m[1] = row | (uint64_t)j->at[i] << 32;
-			key_copy((uint8_t *)(m + 2), j->key[i], len);
+			message[0] = desc_with_table(reports->desc[i],
+						     state->index);
+			message[1] = row | (uint64_t)reports->at[i] << 32;
+			key_copy((uint8_t *)(message + 2), reports->key[i],
+				 len);
 		}
 	}
 }
 
-size_t postcard_receive(struct translator *t, const struct table_state *l,
+size_t postcard_receive(struct translator *t, const struct table_state *state,
 			const uint64_t *word, size_t words)
 {
-	const size_t each = 2 + (l->t.key_len + 4u + 7) / 8;
-	struct postcards *pc = l->postcards;
+	const size_t each = 2 + (state->t.key_len + 4u + 7) / 8;
+	struct postcards *pc = state->postcards;
 	size_t n = 0;
 
-	for (; n < words && desc_table(word[n]) == l->index; n += each)
+	for (; n < words && desc_table(word[n]) == state->index; n += each)
 		__builtin_prefetch(row_of(pc, (uint32_t)word[n + 1]), 1);
 	for (size_t i = 0; i < n; i += each) {
-		const uint64_t *m = word + i;
+		const uint64_t *message = word + i;
 
 		if (pc->n + 2 > EVICTIONS)
-			drain_evictions(t, l);
-		row_take(t, l, row_of(pc, (uint32_t)m[1]),
-			 (const uint8_t *)(m + 2), m[0],
-			 (unsigned)(m[1] >> 32));
+			drain_evictions(t, state);
+		row_take(t, state, row_of(pc, (uint32_t)message[1]),
+			 (const uint8_t *)(message + 2), message[0],
+			 (unsigned)(message[1] >> 32));
 	}
-	drain_evictions(t, l);
+	drain_evictions(t, state);
 	return n;
 }
 
 /* Makes operations of this table's evictions among which[]. */
-static void emit_some(struct translator *t, const struct table_state *l,
+static void emit_some(struct translator *t, const struct table_state *state,
 		      unsigned n)
 {
-	struct postcards *pc = l->postcards;
+	struct postcards *pc = state->postcards;
 	unsigned ours = 0;
 
 	for (unsigned k = 0; k < n; k++)
-		if (pc->which[k]->state == l->index)
+		if (pc->which[k]->index == state->index)
 			pc->which[ours++] = pc->which[k];
-	emit_evictions(t, l, ours);
+	emit_evictions(t, state, ours);
 }
 
-void postcard_emit_returned(struct translator *t, const struct table_state *l,
+void postcard_emit_returned(struct translator *t,
+			    const struct table_state *state,
 			    const struct returned *r)
 {
-	struct postcards *pc = l->postcards;
+	struct postcards *pc = state->postcards;
 	unsigned n = 0;
 
 	for (unsigned at = 0; at < CAUSES / 64; at++) {
@@ -398,7 +402,7 @@ void postcard_emit_returned(struct translator *t, const struct table_state *l,
 		for (unsigned i = 0; i < r->owners; i++)
 			bits |= r->bits[i][at];
 		if (n + 64 > EVICTIONS) {
-			emit_some(t, l, n);
+			emit_some(t, state, n);
 			n = 0;
 		}
 		for (; bits; bits &= bits - 1) {
@@ -408,12 +412,12 @@ void postcard_emit_returned(struct translator *t, const struct table_state *l,
 			__builtin_prefetch(pc->which[n++]);
 		}
 	}
-	emit_some(t, l, n);
+	emit_some(t, state, n);
 }
 
 struct returned *returned_new(unsigned owners)
 {
-	struct returned *r = aligned_alloc(LINE, sizeof(*r));
+	struct returned *r = aligned_alloc(CACHE_LINE, sizeof(*r));
 
 	if (r) {
 		r->owners = owners;
@@ -427,63 +431,63 @@ void returned_clear(struct returned *r)
 	memset(r->bits, 0, r->owners * sizeof(r->bits[0]));
 }
 
-int postcard_clone(struct table_state *l)
+int postcard_clone(struct table_state *state)
 {
-	const struct postcards *of = l->postcards;
+	const struct postcards *from = state->postcards;
 
-	l->postcards = aligned_alloc(LINE, sizeof(*of));
-	if (!l->postcards)
+	state->postcards = aligned_alloc(CACHE_LINE, sizeof(*from));
+	if (!state->postcards)
 		return -ENOMEM;
-	*l->postcards = *of;
-	l->postcards->shared = true;
+	*state->postcards = *from;
+	state->postcards->shared = true;
 	return 0;
 }
 
 static uint32_t row_size_of(unsigned key_len)
 {
-	uint32_t size = LINE;
+	uint32_t size = CACHE_LINE;
 
 	while (size < sizeof(struct row) + key_len)
 		size *= 2;
 	return size;
 }
 
-int postcard_open(struct table_state *l, size_t *room, struct error *err)
+int postcard_open(struct table_state *state, size_t *room, struct error *err)
 {
 	const size_t own = sizeof(struct postcards);
-	size_t row_size = row_size_of(l->t.key_len), need;
+	size_t row_size = row_size_of(state->t.key_len), need;
 	struct postcards *pc;
 
-	if (l->t.hash == HASH_DTA0 && l->t.copies > 1)
+	if (state->t.hash == HASH_DTA0 && state->t.copies > 1)
 		return error_set(
 			err, -EINVAL,
 			"%s: copies: hash dta0 has one chunk for a key",
-			l->t.name);
-	need = own + l->t.cache_rows * row_size;
-	if (!l->t.cache_rows || need > *room)
+			state->t.name);
+	need = own + state->t.cache_rows * row_size;
+	if (!state->t.cache_rows || need > *room)
 		return error_set(err, -EINVAL,
 				 "%s: cache: %u rows of %zu bytes; there is "
 				 "room for 1 to %zu",
-				 l->t.name, l->t.cache_rows, row_size,
+				 state->t.name, state->t.cache_rows, row_size,
 				 *room > own ? (*room - own) / row_size : 0);
-	l->postcards = pc = aligned_alloc(LINE, own);
+	state->postcards = pc = aligned_alloc(CACHE_LINE, own);
 	if (pc) {
 		*pc = (struct postcards){.row_size = (uint32_t)row_size,
-					 .nrows = l->t.cache_rows};
-		pc->rows = aligned_alloc(LINE, pc->nrows * row_size);
+					 .nrows = state->t.cache_rows};
+		pc->rows = aligned_alloc(CACHE_LINE, pc->nrows * row_size);
 	}
 	if (!pc || !pc->rows)
 		return error_set(err, -ENOMEM, "%s: no memory for the cache",
-				 l->t.name);
+				 state->t.name);
 	memset(pc->rows, 0, pc->nrows * row_size);
 	*room -= need;
 	return 0;
 }
 
-void postcard_close(struct table_state *l)
+void postcard_close(struct table_state *state)
 {
-	if (l->postcards && !l->postcards->shared)
-		free(l->postcards->rows);
-	free(l->postcards);
-	l->postcards = NULL;
+	if (state->postcards && !state->postcards->shared)
+		free(state->postcards->rows);
+	free(state->postcards);
+	state->postcards = NULL;
 }

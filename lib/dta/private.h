@@ -45,31 +45,31 @@ struct op_buffer {
 	unsigned n;
 	size_t used; /* bytes of the arena */
 	struct op op[OPS_MAX];
-	/* Their times, where the transport is stamped; with room for the most
-	 * copies behind the last. */
+	/* Their times, if the transport is stamped. ops_stamp() writes
+	 * HASH_COPIES at once, so there is room behind the last. */
 	uint64_t stamp[OPS_MAX + HASH_COPIES];
 	uint8_t arena[ARENA] __attribute__((aligned(64)));
 };
 
-/* Operations of the last stage, whose cache lines are being prefetched. */
+/* Operations of the previous stage, whose cache lines are being prefetched. */
 struct prefetch_queue {
 	struct op_buffer *ops;
 	const struct op *next, *end; /* not prefetched yet */
-	unsigned each;		     /* prefetched after each packet */
-	uint8_t *const *mem;	     /* the transport's */
+	unsigned each;	     /* so many are prefetched after each packet */
+	uint8_t *const *mem; /* the transport's, by table */
 };
 
-static inline void prefetch_queue_step(struct prefetch_queue *a)
+static inline void prefetch_queue_step(struct prefetch_queue *queue)
 {
-	const struct op *op = a->next, *end = a->end;
-	unsigned left = a->each;
+	const struct op *op = queue->next, *end = queue->end;
+	unsigned left = queue->each;
 
 	for (; left && op < end; left--, op++)
-		prefetch_lines(a->mem[op->table] + op->offset, op->length);
-	a->next = op;
+		prefetch_lines(queue->mem[op->table] + op->offset, op->length);
+	queue->next = op;
 }
 
-/* A write; compilers do best with the fields one by one. */
+/* Fills in a write; compilers do best with the fields one by one. */
 static inline void op_fill(struct op *o, uint16_t table, uint64_t offset,
 			   const uint8_t *data, uint32_t len)
 {
@@ -82,37 +82,37 @@ static inline void op_fill(struct op *o, uint16_t table, uint64_t offset,
 }
 
 /* len bytes of the arena, which has room; payloads start 8-byte aligned. */
-static inline uint8_t *op_buffer_alloc(struct op_buffer *m, size_t len)
+static inline uint8_t *op_buffer_alloc(struct op_buffer *ops, size_t len)
 {
-	uint8_t *p = m->arena + m->used;
+	uint8_t *p = ops->arena + ops->used;
 
-	m->used += (len + 7) & ~(size_t)7;
+	ops->used += (len + 7) & ~(size_t)7;
 	return p;
 }
 
 enum {
-	STEP = 1024,	    /* packets from decoding to memory at once */
-	STAGE = 4096,	    /* the same on several cores: cores.h */
-	STEP_PREFETCH = 64, /* and with prefetching */
+	STEP = 1024,	    /* packets of a stage: from decoding to memory */
+	STAGE = 4096,	    /* at most, on several cores: cores.h */
+	STEP_PREFETCH = 64, /* of a stage's parts with prefetching */
 	/* Bytes that all tables' caches may take together. */
 	CACHES_MAX = 48 << 20,
 	NO_TABLE = TABLE_MAX,
-	EXPECTED_BITS = 14, /* of the number of words, and of reporters' sets */
+	EXPECTED_BITS = 14, /* 2^14 sets of reporters, a word for each */
 };
 
-_Static_assert((int)STEP <= (int)PKT_BATCH, "steps divide a batch");
-_Static_assert(STAGE % STEP == 0, "and a batch of several cores");
-_Static_assert(STEP % STEP_PREFETCH == 0, "and those divide a step");
-_Static_assert(STAGE *DTA_MAX_COPIES <= OPS_MAX, "one bucket's operations");
+_Static_assert((int)STEP <= (int)PKT_BATCH, "a step fits a batch");
+_Static_assert(STAGE % STEP == 0, "a stage is of whole steps");
+_Static_assert(STEP % STEP_PREFETCH == 0, "a step is of whole parts");
+_Static_assert(STAGE *DTA_MAX_COPIES <= OPS_MAX, "a stage's operations fit");
 
-/* Valid reports in order. all: at most the bits that all their descriptors
- * have; any: at least those that some have. */
+/* Valid reports in order. all, any: AND and OR of their descriptors; a part has
+ * those of the whole. */
 struct report_batch {
 	unsigned n;
 	uint64_t all, any;
 	const uint8_t **key; /* in frames, so CRC_HEADROOM is before each */
 	uint64_t *desc;
-	uint16_t *at; /* which of the stage's packets */
+	uint16_t *at; /* index of the packet in the stage */
 };
 
 struct report_batch_room {
@@ -131,14 +131,15 @@ static inline uint32_t load32(const uint8_t *p)
 
 /* Reports [from, end). */
 static inline struct report_batch
-report_batch_part(const struct report_batch *j, unsigned from, unsigned end)
+report_batch_part(const struct report_batch *reports, unsigned from,
+		  unsigned end)
 {
 	return (struct report_batch){.n = end - from,
-				     .all = j->all,
-				     .any = j->any,
-				     .key = j->key + from,
-				     .desc = j->desc + from,
-				     .at = j->at + from};
+				     .all = reports->all,
+				     .any = reports->any,
+				     .key = reports->key + from,
+				     .desc = reports->desc + from,
+				     .at = reports->at + from};
 }
 
 struct reporters; /* sequence.c */
@@ -150,8 +151,9 @@ struct returned; /* postcard.c: rows on their way back to a worker */
 struct worker;
 struct threads_out;
 
-typedef void table_run(struct translator *t, struct table_state *l,
-		       const struct report_batch *j);
+/* Makes operations of one table's reports, in order. */
+typedef void table_run(struct translator *t, struct table_state *state,
+		       const struct report_batch *reports);
 
 /* One collector's table and the translator's state for it. */
 struct table_state {
@@ -168,15 +170,13 @@ struct table_state {
 /* Working memory for making operations. */
 struct work {
 	uint32_t sum[STAGE],
-		slot[HASH_COPIES][STAGE]; /* of the reports in hand */
-	void *row[STAGE];		  /* postcard.c: of each job */
+		slot[HASH_COPIES][STAGE]; /* of the reports' keys */
+	void *row[STAGE];		  /* postcard.c: each report's */
 };
 
 struct translator {
-	/*
-	 * On several cores, a worker's: sends the operations in ops to their
-	 * owners. NULL: they are carried out here.
-	 */
+	/* On several cores, a worker's: sends the operations in ops to their
+	 * owners. NULL: they are carried out here. */
 	void (*send)(struct translator *t);
 	/* An owner's: takes evicted rows. NULL: operations are made of them
 	 * here. */
@@ -186,31 +186,30 @@ struct translator {
 	struct threads_out *out; /* a worker's: to owners; else NULL */
 	const uint64_t *part;	 /* for op_part(), by table */
 	struct transport *transport;
-	struct op_buffer *ops;		    /* in the stage in hand */
-	struct prefetch_queue *prefetching; /* in the one before, where lines
-				  are asked for; else NULL */
+	struct op_buffer *ops;		    /* the current stage's */
+	struct prefetch_queue *prefetching; /* NULL: there is none */
 	struct snk *nacks;
 	pthread_mutex_t *nacks_lock; /* on several cores; else NULL */
 	enum dta_format format;
 	struct reporters *reporters; /* NULL: no table checks sequences */
 	uint64_t *expected;	     /* see expected_at() */
-	uint64_t heard;		     /* reporters, so far: the newest's time */
+	uint64_t heard;		     /* datagrams of reporters, so far */
 	struct translate_ledger ctr;
-	uint64_t generation; /* of the transport; list heads hold for one */
+	uint64_t generation; /* the transport's; list heads change with it */
 	uint64_t last_ns;    /* the latest packet's time: packet/clock.h */
 	uint64_t idle_ns;    /* passed since then without packets */
 	uint64_t due_ns;     /* no list is due before */
 	uint64_t flush_ns;   /* the shortest flush time; 0: no lists */
 	uint64_t append;     /* a bit for each Append table */
 	uint64_t postcards;  /* and for each Postcarding table */
-	uint64_t pending_immediates; /* with `prefetching': of them, whose rows
-				may have immediates */
-	uint64_t counted;	     /* of those that count what is missing */
-	bool waiting;		     /* a list may hold entries */
-	uint64_t stamp_ns;	     /* of what op_write() makes */
-	const struct pkt *pkts;	     /* of the stage */
+	/* Postcarding tables whose rows may have immediates; if prefetching. */
+	uint64_t pending_immediates;
+	uint64_t counted;	/* tables that count missing numbers */
+	bool waiting;		/* a list may hold entries */
+	uint64_t stamp_ns;	/* time of what op_write() makes */
+	const struct pkt *pkts; /* of the stage */
 	size_t npkts;
-	uint64_t first;	  /* of all packets, the number of the stage's first */
+	uint64_t first;	  /* packets that came before the stage */
 	int error;	  /* the batch's first -errno */
 	bool strict;	  /* a table checks sequences strictly */
 	struct rate rate; /* of operations */
@@ -228,14 +227,13 @@ struct translator {
 						       matches nothing */
 
 	/* Not zeroed from here on, except the numbers of reports. */
-	struct report_batch stage,
-		bucket; /* the reports in hand; one table's */
+	struct report_batch stage, bucket; /* all reports; one table's */
 	struct report_batch_room stage_room, bucket_room;
 	struct work work;
 	struct table_state state[];
 };
 
-/* For a new translator or copy: no reports in hand. */
+/* For a new translator or a copy of one. */
 static inline void report_batch_init(struct translator *t)
 {
 	struct report_batch_room *r = &t->stage_room, *b = &t->bucket_room;
@@ -256,37 +254,38 @@ static inline size_t translator_size(unsigned states)
 
 /*
  * admit.c. begin and end: of a batch, on the transport; end returns the batch's
- * first error. run: processes a stage, n <= STEP packets. run_tables: processes
- * the reports in t->stage of some tables, a bit each, none an Append table.
+ * first error. run: processes a stage, n <= STEP packets. run_tables: runs the
+ * reports in t->stage of some tables, a bit each, whatever the time; so it must
+ * not write lists.
  */
 void stage_begin(struct translator *t);
 void stage_run(struct translator *t, const struct pkt *pkts, size_t n);
 void stage_run_tables(struct translator *t, uint64_t states);
 int stage_end(struct translator *t);
 
-static inline void report_batch_clear(struct report_batch *j)
+static inline void report_batch_clear(struct report_batch *reports)
 {
-	j->n = 0;
-	j->all = UINT64_MAX;
-	j->any = 0;
+	reports->n = 0;
+	reports->all = UINT64_MAX;
+	reports->any = 0;
 }
 
-static inline void report_batch_add(struct report_batch *j, const uint8_t *key,
-				    uint16_t at, uint64_t desc)
+static inline void report_batch_add(struct report_batch *reports,
+				    const uint8_t *key, uint16_t at,
+				    uint64_t desc)
 {
-	j->key[j->n] = key;
-	j->at[j->n] = at;
-	j->desc[j->n++] = desc;
-	j->all &= desc;
-	j->any |= desc;
+	reports->key[reports->n] = key;
+	reports->at[reports->n] = at;
+	reports->desc[reports->n++] = desc;
+	reports->all &= desc;
+	reports->any |= desc;
 }
 
 /* admit.c: sets the common shape of each table's reports; none, if a rate limit
  * must check each report. After sequences_open(). */
 void admit_init(struct translator *t);
 
-/* Adds the valid reports of packets of t->pkts to t->stage; prefetches between.
- */
+/* Adds the valid reports of some of t->pkts to t->stage; prefetches between. */
 void admit(struct translator *t, const struct pkt *pkts, size_t n);
 
 /*
@@ -316,7 +315,7 @@ struct desc_batch {
  */
 uint64_t admit_slowly(struct translator *t, const struct pkt *p,
 		      const uint8_t **key);
-void admit_descs(const struct translator *t, struct desc_batch *h);
+void admit_descs(const struct translator *t, struct desc_batch *batch);
 
 /*
  * A word for each IPv4 reporter: its source address, as in the packet, << 32,
@@ -347,32 +346,30 @@ static inline uint64_t descs_number(uint32_t src, uint64_t desc,
 	       (counted >> desc_table(desc) & 1) << DESCS_COUNTED;
 }
 
-/*
- * A source's set, which has its word, too: what belongs to one set hangs on
- * nothing of another. So each may be another thread's.
- */
+/* The set of a reporter (sequence.c). Sets share nothing, not even a word
+ * above, so each may belong to another thread. */
 unsigned reporters_set(const uint8_t *src, uint8_t version);
 
 /*
- * sequence.c. note: the number of a report that nothing hangs on. check: of a
- * tracked one, where a table is strict; NULL if it is to be carried out, else
- * the counter of what is done instead. l may be NULL (no such table); good:
- * nothing else speaks against it. ask: a NACK by a reporter. run: as note, of
- * numbers that follow each other, of IPv4 and DTA/1.
+ * sequence.c. note: the number of a report that is accepted whatever its
+ * number. check: that of a tracked report, if a table is strict; returns NULL
+ * if it is accepted, else its counter. state may be NULL (no such table); good:
+ * the report is valid. answer: answers a reporter's probe. run: as note, n
+ * consecutive numbers of an IPv4 reporter with DTA/1.
  */
 int sequence_open(struct translator *t, struct error *err);
-void sequence_note(struct translator *t, const struct table_state *l,
+void sequence_note(struct translator *t, const struct table_state *state,
 		   const struct net_udp *u, const struct dta_report *r);
-uint64_t *sequence_check(struct translator *t, const struct table_state *l,
+uint64_t *sequence_check(struct translator *t, const struct table_state *state,
 			 const struct net_udp *u, const struct dta_report *r,
 			 const struct pkt *p, bool good);
-uint64_t *sequence_ask(struct translator *t, const struct net_udp *u,
-		       const struct dta_report *r, const struct pkt *p);
+uint64_t *sequence_answer(struct translator *t, const struct net_udp *u,
+			  const struct dta_report *r, const struct pkt *p);
 void sequence_run(struct translator *t, uint32_t src, uint16_t first,
 		  unsigned n, bool counted);
 void sequence_close(struct translator *t);
 
-/* admit.c: to the reporter of u, which was in p. */
+/* admit.c: sends a NACK to the reporter of u, which was in p. */
 void nack_send(struct translator *t, const struct net_udp *u, uint16_t table,
 	       const struct pkt *p, uint16_t last, enum dta_nack_reason reason);
 
@@ -382,29 +379,29 @@ static inline bool is_dta0(const struct net_udp *u)
 	return u->payload[0] >> 4 == 0;
 }
 
-/* admit.c: parts the reports of one table among the collectors. open: 0 or
- * -ENOMEM; one collector needs nothing. */
+/* admit.c: makes t->steering, unless there is one collector. 0 or -ENOMEM. */
 int steer_open(struct translator *t, unsigned collectors, bool mirror);
 
 /* ops.c: what a good report takes of the rate before it is carried out.
  * Postcards and entries are charged when they are written, see ops_run(). */
-unsigned report_cost(const struct translator *t, const struct table_state *l,
+unsigned report_cost(const struct translator *t,
+		     const struct table_state *state,
 		     const struct dta_report *r);
 
 /* Makes operations of one table's reports and passes them on. */
-void run_table(struct translator *t, unsigned state,
-	       const struct report_batch *j);
+void run_table(struct translator *t, unsigned index,
+	       const struct report_batch *reports);
 
-/* keywrite.c */
-int dart_check(const struct translate_options *o, const struct table_state *l,
-	       struct error *err);
+/* keywrite.c: whether a table is fit for the kind of DART. 0 or -EINVAL. */
+int dart_check(const struct translate_options *o,
+	       const struct table_state *state, struct error *err);
 table_run dart_cas_run;
 
 /*
- * append.c. Before the packets of that time: clock_to(), which writes what
- * waits if the clock was set back; clock_flush() writes the lists that are due
- * then. clock_until_due: of n packets, of which the first has come, how many
- * come before the next list is.
+ * append.c. clock_to: sets the time before packets of that time are processed;
+ * if the clock was set back, writes all lists that wait. clock_flush: writes
+ * the lists that are due. clock_until_due: how many of n packets come before
+ * the next list is due; at least 1.
  */
 void clock_to(struct translator *t, uint64_t now_ns);
 void clock_flush(struct translator *t);
@@ -412,63 +409,65 @@ size_t clock_until_due(const struct translator *t, const struct pkt *pkts,
 		       size_t n);
 
 /* The descriptor with another table, for example another collector's. */
-static inline uint64_t desc_with_table(uint64_t desc, unsigned state)
+static inline uint64_t desc_with_table(uint64_t desc, unsigned index)
 {
-	return (desc & ~(UINT64_MAX << DESC_TABLE)) | (uint64_t)state
+	return (desc & ~(UINT64_MAX << DESC_TABLE)) | (uint64_t)index
 							      << DESC_TABLE;
 }
 
-/* Make operations of one table's reports, in order. */
 table_run keywrite_run, keyinc_run, postcard_run, append_run;
 
 /* *room: bytes that caches may still take; lowered. */
-int postcard_open(struct table_state *l, size_t *room, struct error *err);
-void postcard_flush(struct translator *t, struct table_state *l);
+int postcard_open(struct table_state *state, size_t *room, struct error *err);
+void postcard_flush(struct translator *t, struct table_state *state);
 /*
- * On several cores. clone: opens a copy's state, which shares the rows; 0 or
+ * On several cores. clone: for the copy of a state: shares the rows; 0 or
  * -ENOMEM. send: sends reports to the owners of their rows. receive: processes
- * messages as long as they are for this table; returns their words. emit: makes
- * operations of a table's returned rows.
+ * messages up to one for another table; returns their length in words. emit:
+ * makes operations of a table's returned rows.
  */
-int postcard_clone(struct table_state *l);
-void postcard_send(struct translator *t, const struct table_state *l,
-		   const struct report_batch *j, unsigned owners);
-size_t postcard_receive(struct translator *t, const struct table_state *l,
+int postcard_clone(struct table_state *state);
+void postcard_send(struct translator *t, const struct table_state *state,
+		   const struct report_batch *reports, unsigned owners);
+size_t postcard_receive(struct translator *t, const struct table_state *state,
 			const uint64_t *word, size_t words);
-void postcard_emit_returned(struct translator *t, const struct table_state *l,
+void postcard_emit_returned(struct translator *t,
+			    const struct table_state *state,
 			    const struct returned *r);
 struct returned *returned_new(unsigned owners); /* to free(); or NULL */
 void returned_clear(struct returned *r);
-void postcard_close(struct table_state *l);
+void postcard_close(struct table_state *state);
 
-int append_open(struct table_state *l, size_t *room, struct error *err);
-void append_flush(struct translator *t, struct table_state *l); /* all lists */
+int append_open(struct table_state *state, size_t *room, struct error *err);
+void append_flush(struct translator *t,
+		  struct table_state *state); /* all lists */
 /*
- * On several cores. clone: of a copy of a state, whose lists that wait are its
- * own. send: reports to the owners of their lists, of (list * factor >> 32), if
- * all are entries of one word that need no time of their own; whether they
- * were.
+ * On several cores. clone: for the copy of a state: shares the lists, but has
+ * its own queue of those that wait. send: if all reports are entries of one
+ * word, and their times do not matter, sends them to the owners of their lists
+ * (list * factor >> 32); returns whether they are.
  */
 #define DESC_WORDS (UINT64_C(1) << 53)
 
-int append_clone(struct table_state *l);
-bool append_send_words(struct translator *t, const struct table_state *l,
-		       const struct report_batch *j, uint64_t factor);
-size_t append_receive_words(struct translator *t, const struct table_state *l,
+int append_clone(struct table_state *state);
+bool append_send_words(struct translator *t, const struct table_state *state,
+		       const struct report_batch *reports, uint64_t factor);
+size_t append_receive_words(struct translator *t,
+			    const struct table_state *state,
 			    const uint64_t *desc);
-void append_close(struct table_state *l);
+void append_close(struct table_state *state);
 
 /* ops.c: passes operations to the transport; with prefetching they wait. */
 void ops_run(struct translator *t);
-/* Those that waited longer, to the transport; the others are asked for during
- * the next stage, of about so many packets. */
+/* Passes those to the transport that were prefetched, and begins to prefetch
+ * those of this stage, spread over the next one's packets. */
 void ops_prefetch(struct translator *t, size_t packets);
 /* prefetching: the transport has mem. 0 or -ENOMEM; to be closed either way. */
 int ops_open(struct translator *t, bool prefetching);
 void ops_close(struct translator *t);
-/* Sets the times of operations that op_write() does not make, beforehand:
- * of reports [first, end), one each or one a copy. */
-void ops_stamp(struct translator *t, const struct report_batch *j,
+/* For operations that are made without op_write(): first sets their times, for
+ * reports [first, end): one operation for each (one), or one for each copy. */
+void ops_stamp(struct translator *t, const struct report_batch *reports,
 	       unsigned first, unsigned end, bool one);
 /* Passes all operations to the transport. */
 void ops_hand_over(struct translator *t);
@@ -481,25 +480,26 @@ static inline void ops_reserve(struct translator *t, unsigned nops, size_t len)
 }
 
 static inline struct op *op_write(struct translator *t,
-				  const struct table_state *l, uint64_t offset,
-				  const uint8_t *data, uint32_t len)
+				  const struct table_state *state,
+				  uint64_t offset, const uint8_t *data,
+				  uint32_t len)
 {
 	struct op *o = &t->ops->op[t->ops->n++];
 
 	if (t->transport->stamped)
 		t->ops->stamp[o - t->ops->op] = t->stamp_ns;
-	op_fill(o, l->index, offset, data, len);
+	op_fill(o, state->index, offset, data, len);
 	t->ctr.bytes += len;
 	return o;
 }
 
 /* The last operation of a report wakes the collector (dta(7), MEMORY). */
 static inline void op_make_immediate(struct translator *t,
-				     const struct table_state *l,
+				     const struct table_state *state,
 				     struct op *last, uint16_t sequence)
 {
 	last->verb = OP_WRITE_IMM;
-	last->immediate = (uint32_t)l->t.id << 16 | sequence;
+	last->immediate = (uint32_t)state->t.id << 16 | sequence;
 	t->ctr.immediates++;
 }
 

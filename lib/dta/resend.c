@@ -19,7 +19,7 @@ enum {
 	TRIES = 8, /* probes unanswered: from here on TIMEOUT_MAX */
 	INTERVAL_IDLE = 100 * MS,  /* between probes that nothing waits for */
 	INTERVAL_DEAF = 1000 * MS, /* between probes in PHASE_DEAF */
-	BURST_FIRST = 64,	   /* of send_limit(), where recovery begins */
+	BURST_FIRST = 64,	   /* sender.burst when recovery begins */
 	BURST_MIN = 4,
 };
 
@@ -36,6 +36,7 @@ enum probe {
 	PROBE_GONE, /* with the notice that reports were given up */
 };
 
+/* A report of the window. */
 struct slot {
 	uint64_t ts_ns;
 	uint16_t len;
@@ -49,16 +50,16 @@ struct sender {
 	uint64_t probe_nxt; /* snd.nxt at the last probe or return */
 	uint64_t probe_ns, back_ns;
 	uint64_t heard_ns;    /* the last answer; UINT64_MAX: no probe yet */
-	uint64_t back;	      /* snd.una + 1 of the last return, at back_ns */
+	uint64_t back;	      /* snd.una + 1 at the last return, at back_ns */
 	uint64_t recover;     /* snd.max then, as in RFC 6582; 0: no recovery */
 	uint32_t burst;	      /* unconfirmed reports that recovery allows */
 	uint8_t *mem;	      /* window slots */
-	struct sender *ready; /* the next with something to send */
+	struct sender *ready; /* the next in the list of those with packets */
 	uint16_t shift;	      /* report 0's number on the wire */
 	uint16_t tries;	      /* probes since the last answer */
 	uint16_t probe_id;    /* of the last probe, in its field table */
 	uint8_t phase, probe; /* probe: the enum probe to send next */
-	bool queued;
+	bool queued;	      /* is in the list of those with packets */
 	bool untold; /* no answer yet to the notice of given up reports */
 	bool urgent; /* resend_room() was false */
 	bool probed_since_back; /* the last probe followed the last return */
@@ -265,8 +266,9 @@ static int send_report(struct resend *w, struct sender *r)
 			 s->len, again ? 0 : s->ts_ns);
 }
 
-/* Whether to probe at once: reports wait at send_limit(), or half the window
- * was sent since the last probe, and it must not fill before the answer. */
+/* Whether to probe at once: if reports wait at send_limit(); or if half the
+ * window was sent since the last probe, so that it does not fill before the
+ * answer. */
 static bool wants_answer(const struct resend *w, const struct sender *r)
 {
 	if (r->phase != PHASE_OPEN || r->snd.nxt <= r->probe_nxt || r->tries)
@@ -331,9 +333,9 @@ struct resend_ledger resend_counters(const struct resend *w)
 	return c;
 }
 
-/* Goes back to the first missing report, or, if the window has lost it, to the
- * oldest in the window: but not twice to the same within the timeout, unless
- * the loss is certain. */
+/* Goes back to the first missing report, or, if the window does not hold it any
+ * more, to the oldest that it holds. Not twice to the same within the timeout,
+ * unless the loss is certain. */
 static void send_again(struct resend *w, struct sender *r, bool certain,
 		       uint64_t now_ns)
 {
@@ -498,15 +500,15 @@ static void give_up_answers(struct resend *w, struct sender *r)
 
 static void tick_reporter(struct resend *w, struct sender *r, uint64_t now_ns)
 {
-	bool now = (r->urgent || w->finish) && r->snd.nxt == r->snd.end &&
-		   !r->tries && r->probe_nxt != r->snd.nxt;
+	bool at_once = (r->urgent || w->finish) && r->snd.nxt == r->snd.end &&
+		       !r->tries && r->probe_nxt != r->snd.nxt;
 	uint64_t patience = r->phase == PHASE_OPENING && !w->o.wait
 				    ? deaf_new_ns
 				    : deaf_ns;
 
 	if (r->phase == PHASE_UNUSED || r->snd.una == r->snd.end || r->probe)
 		return;
-	if (!now && now_ns - r->probe_ns < answer_timeout(w, r))
+	if (!at_once && now_ns - r->probe_ns < answer_timeout(w, r))
 		return;
 	if (r->phase != PHASE_DEAF && r->tries >= TRIES &&
 	    now_ns - r->heard_ns >= patience)

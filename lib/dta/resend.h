@@ -37,10 +37,10 @@ struct resend_ledger {
 	uint64_t lost;	      /* missing, and not kept any more */
 	uint64_t unconfirmed; /* not known yet */
 	/* notes */
-	uint64_t packets; /* all that were sent: reports, */
-	uint64_t resent;  /* of which so many were sent before, */
-	uint64_t probes;  /* questions for what the translator expects */
-	uint64_t notices; /* of reports given up */
+	uint64_t packets; /* all that were sent: reports and the following */
+	uint64_t resent;  /* reports that were sent before */
+	uint64_t probes;  /* questions for the number that is expected */
+	uint64_t notices; /* that reports were given up */
 	uint64_t answers, nacks_gap, nacks_rate, nacks_resync; /* received */
 	uint64_t stale;	  /* NACKs older than what is confirmed */
 	uint64_t strange; /* packets that are not NACKs for these reporters */
@@ -49,10 +49,8 @@ struct resend_ledger {
 
 extern const struct ledger resend_ledger;
 
-/*
- * Sends a payload of a reporter; ts_ns as given to resend_add(), 0 if it is not
- * the report's first time. Returns 0 or -errno.
- */
+/* Sends a payload of a reporter; ts_ns as given to resend_add(), 0 if it is not
+ * the report's first time. Returns 0 or -errno. */
 typedef int resend_send(void *ctx, unsigned reporter, const uint8_t *payload,
 			size_t len, uint64_t ts_ns);
 
@@ -61,7 +59,7 @@ struct resend_options {
 	unsigned window;    /* 1 to RESEND_WINDOW_MAX */
 	size_t payload_max; /* of a report */
 	uint32_t address;   /* of reporter 0; reporter i has address + i */
-	bool wait;	    /* when the window is full; else its oldest go */
+	bool wait;	    /* when the window is full; else drop its oldest */
 	resend_send *send;
 	void *ctx;
 };
@@ -72,10 +70,8 @@ int resend_open(struct resend **out, const struct resend_options *o,
 		struct error *err);
 void resend_close(struct resend *w);
 
-/*
- * Whether there is room for a report. If not, ask again after resend_rx(),
- * resend_tick() and resend_pump(), which in the end make room.
- */
+/* Whether there is room for a report. If not, ask again after resend_rx(),
+ * resend_tick() and resend_pump(), which in the end make room. */
 bool resend_room(struct resend *w, unsigned reporter);
 
 /* Copies a new DTA/1 report; resend_room() was true. Returns 0 or -ENOMEM. */
@@ -94,20 +90,18 @@ void resend_rx(struct resend *w, const struct pkt *pkts, size_t n,
 /* Time has passed; to be called every few milliseconds. */
 void resend_tick(struct resend *w, uint64_t now_ns);
 
-/* No more packets will come back. */
+/* No more NACKs will come: reports do not wait for them. */
 void resend_alone(struct resend *w);
 
-/* No more reports: to ask about the last ones without delay. */
+/* No more reports will be added: probes for the last ones are not delayed. */
 void resend_finish(struct resend *w);
 /* Whether all reports are confirmed, or nobody answers. */
 bool resend_settled(const struct resend *w);
 
 struct resend_ledger resend_counters(const struct resend *w);
 
-/*
- * A sender's rate under a limit that it does not know: halved when it is told
- * to slow down, growing by a constant while it is not.
- */
+/* A sender's rate under a limit that it does not know: halved when it is told
+ * to slow down, growing by a constant while it is not. */
 enum {
 	BACKOFF_STEP_NS = 50000000, /* between two steps up, or two cuts */
 	BACKOFF_STEPS = 32,	    /* up to where the last cut was */

@@ -19,8 +19,8 @@
  * The first number of a reporter is always accepted.
  *
  * A gap is NACKed when it opens, and again after every NACK_EVERY reports that
- * are dropped as ahead or as duplicates. A reporter's probe (sequence_ask()) is
- * answered at once.
+ * are dropped as ahead or as duplicates. A reporter's probe is answered at once
+ * (sequence_answer()).
  *
  * A gap ends when the missing report comes, or the reporter says that it is
  * gone, or a number comes that is FAR ahead, when no reporter still keeps the
@@ -49,11 +49,11 @@ enum {
 	 * a reporter keeps at most (resend.h); for numbers of 8 bits. */
 	FAR = RESEND_WINDOW_MAX,
 	FAR0 = 64,
-	/* Numbers that are remembered one by one; of 8 bits no more than FAR0
-	 * are looked back at. */
+	/* How many of a reporter's last numbers are remembered one by one; if
+	 * they have 8 bits, FAR0 of them are used. */
 	RECENT = 1024,
-	/* Reporters that there is room for. One more replaces that one of its
-	 * set which was silent longest. */
+	/* Reporters that there is room for. Another one replaces the one of its
+	 * set that was silent longest. */
 	REPORTERS = 65536,
 	REPORTERS_WAYS = 4, /* of a set */
 };
@@ -61,38 +61,38 @@ enum {
 _Static_assert(REPORTERS / REPORTERS_WAYS == 1 << EXPECTED_BITS,
 	       "a set has a word");
 
-/* No reporter's word: the high bits are not 0. */
+/* No reporter's word: in those the upper bits of the number are 0. */
 static const uint64_t no_source = UINT64_MAX;
 
 /* The numbers of a reporter that came, for counting those that are missing. */
 struct numbers {
-	uint16_t last;	    /* the highest */
-	uint16_t suspected; /* the last one far from it, if `suspect' */
-	bool begun, suspect;
-	uint64_t came[RECENT / 64]; /* up to last */
+	uint16_t last;	     /* the highest */
+	uint16_t suspected;  /* the latest that is far from it, if `suspect' */
+	bool begun, suspect; /* begun: last is set */
+	uint64_t came[RECENT / 64]; /* a bit for each number up to last */
 };
 
 struct sequence_reporter {
 	uint8_t address[16];
-	uint64_t heard;	   /* t->heard at its last datagram; 0: unused */
-	uint16_t last;	   /* last number in order, if a table is strict */
-	uint16_t unheeded; /* reports dropped since the last NACK */
-	uint8_t version;   /* of IP */
-	bool narrow;	   /* of DTA/0, with numbers of 8 bits; the same
-			      address may have one of DTA/1, too */
-	bool gap;	   /* a gap is open */
-	bool strict;	   /* has sent to a strict table */
+	uint64_t heard;	  /* t->heard at its last datagram; 0: unused */
+	uint16_t last;	  /* last number in order, if a table is strict */
+	uint16_t dropped; /* reports since the last NACK */
+	uint8_t version;  /* of IP */
+	bool narrow;	  /* of DTA/0, with numbers of 8 bits; the same
+			     address may have one of DTA/1, too */
+	bool gap;	  /* a gap is open */
+	bool strict;	  /* has sent to a strict table */
 	struct numbers numbers;
 };
 
-/* Memory pages are touched only as reporters come, which are seldom many. */
+/* Large, but memory pages are used only for reporters that come. */
 struct reporters {
 	uint64_t expected[1 << EXPECTED_BITS];
 	struct sequence_reporter set[REPORTERS / REPORTERS_WAYS]
 				    [REPORTERS_WAYS];
 };
 
-/* So many numbers from first on came, or did not: whole words at a time. */
+/* Marks so many numbers from first on as came or not, a word at a time. */
 static void mark_numbers(struct numbers *n, uint16_t first, unsigned count,
 			 bool came)
 {
@@ -120,8 +120,9 @@ static void numbers_begin(struct numbers *n, uint16_t number)
 	mark_numbers(n, 0, RECENT, true);
 }
 
-static void numbers_go_on(struct numbers *n, struct translate_ledger *c,
-			  uint16_t number, bool counted)
+/* The last number is this one now, which is ahead. */
+static void numbers_advance(struct numbers *n, struct translate_ledger *c,
+			    uint16_t number, bool counted)
 {
 	uint16_t between = (uint16_t)(number - n->last - 1);
 
@@ -135,7 +136,7 @@ static void numbers_go_on(struct numbers *n, struct translate_ledger *c,
 	n->suspect = false;
 }
 
-/* A number came. counted: what is missing before it is. */
+/* A number came. counted: numbers missing before it are counted. */
 static void numbers_note(struct numbers *n, struct translate_ledger *c,
 			 uint16_t number, bool counted, bool narrow)
 {
@@ -167,16 +168,16 @@ static void numbers_note(struct numbers *n, struct translate_ledger *c,
 		ahead = (int16_t)(n->suspected - n->last);
 		if (ahead > 0 && ahead <= FAR && n->suspected > 1 && !narrow &&
 		    counted) {
-			numbers_go_on(n, c, n->suspected, true);
+			numbers_advance(n, c, n->suspected, true);
 		} else {
 			numbers_begin(n, n->suspected);
 			c->restarts += counted;
 		}
 	}
-	numbers_go_on(n, c, number, counted);
+	numbers_advance(n, c, number, counted);
 }
 
-/* All numbers after the last one up to this one came, in order. */
+/* All numbers after the last one came, in order, up to this one. */
 static void numbers_follow(struct numbers *n, uint16_t last)
 {
 	if (!n->begun)
@@ -211,8 +212,9 @@ unsigned reporters_set(const uint8_t *src, uint8_t version)
 	return rng_mix(a ^ rng_mix(b)) >> (64 - EXPECTED_BITS);
 }
 
-/* A reporter's entry (*own), or the entry of its set that it may replace. */
-static struct sequence_reporter *reporter_index(struct reporters *rs,
+/* A reporter's entry (*own true), or the entry of its set that it may replace.
+ */
+static struct sequence_reporter *reporter_entry(struct reporters *rs,
 						const uint8_t *src,
 						uint8_t version, bool narrow,
 						bool *own)
@@ -245,8 +247,9 @@ static uint64_t *expected_of(struct reporters *rs,
 	return expected_at(rs->expected, src);
 }
 
-/* Notes the numbers that expected_take() has taken by a reporter's word, which
- * another reporter may hold now. Returns the word; NULL: it has none. */
+/* Notes the numbers that came by way of the word of a reporter's set, for the
+ * reporter that has the word now, and frees the word. Returns it; NULL: the
+ * reporter is of a kind that uses none. */
 static uint64_t *expected_catch_up(struct reporters *rs,
 				   struct sequence_reporter *rp)
 {
@@ -258,7 +261,7 @@ static uint64_t *expected_catch_up(struct reporters *rs,
 		return expected;
 	src = (uint32_t)(*expected >> 32);
 	if (memcmp(rp->address, &src, sizeof(src)) != 0)
-		rp = reporter_index(rs, (const uint8_t *)&src, 4, false, &own);
+		rp = reporter_entry(rs, (const uint8_t *)&src, 4, false, &own);
 	else
 		own = true;
 	if (own)
@@ -283,7 +286,7 @@ static struct sequence_reporter *
 find_reporter(struct translator *t, const struct net_udp *u, bool *known)
 {
 	bool narrow = is_dta0(u);
-	struct sequence_reporter *rp = reporter_index(
+	struct sequence_reporter *rp = reporter_entry(
 		t->reporters, u->src, u->version, narrow, known);
 
 	if (!*known) {
@@ -295,7 +298,7 @@ find_reporter(struct translator *t, const struct net_udp *u, bool *known)
 	return rp;
 }
 
-/* A number that nothing hangs on. counted: what is missing before it. */
+/* Notes the number of a report that is accepted whatever its number. */
 static void note_number(struct translator *t, struct sequence_reporter *rp,
 			bool counted, uint16_t number)
 {
@@ -306,22 +309,22 @@ static void note_number(struct translator *t, struct sequence_reporter *rp,
 		expected_set(rp, expected);
 }
 
-static bool is_counted(const struct table_state *l)
+static bool is_counted(const struct table_state *state)
 {
-	return !l || l->t.sequence == TABLE_SEQ_COUNT;
+	return !state || state->t.sequence == TABLE_SEQ_COUNT;
 }
 
-void sequence_note(struct translator *t, const struct table_state *l,
+void sequence_note(struct translator *t, const struct table_state *state,
 		   const struct net_udp *u, const struct dta_report *r)
 {
 	struct sequence_reporter *rp;
 	bool known;
 
 	if (is_dta0(u) && t->format == DTA_FORMAT_0A)
-		return; /* that one has no numbers */
+		return; /* that format has no numbers */
 	rp = find_reporter(t, u, &known);
 	if (!rp->strict)
-		note_number(t, rp, is_counted(l), r->sequence);
+		note_number(t, rp, is_counted(state), r->sequence);
 }
 
 /* Takes n numbers at once if first is the expected one. Returns how many. */
@@ -361,9 +364,9 @@ void sequence_run(struct translator *t, uint32_t src, uint16_t first,
 	}
 }
 
-/* A tracked report for a strict table. */
+/* sequence_check() of a tracked report for a strict table. */
 static uint64_t *
-check_strictly(struct translator *t, const struct table_state *l,
+check_strictly(struct translator *t, const struct table_state *state,
 	       struct sequence_reporter *rp, const struct net_udp *u,
 	       const struct dta_report *r, const struct pkt *p, bool good)
 {
@@ -381,20 +384,21 @@ check_strictly(struct translator *t, const struct table_state *l,
 	if (step != 1) {
 		t->ctr.gaps += opens;
 		rp->gap = rp->gap || opens;
-		/* NACK a gap, but not at every report */
-		if (opens || ++rp->unheeded >= NACK_EVERY) {
-			rp->unheeded = 0;
+		/* A gap is NACKed, but not at every report. */
+		if (opens || ++rp->dropped >= NACK_EVERY) {
+			rp->dropped = 0;
 			nack_send(t, u, r->table, p, rp->last, DTA_NACK_GAP);
 		}
 		return step > 0 ? &t->ctr.out_of_order : &t->ctr.repeated;
 	}
-	/* In order; but a good one may have to come again later. */
-	if (good && l->busy)
+	/* It is in order; but if it cannot be stored now, it must come again.
+	 */
+	if (good && state->busy)
 		why = DTA_NACK_RESYNC;
 	else if (good && t->rate.per_s &&
-		 !rate_take(&t->rate, report_cost(t, l, r)))
+		 !rate_take(&t->rate, report_cost(t, state, r)))
 		why = DTA_NACK_RATE;
-	rp->unheeded = 0;
+	rp->dropped = 0;
 	rp->gap = why != 0;
 	if (why) {
 		nack_send(t, u, r->table, p, rp->last, why);
@@ -406,7 +410,7 @@ check_strictly(struct translator *t, const struct table_state *l,
 	return NULL;
 }
 
-uint64_t *sequence_check(struct translator *t, const struct table_state *l,
+uint64_t *sequence_check(struct translator *t, const struct table_state *state,
 			 const struct net_udp *u, const struct dta_report *r,
 			 const struct pkt *p, bool good)
 {
@@ -416,21 +420,22 @@ uint64_t *sequence_check(struct translator *t, const struct table_state *l,
 
 	if (!known)
 		rp->last = (uint16_t)(r->sequence - 1);
-	if (l && l->t.sequence == TABLE_SEQ_STRICT)
-		return check_strictly(t, l, rp, u, r, p, good);
+	if (state && state->t.sequence == TABLE_SEQ_STRICT)
+		return check_strictly(t, state, rp, u, r, p, good);
 	step = reporter_ahead(rp, r->sequence);
 	if (step == 1)
 		rp->gap = false;
 	if (rp->gap)
-		return NULL; /* it is the strict table's to close */
-	if (step == 1 || (step > 0 && l && l->t.sequence == TABLE_SEQ_COUNT))
+		return NULL; /* until the missing report comes */
+	if (step == 1 ||
+	    (step > 0 && state && state->t.sequence == TABLE_SEQ_COUNT))
 		rp->last = r->sequence;
-	note_number(t, rp, is_counted(l), r->sequence);
+	note_number(t, rp, is_counted(state), r->sequence);
 	return NULL;
 }
 
-uint64_t *sequence_ask(struct translator *t, const struct net_udp *u,
-		       const struct dta_report *r, const struct pkt *p)
+uint64_t *sequence_answer(struct translator *t, const struct net_udp *u,
+			  const struct dta_report *r, const struct pkt *p)
 {
 	bool known;
 	struct sequence_reporter *rp = find_reporter(t, u, &known);
@@ -447,7 +452,7 @@ uint64_t *sequence_ask(struct translator *t, const struct net_udp *u,
 		t->ctr.lost_reports += (unsigned)step;
 		rp->last = r->sequence;
 		rp->gap = false;
-		rp->unheeded = 0;
+		rp->dropped = 0;
 	}
 	if (!known || step > 0)
 		numbers_begin(&rp->numbers, rp->last);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* translate.c - open, close, and batches: what is made of them is in admit.c.
- */
+/* translate.c - opens, closes, and takes batches, which admit.c processes. */
 #include "dta/private.h"
 
 #include <errno.h>
@@ -62,10 +61,10 @@ static table_run *const run_of[] = {
 _Static_assert(sizeof(run_of) / sizeof(run_of[0]) == TABLE_KINDS,
 	       "a kind makes no operations");
 
-static void init_table_state(struct table_state *l, const struct table *t,
+static void init_table_state(struct table_state *state, const struct table *t,
 			     unsigned index, const struct translate_options *o)
 {
-	*l = (struct table_state){
+	*state = (struct table_state){
 		.index = (uint16_t)index,
 		.run = t->kind == TABLE_KEYWRITE && o->dart == DART_CAS
 			       ? dart_cas_run
@@ -73,23 +72,26 @@ static void init_table_state(struct table_state *l, const struct table *t,
 		.write_len = table_write_len(t),
 		.t = *t,
 	};
-	/* The cache is divided, as the reports are; rows are a power of 2. */
+	/* Collectors share the reports, so they share the cache's rows, too:
+	 * a power of 2 each. */
 	for (unsigned c = o->mirror ? 2 : 1;
-	     c < o->collectors && l->t.cache_rows > 1; c *= 2)
-		l->t.cache_rows /= 2;
+	     c < o->collectors && state->t.cache_rows > 1; c *= 2)
+		state->t.cache_rows /= 2;
 }
 
-/* The state by which reports are known and judged: the first collector's. */
-static int table_name(struct translator *t, unsigned i, struct error *err)
+/* Makes a table known by its id and kind. Reports are checked against the first
+ * collector's. */
+static int register_table(struct translator *t, unsigned i, struct error *err)
 {
-	struct table_state *l = &t->state[i];
+	struct table_state *state = &t->state[i];
 
-	if (t->by_id[htobe16(l->t.id)] != NO_TABLE)
+	if (t->by_id[htobe16(state->t.id)] != NO_TABLE)
 		return error_set(err, -EINVAL, "%s: table id %u is taken",
-				 l->t.name, l->t.id);
-	t->by_id[htobe16(l->t.id)] = (uint8_t)i;
-	if (t->first_of_kind[l->t.kind] == NO_TABLE && l->t.key_len == 4)
-		t->first_of_kind[l->t.kind] = (uint8_t)i;
+				 state->t.name, state->t.id);
+	t->by_id[htobe16(state->t.id)] = (uint8_t)i;
+	if (t->first_of_kind[state->t.kind] == NO_TABLE &&
+	    state->t.key_len == 4)
+		t->first_of_kind[state->t.kind] = (uint8_t)i;
 	return 0;
 }
 
@@ -97,26 +99,26 @@ static int open_table_state(struct translator *t, unsigned i,
 			    const struct translate_options *o, size_t *room,
 			    struct error *err)
 {
-	struct table_state *l = &t->state[i];
-	size_t again = CACHES_MAX;
-	int rc = i < t->n ? table_name(t, i, err) : 0;
+	struct table_state *state = &t->state[i];
+	size_t not_charged = CACHES_MAX;
+	int rc = i < t->n ? register_table(t, i, err) : 0;
 
 	if (rc < 0)
 		return rc;
-	if (l->t.kind == TABLE_KEYWRITE)
-		return dart_check(o, l, err);
-	if (l->t.kind == TABLE_POSTCARD) {
+	if (state->t.kind == TABLE_KEYWRITE)
+		return dart_check(o, state, err);
+	if (state->t.kind == TABLE_POSTCARD) {
 		if (i < t->n)
 			t->postcards |= UINT64_C(1) << i;
-		return postcard_open(l, room, err);
+		return postcard_open(state, room, err);
 	}
-	/* A list is of one collector: nearly all memory of its others stays
-	 * untouched. */
-	if (l->t.kind != TABLE_APPEND)
+	/* A list's entries go to one collector: the memory that it has at the
+	 * others is hardly touched, and not charged. */
+	if (state->t.kind != TABLE_APPEND)
 		return 0;
-	rc = append_open(l, i >= t->n ? &again : room, err);
-	if (!t->flush_ns || t->flush_ns > l->t.flush_ms * UINT64_C(1000000))
-		t->flush_ns = l->t.flush_ms * UINT64_C(1000000);
+	rc = append_open(state, i >= t->n ? &not_charged : room, err);
+	if (!t->flush_ns || t->flush_ns > state->t.flush_ms * UINT64_C(1000000))
+		t->flush_ns = state->t.flush_ms * UINT64_C(1000000);
 	if (i < t->n)
 		t->append |= UINT64_C(1) << i;
 	return rc;
@@ -137,7 +139,6 @@ static int sequences_open(struct translator *t, struct error *err)
 	return wanted ? sequence_open(t, err) : 0;
 }
 
-/* What the caller gave. */
 static int check_options(const struct table *tables, unsigned n,
 			 const struct translate_options *o, struct error *err)
 {
@@ -204,7 +205,7 @@ int translate_open(struct translator **out, const struct table *tables,
 	t->states = states;
 	if (o->op_rate)
 		rate_init(&t->rate, o->op_rate, o->op_burst);
-	/* A limit wants to know at once what was carried out. */
+	/* No prefetching with a rate limit, which counts operations at once. */
 	if ((rc = ops_open(t, transport->mem && !o->op_rate)) < 0)
 		error_set(err, rc, "no memory for operations");
 	else
@@ -279,7 +280,7 @@ int translate_succeed(struct translator **t, const struct table *tables,
 	if (rc < 0)
 		return rc;
 	sequence_close(next);
-	/* What does not depend on who the collectors are. */
+	/* What does not depend on the collectors is taken over. */
 	next->ctr = from->ctr;
 	next->rate = from->rate;
 	next->last_ns = from->last_ns;

@@ -38,15 +38,15 @@ struct translate_ledger {
 	uint64_t repeated;     /* strict sequence: was there already */
 	uint64_t rate_limited;
 	uint64_t resyncing; /* strict sequence: the transport was busy() */
-	uint64_t unwritten; /* the program's: its output failed */
-	uint64_t probes;    /* a reporter's probe for the sequence, no report */
+	uint64_t unwritten; /* counted by the program: its output failed */
+	uint64_t probes;    /* no report: a reporter asks for its sequence */
 	/* notes */
 	uint64_t nacks;	       /* DTA NACKs seen: foreign */
-	uint64_t nacks_sent;   /* and those made here */
+	uint64_t nacks_sent;   /* DTA NACKs made here */
 	uint64_t gaps;	       /* in the numbers of reporters */
 	uint64_t missing;      /* numbers that did not come, or not yet */
 	uint64_t restarts;     /* numberings that began anew */
-	uint64_t lost_reports; /* strict sequence: given up */
+	uint64_t lost_reports; /* strict sequence: missing and given up */
 	uint64_t ops, bytes;   /* operations, payload bytes */
 	uint64_t immediates;
 	uint64_t chunks; /* postcard chunks written whole */
@@ -54,7 +54,7 @@ struct translate_ledger {
 	uint64_t duplicates; /* postcards of a hop that the row held */
 	uint64_t batches,
 		partial_batches; /* Append writes; those below the batch size */
-	uint64_t partial_checksums; /* DTA reports: see struct net_udp */
+	uint64_t partial_checksums; /* DTA reports with one: see net/net.h */
 };
 
 extern const struct ledger translate_ledger;
@@ -65,10 +65,8 @@ struct translator;
 enum dart {
 	DART_OFF, /* N writes */
 	DART_ONE, /* one write, of a random copy: DART section 6 */
-	/*
-	 * DART section 7, for N = 2: a write to slot 0, and one to slot 1 only
-	 * if that is empty: 8-byte slots, RC.
-	 */
+	/* DART section 7, for N = 2: a write to slot 0, and one to slot 1 only
+	 * if that is empty: 8-byte slots, RC. */
 	DART_CAS,
 };
 
@@ -78,10 +76,8 @@ struct translate_options {
 	/* Operations a second, 0: any number; and how many at once, at least
 	 * DTA_MAX_COPIES. By the packets' time. */
 	uint64_t op_rate, op_burst;
-	/*
-	 * Collectors with the same tables; 0 is 1. The transport has the tables
-	 * of all: table t of collector c is its number c * n + t.
-	 */
+	/* Collectors with the same tables; 0 is 1. The transport has the tables
+	 * of all: table t of collector c is its number c * n + t. */
 	unsigned collectors; /* COLLECTORS_MAX at most */
 	bool mirror; /* each report goes to the next collector as well */
 	enum dart dart;
@@ -101,20 +97,16 @@ int translate_open(struct translator **out, const struct table *tables,
 /* One batch, n <= PKT_BATCH. Returns 0 or the transport's -errno. */
 int translate_rx(struct translator *t, const struct pkt *pkts, size_t n);
 
-/*
- * ns have passed without packets: writes partial batches whose flush time is
- * over. While packets come, the clock is their times.
- */
+/* Another ns have passed without packets: writes partial batches whose flush
+ * time is over. While packets come, their times are the clock. */
 int translate_idle(struct translator *t, uint64_t ns);
 
 /* Writes out cached postcards and partial batches. */
 int translate_flush(struct translator *t);
 
-/*
- * Replaces *t, which was flushed, by a translator for other collectors, or the
+/* Replaces *t, which was flushed, by a translator for other collectors, or the
  * same in another order; tables and other options are the same. Ledger, clock
- * and the state of reporters are taken over. On an error *t stays.
- */
+ * and the state of reporters are taken over. On an error *t stays. */
 int translate_succeed(struct translator **t, const struct table *tables,
 		      unsigned n, struct transport *transport,
 		      const struct translate_options *o, struct error *err);

@@ -244,8 +244,8 @@ static void sums(void)
 	}
 	TEST(good > 90000 && good < 110000);
 	for (uint64_t sum = 0; sum < 0x30000; sum++) {
-		TEST(shape_divides(sum) == (sum % 0xffff == 0));
-		TEST(shape_divides(~sum) == (~sum % 0xffff == 0));
+		TEST(shape_is_multiple(sum) == (sum % 0xffff == 0));
+		TEST(shape_is_multiple(~sum) == (~sum % 0xffff == 0));
 	}
 }
 
