@@ -23,10 +23,8 @@ int error_set(struct error *err, int rc, const char *fmt, ...)
 int error_about(struct error *err, int rc, const char *object,
 		const struct error *why);
 
-/*
- * Why a file could not be opened: strerror(-rc); and where permission is
- * denied, its owner and mode. Returns rc.
- */
+/* Why a file could not be opened: strerror(-rc); and where permission is
+ * denied, its owner and mode. Returns rc. */
 int error_opening(struct error *err, int rc, const char *path);
 
 #endif

@@ -52,11 +52,9 @@ struct ini {
  * or -errno, with the reason in i->err. */
 int ini_next(struct ini *i);
 
-/*
- * Sets the field of an object which the key names. The key must be in the
+/* Sets the field of an object which the key names. The key must be in the
  * table, and not be marked in seen, where it is marked then (bit: index in the
- * table). Returns that index, or -errno with the reason in i->err.
- */
+ * table). Returns that index, or -errno with the reason in i->err. */
 int ini_set(const struct ini *i, const struct field *table, uint64_t *seen,
 	    void *object);
 

@@ -9,10 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/*
- * When a process started, in clock ticks since boot (proc(5)). 0: there is no
- * such process, or it is a zombie, or /proc cannot be read.
- */
+/* When a process started, in clock ticks since boot (proc(5)). 0: there is no
+ * such process, or it is a zombie, or /proc cannot be read. */
 uint64_t process_start(uint32_t pid);
 
 /* What process_start() returned, in ns since 1970. */

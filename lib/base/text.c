@@ -287,10 +287,8 @@ static unsigned lesser(unsigned a, unsigned b)
 	return a < b ? a : b;
 }
 
-/*
- * How many letters to insert, delete, change or swap with a neighbour until one
- * word is the other (Damerau 1964; no letter is changed twice).
- */
+/* How many letters to insert, delete, change or swap with a neighbour until one
+ * word is the other (Damerau 1964; no letter is changed twice). */
 static unsigned distance(const char *a, size_t n, const char *b, size_t m)
 {
 	unsigned d[WORD_MAX + 1][WORD_MAX + 1];

@@ -19,10 +19,8 @@ enum { /* bytes, the NUL included */
        TEXT_IP_MAX = 46, /* of IPv6 with an IPv4 tail */
 };
 
-/*
- * Decimal digits at the beginning of a text. Returns what follows them; NULL
- * if there are none, or the number is above max.
- */
+/* Decimal digits at the beginning of a text. Returns what follows them; NULL
+ * if there are none, or the number is above max. */
 const char *text_digits(uint64_t *out, const char *text, uint64_t max);
 
 bool text_u64(uint64_t *out, const char *text, uint64_t max); /* "7" */
@@ -82,11 +80,9 @@ static inline char *text_put_hex(char *out, const uint8_t *data, size_t len)
 	return out;
 }
 
-/*
- * HOST[:PORT]; an IPv6 address with a port stands in brackets. The host is
+/* HOST[:PORT]; an IPv6 address with a port stands in brackets. The host is
  * copied, without them; *port points behind the colon in text, or is NULL.
- * False: text has not this form, or the host is too long.
- */
+ * False: text has not this form, or the host is too long. */
 bool text_host(char *host, size_t room, const char **port, const char *text);
 
 /* Texts of addresses, in buf, which is returned. */
@@ -149,11 +145,9 @@ int field_find(const struct field *table, const char *name);
 const char *field_hint(const struct field *table, const char *name,
 		       struct guess *g);
 
-/*
- * Sets a field of an object. Returns 0; for a value that it cannot have
+/* Sets a field of an object. Returns 0; for a value that it cannot have
  * -EINVAL, or what set() returned: "NAME: reason" is in err, the object as it
- * was.
- */
+ * was. */
 int field_set(const struct field *field, void *object, const char *value,
 	      struct error *err);
 

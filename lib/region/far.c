@@ -70,11 +70,9 @@ static uint64_t file_offset(const struct far *far, const struct memory_read *r)
 	return region_table_at(&far->h, r->t, r->epoch) + r->offset;
 }
 
-/*
- * Reads a list's count, and those behind it, which are wanted next. Any other
+/* Reads a list's count, and those behind it, which are wanted next. Any other
  * read drops what was read ahead: to read entries is to compare the count
- * before and after, and the second one must be new.
- */
+ * before and after, and the second one must be new. */
 static int read_count(struct far *far, const struct memory_read *r)
 {
 	uint64_t at = file_offset(far, r), left = r->t->length - r->offset;

@@ -28,10 +28,8 @@ enum {
 	FAR_WIRE_REQUEST = 4 + FAR_WIRE_PIECES * FAR_WIRE_PIECE,
 };
 
-/*
- * Serves the file of size bytes until the input ends or stop becomes true: 0.
- * -EBADMSG, -ERANGE: a bad request; or another -errno. err says why.
- */
+/* Serves the file of size bytes until the input ends or stop becomes true: 0.
+ * -EBADMSG, -ERANGE: a bad request; or another -errno. err says why. */
 int far_wire_serve(const uint8_t *file, uint64_t size, int in, int out,
 		   const atomic_int *stop, struct error *err);
 
@@ -46,11 +44,9 @@ struct far_wire {
 int far_wire_init(struct far_wire *w, int fd, const atomic_int *stop);
 void far_wire_fini(struct far_wire *w);
 
-/*
- * Waits for the hello. Returns 0; -EPIPE: the other end closed without a
+/* Waits for the hello. Returns 0; -EPIPE: the other end closed without a
  * reason; -EBADMSG, -EPROTONOSUPPORT: it is no serving end, or not of this
- * version; or another -errno. err says why.
- */
+ * version; or another -errno. err says why. */
 int far_wire_hello(struct far_wire *w, uint64_t *size, struct error *err);
 
 /* Reads n pieces of at most FAR_WIRE_BYTES each, in as few requests as

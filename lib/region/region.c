@@ -52,10 +52,8 @@ static void set_map(struct region *r, uint8_t *map)
 	r->slot = (struct region_writer_slot *)(map + REGION_WRITER_SLOTS_AT);
 }
 
-/*
- * Maps the file at an address where a huge page can begin; elsewhere its huge
- * pages would be mapped as small ones.
- */
+/* Maps the file at an address where a huge page can begin; elsewhere its huge
+ * pages would be mapped as small ones. */
 int region_map(struct region *r)
 {
 	uint64_t align = r->huge > REGION_HUGE ? r->huge : REGION_HUGE;
@@ -513,10 +511,8 @@ void writer_close(struct writer *w)
 	free(w);
 }
 
-/*
- * Stores the epoch that it enters, then checks that this is still the current
- * one: either a rotation sees the slot, or the rotation is seen here.
- */
+/* Stores the epoch that it enters, then checks that this is still the current
+ * one: either a rotation sees the slot, or the rotation is seen here. */
 uint64_t writer_enter(struct writer *w)
 {
 	struct region *r = w->region;
@@ -582,10 +578,8 @@ enum {
 	NAP_MS = 1,
 };
 
-/*
- * Waits until no live writer is in an epoch other than the current one. Then
- * completes what dead writers left half done.
- */
+/* Waits until no live writer is in an epoch other than the current one. Then
+ * completes what dead writers left half done. */
 static int settle_writers(struct region *r, uint64_t current, struct error *err)
 {
 	uint32_t pid = 0; /* of a live writer in another epoch */

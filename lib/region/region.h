@@ -50,10 +50,8 @@ struct region_options {
 	enum region_pages pages;
 };
 
-/*
- * Makes a region, whole or not at all; -EEXIST if the name is taken. out may be
- * NULL.
- */
+/* Makes a region, whole or not at all; -EEXIST if the name is taken. out may be
+ * NULL. */
 int region_create(struct region **out, const char *name, const struct layout *l,
 		  const struct region_options *o, struct error *err);
 
@@ -104,10 +102,8 @@ bool region_writer(const struct region *r, unsigned *at,
 uint64_t region_epoch_began(const struct region *r);
 uint64_t region_writer_left_ns(const struct region *r);
 
-/*
- * The size of the pages, by a sample of them: "1G", "2M", "2M-transparent",
- * "4K", "4K+2M-transparent".
- */
+/* The size of the pages, by a sample of them: "1G", "2M", "2M-transparent",
+ * "4K", "4K+2M-transparent". */
 const char *region_page_kind(const struct region *r);
 uint64_t region_size(const struct region *r);	/* bytes of the file */
 unsigned region_epochs(const struct region *r); /* sets of tables */
@@ -118,11 +114,9 @@ const struct table *region_table(const struct region *r, unsigned i);
 /* The table with this id, or NULL. */
 const struct table *region_by_id(const struct region *r, uint16_t id);
 
-/*
- * Epochs are numbered from 1 and never reused; epoch e lives in set
+/* Epochs are numbered from 1 and never reused; epoch e lives in set
  * (e - 1) % region_epochs(). region_epoch() is the current one; older ones down
- * to region_oldest() are still there.
- */
+ * to region_oldest() are still there. */
 uint64_t region_epoch(const struct region *r);
 uint64_t region_oldest(const struct region *r);
 
@@ -155,11 +149,9 @@ int region_rotate(struct region *r, uint64_t *old, struct error *err);
 uint64_t region_notify(struct region *r, uint32_t immediate);
 uint64_t region_notified(const struct region *r);
 
-/*
- * The immediate of the n-th notification, from 1. -EAGAIN: it was counted, but
+/* The immediate of the n-th notification, from 1. -EAGAIN: it was counted, but
  * its writer has not stored it yet (or died before); -ENODATA: it was
- * overwritten, as REGION_IMMEDIATES others have come since.
- */
+ * overwritten, as REGION_IMMEDIATES others have come since. */
 int region_immediate(const struct region *r, uint64_t n, uint32_t *immediate);
 
 /* A writer takes one of REGION_WRITERS slots. Each thread needs its own. */
@@ -171,11 +163,9 @@ void writer_leave(struct writer *w);
 /* A table's first byte in the entered epoch. */
 uint8_t *writer_mem(struct writer *w, const struct table *t);
 
-/*
- * Copies len bytes so that a kill between any two instructions leaves all or
+/* Copies len bytes so that a kill between any two instructions leaves all or
  * nothing, once the region is opened again. offset is from the start of the
- * table; the caller has checked the bounds.
- */
+ * table; the caller has checked the bounds. */
 void writer_put(struct writer *w, const struct table *t, uint64_t offset,
 		const void *data, size_t len);
 

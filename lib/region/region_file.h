@@ -126,11 +126,9 @@ struct writer {
 	uint8_t *set; /* where table offsets count from, in the entered epoch */
 };
 
-/*
- * Checks h, a copy of the static part of a file of file_size bytes. -EBADMSG:
+/* Checks h, a copy of the static part of a file of file_size bytes. -EBADMSG:
  * no region, or damaged; -EPROTONOSUPPORT: of another version or byte order;
- * -ESTALE: the file shrank.
- */
+ * -ESTALE: the file shrank. */
 int region_check(const struct region_header *h, uint64_t file_size,
 		 struct error *err);
 
@@ -157,10 +155,8 @@ int region_find(struct region_place *out, const char *name, struct error *err);
 /* Whether a file begins as a region does; -errno: it cannot be read. */
 int region_begins(const char *path);
 
-/*
- * Makes a region without a name: mapped for writing, all zero, epoch 1. It gets
- * one by region_publish() (-EEXIST: taken), or is dropped by region_close().
- */
+/* Makes a region without a name: mapped for writing, all zero, epoch 1. It gets
+ * one by region_publish() (-EEXIST: taken), or is dropped by region_close(). */
 int region_make(struct region **out, const char *name, const struct layout *l,
 		const struct region_options *o, struct error *err);
 int region_publish(struct region *r, struct error *err);

@@ -201,11 +201,9 @@ static int check_room(const struct region *r, const struct statfs *s,
 			 (double)space / 0x1p20);
 }
 
-/*
- * The kernel need not give the huge pages that were asked for. So this touches
+/* The kernel need not give the huge pages that were asked for. So this touches
  * pages spread over the file, then reads how much shared memory this process,
- * which has no other region, has mapped by huge pages.
- */
+ * which has no other region, has mapped by huge pages. */
 const char *region_page_kind(const struct region *region)
 {
 	struct region *r = (struct region *)region;

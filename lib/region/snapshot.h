@@ -23,10 +23,8 @@ int snapshot_write(const struct region *r, uint64_t first, uint64_t last,
 int snapshot_open(struct snapshot **out, const char *path, struct error *err);
 void snapshot_close(struct snapshot *s);
 
-/*
- * The snapshot as struct memory: memory_close() is snapshot_close(). Loads give
- * -EBADMSG in a damaged block.
- */
+/* The snapshot as struct memory: memory_close() is snapshot_close(). Loads give
+ * -EBADMSG in a damaged block. */
 struct memory *snapshot_memory(struct snapshot *s);
 
 /* Reads every block; how many there are, and how many of them are damaged. */

@@ -92,10 +92,8 @@ struct table {
 	uint64_t offset;     /* in the region's file, of the first epoch set */
 	uint64_t length;     /* bytes, in each epoch */
 	uint64_t heads;	     /* Append: offset of the counts in the table */
-	/*
-	 * What a value is made of, for people: "flow4,u8,u32:reason", ends with
-	 * a NUL; "": not known. query/show.h knows the types.
-	 */
+	/* What a value is made of, for people: "flow4,u8,u32:reason", ends with
+	 * a NUL; "": not known. query/show.h knows the types. */
 	char show[TABLE_SHOW_MAX];
 	uint8_t protocol; /* of flows written without one; 0: they need one */
 	uint8_t reserved[135 - TABLE_SHOW_MAX];
@@ -113,11 +111,9 @@ static inline bool table_counts(const struct table *t)
 	return table_traits[t->kind].counts;
 }
 
-/*
- * Judges a geometry that came from outside (a region's header, a ticket, a
+/* Judges a geometry that came from outside (a region's header, a ticket, a
  * layout) and is not to be trusted: every number in range, lengths that add up
- * without overflow. err names the field. Returns 0 or -EINVAL.
- */
+ * without overflow. err names the field. Returns 0 or -EINVAL. */
 int table_check(const struct table *t, struct error *err);
 
 /* Whether show is printable text with a NUL at its end. */
@@ -132,16 +128,12 @@ bool table_show_ok(const char show[TABLE_SHOW_MAX]);
  */
 int table_finish(struct table *t, struct error *err);
 
-/*
- * Before table_finish(): sizes an Append table's rings so that each list keeps
- * this many entries.
- */
+/* Before table_finish(): sizes an Append table's rings so that each list keeps
+ * this many entries. */
 void table_set_kept(struct table *t, uint64_t entries);
 
-/*
- * The table of this name or id, or (NULL) the only one there is; of a kind, or
- * (kind <= 0) of any. NULL and err otherwise.
- */
+/* The table of this name or id, or (NULL) the only one there is; of a kind, or
+ * (kind <= 0) of any. NULL and err otherwise. */
 const struct table *table_pick(const struct table *tables, unsigned n, int kind,
 			       const char *name_or_id, struct error *err);
 
@@ -168,10 +160,8 @@ static inline uint32_t table_unit_len(const struct table *t)
 					   : t->value_len;
 }
 
-/*
- * Bytes written for one slot or chunk that is full. A whole stride is one store
- * where it fits a cache line; beyond that, what the slot holds, in words.
- */
+/* Bytes written for one slot or chunk that is full. A whole stride is one store
+ * where it fits a cache line; beyond that, what the slot holds, in words. */
 static inline uint32_t table_write_len(const struct table *t)
 {
 	if (t->stride <= TABLE_STORE_MAX && !(t->stride & (t->stride - 1)))
