@@ -100,7 +100,7 @@ struct steering {
 	unsigned copies; /* of each report: 2 with mirrors */
 	uint32_t hash[STAGE];
 	uint16_t to[STAGE]; /* each report's collector */
-	/* The reports, sorted by collector; one collector's begin at begin[].
+	/* The reports by collector. Those of c: from begin[c] to begin[c + 1].
 	 */
 	uint16_t begin[COLLECTORS_MAX + 1];
 	const uint8_t *key[2 * STAGE];
@@ -126,13 +126,13 @@ static void sort_by_collector(struct steering *s,
 	for (unsigned i = 0; i < reports->n; i++) {
 		unsigned c = s->to[i];
 
-		for (unsigned m = 0; m < s->copies; m++) {
+		for (unsigned mirror = 0; mirror < s->copies; mirror++) {
 			unsigned k = end[c]++;
 
 			s->key[k] = reports->key[i];
 			s->at[k] = reports->at[i];
 			s->desc[k] = reports->desc[i] |
-				     (uint64_t)m << DESC_MIRRORED;
+				     (uint64_t)mirror << DESC_MIRRORED;
 			c = c + 1 < s->n ? c + 1 : 0;
 		}
 	}
@@ -219,7 +219,7 @@ static struct table_state *find_table_state(struct translator *t,
 {
 	unsigned i;
 
-	if (u->payload[0] >> 4 == 0) /* DTA/0 has no table field */
+	if (is_dta0(u))
 		i = r->opcode < TABLE_KINDS ? t->first_of_kind[r->opcode]
 					    : NO_TABLE;
 	else
@@ -643,7 +643,7 @@ void stage_run(struct translator *t, const struct pkt *pkts, size_t n)
 	stage_finish(t);
 }
 
-void stage_begin(struct translator *t)
+void translator_begin(struct translator *t)
 {
 	struct transport *transport = t->transport;
 
@@ -661,7 +661,7 @@ void stage_begin(struct translator *t)
 			t->state[i % t->n].busy = true;
 }
 
-int stage_end(struct translator *t)
+int translator_end(struct translator *t)
 {
 	ops_hand_over(t);
 	t->transport->end(t->transport);

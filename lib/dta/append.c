@@ -315,7 +315,7 @@ bool append_send_words(struct translator *t, const struct table_state *state,
 		       const struct report_batch *reports, uint64_t factor)
 {
 	const struct lists to = *state->append;
-	uint64_t *desc[THREADS_MAX] = {NULL}, *m;
+	uint64_t *desc[THREADS_MAX] = {NULL}, *word;
 
 	if (t->transport->stamped || !are_words(&to, reports))
 		return false;
@@ -324,14 +324,14 @@ bool append_send_words(struct translator *t, const struct table_state *state,
 		struct threads_out *out = &t->out[owner];
 
 		if (!desc[owner] || out->used == THREADS_WORDS) {
-			m = threads_send(out, 2);
-			desc[owner] = m++;
+			word = threads_send(out, 2);
+			desc[owner] = word++;
 			*desc[owner] = DESC_WORDS | (uint64_t)state->index
 							    << DESC_TABLE;
 		} else {
-			m = threads_send(out, 1);
+			word = threads_send(out, 1);
 		}
-		memcpy(m, reports->key[i], sizeof(*m));
+		memcpy(word, reports->key[i], sizeof(*word));
 		++*desc[owner];
 	}
 	return true;

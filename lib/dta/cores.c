@@ -36,7 +36,7 @@ _Static_assert(OP_MAX / 8 + 3 <= (int)THREADS_WORDS, "a message is in a block");
 struct run {
 	uint32_t src;
 	uint16_t first;
-	bool counted, open, listed;
+	bool counted, open, listed; /* open: not sent; listed: in listed[] */
 };
 
 struct batch {
@@ -62,13 +62,13 @@ struct worker {
 	struct run run[DESCS_NEXT];
 	uint16_t listed[DESCS_NEXT]; /* runs that this batch has begun */
 	unsigned nlisted;
-	uint16_t identity[TRANSLATE_CORES_BATCH]; /* 0, 1, 2... */
+	/* 0, 1, 2...: report_batch.at, if all packets are reports. */
+	uint16_t identity[TRANSLATE_CORES_BATCH];
 	/* An owner's: a block's operations and their times; entries' times. */
 	struct op op[THREADS_WORDS];
 	uint64_t stamp[THREADS_WORDS];
 	struct pkt entry[THREADS_WORDS];
-	struct translate_ledger
-		published; /* atomic: of batches that are over */
+	struct translate_ledger published; /* atomic: of completed batches */
 } __attribute__((aligned(128)));
 
 struct translate_cores {
@@ -107,7 +107,8 @@ static struct batch *batch_of(const struct translate_cores *c,
 	return c->worker[b->worker]->batch[b->place];
 }
 
-/* Round "numbers". */
+/* Round "numbers". A message: a source, the first number of its run, whether it
+ * counts; the run's length. Or a packet's index; 0. */
 
 static unsigned set_owner(const struct translate_cores *c, unsigned set)
 {
@@ -118,18 +119,20 @@ static unsigned set_owner(const struct translate_cores *c, unsigned set)
 static void run_end(struct worker *w, unsigned at)
 {
 	struct run *r = &w->run[at];
-	uint64_t *m;
+	uint64_t *message;
 
 	if (!r->open)
 		return;
-	m = threads_send(&w->out[set_owner(w->cores, expected_index(r->src))],
-			 2);
-	m[0] = r->src | (uint64_t)r->first << 32 | (uint64_t)r->counted << 48;
-	m[1] = (w->next[at] & 0x1ffff) - r->first;
+	message = threads_send(
+		&w->out[set_owner(w->cores, expected_index(r->src))], 2);
+	message[0] = r->src | (uint64_t)r->first << 32 |
+		     (uint64_t)r->counted << 48;
+	message[1] = (w->next[at] & 0x1ffff) - r->first;
 	r->open = false;
 	w->next[at] = NO_RUN;
 }
 
+/* Begins a run with a packet's number. */
 static void run_begin(struct worker *w, const struct pkt *p, uint64_t desc)
 {
 	uint64_t counted = w->t->counted >> desc_table(desc) & 1;
@@ -150,7 +153,7 @@ static void send_packet(struct worker *w, struct batch *b, size_t i)
 {
 	struct net_udp u;
 	unsigned set;
-	uint64_t *m;
+	uint64_t *message;
 
 	b->uncommon++;
 	if (w->cores->numbers == NONE ||
@@ -160,9 +163,9 @@ static void send_packet(struct worker *w, struct batch *b, size_t i)
 	}
 	set = reporters_set(u.src, u.version);
 	run_end(w, set % DESCS_NEXT); /* the numbers before this one's */
-	m = threads_send(&w->out[set_owner(w->cores, set)], 2);
-	m[0] = i;
-	m[1] = 0;
+	message = threads_send(&w->out[set_owner(w->cores, set)], 2);
+	message[0] = i;
+	message[1] = 0;
 }
 
 /* For a packet that is not of the common shape, or has not the next number. */
@@ -205,16 +208,18 @@ static void decode_batch(struct worker *w, struct batch *b)
 static void receive_numbers(struct worker *w, const struct threads_block *in)
 {
 	struct batch *b = batch_of(w->cores, &in->from);
-	struct translator *o = w->owner;
+	struct translator *owner = w->owner;
 
 	for (size_t at = 0; at < in->words; at += 2) {
-		uint64_t m = in->word[at], n = in->word[at + 1];
+		uint64_t message = in->word[at], n = in->word[at + 1];
 
 		if (n)
-			sequence_run(o, (uint32_t)m, (uint16_t)(m >> 32),
-				     (unsigned)n, m >> 48 & 1);
+			sequence_run(owner, (uint32_t)message,
+				     (uint16_t)(message >> 32), (unsigned)n,
+				     message >> 48 & 1);
 		else
-			b->desc[m] = admit_slowly(o, &b->pkts[m], &b->key[m]);
+			b->desc[message] = admit_slowly(
+				owner, &b->pkts[message], &b->key[message]);
 	}
 }
 
@@ -231,11 +236,11 @@ static void send_entries(struct translator *t, struct table_state *state,
 		return;
 	for (unsigned i = 0; i < reports->n; i++) {
 		unsigned owner = be32_load(reports->key[i]) * factor >> 32;
-		uint64_t *m = threads_send(&w->out[owner], ENTRY_WORDS);
+		uint64_t *message = threads_send(&w->out[owner], ENTRY_WORDS);
 
-		m[0] = desc_with_table(reports->desc[i], state->index);
-		m[1] = t->pkts[reports->at[i]].ts_ns;
-		m[2] = (uintptr_t)reports->key[i];
+		message[0] = desc_with_table(reports->desc[i], state->index);
+		message[1] = t->pkts[reports->at[i]].ts_ns;
+		message[2] = (uintptr_t)reports->key[i];
 	}
 }
 
@@ -245,61 +250,62 @@ static void send_postcards(struct translator *t, struct table_state *state,
 	postcard_send(t, state, reports, t->worker->cores->owners);
 }
 
-static void run_entries(struct translator *o, struct report_batch *reports)
+static void run_entries(struct translator *owner, struct report_batch *reports)
 {
 	if (reports->n)
-		run_table(o, desc_table(reports->desc[0]), reports);
+		run_table(owner, desc_table(reports->desc[0]), reports);
 	report_batch_clear(reports);
 }
 
 /* Keeps a list entry, for run_entries() to run with others of its table. */
-static void receive_entry(struct worker *w, const uint64_t *m)
+static void receive_entry(struct worker *w, const uint64_t *message)
 {
-	struct translator *o = w->owner;
-	struct report_batch *reports = &o->stage;
+	struct translator *owner = w->owner;
+	struct report_batch *reports = &owner->stage;
 
-	if (reports->n && desc_table(*m) != desc_table(reports->desc[0]))
-		run_entries(o, reports);
-	w->entry[reports->n].ts_ns = m[1];
-	o->waiting = true;
-	report_batch_add(reports, (const uint8_t *)(uintptr_t)m[2],
-			 (uint16_t)reports->n, *m);
+	if (reports->n && desc_table(*message) != desc_table(reports->desc[0]))
+		run_entries(owner, reports);
+	w->entry[reports->n].ts_ns = message[1];
+	owner->waiting = true;
+	report_batch_add(reports, (const uint8_t *)(uintptr_t)message[2],
+			 (uint16_t)reports->n, *message);
 }
 
 static void receive_reports(struct worker *w, const struct threads_block *in)
 {
 	struct batch *b = batch_of(w->cores, &in->from);
-	struct translator *o = w->owner;
-	struct report_batch *reports = &o->stage;
+	struct translator *owner = w->owner;
+	struct report_batch *reports = &owner->stage;
 
-	o->returned = b->returned;
-	o->pkts = w->entry;
+	owner->returned = b->returned;
+	owner->pkts = w->entry;
 	report_batch_clear(reports);
 	for (size_t at = 0; at < in->words;) {
-		const uint64_t *m = in->word + at;
-		struct table_state *state = &o->state[desc_table(*m)];
+		const uint64_t *message = in->word + at;
+		struct table_state *state = &owner->state[desc_table(*message)];
 
-		if (desc_table(*m) != CLOCK && state->append &&
-		    !(*m & DESC_WORDS)) {
-			receive_entry(w, m);
+		if (desc_table(*message) != CLOCK && state->append &&
+		    !(*message & DESC_WORDS)) {
+			receive_entry(w, message);
 			at += ENTRY_WORDS;
 			continue;
 		}
-		run_entries(o, reports);
-		if (desc_table(*m) == CLOCK) {
-			clock_to(o, m[1]);
-			clock_flush(o);
+		run_entries(owner, reports);
+		if (desc_table(*message) == CLOCK) {
+			clock_to(owner, message[1]);
+			clock_flush(owner);
 			at += 2;
 		} else if (state->append) {
 			w->entry[0].ts_ns = b->latest_ns;
-			o->waiting = true;
-			at += 1 + append_receive_words(o, state, m);
-			ops_run(o);
+			owner->waiting = true;
+			at += 1 + append_receive_words(owner, state, message);
+			ops_run(owner);
 		} else {
-			at += postcard_receive(o, state, m, in->words - at);
+			at += postcard_receive(owner, state, message,
+					       in->words - at);
 		}
 	}
-	run_entries(o, reports);
+	run_entries(owner, reports);
 }
 
 /* Round "write". */
@@ -312,13 +318,13 @@ static void send_ops(struct translator *t)
 
 	for (unsigned i = 0; i < ops->n; i++) {
 		const struct op *op = &ops->op[i];
-		uint64_t *m = threads_send(
+		uint64_t *message = threads_send(
 			&t->out[op_part(op->offset, t->part[op->table])],
 			stamped + op_message_words(op, OP_MAX));
 
 		if (stamped)
-			*m++ = ops->stamp[i];
-		op_message_put(m, op, OP_MAX);
+			*message++ = ops->stamp[i];
+		op_message_put(message, op, OP_MAX);
 	}
 }
 
@@ -395,10 +401,10 @@ static void send_rows_and_lists(struct worker *w, struct batch *b)
 	stage_run_tables(w->t, w->cores->sent_tables);
 	for (unsigned i = 0; w->t->append && i < w->cores->owners; i++) {
 		/* An owner's lists need the time. */
-		uint64_t *m = threads_send(&w->out[i], 2);
+		uint64_t *message = threads_send(&w->out[i], 2);
 
-		m[0] = (uint64_t)CLOCK << DESC_TABLE;
-		m[1] = b->latest_ns;
+		message[0] = (uint64_t)CLOCK << DESC_TABLE;
+		message[1] = b->latest_ns;
 	}
 }
 
@@ -442,6 +448,8 @@ static void end_batch(struct worker *w, const struct batch *b)
 	publish_counters(w);
 }
 
+/* threads_options.work: true if owners may receive this round's messages after
+ * the next one's. */
 static bool run_round(void *ctx, const struct threads_batch *at, unsigned round)
 {
 	struct translate_cores *c = ctx;
@@ -470,14 +478,14 @@ static void receive_block(void *ctx, unsigned owner,
 	/* Numbers are processed even then, so that all packets are counted. */
 	if (error_of(c) && in->round != c->numbers)
 		return;
-	stage_begin(w->owner);
+	translator_begin(w->owner);
 	if (in->round == c->numbers)
 		receive_numbers(w, in);
 	else if (in->round == c->cache)
 		receive_reports(w, in);
 	else
 		receive_ops(w, in);
-	note_error(c, stage_end(w->owner));
+	note_error(c, translator_end(w->owner));
 }
 
 /* Called in the order of the batches, by one thread at a time. */

@@ -12,9 +12,9 @@
  * to the transport after each table, or when they are full. Nothing is
  * allocated after translate_open().
  *
- * If the transport has addresses to prefetch (op.h), stages are short, and the
- * operations of a stage are carried out after the next one: admit.c prefetches
- * their cache lines, some after each packet.
+ * If the transport has addresses to prefetch (op.h), a stage is admitted in
+ * parts, and the operations of a part are carried out after the next one:
+ * admit.c prefetches their cache lines, some after each packet.
  */
 #ifndef DTA_PRIVATE_H
 #define DTA_PRIVATE_H
@@ -51,7 +51,7 @@ struct op_buffer {
 	uint8_t arena[ARENA] __attribute__((aligned(64)));
 };
 
-/* Operations of the previous stage, whose cache lines are being prefetched. */
+/* Operations of the previous part, whose cache lines are being prefetched. */
 struct prefetch_queue {
 	struct op_buffer *ops;
 	const struct op *next, *end; /* not prefetched yet */
@@ -93,7 +93,7 @@ static inline uint8_t *op_buffer_alloc(struct op_buffer *ops, size_t len)
 enum {
 	STEP = 1024,	    /* packets of a stage: from decoding to memory */
 	STAGE = 4096,	    /* at most, on several cores: cores.h */
-	STEP_PREFETCH = 64, /* of a stage's parts with prefetching */
+	STEP_PREFETCH = 64, /* of a part of a stage, with prefetching */
 	/* Bytes that all tables' caches may take together. */
 	CACHES_MAX = 48 << 20,
 	NO_TABLE = TABLE_MAX,
@@ -115,6 +115,7 @@ struct report_batch {
 	uint16_t *at; /* index of the packet in the stage */
 };
 
+/* The arrays of a struct report_batch. */
 struct report_batch_room {
 	const uint8_t *key[STAGE];
 	uint64_t desc[STAGE];
@@ -186,7 +187,7 @@ struct translator {
 	struct threads_out *out; /* a worker's: to owners; else NULL */
 	const uint64_t *part;	 /* for op_part(), by table */
 	struct transport *transport;
-	struct op_buffer *ops;		    /* the current stage's */
+	struct op_buffer *ops;		    /* those being made */
 	struct prefetch_queue *prefetching; /* NULL: there is none */
 	struct snk *nacks;
 	pthread_mutex_t *nacks_lock; /* on several cores; else NULL */
@@ -253,15 +254,15 @@ static inline size_t translator_size(unsigned states)
 }
 
 /*
- * admit.c. begin and end: of a batch, on the transport; end returns the batch's
- * first error. run: processes a stage, n <= STEP packets. run_tables: runs the
- * reports in t->stage of some tables, a bit each, whatever the time; so it must
- * not write lists.
+ * admit.c. translator_begin, translator_end: for each batch, and for the
+ * transport; translator_end returns the batch's first error. stage_run:
+ * processes a stage, n <= STEP packets. stage_run_tables: runs the reports in
+ * t->stage of some tables, a bit each, whatever the time: it writes no lists.
  */
-void stage_begin(struct translator *t);
+void translator_begin(struct translator *t);
 void stage_run(struct translator *t, const struct pkt *pkts, size_t n);
 void stage_run_tables(struct translator *t, uint64_t states);
-int stage_end(struct translator *t);
+int translator_end(struct translator *t);
 
 static inline void report_batch_clear(struct report_batch *reports)
 {
@@ -304,7 +305,7 @@ struct desc_batch {
 	size_t n;
 	uint64_t *desc;
 	const uint8_t **key;
-	uint64_t all, any; /* bits that all descriptors have, and some */
+	uint64_t all, any; /* AND and OR of the descriptors */
 	uint64_t latest_ns;
 	uint64_t *next;
 	void (*other)(void *ctx, size_t i);
@@ -318,10 +319,10 @@ uint64_t admit_slowly(struct translator *t, const struct pkt *p,
 void admit_descs(const struct translator *t, struct desc_batch *batch);
 
 /*
- * A word for each IPv4 reporter: its source address, as in the packet, << 32,
- * and the number after its last one. If a report has that number, only this
- * word is read and incremented. After 65535 it is 65536, which no report has,
- * so that sequence.c sees the wrap.
+ * A word for one IPv4 reporter of each set: its source address, as in the
+ * packet, << 32, and the number after its last one. If a report has that
+ * number, only this word is read and incremented. After 65535 it is 65536,
+ * which no report has, so that sequence.c sees the wrap.
  */
 static inline unsigned expected_index(uint32_t src)
 {
@@ -383,7 +384,7 @@ static inline bool is_dta0(const struct net_udp *u)
 int steer_open(struct translator *t, unsigned collectors, bool mirror);
 
 /* ops.c: what a good report takes of the rate before it is carried out.
- * Postcards and entries are charged when they are written, see ops_run(). */
+ * Postcards and entries are charged when they go to the transport. */
 unsigned report_cost(const struct translator *t,
 		     const struct table_state *state,
 		     const struct dta_report *r);

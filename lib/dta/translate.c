@@ -244,30 +244,30 @@ int translate_rx(struct translator *t, const struct pkt *pkts, size_t n)
 {
 	if (!n)
 		return 0;
-	stage_begin(t);
+	translator_begin(t);
 	for (size_t at = 0; at < n; at += STEP)
 		stage_run(t, pkts + at, n - at < STEP ? n - at : STEP);
-	return stage_end(t);
+	return translator_end(t);
 }
 
 int translate_idle(struct translator *t, uint64_t ns)
 {
-	stage_begin(t);
+	translator_begin(t);
 	t->idle_ns += ns;
 	clock_flush(t);
-	return stage_end(t);
+	return translator_end(t);
 }
 
 int translate_flush(struct translator *t)
 {
-	stage_begin(t);
+	translator_begin(t);
 	for (unsigned i = 0; i < t->states; i++) {
 		if (t->state[i].postcards)
 			postcard_flush(t, &t->state[i]);
 		if (t->state[i].append)
 			append_flush(t, &t->state[i]);
 	}
-	return stage_end(t);
+	return translator_end(t);
 }
 
 int translate_succeed(struct translator **t, const struct table *tables,
