@@ -780,6 +780,8 @@ static int open_workers(struct translate_cores *c, struct error *err)
 	if (!rc && (rc = translate_flush(c->t)) < 0)
 		error_set(err, rc, "what waits could not be written: %s",
 			  strerror(-rc));
+	if (rc < 0)
+		return rc;
 	c->owners = c->t->transport->clone ? c->o.workers : 1;
 	plan_rounds(c);
 	for (unsigned i = 0; i < c->o.workers && !rc; i++)

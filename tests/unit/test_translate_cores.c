@@ -373,15 +373,17 @@ static void swaps(void)
 	traffic_free(tf);
 }
 
-/* Operations go with offsets of 40 bits: a larger table is for one core. */
+/* Operations go with offsets of 40 bits: a larger table is for one core. And
+ * with 8 bits of a table's number: so are more tables, of all collectors. */
 static void too_large(void)
 {
+	const struct translate_options many = {.collectors = COLLECTORS_MAX};
 	const struct translate_cores_options o = {.workers = 2};
 	static struct transport nowhere;
 	struct translate_cores *c;
 	struct translator *t;
 	struct region *region;
-	struct table table;
+	struct table table, tables[TABLE_MAX];
 	struct error err = {""};
 	char name[64];
 
@@ -400,6 +402,14 @@ static void too_large(void)
 	}
 	TEST(translate_cores_open(&c, t, &o, &err) == -ENOTSUP);
 	TEST(strstr(err.text, "for one core") != NULL);
+	translate_close(t);
+	for (unsigned i = 0; i < TABLE_MAX; i++) {
+		tables[i] = table;
+		tables[i].id = (uint16_t)(i + 1);
+	}
+	TEST(translate_open(&t, tables, TABLE_MAX, &nowhere, &many, &err) == 0);
+	TEST(translate_cores_open(&c, t, &o, &err) == -ENOTSUP);
+	TEST(strstr(err.text, "at most") != NULL);
 	translate_close(t);
 }
 
