@@ -109,8 +109,7 @@ static bool read_at(int fd, void *out, size_t at, size_t len)
 	return pread(fd, out, len, (off_t)at) == (ssize_t)len;
 }
 
-/* 0, -EBADMSG or -EAGAIN. Whether the page is valid is for the caller to see.
- */
+/* 0, -EBADMSG or -EAGAIN. The caller then checks whether the page is valid. */
 static int copy_page(int fd, struct ledger_page *p)
 {
 	size_t at = offsetof(struct ledger_page, sequence);

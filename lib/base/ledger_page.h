@@ -15,12 +15,12 @@
  *          reader takes what it has read if sequence was the same even number
  *          before and after; the part before it never changes.
  * Trust:   whatever has such a name is input. A page is valid if all of it is
- * as above, and the file's owner is the user of the process it names. Life: the
- * program holds a lock of the file (flock(2), exclusive), which ends with the
- * program. A page is dead if no process has this PID and start, and the lock is
- * free. Only the lock shows that a program lives which is in another PID
- * namespace, or which /proc hides. Dead pages are removed by readers, and by
- * every program that makes a page.
+ *          as above, and its owner is the user of the process that it names.
+ * Life:    the program holds a lock of the file (flock(2), exclusive), which
+ *          ends with the program. A page is dead if no process has this PID and
+ *          start, and the lock is free. Only the lock shows that a program
+ *          lives which is in another PID namespace, or which /proc hides. Dead
+ *          pages are removed by readers, and by programs that make a page.
  */
 #ifndef BASE_LEDGER_PAGE_H
 #define BASE_LEDGER_PAGE_H

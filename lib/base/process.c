@@ -50,8 +50,7 @@ uint64_t process_began_ns(uint64_t start)
 	return clock_wall_ns() - (up > at ? up - at : 0);
 }
 
-/* A process cannot forge this line: newlines in its name are escaped (proc(5)).
- */
+/* A process cannot forge this line: its name has newlines escaped (proc(5)). */
 bool process_user(uint32_t *uid, uint32_t pid)
 {
 	char text[4096], *p;

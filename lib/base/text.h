@@ -38,8 +38,7 @@ int text_size(uint64_t *out, const char *text);
 /* "0.5", "1e3": finite, decimal, with a point. */
 bool text_f64(double *out, const char *text);
 
-/* 250us, 100ms, 5s, 1.5m, 2h, 1d; a bare number is seconds. In ns, below 2^63.
- */
+/* 250us, 100ms, 5s, 1.5m, 2h, 1d; without a unit seconds. In ns, below 2^63. */
 bool text_duration_ns(uint64_t *out, const char *text);
 
 /* One hexadecimal digit: 0 to 15, or -1. */
@@ -151,8 +150,7 @@ const char *field_hint(const struct field *table, const char *name,
 int field_set(const struct field *field, void *object, const char *value,
 	      struct error *err);
 
-/* Sets bit `index`, below 64, of seen. Returns whether it was not set before.
- */
+/* Sets bit `index`, below 64, of seen. Returns whether it was 0 before. */
 static inline bool field_once(uint64_t *seen, int index)
 {
 	uint64_t bit = UINT64_C(1) << index;

@@ -100,8 +100,7 @@ struct steering {
 	unsigned copies; /* of each report: 2 with mirrors */
 	uint32_t hash[STAGE];
 	uint16_t to[STAGE]; /* each report's collector */
-	/* The reports by collector. Those of c: from begin[c] to begin[c + 1].
-	 */
+	/* The reports by collector; those of c are [begin[c], begin[c + 1]). */
 	uint16_t begin[COLLECTORS_MAX + 1];
 	const uint8_t *key[2 * STAGE];
 	uint64_t desc[2 * STAGE];

@@ -35,8 +35,8 @@ struct list {
 struct lists {
 	bool shared; /* the arrays are another's, but the queue is not */
 	struct list *list;
-	uint16_t *waiting; /* entries of each list: all that every entry needs,
-			      close together in the cache */
+	uint16_t *waiting; /* entries of each list; not in struct list, so that
+			      it is close together in the cache */
 	uint8_t *entries;  /* batch entries a list, each stride bytes */
 	size_t span;	   /* bytes of a list's batch */
 	uint32_t value_len, stride, batch;
@@ -315,7 +315,7 @@ bool append_send_words(struct translator *t, const struct table_state *state,
 		       const struct report_batch *reports, uint64_t factor)
 {
 	const struct lists to = *state->append;
-	uint64_t *desc[THREADS_MAX] = {NULL}, *word;
+	uint64_t *count[THREADS_MAX] = {NULL}, *word;
 
 	if (t->transport->stamped || !are_words(&to, reports))
 		return false;
@@ -323,30 +323,30 @@ bool append_send_words(struct translator *t, const struct table_state *state,
 		unsigned owner = be32_load(reports->key[i]) * factor >> 32;
 		struct threads_out *out = &t->out[owner];
 
-		if (!desc[owner] || out->used == THREADS_WORDS) {
+		if (!count[owner] || out->used == THREADS_WORDS) {
 			word = threads_send(out, 2);
-			desc[owner] = word++;
-			*desc[owner] = DESC_WORDS | (uint64_t)state->index
-							    << DESC_TABLE;
+			count[owner] = word++;
+			*count[owner] = DESC_WORDS | (uint64_t)state->index
+							     << DESC_TABLE;
 		} else {
 			word = threads_send(out, 1);
 		}
 		memcpy(word, reports->key[i], sizeof(*word));
-		++*desc[owner];
+		++*count[owner];
 	}
 	return true;
 }
 
-/* Adds the entries behind such a count (desc); returns how many. */
+/* Adds the entries behind such a count; returns how many. */
 size_t append_receive_words(struct translator *t,
 			    const struct table_state *state,
-			    const uint64_t *desc)
+			    const uint64_t *count)
 {
 	const struct lists to = *state->append;
-	size_t n = *desc & 0xffff;
+	size_t n = *count & 0xffff;
 
 	for (size_t i = 1; i <= n; i++) {
-		const uint8_t *p = (const uint8_t *)(desc + i);
+		const uint8_t *p = (const uint8_t *)(count + i);
 
 		list_add(t, state, &to, be32_load(p), 0, p + 4);
 	}

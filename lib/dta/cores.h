@@ -56,8 +56,7 @@ struct translate_cores_options {
 	 */
 	int (*take)(void *ctx, const struct pkt **pkts, struct pkt *room,
 		    int max);
-	/* Called with every batch, in order, in its worker's thread; or NULL.
-	 */
+	/* Called with every batch, in order, by its worker; or NULL. */
 	void (*look)(void *ctx, const struct pkt *pkts, size_t n);
 	void *ctx;
 };

@@ -105,14 +105,14 @@ static unsigned eviction_hops(const struct eviction *e, unsigned hops)
 /* Writes some hops of the chunk at offset: an operation for each run of
  * adjacent ones. */
 static void write_runs(struct translator *t, const struct table_state *state,
-		       uint64_t offset, const uint8_t *entries, unsigned which)
+		       uint64_t offset, const uint8_t *entries, unsigned hops)
 {
-	while (which) {
-		unsigned at = (unsigned)__builtin_ctz(which);
-		unsigned n = (unsigned)__builtin_ctz(~(which >> at));
+	while (hops) {
+		unsigned at = (unsigned)__builtin_ctz(hops);
+		unsigned n = (unsigned)__builtin_ctz(~(hops >> at));
 
 		op_write(t, state, offset + 4u * at, entries + 4u * at, 4 * n);
-		which &= ~(mask_of(n) << at);
+		hops &= ~(mask_of(n) << at);
 	}
 }
 
@@ -121,7 +121,7 @@ static void emit_one(struct translator *t, const struct table_state *state,
 {
 	const struct postcards *pc = state->postcards;
 	const struct eviction *e = pc->which[k];
-	unsigned which = eviction_hops(e, state->t.hops);
+	unsigned hops = eviction_hops(e, state->t.hops);
 	uint32_t room = state->write_len > 4u * HASH_HOPS ? state->write_len
 							  : 4u * HASH_HOPS;
 	uint8_t *p;
@@ -142,7 +142,7 @@ static void emit_one(struct translator *t, const struct table_state *state,
 		if (e->complete)
 			op_write(t, state, offset, p, state->write_len);
 		else
-			write_runs(t, state, offset, p, which);
+			write_runs(t, state, offset, p, hops);
 	}
 	if (e->immediate)
 		op_make_immediate(t, state, &t->ops->op[t->ops->n - 1],
@@ -276,7 +276,7 @@ static void hash_rows(const struct table_state *state,
 	crc_batch(&id, 1, key, state->t.key_len, n, &hash);
 }
 
-/* Prefetches the rows of the next reports; returns the first behind them. */
+/* Finds and prefetches the rows of the next reports. Returns their end. */
 static unsigned find_rows(struct translator *t, const struct table_state *state,
 			  const struct report_batch *reports, unsigned from)
 {

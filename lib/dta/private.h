@@ -312,8 +312,7 @@ struct desc_batch {
 	void *ctx;
 };
 
-/* Decodes a packet of any shape: its descriptor and key; 0: not valid, counted.
- */
+/* Decodes a packet of any shape: its descriptor and key. 0: none, counted. */
 uint64_t admit_slowly(struct translator *t, const struct pkt *p,
 		      const uint8_t **key);
 void admit_descs(const struct translator *t, struct desc_batch *batch);
@@ -446,7 +445,7 @@ void append_flush(struct translator *t,
  * On several cores. clone: for the copy of a state: shares the lists, but has
  * its own queue of those that wait. send: if all reports are entries of one
  * word, and their times do not matter, sends them to the owners of their lists
- * (list * factor >> 32); returns whether they are.
+ * (list * factor >> 32); returns whether they are. DESC_WORDS: such a message.
  */
 #define DESC_WORDS (UINT64_C(1) << 53)
 
@@ -455,7 +454,7 @@ bool append_send_words(struct translator *t, const struct table_state *state,
 		       const struct report_batch *reports, uint64_t factor);
 size_t append_receive_words(struct translator *t,
 			    const struct table_state *state,
-			    const uint64_t *desc);
+			    const uint64_t *count);
 void append_close(struct table_state *state);
 
 /* ops.c: passes operations to the transport; with prefetching they wait. */

@@ -190,8 +190,7 @@ static void numbers_follow(struct numbers *n, uint16_t last)
 	n->suspect = false;
 }
 
-/* How far a number is ahead of the last one in order. DTA/0's wrap at 8 bits.
- */
+/* How far a number is ahead of the last in order. DTA/0's wrap at 8 bits. */
 static int reporter_ahead(const struct sequence_reporter *rp, uint16_t number)
 {
 	return rp->narrow ? (int8_t)(number - rp->last)
@@ -212,8 +211,7 @@ unsigned reporters_set(const uint8_t *src, uint8_t version)
 	return rng_mix(a ^ rng_mix(b)) >> (64 - EXPECTED_BITS);
 }
 
-/* A reporter's entry (*own true), or the entry of its set that it may replace.
- */
+/* A reporter's entry (*own true), or the one of its set that it may replace. */
 static struct sequence_reporter *reporter_entry(struct reporters *rs,
 						const uint8_t *src,
 						uint8_t version, bool narrow,
@@ -391,8 +389,7 @@ check_strictly(struct translator *t, const struct table_state *state,
 		}
 		return step > 0 ? &t->ctr.out_of_order : &t->ctr.repeated;
 	}
-	/* It is in order; but if it cannot be stored now, it must come again.
-	 */
+	/* In order; but if it cannot be stored now, it must come again. */
 	if (good && state->busy)
 		why = DTA_NACK_RESYNC;
 	else if (good && t->rate.per_s &&

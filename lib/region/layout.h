@@ -64,7 +64,7 @@ void layout_fini(struct layout *l);
 /*
  * Sets one field of a table from its text, as the file does: also for tickets
  * and for the -T ID:FIELD=VALUE of dta-translate. Fields may come in any order;
- * table_finish() then completes the geometry and judges it. Set kind first to
+ * table_finish() then completes the geometry and checks it. Set kind first to
  * have fields refused that the kind does not have. values: a range or a set, of
  * which the bounds and the size are kept.
  * entries is stored as if it were ring: call table_set_kept() to correct that.

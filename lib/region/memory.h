@@ -109,10 +109,10 @@ struct memory_read {
 };
 
 struct memory_ops {
-	/* Reads all n, in this order if a writer could tell. All in range. */
+	/* Reads all n, in order if writers may be at work. All in range. */
 	void (*read)(struct memory *m, struct memory_read *r, size_t n);
-	/* A table's first byte if it is mapped, else NULL. May be NULL itself.
-	 */
+	/* A table's first byte if it is mapped, else NULL. Or NULL: no table
+	 * is. */
 	const uint8_t *(*direct)(struct memory *m, const struct table *t,
 				 uint64_t epoch);
 	int (*renew)(struct memory *m); /* NULL: epochs never change */

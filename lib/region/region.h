@@ -144,8 +144,7 @@ uint64_t region_list_count(const struct region *r, const struct table *t,
  * ended (old may be NULL). */
 int region_rotate(struct region *r, uint64_t *old, struct error *err);
 
-/* Counts a notification and keeps its immediate. Returns how many there were.
- */
+/* Counts a notification, keeps its immediate. Returns how many there were. */
 uint64_t region_notify(struct region *r, uint32_t immediate);
 uint64_t region_notified(const struct region *r);
 

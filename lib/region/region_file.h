@@ -25,9 +25,8 @@
 
 enum {
 	REGION_ORDER = 0x01020304,
-	REGION_ALIGN = 4096, /* an ordinary page */
-	REGION_HUGE =
-		2 << 20, /* a huge page, if hugetlbfs has no larger ones */
+	REGION_ALIGN = 4096,   /* an ordinary page */
+	REGION_HUGE = 2 << 20, /* a transparent huge page */
 	REGION_STATIC_LEN = 20480,
 	REGION_JOURNAL_LEN = 4096,
 };

@@ -32,8 +32,7 @@ int snapshot_verify(struct snapshot *s, uint64_t *blocks, uint64_t *damaged,
 		    struct error *err);
 
 /* Makes the region again under a new name. Damaged blocks stay zero, and are
- * counted; if there are any, the others are restored, and it returns -EBADMSG.
- */
+ * counted; if there are any, it restores the others, then returns -EBADMSG. */
 int snapshot_restore(struct snapshot *s, const char *name,
 		     const struct region_options *o, uint64_t *damaged,
 		     struct error *err);

@@ -92,8 +92,7 @@ struct snapshot_place {
 struct snapshot_plan {
 	const struct region_header *h;
 	uint64_t first, last;
-	/* Each table's first block, in an epoch; behind them an epoch's blocks.
-	 */
+	/* Each table's first block in an epoch; then an epoch's blocks. */
 	uint64_t start[TABLE_MAX + 1];
 	uint64_t blocks; /* in all epochs */
 };

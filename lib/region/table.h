@@ -59,11 +59,12 @@ enum {
 	/* Key-Write value, Append entry: a slot fits a path MTU of 1024. */
 	TABLE_VALUE_MAX = 1020,
 	TABLE_SHOW_MAX = 104,
-	/* A stride for table_finish() to work out; 0: the next power of 2. */
+	/* For table_finish(): what a unit holds, to 4; 0: to a power of 2. */
 	TABLE_STRIDE_PACKED = 1,
 };
 
-/* The value of a hop past the path's end; never a member of V. */
+/* The value of a hop past the path's end; never in V, which is the set of
+ * values that a table's postcards can carry. */
 #define TABLE_BLANK UINT32_C(0xffffffff)
 
 struct table {
@@ -111,7 +112,7 @@ static inline bool table_counts(const struct table *t)
 	return table_traits[t->kind].counts;
 }
 
-/* Judges a geometry that came from outside (a region's header, a ticket, a
+/* Checks a geometry that came from outside (a region's header, a ticket, a
  * layout) and is not to be trusted: every number in range, lengths that add up
  * without overflow. err names the field. Returns 0 or -EINVAL. */
 int table_check(const struct table *t, struct error *err);
