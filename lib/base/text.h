@@ -14,9 +14,10 @@
 
 #include "base/error.h"
 
-enum { /* bytes, the NUL included */
-       TEXT_MAC_MAX = 18,
-       TEXT_IP_MAX = 46, /* of IPv6 with an IPv4 tail */
+/* Bytes, the NUL included. */
+enum {
+	TEXT_MAC_MAX = 18,
+	TEXT_IP_MAX = 46, /* of IPv6 with an IPv4 tail */
 };
 
 /* Decimal digits at the beginning of a text. Returns what follows them; NULL

@@ -37,8 +37,8 @@ struct resend_ledger {
 	uint64_t lost;	      /* missing, and not kept any more */
 	uint64_t unconfirmed; /* not known yet */
 	/* notes */
-	uint64_t packets; /* all that were sent: reports and the following */
-	uint64_t resent;  /* reports that were sent before */
+	uint64_t packets; /* all that were sent: reports, probes, notices */
+	uint64_t resent;  /* reports that had been sent before */
 	uint64_t probes;  /* questions for the number that is expected */
 	uint64_t notices; /* that reports were given up */
 	uint64_t answers, nacks_gap, nacks_rate, nacks_resync; /* received */

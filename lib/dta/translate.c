@@ -159,15 +159,13 @@ static int check_options(const struct table *tables, unsigned n,
 	return 0;
 }
 
-static int open_table_states(struct translator *t, const struct table *tables,
+static int open_table_states(struct translator *t,
 			     const struct translate_options *o,
 			     struct error *err)
 {
 	size_t room = CACHES_MAX;
 	int rc = 0;
 
-	for (unsigned i = 0; i < t->states; i++)
-		init_table_state(&t->state[i], &tables[i % t->n], i, o);
 	for (unsigned i = 0; i < t->states && !rc; i++)
 		rc = open_table_state(t, i, o, &room, err);
 	t->mirror = o->mirror && o->collectors > 1;
@@ -203,13 +201,15 @@ int translate_open(struct translator **out, const struct table *tables,
 	t->seed = rng_mix(o->seed);
 	t->n = n;
 	t->states = states;
+	for (unsigned i = 0; i < states; i++)
+		init_table_state(&t->state[i], &tables[i % n], i, o);
 	if (o->op_rate)
 		rate_init(&t->rate, o->op_rate, o->op_burst);
 	/* No prefetching with a rate limit, which counts operations at once. */
 	if ((rc = ops_open(t, transport->mem && !o->op_rate)) < 0)
 		error_set(err, rc, "no memory for operations");
 	else
-		rc = open_table_states(t, tables, o, err);
+		rc = open_table_states(t, o, err);
 	if (!rc)
 		rc = sequences_open(t, err);
 	if (rc < 0) {
