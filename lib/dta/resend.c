@@ -210,6 +210,7 @@ int resend_add(struct resend *w, unsigned reporter, const uint8_t *payload,
 	if (r->phase == PHASE_UNUSED) {
 		r->phase = w->alone ? PHASE_DEAF : PHASE_OPENING;
 		r->heard_ns = UINT64_MAX;
+		w->ctr.unanswered += w->alone;
 		queue_probe(w, r, PROBE_STATE);
 	}
 	s = slot_of(w, r, r->snd.end++);

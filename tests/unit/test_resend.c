@@ -258,8 +258,24 @@ static void from_there_on(void)
 	resend_close(w);
 }
 
+/* A reporter whose first report comes when no NACKs do: unanswered, until one
+ * comes after all. */
+static void begins_alone(void)
+{
+	struct resend *w = hand_open(4, false);
+
+	resend_alone(w);
+	add(w, 1, 0);
+	TEST(resend_counters(w).unanswered == 1);
+	TEST(!went(w, 0, 1, DTA_APPEND, 0, true) && nsent == 2);
+	nack(w, DTA_NACK_STATE, 0, 1);
+	TEST(resend_counters(w).unanswered == 0);
+	resend_close(w);
+}
+
 int main(void)
 {
+	begins_alone();
 	by_hand();
 	from_there_on();
 	beyond();
