@@ -125,7 +125,7 @@ static int take_more(void *ctx, const struct pkt **pkts, struct pkt *room,
 	struct run *r = ctx;
 
 	(void)pkts;
-	return __atomic_load_n(&r->transport->again, __ATOMIC_RELAXED)
+	return __atomic_load_n(&r->transport->wants_reopen, __ATOMIC_RELAXED)
 		       ? 0
 		       : cli_loop_more(&r->loop, room, max);
 }
@@ -161,7 +161,7 @@ static int reopen_cluster(struct run *r)
 	struct error err = {0};
 	int rc;
 
-	if (!r->transport->again)
+	if (!r->transport->wants_reopen)
 		return 0;
 	rc = close_cores(r);
 	if (!rc)
@@ -170,7 +170,7 @@ static int reopen_cluster(struct run *r)
 		rc = r->transport->reopen(r->transport);
 	if (rc < 0)
 		return rc;
-	r->t_options.collectors = r->transport->parts;
+	r->t_options.collectors = r->transport->collectors;
 	r->t_options.mirror = r->transport->mirror;
 	rc = translate_succeed(&r->t, r->table, r->transport->tables,
 			       r->transport, &r->t_options, &err);
@@ -266,7 +266,7 @@ static void run_open(struct run *r)
 		r->loop.region = r->transport->region;
 	r->t_options.dart = r->o.dart;
 	r->t_options.seed = r->o.seed;
-	r->t_options.collectors = r->transport->parts;
+	r->t_options.collectors = r->transport->collectors;
 	r->t_options.mirror = r->transport->mirror;
 	r->t_options.format = r->o.dta;
 	r->t_options.nacks = open_nacks(&r->o);
@@ -335,7 +335,7 @@ static int run_close(struct run *r)
 	r->failed = !told && (closed < 0 || flushed < 0 ||
 			      (r->error < 0 && !r->loop.reading));
 	lost = count_unsent(r);
-	why = way->why ? way->why(way) : NULL;
+	why = way->unacked_reason ? way->unacked_reason(way) : NULL;
 	if (r->t_options.nacks)
 		nacks = snk_close(r->t_options.nacks);
 	if (!r->o.quiet) {

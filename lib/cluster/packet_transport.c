@@ -83,7 +83,7 @@ struct packet_transport {
 	struct dart_ledger darts;
 	struct requester_ledger requests; /* of all */
 	char region[TICKET_REGION];
-	struct error why;
+	struct error unacked_reason;
 	uint64_t unsent;
 };
 
@@ -444,7 +444,8 @@ static void packet_renew(struct transport *r)
 			p->m->member[i].seen = p->m->member[i].ticket->stamp;
 	p->tickets_ns = 0;
 	/* Workers that take batches read it, too. */
-	__atomic_store_n(&r->again, p->o.cluster != NULL, __ATOMIC_RELAXED);
+	__atomic_store_n(&r->wants_reopen, p->o.cluster != NULL,
+			 __ATOMIC_RELAXED);
 	if (!look_at_tickets(p) && p->o.ticket)
 		warn_text(p, "SIGHUP: %s: no new ticket: the old one stays",
 			  p->o.ticket);
@@ -575,7 +576,7 @@ static int wait_for_room(void *ctx)
 	int rc;
 
 	if (p->over || (roce_out_stalled(s->roce) && p->o.live) ||
-	    ((p->transport.again || (p->o.stop && *p->o.stop) ||
+	    ((p->transport.wants_reopen || (p->o.stop && *p->o.stop) ||
 	      roce_out_stale(s->roce)) &&
 	     is_hopeless(s)))
 		return 0;
@@ -788,7 +789,7 @@ static void take_members(struct packet_transport *p, struct members *m)
 	}
 	p->transport.table = m->table;
 	p->transport.tables = m->tables;
-	p->transport.parts = p->o.cluster ? m->n : 0;
+	p->transport.collectors = p->o.cluster ? m->n : 0;
 	p->transport.mirror = p->cluster.mirror;
 }
 
@@ -801,7 +802,7 @@ static int packet_reopen(struct transport *r)
 	struct cluster c;
 	int rc = drain(p);
 
-	p->transport.again = false;
+	p->transport.wants_reopen = false;
 	if (rc < 0)
 		return rc;
 	if (cluster_read(&c, p->o.cluster, &err) < 0) {
@@ -858,18 +859,18 @@ static unsigned packet_ledgers(struct transport *r,
 }
 
 /* The first collector that nothing was heard of, or that refuses. */
-static const char *packet_why(struct transport *r)
+static const char *packet_unacked_reason(struct transport *r)
 {
 	struct packet_transport *p = self(r);
 	struct transport_account a;
 
 	if (!packet_account(r, &a) || !a.sent || a.acked)
 		return NULL;
-	error_set(&p->why, -1, "%s", roce_out_nothing_acked);
+	error_set(&p->unacked_reason, -1, "%s", roce_out_nothing_acked);
 	for (unsigned i = 0; i < p->roces; i++)
-		if (roce_out_unacked_reason(p->roce[i], &p->why))
+		if (roce_out_unacked_reason(p->roce[i], &p->unacked_reason))
 			break;
-	return p->why.text;
+	return p->unacked_reason.text;
 }
 
 static uint64_t packet_unsent(const struct transport *r)
@@ -923,7 +924,7 @@ static const struct transport packet_transport = {
 	.finish = packet_finish,
 	.account = packet_account,
 	.ledgers = packet_ledgers,
-	.why = packet_why,
+	.unacked_reason = packet_unacked_reason,
 	.unsent = packet_unsent,
 	.close = packet_close,
 };

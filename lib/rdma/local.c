@@ -31,8 +31,8 @@ struct local_transport {
 	struct transport transport;
 	struct region *region, *own_region; /* closed with it, or NULL */
 	struct writer *writer;
-	enum prefetch ask; /* how lines are asked for */
-	uint64_t epoch;	   /* that mem[] belongs to; 0: none yet */
+	enum prefetch prefetch;
+	uint64_t epoch; /* that mem[] belongs to; 0: none yet */
 	unsigned n;
 	const struct table *table[TABLE_MAX];
 	uint8_t *mem[TABLE_MAX];
@@ -76,24 +76,24 @@ static uint64_t local_head(struct transport *transport, unsigned table,
  */
 struct run {
 	uint8_t *mem;
-	uint64_t room;	/* the last offset that is inside */
+	uint64_t last;	/* offset that is still inside */
 	uint64_t align; /* bits of an offset that must be 0 */
 	uint32_t length;
 	uint16_t table;
 	uint8_t verb;
-	enum prefetch ask; /* for lines, ahead: how */
+	enum prefetch prefetch;
 };
 
-typedef void one_op(uint8_t *to, const struct op *op, uint32_t length);
+typedef void apply_op(uint8_t *to, const struct op *op, uint32_t length);
 
-/* The loop itself; one() and this melt into each of those below, and there into
- * one for each way of asking. */
+/* The loop itself. It is inlined into each function below, once for each way to
+ * prefetch, so that apply() and how are constants there. */
 static inline __attribute__((always_inline)) size_t
-loop_by(one_op *one, const struct run *r, const struct op *ops, size_t n,
+run_ops(apply_op *apply, const struct run *r, const struct op *ops, size_t n,
 	enum prefetch how)
 {
-	/* Copies: the compiler need not fear that one() changes them. */
-	const uint64_t room = r->room, align = r->align;
+	/* Copies, which apply() cannot change as far as the compiler sees. */
+	const uint64_t last = r->last, align = r->align;
 	const uint32_t length = r->length;
 	const uint16_t table = r->table;
 	const uint8_t verb = r->verb;
@@ -105,7 +105,7 @@ loop_by(one_op *one, const struct run *r, const struct op *ops, size_t n,
 		const struct op *op = &ops[i];
 
 		if (op->length != length || op->table != table ||
-		    op->verb != verb || op->offset > room ||
+		    op->verb != verb || op->offset > last ||
 		    (op->offset & align))
 			break;
 		/* Whatever the address: prefetching does no harm. */
@@ -113,23 +113,24 @@ loop_by(one_op *one, const struct run *r, const struct op *ops, size_t n,
 			prefetch_l2(mem + op[ahead].offset);
 		else if (how == PREFETCH_ON && i + ahead < n)
 			prefetch_line(mem + op[ahead].offset);
-		one(mem + op->offset, op, length);
+		apply(mem + op->offset, op, length);
 	}
 	return i;
 }
 
 static inline __attribute__((always_inline)) size_t
-loops(const struct run *r, const struct op *ops, size_t n, one_op *one)
+run_prefetched(const struct run *r, const struct op *ops, size_t n,
+	       apply_op *apply)
 {
-	if (r->ask == PREFETCH_L2)
-		return loop_by(one, r, ops, n, PREFETCH_L2);
-	if (r->ask == PREFETCH_ON)
-		return loop_by(one, r, ops, n, PREFETCH_ON);
-	return loop_by(one, r, ops, n, PREFETCH_OFF);
+	if (r->prefetch == PREFETCH_L2)
+		return run_ops(apply, r, ops, n, PREFETCH_L2);
+	if (r->prefetch == PREFETCH_ON)
+		return run_ops(apply, r, ops, n, PREFETCH_ON);
+	return run_ops(apply, r, ops, n, PREFETCH_OFF);
 }
 
 /* Whole slots, each one store instruction: a kill leaves old or new. */
-static inline void one8(uint8_t *to, const struct op *op, uint32_t length)
+static inline void apply8(uint8_t *to, const struct op *op, uint32_t length)
 {
 	uint64_t w;
 
@@ -140,27 +141,27 @@ static inline void one8(uint8_t *to, const struct op *op, uint32_t length)
 
 static size_t store8(const struct run *r, const struct op *ops, size_t n)
 {
-	return loops(r, ops, n, one8);
+	return run_prefetched(r, ops, n, apply8);
 }
 
-static inline void one_add(uint8_t *to, const struct op *op, uint32_t length)
+static inline void apply_add(uint8_t *to, const struct op *op, uint32_t length)
 {
 	(void)length;
 	__atomic_fetch_add((uint64_t *)to, op->add, __ATOMIC_RELAXED);
 }
 
-/* A locked addition keeps the processor from looking ahead: lines are always
- * asked for. On AMD a line in the second cache is there sooner, 5.5 ns each for
- * 10, but not one that a core far away has written last: then 15 to 23. */
+/* A locked addition keeps the processor from looking ahead, so lines are always
+ * prefetched. On AMD an addition takes 5.5 ns with prefetching into L2 instead
+ * of 10 into L1; but 15 to 23 if a core far away has written the line last. */
 static size_t add8(const struct run *r, const struct op *ops, size_t n)
 {
-	if (r->ask == PREFETCH_L2 && n > AHEAD_L2)
-		return loop_by(one_add, r, ops, n, PREFETCH_L2);
-	return loop_by(one_add, r, ops, n, PREFETCH_ON);
+	if (r->prefetch == PREFETCH_L2 && n > AHEAD_L2)
+		return run_ops(apply_add, r, ops, n, PREFETCH_L2);
+	return run_ops(apply_add, r, ops, n, PREFETCH_ON);
 }
 
 #ifdef __x86_64__
-static inline void one16(uint8_t *to, const struct op *op, uint32_t length)
+static inline void apply16(uint8_t *to, const struct op *op, uint32_t length)
 {
 	(void)length;
 	_mm_store_si128((__m128i *)to, _mm_loadu_si128((const void *)op->data));
@@ -168,12 +169,12 @@ static inline void one16(uint8_t *to, const struct op *op, uint32_t length)
 
 static size_t store16(const struct run *r, const struct op *ops, size_t n)
 {
-	return loops(r, ops, n, one16);
+	return run_prefetched(r, ops, n, apply16);
 }
 
 /* Up to 64 bytes anywhere: AVX-512's masked store is one instruction. */
 __attribute__((target("avx512bw"))) static inline void
-one_masked(uint8_t *to, const struct op *op, uint32_t length)
+apply_masked(uint8_t *to, const struct op *op, uint32_t length)
 {
 	__mmask64 mask = UINT64_MAX >> (64 - length);
 
@@ -184,7 +185,7 @@ one_masked(uint8_t *to, const struct op *op, uint32_t length)
 __attribute__((target("avx512bw"))) static size_t
 store_masked(const struct run *r, const struct op *ops, size_t n)
 {
-	return loops(r, ops, n, one_masked);
+	return run_prefetched(r, ops, n, apply_masked);
 }
 #endif
 
@@ -192,7 +193,7 @@ typedef size_t run_loop(const struct run *r, const struct op *ops, size_t n);
 
 /*
  * The loop for operations like this one, and the alignment it needs; NULL:
- * there is none, writer_put() knows how.
+ * there is none, exec_one() does it.
  */
 static run_loop *loop_of(const struct run *r, const struct op *op,
 			 uint64_t *align)
@@ -218,7 +219,7 @@ static run_loop *loop_of(const struct run *r, const struct op *op,
 	return NULL;
 }
 
-/* Checked before. Returns the value before. */
+/* The caller has checked op. Returns the value before. */
 static uint64_t atomic_one(struct local_transport *l, const struct op *op)
 {
 	uint64_t *p = (uint64_t *)(l->mem[op->table] + op->offset);
@@ -232,16 +233,17 @@ static uint64_t atomic_one(struct local_transport *l, const struct op *op)
 	return want[0]; /* what was there: swapped or not */
 }
 
-static enum prefetch ask_for(const struct local_transport *l, unsigned table)
+static enum prefetch table_prefetch(const struct local_transport *l,
+				    unsigned table)
 {
-	if (l->ask == PREFETCH_L2 && l->table[table]->length > L2_MAX)
+	if (l->prefetch == PREFETCH_L2 && l->table[table]->length > L2_MAX)
 		return PREFETCH_OFF;
-	return l->ask;
+	return l->prefetch;
 }
 
 static inline __attribute__((always_inline)) size_t
-fetch_by(struct local_transport *l, const struct op *ops, size_t n,
-	 uint64_t *old, enum prefetch how)
+fetch_ops(struct local_transport *l, const struct op *ops, size_t n,
+	  uint64_t *old, enum prefetch how)
 {
 	const uint16_t table = ops->table;
 	const size_t ahead = how == PREFETCH_L2 ? AHEAD_L2 : AHEAD;
@@ -262,9 +264,9 @@ fetch_by(struct local_transport *l, const struct op *ops, size_t n,
 size_t local_fetch(struct local_transport *l, const struct op *ops, size_t n,
 		   uint64_t *old)
 {
-	if (ask_for(l, ops->table) == PREFETCH_L2 && n > AHEAD_L2)
-		return fetch_by(l, ops, n, old, PREFETCH_L2);
-	return fetch_by(l, ops, n, old, PREFETCH_ON);
+	if (table_prefetch(l, ops->table) == PREFETCH_L2 && n > AHEAD_L2)
+		return fetch_ops(l, ops, n, old, PREFETCH_L2);
+	return fetch_ops(l, ops, n, old, PREFETCH_ON);
 }
 
 const uint8_t *local_mem(const struct local_transport *l, unsigned table)
@@ -292,14 +294,14 @@ static int exec_one(struct local_transport *l, const struct op *op)
 }
 
 /*
- * Pairs of words (message.h), as far as they are of the first one's kind. As
- * loop_by(): one() melts into each.
+ * The same loop over pairs of words (message.h), as long as they are of the
+ * first one's kind.
  */
 static inline __attribute__((always_inline)) size_t
-pairs_by(const struct run *r, const uint64_t *word, size_t words, bool add,
-	 enum prefetch how)
+run_pairs(const struct run *r, const uint64_t *word, size_t words, bool add,
+	  enum prefetch how)
 {
-	const uint64_t kind = word[0] & ~OP_MESSAGE_OFFSET, room = r->room;
+	const uint64_t kind = word[0] & ~OP_MESSAGE_OFFSET, last = r->last;
 	const size_t ahead = 2 * (how == PREFETCH_L2 ? AHEAD_L2 : AHEAD);
 	uint8_t *mem = r->mem;
 	size_t i;
@@ -307,7 +309,7 @@ pairs_by(const struct run *r, const uint64_t *word, size_t words, bool add,
 	for (i = 0; i + 2 <= words; i += 2) {
 		uint64_t offset = word[i] - kind, *to;
 
-		if (offset > room || offset & 7)
+		if (offset > last || offset & 7)
 			break;
 		/* Whatever the word: prefetching does no harm. */
 		if (how == PREFETCH_L2 && i + ahead < words)
@@ -325,24 +327,24 @@ pairs_by(const struct run *r, const uint64_t *word, size_t words, bool add,
 	return i;
 }
 
-static size_t pairs_store(const struct run *r, const uint64_t *word, size_t n)
+static size_t store_pairs(const struct run *r, const uint64_t *word, size_t n)
 {
-	if (r->ask == PREFETCH_L2)
-		return pairs_by(r, word, n, false, PREFETCH_L2);
-	if (r->ask == PREFETCH_ON)
-		return pairs_by(r, word, n, false, PREFETCH_ON);
-	return pairs_by(r, word, n, false, PREFETCH_OFF);
+	if (r->prefetch == PREFETCH_L2)
+		return run_pairs(r, word, n, false, PREFETCH_L2);
+	if (r->prefetch == PREFETCH_ON)
+		return run_pairs(r, word, n, false, PREFETCH_ON);
+	return run_pairs(r, word, n, false, PREFETCH_OFF);
 }
 
-static size_t pairs_add(const struct run *r, const uint64_t *word, size_t n)
+static size_t add_pairs(const struct run *r, const uint64_t *word, size_t n)
 {
-	if (r->ask == PREFETCH_L2 && n > 2 * AHEAD_L2)
-		return pairs_by(r, word, n, true, PREFETCH_L2);
-	return pairs_by(r, word, n, true, PREFETCH_ON);
+	if (r->prefetch == PREFETCH_L2 && n > 2 * AHEAD_L2)
+		return run_pairs(r, word, n, true, PREFETCH_L2);
+	return run_pairs(r, word, n, true, PREFETCH_ON);
 }
 
-static size_t local_pairs(struct transport *transport, const uint64_t *word,
-			  size_t words)
+static size_t local_exec_pairs(struct transport *transport,
+			       const uint64_t *word, size_t words)
 {
 	struct local_transport *l = self(transport);
 	struct run r = {.table = op_message_table(word[0])};
@@ -351,14 +353,14 @@ static size_t local_pairs(struct transport *transport, const uint64_t *word,
 	if (r.table >= l->n)
 		return 0;
 	length = l->table[r.table]->length;
-	r.ask = ask_for(l, r.table);
+	r.prefetch = table_prefetch(l, r.table);
 	r.mem = l->mem[r.table];
-	r.room = length - 8;
+	r.last = length - 8;
 	if (length < 8 || (uintptr_t)r.mem & 7)
 		return 0;
 	return op_message_verb(word[0]) == OP_WRITE
-		       ? pairs_store(&r, word, words)
-		       : pairs_add(&r, word, words);
+		       ? store_pairs(&r, word, words)
+		       : add_pairs(&r, word, words);
 }
 
 static int local_exec(struct transport *transport, const struct op *ops,
@@ -378,12 +380,12 @@ static int local_exec(struct transport *transport, const struct op *ops,
 
 		if (ops->table >= l->n)
 			return -ERANGE;
-		r.ask = ask_for(l, ops->table);
+		r.prefetch = table_prefetch(l, ops->table);
 		r.mem = l->mem[ops->table];
-		r.room = l->table[ops->table]->length;
-		if (ops->length > r.room || ops->offset > r.room - ops->length)
+		r.last = l->table[ops->table]->length;
+		if (ops->length > r.last || ops->offset > r.last - ops->length)
 			return -ERANGE;
-		r.room -= ops->length;
+		r.last -= ops->length;
 		run = loop_of(&r, ops, &r.align);
 		done = run ? run(&r, ops, n) : 1;
 		if (!run)
@@ -400,7 +402,7 @@ static void close_transport(struct transport *transport)
 	region_close(own);
 }
 
-/* A writer's seat of its own; the region is shared. */
+/* The clone registers as a writer of its own; the region is shared. */
 static int local_clone(struct transport *transport, struct transport **out,
 		       struct error *err)
 {
@@ -428,10 +430,10 @@ int local_open(struct local_transport **out, struct region *r,
 		.end = local_end,
 		.head = local_head,
 		.clone = local_clone,
-		.pairs = local_pairs,
+		.pairs = local_exec_pairs,
 	};
-	l->ask = prefetch_here();
-	if (l->ask == PREFETCH_ON)
+	l->prefetch = prefetch_here();
+	if (l->prefetch == PREFETCH_ON)
 		l->transport.mem = l->mem;
 	l->region = r;
 	l->n = region_tables(r);

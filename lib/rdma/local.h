@@ -13,8 +13,8 @@
 
 struct local_transport;
 
-/* r is open for writing and outlives the transport. Tables: the region's
- * indices. */
+/* r is open for writing and outlives the transport. Operations number tables as
+ * the region does. */
 int local_open(struct local_transport **out, struct region *r,
 	       struct error *err);
 struct transport *local_transport(struct local_transport *l);

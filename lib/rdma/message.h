@@ -66,6 +66,7 @@ static inline bool op_message_is_pair(uint64_t word)
 	return kind == (8 | OP_WRITE << 13) || kind == (8 | OP_FETCH_ADD << 13);
 }
 
+/* Words of the data; copied: the longest data that a message holds itself. */
 static inline size_t op_message_data(enum op_verb verb, uint32_t length,
 				     uint32_t copied)
 {
@@ -84,14 +85,14 @@ static inline size_t op_message_words(const struct op *op, uint32_t copied)
 static inline void op_message_put(uint64_t *m, const struct op *op,
 				  uint32_t copied)
 {
-	bool more = op->immediate != 0;
+	bool imm = op->immediate != 0;
 
 	*m++ = op->offset | op_message_kind(op->table, op->length, op->verb) |
-	       (uint64_t)more << 63;
-	if (more)
+	       (uint64_t)imm << 63;
+	if (imm)
 		*m++ = op->immediate;
 	if (op->verb == OP_FETCH_ADD || op->length > copied)
-		*m = op->add; /* or the address */
+		*m = op->add; /* or op->data, the address */
 	else if (op->verb == OP_CMP_SWAP)
 		memcpy(m, op->data, 16);
 	else if (op->length % 8)
@@ -136,8 +137,8 @@ static inline size_t op_message_get(struct op *op, const uint64_t *m,
 }
 
 /*
- * Tables are split among owners into parts that end at page boundaries. The
- * part of an offset; factor is op_part_factor()'s.
+ * Tables are split among owners into parts that end at page boundaries.
+ * op_part() gives the part of an offset, by the factor of op_part_factor().
  */
 static inline uint64_t op_part_factor(uint64_t length, unsigned parts)
 {

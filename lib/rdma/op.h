@@ -67,105 +67,108 @@ struct transport_ledger {
  *
  * A program calls tick() once a batch, when one of fds() is readable, and at
  * due(). After the last batch it calls finish(), reads account(), ledgers() and
- * why(), and calls close(). A function that a transport does not need is NULL.
+ * unacked_reason(), and calls close(). A function that a transport does not
+ * need is NULL.
  */
 struct transport {
 	/*
 	 * Returns a generation (the epoch): when it changes, the translator
 	 * reads the list heads again.
 	 */
-	uint64_t (*begin)(struct transport *r);
+	uint64_t (*begin)(struct transport *t);
 	/* Carries out ops in order; ts_ns: the packets' time. 0 or -errno. */
-	int (*exec)(struct transport *r, const struct op *ops, size_t n,
+	int (*exec)(struct transport *t, const struct op *ops, size_t n,
 		    uint64_t ts_ns);
-	void (*end)(struct transport *r);
-	/* Entries ever written to a list, where the translator goes on. */
-	uint64_t (*head)(struct transport *r, unsigned table, uint32_t list);
+	void (*end)(struct transport *t);
+	/* How many entries were ever written to a list: the translator
+	 * continues there. */
+	uint64_t (*head)(struct transport *t, unsigned table, uint32_t list);
 	/*
 	 * Whether operations for a table would be lost now, since its queue
 	 * pair is resynchronizing. Called after begin(); if so, tracked reports
 	 * of strict tables are not taken, and reporters send them again. NULL:
 	 * never.
 	 */
-	bool (*busy)(struct transport *r, unsigned table);
+	bool (*busy)(struct transport *t, unsigned table);
 	/*
 	 * Address of each table between begin() and end(), for prefetching
 	 * before exec() (region/memory.h). NULL: prefetching gains nothing.
 	 */
 	uint8_t *const *mem;
 	/*
-	 * Its packets carry times: the caller sets stamps to each operation's
-	 * time before exec(). NULL in stamps: ts_ns is the time of all.
+	 * True if its packets carry times: before exec() the caller sets
+	 * stamps, a time for each operation. stamps NULL: all have ts_ns.
 	 */
 	bool stamped;
 	const uint64_t *stamps;
 
-	const char *name;	   /* where it leads, for messages */
-	const char *region;	   /* by a ticket, of this machine; or NULL */
-	const struct table *table; /* what it writes to; of each part */
+	const char *name;   /* where it leads, for messages */
+	const char *region; /* that its ticket names, if it is here; or NULL */
+	const struct table *table; /* what it writes to, in each collector */
 	unsigned tables;
-	/* Collectors behind it, where there are several: table t of collector c
-	 * is table number c * tables + t; 0: there is one. */
-	unsigned parts;
+	/* Of a cluster: how many; table t of collector c is table number
+	 * c * tables + t. 0: one collector, without a cluster. */
+	unsigned collectors;
 	bool mirror; /* reports belong to the next collector as well */
 
 	/* Descriptors to be read from: max at most. Returns how many. */
-	unsigned (*fds)(const struct transport *r, int *fd, unsigned max);
+	unsigned (*fds)(const struct transport *t, int *fd, unsigned max);
 	/* When tick() is wanted at the latest, of clock_ns(). */
-	uint64_t (*due)(const struct transport *r);
+	uint64_t (*due)(const struct transport *t);
 	/* Takes in answers, sends again what was lost, takes new tickets. 0 or
 	 * -errno. */
-	int (*tick)(struct transport *r);
+	int (*tick)(struct transport *t);
 	/* On SIGHUP: reads its tickets or cluster file again. If it sets
-	 * `again', the caller calls reopen(). */
-	void (*renew)(struct transport *r);
-	bool again;
+	 * wants_reopen, the caller calls reopen(). */
+	void (*renew)(struct transport *t);
+	bool wants_reopen;
 	/*
 	 * Between two batches, after the translator was flushed: waits as
 	 * finish() does, and opens the collectors of the new cluster file. The
-	 * caller then opens a translator for them (translate_succeed()). 0,
-	 * also if the old ones stay, or -errno.
+	 * caller then opens a translator for them (translate_succeed()). 0
+	 * (also if the old collectors are kept) or -errno.
 	 */
-	int (*reopen)(struct transport *r);
+	int (*reopen)(struct transport *t);
 	/* Writes out what is buffered: a reader may be waiting for it. */
-	void (*flush)(struct transport *r);
+	void (*flush)(struct transport *t);
 	/* Waits until all is confirmed, or no answer is to be expected, or
-	 * exec() has failed; takes no more. Returns the sink's first error. */
-	int (*finish)(struct transport *r);
+	 * exec() has failed. exec() must not be called any more. Returns the
+	 * sink's first error. */
+	int (*finish)(struct transport *t);
 	/* False: this transport gets no confirmations. */
-	bool (*account)(struct transport *r, struct transport_account *out);
-	unsigned (*ledgers)(struct transport *r,
+	bool (*account)(struct transport *t, struct transport_account *out);
+	unsigned (*ledgers)(struct transport *t,
 			    struct transport_ledger out[TRANSPORT_LEDGERS]);
 	/* After finish(): why nothing was confirmed of what was sent; NULL:
 	 * something was, or nothing was sent, or the reason is unknown. */
-	const char *(*why)(struct transport *r);
-	uint64_t (*unsent)(const struct transport *r); /* packets */
+	const char *(*unacked_reason)(struct transport *t);
+	uint64_t (*unsent)(const struct transport *t); /* packets */
 	/*
 	 * Opens a second transport to the same memory, for another thread:
 	 * begin(), exec(), end(), head() and busy() of both may be called at
 	 * the same time. The clone is closed first. NULL: cannot be cloned.
 	 */
-	int (*clone)(struct transport *r, struct transport **out,
+	int (*clone)(struct transport *t, struct transport **out,
 		     struct error *err);
 	/*
 	 * Carries out messages of two words (message.h) as long as they are of
 	 * the first one's kind and inside their table. Returns the words done;
 	 * the rest is for exec(). NULL: everything is.
 	 */
-	size_t (*pairs)(struct transport *r, const uint64_t *word,
+	size_t (*pairs)(struct transport *t, const uint64_t *word,
 			size_t words);
-	void (*close)(struct transport *r);
+	void (*close)(struct transport *t);
 };
 
-static inline int transport_tick(struct transport *r)
+static inline int transport_tick(struct transport *t)
 {
-	return r->tick ? r->tick(r) : 0;
+	return t->tick ? t->tick(t) : 0;
 }
 
-static inline void transport_flush(struct transport *r)
+static inline void transport_flush(struct transport *t)
 {
-	if (r->flush)
-		r->flush(r);
+	if (t->flush)
+		t->flush(t);
 }
 
 #endif

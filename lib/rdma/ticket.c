@@ -61,28 +61,28 @@ void ticket_place(struct ticket_table *at, const struct region *r,
 static int describe_table(struct ticket *t, const struct region *r, unsigned i,
 			  struct error *err)
 {
-	const struct table *g = region_table(r, i);
+	const struct table *table = region_table(r, i);
 
-	if (g->lists > TICKET_LISTS_MAX)
+	if (table->lists > TICKET_LISTS_MAX)
 		return error_set(
 			err, -EINVAL,
 			"table %s: %u lists; a ticket holds %d at most",
-			g->name, g->lists, TICKET_LISTS_MAX);
-	t->table[i] = *g;
+			table->name, table->lists, TICKET_LISTS_MAX);
+	t->table[i] = *table;
 	t->at[i] = (struct ticket_table){.qpn = QPN_FIRST + i};
 	ticket_place(&t->at[i], r, i, t->epoch);
-	if (g->kind != TABLE_APPEND)
+	if (table->kind != TABLE_APPEND)
 		return 0;
-	t->at[i].heads = calloc(g->lists, sizeof(*t->at[i].heads));
+	t->at[i].heads = calloc(table->lists, sizeof(*t->at[i].heads));
 	if (!t->at[i].heads)
 		return error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
-	for (uint32_t k = 0; k < g->lists; k++)
-		t->at[i].heads[k] = region_list_count(r, g, t->epoch, k);
+	for (uint32_t k = 0; k < table->lists; k++)
+		t->at[i].heads[k] = region_list_count(r, table, t->epoch, k);
 	return 0;
 }
 
-/* Whether a write's packets end within a unit of the table, bytes long. A slot
- * is a write; a batch is one of many entries; chunks fit every MTU. */
+/* Whether a packet can end within a slot or an entry, of *bytes. A slot is one
+ * write, and so is a batch of entries; chunks fit every MTU. */
 static bool is_cut(const struct table *t, unsigned mtu, unsigned *bytes)
 {
 	if (t->kind == TABLE_APPEND) {
@@ -119,7 +119,7 @@ int ticket_check_mtu(const struct table *tables, unsigned n, unsigned mtu,
 	return 0;
 }
 
-/* HOST:, or :. Returns its length. */
+/* "HOST:", or ":" if it has no name. Returns its length. */
 static size_t put_host(char out[TICKET_REGION])
 {
 	char host[TICKET_REGION - 1];
@@ -155,7 +155,7 @@ int ticket_of_region(struct ticket *t, const struct region *r,
 				 "and the translator's");
 	t->epoch = region_epoch(r);
 	n = put_host(t->region);
-	/* What would not be read again as it is is left out. */
+	/* A path that would not be read back as it is written is left out. */
 	if (strpbrk(path, ";#\n") || n + strlen(path) >= TICKET_REGION)
 		*t->region = '\0';
 	else
@@ -178,73 +178,74 @@ void ticket_fini(struct ticket *t)
 	}
 }
 
-/* What a kind of table has beside the fields of all. */
-static void write_kind(FILE *out, const struct table *g,
+/* The fields that only some kinds of tables have. */
+static void write_kind(FILE *out, const struct table *table,
 		       const struct ticket_table *at)
 {
 	char protocol[KEY_PROTOCOL_MAX];
 
-	switch (g->kind) {
+	switch (table->kind) {
 	default:
-		if (!table_counts(g))
-			fprintf(out, "value = %u\n", g->value_len);
-		fprintf(out, "slots = %" PRIu64 "\n", g->units);
+		if (!table_counts(table))
+			fprintf(out, "value = %u\n", table->value_len);
+		fprintf(out, "slots = %" PRIu64 "\n", table->units);
 		break;
 	case TABLE_POSTCARD:
 		fprintf(out,
 			"chunks = %" PRIu64 "\nhops = %u\nvalues = %u-%u\n"
 			"cache = %u\n",
-			g->units, g->hops, g->value_min, g->value_max,
-			g->cache_rows);
+			table->units, table->hops, table->value_min,
+			table->value_max, table->cache_rows);
 		break;
 	case TABLE_APPEND:
 		fprintf(out,
 			"value = %u\nring = %" PRIu64 "\nlists = %u\n"
 			"batch = %u\nflush = %ums\n",
-			g->value_len, g->units, g->lists, g->batch,
-			g->flush_ms);
-		for (uint32_t i = 0; at->heads && i < g->lists; i++)
+			table->value_len, table->units, table->lists,
+			table->batch, table->flush_ms);
+		for (uint32_t i = 0; at->heads && i < table->lists; i++)
 			if (at->heads[i])
 				fprintf(out, "head = %u:%" PRIu64 "\n", i,
 					at->heads[i]);
 		break;
 	}
-	if (g->protocol)
+	if (table->protocol)
 		fprintf(out, "protocol = %s\n",
-			key_protocol_text(protocol, g->protocol));
+			key_protocol_text(protocol, table->protocol));
 	/* A ; would begin a comment, and is in no type. */
-	if (*g->show && !strpbrk(g->show, ";#"))
-		fprintf(out, "show = %s\n", g->show);
+	if (*table->show && !strpbrk(table->show, ";#"))
+		fprintf(out, "show = %s\n", table->show);
 	fprintf(out, "sequence = %s\nimmediate = %s\nqp = %s\n",
-		table_sequences[g->sequence], g->immediate ? "yes" : "no",
-		g->qp == TABLE_QP_UC ? "uc" : "rc");
+		table_sequences[table->sequence],
+		table->immediate ? "yes" : "no",
+		table->qp == TABLE_QP_UC ? "uc" : "rc");
 }
 
-static void write_table(FILE *out, const struct table *g,
+static void write_table(FILE *out, const struct table *table,
 			const struct ticket_table *at)
 {
-	fprintf(out, "\n[table %s]\nkind = %s\nid = %u\n", g->name,
-		table_kind_name(g->kind), g->id);
-	if (g->kind != TABLE_APPEND) {
-		if (g->key_type == KEY_HEX)
-			fprintf(out, "key = hex:%u\n", g->key_len);
+	fprintf(out, "\n[table %s]\nkind = %s\nid = %u\n", table->name,
+		table_kind_name(table->kind), table->id);
+	if (table->kind != TABLE_APPEND) {
+		if (table->key_type == KEY_HEX)
+			fprintf(out, "key = hex:%u\n", table->key_len);
 		else
 			fprintf(out, "key = %s\n",
-				key_type_name((enum key_type)g->key_type));
-		fprintf(out, "copies = %u\n", g->copies);
+				key_type_name((enum key_type)table->key_type));
+		fprintf(out, "copies = %u\n", table->copies);
 	}
-	if (!table_counts(g))
-		fprintf(out, "stride = %u\n", g->stride);
+	if (!table_counts(table))
+		fprintf(out, "stride = %u\n", table->stride);
 	fprintf(out, "hash = %s\n",
-		hash_family_name((enum hash_family)g->hash));
-	write_kind(out, g, at);
+		hash_family_name((enum hash_family)table->hash));
+	write_kind(out, table, at);
 	fprintf(out, "qpn = 0x%x\npsn = %u\n", at->qpn, at->psn);
 	if (at->lasting)
 		fprintf(out, "first_psn = %u\n", at->first_psn);
 	fprintf(out,
 		"rkey = 0x%08x\naddress = 0x%" PRIx64 "\nlength = %" PRIu64
 		"\n",
-		at->rkey, at->address, g->length);
+		at->rkey, at->address, table->length);
 }
 
 int ticket_write(const struct ticket *t, FILE *out)
@@ -294,11 +295,12 @@ int ticket_take_heads(uint64_t *heads[TABLE_MAX], const struct ticket *t)
 void ticket_note_head(uint64_t *const heads[TABLE_MAX], const struct ticket *t,
 		      const struct op *op)
 {
-	const struct table *g = &t->table[op->table];
-	uint64_t list = (op->offset - g->heads) / 8;
+	const struct table *table = &t->table[op->table];
+	uint64_t list = (op->offset - table->heads) / 8;
 
-	if (g->kind == TABLE_APPEND && !op_is_atomic(op->verb) &&
-	    op->length == 8 && op->offset >= g->heads && list < g->lists)
+	if (table->kind == TABLE_APPEND && !op_is_atomic(op->verb) &&
+	    op->length == 8 && op->offset >= table->heads &&
+	    list < table->lists)
 		heads[op->table][list] = be64_load(op->data);
 }
 
@@ -323,18 +325,18 @@ bool ticket_stamp_is(const struct ticket_stamp *a, const struct ticket_stamp *b)
 	       a->size == b->size && a->written_ns == b->written_ns;
 }
 
-/* What is said of a table; seen: fields, a bit each. */
-struct said {
+/* What a table's section says; seen: a bit for each field that was given. */
+struct parsed_table {
 	struct ticket_table at;
 	uint64_t length, seen, layout_seen;
 };
 
 struct reader {
 	struct ini ini;
-	unsigned header; /* of the section in hand */
+	unsigned header; /* the line of the present section's [...] */
 	struct ticket t;
 	uint64_t version, tables, seen;
-	struct said said[TABLE_MAX];
+	struct parsed_table parsed[TABLE_MAX];
 };
 
 /* Both addresses are of one family. */
@@ -383,7 +385,7 @@ static int set_mtu(const struct field *field, void *reader, const char *value,
 #define BYTES(member, kind) kind, 0, offsetof(struct reader, member)
 
 enum {
-	REQUIRED = 0xff, /* the first eight */
+	REQUIRED = 0xff, /* bits of the first eight of collector_fields[] */
 	TABLE_REQUIRED = 0x1f,
 	LASTING = 0x20, /* it has a first_psn */
 };
@@ -413,17 +415,17 @@ static const struct field collector_fields[] = {
 /* What layouts do not have. */
 static const struct field table_fields[] = {
 	/* queue pairs 0 and 1 are management's */
-	{ "qpn", NUMBER(struct said, at.qpn), 2, ROCE_PSN_MASK,
+	{ "qpn", NUMBER(struct parsed_table, at.qpn), 2, ROCE_PSN_MASK,
 	  .want = "2 to 0xffffff" },
-	{ "psn", NUMBER(struct said, at.psn), 0, ROCE_PSN_MASK,
+	{ "psn", NUMBER(struct parsed_table, at.psn), 0, ROCE_PSN_MASK,
 	  .want = "0 to 0xffffff" },
-	{ "rkey", NUMBER(struct said, at.rkey), 0, UINT32_MAX,
+	{ "rkey", NUMBER(struct parsed_table, at.rkey), 0, UINT32_MAX,
 	  .want = "0 to 0xffffffff" },
-	{ "address", NUMBER(struct said, at.address), 0, UINT64_MAX,
+	{ "address", NUMBER(struct parsed_table, at.address), 0, UINT64_MAX,
 	  .want = "a number" },
-	{ "length", NUMBER(struct said, length), 0, UINT64_MAX,
+	{ "length", NUMBER(struct parsed_table, length), 0, UINT64_MAX,
 	  .want = "a number" },
-	{ "first_psn", NUMBER(struct said, at.first_psn), 0, ROCE_PSN_MASK,
+	{ "first_psn", NUMBER(struct parsed_table, at.first_psn), 0, ROCE_PSN_MASK,
 	  .want = "0 to 0xffffff" },
 	{ NULL },
 };
@@ -436,7 +438,7 @@ static int refuse_value(const struct reader *r, const char *what,
 			 value);
 }
 
-/* "LIST:COUNT", behind the number of lists. */
+/* "LIST:COUNT". The number of lists must have been given before. */
 static int parse_head(struct reader *r, unsigned i)
 {
 	const struct ini *ini = &r->ini;
@@ -457,8 +459,8 @@ static int parse_head(struct reader *r, unsigned i)
 	return 0;
 }
 
-/* The geometry's: what a layout may say of a table. But entries is what older
- * tickets call the ring. */
+/* Other fields are those that a layout has for a table. But older tickets call
+ * the ring "entries". */
 static int table_field(struct reader *r)
 {
 	const struct ini *ini = &r->ini;
@@ -468,11 +470,11 @@ static int table_field(struct reader *r)
 	int k = layout_field(key);
 
 	if (field_find(table_fields, ini->key) >= 0)
-		return ini_set(ini, table_fields, &r->said[i].seen,
-			       &r->said[i]);
+		return ini_set(ini, table_fields, &r->parsed[i].seen,
+			       &r->parsed[i]);
 	if (!strcmp(ini->key, "head"))
 		return parse_head(r, i);
-	if (k >= 0 && !field_once(&r->said[i].layout_seen, k))
+	if (k >= 0 && !field_once(&r->parsed[i].layout_seen, k))
 		return refuse_value(r, "given twice", key);
 	return layout_set(&r->t.table[i], key, ini->value, &why) < 0
 		       ? ini_error(ini, ini->line, -EINVAL, "%s", why.text)
@@ -528,33 +530,33 @@ static int read_all(struct reader *r)
 
 static int check_table(const struct reader *r, unsigned i, struct error *err)
 {
-	const struct said *said = &r->said[i];
+	const struct parsed_table *parsed = &r->parsed[i];
 	const struct ticket *t = &r->t;
 	const struct ticket_table *at = &t->at[i];
-	const struct table *g = &t->table[i];
+	const struct table *table = &t->table[i];
 
-	if (~said->seen & TABLE_REQUIRED)
+	if (~parsed->seen & TABLE_REQUIRED)
 		return error_set(err, -EINVAL,
 				 "qpn, psn, rkey, address and length are "
 				 "needed");
-	if (g->length != said->length)
+	if (table->length != parsed->length)
 		return error_set(err, -EINVAL,
 				 "length: the geometry has %llu bytes",
-				 (unsigned long long)g->length);
-	if (at->address > UINT64_MAX - g->length)
+				 (unsigned long long)table->length);
+	if (at->address > UINT64_MAX - table->length)
 		return error_set(err, -EINVAL,
 				 "address: the table would not end");
-	if (g->lists > TICKET_LISTS_MAX)
+	if (table->lists > TICKET_LISTS_MAX)
 		return error_set(err, -EINVAL, "lists: more than %d",
 				 TICKET_LISTS_MAX);
 	for (unsigned k = 0; k < i; k++)
-		if (t->table[k].id == g->id || t->at[k].qpn == at->qpn)
+		if (t->table[k].id == table->id || t->at[k].qpn == at->qpn)
 			return error_set(err, -EINVAL,
 					 "id or qpn of another table");
 	return 0;
 }
 
-/* The whole, once every line was good. */
+/* Checks the ticket as a whole, after every line was good. */
 static int check_all(struct reader *r, struct error *err)
 {
 	struct ticket *t = &r->t;
@@ -572,9 +574,9 @@ static int check_all(struct reader *r, struct error *err)
 				 "not a whole ticket: %u tables of %llu", t->n,
 				 (unsigned long long)r->tables);
 	for (unsigned i = 0; i < t->n; i++) {
-		r->said[i].at.heads = t->at[i].heads;
-		t->at[i] = r->said[i].at;
-		t->at[i].lasting = r->said[i].seen & LASTING;
+		r->parsed[i].at.heads = t->at[i].heads;
+		t->at[i] = r->parsed[i].at;
+		t->at[i].lasting = r->parsed[i].seen & LASTING;
 		rc = table_finish(&t->table[i], &why);
 		if (!rc)
 			rc = check_table(r, i, &why);
@@ -650,7 +652,7 @@ bool ticket_is_same(const struct ticket *a, const struct ticket *b)
 	return true;
 }
 
-/* A first PSN is random: another queue pair of that number has another. */
+/* First PSNs are random: another queue pair of the same number has another. */
 bool ticket_pair_lasts(const struct ticket *was, const struct ticket *now,
 		       unsigned table)
 {
@@ -662,8 +664,9 @@ bool ticket_pair_lasts(const struct ticket *was, const struct ticket *now,
 }
 
 /*
- * What is sent after the ticket was written is expected, too, by the time that
- * the ticket is read. But a PSN that cannot come behind the ticket's is wrong.
+ * By the time that the ticket is read, the queue pair expects what was sent
+ * after it was written, so next is right. But not if it lies before the
+ * ticket's PSN.
  */
 uint32_t ticket_psn(const struct ticket *was, const struct ticket *now,
 		    unsigned table, uint32_t next)

@@ -17,23 +17,23 @@
  *	epoch = 1
  *	tables = 1                      ; sections that follow
  *
- *	[table flows]           ; one for each table: layout.h's fields (the
- *	                        ; ring, not entries), and
- *	qpn = 0x11              ; queue pair, and the translator's too
- *	psn = 0                 ; of the first packet
- *	first_psn = 0           ; a NIC's queue pair began with; psn is what it
- *	                        ; expects now
+ *	[table flows]           ; one for each table: layout.h's fields (ring
+ *	                        ; instead of entries), and
+ *	qpn = 0x11              ; the queue pair's number, the same on both ends
+ *	psn = 0                 ; the PSN that it expects next
+ *	first_psn = 0           ; of a NIC's queue pair: the PSN that it began
+ *	                        ; with
  *	rkey = 0x1a2b3c4d
  *	address = 0x100000010000 ; virtual address of the table's first byte
  *	length = 8388608        ; bytes registered from there on
  *	head = 3:64             ; Append: LIST:ENTRIES written, where not 0;
- *	                        ; behind lists
+ *	                        ; stands below the field "lists"
  *
  * The queue pairs of a new ticket are new and begin at its PSNs. But a queue
  * pair whose first_psn, qpn and ip are those of the last ticket is still the
- * same: a sender that gets no answers continues its PSNs there, since a PSN
- * that comes again would be taken for a duplicate. A ticket equal to the last
- * changes nothing.
+ * same: a sender that gets no answers continues with its next PSN, since the
+ * responder would take a PSN used before for a duplicate. A ticket equal to the
+ * last changes nothing.
  *
  * Tickets are not trusted: every field is checked.
  */
@@ -80,13 +80,13 @@ struct ticket {
 	char region[TICKET_REGION]; /* HOST:NAME, or empty */
 	unsigned n;
 	struct table table[TABLE_MAX];
-	struct ticket_table at[TABLE_MAX];
+	struct ticket_table at[TABLE_MAX]; /* where each table is */
 };
 
 /*
- * The ticket of a region's current epoch. The caller has set addresses and MTU;
- * those that are zero become the defaults above. R_Keys belong to the epoch:
- * after a rotation those of an older ticket are refused.
+ * Makes the ticket of a region's current epoch. The caller has set addresses
+ * and MTU; those that are zero become the defaults above. R_Keys belong to the
+ * epoch: after a rotation those of an older ticket are refused.
  */
 int ticket_of_region(struct ticket *t, const struct region *r,
 		     struct error *err);
@@ -94,7 +94,7 @@ int ticket_of_region(struct ticket *t, const struct region *r,
 /* The name of a ticket's region, if it is on this machine; else NULL. */
 const char *ticket_region(const struct ticket *t);
 
-/* R_Key and address of a region's table (by its index) in an epoch. */
+/* Sets R_Key and address of a region's table (by its index) in an epoch. */
 void ticket_place(struct ticket_table *at, const struct region *r,
 		  unsigned table, uint64_t epoch);
 
@@ -126,15 +126,16 @@ bool ticket_is_same(const struct ticket *a, const struct ticket *b);
 bool ticket_pair_lasts(const struct ticket *was, const struct ticket *now,
 		       unsigned table);
 
-/* The next PSN of a table under a new ticket, for a sender that gets no
- * answers; under the earlier one it would be next. */
+/* The PSN with which a sender that gets no answers continues in a table under a
+ * new ticket; next: the PSN it would use next under the earlier one. */
 uint32_t ticket_psn(const struct ticket *was, const struct ticket *now,
 		    unsigned table, uint32_t next);
 
 /*
- * Counts of lists, by table, for a transport that only writes them: take sets
- * them to the ticket's (room for them is malloc'ed at first, and the caller's),
- * 0 or -ENOMEM; note keeps what an operation writes.
+ * Heads of lists, by table, for a transport that cannot read them.
+ * ticket_take_heads() sets them to the ticket's: 0 or -ENOMEM. It allocates
+ * heads[] that are NULL; the caller frees them. ticket_note_head() updates them
+ * if op writes one.
  */
 int ticket_take_heads(uint64_t *heads[TABLE_MAX], const struct ticket *t);
 void ticket_note_head(uint64_t *const heads[TABLE_MAX], const struct ticket *t,

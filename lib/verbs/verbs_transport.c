@@ -25,7 +25,7 @@ struct verbs_transport {
 	uint64_t generation;
 	uint64_t *heads[TABLE_MAX];
 	struct verbs_transport_ledger ctr;
-	struct error why;
+	struct error unacked_reason;
 	/* Of an outage: since when, and when to try again. */
 	uint64_t since_ms, next_ms;
 	struct verbs_link link;
@@ -303,7 +303,7 @@ static unsigned verbs_ledgers(struct transport *transport,
 	return 1;
 }
 
-static const char *verbs_why(struct transport *transport)
+static const char *verbs_unacked_reason(struct transport *transport)
 {
 	struct verbs_transport *v = self(transport);
 	const struct ledger *l = &verbs_transport_ledger;
@@ -312,12 +312,12 @@ static const char *verbs_why(struct transport *transport)
 	if (!v->ctr.received || v->ctr.completed || worst == l->n)
 		return NULL;
 	error_set(
-		&v->why, -1,
+		&v->unacked_reason, -1,
 		"%.200s: nothing was acknowledged of all that was sent: %ju "
 		"operations are %s: see FROM HOST TO HOST in dta-translate(1)",
 		v->address, (uintmax_t)ledger_get(l, &v->ctr, worst),
 		l->fields[worst].name);
-	return v->why.text;
+	return v->unacked_reason.text;
 }
 
 static void verbs_close(struct transport *transport)
@@ -353,7 +353,7 @@ int verbs_transport_open(struct transport **out, const char *address,
 		.account = verbs_account,
 		.finish = verbs_finish,
 		.ledgers = verbs_ledgers,
-		.why = verbs_why,
+		.unacked_reason = verbs_unacked_reason,
 		.close = verbs_close,
 	};
 	if (o)

@@ -212,9 +212,9 @@ static unsigned change(unsigned n)
 	put_cluster(n);
 	*said = '\0';
 	transport->renew(transport);
-	TEST(transport->again);
+	TEST(transport->wants_reopen);
 	TEST(transport->reopen(transport) == 0);
-	return transport->parts;
+	return transport->collectors;
 }
 
 static uint64_t begin_of_batch(void)
@@ -236,7 +236,7 @@ static void generations(const struct ticket *t)
 	put_ticket(ticket[1], &second, 1000);
 	put_cluster(BOTH);
 	start(true);
-	TEST(transport->parts == BOTH);
+	TEST(transport->collectors == BOTH);
 	TEST(pair_of((uint16_t)(transport->tables + RIG_KW)) ==
 	     second.at[RIG_KW].qpn);
 	TEST(change(1) == 1);
