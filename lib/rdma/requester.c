@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The requester of an RC queue pair (IBTA vol. 1, 9.7). It relies on nothing
- * that the responders of NICs and of soft-RoCE do not do.
+ * requester.c - the requester of an RC queue pair (IBTA vol. 1, 9.7). It relies
+ * on nothing that the responders of NICs and of soft-RoCE do not do.
  *
  * An answer gives the PSN that the collector expects next: all requests before
  * it have been carried out (IBTA vol. 1, 9.7.5.1.2). A window never drops a
@@ -17,13 +17,13 @@
 enum {
 	BURST_MIN = 8, /* with fewer, the loss of all is no rarity */
 	TIMEOUT_MIN = 1 * 1000000, /* ns */
-	TRIES_MAX = 5,		   /* what the back-off doubles at most */
+	DOUBLINGS_MAX = 5,	   /* of the timeout */
 	BURST_FIRST = 128,
 	/* Requests sent behind a lost one are wasted. So at most one SHARE-th
 	 * of the requests that get through between two losses is under way. */
 	SHARE = 16,
 	TIMEOUT_MAX = 500 * 1000000, /* ns */
-	PROBES_MORE = 4, /* sent before the connection was doubted */
+	PROBES_EARLIER = 4, /* that may precede those counted in probed */
 };
 
 /* A refused R_Key is tried again after this time, ns. */
@@ -83,7 +83,7 @@ static inline void request_window_add(struct request_window *w,
 	memcpy(r->payload, op->data, len);
 }
 
-uint64_t request_window_thin(struct request_window *w)
+uint64_t request_window_drop_atomics(struct request_window *w)
 {
 	uint64_t to = w->snd.una, gone;
 
@@ -109,7 +109,8 @@ uint64_t request_window_thin(struct request_window *w)
 /* Starts to wait for an answer: sets when it is overdue. */
 static void set_deadline(const struct roce_out *o, struct requester *q)
 {
-	unsigned doublings = q->tries < TRIES_MAX ? q->tries : TRIES_MAX;
+	unsigned doublings = q->tries < DOUBLINGS_MAX ? q->tries
+						      : DOUBLINGS_MAX;
 	uint64_t wait = q->timeout << doublings;
 
 	if (wait > TIMEOUT_MAX)
@@ -123,33 +124,35 @@ void requester_restart(struct requester *q, uint32_t psn)
 {
 	q->phase = REQUESTER_PROBING;
 	q->probe = psn;
-	q->asked = q->doubted = q->guessed = q->stale = false;
+	q->checking = q->doubted = q->guessed = q->stale = false;
 	q->tries = q->probed = 0;
 	q->deadline = q->resume = q->timed_at = 0;
 	q->w.snd.nxt = q->w.snd.max = q->w.snd.una;
 }
 
-/* Smooths as RFC 6298 does; its four deviations would be too long here. */
+/* Four round trips, smoothed with the 1/8 of RFC 6298, 2.3. Its RTTVAR is not
+ * used: four of it on top would be too long here. */
 static void measure_rtt(const struct roce_out *o, struct requester *q)
 {
-	uint64_t trip = o->now_ns - q->timed_at, all;
+	uint64_t rtt = o->now_ns - q->timed_at, timeout;
 
 	if (!q->timed_at)
 		return;
-	all = q->timeout - q->timeout / 8 + trip / 2;
-	q->timeout = all < TIMEOUT_MIN	 ? TIMEOUT_MIN
-		     : all > TIMEOUT_MAX ? TIMEOUT_MAX
-					 : all;
+	timeout = q->timeout - q->timeout / 8 + rtt / 2;
+	q->timeout = timeout < TIMEOUT_MIN   ? TIMEOUT_MIN
+		     : timeout > TIMEOUT_MAX ? TIMEOUT_MAX
+					     : timeout;
 	q->timed_at = 0;
 }
 
 static void set_burst(struct requester *q)
 {
-	uint64_t most = q->w.mask + 1;
-	uint64_t run = q->clear > q->apart ? q->clear : q->apart;
-	uint64_t burst = run / SHARE < BURST_MIN ? BURST_MIN : run / SHARE;
+	uint64_t size = q->w.mask + 1;
+	uint64_t gap = q->since_loss > q->loss_gap ? q->since_loss
+						   : q->loss_gap;
+	uint64_t burst = gap / SHARE < BURST_MIN ? BURST_MIN : gap / SHARE;
 
-	q->burst = (uint32_t)(burst < most ? burst : most);
+	q->burst = (uint32_t)(burst < size ? burst : size);
 }
 
 /* A loss lowers the burst. Two losses with nothing confirmed between them may
@@ -157,16 +160,16 @@ static void set_burst(struct requester *q)
 static void note_loss(struct requester *q)
 {
 	uint64_t most = (q->w.mask + 1) * SHARE;
-	uint64_t clear = q->clear < most ? q->clear : most;
+	uint64_t gap = q->since_loss < most ? q->since_loss : most;
 
-	if (!clear)
+	if (!gap)
 		return;
-	q->apart = (q->apart * 3 + clear) / 4;
-	q->clear = 0;
+	q->loss_gap = (q->loss_gap * 3 + gap) / 4;
+	q->since_loss = 0;
 	set_burst(q);
 }
 
-/* All requests before one that is n past the oldest are carried out. */
+/* The n oldest requests have been carried out. */
 static void confirm_requests(struct roce_out *o, struct requester *q,
 			     uint32_t n)
 {
@@ -182,7 +185,7 @@ static void confirm_requests(struct roce_out *o, struct requester *q,
 	q->deadline = 0;
 	if (snd_under_way(&w->snd))
 		set_deadline(o, q);
-	q->clear += n;
+	q->since_loss += n;
 	set_burst(q);
 }
 
@@ -212,24 +215,24 @@ static uint64_t rnr_ns(uint8_t syndrome)
 	return us10[syndrome & 31] * UINT64_C(10000);
 }
 
-/* Processes an answer on an open connection: all requests before the n-th have
- * been carried out. */
+/* Processes an answer on an open connection: the n oldest requests have been
+ * carried out. */
 static void process_ack(struct roce_out *o, struct requester *q, uint32_t n,
-			enum ack_class m, uint8_t syndrome)
+			enum ack_class class, uint8_t syndrome)
 {
 	struct request_window *w = &q->w;
-	bool asked = q->asked;
+	bool checking = q->checking;
 
-	if (m == CLASS_ACK && !n && !asked)
+	if (class == CLASS_ACK && !n && !checking)
 		o->ctr.late++;
-	else if (asked && !n)
+	else if (checking && !n)
 		measure_rtt(o, q);
 	q->tries = 0;
 	confirm_requests(o, q, n);
-	switch (m) {
+	switch (class) {
 	case CLASS_SEQUENCE_NAK:
 		/* A responder NAKs a gap once: a second NAK is a duplicate. */
-		if (asked || q->gone_back != w->snd.una)
+		if (checking || q->gone_back != w->snd.una)
 			go_back(o, q);
 		q->gone_back = w->snd.una;
 		break;
@@ -247,13 +250,13 @@ static void process_ack(struct roce_out *o, struct requester *q, uint32_t n,
 		set_deadline(o, q);
 		break;
 	default:
-		/* An answer that confirms n may not be the probe's. */
-		if (asked && !n && w->snd.una < q->asked_about)
+		/* An answer that confirms requests need not be the probe's. */
+		if (checking && !n && w->snd.una < q->max_at_probe)
 			go_back(o, q);
-		q->asked = asked && n && w->snd.una < q->asked_about;
+		q->checking = checking && n && w->snd.una < q->max_at_probe;
 		return;
 	}
-	q->asked = false;
+	q->checking = false;
 }
 
 /*
@@ -296,14 +299,14 @@ static int send_probe(struct roce_out *o, unsigned table, uint32_t psn)
  * Probes an open queue pair. The three PSNs are so far apart that one is past,
  * whatever the responder expects: its queue pair may have been made anew.
  */
-static int open_probe(struct roce_out *o, unsigned table)
+static int probe_open(struct roce_out *o, unsigned table)
 {
 	struct requester *q = &o->qp[table].q;
 	uint32_t oldest = psn_of(q, q->w.snd.una);
 	uint32_t far = ROCE_PSN_HALF + (uint32_t)q->w.mask + 1;
 
-	q->asked = true;
-	q->asked_about = q->w.snd.max;
+	q->checking = true;
+	q->max_at_probe = q->w.snd.max;
 	/* The round trip of a second probe could be that of the first. */
 	q->timed = q->w.snd.una;
 	q->timed_at = q->tries ? 0 : o->now_ns;
@@ -342,7 +345,7 @@ void requester_doubt(struct requester *q)
 	q->phase = REQUESTER_PROBING;
 	q->doubted = true;
 	q->probe = psn_of(q, q->w.snd.una) - 1;
-	q->asked_about = q->w.snd.max;
+	q->max_at_probe = q->w.snd.max;
 	q->guessed = false;
 	q->tries = q->probed = 0;
 	q->deadline = q->resume = q->timed_at = 0;
@@ -354,19 +357,19 @@ static void open_connection(struct roce_out *o, struct requester *q,
 {
 	struct request_window *w = &q->w;
 
-	/* Atomics that may have been executed are not repeated. */
-	o->ctr.unanswered += request_window_thin(w);
-	if (q->met)
+	/* Atomics that may have been carried out are not repeated. */
+	o->ctr.unanswered += request_window_drop_atomics(w);
+	if (q->was_open)
 		o->ctr.resyncs++;
-	q->met = true;
+	q->was_open = true;
 	q->phase = REQUESTER_OPEN;
 	q->doubted = q->guessed = false;
 	q->base = psn - (uint32_t)w->snd.una;
 	q->unused = psn;
-	q->clear = 0; /* as if no loss had been seen */
-	q->apart = BURST_FIRST * SHARE;
+	q->since_loss = 0; /* as if losses were far apart */
+	q->loss_gap = BURST_FIRST * SHARE;
 	set_burst(q);
-	q->asked = false;
+	q->checking = false;
 	q->gone_back = UINT64_MAX;
 	q->tries = 0;
 	q->deadline = q->resume = q->timed_at = 0;
@@ -402,10 +405,10 @@ static int process_probe_reply(struct roce_out *o, unsigned table,
 			       uint32_t expected, uint32_t msn)
 {
 	struct requester *q = &o->qp[table].q;
-	uint32_t to = q->met ? q->unused : q->farthest;
+	uint32_t to = q->was_open ? q->unused : q->farthest;
 	uint32_t left = (to - q->probe) & ROCE_PSN_MASK;
-	bool is_new = q->met ? msn <= q->probed + PROBES_MORE
-			     : left > q->w.mask + 1;
+	bool is_new = q->was_open ? msn <= q->probed + PROBES_EARLIER
+				  : left > q->w.mask + 1;
 	int rc = 0;
 
 	q->tries = 0;
@@ -432,7 +435,7 @@ static int process_ack_unknown(struct roce_out *o, unsigned table,
 	/* The connection that was doubted. */
 	if (q->doubted && n <= snd_under_way(&q->w.snd)) {
 		q->phase = REQUESTER_OPEN;
-		q->asked = true;
+		q->checking = true;
 		q->doubted = q->guessed = false;
 		process_ack(o, q, n, CLASS_ACK, 0);
 	} else if (ack && !q->guessed &&
@@ -514,15 +517,15 @@ static void drop_request(struct roce_out *o, struct requester *q,
 			 unsigned table)
 {
 	bool refused = q->phase == REQUESTER_DEAD || q->stale;
-	uint64_t *as = q->dropping ? q->dropping
-		       : refused   ? &o->ctr.refused
-				   : &o->ctr.window_full;
+	uint64_t *reason = q->dropping ? q->dropping
+			   : refused   ? &o->ctr.refused
+				       : &o->ctr.window_full;
 
-	(*as)++;
+	(*reason)++;
 	/* A list's count must not cover entries that are missing: the rest of
 	 * this list's batch is dropped, too, and the next takes its place. */
 	if (o->t->table[table].kind == TABLE_APPEND) {
-		q->dropping = as;
+		q->dropping = reason;
 		o->generation++;
 	}
 }
@@ -545,7 +548,8 @@ int requester_add(struct roce_out *o, const struct op *op, uint8_t opcode,
 		if (rc <= 0)
 			break;
 	}
-	o->ctr.requests++; /* here: the sum must hold while it waits, too */
+	/* Counted only now: the ledger must balance while wait() runs, too. */
+	o->ctr.requests++;
 	if (q->dropping || request_window_is_full(&q->w)) {
 		drop_request(o, q, op->table);
 		return rc < 0 ? rc : 0;
@@ -587,27 +591,27 @@ static enum ack_class classify_syndrome(struct requester_ledger *ctr,
 int requester_judge(struct roce_out *o, unsigned table, const struct roce *r)
 {
 	struct requester *q = &o->qp[table].q;
-	enum ack_class m = classify_syndrome(&o->ctr, r->syndrome);
-	uint32_t expected = (r->psn + (m == CLASS_ACK)) & ROCE_PSN_MASK;
+	enum ack_class class = classify_syndrome(&o->ctr, r->syndrome);
+	uint32_t expected = (r->psn + (class == CLASS_ACK)) & ROCE_PSN_MASK;
 	uint32_t n = (expected - psn_of(q, q->w.snd.una)) & ROCE_PSN_MASK;
 	bool within = n <= snd_under_way(&q->w.snd);
-	/* Probes are WRITEs: an atomic's answer, which has the atomic's own
-	 * PSN when that came twice, is no answer to a probe. */
-	bool tells = r->opcode == ROCE_RC_ACK;
+	/* Probes are WRITEs, so the answer to an atomic, which has its own PSN
+	 * if the atomic was a duplicate, is no answer to a probe. */
+	bool answers_probe = r->opcode == ROCE_RC_ACK;
 	int rc = 0;
 
-	if (m == CLASS_UNKNOWN)
+	if (class == CLASS_UNKNOWN)
 		return 0;
 	if (q->phase == REQUESTER_OPEN && within) {
-		process_ack(o, q, n, m, r->syndrome);
-	} else if (q->phase != REQUESTER_OPEN && m <= CLASS_SEQUENCE_NAK &&
-		   (tells || within) &&
+		process_ack(o, q, n, class, r->syndrome);
+	} else if (q->phase != REQUESTER_OPEN && class <= CLASS_SEQUENCE_NAK &&
+		   (answers_probe || within) &&
 		   (q->deadline || q->phase == REQUESTER_DEAD)) {
-		rc = process_ack_unknown(o, table, expected, m == CLASS_ACK,
+		rc = process_ack_unknown(o, table, expected, class == CLASS_ACK,
 					 r->msn);
-	} else if (q->phase == REQUESTER_OPEN && q->asked && tells &&
-		   m <= CLASS_SEQUENCE_NAK) {
-		/* The probe's answer, of another connection. */
+	} else if (q->phase == REQUESTER_OPEN && q->checking && answers_probe &&
+		   class <= CLASS_SEQUENCE_NAK) {
+		/* The probe was answered by a queue pair that is made anew. */
 		q->phase = REQUESTER_PROBING;
 		q->doubted = true;
 		q->probed = 0;
@@ -618,9 +622,9 @@ int requester_judge(struct roce_out *o, unsigned table, const struct roce *r)
 		else
 			o->ctr.strangers++;
 		/* The collector may have begun anew: probe. */
-		if (q->phase == REQUESTER_OPEN && m == CLASS_SEQUENCE_NAK &&
-		    !q->asked)
-			rc = open_probe(o, table);
+		if (q->phase == REQUESTER_OPEN && class == CLASS_SEQUENCE_NAK &&
+		    !q->checking)
+			rc = probe_open(o, table);
 	}
 	return rc ? rc : requester_push(o, table);
 }
@@ -642,5 +646,5 @@ int requester_tick(struct roce_out *o, unsigned table)
 	if (q->phase != REQUESTER_OPEN &&
 	    (q->guessed || q->w.snd.una == q->w.snd.max))
 		return probe_unknown(o, table);
-	return open_probe(o, table);
+	return probe_open(o, table);
 }

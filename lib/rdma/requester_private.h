@@ -55,10 +55,10 @@ int request_window_open(struct request_window *w, uint64_t size,
 void request_window_close(struct request_window *w);
 
 /*
- * Forgets atomic operations that were sent, which must not be executed twice;
- * the rest moves up and counts as not sent. Returns how many are forgotten.
+ * Drops atomic operations that were sent, which must not be executed twice; the
+ * rest moves up and counts as not sent. Returns how many are dropped.
  */
-uint64_t request_window_thin(struct request_window *w);
+uint64_t request_window_drop_atomics(struct request_window *w);
 
 enum requester_phase {
 	REQUESTER_PROBING, /* the collector's expected PSN is not known */
@@ -69,34 +69,34 @@ enum requester_phase {
 /* The sending side of an RC queue pair. */
 struct requester {
 	bool on;
-	bool met;     /* was open once */
-	bool asked;   /* open, and a probe is under way */
-	bool doubted; /* probing, and the connection may be the old one: the
-			 PSNs of requests may still be right */
-	bool guessed; /* probe is a PSN from an answer, not probed yet */
-	bool stale;   /* refused for its R_Key or address, and nothing was
-			 confirmed since */
-	uint64_t *dropping;   /* a list's operations are dropped up to the next
-				 batch, and counted here */
-	uint8_t phase;	      /* enum requester_phase */
-	uint64_t asked_about; /* requests sent before the probe */
-	uint32_t base;	      /* PSN of a request is base + its number */
-	uint32_t unused;      /* the PSN behind the last request's */
-	uint32_t probe;	      /* PSN of the last probe while probing */
-	uint32_t farthest;    /* not open yet: the last PSN probed because of an
-				 answer */
-	uint32_t burst;	      /* requests that may be under way */
-	uint64_t clear;	      /* confirmed since the last loss */
-	uint64_t apart;	      /* confirmed between two losses, on average */
-	uint32_t since_ack;   /* requests since the last AckReq */
-	unsigned probed;      /* probes while the expected PSN is unknown */
-	unsigned tries;	      /* probes since the last useful answer */
-	uint64_t gone_back;   /* request of the last NAK; UINT64_MAX: none */
-	uint64_t deadline;    /* an answer is overdue then; 0: none expected */
-	uint64_t resume;      /* not to send before (RNR) */
-	uint64_t timeout;     /* ns, from the round trips measured */
-	uint64_t timed;	      /* the request whose round trip is measured, */
-	uint64_t timed_at;    /* and when it was sent; 0: none */
+	bool was_open; /* at least once */
+	bool checking; /* open, and a probe is under way */
+	bool doubted;  /* probing, and the connection may be the old one: the
+			  PSNs of requests may still be right */
+	bool guessed;  /* probe is a PSN from an answer, not probed yet */
+	bool stale;    /* refused for its R_Key or address, and nothing was
+			  confirmed since */
+	uint64_t *dropping;    /* a list's operations are dropped up to the next
+				  batch, and counted here; NULL: none is */
+	uint8_t phase;	       /* enum requester_phase */
+	uint64_t max_at_probe; /* w.snd.max when the last probe was sent */
+	uint32_t base;	       /* PSN of a request is base + its number */
+	uint32_t unused;       /* the PSN behind the last request's */
+	uint32_t probe;	       /* PSN of the last probe while probing */
+	uint32_t farthest;   /* not open yet: the last PSN probed because of an
+				answer */
+	uint32_t burst;	     /* requests that may be under way */
+	uint64_t since_loss; /* requests confirmed since the last loss */
+	uint64_t loss_gap;   /* and between two losses, on average */
+	uint32_t since_ack;  /* requests since the last AckReq */
+	unsigned probed;     /* probes while the expected PSN is unknown */
+	unsigned tries;	     /* probes since the last useful answer */
+	uint64_t gone_back;  /* request of the last NAK; UINT64_MAX: none */
+	uint64_t deadline;   /* ns: an answer is overdue; 0: none expected */
+	uint64_t resume;     /* ns: nothing is sent before (RNR); 0: at once */
+	uint64_t timeout;    /* ns, from the round trips measured */
+	uint64_t timed;	     /* the request whose round trip is measured, */
+	uint64_t timed_at;   /* ns: and when it was sent; 0: none */
 	struct request_window w;
 };
 
@@ -107,7 +107,7 @@ struct requester {
 struct dart_sequence {
 	bool on;       /* a Key-Write table of a DART switch */
 	uint32_t from; /* PSNs before this one were executed */
-	bool back;     /* a NAK has set that PSN */
+	bool nakked;   /* a NAK has set from */
 };
 
 struct requester_qp { /* a queue pair */
@@ -126,7 +126,7 @@ struct roce_out {
 	uint64_t *heads[TABLE_MAX];
 	struct requester_qp qp[TABLE_MAX];
 	bool dart;
-	struct dart_ledger darts;
+	struct dart_ledger dart_ctr;
 	/* with a window */
 	bool windows;
 	uint64_t now_ns, ts_ns; /* the clock; the last packets' time */

@@ -16,10 +16,11 @@
 
 enum {
 	TIMEOUT_FIRST = 20 * 1000000, /* ns */
-	/* Of DART's PSNs: packets after which a NAK counts again, and between
-	 * two looks whether the last answer is too old. */
-	DART_STALE = 1 << 16,
-	DART_FORGET = ROCE_PSN_HALF / 4,
+	/* A NAK of the same PSN counts again after so many packets. */
+	DART_NAK_AGAIN = 1 << 16,
+	/* Every so many PSNs it is checked whether the last answer is too old
+	 * to compare with. */
+	DART_AGE_CHECK = ROCE_PSN_HALF / 4,
 };
 
 static const struct ledger_field fields[] = {
@@ -77,7 +78,7 @@ static inline struct roce_out *self(struct transport *r)
 	return (struct roce_out *)r;
 }
 
-int roce_template_make(struct roce_template *f, const struct roce *r)
+int roce_template_make(struct roce_template *t, const struct roce *r)
 {
 	uint8_t frame[ROCE_FRAME_MAX], masked[ICRC_ONES + TEMPLATE_HEAD_MAX];
 	uint8_t *ip = masked + ICRC_ONES;
@@ -86,22 +87,22 @@ int roce_template_make(struct roce_template *f, const struct roce *r)
 
 	if (len < 0)
 		return len;
-	f->psn = (uint16_t)(NET_ETH_LEN + ip_len + NET_UDP_LEN + TEMPLATE_PSN);
-	f->ext = (uint16_t)(f->psn - TEMPLATE_PSN + ROCE_BTH_LEN);
-	f->body = (uint16_t)(len - ROCE_ICRC_LEN);
-	f->head = (uint16_t)(f->body - r->len - (-r->len & 3));
-	memcpy(f->frame, frame, f->head);
+	t->psn = (uint16_t)(NET_ETH_LEN + ip_len + NET_UDP_LEN + TEMPLATE_PSN);
+	t->ext = (uint16_t)(t->psn - TEMPLATE_PSN + ROCE_BTH_LEN);
+	t->body = (uint16_t)(len - ROCE_ICRC_LEN);
+	t->head = (uint16_t)(t->body - r->len - (-r->len & 3));
+	memcpy(t->frame, frame, t->head);
 	memset(masked, 0xff, ICRC_ONES);
-	memcpy(ip, frame + NET_ETH_LEN, f->psn - (size_t)NET_ETH_LEN);
+	memcpy(ip, frame + NET_ETH_LEN, t->psn - (size_t)NET_ETH_LEN);
 	icrc_mask(ip, ip_len);
-	f->sum = crc(CRC_SLOT0, masked,
-		     ICRC_ONES + f->psn - (size_t)NET_ETH_LEN);
+	t->sum = crc(CRC_SLOT0, masked,
+		     ICRC_ONES + t->psn - (size_t)NET_ETH_LEN);
 	return 0;
 }
 
 static int make_template(const struct roce_out *o, unsigned table,
 			 uint8_t opcode, uint32_t length,
-			 struct roce_template *f)
+			 struct roce_template *out)
 {
 	static const uint8_t zeros[ROCE_PAYLOAD_MAX];
 	const struct ticket *t = o->t;
@@ -123,37 +124,37 @@ static int make_template(const struct roce_out *o, unsigned table,
 	memcpy(r.eth_src, t->peer_mac, 6);
 	memcpy(r.src, t->peer_ip, 16);
 	memcpy(r.dst, t->ip, 16);
-	return roce_template_make(f, &r);
+	return roce_template_make(out, &r);
 }
 
-static int template_of(struct roce_out *o, unsigned table, uint8_t opcode,
-		       uint32_t length, const struct roce_template **out)
+static int get_template(struct roce_out *o, unsigned table, uint8_t opcode,
+			uint32_t length, const struct roce_template **out)
 {
-	struct roce_cached_template *s =
+	struct roce_cached_template *c =
 		&o->qp[table].cached[(length / 4 + opcode) % TEMPLATES];
 	int rc = 0;
 
-	if (s->opcode != opcode || s->length != length) {
-		rc = make_template(o, table, opcode, length, &s->template);
-		s->opcode = rc < 0 ? 0 : opcode;
-		s->length = length;
+	if (c->opcode != opcode || c->length != length) {
+		rc = make_template(o, table, opcode, length, &c->template);
+		c->opcode = rc < 0 ? 0 : opcode;
+		c->length = length;
 	}
-	*out = &s->template;
+	*out = &c->template;
 	return rc;
 }
 
 /* Fills an operation's own fields into a template's frame. */
-static void fill_frame(uint8_t *frame, const struct roce_template *f,
+static void fill_frame(uint8_t *frame, const struct roce_template *t,
 		       const struct op *op, uint64_t va)
 {
-	uint8_t *ext = frame + f->ext;
+	uint8_t *ext = frame + t->ext;
 	uint64_t operand[2];
 
 	be64_store(ext, va);
 	if (!op_is_atomic(op->verb)) {
-		memcpy(frame + f->head, op->data, op->length);
-		memset(frame + f->head + op->length, 0, -op->length & 3);
-		if (f->head == f->ext + ROCE_RETH_LEN + ROCE_IMM_LEN)
+		memcpy(frame + t->head, op->data, op->length);
+		memset(frame + t->head + op->length, 0, -op->length & 3);
+		if (t->head == t->ext + ROCE_RETH_LEN + ROCE_IMM_LEN)
 			be32_store(ext + ROCE_RETH_LEN, op->immediate);
 	} else if (op->verb == OP_FETCH_ADD) {
 		be64_store(ext + ROCE_ATOMIC_AT_SWAP, op->add);
@@ -167,24 +168,24 @@ static void fill_frame(uint8_t *frame, const struct roce_template *f,
 int roce_out_emit(struct roce_out *o, const struct op *op, uint8_t opcode,
 		  uint32_t psn, uint64_t ts_ns)
 {
-	const struct roce_template *f;
+	const struct roce_template *t;
 	uint8_t *frame;
 	uint32_t sum;
-	int rc = template_of(o, op->table, opcode,
-			     op_is_atomic(op->verb) ? 0 : op->length, &f);
+	int rc = get_template(o, op->table, opcode,
+			      op_is_atomic(op->verb) ? 0 : op->length, &t);
 
 	if (rc < 0)
 		return rc;
-	frame = snk_room(o->sink, (size_t)f->body + ROCE_ICRC_LEN);
+	frame = snk_room(o->sink, (size_t)t->body + ROCE_ICRC_LEN);
 	if (!frame)
 		return errno ? -errno : -EIO;
-	memcpy(frame, f->frame, f->head);
-	be32_store(frame + f->psn, psn);
-	fill_frame(frame, f, op, o->t->at[op->table].address + op->offset);
-	sum = htole32(crc_extend(CRC_SLOT0, f->sum, frame + f->psn,
-				 (size_t)f->body - f->psn));
-	memcpy(frame + f->body, &sum, sizeof(sum));
-	snk_done(o->sink, (size_t)f->body + ROCE_ICRC_LEN, ts_ns);
+	memcpy(frame, t->frame, t->head);
+	be32_store(frame + t->psn, psn);
+	fill_frame(frame, t, op, o->t->at[op->table].address + op->offset);
+	sum = htole32(crc_extend(CRC_SLOT0, t->sum, frame + t->psn,
+				 (size_t)t->body - t->psn));
+	memcpy(frame + t->body, &sum, sizeof(sum));
+	snk_done(o->sink, (size_t)t->body + ROCE_ICRC_LEN, ts_ns);
 	o->packets++;
 	return 0;
 }
@@ -206,16 +207,17 @@ static uint8_t opcode_of(const struct table *t, uint8_t verb)
 				      : 0;
 }
 
-/* PSNs come round: an answer of half of them ago says nothing any more. */
+/* PSNs wrap around: after 2^23 more of them an answer no longer tells which
+ * were executed. */
 static void dart_count(struct roce_out *o, struct dart_sequence *d,
 		       uint32_t psn)
 {
-	o->darts.packets++;
-	if (psn % DART_FORGET ||
+	o->dart_ctr.packets++;
+	if (psn % DART_AGE_CHECK ||
 	    ((psn - d->from) & ROCE_PSN_MASK) < ROCE_PSN_HALF)
 		return;
 	d->from = (psn - ROCE_PSN_HALF) & ROCE_PSN_MASK;
-	d->back = false;
+	d->nakked = false;
 }
 
 /* Sends a request without keeping it. */
@@ -234,16 +236,16 @@ static int send_request(struct roce_out *o, const struct op *op, uint8_t opcode)
 	return roce_out_emit(o, op, opcode, psn, o->ts_ns);
 }
 
-/* Puts a request into the window, if this queue pair has one. */
-static int window_request(struct roce_out *o, const struct op *op,
-			  uint8_t opcode, bool *taken)
+/* Puts a request into the window, if this queue pair has one, or sends it. */
+static int put_request(struct roce_out *o, const struct op *op, uint8_t opcode,
+		       bool *taken)
 {
 	if (o->qp[op->table].q.on)
 		return requester_add(o, op, opcode, taken);
-	if (o->qp[op->table].dart.on)
-		return send_request(o, op, opcode);
-	o->ctr.requests++;
-	o->ctr.uc++;
+	if (o->windows && !o->qp[op->table].dart.on) {
+		o->ctr.requests++;
+		o->ctr.uc++;
+	}
 	return send_request(o, op, opcode);
 }
 
@@ -264,22 +266,18 @@ static int accept_op(struct roce_out *o, const struct op *op, bool *taken)
 		return -EINVAL;
 	*taken = true;
 	if (op_is_atomic(op->verb) || op->length <= mtu)
-		return o->windows ? window_request(o, op, opcode, taken)
-				  : send_request(o, op, opcode);
-	/* The immediate goes with the last: it says that all is there. A new
-	 * ticket may come while one waits for room: t is not to be used. */
+		return put_request(o, op, opcode, taken);
+	/* The immediate goes with the last request: it says that all is there.
+	 * A new ticket may replace o->t while a request waits for room, so t
+	 * must not be used below. */
 	part.verb = OP_WRITE;
 	part.length = mtu;
 	for (; op->data + op->length - part.data > mtu && !rc;
 	     part.data += mtu, part.offset += mtu)
-		rc = o->windows ? window_request(o, &part, write, taken)
-				: send_request(o, &part, write);
+		rc = put_request(o, &part, write, taken);
 	part.verb = op->verb;
 	part.length = (uint32_t)(op->data + op->length - part.data);
-	if (!rc)
-		rc = o->windows ? window_request(o, &part, opcode, taken)
-				: send_request(o, &part, opcode);
-	return rc;
+	return rc ? rc : put_request(o, &part, opcode, taken);
 }
 
 static int push_all(struct roce_out *o)
@@ -334,8 +332,8 @@ static uint64_t roce_head(struct transport *transport, unsigned table,
 	return self(transport)->heads[table][list];
 }
 
-/* Of a queue pair that has refused a request, all are refused until it lives
- * again; one that asks where it stands has room for some. */
+/* A queue pair that has refused a request refuses all until it is made anew.
+ * One whose expected PSN is not known takes them while its window has room. */
 static bool roce_busy(struct transport *transport, unsigned table)
 {
 	const struct requester *q = &self(transport)->qp[table].q;
@@ -389,7 +387,7 @@ uint32_t roce_out_psn(const struct roce_out *o, unsigned table)
 
 	if (!p->q.on)
 		return p->psn;
-	return p->q.met ? p->q.unused : o->t->at[table].psn;
+	return p->q.was_open ? p->q.unused : o->t->at[table].psn;
 }
 
 int roce_out_dart(struct roce_out *o, struct error *err)
@@ -414,14 +412,15 @@ int roce_out_dart(struct roce_out *o, struct error *err)
 
 struct dart_ledger roce_out_dart_ledger(const struct roce_out *o)
 {
-	struct dart_ledger l = o->darts;
+	struct dart_ledger l = o->dart_ctr;
 
 	l.sent = l.packets - l.lost;
 	return l;
 }
 
 /* An answer about packets of a DART table: an ACK says that all up to its PSN
- * were executed; a NAK, if that is news, that all from its PSN on are lost. */
+ * were executed; a NAK that is no duplicate, that all from its PSN on are lost.
+ */
 static void dart_answer(struct roce_out *o, struct requester_qp *p,
 			const struct roce *r)
 {
@@ -433,17 +432,17 @@ static void dart_answer(struct roce_out *o, struct requester_qp *p,
 		return;
 	if (r->syndrome == ROCE_ACK) {
 		d->from = (r->psn + 1) & ROCE_PSN_MASK;
-		d->back = false;
+		d->nakked = false;
 	} else if (r->syndrome == ROCE_NAK_PSN &&
-		   (at || !d->back || sent >= DART_STALE)) {
+		   (at || !d->nakked || sent >= DART_NAK_AGAIN)) {
 		p->psn = d->from = r->psn;
-		d->back = true;
-		o->darts.lost += sent - at;
-		o->darts.resyncs++;
+		d->nakked = true;
+		o->dart_ctr.lost += sent - at;
+		o->dart_ctr.resyncs++;
 	}
 }
 
-/* The queue pair that an answer is for, if it is one that hears answers. */
+/* The queue pair that an answer is for, if it is one that takes answers. */
 static struct requester_qp *find_qp(struct roce_out *o, const struct roce *r)
 {
 	const struct ticket *t = o->t;
@@ -631,8 +630,8 @@ struct requester_ledger roce_out_ledger(const struct roce_out *o, bool open)
 
 /*
  * Whether a collector's lists can be those that we wrote to: each holds no more
- * than we sent, and no less than it confirmed. What the oldest count under way
- * has at least, less a batch, was there before.
+ * than we sent, and no less than it confirmed. That is the oldest head not
+ * confirmed yet, less a batch.
  */
 static bool same_lists(const struct roce_out *o, unsigned i,
 		       const uint64_t *heads)
@@ -674,7 +673,7 @@ static void renew_lists(struct roce_out *o, unsigned i, const struct ticket *t)
 	if (q->on) {
 		o->ctr.outdated += w->end - w->una;
 		w->end = w->nxt = w->max = w->una;
-		q->dropping = &o->ctr.outdated; /* for old places */
+		q->dropping = &o->ctr.outdated;
 	}
 	if (heads)
 		memcpy(o->heads[i], heads, lists * sizeof(*heads));
@@ -686,7 +685,7 @@ static void renew_lists(struct roce_out *o, unsigned i, const struct ticket *t)
 /*
  * Whether a new ticket leads where the old one does, and nothing was refused
  * there: then the connection may well live, and answers about what is under way
- * are still to come. It is asked.
+ * are still to come. The caller has it probed.
  */
 static bool is_same_qp(const struct roce_out *o, unsigned i,
 		       const struct ticket *t)
@@ -714,8 +713,8 @@ int roce_out_reticket(struct roce_out *o, const struct ticket *t,
 	if (rc < 0)
 		return rc;
 	same = ticket_is_same(o->t, t);
-	/* Do lists continue behind what we sent? The new ticket's heads may be
-	 * behind that. */
+	/* Where the queue pair is the same, lists continue behind what we sent,
+	 * which the new ticket's heads need not cover yet. */
 	for (unsigned i = 0; i < t->n; i++) {
 		bool lasts = same || (t->epoch == o->t->epoch &&
 				      ticket_pair_lasts(o->t, t, i));
@@ -730,7 +729,7 @@ int roce_out_reticket(struct roce_out *o, const struct ticket *t,
 		memset(p->cached, 0, sizeof(p->cached));
 		if (!p->q.on) {
 			psn = same ? p->psn : ticket_psn(o->t, t, i, p->psn);
-			/* What was heard about others says nothing about it. */
+			/* Answers of the old queue pair say nothing here. */
 			if (!same &&
 			    (psn != p->psn || !ticket_pair_lasts(o->t, t, i)))
 				p->dart = (struct dart_sequence){
@@ -743,7 +742,7 @@ int roce_out_reticket(struct roce_out *o, const struct ticket *t,
 				requester_doubt(&p->q);
 			continue;
 		}
-		o->ctr.unanswered += request_window_thin(&p->q.w);
+		o->ctr.unanswered += request_window_drop_atomics(&p->q.w);
 		requester_restart(&p->q, t->at[i].psn);
 	}
 	o->t = t;
@@ -767,36 +766,37 @@ void roce_out_close(struct roce_out *o)
 
 /* --- health of a collector ----------------------------------------------- */
 
-static const uint64_t patience_ns = UINT64_C(5000000000); /* for any progress */
+/* A table without progress for so long is reported. */
+static const uint64_t stuck_ns = UINT64_C(5000000000);
 
 const char roce_out_nothing_acked[] =
 	"nothing was acknowledged of all that was sent";
 
 /* Describes a collector's state, its likely cause, and what to do. */
 static void describe_health(struct error *err, const struct ticket *t,
-			    bool refused, unsigned table, const char *nothing)
+			    bool refused, unsigned table, const char *symptom)
 {
-	char who[TEXT_IP_MAX], peer[TEXT_IP_MAX];
+	char ip[TEXT_IP_MAX], peer[TEXT_IP_MAX];
 
-	text_of_ip(who, t->version, t->ip);
+	text_of_ip(ip, t->version, t->ip);
 	if (refused)
 		error_set(err, -1,
 			  "%s: table %.*s is refused: is the ticket out of "
 			  "date? dta-collect writes it anew; a copy of it has "
 			  "to be copied again",
-			  who, TABLE_NAME_MAX, t->table[table].name);
+			  ip, TABLE_NAME_MAX, t->table[table].name);
 	else
 		error_set(err, -1,
 			  "%s: %s: is dta-collect running there, with "
 			  "--peer-ip %s and this ticket? Do packets with %u "
 			  "bytes of payload get there (dta-collect --mtu)?",
-			  who, nothing,
-			  text_of_ip(peer, t->version, t->peer_ip), t->mtu);
+			  ip, symptom, text_of_ip(peer, t->version, t->peer_ip),
+			  t->mtu);
 }
 
 /*
- * A table that has waited too long for any progress, TABLE_MAX: none has. One
- * that is refused goes before others.
+ * A table that has waited too long for any progress, preferably a refused one;
+ * TABLE_MAX: none has.
  */
 static unsigned stuck_table(struct roce_out_health *st,
 			    const struct roce_out *o, uint64_t now, bool away)
@@ -810,7 +810,7 @@ static unsigned stuck_table(struct roce_out_health *st,
 		if (away || renewed || !at.waiting ||
 		    at.acked != st->table[i].acked)
 			st->table[i].since_ns = now;
-		else if (now - st->table[i].since_ns >= patience_ns &&
+		else if (now - st->table[i].since_ns >= stuck_ns &&
 			 (stuck == TABLE_MAX || at.refused))
 			stuck = i;
 		st->table[i].acked = at.acked;
@@ -825,10 +825,11 @@ bool roce_out_check_health(struct roce_out_health *st, const struct roce_out *o,
 {
 	unsigned stuck = stuck_table(st, o, now_ns, away);
 	enum roce_out_health_state state = ROCE_OUT_SILENT;
-	char who[TEXT_IP_MAX];
-	struct error what;
+	char ip[TEXT_IP_MAX];
+	struct error health;
 
-	if (stuck == TABLE_MAX) /* or nothing waits: that is no cure */
+	/* That nothing waits any more does not make it healthy. */
+	if (stuck == TABLE_MAX)
 		state = roce_out_progress(o, st->stuck).acked != st->acked
 				? ROCE_OUT_HEALTHY
 				: st->state;
@@ -839,16 +840,16 @@ bool roce_out_check_health(struct roce_out_health *st, const struct roce_out *o,
 	st->state = state;
 	if (state == ROCE_OUT_HEALTHY) {
 		error_set(err, -1, "%s: requests are acknowledged now",
-			  text_of_ip(who, o->t->version, o->t->ip));
+			  text_of_ip(ip, o->t->version, o->t->ip));
 		return true;
 	}
 	st->stuck = stuck;
 	st->acked = roce_out_progress(o, stuck).acked;
 	if (state == ROCE_OUT_REFUSED && roce_out_stale(o))
 		return false; /* packet_transport.c reports it */
-	describe_health(&what, o->t, state == ROCE_OUT_REFUSED, stuck,
+	describe_health(&health, o->t, state == ROCE_OUT_REFUSED, stuck,
 			"nothing is acknowledged");
-	error_set(err, -1, "%.400s%s", what.text,
+	error_set(err, -1, "%.400s%s", health.text,
 		  waits && state == ROCE_OUT_SILENT
 			  ? " Reports are left unread while the window is "
 			    "full: start it, or interrupt this"

@@ -10,8 +10,8 @@
  *
  * As a DART switch (DART section 6) it keeps nothing of Key-Write tables, with
  * or without a window: lost packets stay lost, and reporters report again. A
- * responder's NAK sets the PSN; all packets sent since then are counted as
- * lost, since the responder has executed none of them.
+ * responder's NAK sets the PSN back; the packets from that PSN on are counted
+ * as lost, since the responder has executed none of them.
  */
 #ifndef RDMA_ROCE_OUT_H
 #define RDMA_ROCE_OUT_H
@@ -52,7 +52,7 @@ typedef int roce_out_wait(void *ctx);
 int roce_out_window(struct roce_out *o, unsigned size, roce_out_wait *wait,
 		    void *ctx, struct error *err);
 
-/* packets = sent + lost; lost: those that NAKs say so of. */
+/* packets = sent + lost (as NAKs tell). */
 struct dart_ledger {
 	uint64_t packets, sent, lost;
 	uint64_t resyncs; /* NAKs that set a PSN */
@@ -93,8 +93,8 @@ bool roce_out_stale(const struct roce_out *o);
 /*
  * The collector has a new ticket, of the same tables; it outlives the
  * transport. WRITEs not confirmed are sent again under it, in order. Atomics
- * that were sent are not: they may have been carried out. List entries go on
- * where the collector's lists are. What is refused changes nothing.
+ * that were sent are not: they may have been carried out. Lists continue at the
+ * heads of the collector's. If the ticket is refused, nothing changes.
  */
 int roce_out_reticket(struct roce_out *o, const struct ticket *t,
 		      struct error *err);
@@ -112,8 +112,8 @@ struct requester_ledger {
 	uint64_t window_full; /* no room to wait for answers: never sent */
 	uint64_t refused;  /* the collector refused this request or one before
 			      it, and executed neither */
-	uint64_t outdated; /* list entries whose places a new ticket no longer
-			      has */
+	uint64_t outdated; /* list entries for places that are wrong under a new
+			      ticket */
 	uint64_t unsent;   /* at the end still waiting to be sent */
 	uint64_t waiting;  /* while the transport is open: under way, or to be
 			      sent */
@@ -123,7 +123,7 @@ struct requester_ledger {
 	uint64_t probes;  /* empty WRITEs, to ask for the expected PSN */
 	uint64_t acks, naks_psn, naks_access, naks_invalid, naks_rnr;
 	uint64_t timeouts;
-	uint64_t resyncs;   /* connections found anew, the first not counted */
+	uint64_t resyncs;   /* connections made after the first */
 	uint64_t late;	    /* answers about requests confirmed before */
 	uint64_t strangers; /* answers that match no request */
 	uint64_t malformed; /* not answers, or damaged */

@@ -31,8 +31,7 @@ struct roce_template {
 	uint8_t frame[TEMPLATE_HEAD_MAX];
 };
 
-/* The template of frames like r; the payload and what follows the PSN differ.
- */
-int roce_template_make(struct roce_template *f, const struct roce *r);
+/* The template of frames like r, which differ from the PSN on. */
+int roce_template_make(struct roce_template *t, const struct roce *r);
 
 #endif
