@@ -42,7 +42,7 @@ static int make_frame(struct reply_frame *f, const struct roce *to)
 	return 0;
 }
 
-static bool make_frames(struct reply_peer *a, uint32_t qpn,
+static bool make_frames(struct reply_peer *peer, uint32_t qpn,
 			const struct roce *r)
 {
 	struct roce to = {
@@ -59,43 +59,46 @@ static bool make_frames(struct reply_peer *a, uint32_t qpn,
 	memcpy(to.eth_src, r->eth_dst, 6);
 	memcpy(to.src, r->dst, 16);
 	memcpy(to.dst, r->src, 16);
-	a->to = to;
-	if (make_frame(&a->ack, &to) < 0)
+	peer->to = to;
+	if (make_frame(&peer->ack, &to) < 0)
 		return false;
 	to.opcode = ROCE_RC_ATOMIC_ACK;
-	return make_frame(&a->atomic, &to) == 0;
+	return make_frame(&peer->atomic, &to) == 0;
 }
 
-static bool is_from_peer(const struct reply_peer *a, uint32_t qpn,
+static bool is_from_peer(const struct reply_peer *peer, uint32_t qpn,
 			 const struct roce *r)
 {
-	return a->to.version == r->version && a->to.src_port == r->src_port &&
-	       a->to.dest_qp == qpn && !memcmp(a->to.eth_dst, r->eth_src, 6) &&
-	       !memcmp(a->to.eth_src, r->eth_dst, 6) &&
-	       !memcmp(a->to.dst, r->src, 16) && !memcmp(a->to.src, r->dst, 16);
+	const struct roce *to = &peer->to;
+
+	return to->version == r->version && to->src_port == r->src_port &&
+	       to->dest_qp == qpn && !memcmp(to->eth_dst, r->eth_src, 6) &&
+	       !memcmp(to->eth_src, r->eth_dst, 6) &&
+	       !memcmp(to->dst, r->src, 16) && !memcmp(to->src, r->dst, 16);
 }
 
-static const struct reply_peer *find_peer(struct responder_replies *d,
+static const struct reply_peer *find_peer(struct responder_replies *replies,
 					  unsigned table, uint32_t qpn,
 					  const struct roce *r)
 {
-	struct reply_peer *a = d->last[table];
+	struct reply_peer *peer = replies->last[table];
 
-	if (a && is_from_peer(a, qpn, r))
-		return a;
-	if (d->made == REPLY_PEERS || !make_frames(&d->to[d->made], qpn, r))
+	if (peer && is_from_peer(peer, qpn, r))
+		return peer;
+	if (replies->peers == REPLY_PEERS ||
+	    !make_frames(&replies->peer[replies->peers], qpn, r))
 		return NULL;
-	return d->last[table] = &d->to[d->made++];
+	return replies->last[table] = &replies->peer[replies->peers++];
 }
 
 unsigned responder_qp_reply(const struct responder *p,
 			    const struct responder_qp *q, const struct roce *r,
 			    const struct verdict *v,
-			    struct responder_replies *d, uint64_t ts_ns)
+			    struct responder_replies *replies, uint64_t ts_ns)
 {
 	unsigned table = responder_qp_table(p, q);
-	const struct reply_peer *to = find_peer(d, table, q->qpn, r);
-	struct pending_reply *pending = &d->pending[d->n];
+	const struct reply_peer *to = find_peer(replies, table, q->qpn, r);
+	struct pending_reply *pending = &replies->pending[replies->n];
 	uint8_t *tail;
 
 	if (!to)
@@ -104,47 +107,47 @@ unsigned responder_qp_reply(const struct responder *p,
 	pending->table = (uint8_t)table;
 	pending->ts_ns = ts_ns;
 	pending->frame = v->answer == REPLY_ACK ? &to->ack : &to->atomic;
-	tail = d->tail[d->n + 1];
+	tail = replies->tail[replies->n + 1];
 	if (v->answer == REPLY_ACK) {
 		memset(tail, 0, REPLY_TAIL - ACK_TAIL);
 		tail += REPLY_TAIL - ACK_TAIL;
 	}
 	be32_store(tail, v->psn);
 	be32_store(tail + AT_AETH, v->aeth);
-	return ++d->n;
+	return ++replies->n;
 }
 
-static void replies_set_value(struct responder_replies *d, unsigned number,
-			      uint64_t old)
+static void replies_set_value(struct responder_replies *replies,
+			      unsigned number, uint64_t old)
 {
-	be64_store(d->tail[number] + AT_VALUE, old);
+	be64_store(replies->tail[number] + AT_VALUE, old);
 }
 
 /* Computes the tails' CRCs of n replies, at most ROCE_BATCH. */
-static void checksum_some(struct responder_replies *d, const uint16_t *which,
-			  unsigned n)
+static void checksum_some(struct responder_replies *replies,
+			  const uint16_t *which, unsigned n)
 {
 	const enum crc_id icrc = CRC_SLOT0;
 	const uint8_t *tails[ROCE_BATCH] = {NULL};
 	uint32_t sums[ROCE_BATCH], *out = sums;
 
 	for (unsigned i = 0; i < n; i++)
-		tails[i] = d->tail[1 + which[i]];
+		tails[i] = replies->tail[1 + which[i]];
 	crc_batch(&icrc, 1, tails, REPLY_TAIL, n, &out);
 	for (unsigned i = 0; i < n; i++)
-		d->pending[which[i]].sum = sums[i];
+		replies->pending[which[i]].sum = sums[i];
 }
 
-void replies_checksum(struct responder_replies *d)
+void replies_checksum(struct responder_replies *replies)
 {
 	uint16_t which[ROCE_BATCH];
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < d->n; i++) {
-		if (d->pending[i].kind != REPLY_REPEATED)
+	for (unsigned i = 0; i < replies->n; i++) {
+		if (replies->pending[i].kind != REPLY_REPEATED)
 			which[n++] = (uint16_t)i;
-		if (n == ROCE_BATCH || (n && i + 1 == d->n)) {
-			checksum_some(d, which, n);
+		if (n == ROCE_BATCH || (n && i + 1 == replies->n)) {
+			checksum_some(replies, which, n);
 			n = 0;
 		}
 	}
@@ -159,16 +162,16 @@ static void keep_value(struct replays *r, const uint8_t *tail)
 }
 
 /* Puts a kept atomic's value into a reply; false: it is no longer kept. */
-static bool recall_value(struct responder_replies *d, unsigned number,
+static bool recall_value(struct responder_replies *replies, unsigned number,
 			 const struct replays *r)
 {
 	uint16_t which = (uint16_t)(number - 1);
-	uint32_t psn = be32_load(d->tail[number]);
+	uint32_t psn = be32_load(replies->tail[number]);
 
 	for (unsigned i = 0; i < REPLAYS; i++)
 		if (r->at[i].used && r->at[i].psn == psn) {
-			replies_set_value(d, number, r->at[i].old);
-			checksum_some(d, &which, 1);
+			replies_set_value(replies, number, r->at[i].old);
+			checksum_some(replies, &which, 1);
 			return true;
 		}
 	return false;
@@ -177,8 +180,8 @@ static bool recall_value(struct responder_replies *d, unsigned number,
 static void put_frame(uint8_t *frame, const struct reply_frame *f,
 		      const uint8_t *tail, uint32_t sum)
 {
-	memcpy(frame, f->t.frame,
-	       HEAD_MAX); /* a shorter head's rest is overwritten */
+	/* What is copied behind a shorter head is overwritten. */
+	memcpy(frame, f->t.frame, HEAD_MAX);
 	if (f->t.body == f->t.psn + ACK_TAIL)
 		memcpy(frame + f->t.psn, tail + REPLY_TAIL - ACK_TAIL,
 		       ACK_TAIL);
@@ -201,33 +204,35 @@ static int send_reply(const struct pending_reply *pending, const uint8_t *tail,
 	return 0;
 }
 
-void replies_drop(struct responder_replies *d)
+void replies_drop(struct responder_replies *replies)
 {
-	d->n = 0;
-	if (d->made < REPLY_PEERS)
+	replies->n = 0;
+	if (replies->peers < REPLY_PEERS)
 		return;
-	d->made = 0;
-	memset(d->last, 0, sizeof(d->last));
+	replies->peers = 0;
+	memset(replies->last, 0, sizeof(replies->last));
 }
 
-int replies_send(struct responder_replies *d, struct replays *replays,
+int replies_send(struct responder_replies *replies, struct replays *replays,
 		 struct snk *to, uint64_t *again)
 {
 	int rc = 0;
 
-	for (unsigned i = 0; i < d->n && !rc; i++) {
-		const struct pending_reply *pending = &d->pending[i];
+	for (unsigned i = 0; i < replies->n && !rc; i++) {
+		const struct pending_reply *pending = &replies->pending[i];
 
 		if (pending->kind == REPLY_REPEATED) {
-			if (!recall_value(d, i + 1, &replays[pending->table]))
+			if (!recall_value(replies, i + 1,
+					  &replays[pending->table]))
 				continue;
 			++*again;
 		}
 		if (pending->kind == REPLY_ATOMIC)
-			keep_value(&replays[pending->table], d->tail[1 + i]);
-		rc = send_reply(pending, d->tail[1 + i], to);
+			keep_value(&replays[pending->table],
+				   replies->tail[1 + i]);
+		rc = send_reply(pending, replies->tail[1 + i], to);
 	}
-	replies_drop(d);
+	replies_drop(replies);
 	return rc;
 }
 
@@ -278,14 +283,14 @@ static inline bool is_same_header(const uint8_t *a, const uint8_t *b)
 	return !differs;
 }
 
-static const struct header_entry *find_entry(const struct header_cache *k,
+static const struct header_entry *find_entry(const struct header_cache *c,
 					     const struct pkt *pkt)
 {
 	const struct header_entry *entry;
 
 	if (pkt->len < AT_EXT)
 		return NULL;
-	entry = &k->at[index_of(pkt->data)];
+	entry = &c->at[index_of(pkt->data)];
 	return entry->tail && is_same_header(entry->head, pkt->data) &&
 			       pkt->len >= HEADER_CACHE_HEAD +
 						   (size_t)entry->tail +
@@ -345,7 +350,7 @@ static void check_icrcs(const struct pkt *pkts,
 	}
 }
 
-uint32_t header_cache_match(struct header_cache *k, const struct pkt *pkts,
+uint32_t header_cache_match(struct header_cache *c, const struct pkt *pkts,
 			    unsigned n, struct roce *out,
 			    struct responder_qp **qps)
 {
@@ -353,7 +358,7 @@ uint32_t header_cache_match(struct header_cache *k, const struct pkt *pkts,
 	uint32_t taken = 0;
 
 	for (unsigned i = 0; i < n; i++) {
-		entries[i] = find_entry(k, &pkts[i]);
+		entries[i] = find_entry(c, &pkts[i]);
 		if (!entries[i])
 			continue;
 		fill_decoded(&out[i], entries[i], pkts[i].data);
@@ -379,10 +384,10 @@ static bool is_common(const uint8_t *frame, const struct roce *r)
 	       !be16_load(frame + ROCE_AT_UDP + NET_UDP_AT_SUM);
 }
 
-void header_cache_add(struct header_cache *k, const struct pkt *pkt,
+void header_cache_add(struct header_cache *c, const struct pkt *pkt,
 		      const struct roce *r, struct responder_qp *q)
 {
-	struct header_entry *entry = &k->at[index_of(pkt->data)];
+	struct header_entry *entry = &c->at[index_of(pkt->data)];
 	const uint8_t *tail = pkt->data + HEADER_CACHE_HEAD;
 	size_t len = (size_t)(r->payload + r->len + r->pad - tail);
 
@@ -533,8 +538,8 @@ void responder_screen(struct responder *p, const struct pkt *pkts, unsigned n,
 	uint32_t known;
 	unsigned end;
 
-	if (p->qp_version !=
-	    p->s->qp_version) /* the cache points to old ones */
+	/* Entries point at queue pairs that were made anew. */
+	if (p->qp_version != p->s->qp_version)
 		memset(&p->headers, 0, sizeof(p->headers));
 	p->qp_version = p->s->qp_version;
 	known = header_cache_match(&p->headers, pkts, n, decoded, qps);
@@ -589,11 +594,11 @@ static struct verdict refuse_request(struct responder *p,
 	return reply_with(p, q, q->expected, syndrome);
 }
 
-/* Counts a request whose PSN is not the expected one. If its R_Key is not
- * either, it comes from the ticket of a past epoch. Empty requests use no
- * R_Key. */
-static void count_other(struct responder *p, const struct responder_qp *q,
-			const struct roce *r, uint64_t *reason)
+/* Counts a request whose PSN is not the expected one. If its R_Key is wrong,
+ * too, it comes from the ticket of a past epoch. Empty requests use no R_Key.
+ */
+static void count_unexpected(struct responder *p, const struct responder_qp *q,
+			     const struct roce *r, uint64_t *reason)
 {
 	bool empty = !is_atomic(r->opcode) && !r->len;
 
@@ -601,12 +606,12 @@ static void count_other(struct responder *p, const struct responder_qp *q,
 }
 
 /* An atomic's reply is repeated if its value is still kept: replies_send()
- * looks for it, and counts the reply. */
+ * looks for the value, and counts the reply. */
 static struct verdict handle_duplicate(struct responder *p,
 				       struct responder_qp *q,
 				       const struct roce *r)
 {
-	count_other(p, q, r, &p->ctr.duplicate);
+	count_unexpected(p, q, r, &p->ctr.duplicate);
 	if (!is_atomic(r->opcode))
 		return reply_with(p, q, (q->expected - 1) & ROCE_PSN_MASK,
 				  ROCE_ACK);
@@ -625,7 +630,7 @@ judge_expected(struct responder *p, struct responder_qp *q,
 {
 	uint64_t *receives = &p->s->receives;
 	struct verdict v;
-	uint8_t why;
+	uint8_t syndrome;
 
 	if (is_immediate(r->opcode) && !*receives) {
 		p->ctr.rnr++;
@@ -633,9 +638,9 @@ judge_expected(struct responder *p, struct responder_qp *q,
 						     ROCE_RNR_NAK | RNR_TIMER)
 					: no_reply();
 	}
-	why = responder_qp_access(p, q, r);
-	if (why)
-		return refuse_request(p, q, r, why);
+	syndrome = responder_qp_access(p, q, r);
+	if (syndrome)
+		return refuse_request(p, q, r, syndrome);
 	if (is_immediate(r->opcode) && *receives != UINT64_MAX)
 		--*receives;
 	v = responder_qp_accept(q, r);
@@ -658,7 +663,7 @@ judge_request(struct responder *p, struct responder_qp *q, const struct roce *r)
 		return judge_expected(p, q, r);
 	if (ahead >= ROCE_PSN_HALF)
 		return handle_duplicate(p, q, r);
-	count_other(p, q, r, &p->ctr.out_of_order);
+	count_unexpected(p, q, r, &p->ctr.out_of_order);
 	if (q->nak_sent)
 		return no_reply();
 	q->nak_sent = true;
@@ -691,21 +696,22 @@ static void qp_rx(struct responder *p, struct responder_qp *q,
 }
 
 int responder_exec(struct responder *p, const struct op *op, size_t n,
-		   struct responder_replies *d)
+		   struct responder_replies *replies)
 {
 	struct transport *transport = local_transport(p->local);
 	uint64_t old[PKT_BATCH];
 	size_t done;
 	int rc = 0;
 
-	if (!d)
+	if (!replies)
 		return n ? transport->exec(transport, op, n, 0) : 0;
 	for (; n && !rc; op += done, n -= done) {
 		/* Runs atomics until another kind of operation or table. */
 		done = local_fetch(p->local, op, n, old);
 		for (size_t i = 0; i < done; i++)
 			if (op[i].immediate != REPLY_NO_NUMBER)
-				replies_set_value(d, op[i].immediate, old[i]);
+				replies_set_value(replies, op[i].immediate,
+						  old[i]);
 		if (done)
 			continue;
 		while (done < n && !op_is_atomic(op[done].verb))
@@ -743,24 +749,24 @@ void responder_set_epoch(struct responder *p, uint64_t epoch)
 int responder_rx(struct responder *p, const struct pkt *pkts, size_t n)
 {
 	struct transport *transport = local_transport(p->local);
-	unsigned asked = 0;
+	unsigned prefetched = 0;
 	int rc = 0;
 
 	responder_set_epoch(p, transport->begin(transport));
 	p->nops = p->carried_out = 0;
 	for (size_t at = 0; at < n && !rc; at += ROCE_BATCH) {
 		size_t left = n - at;
-		unsigned m = left < ROCE_BATCH ? (unsigned)left : ROCE_BATCH;
+		unsigned part = left < ROCE_BATCH ? (unsigned)left : ROCE_BATCH;
 
-		responder_screen(p, pkts + at, m, p->decoded, p->qps);
-		for (unsigned i = 0; i < m; i++)
+		responder_screen(p, pkts + at, part, p->decoded, p->qps);
+		for (unsigned i = 0; i < part; i++)
 			if (p->qps[i])
 				qp_rx(p, p->qps[i], &p->decoded[i],
 				      pkts[at + i].ts_ns);
-		/* Those of the batch before, whose memory is prefetched. */
+		/* Those of the ROCE_BATCH before: their lines have come. */
 		if (p->prefetch)
-			rc = exec_pending(p, asked);
-		asked = p->nops;
+			rc = exec_pending(p, prefetched);
+		prefetched = p->nops;
 	}
 	if (!rc)
 		rc = exec_pending(p, p->nops);

@@ -113,9 +113,10 @@ struct responder_cores;
 
 struct responder_cores_options {
 	unsigned workers; /* 1 to RESPONDER_CORES_MAX */
-	/* Packets for a worker but 0, up to PKT_BATCH, valid until workers *
-	 * RESPONDER_CORES_BATCHES more batches were taken. Returns how many, 0:
-	 * none now. In turn, by that worker's thread; must not wait. */
+	/* Packets for a worker other than 0, up to PKT_BATCH, valid until
+	 * workers * RESPONDER_CORES_BATCHES more batches were taken. Returns
+	 * how many, 0: none now. Called by that worker's thread, one call at a
+	 * time; must not wait. */
 	int (*take)(void *ctx, struct pkt *room, int max);
 	void *ctx;
 };
@@ -124,19 +125,19 @@ int responder_cores_open(struct responder_cores **out, struct responder *p,
 			 const struct responder_cores_options *o,
 			 struct error *err);
 
-/* The next batch, worker 0's, n <= PKT_BATCH. 0, or the first -errno. */
+/* Gives worker 0 the next batch, n <= PKT_BATCH. 0, or the first -errno. */
 int responder_cores_rx(struct responder_cores *c, const struct pkt *pkts,
 		       size_t n);
 
 /* Waits until all batches taken are done: p is the caller's. 0 or -errno. */
 int responder_cores_rest(struct responder_cores *c);
 
-/* At rest the responder's own; else those of completed batches. */
+/* At rest responder_counters(); else those of completed batches. */
 const struct responder_ledger *
 responder_cores_counters(struct responder_cores *c);
 
-/* Whether responder_is_dead(), or there may be another epoch; at rest always.
- */
+/* Whether responder_is_dead() or responder_epoch() may have changed; at rest
+ * always. */
 bool responder_cores_has_events(const struct responder_cores *c);
 
 /* snk_drops() of the answers' sink; not at rest: after a completed batch. */

@@ -34,9 +34,9 @@ _Static_assert((int)RESPONDER_CORES_MAX *THREADS_PLACES <= (int)SRC_HOLD_MAX,
 _Static_assert((int)RESPONDER_CORES_BATCHES == (int)THREADS_PLACES, "places");
 
 enum {
-	JUDGE,
+	JUDGE, /* the rounds of responder.h */
 	WRITE,
-	SETTLE,
+	REPLY,
 	ROUNDS,
 };
 
@@ -55,8 +55,8 @@ struct parts {
 };
 
 /* The packets of a batch that are for one queue pair. */
-struct run {
-	uint32_t n, first, next; /* PSNs; the one behind the last */
+struct qp_run {
+	uint32_t n, first, next; /* PSNs: of the first, behind the last's */
 };
 
 struct batch {
@@ -64,18 +64,18 @@ struct batch {
 	bool plain;
 	struct pkt pkt[PKT_BATCH];
 	struct responder_qp *qps[PKT_BATCH];
-	struct run run[TABLE_MAX];
-	/* Of the valid ones. */
+	struct qp_run run[TABLE_MAX];
+	/* Of the valid packets. */
 	struct responder_ledger counted;
 	unsigned immediates;
 	uint32_t immediate[PKT_BATCH];
 	struct responder_replies replies;
-	size_t words;
+	size_t words; /* of the operations' messages */
 	uint64_t word[PKT_BATCH * MESSAGE_WORDS];
 };
 
 struct worker {
-	struct responder *p;	    /* worker 0's is the team's */
+	struct responder *p;	    /* worker 0 has the caller's */
 	uint64_t counted[COUNTERS]; /* p's, as of its last batch; atomic */
 	struct batch batch[THREADS_PLACES];
 } __attribute__((aligned(LINE)));
@@ -85,10 +85,10 @@ struct responder_cores {
 	struct responder_cores_options o;
 	struct responder *p;
 	struct parts parts[TABLE_MAX];
-	bool lent;			  /* p has all that was counted */
-	bool has_events;		  /* atomic */
-	int error;			  /* the first; atomic */
-	uint64_t unsent;		  /* atomic */
+	bool lent;	 /* p is the caller's, and has all that was counted */
+	bool has_events; /* atomic */
+	int error;	 /* the first; atomic */
+	uint64_t unsent; /* atomic */
 	struct responder_ledger counters; /* sums, for worker 0 */
 	struct worker *worker[RESPONDER_CORES_MAX];
 };
@@ -111,7 +111,7 @@ static struct batch *batch_of(const struct responder_cores *c,
 }
 
 /* The worker that owns all queue pairs and sends all answers. */
-static unsigned last_owner(const struct responder_cores *c)
+static unsigned qp_owner(const struct responder_cores *c)
 {
 	return c->o.workers - 1;
 }
@@ -150,9 +150,9 @@ add_request(struct batch *b, const struct responder *p,
 	b->words += op_message_words(&op, COPIED_MAX);
 }
 
-/* Whether the packets so far are valid and without a gap. */
-static bool is_plain(const struct responder *p, struct run *run,
-		     const struct responder_qp *q, const struct roce *r)
+/* Adds a packet to the run. False: the batch is not plain. */
+static bool extend_run(const struct responder *p, struct qp_run *run,
+		       const struct responder_qp *q, const struct roce *r)
 {
 	bool next = !run->n++ || !is_rc(r->opcode) || r->psn == run->next;
 
@@ -172,23 +172,23 @@ static void screen_batch(struct responder_cores *c, struct responder *p,
 	clear_batch(b);
 	for (size_t at = 0; at < b->n; at += ROCE_BATCH) {
 		size_t left = b->n - at;
-		unsigned m = left < ROCE_BATCH ? (unsigned)left : ROCE_BATCH;
+		unsigned part = left < ROCE_BATCH ? (unsigned)left : ROCE_BATCH;
 
-		responder_screen(p, b->pkt + at, m, p->decoded, b->qps + at);
-		for (unsigned i = 0; i < m && b->plain; i++) {
+		responder_screen(p, b->pkt + at, part, p->decoded, b->qps + at);
+		for (unsigned i = 0; i < part && b->plain; i++) {
 			const struct responder_qp *q = b->qps[at + i];
 			const struct roce *r = &p->decoded[i];
 			struct verdict v;
 
 			if (!q)
 				continue;
-			b->plain = is_plain(
+			b->plain = extend_run(
 				p, &b->run[responder_qp_table(p, q)], q, r);
 			v = responder_qp_accept(q, r);
 			add_request(b, p, q, r, &v, b->pkt[at + i].ts_ns);
 		}
 	}
-	*threads_send(out + last_owner(c), 1) = 0;
+	*threads_send(out + qp_owner(c), 1) = 0; /* it judges the batch */
 }
 
 /* Whether the batch begins at the PSNs that queue pairs expect. */
@@ -380,10 +380,10 @@ static bool run_round(void *ctx, const struct threads_batch *at, unsigned round)
 	case WRITE:
 		send_operations(c, w->p, b, out);
 		break;
-	case SETTLE:
+	case REPLY:
 		replies_checksum(&b->replies);
 		if (b->replies.n || b->immediates)
-			*threads_send(out + last_owner(c), 1) = 0;
+			*threads_send(out + qp_owner(c), 1) = 0;
 		break;
 	default:
 		publish_counters(w);
@@ -610,7 +610,7 @@ int responder_cores_open(struct responder_cores **out, struct responder *p,
 	int rc = 0;
 
 	if (!c)
-		return error_set(err, -ENOMEM, "no memory for the team");
+		return error_set(err, -ENOMEM, "no memory for workers");
 	c->o = *o;
 	c->p = p;
 	c->lent = true;

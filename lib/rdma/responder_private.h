@@ -31,8 +31,8 @@ struct responder_qp;
 enum {
 	/* From the PSN on: an AETH, and perhaps an AtomicAckETH. */
 	REPLY_TAIL = 4 + ROCE_AETH_LEN + ROCE_ATOMIC_ACK_LEN,
-	/* Senders of the packets of a batch: most queue pairs have one. Further
-	 * senders get no answer, and send again. */
+	/* Senders of a batch's packets: most queue pairs have one. Those beyond
+	 * get no answer, and send again. */
 	REPLY_PEERS = TABLE_MAX + 16,
 	REPLY_NO_NUMBER = 0, /* numbers of replies begin at 1 */
 	REPLAYS = 16,	     /* answers to atomics kept, as NICs do */
@@ -79,22 +79,22 @@ struct responder_replies {
 	struct pending_reply pending[PKT_BATCH];
 	/* Behind CRC_HEADROOM bytes each. Shorter ones begin with zeros. */
 	uint8_t tail[1 + PKT_BATCH][REPLY_TAIL];
-	unsigned made;
-	struct reply_peer to[REPLY_PEERS];
-	struct reply_peer *last[TABLE_MAX]; /* to[] of each table */
+	unsigned peers;
+	struct reply_peer peer[REPLY_PEERS];
+	struct reply_peer *last[TABLE_MAX]; /* the last peer of each table */
 };
 
 /* Makes the CRCs, except of REPLY_REPEATED, once all values are set. */
-void replies_checksum(struct responder_replies *d);
+void replies_checksum(struct responder_replies *replies);
 
 /*
  * Sends all replies in order. replays: of each table; values of atomics are
  * stored there and looked up for REPLY_REPEATED. Returns 0 or -errno, and adds
  * the number of repeated replies found to *again.
  */
-int replies_send(struct responder_replies *d, struct replays *replays,
+int replies_send(struct responder_replies *replies, struct replays *replays,
 		 struct snk *to, uint64_t *again);
-void replies_drop(struct responder_replies *d);
+void replies_drop(struct responder_replies *replies);
 
 /*
  * Headers of requests that were found valid.
@@ -125,16 +125,16 @@ struct header_cache {
 };
 
 /*
- * Takes those of n <= ROCE_BATCH packets that are known: out is what
- * roce_decode() makes of them, whose the queue pair, or NULL if the iCRC
- * is wrong. Returns a bit for each.
+ * Decodes those of n <= ROCE_BATCH packets whose headers are in the cache: out
+ * is what roce_decode() makes of them, qps their queue pairs, or NULL if the
+ * iCRC is wrong. Returns a bit for each of them.
  */
-uint32_t header_cache_match(struct header_cache *k, const struct pkt *pkts,
+uint32_t header_cache_match(struct header_cache *c, const struct pkt *pkts,
 			    unsigned n, struct roce *out,
 			    struct responder_qp **qps);
 
 /* Stores the header of a valid packet for q, if it is a common one. */
-void header_cache_add(struct header_cache *k, const struct pkt *pkt,
+void header_cache_add(struct header_cache *c, const struct pkt *pkt,
 		      const struct roce *r, struct responder_qp *q);
 
 struct responder_qp {
@@ -164,14 +164,14 @@ struct responder {
 	struct responder_options o;
 	struct responder_state *s;
 	struct responder_ledger ctr;
-	uint64_t qp_version; /* that headers holds entries of */
+	uint64_t qp_version; /* of the queue pairs that headers points at */
 	struct header_cache headers;
-	/* Operations to be carried out (one core). */
-	bool prefetch; /* for the lines of operations: prefetch.h */
+	/* Operations of a batch (one core). */
+	bool prefetch; /* their lines (region/memory.h) */
 	unsigned nops, carried_out;
 	struct op op[PKT_BATCH];
 	uint64_t operand[PKT_BATCH][2]; /* of those that compare and swap */
-	/* The packets in hand, and the queue pair of each valid one. */
+	/* The packets last screened, and the queue pair of each valid one. */
 	struct roce decoded[ROCE_BATCH];
 	struct responder_qp *qps[ROCE_BATCH];
 	struct responder_replies replies;
@@ -303,23 +303,23 @@ responder_qp_op(const struct responder *p, const struct responder_qp *q,
 unsigned responder_qp_reply(const struct responder *p,
 			    const struct responder_qp *q, const struct roce *r,
 			    const struct verdict *v,
-			    struct responder_replies *d, uint64_t ts_ns);
+			    struct responder_replies *replies, uint64_t ts_ns);
 
 /*
- * Carries out n checked operations. With d, an atomic's immediate is the number
- * of its reply (or REPLY_NO_NUMBER), which gets the value found. 0 or -errno.
+ * Carries out n checked operations. If replies is not NULL, an atomic's
+ * immediate is the number of its reply (or REPLY_NO_NUMBER), which gets the
+ * value found. 0 or -errno.
  */
 int responder_exec(struct responder *p, const struct op *op, size_t n,
-		   struct responder_replies *d);
+		   struct responder_replies *replies);
 
 /*
- * responder.c, for responder_cores.c. screen: decodes n <= ROCE_BATCH packets
- * and makes all checks that do not depend on earlier packets; qps: the queue
- * pair of each valid one, else NULL. set_epoch: each epoch has R_Keys of its
- * own.
+ * Decodes n <= ROCE_BATCH packets and makes all checks that do not depend on
+ * earlier packets; qps: the queue pair of each valid one, else NULL.
  */
 void responder_screen(struct responder *p, const struct pkt *pkts, unsigned n,
 		      struct roce *decoded, struct responder_qp **qps);
+/* Gives the queue pairs the R_Keys and addresses of an epoch. */
 void responder_set_epoch(struct responder *p, uint64_t epoch);
 
 #endif
