@@ -15,11 +15,11 @@
 
 struct reader {
 	struct ini ini;
-	unsigned header; /* of the current section */
+	unsigned header; /* the line of the current section's [...] */
 	struct cluster *c;
 	uint64_t version, seen; /* seen: fields of the section, a bit each */
 	bool mirror;
-	uint64_t epoch[CLUSTER_GENERATIONS]; /* of [generation]; 0: not said */
+	uint64_t epoch[CLUSTER_GENERATIONS]; /* the field; 0: not given */
 };
 
 /* --- the whole file ------------------------------------------------------- */
@@ -35,7 +35,8 @@ static struct cluster_member *last_membership(struct cluster *c, unsigned g,
 	return NULL;
 }
 
-/* Its id becomes an index, and its own epoch, or none, that of a generation. */
+/* Replaces the id by an index, and a first epoch that was not given by the
+ * generation's. */
 static int finish_member(struct reader *r, unsigned g, struct cluster_member *m,
 			 struct error *err)
 {
@@ -58,7 +59,7 @@ static int finish_member(struct reader *r, unsigned g, struct cluster_member *m,
 	if (last && last->from >= m->from)
 		return error_set(err, -EINVAL,
 				 "collector %u was in a generation from epoch "
-				 "%llu on; this one begins later",
+				 "%llu on; this one must begin later",
 				 id, (unsigned long long)last->from);
 	if (last)
 		last->until = m->from;
@@ -75,15 +76,15 @@ static int finish_generation(struct reader *r, unsigned g, struct error *err)
 	return rc || to->n ? rc : error_set(err, -EINVAL, "no collectors");
 }
 
-static int check_collector(const struct cluster_collector *a, struct error *err)
+static int check_collector(const struct cluster_collector *c, struct error *err)
 {
-	if (!*a->region && !*a->ticket && !*a->verbs)
+	if (!*c->region && !*c->ticket && !*c->verbs)
 		return error_set(err, -EINVAL,
 				 "needs region or ticket, or verbs");
-	if (*a->host && !*a->region)
+	if (*c->host && !*c->region)
 		return error_set(err, -EINVAL,
 				 "host: needs region, the name of it there");
-	if (*a->verbs && *a->region && !*a->host)
+	if (*c->verbs && *c->region && !*c->host)
 		return error_set(err, -EINVAL,
 				 "verbs: without host the region is on this "
 				 "machine: name the host, or no region");
@@ -109,7 +110,7 @@ static void add_member(struct cluster_generation *g, uint16_t id,
 }
 
 /* Checks a whole file and finishes its generations. */
-static int finish(struct reader *r)
+static int finish_cluster(struct reader *r)
 {
 	struct error why = {""};
 	struct cluster *c = r->c;
@@ -123,7 +124,7 @@ static int finish(struct reader *r)
 		if ((rc = check_collector(&c->collector[i], &why)) < 0)
 			return ini_error(&r->ini, 0, rc, "[collector %u]: %s",
 					 c->collector[i].id, why.text);
-	if (!c->generations) { /* all collectors are one */
+	if (!c->generations) { /* one of all collectors */
 		if ((rc = add_generation(c, 1)) < 0)
 			return ini_error(&r->ini, 0, rc, "%s", strerror(-rc));
 		for (unsigned i = 0; i < c->n; i++)
@@ -145,9 +146,9 @@ static int refuse_value(const struct reader *r, const char *what,
 			 value);
 }
 
-/* A text of the current collector. */
-static int take_text(const struct field *field, const struct reader *r,
-		     const char *value, struct error *err)
+/* Sets a text of the current collector. */
+static int set_text(const struct field *field, const struct reader *r,
+		    const char *value, struct error *err)
 {
 	char *out = (char *)&r->c->collector[r->c->n - 1] + field->at;
 
@@ -160,8 +161,8 @@ static int take_text(const struct field *field, const struct reader *r,
 
 /*
  * Names go to other programs, and through a shell on another machine: nothing
- * that looks like an option, and no character that a shell would look at. Of
- * an address, which no shell gets, brackets are IPv6's.
+ * that looks like an option, and no character that a shell would interpret. An
+ * address (field->use), which no shell gets, may have the brackets of IPv6.
  */
 static int set_name(const struct field *field, void *reader, const char *value,
 		    struct error *err)
@@ -170,11 +171,11 @@ static int set_name(const struct field *field, void *reader, const char *value,
 				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				    "abcdefghijklmnopqrstuvwxyz"
 				    "0123456789._/@:+-%=,";
-	const char *may = field->use ? plain : plain + 2;
+	const char *allowed = field->use ? plain : plain + 2;
 
-	if (*value == '-' || value[strspn(value, may)])
+	if (*value == '-' || value[strspn(value, allowed)])
 		return error_set(err, -EINVAL, "no plain name: '%s'", value);
-	return take_text(field, reader, value, err);
+	return set_text(field, reader, value, err);
 }
 
 /* A path as seen from the directory of the cluster file. */
@@ -186,10 +187,10 @@ static int set_ticket(const struct field *field, void *reader,
 	char path[2 * CLUSTER_TEXT];
 
 	if (!*value || *value == '/' || !slash)
-		return take_text(field, r, value, err);
+		return set_text(field, r, value, err);
 	snprintf(path, sizeof(path), "%.*s/%s", (int)(slash - r->ini.name),
 		 r->ini.name, value);
-	return take_text(field, r, path, err);
+	return set_text(field, r, path, err);
 }
 
 static const char *const yes_names[] = {"no", "yes", NULL};
@@ -214,7 +215,7 @@ static const struct field collector_fields[] = {
 	{ NULL },
 };
 
-/* And collectors, as often as one likes. */
+/* parse_members() takes "collectors", which may be repeated. */
 static const struct field generation_fields[] = {
 	{ "epoch", FIELD_NUMBER, 8, 0, 1, UINT64_MAX,
 	  .want = "a number from 1" },
@@ -222,9 +223,9 @@ static const struct field generation_fields[] = {
 };
 /* clang-format on */
 
-/* Members, by their ids and with their own epochs, or 0. */
-static int take_range(struct reader *r, uint64_t id, uint64_t last,
-		      uint64_t epoch)
+/* Adds the members id to last; epoch: their own first one, or 0. */
+static int add_range(struct reader *r, uint64_t id, uint64_t last,
+		     uint64_t epoch)
 {
 	struct cluster_generation *g = &r->c->generation[r->c->generations - 1];
 
@@ -242,8 +243,9 @@ static int take_range(struct reader *r, uint64_t id, uint64_t last,
 	return 0;
 }
 
-/* "ID", "ID-ID", each with ":EPOCH" behind, and blanks between them. */
-static int take_members(struct reader *r)
+/* "ID" or "ID-ID", perhaps followed by ":EPOCH", with blanks or commas between
+ * them. */
+static int parse_members(struct reader *r)
 {
 	static const char between[] = " \t,";
 	const char *p = r->ini.value + strspn(r->ini.value, between);
@@ -265,7 +267,7 @@ static int take_members(struct reader *r)
 					    "collectors: not a list of ids, "
 					    "such as 0-3 7:5, epochs from 1",
 					    r->ini.value);
-		rc = take_range(r, first, last, epoch);
+		rc = add_range(r, first, last, epoch);
 		p += strspn(p, between);
 	}
 	return rc;
@@ -329,7 +331,7 @@ static int enter_section(struct reader *r)
 		       : 0;
 }
 
-static int take_field(struct reader *r)
+static int parse_field(struct reader *r)
 {
 	if (!r->ini.header)
 		return refuse_value(r, "not in a section", r->ini.key);
@@ -340,7 +342,7 @@ static int take_field(struct reader *r)
 	if (r->ini.section[0] == 'c')
 		return ini_set(&r->ini, collector_fields, &r->seen, r);
 	if (!strcmp(r->ini.key, "collectors"))
-		return take_members(r);
+		return parse_members(r);
 	return ini_set(&r->ini, generation_fields, &r->seen,
 		       &r->epoch[r->c->generations - 1]);
 }
@@ -351,7 +353,7 @@ static int parse_file(struct reader *r)
 	int rc;
 
 	while ((rc = ini_next(i)) > 0)
-		if ((rc = take_field(r)) < 0)
+		if ((rc = parse_field(r)) < 0)
 			return rc;
 	if (rc < 0)
 		return rc;
@@ -359,7 +361,7 @@ static int parse_file(struct reader *r)
 		return ini_error(i, 0, -EINVAL,
 				 "not a cluster file: [cluster] needs version");
 	r->c->mirror = r->mirror;
-	rc = finish(r);
+	rc = finish_cluster(r);
 	return !rc && i->empty ? ini_error(i, i->empty, -EINVAL,
 					   "a section without fields")
 			       : rc;

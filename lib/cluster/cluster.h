@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cluster.h - several collectors as one: who they are, and which of them were
- * members since when (dta-cluster(5)). A small INI file:
+ * cluster.h - several collectors as one. A cluster file (dta-cluster(5)) names
+ * them, and says which were members from which epoch on. A small INI file:
  *
  *	[cluster]
  *	version = 1
  *	mirror = no             ; yes: each report goes to the next member, too
  *
  *	[collector 0]           ; ids 0 to 65535
- *	region = /fabric0       ; on this machine, or with host: there
- *	ticket = fabric0.ini    ; by which to write to it over a network; seen
+ *	region = /fabric0       ; its name on the machine that has it
+ *	ticket = fabric0.ini    ; by which to write to it over a network; a path
  *	                        ; from this file's directory
- *	host = collector0       ; where to ask it (ssh); none: on this machine
+ *	host = collector0       ; the machine to query by ssh; none: this one
  *	verbs = 10.0.0.51:40040 ; where to read it, with RDMA READ
  *
- *	[generation 1]          ; without any: one, of all, from epoch 1 on
+ *	[generation 1]          ; if there is none: all collectors, from epoch 1
  *	collectors = 0 1 2
  *	[generation 2]
- *	collectors = 0-3        ; more lines add more; ID:EPOCH sets one's own
- *	epoch = 5               ; the first of this generation, for those that
- *	                        ; were there before; newcomers begin with 1
+ *	collectors = 0-3        ; may be repeated; ID:EPOCH: joins at that epoch
+ *	epoch = 5               ; the first of this generation, for collectors
+ *	                        ; of earlier ones; newcomers begin with 1
  *
- * The owner of a key is the member number hash mod n of a generation, in the
- * order they are listed, by the polynomial "collector of a key (DART)" of
- * dta(7), HASHING. Writers use the newest generation. Readers go through all,
- * newest first, and ask the owner there about the epochs of that generation.
+ * The owner of a key is member number (hash mod n) of a generation, in the
+ * order of the file, by the polynomial "collector of a key (DART)" of dta(7),
+ * HASHING. Writers use the newest generation. Readers go through all, newest
+ * first, and ask the owner there about the epochs of that generation.
  */
 #ifndef CLUSTER_CLUSTER_H
 #define CLUSTER_CLUSTER_H
@@ -48,8 +48,8 @@ struct cluster_collector {
 	char verbs[CLUSTER_TEXT];
 };
 
-/* Epochs [from, until] of one collector belong to a generation. The last may
- * have begun while writers still worked by the generation before. */
+/* Epochs [from, until] of a collector belong to a generation. until is the next
+ * generation's first: it may have begun while writers still used this one. */
 struct cluster_member {
 	uint16_t collector; /* index */
 	uint64_t from, until;
@@ -63,13 +63,14 @@ struct cluster_generation {
 
 struct cluster {
 	bool mirror;
-	unsigned n, generations; /* oldest first */
+	unsigned n; /* collectors */
+	unsigned generations;
 	struct cluster_collector *collector;
-	struct cluster_generation *generation;
+	struct cluster_generation *generation; /* oldest first */
 };
 
 /*
- * Reads a file, or an open one that name stands for. err says FILE:LINE:
+ * Reads a file, or an open one called name in messages. err says FILE:LINE:
  * reason. Returns 0, or -errno with nothing to free.
  */
 int cluster_read(struct cluster *c, const char *path, struct error *err);

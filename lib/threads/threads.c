@@ -21,11 +21,12 @@
 enum {
 	FAR_LINE = 128, /* bytes that move together: two cache lines */
 	NUMBERS = 256,	/* batches under way, at most */
-	PIECES = 16,   /* of work, by worker 0 before it is back; of a worker */
+	PIECES = 16,   /* of work, times workers, by worker 0 in threads_go() */
 	CHUNK = 256,   /* blocks, 1 MiB */
 	CHUNKS = 1024, /* of a batch, at most */
-	/* Looks for something to do before the thread lets others run, and then
-	 * sleeps: a batch takes a hundred microseconds. */
+	/* How often an idle worker looks for work before it first lets others
+	 * run, how often it does that before it sleeps, and the looks between:
+	 * a batch takes a hundred microseconds. */
 	SPINS = 512,
 	YIELDS = 64,
 	SPINS_BETWEEN = 32,
@@ -47,12 +48,12 @@ struct threads_slot {
 	struct threads_batch batch;
 	bool any;
 	unsigned round; /* the one that is sent */
-	unsigned first; /* round that may not have been received whole */
-	unsigned owner; /* those before have received them */
+	unsigned first; /* of the rounds up to it that are not known received */
+	unsigned owner; /* those before it have received them all */
 	struct message_block *chunk[CHUNKS]; /* NULL: it never needed so many */
 	size_t used;			     /* blocks */
-	struct message_block *
-		*chain; /* by round and owner: the first; NULL: none */
+	/* The first block by round and owner; NULL: none. */
+	struct message_block **chain;
 	/* Atomic: rounds whose messages are all there. */
 	unsigned sent __attribute__((aligned(FAR_LINE)));
 } __attribute__((aligned(FAR_LINE)));
@@ -61,10 +62,11 @@ struct worker {
 	struct threads *threads;
 	pthread_t thread; /* worker 0 has none of its own */
 	uint32_t asleep;  /* a futex word */
-	uint64_t over;	  /* atomic: batches of this worker that are */
+	uint64_t ended;	  /* atomic: how many of its batches have ended */
 	/* Atomic: the next batch that it receives as an owner, by round. */
 	uint64_t next[THREADS_ROUNDS] __attribute__((aligned(FAR_LINE)));
-	/* Its own: places under way, from the oldest on. */
+	/* Only the worker itself uses these: places under way, from the oldest
+	 * on. */
 	struct threads_slot place[THREADS_PLACES];
 	unsigned oldest, under_way;
 	struct threads_slot *sending;
@@ -77,9 +79,9 @@ struct threads {
 	struct worker *worker;
 	int error;		    /* atomic */
 	struct message_block spare; /* where there is no memory: never read */
-	/* Atomic: batches, which are in `by'. */
+	/* Atomic: how many batches were taken. */
 	uint64_t taken __attribute__((aligned(FAR_LINE)));
-	struct threads_slot *by[NUMBERS]; /* by number */
+	struct threads_slot *by_number[NUMBERS]; /* modulo NUMBERS */
 	/* Atomic: a worker takes; worker 0 wants to; there is nothing to take
 	 * until worker 0 has looked. */
 	bool taking __attribute__((aligned(FAR_LINE)));
@@ -121,7 +123,7 @@ static void wake_all(struct threads *t)
 		wake_worker(&t->worker[i]);
 }
 
-/* What the next batch sends to an owner in a round, if that has come. */
+/* An owner receives what the next batch sends it in a round, if it is there. */
 static bool receive_next(struct threads *t, unsigned owner, unsigned round)
 {
 	struct worker *w = &t->worker[owner];
@@ -131,7 +133,7 @@ static bool receive_next(struct threads *t, unsigned owner, unsigned round)
 
 	if (batch == load_acquire(&t->taken))
 		return false;
-	p = t->by[batch % NUMBERS];
+	p = t->by_number[batch % NUMBERS];
 	if (__atomic_load_n(&p->sent, __ATOMIC_ACQUIRE) <= round)
 		return false;
 	b = p->chain[round * t->o.workers + owner];
@@ -163,7 +165,7 @@ static inline void pause_briefly(void)
 #endif
 }
 
-/* Nothing to do, so many times: looks again, lets others run, or sleeps. */
+/* After so many looks in vain: pauses, lets others run, or sleeps. */
 static void wait_idle(struct worker *w, unsigned times)
 {
 	if (times < SPINS) {
@@ -175,7 +177,7 @@ static void wait_idle(struct worker *w, unsigned times)
 			sched_yield();
 	} else if (!__atomic_load_n(&w->asleep, __ATOMIC_RELAXED)) {
 		__atomic_store_n(&w->asleep, 1, __ATOMIC_SEQ_CST);
-		fence_all(); /* and one more look */
+		fence_all(); /* the caller looks once more */
 	} else {
 		syscall(SYS_futex, &w->asleep, FUTEX_WAIT_PRIVATE, 1, NULL,
 			NULL, 0);
@@ -188,8 +190,8 @@ static void mark_busy(struct worker *w)
 		__atomic_store_n(&w->asleep, 0, __ATOMIC_RELAXED);
 }
 
-/* A block's lines to another core, past the caches: a line that it has touched
- * last is not taken back. */
+/* Copies a block's lines for another core, past the caches, so that lines which
+ * that core has touched last need not be fetched from it. */
 static void stream_lines(struct message_block *to,
 			 const struct threads_out *from, size_t lines)
 {
@@ -243,7 +245,7 @@ static struct message_block *block_new(struct threads *t,
 	return &t->spare;
 }
 
-/* A full block, or the last of a round, to where it goes. */
+/* Moves a full block, or the last of a round, to the batch's memory. */
 static void ship(struct threads_out *out, bool last)
 {
 	struct threads *t = out->threads;
@@ -284,25 +286,26 @@ static bool may_enter(const struct worker *w, const struct threads_slot *p,
 	return p == &w->place[w->oldest] || round <= older->round;
 }
 
-/* A round of a batch, and what it sends; and those that need not wait. */
+/* Works on a batch's round and sends its messages; then on the next rounds, as
+ * long as they need not wait. */
 static void send_rounds(struct threads *t, struct worker *w,
 			struct threads_slot *p)
 {
-	bool on = true;
+	bool next = true;
 
 	p->first = p->round;
 	p->owner = 0;
 	w->sending = p;
-	while (on) {
-		on = !p->any || t->o.work(t->o.ctx, &p->batch, p->round);
+	while (next) {
+		next = !p->any || t->o.work(t->o.ctx, &p->batch, p->round);
 		for (unsigned i = 0; i < t->o.workers; i++)
 			if (w->out[i].to || w->out[i].used)
 				ship(&w->out[i], true);
 		stream_fence();
 		__atomic_store_n(&p->sent, p->round + 1, __ATOMIC_RELEASE);
-		on = on && p->round + 1 < t->o.rounds &&
-		     may_enter(w, p, p->round + 1);
-		p->round += on;
+		next = next && p->round + 1 < t->o.rounds &&
+		       may_enter(w, p, p->round + 1);
+		p->round += next;
 	}
 	wake_all(t);
 }
@@ -314,7 +317,7 @@ static void end_batch(struct threads *t, struct worker *w,
 		t->o.work(t->o.ctx, &p->batch, p->round);
 	w->oldest = (w->oldest + 1) % THREADS_PLACES;
 	w->under_way--;
-	store_release(&w->over, w->over + 1);
+	store_release(&w->ended, w->ended + 1);
 	wake_one(t, 0);
 }
 
@@ -335,8 +338,8 @@ static bool is_received(struct threads *t, struct threads_slot *p)
 	return p->owner == t->o.workers;
 }
 
-/* Goes on with a batch of a worker whose messages were received; whether there
- * was one. */
+/* Continues a batch of a worker whose messages were received; false: there is
+ * none. */
 static bool resume_batch(struct threads *t, struct worker *w)
 {
 	for (unsigned i = 0; i < w->under_way; i++) {
@@ -354,7 +357,7 @@ static bool resume_batch(struct threads *t, struct worker *w)
 	return false;
 }
 
-/* Of the batch that a worker takes next. */
+/* Where the batch goes that a worker takes next. */
 static struct threads_slot *slot_next(struct worker *w)
 {
 	return &w->place[(w->oldest + w->under_way) % THREADS_PLACES];
@@ -373,7 +376,7 @@ static void taking_end(struct threads *t)
 	wake_all(t);
 }
 
-/* The batch in a worker's next place is taken. */
+/* Counts the batch in a worker's next place as taken. */
 static void begin_batch(struct threads *t, struct worker *w, bool any)
 {
 	struct threads_slot *p = slot_next(w);
@@ -384,11 +387,11 @@ static void begin_batch(struct threads *t, struct worker *w, bool any)
 	p->sent = 0;
 	memset(p->chain, 0, t->o.rounds * t->o.workers * sizeof(*p->chain));
 	w->under_way++;
-	t->by[t->taken % NUMBERS] = p;
+	t->by_number[t->taken % NUMBERS] = p;
 	store_release(&t->taken, t->taken + 1);
 }
 
-/* A batch for a worker but 0, if there is one. */
+/* A worker other than 0 takes a batch, if there is one. */
 static bool take_batch(struct threads *t, struct worker *w)
 {
 	struct threads_slot *p = slot_next(w);
@@ -409,7 +412,7 @@ static bool take_batch(struct threads *t, struct worker *w)
 	return true;
 }
 
-/* Of all workers that run, by place; 0: of none. For signal handlers. */
+/* Thread ids of all workers that run; 0: unused. For signal handlers. */
 static _Atomic pid_t running[THREADS_MAX];
 
 void threads_wake(void)
@@ -422,7 +425,6 @@ void threads_wake(void)
 	errno = before;
 }
 
-/* Until the end. */
 static void work_until_end(struct threads *t, struct worker *w)
 {
 	unsigned number = (unsigned)(w - t->worker), times = 0;
@@ -453,14 +455,14 @@ static void *run_thread(void *worker)
 	return NULL;
 }
 
-/* Whether all batches that were taken are over, while no worker takes. */
+/* Whether all batches that were taken have ended, while no worker takes. */
 static bool at_rest(struct threads *t)
 {
-	uint64_t over = 0;
+	uint64_t ended = 0;
 
 	for (unsigned i = 0; i < t->o.workers; i++)
-		over += load_acquire(&t->worker[i].over);
-	return over == t->taken;
+		ended += load_acquire(&t->worker[i].ended);
+	return ended == t->taken;
 }
 
 static bool may_take_first(struct threads *t)
@@ -474,9 +476,9 @@ static bool may_take_first(struct threads *t)
 	return true;
 }
 
-/* Worker 0's share of the work, until something is so, and there is nothing to
- * do; or worker 0 has long not been back. */
-static void work_until(struct threads *t, bool (*is_so)(struct threads *t))
+/* Worker 0 works until a condition holds and there is nothing to do. After many
+ * pieces of work the condition suffices. */
+static void work_until(struct threads *t, bool (*holds)(struct threads *t))
 {
 	struct worker *w = &t->worker[0];
 	unsigned times = 0, pieces = PIECES * t->o.workers;
@@ -486,7 +488,7 @@ static void work_until(struct threads *t, bool (*is_so)(struct threads *t))
 			mark_busy(w);
 			times = 0;
 			pieces--;
-		} else if (is_so(t)) {
+		} else if (holds(t)) {
 			break;
 		} else if (!pieces) {
 			pieces = 1;
