@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * packet_transport.c - the transport of packets. From above: the collectors,
- * each by its region or its ticket; tickets that are written anew; the
- * collectors' answers, from the interface that packets go to, or from a
+ * packet_transport.c - the transport of packets. From top to bottom: the
+ * collectors, each by its region or its ticket; tickets that are written anew;
+ * the collectors' answers, from the interface that packets go to, or from a
  * capture, which may be a pipe; SIGHUP; the transport itself.
  */
 #include "cluster/packet_transport.h"
@@ -23,25 +23,25 @@
 
 enum {
 	MS = 1000000,	      /* ns */
-	LOOK_AROUND_MS = 100, /* without anything to wait for */
+	LOOK_AROUND_MS = 100, /* between looks at tickets, and at health */
 	AWAY_MS = 1000,	      /* without a look: we were stopped */
 	PIECE = 512,	      /* operations handed on at once */
 };
 
-/* Without any confirmation, or for a new ticket. */
-static const uint64_t patience_ns = UINT64_C(5000000000);
+/* A collector that confirms nothing for so long is given up. */
+static const uint64_t give_up_ns = UINT64_C(5000000000);
 
 /* A collector: its region, or its ticket. */
 struct collector {
 	struct packet_transport *owner;
 	char path[CLUSTER_TEXT]; /* of the region or the ticket */
 	struct transport *transport;
-	uint64_t generation;   /* as it last said */
+	uint64_t generation;   /* of its last begin() */
 	struct roce_out *roce; /* NULL: it is a region */
 	struct ticket *ticket;
 	struct ticket_stamp seen; /* of the last file that was judged */
-	bool told;		  /* that its ticket is refused */
-	uint64_t acked, since;	  /* what is confirmed; since when no more is */
+	bool refused;		  /* a message said that its ticket is */
+	uint64_t acked, since_ns; /* requests confirmed, and since when */
 	struct roce_out_health health;
 };
 
@@ -50,7 +50,7 @@ struct members {
 	unsigned n, tables;
 	struct collector member[CLUSTER_MAX];
 	struct table table[TABLE_MAX];
-	struct op piece[PIECE]; /* with a member's numbers of tables */
+	struct op piece[PIECE]; /* copies with a member's table numbers */
 };
 
 struct packet_transport {
@@ -62,26 +62,25 @@ struct packet_transport {
 	uint64_t generation; /* grows when a member's changes */
 	struct cluster cluster;
 
-	/* What became of the requests of members that went, and their last
-	 * tickets. */
-	struct requester_ledger before;
-	struct dart_ledger dart_before;
-	struct ticket_stamp gone[CLUSTER_MAX];
-	unsigned went;
+	/* Of members that were taken out: what became of their requests, and
+	 * their last tickets. */
+	struct requester_ledger past_requests;
+	struct dart_ledger past_darts;
+	struct ticket_stamp past_ticket[CLUSTER_MAX];
+	unsigned past_tickets;
 	uint64_t tickets_ns; /* when tickets are looked at next */
 
 	/* Answers. */
-	bool heard;	   /* answers are, or were: requests is used */
-	bool over;	   /* their source has ended */
-	uint64_t listened; /* the last time */
-	uint64_t looked;   /* at how the collectors stand */
-	struct roce_out *roce[CLUSTER_MAX]; /* of those that answer */
+	bool windows;	    /* requests wait for answers: requests is used */
+	bool answers_ended; /* their source has */
+	uint64_t progress_ns, health_ns;    /* of the last notes of both */
+	struct roce_out *roce[CLUSTER_MAX]; /* of members with tickets */
 	unsigned roces;
 	struct pkt pkts[PKT_BATCH];
 
-	bool failed; /* an operation could not be carried out */
-	struct dart_ledger darts;
-	struct requester_ledger requests; /* of all */
+	bool failed;		  /* an operation could not be carried out */
+	struct dart_ledger darts; /* sums of all members, past ones too */
+	struct requester_ledger requests;
 	char region[TICKET_REGION];
 	struct error unacked_reason;
 	uint64_t unsent;
@@ -104,7 +103,7 @@ warn_text(const struct packet_transport *p, const char *fmt, ...)
 	p->o.warn(p->o.ctx, text);
 }
 
-/* "object: why", the object once. */
+/* Prints "object: why", the object once even if why begins with it. */
 static void warn_about(const struct packet_transport *p, const char *object,
 		       const struct error *why)
 {
@@ -119,7 +118,7 @@ static int no_memory(struct error *err)
 	return error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
 }
 
-static bool is_same(const struct table *a, const struct table *b)
+static bool is_same_table(const struct table *a, const struct table *b)
 {
 	return a->id == b->id && a->kind == b->kind && a->hash == b->hash &&
 	       a->key_type == b->key_type && a->key_len == b->key_len &&
@@ -129,9 +128,9 @@ static bool is_same(const struct table *a, const struct table *b)
 	       a->batch == b->batch && a->qp == b->qp;
 }
 
-/* The first collector's tables are those of all. */
-static int take_tables(struct members *m, const struct table *tables,
-		       unsigned n, struct error *err)
+/* All collectors must have the tables of the first, which are stored. */
+static int check_tables(struct members *m, const struct table *tables,
+			unsigned n, struct error *err)
 {
 	if (!m->tables) {
 		memcpy(m->table, tables, n * sizeof(tables[0]));
@@ -142,7 +141,7 @@ static int take_tables(struct members *m, const struct table *tables,
 				 "%u tables, where the first collector has %u",
 				 n, m->tables);
 	for (unsigned i = 0; i < n; i++)
-		if (!is_same(&m->table[i], &tables[i]))
+		if (!is_same_table(&m->table[i], &tables[i]))
 			return error_set(err, -EINVAL,
 					 "table %.*s: not what the first "
 					 "collector has",
@@ -150,35 +149,35 @@ static int take_tables(struct members *m, const struct table *tables,
 	return 0;
 }
 
-static int open_region(struct members *m, struct collector *s, const char *name,
+static int open_region(struct members *m, struct collector *c, const char *name,
 		       struct error *err)
 {
-	int rc = local_transport_open(&s->transport, name, err);
+	int rc = local_transport_open(&c->transport, name, err);
 
-	snprintf(s->path, sizeof(s->path), "%s", name);
+	snprintf(c->path, sizeof(c->path), "%s", name);
 	return rc < 0 ? rc
-		      : take_tables(m, s->transport->table,
-				    s->transport->tables, err);
+		      : check_tables(m, c->transport->table,
+				     c->transport->tables, err);
 }
 
 /* Takes over a ticket, read from path, and opens its transport. */
-static int open_roce(struct members *m, struct collector *s, struct ticket *t,
+static int open_roce(struct members *m, struct collector *c, struct ticket *t,
 		     const char *path, struct error *err)
 {
-	const struct packet_transport *p = s->owner;
+	const struct packet_transport *p = c->owner;
 	int rc;
 
-	s->ticket = t;
-	s->seen = t->stamp;
-	s->since = clock_ns();
-	snprintf(s->path, sizeof(s->path), "%s", path);
-	rc = take_tables(m, t->table, t->n, err);
+	c->ticket = t;
+	c->seen = t->stamp;
+	c->since_ns = clock_ns();
+	snprintf(c->path, sizeof(c->path), "%s", path);
+	rc = check_tables(m, t->table, t->n, err);
 	if (!rc)
-		rc = roce_out_open(&s->roce, t, p->sink, p->o.ack_every, err);
+		rc = roce_out_open(&c->roce, t, p->sink, p->o.ack_every, err);
 	if (rc < 0)
 		return rc;
-	s->transport = roce_out_transport(s->roce);
-	return p->o.dart ? roce_out_dart(s->roce, err) : 0;
+	c->transport = roce_out_transport(c->roce);
+	return p->o.dart ? roce_out_dart(c->roce, err) : 0;
 }
 
 static void drop_ticket(struct ticket *t)
@@ -200,20 +199,20 @@ static int read_ticket(struct ticket **out, const char *path, struct error *err)
 	return rc;
 }
 
-/* Where the PSNs and lists of a member are now, into a ticket of its. */
-static int save_state(const struct collector *s, struct ticket *t)
+/* Writes a member's present PSNs and list heads into a ticket. */
+static int save_state(const struct collector *c, struct ticket *t)
 {
 	for (unsigned i = 0; i < t->n; i++) {
 		struct ticket_table *at = &t->at[i];
 		uint32_t lists = t->table[i].lists;
 
-		at->psn = roce_out_psn(s->roce, i);
+		at->psn = roce_out_psn(c->roce, i);
 		if (!lists)
 			continue;
 		if (!at->heads && !(at->heads = calloc(lists, 8)))
 			return -ENOMEM;
 		for (uint32_t k = 0; k < lists; k++)
-			at->heads[k] = s->transport->head(s->transport, i, k);
+			at->heads[k] = c->transport->head(c->transport, i, k);
 	}
 	return 0;
 }
@@ -229,9 +228,9 @@ static const struct collector *find_ticket(const struct members *m,
 }
 
 /*
- * Under a ticket that was used already PSNs and lists go on where they are, if
- * its collector is a member still. If it went, they are not known any more: by
- * that ticket again, what was stored would be overwritten.
+ * Under a ticket that was used already, PSNs and lists continue where they are,
+ * if its collector still is a member. If it was taken out, they are no longer
+ * known: the same ticket's heads would overwrite what was stored since.
  */
 static int continue_sequence(const struct packet_transport *p, struct ticket *t,
 			     struct error *err)
@@ -241,7 +240,8 @@ static int continue_sequence(const struct packet_transport *p, struct ticket *t,
 	if (was)
 		return save_state(was, t) < 0 ? no_memory(err) : 0;
 	for (unsigned i = 0; i < CLUSTER_MAX; i++)
-		if (p->gone[i].inode && ticket_stamp_is(&p->gone[i], &t->stamp))
+		if (p->past_ticket[i].inode &&
+		    ticket_stamp_is(&p->past_ticket[i], &t->stamp))
 			return error_set(err, -ESTALE,
 					 "its ticket is from before it was "
 					 "taken out: have its dta-collect "
@@ -249,36 +249,39 @@ static int continue_sequence(const struct packet_transport *p, struct ticket *t,
 	return 0;
 }
 
-static int open_collector(struct members *m, struct collector *s,
-			  const struct cluster_collector *c, struct error *err)
+static int open_collector(struct members *m, struct collector *c,
+			  const struct cluster_collector *entry,
+			  struct error *err)
 {
-	const struct packet_transport *p = s->owner;
+	const struct packet_transport *p = c->owner;
 	struct ticket *t;
 	int rc;
 
-	if (p->sink && *c->ticket) {
-		if (!ticket_stamp(c->ticket).inode && !access(c->ticket, F_OK))
+	if (p->sink && *entry->ticket) {
+		if (!ticket_stamp(entry->ticket).inode &&
+		    !access(entry->ticket, F_OK))
 			return error_set(err, -EINVAL,
 					 "%s: no ordinary file, as a cluster's "
 					 "tickets must be: they are read again",
-					 c->ticket);
-		rc = read_ticket(&t, c->ticket, err);
+					 entry->ticket);
+		rc = read_ticket(&t, entry->ticket, err);
 		if (rc < 0)
 			return rc;
 		if ((rc = continue_sequence(p, t, err)) < 0) {
 			drop_ticket(t);
 			return rc;
 		}
-		return open_roce(m, s, t, c->ticket, err);
+		return open_roce(m, c, t, entry->ticket, err);
 	}
-	if (*c->region && !*c->host && !p->o.dart)
-		return open_region(m, s, c->region, err);
+	if (*entry->region && !*entry->host && !p->o.dart)
+		return open_region(m, c, entry->region, err);
 	if (p->sink)
 		return error_set(err, -EINVAL, "needs a ticket");
 	return error_set(err, -EINVAL,
-			 *c->ticket ? "a ticket: where do RoCEv2 packets go?"
-				    : "its region is on another machine, and "
-				      "there is no ticket");
+			 *entry->ticket
+				 ? "a ticket: where do RoCEv2 packets go?"
+				 : "its region is on another machine, and "
+				   "there is no ticket");
 }
 
 static void close_members(struct members *m)
@@ -286,13 +289,13 @@ static void close_members(struct members *m)
 	if (!m)
 		return;
 	for (unsigned i = 0; i < m->n; i++) {
-		struct collector *s = &m->member[i];
+		struct collector *c = &m->member[i];
 
-		if (s->roce)
-			roce_out_close(s->roce);
-		else if (s->transport)
-			s->transport->close(s->transport);
-		drop_ticket(s->ticket);
+		if (c->roce)
+			roce_out_close(c->roce);
+		else if (c->transport)
+			c->transport->close(c->transport);
+		drop_ticket(c->ticket);
 	}
 	free(m);
 }
@@ -300,9 +303,9 @@ static void close_members(struct members *m)
 /* Opens the newest generation's collectors: with a sink, by ticket what has
  * one. Refused where their tables are not the same. */
 static int open_members(struct members **out, struct packet_transport *p,
-			const struct cluster *c, struct error *err)
+			const struct cluster *cluster, struct error *err)
 {
-	const struct cluster_generation *g = cluster_newest(c);
+	const struct cluster_generation *g = cluster_newest(cluster);
 	struct members *m = calloc(1, sizeof(*m));
 	struct error why = {""};
 	int rc = 0;
@@ -310,14 +313,14 @@ static int open_members(struct members **out, struct packet_transport *p,
 	if (!m)
 		return no_memory(err);
 	while (m->n < g->n && !rc) {
-		const struct cluster_collector *of =
-			&c->collector[g->member[m->n].collector];
-		struct collector *s = &m->member[m->n++];
+		const struct cluster_collector *entry =
+			&cluster->collector[g->member[m->n].collector];
+		struct collector *c = &m->member[m->n++];
 
-		s->owner = p;
-		rc = open_collector(m, s, of, &why);
+		c->owner = p;
+		rc = open_collector(m, c, entry, &why);
 		if (rc < 0)
-			error_set(err, rc, "collector %u: %.400s", of->id,
+			error_set(err, rc, "collector %u: %.400s", entry->id,
 				  why.text);
 	}
 	if (rc < 0)
@@ -327,12 +330,11 @@ static int open_members(struct members **out, struct packet_transport *p,
 	return rc;
 }
 
-/* What became of all requests so far: if this is the end, or (open) if it goes
- * on. */
-static void sum_up(struct packet_transport *p, bool open)
+/* Sums what became of all requests: if this is the end, or (open) so far. */
+static void sum_ledgers(struct packet_transport *p, bool open)
 {
-	p->requests = p->before;
-	p->darts = p->dart_before;
+	p->requests = p->past_requests;
+	p->darts = p->past_darts;
 	for (unsigned i = 0; i < p->roces; i++) {
 		struct requester_ledger l = roce_out_ledger(p->roce[i], open);
 		struct dart_ledger d = roce_out_dart_ledger(p->roce[i]);
@@ -343,71 +345,70 @@ static void sum_up(struct packet_transport *p, bool open)
 }
 
 /* Takes a ticket that was written anew. */
-static int renew_ticket(struct members *m, struct collector *s,
+static int renew_ticket(struct members *m, struct collector *c,
 			struct error *err)
 {
 	struct ticket *t;
-	int rc = read_ticket(&t, s->path, err);
+	int rc = read_ticket(&t, c->path, err);
 
 	if (rc < 0)
 		return rc;
-	rc = take_tables(m, t->table, t->n, err);
+	rc = check_tables(m, t->table, t->n, err);
 	if (!rc)
-		rc = roce_out_reticket(s->roce, t, err);
+		rc = roce_out_reticket(c->roce, t, err);
 	if (rc < 0) {
 		drop_ticket(t);
 		return rc;
 	}
-	drop_ticket(s->ticket);
-	s->ticket = t;
-	s->seen = t->stamp;
-	s->since = clock_ns();
-	s->told = false;
+	drop_ticket(c->ticket);
+	c->ticket = t;
+	c->seen = t->stamp;
+	c->since_ns = clock_ns();
+	c->refused = false;
 	return 0;
 }
 
 /*
- * Looks whether a member's file is another than the last that was judged. What
- * cannot be used is said, and ignored until it is written again. One that is
- * the same in a new file is taken once more: a collector that has started again
- * may have written it, and is asked.
+ * Takes a member's ticket if its file is not the last that was judged. One that
+ * cannot be used is reported, and ignored until it is written again. An equal
+ * ticket in a new file is taken once more: a collector that has started again
+ * may have written it, and is probed.
  */
-static bool look_at_ticket(const struct packet_transport *p,
-			   struct collector *s)
+static bool check_ticket(const struct packet_transport *p, struct collector *c)
 {
-	struct ticket_stamp now = ticket_stamp(s->path);
+	struct ticket_stamp now = ticket_stamp(c->path);
 	struct error why = {""};
 	uint64_t before;
 
-	if (!s->ticket || !now.inode || ticket_stamp_is(&now, &s->seen))
+	if (!c->ticket || !now.inode || ticket_stamp_is(&now, &c->seen))
 		return false;
-	s->seen = now;
-	if (ticket_stamp_is(&now, &s->ticket->stamp))
+	c->seen = now;
+	if (ticket_stamp_is(&now, &c->ticket->stamp))
 		return false;
-	before = s->ticket->epoch;
-	if (renew_ticket(p->m, s, &why) < 0) {
-		warn_about(p, s->path, &why);
+	before = c->ticket->epoch;
+	if (renew_ticket(p->m, c, &why) < 0) {
+		warn_about(p, c->path, &why);
 		return false;
 	}
 	if (!p->o.quiet)
-		warn_text(p, "%.400s: %s epoch %llu", s->path,
-			  before == s->ticket->epoch ? "written again, still"
+		warn_text(p, "%.400s: %s epoch %llu", c->path,
+			  before == c->ticket->epoch ? "written again, still"
 						     : "a new ticket,",
-			  (unsigned long long)s->ticket->epoch);
+			  (unsigned long long)c->ticket->epoch);
 	return true;
 }
 
-/* Each change is said once. */
-static void look_at_refusal(const struct packet_transport *p,
-			    struct collector *s)
+/* Reports each change once. */
+static void warn_of_refusal(const struct packet_transport *p,
+			    struct collector *c)
 {
-	if (!s->roce || s->told == roce_out_stale(s->roce))
+	if (!c->roce || c->refused == roce_out_stale(c->roce))
 		return;
-	s->told = !s->told;
-	warn_text(p, "%.400s: epoch %llu: the collector %s", s->path,
-		  (unsigned long long)s->ticket->epoch,
-		  !s->told ? "takes its R_Keys again"
-		  : s->ticket->stamp.inode
+	c->refused = !c->refused;
+	warn_text(p, "%.400s: epoch %llu: the collector %s", c->path,
+		  (unsigned long long)c->ticket->epoch,
+		  !c->refused ? "takes its R_Keys again"
+		  : c->ticket->stamp.inode
 			  ? "refuses its R_Keys: the ticket is out of date; "
 			    "waiting for a new one"
 			  : "refuses its R_Keys: the ticket is out of date; it "
@@ -415,20 +416,20 @@ static void look_at_refusal(const struct packet_transport *p,
 			    "with a new one");
 }
 
-/* Takes the tickets that were written anew, and says which are refused. Looks
- * at files ten times a second. Returns how many were taken. */
-static unsigned look_at_tickets(struct packet_transport *p)
+/* Takes the tickets that were written anew, and reports which are refused.
+ * Looks at files ten times a second. Returns how many were taken. */
+static unsigned check_tickets(struct packet_transport *p)
 {
 	uint64_t now = clock_ns();
 	bool files = now >= p->tickets_ns;
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < p->m->n; i++) {
-		struct collector *s = &p->m->member[i];
+		struct collector *c = &p->m->member[i];
 
 		if (files)
-			n += look_at_ticket(p, s);
-		look_at_refusal(p, s);
+			n += check_ticket(p, c);
+		warn_of_refusal(p, c);
 	}
 	if (files)
 		p->tickets_ns = now + LOOK_AROUND_MS * UINT64_C(1) * MS;
@@ -446,7 +447,7 @@ static void packet_renew(struct transport *r)
 	/* Workers that take batches read it, too. */
 	__atomic_store_n(&r->wants_reopen, p->o.cluster != NULL,
 			 __ATOMIC_RELAXED);
-	if (!look_at_tickets(p) && p->o.ticket)
+	if (!check_tickets(p) && p->o.ticket)
 		warn_text(p, "SIGHUP: %s: no new ticket: the old one stays",
 			  p->o.ticket);
 }
@@ -462,7 +463,7 @@ static uint64_t packet_due(const struct transport *r)
 	return due;
 }
 
-/* ms, or as long as the transport may be left alone. */
+/* ms, or less if packet_due() is earlier. */
 static int wait_ms(const struct packet_transport *p, int ms)
 {
 	uint64_t due = packet_due(&p->transport), now = clock_ns();
@@ -475,39 +476,40 @@ static int wait_ms(const struct packet_transport *p, int ms)
 	return due < (uint64_t)ms ? (int)due : ms;
 }
 
-/* Since when nothing is confirmed of what waits for a collector. */
+/* Notes since when nothing is confirmed of what waits for a collector. */
 static void note_progress(struct packet_transport *p, uint64_t now)
 {
 	for (unsigned i = 0; i < p->m->n; i++) {
-		struct collector *s = &p->m->member[i];
+		struct collector *c = &p->m->member[i];
 		uint64_t acked;
 
-		if (!s->roce)
+		if (!c->roce)
 			continue;
-		acked = roce_out_ledger(s->roce, false).acked;
-		if (acked != s->acked || !roce_out_pending(s->roce) ||
-		    now - p->listened > AWAY_MS * 1ull * MS)
-			s->since = now;
-		s->acked = acked;
+		acked = roce_out_ledger(c->roce, false).acked;
+		if (acked != c->acked || !roce_out_pending(c->roce) ||
+		    now - p->progress_ns > AWAY_MS * 1ull * MS)
+			c->since_ns = now;
+		c->acked = acked;
 	}
-	p->listened = now;
+	p->progress_ns = now;
 }
 
-/* Whether a collector's state is to be told, ten times a second. */
+/* Reports changes of collectors' health, ten times a second. */
 static void note_health(struct packet_transport *p, uint64_t now)
 {
-	uint64_t took = now - p->looked;
+	uint64_t passed = now - p->health_ns;
 	struct error err;
 
-	if (took < LOOK_AROUND_MS * 1ull * MS)
+	if (passed < LOOK_AROUND_MS * 1ull * MS)
 		return;
-	p->looked = now;
+	p->health_ns = now;
 	for (unsigned i = 0; i < p->m->n; i++) {
-		struct collector *s = &p->m->member[i];
+		struct collector *c = &p->m->member[i];
 
-		if (s->roce && roce_out_check_health(&s->health, s->roce, now,
-						     took > AWAY_MS * 1ull * MS,
-						     !p->o.live, &err))
+		if (c->roce &&
+		    roce_out_check_health(&c->health, c->roce, now,
+					  passed > AWAY_MS * 1ull * MS,
+					  !p->o.live, &err))
 			warn_text(p, "%s", err.text);
 	}
 }
@@ -520,19 +522,19 @@ static int receive(struct packet_transport *p, int ms)
 
 	src_wait(p->answers, wait_ms(p, ms));
 	n = src_rx(p->answers, p->pkts, PKT_BATCH, &err);
-	p->over = !n || (n < 0 && n != -EAGAIN && n != -EINTR);
-	if (n < 0 && p->over)
+	p->answers_ended = !n || (n < 0 && n != -EAGAIN && n != -EINTR);
+	if (n < 0 && p->answers_ended)
 		warn_about(p, p->o.from, &err);
 	return n;
 }
 
-/* Answers, and what follows from them; waits for some up to ms. */
+/* Processes answers, and what is due; waits for some up to ms. */
 static int receive_answers(struct packet_transport *p, int ms)
 {
 	int n = 0, rc = 0;
 
 	snk_flush(p->sink); /* snk_close() tells of an error */
-	if (!p->over)
+	if (!p->answers_ended)
 		n = receive(p, ms);
 	if (n > 0 && p->roces)
 		rc = roce_out_answers(p->roce, p->roces, p->pkts, (size_t)n,
@@ -553,32 +555,31 @@ static int run_turn(struct packet_transport *p)
 {
 	if (p->o.turn)
 		p->o.turn(p->o.ctx);
-	look_at_tickets(p);
+	check_tickets(p);
 	return receive_answers(p, LOOK_AROUND_MS);
 }
 
-/* Whether it has confirmed nothing for long. */
-static bool is_hopeless(const struct collector *s)
+static bool is_given_up(const struct collector *c)
 {
-	return s->owner->listened > s->since + patience_ns;
+	return c->owner->progress_ns > c->since_ns + give_up_ns;
 }
 
 /*
- * A window is full. A capture can wait; an interface can not wait for a
- * collector that says nothing. Nor is one waited for at the end, or when the
- * cluster is opened anew, for it may be there no longer; or for ever, where its
- * ticket is refused and no other comes.
+ * A window is full. A capture can wait; an interface cannot wait for a
+ * collector that is silent. One is not waited for beyond give_up_ns at the end,
+ * when the cluster is opened anew, since it may be gone, or if its ticket is
+ * refused.
  */
 static int wait_for_room(void *ctx)
 {
-	struct collector *s = ctx;
-	struct packet_transport *p = s->owner;
+	struct collector *c = ctx;
+	struct packet_transport *p = c->owner;
 	int rc;
 
-	if (p->over || (roce_out_stalled(s->roce) && p->o.live) ||
+	if (p->answers_ended || (roce_out_stalled(c->roce) && p->o.live) ||
 	    ((p->transport.wants_reopen || (p->o.stop && *p->o.stop) ||
-	      roce_out_stale(s->roce)) &&
-	     is_hopeless(s)))
+	      roce_out_stale(c->roce)) &&
+	     is_given_up(c)))
 		return 0;
 	rc = run_turn(p);
 	return rc < 0 ? rc : 1;
@@ -587,20 +588,20 @@ static int wait_for_room(void *ctx)
 static bool is_pending(const struct packet_transport *p)
 {
 	for (unsigned i = 0; i < p->m->n; i++) {
-		const struct collector *s = &p->m->member[i];
+		const struct collector *c = &p->m->member[i];
 
-		if (s->roce && roce_out_pending(s->roce) && !is_hopeless(s))
+		if (c->roce && roce_out_pending(c->roce) && !is_given_up(c))
 			return true;
 	}
 	return false;
 }
 
-/* Until all is confirmed, or there is no hope. */
+/* Waits until all is confirmed, or given up. */
 static int drain(struct packet_transport *p)
 {
 	int rc = 0;
 
-	while (!rc && p->heard && !p->over && is_pending(p))
+	while (!rc && p->windows && !p->answers_ended && is_pending(p))
 		rc = run_turn(p);
 	return rc;
 }
@@ -611,17 +612,17 @@ static int open_windows(struct packet_transport *p, struct error *err)
 	int rc = 0;
 
 	for (unsigned i = 0; i < p->m->n && !rc; i++) {
-		struct collector *s = &p->m->member[i];
+		struct collector *c = &p->m->member[i];
 
-		if (s->roce)
-			rc = roce_out_window(s->roce, p->o.window,
-					     wait_for_room, s, err);
+		if (c->roce)
+			rc = roce_out_window(c->roce, p->o.window,
+					     wait_for_room, c, err);
 	}
 	return rc;
 }
 
-/* Whether a table is of RC; and of those, whether one has a window: Key-Write
- * by DART's transport has none. */
+/* Whether there is an RC table; window: one with a window, which a DART switch
+ * has none of for Key-Write. */
 static bool has_rc(const struct packet_transport *p, bool window)
 {
 	const struct table *t = p->transport.table;
@@ -633,8 +634,8 @@ static bool has_rc(const struct packet_transport *p, bool window)
 	return false;
 }
 
-/* Windows, if there are to be answers; and their source. */
-static int listen_to(struct packet_transport *p, struct error *err)
+/* Opens windows and the source of answers, if there are to be answers. */
+static int listen_for_answers(struct packet_transport *p, struct error *err)
 {
 	struct error why = {0};
 	int rc;
@@ -644,7 +645,7 @@ static int listen_to(struct packet_transport *p, struct error *err)
 	rc = open_windows(p, err);
 	if (rc < 0)
 		return rc;
-	p->heard = true;
+	p->windows = true;
 	/* A pipe's other end waits for our header before it makes its own. */
 	snk_flush(p->sink);
 	rc = p->o.open_answers(p->o.ctx, &p->answers, &why);
@@ -657,20 +658,20 @@ static uint64_t packet_begin(struct transport *r)
 	bool changed = false;
 
 	for (unsigned i = 0; i < p->m->n; i++) {
-		struct collector *s = &p->m->member[i];
-		uint64_t generation = s->transport->begin(s->transport);
+		struct collector *c = &p->m->member[i];
+		uint64_t generation = c->transport->begin(c->transport);
 
-		changed = changed || generation != s->generation;
-		s->generation = generation;
+		changed = changed || generation != c->generation;
+		c->generation = generation;
 	}
 	p->generation += changed;
 	return p->generation;
 }
 
-/* Operations of one collector, which come together (dta/admit.c): how many of
- * the n they are, in *out with its own numbers of tables. */
-static size_t take_run(struct members *m, unsigned collector,
-		       const struct op *ops, size_t n, const struct op **out)
+/* How many of n operations from the first on are one collector's (dta/admit.c
+ * sorts them); *out: the same with its own table numbers. */
+static size_t split_run(struct members *m, unsigned collector,
+			const struct op *ops, size_t n, const struct op **out)
 {
 	size_t k = 0;
 
@@ -705,7 +706,7 @@ static int packet_exec(struct transport *r, const struct op *ops, size_t n,
 		if (collector >= p->m->n)
 			return -ERANGE;
 		to = p->m->member[collector].transport;
-		k = take_run(p->m, collector, ops, n, &run);
+		k = split_run(p->m, collector, ops, n, &run);
 		to->stamps = stamps;
 		rc = to->exec(to, run, k, ts_ns);
 		stamps = stamps ? stamps + k : NULL;
@@ -750,7 +751,7 @@ static unsigned packet_fds(const struct transport *r, int *fd, unsigned max)
 {
 	const struct packet_transport *p = (const struct packet_transport *)r;
 
-	if (!p->heard || p->over || !max)
+	if (!p->windows || p->answers_ended || !max)
 		return 0;
 	*fd = src_fd(p->answers);
 	return 1;
@@ -760,24 +761,25 @@ static int packet_tick(struct transport *r)
 {
 	struct packet_transport *p = self(r);
 
-	look_at_tickets(p);
-	return p->heard ? receive_answers(p, 0) : 0;
+	check_tickets(p);
+	return p->windows ? receive_answers(p, 0) : 0;
 }
 
-/* Takes members, and lets go of those before, of which is kept what became of
- * their requests. */
-static void take_members(struct packet_transport *p, struct members *m)
+/* Sets the members, and closes those before. What became of their requests is
+ * kept. */
+static void set_members(struct packet_transport *p, struct members *m)
 {
 	struct members *old = p->m;
 
-	sum_up(p, false);
-	p->before = p->requests;
-	p->dart_before = p->darts;
+	sum_ledgers(p, false);
+	p->past_requests = p->requests;
+	p->past_darts = p->darts;
 	for (unsigned i = 0; old && i < old->n; i++) {
 		const struct ticket *t = old->member[i].ticket;
 
 		if (t && !find_ticket(m, &t->stamp))
-			p->gone[p->went++ % CLUSTER_MAX] = t->stamp;
+			p->past_ticket[p->past_tickets++ % CLUSTER_MAX] =
+				t->stamp;
 	}
 	close_members(old);
 	p->m = m;
@@ -816,11 +818,11 @@ static int packet_reopen(struct transport *r)
 	}
 	cluster_fini(&p->cluster);
 	p->cluster = c;
-	take_members(p, m);
+	set_members(p, m);
 	if (!p->o.quiet)
 		warn_text(p, "%s: generation %u: %u collectors", p->o.cluster,
 			  cluster_newest(&c)->number, m->n);
-	if (p->heard && (rc = open_windows(p, &err)) < 0)
+	if (p->windows && (rc = open_windows(p, &err)) < 0)
 		warn_text(p, "%s", err.text);
 	return rc;
 }
@@ -835,9 +837,10 @@ static bool packet_account(struct transport *r, struct transport_account *out)
 {
 	struct packet_transport *p = self(r);
 
-	if (!p->heard || !has_rc(p, true))
+	if (!p->windows || !has_rc(p, true))
 		return false;
-	sum_up(p, !p->over); /* before the end what is under way is not lost */
+	sum_ledgers(p, !p->answers_ended); /* before the end what is under way
+					      is not lost */
 	out->sent = p->requests.requests - p->requests.uc;
 	out->acked = p->requests.acked;
 	return true;
@@ -849,8 +852,8 @@ static unsigned packet_ledgers(struct transport *r,
 	struct packet_transport *p = self(r);
 	unsigned n = 0;
 
-	sum_up(p, !p->over);
-	if (p->heard)
+	sum_ledgers(p, !p->answers_ended);
+	if (p->windows)
 		out[n++] = (struct transport_ledger){&requester_ledger,
 						     &p->requests};
 	if (p->o.dart)
@@ -858,7 +861,7 @@ static unsigned packet_ledgers(struct transport *r,
 	return n;
 }
 
-/* The first collector that nothing was heard of, or that refuses. */
+/* Names the first collector with unconfirmed requests. */
 static const char *packet_unacked_reason(struct transport *r)
 {
 	struct packet_transport *p = self(r);
@@ -887,7 +890,7 @@ static int packet_finish(struct transport *r)
 
 	src_close(p->answers);
 	p->answers = NULL;
-	p->over = true;
+	p->answers_ended = true;
 	if (p->sink) {
 		snk_settle(p->sink); /* snk_close() tells of an error */
 		p->unsent = snk_drops(p->sink);
@@ -929,7 +932,7 @@ static const struct transport packet_transport = {
 	.close = packet_close,
 };
 
-/* The way out, once what leads there was read. */
+/* Called once the ticket or the cluster file was read. */
 static int open_sink(struct packet_transport *p, struct error *err)
 {
 	struct error why = {0};
@@ -968,7 +971,7 @@ static int open_ticket(struct packet_transport *p, struct error *err)
 	if (rc < 0)
 		close_members(m);
 	else
-		take_members(p, m);
+		set_members(p, m);
 	return rc;
 }
 
@@ -985,7 +988,7 @@ static int open_cluster(struct packet_transport *p, struct error *err)
 	rc = open_members(&m, p, &p->cluster, &why);
 	if (rc < 0)
 		return error_about(err, rc, p->o.cluster, &why);
-	take_members(p, m);
+	set_members(p, m);
 	return 0;
 }
 
@@ -1004,7 +1007,7 @@ int packet_transport_open(struct transport **out,
 	p->transport.name = o->open_sink ? o->to : o->cluster;
 	rc = o->ticket ? open_ticket(p, err) : open_cluster(p, err);
 	if (!rc)
-		rc = listen_to(p, err);
+		rc = listen_for_answers(p, err);
 	if (rc < 0) {
 		packet_close(&p->transport);
 		return rc;

@@ -191,7 +191,7 @@ static const struct {
 	 "[generation 2]: since which epoch", -EINVAL},
 	{"H[collector 0]\nregion = a\n[generation 1]\ncollectors = "
 	 "0:7\n[generation 2]\ncollectors = 0\nepoch = 7\n",
-	 "begins later", -EINVAL},
+	 "must begin later", -EINVAL},
 	{"H[collector 0]\nregion = a\n[generation 2]\ncollectors = 0\n"
 	 "[generation 1]\ncollectors = 0\n",
 	 "in their order", -EINVAL},
