@@ -20,7 +20,7 @@ static struct verbs_target *open_device(const struct opts *o, struct region *r)
 {
 	struct verbs_target_options t = {
 		.device = o->verbs,
-		.at = &o->at,
+		.want = &o->at,
 		.peer = o->peer_ip,
 		.receives = o->responder.receives == UINT64_MAX
 				    ? 0

@@ -28,7 +28,7 @@
  * to a translator; it changes when a queue pair was made anew or the region
  * rotated.
  *
- * Epochs:  the target takes a writer's seat of the region. A rotation waits
+ * Epochs:  the target registers as a writer of the region. A rotation waits
  *          until the device can no longer write into the old epoch: until the
  *          grace is over and its R_Keys are revoked.
  * Waiting: poll() the descriptors of verbs_target_fds() for at most
@@ -58,9 +58,9 @@ struct verbs_target_options {
 	 * that version), the peer's, MAC addresses (0: the device's and the
 	 * neighbour's), MTU (0: 1024, or what the port does).
 	 */
-	const struct ticket *at;
-	bool peer;	   /* make queue pairs for at->peer_ip */
-	unsigned receives; /* posted on each queue pair; 0: the above */
+	const struct ticket *want;
+	bool peer;	   /* make queue pairs for want->peer_ip */
+	unsigned receives; /* of a queue pair; 0: VERBS_TARGET_RECEIVES */
 	unsigned grace_ms; /* an old epoch's R_Keys stay valid for so long */
 	bool readable;	   /* hosts may read the region, all of it */
 	/* Something happened; text names the device. */

@@ -23,20 +23,20 @@ enum {
 	ACK_TIMEOUT = 18,
 	RETRIES = 6,
 	RNR_FOREVER = 7,
-	REJECT_CONSUMER = 28, /* the collector's own word follows */
+	REJECT_CONSUMER = 28, /* by the collector itself, with its reason */
 };
 
-/* ADDRESS[:PORT]; getaddrinfo() takes port 99999, too. */
+/* ADDRESS[:PORT]. getaddrinfo() would take port 99999, too: it is checked. */
 static int look_up(struct verbs_link *l, const char *address, struct error *err)
 {
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
 	uint64_t number = VERBS_TRANSPORT_PORT;
 	char host[256], port[16];
-	const char *said;
+	const char *port_text;
 	int rc;
 
-	if (!text_host(host, sizeof(host), &said, address) ||
-	    (said && (!text_u64(&number, said, 65535) || !number)))
+	if (!text_host(host, sizeof(host), &port_text, address) ||
+	    (port_text && (!text_u64(&number, port_text, 65535) || !number)))
 		return error_set(err, -EINVAL,
 				 "%s: not ADDRESS, ADDRESS:PORT or "
 				 "[IPV6]:PORT",
@@ -72,7 +72,7 @@ int verbs_link_open(struct verbs_link *l, const char *address,
 	return 0;
 }
 
-static void take_event(struct verbs_link *l, const struct rdma_cm_event *e)
+static void handle_event(struct verbs_link *l, const struct rdma_cm_event *e)
 {
 	const struct rdma_conn_param *param = &e->param.conn;
 
@@ -95,34 +95,34 @@ static void take_event(struct verbs_link *l, const struct rdma_cm_event *e)
 	}
 }
 
-/* Events of an earlier connection that come late are none of ours. */
+/* Late events of an earlier connection are ignored. */
 void verbs_link_poll(struct verbs_link *l)
 {
 	struct rdma_cm_event *e;
 
 	while (!rdma_get_cm_event(l->channel, &e)) {
 		if (l->id && e->id == l->id)
-			take_event(l, e);
+			handle_event(l, e);
 		rdma_ack_cm_event(e);
 	}
 }
 
 /*
- * Where the port is listened at by another address, the kernel itself refuses,
- * in the collector's name but without its word.
+ * If something listens at the port, but at another address, the kernel itself
+ * rejects, with the collector's status but without its private data.
  */
-static int refusal_of(const struct verbs_link *l)
+static int rejection_error(const struct verbs_link *l)
 {
-	int why = l->answer.error;
+	int error = l->answer.error;
 
-	return l->status == REJECT_CONSUMER && why && why != -EPROTO
-		       ? why
+	return l->status == REJECT_CONSUMER && error && error != -EPROTO
+		       ? error
 		       : -ECONNREFUSED;
 }
 
 /* Waits for the next event: 0 if it is the one wanted. */
-static int wait_for(struct verbs_link *l, enum rdma_cm_event_type wanted,
-		    uint64_t ms)
+static int wait_for_event(struct verbs_link *l, enum rdma_cm_event_type wanted,
+			  uint64_t ms)
 {
 	struct pollfd fd = {.fd = l->channel->fd, .events = POLLIN};
 	uint64_t until = clock_ms() + ms;
@@ -141,7 +141,7 @@ static int wait_for(struct verbs_link *l, enum rdma_cm_event_type wanted,
 		return 0;
 	switch (l->event) {
 	case RDMA_CM_EVENT_REJECTED:
-		return refusal_of(l);
+		return rejection_error(l);
 	case RDMA_CM_EVENT_UNREACHABLE:
 		return -EHOSTUNREACH;
 	case RDMA_CM_EVENT_DISCONNECTED:
@@ -170,18 +170,20 @@ static int resolve_address(struct verbs_link *l)
 	rc = error_of(rdma_resolve_addr(
 		l->id, NULL, (struct sockaddr *)&l->address, RESOLVE_MS));
 	if (!rc)
-		rc = wait_for(l, RDMA_CM_EVENT_ADDR_RESOLVED, 2 * RESOLVE_MS);
+		rc = wait_for_event(l, RDMA_CM_EVENT_ADDR_RESOLVED,
+				    2 * RESOLVE_MS);
 	if (rc < 0)
 		return rc;
-	/* Older kernels do not know it, and have a longer one. */
+	/* Older kernels do not have the option; their timeout is longer. */
 	rdma_set_option(l->id, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT,
 			&timeout, sizeof(timeout));
 	rc = error_of(rdma_resolve_route(l->id, RESOLVE_MS));
 	return rc ? rc
-		  : wait_for(l, RDMA_CM_EVENT_ROUTE_RESOLVED, 2 * RESOLVE_MS);
+		  : wait_for_event(l, RDMA_CM_EVENT_ROUTE_RESOLVED,
+				   2 * RESOLVE_MS);
 }
 
-static int make_pair(struct verbs_link *l)
+static int make_qp(struct verbs_link *l)
 {
 	unsigned depth = l->q.depth;
 	struct ibv_qp_init_attr init = {
@@ -202,7 +204,7 @@ static int make_pair(struct verbs_link *l)
 		return errno ? -errno : -ENOMEM;
 	init.send_cq = init.recv_cq = l->cq;
 	if (rdma_create_qp(l->id, l->pd, &init)) {
-		/* A device without room for payloads in work requests. */
+		/* This device has no room for payloads in work requests. */
 		init.cap.max_inline_data = 0;
 		if (rdma_create_qp(l->id, l->pd, &init))
 			return errno ? -errno : -EIO;
@@ -211,7 +213,7 @@ static int make_pair(struct verbs_link *l)
 	return 0;
 }
 
-static int ask_collector(struct verbs_link *l, uint32_t kind)
+static int send_request(struct verbs_link *l, uint32_t kind)
 {
 	uint8_t data[VERBS_CM_LEN];
 	struct rdma_conn_param param = {
@@ -227,7 +229,7 @@ static int ask_collector(struct verbs_link *l, uint32_t kind)
 	errno = 0;
 	rc = error_of(rdma_connect(l->id, &param));
 	if (!rc)
-		rc = wait_for(l, RDMA_CM_EVENT_ESTABLISHED, CONNECT_MS);
+		rc = wait_for_event(l, RDMA_CM_EVENT_ESTABLISHED, CONNECT_MS);
 	l->up = !rc;
 	if (!rc && (l->answer.error || l->answer.kind != kind))
 		rc = -EPROTO;
@@ -242,7 +244,7 @@ static void flush(struct verbs_link *l)
 	l->closed = true;
 }
 
-/* Who waits for completions shall not wait for a collector that has gone. */
+/* Completions must not be waited for when the collector has gone. */
 static void poll_events(struct verbs_queue *q)
 {
 	struct verbs_link *l = (void *)((char *)q -
@@ -284,7 +286,7 @@ void verbs_link_close(struct verbs_link *l)
 	l->channel = NULL;
 }
 
-/* Why there is no connection, and what to do about it; of a port. */
+/* Why there is no connection, and what to do about it. */
 static int explain_error(int rc, const struct verbs_link *l, struct error *err)
 {
 	static const struct {
@@ -314,7 +316,7 @@ static int explain_error(int rc, const struct verbs_link *l, struct error *err)
 	return error_set(err, rc, "%s", strerror(-rc));
 }
 
-/* What the device allows: reads and atomics outstanding, depth. */
+/* Sets what the device allows: reads and atomics outstanding, queue depth. */
 static int check_device(struct verbs_link *l, struct error *err)
 {
 	const char *name = ibv_get_device_name(l->id->verbs->device);
@@ -347,7 +349,7 @@ static int connect_as(struct verbs_link *l, uint32_t kind, struct error *err)
 	rc = check_device(l, err);
 	if (rc < 0)
 		return rc;
-	rc = make_pair(l);
+	rc = make_qp(l);
 	if (!rc) {
 		l->q.poll_events = poll_events;
 		l->q.qp = l->id->qp;
@@ -355,7 +357,7 @@ static int connect_as(struct verbs_link *l, uint32_t kind, struct error *err)
 		l->q.lkey = l->mr->lkey;
 		l->q.ctr = &l->ctr;
 		verbs_queue_init(&l->q);
-		rc = ask_collector(l, kind);
+		rc = send_request(l, kind);
 	}
 	if (!rc && !l->reads_max)
 		return error_set(err, -ENOTSUP,
@@ -383,7 +385,7 @@ static int explain_broken(const struct verbs_link *l, struct error *err)
 	return error_set(err, -ECONNRESET, "connection lost");
 }
 
-/* READs of a round, and the copies to make. */
+/* READs that are outstanding together, and where to copy what they bring. */
 struct round {
 	unsigned n;
 	struct {

@@ -46,7 +46,7 @@ struct verbs_queue {
 	unsigned depth;	  /* a power of two, at least 2 * VERBS_CHAIN */
 	unsigned chained; /* requests made, not posted */
 	bool broken;
-	uint64_t posted, done; /* work requests ever */
+	uint64_t posted, done; /* how many work requests ever */
 	uint8_t *memory;       /* VERBS_MEMORY bytes, registered as lkey */
 	struct verbs_transport_ledger *ctr; /* counts requests by outcome */
 	/* Called now and then while waiting; may be NULL. */

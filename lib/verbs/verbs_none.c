@@ -6,7 +6,7 @@
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
-static int without(struct error *err)
+static int not_built(struct error *err)
 {
 	return error_set(err, -ENOTSUP,
 			 "--verbs: built without libibverbs; install "
@@ -18,13 +18,13 @@ const struct ledger verbs_target_ledger = {.stage = "verbs"};
 int verbs_target_open(struct verbs_target **out, struct region *r,
 		      const struct verbs_target_options *o, struct error *err)
 {
-	return without(err);
+	return not_built(err);
 }
 
 int verbs_target_listen(struct verbs_target *v, uint16_t port,
 			struct error *err)
 {
-	return without(err);
+	return not_built(err);
 }
 
 unsigned verbs_target_fds(const struct verbs_target *v, struct pollfd *fds)
@@ -34,7 +34,7 @@ unsigned verbs_target_fds(const struct verbs_target *v, struct pollfd *fds)
 
 int verbs_target_work(struct verbs_target *v, struct error *err)
 {
-	return without(err);
+	return not_built(err);
 }
 
 void verbs_target_renew(struct verbs_target *v)
@@ -62,11 +62,11 @@ int verbs_transport_open(struct transport **out, const char *address,
 			 const struct verbs_transport_options *o,
 			 struct error *err)
 {
-	return without(err);
+	return not_built(err);
 }
 
 int verbs_memory(struct memory **out, const char *address,
 		 const atomic_int *stop, struct error *err)
 {
-	return without(err);
+	return not_built(err);
 }

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* verbs_queue.c - makes work requests of operations, posts them in chains, and
+ * takes their completions (verbs_link.h). */
 #include "verbs/verbs_link.h"
 
 #include <time.h>

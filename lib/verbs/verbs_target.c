@@ -3,7 +3,7 @@
  * verbs_target.c - the target: tables as memory regions, one for each table and
  * epoch, so that the bounds are the table's and an epoch's R_Keys end with it;
  * queue pairs that are ready to receive from a peer whose numbers are known
- * beforehand; what the device has to say; the ticket; and the tick.
+ * beforehand; completions and events of the device; the ticket; and the tick.
  *
  * A responder never leaves ready-to-receive: it answers from there (IBTA
  * vol. 1, 10.3.1), and the send queue stays empty.
@@ -74,7 +74,7 @@ __attribute__((format(printf, 2, 3))) static void report(struct verbs_target *v,
 	v->o.warn(v->o.ctx, line);
 }
 
-/* The same of a failure, once until all is well again. */
+/* Reports a failure, once until all is well again. */
 static void report_once(struct verbs_target *v, const struct error *err)
 {
 	if (!v->warned && v->o.warn)
@@ -82,7 +82,7 @@ static void report_once(struct verbs_target *v, const struct error *err)
 	v->warned = true;
 }
 
-/* Atomics for what they reach. A UC queue pair has none (IBTA vol. 1, 9). */
+/* Atomics only for tables that have some. UC has none (IBTA vol. 1, 9). */
 static int access_of(const struct verbs_target *v, const struct table *t)
 {
 	int rights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
@@ -107,7 +107,8 @@ static int cannot_register(const struct verbs_target *v, const char *what,
 			 v->name, what, (double)length / 0x1p20, strerror(-rc));
 }
 
-/* Revokes them: nothing can be written through them once it returns. */
+/* Revokes an epoch's R_Keys: when it returns, nothing can be written by them.
+ */
 static void drop_memory(struct verbs_memory *m)
 {
 	while (m->n)
@@ -136,7 +137,7 @@ static int make_memory(struct verbs_memory *m, struct verbs_target *v,
 	return 0;
 }
 
-/* A receive has no room: an immediate is all that comes. */
+/* Receives have no buffer: they are used up by immediates only. */
 int verbs_pair_post(struct verbs_pair *p)
 {
 	struct ibv_recv_wr wr = {.wr_id = 0}, *bad;
@@ -212,9 +213,10 @@ static int to_init(struct verbs_pair *p, const struct verbs_target *v)
 }
 
 /*
- * A translator has the same queue pair number as we: the ticket says one. The
- * first PSN is a random one: what is still on its way to an earlier queue pair
- * of that number does not fit this one, and its ticket tells them apart.
+ * The translator's queue pair has the same number: the ticket gives one for
+ * both. The first PSN is random, so that packets still on their way to an
+ * earlier queue pair of that number do not fit this one, and tickets tell the
+ * two apart.
  */
 static int to_rtr(struct verbs_pair *p, const struct verbs_target *v)
 {
@@ -273,7 +275,7 @@ static int make_pair(struct verbs_pair *p, struct verbs_target *v,
 	return rc;
 }
 
-/* Returns whether it is dead; *psn: the one that is expected. */
+/* Sets *psn to the expected one, if the device tells. */
 static bool pair_is_dead(const struct verbs_pair *p, uint32_t *psn)
 {
 	struct ibv_qp_init_attr init;
@@ -306,12 +308,12 @@ int verbs_ticket_make(struct verbs_target *v, struct ticket *t,
 	rc = ticket_of_region(t, v->region, err);
 	if (rc < 0)
 		return rc;
-	for (unsigned i = 0; i < t->n && t->epoch == v->now.epoch; i++) {
+	for (unsigned i = 0; i < t->n && t->epoch == v->current.epoch; i++) {
 		const struct verbs_pair *p = &v->pair[i];
 		struct ticket_table *at = &t->at[i];
 
-		at->rkey = v->now.mr[i]->rkey;
-		at->address = (uintptr_t)v->now.mr[i]->addr;
+		at->rkey = v->current.mr[i]->rkey;
+		at->address = (uintptr_t)v->current.mr[i]->addr;
 		if (i >= v->pairs)
 			continue;
 		if (!p->qp)
@@ -322,7 +324,7 @@ int verbs_ticket_make(struct verbs_target *v, struct ticket *t,
 		pair_is_dead(p, &at->psn);
 		ready++;
 	}
-	if (t->epoch == v->now.epoch && ready == v->pairs)
+	if (t->epoch == v->current.epoch && ready == v->pairs)
 		return 0;
 	ticket_fini(t);
 	return error_set(err, -EAGAIN, "%s: not ready yet", v->name);
@@ -333,7 +335,7 @@ static void note_receive(struct verbs_target *v, struct verbs_pair *p,
 {
 	v->ctr.completed++;
 	p->receives -= p->receives > 0;
-	/* A SEND may have one as well: it takes no right to write. */
+	/* A SEND may have an immediate, too, but needs no right to write. */
 	if (wc->status == IBV_WC_SUCCESS &&
 	    wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM) {
 		v->ctr.immediates++;
@@ -344,7 +346,7 @@ static void note_receive(struct verbs_target *v, struct verbs_pair *p,
 		v->ctr.flushed++;
 	else
 		v->ctr.failed++;
-	/* A message that is none of ours is received all the same. */
+	/* A stray SEND that was received well does no harm. */
 	if (wc->status != IBV_WC_SUCCESS)
 		p->remake = true;
 }
@@ -361,7 +363,7 @@ static void drain_completions(struct verbs_target *v, struct verbs_pair *p)
 				note_receive(v, p, &wc[i]);
 				continue;
 			}
-			p->probing = false; /* of a send, by its number */
+			p->probing = false; /* wr_id is probe_host()'s */
 			p->remake |= wc[i].status != IBV_WC_SUCCESS;
 		}
 		if (n > 0 && !p->remake && verbs_pair_post(p) < 0)
@@ -371,21 +373,22 @@ static void drain_completions(struct verbs_target *v, struct verbs_pair *p)
 		p->remake = true;
 }
 
-static void take_completions(struct verbs_target *v)
+static void handle_completions(struct verbs_target *v)
 {
 	struct ibv_cq *cq;
 	void *pair;
 
 	while (!ibv_get_cq_event(v->channel, &cq, &pair)) {
 		ibv_ack_cq_events(cq, 1);
-		/* Asked first: what comes while we look wakes us again. */
+		/* Before polling: what completes meanwhile wakes us again. */
 		if (ibv_req_notify_cq(cq, 0))
 			((struct verbs_pair *)pair)->remake = true;
 		drain_completions(v, pair);
 	}
 }
 
-static void take_event(struct verbs_target *v, const struct ibv_async_event *e)
+static void handle_event(struct verbs_target *v,
+			 const struct ibv_async_event *e)
 {
 	switch (e->event_type) {
 	case IBV_EVENT_QP_FATAL:
@@ -403,14 +406,13 @@ static void take_event(struct verbs_target *v, const struct ibv_async_event *e)
 		break;
 	case IBV_EVENT_PORT_ACTIVE:
 		v->readdressed = true;
-		if (!v->down) /* it tells so at the beginning, too */
+		if (!v->down) /* reported at the beginning, too */
 			break;
 		v->down = false;
 		v->ctr.port_up++;
 		report(v,
-		       "port %d is up again; where %s has lost the "
-		       "translator's "
-		       "neighbour entry, ip neigh replace makes a new one",
+		       "port %d is up again; where %s has lost the translator's"
+		       " neighbour entry, ip neigh replace makes a new one",
 		       e->element.port_num, v->port.netdev);
 		break;
 	case IBV_EVENT_GID_CHANGE:
@@ -441,7 +443,7 @@ static int check_tables(const struct verbs_target *v, struct error *err)
 	return 0;
 }
 
-/* The device, its memory and its queue pairs. */
+/* Opens the device, registers the memory and makes the queue pairs. */
 static int set_up(struct verbs_target *v, struct error *err)
 {
 	uint64_t length = region_size(v->region);
@@ -452,13 +454,13 @@ static int set_up(struct verbs_target *v, struct error *err)
 		rc = check_tables(v, err);
 	if (!rc)
 		rc = verbs_port_find(v, err);
-	if (!rc && v->pairs) /* of hosts, which have RC, it is their own */
+	if (!rc && v->pairs) /* it is about UC, which hosts do not have */
 		rc = ticket_check_mtu(region_table(v->region, 0), v->pairs,
 				      v->mtu, &why);
 	if (*why.text)
 		error_about(err, rc, v->name, &why);
 	if (!rc)
-		rc = make_memory(&v->now, v, writer_enter(v->seat), err);
+		rc = make_memory(&v->current, v, writer_enter(v->writer), err);
 	errno = 0;
 	if (!rc && v->o.readable &&
 	    !(v->readable = ibv_reg_mr(v->pd, (void *)region_file(v->region),
@@ -494,7 +496,7 @@ static bool renew_ticket(struct verbs_target *v)
 	return true;
 }
 
-/* A queue pair made again, or for the first time. */
+/* Makes a queue pair again, or after an attempt that failed. */
 static int remake_pair(struct verbs_target *v, unsigned i)
 {
 	struct verbs_pair *p = &v->pair[i];
@@ -530,10 +532,8 @@ static void report_dead(struct verbs_target *v, struct verbs_pair *p)
 				: "");
 }
 
-/*
- * Where the peer cannot be found, the kernel takes seconds to say so: one try
- * each time, and not all the time.
- */
+/* If the peer cannot be found, the kernel takes seconds to say so. So the first
+ * failure ends a call, and the next attempt waits for REMAKE_MS. */
 static void remake_pairs(struct verbs_target *v)
 {
 	for (unsigned i = 0; i < v->pairs; i++)
@@ -552,14 +552,15 @@ static void remake_pairs(struct verbs_target *v)
 	}
 }
 
-/* The region was rotated: R_Keys for the new epoch, a while for the old. */
+/* After a rotation: makes R_Keys for the new epoch, and keeps the old ones for
+ * a while. */
 static void follow_epoch(struct verbs_target *v, uint64_t now)
 {
 	uint64_t epoch = region_epoch(v->region);
 	struct verbs_memory fresh;
 	struct error err = {0};
 
-	if (epoch == v->now.epoch)
+	if (epoch == v->current.epoch)
 		return;
 	if (make_memory(&fresh, v, epoch, &err) < 0) {
 		report_once(v, &err);
@@ -567,8 +568,8 @@ static void follow_epoch(struct verbs_target *v, uint64_t now)
 	}
 	v->warned = false;
 	drop_memory(&v->old);
-	v->old = v->now;
-	v->now = fresh;
+	v->old = v->current;
+	v->current = fresh;
 	v->old_until_ms = now + v->o.grace_ms;
 	v->stale = v->pairs;
 	v->ctr.rotations++;
@@ -593,16 +594,16 @@ static void tick_target(struct verbs_target *v)
 			v->pair[i].remake = true;
 	follow_epoch(v, now);
 	/*
-	 * The old R_Keys are revoked before the seat moves on, so that the
-	 * rotation ends when the device cannot write into the old epoch any
-	 * more. As long as the seat is there, there is no further rotation, but
-	 * for one between two instructions of writer_enter(): then the keys are
-	 * late, and go at once.
+	 * The old R_Keys are revoked before the writer enters the new epoch, so
+	 * that the rotation ends when the device cannot write into the old one
+	 * any more. Until then nothing can rotate again. But a rotation may
+	 * come within writer_enter(): then the current keys are old already,
+	 * and are revoked at once.
 	 */
 	if (v->old.n && now >= v->old_until_ms) {
 		drop_memory(&v->old);
-		if (writer_enter(v->seat) != v->now.epoch)
-			drop_memory(&v->now);
+		if (writer_enter(v->writer) != v->current.epoch)
+			drop_memory(&v->current);
 	}
 }
 
@@ -611,9 +612,9 @@ int verbs_target_work(struct verbs_target *v, struct error *err)
 	struct ibv_async_event e;
 	int rc = 0;
 
-	take_completions(v);
+	handle_completions(v);
 	while (!ibv_get_async_event(v->ctx, &e)) {
-		take_event(v, &e);
+		handle_event(v, &e);
 		ibv_ack_async_event(&e);
 	}
 	verbs_hosts_work(v);
@@ -658,15 +659,15 @@ int verbs_target_open(struct verbs_target **out, struct region *r,
 		return error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
 	v->region = r;
 	v->o = *o;
-	v->want = *o->at;
+	v->want = *o->want;
 	v->pairs = o->peer ? region_tables(r) : 0;
-	v->o.device = NULL; /* the caller's: v->name and v->want are ours */
-	v->o.at = NULL;
+	v->o.device = NULL; /* the caller's: v->name and v->want are copies */
+	v->o.want = NULL;
 	if (!v->want.version)
 		v->want.version = 4;
 	snprintf(v->name, sizeof(v->name), "%s", o->device);
 	verbs_raise_memlock();
-	rc = writer_open(&v->seat, r, err);
+	rc = writer_open(&v->writer, r, err);
 	if (!rc)
 		rc = set_up(v, err);
 	if (rc < 0) {
@@ -675,7 +676,7 @@ int verbs_target_open(struct verbs_target **out, struct region *r,
 	}
 	v->ticked_ms = clock_ms();
 	if (v->stale && !renew_ticket(v))
-		v->ticked_ms = 0; /* rotated under us: work() sees it */
+		v->ticked_ms = 0; /* a rotation: work() follows it at once */
 	*out = v;
 	return 0;
 }
@@ -698,13 +699,13 @@ void verbs_target_close(struct verbs_target *v)
 	verbs_hosts_close(v);
 	for (unsigned i = 0; i < region_tables(v->region); i++)
 		verbs_pair_drop(&v->pair[i]);
-	drop_memory(&v->now);
+	drop_memory(&v->current);
 	drop_memory(&v->old);
 	if (v->readable)
 		ibv_dereg_mr(v->readable);
 	verbs_device_close(v);
 	/* Nothing can be written by the device from here on. */
 	drop_ticket(v);
-	writer_close(v->seat);
+	writer_close(v->writer);
 	free(v);
 }

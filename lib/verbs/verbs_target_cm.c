@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * verbs_target_cm.c - hosts that come through librdmacm (verbs_cm.h): each has
+ * verbs_target_cm.c - hosts that connect by librdmacm (verbs_cm.h): each has
  * one connection, to read the ticket and write by it, or to read the region.
  *
  * Queue pairs are made on the target's own context, where the memory is
@@ -19,7 +19,7 @@
 
 enum {
 	CONNECTIONS_MAX = 256,
-	READERS_MAX = 128, /* of them; the others are for who writes */
+	READERS_MAX = 128, /* of them; the rest is for hosts that write */
 	BACKLOG = 64,
 	TIMEOUT_MS = 10000, /* to be established */
 	PROBE_MS = 10000,   /* between probes of a connection */
@@ -30,7 +30,7 @@ struct connection {
 	struct rdma_cm_id *id;
 	struct verbs_pair pair;
 	bool established, disconnected, broken;
-	bool reads; /* and writes nothing */
+	bool reads; /* the region, and writes nothing */
 	uint64_t since_ms, probed_ms;
 	char *text; /* the ticket, to be read as mr; NULL for a reader */
 	struct ibv_mr *mr;
@@ -40,15 +40,16 @@ struct verbs_hosts {
 	struct rdma_event_channel *channel;
 	struct rdma_cm_id *listener;
 	struct connection *first;
-	unsigned n, readers; /* of all, those that read */
+	unsigned n;	  /* connections */
+	unsigned readers; /* those that read */
 };
 
-/* What a host asks, copied: the event is acknowledged before it is judged. */
+/* A host's request, copied: its event is acknowledged before it is judged. */
 struct cm_request {
 	struct rdma_cm_id *id;
-	struct verbs_cm ask;
-	int rc;		   /* of its decoding */
-	uint8_t resources; /* reads and atomics that it wants outstanding */
+	struct verbs_cm message;
+	int rc;		 /* of verbs_cm_decode() */
+	uint8_t atomics; /* and READs that it wants outstanding */
 };
 
 static struct sockaddr_storage own_address(const struct verbs_target *v,
@@ -71,19 +72,20 @@ static struct sockaddr_storage own_address(const struct verbs_target *v,
 	return s;
 }
 
-static int listen_on(struct verbs_hosts *cm, struct sockaddr_storage at)
+static int listen_at(struct verbs_hosts *hosts, struct sockaddr_storage address)
 {
 	int rc;
 
-	cm->channel = rdma_create_event_channel();
-	if (!cm->channel)
+	hosts->channel = rdma_create_event_channel();
+	if (!hosts->channel)
 		return -errno;
-	rc = verbs_do_not_block(cm->channel->fd);
+	rc = verbs_do_not_block(hosts->channel->fd);
 	if (rc < 0)
 		return rc;
-	if (rdma_create_id(cm->channel, &cm->listener, NULL, RDMA_PS_TCP) ||
-	    rdma_bind_addr(cm->listener, (struct sockaddr *)&at) ||
-	    rdma_listen(cm->listener, BACKLOG))
+	if (rdma_create_id(hosts->channel, &hosts->listener, NULL,
+			   RDMA_PS_TCP) ||
+	    rdma_bind_addr(hosts->listener, (struct sockaddr *)&address) ||
+	    rdma_listen(hosts->listener, BACKLOG))
 		return -errno;
 	return 0;
 }
@@ -97,7 +99,7 @@ int verbs_target_listen(struct verbs_target *v, uint16_t port,
 	v->hosts = calloc(1, sizeof(*v->hosts));
 	if (!v->hosts)
 		return error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
-	rc = listen_on(v->hosts, own_address(v, port));
+	rc = listen_at(v->hosts, own_address(v, port));
 	if (!rc)
 		return 0;
 	verbs_hosts_close(v);
@@ -115,10 +117,10 @@ int verbs_hosts_fd(const struct verbs_target *v)
 	return v->hosts ? v->hosts->channel->fd : -1;
 }
 
-static void drop_connection(struct verbs_hosts *cm, struct connection *c)
+static void drop_connection(struct verbs_hosts *hosts, struct connection *c)
 {
-	cm->readers -= c->reads;
-	cm->n--;
+	hosts->readers -= c->reads;
+	hosts->n--;
 	verbs_pair_drop(&c->pair);
 	if (c->mr)
 		ibv_dereg_mr(c->mr);
@@ -129,7 +131,7 @@ static void drop_connection(struct verbs_hosts *cm, struct connection *c)
 
 /* As rdma_accept() would do, were the queue pair librdmacm's own. */
 static int change_state(struct connection *c, const struct verbs_target *v,
-			enum ibv_qp_state state, uint8_t resources)
+			enum ibv_qp_state state, uint8_t atomics)
 {
 	struct ibv_qp_attr a = {.qp_state = state};
 	unsigned rights = IBV_ACCESS_REMOTE_READ;
@@ -144,27 +146,27 @@ static int change_state(struct connection *c, const struct verbs_target *v,
 	if (mask & IBV_QP_ACCESS_FLAGS)
 		a.qp_access_flags = rights;
 	if (mask & IBV_QP_MAX_DEST_RD_ATOMIC)
-		a.max_dest_rd_atomic = resources;
+		a.max_dest_rd_atomic = atomics;
 	if (mask & IBV_QP_MAX_QP_RD_ATOMIC)
-		a.max_rd_atomic = 0; /* we ask for nothing */
+		a.max_rd_atomic = 0; /* this side sends none */
 	return -ibv_modify_qp(c->pair.qp, &a, mask);
 }
 
 /* Makes the queue pair and accepts the connection. */
-static int accept_with(struct connection *c, struct verbs_target *v,
-		       const struct cm_request *q, const struct ibv_mr *place)
+static int accept_host(struct connection *c, struct verbs_target *v,
+		       const struct cm_request *req, const struct ibv_mr *mr)
 {
 	struct verbs_cm answer = {
-		.kind = q->ask.kind,
-		.rkey = place->rkey,
-		.address = (uintptr_t)place->addr,
-		.length = place->length,
+		.kind = req->message.kind,
+		.rkey = mr->rkey,
+		.address = (uintptr_t)mr->addr,
+		.length = mr->length,
 	};
 	uint8_t data[VERBS_CM_LEN], most = verbs_pair_atomics(v);
 	struct rdma_conn_param param = {
 		.private_data = data,
 		.private_data_len = sizeof(data),
-		.responder_resources = q->resources < most ? q->resources
+		.responder_resources = req->atomics < most ? req->atomics
 							   : most,
 		.rnr_retry_count = 7, /* for ever */
 	};
@@ -186,8 +188,8 @@ static int accept_with(struct connection *c, struct verbs_target *v,
 	return rdma_accept(c->id, &param) ? -errno : 0;
 }
 
-/* The ticket as a text, which the host reads. */
-static int write_text(struct connection *c, struct verbs_target *v)
+/* Makes the ticket's text and registers it, so that the host can read it. */
+static int offer_ticket(struct connection *c, struct verbs_target *v)
 {
 	struct ticket *t = malloc(sizeof(*t));
 	size_t len = 0;
@@ -218,47 +220,49 @@ static int count_reader(struct connection *c, const struct verbs_target *v)
 	return 0;
 }
 
-/* Gives a host what it asks for. -errno is what it is to be told. */
+/* Gives a host what it asks for: 0, or the -errno to reject it with. */
 static int serve_host(struct connection *c, struct verbs_target *v,
-		      const struct cm_request *q)
+		      const struct cm_request *req)
 {
-	bool reads = q->ask.kind == VERBS_CM_READ;
-	int rc = q->rc;
+	bool reads = req->message.kind == VERBS_CM_READ;
+	int rc = req->rc;
 
-	if (!rc && !v->now.n)
+	if (!rc && !v->current.n)
 		rc = -EAGAIN;
-	if (!rc && strcmp(ibv_get_device_name(q->id->verbs->device), v->name))
+	if (!rc && strcmp(ibv_get_device_name(req->id->verbs->device), v->name))
 		rc = -ENODEV;
 	if (!rc)
-		rc = reads ? count_reader(c, v) : write_text(c, v);
-	return rc < 0 ? rc : accept_with(c, v, q, reads ? v->readable : c->mr);
+		rc = reads ? count_reader(c, v) : offer_ticket(c, v);
+	return rc < 0 ? rc
+		      : accept_host(c, v, req, reads ? v->readable : c->mr);
 }
 
-static void refuse_host(struct verbs_target *v, struct rdma_cm_id *id, int why)
+static void reject_host(struct verbs_target *v, struct rdma_cm_id *id,
+			int error)
 {
 	uint8_t data[VERBS_CM_LEN];
 
-	verbs_cm_encode(data, &(struct verbs_cm){.error = why});
+	verbs_cm_encode(data, &(struct verbs_cm){.error = error});
 	rdma_reject(id, data, sizeof(data));
 	v->ctr.refused++;
 }
 
-static void answer_request(struct verbs_target *v, const struct cm_request *q)
+static void answer_request(struct verbs_target *v, const struct cm_request *req)
 {
 	struct connection *c = calloc(1, sizeof(*c));
 	int rc;
 
 	if (!c) {
-		refuse_host(v, q->id, -ENOMEM);
-		rdma_destroy_id(q->id);
+		reject_host(v, req->id, -ENOMEM);
+		rdma_destroy_id(req->id);
 		return;
 	}
-	c->id = q->id;
+	c->id = req->id;
 	c->id->context = c;
 	c->since_ms = c->probed_ms = clock_ms();
-	rc = v->hosts->n++ < CONNECTIONS_MAX ? serve_host(c, v, q) : -EUSERS;
+	rc = v->hosts->n++ < CONNECTIONS_MAX ? serve_host(c, v, req) : -EUSERS;
 	if (rc < 0) {
-		refuse_host(v, q->id, rc);
+		reject_host(v, req->id, rc);
 		drop_connection(v->hosts, c);
 		return;
 	}
@@ -266,10 +270,10 @@ static void answer_request(struct verbs_target *v, const struct cm_request *q)
 	v->hosts->first = c;
 }
 
-static void take_event(struct verbs_target *v, struct connection *c,
-		       enum rdma_cm_event_type what)
+static void handle_event(struct verbs_target *v, struct connection *c,
+			 enum rdma_cm_event_type type)
 {
-	switch (what) {
+	switch (type) {
 	case RDMA_CM_EVENT_ESTABLISHED:
 		c->established = true;
 		v->ctr.connections++;
@@ -286,35 +290,34 @@ static void take_event(struct verbs_target *v, struct connection *c,
 	}
 }
 
-static void take_events(struct verbs_target *v)
+static void handle_events(struct verbs_target *v)
 {
 	struct rdma_cm_event *e;
 
 	while (!rdma_get_cm_event(v->hosts->channel, &e)) {
 		const struct rdma_conn_param *param = &e->param.conn;
-		enum rdma_cm_event_type what = e->event;
+		enum rdma_cm_event_type type = e->event;
 		struct connection *c = e->id->context;
-		struct cm_request q = {.id = e->id};
+		struct cm_request req = {.id = e->id};
 
-		if (what == RDMA_CM_EVENT_CONNECT_REQUEST) {
-			q.rc = verbs_cm_decode(&q.ask, param->private_data,
-					       param->private_data_len);
-			q.resources = param->responder_resources;
+		if (type == RDMA_CM_EVENT_CONNECT_REQUEST) {
+			req.rc = verbs_cm_decode(&req.message,
+						 param->private_data,
+						 param->private_data_len);
+			req.atomics = param->responder_resources;
 		}
 		rdma_ack_cm_event(e);
-		if (what == RDMA_CM_EVENT_CONNECT_REQUEST)
-			answer_request(v, &q);
+		if (type == RDMA_CM_EVENT_CONNECT_REQUEST)
+			answer_request(v, &req);
 		else if (c)
-			take_event(v, c, what);
-		else if (what == RDMA_CM_EVENT_DEVICE_REMOVAL)
+			handle_event(v, c, type);
+		else if (type == RDMA_CM_EVENT_DEVICE_REMOVAL)
 			v->lost = true;
 	}
 }
 
-/*
- * A write of no bytes, which the host's device must acknowledge: that a host
- * died without a word is found out by it.
- */
+/* Writes no bytes, which the host's device must acknowledge. So a host that has
+ * died is noticed. */
 static void probe_host(struct connection *c, uint64_t now)
 {
 	struct ibv_send_wr *bad, wr = {.wr_id = 1};
@@ -326,15 +329,13 @@ static void probe_host(struct connection *c, uint64_t now)
 	wr.opcode = IBV_WR_RDMA_WRITE;
 	wr.send_flags = IBV_SEND_SIGNALED;
 	rc = ibv_post_send(c->pair.qp, &wr, &bad);
-	/* Without privileges that were dropped rxe does not send: so be it. */
+	/* rxe refuses to send once privileges were dropped: no probe then. */
 	c->pair.probing = !rc;
 	c->broken |= rc && rc != EACCES && rc != EPERM;
 }
 
-/*
- * Those that have ended, or that nothing comes of. One that is to end is
- * established first: else the host takes it for a refusal.
- */
+/* Closes connections that have ended, or failed. One that is to end is waited
+ * for to be established: before that, a host would take it for a rejection. */
 static void close_ended(struct verbs_target *v)
 {
 	struct connection **at = &v->hosts->first, *c;
@@ -364,11 +365,11 @@ void verbs_hosts_work(struct verbs_target *v)
 {
 	if (!v->hosts)
 		return;
-	take_events(v);
+	handle_events(v);
 	close_ended(v);
 }
 
-/* Readers see for themselves which epochs there are. */
+/* Not readers: they see in the region which epochs there are. */
 void verbs_hosts_disconnect(struct verbs_target *v)
 {
 	struct connection *c;
@@ -379,21 +380,21 @@ void verbs_hosts_disconnect(struct verbs_target *v)
 
 void verbs_hosts_close(struct verbs_target *v)
 {
-	struct verbs_hosts *cm = v->hosts;
+	struct verbs_hosts *hosts = v->hosts;
 	struct connection *c;
 
-	if (!cm)
+	if (!hosts)
 		return;
-	while ((c = cm->first)) {
-		cm->first = c->next;
+	while ((c = hosts->first)) {
+		hosts->first = c->next;
 		if (c->established)
 			rdma_disconnect(c->id);
-		drop_connection(cm, c);
+		drop_connection(hosts, c);
 	}
-	if (cm->listener)
-		rdma_destroy_id(cm->listener);
-	if (cm->channel)
-		rdma_destroy_event_channel(cm->channel);
-	free(cm);
+	if (hosts->listener)
+		rdma_destroy_id(hosts->listener);
+	if (hosts->channel)
+		rdma_destroy_event_channel(hosts->channel);
+	free(hosts);
 	v->hosts = NULL;
 }

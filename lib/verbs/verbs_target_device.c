@@ -14,7 +14,7 @@
 #include "verbs/verbs_target_private.h"
 
 enum {
-	GIDS_MAX = 512, /* looked at; mlx5 has 256 a port */
+	GIDS_MAX = 512, /* of a device, read; mlx5 has 256 a port */
 	LIST_MAX = 256, /* characters of a list in a message */
 };
 
@@ -41,7 +41,7 @@ static int no_such_device(struct ibv_device **all, struct error *err)
 			 list);
 }
 
-/* What keeps a device from being opened has a cure, mostly. */
+/* Says what to do, since mostly rights or a module are missing. */
 static int cannot_open(int rc, const struct ibv_device *d, struct error *err)
 {
 	char node[VERBS_TARGET_NAME_MAX + 16];
@@ -140,14 +140,14 @@ static const char *gid_text(char out[TEXT_IP_MAX], const union ibv_gid *g)
 static bool is_suitable(const struct ibv_gid_entry *e,
 			const struct verbs_target *v)
 {
-	const struct ticket *w = &v->want;
-	union ibv_gid own = gid_of(w->version, w->ip);
-	union ibv_gid peer = gid_of(w->version, w->peer_ip);
+	const struct ticket *want = &v->want;
+	union ibv_gid own = gid_of(want->version, want->ip);
+	union ibv_gid peer = gid_of(want->version, want->peer_ip);
 
 	if (e->gid_type != IBV_GID_TYPE_ROCE_V2 ||
-	    is_mapped(&e->gid) != (w->version == 4))
+	    is_mapped(&e->gid) != (want->version == 4))
 		return false;
-	if (!is_zero(w->ip, 16))
+	if (!is_zero(want->ip, 16))
 		return !memcmp(&own, &e->gid, sizeof(own));
 	return is_link_local(&e->gid) == is_link_local(&peer);
 }
@@ -171,8 +171,8 @@ static int no_address(const struct verbs_target *v,
 			 v->name, text, list);
 }
 
-static int take_port(struct verbs_target *v, const struct ibv_gid_entry *e,
-		     struct error *err)
+static int set_port(struct verbs_target *v, const struct ibv_gid_entry *e,
+		    struct error *err)
 {
 	struct ibv_port_attr attr;
 	struct live_address own;
@@ -206,8 +206,8 @@ static int take_port(struct verbs_target *v, const struct ibv_gid_entry *e,
 }
 
 /*
- * The first address that suits, or NULL. The caller frees all n that there are;
- * *n is -errno if they cannot be told.
+ * The first suitable address, or NULL. The caller frees *all, the *n that the
+ * device has; *n is -errno if they cannot be read.
  */
 static const struct ibv_gid_entry *find_address(const struct verbs_target *v,
 						struct ibv_gid_entry **all,
@@ -234,13 +234,13 @@ int verbs_port_find(struct verbs_target *v, struct error *err)
 		rc = error_set(err, (int)n, "%s: addresses: %s", v->name,
 			       strerror((int)-n));
 	else
-		rc = found ? take_port(v, found, err)
+		rc = found ? set_port(v, found, err)
 			   : no_address(v, all, n, err);
 	free(all);
 	return rc;
 }
 
-/* Queue pairs are tied to the place that their address had. */
+/* Queue pairs are tied to the GID index that their address had. */
 int verbs_port_check(struct verbs_target *v, struct error *err)
 {
 	const struct verbs_port *p = &v->port;

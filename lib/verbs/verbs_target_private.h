@@ -40,14 +40,14 @@ struct verbs_pair {
 	uint32_t first_psn;
 	bool remake;  /* dead, or about to be: to be made again */
 	bool warned;  /* of that */
-	bool probing; /* the one send there may be is under way */
+	bool probing; /* a probe, its only kind of send, is under way */
 };
 
 struct verbs_hosts;
 
 struct verbs_target {
 	struct region *region;
-	struct writer *seat;
+	struct writer *writer;
 	struct verbs_target_options o;
 	char name[VERBS_TARGET_NAME_MAX];
 	struct ticket want; /* addresses and MTU, as asked for */
@@ -63,11 +63,11 @@ struct verbs_target {
 	bool down;	    /* the port; queue pairs outlive it */
 	bool lost;	    /* the device failed, or is going away */
 	bool readdressed;   /* a port's addresses have changed */
-	bool stale;	    /* the ticket is not what is */
-	bool warned;	    /* of what still fails */
-	uint64_t remake_ms; /* not before: it has failed */
+	bool stale;	    /* the ticket is outdated */
+	bool warned;	    /* of a failure that lasts */
+	uint64_t remake_ms; /* remake_pairs() waits until then */
 	/* Epochs: the current one, and the one before, till old_until_ms. */
-	struct verbs_memory now, old;
+	struct verbs_memory current, old;
 	uint64_t old_until_ms;
 	struct ibv_mr *readable; /* the region, for readers, or NULL */
 	struct verbs_pair pair[TABLE_MAX];
@@ -85,7 +85,7 @@ void verbs_device_close(const struct verbs_target *v); /* half open, too */
 bool verbs_device_leaving(const struct verbs_target *v);
 /* Finds the port, address and MTU that v->want means. */
 int verbs_port_find(struct verbs_target *v, struct error *err);
-/* Whether the port still has that address, in that place. */
+/* Whether the port still has that address, at the same GID index. */
 int verbs_port_check(struct verbs_target *v, struct error *err);
 struct ibv_ah_attr verbs_peer(const struct verbs_target *v);
 
@@ -102,7 +102,8 @@ static inline uint8_t verbs_pair_atomics(const struct verbs_target *v)
 	return (uint8_t)(n < 0 ? 0 : n > UINT8_MAX ? UINT8_MAX : n);
 }
 
-/* A reset queue pair of p->table with its completions; receives 0: enough. */
+/* Makes a queue pair, in the reset state, and its completion queue. Of p only
+ * table is kept. receives 0: VERBS_TARGET_RECEIVES. */
 int verbs_pair_create(struct verbs_pair *p, const struct verbs_target *v,
 		      enum ibv_qp_type type, unsigned receives,
 		      struct error *err);
@@ -110,8 +111,8 @@ int verbs_pair_post(struct verbs_pair *p);
 void verbs_pair_drop(struct verbs_pair *p);
 
 /*
- * The ticket for a peer: queue pairs as they are, or, of tables that have none,
- * numbers that nobody listens to. The caller frees it.
+ * Makes the ticket for a peer, with the queue pairs as they are. Tables without
+ * one get numbers that nobody listens to. The caller frees it.
  */
 int verbs_ticket_make(struct verbs_target *v, struct ticket *t,
 		      struct error *err);

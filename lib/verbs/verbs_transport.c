@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* verbs_transport.c - the transport: its connection, the ticket that it reads
+ * through it, and the ledger (verbs.h). */
 #include "verbs/verbs.h"
 
 #include <errno.h>
@@ -13,7 +15,7 @@
 
 enum {
 	PAUSE_MS = 300,	     /* between attempts */
-	ROTATION_MS = 10000, /* how long a collector may be at one */
+	ROTATION_MS = 10000, /* that a collector may take to rotate */
 	TICKET_LENGTH_MAX = 256 << 20,
 };
 
@@ -128,7 +130,7 @@ static int check_ticket(const struct verbs_transport *v, const struct ticket *t,
 	return 0;
 }
 
-static int take_ticket(struct verbs_transport *v, struct error *err)
+static int fetch_ticket(struct verbs_transport *v, struct error *err)
 {
 	struct ticket *t = calloc(1, sizeof(*t));
 	int rc = t ? read_ticket(&v->link, t, err)
@@ -146,15 +148,13 @@ static int take_ticket(struct verbs_transport *v, struct error *err)
 	free(t);
 	return rc;
 }
-
-/* One attempt. */
 static int connect_once(struct verbs_transport *v, struct error *err)
 {
 	int rc = verbs_link_connect(&v->link, VERBS_CM_WRITE, err);
 
 	if (rc < 0)
 		return rc;
-	rc = take_ticket(v, err);
+	rc = fetch_ticket(v, err);
 	if (rc < 0) {
 		verbs_link_disconnect(&v->link);
 		return rc;
@@ -222,7 +222,7 @@ static void reconnect(struct verbs_transport *v)
 		v->ctr.retries++;
 		v->next_ms = clock_ms() + PAUSE_MS;
 		if (rc == -ENOTSUP)
-			v->since_ms = 1; /* not worth waiting for */
+			v->since_ms = 1; /* long ago: it is not waited for */
 		if (waiting &&
 		    clock_ms() - v->since_ms >= VERBS_TRANSPORT_WAIT_MS)
 			report(v, "%s; counting what is lost meanwhile",
@@ -284,7 +284,8 @@ static bool verbs_account(struct transport *transport,
 	return true;
 }
 
-/* Until all that was posted is completed or lost: the ledger adds up then. */
+/* Waits until all that was posted is completed or lost: then the ledger adds
+ * up. */
 static int verbs_finish(struct transport *transport)
 {
 	struct verbs_transport *v = self(transport);

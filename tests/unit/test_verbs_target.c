@@ -49,7 +49,7 @@ static int open_target(struct verbs_target **v, const char *device,
 	};
 	struct verbs_target_options o = {
 		.device = device,
-		.at = &at,
+		.want = &at,
 		.peer = true,
 		.readable = readable,
 		.warn = tell,
@@ -395,7 +395,7 @@ static void test_rotation(void)
 	TEST(work(v) == 0 && !v->old.n);
 	TEST(waitpid(pid, &status, 0) == pid && status == 0);
 	/* The epoch's keys are of its own set. */
-	TEST(v->now.mr[0]->addr ==
+	TEST(v->current.mr[0]->addr ==
 	     region_read(region, region_table(region, 0), epoch + 1));
 	verbs_target_close(v);
 	TEST(!fake.alive && region_live_writers(region) == 0);
@@ -434,7 +434,7 @@ static void test_readable(void)
 	TEST(v->readable->addr == region_file(region));
 	TEST(v->readable->length == region_size(region));
 	for (unsigned i = 0; i < SAMPLE_TABLES; i++)
-		TEST(v->now.mr[i]->rkey != v->readable->rkey);
+		TEST(v->current.mr[i]->rkey != v->readable->rkey);
 	verbs_target_close(v);
 	TEST(!fake.alive);
 	test_failing();
