@@ -16,7 +16,7 @@
 struct opts {
 	const char *region, *layout, *ticket, *read, *write, *snapshot;
 	const char *restore, *verbs;
-	const char *ip, *mac, *peer_ip, *peer_mac; /* of .at */
+	const char *ip, *mac, *peer_ip, *peer_mac; /* read into want */
 	bool create, remove, rotate, notify, quiet;
 	bool readable;
 	uint16_t cm_port;  /* 0: do not listen */
@@ -25,7 +25,7 @@ struct opts {
 	struct region_options make;
 	struct responder_options responder;
 	struct cli_live live; /* -i and what goes with it */
-	struct ticket at;     /* addresses and MTU, as given */
+	struct ticket want;   /* addresses and MTU, as given */
 	enum row_format format;
 };
 
@@ -34,8 +34,8 @@ static inline bool is_dash(const char *path)
 	return path && !strcmp(path, "-");
 }
 
-/* Whether anything is to be done with a region that is there. */
-bool options_work(const struct opts *o);
+/* Whether an option works on a region that exists. */
+bool options_use_region(const struct opts *o);
 
 /* Reads and checks the options; exits on a bad one. */
 struct opts options_read(int argc, char **argv);
@@ -55,11 +55,11 @@ void nic_run(const struct opts *o, struct region *r);
  */
 struct notify;
 
-/* Reports immediates from now on. NULL without --notify, which is fine below.
- */
+/* Reports immediates from now on. Without --notify it is NULL, which the other
+ * functions take. */
 struct notify *notify_open(const struct opts *o, struct region *r);
-/* Writes rows of those that are there; never waits. */
-void notify_tell(struct notify *n);
+/* Writes rows of those that have come; never waits. */
+void notify_print(struct notify *n);
 /* Writes rows until a signal comes. Not for NULL. */
 void notify_run(struct notify *n);
 /* Prints the ledger. */
@@ -76,7 +76,7 @@ void ticket_for(struct ticket *t, const struct opts *o, const struct region *r);
  */
 int ticket_put(const struct ticket *t, const char *path);
 
-/* Whether it could: 0 or -errno. NULL and "-" are fine. */
+/* Whether ticket_put() could: 0 or -errno. NULL and "-" are fine. */
 int ticket_can_put(const char *path);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * dta-collect - own the collector's memory: create regions, be the RDMA target
- * (a NIC, or in software), tell of immediates, rotate epochs, take and restore
+ * (a NIC, or in software), print immediates, rotate epochs, take and restore
  * snapshots, print tickets.
  */
 #include <errno.h>
@@ -32,7 +32,7 @@ static void create_region(const struct opts *o)
 			cli_fail("%s: table %s: show: %s", cli_file(o->layout),
 				 t->name, why.text);
 	}
-	if (ticket_check_mtu(layout.table, layout.n, o->at.mtu, &err) < 0)
+	if (ticket_check_mtu(layout.table, layout.n, o->want.mtu, &err) < 0)
 		cli_error(cli_file(o->layout), &err);
 	rc = region_create_absent(o->region, &layout, &o->make, &err);
 	if (rc < 0)
@@ -89,13 +89,13 @@ static void work_on_region(struct opts *o)
 	struct ticket t;
 	int rc;
 
-	if (!options_work(o))
+	if (!options_use_region(o))
 		return;
 	r = open_region(o);
 	cli_apart(region_path(r), o->ticket);
 	cli_apart(region_path(r), o->write);
 	cli_apart(region_path(r), o->snapshot);
-	/* Known before a device is touched. */
+	/* Before a device is touched. */
 	rc = ticket_can_put(o->ticket);
 	if (rc < 0)
 		cli_fail("%s: %s", cli_file(o->ticket), strerror(-rc));

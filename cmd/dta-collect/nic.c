@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * nic.c - a device as the target: it writes, this program sleeps, until the
- * device has something to say or a quarter of a second has passed.
- */
+/* nic.c - a device as the target: it writes, and this program sleeps until the
+ * device has an event, or for a quarter of a second. */
 #include "collect.h"
 
 #include <errno.h>
@@ -20,7 +18,7 @@ static struct verbs_target *open_device(const struct opts *o, struct region *r)
 {
 	struct verbs_target_options t = {
 		.device = o->verbs,
-		.want = &o->at,
+		.want = &o->want,
 		.peer = o->peer_ip,
 		.receives = o->responder.receives == UINT64_MAX
 				    ? 0
@@ -58,7 +56,7 @@ static int serve_device(const struct nic *n, struct error *err)
 	struct pollfd fds[VERBS_TARGET_FDS];
 	int rc, ticket;
 
-	/* A signal that comes just before it waits as long as the tick does. */
+	/* A signal that comes just before poll() is noticed a tick later. */
 	poll(fds, verbs_target_fds(n->target, fds), VERBS_TARGET_TICK_MS);
 	if (cli_report) {
 		cli_report = 0;
@@ -73,9 +71,9 @@ static int serve_device(const struct nic *n, struct error *err)
 	}
 	rc = verbs_target_work(n->target, err);
 	ticket = rc > 0 ? put_ticket(n) : 0;
-	if (ticket < 0) /* the old one is of no use any more, but we are */
+	if (ticket < 0) /* the file is outdated, but that is no reason to end */
 		cli_warn("%s: %s", n->o->ticket, strerror(-ticket));
-	notify_tell(n->notify);
+	notify_print(n->notify);
 	if (cli_page_begin()) {
 		print_ledgers(n);
 		cli_page_end();

@@ -13,8 +13,9 @@
 
 enum {
 	RETRY_MS = 1,
-	/* For a number whose writer was killed before it wrote what it is. */
-	PATIENCE_MS = 100,
+	/* A number without an immediate for so long is missed: its writer was
+	 * killed before it stored it. */
+	UNWRITTEN_MS = 100,
 };
 
 struct counters {
@@ -59,9 +60,9 @@ struct notify {
 	const struct opts *o;
 	struct region *r;
 	struct rows *rows;
-	uint64_t seen;	    /* told, or missed, up to this one */
+	uint64_t seen;	    /* number of the last that was printed or missed */
 	uint64_t unflushed; /* rows that stdout has not taken yet */
-	uint64_t stuck_ms;  /* since when the next one is not there; 0: it is */
+	uint64_t stuck_ms;  /* since when the next is unwritten; 0: it is not */
 	bool failed;
 	struct counters ctr;
 };
@@ -98,28 +99,28 @@ static void print_immediate(struct notify *n, uint64_t number,
 	row_end(n->rows);
 }
 
-static void count_missed(struct notify *n, uint64_t many)
+static void count_missed(struct notify *n, uint64_t count)
 {
-	n->seen += many;
-	n->ctr.received += many;
-	n->ctr.missed += many;
+	n->seen += count;
+	n->ctr.received += count;
+	n->ctr.missed += count;
 	n->stuck_ms = 0;
 }
 
-void notify_tell(struct notify *n)
+void notify_print(struct notify *n)
 {
-	uint64_t upto, was;
+	uint64_t end, before;
 	uint32_t immediate;
 	struct error why;
 	int rc;
 
 	if (!n)
 		return;
-	was = n->seen;
-	upto = region_notified(n->r);
-	if (upto > n->seen + REGION_IMMEDIATES)
-		count_missed(n, upto - n->seen - REGION_IMMEDIATES);
-	while (n->seen < upto) {
+	before = n->seen;
+	end = region_notified(n->r);
+	if (end > n->seen + REGION_IMMEDIATES)
+		count_missed(n, end - n->seen - REGION_IMMEDIATES);
+	while (n->seen < end) {
 		rc = region_immediate(n->r, n->seen + 1, &immediate);
 		if (!rc) {
 			n->ctr.received++;
@@ -128,14 +129,14 @@ void notify_tell(struct notify *n)
 			print_immediate(n, ++n->seen, immediate);
 			continue;
 		}
-		/* It has a number and no content yet. */
+		/* Not -ENODATA: it is not written yet. */
 		if (rc != -ENODATA && !n->stuck_ms)
 			n->stuck_ms = clock_ms();
-		if (rc != -ENODATA && clock_ms() - n->stuck_ms < PATIENCE_MS)
+		if (rc != -ENODATA && clock_ms() - n->stuck_ms < UNWRITTEN_MS)
 			break;
 		count_missed(n, 1);
 	}
-	if (n->seen == was)
+	if (n->seen == before)
 		return;
 	rc = rows_flush(n->rows);
 	*(rc < 0 ? &n->ctr.missed : &n->ctr.told) += n->unflushed;
@@ -161,7 +162,7 @@ void notify_run(struct notify *n)
 			notify_report(n);
 		}
 		usleep(RETRY_MS * 1000);
-		notify_tell(n);
+		notify_print(n);
 	}
 }
 
@@ -175,10 +176,10 @@ void notify_close(struct notify *n)
 {
 	if (!n)
 		return;
-	notify_tell(n);
+	notify_print(n);
 	while (!cli_stop && n->stuck_ms) {
 		usleep(RETRY_MS * 1000);
-		notify_tell(n);
+		notify_print(n);
 	}
 	if (!n->o->quiet)
 		notify_report(n);

@@ -47,7 +47,7 @@ static const struct cli_option options[] = {
 	{0, "peer-mac", "ADDR", "the translator's MAC address", CLI_STR,
 	 AT(peer_mac), .rare = true},
 	{0, "mtu", "BYTES", "path MTU: 256, 512, 1024, 2048, 4096", CLI_SIZE,
-	 AT(at.mtu), .min = 256, .max = 4096, .rare = true},
+	 AT(want.mtu), .min = 256, .max = 4096, .rare = true},
 	{0, "receives", "N",
 	 "receives posted for immediates (default: never short)", CLI_SIZE,
 	 AT(responder.receives), .max = UINT64_MAX - 1,
@@ -144,7 +144,7 @@ static void check_verbs(const struct opts *o)
 		cli_usage(&cli, "--receives: 1 or more with --verbs");
 }
 
-bool options_work(const struct opts *o)
+bool options_use_region(const struct opts *o)
 {
 	return o->ticket || o->read || o->live.name || o->verbs || o->notify ||
 	       o->rotate || o->snapshot;
@@ -161,33 +161,32 @@ struct opts options_read(int argc, char **argv)
 	if (n < argc && !o.live.name)
 		cli_usage(&cli, "'%s': no such argument", argv[n]);
 	cli_live_filter(&o.live, argc - n, argv + n);
-	/* What is to be gone must be named. */
+	/* What --remove removes must be named. */
 	if (!o.remove)
 		cli_from_env(&cli, &o, "--region", "DTA_REGION");
 	cli_check(&cli, &o, -1);
-	if (!options_work(&o) && !o.create && !o.restore && !o.remove)
+	if (!options_use_region(&o) && !o.create && !o.restore && !o.remove)
 		cli_usage(&cli, "nothing to do: say --create, --ticket, -r, "
 				"-i, --verbs, --notify, --rotate, --snapshot, "
 				"--restore or --remove");
-	if (o.remove && options_work(&o))
+	if (o.remove && options_use_region(&o))
 		cli_usage(&cli, "--remove goes alone: nothing else can be done "
 				"with what is gone");
 	if (o.notify &&
 	    (is_dash(o.ticket) || is_dash(o.snapshot) || is_dash(o.write)))
 		cli_usage(&cli, "the standard output cannot take two files: "
-				"with --notify "
-				"no other may be -");
-	read_ip(&o.at, o.at.ip, "--ip", o.ip);
-	read_ip(&o.at, o.at.peer_ip, "--peer-ip", o.peer_ip);
-	read_mac(o.at.mac, "--mac", o.mac);
-	read_mac(o.at.peer_mac, "--peer-mac", o.peer_mac);
-	if (o.at.mtu & (o.at.mtu - 1))
+				"with --notify no other may be -");
+	read_ip(&o.want, o.want.ip, "--ip", o.ip);
+	read_ip(&o.want, o.want.peer_ip, "--peer-ip", o.peer_ip);
+	read_mac(o.want.mac, "--mac", o.mac);
+	read_mac(o.want.peer_mac, "--peer-mac", o.peer_mac);
+	if (o.want.mtu & (o.want.mtu - 1))
 		cli_refuse("--mtu: '%u' is not 256, 512, 1024, 2048 or 4096",
-			   o.at.mtu);
+			   o.want.mtu);
 	if (o.verbs)
 		check_verbs(&o);
-	/* Immediates are told as they come: no more at once than a region
-	 * remembers, and so by one core. */
+	/* Immediates are printed before the region, which keeps the last few,
+	 * forgets them. With several cores, more come at once. */
 	if (o.notify)
 		o.cores = 1;
 	o.live.format = o.format;

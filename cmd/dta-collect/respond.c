@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* respond.c - packets through the software responder. */
+/* respond.c - gives packets to the software responder. */
 #include "collect.h"
 
 #include <errno.h>
@@ -17,44 +17,46 @@
 
 enum {
 	REMAKE_MS = 250, /* until a dead queue pair is made anew */
-	LOOK_MS = 250,	 /* between two looks at what is refused, */
-	SAY_MS = 5000,	 /* and after it was told */
+	/* Until refused requests are looked for again; after a message. */
+	REFUSED_LOOK_MS = 250,
+	REFUSED_MESSAGE_MS = 5000,
 };
 
-/* Zeroed before: what was seen while nothing was stored yet. */
-struct why {
-	bool dta, roce;	   /* a DTA report; a RoCEv2 packet, the first: */
-	struct roce first; /* its payload is gone */
+/* Explains why nothing was stored: what was seen in the packets up to the first
+ * of RoCEv2. Zero at first. */
+struct drop_clues {
+	bool dta, roce;
+	struct roce first; /* if roce; its payload is gone */
 };
 
 struct run {
 	const struct opts *o;
-	struct region *r;
-	struct responder *p;
+	struct region *region;
+	struct responder *responder;
 	struct responder_cores *cores;
 	struct snk *answers;
 	struct notify *notify;
 	struct cli_loop loop;
-	uint64_t dead_since_ms;	      /* a queue pair is; 0: none */
-	uint64_t look_ms;	      /* at what is refused; not before */
-	struct responder_ledger said; /* the counters then */
-	struct why why;
+	uint64_t dead_since_ms;		  /* of a queue pair; 0: none is */
+	uint64_t refused_look_ms;	  /* when to look next */
+	struct responder_ledger reported; /* counters as of the last message */
+	struct drop_clues clues;
 };
 
-static void why_look(struct why *w, const struct pkt *pkts, size_t n)
+static void drop_clues_note(struct drop_clues *c, const struct pkt *pkts,
+			    size_t n)
 {
 	struct net_udp u;
 
-	for (size_t i = 0; i < n && !w->roce; i++) {
-		w->roce = !roce_decode(&w->first, pkts[i].data, pkts[i].len);
-		if (!w->roce && !net_udp_decode(&u, pkts[i].data, pkts[i].len))
-			w->dta |= u.dst_port == DTA_PORT;
+	for (size_t i = 0; i < n && !c->roce; i++) {
+		c->roce = !roce_decode(&c->first, pkts[i].data, pkts[i].len);
+		if (!c->roce && !net_udp_decode(&u, pkts[i].data, pkts[i].len))
+			c->dta |= u.dst_port == DTA_PORT;
 	}
 }
 
-/* They are for another address. */
-static void other_address(struct error *err, const struct why *w,
-			  const struct ticket *t)
+static void explain_address(struct error *err, const struct drop_clues *c,
+			    const struct ticket *t)
 {
 	char mac[TEXT_MAC_MAX], own_mac[TEXT_MAC_MAX];
 	char ip[TEXT_IP_MAX], own_ip[TEXT_IP_MAX];
@@ -62,13 +64,13 @@ static void other_address(struct error *err, const struct why *w,
 	error_set(err, -1,
 		  "the packets are for %s (%s), and this collector is %s (%s): "
 		  "say --ip and --mac as for the ticket they were made with",
-		  text_of_ip(ip, w->first.version, w->first.dst),
-		  text_of_mac(mac, w->first.eth_dst),
+		  text_of_ip(ip, c->first.version, c->first.dst),
+		  text_of_mac(mac, c->first.eth_dst),
 		  text_of_ip(own_ip, t->version, t->ip),
 		  text_of_mac(own_mac, t->mac));
 }
 
-/* What is probably wrong where most was dropped by a counter. */
+/* What is probably wrong if most drops are counted there. */
 static const struct cause {
 	const char *counter, *text;
 } causes[] = {
@@ -89,11 +91,10 @@ static const char *cause_of(const char *counter)
 	return NULL;
 }
 
-/*
- * What is probably wrong where all that came was dropped. t: the ticket that
- * the packets were judged by.
- */
-static void explain_nothing_stored(struct error *err, const struct why *w,
+/* Sets err to what is probably wrong if all was dropped; t: the ticket that the
+ * packets were judged by. */
+static void explain_nothing_stored(struct error *err,
+				   const struct drop_clues *c,
 				   const struct responder_ledger *l,
 				   const struct ticket *t)
 {
@@ -102,17 +103,17 @@ static void explain_nothing_stored(struct error *err, const struct why *w,
 				   ? responder_ledger.fields[worst].name
 				   : "";
 
-	if (!w->roce && w->dta)
+	if (!c->roce && c->dta)
 		error_set(
 			err, -1,
 			"these are DTA reports: dta-translate first (--ticket "
 			"FILE -w -), or let it write the region itself "
 			"(--region)");
-	else if (!w->roce)
+	else if (!c->roce)
 		error_set(err, -1,
 			  "no RoCEv2 packet (UDP to port 4791) is whole in it");
 	else if (!strcmp(name, "foreign"))
-		other_address(err, w, t);
+		explain_address(err, c, t);
 	else if (cause_of(name))
 		error_set(err, -1, "%s", cause_of(name));
 	else
@@ -123,18 +124,18 @@ static void explain_nothing_stored(struct error *err, const struct why *w,
 			  name);
 }
 
-/* Whether the ticket that we write tells of our queue pairs. Packets of another
- * run, or by a ticket printed beforehand, begin at PSN 0. */
+/* Whether the ticket that we write describes queue pairs of this run. Those of
+ * other tickets expect PSN 0, as packets made beforehand have it. */
 static bool has_live_ticket(const struct opts *o)
 {
 	return o->live.name && o->ticket;
 }
 
 /*
- * New queue pairs, also where one was in error, and their ticket: for SIGHUP,
- * for a new epoch, and when one has died. In a new epoch, nothing that was sent
- * in the old one is carried out. PSNs are those of a ticket that --ticket
- * prints later, unless this program writes it.
+ * Makes all queue pairs anew, and their ticket: for SIGHUP, for a new epoch,
+ * and when one has died. In a new epoch, nothing that was sent in the old one
+ * is carried out. There PSNs begin at 0, as in a ticket that --ticket prints
+ * later, unless this program writes the ticket.
  */
 static void reopen_responder(struct run *run)
 {
@@ -143,40 +144,40 @@ static void reopen_responder(struct run *run)
 	struct ticket t;
 	int rc;
 
-	ticket_for(&t, o, run->r);
-	if (o->ticket || t.epoch == responder_epoch(run->p))
-		responder_renumber(run->p, &t);
-	if (responder_reopen(run->p, &t, &err) < 0)
+	ticket_for(&t, o, run->region);
+	if (o->ticket || t.epoch == responder_epoch(run->responder))
+		responder_renumber(run->responder, &t);
+	if (responder_reopen(run->responder, &t, &err) < 0)
 		cli_error(o->region, &err);
 	rc = o->ticket ? ticket_put(&t, o->ticket) : 0;
-	if (rc < 0) /* a translator that has read it still reaches us */
+	if (rc < 0) /* translators with the old ticket still reach us */
 		cli_warn("%s: %s", cli_file(o->ticket), strerror(-rc));
 	ticket_fini(&t);
 	run->dead_since_ms = 0;
 }
 
-/* Says that requests are refused, and why most of them are: once, until others
- * have written something (probes do not). */
-static void say_refused(struct run *run, bool end)
+/* Reports that requests are refused, and why most of them are: once, until
+ * others have written something (probes do not). */
+static void report_refused(struct run *run, bool end)
 {
 	const struct responder_ledger *l;
 	uint64_t now = clock_ms(), n;
 	struct responder_ledger new = {0};
 	const char *name, *cause;
 
-	if (!end && now < run->look_ms)
+	if (!end && now < run->refused_look_ms)
 		return;
-	run->look_ms = now + LOOK_MS;
+	run->refused_look_ms = now + REFUSED_LOOK_MS;
 	l = responder_cores_counters(run->cores);
-	new.bad_peer = l->bad_peer - run->said.bad_peer;
-	new.old_epoch = l->old_epoch - run->said.old_epoch;
-	new.invalid = l->invalid - run->said.invalid;
-	new.access = l->access - run->said.access;
+	new.bad_peer = l->bad_peer - run->reported.bad_peer;
+	new.old_epoch = l->old_epoch - run->reported.old_epoch;
+	new.invalid = l->invalid - run->reported.invalid;
+	new.access = l->access - run->reported.access;
 	n = new.bad_peer + new.old_epoch + new.invalid + new.access;
 	if (!n)
 		return;
-	if (run->said.received && l->bytes == run->said.bytes) {
-		run->said = *l; /* more of the same */
+	if (run->reported.received && l->bytes == run->reported.bytes) {
+		run->reported = *l; /* nothing new to report */
 		return;
 	}
 	name = responder_ledger.fields[ledger_worst(&responder_ledger, &new)]
@@ -184,24 +185,25 @@ static void say_refused(struct run *run, bool end)
 	cause = cause_of(name);
 	cli_warn("%s: requests are refused, most as %s: %s", run->o->region,
 		 name, cause ? cause : "is the ticket out of date?");
-	run->said = *l;
-	run->look_ms = now + SAY_MS;
+	run->reported = *l;
+	run->refused_look_ms = now + REFUSED_MESSAGE_MS;
 }
 
 /*
- * A dead queue pair is made anew when what was under way to it has come and
- * gone. Nothing can go on behind a file.
+ * Follows a new epoch. Makes a dead queue pair anew when what was under way to
+ * it has come and gone; not for a file, whose packets cannot know of it.
  */
-static void look_after(struct run *run)
+static void follow_events(struct run *run)
 {
 	if (src_size(run->loop.s))
 		return;
-	if (region_epoch(run->r) != responder_epoch(run->p)) {
+	if (region_epoch(run->region) != responder_epoch(run->responder)) {
 		reopen_responder(run);
 		if (!run->o->quiet)
 			cli_warn("%s: epoch %llu", run->o->region,
-				 (unsigned long long)responder_epoch(run->p));
-	} else if (!responder_is_dead(run->p)) {
+				 (unsigned long long)responder_epoch(
+					 run->responder));
+	} else if (!responder_is_dead(run->responder)) {
 		run->dead_since_ms = 0;
 	} else if (!run->dead_since_ms) {
 		run->dead_since_ms = clock_ms();
@@ -236,38 +238,37 @@ static void renew_queue_pairs(void *ctx)
 			 run->o->region);
 }
 
-/* Packets through the responder. Answers go out after each batch: whoever sent
- * it may wait for them. */
+/* Gives a batch to the responder, which sends its answers after it: the sender
+ * may be waiting for them. */
 static int respond_to_packets(void *ctx, const struct pkt *pkts, int n,
 			      struct error *err)
 {
 	struct run *run = ctx;
 	int rc = 0;
 
-	say_refused(run, false);
-	/* Cores rest for what is to be done between batches, if there is
-	 * something, and when nothing comes; what is wrong the next batch says.
-	 */
+	report_refused(run, false);
+	/* Cores rest when nothing comes, and for follow_events(). The next
+	 * batch returns their error. */
 	if (!n || responder_cores_has_events(run->cores)) {
 		responder_cores_rest(run->cores);
-		look_after(run);
+		follow_events(run);
 	}
-	why_look(&run->why, pkts, (size_t)n);
+	drop_clues_note(&run->clues, pkts, (size_t)n);
 	if (n)
 		rc = responder_cores_rx(run->cores, pkts, (size_t)n);
 	if (rc < 0)
 		return error_set(err, rc, "%s", strerror(-rc));
-	notify_tell(run->notify);
+	notify_print(run->notify);
 	return 0;
 }
 
-/* For a worker, in turn of taking. */
+/* Called by one worker at a time. */
 static int take_more_packets(void *ctx, struct pkt *room, int max)
 {
 	struct run *run = ctx;
 	int n = cli_loop_more(&run->loop, room, max);
 
-	why_look(&run->why, room, (size_t)n);
+	drop_clues_note(&run->clues, room, (size_t)n);
 	return n;
 }
 
@@ -284,7 +285,7 @@ static void open_cores(struct run *run)
 	    src_hold_batches(run->loop.s,
 			     co.workers * RESPONDER_CORES_BATCHES) < 0)
 		cli_fail("out of memory");
-	if (responder_cores_open(&run->cores, run->p, &co, &err) < 0)
+	if (responder_cores_open(&run->cores, run->responder, &co, &err) < 0)
 		cli_fail("-j: %s", err.text);
 }
 
@@ -320,7 +321,8 @@ static void run_open(struct run *run, struct opts *o, struct ticket *t)
 	/* Two would carry out every packet twice, and answer it twice. An
 	 * interface is known by its network namespace and number. */
 	if (index && !stat("/proc/self/ns/net", &ns) &&
-	    region_claim(run->r, (uint64_t)ns.st_ino << 24 | index) == -EAGAIN)
+	    region_claim(run->region, (uint64_t)ns.st_ino << 24 | index) ==
+		    -EAGAIN)
 		cli_fail("%s: another dta-collect carries out the packets of "
 			 "%s into this region: end that one first",
 			 o->region, o->live.name);
@@ -336,13 +338,13 @@ static void run_open(struct run *run, struct opts *o, struct ticket *t)
 	if (run->answers)
 		snk_flush(run->answers);
 	cli_take_hangup();
-	if (responder_open(&run->p, run->r, t, run->answers, &o->responder,
-			   &err) < 0)
+	if (responder_open(&run->responder, run->region, t, run->answers,
+			   &o->responder, &err) < 0)
 		cli_error(o->region, &err);
-	/* An interface when nothing else can be wrong: it may lose its link. */
+	/* Last, when all else is right: opening it may take its link down. */
 	if (o->live.name)
 		run->loop.s = cli_live_open(&o->live, ports, true);
-	/* It tells that we listen; whoever reads our message finds it. */
+	/* The ticket says that we listen. It is there before our message. */
 	rc = has_live_ticket(o) ? ticket_put(t, o->ticket) : 0;
 	if (rc < 0)
 		cli_fail("%s: %s", cli_file(o->ticket), strerror(-rc));
@@ -356,14 +358,15 @@ static uint64_t count_unsent(void *ctx)
 	return responder_cores_unsent(((struct run *)ctx)->cores);
 }
 
-/* Ends it, with the ledger; the first error of the answers' sink. */
+/* Ends the run and prints its ledger. Returns the first error of the answers'
+ * sink. */
 static int run_close(struct run *run)
 {
-	const struct responder_ledger *l = responder_counters(run->p);
+	const struct responder_ledger *l = responder_counters(run->responder);
 	uint64_t lost = 0;
 	int closed = 0, stopped = responder_cores_rest(run->cores);
 
-	say_refused(run, true);
+	report_refused(run, true);
 	if (run->answers) {
 		snk_settle(run->answers); /* snk_close() tells of an error */
 		lost = count_unsent(run);
@@ -375,7 +378,7 @@ static int run_close(struct run *run)
 	}
 	notify_close(run->notify);
 	responder_cores_close(run->cores);
-	responder_close(run->p);
+	responder_close(run->responder);
 	src_close(run->loop.s);
 	return closed ? closed : stopped;
 }
@@ -385,15 +388,14 @@ void respond(struct opts *o, struct region *r)
 	struct notify *notify = notify_open(o, r);
 	struct run run = {
 		.o = o,
-		.r = r,
+		.region = r,
 		.notify = notify,
 		.loop = {.live = &o->live,
 			 .region = o->region,
 			 .input = o->read ? o->read : o->live.name,
 			 .output = o->write,
 			 .quiet = o->quiet,
-			 /* No more immediates at once than a region
-			  * remembers. */
+			 /* No more immediates at once than a region keeps. */
 			 .most = notify ? REGION_IMMEDIATES : 0,
 			 .ctx = &run,
 			 .take = respond_to_packets,
@@ -402,32 +404,32 @@ void respond(struct opts *o, struct region *r)
 			 .show = print_ledgers,
 			 .hangup = renew_queue_pairs},
 	};
-	struct responder_ledger end;
+	struct responder_ledger total;
 	struct ticket t;
 	struct error err = {0}, why;
 	int rc, closed;
 
 	if (o->live.name)
-		take_addresses(&o->at, o->live.name);
+		take_addresses(&o->want, o->live.name);
 	ticket_for(&t, o, r);
-	/* First PSNs unlike those of a run before, whose queue pairs had the
-	 * same numbers: what was sent to them is not for us. */
+	/* Random first PSNs: what was sent to the queue pairs of an earlier
+	 * run, which had the same numbers, does not fit these. */
 	for (unsigned i = 0; i < t.n && has_live_ticket(o); i++)
 		t.at[i].psn = (uint32_t)rng_seed() & ROCE_PSN_MASK;
 	run_open(&run, o, &t);
 	rc = cli_loop(&run.loop, &err);
 	responder_cores_rest(run.cores);
-	end = *responder_counters(run.p);
+	total = *responder_counters(run.responder);
 	closed = run_close(&run);
-	explain_nothing_stored(&why, &run.why, &end, &t);
+	explain_nothing_stored(&why, &run.clues, &total, &t);
 	ticket_fini(&t);
 	if (closed < 0)
 		cli_fail("%s: %s", o->write ? cli_file(o->write) : o->live.name,
 			 strerror(-closed));
 	if (rc < 0)
 		cli_error(o->read ? o->read : o->live.name, &err);
-	/* Whoever stopped it knows why it has nothing. */
-	if (end.received && !end.executed && !cli_stop)
+	/* But no error if a signal ended it: then that is the reason. */
+	if (total.received && !total.executed && !cli_stop)
 		cli_fail("%s: nothing was stored: %s",
 			 o->read ? cli_file(o->read) : o->live.name, why.text);
 }

@@ -14,7 +14,7 @@ void ticket_for(struct ticket *t, const struct opts *o, const struct region *r)
 {
 	struct error err = {0};
 
-	*t = o->at;
+	*t = o->want;
 	if (ticket_check_mtu(region_table(r, 0), region_tables(r), t->mtu,
 			     &err) < 0 ||
 	    ticket_of_region(t, r, &err) < 0)
