@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* keylog.c - the keys of reports in a text file (run.h). */
 #include "run.h"
 
 #include <errno.h>

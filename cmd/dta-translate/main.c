@@ -13,11 +13,11 @@
 static struct translate_ledger counters_of(const struct run *r)
 {
 	return r->cores ? translate_cores_counters(r->cores)
-			: *translate_counters(r->t);
+			: *translate_counters(r->translator);
 }
 
 /* The translator's ledger, and the transport's: while cores work, as of the
- * last batch that is known. */
+ * last batch that has ended. */
 static void show_ledgers(void *run)
 {
 	struct run *r = run;
@@ -27,7 +27,7 @@ static void show_ledgers(void *run)
 			     : 0;
 	struct translate_ledger l = counters_of(r);
 
-	if (r->failed) { /* how many got through is unknown */
+	if (r->unwritten) { /* how many got through is unknown */
 		l.unwritten = l.stored;
 		l.stored = 0;
 	}
@@ -37,8 +37,8 @@ static void show_ledgers(void *run)
 			   r->o.format);
 }
 
-/* Until the next batch the translator, the transport and the source are the
- * caller's. What is wrong comes up with that batch, or the flush. */
+/* Waits for workers: then the translator, the transport and the source are the
+ * caller's until the next batch. That batch, or the flush, returns errors. */
 static void rest(struct run *r)
 {
 	if (r->cores)
@@ -73,15 +73,15 @@ static void reread_files(void *run)
 		cli_warn("SIGHUP: there is nothing to read again");
 }
 
-/* While the transport waits. */
+/* Called while the transport waits. */
 static void turn(void *run)
 {
 	cli_loop_turn(&((struct run *)run)->loop);
 }
 
-/* How often to look at lists that wait, while no packets come: four times in
- * the shortest flush time, ns. */
-static uint64_t silence_of(const struct run *r)
+/* How often handle_idle() runs while no packets come: four times in the
+ * shortest flush time of a list, ns. */
+static uint64_t idle_time(const struct run *r)
 {
 	uint64_t ms = 4 * CLI_LOOK_AROUND_MS;
 
@@ -92,8 +92,8 @@ static uint64_t silence_of(const struct run *r)
 	return ms * UINT64_C(250000);
 }
 
-/* A source that gave less than a batch is live: what reads us must not wait
- * for a full buffer. snk_close() tells of an error. */
+/* A source that gave less than a batch is live: readers of our output must not
+ * wait for a full buffer. snk_close() tells of an error. */
 static void flush_outputs(const struct run *r)
 {
 	transport_flush(r->transport);
@@ -103,13 +103,12 @@ static void flush_outputs(const struct run *r)
 		snk_flush(r->t_options.nacks);
 }
 
-/* Of every batch, in order, before it is translated: what is wanted of it
- * beside that. */
+/* Called with every batch, in order, before it is translated. */
 static void look_at_batch(void *ctx, const struct pkt *pkts, size_t n)
 {
 	struct run *r = ctx;
 
-	__atomic_store_n(&r->since_ns, clock_ns(), __ATOMIC_RELAXED);
+	__atomic_store_n(&r->last_ns, clock_ns(), __ATOMIC_RELAXED);
 	if (r->keylog)
 		keylog_rx(r->keylog, pkts, n);
 	if (r->keylog && n < (size_t)r->loop.most)
@@ -117,8 +116,8 @@ static void look_at_batch(void *ctx, const struct pkt *pkts, size_t n)
 	drop_clues_note(&r->clues, r->o.dta, pkts, n);
 }
 
-/* For a worker, in turn of taking. None where SIGHUP wants a rest between two
- * batches. */
+/* Called by one worker at a time. Takes none after SIGHUP, until the transport
+ * is reopened between two batches. */
 static int take_more(void *ctx, const struct pkt **pkts, struct pkt *room,
 		     int max)
 {
@@ -140,11 +139,12 @@ static void open_cores(struct run *r)
 	};
 	struct error err = {0};
 
-	if (translate_cores_open(&r->cores, r->t, &o, &err) < 0)
+	if (translate_cores_open(&r->cores, r->translator, &o, &err) < 0)
 		cli_fail("-j: %s", err.text);
 }
 
-/* Another translator may take its place. 0, or an error not yet reported. */
+/* 0, or the first error of workers. They can be opened for another translator.
+ */
 static int close_cores(struct run *r)
 {
 	int rc = r->cores ? translate_cores_rest(r->cores) : 0;
@@ -154,8 +154,8 @@ static int close_cores(struct run *r)
 	return rc;
 }
 
-/* SIGHUP, between two batches: what is cached goes to the collectors as they
- * are, then their cluster is opened anew. 0 or -errno. */
+/* After SIGHUP, between two batches: what is cached goes to the collectors as
+ * they are, then their cluster is opened anew. 0 or -errno. */
 static int reopen_cluster(struct run *r)
 {
 	struct error err = {0};
@@ -165,14 +165,14 @@ static int reopen_cluster(struct run *r)
 		return 0;
 	rc = close_cores(r);
 	if (!rc)
-		rc = translate_flush(r->t);
+		rc = translate_flush(r->translator);
 	if (!rc)
 		rc = r->transport->reopen(r->transport);
 	if (rc < 0)
 		return rc;
 	r->t_options.collectors = r->transport->collectors;
 	r->t_options.mirror = r->transport->mirror;
-	rc = translate_succeed(&r->t, r->table, r->transport->tables,
+	rc = translate_succeed(&r->translator, r->table, r->transport->tables,
 			       r->transport, &r->t_options, &err);
 	if (rc < 0)
 		cli_warn_error(r->o.cluster, &err);
@@ -191,26 +191,25 @@ static unsigned waited_fds(void *run, int *fd, unsigned max)
 static uint64_t next_due(void *run)
 {
 	const struct run *r = run;
-	uint64_t look = __atomic_load_n(&r->since_ns, __ATOMIC_RELAXED) +
-			r->silence_ns;
+	uint64_t look = __atomic_load_n(&r->last_ns, __ATOMIC_RELAXED) +
+			r->idle_ns;
 	uint64_t due = r->transport->due ? r->transport->due(r->transport)
 					 : UINT64_MAX;
 
 	return due < look ? due : look;
 }
 
-/* Nothing came. */
-static int handle_silence(struct run *r)
+/* Without packets for idle_ns: flushes lists that have waited long enough. */
+static int handle_idle(struct run *r)
 {
 	uint64_t passed, now = clock_ns();
 
-	if (now <
-	    __atomic_load_n(&r->since_ns, __ATOMIC_RELAXED) + r->silence_ns)
+	if (now < __atomic_load_n(&r->last_ns, __ATOMIC_RELAXED) + r->idle_ns)
 		return 0;
 	rest(r);
 	now = clock_ns();
-	passed = now - r->since_ns;
-	r->since_ns = now;
+	passed = now - r->last_ns;
+	r->last_ns = now;
 	flush_outputs(r);
 	return translate_cores_idle(r->cores, passed);
 }
@@ -223,14 +222,14 @@ static int take_batch(void *run, const struct pkt *pkts, int n,
 
 	(void)err;
 	if (!rc && !n)
-		rc = handle_silence(r);
+		rc = handle_idle(r);
 	if (!rc && n) {
-		/* the transport's clock stood still while we waited */
+		/* Sets the transport's clock, as time has passed. */
 		rc = transport_tick(r->transport);
 		if (!rc)
 			rc = translate_cores_rx(r->cores, pkts, (size_t)n);
-		if (n < r->loop.most &&
-		    r->o.cores == 1) /* more do so themselves */
+		/* Several cores flush by themselves. */
+		if (n < r->loop.most && r->o.cores == 1)
 			flush_outputs(r);
 	}
 	return rc ? rc : transport_tick(r->transport);
@@ -257,8 +256,8 @@ static void run_open(struct run *r)
 	static const uint16_t ports[LIVE_PORTS] = {DTA_PORT};
 	struct error err = {0};
 
-	/* A capture before what is made of it: who writes one pipe of ours and
-	 * reads the other opens them so. */
+	/* The input before the output: a program that writes our input pipe and
+	 * reads our output opens them in this order. */
 	if (r->o.read && src_open(&r->loop.s, r->o.read, &err) < 0)
 		cli_error(r->o.read, &err);
 	run_open_transport(r, turn);
@@ -275,15 +274,15 @@ static void run_open(struct run *r)
 					r->tables);
 	r->t_options.op_rate = r->o.op_rate;
 	r->t_options.op_burst = r->o.op_rate < 6400 ? 64 : r->o.op_rate / 100;
-	if (translate_open(&r->t, r->table, r->transport->tables, r->transport,
-			   &r->t_options, &err) < 0)
+	if (translate_open(&r->translator, r->table, r->transport->tables,
+			   r->transport, &r->t_options, &err) < 0)
 		cli_fail("%s", err.text);
-	/* An interface when nothing else can be wrong: it may lose its link. */
+	/* Last, when all else is right: opening it may take its link down. */
 	if (r->o.live.name)
 		r->loop.s = cli_live_open(&r->o.live, ports, r->o.quiet);
 	src_wait(r->loop.s, 0); /* the loop waits */
-	r->silence_ns = silence_of(r);
-	r->since_ns = clock_ns();
+	r->idle_ns = idle_time(r);
+	r->last_ns = clock_ns();
 	if (r->o.cores > 1) {
 		if (src_hold_batches(r->loop.s, r->o.cores * THREADS_PLACES) <
 		    0)
@@ -293,15 +292,15 @@ static void run_open(struct run *r)
 	open_cores(r);
 }
 
-/* Nothing of what came was of use. Whoever stopped it knows why; and who asks
- * for the sequence sends no reports. */
+/* Whether no report was stored. After a signal that is no error, nor if only
+ * probes for the sequence came. */
 static bool nothing_stored(const struct translate_ledger *l)
 {
 	return !l->stored && l->received > l->probes && !cli_stop;
 }
 
-/* What was sent counts as stored; nobody knows whether it is. */
-static void say_unconfirmed(const struct transport_account *a)
+/* What was sent counts as stored, whether it was acknowledged or not. */
+static void warn_unconfirmed(const struct transport_account *a)
 {
 	if (a->sent > a->acked)
 		cli_warn("%llu of %llu requests were never acknowledged: what "
@@ -315,41 +314,44 @@ static void say_unconfirmed(const struct transport_account *a)
 static int run_close(struct run *r)
 {
 	struct transport_account account = {0};
-	struct transport *way = r->transport;
-	struct translate_ledger end;
+	struct transport *transport = r->transport;
+	struct translate_ledger total;
 	int stopped, flushed, closed, nacks = 0, keys;
 	struct error nothing, where, probably;
-	const char *why;
+	const char *reason;
 	uint64_t lost;
-	bool told;
+	bool has_account;
 
 	stopped = close_cores(r);
 	if (!r->error)
 		r->error = stopped;
-	end = *translate_counters(r->t);
-	flushed = translate_flush(r->t);
-	closed = way->finish ? way->finish(way) : 0;
+	total = *translate_counters(r->translator);
+	flushed = translate_flush(r->translator);
+	closed = transport->finish ? transport->finish(transport) : 0;
 	if (r->t_options.nacks) /* snk_close() tells of an error */
 		snk_settle(r->t_options.nacks);
-	told = way->account && way->account(way, &account);
-	r->failed = !told && (closed < 0 || flushed < 0 ||
-			      (r->error < 0 && !r->loop.reading));
+	has_account = transport->account &&
+		      transport->account(transport, &account);
+	r->unwritten = !has_account && (closed < 0 || flushed < 0 ||
+					(r->error < 0 && !r->loop.reading));
 	lost = count_unsent(r);
-	why = way->unacked_reason ? way->unacked_reason(way) : NULL;
+	reason = transport->unacked_reason
+			 ? transport->unacked_reason(transport)
+			 : NULL;
 	if (r->t_options.nacks)
 		nacks = snk_close(r->t_options.nacks);
 	if (!r->o.quiet) {
 		print_ledgers(r);
 		cli_live_drops(&r->o.live, r->loop.s, lost);
 	}
-	if (told && account.acked && !r->o.quiet)
-		say_unconfirmed(&account);
-	/* They are the transport's, which goes. */
-	error_set(&nothing, -1, "%s", why ? why : "");
-	error_set(&where, -1, "%s", way->name);
+	if (has_account && account.acked && !r->o.quiet)
+		warn_unconfirmed(&account);
+	/* Copies, as both are the transport's, which is closed. */
+	error_set(&nothing, -1, "%s", reason ? reason : "");
+	error_set(&where, -1, "%s", transport->name);
 	keys = keylog_close(r->keylog);
-	translate_close(r->t);
-	way->close(way);
+	translate_close(r->translator);
+	transport->close(transport);
 	src_close(r->loop.s);
 	if (r->loop.reading)
 		cli_error(r->o.read ? r->o.read : r->o.live.name, &r->err);
@@ -364,12 +366,12 @@ static int run_close(struct run *r)
 	if (r->error < 0 || flushed < 0)
 		cli_fail("%s: %s", where.text,
 			 strerror(r->error < 0 ? -r->error : -flushed));
-	if (why)
+	if (reason)
 		cli_fail("%s", nothing.text);
-	if (nothing_stored(&end))
+	if (nothing_stored(&total))
 		cli_fail("%s: nothing was stored: %s",
 			 r->o.read ? cli_file(r->o.read) : r->o.live.name,
-			 drop_clues_explain(&probably, &r->clues, &end,
+			 drop_clues_explain(&probably, &r->clues, &total,
 					    r->table, r->tables));
 	return CLI_OK;
 }

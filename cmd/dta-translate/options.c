@@ -9,12 +9,12 @@
 
 #define AT(field) CLI_AT(struct opts, field)
 
-static int add_setting(void *opts, const char *text, struct error *why)
+static int add_setting(void *opts, const char *text, struct error *err)
 {
 	struct opts *o = opts;
 
 	if (o->settings == SETTINGS_MAX)
-		return error_set(why, -E2BIG, "is one above %d", SETTINGS_MAX);
+		return error_set(err, -E2BIG, "is one above %d", SETTINGS_MAX);
 	o->setting[o->settings++] = text;
 	return 0;
 }

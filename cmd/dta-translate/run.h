@@ -23,7 +23,7 @@ enum {
 
 struct opts {
 	const char *key_log; /* a file, or NULL */
-	const char *layout;  /* of the region, if it is to be made; or NULL */
+	const char *layout;  /* of the region to be made, or NULL */
 	const char *read, *region, *ticket, *write, *nacks, *cluster;
 	struct cli_live live; /* -i and what goes with it */
 	const char *verbs;    /* ADDRESS[:PORT] of a collector */
@@ -34,10 +34,10 @@ struct opts {
 	unsigned ack_every, window;
 	unsigned cores;
 	const char *answers; /* a capture of them, or NULL */
-	enum dta_format dta;
+	enum dta_format dta; /* of reports */
 	enum dart dart;
 	uint64_t seed;
-	enum row_format format;
+	enum row_format format; /* of the ledger */
 	bool quiet;
 };
 
@@ -53,7 +53,7 @@ struct opts options_read(int argc, char **argv);
  */
 struct keylog;
 
-/* Exits if the file cannot be written. tables: n, which outlive it. */
+/* Exits if the file cannot be written. The n tables outlive it. */
 struct keylog *keylog_open(const char *path, enum dta_format format,
 			   const struct table *tables, unsigned n);
 void keylog_rx(struct keylog *k, const struct pkt *pkts, size_t n);
@@ -62,7 +62,7 @@ void keylog_flush(struct keylog *k);
 /* NULL is fine. Returns 0 or -errno of the file. */
 int keylog_close(struct keylog *k);
 
-/* why.c: explains why nothing was stored, by what was seen in the packets up to
+/* why.c: explains why nothing was stored: what was seen in the packets up to
  * the first valid report. Zero at first. */
 struct drop_clues {
 	bool nack, roce, report;
@@ -74,7 +74,7 @@ void drop_clues_note(struct drop_clues *c, enum dta_format format,
 		     const struct pkt *pkts, size_t n);
 
 /* Sets err to what is probably wrong if all was dropped, and returns its text.
- * tables: n, which the reports were checked against. */
+ * The reports were checked against the n tables. */
 const char *drop_clues_explain(struct error *err, const struct drop_clues *c,
 			       const struct translate_ledger *l,
 			       const struct table *tables, unsigned n);
@@ -87,19 +87,19 @@ struct run {
 	struct drop_clues clues;
 	struct keylog *keylog; /* or NULL */
 	struct translate_options t_options;
-	struct translator *t;
+	struct translator *translator;
 	struct translate_cores *cores; /* NULL: closed */
 	struct cli_loop loop;
-	/* When packets came last, or handle_silence() looked at what waits; in
-	 * turn of taking. And how long it is until it looks again. */
-	uint64_t since_ns, silence_ns;
-	int error;   /* what stopped it; err: of the reports */
-	bool failed; /* the way out, without a ledger of what got through */
-	struct error err;
+	/* When packets came last, or handle_idle() ran (atomic), and after how
+	 * long without packets it runs. */
+	uint64_t last_ns, idle_ns;
+	int error;	  /* that ended the loop, -errno */
+	struct error err; /* of the source, if loop.reading */
+	bool unwritten;	  /* the transport failed, and has no account */
 };
 
-/* transport.c: the transport that the options name, and its tables; exits if
- * there is none. turn(run) is called while it waits. */
+/* transport.c: opens the transport that the options name, and sets its tables;
+ * exits on an error. turn(run) is called while the transport waits. */
 void run_open_transport(struct run *r, void (*turn)(void *run));
 
 #endif

@@ -13,17 +13,17 @@
 #include "verbs/verbs.h"
 #include "net/proto.h"
 
-static const char *way_out(const struct opts *o)
+static const char *output_name(const struct opts *o)
 {
 	return o->write ? o->write : o->to ? o->to : o->live.name;
 }
 
-/* AF_XDP has a queue of the interface for itself: not where reports come
- * from. */
+/* AF_XDP takes a queue of the interface for itself, so it is not used where
+ * reports come from. */
 static int open_sink(void *ctx, struct snk **out, struct error *err)
 {
 	const struct opts *o = &((struct run *)ctx)->o;
-	const char *name = way_out(o);
+	const char *name = output_name(o);
 	bool shared = o->live.name && !strcmp(name, o->live.name);
 	int rc;
 
@@ -45,9 +45,9 @@ static int open_answers(void *ctx, struct src **out, struct error *err)
 		return src_open(out, o->answers, err);
 	memset(live.port, 0, sizeof(live.port));
 	live.port[0] = ROCE_PORT;
-	live.filter = NULL;	 /* that one is for reports */
-	live.kind = LIVE_PACKET; /* and so is AF_XDP: answers are few */
-	return src_open_live(out, way_out(o), &live, err);
+	live.filter = NULL;	 /* it is for reports */
+	live.kind = LIVE_PACKET; /* AF_XDP, too: answers are few */
+	return src_open_live(out, output_name(o), &live, err);
 }
 
 static int open_packets(struct run *r, void (*turn)(void *run),
@@ -66,8 +66,8 @@ static int open_packets(struct run *r, void (*turn)(void *run),
 		.stop = &cli_stop,
 		.open_sink = packets ? open_sink : NULL,
 		.open_answers = o->write && !o->answers ? NULL : open_answers,
-		.to = cli_file(way_out(o)),
-		.from = cli_file(o->answers ? o->answers : way_out(o)),
+		.to = cli_file(output_name(o)),
+		.from = cli_file(o->answers ? o->answers : output_name(o)),
 		.turn = turn,
 		.warn = cli_tell,
 		.ctx = r,
@@ -82,8 +82,8 @@ static int open_packets(struct run *r, void (*turn)(void *run),
  */
 static void apply_setting(struct table *table, unsigned n, const char *setting)
 {
-	static const char *const may[] = {"copies", "batch",	"flush",
-					  "cache",  "sequence", "immediate"};
+	static const char *const fields[] = {"copies", "batch",	   "flush",
+					     "cache",  "sequence", "immediate"};
 	const char *colon = strchr(setting, ':'), *equals;
 	struct error err = {0};
 	struct table *t;
@@ -98,8 +98,8 @@ static void apply_setting(struct table *table, unsigned n, const char *setting)
 	snprintf(name, sizeof(name), "%.*s", (int)(colon - setting), setting);
 	snprintf(field, sizeof(field), "%.*s", (int)(equals - colon - 1),
 		 colon + 1);
-	for (unsigned i = 0; i < sizeof(may) / sizeof(may[0]); i++)
-		known = known || !strcmp(field, may[i]);
+	for (unsigned i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		known = known || !strcmp(field, fields[i]);
 	if (!known)
 		cli_refuse("-T: '%s' cannot be changed here, only copies, "
 			   "batch, flush, cache, sequence, immediate",
@@ -117,8 +117,8 @@ static void apply_setting(struct table *table, unsigned n, const char *setting)
 			 setting, batch);
 }
 
-/* The region, where there is none of that name yet; else it is as the layout
- * says, or nothing is written to it. */
+/* Makes the region if there is none of that name; exits if there is one that
+ * differs from the layout. */
 static void make_region(const struct opts *o)
 {
 	static const struct region_options make = {.epochs = 0};
