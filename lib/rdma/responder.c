@@ -248,38 +248,22 @@ enum {
 _Static_assert(1 << HEADER_CACHE_BITS == HEADER_CACHE_MAX,
 	       "as many entries as indices");
 
-static uint64_t load64(const uint8_t *p)
-{
-	uint64_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-
-static uint32_t load32(const uint8_t *p)
-{
-	uint32_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-
 static unsigned index_of(const uint8_t *frame)
 {
-	uint32_t v = load32(frame + AT_LEN) * 0x9e3779b1u ^
-		     load32(frame + ROCE_AT_UDP);
+	uint32_t v = be32_load(frame + AT_LEN) * 0x9e3779b1u ^
+		     be32_load(frame + ROCE_AT_UDP);
 
-	v = (v ^ load32(frame + AT_QP)) * 0x9e3779b1u;
+	v = (v ^ be32_load(frame + AT_QP)) * 0x9e3779b1u;
 	return v >> (32 - HEADER_CACHE_BITS);
 }
 
 static inline bool is_same_header(const uint8_t *a, const uint8_t *b)
 {
-	uint64_t differs = load64(a + HEADER_CACHE_HEAD - 8) ^
-			   load64(b + HEADER_CACHE_HEAD - 8);
+	uint64_t differs = be64_load(a + HEADER_CACHE_HEAD - 8) ^
+			   be64_load(b + HEADER_CACHE_HEAD - 8);
 
 	for (unsigned i = 0; i + 8 <= HEADER_CACHE_HEAD; i += 8)
-		differs |= load64(a + i) ^ load64(b + i);
+		differs |= be64_load(a + i) ^ be64_load(b + i);
 	return !differs;
 }
 
@@ -342,7 +326,7 @@ static void check_icrcs(const struct pkt *pkts,
 	for (unsigned j = 0; j < count; j++) {
 		const struct header_entry *entry = entries[which[j]];
 		bool right = (sums[j] ^ entry->sum) ==
-			     le32toh(load32(from[j] + tail));
+			     __builtin_bswap32(be32_load(from[j] + tail));
 
 		out[which[j]].icrc_ok = right;
 		qps[which[j]] = right ? entry->q : NULL;
@@ -395,7 +379,8 @@ void header_cache_add(struct header_cache *c, const struct pkt *pkt,
 		return;
 	memcpy(entry->head, pkt->data, HEADER_CACHE_HEAD);
 	entry->tail = (uint16_t)len;
-	entry->sum = le32toh(load32(tail + len)) ^ crc(CRC_SLOT0, tail, len);
+	entry->sum = __builtin_bswap32(be32_load(tail + len)) ^
+		     crc(CRC_SLOT0, tail, len);
 	entry->q = q;
 	entry->r = *r;
 }
