@@ -189,10 +189,8 @@ static void report_refused(struct run *run, bool end)
 	run->refused_look_ms = now + REFUSED_MESSAGE_MS;
 }
 
-/*
- * Follows a new epoch. Makes a dead queue pair anew when what was under way to
- * it has come and gone; not for a file, whose packets cannot know of it.
- */
+/* Follows a new epoch. Makes a dead queue pair anew when what was under way to
+ * it has come and gone; not for a file, whose packets cannot know of it. */
 static void follow_events(struct run *run)
 {
 	if (src_size(run->loop.s))

@@ -191,10 +191,8 @@ store_masked(const struct run *r, const struct op *ops, size_t n)
 
 typedef size_t run_loop(const struct run *r, const struct op *ops, size_t n);
 
-/*
- * The loop for operations like this one, and the alignment it needs; NULL:
- * there is none, exec_one() does it.
- */
+/* The loop for operations like this one, and the alignment it needs; NULL:
+ * there is none, exec_one() does it. */
 static run_loop *loop_of(const struct run *r, const struct op *op,
 			 uint64_t *align)
 {
@@ -293,10 +291,8 @@ static int exec_one(struct local_transport *l, const struct op *op)
 	return 0;
 }
 
-/*
- * The same loop over pairs of words (message.h), as long as they are of the
- * first one's kind.
- */
+/* The same loop over pairs of words (message.h), as long as they are of the
+ * first one's kind. */
 static inline __attribute__((always_inline)) size_t
 run_pairs(const struct run *r, const uint64_t *word, size_t words, bool add,
 	  enum prefetch how)

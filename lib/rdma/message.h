@@ -136,10 +136,8 @@ static inline size_t op_message_get(struct op *op, const uint64_t *m,
 	return op_message_size(head, copied);
 }
 
-/*
- * Tables are split among owners into parts that end at page boundaries.
- * op_part() gives the part of an offset, by the factor of op_part_factor().
- */
+/* Tables are split among owners into parts that end at page boundaries.
+ * op_part() gives the part of an offset, by the factor of op_part_factor(). */
 static inline uint64_t op_part_factor(uint64_t length, unsigned parts)
 {
 	return ((uint64_t)parts << 32) / ((length >> 12) + 1);

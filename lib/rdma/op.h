@@ -71,10 +71,8 @@ struct transport_ledger {
  * need is NULL.
  */
 struct transport {
-	/*
-	 * Returns a generation (the epoch): when it changes, the translator
-	 * reads the list heads again.
-	 */
+	/* Returns a generation (the epoch): when it changes, the translator
+	 * reads the list heads again. */
 	uint64_t (*begin)(struct transport *t);
 	/* Carries out ops in order; ts_ns: the packets' time. 0 or -errno. */
 	int (*exec)(struct transport *t, const struct op *ops, size_t n,
@@ -90,15 +88,11 @@ struct transport {
 	 * never.
 	 */
 	bool (*busy)(struct transport *t, unsigned table);
-	/*
-	 * Address of each table between begin() and end(), for prefetching
-	 * before exec() (region/memory.h). NULL: prefetching gains nothing.
-	 */
+	/* Address of each table between begin() and end(), for prefetching
+	 * before exec() (region/memory.h). NULL: prefetching gains nothing. */
 	uint8_t *const *mem;
-	/*
-	 * True if its packets carry times: before exec() the caller sets
-	 * stamps, a time for each operation. stamps NULL: all have ts_ns.
-	 */
+	/* True if its packets carry times: before exec() the caller sets
+	 * stamps, a time for each operation. stamps NULL: all have ts_ns. */
 	bool stamped;
 	const uint64_t *stamps;
 

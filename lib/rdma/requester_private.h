@@ -54,10 +54,8 @@ int request_window_open(struct request_window *w, uint64_t size,
 			size_t payload);
 void request_window_close(struct request_window *w);
 
-/*
- * Drops atomic operations that were sent, which must not be executed twice; the
- * rest moves up and counts as not sent. Returns how many are dropped.
- */
+/* Drops atomic operations that were sent, which must not be executed twice; the
+ * rest moves up and counts as not sent. Returns how many are dropped. */
 uint64_t request_window_drop_atomics(struct request_window *w);
 
 enum requester_phase {

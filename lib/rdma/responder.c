@@ -24,6 +24,7 @@ enum {
 	ACK_TAIL = 4 + ROCE_AETH_LEN,
 	AT_AETH = 4, /* offsets in a tail: PSN, AETH, value */
 	AT_VALUE = AT_AETH + ROCE_AETH_LEN,
+	RNR_TIMER = 1, /* 0.01 ms: the shortest (IBTA vol. 1, table 45) */
 };
 
 _Static_assert((int)CRC_HEADROOM <= (int)REPLY_TAIL, "headroom");
@@ -384,10 +385,6 @@ void header_cache_add(struct header_cache *c, const struct pkt *pkt,
 	entry->q = q;
 	entry->r = *r;
 }
-
-enum {
-	RNR_TIMER = 1, /* 0.01 ms: the shortest (IBTA vol. 1, table 45) */
-};
 
 static const struct ledger_field fields[] = {
 	LEDGER_FIELD(struct responder_ledger, received, LEDGER_IN),

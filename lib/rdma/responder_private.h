@@ -313,10 +313,8 @@ unsigned responder_qp_reply(const struct responder *p,
 int responder_exec(struct responder *p, const struct op *op, size_t n,
 		   struct responder_replies *replies);
 
-/*
- * Decodes n <= ROCE_BATCH packets and makes all checks that do not depend on
- * earlier packets; qps: the queue pair of each valid one, else NULL.
- */
+/* Decodes n <= ROCE_BATCH packets and makes all checks that do not depend on
+ * earlier packets; qps: the queue pair of each valid one, else NULL. */
 void responder_screen(struct responder *p, const struct pkt *pkts, unsigned n,
 		      struct roce *decoded, struct responder_qp **qps);
 /* Gives the queue pairs the R_Keys and addresses of an epoch. */

@@ -747,9 +747,7 @@ int roce_out_reticket(struct roce_out *o, const struct ticket *t,
 	}
 	o->t = t;
 	/* The ticket is taken; an error of the sink shows at the next flush. */
-	for (unsigned i = 0; i < t->n; i++)
-		if (o->qp[i].q.on)
-			requester_push(o, i);
+	push_all(o);
 	return 0;
 }
 
@@ -794,10 +792,8 @@ static void describe_health(struct error *err, const struct ticket *t,
 			  t->mtu);
 }
 
-/*
- * A table that has waited too long for any progress, preferably a refused one;
- * TABLE_MAX: none has.
- */
+/* A table that has waited too long for any progress, preferably a refused one;
+ * TABLE_MAX: none has. */
 static unsigned stuck_table(struct roce_out_health *st,
 			    const struct roce_out *o, uint64_t now, bool away)
 {

@@ -107,10 +107,8 @@ void verbs_link_poll(struct verbs_link *l)
 	}
 }
 
-/*
- * If something listens at the port, but at another address, the kernel itself
- * rejects, with the collector's status but without its private data.
- */
+/* If something listens at the port, but at another address, the kernel itself
+ * rejects, with the collector's status but without its private data. */
 static int rejection_error(const struct verbs_link *l)
 {
 	int error = l->answer.error;

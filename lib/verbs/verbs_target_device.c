@@ -205,10 +205,8 @@ static int set_port(struct verbs_target *v, const struct ibv_gid_entry *e,
 	return 0;
 }
 
-/*
- * The first suitable address, or NULL. The caller frees *all, the *n that the
- * device has; *n is -errno if they cannot be read.
- */
+/* The first suitable address, or NULL. The caller frees *all, the *n that the
+ * device has; *n is -errno if they cannot be read. */
 static const struct ibv_gid_entry *find_address(const struct verbs_target *v,
 						struct ibv_gid_entry **all,
 						ssize_t *n)

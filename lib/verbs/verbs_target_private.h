@@ -110,10 +110,8 @@ int verbs_pair_create(struct verbs_pair *p, const struct verbs_target *v,
 int verbs_pair_post(struct verbs_pair *p);
 void verbs_pair_drop(struct verbs_pair *p);
 
-/*
- * Makes the ticket for a peer, with the queue pairs as they are. Tables without
- * one get numbers that nobody listens to. The caller frees it.
- */
+/* Makes the ticket for a peer, with the queue pairs as they are. Tables without
+ * one get numbers that nobody listens to. The caller frees it. */
 int verbs_ticket_make(struct verbs_target *v, struct ticket *t,
 		      struct error *err);
 
