@@ -13,8 +13,8 @@
 
 enum {
 	RETRY_MS = 1,
-	/* A number without an immediate for so long is missed: its writer was
-	 * killed before it stored it. */
+	/* A number without an immediate for so long counts as missed: its
+	 * writer was killed before it stored the immediate. */
 	UNWRITTEN_MS = 100,
 };
 

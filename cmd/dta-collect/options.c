@@ -185,8 +185,8 @@ struct opts options_read(int argc, char **argv)
 			   o.want.mtu);
 	if (o.verbs)
 		check_verbs(&o);
-	/* Immediates are printed before the region, which keeps the last few,
-	 * forgets them. With several cores, more come at once. */
+	/* A region keeps the last immediates only: those of one core are
+	 * printed in time, those of several at once might not be. */
 	if (o.notify)
 		o.cores = 1;
 	o.live.format = o.format;

@@ -342,7 +342,7 @@ static void run_open(struct run *run, struct opts *o, struct ticket *t)
 	/* Last, when all else is right: opening it may take its link down. */
 	if (o->live.name)
 		run->loop.s = cli_live_open(&o->live, ports, true);
-	/* The ticket says that we listen. It is there before our message. */
+	/* The ticket tells others that we listen; it precedes our message. */
 	rc = has_live_ticket(o) ? ticket_put(t, o->ticket) : 0;
 	if (rc < 0)
 		cli_fail("%s: %s", cli_file(o->ticket), strerror(-rc));

@@ -72,8 +72,8 @@ struct packet_transport {
 
 	/* Answers. */
 	bool windows;	    /* requests wait for answers: requests is used */
-	bool answers_ended; /* their source has */
-	uint64_t progress_ns, health_ns;    /* of the last notes of both */
+	bool answers_ended; /* their source has ended */
+	uint64_t progress_ns, health_ns;    /* when they were last noted */
 	struct roce_out *roce[CLUSTER_MAX]; /* of members with tickets */
 	unsigned roces;
 	struct pkt pkts[PKT_BATCH];
@@ -621,8 +621,8 @@ static int open_windows(struct packet_transport *p, struct error *err)
 	return rc;
 }
 
-/* Whether there is an RC table; window: one with a window, which a DART switch
- * has none of for Key-Write. */
+/* Whether there is an RC table, or (window) one that has a window. A DART
+ * switch has no windows for Key-Write. */
 static bool has_rc(const struct packet_transport *p, bool window)
 {
 	const struct table *t = p->transport.table;

@@ -97,7 +97,7 @@ struct transport {
 	const uint64_t *stamps;
 
 	const char *name;   /* where it leads, for messages */
-	const char *region; /* that its ticket names, if it is here; or NULL */
+	const char *region; /* that its ticket names on this machine; or NULL */
 	const struct table *table; /* what it writes to, in each collector */
 	unsigned tables;
 	/* Of a cluster: how many; table t of collector c is table number

@@ -15,14 +15,14 @@
 #include <string.h>
 
 enum {
-	BURST_MIN = 8, /* with fewer, the loss of all is no rarity */
 	TIMEOUT_MIN = 1 * 1000000, /* ns */
-	DOUBLINGS_MAX = 5,	   /* of the timeout */
-	BURST_FIRST = 128,
+	TIMEOUT_MAX = 500 * 1000000,
+	DOUBLINGS_MAX = 5, /* of the timeout */
 	/* Requests sent behind a lost one are wasted. So at most one SHARE-th
 	 * of the requests that get through between two losses is under way. */
 	SHARE = 16,
-	TIMEOUT_MAX = 500 * 1000000, /* ns */
+	BURST_MIN = 8, /* if fewer are under way, often all of them are lost */
+	BURST_FIRST = 128,  /* of a new connection */
 	PROBES_EARLIER = 4, /* that may precede those counted in probed */
 };
 
@@ -89,16 +89,16 @@ uint64_t request_window_drop_atomics(struct request_window *w)
 
 	for (uint64_t i = w->snd.una; i < w->snd.end; i++) {
 		const struct requester_request *r = request_window_at(w, i);
-		struct requester_request *k = request_window_at(w, to);
+		struct requester_request *kept = request_window_at(w, to);
 
 		if (i < w->snd.max && op_is_atomic(r->op.verb))
 			continue;
 		to++;
-		if (k == r)
+		if (kept == r)
 			continue;
-		memcpy(k, r, w->stride);
-		if (op_payload(&k->op))
-			k->op.data = k->payload;
+		memcpy(kept, r, w->stride);
+		if (op_payload(&kept->op))
+			kept->op.data = kept->payload;
 	}
 	gone = w->snd.end - to;
 	w->snd.end = to;
@@ -205,14 +205,14 @@ static void go_back(const struct roce_out *o, struct requester *q)
 /* How long an RNR NAK asks to wait, ns (IBTA vol. 1, table 45). */
 static uint64_t rnr_ns(uint8_t syndrome)
 {
-	static const uint32_t us10[32] = {
+	static const uint32_t ten_us[32] = {
 		65536, 1,    2,	   3,	  4,	 6,	8,     12,
 		16,    24,   32,   48,	  64,	 96,	128,   192,
 		256,   384,  512,  768,	  1024,	 1536,	2048,  3072,
 		4096,  6144, 8192, 12288, 16384, 24576, 32768, 49152,
 	};
 
-	return us10[syndrome & 31] * UINT64_C(10000);
+	return ten_us[syndrome & 31] * UINT64_C(10000);
 }
 
 /* Processes an answer on an open connection: the n oldest requests have been

@@ -745,7 +745,7 @@ int responder_rx(struct responder *p, const struct pkt *pkts, size_t n)
 			if (p->qps[i])
 				qp_rx(p, p->qps[i], &p->decoded[i],
 				      pkts[at + i].ts_ns);
-		/* Those of the ROCE_BATCH before: their lines have come. */
+		/* Those of the last ROCE_BATCH: their lines have arrived. */
 		if (p->prefetch)
 			rc = exec_pending(p, prefetched);
 		prefetched = p->nops;

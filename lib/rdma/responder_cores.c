@@ -49,14 +49,15 @@ enum {
 
 /* How a table is split between owners. */
 struct parts {
-	uint64_t list, heads; /* bytes of a list, where counts begin; 0: none */
+	uint64_t list, heads; /* of lists: bytes of each, offset of the heads */
 	uint64_t factor;      /* of op_part() */
 	uint64_t first[RESPONDER_CORES_MAX + 1]; /* byte of each owner's part */
 };
 
 /* The packets of a batch that are for one queue pair. */
 struct qp_run {
-	uint32_t n, first, next; /* PSNs: of the first, behind the last's */
+	uint32_t n;
+	uint32_t first, next; /* PSNs: the first's, the one after the last's */
 };
 
 struct batch {

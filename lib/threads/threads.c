@@ -21,9 +21,9 @@
 enum {
 	FAR_LINE = 128, /* bytes that move together: two cache lines */
 	NUMBERS = 256,	/* batches under way, at most */
-	PIECES = 16,   /* of work, times workers, by worker 0 in threads_go() */
-	CHUNK = 256,   /* blocks, 1 MiB */
-	CHUNKS = 1024, /* of a batch, at most */
+	PIECES = 16,	/* that worker 0 does in threads_go(), times workers */
+	CHUNK = 256,	/* blocks, 1 MiB */
+	CHUNKS = 1024,	/* of a batch, at most */
 	/* How often an idle worker looks for work before it first lets others
 	 * run, how often it does that before it sleeps, and the looks between:
 	 * a batch takes a hundred microseconds. */
@@ -48,8 +48,8 @@ struct threads_slot {
 	struct threads_batch batch;
 	bool any;
 	unsigned round; /* the one that is sent */
-	unsigned first; /* of the rounds up to it that are not known received */
-	unsigned owner; /* those before it have received them all */
+	unsigned first; /* that owners may not have received yet */
+	unsigned owner; /* owners before it have received rounds up to round */
 	struct message_block *chunk[CHUNKS]; /* NULL: it never needed so many */
 	size_t used;			     /* blocks */
 	/* The first block by round and owner; NULL: none. */

@@ -137,7 +137,7 @@ static int make_memory(struct verbs_memory *m, struct verbs_target *v,
 	return 0;
 }
 
-/* Receives have no buffer: they are used up by immediates only. */
+/* Receives have no buffer, since an immediate is all that comes. */
 int verbs_pair_post(struct verbs_pair *p)
 {
 	struct ibv_recv_wr wr = {.wr_id = 0}, *bad;
@@ -406,7 +406,7 @@ static void handle_event(struct verbs_target *v,
 		break;
 	case IBV_EVENT_PORT_ACTIVE:
 		v->readdressed = true;
-		if (!v->down) /* reported at the beginning, too */
+		if (!v->down) /* the event comes at the beginning, too */
 			break;
 		v->down = false;
 		v->ctr.port_up++;
