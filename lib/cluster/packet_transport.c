@@ -41,7 +41,7 @@ struct collector {
 	struct ticket *ticket;
 	struct ticket_stamp seen; /* of the last file that was judged */
 	bool refused;		  /* a message said that its ticket is */
-	uint64_t acked, since_ns; /* requests confirmed, and since when */
+	uint64_t acked, since_ns; /* confirmed; since when no more is */
 	struct roce_out_health health;
 };
 
