@@ -335,7 +335,7 @@ static void note_receive(struct verbs_target *v, struct verbs_pair *p,
 {
 	v->ctr.completed++;
 	p->receives -= p->receives > 0;
-	/* A SEND may have an immediate, too, but needs no right to write. */
+	/* Not a SEND's: it needs no right to write into a table. */
 	if (wc->status == IBV_WC_SUCCESS &&
 	    wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM) {
 		v->ctr.immediates++;
