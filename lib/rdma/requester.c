@@ -299,7 +299,7 @@ static int send_probe(struct roce_out *o, unsigned table, uint32_t psn)
  * Probes an open queue pair. The three PSNs are so far apart that one is past,
  * whatever the responder expects: its queue pair may have been made anew.
  */
-static int probe_open(struct roce_out *o, unsigned table)
+static int probe_connection(struct roce_out *o, unsigned table)
 {
 	struct requester *q = &o->qp[table].q;
 	uint32_t oldest = psn_of(q, q->w.snd.una);
@@ -624,7 +624,7 @@ int requester_judge(struct roce_out *o, unsigned table, const struct roce *r)
 		/* The collector may have begun anew: probe. */
 		if (q->phase == REQUESTER_OPEN && class == CLASS_SEQUENCE_NAK &&
 		    !q->checking)
-			rc = probe_open(o, table);
+			rc = probe_connection(o, table);
 	}
 	return rc ? rc : requester_push(o, table);
 }
@@ -646,5 +646,5 @@ int requester_tick(struct roce_out *o, unsigned table)
 	if (q->phase != REQUESTER_OPEN &&
 	    (q->guessed || q->w.snd.una == q->w.snd.max))
 		return probe_unknown(o, table);
-	return probe_open(o, table);
+	return probe_connection(o, table);
 }

@@ -425,8 +425,8 @@ static const struct field table_fields[] = {
 	  .want = "a number" },
 	{ "length", NUMBER(struct parsed_table, length), 0, UINT64_MAX,
 	  .want = "a number" },
-	{ "first_psn", NUMBER(struct parsed_table, at.first_psn), 0, ROCE_PSN_MASK,
-	  .want = "0 to 0xffffff" },
+	{ "first_psn", NUMBER(struct parsed_table, at.first_psn), 0,
+	  ROCE_PSN_MASK, .want = "0 to 0xffffff" },
 	{ NULL },
 };
 /* clang-format on */
