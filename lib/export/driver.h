@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * driver.h - what a kind of database has to do. A driver makes blocks of rows,
- * in its own form, and sends them: encode() and send(); queue, retries and
- * spool are queue.h's. Or it takes rows as they are: take().
+ * driver.h - what a kind of database has to do (private to this room). A driver
+ * encodes rows into blocks and sends these: encode() and send(); the queue,
+ * retries and spool are queue.h's. Or it takes batches of rows: take().
  *
- * Threads: shape, encode, take and hear are called by one thread, send by
- * another: what both use does not change after open.
+ * Threads: send() is called by one thread, wake() by any, all others by another
+ * thread: what both use does not change after open().
  */
 #ifndef EXPORT_DRIVER_H
 #define EXPORT_DRIVER_H
@@ -22,27 +22,27 @@
 #include "row/outbuf.h"
 #include "row/row.h"
 
-/* The end of all waiting. */
+/* Set at the end of a sink: nothing waits for a database any longer. */
 struct export_stop {
 	atomic_bool now;
 };
 
-/* Rows in a driver's form. What a spool holds has been written by an earlier
- * version of the program, or damaged: send() checks it. */
+/* Rows as a driver encoded them. One from a spool may have been written by
+ * an earlier version of the program: send() checks it. */
 struct export_block {
 	char *bytes;
 	size_t len;
-	size_t at;     /* where the rows begin which are not sent */
+	size_t at;     /* offset of the first row that is not sent */
 	uint32_t rows; /* not sent yet */
 };
 
 /* What became of rows in one call. */
 struct export_tally {
 	uint64_t written, refused;
-	struct error why; /* of those refused, the first */
+	struct error why; /* the first one was refused */
 };
 
-/* The rest of a block is refused, for this reason. */
+/* Counts the rest of a block as refused, for this reason. */
 static inline void export_block_refuse(struct export_block *b,
 				       struct export_tally *t, const char *why)
 {
@@ -53,7 +53,7 @@ static inline void export_block_refuse(struct export_block *b,
 	b->at = b->len;
 }
 
-/* The rest of a block is written. */
+/* Counts the rest of a block as written. */
 static inline void export_block_written(struct export_block *b,
 					struct export_tally *t)
 {
@@ -65,47 +65,49 @@ static inline void export_block_written(struct export_block *b,
 struct export_driver {
 	void (*close)(void *self);
 
-	/* What all rows of a schema have in common, of so many bytes that are
-	 * zero. 0 or -errno with err set: the rows of the schema are refused.
-	 * unshape() gets what either has left; NULL: there is nothing. */
-	size_t shape_size;
-	int (*shape)(void *shape, void *self, const struct schema *s,
-		     struct error *err);
-	void (*unshape)(void *shape);
+	/* Prepares what the rows of a schema have in common, in state_size
+	 * bytes, zero at first. 0, or -errno with err set: its rows are
+	 * refused. close_schema() gets these bytes after either; NULL: it has
+	 * nothing to do. */
+	size_t state_size;
+	int (*open_schema)(void *schema_state, void *self,
+			   const struct schema *s, struct error *err);
+	void (*close_schema)(void *schema_state);
 
-	/* A row, for a block that has `rows' before it. */
-	void (*encode)(void *self, void *shape, struct outbuf *to,
+	/* Appends a row to a block that has `rows' already. */
+	void (*encode)(void *self, void *schema_state, struct outbuf *to,
 		       const struct row_batch *b, unsigned row, uint32_t rows);
-	/* Sends a block's rows, as many as it can: moves at, lowers rows, and
-	 * counts. 0: none are left; or -errno, later again, with err set. */
+	/* Sends as many of a block's rows as it can: moves at, lowers rows, and
+	 * counts. 0: none are left; or -errno with err set: it is called again
+	 * later. */
 	int (*send)(void *self, struct export_block *b, struct export_tally *t,
 		    struct error *err);
 
-	/* All waiting ends: a send() that cannot see that by itself is woken,
-	 * by another thread. NULL: it can. */
+	/* Wakes a send() that waits and does not look at export_stop; called by
+	 * another thread. NULL: it looks. */
 	void (*wake)(void *self);
 
-	/* Instead of encode and send: all rows of a batch, which are counted
-	 * here or by hear(). 0; or -errno with err set: the same batch later
-	 * again, and no other, of which it knows what it has taken. */
-	int (*take)(void *self, void *shape, const struct row_batch *b,
+	/* Instead of encode() and send(): takes all rows of a batch. They are
+	 * counted here or by poll_results(). 0; or -errno with err set: the
+	 * next call brings the same batch again, and the driver remembers which
+	 * of its rows it has taken. */
+	int (*take)(void *self, void *schema_state, const struct row_batch *b,
 		    struct export_tally *t, struct error *err);
-	/* With take, NULL where that counts all: what has become of rows since
-	 * the last call. 1; 0: nothing new; or -errno with err set: for now it
-	 * goes wrong. */
-	int (*hear)(void *self, struct export_tally *t, struct error *err);
+	/* What has become of rows since the last call; NULL: take() counts all.
+	 * 1; 0: nothing new; or -errno with err set: writing fails for now. */
+	int (*poll_results)(void *self, struct export_tally *t,
+			    struct error *err);
 };
 
-/* private to this room: the kinds of databases. */
-
-/* Of one try, if the URL does not say. */
+/* How long a try takes at most, if the URL does not say. */
 #define EXPORT_TIMEOUT_NS UINT64_C(10000000000)
 
+/* A kind of database, by the scheme of its URL. */
 struct export_scheme {
 	const char *scheme;
-	/* What it is made of: so many bytes, a copy of defaults in which the
-	 * URL's options have set fields. close() frees it, or what open() has
-	 * left. */
+	/* The driver's self: a copy of the `size' bytes of defaults, in which
+	 * options of the URL have set fields. close() frees it, after a failed
+	 * open() too. */
 	size_t size;
 	const void *defaults;
 	const struct field *fields;
@@ -114,7 +116,8 @@ struct export_scheme {
 	int (*open)(void *self, struct url *u, const struct export_options *o,
 		    struct export_stop *stop, struct error *err);
 	struct export_driver driver;
-	const char *missing; /* what it was built without, in place of these */
+	const char *missing; /* the library that this build lacks, or NULL: then
+				only scheme is set beside it */
 };
 
 /* The caller's rule of a schema, or NULL. */

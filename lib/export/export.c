@@ -68,7 +68,7 @@ static int open_destination(struct row_sink **out, struct destination *p,
 		return error_set(err, -EINVAL,
 				 "none of influx clickhouse redis kafka "
 				 "prometheus file");
-	rc = url_set(u, fields, &p->options.queue, err);
+	rc = url_set_fields(u, fields, &p->options.queue, err);
 	if (rc < 0)
 		return rc;
 	if (scheme->missing)
@@ -78,11 +78,11 @@ static int open_destination(struct row_sink **out, struct destination *p,
 	if (!(d.self = malloc(scheme->size)))
 		return error_set(err, -ENOMEM, "out of memory");
 	memcpy(d.self, scheme->defaults, scheme->size);
-	rc = url_set(u, scheme->fields, d.self, err);
+	rc = url_set_fields(u, scheme->fields, d.self, err);
 	if (rc == 0)
 		rc = scheme->open(d.self, u, &p->options, &p->stop, err);
 	if (rc == 0)
-		rc = url_rest(u, err);
+		rc = url_check_all_used(u, err);
 	if (rc < 0) {
 		scheme->driver.close(d.self);
 		return rc;
@@ -109,7 +109,7 @@ int export_open(struct row_sink **out, const char *url,
 	if (o)
 		p->options = *o;
 	set_defaults(&p->options.queue);
-	rc = url_read(&p->url, url, err);
+	rc = url_parse(&p->url, url, err);
 	if (rc == 0) {
 		/* Signals are for others than a sink's threads. */
 		sigfillset(&all);

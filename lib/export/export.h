@@ -46,16 +46,17 @@ enum export_kind {
 struct export_rule {
 	const char *schema;
 	uint8_t kind;	 /* enum export_kind */
-	const char *key; /* row_template_check(); NULL: the measurement */
-	/* Kafka's message key: messages of one group stay in order. NULL: as
-	 * key. */
+	const char *key; /* as row_template_check(); NULL: {} */
+	/* Template of Kafka's message key: messages with the same key stay in
+	 * order. NULL: as key. */
 	const char *group;
 };
 
 /* All zero: the defaults. The rules and ctx must outlive the sink. */
 struct export_options {
-	struct queue_options queue; /* but rows to retry, which are the URL's;
-				       32 MiB, 1 GiB in a spool, 5 s */
+	/* rows, linger_ns and retry_ns are the URL's. Zero stands for 32 MiB in
+	 * bytes, 1 GiB in spool_size, 5 s in end_ns. */
+	struct queue_options queue;
 	const struct export_rule *rules;
 	unsigned n_rules;
 	/* Answers Prometheus's /healthz: true, or false with why set. Called by
@@ -64,8 +65,8 @@ struct export_options {
 	void *ctx;
 };
 
-/* 0, or -errno with err set: "redis://HOST: reason". A database that does not
- * answer is no error: it may start later. The URL is copied. */
+/* Opens a sink. 0, or -errno with err set: "redis://HOST: reason". A database
+ * that does not answer is no error: it may start later. The URL is copied. */
 int export_open(struct row_sink **out, const char *url,
 		const struct export_options *o, struct error *err);
 

@@ -5,13 +5,13 @@
  *
  *	format=ndjson	or csv, text
  *
- * There is a header in the file before the first row, and before that of
- * another schema; none if it was not empty. A CSV file has one kind of row: CSV
- * needs %m, and is not added to a file whose first line is another header.
+ * A header comes before the first row, and before the first one of another
+ * schema; a file that was not empty gets none. A CSV file has one kind of row:
+ * csv needs %m, and does not add to a file whose first line is another header.
  *
- * It may be a pipe, which may not be read: writing ends when
- * all waiting does. What cannot be written now, to a full disk or a pipe whose
- * reader is gone, is tried again from where the last try ended.
+ * PATH may be a pipe: a write waits for its reader, until export_stop. What
+ * cannot be written now, to a full disk or a pipe whose reader is gone, is
+ * tried again from where the last try ended.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,32 +26,32 @@
 #include "row/row.h"
 
 enum {
-	LOOK_MS = 100, /* between looks at whether it is the end */
+	POLL_MS = 100, /* between looks at export_stop */
 };
 
 struct out {
 	bool open;
 	int fd;
-	bool heads;		     /* there are some in this file */
-	const struct schema *headed; /* whose header was the last */
+	bool headers; /* are written: the file was empty */
+	const struct schema *last_header;
 };
 
 struct file {
 	const char *path;
-	const char *kind; /* %m in it, or NULL */
+	const char *name_at; /* %m in path; NULL: there is none */
 	const struct export_stop *stop;
 	uint8_t format;
-	struct out out; /* without kind */
-	/* Of the batch in hand. */
-	bool begun;
+	struct out out; /* of all schemas, if path has no %m */
+	/* The batch that is being written. */
+	bool begun; /* by an earlier try, which has made its text */
 	struct outbuf text;
-	size_t at; /* bytes of it that are written */
+	size_t at; /* bytes of text that are written */
 };
 
-struct form {
-	struct encoder *e;
+struct schema_state {
+	struct encoder *encoder;
 	const struct schema *schema;
-	struct out out; /* with kind */
+	struct out out; /* of this schema, if path has %m */
 };
 
 /* clang-format off */
@@ -72,7 +72,7 @@ static void file_close(void *self)
 	free(x);
 }
 
-/* The rest of the text in hand. 0 or -errno. */
+/* Writes the rest of the text. 0 or -errno. */
 static int write_rest(struct file *x, int fd)
 {
 	struct pollfd room = {.fd = fd, .events = POLLOUT};
@@ -91,21 +91,21 @@ static int write_rest(struct file *x, int fd)
 		else if (x->stop->now)
 			return -ECANCELED;
 		else
-			poll(&room, 1, LOOK_MS);
+			poll(&room, 1, POLL_MS);
 	}
 	return 0;
 }
 
-/* The file of a schema. */
+/* The path of a schema's file. */
 static void make_path(const struct file *x, const char *name,
 		      char out[PATH_MAX])
 {
 	snprintf(out, PATH_MAX, "%.*s%s%s",
-		 (int)(x->kind ? x->kind - x->path : PATH_MAX), x->path,
-		 x->kind ? name : "", x->kind ? x->kind + 2 : "");
+		 (int)(x->name_at ? x->name_at - x->path : PATH_MAX), x->path,
+		 x->name_at ? name : "", x->name_at ? x->name_at + 2 : "");
 }
 
-/* Opens it, if it is not. 0 or -errno with err set. */
+/* Opens a schema's file, if it is not open. 0 or -errno with err set. */
 static int open_out(struct out *o, const struct file *x, const char *name,
 		    struct error *err)
 {
@@ -121,7 +121,7 @@ static int open_out(struct out *o, const struct file *x, const char *name,
 		return error_set(err, -errno, "%s",
 				 errno == ENXIO ? "nobody reads from it"
 						: strerror(errno));
-	o->heads = lseek(o->fd, 0, SEEK_END) <= 0;
+	o->headers = lseek(o->fd, 0, SEEK_END) <= 0;
 	o->open = true;
 	return 0;
 }
@@ -137,15 +137,15 @@ static int file_open(void *self, struct url *u, const struct export_options *o,
 
 	(void)o;
 	x->path = u->path;
-	x->kind = strstr(x->path, "%m");
+	x->name_at = strstr(x->path, "%m");
 	x->stop = stop;
 	if (!*x->path)
 		return error_set(err, -EINVAL, "no path: file:PATH");
-	if (!x->kind && x->format == ROW_CSV)
+	if (!x->name_at && x->format == ROW_CSV)
 		return error_set(err, -EINVAL,
 				 "a CSV file has one kind of row: put %%m into "
 				 "its name, for the kind's");
-	if (!x->kind)
+	if (!x->name_at)
 		return open_out(&x->out, x, "", err);
 	snprintf(folder, sizeof(folder), "%.*s.",
 		 slash ? (int)(slash + 1 - x->path) : 0, x->path);
@@ -154,58 +154,58 @@ static int file_open(void *self, struct url *u, const struct export_options *o,
 		       : error_set(err, -errno, "%s", strerror(errno));
 }
 
-static void file_unshape(void *shape)
+static void file_close_schema(void *schema_state)
 {
-	struct form *m = shape;
+	struct schema_state *state = schema_state;
 
-	encoder_close(m->e);
-	if (m->out.open)
-		close(m->out.fd);
+	encoder_close(state->encoder);
+	if (state->out.open)
+		close(state->out.fd);
 }
 
-/* A CSV file has one header, which is this one's. */
-static int check_head(const struct file *x, const struct form *m,
-		      struct error *err)
+/* A CSV file that exists must begin with this schema's header. */
+static int check_header(const struct file *x, const struct schema_state *state,
+			struct error *err)
 {
-	char path[PATH_MAX], there[OUTBUF_SIZE];
+	char path[PATH_MAX], found[OUTBUF_SIZE];
 	struct outbuf head = {0};
 	ssize_t n;
 	int fd;
 
-	encoder_head(m->e, &head);
-	make_path(x, m->schema->name, path);
+	encoder_head(state->encoder, &head);
+	make_path(x, state->schema->name, path);
 	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	n = fd < 0 ? 0 : pread(fd, there, head.len, 0);
+	n = fd < 0 ? 0 : pread(fd, found, head.len, 0);
 	if (fd >= 0)
 		close(fd);
-	if (n <= 0 || /* or a pipe */
-	    ((size_t)n == head.len && !memcmp(there, head.buf, head.len)))
+	if (n <= 0 || /* no file, an empty one, or a pipe */
+	    ((size_t)n == head.len && !memcmp(found, head.buf, head.len)))
 		return 0;
 	return error_set(err, -EEXIST,
 			 "%s holds something else: its first line is not the "
 			 "header of %s",
-			 path, m->schema->name);
+			 path, state->schema->name);
 }
 
-static int file_shape(void *shape, void *self, const struct schema *s,
-		      struct error *err)
+static int file_open_schema(void *schema_state, void *self,
+			    const struct schema *s, struct error *err)
 {
 	const struct file *x = self;
-	struct form *m = shape;
+	struct schema_state *state = schema_state;
 
-	m->schema = s;
-	if (!(m->e = encoder_open(x->format, s, true)))
+	state->schema = s;
+	if (!(state->encoder = encoder_open(x->format, s, true)))
 		return error_set(err, -ENOMEM, "out of memory");
-	return x->format == ROW_CSV ? check_head(x, m, err) : 0;
+	return x->format == ROW_CSV ? check_header(x, state, err) : 0;
 }
 
-static int file_take(void *self, void *shape, const struct row_batch *b,
+static int file_take(void *self, void *schema_state, const struct row_batch *b,
 		     struct export_tally *t, struct error *err)
 {
-	struct form *m = shape;
+	struct schema_state *state = schema_state;
 	struct file *x = self;
-	struct out *o = x->kind ? &m->out : &x->out;
-	int rc = open_out(o, x, m->schema->name, err);
+	struct out *o = x->name_at ? &state->out : &x->out;
+	int rc = open_out(o, x, state->schema->name, err);
 
 	if (rc < 0)
 		return rc;
@@ -213,16 +213,16 @@ static int file_take(void *self, void *shape, const struct row_batch *b,
 		outbuf_cut(&x->text, 0);
 		x->text.err = 0;
 		x->at = 0;
-		if (o->heads && o->headed != m->schema)
-			encoder_head(m->e, &x->text);
+		if (o->headers && o->last_header != state->schema)
+			encoder_head(state->encoder, &x->text);
 		for (unsigned i = 0; i < b->rows; i++)
-			encoder_row(m->e, &x->text, b, i);
+			encoder_row(state->encoder, &x->text, b, i);
 	}
 	rc = write_rest(x, o->fd);
 	x->begun = rc < 0;
 	if (rc < 0)
 		return error_set(err, rc, "%s", strerror(-rc));
-	o->headed = m->schema;
+	o->last_header = state->schema;
 	t->written += b->rows;
 	return 0;
 }
@@ -236,9 +236,9 @@ const struct export_scheme export_file = {
 	.driver =
 		{
 			.close = file_close,
-			.shape_size = sizeof(struct form),
-			.shape = file_shape,
-			.unshape = file_unshape,
+			.state_size = sizeof(struct schema_state),
+			.open_schema = file_open_schema,
+			.close_schema = file_close_schema,
 			.take = file_take,
 		},
 };

@@ -32,7 +32,7 @@ static size_t append_reply(char *data, size_t one, size_t n, void *reply)
 	return len;
 }
 
-/* Asked once a second at least. */
+/* libcurl calls this once a second at least; true ends the request. */
 static int is_stopped(void *http, curl_off_t down_all, curl_off_t down,
 		      curl_off_t up_all, curl_off_t up)
 {
@@ -52,7 +52,7 @@ static void set_options(struct http *h, const struct url *u,
 
 	curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https");
-	/* the environment has no say */
+	/* no proxy, whatever http_proxy in the environment says */
 	curl_easy_setopt(c, CURLOPT_PROXY, "");
 	curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, (long)(timeout_ns / 1000000));
 	curl_easy_setopt(c, CURLOPT_ERRORBUFFER, h->error);
@@ -82,10 +82,11 @@ int http_open(struct http **out, const struct url *u, uint16_t port,
 		return error_set(err, -ENOMEM, "out of memory");
 	h->stop = stop;
 	h->easy = curl_easy_init();
-	/* no "Expect: 100-continue", and a second's wait for it */
+	/* an empty header: libcurl would send "Expect: 100-continue" and wait
+	 * up to a second for the answer */
 	h->headers = curl_slist_append(NULL, "Expect:");
 	snprintf(h->base, sizeof(h->base), "%s://%s:%u/",
-		 u->web ? u->web : "http", u->host,
+		 u->http_scheme ? u->http_scheme : "http", u->host,
 		 (unsigned)(u->port ? u->port : port));
 	if (!h->easy || !h->headers) {
 		http_close(h);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * http.h - requests to one HTTP server, one after the other over a connection
- * that is kept (private to this room). Made of libcurl.
+ * that is kept, by libcurl (private to this room).
  */
 #ifndef EXPORT_HTTP_H
 #define EXPORT_HTTP_H
@@ -15,7 +15,7 @@
 #include "export/url.h"
 
 enum {
-	HTTP_REPLY_MAX = 16384, /* of a reply's body, the rest is ignored */
+	HTTP_REPLY_MAX = 16384, /* bytes kept of a reply's body */
 };
 
 struct http;
@@ -26,8 +26,8 @@ struct http_reply {
 	char text[HTTP_REPLY_MAX + 1]; /* ends with NUL */
 };
 
-/* For the URL's host; port is what it has if it does not say. What is pointed
- * at outlives it. 0 or -errno with err set. */
+/* Prepares requests to the URL's host, at this port if the URL has none. What
+ * the pointers point at must outlive it. 0 or -errno with err set. */
 int http_open(struct http **out, const struct url *u, uint16_t port,
 	      uint64_t timeout_ns, const struct export_stop *stop,
 	      struct error *err);
@@ -36,8 +36,8 @@ int http_open(struct http **out, const struct url *u, uint16_t port,
 bool http_is_plain(const char *text);
 
 /*
- * POSTs a body to a path, which has a query perhaps. 0: there is a reply; or
- * -errno with err set: there is none.
+ * POSTs a body to a path, which may have a query. 0: there is a reply, of any
+ * status; or -errno with err set: there is none.
  */
 int http_post(struct http *h, const char *path, const void *body, size_t len,
 	      struct http_reply *r, struct error *err);

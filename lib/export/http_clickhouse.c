@@ -3,18 +3,18 @@
  * http_clickhouse.c - ClickHouse, by its HTTP interface: INSERT ... FORMAT
  * JSONEachRow, a table for each schema.
  *
- *	create=yes	makes the database and the tables that there are not
- *	engine=TEXT	of those tables, with all behind ENGINE =, {} for the
- *			measurement: Distributed(CLUSTER, DB, {}_local, rand())
- *			MergeTree by default. A MergeTree of any kind is ordered
- *			by tags and time, if TEXT does not say
- *	table.SCHEMA=NAME  the measurement by default
+ *	create=yes	makes the database and the tables that are missing
+ *	engine=TEXT	of those tables: all that follows "ENGINE =". {} stands
+ *			for the schema's name, as in
+ *			Distributed(CLUSTER, DB, {}_local, rand()). MergeTree by
+ *			default; a MergeTree of any kind is ordered by tags and
+ *			time, if TEXT has no ORDER BY
+ *	table.SCHEMA=NAME  the schema's name by default
  *	timeout=TIME	of one try
  *
- * An INSERT is taken whole, or refused whole: so are a block's rows.
- *
- * A block: the line CREATE TABLE, the line INSERT, and then rows; so a spool
- * needs no schemas.
+ * ClickHouse takes or refuses the rows of an INSERT, and so of a block, all
+ * together. A block is a line CREATE TABLE, a line INSERT, and rows: with these
+ * lines, blocks from a spool can be sent before any row of their schema came.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -38,7 +38,8 @@ enum {
 	UNKNOWN_DATABASE = 81,
 };
 
-/* Since 20.1; before that, as in Debian, a text, which sorts as well. */
+/* The type of time, and what an older server than 20.1, which does not know it,
+ * gets in its place: a text sorts as well. They are of one length. */
 static const char time_type[] = "DateTime64(9)";
 static const char time_text[] = "String       ";
 
@@ -52,9 +53,9 @@ struct clickhouse {
 	struct http_reply reply;
 };
 
-struct form {
-	struct encoder *e;
-	struct outbuf head;
+struct schema_state {
+	struct encoder *encoder;
+	struct outbuf head; /* the first two lines of a block */
 };
 
 static const char *const yes[] = {"no", "yes", NULL};
@@ -91,7 +92,7 @@ static int clickhouse_open(void *self, struct url *u,
 
 	(void)o;
 	x->url = u;
-	url_family(u, "table");
+	url_use_options(u, "table");
 	if (!http_is_plain(u->path))
 		return error_set(err, -EINVAL,
 				 "a database is of letters, digits, - . _ ~");
@@ -99,7 +100,7 @@ static int clickhouse_open(void *self, struct url *u,
 	return http_open(&x->http, u, PORT, x->timeout_ns, stop, err);
 }
 
-/* `name`: a backslash before what ends it. */
+/* An identifier in backquotes, with a backslash before special characters. */
 static void put_name(struct outbuf *o, const char *name)
 {
 	outbuf_char(o, '`');
@@ -119,7 +120,7 @@ static const char *type_of(const struct row_field *f)
 	return types[f->type];
 }
 
-/* Time, and arrays, and texts by which rows are ordered may not be null. */
+/* Time, arrays, and tags that are texts are never null. */
 static bool is_nullable(const struct row_field *f)
 {
 	return f->role != ROW_WHEN && f->type != ROW_LIST &&
@@ -135,7 +136,7 @@ static void put_column(struct outbuf *o, const struct row_field *f)
 		outbuf_char(o, ')');
 }
 
-/* ORDER BY: tags, time. A key may not be null. */
+/* ORDER BY tags and time. A key may not be null. */
 static void put_order(struct outbuf *o, const struct schema *s)
 {
 	const char *before = " ORDER BY (";
@@ -180,7 +181,7 @@ static void put_engine(struct outbuf *o, const char *engine,
 static void put_head(struct clickhouse *x, struct outbuf *o,
 		     const struct schema *s)
 {
-	const char *table = url_of(x->url, "table", s->name);
+	const char *table = url_option(x->url, "table", s->name);
 
 	if (!table)
 		table = s->name;
@@ -197,45 +198,45 @@ static void put_head(struct clickhouse *x, struct outbuf *o,
 	outbuf_word(o, " FORMAT JSONEachRow\n");
 }
 
-static void clickhouse_unshape(void *shape)
+static void clickhouse_close_schema(void *schema_state)
 {
-	struct form *m = shape;
+	struct schema_state *state = schema_state;
 
-	encoder_close(m->e);
-	free(m->head.text);
+	encoder_close(state->encoder);
+	free(state->head.text);
 }
 
-static int clickhouse_shape(void *shape, void *self, const struct schema *s,
-			    struct error *err)
+static int clickhouse_open_schema(void *schema_state, void *self,
+				  const struct schema *s, struct error *err)
 {
-	struct form *m = shape;
+	struct schema_state *state = schema_state;
 	size_t len;
 
-	put_head(self, &m->head, s);
-	m->e = encoder_open(ROW_SPARSE, s, false);
-	if (!m->e || !outbuf_text(&m->head, &len))
+	put_head(self, &state->head, s);
+	state->encoder = encoder_open(ROW_SPARSE, s, false);
+	if (!state->encoder || !outbuf_text(&state->head, &len))
 		return error_set(err, -ENOMEM, "out of memory");
 	return 0;
 }
 
-static void clickhouse_encode(void *self, void *shape, struct outbuf *to,
+static void clickhouse_encode(void *self, void *schema_state, struct outbuf *to,
 			      const struct row_batch *b, unsigned row,
 			      uint32_t rows)
 {
-	struct form *m = shape;
+	struct schema_state *state = schema_state;
 	const char *head;
 	size_t len;
 
 	(void)self;
 	if (!rows) {
-		head = outbuf_text(&m->head, &len);
+		head = outbuf_text(&state->head, &len);
 		outbuf_bytes(to, head, len);
 	}
-	encoder_row(m->e, to, b, row);
+	encoder_row(state->encoder, to, b, row);
 }
 
-/* "Code: N, e.displayText() = ...": N, or 0. */
-static unsigned code_of(const struct http_reply *r)
+/* N of a reply "Code: N, e.displayText() = ..."; 0: there is none. */
+static unsigned error_code(const struct http_reply *r)
 {
 	const char *at = strstr(r->text, "Code: ");
 	uint64_t n = 0;
@@ -256,7 +257,7 @@ static bool is_refusal(const struct http_reply *r)
 		27, 33, 34, 38,	 41,  43,  44,	53,  62,
 		69, 70, 72, 117, 130, 321, 349, 469,
 	};
-	unsigned code = code_of(r);
+	unsigned code = error_code(r);
 
 	for (unsigned i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
 		if (code == codes[i])
@@ -264,7 +265,7 @@ static bool is_refusal(const struct http_reply *r)
 	return r->status == 400 && !code;
 }
 
-/* The first line: an exception has a trace behind it. */
+/* Only the first line of the reply: a stack trace may follow. */
 static int set_http_error(const struct clickhouse *x, struct error *err)
 {
 	return error_set(err, -EAGAIN, "HTTP %ld: %.*s", x->reply.status,
@@ -279,22 +280,22 @@ static int run_query(struct clickhouse *x, const char *path, const char *text,
 	return rc == 0 && x->reply.status != 200 ? set_http_error(x, err) : rc;
 }
 
-/* By the block's first line, with the type of time that the server knows; and
- * the database. */
+/* Makes the database, if it is missing, and the table by the block's first
+ * line, with a type of time that the server knows. */
 static int create_missing(struct clickhouse *x, const char *line, size_t len,
 			  struct error *err)
 {
 	char text[PATH], *copy, *at;
 	int rc = 0;
 
-	if (code_of(&x->reply) == UNKNOWN_DATABASE) {
+	if (error_code(&x->reply) == UNKNOWN_DATABASE) {
 		snprintf(text, PATH, "CREATE DATABASE IF NOT EXISTS `%s`",
 			 x->url->path);
 		rc = run_query(x, "", text, strlen(text), err);
 	}
 	if (rc == 0)
 		rc = run_query(x, x->path, line, len, err);
-	if (rc == 0 || code_of(&x->reply) != UNKNOWN_TYPE ||
+	if (rc == 0 || error_code(&x->reply) != UNKNOWN_TYPE ||
 	    !(copy = strndup(line, len)))
 		return rc;
 	for (at = copy; (at = strstr(at, time_type)); at++)
@@ -314,13 +315,13 @@ static int clickhouse_send(void *self, struct export_block *b,
 	int rc;
 
 	if (!end) {
-		export_block_refuse(b, t, "a block that is none of ClickHouse");
+		export_block_refuse(b, t, "a block that is not for ClickHouse");
 		return 0;
 	}
 	do {
 		rc = http_post(x->http, x->path, b->bytes + line, b->len - line,
 			       &x->reply, err);
-		code = x->reply.status == 200 ? 0 : code_of(&x->reply);
+		code = x->reply.status == 200 ? 0 : error_code(&x->reply);
 		if (rc < 0 || !x->create || tries++ ||
 		    (code != UNKNOWN_TABLE && code != UNKNOWN_DATABASE))
 			break;
@@ -348,9 +349,9 @@ const struct export_scheme export_clickhouse = {
 	.driver =
 		{
 			.close = clickhouse_close,
-			.shape_size = sizeof(struct form),
-			.shape = clickhouse_shape,
-			.unshape = clickhouse_unshape,
+			.state_size = sizeof(struct schema_state),
+			.open_schema = clickhouse_open_schema,
+			.close_schema = clickhouse_close_schema,
 			.encode = clickhouse_encode,
 			.send = clickhouse_send,
 		},

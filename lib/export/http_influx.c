@@ -2,8 +2,7 @@
 /*
  * http_influx.c - InfluxDB 1.x, by its HTTP API: POST /write of line protocol.
  *
- *	create=yes	makes the database if there is none; none is ever
- *			dropped
+ *	create=yes	makes the database if it is missing
  *	rp=NAME		the retention policy; the database's default
  */
 #include <errno.h>
@@ -26,15 +25,14 @@ enum {
 };
 
 /*
- * InfluxDB has one point of a series and time: a second one takes the place of
- * the first. Flow keys are fields here, so that rows of the same tags and time
- * are common: they are moved, by a nanosecond each, behind those that are
- * there. What is known is bounded: the last few times of each series, and
- * series whose hashes are the same share them, at no other cost than a
- * nanosecond.
+ * InfluxDB keeps one point of a series at a time: a second one overwrites the
+ * first. Flow keys are fields here, not tags, so rows of the same tags and time
+ * are common: each is moved to the next nanosecond that no other has. Only the
+ * last DISTINCT_RUNS runs of times of a series are remembered. Series with the
+ * same hash share them: then a point may be moved without need.
  */
 
-/* Times that were given, from to end - 1. Zero at first. */
+/* Runs of times that points have, `from' to `end' - 1. Zero at first. */
 struct distinct {
 	struct distinct_series {
 		struct distinct_run {
@@ -44,7 +42,7 @@ struct distinct {
 	} series[DISTINCT_SERIES];
 };
 
-/* The time, or the next one that has not been given. */
+/* Takes the time, or the next one that no point of the series has. */
 static int64_t distinct_time(struct distinct *d, uint64_t series,
 			     int64_t time_ns)
 {
@@ -73,10 +71,12 @@ struct influx {
 	uint8_t create;
 	uint64_t timeout_ns;
 	const char *rp;
-	char write[PATH], make[PATH]; /* requests */
-	struct outbuf series, tag;    /* the packer's, as is what follows */
+	char write[PATH], make[PATH]; /* paths of requests */
+	/* Used by encode(). */
+	struct outbuf series, tag;
 	struct distinct *times;
-	struct http_reply reply; /* the sender's */
+	/* Used by send(). */
+	struct http_reply reply;
 };
 
 static const char *const yes[] = {"no", "yes", NULL};
@@ -127,10 +127,10 @@ static int influx_open(void *self, struct url *u,
 	return http_open(&x->http, u, PORT, x->timeout_ns, stop, err);
 }
 
-static int influx_shape(void *shape, void *self, const struct schema *s,
-			struct error *err)
+static int influx_open_schema(void *schema_state, void *self,
+			      const struct schema *s, struct error *err)
 {
-	(void)shape;
+	(void)schema_state;
 	(void)self;
 	(void)s;
 	(void)err;
@@ -138,7 +138,7 @@ static int influx_shape(void *shape, void *self, const struct schema *s,
 }
 
 /* FNV-1a. */
-static uint64_t hash_of(const char *text, size_t len)
+static uint64_t hash_series(const char *text, size_t len)
 {
 	uint64_t h = UINT64_C(0xcbf29ce484222325);
 
@@ -147,7 +147,7 @@ static uint64_t hash_of(const char *text, size_t len)
 	return h ^ h >> 32;
 }
 
-static void influx_encode(void *self, void *shape, struct outbuf *to,
+static void influx_encode(void *self, void *schema_state, struct outbuf *to,
 			  const struct row_batch *b, unsigned row,
 			  uint32_t rows)
 {
@@ -156,7 +156,7 @@ static void influx_encode(void *self, void *shape, struct outbuf *to,
 	int64_t time;
 	size_t len;
 
-	(void)shape;
+	(void)schema_state;
 	(void)rows;
 	outbuf_cut(&x->series, 0);
 	line_series(&x->tag, &x->series, b, row);
@@ -167,13 +167,13 @@ static void influx_encode(void *self, void *shape, struct outbuf *to,
 		return;
 	}
 	time = line_time(b, row, (int64_t)clock_wall_ns());
-	time = distinct_time(x->times, hash_of(series, len), time);
+	time = distinct_time(x->times, hash_series(series, len), time);
 	outbuf_bytes(to, series, len);
 	line_rest(to, b, row, time);
 }
 
-/* {"error":"REASON"}: the reason, in place, as JSON has it. */
-static const char *reason_of(char *text)
+/* REASON of a reply {"error":"REASON"}, in place, with JSON's escapes. */
+static const char *error_reason(char *text)
 {
 	char *at = strstr(text, "\"error\":\""), *end;
 
@@ -187,9 +187,10 @@ static const char *reason_of(char *text)
 }
 
 /*
- * "partial write: REASON dropped=N": the other lines are there. Lines that
- * could not be read are told one by one, and dropped is 0 (httpd/handler.go,
- * serveWrite). Of both kinds at once only the first is told.
+ * The lines of a write that were not stored. "partial write: REASON dropped=N"
+ * has their number; but it is 0 for lines that could not be parsed, each of
+ * which has a message of its own (InfluxDB's httpd/handler.go, serveWrite).
+ * Where both happen at once, the reply tells only of the first kind.
  */
 static uint64_t count_dropped(const char *why)
 {
@@ -231,7 +232,7 @@ static int influx_send(void *self, struct export_block *b,
 			return error_set(err, -EAGAIN,
 					 "CREATE DATABASE: HTTP %ld: %.400s",
 					 x->reply.status,
-					 reason_of(x->reply.text));
+					 error_reason(x->reply.text));
 		if (rc == 0)
 			rc = http_post(x->http, x->write, b->bytes, b->len,
 				       &x->reply, err);
@@ -241,10 +242,10 @@ static int influx_send(void *self, struct export_block *b,
 	if (x->reply.status / 100 == 2)
 		export_block_written(b, t);
 	else if (x->reply.status == 400 || x->reply.status == 413)
-		count_refused(b, t, reason_of(x->reply.text));
+		count_refused(b, t, error_reason(x->reply.text));
 	else
 		rc = error_set(err, -EAGAIN, "HTTP %ld: %.400s",
-			       x->reply.status, reason_of(x->reply.text));
+			       x->reply.status, error_reason(x->reply.text));
 	return rc;
 }
 
@@ -257,8 +258,8 @@ const struct export_scheme export_influx = {
 	.driver =
 		{
 			.close = influx_close,
-			.shape_size = 1,
-			.shape = influx_shape,
+			.state_size = 1,
+			.open_schema = influx_open_schema,
 			.encode = influx_encode,
 			.send = influx_send,
 		},

@@ -2,14 +2,14 @@
 /* clang-format off */
 /*
  * kafka.c - Kafka, by librdkafka: a row is a message, as JSON. librdkafka has
- * the queue and the retries, and tells what became of each message; delivery is
- * idempotent.
+ * the queue and the retries, and reports what became of each message; delivery
+ * is idempotent.
  *
  *	kafka://HOST[,HOST...]/TOPIC
- *			the measurement by default; of a topic for all each
- *			object says of which it is
- *	key.SCHEMA=KEY	as in row_template_check(); by the caller's rules, or
- *			none
+ *			all rows go to TOPIC, and each names its schema; without
+ *			TOPIC, rows go to a topic of their schema's name
+ *	key.SCHEMA=KEY	as in row_template_check(); else as the caller's rules
+ *			say; else none
  *	conf.NAME=VALUE	of librdkafka: conf.compression.type=lz4
  *	timeout=TIME	until a row that is not delivered is lost: 5m
  */
@@ -24,8 +24,8 @@
 #include "row/row.h"
 
 enum {
-	POLL_MS = 100, /* between looks at whether it is the end */
-	REASON = 300,  /* characters of one that are told */
+	POLL_MS = 100,	  /* between looks at export_stop */
+	REASON_MAX = 300, /* characters of an error that are kept */
 };
 
 #define TIMEOUT_NS UINT64_C(300000000000)
@@ -37,15 +37,15 @@ struct kafka {
 	const struct export_stop *stop;
 	uint64_t timeout_ns;
 	struct outbuf key, json;
-	unsigned row;		   /* the next to take of the batch in hand */
-	struct export_tally heard; /* since hear() was asked last */
-	bool fails;		   /* the same: a broker, or its connection */
+	unsigned row;		     /* the next to take of the batch in hand */
+	struct export_tally results; /* since the last poll_results() */
+	bool fails; /* a broker or its connection, since then */
 	struct error why;
 };
 
-struct form {
+struct schema_state {
 	rd_kafka_topic_t *topic;
-	struct encoder *e;
+	struct encoder *encoder;
 	const char *key; /* row_template_check(); NULL: none */
 };
 
@@ -58,8 +58,8 @@ static const struct field fields[] = {
 
 static void count_refusal(struct kafka *x, rd_kafka_resp_err_t err)
 {
-	if (!x->heard.refused++)
-		error_set(&x->heard.why, 0, "%.*s", REASON,
+	if (!x->results.refused++)
+		error_set(&x->results.why, 0, "%.*s", REASON_MAX,
 			  rd_kafka_err2str(err));
 }
 
@@ -71,12 +71,12 @@ static void on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *m, void *self)
 	if (m->err) {
 		count_refusal(x, m->err);
 	} else {
-		x->heard.written++;
+		x->results.written++;
 		x->fails = false;
 	}
 }
 
-/* What a broker or the connection to it says. */
+/* An error of a broker or of the connection to it. */
 static void on_error(rd_kafka_t *rk, int err, const char *reason, void *self)
 {
 	struct kafka *x = self;
@@ -84,13 +84,13 @@ static void on_error(rd_kafka_t *rk, int err, const char *reason, void *self)
 	(void)rk;
 	(void)err;
 	x->fails = true;
-	error_set(&x->why, 0, "%.*s", REASON, reason);
+	error_set(&x->why, 0, "%.*s", REASON_MAX, reason);
 }
 
 static int set_property(rd_kafka_conf_t *c, const char *name, const char *value,
 			struct error *err)
 {
-	char why[REASON];
+	char why[REASON_MAX];
 
 	if (rd_kafka_conf_set(c, name, value, why, sizeof(why)) ==
 	    RD_KAFKA_CONF_OK)
@@ -111,7 +111,7 @@ static int configure_producer(struct kafka *x, rd_kafka_conf_t *c,
 		rc = set_property(c, "message.timeout.ms", ms, err);
 	if (rc == 0)
 		rc = set_property(c, "enable.idempotence", "true", err);
-	for (unsigned i = 0; rc == 0 && i < u->options; i++)
+	for (unsigned i = 0; rc == 0 && i < u->n_options; i++)
 		if (!strncmp(u->option[i].name, "conf.", 5))
 			rc = set_property(c, u->option[i].name + 5,
 					  u->option[i].value, err);
@@ -126,7 +126,7 @@ static int make_producer(struct kafka *x, struct error *err)
 {
 	rd_kafka_conf_t *c = rd_kafka_conf_new();
 	int rc = configure_producer(x, c, err);
-	char why[REASON];
+	char why[REASON_MAX];
 
 	if (rc == 0)
 		x->rk = rd_kafka_new(RD_KAFKA_PRODUCER, c, why, sizeof(why));
@@ -160,47 +160,49 @@ static int kafka_open(void *self, struct url *u, const struct export_options *o,
 	x->url = u;
 	x->options = o;
 	x->stop = stop;
-	url_family(u, "key");
-	url_family(u, "conf");
+	url_use_options(u, "key");
+	url_use_options(u, "conf");
 	return *u->hosts ? make_producer(x, err)
 			 : error_set(err, -EINVAL, "no host");
 }
 
-static void kafka_unshape(void *shape)
+static void kafka_close_schema(void *schema_state)
 {
-	struct form *m = shape;
+	struct schema_state *state = schema_state;
 
-	if (m->topic)
-		rd_kafka_topic_destroy(m->topic);
-	encoder_close(m->e);
+	if (state->topic)
+		rd_kafka_topic_destroy(state->topic);
+	encoder_close(state->encoder);
 }
 
-/* To open the topic asks for its partitions at once; one that messages only
- * name is looked for within a second, each. */
-static int kafka_shape(void *shape, void *self, const struct schema *s,
-		       struct error *err)
+/* Opens the topic, so that librdkafka asks for its partitions at once: for a
+ * topic that only messages name, it asks once a second. */
+static int kafka_open_schema(void *schema_state, void *self,
+			     const struct schema *s, struct error *err)
 {
 	struct kafka *x = self;
 	const struct export_rule *rule = export_rule_of(x->options, s->name);
 	const char *topic = x->url->path;
-	struct form *m = shape;
+	struct schema_state *state = schema_state;
 	int rc;
 
-	m->key = url_of(x->url, "key", s->name);
-	if (!m->key && rule)
-		m->key = rule->group ? rule->group : rule->key;
-	if (!(m->e = encoder_open(ROW_NDJSON, s, *topic)))
+	state->key = url_option(x->url, "key", s->name);
+	if (!state->key && rule)
+		state->key = rule->group ? rule->group : rule->key;
+	if (!(state->encoder = encoder_open(ROW_NDJSON, s, *topic)))
 		return error_set(err, -ENOMEM, "out of memory");
-	if (m->key && (rc = row_template_check(m->key, s, err)) < 0)
+	if (state->key && (rc = row_template_check(state->key, s, err)) < 0)
 		return rc;
-	m->topic = rd_kafka_topic_new(x->rk, *topic ? topic : s->name, NULL);
-	return m->topic ? 0
-			: error_set(err, -EINVAL, "topic: %s",
-				    rd_kafka_err2str(rd_kafka_last_error()));
+	state->topic = rd_kafka_topic_new(x->rk, *topic ? topic : s->name,
+					  NULL);
+	return state->topic
+		       ? 0
+		       : error_set(err, -EINVAL, "topic: %s",
+				   rd_kafka_err2str(rd_kafka_last_error()));
 }
 
 static rd_kafka_resp_err_t produce_message(struct kafka *x,
-					   const struct form *m,
+					   const struct schema_state *state,
 					   const struct row_batch *b,
 					   unsigned row)
 {
@@ -209,16 +211,16 @@ static rd_kafka_resp_err_t produce_message(struct kafka *x,
 
 	outbuf_cut(&x->key, 0);
 	outbuf_cut(&x->json, 0);
-	if (m->key)
-		row_template_encode(m->key, &x->key, b, row);
-	encoder_row(m->e, &x->json, b, row);
+	if (state->key)
+		row_template_encode(state->key, &x->key, b, row);
+	encoder_row(state->encoder, &x->json, b, row);
 	key = outbuf_text(&x->key, &key_len);
 	json = outbuf_text(&x->json, &len);
 	if (!key || !json) {
 		x->key.err = x->json.err = 0;
-		return RD_KAFKA_RESP_ERR__QUEUE_FULL; /* no memory, now */
+		return RD_KAFKA_RESP_ERR__QUEUE_FULL; /* no memory for now */
 	}
-	return rd_kafka_producev(x->rk, RD_KAFKA_V_RKT(m->topic),
+	return rd_kafka_producev(x->rk, RD_KAFKA_V_RKT(state->topic),
 				 RD_KAFKA_V_KEY(key_len ? key : NULL, key_len),
 				 /* without the line's end */
 				 RD_KAFKA_V_VALUE((void *)json, len - 1),
@@ -226,15 +228,16 @@ static rd_kafka_resp_err_t produce_message(struct kafka *x,
 				 RD_KAFKA_V_END);
 }
 
-/* Full: librdkafka's queue, until brokers take some of it. */
-static int kafka_take(void *self, void *shape, const struct row_batch *b,
+/* While librdkafka's queue is full, waits until brokers take some of it. */
+static int kafka_take(void *self, void *schema_state, const struct row_batch *b,
 		      struct export_tally *t, struct error *err)
 {
+	const struct schema_state *state = schema_state;
 	struct kafka *x = self;
 
-	(void)t; /* kafka_hear() has it */
+	(void)t; /* kafka_poll_results() counts */
 	while (x->row < b->rows) {
-		rd_kafka_resp_err_t rc = produce_message(x, shape, b, x->row);
+		rd_kafka_resp_err_t rc = produce_message(x, state, b, x->row);
 
 		if (rc != RD_KAFKA_RESP_ERR__QUEUE_FULL) {
 			x->row++;
@@ -252,18 +255,20 @@ static int kafka_take(void *self, void *shape, const struct row_batch *b,
 	return 0;
 }
 
-static int kafka_hear(void *self, struct export_tally *t, struct error *err)
+static int kafka_poll_results(void *self, struct export_tally *t,
+			      struct error *err)
 {
 	struct kafka *x = self;
 	int rc;
 
 	rd_kafka_poll(x->rk, 0);
-	*t = x->heard;
-	/* A broker may end a connection that is idle. */
+	*t = x->results;
+	/* An error while nothing is queued is none: a broker may end an idle
+	 * connection. */
 	rc = x->fails && rd_kafka_outq_len(x->rk)
 		     ? error_set(err, -EAGAIN, "%s", x->why.text)
 		     : t->written || t->refused;
-	x->heard = (struct export_tally){0};
+	x->results = (struct export_tally){0};
 	x->fails = false;
 	return rc;
 }
@@ -277,10 +282,10 @@ const struct export_scheme export_kafka = {
 	.driver =
 		{
 			.close = kafka_close,
-			.shape_size = sizeof(struct form),
-			.shape = kafka_shape,
-			.unshape = kafka_unshape,
+			.state_size = sizeof(struct schema_state),
+			.open_schema = kafka_open_schema,
+			.close_schema = kafka_close_schema,
 			.take = kafka_take,
-			.hear = kafka_hear,
+			.poll_results = kafka_poll_results,
 		},
 };

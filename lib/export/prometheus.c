@@ -33,7 +33,7 @@ enum {
 /* One set of labels of a measurement, with the latest value of each metric:
  * series=N counts it as one series. */
 struct labelled {
-	struct labelled *next; /* of the measurement */
+	struct labelled *next; /* in the measurement's list */
 	uint64_t seen_ns;      /* when its last row came */
 	const char *labels;    /* as exported: node="a",port="1" */
 	double value[];	       /* by metric; NAN: none yet */
@@ -52,7 +52,7 @@ struct measurement {
 	struct measurement *next;
 	const struct schema *schema;
 	struct labelled *first; /* a list of its series */
-	void *tree;		/* of the same, by labels: see tsearch(3) */
+	void *tree;		/* the same series by labels: see tsearch(3) */
 	unsigned metrics;
 	struct metric metric[];
 };
@@ -145,8 +145,8 @@ static void name_metric(struct metric *metric, const struct schema *s,
 		 metric->counter ? "_total" : "");
 }
 
-static int prometheus_shape(void *shape, void *self, const struct schema *s,
-			    struct error *err)
+static int prometheus_open_schema(void *schema_state, void *self,
+				  const struct schema *s, struct error *err)
 {
 	struct prometheus *p = self;
 	struct measurement *m = calloc(
@@ -177,11 +177,12 @@ static int prometheus_shape(void *shape, void *self, const struct schema *s,
 	m->next = p->measurements;
 	p->measurements = m;
 	pthread_mutex_unlock(&p->lock);
-	*(struct measurement **)shape = m;
+	*(struct measurement **)schema_state = m;
 	return 0;
 }
 
-/* The row's name="value",... in p->labels. NULL: no memory. */
+/* The row's labels, name="value",..., which stay in p->labels until the next
+ * call. NULL: no memory. */
 static const char *labels_of(struct prometheus *p, const struct row_batch *b,
 			     unsigned row)
 {
@@ -233,7 +234,7 @@ static struct labelled *make_labelled(struct measurement *m, const char *labels)
 	return l;
 }
 
-/* Forgets the series that no row has come for since then. */
+/* Forgets the series that have had no row since a time of clock_ns(). */
 static void forget_series(struct prometheus *p, uint64_t since_ns)
 {
 	for (struct measurement *m = p->measurements; m; m = m->next) {
@@ -294,7 +295,8 @@ static int take_row(struct prometheus *p, struct measurement *m,
 	return 0;
 }
 
-static int prometheus_take(void *self, void *shape, const struct row_batch *b,
+static int prometheus_take(void *self, void *schema_state,
+			   const struct row_batch *b,
 			   struct export_tally *tally, struct error *err)
 {
 	struct prometheus *p = self;
@@ -303,7 +305,8 @@ static int prometheus_take(void *self, void *shape, const struct row_batch *b,
 	(void)err;
 	pthread_mutex_lock(&p->lock);
 	for (unsigned i = 0; i < b->rows; i++) {
-		int rc = take_row(p, *(struct measurement **)shape, b, i, now);
+		int rc = take_row(p, *(struct measurement **)schema_state, b, i,
+				  now);
 
 		tally->written += rc == 0;
 		if (rc < 0 && !tally->refused++)
@@ -434,7 +437,7 @@ static int prometheus_open(void *self, struct url *u,
 	(void)stop;
 	p->options = o;
 	snprintf(port, sizeof(port), "%u", u->port);
-	url_bare_host(u);
+	url_strip_brackets(u);
 	if (getaddrinfo(*u->host ? u->host : NULL, port, &hint, &to) != 0)
 		return error_set(err, -EINVAL, "'%s' is not an address",
 				 u->host);
@@ -462,8 +465,8 @@ const struct export_scheme export_prometheus = {
 	.driver =
 		{
 			.close = prometheus_close,
-			.shape_size = sizeof(struct measurement *),
-			.shape = prometheus_shape,
+			.state_size = sizeof(struct measurement *),
+			.open_schema = prometheus_open_schema,
 			.take = prometheus_take,
 		},
 };

@@ -5,15 +5,17 @@
  *	stream.SCHEMA=KEY	rows are added to a stream (XADD)
  *	hash.SCHEMA=KEY		the latest row is a hash, with expiry
  *	expire=TIME		of hashes; 60s, 0: never
- *	maxlen=N		of a stream, about; 100000
+ *	maxlen=N		entries of a stream, about; 100000
  *
- * KEY as in row_template_check(); in a URL, { and } as they are. Rows of
- * schemas that neither the URL nor the caller's rules name go to a stream of
- * their measurement.
+ * KEY is as in row_template_check(), with { and } not escaped. Rows of schemas
+ * that neither the URL nor the caller's rules name go to a stream of their
+ * schema's name.
  *
- * A block has an item for each row, the machine's numbers (it does not leave
- * it): length 4 | commands 4 | that many commands in RESP. They are sent
- * pipelined. The rows of a Redis Cluster's other nodes wait, and why is told.
+ * A block has an item for each row: the length in bytes of the row's commands
+ * and their number, 4 bytes each in host order, and the commands in RESP. All
+ * items are sent before the replies are read. A Redis Cluster is not supported:
+ * rows that another of its nodes should have are not sent, and the status says
+ * why.
  */
 #include <errno.h>
 #include <hiredis/hiredis.h>
@@ -28,42 +30,42 @@
 
 enum {
 	PORT = 6379,
-	REASON = 200,	/* characters of an error that are told */
-	CUT_EVERY = 16, /* rows */
-	NUMBERS = 2,	/* before an item's commands */
+	REASON_MAX = 200, /* characters of an error that are kept */
+	TRIM_EVERY = 16,  /* rows */
 };
 
-#define SECOND UINT64_C(1000000000)
+#define SECOND UINT64_C(1000000000) /* ns */
 
 /* What became of an item. */
-enum fate {
+enum outcome {
 	WRITTEN,
 	REFUSED,
 	LATER, /* the server is not ready for it */
 };
 
+/* What an item begins with. */
 struct item {
-	const char *commands;
-	uint32_t len, n;
+	uint32_t len; /* bytes of commands */
+	uint32_t commands;
 };
 
 struct redis {
 	const struct export_options *options;
 	struct url *url;
 	uint64_t expire_ns, maxlen, timeout_ns;
-	struct outbuf key, cell, commands; /* the packer's */
-	/* The sender's. */
+	struct outbuf key, cell, commands; /* used by encode() */
+	/* Used by send(). */
 	const struct export_stop *stop;
 	redisContext *c; /* NULL: not connected */
-	atomic_int fd;	 /* its socket, or -1: for the end */
+	atomic_int fd;	 /* c's socket, for wake(); or -1 */
 };
 
-struct form {
+struct schema_state {
 	const struct schema *schema;
 	const char *key; /* row_template_check() */
 	uint8_t kind;	 /* enum export_kind */
-	bool many;	 /* keys: fields say which */
-	uint32_t added;	 /* rows, to one stream */
+	bool many_keys;	 /* the key names fields */
+	uint32_t added;	 /* rows, to the only stream */
 };
 
 static const char *const families[] = {
@@ -100,10 +102,10 @@ static int connection_error(const struct redis *x, struct error *err)
 	return error_set(err, -EAGAIN, "%.128s", x->c->errstr);
 }
 
-/* One command, and what is said to it. Those that a user may not give are no
- * error if may_not. */
-static int run_command(struct redis *x, bool may_not, struct error *err,
-		       const char *fmt, ...)
+/* Runs one command. may_lack_permission: it is no error that the user may not
+ * run it. */
+static int run_command(struct redis *x, bool may_lack_permission,
+		       struct error *err, const char *fmt, ...)
 {
 	redisReply *reply;
 	va_list ap;
@@ -115,8 +117,8 @@ static int run_command(struct redis *x, bool may_not, struct error *err,
 	if (!reply)
 		return connection_error(x, err);
 	if (reply->type == REDIS_REPLY_ERROR &&
-	    !(may_not && !strncmp(reply->str, "NOPERM", 6)))
-		rc = error_set(err, -EAGAIN, "%.*s", REASON, reply->str);
+	    !(may_lack_permission && !strncmp(reply->str, "NOPERM", 6)))
+		rc = error_set(err, -EAGAIN, "%.*s", REASON_MAX, reply->str);
 	freeReplyObject(reply);
 	return rc;
 }
@@ -127,9 +129,9 @@ static struct timeval timeval_of(uint64_t ns)
 				.tv_usec = (suseconds_t)(ns % SECOND / 1000)};
 }
 
-/* A try takes a second at most, as the end waits for it. What the connection
- * begins with is answered before items are sent: a server that wants a password
- * takes none for a long command. */
+/* The timeout is a second at most, as the end of the sink waits for it. PING is
+ * answered before items are sent: a server that wants a password ends the
+ * connection at a long command. */
 static int connect_to(struct redis *x, struct error *err)
 {
 	const struct url *u = x->url;
@@ -157,69 +159,67 @@ static int connect_to(struct redis *x, struct error *err)
 	return rc ? rc : run_command(x, true, err, "PING");
 }
 
-/* Errors that pass (Redis: server.c), or will once an administrator mends what
- * is wrong. What a user may not do is that user's rows' fault: others need not
- * wait. */
-static enum fate fate_of_error(struct error *why, const char *text)
+/* LATER for errors (Redis: server.c) that pass, or that an administrator can
+ * mend. REFUSED for a missing permission, too (NOPERM): it concerns one key,
+ * and other rows need not wait. */
+static enum outcome classify_error(struct error *why, const char *text)
 {
-	enum { CLUSTER = 4 };
-	static const char *const passes[] = {
+	enum { CLUSTER_ERRORS = 4 }; /* at the beginning */
+	static const char *const passing[] = {
 		"MOVED ",  "ASK ",	 "CLUSTERDOWN", "TRYAGAIN",
 		"LOADING", "READONLY",	 "NOAUTH",	"MASTERDOWN",
 		"OOM",	   "NOREPLICAS", "BUSY",	"MISCONF",
 	};
-	unsigned i = 0, n = sizeof(passes) / sizeof(passes[0]);
+	unsigned i = 0, n = sizeof(passing) / sizeof(passing[0]);
 
-	while (i < n && strncmp(text, passes[i], strlen(passes[i])) != 0)
+	while (i < n && strncmp(text, passing[i], strlen(passing[i])) != 0)
 		i++;
-	if (i < CLUSTER)
+	if (i < CLUSTER_ERRORS)
 		error_set(why, 0,
 			  "a node of a Redis Cluster, which is not supported "
 			  "(%.*s): take one Redis server, or kafka: or "
 			  "clickhouse:",
-			  REASON, text);
+			  REASON_MAX, text);
 	else
-		error_set(why, 0, "%.*s", REASON, text);
+		error_set(why, 0, "%.*s", REASON_MAX, text);
 	return i < n ? LATER : REFUSED;
 }
 
-/* The replies to an item's commands. */
-static int read_replies(struct redis *x, uint32_t n, enum fate *fate,
+/* Reads the replies to n commands, which are an item's. 0 or -errno. */
+static int read_replies(struct redis *x, uint32_t n, enum outcome *outcome,
 			struct error *why, struct error *err)
 {
 	redisReply *reply;
 
-	for (*fate = WRITTEN; n; n--) {
+	for (*outcome = WRITTEN; n; n--) {
 		if (redisGetReply(x->c, (void **)&reply) != REDIS_OK) {
-			*fate = LATER;
+			*outcome = LATER;
 			return connection_error(x, err);
 		}
-		if (reply->type == REDIS_REPLY_ERROR && *fate == WRITTEN)
-			*fate = fate_of_error(why, reply->str);
+		if (reply->type == REDIS_REPLY_ERROR && *outcome == WRITTEN)
+			*outcome = classify_error(why, reply->str);
 		freeReplyObject(reply);
 	}
 	return 0;
 }
 
-/* The item at *at, which moves behind it. False: there is none, or none that is
- * whole. */
+/* Reads the item at *at, and moves *at to its end, which its commands reach.
+ * False: there is none, or it is cut off. */
 static bool next_item(struct item *out, const struct export_block *b,
 		      size_t *at)
 {
-	uint32_t n[NUMBERS];
 	size_t left = b->len - *at;
 
-	if (left < sizeof(n))
+	if (left < sizeof(*out))
 		return false;
-	memcpy(n, b->bytes + *at, sizeof(n));
-	if (n[0] > left - sizeof(n) || !n[1])
+	memcpy(out, b->bytes + *at, sizeof(*out));
+	if (out->len > left - sizeof(*out) || !out->commands)
 		return false;
-	*out = (struct item){b->bytes + *at + sizeof(n), n[0], n[1]};
-	*at += sizeof(n) + n[0];
+	*at += sizeof(*out) + out->len;
 	return true;
 }
 
-/* A thread that waits for an answer gets an error. */
+/* Shuts the connection: send() gets an error instead of an answer. */
 static void redis_wake(void *self)
 {
 	struct redis *x = self;
@@ -229,39 +229,42 @@ static void redis_wake(void *self)
 		shutdown(fd, SHUT_RDWR);
 }
 
-/* All items are sent before the replies are read; what is left of the block are
- * those of which nothing is heard, or that Redis wants later. */
+/* Sends all items, and then reads the replies. The items without a reply, and
+ * those with the outcome LATER, are what is left of the block. */
 static int redis_send(void *self, struct export_block *b,
 		      struct export_tally *t, struct error *err)
 {
 	struct redis *x = self;
 	size_t at = b->at, to = b->at;
 	uint32_t items = 0;
-	struct export_block none = {0};
+	struct export_block unreadable = {0};
 	struct error why, later;
-	struct item i;
+	struct item item;
 	int rc = 0;
 
-	for (; items < b->rows && next_item(&i, b, &at); items++) {
+	for (; items < b->rows && next_item(&item, b, &at); items++) {
 		if (!x->c && rc == 0)
 			rc = connect_to(x, err);
 		if (rc == 0)
-			redisAppendFormattedCommand(x->c, i.commands, i.len);
+			redisAppendFormattedCommand(
+				x->c, b->bytes + at - item.len, item.len);
 	}
-	none.rows = b->rows - items;
-	if (none.rows)
-		export_block_refuse(&none, t, "a block that is none of Redis");
+	unreadable.rows = b->rows - items;
+	if (unreadable.rows)
+		export_block_refuse(&unreadable, t,
+				    "a block that is not for Redis");
 	for (at = b->at, b->rows = 0; items; items--) {
-		enum fate fate = LATER;
+		enum outcome outcome = LATER;
 		size_t from = at;
 
-		next_item(&i, b, &at);
+		next_item(&item, b, &at);
 		if (rc == 0)
-			rc = read_replies(x, i.n, &fate, &why, err);
-		t->written += fate == WRITTEN;
-		if (fate == REFUSED && !t->refused++)
+			rc = read_replies(x, item.commands, &outcome, &why,
+					  err);
+		t->written += outcome == WRITTEN;
+		if (outcome == REFUSED && !t->refused++)
 			t->why = why;
-		if (fate != LATER)
+		if (outcome != LATER)
 			continue;
 		later = why;
 		memmove(b->bytes + to, b->bytes + from, at - from);
@@ -305,42 +308,42 @@ static int redis_open(void *self, struct url *u, const struct export_options *o,
 	x->url = u;
 	x->stop = stop;
 	for (unsigned i = EXPORT_EVENT; i <= EXPORT_STATE; i++)
-		url_family(u, families[i]);
+		url_use_options(u, families[i]);
 	if (!*u->host || strchr(u->host, ','))
 		return error_set(err, -EINVAL, "'%s' is not a host", u->host);
-	url_bare_host(u);
+	url_strip_brackets(u);
 	return 0;
 }
 
 /* --- rows as commands ---------------------------------------------------- */
 
-static int redis_shape(void *shape, void *self, const struct schema *s,
-		       struct error *err)
+static int redis_open_schema(void *schema_state, void *self,
+			     const struct schema *s, struct error *err)
 {
 	const struct redis *x = self;
 	const struct export_rule *rule = export_rule_of(x->options, s->name);
-	struct form *m = shape;
+	struct schema_state *state = schema_state;
 	const char *key;
 
 	/* As the rules say, if the URL says nothing; else as a stream. */
-	m->schema = s;
-	m->kind = rule ? rule->kind : EXPORT_EVENT;
-	m->key = rule && rule->key ? rule->key : "{}";
+	state->schema = s;
+	state->kind = rule ? rule->kind : EXPORT_EVENT;
+	state->key = rule && rule->key ? rule->key : "{}";
 	for (uint8_t i = EXPORT_EVENT; i <= EXPORT_STATE; i++)
-		if ((key = url_of(x->url, families[i], s->name))) {
-			m->kind = i;
-			m->key = key;
+		if ((key = url_option(x->url, families[i], s->name))) {
+			state->kind = i;
+			state->key = key;
 		}
-	for (const char *at = m->key; (at = strchr(at, '{')); at++)
-		m->many |= at[1] != '}';
-	return row_template_check(m->key, s, err);
+	for (const char *at = state->key; (at = strchr(at, '{')); at++)
+		state->many_keys |= at[1] != '}';
+	return row_template_check(state->key, s, err);
 }
 
-/* As Redis reads them (RESP): a command is "*WORDS\r\n", and words, each of
- * which is "$LENGTH\r\nBYTES\r\n". */
-static void put_count(struct outbuf *o, char what, size_t n)
+/* RESP, Redis's protocol: a command is "*WORDS\r\n" and its words; a word is
+ * "$LENGTH\r\nBYTES\r\n". */
+static void put_count(struct outbuf *o, char type, size_t n)
 {
-	outbuf_char(o, what);
+	outbuf_char(o, type);
 	outbuf_u64(o, n);
 	outbuf_bytes(o, "\r\n", 2);
 }
@@ -365,7 +368,8 @@ static void put_number(struct outbuf *o, uint64_t n)
 	put_text(o, text);
 }
 
-/* A command begins, of so many words with its name and the row's key. */
+/* Begins a command of so many words, of which its name and the row's key are
+ * the first two. */
 static void begin_command(struct redis *x, size_t words, const char *name)
 {
 	size_t len = 0;
@@ -376,63 +380,65 @@ static void begin_command(struct redis *x, size_t words, const char *name)
 	put_word(&x->commands, key, len);
 }
 
-/* Names and values of what is not null. */
-static void put_pairs(struct redis *x, const struct form *m,
+/* Puts names and values of the fields that are not null. */
+static void put_pairs(struct redis *x, const struct schema_state *state,
 		      const struct row_batch *b, const struct row_cell *c)
 {
-	for (unsigned i = 0; i < m->schema->n; i++) {
+	for (unsigned i = 0; i < state->schema->n; i++) {
 		const char *text;
 		size_t len = 0;
 
 		if (encode_is_null(&c[i]))
 			continue;
-		put_text(&x->commands, m->schema->fields[i].name);
+		put_text(&x->commands, state->schema->fields[i].name);
 		text = encode_text(&x->cell, b, &c[i], &len);
 		put_word(&x->commands, text, len);
 	}
 }
 
-/* A stream is cut to maxlen, about, by every so many rows: to look at it for
- * each costs the server a tenth of its time. */
-static void redis_encode(void *self, void *shape, struct outbuf *to,
+/* A stream is trimmed to maxlen, about, at every TRIM_EVERYth row: doing so at
+ * each row takes a tenth of the server's time. */
+static void redis_encode(void *self, void *schema_state, struct outbuf *to,
 			 const struct row_batch *b, unsigned row, uint32_t rows)
 {
 	const struct row_cell *c = row_batch_cell(b, row, 0);
 	struct redis *x = self;
-	struct form *m = shape;
-	bool event = m->kind == EXPORT_EVENT;
-	bool cut = event && (m->many || m->added++ % CUT_EVERY == 0);
-	uint32_t n[NUMBERS] = {0, 1}, words = !event ? 2 : cut ? 6 : 3;
+	struct schema_state *state = schema_state;
+	bool event = state->kind == EXPORT_EVENT;
+	bool trim = event &&
+		    (state->many_keys || state->added++ % TRIM_EVERY == 0);
+	uint32_t words = !event ? 2 : trim ? 6 : 3;
+	struct item item = {.commands = 1};
 	const char *text;
 	size_t len;
 
 	(void)rows;
 	outbuf_cut(&x->key, 0);
 	outbuf_cut(&x->commands, 0);
-	row_template_encode(m->key, &x->key, b, row);
-	for (unsigned i = 0; i < m->schema->n; i++)
+	row_template_encode(state->key, &x->key, b, row);
+	for (unsigned i = 0; i < state->schema->n; i++)
 		words += encode_is_null(&c[i]) ? 0 : 2;
 	begin_command(x, words, event ? "XADD" : "HSET");
-	if (cut) {
+	if (trim) {
 		put_text(&x->commands, "MAXLEN");
 		put_text(&x->commands, "~");
 		put_number(&x->commands, x->maxlen);
 	}
 	if (event)
 		put_text(&x->commands, "*");
-	put_pairs(x, m, b, c);
+	put_pairs(x, state, b, c);
 	if (!event && x->expire_ns) {
 		begin_command(x, 3, "PEXPIRE");
 		put_number(&x->commands, x->expire_ns / 1000000);
-		n[1]++;
+		item.commands++;
 	}
 	text = outbuf_text(&x->commands, &len);
 	if (!text || x->key.err || x->cell.err) {
 		to->err = -ENOMEM;
 		return;
 	}
-	n[0] = (uint32_t)len;
-	outbuf_bytes(to, (const char *)n, sizeof(n));
+	item.len = (uint32_t)len;
+	outbuf_bytes(to, (const char *)&item, sizeof(item));
 	outbuf_bytes(to, text, len);
 }
 
@@ -445,8 +451,8 @@ const struct export_scheme export_redis = {
 	.driver =
 		{
 			.close = redis_close,
-			.shape_size = sizeof(struct form),
-			.shape = redis_shape,
+			.state_size = sizeof(struct schema_state),
+			.open_schema = redis_open_schema,
 			.encode = redis_encode,
 			.send = redis_send,
 			.wake = redis_wake,

@@ -57,11 +57,11 @@ static int read_options(struct url *u, char *text, struct error *err)
 			return error_set(err, -EINVAL, "%s: no value", text);
 		if (decode_part(value, text, err) < 0)
 			return -EINVAL;
-		if (u->options == EXPORT_OPTIONS_MAX)
+		if (u->n_options == EXPORT_OPTIONS_MAX)
 			return error_set(err, -EINVAL, "more than %d options",
 					 EXPORT_OPTIONS_MAX);
-		u->option[u->options++] = (struct export_pair){text, value,
-							       false};
+		u->option[u->n_options++] = (struct url_option){text, value,
+								false};
 	}
 	return 0;
 }
@@ -117,7 +117,7 @@ static void make_shown(struct url *u)
 			 u->scheme, u->hosts, *u->path ? "/" : "", u->path);
 }
 
-int url_read(struct url *out, const char *text, struct error *err)
+int url_parse(struct url *out, const char *text, struct error *err)
 {
 	char *rest, *options;
 	int rc = 0;
@@ -138,7 +138,7 @@ int url_read(struct url *out, const char *text, struct error *err)
 		rc = decode_part(rest, "path", err);
 	} else {
 		if (!strncmp(rest, "http:", 5) || !strncmp(rest, "https:", 6)) {
-			out->web = rest;
+			out->http_scheme = rest;
 			rest = split_at(rest, ':');
 		}
 		if (strncmp(rest, "//", 2) != 0)
@@ -151,7 +151,7 @@ int url_read(struct url *out, const char *text, struct error *err)
 	return rc < 0 ? rc : read_options(out, options, err);
 }
 
-void url_bare_host(struct url *u)
+void url_strip_brackets(struct url *u)
 {
 	if (*u->host != '[')
 		return;
@@ -159,12 +159,12 @@ void url_bare_host(struct url *u)
 	u->host[strcspn(u->host, "]")] = '\0';
 }
 
-int url_set(struct url *u, const struct field *table, void *object,
-	    struct error *err)
+int url_set_fields(struct url *u, const struct field *table, void *object,
+		   struct error *err)
 {
 	int place, rc;
 
-	for (unsigned i = 0; i < u->options; i++) {
+	for (unsigned i = 0; i < u->n_options; i++) {
 		place = field_find(table, u->option[i].name);
 		if (place < 0)
 			continue;
@@ -176,30 +176,31 @@ int url_set(struct url *u, const struct field *table, void *object,
 	return 0;
 }
 
-const char *url_of(const struct url *u, const char *prefix, const char *name)
+const char *url_option(const struct url *u, const char *prefix,
+		       const char *name)
 {
 	char option[EXPORT_URL_MAX];
 
 	snprintf(option, sizeof(option), "%s.%s", prefix, name);
-	for (unsigned i = 0; i < u->options; i++)
+	for (unsigned i = 0; i < u->n_options; i++)
 		if (!strcmp(u->option[i].name, option))
 			return u->option[i].value;
 	return NULL;
 }
 
-void url_family(struct url *u, const char *prefix)
+void url_use_options(struct url *u, const char *prefix)
 {
 	size_t n = strlen(prefix);
 
-	for (unsigned i = 0; i < u->options; i++)
+	for (unsigned i = 0; i < u->n_options; i++)
 		if (!strncmp(u->option[i].name, prefix, n) &&
 		    u->option[i].name[n] == '.')
 			u->option[i].used = true;
 }
 
-int url_rest(const struct url *u, struct error *err)
+int url_check_all_used(const struct url *u, struct error *err)
 {
-	for (unsigned i = 0; i < u->options; i++)
+	for (unsigned i = 0; i < u->n_options; i++)
 		if (!u->option[i].used)
 			return error_set(err, -EINVAL,
 					 "%s: %s has no such option",

@@ -23,40 +23,41 @@ enum {
 };
 
 struct url {
-	const char *scheme;    /* "influx" */
-	const char *web;       /* "http", "https"; NULL: not given */
-	char *user, *password; /* NULL: none */
-	char *host;	       /* or hosts, IPv6 in brackets; or "" */
-	uint16_t port;	       /* of one host; 0: not given */
-	const char *path;      /* without the first slash; "" */
-	struct export_pair {
+	const char *scheme;	 /* "influx" */
+	const char *http_scheme; /* "http", "https"; NULL: not given */
+	char *user, *password;	 /* NULL: none */
+	char *host;	  /* IPv6 in brackets; or hosts, as below; or "" */
+	uint16_t port;	  /* of one host; 0: not given */
+	const char *path; /* without the first slash; "": none */
+	struct url_option {
 		const char *name, *value;
 		bool used;
 	} option[EXPORT_OPTIONS_MAX];
-	unsigned options;
+	unsigned n_options;
 	char shown[EXPORT_URL_MAX]; /* without password, for messages */
 	char hosts[EXPORT_URL_MAX]; /* host and port, as written */
 	char text[EXPORT_URL_MAX];  /* what the pointers above point into */
 };
 
 /* 0, or -EINVAL with err set. */
-int url_read(struct url *out, const char *text, struct error *err);
+int url_parse(struct url *out, const char *text, struct error *err);
 
 /* Takes the brackets off the host, as the resolver wants it. */
-void url_bare_host(struct url *u);
+void url_strip_brackets(struct url *u);
 
 /* Sets an object's fields from those options that the table names. 0, or
  * -EINVAL with err set. */
-int url_set(struct url *u, const struct field *table, void *object,
-	    struct error *err);
+int url_set_fields(struct url *u, const struct field *table, void *object,
+		   struct error *err);
 
-/* The value of option PREFIX.NAME, or NULL. */
-const char *url_of(const struct url *u, const char *prefix, const char *name);
-/* Counts all options PREFIX.* as used. */
-void url_family(struct url *u, const char *prefix);
+/* The value of option PREFIX.NAME, or NULL: it is not given. */
+const char *url_option(const struct url *u, const char *prefix,
+		       const char *name);
+/* Marks all options PREFIX.* as used. */
+void url_use_options(struct url *u, const char *prefix);
 
-/* 0 if all options were used; -EINVAL if not, and err names one. */
-int url_rest(const struct url *u, struct error *err);
+/* 0 if every option was used; or -EINVAL, and err names one that was not. */
+int url_check_all_used(const struct url *u, struct error *err);
 
 /* Setters for FIELD_OTHER: of a duration in ns (uint64_t), and of a text (const
  * char *), which lives as long as the URL. */

@@ -47,19 +47,19 @@ static void fake_close(void *self)
 	(void)self;
 }
 
-static int fake_shape(void *shape, void *self, const struct schema *s,
-		      struct error *err)
+static int fake_open_schema(void *schema_state, void *self,
+			    const struct schema *s, struct error *err)
 {
-	(void)shape;
+	(void)schema_state;
 	(void)self;
 	return s == &none ? error_set(err, -EINVAL, "no such table") : 0;
 }
 
-static void fake_encode(void *self, void *shape, struct outbuf *to,
+static void fake_encode(void *self, void *schema_state, struct outbuf *to,
 			const struct row_batch *b, unsigned row, uint32_t rows)
 {
 	(void)self;
-	(void)shape;
+	(void)schema_state;
 	(void)rows;
 	outbuf_bytes(to, (const char *)&row_batch_cell(b, row, 0)->u64, ROW);
 }
@@ -99,8 +99,8 @@ static int fake_send(void *self, struct export_block *b, struct export_tally *t,
 
 static const struct export_driver fake = {
 	.close = fake_close,
-	.shape_size = 1,
-	.shape = fake_shape,
+	.state_size = 1,
+	.open_schema = fake_open_schema,
 	.encode = fake_encode,
 	.send = fake_send,
 };

@@ -42,7 +42,7 @@ static void check(void *redis, unsigned whole, bool none, const char *behind,
 	TEST(rc == (whole ? -EAGAIN : 0));
 	TEST(t.written == 0 && t.refused == rows - whole);
 	TEST(!t.refused ||
-	     !strcmp(t.why.text, "a block that is none of Redis"));
+	     !strcmp(t.why.text, "a block that is not for Redis"));
 	TEST(b.rows == whole && b.len == len);
 	free(b.bytes);
 }
@@ -56,7 +56,7 @@ int main(void)
 	void *redis = malloc(export_redis.size);
 
 	memcpy(redis, export_redis.defaults, export_redis.size);
-	TEST(!url_read(&u, "redis://127.0.0.1:1", &err));
+	TEST(!url_parse(&u, "redis://127.0.0.1:1", &err));
 	TEST(!export_redis.open(redis, &u, &o, &stop, &err));
 	check(redis, 0, false, "no item at all, but text", 3);
 	check(redis, 0, true, "", 1);

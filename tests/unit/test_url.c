@@ -14,38 +14,39 @@ static struct error err;
 
 static void refuse(const char *text, const char *why)
 {
-	TEST(url_read(&u, text, &err) < 0);
+	TEST(url_parse(&u, text, &err) < 0);
 	if (!TEST(!strcmp(err.text, why)))
 		fprintf(stderr, "%s: %s\n", text, err.text);
 }
 
 static void test_whole(void)
 {
-	TEST(url_read(&u,
-		      "influx:https://me:p%40ss:@db.example:8086/a%20b"
-		      "?create=yes&names=x%26y",
-		      &err) == 0);
-	TEST(!strcmp(u.scheme, "influx") && !strcmp(u.web, "https"));
+	TEST(url_parse(&u,
+		       "influx:https://me:p%40ss:@db.example:8086/a%20b"
+		       "?create=yes&names=x%26y",
+		       &err) == 0);
+	TEST(!strcmp(u.scheme, "influx") && !strcmp(u.http_scheme, "https"));
 	TEST(!strcmp(u.user, "me") && !strcmp(u.password, "p@ss:"));
 	TEST(!strcmp(u.host, "db.example") && u.port == 8086);
-	TEST(!strcmp(u.path, "a b") && u.options == 2);
+	TEST(!strcmp(u.path, "a b") && u.n_options == 2);
 	TEST(!strcmp(u.option[1].value, "x&y"));
 	TEST(!strcmp(u.shown, "influx://db.example:8086/a b"));
 }
 
 static void test_parts(void)
 {
-	TEST(url_read(&u, "redis://[::1]:7000", &err) == 0);
-	TEST(!strcmp(u.host, "[::1]") && u.port == 7000 && !u.web && !u.user);
-	TEST(url_read(&u, "redis://[::1]/2", &err) == 0);
+	TEST(url_parse(&u, "redis://[::1]:7000", &err) == 0);
+	TEST(!strcmp(u.host, "[::1]") && u.port == 7000 && !u.http_scheme &&
+	     !u.user);
+	TEST(url_parse(&u, "redis://[::1]/2", &err) == 0);
 	TEST(!strcmp(u.host, "[::1]") && !u.port && !strcmp(u.path, "2"));
-	TEST(url_read(&u, "redis://:secret@h", &err) == 0);
+	TEST(url_parse(&u, "redis://:secret@h", &err) == 0);
 	TEST(!*u.user && !strcmp(u.password, "secret"));
 	TEST(!strstr(u.shown, "secret"));
-	TEST(url_read(&u, "kafka://a:1,b:2/t", &err) == 0);
+	TEST(url_parse(&u, "kafka://a:1,b:2/t", &err) == 0);
 	TEST(!strcmp(u.hosts, "a:1,b:2") && !u.port && !strcmp(u.path, "t"));
-	TEST(url_read(&u, "file:/x%3fy?format=csv", &err) == 0);
-	TEST(!strcmp(u.path, "/x?y") && u.options == 1);
+	TEST(url_parse(&u, "file:/x%3fy?format=csv", &err) == 0);
+	TEST(!strcmp(u.path, "/x?y") && u.n_options == 1);
 }
 
 static void test_refused(void)
@@ -64,7 +65,7 @@ static void test_refused(void)
 	memset(text, 'x', sizeof(text));
 	memcpy(text, "file:", 5);
 	text[EXPORT_URL_MAX - 1] = '\0';
-	TEST(url_read(&u, text, &err) == 0);
+	TEST(url_parse(&u, text, &err) == 0);
 	text[EXPORT_URL_MAX - 1] = 'x';
 	text[EXPORT_URL_MAX] = '\0';
 	refuse(text, "longer than 1023 characters");
@@ -85,21 +86,21 @@ static void test_options(void)
 		{NULL},
 	};
 
-	TEST(url_read(&u, "x://h?n=7&wait=5ms&text=a&key.b=c", &err) == 0);
-	TEST(url_set(&u, fields, &o, &err) == 0);
+	TEST(url_parse(&u, "x://h?n=7&wait=5ms&text=a&key.b=c", &err) == 0);
+	TEST(url_set_fields(&u, fields, &o, &err) == 0);
 	TEST(o.n == 7 && o.wait == 5000000 && !strcmp(o.text, "a"));
-	TEST(url_rest(&u, &err) < 0);
+	TEST(url_check_all_used(&u, &err) < 0);
 	TEST(!strcmp(err.text, "key.b: x has no such option"));
-	url_family(&u, "ke");
-	TEST(url_rest(&u, &err) < 0);
-	url_family(&u, "key");
-	TEST(!strcmp(url_of(&u, "key", "b"), "c"));
-	TEST(!url_of(&u, "key", "c"));
-	TEST(url_rest(&u, &err) == 0);
-	TEST(url_read(&u, "x://h?n=11", &err) == 0);
-	TEST(url_set(&u, fields, &o, &err) < 0 && o.n == 7);
-	TEST(url_read(&u, "x://h?wait=soon", &err) == 0);
-	TEST(url_set(&u, fields, &o, &err) < 0);
+	url_use_options(&u, "ke");
+	TEST(url_check_all_used(&u, &err) < 0);
+	url_use_options(&u, "key");
+	TEST(!strcmp(url_option(&u, "key", "b"), "c"));
+	TEST(!url_option(&u, "key", "c"));
+	TEST(url_check_all_used(&u, &err) == 0);
+	TEST(url_parse(&u, "x://h?n=11", &err) == 0);
+	TEST(url_set_fields(&u, fields, &o, &err) < 0 && o.n == 7);
+	TEST(url_parse(&u, "x://h?wait=soon", &err) == 0);
+	TEST(url_set_fields(&u, fields, &o, &err) < 0);
 }
 
 /* Of waiting that would not end, or not be any. */
