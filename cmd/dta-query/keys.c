@@ -152,7 +152,7 @@ static void check_header(struct keys *k)
 			  "'%.100s', is to name one so",
 			  k->lines.path, line);
 	if (k->csv_at < 0)
-		lines_again(&k->lines, line, len);
+		lines_unread(&k->lines, line, len);
 }
 
 static bool next_lines(struct keys *k)
@@ -199,7 +199,7 @@ int keys_part_open(struct keys *k, const struct query_targets *t)
 
 	keys_open(k, &none, t);
 	k->is_part = true;
-	return lines_room(&k->lines);
+	return lines_init(&k->lines);
 }
 
 int keys_part_fill(struct keys *all, struct keys *part)
@@ -208,7 +208,7 @@ int keys_part_fill(struct keys *all, struct keys *part)
 	part->header_checked = true;
 	while (check_header(all),
 	       !all->header_checked ||
-		       !lines_share(&all->lines, &part->lines, PART_BYTES)) {
+		       !lines_move(&all->lines, &part->lines, PART_BYTES)) {
 		int rc = cli_stop ? 0 : lines_more(&all->lines);
 
 		if (rc <= 0 && (rc != -EINTR || cli_stop))

@@ -139,7 +139,7 @@ static void open_sink(struct prometheus *s, const char *at, uint64_t every_ns)
 		 (unsigned long long)(expire_ns / 1000000));
 	rc = export_open(&s->sink, url, &eo, &err);
 	if (rc < 0)
-		cli_cannot("--prometheus", rc, &err);
+		cli_fail_option("--prometheus", rc, &err);
 	for (unsigned i = 0; i < SCHEMAS; i++) {
 		columns_open(&s->columns[i], schemas[i].name, schemas[i].column,
 			     schemas[i].n);

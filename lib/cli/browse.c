@@ -20,15 +20,16 @@
 enum {
 	FILTER_MAX = 256,
 	COLUMNS_MAX = 32, /* of a table */
-	HEAD = 3,	  /* lines before the table's own head */
+	HEAD = 3,	  /* lines before that of the columns' names */
 	FRAME = HEAD + 2, /* lines that are no rows */
-	CELL_MAX = 48,
-	LINES_MAX = 1000,   /* rows to scroll through */
-	AT_ONCE = 1 << 13,  /* numbers looked at when a round begins */
-	BETWEEN = 64,	    /* between two batches */
-	IDLE = 1 << 17,	    /* while no packets come */
-	KEYS_NS = 50000000, /* how often keys are asked for */
-	END_WAIT_MS = 100,
+	CELL_MAX = 48,	  /* characters */
+	ROWS_MAX = 1000,  /* rows to scroll through */
+	/* Items that a round visits at a time: */
+	ITEMS_FIRST = 1 << 13, /* when it begins */
+	ITEMS_BUSY = 64,       /* between two batches */
+	ITEMS_IDLE = 1 << 17,  /* while no packets come */
+	KEYS_NS = 50000000,    /* between looks for keys */
+	END_WAIT_MS = 100,     /* the same, when the input has ended */
 };
 
 static const char *const help[] = {
@@ -44,54 +45,54 @@ static const char *const help[] = {
 	"?           this",
 };
 
-/* --- which rows are first ------------------------------------------------ */
+/* --- top k: which rows are first ----------------------------------------- */
 
 /*
- * The first so many of things that come in any order, by a number. Of equal
- * ones the first by their own number; things whose number is not known are
- * behind all others. There is room for twice as many: when that is full, they
- * are sorted, and the second half goes.
+ * The k items with the greatest keys, of items that are added in any order. Of
+ * equal keys the lower item is first; items without a key come last. There is
+ * room for 2 k: when it is full, the items are sorted, and the second half is
+ * dropped.
  */
-struct best_one {
-	uint64_t key; /* the greatest is first */
-	uint32_t at;  /* which thing it is */
-	bool known;
+struct ranked {
+	uint64_t key;
+	uint32_t item;
+	bool has_key;
 };
 
-struct best {
-	struct best_one *one;
-	uint32_t n, most;
-	bool cut; /* the last of the first half is what all others must beat */
+struct top_k {
+	struct ranked *ranked;
+	uint32_t n, k;
+	bool cut; /* sorted once: ranked[k - 1] is what others must beat */
 };
 
-/* Below 0: a is before b. */
+/* Below 0: one comes before other. */
 static int compare_rank(const void *one, const void *other)
 {
-	const struct best_one *a = one, *b = other;
+	const struct ranked *a = one, *b = other;
 
-	if (a->known != b->known)
-		return a->known ? -1 : 1;
-	if (a->known && a->key != b->key)
+	if (a->has_key != b->has_key)
+		return a->has_key ? -1 : 1;
+	if (a->has_key && a->key != b->key)
 		return a->key > b->key ? -1 : 1;
-	return a->at < b->at ? -1 : a->at > b->at;
+	return a->item < b->item ? -1 : a->item > b->item;
 }
 
-/* The first one first. */
-static void best_sort(struct best *b)
+/* Sorts, and keeps the first k. */
+static void top_k_sort(struct top_k *t)
 {
-	qsort(b->one, b->n, sizeof(*b->one), compare_rank);
-	b->cut = b->n >= b->most;
-	if (b->cut)
-		b->n = b->most;
+	qsort(t->ranked, t->n, sizeof(*t->ranked), compare_rank);
+	t->cut = t->n >= t->k;
+	if (t->cut)
+		t->n = t->k;
 }
 
-static void best_add(struct best *b, struct best_one one)
+static void top_k_add(struct top_k *t, struct ranked r)
 {
-	if (b->cut && compare_rank(&one, &b->one[b->most - 1]) > 0)
+	if (t->cut && compare_rank(&r, &t->ranked[t->k - 1]) > 0)
 		return;
-	b->one[b->n++] = one;
-	if (b->n > 2 * (uint64_t)b->most)
-		best_sort(b);
+	t->ranked[t->n++] = r;
+	if (t->n > 2 * (uint64_t)t->k)
+		top_k_sort(t);
 }
 
 struct browse {
@@ -99,25 +100,27 @@ struct browse {
 	void *ctx;
 	const struct browse_options *o;
 	enum row_format format;
-	struct best gathering, shown;
-	uint32_t at, size; /* of the round: the next number, and all */
-	bool round;
-	struct row_batch one; /* what is judged: its row in hand only */
-	/* What is looked at. */
-	unsigned table, sort;
+	struct top_k next; /* of the round that is under way */
+	struct top_k shown;
+	uint32_t item, size; /* of the round: the next item, and their number */
+	bool in_round;
+	struct row_batch one; /* its row in hand is the item that is visited */
+	/* What the user has chosen. */
+	unsigned table, sort; /* indices of table and column */
 	const struct schema *schema;
 	bool ascending;
 	char filter[FILTER_MAX];
 	/* On a terminal. */
 	bool on, ended, colour, paused, help, editing;
-	unsigned first, page;	    /* row, rows that had room */
-	unsigned left;		    /* columns beside the fixed ones gone */
-	uint8_t width[COLUMNS_MAX]; /* so far; 0 before the first drawing */
-	char edit[FILTER_MAX];
-	struct row_batch rows;
+	unsigned first;		    /* the first row on the screen */
+	unsigned page;		    /* rows that it has room for */
+	unsigned left;		    /* columns that are scrolled out */
+	uint8_t width[COLUMNS_MAX]; /* 0 before the first drawing */
+	char edit[FILTER_MAX];	    /* the filter while it is edited */
+	struct row_batch rows;	    /* on the screen */
 	struct outbuf cell, text;
-	unsigned room; /* columns of the line that is being written */
-	uint64_t keys_ns, draw_ns;
+	unsigned room;		   /* characters left in the line */
+	uint64_t keys_ns, draw_ns; /* when keys and drawing are due next */
 	char head[2][BROWSE_LINE];
 };
 
@@ -126,8 +129,8 @@ static void no_memory(void)
 	cli_fail("out of memory");
 }
 
-/* Another table is in hand, sorted by a column that the person names (NULL: by
- * its own): all else from the start. */
+/* Changes to a table, sorted by a column that --sort names (NULL: by its own),
+ * and scrolls to its beginning. */
 static void set_table(struct browse *top, unsigned table, const char *sort)
 {
 	const struct browse_table *t = &top->tables->table[table];
@@ -193,64 +196,64 @@ struct browse *browse_open(const struct browse_tables *t, void *ctx,
 
 /* --- the rows that are shown --------------------------------------------- */
 
-static void round_begin(struct browse *top)
+static void begin_round(struct browse *top)
 {
-	uint32_t room = top->on ? LINES_MAX : UINT32_MAX;
+	uint32_t room = top->on ? ROWS_MAX : UINT32_MAX;
 
-	top->at = 0;
+	top->item = 0;
 	top->size = top->tables->size(top->ctx, top->table);
-	top->round = true;
+	top->in_round = true;
 	room = room < top->size ? room : top->size;
-	free(top->gathering.one);
-	top->gathering = (struct best){
-		.one = malloc((2ULL * room + 1) * sizeof(struct best_one)),
-		.most = room,
+	free(top->next.ranked);
+	top->next = (struct top_k){
+		.ranked = malloc((2ULL * room + 1) * sizeof(struct ranked)),
+		.k = room,
 	};
 	if ((top->tables->begin && top->tables->begin(top->ctx) < 0) ||
-	    !top->gathering.one)
+	    !top->next.ranked)
 		no_memory();
 }
 
-/* The row in hand that is judged: of thing i, all of it or that column. */
-static void look_at(struct browse *top, uint32_t i, unsigned only)
+/* Reads an item's row into top->one: all columns or `only' one. */
+static void read_item(struct browse *top, uint32_t i, unsigned only)
 {
 	row_batch_clear(&top->one);
 	top->tables->row(top->ctx, top->table, i, only, &top->one);
 }
 
-/* Whether a cell of the row in hand has the filter's text in it; or the
- * filter's number is one of its list, or is its own and tells rows apart. */
+/* Whether a cell of top->one matches the filter: a text contains it, a list has
+ * its number, or a tag is its number. */
 static bool cell_matches(const struct browse *top, unsigned column)
 {
 	const struct row_cell *c = &top->one.hand[column];
 	const uint8_t *bytes = top->one.bytes + c->at;
-	uint64_t number, of;
+	uint64_t number, element;
 
 	if (c->kind == ROW_STR)
 		return strstr((const char *)bytes, top->filter);
 	if (!text_u64(&number, top->filter, UINT64_MAX))
 		return false;
 	for (unsigned i = 0; c->kind == ROW_LIST && i < c->len; i++) {
-		memcpy(&of, bytes + i * sizeof(of), sizeof(of));
-		if (of == number)
+		memcpy(&element, bytes + i * sizeof(element), sizeof(element));
+		if (element == number)
 			return true;
 	}
 	return c->kind == ROW_U64 && c->u64 == number &&
 	       top->schema->fields[column].role == ROW_TAG;
 }
 
-static bool is_wanted(struct browse *top, uint32_t i)
+static bool passes_filter(struct browse *top, uint32_t i)
 {
 	if (!top->filter[0])
 		return true;
-	look_at(top, i, BROWSE_ALL);
+	read_item(top, i, BROWSE_ALL);
 	for (unsigned c = 0; c < top->schema->n; c++)
 		if (cell_matches(top, c))
 			return true;
 	return false;
 }
 
-/* By how bytes begin. */
+/* The first 8 bytes, as a number. */
 static uint64_t key_of_bytes(const uint8_t *p, uint32_t len)
 {
 	uint64_t key = 0;
@@ -260,8 +263,8 @@ static uint64_t key_of_bytes(const uint8_t *p, uint32_t len)
 	return key;
 }
 
-/* By the first number; of those with the same one, that is of 32 bits, by the
- * second. */
+/* The first number of a list; if it has 32 bits, then also 32 bits of the
+ * second one. */
 static uint64_t key_of_list(const void *list, uint32_t len)
 {
 	uint64_t two[2] = {0};
@@ -272,8 +275,8 @@ static uint64_t key_of_list(const void *list, uint32_t len)
 	return two[0] << 32 | (two[1] < UINT32_MAX ? two[1] : UINT32_MAX);
 }
 
-/* What a cell is sorted by: its number, what falls as if it stood still; texts,
- * bytes and lists by how they begin. */
+/* The number that a cell is sorted by: its value, negative ones as 0; of texts,
+ * bytes and lists their beginning. */
 static uint64_t key_of_cell(const struct row_batch *b, const struct row_cell *c)
 {
 	uint64_t key;
@@ -284,47 +287,48 @@ static uint64_t key_of_cell(const struct row_batch *b, const struct row_cell *c)
 		return key_of_bytes(b->bytes + c->at, c->len);
 	case ROW_LIST:
 		return key_of_list(b->bytes + c->at, c->len);
-	case ROW_F64: /* of means: not below 0, and so in order */
+	case ROW_F64: /* not negative, so its bits are in order */
 		memcpy(&key, &c->f64, sizeof(key));
 		return key;
 	case ROW_I64:
 		return c->i64 < 0 ? 0 : c->u64;
-	default: /* times are not below 0 either */
+	default: /* times are not negative */
 		return c->u64;
 	}
 }
 
-static void consider_row(struct browse *top, uint32_t i)
+static void visit_item(struct browse *top, uint32_t i)
 {
 	const struct row_cell *c;
-	struct best_one one = {.at = i};
+	struct ranked r = {.item = i};
 
-	if (!top->tables->has(top->ctx, top->table, i) || !is_wanted(top, i))
+	if (!top->tables->has(top->ctx, top->table, i) ||
+	    !passes_filter(top, i))
 		return;
-	look_at(top, i, top->sort);
+	read_item(top, i, top->sort);
 	c = &top->one.hand[top->sort];
-	one.known = c->kind != ROW_NULL;
-	one.key = one.known ? key_of_cell(&top->one, c) : 0;
+	r.has_key = c->kind != ROW_NULL;
+	r.key = r.has_key ? key_of_cell(&top->one, c) : 0;
 	if (top->ascending)
-		one.key = ~one.key;
-	best_add(&top->gathering, one);
+		r.key = ~r.key;
+	top_k_add(&top->next, r);
 }
 
-/* So many numbers more; whether the round ended by it. */
+/* Visits n more items. True: the round has ended, and its rows are shown. */
 static bool continue_round(struct browse *top, uint32_t n)
 {
-	struct best old = top->shown;
+	struct top_k old = top->shown;
 
-	if (!top->round)
+	if (!top->in_round)
 		return false;
-	for (; n && top->at < top->size; n--)
-		consider_row(top, top->at++);
-	if (top->at < top->size)
+	for (; n && top->item < top->size; n--)
+		visit_item(top, top->item++);
+	if (top->item < top->size)
 		return false;
-	best_sort(&top->gathering);
-	top->shown = top->gathering;
-	top->gathering = old;
-	top->round = false;
+	top_k_sort(&top->next);
+	top->shown = top->next;
+	top->next = old;
+	top->in_round = false;
 	return true;
 }
 
@@ -342,15 +346,15 @@ static const char *cell_text(struct browse *top, unsigned row, unsigned column,
 	    c->kind == ROW_TIME)
 		table_cell(&top->cell, &top->rows, &top->schema->fields[column],
 			   c);
-	else /* put_printable() sees to the rest */
+	else /* put_printable() replaces control characters */
 		encode_cell(&top->cell, &top->rows, c);
 	text = outbuf_text(&top->cell, n);
 	return text ? text : "";
 }
 
-/* Columns become as wide as what was in them, and no narrower: they stand
- * still. */
-static void widen(struct browse *top)
+/* Widens columns for what is in them now. They do not shrink again, so that the
+ * table does not jump. */
+static void widen_columns(struct browse *top)
 {
 	for (unsigned c = 0; c < top->schema->n && c < COLUMNS_MAX; c++) {
 		size_t most = strlen(top->schema->fields[c].name), n;
@@ -366,7 +370,7 @@ static void widen(struct browse *top)
 	}
 }
 
-/* No control sequence of a stranger's. */
+/* Dots stand for all but printable ASCII, so no control sequence passes. */
 static void put_printable(struct browse *top, const char *text, size_t n)
 {
 	for (; n && top->room; n--, top->room--, text++)
@@ -385,8 +389,8 @@ static void put_blanks(struct browse *top, size_t n)
 		put_printable(top, " ", 1);
 }
 
-/* A text in a column of that width. What does not fit, there or at the edge of
- * the screen, ends in +: a number must not pass for a smaller one. */
+/* Puts a text into a column of that width. One that does not fit there or on
+ * the screen ends in +: a number must not look like a smaller one. */
 static void put_cell(struct browse *top, const char *text, size_t n,
 		     unsigned width, bool right)
 {
@@ -404,8 +408,7 @@ static void put_cell(struct browse *top, const char *text, size_t n,
 		put_blanks(top, room - n);
 }
 
-/* The columns that are shown one after the other: of row -1 the names. What is
- * wrong is red. */
+/* Puts the columns of a row; row -1: their names. Wrong values are red. */
 static void put_columns(struct browse *top, int row)
 {
 	unsigned fixed = top->tables->table[top->table].fixed;
@@ -434,10 +437,10 @@ static void put_columns(struct browse *top, int row)
 	}
 }
 
-/* The filter, and the last message that is held. */
+/* Puts the filter and the last message that is held. */
 static void put_note(struct browse *top)
 {
-	const char *held = cli_held();
+	const char *held = cli_held_message();
 
 	put_word(top, top->filter[0] ? "only " : "");
 	put_word(top, top->filter);
@@ -498,15 +501,15 @@ static void draw_screen(struct browse *top)
 	row_batch_clear(&top->rows);
 	for (unsigned i = top->first;
 	     i < top->shown.n && i - top->first < top->page; i++) {
-		uint32_t at = top->shown.one[i].at;
+		uint32_t at = top->shown.ranked[i].item;
 
 		if (!t->has(top->ctx, top->table, at))
-			continue; /* what it was about is gone */
+			continue; /* it has been removed since */
 		t->row(top->ctx, top->table, at, BROWSE_ALL, &top->rows);
 		if (row_batch_end(&top->rows) < 0)
 			no_memory();
 	}
-	widen(top);
+	widen_columns(top);
 	outbuf_cut(&top->text, 0);
 	outbuf_word(&top->text, "\033[H");
 	for (unsigned i = 0; i < lines; i++) {
@@ -524,22 +527,22 @@ static void draw_screen(struct browse *top)
 
 /* --- what keys do --------------------------------------------------------- */
 
-/* What a key has changed. */
-enum act {
-	ACT_NOTHING,
-	ACT_LOOKS, /* only what is drawn */
-	ACT_ROWS,  /* which rows are first */
-	ACT_QUIT,
+/* What is to be done after a key. */
+enum action {
+	ACTION_NONE,
+	ACTION_DRAW,
+	ACTION_SORT, /* a new round, and draw */
+	ACTION_QUIT,
 };
 
-static enum act edit_filter(struct browse *top, int key)
+static enum action edit_filter(struct browse *top, int key)
 {
 	size_t len = strlen(top->edit);
 
 	if (key == '\r' || key == '\n') {
 		top->editing = false;
 		memcpy(top->filter, top->edit, sizeof(top->filter));
-		return ACT_ROWS;
+		return ACTION_SORT;
 	}
 	if (key == KEY_ESCAPE)
 		top->editing = false;
@@ -551,12 +554,12 @@ static enum act edit_filter(struct browse *top, int key)
 		top->edit[len] = (char)key;
 		top->edit[len + 1] = '\0';
 	}
-	return ACT_LOOKS;
+	return ACTION_DRAW;
 }
 
-/* The table of a digit, or of the first letter of its name that is no other
- * key; -1: none. */
-static int table_of(const struct browse *top, int key)
+/* The table that a key selects: a digit, or the first letter of its name that
+ * is none of q, s, r; -1: none. */
+static int find_table(const struct browse *top, int key)
 {
 	const char *const *name = top->tables->names;
 
@@ -567,7 +570,7 @@ static int table_of(const struct browse *top, int key)
 	return -1;
 }
 
-/* Whether it is a key that scrolls. */
+/* Scrolls; false: the key does not do that. */
 static bool scroll(struct browse *top, int key)
 {
 	unsigned all = top->shown.n, at = top->first;
@@ -597,76 +600,76 @@ static bool scroll(struct browse *top, int key)
 	return true;
 }
 
-/* By the column so many to the right. */
-static enum act sort_by(struct browse *top, unsigned step)
+/* Sorts by the column so many to the right. */
+static enum action move_sort(struct browse *top, unsigned step)
 {
 	top->sort = (top->sort + step) % top->schema->n;
 	top->first = 0;
-	return ACT_ROWS;
+	return ACTION_SORT;
 }
 
-static enum act press_letter(struct browse *top, int key)
+static enum action press_letter(struct browse *top, int key)
 {
-	int table = table_of(top, key);
+	int table = find_table(top, key);
 
 	if (table >= 0) {
 		set_table(top, (unsigned)table, NULL);
-		return ACT_ROWS;
+		return ACTION_SORT;
 	}
 	switch (key) {
 	case 'q':
-		return ACT_QUIT;
+		return ACTION_QUIT;
 	case '>':
 	case 's':
-		return sort_by(top, 1);
+		return move_sort(top, 1);
 	case '<':
-		return sort_by(top, top->schema->n - 1);
+		return move_sort(top, top->schema->n - 1);
 	case 'r':
 		top->ascending = !top->ascending;
-		return sort_by(top, 0);
+		return move_sort(top, 0);
 	case '/':
 		top->editing = true;
 		memcpy(top->edit, top->filter, sizeof(top->edit));
-		return ACT_LOOKS;
+		return ACTION_DRAW;
 	case ' ':
 		top->paused = !top->paused;
-		return ACT_LOOKS;
+		return ACTION_DRAW;
 	case '?':
 		top->help = true;
-		return ACT_LOOKS;
+		return ACTION_DRAW;
 	default:
-		return ACT_NOTHING;
+		return ACTION_NONE;
 	}
 }
 
-static enum act press_key(struct browse *top, int key)
+static enum action press_key(struct browse *top, int key)
 {
 	if (key == KEY_END_OF_INPUT)
-		return ACT_QUIT;
+		return ACTION_QUIT;
 	if (top->editing)
 		return edit_filter(top, key);
 	if (top->help && key != 'q') {
 		top->help = false;
-		return ACT_LOOKS;
+		return ACTION_DRAW;
 	}
-	return scroll(top, key) ? ACT_LOOKS : press_letter(top, key);
+	return scroll(top, key) ? ACTION_DRAW : press_letter(top, key);
 }
 
-/* False: the end. */
+/* Handles keys that come within wait_ms. False: the user quits. */
 static bool read_keys(struct browse *top, int wait_ms)
 {
 	int key;
 
 	for (; (key = tty_key(wait_ms)) != KEY_NONE; wait_ms = 0) {
-		enum act act = press_key(top, key);
+		enum action action = press_key(top, key);
 
-		if (act == ACT_QUIT)
+		if (action == ACTION_QUIT)
 			return false;
-		if (act == ACT_ROWS) {
-			round_begin(top);
-			continue_round(top, AT_ONCE);
+		if (action == ACTION_SORT) {
+			begin_round(top);
+			continue_round(top, ITEMS_FIRST);
 		}
-		if (act != ACT_NOTHING)
+		if (action != ACTION_NONE)
 			draw_screen(top);
 	}
 	return true;
@@ -679,14 +682,14 @@ bool browse_turn(struct browse *top, bool idle)
 	if (!top->on)
 		return true;
 	now = clock_coarse_ns();
-	if (now >= top->draw_ns && !top->round) {
+	if (now >= top->draw_ns && !top->in_round) {
 		top->draw_ns = now + top->o->every_ns;
 		if (!top->paused) {
-			round_begin(top);
-			if (continue_round(top, AT_ONCE))
+			begin_round(top);
+			if (continue_round(top, ITEMS_FIRST))
 				draw_screen(top);
 		}
-	} else if (continue_round(top, idle ? IDLE : BETWEEN)) {
+	} else if (continue_round(top, idle ? ITEMS_IDLE : ITEMS_BUSY)) {
 		draw_screen(top);
 	}
 	if (now < top->keys_ns)
@@ -705,11 +708,11 @@ static int print_once(struct browse *top)
 
 	if (!r)
 		no_memory();
-	round_begin(top);
+	begin_round(top);
 	continue_round(top, UINT32_MAX);
 	for (uint32_t i = 0; i < top->shown.n && !rc; i++) {
-		top->tables->row(top->ctx, top->table, top->shown.one[i].at,
-				 BROWSE_ALL, &r->b);
+		top->tables->row(top->ctx, top->table,
+				 top->shown.ranked[i].item, BROWSE_ALL, &r->b);
 		rc = row_end(r);
 	}
 	rows_close(r);
@@ -730,7 +733,7 @@ int browse_end(struct browse *top, void (*look)(void *ctx))
 		if (!browse_turn(top, true) || !read_keys(top, END_WAIT_MS))
 			break;
 	}
-	look(top->ctx); /* what a signal asked for before the last key */
+	look(top->ctx); /* a signal may have come before the last key */
 	return 0;
 }
 
@@ -740,9 +743,9 @@ void browse_close(struct browse *top)
 		return;
 	if (top->on)
 		tty_close();
-	cli_release();
-	free(top->gathering.one);
-	free(top->shown.one);
+	cli_print_held();
+	free(top->next.ranked);
+	free(top->shown.ranked);
 	row_batch_fini(&top->one);
 	row_batch_fini(&top->rows);
 	free(top->cell.text);

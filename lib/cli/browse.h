@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * browse.h - tables of what a program has in hand, sorted by one of their
- * columns: live on a terminal, the first 1000 rows, or once as rows on stdout.
+ * browse.h - tables of what a program holds in memory, sorted by one of their
+ * columns: live on a terminal, the first 1000 rows; or printed once on stdout.
  *
- * On the screen ? tells the keys; bytes beyond ASCII are dots, and what is
- * wrong (row_field.good) is red.
+ * On the screen ? lists the keys; bytes beyond ASCII are shown as dots, and
+ * values that are wrong (row_field.good) in red.
  *
- * Looking does not hold up packets: what there is is gone through a few things
- * at a time between batches; which rows are first is known when that is done,
- * what is in them is of the moment they are drawn.
+ * Sorting does not hold up packets: a round goes through all items of a table,
+ * a few at a time between batches. The order of rows is that of the last whole
+ * round; their values are read when they are drawn.
  */
 #ifndef CLI_BROWSE_H
 #define CLI_BROWSE_H
@@ -27,39 +27,42 @@ enum {
 struct browse_table {
 	const struct schema *schema;
 	const char *sort; /* the column by which rows are sorted unless told */
-	unsigned fixed;	  /* columns from the left: what a row is about */
+	unsigned fixed;	  /* columns on the left that do not scroll */
 };
 
 enum {
-	BROWSE_ALL = UINT32_MAX, /* columns */
+	BROWSE_ALL = UINT32_MAX, /* all columns, for row() */
 };
 
-/* What there is to look at. Things of a table are numbered; not each number is
- * a row. All get ctx. */
+/* The tables, and what reads them. Items of a table have numbers from 0 to
+ * size - 1; some of these may have no row. All functions get ctx. */
 struct browse_tables {
-	const char *const *names;	  /* NULL behind the last */
+	const char *const *names;	  /* ends with NULL */
 	const struct browse_table *table; /* in the same order */
-	int (*begin)(void *ctx); /* of a round: 0 or -ENOMEM; or NULL */
+	/* Called when a round begins: 0 or -ENOMEM; or NULL. */
+	int (*begin)(void *ctx);
 	uint32_t (*size)(void *ctx, unsigned table);
+	/* Whether item i has a row. */
 	bool (*has)(void *ctx, unsigned table, uint32_t i);
-	/* Sets the row in hand: all columns, or at least that only one, of
-	 * which a text may be set as the bytes that it is sorted by. */
+	/* Fills b's row in hand: all columns, or the column `only' at least. A
+	 * text of that one may be set as the bytes that it is sorted by. */
 	void (*row)(void *ctx, unsigned table, uint32_t i, unsigned only,
 		    struct row_batch *b);
-	/* Two lines above the table; ended: the input has. */
+	/* Writes the two lines above the table; ended: the input has ended. */
 	void (*head)(void *ctx, unsigned table, bool ended,
 		     char line[2][BROWSE_LINE]);
 };
 
 struct browse_options {
-	unsigned top;	  /* 1 + table; 0: none is asked for */
-	const char *sort; /* a column's name, or NULL */
+	unsigned top;	  /* 1 + the table's index; 0: no table */
+	const char *sort; /* a column's name, or NULL: the table's own */
 	uint64_t every_ns;
 	bool once;
 };
 
-/* Rows of a program's table of options, for opts with a struct browse_options;
- * what: the help of --top. Those of rows alone need what of says. */
+/* Entries of a program's table of options, for opts with a struct
+ * browse_options in field; what: the help of --top. BROWSE_ROW_OPTIONS() alone
+ * is for a program whose option `of' has a table. */
 /* clang-format off */
 #define BROWSE_OPTIONS(opts, field, what, table_names)                        \
 	{ 0, "top", "TABLE", what, CLI_WORD, CLI_AT(opts, field.top),          \
@@ -75,25 +78,26 @@ struct browse_options {
 	  CLI_AT(opts, field.every_ns), .min = 1000000, .needs = of }
 /* clang-format on */
 
-/* The defaults of what was not given; whether it is to end after every_ns: once
- * on an interface that nothing else ends. */
+/* Sets defaults of options that were not given. Returns whether the program is
+ * to end after every_ns: it prints once, and its live input would not end. */
 bool browse_defaults(struct browse_options *o, bool live);
 
 struct browse;
 
-/* Exits if it cannot. On a terminal, unless once, the screen is on now. The
- * tables, ctx and options outlive it. */
+/* Opens the table, and on a terminal the screen, unless once is set; exits if
+ * it cannot. The tables, ctx and options must outlive it. */
 struct browse *browse_open(const struct browse_tables *t, void *ctx,
 			   const struct browse_options *o,
 			   enum row_format format);
 
-/* Between batches; idle: there was none. False: the person has had enough. */
+/* Reads keys and draws, as far as it is time: to be called between batches.
+ * idle: there was no batch. False: the user has quit. */
 bool browse_turn(struct browse *top, bool idle);
-/* The input has ended: until the person has had enough, or a signal comes; look
- * gets ctx meanwhile, and at the end. Without a screen the rows are printed to
- * stdout. 0, or -errno of it. */
+/* To be called when the input has ended. On a screen, goes on until the user
+ * quits or a signal comes, and calls look with ctx meanwhile and at the end.
+ * Without one, prints the rows to stdout. 0, or -errno of that. */
 int browse_end(struct browse *top, void (*look)(void *ctx));
-/* The terminal is as before; NULL is fine. */
+/* Restores the terminal; NULL is fine. */
 void browse_close(struct browse *top);
 
 #endif

@@ -36,15 +36,15 @@ const char cli_stdout[] = "standard output";
 
 static const char *stdout_dash; /* the "-" that means standard output */
 
-/* Messages and ledgers, as they will be written. */
+/* Messages and ledgers that are held, as they will be written. */
 static struct {
-	FILE *to; /* NULL: none */
+	FILE *to; /* writes to text; NULL: nothing is held */
 	char *text;
 	size_t len;
-	char last[4 * MESSAGE_MAX]; /* message */
+	char last[4 * MESSAGE_MAX]; /* the last message */
 } held;
 
-void cli_written(const char *dash)
+void cli_set_stdout_dash(const char *dash)
 {
 	stdout_dash = dash;
 }
@@ -56,59 +56,60 @@ const char *cli_file(const char *path)
 	return path == stdout_dash ? cli_stdout : "standard input";
 }
 
-/* NULL: no memory. */
-static FILE *held_to(void)
+/* The stream for what is to be held. NULL: no memory. */
+static FILE *open_held(void)
 {
 	if (!held.to)
 		held.to = open_memstream(&held.text, &held.len);
 	return held.to;
 }
 
-const char *cli_held(void)
+const char *cli_held_message(void)
 {
 	return *held.last ? held.last : NULL;
 }
 
-static bool drawn; /* there is a line of progress */
+static bool progress_shown; /* there is a line of progress on stderr */
 
-static void clear_line(void)
+static void clear_progress(void)
 {
-	if (drawn)
+	if (progress_shown)
 		fputs("\r\033[K", stderr);
-	drawn = false;
+	progress_shown = false;
 }
 
-/* In one write, so that messages of a pipeline's programs do not mix. */
-static void release_held(void)
+/* Prints what is held in one write, so that messages of several programs in a
+ * pipeline do not mix. */
+static void print_held(void)
 {
 	if (tty_is_open() || !held.to)
 		return;
 	fclose(held.to);
-	clear_line();
+	clear_progress();
 	fwrite(held.text, 1, held.len, stderr);
 	free(held.text);
 	held.to = NULL;
 	held.last[0] = '\0';
 }
 
-/* Guards held and drawn: messages may come from several threads. */
+/* Guards held and progress_shown: any thread may print a message. */
 static pthread_mutex_t message_lock = PTHREAD_MUTEX_INITIALIZER;
 
-void cli_release(void)
+void cli_print_held(void)
 {
 	pthread_mutex_lock(&message_lock);
-	release_held();
+	print_held();
 	pthread_mutex_unlock(&message_lock);
 }
 
-/* Whether what is written to stderr would be over a screen. */
+/* Whether text on stderr would overwrite a screen. */
 static bool is_hidden(void)
 {
 	return tty_is_open() && isatty(STDERR_FILENO);
 }
 
-/* How far a run is, in place on a terminal, until something else is said there.
- * share: of the whole; 0: unknown. */
+/* Draws the line of progress, which stays until something else is printed.
+ * share: of the input that is read; 0: unknown. */
 static void show_progress(const char *unit, uint64_t n, double share)
 {
 	if (!isatty(STDERR_FILENO) || is_hidden() || cli_shows_rows())
@@ -118,25 +119,26 @@ static void show_progress(const char *unit, uint64_t n, double share)
 	if (share > 0)
 		fprintf(stderr, ", %.0f %%", 100 * share);
 	fputs("\033[K", stderr);
-	drawn = true;
+	progress_shown = true;
 	pthread_mutex_unlock(&message_lock);
 }
 
-/* For ledgers: stderr or, while a screen is on it, held. NULL: no memory. */
-static FILE *report_to(void)
+/* The stream for ledgers: stderr or, if a screen hides that, the held text.
+ * NULL: no memory. */
+static FILE *ledger_stream(void)
 {
 	if (!is_hidden()) {
 		pthread_mutex_lock(&message_lock);
-		release_held();
-		clear_line();
+		print_held();
+		clear_progress();
 		pthread_mutex_unlock(&message_lock);
 		return stderr;
 	}
-	return held_to();
+	return open_held();
 }
 
-/* The message may quote a database or a file: control characters in it must not
- * reach the terminal. */
+/* A message may quote a database or a file, so control characters in it are
+ * escaped. */
 static void print_message(const char *fmt, va_list ap)
 {
 	struct outbuf o = {0};
@@ -150,9 +152,9 @@ static void print_message(const char *fmt, va_list ap)
 	outbuf_plain(&o, text, len, true);
 	pthread_mutex_lock(&message_lock);
 	if (!is_hidden()) {
-		release_held();
-		clear_line();
-	} else if ((to = held_to())) {
+		print_held();
+		clear_progress();
+	} else if ((to = open_held())) {
 		snprintf(held.last, sizeof(held.last), "%.*s", (int)o.len,
 			 o.buf);
 	}
@@ -161,7 +163,7 @@ static void print_message(const char *fmt, va_list ap)
 	pthread_mutex_unlock(&message_lock);
 }
 
-static bool complained; /* a message was printed and the status is not 0 */
+static bool failure_told; /* a message has said why the status is not 0 */
 
 void cli_warn(const char *fmt, ...)
 {
@@ -178,10 +180,10 @@ void cli_tell(void *ctx, const char *text)
 	cli_warn("%s", text);
 }
 
-void cli_complain(const char *fmt, va_list ap)
+void cli_print_failure(const char *fmt, va_list ap)
 {
 	print_message(fmt, ap);
-	complained = true;
+	failure_told = true;
 }
 
 void cli_fail(const char *fmt, ...)
@@ -189,7 +191,7 @@ void cli_fail(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	cli_complain(fmt, ap);
+	cli_print_failure(fmt, ap);
 	va_end(ap);
 	exit(CLI_FAIL);
 }
@@ -199,12 +201,12 @@ void cli_refuse(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	cli_complain(fmt, ap);
+	cli_print_failure(fmt, ap);
 	va_end(ap);
 	exit(CLI_USAGE);
 }
 
-void cli_cannot(const char *option, int rc, const struct error *err)
+void cli_fail_option(const char *option, int rc, const struct error *err)
 {
 	if (rc == -EINVAL)
 		cli_refuse("%s: %s", option, err->text);
@@ -226,7 +228,7 @@ void cli_warn_error(const char *object, const struct error *err)
 	object = cli_file(object);
 	error_about(&all, 0, object, err);
 	cli_warn("%s", all.text);
-	complained = complained || object == cli_stdout;
+	failure_told = failure_told || object == cli_stdout;
 }
 
 /* --- ledgers, signals ----------------------------------------------------- */
@@ -264,8 +266,8 @@ static void ledger_rows(FILE *to, const struct ledger *l, const void *ctr,
 		{"value", ROW_U64, 0},
 	};
 	static const struct schema ledger = {"ledger", fields, 4};
-	static bool headed; /* one header for all ledgers of a program */
-	struct rows *r = rows_print(to, fmt, &ledger, !headed);
+	static bool header_printed; /* one for all ledgers of a program */
+	struct rows *r = rows_print(to, fmt, &ledger, !header_printed);
 
 	if (!r)
 		return;
@@ -277,7 +279,7 @@ static void ledger_rows(FILE *to, const struct ledger *l, const void *ctr,
 		row_end(r);
 	}
 	rows_close(r);
-	headed = true;
+	header_printed = true;
 }
 
 static bool put_in_page(const struct ledger *l, const void *ctr);
@@ -286,7 +288,7 @@ void cli_ledger(const struct ledger *l, const void *ctr, enum row_format fmt)
 {
 	FILE *to;
 
-	if (put_in_page(l, ctr) || !(to = report_to()))
+	if (put_in_page(l, ctr) || !(to = ledger_stream()))
 		return;
 	if (fmt == ROW_TEXT)
 		ledger_text(to, l, ctr);
@@ -320,7 +322,7 @@ static void on_bus(int sig)
 
 	(void)sig;
 	while (atomic_flag_test_and_set(&said))
-		pause(); /* another thread says it, and ends the process */
+		pause(); /* another thread ends the process */
 	tty_close();
 	(void)!write(STDERR_FILENO, program, strlen(program));
 	(void)!write(STDERR_FILENO, text, sizeof(text) - 1);
@@ -355,31 +357,33 @@ void cli_take_hangup(void)
 /* --- the beginning and the end ------------------------------------------- */
 
 /*
- * A full disk must not pass for success. Where stdout was closed before the
- * program began, fclose() fails with EBADF, but fflush() has done so before if
- * anything was written. Of an earlier failed write ferror() has no reason.
+ * A full disk must not pass for success. EBADF of fclose() is no error: stdout
+ * was closed before the program began, and if anything had been written,
+ * fflush() would have failed first. ferror() tells of an earlier failed write,
+ * but not why it failed.
  */
 static void close_stdout(void)
 {
 	bool failed = ferror(stdout);
 	int err = 0;
 
-	cli_release();
-	clear_line();
+	cli_print_held();
+	clear_progress();
 	if (fflush(stdout))
 		err = errno;
 	if (fclose(stdout) && !err && errno != EBADF)
 		err = errno;
 	if (!err && !failed)
 		return;
-	if (!complained)
+	if (!failure_told)
 		fprintf(stderr, "%s: %s: %s\n", program, cli_stdout,
 			err ? strerror(err) : "write error");
 	_exit(CLI_FAIL);
 }
 
-/* Files opened later must not become standard streams that were closed. These
- * are opened in the wrong direction, so that their use still ends in EBADF. */
+/* Where a standard stream is closed, the next file to be opened would take its
+ * place: opens /dev/null there instead, in the wrong direction, so that using
+ * the stream is still an EBADF. */
 static void hold_standard_streams(void)
 {
 	for (int fd = 0; fd < 3; fd++)
@@ -394,7 +398,7 @@ void cli_start(const struct cli *c)
 	program = c->name;
 	hold_standard_streams();
 	atexit(close_stdout);
-	signal(SIGPIPE, SIG_DFL); /* whatever the parent made of it */
+	signal(SIGPIPE, SIG_DFL); /* the parent may ignore it */
 	if (!isatty(STDOUT_FILENO))
 		setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
 }
@@ -429,7 +433,7 @@ static struct cli_limit limit_start(const struct cli_live *l)
 	};
 }
 
-/* How many of max packets are still to be received; 0: enough. */
+/* How many of max packets may still be received; 0: a limit is reached. */
 static int limit_room(const struct cli_limit *m, int max)
 {
 	if (m->until_ns != UINT64_MAX && clock_ns() >= m->until_ns)
@@ -461,7 +465,7 @@ const char *cli_place(const char *path)
 {
 	struct stat st;
 
-	/* To open a FIFO is to wait for its other end. */
+	/* open() of a FIFO waits for its other end. */
 	return cli_stop && strcmp(path, "-") && !stat(path, &st) &&
 			       S_ISFIFO(st.st_mode)
 		       ? "/dev/null"
@@ -495,7 +499,7 @@ static const struct ledger_field drop_fields[] = {
 static const struct ledger drop_ledger = {"interface", "packets", drop_fields,
 					  2};
 
-static uint64_t drops_of(const struct src *s)
+static uint64_t kernel_drops(const struct src *s)
 {
 	return s ? src_drops(s) : 0;
 }
@@ -503,7 +507,8 @@ static uint64_t drops_of(const struct src *s)
 void cli_interface(const struct cli_live *l, const struct src *s,
 		   uint64_t unsent)
 {
-	const struct drops d = {drops_of(s) + drops_of(l->beside.s), unsent};
+	const struct drops d = {kernel_drops(s) + kernel_drops(l->beside.s),
+				unsent};
 
 	cli_ledger(&drop_ledger, &d, l->format);
 }
@@ -515,11 +520,12 @@ void cli_live_drops(const struct cli_live *l, const struct src *s,
 		cli_interface(l, s, unsent);
 	if (l->format != ROW_TEXT)
 		return;
-	if (drops_of(s))
-		cli_warn("%s: %ju" DROPPED, l->name, (uintmax_t)drops_of(s));
-	if (drops_of(l->beside.s))
+	if (kernel_drops(s))
+		cli_warn("%s: %ju" DROPPED, l->name,
+			 (uintmax_t)kernel_drops(s));
+	if (kernel_drops(l->beside.s))
 		cli_warn("%s: %ju" DROPPED, l->beside.name,
-			 (uintmax_t)drops_of(l->beside.s));
+			 (uintmax_t)kernel_drops(l->beside.s));
 	if (unsent)
 		cli_warn("%ju packets could not be sent", (uintmax_t)unsent);
 }
@@ -528,7 +534,7 @@ void cli_live_drops(const struct cli_live *l, const struct src *s,
 
 enum {
 	SECOND = 1000000000,
-	STEP_NS = 1000000, /* cli_pace() waits for so long at high rates */
+	STEP_NS = 1000000, /* at high rates, packets of so long go together */
 };
 
 int cli_pace(struct cli_pace *p, int max, uint64_t *wait_ns)
@@ -542,7 +548,7 @@ int cli_pace(struct cli_pace *p, int max, uint64_t *wait_ns)
 	if ((p->count && p->sent >= p->count) ||
 	    (p->duration_ns && now >= p->duration_ns))
 		return CLI_PACE_OVER;
-	/* The first one is due at once. */
+	/* n: packets due so far; the first one is due at once. */
 	n = p->rate > 0 ? (uint64_t)(p->rate * ((double)now / SECOND)) + 1
 			: UINT64_MAX;
 	n = n > p->sent ? n - p->sent : 0;
@@ -553,7 +559,7 @@ int cli_pace(struct cli_pace *p, int max, uint64_t *wait_ns)
 	p->sent += n;
 	if (n)
 		return (int)n;
-	/* Wait until the next packet is due, or all of the next STEP_NS. */
+	/* Wait until the next packet is due, or those of the next STEP_NS. */
 	step = p->rate * STEP_NS / SECOND;
 	at = ((double)p->sent + (step > 1 ? step - 1 : 0)) / p->rate * SECOND;
 	if (at > (double)now)
@@ -588,8 +594,8 @@ void cli_pace_change(struct cli_pace *p, double rate)
 
 /* --- the page ------------------------------------------------------------- */
 
-#define EVERY_NS UINT64_C(250000000)
-#define AGAIN_NS UINT64_C(2000000000) /* if the page cannot be made */
+#define PAGE_NS	      UINT64_C(250000000)
+#define PAGE_RETRY_NS UINT64_C(2000000000) /* if it cannot be made */
 
 static struct {
 	struct cli_page_about about;
@@ -597,9 +603,9 @@ static struct {
 	pid_t owner;
 	uint64_t due_ns; /* of clock_coarse_ns(); UINT64_MAX: never */
 	bool writing;
-	bool warned; /* that there is no page */
-	/* For the line of progress: the page's first ledger, its first counter,
-	 * and the share of the capture that was read. */
+	bool warned; /* that it cannot be made */
+	/* For the line of progress: the page's first ledger, the value of its
+	 * first counter, and the share of the capture that is read. */
 	const struct ledger *first;
 	uint64_t n;
 	double share;
@@ -615,10 +621,10 @@ const char *cli_page_dir(void)
 void cli_page_start(const struct cli_page_about *a)
 {
 	page.about = *a;
-	page.due_ns = clock_coarse_ns() + EVERY_NS;
+	page.due_ns = clock_coarse_ns() + PAGE_NS;
 }
 
-/* Also where the program ends by cli_fail(). */
+/* Called at exit; but not for the page of a parent process. */
 static void remove_page(void)
 {
 	if (page.owner == getpid())
@@ -655,12 +661,12 @@ bool cli_page_begin(void)
 	    (now = clock_coarse_ns()) < page.due_ns)
 		return false;
 	if (page.writer && ledger_page_is_lost(page.writer))
-		remove_page(); /* it was removed: a new one is made */
+		remove_page(); /* its file is gone: make a new one */
 	if (!page.writer && !make_page()) {
-		page.due_ns = now + AGAIN_NS;
+		page.due_ns = now + PAGE_RETRY_NS;
 		return false;
 	}
-	page.due_ns = now + EVERY_NS;
+	page.due_ns = now + PAGE_NS;
 	page.writing = true;
 	page.first = NULL;
 	page.share = 0;
@@ -676,7 +682,7 @@ void cli_page_end(void)
 		show_progress(page.first->unit, page.n, page.share);
 }
 
-/* Between cli_page_begin() and cli_page_end(); false: it is not then. */
+/* Adds a ledger to the page; false: the page is not being written. */
 static bool put_in_page(const struct ledger *l, const void *ctr)
 {
 	if (!page.writing)
@@ -731,7 +737,7 @@ int cli_loop_more(struct cli_loop *l, struct pkt *room, int max)
 	return n > 0 ? n : 0;
 }
 
-/* Until there are packets, or l->fds() can be read, or l->due() has come. */
+/* Waits until there are packets, l->fds() can be read, or l->due() is past. */
 static void wait_for_more(const struct cli_loop *l)
 {
 	struct pollfd p[1 + FDS_MAX] = {{src_fd(l->s), POLLIN, 0}};
@@ -755,7 +761,7 @@ int cli_loop(struct cli_loop *l, struct error *err)
 					     l->quiet};
 	int most = l->most ? l->most : PKT_BATCH, n, max, rc;
 
-	/* A silent pipe must not stop the loop's clock; files never wait. */
+	/* The loop must go on while a pipe is silent; files never wait. */
 	if (!l->fds && !src_size(l->s))
 		src_wait(l->s, CLI_LOOK_AROUND_MS);
 	cli_page_start(&about);

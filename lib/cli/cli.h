@@ -34,57 +34,59 @@ enum {
  */
 void cli_start(const struct cli *c);
 
-/* A whole number that is no option's: what names it in a refusal. */
+/* Reads a whole number that is not an option's argument; if it is none, exits
+ * with 2 and a message that calls it `what'. */
 uint64_t cli_u64(const char *what, const char *text, uint64_t min,
 		 uint64_t max);
-/* "--option: 'value' is not ...", exit status 2. */
+/* Prints a message such as "--option: 'value' is not ..."; exit status 2. */
 void cli_refuse(const char *fmt, ...)
 	__attribute__((noreturn, format(printf, 1, 2)));
-/* "option: ...", exit status 2 if rc is -EINVAL: what it says is wrong as it
- * stands; else 1: it cannot be had. */
-void cli_cannot(const char *option, int rc, const struct error *err)
+/* Prints "option: ...". Exit status 2 if rc is -EINVAL: the option's value is
+ * wrong; else 1: what it names cannot be opened. */
+void cli_fail_option(const char *option, int rc, const struct error *err)
 	__attribute__((noreturn));
 /*
- * Two files of which one will be written, - and NULL are neither: they must not
- * be the same one, or an input is gone before it was read. Exit status 2.
+ * Exits with 2 if a file, and one that will be written, are the same one: an
+ * input would be overwritten before it is read. - and NULL are no files.
  */
 void cli_apart(const char *file, const char *written);
 
 /*
- * Messages on stderr, "name: ..."; cli_fail() exits with 1, cli_usage() with 2
- * and tells where to look: for options that are missing or at odds. Control
- * characters are \xNN: part of a message may come from outside. While the
- * terminal is a screen (tty.h) those that it would get are held, and come when
- * it is left.
+ * Messages on stderr, "name: ...". cli_fail() exits with 1. cli_usage() is for
+ * options that are missing or exclude each other: it adds a hint to -h, and
+ * exits with 2. Control characters are \xNN: part of a message may come from
+ * outside. While the terminal is a screen (tty.h), messages for it are held,
+ * and printed when it is left.
  */
 void cli_fail(const char *fmt, ...)
 	__attribute__((noreturn, format(printf, 1, 2)));
 void cli_usage(const struct cli *c, const char *fmt, ...)
 	__attribute__((noreturn, format(printf, 2, 3)));
 void cli_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* A file as messages name it: - is the standard input, or cli_stdout if it was
- * given to an option that is written to. */
+/* A file's name for messages: - is "standard input", or cli_stdout if an option
+ * for an output gave it. */
 const char *cli_file(const char *path);
 extern const char cli_stdout[];
-/* cli_fail("object: reason"), where the reason may begin with the object, named
- * as by cli_file(); and the same as a warning: of cli_stdout nothing more is
- * said at exit. */
+/* cli_fail("object: reason"), with the object once if the reason begins with
+ * it, named as by cli_file(). cli_warn_error() only warns; after a warning of
+ * cli_stdout, the check at exit prints no second message. */
 void cli_error(const char *object, const struct error *err)
 	__attribute__((noreturn));
 void cli_warn_error(const char *object, const struct error *err);
-/* The latest that is held, or NULL. Those held go out, if no screen is there;
- * the next message and the end of the program do the same. */
-const char *cli_held(void);
-void cli_release(void);
-/* cli_warn("%s", text), for what calls back with a message. */
+/* The last message that is held, or NULL. */
+const char *cli_held_message(void);
+/* Prints messages that are held, if there is no screen. The next message and
+ * the end of the program do the same. */
+void cli_print_held(void);
+/* cli_warn("%s", text), as a callback. */
 void cli_tell(void *ctx, const char *text);
 
 /*
- * A ledger on stderr; warns if it does not add up. Text: what came in, what was
- * done, and of the rest what is not 0. CSV and NDJSON: all, a row each: stage,
- * counter, role (base/ledger.h), value. While the terminal is a screen it is
- * held as messages are. While the program's page is written (live.h) it goes
- * there.
+ * Prints a ledger on stderr; warns if it does not add up. Text: what came in,
+ * what was done, and other counters that are not 0. CSV and NDJSON: a row for
+ * each counter: stage, counter, role (base/ledger.h), value. While the terminal
+ * is a screen, it is held as messages are. Between cli_page_begin() and
+ * cli_page_end() (live.h) it goes into the program's page instead.
  */
 void cli_ledger(const struct ledger *l, const void *ctr, enum row_format fmt);
 
@@ -92,12 +94,13 @@ void cli_ledger(const struct ledger *l, const void *ctr, enum row_format fmt);
  * Signals for a long-running loop: SIGINT, SIGTERM and SIGHUP (unless ignored,
  * as by nohup(1)) set cli_stop, to 2 if they come again; SIGUSR1 sets
  * cli_report. No SA_RESTART: reads return EINTR. SIGBUS (a mapped file shrank)
- * says so and exits 1. All threads may look at them.
+ * prints a message and exits 1. All threads may read these variables.
  */
 extern atomic_int cli_stop, cli_report, cli_hangup;
 void cli_signals(void);
 
-/* From now on SIGHUP sets cli_hangup: there is something to be made anew. */
+/* From now on SIGHUP sets cli_hangup, not cli_stop: the program rereads files
+ * then. */
 void cli_take_hangup(void);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "cli/cli.h"
 
-/* For cancelled(): the databases, and the signals before databases_end(). */
+/* For cancelled(): the databases; cli_stop when databases_end() began, or 0. */
 static struct databases *all;
 static int stops_before_end;
 
@@ -32,7 +32,7 @@ struct row_sink *databases_add(struct databases *d, const char *option,
 	copy.queue.hold = d->hold;
 	rc = export_open(&d->sink[d->n], url, &copy, &err);
 	if (rc < 0)
-		cli_cannot(option, rc, &err);
+		cli_fail_option(option, rc, &err);
 	return d->sink[d->n++];
 }
 
@@ -56,10 +56,10 @@ void databases_warn(struct databases *d)
 	pthread_mutex_lock(&lock);
 	for (unsigned i = 0; i < d->n; i++) {
 		queue_status(d->sink[i], &st);
-		if (*st.spool.text && !d->spool_said[i])
+		if (*st.spool.text && !d->spool_warned[i])
 			cli_warn("%s: no room in the spool: %s", st.name,
 				 st.spool.text);
-		d->spool_said[i] = *st.spool.text;
+		d->spool_warned[i] = *st.spool.text;
 		if (st.changes != d->changes[i] && st.failing)
 			cli_warn("%s: rows wait: %s", st.name, st.why.text);
 		else if (st.changes != d->changes[i])
@@ -75,26 +75,26 @@ void databases_no_more(struct databases *d)
 		queue_last(d->sink[i]);
 }
 
-static void warn_of(const struct queue_status *st, uint64_t rows,
-		    const char *what, const char *why)
+static void warn_of_rows(const struct queue_status *st, uint64_t rows,
+			 const char *what, const char *why)
 {
 	if (rows)
 		cli_warn("%s: %" PRIu64 " rows %s%s%s", st->name, rows, what,
 			 *why ? ": " : "", why);
 }
 
-/* Warns of rows that the database did not get. Returns whether it did. */
+/* Warns of rows that the database did not get; false: there are none. */
 static bool warn_of_losses(const struct queue_status *st)
 {
 	const struct queue_ledger *l = &st->ledger;
 	const char *why = *st->spool.text ? st->spool.text : st->why.text;
 
-	warn_of(st, l->refused, "were refused", st->refusal.text);
-	warn_of(st, l->full, "found no room in the queue", why);
-	warn_of(st, l->damaged, "were damaged in the spool", "");
-	warn_of(st, l->unsent, "could not be sent", why);
-	warn_of(st, l->kept, "wait in the spool for the next run",
-		st->why.text);
+	warn_of_rows(st, l->refused, "were refused", st->refusal.text);
+	warn_of_rows(st, l->full, "found no room in the queue", why);
+	warn_of_rows(st, l->damaged, "were damaged in the spool", "");
+	warn_of_rows(st, l->unsent, "could not be sent", why);
+	warn_of_rows(st, l->kept, "wait in the spool for the next run",
+		     st->why.text);
 	return l->refused || l->full || l->damaged || l->unsent || l->kept;
 }
 

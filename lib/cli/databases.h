@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * databases.h - the sinks of export/ that a program was told of by URL: they
- * take rows in their own time, which holds up a capture that is read, but no
- * interface before the end; and what becomes of the rows is said.
+ * databases.h - the databases that options of a program name by URL, as sinks
+ * of export/, with messages of how they fare. A slow one holds up the reading
+ * of a capture; it holds up an interface only at the end.
  */
 #ifndef CLI_DATABASES_H
 #define CLI_DATABASES_H
@@ -16,30 +16,30 @@ enum {
 
 struct databases {
 	struct row_sink *sink[DATABASES_MAX];
-	uint64_t changes[DATABASES_MAX]; /* that were said */
-	bool hold; /* set before they are added: a capture is read */
-	bool spool_said[DATABASES_MAX];
+	uint64_t changes[DATABASES_MAX]; /* queue_status's, when last warned */
+	bool spool_warned[DATABASES_MAX];
+	bool hold; /* set by the caller, first: the input is a capture */
 	unsigned n;
 };
 
 /*
- * One more; exits if the URL is none, having named the option.
- * o->queue.cancelled and hold are set here. Returns the sink, which is closed
- * with d; its flush waits for nothing.
+ * Opens one more; exits if it cannot, with a message that names the option.
+ * Sets o->queue.cancelled and hold by itself. Returns the sink, which d closes.
  */
 struct row_sink *databases_add(struct databases *d, const char *option,
 			       const char *url, const struct export_options *o);
 
-/* A sink before all of them, which is the caller's, and whose flush waits for
- * nothing. NULL: there are none. */
+/* A sink that copies rows to all of them, and which the caller closes. NULL:
+ * there are none. */
 struct row_sink *databases_all(const struct databases *d);
 
-/* Says which have ceased to answer, or do again, since last time. */
+/* Warns of those that have ceased to answer, or answer again, since the last
+ * call. */
 void databases_warn(struct databases *d);
-/* The rows of the end are all that is to come. */
+/* To be called before the last rows are put: see queue_last(). */
 void databases_no_more(struct databases *d);
-/* Sends what waits, until a signal comes. 0, or -1: not all rows could be, and
- * that was said. */
+/* Sends what waits, until a signal comes. 0, or -1: rows could not be sent, and
+ * a warning said so. */
 int databases_end(struct databases *d);
 void databases_ledgers(const struct databases *d, enum row_format fmt);
 void databases_close(struct databases *d);

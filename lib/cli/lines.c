@@ -32,7 +32,7 @@ int lines_open(struct lines *l, const char *path)
 	if (fstat(l->fd, &st) < 0)
 		goto fail;
 	l->regular = S_ISREG(st.st_mode);
-	l->buf = malloc(BLOCK + 2); /* one to end a line that has no end */
+	l->buf = malloc(BLOCK + 2); /* the last line's NUL may need one more */
 	l->at = l->stop = l->buf;
 	if (l->buf)
 		return 0;
@@ -113,14 +113,14 @@ void lines_check(const struct lines *l, int rc)
 		cli_fail("%s: %s", l->path, strerror(-rc));
 }
 
-int lines_room(struct lines *l)
+int lines_init(struct lines *l)
 {
 	*l = (struct lines){.fd = -1, .buf = malloc(BLOCK + 2)};
 	l->at = l->stop = l->buf;
 	return l->buf ? 0 : -ENOMEM;
 }
 
-void lines_again(struct lines *l, char *line, size_t len)
+void lines_unread(struct lines *l, char *line, size_t len)
 {
 	char *end = line + len;
 
@@ -129,7 +129,7 @@ void lines_again(struct lines *l, char *line, size_t len)
 	l->number--;
 }
 
-/* Behind the whole line that begins at at; NULL: there is none. */
+/* The end of the whole line at `at', after its \n; NULL: it is not whole. */
 static char *line_end(const struct lines *l, char *at)
 {
 	char *end = memchr(at, '\n', (size_t)(l->stop - at));
@@ -141,12 +141,12 @@ static char *line_end(const struct lines *l, char *at)
 	return end ? end + 1 : l->stop;
 }
 
-bool lines_share(struct lines *l, struct lines *to, size_t most)
+bool lines_move(struct lines *l, struct lines *to, size_t max)
 {
 	char *at = l->at, *end;
 	uint64_t lines = 0;
 
-	while ((end = line_end(l, at)) && (size_t)(end - l->at) <= most) {
+	while ((end = line_end(l, at)) && (size_t)(end - l->at) <= max) {
 		at = end;
 		lines++;
 	}
@@ -155,7 +155,7 @@ bool lines_share(struct lines *l, struct lines *to, size_t most)
 	memcpy(to->buf, l->at, (size_t)(at - l->at));
 	to->at = to->buf;
 	to->stop = to->buf + (at - l->at);
-	to->end = true; /* the last one may have none of its own */
+	to->end = true; /* the last line may end without a \n */
 	to->number = l->number;
 	to->path = l->path;
 	l->number += lines;
@@ -165,8 +165,8 @@ bool lines_share(struct lines *l, struct lines *to, size_t most)
 
 /* --- CSV ------------------------------------------------------------------ */
 
-/* A field in quotes, without them. Returns what is behind it; NULL: it has no
- * end. */
+/* Takes the quotes off a field. Returns what follows it; NULL: it has no end
+ * quote. */
 static char *unquote(char *p)
 {
 	char *out = p++;

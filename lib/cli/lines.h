@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * lines.h - lines of a file, in large blocks. A line keeps its place until the
- * block behind it has to be read, so that many can be taken at once.
+ * lines.h - reads lines of a file, in large blocks. A line stays where it is in
+ * memory until the next block is read, so many can be used at once.
  */
 #ifndef CLI_LINES_H
 #define CLI_LINES_H
@@ -12,63 +12,66 @@
 
 struct lines {
 	int fd;
-	bool regular, end, too_long;
+	bool regular; /* a regular file */
+	bool end, too_long;
 	const char *path; /* for messages */
-	char *buf, *at, *stop;
-	uint64_t number; /* of the line in hand, from 1 */
+	char *buf;
+	char *at, *stop; /* what is read and not yet taken */
+	uint64_t number; /* of the last line taken, from 1 */
 };
 
 enum {
 	LINE_MAX_LEN = 8191, /* longer ones are refused */
 };
 
-/* "-" is stdin. 0 or -errno. */
+/* Opens a file; "-" is stdin. 0 or -errno. */
 int lines_open(struct lines *l, const char *path);
 void lines_close(struct lines *l);
 
 /*
- * The next line if one is at hand, NUL-terminated, without its end (\n, \r\n)
- * and blanks around it; NULL if more must be read first, or at the end.
+ * Takes the next line that is in memory, NUL-terminated, without its end (\n,
+ * \r\n) and blanks around it. NULL: call lines_more() first, or it is the end.
  */
 char *lines_next(struct lines *l, size_t *len);
 
 /*
- * Reads more; lines taken before are gone. 1, 0 at the end, -EINTR on a signal,
- * -E2BIG for a line that is too long, or -errno.
+ * Reads a block, which overwrites lines taken before. 1; 0 at the end; -EINTR
+ * on a signal; -E2BIG for a line that is too long; or -errno.
  */
 int lines_more(struct lines *l);
 
-/* Exits if that was an error (but a signal), with a message. */
+/* Exits with a message if rc, which lines_more() returned, is an error other
+ * than -EINTR. */
 void lines_check(const struct lines *l, int rc);
 
-/* That line again, which was taken last. */
-void lines_again(struct lines *l, char *line, size_t len);
+/* Puts back the line that was taken last: lines_next() takes it again. */
+void lines_unread(struct lines *l, char *line, size_t len);
 
 /*
- * Whole lines that are at hand go to another's room, most bytes at most and as
- * many as there are: for a thread of its own, which has no more than those.
- * False: more must be read first. lines_room(): such a room, without a file.
+ * Moves whole lines that are in memory, of max bytes together at most, to
+ * another struct lines, which another thread can use. False: call lines_more()
+ * first. lines_init() makes such a struct, without a file: 0 or -ENOMEM.
  */
-bool lines_share(struct lines *l, struct lines *to, size_t most);
-int lines_room(struct lines *l); /* 0 or -ENOMEM */
+bool lines_move(struct lines *l, struct lines *to, size_t max);
+int lines_init(struct lines *l);
 
 /* --- the fields of a line ------------------------------------------------- */
 
 /*
- * CSV (RFC 4180), cut into its fields where it lies. A field in quotes may hold
- * commas, and quotes written twice; none spans lines.
+ * CSV (RFC 4180). A field in quotes may hold commas, and quotes written twice,
+ * but no line breaks.
  */
 enum {
-	CSV_FIELDS_MAX = 256, /* that a header is looked at */
+	CSV_FIELDS_MAX = 256, /* fields of a header that are looked at */
 };
 
 /*
- * The first max fields of a line, which is used up. Returns how many there are;
- * -EINVAL: a quote is not closed, or something is behind one that is.
+ * Splits a line, in place, into its first max fields. Returns their number;
+ * -EINVAL: a quote is not closed, or is not followed by a comma.
  */
 int csv_split(char *line, char **field, int max);
 
-/* The number of the field that is this name, or -1. */
+/* The index of the field of this name, or -1. */
 int csv_find(char *const *field, int n, const char *name);
 
 #endif

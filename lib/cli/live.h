@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * live.h - what programs on live interfaces share beyond cli.h: their options
- * and limits, a pace, the page that tells others of them, their main loop.
+ * and limits, a pace for sending, the page that dta-top reads, their main loop.
  */
 #ifndef CLI_LIVE_H
 #define CLI_LIVE_H
@@ -13,10 +13,10 @@
 struct cli_live {
 	const char *name; /* of -i, NULL if not given */
 	struct live_options options;
-	enum row_format format;	     /* of what cli_live_drops() says */
-	uint64_t count, duration_ns; /* 0: no such limit */
-	/* Another interface that is read beside -i, when it is open: its
-	 * kernel's drops are told of, too. */
+	enum row_format format;	     /* of what cli_live_drops() prints */
+	uint64_t count, duration_ns; /* limits; 0: none */
+	/* Another interface that is open for reading beside -i: its drops are
+	 * counted, too. */
 	struct {
 		const char *name;
 		const struct src *s; /* NULL: there is none */
@@ -24,8 +24,8 @@ struct cli_live {
 };
 
 /*
- * Rows of a program's table, for opts with a struct cli_live live; -i itself is
- * the program's. needs: what the option is for, or NULL.
+ * Entries of a program's table of options, for opts with a struct cli_live
+ * live. The entry of -i itself is in the program's table.
  */
 /* clang-format off */
 #define CLI_LIMIT_OPTIONS(opts)                                                \
@@ -42,7 +42,7 @@ struct cli_live {
 	{ 0, "promiscuous", NULL, "take frames for other MAC addresses, too",  \
 	  CLI_FLAG, CLI_AT(opts, live.options.promiscuous), .needs = "-i", \
 	  .rare = true }
-/* does: receive, or send; of: what is an interface. */
+/* does: "receive" or "send"; of: the option that names the interface. */
 #define CLI_XDP_OPTIONS(opts, live, af_xdp, does, of)                          \
 	{ 0, af_xdp, NULL, does " by AF_XDP or fail", CLI_FLAG,                \
 	  CLI_AT(opts, live.options.kind), .min = LIVE_XDP, .needs = of,       \
@@ -53,35 +53,35 @@ struct cli_live {
 #define CLI_SOCKET_GROUP { "--xdp --no-xdp" }
 /* clang-format on */
 
-/* The words behind the options are a filter expression, as with tcpdump. */
+/* Makes the operands a filter expression, as with tcpdump. */
 void cli_live_filter(struct cli_live *l, int argc, char **argv);
 
-/* Opens -i for reading; exits if it cannot. Says on stderr what it is: which
- * kind of socket, unless quiet. port: those wanted, 0 ends. */
+/* Opens -i for reading; exits if it cannot. Prints the kind of socket on
+ * stderr, unless quiet. port: UDP ports to receive, ends with 0; or NULL. */
 struct src *cli_live_open(struct cli_live *l, const uint16_t *port, bool quiet);
 
 /*
- * What is opened as path: a FIFO's other end is not waited for once cli_stop is
- * set, the null device takes its place. To be asked again after EINTR.
+ * The path to open for a path: /dev/null if it is a FIFO and cli_stop is set,
+ * as open() would wait for the FIFO's other end. Call it again after EINTR.
  */
 const char *cli_place(const char *path);
 
 /*
- * snk_open(), which signals do not disturb while a FIFO waits for its reader:
- * once cli_stop is set, there is no waiting, and what is written goes nowhere.
- * Nor does a stalled reader keep it from ending (snk_until()).
+ * snk_open(), which goes on waiting for the reader of a FIFO after a signal.
+ * Once cli_stop is set it waits no longer, as with cli_place(); nor does a
+ * write wait for a stalled reader then (snk_until()).
  */
 int cli_snk_open(struct snk **out, const char *path, struct error *err);
 
 /*
- * Says what was lost on the way in and out, behind a ledger: as text if there
- * is something to say, else in rows like the ledger's. s may be NULL; unsent:
+ * Prints packets lost on the way in and out, after the program's ledgers: in
+ * text as warnings, if there are any; else as a ledger. s may be NULL; unsent:
  * snk_drops() of the sinks.
  */
 void cli_live_drops(const struct cli_live *l, const struct src *s,
 		    uint64_t unsent);
 
-/* The same as a ledger, whether anything was lost or not. */
+/* Prints the same as a ledger in every format, even if all is 0. */
 void cli_interface(const struct cli_live *l, const struct src *s,
 		   uint64_t unsent);
 
@@ -93,13 +93,12 @@ struct cli_limit {
 
 /*
  * A pace: rate packets a second, exact over time, until count are sent or
- * duration_ns is over; each 0 if there is no such limit. Reads the clock once a
- * call.
+ * duration_ns is over. Each is 0 if there is no such limit.
  */
 struct cli_pace {
 	double rate;
 	uint64_t count, duration_ns;
-	uint64_t sent, start_ns; /* its own: 0 before the first call */
+	uint64_t sent, start_ns; /* private; 0 before the first call */
 };
 
 enum {
@@ -107,86 +106,87 @@ enum {
 };
 
 /*
- * How many of max packets may go now; they count as sent. If none may yet,
- * *wait_ns is how long that takes (NULL: waits here, unless a signal comes).
- * CLI_PACE_OVER: no more.
+ * How many of max packets may be sent now; they count as sent. 0: none yet, and
+ * *wait_ns is how long until then; with NULL, has waited for so long, or until
+ * a signal. CLI_PACE_OVER: a limit is reached. Reads the clock once.
  */
 int cli_pace(struct cli_pace *p, int max, uint64_t *wait_ns);
 
-/* Another rate from now on, of a pace without other limits: what is due next
- * is so long behind the last one. */
+/* Changes the rate of a pace without other limits: the next packet is due one
+ * interval of the new rate after the last one. */
 void cli_pace_change(struct cli_pace *p, double rate);
 
 /* --- the page ------------------------------------------------------------- */
 
 /*
- * What a running program shows others of itself: its ledgers, in its page
- * (base/ledger_page.h), a few times a second. There is none of a run that is
- * over before the first time.
+ * A running program writes its ledgers to a page in shared memory, for dta-top
+ * and others (base/ledger_page.h), four times a second; the first time after a
+ * quarter of a second, so that a short run has no page.
  *
  *	if (cli_page_begin()) {
  *		cli_ledger(...); once for each: into the page, not on stderr
  *		cli_page_end();
  *	}
  */
-/* What the program works on, as in base/ledger_page.h; the strings outlive it.
- */
+/* What the page says of the program, as in base/ledger_page.h; the strings
+ * must outlive the page. */
 struct cli_page_about {
 	const char *region, *input, *output;
-	bool quiet; /* no word if there can be none */
+	bool quiet; /* no message if the page cannot be made */
 };
 
-/* From now on there may be one, until the program's end. */
+/* Has a page from now on, until the program's end. */
 void cli_page_start(const struct cli_page_about *a);
 
-/* For a loop, once a batch and when idle: whether it is time to write it. */
+/* Whether it is time to write the page. Call it in a loop, once a batch and
+ * when idle. */
 bool cli_page_begin(void);
 void cli_page_end(void);
 
-/* The directory of pages: $DTA_LEDGERS, or where they are by themselves. */
+/* The directory of pages: $DTA_LEDGERS, or the default. */
 const char *cli_page_dir(void);
 
 /* --- the loop ------------------------------------------------------------- */
 
 /*
- * The main loop of a program that takes packets: batches from a source until it
- * ends, a limit is reached or a signal comes; beside them the page, SIGUSR1 and
- * SIGHUP, and waiting for more than the source.
+ * The main loop of a program that receives packets: takes batches from a source
+ * until it ends, a limit is reached or a signal comes. It also writes the page,
+ * handles SIGUSR1 and SIGHUP, and can wait for other descriptors and times.
  */
 struct cli_loop {
 	const struct cli_live *live; /* limits */
 	struct src *s;
-	bool quiet; /* no word if there can be no page */
-	/* For the page: the region, the capture or interface, and where what
-	 * comes of it goes; NULL: none. */
+	/* As in cli_page_about. */
+	bool quiet;
 	const char *region, *input, *output;
-	int most; /* packets at once, up to CLI_LOOP_MOST; 0: PKT_BATCH */
-	/* What the program is made of; all get ctx. */
+	int most; /* packets in a batch, up to CLI_LOOP_MOST; 0: PKT_BATCH */
+	/* The program's functions, all of which get ctx. */
 	void *ctx;
 	/*
-	 * A batch, or n = 0: nothing came for the time that the source waits,
-	 * or a signal did. 0 or -errno, having err say why or not.
+	 * Takes a batch. n = 0: nothing came while the source waited, or a
+	 * signal came. 0 or -errno; err may be set or not.
 	 */
 	int (*take)(void *ctx, const struct pkt *pkts, int n,
 		    struct error *err);
 	void (*report)(void *ctx); /* SIGUSR1: prints its ledgers */
-	/* The same for the page, four times a second: it must not block. NULL:
-	 * report() is such. */
+	/* The same for the page, four times a second; it must not block. NULL:
+	 * report() does not block. */
 	void (*show)(void *ctx);
-	/* Packets that interfaces did not take so far: snk_drops() of all
-	 * sinks; NULL: there are none. */
+	/* Packets that could not be sent so far: snk_drops() of all sinks;
+	 * NULL: there are no sinks. */
 	uint64_t (*unsent)(void *ctx);
 	void (*hangup)(void *ctx); /* SIGHUP, after cli_take_hangup() */
 	/*
-	 * What else is waited for: descriptors to be read, and a time of
-	 * clock_ns(). NULL: nothing, then the source waits by itself; else it
-	 * does not (src_wait(s, 0)).
+	 * What else the loop waits for: descriptors that can be read, and a
+	 * time of clock_ns(). Both NULL: nothing; the source waits by itself.
+	 * Else the program must have called src_wait(s, 0).
 	 */
 	unsigned (*fds)(void *ctx, int *fd, unsigned max);
 	uint64_t (*due)(void *ctx);
-	bool reading; /* set: it is the source that failed */
-	/* Set: how many more packets may be received; take() may receive some
-	 * itself, and count them. */
+	/* Set by cli_loop(): the source failed, not take(). */
+	bool reading;
+	/* Set by cli_loop(): how many more packets may be received.
+	 * cli_loop_more() counts there, too. */
 	struct cli_limit limit;
 };
 
@@ -195,18 +195,18 @@ enum {
 	CLI_LOOK_AROUND_MS = 100, /* how long a live source may wait */
 };
 
-/* Until the end. Returns 0, or -errno of the source, or of take(). */
+/* Runs until the end. Returns 0, or -errno of the source or of take(). */
 int cli_loop(struct cli_loop *l, struct error *err);
 
 /*
- * For a thread that takes batches beside the loop's, in turn with it: what is
- * there now, within the limit, or 0. An end, and what is wrong, the loop finds,
- * too.
+ * Receives packets that are there now, within the limit: for a thread that
+ * takes batches in turn with the loop's thread. Returns their number, or 0;
+ * the end of the source and its errors are left to the loop.
  */
 int cli_loop_more(struct cli_loop *l, struct pkt *room, int max);
 
-/* What signals ask for, and the page, if it is time: for take() that lasts
- * long. */
+/* Does what signals ask for, and writes the page if it is time: for a take()
+ * that lasts long. */
 void cli_loop_turn(struct cli_loop *l);
 
 #endif

@@ -27,7 +27,7 @@ static int read_number(const char *text, uint64_t min, uint64_t max,
 	return 0;
 }
 
-/* "99%" without its sign, in room; NULL if there is none. */
+/* Copies "99%" without its sign to room; NULL: it has none. */
 static const char *cut_percent(const char *text, char room[32])
 {
 	size_t n = strlen(text);
@@ -39,7 +39,7 @@ static const char *cut_percent(const char *text, char room[32])
 	return room;
 }
 
-/* 99% is 0.99, where 1 is all there is. */
+/* If high is 1, 99% is 0.99. */
 static int read_f64(const char *text, double low, double high, double *out,
 		    struct error *why)
 {
@@ -83,7 +83,7 @@ static int read_word(const char *const *words, const char *text, uint64_t min,
 	return words[i] ? 0 : no_such_word(words, text, why);
 }
 
-/* Those that are stored as a whole number. */
+/* Reads a value of a type that is stored as a whole number. */
 static int read_whole(const struct cli_option *o, const char *text, uint64_t *v,
 		      struct error *why)
 {
@@ -149,7 +149,7 @@ int cli_set(const struct cli_option *o, void *opts, const char *text,
 		if (!rc)
 			memcpy(to, &f, sizeof(f));
 		return rc;
-	default: /* of any width; the machine is little-endian */
+	default: /* a whole number of any width, little-endian */
 		rc = read_whole(o, text, &v, why);
 		if (!rc)
 			memcpy(to, &v, o->width);
@@ -211,7 +211,7 @@ void cli_usage(const struct cli *c, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	cli_complain(fmt, ap);
+	cli_print_failure(fmt, ap);
 	va_end(ap);
 	fprintf(stderr, "try '%s -h'\n", c->name);
 	exit(CLI_USAGE);
@@ -221,15 +221,15 @@ void cli_usage(const struct cli *c, const char *fmt, ...)
 
 enum {
 	OPTIONS_MAX = 64,
-	WORD_MAX = 32, /* of an option's name, with its dashes */
+	WORD_MAX = 32, /* bytes of an option's name with its dashes, and NUL */
 	NAMES_MAX = 256,
 	HELP_COLUMN = 26, /* where the help of an option begins, of 80 */
 };
 
-/* What was given, by the option's place in its table. */
+/* The text given to each option of the table; NULL: it was not given. */
 static const char *given[OPTIONS_MAX];
 
-/* The synopsis: its lines after the first are set below the first. */
+/* Prints the synopsis, with its further lines aligned to the first. */
 static void print_usage(const struct cli *c)
 {
 	const char *line = c->usage, *lead = "usage: ";
@@ -243,7 +243,7 @@ static void print_usage(const struct cli *c)
 	}
 }
 
-/* Help beside an option, in lines that keep within 80 columns. */
+/* Prints the help of an option, in lines that end within 80 columns. */
 static void print_help(const char *text)
 {
 	size_t left = strlen(text), room = 80 - HELP_COLUMN;
@@ -274,7 +274,7 @@ static void print_option(const struct cli_option *o)
 	print_help(o->help);
 }
 
-/* The next of words that blanks or bars part; false: there is none. */
+/* Reads the next of words between blanks or bars; false: there is none. */
 static bool next_word(const char **at, char word[WORD_MAX])
 {
 	size_t n;
@@ -288,7 +288,7 @@ static bool next_word(const char **at, char word[WORD_MAX])
 	return n > 0;
 }
 
-/* Whether an option is for a verb; NULL: any. */
+/* Whether a verb has an option; verb NULL: whether any has. */
 static bool is_for(const struct cli_option *o, const char *verb)
 {
 	const char *at = o->verbs;
@@ -334,7 +334,8 @@ static __attribute__((noreturn)) void print_all(const struct cli *c, bool rare)
 	exit(CLI_OK);
 }
 
-/* By its letter, or its name of len bytes where there is one; NULL: none. */
+/* Finds an option by its name of len bytes or, if name is NULL, by its letter;
+ * NULL: there is none. */
 static const struct cli_option *look_up(const struct cli *c, char letter,
 					const char *name, size_t len)
 {
@@ -362,8 +363,8 @@ static const struct cli_option *by_former_name(const struct cli *c,
 	return NULL;
 }
 
-/* A long option that there is not. An abbreviation is none: the next version's
- * --creature would change what a script's --creat does. */
+/* Refuses a long option that does not exist. Abbreviations are refused, too:
+ * they would become ambiguous when a later version adds an option. */
 static __attribute__((noreturn)) void refuse_unknown(const struct cli *c,
 						     const char *name)
 {
@@ -379,7 +380,7 @@ static __attribute__((noreturn)) void refuse_unknown(const struct cli *c,
 		  name, g.best);
 }
 
-/* Takes an option as if it had been given; exits on a bad value. */
+/* Stores an option's value; exits if it is bad. */
 static void set_option(const struct cli *c, void *opts,
 		       const struct cli_option *o, const char *text)
 {
@@ -387,12 +388,12 @@ static void set_option(const struct cli *c, void *opts,
 
 	given[o - c->options] = o->arg ? text : "";
 	if (o->type == CLI_OUT && !strcmp(text, "-"))
-		cli_written(text);
+		cli_set_stdout_dash(text);
 	if (cli_set(o, opts, o->arg ? text : "yes", &why) < 0)
 		cli_refuse("--%s: '%s' %s", o->name, text, why.text);
 }
 
-/* text NULL: there is none behind it. */
+/* Handles an option that was given; text NULL: without an argument. */
 static void take_option(const struct cli *c, void *opts,
 			const struct cli_option *o, const char *text)
 {
@@ -404,7 +405,7 @@ static void take_option(const struct cli *c, void *opts,
 	}
 	if (o->arg && !text)
 		cli_usage(c, "--%s: argument missing", o->name);
-	/* Of two names or files one would be ignored in silence. */
+	/* If two names or files were accepted, one would be ignored. */
 	if ((o->type == CLI_STR || o->type == CLI_IN || o->type == CLI_OUT) &&
 	    given[o - c->options])
 		cli_usage(c, "--%s is given twice: '%s' and '%s'", o->name,
@@ -412,7 +413,7 @@ static void take_option(const struct cli *c, void *opts,
 	set_option(c, opts, o, text);
 }
 
-/* --name, --name=value or --name value. Returns how many words that are. */
+/* Reads --name, --name=value or --name value. Returns the words used. */
 static int read_long(const struct cli *c, void *opts, char **word)
 {
 	const char *name = *word + 2;
@@ -429,7 +430,8 @@ static int read_long(const struct cli *c, void *opts, char **word)
 	return o->arg && !name[len] ? 2 : 1;
 }
 
-/* -abc, of which the last may be -cvalue or -c value. */
+/* Reads -abc, the last of which may be -cvalue or -c value. Returns the words
+ * used. */
 static int read_letters(const struct cli *c, void *opts, char **word)
 {
 	for (const char *p = *word + 1; *p; p++) {
@@ -457,7 +459,7 @@ int cli_read(const struct cli *c, void *opts, int argc, char **argv)
 		else
 			at += read_letters(c, opts, argv + at);
 	at += at < argc; /* -- */
-	/* Those among the options go before those behind them. */
+	/* Operands among the options come before those after them. */
 	memmove(argv + at - operands, argv + 1,
 		(size_t)operands * sizeof(*argv));
 	return at - operands;
@@ -471,7 +473,7 @@ static const struct cli_option *find_option(const struct cli *c,
 						       strlen(name + 2))
 					     : look_up(c, name[1], NULL, 0);
 
-	assert(o); /* a rule of the table names what is not there */
+	assert(o); /* else the table's rules name an unknown option */
 	return o;
 }
 
@@ -480,11 +482,11 @@ const char *cli_text(const struct cli *c, const char *name)
 	return given[find_option(c, name) - c->options];
 }
 
-/* --- which go together ---------------------------------------------------- */
+/* --- rules: which options go together ------------------------------------ */
 
-/* "A, B and C" of "A B C", last being " and ". */
-static const char *list_of(const char *names, const char *last,
-			   char out[NAMES_MAX])
+/* Makes "A, B and C" of "A B C", last being " and ". */
+static const char *list_words(const char *names, const char *last,
+			      char out[NAMES_MAX])
 {
 	char word[WORD_MAX], after[WORD_MAX];
 	size_t n = 0;
@@ -500,7 +502,7 @@ static const char *list_of(const char *names, const char *last,
 	return out;
 }
 
-/* How many of the options named were given. */
+/* The number of the options named that were given. */
 static unsigned count_given(const struct cli *c, const char *names)
 {
 	char word[WORD_MAX];
@@ -518,14 +520,14 @@ static void check_group(const struct cli *c, const struct cli_group *g)
 
 	if (!n && g->ask)
 		cli_usage(c, "%s Say %s", g->ask,
-			  list_of(g->names, " or ", names));
+			  list_words(g->names, " or ", names));
 	if (n > 1)
 		cli_usage(c, "only one of %s may be given%s%s",
-			  list_of(g->names, " and ", names), g->why ? ": " : "",
-			  g->why ? g->why : "");
+			  list_words(g->names, " and ", names),
+			  g->why ? ": " : "", g->why ? g->why : "");
 }
 
-/* Each of the words of needs, of which A|B|C is any. */
+/* Checks that each word of needs was given; of A|B|C any. */
 static void check_needs(const struct cli *c, const struct cli_option *o)
 {
 	const char *at = o->needs;
@@ -537,20 +539,20 @@ static void check_needs(const struct cli *c, const struct cli_option *o)
 		snprintf(any, sizeof(any), "%.*s", (int)n, at);
 		if (!count_given(c, any))
 			cli_usage(c, "--%s needs %s%s%s", o->name,
-				  list_of(any, " or ", names),
+				  list_words(any, " or ", names),
 				  o->why ? ": " : "", o->why ? o->why : "");
 		at += n;
 		at += strspn(at, " ");
 	}
 }
 
-/* One file, by whatever names; devices and pipes do not count. */
+/* Whether two paths are one regular file. */
 static bool same_file(const char *a, const char *b)
 {
 	struct stat s, t;
 
 	if (stat(a, &s) < 0 || stat(b, &t) < 0)
-		return !strcmp(a, b); /* not there yet */
+		return !strcmp(a, b); /* one may be made later */
 	return S_ISREG(s.st_mode) && s.st_dev == t.st_dev &&
 	       s.st_ino == t.st_ino;
 }
@@ -562,8 +564,8 @@ void cli_apart(const char *file, const char *written)
 		cli_refuse("%s: named twice: it would be overwritten", written);
 }
 
-/* The file that an option names; NULL: none. */
-static const char *file_of(const struct cli_option *o, const void *opts)
+/* The path that an option for a file was given; NULL: none. */
+static const char *path_of(const struct cli_option *o, const void *opts)
 {
 	const char *path;
 
@@ -576,10 +578,10 @@ static const char *file_of(const struct cli_option *o, const void *opts)
 static void check_files(const struct cli *c, const void *opts)
 {
 	for (const struct cli_option *o = c->options; o->name; o++) {
-		const char *path = file_of(o, opts), *other;
+		const char *path = path_of(o, opts), *other;
 
 		for (const struct cli_option *p = c->options; p < o; p++) {
-			if (!path || !(other = file_of(p, opts)))
+			if (!path || !(other = path_of(p, opts)))
 				continue;
 			if (!strcmp(path, "-") && !strcmp(other, "-") &&
 			    o->type == p->type)
@@ -628,7 +630,7 @@ int cli_verb(const struct cli *c, const char *word)
 		n += (size_t)snprintf(names + n, sizeof(names) - n, " %s",
 				      c->verbs[i]);
 	}
-	list_of(names, " or ", out);
+	list_words(names, " or ", out);
 	if (!word)
 		cli_usage(c, "%s?", out);
 	cli_usage(c, "'%s' is not %s%s", word, out, guess_words(&g, c->verbs));
@@ -651,7 +653,7 @@ void cli_check_named(const struct cli *c, const void *opts, const char *verb)
 			continue;
 		if (!is_for(o, verb))
 			cli_usage(c, "--%s is for %s", o->name,
-				  list_of(o->verbs, " and ", names));
+				  list_words(o->verbs, " and ", names));
 		if (o->needs)
 			check_needs(c, o);
 	}

@@ -17,18 +17,19 @@
 
 /* What an option's argument is, and what it is stored as. */
 enum cli_type {
-	CLI_FLAG,   /* no argument; bool or a whole number: min, or 1 if 0 */
+	CLI_FLAG,   /* no argument; a bool, or a whole number that becomes min
+		       (if min is 0: 1) */
 	CLI_STR,    /* const char *, not empty */
 	CLI_IN,	    /* the same, a file that is read; - is stdin */
 	CLI_OUT,    /* the same, a file that is written; - is stdout */
 	CLI_U64,    /* digits: a whole number of any width */
 	CLI_SIZE,   /* the same, as text_size() reads it: 20K, 64Mi, 1e6 */
-	CLI_F64,    /* double, from low to high; shares also as 99% */
+	CLI_F64,    /* double, from low to high; if high is 1, also as 99% */
 	CLI_TIME,   /* uint64_t, ns: 250us, 100ms, 5s, 1m, 2h, 1d; a bare number
 		       is seconds */
-	CLI_WORD,   /* one of words: a whole number, min and its place */
+	CLI_WORD,   /* one of words: a whole number, min + its index */
 	CLI_FORMAT, /* enum row_format */
-	CLI_CALL,   /* what read() makes of it */
+	CLI_CALL,   /* whatever read() stores */
 };
 
 struct cli_option {
@@ -37,20 +38,20 @@ struct cli_option {
 	const char *arg;  /* placeholder of its argument, NULL if none */
 	const char *help; /* one line; NULL hides it */
 	enum cli_type type;
-	uint16_t at, width; /* CLI_AT() */
-	/* Of whole numbers and times; max 0: what there is room for. */
+	uint16_t at, width; /* where it is stored: CLI_AT() */
+	/* Of whole numbers and times; max 0: the largest that fits. */
 	uint64_t min, max;
 	double low, high;
 	const char *const *words; /* ends with NULL */
 	/*
-	 * CLI_CALL. Returns 0, or error_set() of what is behind the
-	 * value: "is not N or N-M".
+	 * For CLI_CALL. Returns 0, or error_set() with how a message about the
+	 * value goes on: "is not N or N-M".
 	 */
 	int (*read)(void *opts, const char *text, struct error *why);
 	/*
-	 * Rules; names as they are to be shown, "--count" or "-r". needs: each
-	 * of the words, of which "-r|-i" is either. verbs: only for these
-	 * subcommands. why: said behind a refusal for what it needs.
+	 * Rules. needs: options, such as "--count -r|-i", each of which must be
+	 * given, too; of -r|-i either. verbs: subcommands that have this
+	 * option; NULL: all. why: added to the message if needs is not met.
 	 */
 	const char *needs, *verbs, *why;
 	bool rare;	 /* --help-all tells of it, -h does not */
@@ -64,8 +65,8 @@ struct cli_option {
 /* Options of which one at most may be given. */
 struct cli_group {
 	const char *names; /* "-r -i" */
-	const char *ask;   /* a question: then one must be; else NULL */
-	const char *why;   /* said behind a refusal, or NULL */
+	const char *ask;   /* asked if none is given; NULL: none need be */
+	const char *why;   /* added to the message if two are; or NULL */
 };
 
 struct cli {
@@ -79,59 +80,59 @@ struct cli {
 };
 
 /*
- * Reads the options of a command line into *opts; they and operands may come in
- * any order. Handles -h, --help-all and -V. A bad one: a message that names it,
- * and exit status 2. Returns the place of the first operand in argv, which is
- * argc if there is none.
+ * Reads the options of a command line into *opts, and moves operands, which may
+ * stand between them, to the end of argv. Handles -h, --help-all and -V. On a
+ * bad option, exits with 2 and a message that names it. Returns the index of
+ * the first operand in argv, or argc.
  */
 int cli_read(const struct cli *c, void *opts, int argc, char **argv);
 
-/* Prints the options of a verb, and those of all verbs: as --help-all does. */
+/* Prints the options that a verb has, as --help-all does. */
 void cli_help_options(const struct cli *c, const char *verb);
 
-/* Which of the verbs a word is; exits on another one, NULL too. */
+/* The index of the verb that a word is; exits if it is none, or NULL. */
 int cli_verb(const struct cli *c, const char *word);
 
 /*
  * Applies the rules to what cli_read() read: groups, verbs (verb < 0: none),
- * needs. Of the files read one at most is stdin, of those written one is
- * stdout, and none is written that is another one, too. Exits with 2 and a
- * message.
+ * needs. At most one input may be stdin, at most one output stdout, and no
+ * output may be the same file as another one. Exits with 2 and a message.
  */
 void cli_check(const struct cli *c, const void *opts, int verb);
 /* The same with the verb's name; NULL: none. */
 void cli_check_named(const struct cli *c, const void *opts, const char *verb);
 
 /*
- * Where none of the options named (as in a group) was given, the first of them
- * takes the value of an environment variable, if that has one: as if it had
- * been given. Between cli_read() and cli_check().
+ * If none of the options named (as in a group) was given, and an environment
+ * variable is set, gives its value to the first of them. To be called between
+ * cli_read() and cli_check().
  */
 void cli_from_env(const struct cli *c, void *opts, const char *names,
 		  const char *variable);
 
-/* An environment variable; NULL if it is not there, or empty. */
+/* An environment variable; NULL if it is not set, or empty. */
 const char *cli_env(const char *variable);
 
-/* The last argument that cli_read() read for an option ("--count"), "" for a
- * flag; NULL: it was not given. */
+/* The text given to an option ("--count"), the last one if there were more; ""
+ * for a flag; NULL: it was not given. */
 const char *cli_text(const struct cli *c, const char *name);
 
 /*
- * Stores a value as the option does. A flag takes yes or no. Returns 0, or
- * -EINVAL, and why is what is behind the value: "is not a number from 1 to 4".
- * text must live as long as *opts.
+ * Stores a value as the option would. A flag takes yes or no. Returns 0, or
+ * -EINVAL and why, as read() does: "is not a number from 1 to 4". text must
+ * live as long as *opts.
  */
 int cli_set(const struct cli_option *o, void *opts, const char *text,
 	    struct error *why);
 /*
- * A set of names for a read(): "a,b" is 1 << each, "none", "all"; NULL: all.
- * of(i) is the name of i, NULL behind the last. 0, or -EINVAL and why.
+ * Reads a set of names, for a read(): "a,b", "none" or "all"; NULL: all. *set
+ * has a bit for each name; of(i) is the name of bit i, or NULL after the last.
+ * 0, or -EINVAL and why.
  */
 int cli_names(unsigned *set, const char *text, const char *(*of)(unsigned),
 	      unsigned all, struct error *why);
-/* Of rows on stdout as CSV, which has one header: refuses a set of several
- * kinds. */
+/* For rows as CSV on stdout, which can have one header only: exits with 2 if a
+ * set has several kinds of rows. */
 void cli_one_kind(unsigned kinds);
 
 #endif

@@ -6,14 +6,14 @@
 #include <stdarg.h>
 #include <stdbool.h>
 
-/* A message of a program that will fail. */
-void cli_complain(const char *fmt, va_list ap)
+/* Prints a message of a program that will exit with a status other than 0. */
+void cli_print_failure(const char *fmt, va_list ap)
 	__attribute__((format(printf, 1, 0)));
 
-/* An option's - that is written to: there is one at most. */
-void cli_written(const char *dash);
+/* Remembers the "-" that an option for an output gave, as stdout's. */
+void cli_set_stdout_dash(const char *dash);
 
-/* Whether rows are printed on the terminal, which tell enough. */
+/* Whether rows are printed on the terminal: no line of progress then. */
 bool cli_shows_rows(void);
 
 #endif

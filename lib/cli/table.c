@@ -16,8 +16,8 @@
 enum {
 	SCREENFUL = 128, /* rows whose columns are measured together */
 	GAP = 2,	 /* blanks between columns */
-	LEAST = 16,	 /* texts are not cut shorter, */
-	FIRST = 36,	 /* nor the first while others can be */
+	TEXT_MIN = 16,	 /* texts are cut to no fewer characters */
+	FIRST_MAX = 36,	 /* a longer first column is cut before others */
 };
 
 static const char red[] = "\033[31m", plain[] = "\033[m";
@@ -40,8 +40,8 @@ static void put_byte_count(struct outbuf *o, uint64_t v)
 	outbuf_word(o, text);
 }
 
-/* Local time, without the date if it is today; to the microsecond, if it is not
- * a whole second. */
+/* Puts a local time, without today's date, and with microseconds unless it is a
+ * whole second. */
 static void put_time(struct outbuf *o, int64_t ns)
 {
 	time_t seconds = (time_t)(ns / 1000000000), now = time(NULL);
@@ -87,7 +87,7 @@ void table_cell(struct outbuf *o, const struct row_batch *b,
 		encode_cell(o, b, c);
 }
 
-/* Characters, of which those of UTF-8 have several bytes. */
+/* Characters of a UTF-8 text: all bytes but continuation bytes. */
 static unsigned width_of(const char *text)
 {
 	unsigned n = 0;
@@ -97,7 +97,7 @@ static unsigned width_of(const char *text)
 	return n;
 }
 
-/* The first n characters of a text, and what follows them. */
+/* Prints the first n characters of a text. Returns what follows them. */
 static const char *put_chars(const char *text, unsigned n)
 {
 	while (n || (*text & 0xc0) == 0x80) {
@@ -107,8 +107,9 @@ static const char *put_chars(const char *text, unsigned n)
 	return text;
 }
 
-/* A text in a column of so many characters; nothing is put behind the last
- * column. One that is too long ends in "...", or has that in its middle. */
+/* Prints a text in a column of width characters, without blanks at the end if
+ * it is the last column. A text that is too long gets "..." at its end or in
+ * its middle. */
 static void put_text(const char *text, unsigned width, bool right, bool last,
 		     bool middle)
 {
@@ -129,28 +130,28 @@ static void put_text(const char *text, unsigned width, bool right, bool last,
 /* --- columns -------------------------------------------------------------- */
 
 struct column {
-	unsigned whole; /* what would hold all that came */
-	unsigned width; /* what it has; 0: there is no room for it */
+	unsigned whole; /* characters of the longest cell so far */
+	unsigned width; /* characters that it has; 0: it is not shown */
 };
 
 struct text_table {
 	struct row_sink sink;
 	const struct schema *s;
-	unsigned room; /* columns of the terminal */
-	bool colour, headed;
+	unsigned room; /* characters in a line of the terminal */
+	bool colour, header_printed;
 	bool live; /* rows come one by one */
 	struct column *column;
 	char **cell;	 /* the texts of a batch */
 	struct outbuf o; /* for cells */
 };
 
-/* A program that fails shows what it had so far. */
-static struct rows *showing;
+/* The rows of cli_rows(): at exit, those not yet printed are. */
+static struct rows *unprinted;
 
-static void show_rest(void)
+static void print_rest(void)
 {
-	if (showing)
-		rows_flush(showing);
+	if (unprinted)
+		rows_flush(unprinted);
 }
 
 static unsigned total_width(const struct text_table *t)
@@ -167,7 +168,7 @@ static unsigned larger(unsigned a, unsigned b)
 	return a > b ? a : b;
 }
 
-/* What a column needs for so many rows, and its name. */
+/* The characters that a column needs for its name and the cells of rows. */
 static unsigned width_needed(const struct text_table *t, unsigned rows,
 			     unsigned field)
 {
@@ -180,8 +181,8 @@ static unsigned width_needed(const struct text_table *t, unsigned rows,
 	return w;
 }
 
-/* One character less for the first column, which tells rows apart, while it is
- * wide; else for the widest text. False: none can be shorter. */
+/* Takes a character from the first column, if it is a text above FIRST_MAX;
+ * else from the widest text. False: none can be shorter. */
 static bool shorten_column(struct text_table *t)
 {
 	struct column *widest = NULL;
@@ -189,10 +190,10 @@ static bool shorten_column(struct text_table *t)
 	for (unsigned i = 0; i < t->s->n; i++) {
 		struct column *c = &t->column[i];
 
-		if (t->s->fields[i].type == ROW_STR && c->width > LEAST &&
+		if (t->s->fields[i].type == ROW_STR && c->width > TEXT_MIN &&
 		    (!widest || c->width > widest->width))
 			widest = c;
-		if (!i && widest && c->width > FIRST)
+		if (!i && widest && c->width > FIRST_MAX)
 			break;
 	}
 	if (widest)
@@ -200,8 +201,9 @@ static bool shorten_column(struct text_table *t)
 	return widest;
 }
 
-/* Columns as wide as what came; where there is no room for all, those that are
- * spare go, the last first, then texts are cut, then the last columns go. */
+/* Makes columns as wide as their cells. Where there is no room for all, columns
+ * that are `spare' are left out, from the last one on; then texts are cut; then
+ * other columns are left out, from the last one on. */
 static void measure_columns(struct text_table *t, unsigned rows)
 {
 	for (unsigned i = 0; i < t->s->n; i++) {
@@ -218,7 +220,8 @@ static void measure_columns(struct text_table *t, unsigned rows)
 		t->column[i].width = 0;
 }
 
-static unsigned last_of(const struct text_table *t)
+/* The index of the last column that is shown. */
+static unsigned last_column(const struct text_table *t)
 {
 	unsigned last = t->s->n - 1;
 
@@ -231,8 +234,8 @@ static void put_column(const struct text_table *t, unsigned i, const char *text)
 {
 	const struct row_field *f = &t->s->fields[i];
 
-	put_text(text, t->column[i].width, row_is_number(f), i == last_of(t),
-		 f->type == ROW_STR);
+	put_text(text, t->column[i].width, row_is_number(f),
+		 i == last_column(t), f->type == ROW_STR);
 }
 
 static void put_head(struct text_table *t)
@@ -248,7 +251,7 @@ static void put_head(struct text_table *t)
 	}
 	if (*before == ',')
 		putchar('\n');
-	for (unsigned i = 0; i <= last_of(t); i++) {
+	for (unsigned i = 0; i <= last_column(t); i++) {
 		snprintf(name, sizeof(name), "%s", t->s->fields[i].name);
 		for (char *c = name; *c; c++)
 			*c = (char)toupper((unsigned char)*c);
@@ -258,12 +261,12 @@ static void put_head(struct text_table *t)
 		put_column(t, i, name);
 	}
 	putchar('\n');
-	t->headed = true;
+	t->header_printed = true;
 }
 
 static void put_row(const struct text_table *t, char *const *cell)
 {
-	for (unsigned i = 0; i <= last_of(t); i++) {
+	for (unsigned i = 0; i <= last_column(t); i++) {
 		const char *good = t->s->fields[i].good;
 		bool wrong = t->colour && good && strcmp(cell[i], "-") &&
 			     strcmp(cell[i], good) != 0;
@@ -277,7 +280,7 @@ static void put_row(const struct text_table *t, char *const *cell)
 	putchar('\n');
 }
 
-/* Whether a column has to grow. */
+/* Whether a column has to grow for these rows. */
 static bool is_wider(const struct text_table *t, unsigned rows)
 {
 	for (unsigned i = 0; i < t->s->n; i++)
@@ -289,7 +292,7 @@ static bool is_wider(const struct text_table *t, unsigned rows)
 
 static int print_rows(struct text_table *t, unsigned rows)
 {
-	if (!t->headed || is_wider(t, rows)) {
+	if (!t->header_printed || is_wider(t, rows)) {
 		measure_columns(t, rows);
 		put_head(t);
 	}
@@ -306,13 +309,13 @@ static int table_put(struct row_sink *sink, struct row_batch *b)
 
 	if (t->s != b->schema) { /* rows of another kind */
 		free(t->column);
-		t->headed = false;
+		t->header_printed = false;
 		t->column = calloc(b->schema->n, sizeof(*t->column));
 		t->s = t->column ? b->schema : NULL;
 		if (!t->s)
 			return -ENOMEM;
 	}
-	if (!b->rows && t->headed)
+	if (!b->rows && t->header_printed)
 		return 0;
 	t->cell = calloc(cells + 1, sizeof(*t->cell));
 	for (size_t i = 0; t->cell && i < cells; i++) {
@@ -343,7 +346,7 @@ static int table_close(struct row_sink *sink)
 	struct text_table *t = (struct text_table *)sink;
 
 	if (!t->live)
-		showing = NULL;
+		unprinted = NULL;
 	free(t->column);
 	free(t);
 	return 0;
@@ -399,8 +402,8 @@ struct rows *cli_rows(enum row_format fmt, const struct schema *s)
 	}
 	r->own = true;
 	if (!hooked)
-		atexit(show_rest);
+		atexit(print_rest);
 	hooked = true;
-	showing = r;
+	unprinted = r;
 	return r;
 }

@@ -10,23 +10,22 @@
 #include <termios.h>
 #include <unistd.h>
 
-/* Second page, hidden cursor, no new line at the right edge; and back. */
+/* Alternate screen, hidden cursor, no wrapping at the right edge; and back. */
 static const char enter[] = "\033[?1049h\033[?25l\033[?7l";
 static const char leave[] = "\033[?7h\033[?25h\033[?1049l";
 
 enum {
-	PATIENCE_MS = 20, /* with a terminal that was quick until now */
-	LAST_MS = 1000,	  /* to leave it as it was */
+	WRITE_MS = 20,	 /* longest wait for a terminal that has not stalled */
+	LEAVE_MS = 1000, /* longest wait when the screen is left */
 };
 
 static struct {
 	volatile bool on;
-	bool stuck; /* it did not take all of the last drawing */
-	int out;
-	bool own; /* in is ours to close */
-	int in;
+	bool stalled; /* it did not take all of the last text */
+	int out, in;
+	bool close_in; /* in is /dev/tty, not stdin */
 	struct termios was;
-	char bytes[64]; /* that came, not yet used */
+	char bytes[64]; /* n bytes of keys, not yet decoded */
 	size_t n;
 } tty;
 
@@ -35,7 +34,8 @@ bool tty_is_open(void)
 	return tty.on;
 }
 
-/* Writes what the terminal takes, waiting so long for it to take more. */
+/* Writes what the terminal takes; waits wait_ms each time for it to take more.
+ */
 static void write_terminal(const char *text, size_t len, int wait_ms)
 {
 	struct pollfd p = {.fd = tty.out, .events = POLLOUT};
@@ -51,12 +51,12 @@ static void write_terminal(const char *text, size_t len, int wait_ms)
 			break;
 		}
 	}
-	tty.stuck = len > 0;
+	tty.stalled = len > 0;
 }
 
 void tty_put(const char *text, size_t len)
 {
-	write_terminal(text, len, tty.stuck ? 0 : PATIENCE_MS);
+	write_terminal(text, len, tty.stalled ? 0 : WRITE_MS);
 }
 
 void tty_close(void)
@@ -64,28 +64,28 @@ void tty_close(void)
 	if (!tty.on)
 		return;
 	tty.on = false;
-	write_terminal(leave, sizeof(leave) - 1, LAST_MS);
+	write_terminal(leave, sizeof(leave) - 1, LEAVE_MS);
 	tcsetattr(tty.in, TCSANOW, &tty.was);
 	if (tty.out != STDOUT_FILENO)
 		close(tty.out);
-	if (tty.own)
+	if (tty.close_in)
 		close(tty.in);
 }
 
-/* One more way to the terminal of stdout, on which writing does not wait; on
- * stdout itself that would hold for all programs that share it. */
+/* Opens the terminal of stdout once more, with O_NONBLOCK: set on stdout
+ * itself, that would hold for all programs that share it. */
 static void open_out(void)
 {
 	tty.out = open("/proc/self/fd/1",
 		       O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
 	if (tty.out < 0)
 		tty.out = STDOUT_FILENO;
-	tty.stuck = false;
+	tty.stalled = false;
 }
 
-/* Signals stay: ^C ends the program as it does elsewhere. ^Z would leave the
- * terminal as it is now. */
-static int take_keys(void)
+/* Keys come one by one, without echo. ^C still sends SIGINT; ^Z is off, as a
+ * shell would find the terminal in this state. */
+static int set_key_mode(void)
 {
 	struct termios raw;
 
@@ -105,15 +105,15 @@ int tty_open(void)
 	static bool handled;
 	int rc;
 
-	tty.own = !isatty(STDIN_FILENO);
-	tty.in = tty.own ? open("/dev/tty", O_RDONLY | O_CLOEXEC)
-			 : STDIN_FILENO;
+	tty.close_in = !isatty(STDIN_FILENO);
+	tty.in = tty.close_in ? open("/dev/tty", O_RDONLY | O_CLOEXEC)
+			      : STDIN_FILENO;
 	if (tty.in < 0)
 		return -errno;
 	tty.n = 0;
-	rc = take_keys();
+	rc = set_key_mode();
 	if (rc < 0) {
-		if (tty.own)
+		if (tty.close_in)
 			close(tty.in);
 		return rc;
 	}
@@ -142,11 +142,12 @@ bool tty_colour(int fd)
 	return isatty(fd) && (!no || !*no) && term && strcmp(term, "dumb") != 0;
 }
 
-/* ESC [ parameters, and a last byte of 0x40 to 0x7e (ECMA-48, section 5.4);
- * arrows also as ESC O. */
+/* A key is a byte; or ESC [, parameters, and a last byte of 0x40 to 0x7e
+ * (ECMA-48, section 5.4); or ESC O and a letter. *used: its bytes. */
 static int decode_key(const char *bytes, size_t n, size_t *used)
 {
-	static const char codes[] = "ABCDHF174856"; /* letters; 1~, 7~... */
+	/* last bytes, and then parameters before a last byte of ~ */
+	static const char codes[] = "ABCDHF174856";
 	static const int keys[] = {KEY_UP,   KEY_DOWN,	  KEY_RIGHT,
 				   KEY_LEFT, KEY_HOME,	  KEY_END,
 				   KEY_HOME, KEY_HOME,	  KEY_END,
@@ -171,6 +172,7 @@ static int decode_key(const char *bytes, size_t n, size_t *used)
 	return at ? keys[at - codes] : KEY_OTHER;
 }
 
+/* Reads bytes of keys, if some come within wait_ms. False: end of input. */
 static bool read_bytes(int wait_ms)
 {
 	struct pollfd p = {.fd = tty.in, .events = POLLIN};

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tty.h - a terminal as a screen: keys one by one, without echo, and its second
- * page, which leaves what was there as it was. Control sequences are those of
- * ECMA-48 and xterm, which terminals of today all have.
+ * tty.h - a terminal as a screen: reads keys one by one, without echo, and
+ * draws on the alternate screen, which keeps what was on the terminal before.
+ * Control sequences are those of ECMA-48 and xterm, which today's terminals all
+ * have.
  *
- * However the program exits, the terminal is as before: tty_close() does it, an
- * exit handler if it was not called, and the handler of a fatal signal may.
+ * tty_close() restores the terminal. An exit handler calls it, too, and the
+ * handler of a fatal signal may.
  */
 #ifndef CLI_TTY_H
 #define CLI_TTY_H
@@ -13,7 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Keys beyond their bytes. */
+/* Keys that are no printable character, which stand for themselves. */
 enum tty_key {
 	KEY_NONE = -1, /* nothing was pressed */
 	KEY_END_OF_INPUT = -2,
@@ -27,26 +28,26 @@ enum tty_key {
 	KEY_PAGE_DOWN,
 	KEY_HOME,
 	KEY_END,
-	KEY_OTHER, /* a sequence that is none of these */
+	KEY_OTHER, /* an escape sequence that is none of these */
 };
 
-/* Takes over the terminal of stdout; keys come from stdin, or if that is none
- * from /dev/tty. 0 or -errno. */
+/* Takes over the terminal of stdout. Keys come from stdin, or from /dev/tty if
+ * stdin is no terminal. 0 or -errno. */
 int tty_open(void);
-void tty_close(void); /* twice is fine, and in handlers of signals */
+void tty_close(void); /* may be called twice, and by signal handlers */
 
 bool tty_is_open(void);
 
-/* The next key, waiting so long for it. */
+/* The next key: enum tty_key or a byte. Waits wait_ms for it at most. */
 int tty_key(int wait_ms);
 /* Columns and lines, at least 1 each. */
 void tty_size(unsigned *columns, unsigned *lines);
-/* Draws. A terminal that stands still holds nothing up: what it does not take
- * is lost. */
+/* Writes to the screen. It does not wait for a terminal that has stalled: text
+ * that it does not take is lost. */
 void tty_put(const char *text, size_t len);
 
-/* Whether colours may go to a descriptor: a terminal that knows them, and
- * NO_COLOR is not set (no-color.org). */
+/* Whether colours may be written to a descriptor: it is a terminal that has
+ * them, and NO_COLOR is not set (no-color.org). */
 bool tty_colour(int fd);
 
 #endif
