@@ -47,7 +47,7 @@ static int read_epochs(void *opts, const char *text, struct error *why)
 
 static int read_policy(void *opts, const char *text, struct error *why)
 {
-	if (query_policy_of(text, &((struct opts *)opts)->rule) < 0)
+	if (query_policy_parse(text, &((struct opts *)opts)->rule) < 0)
 		return error_set(why, -EINVAL,
 				 "is not plurality, first, unique or "
 				 "consensus:T, T from 2 to 4");

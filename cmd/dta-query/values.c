@@ -22,7 +22,7 @@ void values_open(struct values *v, const struct schema *s, unsigned at,
 	for (unsigned i = 0; i < t->n; i++) {
 		const struct table *table = t->target[i].t;
 
-		show_for(&v->show[i], table, told);
+		show_for_table(&v->show[i], table, told);
 		if (!show_columns_add(&v->shown, &v->show[i], table->value_len,
 				      v->column[i]))
 			cli_fail("values have more than %d columns",

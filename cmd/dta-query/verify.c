@@ -130,7 +130,7 @@ static void age_open(struct by_age *a, const struct truth_table *tt,
 	*a = (struct by_age){
 		.t = t,
 		.asked = o->rule.copies,
-		.pass = query_pass(t),
+		.pass = query_pass_probability(t),
 		.n = tt->keys.n,
 		.key = calloc(tt->keys.n + 1, sizeof(*a->key)),
 		.bins = (unsigned)o->age_bins,
@@ -435,7 +435,7 @@ static void verify_all(struct query_sources *p, const struct opts *o,
 			.truth = &truth->table[i],
 		};
 
-		query_target_of(&w.target, p, t);
+		query_target_init(&w.target, p, t);
 		verify_table(&w, o, r);
 		sources_check(p);
 		if (!o->age_bins)
@@ -465,7 +465,7 @@ static void read_truth(struct truth *t, const char *path)
 		rc = lines_more(&l);
 	} while (!cli_stop && (rc > 0 || rc == -EINTR));
 	lines_check(&l, rc);
-	if (!t->begun && !cli_stop)
+	if (!t->header_read && !cli_stop)
 		cli_fail("%s: empty: not even a header", l.path);
 	lines_close(&l);
 }

@@ -167,7 +167,7 @@ static void put_row(struct why *w, const struct asked *a,
 		row_bytes(w->rows, CHECKSUM, l->sum, sizeof(l->sum));
 	if (l->holds == QUERY_UNIT_KEY && t->kind == TABLE_KEYWRITE) {
 		row_bytes(w->rows, CHECKSUM, l->sum, sizeof(l->sum));
-		show_for(&s, t, opts_show(w->o));
+		show_for_table(&s, t, opts_show(w->o));
 		show_text(&s, &w->room, w->text, sizeof(w->text), l->value,
 			  t->value_len);
 	} else if (l->holds == QUERY_UNIT_KEY && t->kind == TABLE_POSTCARD) {

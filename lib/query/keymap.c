@@ -7,7 +7,7 @@
 #include "hash/crc.h"
 
 enum {
-	FIRST = 1024, /* records to begin with */
+	FIRST_CAP = 1024, /* records */
 };
 
 void keymap_init(struct keymap *m, size_t key_len, size_t record_len)
@@ -36,11 +36,11 @@ const uint8_t *keymap_key(const struct keymap *m, size_t i)
 	return (const uint8_t *)keymap_record(m, i) + m->record_len;
 }
 
-/* Twice the records, and an index of twice the buckets, which the entries of
- * the one before tell all of. */
-static int grow_index(struct keymap *m)
+/* Doubles the room for records, and the index. Its buckets hold the hashes, so
+ * no key is hashed again. 0 or -1. */
+static int grow_map(struct keymap *m)
 {
-	size_t cap = m->cap ? 2 * m->cap : FIRST, mask = 2 * cap - 1;
+	size_t cap = m->cap ? 2 * m->cap : FIRST_CAP, mask = 2 * cap - 1;
 	uint8_t *array = realloc(m->array, CRC_HEADROOM + cap * m->stride);
 	uint64_t *bucket;
 
@@ -68,13 +68,13 @@ static int grow_index(struct keymap *m)
 	return 0;
 }
 
-void *truth_keymap_get(struct keymap *m, const uint8_t *key)
+void *keymap_get(struct keymap *m, const uint8_t *key)
 {
 	uint32_t hash = crc(CRC_COLLECTOR, key, m->key_len);
 	uint64_t *e;
 	size_t at = hash;
 
-	if (m->n == m->cap && grow_index(m) < 0)
+	if (m->n == m->cap && grow_map(m) < 0)
 		return NULL;
 	/* The bucket of the key, or the empty one where it belongs. */
 	while (*(e = &m->bucket[at++ & (m->buckets - 1)]) &&

@@ -19,8 +19,8 @@ static const char *const examples[KEY_TYPES] = {
 };
 
 /*
- * A text without what people put in and makes no difference: blanks, capitals,
- * -> for >. out has room for KEY_TEXT_MAX. False: there is none.
+ * Copies a text without blanks, in lower case and with > for ->. out has room
+ * for KEY_TEXT_MAX bytes. False: the text is empty or too long.
  */
 static bool strip_text(char *out, const char *text)
 {
@@ -38,10 +38,10 @@ static bool strip_text(char *out, const char *text)
 	return n > 0;
 }
 
-/* None takes a text, NULL: whatever it is. The table whose keys it is most like
- * says what is wrong with it. */
-static int no_key(const struct table *const *t, unsigned n, const char *text,
-		  struct error *err)
+/* Refuses a text that is no key of any table. For the table whose keys it is
+ * most like, says what is wrong with it; text NULL: for none. */
+static int refuse_key(const struct table *const *t, unsigned n,
+		      const char *text, struct error *err)
 {
 	char why[380] = "";
 	size_t best = 0, len = 0;
@@ -64,7 +64,8 @@ static int no_key(const struct table *const *t, unsigned n, const char *text,
 		if (!text ||
 		    !key_parse_at(key, type, t[i]->key_len, text, &one))
 			continue;
-		/* Of one IP version, as it seems. */
+		/* The longer the part that is right, the more alike; then it
+		 * counts that the IP version seems to be the table's. */
 		like = 2 * one.at +
 		       ((strchr(text, '[') || strstr(text, "::")) == six);
 		if (wrong.want && like <= best)
@@ -83,8 +84,7 @@ static int no_key(const struct table *const *t, unsigned n, const char *text,
 				 : " (a shell wants a > to be quoted)");
 }
 
-/* A key of a table. *added: its protocol was left out, and the table has one.
- */
+/* Parses a key of a table. *added: the table's protocol was added to it. */
 static bool parse_key(uint8_t *key, const struct table *t, const char *text,
 		      bool *added)
 {
@@ -103,8 +103,8 @@ static bool parse_key(uint8_t *key, const struct table *t, const char *text,
 	return *added;
 }
 
-/* The number of the only table that takes a text; -EEXIST: several do; -ENOENT:
- * none does. */
+/* The index of the only table for which a text is a key; -EEXIST: there are
+ * several; -ENOENT: there is none. */
 static int pick_table(uint8_t *key, bool *added, const struct table *const *t,
 		      unsigned n, const char *text, struct error *err)
 {
@@ -137,7 +137,7 @@ int query_key_pick(uint8_t *key, bool *loose, const struct table *const *t,
 		return found;
 	*loose = true;
 	if (!strip_text(bare, text))
-		return no_key(t, n, NULL, why);
+		return refuse_key(t, n, NULL, why);
 	found = pick_table(key, &added, t, n, bare, why);
-	return found == -ENOENT ? no_key(t, n, bare, why) : found;
+	return found == -ENOENT ? refuse_key(t, n, bare, why) : found;
 }

@@ -8,12 +8,12 @@
 #include "net/key.h"
 
 /*
- * Finds the one table of t[0 .. n) whose keys a text fits: as it is, or without
- * blanks and capitals and with > for ->. A flow without a protocol gets that of
- * the table. *loose: one of these changes was made to the text.
- * Returns the table's index in t, with key (KEY_MAX bytes) filled in; -EINVAL
- * if none fits, -EEXIST if several do; why: "is no key of table flows (flow4,
- * like 10.0.0.1:443>...), nor of ...: '77777' is not a port from 0 to 65535".
+ * Finds the one table of t[0 .. n) for which a text is a key: as it is; with
+ * the table's protocol added; or without blanks, in lower case and with > for
+ * ->. *loose: the text was changed so. Returns the table's index in t, with key
+ * (KEY_MAX bytes) filled in; -EINVAL if there is none, -EEXIST if several. why:
+ * "is no key of table flows (flow4, like 10.0.0.1:443>...), nor of ...: '77777'
+ * is not a port from 0 to 65535".
  */
 int query_key_pick(uint8_t *key, bool *loose, const struct table *const *t,
 		   unsigned n, const char *text, struct error *why);

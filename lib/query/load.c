@@ -11,7 +11,7 @@
 
 enum {
 	CHECKSUM_BITS = 32,
-	BLOCK = 65536, /* bytes looked at at once */
+	BLOCK = 65536, /* bytes read at once */
 };
 
 int64_t query_scan(const struct table_view *v, query_scan_unit *each, void *ctx,
@@ -46,7 +46,7 @@ int64_t query_scan(const struct table_view *v, query_scan_unit *each, void *ctx,
 	return bad;
 }
 
-static void see_unit(void *ctx, uint64_t unit, const uint8_t *bytes)
+static void count_unit(void *ctx, uint64_t unit, const uint8_t *bytes)
 {
 	struct query_load *l = ctx;
 
@@ -54,7 +54,7 @@ static void see_unit(void *ctx, uint64_t unit, const uint8_t *bytes)
 	l->used++;
 }
 
-static void see_counter(void *ctx, uint64_t unit, const uint8_t *bytes)
+static void add_counter(void *ctx, uint64_t unit, const uint8_t *bytes)
 {
 	struct query_load *l = ctx;
 	uint64_t count;
@@ -66,9 +66,9 @@ static void see_counter(void *ctx, uint64_t unit, const uint8_t *bytes)
 		l->sum_fits = false;
 }
 
-/* n lists, evenly apart. */
-static void see_lists(struct query_load *l, const struct table_view *v,
-		      uint32_t lists)
+/* Counts the entries of so many of the table's lists, evenly spaced. */
+static void count_lists(struct query_load *l, const struct table_view *v,
+			uint32_t lists)
 {
 	for (uint32_t i = 0; i < lists; i++) {
 		uint64_t list = (uint64_t)v->t->lists * i / lists, n;
@@ -83,8 +83,8 @@ static void see_lists(struct query_load *l, const struct table_view *v,
 	}
 }
 
-/* Of the entries that the readable ones of so many lists have room for; NAN of
- * none. */
+/* The share used of the entries that these lists have room for; NAN if none of
+ * them could be read. */
 static double share_of_lists(const struct query_load *l, const struct table *t,
 			     uint32_t lists)
 {
@@ -103,7 +103,7 @@ double query_load_sample(const struct table_view *v, uint64_t at_most)
 	if (t->kind == TABLE_APPEND) {
 		if (t->lists < at_most)
 			at_most = t->lists;
-		see_lists(&lists, v, (uint32_t)at_most);
+		count_lists(&lists, v, (uint32_t)at_most);
 		return share_of_lists(&lists, t, (uint32_t)at_most);
 	}
 	if (!(buf = malloc(t->stride)))
@@ -117,7 +117,7 @@ double query_load_sample(const struct table_view *v, uint64_t at_most)
 		used += !is_zero(buf, t->stride);
 	}
 	free(buf);
-	return (double)used / (double)read; /* NAN of none */
+	return (double)used / (double)read; /* NAN if none could be read */
 }
 
 double query_fill(struct memory *m, uint64_t at_most)
@@ -136,7 +136,7 @@ double query_fill(struct memory *m, uint64_t at_most)
 	return fill;
 }
 
-double query_pass(const struct table *t)
+double query_pass_probability(const struct table *t)
 {
 	double values = (double)t->values;
 
@@ -155,7 +155,7 @@ int query_load_of(struct query_load *l, const struct table_view *v,
 	const struct table *t = v->t;
 	bool append = t->kind == TABLE_APPEND, counts = table_counts(t);
 	int64_t bad = 0;
-	struct plan_load of;
+	struct plan_load estimate;
 	struct plan p;
 	uint64_t units;
 	bool known;
@@ -168,9 +168,9 @@ int query_load_of(struct query_load *l, const struct table_view *v,
 				 .average_below = NAN,
 				 .sum_fits = true};
 	if (append)
-		see_lists(l, v, t->lists);
+		count_lists(l, v, t->lists);
 	else
-		bad = query_scan(v, counts ? see_counter : see_unit, l, stop);
+		bad = query_scan(v, counts ? add_counter : count_unit, l, stop);
 	if (bad < 0)
 		return (int)bad;
 	l->unreadable += (uint64_t)bad;
@@ -179,15 +179,15 @@ int query_load_of(struct query_load *l, const struct table_view *v,
 		return 0;
 	}
 	units = t->units - l->unreadable;
-	l->used_share = (double)l->used / (double)units; /* NAN of none */
-	/* What that tells. */
-	of = plan_load_of(t->copies, units, l->used);
-	known = !isnan(of.load);
-	l->load = of.load;
-	l->above = of.above;
-	if (!known && isnan(of.above))
+	l->used_share = (double)l->used / (double)units; /* NAN: no units */
+	estimate = plan_load_of(t->copies, units, l->used);
+	known = !isnan(estimate.load);
+	l->load = estimate.load;
+	l->above = estimate.above;
+	if (!known && isnan(estimate.above))
 		return 0;
-	p = plan_at(t->copies, known ? of.load : of.above, query_pass(t));
+	p = plan_at(t->copies, known ? estimate.load : estimate.above,
+		    query_pass_probability(t));
 	/* A counter is wrong if another key shares it, whether older or
 	 * younger. */
 	if (counts)

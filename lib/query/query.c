@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Keys of all kinds of tables: where they may be, what is there, and what a
- * rule makes of it; and lists, at the end.
+ * query.c - looks up keys: finds the units that may hold a key, loads them, and
+ * applies a rule to their values. Key-Write first, then paths, inspection,
+ * keys of all kinds; lists at the end. load.c says how full tables are.
  */
 #include "query/query.h"
 
@@ -17,13 +18,14 @@
 #include "net/key.h"
 
 enum {
-	SUM_LEN = 4,	    /* the checksum before a value */
-	ENTRY_LEN = 4,	    /* of a hop */
-	COPIES_UNKNOWN = 4, /* slots to read, if not told */
+	SUM_LEN = 4,	    /* bytes of the checksum before a value */
+	HOP_LEN = 4,	    /* bytes of a hop in a chunk */
+	COPIES_UNKNOWN = 4, /* slots to read, if the rule does not say */
 	VALUES_ROOM = 16384,
 };
 
-/* Copies len bytes at offset, once: one load where one can do. 0 or -errno. */
+/* Loads len bytes at offset once; 8 aligned bytes with one instruction. 0 or
+ * -errno. */
 static inline int view_load(const struct table_view *v, uint64_t offset,
 			    void *buf, size_t len)
 {
@@ -52,7 +54,7 @@ const char *query_answer_name(enum query_answer a)
 	return name[a];
 }
 
-int query_policy_of(const char *text, struct query_rule *r)
+int query_policy_parse(const char *text, struct query_rule *r)
 {
 	static const char *const name[QUERY_POLICIES] = {
 		[QUERY_PLURALITY] = "plurality",
@@ -82,15 +84,15 @@ int query_policy_of(const char *text, struct query_rule *r)
 	return -EINVAL;
 }
 
-/* The checksum as it lies in memory: big-endian, or the published system's. */
+/* A checksum as it is stored: big-endian, but little-endian by DTA/0. */
 static inline uint32_t sum_in_memory(const struct table *t, uint32_t sum)
 {
 	return t->hash == HASH_DTA0 ? htole32(sum) : htobe32(sum);
 }
 
-/* The slot, chunk or counter of a copy. */
-static uint64_t unit_of(const struct table *t, unsigned copy,
-			const uint8_t *key)
+/* The index of the slot, chunk or counter of a key's copy. */
+static uint64_t copy_unit(const struct table *t, unsigned copy,
+			  const uint8_t *key)
 {
 	enum hash_family f = (enum hash_family)t->hash;
 	uint32_t hash = t->kind == TABLE_POSTCARD
@@ -153,7 +155,7 @@ static struct verdict apply_rule(const uint8_t *const *value, unsigned n,
 	return v;
 }
 
-/* Whether an earlier copy has this unit: it would vote twice. */
+/* Whether an earlier copy of the key has this unit: it must not vote twice. */
 static inline bool is_repeated(const uint64_t *unit, unsigned copy)
 {
 	for (unsigned c = 0; c < copy; c++)
@@ -162,59 +164,59 @@ static inline bool is_repeated(const uint64_t *unit, unsigned copy)
 	return false;
 }
 
-/* Where the keys of a batch may be, and their checksums as they lie there. */
-struct found {
+/* The slots of a batch of keys, and the keys' checksums as they are stored. */
+struct batch_slots {
 	uint64_t offset[HASH_COPIES][QUERY_BATCH];
-	uint64_t word[HASH_COPIES][QUERY_BATCH]; /* slots of 8 bytes: they */
+	uint64_t word[HASH_COPIES][QUERY_BATCH]; /* slots, if of 8 bytes */
 	uint32_t sum[QUERY_BATCH];
 };
 
-static void find_slots(struct found *f, const struct table_view *v,
+static void find_slots(struct batch_slots *s, const struct table_view *v,
 		       unsigned copies, const uint8_t *const *keys, size_t n)
 {
 	const struct table *t = v->t;
 	const struct hash_units units = hash_units_of(t->units);
-	bool ask = v->mem && prefetch_here() == PREFETCH_L2;
+	bool prefetch = v->mem && prefetch_here() == PREFETCH_L2;
 	uint32_t hash[HASH_COPIES][QUERY_BATCH];
 	uint32_t *const row[HASH_COPIES] = {hash[0], hash[1], hash[2], hash[3]};
 
 	hash_slots((enum hash_family)t->hash, copies, keys, t->key_len, n, row,
-		   f->sum);
+		   s->sum);
 	for (size_t i = 0; i < n; i++)
-		f->sum[i] = sum_in_memory(t, f->sum[i]);
+		s->sum[i] = sum_in_memory(t, s->sum[i]);
 	for (unsigned c = 0; c < copies; c++)
 		for (size_t i = 0; i < n; i++) {
-			f->offset[c][i] = table_unit(
+			s->offset[c][i] = table_unit(
 				t, hash_mod_of(hash[c][i], units));
-			if (ask)
-				prefetch_l2(v->mem + f->offset[c][i]);
+			if (prefetch)
+				prefetch_l2(v->mem + s->offset[c][i]);
 		}
 }
 
 /*
- * All slots of a batch in one dense loop, so that as many loads are under way
- * as the machine can have; judging between the loads leaves room for fewer.
+ * Loads all slots of a batch in a loop that does nothing else, so that as many
+ * loads are under way as the machine allows.
  */
 static inline __attribute__((always_inline)) void
-load_words(struct found *f, const struct table_view *v, unsigned copies,
+load_words(struct batch_slots *s, const struct table_view *v, unsigned copies,
 	   size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		for (unsigned c = 0; c < copies; c++)
-			f->word[c][i] = __atomic_load_n(
-				(const uint64_t *)(v->mem + f->offset[c][i]),
+			s->word[c][i] = __atomic_load_n(
+				(const uint64_t *)(v->mem + s->offset[c][i]),
 				__ATOMIC_RELAXED);
 }
 
-/* Longer slots: each line is touched, to be near when copied. */
-static void touch_slots(const struct found *f, const struct table_view *v,
+/* For longer slots: brings their cache lines in before they are copied. */
+static void touch_slots(const struct batch_slots *s, const struct table_view *v,
 			unsigned copies, size_t n)
 {
 	size_t len = SUM_LEN + (size_t)v->t->value_len;
 
 	for (size_t i = 0; i < n && v->mem; i++)
 		for (unsigned c = 0; c < copies; c++) {
-			const volatile uint8_t *p = v->mem + f->offset[c][i];
+			const volatile uint8_t *p = v->mem + s->offset[c][i];
 
 			for (size_t at = 0; at < len; at += 64)
 				(void)p[at];
@@ -222,8 +224,8 @@ static void touch_slots(const struct found *f, const struct table_view *v,
 		}
 }
 
-/* Any slot: copied once, then judged. */
-static struct verdict judge_slots(const struct found *f,
+/* Copies the slots of key i, and applies the rule to their values. */
+static struct verdict judge_slots(const struct batch_slots *s,
 				  const struct table_view *v, unsigned copies,
 				  const struct query_rule *rule, size_t i,
 				  uint8_t *value)
@@ -236,13 +238,13 @@ static struct verdict judge_slots(const struct found *f,
 	unsigned m = 0, unreadable = 0;
 
 	for (unsigned c = 0; c < copies; c++) {
-		slot[c] = f->offset[c][i];
+		slot[c] = s->offset[c][i];
 		if (is_repeated(slot, c))
 			continue;
 		if (view_load(v, slot[c], copy[c],
 			      SUM_LEN + (size_t)t->value_len) < 0)
 			unreadable++;
-		else if (!memcmp(copy[c], &f->sum[i], SUM_LEN))
+		else if (!memcmp(copy[c], &s->sum[i], SUM_LEN))
 			match[m++] = copy[c] + SUM_LEN;
 	}
 	verdict = apply_rule(match, m, t->value_len, rule);
@@ -254,7 +256,7 @@ static struct verdict judge_slots(const struct found *f,
 	return verdict;
 }
 
-/* What copies that all agree come to. */
+/* The verdict on n copies that agree. */
 static inline struct verdict unanimous(const uint8_t *value, unsigned n,
 				       const struct query_rule *rule)
 {
@@ -264,9 +266,9 @@ static inline struct verdict unanimous(const uint8_t *value, unsigned n,
 				(uint8_t)n, (uint8_t)n, 0, value};
 }
 
-/* Slots of 8 bytes: nearly always they agree. */
+/* The same for slots of 8 bytes, which nearly always agree. */
 static inline __attribute__((always_inline)) struct verdict
-judge_words(const struct found *f, unsigned copies,
+judge_words(const struct batch_slots *s, unsigned copies,
 	    const struct query_rule *rule, size_t i)
 {
 	const uint8_t *match[HASH_COPIES];
@@ -274,11 +276,11 @@ judge_words(const struct found *f, unsigned copies,
 	unsigned m = 0;
 
 	for (unsigned c = 0; c < copies; c++) {
-		slot[c] = f->offset[c][i];
-		if (memcmp(&f->word[c][i], &f->sum[i], SUM_LEN) != 0 ||
+		slot[c] = s->offset[c][i];
+		if (memcmp(&s->word[c][i], &s->sum[i], SUM_LEN) != 0 ||
 		    is_repeated(slot, c))
 			continue;
-		match[m] = (const uint8_t *)&f->word[c][i] + SUM_LEN;
+		match[m] = (const uint8_t *)&s->word[c][i] + SUM_LEN;
 		differ |= (uint64_t)!same_value(match[m++], match[0], 4);
 	}
 	if (!m)
@@ -288,13 +290,13 @@ judge_words(const struct found *f, unsigned copies,
 }
 
 static inline __attribute__((always_inline)) void
-answer_words(struct query_keywrite_answers *out, struct found *f,
+answer_words(struct query_keywrite_answers *out, struct batch_slots *s,
 	     const struct table_view *v, const struct query_rule *rule,
 	     unsigned copies, size_t n)
 {
-	load_words(f, v, copies, n);
+	load_words(s, v, copies, n);
 	for (size_t i = 0; i < n; i++) {
-		struct verdict verdict = judge_words(f, copies, rule, i);
+		struct verdict verdict = judge_words(s, copies, rule, i);
 
 		out->answer[i] = (uint8_t)verdict.answer;
 		out->matched[i] = verdict.matched;
@@ -306,14 +308,15 @@ answer_words(struct query_keywrite_answers *out, struct found *f,
 }
 
 static void answer_slots(struct query_keywrite_answers *out,
-			 const struct found *f, const struct table_view *v,
+			 const struct batch_slots *s,
+			 const struct table_view *v,
 			 const struct query_rule *rule, size_t n)
 {
 	size_t len = v->t->value_len;
 
-	touch_slots(f, v, rule->copies, n);
+	touch_slots(s, v, rule->copies, n);
 	for (size_t i = 0; i < n; i++) {
-		struct verdict verdict = judge_slots(f, v, rule->copies, rule,
+		struct verdict verdict = judge_slots(s, v, rule->copies, rule,
 						     i, out->value + i * len);
 
 		out->answer[i] = (uint8_t)verdict.answer;
@@ -327,27 +330,28 @@ void query_keywrite(struct query_keywrite_answers *out,
 		    const struct table_view *v, const struct query_rule *rule,
 		    const uint8_t *const *keys, size_t n)
 {
-	struct found f;
+	struct batch_slots s;
 
-	find_slots(&f, v, rule->copies, keys, n);
+	find_slots(&s, v, rule->copies, keys, n);
 	if (!v->mem || v->t->stride != 8 || v->t->value_len != 4)
-		answer_slots(out, &f, v, rule, n);
-	else if (rule->copies == 2) /* usual numbers: loops of their own */
-		answer_words(out, &f, v, rule, 2, n);
+		answer_slots(out, &s, v, rule, n);
+	else if (rule->copies == 2) /* a constant, so that loops unroll */
+		answer_words(out, &s, v, rule, 2, n);
 	else if (rule->copies == 1)
-		answer_words(out, &f, v, rule, 1, n);
+		answer_words(out, &s, v, rule, 1, n);
 	else
-		answer_words(out, &f, v, rule, rule->copies, n);
+		answer_words(out, &s, v, rule, rule->copies, n);
 }
 
-/* A chunk with its hop checksums taken off. */
+/* A chunk with the hops' checksums removed by XOR. */
 struct chunk {
 	uint32_t value[HASH_HOPS];
-	uint8_t known; /* bit i: hop i holds a value of V */
+	uint8_t known; /* bit i: hop i holds a value that it may have */
 	uint8_t blank; /* bit i: hop i is blank */
-	bool zero;     /* nothing was ever written there */
+	bool zero;     /* the chunk was never written */
 };
 
+/* Whether a sorted set of n values has v. */
 static bool in_set(const uint32_t *set, uint64_t n, uint32_t v)
 {
 	uint64_t low = 0;
@@ -369,7 +373,8 @@ static bool is_value(const struct table_view *v, uint32_t x)
 	return !v->values || in_set(v->values, v->t->values, x);
 }
 
-/* Hops in front that hold values, if the rest is blank; else 0. */
+/* The length of a valid path: hops with values, and then only blank ones. 0:
+ * the chunk holds no valid path. */
 static unsigned valid_hops(const struct chunk *c, unsigned hops)
 {
 	unsigned all = (1u << hops) - 1;
@@ -379,7 +384,7 @@ static unsigned valid_hops(const struct chunk *c, unsigned hops)
 									   : 0;
 }
 
-/* What hides the hops of a key's chunks. */
+/* The checksums with which a key's hops are XORed. */
 static void hop_masks(uint32_t mask[HASH_HOPS], const struct table *t,
 		      const uint8_t *key)
 {
@@ -392,7 +397,7 @@ static int chunk_load(struct chunk *c, const struct table_view *v,
 		      uint64_t unit, const uint32_t *mask)
 {
 	const struct table *t = v->t;
-	size_t len = (size_t)t->hops * ENTRY_LEN;
+	size_t len = (size_t)t->hops * HOP_LEN;
 	uint32_t raw[HASH_HOPS];
 	int rc = view_load(v, table_unit(t, unit), raw, len);
 
@@ -403,7 +408,7 @@ static int chunk_load(struct chunk *c, const struct table_view *v,
 		uint32_t x = be32toh(raw[i]) ^ mask[i];
 
 		c->value[i] = x;
-		/* The published system leaves missing hops zero. */
+		/* The published system leaves missing hops zero (DTA/0). */
 		if (x == TABLE_BLANK || (t->hash == HASH_DTA0 && !raw[i]))
 			c->blank |= (uint8_t)(1u << i);
 		else if (is_value(v, x))
@@ -412,7 +417,7 @@ static int chunk_load(struct chunk *c, const struct table_view *v,
 	return 0;
 }
 
-/* Whether two chunks hold the same values where both hold any. */
+/* Whether two chunks have the same values in hops that both know. */
 static bool chunks_agree(const struct chunk *a, const struct chunk *b,
 			 unsigned hops)
 {
@@ -423,15 +428,15 @@ static bool chunks_agree(const struct chunk *a, const struct chunk *b,
 	return true;
 }
 
-static void answer_with(struct query_path *out, const struct chunk *c,
-			unsigned len)
+static void set_path(struct query_path *out, const struct chunk *c,
+		     unsigned len)
 {
 	out->len = (uint8_t)len;
 	out->holes = (uint8_t)(~(unsigned)c->known & ((1u << len) - 1));
 	memcpy(out->value, c->value, sizeof(out->value));
 }
 
-/* All valid chunks must say the same. */
+/* All valid chunks must hold the same path. */
 static void judge_valid(struct query_path *out, const struct chunk *chunk,
 			unsigned n, unsigned hops)
 {
@@ -448,7 +453,7 @@ static void judge_valid(struct query_path *out, const struct chunk *chunk,
 			first = &chunk[i];
 			first_len = len;
 			out->answer = QUERY_FOUND;
-			answer_with(out, first, len);
+			set_path(out, first, len);
 		} else if (len != first_len ||
 			   !chunks_agree(first, &chunk[i], hops)) {
 			out->answer = QUERY_AMBIGUOUS;
@@ -458,7 +463,7 @@ static void judge_valid(struct query_path *out, const struct chunk *chunk,
 	}
 }
 
-/* Chunks with holes: together, if they do not contradict each other. */
+/* Merges the hops of chunks with holes, unless they contradict each other. */
 static void judge_partial(struct query_path *out, const struct chunk *chunk,
 			  unsigned n, unsigned hops)
 {
@@ -483,11 +488,11 @@ static void judge_partial(struct query_path *out, const struct chunk *chunk,
 	if (!sum.known)
 		return;
 	out->answer = QUERY_FOUND;
-	answer_with(out, &sum, 32u - (unsigned)__builtin_clz(sum.known));
+	set_path(out, &sum, 32u - (unsigned)__builtin_clz(sum.known));
 }
 
-static void path_query(struct query_path *out, const struct table_view *v,
-		       const struct query_rule *rule, const uint8_t *key)
+static void lookup_path(struct query_path *out, const struct table_view *v,
+			const struct query_rule *rule, const uint8_t *key)
 {
 	const struct table *t = v->t;
 	struct chunk chunk[HASH_COPIES];
@@ -497,7 +502,7 @@ static void path_query(struct query_path *out, const struct table_view *v,
 
 	hop_masks(mask, t, key);
 	for (unsigned c = 0; c < rule->copies; c++) {
-		unit[c] = unit_of(t, c, key);
+		unit[c] = copy_unit(t, c, key);
 		if (is_repeated(unit, c))
 			continue;
 		if (chunk_load(&chunk[n], v, unit[c], mask) < 0)
@@ -514,7 +519,7 @@ static void path_query(struct query_path *out, const struct table_view *v,
 		out->answer = QUERY_UNREADABLE;
 }
 
-const char *query_unit_state_name(enum query_unit_state l)
+const char *query_unit_state_name(enum query_unit_state s)
 {
 	static const char *const name[] = {
 		[QUERY_UNIT_EMPTY] = "nothing",
@@ -524,10 +529,10 @@ const char *query_unit_state_name(enum query_unit_state l)
 		[QUERY_UNIT_UNREADABLE] = "unreadable",
 	};
 
-	return name[l];
+	return name[s];
 }
 
-static void look_at_slot(struct query_unit *l, const struct table_view *v,
+static void inspect_slot(struct query_unit *u, const struct table_view *v,
 			 const uint8_t *key)
 {
 	const struct table *t = v->t;
@@ -535,33 +540,33 @@ static void look_at_slot(struct query_unit *l, const struct table_view *v,
 	uint8_t slot[SUM_LEN + TABLE_VALUE_MAX];
 	uint32_t sum;
 
-	if (view_load(v, table_unit(t, l->unit), slot, len) < 0) {
-		l->holds = QUERY_UNIT_UNREADABLE;
+	if (view_load(v, table_unit(t, u->unit), slot, len) < 0) {
+		u->holds = QUERY_UNIT_UNREADABLE;
 		return;
 	}
 	sum = sum_in_memory(
 		t, hash_checksum((enum hash_family)t->hash, key, t->key_len));
-	memcpy(l->sum, slot, SUM_LEN);
-	memcpy(l->value, slot + SUM_LEN, t->value_len);
-	l->holds = !memcmp(slot, &sum, SUM_LEN) ? QUERY_UNIT_KEY
+	memcpy(u->sum, slot, SUM_LEN);
+	memcpy(u->value, slot + SUM_LEN, t->value_len);
+	u->holds = !memcmp(slot, &sum, SUM_LEN) ? QUERY_UNIT_KEY
 		   : is_zero(slot, len)		? QUERY_UNIT_EMPTY
 						: QUERY_UNIT_OTHER;
 }
 
-static void look_at_chunk(struct query_unit *l, const struct table_view *v,
+static void inspect_chunk(struct query_unit *u, const struct table_view *v,
 			  const uint8_t *key)
 {
 	uint32_t mask[HASH_HOPS];
 	struct chunk c;
 
 	hop_masks(mask, v->t, key);
-	if (chunk_load(&c, v, l->unit, mask) < 0) {
-		l->holds = QUERY_UNIT_UNREADABLE;
+	if (chunk_load(&c, v, u->unit, mask) < 0) {
+		u->holds = QUERY_UNIT_UNREADABLE;
 		return;
 	}
-	memcpy(l->hop, c.value, sizeof(l->hop));
-	l->known = c.known;
-	l->holds = c.zero			? QUERY_UNIT_EMPTY
+	memcpy(u->hop, c.value, sizeof(u->hop));
+	u->known = c.known;
+	u->holds = c.zero			? QUERY_UNIT_EMPTY
 		   : valid_hops(&c, v->t->hops) ? QUERY_UNIT_KEY
 						: QUERY_UNIT_OTHER;
 }
@@ -572,29 +577,29 @@ void query_inspect(struct query_unit *out, const struct table_view *v,
 	uint64_t unit[HASH_COPIES];
 
 	for (unsigned c = 0; c < n; c++) {
-		struct query_unit *l = &out[c];
+		struct query_unit *u = &out[c];
 
-		unit[c] = unit_of(v->t, c, key);
-		*l = (struct query_unit){.unit = unit[c]};
+		unit[c] = copy_unit(v->t, c, key);
+		*u = (struct query_unit){.unit = unit[c]};
 		if (is_repeated(unit, c))
-			l->holds = QUERY_UNIT_REPEATED;
+			u->holds = QUERY_UNIT_REPEATED;
 		else if (v->t->kind == TABLE_KEYWRITE)
-			look_at_slot(l, v, key);
+			inspect_slot(u, v, key);
 		else if (v->t->kind == TABLE_POSTCARD)
-			look_at_chunk(l, v, key);
-		else if (view_load(v, table_unit(v->t, l->unit), &l->count,
-				   sizeof(l->count)) < 0)
-			l->holds = QUERY_UNIT_UNREADABLE;
+			inspect_chunk(u, v, key);
+		else if (view_load(v, table_unit(v->t, u->unit), &u->count,
+				   sizeof(u->count)) < 0)
+			u->holds = QUERY_UNIT_UNREADABLE;
 		else
-			l->holds = l->count ? QUERY_UNIT_KEY : QUERY_UNIT_EMPTY;
+			u->holds = u->count ? QUERY_UNIT_KEY : QUERY_UNIT_EMPTY;
 	}
 }
 
-/* As many keys at once as there is room for values. */
-static void ask_keywrite(const struct table_view *v,
-			 const struct query_rule *rule,
-			 const uint8_t *const *keys, size_t n,
-			 struct query_reply *const *reply)
+/* In rounds of as many keys as there is room for values. */
+static void lookup_keywrite(const struct table_view *v,
+			    const struct query_rule *rule,
+			    const uint8_t *const *keys, size_t n,
+			    struct query_reply *const *reply)
 {
 	size_t len = v->t->value_len, most = VALUES_ROOM / len;
 	uint8_t values[VALUES_ROOM];
@@ -620,14 +625,14 @@ static void ask_keywrite(const struct table_view *v,
 }
 
 /* The minimum of the copies' counters. */
-static void ask_count(struct query_reply *out, const struct table_view *v,
-		      unsigned copies, const uint8_t *key)
+static void lookup_count(struct query_reply *out, const struct table_view *v,
+			 unsigned copies, const uint8_t *key)
 {
 	int rc = 0;
 
 	out->count = UINT64_MAX;
 	for (unsigned c = 0; c < copies && !rc; c++) {
-		uint64_t unit = unit_of(v->t, c, key), n = 0;
+		uint64_t unit = copy_unit(v->t, c, key), n = 0;
 
 		rc = view_load(v, table_unit(v->t, unit), &n, sizeof(n));
 		if (n < out->count)
@@ -638,22 +643,23 @@ static void ask_count(struct query_reply *out, const struct table_view *v,
 				   : QUERY_NOT_FOUND;
 }
 
-static void ask_round(const struct table_view *v, const struct query_rule *rule,
-		      const uint8_t *const *keys, size_t n,
-		      struct query_reply *const *reply)
+static void lookup_keys(const struct table_view *v,
+			const struct query_rule *rule,
+			const uint8_t *const *keys, size_t n,
+			struct query_reply *const *reply)
 {
 	if (v->t->kind == TABLE_KEYWRITE) {
-		ask_keywrite(v, rule, keys, n, reply);
+		lookup_keywrite(v, rule, keys, n, reply);
 		return;
 	}
 	for (size_t i = 0; i < n; i++) {
 		struct query_reply *out = reply[i];
 
 		if (table_counts(v->t)) {
-			ask_count(out, v, rule->copies, keys[i]);
+			lookup_count(out, v, rule->copies, keys[i]);
 			continue;
 		}
-		path_query(&out->path, v, rule, keys[i]);
+		lookup_path(&out->path, v, rule, keys[i]);
 		out->answer = out->path.answer;
 		out->agreed = out->path.agreed;
 		out->unreadable |= out->path.unreadable > 0;
@@ -671,31 +677,35 @@ void query_keys(const struct table_view *v, const struct query_rule *rule,
 	for (size_t i = 0; i < n; i++)
 		reply[i]->copies = r.copies;
 	if (v->mem || !v->memory->far) {
-		ask_round(v, &r, keys, n, reply);
+		lookup_keys(v, &r, keys, n, reply);
 		return;
 	}
 	/* Where the slots of a key are does not depend on what is in them. */
 	memory_plan(v->memory);
-	ask_round(v, &r, keys, n, reply);
+	lookup_keys(v, &r, keys, n, reply);
 	memory_fetch(v->memory);
-	ask_round(v, &r, keys, n, reply);
+	lookup_keys(v, &r, keys, n, reply);
 	memory_done(v->memory);
 }
 
-/* Lists: rings that are being written while they are read. */
+/* --- lists: rings that are being written while they are read -------------- */
+
 static bool is_far(const struct table_view *v)
 {
 	return !v->mem && v->memory->far;
 }
 
 enum {
-	NEAR = 64 << 10, /* bytes of a ring at once: no more than caches hold */
-	FAR = 16 << 20,
+	/* Bytes of a ring to read at once: what stays in a cache; or from far
+	 * memory. */
+	CACHED_READ = 64 << 10,
+	FAR_READ = 16 << 20,
 };
 
 uint64_t query_list_at_once(const struct table_view *v, uint64_t n)
 {
-	uint64_t most = is_far(v) ? FAR / v->t->stride : NEAR / v->t->value_len;
+	uint64_t most = is_far(v) ? FAR_READ / v->t->stride
+				  : CACHED_READ / v->t->value_len;
 
 	return n < most ? n : most;
 }
@@ -711,7 +721,8 @@ int query_list_count(uint64_t *out, const struct table_view *v, uint32_t list)
 	return 0;
 }
 
-/* n entries from ring position at on, which do not pass the ring's end. */
+/* Copies n entries from ring position at on, which stay before the ring's end.
+ */
 static int copy_run(const struct table_view *v, uint32_t list, uint64_t at,
 		    uint8_t *buf, uint64_t n)
 {
@@ -744,8 +755,8 @@ static void unswap_words(const struct table *t, uint8_t *buf, uint64_t n)
 	}
 }
 
-/* All of n entries in one round trip, as they lie there; what pads them is
- * taken out here. */
+/* Reads n entries of far memory in one round trip, and removes their padding.
+ */
 static int fetch_entries(const struct table_view *v, uint32_t list,
 			 uint64_t first, uint8_t *buf, uint64_t n)
 {
@@ -780,7 +791,7 @@ static int fetch_entries(const struct table_view *v, uint32_t list,
 	return rc;
 }
 
-/* n entries from number first on, wherever the ring's end is. */
+/* Copies n entries from number first on, across the ring's end if need be. */
 static int copy_entries(const struct table_view *v, uint32_t list,
 			uint64_t first, uint8_t *buf, uint64_t n)
 {
@@ -801,8 +812,9 @@ static int copy_entries(const struct table_view *v, uint32_t list,
 }
 
 /*
- * As many of n entries as can be read: fewer where a block of a snapshot is
- * damaged; -errno if the first one cannot.
+ * Copies n entries, or those before the first one that cannot be read because a
+ * block of a snapshot is damaged. Returns their number; -errno if it is the
+ * first.
  */
 static int64_t copy_readable(const struct table_view *v, uint32_t list,
 			     uint64_t first, uint8_t *buf, uint64_t n)
@@ -813,7 +825,7 @@ static int64_t copy_readable(const struct table_view *v, uint32_t list,
 
 	if (!rc)
 		return (int64_t)n;
-	if (is_far(v)) /* it has no blocks: all of it is gone */
+	if (is_far(v)) /* no part of it can be read */
 		return rc;
 	while (i < n &&
 	       !(rc = copy_entries(v, list, first + i, buf + i * len, 1)))
@@ -846,7 +858,7 @@ int64_t query_list_read(const struct table_view *v, uint32_t list,
 	if (n < 0)
 		return n;
 	fence_loads();
-	/* What was overwritten under the copy is not to be believed. */
+	/* Entries that may have been overwritten meanwhile are lost. */
 	if (query_list_count(&count, v, list) == 0 &&
 	    query_list_oldest(t, count) > start)
 		gone = query_list_oldest(t, count) - start;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * query.h - answers out of a table's memory (dta(7), MEMORY).
+ * query.h - looks up keys and lists in a table's memory (dta(7), MEMORY).
  *
  * All calls take a struct table_view: the bytes of one table in one epoch of
- * any memory. A NIC or another process may write it meanwhile: every slot is
- * loaded once and the copy judged. A slot that two copies of a key share counts
- * once.
+ * any memory. A NIC or another process may write them meanwhile: every slot is
+ * loaded once, and what was loaded is judged. A slot that holds two copies of a
+ * key counts once.
  */
 #ifndef QUERY_QUERY_H
 #define QUERY_QUERY_H
@@ -33,7 +33,7 @@ enum query_policy {
 	QUERY_PLURALITY, /* the most frequent value; a tie is ambiguous */
 	QUERY_FIRST,	 /* the first copy that matches */
 	QUERY_CONSENSUS, /* at least T copies have the most frequent value */
-	QUERY_UNIQUE,	 /* all matching copies agree: the analysis' rule */
+	QUERY_UNIQUE, /* all matching copies agree, as model/model.h assumes */
 	QUERY_POLICIES,
 };
 
@@ -42,9 +42,10 @@ struct query_rule {
 	uint8_t policy;	   /* enum query_policy */
 	uint8_t threshold; /* T of QUERY_CONSENSUS */
 	/*
-	 * Postcards: if no chunk is valid, chunks with holes too, if at least
-	 * two hops (one, where a chunk has one) hold values of V: one alone is
-	 * too likely to be noise.
+	 * Postcards: if no chunk is valid, takes paths with holes, too, from
+	 * chunks where at least two hops hold values that the table may have:
+	 * one alone is too likely to be chance. One is enough if a chunk has
+	 * one hop only.
 	 */
 	bool partial;
 };
@@ -53,29 +54,29 @@ struct query_rule {
 const char *query_answer_name(enum query_answer a);
 
 /*
- * "plurality", "first", "unique", "consensus:T" (T from 2 to 4): sets policy
- * and threshold. Returns 0 or -EINVAL.
+ * Reads "plurality", "first", "unique" or "consensus:T" (T from 2 to 4), and
+ * sets policy and threshold. Returns 0 or -EINVAL.
  */
-int query_policy_of(const char *text, struct query_rule *r);
+int query_policy_parse(const char *text, struct query_rule *r);
 
-/* Key-Write answers to a batch. */
+/* Key-Write answers to a batch of keys. */
 struct query_keywrite_answers {
 	uint8_t answer[QUERY_BATCH];	 /* enum query_answer */
 	uint8_t matched[QUERY_BATCH];	 /* copies whose checksum matched */
 	uint8_t agreed[QUERY_BATCH];	 /* copies that agree on the value */
 	uint8_t unreadable[QUERY_BATCH]; /* copies in damaged blocks */
-	uint8_t *value; /* room for t->value_len bytes each, as reported */
+	uint8_t *value; /* the caller's room for v->t->value_len bytes each */
 };
 
 /*
- * n <= QUERY_BATCH keys, with CRC_HEADROOM readable bytes before each; at
- * memory speed, where the table is mapped.
+ * Looks up n <= QUERY_BATCH keys, with CRC_HEADROOM readable bytes before each;
+ * at memory speed, where the table is mapped.
  */
 void query_keywrite(struct query_keywrite_answers *out,
 		    const struct table_view *v, const struct query_rule *rule,
 		    const uint8_t *const *keys, size_t n);
 
-/* A path out of a postcard table. */
+/* A path that was read from a postcard table. */
 struct query_path {
 	enum query_answer answer;
 	uint8_t valid;	    /* chunks that hold a valid path */
@@ -91,33 +92,33 @@ enum query_unit_state {
 	QUERY_UNIT_EMPTY, /* it is all zero */
 	QUERY_UNIT_KEY, /* the key, by its checksum; a counter that is not 0 */
 	QUERY_UNIT_OTHER,    /* another key */
-	QUERY_UNIT_REPEATED, /* a copy before this one is there, too */
+	QUERY_UNIT_REPEATED, /* an earlier copy of the key has the same unit */
 	QUERY_UNIT_UNREADABLE,
 };
 
 struct query_unit {
 	enum query_unit_state holds;
-	uint64_t unit;
-	uint8_t sum[4]; /* keywrite: as it lies there; its value: */
-	uint8_t value[TABLE_VALUE_MAX];
-	uint64_t count; /* keyinc */
-	/* Postcards, as if the chunk were the key's: hops that hold a value. */
-	uint8_t known;
+	uint64_t unit;			/* its index in the table */
+	uint8_t sum[4];			/* keywrite: the checksum in memory, */
+	uint8_t value[TABLE_VALUE_MAX]; /* and the value behind it */
+	uint64_t count;			/* keyinc */
+	/* Postcards: hops decoded as if the chunk were the key's. */
+	uint8_t known; /* bit i: hop i holds a value that it may have */
 	uint32_t hop[HASH_HOPS];
 };
 
 /* "nothing", "this_key", "another_key", "repeated", "unreadable". */
-const char *query_unit_state_name(enum query_unit_state l);
+const char *query_unit_state_name(enum query_unit_state s);
 
-/* Copies 0 .. n of a key, n <= HASH_COPIES. */
+/* Reads the units of copies 0 to n - 1 of a key, n <= HASH_COPIES. */
 void query_inspect(struct query_unit *out, const struct table_view *v,
 		   unsigned n, const uint8_t *key);
 
-/* An answer of any kind, and where it is if several memories are asked. */
+/* An answer from a table of any kind, and where it was found (sources.h). */
 struct query_reply {
 	enum query_answer answer;
 	uint8_t agreed, matched, copies;
-	bool unreadable;    /* something on the way, whatever the answer */
+	bool unreadable;    /* a unit of the key was, whatever the answer */
 	const char *source; /* NULL: nowhere */
 	uint64_t epoch;
 	union {
@@ -128,24 +129,25 @@ struct query_reply {
 };
 
 /*
- * n <= QUERY_BATCH keys, with CRC_HEADROOM readable bytes before each, of a
- * keywrite, postcard or keyinc table: answer, agreed, matched, copies and what
- * was found of *reply[i]. Copies 0 of the rule: as many as the kind needs. Far
- * memory is read in one batch.
+ * Looks up n <= QUERY_BATCH keys, with CRC_HEADROOM readable bytes before each,
+ * in a keywrite, postcard or keyinc table. Sets all of *reply[i] but source and
+ * epoch. If rule->copies is 0: counters have the table's copies, other kinds
+ * are looked up in four. Far memory is read in one batch.
  */
 void query_keys(const struct table_view *v, const struct query_rule *rule,
 		const uint8_t *const *keys, size_t n,
 		struct query_reply *const *reply);
 
 /*
- * Reads entries [from, count) of a list, at most max, oldest first, into buf
- * (max * t->value_len bytes, packed, as reported). Entries that were
- * overwritten, or may have been while being copied, are not returned but
- * counted in *lost. *next is where to go on: *next - from is what was returned
- * and *lost. (from above the count: nothing, and *next is the count.)
+ * Reads at most max entries of a list, oldest first, beginning with entry
+ * `from', into buf (max * t->value_len bytes, packed, as reported). Entries
+ * that were overwritten, or may have been while they were copied, are not
+ * returned but counted in *lost. *next is the entry to go on with: *next - from
+ * is the entries returned plus *lost. If from is above the count of entries,
+ * returns none, and *next is the count.
  *
- * The newest table_kept() entries can be had at any time, whatever is written
- * meanwhile; of count entries all others are lost.
+ * The newest table_kept() entries can always be read, whatever is written
+ * meanwhile; older ones are lost.
  *
  * Returns entries read; -EINVAL if there is no such list; -EBADMSG if entry
  * *next - 1 is in a damaged block of a snapshot.
@@ -155,14 +157,13 @@ int64_t query_list_read(const struct table_view *v, uint32_t list,
 			uint64_t *lost);
 
 /*
- * How many of n entries are best read at once. Far memory takes a few round
- * trips for each query_list_read(), however many it reads: all of them, if the
- * ring has no more than 16 MiB.
+ * How many of n entries one query_list_read() should read. Far memory takes a
+ * few round trips for a call, however many entries it reads, so it reads up to
+ * 16 MiB; other memory what fits into a cache.
  */
 uint64_t query_list_at_once(const struct table_view *v, uint64_t n);
 
-/* The oldest entry that query_list_read() returns when count have been written.
- */
+/* The oldest entry that can be read when count have been written. */
 static inline uint64_t query_list_oldest(const struct table *t, uint64_t count)
 {
 	uint64_t kept = table_kept(t);
@@ -170,35 +171,37 @@ static inline uint64_t query_list_oldest(const struct table *t, uint64_t count)
 	return count > kept ? count - kept : 0;
 }
 
-/* Entries ever written to a list. Returns 0 or -errno. list < t->lists. */
+/* The number of entries ever written to a list, which is below t->lists.
+ * Returns 0 or -errno. */
 int query_list_count(uint64_t *out, const struct table_view *v, uint32_t list);
 
 /*
- * How full a table is, and what follows for its keys. It is counted, since a
- * region keeps no count of what is written into it (dta-region(5)).
+ * How full a table is, and how likely its keys are found. Units are counted by
+ * a scan, since a region keeps no count of them (dta-region(5)).
  */
 
 /*
- * Calls each() with every unit of a table (slot, chunk, counter, entry of all
- * rings) whose bytes are not all zero, until *stop. Returns how many could not
- * be read, or -ENOMEM.
+ * Calls each() with every unit of a table (slot, chunk, counter, entry of a
+ * ring) whose bytes are not all zero, until *stop. Returns how many units could
+ * not be read, or -ENOMEM.
  */
 typedef void query_scan_unit(void *ctx, uint64_t unit, const uint8_t *bytes);
 int64_t query_scan(const struct table_view *v, query_scan_unit *each, void *ctx,
 		   const atomic_int *stop);
 
-/* The chance that a foreign unit of a table passes for a key's own. */
-double query_pass(const struct table *t);
+/* The probability that a unit which another key wrote passes for a key's own.
+ */
+double query_pass_probability(const struct table *t);
 
-/* Of a table in an epoch. What is not known, or makes no sense, is NAN. */
+/* The load of a table in an epoch. What is unknown or meaningless is NAN. */
 struct query_load {
 	uint64_t used;	     /* units that are not all zero; append: entries */
-	uint64_t unreadable; /* units, lists; they are left out below */
+	uint64_t unreadable; /* units or lists, which are left out below */
 	double used_share;
-	/* model/model.h; each report stored in all of the table's copies */
+	/* As in model/model.h, with all of the table's copies written. */
 	double load, above;
 	double success, average; /* of the oldest key, of all keys */
-	double success_below, average_below; /* where only above is known */
+	double success_below, average_below; /* upper bounds, from above */
 	/* append */
 	uint64_t written, lists_used;
 	/* keyinc: of all counters */
@@ -207,16 +210,16 @@ struct query_load {
 };
 
 /*
- * Only the share of used units, estimated from a sample of at most so many,
- * evenly apart (append: from so many lists). With 10,000 its standard error is
- * at most half of one per cent. NAN: none could be read.
+ * Estimates the share of used units only, from a sample of at_most units evenly
+ * spaced (append: of lists). With 10,000 its standard error is half a per cent
+ * at most. NAN: none could be read.
  */
 double query_load_sample(const struct table_view *v, uint64_t at_most);
 
 /* The same of the fullest table of a memory in its newest epoch. */
 double query_fill(struct memory *m, uint64_t at_most);
 
-/* 0 or -ENOMEM. *stop ends it early. */
+/* Measures the load of a table. 0 or -ENOMEM. *stop ends it early. */
 int query_load_of(struct query_load *l, const struct table_view *v,
 		  const atomic_int *stop);
 

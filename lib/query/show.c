@@ -10,9 +10,9 @@
 #include "net/be.h"
 
 _Static_assert(2 * TABLE_VALUE_MAX + KEY_TEXT_MAX < RENDER_TEXT_MAX,
-	       "a key, and the rest");
+	       "room for a key and all bytes after it");
 
-/* All types but those of keys, which are in key.h; and other names of some. */
+/* All types, with other names for some. */
 static const struct {
 	const char *type;
 	struct render render;
@@ -74,7 +74,7 @@ static int set_type(struct show_part *p, const char *type, struct error *err)
 			 type);
 }
 
-/* "u32:reason" */
+/* Reads a part such as "u32:reason". */
 static int read_part(struct show_part *p, char *text, struct error *err)
 {
 	char *colon = strchr(text, ':');
@@ -96,8 +96,8 @@ static int read_part(struct show_part *p, char *text, struct error *err)
 	return 0;
 }
 
-/* Names of one value differ: u8, u8_2. */
-static void tell_apart(struct show *s, unsigned i)
+/* Makes the name of part i differ from those before it: u8, u8_2. */
+static void make_name_unique(struct show *s, unsigned i)
 {
 	char base[SHOW_NAME_MAX - 3];
 	unsigned number = 2;
@@ -139,13 +139,13 @@ int query_show_parse(struct show *s, const char *text, struct error *err)
 			return rc;
 		p->at = (uint16_t)at;
 		at += p->len;
-		tell_apart(s, s->n++);
+		make_name_unique(s, s->n++);
 	}
 	s->alone = s->n == 1 && !strchr(text, ':');
 	return 0;
 }
 
-/* Bytes that the parts take; of one that takes what is left, at least one. */
+/* The bytes that all parts need; one that takes what is left needs one. */
 static size_t len_at_least(const struct show *s)
 {
 	const struct show_part *last = &s->part[s->n - 1];
@@ -165,7 +165,7 @@ int show_fits(const struct show *s, size_t len, struct error *err)
 			 want, len);
 }
 
-/* What parts leave over of values of len bytes. */
+/* Adds a part for the bytes of a value that no part takes. */
 static void add_rest(struct show *s, size_t len)
 {
 	size_t at = len_at_least(s);
@@ -174,23 +174,25 @@ static void add_rest(struct show *s, size_t len)
 	if (s->n == SHOW_PARTS || !p[-1].len || at >= len)
 		return;
 	*p = (struct show_part){.at = (uint16_t)at, .name = "rest"};
-	tell_apart(s, s->n++);
+	make_name_unique(s, s->n++);
 }
 
-void show_for(struct show *s, const struct table *t, const struct show *told)
+void show_for_table(struct show *s, const struct table *t,
+		    const struct show *asked)
 {
 	struct error why;
 
-	/* A layout of a newer version may have other types. */
+	/* A layout of a newer version may have types that are unknown here. */
 	if (!*t->show || query_show_parse(s, t->show, &why) < 0)
 		query_show_parse(s, "hex", &why);
-	/* Flows of IPv6 are none of IPv4, whatever is told of all tables. */
-	if (told && told->alone && told->part[0].render.as == RENDER_KEY &&
+	/* --as with a key type is for all tables; a table whose keys are of
+	 * another IP version keeps its own type. */
+	if (asked && asked->alone && asked->part[0].render.as == RENDER_KEY &&
 	    s->part[0].render.as == RENDER_KEY) {
 		s->n = 1;
 		s->alone = true;
-	} else if (told) {
-		*s = *told;
+	} else if (asked) {
+		*s = *asked;
 	}
 	if (s->alone) {
 		snprintf(s->part[0].name, sizeof(s->part[0].name), "value");
@@ -210,8 +212,8 @@ static uint64_t read_number(const uint8_t *p, size_t len)
 	return v;
 }
 
-static size_t to_list(const struct render *r, uint64_t *list,
-		      const uint8_t *value, size_t len)
+static size_t read_list(const struct render *r, uint64_t *list,
+			const uint8_t *value, size_t len)
 {
 	size_t n = 0;
 
@@ -223,9 +225,9 @@ static size_t to_list(const struct render *r, uint64_t *list,
 	return n;
 }
 
-/* Printable text; zeros that pad it are left out, other bytes are \xNN. */
-static void to_text(const struct show_scratch *room, char *out,
-		    const uint8_t *value, size_t len)
+/* Writes printable text, without zeros at its end; other bytes as \xNN. */
+static void write_text(const struct show_scratch *room, char *out,
+		       const uint8_t *value, size_t len)
 {
 	while (len && !value[len - 1])
 		len--;
@@ -248,30 +250,31 @@ static void to_text(const struct show_scratch *room, char *out,
 	*out = '\0';
 }
 
-static void to_hex(char *out, const uint8_t *value, size_t len)
+static void write_hex(char *out, const uint8_t *value, size_t len)
 {
 	*text_put_hex(out, value, len) = '\0';
 }
 
-/* A key, and what is behind it as +hex. */
-static void to_key(enum key_type type, char *out, const uint8_t *value,
-		   size_t len)
+/* Writes a key, and bytes after it as +hex. */
+static void write_key(enum key_type type, char *out, const uint8_t *value,
+		      size_t len)
 {
 	size_t want = key_type_len(type);
 
 	if (len < want) {
-		to_hex(out, value, len);
+		write_hex(out, value, len);
 		return;
 	}
 	out += key_format(out, type, value, want);
 	if (len > want) {
 		*out++ = '+';
-		to_hex(out, value + want, len - want);
+		write_hex(out, value + want, len - want);
 	}
 }
 
-/* Of a value of len bytes, those of a part; 0: it has none of them. */
-static size_t bytes_of(const struct show_part *p, size_t len)
+/* How many bytes a part has in a value of len bytes; 0: it is beyond the end.
+ */
+static size_t part_len(const struct show_part *p, size_t len)
 {
 	size_t left = p->at < len ? len - p->at : 0;
 
@@ -282,7 +285,7 @@ const char *show_part_text(const struct show_part *p, struct show_scratch *room,
 			   const uint8_t *value, size_t len)
 {
 	const struct render *r = &p->render;
-	size_t n = bytes_of(p, len), at = 0, numbers;
+	size_t n = part_len(p, len), at = 0, numbers;
 	char *out = room->text;
 
 	*out = '\0';
@@ -290,16 +293,16 @@ const char *show_part_text(const struct show_part *p, struct show_scratch *room,
 		return out;
 	value += p->at;
 	if (r->as == RENDER_TEXT) {
-		to_text(room, out, value, n);
+		write_text(room, out, value, n);
 	} else if (r->as == RENDER_KEY) {
-		to_key((enum key_type)r->key, out, value, n);
+		write_key((enum key_type)r->key, out, value, n);
 	} else if (r->as == RENDER_HEX) {
-		to_hex(out, value, n);
+		write_hex(out, value, n);
 	} else if (r->as == RENDER_NUMBER) {
 		snprintf(out, sizeof(room->text), "%" PRIu64,
 			 read_number(value, n));
 	} else {
-		numbers = to_list(r, room->list, value, n);
+		numbers = read_list(r, room->list, value, n);
 		for (size_t i = 0; i < numbers; i++)
 			at += (size_t)snprintf(
 				out + at, sizeof(room->text) - at, "%s%" PRIu64,
@@ -337,12 +340,12 @@ static const uint8_t row_types[] = {
 	[RENDER_KEY] = ROW_STR,
 };
 
-/* How wide a column of a part is best made, of values of len bytes. */
+/* The width in characters that suits a part of values of len bytes. */
 static uint8_t show_width(const struct show_part *p, size_t len)
 {
 	enum { LEAST = 16, MOST = 72, FLOW4_TEXT = 47 };
 	const struct render *r = &p->render;
-	size_t n = bytes_of(p, len), width = 2 * n;
+	size_t n = part_len(p, len), width = 2 * n;
 
 	if (r->as == RENDER_NUMBER)
 		return 6;
@@ -357,8 +360,10 @@ static uint8_t show_width(const struct show_part *p, size_t len)
 	return (uint8_t)(width < LEAST ? LEAST : width);
 }
 
-static unsigned column_of(struct show_columns *all, const struct show_part *p,
-			  size_t len)
+/* The index of a part's column, which is added if there is none; SHOW_COLUMNS:
+ * there is no room. */
+static unsigned find_column(struct show_columns *all, const struct show_part *p,
+			    size_t len)
 {
 	uint8_t type = row_types[p->render.as], width = show_width(p, len);
 	char name[2 * SHOW_NAME_MAX];
@@ -389,11 +394,11 @@ bool show_columns_add(struct show_columns *all, const struct show *s,
 		      size_t len, uint8_t column[SHOW_PARTS])
 {
 	for (unsigned i = 0; i < s->n; i++) {
-		column[i] = (uint8_t)column_of(all, &s->part[i], len);
+		column[i] = (uint8_t)find_column(all, &s->part[i], len);
 		if (column[i] == SHOW_COLUMNS)
 			return false;
 	}
-	for (unsigned i = 0; i < all->n; i++) /* they stay where they are */
+	for (unsigned i = 0; i < all->n; i++) /* pointers into *all */
 		all->field[i].name = all->name[i];
 	return true;
 }
@@ -406,7 +411,7 @@ void show_columns_set(const struct show *s, const uint8_t column[SHOW_PARTS],
 		const struct show_part *p = &s->part[i];
 		const uint8_t *bytes = value + p->at;
 		unsigned field = first + column[i];
-		size_t n = bytes_of(p, len);
+		size_t n = part_len(p, len);
 
 		if (!n)
 			continue;
@@ -416,21 +421,21 @@ void show_columns_set(const struct show *s, const uint8_t column[SHOW_PARTS],
 			row_u64(rows, field, read_number(bytes, n));
 		else if (p->render.as == RENDER_LIST)
 			row_list(rows, field, room->list,
-				 to_list(&p->render, room->list, bytes, n));
+				 read_list(&p->render, room->list, bytes, n));
 		else
 			row_str(rows, field,
 				show_part_text(p, room, value, len));
 	}
 }
 
-/* A value on its way in. */
-struct typed {
+/* A value that is being read from text. */
+struct value_reader {
 	uint8_t *out;
-	size_t n, cap;
+	size_t n, cap; /* bytes read, room */
 	struct error *err;
 };
 
-static int add_bytes(struct typed *t, const void *bytes, size_t n)
+static int add_bytes(struct value_reader *t, const void *bytes, size_t n)
 {
 	if (n > t->cap - t->n)
 		return error_set(t->err, -EINVAL,
@@ -441,7 +446,8 @@ static int add_bytes(struct typed *t, const void *bytes, size_t n)
 	return 0;
 }
 
-static int take_number(struct typed *t, unsigned width, const char *text)
+static int parse_number(struct value_reader *t, unsigned width,
+			const char *text)
 {
 	uint64_t max = UINT64_MAX >> (64 - 8 * width), v;
 	uint8_t be[8];
@@ -457,7 +463,7 @@ static int take_number(struct typed *t, unsigned width, const char *text)
 			 (unsigned long long)max);
 }
 
-static int take_list(struct typed *t, unsigned width, const char *text)
+static int parse_list(struct value_reader *t, unsigned width, const char *text)
 {
 	char one[24];
 	int rc = 0;
@@ -471,12 +477,12 @@ static int take_list(struct typed *t, unsigned width, const char *text)
 		memcpy(one, text, n);
 		one[n] = '\0';
 		text += n;
-		rc = take_number(t, width, one);
+		rc = parse_number(t, width, one);
 	}
 	return rc;
 }
 
-static int take_hex(struct typed *t, const char *text)
+static int parse_hex(struct value_reader *t, const char *text)
 {
 	uint8_t byte;
 	int rc = 0;
@@ -493,7 +499,7 @@ static int take_hex(struct typed *t, const char *text)
 	return rc;
 }
 
-static int take_text(struct typed *t, const char *text)
+static int parse_text(struct value_reader *t, const char *text)
 {
 	int rc = 0;
 
@@ -511,7 +517,8 @@ static int take_text(struct typed *t, const char *text)
 	return rc;
 }
 
-static int take_key(struct typed *t, enum key_type type, const char *text)
+static int parse_key(struct value_reader *t, enum key_type type,
+		     const char *text)
 {
 	const char *plus = strchrnul(text, '+');
 	char bare[KEY_TEXT_MAX];
@@ -523,22 +530,23 @@ static int take_key(struct typed *t, enum key_type type, const char *text)
 		return error_set(t->err, -EINVAL, "is no %s key",
 				 key_type_name(type));
 	rc = add_bytes(t, key, key_type_len(type));
-	return rc || !*plus ? rc : take_hex(t, plus + 1);
+	return rc || !*plus ? rc : parse_hex(t, plus + 1);
 }
 
 int show_read(const struct render *r, uint8_t *out, size_t len, size_t cap,
 	      const char *text, struct error *err)
 {
-	struct typed t = {.out = out, .cap = len ? len : cap, .err = err};
+	struct value_reader t = {
+		.out = out, .cap = len ? len : cap, .err = err};
 	int rc;
 
 	if (!*text && r->as != RENDER_TEXT)
 		return error_set(err, -EINVAL, "is empty");
-	rc = r->as == RENDER_NUMBER ? take_number(&t, r->width, text)
-	     : r->as == RENDER_LIST ? take_list(&t, r->width, text)
-	     : r->as == RENDER_TEXT ? take_text(&t, text)
-	     : r->as == RENDER_KEY  ? take_key(&t, (enum key_type)r->key, text)
-				    : take_hex(&t, text);
+	rc = r->as == RENDER_NUMBER ? parse_number(&t, r->width, text)
+	     : r->as == RENDER_LIST ? parse_list(&t, r->width, text)
+	     : r->as == RENDER_TEXT ? parse_text(&t, text)
+	     : r->as == RENDER_KEY  ? parse_key(&t, (enum key_type)r->key, text)
+				    : parse_hex(&t, text);
 	if (rc < 0)
 		return rc;
 	if (t.n < len && (r->as == RENDER_HEX || r->as == RENDER_KEY))

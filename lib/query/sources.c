@@ -18,7 +18,7 @@
 #include "region/region.h"
 #include "verbs/verbs.h"
 
-/* A region on another machine: dta-dump serve there, by ssh, hands out its
+/* A region on another machine: ssh runs dta-dump serve there, which sends its
  * bytes (region/far_wire.h). */
 struct ssh {
 	pid_t pid; /* 0: ended */
@@ -70,14 +70,15 @@ static int end_ssh(struct ssh *s, bool at_once)
 	s->pid = 0;
 	close(s->wire.fd);
 	far_wire_fini(&s->wire);
-	if (at_once || *s->wire.stop) /* its answer is not waited for */
+	if (at_once || *s->wire.stop) /* do not wait for its answer */
 		kill(pid, SIGTERM);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* ssh's exit status tells why a connection was lost. */
+/* Ends ssh after an error. If the connection was lost, err has ssh's exit
+ * status, which tells why. Returns rc. */
 static int fail_ssh(struct ssh *s, int rc, const struct error *why,
 		    struct error *err)
 {
@@ -95,7 +96,7 @@ static int fail_ssh(struct ssh *s, int rc, const struct error *why,
  * Starts ssh HOST dta-dump serve REGION. A shell on that machine interprets
  * host and region: they must hold plain characters only. ssh never asks for a
  * password, and gives up when the machine is silent or stop becomes true. host
- * outlives it.
+ * must outlive it.
  */
 static int ssh_start(struct ssh **out, const char *host, const char *region,
 		     const atomic_int *stop, struct error *err)
@@ -141,7 +142,7 @@ static void close_ssh(void *ctx)
 	free(ctx);
 }
 
-/* The memory behind s, which owns s from now on, also when this fails. */
+/* Opens the memory behind s. The memory owns s; if this fails, s is freed. */
 static int ssh_memory(struct memory **out, struct ssh *s, struct error *err)
 {
 	struct memory_link link = {read_pieces, close_ssh, s};
@@ -289,7 +290,7 @@ static bool renew_source(struct query_sources *p, unsigned source)
 	       !query_source_failed(p, source);
 }
 
-/* Adds the epochs of source i within these bounds, unless they are there. */
+/* Adds the epochs of source i within these bounds, unless listed already. */
 static void add_epochs(struct query_sources *p, unsigned i, uint64_t from,
 		       uint64_t until)
 {
@@ -494,8 +495,8 @@ void query_sources_set_failed(struct query_sources *p)
 	p->failed = p->failed || !*p->o->stop;
 }
 
-void query_target_of(struct query_target *out, const struct query_sources *p,
-		     const struct table *t)
+void query_target_init(struct query_target *out, const struct query_sources *p,
+		       const struct table *t)
 {
 	*out = (struct query_target){.t = t};
 	for (unsigned i = 0; i < p->sources; i++) {
@@ -520,7 +521,7 @@ static void add_target(struct query_targets *out, const struct query_sources *p,
 		if (out->target[i].in[source] == t)
 			return; /* a counterpart */
 	if (out->n < TABLE_MAX)
-		query_target_of(&out->target[out->n++], p, t);
+		query_target_init(&out->target[out->n++], p, t);
 }
 
 int query_targets_pick(struct query_targets *out, const struct query_sources *p,
@@ -560,16 +561,17 @@ bool query_target_view(struct table_view *out, const struct query_sources *p,
 	return in != NULL;
 }
 
-/* Puts the keys that are still without an answer in front; their number. */
-static size_t still_open(const struct query_epoch *at,
-			 const struct query_sources *p, const uint8_t **key,
-			 struct query_reply **of, size_t n)
+/* Moves the keys without an answer to the front, and returns their number. */
+static size_t keep_unanswered(const struct query_epoch *at,
+			      const struct query_sources *p,
+			      const uint8_t **key, struct query_reply **out,
+			      size_t n)
 {
 	const struct query_source *s = &p->source[at->source];
 	size_t left = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		struct query_reply *r = of[i];
+		struct query_reply *r = out[i];
 
 		if (r->answer == QUERY_FOUND || r->answer == QUERY_AMBIGUOUS) {
 			r->source = s->name;
@@ -578,7 +580,7 @@ static size_t still_open(const struct query_epoch *at,
 		}
 		r->unreadable |= r->answer == QUERY_UNREADABLE;
 		key[left] = key[i];
-		of[left++] = r;
+		out[left++] = r;
 	}
 	return left;
 }
@@ -587,13 +589,13 @@ static size_t still_open(const struct query_epoch *at,
  * can no longer be read. */
 static bool ask_epoch(struct query_ask *a, const struct query_target *t,
 		      unsigned epoch, const uint8_t *const *key, size_t n,
-		      struct query_reply *const *of)
+		      struct query_reply *const *out)
 {
 	struct table_view view;
 
 	if (!query_target_view(&view, a->sources, t, epoch))
 		return false;
-	query_keys(&view, &a->rule, key, n, of);
+	query_keys(&view, &a->rule, key, n, out);
 	a->failed = query_source_failed(a->sources,
 					a->sources->epoch[epoch].source);
 	return !a->failed;
@@ -636,31 +638,31 @@ static size_t ask_epochs(struct query_ask *a, const struct query_target *t,
 			 struct query_reply *const *reply)
 {
 	const uint8_t *key[QUERY_BATCH];
-	struct query_reply *of[QUERY_BATCH];
+	struct query_reply *out[QUERY_BATCH];
 	size_t left = n;
 
 	for (size_t i = 0; i < n; i++) {
 		key[i] = keys[i];
-		of[i] = reply[i];
-		of[i]->answer = QUERY_NOT_FOUND;
-		of[i]->agreed = of[i]->matched = of[i]->copies = 0;
-		of[i]->unreadable = false;
-		of[i]->source = NULL;
+		out[i] = reply[i];
+		out[i]->answer = QUERY_NOT_FOUND;
+		out[i]->agreed = out[i]->matched = out[i]->copies = 0;
+		out[i]->unreadable = false;
+		out[i]->source = NULL;
 	}
 	if (a->sum)
 		return sum_counters(a, t, keys, n, reply);
 	for (unsigned p = 0; p < a->sources->n && left && !a->failed; p++)
-		if (ask_epoch(a, t, p, key, left, of))
-			left = still_open(&a->sources->epoch[p], a->sources,
-					  key, of, left);
+		if (ask_epoch(a, t, p, key, left, out))
+			left = keep_unanswered(&a->sources->epoch[p],
+					       a->sources, key, out, left);
 	for (size_t i = 0; i < left; i++)
-		of[i]->answer = of[i]->unreadable ? QUERY_UNREADABLE
-						  : QUERY_NOT_FOUND;
+		out[i]->answer = out[i]->unreadable ? QUERY_UNREADABLE
+						    : QUERY_NOT_FOUND;
 	return left;
 }
 
-/* Looks up keys with the same owners; again if a source fails meanwhile, which
- * is asked no more. */
+/* Looks up keys with the same owners; again if a source fails meanwhile, then
+ * without it. */
 static void ask_same_owner(struct query_ask *a, const struct query_target *t,
 			   const uint8_t *const *keys, size_t n,
 			   struct query_reply *const *reply)
@@ -682,7 +684,7 @@ static void ask_same_owner(struct query_ask *a, const struct query_target *t,
 }
 
 /* Whether keys of these hashes have the same owners everywhere. */
-static bool is_alike(const struct cluster *c, uint32_t a, uint32_t b)
+static bool have_same_owners(const struct cluster *c, uint32_t a, uint32_t b)
 {
 	for (unsigned i = 0; i < c->generations; i++) {
 		unsigned n = c->generation[i].n;
@@ -705,18 +707,18 @@ static void ask_cluster(struct query_ask *a, const struct query_target *t,
 		hash[i] = crc(CRC_COLLECTOR, keys[i], t->t->key_len);
 	for (size_t i = 0; i < n; i++) {
 		const uint8_t *key[QUERY_BATCH];
-		struct query_reply *of[QUERY_BATCH];
+		struct query_reply *out[QUERY_BATCH];
 		size_t m = 0;
 
 		for (size_t k = i; k < n && !asked[i]; k++) {
-			if (asked[k] || !is_alike(c, hash[i], hash[k]))
+			if (asked[k] || !have_same_owners(c, hash[i], hash[k]))
 				continue;
 			asked[k] = k != i;
 			key[m] = keys[k];
-			of[m++] = reply[k];
+			out[m++] = reply[k];
 		}
 		if (m)
-			ask_same_owner(a, t, key, m, of);
+			ask_same_owner(a, t, key, m, out);
 	}
 }
 
@@ -733,6 +735,6 @@ void query_ask_keys(struct query_ask *a, const struct query_target *t,
 		a->failed = false;
 		query_sources_refresh(a->sources);
 		ask_epochs(a, t, keys, n, reply);
-		/* An epoch cleared under the queries: its answers are void. */
+		/* Again if an epoch was cleared meanwhile. */
 	} while (!a->failed && is_any_stale(a->sources));
 }

@@ -25,38 +25,38 @@ enum column {
 
 static const char header[] = "table,kind,key,hop,path_len,copies,value";
 
-/* A row on its way in. */
-struct reader {
+/* A row that is being read. */
+struct row_reader {
 	const struct truth *truth;
 	struct error *err;
 	char *column[COLUMNS];
 	const struct table *t;
 	uint8_t copies, hop, path_len;
-	uint64_t number;      /* the value of a hop or counter; or the list */
-	const uint8_t *bytes; /* other values, in the line */
+	uint64_t number; /* the value of a hop or counter; or the list's id */
+	const uint8_t *bytes; /* other values, of len bytes, in the line */
 	size_t len;
 	struct {
 		uint8_t headroom[CRC_HEADROOM], key[KEY_MAX];
 	} room;
 };
 
-static int refuse_row(const struct reader *r, const char *what,
+static int refuse_row(const struct row_reader *r, const char *what,
 		      const char *text)
 {
 	return error_set(r->err, -EINVAL, "%s: '%s'", what, text);
 }
 
-/* Digits and nothing else, up to max. */
-static int read_number(const struct reader *r, enum column c, const char *what,
-		       uint64_t max, uint64_t *out)
+/* Reads a number up to max from column c. */
+static int read_number(const struct row_reader *r, enum column c,
+		       const char *what, uint64_t max, uint64_t *out)
 {
 	const char *text = r->column[c];
 
 	return text_u64(out, text, max) ? 0 : refuse_row(r, what, text);
 }
 
-/* The value's bytes, which replace its text. */
-static int value_bytes(struct reader *r)
+/* Reads the value's bytes, which overwrite its text. */
+static int read_bytes(struct row_reader *r)
 {
 	char *text = r->column[COL_VALUE];
 	size_t digits = 0;
@@ -71,7 +71,7 @@ static int value_bytes(struct reader *r)
 	return 0;
 }
 
-static int split_columns(struct reader *r, char *line)
+static int split_columns(struct row_reader *r, char *line)
 {
 	for (int c = 0; c < COLUMNS; c++) {
 		char *comma = strchr(line, ',');
@@ -87,7 +87,7 @@ static int split_columns(struct reader *r, char *line)
 	return 0;
 }
 
-static int find_table(struct reader *r)
+static int find_table(struct row_reader *r)
 {
 	int kind = table_kind_of(r->column[COL_KIND]);
 	uint64_t id;
@@ -114,7 +114,7 @@ static int find_table(struct reader *r)
 	return refuse_row(r, "no such table", r->column[COL_TABLE]);
 }
 
-static int read_key(struct reader *r)
+static int read_key(struct row_reader *r)
 {
 	const struct table *t = r->t;
 	const char *text = r->column[COL_KEY];
@@ -124,7 +124,7 @@ static int read_key(struct reader *r)
 
 	if (rc < 0)
 		return rc;
-	/* The published system's keys are numbers, whatever they stand for. */
+	/* The published system writes any key of 4 bytes as a number. */
 	if (key_parse(key, (enum key_type)t->key_type, t->key_len, text) < 0 &&
 	    (t->key_len != 4 || key_parse(key, KEY_U32, 4, text) < 0))
 		return refuse_row(r, "key", text);
@@ -132,7 +132,7 @@ static int read_key(struct reader *r)
 	return 0;
 }
 
-static int read_postcard(struct reader *r)
+static int read_postcard(struct row_reader *r)
 {
 	uint64_t hop = 0, len = 0;
 	int rc = read_number(r, COL_HOP, "hop", TRUTH_HOPS - 1, &hop);
@@ -146,8 +146,8 @@ static int read_postcard(struct reader *r)
 		  : read_number(r, COL_VALUE, "value", UINT32_MAX, &r->number);
 }
 
-/* What a row says of its table's kind. */
-static int read_kind(struct reader *r)
+/* Reads the columns that the kind of the row's table needs. */
+static int read_columns(struct row_reader *r)
 {
 	const struct table *t = r->t;
 	bool append = t->kind == TABLE_APPEND;
@@ -162,7 +162,7 @@ static int read_kind(struct reader *r)
 		return read_number(r, COL_VALUE, "value", UINT64_MAX,
 				   &r->number);
 	if (!rc)
-		rc = value_bytes(r);
+		rc = read_bytes(r);
 	if (!rc && append && (!r->len || r->len % t->value_len))
 		rc = refuse_row(r, "value: not whole entries of the table",
 				r->column[COL_KEY]);
@@ -177,9 +177,9 @@ static int no_memory(struct error *err)
 	return error_set(err, -ENOMEM, "out of memory");
 }
 
-/* The row's table in the truth: at its first row, a new one. 0 or -errno. */
+/* Finds the row's table in the truth, or adds it. 0 or -errno. */
 static int open_table(struct truth_table **out, struct truth *truth,
-		      const struct reader *r)
+		      const struct row_reader *r)
 {
 	struct truth_table *tt = truth->table;
 
@@ -191,7 +191,7 @@ static int open_table(struct truth_table **out, struct truth *truth,
 	if (truth->n == TABLE_MAX)
 		return refuse_row(r, "too many tables", r->column[COL_TABLE]);
 	*tt = (struct truth_table){.t = r->t};
-	/* A record of the map is as long as the kind needs. */
+	/* Records are cut to what the kind needs of a truth_key. */
 	if (r->t->kind == TABLE_POSTCARD)
 		keymap_init(&tt->keys, r->t->key_len,
 			    offsetof(struct truth_key, path_len) + 1);
@@ -205,7 +205,7 @@ static int open_table(struct truth_table **out, struct truth *truth,
 	return 0;
 }
 
-static int add_entries(struct truth_table *tt, const struct reader *r)
+static int add_entries(struct truth_table *tt, const struct row_reader *r)
 {
 	struct truth_list *l = &tt->lists[r->number];
 
@@ -223,9 +223,9 @@ static int add_entries(struct truth_table *tt, const struct reader *r)
 	return 0;
 }
 
-static int add_report(struct truth_table *tt, const struct reader *r)
+static int add_report(struct truth_table *tt, const struct row_reader *r)
 {
-	struct truth_key *k = truth_keymap_get(&tt->keys, r->room.key);
+	struct truth_key *k = keymap_get(&tt->keys, r->room.key);
 
 	if (!k)
 		return -ENOMEM;
@@ -238,7 +238,7 @@ static int add_report(struct truth_table *tt, const struct reader *r)
 		memcpy(k->value, r->bytes, r->len);
 	else if (table_counts(tt->t))
 		k->sum += r->number;
-	else if (r->number != TABLE_BLANK) { /* it is of no hop: dropped */
+	else if (r->number != TABLE_BLANK) { /* else the report is dropped */
 		k->hop[r->hop] = (uint32_t)r->number;
 		k->seen |= (uint16_t)(1u << r->hop);
 		if (r->path_len)
@@ -249,16 +249,16 @@ static int add_report(struct truth_table *tt, const struct reader *r)
 
 int truth_line(struct truth *t, char *line, struct error *err)
 {
-	struct reader r = {.truth = t, .err = err};
+	struct row_reader r = {.truth = t, .err = err};
 	struct truth_table *tt;
 	int rc;
 
-	if (!t->begun) {
+	if (!t->header_read) {
 		if (strcmp(line, header) != 0)
 			return error_set(err, -EINVAL,
 					 "not the header of a truth: '%s'",
 					 line);
-		t->begun = true;
+		t->header_read = true;
 		return 0;
 	}
 	if (!*line)
@@ -267,7 +267,7 @@ int truth_line(struct truth *t, char *line, struct error *err)
 	if (!rc)
 		rc = find_table(&r);
 	if (!rc)
-		rc = read_kind(&r);
+		rc = read_columns(&r);
 	if (!rc)
 		rc = open_table(&tt, t, &r);
 	if (rc)

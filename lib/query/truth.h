@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * truth.h - the expected answers of a collector, from a list of what was
- * reported (dta-gen --truth): the last value of a key, the sum of a counter,
- * the last value of each hop, the entries of a list.
+ * truth.h - the ground truth for verification: the answers that a collector
+ * should give, from a list of all reports (dta-gen --truth). That is the last
+ * value of a key, the sum of a counter, the last value of each hop, the entries
+ * of a list.
  *
  * Its rows are CSV:  table,kind,key,hop,path_len,copies,value
- * Errors:            -EINVAL: a row that is none, and why; -ENOMEM
+ * Errors:            -EINVAL: a bad row, and why; -ENOMEM
  */
 #ifndef QUERY_TRUTH_H
 #define QUERY_TRUTH_H
@@ -18,39 +19,39 @@
 #include "query/query.h"
 #include "region/table.h"
 
-/* Keys of one length, each with a record of one size, in the order in which
- * they first came: an array of records, and an index with open addressing. */
+/* A hash map of keys of one length to records of one size, in the order in
+ * which keys were added: an array, and an index with open addressing. */
 struct keymap {
 	size_t key_len, record_len;
-	size_t stride;	/* of a record with its key behind it */
-	size_t n, cap;	/* records: that there are, and have room */
-	uint8_t *array; /* headroom for a CRC of the first key, then records */
-	uint64_t *bucket; /* hash << 32, number of the record + 1; or 0 */
-	size_t buckets;	  /* a power of two: twice cap; 0: none yet */
+	size_t stride;	  /* bytes from a record to the next; its key between */
+	size_t n, cap;	  /* records, and how many there is room for */
+	uint8_t *array;	  /* CRC_HEADROOM bytes, then records */
+	uint64_t *bucket; /* hash << 32 | (index of the record + 1); or 0 */
+	size_t buckets;	  /* twice cap, a power of two; 0: none yet */
 };
 
 void keymap_init(struct keymap *m, size_t key_len, size_t record_len);
 void keymap_fini(struct keymap *m);
 
 /*
- * The record of a key, all zero if the key is new; it is valid until the next
- * call. NULL: no memory.
+ * Finds the record of a key, or adds one that is all zero. It is valid until
+ * the next call. NULL: no memory.
  */
-void *truth_keymap_get(struct keymap *m, const uint8_t *key);
+void *keymap_get(struct keymap *m, const uint8_t *key);
 
-/* Record and key number i < m->n. CRC_HEADROOM bytes before the key may be
+/* Record and key of index i < m->n. CRC_HEADROOM bytes before the key may be
  * read. */
 void *keymap_record(const struct keymap *m, size_t i);
 const uint8_t *keymap_key(const struct keymap *m, size_t i);
 
 enum {
-	TRUTH_HOPS = 16, /* that a report can name (dta(7), REPORTS) */
+	TRUTH_HOPS = 16, /* hops that a report can name (dta(7), REPORTS) */
 };
 
 /*
- * What is expected of a key: a record of its map. copies: the fewest slots that
- * one of its reports was stored in; those beyond may hold an older value. last:
- * the row that reported it last, of all rows, from 1.
+ * The expected answer for a key: a record of a keymap. copies: the smallest
+ * redundancy of its reports; slots of higher copies may hold an older value.
+ * last: the number of the row that reported it last, from 1.
  */
 struct truth_key {
 	uint64_t copies : 8, last : 56;
@@ -60,7 +61,7 @@ struct truth_key {
 		struct {
 			uint32_t hop[TRUTH_HOPS];
 			uint16_t seen;	  /* bit i: hop i was reported */
-			uint8_t path_len; /* as last told; 0: unknown */
+			uint8_t path_len; /* of the last report; 0: unknown */
 		};
 	};
 };
@@ -73,52 +74,53 @@ struct truth_list {
 
 struct truth_table {
 	const struct table *t;
-	struct keymap keys; /* all kinds but Append: a truth_key each */
-	uint32_t copies;    /* that one of them had at some time: a bit each */
+	struct keymap keys; /* all kinds but Append: of struct truth_key */
+	uint32_t copies;    /* bit c: a key had `copies' = c at some time */
 	struct truth_list *lists; /* Append: t->lists of them */
 };
 
 struct truth {
 	const struct table *const *known;
 	unsigned n_known;
-	bool begun;    /* the header was there */
-	uint64_t rows; /* behind it */
+	bool header_read;
+	uint64_t rows; /* after the header */
 	unsigned n;
 	struct truth_table table[TABLE_MAX];
 };
 
-/* Rows are for these tables, the first that fits, which outlive the truth. */
+/* A row is for the first of these tables that it fits; they must outlive the
+ * truth. */
 void truth_init(struct truth *t, const struct table *const *known, unsigned n);
 void truth_fini(struct truth *t);
 
-/* The next line of a truth, the header first; its text is used up. */
+/* Reads the next line, the header first; overwrites its text. */
 int truth_line(struct truth *t, char *line, struct error *err);
 
 /*
- * Hops of a path: as told; else all of the chunk, or as many as were reported
- * if these are more.
+ * Hops of a key's path: its path_len; if that is unknown, all of a chunk, or as
+ * many as were reported if these are more.
  */
 unsigned truth_path_len(const struct truth_key *k, const struct table *t);
 
-/* Whether all of them were reported. */
+/* Whether all hops were reported. */
 bool truth_path_whole(const struct truth_key *k, const struct table *t);
 
-/* A path that no chunk of the table can hold. */
+/* Whether the path has more hops than a chunk of the table. */
 bool truth_path_long(const struct truth_key *k, const struct table *t);
 
 enum truth_verdict {
 	VERDICT_RIGHT,
 	VERDICT_WRONG,
-	VERDICT_MISSING, /* also what a damaged snapshot does not tell */
+	VERDICT_MISSING, /* or in a damaged block of a snapshot */
 	VERDICT_AMBIGUOUS,
-	VERDICT_OVER, /* a counter above the sum: count-min may */
+	VERDICT_OVER, /* a counter above the sum, as count-min allows */
 	VERDICTS,
 };
 
 /*
  * The verdict on the reply for a key of any table but Append. A path is right
- * if it is whole and as long as the one that was reported: a chunk too short
- * for the path is never right.
+ * if it is whole and as long as the one reported: one longer than a chunk of
+ * the table never is.
  */
 enum truth_verdict truth_verdict_of(const struct table *t,
 				    const struct truth_key *want,
@@ -127,8 +129,8 @@ enum truth_verdict truth_verdict_of(const struct table *t,
 /* asked is the sum of the verdicts. */
 struct truth_score {
 	uint64_t asked, verdict[VERDICTS];
-	uint64_t incomplete;  /* paths not asked for: a hop was not reported */
-	uint64_t too_long;    /* paths, of both, above the table's hops */
+	uint64_t incomplete; /* paths not asked for: a hop was not reported */
+	uint64_t too_long;   /* paths, asked for or not, too long for a chunk */
 	uint64_t overwritten; /* list entries not asked for: the rings have room
 				 for newer ones only */
 };

@@ -40,7 +40,7 @@ static bool take(struct keymap *m, uint32_t number)
 	size_t n = m->n;
 
 	put_number(key, number);
-	r = truth_keymap_get(m, key);
+	r = keymap_get(m, key);
 	if (!r || (m->n > n && (r->number || r->times)))
 		return false;
 	if (m->n > n)

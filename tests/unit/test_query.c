@@ -106,7 +106,7 @@ static void test_policies(void)
 			struct query_reply a;
 			uint32_t value;
 
-			TEST(query_policy_of(policies[p], &rule) == 0);
+			TEST(query_policy_parse(policies[p], &rule) == 0);
 			a = ask_one(&v, &rule, key);
 			if (!TEST(letter(a.answer) == cases[i].want[p]))
 				fprintf(stderr, "  case %u, %s: %s\n", i,
@@ -122,13 +122,13 @@ static void test_policies(void)
 				TEST(a.agreed == cases[i].agreed);
 		}
 	}
-	TEST(query_policy_of("consensus:5", &rule) == -EINVAL);
-	TEST(query_policy_of("consensus:1", &rule) ==
+	TEST(query_policy_parse("consensus:5", &rule) == -EINVAL);
+	TEST(query_policy_parse("consensus:1", &rule) ==
 	     -EINVAL); /* no consensus */
-	TEST(query_policy_of("consensus", &rule) == -EINVAL);
-	TEST(query_policy_of("consensus:2x", &rule) == -EINVAL);
-	TEST(query_policy_of("firstly", &rule) == -EINVAL);
-	TEST(query_policy_of("", &rule) == -EINVAL);
+	TEST(query_policy_parse("consensus", &rule) == -EINVAL);
+	TEST(query_policy_parse("consensus:2x", &rule) == -EINVAL);
+	TEST(query_policy_parse("firstly", &rule) == -EINVAL);
+	TEST(query_policy_parse("", &rule) == -EINVAL);
 	TEST(!strcmp(query_answer_name(QUERY_UNREADABLE), "unreadable"));
 }
 
@@ -156,7 +156,7 @@ static void test_batch(unsigned table)
 		struct query_rule rule = {.copies = (uint8_t)(p / POLICIES)};
 		unsigned n = p % 2 ? QUERY_BATCH : 13;
 
-		query_policy_of(policies[p % POLICIES], &rule);
+		query_policy_parse(policies[p % POLICIES], &rule);
 		query_keywrite(&all, &v, &rule, keys, n);
 		for (unsigned i = 0; i < n; i++) {
 			struct query_reply a = ask_one(&v, &rule, keys[i]);

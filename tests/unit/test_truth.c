@@ -59,7 +59,7 @@ static const struct truth_key *key_of(uint32_t number)
 
 	be32_store(key, number);
 	TEST(truth.n == 1);
-	return truth_keymap_get(&truth.table[0].keys, key);
+	return keymap_get(&truth.table[0].keys, key);
 }
 
 static void test_rows(void)
