@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* keywrite, path, count: keys in, a row each out, in their order. */
+/* bulk.c - keywrite, path, count: reads keys and prints a row for each, in
+ * their order; with one thread, or with several (-j). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,42 +12,43 @@
 #include "run.h"
 #include "threads/threads.h"
 
-/* Columns: a key and its answer, those of the verb, and where it is from. */
+/* Columns: a key and its answer; those of the subcommand; the answer's origin.
+ */
 enum {
 	KEY,
 	ANSWER,
-	OWN,
-	KW_VALUE = OWN,
+	VERB_COLUMN,
+	KW_VALUE = VERB_COLUMN,
 	KW_AGREED,
 	KW_MATCHED,
-	PATH_PATH = OWN,
+	PATH_PATH = VERB_COLUMN,
 	PATH_HOPS,
 	PATH_AGREED,
 	PATH_VALID,
 	PATH_HOLES,
-	COUNT_COUNT = OWN,
-	OWN_MAX = 5,
-	PLACE_FIELDS = 4, /* copies, epoch, source, table */
+	COUNT_COUNT = VERB_COLUMN,
+	VERB_COLUMNS_MAX = 5,
+	ORIGIN_FIELDS = 4, /* copies, epoch, source, table */
 };
 
-_Static_assert((int)OWN + (int)OWN_MAX + (int)PLACE_FIELDS <=
+_Static_assert((int)VERB_COLUMN + (int)VERB_COLUMNS_MAX + (int)ORIGIN_FIELDS <=
 		       (int)VALUES_FIELDS,
-	       "room for any");
+	       "room for all columns of any subcommand");
 
-static const struct row_field key_fields[OWN] = {
+static const struct row_field key_fields[VERB_COLUMN] = {
 	[KEY] = {"key", ROW_STR, 0},
 	[ANSWER] = {"answer", ROW_STR, 10, .good = "found"},
 };
 
-static const struct row_field place_fields[PLACE_FIELDS] = {
+static const struct row_field origin_fields[ORIGIN_FIELDS] = {
 	{"copies", ROW_U64, 6, .spare = 1},
 	{"epoch", ROW_U64, 5, .spare = 1},
 	{"source", ROW_STR, 8, ROW_TAG, .spare = 1},
 	{"table", ROW_STR, 8, ROW_TAG, .spare = 1},
 };
 
-/* What was asked, its answers, and what could not be. */
-static const struct row_field sum_fields[] = {
+/* The row of --summary. */
+static const struct row_field summary_fields[] = {
 	{"asked", ROW_U64, 10},
 	{"found", ROW_U64, 10},
 	{"not_found", ROW_U64, 10, .good = "0"},
@@ -55,7 +57,7 @@ static const struct row_field sum_fields[] = {
 	{"malformed", ROW_U64, 10, .good = "0"},
 };
 
-static const struct schema sum_rows = {"keys", sum_fields, 6};
+static const struct schema summary_rows = {"keys", summary_fields, 6};
 
 struct bulk {
 	const struct opts *o;
@@ -65,25 +67,26 @@ struct bulk {
 	struct keys keys;
 	struct query_reply reply[QUERY_BATCH];
 	uint64_t answers[QUERY_UNREADABLE + 1];
-	uint64_t impaired; /* answered, though copies are unreadable */
-	/* A part of the keys: its rows, which wait for their turn. */
+	uint64_t impaired; /* answered, though some copies are unreadable */
+	/* With several threads: rows of a part of the keys, to be printed in
+	 * the order of parts. */
 	FILE *out;
 	char *text;
 	size_t len;
 };
 
-static void set_keywrite(struct bulk *b, const struct asked *a,
+static void set_keywrite(struct bulk *b, const struct parsed_key *k,
 			 const struct query_reply *r)
 {
 	struct rows *rows = b->rows;
 
 	if (r->answer == QUERY_FOUND)
-		values_set(&b->values, rows, a->target, r->value);
+		values_set(&b->values, rows, k->target, r->value);
 	row_u64(rows, values_field(&b->values, KW_AGREED), r->agreed);
 	row_u64(rows, values_field(&b->values, KW_MATCHED), r->matched);
 }
 
-static void set_path(struct bulk *b, const struct asked *a,
+static void set_path(struct bulk *b, const struct parsed_key *k,
 		     const struct query_reply *r)
 {
 	const struct query_path *p = &r->path;
@@ -91,7 +94,7 @@ static void set_path(struct bulk *b, const struct asked *a,
 	uint64_t node[HASH_HOPS], hole[HASH_HOPS];
 	size_t holes = 0;
 
-	(void)a;
+	(void)k;
 	for (uint32_t i = 0; i < HASH_HOPS; i++)
 		if (p->holes >> i & 1)
 			hole[holes++] = i;
@@ -106,10 +109,10 @@ static void set_path(struct bulk *b, const struct asked *a,
 	row_u64(rows, PATH_VALID, r->source ? p->valid : 0);
 }
 
-static void set_count(struct bulk *b, const struct asked *a,
+static void set_count(struct bulk *b, const struct parsed_key *k,
 		      const struct query_reply *r)
 {
-	(void)a;
+	(void)k;
 	if (r->answer == QUERY_FOUND)
 		row_u64(b->rows, COUNT_COUNT, r->count);
 	else if (r->answer == QUERY_NOT_FOUND)
@@ -117,10 +120,10 @@ static void set_count(struct bulk *b, const struct asked *a,
 }
 
 static const struct answer_columns {
-	void (*set)(struct bulk *b, const struct asked *a,
+	void (*set)(struct bulk *b, const struct parsed_key *k,
 		    const struct query_reply *r);
 	unsigned n;
-	struct row_field field[OWN_MAX];
+	struct row_field field[VERB_COLUMNS_MAX];
 } answer_columns[] = {
 	[VERB_KEYWRITE] = {set_keywrite,
 			   3,
@@ -137,22 +140,23 @@ static const struct answer_columns {
 	[VERB_COUNT] = {set_count, 1, {{"count", ROW_U64, 12}}},
 };
 
-/* Copies are those that are to be expected: where --copies does not say, more
- * slots are looked at, since a report may ask for more than its table does. */
-static void print_row(struct bulk *b, const struct asked *a,
+/* The column copies shows --copies, or else the table's copies. More slots may
+ * have been read, since a report may ask for more copies than its table does.
+ */
+static void print_row(struct bulk *b, const struct parsed_key *k,
 		      const struct query_reply *r)
 {
-	unsigned copies = values_field(&b->values, OWN + b->columns->n);
+	unsigned copies = values_field(&b->values, VERB_COLUMN + b->columns->n);
 
-	row_str(b->rows, KEY, a->text);
+	row_str(b->rows, KEY, k->text);
 	row_str(b->rows, ANSWER, query_answer_name(r->answer));
-	b->columns->set(b, a, r);
+	b->columns->set(b, k, r);
 	row_u64(b->rows, copies,
-		b->o->rule.copies ? r->copies : a->target->t->copies);
+		b->o->rule.copies ? r->copies : k->target->t->copies);
 	if (r->source)
 		row_u64(b->rows, copies + 1, r->epoch);
 	row_str(b->rows, copies + 2, r->source);
-	row_str(b->rows, copies + 3, a->target->t->name);
+	row_str(b->rows, copies + 3, k->target->t->name);
 	row_end_or_exit(b->rows);
 }
 
@@ -164,11 +168,11 @@ static void print_batch(struct bulk *b)
 		b->answers[r->answer]++;
 		b->impaired += r->unreadable && r->answer != QUERY_UNREADABLE;
 		if (!b->o->summary)
-			print_row(b, &b->keys.asked[i], r);
+			print_row(b, &b->keys.parsed[i], r);
 	}
 }
 
-/* The keys of a batch, table by table. */
+/* Looks up the keys of a batch, table by table. */
 static void ask_batch(struct bulk *b, struct query_sources *p)
 {
 	const struct query_targets *t = b->keys.targets;
@@ -180,9 +184,9 @@ static void ask_batch(struct bulk *b, struct query_sources *p)
 		size_t n = 0;
 
 		for (size_t i = 0; i < b->keys.n; i++) {
-			if (b->keys.asked[i].target != &t->target[k])
+			if (b->keys.parsed[i].target != &t->target[k])
 				continue;
-			key[n] = b->keys.asked[i].key;
+			key[n] = b->keys.parsed[i].key;
 			reply[n++] = &b->reply[i];
 		}
 		if (n)
@@ -193,20 +197,22 @@ static void ask_batch(struct bulk *b, struct query_sources *p)
 static struct bulk *bulk_open(const struct opts *o,
 			      const struct query_targets *t)
 {
-	const struct answer_columns *own = &answer_columns[o->verb];
+	const struct answer_columns *columns = &answer_columns[o->verb];
 	struct row_field field[VALUES_FIELDS];
 	const struct schema s = {verb_rows[o->verb].name, field,
-				 OWN + own->n + PLACE_FIELDS};
+				 VERB_COLUMN + columns->n + ORIGIN_FIELDS};
 	struct bulk *b = calloc(1, sizeof(*b));
 	struct values *v;
 
 	if (!b)
 		cli_fail("out of memory");
 	b->o = o;
-	b->columns = own;
+	b->columns = columns;
 	memcpy(field, key_fields, sizeof(key_fields));
-	memcpy(field + OWN, own->field, own->n * sizeof(*field));
-	memcpy(field + OWN + own->n, place_fields, sizeof(place_fields));
+	memcpy(field + VERB_COLUMN, columns->field,
+	       columns->n * sizeof(*field));
+	memcpy(field + VERB_COLUMN + columns->n, origin_fields,
+	       sizeof(origin_fields));
 	v = &b->values;
 	if (o->verb == VERB_KEYWRITE) {
 		values_open(v, &s, KW_VALUE, opts_show(o),
@@ -219,7 +225,7 @@ static struct bulk *bulk_open(const struct opts *o,
 	return b;
 }
 
-static void sum_row(struct bulk *b, uint64_t malformed)
+static void print_summary(struct bulk *b, uint64_t malformed)
 {
 	uint64_t asked = malformed;
 
@@ -232,23 +238,23 @@ static void sum_row(struct bulk *b, uint64_t malformed)
 	row_end_or_exit(b->rows);
 }
 
-static void ask_alone(struct bulk *b, struct query_sources *p)
+static void ask_serial(struct bulk *b, struct query_sources *p)
 {
 	while (!cli_stop && keys_next(&b->keys)) {
 		ask_batch(b, p);
 		sources_check(p);
 		if (cli_stop && p->incomplete)
-			break; /* in the middle of asking */
+			break; /* the lookup was interrupted */
 		print_batch(b);
-		/* No more at hand: a pipe's writer may wait for answers. */
+		/* The program that writes a pipe may wait for answers. */
 		if (b->keys.n < QUERY_BATCH && b->keys.from.file &&
 		    !b->keys.lines.regular)
 			rows_flush(b->rows);
 	}
 }
 
-/* A worker has sources of its own, and has some parts of the keys under
- * way. */
+/* A worker thread has sources of its own, and several parts of the keys in
+ * progress. */
 struct worker {
 	struct query_sources sources;
 	struct query_targets targets;
@@ -258,12 +264,12 @@ struct worker {
 struct parallel {
 	struct threads *threads;
 	struct bulk *all;
-	int more;   /* in turn of taking: 0: the keys' end; or -errno */
-	bool begun; /* the header was shown */
+	int more; /* for fill_part(): 1; 0: there are no more keys; -errno */
+	bool header_printed;
 	struct worker *worker[CORES_MAX];
 };
 
-static bool take_part(void *ctx, const struct threads_batch *b)
+static bool fill_part(void *ctx, const struct threads_batch *b)
 {
 	struct parallel *a = ctx;
 	struct bulk *part = a->worker[b->worker]->part[b->place];
@@ -288,22 +294,23 @@ static bool ask_part(void *ctx, const struct threads_batch *b, unsigned round)
 		print_batch(part);
 	}
 	rows_flush(part->rows);
-	/* Worker 0 shows it. */
+	/* Worker 0 prints it. */
 	*threads_send(threads_outs(a->threads, b->worker), 1) = b->place;
 	return false;
 }
 
-/* By worker 0: what has become of a part, to where all of it goes. */
-static void show_part(void *ctx, unsigned owner, const struct threads_block *in)
+/* Called in worker 0: prints a part's rows, and adds its counts to all. */
+static void print_part(void *ctx, unsigned owner,
+		       const struct threads_block *in)
 {
 	struct parallel *a = ctx;
 	struct bulk *part = a->worker[in->from.worker]->part[in->word[0]];
 	struct bulk *all = a->all;
 
 	(void)owner;
-	if (part->len && !a->begun)
+	if (part->len && !a->header_printed)
 		rows_head(all->rows);
-	a->begun |= part->len > 0;
+	a->header_printed |= part->len > 0;
 	if (fwrite(part->text, 1, part->len, stdout) != part->len)
 		cli_fail("%s: %s", cli_stdout, strerror(errno));
 	for (unsigned i = 0; i <= QUERY_UNREADABLE; i++)
@@ -360,9 +367,9 @@ static void ask_parallel(struct bulk *all)
 	const struct threads_options o = {
 		.workers = (unsigned)all->o->cores,
 		.rounds = 1,
-		.take = take_part,
+		.take = fill_part,
 		.work = ask_part,
-		.receive = show_part,
+		.receive = print_part,
 		.ctx = &a,
 	};
 	struct error err = {""};
@@ -376,7 +383,7 @@ static void ask_parallel(struct bulk *all)
 		const struct threads_batch b = {
 			.place = threads_place(a.threads)};
 
-		if (threads_go(a.threads, take_part(&a, &b), true) < 0)
+		if (threads_go(a.threads, fill_part(&a, &b), true) < 0)
 			cli_fail("out of memory");
 	}
 	threads_close(a.threads);
@@ -385,8 +392,9 @@ static void ask_parallel(struct bulk *all)
 		worker_close(a.worker[i]);
 }
 
-/* Other machines are waited for, not worked for; a pipe's writer may wait for
- * answers; and a terminal's rows are measured together. */
+/* Threads do not help where other machines are waited for. A pipe's writer may
+ * wait for each answer; and columns on a terminal are measured over all rows.
+ */
 static bool is_parallel(const struct bulk *b, const struct query_sources *p)
 {
 	const struct opts *o = b->o;
@@ -408,19 +416,19 @@ int run_keys(const struct opts *o, struct query_sources *p)
 	b = bulk_open(o, t);
 	keys_open(&b->keys, &o->keys, t);
 	b->rows = cli_rows(o->format,
-			   o->summary ? &sum_rows : &b->values.schema);
+			   o->summary ? &summary_rows : &b->values.schema);
 	if (!b->rows)
 		cli_fail("out of memory");
 	if (is_parallel(b, p))
 		ask_parallel(b);
 	else
-		ask_alone(b, p);
+		ask_serial(b, p);
 	keys_check(&b->keys);
 	if (o->summary)
-		sum_row(b, b->keys.malformed);
+		print_summary(b, b->keys.malformed);
 	rows_close(b->rows);
 	keys_close(&b->keys);
-	/* Damage that other copies make up for is still warned of. */
+	/* Warn of damage even where other copies gave an answer. */
 	if (b->impaired && !o->quiet)
 		cli_warn("damaged blocks: %llu keys were answered without some "
 			 "of their copies, %llu cannot be read",

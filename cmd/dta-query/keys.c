@@ -31,8 +31,8 @@ void keys_open(struct keys *k, const struct keys_from *from,
 		cli_fail("%s: %s", from->file, strerror(-rc));
 }
 
-/* A line or argument that is no key. The warning of a part waits for
- * keys_part_join(). */
+/* Counts a line or argument that is no key, and warns. A part keeps its warning
+ * for keys_part_join(). */
 static void refuse_key(struct keys *k, const char *text,
 		       const struct error *why)
 {
@@ -73,7 +73,7 @@ void keys_close(struct keys *k)
 
 static void add_key(struct keys *k, const char *text)
 {
-	struct asked *a = &k->asked[k->n];
+	struct parsed_key *a = &k->parsed[k->n];
 	struct error why;
 	const struct table *t;
 	bool loose;
@@ -93,7 +93,7 @@ static void add_key(struct keys *k, const char *text)
 	}
 	a->target = &k->targets->target[which];
 	t = k->table[which];
-	if (loose) { /* shown in the usual spelling */
+	if (loose) { /* show it in the usual spelling */
 		key_format(k->text[k->n], (enum key_type)t->key_type, a->key,
 			   t->key_len);
 		a->text = k->text[k->n];
@@ -103,7 +103,7 @@ static void add_key(struct keys *k, const char *text)
 
 uint8_t keys_column(const struct keys_from *from, const struct query_targets *t)
 {
-	/* 255.255.255.255:65535>.../tcp; most of those with IPv6 addresses */
+	/* the longest flow of IPv4 as text; most flows of IPv6 */
 	enum { FLOW4 = 47, FLOW6 = 84 };
 	size_t most = 0, len;
 
@@ -190,7 +190,7 @@ bool keys_next(struct keys *k)
 }
 
 enum {
-	PART_BYTES = 1 << 15, /* at most, of a file's lines */
+	PART_BYTES = 1 << 15, /* bytes of lines in a part, at most */
 };
 
 int keys_part_open(struct keys *k, const struct query_targets *t)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * list: entries of Append lists, oldest first, or how many there are; and with
- * -f new ones as they come.
+ * list.c - list: prints the entries of Append lists, oldest first; with -f also
+ * new ones as they come.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,10 +15,10 @@
 #include "net/be.h"
 
 enum {
-	LISTS_PER_LOOK = 256, /* at which epochs there are, on other machines */
+	LISTS_PER_REFRESH = 256, /* how often a cluster's epochs are read */
 	POLL_NS = 100000000,
-	POLLS_PER_CHECK = 10, /* whether the region is still there */
-	LAST_DEFAULT = 10,    /* of -f, as tail has it */
+	POLLS_PER_CHECK = 10, /* how often to check that the region exists */
+	LAST_DEFAULT = 10,    /* entries that -f begins with, as tail(1) */
 };
 
 enum entry_field {
@@ -40,8 +40,7 @@ static const struct row_field entry_fields[ENTRY_FIELDS] = {
 	[ENTRY_TABLE] = {"table", ROW_STR, 8, ROW_TAG, .spare = 1},
 };
 
-static const struct schema entry_rows_schema = {"entry", entry_fields,
-						ENTRY_FIELDS};
+static const struct schema entry_schema = {"entry", entry_fields, ENTRY_FIELDS};
 
 struct entries {
 	const struct opts *o;
@@ -49,11 +48,11 @@ struct entries {
 	struct query_targets targets;
 	struct rows *rows;
 	struct values values; /* the columns */
-	uint32_t *list;	      /* ids asked for; none: all that hold entries */
-	unsigned lists;
+	uint32_t *list;	      /* ids asked for, */
+	unsigned lists;	      /* and their number; 0: all that hold entries */
 	uint64_t printed, lost;
-	bool damaged;	     /* something could not be read */
-	struct list_buf buf; /* entries that were read */
+	bool damaged; /* some entries could not be read */
+	struct list_buf buf;
 };
 
 static void parse_lists(struct entries *e)
@@ -84,7 +83,7 @@ static void open_entries(struct entries *e, const struct opts *o,
 	e->p = p;
 	sources_pick(&e->targets, p, TABLE_APPEND, o->table);
 	parse_lists(e);
-	values_open(&e->values, &entry_rows_schema, ENTRY_VALUE, opts_show(o),
+	values_open(&e->values, &entry_schema, ENTRY_VALUE, opts_show(o),
 		    o->format == ROW_TEXT, &e->targets);
 	e->rows = cli_rows(o->format, &e->values.schema);
 	if (!e->rows)
@@ -106,7 +105,8 @@ static void close_entries(struct entries *e)
 	free(e->buf.bytes);
 }
 
-/* The next list of t to look at, from *at on; false behind the last. */
+/* Finds the next list of t to print, and moves *at past it; false at the end.
+ */
 static bool next_list(const struct entries *e, const struct table *t,
 		      uint32_t *at, uint32_t *list)
 {
@@ -122,7 +122,7 @@ static bool next_list(const struct entries *e, const struct table *t,
 	return false;
 }
 
-/* Says once per list what is wrong with it, and goes on with the others. */
+/* Warns that a list cannot be read; exits if its source cannot. */
 static void warn_unreadable(struct entries *e, unsigned epoch,
 			    const struct table *t, uint32_t list, int rc)
 {
@@ -134,7 +134,7 @@ static void warn_unreadable(struct entries *e, unsigned epoch,
 			 rc == -EBADMSG ? "a damaged block" : strerror(-rc));
 }
 
-/* Entries of a list, 0 if its count cannot be read. */
+/* The number of a list's entries; 0 if it cannot be read. */
 static uint64_t count_entries(struct entries *e, unsigned epoch,
 			      const struct table_view *v, uint32_t list)
 {
@@ -147,7 +147,7 @@ static uint64_t count_entries(struct entries *e, unsigned epoch,
 	return 0;
 }
 
-static void entry_rows(struct entries *e, const struct query_target *target,
+static void print_rows(struct entries *e, const struct query_target *target,
 		       const struct query_epoch *at, uint32_t list,
 		       uint64_t index, uint64_t n)
 {
@@ -168,7 +168,8 @@ static void entry_rows(struct entries *e, const struct query_target *target,
 	e->printed += n;
 }
 
-uint64_t list_room(struct list_buf *b, const struct table_view *v, uint64_t n)
+uint64_t list_buf_reserve(struct list_buf *b, const struct table_view *v,
+			  uint64_t n)
 {
 	uint64_t some = query_list_at_once(v, n);
 	size_t len = (size_t)(some * v->t->value_len);
@@ -183,8 +184,8 @@ uint64_t list_room(struct list_buf *b, const struct table_view *v, uint64_t n)
 }
 
 /*
- * Prints the entries [from, until) of a list; *lost grows by those that were
- * overwritten. Returns where it stopped: until, or the list's end.
+ * Prints the entries [from, until) of a list, and adds those that are
+ * overwritten to *lost. Returns where it stopped: until, or the list's end.
  */
 static uint64_t print_entries(struct entries *e, unsigned target,
 			      unsigned epoch, const struct table_view *v,
@@ -195,7 +196,7 @@ static uint64_t print_entries(struct entries *e, unsigned target,
 	uint64_t next, gone;
 
 	while (from < until && !cli_stop) {
-		uint64_t want = list_room(&e->buf, v, until - from);
+		uint64_t want = list_buf_reserve(&e->buf, v, until - from);
 		int64_t n = query_list_read(v, list, from, e->buf.bytes, want,
 					    &next, &gone);
 
@@ -204,7 +205,7 @@ static uint64_t print_entries(struct entries *e, unsigned target,
 			return until;
 		}
 		if (query_epoch_stale(e->p, epoch)) {
-			*lost += until - from; /* cleared while it was read */
+			*lost += until - from; /* cleared meanwhile */
 			e->damaged |= query_source_failed(e->p, at.source);
 			sources_check(e->p);
 			return until;
@@ -212,15 +213,15 @@ static uint64_t print_entries(struct entries *e, unsigned target,
 		*lost += gone;
 		if (!n && !gone)
 			return next;
-		entry_rows(e, &e->targets.target[target], &at, list,
+		print_rows(e, &e->targets.target[target], &at, list,
 			   next - (uint64_t)n, (uint64_t)n);
 		from = next;
 	}
 	return from;
 }
 
-struct list_epoch *list_find(struct query_sources *p,
-			     const struct query_target *t, uint32_t list)
+struct list_epoch *list_find_epochs(struct query_sources *p,
+				    const struct query_target *t, uint32_t list)
 {
 	struct list_epoch *found = NULL;
 	struct table_view v;
@@ -228,7 +229,7 @@ struct list_epoch *list_find(struct query_sources *p,
 	bool failed;
 
 	be32_store(key, list);
-	if (p->clustered && list % LISTS_PER_LOOK == 0)
+	if (p->clustered && list % LISTS_PER_REFRESH == 0)
 		query_sources_refresh(p);
 	do {
 		failed = false;
@@ -258,12 +259,12 @@ struct list_epoch *list_find(struct query_sources *p,
 	return found;
 }
 
-/* One list in all epochs, oldest first: the order in which it was written.
- * --last counts from the newest one back. */
-static void print_places(struct entries *e, unsigned target, uint32_t list)
+/* Prints a list in all epochs, oldest first, in the order of writing. --last
+ * counts from the newest entry back. */
+static void print_list(struct entries *e, unsigned target, uint32_t list)
 {
 	const struct query_target *t = &e->targets.target[target];
-	struct list_epoch *found = list_find(e->p, t, list);
+	struct list_epoch *found = list_find_epochs(e->p, t, list);
 	uint64_t left = e->o->last_given ? e->o->last : UINT64_MAX;
 	struct table_view v;
 
@@ -274,7 +275,7 @@ static void print_places(struct entries *e, unsigned target, uint32_t list)
 			warn_unreadable(e, i, t->t, list, (int)found[i].count);
 		if (found[i].count <= 0 || !e->o->last_given)
 			continue;
-		/* What was lost is not gone through. */
+		/* Count what was lost; begin at what can be read. */
 		query_target_view(&v, e->p, t, i);
 		e->lost += query_list_oldest(v.t, count);
 		have = count - query_list_oldest(v.t, count);
@@ -289,30 +290,30 @@ static void print_places(struct entries *e, unsigned target, uint32_t list)
 	free(found);
 }
 
-static void print_all(struct entries *e)
+static void print_lists(struct entries *e)
 {
 	for (unsigned i = 0; i < e->targets.n; i++) {
 		uint32_t at = 0, list;
 
 		while (!cli_stop &&
 		       next_list(e, e->targets.target[i].t, &at, &list))
-			print_places(e, i, list);
+			print_list(e, i, list);
 	}
 }
 
 /*
- * -f: the lists are looked at ten times a second. After a rotation the epoch
- * before is looked at, too, until the next: a writer may still be in it.
+ * -f reads the lists ten times a second. After a rotation, it reads the epoch
+ * before, too, until the next rotation: a writer may still write there.
  */
 
-/* How far each list of each target was read in one epoch. */
-struct reading {
+/* How far each list of each target has been read in one epoch. */
+struct progress {
 	uint64_t epoch;
 	uint64_t *next[TABLE_MAX];
 };
 
-static void reading_init(struct reading *r, const struct entries *e,
-			 uint64_t epoch)
+static void progress_init(struct progress *r, const struct entries *e,
+			  uint64_t epoch)
 {
 	r->epoch = epoch;
 	for (unsigned i = 0; i < e->targets.n; i++) {
@@ -323,14 +324,14 @@ static void reading_init(struct reading *r, const struct entries *e,
 	}
 }
 
-static void reading_fini(struct reading *r)
+static void progress_fini(struct progress *r)
 {
 	for (unsigned i = 0; i < TABLE_MAX; i++)
 		free(r->next[i]);
-	*r = (struct reading){0};
+	*r = (struct progress){0};
 }
 
-/* What a list has got since it was last looked at. */
+/* Prints the entries that a list has got since it was last read. */
 static void read_list(struct entries *e, unsigned target, unsigned epoch,
 		      const struct table_view *v, uint32_t list, uint64_t *next)
 {
@@ -347,9 +348,9 @@ static void read_list(struct entries *e, unsigned target, unsigned epoch,
 		 (unsigned long long)lost);
 }
 
-/* The lists in one epoch, if it is still there. last: only the newest so many
- * of what they have. */
-static void read_epoch(struct entries *e, struct reading *r, uint64_t last)
+/* Prints new entries of the lists in one epoch, if it still exists; of each
+ * list only the newest `last'. */
+static void read_epoch(struct entries *e, struct progress *r, uint64_t last)
 {
 	unsigned epoch = 0;
 
@@ -370,9 +371,9 @@ static void read_epoch(struct entries *e, struct reading *r, uint64_t last)
 	}
 }
 
-/* On to the epoch behind r[1], if there is one; what was in r[0] is done with.
+/* Goes on to the epoch after that of r[1], if there is one: r[1] becomes r[0].
  */
-static bool next_epoch(const struct entries *e, struct reading r[2])
+static bool next_epoch(const struct entries *e, struct progress r[2])
 {
 	const struct query_source *s = &e->p->source[0];
 	uint64_t next = r[1].epoch + 1, first = s->oldest;
@@ -385,24 +386,24 @@ static bool next_epoch(const struct entries *e, struct reading r[2])
 			 (unsigned long long)first - 1);
 		next = first;
 	}
-	reading_fini(&r[0]);
+	progress_fini(&r[0]);
 	r[0] = r[1];
-	r[1] = (struct reading){0};
-	reading_init(&r[1], e, next);
+	r[1] = (struct progress){0};
+	progress_init(&r[1], e, next);
 	return true;
 }
 
-/* Until a signal. The exit status. */
+/* Follows the lists until a signal. Returns the exit status. */
 static int follow_lists(struct entries *e)
 {
 	const struct timespec pause = {.tv_nsec = POLL_NS};
 	const struct query_source *s = &e->p->source[0];
-	struct reading r[2] = {{0}, {0}}; /* the epoch before, the newest */
+	struct progress r[2] = {{0}, {0}}; /* the epoch before, the newest */
 	struct stat was = {0}, now;
 	int rc = CLI_OK;
 
 	stat(s->memory->path, &was);
-	reading_init(&r[1], e, s->newest);
+	progress_init(&r[1], e, s->newest);
 	read_epoch(e, &r[1], e->o->last_given ? e->o->last : LAST_DEFAULT);
 	for (unsigned polls = 1; !cli_stop; polls++) {
 		query_sources_refresh(e->p);
@@ -421,8 +422,8 @@ static int follow_lists(struct entries *e)
 		if (!cli_stop)
 			nanosleep(&pause, NULL);
 	}
-	reading_fini(&r[0]);
-	reading_fini(&r[1]);
+	progress_fini(&r[0]);
+	progress_fini(&r[1]);
 	return rc;
 }
 
@@ -437,7 +438,7 @@ int run_list(const struct opts *o, struct query_sources *p)
 	if (o->follow)
 		rc = follow_lists(e);
 	else
-		print_all(e);
+		print_lists(e);
 	close_entries(e);
 	if (!o->follow)
 		rc = e->damaged ? CLI_FAIL : e->printed ? CLI_OK : CLI_NOTHING;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * dta-query - ask a collector's memory: keys, paths, lists, counters; once, in
- * bulk, interactively; and check answers against what was reported.
+ * dta-query - looks up keys, paths, lists and counters in a collector's memory:
+ * once, in bulk, or interactively; and verifies answers. options.h has its
+ * options, run.h its subcommands.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -46,13 +47,12 @@ int run_query(const struct opts *o, struct query_sources *p)
 {
 	int rc = verb_rows[o->verb].run(o, p);
 
-	/* Not all could be asked. */
 	return p->failed ? CLI_FAIL : rc;
 }
 
 int main(int argc, char **argv)
 {
-	static struct opts o; /* much for a stack that shares it with batches */
+	static struct opts o; /* too large for the stack */
 	static struct query_sources p;
 	int rc;
 

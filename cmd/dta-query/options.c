@@ -12,8 +12,8 @@
 
 #define AT(field) CLI_AT(struct opts, field)
 
-/* "N", "N-M", "N-", "-M"; "0": all. False if it is neither. */
-static bool epochs_of(struct query_epoch_range *e, const char *text)
+/* Parses "N", "N-M", "N-", "-M"; "0": all. False: it is none of these. */
+static bool parse_epochs(struct query_epoch_range *e, const char *text)
 {
 	const char *p = text;
 
@@ -39,7 +39,7 @@ static int read_epochs(void *opts, const char *text, struct error *why)
 {
 	struct query_epoch_range e;
 
-	if (!epochs_of(&e, text))
+	if (!parse_epochs(&e, text))
 		return error_set(why, -EINVAL, "is not N, N-M, N- or -M");
 	((struct opts *)opts)->from.only = e;
 	return 0;
@@ -160,7 +160,8 @@ const struct cli cli = {
 	.verbs = verbs,
 };
 
-/* No keys are named, and something is there to be read: or - is. */
+/* Whether keys are read from stdin: the only key is -, or there is none, and
+ * stdin is a pipe or a file. */
 static bool from_stdin(struct opts *o)
 {
 	struct stat st;
@@ -200,7 +201,7 @@ void options_read(struct opts *o, int argc, char **argv)
 	for (int v = 0; v < VERBS; v++)
 		verbs[v] = verb_rows[v].name;
 	if (!o->from.only.until)
-		epochs_of(&o->from.only, "0");
+		parse_epochs(&o->from.only, "0");
 	n = cli_read(&cli, o, argc, argv);
 	if (!o->interactive && n < argc)
 		o->verb = (enum verb)cli_verb(&cli, argv[n]);

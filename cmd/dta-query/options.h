@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * options.h - what a command of dta-query asks for: from the command line, or
- * from a line of the interactive shell.
+ * options.h - the options of dta-query, from the command line or from a line of
+ * the interactive shell.
  */
 #ifndef DTA_QUERY_OPTIONS_H
 #define DTA_QUERY_OPTIONS_H
@@ -33,16 +33,16 @@ enum verb {
 
 struct opts {
 	enum verb verb;
-	struct query_sources_options from; /* .snapshot points to the next */
-	const char *snapshot[QUERY_SNAPSHOTS_MAX];
+	struct query_sources_options from;
+	const char *snapshot[QUERY_SNAPSHOTS_MAX]; /* from.snapshot's */
 	const char *table; /* name or id; NULL: by kind and key */
 	struct keys_from keys;
 	const char *truth;	/* a file, "-" for stdin */
-	struct query_rule rule; /* copies 0: the default */
+	struct query_rule rule; /* copies 0: --copies is not given */
 	enum row_format format;
 	struct show show; /* of --as; n is 0 if it is not given */
 	bool interactive, quiet, summary;
-	bool follow, last_given; /* of subcommand list */
+	bool follow, last_given; /* of list */
 	uint64_t last;
 	uint64_t age_bins; /* of verify --by-age; 0: not given */
 	uint64_t cores;	   /* worker threads; 0: one */
@@ -51,8 +51,8 @@ struct opts {
 
 struct verb_row {
 	const char *name, *args, *help; /* as the shell's help shows them */
-	bool keyed;
-	int kind; /* of tables whose keys it asks for; 0: of all, or none */
+	bool keyed;			/* its operands are keys */
+	int kind; /* of the tables it looks in; 0: any, or it has no keys */
 	int (*run)(const struct opts *o, struct query_sources *p);
 };
 
@@ -65,7 +65,7 @@ static inline const struct show *opts_show(const struct opts *o)
 	return o->show.n ? &o->show : NULL;
 }
 
-/* Exits if stdout cannot be written. */
+/* Ends a row; exits if stdout cannot be written. */
 static inline void row_end_or_exit(struct rows *r)
 {
 	int rc = row_end(r);
@@ -75,8 +75,8 @@ static inline void row_end_or_exit(struct rows *r)
 }
 
 /*
- * Reads options, before and behind the subcommand, over those that *o holds:
- * the defaults, or in the shell what it was started with. Exits on misuse.
+ * Reads the command line into *o, which holds the defaults, or in the shell the
+ * options that it was started with. Exits on misuse.
  */
 void options_read(struct opts *o, int argc, char **argv);
 

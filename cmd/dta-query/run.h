@@ -5,48 +5,52 @@
 
 #include "options.h"
 
-/* One of them, by o->verb. The exit status. */
+/* Runs the subcommand o->verb. Returns the exit status, as all of these do. */
 int run_query(const struct opts *o, struct query_sources *p);
 
-/* keywrite, path, count */
+/* keywrite, path and count */
 int run_keys(const struct opts *o, struct query_sources *p);
 int run_list(const struct opts *o, struct query_sources *p);
 int run_verify(const struct opts *o, struct query_sources *p);
 int run_why(const struct opts *o, struct query_sources *p);
 
-/*
- * The shell: every command is o, changed by its own options. The exit status of
- * the last command.
- */
+/* Runs the shell. Every command has the options o, changed by its own. Returns
+ * the exit status of the last command. */
 int run_shell(const struct opts *o, struct query_sources *p);
 
-/* Opens what o names. Exits with a message on failure. o outlives it. */
+/* Opens what o names. Exits with a message on failure. o must outlive it. */
 void sources_open(struct query_sources *p, struct opts *o);
 
-/* Exits if the only source can no longer be read. */
+/* Exits if p->gone says that a source can no longer be read. */
 void sources_check(const struct query_sources *p);
 
-/* The tables of a kind, or the one that is named. Exits if there are none. */
+/* Finds the tables of a kind, or the one that is named. Exits if there is none.
+ */
 void sources_pick(struct query_targets *out, const struct query_sources *p,
 		  int kind, const char *name);
 
-/* Room for entries, and for as many of n as are best read at once; how many
- * these are. Begins with all zero, ends with free(). */
+/* Room for entries of a list. All zero at first; the caller frees bytes. */
 struct list_buf {
 	uint8_t *bytes;
 	size_t len;
 };
-uint64_t list_room(struct list_buf *b, const struct table_view *v, uint64_t n);
+
+/* Makes room for as many of n entries as are best read at once, and returns
+ * their number. */
+uint64_t list_buf_reserve(struct list_buf *b, const struct table_view *v,
+			  uint64_t n);
 
 /*
- * Lists the epochs of a list, and reads how many entries it has in each before
- * any is read: if a machine is lost, its mirror may do. The caller frees them.
+ * Lists in p->epoch the epochs of a list, and returns an element for each: the
+ * number of its entries. If a machine is lost meanwhile, its mirror's epochs
+ * replace it. The caller frees the array.
  */
 struct list_epoch {
-	int64_t count;	/* -ENOENT: it is not there, or there twice; -errno */
-	uint64_t begin; /* the caller's */
+	int64_t count;	/* -ENOENT: not there, or also elsewhere; -errno */
+	uint64_t begin; /* for the caller: the entry to begin at */
 };
-struct list_epoch *list_find(struct query_sources *p,
-			     const struct query_target *t, uint32_t list);
+struct list_epoch *list_find_epochs(struct query_sources *p,
+				    const struct query_target *t,
+				    uint32_t list);
 
 #endif

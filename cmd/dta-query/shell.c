@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * -i: the subcommands again, without the region. Each runs in a child of its
- * own, so that neither its errors nor an interrupt end the shell. On a terminal
- * there are editing, history and completion by libedit.
+ * shell.c - dta-query -i: reads subcommands and their options from lines. Each
+ * runs in a child process, so that neither its errors nor an interrupt end the
+ * shell. On a terminal, libedit has editing, history and completion.
  */
 #include <errno.h>
 #include <histedit.h>
@@ -22,17 +22,17 @@
 enum {
 	WORDS_MAX = LINE_MAX_LEN / 2 + 2,
 	HISTORY_MAX = 1000,
-	PATH_ROOM = 4096,
+	PATH_ROOM = 4096, /* bytes */
 	CHOICES_MAX = 256,
-	CHOICE_ROOM = 64,
+	CHOICE_ROOM = 64, /* bytes */
 };
 
 struct shell {
-	struct opts o; /* of every command */
+	struct opts o; /* which every command begins with */
 	struct query_sources *p;
 	bool terminal, quit;
 	int status; /* of the last command */
-	int argc;
+	int argc;   /* words of the command, argv[0 .. argc) */
 	char *argv[WORDS_MAX + 1];
 };
 
@@ -113,7 +113,7 @@ static int leave_shell(struct shell *sh)
 	return sh->status;
 }
 
-/* Commands that are the shell's own. */
+/* Commands besides the subcommands. */
 static const struct builtin {
 	const char *name;
 	int (*run)(struct shell *sh);
@@ -132,7 +132,7 @@ static void on_interrupt(int sig)
 	interrupted = 1;
 }
 
-/* In the child, which asks by connections of its own. */
+/* Runs in the child, which opens the sources again for itself. */
 static int run_command(struct shell *sh)
 {
 	static struct query_sources p;
@@ -191,7 +191,7 @@ static void run_line(struct shell *sh, char *line)
 	sh->status = run_in_child(sh);
 }
 
-/* What the word under the cursor can become. */
+/* Completions of the word before the cursor. */
 struct choices {
 	const char *word; /* as typed so far */
 	size_t len;
@@ -211,8 +211,8 @@ static void add_choice(struct choices *c, const char *dashes, const char *text)
 		c->n++;
 }
 
-/* first: no word is before the one under the cursor. Tables are the values
- * that are known. */
+/* Finds commands for the first word of a line; for others options, if they
+ * begin with -, or else tables' names. */
 static void find_choices(struct choices *c, const struct query_sources *p,
 			 bool first)
 {
@@ -235,10 +235,10 @@ static void find_choices(struct choices *c, const struct query_sources *p,
 	}
 }
 
-/* What the Tab key does. */
+/* Called for the Tab key. */
 static unsigned char complete_word(EditLine *el, wint_t ch)
 {
-	static struct choices c; /* much for a stack */
+	static struct choices c; /* too large for the stack */
 	const LineInfo *li = el_line(el);
 	const char *word = li->cursor;
 	struct shell *sh = NULL;
@@ -278,8 +278,8 @@ static const char *prompt_text(EditLine *el)
 	return "dta> ";
 }
 
-/* libedit's way to get a character, which a signal interrupts: libedit itself
- * would read on. In the C locale it is a byte. */
+/* Gets a character for libedit; fails after a signal, where libedit itself
+ * would read on. In the C locale a character is a byte. */
 static int get_char(EditLine *el, wchar_t *out)
 {
 	uint8_t byte;
@@ -305,10 +305,11 @@ static EditLine *edit_open(struct shell *sh, History *past)
 	el_set(el, EL_HIST, history, past);
 	el_set(el, EL_CLIENTDATA, sh);
 	el_wset(el, EL_GETCFN, get_char);
-	/* Wide: el_set() would make copies, and never free them. */
+	/* el_set() would make wide copies of these texts and never free them.
+	 */
 	el_wset(el, EL_ADDFN, L"dta-complete", L"complete", complete_word);
 	el_set(el, EL_BIND, "^I", "dta-complete", NULL);
-	el_source(el, NULL); /* ~/.editrc has the last word */
+	el_source(el, NULL); /* ~/.editrc may change all of this */
 	return el;
 }
 
@@ -325,11 +326,11 @@ static void edit_lines(struct shell *sh, EditLine *el, History *past)
 		text = el_gets(el, &n);
 		if (!text || n <= 0 || interrupted) {
 			putchar('\n');
-			if (interrupted) /* the line is given up */
+			if (interrupted) /* drop the line */
 				continue;
 			return;
 		}
-		if (!(line = strdup(text))) /* libedit's is not ours */
+		if (!(line = strdup(text))) /* run_line() overwrites it */
 			cli_fail("out of memory");
 		if (line[strspn(line, " \t\r\n")])
 			history(past, &ev, H_ENTER, text);

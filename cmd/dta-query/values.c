@@ -6,23 +6,23 @@
 #include "cli/cli.h"
 
 void values_open(struct values *v, const struct schema *s, unsigned at,
-		 const struct show *told, bool text,
+		 const struct show *as, bool text,
 		 const struct query_targets *t)
 {
 	struct error why;
-	int rc = told ? -1 : 0;
+	int rc = as ? -1 : 0;
 
 	v->at = at;
 	v->targets = t;
 	v->room.escape_blank = text;
 	for (unsigned i = 0; i < t->n && rc < 0; i++)
-		rc = show_fits(told, t->target[i].t->value_len, &why);
-	if (rc < 0) /* no table has the bytes for it */
+		rc = show_fits(as, t->target[i].t->value_len, &why);
+	if (rc < 0) /* all tables' values are too short for it */
 		cli_refuse("--as: %s", why.text);
 	for (unsigned i = 0; i < t->n; i++) {
 		const struct table *table = t->target[i].t;
 
-		show_for_table(&v->show[i], table, told);
+		show_for_table(&v->show[i], table, as);
 		if (!show_columns_add(&v->shown, &v->show[i], table->value_len,
 				      v->column[i]))
 			cli_fail("values have more than %d columns",

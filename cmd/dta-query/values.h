@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * values.h - the columns of values in rows: one for each part of a value, as
- * --as or the layouts of the tables say.
+ * values.h - the columns that show values: one for each part of a value, as
+ * --as or the layouts of the tables say (query/show.h).
  */
 #ifndef DTA_QUERY_VALUES_H
 #define DTA_QUERY_VALUES_H
@@ -10,12 +10,12 @@
 #include "query/show.h"
 
 enum {
-	VALUES_FIELDS = 16, /* of a schema, at most, before they are put in */
+	VALUES_FIELDS = 16, /* fields at most of the schema to be expanded */
 };
 
 struct values {
-	unsigned at;	/* the field that they begin at */
-	unsigned shift; /* so many columns more than one */
+	unsigned at;	/* the first field of a value */
+	unsigned shift; /* fields of a value, less one */
 	struct row_field field[VALUES_FIELDS + SHOW_COLUMNS];
 	struct schema schema;
 	struct show_columns shown;
@@ -25,13 +25,13 @@ struct values {
 	uint8_t column[TABLE_MAX][SHOW_PARTS];
 };
 
-/* The schema with columns in the place of its field at. told: --as, or NULL.
- * text: for people. Exits if they are too many. */
+/* Makes v->schema: s with the columns of values in place of its field `at'. as:
+ * of --as, or NULL. text: for people. Exits if there are too many columns. */
 void values_open(struct values *v, const struct schema *s, unsigned at,
-		 const struct show *told, bool text,
+		 const struct show *as, bool text,
 		 const struct query_targets *t);
 
-/* A field of the schema that it was, in rows of what it is now. */
+/* The index in v->schema of a field of the schema that was expanded. */
 static inline unsigned values_field(const struct values *v, unsigned field)
 {
 	return field > v->at ? field + v->shift : field;

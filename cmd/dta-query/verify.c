@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * verify: looks up everything that a truth says was reported, and judges the
- * answers. Keys are asked in as many copies as their reports were stored in;
- * counters are summed over all epochs. Of lists, the entries that the rings
- * still hold are the newest: they are compared, in order, with the newest of
- * the truth.
+ * verify.c - verify: looks up all keys of a truth (query/truth.h), and judges
+ * the answers. A key is looked up in as many copies as its reports were stored
+ * in; counters are summed over all epochs. The entries that lists still hold
+ * are compared, in order, with the last ones of the truth.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,7 +20,7 @@ enum field {
 	TABLE,
 	KIND,
 	ASKED,
-	RIGHT, /* enum truth_verdict from here, */
+	RIGHT, /* this and the next: enum truth_verdict */
 	INCOMPLETE = RIGHT + VERDICTS,
 	TOO_LONG,
 	OVERWRITTEN,
@@ -49,7 +48,7 @@ enum age_field {
 	AGE_LOAD,
 	AGE_AGE,
 	AGE_ASKED,
-	AGE_RIGHT, /* and here, but the last one */
+	AGE_RIGHT, /* the same, without VERDICT_OVER */
 	AGE_SUCCESS = AGE_RIGHT + VERDICT_OVER,
 	AGE_PLANNED,
 	AGE_FIELDS,
@@ -87,34 +86,33 @@ static void score_row(struct rows *r, const struct table *t,
 	row_end_or_exit(r);
 }
 
-/* --by-age: keys of some ages. */
+/* --by-age: the keys in a range of ages. */
 struct age_bin {
 	struct truth_score score;
-	double planned; /* the sum of what is to be expected of each key */
+	double planned; /* sum of the keys' success probabilities */
 };
 
-/* A key, by its last report; and the slots that it and the keys before it have
- * written, of those that did not come again. */
+/* A key, by its last report. */
 struct key_age {
-	uint64_t last;
-	uint64_t written;
+	uint64_t last;	  /* number of the truth's row */
+	uint64_t written; /* slots written up to it, by last reports only */
 	unsigned copies;
 };
 
-/* A key is as old as there are keys whose last report came after its own: those
- * are what may have overwritten it. */
+/* The age of a key is the number of keys whose last report came after its own:
+ * these may have overwritten it. */
 struct by_age {
 	const struct table *t;
-	unsigned copies; /* of all keys; 0: not of all the same */
-	unsigned asked;	 /* copies that are asked at most, 0: all */
-	double pass; /* the chance that a foreign slot passes for one's own */
-	size_t n;    /* keys */
+	unsigned copies;     /* of every key; 0: they differ */
+	unsigned asked;	     /* --copies; 0: not given */
+	double pass;	     /* query_pass_probability() */
+	size_t n;	     /* keys */
 	struct key_age *key; /* the oldest first */
 	unsigned bins;
-	struct age_bin *bin; /* as many keys each, the youngest first */
+	struct age_bin *bin; /* equal numbers of keys, the youngest first */
 };
 
-static int by_last(const void *a, const void *b)
+static int compare_last(const void *a, const void *b)
 {
 	const struct key_age *x = a, *y = b;
 
@@ -148,25 +146,25 @@ static void age_open(struct by_age *a, const struct truth_table *tt,
 		else if (a->copies != a->key[i].copies)
 			a->copies = 0;
 	}
-	qsort(a->key, a->n, sizeof(*a->key), by_last);
+	qsort(a->key, a->n, sizeof(*a->key), compare_last);
 	for (size_t i = 0; i < a->n; i++) {
 		written += a->key[i].copies;
 		a->key[i].written = written;
 	}
 }
 
-static void age_note(struct by_age *a, const struct truth_key *of,
-		     enum truth_verdict verdict)
+static void age_add(struct by_age *a, const struct truth_key *key,
+		    enum truth_verdict verdict)
 {
-	const struct key_age want = {.last = of->last};
+	const struct key_age want = {.last = key->last};
 	const struct key_age *k = bsearch(&want, a->key, a->n, sizeof(*a->key),
-					  by_last);
+					  compare_last);
 	size_t younger = a->n - 1 - (size_t)(k - a->key);
 	struct age_bin *b = &a->bin[younger * a->bins / a->n];
 	unsigned copies = a->asked && a->asked < k->copies ? a->asked
 							   : k->copies;
-	/* Slots written since, for each slot. plan_at() multiplies by the
-	 * copies, which need not be those of the others. */
+	/* Writes since then per slot. plan_at() wants keys per slot, and
+	 * multiplies by this key's copies, so divide by these. */
 	double after = (double)(a->key[a->n - 1].written - k->written) /
 		       (double)a->t->units;
 
@@ -176,7 +174,7 @@ static void age_note(struct by_age *a, const struct truth_key *of,
 }
 
 static void bin_row(struct rows *r, const struct by_age *a, unsigned i,
-		    bool alone)
+		    bool one_epoch)
 {
 	const struct age_bin *b = &a->bin[i];
 	double asked = (double)b->score.asked;
@@ -193,12 +191,12 @@ static void bin_row(struct rows *r, const struct by_age *a, unsigned i,
 	if (b->score.asked)
 		row_f64(r, AGE_SUCCESS,
 			(double)b->score.verdict[VERDICT_RIGHT] / asked);
-	if (b->score.asked && alone)
+	if (b->score.asked && one_epoch)
 		row_f64(r, AGE_PLANNED, b->planned / asked);
 	row_end_or_exit(r);
 }
 
-/* A table under verification. */
+/* A table that is verified. */
 struct verifying {
 	struct query_sources *sources;
 	struct query_rule rule; /* copies 0: those of the truth */
@@ -217,13 +215,13 @@ struct batch {
 	size_t n;
 };
 
-/* Asks a batch, judges the answers, and empties it. */
-static void finish_batch(struct verifying *w, unsigned copies, struct batch *b)
+/* Looks up a batch, judges the answers, and empties it. */
+static void finish_batch(struct verifying *v, unsigned copies, struct batch *b)
 {
-	const struct table *t = w->truth->t;
+	const struct table *t = v->truth->t;
 	struct query_ask ask = {
-		.sources = w->sources,
-		.rule = w->rule,
+		.sources = v->sources,
+		.rule = v->rule,
 		.sum = t->kind == TABLE_KEYINC,
 	};
 	struct query_reply *reply[QUERY_BATCH];
@@ -234,55 +232,53 @@ static void finish_batch(struct verifying *w, unsigned copies, struct batch *b)
 		ask.rule.copies = (uint8_t)copies;
 	for (size_t i = 0; i < b->n; i++)
 		reply[i] = &b->reply[i];
-	query_ask_keys(&ask, &w->target, b->key, b->n, reply);
-	sources_check(w->sources);
+	query_ask_keys(&ask, &v->target, b->key, b->n, reply);
+	sources_check(v->sources);
 	for (size_t i = 0; i < b->n; i++) {
 		enum truth_verdict verdict = truth_verdict_of(t, b->want[i],
 							      &b->reply[i]);
 
-		w->score.asked++;
-		w->score.verdict[verdict]++;
-		if (w->aged)
-			age_note(&w->ages, b->want[i], verdict);
+		v->score.asked++;
+		v->score.verdict[verdict]++;
+		if (v->aged)
+			age_add(&v->ages, b->want[i], verdict);
 	}
 	b->n = 0;
 }
 
-/* Of the keys that were stored in so many copies, no more are asked. */
-static void verify_copies(struct verifying *w, unsigned copies)
+/* Verifies the keys that were stored in so many copies. */
+static void verify_copies(struct verifying *v, unsigned copies)
 {
 	static struct batch b;
-	const struct table *t = w->truth->t;
-	const struct keymap *m = &w->truth->keys;
+	const struct table *t = v->truth->t;
+	const struct keymap *m = &v->truth->keys;
 
 	for (size_t i = 0; i < m->n && !cli_stop; i++) {
 		const struct truth_key *k = keymap_record(m, i);
 
 		if (k->copies != copies)
 			continue;
-		/* A path of which a hop was not reported is not asked for. */
+		/* A path with a hop that was not reported is not looked up. */
 		if (t->kind == TABLE_POSTCARD) {
 			bool whole = truth_path_whole(k, t);
 
-			w->score.incomplete += !whole;
-			w->score.too_long += truth_path_long(k, t);
+			v->score.incomplete += !whole;
+			v->score.too_long += truth_path_long(k, t);
 			if (!whole)
 				continue;
 		}
 		b.want[b.n] = k;
 		b.key[b.n++] = keymap_key(m, i);
 		if (b.n == QUERY_BATCH)
-			finish_batch(w, copies, &b);
+			finish_batch(v, copies, &b);
 	}
-	finish_batch(w, copies, &b);
+	finish_batch(v, copies, &b);
 }
 
-/*
- * Append. Those of the newest epoch are the last ones, those of the epoch
- * before come before them.
- */
-struct check {
-	struct verifying *w;
+/* An Append list that is verified, from its last entry back: the newest epoch
+ * has the last entries, the epoch before has those before them. */
+struct list_check {
+	struct verifying *v;
 	const struct table *t;
 	const struct truth_list *truth;
 	uint32_t list;
@@ -291,12 +287,12 @@ struct check {
 	struct list_buf buf; /* entries that were read */
 };
 
-/* n entries, read from memory, that stand for those from index on. */
-static void compare_entries(struct check *c, uint64_t index, uint64_t n)
+/* Compares n entries, which are in buf, with the truth's from index on. */
+static void compare_entries(struct list_check *c, uint64_t index, uint64_t n)
 {
 	size_t len = c->t->value_len;
 	const uint8_t *want = c->truth->entries + index * len;
-	struct truth_score *s = &c->w->score;
+	struct truth_score *s = &c->v->score;
 
 	s->asked += n;
 	for (uint64_t i = 0; i < n; i++)
@@ -305,17 +301,17 @@ static void compare_entries(struct check *c, uint64_t index, uint64_t n)
 				   : VERDICT_RIGHT]++;
 }
 
-/* n entries that cannot be had, or never came. */
-static void count_missing(struct check *c, uint64_t n)
+/* Counts n entries that cannot be read, or that no epoch has. */
+static void count_missing(struct list_check *c, uint64_t n)
 {
-	c->w->score.asked += n;
-	c->w->score.verdict[VERDICT_MISSING] += n;
+	c->v->score.asked += n;
+	c->v->score.verdict[VERDICT_MISSING] += n;
 }
 
-/* A collector that has just been lost does not know all. */
-static void note_loss(struct check *c, unsigned epoch)
+/* If a collector cannot be reached any more, the verification has failed. */
+static void check_source(struct list_check *c, unsigned epoch)
 {
-	struct query_sources *p = c->w->sources;
+	struct query_sources *p = c->v->sources;
 
 	if (!query_source_failed(p, p->epoch[epoch].source))
 		return;
@@ -325,25 +321,25 @@ static void note_loss(struct check *c, unsigned epoch)
 
 /* Checks the list in one epoch: its last entry is number c->end - 1 of the
  * truth. */
-static void check_epoch(struct check *c, unsigned epoch,
+static void check_epoch(struct list_check *c, unsigned epoch,
 			const struct table_view *view, uint64_t entries)
 {
 	uint64_t from, shift, next, gone;
 
-	/* The ring may hold more than the truth tells of. */
+	/* The ring may hold more entries than the truth has. */
 	from = entries > c->end ? entries - c->end : 0;
 	if (entries - from > table_kept(view->t))
 		from = entries - table_kept(view->t);
-	shift = c->end - entries; /* wraps: index = at + shift */
+	shift = c->end - entries; /* index = at + shift, modulo 2^64 */
 	for (uint64_t at = from; at < entries; at = next) {
-		uint64_t want = list_room(&c->buf, view, entries - at);
+		uint64_t want = list_buf_reserve(&c->buf, view, entries - at);
 		int64_t n = query_list_read(view, c->list, at, c->buf.bytes,
 					    want, &next, &gone);
 
 		if (n == -ENOMEM)
 			cli_fail("out of memory");
 		if (n < 0) { /* a damaged block, or no connection */
-			note_loss(c, epoch);
+			check_source(c, epoch);
 			count_missing(c, want);
 			next = at + want;
 		} else if ((!n && !gone) || next > entries) {
@@ -358,14 +354,14 @@ static void check_epoch(struct check *c, unsigned epoch,
 }
 
 /*
- * What no epoch has is missing as far as there would have been room for it;
- * the rest was overwritten, or would have been.
+ * Checks a list in all epochs. Entries that no epoch has are missing if the
+ * rings have room for them; others were overwritten.
  */
-static void check_list(struct check *c)
+static void check_list(struct list_check *c)
 {
-	struct query_sources *p = c->w->sources;
-	struct truth_score *s = &c->w->score;
-	struct list_epoch *found = list_find(p, &c->w->target, c->list);
+	struct query_sources *p = c->v->sources;
+	struct truth_score *s = &c->v->score;
+	struct list_epoch *found = list_find_epochs(p, &c->v->target, c->list);
 	uint64_t rooms = 0, left, reported, asked = s->asked;
 
 	reported = c->truth->len / c->t->value_len;
@@ -375,7 +371,7 @@ static void check_list(struct check *c)
 		struct table_view view;
 
 		if (found[i].count == -ENOENT ||
-		    !query_target_view(&view, p, &c->w->target, i))
+		    !query_target_view(&view, p, &c->v->target, i))
 			continue;
 		rooms += table_kept(view.t);
 		if (c->end && found[i].count >= 0)
@@ -388,36 +384,35 @@ static void check_list(struct check *c)
 	s->overwritten += reported > asked ? reported - asked : 0;
 }
 
-/* What the truth has of a table. A row for each bin of --by-age; tables whose
- * keys do not age have none. */
-static void verify_table(struct verifying *w, const struct opts *o,
+/* Verifies a table. With --by-age, prints a row for each bin, if its keys can
+ * be overwritten by others: counters and lists have no bins. */
+static void verify_table(struct verifying *v, const struct opts *o,
 			 struct rows *r)
 {
-	const struct table *t = w->truth->t;
-	/* In older epochs, and on other collectors, keys overwrite no others.
-	 */
-	bool alone = w->sources->n == 1 && !w->sources->clustered;
-	struct check c = {.w = w, .t = t};
+	const struct table *t = v->truth->t;
+	/* In several epochs keys do not overwrite each other as planned. */
+	bool one_epoch = v->sources->n == 1 && !v->sources->clustered;
+	struct list_check c = {.v = v, .t = t};
 
 	for (; c.list < t->lists && !cli_stop; c.list++) {
-		c.truth = &w->truth->lists[c.list];
+		c.truth = &v->truth->lists[c.list];
 		check_list(&c);
 	}
 	free(c.buf.bytes);
 	if (t->kind == TABLE_APPEND)
 		return;
-	w->aged = o->age_bins && !table_counts(t);
-	if (w->aged)
-		age_open(&w->ages, w->truth, o);
+	v->aged = o->age_bins && !table_counts(t);
+	if (v->aged)
+		age_open(&v->ages, v->truth, o);
 	for (unsigned n = 1; n <= HASH_COPIES && !cli_stop; n++)
-		if (w->truth->copies >> n & 1)
-			verify_copies(w, n);
-	if (!w->aged)
+		if (v->truth->copies >> n & 1)
+			verify_copies(v, n);
+	if (!v->aged)
 		return;
-	for (unsigned i = 0; i < w->ages.bins; i++)
-		bin_row(r, &w->ages, i, alone);
-	free(w->ages.bin);
-	free(w->ages.key);
+	for (unsigned i = 0; i < v->ages.bins; i++)
+		bin_row(r, &v->ages, i, one_epoch);
+	free(v->ages.bin);
+	free(v->ages.key);
 }
 
 static void verify_all(struct query_sources *p, const struct opts *o,
@@ -429,23 +424,23 @@ static void verify_all(struct query_sources *p, const struct opts *o,
 		cli_fail("out of memory");
 	for (unsigned i = 0; i < truth->n && !cli_stop; i++) {
 		const struct table *t = truth->table[i].t;
-		struct verifying w = {
+		struct verifying v = {
 			.sources = p,
 			.rule = o->rule,
 			.truth = &truth->table[i],
 		};
 
-		query_target_init(&w.target, p, t);
-		verify_table(&w, o, r);
+		query_target_init(&v.target, p, t);
+		verify_table(&v, o, r);
 		sources_check(p);
 		if (!o->age_bins)
-			score_row(r, t, &w.score);
-		truth_score_add(total, &w.score);
+			score_row(r, t, &v.score);
+		truth_score_add(total, &v.score);
 	}
 	rows_close(r);
 }
 
-/* Reads a truth. If a signal comes, the rest is not read. */
+/* Reads a truth, until its end or a signal. */
 static void read_truth(struct truth *t, const char *path)
 {
 	struct error why = {""};
