@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * dta-top - look on: the ledgers of running programs and the regions that they
- * write, live on a screen, once as rows, for Prometheus, or only what is wrong.
+ * dta-top - shows the ledgers of running programs and the regions that they
+ * write: live on a screen, once as rows, for Prometheus, or only what is wrong.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -16,10 +16,9 @@
 #include "cli/browse.h"
 #include "watch.h"
 
-/* --- what is seen, as tables -----------------------------------------------
- */
+/* --- tables --------------------------------------------------------------- */
 
-enum table_of {
+enum table_id {
 	TABLE_PROGRAMS,
 	TABLE_LOSSES, /* the counters by which something was lost */
 	TABLE_COUNTERS,
@@ -40,11 +39,11 @@ static const struct column programs[] = {
 	{{"program", ROW_STR, 13, ROW_TAG}, PROGRAM(page.program)},
 	{{"pid", ROW_U64, 7, ROW_TAG}, PROGRAM(page.pid)},
 	{{"region", ROW_STR, 12, ROW_TAG}, PROGRAM(page.region)},
-	{PER_S("received_s"), PROGRAM(of_total[TOTAL_RECEIVED])},
+	{PER_S("received_s"), PROGRAM(total_rate[TOTAL_RECEIVED])},
 	{{"lost_s", ROW_I64, 10, ROW_VALUE, "1/s", "0"},
-	 PROGRAM(of_total[TOTAL_LOST])},
+	 PROGRAM(total_rate[TOTAL_LOST])},
 	{{"reason", ROW_STR, 12}, PROGRAM(reason)},
-	{PER_S("done_s"), PROGRAM(of_total[TOTAL_DONE])},
+	{PER_S("done_s"), PROGRAM(total_rate[TOTAL_DONE])},
 	{{"waiting", ROW_U64, 8}, PROGRAM(waiting)},
 	{{"silent", ROW_U64, 6, ROW_VALUE, "s", "0"}, PROGRAM(silent_s)},
 	{{"received", ROW_U64, 12}, PROGRAM(total[TOTAL_RECEIVED])},
@@ -63,9 +62,9 @@ static const struct column counters[] = {
 	{{"stage", ROW_STR, 9, ROW_TAG}, COUNTER(ledger_stage, name, STAGE)},
 	{{"counter", ROW_STR, 12, ROW_TAG},
 	 COUNTER(ledger_counter, name, COUNTER)},
-	{PER_S("value_s"), COUNTER(counter_more, speed, MORE)},
+	{PER_S("value_s"), COUNTER(counter_extra, rate, EXTRA)},
 	{{"value", ROW_U64, 12}, COUNTER(ledger_counter, value, COUNTER)},
-	{{"role", ROW_STR, 8, ROW_TAG}, COUNTER(counter_more, role, MORE)},
+	{{"role", ROW_STR, 8, ROW_TAG}, COUNTER(counter_extra, role, EXTRA)},
 	{{"unit", ROW_STR, 7}, COUNTER(ledger_stage, unit, STAGE)},
 	{{"region", ROW_STR, 12, ROW_TAG}, PROGRAM(page.region)},
 };
@@ -84,12 +83,12 @@ static const struct column regions[] = {
 };
 /* clang-format on */
 
-static struct columns shown[TABLES];
+static struct columns shown[TABLES]; /* set by main() from table_columns */
 
-static const struct kind {
+static const struct table_columns {
 	const struct column *column;
 	unsigned n;
-} kinds[TABLES] = {
+} table_columns[TABLES] = {
 	[TABLE_PROGRAMS] = {ALL_COLUMNS(programs)},
 	[TABLE_LOSSES] = {ALL_COLUMNS(counters)},
 	[TABLE_COUNTERS] = {ALL_COLUMNS(counters)},
@@ -103,12 +102,11 @@ static const struct browse_table browsed[TABLES] = {
 	[TABLE_REGIONS] = {&shown[TABLE_REGIONS].schema, "stored_s", 1},
 };
 
-/* --- options ---------------------------------------------------------------
- */
+/* --- options -------------------------------------------------------------- */
 
 struct opts {
 	const char *region;	   /* only that one; NULL: all */
-	struct browse_options top; /* top: 1 + enum table */
+	struct browse_options top; /* top.top: 1 + enum table_id */
 	bool check;
 	const char *prometheus; /* ADDR:PORT, or NULL */
 	enum row_format format;
@@ -186,7 +184,7 @@ struct run {
 
 /* --- rows ----------------------------------------------------------------- */
 
-/* Counters are numbered through all programs. */
+/* Finds item i of the counters of all programs. */
 static const struct program *counter_at(const struct watch *w, uint32_t i,
 					unsigned *counter)
 {
@@ -198,7 +196,7 @@ static const struct program *counter_at(const struct watch *w, uint32_t i,
 	return p;
 }
 
-static uint32_t size(void *run, unsigned table)
+static uint32_t table_size(void *run, unsigned table)
 {
 	const struct watch *w = &((struct run *)run)->w;
 	uint32_t n = 0;
@@ -212,7 +210,7 @@ static uint32_t size(void *run, unsigned table)
 	return n;
 }
 
-static bool has(void *run, unsigned table, uint32_t i)
+static bool has_row(void *run, unsigned table, uint32_t i)
 {
 	const struct watch *w = &((struct run *)run)->w;
 	const struct program *p;
@@ -228,8 +226,8 @@ static bool has(void *run, unsigned table, uint32_t i)
 		      p->page.counter[k].value));
 }
 
-static void row(void *run, unsigned table, uint32_t i, unsigned only,
-		struct row_batch *b)
+static void fill_row(void *run, unsigned table, uint32_t i, unsigned only,
+		     struct row_batch *b)
 {
 	const struct watch *w = &((struct run *)run)->w;
 	const struct program *p = w->programs;
@@ -251,10 +249,10 @@ static void row(void *run, unsigned table, uint32_t i, unsigned only,
 	}
 }
 
-/* What goes on in all programs, behind the region that was asked for; and what
- * is wrong, the worst first. */
-static void head(void *run, unsigned table, bool ended,
-		 char line[2][BROWSE_LINE])
+/* Line 0: the region that was asked for, and sums over all programs. Line 1:
+ * what is wrong, or the program that loses most. */
+static void write_head(void *run, unsigned table, bool ended,
+		       char line[2][BROWSE_LINE])
 {
 	const struct run *r = run;
 	const struct seen_region *region = r->w.regions;
@@ -265,11 +263,11 @@ static void head(void *run, unsigned table, bool ended,
 	(void)table;
 	(void)ended;
 	for (const struct program *p = r->w.programs; p; p = p->next) {
-		const struct speed *lost = &p->of_total[TOTAL_LOST];
+		const struct rate *lost = &p->total_rate[TOTAL_LOST];
 
 		for (unsigned i = 0; i < TOTALS; i++)
-			if (p->of_total[i].known)
-				total[i] += p->of_total[i].per_s;
+			if (p->total_rate[i].known)
+				total[i] += p->total_rate[i].per_s;
 		if (lost->known && lost->per_s > most && p->reason) {
 			most = lost->per_s;
 			worst = p;
@@ -309,10 +307,10 @@ static void head(void *run, unsigned table, bool ended,
 static const struct browse_tables tables = {
 	.names = table_names,
 	.table = browsed,
-	.size = size,
-	.has = has,
-	.row = row,
-	.head = head,
+	.size = table_size,
+	.has = has_row,
+	.row = fill_row,
+	.head = write_head,
 };
 
 /* Looks again, if it is time. */
@@ -327,7 +325,7 @@ static void look_on(void *run)
 	watch_look(&r->w);
 }
 
-/* Twice, for rates. Exits if no program's page can be read. */
+/* Looks twice, for rates. Exits if the directory of pages cannot be read. */
 static void look_twice(struct run *r)
 {
 	const struct timespec t = {
@@ -338,14 +336,14 @@ static void look_twice(struct run *r)
 	watch_look(&r->w);
 	for (struct program *p = r->w.programs; p; p = p->next)
 		for (unsigned i = 0; i < p->page.counters; i++)
-			p->counter[i].grown = 0; /* it was there before */
+			p->counter_rate[i].grown = 0; /* not since this look */
 	nanosleep(&t, NULL);
-	r->w.tell_unseen = r->o.top.top == 1 + TABLE_REGIONS;
+	r->w.warn_unseen = r->o.top.top == 1 + TABLE_REGIONS;
 	if (watch_look(&r->w) < 0)
 		cli_fail("%s", r->w.why.text);
 }
 
-/* Of the table that was asked for; says why it is empty. */
+/* The exit status of --once; warns if the table is empty. */
 static int exit_status(struct run *r, int rc)
 {
 	unsigned table = r->o.top.top - 1;
@@ -382,12 +380,13 @@ static int show_tables(struct run *r)
 
 /* --- what is wrong -------------------------------------------------------- */
 
-/* A row of something that is no counter, or a line that says it. */
+/* Prints a problem that has no counter: as a row, or the line if rows is NULL.
+ */
 static void put_wrong(struct rows *rows, const struct program *p,
 		      const char *name, uint64_t value, const char *line)
 {
 	const struct ledger_stage stage = {0};
-	const struct counter_more more = {0};
+	const struct counter_extra extra = {0};
 	struct ledger_counter c = {.value = value};
 
 	if (!rows) {
@@ -396,11 +395,12 @@ static void put_wrong(struct rows *rows, const struct program *p,
 	}
 	snprintf(c.name, sizeof(c.name), "%s", name);
 	columns_set(&shown[TABLE_LOSSES], &rows->b,
-		    (const void *[PARTS]){p, &c, &stage, &more});
+		    (const void *[PARTS]){p, &c, &stage, &extra});
 	row_end(rows);
 }
 
-/* What a program lost between the two looks, and whether it stands still. */
+/* Prints what a program lost between the two looks, and whether it is silent.
+ * Returns the number of problems. */
 static unsigned check_program(struct rows *rows, const struct program *p)
 {
 	const struct ledger_page *page = &p->page;
@@ -411,7 +411,7 @@ static unsigned check_program(struct rows *rows, const struct program *p)
 		 *page->region ? " " : "", page->region);
 	for (unsigned i = 0; i < page->counters; i++) {
 		const struct ledger_counter *c = &page->counter[i];
-		const struct speed *s = &p->counter[i];
+		const struct rate *s = &p->counter_rate[i];
 
 		if (c->role != LEDGER_LOSS || s->grown <= 0)
 			continue;
@@ -481,8 +481,8 @@ int main(int argc, char **argv)
 		cli_error(r.o.region, &err);
 	region_close(region);
 	for (unsigned i = 0; i < TABLES; i++)
-		columns_open(&shown[i], table_names[i], kinds[i].column,
-			     kinds[i].n);
+		columns_open(&shown[i], table_names[i], table_columns[i].column,
+			     table_columns[i].n);
 	r.w.dir = cli_page_dir();
 	r.w.region = r.o.region;
 	if (r.o.prometheus)

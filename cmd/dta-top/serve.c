@@ -2,8 +2,8 @@
 /*
  * serve.c - rows for the Prometheus endpoint of export/:
  *
- *	dta_ledger_total	a counter of a ledger, which never falls: of a
- *				loss, which may be found again, its maximum
+ *	dta_ledger_total	a counter of a ledger; of a loss that may fall
+ *				again its maximum
  *	dta_level		any other value of a ledger that may fall
  *	dta_program_*		of a program as a whole
  *	dta_region_*		of a region
@@ -22,7 +22,7 @@
 #define SECOND UINT64_C(1000000000)
 
 enum {
-	EXPIRE_AFTER = 5, /* looks without the row, and at least so many s */
+	EXPIRE_AFTER = 5, /* looks, and seconds, without the row */
 	BATCH = 256,	  /* rows */
 	URL_MAX = 512,
 };
@@ -42,9 +42,9 @@ static const struct column counters[] = {
 	{{"counter", ROW_STR, 0, ROW_TAG},
 	 COLUMN_OF(PART_COUNTER, ledger_counter, name)},
 	{{"role", ROW_STR, 0, ROW_TAG},
-	 COLUMN_OF(PART_MORE, counter_more, role)},
-	{{"ledger_total", ROW_U64}, COLUMN_OF(PART_MORE, counter_more, total)},
-	{{"level", ROW_U64}, COLUMN_OF(PART_MORE, counter_more, level)},
+	 COLUMN_OF(PART_EXTRA, counter_extra, role)},
+	{{"ledger_total", ROW_U64}, COLUMN_OF(PART_EXTRA, counter_extra, total)},
+	{{"level", ROW_U64}, COLUMN_OF(PART_EXTRA, counter_extra, level)},
 };
 
 static const struct column programs[] = {
@@ -85,15 +85,15 @@ static const struct {
 
 struct prometheus {
 	struct row_sink *sink;
-	atomic_bool unhealthy; /* the last look could not read the pages */
+	atomic_bool unhealthy; /* the last look found no directory of pages */
 	struct columns columns[SCHEMAS];
 	struct rows *rows[SCHEMAS];
 };
 
-static void put_row(struct prometheus *s, unsigned schema, const void *of)
+static void put_row(struct prometheus *s, unsigned schema, const void *part)
 {
 	columns_set(&s->columns[schema], &s->rows[schema]->b,
-		    (const void *[PARTS]){of});
+		    (const void *[PARTS]){part});
 	row_end(s->rows[schema]);
 }
 
@@ -113,7 +113,7 @@ static void put_rows(struct prometheus *s, const struct watch *w)
 		rows_flush(s->rows[i]);
 }
 
-/* For /healthz, in the endpoint's thread. */
+/* Answers /healthz. Called in the endpoint's thread. */
 static bool is_healthy(void *ctx, struct error *why)
 {
 	if (!((struct prometheus *)ctx)->unhealthy)

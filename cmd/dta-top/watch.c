@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* watch.c - reads the pages of programs, and regions; each region is opened
- * anew at each look, as its name may be another region's by now. */
+/* watch.c - reads the pages of programs, and regions. A region is opened again
+ * at each look, as another one may have its name by then. */
 #include "watch.h"
 
 #include <errno.h>
@@ -15,25 +15,23 @@
 #include "query/query.h"
 
 enum {
-	SAMPLE = 10000, /* units of a table that are looked at */
-	NS_OF_S = 1000000000,
+	SAMPLE = 10000, /* units of a table whose use is sampled */
+	SECOND_NS = 1000000000,
 };
 
 /* Sets the rate of a counter that was `was' at from_ns and is `is' at to_ns. */
-static void set_speed(struct speed *s, uint64_t from_ns, uint64_t to_ns,
-		      uint64_t was, uint64_t is)
+static void set_rate(struct rate *s, uint64_t from_ns, uint64_t to_ns,
+		     uint64_t was, uint64_t is)
 {
-	double much = (double)(int64_t)(is - was);
-
 	if (to_ns <= from_ns)
 		return;
 	s->known = true;
 	s->grown = (int64_t)(is - was);
-	s->per_s = much * 1e9 / (double)(to_ns - from_ns);
+	s->per_s = (double)s->grown * 1e9 / (double)(to_ns - from_ns);
 }
 
-/* Whether two names are those of one region: "/fabric" is "fabric". */
-static bool is_region(const char *a, const char *b)
+/* Whether two names mean the same region: "/fabric" is "fabric". */
+static bool is_same_region(const char *a, const char *b)
 {
 	return *a && !strcmp(a + (*a == '/'), b + (*b == '/'));
 }
@@ -56,7 +54,7 @@ static struct seen_region *find_region(struct watch *w, const char *path,
 	return s;
 }
 
-static void look_at_region(void *ctx, const char *path, const char *name)
+static void read_region(void *ctx, const char *path, const char *name)
 {
 	struct watch *w = ctx;
 	struct region_writer one;
@@ -68,18 +66,18 @@ static void look_at_region(void *ctx, const char *path, const char *name)
 
 	if (region_open_untrusted(&r, path, &err) < 0) {
 		w->unseen++;
-		if (w->tell_unseen)
+		if (w->warn_unseen)
 			cli_warn_error(path, &err);
 		return;
 	}
 	s = find_region(w, region_path(r), name);
-	s->met = true;
+	s->found = true;
 	s->size = region_size(r);
 	s->tables = region_tables(r);
 	s->epoch = region_epoch(r);
 	s->began_ns = region_epoch_began(r);
 	s->age_s = s->began_ns && s->began_ns <= now
-			   ? (now - s->began_ns) / NS_OF_S
+			   ? (now - s->began_ns) / SECOND_NS
 			   : WATCH_UNKNOWN;
 	for (s->writers = 0; region_writer(r, &at, &one);)
 		s->writer[s->writers++] = one.pid;
@@ -88,20 +86,20 @@ static void look_at_region(void *ctx, const char *path, const char *name)
 	region_close(r);
 }
 
-/* Regions as they are now. */
-static void look_at_regions(struct watch *w)
+/* Reads all regions, and removes those that are gone. */
+static void read_regions(struct watch *w)
 {
 	struct seen_region **at = &w->regions, *s;
 
 	w->unseen = 0;
 	for (s = w->regions; s; s = s->next)
-		s->met = false;
+		s->found = false;
 	if (w->region)
-		look_at_region(w, w->region, w->region);
+		read_region(w, w->region, w->region);
 	else
-		region_list(look_at_region, w);
+		region_list(read_region, w);
 	while ((s = *at)) {
-		if (s->met) {
+		if (s->found) {
 			at = &s->next;
 			continue;
 		}
@@ -131,12 +129,12 @@ static unsigned confirmed_stages(const struct ledger_page *p)
 	unsigned stages = 0;
 
 	for (unsigned i = 0; i < p->counters; i++)
-		if (is_confirmed(&p->counter[i]))
-			stages |= 1u << p->counter[i].stage;
+		if (is_confirmed(&p->counter_rate[i]))
+			stages |= 1u << p->counter_rate[i].stage;
 	return stages;
 }
 
-static uint64_t total_of(const struct ledger_page *p, enum total which)
+static uint64_t compute_total(const struct ledger_page *p, enum total which)
 {
 	static const uint8_t role[TOTALS] = {
 		[TOTAL_RECEIVED] = LEDGER_IN,
@@ -147,7 +145,7 @@ static uint64_t total_of(const struct ledger_page *p, enum total which)
 	uint64_t sum = 0;
 
 	for (unsigned i = 0; i < p->counters; i++) {
-		const struct ledger_counter *c = &p->counter[i];
+		const struct ledger_counter *c = &p->counter_rate[i];
 
 		if (confirmed ? is_confirmed(c)
 			      : c->role == role[which] &&
@@ -160,35 +158,36 @@ static uint64_t total_of(const struct ledger_page *p, enum total which)
 static const char *find_reason(const struct program *p)
 {
 	const char *worst = NULL;
-	double speed = 0, value = 0;
+	double rate = 0, value = 0;
 
 	for (unsigned i = 0; i < p->page.counters; i++) {
-		double now = p->counter[i].known ? p->counter[i].per_s : 0;
+		double now = p->counter_rate[i].known ? p->counter_rate[i].per_s
+						      : 0;
 		double all = (double)p->page.counter[i].value;
 
 		if (p->page.counter[i].role != LEDGER_LOSS || !all ||
-		    now < speed || (now == speed && all <= value))
+		    now < rate || (now == rate && all <= value))
 			continue;
 		worst = p->page.counter[i].name;
-		speed = now;
+		rate = now;
 		value = all;
 	}
 	return worst;
 }
 
-/* Computes what follows from a program's page. If the program stands still, its
- * rates are unknown. */
+/* Computes waiting and reason from a program's page. If it is silent, its rates
+ * are unknown. */
 static void update_program(struct program *p, uint64_t now_ns)
 {
 	uint64_t ns = now_ns > p->page.at_ns ? now_ns - p->page.at_ns : 0;
 	unsigned stages = confirmed_stages(&p->page);
 
 	p->silent_ns = ns < WATCH_SILENT_NS ? 0 : ns;
-	p->silent_s = p->silent_ns / NS_OF_S;
+	p->silent_s = p->silent_ns / SECOND_NS;
 	for (unsigned i = 0; p->silent_ns && i < p->page.counters; i++)
-		p->counter[i].known = false;
+		p->counter_rate[i].known = false;
 	for (unsigned i = 0; p->silent_ns && i < TOTALS; i++)
-		p->of_total[i].known = false;
+		p->total_rate[i].known = false;
 	p->waiting = stages ? 0 : WATCH_UNKNOWN;
 	for (unsigned i = 0; i < p->page.stages; i++)
 		if (stages >> i & 1)
@@ -196,7 +195,7 @@ static void update_program(struct program *p, uint64_t now_ns)
 	p->reason = find_reason(p);
 }
 
-/* Whether counter i is the same one in two pages: stages seldom change. */
+/* Whether counter i is the same one in two pages of a program. */
 static bool is_same_counter(const struct ledger_page *was,
 			    const struct ledger_page *now, unsigned i)
 {
@@ -207,32 +206,32 @@ static bool is_same_counter(const struct ledger_page *was,
 	       !strcmp(was->stage[a->stage].name, now->stage[b->stage].name);
 }
 
-static void take_page(struct program *p, const struct ledger_page *now)
+static void update_counters(struct program *p, const struct ledger_page *now)
 {
 	const struct ledger_page *was = &p->page;
 
-	p->met = true;
+	p->found = true;
 	if (now->at_ns == was->at_ns)
 		return;
 	for (unsigned i = 0; i < now->counters; i++) {
 		uint64_t value = now->counter[i].value;
-		struct speed *s = &p->counter[i];
+		struct rate *s = &p->counter_rate[i];
 
 		if (is_same_counter(was, now, i))
-			set_speed(s, was->at_ns, now->at_ns,
-				  was->counter[i].value, value);
+			set_rate(s, was->at_ns, now->at_ns,
+				 was->counter[i].value, value);
 		else
-			*s = (struct speed){.grown = (int64_t)value};
-		if (value > s->most)
-			s->most = value;
+			*s = (struct rate){.grown = (int64_t)value};
+		if (value > s->max)
+			s->max = value;
 	}
 	for (unsigned i = 0; i < TOTALS; i++) {
 		uint64_t before = p->total[i];
 
-		p->total[i] = total_of(now, (enum total)i);
+		p->total[i] = compute_total(now, (enum total)i);
 		if (was->at_ns)
-			set_speed(&p->of_total[i], was->at_ns, now->at_ns,
-				  before, p->total[i]);
+			set_rate(&p->total_rate[i], was->at_ns, now->at_ns,
+				 before, p->total[i]);
 	}
 	p->page = *now;
 }
@@ -265,7 +264,7 @@ static bool is_writer(const struct ledger_page *page,
 	for (unsigned i = 0; i < r->writers; i++)
 		if (r->writer[i] == page->pid)
 			return true;
-	return is_region(page->region, r->name) ||
+	return is_same_region(page->region, r->name) ||
 	       !strcmp(page->region, r->path);
 }
 
@@ -273,14 +272,14 @@ static bool is_asked_for(const struct watch *w, const struct ledger_page *page)
 {
 	const struct seen_region *r = w->regions;
 
-	if (!w->region || is_region(page->region, w->region))
+	if (!w->region || is_same_region(page->region, w->region))
 		return true;
 	while (r && !is_writer(page, r))
 		r = r->next;
 	return r;
 }
 
-static void look_at_page(void *ctx, const char *name)
+static void read_page(void *ctx, const char *name)
 {
 	struct watch *w = ctx;
 	struct ledger_owner owner;
@@ -292,12 +291,12 @@ static void look_at_page(void *ctx, const char *name)
 	p = *at;
 	if (p && strcmp(p->name, name) != 0)
 		p = NULL;
-	if (rc == -EAGAIN && p) /* it was stopped while it wrote its page */
-		p->met = true;
-	/* at_ns 0: nothing was written yet */
+	if (rc == -EAGAIN && p) /* stopped while it wrote its page */
+		p->found = true;
+	/* at_ns 0: the page was not written yet */
 	if (rc == 0 && w->scratch.at_ns && is_asked_for(w, &w->scratch))
-		take_page(p ? p : add_program(w, at, name, &owner),
-			  &w->scratch);
+		update_counters(p ? p : add_program(w, at, name, &owner),
+				&w->scratch);
 	if (!rc || rc == -ESRCH || rc == -ENOENT || (rc == -EAGAIN && p))
 		return;
 	if (!w->unread++)
@@ -314,11 +313,12 @@ static void sum_stored(struct watch *w)
 	for (struct seen_region *r = w->regions; r; r = r->next) {
 		double sum = 0;
 
-		r->stored = (struct speed){.known = false};
+		r->stored = (struct rate){.known = false};
 		for (const struct program *p = w->programs; p; p = p->next) {
-			const struct speed *s = &p->of_total[TOTAL_DONE];
+			const struct rate *s = &p->total_rate[TOTAL_DONE];
 
-			/* What the collector confirms, its own page counts. */
+			/* What a collector confirms is counted in its own page.
+			 */
 			if (!s->known || !is_writer(&p->page, r) ||
 			    p->waiting != WATCH_UNKNOWN)
 				continue;
@@ -336,13 +336,13 @@ int watch_look(struct watch *w)
 
 	w->unread = 0;
 	w->why.text[0] = '\0';
-	look_at_regions(w);
+	read_regions(w);
 	for (p = w->programs; p; p = p->next)
-		p->met = false;
-	rc = ledger_pages(w->dir, look_at_page, w);
+		p->found = false;
+	rc = ledger_pages(w->dir, read_page, w);
 	w->at_ns = clock_ns();
 	while ((p = *at)) {
-		if (p->met) {
+		if (p->found) {
 			update_program(p, w->at_ns);
 			at = &p->next;
 			continue;
@@ -368,12 +368,12 @@ void columns_open(struct columns *v, const char *name,
 		v->field[i] = column[i].field;
 }
 
-/* Texts that are empty, times that are 0, and numbers that are not known are
- * null. */
+/* Sets field i from the member at p. Empty texts, times of 0 and unknown
+ * numbers stay null. */
 static void set_cell(struct row_batch *b, unsigned i, const struct column *c,
 		     const void *p)
 {
-	const struct speed *speed = p;
+	const struct rate *rate = p;
 	uint64_t v;
 
 	switch (c->field.type) {
@@ -383,9 +383,9 @@ static void set_cell(struct row_batch *b, unsigned i, const struct column *c,
 		row_batch_str(b, i, p && *(const char *)p ? p : NULL);
 		break;
 	case ROW_I64:
-		if (speed->known)
+		if (rate->known)
 			row_batch_set(b, i, ROW_I64)->i64 = llround(
-				speed->per_s);
+				rate->per_s);
 		break;
 	case ROW_F64:
 		row_batch_set(b, i, ROW_F64)->f64 = *(const double *)p;
@@ -412,16 +412,17 @@ void columns_set_counter(const struct columns *v, struct row_batch *b,
 			 const struct program *p, unsigned i)
 {
 	const struct ledger_counter *c = &p->page.counter[i];
-	/* Losses are alerted on by growth, and never fall. */
+	/* Alerts watch the growth of losses: these are shown by their maximum,
+	 * which never falls. */
 	bool falls = c->level && c->role != LEDGER_LOSS;
-	const struct counter_more more = {
+	const struct counter_extra extra = {
 		.role = ledger_role_name(c->role),
-		.speed = p->counter[i],
-		.total = falls ? WATCH_UNKNOWN : p->counter[i].most,
+		.rate = p->counter_rate[i],
+		.total = falls ? WATCH_UNKNOWN : p->counter_rate[i].max,
 		.level = falls ? c->value : WATCH_UNKNOWN,
 	};
 
 	columns_set(
 		v, b,
-		(const void *[PARTS]){p, c, &p->page.stage[c->stage], &more});
+		(const void *[PARTS]){p, c, &p->page.stage[c->stage], &extra});
 }

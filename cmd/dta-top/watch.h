@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * watch.h - the state of all running programs, read from their ledger pages,
- * and of the regions in shared memory. Rates follow from two successive looks.
+ * and of the regions in shared memory. Rates come from two successive looks.
  */
 #ifndef DTA_TOP_WATCH_H
 #define DTA_TOP_WATCH_H
@@ -12,24 +12,24 @@
 #include "row/row.h"
 
 /* Programs write their pages four times a second. One whose page was not
- * written for so long stands still (is stopped, or hangs). */
+ * written for so long is stopped, or hangs. */
 #define WATCH_SILENT_NS UINT64_C(2000000000)
 
 #define WATCH_UNKNOWN UINT64_MAX
 
 /* The rate of a counter between the last two looks. */
-struct speed {
+struct rate {
 	bool known;
 	double per_s;
-	int64_t grown; /* since the look before */
-	uint64_t most; /* the largest value that the counter ever had */
+	int64_t grown; /* between them */
+	uint64_t max;  /* the largest value that the counter ever had */
 };
 
-/* What a program does as a whole. */
+/* Sums of a program's counters. */
 enum total {
 	TOTAL_RECEIVED, /* by its first stage */
-	TOTAL_DONE,	/* by stages whose work is confirmed, or by the first */
-	TOTAL_LOST,	/* by all stages, and before them */
+	TOTAL_DONE, /* confirmed by a collector or database; or first stage */
+	TOTAL_LOST, /* by all stages */
 	TOTALS,
 };
 
@@ -39,16 +39,17 @@ struct program {
 	struct ledger_page page;
 	struct ledger_owner owner;
 	char user[33];
-	bool met;			       /* the last look found it */
-	struct speed counter[LEDGER_COUNTERS]; /* by place in page.counter */
+	bool found; /* the last look found it */
+	struct rate
+		counter_rate[LEDGER_COUNTERS]; /* by place in page.counter */
 	uint64_t total[TOTALS];
-	struct speed of_total[TOTALS];
+	struct rate total_rate[TOTALS];
 	/* The counter of losses that grows fastest; if none grows, the largest;
 	 * NULL: nothing was ever lost. */
 	const char *reason;
-	uint64_t
-		waiting; /* to be confirmed; WATCH_UNKNOWN: no stage has that */
-	uint64_t silent_ns; /* without a write of its page; 0: it is alive */
+	/* Not confirmed yet; WATCH_UNKNOWN: nothing it does is confirmed. */
+	uint64_t waiting;
+	uint64_t silent_ns; /* since its page was written; 0: it is alive */
 	uint64_t silent_s;
 };
 
@@ -57,13 +58,13 @@ struct seen_region {
 	char name[REGION_NAME_MAX + 1];
 	char path[4096];
 	uint64_t size, epoch, began_ns;
-	uint64_t age_s;		/* of the epoch; WATCH_UNKNOWN */
+	uint64_t age_s;		/* of the epoch; or WATCH_UNKNOWN */
 	uint64_t last_write_ns; /* now, if there is a writer */
 	unsigned tables, writers;
 	uint32_t writer[REGION_WRITERS]; /* their processes */
 	double fill; /* of its fullest table, by a sample; NAN: unknown */
-	struct speed stored; /* by the programs seen that write it */
-	bool met;	     /* the last look found it */
+	struct rate stored; /* by the watched programs that write it */
+	bool found;	    /* the last look found it */
 };
 
 struct watch {
@@ -73,21 +74,21 @@ struct watch {
 	struct seen_region *regions;
 	unsigned n_programs, n_regions;
 	unsigned unseen;	    /* regions that could not be opened */
-	bool tell_unseen;	    /* warn about each of those */
+	bool warn_unseen;	    /* warn about each of those */
 	uint64_t at_ns;		    /* clock_ns() of the last look */
 	unsigned unread;	    /* pages that could not be read */
-	struct error why;	    /* why the first of those could not */
+	struct error why;	    /* why the first one could not */
 	struct ledger_page scratch; /* the page being read */
 };
 
-/* Reads all pages and regions again; exits if there is no memory. Returns 0, or
- * -errno if the folder of pages cannot be read, as w->why says. */
+/* Reads all pages and regions again; exits if there is no memory. Returns 0; or
+ * -errno, with w->why set, if the directory of pages cannot be read. */
 int watch_look(struct watch *w);
 
 /* --- as rows -------------------------------------------------------------- */
 
-/* A column, and the member that fills it: part says of which struct (PART_*),
- * at and width are its offset and size. */
+/* A column, and the struct member that fills it: part says which struct
+ * (PART_*); at and width are the member's offset and size. */
 struct column {
 	struct row_field field;
 	uint8_t part;
@@ -108,34 +109,34 @@ struct columns {
 	struct schema schema;
 };
 
-/* What else a row about a counter can hold. For Prometheus, its value is level
- * if it may fall, else total; the other one is WATCH_UNKNOWN. */
-struct counter_more {
+/* What else a row about a counter can show. For Prometheus, its value is in
+ * level if it may fall, else in total; the other one is WATCH_UNKNOWN. */
+struct counter_extra {
 	const char *role;
-	struct speed speed;
+	struct rate rate;
 	uint64_t total, level;
 };
 
 enum {
 	PART_PROGRAM,		    /* struct program */
-	PART_REGION = PART_PROGRAM, /* struct seen_region: rows have either */
+	PART_REGION = PART_PROGRAM, /* or struct seen_region */
 	PART_COUNTER,		    /* struct ledger_counter */
 	PART_STAGE,		    /* struct ledger_stage */
-	PART_MORE,		    /* struct counter_more */
+	PART_EXTRA,		    /* struct counter_extra */
 	PARTS,
 };
 
 void columns_open(struct columns *v, const char *name,
 		  const struct column *column, unsigned n);
-/* Sets the current row of a batch. */
+/* Sets the row in hand of a batch. */
 void columns_set(const struct columns *v, struct row_batch *b,
 		 const void *const part[PARTS]);
 /* The same for counter i of a program. */
 void columns_set_counter(const struct columns *v, struct row_batch *b,
 			 const struct program *p, unsigned i);
 
-/* Serves Prometheus at [ADDR]:PORT, with a look every so many ns, until a
- * signal comes; exits if it cannot. */
+/* Serves Prometheus at [ADDR]:PORT, and looks every every_ns, until a signal
+ * comes; exits if it cannot. */
 void serve(const char *at, uint64_t every_ns, struct watch *w);
 
 #endif
