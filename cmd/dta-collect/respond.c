@@ -10,6 +10,7 @@
 #include "base/rng.h"
 #include "base/text.h"
 #include "base/zero.h"
+#include "cli/confine.h"
 #include "cli/live.h"
 #include "rdma/responder.h"
 #include "net/net.h"
@@ -348,6 +349,9 @@ static void run_open(struct run *run, struct opts *o, struct ticket *t)
 		cli_fail("%s: %s", cli_file(o->ticket), strerror(-rc));
 	if (o->live.name && !o->quiet)
 		cli_warn("%s: %s", o->live.name, src_kind(run->loop.s));
+	cli_may_write(o->ticket);
+	cli_may_write(o->snapshot);
+	cli_confine(o->quiet || !o->live.name);
 	open_cores(run);
 }
 

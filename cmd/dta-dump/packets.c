@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "cli/confine.h"
 #include "cli/table.h"
 #include "dump.h"
 #include "int/frame_decoder.h"
@@ -727,6 +728,7 @@ int dump_packets(const struct opts *o)
 					   .records = show_views,
 					   .ctx = &x}) < 0)
 		cli_fail("out of memory");
+	cli_confine(true);
 	while (number < o->count && !cli_stop) {
 		n = src_rx(src, pkts, PKT_BATCH, &err);
 		if (n == -EINTR)

@@ -9,6 +9,8 @@
 #include "run.h"
 
 #include "base/clock.h"
+#include "cli/confine.h"
+#include "cluster/cluster.h"
 
 static struct translate_ledger counters_of(const struct run *r)
 {
@@ -251,6 +253,28 @@ static struct snk *open_nacks(const struct opts *o)
 	return k;
 }
 
+/* Tickets, the cluster file and its regions are opened again. */
+static void confine(const struct run *r)
+{
+	const struct opts *o = &r->o;
+	struct error err = {0};
+	struct cluster c;
+
+	cli_may_read(o->ticket);
+	cli_may_read(o->cluster);
+	if (o->cluster && !cluster_read(&c, o->cluster, &err)) {
+		for (unsigned i = 0; i < c.n; i++) {
+			cli_may_read(c.collector[i].ticket);
+			if (strchr(c.collector[i].region, '/'))
+				cli_may_write(c.collector[i].region);
+		}
+		cluster_fini(&c);
+		cli_may_write("/dev/shm/*");
+		cli_may_write("/dev/hugepages/*");
+	}
+	cli_confine(o->quiet || !o->live.name);
+}
+
 static void run_open(struct run *r)
 {
 	static const uint16_t ports[LIVE_PORTS] = {DTA_PORT};
@@ -289,6 +313,8 @@ static void run_open(struct run *r)
 			cli_fail("out of memory");
 		r->loop.most = TRANSLATE_CORES_BATCH;
 	}
+	if (!r->o.verbs)
+		confine(r);
 	open_cores(r);
 }
 

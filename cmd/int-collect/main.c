@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/confine.h"
 #include "cli/live.h"
 #include "cli/table.h"
 #include "int/int_profile.h"
@@ -56,6 +57,7 @@ static void outlets_open(struct outlets *out, const struct opts *o)
 	struct row_sink *to[3];
 	struct error err = {0};
 
+	cli_no_exec(); /* databases have threads of their own */
 	out->list.hold = o->read && !o->drop;
 	for (unsigned i = 0; i < o->n_exports; i++)
 		databases_add(&out->list, "--export", o->export[i], &eo);
@@ -322,6 +324,8 @@ static void run_open(struct run *r)
 				  &r->outlets.list, &r->loop);
 	if (o->cores > 1 && src_hold_batches(r->loop.s, batches) < 0)
 		cli_fail("out of memory");
+	cli_may_read(o->thresholds);
+	cli_confine(o->quiet || !o->live.name);
 	if (int_collector_start(r->collector, r->out, take_worker_packets, r,
 				&err) < 0)
 		cli_fail("-j: %s", err.text);

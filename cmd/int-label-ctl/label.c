@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/confine.h"
 #include "cli/live.h"
 #include "commands.h"
 #include "label/command.h"
@@ -564,6 +565,8 @@ static void hop_open(struct hop_run *r)
 	if (r->o.write && cli_snk_open(&w->snk, r->o.write, &err) < 0)
 		cli_error(r->o.write, &err);
 	hop_export_open(&r->export, &r->o);
+	cli_may_write(r->o.control); /* a socket, removed at the end */
+	cli_confine(r->o.quiet || !r->o.live.name);
 	r->loop.s = w->src;
 }
 

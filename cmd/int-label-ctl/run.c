@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/confine.h"
 #include "cli/databases.h"
 #include "cli/live.h"
 #include "cli/table.h"
@@ -347,6 +348,8 @@ static void run_rows_open(struct run_rows *r, const struct run_options *o,
 
 	if (!(r->screen = cli_stream(o->format)))
 		cli_fail("out of memory");
+	if (!o->exec)
+		cli_no_exec(); /* databases have threads of their own */
 	for (unsigned i = 0; i < o->n_exports; i++)
 		databases_add(&r->list, "--export", o->export[i], &eo);
 	r->databases = databases_all(&r->list);
@@ -683,6 +686,8 @@ static void run_open(struct run *r)
 		r->top = browse_open(&controller_screen, &r->tables, &r->o.top,
 				     r->o.format);
 	}
+	if (!r->rows.orders)
+		cli_confine(r->o.quiet || !r->o.live.name);
 	r->apart_ns = clock_wall_ns() - clock_ns();
 	r->loop.quiet = r->o.quiet || r->top;
 }

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * confine.h - what a program that parses packets may still open once it runs:
+ * no file but those named here, and no program to execute. Of use where a
+ * decoder has a flaw. Kernels without Landlock (Linux 5.13) leave all open.
+ */
+#ifndef CLI_CONFINE_H
+#define CLI_CONFINE_H
+
+#include <stdbool.h>
+
+/* Files in the directory of this one may be read, or written and replaced, too,
+ * after cli_confine(). NULL, "" and "-": none. */
+void cli_may_read(const char *file);
+void cli_may_write(const char *file);
+
+/* The thread, and all that it starts from now on, execute nothing. */
+void cli_no_exec(void);
+
+/*
+ * The same, and they open nothing but what was named before, the page
+ * (live.h) and /proc. To be called when all is open, before worker threads
+ * start. Says if it cannot be, unless quiet.
+ */
+void cli_confine(bool quiet);
+
+#endif
