@@ -90,6 +90,7 @@ void nic_run(const struct opts *o, struct region *r)
 
 	if (o->ticket && !is_dash(o->ticket))
 		cli_apart(region_path(r), o->ticket);
+	cli_log_times();
 	cli_take_hangup();
 	n.notify = notify = notify_open(o, r);
 	rc = put_ticket(&n);

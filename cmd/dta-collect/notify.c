@@ -150,6 +150,7 @@ void notify_print(struct notify *n)
 
 void notify_run(struct notify *n)
 {
+	cli_log_times();
 	cli_page_start(&(struct cli_page_about){.region = n->o->region,
 						.quiet = n->o->quiet});
 	while (!cli_stop) {

@@ -243,6 +243,7 @@ static void open_xdp(struct run *r, const struct telemetry_options *to)
 	if (rc < 0)
 		cli_error(r->o.live.name, &err);
 	r->loop.s = xdp_sink_source(r->xdp);
+	cli_log_times();
 	if (!r->o.quiet)
 		cli_warn("%s: %s", r->o.live.name, src_kind(r->loop.s));
 }

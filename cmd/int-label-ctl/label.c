@@ -523,6 +523,7 @@ static void open_live(struct hop_run *r)
 			cli_error(name[!i], &err);
 		src_wait(w->src, 0); /* the loop waits for both */
 	}
+	cli_log_times();
 	r->o.live.beside.name = r->o.to;
 	r->o.live.beside.s = r->way[HOP_OUT].src;
 	r->loop.fds = list_fds;

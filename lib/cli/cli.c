@@ -137,12 +137,44 @@ static FILE *ledger_stream(void)
 	return open_held();
 }
 
+static bool timed; /* messages begin with the time */
+
+void cli_log_times(void)
+{
+	const char *journal = getenv("JOURNAL_STREAM"); /* systemd.exec(5) */
+	unsigned long long device, inode;
+	struct stat st;
+
+	tzset(); /* reads a file, which cannot be opened later (confine.h) */
+	timed = !isatty(STDERR_FILENO) &&
+		(!journal || fstat(STDERR_FILENO, &st) < 0 ||
+		 sscanf(journal, "%llu:%llu", &device, &inode) != 2 ||
+		 device != st.st_dev || inode != st.st_ino);
+}
+
+/* 2026-11-28T22:16:05+01:00 and a blank, or nothing. */
+static const char *time_now(char out[64])
+{
+	time_t now = time(NULL);
+	char zone[8];
+	struct tm tm;
+
+	*out = '\0';
+	if (!timed || !localtime_r(&now, &tm))
+		return out;
+	strftime(out, 64, "%FT%T", &tm);
+	strftime(zone, sizeof(zone), "%z", &tm);
+	snprintf(out + strlen(out), 64 - strlen(out), "%.3s:%s ", zone,
+		 zone + 3);
+	return out;
+}
+
 /* A message may quote a database or a file, so control characters in it are
  * escaped. */
 static void print_message(const char *fmt, va_list ap)
 {
 	struct outbuf o = {0};
-	char text[MESSAGE_MAX];
+	char text[MESSAGE_MAX], when[64];
 	FILE *to = stderr;
 	size_t len;
 
@@ -159,7 +191,8 @@ static void print_message(const char *fmt, va_list ap)
 			 o.buf);
 	}
 	if (to)
-		fprintf(to, "%s: %.*s\n", program, (int)o.len, o.buf);
+		fprintf(to, "%s%s: %.*s\n", time_now(when), program, (int)o.len,
+			o.buf);
 	pthread_mutex_unlock(&message_lock);
 }
 
@@ -456,6 +489,7 @@ struct src *cli_live_open(struct cli_live *l, const uint16_t *port, bool quiet)
 		l->options.port[i] = port[i];
 	if (src_open_live(&s, l->name, &l->options, &err) < 0)
 		cli_error(l->name, &err);
+	cli_log_times();
 	if (!quiet)
 		cli_warn("%s: %s", l->name, src_kind(s));
 	return s;

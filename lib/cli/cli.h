@@ -63,6 +63,9 @@ void cli_fail(const char *fmt, ...)
 void cli_usage(const struct cli *c, const char *fmt, ...)
 	__attribute__((noreturn, format(printf, 2, 3)));
 void cli_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* From now on messages begin with the local time (ISO 8601) unless stderr is a
+ * terminal or a journal: for programs that run on. */
+void cli_log_times(void);
 /* A file's name for messages: - is "standard input", or cli_stdout if an option
  * for an output gave it. */
 const char *cli_file(const char *path);

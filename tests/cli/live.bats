@@ -255,8 +255,8 @@ more_than() {
 		--region "$NAME-wire"
 	wait_for grep -q ": AF_" translate.log
 	kill -HUP "$PID"
-	wait_for grep -qx \
-		"dta-translate: SIGHUP: there is nothing to read again" \
+	wait_for grep -q \
+		"dta-translate: SIGHUP: there is nothing to read again$" \
 		translate.log
 	on_wire "$TOOLS/send" reports.pcap in1 >sent
 	kill -TERM "$PID"
@@ -269,7 +269,7 @@ more_than() {
 	wait_for grep -q ": AF_" packets.log
 	echo junk >ticket.ini
 	kill -HUP "$PID"
-	wait_for grep -qx "dta-translate: ticket.ini:1: not a line of a ticket" \
+	wait_for grep -q "dta-translate: ticket.ini:1: not a line of a ticket$" \
 		packets.log
 	kill -TERM "$PID"
 	wait "$PID"
@@ -290,4 +290,35 @@ more_than() {
 	wait_for more_than "$(counted nohup.log reports)" "$PID" nohup.log
 	kill -TERM "$PID"
 	wait "$PID"
+}
+
+# run_as LOG VARIABLE=VALUE: a translator with that, until it has its interface.
+run_as() {
+	run_bg "$1" env TZ=Asia/Kolkata "$2" dta-translate -q -i in0 \
+		--region "$NAME-file"
+	wait_for confined "$PID"
+	kill -HUP "$PID"
+	wait_for grep -q SIGHUP "$1"
+	kill "$PID"
+	wait "$PID"
+}
+
+confined() { grep -q 'NoNewPrivs:.1' "/proc/$1/status"; }
+
+@test "messages begin with the time, but not in a journal or of a capture" {
+	local text="SIGHUP: there is nothing to read again"
+
+	[ -e /usr/share/zoneinfo/Asia/Kolkata ] || skip "no time zones"
+	[[ $BUILD != *san* ]] || skip "sanitizers are not confined"
+	wire_up in0:in1
+	make_regions "$EXAMPLES/uniform.ini"
+	run_as log JOURNAL_STREAM=1:2
+	cat log
+	day='20[0-9]{2}-[01][0-9]-[0-3][0-9]T[0-2][0-9](:[0-5][0-9]){2}'
+	grep -qE "^$day\+05:30 dta-translate: $text$" log
+	: >journal
+	run_as journal "JOURNAL_STREAM=$(stat -c %d:%i journal)"
+	grep -qx "dta-translate: $text" journal
+	run -1 --separate-stderr dta-translate -r /dev/null --region "$NAME-file"
+	[[ $stderr == "dta-translate: /dev/null: "* ]]
 }

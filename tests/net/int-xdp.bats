@@ -395,7 +395,7 @@ memory() { # pid; in kB
 @test "a driver without XDP: generic, which it says" {
 	on t ip link set lo up
 	start t x.log int-collect -i lo --xdp
-	wait_for grep -qx "int-collect: lo: XDP generic" x.log
+	wait_for grep -q "int-collect: lo: XDP generic$" x.log
 	stop "$PID"
 }
 

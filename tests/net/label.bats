@@ -293,6 +293,6 @@ all_counted() {
 	device_stops -o text
 	stop "$PID"
 	for i in left right; do
-		grep -qE "^int-label-ctl label: $i: [1-9][0-9]* packets were dropped by the kernel$" d2.log
+		grep -qE " int-label-ctl label: $i: [1-9][0-9]* packets were dropped by the kernel$" d2.log
 	done
 }

@@ -85,8 +85,8 @@ one_memory() { # workload kind options...
 	dta-gen "$workload" --seed 7 --count 10000 -q -w reports.pcap
 	live reports.pcap "$@"
 	grep -q ": $kind\$" collect.log
-	grep -qx "dta-translate: t0: $kind" translate.log
-	grep -qx "dta-translate: --to t1: $kind" translate.log
+	grep -q "dta-translate: t0: $kind$" translate.log
+	grep -q "dta-translate: --to t1: $kind$" translate.log
 }
 
 need_xdp() {
@@ -131,7 +131,7 @@ generated() { # workload kind option
 		on r dta-gen "$workload" --seed 7 --count 5000 -i r0 \
 			--to-mac 02:00:00:00:00:02 --rate 50000 -o ndjson \
 			$how 2>gen.log
-		grep -qx "dta-gen: r0: $kind" gen.log
+		grep -q "dta-gen: r0: $kind$" gen.log
 		[ "$(counter gen.log unsent)" = 0 ]
 		balances gen.log
 	}
@@ -206,7 +206,7 @@ unsent() { # option
 	[ "$(counter down.log unsent)" = 3000 ]
 	[ "$(counter alone.log unsent)" = 3000 ]
 	[ "$(counter int.log unsent)" = "$(counter int.log frames)" ]
-	grep -q '^dta-gen int: [0-9]* packets could not be sent$' text.log
+	grep -q 'dta-gen int: [0-9]* packets could not be sent$' text.log
 	balances down.log
 	balances alone.log
 }
@@ -236,7 +236,7 @@ stopped() { # kind signal option
 	wait_for has_stored_above "$translate" translate.log 2000
 	kill -"$2" "$gen"
 	wait "$gen"
-	grep -qx "dta-gen: r0: $1" gen.log
+	grep -q "dta-gen: r0: $1$" gen.log
 	balances gen.log
 	sent=$(counter gen.log reports)
 	[ "$(counter gen.log unsent)" = 0 ]
@@ -256,7 +256,7 @@ stopped() { # kind signal option
 @test "unasked, dta-gen and --to send by AF_XDP" {
 	need_xdp
 	generated uniform "AF_XDP copy"
-	grep -qx "dta-translate: --to t1: AF_XDP copy" translate.log
+	grep -q "dta-translate: --to t1: AF_XDP copy$" translate.log
 }
 
 @test "a filter expression: AF_PACKET, and only what it lets in" {
@@ -270,7 +270,7 @@ stopped() { # kind signal option
 	start t all.log dta-translate -o ndjson -i t0 --no-xdp \
 		--region "$NET-wire" udp and dst host 10.0.0.51
 	wait_for listens all.log
-	grep -qx "dta-translate: t0: AF_PACKET" translate.log
+	grep -q "dta-translate: t0: AF_PACKET$" translate.log
 	on r "$TOOLS/send" reports.pcap r0
 	wait_for has_received "$PID" all.log 1000
 	stop "$PID"
@@ -335,7 +335,7 @@ down_and_up() { # options...
 	ip -n "$NET-r" link del r0
 	wait "$PID" || status=$?
 	[ "$status" = 1 ]
-	grep -qx "dta-translate: t0: the interface was removed" translate.log
+	grep -q "dta-translate: t0: the interface was removed$" translate.log
 	balances translate.log
 }
 

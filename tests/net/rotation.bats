@@ -103,7 +103,7 @@ one() {
 	give after.pcap
 	wait_for all_there || {
 		echo "case: $*"
-		grep -h '^dta-' ./*.log | tail -n 20
+		grep -hE '^([-0-9T:+]+ )?dta-' ./*.log | tail -n 20
 		return 1
 	}
 	echo "$4: $1 $2 $3"
@@ -140,7 +140,7 @@ all_there() {
 	# An addition that was sent under the old ticket is not sent again: it
 	# may have been made, and is counted as unanswered.
 	order_none() { sleep "$1" && wait_for knows; }
-	knows() { grep -qx "dta-translate: a.ini: a new ticket, epoch $((CASE + 1))" translate.log; }
+	knows() { grep -q "dta-translate: a.ini: a new ticket, epoch $((CASE + 1))$" translate.log; }
 	ORDERS=none
 	matrix counters
 	stop "$TRANSLATE"
@@ -161,12 +161,12 @@ right() {
 	dta-collect --region "$NET-a" --rotate
 	wait_for grep -qx 'epoch = 2' a.ini
 	give chunk.pcap
-	wait_for grep -qx "dta-collect: $NET-a: requests are refused, most as access: is the ticket out of date?" collect-a.log
-	wait_for grep -qx 'dta-translate: copy.ini: epoch 1: the collector refuses its R_Keys: the ticket is out of date; waiting for a new one' translate.log
+	wait_for grep -q "dta-collect: $NET-a: requests are refused, most as access: is the ticket out of date?$" collect-a.log
+	wait_for grep -q 'dta-translate: copy.ini: epoch 1: the collector refuses its R_Keys: the ticket is out of date; waiting for a new one$' translate.log
 	kill -HUP "$TRANSLATE"
-	wait_for grep -qx 'dta-translate: SIGHUP: copy.ini: no new ticket: the old one stays' translate.log
+	wait_for grep -q 'dta-translate: SIGHUP: copy.ini: no new ticket: the old one stays$' translate.log
 	cp a.ini copy.ini
-	wait_for grep -qx 'dta-translate: copy.ini: a new ticket, epoch 2' translate.log
+	wait_for grep -q 'dta-translate: copy.ini: a new ticket, epoch 2$' translate.log
 	CASE=1
 	dta-gen uniform --seed 99 --count 100 -q --truth truth.csv -w again.pcap
 	wait_for right a 1 100 # what was refused, too
