@@ -46,6 +46,7 @@ static const struct column programs[] = {
 	{PER_S("done_s"), PROGRAM(total_rate[TOTAL_DONE])},
 	{{"waiting", ROW_U64, 8}, PROGRAM(waiting)},
 	{{"silent", ROW_U64, 6, ROW_VALUE, "s", "0"}, PROGRAM(silent_s)},
+	{{"dead", ROW_U64, 5, ROW_VALUE, "s", ""}, PROGRAM(dead_s)},
 	{{"received", ROW_U64, 12}, PROGRAM(total[TOTAL_RECEIVED])},
 	{{"done", ROW_U64, 12}, PROGRAM(total[TOTAL_DONE])},
 	{{"lost", ROW_U64, 12}, PROGRAM(total[TOTAL_LOST])},
@@ -249,6 +250,19 @@ static void fill_row(void *run, unsigned table, uint32_t i, unsigned only,
 	}
 }
 
+/* What is told of a program that was killed or crashed. */
+static void describe_death(char *out, size_t size, const struct program *p)
+{
+	int n = snprintf(out, size,
+			 "%s %u%s%s: killed or crashed %" PRIu64 " s ago",
+			 p->page.program, p->page.pid,
+			 *p->page.region ? " " : "", p->page.region, p->dead_s);
+
+	if (p->waiting && p->waiting != WATCH_UNKNOWN)
+		snprintf(out + n, size - (size_t)n, ", %" PRIu64 " waited",
+			 p->waiting);
+}
+
 /* Line 0: the region that was asked for, and sums over all programs. Line 1:
  * what is wrong, or the program that loses most. */
 static void write_head(void *run, unsigned table, bool ended,
@@ -256,7 +270,8 @@ static void write_head(void *run, unsigned table, bool ended,
 {
 	const struct run *r = run;
 	const struct seen_region *region = r->w.regions;
-	const struct program *worst = NULL;
+	const struct program *worst = NULL, *dead = NULL;
+	unsigned running = r->w.n_programs - r->w.dead;
 	double total[TOTALS] = {0}, most = 0;
 	int n;
 
@@ -265,6 +280,8 @@ static void write_head(void *run, unsigned table, bool ended,
 	for (const struct program *p = r->w.programs; p; p = p->next) {
 		const struct rate *lost = &p->total_rate[TOTAL_LOST];
 
+		if (p->dead && (!dead || p->dead_s < dead->dead_s))
+			dead = p;
 		for (unsigned i = 0; i < TOTALS; i++)
 			if (p->total_rate[i].known)
 				total[i] += p->total_rate[i].per_s;
@@ -282,8 +299,8 @@ static void write_head(void *run, unsigned table, bool ended,
 			     text_s(region->writers));
 	else
 		n = snprintf(line[0], BROWSE_LINE,
-			     "%u program%s, %u region%s%s; ", r->w.n_programs,
-			     text_s(r->w.n_programs), r->w.n_regions,
+			     "%u program%s, %u region%s%s; ", running,
+			     text_s(running), r->w.n_regions,
 			     text_s(r->w.n_regions),
 			     r->w.unseen ? " (and others unseen)" : "");
 	if (n < BROWSE_LINE)
@@ -295,6 +312,8 @@ static void write_head(void *run, unsigned table, bool ended,
 		snprintf(line[1], BROWSE_LINE, "%u page%s not seen; %.500s",
 			 r->w.unread, r->w.unread == 1 ? " is" : "s are",
 			 r->w.why.text);
+	else if (dead)
+		describe_death(line[1], BROWSE_LINE, dead);
 	else if (worst)
 		snprintf(line[1], BROWSE_LINE,
 			 "most is lost by %s %u: %.0f a second, %s",
@@ -427,6 +446,11 @@ static unsigned check_program(struct rows *rows, const struct program *p)
 		if (s->known)
 			printf(" (%.0f/s)", s->per_s);
 		putchar('\n');
+	}
+	if (p->dead) {
+		describe_death(line, sizeof(line), p);
+		put_wrong(rows, p, "dead", p->dead_s, line);
+		return wrong + 1;
 	}
 	if (!p->silent_ns)
 		return wrong;

@@ -100,6 +100,8 @@ static void put_row(struct prometheus *s, unsigned schema, const void *part)
 static void put_rows(struct prometheus *s, const struct watch *w)
 {
 	for (const struct program *p = w->programs; p; p = p->next) {
+		if (p->dead)
+			continue;
 		for (unsigned i = 0; i < p->page.counters; i++) {
 			columns_set_counter(&s->columns[COUNTERS],
 					    &s->rows[COUNTERS]->b, p, i);

@@ -129,8 +129,8 @@ static unsigned confirmed_stages(const struct ledger_page *p)
 	unsigned stages = 0;
 
 	for (unsigned i = 0; i < p->counters; i++)
-		if (is_confirmed(&p->counter_rate[i]))
-			stages |= 1u << p->counter_rate[i].stage;
+		if (is_confirmed(&p->counter[i]))
+			stages |= 1u << p->counter[i].stage;
 	return stages;
 }
 
@@ -145,7 +145,7 @@ static uint64_t compute_total(const struct ledger_page *p, enum total which)
 	uint64_t sum = 0;
 
 	for (unsigned i = 0; i < p->counters; i++) {
-		const struct ledger_counter *c = &p->counter_rate[i];
+		const struct ledger_counter *c = &p->counter[i];
 
 		if (confirmed ? is_confirmed(c)
 			      : c->role == role[which] &&
@@ -182,11 +182,14 @@ static void update_program(struct program *p, uint64_t now_ns)
 	uint64_t ns = now_ns > p->page.at_ns ? now_ns - p->page.at_ns : 0;
 	unsigned stages = confirmed_stages(&p->page);
 
-	p->silent_ns = ns < WATCH_SILENT_NS ? 0 : ns;
-	p->silent_s = p->silent_ns / SECOND_NS;
-	for (unsigned i = 0; p->silent_ns && i < p->page.counters; i++)
+	bool old = p->dead || ns >= WATCH_SILENT_NS; /* rates no longer hold */
+
+	p->silent_ns = old && !p->dead ? ns : 0;
+	p->silent_s = p->dead ? WATCH_UNKNOWN : p->silent_ns / SECOND_NS;
+	p->dead_s = p->dead ? ns / SECOND_NS : WATCH_UNKNOWN;
+	for (unsigned i = 0; old && i < p->page.counters; i++)
 		p->counter_rate[i].known = false;
-	for (unsigned i = 0; p->silent_ns && i < TOTALS; i++)
+	for (unsigned i = 0; old && i < TOTALS; i++)
 		p->total_rate[i].known = false;
 	p->waiting = stages ? 0 : WATCH_UNKNOWN;
 	for (unsigned i = 0; i < p->page.stages; i++)
@@ -294,9 +297,13 @@ static void read_page(void *ctx, const char *name)
 	if (rc == -EAGAIN && p) /* stopped while it wrote its page */
 		p->found = true;
 	/* at_ns 0: the page was not written yet */
-	if (rc == 0 && w->scratch.at_ns && is_asked_for(w, &w->scratch))
-		update_counters(p ? p : add_program(w, at, name, &owner),
-				&w->scratch);
+	if ((rc == 0 || rc == -ESRCH) && w->scratch.at_ns &&
+	    is_asked_for(w, &w->scratch)) {
+		p = p ? p : add_program(w, at, name, &owner);
+		p->dead = rc;
+		w->dead += p->dead;
+		update_counters(p, &w->scratch);
+	}
 	if (!rc || rc == -ESRCH || rc == -ENOENT || (rc == -EAGAIN && p))
 		return;
 	if (!w->unread++)
@@ -334,7 +341,7 @@ int watch_look(struct watch *w)
 	struct program **at = &w->programs, *p;
 	int rc;
 
-	w->unread = 0;
+	w->unread = w->dead = 0;
 	w->why.text[0] = '\0';
 	read_regions(w);
 	for (p = w->programs; p; p = p->next)

@@ -51,6 +51,8 @@ struct program {
 	uint64_t waiting;
 	uint64_t silent_ns; /* since its page was written; 0: it is alive */
 	uint64_t silent_s;
+	bool dead;	 /* it was killed or crashed */
+	uint64_t dead_s; /* since its last write; WATCH_UNKNOWN: it lives */
 };
 
 struct seen_region {
@@ -73,6 +75,7 @@ struct watch {
 	struct program *programs;
 	struct seen_region *regions;
 	unsigned n_programs, n_regions;
+	unsigned dead;		    /* of the programs */
 	unsigned unseen;	    /* regions that could not be opened */
 	bool warn_unseen;	    /* warn about each of those */
 	uint64_t at_ns;		    /* clock_ns() of the last look */

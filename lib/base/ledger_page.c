@@ -157,10 +157,26 @@ static int judge_life(int fd, const struct stat *st, uint32_t pid,
 		       : 0;
 }
 
+/* A dead program's page: what was written last holds, if only half of it was
+ * meant to be, too. -ESRCH; -ENOENT: it is too old, or never held. */
+static int read_dead(struct ledger_page *out, int fd, uint32_t pid,
+		     uint64_t start)
+{
+	uint64_t now = clock_ns();
+	int rc = copy_page(fd, out);
+
+	if ((rc && rc != -EAGAIN) || !is_head(out, pid, start) ||
+	    !is_body(out) || !out->at_ns || out->at_ns > now ||
+	    now - out->at_ns >= LEDGER_KEEP_NS)
+		return -ENOENT;
+	return -ESRCH;
+}
+
 /* out: NULL where it is only asked whether the writer lives. */
 static int read_open(struct ledger_page *out, struct ledger_owner *owner,
 		     int fd, uint32_t pid, uint64_t start)
 {
+	struct ledger_page dead;
 	struct stat st;
 	int rc;
 
@@ -169,6 +185,8 @@ static int read_open(struct ledger_page *out, struct ledger_owner *owner,
 	if (!S_ISREG(st.st_mode))
 		return -EBADMSG;
 	rc = judge_life(fd, &st, pid, start, owner);
+	if (rc == -ESRCH)
+		return read_dead(out ? out : &dead, fd, pid, start);
 	if (rc || !out)
 		return rc;
 	if (st.st_size != LEDGER_PAGE_SIZE)
@@ -196,7 +214,7 @@ int ledger_page_read(struct ledger_page *out, struct ledger_owner *owner,
 		return errno == ELOOP || errno == ENXIO ? -EBADMSG : -errno;
 	rc = read_open(out, owner, fd, pid, start);
 	close(fd);
-	if (rc == -ESRCH)
+	if (rc == -ENOENT)
 		unlink(path);
 	return rc;
 }
@@ -227,7 +245,7 @@ int ledger_pages(const char *dir, ledger_each *each, void *ctx)
 	return n > LEDGER_PAGES_MAX ? n - LEDGER_PAGES_MAX : 0;
 }
 
-static void remove_if_dead(void *ctx, const char *name)
+static void remove_if_old(void *ctx, const char *name)
 {
 	struct ledger_owner owner;
 
@@ -318,7 +336,7 @@ int ledger_page_open(struct ledger_writer **out, const char *dir,
 	set_about(&w->page, about);
 	make_name(name, w->page.pid, w->page.start);
 	snprintf(w->path, sizeof(w->path), "%s/%s", dir, name);
-	ledger_pages(dir, remove_if_dead, (void *)dir);
+	ledger_pages(dir, remove_if_old, (void *)dir);
 	rc = make_page(w);
 	if (rc < 0) {
 		error_set(err, rc, "%.400s: %s", w->path, strerror(-rc));

@@ -19,8 +19,10 @@
  * Life:    the program holds a lock of the file (flock(2), exclusive), which
  *          ends with the program. A page is dead if no process has this PID and
  *          start, and the lock is free. Only the lock shows that a program
- *          lives which is in another PID namespace, or which /proc hides. Dead
- *          pages are removed by readers, and by programs that make a page.
+ *          lives which is in another PID namespace, or which /proc hides. A
+ *          dead page shows for ten minutes after its last write what a program
+ *          did that was killed or crashed; then readers remove it, and programs
+ *          that make a page.
  */
 #ifndef BASE_LEDGER_PAGE_H
 #define BASE_LEDGER_PAGE_H
@@ -45,6 +47,8 @@ enum {
 	LEDGER_PATH = 4096,
 	LEDGER_PAGES_MAX = 1024, /* of one directory, others are not read */
 };
+
+#define LEDGER_KEEP_NS UINT64_C(600000000000) /* of a dead program */
 
 struct ledger_stage {
 	char name[LEDGER_NAME]; /* letters a-z, digits, _; each once */
@@ -105,8 +109,8 @@ struct ledger_about {
 	const char *program, *release, *region, *input, *output;
 };
 
-/* Makes this process's page in a directory, and removes dead ones there. 0 or
- * -errno with err set. */
+/* Makes this process's page in a directory, and removes old dead ones there. 0
+ * or -errno with err set. */
 int ledger_page_open(struct ledger_writer **out, const char *dir,
 		     const struct ledger_about *about, struct error *err);
 
@@ -139,10 +143,11 @@ struct ledger_owner {
 
 /*
  * Copies a valid page; with out NULL, only looks whether its program lives. 0;
- * or -errno, and out is not to be used. -ESRCH: the program is dead, and the
- * page was removed, if we may; -EBADMSG: it is damaged, or no page; -EPERM: its
- * owner is not the process's user; -EAGAIN: the program was stopped while it
- * wrote; -EACCES and others.
+ * or -errno, and out is not to be used but for -ESRCH: the program is dead, and
+ * out is what it wrote last. -ENOENT: there is no page, or there was one of a
+ * program that died long ago, which was removed, if we may; -EBADMSG: it is
+ * damaged, or no page; -EPERM: its owner is not the process's user; -EAGAIN:
+ * the program was stopped while it wrote; -EACCES and others.
  */
 int ledger_page_read(struct ledger_page *out, struct ledger_owner *owner,
 		     const char *dir, const char *name);

@@ -103,7 +103,7 @@ teardown() {
 	[[ $output == *nonsense*received_s* ]]
 }
 
-@test "two writers of one region, and others; who is killed is gone" {
+@test "two writers of one region, and others; who is killed leaves its last counters" {
 	dta-collect --create --layout l.ini --region "$NAME-a"
 	dta-collect --create --layout l.ini --region "$NAME-b"
 	mkfifo one two
@@ -131,11 +131,27 @@ teardown() {
 	paste about exact | awk '{ d = $1 - $2; exit !($1 > 0.3 && d < 0.02 && d > -0.02) }'
 	kill -KILL "$one"
 	wait "$one" || :
-	top -R "$NAME-a" | jq -se "map(.pid) == [$two]"
-	[ -z "$(ls pages | grep -- "-$one-")" ]
+	top -R "$NAME-a" | jq -se "map({key: \"\(.pid)\", value: .}) | from_entries |
+		length == 2 and .[\"$two\"].dead == null and (.[\"$one\"] |
+		.dead < 60 and .received == 20000 and .silent == null and
+		.received_s == null)"
+	run -1 dta-top --check --every 300ms -R "$NAME-a"
+	[[ $output =~ ^"dta-translate $one $NAME-a: killed or crashed "[0-9]+" s ago"$ ]]
 	exec 5>&- 6>&-
 	wait "$two"
+	dta-top --check --every 300ms -R "$NAME-a" -o ndjson >rows && return 1
+	jq -se 'length == 1 and .[0].counter == "dead" and .[0].value < 60' rows
+	# for ten minutes since it was written, at offset 1032
+	python3 - pages/dta-ledger-"$one"-* <<-'E'
+		import struct, sys
+		f = open(sys.argv[1], "r+b")
+		f.seek(1032)
+		at = struct.unpack("=Q", f.read(8))[0]
+		f.seek(1032)
+		f.write(struct.pack("=Q", at - 600 * 10**9))
+	E
 	run -3 --separate-stderr top -R "$NAME-a"
+	[ -z "$(ls pages | grep -- "-$one-")" ]
 	[[ $stderr == "dta-top: $NAME-a: nobody who shows a page writes it" ]]
 }
 

@@ -104,7 +104,7 @@ static const struct column {
 /* The hop limit is there twice if the node's id is wide and short. */
 static void dump_column(const struct ioam *t, const struct column *c)
 {
-	const struct int_hops *h = &t->view.stack;
+	const struct int_hops *h = &t->record.stack;
 	const struct int_part *p = part_of(h->layout, c->field, c->len);
 	struct list l = {0};
 
@@ -124,19 +124,19 @@ static void dump_snapshots(const struct ioam *t)
 {
 	struct list len = {0}, schema = {0};
 
-	for (unsigned i = 0; t->opaque && i < t->view.stack.n; i++)
-		put(&len, ioam_snapshot_of(&t->view.stack, i).len / 4);
+	for (unsigned i = 0; t->opaque && i < t->record.stack.n; i++)
+		put(&len, ioam_snapshot_of(&t->record.stack, i).len / 4);
 	end(&len);
-	for (unsigned i = 0; t->opaque && i < t->view.stack.n; i++)
-		put(&schema, ioam_snapshot_of(&t->view.stack, i).schema);
+	for (unsigned i = 0; t->opaque && i < t->record.stack.n; i++)
+		put(&schema, ioam_snapshot_of(&t->record.stack, i).schema);
 	end(&schema);
 }
 
 /* When node i had the packet, ns. False: it does not say it all. */
 static bool time_of(const struct ioam *t, unsigned i, uint64_t *ns)
 {
-	const struct int_layout *layout = t->view.stack.layout;
-	const uint8_t *node = int_hop(&t->view.stack, i);
+	const struct int_layout *layout = t->record.stack.layout;
+	const uint8_t *node = int_hop(&t->record.stack, i);
 	uint64_t seconds, fraction;
 
 	if (!int_get(layout, node, INT_TIME_SECONDS, &seconds) ||
@@ -148,7 +148,7 @@ static bool time_of(const struct ioam *t, unsigned i, uint64_t *ns)
 
 static void dump_trace(const struct ioam *t, uint64_t ts_ns)
 {
-	const struct int_record *v = &t->view;
+	const struct int_record *v = &t->record;
 	char flow[KEY_TEXT_MAX] = "-";
 	struct list l = {0};
 	uint64_t ns;

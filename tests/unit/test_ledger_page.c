@@ -255,18 +255,27 @@ static void test_dead(void)
 	kill(child, SIGKILL);
 	waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT);
 	TEST(read_page(name) == -ESRCH); /* a zombie does not */
-	TEST(!is_there(name));
 	waitpid(child, NULL, 0);
-	/* who makes a page takes dead ones away, and no others */
+	/* its last counters stay for ten minutes */
+	TEST(read_page(name) == -ESRCH && page.pid == (uint32_t)child &&
+	     page.counters == MANY && is_there(name));
+	page.at_ns -= LEDGER_KEEP_NS;
+	put_file(name, &page, sizeof(page));
+	TEST(read_page(name) == -ENOENT && !is_there(name));
+	/* who makes a page takes old ones away, and no others */
 	child = spawn(name);
 	end(spawn(other));
-	TEST(is_there(other));
+	TEST(read_page(other) == -ESRCH);
+	page.at_ns -= LEDGER_KEEP_NS;
+	put_file(other, &page, sizeof(page));
 	w = open_page();
 	TEST(!is_there(other) && is_there(name));
 	TEST(ledger_pages(dir, count, &n) == 0 && n == 2);
 	ledger_page_close(w);
 	end(child);
-	TEST(read_page(name) == -ESRCH && !is_there(name));
+	TEST(read_page(name) == -ESRCH && is_there(name));
+	put_file(name, &page, 64); /* not whole: of no use */
+	TEST(read_page(name) == -ENOENT && !is_there(name));
 }
 
 /* A page of our number, but of another start: the number was used before. */
@@ -290,14 +299,15 @@ static void test_reuse(void)
 	snprintf(name, sizeof(name), "dta-ledger-%u-%llu", pid,
 		 (unsigned long long)old.start);
 	put_file(name, &old, sizeof(old));
-	TEST(read_page(name) == -ESRCH && !is_there(name));
+	TEST(read_page(name) == -ESRCH && is_there(name));
 	/* somebody holds it: a process that we do not see lives */
 	put_file(name, &old, sizeof(old));
 	fd = open(path_of(name), O_RDONLY);
 	TEST(!flock(fd, LOCK_EX));
 	TEST(read_page(name) == 0 && is_there(name) && !owner.since_ns);
 	close(fd);
-	TEST(read_page(name) == -ESRCH && !is_there(name));
+	TEST(read_page(name) == -ESRCH && is_there(name));
+	unlink(path_of(name));
 	/* the name says one thing, the page another */
 	put_file(own_name(), &old, sizeof(old));
 	TEST(read_page(own_name()) == -EBADMSG);
