@@ -152,9 +152,30 @@ static void print_success(struct rows *r, const struct opts *o, unsigned copies,
 	row_f64(r, F_AVERAGE, p.average_success);
 }
 
+static void print_layout(const struct opts *o, const struct size *s,
+			 unsigned copies)
+{
+	printf("; dta-plan: for %ju keys, a load of %.4g\n[%s]\nkind = %s\n"
+	       "key = flow4\n",
+	       (uintmax_t)s->flows, s->load, o->postcard ? "paths" : "flows",
+	       o->postcard ? "postcard" : "keywrite");
+	if (o->postcard)
+		printf("hops = %ju\nvalues = 1-%ju\n", (uintmax_t)o->hops,
+		       (uintmax_t)o->values);
+	else
+		printf("value = %g\n", o->at[DIM_VALUE]);
+	printf("%s = %ju\nstride = %s\ncopies = %u\n",
+	       o->postcard ? "chunks" : "slots", (uintmax_t)s->slots,
+	       o->packed ? "packed" : "pow2", copies);
+}
+
 static int print_row(struct rows *r, const struct opts *o, const struct size *s,
 		     unsigned copies, unsigned best)
 {
+	if (o->layout && (copies == best || o->range[DIM_COPIES].n))
+		print_layout(o, s, copies);
+	if (o->layout)
+		return 0;
 	row_str(r, F_PRIMITIVE, o->postcard ? "postcard" : "keywrite");
 	row_u64(r, F_COPIES, copies);
 	row_f64(r, F_LOAD, s->load);
@@ -222,8 +243,8 @@ int main(int argc, char **argv)
 
 	cli_start(&program);
 	o = options_read(argc, argv);
-	r = cli_rows(o.fmt, o.team ? &cores_schema : &plans);
-	if (!r)
+	r = o.layout ? NULL : cli_rows(o.fmt, o.team ? &cores_schema : &plans);
+	if (!r && !o.layout)
 		cli_fail("%s", strerror(ENOMEM));
 	rc = o.team ? cores_rows(r, &o) : plan_each(r, &o, 0);
 	rows_close(r);

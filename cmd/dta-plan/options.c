@@ -123,6 +123,9 @@ static const struct cli_option options[] = {
 	 .min = 1, .max = HOPS_MAX, .verbs = "postcard"},
 	{0, "stride", "pow2|packed", "padding of slots (pow2)", CLI_WORD,
 	 AT(packed), .words = strides, .verbs = tables},
+	{0, "layout", NULL,
+	 "no row: the layout of one plan, for dta-collect --create -l -",
+	 CLI_FLAG, AT(layout), .verbs = tables},
 	{'j', "cores", "N", "cores: of so many; a range: 1:64", CLI_STR,
 	 AT(text[DIM_CORES]), .verbs = "cores"},
 	{0, "alone", "NS", "cores: a report takes one core so many ns", CLI_F64,
@@ -143,6 +146,7 @@ static const struct cli_option options[] = {
 
 static const struct cli_group groups[] = {
 	{"--load --want", .why = "--want finds the load"},
+	{"--layout --output", .why = "a layout is one for dta-collect"},
 	{0},
 };
 
@@ -167,7 +171,7 @@ const struct cli program = {
 		 "[--want P [--flows N | --memory SIZE]] [--copies N]\n"
 		 "[--value BYTES] [--dart R] [--values V]\n"
 		 "[--hops B] [--checksum-bits B]\n"
-		 "[--stride pow2|packed] [-o FORMAT]\n"
+		 "[--stride pow2|packed] [-o FORMAT | --layout]\n"
 		 "dta-plan cores [--cores N] [--alone NS --work NS\n"
 		 "--receive NS] [--bandwidth BYTES]",
 	.options = options,
@@ -194,6 +198,20 @@ static void check_options(struct opts *o)
 			  r[DIM_FLOWS].n ? "memory" : "flows");
 	if (!load && !r[DIM_FLOWS].n)
 		o->range[DIM_LOAD] = (struct range){5, {0.1, 0.25, 0.5, 1, 2}};
+	for (int d = 0; d < DIMS && o->layout; d++)
+		if (r[d].n > 1)
+			cli_usage(&program,
+				  "--layout: --%s is a range: a "
+				  "layout is of one plan",
+				  dims[d].name);
+	if (o->layout && !r[DIM_FLOWS].n && !r[DIM_MEMORY].n)
+		cli_usage(&program, "--layout: how many slots? add --flows or "
+				    "--memory");
+	if (o->layout && least != CHECKSUM_BITS)
+		cli_usage(&program,
+			  "--layout: checksums of tables have %d "
+			  "bits",
+			  CHECKSUM_BITS);
 	o->values = o->values ? o->values : 1 << 18;
 	o->hops = o->hops ? o->hops : 5;
 	if (o->postcard && (double)o->values + 1.0 > exp2(least))

@@ -34,6 +34,7 @@ enum dim {
 
 struct opts {
 	bool postcard, packed, average;
+	bool layout;		/* no rows: a layout of the one plan */
 	const char *text[DIMS]; /* as given; NULL: it was not */
 	struct range range[DIMS];
 	uint64_t values, hops;

@@ -6,7 +6,10 @@ load ../helpers
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || exit 1
+	NAME=dta-test-$$-plan
 }
+
+teardown() { remove_regions "$NAME"; }
 
 # plan ARGS...: rows as NDJSON in the file rows.
 plan() {
@@ -280,4 +283,26 @@ refused() {
 	row '.best and .copies == 4'
 	run -2 dta-plan postcard --dart 1
 	run -2 dta-plan keywrite --dart 0
+}
+
+@test "--layout: dta-collect makes a table of it, of the size that was said" {
+	local args
+
+	for args in "keywrite --flows 30000 --want 0.99 --value 20" \
+		"keywrite --memory 100K --load 0.3 --copies 3 --stride packed" \
+		"postcard --flows 2000 --memory 1M --hops 4 --values 80"; do
+		# shellcheck disable=SC2086
+		dta-plan $args --layout | dta-collect --create -l - --region "$NAME"
+		# shellcheck disable=SC2086
+		dta-plan $args -o ndjson | jq -s 'if length > 1 then map(select(.best))
+			else . end | .[0] | [.slots, .memory_bytes, .copies]' >plan
+		dta-dump region "$NAME" --no-load -o ndjson |
+			jq -s '.[0] | [.units, .length, .copies]' >region
+		diff plan region
+		dta-collect --remove --region "$NAME"
+	done
+	run -2 --separate-stderr dta-plan keywrite --load 0.3 --layout
+	[[ $stderr == *"how many slots?"* ]]
+	run -2 --separate-stderr dta-plan keywrite -f 1K -l 0.1:0.3:0.1 --layout
+	[[ $stderr == *"--load is a range"* ]]
 }
