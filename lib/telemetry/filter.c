@@ -5,10 +5,12 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
+#include "net/key.h"
 #include "net/proto.h"
 
 /* Where a number is. */
@@ -37,6 +39,7 @@ enum kind {
 	EXPR_OR,
 	EXPR_NET,    /* side, ip, bits, version */
 	EXPR_PORT,   /* side, value */
+	EXPR_FLOW,   /* version, key */
 	EXPR_NUMBER, /* of, what, op, value */
 };
 
@@ -55,7 +58,7 @@ enum op {
 
 struct expr {
 	uint8_t kind, side, of, what, op, version, bits;
-	uint8_t ip[16];
+	uint8_t ip[16], key[KEY_FLOW6_LEN];
 	uint64_t value;
 	struct expr *a, *b;
 };
@@ -135,6 +138,11 @@ static struct expr *fail(struct parser *s, const char *reason)
 		s->rc = error_set(s->err, -EINVAL, "at '%s': %s",
 				  s->word[0] ? s->word : "the end", reason);
 	return NULL;
+}
+
+static unsigned flow_len(unsigned version)
+{
+	return version == 4 ? KEY_FLOW4_LEN : KEY_FLOW6_LEN;
 }
 
 static bool is_sign(char c)
@@ -337,6 +345,28 @@ static struct expr *parse_test(struct parser *s)
 	return if_good(s, e);
 }
 
+/* A flow as rows have it. In it, > is no sign: the word in hand was only the
+ * first half. */
+static struct expr *parse_flow(struct parser *s)
+{
+	const char *from = s->p - strlen(s->word);
+	size_t n = strcspn(from, " \t\n()&|");
+	struct expr *e = make(s, EXPR_FLOW);
+	char text[KEY_TEXT_MAX];
+
+	if (!e)
+		return NULL;
+	snprintf(text, sizeof(text), "%.*s", n < sizeof(text) ? (int)n : 0,
+		 from);
+	e->version = *text == '[' ? 6 : 4;
+	if (key_parse(e->key, e->version == 4 ? KEY_FLOW4 : KEY_FLOW6,
+		      flow_len(e->version), text) < 0)
+		fail(s, "a flow is ADDRESS:PORT>ADDRESS:PORT/PROTOCOL");
+	s->p = from + n;
+	next_word(s);
+	return if_good(s, e);
+}
+
 static struct expr *parse_or(struct parser *s);
 
 static struct expr *parse_single(struct parser *s)
@@ -350,6 +380,8 @@ static struct expr *parse_single(struct parser *s)
 		e = too_many(s) ? NULL : parse_or(s);
 		if (!take_word(s, ")", NULL))
 			fail(s, ") is wanted, and or or");
+	} else if (strchr(s->word, ':')) {
+		e = parse_flow(s);
 	} else {
 		e = parse_test(s);
 	}
@@ -559,6 +591,9 @@ static bool matches_hop(const struct expr *e, const struct int_record *v,
 		return net_matches(e, v);
 	case EXPR_PORT:
 		return port_matches(e, v);
+	case EXPR_FLOW:
+		return v->key_len == flow_len(e->version) &&
+		       !memcmp(v->key, e->key, v->key_len);
 	default:
 		return record_number(e, v, h, &n) &&
 		       e->op & (n < e->value   ? OP_LT

@@ -9,6 +9,7 @@
  *	TEST	node ID
  *		[src|dst] host ADDRESS; [src|dst] net ADDRESS[/BITS]
  *		[src|dst] port NUMBER; proto NUMBER; tcp, udp, icmp, ip, ip6
+ *		a flow as rows have it: 10.0.0.1:443>10.0.0.2:5501/tcp
  *		FIELD OP VALUE: OP is = (or ==), !=, <, <=, >, >=; values are
  *		numbers, latencies also times: 50us; rates and sizes 10K
  *		a flag by its name: dropped, congested...

@@ -85,6 +85,9 @@ static void test_true(void)
 		"node 5 or node 6 or node 7 and tcp",
 		"hop.egress 	>= 12",
 		"not not node 7",
+		"10.0.0.1:443>192.168.1.2:5000/tcp",
+		"(node 7 and 10.0.0.1:443>192.168.1.2:5000/6)",
+		"10.0.0.1:443>192.168.1.2:5000/tcp&&hops>2",
 	};
 	struct int_record v = view("10.0.0.1:443>192.168.1.2:5000/tcp");
 
@@ -113,6 +116,9 @@ static void test_false(void)
 		"dropped",
 		"hops > 3 or hops < 3",
 		"node 7 and (udp or hop.egress = 11)",
+		"192.168.1.2:5000>10.0.0.1:443/tcp", /* the other way */
+		"10.0.0.1:443>192.168.1.2:5000/udp",
+		"[::1]:443>[::2]:5000/tcp",
 	};
 	struct int_record v = view("10.0.0.1:443>192.168.1.2:5000/tcp");
 
@@ -129,6 +135,8 @@ static void test_others(void)
 	TEST(matches("src host 2001:db8::2", &v) == 0);
 	TEST(matches("net 0.0.0.0/0", &v) == 0);
 	TEST(matches("net ::/0", &v) == 1);
+	TEST(matches("[2001:db8::1]:1>[2001:db8:0::2]:2/udp and node 7", &v) ==
+	     1);
 	v.stack.n = 0; /* nobody says anything */
 	TEST(matches("udp and hops = 0", &v) == 1);
 	TEST(matches("node 7 or hop.latency >= 0", &v) == 0);
@@ -167,6 +175,8 @@ static void test_bad(void)
 		{"node 7 and", "at 'the end'"},
 		{"node 7 & node 8", "at '&'"},
 		{"dropped = 1", "at '='"},
+		{"10.0.0.1:443", "at '10.0.0.1:443': a flow is"},
+		{"10.0.0.1:1>10.0.0.2:2/tcp node 7", "at 'node': and or or"},
 	};
 	char deep[4096];
 	struct error err;
