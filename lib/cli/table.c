@@ -168,11 +168,27 @@ static unsigned larger(unsigned a, unsigned b)
 	return a > b ? a : b;
 }
 
+/* A column's name and unit, unless the unit is seen without: bytes have theirs
+ * in each cell, and rates in their names. */
+static const char *column_title(char out[128], const struct row_field *f)
+{
+	bool is_known = !f->unit || !strcmp(f->unit, "bytes") ||
+			!strcmp(f->unit, "1/s");
+	int n = snprintf(out, 64, "%s", f->name);
+
+	for (char *c = out; *c; c++)
+		*c = (char)toupper((unsigned char)*c);
+	if (!is_known)
+		snprintf(out + n, 64, " %s", f->unit);
+	return out;
+}
+
 /* The characters that a column needs for its name and the cells of rows. */
 static unsigned width_needed(const struct text_table *t, unsigned rows,
 			     unsigned field)
 {
-	unsigned w = (unsigned)strlen(t->s->fields[field].name);
+	char head[128];
+	unsigned w = (unsigned)strlen(column_title(head, &t->s->fields[field]));
 
 	if (t->live)
 		w = larger(w, t->s->fields[field].width);
@@ -252,13 +268,10 @@ static void put_head(struct text_table *t)
 	if (*before == ',')
 		putchar('\n');
 	for (unsigned i = 0; i <= last_column(t); i++) {
-		snprintf(name, sizeof(name), "%s", t->s->fields[i].name);
-		for (char *c = name; *c; c++)
-			*c = (char)toupper((unsigned char)*c);
 		if (!t->column[i].width)
 			continue;
 		printf("%*s", i ? GAP : 0, "");
-		put_column(t, i, name);
+		put_column(t, i, column_title(name, &t->s->fields[i]));
 	}
 	putchar('\n');
 	t->header_printed = true;

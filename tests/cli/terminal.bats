@@ -85,7 +85,7 @@ prepare() {
 	grep -q '^no room for: .*path' shown
 	grep -qE ' new_key +hop_latency +[0-9]+ .* [0-9.]+\.\.\.[0-9:]+/(tcp|udp) ' shown
 	on_terminal 80 int-collect -q -r in.pcap --top nodes --once >shown
-	grep -q '^NODE  SAMPLES  HOP_LATENCY_P50  HOP_LATENCY_P99 ' shown
+	grep -q '^NODE  SAMPLES  HOP_LATENCY_P50 ns  HOP_LATENCY_P99 ns' shown
 	int-collect -q -r in.pcap -R event | grep -q '^TIME .*THRESHOLD  PATH  *OLD_PATH  *INGRESS$'
 	on_terminal 80 int-collect -q -r in.pcap -o csv |
 		cmp - <(int-collect -q -r in.pcap -o csv)
@@ -180,7 +180,7 @@ labels() {
 	done
 	# What matters most has room.
 	on_terminal 80 int-label-ctl -q -r labels.pcap -R interval >shown
-	grep -q '^TIME .*COVERAGE  *PACKETS  *LABELS  *MISSING  *SILENT$' shown
+	grep -q '^TIME .*COVERAGE %  *PACKETS  *LABELS  *MISSING  *SILENT$' shown
 	run ! grep -qF ... shown
 	# No terminal: as ever; nor in CSV.
 	int-label-ctl -q -r labels.pcap -R interval | grep -q 'OBSERVED  SKIPPED$'
