@@ -222,7 +222,7 @@ static const struct collector *find_ticket(const struct members *m,
 {
 	for (unsigned i = 0; m && i < m->n; i++)
 		if (m->member[i].ticket &&
-		    ticket_stamp_is(&m->member[i].ticket->stamp, stamp))
+		    ticket_stamps_equal(&m->member[i].ticket->stamp, stamp))
 			return &m->member[i];
 	return NULL;
 }
@@ -241,7 +241,7 @@ static int continue_sequence(const struct packet_transport *p, struct ticket *t,
 		return save_state(was, t) < 0 ? no_memory(err) : 0;
 	for (unsigned i = 0; i < CLUSTER_MAX; i++)
 		if (p->past_ticket[i].inode &&
-		    ticket_stamp_is(&p->past_ticket[i], &t->stamp))
+		    ticket_stamps_equal(&p->past_ticket[i], &t->stamp))
 			return error_set(err, -ESTALE,
 					 "its ticket is from before it was "
 					 "taken out: have its dta-collect "
@@ -380,10 +380,10 @@ static bool check_ticket(const struct packet_transport *p, struct collector *c)
 	struct error why = {""};
 	uint64_t before;
 
-	if (!c->ticket || !now.inode || ticket_stamp_is(&now, &c->seen))
+	if (!c->ticket || !now.inode || ticket_stamps_equal(&now, &c->seen))
 		return false;
 	c->seen = now;
-	if (ticket_stamp_is(&now, &c->ticket->stamp))
+	if (ticket_stamps_equal(&now, &c->ticket->stamp))
 		return false;
 	before = c->ticket->epoch;
 	if (renew_ticket(p->m, c, &why) < 0) {

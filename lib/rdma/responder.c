@@ -720,7 +720,7 @@ void responder_set_epoch(struct responder *p, uint64_t epoch)
 	if (epoch == p->s->epoch)
 		return;
 	for (unsigned i = 0; i < p->s->t.n; i++) {
-		ticket_place(&at, p->region, i, epoch);
+		ticket_set_address(&at, p->region, i, epoch);
 		p->s->qp[i].rkey = at.rkey;
 		p->s->qp[i].address = at.address;
 	}

@@ -48,8 +48,8 @@ static void default_addresses(struct ticket *t)
 		t->mtu = TICKET_MTU;
 }
 
-void ticket_place(struct ticket_table *at, const struct region *r,
-		  unsigned table, uint64_t epoch)
+void ticket_set_address(struct ticket_table *at, const struct region *r,
+			unsigned table, uint64_t epoch)
 {
 	uint64_t salt = epoch * TABLE_MAX + table + 1;
 
@@ -70,7 +70,7 @@ static int describe_table(struct ticket *t, const struct region *r, unsigned i,
 			table->name, table->lists, TICKET_LISTS_MAX);
 	t->table[i] = *table;
 	t->at[i] = (struct ticket_table){.qpn = QPN_FIRST + i};
-	ticket_place(&t->at[i], r, i, t->epoch);
+	ticket_set_address(&t->at[i], r, i, t->epoch);
 	if (table->kind != TABLE_APPEND)
 		return 0;
 	t->at[i].heads = calloc(table->lists, sizeof(*t->at[i].heads));
@@ -319,7 +319,8 @@ struct ticket_stamp ticket_stamp(const char *path)
 	return s;
 }
 
-bool ticket_stamp_is(const struct ticket_stamp *a, const struct ticket_stamp *b)
+bool ticket_stamps_equal(const struct ticket_stamp *a,
+			 const struct ticket_stamp *b)
 {
 	return a->device == b->device && a->inode == b->inode &&
 	       a->size == b->size && a->written_ns == b->written_ns;

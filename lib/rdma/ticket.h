@@ -95,8 +95,8 @@ int ticket_of_region(struct ticket *t, const struct region *r,
 const char *ticket_region(const struct ticket *t);
 
 /* Sets R_Key and address of a region's table (by its index) in an epoch. */
-void ticket_place(struct ticket_table *at, const struct region *r,
-		  unsigned table, uint64_t epoch);
+void ticket_set_address(struct ticket_table *at, const struct region *r,
+			unsigned table, uint64_t epoch);
 
 /*
  * Checks the n tables against an MTU (0: the default). On UC lost packets are
@@ -143,7 +143,7 @@ void ticket_note_head(uint64_t *const heads[TABLE_MAX], const struct ticket *t,
 
 /* The stamp of the file at path now. */
 struct ticket_stamp ticket_stamp(const char *path);
-bool ticket_stamp_is(const struct ticket_stamp *a,
-		     const struct ticket_stamp *b);
+bool ticket_stamps_equal(const struct ticket_stamp *a,
+			 const struct ticket_stamp *b);
 
 #endif
