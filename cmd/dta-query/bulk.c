@@ -12,8 +12,7 @@
 #include "run.h"
 #include "threads/threads.h"
 
-/* Columns: a key and its answer; those of the subcommand; the answer's origin.
- */
+/* Columns: a key and its answer; the subcommand's; the answer's origin. */
 enum {
 	KEY,
 	ANSWER,
@@ -68,8 +67,7 @@ struct bulk {
 	struct query_reply reply[QUERY_BATCH];
 	uint64_t answers[QUERY_UNREADABLE + 1];
 	uint64_t impaired; /* answered, though some copies are unreadable */
-	/* With several threads: rows of a part of the keys, to be printed in
-	 * the order of parts. */
+	/* With -j: rows of a part of the keys, printed in order of parts. */
 	FILE *out;
 	char *text;
 	size_t len;
@@ -253,8 +251,7 @@ static void ask_serial(struct bulk *b, struct query_sources *p)
 	}
 }
 
-/* A worker thread has sources of its own, and several parts of the keys in
- * progress. */
+/* A worker thread, with its own sources, and parts in progress. */
 struct worker {
 	struct query_sources sources;
 	struct query_targets targets;

@@ -12,8 +12,7 @@
 #include "query/query.h"
 #include "net/key.h"
 
-/* Where keys come from: arguments; or a file, "-" for stdin, with a key on each
- * line, or CSV with a column "key". */
+/* Keys: arguments; or lines of a file (- is stdin), or its CSV column key. */
 struct keys_from {
 	const char *file; /* NULL: the arguments */
 	char **args;
@@ -68,8 +67,7 @@ uint8_t keys_column(const struct keys_from *from,
  */
 bool keys_next(struct keys *k);
 
-/* Exits with status 2 if the file is CSV without a column key, or if several
- * tables take a key. */
+/* Exits with 2 if a CSV file has no column key, or a key several tables. */
 void keys_check(const struct keys *k);
 
 /*

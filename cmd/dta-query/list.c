@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * list.c - list: prints the entries of Append lists, oldest first; with -f also
- * new ones as they come.
- */
+/* list.c - list: prints entries of lists, oldest first; -f: as they come. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,8 +102,7 @@ static void close_entries(struct entries *e)
 	free(e->buf.bytes);
 }
 
-/* Finds the next list of t to print, and moves *at past it; false at the end.
- */
+/* The next list of t to print; moves *at past it. False at the end. */
 static bool next_list(const struct entries *e, const struct table *t,
 		      uint32_t *at, uint32_t *list)
 {
@@ -348,8 +344,7 @@ static void read_list(struct entries *e, unsigned target, unsigned epoch,
 		 (unsigned long long)lost);
 }
 
-/* Prints new entries of the lists in one epoch, if it still exists; of each
- * list only the newest `last'. */
+/* Prints the newest `last' unread entries of each list in one epoch. */
 static void read_epoch(struct entries *e, struct progress *r, uint64_t last)
 {
 	unsigned epoch = 0;
@@ -371,8 +366,7 @@ static void read_epoch(struct entries *e, struct progress *r, uint64_t last)
 	}
 }
 
-/* Goes on to the epoch after that of r[1], if there is one: r[1] becomes r[0].
- */
+/* Goes on to the epoch after r[1]'s, if there is one: r[1] becomes r[0]. */
 static bool next_epoch(const struct entries *e, struct progress r[2])
 {
 	const struct query_source *s = &e->p->source[0];

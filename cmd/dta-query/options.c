@@ -160,8 +160,7 @@ const struct cli cli = {
 	.verbs = verbs,
 };
 
-/* Whether keys are read from stdin: the only key is -, or there is none, and
- * stdin is a pipe or a file. */
+/* Whether keys come from stdin: for -, or no key and a pipe or file there. */
 static bool from_stdin(struct opts *o)
 {
 	struct stat st;

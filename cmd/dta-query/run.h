@@ -24,8 +24,7 @@ void sources_open(struct query_sources *p, struct opts *o);
 /* Exits if p->gone says that a source can no longer be read. */
 void sources_check(const struct query_sources *p);
 
-/* Finds the tables of a kind, or the one that is named. Exits if there is none.
- */
+/* Finds the tables of a kind, or the named one. Exits if there is none. */
 void sources_pick(struct query_targets *out, const struct query_sources *p,
 		  int kind, const char *name);
 
@@ -35,8 +34,7 @@ struct list_buf {
 	size_t len;
 };
 
-/* Makes room for as many of n entries as are best read at once, and returns
- * their number. */
+/* Makes room for as many of n entries as are best read at once: how many. */
 uint64_t list_buf_reserve(struct list_buf *b, const struct table_view *v,
 			  uint64_t n);
 

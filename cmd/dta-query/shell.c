@@ -305,8 +305,7 @@ static EditLine *edit_open(struct shell *sh, History *past)
 	el_set(el, EL_HIST, history, past);
 	el_set(el, EL_CLIENTDATA, sh);
 	el_wset(el, EL_GETCFN, get_char);
-	/* el_set() would make wide copies of these texts and never free them.
-	 */
+	/* el_set() would make wide copies and never free them. */
 	el_wset(el, EL_ADDFN, L"dta-complete", L"complete", complete_word);
 	el_set(el, EL_BIND, "^I", "dta-complete", NULL);
 	el_source(el, NULL); /* ~/.editrc may change all of this */

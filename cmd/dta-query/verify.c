@@ -99,8 +99,7 @@ struct key_age {
 	unsigned copies;
 };
 
-/* The age of a key is the number of keys whose last report came after its own:
- * these may have overwritten it. */
+/* The age of a key is the number of keys whose last report came after its. */
 struct by_age {
 	const struct table *t;
 	unsigned copies;     /* of every key; 0: they differ */
@@ -319,8 +318,7 @@ static void check_source(struct list_check *c, unsigned epoch)
 	query_sources_set_failed(p);
 }
 
-/* Checks the list in one epoch: its last entry is number c->end - 1 of the
- * truth. */
+/* Checks one epoch: its last entry is number c->end - 1 of the truth. */
 static void check_epoch(struct list_check *c, unsigned epoch,
 			const struct table_view *view, uint64_t entries)
 {

@@ -399,8 +399,7 @@ static int show_tables(struct run *r)
 
 /* --- what is wrong -------------------------------------------------------- */
 
-/* Prints a problem that has no counter: as a row, or the line if rows is NULL.
- */
+/* Prints a problem without a counter: as a row, or line if rows is NULL. */
 static void put_wrong(struct rows *rows, const struct program *p,
 		      const char *name, uint64_t value, const char *line)
 {
@@ -418,8 +417,7 @@ static void put_wrong(struct rows *rows, const struct program *p,
 	row_end(rows);
 }
 
-/* Prints what a program lost between the two looks, and whether it is silent.
- * Returns the number of problems. */
+/* Prints and counts what a program lost since the first look; or silence. */
 static unsigned check_program(struct rows *rows, const struct program *p)
 {
 	const struct ledger_page *page = &p->page;

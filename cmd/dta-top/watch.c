@@ -175,8 +175,7 @@ static const char *find_reason(const struct program *p)
 	return worst;
 }
 
-/* Computes waiting and reason from a program's page. If it is silent, its rates
- * are unknown. */
+/* Sets waiting, reason and silence; a silent program has no rates. */
 static void update_program(struct program *p, uint64_t now_ns)
 {
 	uint64_t ns = now_ns > p->page.at_ns ? now_ns - p->page.at_ns : 0;
@@ -324,8 +323,7 @@ static void sum_stored(struct watch *w)
 		for (const struct program *p = w->programs; p; p = p->next) {
 			const struct rate *s = &p->total_rate[TOTAL_DONE];
 
-			/* What a collector confirms is counted in its own page.
-			 */
+			/* A collector counts what it confirms itself. */
 			if (!s->known || !is_writer(&p->page, r) ||
 			    p->waiting != WATCH_UNKNOWN)
 				continue;
@@ -375,8 +373,7 @@ void columns_open(struct columns *v, const char *name,
 		v->field[i] = column[i].field;
 }
 
-/* Sets field i from the member at p. Empty texts, times of 0 and unknown
- * numbers stay null. */
+/* Sets field i from the member at p, unless it is empty or unknown. */
 static void set_cell(struct row_batch *b, unsigned i, const struct column *c,
 		     const void *p)
 {
@@ -419,8 +416,7 @@ void columns_set_counter(const struct columns *v, struct row_batch *b,
 			 const struct program *p, unsigned i)
 {
 	const struct ledger_counter *c = &p->page.counter[i];
-	/* Alerts watch the growth of losses: these are shown by their maximum,
-	 * which never falls. */
+	/* A loss is shown by its maximum, as alerts watch its growth. */
 	bool falls = c->level && c->role != LEDGER_LOSS;
 	const struct counter_extra extra = {
 		.role = ledger_role_name(c->role),

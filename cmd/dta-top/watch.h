@@ -44,8 +44,7 @@ struct program {
 		counter_rate[LEDGER_COUNTERS]; /* by place in page.counter */
 	uint64_t total[TOTALS];
 	struct rate total_rate[TOTALS];
-	/* The counter of losses that grows fastest; if none grows, the largest;
-	 * NULL: nothing was ever lost. */
+	/* The loss that grows fastest; if none, the largest; NULL: none. */
 	const char *reason;
 	/* Not confirmed yet; WATCH_UNKNOWN: nothing it does is confirmed. */
 	uint64_t waiting;
@@ -138,8 +137,7 @@ void columns_set(const struct columns *v, struct row_batch *b,
 void columns_set_counter(const struct columns *v, struct row_batch *b,
 			 const struct program *p, unsigned i);
 
-/* Serves Prometheus at [ADDR]:PORT, and looks every every_ns, until a signal
- * comes; exits if it cannot. */
+/* Serves Prometheus at [ADDR]:PORT until a signal; exits if it cannot. */
 void serve(const char *at, uint64_t every_ns, struct watch *w);
 
 #endif

@@ -129,8 +129,7 @@ static void no_memory(void)
 	cli_fail("out of memory");
 }
 
-/* Changes to a table, sorted by a column that --sort names (NULL: by its own),
- * and scrolls to its beginning. */
+/* Changes to a table, sorted by a column's name (NULL: by its own). */
 static void set_table(struct browse *top, unsigned table, const char *sort)
 {
 	const struct browse_table *t = &top->tables->table[table];
@@ -263,8 +262,7 @@ static uint64_t key_of_bytes(const uint8_t *p, uint32_t len)
 	return key;
 }
 
-/* The first number of a list; if it has 32 bits, then also 32 bits of the
- * second one. */
+/* The first number of a list; if below 2^32, followed by the second. */
 static uint64_t key_of_list(const void *list, uint32_t len)
 {
 	uint64_t two[2] = {0};
@@ -275,8 +273,7 @@ static uint64_t key_of_list(const void *list, uint32_t len)
 	return two[0] << 32 | (two[1] < UINT32_MAX ? two[1] : UINT32_MAX);
 }
 
-/* The number that a cell is sorted by: its value, negative ones as 0; of texts,
- * bytes and lists their beginning. */
+/* What a cell is sorted by: not below 0; texts and lists as they begin. */
 static uint64_t key_of_cell(const struct row_batch *b, const struct row_cell *c)
 {
 	uint64_t key;
@@ -352,8 +349,7 @@ static const char *cell_text(struct browse *top, unsigned row, unsigned column,
 	return text ? text : "";
 }
 
-/* Widens columns for what is in them now. They do not shrink again, so that the
- * table does not jump. */
+/* Widens columns to their cells; they never shrink, so nothing jumps. */
 static void widen_columns(struct browse *top)
 {
 	for (unsigned c = 0; c < top->schema->n && c < COLUMNS_MAX; c++) {
@@ -557,8 +553,7 @@ static enum action edit_filter(struct browse *top, int key)
 	return ACTION_DRAW;
 }
 
-/* The table that a key selects: a digit, or the first letter of its name that
- * is none of q, s, r; -1: none. */
+/* The table of a digit, or of a name's first letter but q, r, s; or -1. */
 static int find_table(const struct browse *top, int key)
 {
 	const char *const *name = top->tables->names;

@@ -78,8 +78,7 @@ static void clear_progress(void)
 	progress_shown = false;
 }
 
-/* Prints what is held in one write, so that messages of several programs in a
- * pipeline do not mix. */
+/* In one write, so that messages of a pipeline's programs do not mix. */
 static void print_held(void)
 {
 	if (tty_is_open() || !held.to)
@@ -123,8 +122,7 @@ static void show_progress(const char *unit, uint64_t n, double share)
 	pthread_mutex_unlock(&message_lock);
 }
 
-/* The stream for ledgers: stderr or, if a screen hides that, the held text.
- * NULL: no memory. */
+/* For ledgers: stderr or, under a screen, the held text. NULL: no memory. */
 static FILE *ledger_stream(void)
 {
 	if (!is_hidden()) {
@@ -169,8 +167,7 @@ static const char *time_now(char out[64])
 	return out;
 }
 
-/* A message may quote a database or a file, so control characters in it are
- * escaped. */
+/* Escapes control characters: a message may quote a database or a file. */
 static void print_message(const char *fmt, va_list ap)
 {
 	struct outbuf o = {0};
@@ -392,8 +389,7 @@ void cli_take_hangup(void)
 /*
  * A full disk must not pass for success. EBADF of fclose() is no error: stdout
  * was closed before the program began, and if anything had been written,
- * fflush() would have failed first. ferror() tells of an earlier failed write,
- * but not why it failed.
+ * fflush() would have failed first. ferror() has no reason for its failure.
  */
 static void close_stdout(void)
 {
@@ -414,9 +410,8 @@ static void close_stdout(void)
 	_exit(CLI_FAIL);
 }
 
-/* Where a standard stream is closed, the next file to be opened would take its
- * place: opens /dev/null there instead, in the wrong direction, so that using
- * the stream is still an EBADF. */
+/* Opens /dev/null for standard streams that are closed, as other files would
+ * become these. In the wrong direction: their use is still an EBADF. */
 static void hold_standard_streams(void)
 {
 	for (int fd = 0; fd < 3; fd++)

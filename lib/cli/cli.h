@@ -66,8 +66,7 @@ void cli_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* From now on messages begin with the local time (ISO 8601) unless stderr is a
  * terminal or a journal: for programs that run on. */
 void cli_log_times(void);
-/* A file's name for messages: - is "standard input", or cli_stdout if an option
- * for an output gave it. */
+/* A file's name for messages: "-" is the standard input or cli_stdout. */
 const char *cli_file(const char *path);
 extern const char cli_stdout[];
 /* cli_fail("object: reason"), with the object once if the reason begins with
@@ -102,8 +101,7 @@ void cli_ledger(const struct ledger *l, const void *ctr, enum row_format fmt);
 extern atomic_int cli_stop, cli_report, cli_hangup;
 void cli_signals(void);
 
-/* From now on SIGHUP sets cli_hangup, not cli_stop: the program rereads files
- * then. */
+/* From now on SIGHUP does not stop the program, but sets cli_hangup. */
 void cli_take_hangup(void);
 
 #endif

@@ -29,17 +29,14 @@ struct databases {
 struct row_sink *databases_add(struct databases *d, const char *option,
 			       const char *url, const struct export_options *o);
 
-/* A sink that copies rows to all of them, and which the caller closes. NULL:
- * there are none. */
+/* A sink for all of them, which the caller closes. NULL: there are none. */
 struct row_sink *databases_all(const struct databases *d);
 
-/* Warns of those that have ceased to answer, or answer again, since the last
- * call. */
+/* Warns of those that have ceased to answer, or answer again. */
 void databases_warn(struct databases *d);
 /* To be called before the last rows are put: see queue_last(). */
 void databases_no_more(struct databases *d);
-/* Sends what waits, until a signal comes. 0, or -1: rows could not be sent, and
- * a warning said so. */
+/* Sends what waits, until a signal. 0; -1, with a warning: rows are left. */
 int databases_end(struct databases *d);
 void databases_ledgers(const struct databases *d, enum row_format fmt);
 void databases_close(struct databases *d);

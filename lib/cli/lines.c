@@ -165,8 +165,7 @@ bool lines_move(struct lines *l, struct lines *to, size_t max)
 
 /* --- CSV ------------------------------------------------------------------ */
 
-/* Takes the quotes off a field. Returns what follows it; NULL: it has no end
- * quote. */
+/* Takes the quotes off a field. Returns what follows; NULL: no end quote. */
 static char *unquote(char *p)
 {
 	char *out = p++;

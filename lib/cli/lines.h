@@ -40,8 +40,7 @@ char *lines_next(struct lines *l, size_t *len);
  */
 int lines_more(struct lines *l);
 
-/* Exits with a message if rc, which lines_more() returned, is an error other
- * than -EINTR. */
+/* Exits with a message if lines_more() failed, other than by -EINTR. */
 void lines_check(const struct lines *l, int rc);
 
 /* Puts back the line that was taken last: lines_next() takes it again. */

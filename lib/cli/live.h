@@ -15,8 +15,7 @@ struct cli_live {
 	struct live_options options;
 	enum row_format format;	     /* of what cli_live_drops() prints */
 	uint64_t count, duration_ns; /* limits; 0: none */
-	/* Another interface that is open for reading beside -i: its drops are
-	 * counted, too. */
+	/* Another interface that is open for reading beside -i. */
 	struct {
 		const char *name;
 		const struct src *s; /* NULL: there is none */
@@ -128,8 +127,7 @@ void cli_pace_change(struct cli_pace *p, double rate);
  *		cli_page_end();
  *	}
  */
-/* What the page says of the program, as in base/ledger_page.h; the strings
- * must outlive the page. */
+/* What the page says of the program; the strings must outlive it. */
 struct cli_page_about {
 	const char *region, *input, *output;
 	bool quiet; /* no message if the page cannot be made */
@@ -138,8 +136,7 @@ struct cli_page_about {
 /* Has a page from now on, until the program's end. */
 void cli_page_start(const struct cli_page_about *a);
 
-/* Whether it is time to write the page. Call it in a loop, once a batch and
- * when idle. */
+/* Whether to write the page now. Call it once a batch and when idle. */
 bool cli_page_begin(void);
 void cli_page_end(void);
 
@@ -169,11 +166,9 @@ struct cli_loop {
 	int (*take)(void *ctx, const struct pkt *pkts, int n,
 		    struct error *err);
 	void (*report)(void *ctx); /* SIGUSR1: prints its ledgers */
-	/* The same for the page, four times a second; it must not block. NULL:
-	 * report() does not block. */
+	/* The same for the page: must not block. NULL: report() does not. */
 	void (*show)(void *ctx);
-	/* Packets that could not be sent so far: snk_drops() of all sinks;
-	 * NULL: there are no sinks. */
+	/* snk_drops() of all sinks; NULL: there are none. */
 	uint64_t (*unsent)(void *ctx);
 	void (*hangup)(void *ctx); /* SIGHUP, after cli_take_hangup() */
 	/*
@@ -205,8 +200,7 @@ int cli_loop(struct cli_loop *l, struct error *err);
  */
 int cli_loop_more(struct cli_loop *l, struct pkt *room, int max);
 
-/* Does what signals ask for, and writes the page if it is time: for a take()
- * that lasts long. */
+/* Handles signals and the page: for a take() that lasts long. */
 void cli_loop_turn(struct cli_loop *l);
 
 #endif

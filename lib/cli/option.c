@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* option.c - the command line, read by a program's table: values; options;
- * which of them go together; usage. */
+/* option.c - reads the command line by a program's table. */
 #include "cli/option.h"
 
 #include <assert.h>
@@ -334,8 +333,7 @@ static __attribute__((noreturn)) void print_all(const struct cli *c, bool rare)
 	exit(CLI_OK);
 }
 
-/* Finds an option by its name of len bytes or, if name is NULL, by its letter;
- * NULL: there is none. */
+/* Finds an option by its name; name NULL: by its letter. NULL: none. */
 static const struct cli_option *look_up(const struct cli *c, char letter,
 					const char *name, size_t len)
 {
@@ -430,8 +428,7 @@ static int read_long(const struct cli *c, void *opts, char **word)
 	return o->arg && !name[len] ? 2 : 1;
 }
 
-/* Reads -abc, the last of which may be -cvalue or -c value. Returns the words
- * used. */
+/* Reads -abc; the last may be -cvalue or -c value. Returns the words used. */
 static int read_letters(const struct cli *c, void *opts, char **word)
 {
 	for (const char *p = *word + 1; *p; p++) {

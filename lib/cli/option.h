@@ -17,16 +17,14 @@
 
 /* What an option's argument is, and what it is stored as. */
 enum cli_type {
-	CLI_FLAG,   /* no argument; a bool, or a whole number that becomes min
-		       (if min is 0: 1) */
+	CLI_FLAG,   /* no argument; a bool or whole number: min, or 1 */
 	CLI_STR,    /* const char *, not empty */
 	CLI_IN,	    /* the same, a file that is read; - is stdin */
 	CLI_OUT,    /* the same, a file that is written; - is stdout */
 	CLI_U64,    /* digits: a whole number of any width */
 	CLI_SIZE,   /* the same, as text_size() reads it: 20K, 64Mi, 1e6 */
 	CLI_F64,    /* double, from low to high; if high is 1, also as 99% */
-	CLI_TIME,   /* uint64_t, ns: 250us, 100ms, 5s, 1m, 2h, 1d; a bare number
-		       is seconds */
+	CLI_TIME,   /* uint64_t, ns: 250us, 100ms, 5s, 1m, 2h, 1d; 5 is 5s */
 	CLI_WORD,   /* one of words: a whole number, min + its index */
 	CLI_FORMAT, /* enum row_format */
 	CLI_CALL,   /* whatever read() stores */
@@ -131,8 +129,7 @@ int cli_set(const struct cli_option *o, void *opts, const char *text,
  */
 int cli_names(unsigned *set, const char *text, const char *(*of)(unsigned),
 	      unsigned all, struct error *why);
-/* For rows as CSV on stdout, which can have one header only: exits with 2 if a
- * set has several kinds of rows. */
+/* For CSV on stdout: exits with 2 if the set has several kinds of rows. */
 void cli_one_kind(unsigned kinds);
 
 #endif

@@ -40,8 +40,7 @@ static void put_byte_count(struct outbuf *o, uint64_t v)
 	outbuf_word(o, text);
 }
 
-/* Puts a local time, without today's date, and with microseconds unless it is a
- * whole second. */
+/* Puts a local time: no date if it is today, no microseconds if they are 0. */
 static void put_time(struct outbuf *o, int64_t ns)
 {
 	time_t seconds = (time_t)(ns / 1000000000), now = time(NULL);
@@ -107,9 +106,8 @@ static const char *put_chars(const char *text, unsigned n)
 	return text;
 }
 
-/* Prints a text in a column of width characters, without blanks at the end if
- * it is the last column. A text that is too long gets "..." at its end or in
- * its middle. */
+/* Prints a text in a column of width characters; the last column has no blanks
+ * at its end. A text that is too long gets "..." there or in its middle. */
 static void put_text(const char *text, unsigned width, bool right, bool last,
 		     bool middle)
 {

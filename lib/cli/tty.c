@@ -34,8 +34,7 @@ bool tty_is_open(void)
 	return tty.on;
 }
 
-/* Writes what the terminal takes; waits wait_ms each time for it to take more.
- */
+/* Writes text; waits wait_ms each time for the terminal to take more. */
 static void write_terminal(const char *text, size_t len, int wait_ms)
 {
 	struct pollfd p = {.fd = tty.out, .events = POLLOUT};

@@ -42,8 +42,7 @@ bool tty_is_open(void);
 int tty_key(int wait_ms);
 /* Columns and lines, at least 1 each. */
 void tty_size(unsigned *columns, unsigned *lines);
-/* Writes to the screen. It does not wait for a terminal that has stalled: text
- * that it does not take is lost. */
+/* Writes to the screen; what a stalled terminal does not take is lost. */
 void tty_put(const char *text, size_t len);
 
 /* Whether colours may be written to a descriptor: it is a terminal that has

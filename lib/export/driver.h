@@ -65,10 +65,9 @@ static inline void export_block_written(struct export_block *b,
 struct export_driver {
 	void (*close)(void *self);
 
-	/* Prepares what the rows of a schema have in common, in state_size
-	 * bytes, zero at first. 0, or -errno with err set: its rows are
-	 * refused. close_schema() gets these bytes after either; NULL: it has
-	 * nothing to do. */
+	/* Prepares what rows of a schema have in common, in state_size bytes,
+	 * 0 at first. 0; or -errno with err set: its rows are refused.
+	 * close_schema() gets the bytes after either; or NULL. */
 	size_t state_size;
 	int (*open_schema)(void *schema_state, void *self,
 			   const struct schema *s, struct error *err);
@@ -78,19 +77,16 @@ struct export_driver {
 	void (*encode)(void *self, void *schema_state, struct outbuf *to,
 		       const struct row_batch *b, unsigned row, uint32_t rows);
 	/* Sends as many of a block's rows as it can: moves at, lowers rows, and
-	 * counts. 0: none are left; or -errno with err set: it is called again
-	 * later. */
+	 * counts. 0: none are left; or -errno, to try again, with err set. */
 	int (*send)(void *self, struct export_block *b, struct export_tally *t,
 		    struct error *err);
 
-	/* Wakes a send() that waits and does not look at export_stop; called by
-	 * another thread. NULL: it looks. */
+	/* Wakes a send() from another thread; NULL: it looks at export_stop. */
 	void (*wake)(void *self);
 
-	/* Instead of encode() and send(): takes all rows of a batch. They are
-	 * counted here or by poll_results(). 0; or -errno with err set: the
-	 * next call brings the same batch again, and the driver remembers which
-	 * of its rows it has taken. */
+	/* Instead of encode() and send(): takes all rows of a batch, counted
+	 * here or by poll_results(). 0; or -errno with err set: the same batch
+	 * comes again, and the driver knows which rows it has taken. */
 	int (*take)(void *self, void *schema_state, const struct row_batch *b,
 		    struct export_tally *t, struct error *err);
 	/* What has become of rows since the last call; NULL: take() counts all.
@@ -105,19 +101,16 @@ struct export_driver {
 /* A kind of database, by the scheme of its URL. */
 struct export_scheme {
 	const char *scheme;
-	/* The driver's self: a copy of the `size' bytes of defaults, in which
-	 * options of the URL have set fields. close() frees it, after a failed
-	 * open() too. */
+	/* The driver's self: a copy of the `size' bytes of defaults, with the
+	 * URL's options set. close() frees it, after a failed open() too. */
 	size_t size;
 	const void *defaults;
 	const struct field *fields;
-	/* The URL, the options and stop outlive it. 0 or -errno with err set.
-	 */
+	/* The URL, options and stop outlive it. 0 or -errno, err set. */
 	int (*open)(void *self, struct url *u, const struct export_options *o,
 		    struct export_stop *stop, struct error *err);
 	struct export_driver driver;
-	const char *missing; /* the library that this build lacks, or NULL: then
-				only scheme is set beside it */
+	const char *missing; /* a library that this build lacks; or NULL */
 };
 
 /* The caller's rule of a schema, or NULL. */

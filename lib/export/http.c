@@ -82,8 +82,7 @@ int http_open(struct http **out, const struct url *u, uint16_t port,
 		return error_set(err, -ENOMEM, "out of memory");
 	h->stop = stop;
 	h->easy = curl_easy_init();
-	/* an empty header: libcurl would send "Expect: 100-continue" and wait
-	 * up to a second for the answer */
+	/* no "Expect: 100-continue", nor a wait for its answer */
 	h->headers = curl_slist_append(NULL, "Expect:");
 	snprintf(h->base, sizeof(h->base), "%s://%s:%u/",
 		 u->http_scheme ? u->http_scheme : "http", u->host,

@@ -263,8 +263,7 @@ static int kafka_poll_results(void *self, struct export_tally *t,
 
 	rd_kafka_poll(x->rk, 0);
 	*t = x->results;
-	/* An error while nothing is queued is none: a broker may end an idle
-	 * connection. */
+	/* With an empty queue, the broker may just end an idle connection. */
 	rc = x->fails && rd_kafka_outq_len(x->rk)
 		     ? error_set(err, -EAGAIN, "%s", x->why.text)
 		     : t->written || t->refused;

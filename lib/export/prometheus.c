@@ -30,8 +30,7 @@ enum {
 	IDLE_SECONDS = 10,
 };
 
-/* One set of labels of a measurement, with the latest value of each metric:
- * series=N counts it as one series. */
+/* One series of a measurement, with the latest value of each metric. */
 struct labelled {
 	struct labelled *next; /* in the measurement's list */
 	uint64_t seen_ns;      /* when its last row came */
@@ -181,8 +180,7 @@ static int prometheus_open_schema(void *schema_state, void *self,
 	return 0;
 }
 
-/* The row's labels, name="value",..., which stay in p->labels until the next
- * call. NULL: no memory. */
+/* The row's labels, name="value",..., in p->labels. NULL: no memory. */
 static const char *labels_of(struct prometheus *p, const struct row_batch *b,
 			     unsigned row)
 {

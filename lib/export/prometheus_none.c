@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* prometheus_none.c - in place of prometheus.c in a build without
- * libmicrohttpd. */
+/* prometheus_none.c - prometheus.c in a build without libmicrohttpd. */
 #include "export/driver.h"
 
 const struct export_scheme export_prometheus = {

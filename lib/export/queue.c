@@ -18,9 +18,8 @@
 enum {
 	BLOCK_MAX = 1 << 20,	    /* bytes at which a block is sent */
 	CANCEL_POLL_NS = 250000000, /* between calls of cancelled() */
-	POLL_NS = 100000000,  /* between looks for room in the spool, and for
-				 results of a driver that takes rows */
-	RETRY_NS = 100000000, /* the first pause; each one doubles */
+	POLL_NS = 100000000,	    /* between looks for room and results */
+	RETRY_NS = 100000000,	    /* the first pause; each one doubles */
 	SECOND_NS = 1000000000,
 	NAP_NS = 2000000, /* nap_for_rows() */
 	NAP_BATCHES = 16,
@@ -49,11 +48,9 @@ struct queue {
 	struct batch *first, **last; /* batches that wait for the packer */
 	unsigned waiting;	     /* their number */
 	unsigned wanted;	     /* the number that wakes the packer */
-	size_t bytes, room; /* used and allowed for batches; a driver that
-			       sends blocks has as much again for these */
+	size_t bytes, room;	     /* used and allowed for batches */
 	bool spool_full;
-	uint64_t hold_until_ns; /* put() waits for room until then; 0: as the
-				 options say */
+	uint64_t hold_until_ns; /* put() waits until then; 0: see hold */
 	bool ending;
 	bool packed, sent; /* the packer, the sender has ended */
 	struct queue_status status;
@@ -101,8 +98,7 @@ static void count(struct queue *q, uint64_t *counter, uint64_t rows)
 	pthread_mutex_unlock(&q->lock);
 }
 
-/* Counts the outcome of one call of the driver, which returned rc; why: the
- * reason if it failed. */
+/* Counts the outcome of a call of the driver: rc, and if it failed, why. */
 static void count_try(struct queue *q, const struct export_tally *t, int rc,
 		      const struct error *why)
 {
@@ -268,8 +264,7 @@ static void refuse_rows(struct queue *q, uint64_t rows, const char *why)
 	pthread_mutex_unlock(&q->lock);
 }
 
-/* Gives a block to the sender. Waits for room in the spool; batches queue up
- * meanwhile. */
+/* Gives a block to the sender; waits while the spool has no room. */
 static void hand_over(struct queue *q, struct export_block *b)
 {
 	struct queue_status *s = &q->status;
@@ -334,8 +329,7 @@ static void encode_rows(struct queue *q, struct builder *builder,
 	}
 }
 
-/* Gives rows to a driver that takes them itself; those that it does not take
- * before the end are unsent. */
+/* Gives rows to a driver that takes them itself, until the end. */
 static void pass_rows(struct queue *q, struct builder *builder,
 		      struct row_batch *b)
 {
@@ -580,8 +574,7 @@ static void end_threads(struct queue *q)
 	q->packs = q->sends = false;
 }
 
-/* Rows in the spool's files; no more than the ledger has no outcome for yet, as
- * the threads go on between the two counts. */
+/* Rows in the spool, at most those without an outcome: threads still run. */
 static uint64_t count_kept(const struct queue *q, const struct queue_ledger *l)
 {
 	uint64_t under_way = ledger_rest(&queue_ledger, l);

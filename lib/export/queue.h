@@ -90,8 +90,7 @@ struct queue_driver {
 int queue_open(struct row_sink **out, const struct queue_options *o,
 	       const struct queue_driver *d, struct error *err);
 
-/* To be called before the program's last rows are put: from now on put() waits
- * for room, for end_ns at most. */
+/* Before the last rows are put: put() waits for room, end_ns at most. */
 void queue_last(struct row_sink *s);
 
 /* How a sink of queue_open() fares. */

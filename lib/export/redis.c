@@ -14,8 +14,7 @@
  * A block has an item for each row: the length in bytes of the row's commands
  * and their number, 4 bytes each in host order, and the commands in RESP. All
  * items are sent before the replies are read. A Redis Cluster is not supported:
- * rows that another of its nodes should have are not sent, and the status says
- * why.
+ * rows for its other nodes are not sent, and the status says why.
  */
 #include <errno.h>
 #include <hiredis/hiredis.h>
@@ -102,8 +101,7 @@ static int connection_error(const struct redis *x, struct error *err)
 	return error_set(err, -EAGAIN, "%.128s", x->c->errstr);
 }
 
-/* Runs one command. may_lack_permission: it is no error that the user may not
- * run it. */
+/* Runs a command. may_lack_permission: NOPERM is no error. */
 static int run_command(struct redis *x, bool may_lack_permission,
 		       struct error *err, const char *fmt, ...)
 {
@@ -129,9 +127,8 @@ static struct timeval timeval_of(uint64_t ns)
 				.tv_usec = (suseconds_t)(ns % SECOND / 1000)};
 }
 
-/* The timeout is a second at most, as the end of the sink waits for it. PING is
- * answered before items are sent: a server that wants a password ends the
- * connection at a long command. */
+/* A second at most, as the sink's end waits for it. PING is answered before
+ * items are sent: a server that wants a password ends at a long command. */
 static int connect_to(struct redis *x, struct error *err)
 {
 	const struct url *u = x->url;
@@ -159,9 +156,8 @@ static int connect_to(struct redis *x, struct error *err)
 	return rc ? rc : run_command(x, true, err, "PING");
 }
 
-/* LATER for errors (Redis: server.c) that pass, or that an administrator can
- * mend. REFUSED for a missing permission, too (NOPERM): it concerns one key,
- * and other rows need not wait. */
+/* LATER for errors (Redis: server.c) that pass or can be mended. REFUSED also
+ * for NOPERM: it concerns one key, and other rows need not wait. */
 static enum outcome classify_error(struct error *why, const char *text)
 {
 	enum { CLUSTER_ERRORS = 4 }; /* at the beginning */
@@ -339,8 +335,10 @@ static int redis_open_schema(void *schema_state, void *self,
 	return row_template_check(state->key, s, err);
 }
 
-/* RESP, Redis's protocol: a command is "*WORDS\r\n" and its words; a word is
- * "$LENGTH\r\nBYTES\r\n". */
+/* RESP: a command is "*WORDS\\r\
+" and words of "$LENGTH\\r\
+BYTES\\r\
+". */
 static void put_count(struct outbuf *o, char type, size_t n)
 {
 	outbuf_char(o, type);
@@ -368,8 +366,7 @@ static void put_number(struct outbuf *o, uint64_t n)
 	put_text(o, text);
 }
 
-/* Begins a command of so many words, of which its name and the row's key are
- * the first two. */
+/* Begins a command of so many words: its name, the row's key, others. */
 static void begin_command(struct redis *x, size_t words, const char *name)
 {
 	size_t len = 0;

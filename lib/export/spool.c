@@ -82,8 +82,7 @@ static void append_entry(struct spool *s, struct entry *e)
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* A file that was there; one that is damaged counts as a row: it is not known
- * how many it had. */
+/* Adds a file that exists; a damaged one counts as one row. 0 or -errno. */
 static int find_file(struct spool *s, const char *name)
 {
 	uint64_t number = strtoull(name, NULL, 16);
@@ -113,8 +112,7 @@ static int is_block_file(const struct dirent *e)
 	       !strcmp(e->d_name + 16, ".spool");
 }
 
-/* Makes the directory of a spool, for this process alone, and looks for files.
- * 0 or -errno. */
+/* Makes and locks the directory of a spool, and lists files. 0 or -errno. */
 static int open_dir(struct spool *s, const char *dir)
 {
 	struct dirent **list;

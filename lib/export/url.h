@@ -45,8 +45,7 @@ int url_parse(struct url *out, const char *text, struct error *err);
 /* Takes the brackets off the host, as the resolver wants it. */
 void url_strip_brackets(struct url *u);
 
-/* Sets an object's fields from those options that the table names. 0, or
- * -EINVAL with err set. */
+/* Sets fields of an object from options in the table. 0 or -EINVAL. */
 int url_set_fields(struct url *u, const struct field *table, void *object,
 		   struct error *err);
 
@@ -63,8 +62,7 @@ int url_check_all_used(const struct url *u, struct error *err);
  * char *), which lives as long as the URL. */
 int export_set_duration(const struct field *field, void *object,
 			const char *value, struct error *err);
-/* An option for a time to wait: 1 ms or more, as 0 would mean for ever or not
- * at all. */
+/* An option for a time to wait, which must not be 0. */
 #define EXPORT_WAIT(option, type, member)                                      \
 	{                                                                      \
 		.name = option, .form = FIELD_OTHER,                           \

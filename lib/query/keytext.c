@@ -103,8 +103,7 @@ static bool parse_key(uint8_t *key, const struct table *t, const char *text,
 	return *added;
 }
 
-/* The index of the only table for which a text is a key; -EEXIST: there are
- * several; -ENOENT: there is none. */
+/* Picks the only table for which a text is a key; -EEXIST, -ENOENT. */
 static int pick_table(uint8_t *key, bool *added, const struct table *const *t,
 		      unsigned n, const char *text, struct error *err)
 {

@@ -83,8 +83,7 @@ static void count_lists(struct query_load *l, const struct table_view *v,
 	}
 }
 
-/* The share used of the entries that these lists have room for; NAN if none of
- * them could be read. */
+/* The share of these lists' readable entries that is used; NAN of none. */
 static double share_of_lists(const struct query_load *l, const struct table *t,
 			     uint32_t lists)
 {
@@ -188,8 +187,7 @@ int query_load_of(struct query_load *l, const struct table_view *v,
 		return 0;
 	p = plan_at(t->copies, known ? estimate.load : estimate.above,
 		    query_pass_probability(t));
-	/* A counter is wrong if another key shares it, whether older or
-	 * younger. */
+	/* Age does not matter: any key that shares a counter harms it. */
 	if (counts)
 		p.average_success = p.success;
 	*(known ? &l->success : &l->success_below) = p.success;

@@ -24,8 +24,7 @@ enum {
 	VALUES_ROOM = 16384,
 };
 
-/* Loads len bytes at offset once; 8 aligned bytes with one instruction. 0 or
- * -errno. */
+/* Loads len bytes once; 8 aligned ones by one instruction. 0 or -errno. */
 static inline int view_load(const struct table_view *v, uint64_t offset,
 			    void *buf, size_t len)
 {
@@ -373,8 +372,7 @@ static bool is_value(const struct table_view *v, uint32_t x)
 	return !v->values || in_set(v->values, v->t->values, x);
 }
 
-/* The length of a valid path: hops with values, and then only blank ones. 0:
- * the chunk holds no valid path. */
+/* Length of a valid path: hops with values, then only blank ones; or 0. */
 static unsigned valid_hops(const struct chunk *c, unsigned hops)
 {
 	unsigned all = (1u << hops) - 1;
@@ -696,8 +694,7 @@ static bool is_far(const struct table_view *v)
 }
 
 enum {
-	/* Bytes of a ring to read at once: what stays in a cache; or from far
-	 * memory. */
+	/* Bytes to read at once: what caches hold; of far memory. */
 	CACHED_READ = 64 << 10,
 	FAR_READ = 16 << 20,
 };
@@ -721,8 +718,7 @@ int query_list_count(uint64_t *out, const struct table_view *v, uint32_t list)
 	return 0;
 }
 
-/* Copies n entries from ring position at on, which stay before the ring's end.
- */
+/* Copies n entries from ring position at on; they do not wrap. */
 static int copy_run(const struct table_view *v, uint32_t list, uint64_t at,
 		    uint8_t *buf, uint64_t n)
 {
@@ -755,8 +751,7 @@ static void unswap_words(const struct table *t, uint8_t *buf, uint64_t n)
 	}
 }
 
-/* Reads n entries of far memory in one round trip, and removes their padding.
- */
+/* Reads n far entries in one round trip, and removes their padding. */
 static int fetch_entries(const struct table_view *v, uint32_t list,
 			 uint64_t first, uint8_t *buf, uint64_t n)
 {
@@ -813,8 +808,7 @@ static int copy_entries(const struct table_view *v, uint32_t list,
 
 /*
  * Copies n entries, or those before the first one that cannot be read because a
- * block of a snapshot is damaged. Returns their number; -errno if it is the
- * first.
+ * block of a snapshot is damaged. Returns their number, or -errno if it is 0.
  */
 static int64_t copy_readable(const struct table_view *v, uint32_t list,
 			     uint64_t first, uint8_t *buf, uint64_t n)

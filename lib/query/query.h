@@ -171,8 +171,7 @@ static inline uint64_t query_list_oldest(const struct table *t, uint64_t count)
 	return count > kept ? count - kept : 0;
 }
 
-/* The number of entries ever written to a list, which is below t->lists.
- * Returns 0 or -errno. */
+/* Entries ever written to a list below t->lists. 0 or -errno. */
 int query_list_count(uint64_t *out, const struct table_view *v, uint32_t list);
 
 /*
@@ -189,8 +188,7 @@ typedef void query_scan_unit(void *ctx, uint64_t unit, const uint8_t *bytes);
 int64_t query_scan(const struct table_view *v, query_scan_unit *each, void *ctx,
 		   const atomic_int *stop);
 
-/* The probability that a unit which another key wrote passes for a key's own.
- */
+/* The probability that another key's unit passes for a key's own. */
 double query_pass_probability(const struct table *t);
 
 /* The load of a table in an epoch. What is unknown or meaningless is NAN. */

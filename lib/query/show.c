@@ -185,8 +185,7 @@ void show_for_table(struct show *s, const struct table *t,
 	/* A layout of a newer version may have types that are unknown here. */
 	if (!*t->show || query_show_parse(s, t->show, &why) < 0)
 		query_show_parse(s, "hex", &why);
-	/* --as with a key type is for all tables; a table whose keys are of
-	 * another IP version keeps its own type. */
+	/* --as KEYTYPE: a table of the other IP version keeps its own. */
 	if (asked && asked->alone && asked->part[0].render.as == RENDER_KEY &&
 	    s->part[0].render.as == RENDER_KEY) {
 		s->n = 1;
@@ -272,8 +271,7 @@ static void write_key(enum key_type type, char *out, const uint8_t *value,
 	}
 }
 
-/* How many bytes a part has in a value of len bytes; 0: it is beyond the end.
- */
+/* The bytes of a part in a value of len bytes; 0: it is beyond the end. */
 static size_t part_len(const struct show_part *p, size_t len)
 {
 	size_t left = p->at < len ? len - p->at : 0;
@@ -360,8 +358,7 @@ static uint8_t show_width(const struct show_part *p, size_t len)
 	return (uint8_t)(width < LEAST ? LEAST : width);
 }
 
-/* The index of a part's column, which is added if there is none; SHOW_COLUMNS:
- * there is no room. */
+/* Finds or adds a part's column: its index, or SHOW_COLUMNS if too many. */
 static unsigned find_column(struct show_columns *all, const struct show_part *p,
 			    size_t len)
 {

@@ -65,8 +65,7 @@ struct show_scratch {
 	char text[RENDER_TEXT_MAX];
 };
 
-/* Parses a description. A part without a name has that of its type. 0, or
- * -EINVAL and why. */
+/* Parses a description; unnamed parts have their type's name. 0 or -EINVAL. */
 int query_show_parse(struct show *s, const char *text, struct error *err);
 
 /* Checks that values of len bytes have all parts. 0, or -EINVAL and why not. */
@@ -79,8 +78,7 @@ int show_fits(const struct show *s, size_t len, struct error *err);
 void show_for_table(struct show *s, const struct table *t,
 		    const struct show *asked);
 
-/* Writes a part of a value of len bytes as text to room->text, and returns it.
- */
+/* Writes a part of a value as text to room->text, and returns that. */
 const char *show_part_text(const struct show_part *p, struct show_scratch *room,
 			   const uint8_t *value, size_t len);
 
@@ -88,8 +86,7 @@ const char *show_part_text(const struct show_part *p, struct show_scratch *room,
 void show_text(const struct show *s, struct show_scratch *room, char *out,
 	       size_t cap, const uint8_t *value, size_t len);
 
-/* Writes n hops of a path as text to out, which has n * SHOW_HOP_MAX bytes. Hop
- * i is "-" if bit i of known is 0. */
+/* Writes n hops to out, SHOW_HOP_MAX bytes each: "-" if not in known. */
 void show_path(char *out, const uint32_t *hop, unsigned n, uint32_t known);
 
 /* The columns of tables: parts of the same name and type share one. */

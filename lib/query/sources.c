@@ -18,8 +18,7 @@
 #include "region/region.h"
 #include "verbs/verbs.h"
 
-/* A region on another machine: ssh runs dta-dump serve there, which sends its
- * bytes (region/far_wire.h). */
+/* A region on another machine, sent by dta-dump serve over ssh. */
 struct ssh {
 	pid_t pid; /* 0: ended */
 	const char *host;
@@ -585,8 +584,7 @@ static size_t keep_unanswered(const struct query_epoch *at,
 	return left;
 }
 
-/* Looks up keys in one epoch; false if its source does not have the table, or
- * can no longer be read. */
+/* Looks up keys in one epoch; false: its source lacks the table, or failed. */
 static bool ask_epoch(struct query_ask *a, const struct query_target *t,
 		      unsigned epoch, const uint8_t *const *key, size_t n,
 		      struct query_reply *const *out)
@@ -661,8 +659,7 @@ static size_t ask_epochs(struct query_ask *a, const struct query_target *t,
 	return left;
 }
 
-/* Looks up keys with the same owners; again if a source fails meanwhile, then
- * without it. */
+/* Looks up keys with the same owners; if a source fails, without it. */
 static void ask_same_owner(struct query_ask *a, const struct query_target *t,
 			   const uint8_t *const *keys, size_t n,
 			   struct query_reply *const *reply)

@@ -95,15 +95,13 @@ struct query_targets {
 	struct query_target target[TABLE_MAX];
 };
 
-/* Opens what o names; o must outlive the sources. query_sources_close() is
- * needed after a failure, too. */
+/* Opens what o names; o must outlive p. Close p after a failure, too. */
 int query_sources_open(struct query_sources *p,
 		       const struct query_sources_options *o,
 		       struct error *err);
 void query_sources_close(struct query_sources *p);
 
-/* To be called before keys are looked up: lists epochs again if the region has
- * gone on to another one. */
+/* Before keys are looked up: lists the epochs again if they have changed. */
 void query_sources_refresh(struct query_sources *p);
 
 /*
@@ -132,8 +130,7 @@ void query_sources_set_failed(struct query_sources *p);
  */
 bool query_epoch_repeats(const struct query_sources *p, unsigned epoch);
 
-/* Finds the tables of a kind, or the one that is named. 0; -ENOENT: there is
- * none. */
+/* Finds the tables of a kind, or the named one. 0; -ENOENT: none. */
 int query_targets_pick(struct query_targets *out, const struct query_sources *p,
 		       int kind, const char *name, struct error *err);
 
@@ -141,8 +138,7 @@ int query_targets_pick(struct query_targets *out, const struct query_sources *p,
 void query_target_init(struct query_target *out, const struct query_sources *p,
 		       const struct table *t);
 
-/* A target's memory in p->epoch[epoch]; false if that source lacks the table.
- */
+/* A target's memory in p->epoch[epoch]; false: its source lacks the table. */
 bool query_target_view(struct table_view *out, const struct query_sources *p,
 		       const struct query_target *t, unsigned epoch);
 

@@ -100,8 +100,7 @@ static int find_table(struct row_reader *r)
 	for (unsigned i = 0; i < r->truth->n_known; i++) {
 		const struct table *t = r->truth->known[i];
 
-		/* DTA/0 names no table: the first of the kind with 4-byte keys
-		 * takes it. */
+		/* DTA/0 names no table: take the first that fits. */
 		if (id == DTA_NO_TABLE ? t->kind != kind || t->key_len != 4
 				       : t->id != id)
 			continue;

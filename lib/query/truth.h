@@ -39,8 +39,7 @@ void keymap_fini(struct keymap *m);
  */
 void *keymap_get(struct keymap *m, const uint8_t *key);
 
-/* Record and key of index i < m->n. CRC_HEADROOM bytes before the key may be
- * read. */
+/* Record and key of index i. CRC_HEADROOM bytes before the key are there. */
 void *keymap_record(const struct keymap *m, size_t i);
 const uint8_t *keymap_key(const struct keymap *m, size_t i);
 
@@ -88,8 +87,7 @@ struct truth {
 	struct truth_table table[TABLE_MAX];
 };
 
-/* A row is for the first of these tables that it fits; they must outlive the
- * truth. */
+/* Rows are for the first of these tables that fits. They must outlive t. */
 void truth_init(struct truth *t, const struct table *const *known, unsigned n);
 void truth_fini(struct truth *t);
 
@@ -131,8 +129,7 @@ struct truth_score {
 	uint64_t asked, verdict[VERDICTS];
 	uint64_t incomplete; /* paths not asked for: a hop was not reported */
 	uint64_t too_long;   /* paths, asked for or not, too long for a chunk */
-	uint64_t overwritten; /* list entries not asked for: the rings have room
-				 for newer ones only */
+	uint64_t overwritten; /* list entries that no ring has room for */
 };
 
 void truth_score_add(struct truth_score *to, const struct truth_score *s);
