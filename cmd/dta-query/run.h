@@ -34,7 +34,7 @@ struct list_buf {
 	size_t len;
 };
 
-/* Makes room for as many of n entries as are best read at once: how many. */
+/* Makes room for the entries, of n, to be read at once; returns how many. */
 uint64_t list_buf_reserve(struct list_buf *b, const struct table_view *v,
 			  uint64_t n);
 

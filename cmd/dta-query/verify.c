@@ -99,7 +99,7 @@ struct key_age {
 	unsigned copies;
 };
 
-/* The age of a key is the number of keys whose last report came after its. */
+/* The age of a key is the number of keys whose last report came later. */
 struct by_age {
 	const struct table *t;
 	unsigned copies;     /* of every key; 0: they differ */

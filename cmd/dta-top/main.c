@@ -417,7 +417,8 @@ static void put_wrong(struct rows *rows, const struct program *p,
 	row_end(rows);
 }
 
-/* Prints and counts what a program lost since the first look; or silence. */
+/* Prints what a program lost since the first look, and whether it is silent.
+ * Returns the number of these findings. */
 static unsigned check_program(struct rows *rows, const struct program *p)
 {
 	const struct ledger_page *page = &p->page;

@@ -129,7 +129,7 @@ static void no_memory(void)
 	cli_fail("out of memory");
 }
 
-/* Changes to a table, sorted by a column's name (NULL: by its own). */
+/* Changes to a table, sorted by a named column (NULL: by its own). */
 static void set_table(struct browse *top, unsigned table, const char *sort)
 {
 	const struct browse_table *t = &top->tables->table[table];
@@ -273,7 +273,8 @@ static uint64_t key_of_list(const void *list, uint32_t len)
 	return two[0] << 32 | (two[1] < UINT32_MAX ? two[1] : UINT32_MAX);
 }
 
-/* What a cell is sorted by: not below 0; texts and lists as they begin. */
+/* The number that a cell is sorted by: negative numbers count as 0; texts,
+ * bytes and lists by how they begin. */
 static uint64_t key_of_cell(const struct row_batch *b, const struct row_cell *c)
 {
 	uint64_t key;
@@ -553,7 +554,7 @@ static enum action edit_filter(struct browse *top, int key)
 	return ACTION_DRAW;
 }
 
-/* The table of a digit, or of a name's first letter but q, r, s; or -1. */
+/* The table for a key: a digit, or a name's first letter but q, r, s; or -1. */
 static int find_table(const struct browse *top, int key)
 {
 	const char *const *name = top->tables->names;

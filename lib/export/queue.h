@@ -90,7 +90,7 @@ struct queue_driver {
 int queue_open(struct row_sink **out, const struct queue_options *o,
 	       const struct queue_driver *d, struct error *err);
 
-/* Before the last rows are put: put() waits for room, end_ns at most. */
+/* Call before the last rows: from now on put() waits, for end_ns at most. */
 void queue_last(struct row_sink *s);
 
 /* How a sink of queue_open() fares. */

@@ -127,8 +127,8 @@ static struct timeval timeval_of(uint64_t ns)
 				.tv_usec = (suseconds_t)(ns % SECOND / 1000)};
 }
 
-/* A second at most, as the sink's end waits for it. PING is answered before
- * items are sent: a server that wants a password ends at a long command. */
+/* Connects, for a second at most, as the sink's end waits for it. PING ends the
+ * handshake: a server that wants a password rejects a long command. */
 static int connect_to(struct redis *x, struct error *err)
 {
 	const struct url *u = x->url;
@@ -335,10 +335,7 @@ static int redis_open_schema(void *schema_state, void *self,
 	return row_template_check(state->key, s, err);
 }
 
-/* RESP: a command is "*WORDS\\r\
-" and words of "$LENGTH\\r\
-BYTES\\r\
-". */
+/* RESP: a command is "*WORDS\r\n" and words of "$LENGTH\r\nBYTES\r\n". */
 static void put_count(struct outbuf *o, char type, size_t n)
 {
 	outbuf_char(o, type);

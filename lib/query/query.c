@@ -694,7 +694,7 @@ static bool is_far(const struct table_view *v)
 }
 
 enum {
-	/* Bytes to read at once: what caches hold; of far memory. */
+	/* Bytes of a ring to read at once: what caches hold; from far. */
 	CACHED_READ = 64 << 10,
 	FAR_READ = 16 << 20,
 };

@@ -86,7 +86,7 @@ const char *show_part_text(const struct show_part *p, struct show_scratch *room,
 void show_text(const struct show *s, struct show_scratch *room, char *out,
 	       size_t cap, const uint8_t *value, size_t len);
 
-/* Writes n hops to out, SHOW_HOP_MAX bytes each: "-" if not in known. */
+/* Writes n hops to out, SHOW_HOP_MAX bytes each; - if known lacks its bit. */
 void show_path(char *out, const uint32_t *hop, unsigned n, uint32_t known);
 
 /* The columns of tables: parts of the same name and type share one. */
