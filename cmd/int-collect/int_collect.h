@@ -27,7 +27,7 @@ struct opts {
 	const char *filter;
 	uint64_t report_port;
 	unsigned rows;	 /* on stdout: 1 << enum rows_kind */
-	unsigned events; /* 1 << enum telemetry_kind */
+	unsigned events; /* 1 << enum telemetry_event_kind */
 	const char *threshold[THRESHOLDS_MAX];
 	unsigned n_thresholds;
 	const char *thresholds; /* a file */

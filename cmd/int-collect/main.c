@@ -141,7 +141,7 @@ static void print_ledgers(void *run)
 	int_collector_ledgers(r->collector, &l);
 	if (r->xdp)
 		cli_ledger(&xdp_sink_ledger, xdp_sink_counters(r->xdp), fmt);
-	cli_ledger(&int_frame_ledger, &l.intake, fmt);
+	cli_ledger(&int_frame_ledger, &l.frames, fmt);
 	if (l.reports.reports)
 		cli_ledger(&int_report_ledger, &l.reports, fmt);
 	if (r->filter)
@@ -170,7 +170,7 @@ static void hangup(void *run)
 					     "no file of thresholds to read");
 
 	if (!rc)
-		rc = int_collector_set(r->collector, &r->th.t);
+		rc = int_collector_set_thresholds(r->collector, &r->th.t);
 	if (!rc && r->xdp)
 		rc = xdp_sink_set_thresholds(r->xdp, &r->th.t);
 	if (rc < 0)
@@ -190,7 +190,7 @@ static int put_rows(struct run *r, int n)
 	if (n && r->o.cores > 1)
 		return rc;
 	if (!rc)
-		rc = int_collector_pass(r->collector);
+		rc = int_collector_put_rows(r->collector);
 	if (r->out)
 		snk_flush(r->out); /* snk_close() tells of an error */
 	return rc;
@@ -361,16 +361,16 @@ static bool nothing_taken(struct run *r, struct error *why)
 {
 	const struct ledger *of = &int_frame_ledger;
 	struct int_collector_ledgers l;
-	const void *ctr = &l.intake;
+	const void *ctr = &l.frames;
 	uint64_t all;
 	unsigned worst;
 
 	int_collector_ledgers(r->collector, &l);
-	if (!l.intake.frames || l.intake.packets || l.intake.traces ||
+	if (!l.frames.frames || l.frames.packets || l.frames.traces ||
 	    l.reports.taken || r->xdp || r->out || cli_stop)
 		return false;
-	all = l.intake.frames;
-	l.intake.other = 0; /* plain traffic says nothing about INT beside it */
+	all = l.frames.frames;
+	l.frames.other = 0; /* plain traffic says nothing about INT beside it */
 	if (l.reports.reports) {
 		of = &int_report_ledger;
 		ctr = &l.reports;

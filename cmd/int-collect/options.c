@@ -25,7 +25,7 @@ static const char *choice_name(unsigned i)
 
 static const char *kind_name(unsigned i)
 {
-	return i < EVENTS ? event_name((enum telemetry_kind)i) : NULL;
+	return i < EVENTS ? event_name((enum telemetry_event_kind)i) : NULL;
 }
 
 static int read_rows(void *opts, const char *text, struct error *why)
@@ -282,10 +282,10 @@ struct opts options_read(int argc, char **argv)
 	if (!cli_text(&cli, "--rows"))
 		o.rows = 1 << ROWS_EVENT |
 			 (o.format == ROW_CSV ? 0 : 1 << ROWS_VALUE);
-	if (o.push_ns && o.push_ns < TELEMETRY_KEEP_NS)
+	if (o.push_ns && o.push_ns < TELEMETRY_UPKEEP_NS)
 		cli_refuse("--push: less than %d ms: values are looked after "
 			   "so often; 0 is never",
-			   TELEMETRY_KEEP_NS / 1000000);
+			   TELEMETRY_UPKEEP_NS / 1000000);
 	if (o.format == ROW_CSV)
 		cli_one_kind(o.rows);
 	if (o.top.top) { /* the table has stdout */

@@ -11,7 +11,7 @@
 
 /* The published INTCollector has a threshold of 50 for every metric, whatever
  * its unit. Latencies of real nodes vary by more than 50 ns. */
-static const struct threshold defaults[METRIC_NUMBERS] = {
+static const struct threshold defaults[NUMERIC_METRICS] = {
 	[METRIC_HOP_LATENCY] = {.change = 10000},
 	[METRIC_QUEUE_OCCUPANCY] = {.change = 50},
 	[METRIC_LINK_UTILIZATION] = {.change = 50},
@@ -100,12 +100,11 @@ static int set_threshold(struct thresholds *out, char *text, struct error *err)
 		return error_set(err, -EINVAL,
 				 "is not METRIC[@NODE]=CHANGE[,HIGH[,LOW]]");
 	if (node &&
-	    (!text_number(&id, node, UINT64_MAX) || metric >= METRIC_OF_HOP))
-		return error_set(err, -EINVAL, "'%s' is not the id of a node%s",
-				 node,
-				 metric >= METRIC_OF_HOP
-					 ? ", nor is this metric a node's"
-					 : "");
+	    (!text_number(&id, node, UINT64_MAX) || metric >= HOP_METRICS))
+		return error_set(
+			err, -EINVAL, "'%s' is not the id of a node%s", node,
+			metric >= HOP_METRICS ? ", nor is this metric a node's"
+					      : "");
 	if ((rc = levels_of(&th, metric, text, err)) < 0)
 		return rc;
 	if (node && t->nodes == THRESHOLDS_MAX)
@@ -114,16 +113,16 @@ static int set_threshold(struct thresholds *out, char *text, struct error *err)
 	if (node) {
 		out->node[t->nodes++] = (struct node_threshold){
 			.node = id, .metric = (uint8_t)metric, .threshold = th};
-	} else if (metric < METRIC_NUMBERS) {
+	} else if (metric < NUMERIC_METRICS) {
 		t->all[metric] = th;
 	} else {
 		/* What is watched from end to end beside the latency is so
 		 * because it has a threshold. */
 		end = (unsigned)metric - METRIC_FLOW_QUEUE_OCCUPANCY;
 		t->end[end] = th;
-		t->ends &= ~(1U << end);
+		t->ends_watched &= ~(1U << end);
 		if (th.change != THRESHOLD_OFF || th.high)
-			t->ends |= 1U << end;
+			t->ends_watched |= 1U << end;
 	}
 	return 0;
 }
@@ -173,7 +172,7 @@ int thresholds_read(struct thresholds *out, const struct opts *o,
 			return error_set(err, -EINVAL, "--threshold: '%s': %s",
 					 o->threshold[i], why.text);
 	}
-	if (o->xdp && out->t.ends)
+	if (o->xdp && out->t.ends_watched)
 		return error_set(err, -EINVAL,
 				 "with --xdp the kernel compares no flow_* but "
 				 "flow_latency");

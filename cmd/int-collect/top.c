@@ -43,8 +43,8 @@ const char *const table_names[] = {"flows", "nodes", "queues",
 
 /* Of the objects of a node now. */
 struct node_now {
-	uint32_t value[METRIC_OF_HOP]; /* the highest */
-	uint32_t n[METRIC_OF_HOP];     /* so many */
+	uint32_t value[HOP_METRICS]; /* the highest */
+	uint32_t n[HOP_METRICS];     /* so many */
 };
 
 /* What was counted, and when: for rates. */
@@ -70,7 +70,7 @@ enum {
 	F_LATENCY,
 	F_LATENCY_MEAN,
 	F_METRIC, /* of hops, in their order */
-	F_HOPS = F_METRIC + METRIC_OF_HOP,
+	F_HOPS = F_METRIC + HOP_METRICS,
 	F_FIRST,
 	F_LAST,
 	F_PATH,
@@ -192,7 +192,7 @@ static void put_u64(struct row_batch *b, unsigned column, uint64_t v)
 
 static void put_id(struct row_batch *b, unsigned column, uint32_t id)
 {
-	if (id != METRIC_NONE)
+	if (id != ID_UNKNOWN)
 		put_u64(b, column, id);
 }
 
@@ -225,7 +225,7 @@ static void put_path(struct row_batch *b, unsigned column, struct nodes path)
 static void put_highest(const struct top *top, struct flow_entry *f,
 			enum metric m, struct row_batch *b, unsigned column)
 {
-	const struct meter *of[METRIC_OF_HOP];
+	const struct meter *of[HOP_METRICS];
 	/* Those of its path, or all if that is not known. */
 	unsigned hops = f->hops && f->hops < f->kept ? f->hops : f->kept;
 	uint32_t most = 0;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* fields.c - prepares metadata layouts; loads uncommon fields (rows.h). */
 #include "telemetry/rows.h"
 
 static uint8_t shift_of(const struct int_part *p)
@@ -15,13 +16,13 @@ static struct hop_field field_of(const struct int_layout *layout,
 	if (!(layout->has & 1U << which) || !p->len || p->at < p->word ||
 	    p->at + p->len > p->word + p->word_len)
 		return f;
-	f.width = p->word_len == 4 ? FIELD_4 : FIELD_ODD;
+	f.width = p->word_len == 4 ? FIELD_4 : FIELD_GENERAL;
 	f.shift = shift_of(p);
 	f.mask = int_ones(p->len);
 	f.scale = p->scale;
 	if (p->other) {
 		p = &layout->part[INT_FIELDS - 1 + p->other];
-		f.width = FIELD_ODD;
+		f.width = FIELD_GENERAL;
 		f.other.word = p->word;
 		f.other.shift = shift_of(p);
 		f.other.len = p->word_len;
@@ -32,7 +33,7 @@ static struct hop_field field_of(const struct int_layout *layout,
 
 const uint8_t field_of_id[FIELD_IDS] = {INT_EGRESS, INT_QUEUE, INT_BUFFER};
 
-const uint8_t field_of_metric[METRIC_OF_HOP] = {
+const uint8_t field_of_metric[HOP_METRICS] = {
 	[METRIC_HOP_LATENCY] = INT_LATENCY,
 	[METRIC_QUEUE_OCCUPANCY] = INT_OCCUPANCY,
 	[METRIC_LINK_UTILIZATION] = INT_UTILIZATION,
@@ -40,15 +41,15 @@ const uint8_t field_of_metric[METRIC_OF_HOP] = {
 	[METRIC_BUFFER_OCCUPANCY] = INT_BUFFER_OCCUPANCY,
 };
 
-void fields_of(struct fields *f, const struct int_layout *layout)
+void hop_fields_set(struct hop_fields *f, const struct int_layout *layout)
 {
-	*f = (struct fields){.words = layout->words,
-			     .bitmap = layout->bitmap,
-			     .len = layout->len};
+	*f = (struct hop_fields){.words = layout->words,
+				 .bitmap = layout->bitmap,
+				 .len = layout->len};
 	f->node = field_of(layout, INT_NODE);
 	for (unsigned i = 0; i < FIELD_IDS; i++)
 		f->id[i] = field_of(layout, field_of_id[i]);
-	for (unsigned i = 0; i < METRIC_OF_HOP; i++)
+	for (unsigned i = 0; i < HOP_METRICS; i++)
 		f->metric[i] = field_of(layout, field_of_metric[i]);
 	f->ingress_time = field_of(layout, INT_INGRESS_TIME);
 	f->egress_time = field_of(layout, INT_EGRESS_TIME);
@@ -58,7 +59,8 @@ void fields_of(struct fields *f, const struct int_layout *layout)
 		     (f->egress_time.width || f->seconds.width);
 }
 
-uint64_t field_odd(const struct hop_field *f, const uint8_t *hop, bool *told)
+uint64_t field_general(const struct hop_field *f, const uint8_t *hop,
+		       bool *told)
 {
 	uint64_t w = int_load(hop + f->word, f->len);
 

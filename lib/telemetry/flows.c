@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* flows.c - the flow cache: memory, hops and blocks of a flow, rows, aging. */
 #include "telemetry/flows.h"
 
 #include <errno.h>
@@ -24,12 +25,12 @@ const struct ledger flows_ledger = {
 
 struct hop_block {
 	uint32_t next;
-	uint32_t unused[15]; /* hops are lines */
+	uint32_t unused[15]; /* so that each hop is one cache line */
 	struct flow_hop hop[FLOW_BLOCK];
-	struct flow_wide wide[FLOW_BLOCK];
+	struct flow_rare rare[FLOW_BLOCK];
 };
 
-/* One for each flow that there is room for, and entry 0, which is none. */
+/* An entry for each bucket of the share, and entry 0, which is no flow. */
 static size_t entries_of(const struct flows_options *o)
 {
 	uint32_t shards = o->shards ? o->shards : 1;
@@ -41,7 +42,7 @@ int flows_init(struct flows *fl, const struct flows_options *o)
 {
 	uint64_t n = (uint64_t)o->rows * o->buckets;
 	size_t hops = o->hops *
-		      (sizeof(struct flow_hop) + sizeof(struct flow_wide));
+		      (sizeof(struct flow_hop) + sizeof(struct flow_rare));
 	int rc;
 
 	if (!n || n >= UINT32_MAX || o->buckets > FLOW_BUCKETS_MAX ||
@@ -52,7 +53,7 @@ int flows_init(struct flows *fl, const struct flows_options *o)
 	fl->age.period_ns = o->idle_ns ? o->idle_ns / 2 + 1 : 0;
 	rc = area_init(&fl->row, n * sizeof(struct flow_bucket));
 	if (!rc)
-		rc = area_init(&fl->some, (o->rows / 64 + 1ULL) * 8);
+		rc = area_init(&fl->occupied, (o->rows / 64 + 1ULL) * 8);
 	if (!rc)
 		rc = area_init(&fl->entry, entries_of(o) * fl->stride);
 	if (!rc)
@@ -66,18 +67,18 @@ int flows_init(struct flows *fl, const struct flows_options *o)
 void flows_fini(struct flows *fl)
 {
 	area_fini(&fl->row);
-	area_fini(&fl->some);
+	area_fini(&fl->occupied);
 	area_fini(&fl->entry);
 	area_fini(&fl->block);
 	area_fini(&fl->end);
 }
 
-int flows_keep_ends(struct flows *fl)
+int flows_keep_end_metrics(struct flows *fl)
 {
-	return fl->end.base
-		       ? 0
-		       : area_init(&fl->end, entries_of(&fl->o) * METRIC_ENDS *
-						     sizeof(struct flow_end));
+	return fl->end.base ? 0
+			    : area_init(&fl->end,
+					entries_of(&fl->o) * END_METRICS *
+						sizeof(struct flow_end_metric));
 }
 
 static struct hop_block *block_at(const struct flows *fl, uint32_t i)
@@ -85,11 +86,11 @@ static struct hop_block *block_at(const struct flows *fl, uint32_t i)
 	return (struct hop_block *)fl->block.base + i;
 }
 
-/* The block of hop i, which is beyond those of the entry. */
+/* The block of hop i, for i >= options.hops. */
 static struct hop_block *block_of(const struct flows *fl,
 				  const struct flow_entry *f, unsigned i)
 {
-	struct hop_block *b = block_at(fl, f->more);
+	struct hop_block *b = block_at(fl, f->first_block);
 
 	for (i = (i - fl->o.hops) / FLOW_BLOCK; i; i--)
 		b = block_at(fl, b->next);
@@ -104,18 +105,18 @@ struct flow_hop *flow_hop(const struct flows *fl, struct flow_entry *f,
 	return &block_of(fl, f, i)->hop[(i - fl->o.hops) % FLOW_BLOCK];
 }
 
-struct flow_wide *flow_wide(const struct flows *fl, struct flow_entry *f,
+struct flow_rare *flow_rare(const struct flows *fl, struct flow_entry *f,
 			    unsigned i)
 {
 	if (i < fl->o.hops)
-		return (struct flow_wide *)(flow_hops(f) + fl->o.hops) + i;
-	return &block_of(fl, f, i)->wide[(i - fl->o.hops) % FLOW_BLOCK];
+		return (struct flow_rare *)(flow_hops(f) + fl->o.hops) + i;
+	return &block_of(fl, f, i)->rare[(i - fl->o.hops) % FLOW_BLOCK];
 }
 
-/* One more block at the end of the flow's. */
-static bool take_block(struct flows *fl, struct flow_entry *f)
+/* Adds a block to the end of the flow's list. */
+static bool add_block(struct flows *fl, struct flow_entry *f)
 {
-	uint32_t *last = &f->more, i = fl->blocks_free;
+	uint32_t *last = &f->first_block, i = fl->blocks_free;
 
 	if (i)
 		fl->blocks_free = block_at(fl, i)->next;
@@ -132,44 +133,44 @@ static bool take_block(struct flows *fl, struct flow_entry *f)
 
 static void free_blocks(struct flows *fl, struct flow_entry *f)
 {
-	while (f->more) {
-		struct hop_block *b = block_at(fl, f->more);
+	while (f->first_block) {
+		struct hop_block *b = block_at(fl, f->first_block);
 		uint32_t next = b->next;
 
 		b->next = fl->blocks_free;
-		fl->blocks_free = f->more;
-		f->more = next;
+		fl->blocks_free = f->first_block;
+		f->first_block = next;
 	}
 }
 
-bool flow_grow(struct flows *fl, struct flow_entry *f)
+bool flow_add_hop(struct flows *fl, struct flow_entry *f)
 {
 	unsigned i = f->kept;
 
 	if (i == FLOW_HOPS_MAX ||
 	    (i >= fl->o.hops && (i - fl->o.hops) % FLOW_BLOCK == 0 &&
-	     !take_block(fl, f))) {
+	     !add_block(fl, f))) {
 		fl->ledger.no_block++;
 		return false;
 	}
 	f->kept++;
 	memset(flow_hop(fl, f, i), 0, sizeof(struct flow_hop));
-	memset(flow_wide(fl, f, i), 0, sizeof(struct flow_wide));
+	memset(flow_rare(fl, f, i), 0, sizeof(struct flow_rare));
 	return true;
 }
 
-void flow_swap(const struct flows *fl, struct flow_entry *f, unsigned i,
-	       unsigned k)
+void flow_swap_hops(const struct flows *fl, struct flow_entry *f, unsigned i,
+		    unsigned k)
 {
 	struct flow_hop *a = flow_hop(fl, f, i), *b = flow_hop(fl, f, k);
-	struct flow_wide *c = flow_wide(fl, f, i), *d = flow_wide(fl, f, k);
+	struct flow_rare *c = flow_rare(fl, f, i), *d = flow_rare(fl, f, k);
 	struct flow_hop hop = *a;
-	struct flow_wide wide = *c;
+	struct flow_rare rare = *c;
 
 	*a = *b;
 	*b = hop;
 	*c = *d;
-	*d = wide;
+	*d = rare;
 }
 
 struct flow_entry *flows_guess(const struct flows *fl, uint64_t hash)
@@ -182,7 +183,7 @@ struct flow_entry *flows_guess(const struct flows *fl, uint64_t hash)
 	return NULL;
 }
 
-/* Bucket i becomes the first one of its row. */
+/* Moves bucket i to the front of its row. */
 static void to_front(struct flow_bucket *row, uint32_t i)
 {
 	struct flow_bucket b = row[i];
@@ -205,27 +206,27 @@ static void entry_free(struct flows *fl, uint32_t at)
 static uint32_t entry_new(struct flows *fl)
 {
 	uint32_t at = fl->free;
-	struct flow_end *end;
+	struct flow_end_metric *end;
 
 	if (at)
 		fl->free = flows_entry(fl, at)->path;
 	else
 		at = ++fl->used;
 	memset(flows_entry(fl, at), 0, sizeof(struct flow_entry));
-	if ((end = flow_ends(fl, flows_entry(fl, at))))
-		memset(end, 0, METRIC_ENDS * sizeof(*end));
+	if ((end = flow_end_metrics(fl, flows_entry(fl, at))))
+		memset(end, 0, END_METRICS * sizeof(*end));
 	fl->ledger.created++;
 	fl->ledger.live++;
 	return at;
 }
 
-/* Whether there are flows in a hash's row. */
-static void mark_row(struct flows *fl, uint64_t hash, bool some)
+/* Sets whether the row of this hash has flows. */
+static void mark_row(struct flows *fl, uint64_t hash, bool occupied)
 {
 	uint64_t row = flows_row_of(fl, hash), bit = 1ULL << row % 64;
-	uint64_t *word = (uint64_t *)fl->some.base + row / 64;
+	uint64_t *word = (uint64_t *)fl->occupied.base + row / 64;
 
-	*word = some ? *word | bit : *word & ~bit;
+	*word = occupied ? *word | bit : *word & ~bit;
 }
 
 static void evict(struct flows *fl, const struct flow_bucket *b)
@@ -278,7 +279,8 @@ static void row_drop(struct flows *fl, uint64_t hash, uint32_t at)
 		mark_row(fl, hash, false);
 }
 
-static void remove_flow(struct flows *fl, uint32_t at, enum flow_leaves why)
+static void remove_flow(struct flows *fl, uint32_t at,
+			enum flow_leave_reason why)
 {
 	struct flow_entry *f = flows_entry(fl, at);
 
@@ -289,10 +291,10 @@ static void remove_flow(struct flows *fl, uint32_t at, enum flow_leaves why)
 
 uint64_t flows_next(const struct flows *fl, uint64_t row, uint64_t to)
 {
-	const uint64_t *some = (const uint64_t *)fl->some.base;
+	const uint64_t *word = (const uint64_t *)fl->occupied.base;
 
 	while (row < to) {
-		uint64_t left = some[row / 64] >> row % 64;
+		uint64_t left = word[row / 64] >> row % 64;
 
 		if (left) {
 			row += (unsigned)__builtin_ctzll(left);

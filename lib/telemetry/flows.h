@@ -2,16 +2,15 @@
 /*
  * flows.h - the flow cache, as in "SmartNIC platform", section III-B: rows of
  * buckets. A hash of the flow's key picks the row; when all buckets of the row
- * are taken, the flow that was updated least recently is evicted. A row holds
- * numbers of entries, the flow used last first; entries are taken one after the
- * other, so that few flows touch little memory.
+ * are taken, the flow that was updated least recently is evicted. A bucket
+ * holds the number of an entry; the flow used last is in the first one. Entries
+ * are taken one after the other, so that few flows touch little memory.
  *
- * Memory: 8 bytes a bucket, and for each flow that there is (or has been at one
- * time) 128 bytes, and 96 for each of options.hops: 704 for 6.
- * Flows of more hops take blocks of 8 (832 bytes) from a bounded number of
- * them. All is taken at the beginning, and touched as it is used; what is
- * watched from end to end beside the latency takes 80 bytes more, once asked
- * for.
+ * Memory: 8 bytes a bucket; and for each entry that was ever in use 128 bytes,
+ * and 96 for each of options.hops: 704 for 6. Flows of more hops take blocks of
+ * 8 hops (832 bytes) from a bounded number of them. All is reserved at the
+ * beginning, and touched when it is first used. End-to-end metrics beside the
+ * latency take 80 bytes more of each entry, once a threshold wants them.
  *
  * Flows in: created = live + evicted + expired + flushed.
  */
@@ -38,11 +37,11 @@
  *
  * Numbers have 22 bits (2.0) or 32 (0.5, 1.0) and wrap. One up to LOSS_AHEAD
  * ahead of the highest leaves a gap; one less than LOSS_WINDOW behind it is
- * late; any other counts only if the very next number follows (RFC 3550,
- * appendix A.1). Then it leaves a gap if it is ahead by less than half of all
- * numbers (RFC 1982), is not below LOSS_WINDOW, and the earlier numbers did not
- * go on meanwhile; else the reporter has restarted. What is missing is lost
- * when it is LOSS_WINDOW behind.
+ * late; any other is suspect, and counts only if the number after it comes next
+ * (RFC 3550, appendix A.1). Then it leaves a gap if it is ahead by less than
+ * half of all numbers (RFC 1982), is not below LOSS_WINDOW, and no number of
+ * the old sequence came meanwhile; else the reporter has restarted. A missing
+ * number is lost when it is LOSS_WINDOW behind the highest.
  */
 
 enum {
@@ -52,43 +51,43 @@ enum {
 
 struct reporter_state {
 	uint32_t node;
-	uint8_t hw_id;	   /* the last of its key */
-	uint8_t bits;	   /* 0: no reporter */
-	bool heard;	   /* there was a number */
-	uint16_t missing;  /* bits of came that are 0 */
-	uint32_t last;	   /* the highest number */
-	uint32_t before;   /* last, when a number was far off */
-	uint32_t run_from; /* the gap that is being found, if run is not 0 */
-	uint64_t run;
-	uint64_t suspected; /* the number behind one that was far off */
+	uint8_t hw_id;		    /* the last byte of the table's key */
+	uint8_t bits;		    /* of its numbers; 0: no reporter */
+	bool heard;		    /* there was a number */
+	uint16_t missing;	    /* bits of received that are 0 */
+	uint32_t last;		    /* the highest number */
+	uint32_t last_at_suspicion; /* last, when a suspect number came */
+	uint32_t gap_from; /* first of the lost numbers at the window's end */
+	uint64_t gap;	   /* how many they are */
+	uint64_t expected; /* the number after a suspect one */
 	uint64_t heard_ns;
-	uint64_t came[LOSS_WINDOW / 64]; /* a bit for each of the last numbers,
-					    by number mod LOSS_WINDOW */
+	uint64_t received[LOSS_WINDOW / 64]; /* a bit for each of the latest
+						numbers, by its remainder */
 };
 
-/* What a number has shown; its fields may all be set at once. */
+/* What a number has shown; all fields may be set at once. */
 struct loss_change {
 	bool restart, late, repeated;
-	uint64_t lost; /* gaps that have come to their end: so many in all */
+	uint64_t lost; /* numbers, of all gaps whose end is known now */
 	uint32_t from; /* the first of them */
 };
 
-/* The usual case of loss_add_number(): the number after the last one, and
- * nothing is missing. False: it is not. */
+/* Does the usual case of loss_add_number(): the number after the last one, and
+ * none is missing. False: it is not that case, and nothing was done. */
 static inline bool loss_next(struct reporter_state *r, uint32_t number)
 {
-	if (number != r->last + 1 || !r->heard || r->missing || r->run)
+	if (number != r->last + 1 || !r->heard || r->missing || r->gap)
 		return false;
 	r->last++;
 	return true;
 }
 
-/* A reporter's number, at a time. */
+/* Adds a number that a reporter sent, received at ns. */
 struct loss_change loss_add_number(struct reporter_state *r, uint32_t number,
 				   uint64_t ns);
 
-/* What has not come by now is lost: at the end, and when a reporter is silent.
- */
+/* Counts the missing numbers as lost: at the end, and when a reporter is
+ * silent. */
 struct loss_change loss_settle(struct reporter_state *r);
 
 struct losses {
@@ -96,15 +95,16 @@ struct losses {
 	struct reporter_state *latest;
 };
 
-/* Room for n reporters. 0 or -ENOMEM; area_fini() of its table's area ends it.
- */
+/* A table of at most n reporters. 0 or -ENOMEM; freed by area_fini() of its
+ * table's area. */
 int losses_init(struct losses *l, unsigned n);
-/* NULL: there is no room for another. bits: 22 or 32. */
+/* Finds or adds a reporter; NULL: there is no room. bits: 22 or 32. */
 struct reporter_state *losses_find(struct losses *l, uint32_t node,
 				   uint8_t hw_id, uint8_t bits);
 
-static inline struct reporter_state *losses_of(struct losses *l, uint32_t node,
-					       uint8_t hw_id, uint8_t bits)
+/* The same, fast for the reporter that was asked for last. */
+static inline struct reporter_state *losses_get(struct losses *l, uint32_t node,
+						uint8_t hw_id, uint8_t bits)
 {
 	struct reporter_state *r = l->latest;
 
@@ -118,12 +118,12 @@ static inline struct reporter_state *losses_of(struct losses *l, uint32_t node,
 struct sweep {
 	uint64_t period_ns; /* 0: never */
 	uint64_t start_ns;
-	uint64_t at; /* the next one */
+	uint64_t at; /* the next entry */
 	bool begun;
 };
 
-/* From *from to below the result it is due now, of so many. The first call
- * starts the first period. */
+/* The entries from *from to below the returned number are due at now_ns, of
+ * total entries. The first call starts the first period: none is due. */
 static inline uint64_t sweep_due(struct sweep *s, uint64_t now_ns,
 				 uint64_t total, uint64_t *from)
 {
@@ -149,13 +149,13 @@ static inline uint64_t sweep_due(struct sweep *s, uint64_t now_ns,
 }
 
 struct flows_options {
-	uint32_t rows, buckets; /* of a row */
-	uint32_t shards; /* 0: all flows come here; else those of one of so
-			    many runs of rows, and there is room for them */
+	uint32_t rows, buckets; /* buckets: of a row */
+	uint32_t shards; /* all rows are shared out evenly to so many caches of
+			    this size: entries for one share; 0 is 1 */
 	uint32_t hops;	 /* of a flow, before it takes blocks */
 	uint32_t blocks;
-	uint64_t idle_ns; /* flows are silent so long, or half as much again,
-			     and expire; 0: never */
+	uint64_t idle_ns; /* a flow that is silent for this long, or up to half
+			     as much more, expires; 0: never */
 };
 
 /* The latest of a number and the mean of all: sum / n. */
@@ -172,41 +172,45 @@ static inline void meter_add(struct meter *m, uint32_t v)
 }
 
 enum {
-	FLOW_METERS = 3, /* of each hop: latency, occupancy, utilization */
-	FLOW_WIDE = METRIC_OF_HOP - FLOW_METERS,
+	FLOW_METERS = 3, /* in a hop's line: latency, occupancy, utilization */
+	FLOW_RARE_METERS = HOP_METRICS - FLOW_METERS,
 	FLOW_BLOCK = 8, /* hops */
 	FLOW_BUCKETS_MAX = 64,
 	FLOW_HOPS_MAX = 1024, /* that are kept of one flow */
 };
 
-/* Of a hop's flags, beside enum threshold_flag. */
+/* Flags of a hop, beside enum threshold_flag. */
 enum {
-	FLOW_HOP_SEEN = 1 << 2, /* left the path since it was pushed */
+	FLOW_HOP_ACTIVE = 1 << 2, /* not on the path now, but it was, or its
+				     node reported, since it was pushed */
 };
 
-/* Of a flow's flags. */
+/* Flags of a flow, beside enum threshold_flag. */
 enum {
-	FLOW_MET = 1 << 2,	/* since its values were pushed */
-	FLOW_REPORTED = 1 << 3, /* node by node: packets are reporter's */
+	FLOW_ACTIVE = 1 << 2,  /* it had a record since it was pushed */
+	FLOW_BY_NODE = 1 << 3, /* each node sends reports (INT-XD, MX): packets
+				  are counted by those of .reporter */
 };
 
 struct flow_hop {
-	uint32_t place : 24; /* objects.h */
+	uint32_t hop_key : 24; /* number of its hop key (objects.h), or 0 */
 	uint32_t flags : 8;
 	struct threshold_state watch; /* of the latency */
 	struct meter meter[FLOW_METERS];
 };
 
-struct flow_wide {
-	struct meter meter[FLOW_WIDE];
+/* The meters of congestion and buffers, which few networks report: apart, so
+ * that struct flow_hop is one cache line. */
+struct flow_rare {
+	struct meter meter[FLOW_RARE_METERS];
 };
 
-/* The first hops are those of the path, the source's first; behind them those
- * that were met on other paths. */
+/* A flow, and behind it its hops: those of its path, the source's first; then
+ * those of other paths that it took before. */
 struct flow_entry {
 	uint8_t key[KEY_FLOW6_LEN];
 	uint8_t key_len; /* 0: no flow */
-	uint16_t hops;	 /* of the path; all of it, though not all are kept */
+	uint16_t hops;	 /* of the path, be they kept or not */
 	uint64_t hash;
 	uint64_t packets, bytes;
 	uint64_t first_ns, last_ns;
@@ -214,28 +218,30 @@ struct flow_entry {
 	uint8_t flags;
 	uint16_t kept; /* hops that are kept */
 	struct meter latency;
-	uint32_t path; /* struct path; 0: unknown, or no room. Free: the next */
-	uint32_t more; /* the first block, or 0 */
-	uint32_t generation; /* of thresholds, by which the watches were made */
-	uint32_t reporter;   /* node: FLOW_REPORTED */
+	uint32_t path; /* its number; 0: unknown, or no room. Of a free entry:
+			  the next free one */
+	uint32_t first_block; /* or 0 */
+	uint32_t generation;  /* of the thresholds that made the watches */
+	uint32_t reporter;    /* a node, if FLOW_BY_NODE */
 };
 
 _Static_assert(sizeof(struct flow_hop) == 64, "a line");
 _Static_assert(sizeof(struct flow_entry) == 128, "two lines");
 
-/* A metric from end to end. */
-struct flow_end {
+/* An end-to-end metric of a flow, beside its latency. */
+struct flow_end_metric {
 	struct threshold_state watch;
 	uint32_t latest;
 	uint8_t flags; /* enum threshold_flag */
 };
 
 struct flow_bucket {
-	uint32_t tag;
-	uint32_t at; /* 0: free, and so are those behind */
+	uint32_t tag; /* low half of the flow's hash */
+	uint32_t at;  /* number of its entry; 0: free, and so is the rest of
+			 the row */
 };
 
-enum flow_leaves {
+enum flow_leave_reason {
 	FLOW_EVICTED,
 	FLOW_EXPIRED,
 	FLOW_FLUSHED,
@@ -247,28 +253,29 @@ struct flows_ledger {
 	uint64_t evicted;
 	uint64_t expired;
 	uint64_t flushed;
-	uint64_t no_block; /* notes: times a hop could not be kept */
+	uint64_t no_block; /* a note: times that a hop could not be kept */
 };
 
 extern const struct ledger flows_ledger;
 
 struct flows {
 	struct flows_options o;
-	size_t stride; /* of an entry */
+	size_t stride; /* bytes of an entry and its hops */
 	struct area row, entry, block, end;
-	struct area some;    /* a bit for each row: there is a flow in it */
-	uint32_t used, free; /* entries: highest number, first free one */
-	uint32_t blocks_used, blocks_free;
+	struct area occupied; /* a bit for each row: there is a flow in it */
+	uint32_t used, free;  /* entries: highest number, first free one */
+	uint32_t blocks_used, blocks_free; /* the same of blocks */
 	struct flows_ledger ledger;
 	struct sweep age;
-	/* A flow leaves; it still holds everything. */
-	void (*leave)(void *ctx, struct flow_entry *f, enum flow_leaves why);
+	/* Called before a flow is removed. */
+	void (*leave)(void *ctx, struct flow_entry *f,
+		      enum flow_leave_reason why);
 	void *ctx;
 };
 
 /* 0, -EINVAL or -ENOMEM. */
 int flows_init(struct flows *fl, const struct flows_options *o);
-void flows_fini(struct flows *fl); /* no flow leaves */
+void flows_fini(struct flows *fl); /* does not call leave() */
 
 static inline uint64_t flows_hash(const uint8_t *key, size_t len)
 {
@@ -287,7 +294,7 @@ static inline struct flow_bucket *flows_row_at(const struct flows *fl,
 	return (struct flow_bucket *)fl->row.base + row * fl->o.buckets;
 }
 
-/* The number of a hash's row. */
+/* The number of the row of a flow with this hash. */
 static inline uint64_t flows_row_of(const struct flows *fl, uint64_t hash)
 {
 	return (hash >> 32) * fl->o.rows >> 32;
@@ -305,11 +312,12 @@ static inline struct flow_entry *flows_entry(const struct flows *fl,
 	return (struct flow_entry *)(fl->entry.base + at * fl->stride);
 }
 
-/* Probably the flow of a hash, NULL if it is new: to be prefetched. */
+/* An entry whose hash has the same tag, which is probably the flow's, to be
+ * prefetched. NULL: the flow is new. */
 struct flow_entry *flows_guess(const struct flows *fl, uint64_t hash);
 
-/* Keys of IPv4: compilers make one call of two comparisons whose lengths
- * differ, and it is long for these. */
+/* Compares keys of IPv4 by loads: given two memcmp() of different lengths,
+ * compilers make one call of both, which costs more than this. */
 static inline bool flow_key4_is(const uint8_t *a, const uint8_t *b)
 {
 	uint64_t a1, a2, b1, b2;
@@ -334,8 +342,9 @@ struct flow_entry *flows_find(struct flows *fl, uint64_t hash,
 			      const uint8_t *key, size_t len);
 
 /*
- * The flow of a key, which is the most recently updated one of its row now. A
- * new one (packets is 0) has no hops; for it another may leave.
+ * Finds or adds the flow of a key, and makes it the most recently used one of
+ * its row. If it is new, generation is 0, it has no hops, and another may be
+ * evicted for it.
  */
 static inline struct flow_entry *flows_get(struct flows *fl, uint64_t hash,
 					   const uint8_t *key, size_t len)
@@ -344,57 +353,57 @@ static inline struct flow_entry *flows_get(struct flows *fl, uint64_t hash,
 	struct flow_entry *f = flows_entry(fl, first->at);
 
 	if (first->tag == (uint32_t)hash && flow_is(f, key, len))
-		return f; /* entry 0 is no flow */
+		return f; /* not entry 0: its key_len is 0 */
 	return flows_find(fl, hash, key, len);
 }
 
-/* From now on flows have METRIC_ENDS of struct flow_end. 0 or -ENOMEM. */
-int flows_keep_ends(struct flows *fl);
+/* Gives each flow END_METRICS of struct flow_end_metric. 0 or -ENOMEM. */
+int flows_keep_end_metrics(struct flows *fl);
 
-/* NULL: they have none. */
-static inline struct flow_end *flow_ends(const struct flows *fl,
-					 const struct flow_entry *f)
+/* A flow's END_METRICS end-to-end metrics; NULL: flows have none. */
+static inline struct flow_end_metric *
+flow_end_metrics(const struct flows *fl, const struct flow_entry *f)
 {
 	size_t at = (size_t)((const uint8_t *)f - fl->entry.base);
 
 	if (!fl->end.base)
 		return NULL;
-	return (struct flow_end *)fl->end.base + at / fl->stride * METRIC_ENDS;
+	return (struct flow_end_metric *)fl->end.base +
+	       at / fl->stride * END_METRICS;
 }
 
+/* The hops that follow the entry: the first options.hops. */
 static inline struct flow_hop *flow_hops(struct flow_entry *f)
 {
 	return (struct flow_hop *)(f + 1);
 }
 
-/* Hop i, i < kept. */
+/* Hop i of a flow, i < kept. */
 struct flow_hop *flow_hop(const struct flows *fl, struct flow_entry *f,
 			  unsigned i);
-/* Its congestion and buffer meters. */
-struct flow_wide *flow_wide(const struct flows *fl, struct flow_entry *f,
+struct flow_rare *flow_rare(const struct flows *fl, struct flow_entry *f,
 			    unsigned i);
-/* One more, zeros: its number is kept - 1. False: there is no room. */
-bool flow_grow(struct flows *fl, struct flow_entry *f);
-void flow_swap(const struct flows *fl, struct flow_entry *f, unsigned i,
-	       unsigned k);
+/* Adds a hop of zeros, number kept - 1 then. False: there is no room. */
+bool flow_add_hop(struct flows *fl, struct flow_entry *f);
+void flow_swap_hops(const struct flows *fl, struct flow_entry *f, unsigned i,
+		    unsigned k);
 
 /*
- * The first row from number row on in which there are flows, below to; or to.
- * Who goes through the flows as time goes by goes through rows: when it is a
- * flow's turn depends on its key and the time, not on other flows.
+ * The first row from number row to below `to' that has flows; or `to'. Sweeps
+ * go through rows, not entries: when it is a flow's turn depends on its key and
+ * the time, not on other flows, so on several cores as on one.
  */
 uint64_t flows_next(const struct flows *fl, uint64_t row, uint64_t to);
 
-/* Those of the flows whose turn it is, and that were silent too long, expire.
- */
+/* Removes flows that were silent for idle_ns, a part of the rows at a time. */
 void flows_age(struct flows *fl, uint64_t now_ns);
 
-/* All flows leave, in the order of their entries. */
+/* Removes all flows, in the order of their entries. */
 void flows_flush(struct flows *fl);
 
 /*
  * The paths that packets took: lists of nodes, the source first, each kept
- * once. Bounded; what finds no room is counted.
+ * once. Bounded; a path that finds no room is counted.
  */
 
 enum {
@@ -404,10 +413,10 @@ enum {
 
 struct path {
 	uint64_t hash;	   /* of the nodes: the same in every run */
-	uint16_t n;	   /* the last of its key */
+	uint16_t n;	   /* nodes; the last field of the table's key */
 	bool loop;	   /* a node is in it twice */
-	uint32_t at;	   /* in nodes[] */
-	struct dist *dist; /* latency from end to end; dist_none */
+	uint32_t at;	   /* index of the first node in paths.nodes[] */
+	struct dist *dist; /* latency from end to end, or dist_none */
 };
 
 struct paths {
@@ -423,11 +432,9 @@ static inline const uint64_t *path_nodes(const struct paths *ps, uint32_t path)
 	return ps->nodes + ps->path[path].at;
 }
 
-/* What is in path.hash. */
 uint64_t path_hash(const uint64_t *nodes, unsigned n);
 
-/* Whether one of n nodes is there twice; those that are not known are not
- * the same. */
+/* Whether one of n nodes is there twice; unknown ones are never the same. */
 bool path_loops(const uint64_t *nodes, unsigned n);
 
 #endif

@@ -1,25 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* hops.c - what a record says hop by hop; a flow's hops in the order of its
- * path.
- */
-#include "base/rng.h"
-
+/* hops.c - the hops of a record; paths; the hops that a flow keeps. */
 #include <string.h>
 
+#include "base/rng.h"
 #include "telemetry/objects.h"
 #include "telemetry/flows.h"
 #include "telemetry/private.h"
 
 bool path_loops(const uint64_t *nodes, unsigned n)
 {
-	/* A filter first: which of 64 remainders were there. */
-	uint64_t there = 0;
+	/* A Bloom filter first: most paths have no loop. */
+	uint64_t filter = 0;
 
 	for (unsigned i = 0; i < n; i++) {
 		uint64_t bit = 1ULL << (rng_mix(nodes[i]) & 63);
-		bool maybe = there & bit;
+		bool maybe = filter & bit;
 
-		there |= bit;
+		filter |= bit;
 		if (nodes[i] == NODE_UNKNOWN)
 			continue;
 		for (unsigned k = 0; maybe && k < i; k++)
@@ -39,81 +36,81 @@ uint64_t path_hash(const uint64_t *nodes, unsigned n)
 }
 
 enum {
-	SECOND = 1000000000,
+	SECOND_NS = 1000000000,
 };
 
-static const struct ready_layout *find_layout(struct layout_cache *ps,
+static const struct ready_layout *find_layout(struct layout_cache *cache,
 					      const struct int_layout *layout)
 {
 	struct ready_layout *m;
 
-	if (fields_are(&ps->latest->fields, layout))
-		return ps->latest;
-	m = &ps->layout[rng_mix((uintptr_t)layout->words ^ layout->bitmap) %
-			LAYOUTS_KEPT];
-	if (!fields_are(&m->fields, layout)) {
-		fields_of(&m->fields, layout);
-		simd_layout_make(&m->simd, &m->fields);
+	if (hop_fields_match(&cache->latest->fields, layout))
+		return cache->latest;
+	m = &cache->layout[rng_mix((uintptr_t)layout->words ^ layout->bitmap) %
+			   LAYOUTS_KEPT];
+	if (!hop_fields_match(&m->fields, layout)) {
+		hop_fields_set(&m->fields, layout);
+		simd_layout_init(&m->simd, &m->fields);
 	}
-	return ps->latest = m;
+	return cache->latest = m;
 }
 
-/* A reporter that has pushed its metadata on the stack as well is there once.
- */
-static bool adds_hop(const struct record_hops *vh)
+/* Whether the reporter's own metadata are a hop: not if it has pushed them on
+ * the stack as well. */
+static bool adds_hop(const struct record_hops *rh)
 {
-	return !vh->stacked ||
-	       record_hop_node(vh, vh->stacked) == NODE_UNKNOWN ||
-	       record_hop_node(vh, vh->stacked) !=
-		       record_hop_node(vh, vh->stacked - 1);
+	return !rh->stacked ||
+	       record_hop_node(rh, rh->stacked) == NODE_UNKNOWN ||
+	       record_hop_node(rh, rh->stacked) !=
+		       record_hop_node(rh, rh->stacked - 1);
 }
 
-void record_hops_make(struct layout_cache *ps, struct record_hops *vh,
+void record_hops_init(struct layout_cache *cache, struct record_hops *rh,
 		      const struct int_record *v)
 {
-	*vh = (struct record_hops){.v = v, .reporter = NODE_UNKNOWN};
+	*rh = (struct record_hops){.v = v, .reporter = NODE_UNKNOWN};
 	if (v->from.has_node)
-		vh->reporter = v->from.node;
+		rh->reporter = v->from.node;
 	if (v->own.layout && v->own.n) {
-		if (!fields_are(&ps->own, v->own.layout))
-			fields_of(&ps->own, v->own.layout);
-		vh->own = &ps->own;
+		if (!hop_fields_match(&cache->own, v->own.layout))
+			hop_fields_set(&cache->own, v->own.layout);
+		rh->own = &cache->own;
 	}
 	if (v->stack.layout && v->stack.n) {
-		vh->stack = &find_layout(ps, v->stack.layout)->fields;
-		vh->n = vh->stacked = v->stack.n;
+		rh->stack = &find_layout(cache, v->stack.layout)->fields;
+		rh->n = rh->stacked = v->stack.n;
 	}
-	if (vh->own)
-		vh->n += adds_hop(vh);
+	if (rh->own)
+		rh->n += adds_hop(rh);
 }
 
-uint64_t record_hop_node(const struct record_hops *vh, unsigned i)
+uint64_t record_hop_node(const struct record_hops *rh, unsigned i)
 {
-	const struct fields *f = record_hop_fields(vh, i);
+	const struct hop_fields *f = record_hop_fields(rh, i);
 
-	if (i == vh->stacked && f->node.width == FIELD_NONE)
-		return vh->reporter;
-	return field_node(&f->node, record_hop(vh, i));
+	if (i == rh->stacked && f->node.width == FIELD_NONE)
+		return rh->reporter;
+	return field_node(&f->node, record_hop(rh, i));
 }
 
-uint32_t record_hop_key(struct telemetry *t, const struct record_hops *vh,
+uint32_t record_hop_key(struct telemetry *t, const struct record_hops *rh,
 			unsigned i)
 {
-	const struct fields *f = record_hop_fields(vh, i);
+	const struct hop_fields *f = record_hop_fields(rh, i);
 	uint32_t id[FIELD_IDS];
 
 	for (unsigned k = 0; k < FIELD_IDS; k++)
-		id[k] = field_id(&f->id[k], record_hop(vh, i));
-	return telemetry_hop_key(t, record_hop_node(vh, i), id);
+		id[k] = field_id(&f->id[k], record_hop(rh, i));
+	return telemetry_hop_key(t, record_hop_node(rh, i), id);
 }
 
-bool record_hop_is_at(const struct record_hops *vh, unsigned i,
+bool record_hop_is_at(const struct record_hops *rh, unsigned i,
 		      const struct hop_key *p)
 {
-	const struct fields *f = record_hop_fields(vh, i);
-	const uint8_t *hop = record_hop(vh, i);
+	const struct hop_fields *f = record_hop_fields(rh, i);
+	const uint8_t *hop = record_hop(rh, i);
 
-	if (record_hop_node(vh, i) != p->node_id)
+	if (record_hop_node(rh, i) != p->node_id)
 		return false;
 	for (unsigned k = 0; k < FIELD_IDS; k++)
 		if (field_id(&f->id[k], hop) != p->id[k])
@@ -121,7 +118,7 @@ bool record_hop_is_at(const struct record_hops *vh, unsigned i,
 	return true;
 }
 
-/* later - earlier, of as many bits; in ns. */
+/* later - earlier, two raw values of a time field, in ns. */
 static bool time_difference(struct telemetry *t, const struct hop_field *f,
 			    uint64_t later, uint64_t earlier, uint64_t *ns)
 {
@@ -135,18 +132,19 @@ static bool time_difference(struct telemetry *t, const struct hop_field *f,
 	return true;
 }
 
-/* IOAM: seconds and a fraction, of one clock at each node (RFC 9197, 5.4.2.3).
- */
-static bool ioam_time(const struct fields *f, const uint8_t *hop, uint64_t *ns)
+/* The time of an IOAM node: seconds and their fraction (RFC 9197, 4.4.2.3 and
+ * 4.4.2.4). */
+static bool ioam_time(const struct hop_fields *f, const uint8_t *hop,
+		      uint64_t *ns)
 {
 	bool one, two;
 	uint64_t s = field_raw(&f->seconds, hop, &one);
 
-	*ns = s * SECOND + field_number(&f->fraction, hop, &two);
+	*ns = s * SECOND_NS + field_number(&f->fraction, hop, &two);
 	return one && two;
 }
 
-static bool ioam_time_between(struct telemetry *t, const struct fields *f,
+static bool ioam_time_between(struct telemetry *t, const struct hop_fields *f,
 			      const uint8_t *from, const uint8_t *to,
 			      uint64_t *ns)
 {
@@ -157,12 +155,12 @@ static bool ioam_time_between(struct telemetry *t, const struct fields *f,
 	       time_difference(t, &whole, b, a, ns);
 }
 
-bool record_hop_latency(struct telemetry *t, const struct record_hops *vh,
+bool record_hop_latency(struct telemetry *t, const struct record_hops *rh,
 			unsigned i, uint64_t *ns)
 {
-	const struct int_from *from = &vh->v->from;
-	const struct fields *f = record_hop_fields(vh, i);
-	const uint8_t *hop = record_hop(vh, i);
+	const struct int_from *from = &rh->v->from;
+	const struct hop_fields *f = record_hop_fields(rh, i);
+	const uint8_t *hop = record_hop(rh, i);
 	bool in, out;
 	uint64_t a, b;
 
@@ -170,7 +168,7 @@ bool record_hop_latency(struct telemetry *t, const struct record_hops *vh,
 		a = field_raw(&f->ingress_time, hop, &in);
 		b = field_raw(&f->egress_time, hop, &out);
 		/* Reports 0.5 and 1.0 have it in their headers. */
-		if (!in && i == vh->stacked && from->has_time &&
+		if (!in && i == rh->stacked && from->has_time &&
 		    f->egress_time.mask == UINT32_MAX) {
 			a = from->time;
 			in = true;
@@ -178,18 +176,18 @@ bool record_hop_latency(struct telemetry *t, const struct record_hops *vh,
 		return in && out &&
 		       time_difference(t, &f->egress_time, b, a, ns);
 	}
-	/* The time to the next node. */
-	return f->seconds.width && i + 1 < vh->stacked &&
-	       ioam_time_between(t, f, hop, record_hop(vh, i + 1), ns);
+	/* IOAM has one time for each node: the latency is that to the next. */
+	return f->seconds.width && i + 1 < rh->stacked &&
+	       ioam_time_between(t, f, hop, record_hop(rh, i + 1), ns);
 }
 
-bool record_path_latency(struct telemetry *t, const struct record_hops *vh,
+bool record_path_latency(struct telemetry *t, const struct record_hops *rh,
 			 uint64_t *ns)
 {
-	const struct fields *first = record_hop_fields(vh, 0);
-	const struct fields *last = record_hop_fields(vh, vh->n - 1);
-	const uint8_t *from = record_hop(vh, 0),
-		      *to = record_hop(vh, vh->n - 1);
+	const struct hop_fields *first = record_hop_fields(rh, 0);
+	const struct hop_fields *last = record_hop_fields(rh, rh->n - 1);
+	const uint8_t *from = record_hop(rh, 0),
+		      *to = record_hop(rh, rh->n - 1);
 	bool in, out;
 	uint64_t a, b;
 
@@ -200,7 +198,7 @@ bool record_path_latency(struct telemetry *t, const struct record_hops *vh,
 		return in && out &&
 		       time_difference(t, &last->egress_time, b, a, ns);
 	}
-	return first->seconds.width && first == last && vh->n > 1 &&
+	return first->seconds.width && first == last && rh->n > 1 &&
 	       ioam_time_between(t, first, from, to, ns);
 }
 
@@ -208,7 +206,7 @@ void track_dist(struct telemetry *t, struct node *n, enum metric m)
 {
 	struct dist *d;
 
-	if (n->dist[m] != t->none || n->id == NODE_UNKNOWN)
+	if (n->dist[m] != t->dist_none || n->id == NODE_UNKNOWN)
 		return;
 	d = dists_new(&t->dists);
 	if (d)
@@ -229,10 +227,10 @@ struct nodes telemetry_flow_path(const struct telemetry *t,
 		return (struct nodes){path_nodes(&t->paths, f->path),
 				      t->paths.path[f->path].n};
 	for (unsigned i = 0; i < n; i++) {
-		uint32_t place = flow_hop(&t->flows, f, i)->place;
+		uint32_t hop_key = flow_hop(&t->flows, f, i)->hop_key;
 
-		room[i] = place ? t->objects.place[place].node_id
-				: NODE_UNKNOWN;
+		room[i] = hop_key ? t->objects.hop_key[hop_key].node_id
+				  : NODE_UNKNOWN;
 	}
 	return (struct nodes){room, n};
 }
@@ -249,69 +247,70 @@ static bool same_nodes(const struct telemetry *t, struct flow_entry *f,
 		return !memcmp(path_nodes(&t->paths, f->path), now.at,
 			       now.n * sizeof(*now.at));
 	for (unsigned i = 0; i < kept; i++) {
-		uint32_t place = flow_hop(&t->flows, f, i)->place;
+		uint32_t hop_key = flow_hop(&t->flows, f, i)->hop_key;
 
-		if (place && t->objects.place[place].node_id != now.at[i])
+		if (hop_key && t->objects.hop_key[hop_key].node_id != now.at[i])
 			return false;
 	}
 	return true;
 }
 
-/* The flow's hop of a node, from number i on; kept: there is none. */
+/* The number of the flow's first hop from i on that is of the node; f->kept:
+ * there is none. */
 static unsigned find_flow_hop(const struct telemetry *t, struct flow_entry *f,
 			      unsigned i, uint64_t node)
 {
 	for (; i < f->kept; i++)
-		if (t->objects.place[flow_hop(&t->flows, f, i)->place]
+		if (t->objects.hop_key[flow_hop(&t->flows, f, i)->hop_key]
 			    .node_id == node)
 			break;
 	return i;
 }
 
-/* A hop that was met longest ago, or is at least not on the path, gives way to
- * number i. */
-static bool replace_last_hop(struct telemetry *t, struct flow_entry *f,
-			     unsigned i)
+/* Clears the last hop for reuse, if it is not on the path before hop i. */
+static bool clear_last_hop(struct telemetry *t, struct flow_entry *f,
+			   unsigned i)
 {
 	t->ledger.forgotten++;
 	if (i >= f->kept)
 		return false;
 	*flow_hop(&t->flows, f, f->kept - 1) = (struct flow_hop){0};
-	*flow_wide(&t->flows, f, f->kept - 1) = (struct flow_wide){0};
+	*flow_rare(&t->flows, f, f->kept - 1) = (struct flow_rare){0};
 	return true;
 }
 
-/* Hop i is that of the node: met before, new, or not kept. */
-static bool bring_hop(struct telemetry *t, struct flow_entry *f, unsigned i,
-		      uint64_t node)
+/* Makes the flow's hop i one of the node: one that it has, or a new one. False:
+ * there is no room. */
+static bool set_path_hop(struct telemetry *t, struct flow_entry *f, unsigned i,
+			 uint64_t node)
 {
 	unsigned k = find_flow_hop(t, f, i, node);
 
 	if (k == f->kept) {
-		if (!flow_grow(&t->flows, f) && !replace_last_hop(t, f, i))
+		if (!flow_add_hop(&t->flows, f) && !clear_last_hop(t, f, i))
 			return false;
 		k = f->kept - 1u;
 	}
 	if (k != i)
-		flow_swap(&t->flows, f, i, k);
+		flow_swap_hops(&t->flows, f, i, k);
 	return true;
 }
 
 static void put_path_events(struct telemetry *t, const struct flow_entry *f,
 			    struct nodes old, struct nodes now)
 {
-	struct telemetry_event what = telemetry_event_of_flow(f, METRIC_PATH);
+	struct telemetry_event event = telemetry_event_of_flow(f, METRIC_PATH);
 
-	what.path = now;
-	what.old_path = old;
+	event.path = now;
+	event.old_path = old;
 	telemetry_event_put(t, old.n ? EVENT_PATH_CHANGE : EVENT_NEW_KEY,
-			    &what);
-	what.old_path = (struct nodes){0};
+			    &event);
+	event.old_path = (struct nodes){0};
 	if (f->path ? t->paths.path[f->path].loop : path_loops(now.at, now.n))
-		telemetry_event_put(t, EVENT_LOOP, &what);
+		telemetry_event_put(t, EVENT_LOOP, &event);
 }
 
-uint32_t track_path_of(struct telemetry *t, struct nodes now)
+uint32_t path_number(struct telemetry *t, struct nodes now)
 {
 	struct paths *ps = &t->paths;
 	struct path key = {.hash = path_hash(now.at, now.n),
@@ -328,7 +327,7 @@ uint32_t track_path_of(struct telemetry *t, struct nodes now)
 	if (!fresh) {
 		if (!nr || !memcmp(path_nodes(ps, nr), now.at, len))
 			return nr;
-		ps->table.no_room++; /* of one hash: for one of them */
+		ps->table.no_room++; /* another path has this hash */
 		return 0;
 	}
 	p->at = ps->nodes_used;
@@ -336,7 +335,7 @@ uint32_t track_path_of(struct telemetry *t, struct nodes now)
 	memcpy(ps->nodes + p->at, now.at, len);
 	ps->nodes_used += now.n;
 	if (!(p->dist = dists_new(&t->dists)))
-		p->dist = t->none;
+		p->dist = t->dist_none;
 	return nr;
 }
 
@@ -347,56 +346,57 @@ static void change_path(struct telemetry *t, struct flow_entry *f,
 	struct nodes old = telemetry_flow_path(t, f, room);
 
 	for (unsigned i = 0; i < kept_path_hops(f); i++)
-		flow_hop(&t->flows, f, i)->flags |= FLOW_HOP_SEEN;
+		flow_hop(&t->flows, f, i)->flags |= FLOW_HOP_ACTIVE;
 	for (unsigned i = 0; i < now.n; i++)
-		if (!bring_hop(t, f, i, now.at[i]))
+		if (!set_path_hop(t, f, i, now.at[i]))
 			break;
 	f->hops = (uint16_t)now.n;
-	f->path = track_path_of(t, now);
+	f->path = path_number(t, now);
 	put_path_events(t, f, old, now);
 }
 
-/* A hop whose latency is watched, and so is looked at no more, may come from a
- * place that there was no room for: to a node that is new. */
-static void set_hop_key(struct telemetry *t, struct flow_hop *h, uint32_t place)
+/* The node of a hop may change from unknown, for want of room, to a new one,
+ * while values are within the range: that node needs a distribution, too. */
+static void set_hop_key(struct telemetry *t, struct flow_hop *h,
+			uint32_t hop_key)
 {
-	h->place = place & 0xffffff;
+	h->hop_key = hop_key & 0xffffff;
 	if (h->flags & THRESHOLD_KNOWN)
-		track_dist(t, t->objects.place[h->place].node,
+		track_dist(t, t->objects.hop_key[h->hop_key].node,
 			   METRIC_HOP_LATENCY);
 }
 
 void track_path(struct telemetry *t, struct flow_entry *f,
-		const struct record_hops *vh)
+		const struct record_hops *rh)
 {
 	uint64_t at[PATH_NODES_MAX];
-	struct nodes now = {at, vh->n};
+	struct nodes now = {at, rh->n};
 
 	for (unsigned i = 0; i < now.n; i++)
-		at[i] = record_hop_node(vh, i);
+		at[i] = record_hop_node(rh, i);
 	if (!same_nodes(t, f, now))
 		change_path(t, f, now);
 	for (unsigned i = 0; i < kept_path_hops(f); i++) {
 		struct flow_hop *h = flow_hop(&t->flows, f, i);
 
-		if (!record_hop_is_at(vh, i, &t->objects.place[h->place]))
-			set_hop_key(t, h, record_hop_key(t, vh, i));
+		if (!record_hop_is_at(rh, i, &t->objects.hop_key[h->hop_key]))
+			set_hop_key(t, h, record_hop_key(t, rh, i));
 	}
 }
 
 int track_hop(struct telemetry *t, struct flow_entry *f,
-	      const struct record_hops *vh, unsigned i)
+	      const struct record_hops *rh, unsigned i)
 {
-	unsigned k = find_flow_hop(t, f, 0, record_hop_node(vh, i));
+	unsigned k = find_flow_hop(t, f, 0, record_hop_node(rh, i));
 	struct flow_hop *h;
 
-	if (k == f->kept && !flow_grow(&t->flows, f)) {
+	if (k == f->kept && !flow_add_hop(&t->flows, f)) {
 		t->ledger.forgotten++;
 		return -1;
 	}
 	h = flow_hop(&t->flows, f, k);
-	h->flags |= FLOW_HOP_SEEN;
-	if (!record_hop_is_at(vh, i, &t->objects.place[h->place]))
-		set_hop_key(t, h, record_hop_key(t, vh, i));
+	h->flags |= FLOW_HOP_ACTIVE;
+	if (!record_hop_is_at(rh, i, &t->objects.hop_key[h->hop_key]))
+		set_hop_key(t, h, record_hop_key(t, rh, i));
 	return (int)k;
 }

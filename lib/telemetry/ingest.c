@@ -2,7 +2,7 @@
 /*
  * ingest.c - compares the values of a record with what was last reported for
  * its flow and its nodes, and counts them. In this order: values that may be
- * events; hops; records.
+ * events; hops; reports' numbers; records.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,55 +11,57 @@
 #include "telemetry/private.h"
 
 enum {
-	REMOTE_HOPS = 256, /* room at first */
-	/* Not of the whole path. */
+	REMOTE_HOPS_MIN = 256, /* room at first */
+	/* Records with one of these flags are not of the whole path. */
 	PARTIAL_FLAGS = INT_DROPPED | INT_INTERMEDIATE | INT_MTU_EXCEEDED |
 			INT_HOPS_EXCEEDED,
 };
 
-/* Means forget by half each so many packets: counts stay below 2^32. */
+/* After so many packets of a flow its meters are halved: counts of values stay
+ * below 2^32, and the mean stays. */
 #define HALVE_PACKETS (1U << 31)
 
-struct flow_hop *value_key(const struct telemetry *t, struct flow_entry *f,
-			   struct flow_hop *h)
+struct flow_hop *watching_hop(const struct telemetry *t, struct flow_entry *f,
+			      struct flow_hop *h)
 {
-	const struct hop_key *at = t->objects.place;
-	uint64_t node = at[h->place].node_id;
+	const struct hop_key *keys = t->objects.hop_key;
+	uint64_t node = keys[h->hop_key].node_id;
 
-	if (h->flags & THRESHOLD_KNOWN || !h->place || node == NODE_UNKNOWN)
+	if (h->flags & THRESHOLD_KNOWN || !h->hop_key || node == NODE_UNKNOWN)
 		return h;
 	for (unsigned i = 0; i < f->kept; i++) {
 		struct flow_hop *k = flow_hop(&t->flows, f, i);
 
-		if (k->flags & THRESHOLD_KNOWN && at[k->place].node_id == node)
+		if (k->flags & THRESHOLD_KNOWN &&
+		    keys[k->hop_key].node_id == node)
 			return k;
 	}
 	return h;
 }
 
-void value_latency(struct telemetry *t, struct flow_entry *f,
-		   struct flow_hop *h, uint32_t v)
+void check_hop_latency(struct telemetry *t, struct flow_entry *f,
+		       struct flow_hop *h, uint32_t v)
 {
-	struct telemetry_event what;
-	const struct hop_key *p = &t->objects.place[h->place];
+	struct telemetry_event event;
+	const struct hop_key *p = &t->objects.hop_key[h->hop_key];
 
 	track_dist(t, p->node, METRIC_HOP_LATENCY);
 	if (!f)
 		return;
-	h = value_key(t, f, h);
+	h = watching_hop(t, f, h);
 	if (!threshold_outside(&h->watch, v))
 		return;
-	what = telemetry_event_of_flow(f, METRIC_HOP_LATENCY);
-	what.node = p->node_id;
+	event = telemetry_event_of_flow(f, METRIC_HOP_LATENCY);
+	event.node = p->node_id;
 	h->flags = telemetry_event_check(
 			   t, &h->watch, h->flags,
-			   &p->node->threshold[METRIC_HOP_LATENCY], v, &what) &
+			   &p->node->threshold[METRIC_HOP_LATENCY], v, &event) &
 		   0xff;
 }
 
-bool value_remote_room(struct telemetry *t, struct remote_hops *l)
+bool remote_hops_grow(struct telemetry *t, struct remote_hops *l)
 {
-	size_t room = l->room ? 2 * l->room : REMOTE_HOPS;
+	size_t room = l->room ? 2 * l->room : REMOTE_HOPS_MIN;
 	void *hop = realloc(l->hop, room * sizeof(*l->hop));
 
 	if (!hop) {
@@ -71,21 +73,22 @@ bool value_remote_room(struct telemetry *t, struct remote_hops *l)
 	return true;
 }
 
-static void add_remote_value(struct telemetry *t, struct hop_key *p,
-			     enum metric m, uint32_t v)
+static void add_remote_metric(struct telemetry *t, struct hop_key *p,
+			      enum metric m, uint32_t v)
 {
 	unsigned first = (m - METRIC_QUEUE_OCCUPANCY) & ~1U;
 	unsigned at = (m - METRIC_QUEUE_OCCUPANCY) & 1;
 	uint32_t two[2] = {v, v};
 
 	track_dist(t, p->node, m);
-	value_add_remote(t, p, METRIC_QUEUE_OCCUPANCY + first, 1U << at, two);
+	remote_add_values(t, p, METRIC_QUEUE_OCCUPANCY + first, 1U << at, two);
 }
 
-struct port_state *value_object(struct telemetry *t, uint64_t ts_ns,
-				struct hop_key *p, enum metric m, uint32_t v)
+struct port_state *check_port_value(struct telemetry *t, uint64_t ts_ns,
+				    struct hop_key *p, enum metric m,
+				    uint32_t v)
 {
-	struct telemetry_event what = telemetry_event_none;
+	struct telemetry_event event = telemetry_event_none;
 	struct port_state *o;
 
 	track_dist(t, p->node, m);
@@ -94,75 +97,75 @@ struct port_state *value_object(struct telemetry *t, uint64_t ts_ns,
 	o = objects_port(t, p, m);
 	if (o == &t->objects.unplaced)
 		return o;
-	what.ts_ns = ts_ns;
-	telemetry_event_set_port(&what, o);
+	event.ts_ns = ts_ns;
+	telemetry_event_set_port(&event, o);
 	o->flags = (uint8_t)telemetry_event_check(
-		t, &o->watch, o->flags, &p->node->threshold[m], v, &what);
+		t, &o->watch, o->flags, &p->node->threshold[m], v, &event);
 	return o;
 }
 
-/* Of a flow from end to end. */
+/* A flow's latency from end to end, outside the range. */
 static void check_path_latency(struct telemetry *t, struct flow_entry *f,
 			       uint32_t v)
 {
-	struct telemetry_event what = telemetry_event_of_flow(
+	struct telemetry_event event = telemetry_event_of_flow(
 		f, METRIC_FLOW_LATENCY);
 	uint64_t room[PATH_NODES_MAX];
 
-	what.path = telemetry_flow_path(t, f, room);
-	f->flags = (uint8_t)telemetry_event_check(
-		t, &f->watch, f->flags, &t->all[METRIC_FLOW_LATENCY], v, &what);
+	event.path = telemetry_flow_path(t, f, room);
+	f->flags = (uint8_t)telemetry_event_check(t, &f->watch, f->flags,
+						  &t->all[METRIC_FLOW_LATENCY],
+						  v, &event);
 }
 
-/* False: no hop tells it. */
-static bool largest_of_path(const struct record_hops *vh, enum metric m,
+/* The largest value of a metric over all hops. False: no hop reports it. */
+static bool largest_of_path(const struct record_hops *rh, enum metric m,
 			    uint32_t *out)
 {
 	uint64_t most = 0;
 	bool any = false;
 
-	for (unsigned i = 0; i < vh->n; i++) {
+	for (unsigned i = 0; i < rh->n; i++) {
 		bool told;
-		uint64_t v = field_number(&record_hop_fields(vh, i)->metric[m],
-					  record_hop(vh, i), &told);
+		uint64_t v = field_number(&record_hop_fields(rh, i)->metric[m],
+					  record_hop(rh, i), &told);
 
 		any |= told;
 		if (told && v > most)
 			most = v;
 	}
-	/* That it is above 32 bits was counted with the hop. */
+	/* A value above 32 bits was counted with its hop. */
 	*out = most > UINT32_MAX ? UINT32_MAX : (uint32_t)most;
 	return any;
 }
 
-/* What else is watched of a flow from end to end: of each metric the largest
- * that the hops of its path tell now, whoever of them tells it. */
+/* The end-to-end metrics beside the latency. */
 static void check_path_metrics(struct telemetry *t, struct flow_entry *f,
-			       const struct int_record *view)
+			       const struct int_record *v)
 {
-	struct flow_end *end = flow_ends(&t->flows, f);
-	struct record_hops vh;
-	struct telemetry_event what;
-	uint32_t v;
+	struct flow_end_metric *end = flow_end_metrics(&t->flows, f);
+	struct record_hops rh;
+	struct telemetry_event event;
+	uint32_t largest;
 
-	record_hops_make(&t->layouts, &vh, view);
-	for (unsigned m = 0; m < METRIC_ENDS; m++, end++) {
-		if (!(t->ends >> m & 1) ||
-		    !largest_of_path(&vh, METRIC_QUEUE_OCCUPANCY + m, &v))
+	record_hops_init(&t->layouts, &rh, v);
+	for (unsigned m = 0; m < END_METRICS; m++, end++) {
+		if (!(t->ends_watched >> m & 1) ||
+		    !largest_of_path(&rh, METRIC_QUEUE_OCCUPANCY + m, &largest))
 			continue;
-		if (threshold_outside(&end->watch, v)) {
-			what = telemetry_event_of_flow(
+		if (threshold_outside(&end->watch, largest)) {
+			event = telemetry_event_of_flow(
 				f, METRIC_FLOW_QUEUE_OCCUPANCY + m);
 			end->flags = (uint8_t)telemetry_event_check(
-				t, &end->watch, end->flags, &t->end[m], v,
-				&what);
+				t, &end->watch, end->flags, &t->end[m], largest,
+				&event);
 		}
-		end->latest = v;
+		end->latest = largest;
 		t->ledger.values++;
 	}
 }
 
-/* What the hops of a record told of their latencies. */
+/* The latencies that the hops of a record reported. */
 struct latencies {
 	uint64_t sum;
 	unsigned n; /* hops */
@@ -171,17 +174,17 @@ struct latencies {
 struct ingestion {
 	struct telemetry *t;
 	const struct int_record *v;
-	struct flow_entry *f; /* NULL: not known */
+	struct flow_entry *f; /* NULL: the record has no flow key */
 	struct record_hops hops;
-	bool whole; /* the path is */
+	bool whole; /* hops are the whole path */
 	struct latencies latency;
 };
 
-/* A hop that is being taken: of a flow, or the scratch one. */
+/* Where a hop's values are counted: a flow's hop, or the scratch one. */
 struct hop_state {
 	struct flow_hop *hop;
-	struct flow_wide *wide;
-	struct hop_key *place;
+	struct flow_rare *rare;
+	struct hop_key *hop_key;
 	bool kept;
 };
 
@@ -193,9 +196,9 @@ static inline void add_hop_latency(struct ingestion *c, struct hop_state *s,
 	c->latency.sum += v;
 	c->latency.n++;
 	if (threshold_outside(&s->hop->watch, v))
-		value_latency(c->t, s->kept ? c->f : NULL, s->hop, v);
+		check_hop_latency(c->t, s->kept ? c->f : NULL, s->hop, v);
 	meter_add(&s->hop->meter[METRIC_HOP_LATENCY], v);
-	dist_add(s->place->node->dist[METRIC_HOP_LATENCY], v);
+	dist_add(s->hop_key->node->dist[METRIC_HOP_LATENCY], v);
 	c->t->ledger.values++;
 }
 
@@ -204,21 +207,23 @@ static inline void add_hop_metric(struct ingestion *c, struct hop_state *s,
 {
 	uint32_t v = value_of(c->t, number);
 
-	if (c->t->far)
-		add_remote_value(c->t, s->place, (enum metric)m, v);
+	if (c->t->remote)
+		add_remote_metric(c->t, s->hop_key, (enum metric)m, v);
 	else
-		value_add(c->t, c->v->ts_ns, s->place, (enum metric)m, v);
+		port_add_value(c->t, c->v->ts_ns, s->hop_key, (enum metric)m,
+			       v);
 	meter_add(m < FLOW_METERS ? &s->hop->meter[m]
-				  : &s->wide->meter[m - FLOW_METERS],
+				  : &s->rare->meter[m - FLOW_METERS],
 		  v);
-	dist_add(s->place->node->dist[m], v);
+	dist_add(s->hop_key->node->dist[m], v);
 	c->t->ledger.values++;
 }
 
-/* Its own latency, or else what its time stamps say. */
+/* Counts the values of hop i; its latency, if it reports none, is that of its
+ * time stamps. */
 static void add_hop(struct ingestion *c, unsigned i, struct hop_state *s)
 {
-	const struct fields *fs = record_hop_fields(&c->hops, i);
+	const struct hop_fields *fs = record_hop_fields(&c->hops, i);
 	const struct hop_field *f = fs->metric;
 	const uint8_t *hop = record_hop(&c->hops, i);
 	uint64_t number;
@@ -229,7 +234,7 @@ static void add_hop(struct ingestion *c, unsigned i, struct hop_state *s)
 		c->t->ledger.unavailable++;
 	if (told || record_hop_latency(c->t, &c->hops, i, &number))
 		add_hop_latency(c, s, number);
-	for (unsigned m = 1; m < METRIC_OF_HOP; m++) {
+	for (unsigned m = 1; m < HOP_METRICS; m++) {
 		if ((++f)->width == FIELD_NONE)
 			continue;
 		number = field_number(f, hop, &told);
@@ -240,7 +245,7 @@ static void add_hop(struct ingestion *c, unsigned i, struct hop_state *s)
 	}
 }
 
-/* Hop i of a flow; most have no blocks. */
+/* As flow_hop(), inline for hops that are not in a block. */
 static inline struct flow_hop *flow_hop_fast(const struct ingestion *c,
 					     unsigned i)
 {
@@ -249,11 +254,10 @@ static inline struct flow_hop *flow_hop_fast(const struct ingestion *c,
 	return i < fl->o.hops ? &flow_hops(c->f)[i] : flow_hop(fl, c->f, i);
 }
 
-/* Where hop i is kept: with the flow, or not at all. */
 static inline struct hop_state find_hop_state(struct ingestion *c, unsigned i)
 {
 	struct telemetry *t = c->t;
-	struct hop_state s = {&t->scratch_hop, &t->scratch_wide, NULL, false};
+	struct hop_state s = {&t->scratch_hop, &t->scratch_rare, NULL, false};
 	int k = -1;
 
 	if (c->f && c->whole)
@@ -263,14 +267,14 @@ static inline struct hop_state find_hop_state(struct ingestion *c, unsigned i)
 	if (k >= 0) {
 		s.kept = true;
 		s.hop = flow_hop_fast(c, (unsigned)k);
-		s.wide = flow_wide(&t->flows, c->f, (unsigned)k);
+		s.rare = flow_rare(&t->flows, c->f, (unsigned)k);
 	} else {
-		s.hop->place = record_hop_key(t, &c->hops, i) & 0xffffff;
-		for (unsigned m = 0; m < METRIC_OF_HOP; m++)
-			track_dist(t, t->objects.place[s.hop->place].node,
+		s.hop->hop_key = record_hop_key(t, &c->hops, i) & 0xffffff;
+		for (unsigned m = 0; m < HOP_METRICS; m++)
+			track_dist(t, t->objects.hop_key[s.hop->hop_key].node,
 				   (enum metric)m);
 	}
-	s.place = &t->objects.place[s.hop->place];
+	s.hop_key = &t->objects.hop_key[s.hop->hop_key];
 	return s;
 }
 
@@ -288,9 +292,10 @@ static bool is_known_path(const struct ingestion *c)
 	if (c->f->hops != c->hops.n)
 		return false;
 	for (unsigned i = 0; i < c->hops.n && i < c->f->kept; i++) {
-		uint32_t place = flow_hop_fast(c, i)->place;
+		uint32_t hop_key = flow_hop_fast(c, i)->hop_key;
 
-		if (!record_hop_is_at(&c->hops, i, &c->t->objects.place[place]))
+		if (!record_hop_is_at(&c->hops, i,
+				      &c->t->objects.hop_key[hop_key]))
 			return false;
 	}
 	return true;
@@ -332,16 +337,16 @@ static __attribute__((noinline)) void halve_meters(struct telemetry *t,
 {
 	for (unsigned i = 0; i < f->kept; i++) {
 		halve(flow_hop(&t->flows, f, i)->meter, FLOW_METERS);
-		halve(flow_wide(&t->flows, f, i)->meter, FLOW_WIDE);
+		halve(flow_rare(&t->flows, f, i)->meter, FLOW_RARE_METERS);
 	}
 	halve(&f->latency, 1);
 }
 
 /*
- * Whether a record is a packet that no other record is. Where nodes report one
- * by one (INT-XD, MX), packets are those of the node that was heard first: a
- * drop is not where that node has reported the packet before, nor is what a
- * node says of its queue, if packets tell their path themselves.
+ * Whether a record stands for a packet that was not counted yet. Where each
+ * node sends reports (INT-XD, MX), those of the node that was heard first
+ * count, and no others: a packet dropped further on is counted already. Nor
+ * does a report of a queue count, if the flow's packets carry stacks.
  */
 static inline bool is_new_packet(struct flow_entry *f,
 				 const struct int_record *v)
@@ -354,11 +359,11 @@ static inline bool is_new_packet(struct flow_entry *f,
 		return true;
 	if (f->hops && !(v->flags & (INT_DROPPED | INT_TRACKED)))
 		return false;
-	if (!(f->flags & FLOW_REPORTED) && !(v->flags & INT_DROPPED)) {
-		f->flags |= FLOW_REPORTED;
+	if (!(f->flags & FLOW_BY_NODE) && !(v->flags & INT_DROPPED)) {
+		f->flags |= FLOW_BY_NODE;
 		f->reporter = from->node;
 	}
-	return !(f->flags & FLOW_REPORTED) || f->reporter == from->node;
+	return !(f->flags & FLOW_BY_NODE) || f->reporter == from->node;
 }
 
 static inline void update_flow(struct telemetry *t, const struct int_record *v,
@@ -368,7 +373,7 @@ static inline void update_flow(struct telemetry *t, const struct int_record *v,
 		f->first_ns = v->ts_ns;
 		f->generation = t->generation;
 	}
-	f->flags |= FLOW_MET;
+	f->flags |= FLOW_ACTIVE;
 	f->last_ns = v->ts_ns;
 	if (is_new_packet(f, v)) {
 		f->bytes += v->ip_len;
@@ -376,32 +381,32 @@ static inline void update_flow(struct telemetry *t, const struct int_record *v,
 			halve_meters(t, f);
 	}
 	if (f->generation != t->generation)
-		events_renew(t, f);
+		flow_renew_thresholds(t, f);
 }
 
 void ingest_loss_change(struct telemetry *t, const struct reporter_state *r,
 			const struct loss_change *news, uint64_t ts_ns)
 {
-	struct telemetry_event what = telemetry_event_none, lost;
+	struct telemetry_event event = telemetry_event_none, lost;
 
-	what.ts_ns = ts_ns;
-	what.node = r->node;
-	what.hw_id = r->hw_id;
-	lost = what;
+	event.ts_ns = ts_ns;
+	event.node = r->node;
+	event.hw_id = r->hw_id;
+	lost = event;
 	lost.has_value = lost.has_reference = true;
 	lost.value = news->lost;
 	lost.reference = news->from;
 	if (news->lost)
 		telemetry_event_put(t, EVENT_REPORT_LOSS, &lost);
 	if (news->restart)
-		telemetry_event_put(t, EVENT_RESTART, &what);
+		telemetry_event_put(t, EVENT_RESTART, &event);
 	t->ledger.reports_lost += news->lost;
 	t->ledger.restarts += news->restart;
 	t->ledger.reports_late += news->late;
 	t->ledger.reports_repeated += news->repeated;
 }
 
-/* Not the number after the last one. */
+/* Any number but the one after the last. */
 static __attribute__((noinline)) void
 add_unexpected_number(struct telemetry *t, struct reporter_state *r,
 		      uint32_t number, uint64_t ts_ns)
@@ -419,8 +424,8 @@ add_unexpected_number(struct telemetry *t, struct reporter_state *r,
 static inline struct reporter_state *find_reporter(struct telemetry *t,
 						   const struct int_from *from)
 {
-	return losses_of(&t->losses, from->node, from->hw_id,
-			 from->sequence_bits);
+	return losses_get(&t->losses, from->node, from->hw_id,
+			  from->sequence_bits);
 }
 
 static inline void add_report_number(struct telemetry *t,
@@ -455,82 +460,82 @@ static void ingest_metadata(struct ingestion *c)
 	if (c->f && c->whole) {
 		l->values++; /* the path */
 		ingest_path_latency(c);
-		if (c->t->ends)
+		if (c->t->ends_watched)
 			check_path_metrics(c->t, c->f, c->v);
 	}
 }
 
-/* The opaque snapshot of hop i, if it differs from what its node told before;
- * not of nodes that say there is none. */
-static void compare_snapshot(struct telemetry *t, const struct record_hops *vh,
+/* Makes a row of the opaque state snapshot of hop i, if the node has one and it
+ * differs from the one before. */
+static void compare_snapshot(struct telemetry *t, const struct record_hops *rh,
 			     unsigned i)
 {
-	const struct int_hops *h = &vh->v->stack;
+	const struct int_hops *h = &rh->v->stack;
 	struct ioam_snapshot s;
 	uint64_t node;
 
-	if (!h->at || !t->rows.of[ROWS_SNAPSHOT] || i >= vh->stacked)
+	if (!h->at || !t->rows.of[ROWS_SNAPSHOT] || i >= rh->stacked)
 		return;
 	s = ioam_snapshot_of(h, h->n - 1 - i);
 	if (!s.len && s.schema == IOAM_NO_SCHEMA)
 		return;
 	t->ledger.snapshots++;
-	node = record_hop_node(vh, i);
-	/* Of one that is not known, it is not known what was the last. */
+	node = record_hop_node(rh, i);
+	/* For an unknown node there is no snapshot to compare with. */
 	if (node != NODE_UNKNOWN &&
-	    !states_differ(&t->states, node, vh->v->domain, s.schema, s.data,
-			   s.len))
+	    !snapshot_is_new(&t->snapshots, node, rh->v->domain, s.schema,
+			     s.data, s.len))
 		return;
 	t->ledger.snapshots_told++;
-	telemetry_row_snapshot(&t->rows, vh->v, i + 1, node, s.schema, s.data,
+	telemetry_row_snapshot(&t->rows, rh->v, i + 1, node, s.schema, s.data,
 			       s.len);
 }
 
 void ingest_snapshot(struct telemetry *t, const struct int_record *v,
 		     unsigned i)
 {
-	struct record_hops vh;
+	struct record_hops rh;
 
-	record_hops_make(&t->layouts, &vh, v);
-	compare_snapshot(t, &vh, i);
+	record_hops_init(&t->layouts, &rh, v);
+	compare_snapshot(t, &rh, i);
 }
 
-/* A number that the reporter tells of itself. */
+/* A field of the reporter's own metadata, or ID_UNKNOWN. */
 static uint32_t reporter_field(const struct int_record *v, enum int_field field)
 {
 	uint64_t number;
 
 	if (!v->own.n || !int_get(v->own.layout, v->own.data, field, &number))
-		return METRIC_NONE;
+		return ID_UNKNOWN;
 	return (uint32_t)number;
 }
 
 static void put_drop_event(struct telemetry *t, const struct int_record *v)
 {
-	struct telemetry_event what = telemetry_event_none;
+	struct telemetry_event event = telemetry_event_none;
 
-	what.ts_ns = v->ts_ns;
-	what.key = v->key_len ? v->key : NULL;
-	what.key_len = v->key_len;
+	event.ts_ns = v->ts_ns;
+	event.key = v->key_len ? v->key : NULL;
+	event.key_len = v->key_len;
 	if (v->from.has_node)
-		what.node = v->from.node;
-	what.hw_id = v->from.hw_id;
-	what.ingress = reporter_field(v, INT_INGRESS);
-	what.egress = reporter_field(v, INT_EGRESS);
-	what.queue = reporter_field(v, INT_QUEUE);
-	what.value = reporter_field(v, INT_DROP_REASON);
-	what.has_value = what.value != METRIC_NONE;
-	telemetry_event_put(t, EVENT_DROP, &what);
+		event.node = v->from.node;
+	event.hw_id = v->from.hw_id;
+	event.ingress = reporter_field(v, INT_INGRESS);
+	event.egress = reporter_field(v, INT_EGRESS);
+	event.queue = reporter_field(v, INT_QUEUE);
+	event.value = reporter_field(v, INT_DROP_REASON);
+	event.has_value = event.value != ID_UNKNOWN;
+	telemetry_event_put(t, EVENT_DROP, &event);
 }
 
-/* Not inlined, so that the short way keeps no registers for it. */
+/* Not inlined, so that the fast path saves no registers for it. */
 static __attribute__((noinline)) void ingest_slow(struct telemetry *t,
 						  const struct int_record *v,
 						  struct flow_entry *f)
 {
 	struct ingestion c = {.t = t, .v = v, .f = f};
 
-	record_hops_make(&t->layouts, &c.hops, v);
+	record_hops_init(&t->layouts, &c.hops, v);
 	if (v->flags & INT_DROPPED)
 		put_drop_event(t, v);
 	if (!c.hops.n && !f) {
@@ -538,7 +543,7 @@ static __attribute__((noinline)) void ingest_slow(struct telemetry *t,
 		return;
 	}
 	t->ledger.used++;
-	for (unsigned i = 0; i < c.hops.stacked && !t->far; i++)
+	for (unsigned i = 0; i < c.hops.stacked && !t->remote; i++)
 		compare_snapshot(t, &c.hops, i);
 	if (c.hops.n)
 		ingest_metadata(&c);
@@ -546,8 +551,8 @@ static __attribute__((noinline)) void ingest_slow(struct telemetry *t,
 		t->ledger.hopless++;
 }
 
-/* A stack of the layout that was seen last, along the path that the flow took.
- * False: it is not, or not to be taken so; nothing was done. */
+/* Takes a record whose stack has the layout of the last one, and follows the
+ * flow's path. False: it is not such a record; nothing was done. */
 static inline bool ingest_fast(struct telemetry *t, const struct int_record *v,
 			       struct flow_entry *f)
 {
@@ -557,7 +562,7 @@ static inline bool ingest_fast(struct telemetry *t, const struct int_record *v,
 
 	if (!t->vector || !v->stack.n || !v->stack.layout || v->own.n ||
 	    v->flags & PARTIAL_FLAGS ||
-	    !fields_are(&m->fields, v->stack.layout) ||
+	    !hop_fields_match(&m->fields, v->stack.layout) ||
 	    !vector_ingest(t, f, v, &m->simd, &latency))
 		return false;
 	values = v->stack.n * m->simd.metrics_n + 1u; /* and the path */
@@ -565,7 +570,7 @@ static inline bool ingest_fast(struct telemetry *t, const struct int_record *v,
 		add_path_latency(t, f, latency);
 		values++;
 	}
-	if (t->ends)
+	if (t->ends_watched)
 		check_path_metrics(t, f, v);
 	t->ledger.used++;
 	t->ledger.hops += v->stack.n;

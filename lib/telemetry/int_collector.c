@@ -17,12 +17,11 @@
 #include "threads/threads.h"
 
 enum {
-	CHUNK = 64 << 10, /* bytes of what is kept of records, at a time */
+	CHUNK = 64 << 10, /* bytes of a chunk */
 	LAYOUT_SLOTS = 1024,
-	VIEWS = 96, /* of a block of messages, at most */
-	ROUNDS = 2, /* what is of flows, and then what is of nodes */
-	ARRIVALS =
-		1024, /* records of a batch that there is room for at first */
+	BLOCK_RECORDS = 96,  /* short records of a block of messages, at most */
+	ROUNDS = 2,	     /* owners of flows, then owners of nodes */
+	ARRIVALS_MIN = 1024, /* records of a batch: room at first */
 };
 
 _Static_assert((int)INT_COLLECTOR_WORKERS <= (int)THREADS_MAX, "workers");
@@ -36,7 +35,7 @@ struct locked_sink {
 	pthread_mutex_t *lock;
 };
 
-/* Memory that is taken piece by piece and forgotten all at once. */
+/* Memory for a batch: taken piece by piece, given back all at once. */
 struct chunk {
 	struct chunk *next;
 	size_t used;
@@ -48,27 +47,27 @@ struct kept_layout {
 	struct kept_layout *next; /* of the slot */
 };
 
-/* A record of a batch: what owners of nodes ask for. */
+/* A record of a batch, as owners of nodes need it. */
 struct arrival {
 	uint64_t ts_ns;
 	uint8_t owner; /* of its flow */
-	bool step;     /* things are looked after before it */
+	bool upkeep;   /* upkeep (sink.h) runs before it */
 };
 
-/* A batch under way: what messages of it lead to. */
+/* A batch under way, with all that its messages point at. */
 struct batch {
 	struct int_collector *c;
 	struct worker *worker;
-	struct int_frame_decoder *in;
-	struct chunk *first, *now;
+	struct int_frame_decoder *decoder;
+	struct chunk *first, *current;
 	struct kept_layout *layouts[LAYOUT_SLOTS];
-	uint64_t now_ns, keep_ns; /* as in a sink, of this batch alone */
-	bool full;		  /* as many packets as it can be */
-	bool step;		  /* before the next record */
-	struct arrival *seen;	  /* by the number of the record */
-	uint32_t views, room;
-	/* What owners of flows tell owners of nodes. */
-	struct remote_hops far[INT_COLLECTOR_WORKERS][INT_COLLECTOR_WORKERS];
+	uint64_t now_ns, upkeep_ns; /* as in a sink, of this batch alone */
+	bool full;		    /* it has PKT_BATCH packets */
+	bool upkeep;		    /* runs before the next record */
+	struct arrival *arrivals;   /* by the number of the record */
+	uint32_t records, arrivals_room;
+	/* By owner of flows, which writes them, and owner of nodes. */
+	struct remote_hops remote[INT_COLLECTOR_WORKERS][INT_COLLECTOR_WORKERS];
 	struct threads_out *out; /* to owners */
 };
 
@@ -76,7 +75,7 @@ struct worker {
 	struct batch batch[THREADS_PLACES];
 	struct layout_cache layouts;
 	struct filter_ledger filtered;
-	const struct pkt *pkts; /* of the batch that is begun */
+	const struct pkt *pkts; /* of the next batch to be decoded */
 	size_t n;
 	struct pkt room[PKT_BATCH];
 };
@@ -87,14 +86,14 @@ struct int_collector {
 	struct snk *out;
 	int (*take)(void *ctx, struct pkt *room, int max);
 	void *ctx;
-	/* By owner; on one core both are that one. */
+	/* Sinks, by owner; with one worker both are the same sink. */
 	struct telemetry *flows[INT_COLLECTOR_WORKERS];
 	struct telemetry *nodes[INT_COLLECTOR_WORKERS];
 	struct worker *worker[INT_COLLECTOR_WORKERS];
-	/* By owner of nodes and of flows: its number of a place of the other's,
-	 * or 0. */
-	uint32_t *place[INT_COLLECTOR_WORKERS][INT_COLLECTOR_WORKERS];
-	struct int_record records[INT_COLLECTOR_WORKERS][VIEWS];
+	/* By owner of nodes and owner of flows: from the latter's number of a
+	 * hop key to the former's; 0: not looked up yet. */
+	uint32_t *hop_key[INT_COLLECTOR_WORKERS][INT_COLLECTOR_WORKERS];
+	struct int_record records[INT_COLLECTOR_WORKERS][BLOCK_RECORDS];
 	struct locked_sink locked[ROWS_KINDS];
 	pthread_mutex_t lock;
 	int error; /* the first; atomic */
@@ -152,7 +151,7 @@ static struct telemetry_sinks lock_sinks(struct int_collector *c,
 /* A copy of some bytes that lasts as long as the batch; NULL: no memory. */
 static void *keep_bytes(struct batch *b, const void *from, size_t size)
 {
-	struct chunk *k = b->now;
+	struct chunk *k = b->current;
 	void *to;
 
 	if (!k || k->used + size > CHUNK) {
@@ -164,7 +163,7 @@ static void *keep_bytes(struct batch *b, const void *from, size_t size)
 				return NULL;
 			(*next)->next = NULL;
 		}
-		b->now = k = *next;
+		b->current = k = *next;
 		k->used = 0;
 	}
 	to = memcpy(k->byte + k->used, from, size);
@@ -172,8 +171,8 @@ static void *keep_bytes(struct batch *b, const void *from, size_t size)
 	return to;
 }
 
-/* The same layout, as long as the batch lasts: the decoder forgets layouts if
- * too many are in use. NULL: no memory. */
+/* A copy of the layout that lasts as long as the batch: the decoder forgets
+ * layouts if too many are in use. NULL: no memory. */
 static const struct int_layout *keep_layout(struct batch *b,
 					    const struct int_layout *layout)
 {
@@ -184,7 +183,7 @@ static const struct int_layout *keep_layout(struct batch *b,
 	while (k && (k->layout.words != layout->words ||
 		     k->layout.bitmap != layout->bitmap))
 		k = k->next;
-	if (!k) { /* a batch may have thousands */
+	if (!k) {
 		fresh = (struct kept_layout){*layout, *slot};
 		if ((k = keep_bytes(b, &fresh, sizeof(fresh))))
 			*slot = k;
@@ -192,13 +191,13 @@ static const struct int_layout *keep_layout(struct batch *b,
 	return k ? &k->layout : NULL;
 }
 
-/* What is longer than a message, as long as the batch lasts. */
+/* A copy of the record that lasts as long as the batch; NULL: no memory. */
 static const struct int_record *keep_record(struct batch *b,
 					    const struct int_record *from)
 {
 	struct int_record v = *from;
 
-	v.from.numbered = false; /* that is a message of its own */
+	v.from.numbered = false; /* NUMBER is a message of its own */
 	if (v.own.layout && !(v.own.layout = keep_layout(b, v.own.layout)))
 		return NULL;
 	if (v.stack.layout &&
@@ -213,68 +212,68 @@ static const struct int_record *keep_record(struct batch *b,
 
 static void reset_batch(struct batch *b)
 {
-	b->now = NULL;
+	b->current = NULL;
 	memset(b->layouts, 0, sizeof(b->layouts));
-	b->now_ns = b->keep_ns = 0;
-	b->step = false;
-	b->views = 0;
+	b->now_ns = b->upkeep_ns = 0;
+	b->upkeep = false;
+	b->records = 0;
 	for (unsigned i = 0; i < b->c->o.workers; i++)
 		for (unsigned k = 0; k < b->c->o.workers; k++)
-			b->far[i][k].n = 0;
+			b->remote[i][k].n = 0;
 }
 
 /* Messages: words of 8 bytes, the first of which begins with the kind. */
-enum kind {
-	VIEW,	  /* a record, of what the sink asks for of most */
-	KEPT,	  /* any other */
-	SNAPSHOT, /* a hop of it */
-	NUMBER,	  /* a report's */
-	CLOCK,	  /* it is so late */
-	END,	  /* the last of each round: so does the batch end */
-	HOPS,
+enum message_kind {
+	SHORT_RECORD, /* a record with no more than struct short_record has */
+	KEPT_RECORD,  /* any other */
+	SNAPSHOT,     /* one hop of a record */
+	NUMBER,	      /* a report's sequence number */
+	CLOCK,	      /* packet time */
+	END_OF_FLOWS, /* the last message of the first round */
+	END_OF_NODES, /* the only message of the second: remote hops are next */
 };
 
 struct short_record {
 	uint8_t kind, flags, hops;
 	uint8_t key[KEY_FLOW4_LEN];
 	uint16_t ip_len, len; /* len: of a hop */
-	uint32_t number;
+	uint32_t number;      /* of the record, in its batch */
 	uint64_t ts_ns, hash;
 	const struct int_layout *layout; /* of its stack */
 	const uint8_t *data;		 /* the stack */
 };
 
-/* All but VIEW. KEPT: no flow or one of IPv6, metadata of the reporter's own,
- * hops that are not equally long, drops. */
+/* Any message but SHORT_RECORD. */
 struct message {
 	uint8_t kind;
-	bool full;	     /* END, HOPS: the batch was */
+	bool full;	     /* END_OF_...: the batch was full */
 	uint8_t hw_id, bits; /* NUMBER */
-	uint32_t number;     /* of the record, the hop, the report */
+	uint32_t number; /* of the record; SNAPSHOT: hop; NUMBER: sequence */
 	union {
 		uint64_t ts_ns;
-		uint64_t hash; /* KEPT */
+		uint64_t hash; /* KEPT_RECORD */
 	};
 	union {
 		uint32_t node;			 /* NUMBER */
-		const struct int_record *record; /* KEPT, SNAPSHOT */
+		const struct int_record *record; /* KEPT_RECORD, SNAPSHOT */
 	};
 };
 
 enum {
-	VIEW_WORDS = (sizeof(struct short_record) + 7) / 8,
-	WORDS = (sizeof(struct message) + 7) / 8,
+	SHORT_WORDS = (sizeof(struct short_record) + 7) / 8,
+	MESSAGE_WORDS = (sizeof(struct message) + 7) / 8,
 };
 
-_Static_assert(THREADS_WORDS / VIEW_WORDS < VIEWS, "views of a block");
+_Static_assert(THREADS_WORDS / SHORT_WORDS < BLOCK_RECORDS,
+	       "short records of a block");
 
 static inline void send_message(struct batch *b, unsigned owner,
 				const struct message *m)
 {
-	memcpy(threads_send(&b->out[owner], WORDS), m, sizeof(*m));
+	memcpy(threads_send(&b->out[owner], MESSAGE_WORDS), m, sizeof(*m));
 }
 
-/* Numbers from 0 to below owners, by a hash. */
+/* The owner of what has this hash: a node, or a reporter. */
 static inline unsigned owner_of(const struct int_collector *c, uint64_t hash)
 {
 	return (unsigned)((hash >> 32) * c->o.workers >> 32);
@@ -288,17 +287,17 @@ static inline unsigned owner_of_flow(const struct int_collector *c,
 	return (unsigned)(flows_row_of(fl, hash) * c->o.workers / fl->o.rows);
 }
 
-/* Things are looked after by all owners at the same packet; whoever knows of a
- * later time from batches before passes over this one. */
+/* All owners run upkeep at the same packet: CLOCK goes to each. An owner that
+ * has a later time from an earlier batch ignores it. */
 static inline void advance_time(struct batch *b, uint64_t ts_ns)
 {
 	if (ts_ns <= b->now_ns)
 		return;
 	b->now_ns = ts_ns;
-	if (ts_ns < b->keep_ns)
+	if (ts_ns < b->upkeep_ns)
 		return;
-	b->keep_ns = telemetry_keep_at(ts_ns);
-	b->step = true;
+	b->upkeep_ns = telemetry_next_upkeep(ts_ns);
+	b->upkeep = true;
 	for (unsigned i = 0; i < b->c->o.workers; i++)
 		send_message(b, i, &(struct message){CLOCK, .ts_ns = ts_ns});
 }
@@ -322,50 +321,50 @@ static inline void send_short_record(struct batch *b, unsigned owner,
 				     const struct int_layout *layout)
 {
 	struct short_record *m = (void *)threads_send(&b->out[owner],
-						      VIEW_WORDS);
+						      SHORT_WORDS);
 
-	m->kind = VIEW;
+	m->kind = SHORT_RECORD;
 	m->flags = v->flags;
 	m->hops = v->stack.n;
 	memcpy(m->key, v->key, sizeof(m->key));
 	m->ip_len = (uint16_t)v->ip_len;
 	m->len = v->stack.len;
-	m->number = b->views;
+	m->number = b->records;
 	m->ts_ns = v->ts_ns;
 	m->hash = hash;
 	m->layout = layout;
 	m->data = v->stack.data;
 }
 
-/* Snapshots of a record's hops, to the owners of their nodes. */
+/* Sends the snapshots of a record's hops to the owners of their nodes. */
 static void send_snapshots(struct batch *b, const struct int_record *v)
 {
 	const struct int_collector *c = b->c;
-	struct record_hops vh;
+	struct record_hops rh;
 
 	if (!v->stack.at || !c->flows[0]->rows.of[ROWS_SNAPSHOT])
 		return;
-	record_hops_make(&b->worker->layouts, &vh, v);
-	for (unsigned i = 0; i < vh.stacked; i++)
-		send_message(b, owner_of(c, rng_mix(record_hop_node(&vh, i))),
+	record_hops_init(&b->worker->layouts, &rh, v);
+	for (unsigned i = 0; i < rh.stacked; i++)
+		send_message(b, owner_of(c, rng_mix(record_hop_node(&rh, i))),
 			     &(struct message){.kind = SNAPSHOT,
 					       .number = i,
 					       .record = v});
 }
 
-/* Room for another record that owners of nodes may ask for. */
 static bool grow_arrivals(struct batch *b)
 {
-	uint32_t room = b->room ? 2 * b->room : ARRIVALS;
-	void *seen = realloc(b->seen, room * sizeof(*b->seen));
+	uint32_t room = b->arrivals_room ? 2 * b->arrivals_room : ARRIVALS_MIN;
+	void *arrivals = realloc(b->arrivals, room * sizeof(*b->arrivals));
 
-	if (!seen)
+	if (!arrivals)
 		return false;
-	b->seen = seen;
-	b->room = room;
+	b->arrivals = arrivals;
+	b->arrivals_room = room;
 	return true;
 }
 
+/* Whether a record does not fit struct short_record. */
 static inline bool needs_copy(const struct int_record *v)
 {
 	return v->key_len != KEY_FLOW4_LEN || v->own.n || v->stack.at ||
@@ -382,7 +381,7 @@ static int send_record(struct batch *b, const struct int_record *v)
 	advance_time(b, v->ts_ns);
 	if (v->from.numbered && !b->c->o.filter)
 		send_number(b, &v->from, v->ts_ns);
-	if (b->views == b->room && !grow_arrivals(b))
+	if (b->records == b->arrivals_room && !grow_arrivals(b))
 		return -ENOMEM;
 	if (b->now_ns > v->ts_ns)
 		send_message(b, owner,
@@ -395,15 +394,15 @@ static int send_record(struct batch *b, const struct int_record *v)
 		if (!(kept = keep_record(b, v)))
 			return -ENOMEM;
 		send_message(b, owner,
-			     &(struct message){.kind = KEPT,
-					       .number = b->views,
+			     &(struct message){.kind = KEPT_RECORD,
+					       .number = b->records,
 					       .hash = hash,
 					       .record = kept});
 		send_snapshots(b, kept);
 	}
-	b->seen[b->views++] = (struct arrival){v->ts_ns, (uint8_t)owner,
-					       b->step};
-	b->step = false;
+	b->arrivals[b->records++] = (struct arrival){v->ts_ns, (uint8_t)owner,
+						     b->upkeep};
+	b->upkeep = false;
 	return 0;
 }
 
@@ -433,7 +432,8 @@ static int on_records(void *ctx, const struct int_record *v, size_t n)
 	return rc;
 }
 
-/* int_frame_decoder_options.number. Behind a filter numbers are no sequence. */
+/* int_frame_decoder_options.number. With a filter numbers are not checked:
+ * those of reports that it drops would be missing. */
 static int on_number(void *ctx, uint64_t ts_ns, const struct int_from *from)
 {
 	struct batch *b = ctx;
@@ -447,7 +447,7 @@ static int on_number(void *ctx, uint64_t ts_ns, const struct int_from *from)
 	return 0;
 }
 
-static void send_end_of_round(struct batch *b, enum kind kind)
+static void send_end_of_round(struct batch *b, enum message_kind kind)
 {
 	const struct message m = {
 		.kind = (uint8_t)kind, .full = b->full, .ts_ns = b->now_ns};
@@ -465,18 +465,18 @@ static bool decode_batch(void *ctx, const struct threads_batch *tb,
 	struct batch *b = &w->batch[tb->place];
 
 	if (round == 1)
-		send_end_of_round(b, HOPS);
+		send_end_of_round(b, END_OF_NODES);
 	if (round)
 		return false;
 	reset_batch(b);
 	b->full = w->n == PKT_BATCH;
 	b->out = threads_outs(c->threads, tb->worker);
-	set_error(c, int_decode_frames(b->in, w->pkts, w->n));
-	send_end_of_round(b, END);
+	set_error(c, int_decode_frames(b->decoder, w->pkts, w->n));
+	send_end_of_round(b, END_OF_FLOWS);
 	return false;
 }
 
-/* What a message says of a record; *v had no other fields set but these. */
+/* Sets all fields that short records have; the others of *v are constant. */
 static inline void read_short_record(struct int_record *v,
 				     const struct short_record *m)
 {
@@ -490,44 +490,45 @@ static inline void read_short_record(struct int_record *v,
 	v->stack.n = m->hops;
 }
 
-/* What the batch's hops told of an owner's queues, links and buffers. Not
- * inlined, so that it has the registers for itself. */
+/* Adds the values that owners of flows left for this owner of nodes, in the
+ * order of the batch's records. Not inlined, so that it has the registers for
+ * itself. */
 static __attribute__((noinline)) void
 ingest_remote_hops(struct int_collector *c, unsigned owner, struct batch *b)
 {
 	static const struct remote_hop none = {.record = UINT32_MAX};
 	const struct remote_hop *next[INT_COLLECTOR_WORKERS], *h;
-	uint32_t *const *places = c->place[owner];
+	uint32_t *const *hop_keys = c->hop_key[owner];
 	struct telemetry *t = c->nodes[owner];
-	const struct arrival *s = b->seen;
+	const struct arrival *s = b->arrivals;
 
 	for (unsigned i = 0; i < c->o.workers; i++) {
-		const struct remote_hops *l = &b->far[i][owner];
+		const struct remote_hops *l = &b->remote[i][owner];
 
 		next[i] = l->n ? l->hop : &none;
 		if (l->n)
 			l->hop[l->n] = none;
 	}
-	for (uint32_t i = 0; i < b->views; i++, s++) {
-		const struct hop_key *place = c->flows[s->owner]->objects.place;
+	for (uint32_t i = 0; i < b->records; i++, s++) {
+		const struct hop_key *p = c->flows[s->owner]->objects.hop_key;
 
-		if (s->step)
+		if (s->upkeep)
 			telemetry_tick(t, s->ts_ns);
 		for (h = next[s->owner]; h->record == i; h++) {
-			uint32_t far = h->what >> 8;
-			uint32_t *nr = &places[s->owner][far];
+			uint32_t theirs = h->packed >> 8;
+			uint32_t *ours = &hop_keys[s->owner][theirs];
 
-			if (!*nr && far)
-				*nr = telemetry_hop_key(t, place[far].node_id,
-							place[far].id);
-			ingest_remote_hop(t, h, &t->objects.place[*nr],
+			if (!*ours && theirs)
+				*ours = telemetry_hop_key(t, p[theirs].node_id,
+							  p[theirs].id);
+			ingest_remote_hop(t, h, &t->objects.hop_key[*ours],
 					  s->ts_ns);
 		}
 		next[s->owner] = h;
 	}
 }
 
-/* A batch that is not full came live: nobody is to wait for more. */
+/* A batch that is not full comes from an interface: its rows go out now. */
 static void end_batch(struct int_collector *c, struct telemetry *t,
 		      const struct message *m)
 {
@@ -537,7 +538,7 @@ static void end_batch(struct int_collector *c, struct telemetry *t,
 	set_error(c, t->rows.err);
 }
 
-/* To be read, maybe by several owners. */
+/* For reading only: other owners may read it, too. */
 static inline void prefetch_stack(const void *p, size_t len)
 {
 	for (size_t i = 0; i < len; i += LINE)
@@ -556,7 +557,7 @@ static void handle_message(struct int_collector *c, unsigned owner,
 	struct telemetry *t = c->flows[owner];
 
 	switch (m->kind) {
-	case KEPT:
+	case KEPT_RECORD:
 		ingest_records(t, m->record, 1, &m->hash, &m->number);
 		break;
 	case SNAPSHOT:
@@ -568,7 +569,7 @@ static void handle_message(struct int_collector *c, unsigned owner,
 	case CLOCK:
 		telemetry_tick(t, m->ts_ns);
 		break;
-	case END:
+	case END_OF_FLOWS:
 		end_batch(c, t, m);
 		break;
 	default:
@@ -585,22 +586,22 @@ static void handle_messages(void *ctx, unsigned owner,
 	struct batch *b = &c->worker[in->from.worker]->batch[in->from.place];
 	struct telemetry *t = c->flows[owner];
 	struct int_record *v = c->records[owner];
-	uint64_t hash[VIEWS];
-	uint32_t number[VIEWS];
+	uint64_t hash[BLOCK_RECORDS];
+	uint32_t number[BLOCK_RECORDS];
 	size_t n = 0;
 
-	t->far = b->far[owner];
+	t->remote = b->remote[owner];
 	for (size_t i = 0; i < in->words;) {
 		const struct message *m = (const void *)&in->word[i];
-		const struct short_record *vm = (const void *)m;
+		const struct short_record *r = (const void *)m;
 
-		if (m->kind == VIEW) {
-			read_short_record(&v[n], vm);
-			hash[n] = vm->hash;
-			number[n++] = vm->number;
-			__builtin_prefetch(flows_row(&t->flows, vm->hash), 1);
-			prefetch_stack(vm->data, (size_t)vm->hops * vm->len);
-			i += VIEW_WORDS;
+		if (m->kind == SHORT_RECORD) {
+			read_short_record(&v[n], r);
+			hash[n] = r->hash;
+			number[n++] = r->number;
+			__builtin_prefetch(flows_row(&t->flows, r->hash), 1);
+			prefetch_stack(r->data, (size_t)r->hops * r->len);
+			i += SHORT_WORDS;
 			continue;
 		}
 		if (m->kind != NUMBER) {
@@ -608,7 +609,7 @@ static void handle_messages(void *ctx, unsigned owner,
 			n = 0;
 		}
 		handle_message(c, owner, b, m);
-		i += WORDS;
+		i += MESSAGE_WORDS;
 	}
 	ingest_records(t, v, n, hash, number);
 }
@@ -630,7 +631,7 @@ int int_collector_rx(struct int_collector *c, const struct pkt *pkts, size_t n)
 	struct worker *w = c->worker[0];
 
 	if (!c->threads)
-		return int_decode_frames(w->batch[0].in, pkts, n);
+		return int_decode_frames(w->batch[0].decoder, pkts, n);
 	w->pkts = pkts;
 	w->n = n;
 	set_error(c, threads_go(c->threads, true, n == PKT_BATCH));
@@ -644,8 +645,7 @@ int int_collector_rest(struct int_collector *c)
 	return first_error(c);
 }
 
-/* The sinks, one after the other: those of nodes behind those of flows. NULL:
- * that was the last. */
+/* Sink number i, those of flows first, then those of nodes; NULL: no more. */
 static struct telemetry *sink_at(const struct int_collector *c, unsigned i)
 {
 	if (i < c->o.workers)
@@ -655,8 +655,8 @@ static struct telemetry *sink_at(const struct int_collector *c, unsigned i)
 	return c->nodes[i - c->o.workers];
 }
 
-int int_collector_set(struct int_collector *c,
-		      const struct telemetry_thresholds *th)
+int int_collector_set_thresholds(struct int_collector *c,
+				 const struct telemetry_thresholds *th)
 {
 	struct telemetry *t;
 	int rc = 0;
@@ -677,7 +677,7 @@ int int_collector_tick(struct int_collector *c, uint64_t now_ns)
 	return rc;
 }
 
-int int_collector_pass(struct int_collector *c)
+int int_collector_put_rows(struct int_collector *c)
 {
 	struct telemetry *t;
 	int rc = int_collector_rest(c);
@@ -687,7 +687,7 @@ int int_collector_pass(struct int_collector *c)
 	return rc;
 }
 
-/* The first sink is the last: it has all distributions then. */
+/* Flushes the first sink last: all distributions are merged into it. */
 int int_collector_flush(struct int_collector *c)
 {
 	struct telemetry *t;
@@ -715,11 +715,12 @@ void int_collector_ledgers(struct int_collector *c,
 		const struct worker *w = c->worker[i];
 
 		ledger_add(&filter_ledger, &out->filtered, &w->filtered);
-		for (unsigned k = 0; k < THREADS_PLACES && w->batch[k].in;
+		for (unsigned k = 0; k < THREADS_PLACES && w->batch[k].decoder;
 		     k++) {
-			const struct int_frame_decoder *in = w->batch[k].in;
+			const struct int_frame_decoder *in =
+				w->batch[k].decoder;
 
-			ledger_add(&int_frame_ledger, &out->intake,
+			ledger_add(&int_frame_ledger, &out->frames,
 				   int_frame_decoder_counters(in));
 			ledger_add(&int_report_ledger, &out->reports,
 				   int_frame_decoder_report_counters(in));
@@ -748,7 +749,7 @@ static int open_batch(struct int_collector *c, struct worker *w,
 
 	b->c = c;
 	b->worker = w;
-	return int_frame_decoder_open(&b->in, &io);
+	return int_frame_decoder_open(&b->decoder, &io);
 }
 
 static int open_worker(struct int_collector *c, unsigned number)
@@ -762,7 +763,7 @@ static int open_worker(struct int_collector *c, unsigned number)
 	c->worker[number] = w;
 	memset(w, 0, sizeof(*w));
 	w->layouts.latest = w->layouts.layout;
-	for (unsigned i = 0; i < VIEWS; i++)
+	for (unsigned i = 0; i < BLOCK_RECORDS; i++)
 		c->records[number][i] = (struct int_record){
 			.format = INT_MD, .key_len = KEY_FLOW4_LEN};
 	for (unsigned i = 0; i < places && !rc; i++)
@@ -772,11 +773,11 @@ static int open_worker(struct int_collector *c, unsigned number)
 
 static void close_batch(struct batch *b)
 {
-	int_frame_decoder_close(b->in);
-	free(b->seen);
+	int_frame_decoder_close(b->decoder);
+	free(b->arrivals);
 	for (unsigned i = 0; i < INT_COLLECTOR_WORKERS; i++)
 		for (unsigned k = 0; k < INT_COLLECTOR_WORKERS; k++)
-			free(b->far[i][k].hop);
+			free(b->remote[i][k].hop);
 	while (b->first) {
 		struct chunk *next = b->first->next;
 
@@ -806,7 +807,7 @@ int int_collector_start(struct int_collector *c, struct snk *out,
 	return c->o.workers > 1 ? threads_open(&c->threads, &to, err) : 0;
 }
 
-/* An owner's two sinks. */
+/* Opens an owner's two sinks. */
 static int open_owner(struct int_collector *c, unsigned i,
 		      const struct telemetry_thresholds *th,
 		      const struct telemetry_sinks *sinks)
@@ -818,10 +819,10 @@ static int open_owner(struct int_collector *c, unsigned i,
 	flows.flows.shards = c->o.workers;
 	flows.flows.blocks = flows.flows.blocks / c->o.workers + 1;
 	flows.owners = c->o.workers;
-	flows.objects.objects = 1;
-	nodes.places_again = true;
+	flows.objects.ports = 1;
+	nodes.hop_keys_counted = true;
 	nodes.dist_bytes = 0;
-	nodes.reporters = nodes.states = nodes.paths = 1;
+	nodes.reporters = nodes.snapshots = nodes.paths = 1;
 	nodes.flows.rows = nodes.flows.buckets = 1;
 	nodes.flows.blocks = 0;
 	if (i)
@@ -829,9 +830,9 @@ static int open_owner(struct int_collector *c, unsigned i,
 	rc = telemetry_open(&c->flows[i], &flows, th, &s);
 	s.of[ROWS_DISTRIBUTION] = s.of[ROWS_BIN] = NULL;
 	for (unsigned k = 0; k < c->o.workers && !rc; k++) {
-		c->place[i][k] = calloc(flows.objects.places + 1ULL,
-					sizeof(*c->place[i][k]));
-		if (!c->place[i][k])
+		c->hop_key[i][k] = calloc(flows.objects.hop_keys + 1ULL,
+					  sizeof(*c->hop_key[i][k]));
+		if (!c->hop_key[i][k])
 			rc = -ENOMEM;
 	}
 	return rc ? rc : telemetry_open(&c->nodes[i], &nodes, th, &s);
@@ -885,7 +886,7 @@ void int_collector_close(struct int_collector *c)
 			telemetry_close(c->nodes[i]);
 		telemetry_close(c->flows[i]);
 		for (unsigned k = 0; k < c->o.workers; k++)
-			free(c->place[i][k]);
+			free(c->hop_key[i][k]);
 		for (unsigned k = 0; c->worker[i] && k < THREADS_PLACES; k++)
 			close_batch(&c->worker[i]->batch[k]);
 		free(c->worker[i]);

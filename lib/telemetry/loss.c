@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* loss.c - lost, late and repeated reports by sequence numbers (flows.h). */
 #include "telemetry/flows.h"
 
 #include <string.h>
@@ -12,7 +13,7 @@ static uint32_t mask_of(const struct reporter_state *r)
 
 static uint64_t *word_of(struct reporter_state *r, uint32_t number)
 {
-	return &r->came[number % LOSS_WINDOW / 64];
+	return &r->received[number % LOSS_WINDOW / 64];
 }
 
 static uint64_t bit_of(uint32_t number)
@@ -20,36 +21,37 @@ static uint64_t bit_of(uint32_t number)
 	return 1ULL << number % 64;
 }
 
-/* What is before the first number is not missing. */
+/* Starts a sequence: no number before this one is missing. */
 static void begin(struct reporter_state *r, uint32_t number)
 {
-	memset(r->came, 0xff, sizeof(r->came));
+	memset(r->received, 0xff, sizeof(r->received));
 	r->missing = 0;
 	r->last = number;
-	r->suspected = UINT64_MAX;
+	r->expected = UINT64_MAX;
 	r->heard = true;
 }
 
 static void gap_grow(struct reporter_state *r, uint32_t from, uint64_t n)
 {
-	if (!r->run)
-		r->run_from = from & mask_of(r);
-	r->run += n;
+	if (!r->gap)
+		r->gap_from = from & mask_of(r);
+	r->gap += n;
 }
 
 static void gap_end(struct reporter_state *r, struct loss_change *news)
 {
-	if (!r->run)
+	if (!r->gap)
 		return;
 	if (!news->lost)
-		news->from = r->run_from;
-	news->lost += r->run;
-	r->run = 0;
+		news->from = r->gap_from;
+	news->lost += r->gap;
+	r->gap = 0;
 }
 
-/* A number leaves the window. */
-static void leave(struct reporter_state *r, uint32_t number,
-		  struct loss_change *news)
+/* A number leaves the window: if it is missing it is lost, and part of a gap;
+ * if not, the gap ends before it. */
+static void leave_window(struct reporter_state *r, uint32_t number,
+			 struct loss_change *news)
 {
 	if (*word_of(r, number) & bit_of(number)) {
 		gap_end(r, news);
@@ -59,15 +61,17 @@ static void leave(struct reporter_state *r, uint32_t number,
 	r->missing--;
 }
 
-static void go_on(struct reporter_state *r, uint32_t steps,
-		  struct loss_change *news)
+/* Moves the highest number on; those between are missing, or lost if they are
+ * out of the window already. */
+static void advance(struct reporter_state *r, uint32_t steps,
+		    struct loss_change *news)
 {
 	uint32_t near = steps < LOSS_WINDOW ? steps : LOSS_WINDOW;
 
 	for (uint32_t i = 1; i <= near; i++) {
 		uint32_t number = r->last + i;
 
-		leave(r, number - LOSS_WINDOW, news);
+		leave_window(r, number - LOSS_WINDOW, news);
 		*word_of(r, number) &= ~bit_of(number);
 		r->missing++;
 	}
@@ -78,8 +82,9 @@ static void go_on(struct reporter_state *r, uint32_t steps,
 	r->missing--;
 }
 
-static void go_back(struct reporter_state *r, uint32_t number,
-		    struct loss_change *news)
+/* A number within the window. */
+static void add_late(struct reporter_state *r, uint32_t number,
+		     struct loss_change *news)
 {
 	if (*word_of(r, number) & bit_of(number)) {
 		news->repeated = true;
@@ -90,21 +95,21 @@ static void go_back(struct reporter_state *r, uint32_t number,
 	r->missing--;
 }
 
-/* A number far from the last one. */
-static void go_far(struct reporter_state *r, uint32_t number,
-		   struct loss_change *news)
+/* A number far from the last one, which is suspect; or the one after it. */
+static void add_suspect(struct reporter_state *r, uint32_t number,
+			struct loss_change *news)
 {
 	uint32_t ahead = (number - r->last) & mask_of(r);
 
-	if (number != r->suspected) {
-		r->suspected = (number + 1) & mask_of(r);
-		r->before = r->last;
+	if (number != r->expected) {
+		r->expected = (number + 1) & mask_of(r);
+		r->last_at_suspicion = r->last;
 		return;
 	}
 	if (ahead <= mask_of(r) / 2 && number > LOSS_WINDOW &&
-	    r->last == r->before) {
-		go_on(r, ahead - 1, news);
-		go_on(r, 1, news);
+	    r->last == r->last_at_suspicion) {
+		advance(r, ahead - 1, news);
+		advance(r, 1, news);
 		return;
 	}
 	*news = loss_settle(r);
@@ -124,11 +129,11 @@ struct loss_change loss_add_number(struct reporter_state *r, uint32_t number,
 	if (!r->heard)
 		begin(r, number);
 	else if (ahead && ahead <= LOSS_AHEAD)
-		go_on(r, ahead, &news);
+		advance(r, ahead, &news);
 	else if (back < LOSS_WINDOW)
-		go_back(r, number, &news);
+		add_late(r, number, &news);
 	else
-		go_far(r, number, &news);
+		add_suspect(r, number, &news);
 	return news;
 }
 
@@ -139,10 +144,10 @@ struct loss_change loss_settle(struct reporter_state *r)
 	if (!r->heard)
 		return news;
 	for (uint32_t i = 1; i <= LOSS_WINDOW; i++)
-		leave(r, r->last + i - LOSS_WINDOW, &news);
+		leave_window(r, r->last + i - LOSS_WINDOW, &news);
 	gap_end(r, &news);
 	r->missing = 0;
-	memset(r->came, 0xff, sizeof(r->came));
+	memset(r->received, 0xff, sizeof(r->received));
 	return news;
 }
 

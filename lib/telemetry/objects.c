@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* objects.c - hash tables; nodes, places and ports; snapshots of nodes;
+/* objects.c - hash tables; nodes, hop keys and ports; snapshots of nodes;
  * distributions. */
 #include "telemetry/objects.h"
 
@@ -10,15 +10,15 @@
 #include "telemetry/private.h"
 
 enum {
-	STATE_MAX = 255 * 4, /* bytes: the length is one of words */
+	SNAPSHOT_MAX = 255 * 4, /* bytes: the length is 8 bits, in words */
 };
 
-struct state {
+struct snapshot {
 	uint64_t node;
 	uint32_t schema;
-	uint16_t domain; /* the last of its key */
+	uint16_t domain; /* IOAM namespace; the last field of the key */
 	uint16_t len;
-	uint8_t data[STATE_MAX];
+	uint8_t data[SNAPSHOT_MAX];
 };
 
 int key_table_init(struct key_table *t, uint32_t max, size_t size,
@@ -64,12 +64,11 @@ uint32_t key_table_get(struct key_table *t, uint64_t hash, const void *key,
 	return *slot;
 }
 
-/* Nothing is known there yet. */
-static void begin_place(struct objects *os, struct hop_key *p, struct node *n)
+static void init_hop_key(struct objects *os, struct hop_key *p, struct node *n)
 {
 	p->node = n;
-	for (unsigned i = 0; i < METRIC_OF_HOP - 1; i++)
-		p->object[i] = &os->nothing;
+	for (unsigned i = 0; i < HOP_METRICS - 1; i++)
+		p->port[i] = &os->nothing;
 }
 
 int objects_init(struct telemetry *t, const struct objects_options *o)
@@ -79,28 +78,29 @@ int objects_init(struct telemetry *t, const struct objects_options *o)
 				sizeof(os->node->id));
 
 	if (!rc)
-		rc = key_table_init(&os->places, o->places, sizeof(*os->place),
-				    sizeof(uint64_t) + sizeof(os->place->id));
+		rc = key_table_init(&os->hop_keys, o->hop_keys,
+				    sizeof(*os->hop_key),
+				    sizeof(uint64_t) + sizeof(os->hop_key->id));
 	if (!rc)
-		rc = key_table_init(&os->ports, o->objects, sizeof(*os->port),
+		rc = key_table_init(&os->ports, o->ports, sizeof(*os->port),
 				    offsetof(struct port_state, metric) + 1);
 	if (rc < 0)
 		return rc;
 	os->node = os->nodes.at;
-	os->place = os->places.at;
+	os->hop_key = os->hop_keys.at;
 	os->port = os->ports.at;
 	os->node->id = NODE_UNKNOWN;
-	events_node(t, os->node);
-	/* No hop is there: no id is that of a node and of none. */
-	os->place->node_id = NODE_UNKNOWN - 1;
-	begin_place(os, os->place, os->node);
+	node_init(t, os->node);
+	/* No hop has this key: node ids are shorter. */
+	os->hop_key->node_id = NODE_UNKNOWN - 1;
+	init_hop_key(os, os->hop_key, os->node);
 	return 0;
 }
 
 void objects_fini(struct objects *os)
 {
 	area_fini(&os->nodes.area);
-	area_fini(&os->places.area);
+	area_fini(&os->hop_keys.area);
 	area_fini(&os->ports.area);
 }
 
@@ -111,7 +111,7 @@ struct node *objects_node(struct telemetry *t, uint64_t id)
 				    &fresh);
 
 	if (fresh)
-		events_node(t, &t->objects.node[nr]);
+		node_init(t, &t->objects.node[nr]);
 	return nr ? &t->objects.node[nr] : NULL;
 }
 
@@ -128,10 +128,10 @@ uint32_t telemetry_hop_key(struct telemetry *t, uint64_t node,
 	if (!n)
 		return 0;
 	memcpy(key.id, id, sizeof(key.id));
-	nr = key_table_get(&t->objects.places, rng_mix(node ^ hash), &key,
+	nr = key_table_get(&t->objects.hop_keys, rng_mix(node ^ hash), &key,
 			   &fresh);
 	if (fresh)
-		begin_place(&t->objects, &t->objects.place[nr], n);
+		init_hop_key(&t->objects, &t->objects.hop_key[nr], n);
 	return nr;
 }
 
@@ -153,7 +153,7 @@ struct port_state *objects_port(struct telemetry *t, struct hop_key *p,
 				 .egress = p->id[FIELD_EGRESS],
 				 .id = p->id[FIELD_QUEUE],
 				 .metric = (uint8_t)m};
-	struct port_state **at = &p->object[m - 1];
+	struct port_state **at = &p->port[m - 1];
 	uint32_t nr;
 	bool fresh;
 
@@ -161,34 +161,36 @@ struct port_state *objects_port(struct telemetry *t, struct hop_key *p,
 	if (*at != &t->objects.nothing)
 		return *at;
 	if (m == METRIC_LINK_UTILIZATION)
-		key.id = METRIC_NONE;
+		key.id = ID_UNKNOWN;
 	if (m == METRIC_BUFFER_OCCUPANCY) {
-		key.egress = METRIC_NONE;
+		key.egress = ID_UNKNOWN;
 		key.id = p->id[FIELD_BUFFER];
 	}
 	nr = key_table_get(&t->objects.ports, port_hash(&key), &key, &fresh);
 	return *at = nr ? &t->objects.port[nr] : &t->objects.unplaced;
 }
 
-int states_init(struct key_table *states, uint32_t max)
+int snapshots_init(struct key_table *snapshots, uint32_t max)
 {
-	return key_table_init(states, max, sizeof(struct state),
-			      offsetof(struct state, len));
+	return key_table_init(snapshots, max, sizeof(struct snapshot),
+			      offsetof(struct snapshot, len));
 }
 
-bool states_differ(struct key_table *states, uint64_t node, uint16_t domain,
-		   uint32_t schema, const uint8_t *data, size_t len)
+bool snapshot_is_new(struct key_table *snapshots, uint64_t node,
+		     uint16_t domain, uint32_t schema, const uint8_t *data,
+		     size_t len)
 {
-	struct state key = {.node = node, .schema = schema, .domain = domain};
+	struct snapshot key = {
+		.node = node, .schema = schema, .domain = domain};
 	uint64_t hash = rng_mix(node ^
 				rng_mix((uint64_t)domain << 32 | schema));
-	struct state *s = states->at;
+	struct snapshot *s = snapshots->at;
 	bool fresh;
 
-	if (len > STATE_MAX)
+	if (len > SNAPSHOT_MAX)
 		return true;
-	s += key_table_get(states, hash, &key, &fresh);
-	if (s == states->at)
+	s += key_table_get(snapshots, hash, &key, &fresh);
+	if (s == snapshots->at)
 		return true;
 	if (!fresh && s->len == len && (!len || !memcmp(s->data, data, len)))
 		return false;
@@ -198,7 +200,8 @@ bool states_differ(struct key_table *states, uint64_t node, uint16_t domain,
 	return true;
 }
 
-static uint64_t first_of(uint32_t bin)
+/* The smallest value of a bin. */
+static uint64_t bin_start(uint32_t bin)
 {
 	uint32_t octave = bin >> DIST_SUB;
 
@@ -209,8 +212,8 @@ static uint64_t first_of(uint32_t bin)
 
 void dist_bounds(uint32_t bin, uint32_t *from, uint32_t *to)
 {
-	*from = (uint32_t)first_of(bin);
-	*to = (uint32_t)(first_of(bin + 1) - 1);
+	*from = (uint32_t)bin_start(bin);
+	*to = (uint32_t)(bin_start(bin + 1) - 1);
 }
 
 uint64_t dist_samples(const struct dist *d)

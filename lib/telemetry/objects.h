@@ -5,9 +5,9 @@
  * threshold state.
  *
  * A hop key is what a hop of a packet says about where it was: node, egress
- * interface, queue, buffer. Each id may be METRIC_NONE. The table of hop keys
- * (`places') leads to the node and to the port states. A flow remembers the
- * number of each hop's key: where the path did not change, none is looked up.
+ * interface, queue, buffer. Each id may be ID_UNKNOWN. The table of hop keys
+ * leads to the node and to the port states. A flow remembers the number of each
+ * hop's key: while its path does not change, no key is looked up.
  *
  * Memory is taken at the beginning and bounded by the options; what finds no
  * room is counted.
@@ -46,19 +46,19 @@ uint32_t key_table_get(struct key_table *t, uint64_t hash, const void *key,
 		       bool *fresh);
 
 /*
- * The latest opaque state snapshot (RFC 9197, section 4.4.2.13) of each IOAM
- * node, namespace and schema: a record of 1036 bytes.
+ * A table of the latest opaque state snapshot (RFC 9197, section 4.4.2.13) of
+ * each IOAM node, namespace and schema. Returns as key_table_init().
  */
-int states_init(struct key_table *states,
-		uint32_t max); /* as key_table_init() */
+int snapshots_init(struct key_table *snapshots, uint32_t max);
 
 /*
- * Stores a node's state. Returns whether it is the first or differs from the
+ * Stores a node's snapshot. Returns whether it is the first or differs from the
  * one before; always true if there is no room for it, or it is longer than the
  * 1020 bytes that the format allows.
  */
-bool states_differ(struct key_table *states, uint64_t node, uint16_t domain,
-		   uint32_t schema, const uint8_t *data, size_t len);
+bool snapshot_is_new(struct key_table *snapshots, uint64_t node,
+		     uint16_t domain, uint32_t schema, const uint8_t *data,
+		     size_t len);
 
 /*
  * Distributions: histograms with log-linear bins: one for each value below 16,
@@ -117,9 +117,9 @@ struct dist *dists_new(struct dists *ds);
 
 struct node {
 	uint64_t id;
-	struct threshold threshold[METRIC_OF_HOP];
+	struct threshold threshold[HOP_METRICS];
 	uint32_t owner; /* the worker that keeps its port states */
-	struct dist *dist[METRIC_OF_HOP]; /* never NULL: dist_none */
+	struct dist *dist[HOP_METRICS]; /* not NULL: telemetry.dist_none */
 };
 
 /* One metric of a queue, an egress link or a buffer: metric says which. */
@@ -142,7 +142,7 @@ struct hop_key {
 	/* By metric - 1, as the state of hop latency is the flow's. Never NULL:
 	 * &nothing until something is reported, then &unplaced if there was no
 	 * room (struct objects). */
-	struct port_state *object[METRIC_OF_HOP - 1];
+	struct port_state *port[HOP_METRICS - 1];
 } __attribute__((aligned(64)));
 
 _Static_assert(sizeof(struct hop_key) == 64 &&
@@ -150,15 +150,15 @@ _Static_assert(sizeof(struct hop_key) == 64 &&
 	       "a cache line, at whose begin vector.c loads the key");
 
 struct objects_options {
-	uint32_t nodes, places, objects; /* sizes of the tables, below 2^24 */
+	uint32_t nodes, hop_keys, ports; /* table sizes, below 2^24 */
 };
 
 struct objects {
-	struct key_table nodes, places, ports;
+	struct key_table nodes, hop_keys, ports;
 	/* Their records. Hop key 0 equals that of no hop, and leads to node 0,
 	 * NODE_UNKNOWN. */
 	struct node *node;
-	struct hop_key *place;
+	struct hop_key *hop_key;
 	struct port_state *port;
 	/* Stand-ins for a port of which nothing was reported yet, and for one
 	 * that there was no room for. Every value is outside of their range,
@@ -184,7 +184,7 @@ struct node *objects_node(struct telemetry *t, uint64_t id);
 struct port_state *objects_port(struct telemetry *t, struct hop_key *p,
 				enum metric m);
 
-/* The slot in ports where the search for a port state begins. */
+/* The slot of the table of ports where the search for this one begins. */
 uint32_t objects_port_slot(const struct objects *os,
 			   const struct port_state *o);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* rows.c - schemas; names of events and metrics; makes rows of values. */
 #include "telemetry/rows.h"
 
 #include <errno.h>
@@ -6,7 +7,7 @@
 
 #include "telemetry/flows.h"
 
-/* Rows are filled in the order of their fields. */
+/* A row's fields are set in the order of its schema. */
 
 static const struct row_field event_fields[] = {
 	{"time", ROW_TIME, 20, ROW_WHEN},
@@ -121,11 +122,11 @@ static const struct schema schemas[ROWS_KINDS] = {
 const struct telemetry_event telemetry_event_none = {
 	.metric = -1,
 	.node = NODE_UNKNOWN,
-	.egress = METRIC_NONE,
-	.queue = METRIC_NONE,
-	.buffer = METRIC_NONE,
+	.egress = ID_UNKNOWN,
+	.queue = ID_UNKNOWN,
+	.buffer = ID_UNKNOWN,
 	.hw_id = -1,
-	.ingress = METRIC_NONE,
+	.ingress = ID_UNKNOWN,
 };
 
 static const char *const kinds[EVENTS] = {
@@ -162,7 +163,7 @@ static int find_name(const char *const *names, int n, const char *name)
 	return -1;
 }
 
-const char *event_name(enum telemetry_kind k)
+const char *event_name(enum telemetry_event_kind k)
 {
 	return kinds[k];
 }
@@ -188,13 +189,14 @@ const char *rows_kind_name(enum rows_kind k)
 }
 
 int telemetry_rows_open(struct telemetry_rows *rs,
-			const struct telemetry_sinks *s, unsigned gather)
+			const struct telemetry_sinks *s, unsigned batch_rows)
 {
 	*rs = (struct telemetry_rows){0};
 	for (unsigned i = 0; i < ROWS_KINDS; i++) {
 		if (!s->of[i])
 			continue;
-		if (!(rs->of[i] = rows_open(s->of[i], &schemas[i], gather))) {
+		if (!(rs->of[i] = rows_open(s->of[i], &schemas[i],
+					    batch_rows))) {
 			telemetry_rows_close(rs);
 			return -ENOMEM;
 		}
@@ -202,7 +204,7 @@ int telemetry_rows_open(struct telemetry_rows *rs,
 	return 0;
 }
 
-static void end(struct telemetry_rows *rs, struct rows *r)
+static void end_row(struct telemetry_rows *rs, struct rows *r)
 {
 	int rc = row_end(r);
 
@@ -239,7 +241,7 @@ static void set_nodes(struct rows *r, unsigned field, struct nodes nodes)
 	row_list(r, field, list, nodes.n);
 }
 
-/* len 0: there is none. */
+/* len 0: there is no flow. */
 static void set_flow(struct rows *r, unsigned field, const uint8_t *key,
 		     uint8_t len)
 {
@@ -260,7 +262,7 @@ static void set_node(struct rows *r, unsigned field, uint64_t node)
 
 static void set_id(struct rows *r, unsigned field, uint32_t id)
 {
-	if (id != METRIC_NONE)
+	if (id != ID_UNKNOWN)
 		row_u64(r, field, id);
 }
 
@@ -270,58 +272,59 @@ static void set_value(struct rows *r, unsigned field, bool has, uint64_t v)
 		row_u64(r, field, v);
 }
 
-/* The metric and its key but for the flow: from field i on. */
-static unsigned set_subject(struct rows *r, unsigned i,
-			    const struct telemetry_event *what)
+/* Sets the metric and its key, without the flow, from field i on. Returns the
+ * next field. */
+static unsigned set_metric_key(struct rows *r, unsigned i,
+			       const struct telemetry_event *event)
 {
-	if (what->metric >= 0)
-		row_str(r, i, metric_name((enum metric)what->metric));
-	set_node(r, i + 1, what->node);
-	set_id(r, i + 2, what->egress);
-	set_id(r, i + 3, what->queue);
-	set_id(r, i + 4, what->buffer);
+	if (event->metric >= 0)
+		row_str(r, i, metric_name((enum metric)event->metric));
+	set_node(r, i + 1, event->node);
+	set_id(r, i + 2, event->egress);
+	set_id(r, i + 3, event->queue);
+	set_id(r, i + 4, event->buffer);
 	return i + 5;
 }
 
 void telemetry_row_event(struct telemetry_rows *rs,
-			 const struct telemetry_event *what)
+			 const struct telemetry_event *event)
 {
 	struct rows *r = rs->of[ROWS_EVENT];
 	unsigned i = 0;
 
 	if (!r)
 		return;
-	row_time(r, i++, (int64_t)what->ts_ns);
-	row_str(r, i++, event_name((enum telemetry_kind)what->kind));
-	i = set_subject(r, i, what);
-	set_value(r, i++, what->hw_id >= 0, (uint64_t)what->hw_id);
-	set_flow(r, i++, what->key, what->key_len);
-	set_value(r, i++, what->has_value, what->value);
-	set_value(r, i++, what->has_reference, what->reference);
-	set_value(r, i++, what->has_threshold, what->threshold);
-	set_nodes(r, i++, what->path);
-	set_nodes(r, i++, what->old_path);
-	set_id(r, i, what->ingress);
-	end(rs, r);
+	row_time(r, i++, (int64_t)event->ts_ns);
+	row_str(r, i++, event_name((enum telemetry_event_kind)event->kind));
+	i = set_metric_key(r, i, event);
+	set_value(r, i++, event->hw_id >= 0, (uint64_t)event->hw_id);
+	set_flow(r, i++, event->key, event->key_len);
+	set_value(r, i++, event->has_value, event->value);
+	set_value(r, i++, event->has_reference, event->reference);
+	set_value(r, i++, event->has_threshold, event->threshold);
+	set_nodes(r, i++, event->path);
+	set_nodes(r, i++, event->old_path);
+	set_id(r, i, event->ingress);
+	end_row(rs, r);
 }
 
 void telemetry_row_value(struct telemetry_rows *rs,
-			 const struct telemetry_event *what)
+			 const struct telemetry_event *event)
 {
 	struct rows *r = rs->of[ROWS_VALUE];
 	unsigned i = 0;
 
 	if (!r)
 		return;
-	row_time(r, i++, (int64_t)what->ts_ns);
-	i = set_subject(r, i, what);
-	set_flow(r, i++, what->key, what->key_len);
-	set_value(r, i++, what->has_value, what->value);
-	set_nodes(r, i, what->path);
-	end(rs, r);
+	row_time(r, i++, (int64_t)event->ts_ns);
+	i = set_metric_key(r, i, event);
+	set_flow(r, i++, event->key, event->key_len);
+	set_value(r, i++, event->has_value, event->value);
+	set_nodes(r, i, event->path);
+	end_row(rs, r);
 }
 
-/* A number and behind it its mean. */
+/* Sets two fields: the latest value and the mean. */
 static void set_meter(struct rows *r, unsigned field, const struct meter *m)
 {
 	if (!m->n)
@@ -331,7 +334,7 @@ static void set_meter(struct rows *r, unsigned field, const struct meter *m)
 }
 
 void telemetry_row_flow(struct telemetry_rows *rs, uint64_t ts_ns,
-			const struct flow_entry *f, enum flow_leaves why,
+			const struct flow_entry *f, enum flow_leave_reason why,
 			struct nodes path)
 {
 	static const char *const reason[] = {
@@ -353,13 +356,13 @@ void telemetry_row_flow(struct telemetry_rows *rs, uint64_t ts_ns,
 	row_time(r, i++, (int64_t)f->last_ns);
 	set_meter(r, i, &f->latency);
 	set_nodes(r, i + 2, path);
-	end(rs, r);
+	end_row(rs, r);
 }
 
 void telemetry_row_hop(struct telemetry_rows *rs, uint64_t ts_ns,
 		       const struct flow_entry *f, unsigned hop,
 		       const struct hop_key *at, const struct flow_hop *h,
-		       const struct flow_wide *wide)
+		       const struct flow_rare *rare)
 {
 	struct rows *r = rs->of[ROWS_HOP];
 	unsigned i = 0;
@@ -372,9 +375,9 @@ void telemetry_row_hop(struct telemetry_rows *rs, uint64_t ts_ns,
 	set_id(r, i++, at->id[FIELD_QUEUE]);
 	for (unsigned m = 0; m < FLOW_METERS; m++, i += 2)
 		set_meter(r, i, &h->meter[m]);
-	for (unsigned m = 0; m < FLOW_WIDE; m++, i += 2)
-		set_meter(r, i, &wide->meter[m]);
-	end(rs, r);
+	for (unsigned m = 0; m < FLOW_RARE_METERS; m++, i += 2)
+		set_meter(r, i, &rare->meter[m]);
+	end_row(rs, r);
 }
 
 void telemetry_row_snapshot(struct telemetry_rows *rs,
@@ -392,11 +395,11 @@ void telemetry_row_snapshot(struct telemetry_rows *rs,
 	set_flow(r, i++, v->key, v->key_len);
 	row_u64(r, i++, hop);
 	row_bytes(r, i, data, len);
-	end(rs, r);
+	end_row(rs, r);
 }
 
-/* Time, metric, node, and the id of a path: the low half of what its nodes hash
- * to. */
+/* Sets time, metric, node, and the path's id: the low half of its hash. Returns
+ * the next field. */
 static unsigned set_distribution(struct rows *r, uint64_t ts_ns, enum metric m,
 				 uint64_t node, struct nodes path)
 {
@@ -424,7 +427,7 @@ void telemetry_row_distribution(struct telemetry_rows *rs, uint64_t ts_ns,
 		row_u64(r, i++, low);
 		row_u64(r, i++, high);
 		row_u64(r, i, d->count[bin]);
-		end(rs, r);
+		end_row(rs, r);
 	}
 	if (!(r = rs->of[ROWS_DISTRIBUTION]))
 		return;
@@ -437,5 +440,5 @@ void telemetry_row_distribution(struct telemetry_rows *rs, uint64_t ts_ns,
 		row_u64(r, i++, low);
 		row_u64(r, i++, high);
 	}
-	end(rs, r);
+	end_row(rs, r);
 }

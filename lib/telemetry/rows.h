@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * rows.h - what the sink tells, as rows: the measurements, fields and events of
+ * rows.h - the rows that the sink makes: the measurements, fields and events of
  * int-collect(1).
  *
  * Latencies are in ns, other metrics in units of the nodes. In a list of nodes
@@ -16,60 +16,62 @@
 #include "telemetry/objects.h"
 
 /*
- * a metadata layout (int/int.h) prepared for the sink: which word of
- * a hop, and which of its bits, is an id, a metric or a time.
+ * A metadata layout (int/int.h) prepared for the sink: which bits of which word
+ * of a hop are an id, a metric or a time.
  *
- * A field that the layout does not have reads as METRIC_NONE, or as absent,
+ * A field that the layout does not have reads as ID_UNKNOWN, or as absent,
  * without a test by the caller. So does a field whose word is all ones, which
  * means that the node does not know it.
  */
 
 enum field_width {
-	FIELD_NONE,
-	FIELD_4,   /* a word of 4 bytes, as almost all are */
-	FIELD_ODD, /* of any length, or there is another place to look */
+	FIELD_NONE,    /* the layout does not have it */
+	FIELD_4,       /* in a word of 4 bytes, as almost all are */
+	FIELD_GENERAL, /* in a word of any length, or in one of two words */
 };
 
 struct hop_field {
 	uint8_t width; /* enum field_width */
-	uint8_t word;  /* where the word is in the hop */
-	uint8_t shift; /* then mask: the bits of the word that are meant */
-	uint8_t len;   /* of the word, if odd */
+	uint8_t word;  /* its offset in the hop */
+	uint8_t shift; /* value = (word >> shift & mask) * scale */
+	uint8_t len;   /* bytes of the word */
 	uint32_t scale;
 	uint64_t mask;
-	/* Where the field is too, if that word is all ones (struct int_part);
-	 * len 0: nowhere. */
+	/* The word that has the field if the first one is all ones (struct
+	 * int_part); len 0: none. bytes: of the field. */
 	struct {
 		uint8_t word, shift, len, bytes;
 	} other;
 };
 
-struct fields {
-	const struct int_word *words; /* of whose layout, with the bitmap, this
-					 was made */
+struct hop_fields {
+	const struct int_word *words; /* these and bitmap: of the layout that
+					 this was made of */
 	uint32_t bitmap;
-	uint16_t len;
-	struct hop_field node, id[FIELD_IDS], metric[METRIC_OF_HOP];
-	bool derives; /* no latency, but time stamps */
+	uint16_t len; /* bytes of a hop */
+	struct hop_field node, id[FIELD_IDS], metric[HOP_METRICS];
+	bool derives; /* latency is the difference of time stamps */
 	struct hop_field ingress_time, egress_time, seconds, fraction;
 };
 
 /* enum int_field of each id and metric of a hop. */
 extern const uint8_t field_of_id[FIELD_IDS];
-extern const uint8_t field_of_metric[METRIC_OF_HOP];
+extern const uint8_t field_of_metric[HOP_METRICS];
 
-void fields_of(struct fields *f, const struct int_layout *layout);
+void hop_fields_set(struct hop_fields *f, const struct int_layout *layout);
 
-/* Whether f was made of this layout, or of one like it. */
-static inline bool fields_are(const struct fields *f,
-			      const struct int_layout *layout)
+/* Whether f was made of this layout, or of an equal one. */
+static inline bool hop_fields_match(const struct hop_fields *f,
+				    const struct int_layout *layout)
 {
 	return f->words == layout->words && f->bitmap == layout->bitmap;
 }
 
-uint64_t field_odd(const struct hop_field *f, const uint8_t *hop, bool *told);
+/* field_raw() of a FIELD_GENERAL. */
+uint64_t field_general(const struct hop_field *f, const uint8_t *hop,
+		       bool *told);
 
-/* A field's number, not scaled; *told is false if there is none. */
+/* A field's value before scaling; *told is false if the hop has none. */
 static inline uint64_t field_raw(const struct hop_field *f, const uint8_t *hop,
 				 bool *told)
 {
@@ -81,25 +83,26 @@ static inline uint64_t field_raw(const struct hop_field *f, const uint8_t *hop,
 		return w >> f->shift & f->mask;
 	}
 	*told = false;
-	return f->width == FIELD_NONE ? 0 : field_odd(f, hop, told);
+	return f->width == FIELD_NONE ? 0 : field_general(f, hop, told);
 }
 
+/* A field's value, scaled. */
 static inline uint64_t field_number(const struct hop_field *f,
 				    const uint8_t *hop, bool *told)
 {
 	return int_scaled(field_raw(f, hop, told), f->scale);
 }
 
-/* An id of an interface, a queue or a buffer. */
+/* An id of an interface, a queue or a buffer, or ID_UNKNOWN. */
 static inline uint32_t field_id(const struct hop_field *f, const uint8_t *hop)
 {
 	bool told;
 	uint32_t v = (uint32_t)field_raw(f, hop, &told);
 
-	return told ? v : METRIC_NONE;
+	return told ? v : ID_UNKNOWN;
 }
 
-/* The node of a hop: NODE_UNKNOWN if it does not tell. */
+/* The node of a hop, or NODE_UNKNOWN. */
 static inline uint64_t field_node(const struct hop_field *f, const uint8_t *hop)
 {
 	bool told;
@@ -108,7 +111,7 @@ static inline uint64_t field_node(const struct hop_field *f, const uint8_t *hop)
 	return told ? v : NODE_UNKNOWN;
 }
 
-enum telemetry_kind {
+enum telemetry_event_kind {
 	EVENT_NEW_KEY,
 	EVENT_CHANGE,
 	EVENT_RISE,
@@ -122,10 +125,10 @@ enum telemetry_kind {
 	EVENTS_ALL = (1 << EVENTS) - 1, /* as a set: 1 << each */
 };
 
-const char *event_name(enum telemetry_kind k);
+const char *event_name(enum telemetry_event_kind k);
 int event_of(const char *name); /* -1: none */
 
-/* A node's id in a list. */
+/* A node's id as it stands in a row's list of nodes. */
 static inline uint64_t rows_node(uint64_t id)
 {
 	return id == NODE_UNKNOWN ? UINT32_MAX : id;
@@ -143,17 +146,17 @@ enum rows_kind {
 	ROWS_KINDS,
 };
 
-/* Where each goes; NULL: nowhere. They may be the same. */
+/* The sink of each kind of row; NULL: it is not made. Sinks may be equal. */
 struct telemetry_sinks {
 	struct row_sink *of[ROWS_KINDS];
 };
 
-/* "event": without the int_ of the measurement. */
+/* The measurement without its "int_": "event", "value"... */
 const char *rows_kind_name(enum rows_kind k);
 
 struct telemetry_rows {
-	struct rows *of[ROWS_KINDS]; /* NULL: they go nowhere */
-	int err;		     /* of the sinks, the first */
+	struct rows *of[ROWS_KINDS]; /* NULL: that kind has no sink */
+	int err;		     /* the first -errno of a sink */
 };
 
 /* A list of nodes, n 0: none. */
@@ -162,17 +165,17 @@ struct nodes {
 	unsigned n;
 };
 
-/* What is told, and of what. */
+/* An event, or a periodic value: when, the key of its metric, the value. */
 struct telemetry_event {
 	uint64_t ts_ns;
-	uint8_t kind;	    /* of events */
-	int8_t metric;	    /* -1: none */
-	const uint8_t *key; /* of a flow, or NULL */
+	uint8_t kind;	    /* enum telemetry_event_kind, of an event */
+	int8_t metric;	    /* enum metric; -1: none */
+	const uint8_t *key; /* of the flow, or NULL */
 	uint8_t key_len;
 	uint64_t node;			/* NODE_UNKNOWN: none */
-	uint32_t egress, queue, buffer; /* METRIC_NONE: none */
+	uint32_t egress, queue, buffer; /* ID_UNKNOWN: none */
 	int hw_id;			/* -1: none */
-	uint32_t ingress;		/* METRIC_NONE: none */
+	uint32_t ingress;		/* ID_UNKNOWN: none */
 	bool has_value, has_reference, has_threshold;
 	uint64_t value, reference, threshold;
 	struct nodes path, old_path;
@@ -180,34 +183,34 @@ struct telemetry_event {
 
 extern const struct telemetry_event telemetry_event_none; /* to begin with */
 
-/* 0 or -ENOMEM. gather: rows that are put at once. */
+/* 0 or -ENOMEM. batch_rows: so many are put at once. */
 int telemetry_rows_open(struct telemetry_rows *rs,
-			const struct telemetry_sinks *s, unsigned gather);
+			const struct telemetry_sinks *s, unsigned batch_rows);
 int telemetry_rows_flush(struct telemetry_rows *rs);
 void telemetry_rows_close(struct telemetry_rows *rs);
 
 void telemetry_row_event(struct telemetry_rows *rs,
-			 const struct telemetry_event *what);
+			 const struct telemetry_event *event);
 void telemetry_row_value(struct telemetry_rows *rs,
-			 const struct telemetry_event *what);
+			 const struct telemetry_event *event);
 
-/* A flow, and a hop of it (where such rows go somewhere), that leave at a time.
- * hop 0: it is not on the path. */
+/* A flow that leaves the cache, and a hop of it; the latter only if rs has a
+ * sink for hops. hop 0: it is not on the path. */
 void telemetry_row_flow(struct telemetry_rows *rs, uint64_t ts_ns,
-			const struct flow_entry *f, enum flow_leaves why,
+			const struct flow_entry *f, enum flow_leave_reason why,
 			struct nodes path);
 void telemetry_row_hop(struct telemetry_rows *rs, uint64_t ts_ns,
 		       const struct flow_entry *f, unsigned hop,
 		       const struct hop_key *at, const struct flow_hop *h,
-		       const struct flow_wide *wide);
+		       const struct flow_rare *rare);
 
-/* Of a packet's hop, 1 is the first. */
+/* An opaque state snapshot of a packet's hop; hop 1 is the first. */
 void telemetry_row_snapshot(struct telemetry_rows *rs,
 			    const struct int_record *v, unsigned hop,
 			    uint64_t node, uint32_t schema, const uint8_t *data,
 			    size_t len);
 
-/* Of a node, or with NODE_UNKNOWN of a path; with its bins. */
+/* The distribution of a node, or with NODE_UNKNOWN of a path, and its bins. */
 void telemetry_row_distribution(struct telemetry_rows *rs, uint64_t ts_ns,
 				enum metric m, uint64_t node, struct nodes path,
 				const struct dist *d);

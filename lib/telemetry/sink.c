@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * sink.c - in this order: thresholds and events; what is pushed with time, and
+ * at the end; opening and closing; batches of records; the state to be read.
+ */
 #include "telemetry/sink.h"
 
 #include <errno.h>
@@ -8,12 +12,12 @@
 #include "telemetry/private.h"
 
 enum {
-	SETTLE_NS = 1000000000, /* a reporter that is silent as long, or up to
-				   twice as long */
+	/* A reporter that is silent for this long, or up to twice as long: its
+	 * missing reports are lost. */
+	SETTLE_NS = 1000000000,
+	CHUNK = 64, /* records that are hashed at once */
+	AHEAD = 4,  /* records between the prefetch of a flow and its use */
 };
-
-/* thresholds and what passes them; what goes out by time, and at the
- * end. */
 
 static const struct threshold *threshold_of(const struct telemetry *t,
 					    uint64_t node, unsigned m)
@@ -29,70 +33,70 @@ static const struct threshold *threshold_of(const struct telemetry *t,
 
 static void set_node_thresholds(const struct telemetry *t, struct node *n)
 {
-	for (unsigned m = 0; m < METRIC_OF_HOP; m++)
+	for (unsigned m = 0; m < HOP_METRICS; m++)
 		n->threshold[m] = *threshold_of(t, n->id, m);
 }
 
-void events_node(struct telemetry *t, struct node *n)
+void node_init(struct telemetry *t, struct node *n)
 {
 	uint64_t hash = n->id * 0x9e3779b97f4a7c15;
 
 	set_node_thresholds(t, n);
 	n->owner = (uint32_t)((hash >> 32) * t->o.owners >> 32);
-	for (unsigned m = 0; m < METRIC_OF_HOP; m++)
-		n->dist[m] = t->none;
+	for (unsigned m = 0; m < HOP_METRICS; m++)
+		n->dist[m] = t->dist_none;
 }
 
-void telemetry_event_put(struct telemetry *t, enum telemetry_kind kind,
-			 struct telemetry_event *what)
+void telemetry_event_put(struct telemetry *t, enum telemetry_event_kind kind,
+			 struct telemetry_event *event)
 {
 	t->ledger.events++;
 	if (!(t->o.kinds >> kind & 1))
 		return;
-	what->kind = (uint8_t)kind;
-	telemetry_row_event(&t->rows, what);
+	event->kind = (uint8_t)kind;
+	telemetry_row_event(&t->rows, event);
 }
 
 unsigned telemetry_event_check(struct telemetry *t, struct threshold_state *w,
 			       unsigned flags, const struct threshold *th,
-			       uint32_t v, struct telemetry_event *what)
+			       uint32_t v, struct telemetry_event *event)
 {
 	static const uint8_t kind[] = {EVENT_NEW_KEY, EVENT_CHANGE, EVENT_RISE,
 				       EVENT_FALL};
-	const uint64_t passed[] = {0, th->change, th->high, th->low};
+	const uint64_t crossed[] = {0, th->change, th->high, th->low};
 	unsigned events;
 
-	what->value = v;
-	what->has_value = true;
-	what->reference = w->ref;
-	what->has_reference = flags & THRESHOLD_KNOWN;
+	event->value = v;
+	event->has_value = true;
+	event->reference = w->ref;
+	event->has_reference = flags & THRESHOLD_KNOWN;
 	events = threshold_check(w, &flags, th, v);
 	for (unsigned i = 0; events >> i; i++) {
 		if (!(events >> i & 1))
 			continue;
-		what->threshold = passed[i];
-		what->has_threshold = 1U << i != THRESHOLD_NEW;
-		telemetry_event_put(t, kind[i], what);
+		event->threshold = crossed[i];
+		event->has_threshold = 1U << i != THRESHOLD_NEW;
+		telemetry_event_put(t, kind[i], event);
 	}
 	return flags;
 }
 
-void events_renew(struct telemetry *t, struct flow_entry *f)
+void flow_renew_thresholds(struct telemetry *t, struct flow_entry *f)
 {
-	struct flow_end *end = flow_ends(&t->flows, f);
+	struct flow_end_metric *end = flow_end_metrics(&t->flows, f);
 
 	f->generation = t->generation;
 	if (f->flags & THRESHOLD_KNOWN)
 		threshold_set_reference(&f->watch, f->flags,
 					&t->all[METRIC_FLOW_LATENCY],
 					f->watch.ref);
-	for (unsigned m = 0; end && m < METRIC_ENDS; m++)
+	for (unsigned m = 0; end && m < END_METRICS; m++)
 		if (end[m].flags & THRESHOLD_KNOWN)
 			threshold_set_reference(&end[m].watch, end[m].flags,
 						&t->end[m], end[m].watch.ref);
 	for (unsigned i = 0; i < f->kept; i++) {
 		struct flow_hop *h = flow_hop(&t->flows, f, i);
-		const struct node *n = t->objects.place[h->place].node;
+		const struct node *n = t->objects.hop_key[h->hop_key].node;
 
 		if (h->flags & THRESHOLD_KNOWN)
 			threshold_set_reference(
@@ -102,7 +106,8 @@ void events_renew(struct telemetry *t, struct flow_entry *f)
 	}
 }
 
-/* Flows follow when they are met next: their generation is another. */
+/* Applies new thresholds to nodes and ports; to each flow when it has its next
+ * record, by its generation. */
 static void renew_thresholds(struct telemetry *t)
 {
 	for (uint32_t i = 0; i <= t->objects.nodes.used; i++)
@@ -118,30 +123,30 @@ static void renew_thresholds(struct telemetry *t)
 	t->generation++;
 }
 
-static void put_value(struct telemetry *t, const struct telemetry_event *what)
+static void put_value(struct telemetry *t, const struct telemetry_event *event)
 {
 	t->ledger.pushed++;
-	telemetry_row_value(&t->rows, what);
+	telemetry_row_value(&t->rows, event);
 }
 
 static struct telemetry_event latest_value(const struct flow_entry *f,
 					   enum metric m, uint32_t latest)
 {
-	struct telemetry_event what = telemetry_event_of_flow(f, m);
+	struct telemetry_event event = telemetry_event_of_flow(f, m);
 
-	what.has_value = true;
-	what.value = latest;
-	return what;
+	event.has_value = true;
+	event.value = latest;
+	return event;
 }
 
-/* Of a node that is twice on the path the later hop tells the latest. */
+/* Whether a later hop has the same node, and so its latest value. */
 static bool is_later_on_path(const struct telemetry *t, struct flow_entry *f,
 			     unsigned i, uint64_t node)
 {
 	while (node != NODE_UNKNOWN && ++i < f->hops && i < f->kept) {
-		uint32_t place = flow_hop(&t->flows, f, i)->place;
+		uint32_t hop_key = flow_hop(&t->flows, f, i)->hop_key;
 
-		if (place && t->objects.place[place].node_id == node)
+		if (hop_key && t->objects.hop_key[hop_key].node_id == node)
 			return true;
 	}
 	return false;
@@ -150,18 +155,18 @@ static bool is_later_on_path(const struct telemetry *t, struct flow_entry *f,
 static void push_hop(struct telemetry *t, struct flow_entry *f, unsigned i)
 {
 	struct flow_hop *h = flow_hop(&t->flows, f, i);
-	const struct hop_key *p = &t->objects.place[h->place];
+	const struct hop_key *p = &t->objects.hop_key[h->hop_key];
 	const struct meter *m = &h->meter[METRIC_HOP_LATENCY];
-	struct telemetry_event what;
+	struct telemetry_event event;
 
-	if ((i >= f->hops && !(h->flags & FLOW_HOP_SEEN)) || !m->n ||
+	if ((i >= f->hops && !(h->flags & FLOW_HOP_ACTIVE)) || !m->n ||
 	    is_later_on_path(t, f, i, p->node_id))
 		return;
-	h->flags &= ~(unsigned)FLOW_HOP_SEEN & 0xff;
-	what = latest_value(f, METRIC_HOP_LATENCY, m->latest);
-	what.node = p->node_id;
-	put_value(t, &what);
-	h = value_key(t, f, h);
+	h->flags &= ~(unsigned)FLOW_HOP_ACTIVE & 0xff;
+	event = latest_value(f, METRIC_HOP_LATENCY, m->latest);
+	event.node = p->node_id;
+	put_value(t, &event);
+	h = watching_hop(t, f, h);
 	threshold_set_reference(&h->watch, h->flags,
 				&p->node->threshold[METRIC_HOP_LATENCY],
 				m->latest);
@@ -169,15 +174,16 @@ static void push_hop(struct telemetry *t, struct flow_entry *f, unsigned i)
 
 static void push_path_metrics(struct telemetry *t, struct flow_entry *f)
 {
-	struct flow_end *end = flow_ends(&t->flows, f);
+	struct flow_end_metric *end = flow_end_metrics(&t->flows, f);
 
-	for (unsigned m = 0; m < METRIC_ENDS; m++, end++) {
-		struct telemetry_event what = latest_value(
+	for (unsigned m = 0; m < END_METRICS; m++, end++) {
+		struct telemetry_event event = latest_value(
 			f, METRIC_FLOW_QUEUE_OCCUPANCY + m, end->latest);
 
-		if (!(t->ends >> m & 1) || !(end->flags & THRESHOLD_KNOWN))
+		if (!(t->ends_watched >> m & 1) ||
+		    !(end->flags & THRESHOLD_KNOWN))
 			continue;
-		put_value(t, &what);
+		put_value(t, &event);
 		threshold_set_reference(&end->watch, end->flags, &t->end[m],
 					end->latest);
 	}
@@ -186,27 +192,27 @@ static void push_path_metrics(struct telemetry *t, struct flow_entry *f)
 static void push_flow_values(struct telemetry *t, struct flow_entry *f)
 {
 	uint64_t room[PATH_NODES_MAX];
-	struct telemetry_event what;
+	struct telemetry_event event;
 
-	if (!(f->flags & FLOW_MET))
+	if (!(f->flags & FLOW_ACTIVE))
 		return;
-	f->flags &= ~(unsigned)FLOW_MET & 0xff;
+	f->flags &= ~(unsigned)FLOW_ACTIVE & 0xff;
 	if (f->generation != t->generation)
-		events_renew(t, f);
+		flow_renew_thresholds(t, f);
 	if (f->hops) {
-		what = telemetry_event_of_flow(f, METRIC_PATH);
-		what.path = telemetry_flow_path(t, f, room);
-		put_value(t, &what);
+		event = telemetry_event_of_flow(f, METRIC_PATH);
+		event.path = telemetry_flow_path(t, f, room);
+		put_value(t, &event);
 	}
 	if (f->latency.n) {
-		what = latest_value(f, METRIC_FLOW_LATENCY, f->latency.latest);
-		what.path = telemetry_flow_path(t, f, room);
-		put_value(t, &what);
+		event = latest_value(f, METRIC_FLOW_LATENCY, f->latency.latest);
+		event.path = telemetry_flow_path(t, f, room);
+		put_value(t, &event);
 		threshold_set_reference(&f->watch, f->flags,
 					&t->all[METRIC_FLOW_LATENCY],
 					f->latency.latest);
 	}
-	if (t->ends)
+	if (t->ends_watched)
 		push_path_metrics(t, f);
 	for (unsigned i = 0; i < f->kept; i++)
 		push_hop(t, f, i);
@@ -214,27 +220,28 @@ static void push_flow_values(struct telemetry *t, struct flow_entry *f)
 
 static void push_port(struct telemetry *t, struct port_state *o)
 {
-	struct telemetry_event what = telemetry_event_none;
+	struct telemetry_event event = telemetry_event_none;
 
 	if (o->last_ns <= o->pushed_ns)
 		return;
 	o->pushed_ns = o->last_ns;
-	what.ts_ns = o->last_ns;
-	telemetry_event_set_port(&what, o);
-	what.has_value = true;
-	what.value = o->latest;
-	put_value(t, &what);
+	event.ts_ns = o->last_ns;
+	telemetry_event_set_port(&event, o);
+	event.has_value = true;
+	event.value = o->latest;
+	put_value(t, &event);
 	threshold_set_reference(&o->watch, o->flags,
 				&o->node->threshold[o->metric], o->latest);
 }
 
-/* Whose turn it is: when that is depends on the key and the time, not on other
- * objects. One whose slot was taken is in the next that was free. */
+/* Pushes ports whose home slot is due: when a port is due depends on its key
+ * and the time, not on other ports. A port whose home was taken is in the next
+ * slot that was free, so the walk goes on to the first free one. */
 static void push_ports(struct telemetry *t)
 {
 	const struct objects *os = &t->objects;
 	const struct key_table *ports = &os->ports;
-	uint64_t from, to = sweep_due(&t->push_objects, t->now_ns,
+	uint64_t from, to = sweep_due(&t->ports_sweep, t->now_ns,
 				      ports->mask + 1ULL, &from);
 
 	for (uint64_t i = from; from != to; i++) {
@@ -248,13 +255,13 @@ static void push_ports(struct telemetry *t)
 	}
 }
 
-/* Live values that are due. A key is alive if it has reported since its value
- * was last pushed. */
+/* Pushes the live values that are due. A key is alive if it had a value since
+ * it was last pushed. */
 static void push_values(struct telemetry *t)
 {
 	uint64_t from, to;
 
-	to = sweep_due(&t->push_flows, t->now_ns, t->flows.o.rows, &from);
+	to = sweep_due(&t->flows_sweep, t->now_ns, t->flows.o.rows, &from);
 	while ((from = flows_next(&t->flows, from, to)) < to) {
 		const struct flow_bucket *row = flows_row_at(&t->flows, from++);
 
@@ -264,8 +271,8 @@ static void push_values(struct telemetry *t)
 	push_ports(t);
 }
 
-/* What a reporter misses is lost once it is silent. */
-static void push_losses(struct telemetry *t, bool all)
+/* Counts missing reports of silent reporters, or of all, as lost. */
+static void settle_losses(struct telemetry *t, bool all)
 {
 	struct reporter_state *r = t->losses.table.at;
 
@@ -275,7 +282,7 @@ static void push_losses(struct telemetry *t, bool all)
 		struct loss_change news;
 
 		r++;
-		if ((!r->missing && !r->run) ||
+		if ((!r->missing && !r->gap) ||
 		    (!all && r->heard_ns > t->settled_ns))
 			continue;
 		news = loss_settle(r);
@@ -284,8 +291,9 @@ static void push_losses(struct telemetry *t, bool all)
 	t->settled_ns = t->now_ns;
 }
 
-/* flows.leave; ctx: the telemetry. */
-static void push_flow(void *ctx, struct flow_entry *f, enum flow_leaves why)
+/* flows.leave: makes rows of a flow and its hops. */
+static void put_flow(void *ctx, struct flow_entry *f,
+		     enum flow_leave_reason why)
 {
 	struct telemetry *t = ctx;
 	uint64_t room[PATH_NODES_MAX];
@@ -294,23 +302,23 @@ static void push_flow(void *ctx, struct flow_entry *f, enum flow_leaves why)
 			   telemetry_flow_path(t, f, room));
 	for (unsigned i = 0; i < f->kept && t->rows.of[ROWS_HOP]; i++) {
 		const struct flow_hop *h = flow_hop(&t->flows, f, i);
-		const struct hop_key *p = &t->objects.place[h->place];
+		const struct hop_key *p = &t->objects.hop_key[h->hop_key];
 
-		if (h->place)
+		if (h->hop_key)
 			telemetry_row_hop(&t->rows, t->now_ns, f,
 					  i < f->hops ? i + 1 : 0, p, h,
-					  flow_wide(&t->flows, f, i));
+					  flow_rare(&t->flows, f, i));
 	}
 }
 
-static void push_distributions(struct telemetry *t)
+static void put_distributions(struct telemetry *t)
 {
-	const struct dist *none = t->none;
+	const struct dist *none = t->dist_none;
 
 	for (uint64_t i = 1; i <= t->objects.nodes.used; i++) {
 		const struct node *n = &t->objects.node[i];
 
-		for (unsigned m = 0; m < METRIC_OF_HOP; m++)
+		for (unsigned m = 0; m < HOP_METRICS; m++)
 			if (n->dist[m] != none)
 				telemetry_row_distribution(
 					&t->rows, t->now_ns, (enum metric)m,
@@ -366,11 +374,6 @@ const struct ledger telemetry_ledger = {
 	.n = sizeof(fields) / sizeof(fields[0]),
 };
 
-enum {
-	CHUNK = 64, /* records that are hashed at once */
-	AHEAD = 4,  /* records between asking for a flow's memory and its use */
-};
-
 void telemetry_defaults(struct telemetry_options *o)
 {
 	*o = (struct telemetry_options){
@@ -379,14 +382,14 @@ void telemetry_defaults(struct telemetry_options *o)
 			  .hops = 6,
 			  .blocks = 8192,
 			  .idle_ns = 60000000000},
-		.objects = {.nodes = 4096, .places = 65536, .objects = 65536},
+		.objects = {.nodes = 4096, .hop_keys = 65536, .ports = 65536},
 		.paths = 16384,
 		.reporters = 4096,
-		.states = 4096,
+		.snapshots = 4096,
 		.dist_bytes = 28 << 20,
 		.push_ns = 10000000000,
 		.kinds = EVENTS_ALL,
-		.gather = 256,
+		.batch_rows = 256,
 	};
 }
 
@@ -396,7 +399,7 @@ static int open_parts(struct telemetry *t, const struct telemetry_sinks *sinks)
 	int rc;
 
 	t->vector = !o->scalar && vector_is_supported();
-	if (!(t->none = calloc(1, sizeof(*t->none))))
+	if (!(t->dist_none = calloc(1, sizeof(*t->dist_none))))
 		return -ENOMEM;
 	rc = flows_init(&t->flows, &o->flows);
 	if (!rc)
@@ -412,9 +415,9 @@ static int open_parts(struct telemetry *t, const struct telemetry_sinks *sinks)
 	if (!rc)
 		rc = losses_init(&t->losses, o->reporters);
 	if (!rc)
-		rc = states_init(&t->states, o->states);
+		rc = snapshots_init(&t->snapshots, o->snapshots);
 	if (!rc)
-		rc = telemetry_rows_open(&t->rows, sinks, o->gather);
+		rc = telemetry_rows_open(&t->rows, sinks, o->batch_rows);
 	t->paths.path = t->paths.table.at;
 	t->paths.nodes = (uint64_t *)t->paths.area.base;
 	return rc;
@@ -433,10 +436,10 @@ int telemetry_open(struct telemetry **out, const struct telemetry_options *o,
 	t->o = *o;
 	t->generation = 1;
 	t->layouts.latest = t->layouts.layout;
-	t->push_flows.period_ns = t->push_objects.period_ns = o->push_ns;
+	t->flows_sweep.period_ns = t->ports_sweep.period_ns = o->push_ns;
 	rc = open_parts(t, sinks);
 	if (!rc) {
-		t->flows.leave = push_flow;
+		t->flows.leave = put_flow;
 		t->flows.ctx = t;
 		rc = telemetry_set_thresholds(t, th);
 	}
@@ -459,9 +462,9 @@ void telemetry_close(struct telemetry *t)
 	area_fini(&t->paths.area);
 	area_fini(&t->dists.area);
 	area_fini(&t->losses.table.area);
-	area_fini(&t->states.area);
+	area_fini(&t->snapshots.area);
 	free(t->node_threshold);
-	free(t->none);
+	free(t->dist_none);
 	free(t);
 }
 
@@ -469,7 +472,7 @@ int telemetry_set_thresholds(struct telemetry *t,
 			     const struct telemetry_thresholds *th)
 {
 	struct node_threshold *node = calloc(th->nodes + 1ULL, sizeof(*node));
-	int rc = th->ends ? flows_keep_ends(&t->flows) : 0;
+	int rc = th->ends_watched ? flows_keep_end_metrics(&t->flows) : 0;
 
 	if (!node || rc < 0) {
 		free(node);
@@ -482,17 +485,17 @@ int telemetry_set_thresholds(struct telemetry *t,
 	t->node_thresholds = th->nodes;
 	memcpy(t->all, th->all, sizeof(t->all));
 	memcpy(t->end, th->end, sizeof(t->end));
-	t->ends = th->ends;
+	t->ends_watched = th->ends_watched;
 	renew_thresholds(t);
 	return 0;
 }
 
 static __attribute__((noinline)) void run_periodic_work(struct telemetry *t)
 {
-	t->keep_ns = telemetry_keep_at(t->now_ns);
+	t->upkeep_ns = telemetry_next_upkeep(t->now_ns);
 	flows_age(&t->flows, t->now_ns);
 	push_values(t);
-	push_losses(t, false);
+	settle_losses(t, false);
 }
 
 static inline void advance_time(struct telemetry *t, uint64_t ts_ns)
@@ -500,7 +503,7 @@ static inline void advance_time(struct telemetry *t, uint64_t ts_ns)
 	if (ts_ns <= t->now_ns)
 		return;
 	t->now_ns = ts_ns;
-	if (ts_ns >= t->keep_ns)
+	if (ts_ns >= t->upkeep_ns)
 		run_periodic_work(t);
 }
 
@@ -510,7 +513,7 @@ static inline void prefetch_all(const void *p, size_t len)
 		__builtin_prefetch((const char *)p + i, 1);
 }
 
-/* The memory of a flow, for a record of so many hops that comes soon. */
+/* Prefetches a flow and its first hops, for a record that is AHEAD. */
 static inline void prefetch_flow(const struct telemetry *t, uint64_t hash,
 				 unsigned hops)
 {
@@ -522,11 +525,10 @@ static inline void prefetch_flow(const struct telemetry *t, uint64_t hash,
 		hops = t->flows.o.hops;
 	prefetch_all(f, sizeof(*f) + hops * sizeof(struct flow_hop));
 	if (hops && t->layouts.latest->simd.present >> FLOW_METERS)
-		prefetch_all(flow_wide(&t->flows, f, 0),
-			     hops * sizeof(struct flow_wide));
+		prefetch_all(flow_rare(&t->flows, f, 0),
+			     hops * sizeof(struct flow_rare));
 }
 
-/* Asks for the memory of record i's flow. */
 static inline void prefetch_record_flow(const struct telemetry *t,
 					const struct int_record *v,
 					const uint64_t *hash, size_t i)
@@ -594,12 +596,12 @@ void merge_distributions(struct telemetry *to, const struct telemetry *from)
 		const struct node *n = &from->objects.node[i];
 		struct node *other = objects_node(to, n->id);
 
-		for (unsigned m = 0; m < METRIC_OF_HOP; m++) {
-			if (n->dist[m] == from->none)
+		for (unsigned m = 0; m < HOP_METRICS; m++) {
+			if (n->dist[m] == from->dist_none)
 				continue;
 			if (other)
 				track_dist(to, other, (enum metric)m);
-			dist_move(other ? other->dist[m] : to->none,
+			dist_move(other ? other->dist[m] : to->dist_none,
 				  n->dist[m]);
 		}
 	}
@@ -608,18 +610,19 @@ void merge_distributions(struct telemetry *to, const struct telemetry *from)
 		const struct nodes at = {path_nodes(&from->paths, i), p->n};
 		uint32_t nr;
 
-		if (p->dist == from->none)
+		if (p->dist == from->dist_none)
 			continue;
-		nr = track_path_of(to, at);
-		dist_move(nr ? to->paths.path[nr].dist : to->none, p->dist);
+		nr = path_number(to, at);
+		dist_move(nr ? to->paths.path[nr].dist : to->dist_none,
+			  p->dist);
 	}
 }
 
 int telemetry_flush(struct telemetry *t)
 {
-	push_losses(t, true);
+	settle_losses(t, true);
 	flows_flush(&t->flows);
-	push_distributions(t);
+	put_distributions(t);
 	return telemetry_rows_flush(&t->rows);
 }
 
@@ -627,10 +630,10 @@ const struct telemetry_ledger *telemetry_counters(struct telemetry *t)
 {
 	const struct objects *os = &t->objects;
 
-	t->ledger.unplaced = os->ports.no_room + t->states.no_room;
-	if (!t->o.places_again)
-		t->ledger.unplaced += os->nodes.no_room + os->places.no_room;
-	t->ledger.undistributed = dist_samples(t->none);
+	t->ledger.unplaced = os->ports.no_room + t->snapshots.no_room;
+	if (!t->o.hop_keys_counted)
+		t->ledger.unplaced += os->nodes.no_room + os->hop_keys.no_room;
+	t->ledger.undistributed = dist_samples(t->dist_none);
 	t->ledger.pathless = t->paths.table.no_room;
 	return &t->ledger;
 }
@@ -666,16 +669,16 @@ struct flow_entry *telemetry_flow_at(const struct telemetry *t, uint32_t i)
 
 const struct hop_key *telemetry_flow_hop(const struct telemetry *t,
 					 struct flow_entry *f, unsigned k,
-					 const struct meter *of[METRIC_OF_HOP])
+					 const struct meter *of[HOP_METRICS])
 {
 	const struct flow_hop *h = flow_hop(&t->flows, f, k);
-	const struct flow_wide *w = flow_wide(&t->flows, f, k);
+	const struct flow_rare *w = flow_rare(&t->flows, f, k);
 
 	for (unsigned m = 0; m < FLOW_METERS; m++)
 		of[m] = &h->meter[m];
-	for (unsigned m = 0; m < FLOW_WIDE; m++)
+	for (unsigned m = 0; m < FLOW_RARE_METERS; m++)
 		of[FLOW_METERS + m] = &w->meter[m];
-	return h->place ? &t->objects.place[h->place] : NULL;
+	return h->hop_key ? &t->objects.hop_key[h->hop_key] : NULL;
 }
 
 const struct node *telemetry_node_at(const struct telemetry *t, uint32_t i)
@@ -686,7 +689,7 @@ const struct node *telemetry_node_at(const struct telemetry *t, uint32_t i)
 static const struct dist *dist_or_null(const struct telemetry *t,
 				       const struct dist *d)
 {
-	return d == t->none ? NULL : d;
+	return d == t->dist_none ? NULL : d;
 }
 
 const struct dist *telemetry_node_dist(const struct telemetry *t,

@@ -8,9 +8,9 @@
  * times; time does not go back.
  *
  * A stack is the path of its packet. If the reporter adds metadata of its own,
- * it is the last node of that path. Records of a part of a path only (INT-XD
- * and MX, reports of drops, intermediate reports, packets that had no room or
- * hops left) update the state of their nodes, and no path.
+ * it is the last node of that path. Records of only a part of a path (INT-XD
+ * and MX, reports of drops, intermediate reports, packets whose MTU or hop
+ * count was exceeded) update the state of their nodes, and no path.
  *
  * Threads: none; nothing here reads a clock or makes a system call, but row
  * sinks may.
@@ -30,12 +30,12 @@ struct telemetry_ledger {
 	uint64_t used;
 	uint64_t empty; /* neither a flow key nor metadata */
 	/* notes */
-	uint64_t keyless; /* metadata, but no flow */
-	uint64_t hopless; /* a flow, but no metadata */
-	uint64_t partial; /* not of the whole path */
+	uint64_t keyless; /* records with metadata, but no flow */
+	uint64_t hopless; /* records with a flow, but no metadata */
+	uint64_t partial; /* records not of the whole path */
 	uint64_t hops;
-	uint64_t values;	/* metric values that were told */
-	uint64_t unavailable;	/* all ones: the node cannot tell */
+	uint64_t values;	/* of metrics */
+	uint64_t unavailable;	/* values of all ones: not known to the node */
 	uint64_t saturated;	/* values above 32 bits */
 	uint64_t skewed;	/* latencies below 0, by clocks that differ */
 	uint64_t unplaced;	/* times that there was no room for a hop key, a
@@ -45,9 +45,9 @@ struct telemetry_ledger {
 	uint64_t forgotten;	/* hops not kept: no room in the flow */
 	uint64_t events;
 	uint64_t pushed;		    /* rows of live values */
-	uint64_t snapshots, snapshots_told; /* of nodes; those that differed */
+	uint64_t snapshots, snapshots_told; /* all; those that were news */
 	uint64_t reports_lost, reports_late, reports_repeated, restarts;
-	uint64_t unnumbered; /* reports: no room for their reporter */
+	uint64_t unnumbered; /* reports not checked: no room for the reporter */
 };
 
 extern const struct ledger telemetry_ledger;
@@ -55,47 +55,48 @@ extern const struct ledger telemetry_ledger;
 /* Overrides, for one node, the threshold that holds for all. */
 struct node_threshold {
 	uint64_t node;
-	uint8_t metric; /* below METRIC_OF_HOP */
+	uint8_t metric; /* enum metric, below HOP_METRICS */
 	struct threshold threshold;
 };
 
 struct telemetry_thresholds {
-	struct threshold all[METRIC_NUMBERS];
-	/* From METRIC_FLOW_QUEUE_OCCUPANCY on; ends: which of them are
-	 * watched, 1 << each. They cost ingest, and flows memory. */
-	struct threshold end[METRIC_ENDS];
-	unsigned ends;
+	struct threshold all[NUMERIC_METRICS];
+	/* Of METRIC_FLOW_QUEUE_OCCUPANCY and on. ends_watched: bits, of those
+	 * that are compared at all, which costs time and memory of flows. */
+	struct threshold end[END_METRICS];
+	unsigned ends_watched;
 	const struct node_threshold *node;
 	unsigned nodes; /* of node[]; the last one for a node and metric wins */
 };
 
 enum {
-	TELEMETRY_KEEP_NS = 10000000, /* between two runs of upkeep */
+	/* Between two runs of upkeep: flows expire, values are pushed. */
+	TELEMETRY_UPKEEP_NS = 10000000,
 };
 
-/* When the upkeep after now_ns is: at a multiple of TELEMETRY_KEEP_NS, so that
- * on several cores all run it at the same packet. */
-static inline uint64_t telemetry_keep_at(uint64_t now_ns)
+/* When the upkeep after now_ns is: at a multiple of TELEMETRY_UPKEEP_NS, so
+ * that on several cores all run it at the same packet. */
+static inline uint64_t telemetry_next_upkeep(uint64_t now_ns)
 {
-	return (now_ns / TELEMETRY_KEEP_NS + 1) * TELEMETRY_KEEP_NS;
+	return (now_ns / TELEMETRY_UPKEEP_NS + 1) * TELEMETRY_UPKEEP_NS;
 }
 
 struct telemetry_options {
 	/* On several cores (int_collector.h): workers that own port states, and
-	 * whether other workers count the same hop keys. */
+	 * whether another sink counts what this one misses of hop keys. */
 	unsigned owners;
-	bool places_again;
+	bool hop_keys_counted;
 	bool no_numbers; /* do not check reports' sequence numbers */
-	bool scalar;	 /* AVX-512 is not used where it is there, either */
+	bool scalar;	 /* do not use AVX-512 even if the CPU has it */
 	struct flows_options flows;
 	struct objects_options objects;
-	uint32_t paths; /* and nodes of all together: PATH_NODES of each */
+	uint32_t paths; /* with PATH_NODES nodes each, on average */
 	uint32_t reporters;
-	uint32_t states;   /* snapshots of nodes that are kept */
-	size_t dist_bytes; /* for all distributions */
-	uint64_t push_ns;  /* values of live keys, so often; 0: never */
-	uint32_t kinds;	   /* events that are told: 1 << enum telemetry_kind */
-	unsigned gather;   /* rows of a batch for the sinks */
+	uint32_t snapshots; /* as in snapshots_init() */
+	size_t dist_bytes;  /* for all distributions */
+	uint64_t push_ns;   /* between two pushes of a live value; 0: none */
+	uint32_t kinds; /* bits: enum telemetry_event_kind, wanted as rows */
+	unsigned batch_rows; /* of a batch for the sinks */
 };
 
 /* Flows: 2^19 rows of 12 buckets, 6 hops, 60 s idle; push_ns: 10 s; all but
@@ -104,8 +105,8 @@ void telemetry_defaults(struct telemetry_options *o);
 
 struct telemetry;
 
-/* 0, -EINVAL or -ENOMEM. All that is pointed at is copied; sinks outlive the
- * telemetry. */
+/* 0, -EINVAL or -ENOMEM. Copies all that is pointed at, but the row sinks must
+ * outlive the telemetry. */
 int telemetry_open(struct telemetry **out, const struct telemetry_options *o,
 		   const struct telemetry_thresholds *th,
 		   const struct telemetry_sinks *sinks);
@@ -117,13 +118,13 @@ int telemetry_set_thresholds(struct telemetry *t,
 /* These return 0, or the first -errno of a sink. */
 int telemetry_add_records(struct telemetry *t, const struct int_record *v,
 			  size_t n);
-/* Numbers of a reporter that came without records: n, from from->sequence on.
- * from->has_node: numbers of no known node are no sequence. */
+/* Adds n sequence numbers, from->sequence and on, of reports that have no
+ * record of their own. from->has_node must be set. */
 int telemetry_add_numbers(struct telemetry *t, uint64_t ts_ns,
 			  const struct int_from *from, uint32_t n);
 /* Lets time pass without records: expires flows, pushes values. */
 int telemetry_tick(struct telemetry *t, uint64_t now_ns);
-/* Puts out the rows that are gathered. */
+/* Puts out the rows of batches that are not full yet. */
 int telemetry_put_rows(struct telemetry *t);
 /* Expires all flows, counts missing reports as lost, and puts out all rows. */
 int telemetry_flush(struct telemetry *t);
@@ -148,14 +149,15 @@ enum telemetry_item {
 uint32_t telemetry_items(const struct telemetry *t, enum telemetry_item kind);
 
 struct flow_entry *telemetry_flow_at(const struct telemetry *t, uint32_t i);
-/* The nodes of a flow's path, in room for PATH_NODES_MAX; none: not known. */
+/* The nodes of a flow's path; none: it is not known. They may be stored in
+ * room, which is for PATH_NODES_MAX. */
 struct nodes telemetry_flow_path(const struct telemetry *t,
 				 struct flow_entry *f, uint64_t *room);
 /* The hop key of hop k < f->kept of a flow; NULL: not known. Sets of[] to the
  * hop's metrics. */
 const struct hop_key *telemetry_flow_hop(const struct telemetry *t,
 					 struct flow_entry *f, unsigned k,
-					 const struct meter *of[METRIC_OF_HOP]);
+					 const struct meter *of[HOP_METRICS]);
 
 const struct node *telemetry_node_at(const struct telemetry *t, uint32_t i);
 /* The distribution of a metric of a node over all packets; NULL: none. */

@@ -14,10 +14,10 @@
  * further than the threshold from the truth (the published INTCollector moves
  * it more often).
  *
- * Between reports only this is kept: which values are no event, as a range of
- * numbers. One comparison decides; where it says no, threshold_check() looks
- * closer. The program in the kernel (xdp/int_fast.bpf.c) judges by these
- * functions, too.
+ * Between reports a key keeps the range of values that are no event. One
+ * comparison tells whether a value is within it; threshold_check() decides
+ * about the others. The program in the kernel (xdp/int_fast.bpf.c) uses these
+ * functions, too, so this file includes nothing of the library.
  */
 /* clang-format on */
 #ifndef TELEMETRY_THRESHOLD_H
@@ -29,7 +29,7 @@
 /* clang-format off */
 /*
  * What is measured, and of what: the keys of INTCollector's table I, and
- * buffers. An id that nothing has told is METRIC_NONE, a node NODE_UNKNOWN.
+ * buffers. An id that no hop has reported is ID_UNKNOWN, a node NODE_UNKNOWN.
  *
  * metric             key                   value
  * hop_latency        flow, node            ns within the node
@@ -39,17 +39,17 @@
  * buffer_occupancy   node, buffer          INT 2.x
  * flow_latency       flow                  ns from end to end
  * path               flow                  nodes, the source first
- * flow_*             flow                  of another metric, the largest that
- *                                          the nodes of a packet's path told
+ * flow_*             flow                  the largest value of another metric
+ *                                          along a packet's path
  *
- * Values have 32 bits; what is larger is UINT32_MAX and counted.
+ * Values have 32 bits. Larger ones become UINT32_MAX, and are counted.
  */
 /* clang-format on */
 
-#define METRIC_NONE  UINT32_MAX
+#define ID_UNKNOWN   UINT32_MAX
 #define NODE_UNKNOWN UINT64_MAX
 
-/* What identifies that of which a hop tells. */
+/* The ids in a hop's metadata that, with its node, are the key of a metric. */
 enum field_id {
 	FIELD_EGRESS,
 	FIELD_QUEUE,
@@ -63,17 +63,17 @@ enum metric {
 	METRIC_LINK_UTILIZATION,
 	METRIC_QUEUE_CONGESTION,
 	METRIC_BUFFER_OCCUPANCY,
-	METRIC_OF_HOP, /* those above are told by each node */
-	METRIC_FLOW_LATENCY = METRIC_OF_HOP,
-	METRIC_NUMBERS, /* those above are numbers */
-	METRIC_PATH = METRIC_NUMBERS,
-	/* From end to end, those of a hop but its latency, in their order. */
+	HOP_METRICS, /* those above are reported by each hop */
+	METRIC_FLOW_LATENCY = HOP_METRICS,
+	NUMERIC_METRICS, /* those above are numbers */
+	METRIC_PATH = NUMERIC_METRICS,
+	/* End to end: those of a hop but its latency, in the same order. */
 	METRIC_FLOW_QUEUE_OCCUPANCY,
 	METRIC_FLOW_LINK_UTILIZATION,
 	METRIC_FLOW_QUEUE_CONGESTION,
 	METRIC_FLOW_BUFFER_OCCUPANCY,
 	METRICS,
-	METRIC_ENDS = METRICS - METRIC_FLOW_QUEUE_OCCUPANCY,
+	END_METRICS = METRICS - METRIC_FLOW_QUEUE_OCCUPANCY,
 };
 
 /* Names of rows and options; metric_of() gives -1 for others. */
@@ -82,7 +82,7 @@ int metric_of(const char *name);
 
 #define THRESHOLD_OFF UINT32_MAX /* no change is an event */
 
-/* high 0: crossings are no events. low <= high; a value between is neither. */
+/* high 0: there is no rise and no fall. low <= high. */
 struct threshold {
 	uint32_t change, high, low;
 };
@@ -90,7 +90,7 @@ struct threshold {
 struct threshold_state {
 	uint32_t lo, width; /* lo .. lo + width - 1 are no events; zeros: a key
 			       of which nothing is known */
-	uint32_t ref;	    /* what was last told */
+	uint32_t ref;	    /* the reference */
 };
 
 enum threshold_flag {
@@ -112,8 +112,8 @@ static inline bool threshold_outside(const struct threshold_state *w,
 	return v - w->lo >= w->width;
 }
 
-/* The value was told otherwise; or, with v = w->ref, the thresholds are others
- * now: reference and state stay what they are. */
+/* Makes v the reference, as it was reported in a periodic row. With v = w->ref
+ * it adapts the range to new thresholds. flags (threshold_flag) stay. */
 static inline void threshold_set_reference(struct threshold_state *w,
 					   unsigned flags,
 					   const struct threshold *th,
@@ -128,7 +128,7 @@ static inline void threshold_set_reference(struct threshold_state *w,
 		lo = th->low;
 	if (th->high && !(flags & THRESHOLD_RISEN) && hi >= th->high)
 		hi = th->high - 1;
-	/* One less than all numbers: threshold_check() knows the last one. */
+	/* A width of 2^32 does not fit: UINT32_MAX goes to threshold_check() */
 	w->lo = lo;
 	w->width = lo > hi		   ? 0
 		   : hi - lo == UINT32_MAX ? UINT32_MAX
@@ -144,8 +144,8 @@ static inline bool threshold_changed(const struct threshold_state *w,
 }
 
 /*
- * Which events (enum threshold_event) a value is, 0 to several. It is told
- * then: the reference moves. flags are the key's, enum threshold_flag.
+ * Returns which events (enum threshold_event) a value is; 0: none. If it is
+ * any, it becomes the reference. flags: the key's, enum threshold_flag.
  */
 static inline unsigned threshold_check(struct threshold_state *w,
 				       unsigned *flags,

@@ -12,7 +12,7 @@
 
 #include "telemetry/private.h"
 
-/* A field's bytes become those of the word at byte `to`. */
+/* Gathers a field's bytes into the little-endian word at byte `to'. */
 static void shuffle_field(struct shuffle *p, unsigned to,
 			  const struct hop_field *f)
 {
@@ -30,6 +30,7 @@ static void check_field(struct simd_layout *p, const struct hop_field *f)
 	p->words |= (uint16_t)(1U << f->word / 4);
 }
 
+/* at: the meter's offset in bytes. */
 static void shuffle_meter(struct shuffle_meters *p, size_t at, unsigned m)
 {
 	unsigned latest = (unsigned)at / 4, sum = latest + 2;
@@ -52,10 +53,11 @@ static void shuffle_metric(struct simd_layout *p, unsigned m,
 	if (m < FLOW_METERS)
 		shuffle_meter(&p->hop, offsetof(struct flow_hop, meter[m]), m);
 	else
-		shuffle_meter(&p->wide,
+		shuffle_meter(&p->rare,
 			      (m - FLOW_METERS) * sizeof(struct meter), m);
 }
 
+/* at, words: where the id is in struct hop_key, and its length. */
 static void shuffle_id(struct simd_layout *p, unsigned at, unsigned words,
 		       const struct hop_field *f)
 {
@@ -68,7 +70,7 @@ static void shuffle_id(struct simd_layout *p, unsigned at, unsigned words,
 		shuffle_field(&p->ids, at, f);
 }
 
-static void shuffle_ids(struct simd_layout *p, const struct fields *f)
+static void shuffle_ids(struct simd_layout *p, const struct hop_fields *f)
 {
 	shuffle_id(p, offsetof(struct hop_key, node_id), 2, &f->node);
 	for (unsigned i = 0; i < FIELD_IDS; i++)
@@ -76,16 +78,16 @@ static void shuffle_ids(struct simd_layout *p, const struct fields *f)
 			   &f->id[i]);
 }
 
-void simd_layout_make(struct simd_layout *p, const struct fields *f)
+void simd_layout_init(struct simd_layout *p, const struct hop_fields *f)
 {
 	memset(p, 0, sizeof(*p));
 	p->usable = !f->derives && f->len <= SHUFFLE_BYTES && f->len >= 4;
 	if (!p->usable)
 		return;
-	p->hop.keep = p->wide.keep = UINT16_MAX;
+	p->hop.keep = p->rare.keep = UINT16_MAX;
 	p->bytes = UINT64_MAX >> (SHUFFLE_BYTES - f->len);
 	shuffle_ids(p, f);
-	for (unsigned m = 0; m < METRIC_OF_HOP; m++)
+	for (unsigned m = 0; m < HOP_METRICS; m++)
 		if (f->metric[m].width)
 			shuffle_metric(p, m, &f->metric[m]);
 }
@@ -94,22 +96,21 @@ void simd_layout_make(struct simd_layout *p, const struct fields *f)
 #include <immintrin.h>
 
 enum {
-	HOPS_MAX = 64, /* of a record that is taken so */
+	HOPS_MAX = 64, /* of a record; others take the scalar path */
 };
 
 #define VECTOR                                                                 \
 	__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512cd"    \
 			      ",avx512vbmi,lzcnt,bmi,bmi2")))
 
-/* What a hop tells, by metric: values, and which of its distribution's counts
- * each belongs to. */
+/* A hop's values by metric, and the bin of its distribution that each is in. */
 struct hop_samples {
-	uint32_t v[8], bin[8];
+	uint32_t value[8], bin[8];
 } __attribute__((aligned(64)));
 
-VECTOR static inline __m256i load_words(const uint32_t v[8])
+VECTOR static inline __m256i load_words(const uint32_t word[8])
 {
-	return _mm256_load_si256((const void *)v);
+	return _mm256_load_si256((const void *)word);
 }
 
 /* struct shuffle in registers. */
@@ -124,6 +125,7 @@ load_shuffle(const struct shuffle *p)
 	return (struct shuffle_registers){_mm512_load_si512(p->from), p->set};
 }
 
+/* What p gathers from a hop: at most 32 bytes. */
 VECTOR static inline __m256i shuffle_hop(struct shuffle_registers p,
 					 __m512i hop)
 {
@@ -131,8 +133,8 @@ VECTOR static inline __m256i shuffle_hop(struct shuffle_registers p,
 		_mm512_maskz_permutexvar_epi8(p.set, p.from, hop));
 }
 
-/* A hop's metrics are told: the values, and dist_bin() of each. */
-VECTOR static inline void store_samples(struct hop_samples *told,
+/* Stores a hop's values, and dist_bin() of each. */
+VECTOR static inline void store_samples(struct hop_samples *samples,
 					__m256i values)
 {
 	__m256i first = _mm256_set1_epi32(1 << DIST_SUB);
@@ -140,8 +142,8 @@ VECTOR static inline void store_samples(struct hop_samples *told,
 		_mm256_set1_epi32(31 - DIST_SUB),
 		_mm256_lzcnt_epi32(_mm256_or_si256(values, first)));
 
-	_mm256_store_si256((void *)told->v, values);
-	_mm256_store_si256((void *)told->bin,
+	_mm256_store_si256((void *)samples->value, values);
+	_mm256_store_si256((void *)samples->bin,
 			   _mm256_add_epi32(_mm256_slli_epi32(shift, DIST_SUB),
 					    _mm256_srlv_epi32(values, shift)));
 }
@@ -157,42 +159,42 @@ bool vector_is_supported(void)
 	       __builtin_cpu_supports("bmi2");
 }
 
-/* Whether all hops, the source's first, are where they were, and say so:
- * nothing is written but what they tell. */
+/* Stores the samples of all hops, the source's first. Returns whether all hop
+ * keys are those of the flow's hops, and no word is all ones. */
 VECTOR static bool read_hops(const struct telemetry *t,
 			     const struct flow_hop *h,
 			     const struct int_hops *stack,
 			     const struct simd_layout *p,
-			     struct hop_samples *told)
+			     struct hop_samples *samples)
 {
-	const struct hop_key *places = t->objects.place;
-	const unsigned n = stack->n; /* before anything is written */
+	const struct hop_key *hop_keys = t->objects.hop_key;
+	const unsigned n = stack->n; /* in a register: samples might alias */
 	const size_t len = stack->len;
 	const uint8_t *hop = stack->data + (n - 1) * len;
 	const struct shuffle_registers metrics = load_shuffle(&p->metrics);
-	const struct shuffle_registers pick = load_shuffle(&p->ids);
+	const struct shuffle_registers ids = load_shuffle(&p->ids);
 	const __mmask64 bytes = p->bytes;
 	__m256i absent = load_words(p->absent), differ = _mm256_setzero_si256();
 	const __m256i compared = _mm256_setr_epi32(-1, -1, -1, -1, -1, 0, 0, 0);
-	__m512i most = _mm512_setzero_si512();
+	__m512i most = _mm512_setzero_si512(); /* of each word, over all hops */
 
 	for (unsigned i = 0; i < n; i++, hop -= len) {
 		__m512i b = _mm512_maskz_loadu_epi8(bytes, hop);
-		__m256i ids = _mm256_or_si256(shuffle_hop(pick, b), absent);
-		__m256i was = load_words((const void *)&places[h[i].place]);
+		__m256i key = _mm256_or_si256(shuffle_hop(ids, b), absent);
+		__m256i old = load_words((const void *)&hop_keys[h[i].hop_key]);
 
-		differ = _mm256_or_si256(differ, _mm256_xor_si256(ids, was));
+		differ = _mm256_or_si256(differ, _mm256_xor_si256(key, old));
 		most = _mm512_max_epu32(most, b);
-		store_samples(&told[i], shuffle_hop(metrics, b));
+		store_samples(&samples[i], shuffle_hop(metrics, b));
 	}
 	return !_mm512_mask_cmpeq_epi32_mask(p->words, most,
 					     _mm512_set1_epi32(-1)) &&
 	       _mm256_testz_si256(differ, compared);
 }
 
-/* Latest values, counts and sums of the hops, a line each. */
+/* Adds samples to the meters of the hops, each of which is one cache line. */
 VECTOR static void add_meters(const struct shuffle_meters *p,
-			      const struct hop_samples *told,
+			      const struct hop_samples *samples,
 			      struct flow_hop *h, unsigned n)
 {
 	const __m512i from = _mm512_load_si512(p->from);
@@ -200,68 +202,72 @@ VECTOR static void add_meters(const struct shuffle_meters *p,
 	const __mmask16 set = p->set, keep = p->keep;
 
 	for (unsigned i = 0; i < n; i++) {
-		__m512i v = _mm512_castsi256_si512(load_words(told[i].v));
-		__m512i was = _mm512_maskz_loadu_epi32(keep, &h[i]);
+		__m512i v = _mm512_castsi256_si512(
+			load_words(samples[i].value));
+		__m512i old = _mm512_maskz_loadu_epi32(keep, &h[i]);
 
 		v = _mm512_maskz_permutex2var_epi32(set, v, from, one);
-		_mm512_storeu_si512(&h[i], _mm512_add_epi64(was, v));
+		_mm512_storeu_si512(&h[i], _mm512_add_epi64(old, v));
 	}
 }
 
-/* The same of what is kept besides, half a line. */
-VECTOR static void add_wide_meters(const struct shuffle_meters *p,
-				   const struct hop_samples *told,
-				   struct flow_wide *wide, unsigned n)
+/* The same for rare meters: half a line for each hop. */
+VECTOR static void add_rare_meters(const struct shuffle_meters *p,
+				   const struct hop_samples *samples,
+				   struct flow_rare *rare, unsigned n)
 {
 	const __m256i from = load_words(p->from);
 	const __m256i one = _mm256_set1_epi32(1);
 	const __mmask8 set = (__mmask8)p->set, keep = (__mmask8)p->keep;
 
 	for (unsigned i = 0; i < n; i++) {
-		__m256i v = load_words(told[i].v);
-		__m256i was = _mm256_maskz_loadu_epi32(keep, &wide[i]);
+		__m256i v = load_words(samples[i].value);
+		__m256i old = _mm256_maskz_loadu_epi32(keep, &rare[i]);
 
 		v = _mm256_maskz_permutex2var_epi32(set, v, from, one);
-		_mm256_storeu_si256((void *)&wide[i], _mm256_add_epi64(was, v));
+		_mm256_storeu_si256((void *)&rare[i], _mm256_add_epi64(old, v));
 	}
 }
 
 static inline void count_in_dist(const struct node *n,
-				 const struct hop_samples *told, enum metric m)
+				 const struct hop_samples *samples,
+				 enum metric m)
 {
-	n->dist[m]->count[told->bin[m]]++;
+	n->dist[m]->count[samples->bin[m]]++;
 }
 
-/* A hop that is being taken. */
+/* A hop whose samples are being added. */
 struct hop_context {
 	struct telemetry *t;
-	struct hop_key *place;
+	struct hop_key *hop_key;
 	const struct node *node;
-	const struct hop_samples *told;
+	const struct hop_samples *samples;
 	uint64_t ts_ns;
 };
 
-/* Of a queue, a link or a buffer. */
+/* A metric of a queue, a link or a buffer. */
 static inline __attribute__((always_inline)) void
 add_hop_metric(struct hop_context s, enum metric m)
 {
-	value_add(s.t, s.ts_ns, s.place, m, s.told->v[m]);
-	count_in_dist(s.node, s.told, m);
+	port_add_value(s.t, s.ts_ns, s.hop_key, m, s.samples->value[m]);
+	count_in_dist(s.node, s.samples, m);
 }
 
-/* The same of two metrics, which others keep; present: of all. */
+/* The same for two metrics, m and m + 1, whose owner may be another worker.
+ * present: bits, of all metrics. */
 static inline __attribute__((always_inline)) void
 add_remote_metrics(struct hop_context s, enum metric m, unsigned present)
 {
 	if (!(present >> m & 3))
 		return;
-	value_add_remote(s.t, s.place, m, present >> m & 3, &s.told->v[m]);
+	remote_add_values(s.t, s.hop_key, m, present >> m & 3,
+			  &s.samples->value[m]);
 	for (unsigned i = m; i < m + 2U; i++) {
 		if (!(present >> i & 1))
 			continue;
-		if (s.node->dist[i] == s.t->none)
-			track_dist(s.t, s.place->node, (enum metric)i);
-		count_in_dist(s.node, s.told, (enum metric)i);
+		if (s.node->dist[i] == s.t->dist_none)
+			track_dist(s.t, s.hop_key->node, (enum metric)i);
+		count_in_dist(s.node, s.samples, (enum metric)i);
 	}
 }
 
@@ -270,31 +276,31 @@ static inline uint32_t add_hop_latency(struct hop_context s,
 {
 	const enum metric m = METRIC_HOP_LATENCY;
 
-	if (threshold_outside(&h->watch, s.told->v[m]))
-		value_latency(s.t, f, h, s.told->v[m]);
-	count_in_dist(s.node, s.told, m);
-	return s.told->v[m];
+	if (threshold_outside(&h->watch, s.samples->value[m]))
+		check_hop_latency(s.t, f, h, s.samples->value[m]);
+	count_in_dist(s.node, s.samples, m);
+	return s.samples->value[m];
 }
 
-/* What the hops told; present: of these metrics. Returns the sum of their
- * latencies. Not inlined: it has no use for vectors. */
+/* Compares and distributes the samples of all hops, of the metrics in present.
+ * Returns the sum of the latencies. Not inlined: it has no use for vectors. */
 static __attribute__((noinline)) uint64_t
 add_hops(struct telemetry *t, struct flow_entry *f, const struct int_record *v,
-	 const struct hop_samples *told, const unsigned present)
+	 const struct hop_samples *samples, const unsigned present)
 {
 	struct flow_hop *h = flow_hops(f), *end = h + v->stack.n;
 	struct hop_context s = {.t = t, .ts_ns = v->ts_ns};
-	struct hop_key *place = t->objects.place;
-	const bool far = t->far;
+	struct hop_key *hop_key = t->objects.hop_key;
+	const bool remote = t->remote;
 	uint64_t latency = 0;
 
-	for (; h < end; h++, told++) {
-		s.place = &place[h->place];
-		s.node = s.place->node;
-		s.told = told;
+	for (; h < end; h++, samples++) {
+		s.hop_key = &hop_key[h->hop_key];
+		s.node = s.hop_key->node;
+		s.samples = samples;
 		if (present & 1 << METRIC_HOP_LATENCY)
 			latency += add_hop_latency(s, f, h);
-		if (far) {
+		if (remote) {
 			add_remote_metrics(s, METRIC_QUEUE_OCCUPANCY, present);
 			add_remote_metrics(s, METRIC_QUEUE_CONGESTION, present);
 			continue;
@@ -316,17 +322,18 @@ VECTOR bool vector_ingest(struct telemetry *t, struct flow_entry *f,
 			  const struct simd_layout *p, uint64_t *latency)
 {
 	const unsigned n = v->stack.n;
-	struct hop_samples told[HOPS_MAX];
+	struct hop_samples samples[HOPS_MAX];
 
 	if (n != f->hops || f->kept < n || n > t->flows.o.hops || !p->usable ||
 	    v->stack.at || n > HOPS_MAX ||
-	    !read_hops(t, flow_hops(f), &v->stack, p, told))
+	    !read_hops(t, flow_hops(f), &v->stack, p, samples))
 		return false;
-	*latency = add_hops(t, f, v, told, p->present);
+	*latency = add_hops(t, f, v, samples, p->present);
 	if (p->hop.set)
-		add_meters(&p->hop, told, flow_hops(f), n);
-	if (p->wide.set)
-		add_wide_meters(&p->wide, told, flow_wide(&t->flows, f, 0), n);
+		add_meters(&p->hop, samples, flow_hops(f), n);
+	if (p->rare.set)
+		add_rare_meters(&p->rare, samples, flow_rare(&t->flows, f, 0),
+				n);
 	return true;
 }
 

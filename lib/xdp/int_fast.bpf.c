@@ -176,10 +176,10 @@ static __always_inline struct threshold threshold_of(__u32 node, __u32 metric)
 	const volatile struct threshold *all;
 	struct threshold *th;
 
-	if (rules.nodes && metric < METRIC_OF_HOP &&
+	if (rules.nodes && metric < HOP_METRICS &&
 	    (th = bpf_map_lookup_elem(&int_thresholds, &key)))
 		return *th;
-	if (metric >= METRIC_NUMBERS)
+	if (metric >= NUMERIC_METRICS)
 		metric = 0;
 	all = &rules.all[metric];
 	return (struct threshold){all->change, all->high, all->low};

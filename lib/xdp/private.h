@@ -45,7 +45,7 @@ struct fast_layout {
 	__u32 node;   /* where its word is */
 	__u32 stamps; /* there are times, by which latency could be told, too */
 	struct fast_field id[FIELD_IDS];
-	struct fast_field metric[METRIC_OF_HOP];
+	struct fast_field metric[HOP_METRICS];
 };
 
 struct fast_threshold_key {
@@ -58,7 +58,7 @@ struct fast_rules {
 	 * thresholds. */
 	__u32 era;
 	__u32 nodes; /* thresholds of single nodes */
-	struct threshold all[METRIC_NUMBERS];
+	struct threshold all[NUMERIC_METRICS];
 };
 
 enum {
@@ -88,7 +88,7 @@ struct fast_flow_key {
  * were found last. */
 struct fast_hop {
 	__u32 node;
-	__u32 object[METRIC_OF_HOP - 1];
+	__u32 object[HOP_METRICS - 1];
 	struct fast_seen latency;
 };
 

@@ -101,7 +101,7 @@ static bool make_fast_layout(struct fast_layout *out,
 	out->node = node.word;
 	for (unsigned i = 0; good && i < FIELD_IDS; i++)
 		good = field_of(&out->id[i], layout, field_of_id[i]);
-	for (unsigned i = 0; good && i < METRIC_OF_HOP; i++)
+	for (unsigned i = 0; good && i < HOP_METRICS; i++)
 		good = field_of(&out->metric[i], layout, field_of_metric[i]);
 	return good && (out->metric[METRIC_HOP_LATENCY].mask || !stamps);
 }
@@ -286,7 +286,7 @@ const void *xdp_sink_counters(struct xdp_sink *x)
 
 /* --- rows, of what it tells ----------------------------------------------- */
 
-static void tell(struct xdp_sink *x, enum telemetry_kind kind,
+static void tell(struct xdp_sink *x, enum telemetry_event_kind kind,
 		 struct telemetry_event *what)
 {
 	what->kind = (uint8_t)kind;
@@ -315,7 +315,7 @@ static void tell_number(struct xdp_sink *x, const struct fast_number *n,
 
 	what->metric = (int8_t)n->metric;
 	set_flow(what, &n->flow);
-	if (n->node != METRIC_NONE)
+	if (n->node != ID_UNKNOWN)
 		what->node = n->node;
 	what->egress = n->egress;
 	*(n->metric == METRIC_BUFFER_OCCUPANCY ? &what->buffer
@@ -394,7 +394,7 @@ static void tell_record(struct xdp_sink *x, const struct fast_record *r,
 }
 
 /* A flow goes, with its path. */
-static void tell_flow(struct xdp_sink *x, enum flow_leaves why,
+static void tell_flow(struct xdp_sink *x, enum flow_leave_reason why,
 		      const struct fast_place *p)
 {
 	uint64_t at[FAST_HOPS], epoch_ns = clock_wall_ns() - clock_ns();
@@ -416,7 +416,8 @@ static void tell_flow(struct xdp_sink *x, enum flow_leaves why,
 
 /* Flows that have been silent since that time (CLOCK_MONOTONIC); UINT64_MAX:
  * all. The program knows them no more then. */
-static void leave(struct xdp_sink *x, enum flow_leaves why, uint64_t since_ns)
+static void leave(struct xdp_sink *x, enum flow_leave_reason why,
+		  uint64_t since_ns)
 {
 	for (unsigned i = 0; i < FAST_PLACES; i++) {
 		struct fast_place *place = &x->places[i], gone;

@@ -30,7 +30,8 @@ struct xdp_sink_options {
 	/* The sink in user space, which takes the frames that come up, and is
 	 * told the sequence numbers of all reports; NULL: there is none. */
 	struct telemetry *telemetry;
-	uint32_t kinds;	  /* events that are told: 1 << enum telemetry_kind */
+	uint32_t kinds; /* events that are told: 1 << enum telemetry_event_kind
+			 */
 	uint64_t push_ns; /* values of live keys go out so often; 0: never */
 	uint64_t idle_ns; /* flows silent for so long expire; 0: never */
 };

@@ -91,7 +91,7 @@ static void bench(const struct frames *fs, const struct load *l)
 	struct telemetry *t;
 	struct int_frame_decoder *in;
 
-	for (int m = 0; m < METRIC_NUMBERS; m++)
+	for (int m = 0; m < NUMERIC_METRICS; m++)
 		th.all[m].change = l->threshold;
 	telemetry_defaults(&o);
 	if (telemetry_open(&t, &o, &th, &sinks) < 0)

@@ -91,11 +91,11 @@ static struct int_collector *open_collector(struct bed *b, const struct load *l,
 	struct int_collector *c;
 	struct error err = {0};
 
-	for (int m = 0; m < METRIC_NUMBERS; m++)
+	for (int m = 0; m < NUMERIC_METRICS; m++)
 		th.all[m].change = l->threshold;
 	telemetry_defaults(&o.telemetry);
 	if (l->objects)
-		o.telemetry.objects.objects = l->objects;
+		o.telemetry.objects.ports = l->objects;
 	if (int_collector_open(&c, &o, &th, &sinks) < 0 ||
 	    int_collector_start(c, NULL, take, b, &err) < 0)
 		bench_die("no collector");

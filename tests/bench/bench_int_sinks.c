@@ -60,7 +60,7 @@ static void ingest_open(struct ingest *g, struct row_sink *to)
 	struct telemetry_thresholds th = {0};
 	struct telemetry_options o;
 
-	for (int m = 0; m < METRIC_NUMBERS; m++)
+	for (int m = 0; m < NUMERIC_METRICS; m++)
 		th.all[m].change = 9500;
 	telemetry_defaults(&o);
 	if (telemetry_open(&g->t, &o, &th, &sinks) < 0)

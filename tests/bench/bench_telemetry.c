@@ -167,7 +167,7 @@ static struct telemetry *open_sink(const struct load *l)
 	struct telemetry *t;
 
 	telemetry_defaults(&o);
-	for (unsigned m = 0; m < METRIC_NUMBERS; m++)
+	for (unsigned m = 0; m < NUMERIC_METRICS; m++)
 		th.all[m].change = l->change;
 	th.all[METRIC_FLOW_LATENCY].change = 10 * l->change;
 	if (telemetry_open(&t, &o, &th, &sinks))

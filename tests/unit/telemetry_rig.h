@@ -255,10 +255,10 @@ static inline void rig_init(struct rig *rig)
 	telemetry_defaults(&rig->o);
 	rig->o.flows.rows = 1024;
 	rig->o.flows.buckets = 4;
-	rig->o.gather = 1;
+	rig->o.batch_rows = 1;
 	rig->o.push_ns = 0;
 	rig->o.flows.idle_ns = 0;
-	for (unsigned m = 0; m < METRIC_NUMBERS; m++)
+	for (unsigned m = 0; m < NUMERIC_METRICS; m++)
 		rig->th.all[m].change = THRESHOLD_OFF;
 	rig->out.sink = (struct row_sink){rig_take, rig_nothing, rig_nothing};
 	for (unsigned i = 0; i < ROWS_KINDS; i++)
@@ -282,7 +282,7 @@ static inline void rig_close(struct rig *rig)
 static inline bool rig_has_key(const struct telemetry *t, struct flow_entry *f,
 			       unsigned k)
 {
-	const struct meter *of[METRIC_OF_HOP], *first[METRIC_OF_HOP];
+	const struct meter *of[HOP_METRICS], *first[HOP_METRICS];
 	const struct hop_key *p = telemetry_flow_hop(t, f, k, of), *before;
 
 	for (unsigned i = 0; p && i < k; i++) {

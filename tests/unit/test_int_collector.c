@@ -171,7 +171,7 @@ static void ask(struct asked *a, unsigned bits)
 	a->to.flows.rows = 600;
 	a->to.flows.idle_ns = 400000000;
 	a->to.push_ns = 200000000;
-	a->to.gather = 16;
+	a->to.batch_rows = 16;
 	if (bits & SMALL) {
 		a->to.flows.rows = 50;
 		a->to.flows.buckets = 4;
@@ -180,16 +180,16 @@ static void ask(struct asked *a, unsigned bits)
 	if (bits & FULL) {
 		a->to.flows.blocks = 60;
 		a->to.objects.nodes = NODES - 2;
-		a->to.objects.places = 90;
-		a->to.objects.objects = 70;
+		a->to.objects.hop_keys = 90;
+		a->to.objects.ports = 70;
 		a->to.paths = 400;
 		a->to.dist_bytes = 1 << 19;
 		a->to.reporters = REPORTERS - 1;
 	}
-	for (unsigned m = 0; m < METRIC_NUMBERS; m++)
+	for (unsigned m = 0; m < NUMERIC_METRICS; m++)
 		a->th.all[m] = (struct threshold){50, 2200, 2000};
 	if (bits & ENDS)
-		a->th.ends = 3;
+		a->th.ends_watched = 3;
 	if (bits & FILTERED)
 		TEST(!expr_parse(&a->filter, "node 7 or hops < 4", &err));
 }
@@ -202,7 +202,7 @@ static void meanwhile(struct int_collector *c, const struct asked *a)
 	th.all[METRIC_QUEUE_OCCUPANCY].change = 200;
 	th.all[METRIC_HOP_LATENCY].change = 20;
 	th.all[METRIC_LINK_UTILIZATION] = (struct threshold){5, 900, 800};
-	TEST(!int_collector_set(c, &th));
+	TEST(!int_collector_set_thresholds(c, &th));
 }
 
 static void rx_all(struct int_collector *c, struct traffic *tf)
@@ -227,7 +227,7 @@ static void run(struct result *r, struct traffic *tf, const struct asked *a,
 	rx_all(c, tf);
 	TEST(!int_collector_tick(c, tf->now_ns + 250000000));
 	meanwhile(c, a);
-	TEST(!int_collector_pass(c));
+	TEST(!int_collector_put_rows(c));
 	tf->at = FRAMES - 3000;
 	rx_all(c, tf);
 	rig_collector_close(c, r);

@@ -65,8 +65,8 @@ static void defaults(struct telemetry_options *to,
 	telemetry_defaults(to);
 	to->flows.rows = 64;
 	to->push_ns = 0;
-	*th = (struct telemetry_thresholds){.ends = 0};
-	for (unsigned m = 0; m < METRIC_NUMBERS; m++)
+	*th = (struct telemetry_thresholds){.ends_watched = 0};
+	for (unsigned m = 0; m < NUMERIC_METRICS; m++)
 		th->all[m].change = THRESHOLD_OFF;
 }
 

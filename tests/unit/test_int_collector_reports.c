@@ -99,7 +99,7 @@ static void test_versions(unsigned workers)
 		{&none, &none, &none, &none, &none, &none, &none}};
 	struct int_collector_options o = {.workers = workers,
 					  .profile = profile};
-	const struct telemetry_thresholds th = {.ends = 0};
+	const struct telemetry_thresholds th = {.ends_watched = 0};
 	struct int_collector_ledgers l;
 	struct int_collector *c;
 	struct error err = {0};

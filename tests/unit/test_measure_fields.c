@@ -40,7 +40,7 @@ static void check_number(const struct int_layout *plan, const uint8_t *hop,
 	TEST(mine == told && (!told || v == want));
 }
 
-static void check_hop(const struct fields *f, const struct int_layout *plan,
+static void check_hop(const struct hop_fields *f, const struct int_layout *plan,
 		      const uint8_t *hop)
 {
 	static const uint8_t id[FIELD_IDS] = {INT_EGRESS, INT_QUEUE,
@@ -55,7 +55,7 @@ static void check_hop(const struct fields *f, const struct int_layout *plan,
 		if (int_get(plan, hop, id[i], &v))
 			TEST(field_id(&f->id[i], hop) == (uint32_t)v);
 		else
-			TEST(field_id(&f->id[i], hop) == METRIC_NONE);
+			TEST(field_id(&f->id[i], hop) == ID_UNKNOWN);
 	check_number(plan, hop, &f->metric[METRIC_HOP_LATENCY], INT_LATENCY);
 	check_number(plan, hop, &f->metric[METRIC_QUEUE_OCCUPANCY],
 		     INT_OCCUPANCY);
@@ -70,13 +70,13 @@ static void check_hop(const struct fields *f, const struct int_layout *plan,
 static void check(const struct int_word *words, unsigned bits)
 {
 	struct int_layout plan;
-	struct fields f;
+	struct hop_fields f;
 	uint8_t hop[256];
 
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		int_layout_make(&plan, words, bits,
 				(uint32_t)rng_u64(&rng) & ((1u << bits) - 1));
-		fields_of(&f, &plan);
+		hop_fields_set(&f, &plan);
 		random_hop(hop, plan.len);
 		check_hop(&f, &plan, hop);
 	}

@@ -46,7 +46,8 @@ static uint32_t key_number(const struct flow_entry *f)
 	return n;
 }
 
-static void on_leave(void *ctx, struct flow_entry *f, enum flow_leaves why)
+static void on_leave(void *ctx, struct flow_entry *f,
+		     enum flow_leave_reason why)
 {
 	struct model *m = ctx;
 
@@ -117,7 +118,7 @@ static void test_lru(void)
 
 static unsigned expired, flushed;
 
-static void on_end(void *ctx, struct flow_entry *f, enum flow_leaves why)
+static void on_end(void *ctx, struct flow_entry *f, enum flow_leave_reason why)
 {
 	(void)ctx;
 	TEST(why != FLOW_EVICTED);
@@ -188,29 +189,29 @@ static void check_hops(void)
 	a = touch(&fl, 1, 0);
 	b = touch(&fl, 2, 0);
 	for (unsigned i = 0; i < 3 + 2 * FLOW_BLOCK; i++) {
-		TEST(flow_grow(&fl, a) && flow_grow(&fl, b));
-		flow_hop(&fl, a, i)->place = i;
-		flow_hop(&fl, b, i)->place = 1000 + i;
-		flow_wide(&fl, a, i)->meter[1].latest = 7 * i;
+		TEST(flow_add_hop(&fl, a) && flow_add_hop(&fl, b));
+		flow_hop(&fl, a, i)->hop_key = i;
+		flow_hop(&fl, b, i)->hop_key = 1000 + i;
+		flow_rare(&fl, a, i)->meter[1].latest = 7 * i;
 	}
-	TEST(!flow_grow(&fl, a) && fl.ledger.no_block == 1);
+	TEST(!flow_add_hop(&fl, a) && fl.ledger.no_block == 1);
 	TEST(a->kept == 3 + 2 * FLOW_BLOCK);
-	flow_swap(&fl, a, 1, 12);
+	flow_swap_hops(&fl, a, 1, 12);
 	for (unsigned i = 0; i < a->kept; i++) {
 		unsigned k = i == 1 ? 12 : i == 12 ? 1 : i;
 
-		TEST(flow_hop(&fl, a, i)->place == k);
-		TEST(flow_hop(&fl, b, i)->place == 1000 + i);
-		TEST(flow_wide(&fl, a, i)->meter[1].latest == 7 * k);
+		TEST(flow_hop(&fl, a, i)->hop_key == k);
+		TEST(flow_hop(&fl, b, i)->hop_key == 1000 + i);
+		TEST(flow_rare(&fl, a, i)->meter[1].latest == 7 * k);
 	}
 	flows_flush(&fl);
 	a = touch(&fl, 3, 0);
 	for (unsigned i = 0; i < 3 + 4 * FLOW_BLOCK; i++) {
-		TEST(flow_grow(&fl, a));
-		TEST(flow_hop(&fl, a, i)->place == 0);
-		TEST(flow_wide(&fl, a, i)->meter[1].latest == 0);
+		TEST(flow_add_hop(&fl, a));
+		TEST(flow_hop(&fl, a, i)->hop_key == 0);
+		TEST(flow_rare(&fl, a, i)->meter[1].latest == 0);
 	}
-	TEST(!flow_grow(&fl, a));
+	TEST(!flow_add_hop(&fl, a));
 	flows_fini(&fl);
 }
 

@@ -14,7 +14,7 @@ enum {
 static struct reporter_state *fresh(struct losses *l, uint8_t bits)
 {
 	TEST(!losses_init(l, 4));
-	return losses_of(l, 7, 1, bits);
+	return losses_get(l, 7, 1, bits);
 }
 
 static uint64_t late, repeated, restarts; /* that give() was told */
@@ -237,13 +237,13 @@ static void test_reporters(void)
 	struct losses l;
 
 	TEST(!losses_init(&l, 3));
-	a = losses_of(&l, 1, 0, 32);
-	b = losses_of(&l, 1, 1, 32);
-	c = losses_of(&l, 3, 0, 32);
+	a = losses_get(&l, 1, 0, 32);
+	b = losses_get(&l, 1, 1, 32);
+	c = losses_get(&l, 3, 0, 32);
 	TEST(a && b && c && a != b && a != c && b != c);
-	TEST(losses_of(&l, 1, 0, 32) == a);
-	TEST(!losses_of(&l, 2, 0, 32) && l.table.no_room == 1);
-	TEST(losses_of(&l, 3, 0, 32) == c);
+	TEST(losses_get(&l, 1, 0, 32) == a);
+	TEST(!losses_get(&l, 2, 0, 32) && l.table.no_room == 1);
+	TEST(losses_get(&l, 3, 0, 32) == c);
 	area_fini(&l.table.area);
 }
 

@@ -14,15 +14,15 @@ enum {
 static bool differs(struct key_table *ss, uint64_t node, uint16_t domain,
 		    uint32_t schema, const char *text)
 {
-	return states_differ(ss, node, domain, schema, (const uint8_t *)text,
-			     strlen(text));
+	return snapshot_is_new(ss, node, domain, schema, (const uint8_t *)text,
+			       strlen(text));
 }
 
 static void test_last(void)
 {
 	struct key_table ss;
 
-	TEST(!states_init(&ss, ROOM));
+	TEST(!snapshots_init(&ss, ROOM));
 	TEST(differs(&ss, 1, 0, 7, "abcd"));
 	TEST(!differs(&ss, 1, 0, 7, "abcd"));
 	TEST(differs(&ss, 1, 0, 7, "abce"));
@@ -48,13 +48,13 @@ static void test_long(void)
 	static uint8_t data[LONGEST + 4];
 	struct key_table ss;
 
-	TEST(!states_init(&ss, ROOM));
-	TEST(states_differ(&ss, 1, 0, 7, data, LONGEST));
-	TEST(!states_differ(&ss, 1, 0, 7, data, LONGEST));
+	TEST(!snapshots_init(&ss, ROOM));
+	TEST(snapshot_is_new(&ss, 1, 0, 7, data, LONGEST));
+	TEST(!snapshot_is_new(&ss, 1, 0, 7, data, LONGEST));
 	data[LONGEST - 1] = 1;
-	TEST(states_differ(&ss, 1, 0, 7, data, LONGEST));
-	TEST(states_differ(&ss, 1, 0, 7, data, LONGEST + 4));
-	TEST(states_differ(&ss, 1, 0, 7, data, LONGEST + 4));
+	TEST(snapshot_is_new(&ss, 1, 0, 7, data, LONGEST));
+	TEST(snapshot_is_new(&ss, 1, 0, 7, data, LONGEST + 4));
+	TEST(snapshot_is_new(&ss, 1, 0, 7, data, LONGEST + 4));
 	area_fini(&ss.area);
 }
 

@@ -154,11 +154,11 @@ static void model_hop(struct model *m, const struct rig *rig, int64_t flow,
 static void model_ends(struct model *m, const struct rig *rig, int64_t flow,
 		       const struct rig_hop *hop, unsigned n, uint32_t has)
 {
-	static const uint8_t field[METRIC_ENDS] = {
+	static const uint8_t field[END_METRICS] = {
 		INT_OCCUPANCY, INT_UTILIZATION, INT_CONGESTION,
 		INT_BUFFER_OCCUPANCY};
 
-	for (unsigned i = 0; i < METRIC_ENDS; i++) {
+	for (unsigned i = 0; i < END_METRICS; i++) {
 		int metric = METRIC_FLOW_QUEUE_OCCUPANCY + (int)i;
 		int64_t most = -1;
 
@@ -166,8 +166,8 @@ static void model_ends(struct model *m, const struct rig *rig, int64_t flow,
 			if (told(hop[k].field[field[i]]) &&
 			    (int64_t)hop[k].field[field[i]] > most)
 				most = (int64_t)hop[k].field[field[i]];
-		if (!(rig->th.ends >> i & 1) || !(has >> field[i] & 1) ||
-		    most < 0)
+		if (!(rig->th.ends_watched >> i & 1) ||
+		    !(has >> field[i] & 1) || most < 0)
 			continue;
 		judge(m, key_of(m, metric, flow, -1, -1, -1), &rig->th.end[i],
 		      (uint32_t)most);
@@ -180,7 +180,7 @@ static uint64_t keys_of_hops(const struct model *m)
 	uint64_t n = 0;
 
 	for (unsigned i = 0; i < m->n; i++)
-		n += m->key[i].metric < METRIC_NUMBERS;
+		n += m->key[i].metric < NUMERIC_METRICS;
 	return n;
 }
 
@@ -253,14 +253,14 @@ static struct threshold any_threshold(struct rng *r)
 static void swap_thresholds(struct rng *r, struct rig *rig,
 			    struct node_threshold *node, unsigned nodes)
 {
-	for (unsigned m = 0; m < METRIC_NUMBERS; m++)
+	for (unsigned m = 0; m < NUMERIC_METRICS; m++)
 		rig->th.all[m] = any_threshold(r);
-	for (unsigned m = 0; m < METRIC_ENDS; m++)
+	for (unsigned m = 0; m < END_METRICS; m++)
 		rig->th.end[m] = any_threshold(r);
-	rig->th.ends = (unsigned)rng_below(r, 1 << METRIC_ENDS);
+	rig->th.ends_watched = (unsigned)rng_below(r, 1 << END_METRICS);
 	for (unsigned i = 0; i < nodes; i++) {
 		node[i].node = rng_below(r, 8);
-		node[i].metric = (uint8_t)rng_below(r, METRIC_OF_HOP);
+		node[i].metric = (uint8_t)rng_below(r, HOP_METRICS);
 		node[i].threshold = (struct threshold){
 			(uint32_t)rng_below(r, 100), 100, 90};
 	}

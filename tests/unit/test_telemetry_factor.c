@@ -70,12 +70,12 @@ int main(void)
 	struct telemetry *t;
 
 	telemetry_defaults(&o);
-	o.gather = 1;
+	o.batch_rows = 1;
 	o.flows.idle_ns = 0;
 	o.flows.hops = SWITCHES; /* a flow meets them all */
 	/* A path that changes is an event of the test, not of the paper. */
 	o.kinds &= ~(1U << EVENT_PATH_CHANGE);
-	for (unsigned m = 0; m < METRIC_NUMBERS; m++)
+	for (unsigned m = 0; m < NUMERIC_METRICS; m++)
 		th.all[m].change = m == METRIC_FLOW_LATENCY ? 200 : 40;
 	if (telemetry_open(&t, &o, &th, &sinks))
 		return 1;

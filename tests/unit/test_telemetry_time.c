@@ -133,7 +133,7 @@ static void test_ends(void)
 	rig.o.flows.rows = rig.o.flows.buckets = 1;
 	rig.o.push_ns = SECOND;
 	rig.th.end[1] = (struct threshold){.change = 40, .high = 500};
-	rig.th.ends = 1 << 1;
+	rig.th.ends_watched = 1 << 1;
 	rig_open(&rig);
 	send_ends(&rig, 1, 1, 100, 20);
 	send_ends(&rig, 2, 1, 20, 130);
@@ -155,7 +155,7 @@ static void test_ends(void)
 	r = rig_last(&rig, NULL, NULL, m);
 	TEST(!strcmp(r->event, "new_key") && r->value == 8);
 	/* No longer: nothing of it is told. */
-	rig.th.ends = 0;
+	rig.th.ends_watched = 0;
 	TEST(!telemetry_set_thresholds(rig.t, &rig.th));
 	send_ends(&rig, 6ULL * SECOND, 2, 7, 5000);
 	TEST(!telemetry_tick(rig.t, 9ULL * SECOND));

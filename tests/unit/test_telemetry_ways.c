@@ -132,12 +132,12 @@ static void open_way(struct rig *rig, enum way way, const struct house *as)
 	rig->sinks.of[ROWS_SNAPSHOT] = NULL; /* tell_places() tells of none */
 	rig->o.push_ns = 50000000;
 	rig->o.flows.idle_ns = 20000000;
-	for (unsigned m = 0; m < METRIC_NUMBERS; m++) {
+	for (unsigned m = 0; m < NUMERIC_METRICS; m++) {
 		rig->th.all[m] = (struct threshold){500, 2900, 2000};
 	}
-	for (unsigned m = 0; m < METRIC_ENDS; m++)
+	for (unsigned m = 0; m < END_METRICS; m++)
 		rig->th.end[m] = (struct threshold){500, 2900, 2000};
-	rig->th.ends = as->ends;
+	rig->th.ends_watched = as->ends;
 	rig->o.scalar = way == SCALAR;
 	rig_open(rig);
 }
@@ -230,7 +230,7 @@ static void compare(const struct house *as)
 
 int main(void)
 {
-	const unsigned ends = (1 << METRIC_ENDS) - 1;
+	const unsigned ends = (1 << END_METRICS) - 1;
 
 	compare(&(struct house){0});
 	compare(&(struct house){.ends = ends});

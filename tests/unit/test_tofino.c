@@ -30,7 +30,7 @@ static char translator[SOURCE_MAX], dart[SOURCE_MAX], rdma[SOURCE_MAX],
 static struct rng rng;
 
 /* The fields of a packet, in the order in which a hash takes them. */
-struct fields {
+struct hop_fields {
 	uint8_t bytes[FIELDS_MAX];
 	size_t n;
 };
@@ -43,7 +43,7 @@ struct packet {
 	uint8_t data[64];
 };
 
-static void put(struct fields *f, uint64_t value, unsigned bytes)
+static void put(struct hop_fields *f, uint64_t value, unsigned bytes)
 {
 	if (!TEST(f->n + bytes <= FIELDS_MAX))
 		return;
@@ -63,12 +63,12 @@ static const struct {
 	{"hdr.d8.w7", 15}, {"hdr.data.checksum", 0}, {"hdr.data.value", 1},
 };
 
-static void put_list(struct fields *f, const char *source, const char *list,
+static void put_list(struct hop_fields *f, const char *source, const char *list,
 		     unsigned form, const struct packet *p);
 
 /* What a macro stands for, to the line's end; ##n is the form's. */
-static void put_macro(struct fields *f, const char *source, const char *name,
-		      unsigned form, const struct packet *p)
+static void put_macro(struct hop_fields *f, const char *source,
+		      const char *name, unsigned form, const struct packet *p)
 {
 	char define[96];
 	const char *at;
@@ -89,8 +89,8 @@ static uint32_t word_of(const struct packet *p, unsigned form, int word)
 	return (uint32_t)(p->add >> (word == 1 ? 32 : 0));
 }
 
-static void put_field(struct fields *f, const char *source, const char *name,
-		      unsigned form, const struct packet *p)
+static void put_field(struct hop_fields *f, const char *source,
+		      const char *name, unsigned form, const struct packet *p)
 {
 	unsigned bits;
 
@@ -112,7 +112,7 @@ static void put_field(struct fields *f, const char *source, const char *name,
 }
 
 /* "hdr.bth.psn, 64w0, DATA_##n }": up to the brace or the line's end. */
-static void put_list(struct fields *f, const char *source, const char *list,
+static void put_list(struct hop_fields *f, const char *source, const char *list,
 		     unsigned form, const struct packet *p)
 {
 	char name[64];
@@ -145,7 +145,7 @@ static void put_list(struct fields *f, const char *source, const char *list,
 }
 
 /* A CRC that begins and ends with 0, as crc.p4 asks for. */
-static uint32_t linear(const struct fields *f)
+static uint32_t linear(const struct hop_fields *f)
 {
 	static const uint8_t zeros[FIELDS_MAX];
 
@@ -156,7 +156,7 @@ static uint32_t linear(const struct fields *f)
 static uint32_t hashed(const char *source, const char *behind, unsigned form,
 		       const struct packet *p)
 {
-	struct fields f = {.n = 0};
+	struct hop_fields f = {.n = 0};
 	const char *at = strstr(source, behind);
 
 	at = at ? strchr(at + strlen(behind), '{') : NULL;
