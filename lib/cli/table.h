@@ -3,8 +3,9 @@
  * table.h - rows on a terminal, in columns as wide as their cells. Headers have
  * units. Where the terminal is too narrow, texts are cut in the middle ("..."),
  * so that both ends of a flow stay; then the last columns are left out, and a
- * line names them. Values that are wrong (row_field.good) are red, unless NO_COLOR is set.
- * If stdout is no terminal, rows are printed as row/row.h does.
+ * line names them. Values that are wrong (row_field.good) are red, unless
+ * NO_COLOR is set. If stdout is no terminal, rows are printed as row/row.h
+ * does.
  *
  * For rows that come one by one, a column is as wide as its schema says, or as
  * the widest cell so far.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* filter.c - what a filter can ask about; expressions, read by recursive
- * descent (filter.h has the grammar); whether one is true of a record. */
+/* filter.c - the fields that a filter can test; expressions, parsed by
+ * recursive descent (filter.h has the grammar); whether one is true of a
+ * record. */
 #include "telemetry/filter.h"
 
 #include <ctype.h>
@@ -13,24 +14,24 @@
 #include "net/key.h"
 #include "net/proto.h"
 
-/* Where a number is. */
-enum number_of {
-	OF_HOP,
-	OF_FLAG,
-	OF_HOPS,
-	OF_LEN,
-	OF_LATENCY,
-	OF_HW_ID,
-	OF_REPORTER,
-	OF_DOMAIN,
-	OF_NODE,
-	OF_PROTO,
-	OF_VERSION,
+/* What a test's number is taken from. */
+enum number_source {
+	FROM_HOP,
+	FROM_FLAG,
+	FROM_HOPS,
+	FROM_LEN,
+	FROM_LATENCY,
+	FROM_HW_ID,
+	FROM_REPORTER,
+	FROM_DOMAIN,
+	FROM_NODE,
+	FROM_PROTO,
+	FROM_VERSION,
 };
 
-struct known {
+struct filter_field {
 	struct expr_field field;
-	uint8_t of, what; /* enum number_of; enum int_field or int_flag */
+	uint8_t source, which; /* enum number_source; int_field or int_flag */
 };
 
 enum kind {
@@ -40,7 +41,7 @@ enum kind {
 	EXPR_NET,    /* side, ip, bits, version */
 	EXPR_PORT,   /* side, value */
 	EXPR_FLOW,   /* version, key */
-	EXPR_NUMBER, /* of, what, op, value */
+	EXPR_NUMBER, /* source, which, op, value */
 };
 
 enum side {
@@ -49,7 +50,7 @@ enum side {
 	SIDE_DST,
 };
 
-/* A comparison is a set of these: those that make it true. */
+/* An operator is a set of these: the results of comparing that make it true. */
 enum op {
 	OP_LT = 1 << 0,
 	OP_EQ = 1 << 1,
@@ -57,7 +58,7 @@ enum op {
 };
 
 struct expr {
-	uint8_t kind, side, of, what, op, version, bits;
+	uint8_t kind, side, source, which, op, version, bits;
 	uint8_t ip[16], key[KEY_FLOW6_LEN];
 	uint64_t value;
 	struct expr *a, *b;
@@ -66,12 +67,12 @@ struct expr {
 /* clang-format off */
 #define HOP(name_, unit_, field_, help_)                                       \
 	{ { .name = "hop." name_, .unit = (unit_), .help = (help_) },          \
-	  .of = OF_HOP, .what = (field_) }
+	  .source = FROM_HOP, .which = (field_) }
 #define FLAG(name_, bit_, help_)                                               \
 	{ { .name = (name_), .help = (help_), .flag = true },                  \
-	  .of = OF_FLAG, .what = (bit_) }
+	  .source = FROM_FLAG, .which = (bit_) }
 
-static const struct known known[] = {
+static const struct filter_field fields[] = {
 	HOP("latency", "ns", INT_LATENCY, "time within the node"),
 	HOP("ingress", NULL, INT_INGRESS, "interface it came in by"),
 	HOP("egress", NULL, INT_EGRESS, "interface it went out by"),
@@ -86,16 +87,16 @@ static const struct known known[] = {
 	HOP("drop_reason", NULL, INT_DROP_REASON, "why it was dropped there"),
 	HOP("hop_limit", NULL, INT_HOP_LIMIT, "IOAM: of the packet there"),
 	{ {.name = "hops", .help = "nodes that say something"},
-	  .of = OF_HOPS },
+	  .source = FROM_HOPS },
 	{ {.name = "len", .unit = "bytes", .help = "of the packet, from IP on"},
-	  .of = OF_LEN },
+	  .source = FROM_LEN },
 	{ {.name = "latency", .unit = "ns", .help = "sum of all nodes'"},
-	  .of = OF_LATENCY },
-	{ {.name = "hw_id", .help = "of the reporter"}, .of = OF_HW_ID },
+	  .source = FROM_LATENCY },
+	{ {.name = "hw_id", .help = "of the reporter"}, .source = FROM_HW_ID },
 	{ {.name = "reporter", .help = "node that reported"},
-	  .of = OF_REPORTER },
+	  .source = FROM_REPORTER },
 	{ {.name = "domain", .help = "Domain Specific ID, IOAM namespace"},
-	  .of = OF_DOMAIN },
+	  .source = FROM_DOMAIN },
 	FLAG("dropped", INT_DROPPED, "the report says: dropped"),
 	FLAG("congested", INT_CONGESTED, "its queue was congested"),
 	FLAG("tracked", INT_TRACKED, "its flow is tracked"),
@@ -107,15 +108,15 @@ static const struct known known[] = {
 /* clang-format on */
 
 enum {
-	FIELDS = sizeof(known) / sizeof(known[0]),
+	FIELDS = sizeof(fields) / sizeof(fields[0]),
 };
 
 const struct expr_field *expr_field_at(unsigned i)
 {
-	return i < FIELDS ? &known[i].field : NULL;
+	return i < FIELDS ? &fields[i].field : NULL;
 }
 
-/* --- reading ------------------------------------------------------------- */
+/* --- parsing ------------------------------------------------------------- */
 
 enum {
 	WORD_MAX = 64,
@@ -126,7 +127,7 @@ enum {
 
 struct parser {
 	const char *p;
-	char word[WORD_MAX]; /* the one in hand; "": the end */
+	char word[WORD_MAX]; /* the current one; "": the end */
 	unsigned parts;
 	struct error *err;
 	int rc;
@@ -186,15 +187,15 @@ static bool take_word(struct parser *s, const char *a, const char *b)
 	return true;
 }
 
-/* Another part of the expression; true: it is too long. */
-static bool too_many(struct parser *s)
+/* Counts a part of the expression; true: there are too many. */
+static bool add_part(struct parser *s)
 {
 	return ++s->parts > PARTS_MAX && !fail(s, "too long an expression");
 }
 
-static struct expr *make(struct parser *s, enum kind kind)
+static struct expr *new_expr(struct parser *s, enum kind kind)
 {
-	struct expr *e = too_many(s) ? NULL : calloc(1, sizeof(*e));
+	struct expr *e = add_part(s) ? NULL : calloc(1, sizeof(*e));
 
 	if (e)
 		e->kind = (uint8_t)kind;
@@ -203,8 +204,8 @@ static struct expr *make(struct parser *s, enum kind kind)
 	return e;
 }
 
-/* e, if nothing has been wrong. */
-static struct expr *if_good(struct parser *s, struct expr *e)
+/* Returns e; after an error it frees e and returns NULL. */
+static struct expr *unless_failed(struct parser *s, struct expr *e)
 {
 	if (!s->rc)
 		return e;
@@ -212,10 +213,10 @@ static struct expr *if_good(struct parser *s, struct expr *e)
 	return NULL;
 }
 
-/* "ADDRESS[/BITS]", BITS only of nets. */
+/* "ADDRESS[/BITS]"; has_bits: /BITS may follow. */
 static struct expr *parse_net(struct parser *s, bool has_bits)
 {
-	struct expr *e = make(s, EXPR_NET);
+	struct expr *e = new_expr(s, EXPR_NET);
 	char *slash = has_bits ? strchr(s->word, '/') : NULL;
 	uint64_t bits, all;
 
@@ -233,7 +234,7 @@ static struct expr *parse_net(struct parser *s, bool has_bits)
 	else
 		next_word(s);
 	e->bits = (uint8_t)bits;
-	return if_good(s, e);
+	return unless_failed(s, e);
 }
 
 static bool take_op(struct parser *s, uint8_t *op)
@@ -255,7 +256,7 @@ static bool take_op(struct parser *s, uint8_t *op)
 	return false;
 }
 
-static uint64_t parse_value(struct parser *s, const struct known *k)
+static uint64_t parse_value(struct parser *s, const struct filter_field *k)
 {
 	bool time = k->field.unit && !strcmp(k->field.unit, "ns");
 	uint64_t n = 0;
@@ -272,46 +273,46 @@ static uint64_t parse_value(struct parser *s, const struct known *k)
 
 static struct expr *parse_field(struct parser *s)
 {
-	const struct known *k = known;
+	const struct filter_field *k = fields;
 	struct expr *e;
 
-	while (k < known + FIELDS && strcmp(k->field.name, s->word) != 0)
+	while (k < fields + FIELDS && strcmp(k->field.name, s->word) != 0)
 		k++;
-	if (k == known + FIELDS)
+	if (k == fields + FIELDS)
 		return fail(s, s->word[0] ? "there is no such test or field"
 					  : "a test is wanted");
-	if (!(e = make(s, EXPR_NUMBER)))
+	if (!(e = new_expr(s, EXPR_NUMBER)))
 		return NULL;
 	next_word(s);
-	e->of = k->of;
-	e->what = k->what;
+	e->source = k->source;
+	e->which = k->which;
 	e->op = OP_LT | OP_GT; /* a flag is not 0 */
 	if (!k->field.flag && !take_op(s, &e->op))
 		fail(s, "=, !=, <, <=, > or >= is wanted");
 	else if (!k->field.flag)
 		e->value = parse_value(s, k);
-	return if_good(s, e);
+	return unless_failed(s, e);
 }
 
-/* Tests that are not of a field. */
+/* Tests without an operator. */
 static const struct test_word {
 	const char *word;
-	uint8_t kind, of; /* enum kind, enum number_of */
-	uint64_t value;	  /* or the highest that is taken */
-	const char *want; /* the number behind the word; NULL: none */
+	uint8_t kind, source; /* enum kind, enum number_source */
+	uint64_t value;	      /* or the highest one, if a number follows */
+	const char *want; /* message if none follows; NULL: none need follow */
 } test_words[] = {
 	{"host", EXPR_NET, 0, 0, NULL},
 	{"net", EXPR_NET, 0, 0, NULL},
 	{"port", EXPR_PORT, 0, UINT16_MAX, "a port is wanted, 0 to 65535"},
-	{"node", EXPR_NUMBER, OF_NODE, UINT64_MAX,
+	{"node", EXPR_NUMBER, FROM_NODE, UINT64_MAX,
 	 "the id of a node is wanted"},
-	{"proto", EXPR_NUMBER, OF_PROTO, UINT8_MAX,
+	{"proto", EXPR_NUMBER, FROM_PROTO, UINT8_MAX,
 	 "a protocol's number is wanted"},
-	{"tcp", EXPR_NUMBER, OF_PROTO, NET_PROTO_TCP, NULL},
-	{"udp", EXPR_NUMBER, OF_PROTO, NET_PROTO_UDP, NULL},
-	{"icmp", EXPR_NUMBER, OF_PROTO, NET_PROTO_ICMP, NULL},
-	{"ip", EXPR_NUMBER, OF_VERSION, 4, NULL},
-	{"ip6", EXPR_NUMBER, OF_VERSION, 6, NULL},
+	{"tcp", EXPR_NUMBER, FROM_PROTO, NET_PROTO_TCP, NULL},
+	{"udp", EXPR_NUMBER, FROM_PROTO, NET_PROTO_UDP, NULL},
+	{"icmp", EXPR_NUMBER, FROM_PROTO, NET_PROTO_ICMP, NULL},
+	{"ip", EXPR_NUMBER, FROM_VERSION, 4, NULL},
+	{"ip6", EXPR_NUMBER, FROM_VERSION, 6, NULL},
 };
 
 static struct expr *parse_test(struct parser *s)
@@ -331,18 +332,18 @@ static struct expr *parse_test(struct parser *s)
 		return parse_field(s);
 	next_word(s);
 	e = w->kind == EXPR_NET ? parse_net(s, !strcmp(w->word, "net"))
-				: make(s, (enum kind)w->kind);
+				: new_expr(s, (enum kind)w->kind);
 	if (!e)
 		return NULL;
 	e->side = (uint8_t)side;
-	e->of = w->of;
+	e->source = w->source;
 	e->op = OP_EQ;
 	e->value = w->value;
 	if (w->want && !text_number(&e->value, s->word, w->value))
 		fail(s, w->want);
 	else if (w->want)
 		next_word(s);
-	return if_good(s, e);
+	return unless_failed(s, e);
 }
 
 /* A flow as rows have it. In it, > is no sign: the word in hand was only the
@@ -351,7 +352,7 @@ static struct expr *parse_flow(struct parser *s)
 {
 	const char *from = s->p - strlen(s->word);
 	size_t n = strcspn(from, " \t\n()&|");
-	struct expr *e = make(s, EXPR_FLOW);
+	struct expr *e = new_expr(s, EXPR_FLOW);
 	char text[KEY_TEXT_MAX];
 
 	if (!e)
@@ -364,7 +365,7 @@ static struct expr *parse_flow(struct parser *s)
 		fail(s, "a flow is ADDRESS:PORT>ADDRESS:PORT/PROTOCOL");
 	s->p = from + n;
 	next_word(s);
-	return if_good(s, e);
+	return unless_failed(s, e);
 }
 
 static struct expr *parse_or(struct parser *s);
@@ -374,10 +375,10 @@ static struct expr *parse_single(struct parser *s)
 	struct expr *e;
 
 	if (take_word(s, "not", "!")) {
-		if ((e = make(s, EXPR_NOT)))
+		if ((e = new_expr(s, EXPR_NOT)))
 			e->a = parse_single(s);
 	} else if (take_word(s, "(", NULL)) {
-		e = too_many(s) ? NULL : parse_or(s);
+		e = add_part(s) ? NULL : parse_or(s);
 		if (!take_word(s, ")", NULL))
 			fail(s, ") is wanted, and or or");
 	} else if (strchr(s->word, ':')) {
@@ -385,10 +386,10 @@ static struct expr *parse_single(struct parser *s)
 	} else {
 		e = parse_test(s);
 	}
-	return if_good(s, e);
+	return unless_failed(s, e);
 }
 
-/* One or several, joined by the same word. */
+/* One part, or several joined by the same word. */
 static struct expr *parse_joined(struct parser *s, enum kind kind,
 				 const char *word, const char *sign,
 				 struct expr *(*part)(struct parser *))
@@ -396,7 +397,7 @@ static struct expr *parse_joined(struct parser *s, enum kind kind,
 	struct expr *e = part(s);
 
 	while (take_word(s, word, sign)) {
-		struct expr *both = make(s, kind);
+		struct expr *both = new_expr(s, kind);
 
 		if (!both)
 			break;
@@ -404,7 +405,7 @@ static struct expr *parse_joined(struct parser *s, enum kind kind,
 		both->b = part(s);
 		e = both;
 	}
-	return if_good(s, e);
+	return unless_failed(s, e);
 }
 
 static struct expr *parse_and(struct parser *s)
@@ -426,7 +427,7 @@ int expr_parse(struct expr **out, const char *text, struct error *err)
 	e = parse_or(&s);
 	if (e && s.word[0]) {
 		fail(&s, "and or or is wanted");
-		e = if_good(&s, e);
+		e = unless_failed(&s, e);
 	}
 	if (e)
 		*out = e;
@@ -509,35 +510,35 @@ static uint8_t version_of(const struct int_record *v)
 static bool record_number(const struct expr *e, const struct int_record *v,
 			  const struct hop *h, uint64_t *n)
 {
-	switch (e->of) {
-	case OF_HOP:
-		return hop_number(h, e->what, n);
-	case OF_FLAG:
-		*n = !!(v->flags & e->what);
+	switch (e->source) {
+	case FROM_HOP:
+		return hop_number(h, e->which, n);
+	case FROM_FLAG:
+		*n = !!(v->flags & e->which);
 		return true;
-	case OF_HOPS:
+	case FROM_HOPS:
 		*n = hops_of(v);
 		return true;
-	case OF_LEN:
+	case FROM_LEN:
 		*n = v->ip_len;
 		return v->ip_len;
-	case OF_LATENCY:
+	case FROM_LATENCY:
 		return latency_of(v, n);
-	case OF_HW_ID:
+	case FROM_HW_ID:
 		*n = v->from.hw_id;
 		return v->from.report;
-	case OF_NODE: /* own metadata need not say whose they are */
+	case FROM_NODE: /* a reporter's own metadata may lack its node */
 		if (hop_number(h, INT_NODE, n))
 			return true;
 		*n = v->from.node;
 		return h->own && v->from.has_node;
-	case OF_REPORTER:
+	case FROM_REPORTER:
 		*n = v->from.node;
 		return v->from.has_node;
-	case OF_PROTO:
+	case FROM_PROTO:
 		*n = v->key_len ? v->key[v->key_len - 1] : 0;
 		return v->key_len;
-	case OF_VERSION:
+	case FROM_VERSION:
 		*n = version_of(v);
 		return true;
 	default:

@@ -16,8 +16,8 @@
  *
  * Tests of hops (node, hop.*) that are joined by and or or are about one and
  * the same hop: the expression is true of a packet if it is true with one of
- * its hops. Behind not it is: with none of them. What a node does not tell is
- * not equal, above or below anything: the test is false.
+ * its hops. After not, it must be true with none of them. A test of a field
+ *that a node does not report is false, whatever the operator.
  *
  * Threads: an open filter may be used by several.
  */
@@ -38,17 +38,16 @@ void expr_free(struct expr *e); /* NULL is fine */
 
 bool expr_match(const struct expr *e, const struct int_record *v);
 
-/* For who counts: views = matched + others. */
+/* Counted by the caller of expr_match(): views = matched + others. */
 struct filter_ledger {
-	uint64_t views;
+	uint64_t views; /* records */
 	uint64_t matched;
 	uint64_t others;
 };
 
 extern const struct ledger filter_ledger;
 
-/* The fields and flags that there are, one after the other: NULL behind the
- * last. */
+/* Field or flag number i of those that expressions can test; NULL: no more. */
 struct expr_field {
 	const char *name, *unit, *help; /* unit: NULL, "ns", "bytes" */
 	bool flag;
