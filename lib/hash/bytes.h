@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * bytes.h - a seeded hash of a few bytes, the same on every machine: for tables
- * and choices of our own. Where a switch has to find the same slot, a CRC does
- * it: family.h.
+ * bytes.h - a seeded hash of a few bytes, the same on every machine, for hash
+ * tables and choices within a program. Where a switch must compute the same
+ * slot, the hash is a CRC: family.h.
  */
 #ifndef HASH_BYTES_H
 #define HASH_BYTES_H
@@ -15,8 +15,8 @@
 
 #include "base/rng.h"
 
-/* The last 0 to 7 bytes as a little-endian number; those that two of its loads
- * have in common are the same in both. */
+/* The last 0 to 7 bytes as a little-endian number. Loads may overlap: both put
+ * a byte that they share in the same place. */
 static inline uint64_t hash_rest(const uint8_t *p, size_t len)
 {
 	uint32_t low, high;
@@ -45,9 +45,9 @@ static inline uint64_t hash_bytes(uint64_t seed, const uint8_t *p, size_t len)
 }
 
 /*
- * Keys compared and copied. They are a few words long: a call of
- * memcmp() costs more than that, and so does the string instruction that GCC
- * makes of a short memcpy() whose length it does not know.
+ * Keys are compared and copied by loads of 8 bytes. They are a few words long:
+ * a call of memcmp() would cost more, and so would the string instruction that
+ * GCC makes of a short memcpy() whose length it does not know.
  */
 
 static inline uint64_t key_word(const uint8_t *p)
@@ -73,7 +73,7 @@ static inline bool keys_equal(const uint8_t *a, const uint8_t *b, size_t len)
 	return true;
 }
 
-/* to and from are apart. */
+/* to and from must not overlap. */
 static inline void key_copy(uint8_t *to, const uint8_t *from, size_t len)
 {
 	size_t i = 0;

@@ -24,7 +24,7 @@ static const uint32_t polys[CRC_IDS] = {
 	[CRC_HOP0 + 5] = 0x101cecef,
 	[CRC_HOP0 + 6] = 0x5b8ea50b,
 	[CRC_HOP7] = 0x676bdd11,
-	/* The published switch program's, x^0 forced to 1 by its compiler. */
+	/* As in the published P4 program, but x^0 is 1: its compiler sets it */
 	[CRC_DTA0_HOP0] = 0x1e12a701,
 	[CRC_DTA0_HOP0 + 1] = 0x65b96595,
 	[CRC_DTA0_HOP0 + 2] = 0x49cf878b,
@@ -32,11 +32,6 @@ static const uint32_t polys[CRC_IDS] = {
 	[CRC_DTA0_HOP4] = 0x7a40a909,
 };
 
-/*
- * Eight bytes per step through eight tables ("slicing-by-8": Kounavis and
- * Berry, "Novel Table Lookup-Based Algorithms for High-Performance CRC
- * Generation", IEEE ToC 57(11), 2008).
- */
 static inline uint32_t load_le32(const uint8_t *p)
 {
 	uint32_t v;
@@ -47,6 +42,11 @@ static inline uint32_t load_le32(const uint8_t *p)
 
 struct crc_poly_data crc_data[CRC_IDS];
 
+/*
+ * Eight bytes per step through eight tables ("slicing-by-8": Kounavis and
+ * Berry, "Novel Table Lookup-Based Algorithms for High-Performance CRC
+ * Generation", IEEE ToC 57(11), 2008).
+ */
 static uint32_t table_extend(enum crc_id id, uint32_t reg, const uint8_t *p,
 			     size_t len)
 {
@@ -99,7 +99,7 @@ static uint32_t reflect32(uint32_t v)
 	return r;
 }
 
-/* One zero byte: reg x^8 mod P. */
+/* The register after one zero byte: reg x^8 mod P. */
 static uint32_t add_zero_byte(const struct crc_poly_data *d, uint32_t reg)
 {
 	return reg >> 8 ^ d->slice[0][reg & 0xff];
@@ -129,7 +129,7 @@ static void fill_zeros(struct crc_poly_data *d)
 	}
 }
 
-/* x^(8 m - 1) mod P for m <= 72, as the high half of 64 bits. */
+/* power[m] is x^(8 m - 1) mod P, in the high half of 64 bits. */
 static void fill_folds(struct crc_poly_data *d)
 {
 	uint64_t power[73];

@@ -28,7 +28,7 @@ enum {
  * therefore are one power of x below what the algebra wants.
  */
 struct crc_poly_data {
-	/* Moves a register by 384, 256, 128 bits: {for H, for L}; zeros. */
+	/* Moves a register by 384, 256, 128 bits: {for H, for L}. [3] is 0. */
 	uint64_t fold[4][2];
 	/* The same by 512 bits. */
 	uint64_t fold512[2];
@@ -58,11 +58,11 @@ struct crc_ops {
 
 extern const struct crc_ops crc_table_ops;
 
-/* That of a CPU with PCLMULQDQ. */
+/* extend() of the PCLMULQDQ engine; VPCLMULQDQ's uses it for short data. */
 uint32_t crc_pclmul_extend(enum crc_id id, uint32_t reg, const uint8_t *p,
 			   size_t len);
 
-/* The engine, or NULL if this CPU lacks it. */
+/* Returns the engine, or NULL if this CPU lacks the instructions. */
 const struct crc_ops *crc_pclmul_probe(void);
 const struct crc_ops *crc_vpclmul_probe(void);
 

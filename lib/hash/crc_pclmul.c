@@ -53,7 +53,7 @@ PCLMUL static inline uint32_t reduce(__m128i v, const struct crc_poly_data *d)
 		_mm_clmulepi64_si128(q, barrett, 0x10), 2);
 }
 
-/* Four accumulators, 64 bytes apart. *p and *len move past what was eaten. */
+/* Folds into four accumulators, 64 bytes a step. Moves *p and *len past it. */
 PCLMUL static __m128i fold_bulk(__m128i acc, const struct crc_poly_data *d,
 				const uint8_t **p, size_t *len)
 {
@@ -68,13 +68,13 @@ PCLMUL static __m128i fold_bulk(__m128i acc, const struct crc_poly_data *d,
 	return fold(x[2], d->fold[2], acc);
 }
 
-/* Four bytes, and never more at once: see extend_words(). */
+/* Loads four bytes. The compiler must not merge loads: see extend_words(). */
 static inline int word(const uint8_t *p)
 {
 	int v;
 
 	memcpy(&v, p, sizeof(v));
-	__asm__("" : "+r"(v)); /* a word of its own to the compiler */
+	__asm__("" : "+r"(v));
 	return v;
 }
 
@@ -83,7 +83,7 @@ PCLMUL static inline __m128i load_words(const uint8_t *p)
 	return _mm_set_epi32(word(p + 12), word(p + 8), word(p + 4), word(p));
 }
 
-/* The first words, so many that blocks follow, with the register added. */
+/* The first n words as a block, at its end, with the register added. */
 PCLMUL static inline __m128i first_words(const uint8_t *p, size_t n, int reg)
 {
 	int first = word(p) ^ reg;
@@ -102,9 +102,9 @@ PCLMUL static inline __m128i first_words(const uint8_t *p, size_t n, int reg)
 }
 
 /*
- * A few words, read one by one: what frames end with was stored just before, in
- * pieces, and a load of several of them waits until they are in the cache (no
- * store forwarding), three times as long as all the rest takes.
+ * Short data is loaded word by word. The end of a frame was stored just before,
+ * in pieces; a load of several pieces cannot be forwarded from the stores, and
+ * waits for the cache: three times as long as all the rest takes.
  */
 PCLMUL __attribute__((noinline)) static uint32_t
 extend_words(enum crc_id id, uint32_t reg, const uint8_t *p, size_t len)
@@ -130,7 +130,8 @@ PCLMUL uint32_t crc_pclmul_extend(enum crc_id id, uint32_t reg,
 		return extend_words(id, reg, p, len);
 	if (len < 16)
 		return crc_table_ops.extend(id, reg, p, len);
-	/* Whole blocks up to the end; what is left over comes first. */
+	/* The bytes that fill no block come first; then all blocks are whole.
+	 */
 	acc = _mm_xor_si128(load(p), _mm_cvtsi32_si128((int)reg));
 	acc = _mm_shuffle_epi8(acc, load(to_end + head));
 	p += head;
@@ -146,8 +147,9 @@ PCLMUL uint32_t crc_pclmul_extend(enum crc_id id, uint32_t reg,
 }
 
 /*
- * The bytes before the key are cut off. The register starts as 0, not as ones;
- * the CRC of as many zero bytes makes up for that, since a CRC is linear.
+ * The first block is loaded with bytes before the key, which are masked off.
+ * The register starts as 0, not as ones: the CRC of as many zero bytes makes up
+ * for that, since a CRC is linear.
  */
 PCLMUL static void batch_one(const struct crc_poly_data *d,
 			     const uint8_t *const *keys, size_t len, size_t n,

@@ -61,7 +61,7 @@ VPCLMUL static uint32_t reduce_all(__m512i v, const struct crc_poly_data *d)
 	return (uint32_t)_mm_extract_epi32(_mm512_castsi512_si128(v), 2);
 }
 
-/* Whole blocks in four lanes; what is left over as anything shorter. */
+/* Blocks of 64 bytes in four lanes; the rest is short data. */
 VPCLMUL __attribute__((noinline)) static uint32_t
 extend_long(enum crc_id id, uint32_t reg, const uint8_t *p, size_t len)
 {
@@ -82,7 +82,7 @@ static uint32_t vpclmul_extend(enum crc_id id, uint32_t reg, const uint8_t *p,
 			  : extend_long(id, reg, p, len);
 }
 
-/* Sixteen bytes at offset at of every fourth key. */
+/* Sixteen bytes at offset `at' of keys 0, 4, 8 and 12, a lane each. */
 VPCLMUL static inline __m512i load_keys(const uint8_t *const *keys,
 					ptrdiff_t at)
 {
@@ -100,8 +100,8 @@ VPCLMUL static inline __m512i load_keys(const uint8_t *const *keys,
 }
 
 /*
- * The third dwords of four registers' lanes: key j of lane i goes to
- * dword 4 i + j, which is the order load_keys() dealt them in.
+ * The third dwords of four registers' lanes, in the order of keys: register j,
+ * lane i is key 4 i + j, by load_keys().
  */
 VPCLMUL static inline __m512i collect(const __m512i *r)
 {
@@ -113,9 +113,11 @@ VPCLMUL static inline __m512i collect(const __m512i *r)
 	return _mm512_castps_si512(_mm512_shuffle_ps(low, high, 0x88));
 }
 
-VPCLMUL static inline __m512i group_one(const struct crc_poly_data *d,
-					const __m512i (*block)[4],
-					size_t blocks, size_t len)
+/* The CRCs of 16 keys under one polynomial. block[b][j]: block b of keys j, 4 +
+ * j, 8 + j and 12 + j. */
+VPCLMUL static inline __m512i group_crcs(const struct crc_poly_data *d,
+					 const __m512i (*block)[4],
+					 size_t blocks, size_t len)
 {
 	__m512i r[4], k = lanes(d->fold[2]), split = lanes(d->split);
 	__m512i barrett = lanes(d->barrett);
@@ -132,14 +134,13 @@ VPCLMUL static inline __m512i group_one(const struct crc_poly_data *d,
 				_mm512_set1_epi32((int)d->zeros[len]));
 }
 
-/* The mask says which of the 16 keys count. */
-VPCLMUL static inline void group(const enum crc_id *ids, unsigned nids,
-				 const uint8_t *const *keys, size_t len,
-				 __mmask16 mask, uint32_t *const *out,
-				 size_t at)
+/* CRCs of 16 keys, to out[][at] and on; mask: which of them are stored. */
+VPCLMUL static inline void batch_group(const enum crc_id *ids, unsigned nids,
+				       const uint8_t *const *keys, size_t len,
+				       __mmask16 mask, uint32_t *const *out,
+				       size_t at)
 {
-	ptrdiff_t first = (ptrdiff_t)((len - 1) % 16) +
-			  1; /* bytes in the first block */
+	ptrdiff_t first = (ptrdiff_t)((len - 1) % 16) + 1; /* as batch_one() */
 	size_t blocks = (len + 15) / 16;
 	uint64_t keep = 0xffff & ~(0xffffu >> first);
 	__m512i block[BLOCKS][4];
@@ -154,7 +155,7 @@ VPCLMUL static inline void group(const enum crc_id *ids, unsigned nids,
 	for (unsigned i = 0; i < nids; i++)
 		_mm512_mask_storeu_epi32(
 			out[i] + at, mask,
-			group_one(&crc_data[ids[i]], block, blocks, len));
+			group_crcs(&crc_data[ids[i]], block, blocks, len));
 }
 
 VPCLMUL static void vpclmul_batch(const enum crc_id *ids, unsigned nids,
@@ -165,12 +166,13 @@ VPCLMUL static void vpclmul_batch(const enum crc_id *ids, unsigned nids,
 	size_t at = 0;
 
 	for (; at + GROUP <= n; at += GROUP)
-		group(ids, nids, keys + at, len, 0xffff, out, at);
+		batch_group(ids, nids, keys + at, len, 0xffff, out, at);
 	if (at == n)
 		return;
 	for (unsigned k = 0; k < GROUP; k++)
 		tail[k] = keys[at + k < n ? at + k : n - 1];
-	group(ids, nids, tail, len, (__mmask16)((1u << (n - at)) - 1), out, at);
+	batch_group(ids, nids, tail, len, (__mmask16)((1u << (n - at)) - 1),
+		    out, at);
 }
 
 static const struct crc_ops vpclmul_ops = {

@@ -15,7 +15,7 @@ const char *hash_family_name(enum hash_family f)
 	return f == HASH_DTA1 ? "dta1" : "dta0";
 }
 
-/* CRC-32 of the key's bytes, last one first. The sum may go on. */
+/* CRC-32 of the key's bytes, last one first. */
 static uint32_t crc_reversed(const uint8_t *key, size_t len)
 {
 	uint32_t sum = 0;
@@ -25,13 +25,12 @@ static uint32_t crc_reversed(const uint8_t *key, size_t len)
 	return sum;
 }
 
-/* There are no hops past the last; layouts do not ask for them. */
 static enum crc_id dta0_hop_id(unsigned hop)
 {
 	return CRC_DTA0_HOP0 + (hop < DTA0_HOPS ? hop : DTA0_HOPS - 1);
 }
 
-/* The checksum's CRC, carried on over one more byte: the copy's number. */
+/* Continues the checksum, a CRC, by one more byte: the copy's number. */
 static uint32_t dta0_slot(uint32_t sum, unsigned copy)
 {
 	uint8_t n = (uint8_t)copy;

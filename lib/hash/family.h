@@ -44,9 +44,9 @@ uint32_t hash_hop(enum hash_family f, unsigned hop, const uint8_t *key,
 		  size_t len);
 
 /*
- * The same over n keys of one length, at full speed. slot[c] for c < copies,
- * hop[i] for i < hops, sum may be NULL (not wanted). Keys need CRC_HEADROOM
- * readable bytes before them.
+ * The same over n keys of one length, at full speed: slot[c][k] for c < copies,
+ * hop[i][k] for i < hops, sum[k] unless sum is NULL. Keys need CRC_HEADROOM
+ * (crc.h) readable bytes before them.
  */
 void hash_slots(enum hash_family f, unsigned copies, const uint8_t *const *keys,
 		size_t len, size_t n, uint32_t *const *slot, uint32_t *sum);
