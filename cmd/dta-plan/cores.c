@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* cores.c - rows of what more cores make of a translator. */
+/* cores.c - dta-plan cores: a translator's rate by number of cores. */
 #include "cli/table.h"
 #include "model/model.h"
 #include "options.h"
@@ -27,9 +27,9 @@ static const struct row_field fields[FIELDS] = {
 const struct schema cores_schema = {"cores", fields, FIELDS};
 
 /*
- * As tests/bench/bench_cores has measured them (the medians of some runs): on
- * two cores of an AMD EPYC of the fourth generation, with huge pages. bytes:
- * the frame, its messages written and read, and lines of memory, both ways.
+ * Times that tests/bench/bench_cores measured (medians of some runs) on two
+ * cores of an AMD EPYC of the fourth generation, with huge pages. bytes: the
+ * frame, its messages written and read, and lines of memory read and written.
  */
 static const struct workload {
 	const char *name;
@@ -90,8 +90,7 @@ int cores_rows(struct rows *r, const struct opts *o)
 			.alone_ns = w->alone_ns,
 			.work_ns = w->work_ns,
 			.receive_ns = w->receive_ns,
-			.source_ns = 0.5, /* a packet of a ring, its time and
-					     length */
+			.source_ns = 0.5, /* time and length, from a ring */
 			.block_ns = 250,
 			.blocks = w->blocks,
 			.rounds = w->rounds,

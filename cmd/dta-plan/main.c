@@ -54,17 +54,17 @@ static const struct row_field fields[FIELDS] = {
 
 static const struct schema plans = {"plan", fields, FIELDS};
 
-/* What a double still turns into 64 bits. */
+/* Doubles below this convert to 64 bits. */
 #define FLOWS_MAX (UINT64_C(1) << 63)
 
-/* A table of a size: what of it was asked for, and what follows. */
+/* The size of a table, as options give or imply it. */
 struct size {
 	double load;
 	uint64_t slots, flows; /* 0: not known */
 };
 
-/* Bytes from one slot or chunk to the next: as a collector lays them out. */
-static uint64_t size_slot(const struct opts *o)
+/* Bytes from one slot or chunk to the next, as a collector lays them out. */
+static uint64_t slot_stride(const struct opts *o)
 {
 	uint64_t sum = ((uint64_t)o->at[DIM_BITS] + 7) / 8, bytes, stride = 4;
 
@@ -77,7 +77,7 @@ static uint64_t size_slot(const struct opts *o)
 }
 
 /* The chance that a foreign slot, or chunk, passes for the key's own. */
-static double size_pass(const struct opts *o)
+static double pass_chance(const struct opts *o)
 {
 	if (o->postcard)
 		return plan_pass_postcard(o->at[DIM_BITS], (double)o->values,
@@ -85,17 +85,17 @@ static double size_pass(const struct opts *o)
 	return plan_pass_keywrite(o->at[DIM_BITS]);
 }
 
-/* The table of a load, or of what was asked for if load is below 0. Exits if
- * there can be none. */
-static struct size size_of(const struct opts *o, double load)
+/* The table for a load; below 0: for the load of --flows and --memory. Exits if
+ * it would be too large. */
+static struct size size_for(const struct opts *o, double load)
 {
 	struct size s = {.load = load, .flows = (uint64_t)o->at[DIM_FLOWS]};
 
 	if ((uint64_t)o->at[DIM_MEMORY]) {
-		s.slots = (uint64_t)o->at[DIM_MEMORY] / size_slot(o);
+		s.slots = (uint64_t)o->at[DIM_MEMORY] / slot_stride(o);
 		if (!s.slots)
 			cli_usage(&program, "--memory: a slot takes %ju bytes",
-				  (uintmax_t)size_slot(o));
+				  (uintmax_t)slot_stride(o));
 	}
 	if (load < 0) {
 		s.load = (double)s.flows / (double)s.slots;
@@ -111,16 +111,16 @@ static struct size size_of(const struct opts *o, double load)
 	return s;
 }
 
-/* The number of copies that wants least memory for the wanted success, or that
- * has the highest success at a load. */
+/* The number of copies that needs the least memory for the success wanted, or
+ * without that has the highest success at the load. */
 static unsigned best_copies(const struct opts *o, double load)
 {
 	double most = -1, want = o->at[DIM_WANT], v;
 	unsigned best = 1;
 
 	for (unsigned n = 1; n <= HASH_COPIES; n++) {
-		const struct plan_of p = {n, (unsigned)o->reports, size_pass(o),
-					  o->average};
+		const struct plan_config p = {n, (unsigned)o->reports,
+					      pass_chance(o), o->average};
 
 		v = want >= 0 ? plan_largest_load(&p, want)
 			      : plan_success(&p, load);
@@ -132,15 +132,15 @@ static unsigned best_copies(const struct opts *o, double load)
 	return best;
 }
 
-/* What a key of a load finds. Of wrong answers, DART's form tells nothing. */
+/* Sets the fields of success and failure. DART's form has no wrong answers. */
 static void print_success(struct rows *r, const struct opts *o, unsigned copies,
 			  double load)
 {
-	struct plan p = plan_at(copies, load, size_pass(o));
+	struct plan p = plan_at(copies, load, pass_chance(o));
 	unsigned n = (unsigned)o->reports;
 
 	if (o->reports) {
-		row_f64(r, F_SUCCESS, plan_random(copies, n, load));
+		row_f64(r, F_SUCCESS, plan_random_success(copies, n, load));
 		row_f64(r, F_EMPTY, plan_random_lost(copies, n, load));
 		row_f64(r, F_AVERAGE, plan_random_average(copies, n, load));
 		return;
@@ -181,14 +181,14 @@ static int print_row(struct rows *r, const struct opts *o, const struct size *s,
 	row_f64(r, F_LOAD, s->load);
 	print_success(r, o, copies, s->load);
 	row_bool(r, F_BEST, copies == best);
-	row_u64(r, F_SLOT_BYTES, size_slot(o));
+	row_u64(r, F_SLOT_BYTES, slot_stride(o));
 	if (s->slots) {
 		row_u64(r, F_SLOTS, s->slots);
-		row_u64(r, F_MEMORY, s->slots * size_slot(o));
+		row_u64(r, F_MEMORY, s->slots * slot_stride(o));
 	}
 	if (s->flows)
 		row_u64(r, F_FLOWS, s->flows);
-	row_f64(r, F_BYTES_PER_FLOW, (double)size_slot(o) / s->load);
+	row_f64(r, F_BYTES_PER_FLOW, (double)slot_stride(o) / s->load);
 	row_f64(r, F_USED_SHARE,
 		o->reports ? plan_random_used(copies, (unsigned)o->reports,
 					      s->load)
@@ -201,24 +201,24 @@ static int plan_load(struct rows *r, const struct opts *o)
 {
 	const struct range *only = &o->range[DIM_COPIES];
 	unsigned n = only->n ? only->n : HASH_COPIES, best;
-	struct size s = size_of(o, o->at[DIM_LOAD]);
+	struct size s = size_for(o, o->at[DIM_LOAD]);
 	int rc = 0;
 
 	best = best_copies(o, s.load);
 	for (unsigned i = 0; i < n && !rc; i++) {
 		unsigned copies = only->n ? (unsigned)only->value[i] : i + 1;
-		const struct plan_of of = {copies, (unsigned)o->reports,
-					   size_pass(o), o->average};
+		const struct plan_config p = {copies, (unsigned)o->reports,
+					      pass_chance(o), o->average};
 
 		if (o->at[DIM_WANT] >= 0)
-			s = size_of(o, plan_largest_load(&of, o->at[DIM_WANT]));
+			s = size_for(o, plan_largest_load(&p, o->at[DIM_WANT]));
 		rc = print_row(r, o, &s, copies, best);
 	}
 	return rc;
 }
 
-/* Each value of a range with each of those behind it; copies are rows of a
- * plan. */
+/* Makes rows for each combination of the ranges' values, from dim on; copies,
+ * the last one, are rows of one plan. */
 static int plan_each(struct rows *r, struct opts *o, enum dim dim)
 {
 	const struct range *range = &o->range[dim];
@@ -243,10 +243,10 @@ int main(int argc, char **argv)
 
 	cli_start(&program);
 	o = options_read(argc, argv);
-	r = o.layout ? NULL : cli_rows(o.fmt, o.team ? &cores_schema : &plans);
+	r = o.layout ? NULL : cli_rows(o.fmt, o.cores ? &cores_schema : &plans);
 	if (!r && !o.layout)
 		cli_fail("%s", strerror(ENOMEM));
-	rc = o.team ? cores_rows(r, &o) : plan_each(r, &o, 0);
+	rc = o.cores ? cores_rows(r, &o) : plan_each(r, &o, 0);
 	rows_close(r);
 	if (rc)
 		cli_fail("%s: %s", cli_stdout, strerror(-rc));

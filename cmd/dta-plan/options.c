@@ -12,7 +12,7 @@
 #include "region/table.h"
 
 enum {
-	CHECKSUM_BITS = 32, /* what the tables hold */
+	CHECKSUM_BITS = 32, /* as in a collector's tables */
 	HOPS_MAX = 8,
 	REPORTS_MAX = 1000,
 	CORES_MAX = 1024,
@@ -22,7 +22,7 @@ enum {
 
 #define AT(field) CLI_AT(struct opts, field)
 
-/* Options that may be ranges, and what values they take. */
+/* The names of options that may be ranges, their types and limits. */
 static const struct dim_values {
 	const char *name;
 	enum cli_type type;
@@ -38,7 +38,7 @@ static const struct dim_values {
 	[DIM_CORES] = {"cores", CLI_U64, 1, CORES_MAX},
 };
 
-/* One value, as an option of its type. */
+/* Reads one value, checked as cli_option checks it. */
 static int read_value(double *out, const char *text, const struct dim_values *d,
 		      struct error *why)
 {
@@ -63,7 +63,7 @@ static int read_range(struct range *r, const char *text,
 		      const struct dim_values *d, struct error *why)
 {
 	char copy[128], *rest = copy, *from, *to, *step, digits[32];
-	double a, b, by = 1, v;
+	double low, high, by = 1, v;
 
 	snprintf(copy, sizeof(copy), "%s", text);
 	from = strsep(&rest, ":");
@@ -72,18 +72,19 @@ static int read_range(struct range *r, const char *text,
 	r->n = !to;
 	if (!to)
 		return read_value(&r->value[0], text, d, why);
-	if (read_value(&a, from, d, why) < 0 ||
-	    read_value(&b, to, d, why) < 0 ||
+	if (read_value(&low, from, d, why) < 0 ||
+	    read_value(&high, to, d, why) < 0 ||
 	    (step && read_value(&by, step, d, why) < 0))
 		return -EINVAL;
-	if (!rest && by > 0 && b >= a && (step || d->type != CLI_F64) &&
-	    (b - a) / by + 1e-9 < RANGE_MAX) {
-		while ((v = a + r->n * by) <= b + by * 1e-9) {
-			/* As 0.3 is written, not as 0.1 adds up. */
+	if (!rest && by > 0 && high >= low && (step || d->type != CLI_F64) &&
+	    (high - low) / by + 1e-9 < RANGE_MAX) {
+		while ((v = low + r->n * by) <= high + by * 1e-9) {
+			/* Rounded: 0.3, not the 0.30000000000000004 of 3 * 0.1.
+			 */
 			snprintf(digits, sizeof(digits), "%.12g", v);
 			if (d->type == CLI_F64)
 				text_f64(&v, digits);
-			r->value[r->n++] = v > b ? b : v;
+			r->value[r->n++] = v > high ? high : v;
 		}
 		return 0;
 	}
@@ -101,12 +102,13 @@ static const struct cli_option options[] = {
 	 AT(text[DIM_LOAD]), .verbs = tables},
 	{0, "flows", "N", "keys to keep; K is 1000, Ki is 1024, and so on",
 	 CLI_STR, AT(text[DIM_FLOWS]), .verbs = tables, .was = "-f"},
-	{'m', "memory", "SIZE", "bytes to keep them in", CLI_STR,
+	{'m', "memory", "SIZE", "bytes of the table", CLI_STR,
 	 AT(text[DIM_MEMORY]), .verbs = tables},
 	{'w', "want", "P", "success rate wanted: gives load or memory", CLI_STR,
 	 AT(text[DIM_WANT]), .verbs = tables},
-	{'a', "average", NULL, "want, best: over all keys, not the oldest",
-	 CLI_FLAG, AT(average), .verbs = tables},
+	{'a', "average", NULL,
+	 "success is the mean of all keys, not the oldest's", CLI_FLAG,
+	 AT(average), .verbs = tables},
 	{'n', "copies", "N", "only this number of copies; a range: 1:3",
 	 CLI_STR, AT(text[DIM_COPIES]), .verbs = tables},
 	{'b', "checksum-bits", "B", "bits of a checksum or hop (32)", CLI_STR,
@@ -117,8 +119,9 @@ static const struct cli_option options[] = {
 	 "keywrite: R reports of a key, each of which writes one random copy",
 	 CLI_U64, AT(reports), .min = 1, .max = REPORTS_MAX,
 	 .verbs = "keywrite"},
-	{0, "values", "V", "postcard: values of a hop (262144)", CLI_SIZE,
-	 AT(values), .min = 1, .max = UINT32_MAX, .verbs = "postcard"},
+	{0, "values", "V", "postcard: possible values of a hop (262144)",
+	 CLI_SIZE, AT(values), .min = 1, .max = UINT32_MAX,
+	 .verbs = "postcard"},
 	{'B', "hops", "B", "postcard: hops of a chunk (5)", CLI_U64, AT(hops),
 	 .min = 1, .max = HOPS_MAX, .verbs = "postcard"},
 	{0, "stride", "pow2|packed", "padding of slots (pow2)", CLI_WORD,
@@ -126,18 +129,18 @@ static const struct cli_option options[] = {
 	{0, "layout", NULL,
 	 "no row: the layout of one plan, for dta-collect --create -l -",
 	 CLI_FLAG, AT(layout), .verbs = tables},
-	{'j', "cores", "N", "cores: of so many; a range: 1:64", CLI_STR,
+	{'j', "cores", "N", "cores: how many cores; a range: 1:64", CLI_STR,
 	 AT(text[DIM_CORES]), .verbs = "cores"},
-	{0, "alone", "NS", "cores: a report takes one core so many ns", CLI_F64,
+	{0, "alone", "NS", "cores: ns for a report, with one core", CLI_F64,
 	 AT(alone_ns), .low = 0.01, .high = NS_MAX, .verbs = "cores",
 	 .needs = "--work --receive"},
-	{0, "work", "NS", "cores: each of several, to decode and send", CLI_F64,
-	 AT(work_ns), .low = 0.01, .high = NS_MAX, .verbs = "cores",
+	{0, "work", "NS", "cores: ns to decode and send it, with several",
+	 CLI_F64, AT(work_ns), .low = 0.01, .high = NS_MAX, .verbs = "cores",
 	 .needs = "--alone"},
-	{0, "receive", "NS", "cores: and its owner, to take and store", CLI_F64,
-	 AT(receive_ns), .low = 0.01, .high = NS_MAX, .verbs = "cores",
+	{0, "receive", "NS", "cores: ns for its owner to take and store it",
+	 CLI_F64, AT(receive_ns), .low = 0.01, .high = NS_MAX, .verbs = "cores",
 	 .needs = "--alone"},
-	{0, "bandwidth", "BYTES", "cores: that memory moves a second (any)",
+	{0, "bandwidth", "BYTES", "cores: of memory, bytes a second (no bound)",
 	 CLI_SIZE, AT(bandwidth), .min = 1, .max = UINT64_C(1) << 50,
 	 .verbs = "cores"},
 	{'o', "output", "FORMAT", "text, csv or ndjson", CLI_FORMAT, AT(fmt)},
@@ -179,7 +182,7 @@ const struct cli program = {
 	.verbs = verbs,
 };
 
-/* What makes no sense together, in words. */
+/* Refuses options that make no sense together; sets defaults. */
 static void check_options(struct opts *o)
 {
 	const struct range *r = o->range, *bits = &r[DIM_BITS];
@@ -239,7 +242,7 @@ struct opts options_read(int argc, char **argv)
 	if (n + 1 < argc)
 		cli_usage(&program, "say keywrite, postcard or cores, once");
 	o.postcard = verb == POSTCARD;
-	o.team = verb == CORES;
+	o.cores = verb == CORES;
 	cli_check(&program, &o, verb);
 	check_options(&o);
 	return o;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* options.h - what is asked of dta-plan. */
+/* options.h - the options of dta-plan, and what its files share. */
 #ifndef DTA_PLAN_OPTIONS_H
 #define DTA_PLAN_OPTIONS_H
 
@@ -39,12 +39,12 @@ struct opts {
 	struct range range[DIMS];
 	uint64_t values, hops;
 	uint64_t reports; /* of a key, as DART writes them; 0: not asked */
-	bool team;	  /* the verb cores, which has: */
-	double alone_ns, work_ns, receive_ns; /* 0: not given */
-	uint64_t bandwidth;		      /* 0: any */
+	bool cores;	  /* the verb is cores; the next four are its options */
+	double alone_ns, work_ns, receive_ns; /* of a report; 0: not given */
+	uint64_t bandwidth;		      /* bytes a second; 0: no bound */
 	enum row_format fmt;
-	double at[DIMS]; /* of the ranges, the value in hand; load, want below
-			    0, flows, memory 0: not given */
+	double at[DIMS]; /* the current value of each range; not given: load
+			    and want -1, flows and memory 0 */
 };
 
 extern const struct cli program;
@@ -52,8 +52,7 @@ extern const struct cli program;
 /* Reads, checks and completes the options; exits on a bad one. */
 struct opts options_read(int argc, char **argv);
 
-/* Rows of the verb cores: what several cores make of a translator. 0 or the
- * -errno of stdout. */
+/* Makes the rows of the verb cores. 0 or the -errno of stdout. */
 extern const struct schema cores_schema;
 int cores_rows(struct rows *r, const struct opts *o);
 

@@ -3,7 +3,7 @@
 
 struct cores_rate model_cores_rate(const struct cores_load *l, unsigned n)
 {
-	/* Blocks of a batch that are there because there are so many owners. */
+	/* Blocks that there are only because each owner gets one. */
 	double more = l->rounds * n > l->blocks ? l->rounds * n - l->blocks : 0;
 	double several_ns = l->work_ns + l->receive_ns +
 			    more * l->block_ns / l->batch;

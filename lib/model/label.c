@@ -45,14 +45,14 @@ void theory_hops(unsigned k, double p[THEORY_HOPS + 1])
 void theory_tree(const struct theory_labels *l, unsigned k,
 		 double p[THEORY_HOPS + 1])
 {
-	double hops[THEORY_HOPS + 1], of[THEORY_HOPS + 1];
+	double hops[THEORY_HOPS + 1], labels[THEORY_HOPS + 1];
 
 	theory_hops(k, hops);
 	memset(p, 0, (THEORY_HOPS + 1) * sizeof(*p));
 	for (unsigned h = 1; h <= THEORY_HOPS; h++) {
-		theory_base(l, h, of);
+		theory_base(l, h, labels);
 		for (unsigned i = 0; i <= h; i++)
-			p[i] += hops[h] * of[i];
+			p[i] += hops[h] * labels[i];
 	}
 }
 

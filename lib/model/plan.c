@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * With s the chance that a slot still holds what it was given, q = 1 - s, and p
- * the chance that a foreign slot passes for ours, DTA (1) to (4) add up to
+ * plan.c - s is the chance that a slot still holds the key's value, q = 1 - s,
+ * and p the chance that a foreign slot passes for ours. DTA (1) to (4) add up
+ * to
  *
  *     success = sum over j < N of C(N,j) q^j s^(N-j) (1-p)^j
  *               - q^N N p (1 - (1-p)^(N-1))
  *             = (1 - pq)^N - (q - pq)^N - q^N N p (1 - (1-p)^(N-1)),
  *
- * the last term because (4) counts twice what (2) counts. The sum has no
- * difference of near numbers in it; it is what plan_at() computes.
+ * the last term because (4) counts again what (2) counts. plan_at() computes
+ * the sum, not the powers below it, whose difference would lose digits.
  */
 #include "model/model.h"
 
@@ -84,7 +85,7 @@ static double success_at(unsigned n, double q, double s, double p)
  *
  *     t(k) = 1/(aN) (Q + Q^2/2 + ... + Q^k/k),    Q = q at age a.
  *
- * Expanding (1 - pq)^N by the powers of q gives what stands below: the terms
+ * Expanding (1 - pq)^N by the powers of q gives the sum below: the terms
  * without t cancel. With p = 0, the mean is t(N).
  */
 static double average_to(unsigned n, double load, double q, double p)
@@ -121,8 +122,9 @@ double plan_used(unsigned copies, double load)
 }
 
 /*
- * Where f slots are free, more than 2 f + 8 were to be expected to stay so only
- * 1 time in 1000: their number is about Poisson's.
+ * The number of free slots is about Poisson distributed. At the mean 2 f + 8,
+ * only 1 time in 1000 are as few as f free: so the mean is likely less than
+ * that, and the load above what belongs to it.
  */
 struct plan_load plan_load_of(unsigned copies, uint64_t slots, uint64_t used)
 {
@@ -144,8 +146,8 @@ enum {
 	STEPS = 512, /* of Simpson's rule; even */
 };
 
-/* chance[d]: that r draws out of n have d different ones. Returns the share of
- * slots that so many keys have written which make such chances. */
+/* Sets chance[d]: that r draws out of n have d different results. Returns the
+ * share of slots that keys with so many reports have written, at a load. */
 static double share_written(unsigned n, unsigned r, double load,
 			    double chance[PLAN_COPIES_MAX + 1])
 {
@@ -174,7 +176,7 @@ double plan_random_used(unsigned copies, unsigned reports, double load)
 double plan_random_lost(unsigned copies, unsigned reports, double load)
 {
 	double chance[PLAN_COPIES_MAX + 1], all_lost = 0;
-	/* A slot is, by the keys after it. */
+	/* The chance that a slot was overwritten by later keys. */
 	double lost = share_written(copies, reports, load, chance);
 
 	for (unsigned d = 0; d <= copies; d++)
@@ -182,7 +184,7 @@ double plan_random_lost(unsigned copies, unsigned reports, double load)
 	return all_lost;
 }
 
-double plan_random(unsigned copies, unsigned reports, double load)
+double plan_random_success(unsigned copies, unsigned reports, double load)
 {
 	return 1 - plan_random_lost(copies, reports, load);
 }
@@ -195,25 +197,26 @@ double plan_random_average(unsigned copies, unsigned reports, double load)
 		sum += (i == 0 || i == STEPS ? 1
 			: i % 2		     ? 4
 					     : 2) *
-		       plan_random(copies, reports, load * i / STEPS);
+		       plan_random_success(copies, reports, load * i / STEPS);
 	return sum / (3 * STEPS);
 }
 
 /* --- what load gives a success -------------------------------------------- */
 
-double plan_success(const struct plan_of *p, double load)
+double plan_success(const struct plan_config *p, double load)
 {
 	struct plan at;
 
 	if (p->reports)
 		return p->average ? plan_random_average(p->copies, p->reports,
 							load)
-				  : plan_random(p->copies, p->reports, load);
+				  : plan_random_success(p->copies, p->reports,
+							load);
 	at = plan_at(p->copies, load, p->pass);
 	return p->average ? at.average_success : at.success;
 }
 
-double plan_largest_load(const struct plan_of *p, double want)
+double plan_largest_load(const struct plan_config *p, double want)
 {
 	double low = 0, high = 0x1p-40;
 
@@ -236,6 +239,6 @@ double plan_largest_load(const struct plan_of *p, double want)
 
 double plan_load_for(unsigned copies, double want, double pass, int average)
 {
-	return plan_largest_load(&(struct plan_of){copies, 0, pass, average},
-				 want);
+	return plan_largest_load(
+		&(struct plan_config){copies, 0, pass, average}, want);
 }

@@ -25,7 +25,7 @@ static bool near(double a, double b, double tolerance)
 /* DTA section 4, "For example"; DART section 5.2. */
 static unsigned best_copies(double load, unsigned max, bool average)
 {
-	struct plan_of p = {1, 0, plan_pass_keywrite(32), average};
+	struct plan_config p = {1, 0, plan_pass_keywrite(32), average};
 	unsigned best = 1;
 	double most = -1, v;
 
