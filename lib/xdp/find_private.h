@@ -6,7 +6,7 @@
  * user space reads all but the common forms (FOUND_UNSURE).
  *
  * Loads mask the offset, which the verifier demands, and give 0 behind the end
- * of the frame; so all functions check their offsets against spot.end.
+ * of the frame; so all functions check their offsets against parts.end.
  */
 #ifndef XDP_FIND_PRIVATE_H
 #define XDP_FIND_PRIVATE_H
@@ -24,17 +24,17 @@
 /* What a frame is. */
 enum found {
 	FOUND_NOT,    /* no telemetry */
-	FOUND_STACK,  /* an INT-MD stack, described by struct spot */
-	FOUND_UNSURE, /* perhaps telemetry, or of another kind */
+	FOUND_STACK,  /* an INT-MD stack, described by struct parts */
+	FOUND_UNSURE, /* left to user space: maybe telemetry, of another form */
 };
 
 /* Where the parts of a packet are, in bytes from the frame's begin. */
-struct spot {
+struct parts {
 	__u32 end; /* of the frame; then of the packet, as its headers say */
 	__u32 ip, l4;
 	__u32 ip_len; /* total length; once INT is found, without INT */
 	__u32 version, protocol, tos;	/* of IP */
-	__u32 words;			/* INT's version: enum fast_words */
+	__u32 int_ver;			/* enum fast_int_ver */
 	__u32 header, stack, stack_len; /* of INT, behind its shim */
 	__u32 hop_len, hops;
 	__u64 reporter; /* as fast_reporter.key; 0: no sequence number */
@@ -76,7 +76,7 @@ static __always_inline __u32 load32(const struct frame *f, __u32 at)
 	return p + 4 > f->end ? 0 : bpf_ntohl(*(const __u32 *)p);
 }
 
-/* In the frame's byte order. */
+/* Does not change the byte order. */
 static __always_inline __u64 bytes8(const struct frame *f, __u32 at)
 {
 	const __u8 *p = f->data + (at & (FAST_FRAME - 1));
@@ -84,10 +84,10 @@ static __always_inline __u64 bytes8(const struct frame *f, __u32 at)
 	return p + 8 > f->end ? 0 : *(const __u64 *)p;
 }
 
-/* Moves *at past Ethernet header and VLAN tags. Returns the type; 0: cut short.
- */
+/* Moves *at past Ethernet header and VLAN tags. Returns the Ethernet type of
+ * what follows; 0: the frame ends before. */
 static __always_inline __u32 link_skip(const struct frame *f,
-				       const struct spot *p, __u32 *at)
+				       const struct parts *p, __u32 *at)
 {
 	__u32 type = load16(f, *at + NET_ETH_AT_TYPE);
 
@@ -101,7 +101,7 @@ static __always_inline __u32 link_skip(const struct frame *f,
 	return *at > p->end ? 0 : type;
 }
 
-static __always_inline enum found ip4_at(const struct frame *f, struct spot *p,
+static __always_inline enum found ip4_at(const struct frame *f, struct parts *p,
 					 __u32 at)
 {
 	__u32 len = load16(f, at + NET_IP4_AT_LEN);
@@ -120,7 +120,7 @@ static __always_inline enum found ip4_at(const struct frame *f, struct spot *p,
 	return FOUND_STACK;
 }
 
-static __always_inline enum found ip6_at(const struct frame *f, struct spot *p,
+static __always_inline enum found ip6_at(const struct frame *f, struct parts *p,
 					 __u32 at)
 {
 	if (at + NET_IP6_LEN > p->end)
@@ -141,7 +141,7 @@ static __always_inline enum found ip6_at(const struct frame *f, struct spot *p,
 
 /* Reads the IP header of the packet that begins at `at' with that Ethernet
  * type. FOUND_STACK: it is plain, and p->l4 is the header behind it. */
-static __always_inline enum found ip_at(const struct frame *f, struct spot *p,
+static __always_inline enum found ip_at(const struct frame *f, struct parts *p,
 					__u32 type, __u32 at)
 {
 	enum found is = FOUND_NOT;
@@ -162,7 +162,7 @@ static __always_inline enum found ip_at(const struct frame *f, struct spot *p,
 
 /* Whether a whole UDP header is there and its length fits into the IP packet;
  * p->end becomes the end of the datagram. */
-static __always_inline bool udp_at(const struct frame *f, struct spot *p)
+static __always_inline bool udp_at(const struct frame *f, struct parts *p)
 {
 	__u32 len = load16(f, p->l4 + NET_UDP_AT_LEN);
 
@@ -181,7 +181,7 @@ static __always_inline bool has_ports(__u32 protocol)
 
 /* Sets the flow key; ports: the offset of the ports. It is stored in words of 8
  * bytes: the hash loads such words next, and would stall on narrower stores. */
-static __always_inline void set_flow(const struct frame *f, struct spot *p,
+static __always_inline void set_flow(const struct frame *f, struct parts *p,
 				     __u32 ports, __u32 protocol)
 {
 	__u64 rest = (__u64)load32(f, ports) << 32 | protocol << 24, len;
@@ -201,7 +201,7 @@ static __always_inline void set_flow(const struct frame *f, struct spot *p,
 	word[4] = bpf_cpu_to_be64(rest | len << 16);
 }
 
-static __always_inline void set_port(struct spot *p, __u32 port)
+static __always_inline void set_port(struct parts *p, __u32 port)
 {
 	__u8 *to = p->flow.key + (p->version == 4 ? 2 * KEY_IP4_LEN + 2
 						  : 2 * KEY_IP6_LEN + 2);
@@ -214,13 +214,13 @@ static __always_inline void set_port(struct spot *p, __u32 port)
  * Divides the stack into hops. False if it does not divide evenly, or the
  * header has E or M set (max hop count or MTU exceeded): then hops are missing.
  */
-static __always_inline bool split_hops(const struct frame *f, struct spot *p,
+static __always_inline bool split_hops(const struct frame *f, struct parts *p,
 				       const struct fast_layout *layout)
 {
 	__u32 word = load32(f, p->header);
 	__u32 hop = (word >> 8 & INT_HOP_WORDS_MASK) * 4;
 
-	if (p->words == FAST_1_0
+	if (p->int_ver == FAST_INT_1_0
 		    ? word & 3 << 23
 		    : word & 3 << 25 ||
 			      load16(f, p->header + INT_AT_DOMAIN_BITS))
@@ -232,26 +232,27 @@ static __always_inline bool split_hops(const struct frame *f, struct spot *p,
 	return p->hops && p->hops <= FAST_HOPS;
 }
 
-/* Sets p->words by the header's version. False: the profile has another. */
-static __always_inline bool set_words(const struct frame *f, struct spot *p,
-				      bool old)
+/* Sets p->int_ver by the header's version. False: it is not the profile's. */
+static __always_inline bool set_int_ver(const struct frame *f, struct parts *p,
+					bool old)
 {
 	__u32 ver = load8(f, p->header) >> 4;
 
-	p->words = profile.any ? ver : profile.words;
-	if (ver > FAST_2 && !profile.any_ver)
+	p->int_ver = profile.any ? ver : profile.int_ver;
+	if (ver > FAST_INT_2 && !profile.any_ver)
 		return false;
-	if (!profile.any && !profile.any_ver && ver != profile.words)
+	if (!profile.any && !profile.any_ver && ver != profile.int_ver)
 		return false;
-	return p->words && p->words <= FAST_2 && old == (p->words < FAST_2);
+	return p->int_ver && p->int_ver <= FAST_INT_2 &&
+	       old == (p->int_ver < FAST_INT_2);
 }
 
 /* Reads the INT shim at `at', and finds the header and the stack behind it. */
-static __always_inline bool shim_at(const struct frame *f, struct spot *p,
+static __always_inline bool shim_at(const struct frame *f, struct parts *p,
 				    __u32 at)
 {
 	__u32 first = load8(f, at), len, least;
-	bool old = profile.any ? !(first >> 4) : profile.words < FAST_2;
+	bool old = profile.any ? !(first >> 4) : profile.int_ver < FAST_INT_2;
 
 	if ((old ? first : first >> 4) != INT_TYPE_MD)
 		return false;
@@ -260,9 +261,9 @@ static __always_inline bool shim_at(const struct frame *f, struct spot *p,
 	len *= 4;
 	p->header = at + INT_SHIM_LEN;
 	if (len > INT_WORDS_MAX * 4 || p->header + len > p->end ||
-	    !set_words(f, p, old))
+	    !set_int_ver(f, p, old))
 		return false;
-	least = p->words < FAST_2 ? INT_HEADER1_LEN : INT_HEADER2_LEN;
+	least = p->int_ver < FAST_INT_2 ? INT_HEADER1_LEN : INT_HEADER2_LEN;
 	p->stack = p->header + least;
 	if (len <= least)
 		return false;
@@ -277,10 +278,10 @@ static __always_inline __u32 npt_of(const struct frame *f, __u32 shim)
 }
 
 /* INT whose shim follows the TCP or UDP header, which stays the flow's. */
-static __always_inline enum found by_mark(const struct frame *f, struct spot *p,
-					  __u32 at)
+static __always_inline enum found by_mark(const struct frame *f,
+					  struct parts *p, __u32 at)
 {
-	if (!shim_at(f, p, at) || (p->words == FAST_2 && npt_of(f, at)))
+	if (!shim_at(f, p, at) || (p->int_ver == FAST_INT_2 && npt_of(f, at)))
 		return FOUND_UNSURE;
 	set_flow(f, p, p->l4, p->protocol);
 	p->ip_len -= p->stack + p->stack_len - at;
@@ -289,12 +290,12 @@ static __always_inline enum found by_mark(const struct frame *f, struct spot *p,
 
 /* INT announced by its UDP port. In 2.x the shim holds what it replaced: the
  * original UDP port, or the IP protocol of the packet behind the stack. */
-static __always_inline enum found by_port(const struct frame *f, struct spot *p,
-					  __u32 at)
+static __always_inline enum found by_port(const struct frame *f,
+					  struct parts *p, __u32 at)
 {
 	__u32 next = load16(f, at + INT_SHIM_AT_NEXT), end;
 
-	if (!shim_at(f, p, at) || p->words != FAST_2)
+	if (!shim_at(f, p, at) || p->int_ver != FAST_INT_2)
 		return FOUND_UNSURE;
 	end = p->stack + p->stack_len;
 	if (npt_of(f, at) == INT_SHIM_NPT_UDP) {
@@ -313,22 +314,23 @@ static __always_inline enum found by_port(const struct frame *f, struct spot *p,
 }
 
 static __always_inline bool has_marker(const struct frame *f,
-				       const struct spot *p, __u32 at)
+				       const struct parts *p, __u32 at)
 {
 	return profile.marker && at + INT_MARKER_LEN <= p->end &&
 	       load32(f, at) == profile.marker >> 32 &&
 	       load32(f, at + 4) == (__u32)profile.marker;
 }
 
-/* Whether a marker or the DSCP announces INT behind the TCP or UDP header. */
-static __always_inline enum found marked(const struct frame *f, struct spot *p,
+/* Looks for INT that a marker or the DSCP announces, after the TCP or UDP
+ * header. */
+static __always_inline enum found marked(const struct frame *f, struct parts *p,
 					 __u32 at)
 {
 	__u32 type = load8(f, at);
 
 	if (has_marker(f, p, at))
 		return FOUND_UNSURE;
-	if (type >> 4 && (profile.any || profile.words == FAST_2))
+	if (type >> 4 && (profile.any || profile.int_ver == FAST_INT_2))
 		type >>= 4;
 	if (profile.dscp_mask == INT_DSCP_ANY && type != INT_TYPE_MD &&
 	    type != INT_TYPE_MX)
@@ -339,7 +341,7 @@ static __always_inline enum found marked(const struct frame *f, struct spot *p,
 	return FOUND_NOT;
 }
 
-static __always_inline enum found in_udp(const struct frame *f, struct spot *p)
+static __always_inline enum found in_udp(const struct frame *f, struct parts *p)
 {
 	__u32 port = load16(f, p->l4 + NET_UDP_AT_DST);
 
@@ -353,7 +355,7 @@ static __always_inline enum found in_udp(const struct frame *f, struct spot *p)
 	return marked(f, p, p->l4 + NET_UDP_LEN);
 }
 
-static __always_inline enum found in_tcp(const struct frame *f, struct spot *p)
+static __always_inline enum found in_tcp(const struct frame *f, struct parts *p)
 {
 	__u32 len = (load8(f, p->l4 + NET_TCP_AT_OFFSET) >> 4) * 4;
 
@@ -369,7 +371,7 @@ static __always_inline enum found in_tcp(const struct frame *f, struct spot *p)
 }
 
 /* Looks for INT behind the IP header. */
-static __always_inline enum found in_ip(const struct frame *f, struct spot *p)
+static __always_inline enum found in_ip(const struct frame *f, struct parts *p)
 {
 	switch (p->protocol) {
 	case NET_PROTO_UDP:
@@ -387,13 +389,13 @@ static __always_inline enum found in_ip(const struct frame *f, struct spot *p)
 }
 
 /* Sets a report's reporter and sequence number, for reports 1.0 and 2.0. */
-static __always_inline void set_number(const struct frame *f, struct spot *p,
+static __always_inline void set_number(const struct frame *f, struct parts *p,
 				       __u32 at)
 {
 	__u32 first = load32(f, at), ver = first >> 28;
 	__u32 hw_id = first & TREPORT_HW_ID_MASK, key = FAST_REPORTER_USED;
 
-	if (!profile.words || (ver != 1 && ver != 2))
+	if (!profile.int_ver || (ver != 1 && ver != 2))
 		return;
 	p->number = load32(f, at + TREPORT_V1_AT_SEQUENCE);
 	if (ver == 2) {
@@ -407,14 +409,14 @@ static __always_inline void set_number(const struct frame *f, struct spot *p,
 
 /* The offset of the packet that a report embeds, and its Ethernet type; 0: the
  * report is not of the common form. */
-static __always_inline __u32 inner_of(const struct frame *f,
-				      const struct spot *p, __u32 at,
-				      __u32 *type)
+static __always_inline __u32 embedded_at(const struct frame *f,
+					 const struct parts *p, __u32 at,
+					 __u32 *type)
 {
 	static const __u32 types[] = {NET_ETHERTYPE_ETH, NET_ETHERTYPE_IP4,
 				      NET_ETHERTYPE_IP6};
 	__u32 first = load32(f, at), flags, which = 0;
-	__u32 ver = profile.words ? first >> 28 : 0;
+	__u32 ver = profile.int_ver ? first >> 28 : 0;
 
 	if (ver == 1) {
 		flags = first >> 6 & 7;
@@ -445,15 +447,15 @@ static __always_inline __u32 inner_of(const struct frame *f,
 
 /* Looks for INT in the packet that a report embeds, which *p becomes. */
 static __always_inline enum found in_report(const struct frame *f,
-					    struct spot *p)
+					    struct parts *p)
 {
-	__u32 type = 0, at = inner_of(f, p, p->l4 + NET_UDP_LEN, &type);
+	__u32 type = 0, at = embedded_at(f, p, p->l4 + NET_UDP_LEN, &type);
 
 	set_number(f, p, p->l4 + NET_UDP_LEN);
 	if (!at || ip_at(f, p, type, at) != FOUND_STACK ||
 	    in_ip(f, p) != FOUND_STACK)
 		return FOUND_UNSURE;
-	/* About telemetry's own traffic. */
+	/* A report about reports: user space has to see that. */
 	if (p->protocol == NET_PROTO_UDP &&
 	    load16(f, p->l4 + NET_UDP_AT_DST) == profile.report_port)
 		return FOUND_UNSURE;

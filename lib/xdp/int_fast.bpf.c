@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * int_fast.bpf.c - the INT sink's comparisons in the kernel: INTCollector's
- * fast path. Packets with INT-MD and reports of them are parsed, each value is
- * compared with the last one that was told of its key, and what is an event
- * goes up through a ring; all else ends here. What is not plain in every
- * respect goes up as it is: user space judges it by itself.
+ * fast path. It parses packets with INT-MD, and reports of them, and compares
+ * each value with the one last reported for its key. Events go to user space
+ * through a ring; the packet is dropped. Packets of any uncommon form go to
+ * user space whole, to be compared there.
  *
- * What is an event: telemetry/threshold.h. A reference moves when its record
- * has found room in the ring, so that an event which found none is told with
- * the next packet, if it is still true.
+ * What is an event: telemetry/threshold.h. A reference moves only when the
+ * record has found room in the ring: if not, the event is found again with the
+ * next packet, if it is still true.
  *
- * Hops are walked by bpf_loop() (Linux 5.17), so that the verifier looks at
- * one.
+ * Loops over hops are bpf_loop() (Linux 5.17), so that the verifier follows the
+ * code of one hop.
  */
 #include "xdp/find_private.h"
 
@@ -19,20 +19,20 @@
  * --- flows by their keys
  * ------------------------------------------------------
  *
- * Looking into a kernel's hash table takes four calls, a third of the time of a
- * packet. So a flow is in one of a few places of an array that follow one
- * another. If they are all taken, user space has it.
+ * A lookup in a hash map takes four calls, a third of the time of a packet. So
+ * flows are in an array: a flow in one of FAST_WAYS slots, one after the other,
+ * of its hash. If all are taken, its packets go up whole.
  */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__type(key, __u32);
-	__type(value, struct fast_place);
-	__uint(max_entries, FAST_PLACES);
+	__type(value, struct fast_slot);
+	__uint(max_entries, FAST_SLOTS);
 } int_flows SEC(".maps");
 
-__u32 tags[FAST_PLACES]; /* of each place in int_flows; 0: it is free */
+__u32 tags[FAST_SLOTS]; /* hash of the flow in each slot; 0: it is free */
 
 static __always_inline bool same_flow(const struct fast_flow_key *a,
 				      const struct fast_flow_key *b)
@@ -47,56 +47,56 @@ flow_find(const struct fast_flow_key *key)
 {
 	__u64 hash = fast_hash(key);
 	__u32 at = fast_home(hash), tag = fast_tag(hash);
-	struct fast_place *place;
+	struct fast_slot *slot;
 
 	for (__u32 i = 0; i < FAST_WAYS; i++, at++) {
-		if (tags[at & (FAST_PLACES - 1)] != tag)
+		if (tags[at & (FAST_SLOTS - 1)] != tag)
 			continue;
-		place = bpf_map_lookup_elem(&int_flows, &at);
-		if (place && same_flow(&place->key, key))
-			return &place->flow;
-		break; /* another with the same tag: this one has no place */
+		slot = bpf_map_lookup_elem(&int_flows, &at);
+		if (slot && same_flow(&slot->key, key))
+			return &slot->flow;
+		break; /* another flow with this tag: flow_add() refuses then */
 	}
 	return NULL;
 }
 
-/* One that is not there; NULL: there is no room. Whoever frees a place leaves
- * zeros. */
-static __noinline struct fast_flow *flow_make(const struct fast_flow_key *key,
-					      __u64 ns)
+/* Adds a flow that flow_find() did not find; NULL: there is no room. Free slots
+ * are zeros. */
+static __noinline struct fast_flow *flow_add(const struct fast_flow_key *key,
+					     __u64 ns)
 {
 	__u64 hash = fast_hash(key);
-	__u32 at = fast_home(hash), tag = fast_tag(hash), had = 0;
-	struct fast_place *place;
+	__u32 at = fast_home(hash), tag = fast_tag(hash), old = 0;
+	struct fast_slot *slot;
 
-	for (__u32 i = 0; i < FAST_WAYS && had != tag; i++, at++) {
-		had = __sync_val_compare_and_swap(&tags[at & (FAST_PLACES - 1)],
+	for (__u32 i = 0; i < FAST_WAYS && old != tag; i++, at++) {
+		old = __sync_val_compare_and_swap(&tags[at & (FAST_SLOTS - 1)],
 						  0, tag);
-		if (had)
+		if (old)
 			continue;
-		place = bpf_map_lookup_elem(&int_flows, &at);
-		if (!place)
+		slot = bpf_map_lookup_elem(&int_flows, &at);
+		if (!slot)
 			break;
-		place->key = *key;
-		place->flow.first_ns = ns;
-		return &place->flow;
+		slot->key = *key;
+		slot->flow.first_ns = ns;
+		return &slot->flow;
 	}
 	return NULL;
 }
 
-/* --- whether a value is an event, and how it is told ---------------------- */
+/* --- whether a value is an event, and how it is reported ------------------ */
 
-/* What a processor works on. */
+/* The state of a processor: buffers, and what it keeps between packets. */
 struct work {
-	struct spot spot;
+	struct parts parts;
 	struct fast_whole whole; /* a frame that goes up */
 	struct fast_path path;
-	struct fast_number number;
+	struct fast_value value;
 	struct fast_layout_key layout_key; /* of the last packet's layout */
 	struct fast_layout layout;
 	__u64 tick, now_ns;		/* CLOCK_MONOTONIC at that tick */
-	struct fast_hop old[FAST_HOPS]; /* of a path that changes */
-	bool untold; /* of this packet: a record found no room */
+	struct fast_hop old[FAST_HOPS]; /* a flow's, while its path changes */
+	bool unsent; /* a record of this packet found no room in the ring */
 };
 
 struct {
@@ -120,14 +120,14 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__type(key, struct fast_object_key);
+	__type(key, struct fast_port_key);
 	__type(value, __u32);
-	__uint(max_entries, FAST_OBJECTS);
-} int_numbers SEC(".maps");
+	__uint(max_entries, FAST_PORTS);
+} int_ports SEC(".maps");
 
-/* By their numbers; 0 is none. */
-struct fast_object objects[FAST_OBJECTS];
-__u32 objects_used;
+/* By number (int_ports); 0 is none. */
+struct fast_port ports[FAST_PORTS];
+__u32 ports_used;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -138,7 +138,7 @@ struct {
 
 volatile struct fast_rules rules;
 
-/* A clock that is asked once a tick. */
+/* The clock, read once a tick. */
 static __always_inline __u64 now_of(struct work *w)
 {
 	__u64 tick = bpf_jiffies64();
@@ -157,7 +157,7 @@ static __always_inline struct fast_counters *counters_of_cpu(void)
 	return bpf_map_lookup_elem(&int_counters, &zero);
 }
 
-/* Whether a record is in the ring now. */
+/* False: the ring has no room. */
 static __always_inline bool send_record(void *record, __u64 len)
 {
 	struct fast_counters *c = counters_of_cpu();
@@ -185,39 +185,40 @@ static __always_inline struct threshold threshold_of(__u32 node, __u32 metric)
 	return (struct threshold){all->change, all->high, all->low};
 }
 
-int judge_value(struct work *w, struct fast_seen *s, __u32 v, bool of_flow);
+int check_value(struct work *w, struct fast_key_state *s, __u32 v,
+		bool of_flow);
 
 /*
- * A value outside the range, or of another era. Whose it is stands in
- * w->number, but for the flow, which is said by of_flow.
+ * Checks a value that is outside the range, or the first of an era. w->value
+ * has its key, but not the flow's, which is added if of_flow.
  */
-__noinline int judge_value(struct work *w, struct fast_seen *s, __u32 v,
+__noinline int check_value(struct work *w, struct fast_key_state *s, __u32 v,
 			   bool of_flow)
 {
-	struct fast_number *n;
-	struct fast_seen now;
+	struct fast_value *n;
+	struct fast_key_state now;
 	__u32 era = rules.era, kinds;
 
 	if (!w || !s)
 		return 0;
-	n = &w->number;
+	n = &w->value;
 	now = *s;
 	n->threshold = threshold_of(n->node, n->metric);
 	kinds = threshold_check(&now.watch, &now.flags, &n->threshold, v);
-	if (!kinds && (s->era ^ era) & FAST_EPOCHS)
-		kinds = FAST_VALUE;
+	if (!kinds && (s->era ^ era) & FAST_PUSHES_MASK)
+		kinds = FAST_PERIODIC;
 	if (kinds) {
-		n->record = (struct fast_record){FAST_NUMBER, kinds,
+		n->record = (struct fast_record){FAST_VALUE, kinds,
 						 bpf_ktime_get_ns()};
 		n->value = v;
 		n->reference = s->watch.ref;
-		n->referred = s->flags & THRESHOLD_KNOWN;
+		n->has_reference = s->flags & THRESHOLD_KNOWN;
 		if (of_flow)
-			n->flow = w->spot.flow;
+			n->flow = w->parts.flow;
 		else
 			n->flow.len = 0;
 		if (!send_record(n, sizeof(*n))) {
-			w->untold = true;
+			w->unsent = true;
 			return 0;
 		}
 	}
@@ -228,76 +229,77 @@ __noinline int judge_value(struct work *w, struct fast_seen *s, __u32 v,
 	return 0;
 }
 
-static __always_inline bool is_out(const struct fast_seen *s, __u32 v)
+static __always_inline bool is_outside(const struct fast_key_state *s, __u32 v)
 {
 	return threshold_outside(&s->watch, v) || s->era != rules.era;
 }
 
-/* A number for a key that has none. */
-static __noinline __u32 new_object(const struct fast_object_key *key)
+/* Adds a key, which has no number yet. Returns its number, or 0. */
+static __noinline __u32 new_port(const struct fast_port_key *key)
 {
-	__u32 n, *had;
+	__u32 n, *old;
 
-	if (objects_used >= FAST_OBJECTS - 1)
+	if (ports_used >= FAST_PORTS - 1)
 		return 0;
-	n = __sync_fetch_and_add(&objects_used, 1) + 1;
-	if (n >= FAST_OBJECTS) /* others were before */
+	n = __sync_fetch_and_add(&ports_used, 1) + 1;
+	if (n >= FAST_PORTS) /* other processors took the last ones */
 		return 0;
-	objects[n] = (struct fast_object){.key = *key};
-	if (!bpf_map_update_elem(&int_numbers, key, &n, BPF_NOEXIST))
+	ports[n] = (struct fast_port){.key = *key};
+	if (!bpf_map_update_elem(&int_ports, key, &n, BPF_NOEXIST))
 		return n;
-	had = bpf_map_lookup_elem(&int_numbers, key); /* another processor's */
-	return had ? *had : 0;
+	old = bpf_map_lookup_elem(&int_ports, key); /* by another processor */
+	return old ? *old : 0;
 }
 
-static __always_inline struct fast_object *object_at(__u32 number)
+static __always_inline struct fast_port *port_at(__u32 number)
 {
-	return &objects[number & (FAST_OBJECTS - 1)];
+	return &ports[number & (FAST_PORTS - 1)];
 }
 
-static __always_inline bool same_object(const struct fast_object *o,
-					const struct fast_object_key *key)
+static __always_inline bool same_port(const struct fast_port *o,
+				      const struct fast_port_key *key)
 {
 	return o->key.node == key->node && o->key.metric == key->metric &&
 	       o->key.egress == key->egress && o->key.id == key->id;
 }
 
-/* The key's object, by its number, or by where it was found last. */
-static __always_inline struct fast_object *
-objects_port(const struct fast_object_key *key, __u32 *last)
+/* Finds or adds a port's state; *last is its number, where it is tried first.
+ */
+static __always_inline struct fast_port *
+find_port(const struct fast_port_key *key, __u32 *last)
 {
-	struct fast_object *o = object_at(*last);
+	struct fast_port *o = port_at(*last);
 	__u32 *number;
 
-	if (same_object(o, key))
+	if (same_port(o, key))
 		return o;
-	number = bpf_map_lookup_elem(&int_numbers, key);
-	*last = number ? *number : new_object(key);
-	o = object_at(*last);
-	return same_object(o, key) ? o : NULL;
+	number = bpf_map_lookup_elem(&int_ports, key);
+	*last = number ? *number : new_port(key);
+	o = port_at(*last);
+	return same_port(o, key) ? o : NULL;
 }
 
 /*
  * --- the numbers of reports
  * ---------------------------------------------------
  *
- * That they are one after the other is seen here; what is otherwise,
- * telemetry/flows.h judges, to which they are told as runs.
+ * Numbers that follow one another are gathered here, in runs. User space judges
+ * the gaps between runs (telemetry/flows.h).
  */
 
 struct fast_reporter reporters[FAST_REPORTERS];
 
 enum {
 	PROBES = 8,
-	RUN_MAX = 1 << 16, /* longer ones are told in parts */
+	RUN_MAX = 1 << 16, /* longer ones are sent in parts */
 };
 
-/* NULL: there is no room for another. */
-static __always_inline struct fast_reporter *reporter_of(__u64 key)
+/* Finds or adds a reporter; NULL: there is no room. */
+static __always_inline struct fast_reporter *find_reporter(__u64 key)
 {
 	__u32 at = key * 0x9e3779b97f4a7c15 >> 52;
 	struct fast_reporter *r;
-	__u64 had;
+	__u64 old;
 
 	for (__u32 i = 0; i < PROBES; i++) {
 		r = &reporters[(at + i) & (FAST_REPORTERS - 1)];
@@ -305,22 +307,22 @@ static __always_inline struct fast_reporter *reporter_of(__u64 key)
 			return r;
 		if (r->key)
 			continue;
-		had = __sync_val_compare_and_swap(&r->key, 0, key);
-		if (!had || had == key)
+		old = __sync_val_compare_and_swap(&r->key, 0, key);
+		if (!old || old == key)
 			return r;
 	}
 	return NULL;
 }
 
-static __always_inline __u32 after(__u64 reporter, __u32 number)
+static __always_inline __u32 next_number(__u64 reporter, __u32 number)
 {
 	return reporter >> 32 & FAST_REPORTER_22
 		       ? (number + 1) & TREPORT_SEQUENCE2_MASK
 		       : number + 1;
 }
 
-/* Numbers that find no room are lost, as reports are that a socket drops. */
-static __always_inline void tell_run(__u64 reporter, __u64 numbers)
+/* Numbers that find no room in the ring count as lost reports. */
+static __always_inline void send_run(__u64 reporter, __u64 numbers)
 {
 	struct fast_run run = {{FAST_RUN, 0, bpf_ktime_get_ns()},
 			       {reporter, numbers}};
@@ -331,62 +333,62 @@ static __always_inline void tell_run(__u64 reporter, __u64 numbers)
 		c->unheard += n;
 }
 
-int number_turn(__u64 key, __u32 first, __u32 behind);
+int run_restart(__u64 key, __u32 first, __u32 end);
 
-/* What came before the number is told; from now on: first to behind. */
-__noinline int number_turn(__u64 key, __u32 first, __u32 behind)
+/* Sends the reporter's run, and starts the one from first to before end. */
+__noinline int run_restart(__u64 key, __u32 first, __u32 end)
 {
-	__u64 numbers = (__u64)first << 32 | behind;
-	struct fast_reporter *r = reporter_of(key);
+	__u64 numbers = (__u64)first << 32 | end;
+	struct fast_reporter *r = find_reporter(key);
 
 	if (r)
 		numbers = __sync_lock_test_and_set(&r->numbers, numbers);
-	tell_run(key, numbers);
+	send_run(key, numbers);
 	return 0;
 }
 
-/* The report has been taken; key 0: it has no number. */
-static __always_inline void number_next(__u64 key, __u32 number)
+/* Adds the number of a report that was compared; key 0: it has no number. */
+static __always_inline void run_extend(__u64 key, __u32 number)
 {
 	struct fast_reporter *r;
-	__u64 had, now;
+	__u64 old, now;
 	__u32 next;
 
 	if (!key)
 		return;
-	next = after(key, number);
-	r = reporter_of(key);
+	next = next_number(key, number);
+	r = find_reporter(key);
 	if (r) {
-		had = r->numbers;
-		now = (had >> 32 << 32) | next;
-		if ((__u32)had == number && next - (had >> 32) < RUN_MAX &&
-		    __sync_val_compare_and_swap(&r->numbers, had, now) == had)
+		old = r->numbers;
+		now = (old >> 32 << 32) | next;
+		if ((__u32)old == number && next - (old >> 32) < RUN_MAX &&
+		    __sync_val_compare_and_swap(&r->numbers, old, now) == old)
 			return;
 	}
-	number_turn(key, number, next);
+	run_restart(key, number, next);
 }
 
-/* The report is to go up whole, with its number: after those before it. */
-static __always_inline void number_aside(__u64 key, __u32 number)
+/* For a report that goes up whole, its number with it: sends the run before. */
+static __always_inline void run_skip(__u64 key, __u32 number)
 {
-	__u32 next = after(key, number);
+	__u32 next = next_number(key, number);
 
 	if (key)
-		number_turn(key, next, next);
+		run_restart(key, next, next);
 }
 
 /* --- along the hops of a packet and of its flow --------------------------- */
 
-/* Hops are numbered from the source, whose is last in the stack. */
+/* A loop over hops, numbered from the source's, which is last in the stack. */
 struct walk {
 	struct work *w;
 	struct frame f;
 	struct fast_flow *flow;
 	__u32 hops, hop_len, stack;
-	__u32 told; /* latencies, and their sum */
-	__u64 sum;
-	bool odd; /* it cannot be compared here */
-	bool changed;
+	__u32 latencies; /* how many hops report one */
+	__u64 latency;	 /* the sum */
+	bool unsure;	 /* the packet cannot be compared here */
+	bool changed;	 /* its path is not the flow's */
 };
 
 static __always_inline __u32 hop_at(const struct walk *k, __u32 i)
@@ -404,8 +406,8 @@ static __always_inline __u32 node_of(const struct walk *k, __u32 i)
 	return load32(&k->f, hop_at(k, i) + k->w->layout.node);
 }
 
-/* A field of the hop at that place, scaled; above 32 bits it is ~0. False: it
- * is not told. */
+/* A field of the hop at that offset, scaled; above 32 bits it is ~0. False: the
+ * hop does not report it. */
 static __always_inline bool value_of(const struct walk *k, __u32 at,
 				     const struct fast_field *f, __u32 *v)
 {
@@ -428,9 +430,9 @@ static __always_inline __u32 id_of(const struct walk *k, __u32 at,
 	return value_of(k, at, &k->w->layout.id[id], &v) ? v : ~0u;
 }
 
-/* --- the path, which is a key as others are ------------------------------- */
+/* --- the path ------------------------------------------------------------- */
 
-static long old_hop(__u32 i, struct walk *k)
+static long list_old_hop(__u32 i, struct walk *k)
 {
 	struct fast_path *p = &k->w->path;
 
@@ -438,15 +440,15 @@ static long old_hop(__u32 i, struct walk *k)
 	return 0;
 }
 
-static long new_hop(__u32 i, struct walk *k)
+static long list_new_hop(__u32 i, struct walk *k)
 {
 	k->w->path.node[i & (2 * FAST_HOPS - 1)] = node_of(k, i);
 	return 0;
 }
 
-/* What is known of the node's latency comes along. A node that is there twice
- * brings it once. */
-static long put_hop(__u32 i, struct walk *k)
+/* Keeps what is known of the node's latency. If a node is twice on the path,
+ * only the first hop gets it. */
+static long set_hop(__u32 i, struct walk *k)
 {
 	struct fast_hop *h = hop_of(k, i), *old = k->w->old;
 
@@ -460,71 +462,71 @@ static long put_hop(__u32 i, struct walk *k)
 	return 0;
 }
 
-static __always_inline void put_path(struct walk *k)
+static __always_inline void set_path(struct walk *k)
 {
 	__u32 kept = k->hops;
 
 	__builtin_memcpy(k->w->old, k->flow->hop, sizeof(k->w->old));
-	bpf_loop(k->hops, put_hop, k, 0);
+	bpf_loop(k->hops, set_hop, k, 0);
 	for (__u32 j = 0; j < FAST_HOPS && kept < FAST_HOPS; j++)
 		if (k->w->old[j].latency.flags)
 			*hop_of(k, kept++) = k->w->old[j];
 	k->flow->hops = k->hops;
 }
 
-/* The path is told; it is the flow's then. */
-static __noinline int take_path(struct walk *k)
+/* Reports the packet's path, which becomes the flow's. 0: there was no room. */
+static __noinline int report_path(struct walk *k)
 {
 	struct fast_path *p = &k->w->path;
-	__u32 kinds = FAST_VALUE;
+	__u32 kinds = FAST_PERIODIC;
 	__u64 len;
 
 	p->n = k->hops;
 	p->old = 0;
-	bpf_loop(k->hops, new_hop, k, 0);
+	bpf_loop(k->hops, list_new_hop, k, 0);
 	if (k->changed) {
 		p->old = k->flow->hops;
 		kinds = p->old ? THRESHOLD_CHANGE : THRESHOLD_NEW;
-		bpf_loop(p->old, old_hop, k, 0);
+		bpf_loop(p->old, list_old_hop, k, 0);
 	}
 	p->record = (struct fast_record){FAST_PATH, kinds, bpf_ktime_get_ns()};
-	p->flow = k->w->spot.flow;
+	p->flow = k->w->parts.flow;
 	len = offsetof(struct fast_path, node) + (p->n + p->old) * 4;
 	if (len > sizeof(*p) || !send_record(p, len)) {
-		k->w->untold = true;
+		k->w->unsent = true;
 		return 0;
 	}
 	k->flow->era = rules.era;
 	if (k->changed)
-		put_path(k);
+		set_path(k);
 	return 1;
 }
 
-/* --- most packets, which tell nothing new --------------------------------- */
+/* --- most packets, which are no event ------------------------------------- */
 
 /*
- * A known flow along its path, values within what was told, in an era of which
- * its keys have been told: nothing is written but what the flow counts. What is
- * otherwise is taken from the start.
+ * A known flow on its path, all values within the ranges, and all keys reported
+ * in this era: nothing is written but the flow's counters. Any other packet
+ * goes to compare_stack().
  */
-static __always_inline bool steady_object(const struct walk *k, __u32 at,
-					  const struct fast_hop *h,
-					  __u32 metric, __u32 egress, __u32 id)
+static __always_inline bool unchanged_port(const struct walk *k, __u32 at,
+					   const struct fast_hop *h,
+					   __u32 metric, __u32 egress, __u32 id)
 {
-	const struct fast_object *o = object_at(h->object[metric - 1]);
+	const struct fast_port *o = port_at(h->port[metric - 1]);
 	const struct fast_field *f = &k->w->layout.metric[metric];
 	__u32 v;
 
 	if (!f->mask)
 		return true;
 	return value_of(k, at, f, &v) &&
-	       !threshold_outside(&o->seen.watch, v) &&
+	       !threshold_outside(&o->state.watch, v) &&
 	       o->key.egress == egress && o->key.id == id &&
 	       o->key.metric == metric;
 }
 
-static __always_inline bool steady_hop(struct walk *k, const struct fast_hop *h,
-				       __u32 at)
+static __always_inline bool unchanged_hop(struct walk *k,
+					  const struct fast_hop *h, __u32 at)
 {
 	const struct fast_layout *layout = &k->w->layout;
 	__u32 egress, queue, v;
@@ -535,56 +537,58 @@ static __always_inline bool steady_hop(struct walk *k, const struct fast_hop *h,
 		if (!value_of(k, at, &layout->metric[METRIC_HOP_LATENCY], &v) ||
 		    threshold_outside(&h->latency.watch, v))
 			return false;
-		k->sum += v;
+		k->latency += v;
 	}
 	egress = id_of(k, at, FIELD_EGRESS);
 	queue = id_of(k, at, FIELD_QUEUE);
-	return steady_object(k, at, h, METRIC_LINK_UTILIZATION, egress, ~0u) &&
-	       steady_object(k, at, h, METRIC_QUEUE_OCCUPANCY, egress, queue) &&
-	       steady_object(k, at, h, METRIC_QUEUE_CONGESTION, egress,
-			     queue) &&
+	return unchanged_port(k, at, h, METRIC_LINK_UTILIZATION, egress, ~0u) &&
+	       unchanged_port(k, at, h, METRIC_QUEUE_OCCUPANCY, egress,
+			      queue) &&
+	       unchanged_port(k, at, h, METRIC_QUEUE_CONGESTION, egress,
+			      queue) &&
 	       (!layout->metric[METRIC_BUFFER_OCCUPANCY].mask ||
-		steady_object(k, at, h, METRIC_BUFFER_OCCUPANCY, ~0u,
-			      id_of(k, at, FIELD_BUFFER)));
+		unchanged_port(k, at, h, METRIC_BUFFER_OCCUPANCY, ~0u,
+			       id_of(k, at, FIELD_BUFFER)));
 }
 
 static __always_inline void count_packet(struct work *w, struct fast_flow *flow)
 {
 	__sync_fetch_and_add(&flow->packets, 1);
-	__sync_fetch_and_add(&flow->bytes, w->spot.ip_len);
+	__sync_fetch_and_add(&flow->bytes, w->parts.ip_len);
 	flow->last_ns = now_of(w);
 }
 
-/* Whether the packet was one, and is taken. */
-static __always_inline bool steady(const struct xdp_md *ctx, struct work *w)
+/* Takes such a packet. False: it is another. */
+static __always_inline bool take_unchanged(const struct xdp_md *ctx,
+					   struct work *w)
 {
 	struct walk k = {.w = w};
-	struct fast_flow *flow = flow_find(&w->spot.flow);
+	struct fast_flow *flow = flow_find(&w->parts.flow);
 	__u32 at;
 
 	k.f.data = (const __u8 *)(long)ctx->data;
 	k.f.end = (const __u8 *)(long)ctx->data_end;
-	k.hops = w->spot.hops;
+	k.hops = w->parts.hops;
 	if (!flow || flow->hops != k.hops || flow->settled != rules.era)
 		return false;
-	at = w->spot.stack + k.hops * w->spot.hop_len;
+	at = w->parts.stack + k.hops * w->parts.hop_len;
 	for (__u32 i = 0; i < FAST_HOPS && i < k.hops; i++) {
-		at -= w->spot.hop_len;
-		if (!steady_hop(&k, &flow->hop[i], at))
+		at -= w->parts.hop_len;
+		if (!unchanged_hop(&k, &flow->hop[i], at))
 			return false;
 	}
 	if (w->layout.metric[METRIC_HOP_LATENCY].mask &&
-	    (k.sum >> 32 ||
-	     threshold_outside(&flow->latency.watch, (__u32)k.sum)))
+	    (k.latency >> 32 ||
+	     threshold_outside(&flow->latency.watch, (__u32)k.latency)))
 		return false;
 	count_packet(w, flow);
 	return true;
 }
 
-/* --- all others, from the start ------------------------------------------- */
+/* --- all others ----------------------------------------------------------- */
 
-/* First: nothing has been changed yet, if the packet cannot be taken. */
-static long look_hop(__u32 i, struct walk *k)
+/* Runs over all hops before anything is changed: the packet may be unsure. */
+static long check_hop(__u32 i, struct walk *k)
 {
 	const struct fast_layout *layout = &k->w->layout;
 	__u32 at = hop_at(k, i), node = node_of(k, i);
@@ -593,7 +597,7 @@ static long look_hop(__u32 i, struct walk *k)
 	    (layout->stamps &&
 	     load32(&k->f, at + layout->metric[METRIC_HOP_LATENCY].word) ==
 		     ~0u)) {
-		k->odd = true;
+		k->unsure = true;
 		return 1;
 	}
 	if (!k->flow || hop_of(k, i)->node != node)
@@ -601,76 +605,78 @@ static long look_hop(__u32 i, struct walk *k)
 	return 0;
 }
 
-/* A queue, a link or a buffer: telemetry/threshold.h has their keys. */
-static __always_inline void take_object(struct walk *k, struct fast_hop *h,
-					__u32 at, struct fast_object_key *key,
-					__u32 metric, __u32 id)
+/* Compares a metric of a queue, a link or a buffer. */
+static __always_inline void compare_port(struct walk *k, struct fast_hop *h,
+					 __u32 at, struct fast_port_key *key,
+					 __u32 metric, __u32 id)
 {
-	struct fast_number *n = &k->w->number;
+	struct fast_value *n = &k->w->value;
 	struct fast_counters *c;
-	struct fast_object *o;
+	struct fast_port *o;
 	__u32 v;
 
 	if (!value_of(k, at, &k->w->layout.metric[metric], &v))
 		return;
 	key->metric = metric;
 	key->id = id;
-	o = objects_port(key, &h->object[metric - 1]);
+	o = find_port(key, &h->port[metric - 1]);
 	if (!o) {
 		if ((c = counters_of_cpu()))
 			c->unplaced++;
 		return;
 	}
-	if (!is_out(&o->seen, v))
+	if (!is_outside(&o->state, v))
 		return;
 	n->metric = metric;
 	n->node = key->node;
 	n->egress = key->egress;
 	n->id = id;
-	judge_value(k->w, &o->seen, v, false);
+	check_value(k->w, &o->state, v, false);
 }
 
-static __always_inline void take_latency(struct walk *k, struct fast_seen *s,
-					 __u32 metric, __u32 node, __u32 v)
+static __always_inline void compare_latency(struct walk *k,
+					    struct fast_key_state *s,
+					    __u32 metric, __u32 node, __u32 v)
 {
-	struct fast_number *n = &k->w->number;
+	struct fast_value *n = &k->w->value;
 
-	if (!is_out(s, v))
+	if (!is_outside(s, v))
 		return;
 	n->metric = metric;
 	n->node = node;
 	n->egress = n->id = ~0u;
-	judge_value(k->w, s, v, true);
+	check_value(k->w, s, v, true);
 }
 
-static long take_hop(__u32 i, struct walk *k)
+static long compare_hop(__u32 i, struct walk *k)
 {
 	const struct fast_field *latency =
 		&k->w->layout.metric[METRIC_HOP_LATENCY];
-	struct fast_object_key key = {.node = node_of(k, i)};
+	struct fast_port_key key = {.node = node_of(k, i)};
 	struct fast_hop *h = hop_of(k, i);
 	__u32 at = hop_at(k, i), queue, v;
 
 	if (value_of(k, at, latency, &v)) {
-		k->told++;
-		k->sum += v;
-		take_latency(k, &h->latency, METRIC_HOP_LATENCY, key.node, v);
+		k->latencies++;
+		k->latency += v;
+		compare_latency(k, &h->latency, METRIC_HOP_LATENCY, key.node,
+				v);
 	}
 	key.egress = id_of(k, at, FIELD_EGRESS);
 	queue = id_of(k, at, FIELD_QUEUE);
-	take_object(k, h, at, &key, METRIC_LINK_UTILIZATION, ~0u);
-	take_object(k, h, at, &key, METRIC_QUEUE_OCCUPANCY, queue);
-	take_object(k, h, at, &key, METRIC_QUEUE_CONGESTION, queue);
+	compare_port(k, h, at, &key, METRIC_LINK_UTILIZATION, ~0u);
+	compare_port(k, h, at, &key, METRIC_QUEUE_OCCUPANCY, queue);
+	compare_port(k, h, at, &key, METRIC_QUEUE_CONGESTION, queue);
 	key.egress = ~0u;
-	take_object(k, h, at, &key, METRIC_BUFFER_OCCUPANCY,
-		    id_of(k, at, FIELD_BUFFER));
+	compare_port(k, h, at, &key, METRIC_BUFFER_OCCUPANCY,
+		     id_of(k, at, FIELD_BUFFER));
 	return 0;
 }
 
-int take_stack(struct xdp_md *ctx, struct work *w);
+int compare_stack(struct xdp_md *ctx, struct work *w);
 
-/* False: it is not for this program. */
-__noinline int take_stack(struct xdp_md *ctx, struct work *w)
+/* False: the packet is not for this program. */
+__noinline int compare_stack(struct xdp_md *ctx, struct work *w)
 {
 	struct walk k = {.w = w};
 	struct fast_flow *flow;
@@ -680,44 +686,44 @@ __noinline int take_stack(struct xdp_md *ctx, struct work *w)
 		return false;
 	k.f.data = (const __u8 *)(long)ctx->data;
 	k.f.end = (const __u8 *)(long)ctx->data_end;
-	k.hops = w->spot.hops;
-	k.hop_len = w->spot.hop_len;
-	k.stack = w->spot.stack;
-	flow = k.flow = flow_find(&w->spot.flow);
+	k.hops = w->parts.hops;
+	k.hop_len = w->parts.hop_len;
+	k.stack = w->parts.stack;
+	flow = k.flow = flow_find(&w->parts.flow);
 	k.changed = !flow || flow->hops != k.hops;
-	bpf_loop(k.hops, look_hop, &k, 0);
-	if (k.odd)
+	bpf_loop(k.hops, check_hop, &k, 0);
+	if (k.unsure)
 		return false;
-	if (!flow && !(flow = flow_make(&w->spot.flow, now_of(w))))
+	if (!flow && !(flow = flow_add(&w->parts.flow, now_of(w))))
 		return false;
 	k.flow = flow;
 	count_packet(w, flow);
-	w->untold = false;
-	if (k.changed || (flow->era ^ rules.era) & FAST_EPOCHS)
-		if (!take_path(&k) && k.changed)
-			return true; /* the whole packet waits for the next */
-	bpf_loop(k.hops, take_hop, &k, 0);
-	if (k.told == k.hops)
-		take_latency(&k, &flow->latency, METRIC_FLOW_LATENCY, ~0u,
-			     k.sum > ~0u ? ~0u : (__u32)k.sum);
-	flow->settled = w->untold ? 0 : era;
+	w->unsent = false;
+	if (k.changed || (flow->era ^ rules.era) & FAST_PUSHES_MASK)
+		if (!report_path(&k) && k.changed)
+			return true; /* the next packet tries it again */
+	bpf_loop(k.hops, compare_hop, &k, 0);
+	if (k.latencies == k.hops)
+		compare_latency(&k, &flow->latency, METRIC_FLOW_LATENCY, ~0u,
+				k.latency > ~0u ? ~0u : (__u32)k.latency);
+	flow->settled = w->unsent ? 0 : era;
 	return true;
 }
 
 /* --- the program ---------------------------------------------------------- */
 
 enum {
-	OURS = 1 << 8,
+	OURS = 1 << 8, /* beside enum found: the host's stack must not see it */
 };
 
-/* The layout of the packet's bitmap, in w->layout. */
+/* Sets w->layout to that of the packet's bitmap. */
 static __always_inline bool find_layout(struct work *w, const struct frame *f)
 {
 	struct fast_layout_key key = {
-		w->spot.words, load16(f, w->spot.header + INT_AT_BITMAP)};
+		w->parts.int_ver, load16(f, w->parts.header + INT_AT_BITMAP)};
 	const struct fast_layout *layout;
 
-	if (key.words != w->layout_key.words ||
+	if (key.int_ver != w->layout_key.int_ver ||
 	    key.bitmap != w->layout_key.bitmap) {
 		layout = bpf_map_lookup_elem(&int_layouts, &key);
 		if (!layout)
@@ -725,26 +731,26 @@ static __always_inline bool find_layout(struct work *w, const struct frame *f)
 		w->layout = *layout;
 		w->layout_key = key;
 	}
-	/* No layout yet: its key would be that of a bitmap without bits. */
-	return w->layout.len && split_hops(f, &w->spot, &w->layout);
+	/* len 0: no layout was set yet, and the key is all zeros, too. */
+	return w->layout.len && split_hops(f, &w->parts, &w->layout);
 }
 
 int find_telemetry(struct xdp_md *ctx, struct work *w);
 
-/* enum found, and OURS: it is a report, or INT that can be taken. What is not
- * in the frame's first piece is not looked at. */
+/* Returns enum found, and OURS for a report or a sure INT-MD stack. Only the
+ * first fragment of the frame is read. */
 __noinline int find_telemetry(struct xdp_md *ctx, struct work *w)
 {
 	const struct frame f = {.data = (const __u8 *)(long)ctx->data,
 				.end = (const __u8 *)(long)ctx->data_end};
 	__u64 len = ctx->data_end - ctx->data; /* 64 bits: the verifier's */
 	enum found is;
-	struct spot *p;
+	struct parts *p;
 	__u32 ours = OURS;
 
 	if (!w)
 		return FOUND_NOT;
-	p = &w->spot;
+	p = &w->parts;
 	p->end = len < FAST_FRAME ? len : FAST_FRAME;
 	p->reporter = 0;
 	is = ip_at(&f, p, NET_ETHERTYPE_ETH, 0);
@@ -764,7 +770,7 @@ __noinline int find_telemetry(struct xdp_md *ctx, struct work *w)
 	return ours | is;
 }
 
-/* As much of the frame as there is room for. */
+/* Sends up the frame, or its first FAST_FRAME bytes. */
 static __always_inline bool send_whole(struct xdp_md *ctx, struct work *w)
 {
 	__u64 len = bpf_xdp_get_buff_len(ctx);
@@ -775,7 +781,7 @@ static __always_inline bool send_whole(struct xdp_md *ctx, struct work *w)
 	if (len > FAST_FRAME)
 		len = FAST_FRAME;
 	w->whole.len = len;
-	number_aside(w->spot.reporter, w->spot.number);
+	run_skip(w->parts.reporter, w->parts.number);
 	return len >= NET_ETH_LEN &&
 	       !bpf_xdp_load_bytes(ctx, 0, w->whole.byte, len) &&
 	       !bpf_ringbuf_output(&int_ring, &w->whole,
@@ -799,9 +805,9 @@ SEC("xdp.frags") int int_take(struct xdp_md *ctx)
 		return XDP_PASS;
 	}
 	if ((is & ~OURS) == FOUND_STACK &&
-	    (steady(ctx, w) || take_stack(ctx, w))) {
+	    (take_unchanged(ctx, w) || compare_stack(ctx, w))) {
 		c->taken++;
-		number_next(w->spot.reporter, w->spot.number);
+		run_extend(w->parts.reporter, w->parts.number);
 		return XDP_DROP;
 	}
 	if (!send_whole(ctx, w))

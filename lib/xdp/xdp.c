@@ -18,34 +18,36 @@
 #include "net/proto.h"
 #include "xdp/private.h"
 
-#include "xdp/int_fast.skel.h" /* of what is in private.h */
+#include "xdp/int_fast.skel.h" /* needs private.h */
 
 enum {
 	BITMAPS = 1 << INT_BITMAP_BITS,
 	PROCESSORS_MAX = 1024,
-	GATHER = 256, /* rows */
-	ROOM = CRC_HEADROOM + FAST_FRAME,
-	ROUND_MS = 500, /* nobody tells of an interface that was removed */
+	BATCH_ROWS = 256,
+	FRAME_ROOM = CRC_HEADROOM + FAST_FRAME,
+	CHECK_MS = 500, /* between looks whether the interface is still there */
 };
 
 struct xdp_sink {
 	struct src src;
 	struct xdp_sink_options o;
-	struct int_fast_bpf *s;
+	struct int_fast_bpf *skel;
 	struct ring_buffer *ring;
-	struct fast_place *places; /* FAST_PLACES: the map's memory */
+	struct fast_slot *slots; /* FAST_SLOTS: the map int_flows */
 	int link, processors;
 	struct telemetry_rows rows;
 	uint64_t push_due, idle_due;
 	struct fast_counters counters;
 	struct iface iface;
 	int promiscuous; /* a descriptor, or -1 */
-	uint8_t *room;	 /* PKT_BATCH times ROOM: frames outlast records */
+	/* Copies of the frames of a batch, each in FRAME_ROOM: the ring's
+	 * records are gone when rx() returns. */
+	uint8_t *frames;
 	struct pkt *pkts;
 	int n, max;
-	struct fast_path held; /* a record behind frames that go out first */
-	size_t held_len;       /* 0: none */
-	uint64_t epoch_ns;     /* the clock less CLOCK_MONOTONIC */
+	struct fast_path held;	 /* the record that ended the last batch */
+	size_t held_len;	 /* 0: none */
+	uint64_t wall_offset_ns; /* wall clock less CLOCK_MONOTONIC */
 };
 
 #define FIELD(counter, role) LEDGER_FIELD(struct fast_counters, counter, role)
@@ -62,9 +64,9 @@ LEDGER_COMPLETE(fields, struct fast_counters);
 const struct ledger xdp_sink_ledger = {"fast", "frames", fields,
 				       sizeof(fields) / sizeof(fields[0])};
 
-/* --- the program and what it knows ---------------------------------------- */
+/* --- the program and its maps --------------------------------------------- */
 
-/* A field within a word of 4 bytes; false: it is somewhere else. */
+/* False: the field is not within one word of 4 bytes, or scaled otherwise. */
 static bool field_of(struct fast_field *out, const struct int_layout *layout,
 		     enum int_field which)
 {
@@ -84,9 +86,9 @@ static bool field_of(struct fast_field *out, const struct int_layout *layout,
 	return true;
 }
 
-/* False: its hops are left to user space. */
-static bool make_fast_layout(struct fast_layout *out,
-			     const struct int_layout *layout)
+/* False: packets of this layout are left to user space. */
+static bool fast_layout_of(struct fast_layout *out,
+			   const struct int_layout *layout)
 {
 	bool stamps = layout->has & 1U << INT_EGRESS_TIME, good;
 	struct fast_field node = {0};
@@ -110,21 +112,21 @@ static bool make_fast_layout(struct fast_layout *out,
 static int put_layouts(struct xdp_sink *x, const struct int_profile *p)
 {
 	static const enum int_version version[] = {
-		[FAST_1_0] = INT_V1_0,
-		[FAST_2] = INT_V2_1,
+		[FAST_INT_1_0] = INT_V1_0,
+		[FAST_INT_2] = INT_V2_1,
 	};
-	int fd = bpf_map__fd(x->s->maps.int_layouts);
+	int fd = bpf_map__fd(x->skel->maps.int_layouts);
 	struct fast_layout fast;
 	struct int_layout layout;
 
-	for (uint32_t w = FAST_1_0; w <= FAST_2; w++)
+	for (uint32_t w = FAST_INT_1_0; w <= FAST_INT_2; w++)
 		for (uint32_t bitmap = 0; bitmap < BITMAPS; bitmap++) {
 			struct fast_layout_key key = {w, bitmap};
 
 			if (!int_layout_make(&layout,
 					     int_profile_words(p, version[w]),
 					     INT_BITMAP_BITS, bitmap) ||
-			    !make_fast_layout(&fast, &layout))
+			    !fast_layout_of(&fast, &layout))
 				continue;
 			if (bpf_map_update_elem(fd, &key, &fast, BPF_ANY) < 0)
 				return -errno;
@@ -137,9 +139,9 @@ static void put_profile(struct fast_profile *out, const struct int_profile *p)
 	*out = (struct fast_profile){
 		.marker = p->marker,
 		.any = p->version == INT_ANY,
-		.words = p->version == INT_V0_5	  ? 0
-			 : p->version == INT_V1_0 ? FAST_1_0
-						  : FAST_2,
+		.int_ver = p->version == INT_V0_5   ? 0
+			   : p->version == INT_V1_0 ? FAST_INT_1_0
+						    : FAST_INT_2,
 		.any_ver = p->any_ver,
 		.behind_tcp_options = p->behind_tcp_options,
 		.report_length_wrong = p->report_length_wrong,
@@ -159,28 +161,28 @@ static int load(struct xdp_sink *x)
 {
 	int rc;
 
-	if (!(x->s = int_fast_bpf__open()))
+	if (!(x->skel = int_fast_bpf__open()))
 		return -errno;
-	put_profile((struct fast_profile *)&x->s->rodata->profile,
+	put_profile((struct fast_profile *)&x->skel->rodata->profile,
 		    x->o.profile);
-	rc = int_fast_bpf__load(x->s);
+	rc = int_fast_bpf__load(x->skel);
 	if (!rc)
 		rc = put_layouts(x, x->o.profile);
 	if (rc)
 		return rc;
-	x->places = mmap(NULL, sizeof(*x->places) * FAST_PLACES,
-			 PROT_READ | PROT_WRITE, MAP_SHARED,
-			 bpf_map__fd(x->s->maps.int_flows), 0);
-	if (x->places == MAP_FAILED) {
-		x->places = NULL;
+	x->slots = mmap(NULL, sizeof(*x->slots) * FAST_SLOTS,
+			PROT_READ | PROT_WRITE, MAP_SHARED,
+			bpf_map__fd(x->skel->maps.int_flows), 0);
+	if (x->slots == MAP_FAILED) {
+		x->slots = NULL;
 		return -errno;
 	}
-	x->ring = ring_buffer__new(bpf_map__fd(x->s->maps.int_ring), on_record,
-				   x, NULL);
+	x->ring = ring_buffer__new(bpf_map__fd(x->skel->maps.int_ring),
+				   on_record, x, NULL);
 	return x->ring ? 0 : -errno;
 }
 
-static int refused(int rc, const char *what, struct error *err)
+static int set_load_error(int rc, const char *what, struct error *err)
 {
 	if (rc == -EPERM || rc == -EACCES)
 		return error_set(err, rc,
@@ -193,7 +195,7 @@ static int refused(int rc, const char *what, struct error *err)
 
 int xdp_sink_prog(const struct xdp_sink *x)
 {
-	return bpf_program__fd(x->s->progs.int_take);
+	return bpf_program__fd(x->skel->progs.int_take);
 }
 
 static int attach(struct xdp_sink *x, const char *name, struct error *err)
@@ -220,7 +222,7 @@ static int attach(struct xdp_sink *x, const char *name, struct error *err)
 					 "link show tells which",
 					 name);
 	}
-	return refused(-errno, name, err);
+	return set_load_error(-errno, name, err);
 }
 
 int xdp_sink_attach(struct xdp_sink *x, const char *name, bool promiscuous,
@@ -244,15 +246,15 @@ void xdp_sink_stop(struct xdp_sink *x)
 
 static void begin_era(struct xdp_sink *x, uint32_t era)
 {
-	__atomic_store_n(&x->s->bss->rules.era, era, __ATOMIC_RELEASE);
+	__atomic_store_n(&x->skel->bss->rules.era, era, __ATOMIC_RELEASE);
 }
 
-/* Keys that are judged meanwhile are judged anew in the next era. */
+/* Keys that are checked while this runs are checked again in the new era. */
 int xdp_sink_set_thresholds(struct xdp_sink *x,
 			    const struct telemetry_thresholds *th)
 {
-	struct fast_rules *r = (struct fast_rules *)&x->s->bss->rules;
-	int fd = bpf_map__fd(x->s->maps.int_thresholds);
+	struct fast_rules *r = (struct fast_rules *)&x->skel->bss->rules;
+	int fd = bpf_map__fd(x->skel->maps.int_thresholds);
 	struct fast_threshold_key key;
 
 	while (!bpf_map_get_next_key(fd, NULL, &key))
@@ -277,66 +279,65 @@ const void *xdp_sink_counters(struct xdp_sink *x)
 	uint32_t zero = 0;
 
 	x->counters = (struct fast_counters){0};
-	if (!bpf_map_lookup_elem(bpf_map__fd(x->s->maps.int_counters), &zero,
+	if (!bpf_map_lookup_elem(bpf_map__fd(x->skel->maps.int_counters), &zero,
 				 each))
 		for (int i = 0; i < x->processors; i++)
 			ledger_add(&xdp_sink_ledger, &x->counters, &each[i]);
 	return &x->counters;
 }
 
-/* --- rows, of what it tells ----------------------------------------------- */
+/* --- rows of the program's records ---------------------------------------- */
 
-static void tell(struct xdp_sink *x, enum telemetry_event_kind kind,
-		 struct telemetry_event *what)
+static void put_event(struct xdp_sink *x, enum telemetry_event_kind kind,
+		      struct telemetry_event *event)
 {
-	what->kind = (uint8_t)kind;
+	event->kind = (uint8_t)kind;
 	if (x->o.kinds >> kind & 1)
-		telemetry_row_event(&x->rows, what);
+		telemetry_row_event(&x->rows, event);
 }
 
-static void set_flow(struct telemetry_event *what,
+static void set_flow(struct telemetry_event *event,
 		     const struct fast_flow_key *k)
 {
 	if (!k->len || k->len > FAST_KEY)
 		return;
-	what->key = k->key;
-	what->key_len = k->len;
+	event->key = k->key;
+	event->key_len = k->len;
 }
 
-/* One value, which may be several events: as telemetry_event_check() tells
- * them. */
-static void tell_number(struct xdp_sink *x, const struct fast_number *n,
-			struct telemetry_event *what)
+/* A value, which may be several events, as in telemetry_event_check(). */
+static void put_value(struct xdp_sink *x, const struct fast_value *n,
+		      struct telemetry_event *event)
 {
 	static const uint8_t kind[] = {EVENT_NEW_KEY, EVENT_CHANGE, EVENT_RISE,
 				       EVENT_FALL};
-	const uint64_t passed[] = {0, n->threshold.change, n->threshold.high,
-				   n->threshold.low};
+	const uint64_t crossed[] = {0, n->threshold.change, n->threshold.high,
+				    n->threshold.low};
 
-	what->metric = (int8_t)n->metric;
-	set_flow(what, &n->flow);
+	event->metric = (int8_t)n->metric;
+	set_flow(event, &n->flow);
 	if (n->node != ID_UNKNOWN)
-		what->node = n->node;
-	what->egress = n->egress;
-	*(n->metric == METRIC_BUFFER_OCCUPANCY ? &what->buffer
-					       : &what->queue) = n->id;
-	what->has_value = true;
-	what->value = n->value;
-	if (n->record.kinds & FAST_VALUE)
-		telemetry_row_value(&x->rows, what);
-	what->has_reference = n->referred;
-	what->reference = n->reference;
+		event->node = n->node;
+	event->egress = n->egress;
+	*(n->metric == METRIC_BUFFER_OCCUPANCY ? &event->buffer
+					       : &event->queue) = n->id;
+	event->has_value = true;
+	event->value = n->value;
+	if (n->record.kinds & FAST_PERIODIC)
+		telemetry_row_value(&x->rows, event);
+	event->has_reference = n->has_reference;
+	event->reference = n->reference;
 	for (unsigned i = 0; i < sizeof(kind); i++) {
 		if (!(n->record.kinds >> i & 1))
 			continue;
-		what->threshold = passed[i];
-		what->has_threshold = kind[i] != EVENT_NEW_KEY;
-		tell(x, kind[i], what);
+		event->threshold = crossed[i];
+		event->has_threshold = kind[i] != EVENT_NEW_KEY;
+		put_event(x, kind[i], event);
 	}
 }
 
-static void tell_path(struct xdp_sink *x, const struct fast_path *p,
-		      struct telemetry_event *what)
+static void put_path(struct xdp_sink *x, const struct fast_path *p,
+		     struct telemetry_event *event)
 {
 	uint64_t at[2 * FAST_HOPS];
 
@@ -344,25 +345,25 @@ static void tell_path(struct xdp_sink *x, const struct fast_path *p,
 		return;
 	for (unsigned i = 0; i < p->n + p->old; i++)
 		at[i] = p->node[i];
-	what->metric = METRIC_PATH;
-	set_flow(what, &p->flow);
-	what->path = (struct nodes){at, p->n};
-	if (p->record.kinds & FAST_VALUE) {
-		telemetry_row_value(&x->rows, what);
+	event->metric = METRIC_PATH;
+	set_flow(event, &p->flow);
+	event->path = (struct nodes){at, p->n};
+	if (p->record.kinds & FAST_PERIODIC) {
+		telemetry_row_value(&x->rows, event);
 		return;
 	}
-	what->old_path = (struct nodes){at + p->n, p->old};
-	tell(x,
-	     p->record.kinds & THRESHOLD_NEW ? EVENT_NEW_KEY
-					     : EVENT_PATH_CHANGE,
-	     what);
-	what->old_path = (struct nodes){0};
+	event->old_path = (struct nodes){at + p->n, p->old};
+	put_event(x,
+		  p->record.kinds & THRESHOLD_NEW ? EVENT_NEW_KEY
+						  : EVENT_PATH_CHANGE,
+		  event);
+	event->old_path = (struct nodes){0};
 	if (path_loops(at, p->n))
-		tell(x, EVENT_LOOP, what);
+		put_event(x, EVENT_LOOP, event);
 }
 
-static void tell_run(struct xdp_sink *x, const struct fast_reporter *r,
-		     uint64_t ts_ns)
+static void add_run(struct xdp_sink *x, const struct fast_reporter *r,
+		    uint64_t ts_ns)
 {
 	uint32_t flags = (uint32_t)(r->key >> 32), n = fast_numbers(r);
 	const struct int_from from = {
@@ -378,33 +379,32 @@ static void tell_run(struct xdp_sink *x, const struct fast_reporter *r,
 		telemetry_add_numbers(x->o.telemetry, ts_ns, &from, n);
 }
 
-static void tell_record(struct xdp_sink *x, const struct fast_record *r,
-			size_t len)
+static void handle_record(struct xdp_sink *x, const struct fast_record *r,
+			  size_t len)
 {
-	struct telemetry_event what = telemetry_event_none;
+	struct telemetry_event event = telemetry_event_none;
 
-	what.ts_ns = r->ns + x->epoch_ns;
-	if (r->type == FAST_NUMBER && len >= sizeof(struct fast_number))
-		tell_number(x, (const struct fast_number *)r, &what);
+	event.ts_ns = r->ns + x->wall_offset_ns;
+	if (r->type == FAST_VALUE && len >= sizeof(struct fast_value))
+		put_value(x, (const struct fast_value *)r, &event);
 	else if (r->type == FAST_PATH &&
 		 len >= offsetof(struct fast_path, node))
-		tell_path(x, (const struct fast_path *)r, &what);
+		put_path(x, (const struct fast_path *)r, &event);
 	else if (r->type == FAST_RUN && len >= sizeof(struct fast_run))
-		tell_run(x, &((const struct fast_run *)r)->of, what.ts_ns);
+		add_run(x, &((const struct fast_run *)r)->of, event.ts_ns);
 }
 
-/* A flow goes, with its path. */
-static void tell_flow(struct xdp_sink *x, enum flow_leave_reason why,
-		      const struct fast_place *p)
+static void put_flow(struct xdp_sink *x, enum flow_leave_reason why,
+		     const struct fast_slot *p)
 {
-	uint64_t at[FAST_HOPS], epoch_ns = clock_wall_ns() - clock_ns();
+	uint64_t at[FAST_HOPS], wall_offset_ns = clock_wall_ns() - clock_ns();
 	unsigned n = p->flow.hops < FAST_HOPS ? p->flow.hops : FAST_HOPS;
 	struct flow_entry e = {
 		.key_len = p->key.len,
 		.packets = p->flow.packets,
 		.bytes = p->flow.bytes,
-		.first_ns = p->flow.first_ns + epoch_ns,
-		.last_ns = p->flow.last_ns + epoch_ns,
+		.first_ns = p->flow.first_ns + wall_offset_ns,
+		.last_ns = p->flow.last_ns + wall_offset_ns,
 	};
 
 	memcpy(e.key, p->key.key, FAST_KEY);
@@ -414,36 +414,36 @@ static void tell_flow(struct xdp_sink *x, enum flow_leave_reason why,
 			   (struct nodes){at, n});
 }
 
-/* Flows that have been silent since that time (CLOCK_MONOTONIC); UINT64_MAX:
- * all. The program knows them no more then. */
-static void leave(struct xdp_sink *x, enum flow_leave_reason why,
-		  uint64_t since_ns)
+/* Removes flows that are silent since that time (CLOCK_MONOTONIC); UINT64_MAX:
+ * all. */
+static void remove_flows(struct xdp_sink *x, enum flow_leave_reason why,
+			 uint64_t since_ns)
 {
-	for (unsigned i = 0; i < FAST_PLACES; i++) {
-		struct fast_place *place = &x->places[i], gone;
-		uint32_t *tag = &x->s->bss->tags[i];
+	for (unsigned i = 0; i < FAST_SLOTS; i++) {
+		struct fast_slot *slot = &x->slots[i], gone;
+		uint32_t *tag = &x->skel->bss->tags[i];
 
-		if (!__atomic_load_n(tag, __ATOMIC_ACQUIRE) ||
-		    !place->key.len || place->flow.last_ns > since_ns)
+		if (!__atomic_load_n(tag, __ATOMIC_ACQUIRE) || !slot->key.len ||
+		    slot->flow.last_ns > since_ns)
 			continue;
-		gone = *place;
-		memset(place, 0, sizeof(*place));
+		gone = *slot;
+		memset(slot, 0, sizeof(*slot));
 		__atomic_store_n(tag, 0, __ATOMIC_RELEASE);
-		tell_flow(x, why, &gone);
+		put_flow(x, why, &gone);
 	}
 }
 
 int xdp_sink_tick(struct xdp_sink *x)
 {
 	uint64_t now = clock_ns();
-	uint32_t era = x->s->bss->rules.era, epochs = FAST_EPOCHS;
+	uint32_t era = x->skel->bss->rules.era, epochs = FAST_PUSHES_MASK;
 
 	if (x->o.push_ns && now >= x->push_due) {
 		begin_era(x, (era & ~epochs) | ((era + 1) & epochs));
 		x->push_due = now + x->o.push_ns;
 	}
 	if (x->o.idle_ns && now >= x->idle_due) {
-		leave(x, FLOW_EXPIRED, now - x->o.idle_ns);
+		remove_flows(x, FLOW_EXPIRED, now - x->o.idle_ns);
 		x->idle_due = now + x->o.idle_ns / 2;
 	}
 	return telemetry_rows_flush(&x->rows);
@@ -451,18 +451,19 @@ int xdp_sink_tick(struct xdp_sink *x)
 
 int xdp_sink_flush(struct xdp_sink *x)
 {
-	/* Numbers that came last: all records have been read. */
+	/* The last runs, which were not sent up; all records have been read. */
 	for (unsigned i = 0; i < FAST_REPORTERS; i++)
-		tell_run(x, &x->s->bss->reporters[i], clock_wall_ns());
-	leave(x, FLOW_FLUSHED, UINT64_MAX);
+		add_run(x, &x->skel->bss->reporters[i], clock_wall_ns());
+	remove_flows(x, FLOW_FLUSHED, UINT64_MAX);
 	return telemetry_rows_flush(&x->rows);
 }
 
-/* --- the source of what comes up ------------------------------------------ */
+/* --- the source of frames ------------------------------------------------- */
 
-static void keep(struct xdp_sink *x, const struct fast_whole *w, size_t len)
+static void keep_frame(struct xdp_sink *x, const struct fast_whole *w,
+		       size_t len)
 {
-	uint8_t *to = x->room + (size_t)x->n * ROOM + CRC_HEADROOM;
+	uint8_t *to = x->frames + (size_t)x->n * FRAME_ROOM + CRC_HEADROOM;
 	size_t n = len - offsetof(struct fast_whole, byte);
 
 	if (n > w->len)
@@ -471,21 +472,23 @@ static void keep(struct xdp_sink *x, const struct fast_whole *w, size_t len)
 	x->pkts[x->n++] = (struct pkt){.data = to,
 				       .len = (uint32_t)n,
 				       .wire_len = w->wire_len,
-				       .ts_ns = w->record.ns + x->epoch_ns};
+				       .ts_ns = w->record.ns +
+						x->wall_offset_ns};
 	x->src.done += n;
 }
 
-/* The batch is full: the record is handled, and no other comes. What came
- * behind frames is told when they have been taken. */
+/* Called for each record. -ENOBUFS: the batch ends here, and no more calls. A
+ * record after a frame waits in x->held, so that the caller takes the frame
+ * first. */
 static int on_record(void *ctx, void *data, size_t len)
 {
 	const struct fast_record *r = data;
 	struct xdp_sink *x = ctx;
 
 	if (r->type == FAST_WHOLE) {
-		keep(x, data, len);
+		keep_frame(x, data, len);
 	} else if (!x->n) {
-		tell_record(x, r, len);
+		handle_record(x, r, len);
 	} else if (len <= sizeof(x->held)) {
 		memcpy(&x->held, r, len);
 		x->held_len = len;
@@ -499,8 +502,8 @@ static int wait_for_record(struct xdp_sink *x, struct error *err)
 	int ms = x->src.wait_ms, rc;
 	struct pollfd p = {.fd = x->src.fd, .events = POLLIN};
 
-	if (ms < 0 || ms > ROUND_MS)
-		ms = ROUND_MS;
+	if (ms < 0 || ms > CHECK_MS)
+		ms = CHECK_MS;
 	rc = poll(&p, 1, ms);
 	if (rc < 0)
 		return errno == EINTR
@@ -520,9 +523,9 @@ static int rx(struct src *src, struct pkt *pkts, int max, struct error *err)
 	x->pkts = pkts;
 	x->max = max < PKT_BATCH ? max : PKT_BATCH;
 	x->n = 0;
-	x->epoch_ns = clock_wall_ns() - clock_ns();
+	x->wall_offset_ns = clock_wall_ns() - clock_ns();
 	if (x->held_len)
-		tell_record(x, &x->held.record, x->held_len);
+		handle_record(x, &x->held.record, x->held_len);
 	x->held_len = 0;
 	rc = ring_buffer__consume(x->ring);
 	if (!rc && !(rc = wait_for_record(x, err)))
@@ -542,7 +545,7 @@ static uint64_t drops(struct src *src)
 
 static void no_close(struct src *src)
 {
-	(void)src; /* xdp_sink_close() does */
+	(void)src; /* xdp_sink_close() closes it */
 }
 
 struct src *xdp_sink_source(struct xdp_sink *x)
@@ -569,15 +572,15 @@ int xdp_sink_open(struct xdp_sink **out, const struct xdp_sink_options *o,
 			       .push_due = clock_ns() + o->push_ns,
 			       .idle_due = clock_ns() + o->idle_ns,
 			       .processors = libbpf_num_possible_cpus()};
-	libbpf_set_print(NULL); /* what is wrong is said by err */
+	libbpf_set_print(NULL); /* errors are in err */
 	if (x->processors < 1 || x->processors > PROCESSORS_MAX)
 		rc = error_set(err, -E2BIG, "the kernel has %d processors",
 			       x->processors);
-	else if (telemetry_rows_open(&x->rows, o->sinks, GATHER) < 0 ||
-		 !(x->room = calloc(PKT_BATCH, ROOM)))
+	else if (telemetry_rows_open(&x->rows, o->sinks, BATCH_ROWS) < 0 ||
+		 !(x->frames = calloc(PKT_BATCH, FRAME_ROOM)))
 		rc = error_set(err, -ENOMEM, "out of memory");
 	else if ((rc = load(x)))
-		refused(rc, "loading the XDP program", err);
+		set_load_error(rc, "loading the XDP program", err);
 	if (rc) {
 		xdp_sink_close(x);
 		return rc;
@@ -595,10 +598,10 @@ void xdp_sink_close(struct xdp_sink *x)
 	if (x->promiscuous >= 0)
 		close(x->promiscuous);
 	telemetry_rows_close(&x->rows);
-	free(x->room);
+	free(x->frames);
 	ring_buffer__free(x->ring);
-	if (x->places)
-		munmap(x->places, sizeof(*x->places) * FAST_PLACES);
-	int_fast_bpf__destroy(x->s);
+	if (x->slots)
+		munmap(x->slots, sizeof(*x->slots) * FAST_SLOTS);
+	int_fast_bpf__destroy(x->skel);
 	free(x);
 }

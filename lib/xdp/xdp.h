@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * xdp.h - the INT sink's comparisons in the kernel, before the host's stack: a
- * program on an interface that takes packets with INT-MD and telemetry reports,
- * and tells only what is an event (int_fast.bpf.c), in the rows that
+ * program on an interface (int_fast.bpf.c) that takes packets with INT-MD and
+ * telemetry reports, and sends up only events, in the rows that
  * telemetry/sink.h would make of the same packets. The kernel removes it when
  * it is closed, or its process ends.
  *
  * It takes INT-MD 1.0 to 2.1 over TCP and UDP, and reports of one such packet
  * that add no metadata of their own, over IPv4 and IPv6, of up to 8 hops. All
- * else that is or may be telemetry comes up as it is, through
+ * else that is or may be telemetry comes up as frames, through
  * xdp_sink_source(). UDP checksums are not checked. Several processors may
- * judge packets of one queue or link at the same time, and report them in any
+ * compare values of one queue or link at the same time, and report them in any
  * order.
  *
  * Functions that can fail return 0 or -errno.
@@ -27,12 +27,11 @@ struct xdp_sink;
 struct xdp_sink_options {
 	const struct int_profile *profile;
 	const struct telemetry_sinks *sinks;
-	/* The sink in user space, which takes the frames that come up, and is
-	 * told the sequence numbers of all reports; NULL: there is none. */
+	/* The sink in user space, which takes the frames that come up; it gets
+	 * the sequence numbers of all reports. NULL: there is none. */
 	struct telemetry *telemetry;
-	uint32_t kinds; /* events that are told: 1 << enum telemetry_event_kind
-			 */
-	uint64_t push_ns; /* values of live keys go out so often; 0: never */
+	uint32_t kinds;	  /* bits: enum telemetry_event_kind, wanted as rows */
+	uint64_t push_ns; /* between two pushes of a live value; 0: none */
 	uint64_t idle_ns; /* flows silent for so long expire; 0: never */
 };
 
@@ -42,7 +41,7 @@ extern const struct ledger xdp_sink_ledger;
 int xdp_sink_open(struct xdp_sink **out, const struct xdp_sink_options *o,
 		  struct error *err);
 /* Attaches it to an interface: in its driver if that can, else in generic mode.
- * (Offloaded to hardware, maps could be but arrays and hash tables.) */
+ * (Not offloaded to hardware, where maps cannot be ring buffers.) */
 int xdp_sink_attach(struct xdp_sink *x, const char *name, bool promiscuous,
 		    struct error *err);
 int xdp_sink_prog(const struct xdp_sink *x); /* the program's descriptor */
