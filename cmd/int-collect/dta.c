@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* dta.c - rows of events and flows as DTA reports, to a capture. */
 #include "int_collect.h"
 
 #include <errno.h>
@@ -15,7 +16,7 @@
 enum {
 	PATH_TABLE = 1,
 	POSTCARD_TABLE = 3,
-	PACKETS_TABLE = 5, /* that of bytes is the next but one */
+	PACKETS_TABLE = 5, /* 2 below the table of bytes */
 	SOURCE_PORT = 49374,
 	FRAME_MAX = 256,
 };
@@ -44,14 +45,14 @@ struct dta_sink {
 	int err;
 };
 
-/* A row that is read. */
-struct reading {
+struct input_row {
 	const struct row_batch *b;
 	unsigned row;
 };
 
 /* A cell of a row, NULL: it is null, or there is no such field. */
-static const struct row_cell *cell(const struct reading *r, const char *name)
+static const struct row_cell *cell_of(const struct input_row *r,
+				      const char *name)
 {
 	const struct schema *s = r->b->schema;
 	const struct row_cell *c = row_batch_cell(r->b, r->row, 0);
@@ -62,22 +63,23 @@ static const struct row_cell *cell(const struct reading *r, const char *name)
 	return NULL;
 }
 
-static const char *text(const struct reading *r, const char *name)
+static const char *text_of(const struct input_row *r, const char *name)
 {
-	const struct row_cell *c = cell(r, name);
+	const struct row_cell *c = cell_of(r, name);
 
 	return c ? (const char *)r->b->bytes + c->at : "";
 }
 
-/* A number, or all ones. */
-static uint64_t number(const struct reading *r, const char *name)
+/* A cell's number; all ones: there is none. */
+static uint64_t number_of(const struct input_row *r, const char *name)
 {
-	const struct row_cell *c = cell(r, name);
+	const struct row_cell *c = cell_of(r, name);
 
 	return c ? c->u64 : UINT64_MAX;
 }
 
-static void report(struct dta_sink *s, struct dta_report *d, uint64_t ts_ns)
+static void send_report(struct dta_sink *s, struct dta_report *d,
+			uint64_t ts_ns)
 {
 	static const struct net_udp4 h = {
 		.eth_dst = {0x02, 0x44, 0x54, 0x41, 0xff, 0xff},
@@ -99,17 +101,17 @@ static void report(struct dta_sink *s, struct dta_report *d, uint64_t ts_ns)
 	len = dta_encode(frame + head, (size_t)(FRAME_MAX - head), DTA_FORMAT_1,
 			 d);
 	if (len < 0 || net_udp4_encode(frame, FRAME_MAX, &h, (size_t)len) < 0)
-		return; /* no report of ours is too long */
+		return; /* cannot be: all reports here are short */
 	snk_done(s->out, (size_t)(head + len), ts_ns);
 	s->ctr.reports++;
 }
 
-/* The flow of a row as a report's key; keys of IPv6 go to the next table. Its
- * text is of key_format(), and so there is a key. */
+/* Sets the report's key to the row's flow; those of IPv6 go to the next table.
+ * key_format() made the text, so key_parse() does not fail. */
 static void set_key(struct dta_report *d, uint8_t key[KEY_MAX],
-		    const struct reading *r)
+		    const struct input_row *r)
 {
-	const char *flow = text(r, "flow");
+	const char *flow = text_of(r, "flow");
 	enum key_type type = flow[0] == '[' ? KEY_FLOW6 : KEY_FLOW4;
 
 	d->key = key;
@@ -118,10 +120,10 @@ static void set_key(struct dta_report *d, uint8_t key[KEY_MAX],
 	key_parse(key, type, d->key_len, flow);
 }
 
-static void put_path(struct dta_sink *s, const struct reading *r,
+static void put_path(struct dta_sink *s, const struct input_row *r,
 		     uint64_t ts_ns)
 {
-	const struct row_cell *c = cell(r, "path");
+	const struct row_cell *c = cell_of(r, "path");
 	uint8_t key[KEY_MAX] = {0}, ids[4 * DTA_PATH] = {0};
 	struct dta_report d = {.opcode = DTA_KEYWRITE,
 			       .table = PATH_TABLE,
@@ -145,20 +147,20 @@ static void put_path(struct dta_sink *s, const struct reading *r,
 	}
 	set_key(&d, key, r);
 	s->ctr.reported++;
-	report(s, &d, ts_ns);
+	send_report(s, &d, ts_ns);
 	d.opcode = DTA_POSTCARD;
 	d.table += POSTCARD_TABLE - PATH_TABLE;
 	d.path_len = (uint8_t)c->len;
 	d.data_len = 4;
 	for (d.hop = 0; d.hop < c->len; d.hop++, d.data += 4)
-		report(s, &d, ts_ns);
+		send_report(s, &d, ts_ns);
 }
 
-static void put_event(struct dta_sink *s, const struct reading *r)
+static void put_event(struct dta_sink *s, const struct input_row *r)
 {
-	int kind = event_of(text(r, "event"));
-	int metric = metric_of(text(r, "metric"));
-	uint64_t ts_ns = number(r, "time"), queue = number(r, "queue");
+	int kind = event_of(text_of(r, "event"));
+	int metric = metric_of(text_of(r, "metric"));
+	uint64_t ts_ns = number_of(r, "time"), queue = number_of(r, "queue");
 	uint8_t key[4], entry[DTA_ENTRY_LEN] = {0};
 	struct dta_report d = {.opcode = DTA_APPEND,
 			       .table = DTA_EVENTS,
@@ -170,15 +172,15 @@ static void put_event(struct dta_sink *s, const struct reading *r)
 	be32_store(key, (uint32_t)kind);
 	be64_store(entry, ts_ns);
 	entry[8] = (uint8_t)metric;
-	entry[9] = (uint8_t)number(r, "hw_id");
-	be32_store(entry + 12, (uint32_t)number(r, "node"));
-	be32_store(entry + 16, (uint32_t)number(r, "egress"));
-	be32_store(
-		entry + 20,
-		(uint32_t)(queue == UINT64_MAX ? number(r, "buffer") : queue));
-	be32_store(entry + 24, (uint32_t)number(r, "value"));
-	be32_store(entry + 28, (uint32_t)number(r, "reference"));
-	report(s, &d, ts_ns);
+	entry[9] = (uint8_t)number_of(r, "hw_id");
+	be32_store(entry + 12, (uint32_t)number_of(r, "node"));
+	be32_store(entry + 16, (uint32_t)number_of(r, "egress"));
+	be32_store(entry + 20,
+		   (uint32_t)(queue == UINT64_MAX ? number_of(r, "buffer")
+						  : queue));
+	be32_store(entry + 24, (uint32_t)number_of(r, "value"));
+	be32_store(entry + 28, (uint32_t)number_of(r, "reference"));
+	send_report(s, &d, ts_ns);
 	if (metric == METRIC_PATH &&
 	    (kind == EVENT_NEW_KEY || kind == EVENT_PATH_CHANGE))
 		put_path(s, r, ts_ns);
@@ -186,7 +188,7 @@ static void put_event(struct dta_sink *s, const struct reading *r)
 		s->ctr.reported++;
 }
 
-static void put_flow(struct dta_sink *s, const struct reading *r)
+static void put_flow(struct dta_sink *s, const struct input_row *r)
 {
 	static const char *const counters[] = {"packets", "bytes"};
 	uint8_t key[KEY_MAX] = {0}, n[DTA_COUNTER_LEN];
@@ -197,9 +199,9 @@ static void put_flow(struct dta_sink *s, const struct reading *r)
 				       .data = n,
 				       .data_len = sizeof(n)};
 
-		be64_store(n, number(r, counters[i]));
+		be64_store(n, number_of(r, counters[i]));
 		set_key(&d, key, r);
-		report(s, &d, number(r, "time"));
+		send_report(s, &d, number_of(r, "time"));
 	}
 	s->ctr.reported++;
 }
@@ -209,7 +211,7 @@ static int dta_put(struct row_sink *sink, struct row_batch *b)
 	struct dta_sink *s = (struct dta_sink *)sink;
 	bool events = !strcmp(b->schema->name, "int_event");
 
-	for (struct reading r = {.b = b}; r.row < b->rows; r.row++) {
+	for (struct input_row r = {.b = b}; r.row < b->rows; r.row++) {
 		s->ctr.rows++;
 		if (events)
 			put_event(s, &r);

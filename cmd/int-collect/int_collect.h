@@ -22,7 +22,7 @@ struct opts {
 	const char *read, *write, *to;
 	struct cli_live live;
 	unsigned cores;
-	bool xdp; /* events are found in the kernel */
+	bool xdp; /* compare in the kernel */
 	const char *profile;
 	const char *filter;
 	uint64_t report_port;
@@ -37,14 +37,13 @@ struct opts {
 	unsigned n_exports;
 	const char *spool, *dta;
 	uint64_t spool_size, queue, end_ns;
-	bool drop; /* drop rows if a queue is full, even where a file can wait
-		    */
+	bool drop; /* drop rows if a queue is full, though --read could wait */
 	struct browse_options top;
 	enum row_format format;
 	bool quiet;
 };
 
-extern const char *const table_names[]; /* of --top; NULL behind the last */
+extern const char *const table_names[]; /* of --top; ends with NULL */
 
 extern const struct cli cli;
 
@@ -53,7 +52,7 @@ struct opts options_read(int argc, char **argv);
 /* --- thresholds.c --- */
 
 /*
- * What is an event, from the command line and a file:
+ * Thresholds, from the command line and a file:
  *
  *	METRIC[@NODE] = CHANGE[,HIGH[,LOW]]
  *
@@ -65,7 +64,7 @@ struct thresholds {
 	struct node_threshold node[THRESHOLDS_MAX];
 };
 
-/* The defaults, those of the file, those of the command line. 0 or -errno; err
+/* Reads the file, then the command line: later ones override. 0 or -errno; err
  * names file, line and reason. */
 int thresholds_read(struct thresholds *out, const struct opts *o,
 		    struct error *err);
@@ -74,10 +73,10 @@ int thresholds_read(struct thresholds *out, const struct opts *o,
 
 /* clang-format off */
 /*
- * What int-collect reports in DTA, for dta-translate: a row sink. Keys are
- * flows; tables, with those of IPv6 flows in brackets:
+ * A row sink that makes DTA reports, for dta-translate. Keys are flows; tables,
+ * with those of IPv6 flows in brackets:
  *
- *	1 (2)	Key-Write: the path, DTA_PATH node ids of 4 bytes, 0 behind the
+ *	1 (2)	Key-Write: the path, DTA_PATH node ids of 4 bytes, 0 after the
  *		last; when a flow is new, or changes its path
  *	3 (4)	postcards: the same, an id a hop
  *	5 (6)	Key-Increment: packets, when a flow leaves the cache
@@ -101,7 +100,7 @@ struct dta_ledger {
 	uint64_t reported;
 	uint64_t long_path; /* more nodes than DTA_PATH */
 	uint64_t wide_node; /* an id of more than 32 bits in the path */
-	uint64_t reports;   /* note */
+	uint64_t reports;   /* a note: DTA reports that were made */
 };
 
 extern const struct ledger dta_ledger;

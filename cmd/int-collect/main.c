@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * int-collect - in-band network telemetry, in packets or in reports, to events,
- * metrics, flows and distributions; and packets on without it.
+ * int-collect - turns in-band network telemetry, in packets or in reports, into
+ * events, metrics, flows and distributions; sends packets on without it.
  */
 #include "base/clock.h"
 
@@ -19,8 +19,8 @@
 #include "threads/threads.h"
 #include "xdp/xdp.h"
 
-/* Flows are what they last were, all else is one after the other; in a log all
- * that is told of a flow is in one place. */
+/* How databases keep rows (export/export.h): all events, and the latest row of
+ * a flow, a hop, a distribution. Kafka keeps the rows of a flow in order. */
 static const struct export_rule rules[] = {
 	{"int_event", EXPORT_EVENT, NULL, "{flow}"},
 	{"int_value", EXPORT_EVENT, NULL, "{flow}"},
@@ -32,9 +32,9 @@ static const struct export_rule rules[] = {
 	{"int_bin", EXPORT_STATE, "bin:{metric}:{node}:{path_id}:{low}"},
 };
 
-/* Where int-collect's rows go: stdout, and databases. */
+/* Where rows go: stdout, databases, DTA reports. */
 struct outlets {
-	struct telemetry_sinks sinks; /* a tee for each kind of rows */
+	struct telemetry_sinks sinks; /* a tee for each kind of row */
 	struct row_sink *screen;
 	struct databases list;
 	struct row_sink *dta;
@@ -42,8 +42,8 @@ struct outlets {
 	const char *dta_name;
 };
 
-/* Rows that are asked for go to the screen, all to databases, events and flows
- * to DTA. Exits if one cannot be opened. */
+/* The rows of --rows go to stdout, all rows to databases, events and flows to
+ * DTA. Exits if one cannot be opened. */
 static void outlets_open(struct outlets *out, const struct opts *o)
 {
 	const struct export_options eo = {
@@ -79,7 +79,7 @@ static void outlets_open(struct outlets *out, const struct opts *o)
 	}
 }
 
-/* Sends what waits. 0, or -1: not all could be, and that was said. */
+/* Flushes all. 0, or -1 after a message: not all could be written. */
 static int outlets_end(struct outlets *out)
 {
 	int screen = out->screen->flush(out->screen);
@@ -109,9 +109,9 @@ static void outlets_close(struct outlets *out)
 }
 
 enum {
-	LOOK_EVERY = 1024, /* full batches */
-	/* Bytes of distributions, of what comes up whole: the kernel's tables
-	 * take what they leave of 64 MB. */
+	WARN_EVERY = 1024, /* full batches between two databases_warn() */
+	/* dist_bytes with --xdp: less, as few packets come up whole, and the
+	 * kernel's maps are part of the 64 MB of telemetry_defaults(). */
 	XDP_DISTS = 8 << 20,
 };
 
@@ -122,12 +122,12 @@ struct run {
 	struct int_collector *collector;
 	struct xdp_sink *xdp; /* --xdp, or NULL */
 	struct top *top;      /* --top, or NULL */
-	struct snk *out;      /* of packets */
+	struct snk *out;      /* of --write or --to, or NULL */
 	struct outlets outlets;
 	struct thresholds th;
 	struct cli_loop loop;
 	uint64_t batches;   /* that were full */
-	uint64_t behind_ns; /* the clock less the packets' time */
+	uint64_t behind_ns; /* wall clock less time of the last packet */
 	int error;
 	struct error why;
 };
@@ -160,7 +160,7 @@ static uint64_t count_unsent(void *run)
 	return r->out ? snk_drops(r->out) : 0;
 }
 
-/* Thresholds anew; if they cannot be used the old ones hold. */
+/* On SIGHUP: reads the thresholds again; after an error the old ones stay. */
 static void hangup(void *run)
 {
 	struct run *r = run;
@@ -180,9 +180,9 @@ static void hangup(void *run)
 		cli_warn("SIGHUP: thresholds read again");
 }
 
-/* What there is goes out: who reads what we write must not wait for full
- * buffers while packets are few. Several cores do so themselves as long as some
- * come. */
+/* Puts out the rows and packets that are buffered: while packets are few,
+ * readers of our output must not wait for full buffers. With several cores
+ * workers do it, as long as packets come. */
 static int put_rows(struct run *r, int n)
 {
 	int rc = r->xdp ? xdp_sink_tick(r->xdp) : 0;
@@ -192,11 +192,11 @@ static int put_rows(struct run *r, int n)
 	if (!rc)
 		rc = int_collector_put_rows(r->collector);
 	if (r->out)
-		snk_flush(r->out); /* snk_close() tells of an error */
+		snk_flush(r->out); /* snk_close() returns the error */
 	return rc;
 }
 
-/* A batch; or nothing came, and yet time goes on. */
+/* cli_loop.take: a batch; n 0: no packet came, but time passes. */
 static int take_packets(void *run, const struct pkt *pkts, int n,
 			struct error *err)
 {
@@ -213,7 +213,7 @@ static int take_packets(void *run, const struct pkt *pkts, int n,
 	}
 	if (!rc && n < PKT_BATCH) /* live, or the end */
 		rc = put_rows(r, n);
-	if (n < PKT_BATCH || ++r->batches % LOOK_EVERY == 0)
+	if (n < PKT_BATCH || ++r->batches % WARN_EVERY == 0)
 		databases_warn(&r->outlets.list);
 	if (!rc && r->top && !top_turn(r->top, !n))
 		cli_stop = 1; /* as if by a signal */
@@ -248,7 +248,7 @@ static void open_xdp(struct run *r, const struct telemetry_options *to)
 		cli_warn("%s: %s", r->o.live.name, src_kind(r->loop.s));
 }
 
-/* For another core, in turn with the loop. */
+/* int_collector_start()'s take(): a batch for another worker. */
 static int take_worker_packets(void *run, struct pkt *room, int max)
 {
 	return cli_loop_more(&((struct run *)run)->loop, room, max);
@@ -333,7 +333,7 @@ static void run_open(struct run *r)
 	r->loop.quiet = o->quiet || r->top;
 }
 
-/* What has come up from the kernel by the end. */
+/* At the end, takes the packets that came up from the kernel. */
 static int drain_source(struct run *r)
 {
 	static struct pkt pkts[PKT_BATCH];
@@ -355,11 +355,11 @@ static int drain_source(struct run *r)
 	return rc < 0 ? rc : xdp_sink_flush(r->xdp);
 }
 
-/* What is wrong where nothing of what came was telemetry. Whoever stopped it
- * knows why; and packets that go on were of use. */
-static bool nothing_taken(struct run *r, struct error *why)
+/* Whether packets came but none was telemetry, which is an error: why has the
+ * reason. Not if a signal stopped the run, or packets were sent on. */
+static bool found_no_telemetry(struct run *r, struct error *why)
 {
-	const struct ledger *of = &int_frame_ledger;
+	const struct ledger *ledger = &int_frame_ledger;
 	struct int_collector_ledgers l;
 	const void *ctr = &l.frames;
 	uint64_t all;
@@ -370,26 +370,26 @@ static bool nothing_taken(struct run *r, struct error *why)
 	    l.reports.taken || r->xdp || r->out || cli_stop)
 		return false;
 	all = l.frames.frames;
-	l.frames.other = 0; /* plain traffic says nothing about INT beside it */
+	l.frames.other = 0; /* frames without INT are no reason */
 	if (l.reports.reports) {
-		of = &int_report_ledger;
+		ledger = &int_report_ledger;
 		ctr = &l.reports;
 		all = l.reports.reports;
 	}
-	worst = ledger_worst(of, ctr);
-	if (worst == of->n)
+	worst = ledger_worst(ledger, ctr);
+	if (worst == ledger->n)
 		error_set(why, -1,
 			  "no INT, telemetry report or IOAM trace is in it: "
 			  "another --profile or --report-port?");
 	else
 		error_set(why, -1, "%ju of %ju %s are %s: another --profile?",
-			  (uintmax_t)ledger_get(of, ctr, worst), (uintmax_t)all,
-			  of->unit, of->fields[worst].name);
+			  (uintmax_t)ledger_get(ledger, ctr, worst),
+			  (uintmax_t)all, ledger->unit,
+			  ledger->fields[worst].name);
 	return true;
 }
 
-/* Ends the run, with the ledgers and what went wrong. Returns the exit status.
- */
+/* Ends the run: prints the ledgers and errors. Returns the exit status. */
 static int run_close(struct run *r)
 {
 	int drained = drain_source(r), out = 0, looked = 0, flushed, ended;
@@ -402,7 +402,7 @@ static int run_close(struct run *r)
 	top_close(r->top);
 	flushed = int_collector_flush(r->collector);
 	if (r->out) {
-		snk_settle(r->out); /* snk_close() tells of an error */
+		snk_settle(r->out); /* snk_close() returns the error */
 		lost = count_unsent(r);
 		out = snk_close(r->out);
 	}
@@ -411,7 +411,7 @@ static int run_close(struct run *r)
 		print_ledgers(r);
 		cli_live_drops(&r->o.live, r->loop.s, lost);
 	}
-	/* What cannot be written is told of by itself. */
+	/* An error of an output has its own message. */
 	if (r->error && (r->loop.reading || (!ended && !out)))
 		cli_warn_error(r->loop.reading && r->o.read ? r->o.read
 			       : r->loop.reading	    ? r->o.live.name
@@ -422,7 +422,7 @@ static int run_close(struct run *r)
 			 strerror(-out));
 	if (out < 0 || ended < 0 || flushed < 0 || looked < 0)
 		status = CLI_FAIL;
-	if (status == CLI_OK && nothing_taken(r, &why)) {
+	if (status == CLI_OK && found_no_telemetry(r, &why)) {
 		cli_warn("%s: nothing was taken: %s",
 			 r->o.read ? cli_file(r->o.read) : r->o.live.name,
 			 why.text);

@@ -18,25 +18,25 @@ enum {
 	SPOOL_MIN = 1000000, /* bytes */
 };
 
-static const char *choice_name(unsigned i)
+static const char *rows_name(unsigned i)
 {
 	return i < ROWS_KINDS ? rows_kind_name((enum rows_kind)i) : NULL;
 }
 
-static const char *kind_name(unsigned i)
+static const char *event_kind_name(unsigned i)
 {
 	return i < EVENTS ? event_name((enum telemetry_event_kind)i) : NULL;
 }
 
 static int read_rows(void *opts, const char *text, struct error *why)
 {
-	return cli_names(&((struct opts *)opts)->rows, text, choice_name,
+	return cli_names(&((struct opts *)opts)->rows, text, rows_name,
 			 (1U << ROWS_KINDS) - 1, why);
 }
 
 static int read_events(void *opts, const char *text, struct error *why)
 {
-	return cli_names(&((struct opts *)opts)->events, text, kind_name,
+	return cli_names(&((struct opts *)opts)->events, text, event_kind_name,
 			 EVENTS_ALL, why);
 }
 
@@ -107,18 +107,18 @@ static const struct cli_option options[] = {
 	 "distribution, bin, snapshot; all, none",
 	 CLI_CALL, .read = read_rows},
 	{'e', "events", "LIST",
-	 "events that are told: new_key, change, rise... (all)", CLI_CALL,
+	 "events to make rows of: new_key, change, rise... (all)", CLI_CALL,
 	 .read = read_events},
 	{'t', "threshold", "METRIC[@NODE]=CHANGE[,HIGH[,LOW]]|FILE",
 	 "what is an event: off, a number, 50us; or a file of such lines, "
 	 "read again on SIGHUP",
 	 CLI_CALL, .read = add_threshold},
-	{0, "push", "TIME", "tell live values so often (10s; 0: never)",
+	{0, "push", "TIME", "between rows of each live value (10s; 0: none)",
 	 CLI_TIME, AT(push_ns), .rare = true},
-	{0, "flows", "N", "flows that are kept (6Mi)", CLI_SIZE, AT(flows),
+	{0, "flows", "N", "size of the flow cache (6Mi)", CLI_SIZE, AT(flows),
 	 .min = 1, .max = UINT32_MAX - 12, .rare = true},
 	{0, "flow-idle", "TIME",
-	 "silent flows leave after that (60s; 0: never)", CLI_TIME,
+	 "flows expire when silent so long (60s; 0: never)", CLI_TIME,
 	 AT(flow_idle_ns), .rare = true},
 	{'x', "export", "URL",
 	 "rows go there, too: influx:, clickhouse:, redis:, kafka:, "
@@ -128,10 +128,10 @@ static const struct cli_option options[] = {
 	 "paths, counters and events as DTA reports, to a capture", CLI_OUT,
 	 AT(dta), .rare = true},
 	{0, "spool", "DIR[,BYTES]",
-	 "keep there what a database does not take yet, of each so much (1Gi)",
+	 "spool rows that a database does not take, BYTES for each (1Gi)",
 	 CLI_CALL, .read = read_spool, .needs = "-x", .rare = true},
-	{0, "queue", "BYTES", "of rows in memory for each (32Mi)", CLI_SIZE,
-	 AT(queue), .min = 64000, .needs = "-x", .rare = true},
+	{0, "queue", "BYTES", "memory for rows of each database (32Mi)",
+	 CLI_SIZE, AT(queue), .min = 64000, .needs = "-x", .rare = true},
 	{0, "drop", NULL,
 	 "do not hold -r up for databases: rows without room are lost",
 	 CLI_FLAG, AT(drop), .needs = "-x", .rare = true},
@@ -140,13 +140,13 @@ static const struct cli_option options[] = {
 	 AT(end_ns), .needs = "-x", .rare = true},
 	BROWSE_OPTIONS(
 		struct opts, top,
-		"look on: flows, nodes, queues, links or paths; live on a "
-		"terminal",
+		"show a table: flows, nodes, queues, links or paths; live on "
+		"a terminal",
 		table_names),
-	{'c', "count", "N", "stop after so many packets", CLI_SIZE,
-	 AT(live.count), .min = 1, .max = UINT64_MAX - 1, .needs = "-r|-i"},
-	{'j', "cores", "N", "work on so many cores at once (default 1)",
-	 CLI_SIZE, AT(cores), .min = 1, .max = INT_COLLECTOR_WORKERS},
+	{'c', "count", "N", "stop after N packets", CLI_SIZE, AT(live.count),
+	 .min = 1, .max = UINT64_MAX - 1, .needs = "-r|-i"},
+	{'j', "cores", "N", "work on N cores at once (1)", CLI_SIZE, AT(cores),
+	 .min = 1, .max = INT_COLLECTOR_WORKERS},
 	{0, "xdp", NULL,
 	 "compare in the kernel, before the host's stack: only events come up",
 	 CLI_FLAG, AT(xdp), .needs = "-i"},
@@ -201,7 +201,7 @@ static const struct schema profile_rows = {"int_profile", profile_fields,
 					   sizeof(profile_fields) /
 						   sizeof(profile_fields[0])};
 
-/* What there is to choose from, as rows on stdout; exit status. */
+/* -p help: rows on stdout. Returns the exit status. */
 static int list_profiles(enum row_format fmt)
 {
 	struct rows *r = rows_print(stdout, fmt, &profile_rows, true);
@@ -278,7 +278,7 @@ struct opts options_read(int argc, char **argv)
 	if (o.filter && !strcmp(o.filter, "help"))
 		exit(list_fields(o.format));
 	cli_check(&cli, &o, -1);
-	/* Kinds have columns of their own, and a file of CSV has one head. */
+	/* Each kind has its own columns, but CSV only one header line. */
 	if (!cli_text(&cli, "--rows"))
 		o.rows = 1 << ROWS_EVENT |
 			 (o.format == ROW_CSV ? 0 : 1 << ROWS_VALUE);
@@ -300,7 +300,7 @@ struct opts options_read(int argc, char **argv)
 			   o.top.top ? "the table goes to stdout already"
 				     : "rows go to stdout already; say --rows "
 				       "none");
-	/* What takes all packets cannot be told of events. */
+	/* These rows take the values of all packets, not only events. */
 	if (o.xdp && o.rows & all)
 		cli_refuse("--xdp: rows of hop, distribution, bin and snapshot "
 			   "take the values of all packets, which stay in the "

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* thresholds.c - reads thresholds, from the command line and a file. */
 #include "int_collect.h"
 
 #include <errno.h>
@@ -20,7 +21,7 @@ static const struct threshold defaults[NUMERIC_METRICS] = {
 	[METRIC_FLOW_LATENCY] = {.change = 50000},
 };
 
-/* A metric that is a number. -EINVAL: why says which there are. */
+/* The metric of a name, but not path; -EINVAL: there is none. */
 static int number_metric(const char *name, struct error *why)
 {
 	int metric = metric_of(name);
@@ -36,7 +37,8 @@ static int number_metric(const char *name, struct error *why)
 		name);
 }
 
-/* A value of it, below UINT32_MAX: a number, of latencies also a time. */
+/* Reads a metric's value, below UINT32_MAX: a number; of latencies also a time.
+ */
 static bool read_value(uint32_t *out, int metric, const char *text)
 {
 	uint64_t v;
@@ -49,9 +51,9 @@ static bool read_value(uint32_t *out, int metric, const char *text)
 	return v < UINT32_MAX;
 }
 
-/* "CHANGE[,HIGH[,LOW]]", which is written to. */
-static int levels_of(struct threshold *th, int metric, char *text,
-		     struct error *err)
+/* Reads "CHANGE[,HIGH[,LOW]]", and cuts up the text. */
+static int read_levels(struct threshold *th, int metric, char *text,
+		       struct error *err)
 {
 	char *change = strsep(&text, ","), *high = strsep(&text, ",");
 	char *low = text;
@@ -81,8 +83,7 @@ static int levels_of(struct threshold *th, int metric, char *text,
 	return 0;
 }
 
-/* One of a node, or of all. text: "METRIC[@NODE]=CHANGE...", which is written
- * to. */
+/* Reads "METRIC[@NODE]=CHANGE...", and cuts up the text. */
 static int set_threshold(struct thresholds *out, char *text, struct error *err)
 {
 	char *name = strsep(&text, "="), *node = name;
@@ -105,7 +106,7 @@ static int set_threshold(struct thresholds *out, char *text, struct error *err)
 			err, -EINVAL, "'%s' is not the id of a node%s", node,
 			metric >= HOP_METRICS ? ", nor is this metric a node's"
 					      : "");
-	if ((rc = levels_of(&th, metric, text, err)) < 0)
+	if ((rc = read_levels(&th, metric, text, err)) < 0)
 		return rc;
 	if (node && t->nodes == THRESHOLDS_MAX)
 		return error_set(err, -E2BIG, "more than %d of single nodes",
@@ -116,8 +117,7 @@ static int set_threshold(struct thresholds *out, char *text, struct error *err)
 	} else if (metric < NUMERIC_METRICS) {
 		t->all[metric] = th;
 	} else {
-		/* What is watched from end to end beside the latency is so
-		 * because it has a threshold. */
+		/* An end-to-end metric is compared if it has a threshold. */
 		end = (unsigned)metric - METRIC_FLOW_QUEUE_OCCUPANCY;
 		t->end[end] = th;
 		t->ends_watched &= ~(1U << end);

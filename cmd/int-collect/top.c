@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* clang-format off */
 /*
- * top.c - what there is to look at, as rows of columns:
+ * top.c - int-collect --top. Tables and their rows:
  *
- * flows   top_flow   of the flow cache: latest latency and mean of all; of each
- *                    metric the highest of its hops, by what they last told
- * nodes   top_node   switches: quantiles of all that they told (the bin's upper
- *                    bound), and of queues, links and buffers the highest value
- *                    that is told now
- * queues  top_queue  queues and buffers: the value that is told now; reference
- *                    is what rows told
+ * flows   top_flow   flow cache: latest and mean latency from end to end; of
+ *                    each metric the highest of the latest values of its hops
+ * nodes   top_node   switches: quantiles of all values; of queues, links and
+ *                    buffers also the highest of their latest values
+ * queues  top_queue  queues and buffers: the latest value, and the reference
+ *                    (telemetry/threshold.h)
  * links   top_link   the same of links
- * paths   top_path   latency from end to end, by packets that told it
+ * paths   top_path   quantiles of the latency from end to end
  */
 /* clang-format on */
 #include "int_collect.h"
@@ -41,24 +40,24 @@ enum table {
 const char *const table_names[] = {"flows", "nodes", "queues",
 				   "links", "paths", NULL};
 
-/* Of the objects of a node now. */
+/* The ports of a node, by metric. */
 struct node_now {
-	uint32_t value[HOP_METRICS]; /* the highest */
-	uint32_t n[HOP_METRICS];     /* so many */
+	uint32_t value[HOP_METRICS]; /* the highest of their latest values */
+	uint32_t n[HOP_METRICS];     /* how many ports */
 };
 
-/* What was counted, and when: for rates. */
-struct counted {
+/* The sink's counters at a time, or their rates. */
+struct counts {
 	uint64_t at_ns, views, hops, events;
 };
 
 struct top {
 	const struct opts *o;
 	struct telemetry *t;
-	struct node_now *now; /* by number of the node */
-	uint32_t nodes;	      /* that it has room for */
-	struct browse *shown;
-	struct counted before, rate;
+	struct node_now *now; /* by telemetry_node_at()'s number */
+	uint32_t nodes;	      /* of now[] */
+	struct browse *browse;
+	struct counts before, rate;
 	struct databases *databases;
 	struct cli_loop *loop;
 };
@@ -69,7 +68,7 @@ enum {
 	F_BYTES,
 	F_LATENCY,
 	F_LATENCY_MEAN,
-	F_METRIC, /* of hops, in their order */
+	F_METRIC, /* HOP_METRICS columns */
 	F_HOPS = F_METRIC + HOP_METRICS,
 	F_FIRST,
 	F_LAST,
@@ -97,9 +96,9 @@ static const struct row_field flow_fields[] = {
 enum {
 	N_NODE,
 	N_SAMPLES,
-	N_LATENCY, /* quantiles, as of all metrics */
+	N_LATENCY, /* two quantiles */
 	N_QUEUES = N_LATENCY + 2,
-	N_METRIC, /* value and quantiles */
+	N_METRIC, /* of each other metric: value, two quantiles */
 };
 
 static const struct row_field node_fields[] = {
@@ -122,29 +121,28 @@ static const struct row_field node_fields[] = {
 	{"buffer_occupancy_p99", ROW_U64, 20, .spare = 1},
 };
 
-/* Of queues and buffers. */
 enum {
-	O_NODE,
-	O_EGRESS,
-	O_QUEUE,
-	O_BUFFER,
-	O_METRIC,
-	O_VALUE,
-	O_REFERENCE,
-	O_RISEN,
-	O_LAST,
+	Q_NODE,
+	Q_EGRESS,
+	Q_QUEUE,
+	Q_BUFFER,
+	Q_METRIC,
+	Q_VALUE,
+	Q_REFERENCE,
+	Q_RISEN,
+	Q_LAST,
 };
 
 static const struct row_field queue_fields[] = {
-	[O_NODE] = {"node", ROW_U64, 6, ROW_TAG},
-	[O_EGRESS] = {"egress", ROW_U64, 6, ROW_TAG},
-	[O_QUEUE] = {"queue", ROW_U64, 5, ROW_TAG},
-	[O_BUFFER] = {"buffer", ROW_U64, 6, ROW_TAG},
-	[O_METRIC] = {"metric", ROW_STR, 16, ROW_TAG},
-	[O_VALUE] = {"value", ROW_U64, 10},
-	[O_REFERENCE] = {"reference", ROW_U64, 10, .spare = 1},
-	[O_RISEN] = {"risen", ROW_BOOL, 5, .spare = 1},
-	[O_LAST] = {"last", ROW_TIME, 20, .spare = 1},
+	[Q_NODE] = {"node", ROW_U64, 6, ROW_TAG},
+	[Q_EGRESS] = {"egress", ROW_U64, 6, ROW_TAG},
+	[Q_QUEUE] = {"queue", ROW_U64, 5, ROW_TAG},
+	[Q_BUFFER] = {"buffer", ROW_U64, 6, ROW_TAG},
+	[Q_METRIC] = {"metric", ROW_STR, 16, ROW_TAG},
+	[Q_VALUE] = {"value", ROW_U64, 10},
+	[Q_REFERENCE] = {"reference", ROW_U64, 10, .spare = 1},
+	[Q_RISEN] = {"risen", ROW_BOOL, 5, .spare = 1},
+	[Q_LAST] = {"last", ROW_TIME, 20, .spare = 1},
 };
 
 static const struct row_field link_fields[] = {
@@ -156,13 +154,9 @@ static const struct row_field link_fields[] = {
 	{"last", ROW_TIME, 20},
 };
 
-/* What they are among the columns of queues. */
-static const uint8_t link_columns[] = {O_NODE,	    O_EGRESS, O_VALUE,
-				       O_REFERENCE, O_RISEN,  O_LAST};
-
-enum {
-	L_VALUE = 2,
-};
+/* The columns of links, as those of queues. */
+static const uint8_t link_columns[] = {Q_NODE,	    Q_EGRESS, Q_VALUE,
+				       Q_REFERENCE, Q_RISEN,  Q_LAST};
 
 enum {
 	P_PATH_ID,
@@ -201,7 +195,8 @@ static void put_time(struct row_batch *b, unsigned column, uint64_t ns)
 	row_batch_set(b, column, ROW_TIME)->i64 = (int64_t)ns;
 }
 
-/* Of its bin the low end: no value of it may be larger than that. */
+/* Puts the low end of the quantile's bin: the high end may be above the largest
+ * value. */
 static void put_quantile(struct row_batch *b, unsigned column,
 			 const struct dist *d, double q)
 {
@@ -221,23 +216,23 @@ static void put_path(struct row_batch *b, unsigned column, struct nodes path)
 		row_batch_list(b, column, list, path.n);
 }
 
-/* The highest that its hops last told. */
+/* Puts the highest of the latest values of the hops. */
 static void put_highest(const struct top *top, struct flow_entry *f,
 			enum metric m, struct row_batch *b, unsigned column)
 {
-	const struct meter *of[HOP_METRICS];
-	/* Those of its path, or all if that is not known. */
+	const struct meter *meter[HOP_METRICS];
+	/* Those of the path, or all if it is not known. */
 	unsigned hops = f->hops && f->hops < f->kept ? f->hops : f->kept;
 	uint32_t most = 0;
-	bool told = false;
+	bool any = false;
 
 	for (unsigned k = 0; k < hops; k++) {
-		if (!telemetry_flow_hop(top->t, f, k, of) || !of[m]->n)
+		if (!telemetry_flow_hop(top->t, f, k, meter) || !meter[m]->n)
 			continue;
-		told = true;
-		most = of[m]->latest > most ? of[m]->latest : most;
+		any = true;
+		most = meter[m]->latest > most ? meter[m]->latest : most;
 	}
-	if (told)
+	if (any)
 		put_u64(b, column, most);
 }
 
@@ -278,9 +273,9 @@ static void put_node(const struct top *top, uint32_t i, unsigned column,
 		     struct row_batch *b)
 {
 	const struct node *n = telemetry_node_at(top->t, i);
-	unsigned of = column < N_METRIC ? 0 : 1 + (column - N_METRIC) / 3;
-	const struct dist *d = telemetry_node_dist(top->t, n, (enum metric)of);
-	unsigned part = of ? (column - N_METRIC) % 3 : 0;
+	unsigned m = column < N_METRIC ? 0 : 1 + (column - N_METRIC) / 3;
+	const struct dist *d = telemetry_node_dist(top->t, n, (enum metric)m);
+	unsigned part = m ? (column - N_METRIC) % 3 : 0;
 
 	if (column == N_NODE && n->id != NODE_UNKNOWN)
 		put_u64(b, column, n->id);
@@ -292,46 +287,45 @@ static void put_node(const struct top *top, uint32_t i, unsigned column,
 		put_quantile(b, column, d, 0.99);
 	else if (column == N_QUEUES && i < top->nodes)
 		put_u64(b, column, top->now[i].n[METRIC_QUEUE_OCCUPANCY]);
-	else if (of && i < top->nodes && top->now[i].n[of])
-		put_u64(b, column, top->now[i].value[of]);
+	else if (m && i < top->nodes && top->now[i].n[m])
+		put_u64(b, column, top->now[i].value[m]);
 }
 
-/* What of an object, into a column. */
-static void put_object(const struct port_state *o, unsigned what,
-		       unsigned column, struct row_batch *b)
+/* Puts a value of a port, as column `field' of queues, into a column. */
+static void put_port(const struct port_state *o, unsigned field,
+		     unsigned column, struct row_batch *b)
 {
 	bool buffer = o->metric == METRIC_BUFFER_OCCUPANCY;
 
-	if (what == O_NODE && o->node->id != NODE_UNKNOWN)
+	if (field == Q_NODE && o->node->id != NODE_UNKNOWN)
 		put_u64(b, column, o->node->id);
-	else if (what == O_EGRESS)
+	else if (field == Q_EGRESS)
 		put_id(b, column, o->egress);
-	else if (what == (buffer ? O_BUFFER : O_QUEUE))
+	else if (field == (buffer ? Q_BUFFER : Q_QUEUE))
 		put_id(b, column, o->id);
-	else if (what == O_METRIC)
+	else if (field == Q_METRIC)
 		row_batch_str(b, column, metric_name((enum metric)o->metric));
-	else if (what == O_VALUE)
+	else if (field == Q_VALUE)
 		put_u64(b, column, o->latest);
-	else if (what == O_REFERENCE)
+	else if (field == Q_REFERENCE)
 		put_u64(b, column, o->watch.ref);
-	else if (what == O_RISEN)
+	else if (field == Q_RISEN)
 		row_batch_set(b, column, ROW_BOOL)->u64 = !!(o->flags &
 							     THRESHOLD_RISEN);
-	else if (what == O_LAST)
+	else if (field == Q_LAST)
 		put_time(b, column, o->last_ns);
 }
 
 static void put_queue(const struct top *top, uint32_t i, unsigned column,
 		      struct row_batch *b)
 {
-	put_object(telemetry_port_at(top->t, i), column, column, b);
+	put_port(telemetry_port_at(top->t, i), column, column, b);
 }
 
 static void put_link(const struct top *top, uint32_t i, unsigned column,
 		     struct row_batch *b)
 {
-	put_object(telemetry_port_at(top->t, i), link_columns[column], column,
-		   b);
+	put_port(telemetry_port_at(top->t, i), link_columns[column], column, b);
 }
 
 static void put_path_column(const struct top *top, uint32_t i, unsigned column,
@@ -358,7 +352,7 @@ static void put_path_column(const struct top *top, uint32_t i, unsigned column,
 }
 
 static const struct {
-	enum telemetry_item look;
+	enum telemetry_item item;
 	void (*put)(const struct top *top, uint32_t i, unsigned column,
 		    struct row_batch *b);
 } tables[TABLES] = {
@@ -384,11 +378,11 @@ static const struct browse_table shown[TABLES] = {
 	[TABLE_PATHS] = {SCHEMA("top_path", path_fields), "samples", 1},
 };
 
-/* The functions of struct browse_tables. */
+/* --- the functions of struct browse_tables -------------------------------- */
 
 static uint32_t table_size(void *ctx, unsigned table)
 {
-	return telemetry_items(((struct top *)ctx)->t, tables[table].look);
+	return telemetry_items(((struct top *)ctx)->t, tables[table].item);
 }
 
 static bool table_has(void *ctx, unsigned table, uint32_t i)
@@ -410,7 +404,7 @@ static int begin_round(void *ctx)
 {
 	struct top *top = ctx;
 	uint32_t nodes = telemetry_items(top->t, TELEMETRY_NODE);
-	uint32_t objects = telemetry_items(top->t, TELEMETRY_PORT);
+	uint32_t ports = telemetry_items(top->t, TELEMETRY_PORT);
 	const struct node *first = telemetry_node_at(top->t, 0);
 	struct node_now *now;
 
@@ -422,12 +416,12 @@ static int begin_round(void *ctx)
 	}
 	if (nodes)
 		memset(top->now, 0, nodes * sizeof(*top->now));
-	for (uint32_t i = 0; i < objects; i++) {
+	for (uint32_t i = 0; i < ports; i++) {
 		const struct port_state *o = telemetry_port_at(top->t, i);
 		struct node_now *n;
 
 		if (o->node < first || o->node >= first + nodes)
-			continue; /* of no node that is kept */
+			continue; /* there was no room for its node */
 		n = &top->now[o->node - first];
 		n->n[o->metric]++;
 		if (o->latest > n->value[o->metric])
@@ -436,7 +430,7 @@ static int begin_round(void *ctx)
 	return 0;
 }
 
-/* A flow is sorted by its addresses. */
+/* For the column of flows alone, which is to sort by: the key, not its text. */
 static void put_row(void *ctx, unsigned table, uint32_t i, unsigned only,
 		    struct row_batch *b)
 {
@@ -456,13 +450,13 @@ static void put_row(void *ctx, unsigned table, uint32_t i, unsigned only,
 static void set_rates(struct top *top)
 {
 	const struct telemetry_ledger *l = telemetry_counters(top->t);
-	struct counted now = {clock_ns(), l->views, l->hops, l->events};
+	struct counts now = {clock_ns(), l->views, l->hops, l->events};
 	uint64_t ns = now.at_ns - top->before.at_ns;
 	double seconds = (double)ns / 1e9;
 
 	if (ns < top->o->top.every_ns / 2 + 1)
-		return; /* drawn for a key */
-	top->rate = (struct counted){
+		return; /* drawn early, because of a key press */
+	top->rate = (struct counts){
 		.views = (uint64_t)((double)(now.views - top->before.views) /
 				    seconds),
 		.hops = (uint64_t)((double)(now.hops - top->before.hops) /
@@ -518,13 +512,13 @@ struct top *top_open(const struct opts *o, struct telemetry *t,
 	top->databases = databases;
 	top->loop = loop;
 	top->before.at_ns = clock_ns();
-	top->shown = browse_open(&browsed, top, &o->top, o->format);
+	top->browse = browse_open(&browsed, top, &o->top, o->format);
 	return top;
 }
 
 bool top_turn(struct top *top, bool idle)
 {
-	return browse_turn(top->shown, idle);
+	return browse_turn(top->browse, idle);
 }
 
 static void look_while_browsing(void *ctx)
@@ -537,14 +531,14 @@ static void look_while_browsing(void *ctx)
 
 int top_end(struct top *top)
 {
-	return browse_end(top->shown, look_while_browsing);
+	return browse_end(top->browse, look_while_browsing);
 }
 
 void top_close(struct top *top)
 {
 	if (!top)
 		return;
-	browse_close(top->shown);
+	browse_close(top->browse);
 	free(top->now);
 	free(top);
 }
