@@ -271,7 +271,7 @@ static void set_model(struct int_gen *g)
 		.seed = o->gen.work.seed,
 		.hops = (unsigned)o->gen.hops,
 		.steady = o->spikes != UINT64_MAX,
-		.spikes = o->spikes,
+		.spikes_per_s = o->spikes,
 	};
 
 	topo_fat_tree(&m.topology, GEN_ARITY, 0);
@@ -630,7 +630,7 @@ static void send_packet(struct workload_run *run,
 		len = traffic_frame(n->packet, INT_FRAME_MAX, p, n->o.data, 0);
 	}
 	if (len > 0)
-		inband_say(&n->model, &path, p);
+		inband_draw(&n->model, &path, p);
 	if (len <= 0 ||
 	    !int_make(n, &path, p, pkt ? pkt->data : n->packet, (size_t)len)) {
 		g->ctr.unfit++;

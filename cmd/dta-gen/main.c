@@ -161,9 +161,9 @@ static int input_open(struct gen *g, struct error *err)
 				.ipv6_percent = (unsigned)g->o.ipv6,
 				.ends = g->o.ends,
 			},
-		.of = g->run.w->needs == NEEDS_NOTHING ? TRAFFIC_NUMBERS
-		      : g->run.w->per_flow	       ? TRAFFIC_FLOWS
-						       : TRAFFIC_PACKETS,
+		.item = g->run.w->needs == NEEDS_NOTHING ? TRAFFIC_NUMBERS
+			: g->run.w->per_flow		 ? TRAFFIC_FLOWS
+							 : TRAFFIC_PACKETS,
 		.max_flows = WORKLOAD_FLOWS,
 		.ctr = &g->ctr.traffic,
 		.wanted = g->run.w == &int_workload ? NULL : is_wanted,

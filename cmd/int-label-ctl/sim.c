@@ -138,7 +138,7 @@ static struct netsim_loss sim_loss(const struct fabric *f, const char *text)
 	if (!(percent >= 0 && percent <= 100))
 		cli_refuse("--loss: '%s': a share is from 0 to 100 per cent",
 			   text);
-	at = fabric_find(f, id, port);
+	at = fabric_find_port(f, id, port);
 	if (at == FABRIC_NONE)
 		cli_refuse("--loss: '%s': the network has no port %u-%u", text,
 			   id, port);

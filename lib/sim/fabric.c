@@ -20,17 +20,18 @@ static int alloc_arrays(struct fabric *f, uint32_t nodes, uint32_t ports)
 	return 0;
 }
 
-/* Adds a node, switches before hosts. base: the number of its first port. */
+/* Adds a node, switches before hosts. */
 static struct fabric_node *add_node(struct fabric *f, enum fabric_tier tier,
-				    uint32_t id, unsigned ports, unsigned base)
+				    uint32_t id, unsigned ports,
+				    unsigned first_number)
 {
 	struct fabric_node *n = &f->node[f->nodes++];
 
 	*n = (struct fabric_node){
 		.id = id,
-		.first = f->ports,
+		.first_port = f->ports,
 		.ports = (uint16_t)ports,
-		.base = (uint16_t)base,
+		.first_number = (uint16_t)first_number,
 		.tier = (uint8_t)tier,
 	};
 	for (unsigned i = 0; i < ports; i++)
@@ -47,7 +48,8 @@ static struct fabric_node *add_node(struct fabric *f, enum fabric_tier tier,
 static void link_ports(struct fabric *f, uint32_t a, unsigned a_port,
 		       uint32_t b, unsigned b_port)
 {
-	uint32_t i = f->node[a].first + a_port, j = f->node[b].first + b_port;
+	uint32_t i = f->node[a].first_port + a_port,
+		 j = f->node[b].first_port + b_port;
 
 	f->port[i].peer = j;
 	f->port[j].peer = i;
@@ -57,52 +59,54 @@ void fabric_fini(struct fabric *f)
 {
 	free(f->node);
 	free(f->port);
-	free(f->way);
+	free(f->route);
 	*f = (struct fabric){0};
 }
 
-uint32_t fabric_find(const struct fabric *f, uint32_t id, uint32_t number)
+uint32_t fabric_find_port(const struct fabric *f, uint32_t id, uint32_t number)
 {
 	uint32_t node = id - f->node[0].id; /* ids are consecutive */
 	const struct fabric_node *n = &f->node[node];
 
-	if (node >= f->switches || number < n->base ||
-	    number - n->base >= n->ports)
+	if (node >= f->switches || number < n->first_number ||
+	    number - n->first_number >= n->ports)
 		return FABRIC_NONE;
-	return n->first + number - n->base;
+	return n->first_port + number - n->first_number;
 }
 
 int fabric_add_route(struct fabric *f, const char *text)
 {
-	struct fabric_route w = {0}, *more;
+	struct fabric_route route = {0}, *more;
 	unsigned host, id, number;
-	uint32_t at, port; /* at: the node that the route has reached */
+	uint32_t at, port; /* at: the node reached so far */
 	int used;
 
 	if (sscanf(text, "%u%n", &host, &used) != 1 || !host ||
 	    host > fabric_hosts(f))
 		return -EINVAL;
 	text += used;
-	w.src = f->switches + host - 1;
-	at = f->port[f->port[f->node[w.src].first].peer].node;
+	route.src = f->switches + host - 1;
+	at = f->port[f->port[f->node[route.src].first_port].peer].node;
 	for (; text[strspn(text, " \t")]; text += used) {
 		if (sscanf(text, " %u-%u%n", &id, &number, &used) != 2)
 			return -EINVAL;
-		port = fabric_find(f, id, number);
+		port = fabric_find_port(f, id, number);
 		if (port == FABRIC_NONE || f->port[port].node != at ||
-		    f->port[port].peer == FABRIC_NONE || w.len == FABRIC_HOPS)
+		    f->port[port].peer == FABRIC_NONE ||
+		    route.len == FABRIC_HOPS)
 			return -EINVAL;
-		w.out[w.len++] = (uint8_t)(port - f->node[at].first);
+		route.out[route.len++] = (uint8_t)(port -
+						   f->node[at].first_port);
 		at = f->port[f->port[port].peer].node;
 	}
 	if (f->node[at].tier != FABRIC_HOST)
 		return -EINVAL;
-	w.dst = at;
-	more = realloc(f->way, (f->ways + 1) * sizeof(*more));
+	route.dst = at;
+	more = realloc(f->route, (f->routes + 1) * sizeof(*more));
 	if (!more)
 		return -ENOMEM;
-	f->way = more;
-	f->way[f->ways++] = w;
+	f->route = more;
+	f->route[f->routes++] = route;
 	return 0;
 }
 
@@ -116,9 +120,8 @@ enum {
 	PORTS = 4 * 2 + (4 + 4) * 4 + 8,
 };
 
-/* From the first and the last host to others: the host, then ID-PORT of each
- * switch (fabric_add_route()). */
-static const char *const paper_ways[] = {
+/* From the first and the last host to others, as fabric_add_route() reads. */
+static const char *const paper_routes[] = {
 	"1 8-4",
 	"1 8-1 4-4 9-3",
 	"1 8-2 5-4 9-4",
@@ -139,7 +142,7 @@ int fabric_paper(struct fabric *f)
 {
 	static const uint8_t tier[] = {FABRIC_CORE, FABRIC_AGGREGATION,
 				       FABRIC_EDGE};
-	const unsigned ways = sizeof(paper_ways) / sizeof(paper_ways[0]);
+	const unsigned routes = sizeof(paper_routes) / sizeof(paper_routes[0]);
 	int rc;
 
 	*f = (struct fabric){0};
@@ -155,21 +158,21 @@ int fabric_paper(struct fabric *f)
 
 		memcpy(add_node(f, FABRIC_HOST, i, 1, 0)->ip, ip, sizeof(ip));
 	}
-	/* Leaf l of each pod is linked to both spines of set l, and to both
-	 * ToRs of its pod. */
+	/* Each of two pods has two leaves. Leaf 0 of a pod is linked to spines
+	 * 0 and 1, leaf 1 to spines 2 and 3; both to both ToRs of the pod. */
 	for (unsigned n = 0; n < 8; n++) {
-		unsigned pod = n / 4, l = n / 2 % 2, i = n % 2;
-		unsigned leaf = SPINES + 2 * pod + l;
+		unsigned pod = n / 4, side = n / 2 % 2, i = n % 2;
+		unsigned leaf = SPINES + 2 * pod + side;
 		unsigned tor = SPINES + LEAVES + 2 * pod + i;
 
-		link_ports(f, leaf, i, 2 * l + i, pod);
-		link_ports(f, leaf, 2 + i, tor, l);
+		link_ports(f, leaf, i, 2 * side + i, pod);
+		link_ports(f, leaf, 2 + i, tor, side);
 	}
 	for (unsigned i = 0; i < HOSTS; i++)
 		link_ports(f, SPINES + LEAVES + TORS + i, 0,
 			   SPINES + LEAVES + i / 2, 2 + i % 2);
-	for (unsigned i = 0; rc == 0 && i < ways; i++)
-		rc = fabric_add_route(f, paper_ways[i]);
+	for (unsigned i = 0; rc == 0 && i < routes; i++)
+		rc = fabric_add_route(f, paper_routes[i]);
 	if (rc < 0)
 		fabric_fini(f);
 	return rc;
@@ -203,56 +206,56 @@ int fabric_tree(struct fabric *f, unsigned k)
 		memcpy(add_node(f, FABRIC_HOST, i, 1, 0)->ip, ip, sizeof(ip));
 	}
 	for (unsigned i = 0; i < edges; i++) {
-		unsigned pod = i / half, place = i % half;
+		unsigned pod = i / half, in_pod = i % half;
 
 		for (unsigned j = 0; j < half; j++) {
-			/* edge switch i; aggregation switch i */
+			/* Edge switch i down and up, aggregation switch i up */
 			link_ports(f, i, j, f->switches + i * half + j, 0);
 			link_ports(f, i, half + j, edges + pod * half + j,
-				   place);
+				   in_pod);
 			link_ports(f, edges + i, half + j,
-				   2 * edges + place * half + j, pod);
+				   2 * edges + in_pod * half + j, pod);
 		}
 	}
 	return 0;
 }
 
-void fabric_pick(const struct fabric *f, uint32_t src, uint32_t dst,
-		 uint64_t hash, struct fabric_route *out)
+void fabric_pick_route(const struct fabric *f, uint32_t src, uint32_t dst,
+		       uint64_t hash, struct fabric_route *out)
 {
-	unsigned half = f->arity / 2, ways = half * half;
-	unsigned way = (unsigned)(((hash & UINT32_MAX) * ways) >> 32);
-	uint32_t a = src - f->switches, b = dst - f->switches;
-	uint32_t from = a / half, to = b / half; /* edge switches */
+	unsigned half = f->arity / 2, routes = half * half;
+	unsigned pick = (unsigned)(((hash & UINT32_MAX) * routes) >> 32);
+	uint32_t dst_host = dst - f->switches, to = dst_host / half;
+	uint32_t from = (src - f->switches) / half; /* edge switches */
 	uint8_t *hop = out->out;
 
 	out->src = src;
 	out->dst = dst;
 	if (from != to) {
-		*hop++ = (uint8_t)(half + way % half); /* to aggregation */
+		*hop++ = (uint8_t)(half + pick % half); /* to aggregation */
 		if (from / half != to / half) {
-			*hop++ = (uint8_t)(half + way / half); /* to core */
+			*hop++ = (uint8_t)(half + pick / half); /* to core */
 			*hop++ = (uint8_t)(to / half);
 		}
 		*hop++ = (uint8_t)(to % half);
 	}
-	*hop++ = (uint8_t)(b % half);
+	*hop++ = (uint8_t)(dst_host % half);
 	out->len = (unsigned)(hop - out->out);
 }
 
 /* --- INT-path's trails ------------------------------------------------------
  * Switches of odd degree are joined in pairs by virtual links. Then each
- * connected part of the graph has an Euler circuit, and without its virtual
- * links this falls into trails. */
+ * connected part of the graph has an Euler circuit; cut at the virtual links,
+ * it falls into trails. */
 
-/* An arc leaves a node through a port: it is the port's number, or FABRIC_NONE
- * along a virtual link. A link has one arc in each direction. */
+/* An arc is a link in one direction: the port by which it leaves a node, or
+ * FABRIC_NONE along a virtual link. */
 struct walk {
 	const struct fabric *f;
 	uint32_t *memory;  /* of all arrays that follow */
-	uint32_t *virtual; /* node: other end of its virtual link, or NONE */
-	uint32_t *next;	   /* node: the next of its ports to try */
-	uint32_t *used;	   /* port: whether its link was taken */
+	uint32_t *virtual; /* by node: other end of its virtual link, or NONE */
+	uint32_t *next;	   /* by node: the next of its ports to try */
+	uint32_t *used;	   /* by port: whether its link was taken */
 	uint32_t *stack, *arc, depth; /* nodes, and the arcs to them */
 	uint32_t *circuit, n;	      /* arcs, the last one first */
 };
@@ -275,7 +278,7 @@ static uint32_t link_odd(struct walk *w)
 		unsigned links = 0;
 
 		for (uint32_t k = 0; k < n->ports; k++)
-			links += is_link(w->f, n->first + k);
+			links += is_link(w->f, n->first_port + k);
 		w->virtual[i] = FABRIC_NONE;
 		if (links % 2 == 0)
 			continue;
@@ -301,7 +304,7 @@ static bool take_arc(struct walk *w, uint32_t node, uint32_t *to, uint32_t *arc)
 		return true;
 	}
 	while (w->next[node] < n->ports) {
-		uint32_t port = n->first + w->next[node]++;
+		uint32_t port = n->first_port + w->next[node]++;
 
 		if (!is_link(w->f, port) || w->used[port])
 			continue;
@@ -334,7 +337,8 @@ static void walk_circuit(struct walk *w, uint32_t start)
 
 /*
  * Cuts a circuit (n arcs, the last one first) into trails at its virtual links.
- * Begins behind one, if there is any, so that the begin cuts no other trail.
+ * It begins behind a virtual link, if there is one, so that the trail in which
+ * the circuit happens to begin stays whole.
  */
 static void cut_trails(struct euler *e, const uint32_t *arc, uint32_t n)
 {
@@ -344,9 +348,9 @@ static void cut_trails(struct euler *e, const uint32_t *arc, uint32_t n)
 	while (from < n && arc[n - 1 - from] != FABRIC_NONE)
 		from++;
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t a = arc[n - 1 - (from + i) % n];
+		uint32_t port = arc[n - 1 - (from + i) % n];
 
-		if (a == FABRIC_NONE) {
+		if (port == FABRIC_NONE) {
 			t = NULL;
 			continue;
 		}
@@ -354,7 +358,7 @@ static void cut_trails(struct euler *e, const uint32_t *arc, uint32_t n)
 			t = &e->trail[e->trails++];
 			*t = (struct euler_trail){e->ports, 0};
 		}
-		e->port[e->ports++] = a;
+		e->port[e->ports++] = port;
 		t->len++;
 	}
 }

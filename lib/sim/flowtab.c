@@ -15,12 +15,13 @@ _Static_assert(sizeof(struct flow) % 8 == 0, "data would not be aligned");
 
 struct flowtab {
 	struct flowtab_options o;
-	/* Of stride bytes each, [1 .. max]; [0] is the ring's: what is older
-	 * than it is the newest, what is newer the oldest. */
+	/* Flows 1 .. max, each of stride bytes. Flow 0 is no flow but closes
+	 * the list to a ring: its older is the newest flow, its newer the
+	 * oldest. */
 	uint8_t *flow;
 	size_t stride;
-	uint32_t *bucket;
-	uint64_t used, mask;
+	uint32_t *bucket;    /* index of the first flow of a hash, or 0 */
+	uint64_t used, mask; /* flows; of a hash, to find its bucket */
 };
 
 static struct flow *flow_at(const struct flowtab *t, uint32_t i)
@@ -61,6 +62,7 @@ void flowtab_close(struct flowtab *t)
 	free(t);
 }
 
+/* Takes a flow out of the list by use. */
 static void unlink_use(struct flowtab *t, const struct flow *f)
 {
 	flow_at(t, f->newer)->older = f->older;
@@ -88,8 +90,8 @@ static uint32_t evict(struct flowtab *t)
 	unlink_use(t, f);
 	at = &t->bucket[f->hash & t->mask];
 	while (*at != i)
-		at = &flow_at(t, *at)->chain;
-	*at = f->chain;
+		at = &flow_at(t, *at)->next_in_bucket;
+	*at = f->next_in_bucket;
 	return i;
 }
 
@@ -110,7 +112,7 @@ static uint32_t insert(struct flowtab *t, const uint8_t *key, size_t len,
 	*f = (struct flow){
 		.hash = hash,
 		.key_len = (uint8_t)len,
-		.chain = t->bucket[hash & t->mask],
+		.next_in_bucket = t->bucket[hash & t->mask],
 	};
 	memcpy(f->key, key, len);
 	memset(flow_data(f), 0, t->o.data_len);
@@ -126,7 +128,7 @@ struct flow *flowtab_get(struct flowtab *t, const uint8_t *key, size_t len,
 	uint32_t i = t->bucket[hash & t->mask];
 	struct flow *f;
 
-	for (; i; i = f->chain) {
+	for (; i; i = f->next_in_bucket) {
 		f = flow_at(t, i);
 		if (f->hash == hash && f->key_len == len &&
 		    !memcmp(f->key, key, len))

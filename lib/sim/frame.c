@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* frame.c - packets as frames, and frames in tunnels. */
 #include "sim/traffic.h"
 
 #include <errno.h>
@@ -12,20 +13,20 @@ enum {
 	TTL = 64,
 	AT_TCP_WINDOW = 14,
 	AT_TCP_SUM = 16,
-	VXLAN_VNI = 0x08, /* flags: there is a network identifier */
-	VNI = 7,
-	OFFSET_5 = 5 << 4, /* TCP's header in words, in its place */
+	VXLAN_FLAG_I = 0x08, /* the VNI is valid (RFC 7348, section 5) */
+	VNI = 7,	     /* virtual network identifier */
+	OFFSET_5 = 5 << 4,   /* TCP's data offset: 5 words, no options */
 };
 
-static void put_ip(uint8_t *ip, const struct traffic_packet *p, size_t above,
-		   uint8_t dscp)
+static void put_ip(uint8_t *ip, const struct traffic_packet *p,
+		   size_t payload_len, uint8_t dscp)
 {
 	uint8_t ttl = p->ttl ? p->ttl : TTL;
 	size_t addr = traffic_addr_len(p);
 
 	if (p->v6) {
 		be32_store(ip, UINT32_C(6) << 28 | (uint32_t)dscp << 22);
-		be16_store(ip + NET_IP6_AT_LEN, (uint16_t)above);
+		be16_store(ip + NET_IP6_AT_LEN, (uint16_t)payload_len);
 		ip[NET_IP6_AT_NEXT] = p->protocol;
 		ip[NET_IP6_AT_HOPS] = ttl;
 		memcpy(ip + NET_IP6_AT_SRC, traffic_src(p), addr);
@@ -34,7 +35,7 @@ static void put_ip(uint8_t *ip, const struct traffic_packet *p, size_t above,
 	}
 	ip[0] = NET_IP4_PLAIN;
 	ip[NET_IP4_AT_TOS] = (uint8_t)(dscp << 2);
-	be16_store(ip + NET_IP4_AT_LEN, (uint16_t)(NET_IP4_LEN + above));
+	be16_store(ip + NET_IP4_AT_LEN, (uint16_t)(NET_IP4_LEN + payload_len));
 	be16_store(ip + NET_IP4_AT_ID, p->ip_id);
 	be16_store(ip + NET_IP4_AT_FRAGMENT, NET_IP4_DF);
 	ip[NET_IP4_AT_TTL] = ttl;
@@ -44,9 +45,9 @@ static void put_ip(uint8_t *ip, const struct traffic_packet *p, size_t above,
 	be16_store(ip + NET_IP4_AT_SUM, net_checksum(ip, NET_IP4_LEN));
 }
 
-/* Of TCP, UDP and what is above, with the pseudo-header of RFC 9293, 3.1. */
-static uint16_t sum_above(const struct traffic_packet *p, const uint8_t *l4,
-			  size_t len)
+/* The checksum of TCP or UDP, header and data; pseudo-header: RFC 9293, 3.1. */
+static uint16_t l4_checksum(const struct traffic_packet *p, const uint8_t *l4,
+			    size_t len)
 {
 	size_t addr = traffic_addr_len(p);
 	uint8_t pseudo[2 * 16 + 6];
@@ -55,7 +56,7 @@ static uint16_t sum_above(const struct traffic_packet *p, const uint8_t *l4,
 	memcpy(pseudo, p->key, 2 * addr);
 	be16_store(pseudo + 2 * addr, p->protocol);
 	be32_store(pseudo + 2 * addr + 2, (uint32_t)len);
-	/* Complements of parts: added up and brought round. */
+	/* The sums of the two parts, added in ones' complement. */
 	sum = (uint16_t)~net_checksum(pseudo, 2 * addr + 6);
 	sum += (uint16_t)~net_checksum(l4, len);
 	sum = (sum & 0xffff) + (sum >> 16);
@@ -94,10 +95,10 @@ int traffic_frame(uint8_t *buf, size_t cap, const struct traffic_packet *p,
 		at[NET_TCP_AT_OFFSET] = OFFSET_5;
 		at[NET_TCP_AT_FLAGS] = p->tcp_flags;
 		be16_store(at + AT_TCP_WINDOW, WINDOW);
-		be16_store(at + AT_TCP_SUM, sum_above(p, at, l4 + data));
+		be16_store(at + AT_TCP_SUM, l4_checksum(p, at, l4 + data));
 	} else if (udp) {
 		be16_store(at + NET_UDP_AT_LEN, (uint16_t)(l4 + data));
-		sum = sum_above(p, at, l4 + data);
+		sum = l4_checksum(p, at, l4 + data);
 		be16_store(at + NET_UDP_AT_SUM, sum ? sum : UINT16_MAX);
 	}
 	return (int)len;
@@ -116,7 +117,7 @@ int traffic_tunnel(uint8_t *buf, size_t cap, const struct net_udp4 *outer,
 		return -ENOBUFS;
 	memset(p, 0, head);
 	if (vxlan)
-		p[0] = VXLAN_VNI;
+		p[0] = VXLAN_FLAG_I;
 	else
 		be16_store(p + 2, NET_ETHERTYPE_ETH);
 	be32_store(p + 4, VNI << 8);

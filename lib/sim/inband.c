@@ -114,7 +114,7 @@ static void write_field(struct inband *m, struct inband_hop *h,
 /* Whether a spike is due by the time of a packet. */
 static bool spike_due(struct inband *m, uint64_t now_ns)
 {
-	uint64_t gap = m->o.spikes ? 1000000000 / m->o.spikes : 0;
+	uint64_t gap = m->o.spikes_per_s ? 1000000000 / m->o.spikes_per_s : 0;
 
 	if (!gap)
 		return false;
@@ -142,8 +142,8 @@ static void write_times(struct inband_path *path, uint64_t end_ns)
 	}
 }
 
-void inband_say(struct inband *m, struct inband_path *out,
-		const struct traffic_packet *p)
+void inband_draw(struct inband *m, struct inband_path *out,
+		 const struct traffic_packet *p)
 {
 	uint64_t flow = hash_bytes(SALT_STEADY, p->key, p->key_len);
 	struct topo_hop at[INBAND_HOPS_MAX];

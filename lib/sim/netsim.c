@@ -212,7 +212,7 @@ static void on_interval(void *ctx, const struct label_interval_sum *sum)
 static void on_decision(void *ctx, const struct label_decision *d)
 {
 	struct netsim *s = ctx;
-	uint32_t port = fabric_find(s->f, d->port->device, d->port->out);
+	uint32_t port = fabric_find_port(s->f, d->port->device, d->port->out);
 
 	if (port == FABRIC_NONE)
 		return;
@@ -229,7 +229,7 @@ static void on_silence(void *ctx, const struct label_record *r,
 		       uint64_t since_ns)
 {
 	struct netsim *s = ctx;
-	uint32_t port = fabric_find(s->f, r->device, r->out);
+	uint32_t port = fabric_find_port(s->f, r->device, r->out);
 
 	(void)now_ns;
 	(void)since_ns;
@@ -392,8 +392,8 @@ static void write_label(struct netsim *s, struct sim_packet *p, uint32_t port,
 	p->item = item;
 	item[p->labels++] = (struct label_item){
 		.device = s->f->node[s->f->port[port].node].id,
-		.in = in == SIM_NONE ? 0 : fabric_number(s->f, in),
-		.out = fabric_number(s->f, port),
+		.in = in == SIM_NONE ? 0 : fabric_port_number(s->f, in),
+		.out = fabric_port_number(s->f, port),
 		.time_us = (ns / 1000) & LABEL_TIME_MASK,
 		.latency_ns = wait < UINT32_MAX ? (uint32_t)wait : UINT32_MAX,
 		.queue = q->depth,
@@ -513,7 +513,7 @@ void sim_send(struct netsim *s, uint32_t i, uint32_t port, uint32_t in)
 		carry_label(s, p, port, in, start);
 		/* The last switch takes the labels off. */
 		if (p->labels && p->kind == OF_TRAFFIC &&
-		    fabric_last(s->f, port)) {
+		    fabric_leads_to_host(s->f, port)) {
 			carry_export(s, i, start);
 			p = sim_packet(s, i); /* it may have moved */
 		}
@@ -560,7 +560,7 @@ static void emit_packet(struct netsim *s, const struct fabric_route *w,
 	p->specific = flow < s->o.specific;
 	p->len = (uint8_t)w->len;
 	memcpy(p->out, w->out, sizeof(p->out));
-	sim_send(s, i, s->f->node[w->src].first, SIM_NONE);
+	sim_send(s, i, s->f->node[w->src].first_port, SIM_NONE);
 }
 
 /* A flow of a fat tree: two hosts and a hash, of its number alone. */
@@ -573,8 +573,8 @@ static void flow_way(const struct netsim *s, uint32_t flow,
 	src = (uint32_t)rng_below(&r, hosts);
 	dst = (uint32_t)rng_below(&r, hosts - 1);
 	dst += dst >= src;
-	fabric_pick(s->f, s->f->switches + src, s->f->switches + dst,
-		    rng_u64(&r), w);
+	fabric_pick_route(s->f, s->f->switches + src, s->f->switches + dst,
+			  rng_u64(&r), w);
 }
 
 static void source_send(struct netsim *s, uint32_t i)
@@ -588,9 +588,9 @@ static void source_send(struct netsim *s, uint32_t i)
 	s->ctr.packets++;
 	if (from->host != SIM_NONE) {
 		do /* the next way of the host, in turn */
-			flow = from->next = (from->next + 1) % s->f->ways;
-		while (s->f->way[flow].src != from->host);
-		emit_packet(s, &s->f->way[flow], flow);
+			flow = from->next = (from->next + 1) % s->f->routes;
+		while (s->f->route[flow].src != from->host);
+		emit_packet(s, &s->f->route[flow], flow);
 	} else {
 		flow = (uint32_t)rng_below(&s->traffic, s->o.flows);
 		flow_way(s, flow, &w);
@@ -601,21 +601,22 @@ static void source_send(struct netsim *s, uint32_t i)
 
 static int source_open(struct netsim *s)
 {
-	uint64_t most = (uint64_t)s->o.senders * (s->f->ways ? s->f->ways : 1);
+	unsigned routes = s->f->routes;
 
-	s->source = calloc(most, sizeof(*s->source));
+	s->source = calloc((uint64_t)s->o.senders * (routes ? routes : 1),
+			   sizeof(*s->source));
 	if (!s->source)
 		return -ENOMEM;
-	/* Each host that given ways begin at, so many times. */
-	for (uint32_t h = s->f->switches; s->f->ways && h < s->f->nodes; h++) {
-		unsigned w = 0;
+	/* Along given routes: senders of them at each host where one begins. */
+	for (uint32_t h = s->f->switches; routes && h < s->f->nodes; h++) {
+		unsigned r = 0;
 
-		while (w < s->f->ways && s->f->way[w].src != h)
-			w++;
-		for (uint32_t i = 0; w < s->f->ways && i < s->o.senders; i++)
+		while (r < routes && s->f->route[r].src != h)
+			r++;
+		for (uint32_t i = 0; r < routes && i < s->o.senders; i++)
 			s->source[s->sources++] = (struct sim_source){h, i};
 	}
-	for (; !s->f->ways && s->sources < s->o.senders; s->sources++)
+	for (; !routes && s->sources < s->o.senders; s->sources++)
 		s->source[s->sources].host = SIM_NONE;
 	s->gap_ns = s->sources * 1e9 / s->o.rate;
 	for (uint32_t i = 0; i < s->sources; i++)
@@ -713,7 +714,7 @@ static void arrive_packet(struct netsim *s, uint32_t i)
 		   p->kind == OF_FLOOD) {
 		probe_arrive(s, i, in);
 	} else {
-		sim_send(s, i, n->first + p->out[p->hop++], in);
+		sim_send(s, i, n->first_port + p->out[p->hop++], in);
 	}
 }
 

@@ -100,7 +100,7 @@ static void flood_probe(struct netsim *s, uint32_t i, uint32_t in)
 {
 	const struct fabric_node *n = &s->f->node[s->f->port[in].node];
 
-	for (uint32_t q = n->first; q < n->first + n->ports; q++) {
+	for (uint32_t q = n->first_port; q < n->first_port + n->ports; q++) {
 		uint32_t c;
 
 		if (q == in || (!leads_to_switch(s, q, false) &&
@@ -120,7 +120,7 @@ static void send_up(struct netsim *s, uint32_t node)
 {
 	const struct fabric_node *n = &s->f->node[node];
 
-	for (uint32_t q = n->first; q < n->first + n->ports; q++) {
+	for (uint32_t q = n->first_port; q < n->first_port + n->ports; q++) {
 		uint32_t i;
 
 		if (!leads_to_switch(s, q, true))
@@ -179,7 +179,7 @@ static void send_ping(struct netsim *s, uint32_t src, uint32_t dst, bool answer)
 	uint32_t i;
 	struct sim_packet *p;
 
-	fabric_pick(s->f, src, dst, rng_u64(&s->chance), &w);
+	fabric_pick_route(s->f, src, dst, rng_u64(&s->chance), &w);
 	i = make_probe(s, OF_PING, src);
 	if (i == SIM_NONE)
 		return;
@@ -188,7 +188,7 @@ static void send_ping(struct netsim *s, uint32_t src, uint32_t dst, bool answer)
 	p->answer = answer;
 	p->len = (uint8_t)w.len;
 	memcpy(p->out, w.out, sizeof(p->out));
-	sim_send(s, i, s->f->node[src].first, SIM_NONE);
+	sim_send(s, i, s->f->node[src].first_port, SIM_NONE);
 }
 
 /* How many a host pings. */

@@ -180,7 +180,7 @@ int synth_open(struct synth **out, const struct traffic_model *m)
 	return 0;
 }
 
-void synth_again(struct synth *s)
+void synth_restart(struct synth *s)
 {
 	s->round++;
 	start_round(s);

@@ -6,7 +6,7 @@
 #include "net/key.h"
 
 enum {
-	SALT_HOST = 0x401, /* for the edge and the port of a host */
+	SALT_HOST = 0x401, /* for the edge switch and the port of a host */
 	SALT_ECMP = 0x402, /* for the choice among equal paths */
 };
 
@@ -36,8 +36,7 @@ unsigned topo_edge(const struct topology *t, const uint8_t *addr, size_t len)
 	return 1 + hash_below((uint32_t)host_hash(addr, len), t->edges);
 }
 
-/* The edge, at dst or near it, to which the path has t->hops hops: 1, 3 or 5.
- */
+/* The edge switch to be taken for dst, so that the path has t->hops hops. */
 static unsigned move_edge(const struct topology *t, unsigned src, unsigned dst)
 {
 	unsigned half = t->ports / 2, pod = src / half;
@@ -56,14 +55,17 @@ void topo_path(const struct topology *t, struct topo_path *out,
 {
 	unsigned half = t->ports / 2, edges = t->edges;
 	size_t addr = key_len == KEY_FLOW6_LEN ? 16 : 4;
-	uint64_t s = host_hash(key, addr), d = host_hash(key + addr, addr);
+	uint64_t src_hash = host_hash(key, addr),
+		 dst_hash = host_hash(key + addr, addr);
 	uint64_t ecmp = hash_bytes(SALT_ECMP, key, key_len);
-	unsigned src = hash_below((uint32_t)s, edges),
-		 dst = hash_below((uint32_t)d, edges);
+	unsigned src = hash_below((uint32_t)src_hash, edges),
+		 dst = hash_below((uint32_t)dst_hash, edges);
 	unsigned agg = hash_below((uint32_t)ecmp, half);
 	unsigned up = hash_below((uint32_t)(ecmp >> 32), half);
-	uint16_t in = (uint16_t)hash_below((uint32_t)(s >> 32), half);
-	uint16_t host = (uint16_t)hash_below((uint32_t)(d >> 32), half);
+	uint16_t from_host = (uint16_t)hash_below((uint32_t)(src_hash >> 32),
+						  half);
+	uint16_t to_host = (uint16_t)hash_below((uint32_t)(dst_hash >> 32),
+						half);
 	uint16_t to_agg = (uint16_t)(half + agg),
 		 to_core = (uint16_t)(half + up);
 	struct topo_hop *h = out->hop;
@@ -71,26 +73,25 @@ void topo_path(const struct topology *t, struct topo_path *out,
 	if (t->hops)
 		dst = move_edge(t, src, dst);
 	if (src == dst) {
-		*h++ = (struct topo_hop){1 + src, in, host};
+		*h++ = (struct topo_hop){1 + src, from_host, to_host};
 	} else {
-		unsigned sp = src / half, dp = dst / half; /* pods */
+		unsigned src_pod = src / half, dst_pod = dst / half;
+		uint32_t src_agg = 1 + edges + src_pod * half + agg;
+		uint32_t dst_agg = 1 + edges + dst_pod * half + agg;
+		uint32_t core = 1 + 2 * edges + agg * half + up;
 		uint16_t down = (uint16_t)(dst % half);
 		uint16_t from = (uint16_t)(src % half);
-		uint32_t core = 1 + 2 * edges + agg * half + up;
 
-		*h++ = (struct topo_hop){1 + src, in, to_agg};
-		if (sp == dp) {
-			*h++ = (struct topo_hop){1 + edges + sp * half + agg,
-						 from, down};
+		*h++ = (struct topo_hop){1 + src, from_host, to_agg};
+		if (src_pod == dst_pod) {
+			*h++ = (struct topo_hop){src_agg, from, down};
 		} else {
-			*h++ = (struct topo_hop){1 + edges + sp * half + agg,
-						 from, to_core};
-			*h++ = (struct topo_hop){core, (uint16_t)sp,
-						 (uint16_t)dp};
-			*h++ = (struct topo_hop){1 + edges + dp * half + agg,
-						 to_core, down};
+			*h++ = (struct topo_hop){src_agg, from, to_core};
+			*h++ = (struct topo_hop){core, (uint16_t)src_pod,
+						 (uint16_t)dst_pod};
+			*h++ = (struct topo_hop){dst_agg, to_core, down};
 		}
-		*h++ = (struct topo_hop){1 + dst, to_agg, host};
+		*h++ = (struct topo_hop){1 + dst, to_agg, to_host};
 	}
 	out->len = (unsigned)(h - out->hop);
 }

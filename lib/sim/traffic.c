@@ -14,13 +14,13 @@ enum {
 };
 
 /*
- * Of a frame; a capture may have cut it after the headers. -ENOTSUP: neither
- * IPv4 nor IPv6; -EBADMSG: malformed or cut. Then *out is as it was.
+ * Decodes a frame, which may be cut behind its headers. 0; -ENOTSUP: neither
+ * IPv4 nor IPv6; -EBADMSG: malformed or cut earlier. Then *out is as it was.
  */
 static int traffic_decode(struct traffic_packet *out, const struct pkt *pkt)
 {
 	struct net_packet n;
-	uint8_t same[16];
+	uint8_t same[16]; /* what stays the same along the path, but the key */
 	int rc = net_packet_decode(&n, pkt->data, pkt->len);
 
 	if (rc < 0)
@@ -48,16 +48,18 @@ static int traffic_decode(struct traffic_packet *out, const struct pkt *pkt)
 
 struct traffic {
 	struct traffic_options o;
-	struct src *src; /* a capture */
+	/* A capture: */
+	struct src *src;
 	struct pkt *pkts;
-	int n, i;	      /* packets at hand, the next */
+	int n, i;	      /* packets of the batch; the next one */
 	struct flowtab *seen; /* flows that had their first packet */
-	struct synth *synth;  /* the model, all packets */
-	/* the model, flow by flow: the next one, its time and the rest of that
-	 * in 1/rate ns; what a flow adds to the two */
+	/* The model, TRAFFIC_PACKETS: */
+	struct synth *synth;
+	/* The model, else: the next flow, and its time: now_ns + rest / rate,
+	 * to which each flow adds step_ns + step_rest / rate */
 	struct synth_flows flows;
 	uint64_t flow, now_ns, rest, step_ns, step_rest;
-	struct traffic_packet blank;
+	struct traffic_packet blank; /* zeros */
 };
 
 static int open_capture(struct traffic *t, struct error *err)
@@ -72,7 +74,7 @@ static int open_capture(struct traffic *t, struct error *err)
 	t->pkts = malloc(PKT_BATCH * sizeof(*t->pkts));
 	if (!t->pkts)
 		return error_set(err, -ENOMEM, "out of memory");
-	if (t->o.of == TRAFFIC_FLOWS) {
+	if (t->o.item == TRAFFIC_FLOWS) {
 		rc = flowtab_open(&t->seen, &seen);
 		if (rc < 0)
 			return error_set(err, rc, "%s", strerror(-rc));
@@ -82,7 +84,7 @@ static int open_capture(struct traffic *t, struct error *err)
 
 static int open_model(struct traffic *t, struct error *err)
 {
-	if (t->o.of == TRAFFIC_PACKETS && synth_open(&t->synth, &t->o.model))
+	if (t->o.item == TRAFFIC_PACKETS && synth_open(&t->synth, &t->o.model))
 		return error_set(err, -ENOMEM, "out of memory");
 	synth_flows_init(&t->flows, &t->o.model);
 	t->now_ns = t->o.model.start_ns;
@@ -156,7 +158,7 @@ static int capture_next(struct traffic *t, struct traffic_packet *p,
 				return 1;
 		}
 	}
-	return -EINTR; /* none is left of this batch: time to look around */
+	return -EINTR; /* at the end of a batch, the caller looks at signals */
 }
 
 /* One packet per flow of the model. */
@@ -169,8 +171,8 @@ static bool flow_next(struct traffic *t, struct traffic_packet *p)
 			return false;
 		t->flow = 0;
 	}
-	if (t->o.of == TRAFFIC_NUMBERS) {
-		*p = t->blank; /* cheaper than to clear it */
+	if (t->o.item == TRAFFIC_NUMBERS) {
+		*p = t->blank; /* cheaper than clearing it */
 		p->id = t->flow;
 	} else {
 		synth_flow(&t->flows, p, t->flow);
@@ -193,7 +195,7 @@ int traffic_next(struct traffic *t, struct traffic_packet *p, struct error *err)
 	while (t->synth && !synth_next(t->synth, p)) {
 		if (!t->o.again || !t->o.again(t->o.ctx))
 			return 0;
-		synth_again(t->synth);
+		synth_restart(t->synth);
 	}
 	if (!t->synth && !flow_next(t, p))
 		return 0;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * traffic.h - the packets that a network carries, one after the other: out of a
- * capture, in its time, or of the model, in virtual time.
+ * traffic.h - the packets that a network carries, one after the other: from a
+ * capture, with its times, or from a model, in virtual time. Besides: frames,
+ * TCP losses, a flow table, the fat tree, and what INT says along a path.
  *
- * Threads: none; a stream belongs to one caller.
+ * Threads: none; each object belongs to one caller.
  */
 #ifndef SIM_TRAFFIC_H
 #define SIM_TRAFFIC_H
@@ -19,14 +20,14 @@
 #include "net/net.h"
 #include "packet/pkt.h"
 
-/* A packet, of a capture or of the model: all in host order but the key, whose
- * bytes are as on the wire (net/key.h). */
+/* A packet of a capture or of the model. All is in host order but the key,
+ * whose bytes are as on the wire (net/key.h). */
 struct traffic_packet {
 	uint64_t ts_ns;	      /* since the epoch */
 	uint8_t key[KEY_MAX]; /* flow4 or flow6 */
 	uint8_t key_len;
 	bool v6;
-	bool fragment; /* not the first one: no ports */
+	bool fragment; /* but the first one: it has no ports */
 	uint8_t protocol, ttl, tcp_flags;
 	uint16_t src_port, dst_port;
 	uint16_t ip_id;	       /* of IPv4 */
@@ -51,26 +52,28 @@ static inline size_t traffic_addr_len(const struct traffic_packet *p)
 }
 
 /*
- * The model: synthetic traffic in virtual time. Flows are a function of the
- * seed and their number, so that none has to be remembered: between hosts
- * of 10.128.0.0/9 and fd00::/96, a few of them popular, to well-known services,
- * UDP for DNS and NTP, else TCP. There are a quarter as many hosts as flows, 16
- * to 2^20. Packets: up to 4096 flows are active; each step one of them, picked
- * at random, sends one. Flow sizes are 2/u packets, u uniform (Zipf's tail). A
- * TCP flow opens with SYN and ends with FIN. One packet in 100 is lost beyond
- * the observer and sent again, one in four of those after a timeout; one in 400
- * is followed by silence, which ends a flowlet. The same model makes the same
- * packets on every machine: only integers and correctly rounded division.
+ * The model: synthetic traffic in virtual time. A flow is a function of the
+ * seed and the flow's number, so that none has to be remembered. Hosts are of
+ * 10.128.0.0/9 and fd00::/96, a few of them popular, a quarter as many as flows
+ * but 16 to 2^20. Services are well known: UDP for DNS and NTP, else TCP.
+ *
+ * Up to 4096 flows are active; each step one of them, picked at random, sends a
+ * packet. Flow sizes are 2/u packets, u uniform (Zipf's tail). A TCP flow opens
+ * with SYN and ends with FIN. One packet in 100 is lost beyond the observer and
+ * sent again, one in four of those after a timeout; one in 400 is followed by
+ * silence, which ends a flowlet. The same model makes the same packets on every
+ * machine: it uses only integers and correctly rounded division.
  */
 enum {
 	SYNTH_SEED_DEFAULT = 1,
 };
 
-/* Silence that ends a flowlet: the model's are twice that at least. */
+/* Silence that ends a flowlet. The model's silences are at least twice that. */
 #define SYNTH_GAP_NS UINT64_C(50000000)
 
+/* The two hosts of all flows. */
 struct traffic_ends {
-	uint8_t version; /* 4, 6; 0: the flows are between the model's hosts */
+	uint8_t version; /* 4, 6; 0: not given, flows are between many hosts */
 	uint8_t src[16], dst[16];
 };
 
@@ -84,9 +87,10 @@ struct traffic_model {
 };
 
 /*
- * Where the streams of a seed lie: number i of one is base ^ rng_mix(i). Were
- * base rng_mix() of the seed and no more, number j of seed i would be number i
- * of seed j. The default seed has no extra: its bytes stay what they were.
+ * A stream of random numbers for a seed: number i is base ^ rng_mix(i). Were
+ * base just rng_mix(seed), number j of seed i would equal number i of seed j;
+ * extra prevents it. For the default seed extra is 0, so that its packets stay
+ * what they were before there was extra.
  */
 struct synth_stream {
 	uint64_t base, extra;
@@ -117,83 +121,83 @@ void synth_close(struct synth *s); /* NULL is fine */
 /* The next packet; false when all flows have ended. */
 bool synth_next(struct synth *s, struct traffic_packet *p);
 
-/* The same flows once more, each a new connection: time goes on. For when all
- * have ended. */
-void synth_again(struct synth *s);
+/* When all flows have ended: the same flows once more, each a new connection.
+ * Time goes on. */
+void synth_restart(struct synth *s);
 
-/* --- all of it, one after the other --------------------------------------- */
+/* --- captures and the model alike ----------------------------------------- */
 
-/* Flows and packets of a run, at most: days of work. */
+/* Flows or packets of a run, at most. */
 #define TRAFFIC_COUNT_MAX UINT64_C(1000000000000)
 
-/* packets = given to the caller + not wanted + not_ip + malformed. */
+/* packets = given to the caller + not wanted + not the first of their flow
+ * (TRAFFIC_FLOWS of a capture) + not_ip + malformed. */
 struct traffic_counters {
 	uint64_t packets;
 	uint64_t not_ip;    /* neither IPv4 nor IPv6 */
 	uint64_t malformed; /* bad or cut headers */
-	/* notes */
-	uint64_t evicted; /* flows that TRAFFIC_FLOWS has forgotten */
+	uint64_t evicted;   /* flows that TRAFFIC_FLOWS has forgotten */
 };
 
-enum traffic_of {
+enum traffic_item {
 	TRAFFIC_PACKETS, /* all */
 	TRAFFIC_FLOWS,	 /* the first one of each flow */
-	TRAFFIC_NUMBERS, /* none: a flow's number as id, ts_ns; model only */
+	TRAFFIC_NUMBERS, /* of the model: id is a flow's number, ts_ns is set,
+			    all else is 0 */
 };
 
 struct traffic_options {
 	const char *capture; /* pcap or pcapng, "-": stdin; NULL: the model */
 	struct traffic_model model;
-	enum traffic_of of;
-	uint64_t max_flows; /* of a capture: TRAFFIC_FLOWS remembers as many */
+	enum traffic_item item;
+	uint64_t max_flows; /* that TRAFFIC_FLOWS remembers of a capture */
 	struct traffic_counters *ctr; /* the caller's */
-	/*
-	 * Each may be NULL. wanted: a packet that is not is left out, and its
-	 * flow has not begun with it. again: all flows of the model have ended;
-	 * whether they come round once more (NULL: no). before_wait: a capture
-	 * in a pipe has nothing more at hand.
-	 */
+	/* Each of these may be NULL.
+	 * Whether to pass the packet on; if not, it does not begin a flow. */
 	bool (*wanted)(void *ctx, const struct traffic_packet *p);
+	/* All flows of the model have ended: whether to restart them. NULL: no.
+	 */
 	bool (*again)(void *ctx);
+	/* Called before a read that may wait, as from a pipe. */
 	void (*before_wait)(void *ctx);
 	void *ctx;
 };
 
 struct traffic;
 
-/* The options are copied. Returns 0 or -errno; err tells the reason, the path
- * not included. */
+/* The options are copied. Returns 0 or -errno; err tells the reason without the
+ * path. */
 int traffic_open(struct traffic **out, const struct traffic_options *o,
 		 struct error *err);
 void traffic_close(struct traffic *t); /* NULL is fine */
 
 /*
- * 1: *p set; 0: the end; -EINTR: none as yet, a signal came or it is time to
- * look at a clock; or another -errno, as of src_rx(), with err set.
+ * 1: *p is set; 0: the end; -EINTR: no packet this time, the caller looks at
+ * its signals and its clock and calls again; another -errno: as src_rx(), with
+ * err set.
  */
 int traffic_next(struct traffic *t, struct traffic_packet *p,
 		 struct error *err);
 
-/* The frame of the packet that traffic_next() gave last, as long as that: of a
- * capture; NULL of the model. */
+/* The captured frame of the packet that traffic_next() gave last, valid until
+ * its next call; NULL: the packet is of the model. */
 const struct pkt *traffic_pkt(const struct traffic *t);
 
 /* --- frames ----------------------------------------------------------------
  */
 
 /*
- * The frame of a packet: writes Ethernet, IPv4 or IPv6, TCP or UDP headers
- * (nothing above IP for other protocols), and data of zeros: as many bytes as
- * the packet has, but at most data_max, by which its lengths go then. All
- * checksums are right; DSCP and TTL as given. Returns the frame's length, or
- * -ENOBUFS.
+ * Writes a packet as a frame: Ethernet, IPv4 or IPv6, TCP or UDP headers
+ * (nothing above IP for other protocols), and zeros as data, as many bytes as
+ * the packet has but at most data_max. The lengths in the headers and all
+ * checksums are those of the frame as written. Returns its length, or -ENOBUFS.
  */
 int traffic_frame(uint8_t *buf, size_t cap, const struct traffic_packet *p,
 		  size_t data_max, uint8_t dscp);
 
 /*
- * Writes a frame in a tunnel, VXLAN (RFC 7348) or else Geneve (RFC 8926), whose
- * ends and port outer has. Returns the length, or -ENOBUFS.
+ * Writes a frame in a tunnel, VXLAN (RFC 7348) or else Geneve (RFC 8926); outer
+ * has the addresses and ports of the tunnel. Returns the length, or -ENOBUFS.
  */
 int traffic_tunnel(uint8_t *buf, size_t cap, const struct net_udp4 *outer,
 		   bool vxlan, const uint8_t *frame, size_t len);
@@ -202,13 +206,13 @@ int traffic_tunnel(uint8_t *buf, size_t cap, const struct net_udp4 *outer,
  */
 
 /*
- * A segment that begins below the highest sequence number of its flow is one
- * sent again, unless it is a keep-alive (RFC 9293 3.8.4), or comes within 3 ms
- * of the one that passed it and does not end at that number: then it was
- * reordered. One sent again after a silence of TCP_RTO_NS is a timeout, as of
- * Marple (Narayana et al., SIGCOMM 2017; DTA paper, section 6.1). A SYN with
- * another sequence number begins a new connection. Acknowledgements are not
- * seen: a retransmission without need is a loss.
+ * A segment that begins below the highest sequence number of its flow was sent
+ * again, unless it is a keep-alive (RFC 9293, 3.8.4) or was reordered: it comes
+ * within 3 ms of the highest one and ends below that. One sent again after
+ * TCP_RTO_NS of silence counts as a timeout, as in Marple (Narayana et al.,
+ * SIGCOMM 2017; DTA paper, section 6.1). A SYN with another sequence number
+ * begins a new connection. Acknowledgements are not seen, so that an
+ * unnecessary retransmission counts as a loss.
  */
 
 /* The usual minimum of a retransmission timer. */
@@ -216,10 +220,11 @@ int traffic_tunnel(uint8_t *buf, size_t cap, const struct net_udp4 *outer,
 
 /* Of a flow; zeros to begin with. */
 struct tcp_flow {
-	uint64_t last_ns;  /* time of the last packet */
-	uint64_t top_ns;   /* when the highest sequence number was seen */
-	uint32_t top, isn; /* one past the highest one; the SYN's */
-	bool seen_seq;	   /* top is known */
+	uint64_t last_ns; /* time of the last packet */
+	uint64_t top_ns;  /* when the highest sequence number was seen */
+	uint32_t top;	  /* one past the highest sequence number */
+	uint32_t isn;	  /* that of the SYN */
+	bool seen_seq;	  /* top is known */
 };
 
 enum tcp_verdict {
@@ -232,13 +237,13 @@ enum tcp_verdict {
 /* Of the next packet of a flow. Captures are not always in order of time. */
 enum tcp_verdict tcp_track(struct tcp_flow *f, const struct traffic_packet *p);
 
-/* --- what is remembered of flows, or of hosts ------------------------------
+/* --- a table of flows, or of hosts -----------------------------------------
  */
 
 /*
- * A table of limited size: when it is full, the least recently used flow goes.
- * Memory: 56 bytes and data_len for each flow, 4 to 8 for where it is found,
- * touched only as the table fills.
+ * When the table is full, the least recently used flow is evicted. Memory: for
+ * each flow 56 bytes, data_len, and 4 to 8 in the hash index; touched only as
+ * the table fills.
  */
 
 enum {
@@ -247,7 +252,8 @@ enum {
 };
 
 struct flow {
-	uint32_t chain, newer, older; /* the table's own, as hash */
+	/* The table's own: indices of other flows, 0: none. */
+	uint32_t next_in_bucket, newer, older;
 	uint32_t hash;
 	uint8_t key_len;
 	uint8_t key[FLOWTAB_KEY_MAX];
@@ -263,12 +269,12 @@ static inline void *flow_data(struct flow *f)
 struct flowtab_options {
 	uint64_t max;	 /* flows, 1 to FLOWTAB_MAX */
 	size_t data_len; /* of a flow */
-	uint64_t seed;	 /* where flows are found, nothing else */
-	/* A flow leaves: pushed out, or by flowtab_drain(). It still holds its
-	 * data; the table must not be asked from here. May be NULL. */
+	uint64_t seed;	 /* of the hash */
+	/* A flow leaves, evicted or by flowtab_drain(). It still has its data.
+	 * The table must not be used from here. May be NULL. */
 	void (*on_evict)(void *ctx, struct flow *f);
 	void *ctx;
-	uint64_t *evicted; /* counts those pushed out; may be NULL */
+	uint64_t *evicted; /* counts flows, drained ones not; may be NULL */
 };
 
 struct flowtab;
@@ -278,9 +284,9 @@ int flowtab_open(struct flowtab **out, const struct flowtab_options *o);
 void flowtab_close(struct flowtab *t); /* NULL is fine; no flow leaves */
 
 /*
- * The flow of a key of at most FLOWTAB_KEY_MAX bytes; *fresh when it is new.
- * It is the most recently used one now, and stays where it is until it
- * leaves.
+ * The flow of a key of at most FLOWTAB_KEY_MAX bytes, added if there is none;
+ * *fresh: it was. It is now the most recently used one. The pointer is good
+ * until the flow leaves.
  */
 struct flow *flowtab_get(struct flowtab *t, const uint8_t *key, size_t len,
 			 bool *fresh);
@@ -294,9 +300,9 @@ void flowtab_drain(struct flowtab *t);
 /* clang-format off */
 /*
  * Switches have ids from 1, ports are numbered from 0 in each. A host is
- * connected to the edge switch that a hash of its address picks. Equal paths
- * are shared out by flow (ECMP): a hash of its key picks one. The two
- * directions of a connection are two flows and may go different ways.
+ * connected to the edge switch that a hash of its address picks. Among equal
+ * paths (ECMP) a hash of the flow's key picks one. The two directions of a
+ * connection are two flows and may take different paths.
  *
  * The k-ary fat tree (Al-Fares et al., SIGCOMM 2008): k pods of k/2 edge and
  * k/2 aggregation switches, k*k/4 cores. Ids: edge switches, pod by pod; then
@@ -320,8 +326,8 @@ enum {
 
 struct topology {
 	unsigned switches; /* ids 1 .. switches */
-	unsigned edges;	   /* ids 1 .. edges: those with hosts */
-	unsigned ports;	   /* of each */
+	unsigned edges;	   /* switches with hosts: ids 1 .. edges */
+	unsigned ports;	   /* of each switch */
 	unsigned hops;	   /* of all paths; 0: as the addresses say */
 };
 
@@ -342,36 +348,38 @@ struct topo_path {
  */
 void topo_fat_tree(struct topology *t, unsigned k, unsigned hops);
 
-/* The path of a flow: key as of net/key.h, flow4 or flow6, by its length. */
+/* The path of a flow; key: flow4 or flow6 of net/key.h, by its length. */
 void topo_path(const struct topology *t, struct topo_path *out,
 	       const uint8_t *key, size_t key_len);
 
-/* The switch of a host, 4 or 16 bytes of address: the first one of its flows,
- * and, if paths are as the addresses say, the last one of those to it. */
+/* The edge switch of a host (addr: 4 or 16 bytes). Flows from it begin there;
+ * flows to it end there unless topology.hops has moved their receivers. */
 unsigned topo_edge(const struct topology *t, const uint8_t *addr, size_t len);
 
-/* --- what the nodes on a packet's way say about it: in-band telemetry -------
+/* --- what the nodes of a path report of a packet: in-band telemetry ---------
  */
 
 /*
- * Paths are those of the topology, or as long as is wanted: then nodes follow
- * each other in a ring that the flow picks a place in, so that none comes
- * twice. Ports of such nodes: in 0, out 1, as in a ring.
+ * Paths are those of the topology, or have a given length: then their nodes are
+ * consecutive in a ring of all switches, begin where the flow's hash says, and
+ * have ingress port 0 and egress port 1.
  *
- * Values are exponential, as in the SmartNIC paper (section IV-A): a draw of
- * its own for each packet, node and metric. Or steady, as INTCollector's
- * reports are (section V-A): of each node, and of each flow at it, one value,
- * but for spikes, so many a second: one packet is SPIKE_FACTOR times as long at
- * one of its nodes. Where changes are events, each is two: up, and back.
+ * Values are exponential, as in the SmartNIC paper (section IV-A), drawn anew
+ * for each packet, node and metric. Or they are steady, as INTCollector's
+ * reports are (section V-A): one latency for each flow at each node, and one
+ * value of any other metric for each egress port. Steady values may have
+ * spikes, a given number a second: the latency of one packet at one node is
+ * SPIKE_FACTOR times as long. A collector that makes events of changes makes
+ * two of a spike: up, and back.
  *
- * Integers only, but for a table of 256 logarithms: the same model says the
- * same on every machine.
+ * Only integers are used, but for a table of 256 logarithms, so that the model
+ * gives the same values on every machine.
  */
 
 enum {
 	INBAND_HOPS_MAX = 32,
 	INBAND_SPIKE_FACTOR = 10,
-	INBAND_CELLS = 256,    /* of the table of exponential values */
+	INBAND_CELLS = 256,    /* intervals of the table of -ln(u) */
 	INBAND_LINK_NS = 1000, /* from a node to the next */
 	/* Means of nodes, queues, links (per cent) and buffers. */
 	INBAND_LATENCY_NS = 2000,
@@ -386,32 +394,34 @@ struct inband_options {
 	unsigned hops; /* of all paths, up to INBAND_HOPS_MAX, at most as many
 			  as there are switches; 0: the topology's */
 	bool steady;
-	uint64_t spikes; /* a second of the packets' time; steady only */
+	uint64_t spikes_per_s; /* a second of the packets' time; steady only */
 };
 
-/* One node's words about a packet: has says which, as struct int_layout's. */
+/* What a node reports of a packet: value[f] if bit f of has is set, f being an
+ * enum int_field. */
 struct inband_hop {
 	uint32_t has;
 	uint64_t value[INT_FIELDS];
 };
 
 struct inband_path {
-	unsigned n; /* from the source to the sink */
-	bool spike; /* at one of them */
+	unsigned n; /* hops, from the source to the sink */
+	bool spike; /* at one hop */
 	struct inband_hop hop[INBAND_HOPS_MAX];
 };
 
 struct inband {
 	struct inband_options o;
 	struct rng rng;
-	uint64_t spike_ns; /* when the next one comes; 0: not begun */
+	uint64_t spike_ns; /* time of the next spike; 0: no packet came yet */
 	uint64_t cell[INBAND_CELLS + 1];
 };
 
 void inband_init(struct inband *m, const struct inband_options *o);
 
-/* Times end at the packet's. */
-void inband_say(struct inband *m, struct inband_path *out,
-		const struct traffic_packet *p);
+/* The reports of a packet's path. It leaves the last node at the packet's time.
+ */
+void inband_draw(struct inband *m, struct inband_path *out,
+		 const struct traffic_packet *p);
 
 #endif

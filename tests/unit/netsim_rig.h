@@ -61,7 +61,7 @@ static inline void rig_init(struct rig *r, unsigned k)
 static inline void rig_lose(struct rig *r, double share)
 {
 	for (uint32_t i = 0; i < r->f.switch_ports; i++)
-		if (!fabric_last(&r->f, i) && r->o.n_losses < 128)
+		if (!fabric_leads_to_host(&r->f, i) && r->o.n_losses < 128)
 			r->losses[r->o.n_losses++] = (struct netsim_loss){
 				i, share};
 	r->o.losses = r->losses;

@@ -48,7 +48,7 @@ static void test_values_are_exponential(void)
 	inband_init(&m, &o);
 	TEST(synth_open(&s, &tm) == 0);
 	for (unsigned i = 0; i < PACKETS && synth_next(s, &p); i++) {
-		inband_say(&m, &path, &p);
+		inband_draw(&m, &path, &p);
 		for (unsigned k = 0; k < path.n; k++) {
 			double v = (double)path.hop[k].value[INT_LATENCY];
 
@@ -79,7 +79,7 @@ static void test_times_fit_the_latencies(void)
 	inband_init(&m, &o);
 	TEST(synth_open(&s, &tm) == 0);
 	for (unsigned i = 0; i < 1000 && synth_next(s, &p); i++) {
-		inband_say(&m, &path, &p);
+		inband_draw(&m, &path, &p);
 		TEST(path.n >= 1 && path.n <= 5);
 		TEST(path.hop[path.n - 1].value[INT_EGRESS_TIME] == p.ts_ns);
 		before = NULL;
@@ -114,8 +114,8 @@ static void test_rings(void)
 	for (unsigned i = 0; i < 100 && synth_next(s, &p); i++) {
 		uint64_t seen[2] = {0};
 
-		inband_say(&m, &a, &p);
-		inband_say(&m, &b, &p);
+		inband_draw(&m, &a, &p);
+		inband_draw(&m, &b, &p);
 		TEST(a.n == INBAND_HOPS_MAX);
 		for (unsigned k = 0; k < a.n; k++) {
 			uint64_t node = a.hop[k].value[INT_NODE];
@@ -146,18 +146,18 @@ static void test_spikes(void)
 	inband_init(&m, &o);
 	TEST(synth_open(&s, &tm) == 0);
 	TEST(synth_next(s, &p));
-	inband_say(&m, &path, &p);
+	inband_draw(&m, &path, &p);
 	synth_close(s);
 	for (unsigned k = 0; k < path.n; k++) { /* the same, asked again */
 		struct inband_path again;
 
-		inband_say(&m, &again, &p);
+		inband_draw(&m, &again, &p);
 		TEST(again.hop[k].value[INT_LATENCY] ==
 		     path.hop[k].value[INT_LATENCY]);
 		TEST(again.hop[k].value[INT_OCCUPANCY] ==
 		     path.hop[k].value[INT_OCCUPANCY]);
 	}
-	o.spikes = 1000;
+	o.spikes_per_s = 1000;
 	inband_init(&m, &o);
 	TEST(synth_open(&s, &tm) == 0);
 	while (synth_next(s, &p)) {
@@ -168,11 +168,11 @@ static void test_spikes(void)
 		first = first ? first : p.ts_ns;
 		last = last ? last + 1000 : first;
 		p.ts_ns = last; /* as densely to the end */
-		inband_say(&m, &path, &p);
-		calm.spikes = 0;
+		inband_draw(&m, &path, &p);
+		calm.spikes_per_s = 0;
 		quiet = m;
 		quiet.o = calm;
-		inband_say(&quiet, &usual, &p);
+		inband_draw(&quiet, &usual, &p);
 		spikes += path.spike;
 		for (unsigned k = 0; k < path.n; k++)
 			longer += path.hop[k].value[INT_LATENCY] !=

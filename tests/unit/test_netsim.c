@@ -76,9 +76,9 @@ static void loss_rate(void)
 	double n;
 
 	rig_init(&r, 0);
-	r.f.ways = 0;
+	r.f.routes = 0;
 	TEST(fabric_add_route(&r.f, "1 8-1 4-4 9-3") == 0);
-	loss = (struct netsim_loss){fabric_find(&r.f, 4, 4), .3};
+	loss = (struct netsim_loss){fabric_find_port(&r.f, 4, 4), .3};
 	r.o.losses = &loss;
 	r.o.n_losses = 1;
 	r.o.rate = 2000;
@@ -118,7 +118,7 @@ static void queues(void)
 	struct rig r;
 
 	rig_init(&r, 0);
-	r.f.ways = 0;
+	r.f.routes = 0;
 	TEST(fabric_add_route(&r.f, "1 8-4") == 0);
 	TEST(fabric_add_route(&r.f, "8 11-1 6-3 10-3") == 0);
 	TEST(fabric_add_route(&r.f, "3 9-1 4-3 8-4") == 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the simulator stands on: the two networks, ways through them,
+ * What the simulator stands on: the two networks, routes through them,
  * Euler trails over them.
  */
 #include <errno.h>
@@ -20,18 +20,18 @@ static void check_links(const struct fabric *f)
 
 		TEST(p->peer != FABRIC_NONE && f->port[p->peer].peer == i);
 		if (i < f->switch_ports)
-			TEST(fabric_find(f, f->node[p->node].id,
-					 fabric_number(f, i)) == i);
+			TEST(fabric_find_port(f, f->node[p->node].id,
+					      fabric_port_number(f, i)) == i);
 	}
 }
 
 /* Follows a way; true if it ends where it says. */
 static int leads_there(const struct fabric *f, const struct fabric_route *w)
 {
-	uint32_t at = f->port[f->port[f->node[w->src].first].peer].node;
+	uint32_t at = f->port[f->port[f->node[w->src].first_port].peer].node;
 
 	for (unsigned i = 0; i < w->len; i++) {
-		uint32_t port = f->node[at].first + w->out[i];
+		uint32_t port = f->node[at].first_port + w->out[i];
 
 		if (f->node[at].tier == FABRIC_HOST)
 			return 0;
@@ -47,16 +47,17 @@ static void test_paper(void)
 	unsigned n = 0, hops = 0;
 
 	TEST(fabric_paper(&f) == 0);
-	TEST(f.switches == 12 && fabric_hosts(&f) == 8 && f.ways == 14);
+	TEST(f.switches == 12 && fabric_hosts(&f) == 8 && f.routes == 14);
 	check_links(&f);
-	for (unsigned i = 0; i < f.ways; i++) {
-		const struct fabric_route *w = &f.way[i];
-		uint32_t at = f.port[f.port[f.node[w->src].first].peer].node;
+	for (unsigned i = 0; i < f.routes; i++) {
+		const struct fabric_route *w = &f.route[i];
+		uint32_t at =
+			f.port[f.port[f.node[w->src].first_port].peer].node;
 
 		TEST(leads_there(&f, w));
 		hops += w->len;
 		for (unsigned h = 0; h < w->len; h++) {
-			uint32_t port = f.node[at].first + w->out[h];
+			uint32_t port = f.node[at].first_port + w->out[h];
 
 			n += !used[port];
 			used[port] = true;
@@ -70,7 +71,7 @@ static void test_paper(void)
 	TEST(fabric_add_route(&f, "1 9-3") == -EINVAL);
 	TEST(fabric_add_route(&f, "1 8-1") == -EINVAL);
 	TEST(fabric_add_route(&f, "1 8-1 4-4 9-3 x") == -EINVAL);
-	TEST(fabric_add_route(&f, "2 8-3") == 0 && f.ways == 15);
+	TEST(fabric_add_route(&f, "2 8-3") == 0 && f.routes == 15);
 	fabric_fini(&f);
 }
 
@@ -89,16 +90,18 @@ static void same_as_topo(const struct fabric *f, struct rng *r)
 	random_key(key, r);
 	topo_path(&f->topo, &path, key, sizeof(key));
 	for (unsigned i = 0; i < path.len; i++) {
-		uint32_t port = fabric_find(f, path.hop[i].id, path.hop[i].out);
-		uint32_t in = fabric_find(f, path.hop[i].id, path.hop[i].in);
+		uint32_t port = fabric_find_port(f, path.hop[i].id,
+						 path.hop[i].out);
+		uint32_t in = fabric_find_port(f, path.hop[i].id,
+					       path.hop[i].in);
 
 		TEST(port != FABRIC_NONE && in != FABRIC_NONE);
-		TEST(fabric_last(f, port) == (i + 1 == path.len));
-		TEST(fabric_last(f, in) == !i);
+		TEST(fabric_leads_to_host(f, port) == (i + 1 == path.len));
+		TEST(fabric_leads_to_host(f, in) == !i);
 		if (i + 1 < path.len)
 			TEST(f->port[port].peer ==
-			     fabric_find(f, path.hop[i + 1].id,
-					 path.hop[i + 1].in));
+			     fabric_find_port(f, path.hop[i + 1].id,
+					      path.hop[i + 1].in));
 	}
 }
 
@@ -122,8 +125,8 @@ static void test_tree(void)
 			same_as_topo(&f, &r);
 			if (a == b)
 				continue;
-			fabric_pick(&f, f.switches + a, f.switches + b,
-				    rng_u64(&r), &w);
+			fabric_pick_route(&f, f.switches + a, f.switches + b,
+					  rng_u64(&r), &w);
 			TEST(leads_there(&f, &w));
 		}
 		fabric_fini(&f);
@@ -143,7 +146,7 @@ static void test_ecmp(void)
 	src = f.switches;
 	dst = f.switches + 127;
 	for (unsigned i = 0; i < 16000; i++) {
-		fabric_pick(&f, src, dst, rng_u64(&r), &w);
+		fabric_pick_route(&f, src, dst, rng_u64(&r), &w);
 		seen[w.out[0]][w.out[1]]++;
 	}
 	for (unsigned a = 4; a < 8; a++)

@@ -71,7 +71,7 @@ static void coverage(uint64_t interval_us, double rate)
 	double p = theory_window(&t);
 
 	rig_init(&r, 0);
-	r.f.ways = 0;
+	r.f.routes = 0;
 	TEST(fabric_add_route(&r.f, "1 8-4") == 0);
 	r.o.senders = 1;
 	r.o.arrivals = NETSIM_POISSON;

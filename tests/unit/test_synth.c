@@ -195,7 +195,7 @@ static void rounds(void)
 	TEST(a.again * 50 < a.segments && a.again * 200 > a.segments);
 	TEST(a.timeouts * 2 < a.again && a.timeouts * 8 > a.again);
 	TEST(!synth_next(s, &p) && !synth_next(s, &p)); /* it has ended */
-	synth_again(s);
+	synth_restart(s);
 	b = play(s, a.last_ns);
 	TEST(b.flows == a.flows && b.isns != a.isns);
 	synth_close(s);

@@ -28,7 +28,7 @@ static bool not_port_7(void *ctx, const struct traffic_packet *p)
 	return p->dst_port != 7;
 }
 
-static struct traffic_options model(enum traffic_of of)
+static struct traffic_options model(enum traffic_item item)
 {
 	memset(&ctr, 0, sizeof(ctr));
 	refused = waits = 0;
@@ -40,7 +40,7 @@ static struct traffic_options model(enum traffic_of of)
 				.rate = 3,
 				.start_ns = 1000,
 			},
-		.of = of,
+		.item = item,
 		.max_flows = 1000,
 		.ctr = &ctr,
 		.again = again,
@@ -61,9 +61,9 @@ static struct traffic *opened(const struct traffic_options *o)
 }
 
 /* One packet per flow, three a second, twice round. */
-static void of_flows(enum traffic_of of)
+static void of_flows(enum traffic_item item)
 {
-	struct traffic_options o = model(of);
+	struct traffic_options o = model(item);
 	struct traffic *t = opened(&o);
 	struct traffic_packet p, q;
 	struct synth_flows flows;
@@ -74,7 +74,7 @@ static void of_flows(enum traffic_of of)
 	for (uint64_t i = 0; i < 200; i++) {
 		TEST(traffic_next(t, &p, &err) == 1);
 		TEST(p.ts_ns == 1000 + i * 1000000000 / 3);
-		if (of == TRAFFIC_NUMBERS) {
+		if (item == TRAFFIC_NUMBERS) {
 			TEST(p.id == i % 100);
 			continue;
 		}
@@ -86,7 +86,7 @@ static void of_flows(enum traffic_of of)
 	traffic_close(t);
 }
 
-/* All packets: those of synth.h; two rounds are two of them. */
+/* All packets: those of synth_next(); two rounds are two of them. */
 static void of_packets(void)
 {
 	struct traffic_options o = model(TRAFFIC_PACKETS);
@@ -104,7 +104,7 @@ static void of_packets(void)
 			TEST(traffic_next(t, &p, &err) == 1);
 			TEST(p.ts_ns == q.ts_ns && p.id == q.id);
 		}
-		synth_again(s);
+		synth_restart(s);
 	}
 	TEST(traffic_next(t, &p, &err) == 0);
 	TEST(ctr.packets == n && n > 200);
@@ -250,7 +250,7 @@ static void ends_badly(void)
 	o.capture = "/no/such/capture";
 	TEST(traffic_open(&t, &o, &err) == -ENOENT && err.text[0]);
 	o.capture = path;
-	o.of = TRAFFIC_FLOWS;
+	o.item = TRAFFIC_FLOWS;
 	o.max_flows = 0;
 	TEST(traffic_open(&t, &o, &err) == -EINVAL);
 	traffic_close(NULL);
