@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* inband.c - what the nodes of a path report of a packet. */
 #include "sim/traffic.h"
 
 #include <math.h>
@@ -9,7 +10,7 @@
 enum {
 	SALT_RING = 0x501,
 	SALT_STEADY = 0x502,
-	UNIT = 32, /* values of the table have so many bits of fraction */
+	FRACTION_BITS = 32, /* of the values of the table */
 	QUEUES = 8,
 	BUFFERS = 2,
 	HOP_LIMIT = 64,
@@ -21,13 +22,13 @@ void inband_init(struct inband *m, const struct inband_options *o)
 	*m = (struct inband){.o = *o, .rng = {rng_mix(o->seed ^ SALT_STEADY)}};
 	for (unsigned i = 1; i <= INBAND_CELLS; i++)
 		m->cell[i] = (uint64_t)(-log((double)i / INBAND_CELLS) *
-					(double)(UINT64_C(1) << UNIT));
+					(double)(UINT64_C(1) << FRACTION_BITS));
 }
 
 /*
- * An exponential number of that mean: -ln(u), straight between the table's
- * cells. Below the first one it begins anew from there, as the distribution
- * has no memory.
+ * An exponential number of that mean: -ln(u), interpolated in the table. For u
+ * below the first interval the table's largest value is added to a new draw,
+ * for the distribution is memoryless.
  */
 static uint64_t draw_exponential(struct inband *m, uint64_t mean)
 {
@@ -41,21 +42,21 @@ static uint64_t draw_exponential(struct inband *m, uint64_t mean)
 	low = m->cell[i + 1];
 	high = m->cell[i];
 	sum += high - (uint64_t)((unsigned __int128)(high - low) * part >> 32);
-	return (uint64_t)((unsigned __int128)sum * mean >> UNIT);
+	return (uint64_t)((unsigned __int128)sum * mean >> FRACTION_BITS);
 }
 
-/* The nodes of a packet's way: those of the topology, or so many that follow
- * each other in a ring, from one that the flow picks. Returns their number. */
+/* Writes the hops of a packet's path, through the topology or around the ring
+ * of all switches. Returns their number. */
 static unsigned find_path(const struct inband *m, struct topo_hop *out,
 			  const struct traffic_packet *p)
 {
 	uint64_t hash = hash_bytes(SALT_RING, p->key, p->key_len);
-	unsigned all = m->o.topology.switches;
+	unsigned switches = m->o.topology.switches;
 	struct topo_path path;
 
 	for (unsigned i = 0; i < m->o.hops; i++)
-		out[i] = (struct topo_hop){1 + (uint32_t)((hash + i) % all), 0,
-					   1};
+		out[i] = (struct topo_hop){
+			1 + (uint32_t)((hash + i) % switches), 0, 1};
 	if (m->o.hops)
 		return m->o.hops;
 	topo_path(&m->o.topology, &path, p->key, p->key_len);
@@ -70,22 +71,23 @@ static void set_value(struct inband_hop *h, enum int_field field,
 	h->value[field] = value;
 }
 
-/* Metrics: exponential, or one of the node and the flow that stays the same, up
- * to twice the mean. */
+/* A metric: exponential, or steady, from 0 to twice the mean. flow: a hash of
+ * the flow; 0: all flows have the same steady value. */
 static uint64_t draw_metric(struct inband *m, enum int_field field,
 			    const struct topo_hop *at, uint64_t flow,
 			    uint64_t mean)
 {
-	uint64_t what = (uint64_t)field << 56 ^ (uint64_t)at->out << 40 ^
-			at->id ^ flow;
-	unsigned __int128 hash = rng_mix(m->o.seed ^ rng_mix(what));
+	uint64_t which = (uint64_t)field << 56 ^ (uint64_t)at->out << 40 ^
+			 at->id ^ flow;
+	unsigned __int128 hash = rng_mix(m->o.seed ^ rng_mix(which));
 
 	return m->o.steady ? (uint64_t)(hash * (2 * mean + 1) >> 64)
 			   : draw_exponential(m, mean);
 }
 
-static void write_field(struct inband *m, struct inband_hop *h,
-			const struct topo_hop *at, uint64_t flow)
+/* Sets all fields of a hop but the times. */
+static void write_fields(struct inband *m, struct inband_hop *h,
+			 const struct topo_hop *at, uint64_t flow)
 {
 	uint64_t percent = draw_metric(m, INT_UTILIZATION, at, 0,
 				       INBAND_UTILIZATION);
@@ -126,7 +128,7 @@ static bool spike_due(struct inband *m, uint64_t now_ns)
 	return true;
 }
 
-/* When it was where, the last node's egress being the packet's time. */
+/* Sets the times of all hops, backwards from the last egress at end_ns. */
 static void write_times(struct inband_path *path, uint64_t end_ns)
 {
 	for (unsigned i = path->n; i--;) {
@@ -151,7 +153,7 @@ void inband_draw(struct inband *m, struct inband_path *out,
 	out->n = find_path(m, at, p);
 	out->spike = m->o.steady && spike_due(m, p->ts_ns);
 	for (unsigned i = 0; i < out->n; i++)
-		write_field(m, &out->hop[i], &at[i], flow);
+		write_fields(m, &out->hop[i], &at[i], flow);
 	if (out->spike)
 		out->hop[rng_below(&m->rng, out->n)].value[INT_LATENCY] *=
 			INBAND_SPIKE_FACTOR;

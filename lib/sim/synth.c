@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* synth.c - the traffic model. */
 #include "sim/traffic.h"
 
 #include <errno.h>
@@ -11,16 +12,17 @@
 #include "net/net.h"
 
 enum {
-	SLOTS = 4096,
-	SIZE_MAX_PACKETS = 4096,
-	LOSS = 100,
-	PAUSE = 400,
+	SLOTS = 4096,		 /* flows that are active at once */
+	FLOW_PACKETS_MAX = 4096, /* about: the 2/u of traffic.h is cut there */
+	LOST_ONE_IN = 100,	 /* packets */
+	SILENCE_ONE_IN = 400,
 	HOSTS_MIN = 16,
 	HOSTS_MAX = 1 << 20,
-	RTT_MS = 4,
-	MS = 1000000,
+	RTT_NS = 4000000,
+	NS_PER_MS = 1000000,
 };
 
+/* Destination ports, as often as they stand here. */
 static const uint16_t services[] = {443, 80, 53,  22,	443, 8080, 25,	443,
 				    80,	 53, 123, 3306, 443, 5432, 993, 443};
 
@@ -32,6 +34,7 @@ static uint32_t draw_host(struct rng *r, uint64_t hosts)
 	return (uint32_t)((((u * u) >> 32) * hosts) >> 32);
 }
 
+/* Writes the address of a host; returns what follows it. */
 static uint8_t *put_host(uint8_t *p, bool v6, uint32_t host)
 {
 	if (v6) {
@@ -75,7 +78,7 @@ void synth_flow(const struct synth_flows *s, struct traffic_packet *p,
 	struct rng r = {s->base ^ rng_mix(i + 1)};
 	uint64_t bits = rng_u64(&r);
 	uint32_t src, dst;
-	uint8_t *k = p->key;
+	uint8_t *key = p->key;
 
 	src = draw_host(&r, s->hosts);
 	dst = draw_host(&r, s->hosts - 1);
@@ -93,32 +96,34 @@ void synth_flow(const struct synth_flows *s, struct traffic_packet *p,
 	p->seq = (uint32_t)(bits >> 32);
 	p->payload = 0;
 	if (s->ends.version) {
-		k = mempcpy(k, s->ends.src, p->v6 ? 16 : 4);
-		k = mempcpy(k, s->ends.dst, p->v6 ? 16 : 4);
+		key = mempcpy(key, s->ends.src, p->v6 ? 16 : 4);
+		key = mempcpy(key, s->ends.dst, p->v6 ? 16 : 4);
 	} else {
-		k = put_host(k, p->v6, src);
-		k = put_host(k, p->v6, dst);
+		key = put_host(key, p->v6, src);
+		key = put_host(key, p->v6, dst);
 	}
-	be16_store(k, p->src_port);
-	be16_store(k + 2, p->dst_port);
-	k[4] = p->protocol;
-	p->key_len = (uint8_t)(k + 5 - p->key);
+	be16_store(key, p->src_port);
+	be16_store(key + 2, p->dst_port);
+	key[4] = p->protocol;
+	p->key_len = (uint8_t)(key + 5 - p->key);
 	p->id = bits;
 }
 
-enum pending {
-	PENDING_NOTHING,
-	PENDING_FAST,	 /* a lost segment goes out again after more_packets */
-	PENDING_TIMEOUT, /* ... when the flow wakes up */
+enum repair {
+	REPAIR_NONE,
+	REPAIR_FAST,	/* fast retransmission, after until_resend packets */
+	REPAIR_TIMEOUT, /* retransmission when the flow wakes up */
 };
 
+/* An active flow. */
 struct slot {
-	struct traffic_packet p; /* the flow's last packet */
-	struct traffic_packet lost;
-	uint64_t wake_ns; /* silent until then */
-	uint32_t left;	  /* packets to send */
-	uint8_t pending, more_packets;
-	bool opened;
+	struct traffic_packet p;    /* the flow's last packet */
+	struct traffic_packet lost; /* to be sent again */
+	uint64_t wake_ns;	    /* silent until then */
+	uint32_t left;		    /* packets to send */
+	uint8_t repair;		    /* enum repair, of lost */
+	uint8_t until_resend;
+	bool opened; /* its first packet was sent */
 };
 
 /* Active flows are awake, in any order, or asleep, in a heap by wake_ns. */
@@ -127,28 +132,28 @@ struct synth {
 	struct synth_flows flows;
 	struct rng rng;
 	uint64_t now_ns, step_ns;
-	uint64_t next_flow, round;
+	uint64_t next_flow, round; /* round: how often flows were restarted */
 	uint32_t awake, asleep;
 	struct slot *awake_slot[SLOTS];
 	struct timer_entry heap[SLOTS];
 	struct slot slot[SLOTS];
 };
 
-/* The next flow of this round, if there is one. */
-static bool start_flow(struct synth *s, struct slot *l)
+/* Puts the next flow of this round into a slot. False: there is none. */
+static bool start_flow(struct synth *s, struct slot *slot)
 {
 	struct rng r;
 	double size;
 
 	if (s->next_flow == s->m.flows)
 		return false;
-	memset(l, 0, sizeof(*l));
-	synth_flow(&s->flows, &l->p, s->next_flow++);
+	memset(slot, 0, sizeof(*slot));
+	synth_flow(&s->flows, &slot->p, s->next_flow++);
 	/* The same flow again is a new connection. */
-	l->p.seq += (uint32_t)rng_mix(s->round);
-	r.state = l->p.id;
-	size = 2 / (rng_unit(&r) + 2.0 / SIZE_MAX_PACKETS);
-	l->left = (uint32_t)size + 1;
+	slot->p.seq += (uint32_t)rng_mix(s->round);
+	r.state = slot->p.id;
+	size = 2 / (rng_unit(&r) + 2.0 / FLOW_PACKETS_MAX);
+	slot->left = (uint32_t)size + 1;
 	return true;
 }
 
@@ -156,11 +161,9 @@ static void start_round(struct synth *s)
 {
 	s->next_flow = 0;
 	for (; s->awake < SLOTS; s->awake++) {
-		struct slot *l = &s->slot[s->awake];
-
-		if (!start_flow(s, l))
+		s->awake_slot[s->awake] = &s->slot[s->awake];
+		if (!start_flow(s, s->awake_slot[s->awake]))
 			break;
-		s->awake_slot[s->awake] = l;
 	}
 }
 
@@ -191,8 +194,8 @@ void synth_close(struct synth *s)
 	free(s);
 }
 
-/* Wakes the flows whose pause is over. If all are asleep, time goes on to the
- * first. */
+/* Wakes the flows whose silence is over. If all are asleep, time goes on to
+ * when the first one wakes. */
 static void wake_flows(struct synth *s)
 {
 	if (!s->awake && s->asleep && s->heap[0].ns > s->now_ns)
@@ -204,20 +207,21 @@ static void wake_flows(struct synth *s)
 	}
 }
 
-/* The next new packet of a flow: l->p goes on from the last one. */
-static void advance_flow(struct synth *s, struct slot *l)
+/* Makes slot->p the next new packet of its flow. */
+static void advance_flow(struct synth *s, struct slot *slot)
 {
-	struct traffic_packet *p = &l->p;
+	struct traffic_packet *p = &slot->p;
 	uint64_t bits = rng_u64(&s->rng);
 	bool tcp = p->protocol == NET_PROTO_TCP;
-	uint32_t room = tcp ? 1448 : 1400,
+	uint32_t size_max = tcp ? 1448 : 1400,
 		 header = (p->v6 ? 40 : 20) + (tcp ? 32 : 8);
-	uint32_t size = bits & 1 ? room : 1 + (bits >> 1 & 0xffff) % room;
+	uint32_t size = bits & 1 ? size_max
+				 : 1 + (bits >> 1 & 0xffff) % size_max;
 
 	p->ip_id++;
 	if (!tcp) {
 		p->ip_len = header + size;
-	} else if (!l->opened) {
+	} else if (!slot->opened) {
 		p->ip_len = header + 8;
 		p->tcp_flags = NET_TCP_SYN;
 		p->payload = 0;
@@ -225,52 +229,53 @@ static void advance_flow(struct synth *s, struct slot *l)
 		p->seq += p->payload + !!(p->tcp_flags & NET_TCP_SYN);
 		p->payload = size;
 		p->ip_len = header + size;
-		p->tcp_flags = NET_TCP_ACK | (l->left == 1 ? NET_TCP_FIN : 0);
+		p->tcp_flags = NET_TCP_ACK |
+			       (slot->left == 1 ? NET_TCP_FIN : 0);
 	}
-	l->opened = true;
-	l->left--;
+	slot->opened = true;
+	slot->left--;
 }
 
-/* Decides what becomes of the packet just sent. */
-static void draw_fate(struct synth *s, struct slot *l)
+/* Draws whether the packet just sent is lost, or silence follows it. */
+static void draw_fate(struct synth *s, struct slot *slot)
 {
 	uint64_t bits = rng_u64(&s->rng);
 
-	if (l->p.protocol == NET_PROTO_TCP && !l->pending &&
-	    (bits & 0xffff) < 65536 / LOSS) {
-		l->lost = l->p;
+	if (slot->p.protocol == NET_PROTO_TCP && !slot->repair &&
+	    (bits & 0xffff) < 65536 / LOST_ONE_IN) {
+		slot->lost = slot->p;
 		if (bits >> 16 & 3) {
-			l->pending = PENDING_FAST;
-			l->more_packets = 3; /* duplicate ACKs */
+			slot->repair = REPAIR_FAST;
+			slot->until_resend = 3; /* duplicate ACKs */
 		} else {
-			l->pending = PENDING_TIMEOUT;
-			l->wake_ns = s->now_ns + (bits >> 18 & 0xff) * MS +
-				     TCP_RTO_NS;
+			slot->repair = REPAIR_TIMEOUT;
+			slot->wake_ns = s->now_ns + TCP_RTO_NS +
+					(bits >> 18 & 0xff) * NS_PER_MS;
 		}
-	} else if ((bits >> 32 & 0xffff) < 65536 / PAUSE) {
-		l->wake_ns = s->now_ns + 2 * SYNTH_GAP_NS +
-			     (bits >> 48 & 0xff) * MS;
+	} else if ((bits >> 32 & 0xffff) < 65536 / SILENCE_ONE_IN) {
+		slot->wake_ns = s->now_ns + 2 * SYNTH_GAP_NS +
+				(bits >> 48 & 0xff) * NS_PER_MS;
 	}
 }
 
-/* The lost segment again, if its time has come. */
-static bool retransmit(struct synth *s, struct slot *l)
+/* Whether slot->lost is to be sent again now. */
+static bool retransmit(struct synth *s, struct slot *slot)
 {
-	if (l->pending == PENDING_NOTHING)
+	if (slot->repair == REPAIR_NONE)
 		return false;
-	if (l->pending == PENDING_FAST && l->more_packets && l->left) {
-		if (!--l->more_packets)
-			l->wake_ns = s->now_ns + RTT_MS * MS;
+	if (slot->repair == REPAIR_FAST && slot->until_resend && slot->left) {
+		if (!--slot->until_resend)
+			slot->wake_ns = s->now_ns + RTT_NS;
 		return false;
 	}
-	l->pending = PENDING_NOTHING;
-	l->lost.ip_id = ++l->p.ip_id;
+	slot->repair = REPAIR_NONE;
+	slot->lost.ip_id = ++slot->p.ip_id;
 	return true;
 }
 
 bool synth_next(struct synth *s, struct traffic_packet *p)
 {
-	struct slot *l;
+	struct slot *slot;
 	uint64_t i;
 
 	if (!s->awake && !s->asleep)
@@ -278,25 +283,25 @@ bool synth_next(struct synth *s, struct traffic_packet *p)
 	s->now_ns += 1 + rng_below(&s->rng, 2 * s->step_ns);
 	wake_flows(s);
 	i = rng_below(&s->rng, s->awake);
-	l = s->awake_slot[i];
-	if (retransmit(s, l)) {
-		*p = l->lost;
+	slot = s->awake_slot[i];
+	if (retransmit(s, slot)) {
+		*p = slot->lost;
 	} else {
-		advance_flow(s, l);
-		*p = l->p;
-		draw_fate(s, l);
+		advance_flow(s, slot);
+		*p = slot->p;
+		draw_fate(s, slot);
 	}
 	p->ts_ns = s->now_ns;
-	p->id = rng_mix(l->p.id ^ ((uint64_t)p->ip_id << 32 | p->seq));
-	if (!l->left && !l->pending) {
-		if (!start_flow(s, l))
+	p->id = rng_mix(slot->p.id ^ ((uint64_t)p->ip_id << 32 | p->seq));
+	if (!slot->left && !slot->repair) {
+		if (!start_flow(s, slot))
 			s->awake_slot[i] = s->awake_slot[--s->awake];
-	} else if (l->wake_ns > s->now_ns) {
+	} else if (slot->wake_ns > s->now_ns) {
 		s->awake_slot[i] = s->awake_slot[--s->awake];
-		timer_heap_up(
-			s->heap, s->asleep++,
-			(struct timer_entry){.ns = l->wake_ns,
-					     .who = (uint32_t)(l - s->slot)});
+		timer_heap_up(s->heap, s->asleep++,
+			      (struct timer_entry){
+				      .ns = slot->wake_ns,
+				      .who = (uint32_t)(slot - s->slot)});
 	}
 	return true;
 }

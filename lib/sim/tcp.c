@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* tcp.c - retransmissions and timeouts, as seen from the network. */
 #include "sim/traffic.h"
 
 #include "net/net.h"
 
 enum {
-	/* Nothing is retransmitted so fast. */
-	REORDER_NS = 3000000,
+	REORDER_NS = 3000000, /* no retransmission is that fast */
 };
 
-/* Captures are not always in order of time. */
+/* 0 if then is later: captures are not always in order of time. */
 static uint64_t time_since(uint64_t now, uint64_t then)
 {
 	return now > then ? now - then : 0;
@@ -19,14 +19,14 @@ static enum tcp_verdict classify_segment(struct tcp_flow *f,
 {
 	uint8_t syn = p->tcp_flags & NET_TCP_SYN;
 	uint8_t fin = p->tcp_flags & NET_TCP_FIN;
-	/* Sequence space: data, and one each for SYN and FIN. */
+	/* len: of sequence space; SYN and FIN take one number each. */
 	uint32_t len = p->payload + !!syn + !!fin, end = p->seq + len;
-	bool ahead;
+	bool ahead; /* it ends above the highest sequence number */
 
 	if (!len)
 		return TCP_FRESH;
 	if (syn && (!f->seen_seq || p->seq != f->isn)) {
-		/* A new connection, maybe on the ports of an older one. */
+		/* A new connection, maybe with the ports of an older one. */
 		f->seen_seq = false;
 		f->isn = p->seq;
 	}
@@ -55,8 +55,8 @@ static enum tcp_verdict classify_segment(struct tcp_flow *f,
 
 enum tcp_verdict tcp_track(struct tcp_flow *f, const struct traffic_packet *p)
 {
-	enum tcp_verdict v = classify_segment(f, p);
+	enum tcp_verdict verdict = classify_segment(f, p);
 
 	f->last_ns = p->ts_ns;
-	return v;
+	return verdict;
 }
