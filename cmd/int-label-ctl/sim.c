@@ -72,7 +72,7 @@ static const struct cli_option options[] = {
 	  CLI_SIZE, AT(net.flows), .min = 1, .max = 1 << 30,
 	  .needs = "--arity" },
 	{ 0, "specific", "N", "so many flows are labelled at each hop (0)",
-	  CLI_SIZE, AT(net.specific), .max = 1 << 30,
+	  CLI_SIZE, AT(net.specific_flows), .max = 1 << 30,
 	  .verbs = "label label-flag" },
 	{ 0, "link-rate", "BPS", "bits a second, of each link (1G)",
 	  CLI_SIZE, AT(net.link_bps), .min = 1000,
@@ -83,7 +83,7 @@ static const struct cli_option options[] = {
 	  "--port-rate: a packet takes so much less or more (0)",
 	  CLI_F64, AT(jitter), .low = 0, .high = 100, .needs = "--port-rate" },
 	{ 0, "queue", "N", "packets of a port (100)",
-	  CLI_U64, AT(net.queue), .min = 1, .max = 1 << 20 },
+	  CLI_U64, AT(net.queue_max), .min = 1, .max = 1 << 20 },
 	{ 0, "loss", "ID-PORT=PERCENT", "on that link; many times",
 	  CLI_CALL, .read = read_lose, .was = "--lose" },
 	{ 0, "probe-interval", "TIME", "of hula, int-path, pingmesh (100ms)",
@@ -158,11 +158,11 @@ static void sim_read(struct sim_options *o, int argc, char **argv)
 			.control_ns = 1000000,
 			.delay_ns = 10000,
 			.s_max = 6,
-			.packet = 1000,
+			.frame_len = 1000,
 			.mtu = 1500,
 			.flows = 65536,
 			.link_bps = 1000000000,
-			.queue = 100,
+			.queue_max = 100,
 			.policy = policy_default},
 		.interval_ns = POLICY_INTERVAL_NS,
 	};
@@ -184,7 +184,7 @@ static void sim_read(struct sim_options *o, int argc, char **argv)
 	/* That of the paper, 625 over 25 ports; a tree of switches with K ports
 	 * has 5/4 K^3 of them. */
 	rate = o->arity ? 25 * (5 * o->arity * o->arity * o->arity / 4) : 625;
-	net->rate = (double)(o->rate ? o->rate : rate);
+	net->rate_pps = (double)(o->rate ? o->rate : rate);
 	net->adapt = net->k > 0;
 	net->senders = o->arity ? 1 : 20;
 	net->port_jitter = o->jitter / 100;

@@ -12,7 +12,7 @@
 #include "sim/traffic.h"
 
 enum {
-	STOP_EVERY = 1 << 16, /* events between two questions */
+	STOP_EVERY = 1 << 16, /* events between two calls of calls.stop() */
 };
 
 const char *const netsim_scheme_names[] = {"label", "label-flag", "int",
@@ -46,11 +46,11 @@ const struct ledger netsim_ledger = {"simulated", "packets", fields,
 				     sizeof(fields) / sizeof(fields[0])};
 
 enum {
-	ROOM_FIRST = 1024, /* events, packets that there is room for */
-	FIRST_PORT = 1024, /* of flow 0, in a frame */
-	SERVICE = 5001,
+	ROOM_FIRST = 1024, /* events or packets that there is room for */
+	SRC_PORT = 1024,   /* of flow 0 */
+	DST_PORT = 5001,
 	TTL = 64,
-	FRAME_ROOM = 2048,
+	FRAME_MAX = 2048, /* bytes */
 };
 
 static const uint64_t SECOND = 1000000000;
@@ -63,8 +63,8 @@ void sim_fail(struct netsim *s, int err)
 		s->err = err;
 }
 
-/* An array of which n are used, with room for one more; NULL after sim_fail().
- */
+/* Makes room for one more in an array of which n are used. Returns the array,
+ * or NULL after sim_fail(). */
 static void *make_room(struct netsim *s, void *array, uint32_t n,
 		       uint32_t *room, size_t size)
 {
@@ -80,7 +80,7 @@ static void *make_room(struct netsim *s, void *array, uint32_t n,
 	return array;
 }
 
-uint32_t sim_make(struct netsim *s, enum packet_kind kind, uint32_t bytes)
+uint32_t sim_new_packet(struct netsim *s, enum packet_kind kind, uint32_t bytes)
 {
 	uint32_t i = s->free;
 	void *at;
@@ -107,7 +107,7 @@ uint32_t sim_make(struct netsim *s, enum packet_kind kind, uint32_t bytes)
 	return i;
 }
 
-void sim_free(struct netsim *s, uint32_t i)
+void sim_free_packet(struct netsim *s, uint32_t i)
 {
 	free(s->packet[i].item);
 	s->packet[i].item = NULL;
@@ -115,21 +115,22 @@ void sim_free(struct netsim *s, uint32_t i)
 	s->free = i;
 }
 
-static void sim_lose(struct netsim *s, uint32_t i, uint64_t *why)
+static void lose_packet(struct netsim *s, uint32_t i, uint64_t *counter)
 {
-	++*why;
-	s->ctr.packets_lost += sim_packet(s, i)->kind == OF_TRAFFIC;
-	sim_free(s, i);
+	++*counter;
+	s->ctr.packets_lost += sim_packet(s, i)->kind == PACKET_TRAFFIC;
+	sim_free_packet(s, i);
 }
 
 /* --- what happens when ---------------------------------------------------- */
 
-void sim_at(struct netsim *s, uint64_t ns, enum event_kind kind,
-	    uint32_t number)
+void sim_schedule(struct netsim *s, uint64_t ns, enum event_kind kind,
+		  uint32_t number)
 {
 	struct timer_entry e = {ns, (uint32_t)kind << EV_BITS | number,
 				s->order++};
-	void *at = make_room(s, s->heap, s->events, &s->room, sizeof(*s->heap));
+	void *at = make_room(s, s->heap, s->events, &s->heap_room,
+			     sizeof(*s->heap));
 
 	if (!at)
 		return;
@@ -139,10 +140,10 @@ void sim_at(struct netsim *s, uint64_t ns, enum event_kind kind,
 
 /* --- frames --------------------------------------------------------------- */
 
-/* A packet of the model: UDP between the hosts; flows differ by their source
+/* A simulated packet as UDP between its hosts; flows differ by their source
  * port. */
-static void packet_head(const struct netsim *s, const struct sim_packet *p,
-			struct traffic_packet *t)
+static void describe_packet(const struct netsim *s, const struct sim_packet *p,
+			    struct traffic_packet *t)
 {
 	const struct fabric_node *src = &s->f->node[p->src];
 	const struct fabric_node *dst = &s->f->node[p->dst];
@@ -150,8 +151,8 @@ static void packet_head(const struct netsim *s, const struct sim_packet *p,
 	*t = (struct traffic_packet){
 		.protocol = IPPROTO_UDP,
 		.ttl = TTL,
-		.src_port = (uint16_t)(FIRST_PORT + p->flow % (1 << 15)),
-		.dst_port = SERVICE,
+		.src_port = (uint16_t)(SRC_PORT + p->flow % (1 << 15)),
+		.dst_port = DST_PORT,
 		.ip_len = p->bytes - NET_ETH_LEN,
 		.key_len = KEY_FLOW4_LEN,
 	};
@@ -162,18 +163,18 @@ static void packet_head(const struct netsim *s, const struct sim_packet *p,
 	t->key[12] = t->protocol;
 }
 
-/* One label more; 0: it does not fit. */
+/* Adds a label to a frame. Returns the new length; 0: it does not fit. */
 static size_t push_frame_label(const struct netsim *s, uint8_t *frame,
 			       size_t len, const struct sim_packet *p,
 			       const struct label_item *item)
 {
-	uint8_t longer[FRAME_ROOM];
+	uint8_t longer[FRAME_MAX];
 	struct label_view v;
 	int rc = label_find(&v, &s->format, frame, len);
 
 	if (rc < 0 && rc != -ENOENT)
 		return 0;
-	rc = label_push(longer, FRAME_ROOM, &s->format, &v, frame, len, item,
+	rc = label_push(longer, FRAME_MAX, &s->format, &v, frame, len, item,
 			p->specific, 0);
 	if (rc < 0)
 		return 0;
@@ -181,16 +182,16 @@ static size_t push_frame_label(const struct netsim *s, uint8_t *frame,
 	return (size_t)rc;
 }
 
-/* What a last hop exports, in bytes: the headers of the packet, its labels, no
- * data. Its length, or 0. */
+/* Writes the frame that a last hop exports: the headers of the packet and its
+ * labels, without data. Returns its length, or 0. */
 static size_t frame_export(struct netsim *s, const struct sim_packet *p,
-			   uint8_t out[FRAME_ROOM])
+			   uint8_t out[FRAME_MAX])
 {
 	struct traffic_packet t;
 	int len;
 
-	packet_head(s, p, &t);
-	len = traffic_frame(out, FRAME_ROOM, &t, 0, 0);
+	describe_packet(s, p, &t);
+	len = traffic_frame(out, FRAME_MAX, &t, 0, 0);
 	for (unsigned i = 0; i < p->labels && len > 0; i++)
 		len = (int)push_frame_label(s, out, (size_t)len, p,
 					    &p->item[i]);
@@ -198,8 +199,8 @@ static size_t frame_export(struct netsim *s, const struct sim_packet *p,
 }
 
 /* --- the controller --------------------------------------------------------
- * What last hops export reaches it as frames, as it would from a capture, and
- * its word reaches the switches. */
+ * Exported labels reach it as frames, as they would from a capture; its
+ * commands reach the switches. */
 
 static void on_interval(void *ctx, const struct label_interval_sum *sum)
 {
@@ -208,7 +209,8 @@ static void on_interval(void *ctx, const struct label_interval_sum *sum)
 	s->sum = *sum;
 }
 
-/* A later word overtakes one that is under way: both tell of the same port. */
+/* A decision replaces an earlier one of the same port that is still under way.
+ */
 static void on_decision(void *ctx, const struct label_decision *d)
 {
 	struct netsim *s = ctx;
@@ -218,12 +220,12 @@ static void on_decision(void *ctx, const struct label_decision *d)
 		return;
 	s->ctr.raised += d->port->s > d->from;
 	s->ctr.lowered += d->port->s < d->from;
-	s->port[port].want_s = d->port->s;
-	sim_at(s, s->now_ns + s->o.control_ns, EV_COMMAND, port);
+	s->port[port].s_under_way = d->port->s;
+	sim_schedule(s, s->now_ns + s->o.control_ns, EV_COMMAND, port);
 }
 
-/* The prototype's entry for a port is gone when that was not refreshed for so
- * long; the flag, set or set anew then, ten times as long later. */
+/* In the prototype a port's entry expires when nothing refreshes it for a
+ * telemetry interval. That sets the port's flag, for ten intervals. */
 static void on_silence(void *ctx, const struct label_record *r,
 		       enum label_reason event, uint64_t now_ns,
 		       uint64_t since_ns)
@@ -237,18 +239,18 @@ static void on_silence(void *ctx, const struct label_record *r,
 		return;
 	s->port[port].flag_ns = s->now_ns + s->o.control_ns +
 				10 * s->o.telemetry_ns;
-	sim_at(s, s->now_ns + s->o.control_ns, EV_COMMAND, port);
-	sim_at(s, s->port[port].flag_ns, EV_COMMAND, port);
+	sim_schedule(s, s->now_ns + s->o.control_ns, EV_COMMAND, port);
+	sim_schedule(s, s->port[port].flag_ns, EV_COMMAND, port);
 }
 
-static int listen_open(struct netsim *s)
+static int open_controller(struct netsim *s)
 {
 	struct label_control_options o;
 
 	label_control_defaults(&o);
 	o.format = s->format;
 	o.interval_ns = s->o.telemetry_ns;
-	/* Where S is not moved silence is not looked for. */
+	/* Silence matters only where it changes S. */
 	o.t_ns = s->o.telemetry_ns;
 	if (s->o.adapt) {
 		o.t_ns = s->o.policy.interval_us * 1000;
@@ -267,8 +269,9 @@ static int listen_open(struct netsim *s)
 	return label_control_open(&s->control, &o);
 }
 
-/* Pro moves S when that is due, not when the next labels come. */
-static void plan_look(struct netsim *s)
+/* Schedules the controller's next decision: S changes when that is due, not
+ * when the next labels come. */
+static void schedule_controller(struct netsim *s)
 {
 	uint64_t due = label_control_due(s->control);
 
@@ -278,14 +281,14 @@ static void plan_look(struct netsim *s)
 	due -= s->o.start_ns;
 	if (due < s->now_ns)
 		due = s->now_ns;
-	if (s->look_ns && s->look_ns <= due)
+	if (s->controller_ns && s->controller_ns <= due)
 		return;
-	s->look_ns = due;
-	sim_at(s, due, EV_LOOK, 0);
+	s->controller_ns = due;
+	sim_schedule(s, due, EV_CONTROLLER, 0);
 }
 
-static void listen_take(struct netsim *s, const struct sim_packet *p,
-			const uint8_t *frame, size_t len)
+static void tell_controller(struct netsim *s, const struct sim_packet *p,
+			    const uint8_t *frame, size_t len)
 {
 	int rc = label_control_frame(s->control, frame, len,
 				     s->o.start_ns + s->now_ns);
@@ -293,10 +296,11 @@ static void listen_take(struct netsim *s, const struct sim_packet *p,
 	if (rc < 0)
 		sim_fail(s, rc);
 	s->ctr.reports += p->labels;
-	plan_look(s);
+	schedule_controller(s);
 }
 
-static void listen_tick(struct netsim *s, struct netsim_interval *out)
+static void end_controller_interval(struct netsim *s,
+				    struct netsim_interval *out)
 {
 	label_control_tick(s->control, s->o.start_ns + s->now_ns);
 	out->known = s->sum.ports;
@@ -305,16 +309,16 @@ static void listen_tick(struct netsim *s, struct netsim_interval *out)
 		if (s->port[i].active == s->interval + 1 &&
 		    s->port[i].label.s > out->s_max)
 			out->s_max = s->port[i].label.s;
-	plan_look(s);
+	schedule_controller(s);
 }
 
-static void listen_command(struct netsim *s, uint32_t port)
+static void carry_out_command(struct netsim *s, uint32_t port)
 {
 	struct sim_port *q = &s->port[port];
 	uint8_t s_before = q->label.s;
 
 	if (s->o.scheme != NETSIM_FLAG) {
-		q->label.s = q->want_s;
+		q->label.s = q->s_under_way;
 		return;
 	}
 	q->label.s = s->now_ns < q->flag_ns ? LABEL_S_MAX : 0;
@@ -324,10 +328,8 @@ static void listen_command(struct netsim *s, uint32_t port)
 
 /* --- labels on packets: a switch writes them, the last one takes them off - */
 
-/*
- * A packet is sampled at the ingress (NETSIM_INT) when the port by which it
- * came has not sampled one for the interval.
- */
+/* Whether the ingress samples a packet (NETSIM_INT): its port has not sampled
+ * one for an interval. */
 static bool is_sampled(struct netsim *s, const struct sim_packet *p,
 		       uint32_t in, uint64_t now_us)
 {
@@ -360,7 +362,7 @@ static bool decide_label(struct netsim *s, struct sim_packet *p,
 	}
 }
 
-/* Whether there is room; bytes less the Ethernet header are the IP packet. */
+/* Whether there is room for one more label. */
 static bool fits_mtu(struct netsim *s, const struct sim_packet *p)
 {
 	uint32_t more = p->labels ? LABEL_ITEM_LEN : LABEL_GROWTH;
@@ -369,19 +371,20 @@ static bool fits_mtu(struct netsim *s, const struct sim_packet *p)
 		s->ctr.full++;
 		return false;
 	}
-	if (s->o.mtu && sim_bytes(p) - 14 + more > s->o.mtu) {
+	if (s->o.mtu && sim_bytes(p) - NET_ETH_LEN + more > s->o.mtu) {
 		s->ctr.too_long++;
 		return false;
 	}
 	return true;
 }
 
-/* Through port, at ns; it came by in. */
+/* Writes the label of port, by which the packet leaves at ns; in: its ingress
+ * port. */
 static void write_label(struct netsim *s, struct sim_packet *p, uint32_t port,
 			uint32_t in, uint64_t ns)
 {
 	struct sim_port *q = &s->port[port];
-	uint64_t wait = ns - s->now_ns;
+	uint64_t waited_ns = ns - s->now_ns;
 	struct label_item *item = realloc(p->item,
 					  (p->labels + 1U) * sizeof(*item));
 
@@ -395,29 +398,30 @@ static void write_label(struct netsim *s, struct sim_packet *p, uint32_t port,
 		.in = in == SIM_NONE ? 0 : fabric_port_number(s->f, in),
 		.out = fabric_port_number(s->f, port),
 		.time_us = (ns / 1000) & LABEL_TIME_MASK,
-		.latency_ns = wait < UINT32_MAX ? (uint32_t)wait : UINT32_MAX,
+		.latency_ns = waited_ns < UINT32_MAX ? (uint32_t)waited_ns
+						     : UINT32_MAX,
 		.queue = q->depth,
 		.number = label_wrote(&q->label, ns / 1000),
 	};
 	s->ctr.labels++;
 }
 
-/* Labels at a port through which the packet leaves at ns. */
-static void carry_label(struct netsim *s, struct sim_packet *p, uint32_t port,
-			uint32_t in, uint64_t ns)
+/* Labels a packet that leaves through port at ns, if it is to be labelled. */
+static void label_packet(struct netsim *s, struct sim_packet *p, uint32_t port,
+			 uint32_t in, uint64_t ns)
 {
-	bool wants = p->kind == OF_TRAFFIC
+	bool wants = p->kind == PACKET_TRAFFIC
 			     ? decide_label(s, p, &s->port[port], in, ns / 1000)
-			     : p->kind != OF_PING;
+			     : p->kind != PACKET_PING;
 
 	if (wants && fits_mtu(s, p))
 		write_label(s, p, port, in, ns);
 }
 
-void carry_export(struct netsim *s, uint32_t i, uint64_t ns)
+void sim_export_labels(struct netsim *s, uint32_t i, uint64_t ns)
 {
 	struct sim_packet *p = sim_packet(s, i), *copy;
-	uint32_t c = sim_make(s, p->kind, p->bytes);
+	uint32_t c = sim_new_packet(s, p->kind, p->bytes);
 
 	if (c == SIM_NONE)
 		return;
@@ -427,34 +431,35 @@ void carry_export(struct netsim *s, uint32_t i, uint64_t ns)
 	p->item = NULL;
 	p->labels = 0;
 	s->ctr.items += copy->labels;
-	if (p->kind == OF_TRAFFIC) {
+	if (p->kind == PACKET_TRAFFIC) {
 		s->ctr.labelled++;
 		s->carried[copy->labels < NETSIM_CARRIED
 				   ? copy->labels
 				   : NETSIM_CARRIED - 1]++;
 	}
-	sim_at(s, ns + s->o.control_ns, EV_EXPORT, c);
+	sim_schedule(s, ns + s->o.control_ns, EV_EXPORT, c);
 }
 
-static void carry_arrived(struct netsim *s, uint32_t i)
+static void deliver_export(struct netsim *s, uint32_t i)
 {
 	const struct sim_packet *p = sim_packet(s, i);
-	uint8_t frame[FRAME_ROOM];
+	uint8_t frame[FRAME_MAX];
 	size_t len = s->over ? 0 : frame_export(s, p, frame);
 
 	if (len && s->calls.export)
 		s->calls.export(s->calls.ctx, s->o.start_ns + s->now_ns, frame,
 				len);
 	if (len)
-		listen_take(s, p, frame, len);
-	sim_free(s, i);
+		tell_controller(s, p, frame, len);
+	sim_free_packet(s, i);
 }
 
 /* --- packets into queues and onto links ------------------------------------
- * A packet has one event under way at a time, its arrival at the other end of a
- * link, and stays in the list of the port's queue until that has let it go. */
+ * A packet has one event at a time, its arrival at the other end of a link. It
+ * stays in the list of the port's queue until release_sent(). */
 
-static void sim_let_go(struct netsim *s, struct sim_port *q)
+/* Removes from a queue the packets that have left. */
+static void release_sent(struct netsim *s, struct sim_port *q)
 {
 	while (q->depth) {
 		const struct sim_packet *p = sim_packet(s, q->head);
@@ -466,20 +471,20 @@ static void sim_let_go(struct netsim *s, struct sim_port *q)
 	}
 }
 
-/* How long the port is busy with so many bytes: the link's time, or that of
- * what forwards packets in a switch, whatever their length. */
+/* How long a packet occupies a port: by the link's rate or, if that is longer,
+ * by port_pps, whatever its length. */
 static uint64_t busy_ns(struct netsim *s, uint32_t port, uint32_t bytes)
 {
-	uint64_t link = bytes * 8 * SECOND / s->o.link_bps, packet = 0;
+	uint64_t link_ns = bytes * 8 * SECOND / s->o.link_bps, port_ns = 0;
 
 	if (s->o.port_pps && port < s->f->switch_ports)
-		packet = (uint64_t)((double)SECOND / (double)s->o.port_pps);
-	if (packet && s->o.port_jitter > 0)
-		packet = (uint64_t)((double)packet *
-				    (1 +
-				     s->o.port_jitter *
-					     (2 * rng_unit(&s->chance) - 1)));
-	return (link > packet ? link : packet) + 1;
+		port_ns = (uint64_t)((double)SECOND / (double)s->o.port_pps);
+	if (port_ns && s->o.port_jitter > 0)
+		port_ns = (uint64_t)((double)port_ns *
+				     (1 +
+				      s->o.port_jitter *
+					      (2 * rng_unit(&s->chance) - 1)));
+	return (link_ns > port_ns ? link_ns : port_ns) + 1;
 }
 
 static void count_bytes(struct netsim *s, const struct sim_packet *p,
@@ -489,11 +494,11 @@ static void count_bytes(struct netsim *s, const struct sim_packet *p,
 	struct sim_port *q = &s->port[port];
 
 	s->ctr.link_bytes += bytes;
-	if (p->kind == OF_TRAFFIC)
+	if (p->kind == PACKET_TRAFFIC)
 		s->ctr.label_bytes += bytes - p->bytes;
 	else
 		s->ctr.probe_bytes += bytes;
-	if (p->kind == OF_TRAFFIC)
+	if (p->kind == PACKET_TRAFFIC)
 		q->active = (uint32_t)s->interval + 1;
 }
 
@@ -503,18 +508,18 @@ void sim_send(struct netsim *s, uint32_t i, uint32_t port, uint32_t in)
 	struct sim_packet *p = sim_packet(s, i);
 	uint64_t start;
 
-	sim_let_go(s, q);
-	if (q->depth >= s->o.queue && port < s->f->switch_ports) {
-		sim_lose(s, i, &s->ctr.queue_full);
+	release_sent(s, q);
+	if (q->depth >= s->o.queue_max && port < s->f->switch_ports) {
+		lose_packet(s, i, &s->ctr.queue_full);
 		return;
 	}
 	start = q->free_ns > s->now_ns ? q->free_ns : s->now_ns;
 	if (port < s->f->switch_ports) {
-		carry_label(s, p, port, in, start);
+		label_packet(s, p, port, in, start);
 		/* The last switch takes the labels off. */
-		if (p->labels && p->kind == OF_TRAFFIC &&
+		if (p->labels && p->kind == PACKET_TRAFFIC &&
 		    fabric_leads_to_host(s->f, port)) {
-			carry_export(s, i, start);
+			sim_export_labels(s, i, start);
 			p = sim_packet(s, i); /* it may have moved */
 		}
 	}
@@ -528,13 +533,12 @@ void sim_send(struct netsim *s, uint32_t i, uint32_t port, uint32_t in)
 	else
 		q->head = i;
 	q->tail = i;
-	sim_at(s, p->leave_ns + s->o.delay_ns, EV_ARRIVE, i);
+	sim_schedule(s, p->leave_ns + s->o.delay_ns, EV_ARRIVE, i);
 }
 
 /* --- the traffic: along given routes, or between pairs of hosts ----------- */
 
-/* What a sender waits: exponential, or the mean and up to three tenths of it
- * more or less. */
+/* Draws the time until a sender's next packet: enum netsim_arrivals. */
 static uint64_t sender_gap(struct netsim *s)
 {
 	double u = rng_unit(&s->traffic);
@@ -544,28 +548,28 @@ static uint64_t sender_gap(struct netsim *s)
 	return (uint64_t)((0.7 + 0.6 * u) * s->gap_ns);
 }
 
-/* A host puts it on its link. */
-static void emit_packet(struct netsim *s, const struct fabric_route *w,
+/* Sends a packet of a flow along its route. */
+static void emit_packet(struct netsim *s, const struct fabric_route *route,
 			uint32_t flow)
 {
-	uint32_t i = sim_make(s, OF_TRAFFIC, s->o.packet);
+	uint32_t i = sim_new_packet(s, PACKET_TRAFFIC, s->o.frame_len);
 	struct sim_packet *p;
 
 	if (i == SIM_NONE)
 		return;
 	p = sim_packet(s, i);
-	p->src = w->src;
-	p->dst = w->dst;
+	p->src = route->src;
+	p->dst = route->dst;
 	p->flow = flow;
-	p->specific = flow < s->o.specific;
-	p->len = (uint8_t)w->len;
-	memcpy(p->out, w->out, sizeof(p->out));
-	sim_send(s, i, s->f->node[w->src].first_port, SIM_NONE);
+	p->specific = flow < s->o.specific_flows;
+	p->len = (uint8_t)route->len;
+	memcpy(p->out, route->out, sizeof(p->out));
+	sim_send(s, i, s->f->node[route->src].first_port, SIM_NONE);
 }
 
-/* A flow of a fat tree: two hosts and a hash, of its number alone. */
-static void flow_way(const struct netsim *s, uint32_t flow,
-		     struct fabric_route *w)
+/* The route of a flow in a fat tree: a function of its number. */
+static void flow_route(const struct netsim *s, uint32_t flow,
+		       struct fabric_route *route)
 {
 	struct rng r = {.state = rng_mix(s->o.seed + 1) + flow};
 	uint32_t hosts = fabric_hosts(s->f), src, dst;
@@ -574,29 +578,29 @@ static void flow_way(const struct netsim *s, uint32_t flow,
 	dst = (uint32_t)rng_below(&r, hosts - 1);
 	dst += dst >= src;
 	fabric_pick_route(s->f, s->f->switches + src, s->f->switches + dst,
-			  rng_u64(&r), w);
+			  rng_u64(&r), route);
 }
 
 static void source_send(struct netsim *s, uint32_t i)
 {
 	struct sim_source *from = &s->source[i];
-	struct fabric_route w;
+	struct fabric_route route;
 	uint32_t flow;
 
 	if (s->over)
 		return;
 	s->ctr.packets++;
 	if (from->host != SIM_NONE) {
-		do /* the next way of the host, in turn */
-			flow = from->next = (from->next + 1) % s->f->routes;
+		do /* the routes of the host take turns */
+			flow = from->route = (from->route + 1) % s->f->routes;
 		while (s->f->route[flow].src != from->host);
 		emit_packet(s, &s->f->route[flow], flow);
 	} else {
 		flow = (uint32_t)rng_below(&s->traffic, s->o.flows);
-		flow_way(s, flow, &w);
-		emit_packet(s, &w, flow);
+		flow_route(s, flow, &route);
+		emit_packet(s, &route, flow);
 	}
-	sim_at(s, s->now_ns + sender_gap(s), EV_SOURCE, i);
+	sim_schedule(s, s->now_ns + sender_gap(s), EV_SOURCE, i);
 }
 
 static int source_open(struct netsim *s)
@@ -618,10 +622,10 @@ static int source_open(struct netsim *s)
 	}
 	for (; !routes && s->sources < s->o.senders; s->sources++)
 		s->source[s->sources].host = SIM_NONE;
-	s->gap_ns = s->sources * 1e9 / s->o.rate;
+	s->gap_ns = s->sources * 1e9 / s->o.rate_pps;
 	for (uint32_t i = 0; i < s->sources; i++)
-		sim_at(s, (uint64_t)(rng_unit(&s->traffic) * s->gap_ns),
-		       EV_SOURCE, i);
+		sim_schedule(s, (uint64_t)(rng_unit(&s->traffic) * s->gap_ns),
+			     EV_SOURCE, i);
 	return 0;
 }
 
@@ -636,11 +640,11 @@ static int open_parts(struct netsim *s)
 		return -ENOMEM;
 	for (unsigned i = 0; i < s->o.n_losses; i++)
 		s->port[s->o.losses[i].port].loss = s->o.losses[i].share;
-	if ((rc = listen_open(s)) < 0 || (rc = source_open(s)) < 0 ||
+	if ((rc = open_controller(s)) < 0 || (rc = source_open(s)) < 0 ||
 	    (rc = probe_open(s)) < 0)
 		return rc;
-	sim_at(s, s->o.telemetry_ns, EV_TICK, 0);
-	sim_at(s, s->o.duration_ns, EV_END, 0);
+	sim_schedule(s, s->o.telemetry_ns, EV_TICK, 0);
+	sim_schedule(s, s->o.duration_ns, EV_END, 0);
 	return s->err;
 }
 
@@ -651,13 +655,13 @@ int netsim_open(struct netsim **out, const struct netsim_options *o,
 	int rc;
 
 	if (!s)
-		return -ENOMEM;
+		return error_set(err, -ENOMEM, "out of memory");
 	s->o = *o;
 	s->calls = *calls;
 	s->f = o->fabric;
 	s->format = label_format_default;
 	s->format.max_hop = o->policy.max_hop;
-	/* Streams apart, so that the traffic is the same under any policy. */
+	/* Separate streams: the traffic is the same under any policy. */
 	s->traffic.state = rng_mix(3 * o->seed + 1);
 	s->chance.state = rng_mix(3 * o->seed + 2);
 	s->labelling.state = rng_mix(3 * o->seed + 3);
@@ -673,29 +677,30 @@ int netsim_open(struct netsim **out, const struct netsim_options *o,
 
 static void end_interval(struct netsim *s)
 {
-	struct netsim_interval v = {
+	struct netsim_interval sum = {
 		.number = s->interval,
 		.end_ns = s->now_ns,
 		.generators = probe_generators(s),
 	};
-
 	const uint64_t *now = (const uint64_t *)&s->ctr;
-	uint64_t *before = (uint64_t *)&s->before, *diff = (uint64_t *)&v.ctr;
+	uint64_t *before = (uint64_t *)&s->ctr_before,
+		 *diff = (uint64_t *)&sum.ctr;
 
-	listen_tick(s, &v);
-	for (unsigned i = 0; i < sizeof(v.ctr) / sizeof(*diff); i++)
+	end_controller_interval(s, &sum);
+	for (unsigned i = 0; i < sizeof(sum.ctr) / sizeof(*diff); i++)
 		diff[i] = now[i] - before[i];
-	s->before = s->ctr;
+	s->ctr_before = s->ctr;
 	for (unsigned i = 1; i < NETSIM_CARRIED; i++) {
-		v.carried[i] = s->carried[i] - s->carried_before[i];
+		sum.carried[i] = s->carried[i] - s->carried_before[i];
 		s->carried_before[i] = s->carried[i];
 	}
-	v.carried[0] = v.ctr.delivered > v.ctr.labelled
-			       ? v.ctr.delivered - v.ctr.labelled
-			       : 0;
+	/* Labels are counted a link before the packet is delivered. */
+	sum.carried[0] = sum.ctr.delivered > sum.ctr.labelled
+				 ? sum.ctr.delivered - sum.ctr.labelled
+				 : 0;
 	s->interval++;
-	s->calls.interval(s->calls.ctx, &v);
-	sim_at(s, s->now_ns + s->o.telemetry_ns, EV_TICK, 0);
+	s->calls.interval(s->calls.ctx, &sum);
+	sim_schedule(s, s->now_ns + s->o.telemetry_ns, EV_TICK, 0);
 }
 
 static void arrive_packet(struct netsim *s, uint32_t i)
@@ -704,14 +709,14 @@ static void arrive_packet(struct netsim *s, uint32_t i)
 	uint32_t in = s->f->port[p->port].peer, node = s->f->port[in].node;
 	const struct fabric_node *n = &s->f->node[node];
 
-	sim_let_go(s, &s->port[p->port]);
+	release_sent(s, &s->port[p->port]);
 	if (p->lost) {
-		sim_lose(s, i, &s->ctr.lost);
-	} else if (p->kind == OF_TRAFFIC && n->tier == FABRIC_HOST) {
+		lose_packet(s, i, &s->ctr.lost);
+	} else if (p->kind == PACKET_TRAFFIC && n->tier == FABRIC_HOST) {
 		s->ctr.delivered++;
-		sim_free(s, i);
-	} else if (n->tier == FABRIC_HOST || p->kind == OF_WAY ||
-		   p->kind == OF_FLOOD) {
+		sim_free_packet(s, i);
+	} else if (n->tier == FABRIC_HOST || p->kind == PACKET_TRAIL ||
+		   p->kind == PACKET_FLOOD) {
 		probe_arrive(s, i, in);
 	} else {
 		sim_send(s, i, n->first_port + p->out[p->hop++], in);
@@ -733,15 +738,15 @@ static void run_event(struct netsim *s, const struct timer_entry *e)
 		probe_send(s, i);
 		break;
 	case EV_EXPORT:
-		carry_arrived(s, i);
+		deliver_export(s, i);
 		break;
 	case EV_COMMAND:
-		listen_command(s, i);
+		carry_out_command(s, i);
 		break;
-	case EV_LOOK:
-		s->look_ns = 0;
+	case EV_CONTROLLER:
+		s->controller_ns = 0;
 		label_control_tick(s->control, s->o.start_ns + s->now_ns);
-		plan_look(s);
+		schedule_controller(s);
 		break;
 	case EV_TICK:
 		if (s->now_ns <= s->o.duration_ns && !s->stopped)
@@ -755,14 +760,14 @@ static void run_event(struct netsim *s, const struct timer_entry *e)
 
 int netsim_run(struct netsim *s, struct error *err)
 {
-	for (uint32_t turn = 1; !s->err && s->events; turn++) {
+	for (uint32_t done = 1; !s->err && s->events; done++) {
 		const struct timer_entry e = s->heap[0];
 
 		s->events--;
 		timer_heap_down(s->heap, s->events, 0, s->heap[s->events]);
 		s->now_ns = e.ns;
 		run_event(s, &e);
-		if (turn % STOP_EVERY == 0 && s->calls.stop &&
+		if (done % STOP_EVERY == 0 && s->calls.stop &&
 		    s->calls.stop(s->calls.ctx))
 			s->over = s->stopped = true;
 	}

@@ -40,7 +40,7 @@ struct probes {
 static uint32_t make_probe(struct netsim *s, enum packet_kind kind,
 			   uint32_t node)
 {
-	uint32_t i = sim_make(s, kind, PROBE_BYTES);
+	uint32_t i = sim_new_packet(s, kind, PROBE_BYTES);
 	struct sim_packet *p;
 
 	if (i == SIM_NONE)
@@ -56,14 +56,14 @@ static void end_probe(struct netsim *s, uint32_t i)
 {
 	s->ctr.ended++;
 	if (sim_packet(s, i)->labels)
-		carry_export(s, i, s->now_ns);
-	sim_free(s, i);
+		sim_export_labels(s, i, s->now_ns);
+	sim_free_packet(s, i);
 }
 
 /* Another one like it, labels and all; SIM_NONE: no memory. */
 static uint32_t copy_probe(struct netsim *s, uint32_t i)
 {
-	uint32_t c = sim_make(s, OF_FLOOD, PROBE_BYTES);
+	uint32_t c = sim_new_packet(s, PACKET_FLOOD, PROBE_BYTES);
 	struct sim_packet *p, *copy;
 	size_t len;
 
@@ -113,7 +113,7 @@ static void flood_probe(struct netsim *s, uint32_t i, uint32_t in)
 		sim_send(s, c, q, in);
 	}
 	s->ctr.ended++;
-	sim_free(s, i);
+	sim_free_packet(s, i);
 }
 
 static void send_up(struct netsim *s, uint32_t node)
@@ -125,7 +125,7 @@ static void send_up(struct netsim *s, uint32_t node)
 
 		if (!leads_to_switch(s, q, true))
 			continue;
-		i = make_probe(s, OF_FLOOD, node);
+		i = make_probe(s, PACKET_FLOOD, node);
 		if (i != SIM_NONE)
 			sim_send(s, i, q, SIM_NONE);
 	}
@@ -153,7 +153,7 @@ static void walk_trail(struct netsim *s, uint32_t i, uint32_t in)
 		return;
 	}
 	if (p->labels >= PROBE_LABELS)
-		carry_export(s, i, s->now_ns);
+		sim_export_labels(s, i, s->now_ns);
 	p = sim_packet(s, i);
 	port = trail_port(s, p);
 	p->hop++;
@@ -162,7 +162,7 @@ static void walk_trail(struct netsim *s, uint32_t i, uint32_t in)
 
 static void send_along_trail(struct netsim *s, uint32_t flow)
 {
-	uint32_t i = make_probe(s, OF_WAY, 0);
+	uint32_t i = make_probe(s, PACKET_TRAIL, 0);
 	struct sim_packet *p;
 
 	if (i == SIM_NONE)
@@ -180,7 +180,7 @@ static void send_ping(struct netsim *s, uint32_t src, uint32_t dst, bool answer)
 	struct sim_packet *p;
 
 	fabric_pick_route(s->f, src, dst, rng_u64(&s->chance), &w);
-	i = make_probe(s, OF_PING, src);
+	i = make_probe(s, PACKET_PING, src);
 	if (i == SIM_NONE)
 		return;
 	p = sim_packet(s, i);
@@ -229,11 +229,11 @@ void probe_arrive(struct netsim *s, uint32_t i, uint32_t in)
 	const struct sim_packet *p = sim_packet(s, i);
 	const struct fabric_node *n = &s->f->node[s->f->port[in].node];
 
-	if (p->kind == OF_WAY)
+	if (p->kind == PACKET_TRAIL)
 		walk_trail(s, i, in);
-	else if (p->kind == OF_FLOOD && n->tier == FABRIC_EDGE)
+	else if (p->kind == PACKET_FLOOD && n->tier == FABRIC_EDGE)
 		end_probe(s, i);
-	else if (p->kind == OF_FLOOD)
+	else if (p->kind == PACKET_FLOOD)
 		flood_probe(s, i, in);
 	else
 		answer_ping(s, i);
@@ -255,7 +255,7 @@ void probe_send(struct netsim *s, uint32_t i)
 		ping_next(s, i);
 		gap /= pinged_hosts(s);
 	}
-	sim_at(s, s->now_ns + (gap ? gap : 1), EV_PROBE, i);
+	sim_schedule(s, s->now_ns + (gap ? gap : 1), EV_PROBE, i);
 }
 
 static int open_scheme(struct netsim *s)
@@ -292,7 +292,8 @@ int probe_open(struct netsim *s)
 		return -ENOMEM;
 	rc = open_scheme(s);
 	for (uint32_t i = 0; rc == 0 && i < s->probes->senders; i++)
-		sim_at(s, rng_below(&s->chance, s->o.probe_ns), EV_PROBE, i);
+		sim_schedule(s, rng_below(&s->chance, s->o.probe_ns), EV_PROBE,
+			     i);
 	return rc;
 }
 

@@ -30,12 +30,12 @@ static double seconds(enum label_kind kind, enum netsim_scheme scheme)
 		.telemetry_ns = 100000000,
 		.link_bps = 10000000000,
 		.delay_ns = 10000,
-		.queue = 100,
+		.queue_max = 100,
 		.mtu = 1500,
-		.rate = PACKETS,
+		.rate_pps = PACKETS,
 		.senders = 1,
 		.flows = 65536,
-		.packet = 1000,
+		.frame_len = 1000,
 		.policy = {.kind = kind, .max_hop = 5, .interval_us = 50000},
 	};
 	struct netsim *s;

@@ -11,7 +11,7 @@ static void same_seed(void)
 	struct rig a, b, c;
 
 	rig_init(&a, 4);
-	a.o.rate = 20000;
+	a.o.rate_pps = 20000;
 	a.o.duration_ns = 1000 * MS;
 	rig_lose(&a, .1);
 	a.o.policy.kind = LABEL_BASE_B;
@@ -36,7 +36,7 @@ static void same_traffic(void)
 
 	rig_init(&a, 4);
 	rig_init(&b, 4);
-	a.o.rate = b.o.rate = 20000;
+	a.o.rate_pps = b.o.rate_pps = 20000;
 	a.o.duration_ns = b.o.duration_ns = 2000 * (uint64_t)MS;
 	b.o.policy.kind = LABEL_BASE_B;
 	b.o.policy.interval_us = 1000;
@@ -56,13 +56,13 @@ static void hostile(void)
 		rig_init(&r, 4);
 		r.o.scheme = (enum netsim_scheme)scheme;
 		r.o.duration_ns = 1000 * MS;
-		r.o.rate = 30000;
+		r.o.rate_pps = 30000;
 		r.o.link_bps = 20000000;
-		r.o.queue = 5;
+		r.o.queue_max = 5;
 		rig_lose(&r, .05);
 		r.o.probe_ns = 5 * MS;
 		r.o.adapt = true;
-		r.o.specific = 10;
+		r.o.specific_flows = 10;
 		rig_run(&r);
 		TEST(r.end.lost && r.end.queue_full);
 		TEST(r.end.packets_lost + r.end.delivered == r.end.packets);
@@ -81,7 +81,7 @@ static void loss_rate(void)
 	loss = (struct netsim_loss){fabric_find_port(&r.f, 4, 4), .3};
 	r.o.losses = &loss;
 	r.o.n_losses = 1;
-	r.o.rate = 2000;
+	r.o.rate_pps = 2000;
 	rig_run(&r);
 	n = (double)r.end.packets;
 	TEST(r.end.lost == r.end.packets_lost);
@@ -123,8 +123,8 @@ static void queues(void)
 	TEST(fabric_add_route(&r.f, "8 11-1 6-3 10-3") == 0);
 	TEST(fabric_add_route(&r.f, "3 9-1 4-3 8-4") == 0);
 	r.o.link_bps = 8000000;
-	r.o.queue = 20;
-	r.o.rate = 3 * 900;
+	r.o.queue_max = 20;
+	r.o.rate_pps = 3 * 900;
 	r.export = look_at_queue;
 	rig_run(&r);
 	TEST(deepest == 19);
@@ -139,15 +139,15 @@ static void limits(void)
 	struct rig r;
 
 	rig_init(&r, 4);
-	r.o.rate = 1000;
+	r.o.rate_pps = 1000;
 	r.o.mtu = 1000 + 2 * 32; /* of a frame of 1000 + 14 */
-	r.o.packet = 1014;
+	r.o.frame_len = 1014;
 	r.o.policy.interval_us = 1;
 	rig_run(&r);
 	TEST(r.end.too_long && r.end.delivered == r.end.packets);
 	TEST(r.carried[1] && !r.carried[2] && !r.carried[3]);
 	rig_init(&r, 4);
-	r.o.rate = 1000;
+	r.o.rate_pps = 1000;
 	r.o.policy.interval_us = 1;
 	r.o.policy.max_hop = 2;
 	rig_run(&r);
@@ -160,7 +160,7 @@ static void specific(void)
 	struct rig r;
 
 	rig_init(&r, 4);
-	r.o.flows = r.o.specific = 1000;
+	r.o.flows = r.o.specific_flows = 1000;
 	r.o.policy.interval_us = 1000000000;
 	rig_run(&r);
 	TEST(r.carried[0] == 0 && r.carried[2] == 0 && r.carried[4] == 0);
@@ -174,7 +174,7 @@ static void pro(void)
 
 	rig_init(&a, 4);
 	rig_init(&b, 4);
-	a.o.rate = b.o.rate = 20000;
+	a.o.rate_pps = b.o.rate_pps = 20000;
 	rig_lose(&a, .2);
 	rig_lose(&b, .2);
 	a.skip = b.skip = 20;
@@ -198,7 +198,7 @@ static struct netsim_counters probing(enum netsim_scheme scheme, unsigned k)
 	rig_init(&r, k);
 	r.o.scheme = scheme;
 	r.o.duration_ns = 1100 * MS;
-	r.o.rate = 20000;
+	r.o.rate_pps = 20000;
 	r.o.link_bps = UINT64_C(10000000000);
 	r.skip = 1;
 	rig_run(&r);
@@ -238,7 +238,7 @@ static void ingress(void)
 
 	rig_init(&r, 4);
 	r.o.scheme = NETSIM_INT;
-	r.o.rate = 20000;
+	r.o.rate_pps = 20000;
 	rig_run(&r);
 	TEST(r.carried[2] == 0 && r.carried[4] == 0 && r.carried[5] > 0);
 	/* 16 hosts, 50 ms and a packet's gap of .8 ms. */

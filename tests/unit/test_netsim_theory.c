@@ -40,7 +40,7 @@ static void by_chance(unsigned k, double r, bool b, double packets)
 
 	rig_init(&rig, k);
 	rig.o.flows = 1 << 30; /* each packet one of its own */
-	rig.o.rate = packets;
+	rig.o.rate_pps = packets;
 	rig.o.duration_ns = 1300 * (uint64_t)MS;
 	rig.o.link_bps = UINT64_C(1) << 38;
 	rig.skip = 3;
@@ -75,7 +75,7 @@ static void coverage(uint64_t interval_us, double rate)
 	TEST(fabric_add_route(&r.f, "1 8-4") == 0);
 	r.o.senders = 1;
 	r.o.arrivals = NETSIM_POISSON;
-	r.o.rate = rate;
+	r.o.rate_pps = rate;
 	r.o.policy.interval_us = interval_us;
 	r.o.duration_ns = UINT64_C(2000000) * MS;
 	r.skip = 20;
