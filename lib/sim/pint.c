@@ -7,29 +7,30 @@
 #include <string.h>
 
 enum {
-	PENDING_MAX = 4096, /* exclusive ors of more than one unknown hop */
+	PENDING_MAX = 4096, /* digests of more than one unknown hop */
 	XOR_ONE_IN = 10,
 };
 
-/* A digest: hops that are in it, a bit each. */
 struct digest {
-	uint64_t packet, hops;
+	uint64_t packet; /* its number */
+	uint64_t hops;	 /* that are in it, a bit each */
 	uint32_t value;
 };
 
 struct trace {
 	const struct pint_options *o;
-	uint32_t path[PINT_HOPS_MAX];
-	uint32_t *left;			/* candidates, hop by hop */
-	unsigned n_left[PINT_HOPS_MAX]; /* how many */
-	uint64_t known;			/* hops */
+	uint32_t path[PINT_HOPS_MAX]; /* switches, to be found */
+	/* Of hop h, n_left[h] switches are possible: from left[h * switches] */
+	uint32_t *left;
+	unsigned n_left[PINT_HOPS_MAX];
+	uint64_t known; /* hops, a bit each */
 	struct digest *pending;
 	unsigned n_pending;
-	uint64_t salt;
+	uint64_t salt; /* of all hashes of this trace */
 };
 
-/* What all agree on: a number from 0 to 1 of a packet and a hop, 0 the packet's
- * own. */
+/* A number from 0 to 1 that all agree on, for a packet and a hop; hop 0: for
+ * the packet as a whole. */
 static double shared_chance(const struct trace *t, uint64_t packet,
 			    unsigned hop)
 {
@@ -45,19 +46,19 @@ static uint32_t switch_hash(const struct trace *t, uint32_t id, uint64_t packet)
 	return (uint32_t)(h >> (64 - t->o->bits));
 }
 
-/* What a packet has when it has come through. */
+/* The digest of a packet at the receiver. */
 static struct digest mark_digest(const struct trace *t, uint64_t packet)
 {
 	struct digest d = {.packet = packet};
 	bool reservoir = shared_chance(t, packet, 0) < 0.5;
 
 	for (unsigned i = 0; i < t->o->hops; i++) {
-		double g = shared_chance(t, packet, i + 1);
+		double chance = shared_chance(t, packet, i + 1);
 
-		if (reservoir && g < 1.0 / (i + 1)) {
+		if (reservoir && chance < 1.0 / (i + 1)) {
 			d.hops = UINT64_C(1) << i;
 			d.value = switch_hash(t, t->path[i], packet);
-		} else if (!reservoir && g < 1.0 / XOR_ONE_IN) {
+		} else if (!reservoir && chance < 1.0 / XOR_ONE_IN) {
 			d.hops |= UINT64_C(1) << i;
 			d.value ^= switch_hash(t, t->path[i], packet);
 		}
@@ -65,15 +66,16 @@ static struct digest mark_digest(const struct trace *t, uint64_t packet)
 	return d;
 }
 
-/* The digest is of this hop alone: true if the hop has become known. */
-static bool rule_out(struct trace *t, unsigned hop, const struct digest *d,
+/* Rules out the switches at a hop whose digest is not value. True if the hop
+ * has become known. */
+static bool rule_out(struct trace *t, unsigned hop, uint64_t packet,
 		     uint32_t value)
 {
 	uint32_t *left = t->left + (size_t)hop * t->o->switches;
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < t->n_left[hop]; i++)
-		if (switch_hash(t, left[i], d->packet) == value)
+		if (switch_hash(t, left[i], packet) == value)
 			left[n++] = left[i];
 	t->n_left[hop] = n;
 	if (n != 1)
@@ -82,25 +84,27 @@ static bool rule_out(struct trace *t, unsigned hop, const struct digest *d,
 	return true;
 }
 
-/* Takes what is known out of a digest; true if a hop has become known. */
+/* Takes the known hops out of a digest. True if a hop has become known; *done:
+ * the digest is of no further use. */
 static bool use_digest(struct trace *t, const struct digest *d, bool *done)
 {
-	uint64_t unknown = d->hops & ~t->known, at = d->hops & t->known;
+	uint64_t unknown = d->hops & ~t->known, known = d->hops & t->known;
 	uint32_t value = d->value;
 
 	*done = !unknown || !(unknown & (unknown - 1));
 	if (!*done || !unknown)
 		return false;
-	for (; at; at &= at - 1) {
-		unsigned hop = (unsigned)__builtin_ctzll(at);
+	for (; known; known &= known - 1) {
+		unsigned hop = (unsigned)__builtin_ctzll(known);
 
 		value ^= switch_hash(t, t->left[(size_t)hop * t->o->switches],
 				     d->packet);
 	}
-	return rule_out(t, (unsigned)__builtin_ctzll(unknown), d, value);
+	return rule_out(t, (unsigned)__builtin_ctzll(unknown), d->packet,
+			value);
 }
 
-/* One hop more is known: others may follow from what has waited. */
+/* A hop has become known: pending digests may make others known. */
 static void retry_digests(struct trace *t)
 {
 	bool more = true, done;
@@ -131,7 +135,7 @@ static void receive_digest(struct trace *t, uint64_t packet)
 		t->pending[t->n_pending++] = d;
 }
 
-/* A path of different switches, any of which each hop may be. */
+/* A random path of different switches. At first each hop may be any switch. */
 static void begin_trace(struct trace *t, struct rng *rng)
 {
 	unsigned n = t->o->switches;

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * probe.c - what INT-label is compared with, where that sends probes.
+ * probe.c - the probes of the schemes that INT-label is compared with.
  *
  * HULA (Katta et al., SOSR 2016, section 4.1): each ToR switch sends a probe up
- * all its links; aggregation switches pass one from below on to all others, one
- * from above to those below; core switches to all others; ToR switches take
- * them in.
+ * each of its links. An aggregation switch copies a probe from below to all
+ * other links, one from above to the links below; a core switch to all other
+ * links. At a ToR switch a probe ends.
  *
  * INT-path (Pan et al., INFOCOM 2019): a probe along each of the trails that
- * cover every link once, from either end, for a port is one direction of a
- * link. One that is full of labels leaves them at the switch. The list of ports
- * that it carries is not counted.
+ * cover every link once, from both ends, as each direction of a link has a port
+ * of its own. A probe that is full of labels leaves them at the switch. The
+ * bytes of a probe's source route are not counted.
  *
  * Pingmesh (Guo et al., SIGCOMM 2015, section 3.3): each host pings all others
- * below its ToR switch and, in every other rack, the one of its own place, and
+ * of its rack and, in every other rack, the host that has its own index there;
  * they answer.
  *
- * Generators begin at random within the interval.
+ * Each generator's first probe is at a random time of the first interval.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,17 +26,17 @@
 
 enum {
 	PROBE_BYTES = 64,  /* without labels: the shortest frame */
-	PROBE_LABELS = 40, /* that fit the usual MTU */
+	PROBE_LABELS = 40, /* so many fit the usual MTU */
 };
 
 struct probes {
 	struct euler plan;
-	uint32_t senders;    /* EV_PROBE's numbers */
-	uint32_t generators; /* devices that send */
-	uint32_t *turn;	     /* of a host: which it pings next */
+	uint32_t senders;    /* EV_PROBE has a sender's number */
+	uint32_t generators; /* devices; one may be several senders */
+	uint32_t *pings;     /* that each host has sent */
 };
 
-/* A probe at a node; SIM_NONE: no memory. */
+/* A new probe of a node; SIM_NONE: no memory. */
 static uint32_t make_probe(struct netsim *s, enum packet_kind kind,
 			   uint32_t node)
 {
@@ -48,7 +48,7 @@ static uint32_t make_probe(struct netsim *s, enum packet_kind kind,
 	s->ctr.probes++;
 	p = sim_packet(s, i);
 	p->src = p->dst = node;
-	p->specific = true; /* as many labels as there is room for */
+	p->specific = true; /* not limited to MAX_hop labels */
 	return i;
 }
 
@@ -60,7 +60,7 @@ static void end_probe(struct netsim *s, uint32_t i)
 	sim_free_packet(s, i);
 }
 
-/* Another one like it, labels and all; SIM_NONE: no memory. */
+/* Copies a probe with its labels; SIM_NONE: no memory. */
 static uint32_t copy_probe(struct netsim *s, uint32_t i)
 {
 	uint32_t c = sim_new_packet(s, PACKET_FLOOD, PROBE_BYTES);
@@ -84,7 +84,7 @@ static uint32_t copy_probe(struct netsim *s, uint32_t i)
 	return c;
 }
 
-/* Whether a port leads to another switch, and up. */
+/* Whether a port leads to a switch of a higher tier (up), or of a lower one. */
 static bool leads_to_switch(const struct netsim *s, uint32_t port, bool up)
 {
 	uint32_t peer = s->f->port[port].peer;
@@ -131,8 +131,7 @@ static void send_up(struct netsim *s, uint32_t node)
 	}
 }
 
-/* The port through which a probe goes on; flow: the trail, and from which
- * end. */
+/* The egress port of a probe's next hop along its trail. */
 static uint32_t trail_port(const struct netsim *s, const struct sim_packet *p)
 {
 	const struct euler *e = &s->probes->plan;
@@ -154,7 +153,7 @@ static void walk_trail(struct netsim *s, uint32_t i, uint32_t in)
 	}
 	if (p->labels >= PROBE_LABELS)
 		sim_export_labels(s, i, s->now_ns);
-	p = sim_packet(s, i);
+	p = sim_packet(s, i); /* it may have moved */
 	port = trail_port(s, p);
 	p->hop++;
 	sim_send(s, i, port, in);
@@ -175,40 +174,41 @@ static void send_along_trail(struct netsim *s, uint32_t flow)
 
 static void send_ping(struct netsim *s, uint32_t src, uint32_t dst, bool answer)
 {
-	struct fabric_route w;
+	struct fabric_route route;
 	uint32_t i;
 	struct sim_packet *p;
 
-	fabric_pick_route(s->f, src, dst, rng_u64(&s->chance), &w);
+	fabric_pick_route(s->f, src, dst, rng_u64(&s->chance), &route);
 	i = make_probe(s, PACKET_PING, src);
 	if (i == SIM_NONE)
 		return;
 	p = sim_packet(s, i);
 	p->dst = dst;
 	p->answer = answer;
-	p->len = (uint8_t)w.len;
-	memcpy(p->out, w.out, sizeof(p->out));
+	p->len = (uint8_t)route.len;
+	memcpy(p->out, route.out, sizeof(p->out));
 	sim_send(s, i, s->f->node[src].first_port, SIM_NONE);
 }
 
-/* How many a host pings. */
+/* How many others each host pings. */
 static uint32_t pinged_hosts(const struct netsim *s)
 {
 	return s->f->arity / 2 - 1 + s->f->topo.edges - 1;
 }
 
-/* The next of them. */
+/* A host pings the next of the others: first those of its rack. */
 static void ping_next(struct netsim *s, uint32_t host)
 {
-	uint32_t half = s->f->arity / 2, rack = host / half, to;
-	uint32_t turn = s->probes->turn[host]++ % pinged_hosts(s);
+	uint32_t half = s->f->arity / 2; /* hosts of a rack */
+	uint32_t rack = host / half, in_rack = host % half, to;
+	uint32_t ping = s->probes->pings[host]++ % pinged_hosts(s);
 
-	if (turn < half - 1) {
-		to = turn + (turn >= host % half);
+	if (ping < half - 1) {
+		to = ping + (ping >= in_rack); /* not itself */
 		to += rack * half;
 	} else {
-		turn -= half - 1;
-		to = (turn + (turn >= rack)) * half + host % half;
+		ping -= half - 1;
+		to = (ping + (ping >= rack)) * half + in_rack;
 	}
 	send_ping(s, s->f->switches + host, s->f->switches + to, false);
 }
@@ -276,8 +276,8 @@ static int open_scheme(struct netsim *s)
 		return rc;
 	case NETSIM_PINGMESH:
 		p->senders = p->generators = fabric_hosts(s->f);
-		p->turn = calloc(p->senders, sizeof(*p->turn));
-		return p->turn ? 0 : -ENOMEM;
+		p->pings = calloc(p->senders, sizeof(*p->pings));
+		return p->pings ? 0 : -ENOMEM;
 	default:
 		return 0;
 	}
@@ -307,6 +307,6 @@ void probe_close(struct netsim *s)
 	if (!s->probes)
 		return;
 	euler_fini(&s->probes->plan);
-	free(s->probes->turn);
+	free(s->probes->pings);
 	free(s->probes);
 }
