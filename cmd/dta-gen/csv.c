@@ -21,7 +21,7 @@ const struct workload csv_workload = {
 	.name = "csv",
 	.kind = DTA_KEYWRITE,
 	.needs = NEEDS_ROWS,
-	.key = {KEY_FLOW4, KEY_FLOW6},
+	.key_type = {KEY_FLOW4, KEY_FLOW6},
 	.system = "keys and values of one's own",
 };
 

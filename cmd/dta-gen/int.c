@@ -82,8 +82,7 @@ static const struct ledger_field fields[] = {
 static const struct ledger int_gen_ledger = {
 	"gen", "packets", fields, sizeof(fields) / sizeof(fields[0])};
 
-/* --- the command line ------------------------------------------------------
- */
+/* --- the command line ----------------------------------------------------- */
 
 #define AT(field) CLI_AT(struct int_options, field)
 

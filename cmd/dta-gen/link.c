@@ -330,8 +330,8 @@ static size_t report_max(const struct gen *g)
 	const struct workload *w = g->run.w;
 	size_t value = w->needs == NEEDS_NOTHING || w->needs == NEEDS_ROWS
 			       ? g->o.work.value_len
-		       : w->value[0] > w->value[1] ? w->value[0]
-						   : w->value[1];
+		       : w->value_len[0] > w->value_len[1] ? w->value_len[0]
+							   : w->value_len[1];
 
 	return DTA_HEADER_LEN + KEY_MAX + (value < 8 ? 8 : value);
 }

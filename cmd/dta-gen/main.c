@@ -89,10 +89,10 @@ static int list_workloads(enum row_format fmt)
 
 		row_str(r, 0, w->name);
 		row_str(r, 1, dta_opcode_name(w->kind));
-		row_str(r, 2, append ? "list" : key_type_name(w->key[0]));
-		row_u64(r, 3, w->value[0]);
-		row_str(r, 4, append ? "list" : key_type_name(w->key[1]));
-		row_u64(r, 5, w->value[1]);
+		row_str(r, 2, append ? "list" : key_type_name(w->key_type[0]));
+		row_u64(r, 3, w->value_len[0]);
+		row_str(r, 4, append ? "list" : key_type_name(w->key_type[1]));
+		row_u64(r, 5, w->value_len[1]);
 		row_str(r, 6, w->system);
 		rc = row_end(r);
 	}
@@ -120,7 +120,7 @@ static bool is_wanted(void *ctx, const struct traffic_packet *p)
 	struct gen_ledger *c = &g->ctr;
 
 	if (p->v6 && g->o.format != DTA_FORMAT_1 &&
-	    g->run.w->key[1] != g->run.w->key[0]) {
+	    g->run.w->key_type[1] != g->run.w->key_type[0]) {
 		c->ipv6++;
 		return false;
 	}
@@ -257,7 +257,7 @@ static void emit_report(void *ctx, struct dta_report *r, bool v6,
 	emit_dta_report(g, r,
 			w->needs == NEEDS_NOTHING
 				? (enum key_type)g->o.work.key_type
-				: (enum key_type)w->key[v6],
+				: (enum key_type)w->key_type[v6],
 			reporter, ts_ns);
 }
 

@@ -192,8 +192,8 @@ static bool fits_dta0(const struct workload *w, const struct gen_options *o)
 {
 	bool uniform = w->needs == NEEDS_NOTHING;
 	unsigned kind = uniform ? (unsigned)o->work.kind : w->kind;
-	size_t key = uniform ? o->work.key_len : key_type_len(w->key[0]);
-	size_t value = uniform ? o->work.value_len : w->value[0];
+	size_t key = uniform ? o->work.key_len : key_type_len(w->key_type[0]);
+	size_t value = uniform ? o->work.value_len : w->value_len[0];
 
 	return (key == 4 || kind == DTA_APPEND) &&
 	       (value == 4 || kind == DTA_KEYINC);

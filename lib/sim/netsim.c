@@ -209,8 +209,7 @@ static void on_interval(void *ctx, const struct label_interval_sum *sum)
 	s->sum = *sum;
 }
 
-/* A decision replaces an earlier one of the same port that is still under way.
- */
+/* A decision replaces an earlier one of its port that is still under way. */
 static void on_decision(void *ctx, const struct label_decision *d)
 {
 	struct netsim *s = ctx;

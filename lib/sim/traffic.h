@@ -152,11 +152,10 @@ struct traffic_options {
 	enum traffic_item item;
 	uint64_t max_flows; /* that TRAFFIC_FLOWS remembers of a capture */
 	struct traffic_counters *ctr; /* the caller's */
-	/* Each of these may be NULL.
-	 * Whether to pass the packet on; if not, it does not begin a flow. */
+	/* May be NULL, as the next two. Whether to pass the packet on; if not,
+	 * it does not begin a flow. */
 	bool (*wanted)(void *ctx, const struct traffic_packet *p);
-	/* All flows of the model have ended: whether to restart them. NULL: no.
-	 */
+	/* All flows of the model have ended: whether to restart them. */
 	bool (*again)(void *ctx);
 	/* Called before a read that may wait, as from a pipe. */
 	void (*before_wait)(void *ctx);
@@ -183,8 +182,7 @@ int traffic_next(struct traffic *t, struct traffic_packet *p,
  * its next call; NULL: the packet is of the model. */
 const struct pkt *traffic_pkt(const struct traffic *t);
 
-/* --- frames ----------------------------------------------------------------
- */
+/* --- frames --------------------------------------------------------------- */
 
 /*
  * Writes a packet as a frame: Ethernet, IPv4 or IPv6, TCP or UDP headers
@@ -202,8 +200,7 @@ int traffic_frame(uint8_t *buf, size_t cap, const struct traffic_packet *p,
 int traffic_tunnel(uint8_t *buf, size_t cap, const struct net_udp4 *outer,
 		   bool vxlan, const uint8_t *frame, size_t len);
 
-/* --- TCP, as seen from the middle of the network ---------------------------
- */
+/* --- TCP, as seen from the middle of the network -------------------------- */
 
 /*
  * A segment that begins below the highest sequence number of its flow was sent
@@ -237,8 +234,7 @@ enum tcp_verdict {
 /* Of the next packet of a flow. Captures are not always in order of time. */
 enum tcp_verdict tcp_track(struct tcp_flow *f, const struct traffic_packet *p);
 
-/* --- a table of flows, or of hosts -----------------------------------------
- */
+/* --- a table of flows, or of hosts ---------------------------------------- */
 
 /*
  * When the table is full, the least recently used flow is evicted. Memory: for
@@ -294,8 +290,7 @@ struct flow *flowtab_get(struct flowtab *t, const uint8_t *key, size_t len,
 /* All flows leave, the least recently used one first. */
 void flowtab_drain(struct flowtab *t);
 
-/* --- the network that telemetry tells of -----------------------------------
- */
+/* --- the network that telemetry tells of ---------------------------------- */
 
 /* clang-format off */
 /*
@@ -356,8 +351,7 @@ void topo_path(const struct topology *t, struct topo_path *out,
  * flows to it end there unless topology.hops has moved their receivers. */
 unsigned topo_edge(const struct topology *t, const uint8_t *addr, size_t len);
 
-/* --- what the nodes of a path report of a packet: in-band telemetry ---------
- */
+/* --- what the nodes of a path report of a packet: in-band telemetry ------- */
 
 /*
  * Paths are those of the topology, or have a given length: then their nodes are
@@ -419,8 +413,7 @@ struct inband {
 
 void inband_init(struct inband *m, const struct inband_options *o);
 
-/* The reports of a packet's path. It leaves the last node at the packet's time.
- */
+/* The reports of a packet, which leaves the last node at its ts_ns. */
 void inband_draw(struct inband *m, struct inband_path *out,
 		 const struct traffic_packet *p);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * workload.h - what systems report of traffic: a workload looks at each packet
- * that a network carries and hands out reports, as the rows of the DTA paper's
- * Table 2 have it.
+ * workload.h - what monitoring systems report of traffic: a workload looks at
+ * each packet that a network carries and makes DTA reports, as a system of the
+ * DTA paper's Table 2 does.
  *
- * It sees only struct traffic_packet: captures and synthetic traffic are the
- * same to it. A run belongs to one caller.
+ * A packet is a struct traffic_packet, of a capture or synthetic. A run belongs
+ * to one caller.
  */
 #ifndef SIM_WORKLOAD_H
 #define SIM_WORKLOAD_H
@@ -16,35 +16,38 @@
 #include "sim/traffic.h"
 #include "net/dta.h"
 
+/* What a workload needs of its input. */
 enum workload_needs {
-	NEEDS_NOTHING, /* makes its own keys: uniform */
+	NEEDS_NOTHING, /* only packets' numbers: uniform */
 	NEEDS_HOST,    /* addresses */
 	NEEDS_FLOW,    /* and ports */
 	NEEDS_TCP,     /* and sequence numbers */
-	NEEDS_ROWS,    /* no traffic at all: keys and values that are given */
+	NEEDS_ROWS,    /* no packets, but rows of keys and values */
 };
 
 enum {
-	WORKLOAD_FLOWS = 1 << 19, /* flows, or hosts, that are remembered */
+	WORKLOAD_FLOWS = 1 << 19, /* flows or hosts in a flow table */
 };
 
 struct workload_run;
 
-/* What is known of a workload before it runs. [0]: IPv4, [1]: IPv6. */
+/* [0]: of IPv4, [1]: of IPv6. */
 struct workload {
 	const char *name;
-	uint8_t kind;	    /* enum dta_opcode */
-	uint8_t needs;	    /* enum workload_needs */
-	bool per_flow;	    /* looks at the first packet of a flow only */
-	uint8_t key[2];	    /* enum key_type; append: KEY_U32 */
-	uint16_t value[2];  /* bytes of value, entry */
-	const char *system; /* the row of the paper's Table 2 */
-	void (*packet)(struct workload_run *g, const struct traffic_packet *p);
-	void (*end)(struct workload_run *g); /* may be NULL */
-	size_t state; /* bytes of its own, of each flow that is interleaved */
-	size_t flow;  /* bytes kept of each flow; 0: none is remembered */
-	/* A flow is forgotten, at the end all are; ctx is the run; or NULL. */
-	void (*leave)(void *ctx, struct flow *f);
+	uint8_t kind;	       /* enum dta_opcode */
+	uint8_t needs;	       /* enum workload_needs */
+	bool per_flow;	       /* looks at the first packet of a flow only */
+	uint8_t key_type[2];   /* enum key_type; append: KEY_U32 */
+	uint16_t value_len[2]; /* bytes of a value or entry */
+	const char *system;    /* the row of the paper's Table 2 */
+	void (*packet)(struct workload_run *run,
+		       const struct traffic_packet *p);
+	void (*end)(struct workload_run *run); /* may be NULL */
+	size_t state_len; /* bytes of workload_run.state, in each element */
+	size_t flow_len;  /* bytes of data in the flow table; 0: no table */
+	/* A flow leaves the flow table, at the end all do. ctx is the run. May
+	 * be NULL. */
+	void (*on_evict)(void *ctx, struct flow *f);
 };
 
 extern const struct workload workloads[];
@@ -55,47 +58,48 @@ struct workload_options {
 	uint64_t seed;
 	struct synth_stream stream; /* of the seed */
 	uint64_t interleave;	    /* flows between a flow's postcards */
-	bool no_path_len;	    /* postcards do not tell it */
-	uint64_t link_rate;	    /* bits/s */
-	uint64_t lists;
-	/* uniform */
-	int key_type, kind;
+	bool no_path_len;	    /* postcards have 0 for it */
+	uint64_t link_rate;	    /* bits/s, of int-congestion's link */
+	uint64_t lists;		    /* of uniform, dshark */
+	/* of uniform: */
+	int key_type, kind; /* enum key_type, enum dta_opcode */
 	unsigned key_len;
 	uint64_t value_len;
 };
 
-/* The caller fills in all but the last part, and zeroes that. */
+/* The caller fills in all up to ctx and zeroes the rest. */
 struct workload_run {
 	const struct workload *w;
 	struct workload_options o;
 	struct topology topology;
-	uint64_t *retransmissions;	  /* segments that were sent again */
-	struct traffic_counters *traffic; /* evicted, of all flow tables */
+	uint64_t *retransmissions;	  /* counts TCP segments sent again */
+	struct traffic_counters *traffic; /* evicted, also of run.flows */
 	/*
-	 * A report of switch reporter; v6 picks the table. Table, copies and
-	 * sequence are the taker's. The bytes are the workload's: copy them.
+	 * Takes a report of switch reporter; v6: of an IPv6 flow. It sets the
+	 * report's table, copies (but pint's) and sequence. Key and data are
+	 * the workload's and valid during the call.
 	 */
 	void (*emit)(void *ctx, struct dta_report *r, bool v6,
 		     unsigned reporter, uint64_t ts_ns);
 	void *ctx;
 
 	struct flowtab *flows;
-	void *state;	 /* the workload's own, zeros at first */
-	uint64_t held;	 /* flows in it that are interleaved */
-	uint64_t now_ns; /* time of the last packet: what the end is dated */
+	void *state; /* the workload's own: 1 + interleave elements, zeros */
+	uint64_t interleaved; /* elements in use */
+	uint64_t now_ns;      /* of the last packet */
 };
 
 /* 0, or -ENOMEM; workload_fini() after either. */
-int workload_start(struct workload_run *g);
-void workload_fini(struct workload_run *g);
+int workload_start(struct workload_run *run);
+void workload_fini(struct workload_run *run);
 
-static inline void workload_packet(struct workload_run *g,
+static inline void workload_packet(struct workload_run *run,
 				   const struct traffic_packet *p)
 {
-	g->w->packet(g, p);
+	run->w->packet(run, p);
 }
 
-/* The traffic is over: reports of what is remembered. */
-void workload_end(struct workload_run *g);
+/* When the traffic is over: reports what the workload still has. */
+void workload_end(struct workload_run *run);
 
 #endif
