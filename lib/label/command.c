@@ -23,23 +23,23 @@ void label_command_s(char buf[LABEL_COMMAND_MAX], uint16_t port, uint8_t s)
 size_t label_command_flow(char buf[LABEL_COMMAND_MAX], const uint8_t *key,
 			  size_t len, uint64_t period_us)
 {
-	bool six = len == KEY_FLOW6_LEN;
-	size_t addr = six ? KEY_IP6_LEN : KEY_IP4_LEN;
+	bool v6 = len == KEY_FLOW6_LEN;
+	size_t addr = v6 ? KEY_IP6_LEN : KEY_IP4_LEN;
 	const uint8_t *rest = key + 2 * addr;
 	char src[TEXT_IP_MAX], dst[TEXT_IP_MAX], words[LABEL_COMMAND_MAX / 2];
 
 	snprintf(words, sizeof(words), "%s %s %u %u %u",
-		 text_of_ip(src, six ? 6 : 4, key),
-		 text_of_ip(dst, six ? 6 : 4, key + addr), rest[4],
+		 text_of_ip(src, v6 ? 6 : 4, key),
+		 text_of_ip(dst, v6 ? 6 : 4, key + addr), rest[4],
 		 be16_load(rest), be16_load(rest + 2));
 	if (!period_us)
 		return (size_t)snprintf(buf, LABEL_COMMAND_MAX,
 					"table_delete_match label_flow%s %s",
-					six ? "6" : "", words);
+					v6 ? "6" : "", words);
 	return (size_t)snprintf(buf, LABEL_COMMAND_MAX,
 				"table_add label_flow%s label_specific %s => "
 				"%" PRIu64,
-				six ? "6" : "", words, period_us);
+				v6 ? "6" : "", words, period_us);
 }
 
 /* SRC DST PROTOCOL SRC_PORT DST_PORT */

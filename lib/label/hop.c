@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* hop.c - packets at a device: labelled, restored, dropped or sent unchanged.
+ */
 #include "label/hop.h"
 
 #include <errno.h>
@@ -10,8 +12,8 @@
 struct specific_flow {
 	uint8_t key[KEY_FLOW6_LEN];
 	uint8_t len;
-	bool marked; /* last_us tells */
-	uint64_t period_us, last_us;
+	bool marked;		     /* last_us is valid */
+	uint64_t period_us, last_us; /* last_us: when a packet was marked */
 };
 
 struct label_hop {
@@ -54,7 +56,7 @@ int label_hop_open(struct label_hop **out, const struct label_hop_options *o)
 	if (!h)
 		return -ENOMEM;
 	h->o = *o;
-	/* On the way a datagram to the collector is a packet like others. */
+	/* To a hop, a datagram with exported labels is a packet like others. */
 	h->o.format.export_port = 0;
 	h->rng.state = o->device;
 	*out = h;
@@ -113,7 +115,7 @@ int label_hop_flow_del(struct label_hop *h, const uint8_t *key, size_t len)
 	return 0;
 }
 
-/* Whether it is time for a label of the packet's flow. */
+/* The packet's flow, if it is a specific one and its next mark is due. */
 static struct specific_flow *
 flow_due(struct label_hop *h, const struct label_view *v, uint64_t now_us)
 {
@@ -133,8 +135,8 @@ flow_due(struct label_hop *h, const struct label_view *v, uint64_t now_us)
 
 /* --- packets -------------------------------------------------------------- */
 
-/* A packet on its way through. */
-struct passage {
+/* A packet that passes. */
+struct hop_packet {
 	const struct label_transit *t;
 	const uint8_t *frame;
 	size_t len;
@@ -143,8 +145,10 @@ struct passage {
 	size_t cap;
 };
 
-/* A label, into out. Returns the new length, or 0: there is none. */
-static size_t push_label(struct label_hop *h, struct passage *p, bool specific)
+/* Writes the packet with a label to out. Returns its length; 0: not labelled.
+ */
+static size_t push_label(struct label_hop *h, struct hop_packet *p,
+			 bool specific)
 {
 	struct label_port *port = &h->port[p->t->out], after = *port;
 	struct label_item item = {
@@ -166,7 +170,7 @@ static size_t push_label(struct label_hop *h, struct passage *p, bool specific)
 		h->ctr.unfit += rc != -EMSGSIZE && rc != -E2BIG;
 		return 0;
 	}
-	*port = after; /* a label that was not written counts for nothing */
+	*port = after; /* only now, as the label has been written */
 	h->ctr.labels++;
 	h->ctr.specific += specific;
 	return (size_t)rc;
@@ -174,26 +178,27 @@ static size_t push_label(struct label_hop *h, struct passage *p, bool specific)
 
 static bool is_to_router(const struct label_hop *h, const struct label_view *v)
 {
-	bool four = v->layout == LABEL_IP4;
-	const uint8_t *dst = v->ip + (four ? NET_IP4_AT_DST : NET_IP6_AT_DST);
+	bool v4 = v->layout == LABEL_IP4;
+	const uint8_t *dst = v->ip + (v4 ? NET_IP4_AT_DST : NET_IP6_AT_DST);
 
 	for (unsigned i = 0; i < h->o.n_routers; i++) {
 		const struct label_router *r = &h->o.routers[i];
 
-		if (r->version == (four ? 4 : 6) &&
-		    !memcmp(r->ip, dst, four ? 4 : 16))
+		if (r->version == (v4 ? 4 : 6) &&
+		    !memcmp(r->ip, dst, v4 ? 4 : 16))
 			return true;
 	}
 	return false;
 }
 
-/* Whether a router on the way would read it as its own. */
-static bool is_local(const struct label_hop *h, const struct passage *p)
+/* Whether a router of the path would read the packet itself: hop.h. */
+static bool is_local(const struct label_hop *h, const struct hop_packet *p)
 {
 	const uint8_t *ip = p->v.ip, *src = ip + NET_IP4_AT_SRC;
 	const uint8_t *dst = ip + NET_IP4_AT_DST;
 
-	if (p->frame[0] & 1 || is_to_router(h, &p->v)) /* 1: a group, or all */
+	if (p->frame[0] & 1 || /* a multicast or broadcast MAC address */
+	    is_to_router(h, &p->v))
 		return true;
 	if (p->v.layout == LABEL_IP4)
 		return ip[NET_IP4_AT_TTL] == 255 || dst[0] >= 224 ||
@@ -206,29 +211,29 @@ static bool is_local(const struct label_hop *h, const struct passage *p)
 	       (dst[0] == 0xfe && (dst[1] & 0xc0) == 0x80);
 }
 
-/* Labels it, if it is to be. */
-static size_t maybe_label(struct label_hop *h, struct passage *p)
+/* Labels a packet if one is due. Returns its length; 0: not labelled. */
+static size_t maybe_label(struct label_hop *h, struct hop_packet *p)
 {
 	const struct label_transit *t = p->t;
 	struct specific_flow *flow = t->from_edge
 					     ? flow_due(h, &p->v, t->now_us)
 					     : NULL;
 	bool specific = flow || p->v.specific;
-	uint64_t *why = NULL;
+	uint64_t *refused = NULL; /* counter */
 	size_t len;
 
 	if (!label_decide(&h->o.policy, &h->port[t->out], p->v.n, specific,
 			  t->now_us, &h->rng))
 		return 0;
 	if (label_ip_damaged(&p->v))
-		why = &h->ctr.checksum;
+		refused = &h->ctr.checksum;
 	else if (is_local(h, p))
-		why = &h->ctr.local;
+		refused = &h->ctr.local;
 	else if (p->v.layout == LABEL_IP4 &&
 		 !(be16_load(p->v.ip + NET_IP4_AT_FRAGMENT) & NET_IP4_DF))
-		why = &h->ctr.fragile; /* a router may make fragments of it */
-	if (why) {
-		(*why)++;
+		refused = &h->ctr.fragile;
+	if (refused) {
+		(*refused)++;
 		return 0;
 	}
 	len = push_label(h, p, specific);
@@ -239,10 +244,10 @@ static size_t maybe_label(struct label_hop *h, struct passage *p)
 	return len;
 }
 
-/* The last hop: the labels of a frame of len bytes in out, and the frame
- * without them. */
+/* At the last hop: exports the labels of a frame, which may be in out, and
+ * writes the frame without them to out. */
 static struct label_outcome restore_packet(struct label_hop *h,
-					   struct passage *p,
+					   struct hop_packet *p,
 					   const uint8_t *labelled, size_t len,
 					   uint8_t *export)
 {
@@ -262,7 +267,8 @@ static struct label_outcome restore_packet(struct label_hop *h,
 	return o;
 }
 
-static struct label_outcome send_unchanged(struct passage *p, uint64_t *counter)
+static struct label_outcome send_unchanged(struct hop_packet *p,
+					   uint64_t *counter)
 {
 	memcpy(p->out, p->frame, p->len);
 	(*counter)++;
@@ -280,27 +286,29 @@ struct label_outcome label_hop_pass(struct label_hop *h,
 				    const uint8_t *frame, size_t len,
 				    uint8_t *out, uint8_t *export, size_t cap)
 {
-	struct passage p = {
+	struct hop_packet p = {
 		.t = t, .frame = frame, .len = len, .out = out, .cap = cap};
 	int rc = label_find(&p.v, &h->o.format, frame, len);
-	size_t with;
+	size_t labelled_len;
 
 	h->ctr.packets++;
 	if (cap < len)
 		return drop_packet(&h->ctr.too_long);
 	if (t->from_edge && p.v.claims)
 		return drop_packet(&h->ctr.forged);
-	if (rc == -EBADMSG) /* as malformed for all others */
+	if (rc == -EBADMSG)
 		return send_unchanged(&p, &h->ctr.malformed);
 	if (rc && rc != -ENOENT)
 		return send_unchanged(&p, &h->ctr.plain);
-	with = maybe_label(h, &p);
-	if ((with || p.v.labelled) && (t->to_edge || is_to_router(h, &p.v)))
-		return restore_packet(h, &p, with ? out : frame,
-				      with ? with : len, export);
-	if (with) {
+	labelled_len = maybe_label(h, &p);
+	if ((labelled_len || p.v.labelled) &&
+	    (t->to_edge || is_to_router(h, &p.v)))
+		return restore_packet(h, &p, labelled_len ? out : frame,
+				      labelled_len ? labelled_len : len,
+				      export);
+	if (labelled_len) {
 		h->ctr.labelled++;
-		return (struct label_outcome){.len = with};
+		return (struct label_outcome){.len = labelled_len};
 	}
 	return send_unchanged(&p,
 			      p.v.labelled ? &h->ctr.carried : &h->ctr.plain);

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * hop.h - a device on the way: packets that leave by a port are labelled as the
- * policy says, and, where a host is behind that port, given back as they were,
- * with their labels told (INT-label, algorithm 1 as a whole).
+ * hop.h - a device of an INT-label network: labels packets that leave by a
+ * port, as a policy says. At a port to a host it is their last hop: it exports
+ * the labels and restores the packet (INT-label, algorithm 1 as a whole).
  *
- * An edge port has a host behind it. What comes from there with our IP
- * protocol, readable or not, is forged, and dropped: it would be read as labels
- * on the way, and cut at its end. Specific flows are marked where they come
- * from an edge.
+ * An edge port has a host behind it. A packet from there that has the IP
+ * protocol of labels is forged and dropped, for other devices would read labels
+ * in it and strip them. Specific flows are marked where they enter by an edge
+ * port.
  *
- * A packet of IPv4 that a router may cut up (RFC 6864: DF is not set) is given
- * no label: of its fragments only the first would have labels, and no hop could
- * restore what comes of them. Nor is one whose header has a wrong checksum: the
- * next router drops it, and what it would tell is not believed. Nor is what a
- * router reads itself, which knows no labels: packets to its own addresses,
- * where labels of earlier hops end, too (algorithm 1, line 14), to multicast,
- * broadcast and link-local addresses, and those with a hop limit of 255 (RFC
- * 4861, 5082).
+ * An IPv4 packet that a router may fragment (RFC 6864: DF is not set) is not
+ * labelled: only the first fragment would have labels, so that no hop could
+ * restore the packet. Nor is one whose header checksum is wrong: the next
+ * router drops it. Nor is a packet that a router reads itself, which knows no
+ * labels: to a router's own address, where labels of earlier hops are stripped,
+ * too (algorithm 1, line 14); to a multicast, broadcast or link-local address;
+ * with a hop limit of 255 (RFC 4861, RFC 5082).
  *
  * There is no clock inside. A hop belongs to one thread.
  */
@@ -34,18 +33,17 @@
 #include "net/proto.h"
 
 /*
- * which packets a port labels: INT-label, section 3. What a switch
- * does, with the registers it has; the simulator and the packet rewriter share
- * it.
+ * The policy: which packets a port labels (INT-label, section 3), with the
+ * registers that a switch has. The simulator and label_hop share it.
  *
- * Base A (algorithm 1): one packet each interval T. Base B (algorithm 2):
- * besides, a packet that has labels already, with probability f(labels), unless
- * the port has labelled one within the rest time T1 (section 5). A packet of a
- * specific flow always (section 3.3): the policy need not be B, as the paper
- * has it. Pro (section 3.2): the controller moves S, and T and T1 are halved S
+ * Base A (algorithm 1): one packet each interval T. Base B (algorithm 2): also
+ * a packet that has labels already, with probability f(labels), unless the port
+ * has labelled one within the rest time T1 (section 5). A packet of a specific
+ * flow (section 3.3) is always labelled; in the paper, only with Base B. Pro
+ * (section 3.2): the controller changes S of a port, and T and T1 are halved S
  * times.
  *
- * Times are microseconds of the device's clock, of which 48 bits count.
+ * Times are microseconds of the device's clock, the low 48 bits.
  */
 
 enum label_kind {
@@ -56,8 +54,8 @@ enum label_kind {
 enum label_f {
 	LABEL_F1,      /* 1 from the second label on */
 	LABEL_F2,      /* labels / (MAX_hop - 1) */
-	LABEL_F3,      /* that, times the part of T that is over */
-	LABEL_F_TABLE, /* table[labels], the last one for more */
+	LABEL_F3,      /* F2, times the part of T that has passed */
+	LABEL_F_TABLE, /* table[labels], the last entry for more */
 };
 
 enum {
@@ -80,10 +78,10 @@ struct label_port {
 	uint64_t last_us; /* when it labelled, Reg1 */
 	uint32_t number;  /* labels written: label/label.h */
 	uint8_t s;	  /* Reg2 */
-	bool labelled;	  /* last_us tells */
+	bool labelled;	  /* last_us is valid */
 };
 
-/* As a switch shifts. Never 0, so that an interval stays one. */
+/* T >> s, as a switch computes it, but at least 1. */
 static inline uint64_t label_interval(const struct label_policy *p, uint8_t s)
 {
 	uint64_t t = p->interval_us >> s;
@@ -91,26 +89,26 @@ static inline uint64_t label_interval(const struct label_policy *p, uint8_t s)
 	return t ? t : 1;
 }
 
-/* f(items) of Base B, 0 to 1, so long after the port's last label. */
+/* f(items) of Base B, 0 to 1; elapsed_us: since the port's last label. */
 double label_probability(const struct label_policy *p, uint8_t s,
 			 unsigned items, uint64_t elapsed_us);
 
 /*
- * Whether a packet that has so many labels (and is of a specific flow) is to be
- * labelled. The registers stay as they are: whether there is room for a label
- * is the packet's affair (label_push()).
+ * Whether a packet that has items labels is to be labelled; specific: it is of
+ * a specific flow. The registers stay unchanged until label_wrote(), for the
+ * packet may have no room for a label (label_push()).
  */
 bool label_decide(const struct label_policy *p, const struct label_port *port,
 		  unsigned items, bool specific, uint64_t now_us,
 		  struct rng *rng);
 
-/* The port writes a label. Returns its number. */
+/* Notes that the port has written a label. Returns the label's number. */
 static inline uint32_t label_wrote(struct label_port *port, uint64_t now_us)
 {
 	port->last_us = now_us;
 	port->labelled = true;
-	if (!++port->number) /* 0 is: not counted */
-		port->number = 1;
+	if (!++port->number)
+		port->number = 1; /* 0: the device does not count */
 	return port->number;
 }
 
@@ -124,28 +122,28 @@ int label_policy_f(struct label_policy *p, const char *text, struct error *why);
 /* Packets in = done + dropped. */
 struct label_hop_ledger {
 	uint64_t packets;
-	uint64_t plain;	    /* on as they came, without labels */
-	uint64_t carried;   /* with those that they had */
-	uint64_t labelled;  /* with one more */
-	uint64_t restored;  /* without: the last hop */
-	uint64_t malformed; /* on as they came */
+	uint64_t plain;	    /* sent unchanged: without labels */
+	uint64_t carried;   /* sent unchanged: with earlier labels */
+	uint64_t labelled;  /* sent with one more label */
+	uint64_t restored;  /* sent without labels: this is the last hop */
+	uint64_t malformed; /* sent unchanged */
 	uint64_t forged;    /* dropped */
-	uint64_t too_long;  /* dropped: for the room there is */
+	uint64_t too_long;  /* dropped: longer than the caller's buffer */
 	uint64_t labels;    /* written */
-	uint64_t specific;  /* of them of specific flows */
-	uint64_t over_mtu;  /* labels not written: the packet would be too long,
-			     */
-	uint64_t over_hops; /* has MAX_hop of them, */
-	uint64_t fragile;   /* may be cut up, */
-	uint64_t checksum;  /* has a wrong one, of IPv4, */
-	uint64_t local;	    /* is for a router, or for its link alone, */
-	uint64_t unfit;	    /* or cannot be given any */
-	uint64_t exported;  /* packets whose labels were told */
+	uint64_t specific;  /* of these, for specific flows */
+	/* Labels that were due but not written, as the packet */
+	uint64_t over_mtu;  /* would be longer than the MTU */
+	uint64_t over_hops; /* has MAX_hop labels */
+	uint64_t fragile;   /* may be fragmented: DF is not set */
+	uint64_t checksum;  /* has a wrong IPv4 header checksum */
+	uint64_t local;	    /* is for a router, or does not leave its link */
+	uint64_t unfit;	    /* cannot be labelled: label_push() */
+	uint64_t exported;  /* packets whose labels were exported */
 };
 
 extern const struct ledger label_hop_ledger;
 
-/* An own address of a router next to the device. */
+/* An address of a router itself, to which packets are not labelled. */
 struct label_router {
 	uint8_t version; /* 4 or 6 */
 	uint8_t ip[16];
@@ -153,9 +151,9 @@ struct label_router {
 
 struct label_hop_options {
 	struct label_policy policy;
-	struct label_format format; /* export_port is not looked at */
-	uint32_t device;
-	size_t mtu; /* of the links to other devices; 0: IP's limit */
+	struct label_format format; /* export_port is not used */
+	uint32_t device;	    /* its id in labels */
+	size_t mtu; /* bytes, of links to other devices; 0: IP's limit */
 	const struct label_router *routers; /* outlive the hop */
 	unsigned n_routers;
 };
@@ -163,8 +161,8 @@ struct label_hop_options {
 enum {
 	LABEL_FLOWS_MAX = 256, /* specific flows of a hop */
 	LABEL_ROUTERS_MAX = 64,
-	LABEL_EXPORT_REST = 8, /* bytes behind the labels that are told, too:
-				  ports */
+	LABEL_EXPORT_REST = 8, /* bytes behind the labels that are exported,
+				  too, for the flow's ports */
 };
 
 struct label_hop;
@@ -172,35 +170,35 @@ struct label_hop;
 int label_hop_open(struct label_hop **out, const struct label_hop_options *o);
 void label_hop_close(struct label_hop *h); /* NULL is fine */
 
-/* A packet at the device. */
+/* How a packet passes the device. */
 struct label_transit {
-	uint16_t in, out; /* ports */
-	bool from_edge, to_edge;
+	uint16_t in, out;	 /* ingress and egress port */
+	bool from_edge, to_edge; /* whether these are edge ports */
 	uint64_t now_us;
 	uint32_t latency_ns, queue;
 };
 
-/* A frame to be sent, and labels to be told of. */
+/* What label_hop_pass() has written. */
 struct label_outcome {
-	size_t len;    /* of the frame; 0: dropped */
-	size_t export; /* of the other: 0 nothing is to be told */
+	size_t len;    /* of the frame to send, in out; 0: it is dropped */
+	size_t export; /* of the frame to export; 0: there is none */
 };
 
 /*
- * Takes a frame through. out has room for cap bytes: LABEL_GROWTH more than len
- * are enough; export for as many: an Ethernet frame that ends
- * LABEL_EXPORT_REST behind its labels. NULL: labels are not exported.
+ * Passes a frame through the device. out and export have room for cap bytes;
+ * len + LABEL_GROWTH are enough. What is exported is the labelled frame, up to
+ * LABEL_EXPORT_REST bytes behind the labels. export NULL: nothing is.
  */
 struct label_outcome label_hop_pass(struct label_hop *h,
 				    const struct label_transit *t,
 				    const uint8_t *frame, size_t len,
 				    uint8_t *out, uint8_t *export, size_t cap);
 
-/* S of a port, the control's register: LABEL_S_MAX at most. */
+/* Sets S of a port, at most LABEL_S_MAX, as the controller says. */
 void label_hop_set_s(struct label_hop *h, uint16_t port, uint8_t s);
 
-/* A specific flow, one packet of which is marked each period; added again it
- * gets the new one. 0, -ENOSPC; -ENOENT: there is none. */
+/* Adds a specific flow, of which one packet each period is marked, or sets the
+ * period of a known one. 0 or -ENOSPC. Deletes one: 0 or -ENOENT. */
 int label_hop_flow_add(struct label_hop *h, const uint8_t *key, size_t len,
 		       uint64_t period_us);
 int label_hop_flow_del(struct label_hop *h, const uint8_t *key, size_t len);

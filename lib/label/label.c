@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* label.c - labels in packets: found, read, pushed and stripped. */
 #include "label/label.h"
 
 #include <errno.h>
@@ -16,21 +17,21 @@ const struct label_format label_format_default = {
 };
 
 /*
- * The IP header at c. net_ip_decode() is not asked: what it wants to know of
- * IPv6 is behind the labels. Whether it claims labels is known before it can be
- * read.
+ * Reads the IP header at c. net_ip_decode() will not do: it goes on to the IPv6
+ * extension headers, which are behind the labels. v->claims is set even if the
+ * header is malformed.
  */
 static int ip_header(struct label_view *v, const struct label_format *f,
 		     struct cur *c)
 {
 	size_t captured = cur_left(c), head = NET_IP6_LEN;
 	const uint8_t *p = c->p;
-	bool six = captured && p[0] >> 4 == 6;
-	size_t next_at = six ? NET_IP6_AT_NEXT : NET_IP4_AT_PROTO;
+	bool v6 = captured && p[0] >> 4 == 6;
+	size_t next_at = v6 ? NET_IP6_AT_NEXT : NET_IP4_AT_PROTO;
 
 	v->ip = p;
 	v->claims = captured > next_at && p[next_at] == f->protocol;
-	if (six) {
+	if (v6) {
 		if (!cur_take(c, NET_IP6_LEN))
 			return -EBADMSG;
 		v->layout = LABEL_IP6;
@@ -70,13 +71,13 @@ bool label_ip_damaged(const struct label_view *v)
 				   : net_checksum(v->ip, head) != 0;
 }
 
-/* An IP packet, 0 or -ENOENT. */
+/* label_find() from the IP header on. */
 static int find_ip(struct label_view *v, const struct label_format *f,
 		   struct cur *c)
 {
 	const uint8_t *option;
 	int rc = ip_header(v, f, c);
-	uint8_t number;
+	uint8_t int_num;
 
 	if (rc)
 		return rc;
@@ -87,9 +88,9 @@ static int find_ip(struct label_view *v, const struct label_format *f,
 	v->labelled = true;
 	v->damaged = label_ip_damaged(v);
 	v->next = option[0];
-	number = option[LABEL_AT_COUNT]; /* algorithm 4 */
-	v->specific = number > f->max_hop;
-	v->n = v->specific ? (uint8_t)(number - f->max_hop) : number;
+	int_num = option[LABEL_AT_COUNT]; /* algorithm 4 */
+	v->specific = int_num > f->max_hop;
+	v->n = v->specific ? (uint8_t)(int_num - f->max_hop) : int_num;
 	if (!cur_take(c, (size_t)v->n * LABEL_ITEM_LEN))
 		return -EBADMSG;
 	v->rest = c->p;
@@ -97,13 +98,13 @@ static int find_ip(struct label_view *v, const struct label_format *f,
 	return 0;
 }
 
-/* A datagram's UDP header on: 0, or -ENOENT: it is not for the export port. */
+/* label_find() in a UDP datagram. -ENOENT: it is not for the export port. */
 static int find_exported(struct label_view *v, const struct label_format *f,
 			 const uint8_t *udp, size_t len)
 {
 	struct label_view inner = {.exported = true};
-	bool six = v->layout == LABEL_IP6;
-	const uint8_t *src = v->ip + (six ? NET_IP6_AT_SRC : NET_IP4_AT_SRC);
+	bool v6 = v->layout == LABEL_IP6;
+	const uint8_t *src = v->ip + (v6 ? NET_IP6_AT_SRC : NET_IP4_AT_SRC);
 	struct cur c = cur_of(udp, len);
 	size_t udp_len;
 	int rc;
@@ -121,7 +122,7 @@ static int find_exported(struct label_view *v, const struct label_format *f,
 		return rc == -ENOENT ? rc : -EBADMSG;
 	inner.damaged |= label_ip_damaged(v) ||
 			 (len >= udp_len && /* captured whole */
-			  !net_udp_sum_right(src, six ? 6 : 4, udp, udp_len));
+			  !net_udp_sum_right(src, v6 ? 6 : 4, udp, udp_len));
 	*v = inner;
 	return 0;
 }
@@ -180,65 +181,66 @@ int label_push(uint8_t *out, size_t cap, const struct label_format *f,
 	       const struct label_item *item, bool specific, size_t mtu)
 {
 	size_t kept = v->labelled ? LABEL_OPTION_LEN : 0;
-	size_t by = LABEL_GROWTH - kept, head = (size_t)(v->option - frame);
-	size_t ip_len = v->ip_len + by, most = UINT16_MAX;
+	size_t growth = LABEL_GROWTH - kept;
+	size_t head = (size_t)(v->option - frame);
+	size_t ip_len = v->ip_len + growth, ip_max = UINT16_MAX;
 	uint8_t *ip, *option = out + head;
 
 	if (v->exported || (v->layout == LABEL_IP4 &&
 			    be16_load(v->ip + NET_IP4_AT_SUM) == 0xffff))
-		return -ENOTSUP; /* RFC 1624: 0 would come back */
+		return -ENOTSUP; /* label.h */
 	if (v->n)
 		specific = v->specific;
 	if (v->n >= (specific ? UINT8_MAX - f->max_hop : f->max_hop))
 		return -E2BIG;
 	if (v->layout == LABEL_IP6)
-		most += NET_IP6_LEN;
-	if (ip_len > most || (mtu && ip_len > mtu))
+		ip_max += NET_IP6_LEN;
+	if (ip_len > ip_max || (mtu && ip_len > mtu))
 		return -EMSGSIZE;
-	if (cap < len + by)
+	if (cap < len + growth)
 		return -ENOBUFS;
 	memcpy(out, frame, head + kept);
 	memcpy(option + LABEL_GROWTH, frame + head + kept, len - head - kept);
 	ip = out + (v->ip - frame);
 	if (!v->labelled)
 		net_ip_set_protocol(ip, ip + NET_IP6_AT_NEXT, f->protocol);
-	net_ip_resize(ip, (int)by);
+	net_ip_resize(ip, (int)growth);
 	option[0] = v->next;
 	option[LABEL_AT_COUNT] = (uint8_t)(v->n + 1 +
 					   (specific ? f->max_hop : 0));
 	label_item_put(option + LABEL_OPTION_LEN, item);
-	return (int)(len + by);
+	return (int)(len + growth);
 }
 
 int label_strip(uint8_t *out, size_t cap, const struct label_view *v,
 		const uint8_t *frame, size_t len)
 {
-	size_t gone = label_extent(v), head = (size_t)(v->option - frame);
+	size_t removed = label_extent(v), head = (size_t)(v->option - frame);
 	uint8_t *ip = out + (v->ip - frame), next = v->next;
 
 	if (v->exported)
 		return -ENOTSUP;
-	if (cap < len - gone)
+	if (cap < len - removed)
 		return -ENOBUFS;
 	memmove(out, frame, head);
-	memmove(out + head, frame + head + gone, len - head - gone);
+	memmove(out + head, frame + head + removed, len - head - removed);
 	net_ip_set_protocol(ip, ip + NET_IP6_AT_NEXT, next);
-	net_ip_resize(ip, -(int)gone);
-	return (int)(len - gone);
+	net_ip_resize(ip, -(int)removed);
+	return (int)(len - removed);
 }
 
 unsigned label_flow_key(uint8_t *out, const struct label_view *v)
 {
-	bool six = v->layout == LABEL_IP6;
-	size_t len = six ? KEY_IP6_LEN : KEY_IP4_LEN;
+	bool v6 = v->layout == LABEL_IP6;
+	size_t len = v6 ? KEY_IP6_LEN : KEY_IP4_LEN;
 	uint8_t *rest = out + 2 * len;
 
-	/* The destination is behind the source in both. */
-	memcpy(out, v->ip + (six ? NET_IP6_AT_SRC : NET_IP4_AT_SRC), 2 * len);
+	/* In both versions the destination follows the source. */
+	memcpy(out, v->ip + (v6 ? NET_IP6_AT_SRC : NET_IP4_AT_SRC), 2 * len);
 	memset(rest, 0, 4);
 	if ((v->next == NET_PROTO_TCP || v->next == NET_PROTO_UDP) &&
 	    v->rest_len >= 4)
 		memcpy(rest, v->rest, 4);
 	rest[4] = v->next;
-	return six ? KEY_FLOW6_LEN : KEY_FLOW4_LEN;
+	return v6 ? KEY_FLOW6_LEN : KEY_FLOW4_LEN;
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* policy.c - which packets a port labels. */
 #include "label/hop.h"
 
 #include <errno.h>
@@ -48,7 +49,7 @@ bool label_decide(const struct label_policy *p, const struct label_port *port,
 {
 	/* A clock that was set back looks like a long time, as in a switch. */
 	uint64_t elapsed = (now_us - port->last_us) & LABEL_TIME_MASK;
-	uint64_t rest = p->rest_us >> port->s;
+	uint64_t rest = p->rest_us >> port->s; /* T1 */
 	double chance;
 
 	if (specific || !port->labelled || elapsed > label_interval(p, port->s))
@@ -73,7 +74,7 @@ int label_policy_f(struct label_policy *p, const char *text, struct error *why)
 	read.f = LABEL_F_TABLE;
 	read.table_len = 0;
 	if (snprintf(copy, sizeof(copy), "%s", text) >= (int)sizeof(copy))
-		copy[0] = '\0'; /* which is no number */
+		copy[0] = '\0'; /* refused below: it is no number */
 	while ((word = strsep(&rest, ","))) {
 		double *f = &read.table[read.table_len];
 
