@@ -43,7 +43,8 @@ static const struct column counters[] = {
 	 COLUMN_OF(PART_COUNTER, ledger_counter, name)},
 	{{"role", ROW_STR, 0, ROW_TAG},
 	 COLUMN_OF(PART_EXTRA, counter_extra, role)},
-	{{"ledger_total", ROW_U64}, COLUMN_OF(PART_EXTRA, counter_extra, total)},
+	{{"ledger_total", ROW_U64},
+	 COLUMN_OF(PART_EXTRA, counter_extra, total)},
 	{{"level", ROW_U64}, COLUMN_OF(PART_EXTRA, counter_extra, level)},
 };
 

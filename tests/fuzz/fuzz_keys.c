@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void judge(const struct keys *k)
 {
 	for (size_t i = 0; i < k->n; i++) {
-		const struct asked *a = &k->asked[i];
+		const struct parsed_key *a = &k->parsed[i];
 		const struct table *t = a->target->t;
 		uint8_t again[KEY_MAX];
 
