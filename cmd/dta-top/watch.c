@@ -323,7 +323,7 @@ static void sum_stored(struct watch *w)
 		for (const struct program *p = w->programs; p; p = p->next) {
 			const struct rate *s = &p->total_rate[TOTAL_DONE];
 
-			/* A collector counts what it confirms itself. */
+			/* What a collector confirms, it counts itself. */
 			if (!s->known || !is_writer(&p->page, r) ||
 			    p->waiting != WATCH_UNKNOWN)
 				continue;

@@ -133,7 +133,7 @@ struct cli_page_about {
 	bool quiet; /* no message if the page cannot be made */
 };
 
-/* Has a page from now on, until the program's end. */
+/* The program has a page from now on, until the program's end. */
 void cli_page_start(const struct cli_page_about *a);
 
 /* Whether to write the page now. Call it once a batch and when idle. */

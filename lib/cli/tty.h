@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Keys that are no printable character, which stand for themselves. */
+/* Keys other than printable characters, which stand for themselves. */
 enum tty_key {
 	KEY_NONE = -1, /* nothing was pressed */
 	KEY_END_OF_INPUT = -2,

@@ -32,7 +32,7 @@ struct batch {
 };
 
 struct queue {
-	struct row_sink face;
+	struct row_sink face; /* first: a queue is a row_sink to callers */
 	const struct export_driver *driver;
 	void *self;  /* the driver's */
 	void *owned; /* freed after the driver's close() */
