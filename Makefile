@@ -15,8 +15,10 @@
 #   make p4 check-p4     the switches' programs; their tests: p4/README.md
 
 VERSION := 1.1.0
+SONAME := libdta.so.1
 PREFIX ?= /usr/local
 DESTDIR ?=
+LIBDIR ?= $(PREFIX)/lib
 # Where Wireshark and tshark look, which are in /usr for all users.
 WIRESHARK_PLUGINS ?= $(if $(filter /usr /usr/local,$(PREFIX)),/usr/lib/$(shell \
 	$(CC) -print-multiarch),$(PREFIX)/lib)/wireshark/plugins
@@ -51,7 +53,7 @@ say = $(if $(Q),@printf '  %-5s %s\n' $1 $@)
 
 CFLAGS ?= -O2 -g
 # Sanitizers look closer by themselves; without optimization libc refuses to.
-HARDEN := -fPIE -fstack-protector-strong $(if $(filter-out -O0,\
+HARDEN := -fstack-protector-strong $(if $(filter-out -O0,\
 	$(filter -O%,$(CFLAGS))),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
 HARDEN_LD := -pie -Wl,-z,relro,-z,now
 PKGS := libpcap zlib libedit
@@ -81,6 +83,7 @@ ALL_CFLAGS := -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 \
 	-Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
 	-Wno-missing-field-initializers \
 	-fno-omit-frame-pointer $(if $(WERROR),-Werror) \
+	-fPIC -fvisibility=hidden \
 	$(if $(SAN),$(SAN_CFLAGS),$(HARDEN)) \
 	-I$B/lib \
 	$(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null) $(CPPFLAGS) $(CFLAGS)
@@ -146,8 +149,8 @@ TNA_PATH = -D__TARGET_TOFINO__=1 -I $(TOFINO_INCLUDE) -I p4/include \
 	-I p4/tna/common -I p4/tna/$*
 
 .DELETE_ON_ERROR:
-.PHONY: all p4 p4-tna check-p4 check check-all check-full bench bench-peers fuzz lint demo demo-int figures install install-headers uninstall deb clean format
-all: $(BINS) $B/dta.lua
+.PHONY: all p4 p4-tna check-p4 check check-all check-full bench bench-peers fuzz lint demo demo-int figures install uninstall deb clean format
+all: $(BINS) $B/dta.lua $B/$(SONAME)
 
 # Objects are compiled anew by another compiler or with other flags, which change
 # when packages come.
@@ -186,6 +189,15 @@ $B/lib/cli/option.o: $B/objects
 $B/libdta.a: $(LIB_OBJ) $B/objects
 	$(call say,AR)
 	$(Q)rm -f $@ && $(AR) rcs $@ $(LIB_OBJ)
+
+# The same objects: dta.h alone is seen from outside. What it asks other files of
+# the library for is in it, and no more.
+$B/$(SONAME): $B/lib/query/libdta.o $B/libdta.a lib/query/libdta.map
+	$(call say,LD)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) \
+		-Wl,--version-script=lib/query/libdta.map \
+		$(if $(SAN),,-Wl$(,)-z$(,)defs) -o $@ $(filter-out %.map,$^) \
+		$(filter-out -pie,$(LIBS))
 
 .SECONDEXPANSION:
 $(BINS): $B/%: $$(addprefix $B/,$$(subst .c,.o,$$(wildcard cmd/$$*/*.c))) $B/libdta.a
@@ -324,14 +336,15 @@ SERVICES := $(notdir $(wildcard share/systemd/*.service))
 UNITS_TO := $(PREFIX)/lib/systemd/system
 COMPLETION_TO := $(PREFIX)/share/bash-completion/completions
 
-# The pkg-config file and everything else that a package would hold. The library
-# is an archive: what it needs, every program needs that is linked with it.
-install: $(BINS) $B/libdta.a $B/dta.lua install-headers
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig \
-		$(DESTDIR)$(PREFIX)/share/dta/examples
+# The pkg-config file and everything else that a package would hold.
+install: $(BINS) $B/$(SONAME) $B/dta.lua
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR)/pkgconfig \
+		$(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share/dta/examples
 	install -m 755 $(BINS) p4/tools/dta-switch $(DESTDIR)$(PREFIX)/bin
-	install -m 644 $B/libdta.a $(DESTDIR)$(PREFIX)/lib
-	install -m 644 cmd/dta-collect/examples/*.ini \
+	install -m 644 $B/$(SONAME) $(DESTDIR)$(LIBDIR)
+	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libdta.so
+	install -m 644 lib/query/dta.h $(DESTDIR)$(PREFIX)/include
+	install -m 644 cmd/dta-collect/examples/*.ini share/examples/* \
 		$(DESTDIR)$(PREFIX)/share/dta/examples
 	for d in prometheus grafana; do install -D -m 644 -t \
 		$(DESTDIR)$(PREFIX)/share/dta/$$d share/$$d/* || exit 1; done
@@ -342,13 +355,11 @@ install: $(BINS) $B/libdta.a $B/dta.lua install-headers
 	sed -i 's,/usr/local/share,$(PREFIX)/share,' \
 		$(patsubst %,$(DESTDIR)$(PREFIX)/share/man/man1/%.1,\
 		dta-collect dta-top)
-	printf '%s\n' 'prefix=$(PREFIX)' 'Name: libdta' \
-		'Description: direct network telemetry into memory' \
-		'Version: $(VERSION)' \
-		'Requires: $(filter-out libedit,$(PKGS))' \
-		'Cflags: -I$${prefix}/include/dta' \
-		'Libs: -L$${prefix}/lib -ldta -lm -lpthread' \
-		> $(DESTDIR)$(PREFIX)/lib/pkgconfig/libdta.pc
+	printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$(LIBDIR)' 'Name: dta' \
+		'Description: ask the memory of direct network telemetry' \
+		'Version: $(VERSION)' 'Cflags: -I$${prefix}/include' \
+		'Libs: -L$${libdir} -ldta' \
+		> $(DESTDIR)$(LIBDIR)/pkgconfig/dta.pc
 	install -D -m 644 share/systemd/dta.sysusers \
 		$(DESTDIR)$(PREFIX)/lib/sysusers.d/dta.conf
 	install -d $(DESTDIR)$(UNITS_TO) $(DESTDIR)$(COMPLETION_TO)
@@ -358,27 +369,20 @@ install: $(BINS) $B/libdta.a $B/dta.lua install-headers
 	for t in $(TOOLS); do install -m 644 share/completion/dta.bash \
 		$(DESTDIR)$(COMPLETION_TO)/$$t || exit 1; done
 
-install-headers:
-	for h in $(wildcard lib/*/*.h); do case $$h in \
-		lib/cli/*|*/private.h|*_private.h) ;; *) \
-		install -D -m 644 $$h \
-		$(DESTDIR)$(PREFIX)/include/dta/$${h#lib/} || exit 1;; \
-		esac; done
-
 uninstall:
 	rm -f $(patsubst %,$(DESTDIR)$(PREFIX)/bin/%,$(TOOLS) dta-switch) \
-		$(DESTDIR)$(PREFIX)/lib/libdta.a \
-		$(DESTDIR)$(PREFIX)/lib/pkgconfig/libdta.pc \
+		$(addprefix $(DESTDIR)$(LIBDIR)/,$(SONAME) libdta.so \
+		pkgconfig/dta.pc) $(DESTDIR)$(PREFIX)/include/dta.h \
 		$(DESTDIR)$(WIRESHARK_PLUGINS)/dta.lua
 	rm -f $(foreach m,$(wildcard man/*.[157]),$(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $m))/$(notdir $m))
 	rm -f $(addprefix $(DESTDIR)$(UNITS_TO)/,$(SERVICES)) \
 		$(addprefix $(DESTDIR)$(COMPLETION_TO)/,$(TOOLS)) \
 		$(DESTDIR)$(PREFIX)/lib/sysusers.d/dta.conf
-	rm -rf $(DESTDIR)$(PREFIX)/include/dta $(DESTDIR)$(PREFIX)/share/dta
+	rm -rf $(DESTDIR)$(PREFIX)/share/dta
 
 # share/deb is the packages' debian folder; the .debs are in $(DEB).
 DEB := $B/deb
-deb: $(BINS) $B/libdta.a $B/dta.lua
+deb: $(BINS) $B/$(SONAME) $B/dta.lua
 	$(Q)rm -rf $(DEB)/tree $(DEB)/*.deb && mkdir -p $(DEB)/tree
 	$(Q)cp -r share/deb $(DEB)/tree/debian
 	$(Q)cp LICENSE $(DEB)/tree/debian/copyright

@@ -248,24 +248,17 @@ awk '
 			print where[i] ": a public name that stands " \
 				"more than once: " name } }' "$work/names" | found
 
-# Headers as they are installed: each by itself, and all in one file, forwards
-# and backwards.
-if [ -f Makefile ]; then
-	env -u MAKEFLAGS -u MAKELEVEL make -s install-headers PREFIX= \
-		DESTDIR="$work/into" 2>&1 | sed 's/^/Makefile:0: /' | found
-	mapfile -t public < <(cd "$work/into/include/dta" && find . -name '*.h' |
-		sed 's/^..//' | sort)
-	printf '#include "%s"\n' "${public[@]}" >"$work/all.c"
-	tac "$work/all.c" >"$work/back.c"
-	installed=()
-	for w in "${warnings[@]}"; do
-		[ "$w" = -Ilib ] || installed+=("$w")
-	done
-	into=$work/into/include/dta
-	each gcc "${installed[@]}" "-I$into" -Wno-unused -fsyntax-only -x c -- \
-		"${public[@]/#/$into/}" "$work/all.c" "$work/back.c"
-	sed -i "s|^$into/|installed lib/|" "$work/findings"
-fi
+# Public headers of the library: all in one file, forwards and backwards. The one
+# that is installed needs nothing else, and is C++, too.
+public=()
+for f in "${headers[@]}"; do
+	case $f in lib/cli/* | */private.h | *_private.h) ;; lib/*) public+=("$f") ;; esac
+done
+printf '#include "%s"\n' "${public[@]#lib/}" >"$work/all.c"
+tac "$work/all.c" >"$work/back.c"
+each gcc "${warnings[@]}" -Wno-unused -fsyntax-only -x c -- "$work/all.c" "$work/back.c"
+[ ! -f lib/query/dta.h ] || each g++ -std=c++11 -Wall -Wextra -Werror \
+	-fsyntax-only -x c++ -- lib/query/dta.h
 
 # What is cited is there: documents, pages of ours, files of the library.
 mapfile -t p4 < <(find p4 -name '*.p4' 2>/dev/null | sort)

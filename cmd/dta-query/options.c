@@ -12,34 +12,11 @@
 
 #define AT(field) CLI_AT(struct opts, field)
 
-/* Parses "N", "N-M", "N-", "-M"; "0": all. False: it is none of these. */
-static bool parse_epochs(struct query_epoch_range *e, const char *text)
-{
-	const char *p = text;
-
-	*e = (struct query_epoch_range){.until = UINT64_MAX};
-	if (!strcmp(text, "0"))
-		return true;
-	e->text = text;
-	if (!strcmp(text, "-"))
-		return false;
-	if (*p != '-') {
-		p = text_digits(&e->from, p, UINT64_MAX);
-		e->until = e->from;
-	}
-	if (p && *p == '-') {
-		e->until = UINT64_MAX;
-		if (*++p)
-			p = text_digits(&e->until, p, UINT64_MAX);
-	}
-	return p && !*p && e->until && e->from <= e->until;
-}
-
 static int read_epochs(void *opts, const char *text, struct error *why)
 {
 	struct query_epoch_range e;
 
-	if (!parse_epochs(&e, text))
+	if (!query_epochs_parse(&e, text))
 		return error_set(why, -EINVAL, "is not N, N-M, N- or -M");
 	((struct opts *)opts)->from.only = e;
 	return 0;
@@ -200,7 +177,7 @@ void options_read(struct opts *o, int argc, char **argv)
 	for (int v = 0; v < VERBS; v++)
 		verbs[v] = verb_rows[v].name;
 	if (!o->from.only.until)
-		parse_epochs(&o->from.only, "0");
+		query_epochs_parse(&o->from.only, "0");
 	n = cli_read(&cli, o, argc, argv);
 	if (!o->interactive && n < argc)
 		o->verb = (enum verb)cli_verb(&cli, argv[n]);

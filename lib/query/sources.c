@@ -11,12 +11,35 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "hash/crc.h"
 #include "hash/family.h"
 #include "region/far_wire.h"
 #include "region/snapshot.h"
 #include "region/region.h"
 #include "verbs/verbs.h"
+
+bool query_epochs_parse(struct query_epoch_range *e, const char *text)
+{
+	const char *p = text;
+
+	*e = (struct query_epoch_range){.until = UINT64_MAX};
+	if (!strcmp(text, "0"))
+		return true;
+	e->text = text;
+	if (!strcmp(text, "-"))
+		return false;
+	if (*p != '-') {
+		p = text_digits(&e->from, p, UINT64_MAX);
+		e->until = e->from;
+	}
+	if (p && *p == '-') {
+		e->until = UINT64_MAX;
+		if (*++p)
+			p = text_digits(&e->until, p, UINT64_MAX);
+	}
+	return p && !*p && e->until && e->from <= e->until;
+}
 
 /* A region on another machine, sent by dta-dump serve over ssh. */
 struct ssh {
@@ -534,7 +557,7 @@ int query_targets_pick(struct query_targets *out, const struct query_sources *p,
 		const struct table *t;
 
 		for (unsigned k = 0; m && !name && k < m->tables; k++)
-			if (m->table[k].kind == kind)
+			if (!kind || m->table[k].kind == kind)
 				add_target(out, p, i, &m->table[k]);
 		if (!m || out->n)
 			continue;

@@ -36,6 +36,10 @@ struct query_epoch_range {
 	const char *text; /* as given; NULL: all */
 };
 
+/* Parses "N", "N-M", "N-", "-M"; "0": all. False: it is none of these. *e has
+ * a reference to text. */
+bool query_epochs_parse(struct query_epoch_range *e, const char *text);
+
 /* What to open: a cluster; or a region, here or by verbs, and snapshots. */
 struct query_sources_options {
 	const char *cluster; /* its file; NULL: none */
@@ -130,7 +134,7 @@ void query_sources_set_failed(struct query_sources *p);
  */
 bool query_epoch_repeats(const struct query_sources *p, unsigned epoch);
 
-/* Finds the tables of a kind, or the named one. 0; -ENOENT: none. */
+/* Finds the tables of a kind (0: of any), or the named one. 0; -ENOENT: none. */
 int query_targets_pick(struct query_targets *out, const struct query_sources *p,
 		       int kind, const char *name, struct error *err);
 

@@ -1,0 +1,814 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* libdta.c - what libdta.so offers (dta.h), of what dta-query is made of. */
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#pragma GCC visibility push(default)
+#include "query/dta.h"
+#pragma GCC visibility pop
+
+#include "base/error.h"
+#include "base/ledger_page.h"
+#include "base/text.h"
+#include "hash/crc.h"
+#include "net/be.h"
+#include "net/key.h"
+#include "query/keytext.h"
+#include "query/query.h"
+#include "query/show.h"
+#include "query/sources.h"
+
+_Static_assert((int)DTA_FOUND == (int)QUERY_FOUND &&
+		       (int)DTA_NOT_FOUND == (int)QUERY_NOT_FOUND &&
+		       (int)DTA_AMBIGUOUS == (int)QUERY_AMBIGUOUS &&
+		       (int)DTA_UNREADABLE == (int)QUERY_UNREADABLE,
+	       "enum query_answer");
+
+struct dta_table {
+	struct query_target target;
+	struct show show;
+};
+
+enum source_option { REGION, VERBS, CLUSTER, EPOCH, SOURCE_OPTIONS };
+
+struct dta {
+	struct query_sources_options o;
+	char *text[SOURCE_OPTIONS]; /* what o points to */
+	char *snapshot[QUERY_SNAPSHOTS_MAX];
+	struct query_sources sources;
+	struct query_ask ask;
+	struct query_targets targets, picked;
+	struct dta_table table[TABLE_MAX];
+	struct query_reply reply[QUERY_BATCH];
+	bool is_open;
+	struct error error;
+};
+
+const char *dta_version(void)
+{
+	return VERSION;
+}
+
+static const atomic_int never;
+
+/* What it says is in the answers, too: they are unreadable. */
+static __attribute__((format(printf, 1, 2))) void no_warning(const char *fmt,
+							     ...)
+{
+	(void)fmt;
+}
+
+struct dta *dta_new(void)
+{
+	struct dta *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return NULL;
+	d->o = (struct query_sources_options){
+		.only.until = UINT64_MAX,
+		.snapshot = (const char *const *)d->snapshot,
+		.stop = &never,
+		.warn = no_warning,
+	};
+	d->ask.sources = &d->sources;
+	return d;
+}
+
+const char *dta_error(const struct dta *d)
+{
+	return d ? d->error.text : strerror(ENOMEM);
+}
+
+static int set_source(struct dta *d, char **at, const char *value)
+{
+	char *copy = strdup(value);
+
+	if (!copy)
+		return error_set(&d->error, -ENOMEM, "%s", strerror(ENOMEM));
+	free(*at);
+	*at = copy;
+	d->o.region = d->text[REGION];
+	d->o.verbs = d->text[VERBS];
+	d->o.cluster = d->text[CLUSTER];
+	return 0;
+}
+
+static int set_epoch(struct dta *d, const char *value)
+{
+	int rc = set_source(d, &d->text[EPOCH], value);
+
+	if (!rc && !query_epochs_parse(&d->o.only, d->text[EPOCH]))
+		rc = error_set(&d->error, -EINVAL,
+			       "epoch: '%s' is not N, N-M, N- or -M", value);
+	return rc;
+}
+
+static int set_rule(struct dta *d, const char *option, const char *value)
+{
+	struct query_rule *r = &d->ask.rule;
+	uint64_t n;
+
+	if (!strcmp(option, "copies")) {
+		if (!text_u64(&n, value, HASH_COPIES))
+			return error_set(&d->error, -EINVAL,
+					 "copies: '%s' is not from 0 to %d",
+					 value, HASH_COPIES);
+		r->copies = (uint8_t)n;
+	} else if (!strcmp(option, "policy")) {
+		if (query_policy_parse(value, r) < 0)
+			return error_set(&d->error, -EINVAL,
+					 "policy: '%s' is not plurality, "
+					 "first, unique or consensus:T, T from "
+					 "2 to 4",
+					 value);
+	} else if (!strcmp(option, "partial")) {
+		r->partial = !strcmp(value, "yes");
+		if (!r->partial && strcmp(value, "no") != 0)
+			return error_set(&d->error, -EINVAL,
+					 "partial: '%s' is not yes or no",
+					 value);
+	} else {
+		return error_set(&d->error, -ENOENT, "%s: no such option",
+				 option);
+	}
+	return 0;
+}
+
+int dta_set(struct dta *d, const char *option, const char *value)
+{
+	static const char *const source[SOURCE_OPTIONS] = {"region", "verbs",
+							   "cluster", "epoch"};
+	bool snapshot = !strcmp(option, "snapshot");
+	unsigned i = 0;
+
+	while (i < SOURCE_OPTIONS && strcmp(option, source[i]) != 0)
+		i++;
+	if (i == SOURCE_OPTIONS && !snapshot)
+		return set_rule(d, option, value);
+	if (d->is_open)
+		return error_set(&d->error, -EBUSY,
+				 "%s: is to be set before dta_open()", option);
+	if (i == EPOCH)
+		return set_epoch(d, value);
+	if (i < SOURCE_OPTIONS)
+		return set_source(d, &d->text[i], value);
+	if (d->o.snapshots == QUERY_SNAPSHOTS_MAX)
+		return error_set(&d->error, -E2BIG, "snapshot: one above %d",
+				 QUERY_SNAPSHOTS_MAX);
+	i = d->o.snapshots;
+	d->o.snapshots += !set_source(d, &d->snapshot[i], value);
+	return d->o.snapshots > i ? 0 : -ENOMEM;
+}
+
+static int check_sources(struct dta *d)
+{
+	const struct query_sources_options *o = &d->o;
+
+	if (d->is_open)
+		return error_set(&d->error, -EBUSY, "it is open already");
+	if (!o->region && !o->verbs && !o->cluster && !o->snapshots)
+		return error_set(&d->error, -EINVAL,
+				 "region, verbs, snapshot or cluster is "
+				 "missing");
+	if ((o->cluster && (o->region || o->verbs || o->snapshots)) ||
+	    (o->region && o->verbs))
+		return error_set(&d->error, -EINVAL,
+				 "region and verbs exclude each other; cluster "
+				 "stands alone");
+	return 0;
+}
+
+int dta_open(struct dta *d)
+{
+	int rc = check_sources(d);
+
+	if (rc < 0)
+		return rc;
+	rc = query_sources_open(&d->sources, &d->o, &d->error);
+	if (!rc)
+		rc = query_targets_pick(&d->targets, &d->sources, 0, NULL,
+					&d->error);
+	if (rc < 0) {
+		query_sources_close(&d->sources);
+		return rc;
+	}
+	for (unsigned i = 0; i < d->targets.n; i++) {
+		d->table[i].target = d->targets.target[i];
+		show_for_table(&d->table[i].show, d->targets.target[i].t, NULL);
+	}
+	d->is_open = true;
+	return 0;
+}
+
+void dta_close(struct dta *d)
+{
+	if (!d)
+		return;
+	if (d->is_open)
+		query_sources_close(&d->sources);
+	for (unsigned i = 0; i < SOURCE_OPTIONS; i++)
+		free(d->text[i]);
+	for (unsigned i = 0; i < d->o.snapshots; i++)
+		free(d->snapshot[i]);
+	free(d);
+}
+
+/* Before memory is looked at: 0, or why nothing can be asked. */
+static int renew(struct dta *d)
+{
+	if (!d->is_open)
+		return error_set(&d->error, -EINVAL, "dta_open() comes first");
+	query_sources_refresh(&d->sources);
+	return 0;
+}
+
+/* After that: whether the only source can still be read. */
+static int check_gone(struct dta *d)
+{
+	const struct query_sources *p = &d->sources;
+
+	if (!p->gone)
+		return 0;
+	return error_set(&d->error, -EIO, "%s: %s", p->source[0].path, p->gone);
+}
+
+int dta_epochs(struct dta *d, uint64_t *oldest, uint64_t *newest)
+{
+	int rc = renew(d);
+
+	if (rc < 0)
+		return rc;
+	*oldest = d->sources.source[0].oldest;
+	*newest = d->sources.source[0].newest;
+	return check_gone(d);
+}
+
+const char *dta_source(const struct dta *d, uint32_t source)
+{
+	return source < d->sources.sources ? d->sources.source[source].name
+					   : NULL;
+}
+
+/* --- tables --------------------------------------------------------------- */
+
+unsigned dta_tables(const struct dta *d)
+{
+	return d->targets.n;
+}
+
+const struct dta_table *dta_table(const struct dta *d, unsigned i)
+{
+	return i < d->targets.n ? &d->table[i] : NULL;
+}
+
+const struct dta_table *dta_table_find(struct dta *d, const char *name)
+{
+	int rc = renew(d);
+
+	if (!rc)
+		rc = query_targets_pick(&d->picked, &d->sources, 0, name,
+					&d->error);
+	for (unsigned i = 0; !rc && i < d->targets.n; i++)
+		if (d->targets.target[i].t == d->picked.target[0].t)
+			return &d->table[i];
+	return NULL;
+}
+
+static size_t answer_len(const struct table *t)
+{
+	return t->kind == TABLE_POSTCARD ? 4u * t->hops : t->value_len;
+}
+
+uint64_t dta_table_number(const struct dta_table *table, const char *name)
+{
+	const struct table *t = table->target.t;
+	const struct {
+		const char *name;
+		uint64_t value;
+	} number[] = {
+		{"id", t->id},		 {"copies", t->copies},
+		{"hops", t->hops},	 {"units", t->units},
+		{"lists", t->lists},	 {"batch", t->batch},
+		{"stride", t->stride},	 {"length", t->length},
+		{"heads", t->heads},	 {"key", t->key_len},
+		{"value", t->value_len}, {"answer", answer_len(t)},
+	};
+
+	for (size_t i = 0; i < sizeof(number) / sizeof(number[0]); i++)
+		if (!strcmp(name, number[i].name))
+			return number[i].value;
+	return UINT64_MAX;
+}
+
+const char *dta_table_text(const struct dta_table *table, const char *name)
+{
+	const struct table *t = table->target.t;
+
+	if (!strcmp(name, "name"))
+		return t->name;
+	if (!strcmp(name, "kind"))
+		return table_kind_name(t->kind);
+	if (!strcmp(name, "key"))
+		return key_type_name((enum key_type)t->key_type);
+	if (!strcmp(name, "hash"))
+		return hash_family_name((enum hash_family)t->hash);
+	return strcmp(name, "show") ? NULL : t->show;
+}
+
+static const char *type_name(const struct render *r)
+{
+	static const char *const name[][9] = {
+		[RENDER_NUMBER] = {[1] = "u8", "u16", [4] = "u32", [8] = "u64"},
+		[RENDER_LIST] = {[1] = "u8s", "u16s", [4] = "u32s"},
+	};
+
+	switch (r->as) {
+	case RENDER_NUMBER:
+	case RENDER_LIST:
+		return name[r->as][r->width];
+	case RENDER_TEXT:
+		return "text";
+	case RENDER_KEY:
+		return key_type_name((enum key_type)r->key);
+	default:
+		return "hex";
+	}
+}
+
+const char *dta_table_part(const struct dta_table *t, unsigned i,
+			   const char **type, size_t *offset, size_t *length)
+{
+	const struct show_part *p = &t->show.part[i];
+
+	if (i >= t->show.n)
+		return NULL;
+	*type = type_name(&p->render);
+	*offset = p->at;
+	*length = p->len ? p->len : t->target.t->value_len - p->at;
+	return p->name;
+}
+
+/* A table in an epoch, 0: the newest that has it; *at: which one of sources. */
+static int view_table(struct table_view *v, unsigned *at, struct dta *d,
+		      const struct dta_table *t, uint64_t epoch)
+{
+	const struct query_sources *p = &d->sources;
+	int rc = renew(d);
+
+	if (rc < 0)
+		return rc;
+	if (p->clustered)
+		return error_set(&d->error, -EOPNOTSUPP,
+				 "a cluster's tables are in several memories: "
+				 "open one of them");
+	for (*at = 0; *at < p->n; ++*at)
+		if ((!epoch || epoch == p->epoch[*at].epoch) &&
+		    query_target_view(v, p, &t->target, *at))
+			return check_gone(d);
+	return error_set(&d->error, -ENOENT, "table %s: no epoch %llu",
+			 t->target.t->name, (unsigned long long)epoch);
+}
+
+const void *dta_map(struct dta *d, const struct dta_table *t, uint64_t epoch)
+{
+	struct table_view v;
+	unsigned at;
+
+	if (view_table(&v, &at, d, t, epoch) < 0)
+		return NULL;
+	if (!v.mem)
+		error_set(&d->error, -ENODEV, "%s: is not mapped: dta_read()",
+			  d->sources.source[d->sources.epoch[at].source].path);
+	return v.mem;
+}
+
+int dta_read(struct dta *d, const struct dta_table *t, uint64_t epoch,
+	     uint64_t offset, void *buf, size_t length)
+{
+	struct table_view v;
+	unsigned at;
+	int rc = view_table(&v, &at, d, t, epoch);
+
+	if (rc < 0)
+		return rc;
+	if (offset > v.t->length || length > v.t->length - offset)
+		return error_set(&d->error, -ERANGE, "table %s has %llu bytes",
+				 v.t->name, (unsigned long long)v.t->length);
+	if (v.mem)
+		memcpy(buf, v.mem + offset, length);
+	else if ((rc = memory_load(&v, offset, buf, length)) < 0)
+		return error_set(&d->error, rc, "table %s: %s", v.t->name,
+				 rc == -EBADMSG ? "a damaged block"
+						: strerror(-rc));
+	if (query_epoch_stale(&d->sources, at))
+		return error_set(&d->error, -ESTALE,
+				 "table %s: its epoch was cleared meanwhile",
+				 v.t->name);
+	return check_gone(d);
+}
+
+/* --- keys ----------------------------------------------------------------- */
+
+int dta_key(struct dta *d, const struct dta_table *t, const char *text,
+	    void *key)
+{
+	uint8_t room[KEY_MAX];
+	struct error why;
+	bool loose;
+	int rc = query_key_pick(room, &loose, &t->target.t, 1, text, &why);
+
+	if (rc < 0)
+		return error_set(&d->error, rc, "'%.100s' %.400s", text,
+				 why.text);
+	memcpy(key, room, t->target.t->key_len);
+	return 0;
+}
+
+/* Copies a text of len characters; its length, or that it is too long. */
+static int copy_text(char *buf, size_t size, const char *text, size_t len)
+{
+	if (len >= size)
+		return -ENOSPC;
+	memcpy(buf, text, len + 1);
+	return (int)len;
+}
+
+int dta_key_text(const struct dta_table *t, const void *key, char *buf,
+		 size_t size)
+{
+	char text[KEY_TEXT_MAX];
+	size_t len = key_format(text, (enum key_type)t->target.t->key_type, key,
+				t->target.t->key_len);
+
+	return copy_text(buf, size, text, len);
+}
+
+int dta_value_text(const struct dta_table *t, const void *value, char *buf,
+		   size_t size)
+{
+	char text[RENDER_TEXT_MAX + SHOW_PARTS];
+	struct show_scratch room;
+
+	room.escape_blank = false;
+	show_text(&t->show, &room, text, sizeof(text), value,
+		  t->target.t->value_len);
+	return copy_text(buf, size, text, strlen(text));
+}
+
+const char *dta_found_name(unsigned found)
+{
+	return found <= QUERY_UNREADABLE
+		       ? query_answer_name((enum query_answer)found)
+		       : NULL;
+}
+
+static void fill_answer(struct dta_answer *a, const struct dta *d,
+			const struct table *t, const struct query_reply *r)
+{
+	const struct query_sources *p = &d->sources;
+	bool path = t->kind == TABLE_POSTCARD && r->source;
+
+	*a = (struct dta_answer){
+		.found = (uint8_t)r->answer,
+		.agreed = r->agreed,
+		.matched = r->matched,
+		.copies = d->ask.rule.copies ? r->copies : t->copies,
+		.unreadable = r->unreadable,
+		.source = UINT32_MAX,
+	};
+	if (path) {
+		a->valid = r->path.valid;
+		a->hops = r->path.len;
+		a->holes = r->path.holes;
+	}
+	if (!r->source)
+		return;
+	a->epoch = r->epoch;
+	for (a->source = 0; p->source[a->source].name != r->source;)
+		a->source++;
+}
+
+static void fill_value(uint8_t *to, const struct table *t,
+		       const struct query_reply *r)
+{
+	size_t len = answer_len(t);
+
+	memset(to, 0, len);
+	if (r->answer != QUERY_FOUND)
+		return;
+	if (t->kind == TABLE_POSTCARD)
+		memcpy(to, r->path.value, 4u * r->path.len);
+	else if (table_counts(t))
+		memcpy(to, &r->count, sizeof(r->count));
+	else
+		memcpy(to, r->value, len);
+}
+
+int64_t dta_ask(struct dta *d, const struct dta_table *table, const void *keys,
+		size_t n, struct dta_answer *answers, size_t size, void *values)
+{
+	const struct table *t = table->target.t;
+	uint8_t first[CRC_HEADROOM][CRC_HEADROOM + KEY_MAX] = {0};
+	const uint8_t *key[QUERY_BATCH];
+	struct query_reply *reply[QUERY_BATCH];
+	struct dta_answer a;
+	int64_t found = 0;
+	int rc = renew(d);
+
+	if (!rc && t->kind == TABLE_APPEND)
+		rc = error_set(&d->error, -EINVAL,
+			       "table %s has lists: dta_list_open()", t->name);
+	for (size_t from = 0, m; !rc && from < n; from += m) {
+		m = n - from < QUERY_BATCH ? n - from : QUERY_BATCH;
+		for (size_t i = 0; i < m; i++) {
+			size_t at = (from + i) * t->key_len;
+
+			key[i] = (const uint8_t *)keys + at;
+			reply[i] = &d->reply[i];
+			if (at < CRC_HEADROOM) /* nothing is before it */
+				key[i] = memcpy(first[i] + CRC_HEADROOM, key[i],
+						t->key_len);
+		}
+		query_ask_keys(&d->ask, &table->target, key, m, reply);
+		for (size_t i = 0; i < m; i++) {
+			size_t k = from + i;
+
+			fill_answer(&a, d, t, reply[i]);
+			found += a.found == DTA_FOUND;
+			memset((uint8_t *)answers + k * size, 0, size);
+			memcpy((uint8_t *)answers + k * size, &a,
+			       size < sizeof(a) ? size : sizeof(a));
+			if (values)
+				fill_value((uint8_t *)values +
+						   k * answer_len(t),
+					   t, reply[i]);
+		}
+		rc = check_gone(d);
+	}
+	return rc < 0 ? rc : found;
+}
+
+/* --- lists ---------------------------------------------------------------- */
+
+/* How far one epoch was read. */
+struct position {
+	struct query_epoch at;
+	uint64_t next;
+	bool damaged; /* the rest is passed over */
+};
+
+struct dta_cursor {
+	struct dta *d;
+	const struct dta_table *t;
+	uint32_t list;
+	struct position *position; /* in the order of sources.epoch */
+	unsigned n;
+	uint64_t index; /* of the last dta_list_read() */
+	struct query_epoch at;
+};
+
+static struct position *find_position(const struct dta_cursor *c,
+				      unsigned source, uint64_t epoch)
+{
+	for (unsigned i = 0; i < c->n; i++)
+		if (c->position[i].at.source == source &&
+		    c->position[i].at.epoch == epoch)
+			return &c->position[i];
+	return NULL;
+}
+
+/* Epochs that came and went between two looks: those before the oldest epoch of
+ * a source that is behind all that were read. */
+static int check_unread(const struct dta_cursor *c, const struct position *now,
+			unsigned n)
+{
+	uint64_t last = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		const struct query_epoch *at = &now[i].at;
+
+		if (i + 1 < n && now[i + 1].at.source == at->source)
+			continue; /* not the oldest */
+		last = 0;
+		for (unsigned k = 0; k < c->n; k++)
+			if (c->position[k].at.source == at->source &&
+			    c->position[k].at.epoch > last)
+				last = c->position[k].at.epoch;
+		if (last && at->epoch > last + 1)
+			return error_set(&c->d->error, -ESTALE,
+					 "epochs %llu to %llu went by unread",
+					 (unsigned long long)last + 1,
+					 (unsigned long long)at->epoch - 1);
+	}
+	return 0;
+}
+
+/* Positions for the epochs that there are now. */
+static int follow_epochs(struct dta_cursor *c)
+{
+	struct query_sources *p = &c->d->sources;
+	struct position *now, *was;
+	uint8_t key[4];
+	bool same;
+	int rc = renew(c->d);
+
+	if (rc < 0)
+		return rc;
+	be32_store(key, c->list);
+	query_sources_for_key(p, key, sizeof(key));
+	if (p->incomplete)
+		return error_set(&c->d->error, -EHOSTUNREACH,
+				 "list %u: its collector cannot be asked",
+				 c->list);
+	same = c->n == p->n;
+	for (unsigned i = 0; i < p->n && same; i++)
+		same = c->position[i].at.source == p->epoch[i].source &&
+		       c->position[i].at.epoch == p->epoch[i].epoch;
+	if (same)
+		return check_gone(c->d);
+	now = calloc(p->n + 1, sizeof(*now));
+	if (!now)
+		return error_set(&c->d->error, -ENOMEM, "%s", strerror(ENOMEM));
+	for (unsigned i = 0; i < p->n; i++) {
+		was = find_position(c, p->epoch[i].source, p->epoch[i].epoch);
+		now[i] = was ? *was : (struct position){p->epoch[i]};
+	}
+	rc = check_unread(c, now, p->n);
+	free(c->position);
+	c->position = now;
+	c->n = p->n;
+	return rc < 0 ? rc : check_gone(c->d);
+}
+
+/* The list in epoch i; false: it is not there, or there twice. */
+static bool view_list(struct table_view *v, const struct dta_cursor *c,
+		      unsigned i)
+{
+	const struct query_sources *p = &c->d->sources;
+
+	return !c->position[i].damaged && !query_epoch_repeats(p, i) &&
+	       query_target_view(v, p, &c->t->target, i) &&
+	       c->list < v->t->lists;
+}
+
+struct dta_cursor *dta_list_open(struct dta *d, const struct dta_table *t,
+				 uint32_t list, uint64_t last)
+{
+	struct dta_cursor *c = calloc(1, sizeof(*c));
+	struct table_view v;
+
+	if (!c) {
+		error_set(&d->error, -ENOMEM, "%s", strerror(ENOMEM));
+		return NULL;
+	}
+	*c = (struct dta_cursor){.d = d, .t = t, .list = list};
+	if (list >= t->target.t->lists)
+		error_set(&d->error, -EINVAL, "table %s has %u lists",
+			  t->target.t->name, t->target.t->lists);
+	if (list >= t->target.t->lists || follow_epochs(c) < 0) {
+		dta_list_close(c);
+		return NULL;
+	}
+	for (unsigned i = 0; i < c->n && last != UINT64_MAX; i++) {
+		uint64_t count, have;
+
+		if (!view_list(&v, c, i) || query_list_count(&count, &v, list))
+			continue;
+		have = count - query_list_oldest(v.t, count);
+		have = have < last ? have : last;
+		c->position[i].next = count - have;
+		last -= have;
+	}
+	return c;
+}
+
+void dta_list_close(struct dta_cursor *c)
+{
+	if (c)
+		free(c->position);
+	free(c);
+}
+
+/* What epoch i has; *lost grows. */
+static int64_t read_epoch(struct dta_cursor *c, unsigned i,
+			  const struct table_view *v, void *entries, size_t max,
+			  uint64_t *lost)
+{
+	struct query_sources *p = &c->d->sources;
+	struct position *at = &c->position[i];
+	uint64_t count, next, gone;
+	int64_t n = query_list_count(&count, v, c->list);
+
+	for (; !n && at->next < count; at->next = next) {
+		uint64_t want = count - at->next;
+
+		want = query_list_at_once(v, want < max ? want : max);
+		n = query_list_read(v, c->list, at->next, entries, want, &next,
+				    &gone);
+		if (n < 0)
+			break;
+		if (query_epoch_stale(p, i)) { /* it was cleared meanwhile */
+			*lost += count - at->next;
+			at->damaged = true;
+			return check_gone(c->d);
+		}
+		*lost += gone;
+		c->index = next - (uint64_t)n;
+		c->at = at->at;
+	}
+	if (n >= 0)
+		return n;
+	at->damaged = true;
+	query_source_failed(p, at->at.source);
+	return check_gone(c->d) < 0
+		       ? -EIO
+		       : error_set(&c->d->error, (int)n, "%s: list %u: %s",
+				   v->t->name, c->list,
+				   n == -EBADMSG ? "a damaged block"
+						 : strerror((int)-n));
+}
+
+int64_t dta_list_read(struct dta_cursor *c, void *entries, size_t max,
+		      uint64_t *lost)
+{
+	struct table_view v;
+	int64_t n;
+
+	*lost = 0;
+	n = follow_epochs(c);
+	for (unsigned i = c->n; i-- > 0 && !n && max;)
+		if (view_list(&v, c, i))
+			n = read_epoch(c, i, &v, entries, max, lost);
+	return n;
+}
+
+uint64_t dta_list_at(const struct dta_cursor *c, uint64_t *epoch,
+		     uint32_t *source)
+{
+	if (epoch)
+		*epoch = c->at.epoch;
+	if (source)
+		*source = c->at.source;
+	return c->index;
+}
+
+/* --- counters ------------------------------------------------------------- */
+
+struct counters {
+	const char *directory;
+	dta_counter_each *each;
+	void *ctx;
+	struct ledger_page page;
+	int programs;
+};
+
+static void read_page(void *ctx, const char *name)
+{
+	struct counters *all = ctx;
+	const struct ledger_page *p = &all->page;
+	struct ledger_owner owner;
+
+	if (ledger_page_read(&all->page, &owner, all->directory, name) < 0)
+		return;
+	all->programs++;
+	for (unsigned i = 0; i < p->counters; i++) {
+		const struct ledger_counter *l = &p->counter[i];
+		const struct dta_counter c = {
+			.program = p->program,
+			.release = p->release,
+			.region = p->region,
+			.input = p->input,
+			.output = p->output,
+			.stage = p->stage[l->stage].name,
+			.unit = p->stage[l->stage].unit,
+			.name = l->name,
+			.role = ledger_role_name(l->role),
+			.value = l->value,
+			.pid = p->pid,
+			.level = l->level,
+		};
+
+		all->each(all->ctx, &c);
+	}
+}
+
+int dta_counters(const char *directory, dta_counter_each *each, void *ctx)
+{
+	struct counters *all = calloc(1, sizeof(*all));
+	int rc;
+
+	if (!all)
+		return -ENOMEM;
+	*all = (struct counters){
+		.directory = directory ? directory : LEDGER_DIR,
+		.each = each,
+		.ctx = ctx,
+	};
+	rc = ledger_pages(all->directory, read_page, all);
+	rc = rc < 0 ? rc : all->programs;
+	free(all);
+	return rc;
+}
