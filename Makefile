@@ -22,6 +22,10 @@ LIBDIR ?= $(PREFIX)/lib
 # Where Wireshark and tshark look, which are in /usr for all users.
 WIRESHARK_PLUGINS ?= $(if $(filter /usr /usr/local,$(PREFIX)),/usr/lib/$(shell \
 	$(CC) -print-multiarch),$(PREFIX)/lib)/wireshark/plugins
+# Where Python looks; of other prefixes PYTHONPATH names it.
+PYTHON_TO ?= $(or $(if $(filter /usr/local,$(PREFIX)),$(shell /usr/bin/python3 -c \
+	'import sysconfig; print(sysconfig.get_path("purelib"))' 2>/dev/null)),$\
+	$(PREFIX)/lib/python3/dist-packages)
 PKG_CONFIG ?= pkg-config
 CLANG ?= clang
 FUZZ_SECONDS ?= 20
@@ -344,6 +348,7 @@ install: $(BINS) $B/$(SONAME) $B/dta.lua
 	install -m 644 $B/$(SONAME) $(DESTDIR)$(LIBDIR)
 	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libdta.so
 	install -m 644 lib/query/dta.h $(DESTDIR)$(PREFIX)/include
+	install -D -m 644 share/python/dta.py $(DESTDIR)$(PYTHON_TO)/dta.py
 	install -m 644 cmd/dta-collect/examples/*.ini share/examples/* \
 		$(DESTDIR)$(PREFIX)/share/dta/examples
 	for d in prometheus grafana; do install -D -m 644 -t \
@@ -373,6 +378,7 @@ uninstall:
 	rm -f $(patsubst %,$(DESTDIR)$(PREFIX)/bin/%,$(TOOLS) dta-switch) \
 		$(addprefix $(DESTDIR)$(LIBDIR)/,$(SONAME) libdta.so \
 		pkgconfig/dta.pc) $(DESTDIR)$(PREFIX)/include/dta.h \
+		$(DESTDIR)$(PYTHON_TO)/dta.py \
 		$(DESTDIR)$(WIRESHARK_PLUGINS)/dta.lua
 	rm -f $(foreach m,$(wildcard man/*.[157]),$(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $m))/$(notdir $m))
 	rm -f $(addprefix $(DESTDIR)$(UNITS_TO)/,$(SERVICES)) \

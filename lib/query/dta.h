@@ -107,17 +107,14 @@ int dta_read(struct dta *d, const struct dta_table *t, uint64_t epoch,
 
 /* --- keys ----------------------------------------------------------------- */
 
-/* A key's bytes from its text, and back; key has room for "key" bytes. */
+/* A key's bytes, "key" of them, from its text. */
 int dta_key(struct dta *d, const struct dta_table *t, const char *text,
 	    void *key);
-int dta_key_text(const struct dta_table *t, const void *key, char *buf,
-		 size_t size);
 
-/* A value (keywrite) or entry (append) of "value" bytes as text, as dta-query
- * shows it, parts with commas between them. Both return the text's length, or
- * -ENOSPC. */
-int dta_value_text(const struct dta_table *t, const void *value, char *buf,
-		   size_t size);
+/* A value (keywrite) or entry (append) as text, as dta-query shows it, parts
+ * with commas between them; cut if it is too long. */
+void dta_value_text(const struct dta_table *t, const void *value, char *buf,
+		    size_t size);
 
 enum dta_found {
 	DTA_FOUND,

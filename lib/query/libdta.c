@@ -32,12 +32,9 @@ struct dta_table {
 	struct show show;
 };
 
-enum source_option { REGION, VERBS, CLUSTER, EPOCH, SOURCE_OPTIONS };
-
 struct dta {
 	struct query_sources_options o;
-	char *text[SOURCE_OPTIONS]; /* what o points to */
-	char *snapshot[QUERY_SNAPSHOTS_MAX];
+	const char *snapshot[QUERY_SNAPSHOTS_MAX];
 	struct query_sources sources;
 	struct query_ask ask;
 	struct query_targets targets, picked;
@@ -69,7 +66,7 @@ struct dta *dta_new(void)
 		return NULL;
 	d->o = (struct query_sources_options){
 		.only.until = UINT64_MAX,
-		.snapshot = (const char *const *)d->snapshot,
+		.snapshot = d->snapshot,
 		.stop = &never,
 		.warn = no_warning,
 	};
@@ -82,102 +79,88 @@ const char *dta_error(const struct dta *d)
 	return d ? d->error.text : strerror(ENOMEM);
 }
 
-static int set_source(struct dta *d, char **at, const char *value)
+/* How keys are asked. 0; -EINVAL: value is none; -ENOENT: no such option. */
+static int set_rule(struct query_rule *r, const char *name, const char *value)
 {
-	char *copy = strdup(value);
-
-	if (!copy)
-		return error_set(&d->error, -ENOMEM, "%s", strerror(ENOMEM));
-	free(*at);
-	*at = copy;
-	d->o.region = d->text[REGION];
-	d->o.verbs = d->text[VERBS];
-	d->o.cluster = d->text[CLUSTER];
-	return 0;
-}
-
-static int set_epoch(struct dta *d, const char *value)
-{
-	int rc = set_source(d, &d->text[EPOCH], value);
-
-	if (!rc && !query_epochs_parse(&d->o.only, d->text[EPOCH]))
-		rc = error_set(&d->error, -EINVAL,
-			       "epoch: '%s' is not N, N-M, N- or -M", value);
-	return rc;
-}
-
-static int set_rule(struct dta *d, const char *option, const char *value)
-{
-	struct query_rule *r = &d->ask.rule;
 	uint64_t n;
 
-	if (!strcmp(option, "copies")) {
+	if (!strcmp(name, "policy"))
+		return query_policy_parse(value, r);
+	if (!strcmp(name, "copies")) {
 		if (!text_u64(&n, value, HASH_COPIES))
-			return error_set(&d->error, -EINVAL,
-					 "copies: '%s' is not from 0 to %d",
-					 value, HASH_COPIES);
+			return -EINVAL;
 		r->copies = (uint8_t)n;
-	} else if (!strcmp(option, "policy")) {
-		if (query_policy_parse(value, r) < 0)
-			return error_set(&d->error, -EINVAL,
-					 "policy: '%s' is not plurality, "
-					 "first, unique or consensus:T, T from "
-					 "2 to 4",
-					 value);
-	} else if (!strcmp(option, "partial")) {
-		r->partial = !strcmp(value, "yes");
-		if (!r->partial && strcmp(value, "no") != 0)
-			return error_set(&d->error, -EINVAL,
-					 "partial: '%s' is not yes or no",
-					 value);
-	} else {
-		return error_set(&d->error, -ENOENT, "%s: no such option",
-				 option);
+		return 0;
 	}
+	if (strcmp(name, "partial") != 0)
+		return -ENOENT;
+	r->partial = !strcmp(value, "yes");
+	return r->partial || !strcmp(value, "no") ? 0 : -EINVAL;
+}
+
+/* What is asked; texts are copied. */
+static int set_source(struct dta *d, const char *name, const char *value)
+{
+	struct query_sources_options *o = &d->o;
+	struct query_epoch_range epochs;
+	bool epoch = !strcmp(name, "epoch");
+	const char **text = epoch		       ? &o->only.text
+			    : !strcmp(name, "region")  ? &o->region
+			    : !strcmp(name, "verbs")   ? &o->verbs
+			    : !strcmp(name, "cluster") ? &o->cluster
+			    : strcmp(name, "snapshot")
+				    ? NULL
+				    : &d->snapshot[o->snapshots];
+	char *copy;
+
+	if (!text)
+		return -ENOENT;
+	if (d->is_open)
+		return -EBUSY;
+	if (epoch && !query_epochs_parse(&epochs, value))
+		return -EINVAL;
+	if (text == &d->snapshot[QUERY_SNAPSHOTS_MAX])
+		return -E2BIG;
+	if (!(copy = strdup(value)))
+		return -ENOMEM;
+	free((char *)*text);
+	if (epoch)
+		o->only = epochs;
+	*text = copy;
+	o->snapshots += *name == 's';
 	return 0;
 }
 
-int dta_set(struct dta *d, const char *option, const char *value)
+int dta_set(struct dta *d, const char *name, const char *value)
 {
-	static const char *const source[SOURCE_OPTIONS] = {"region", "verbs",
-							   "cluster", "epoch"};
-	bool snapshot = !strcmp(option, "snapshot");
-	unsigned i = 0;
+	int rc = set_rule(&d->ask.rule, name, value);
 
-	while (i < SOURCE_OPTIONS && strcmp(option, source[i]) != 0)
-		i++;
-	if (i == SOURCE_OPTIONS && !snapshot)
-		return set_rule(d, option, value);
-	if (d->is_open)
-		return error_set(&d->error, -EBUSY,
-				 "%s: is to be set before dta_open()", option);
-	if (i == EPOCH)
-		return set_epoch(d, value);
-	if (i < SOURCE_OPTIONS)
-		return set_source(d, &d->text[i], value);
-	if (d->o.snapshots == QUERY_SNAPSHOTS_MAX)
-		return error_set(&d->error, -E2BIG, "snapshot: one above %d",
-				 QUERY_SNAPSHOTS_MAX);
-	i = d->o.snapshots;
-	d->o.snapshots += !set_source(d, &d->snapshot[i], value);
-	return d->o.snapshots > i ? 0 : -ENOMEM;
+	if (rc == -ENOENT)
+		rc = set_source(d, name, value);
+	if (rc == -ENOENT)
+		return error_set(&d->error, rc, "%s: no such option", name);
+	if (rc == -EINVAL)
+		return error_set(&d->error, rc,
+				 "%s: '%s' is none; see dta-query(1)", name,
+				 value);
+	return rc < 0 ? error_set(&d->error, rc, "%s: %s", name,
+				  rc == -EBUSY ? "is to come before dta_open()"
+					       : strerror(-rc))
+		      : 0;
 }
 
 static int check_sources(struct dta *d)
 {
 	const struct query_sources_options *o = &d->o;
+	unsigned n = !!o->region + !!o->verbs + !!o->cluster;
 
 	if (d->is_open)
 		return error_set(&d->error, -EBUSY, "it is open already");
-	if (!o->region && !o->verbs && !o->cluster && !o->snapshots)
+	if (n > 1 || (o->cluster && o->snapshots) || (!n && !o->snapshots))
 		return error_set(&d->error, -EINVAL,
-				 "region, verbs, snapshot or cluster is "
-				 "missing");
-	if ((o->cluster && (o->region || o->verbs || o->snapshots)) ||
-	    (o->region && o->verbs))
-		return error_set(&d->error, -EINVAL,
-				 "region and verbs exclude each other; cluster "
-				 "stands alone");
+				 "one of region, verbs and cluster is to be "
+				 "set, or snapshot: beside it or alone, but "
+				 "not beside cluster");
 	return 0;
 }
 
@@ -209,10 +192,12 @@ void dta_close(struct dta *d)
 		return;
 	if (d->is_open)
 		query_sources_close(&d->sources);
-	for (unsigned i = 0; i < SOURCE_OPTIONS; i++)
-		free(d->text[i]);
-	for (unsigned i = 0; i < d->o.snapshots; i++)
-		free(d->snapshot[i]);
+	free((char *)d->o.region);
+	free((char *)d->o.verbs);
+	free((char *)d->o.cluster);
+	free((char *)d->o.only.text);
+	while (d->o.snapshots)
+		free((char *)d->snapshot[--d->o.snapshots]);
 	free(d);
 }
 
@@ -427,35 +412,13 @@ int dta_key(struct dta *d, const struct dta_table *t, const char *text,
 	return 0;
 }
 
-/* Copies a text of len characters; its length, or that it is too long. */
-static int copy_text(char *buf, size_t size, const char *text, size_t len)
+void dta_value_text(const struct dta_table *t, const void *value, char *buf,
+		    size_t size)
 {
-	if (len >= size)
-		return -ENOSPC;
-	memcpy(buf, text, len + 1);
-	return (int)len;
-}
-
-int dta_key_text(const struct dta_table *t, const void *key, char *buf,
-		 size_t size)
-{
-	char text[KEY_TEXT_MAX];
-	size_t len = key_format(text, (enum key_type)t->target.t->key_type, key,
-				t->target.t->key_len);
-
-	return copy_text(buf, size, text, len);
-}
-
-int dta_value_text(const struct dta_table *t, const void *value, char *buf,
-		   size_t size)
-{
-	char text[RENDER_TEXT_MAX + SHOW_PARTS];
 	struct show_scratch room;
 
 	room.escape_blank = false;
-	show_text(&t->show, &room, text, sizeof(text), value,
-		  t->target.t->value_len);
-	return copy_text(buf, size, text, strlen(text));
+	show_text(&t->show, &room, buf, size, value, t->target.t->value_len);
 }
 
 const char *dta_found_name(unsigned found)
@@ -580,37 +543,12 @@ static struct position *find_position(const struct dta_cursor *c,
 	return NULL;
 }
 
-/* Epochs that came and went between two looks: those before the oldest epoch of
- * a source that is behind all that were read. */
-static int check_unread(const struct dta_cursor *c, const struct position *now,
-			unsigned n)
-{
-	uint64_t last = 0;
-
-	for (unsigned i = 0; i < n; i++) {
-		const struct query_epoch *at = &now[i].at;
-
-		if (i + 1 < n && now[i + 1].at.source == at->source)
-			continue; /* not the oldest */
-		last = 0;
-		for (unsigned k = 0; k < c->n; k++)
-			if (c->position[k].at.source == at->source &&
-			    c->position[k].at.epoch > last)
-				last = c->position[k].at.epoch;
-		if (last && at->epoch > last + 1)
-			return error_set(&c->d->error, -ESTALE,
-					 "epochs %llu to %llu went by unread",
-					 (unsigned long long)last + 1,
-					 (unsigned long long)at->epoch - 1);
-	}
-	return 0;
-}
-
 /* Positions for the epochs that there are now. */
 static int follow_epochs(struct dta_cursor *c)
 {
 	struct query_sources *p = &c->d->sources;
 	struct position *now, *was;
+	uint64_t oldest, last = 0;
 	uint8_t key[4];
 	bool same;
 	int rc = renew(c->d);
@@ -636,11 +574,19 @@ static int follow_epochs(struct dta_cursor *c)
 		was = find_position(c, p->epoch[i].source, p->epoch[i].epoch);
 		now[i] = was ? *was : (struct position){p->epoch[i]};
 	}
-	rc = check_unread(c, now, p->n);
+	/* The newest epoch of the region is the first of all. */
+	if (c->n && p->n && !p->clustered && p->source[0].live)
+		last = c->position[0].at.epoch;
+	oldest = p->source[0].oldest;
 	free(c->position);
 	c->position = now;
 	c->n = p->n;
-	return rc < 0 ? rc : check_gone(c->d);
+	if (last && oldest > last + 1)
+		return error_set(&c->d->error, -ESTALE,
+				 "epochs %llu to %llu went by unread",
+				 (unsigned long long)last + 1,
+				 (unsigned long long)oldest - 1);
+	return check_gone(c->d);
 }
 
 /* The list in epoch i; false: it is not there, or there twice. */

@@ -50,7 +50,8 @@ static void print_value(const struct dta_table *t, const struct dta_answer *a,
 				       ((const uint32_t *)value)[i]);
 	} else if (!strcmp(kind, "keyinc")) {
 		printf("%" PRIu64, *(const uint64_t *)value);
-	} else if (dta_value_text(t, value, text, sizeof(text)) >= 0) {
+	} else {
+		dta_value_text(t, value, text, sizeof(text));
 		printf("%s", text);
 	}
 }

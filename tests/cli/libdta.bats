@@ -18,7 +18,8 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || exit 1
 	INTO=$BATS_FILE_TMPDIR/into
 	PATH=$BATS_FILE_TMPDIR:$PATH
-	export LD_LIBRARY_PATH=$INTO/lib
+	export LD_LIBRARY_PATH=$INTO/lib PYTHONDONTWRITEBYTECODE=1
+	export PYTHONPATH=$INTO/lib/python3/dist-packages
 	NAME=dta-test-$$-lib
 }
 
@@ -48,6 +49,13 @@ entries() {
 		.table) | [.[]] | flatten | map(tostring) | join(","))'
 }
 
+# Debian's: a sanitized library needs its sanitizer before Python.
+python() {
+	[[ $BUILD != *san* ]] || skip "Python is not sanitized"
+	/usr/bin/python3 "$@"
+}
+need_numpy() { python -c 'import numpy' 2>/dev/null || skip "no python3-numpy"; }
+
 # same VERB SOURCE TABLE KEYS: the answers of dta-query, and of ask.
 same() {
 	local option=--region keys
@@ -58,6 +66,9 @@ same() {
 	ask "$2" "$3" "${keys[@]}" >asked
 	if [ "$1" = list ]; then entries <rows; else answers <rows; fi >query
 	[ "$(wc -l <query)" -gt 100 ]
+	diff query <(sed 1d asked)
+	[[ $BUILD != *san* ]] || return 0
+	python "$INTO/share/dta/examples/ask.py" "$2" "$3" "${keys[@]}" >asked
 	diff query <(sed 1d asked)
 }
 
@@ -96,4 +107,247 @@ same() {
 	same keywrite "$NAME-int-path" flows int-path.keys
 	dta-collect --snapshot all.snap -R "$NAME-int-path"
 	same keywrite all.snap flows int-path.keys
+}
+
+@test "tables and counters, in C and in Python" {
+	region int-path int-path
+	ask "$NAME-int-path" >seen
+	diff seen - <<-'END'
+		table kind units bytes
+		flows keywrite 1048576 33554432
+		flows6 keywrite 262144 8388608
+	END
+	mkfifo pipe
+	bg dta-translate -r pipe -R "$NAME-int-path"
+	exec 7>pipe
+	head -c 24 int-path.pcap >&7 # the header
+	counted() { ask | grep -q "^dta-translate ${BG_PIDS[0]} translate received in 0$"; }
+	wait_for counted
+	ask | sed 's/ [0-9]*$//' >seen
+	[ "$(wc -l <seen)" -gt 20 ]
+	if [[ $BUILD != *san* ]]; then
+		diff <(ask "$NAME-int-path") \
+			<(python "$INTO/share/dta/examples/ask.py" "$NAME-int-path")
+		python "$INTO/share/dta/examples/ask.py" | sed 's/ [0-9]*$//' | diff seen -
+	fi
+	exec 7>&-
+}
+
+@test "wrong uses: what is wrong, in words" {
+	region int-path int-path
+	says() { # EXIT TEXT COMMAND...
+		run "-$1" "${@:3}"
+		echo "$output"
+		[[ $output == *"$2"* ]]
+	}
+	says 1 "nowhere: no such region" ask "$NAME-nowhere"
+	says 1 "there is no table 'flow', only flows, flows6" ask "$NAME-int-path" flow
+	says 1 "'x' is no key of table flows" ask "$NAME-int-path" flows x
+	echo nothing >bad.snap
+	says 1 "bad.snap: not a snapshot" ask bad.snap
+	cat >wrong.c <<-'END'
+		#include <dta.h>
+		#include <errno.h>
+		#include <stdio.h>
+		#include <string.h>
+
+		#define SAYS(call) printf("%s: %s\n", strerrorname_np(-(int)(call)), dta_error(d))
+
+		int main(int argc, char **argv)
+		{
+			struct dta *d = dta_new();
+			const struct dta_table *t;
+			struct dta_answer old[2] = {{0}};
+			uint64_t epoch;
+			char key[13];
+
+			(void)argc;
+			SAYS(dta_set(d, "regoin", "x"));
+			SAYS(dta_set(d, "copies", "5"));
+			SAYS(dta_set(d, "policy", "best"));
+			SAYS(dta_set(d, "epoch", "2-1"));
+			SAYS(dta_epochs(d, &epoch, &epoch));
+			SAYS(dta_open(d));
+			dta_set(d, "region", argv[1]);
+			dta_set(d, "verbs", "x");
+			SAYS(dta_open(d));
+			dta_close(d);
+			d = dta_new();
+			dta_set(d, "region", argv[1]);
+			SAYS(dta_open(d));
+			SAYS(dta_open(d));
+			SAYS(dta_set(d, "snapshot", "x"));
+			t = dta_table_find(d, "flows");
+			SAYS(dta_read(d, t, 1, dta_table_number(t, "length"), key, 1));
+			SAYS(dta_read(d, t, 7, 0, key, 1));
+			SAYS(dta_list_open(d, t, 0, 0) ? 0 : -EINVAL);
+			/* A caller of a version whose struct was shorter. */
+			dta_key(d, t, argv[2], key);
+			memset(old, 0xff, sizeof(old));
+			printf("%d ", (int)dta_ask(d, t, key, 1, old, 8, NULL));
+			printf("%x %d\n", old[0].source, old[0].matched);
+			dta_close(d);
+			return 0;
+		}
+	END
+	gcc -D_GNU_SOURCE -Wall -Wextra -Werror wrong.c -o wrong \
+		$(pkg-config --cflags --libs dta) \
+		$([[ $BUILD != *san* ]] || echo -fsanitize=address,undefined)
+	./wrong "$NAME-int-path" "$(head -n 1 int-path.keys)" |
+		sed "s/$NAME-//; s/^0: .*/0/" >seen
+	diff seen - <<-'END'
+		ENOENT: regoin: no such option
+		EINVAL: copies: '5' is none; see dta-query(1)
+		EINVAL: policy: 'best' is none; see dta-query(1)
+		EINVAL: epoch: '2-1' is none; see dta-query(1)
+		EINVAL: dta_open() comes first
+		EINVAL: one of region, verbs and cluster is to be set, or snapshot: beside it or alone, but not beside cluster
+		EINVAL: one of region, verbs and cluster is to be set, or snapshot: beside it or alone, but not beside cluster
+		0
+		EBUSY: it is open already
+		EBUSY: snapshot: is to come before dta_open()
+		ERANGE: table flows has 33554432 bytes
+		ENOENT: table flows: no epoch 7
+		EINVAL: table flows has 0 lists
+		1 ffffffff 2
+	END
+}
+
+@test "a list is followed: rotation, what is lost, epochs that went by" {
+	printf '%s\n' '[t]' kind=append value=4 lists=2 ring=64 batch=1 show=u32 \
+		>small.ini
+	dta-collect --create --epochs 2 -l small.ini -R "$NAME-small"
+	report() { # FROM TO
+		{
+			echo list,value
+			seq "$1" "$2" | sed 's/^/1,/'
+		} | dta-gen csv --from - --kind append --as u32 -q -w - |
+			dta-translate -q -r - -R "$NAME-small" 2>/dev/null
+	}
+	cat >follow.c <<-'END'
+		#include <dta.h>
+		#include <inttypes.h>
+		#include <stdio.h>
+
+		int main(int argc, char **argv)
+		{
+			struct dta *d = dta_new();
+			struct dta_cursor *c;
+			char value[64][4], text[64];
+			uint64_t lost, epoch;
+			int64_t n;
+
+			(void)argc;
+			setlinebuf(stdout);
+			if (dta_set(d, "region", argv[1]) < 0 || dta_open(d) < 0 ||
+			    !(c = dta_list_open(d, dta_table(d, 0), 1, 2)))
+				return 1;
+			while (getchar() != EOF) {
+				while ((n = dta_list_read(c, value, 64, &lost)) > 0) {
+					dta_value_text(dta_table(d, 0), value[0], text,
+						       sizeof(text));
+					printf("%d from %s, at %" PRIu64, (int)n, text,
+					       dta_list_at(c, &epoch, NULL));
+					printf(" of %" PRIu64 ", lost %" PRIu64 "\n",
+					       epoch, lost);
+				}
+				printf("%s\n", n < 0 ? dta_error(d) : "-");
+			}
+			dta_list_close(c);
+			dta_close(d);
+			return 0;
+		}
+	END
+	gcc -D_GNU_SOURCE -Wall -Wextra -Werror follow.c -o follow \
+		$(pkg-config --cflags --libs dta) \
+		$([[ $BUILD != *san* ]] || echo -fsanitize=address,undefined)
+	report 1 10
+	mkfifo turn
+	./follow "$NAME-small" <turn >said &
+	follower=$!
+	exec 7>turn
+	said() { [ "$(grep -c '^[-e]' said)" -ge "$1" ]; }
+	turn() { # N: the Nth one has ended
+		printf . >&7
+		wait_for said "$1"
+	}
+	turn 1
+	report 11 13
+	turn 2
+	report 14 213
+	turn 3
+	report 214 214
+	dta-collect --rotate -R "$NAME-small"
+	report 215 216
+	turn 4
+	for i in 1 2 3; do dta-collect --rotate -R "$NAME-small"; done
+	report 217 217
+	turn 5
+	turn 6
+	exec 7>&-
+	wait $follower
+	diff said - <<-'END'
+		2 from 9, at 8 of 1, lost 0
+		-
+		3 from 11, at 10 of 1, lost 0
+		-
+		63 from 151, at 150 of 1, lost 137
+		-
+		1 from 214, at 213 of 1, lost 0
+		2 from 215, at 0 of 2, lost 0
+		-
+		epochs 3 to 3 went by unread
+		1 from 217, at 0 of 5, lost 0
+		-
+	END
+}
+
+@test "Python: arrays over the mapped memory, and of a snapshot" {
+	need_numpy
+	region int-path int-path
+	dta-collect --snapshot all.snap -R "$NAME-int-path"
+	region dshark dshark
+	region int-postcard int-postcard
+	cat >arrays.py <<-'END'
+		import gc, sys, numpy, dta
+		name = sys.argv[1]
+		live = dta.open(name + "-int-path")["flows"]
+		a, b = live.array(), dta.open(snapshot="all.snap")["flows"].array()
+		print(a.shape, a.dtype.itemsize, (a == b).all(), a.flags.writeable)
+		keys = open("int-path.keys").read().split()
+		asked = live.ask(keys)
+		stored = set(map(bytes, a["value"][a["sum"] != 0]))
+		print(all(v.tobytes() in stored for v in asked.values()))
+		print((asked.array()["found"] == 0).all(), [r.key for r in asked] == keys)
+		raw = numpy.frombuffer(b"".join(map(live.key_bytes, keys)), "u1")
+		print(live.ask(raw.reshape(-1, live.key_len))[7].value == asked[7].value)
+		t = dta.open(name + "-dshark")["summaries"]
+		n = int(t.counts()[3])
+		fresh = t.list(3)
+		print(t.array().shape, (t.array()["value"][3, :n] == fresh.array()).all())
+		print(fresh.array().size, t.array()["value"].dtype.names)
+		p = dta.open(name + "-int-postcard", policy="first", copies=1)["paths"]
+		got = p.ask(open("int-postcard.keys").read().split())
+		print(all(tuple(v[:len(r.value)]) == r.value
+		          for r, v in zip(got, got.values()) if r.value))
+		del live
+		gc.collect()
+		print(a["sum"].any())
+		try:
+		    frame = asked.frame()
+		    print(len(frame) == len(keys), list(frame.columns)[:3])
+		except ImportError as e:
+		    print("no", e.name)
+	END
+	python arrays.py "$NAME" | sed '/^no pandas/d' >seen
+	diff seen - <<-'END'
+		(1048576,) 32 True False
+		True
+		True True
+		True
+		(16, 65536) True
+		0 ('flow', 'switch', 'time_us', 'ip_id', 'length', 'ttl', 'flags', 'hop')
+		True
+		True
+	END
 }
