@@ -340,6 +340,9 @@ SERVICES := $(notdir $(wildcard share/systemd/*.service))
 UNITS_TO := $(PREFIX)/lib/systemd/system
 COMPLETION_TO := $(PREFIX)/share/bash-completion/completions
 
+# Each has a page, which is libdta's.
+CALLS := $(shell sed -n 's/^\.Nm \(dta_[a-z_]*\).*/\1/p' man/libdta.3)
+
 # The pkg-config file and everything else that a package would hold.
 install: $(BINS) $B/$(SONAME) $B/dta.lua
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR)/pkgconfig \
@@ -354,12 +357,14 @@ install: $(BINS) $B/$(SONAME) $B/dta.lua
 	for d in prometheus grafana; do install -D -m 644 -t \
 		$(DESTDIR)$(PREFIX)/share/dta/$$d share/$$d/* || exit 1; done
 	install -D -m 644 $B/dta.lua $(DESTDIR)$(WIRESHARK_PLUGINS)/dta.lua
-	for m in $(wildcard man/*.[157]); do install -D -m 644 $$m \
+	for m in $(wildcard man/*.[1357]); do install -D -m 644 $$m \
 		$(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$${m#man/} || exit 1; \
 		done
+	for c in $(CALLS); do echo '.so man3/libdta.3' \
+		>$(DESTDIR)$(PREFIX)/share/man/man3/$$c.3 || exit 1; done
 	sed -i 's,/usr/local/share,$(PREFIX)/share,' \
-		$(patsubst %,$(DESTDIR)$(PREFIX)/share/man/man1/%.1,\
-		dta-collect dta-top)
+		$(patsubst %,$(DESTDIR)$(PREFIX)/share/man/%,\
+		man1/dta-collect.1 man1/dta-top.1 man3/libdta.3)
 	printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$(LIBDIR)' 'Name: dta' \
 		'Description: ask the memory of direct network telemetry' \
 		'Version: $(VERSION)' 'Cflags: -I$${prefix}/include' \
@@ -380,7 +385,8 @@ uninstall:
 		pkgconfig/dta.pc) $(DESTDIR)$(PREFIX)/include/dta.h \
 		$(DESTDIR)$(PYTHON_TO)/dta.py \
 		$(DESTDIR)$(WIRESHARK_PLUGINS)/dta.lua
-	rm -f $(foreach m,$(wildcard man/*.[157]),$(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $m))/$(notdir $m))
+	rm -f $(CALLS:%=$(DESTDIR)$(PREFIX)/share/man/man3/%.3) \
+		$(foreach m,$(wildcard man/*.[1357]),$(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $m))/$(notdir $m))
 	rm -f $(addprefix $(DESTDIR)$(UNITS_TO)/,$(SERVICES)) \
 		$(addprefix $(DESTDIR)$(COMPLETION_TO)/,$(TOOLS)) \
 		$(DESTDIR)$(PREFIX)/lib/sysusers.d/dta.conf

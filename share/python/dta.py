@@ -343,7 +343,8 @@ class Answers:
         return numpy.frombuffer(self._values, self.table.value_type(), len(self))
 
     def frame(self):
-        """A DataFrame of pandas, a column for each part of the value."""
+        """A DataFrame of pandas, a column for each part of the value, which is
+        NA where nothing was found."""
         import pandas
 
         a, values = self.array(), self.values()
@@ -351,8 +352,18 @@ class Answers:
         columns["answer"] = pandas.Categorical.from_codes(a["found"], _FOUND)
         for name in values.dtype.names or ["value"]:
             column = values[name] if values.dtype.names else values
-            native = column.astype(column.dtype.newbyteorder("="))
-            columns[name] = list(native) if column.ndim > 1 else native
+            if column.ndim > 1:
+                length = a["hops"] if self.table.kind == "postcard" else (
+                    [column.shape[1]] * len(a))
+                column = [v[:n].tolist() for v, n in zip(column, length)]
+                kind = object
+            elif column.dtype.kind == "u":
+                column = column.astype(column.dtype.newbyteorder("="))
+                kind = column.dtype.name.replace("u", "U").replace("i", "I")
+            else:
+                column, kind = [v.tobytes() for v in column], object
+            columns[name] = pandas.Series(column, dtype=kind).where(
+                a["found"] == 0, pandas.NA)
         for name in ("agreed", "matched", "copies", "epoch"):
             columns[name] = a[name]
         return pandas.DataFrame(columns)

@@ -85,6 +85,27 @@ same() {
 		"$(printf '%s\n' include/dta.h lib/libdta.so lib/libdta.so.1)" ]
 }
 
+@test "the page has every call; its example works" {
+	grep -v '^typedef' "$INTO/include/dta.h" | grep -oE '\bdta_[a-z_]+\(' |
+		tr -d '(' | sort -u >declared
+	sed -n 's/^\.Nm \([a-z_]*\).*/\1/p' "$INTO/share/man/man3/libdta.3" | sort |
+		diff - declared
+	sed -nE 's/^\.F[no] (dta_[a-z_]*).*/\1/p' "$INTO/share/man/man3/libdta.3" |
+		sort -u | grep -vx dta_counter_each | diff - declared
+	[ "$(cat "$INTO/share/man/man3/dta_ask.3")" = '.so man3/libdta.3' ]
+	sed -n '/^\.Sh EXAMPLES/,/^\.Ed/{s/\\e/\\/;p}' "$TOP/man/libdta.3" |
+		sed -n '/^#include/,/^}/p' >page.c
+	sed -i "s/\"example\"/\"$NAME-int-path\"/" page.c
+	gcc -Wall -Wextra -Werror page.c -o page $(pkg-config --cflags --libs dta) \
+		$([[ $BUILD != *san* ]] || echo -fsanitize=address,undefined)
+	region int-path int-path
+	key=$(head -n 1 int-path.keys)
+	./page 1.2.3.4:5\>6.7.8.9:10/tcp "$key" >seen
+	value=$(dta-query keywrite -q -R "$NAME-int-path" "$key" -o ndjson |
+		jq -r '.value | join(",")')
+	diff seen <(printf 'not_found: -\nfound: %s\n' "$value")
+}
+
 @test "keywrite, paths, counters: the answers of dta-query" {
 	region int-path int-path
 	same keywrite "$NAME-int-path" flows int-path.keys

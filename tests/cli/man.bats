@@ -14,7 +14,7 @@ load ../helpers
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || exit 1
-	mapfile -t PAGES < <(cd "$TOP/man" && ls -- *.[157])
+	mapfile -t PAGES < <(cd "$TOP/man" && ls -- *.[1357])
 	[ ${#PAGES[@]} -gt 0 ]
 	REGION=dta-test-$$-man
 }
