@@ -25,7 +25,7 @@ setup() {
 			mount -t overlay none "/mnt/root/$d" -o \
 				"lowerdir=/$d,upperdir=/mnt/upper/$d,workdir=/mnt/work/$d"
 		done
-		cp -P /bin /sbin /lib /lib64 /mnt/root
+		cp -P /bin /sbin /lib* /mnt/root
 		cp ./*.deb /mnt/root/tmp
 		mount --rbind /dev /mnt/root/dev
 		mount -t tmpfs none /mnt/root/dev/shm
@@ -43,16 +43,22 @@ setup() {
 			mkdir -p /var/lib/dta
 			: >/var/lib/dta/fabric.ini
 			install -o dta -m 640 /dev/null /dev/shm/fabric
-			systemctl enable dta-collect@fabric int-label-ctl'
+			systemctl enable dta-collect@fabric int-label-ctl
+			cc /usr/share/dta/examples/ask.c -o /tmp/ask \
+				$(pkg-config --cflags --libs dta)
+			/tmp/ask fabric || python3 -c "import dta; print(dta.version())"'
 		ls /mnt/root/etc/systemd/system/multi-user.target.wants
 		traces >during
-		chroot /mnt/root dpkg --purge dta libdta-dev
+		chroot /mnt/root dpkg --purge dta libdta-dev \
+			python3-dta libdta1
 		traces >after
 		ls /mnt/root/dev/shm >regions
 	END
 	unshare --mount --propagation private bash inside >log 2>&1 || { cat log; false; }
 	cat log
 	grep -q '^dta-collect@fabric.service$' log
+	grep -q '^ask: fabric: ' log # an empty file
+	grep -qx "$(dta-gen -V | sed -n '1s/.* //p')" log
 	run -1 cmp before during
 	diff before after
 	[ ! -s regions ]
