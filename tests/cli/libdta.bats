@@ -106,6 +106,27 @@ same() {
 	diff seen <(printf 'not_found: -\nfound: %s\n' "$value")
 }
 
+@test "README.md's programs" {
+	local k
+
+	region int-path int-path
+	for k in c python; do
+		sed -n '/^## From C/,/^## Where/p' "$TOP/README.md" |
+			sed -n "/^\`\`\`$k/,/^\`\`\`\$/{/^\`/d;p}" >"own.$k"
+	done
+	mv own.c x.c
+	gcc -Wall -Wextra -Werror x.c -o x $(pkg-config --cflags --libs dta) \
+		$([[ $BUILD != *san* ]] || echo -fsanitize=address,undefined)
+	key=$(head -n 1 int-path.keys)
+	value=$(dta-query keywrite -q -R "$NAME-int-path" "$key" -o ndjson |
+		jq -r '.value | join(",")')
+	[ "$(./x "$NAME-int-path" "$key")" = "found $value" ]
+	need_numpy
+	python own.python "$NAME-int-path" "$key" >seen
+	[ "$(head -n 1 seen)" = "$value" ]
+	grep -qE '^[0-9]+ slots of 1048576$' seen
+}
+
 @test "keywrite, paths, counters: the answers of dta-query" {
 	region int-path int-path
 	same keywrite "$NAME-int-path" flows int-path.keys
