@@ -151,6 +151,26 @@ same() {
 	same keywrite all.snap flows int-path.keys
 }
 
+@test "a cluster: each key is asked of its owner" {
+	region int-path int-path
+	for i in 0 1; do
+		dta-collect --create -l "$EXAMPLES/int-path.ini" -R "$NAME-$i"
+		printf '[collector %s]\nregion = %s\n' $i "$NAME-$i" >>cluster.ini
+	done
+	printf '%s\n' '[cluster]' version=1 '[generation 1]' 'collectors=0 1' >>cluster.ini
+	dta-translate -q -r int-path.pcap --cluster cluster.ini
+	dta-query keywrite -q --cluster cluster.ini -t flows -k int-path.keys \
+		-o ndjson | answers >query
+	cut -d' ' -f5 query | sort | uniq -c | awk '$1 < 100 { exit 1 }'
+	cat >ask.py <<-'END'
+		import dta, sys
+		flows = dta.open(cluster="cluster.ini")["flows"]
+		for a in flows.ask(open("int-path.keys").read().split()):
+		    print(a.key, a.answer, a.copies, a.epoch or 0, a.source or "-", a.text)
+	END
+	python ask.py | diff query -
+}
+
 @test "tables and counters, in C and in Python" {
 	region int-path int-path
 	ask "$NAME-int-path" >seen
