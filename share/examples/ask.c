@@ -125,7 +125,7 @@ static void print_counter(void *ctx, const struct dta_counter *c)
 
 int main(int argc, char **argv)
 {
-	struct dta *d = dta_new();
+	struct dta *d;
 	const struct dta_table *t;
 	const char *source = argc > 1 ? argv[1] : "", *kind = "snapshot";
 	size_t len = strlen(source);
@@ -135,6 +135,7 @@ int main(int argc, char **argv)
 				    NULL) < 0;
 	if (len < 5 || strcmp(source + len - 5, ".snap") != 0)
 		kind = "region";
+	d = dta_new();
 	if (!d || dta_set(d, kind, source) < 0 || dta_open(d) < 0)
 		errx(1, "%s", dta_error(d));
 	if (argc < 3) {
