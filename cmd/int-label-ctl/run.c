@@ -469,7 +469,7 @@ static uint32_t table_size(void *ctx, unsigned table)
 	struct label_control *c = ((struct tables_context *)ctx)->c;
 
 	if (table == TABLE_PATHS)
-		return label_control_path_places(c);
+		return label_control_path_slots(c);
 	return label_db_ports(label_control_db(c));
 }
 
@@ -505,7 +505,7 @@ static void link_row(struct row_batch *b, struct label_control *c,
 {
 	static const char *const evidence[] = {"", "numbers", "silence",
 					       "numbers,silence"};
-	struct label_lately minutes = label_lately(r, label_control_now(c));
+	struct label_recent minutes = label_recent(r, label_control_now(c));
 
 	set_u64(b, 0, r->device);
 	set_u64(b, 1, r->out);

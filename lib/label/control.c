@@ -10,7 +10,7 @@
 #include "label/hop.h"
 
 enum {
-	JUMP_MAX = 10000, /* intervals without anything, that are told of */
+	EMPTY_MAX = 10000, /* empty intervals in a row that are reported */
 };
 
 #define NEVER	       UINT64_MAX
@@ -22,25 +22,25 @@ struct label_control {
 	struct label_control_options o;
 	struct label_control_ledger ctr;
 	struct label_db *db;
-	struct label_path *path; /* LABEL_PATHS_ROW of each row */
-	uint32_t path_rows;
-	bool begun; /* a frame with labels came */
+	struct label_path *path; /* path_buckets * LABEL_PATHS_BUCKET */
+	uint32_t path_buckets;
+	bool begun; /* a labelled frame came */
 	uint64_t now_ns;
-	uint64_t patience_ns; /* k * T */
-	/* Ports, by their places: those that are not silent, in the order in
-	 * which they were heard; those of which S may have to move, in the
-	 * order in which it was. */
+	uint64_t silent_after_ns; /* k * T */
+	/* Ports, by their indices. heard: those that are not silent, in the
+	 * order in which they were heard last. steps: those of which S may have
+	 * to change, in the order in which it last did. */
 	struct fifo heard, steps;
-	uint32_t with_s[LABEL_S_MAX + 1]; /* ports */
+	uint32_t ports_with_s[LABEL_S_MAX + 1]; /* ports */
 
 	uint64_t next_end_ns;
-	uint64_t number;     /* of the interval, from 1 */
-	uint64_t minute;     /* in which it began */
-	uint64_t watched_ns; /* since when the interval is observed */
+	uint64_t number;	   /* of the interval, from 1 */
+	uint64_t minute;	   /* in which it began */
+	uint64_t observed_from_ns; /* since when the interval is observed */
 	struct label_interval_sum sum;
-	struct label_db_ledger before; /* when it began */
+	struct label_db_ledger db_before; /* when it began */
 
-	int err; /* of the memory for due */
+	int err; /* -ENOMEM of heard or steps */
 };
 
 static const struct ledger_field fields[] = {
@@ -65,32 +65,33 @@ const struct ledger label_control_ledger = {"controller", "frames", fields,
 
 /* --- paths of specific flows ---------------------------------------------- */
 
-uint32_t label_control_path_places(const struct label_control *c)
+uint32_t label_control_path_slots(const struct label_control *c)
 {
-	return c->path_rows * LABEL_PATHS_ROW;
+	return c->path_buckets * LABEL_PATHS_BUCKET;
 }
 
 const struct label_path *label_control_path(const struct label_control *c,
-					    uint32_t place)
+					    uint32_t index)
 {
-	return c->path[place].key_len ? &c->path[place] : NULL;
+	return c->path[index].key_len ? &c->path[index] : NULL;
 }
 
-/* The flow's place, or that of the one that gives way to it. */
+/* The flow's path, or that of the one it replaces, cleared. */
 static struct label_path *find_path(struct label_control *c, const uint8_t *key,
 				    unsigned len)
 {
-	struct label_path *row, *oldest;
-	uint64_t h = len;
+	struct label_path *bucket, *oldest;
+	uint64_t hash = len;
 
 	for (unsigned i = 0; i < len; i++)
-		h = rng_mix(h ^ key[i]);
-	row = oldest = &c->path[h % c->path_rows * LABEL_PATHS_ROW];
-	for (unsigned i = 0; i < LABEL_PATHS_ROW; i++) {
-		if (row[i].key_len == len && !memcmp(row[i].key, key, len))
-			return &row[i];
-		if (row[i].seen_ns < oldest->seen_ns)
-			oldest = &row[i];
+		hash = rng_mix(hash ^ key[i]);
+	bucket = oldest = &c->path[hash % c->path_buckets * LABEL_PATHS_BUCKET];
+	for (unsigned i = 0; i < LABEL_PATHS_BUCKET; i++) {
+		if (bucket[i].key_len == len &&
+		    !memcmp(bucket[i].key, key, len))
+			return &bucket[i];
+		if (bucket[i].seen_ns < oldest->seen_ns)
+			oldest = &bucket[i];
 	}
 	memset(oldest, 0, sizeof(*oldest));
 	memcpy(oldest->key, key, len);
@@ -98,7 +99,7 @@ static struct label_path *find_path(struct label_control *c, const uint8_t *key,
 	return oldest;
 }
 
-/* Hops that follow each other are the ends of a link. */
+/* Consecutive hops are the ends of a link. */
 static void learn_links(struct label_control *c, const struct label_path *p)
 {
 	for (unsigned i = 0; i + 1 < p->n; i++) {
@@ -123,8 +124,8 @@ static void add_path(struct label_control *c, const struct label_view *v)
 	c->ctr.specific++;
 	path->seen_ns = c->now_ns;
 	path->packets++;
-	path->cut = v->n > LABEL_PATH_HOPS;
-	path->n = path->cut ? LABEL_PATH_HOPS : v->n;
+	path->truncated = v->n > LABEL_PATH_HOPS;
+	path->n = path->truncated ? LABEL_PATH_HOPS : v->n;
 	path->latency_ns = 0;
 	for (unsigned i = 0; i < path->n; i++) { /* newest first */
 		struct label_item *hop = &path->hop[path->n - 1 - i];
@@ -160,11 +161,12 @@ int label_control_open(struct label_control **out,
 	if (!c)
 		return -ENOMEM;
 	c->o = *o;
-	c->patience_ns = (uint64_t)(o->k * (double)o->t_ns);
-	if (!c->patience_ns)
-		c->patience_ns = 1;
-	c->path_rows = (o->flows + LABEL_PATHS_ROW - 1) / LABEL_PATHS_ROW;
-	c->path = calloc(label_control_path_places(c), sizeof(*c->path));
+	c->silent_after_ns = (uint64_t)(o->k * (double)o->t_ns);
+	if (!c->silent_after_ns)
+		c->silent_after_ns = 1;
+	c->path_buckets = (o->flows + LABEL_PATHS_BUCKET - 1) /
+			  LABEL_PATHS_BUCKET;
+	c->path = calloc(label_control_path_slots(c), sizeof(*c->path));
 	if (!c->path || label_db_open(&c->db, &c->o.db) < 0) {
 		label_control_close(c);
 		return -ENOMEM;
@@ -202,33 +204,32 @@ uint64_t label_control_now(const struct label_control *c)
 
 /* --- ports: silence, Pro (INT-label, algorithm 3), ports that are forgotten --
  *
- * Each port is looked at when something is due of it, and not before. What the
- * paper asks for each time round its loop, more than k * T ago, begins to hold
- * right behind the k * T: what is due at a time is done when that is over, and
- * a label that comes just then is in time. All waits for silence, and all for
- * a step of S, are as long as each other: what began to wait first is first in
- * a line, and a label is no more than a move to the end of one. */
+ * The paper's loop asks of each port whether more than k * T has passed. Here a
+ * port is looked at only when that becomes true: just after k * T, so that a
+ * label that comes at exactly k * T is in time. As all ports wait k * T, for
+ * silence as for a step of S, those that began to wait first are due first: two
+ * fifos suffice, and a label moves its port to the end of one. */
 
-static void report_silence(struct label_control *c, uint32_t place, bool silent,
+static void report_silence(struct label_control *c, uint32_t index, bool silent,
 			   uint64_t now_ns)
 {
-	struct label_record *r = label_db_at(c->db, place);
+	struct label_record *r = label_db_at(c->db, index);
 
 	r->silent = silent;
 	c->ctr.silent += silent;
 	c->ctr.heard += !silent;
 	if (silent)
-		fifo_remove(&c->heard, place);
+		fifo_remove(&c->heard, index);
 	if (c->o.calls.silence)
 		c->o.calls.silence(c->o.calls.ctx, r,
 				   silent ? LABEL_SILENT : LABEL_HEARD, now_ns,
-				   silent ? r->seen_ns : r->before_ns);
+				   silent ? r->seen_ns : r->previous_ns);
 }
 
-static void change_s(struct label_control *c, uint32_t place, uint8_t s,
+static void change_s(struct label_control *c, uint32_t index, uint8_t s,
 		     enum label_reason reason, uint64_t now_ns)
 {
-	struct label_record *r = label_db_at(c->db, place);
+	struct label_record *r = label_db_at(c->db, index);
 	struct label_decision d = {.now_ns = now_ns,
 				   .reason = reason,
 				   .port = r,
@@ -239,115 +240,114 @@ static void change_s(struct label_control *c, uint32_t place, uint8_t s,
 		c->ctr.raised++;
 	else
 		c->ctr.lowered++;
-	c->with_s[r->s]--;
-	c->with_s[s]++;
+	c->ports_with_s[r->s]--;
+	c->ports_with_s[s]++;
 	r->s = s;
 	r->changed_ns = now_ns;
 	r->reported = label_lost(r);
-	c->err |= fifo_put(&c->steps, place);
+	c->err |= fifo_put(&c->steps, index);
 	if (c->o.calls.decision)
 		c->o.calls.decision(c->o.calls.ctx, &d);
 }
 
-/* Algorithm 3, for one port. One that stays as it is need not be looked at
- * before it is heard, or silent. */
-static void step_s(struct label_control *c, uint32_t place, uint64_t at_ns)
+/* Algorithm 3, for one port. If its S stays, the port leaves steps until it
+ * falls silent or is heard. */
+static void step_s(struct label_control *c, uint32_t index, uint64_t at_ns)
 {
-	const struct label_record *r = label_db_at(c->db, place);
+	const struct label_record *r = label_db_at(c->db, index);
 
-	if (!c->o.pro || at_ns - r->changed_ns < c->patience_ns)
+	if (!c->o.pro || at_ns - r->changed_ns < c->silent_after_ns)
 		return;
-	fifo_remove(&c->steps, place);
+	fifo_remove(&c->steps, index);
 	if (r->silent && r->s < c->o.s_max)
-		change_s(c, place, (uint8_t)(r->s + 1), LABEL_SILENT, at_ns);
+		change_s(c, index, (uint8_t)(r->s + 1), LABEL_SILENT, at_ns);
 	else if (!r->silent && r->s > 0)
-		change_s(c, place, (uint8_t)(r->s - 1), LABEL_HEARD, at_ns);
+		change_s(c, index, (uint8_t)(r->s - 1), LABEL_HEARD, at_ns);
 }
 
-/* Should it come back its S is 0, here as there. */
-static void forget_port(struct label_control *c, uint32_t place, uint64_t at_ns)
+/* S is set to 0 in the switch, too, for the port may come back as a new one. */
+static void forget_port(struct label_control *c, uint32_t index, uint64_t at_ns)
 {
-	const struct label_record *r = label_db_at(c->db, place);
+	const struct label_record *r = label_db_at(c->db, index);
 	uint32_t last = label_db_ports(c->db) - 1;
 
 	if (c->o.pro && r->s)
-		change_s(c, place, 0, LABEL_FORGOTTEN, at_ns);
-	c->with_s[r->s]--;
+		change_s(c, index, 0, LABEL_FORGOTTEN, at_ns);
+	c->ports_with_s[r->s]--;
 	c->ctr.forgotten++;
 	if (c->o.calls.silence)
 		c->o.calls.silence(c->o.calls.ctx, r, LABEL_FORGOTTEN, at_ns,
 				   r->seen_ns);
-	label_db_forget(c->db, place);
-	fifo_renumber(&c->heard, last, place);
-	fifo_renumber(&c->steps, last, place);
+	label_db_forget(c->db, index);
+	fifo_renumber(&c->heard, last, index);
+	fifo_renumber(&c->steps, last, index);
 }
 
-/* Ports that have been silent for very long, looked for once a minute; those of
- * which a single label ever came are forgotten sooner. */
+/* Forgets ports that have been silent for long (once a minute). */
 static void forget_silent(struct label_control *c, uint64_t at_ns)
 {
-	uint32_t place = 0;
+	uint32_t index = 0;
 
-	while (place < label_db_ports(c->db)) {
-		const struct label_record *r = label_db_at(c->db, place);
+	while (index < label_db_ports(c->db)) {
+		const struct label_record *r = label_db_at(c->db, index);
 
 		if (r->silent &&
 		    at_ns - r->seen_ns >
 			    (r->labels > 1 ? FORGET_NS : FORGET_ONCE_NS))
-			forget_port(c, place, at_ns);
+			forget_port(c, index, at_ns);
 		else
-			place++;
+			index++;
 	}
 }
 
 static uint64_t silence_due(const struct label_control *c)
 {
-	uint32_t place = fifo_first(&c->heard);
+	uint32_t index = fifo_first(&c->heard);
 
-	if (place == FIFO_EMPTY)
+	if (index == FIFO_EMPTY)
 		return NEVER;
-	return label_db_at(c->db, place)->seen_ns + c->patience_ns;
+	return label_db_at(c->db, index)->seen_ns + c->silent_after_ns;
 }
 
 static uint64_t step_due(const struct label_control *c)
 {
-	uint32_t place = fifo_first(&c->steps);
+	uint32_t index = fifo_first(&c->steps);
 
-	if (place == FIFO_EMPTY)
+	if (index == FIFO_EMPTY)
 		return NEVER;
-	return label_db_at(c->db, place)->changed_ns + c->patience_ns;
+	return label_db_at(c->db, index)->changed_ns + c->silent_after_ns;
 }
 
-/* What is due of ports before a time. */
+/* Does what is due of ports before a time. */
 static void run_due(struct label_control *c, uint64_t before_ns)
 {
 	for (;;) {
 		uint64_t silence_ns = silence_due(c), step_ns = step_due(c);
 		bool silent = silence_ns <= step_ns;
 		uint64_t at_ns = silent ? silence_ns : step_ns;
-		uint32_t place = fifo_first(silent ? &c->heard : &c->steps);
+		uint32_t index = fifo_first(silent ? &c->heard : &c->steps);
 
 		if (at_ns >= before_ns)
 			return;
 		if (silent)
-			report_silence(c, place, true, at_ns);
-		step_s(c, place, at_ns);
+			report_silence(c, index, true, at_ns);
+		step_s(c, index, at_ns);
 	}
 }
 
-/* Something newer came of it. */
-static void on_port_heard(struct label_control *c, uint32_t place)
+/* A newer state of a port came. */
+static void on_port_heard(struct label_control *c, uint32_t index)
 {
-	struct label_record *r = label_db_at(c->db, place);
+	struct label_record *r = label_db_at(c->db, index);
 
 	if (r->interval != c->number) {
 		r->interval = c->number;
 		c->sum.covered++;
 	}
-	c->err |= fifo_put(&c->heard, place);
+	c->err |= fifo_put(&c->heard, index);
 	if (r->silent) {
-		report_silence(c, place, false, c->now_ns);
-		step_s(c, place, c->now_ns);
+		report_silence(c, index, false, c->now_ns);
+		step_s(c, index, c->now_ns);
 	}
 	if (c->o.calls.port)
 		c->o.calls.port(c->o.calls.ctx, r);
@@ -363,21 +363,21 @@ static void begin_interval(struct label_control *c, uint64_t now_ns)
 		forget_silent(c, begin_ns);
 	c->minute = begin_ns / MINUTE_NS;
 	c->number++;
-	c->before = *label_db_counters(c->db);
+	c->db_before = *label_db_counters(c->db);
 	c->sum = (struct label_interval_sum){
 		.begin_ns = begin_ns, .end_ns = begin_ns + c->o.interval_ns};
 	c->next_end_ns = c->sum.end_ns;
-	c->watched_ns = now_ns;
+	c->observed_from_ns = now_ns;
 }
 
 static void end_interval(struct label_control *c, uint64_t now_ns)
 {
 	const struct label_db_ledger *now = label_db_counters(c->db);
-	const struct label_db_ledger *was = &c->before;
+	const struct label_db_ledger *was = &c->db_before;
 	int64_t missing = (int64_t)(now->missing - was->missing);
 
 	c->ctr.intervals++;
-	c->sum.observed_ns = now_ns - c->watched_ns;
+	c->sum.observed_ns = now_ns - c->observed_from_ns;
 	c->sum.ports = label_db_ports(c->db);
 	c->sum.labels = now->items - was->items;
 	c->sum.late = now->late - was->late;
@@ -385,9 +385,9 @@ static void end_interval(struct label_control *c, uint64_t now_ns)
 	c->sum.missing = missing > 0 ? (uint64_t)missing : 0;
 	c->sum.silent = (uint32_t)label_control_silent(c);
 	for (uint8_t s = 1; s <= LABEL_S_MAX; s++) {
-		c->sum.raised += c->with_s[s];
-		if (c->with_s[s])
-			c->sum.s_most = s;
+		c->sum.raised += c->ports_with_s[s];
+		if (c->ports_with_s[s])
+			c->sum.s_max = s;
 	}
 	if (c->o.calls.interval)
 		c->o.calls.interval(c->o.calls.ctx, &c->sum);
@@ -403,7 +403,7 @@ uint64_t label_control_due(const struct label_control *c)
 	return due < c->next_end_ns ? due + 1 : c->next_end_ns;
 }
 
-/* So long was nothing to be told that it is not, interval by interval. */
+/* Skips the many empty intervals up to now_ns without reporting each. */
 static void jump_to(struct label_control *c, uint64_t now_ns)
 {
 	uint64_t begin_ns = now_ns - now_ns % c->o.interval_ns;
@@ -423,7 +423,7 @@ void label_control_tick(struct label_control *c, uint64_t now_ns)
 		return;
 	c->now_ns = now_ns;
 	if (now_ns > c->next_end_ns &&
-	    (now_ns - c->next_end_ns) / c->o.interval_ns > JUMP_MAX)
+	    (now_ns - c->next_end_ns) / c->o.interval_ns > EMPTY_MAX)
 		jump_to(c, now_ns);
 	for (; c->next_end_ns <= now_ns; begin_interval(c, c->next_end_ns)) {
 		run_due(c, c->next_end_ns);
@@ -443,16 +443,17 @@ void label_control_end(struct label_control *c)
 
 static int add_item(struct label_control *c, const struct label_item *item)
 {
-	uint32_t place, ports = label_db_ports(c->db);
-	enum label_taken taken = label_db_take(c->db, item, c->now_ns, &place);
+	uint32_t index, ports = label_db_ports(c->db);
+	enum label_update result = label_db_update(c->db, item, c->now_ns,
+						   &index);
 
-	if (taken == LABEL_LEFT)
+	if (result == LABEL_REFUSED)
 		return 0;
 	if (label_db_ports(c->db) > ports)
-		c->with_s[0]++; /* a port more */
-	else if (taken == LABEL_BEGUN && label_db_at(c->db, place)->s)
-		change_s(c, place, 0, LABEL_RESET, c->now_ns);
-	on_port_heard(c, place);
+		c->ports_with_s[0]++; /* a port more */
+	else if (result == LABEL_STARTED && label_db_at(c->db, index)->s)
+		change_s(c, index, 0, LABEL_RESET, c->now_ns);
+	on_port_heard(c, index);
 	return c->err;
 }
 

@@ -10,18 +10,19 @@
 enum {
 	PORTS_MAX = 1 << 20,
 	PORTS_FIRST = 64, /* records that there is room for at first */
-	EMPTY = 0,	  /* a slot; others hold the record's number + 1 */
+	EMPTY = 0,	  /* a slot; others hold a record's index + 1 */
 };
 
-#define SKEW_US	  UINT64_C(10000000) /* by which two clocks may differ */
+/* By how much the device's time between two labels may differ from ours. */
+#define SKEW_US	  UINT64_C(10000000)
 #define MINUTE_NS UINT64_C(60000000000)
 
 struct label_db {
 	struct label_db_options o;
 	struct label_db_ledger ctr;
 	struct label_record *record;
-	uint32_t *slot; /* 2 * room of them, a power of two */
-	uint32_t n, room;
+	uint32_t *slot;	  /* 2 * room, a power of two */
+	uint32_t n, room; /* records, and how many there is room for */
 };
 
 static const struct ledger_field fields[] = {
@@ -44,7 +45,7 @@ LEDGER_COMPLETE(fields, struct label_db_ledger);
 const struct ledger label_db_ledger = {"database", "items", fields,
 				       sizeof(fields) / sizeof(fields[0])};
 
-/* --- where a port's record is --------------------------------------------- */
+/* --- finding a port's record ---------------------------------------------- */
 
 static uint32_t hash_port(const struct label_db *db, uint32_t device,
 			  uint16_t out)
@@ -119,9 +120,9 @@ uint32_t label_db_ports(const struct label_db *db)
 	return db->n;
 }
 
-struct label_record *label_db_at(struct label_db *db, uint32_t place)
+struct label_record *label_db_at(struct label_db *db, uint32_t index)
 {
-	return &db->record[place];
+	return &db->record[index];
 }
 
 struct label_record *label_db_find(struct label_db *db, uint32_t device,
@@ -146,8 +147,8 @@ static bool is_accepted_device(const struct label_db_options *o,
 	return !o->n_devices;
 }
 
-/* Empties a slot of the linear probing table, and moves the slots of its
- * cluster up, as find_slot() stops at an empty one. */
+/* Empties a slot of the linear probing table, and moves later slots of its
+ * cluster into the hole, as find_slot() stops at an empty one. */
 static void close_gap(struct label_db *db, uint32_t hole)
 {
 	uint32_t mask = 2 * db->room - 1, i = hole;
@@ -158,21 +159,21 @@ static void close_gap(struct label_db *db, uint32_t hole)
 		uint32_t home = hash_port(db, r->device, r->out);
 
 		if (((i - home) & mask) < ((i - hole) & mask))
-			continue; /* its probing begins behind the hole */
+			continue; /* it is found without passing the hole */
 		db->slot[hole] = db->slot[i];
 		db->slot[i] = EMPTY;
 		hole = i;
 	}
 }
 
-void label_db_forget(struct label_db *db, uint32_t place)
+void label_db_forget(struct label_db *db, uint32_t index)
 {
-	struct label_record *r = &db->record[place];
+	struct label_record *r = &db->record[index];
 	const struct label_record *last = &db->record[db->n - 1];
 
 	close_gap(db, (uint32_t)(find_slot(db, r->device, r->out) - db->slot));
 	if (r != last) {
-		*find_slot(db, last->device, last->out) = place + 1;
+		*find_slot(db, last->device, last->out) = index + 1;
 		*r = *last;
 	}
 	db->n--;
@@ -188,24 +189,24 @@ static void count_recent(struct label_record *r, uint32_t lost, uint64_t now_ns)
 	if (minute != r->minute) {
 		bool next = minute == r->minute + 1;
 
-		r->lately[1] = next ? r->lately[0] : (struct label_lately){0};
-		r->lately[0] = (struct label_lately){0};
+		r->recent[1] = next ? r->recent[0] : (struct label_recent){0};
+		r->recent[0] = (struct label_recent){0};
 		r->minute = minute;
 	}
-	r->lately[0].labels++;
-	r->lately[0].lost += lost;
+	r->recent[0].labels++;
+	r->recent[0].lost += lost;
 }
 
-struct label_lately label_lately(const struct label_record *r, uint64_t now_ns)
+struct label_recent label_recent(const struct label_record *r, uint64_t now_ns)
 {
 	uint64_t ago = now_ns / MINUTE_NS - r->minute;
-	struct label_lately sum = {0};
+	struct label_recent sum = {0};
 
 	if (ago <= 1)
-		sum = r->lately[0];
+		sum = r->recent[0];
 	if (!ago) {
-		sum.labels += r->lately[1].labels;
-		sum.lost += r->lately[1].lost;
+		sum.labels += r->recent[1].labels;
+		sum.lost += r->recent[1].lost;
 	}
 	if (sum.lost < 0)
 		sum.lost = 0;
@@ -228,7 +229,8 @@ static bool is_newer(const struct label_record *r, uint32_t number)
 /* Whether the number may be that of a device that has restarted. */
 static bool may_be_restart(const struct label_record *r, uint32_t number)
 {
-	return number && number <= LABEL_NUMBERS_NEW && number < r->number;
+	return number && number <= LABEL_RESTART_NUMBER_MAX &&
+	       number < r->number;
 }
 
 /* How many numbers are missing before a newer item's; 0 if it is not newer. As
@@ -244,17 +246,18 @@ static uint32_t gap_before(const struct label_record *r, uint32_t number)
 static uint32_t count_gap(struct label_db *db, struct label_record *r,
 			  uint32_t number)
 {
-	int32_t by = number_ahead(r, number);
+	int32_t ahead = number_ahead(r, number);
 	uint32_t gap = gap_before(r, number);
 
-	r->window = is_newer(r, number) && by < 64 ? r->window << by | 1 : 1;
+	r->window = is_newer(r, number) && ahead < 64 ? r->window << ahead | 1
+						      : 1;
 	r->missing += gap;
 	db->ctr.missing += gap;
 	return gap;
 }
 
 /* Whether an older item was seen before; false, too, if it is too old for the
- * window. If not, its number is no longer missing. */
+ * window. One in the window that was not seen has been found. */
 static bool seen_before(struct label_db *db, struct label_record *r,
 			const struct label_item *item)
 {
@@ -272,7 +275,7 @@ static bool seen_before(struct label_db *db, struct label_record *r,
 	if (r->missing > r->found) {
 		r->found++;
 		db->ctr.found++;
-		r->lately[0].lost--;
+		r->recent[0].lost--;
 		db->ctr.missing--;
 	}
 	return false;
@@ -293,15 +296,14 @@ static bool may_pass(int64_t there_us, uint64_t here_ns)
 	       there_us <= (int64_t)(here_ns / 1000 + SKEW_US);
 }
 
-/* Notes an odd item: its time or number does not fit. Returns whether the
- * record begins anew with it (db.h). */
+/* Notes an odd item. Returns whether the record begins anew with it: db.h. */
 static bool begins_anew(struct label_record *r, const struct label_item *item,
 			uint64_t now_ns)
 {
-	int64_t by = time_ahead(r->odd_us, item->time_us);
+	int64_t there_us = time_ahead(r->odd_us, item->time_us);
 	uint64_t here_ns = now_ns - r->odd_ns;
-	bool agrees = r->odd && by > 0 && may_pass(by, here_ns) &&
-		      by + (int64_t)SKEW_US >= (int64_t)(here_ns / 1000);
+	bool agrees = r->odd && there_us > 0 && may_pass(there_us, here_ns) &&
+		      there_us + (int64_t)SKEW_US >= (int64_t)(here_ns / 1000);
 
 	r->odd = agrees ? (uint8_t)(r->odd + 1) : 1;
 	r->odd_us = item->time_us;
@@ -314,33 +316,33 @@ static bool begins_anew(struct label_record *r, const struct label_item *item,
 
 /* --- an item -------------------------------------------------------------- */
 
-/* Makes the item the port's newest state; lost: numbers missing before it. */
+/* Makes the item the port's newest state. lost: numbers missing before it. */
 static void set_state(struct label_record *r, const struct label_item *item,
 		      uint32_t lost, uint64_t now_ns)
 {
 	count_recent(r, lost, now_ns);
 	r->in = item->in;
 	r->time_us = item->time_us;
-	r->before_ns = r->seen_ns;
+	r->previous_ns = r->seen_ns;
 	r->seen_ns = now_ns;
 	r->latency_ns = item->latency_ns;
 	r->queue = item->queue;
-	if (item->queue > r->queue_most)
-		r->queue_most = item->queue;
+	if (item->queue > r->queue_max)
+		r->queue_max = item->queue;
 	r->number = item->number;
 	r->labels++;
 	r->odd = 0;
 }
 
-static enum label_taken add_new(struct label_db *db,
-				const struct label_item *item, uint64_t now_ns)
+static enum label_update add_new(struct label_db *db,
+				 const struct label_item *item, uint64_t now_ns)
 {
 	struct label_record *r;
 
 	if (db->n == db->o.ports_max ||
 	    (db->n == db->room && grow_table(db, 2 * db->room) < 0)) {
 		db->ctr.full++;
-		return LABEL_LEFT;
+		return LABEL_REFUSED;
 	}
 	r = &db->record[db->n];
 	*r = (struct label_record){
@@ -352,24 +354,24 @@ static enum label_taken add_new(struct label_db *db,
 	set_state(r, item, 0, now_ns);
 	*find_slot(db, r->device, r->out) = ++db->n;
 	db->ctr.new ++;
-	return LABEL_BEGUN;
+	return LABEL_STARTED;
 }
 
-static enum label_taken restart_record(struct label_db *db,
-				       struct label_record *r,
-				       const struct label_item *item,
-				       uint64_t now_ns)
+static enum label_update restart_record(struct label_db *db,
+					struct label_record *r,
+					const struct label_item *item,
+					uint64_t now_ns)
 {
 	db->ctr.reset++;
 	r->resets++;
 	r->window = 1;
 	set_state(r, item, 0, now_ns);
-	return LABEL_BEGUN;
+	return LABEL_STARTED;
 }
 
-static enum label_taken handle_odd(struct label_db *db, struct label_record *r,
-				   const struct label_item *item,
-				   uint64_t now_ns)
+static enum label_update handle_odd(struct label_db *db, struct label_record *r,
+				    const struct label_item *item,
+				    uint64_t now_ns)
 {
 	if (begins_anew(r, item, now_ns))
 		return restart_record(db, r, item, now_ns);
@@ -377,38 +379,39 @@ static enum label_taken handle_odd(struct label_db *db, struct label_record *r,
 		db->ctr.future++;
 	else
 		db->ctr.back++;
-	return LABEL_LEFT;
+	return LABEL_REFUSED;
 }
 
-static enum label_taken update_known(struct label_db *db,
-				     struct label_record *r,
-				     const struct label_item *item,
-				     uint64_t now_ns)
+static enum label_update update_known(struct label_db *db,
+				      struct label_record *r,
+				      const struct label_item *item,
+				      uint64_t now_ns)
 {
-	int64_t by = time_ahead(r->time_us, item->time_us);
+	int64_t there_us = time_ahead(r->time_us, item->time_us);
 	uint64_t here_us = (now_ns - r->seen_ns) / 1000;
+	uint64_t most_us = (uint64_t)there_us > here_us ? (uint64_t)there_us
+							: here_us;
 
-	if (!may_pass(by, now_ns - r->seen_ns))
+	if (!may_pass(there_us, now_ns - r->seen_ns))
 		return handle_odd(db, r, item, now_ns);
-	if (by < 0 || (!by && !is_newer(r, item->number))) {
+	if (there_us < 0 || (!there_us && !is_newer(r, item->number))) {
 		bool again = seen_before(db, r, item);
 
 		db->ctr.duplicate += again;
 		db->ctr.late += !again;
 		r->late += !again;
-		return LABEL_LEFT;
+		return LABEL_REFUSED;
 	}
 	/* The device has restarted, but its clock did not go back. */
 	if (may_be_restart(r, item->number) &&
 	    number_ahead(r, item->number) <= 0)
 		return restart_record(db, r, item, now_ns);
 	/* More labels are missing than can have been written since the last. */
-	if (gap_before(r, item->number) >
-	    LABEL_BURST + ((uint64_t)by > here_us ? (uint64_t)by : here_us))
+	if (gap_before(r, item->number) > LABEL_BURST + most_us)
 		return handle_odd(db, r, item, now_ns);
 	set_state(r, item, count_gap(db, r, item->number), now_ns);
 	db->ctr.updated++;
-	return LABEL_TAKEN;
+	return LABEL_UPDATED;
 }
 
 void label_db_prefetch(const struct label_db *db,
@@ -428,20 +431,20 @@ void label_db_prefetch(const struct label_db *db,
 	}
 }
 
-enum label_taken label_db_take(struct label_db *db,
-			       const struct label_item *item, uint64_t now_ns,
-			       uint32_t *place)
+enum label_update label_db_update(struct label_db *db,
+				  const struct label_item *item,
+				  uint64_t now_ns, uint32_t *index)
 {
 	uint32_t slot;
 
 	db->ctr.items++;
 	if (!is_accepted_device(&db->o, item->device)) {
 		db->ctr.unknown++;
-		return LABEL_LEFT;
+		return LABEL_REFUSED;
 	}
 	slot = *find_slot(db, item->device, item->out);
-	*place = slot == EMPTY ? db->n : slot - 1;
+	*index = slot == EMPTY ? db->n : slot - 1;
 	return slot == EMPTY
 		       ? add_new(db, item, now_ns)
-		       : update_known(db, &db->record[*place], item, now_ns);
+		       : update_known(db, &db->record[*index], item, now_ns);
 }

@@ -102,9 +102,9 @@ static void set_time(struct row_batch *b, unsigned field, uint64_t ns)
 void label_row_interval(struct row_batch *b, const struct label_interval_sum *s)
 {
 	const uint64_t ports[] = {s->ports, s->covered};
-	const uint64_t rest[] = {
-		s->packets, s->labels, s->late,	  s->odd,	  s->missing,
-		s->silent,  s->raised, s->s_most, s->observed_ns, s->skipped};
+	const uint64_t rest[] = {s->packets,	 s->labels, s->late,   s->odd,
+				 s->missing,	 s->silent, s->raised, s->s_max,
+				 s->observed_ns, s->skipped};
 
 	set_time(b, 0, s->end_ns);
 	set_u64s(b, 1, ports, 2);
@@ -145,7 +145,7 @@ void label_row_port(struct row_batch *b, const struct label_record *r)
 				  r->latency_ns, r->queue, r->time_us};
 	const uint64_t number = r->number, lost = label_lost(r), s = r->s;
 	const uint64_t labels[] = {r->labels, r->late};
-	const uint64_t rest[] = {r->queue_most, r->resets};
+	const uint64_t rest[] = {r->queue_max, r->resets};
 
 	set_time(b, 0, r->seen_ns);
 	set_u64s(b, 1, state, 6);

@@ -58,7 +58,7 @@ static void test_pro(void)
 	}
 	TEST(n_silences == 1 && silences[0].silent);
 	TEST(silences[0].since_ns == T0);
-	TEST(sums[n_sums - 1].raised == 1 && sums[n_sums - 1].s_most == 3 &&
+	TEST(sums[n_sums - 1].raised == 1 && sums[n_sums - 1].s_max == 3 &&
 	     sums[n_sums - 1].silent == 1);
 	number = 5; /* 2 to 4 were lost */
 	for (now += 1010 * MS; now < T0 + 2000 * MS; now += 50 * MS)
@@ -183,12 +183,12 @@ static void test_paths(void)
 	feed(c, way, 2, T0 + 20 * MS, 3, true);
 	TEST(n_paths == 2 && last_path.n == 2 && last_path.packets == 2);
 	TEST(last_path.hop[0].device == 11 && last_path.hop[1].device == 12);
-	TEST(last_path.latency_ns == 30 && !last_path.cut);
+	TEST(last_path.latency_ns == 30 && !last_path.truncated);
 	TEST(last_path.key_len == KEY_FLOW4_LEN);
 	TEST(!memcmp(last_path.key,
 		     "\x0a\0\0\x01\x0a\0\0\x02\x01\xbb\x15\x7d\x06",
 		     KEY_FLOW4_LEN));
-	for (uint32_t i = 0; i < label_control_path_places(c); i++)
+	for (uint32_t i = 0; i < label_control_path_slots(c); i++)
 		found += label_control_path(c, i) != NULL;
 	TEST(found == 1);
 	/* its labels count for the network, too */
