@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * command.h - what the controller says to a switch, as lines like those of
+ * command.h - the controller's commands to a switch, as lines like those of
  * BMv2's simple_switch_CLI:
  *
  *	register_write label_s PORT S
@@ -8,9 +8,8 @@
  *	table_delete_match label_flow KEY
  *
  * KEY is SRC DST PROTOCOL SRC_PORT DST_PORT; flows of IPv6 are in label_flow6.
- * Our own hop reads all of them.
- * simple_switch_CLI knows the first two; what it needs for the third,
- * dta-switch apply says.
+ * int-label-ctl label reads all of them, simple_switch_CLI the first two; it
+ * deletes by handle, which dta-switch apply looks up for the third.
  */
 #ifndef LABEL_COMMAND_H
 #define LABEL_COMMAND_H
@@ -28,10 +27,11 @@ enum {
 	LABEL_COMMAND_MAX = 256, /* bytes of a line, NUL included */
 };
 
-/* S of a port: a line without its end. */
+/* Writes the line that sets S of a port, without a newline. */
 void label_command_s(char buf[LABEL_COMMAND_MAX], uint16_t port, uint8_t s);
 
-/* A specific flow comes, or goes (period_us 0). key: flow4, flow6. */
+/* Writes the line that adds a specific flow (key: flow4 or flow6) or, period_us
+ * 0, deletes it. Returns its length. */
 size_t label_command_flow(char buf[LABEL_COMMAND_MAX], const uint8_t *key,
 			  size_t len, uint64_t period_us);
 
@@ -50,13 +50,13 @@ struct label_command {
 	uint64_t period_us;
 };
 
-/* A line as above; 0 or -EINVAL. */
+/* Reads such a line; 0 or -EINVAL. */
 int label_command_read(struct label_command *out, const char *line);
 
 /*
- * What the controller has decided, to the switches, as lines of
- * command.h: into a command for each of them. What a switch does not take is
- * said again later, its newest S only.
+ * Sends the controller's decisions to the switches: for each switch a shell
+ * command is run, with lines as above on its stdin. After a failure the newest
+ * S of each port is sent again later.
  *
  * There is no clock inside: now_ns is the caller's, and must not go back.
  */
@@ -64,12 +64,11 @@ int label_command_read(struct label_command *out, const char *line);
 /* Decisions = told + drops. */
 struct label_southbound_ledger {
 	uint64_t decisions;
-	uint64_t told;	     /* a line each */
-	uint64_t superseded; /* by a newer one of the port, before it was told
-			      */
+	uint64_t told;	     /* sent, a line each */
+	uint64_t superseded; /* unsent: a newer one of the port came */
 	uint64_t unsent;     /* at the end */
-	uint64_t tries;	     /* commands, one for all of a switch, */
-	uint64_t failed;     /* and those that failed */
+	uint64_t tries;	     /* commands run */
+	uint64_t failed;     /* commands that failed */
 };
 
 extern const struct ledger label_southbound_ledger;
@@ -77,9 +76,9 @@ extern const struct ledger label_southbound_ledger;
 struct label_southbound;
 
 /*
- * exec: run by sh, lines on its stdin, with the environment and LABEL_DEVICE;
- * its output goes to stderr. trouble: a switch ceases to obey, and why; NULL:
- * it does again. NULL: no memory.
+ * exec: the shell command; its environment is environment and LABEL_DEVICE, its
+ * output goes to stderr. trouble: called when commands of a switch begin to
+ * fail, and with why NULL when they succeed again. Returns NULL: no memory.
  */
 struct label_southbound *
 label_southbound_open(const char *exec, char *const *environment,
@@ -87,11 +86,11 @@ label_southbound_open(const char *exec, char *const *environment,
 /* 0 or -ENOMEM. */
 int label_southbound_add(struct label_southbound *o,
 			 const struct label_decision *d);
-/* Says what is due. */
+/* Runs the commands that are due, and looks after those that run. */
 void label_southbound_send_due(struct label_southbound *o, uint64_t now_ns);
-/* Whether there is something that waits, or is under way. */
+/* Whether a decision waits or is being sent. */
 bool label_southbound_busy(const struct label_southbound *o);
-/* What is under way is ended; what was not told is counted. */
+/* Kills commands that run; what was not sent is counted. */
 void label_southbound_stop(struct label_southbound *o);
 const struct label_southbound_ledger *
 label_southbound_counters(const struct label_southbound *o);

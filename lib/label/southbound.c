@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* southbound.c - the controller's decisions, sent to switches by commands. */
 #include "label/command.h"
 
 #include <errno.h>
@@ -12,32 +13,32 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MS	      UINT64_C(1000000)
-#define WAIT_FIRST_NS (100 * MS) /* after a failure; twice that each time */
-#define WAIT_MOST_NS  (10000 * MS)
-#define COMMAND_NS    (10000 * MS) /* in which a command has to end */
+#define MS	       UINT64_C(1000000)
+#define BACKOFF_MIN_NS (100 * MS) /* after a failure; twice that each time */
+#define BACKOFF_MAX_NS (10000 * MS)
+#define TIMEOUT_NS     (10000 * MS) /* in which a command has to end */
 
 enum {
-	AT_ONCE = 16, /* commands that are under way */
+	COMMANDS_MAX = 16, /* that run at once */
 };
 
-/* What S of a port shall be. */
+/* The newest S of a port, until the switch has it. */
 struct order {
 	uint16_t port;
 	uint8_t s;
-	bool said;  /* by the command under way */
-	bool newer; /* and s is another one since */
+	bool sent;    /* by the running command */
+	bool changed; /* s has changed since it was sent */
 };
 
 struct label_southbound_switch {
 	uint32_t device;
-	struct order *at;
+	struct order *order;
 	unsigned n;
-	pid_t run;	   /* the command under way; 0: none */
-	uint64_t until_ns; /* it has to have ended */
-	uint64_t wait_ns;  /* since the last failure; 0: there was none */
-	uint64_t next_ns;  /* not before that */
-	bool troubled;	   /* and that was told */
+	pid_t pid;	      /* the running command; 0: none */
+	uint64_t deadline_ns; /* of the command */
+	uint64_t backoff_ns;  /* after the last failure; 0: it succeeded */
+	uint64_t retry_ns;    /* no command before this time */
+	bool failing;	      /* as was reported by trouble() */
 };
 
 /* clang-format off */
@@ -63,11 +64,11 @@ struct label_southbound {
 	char *const *environment;
 	void (*trouble)(uint32_t device, const char *why);
 	struct label_southbound_ledger ctr;
-	struct label_southbound_switch *at;
+	struct label_southbound_switch *sw;
 	uint32_t n;
-	uint32_t begin;	  /* the switch that is first, the next time */
+	uint32_t first;	  /* switch to begin with: they take turns */
 	uint32_t running; /* commands */
-	uint64_t orders;  /* that wait, or are under way */
+	uint64_t orders;  /* of all switches */
 };
 
 struct label_southbound *
@@ -95,12 +96,12 @@ void label_southbound_close(struct label_southbound *o)
 	if (!o)
 		return;
 	for (uint32_t i = 0; i < o->n; i++)
-		free(o->at[i].at);
-	free(o->at);
+		free(o->sw[i].order);
+	free(o->sw);
 	free(o);
 }
 
-/* --- what is to be said --------------------------------------------------- */
+/* --- orders --------------------------------------------------------------- */
 
 /* NULL: no memory. */
 static struct label_southbound_switch *
@@ -109,16 +110,16 @@ find_or_add_switch(struct label_southbound *o, uint32_t device)
 	struct label_southbound_switch *at;
 
 	for (uint32_t i = 0; i < o->n; i++)
-		if (o->at[i].device == device)
-			return &o->at[i];
-	if (!(at = realloc(o->at, (o->n + 1) * sizeof(*at))))
+		if (o->sw[i].device == device)
+			return &o->sw[i];
+	if (!(at = realloc(o->sw, (o->n + 1) * sizeof(*at))))
 		return NULL;
-	o->at = at;
+	o->sw = at;
 	at[o->n] = (struct label_southbound_switch){.device = device};
 	return &at[o->n++];
 }
 
-/* The newest S of a port counts: what waits of it is not said. */
+/* A newer S of a port replaces the one that waits. */
 int label_southbound_add(struct label_southbound *o,
 			 const struct label_decision *d)
 {
@@ -127,29 +128,29 @@ int label_southbound_add(struct label_southbound *o,
 
 	o->ctr.decisions++;
 	sw = find_or_add_switch(o, d->port->device);
-	for (at = sw ? sw->at : NULL; sw && at < sw->at + sw->n; at++)
+	for (at = sw ? sw->order : NULL; sw && at < sw->order + sw->n; at++)
 		if (at->port == order.port) {
 			at->s = order.s;
-			o->ctr.superseded += at->newer || !at->said;
-			at->newer = at->said;
+			o->ctr.superseded += at->changed || !at->sent;
+			at->changed = at->sent;
 			return 0;
 		}
-	if (!sw || !(at = realloc(sw->at, (sw->n + 1) * sizeof(*at)))) {
+	if (!sw || !(at = realloc(sw->order, (sw->n + 1) * sizeof(*at)))) {
 		o->ctr.unsent++;
 		return -ENOMEM;
 	}
-	sw->at = at;
+	sw->order = at;
 	at[sw->n++] = order;
 	o->orders++;
 	return 0;
 }
 
-/* --- how it is said ------------------------------------------------------- */
+/* --- commands ------------------------------------------------------------- */
 
 /*
- * A command is under way: by sh, all lines on its stdin, as the leader of a
- * group, so that a signal reaches what it has begun, and it cannot ask on the
- * terminal. Its output goes where messages go. 0 or an errno.
+ * Runs exec by sh, with all lines on its stdin and its output on stderr. It
+ * leads a process group of its own, so that a signal reaches its children, and
+ * it cannot read from the terminal. 0 or an errno.
  */
 static int start_command(const struct label_southbound *o,
 			 struct label_southbound_switch *sw)
@@ -162,7 +163,7 @@ static int start_command(const struct label_southbound *o,
 	if (fd < 0)
 		return errno;
 	for (unsigned i = 0; i < sw->n; i++) {
-		label_command_s(line, sw->at[i].port, sw->at[i].s);
+		label_command_s(line, sw->order[i].port, sw->order[i].s);
 		dprintf(fd, "%s\n", line);
 	}
 	lseek(fd, 0, SEEK_SET);
@@ -179,7 +180,7 @@ static int start_command(const struct label_southbound *o,
 	if (!rc) {
 		const char *const argv[] = {"sh", "-c", command, NULL};
 
-		rc = posix_spawn(&sw->run, "/bin/sh", &to, &attr,
+		rc = posix_spawn(&sw->pid, "/bin/sh", &to, &attr,
 				 (char *const *)argv, o->environment);
 		free(command);
 	}
@@ -187,30 +188,28 @@ static int start_command(const struct label_southbound *o,
 	posix_spawn_file_actions_destroy(&to);
 	close(fd);
 	if (rc)
-		sw->run = 0;
+		sw->pid = 0;
 	return rc;
 }
 
-/* Ends it, with all that it has begun. */
+/* Kills a command and its children. */
 static void kill_command(struct label_southbound_switch *sw)
 {
-	pid_t pid = sw->run;
+	pid_t pid = sw->pid;
 	bool ours = kill(pid, SIGKILL) == 0;
 
 	kill(-pid, SIGKILL);
-	/* What has become another user's, as by sudo, is not waited for. */
+	/* A process of another user, as by sudo, cannot be killed: no wait. */
 	waitpid(pid, NULL, ours ? 0 : WNOHANG);
-	sw->run = 0;
+	sw->pid = 0;
 }
-
-/* --- said, and whether it was heard --------------------------------------- */
 
 static void report_trouble(struct label_southbound *o,
 			   struct label_southbound_switch *sw, const char *why)
 {
-	if (sw->troubled != !why)
+	if (sw->failing != !why)
 		return;
-	sw->troubled = why;
+	sw->failing = why;
 	o->trouble(sw->device, why);
 }
 
@@ -220,10 +219,10 @@ static void on_failure(struct label_southbound *o,
 {
 	o->ctr.failed++;
 	report_trouble(o, sw, why);
-	sw->wait_ns = sw->wait_ns ? 2 * sw->wait_ns : WAIT_FIRST_NS;
-	if (sw->wait_ns > WAIT_MOST_NS)
-		sw->wait_ns = WAIT_MOST_NS;
-	sw->next_ns = now_ns + sw->wait_ns;
+	sw->backoff_ns = sw->backoff_ns ? 2 * sw->backoff_ns : BACKOFF_MIN_NS;
+	if (sw->backoff_ns > BACKOFF_MAX_NS)
+		sw->backoff_ns = BACKOFF_MAX_NS;
+	sw->retry_ns = now_ns + sw->backoff_ns;
 }
 
 static void send_orders(struct label_southbound *o,
@@ -237,31 +236,31 @@ static void send_orders(struct label_southbound *o,
 		return;
 	}
 	for (unsigned i = 0; i < sw->n; i++)
-		sw->at[i].said = true;
-	sw->until_ns = now_ns + COMMAND_NS;
+		sw->order[i].sent = true;
+	sw->deadline_ns = now_ns + TIMEOUT_NS;
 	o->running++;
 }
 
-/* What its command has said was heard, or has to be said again; what came
- * meanwhile is still to be said. */
+/* After a command: orders that failed or have changed since stay, to be sent
+ * again. */
 static void settle_orders(struct label_southbound *o,
 			  struct label_southbound_switch *sw, bool ok)
 {
 	unsigned kept = 0;
 
 	for (unsigned i = 0; i < sw->n; i++) {
-		struct order order = sw->at[i];
+		struct order order = sw->order[i];
 
-		if (order.said && ok) {
+		if (order.sent && ok) {
 			o->ctr.told++;
-			o->orders -= !order.newer;
+			o->orders -= !order.changed;
 		} else {
-			o->ctr.superseded += order.newer;
+			o->ctr.superseded += order.changed;
 		}
-		if (order.said && ok && !order.newer)
+		if (order.sent && ok && !order.changed)
 			continue;
-		order.said = order.newer = false;
-		sw->at[kept++] = order;
+		order.sent = order.changed = false;
+		sw->order[kept++] = order;
 	}
 	sw->n = kept;
 	o->running--;
@@ -272,10 +271,10 @@ static void check_switch(struct label_southbound *o,
 {
 	char why[128] = "it did not end";
 	int status;
-	pid_t pid = waitpid(sw->run, &status, WNOHANG);
+	pid_t pid = waitpid(sw->pid, &status, WNOHANG);
 	bool ok = pid > 0 && WIFEXITED(status) && !WEXITSTATUS(status);
 
-	if (!pid && now_ns < sw->until_ns)
+	if (!pid && now_ns < sw->deadline_ns)
 		return;
 	if (!pid)
 		kill_command(sw);
@@ -286,10 +285,10 @@ static void check_switch(struct label_southbound *o,
 			 WEXITSTATUS(status));
 	else
 		snprintf(why, sizeof(why), "signal %d", WTERMSIG(status));
-	sw->run = 0;
+	sw->pid = 0;
 	settle_orders(o, sw, ok);
 	if (ok) {
-		sw->wait_ns = 0;
+		sw->backoff_ns = 0;
 		report_trouble(o, sw, NULL);
 	} else {
 		on_failure(o, sw, why, now_ns);
@@ -300,15 +299,15 @@ void label_southbound_send_due(struct label_southbound *o, uint64_t now_ns)
 {
 	if (!o->orders)
 		return;
-	o->begin++;
+	o->first++;
 	for (uint32_t i = 0; i < o->n; i++) {
 		struct label_southbound_switch *sw =
-			&o->at[(o->begin + i) % o->n];
+			&o->sw[(o->first + i) % o->n];
 
-		if (sw->run)
+		if (sw->pid)
 			check_switch(o, sw, now_ns);
-		if (!sw->run && sw->n && sw->next_ns <= now_ns &&
-		    o->running < AT_ONCE)
+		if (!sw->pid && sw->n && sw->retry_ns <= now_ns &&
+		    o->running < COMMANDS_MAX)
 			send_orders(o, sw, now_ns);
 	}
 }
@@ -321,9 +320,9 @@ bool label_southbound_busy(const struct label_southbound *o)
 void label_southbound_stop(struct label_southbound *o)
 {
 	for (uint32_t i = 0; i < o->n; i++) {
-		struct label_southbound_switch *sw = &o->at[i];
+		struct label_southbound_switch *sw = &o->sw[i];
 
-		if (sw->run) {
+		if (sw->pid) {
 			kill_command(sw);
 			settle_orders(o, sw, false);
 			on_failure(o, sw, "it did not end", 0);
