@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* commands.h - the commands of int-label-ctl: a file and a table of options
- * each. argv[0] is the command's name; they return the exit status. */
+/* commands.h - the commands of int-label-ctl, a file each. argv[0] is the
+ * command's name; they return the exit status. */
 #ifndef INT_LABEL_CTL_COMMANDS_H
 #define INT_LABEL_CTL_COMMANDS_H
 
@@ -21,11 +21,12 @@ int flow_main(int argc, char **argv);
 
 extern const struct label_policy policy_default;
 
-/* read() of --f, for opts that begin nowhere in particular: what it read. */
+/* cli_option.read of --chance; policy_set() completes the policy with it. */
 int policy_read_f(void *opts, const char *text, struct error *why);
 
-/* Rows of a command's table: a policy, its T and T1 in ns, which are 0 or
- * POLICY_INTERVAL_NS at first. of: the rule "verbs" of all but --label. */
+/* Rows of a command's option table. opts: its struct; policy, interval, rest:
+ * fields of it, interval and rest (T and T1) in ns; of: .verbs of all options
+ * but --label. */
 /* clang-format off */
 #define POLICY_OPTIONS(opts, policy, interval, rest, of)                       \
 	{ 'b', "base", "A|B", "label by interval (A), and by labels that a "   \
@@ -40,8 +41,8 @@ int policy_read_f(void *opts, const char *text, struct error *why);
 	  CLI_TIME, CLI_AT(opts, rest), .verbs = of }
 /* clang-format on */
 
-/* Completes the policy when all is read; exits if the rest is too long, or what
- * is Base B's is said of A. */
+/* Completes the policy when all options are read. Exits if rest_ns is longer
+ * than interval_ns, or an option of Base B is given with A. */
 void policy_set(const struct cli *c, struct label_policy *p,
 		uint64_t interval_ns, uint64_t rest_ns);
 

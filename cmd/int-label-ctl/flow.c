@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * flow.c - int-label-ctl flow: which flows a device marks as specific. Lines
- * for a switch of BMv2 go by dta-switch apply.
+ * flow.c - int-label-ctl flow: prints the commands that mark flows as
+ * specific, for a device of ours or, by dta-switch apply, a switch of BMv2.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 enum {
 	FLOW_ADD,
 	FLOW_DEL,
-	PERIOD_US = 10000,
+	PERIOD_US = 10000, /* of the marks of a flow */
 };
 
 static const struct cli_option options[] = {{0}};
@@ -44,14 +44,14 @@ int flow_main(int argc, char **argv)
 		cli_usage(&cli, "%s which flow?", verbs[verb]);
 	for (int i = n + 1; i < argc; i++) {
 		size_t len = KEY_FLOW4_LEN;
-
 		int rc = key_parse(key, KEY_FLOW4, len, argv[i]);
 
 		if (rc) {
 			len = KEY_FLOW6_LEN;
 			rc = key_parse(key, KEY_FLOW6, len, argv[i]);
 		}
-		if (rc || !strchr(argv[i], '>')) /* hex is not meant */
+		if (rc ||
+		    !strchr(argv[i], '>')) /* key_parse() also reads hex */
 			cli_refuse("'%s' is no flow: "
 				   "10.0.0.1:443>10.0.0.2:5501/tcp",
 				   argv[i]);

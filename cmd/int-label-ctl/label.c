@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * label.c - int-label-ctl label, a device on the way: packets from a capture to
- * a capture, one way, or between two interfaces, both ways.
+ * label.c - int-label-ctl label, a device of INT-label: passes packets from one
+ * capture to another or, in both directions, between two interfaces.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,8 +26,7 @@
 #include "label/hop.h"
 #include "net/net.h"
 
-/* Its two sides: packets come in at one and leave at the other. Its ports are
- * numbered so, from 1. */
+/* The two sides of the device. The number of a side's port is 1 more. */
 enum hop_side {
 	HOP_IN,
 	HOP_OUT,
@@ -47,7 +46,7 @@ struct hop_options {
 	bool quiet;
 };
 
-/* Whether labels that end here are told. */
+/* Whether labels that end here are exported. */
 static bool hop_exports(const struct hop_options *o)
 {
 	return o->export || o->collector;
@@ -135,7 +134,7 @@ static const struct cli hop_cli = {
 	.groups = groups,
 };
 
-/* What would be of no use. */
+/* Exits on options that make no sense together. */
 static void check_use(const struct hop_options *o)
 {
 	unsigned ends = o->live.name ? 1 << HOP_IN | 1 << HOP_OUT
@@ -177,19 +176,19 @@ static void hop_options_read(struct hop_options *o, int argc, char **argv)
 	o->live.format = o->format;
 }
 
-/* --- labels that were taken out, to the controller ------------------------ */
+/* --- labels that end here, exported to the controller --------------------- */
 
 struct hop_export {
 	const char *name;
-	struct snk *file; /* a capture, or */
-	int fd;		  /* a UDP socket, or -1 */
+	struct snk *file; /* a capture; NULL: none */
+	int fd;		  /* a UDP socket; -1: none */
 	struct sockaddr_storage to;
 	socklen_t to_len;
 	uint64_t unsent; /* datagrams */
 };
 
-/* Not connected: or whoever does not listen there, and yet reads along, would
- * have every second datagram refused by his host's ICMP. */
+/* The socket is not connected: a collector that captures packets without a
+ * socket would have ICMP errors fail every second sendto(). */
 static void open_collector(struct hop_export *e, const struct hop_options *o)
 {
 	struct addrinfo hints = {.ai_socktype = SOCK_DGRAM}, *found;
@@ -215,7 +214,6 @@ static void open_collector(struct hop_export *e, const struct hop_options *o)
 	freeaddrinfo(found);
 }
 
-/* Exits if it cannot. */
 static void hop_export_open(struct hop_export *e, const struct hop_options *o)
 {
 	struct error err = {0};
@@ -227,8 +225,7 @@ static void hop_export_open(struct hop_export *e, const struct hop_options *o)
 		open_collector(e, o);
 }
 
-/* As label_hop_pass() exports it. An error of the file comes up when that is
- * closed. */
+/* Exports a frame of label_hop_pass(). Errors of the file show at its close. */
 static void hop_export_put(struct hop_export *e, const uint8_t *frame,
 			   size_t len, uint64_t ts_ns)
 {
@@ -271,7 +268,7 @@ static int make_socket(const char *path)
 	if (strlen(path) >= sizeof(a.sun_path))
 		cli_refuse("--control: '%s' is too long for a socket", path);
 	memcpy(a.sun_path, path, strlen(path) + 1);
-	/* What an earlier run has left. */
+	/* A socket that an earlier run has left. */
 	if (!stat(path, &st) && S_ISSOCK(st.st_mode))
 		unlink(path);
 	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -280,22 +277,21 @@ static int make_socket(const char *path)
 	return fd;
 }
 
-static void obey_command(struct label_hop *h, const char *line)
+static void run_command(struct label_hop *h, const char *line)
 {
-	struct label_command what;
-	int rc = label_command_read(&what, line);
+	struct label_command cmd;
+	int rc = label_command_read(&cmd, line);
 
 	if (rc)
 		cli_warn("--control: '%s' is no command, as COMMANDS of "
 			 "int-label-ctl(1) has them",
 			 line);
-	else if (what.kind == LABEL_COMMAND_S)
-		label_hop_set_s(h, what.port, what.s);
-	else if (what.kind == LABEL_COMMAND_FLOW_ADD)
-		rc = label_hop_flow_add(h, what.key, what.key_len,
-					what.period_us);
+	else if (cmd.kind == LABEL_COMMAND_S)
+		label_hop_set_s(h, cmd.port, cmd.s);
+	else if (cmd.kind == LABEL_COMMAND_FLOW_ADD)
+		rc = label_hop_flow_add(h, cmd.key, cmd.key_len, cmd.period_us);
 	else
-		rc = label_hop_flow_del(h, what.key, what.key_len);
+		rc = label_hop_flow_del(h, cmd.key, cmd.key_len);
 	if (rc == -ENOSPC)
 		cli_warn("--control: '%s' is one flow above %d", line,
 			 LABEL_FLOWS_MAX);
@@ -304,18 +300,18 @@ static void obey_command(struct label_hop *h, const char *line)
 			 line);
 }
 
-/* All lines of a text, which is cut up. */
-static void obey_lines(struct label_hop *h, char *text)
+/* Carries out all lines of a text, which is changed. */
+static void run_lines(struct label_hop *h, char *text)
 {
 	char *rest;
 
 	for (char *line = strtok_r(text, "\n", &rest); line;
 	     line = strtok_r(NULL, "\n", &rest))
-		obey_command(h, line);
+		run_command(h, line);
 }
 
-/* A file, or stdin, to its end. */
-static void obey_file(struct label_hop *h, const char *path)
+/* Carries out all lines of a file, or stdin. */
+static void run_file(struct label_hop *h, const char *path)
 {
 	FILE *f = strcmp(path, "-") ? fopen(path, "re") : stdin;
 	char *line = NULL;
@@ -324,7 +320,7 @@ static void obey_file(struct label_hop *h, const char *path)
 	if (!f)
 		cli_fail("%s: %s", path, strerror(errno));
 	while (!cli_stop && getline(&line, &room, f) >= 0)
-		obey_lines(h, line);
+		run_lines(h, line);
 	if (ferror(f) && !cli_stop)
 		cli_fail("%s: %s", path, strerror(errno));
 	free(line);
@@ -332,8 +328,8 @@ static void obey_file(struct label_hop *h, const char *path)
 		fclose(f);
 }
 
-/* The socket that was made for commands, or -1: those of a file are obeyed.
- * quiet: does not say that a socket was made. */
+/* Carries out the commands of a file and returns -1, or makes a socket for
+ * commands and returns it. quiet: without a message about the socket. */
 static int hop_control_open(struct label_hop *h, const char *path, bool quiet)
 {
 	struct stat st;
@@ -342,7 +338,7 @@ static int hop_control_open(struct label_hop *h, const char *path, bool quiet)
 	if (!path)
 		return -1;
 	if (!strcmp(path, "-") || (!stat(path, &st) && !S_ISSOCK(st.st_mode))) {
-		obey_file(h, path);
+		run_file(h, path);
 		return -1;
 	}
 	fd = make_socket(path);
@@ -351,9 +347,9 @@ static int hop_control_open(struct label_hop *h, const char *path, bool quiet)
 	return fd;
 }
 
-/* Obeys what is there. A datagram is its lines, whole; one that is cut is none.
+/* Carries out the datagrams that wait, each of whole lines; a long one is not.
  */
-static void hop_control_look(int fd, struct label_hop *h)
+static void read_control_socket(int fd, struct label_hop *h)
 {
 	static char text[65536]; /* as much as socat(1) sends, and more */
 	ssize_t n;
@@ -365,14 +361,13 @@ static void hop_control_look(int fd, struct label_hop *h)
 			continue;
 		}
 		text[n] = '\0';
-		obey_lines(h, text);
+		run_lines(h, text);
 	}
 }
 
 /* --- packets -------------------------------------------------------------- */
 
-/* From one side to the other. */
-struct way {
+struct direction {
 	struct src *src;
 	struct snk *snk; /* NULL: packets go nowhere */
 	enum hop_side from, to;
@@ -381,14 +376,15 @@ struct way {
 struct hop_run {
 	struct hop_options o;
 	struct label_hop *h;
-	struct way way[HOP_SIDES]; /* the first one is the loop's */
+	struct direction
+		direction[HOP_SIDES]; /* the first one is read by the loop */
 	struct hop_export export;
 	int control; /* a socket for commands, or -1 */
 	struct cli_loop loop;
-	uint8_t *room; /* PKT_MAX and a label, for exports */
+	uint8_t *export_buf; /* PKT_MAX and a label, for exports */
 	int error;
 	struct error why;
-	const char *at; /* where it went wrong; NULL: the first way's source */
+	const char *failed; /* name of the source; NULL: the loop's */
 };
 
 static void print_ledgers(void *run)
@@ -398,9 +394,9 @@ static void print_ledgers(void *run)
 	cli_ledger(&label_hop_ledger, label_hop_counters(r->h), r->o.format);
 }
 
-/* A capture's clock is its packets'; an interface's is ours, and a packet has
- * waited since the kernel had it, behind it as many as are left of its batch.
- */
+/* The device's state for a packet. The time of a capture is its packets'. Of an
+ * interface it is ours: latency is since the kernel received the packet, queue
+ * is how many of its batch are behind it. */
 static void set_state(const struct hop_run *r, struct label_transit *t,
 		      const struct pkt *p, int behind)
 {
@@ -412,7 +408,7 @@ static void set_state(const struct hop_run *r, struct label_transit *t,
 	t->queue = r->o.live.name ? (uint32_t)behind : 0;
 }
 
-static int pass_packets(struct hop_run *r, const struct way *w,
+static int pass_packets(struct hop_run *r, const struct direction *w,
 			const struct pkt *pkts, int n)
 {
 	struct label_transit t = {
@@ -433,24 +429,26 @@ static int pass_packets(struct hop_run *r, const struct way *w,
 			return -errno;
 		set_state(r, &t, p, n - 1 - i);
 		o = label_hop_pass(r->h, &t, p->data, p->len, out,
-				   hop_exports(&r->o) ? r->room : NULL, cap);
+				   hop_exports(&r->o) ? r->export_buf : NULL,
+				   cap);
 		if (o.len && w->snk)
 			snk_done_cut(w->snk, o.len,
 				     (uint32_t)o.len + p->wire_len - p->len,
 				     p->ts_ns);
 		if (o.export)
-			hop_export_put(&r->export, r->room, o.export, p->ts_ns);
+			hop_export_put(&r->export, r->export_buf, o.export,
+				       p->ts_ns);
 	}
 	if (w->snk && n < PKT_BATCH)
 		return snk_flush(w->snk);
 	return 0;
 }
 
-/* The other way; it does not wait. */
+/* The other direction, without waiting. */
 static int pass_packets_back(struct hop_run *r, struct error *err)
 {
 	static struct pkt pkts[PKT_BATCH];
-	const struct way *w = &r->way[1];
+	const struct direction *w = &r->direction[1];
 	int n;
 
 	if (!w->src)
@@ -459,7 +457,7 @@ static int pass_packets_back(struct hop_run *r, struct error *err)
 	if (n == -EAGAIN || n == -EINTR)
 		return 0;
 	if (n < 0) {
-		r->at = r->o.to;
+		r->failed = r->o.to;
 		return n;
 	}
 	return pass_packets(r, w, pkts, n);
@@ -472,8 +470,8 @@ static int take_packets(void *run, const struct pkt *pkts, int n,
 	int rc;
 
 	if (r->control >= 0)
-		hop_control_look(r->control, r->h);
-	rc = pass_packets(r, &r->way[0], pkts, n);
+		read_control_socket(r->control, r->h);
+	rc = pass_packets(r, &r->direction[0], pkts, n);
 	if (!rc)
 		rc = pass_packets_back(r, err);
 	if (n < PKT_BATCH && r->export.file)
@@ -489,8 +487,8 @@ static unsigned list_fds(void *run, int *fd, unsigned max)
 	unsigned n = 0;
 
 	(void)max;
-	if (r->way[1].src)
-		fd[n++] = src_fd(r->way[1].src);
+	if (r->direction[1].src)
+		fd[n++] = src_fd(r->direction[1].src);
 	if (r->control >= 0)
 		fd[n++] = r->control;
 	return n;
@@ -502,7 +500,7 @@ static uint64_t next_due(void *run)
 	return UINT64_MAX;
 }
 
-/* All packets of an interface, not only this host's. */
+/* Opens both interfaces, for all packets, not only this host's. */
 static void open_live(struct hop_run *r)
 {
 	const char *name[HOP_SIDES] = {r->o.live.name, r->o.to};
@@ -513,7 +511,7 @@ static void open_live(struct hop_run *r)
 		all.kind = LIVE_PACKET;
 	all.promiscuous = true;
 	for (int i = 0; i < HOP_SIDES; i++) {
-		struct way *w = &r->way[i];
+		struct direction *w = &r->direction[i];
 
 		w->from = (enum hop_side)i;
 		w->to = (enum hop_side) !i;
@@ -525,37 +523,36 @@ static void open_live(struct hop_run *r)
 	}
 	cli_log_times();
 	r->o.live.beside.name = r->o.to;
-	r->o.live.beside.s = r->way[HOP_OUT].src;
+	r->o.live.beside.s = r->direction[HOP_OUT].src;
 	r->loop.fds = list_fds;
 	r->loop.due = next_due;
 }
 
-/* Of the links that labels leave by, not those to hosts; of two the shorter. 0:
- * there is no limit. */
+/* The smaller MTU of the links that are not to hosts; 0: no limit. */
 static size_t mtu_of(const struct hop_options *o)
 {
 	const char *name[HOP_SIDES] = {o->live.name, o->to};
 	size_t mtu = 0;
 
 	for (int i = 0; o->live.name && i < HOP_SIDES; i++) {
-		size_t its = o->edge >> i & 1 ? 0 : live_mtu(name[i]);
+		size_t side = o->edge >> i & 1 ? 0 : live_mtu(name[i]);
 
-		if (its && (!mtu || its < mtu))
-			mtu = its;
+		if (side && (!mtu || side < mtu))
+			mtu = side;
 	}
 	return mtu;
 }
 
 static void hop_open(struct hop_run *r)
 {
-	struct way *w = &r->way[0];
+	struct direction *w = &r->direction[0];
 	struct error err = {0};
 
-	r->room = malloc(PKT_MAX + LABEL_GROWTH);
+	r->export_buf = malloc(PKT_MAX + LABEL_GROWTH);
 	r->o.hop.mtu = mtu_of(&r->o);
-	if (!r->room || label_hop_open(&r->h, &r->o.hop) < 0)
+	if (!r->export_buf || label_hop_open(&r->h, &r->o.hop) < 0)
 		cli_fail("out of memory");
-	/* First: what is said is so from the first packet on. */
+	/* Before packets: a file's commands hold from the first one on. */
 	r->control = hop_control_open(r->h, r->o.control, r->o.quiet);
 	w->from = HOP_IN;
 	w->to = HOP_OUT;
@@ -577,37 +574,37 @@ static uint64_t count_unsent(void *run)
 	uint64_t sum = 0;
 
 	for (int i = 0; i < HOP_SIDES; i++)
-		if (r->way[i].snk)
-			sum += snk_drops(r->way[i].snk);
+		if (r->direction[i].snk)
+			sum += snk_drops(r->direction[i].snk);
 	return sum;
 }
 
 static int hop_close(struct hop_run *r)
 {
 	uint64_t lost;
-	bool said; /* what could not be written */
+	bool told; /* an output's error has been reported */
 	int rc;
 
 	for (int i = 0; i < HOP_SIDES; i++)
-		if (r->way[i].snk) /* snk_close() tells of an error */
-			snk_settle(r->way[i].snk);
+		if (r->direction[i].snk) /* snk_close() tells of an error */
+			snk_settle(r->direction[i].snk);
 	lost = count_unsent(r);
-	said = hop_export_close(&r->export) < 0;
+	told = hop_export_close(&r->export) < 0;
 	for (int i = 0; i < HOP_SIDES; i++)
-		if ((rc = snk_close(r->way[i].snk)) < 0) {
+		if ((rc = snk_close(r->direction[i].snk)) < 0) {
 			cli_warn("%s: %s",
 				 r->o.write ? cli_file(r->o.write)
 					    : "interfaces",
 				 strerror(-rc));
-			said = true;
+			told = true;
 		}
 	if (!r->o.quiet) {
 		print_ledgers(r);
 		cli_live_drops(&r->o.live, r->loop.s, lost);
 	}
 	/* What cannot be written is not the input's fault. */
-	if (r->error && (r->loop.reading || r->at || !said))
-		cli_warn_error(r->at	   ? r->at
+	if (r->error && (r->loop.reading || r->failed || !told))
+		cli_warn_error(r->failed   ? r->failed
 			       : r->o.read ? r->o.read
 					   : r->o.live.name,
 			       &r->why);
@@ -615,11 +612,11 @@ static int hop_close(struct hop_run *r)
 		close(r->control);
 		unlink(r->o.control);
 	}
-	src_close(r->way[0].src);
-	src_close(r->way[1].src);
+	src_close(r->direction[0].src);
+	src_close(r->direction[1].src);
 	label_hop_close(r->h);
-	free(r->room);
-	return r->error || said ? CLI_FAIL : CLI_OK;
+	free(r->export_buf);
+	return r->error || told ? CLI_FAIL : CLI_OK;
 }
 
 int hop_main(int argc, char **argv)

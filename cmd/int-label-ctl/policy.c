@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* policy.c - the options of the labelling policy. */
 #include "commands.h"
 
 #include "cli/cli.h"
@@ -6,7 +7,7 @@
 
 const struct label_policy policy_default = {.kind = LABEL_BASE_A};
 
-/* The last --f: there is one policy in a command. */
+/* What the last --chance says: a command has one policy. */
 static struct label_policy chosen;
 
 int policy_read_f(void *opts, const char *text, struct error *why)

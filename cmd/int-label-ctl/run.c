@@ -72,7 +72,7 @@ static int read_rows(void *opts, const char *text, struct error *why)
 			 (1U << LABEL_ROWS) - 1, why);
 }
 
-/* "7" or "7-9"; returns what is behind it, NULL if it is neither. */
+/* Reads "7" or "7-9"; returns what follows, or NULL if it is neither. */
 static const char *read_range(struct label_range *out, const char *text)
 {
 	uint64_t from, to;
@@ -184,7 +184,7 @@ static void run_options_read(struct run_options *o, int argc, char **argv)
 		cli_usage(&run_cli, "'%s': no such argument", argv[n]);
 	cli_live_filter(&o->live, argc - n, argv + n);
 	cli_check(&run_cli, o, -1);
-	/* Kinds have columns of their own, and a file of CSV has one head. */
+	/* Each kind has its own columns, but CSV can have one header only. */
 	if (!cli_text(&run_cli, "--rows"))
 		o->rows = 1 << LABEL_ROWS_INTERVAL |
 			  (o->format == ROW_CSV
@@ -195,16 +195,16 @@ static void run_options_read(struct run_options *o, int argc, char **argv)
 		cli_one_kind(o->rows);
 	if (o->top.top)
 		o->rows = 0;
-	/* On an interface, once is after the first interval. */
+	/* On an interface, --once is after the first interval of --top. */
 	if (o->top.top && browse_defaults(&o->top, o->live.name))
 		o->live.duration_ns = o->top.every_ns;
 	o->live.format = o->format;
 }
 
-/* --- what was decided, to the switches ------------------------------------ */
+/* --- decisions, to the switches ------------------------------------------- */
 
 #define MS     UINT64_C(1000000)
-#define END_NS (5000 * MS)
+#define END_NS (5000 * MS) /* for commands, when the input has ended */
 
 static void report_trouble(uint32_t device, const char *why)
 {
@@ -216,15 +216,15 @@ static void report_trouble(uint32_t device, const char *why)
 		cli_warn("device %" PRIu32 " takes commands again", device);
 }
 
-/* Until all is told, or it has lasted too long, or a signal comes. 0, or -1:
- * not all was told, and that was said. */
+/* Sends what waits, until END_NS have passed or a signal comes. 0, or -1 after
+ * a message: not all was sent. */
 static int southbound_stop(struct label_southbound *o)
 {
 	const struct timespec pause = {.tv_nsec = (long)MS};
-	uint64_t until_ns = clock_ns() + END_NS, unsent;
+	uint64_t deadline_ns = clock_ns() + END_NS, unsent;
 	int stop = cli_stop;
 
-	while (label_southbound_busy(o) && clock_ns() < until_ns &&
+	while (label_southbound_busy(o) && clock_ns() < deadline_ns &&
 	       cli_stop == stop) {
 		label_southbound_send_due(o, clock_ns());
 		if (label_southbound_busy(o))
@@ -239,11 +239,10 @@ static int southbound_stop(struct label_southbound *o)
 	return -1;
 }
 
-/* --- what the controller calls back with, as rows ------------------------- */
+/* --- the controller's callbacks, as rows ---------------------------------- */
 
-/* Rows of what the controller calls back with. */
 struct run_rows {
-	struct row_sink *screen;
+	struct row_sink *screen; /* stdout */
 	struct databases list;
 	struct row_sink *databases;	   /* all of -x; NULL: none */
 	struct row_sink *tees[LABEL_ROWS]; /* NULL: not asked for */
@@ -252,13 +251,13 @@ struct run_rows {
 	int err;			   /* the first of stdout */
 };
 
-/* The newest state of a port, all else is one after the other. */
+/* Databases keep the newest row of these, of all else each row. */
 static const struct export_rule rules[] = {
 	{"label_port", EXPORT_STATE, "port:{device}-{port}"},
 	{"label_hop", EXPORT_STATE, "hop:{flow}:{hop}"},
 };
 
-/* The row in hand of a kind; NULL: not asked for. */
+/* The batch whose current row is of that kind; NULL: not asked for. */
 static struct row_batch *begin_row(struct run_rows *r,
 				   enum label_rows_kind kind)
 {
@@ -337,7 +336,7 @@ static void open_kind(struct run_rows *r, const struct run_options *o,
 		cli_fail("out of memory");
 }
 
-/* Exits if there is no memory. calls gets what it calls. */
+/* Exits if there is no memory. Sets *calls. */
 static void run_rows_open(struct run_rows *r, const struct run_options *o,
 			  struct label_control_calls *calls)
 {
@@ -355,8 +354,8 @@ static void run_rows_open(struct run_rows *r, const struct run_options *o,
 	r->databases = databases_all(&r->list);
 	for (int k = 0; k < LABEL_ROWS; k++)
 		open_kind(r, o, (enum label_rows_kind)k);
-	/* Ignored, as what started us may have it, no command's status could
-	 * be waited for. */
+	/* If SIGCHLD were ignored, as inherited from the parent, no command's
+	 * status could be waited for. */
 	signal(SIGCHLD, SIG_DFL);
 	if (o->exec && !(r->orders = label_southbound_open(o->exec, environ,
 							   report_trouble)))
@@ -371,7 +370,7 @@ static void run_rows_open(struct run_rows *r, const struct run_options *o,
 	};
 }
 
-/* Those that wait are written. 0 or the first -errno. */
+/* Writes rows that wait to stdout. 0 or the first -errno. */
 static int run_rows_flush(struct run_rows *r)
 {
 	int rc = r->screen->flush(r->screen);
@@ -379,7 +378,8 @@ static int run_rows_flush(struct run_rows *r)
 	return r->err ? r->err : rc;
 }
 
-/* The same at the end, for databases, too. 0, or -1, and that was said. */
+/* At the end: flushes rows, databases and decisions. 0, or -1 after a message.
+ */
 static int run_rows_end(struct run_rows *r)
 {
 	int rc = run_rows_flush(r), told = 0;
@@ -409,13 +409,13 @@ static void run_rows_close(struct run_rows *r)
 }
 
 /* clang-format off */
-/* --- what the controller can be asked, as tables (cli/browse.h) -----------
+/* --- the tables of --top (cli/browse.h) -----------------------------------
  *
- * ports   label_port     the newest state of every port: the worst queues
+ * ports   label_port     the newest state of every port: the longest queues
  * silent  label_silence  ports that fell silent, and since when
  * links   label_link     suspected loss: labels that are missing by their
  *                        numbers, or ports that are silent
- * paths   label_path     specific flows: the latency of each hop on their way
+ * paths   label_path     specific flows: the latency of each hop of their path
  */
 /* clang-format on */
 
@@ -424,8 +424,8 @@ struct tables_context {
 	struct label_control *c;
 	void *run;	  /* struct run */
 	const char *from; /* where packets come from, for the screen */
-	struct label_control_ledger before; /* when it was drawn last, */
-	uint64_t before_ns;
+	struct label_control_ledger before; /* when the table was drawn last */
+	uint64_t before_ns;		    /* and when that was */
 };
 
 static const struct row_field link_fields[] = {
@@ -612,7 +612,7 @@ struct run {
 	struct tables_context tables;
 	struct browse *top; /* NULL: none */
 	struct cli_loop loop;
-	uint64_t apart_ns; /* of -i: the wall clock less clock_ns(), at first */
+	uint64_t wall_offset_ns; /* the wall clock less clock_ns() at start */
 	int error;
 	struct error why;
 };
@@ -633,16 +633,16 @@ static void print_ledgers(void *run)
 }
 
 /*
- * A capture's time, or a pipe's, is that of its packets, however long their
- * writer takes. The time of an interface is the wall clock's at first, and goes
- * on by one that nobody sets, when nothing comes, or nothing with labels, too.
- * A stamp is of a moment ago, or the wall clock was set.
+ * The time of a capture is that of its packets. The time of an interface is the
+ * wall clock's at the start, and goes on with clock_ns(), which nobody sets,
+ * also while no packets come. A time stamp of more than 10 s ago, or of the
+ * future, means that the wall clock was set, and is replaced.
  */
 static int read_packets(void *run, const struct pkt *pkts, int n,
 			struct error *err)
 {
 	struct run *r = run;
-	uint64_t now_ns = r->o.live.name ? r->apart_ns + clock_ns() : 0;
+	uint64_t now_ns = r->o.live.name ? r->wall_offset_ns + clock_ns() : 0;
 	int rc = 0;
 
 	for (int i = 0; i < n && !rc; i++) {
@@ -688,11 +688,11 @@ static void run_open(struct run *r)
 	}
 	if (!r->rows.orders)
 		cli_confine(r->o.quiet || !r->o.live.name);
-	r->apart_ns = clock_wall_ns() - clock_ns();
+	r->wall_offset_ns = clock_wall_ns() - clock_ns();
 	r->loop.quiet = r->o.quiet || r->top;
 }
 
-/* While the screen stays and nothing comes any more. */
+/* Called while the screen stays after the end of the input. */
 static void update_screen(void *ctx)
 {
 	struct run *r = ((struct tables_context *)ctx)->run;
@@ -703,8 +703,7 @@ static void update_screen(void *ctx)
 	cli_loop_turn(&r->loop);
 }
 
-/* Ends the run, with the ledgers and what went wrong. Returns the exit status.
- */
+/* Ends the run; prints ledgers and errors. Returns the exit status. */
 static int run_close(struct run *r)
 {
 	const struct label_control_ledger *l = label_control_counters(r->c);
@@ -719,14 +718,14 @@ static int run_close(struct run *r)
 		print_ledgers(r);
 		cli_live_drops(&r->o.live, r->loop.s, 0);
 	}
-	/* What cannot be written is told of by itself. */
+	/* run_rows_end() has reported what cannot be written. */
 	if (r->error && (r->loop.reading || !ended))
 		cli_warn_error(r->loop.reading && r->o.read ? r->o.read
 			       : r->loop.reading	    ? r->o.live.name
 							    : "labels",
 			       &r->why);
 	status = r->error || looked < 0 || ended < 0 ? CLI_FAIL : CLI_OK;
-	/* A run that was stopped is no surprise. */
+	/* A run that was stopped may have had no time for labels. */
 	if (status == CLI_OK && l->frames && !l->labelled && !cli_stop) {
 		cli_warn("%s: nothing was taken: no packet with %slabels is in "
 			 "it",

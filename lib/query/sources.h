@@ -134,7 +134,8 @@ void query_sources_set_failed(struct query_sources *p);
  */
 bool query_epoch_repeats(const struct query_sources *p, unsigned epoch);
 
-/* Finds the tables of a kind (0: of any), or the named one. 0; -ENOENT: none. */
+/* Finds the tables of a kind (0: of any), or the named one. 0; -ENOENT: none.
+ */
 int query_targets_pick(struct query_targets *out, const struct query_sources *p,
 		       int kind, const char *name, struct error *err);
 
