@@ -30,20 +30,20 @@ struct gen_options {
 	const char *from, *out, *truth;
 	uint64_t flows, count;
 	struct workload_options work;
-	bool repeat; /* synthetic flows come round again, until told to stop */
+	bool repeat; /* synthetic flows are restarted, until told to stop */
 	enum dta_format format;
 	bool tracked, immediate;
 	uint64_t copies, table;
 	uint8_t collector[4];
-	uint64_t rate; /* packets/s, of the clock of synthetic traffic */
-	/* where reports go: link.c */
+	uint64_t rate; /* packets/s of synthetic traffic, in its own time */
+	/* of link.c: */
 	struct cli_live live;
 	const char *nacks;
 	uint8_t to_mac[6];
 	bool has_mac, wait, quiet;
 	enum row_format output; /* of list and ledger */
 	uint64_t pace;		/* reports/s on an interface; 0: any */
-	uint64_t resend;	/* reports kept of each switch */
+	uint64_t resend;	/* reports kept for retransmission, by switch */
 	uint64_t ipv6;		/* per cent of the synthetic flows */
 	uint64_t hops;
 	struct traffic_ends ends; /* of all synthetic flows */
@@ -58,8 +58,8 @@ struct settings {
 
 extern const struct cli cli;
 
-/* Reads, checks and completes the options, unless it is a list that is wanted;
- * exits on a bad one. */
+/* Reads, checks and completes the options; with --list only reads them. Exits
+ * on a bad one. */
 void options_read(struct settings *s, int argc, char **argv);
 
 /* --collector and --to-mac of a struct that begins with gen_options. */
@@ -77,7 +77,7 @@ struct gen_ledger {
 	struct traffic_counters traffic; /* packets, not_ip, malformed; note:
 					    evicted, of all flow tables */
 	uint64_t used;
-	uint64_t fragments;  /* no ports: the flow cannot be told */
+	uint64_t fragments;  /* without ports: their flow is not known */
 	uint64_t not_tcp;    /* for workloads that follow TCP */
 	uint64_t ipv6;	     /* a 16-byte address does not fit a DTA/0 key */
 	uint64_t unanswered; /* rows: answers that were not found */
@@ -86,12 +86,12 @@ struct gen_ledger {
 	uint64_t report_bytes; /* UDP payload */
 	uint64_t retransmissions;
 	uint64_t backoffs; /* times that the pace was halved */
-	/* int.c, whose reports are packets that carry INT: */
-	uint64_t unfit; /* INT cannot be put there: fragments, protocols without
-			   a place for it, no room */
+	/* int.c, whose reports are packets with INT: */
+	uint64_t unfit; /* INT does not fit: fragments, protocols without a
+			   place for it, no room */
 	uint64_t spikes;
-	uint64_t frames; /* made, */
-	uint64_t lost;	 /* and of them lost on purpose */
+	uint64_t frames; /* made */
+	uint64_t lost;	 /* of these, dropped on purpose (--loss) */
 };
 
 enum {
@@ -106,8 +106,8 @@ enum {
 
 struct gen {
 	struct workload_run run;
-	struct traffic *traffic; /* what reports are made of: */
-	struct csv_input *rows;	 /* one of the two */
+	struct traffic *traffic; /* the input; NULL: rows */
+	struct csv_input *rows;	 /* the input; NULL: traffic */
 	struct gen_options o;
 	struct gen_ledger ctr;
 	const struct ledger *ledger; /* of ctr */
@@ -115,19 +115,19 @@ struct gen {
 	/* emit.c */
 	struct snk *snk;
 	struct link *link;
-	const char *truth_head; /* its first line */
+	const char *truth_head; /* the first line of truth */
 	FILE *truth;
-	uint32_t *sequence;	     /* per switch */
-	struct net_udp4 header;	     /* of switch 0, */
-	uint8_t headers[HEADER_LEN]; /* and encoded, without a checksum */
+	uint32_t *sequence;	     /* next number of each switch */
+	struct net_udp4 header;	     /* of switch 0 */
+	uint8_t headers[HEADER_LEN]; /* encoded, without IP checksum */
 	bool own_mac;	  /* all frames come from the interface's address */
 	uint64_t sent_ns; /* when the last report left */
 	int err;	  /* sticky */
-	int truth_err;	  /* the first of the truth's file */
-	bool done;	  /* --count reports are out, or no more are taken */
+	int truth_err;	  /* the first error of truth */
+	bool done;	  /* --count is reached, or nothing more is sent */
 };
 
-/* What was returned by the sink; the first error stays. */
+/* Notes what the sink returned; the first error stays. */
 static inline void gen_failed(struct gen *g, int rc)
 {
 	if (rc < 0 && !g->err)
@@ -136,27 +136,27 @@ static inline void gen_failed(struct gen *g, int rc)
 
 /* --- emit.c: reports out, each one a frame, and a row of the truth ------- */
 
-/* Opens where frames go, and the truth; err names what cannot be opened. */
+/* Opens the link and the truth; err names what cannot be opened. */
 int emit_open(struct gen *g, struct error *err);
 /*
- * One report of switch reporter, whose key is of that type: a frame, and a row
- * of the truth. Keys, values and entries are copied. The flags, the sequence
- * and, if --copies was given, the copies are filled in here. After an error, or
- * when done, does nothing.
+ * Emits a report of switch reporter as a frame and a row of the truth. type: of
+ * its key. Keys, values and entries are copied. Sets the report's flags,
+ * sequence and, if --copies was given, copies. No effect after an error or when
+ * done.
  */
 void emit_dta_report(struct gen *g, struct dta_report *r, enum key_type type,
 		     unsigned reporter, uint64_t ts_ns);
-void emit_flush(void *gen); /* lets the reports so far go */
+void emit_flush(void *gen); /* sends the reports so far */
 int emit_close(struct gen *g);
 
-/* The headers of what a switch sends. */
+/* The headers of a frame that a switch sends. */
 struct net_udp4 frame_header(const struct gen *g, unsigned reporter);
-/* The same of a report, written. */
+/* Writes the headers of a report, HEADER_LEN bytes. */
 void frame_headers(const struct gen *g, uint8_t *frame, size_t payload,
 		   unsigned reporter);
 
-/* Behind a row of the truth, before which errno was 0: there is an end if it
- * cannot be written. */
+/* Called after each row of the truth, before which errno was 0: ends the run if
+ * it could not be written. */
 void truth_check(struct gen *g);
 
 /* --- link.c: a capture or an interface, at a pace, and NACKs from there -- */
@@ -164,25 +164,25 @@ void truth_check(struct gen *g);
 /* Opens what the options say; err names it. */
 int link_open(struct gen *g, struct error *err);
 
-/* Whether reports must be kept, to be sent again: then link_report() takes
- * them, else they are built in the sink. */
+/* Whether reports are kept for retransmission. If so, link_report() sends them,
+ * else they are built in the sink. */
 bool link_keeps(const struct gen *g);
 
-/* A report of those that are kept: waits until it may go. False: there was no
- * time or place for it any more. */
+/* Sends a report and keeps it; waits until it may go. False: it was not sent,
+ * as the run is over. */
 bool link_report(struct gen *g, unsigned reporter, const uint8_t *payload,
 		 size_t len, uint64_t ts_ns);
 
-/* Waits until a frame may go, on an interface. False: none may any more. */
+/* On an interface, waits until a frame may go. False: the run is over. */
 bool link_turn(struct gen *g);
 
-/* The ledgers to dta-top, if it is time. */
+/* Publishes the ledgers for dta-top, when due. */
 void show_link_page(struct gen *g);
 
-/* Waits for what is still to be confirmed. */
+/* Waits until kept reports are confirmed or given up. */
 void link_finish(struct gen *g);
 
-/* The ledger of reports that are kept, NULL if none are; and what a live
+/* The ledger of kept reports, NULL if none are; link_drops() warns of what the
  * interface lost. */
 const struct resend_ledger *link_ledger(struct gen *g);
 void link_drops(const struct gen *g);
@@ -190,9 +190,9 @@ void link_drops(const struct gen *g);
 /* Returns the sink's first error. */
 int link_close(struct gen *g);
 
-/* --- csv.c: keys, values and times of the user's ------------------------ */
+/* --- csv.c: reports from rows of CSV ------------------------------------- */
 
-/* Stands for the rows where a workload is asked for: "csv". */
+/* The workload named "csv", whose input is rows. */
 extern const struct workload csv_workload;
 
 struct csv_input;
@@ -202,16 +202,16 @@ struct csv_input;
 int csv_open(struct csv_input **out, struct gen *g, struct error *err);
 void csv_close(struct csv_input *c); /* NULL is fine */
 
-/* The next rows: 1, 0 at the end, -EINTR, or another -errno and err. Those that
- * are none are told; the tenth is the end. */
+/* Reports the next row: 1; 0: the end; -EINTR; or another -errno and err. Warns
+ * of bad rows; the tenth is an error. */
 int csv_next(struct csv_input *c, struct error *err);
 
 /* --- int.c: packets with in-band telemetry, and reports of it ------------- */
 
-/* Reads and checks the options, and sets all but what main() opens; argv[0] is
- * "int". What it allocates is freed by workload_fini(). */
+/* Reads and checks the options and sets all of g that main() does not open;
+ * argv[0] is "int". workload_fini() frees what it allocates. */
 void int_options_read(struct gen *g, int argc, char **argv);
-/* What was wrong with all of the packets, or NULL. */
+/* A message if no packet could carry INT, else NULL. */
 const char *int_complaint(const struct gen *g);
 
 extern const struct workload int_workload;

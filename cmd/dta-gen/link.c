@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * link.c - sends at a pace, hears NACKs, and sends again what they ask for.
+ * link.c - sends at a pace, reads NACKs, and sends again what they ask for.
  *
- * On an interface time is the clock's. A capture has the traffic's time, which
- * goes on by itself where something is sent again or waited for.
+ * On an interface, time is the clock's. In a capture it is the traffic's, and
+ * goes on with retransmissions and waiting.
  */
 #include "gen.h"
 
@@ -18,11 +18,11 @@
 enum {
 	SECOND = 1000000000,
 	MS = 1000000,
-	TURNS = 64,	/* that are fetched at once */
-	LISTEN = 32,	/* reports between two looks for NACKs */
-	WAIT_MS = 1,	/* for a NACK, when there is nothing else to do */
-	HEARD_MAX = 64, /* NACKs at once */
-	STOP_MS = 1000, /* for answers, when interrupted */
+	TURNS_MAX = 64,	  /* frames that the pace grants at once */
+	NACKS_EVERY = 32, /* reports between two reads of NACKs */
+	WAIT_MS = 1,	  /* for a NACK, when there is nothing else to do */
+	NACKS_MAX = 64,	  /* read at once */
+	STOP_MS = 1000,	  /* to wait for NACKs when interrupted */
 };
 
 struct link {
@@ -32,12 +32,12 @@ struct link {
 	struct cli_pace pace;
 	struct backoff backoff;
 	bool live;
-	bool alone; /* no NACKs will come any more */
-	int turns;  /* frames that may go before the pace is asked again */
-	unsigned unheard; /* reports since the last look for NACKs */
+	bool no_nacks; /* their source has ended, or is not waited for */
+	int turns; /* frames that may go before cli_pace() is called again */
+	unsigned since_nacks; /* reports since NACKs were read */
 	uint64_t now_ns, tick_ns;
-	uint64_t virtual_ns;	/* of a capture: when the next frame goes */
-	uint64_t slow, packets; /* NACKs heard so far; frames sent */
+	uint64_t virtual_ns; /* of a capture: when the next frame goes */
+	uint64_t rate_nacks, packets; /* NACKs "too fast" so far; frames sent */
 	uint64_t start_ns;
 	uint64_t stop_ns; /* when interrupted: no waiting beyond it; 0: not */
 };
@@ -82,11 +82,12 @@ void show_link_page(struct gen *g)
 	cli_page_end();
 }
 
-/* NACKs that say "too fast", or none for a while. */
+/* Cuts the rate when NACKs say "too fast", raises it when none has for a while.
+ */
 static void adapt_rate(struct gen *g)
 {
 	struct link *l = g->link;
-	uint64_t slow = resend_counters(l->resend).nacks_rate;
+	uint64_t rate_nacks = resend_counters(l->resend).nacks_rate;
 	uint64_t now = l->live ? l->now_ns : l->virtual_ns;
 	double at = (double)g->o.rate;
 	bool changed;
@@ -96,9 +97,9 @@ static void adapt_rate(struct gen *g)
 	else if (l->live)
 		at = (double)l->packets * SECOND /
 		     (double)(now - l->start_ns + MS);
-	changed = slow > l->slow ? backoff_cut(&l->backoff, at, now)
-				 : backoff_grow(&l->backoff, now);
-	l->slow = slow;
+	changed = rate_nacks > l->rate_nacks ? backoff_cut(&l->backoff, at, now)
+					     : backoff_grow(&l->backoff, now);
+	l->rate_nacks = rate_nacks;
 	g->ctr.backoffs = l->backoff.cuts;
 	if (changed && l->live) {
 		cli_pace_change(&l->pace, l->backoff.rate);
@@ -106,36 +107,35 @@ static void adapt_rate(struct gen *g)
 	}
 }
 
-/* Where the NACKs came from has ended, or is waited for no more. */
-static void set_alone(struct link *l)
+static void end_nacks(struct link *l)
 {
-	l->alone = true;
+	l->no_nacks = true;
 	resend_alone(l->resend);
 }
 
-/* Takes NACKs in, waiting for the first that long. */
+/* Reads NACKs; waits up to wait_ms for the first. */
 static void read_nacks(struct gen *g, int wait_ms)
 {
 	struct link *l = g->link;
-	struct pkt pkts[HEARD_MAX];
+	struct pkt pkts[NACKS_MAX];
 	struct timespec nap = {.tv_nsec = (long)wait_ms * MS};
 	struct error err = {""};
 	int n = -EAGAIN;
 
-	if (l->alone) {
+	if (l->no_nacks) {
 		nanosleep(&nap, NULL);
 	} else {
 		src_wait(l->nacks, wait_ms);
-		n = src_rx(l->nacks, pkts, HEARD_MAX, &err);
+		n = src_rx(l->nacks, pkts, NACKS_MAX, &err);
 	}
 	l->now_ns = clock_ns();
 	if (n > 0)
 		resend_rx(l->resend, pkts, (size_t)n, l->now_ns);
 	else if (n != -EAGAIN && n != -EINTR)
-		set_alone(l);
+		end_nacks(l);
 }
 
-/* What is due beside new reports. */
+/* Reads NACKs and does what else is due between reports. */
 static void serve_nacks(struct gen *g, int wait_ms)
 {
 	struct link *l = g->link;
@@ -143,7 +143,7 @@ static void serve_nacks(struct gen *g, int wait_ms)
 
 	emit_flush(g);
 	read_nacks(g, wait_ms);
-	l->unheard = 0;
+	l->since_nacks = 0;
 	if (wait_ms)
 		l->virtual_ns += l->now_ns - before;
 	if (l->now_ns - l->tick_ns >= MS) {
@@ -154,22 +154,22 @@ static void serve_nacks(struct gen *g, int wait_ms)
 	show_link_page(g);
 }
 
-/* How many frames may go now; if none may, *wait_ns tells for how long. */
+/* How many frames may go now; if none, *wait_ns is how long to wait. */
 static int run_turns(struct gen *g, uint64_t *wait_ns)
 {
 	struct link *l = g->link;
 	int n;
 
 	if (!l->live)
-		return TURNS;
+		return TURNS_MAX;
 	if (!l->turns) {
-		n = cli_pace(&l->pace, TURNS, wait_ns);
+		n = cli_pace(&l->pace, TURNS_MAX, wait_ns);
 		l->turns = n > 0 ? n : 0;
 	}
 	return l->turns;
 }
 
-/* Sends what is to be sent, as far as the pace lets it. */
+/* Sends pending reports, as many as the pace allows. */
 static void pump_link(struct gen *g)
 {
 	struct link *l = g->link;
@@ -187,8 +187,8 @@ static void pump_link(struct gen *g)
 		l->turns -= n;
 }
 
-/* When interrupted, what was reported or cached still goes, at its pace; a
- * second signal ends that. */
+/* Whether to send nothing more. After one signal, pending reports are still
+ * sent at their pace; a second one ends that. */
 static bool is_over(struct gen *g)
 {
 	if (cli_stop > 1)
@@ -196,7 +196,7 @@ static bool is_over(struct gen *g)
 	return g->done || g->err;
 }
 
-/* Whether an answer was waited for in vain, when interrupted. */
+/* Whether, since a signal, NACKs have been waited for long enough. */
 static bool is_late(struct link *l)
 {
 	if (cli_stop && !l->stop_ns)
@@ -204,7 +204,7 @@ static bool is_late(struct link *l)
 	return l->stop_ns && l->now_ns >= l->stop_ns;
 }
 
-/* The pace is that of new reports, too, while they are held back. */
+/* While a new report is held back, the pace serves retransmissions. */
 bool link_report(struct gen *g, unsigned reporter, const uint8_t *payload,
 		 size_t len, uint64_t ts_ns)
 {
@@ -212,8 +212,8 @@ bool link_report(struct gen *g, unsigned reporter, const uint8_t *payload,
 	int before;
 
 	if (!l->virtual_ns)
-		l->virtual_ns = ts_ns; /* questions come before reports */
-	if (++l->unheard >= LISTEN)
+		l->virtual_ns = ts_ns; /* of the first report */
+	if (++l->since_nacks >= NACKS_EVERY)
 		serve_nacks(g, 0);
 	while (!is_over(g)) {
 		if (resend_pending(l->resend) || !run_turns(g, &(uint64_t){0}))
@@ -221,7 +221,7 @@ bool link_report(struct gen *g, unsigned reporter, const uint8_t *payload,
 		else if (resend_room(l->resend, reporter))
 			break;
 		else if (is_late(l))
-			set_alone(l);
+			end_nacks(l);
 		else
 			serve_nacks(g, WAIT_MS);
 	}
@@ -271,8 +271,8 @@ void link_finish(struct gen *g)
 		return;
 	resend_finish(l->resend);
 	while (!g->err && cli_stop < 2 && !resend_settled(l->resend)) {
-		if (is_late(l) && !l->alone)
-			set_alone(l);
+		if (is_late(l) && !l->no_nacks)
+			end_nacks(l);
 		if (resend_pending(l->resend))
 			pump_link(g);
 		else
@@ -312,7 +312,7 @@ static int open_nacks(struct gen *g, struct error *err)
 	int rc;
 
 	if (g->o.live.name && !name) {
-		/* they are few: not worth a program on the interface */
+		/* NACKs are few: not worth an XDP program */
 		g->o.live.options.kind = LIVE_PACKET;
 		g->link->nacks = cli_live_open(&g->o.live, ports, true);
 		return 0;
