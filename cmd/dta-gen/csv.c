@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * csv.c - reports out of rows of CSV: the user's keys, values and times,
- * or what dta-query -o csv wrote, or a truth file.
+ * csv.c - reports from rows of CSV: the user's keys, values and times, the
+ * output of dta-query -o csv, or a truth file.
  */
 #include "gen.h"
 
@@ -12,8 +12,8 @@
 #include "csv_reports.h"
 
 enum {
-	BAD_ROWS = 10, /* so many, and another file was meant */
-	REPORTER = 1,  /* rows do not tell which switch it was */
+	BAD_ROWS = 10, /* after so many, this is not the file that was meant */
+	REPORTER = 1,  /* the switch: rows do not name one */
 	SECOND = 1000000000,
 };
 
@@ -33,7 +33,7 @@ struct csv_input {
 	char *field[CSV_FIELDS_MAX];
 };
 
-/* The next line that is not empty; NULL at the end, or *rc tells why. */
+/* The next line that is not empty; NULL: the end (*rc 0), or *rc is -errno. */
 static char *next_line(struct csv_input *c, int *rc)
 {
 	char *line;
@@ -44,7 +44,7 @@ static char *next_line(struct csv_input *c, int *rc)
 			if (len)
 				return line;
 		if (!c->lines.regular && c->g->snk)
-			emit_flush(c->g); /* it may be a while */
+			emit_flush(c->g); /* reading a pipe may take long */
 		*rc = lines_more(&c->lines);
 		if (*rc <= 0)
 			return NULL;
@@ -105,7 +105,7 @@ void csv_close(struct csv_input *c)
 static void report_row(struct csv_input *c)
 {
 	const struct csv_row *row = &c->row;
-	/* Its own, or as if reports came at --rate. */
+	/* The row's time, or as if reports came at --rate. */
 	uint64_t ts_ns = row->has_time
 				 ? row->ts_ns
 				 : GEN_START_NS +

@@ -16,7 +16,7 @@ enum {
 	SECOND_DIGITS = 9,
 };
 
-/* The first of each is what dta-query writes. */
+/* Of several names of a column, the first is what dta-query writes. */
 static const struct {
 	const char *name;
 	uint8_t column;
@@ -56,7 +56,7 @@ static void make_table(struct csv_columns *c, const struct csv_options *o,
 	snprintf(t->name, sizeof(t->name), "%u", t->id);
 }
 
-/* What the columns are about, without --kind. */
+/* The kind of table that the columns suggest, without --kind. */
 static int kind_of_columns(const struct csv_columns *c)
 {
 	if (csv_has(c, CSV_LIST))
@@ -66,8 +66,8 @@ static int kind_of_columns(const struct csv_columns *c)
 	return csv_has(c, CSV_COUNT) ? TABLE_KEYINC : TABLE_KEYWRITE;
 }
 
-/* Without a layout: a table of each kind that there may be; flows of IPv6 go to
- * the next one, as those of workloads do. */
+/* Without a layout: adds a table of each possible kind, and for IPv6 flows one
+ * with the next id, as workloads have. */
 static void add_option_tables(struct csv_columns *c,
 			      const struct csv_options *o)
 {
@@ -103,7 +103,7 @@ static void find_parts(const struct csv_columns *c, struct csv_table *t,
 	}
 }
 
-/* The first thing that rows for a table lack; NULL: nothing. */
+/* The first column that rows for a table lack; NULL: none. */
 static const char *missing_column(const struct csv_columns *c,
 				  const struct csv_table *t)
 {
@@ -128,7 +128,7 @@ static const char *missing_column(const struct csv_columns *c,
 	return value || t->parts ? NULL : "value";
 }
 
-/* Whether the options, or the columns, say that a table is not meant. */
+/* Whether the options and columns allow rows for a table. */
 static bool is_meant_kind(const struct csv_columns *c,
 			  const struct csv_table *t,
 			  const struct csv_options *o)
@@ -247,16 +247,16 @@ int csv_columns_read(struct csv_columns *c, const char *line,
 	return choose_tables(c, o, line, err);
 }
 
-/* A row on its way in. */
+/* A row that is being read. */
 struct reader {
 	const struct csv_columns *c;
 	char *const *field;
 	int n;
 	struct csv_row *row;
 	struct error *err;
-	/* The tables that it may be for. */
+	/* The tables that the row may be for. */
 	int tables;
-	const struct csv_table *whole[TABLE_MAX];
+	const struct csv_table *csv_table[TABLE_MAX];
 	const struct table *table[TABLE_MAX];
 };
 
@@ -268,7 +268,7 @@ static const char *get_cell(const struct reader *r, enum csv_column column)
 	return at >= 0 && at < r->n && *r->field[at] ? r->field[at] : NULL;
 }
 
-/* A number of a column up to max; as it was if there is none. */
+/* Reads a number up to max of a column; *out stays if the cell is empty. */
 static int read_number(const struct reader *r, enum csv_column column,
 		       const char *what, uint64_t max, uint64_t *out)
 {
@@ -319,8 +319,8 @@ static bool is_other(const struct reader *r, const struct csv_table *t)
 	       !(text_u64(&id, name, UINT16_MAX) && id == t->t.id);
 }
 
-/* The tables that the row may be for, of one kind. Without a layout, they are
- * numbers, which rows may tell: *id, else UINT64_MAX. */
+/* Finds the tables that the row may be for, of one kind. *id: without a layout,
+ * the id that the row says; else UINT64_MAX. */
 static int find_tables(struct reader *r, uint64_t *id)
 {
 	const char *name = get_cell(r, CSV_TABLE),
@@ -337,7 +337,7 @@ static int find_tables(struct reader *r, uint64_t *id)
 		if (is_other(r, &r->c->table[i]) ||
 		    (r->tables && r->c->table[i].t.kind != r->table[0]->kind))
 			continue;
-		r->whole[r->tables] = &r->c->table[i];
+		r->csv_table[r->tables] = &r->c->table[i];
 		r->table[r->tables++] = &r->c->table[i].t;
 	}
 	if (r->tables)
@@ -347,8 +347,9 @@ static int find_tables(struct reader *r, uint64_t *id)
 		name ? name : "any", kind ? ", kind " : "", kind ? kind : "");
 }
 
-/* A key in one column, or put together of those of a flow. */
-static const char *key_text(const struct reader *r, char *room, size_t size)
+/* The key as text: of one column, or composed in buf of the columns of a flow.
+ */
+static const char *key_text(const struct reader *r, char *buf, size_t size)
 {
 	const char *src = get_cell(r, CSV_SRC), *dst = get_cell(r, CSV_DST);
 	const char *sport = get_cell(r, CSV_SPORT),
@@ -363,18 +364,18 @@ static const char *key_text(const struct reader *r, char *room, size_t size)
 								     : CSV_SRC);
 		return key ? key : "";
 	}
-	snprintf(room, size, "%s%s%s%s%s:%s>%s%s%s:%s%s%s", at ? at : "",
+	snprintf(buf, size, "%s%s%s%s%s:%s>%s%s%s:%s%s%s", at ? at : "",
 		 at ? "@" : "", open, src ? src : "", shut, sport ? sport : "",
 		 open, dst ? dst : "", shut, dport ? dport : "",
 		 proto ? "/" : "", proto ? proto : "");
-	return room;
+	return buf;
 }
 
 static int read_key(struct reader *r)
 {
-	char room[2 * KEY_TEXT_MAX];
+	char buf[2 * KEY_TEXT_MAX];
 	struct error why;
-	const char *text = key_text(r, room, sizeof(room));
+	const char *text = key_text(r, buf, sizeof(buf));
 	bool loose;
 	int which = query_key_pick(r->row->key, &loose, r->table,
 				   (unsigned)r->tables, text, &why);
@@ -385,7 +386,7 @@ static int read_key(struct reader *r)
 				 r->c->made ? "; --layout or --key-type tell "
 					      "of other keys"
 					    : "");
-	r->row->table = r->whole[which];
+	r->row->table = r->csv_table[which];
 	return 0;
 }
 
@@ -400,7 +401,7 @@ static int read_list(struct reader *r)
 	return rc;
 }
 
-/* One part of a value, or all of it. */
+/* Reads a value, or one part of it, into len bytes at at. */
 static int read_part(struct reader *r, const struct render *as, size_t at,
 		     size_t len, int column)
 {
@@ -416,7 +417,7 @@ static int read_part(struct reader *r, const struct render *as, size_t at,
 	return 0;
 }
 
-/* The value of Key-Write, the entry of a list: as long as the table's. */
+/* Reads a Key-Write value or a list's entry, padded to the table's length. */
 static int read_bytes(struct reader *r)
 {
 	static const struct render hex = {.as = RENDER_HEX};
@@ -482,15 +483,15 @@ static int read_postcard(struct reader *r)
 	return 0;
 }
 
-/* An entry has no key that tells its table: the first that takes it;
- * if none does, the first says why. */
+/* An entry has no key that tells its table, so the first table that takes it is
+ * used. If none does, the error is the first table's. */
 static int read_append(struct reader *r)
 {
 	struct error *first = r->err, other;
 	int rc = -EINVAL;
 
 	for (int i = 0; i < r->tables && rc < 0; i++) {
-		r->row->table = r->whole[i];
+		r->row->table = r->csv_table[i];
 		rc = read_list(r);
 		if (rc == 0)
 			rc = read_bytes(r);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * csv_reports.h - CSV of reports: which column is what, by the header, and
- * which tables rows can be for; then of each row the report that it tells of.
+ * csv_reports.h - reports in CSV. The header says which column is what, and so
+ * which tables the rows can be for; then each row is read as a report.
  */
 #ifndef DTA_GEN_CSV_REPORTS_H
 #define DTA_GEN_CSV_REPORTS_H
@@ -32,7 +32,7 @@ enum csv_column {
 	CSV_COLUMNS,
 };
 
-/* What is said of the rows beside their header. */
+/* Options about the rows. */
 struct csv_options {
 	const char *layout, *region; /* of the tables; NULL: one of the two, or
 					tables are made of what follows */
@@ -49,7 +49,7 @@ struct csv_options {
 struct csv_table {
 	struct table t; /* value_len 0: any */
 	struct show show;
-	bool parts; /* each part of show has its column: */
+	bool parts; /* each part of show has a column: part_at */
 	int part_at[SHOW_PARTS];
 };
 
@@ -57,10 +57,10 @@ struct csv_columns {
 	char head[LINE_MAX_LEN + 1];
 	char *name[CSV_FIELDS_MAX];
 	int n;
-	int at[CSV_COLUMNS]; /* -1: none */
+	int at[CSV_COLUMNS]; /* index of each column's field; -1: none */
 	bool truth;	     /* of dta-gen --truth: values are bytes in hex */
-	bool made;	/* tables are not of a layout but of the options, */
-	bool one_table; /* and --table names the one of all rows */
+	bool made;	/* the tables are made of the options, not a layout */
+	bool one_table; /* so they are, and --table names that of all rows */
 	unsigned n_tables;
 	struct csv_table table[TABLE_MAX];
 };
@@ -70,8 +70,8 @@ struct csv_columns {
 int csv_columns_open(struct csv_columns *c, const struct csv_options *o,
 		     struct error *err);
 
-/* Then the header, which is copied: what is where, and the tables that rows may
- * be for. 0, or -errno and err. */
+/* Then reads the header line, which is copied: sets the columns and the tables
+ * that rows may be for. 0, or -errno and err. */
 int csv_columns_read(struct csv_columns *c, const char *line,
 		     const struct csv_options *o, struct error *err);
 
@@ -97,7 +97,7 @@ struct csv_row {
 };
 
 /*
- * Reads one. 1; 0: it tells of nothing (an answer that was not found); or
+ * Reads a row. 1; 0: it is no report, but an answer that was not found; or
  * -EINVAL and what is wrong.
  */
 int csv_row_read(struct csv_row *r, const struct csv_columns *c,

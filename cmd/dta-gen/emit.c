@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * emit.c - reports out: each one a frame, built in the sink's own buffer, and,
- * if wanted, a row of the truth.
+ * emit.c - writes each report as a frame, built in the sink's own buffer, and,
+ * if wanted, as a row of the truth.
  */
 #include "gen.h"
 
@@ -20,8 +20,8 @@ enum {
 };
 
 /*
- * Ethernet addresses. In a capture they are locally administered, the
- * reporter's ends in the switch's id. On an interface they are true ones.
+ * Sets Ethernet addresses. In a capture they are locally administered; the
+ * source ends in the switch's id. On an interface they are real ones.
  */
 static int find_addresses(struct gen *g, struct error *err)
 {
@@ -146,8 +146,8 @@ int emit_open(struct gen *g, struct error *err)
 	return link_open(g, err);
 }
 
-/* Built in place, unless it is kept. Returns the payload's length, 0 if it was
- * not taken, -errno. */
+/* Builds the frame of a report in the sink. Returns the payload's length; 0: it
+ * was not sent; -errno. */
 static int emit_frame(struct gen *g, const struct dta_report *r,
 		      unsigned reporter, uint64_t ts_ns)
 {
