@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * int.c - dta-gen int. --truth is CSV, a row for each node of each packet, the
- * first node first; fields that nodes are not asked for are empty:
+ * first node first; fields that --instructions does not ask for are empty:
  *
  *     packet,time,flow,hops,hop,node,ingress,egress,latency,queue,occupancy,
  *     ingress_time,egress_time,utilization,buffer,buffer_occupancy
@@ -20,7 +20,7 @@
 #include "int/int_profile.h"
 #include "sim/traffic.h"
 
-/* What is sent. */
+/* What a frame is. */
 enum int_form {
 	FORM_MD,     /* packets with INT-MD, as the sink gets them */
 	FORM_MX,     /* packets with INT-MX */
@@ -38,9 +38,9 @@ struct int_options {
 	bool has_instructions;
 	uint64_t spikes;   /* UINT64_MAX: values are not steady */
 	double loss;	   /* of frames, per cent */
-	uint64_t data;	   /* bytes of the model's packets, at most */
-	uint64_t unfilled; /* of IOAM: nodes there is room for; 0: those of the
-			      model fill it */
+	uint64_t data;	   /* bytes of data in the model's packets, at most */
+	uint64_t unfilled; /* of IOAM: empty room for so many nodes; 0: the
+			      trace is full */
 };
 
 enum {
@@ -54,29 +54,29 @@ struct int_gen {
 	struct int_profile profile;
 	unsigned report_version; /* 0, 1, 2: 0.5, 1.0, 2.0 */
 	struct inband model;
-	struct int_layout layout, own;	/* of the stack; of reports' metadata */
-	uint16_t bits;			/* of own */
+	struct int_layout layout, own;	/* of the stack; of nodes' reports */
+	uint16_t bits;			/* bitmap of own */
 	struct treport_decoder reports; /* for the layouts of 0.5 */
 	struct ioam_decoder traces;
 	struct rng rng; /* of loss */
-	uint32_t cut;	/* bytes of the packet that the capture left out */
+	uint32_t cut;	/* bytes of the packet that were not captured */
 	uint8_t frame[INT_FRAME_MAX], packet[INT_FRAME_MAX],
 		tunnel[INT_FRAME_MAX];
 };
 
 /* packets = carried + reasons why they carry no telemetry. */
+#define COUNTER(name) offsetof(struct gen_ledger, name)
+
 static const struct ledger_field fields[] = {
-	{"packets", offsetof(struct gen_ledger, traffic.packets), LEDGER_IN},
-	{"carried", offsetof(struct gen_ledger, reports), LEDGER_DONE},
-	{"not_ip", offsetof(struct gen_ledger, traffic.not_ip),
-	 LEDGER_HARMLESS},
-	{"malformed", offsetof(struct gen_ledger, traffic.malformed),
-	 LEDGER_LOSS},
-	{"unfit", offsetof(struct gen_ledger, unfit), LEDGER_HARMLESS},
-	{"spikes", offsetof(struct gen_ledger, spikes), LEDGER_NOTE},
-	{"frames", offsetof(struct gen_ledger, frames), LEDGER_NOTE},
-	{"lost", offsetof(struct gen_ledger, lost), LEDGER_NOTE},
-	{"evicted", offsetof(struct gen_ledger, traffic.evicted), LEDGER_NOTE},
+	{"packets", COUNTER(traffic.packets), LEDGER_IN},
+	{"carried", COUNTER(reports), LEDGER_DONE},
+	{"not_ip", COUNTER(traffic.not_ip), LEDGER_HARMLESS},
+	{"malformed", COUNTER(traffic.malformed), LEDGER_LOSS},
+	{"unfit", COUNTER(unfit), LEDGER_HARMLESS},
+	{"spikes", COUNTER(spikes), LEDGER_NOTE},
+	{"frames", COUNTER(frames), LEDGER_NOTE},
+	{"lost", COUNTER(lost), LEDGER_NOTE},
+	{"evicted", COUNTER(traffic.evicted), LEDGER_NOTE},
 };
 
 static const struct ledger int_gen_ledger = {
@@ -321,10 +321,10 @@ void int_options_read(struct gen *g, int argc, char **argv)
 	g->o.rate = g->o.pace ? g->o.pace : RATE_DEFAULT;
 	if (g->o.live.name && !g->o.count)
 		g->o.count = UINT64_MAX;
-	/* Where no packet is fit, none will be. */
+	/* If no packet of a round can carry INT, open_again() ends it. */
 	g->o.repeat = g->o.count;
 	if (o->form == FORM_IOAM && !g->o.from)
-		g->o.ipv6 = 100; /* it has no other place */
+		g->o.ipv6 = 100; /* IOAM is made in IPv6 only */
 	g->ledger = &int_gen_ledger;
 	g->truth_head = "packet,time,flow,hops,hop,node,ingress,egress,"
 			"latency,queue,occupancy,ingress_time,egress_time,"
@@ -409,7 +409,7 @@ static size_t tunnel_frame(struct int_gen *g, const struct inband_path *path,
 		     : vxlan ? NET_VXLAN_PORT
 			     : g->profile.geneve_port;
 	n = traffic_tunnel(g->tunnel, INT_FRAME_MAX, &h, vxlan, frame, len);
-	if (gpe) { /* 0.5 and 1.0 make no VXLAN-GPE of VXLAN */
+	if (gpe) { /* INT 0.5 and 1.0 need VXLAN-GPE */
 		head[0] |= NET_VXLAN_HAS_NEXT;
 		head[NET_VXLAN_AT_NEXT] = NET_VXLAN_ETH;
 	}
@@ -434,7 +434,7 @@ static size_t packet_with_int(struct int_gen *g, const struct inband_path *path,
 	};
 	int n;
 
-	/* Where INT goes, and by what it is known. */
+	/* Where INT is, and how a receiver knows that. */
 	s.over = (uint8_t)g->o.over;
 	if (s.over == INT_OVER_L4 && !pr->dscp_mask && !pr->marker)
 		s.over = p->protocol == NET_PROTO_UDP ? INT_OVER_UDP
@@ -524,7 +524,7 @@ static size_t packet_with_trace(struct int_gen *g,
 				const uint8_t *packet, size_t len)
 {
 	size_t room = g->o.unfilled ? g->o.unfilled : path->n;
-	/* Snapshots are empty ones. */
+	/* An opaque snapshot is made empty. */
 	size_t each = g->layout.len +
 		      (g->o.instructions & IOAM_OPAQUE ? IOAM_SNAPSHOT_LEN : 0);
 	uint8_t nodes[UINT8_MAX * 4];
@@ -585,7 +585,7 @@ static void write_truth(struct int_gen *g, const struct inband_path *path,
 	};
 	const struct int_layout *layout = g->o.form == FORM_XD ? &g->own
 							       : &g->layout;
-	/* Fields that nodes were asked for; one is in the header of reports. */
+	/* Fields that were sent; old reports have a time in their header. */
 	uint64_t told = layout->has |
 			(g->o.form == FORM_XD && g->report_version < 2)
 				<< INT_INGRESS_TIME;
@@ -625,7 +625,7 @@ static void send_packet(struct workload_run *run,
 	if (pkt) {
 		len = p->fragment ? 0 : (int)pkt->len;
 		n->cut = pkt->wire_len - pkt->len;
-	} else { /* as the model's would be */
+	} else {
 		len = traffic_frame(n->packet, INT_FRAME_MAX, p, n->o.data, 0);
 	}
 	if (len > 0)

@@ -13,55 +13,43 @@ enum {
 	CLOCK_EVERY = 1024, /* packets */
 };
 
+#define AT(counter) offsetof(struct gen_ledger, counter)
+
 static const struct ledger_field fields[] = {
-	{"packets", offsetof(struct gen_ledger, traffic.packets), LEDGER_IN},
-	{"used", offsetof(struct gen_ledger, used), LEDGER_DONE},
-	{"not_ip", offsetof(struct gen_ledger, traffic.not_ip),
-	 LEDGER_HARMLESS},
-	{"malformed", offsetof(struct gen_ledger, traffic.malformed),
-	 LEDGER_LOSS},
-	{"fragments", offsetof(struct gen_ledger, fragments), LEDGER_HARMLESS},
-	{"not_tcp", offsetof(struct gen_ledger, not_tcp), LEDGER_HARMLESS},
+	{"packets", AT(traffic.packets), LEDGER_IN},
+	{"used", AT(used), LEDGER_DONE},
+	{"not_ip", AT(traffic.not_ip), LEDGER_HARMLESS},
+	{"malformed", AT(traffic.malformed), LEDGER_LOSS},
+	{"fragments", AT(fragments), LEDGER_HARMLESS},
+	{"not_tcp", AT(not_tcp), LEDGER_HARMLESS},
 	{"ipv6", offsetof(struct gen_ledger, ipv6), LEDGER_HARMLESS},
-	{"reports", offsetof(struct gen_ledger, reports), LEDGER_NOTE},
-	{"report_bytes", offsetof(struct gen_ledger, report_bytes),
-	 LEDGER_NOTE},
-	{"retransmissions", offsetof(struct gen_ledger, retransmissions),
-	 LEDGER_NOTE},
-	{"evicted", offsetof(struct gen_ledger, traffic.evicted), LEDGER_NOTE},
-	{"backoffs", offsetof(struct gen_ledger, backoffs), LEDGER_NOTE},
+	{"reports", AT(reports), LEDGER_NOTE},
+	{"report_bytes", AT(report_bytes), LEDGER_NOTE},
+	{"retransmissions", AT(retransmissions), LEDGER_NOTE},
+	{"evicted", AT(traffic.evicted), LEDGER_NOTE},
+	{"backoffs", AT(backoffs), LEDGER_NOTE},
 };
 
 static const struct ledger_field row_fields[] = {
-	{"rows", offsetof(struct gen_ledger, traffic.packets), LEDGER_IN},
-	{"used", offsetof(struct gen_ledger, used), LEDGER_DONE},
-	{"unanswered", offsetof(struct gen_ledger, unanswered), LEDGER_LOSS},
-	{"malformed", offsetof(struct gen_ledger, traffic.malformed),
-	 LEDGER_LOSS},
-	{"reports", offsetof(struct gen_ledger, reports), LEDGER_NOTE},
-	{"report_bytes", offsetof(struct gen_ledger, report_bytes),
-	 LEDGER_NOTE},
-	{"backoffs", offsetof(struct gen_ledger, backoffs), LEDGER_NOTE},
+	{"rows", AT(traffic.packets), LEDGER_IN},
+	{"used", AT(used), LEDGER_DONE},
+	{"unanswered", AT(unanswered), LEDGER_LOSS},
+	{"malformed", AT(traffic.malformed), LEDGER_LOSS},
+	{"reports", AT(reports), LEDGER_NOTE},
+	{"report_bytes", AT(report_bytes), LEDGER_NOTE},
+	{"backoffs", AT(backoffs), LEDGER_NOTE},
 };
 
-/* Traffic has no answers, and four are of int. */
+/* Traffic has no unanswered; four more are of int.c. */
 _Static_assert(sizeof(fields) / sizeof(fields[0]) + 5 ==
 		       sizeof(struct gen_ledger) / sizeof(uint64_t),
 	       "a counter has no name");
 
-static const struct ledger gen_ledger = {
-	.stage = "gen",
-	.unit = "packets",
-	.fields = fields,
-	.n = sizeof(fields) / sizeof(fields[0]),
-};
+static const struct ledger gen_ledger = {"gen", "packets", fields,
+					 sizeof(fields) / sizeof(fields[0])};
 
 static const struct ledger gen_rows_ledger = {
-	.stage = "gen",
-	.unit = "rows",
-	.fields = row_fields,
-	.n = sizeof(row_fields) / sizeof(row_fields[0]),
-};
+	"gen", "rows", row_fields, sizeof(row_fields) / sizeof(row_fields[0])};
 
 static const struct row_field list_fields[] = {
 	{"workload", ROW_STR, 17, ROW_TAG},
@@ -136,8 +124,8 @@ static bool is_wanted(void *ctx, const struct traffic_packet *p)
 	return true;
 }
 
-/* All flows again from the first; if so many reports are wanted, only while
- * there come some. */
+/* Whether to restart the flows; with --count, only if the last round made
+ * reports. */
 static bool open_again(void *ctx)
 {
 	struct gen *g = ctx;
@@ -152,15 +140,12 @@ static int input_open(struct gen *g, struct error *err)
 {
 	struct traffic_options o = {
 		.capture = g->o.from,
-		.model =
-			{
-				.seed = g->o.work.seed,
-				.flows = g->o.flows,
-				.rate = g->o.rate,
-				.start_ns = GEN_START_NS,
-				.ipv6_percent = (unsigned)g->o.ipv6,
-				.ends = g->o.ends,
-			},
+		.model = {.seed = g->o.work.seed,
+			  .flows = g->o.flows,
+			  .rate = g->o.rate,
+			  .start_ns = GEN_START_NS,
+			  .ipv6_percent = (unsigned)g->o.ipv6,
+			  .ends = g->o.ends},
 		.item = g->run.w->needs == NEEDS_NOTHING ? TRAFFIC_NUMBERS
 			: g->run.w->per_flow		 ? TRAFFIC_FLOWS
 							 : TRAFFIC_PACKETS,
@@ -176,7 +161,7 @@ static int input_open(struct gen *g, struct error *err)
 					 : traffic_open(&g->traffic, &o, err);
 }
 
-/* A packet to the workload, or some rows. */
+/* Gives the workload a packet, or reports a row. */
 static int run_step(struct gen *g, struct error *err)
 {
 	struct traffic_packet p;
@@ -190,7 +175,7 @@ static int run_step(struct gen *g, struct error *err)
 	return rc;
 }
 
-/* All that there is. Returns 0 or the source's -errno. */
+/* Runs to the end. Returns 0 or the source's -errno. */
 static int run_generator(struct gen *g, struct error *err)
 {
 	uint64_t next = CLOCK_EVERY;
@@ -221,12 +206,12 @@ static const char *source_name(const struct gen *g)
 	return g->o.from ? g->o.from : "traffic";
 }
 
-/* Tells what could not be done; returns the exit status. */
+/* Reports errors; returns the exit status. */
 static int check_result(const struct gen *g, int src_err, int snk_err,
 			const struct error *err)
 {
 	int rc = g->err ? g->err : snk_err;
-	/* Of rows each was told of. */
+	/* A warning for each was printed. */
 	bool bad_rows = g->rows && g->ctr.traffic.malformed;
 	const char *all = g->run.w == &int_workload ? int_complaint(g) : NULL;
 	struct error why;
@@ -297,7 +282,7 @@ int main(int argc, char **argv)
 	if (emit_open(&g, &why) < 0)
 		cli_fail("%s", why.text);
 	src_err = run_generator(&g, &why);
-	emit_flush(&g); /* what is not taken then is not sent */
+	emit_flush(&g); /* before the ledgers, which count it */
 	show_ledgers(&g);
 	if (!g.o.quiet)
 		link_drops(&g);

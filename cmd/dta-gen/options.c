@@ -16,7 +16,7 @@ enum {
 	VALUE_MAX = 1020, /* what a table holds */
 	FLOWS_DEFAULT = 10000,
 	RESEND_DEFAULT = 1024,
-	COPIES0 = 2, /* what the published reporter says */
+	COPIES0 = 2, /* of DTA/0, as in the published reporter */
 };
 
 #define AT(field) CLI_AT(struct settings, gen.field)
@@ -199,7 +199,7 @@ static bool fits_dta0(const struct workload *w, const struct gen_options *o)
 	       (value == 4 || kind == DTA_KEYINC);
 }
 
-/* What goes together, and what is missing. */
+/* Exits on options that are missing or do not go together. */
 static void check_options(const struct settings *s, const struct gen_options *o)
 {
 	const struct workload *w = s->workload;
@@ -249,8 +249,8 @@ static void complete_options(struct settings *s, struct gen_options *o)
 	if (o->work.kind == DTA_APPEND)
 		o->work.key_type = KEY_U32;
 	if (!o->copies && o->format != DTA_FORMAT_1)
-		o->copies = COPIES0; /* it cannot say "the default" */
-	/* A capture ends with its flows, an interface when told to. */
+		o->copies = COPIES0; /* DTA/0 cannot say "the default" */
+	/* On an interface flows are restarted until a signal or --count. */
 	o->repeat = o->count || (o->live.name && !o->flows);
 	if (!o->flows)
 		o->flows = w->per_flow && o->count ? o->count : FLOWS_DEFAULT;
@@ -268,20 +268,14 @@ void options_read(struct settings *s, int argc, char **argv)
 	int n;
 
 	*s = (struct settings){
-		.gen =
-			{
-				.table = 1,
-				.collector = {10, 0, 0, 51},
-				.resend = UINT64_MAX,
-				.work =
-					{
-						.seed = SYNTH_SEED_DEFAULT,
-						.lists = 16,
-						.key_type = KEY_FLOW4,
-						.key_len = KEY_FLOW4_LEN,
-						.value_len = 4,
-					},
-			},
+		.gen = {.table = 1,
+			.collector = {10, 0, 0, 51},
+			.resend = UINT64_MAX,
+			.work = {.seed = SYNTH_SEED_DEFAULT,
+				 .lists = 16,
+				 .key_type = KEY_FLOW4,
+				 .key_len = KEY_FLOW4_LEN,
+				 .value_len = 4}},
 	};
 	cli_start(&cli);
 	n = cli_read(&cli, s, argc, argv);

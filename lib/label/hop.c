@@ -289,7 +289,7 @@ struct label_outcome label_hop_pass(struct label_hop *h,
 	struct hop_packet p = {
 		.t = t, .frame = frame, .len = len, .out = out, .cap = cap};
 	int rc = label_find(&p.v, &h->o.format, frame, len);
-	size_t labelled_len;
+	size_t grown; /* length with a new label, or 0 */
 
 	h->ctr.packets++;
 	if (cap < len)
@@ -300,15 +300,13 @@ struct label_outcome label_hop_pass(struct label_hop *h,
 		return send_unchanged(&p, &h->ctr.malformed);
 	if (rc && rc != -ENOENT)
 		return send_unchanged(&p, &h->ctr.plain);
-	labelled_len = maybe_label(h, &p);
-	if ((labelled_len || p.v.labelled) &&
-	    (t->to_edge || is_to_router(h, &p.v)))
-		return restore_packet(h, &p, labelled_len ? out : frame,
-				      labelled_len ? labelled_len : len,
-				      export);
-	if (labelled_len) {
+	grown = maybe_label(h, &p);
+	if ((grown || p.v.labelled) && (t->to_edge || is_to_router(h, &p.v)))
+		return restore_packet(h, &p, grown ? out : frame,
+				      grown ? grown : len, export);
+	if (grown) {
 		h->ctr.labelled++;
-		return (struct label_outcome){.len = labelled_len};
+		return (struct label_outcome){.len = grown};
 	}
 	return send_unchanged(&p,
 			      p.v.labelled ? &h->ctr.carried : &h->ctr.plain);

@@ -30,7 +30,7 @@ struct order {
 	bool changed; /* s has changed since it was sent */
 };
 
-struct label_southbound_switch {
+struct label_switch {
 	uint32_t device;
 	struct order *order;
 	unsigned n;
@@ -64,7 +64,7 @@ struct label_southbound {
 	char *const *environment;
 	void (*trouble)(uint32_t device, const char *why);
 	struct label_southbound_ledger ctr;
-	struct label_southbound_switch *sw;
+	struct label_switch *sw;
 	uint32_t n;
 	uint32_t first;	  /* switch to begin with: they take turns */
 	uint32_t running; /* commands */
@@ -104,10 +104,10 @@ void label_southbound_close(struct label_southbound *o)
 /* --- orders --------------------------------------------------------------- */
 
 /* NULL: no memory. */
-static struct label_southbound_switch *
-find_or_add_switch(struct label_southbound *o, uint32_t device)
+static struct label_switch *find_or_add_switch(struct label_southbound *o,
+					       uint32_t device)
 {
-	struct label_southbound_switch *at;
+	struct label_switch *at;
 
 	for (uint32_t i = 0; i < o->n; i++)
 		if (o->sw[i].device == device)
@@ -115,7 +115,7 @@ find_or_add_switch(struct label_southbound *o, uint32_t device)
 	if (!(at = realloc(o->sw, (o->n + 1) * sizeof(*at))))
 		return NULL;
 	o->sw = at;
-	at[o->n] = (struct label_southbound_switch){.device = device};
+	at[o->n] = (struct label_switch){.device = device};
 	return &at[o->n++];
 }
 
@@ -124,7 +124,7 @@ int label_southbound_add(struct label_southbound *o,
 			 const struct label_decision *d)
 {
 	struct order order = {d->port->out, d->port->s, false, false}, *at;
-	struct label_southbound_switch *sw;
+	struct label_switch *sw;
 
 	o->ctr.decisions++;
 	sw = find_or_add_switch(o, d->port->device);
@@ -153,7 +153,7 @@ int label_southbound_add(struct label_southbound *o,
  * it cannot read from the terminal. 0 or an errno.
  */
 static int start_command(const struct label_southbound *o,
-			 struct label_southbound_switch *sw)
+			 struct label_switch *sw)
 {
 	int fd = memfd_create("label-commands", MFD_CLOEXEC), rc;
 	posix_spawn_file_actions_t to;
@@ -193,7 +193,7 @@ static int start_command(const struct label_southbound *o,
 }
 
 /* Kills a command and its children. */
-static void kill_command(struct label_southbound_switch *sw)
+static void kill_command(struct label_switch *sw)
 {
 	pid_t pid = sw->pid;
 	bool ours = kill(pid, SIGKILL) == 0;
@@ -204,8 +204,8 @@ static void kill_command(struct label_southbound_switch *sw)
 	sw->pid = 0;
 }
 
-static void report_trouble(struct label_southbound *o,
-			   struct label_southbound_switch *sw, const char *why)
+static void report_trouble(struct label_southbound *o, struct label_switch *sw,
+			   const char *why)
 {
 	if (sw->failing != !why)
 		return;
@@ -213,9 +213,8 @@ static void report_trouble(struct label_southbound *o,
 	o->trouble(sw->device, why);
 }
 
-static void on_failure(struct label_southbound *o,
-		       struct label_southbound_switch *sw, const char *why,
-		       uint64_t now_ns)
+static void on_failure(struct label_southbound *o, struct label_switch *sw,
+		       const char *why, uint64_t now_ns)
 {
 	o->ctr.failed++;
 	report_trouble(o, sw, why);
@@ -225,8 +224,8 @@ static void on_failure(struct label_southbound *o,
 	sw->retry_ns = now_ns + sw->backoff_ns;
 }
 
-static void send_orders(struct label_southbound *o,
-			struct label_southbound_switch *sw, uint64_t now_ns)
+static void send_orders(struct label_southbound *o, struct label_switch *sw,
+			uint64_t now_ns)
 {
 	int rc = start_command(o, sw);
 
@@ -243,8 +242,8 @@ static void send_orders(struct label_southbound *o,
 
 /* After a command: orders that failed or have changed since stay, to be sent
  * again. */
-static void settle_orders(struct label_southbound *o,
-			  struct label_southbound_switch *sw, bool ok)
+static void settle_orders(struct label_southbound *o, struct label_switch *sw,
+			  bool ok)
 {
 	unsigned kept = 0;
 
@@ -266,8 +265,8 @@ static void settle_orders(struct label_southbound *o,
 	o->running--;
 }
 
-static void check_switch(struct label_southbound *o,
-			 struct label_southbound_switch *sw, uint64_t now_ns)
+static void check_switch(struct label_southbound *o, struct label_switch *sw,
+			 uint64_t now_ns)
 {
 	char why[128] = "it did not end";
 	int status;
@@ -301,8 +300,7 @@ void label_southbound_send_due(struct label_southbound *o, uint64_t now_ns)
 		return;
 	o->first++;
 	for (uint32_t i = 0; i < o->n; i++) {
-		struct label_southbound_switch *sw =
-			&o->sw[(o->first + i) % o->n];
+		struct label_switch *sw = &o->sw[(o->first + i) % o->n];
 
 		if (sw->pid)
 			check_switch(o, sw, now_ns);
@@ -320,7 +318,7 @@ bool label_southbound_busy(const struct label_southbound *o)
 void label_southbound_stop(struct label_southbound *o)
 {
 	for (uint32_t i = 0; i < o->n; i++) {
-		struct label_southbound_switch *sw = &o->sw[i];
+		struct label_switch *sw = &o->sw[i];
 
 		if (sw->pid) {
 			kill_command(sw);
