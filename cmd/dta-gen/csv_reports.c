@@ -347,8 +347,7 @@ static int find_tables(struct reader *r, uint64_t *id)
 		name ? name : "any", kind ? ", kind " : "", kind ? kind : "");
 }
 
-/* The key as text: of one column, or composed in buf of the columns of a flow.
- */
+/* The key as text: of one column, or composed in buf of a flow's columns. */
 static const char *key_text(const struct reader *r, char *buf, size_t size)
 {
 	const char *src = get_cell(r, CSV_SRC), *dst = get_cell(r, CSV_DST);

@@ -345,10 +345,6 @@ const char *int_complaint(const struct gen *g)
 
 /* --- frames out: some are lost ------------------------------------------- */
 
-enum {
-	PER_CENT = 100,
-};
-
 static void int_send(struct int_gen *n, uint8_t *frame, size_t len,
 		     uint64_t ts_ns)
 {
@@ -362,7 +358,7 @@ static void int_send(struct int_gen *n, uint8_t *frame, size_t len,
 		memcpy(frame + NET_ETH_AT_SRC, g->header.eth_src, 6);
 	}
 	g->ctr.frames++;
-	if (n->o.loss > 0 && rng_unit(&n->rng) * PER_CENT < n->o.loss) {
+	if (n->o.loss > 0 && rng_unit(&n->rng) * 100 < n->o.loss) {
 		g->ctr.lost++;
 		return;
 	}
@@ -371,10 +367,6 @@ static void int_send(struct int_gen *n, uint8_t *frame, size_t len,
 }
 
 /* --- frames with telemetry, and reports of it ---------------------------- */
-
-enum {
-	HOPS_MAX = 255,
-};
 
 /* Writes the hops' metadata, the last node's first, each padded with zeros to
  * `each' bytes. Returns the length. */
@@ -426,7 +418,7 @@ static size_t packet_with_int(struct int_gen *g, const struct inband_path *path,
 	struct int_source s = {
 		.version = g->profile.version,
 		.type = g->o.form == FORM_MX ? INT_TYPE_MX : INT_TYPE_MD,
-		.hops_max = HOPS_MAX,
+		.hops_max = UINT8_MAX,
 		.bitmap = (uint16_t)g->o.instructions,
 		.src_port = (uint16_t)(p->id | 0xc000),
 		.outer_src = {10, 1, 0, 1},
@@ -450,8 +442,8 @@ static size_t packet_with_int(struct int_gen *g, const struct inband_path *path,
 		s.stack = stack;
 		s.hops = path->n;
 		s.hops_max = (uint8_t)(g->profile.version == INT_V0_5
-					       ? HOPS_MAX
-					       : HOPS_MAX - path->n);
+					       ? UINT8_MAX
+					       : UINT8_MAX - path->n);
 	}
 	if (s.over == INT_OVER_VXLAN || s.over == INT_OVER_GENEVE) {
 		len = tunnel_frame(g, path, packet, len);

@@ -82,8 +82,7 @@ void show_link_page(struct gen *g)
 	cli_page_end();
 }
 
-/* Cuts the rate when NACKs say "too fast", raises it when none has for a while.
- */
+/* Cuts the rate when NACKs say "too fast", raises it after a while without. */
 static void adapt_rate(struct gen *g)
 {
 	struct link *l = g->link;

@@ -347,8 +347,7 @@ static int hop_control_open(struct label_hop *h, const char *path, bool quiet)
 	return fd;
 }
 
-/* Carries out the datagrams that wait, each of whole lines; a long one is not.
- */
+/* Carries out the datagrams that wait; each is whole lines. */
 static void read_control_socket(int fd, struct label_hop *h)
 {
 	static char text[65536]; /* as much as socat(1) sends, and more */

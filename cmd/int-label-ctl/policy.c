@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* policy.c - the options of the labelling policy. */
 #include "commands.h"
 
 #include "cli/cli.h"

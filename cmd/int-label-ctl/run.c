@@ -378,7 +378,7 @@ static int run_rows_flush(struct run_rows *r)
 	return r->err ? r->err : rc;
 }
 
-/* At the end: flushes rows, databases and decisions. 0, or -1 after a message.
+/* Flushes rows, databases and decisions at the end. 0, or -1 after a message.
  */
 static int run_rows_end(struct run_rows *r)
 {

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* label.c - labels in packets: found, read, pushed and stripped. */
 #include "label/label.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* policy.c - which packets a port labels. */
 #include "label/hop.h"
 
 #include <errno.h>

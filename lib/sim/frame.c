@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* frame.c - packets as frames, and frames in tunnels. */
 #include "sim/traffic.h"
 
 #include <errno.h>

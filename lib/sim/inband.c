@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* inband.c - what the nodes of a path report of a packet. */
 #include "sim/traffic.h"
 
 #include <math.h>
@@ -14,7 +13,6 @@ enum {
 	QUEUES = 8,
 	BUFFERS = 2,
 	HOP_LIMIT = 64,
-	PERCENT_MAX = 100,
 };
 
 void inband_init(struct inband *m, const struct inband_options *o)
@@ -105,8 +103,7 @@ static void write_fields(struct inband *m, struct inband_hop *h,
 		  draw_metric(m, INT_OCCUPANCY, at, 0, INBAND_OCCUPANCY));
 	set_value(h, INT_CONGESTION,
 		  draw_metric(m, INT_CONGESTION, at, 0, INBAND_OCCUPANCY));
-	set_value(h, INT_UTILIZATION,
-		  percent < PERCENT_MAX ? percent : PERCENT_MAX);
+	set_value(h, INT_UTILIZATION, percent < 100 ? percent : 100);
 	set_value(h, INT_BUFFER, flow % BUFFERS);
 	set_value(h, INT_BUFFER_OCCUPANCY,
 		  draw_metric(m, INT_BUFFER_OCCUPANCY, at, 0, INBAND_BUFFER));

@@ -370,7 +370,7 @@ static bool fits_mtu(struct netsim *s, const struct sim_packet *p)
 		s->ctr.full++;
 		return false;
 	}
-	if (s->o.mtu && sim_bytes(p) - NET_ETH_LEN + more > s->o.mtu) {
+	if (s->o.mtu && sim_wire_bytes(p) - NET_ETH_LEN + more > s->o.mtu) {
 		s->ctr.too_long++;
 		return false;
 	}
@@ -489,7 +489,7 @@ static uint64_t busy_ns(struct netsim *s, uint32_t port, uint32_t bytes)
 static void count_bytes(struct netsim *s, const struct sim_packet *p,
 			uint32_t port)
 {
-	uint32_t bytes = sim_bytes(p);
+	uint32_t bytes = sim_wire_bytes(p);
 	struct sim_port *q = &s->port[port];
 
 	s->ctr.link_bytes += bytes;
@@ -525,7 +525,7 @@ void sim_send(struct netsim *s, uint32_t i, uint32_t port, uint32_t in)
 	count_bytes(s, p, port);
 	p->port = port;
 	p->lost = q->loss > 0 && rng_unit(&s->chance) < q->loss;
-	p->leave_ns = start + busy_ns(s, port, sim_bytes(p));
+	p->leave_ns = start + busy_ns(s, port, sim_wire_bytes(p));
 	q->free_ns = p->leave_ns;
 	if (q->depth++)
 		sim_packet(s, q->tail)->next = i;

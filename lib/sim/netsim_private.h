@@ -116,8 +116,7 @@ static inline struct sim_packet *sim_packet(const struct netsim *s, uint32_t i)
 	return &s->packet[i];
 }
 
-/* Bytes of a packet on the wire. */
-static inline uint32_t sim_bytes(const struct sim_packet *p)
+static inline uint32_t sim_wire_bytes(const struct sim_packet *p)
 {
 	return p->bytes + (p->labels ? LABEL_OPTION_LEN : 0) +
 	       (uint32_t)p->labels * LABEL_ITEM_LEN;
@@ -127,13 +126,11 @@ static inline uint32_t sim_bytes(const struct sim_packet *p)
 
 /* The run ends with an error, -errno. */
 void sim_fail(struct netsim *s, int err);
-/* Schedules an event. */
 void sim_schedule(struct netsim *s, uint64_t ns, enum event_kind kind,
 		  uint32_t number);
 /* A new packet, cleared; SIM_NONE after sim_fail(). */
 uint32_t sim_new_packet(struct netsim *s, enum packet_kind kind,
 			uint32_t bytes);
-/* Frees a packet and its labels. */
 void sim_free_packet(struct netsim *s, uint32_t i);
 /* Puts a packet into the queue of a port. in: the ingress port; SIM_NONE: the
  * packet is of this host or switch itself. */

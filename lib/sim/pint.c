@@ -12,8 +12,7 @@ enum {
 };
 
 struct digest {
-	uint64_t packet; /* its number */
-	uint64_t hops;	 /* that are in it, a bit each */
+	uint64_t packet, hops; /* its number; hops in it, a bit each */
 	uint32_t value;
 };
 

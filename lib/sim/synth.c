@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* synth.c - the traffic model. */
 #include "sim/traffic.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tcp.c - retransmissions and timeouts, as seen from the network. */
 #include "sim/traffic.h"
 
 #include "net/net.h"
