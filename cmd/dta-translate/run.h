@@ -35,7 +35,7 @@ struct opts {
 	unsigned cores;
 	const char *answers; /* a capture of them, or NULL */
 	enum dta_format dta; /* of reports */
-	enum dart dart;
+	bool dart;
 	uint64_t seed;
 	enum row_format format; /* of the ledger */
 	bool quiet;

@@ -7,14 +7,10 @@
  * later report overwrites an earlier one in every slot that both use, whichever
  * copies these are.
  *
- * DART_ONE: writes one random copy n in [0, N) to its slot (DART, section 6).
+ * With dart: writes one random copy n in [0, N) to its slot (DART, section 6).
  * Switches report a key repeatedly, which fills its other slots. The copy
  * depends only on the seed and the packet's number: one seed and one capture
  * leave the same memory by every transport, on any number of cores.
- *
- * DART_CAS: for N = 2, a write to slot 0 and a compare-and-swap that takes slot
- * 1 only if it is empty (DART, section 7). A slot whose checksum and value are
- * both 0 counts as empty; queries agree.
  */
 #include "dta/private.h"
 
@@ -87,11 +83,11 @@ static unsigned slot_block(struct translator *t,
 		n = ARENA / each;
 	ops_reserve(t, n * HASH_COPIES, n * (size_t)each);
 	if (t->transport->stamped)
-		ops_stamp(t, reports, first, first + n, t->dart == DART_ONE);
+		ops_stamp(t, reports, first, first + n, t->dart);
 	return first + n;
 }
 
-/* DART_ONE: which copy to write for the report in packet `at' of the stage. */
+/* With dart: which copy to write for the report in packet `at' of the stage. */
 static inline unsigned draw_copy(const struct translator *t, unsigned at,
 				 uint64_t desc)
 {
@@ -218,7 +214,7 @@ void keywrite_run(struct translator *t, struct table_state *state,
 	uint32_t value_len = state->t.value_len, len = state->write_len;
 	bool small = value_len == 4 && len == 8; /* the common slot */
 	unsigned copies = is_uniform(reports) ? desc_copies(reports->any) : 0;
-	bool one = t->dart == DART_ONE && desc_copies(reports->any) != 1;
+	bool one = t->dart && desc_copies(reports->any) != 1;
 
 	if (small && !one && state->t.hash == HASH_DTA1 &&
 	    can_send_pairs(t, reports)) {
@@ -281,71 +277,4 @@ void keyinc_run(struct translator *t, struct table_state *state,
 	}
 	t->ctr.bytes += (uint64_t)(op - &t->ops->op[t->ops->n]) * 8;
 	t->ops->n = (unsigned)(op - t->ops->op);
-}
-
-enum {
-	SLOT_CAS = 8, /* bytes: the operand of an RDMA atomic operation */
-};
-
-int dart_check(const struct translate_options *o,
-	       const struct table_state *state, struct error *err)
-{
-	const char *name = state->t.name;
-
-	if (o->dart != DART_CAS)
-		return 0;
-	if (state->t.stride != SLOT_CAS || state->t.value_len != SLOT_CAS - 4)
-		return error_set(err, -EINVAL,
-				 "%s: slots of %u bytes: a compare-and-swap "
-				 "reaches 8, a checksum and 4 bytes of value",
-				 name, state->t.stride);
-	if (state->t.qp != TABLE_QP_RC)
-		return error_set(err, -EINVAL,
-				 "%s: qp: a compare-and-swap needs RC; UC has "
-				 "no atomics",
-				 name);
-	if (state->t.copies != 2)
-		return error_set(err, -EINVAL,
-				 "%s: copies: %u: DART with compare-and-swap "
-				 "is for 2",
-				 name, state->t.copies);
-	return 0;
-}
-
-/* A compare-and-swap's payload is two numbers in the host's byte order: compare
- * (0, an empty slot) and swap (the slot's 8 bytes, read as a number). The write
- * comes last, because only a write can carry the immediate. */
-static void cas_one(struct translator *t, const struct table_state *state,
-		    const uint8_t *key, uint64_t desc, unsigned i)
-{
-	uint64_t units = state->t.units;
-	uint8_t *p = op_buffer_alloc(t->ops, 2 * SLOT_CAS);
-	struct op *op;
-
-	memset(p, 0, SLOT_CAS);
-	slot_fill(p + SLOT_CAS, state, t->work.sum[i], key + state->t.key_len,
-		  SLOT_CAS - 4, SLOT_CAS);
-	if (desc_copies(desc) > 1)
-		op_write(t, state,
-			 hash_mod(t->work.slot[1][i], units) * SLOT_CAS, p,
-			 SLOT_CAS)
-			->verb = OP_CMP_SWAP;
-	op = op_write(t, state, hash_mod(t->work.slot[0][i], units) * SLOT_CAS,
-		      p + SLOT_CAS, SLOT_CAS);
-	if (desc_immediate(desc))
-		op_make_immediate(t, state, op, desc_sequence(desc));
-}
-
-void dart_cas_run(struct translator *t, struct table_state *state,
-		  const struct report_batch *reports)
-{
-	slots_hash(t, state, reports, true);
-	for (unsigned i = 0, end; i < reports->n;) {
-		end = slot_block(t, reports, i, 2 * SLOT_CAS);
-		for (; i < end; i++) {
-			if (t->transport->stamped)
-				t->stamp_ns = t->pkts[reports->at[i]].ts_ns;
-			cas_one(t, state, reports->key[i], reports->desc[i], i);
-		}
-	}
 }

@@ -35,8 +35,8 @@ unsigned report_cost(const struct translator *t,
 	if (state->t.kind == TABLE_POSTCARD || state->t.kind == TABLE_APPEND)
 		return 0;
 	n = r->copies ? r->copies : state->t.copies;
-	if (state->t.kind == TABLE_KEYWRITE && t->dart != DART_OFF)
-		n = t->dart == DART_ONE ? 1 : 2;
+	if (state->t.kind == TABLE_KEYWRITE && t->dart)
+		n = 1;
 	return t->mirror ? 2 * n : n;
 }
 

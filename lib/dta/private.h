@@ -217,7 +217,7 @@ struct translator {
 
 	unsigned n;	 /* tables of a collector */
 	unsigned states; /* tables of all collectors, one after another */
-	enum dart dart;
+	bool dart;
 	uint64_t seed;
 	bool mirror;		   /* each report goes to two collectors */
 	struct steering *steering; /* NULL: one collector */
@@ -391,11 +391,6 @@ unsigned report_cost(const struct translator *t,
 /* Makes operations of one table's reports and passes them on. */
 void run_table(struct translator *t, unsigned index,
 	       const struct report_batch *reports);
-
-/* keywrite.c: whether a table is fit for the kind of DART. 0 or -EINVAL. */
-int dart_check(const struct translate_options *o,
-	       const struct table_state *state, struct error *err);
-table_run dart_cas_run;
 
 /*
  * append.c. clock_to: sets the time before packets of that time are processed;

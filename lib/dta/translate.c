@@ -66,9 +66,7 @@ static void init_table_state(struct table_state *state, const struct table *t,
 {
 	*state = (struct table_state){
 		.index = (uint16_t)index,
-		.run = t->kind == TABLE_KEYWRITE && o->dart == DART_CAS
-			       ? dart_cas_run
-			       : run_of[t->kind],
+		.run = run_of[t->kind],
 		.write_len = table_write_len(t),
 		.t = *t,
 	};
@@ -95,8 +93,7 @@ static int register_table(struct translator *t, unsigned i, struct error *err)
 	return 0;
 }
 
-static int open_table_state(struct translator *t, unsigned i,
-			    const struct translate_options *o, size_t *room,
+static int open_table_state(struct translator *t, unsigned i, size_t *room,
 			    struct error *err)
 {
 	struct table_state *state = &t->state[i];
@@ -105,8 +102,6 @@ static int open_table_state(struct translator *t, unsigned i,
 
 	if (rc < 0)
 		return rc;
-	if (state->t.kind == TABLE_KEYWRITE)
-		return dart_check(o, state, err);
 	if (state->t.kind == TABLE_POSTCARD) {
 		if (i < t->n)
 			t->postcards |= UINT64_C(1) << i;
@@ -167,7 +162,7 @@ static int open_table_states(struct translator *t,
 	int rc = 0;
 
 	for (unsigned i = 0; i < t->states && !rc; i++)
-		rc = open_table_state(t, i, o, &room, err);
+		rc = open_table_state(t, i, &room, err);
 	t->mirror = o->mirror && o->collectors > 1;
 	if (!rc && steer_open(t, o->collectors, t->mirror))
 		rc = error_set(err, -ENOMEM, "no memory for the collectors");

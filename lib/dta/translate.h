@@ -61,15 +61,6 @@ extern const struct ledger translate_ledger;
 
 struct translator;
 
-/* The operations of a Key-Write report. */
-enum dart {
-	DART_OFF, /* N writes */
-	DART_ONE, /* one write, of a random copy: DART section 6 */
-	/* DART section 7, for N = 2: a write to slot 0, and one to slot 1 only
-	 * if that is empty: 8-byte slots, RC. */
-	DART_CAS,
-};
-
 struct translate_options {
 	enum dta_format format; /* accepted besides DTA/1 */
 	struct snk *nacks; /* NACK packets of strict sequence checks, or NULL */
@@ -79,9 +70,10 @@ struct translate_options {
 	/* Collectors with the same tables; 0 is 1. The transport has the tables
 	 * of all: table t of collector c is its number c * n + t. */
 	unsigned collectors; /* COLLECTORS_MAX at most */
-	bool mirror; /* each report goes to the next collector as well */
-	enum dart dart;
-	uint64_t seed; /* DART_ONE: of the random copies */
+	bool mirror;   /* each report goes to the next collector as well */
+	bool dart;     /* a Key-Write report is one write, of a random copy:
+			  DART, section 6; else N writes */
+	uint64_t seed; /* of these random copies */
 };
 
 enum {

@@ -161,37 +161,11 @@ repeat() { # times capture
 	[[ $key == *@*'>'* ]]
 }
 
-@test "--dart-cas: slot 1 only where it is empty, as a reference has it" {
-	make_layout 4Ki
-	make_regions layout.ini a b
-	dta-gen uniform --count 8000 -q -w kw.pcap
-	dta-translate -q -r kw.pcap --region "$NAME-a" --dart-cas
-	"$TOP"/tests/tools/expect.py "$NAME-a" kw.pcap cas
-	by_packets "$NAME-b" kw.pcap --dart-cas
-	same_memory "$NAME-a" "$NAME-b"
-	[ "$(jq -r 'select(.counter == "atomics").value' responder.ndjson)" \
-		-eq 8000 ]
-}
-
-@test "--dart-cas: refused where a compare-and-swap does not reach" {
-	make_layout 4Ki
+@test "--dart: refused without a Key-Write table" {
+	printf '[sums]\nkind = keyinc\nkey = flow4\nslots = 64\n' >none.ini
 	dta-gen uniform --count 10 -q -w kw.pcap
-	refused() { # region message
-		run -1 --separate-stderr dta-translate -q -r kw.pcap \
-			--region "$NAME-$1" --dart-cas
-		echo "$stderr"
-		[[ $stderr == *"$2"* ]]
-	}
-	sed 's/value = 4/value = 8/' layout.ini >wide.ini
-	sed '/copies/s/.*/&\nqp = uc/; /sums/,$d' layout.ini >uc.ini
-	sed 's/copies = 2/copies = 1/' layout.ini >one.ini
-	sed '/flows/,/copies/d' layout.ini >none.ini
-	make_regions wide.ini wide
-	make_regions uc.ini uc
-	make_regions one.ini one
 	make_regions none.ini none
-	refused wide "a compare-and-swap reaches 8"
-	refused uc "UC has no atomics"
-	refused one "is for 2"
-	refused none "DART writes Key-Write tables; there is none"
+	run -1 --separate-stderr dta-translate -q -r kw.pcap --region "$NAME-none" --dart
+	echo "$stderr"
+	[[ $stderr == *"DART writes Key-Write tables; there is none"* ]]
 }

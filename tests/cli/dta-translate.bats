@@ -53,8 +53,6 @@ usage_error() { # text option...
 		-r x --region y --cluster z
 	usage_error "--ticket needs -w or --to" -r x --ticket z
 	usage_error "--write needs --ticket or --cluster" -r x --region z -w y
-	usage_error "one of --dart and --dart-cas" \
-		-r x --region z --dart --dart-cas
 	usage_error "--ack-every needs" -r x --region y --ack-every 4
 	usage_error "standard input cannot" -r - --ticket - -w y
 	usage_error "standard output cannot" -r x --ticket t -w - --nacks -
@@ -381,8 +379,6 @@ times() {
 	diff <(times roce.pcap --ticket t.ini) <(sed p reports)
 	dta-translate -q -r r.pcap --ticket t.ini -w roce.pcap --dart
 	diff <(times roce.pcap --ticket t.ini) reports
-	dta-translate -q -r r.pcap --ticket t.ini -w roce.pcap --dart-cas
-	diff <(times roce.pcap --ticket t.ini) <(sed p reports)
 }
 
 @test "what is gathered bears the time of the report that completed it" {

@@ -184,17 +184,6 @@ used() {
 	same_there
 }
 
-@test "DART's WRITE and COMPARE_SWAP" {
-	printf '[rc]\nkind = keywrite\nkey = flow4\nvalue = 4\nslots = 1Ki\n' >layout.ini
-	collect --verbs rxe0 --peer-ip 10.0.0.101 --ticket /host/new.ticket
-	dta-gen uniform --table 1 --count 800 -q -w 1.keywrite.pcap # slots meet
-	dta-collect --create --layout layout.ini --region "$NAME" --epochs 2
-	dta-translate -q -r 1.keywrite.pcap --region "$NAME" --dart-cas
-	frames 1 keywrite 1600 --dart-cas --ack-every 1 >answers
-	[ "$(awk '$2 == "0x12" { n += $1 } END { print n }' answers)" = 800 ]
-	same_there
-}
-
 @test "huge pages" {
 	printf '[big]\nkind = keywrite\nkey = flow4\nvalue = 4\nslots = 512Ki\n' >layout.ini
 	guest_run 'mkdir -p /dev/hugepages; mount -t hugetlbfs huge /dev/hugepages

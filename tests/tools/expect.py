@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """expect.py - the memory that a capture of DTA/1 reports must leave.
 
-  expect.py REGION CAPTURE [C/N] [cas]
+  expect.py REGION CAPTURE [C/N]
 
 Shares no code with the suite: it knows the wire format, the hash families and
 the memory layout of the specification (CRCs bit by bit), and where the tables
@@ -14,8 +14,7 @@ others are written depends on the translator's cache, so where such a chunk is
 shared with another key, its bytes are not judged, but counted.
 
 With C/N, the region is that of collector C of N: it has the reports whose keys
-are its own. With cas, Key-Write is DART's WRITE to slot 0, and to slot 1 only
-if that is empty.
+are its own.
 
 Prints what it saw as one line of NDJSON; exit status 1 if a byte differs.
 """
@@ -108,9 +107,8 @@ class Path:
 
 
 class Table:
-    def __init__(self, g, cas):
+    def __init__(self, g):
         self.g = g
-        self.cas = cas
         self.memory = bytearray(g["length"])
         self.counts = [0] * (g["lists"] or 0)
         self.paths = {}      # by key
@@ -130,10 +128,8 @@ class Table:
             return False
         slot = struct.pack(">I", crc(CHECKSUM, key)) + data
         slot = slot.ljust(self.g["stride"], b"\0")
-        for n, at in enumerate(self.units(key, copies)):
-            if not self.cas or n == 0 or \
-                    n == 1 and not any(self.memory[at:at + len(slot)]):
-                self.put(at, slot)
+        for at in self.units(key, copies):
+            self.put(at, slot)
         return True
 
     def keyinc(self, key, data, copies):
@@ -226,7 +222,7 @@ def main(region, capture, *more):
     rows = subprocess.run(
         ["dta-dump", "region", region, "--no-load", "-o", "ndjson"],
         check=True, capture_output=True, text=True).stdout.splitlines()
-    tables = {g["id"]: Table(g, "cas" in more) for g in map(json.loads, rows)}
+    tables = {g["id"]: Table(g) for g in map(json.loads, rows)}
     seen = {"packets": 0, "reports": 0, "stored": 0, "bytes": 0, "chunks": 0,
             "unjudged": 0, "different": 0}
     for frame in packets(capture):

@@ -20,11 +20,11 @@ enum {
 	DRAWS = 20000,
 };
 
-/* A transport of one table of 8-byte slots, which swaps too. */
+/* A transport of one table of 8-byte slots. */
 struct dart_transport {
 	struct transport transport;
 	uint8_t *mem;
-	uint64_t writes, swaps, swapped, lost; /* lost: live slots taken */
+	uint64_t writes;
 	struct op last;
 };
 
@@ -35,28 +35,13 @@ static int dart_exec(struct transport *transport, const struct op *ops,
 
 	(void)ts_ns;
 	for (size_t i = 0; i < n; i++) {
-		uint8_t *at = r->mem + ops[i].offset, before[8];
-		uint64_t want[2], have;
+		uint8_t *at = r->mem + ops[i].offset;
 
 		TEST(ops[i].length == 8 && ops[i].offset % 8 == 0 &&
 		     ops[i].offset < SLOTS * 8);
-		memcpy(before, at, 8);
-		memcpy(&have, at, 8);
-		if (ops[i].verb == OP_CMP_SWAP) {
-			memcpy(want, ops[i].data, 16);
-			TEST(want[0] == 0);
-			r->swaps++;
-			if (have == want[0]) {
-				memcpy(at, &want[1], 8);
-				r->swapped++;
-			}
-			r->lost += have && memcmp(at, before, 8);
-		} else {
-			TEST(ops[i].verb == OP_WRITE ||
-			     ops[i].verb == OP_WRITE_IMM);
-			memcpy(at, ops[i].data, 8);
-			r->writes++;
-		}
+		TEST(ops[i].verb == OP_WRITE || ops[i].verb == OP_WRITE_IMM);
+		memcpy(at, ops[i].data, 8);
+		r->writes++;
 		r->last = ops[i];
 	}
 	return 0;
@@ -93,8 +78,8 @@ static void transport_free(struct dart_transport *r)
 }
 
 static struct translator *translator_new(const struct table *t,
-					 struct dart_transport *r,
-					 enum dart dart, uint64_t seed)
+					 struct dart_transport *r, bool dart,
+					 uint64_t seed)
 {
 	struct translate_options o = {.dart = dart, .seed = seed};
 	struct translator *tr = NULL;
@@ -159,7 +144,7 @@ static void one_random_copy(const struct table *t)
 {
 	unsigned seen[HASH_COPIES] = {0};
 	struct dart_transport *r = transport_new();
-	struct translator *tr = translator_new(t, r, DART_ONE, 1);
+	struct translator *tr = translator_new(t, r, true, 1);
 	struct frames f = {.n = 0};
 	uint8_t key[KEY], want[8];
 
@@ -178,7 +163,7 @@ static void one_random_copy(const struct table *t)
 		TEST(!memcmp(r->mem + r->last.offset, want, 8));
 		seen[c]++;
 	}
-	TEST(r->writes == DRAWS && r->swaps == 0);
+	TEST(r->writes == DRAWS);
 	for (unsigned c = 0; c < HASH_COPIES; c++) /* 4 standard deviations */
 		TEST(fabs(seen[c] - DRAWS / 4.0) <
 		     4 * sqrt(DRAWS * 0.25 * 0.75));
@@ -201,7 +186,7 @@ static void seeds(const struct table *t)
 		struct translator *tr;
 
 		r[k] = transport_new();
-		tr = translator_new(t, r[k], k == 5 ? DART_OFF : DART_ONE,
+		tr = translator_new(t, r[k], k == 5 ? false : true,
 				    k == 3 ? 8 : 7);
 		for (unsigned i = 0; i < PKT_BATCH; i++)
 			add(&f, t, 2, i, k < 4 ? 3 : 1, i);
@@ -240,7 +225,7 @@ static void success(const struct table *t, unsigned copies, unsigned reports,
 		    double load, uint64_t run)
 {
 	struct dart_transport *r = transport_new();
-	struct translator *tr = translator_new(t, r, DART_ONE, run);
+	struct translator *tr = translator_new(t, r, true, run);
 	uint64_t keys = (uint64_t)(load * SLOTS);
 	struct frames f = {.n = 0};
 	double got, want = plan_random_average(copies, reports, load);
@@ -278,63 +263,17 @@ static void theory(void)
 	TEST(plan_random_success(3, 0, 0.1) < 1e-12);
 }
 
-/* Slot 0 is always written, slot 1 only where it is empty: bytes and all. */
-static void cas(const struct table *t)
+static void refused_without_keywrite(void)
 {
+	struct table inc = test_table(TABLE_KEYINC, 1, KEY, 8, 8, SLOTS);
 	struct dart_transport *r = transport_new();
-	struct translator *tr = translator_new(t, r, DART_CAS, 0);
-	uint8_t *model = calloc(SLOTS, 8), key[KEY], slot[8];
-	static const uint8_t empty[8];
-	struct frames f = {.n = 0};
-
-	for (unsigned i = 0; i < SLOTS; i++) {
-		unsigned copies = i % 8 ? 2 : 1;
-
-		key_of(key, 3, i);
-		slot_bytes(slot, key, i);
-		add(&f, t, 3, i, copies, i);
-		if (copies > 1 &&
-		    !memcmp(model + 8 * slot_of(1, key), empty, 8))
-			memcpy(model + 8 * slot_of(1, key), slot, 8);
-		memcpy(model + 8 * slot_of(0, key), slot, 8);
-		if (f.n == PKT_BATCH)
-			pass(tr, &f, PKT_BATCH);
-	}
-	pass(tr, &f, PKT_BATCH);
-	TEST(!memcmp(model, r->mem, SLOTS * 8));
-	TEST(r->writes == SLOTS && r->swaps == SLOTS - SLOTS / 8);
-	TEST(r->swapped && r->swapped < r->swaps && !r->lost);
-	translate_close(tr);
-	transport_free(r);
-	free(model);
-}
-
-static void refused(struct table t, enum dart dart, const char *why)
-{
-	struct dart_transport *r = transport_new();
-	struct translate_options o = {.dart = dart};
+	struct translate_options o = {.dart = true};
 	struct translator *tr;
 	struct error err = {""};
 
-	TEST(translate_open(&tr, &t, 1, &r->transport, &o, &err) == -EINVAL);
-	if (!TEST(strstr(err.text, why) != NULL))
-		fprintf(stderr, "%s\n", err.text);
+	TEST(translate_open(&tr, &inc, 1, &r->transport, &o, &err) == -EINVAL);
+	TEST(strstr(err.text, "Key-Write") != NULL);
 	transport_free(r);
-}
-
-static void refusals(const struct table *t)
-{
-	struct table wide = test_table(TABLE_KEYWRITE, 1, KEY, 8, 16, SLOTS);
-	struct table uc = *t, single = *t;
-	struct table inc = test_table(TABLE_KEYINC, 1, KEY, 8, 8, SLOTS);
-
-	wide.copies = 2;
-	uc.qp = TABLE_QP_UC;
-	single.copies = 1;
-	refused(wide, DART_CAS, "compare-and-swap");
-	refused(uc, DART_CAS, "UC has no atomics");
-	refused(single, DART_CAS, "is for 2");
-	refused(inc, DART_ONE, "Key-Write");
 }
 
 int main(void)
@@ -350,7 +289,6 @@ int main(void)
 	success(&t, 2, 4, 0.3, 12);
 	success(&t, 4, 2, 0.2, 13);
 	success(&t, 4, 6, 0.2, 14);
-	cas(&t);
-	refusals(&t);
+	refused_without_keywrite();
 	return test_end();
 }

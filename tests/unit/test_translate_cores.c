@@ -135,7 +135,7 @@ static void run(struct translator *t, struct traffic *tf, unsigned workers)
 
 /* Traffic into a new region. */
 static struct result into_region(struct traffic *tf, unsigned workers,
-				 enum prefetch prefetch, enum dart dart,
+				 enum prefetch prefetch, bool dart,
 				 const char *const (*fields)[3], size_t n)
 {
 	struct translate_options o = {.dart = dart, .seed = 7};
@@ -215,7 +215,7 @@ static void compare(struct result *a, struct result *b, unsigned workers)
 }
 
 /* One alone, and so many workers, with lines asked for and not. */
-static void by_all(struct traffic *tf, enum dart dart,
+static void by_all(struct traffic *tf, bool dart,
 		   const char *const (*fields)[3], size_t n)
 {
 	struct result alone = into_region(tf, 0, PREFETCH_OFF, dart, fields, n),
@@ -237,7 +237,7 @@ static void by_all(struct traffic *tf, enum dart dart,
 
 #define ALL_OF(fields) (fields), sizeof(fields) / sizeof((fields)[0])
 
-static void all_tables(enum dart dart)
+static void all_tables(bool dart)
 {
 	struct traffic *tf = traffic_new(REPORTS, 1 + dart, 0);
 	struct result r = into_region(tf, 0, PREFETCH_OFF, dart,
@@ -265,7 +265,7 @@ static void one_table(bool quiet)
 					  .only = table,
 					  .quiet = quiet});
 
-		by_all(tf, DART_OFF, ALL_OF(team_fields));
+		by_all(tf, false, ALL_OF(team_fields));
 		traffic_free(tf);
 	}
 }
@@ -290,7 +290,7 @@ static void postcards(void)
 			.quiet = i % 2,
 			.plain = true});
 
-		by_all(tf, DART_OFF, ALL_OF(team_fields));
+		by_all(tf, false, ALL_OF(team_fields));
 		traffic_free(tf);
 	}
 }
@@ -307,7 +307,7 @@ static void two_tables(unsigned one, unsigned other, unsigned spell)
 				  .either = {one, other},
 				  .quiet = spell % 2});
 
-	by_all(tf, DART_OFF, ALL_OF(team_fields));
+	by_all(tf, false, ALL_OF(team_fields));
 	traffic_free(tf);
 }
 
@@ -356,20 +356,7 @@ static void late_immediates(size_t last)
 		put_hop(tf, tf->batch + who, TEAM_OTHERS, who, 1);
 		put_hop(tf, last + who, TEAM_PATHS, who, 1);
 	}
-	by_all(tf, DART_OFF, ALL_OF(team_fields));
-	traffic_free(tf);
-}
-
-static void swaps(void)
-{
-	static const char *const fields[][3] = {
-		{"slots", "kind", "keywrite"}, {"slots", "key", "hex:13"},
-		{"slots", "value", "4"},       {"slots", "slots", "2Ki"},
-		{"slots", "copies", "2"},
-	};
-	struct traffic *tf = traffic_new(REPORTS, 5, TEAM_COUNTED);
-
-	by_all(tf, DART_CAS, ALL_OF(fields));
+	by_all(tf, false, ALL_OF(team_fields));
 	traffic_free(tf);
 }
 
@@ -424,7 +411,7 @@ static void rewound(void)
 
 	for (size_t i = 0; i < tf->n; i++)
 		tf->pkt[i].ts_ns = UINT64_C(1000000000) * (200 - i / 500);
-	by_all(tf, DART_OFF, ALL_OF(team_fields));
+	by_all(tf, false, ALL_OF(team_fields));
 	traffic_free(tf);
 }
 
@@ -434,7 +421,7 @@ static void begun_by_one(void)
 		.n = REPORTS, .rng.state = 6, .only = TEAM_LISTS});
 
 	one_begins = true;
-	by_all(tf, DART_OFF, ALL_OF(team_fields));
+	by_all(tf, false, ALL_OF(team_fields));
 	one_begins = false;
 	traffic_free(tf);
 }
@@ -444,9 +431,8 @@ int main(void)
 	too_large();
 	begun_by_one();
 	rewound();
-	all_tables(DART_OFF);
-	all_tables(DART_ONE);
-	swaps();
+	all_tables(false);
+	all_tables(true);
 	one_table(false);
 	one_table(true);
 	postcards();
@@ -456,6 +442,6 @@ int main(void)
 	late_immediates(2 * TRANSLATE_CORES_BATCH - 10);
 	late_immediates(TRANSLATE_CORES_BATCH + 500);
 	clones = false;
-	all_tables(DART_OFF);
+	all_tables(false);
 	return test_end();
 }
