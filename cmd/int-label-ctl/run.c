@@ -378,8 +378,7 @@ static int run_rows_flush(struct run_rows *r)
 	return r->err ? r->err : rc;
 }
 
-/* Flushes rows, databases and decisions at the end. 0, or -1 after a message.
- */
+/* Flushes rows, databases and decisions. 0, or -1 after a message. */
 static int run_rows_end(struct run_rows *r)
 {
 	int rc = run_rows_flush(r), told = 0;

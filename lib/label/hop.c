@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* hop.c - packets at a device: labelled, restored, dropped or sent unchanged.
- */
 #include "label/hop.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* southbound.c - the controller's decisions, sent to switches by commands. */
 #include "label/command.h"
 
 #include <errno.h>

@@ -63,8 +63,7 @@ void sim_fail(struct netsim *s, int err)
 		s->err = err;
 }
 
-/* Makes room for one more in an array of which n are used. Returns the array,
- * or NULL after sim_fail(). */
+/* The array, of which n are used, with room for one more; NULL: sim_fail(). */
 static void *make_room(struct netsim *s, void *array, uint32_t n,
 		       uint32_t *room, size_t size)
 {
@@ -377,8 +376,7 @@ static bool fits_mtu(struct netsim *s, const struct sim_packet *p)
 	return true;
 }
 
-/* Writes the label of port, by which the packet leaves at ns; in: its ingress
- * port. */
+/* Writes the label of port, by which the packet leaves at ns. */
 static void write_label(struct netsim *s, struct sim_packet *p, uint32_t port,
 			uint32_t in, uint64_t ns)
 {

@@ -28,8 +28,7 @@ struct trace {
 	uint64_t salt; /* of all hashes of this trace */
 };
 
-/* A number from 0 to 1 that all agree on, for a packet and a hop; hop 0: for
- * the packet as a whole. */
+/* A number from 0 to 1 that all agree on; hop 0: for the packet as a whole. */
 static double shared_chance(const struct trace *t, uint64_t packet,
 			    unsigned hop)
 {

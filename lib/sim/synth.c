@@ -138,7 +138,7 @@ struct synth {
 	struct slot slot[SLOTS];
 };
 
-/* Puts the next flow of this round into a slot. False: there is none. */
+/* Puts the next flow of the round into a slot. False: there is none. */
 static bool start_flow(struct synth *s, struct slot *slot)
 {
 	struct rng r;
