@@ -33,8 +33,8 @@ struct opts {
 	bool slots, lists, no_load;
 };
 
-/* Ends a row; exits where stdout takes no more. */
-static inline void row_write(struct rows *r)
+/* Ends and writes a row; exits if standard output fails. */
+static inline void dump_row_end(struct rows *r)
 {
 	int rc = row_end(r);
 

@@ -20,8 +20,8 @@ static int read_epoch(void *opts, const char *text, struct error *why)
 	return 0;
 }
 
-static const char memory[] = "region snapshot";
-static const char tables[] = "region snapshot digest";
+static const char memory_verbs[] = "region snapshot";
+static const char table_verbs[] = "region snapshot digest";
 
 static const struct cli_option options[] = {
 	{'o', "output", "FORMAT", "rows as text (default), csv or ndjson",
@@ -36,13 +36,13 @@ static const struct cli_option options[] = {
 	{0, "ticket", "FILE", "packets: tables of this ticket", CLI_IN,
 	 AT(ticket), .verbs = "packets"},
 	{'t', "table", "NAME", "this table only (name or id)", CLI_STR,
-	 AT(table), .verbs = tables},
+	 AT(table), .verbs = table_verbs},
 	{'e', "epoch", "N", "this epoch (default: the current one), or all",
-	 CLI_CALL, .read = read_epoch, .verbs = tables},
+	 CLI_CALL, .read = read_epoch, .verbs = table_verbs},
 	{0, "slots", NULL, "what the slots in use hold", CLI_FLAG, AT(slots),
-	 .verbs = memory},
+	 .verbs = memory_verbs},
 	{0, "lists", NULL, "what each Append list holds", CLI_FLAG, AT(lists),
-	 .verbs = memory},
+	 .verbs = memory_verbs},
 	{0, "no-load", NULL, "do not count the slots in use", CLI_FLAG,
 	 AT(no_load), .verbs = "region snapshot regions"},
 	{0, "snapshot", "FILE", "digest: of a snapshot", CLI_IN, AT(snapshot),

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * memory.c - the verbs region, snapshot, digest and serve. In this order: opens
- * a region or a snapshot, and iterates over its tables and epochs; --slots: a
- * row for each slot; a row for each table and epoch (all that another program
- * needs to find every slot), each list, or each digest; serve.
+ * memory.c - the verbs region, snapshot, digest and serve. In this order: a
+ * region or a snapshot, and its tables and epochs; a row for each slot
+ * (--slots); a row for each table and epoch (all that another program needs to
+ * find every slot), each list, or each digest; serve.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -41,7 +41,7 @@ static bool is_wanted(const struct opts *o, const struct table *t)
 }
 
 /* One of region and snapshot is a path, the other NULL. Exits on failure. */
-static void source_open(struct source *w, const char *region,
+static void source_open(struct source *src, const char *region,
 			const char *snapshot, const struct opts *o)
 {
 	const struct memory *m;
@@ -49,41 +49,41 @@ static void source_open(struct source *w, const char *region,
 	unsigned i = 0;
 	int rc;
 
-	*w = (struct source){.name = region ? region : snapshot};
+	*src = (struct source){.name = region ? region : snapshot};
 	if (region)
-		rc = region_open(&w->region, region, false, &err);
+		rc = region_open(&src->region, region, false, &err);
 	else
-		rc = snapshot_open(&w->snapshot, snapshot, &err);
+		rc = snapshot_open(&src->snapshot, snapshot, &err);
 	if (rc < 0)
-		cli_error(w->name, &err);
-	m = w->memory = region ? region_memory(w->region)
-			       : snapshot_memory(w->snapshot);
-	w->first = w->last = o->epoch ? o->epoch : m->newest;
+		cli_error(src->name, &err);
+	m = src->memory = region ? region_memory(src->region)
+				 : snapshot_memory(src->snapshot);
+	src->first = src->last = o->epoch ? o->epoch : m->newest;
 	if (o->all_epochs)
-		w->first = m->oldest;
-	if (w->first < m->oldest || w->last > m->newest)
-		cli_fail("%s: no epoch %llu; there are %llu to %llu", w->name,
+		src->first = m->oldest;
+	if (src->first < m->oldest || src->last > m->newest)
+		cli_fail("%s: no epoch %llu; there are %llu to %llu", src->name,
 			 (unsigned long long)o->epoch,
 			 (unsigned long long)m->oldest,
 			 (unsigned long long)m->newest);
 	while (i < m->tables && !is_wanted(o, &m->table[i]))
 		i++;
 	if (i == m->tables)
-		cli_fail("%s: no table %s", w->name, o->table);
+		cli_fail("%s: no table %s", src->name, o->table);
 }
 
 /*
  * Steps to the next wanted table in an epoch, or to the first one of the next
  * older epoch. Begin with v->t NULL. Returns false at the end, and on a signal.
  */
-static bool source_next(const struct source *w, const struct opts *o,
+static bool source_next(const struct source *src, const struct opts *o,
 			struct table_view *v)
 {
-	struct memory *m = w->memory;
-	uint64_t epoch = v->t ? v->epoch : w->last;
+	struct memory *m = src->memory;
+	uint64_t epoch = v->t ? v->epoch : src->last;
 	unsigned i = v->t ? (unsigned)(v->t - m->table) + 1 : 0;
 
-	for (; epoch >= w->first && !cli_stop; epoch--, i = 0)
+	for (; epoch >= src->first && !cli_stop; epoch--, i = 0)
 		for (; i < m->tables; i++)
 			if (is_wanted(o, &m->table[i])) {
 				memory_view(v, m, &m->table[i], epoch);
@@ -121,7 +121,7 @@ enum {
 	CHECKSUM_LEN = 4,
 };
 
-/* The columns of the tables' layouts (show) come after slot_fields. */
+/* The parts of a value, by the table's show, are columns after slot_fields. */
 struct slots {
 	struct rows *rows;
 	const struct table *tables, *t;
@@ -129,9 +129,9 @@ struct slots {
 	struct row_field field[SLOT_FIELDS + SHOW_COLUMNS];
 	struct schema schema;
 	struct show_columns shown;
-	struct show_scratch room;
-	struct show show[TABLE_MAX]; /* each table's layout */
-	uint8_t column[TABLE_MAX][SHOW_PARTS];
+	struct show_scratch scratch;
+	struct show show[TABLE_MAX];
+	uint8_t column[TABLE_MAX][SHOW_PARTS]; /* of each part */
 };
 
 /* The unit may be written meanwhile: all columns are made from one copy. */
@@ -163,15 +163,15 @@ static void slot_row(void *ctx, uint64_t unit, const uint8_t *bytes)
 	} else {
 		row_bytes(r, SLOT_VALUE, value, len - (size_t)(value - copy));
 	}
-	show_columns_set(&s->show[i], s->column[i], &s->room, r, SLOT_FIELDS,
+	show_columns_set(&s->show[i], s->column[i], &s->scratch, r, SLOT_FIELDS,
 			 value, t->value_len);
-	row_write(r);
+	dump_row_end(r);
 }
 
 /* Returns how many units could not be read. */
-static uint64_t slot_rows(const struct source *w, const struct opts *o)
+static uint64_t slot_rows(const struct source *src, const struct opts *o)
 {
-	const struct memory *m = w->memory;
+	const struct memory *m = src->memory;
 	struct slots *s = calloc(1, sizeof(*s));
 	struct table_view v = {NULL};
 	struct error why;
@@ -182,7 +182,7 @@ static uint64_t slot_rows(const struct source *w, const struct opts *o)
 		cli_fail("out of memory");
 	s->tables = m->table;
 	memcpy(s->field, slot_fields, sizeof(slot_fields));
-	while (source_next(w, o, &v)) {
+	while (source_next(src, o, &v)) {
 		unsigned i = (unsigned)(v.t - m->table);
 
 		if (*v.t->show &&
@@ -197,7 +197,7 @@ static uint64_t slot_rows(const struct source *w, const struct opts *o)
 	s->rows = cli_rows(o->format, &s->schema);
 	if (!s->rows)
 		cli_fail("out of memory");
-	for (v.t = NULL; source_next(w, o, &v);) {
+	for (v.t = NULL; source_next(src, o, &v);) {
 		s->t = v.t;
 		s->epoch = v.epoch;
 		n = query_scan(&v, slot_row, s, &cli_stop);
@@ -218,9 +218,9 @@ struct facts {
 	struct query_load load;
 	const char *name, *kind, *key_type, *hash, *sequence, *qp;
 	uint64_t epoch, offset, heads, entries, lost;
-	uint64_t list, kept; /* one list's number, and its entries kept */
+	uint64_t list, kept; /* of one list: its number, entries kept */
 	const char *digest;
-	/* The same in each row: of the file. */
+	/* Of the file, the same in each row. */
 	uint64_t oldest, newest, epochs, notified, size, blocks, damaged;
 	const char *pages, *path;
 };
@@ -241,11 +241,11 @@ enum {
 	PART_FILE = 1 << 0,
 	PART_TABLES = 1 << 1,
 	PART_LOADS = 1 << 2,
-	PART_LISTS = 1 << 3,
-	PART_ALL = 1 << 4,    /* all columns but those with PART_ONLY */
-	PART_LIST = 1 << 5,   /* --lists */
-	PART_DIGEST = 1 << 6, /* digest */
-	PART_ONLY = 1 << 7,   /* not in PART_ALL */
+	PART_APPEND = 1 << 3,
+	PART_ALL = 1 << 4,	 /* all columns but those with PART_ONLY */
+	PART_EACH_LIST = 1 << 5, /* --lists */
+	PART_DIGEST = 1 << 6,	 /* digest */
+	PART_ONLY = 1 << 7,	 /* not in PART_ALL */
 };
 
 /* clang-format off */
@@ -259,14 +259,14 @@ static const struct column {
 	const char *heading; /* in these; NULL: the field's name */
 } columns[] = {
 	{{"table", ROW_STR, 16, ROW_TAG}, AT(name), 0,
-	 PART_ONLY | PART_LIST | PART_DIGEST},
+	 PART_ONLY | PART_EACH_LIST | PART_DIGEST},
 	{{"name", ROW_STR, 16, ROW_TAG}, AT(name), 0,
-	 PART_TABLES | PART_LOADS | PART_LISTS},
+	 PART_TABLES | PART_LOADS | PART_APPEND},
 	{{"kind", ROW_STR, 8, ROW_TAG}, AT(kind), 0, PART_TABLES},
 	{{"id", ROW_U64, 5}, AT(t.id), 0, PART_TABLES | PART_DIGEST},
 	{{"epoch", ROW_U64, 5}, AT(epoch), 0,
-	 PART_TABLES | PART_LOADS | PART_LISTS | PART_LIST | PART_DIGEST},
-	{{"list", ROW_U64, 6}, AT(list), 0, PART_ONLY | PART_LIST},
+	 PART_TABLES | PART_LOADS | PART_APPEND | PART_EACH_LIST | PART_DIGEST},
+	{{"list", ROW_U64, 6}, AT(list), 0, PART_ONLY | PART_EACH_LIST},
 	{{"digest", ROW_STR, 8}, AT(digest), 0, PART_ONLY | PART_DIGEST},
 	{{"bytes", ROW_U64, 12, ROW_VALUE, "bytes"}, AT(t.length), 0,
 	 PART_ONLY | PART_DIGEST},
@@ -280,8 +280,8 @@ static const struct column {
 	 PART_TABLES},
 	{{"offset", ROW_U64, 12, ROW_VALUE, "bytes"}, AT(offset), REGION},
 	{{"length", ROW_U64, 12, ROW_VALUE, "bytes"}, AT(t.length)},
-	{{"lists", ROW_U64, 6}, AT(t.lists), LISTS, PART_TABLES | PART_LISTS},
-	{{"entries", ROW_U64, 8}, AT(entries), LISTS, PART_LISTS},
+	{{"lists", ROW_U64, 6}, AT(t.lists), LISTS, PART_TABLES | PART_APPEND},
+	{{"entries", ROW_U64, 8}, AT(entries), LISTS, PART_APPEND},
 	{{"heads", ROW_U64, 12}, AT(heads), LISTS | REGION},
 	{{"batch", ROW_U64, 5}, AT(t.batch), LISTS},
 	{{"flush_ms", ROW_U64, 8, ROW_VALUE, "ms"}, AT(t.flush_ms), LISTS},
@@ -296,16 +296,16 @@ static const struct column {
 	{{"immediate", ROW_BOOL, 9}, AT(t.immediate)},
 	{{"qp", ROW_STR, 2, ROW_TAG}, AT(qp)},
 	{{"written", ROW_U64, 12}, AT(load.written), LISTS | LOAD,
-	 PART_LISTS | PART_LIST},
-	{{"kept", ROW_U64, 10}, AT(kept), 0, PART_ONLY | PART_LIST},
+	 PART_APPEND | PART_EACH_LIST},
+	{{"kept", ROW_U64, 10}, AT(kept), 0, PART_ONLY | PART_EACH_LIST},
 	{{"lists_used", ROW_U64, 6}, AT(load.lists_used), LISTS | LOAD,
-	 PART_LISTS},
+	 PART_APPEND},
 	{{"lost", ROW_U64, 12, .good = "0"}, AT(lost), LISTS | LOAD,
-	 PART_LISTS | PART_LIST},
+	 PART_APPEND | PART_EACH_LIST},
 	{{"sum", ROW_U64, 12}, AT(load.sum), SUM},
-	{{"used", ROW_U64, 10}, AT(load.used), LOAD, PART_LOADS | PART_LISTS},
+	{{"used", ROW_U64, 10}, AT(load.used), LOAD, PART_LOADS | PART_APPEND},
 	{{"used_share", ROW_F64, 8}, AT(load.used_share), LOAD,
-	 PART_LOADS | PART_LISTS},
+	 PART_LOADS | PART_APPEND},
 	{{"load", ROW_F64, 8}, AT(load.load), LOAD, PART_LOADS},
 	{{"load_above", ROW_F64, 8, .spare = 1}, AT(load.above), LOAD,
 	 PART_LOADS},
@@ -334,7 +334,7 @@ enum {
 	COLUMNS = sizeof(columns) / sizeof(columns[0]),
 };
 
-/* A part that is written. */
+/* The rows of one part. */
 struct part_rows {
 	struct rows *rows;
 	struct row_field field[COLUMNS];
@@ -356,9 +356,9 @@ static void part_open(struct part_rows *w, const struct opts *o, unsigned part)
 			w->field[n].name = c->heading;
 		n++;
 	}
-	w->schema = (struct schema){part == PART_LIST	  ? "list_slot"
-				    : part == PART_DIGEST ? "digest"
-							  : "table",
+	w->schema = (struct schema){part == PART_EACH_LIST ? "list_slot"
+				    : part == PART_DIGEST  ? "digest"
+							   : "table",
 				    w->field, n};
 	w->rows = cli_rows(o->format, &w->schema);
 	if (!w->rows)
@@ -386,7 +386,7 @@ static void facts_row(struct part_rows *w, const struct facts *f, unsigned have)
 			row_u64(w->rows, i, number);
 		}
 	}
-	row_write(w->rows);
+	dump_row_end(w->rows);
 }
 
 /* A row for each list that has entries. Returns how many heads could not be
@@ -411,14 +411,14 @@ static uint64_t list_rows(struct part_rows *w, struct facts *f,
 
 /* Returns 1 if the table cannot be read. */
 static uint64_t digest_row(struct part_rows *w, struct facts *f,
-			   const struct source *m, const struct table_view *v)
+			   const struct source *src, const struct table_view *v)
 {
 	char hex[12];
 	uint32_t sum = 0;
-	int rc = memory_digest(m->memory, v->t, v->epoch, &sum);
+	int rc = memory_digest(src->memory, v->t, v->epoch, &sum);
 
 	if (rc < 0)
-		cli_warn("%s: %s: %s", m->name, v->t->name,
+		cli_warn("%s: %s: %s", src->name, v->t->name,
 			 rc == -EBADMSG ? "a damaged block" : strerror(-rc));
 	snprintf(hex, sizeof(hex), "%08x", sum);
 	f->digest = rc < 0 ? NULL : hex;
@@ -427,10 +427,10 @@ static uint64_t digest_row(struct part_rows *w, struct facts *f,
 }
 
 static void table_row(struct part_rows *w, struct facts *f,
-		      const struct source *m, const struct table_view *v,
+		      const struct source *src, const struct table_view *v,
 		      bool load)
 {
-	unsigned have = (m->region ? REGION : SNAPSHOT) |
+	unsigned have = (src->region ? REGION : SNAPSHOT) |
 			(v->t->lists ? LISTS : 0) |
 			(v->t->kind == TABLE_POSTCARD ? HOPS : 0) |
 			(v->t->values ? SET : 0) | (load ? LOAD : 0);
@@ -445,24 +445,26 @@ static void table_row(struct part_rows *w, struct facts *f,
 
 /* The rows of a part: one for the file, or some for each table and epoch.
  * Returns how many heads or tables could not be read. */
-static uint64_t write_part(const struct source *m, const struct opts *o,
+static uint64_t write_part(const struct source *src, const struct opts *o,
 			   struct facts *f, unsigned part)
 {
 	bool load = !o->no_load &&
-		    (part & (PART_ALL | PART_LOADS | PART_LISTS));
+		    (part & (PART_ALL | PART_LOADS | PART_APPEND));
 	struct table_view v = {NULL};
 	struct part_rows w = {NULL};
 	uint64_t bad = 0;
 
-	if (part & (PART_LIST | PART_DIGEST))
+	if (part & (PART_EACH_LIST | PART_DIGEST))
 		part_open(&w, o, part); /* a header, even without rows */
-	while (source_next(m, o, &v)) {
+	while (source_next(src, o, &v)) {
 		const struct table *t = v.t;
 
-		if (part & (t->kind == TABLE_APPEND ? PART_LOADS
-						    : PART_LISTS | PART_LIST))
+		if (part &
+		    (t->kind == TABLE_APPEND ? PART_LOADS
+					     : PART_APPEND | PART_EACH_LIST))
 			continue;
-		if (!w.rows && (part & (PART_TABLES | PART_LOADS | PART_LISTS)))
+		if (!w.rows &&
+		    (part & (PART_TABLES | PART_LOADS | PART_APPEND)))
 			putchar('\n');
 		if (!w.rows)
 			part_open(&w, o, part);
@@ -475,15 +477,15 @@ static uint64_t write_part(const struct source *m, const struct opts *o,
 		f->qp = t->qp == TABLE_QP_UC ? "uc" : "rc";
 		f->epoch = v.epoch;
 		f->entries = t->lists ? table_kept(t) : 0;
-		f->offset = m->region ? region_offset(m->region, t, v.epoch)
-				      : 0;
+		f->offset = src->region ? region_offset(src->region, t, v.epoch)
+					: 0;
 		f->heads = f->offset + t->heads;
-		if (part == PART_LIST)
+		if (part == PART_EACH_LIST)
 			bad += list_rows(&w, f, &v);
 		else if (part == PART_DIGEST)
-			bad += digest_row(&w, f, m, &v);
+			bad += digest_row(&w, f, src, &v);
 		else
-			table_row(&w, f, m, &v, load);
+			table_row(&w, f, src, &v, load);
 		if (part == PART_FILE)
 			break;
 	}
@@ -492,26 +494,26 @@ static uint64_t write_part(const struct source *m, const struct opts *o,
 }
 
 /* Exits if the snapshot cannot be verified; damage is only counted. */
-static void set_file_facts(struct facts *f, const struct source *m)
+static void set_file_facts(struct facts *f, const struct source *src)
 {
 	struct error err = {0};
 	struct stat st;
 
-	f->oldest = m->memory->oldest;
-	f->newest = m->memory->newest;
-	f->path = m->name;
-	if (m->region) {
-		f->epochs = region_epochs(m->region);
-		f->notified = region_notified(m->region);
-		f->pages = region_page_kind(m->region);
-		f->size = region_size(m->region);
-		f->path = region_path(m->region);
+	f->oldest = src->memory->oldest;
+	f->newest = src->memory->newest;
+	f->path = src->name;
+	if (src->region) {
+		f->epochs = region_epochs(src->region);
+		f->notified = region_notified(src->region);
+		f->pages = region_page_kind(src->region);
+		f->size = region_size(src->region);
+		f->path = region_path(src->region);
 		return;
 	}
-	if (snapshot_verify(m->snapshot, &f->blocks, &f->damaged, &err) < 0 &&
+	if (snapshot_verify(src->snapshot, &f->blocks, &f->damaged, &err) < 0 &&
 	    !f->damaged)
-		cli_error(m->name, &err);
-	if (stat(m->name, &st) == 0)
+		cli_error(src->name, &err);
+	if (stat(src->name, &st) == 0)
 		f->size = (uint64_t)st.st_size;
 }
 
@@ -519,34 +521,34 @@ int dump_memory(const struct opts *o)
 {
 	bool snapshot = o->verb == VERB_SNAPSHOT;
 	struct facts f = {.blocks = 0};
-	struct source m;
+	struct source src;
 	uint64_t bad = 0;
 
-	source_open(&m, snapshot ? NULL : o->what,
+	source_open(&src, snapshot ? NULL : o->what,
 		    snapshot ? o->what : o->snapshot, o);
 	if (o->verb != VERB_DIGEST)
-		set_file_facts(&f, &m);
+		set_file_facts(&f, &src);
 	if (o->verb == VERB_DIGEST) {
-		bad = write_part(&m, o, &f, PART_DIGEST);
+		bad = write_part(&src, o, &f, PART_DIGEST);
 	} else if (o->slots) {
-		bad = slot_rows(&m, o);
+		bad = slot_rows(&src, o);
 	} else if (o->lists) {
-		bad = write_part(&m, o, &f, PART_LIST);
+		bad = write_part(&src, o, &f, PART_EACH_LIST);
 	} else if (o->format != ROW_TEXT) {
-		write_part(&m, o, &f, PART_ALL);
+		write_part(&src, o, &f, PART_ALL);
 	} else {
-		write_part(&m, o, &f, PART_FILE);
-		write_part(&m, o, &f, PART_TABLES);
+		write_part(&src, o, &f, PART_FILE);
+		write_part(&src, o, &f, PART_TABLES);
 		if (!o->no_load) {
-			write_part(&m, o, &f, PART_LOADS);
-			write_part(&m, o, &f, PART_LISTS);
+			write_part(&src, o, &f, PART_LOADS);
+			write_part(&src, o, &f, PART_APPEND);
 		}
 	}
 	if (f.damaged)
 		cli_warn("%s: %llu of %llu blocks are damaged", o->what,
 			 (unsigned long long)f.damaged,
 			 (unsigned long long)f.blocks);
-	memory_close(m.memory);
+	memory_close(src.memory);
 	return f.damaged || bad ? CLI_FAIL : CLI_OK;
 }
 

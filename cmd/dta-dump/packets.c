@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * packets: every packet of a capture, also those that no program could use.
+ * packets.c - the verb packets: every packet of a capture, also those that no
+ * program of the suite could use.
  *
  * A packet is a row of all fields, or, as text, a line of those that it has, as
  * tcpdump prints one. In this order: rows and lines; the tables that packets
@@ -105,7 +106,7 @@ static const char show_malformed[] = "malformed or cut short";
 
 static const struct schema packets = {"packet", fields, SHOW_FIELDS};
 
-/* A field that a packet has, in a line of its. */
+/* Appends a field to the line of a packet, unless the packet lacks it. */
 static void print_cell(struct outbuf *o, const struct row_batch *b, unsigned f)
 {
 	const struct row_cell *c = row_batch_cell(b, 0, f);
@@ -123,7 +124,7 @@ static void print_cell(struct outbuf *o, const struct row_batch *b, unsigned f)
 	encode_cell(o, b, c);
 }
 
-/* A line of the fields that a packet has; the reason is about all of it. */
+/* A line of the fields that a packet has; what is wrong with it comes last. */
 static int print_line(struct row_sink *sink, struct row_batch *b)
 {
 	static struct outbuf o;
@@ -150,7 +151,7 @@ static struct rows *show_open(enum row_format format)
 	return rows;
 }
 
-/* What every packet begins with; src may be NULL. */
+/* The fields that every protocol has; src and dst may be NULL. */
 static void show_head(struct rows *rows, const char *src, const char *dst,
 		      const char *protocol)
 {
@@ -166,7 +167,7 @@ static void show_head(struct rows *rows, const char *src, const char *dst,
  * DTA/0 names no table: the first that fits takes it.
  */
 static const struct table *
-tables_of_report(const struct ticket *t, const struct dta_report *r, bool dta0)
+table_of_report(const struct ticket *t, const struct dta_report *r, bool dta0)
 {
 	for (unsigned i = 0; i < t->n; i++) {
 		const struct table *table = &t->table[i];
@@ -194,7 +195,7 @@ static uint64_t bytes_touched(const struct roce *r)
  * *offset: from the table's start.
  */
 static const struct table *
-tables_of_write(const struct ticket *t, const struct roce *r, uint64_t *offset)
+table_of_request(const struct ticket *t, const struct roce *r, uint64_t *offset)
 {
 	for (unsigned i = 0; i < t->n; i++) {
 		const struct table *table = &t->table[i];
@@ -217,7 +218,7 @@ enum {
 };
 
 /* "7:1>2@1000us,latency=5,queue=0,number=3", the newest first. */
-static void write_labels(char *out, size_t size, const struct label_view *v)
+static void format_labels(char *out, size_t size, const struct label_view *v)
 {
 	struct label_item item;
 	size_t len = 0;
@@ -242,7 +243,7 @@ static bool show_label(struct rows *rows, const struct pkt *p)
 	uint8_t key[KEY_FLOW6_LEN];
 	struct label_view v;
 	int rc = label_find(&v, &label_format_default, p->data, p->len);
-	bool six = !rc && v.layout == LABEL_IP6;
+	bool ip6 = !rc && v.layout == LABEL_IP6;
 
 	if (rc && (rc != -EBADMSG || !v.claims))
 		return false;
@@ -252,15 +253,15 @@ static bool show_label(struct rows *rows, const struct pkt *p)
 		row_str(rows, SHOW_REASON, show_malformed);
 		return true;
 	}
-	write_labels(text, sizeof(text), &v);
-	text_of_ip(src, six ? 6 : 4,
-		   v.ip + (six ? NET_IP6_AT_SRC : NET_IP4_AT_SRC));
-	text_of_ip(dst, six ? 6 : 4,
-		   v.ip + (six ? NET_IP6_AT_DST : NET_IP4_AT_DST));
+	format_labels(text, sizeof(text), &v);
+	text_of_ip(src, ip6 ? 6 : 4,
+		   v.ip + (ip6 ? NET_IP6_AT_SRC : NET_IP4_AT_SRC));
+	text_of_ip(dst, ip6 ? 6 : 4,
+		   v.ip + (ip6 ? NET_IP6_AT_DST : NET_IP4_AT_DST));
 	show_head(rows, src, dst, "int-label");
 	row_str(rows, SHOW_OPCODE, v.specific ? "specific" : "normal");
 	/* The flow, its protocol by NH. */
-	key_format(flow, six ? KEY_FLOW6 : KEY_FLOW4, key,
+	key_format(flow, ip6 ? KEY_FLOW6 : KEY_FLOW4, key,
 		   label_flow_key(key, &v));
 	row_str(rows, SHOW_KEY, flow);
 	row_u64(rows, SHOW_PATH_LEN, v.n);
@@ -273,14 +274,12 @@ static bool show_label(struct rows *rows, const struct pkt *p)
 /* --- INT, IOAM, telemetry reports ----------------------------------------- */
 
 struct show_int {
-	struct int_frame_decoder *in; /* ends with the program */
+	struct int_frame_decoder *decoder; /* never closed */
 	struct rows *rows;
-	/* The packet in hand, whose number and time are shown; src may be NULL.
-	 */
-	const struct pkt *p;
-	const char *src, *dst;
+	const struct pkt *p;   /* that is shown */
+	const char *src, *dst; /* its addresses, or NULL */
 	uint64_t number;
-	unsigned shown;
+	unsigned shown; /* rows of it */
 };
 
 enum {
@@ -294,7 +293,7 @@ struct hops_text {
 	unsigned hops;
 };
 
-/* node: of the reporter, whose metadata do not repeat it; NULL: none. */
+/* node: the reporter's id, which is not among its metadata; else NULL. */
 static void add_hop(struct hops_text *t, const struct int_hops *h, unsigned i,
 		    const uint32_t *node)
 {
@@ -316,8 +315,9 @@ static void add_hop(struct hops_text *t, const struct int_hops *h, unsigned i,
 	}
 }
 
-/* In the order of the path: the reporter is its last node. */
-static void write_hops(struct hops_text *t, const struct int_record *v)
+/* In the order of the path; the last of the stack was its first node, and the
+ * reporter is its last. */
+static void format_hops(struct hops_text *t, const struct int_record *v)
 {
 	t->len = t->hops = 0;
 	t->text[0] = '\0';
@@ -327,7 +327,7 @@ static void write_hops(struct hops_text *t, const struct int_record *v)
 		add_hop(t, &v->own, 0, v->from.has_node ? &v->from.node : NULL);
 }
 
-static void show_view(struct show_int *x, const struct int_record *v)
+static void show_record(struct show_int *x, const struct int_record *v)
 {
 	static const char *const formats[] = {"md", "mx", "xd"};
 	static struct hops_text hops;
@@ -337,11 +337,11 @@ static void show_view(struct show_int *x, const struct int_record *v)
 	size_t n = 0;
 
 	if (x->shown++) {
-		row_write(rows);
+		dump_row_end(rows);
 		row_u64(rows, SHOW_NUMBER, x->number);
 		row_time(rows, SHOW_TIME, (int64_t)x->p->ts_ns);
 	}
-	write_hops(&hops, v);
+	format_hops(&hops, v);
 	show_head(rows, x->src, x->dst,
 		  v->from.report	  ? "report"
 		  : v->format == INT_IOAM ? "ioam"
@@ -366,16 +366,16 @@ static void show_view(struct show_int *x, const struct int_record *v)
 		row_str(rows, SHOW_HOPS, hops.text);
 }
 
-static int show_views(void *ctx, const struct int_record *v, size_t n)
+static int show_records(void *ctx, const struct int_record *v, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		show_view(ctx, &v[i]);
+		show_record(ctx, &v[i]);
 	return 0;
 }
 
 /* --- DTA ------------------------------------------------------------------ */
 
-static const char *reason_of(int rc)
+static const char *decode_error(int rc)
 {
 	switch (rc) {
 	case -ERANGE:
@@ -389,7 +389,7 @@ static const char *reason_of(int rc)
 	}
 }
 
-/* What a table has against a report, or NULL. */
+/* Why a table would not take a report; NULL: it would. */
 static const char *report_objection(const struct table *t,
 				    const struct dta_report *r)
 {
@@ -406,7 +406,7 @@ static const char *report_objection(const struct table *t,
 		return "the data is not as long as the table's";
 	if (t->kind != TABLE_POSTCARD)
 		return NULL;
-	/* Cut short, it would be answered as whole (dta(7), REPORTS). */
+	/* A longer path would be answered cut short (dta(7), REPORTS). */
 	if (r->hop >= t->hops || r->path_len > t->hops ||
 	    (r->path_len && r->hop >= r->path_len))
 		return "the hop, or the path's end, is outside chunk or path";
@@ -414,10 +414,10 @@ static const char *report_objection(const struct table *t,
 						 : NULL;
 }
 
-/* text: room for any key on the wire. Without a table, as keys of a length
- * usually are. */
-static const char *key_text(char *text, const struct table *t,
-			    const struct dta_report *r)
+/* A key of a table's type; without a table, of a type that is as long. text has
+ * room for any key on the wire. */
+static const char *format_report_key(char *text, const struct table *t,
+				     const struct dta_report *r)
 {
 	static const enum key_type types[] = {KEY_FLOW4, KEY_FLOW6, KEY_HOP4,
 					      KEY_HOP6,	 KEY_U32,   KEY_HEX};
@@ -439,7 +439,7 @@ static const char *key_text(char *text, const struct table *t,
 static void show_report(struct rows *rows, const struct ticket *tables,
 			const struct dta_report *r, bool dta0)
 {
-	const struct table *t = tables_of_report(tables, r, dta0);
+	const struct table *t = table_of_report(tables, r, dta0);
 	const char *why = t	      ? report_objection(t, r)
 			  : tables->n ? "no such table"
 				      : NULL;
@@ -453,7 +453,7 @@ static void show_report(struct rows *rows, const struct ticket *tables,
 	if (r->opcode == DTA_APPEND && r->key_len == 4)
 		row_u64(rows, SHOW_LIST, be32_load(r->key));
 	else
-		row_str(rows, SHOW_KEY, key_text(key, t, r));
+		row_str(rows, SHOW_KEY, format_report_key(key, t, r));
 	if (r->opcode == DTA_POSTCARD) {
 		row_u64(rows, SHOW_HOP, r->hop);
 		row_u64(rows, SHOW_PATH_LEN, r->path_len);
@@ -491,7 +491,7 @@ static void show_dta(struct rows *rows, enum dta_format format,
 	rc = dta_decode(&r, format, u->payload, u->len);
 	if (rc < 0) {
 		row_bytes(rows, SHOW_DATA, u->payload, u->len);
-		row_str(rows, SHOW_REASON, reason_of(rc));
+		row_str(rows, SHOW_REASON, decode_error(rc));
 		return;
 	}
 	row_str(rows, SHOW_OPCODE, dta_opcode_name(r.opcode));
@@ -514,12 +514,12 @@ static bool is_write(uint8_t opcode)
 	       opcode == ROCE_UC_WRITE_ONLY || opcode == ROCE_UC_WRITE_ONLY_IMM;
 }
 
-/* The table that is hit, and where in it. False: none is. */
-static bool show_hit(struct rows *rows, const struct ticket *tables,
-		     const struct roce *r)
+/* The table that a request writes to, and where. False: there is none. */
+static bool show_target(struct rows *rows, const struct ticket *tables,
+			const struct roce *r)
 {
 	uint64_t offset, unit;
-	const struct table *t = tables_of_write(tables, r, &offset);
+	const struct table *t = table_of_request(tables, r, &offset);
 
 	if (!t)
 		return false;
@@ -537,7 +537,7 @@ static bool show_hit(struct rows *rows, const struct ticket *tables,
 }
 
 /* AETH syndromes: bits 6 and 5 tell the kind (IBTA 9.7.5.2). */
-static void show_answer(struct rows *rows, const struct roce *r)
+static void show_response(struct rows *rows, const struct roce *r)
 {
 	static const char *const nak[] = {"nak_psn", "nak_invalid",
 					  "nak_access", "nak_operational"};
@@ -563,7 +563,7 @@ static void show_answer(struct rows *rows, const struct roce *r)
 static void show_request(struct rows *rows, const struct ticket *t,
 			 const struct roce *r)
 {
-	bool hit = show_hit(rows, t, r) || !t->n;
+	bool fits = show_target(rows, t, r) || !t->n;
 	char flags[4], va[24], rkey[16];
 
 	snprintf(flags, sizeof(flags), "%s%s%s", r->ack_req ? "A" : "",
@@ -583,13 +583,13 @@ static void show_request(struct rows *rows, const struct ticket *t,
 		row_u64(rows, SHOW_COMPARE, r->compare);
 	if (is_write(r->opcode))
 		row_bytes(rows, SHOW_DATA, r->payload, r->len);
-	/* What makes it void, beside its iCRC. */
+	/* What makes it invalid, besides its iCRC. */
 	row_str(rows, SHOW_REASON,
 		r->tver ? "transport version is not 0"
 		: is_write(r->opcode) && r->dma_len != r->len
 			? "DMA length is not the payload's"
-		: hit ? NULL
-		      : "no table has this R_Key and address");
+		: fits ? NULL
+		       : "no table has this R_Key and address");
 }
 
 /* frame: the whole packet of len bytes. */
@@ -612,7 +612,7 @@ static void show_roce(struct rows *rows, const struct ticket *t,
 	row_u64(rows, SHOW_PSN, r.psn);
 	row_str(rows, SHOW_ICRC, r.icrc_ok ? "ok" : "bad");
 	if (r.opcode == ROCE_RC_ACK || r.opcode == ROCE_RC_ATOMIC_ACK)
-		show_answer(rows, &r);
+		show_response(rows, &r);
 	else
 		show_request(rows, t, &r);
 }
@@ -632,29 +632,30 @@ static void format_endpoint(char *out, uint8_t version, const uint8_t *ip,
 		 text_of_ip(text, version, ip), port);
 }
 
-/* In-band telemetry; else not a UDP packet to a port that we know. rc: why. */
+/* A packet that is not UDP to DTA's or RoCEv2's port: in-band telemetry, or of
+ * another protocol. rc: of net_udp_decode(). */
 static void show_other(struct show_int *x, const struct pkt *p, int rc)
 {
 	struct rows *rows = x->rows;
 	struct net_packet n;
 	char src[ADDRESS_MAX], dst[ADDRESS_MAX];
-	bool known = net_packet_decode(&n, p->data, p->len) == 0, bad;
+	bool is_ip = net_packet_decode(&n, p->data, p->len) == 0, bad;
 	uint64_t reports;
 
-	if (known) {
+	if (is_ip) {
 		format_endpoint(src, n.version, n.src, n.src_port);
 		format_endpoint(dst, n.version, n.dst, n.dst_port);
 	}
 	x->p = p;
-	x->src = known ? src : NULL;
-	x->dst = known ? dst : NULL;
+	x->src = is_ip ? src : NULL;
+	x->dst = is_ip ? dst : NULL;
 	x->shown = 0;
-	reports = int_frame_decoder_report_counters(x->in)->reports;
+	reports = int_frame_decoder_report_counters(x->decoder)->reports;
 	if (rc != -EBADE) /* a row for each report or trace */
-		int_decode_frames(x->in, p, 1);
+		int_decode_frames(x->decoder, p, 1);
 	if (x->shown)
 		return;
-	bad = int_frame_decoder_report_counters(x->in)->reports > reports;
+	bad = int_frame_decoder_report_counters(x->decoder)->reports > reports;
 	show_head(rows, x->src, x->dst, bad ? "report" : "other");
 	row_u64(rows, SHOW_LENGTH, p->wire_len);
 	if (rc == -EBADE)
@@ -698,7 +699,7 @@ static void show_packet(struct show_int *x, const struct opts *o,
 		else
 			show_dta(rows, o->dta, t, &u);
 	}
-	row_write(rows);
+	dump_row_end(rows);
 }
 
 int dump_packets(const struct opts *o)
@@ -722,10 +723,10 @@ int dump_packets(const struct opts *o)
 	if (src_open(&src, o->what, &err) < 0)
 		cli_error(o->what, &err);
 	x.rows = show_open(o->format);
-	if (int_frame_decoder_open(&x.in,
+	if (int_frame_decoder_open(&x.decoder,
 				   &(struct int_frame_decoder_options){
 					   .profile = int_profile_named("any"),
-					   .records = show_views,
+					   .records = show_records,
 					   .ctx = &x}) < 0)
 		cli_fail("out of memory");
 	cli_confine(true);

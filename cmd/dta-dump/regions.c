@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* regions: those of this machine, a row each. */
+/* regions.c - the verb regions: a row for each region of this machine. */
 #include <errno.h>
 #include <string.h>
 
@@ -44,16 +44,16 @@ enum {
 	SAMPLE = 10000, /* units of a table that are looked at */
 };
 
-struct list {
+struct listing {
 	const struct opts *o;
 	struct rows *rows;
-	unsigned n;
-	bool bad;
+	unsigned shown;
+	bool failed;
 };
 
 static void show_region(void *ctx, const char *path, const char *name)
 {
-	struct list *l = ctx;
+	struct listing *l = ctx;
 	struct rows *rows = l->rows;
 	struct error err = {""};
 	struct region *r;
@@ -69,8 +69,8 @@ static void show_region(void *ctx, const char *path, const char *name)
 	rc = region_open_untrusted(&r, path, &err);
 	if (rc < 0) {
 		cli_warn_error(path, &err);
-		/* Another user's, if a region at all. */
-		l->bad |= rc != -EACCES;
+		/* Other users' files are not this user's failure. */
+		l->failed |= rc != -EACCES;
 		return;
 	}
 	began = region_epoch_began(r);
@@ -83,14 +83,14 @@ static void show_region(void *ctx, const char *path, const char *name)
 	if (!l->o->no_load)
 		row_f64(rows, FILL, query_fill(region_memory(r), SAMPLE));
 	written = region_writer_left_ns(r);
-	/* "1234:dta-translate,1240:dta-collect": no blank in a column. */
+	/* "1234:dta-translate,1240:dta-collect": columns end at blanks. */
 	for (; region_writer(r, &at, &w); n++) {
 		if (len < sizeof(writers))
 			len += (size_t)snprintf(
 				writers + len, sizeof(writers) - len, "%s%u:%s",
 				n ? "," : "", w.pid, w.program);
 		since = w.since_ns < since ? w.since_ns : since;
-		written = clock_wall_ns(); /* it may be at it */
+		written = clock_wall_ns(); /* it may write just now */
 	}
 	row_u64(rows, WRITERS, n);
 	if (n) {
@@ -100,18 +100,18 @@ static void show_region(void *ctx, const char *path, const char *name)
 	if (written)
 		row_time(rows, WRITTEN, (int64_t)written);
 	row_str(rows, PATH, path);
-	row_write(rows);
-	l->n++;
+	dump_row_end(rows);
+	l->shown++;
 	region_close(r);
 }
 
 int dump_regions(const struct opts *o)
 {
-	struct list l = {.o = o, .rows = cli_rows(o->format, &schema)};
+	struct listing l = {.o = o, .rows = cli_rows(o->format, &schema)};
 
 	if (!l.rows)
 		cli_fail("out of memory");
 	region_list(show_region, &l);
 	rows_close(l.rows);
-	return l.bad ? CLI_FAIL : l.n ? CLI_OK : CLI_NOTHING;
+	return l.failed ? CLI_FAIL : l.shown ? CLI_OK : CLI_NOTHING;
 }
