@@ -11,7 +11,7 @@
 enum {
 	OPCODES = 1 << DTA_KEYWRITE | 1 << DTA_APPEND | 1 << DTA_KEYINC |
 		  1 << DTA_POSTCARD | 1 << DTA_NACK,
-	OPCODES0 = OPCODES & ~(1 << DTA_NACK),
+	OPCODES_DTA0 = OPCODES & ~(1 << DTA_NACK),
 };
 
 const char *const dta_format_names[DTA_FORMATS + 1] = {
@@ -111,7 +111,7 @@ static __attribute__((noinline)) int dta0_decode(struct dta_report *out,
 	int rc;
 
 	r.opcode = cur_u8(&c);
-	if (r.opcode > 15 || !(OPCODES0 >> r.opcode & 1))
+	if (r.opcode > 15 || !(OPCODES_DTA0 >> r.opcode & 1))
 		return -EOPNOTSUPP;
 	if (format == DTA_FORMAT_0B)
 		r.sequence = cur_u8(&c);

@@ -49,7 +49,7 @@ struct dta_report {
 
 /* "dta1", "dta0a", "dta0b", NULL. */
 extern const char *const dta_format_names[DTA_FORMATS + 1];
-/* "keywrite"..., by enum dta_opcode; up to NULL: of the primitives. */
+/* "keywrite"..., by enum dta_opcode; those of primitives come before a NULL. */
 extern const char *const dta_opcode_names[DTA_OPCODES];
 const char *dta_opcode_name(uint8_t opcode); /* NULL if unknown */
 

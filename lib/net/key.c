@@ -32,8 +32,7 @@ enum {
 
 /* IANA's protocol numbers; those that switches report, the usual ones first. */
 static const struct {
-	char name[KEY_PROTOCOL_MAX]; /* zeros to the end: also read and written
-					whole */
+	char name[KEY_PROTOCOL_MAX]; /* zeros to the end: copied whole */
 	uint8_t len, number;
 } key_protocols[KEY_PROTOCOLS] = {
 	{"tcp", 3, NET_PROTO_TCP},   {"udp", 3, NET_PROTO_UDP},
@@ -61,9 +60,9 @@ size_t key_type_len(enum key_type t)
 }
 
 /*
- * Parsing. Each take_x() reads one thing at s->p and steps over it; or it
- * returns false, s->p is at its beginning, and s->want is what it is. A number
- * has no sign, no blank and no leading zero.
+ * Parsing. Each take_x() reads one thing at s->p and steps over it; or returns
+ * false, and s->p is where that thing should begin, s->want its description. A
+ * number has no sign, no blank and no leading zero.
  */
 struct cursor {
 	const char *p;
@@ -139,7 +138,8 @@ static bool take_u32(struct cursor *s, uint8_t *out, const char *want)
 	return true;
 }
 
-/* Two digits or three is a toss-up, so that is not left to a branch. */
+/* Branches on the second digit only: whether there is a third is random, and a
+ * branch on it would be predicted wrong. */
 static inline bool take_octet(const char **s, uint8_t *out)
 {
 	const char *p = *s;
@@ -277,7 +277,7 @@ static bool take_key(struct cursor *s, enum key_type t, uint8_t *out,
 	}
 }
 
-/* 0x and exactly the key's bytes: good for any type but u32. */
+/* 0x and exactly the key's bytes: text of any type but u32. */
 static bool is_hex(const char *text, enum key_type t, size_t len)
 {
 	return t != KEY_U32 && text[0] == '0' && text[1] == 'x' &&
@@ -286,7 +286,7 @@ static bool is_hex(const char *text, enum key_type t, size_t len)
 }
 
 int key_parse_at(uint8_t *out, enum key_type t, size_t len, const char *text,
-		 struct key_error *f)
+		 struct key_error *err)
 {
 	struct cursor s = {text, "a key of the table's length"};
 	uint8_t key[KEY_MAX];
@@ -305,8 +305,8 @@ int key_parse_at(uint8_t *out, enum key_type t, size_t len, const char *text,
 			s.want = "the end";
 		}
 	}
-	if (f)
-		*f = (struct key_error){
+	if (err)
+		*err = (struct key_error){
 			.at = (size_t)(s.p - text),
 			.len = strcspn(s.p,
 				       s.want == want_ip6 ? "]>/@" : ":>/@"),
@@ -408,7 +408,7 @@ static char *put_flow(char *p, const uint8_t *key, size_t address)
 
 const char *key_protocol_text(char buf[KEY_PROTOCOL_MAX], uint8_t protocol)
 {
-	char text[32]; /* it is written in words, the / before it */
+	char text[32]; /* a /, and put_protocol() writes whole words */
 	size_t n = (size_t)(put_protocol(text, protocol) - text) - 1;
 
 	memcpy(buf, text + 1, n);

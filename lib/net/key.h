@@ -42,7 +42,7 @@ enum key_type {
 enum {
 	KEY_MAX = 64,	      /* longest key, bytes */
 	KEY_TEXT_MAX = 160,   /* longest text, with its NUL */
-	KEY_PROTOCOL_MAX = 8, /* of a protocol, the same */
+	KEY_PROTOCOL_MAX = 8, /* longest text of a protocol, with its NUL */
 };
 
 /* Name <-> type; key_type_of returns -1 for other names. */
@@ -52,18 +52,18 @@ int key_type_of(const char *name);
 /* Bytes of a type; 0 for KEY_HEX, whose length is the table's. */
 size_t key_type_len(enum key_type t);
 
-/* Where a text stops being a key; what is there, and what should be. */
+/* What is wrong with a key's text. */
 struct key_error {
-	size_t at, len;
+	size_t at, len;	  /* the characters of text that do not fit */
 	const char *want; /* "a port from 0 to 65535" */
 };
 
 /*
  * Text to bytes. out has room for KEY_MAX; len is the length the table wants.
- * Returns 0; or -EINVAL, and f (NULL: not wanted) is filled in.
+ * Returns 0; or -EINVAL, and err (may be NULL) is filled in.
  */
 int key_parse_at(uint8_t *out, enum key_type t, size_t len, const char *text,
-		 struct key_error *f);
+		 struct key_error *err);
 
 static inline int key_parse(uint8_t *out, enum key_type t, size_t len,
 			    const char *text)
@@ -77,8 +77,8 @@ size_t key_format(char *buf, enum key_type t, const uint8_t *key, size_t len);
 /* Whether keys of a type have a protocol, as flows do. */
 bool key_has_protocol(enum key_type t);
 
-/* A protocol by its name, or number from 0 to 255; -1: it is none. And its
- * text, as it stands in keys. Returns buf. */
+/* The number of a protocol, given by name or number; -1: it is none. And its
+ * text, as it stands in keys: returns buf. */
 int key_protocol_of(const char *text);
 const char *key_protocol_text(char buf[KEY_PROTOCOL_MAX], uint8_t protocol);
 

@@ -63,13 +63,13 @@ void net_ip4_set16(uint8_t *ip, unsigned at, uint16_t v)
 		   net_checksum_add(be16_load(ip + NET_IP4_AT_SUM), sum));
 }
 
-void net_ip_set_protocol(uint8_t *ip, uint8_t *at6, uint8_t protocol)
+void net_ip_set_protocol(uint8_t *ip, uint8_t *ip6_next, uint8_t protocol)
 {
 	if (ip[0] >> 4 == 4)
 		net_ip4_set16(ip, NET_IP4_AT_TTL,
 			      (uint16_t)(ip[NET_IP4_AT_TTL] << 8 | protocol));
 	else
-		*at6 = protocol;
+		*ip6_next = protocol;
 }
 
 void net_ip_resize(uint8_t *ip, int by)
@@ -155,7 +155,7 @@ static int ip6_extension(struct net_ip *ip, struct cur *c)
 		ip->fragment = frag & 0xfff9;
 		ip->later = frag & 0xfff8;
 	} else {
-		if (ip->protocol == NET_IP6_ROUTING && p[3])
+		if (ip->protocol == NET_IP6_ROUTING && p[3]) /* segments left */
 			ip->routed = true;
 		if (!cur_take(c, p[1] * 8u))
 			return -EBADMSG;
@@ -228,7 +228,7 @@ static uint64_t sum_pseudo(const uint8_t *src, uint8_t version, size_t len)
 	       htobe16((uint16_t)len);
 }
 
-/* 0: right, or none; 1: partial; -EBADE. */
+/* 0: right, or none; 1: partial; -EBADE: wrong. */
 static int udp_sum(const uint8_t *src, uint8_t version, const uint8_t *udp,
 		   size_t len)
 {
@@ -277,7 +277,7 @@ static int udp_decode(struct net_udp *out, struct net_ip *ip)
 	return 0;
 }
 
-/* Not inlined, so that the short way keeps no registers for it. */
+/* Not inlined, so that net_udp4_plain() has the registers to itself. */
 static __attribute__((noinline)) int
 udp_decode_any(struct net_udp *out, const uint8_t *frame, size_t len)
 {

@@ -27,9 +27,8 @@ struct net_udp {
 	uint16_t src_port, dst_port;
 	const uint8_t *payload;
 	size_t len; /* of the payload, by the UDP header */
-	/* The checksum is the pseudo header's alone: a socket of this host left
-	 * the rest to a network card, and a virtual one does not complete it.
-	 */
+	/* The checksum covers the pseudo header alone: a socket of this host
+	 * left the rest to a network card, but virtual ones do not do it. */
 	bool partial;
 };
 
@@ -60,7 +59,7 @@ static inline bool net_ip4_sum_right(const uint8_t ip[NET_IP4_LEN])
 /*
  * The same for the common case at once, here so that it can be inlined: no VLAN
  * tag, IPv4 without options or fragments, no UDP checksum, and nothing wrong.
- * False: net_udp_decode() tells.
+ * False: net_udp_decode() tells why.
  */
 static inline bool net_udp4_plain(struct net_udp *out, const uint8_t *frame,
 				  size_t len)
@@ -105,15 +104,15 @@ struct net_packet {
 	uint32_t tcp_payload; /* bytes of TCP data, by the IP length */
 };
 
-/* As above, for any IP packet; ports only of TCP and UDP. Captures may be cut
- * after the headers: only what is read must be there. */
+/* As net_udp_decode(), for any IP packet; ports only of TCP and UDP. A capture
+ * may cut the packet behind the headers that are read. */
 int net_packet_decode(struct net_packet *out, const uint8_t *frame, size_t len);
 
 /* An IP header and what follows it. */
 struct net_ip {
 	uint8_t version, protocol, ttl;
 	bool fragment; /* a part of a datagram */
-	bool later;    /* and not the first */
+	bool later;    /* a fragment, but not the first */
 	bool routed;   /* IPv6: on the way to another destination */
 	uint16_t id;
 	uint32_t len; /* header and payload, by the header */
@@ -124,7 +123,7 @@ struct net_ip {
 };
 
 /* Steps over an Ethernet header and VLAN tags; returns the Ethernet type of
- * what follows, *at is where that stands; or as net_udp_decode(). */
+ * what follows (*at: where the type stands), or as net_udp_decode(). */
 int net_eth_skip(struct cur *c, const uint8_t **at);
 
 /* The IP header at c, of that Ethernet type; returns as net_udp_decode(). */
@@ -135,19 +134,19 @@ uint16_t net_checksum(const void *data, size_t len);
 
 /*
  * Whether the checksum of a UDP datagram of len bytes is right, none or
- * partial. src: both addresses.
+ * partial. src: the source address, behind it the destination.
  */
 bool net_udp_sum_right(const uint8_t *src, uint8_t version, const uint8_t *udp,
 		       size_t len);
 
-/* A checksum to whose sum of 16-bit words something is added: RFC 1624. */
+/* A checksum after sum was added to the words that it covers: RFC 1624. */
 uint16_t net_checksum_add(uint16_t check, uint32_t sum);
 
-/* Changes of an IP header in place, the checksum of IPv4 kept up: a 16-bit word
- * of IPv4; the protocol, which of IPv6 stands at at6; the length of either
- * version, by so many bytes more. */
+/* Change an IP header in place, and keep the checksum of IPv4 right: a 16-bit
+ * word of IPv4; the protocol (of IPv6: the byte at ip6_next); the length, by so
+ * many bytes more. */
 void net_ip4_set16(uint8_t *ip, unsigned at, uint16_t v);
-void net_ip_set_protocol(uint8_t *ip, uint8_t *at6, uint8_t protocol);
+void net_ip_set_protocol(uint8_t *ip, uint8_t *ip6_next, uint8_t protocol);
 void net_ip_resize(uint8_t *ip, int by);
 
 /* What net_udp4_encode() puts in front of a payload. */

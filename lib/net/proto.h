@@ -132,7 +132,7 @@ enum {
 enum {
 	INT_DSCP = 0x17, /* the specifications' example */
 	INT_DSCP_MASK = 0x3f,
-	INT_DSCP_ANY = 0x40, /* as a mask: a bit that no DSCP has */
+	INT_DSCP_ANY = 0x40, /* as a mask: any; no DSCP has this bit */
 	INT_DSCP_GEANT = 0x20,
 	INT_UDP_PORT = 0x1000,	 /* INT_TBD (INTCollector); none is assigned */
 	INT_REPORT_PORT = 54321, /* INTCollector; none is assigned */
@@ -160,7 +160,7 @@ enum {
 	INT_TAIL_AT_DSCP = 3,
 	INT_HEADER1_LEN = 8, /* 0.5, 1.0 */
 	INT_HEADER2_LEN = 12,
-	INT_AT_HOP_WORDS = 2, /* HopML: 5 bits; of 0.5 one byte before */
+	INT_AT_HOP_WORDS = 2, /* HopML: 5 bits */
 	INT_AT_REMAINING = 3, /* RemainingHopCnt; 0.5: TotalHopCnt */
 	INT_AT_BITMAP = 4,
 	INT_AT_DOMAIN = 6,
@@ -231,11 +231,11 @@ enum dta_opcode {
  * more, and is answered with DTA_NACK_STATE.
  */
 enum dta_nack_reason {
-	DTA_NACK_STATE = 0, /* no fault. Of a reporter: where are you? */
+	DTA_NACK_STATE = 0, /* no fault. From a reporter: asks for it */
 	DTA_NACK_GAP = 1,
 	DTA_NACK_RATE = 2,
 	DTA_NACK_RESYNC = 3,
-	DTA_NACK_GONE = 4, /* of a reporter: up to here, it is gone for good */
+	DTA_NACK_GONE = 4, /* from a reporter: it resends none up to here */
 };
 
 /* RoCEv2: InfiniBand Architecture 9.2 to 9.3, annex A17. */
@@ -292,7 +292,7 @@ enum {
 	TREPORT_V05_DROP_LEN = 12,  /* behind it: NProto 1 */
 	TREPORT_V05_LOCAL_LEN = 16, /* NProto 2 */
 	TREPORT_V1_LEN = 16,	    /* without metadata */
-	TREPORT_V1_WORDS = 4,	    /* the least Length: the same */
+	TREPORT_V1_WORDS = 4,	    /* the same in words, the least Length */
 	TREPORT_V05_AT_SEQUENCE = 4,
 	TREPORT_V05_AT_TIME = 8,
 	TREPORT_V1_AT_NODE = 4,
@@ -375,7 +375,7 @@ enum {
 	LABEL_PROTOCOL = 253,	   /* IP; none is assigned: RFC 3692, 4727 */
 	LABEL_EXPORT_PORT = 54322, /* UDP; none is assigned */
 	LABEL_MAX_HOP = 5,	   /* of a fat tree: INT-label, section 2 */
-	LABEL_MAX_HOP_MOST = 127,
+	LABEL_MAX_HOP_MOST = 127,  /* that may be configured */
 	LABEL_OPTION_LEN = 2,
 	LABEL_AT_COUNT = 1, /* in the option: INT_num */
 	LABEL_ITEM_LEN = 32,

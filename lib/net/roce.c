@@ -10,10 +10,8 @@
 #include "net/net.h"
 
 enum {
-	/*
-	 * iCRC: packets of usual size are masked in a copy and summed at one
-	 * go; of longer ones, this much, which holds all headers.
-	 */
+	/* Bytes that are copied, to be masked for the iCRC: a usual packet
+	 * whole, of a longer one all headers at least. */
 	ICRC_COPY = 120,
 };
 
@@ -89,7 +87,7 @@ static void bth_decode(struct roce *r, struct cur *c)
 	r->tver = flags & 15;
 	r->pkey = cur_be16(c);
 	r->dest_qp = cur_be32(c) &
-		     ROCE_PSN_MASK; /* the high byte: congestion */
+		     ROCE_PSN_MASK; /* the high byte: FECN, BECN */
 	r->psn = cur_be32(c);
 	r->ack_req = r->psn >> 24 & ROCE_BTH_ACK_REQ;
 	r->psn &= ROCE_PSN_MASK;
@@ -198,29 +196,29 @@ static size_t extended_len(unsigned has)
 	       (has & HAS_IMM ? ROCE_IMM_LEN : 0);
 }
 
-/* Of UDP no checksum: the iCRC guards, RFC 6936. */
-static void head_encode(struct put *w, const struct roce *r, size_t body)
+/* Without a UDP checksum, for the iCRC covers the packet (RFC 6936). */
+static void headers_encode(struct put *w, const struct roce *r, size_t body)
 {
-	struct net_udp4 four = {.src_port = r->src_port,
+	struct net_udp4 udp4 = {.src_port = r->src_port,
 				.dst_port = ROCE_PORT,
 				.ip_id = r->ip_id,
 				.tos = r->tos,
 				.ttl = r->ttl};
-	struct net_udp6 six = {.src_port = r->src_port,
-			       .dst_port = ROCE_PORT,
-			       .tos = r->tos,
-			       .ttl = r->ttl};
+	struct net_udp6 udp6 = {.src_port = r->src_port,
+				.dst_port = ROCE_PORT,
+				.tos = r->tos,
+				.ttl = r->ttl};
 	size_t len = r->version == 4 ? ROCE_AT_BTH : NET_UDP6_LEN;
 	uint8_t *p = put_room(w, len);
 
 	if (p && r->version == 4) {
-		memcpy(four.src, r->src, 4);
-		memcpy(four.dst, r->dst, 4);
-		net_udp4_encode(p, len, &four, body);
+		memcpy(udp4.src, r->src, 4);
+		memcpy(udp4.dst, r->dst, 4);
+		net_udp4_encode(p, len, &udp4, body);
 	} else if (p) {
-		memcpy(six.src, r->src, 16);
-		memcpy(six.dst, r->dst, 16);
-		net_udp6_encode(p, len, &six, NULL, body);
+		memcpy(udp6.src, r->src, 16);
+		memcpy(udp6.dst, r->dst, 16);
+		net_udp6_encode(p, len, &udp6, NULL, body);
 	}
 	if (p) {
 		memcpy(p, r->eth_dst, 6);
@@ -282,7 +280,7 @@ int roce_encode(uint8_t *buf, size_t cap, const struct roce *r)
 		return -EINVAL;
 	body = ROCE_BTH_LEN + extended_len(o->has) + r->len + pad +
 	       ROCE_ICRC_LEN;
-	head_encode(&w, r, body);
+	headers_encode(&w, r, body);
 	bth_encode(&w, r, pad);
 	extended_encode(&w, r, o->has);
 	put_bytes(&w, r->payload, r->len);

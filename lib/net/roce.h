@@ -19,7 +19,7 @@
 #include "net/proto.h"
 
 enum {
-	ROCE_BATCH = 32, /* frames that are looked at together */
+	ROCE_BATCH = 32, /* frames that are decoded together */
 	ROCE_FRAME_MAX = NET_ETH_LEN + NET_IP6_LEN + NET_UDP_LEN +
 			 ROCE_BTH_LEN + ROCE_ATOMIC_LEN + ROCE_IMM_LEN +
 			 ROCE_PAYLOAD_MAX + 3 + ROCE_ICRC_LEN,
@@ -47,9 +47,9 @@ struct roce {
 	uint64_t swap_add, compare;
 	/* AETH, AtomicAckETH */
 	uint8_t syndrome;
-	uint32_t msn; /* 24 bits */
-	uint64_t orig;
-	uint32_t imm; /* immediate data */
+	uint32_t msn;  /* 24 bits */
+	uint64_t orig; /* what was in memory before the atomic */
+	uint32_t imm;  /* immediate data */
 	const uint8_t *payload;
 	size_t len; /* of the payload, pad not counted */
 	bool icrc_ok;

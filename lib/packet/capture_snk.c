@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Nanosecond pcap in the host's byte order, gathered in one buffer. */
+/* capture_snk.c - writes nanosecond pcap in the host's byte order. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -15,13 +15,13 @@
 
 enum {
 	BUFFER = 1 << 20,
-	/* Into a pipe, whose size is a BUFFER: its reader has work while more
-	 * is made. */
+	/* Bytes for one write() to a pipe, which holds BUFFER: its reader has
+	 * work while more is made. */
 	PIPE_ENOUGH = BUFFER / 8,
 	MAGIC_NANO = 0xa1b23c4d,
 	RECORD_LEN = 16, /* header of a record */
 	LINK_ETHERNET = 1,
-	STOP_MS = 1000, /* for a reader, when it is time to stop */
+	STOP_MS = 1000, /* to wait for a reader once it is time to stop */
 };
 
 struct capture {
@@ -29,12 +29,12 @@ struct capture {
 	int fd;
 	bool opened;
 	int err;	    /* the first error, for good */
-	size_t len, enough; /* that are written as soon as they are there */
+	size_t len, enough; /* bytes in buf; as many as are to be written */
 	uint8_t *buf;
 };
 
-/* What write() may take: all there is, or, when it is time to stop, as much as
- * a reader has room for. 0: he takes nothing. */
+/* Bytes that write() may be given: all, or, once it is time to stop, as many as
+ * the reader has room for; 0: it takes nothing. */
 static size_t may_write(const struct capture *s, size_t len)
 {
 	struct pollfd p = {.fd = s->fd, .events = POLLOUT};
@@ -50,7 +50,7 @@ static size_t may_write(const struct capture *s, size_t len)
 	return n <= 0 ? 0 : len < PIPE_BUF ? len : PIPE_BUF;
 }
 
-/* A signal ends a write() that waits: then it may be time to stop. */
+/* A signal ends a write() that waits; may_write() then sees a stop. */
 static int write_all(const struct capture *s, const uint8_t *p, size_t len)
 {
 	struct pollfd poller = {.fd = s->fd, .events = POLLOUT};

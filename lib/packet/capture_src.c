@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Captures, read: classic pcap (draft-ietf-opsawg-pcap), pcapng
+ * capture_src.c - reads captures: classic pcap (draft-ietf-opsawg-pcap), pcapng
  * (draft-ietf-opsawg-pcapng), either also in gzip (RFC 1952).
  *
  * The file is read in blocks into a window, in which the records of classic

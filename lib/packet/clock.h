@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 enum {
-	/* So far packets may be out of order. What goes back farther is a
-	 * clock that was set. */
+	/* Packets may be out of order by this much; a step back of more means
+	 * that a clock was set. */
 	CLOCK_BACK_NS = 100000000,
 };
 
@@ -21,9 +21,9 @@ static inline bool clock_was_set(uint64_t last_ns, uint64_t now_ns)
 }
 
 /*
- * The time that a packet's stamp says has passed, ns. *last: the latest stamp
- * so far. Packets out of order do not count; where the clock was set back, time
- * goes on from there.
+ * The time that a packet's stamp says has passed, ns. *last_ns: the latest
+ * stamp so far. Packets out of order do not count; where the clock was set
+ * back, time goes on from there.
  */
 static inline uint64_t clock_step(uint64_t *last_ns, uint64_t now_ns)
 {

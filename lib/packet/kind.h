@@ -29,15 +29,15 @@ struct src {
 	uint64_t done, size; /* bytes: see src_done() */
 	/* Copies of packets for src_hold_batches(); NULL: none. */
 	struct batch_pool *pool;
-	int error; /* that src_rx_now() met, and why: it stays */
+	int error; /* that src_rx_now() met, and why: for all later calls */
 	struct error why;
 };
 
 struct snk_ops {
-	/* at and room are too small for a frame: makes them large enough.
-	 * Returns 0 or -errno. */
+	/* The room at `at` is too small for a frame of len bytes: makes it
+	 * large enough. Returns 0 or -errno. */
 	int (*room)(struct snk *s, size_t len);
-	/* A frame of len bytes was put at at. */
+	/* A frame of len bytes was written to `at`. */
 	void (*done)(struct snk *s, size_t len, uint32_t wire_len,
 		     uint64_t ts_ns);
 	int (*flush)(struct snk *s);

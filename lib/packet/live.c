@@ -57,16 +57,16 @@ int iface_find(struct iface *i, const char *name, struct error *err)
 /* The first address of each family is the one that a host speaks by. */
 static void take_ip(struct live_address *out, const struct sockaddr *a)
 {
-	const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)a;
-	const struct sockaddr_in *four = (const struct sockaddr_in *)a;
+	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)a;
+	const struct sockaddr_in *in4 = (const struct sockaddr_in *)a;
 
 	if (a->sa_family == AF_INET && !out->has_ip4) {
-		memcpy(out->ip4, &four->sin_addr, sizeof(out->ip4));
+		memcpy(out->ip4, &in4->sin_addr, sizeof(out->ip4));
 		out->has_ip4 = true;
 	}
 	if (a->sa_family == AF_INET6 && !out->has_ip6 &&
-	    !IN6_IS_ADDR_LINKLOCAL(&six->sin6_addr)) {
-		memcpy(out->ip6, &six->sin6_addr, sizeof(out->ip6));
+	    !IN6_IS_ADDR_LINKLOCAL(&in6->sin6_addr)) {
+		memcpy(out->ip6, &in6->sin6_addr, sizeof(out->ip6));
 		out->has_ip6 = true;
 	}
 }
@@ -94,7 +94,7 @@ size_t iface_longest(const struct iface *i)
 	return i->mtu + NET_ETH_LEN + NET_VLAN_LEN;
 }
 
-/* packet_extra_vlan_len_allowed() */
+/* As packet_extra_vlan_len_allowed() of the kernel. */
 bool iface_fits(const struct iface *i, const uint8_t *frame, size_t len)
 {
 	bool tagged = len >= NET_ETH_LEN && !i->loopback &&
@@ -160,9 +160,9 @@ unsigned live_mtu(const char *name)
 	return iface_find(&i, name, NULL) < 0 ? 0 : i.mtu;
 }
 
-/* AF_XDP takes packets away from the host: only what is known not to be its
- * own business is taken unasked, and nothing that a filter divides further. */
-static bool may_take(const struct live_options *o)
+/* AF_XDP takes packets away from the host. Unasked it is used only for ports
+ * that are named, and not if a filter would drop some of their packets. */
+static bool may_use_xdp(const struct live_options *o)
 {
 	return o->port[0] && !(o->filter && *o->filter);
 }
@@ -177,7 +177,7 @@ int src_open_live(struct src **out, const char *name,
 		return rc;
 	if (o->kind == LIVE_XDP)
 		return xdp_src_open(out, &i, o, err);
-	if (o->kind == LIVE_AUTO && may_take(o) &&
+	if (o->kind == LIVE_AUTO && may_use_xdp(o) &&
 	    !xdp_src_open(out, &i, o, err))
 		return 0;
 	return ring_src_open(out, &i, o, err);

@@ -19,9 +19,8 @@
 #include "packet/pkt.h"
 
 enum live_kind {
-	LIVE_AUTO, /* A source: LIVE_XDP if the driver has it and ports says of
-		      what, else LIVE_PACKET; a sink: which of them there is,
-		      in that order */
+	LIVE_AUTO,   /* LIVE_XDP if the driver has it, else LIVE_PACKET; for a
+			source only if ports are named, and no filter */
 	LIVE_PACKET, /* AF_PACKET: TPACKET_V3; sendmmsg() */
 	LIVE_XDP,    /* AF_XDP: what it takes is gone for the host. It has the
 			queues that it receives by, or the one it sends by, for
@@ -36,7 +35,7 @@ struct live_options {
 	enum live_kind kind;
 	/*
 	 * UDP destination ports that are wanted, 0 for no more; none: all
-	 * packets. Other packets may stay away, and stay the host's.
+	 * packets. LIVE_XDP leaves other packets to the host.
 	 */
 	uint16_t port[LIVE_PORTS];
 	const char *filter; /* a BPF filter expression as tcpdump's, or NULL */
@@ -55,7 +54,7 @@ int snk_open_live(struct snk **out, const char *name, enum live_kind kind,
 
 /*
  * The own addresses of an interface of that name, for frames that say where
- * they come from. IPv6: not the link's own one, which no router takes.
+ * they come from. IPv6: not the link-local one, which routers do not forward.
  */
 struct live_address {
 	uint8_t mac[6];

@@ -20,7 +20,7 @@
 #include "packet/live_private.h"
 
 enum {
-	TEXT_MAX = 4096, /* an expression, with that of the ports */
+	TEXT_MAX = 4096, /* an expression, with the one for the ports */
 };
 
 _Static_assert(sizeof(struct bpf_insn) == sizeof(struct sock_filter),
@@ -40,7 +40,7 @@ static int write_expression(char *text, size_t size,
 	int n = 0, k = 0;
 
 	if (own && filter_of_vlan(own) && ports)
-		own = NULL; /* that one is run here */
+		own = NULL; /* filter_batch() runs it */
 	if (own && strlen(own) > size / 2)
 		return error_set(err, -E2BIG,
 				 "filter: longer than %zu characters",
@@ -49,8 +49,8 @@ static int write_expression(char *text, size_t size,
 		n = snprintf(text, size, "(%s)", own);
 	if (ports && o->port[0] && n)
 		n += snprintf(text + n, size - (size_t)n, " and ");
-	/* "(udp dst port A or udp dst port B) or (vlan and (...))": of tagged
-	 * frames whose tag is still there, too. */
+	/* "(udp dst port A or udp dst port B) or (vlan and (...))": the second
+	 * part is for frames that still have their tag. */
 	for (int i = 0; ports && i < LIVE_PORTS && o->port[i]; i++)
 		k += snprintf(list + k, sizeof(list) - (size_t)k,
 			      "%sudp dst port %u", i ? " or " : "", o->port[i]);
@@ -69,60 +69,60 @@ int filter_open(struct filter **out, const struct live_options *o, bool ports,
 		struct error *err)
 {
 	char text[TEXT_MAX];
-	struct filter *x;
+	struct filter *filter;
 	pcap_t *p;
 	int rc = write_expression(text, sizeof(text), o, ports, err);
 
 	*out = NULL;
 	if (rc <= 0)
 		return rc;
-	x = calloc(1, sizeof(*x));
+	filter = calloc(1, sizeof(*filter));
 	p = pcap_open_dead(DLT_EN10MB, PKT_MAX);
-	if (!x || !p)
+	if (!filter || !p)
 		rc = error_set(err, -ENOMEM, "out of memory");
-	else if (pcap_compile(p, &x->program, text, 1, PCAP_NETMASK_UNKNOWN) <
-		 0)
+	else if (pcap_compile(p, &filter->program, text, 1,
+			      PCAP_NETMASK_UNKNOWN) < 0)
 		rc = error_set(err, -EINVAL, "filter '%s': %s",
 			       o->filter ? o->filter : text, pcap_geterr(p));
 	else
-		*out = x;
+		*out = filter;
 	if (!*out)
-		free(x);
+		free(filter);
 	if (p)
 		pcap_close(p);
 	return *out ? 0 : rc;
 }
 
-int filter_batch(const struct filter *x, struct pkt *pkts, int n)
+int filter_batch(const struct filter *filter, struct pkt *pkts, int n)
 {
 	int k = 0;
 
 	for (int i = 0; i < n; i++)
-		if (bpf_filter(x->program.bf_insns, pkts[i].data,
+		if (bpf_filter(filter->program.bf_insns, pkts[i].data,
 			       pkts[i].wire_len, pkts[i].len))
 			pkts[k++] = pkts[i];
 	return k;
 }
 
-int filter_attach(const struct filter *x, int fd)
+int filter_attach(const struct filter *filter, int fd)
 {
 	struct sock_fprog p;
 
-	if (!x)
+	if (!filter)
 		return 0;
-	if (x->program.bf_len > BPF_MAXINSNS)
+	if (filter->program.bf_len > BPF_MAXINSNS)
 		return -E2BIG;
-	p.len = (unsigned short)x->program.bf_len;
-	p.filter = (struct sock_filter *)x->program.bf_insns;
+	p.len = (unsigned short)filter->program.bf_len;
+	p.filter = (struct sock_filter *)filter->program.bf_insns;
 	return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &p, sizeof(p)) < 0
 		       ? -errno
 		       : 0;
 }
 
-void filter_close(struct filter *x)
+void filter_close(struct filter *filter)
 {
-	if (!x)
+	if (!filter)
 		return;
-	pcap_freecode(&x->program);
-	free(x);
+	pcap_freecode(&filter->program);
+	free(filter);
 }

@@ -45,19 +45,19 @@ void iface_send_buffer(int fd);
 struct filter;
 
 /*
- * Compiles o->filter; if ports is set, o->port too, but no filter about VLAN
- * tags. *out is NULL if nothing is left.
+ * Compiles o->filter; if ports is set, with o->port, but then without a filter
+ * about VLAN tags (filter_of_vlan()). *out is NULL if there is nothing to do.
  */
 int filter_open(struct filter **out, const struct live_options *o, bool ports,
 		struct error *err);
 /* Keeps the packets that match, in order. Returns their number. */
-int filter_batch(const struct filter *x, struct pkt *pkts, int n);
+int filter_batch(const struct filter *filter, struct pkt *pkts, int n);
 /* Attaches it to a socket; NULL: all passes. Returns 0 or -errno; -E2BIG or
  * -ENOMEM: it is too long for the kernel. */
-int filter_attach(const struct filter *x, int fd);
+int filter_attach(const struct filter *filter, int fd);
 /* Whether an expression asks about VLAN tags: then the kernel cannot run it. */
 bool filter_of_vlan(const char *expression);
-void filter_close(struct filter *x);
+void filter_close(struct filter *filter);
 
 /* Sources and sinks: AF_PACKET's, then AF_XDP's. */
 int ring_src_open(struct src **out, const struct iface *i,

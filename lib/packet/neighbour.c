@@ -16,10 +16,10 @@ enum {
 		NUD_DELAY | NUD_PROBE,
 };
 
-struct question {
-	struct nlmsghdr h;
-	struct ndmsg m;
-	struct rtattr a;
+struct neighbour_request {
+	struct nlmsghdr header;
+	struct ndmsg msg;
+	struct rtattr attr;
 	uint8_t ip[16];
 };
 
@@ -27,28 +27,31 @@ bool live_neighbour(uint8_t mac[6], const char *name, uint8_t version,
 		    const uint8_t *ip)
 {
 	size_t len = version == 4 ? 4 : 16;
-	struct question q = {
-		.h.nlmsg_type = RTM_GETNEIGH,
-		.h.nlmsg_flags = NLM_F_REQUEST,
-		.h.nlmsg_len = (uint32_t)(offsetof(struct question, ip) + len),
-		.m.ndm_family = version == 4 ? AF_INET : AF_INET6,
-		.m.ndm_ifindex = (int)if_nametoindex(name),
-		.a.rta_type = NDA_DST,
-		.a.rta_len = (uint16_t)RTA_LENGTH(len),
+	struct neighbour_request request = {
+		.header.nlmsg_type = RTM_GETNEIGH,
+		.header.nlmsg_flags = NLM_F_REQUEST,
+		.header.nlmsg_len =
+			(uint32_t)(offsetof(struct neighbour_request, ip) +
+				   len),
+		.msg.ndm_family = version == 4 ? AF_INET : AF_INET6,
+		.msg.ndm_ifindex = (int)if_nametoindex(name),
+		.attr.rta_type = NDA_DST,
+		.attr.rta_len = (uint16_t)RTA_LENGTH(len),
 	};
-	int s = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
 	_Alignas(struct nlmsghdr) char data[1024];
 	struct nlmsghdr *h = (void *)data;
 	const struct ndmsg *m = NLMSG_DATA(h);
 	ssize_t n = -1;
 	int left;
 
-	if (s < 0)
+	if (fd < 0)
 		return false;
-	memcpy(q.ip, ip, len);
-	if (send(s, &q, q.h.nlmsg_len, 0) == (ssize_t)q.h.nlmsg_len)
-		n = recv(s, data, sizeof(data), 0);
-	close(s);
+	memcpy(request.ip, ip, len);
+	if (send(fd, &request, request.header.nlmsg_len, 0) ==
+	    (ssize_t)request.header.nlmsg_len)
+		n = recv(fd, data, sizeof(data), 0);
+	close(fd);
 	if (n <= 0 || !NLMSG_OK(h, (size_t)n) ||
 	    h->nlmsg_type != RTM_NEWNEIGH ||
 	    h->nlmsg_len < NLMSG_LENGTH(sizeof(*m)) || !(m->ndm_state & KNOWN))

@@ -55,16 +55,16 @@ struct snk; /* a sink */
 int src_open(struct src **out, const char *path, struct error *err);
 
 /*
- * Up to max packets, waiting for the first only; of a file so many, before its
- * end and if they are not above 16 MB. Returns their number, 0 at the
- * end, -EINTR on a signal, or -errno with err set: -EBADMSG for a capture that
- * ends inside a record, holds an impossible length, or whose gzip data are
- * damaged (packets before it were returned; of gzip all but the last 64 KB).
+ * Reads up to max packets, and waits for the first one only. A file gives max,
+ * unless it ends or they are above 16 MB. Returns their number, 0 at the end,
+ * -EINTR on a signal, or -errno with err set: -EBADMSG for a capture that ends
+ * inside a record, holds an impossible length, or whose gzip data are damaged
+ * (packets before it were returned; of gzip all but the last 64 KB).
  */
 int src_rx(struct src *s, struct pkt *pkts, int max, struct error *err);
 
 /* The same without waiting: -EAGAIN if there are none now. err is not NULL.
- * What is wrong comes up again at every later call of either. */
+ * Every later call, also of src_rx(), returns the same error again. */
 int src_rx_now(struct src *s, struct pkt *pkts, int max, struct error *err);
 
 /*
@@ -75,8 +75,8 @@ int src_rx_now(struct src *s, struct pkt *pkts, int max, struct error *err);
  */
 int src_hold_batches(struct src *s, unsigned calls);
 
-/* Bytes of the file read so far, as they are there, and in all (0: unknown, a
- * pipe), for a progress display. */
+/* Bytes of the file (compressed ones if it is) that were read so far, and its
+ * size (0: a pipe's is unknown), for a progress display. */
 uint64_t src_done(const struct src *s);
 uint64_t src_size(const struct src *s);
 
@@ -112,7 +112,7 @@ uint8_t *snk_room(struct snk *s, size_t len);
 
 /* Ends the frame begun by snk_room: its real length and its time. */
 void snk_done(struct snk *s, size_t len, uint64_t ts_ns);
-/* The same of a frame that was cut: bytes it had on the wire. */
+/* The same for a frame that is cut: it had wire_len bytes on the wire. */
 void snk_done_cut(struct snk *s, size_t len, uint32_t wire_len, uint64_t ts_ns);
 
 /* Copies n packets. Returns 0 or -errno. */
@@ -121,7 +121,7 @@ int snk_tx(struct snk *s, const struct pkt *pkts, size_t n);
 /* Writes out what is buffered. Returns 0 or -errno. */
 int snk_flush(struct snk *s);
 
-/* The same at the end: behind it snk_drops() does not change any more. */
+/* The same at the end; it waits for frames under way: snk_drops() is final. */
 int snk_settle(struct snk *s);
 
 /* Frames that a live interface did not take; 0 for captures. */

@@ -43,7 +43,7 @@ struct ring {
 	struct src src;
 	struct iface iface;
 	int promiscuous;       /* a descriptor, or -1 */
-	struct filter *filter; /* of VLAN tags, which the kernel cannot run */
+	struct filter *filter; /* about VLAN tags: the kernel cannot run it */
 	uint64_t drops;	       /* sum of the kernel's counts, which it resets */
 	uint8_t *map;	       /* or NULL */
 	unsigned head;	       /* the current block's number, not wrapped */
@@ -94,7 +94,7 @@ static int check_error(const struct ring *r, struct error *err)
 
 	if (getsockopt(r->src.fd, SOL_SOCKET, SO_ERROR, &rc, &len) < 0)
 		rc = errno;
-	/* It may come up again; the socket then goes on. */
+	/* An interface that is down may come up, and the socket goes on. */
 	if (rc == ENETDOWN && iface_there(r->iface.index))
 		return 0;
 	if (rc == ENETDOWN || rc == ENODEV || rc == ENXIO)
@@ -126,8 +126,8 @@ static bool take_block(struct ring *r)
 
 /* Puts back the VLAN tag that the kernel took out. The frame grows to the
  * front, over the end of its tpacket3_hdr, which was read already. */
-static __attribute__((noinline)) void put_tag(struct pkt *p, unsigned tpid,
-					      unsigned tci)
+static __attribute__((noinline)) void restore_tag(struct pkt *p, unsigned tpid,
+						  unsigned tci)
 {
 	const uint16_t tag[2] = {htons((uint16_t)tpid), htons((uint16_t)tci)};
 	uint8_t *data = (uint8_t *)p->data - NET_VLAN_LEN;
@@ -152,9 +152,10 @@ static uint8_t *fill_pkt(struct pkt *p, uint8_t *at)
 		.ts_ns = h->tp_sec * UINT64_C(1000000000) + h->tp_nsec,
 	};
 	if (status & TP_STATUS_VLAN_VALID && p->len >= NET_ETH_AT_TYPE)
-		put_tag(p,
-			status & TP_STATUS_VLAN_TPID_VALID ? tpid : ETH_P_8021Q,
-			tci);
+		restore_tag(p,
+			    status & TP_STATUS_VLAN_TPID_VALID ? tpid
+							       : ETH_P_8021Q,
+			    tci);
 	return at + next;
 }
 
@@ -164,13 +165,13 @@ static int walk_blocks(struct ring *r, struct pkt *pkts, int max)
 	int n = 0;
 
 	while (n < max && (r->left || take_block(r))) {
-		uint32_t k = r->left;
+		uint32_t count = r->left;
 		uint8_t *at = r->next;
 
-		if (k > (uint32_t)(max - n))
-			k = (uint32_t)(max - n);
-		r->left -= k;
-		for (; k; k--) {
+		if (count > (uint32_t)(max - n))
+			count = (uint32_t)(max - n);
+		r->left -= count;
+		for (; count; count--) {
 			__builtin_prefetch(at + 2 * 256); /* 2 small frames */
 			at = fill_pkt(&pkts[n++], at);
 		}
@@ -250,7 +251,7 @@ static const struct src_ops ops = {
 	.close = ring_close,
 };
 
-/* Has the kernel drop what o->filter and o->ports exclude, as far as it can. */
+/* Has the kernel drop what o->filter and o->port exclude, as far as it can. */
 static int attach_filter(const struct ring *r, const struct live_options *o,
 			 struct error *err)
 {

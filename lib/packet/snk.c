@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What all sinks have in common: the rest is up to their kinds. */
+/* snk.c - what all sinks have in common; the rest is in their kinds. */
 #include <errno.h>
 #include <string.h>
 

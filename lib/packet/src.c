@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What all sources have in common; the rest is in their kinds. */
+/* src.c - what all sources have in common; the rest is in their kinds. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 /* Copies of packets for src_hold_batches(), where a source cannot keep its own.
  */
 enum {
-	GAP = 64, /* CRC_HEADROOM, and a cache line */
+	GAP = 64, /* before each copy: CRC_HEADROOM, and a cache line */
 };
 
 _Static_assert((int)GAP >= (int)CRC_HEADROOM, "packets need headroom");
@@ -26,21 +26,22 @@ struct batch_pool {
 	struct batch_copy copy[];
 };
 
-static size_t room_of(const struct pkt *p)
+/* Bytes that a copy takes, GAP included, up to the next cache line. */
+static size_t copy_size(const struct pkt *p)
 {
 	return (GAP + (size_t)p->len + GAP - 1) & ~(size_t)(GAP - 1);
 }
 
 /* Copies n packets and has pkts point to the copies. */
-static int batch_pool_copy(struct batch_pool *s, struct pkt *pkts, int n)
+static int batch_pool_copy(struct batch_pool *pool, struct pkt *pkts, int n)
 {
-	struct batch_copy *b = &s->copy[s->next];
+	struct batch_copy *b = &pool->copy[pool->next];
 	size_t size = 0;
 	uint8_t *p;
 
-	s->next = (s->next + 1) % s->n;
+	pool->next = (pool->next + 1) % pool->n;
 	for (int i = 0; i < n; i++)
-		size += room_of(&pkts[i]);
+		size += copy_size(&pkts[i]);
 	if (size > b->size) { /* what it held is lost */
 		free(b->mem);
 		b->mem = aligned_alloc(GAP, size);
@@ -49,7 +50,7 @@ static int batch_pool_copy(struct batch_pool *s, struct pkt *pkts, int n)
 	if (!(p = b->mem))
 		return -ENOMEM;
 	for (int i = 0; i < n; i++) {
-		size = room_of(&pkts[i]);
+		size = copy_size(&pkts[i]);
 		memset(p, 0, GAP);
 		memcpy(p + GAP, pkts[i].data, pkts[i].len);
 		pkts[i].data = p + GAP;
@@ -121,7 +122,7 @@ int src_fd(const struct src *s)
 	return s->fd;
 }
 
-/* The count is the kernel's: asking for it changes nothing that is seen. */
+/* The cast hides only what a kind keeps to add up the kernel's counts. */
 uint64_t src_drops(const struct src *s)
 {
 	return s->ops->drops ? s->ops->drops((struct src *)s) : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* xdp_none.c - in place of xdp*.c where what that is built with was missing. */
+/* xdp_none.c - for a build without libxdp, libbpf, clang or bpftool. */
 #include <errno.h>
 
 #include "packet/live_private.h"

@@ -23,15 +23,15 @@ struct {
 	__uint(type, BPF_MAP_TYPE_XSKMAP);
 	__type(key, __u32);
 	__type(value, __u32);
-} dta_sockets SEC(".maps"); /* of the queues; how many is said at loading */
+} dta_sockets SEC(".maps"); /* by queue; ports_load() sets max_entries */
 
 /* What is left of a packet. */
 struct span {
 	void *pos, *end;
 };
 
-/* Where the next n bytes begin, which are stepped over, or NULL: they are not
- * all there. */
+/* Steps over the next n bytes. Returns where they begin; NULL: there are not as
+ * many. */
 static __always_inline const __u8 *span_take(struct span *s, __u32 n)
 {
 	void *p = s->pos;
@@ -47,7 +47,8 @@ static __always_inline __u16 be16_load(const __u8 *p)
 	return bpf_ntohs(*(const __u16 *)p);
 }
 
-/* Behind the VLAN tags; -1: cut short. */
+/* Steps over the Ethernet header and VLAN tags. Returns the type of what
+ * follows; -1: cut short. */
 static __always_inline int ether_type(struct span *s)
 {
 	const __u8 *p = span_take(s, NET_ETH_LEN);
@@ -66,7 +67,7 @@ static __always_inline int ether_type(struct span *s)
 	return type;
 }
 
-/* Whether whole UDP follows the header, which is stepped over. */
+/* Steps over the IPv4 header. Whether UDP follows, and no fragment of it. */
 static __always_inline bool ip4_of_udp(struct span *s)
 {
 	struct span plain = *s;
@@ -77,7 +78,7 @@ static __always_inline bool ip4_of_udp(struct span *s)
 	       span_take(s, (p[0] & 15) * 4);
 }
 
-/* The same; a fragment has an extension header. */
+/* The same for IPv6, where a fragment has an extension header. */
 static __always_inline bool ip6_of_udp(struct span *s)
 {
 	const __u8 *p = span_take(s, NET_IP6_LEN);
@@ -115,7 +116,7 @@ SEC("xdp") int dta_take(struct xdp_md *ctx)
 
 	if (ports[0] && !is_ours(&s))
 		return XDP_PASS;
-	/* passed, too, where no socket is */
+	/* also to the host where the queue has no socket */
 	return bpf_redirect_map(&dta_sockets, ctx->rx_queue_index, XDP_PASS);
 }
 

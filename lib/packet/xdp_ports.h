@@ -2,7 +2,7 @@
 /*
  * xdp_ports.h - a program on an interface that hands UDP packets for some ports
  * to the AF_XDP sockets of a map, by queue, and leaves all others to the host.
- * It goes when it is closed, also by the death of its process.
+ * It is removed when it is closed, also by the death of its process.
  *
  * Functions that can fail return 0 or -errno; ports_close() is right then, too.
  */
@@ -20,12 +20,12 @@ struct ports {
 	int map, prog, link; /* descriptors, -1: none */
 };
 
-/* Makes it for so many queues. port: PORTS_MAX, host order, 0 for no more;
+/* Loads it for so many queues. port: PORTS_MAX, host order, 0 for no more;
  * none: all packets. */
 int ports_load(struct ports *p, unsigned queues, const uint16_t *port);
-/* In the driver. */
+/* Has the driver run it. */
 int ports_attach(struct ports *p, int ifindex);
-/* The socket of a queue. */
+/* fd: the AF_XDP socket of a queue. */
 int ports_socket(const struct ports *p, unsigned queue, int fd);
 void ports_close(struct ports *p);
 

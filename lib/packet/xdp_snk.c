@@ -4,15 +4,15 @@
  * (zero-copy), or that the kernel copies from (copy), and leave by one queue of
  * the interface, past the host's queueing discipline.
  *
- * A frame is in one of four places: free; built, and in the ring, but not shown
- * to the kernel yet; shown, and not taken: drops while that is so, for it may
- * be sent after all when the link is back; taken, and free again when the
- * kernel says that it is sent. Copying, the kernel looks at the ring in our
- * send() only, and no further than 32 frames.
+ * A frame is in one of four states: free; built, in the ring, but not shown to
+ * the kernel yet; shown, but not taken (it counts as a drop until it is taken,
+ * which may be when the link is back); taken, and free again when the kernel
+ * says that it is sent. In copy mode the kernel looks at the ring only in our
+ * send(), and no further than 32 frames.
  *
  * Drivers that read frames themselves do so only while the interface has an XDP
- * program, and receive into the same memory. Ours hands all packets to the
- * host.
+ * program, and receive into the same memory. The one that is loaded here hands
+ * all packets to the host.
  *
  * Source: Documentation/networking/af_xdp.rst and net/xdp/xsk.c of Linux 6.1;
  * libxdp(3).
@@ -47,17 +47,18 @@ struct xdp_out {
 	struct xsk_ring_cons completion;
 	struct xsk_umem *umem;
 	struct xsk_socket *socket;
-	uint8_t *mem, *aside;
-	size_t chunk; /* of a frame */
-	size_t size;  /* of mem */
+	uint8_t *mem;	/* FRAMES chunks; zero-copy: and FRAMES to receive */
+	uint8_t *aside; /* a frame is built here if no chunk has room */
+	size_t chunk;	/* bytes for a frame */
+	size_t size;	/* of mem */
 	int fd;
 	int err;	 /* the first error, for good */
 	unsigned queued; /* built, and not shown */
 	bool zero_copy;
 	bool stuck;   /* it took nothing lately: do not wait again */
-	bool settled; /* what is not sent now is not sent any more */
-	unsigned n;   /* free ones: their places in mem */
-	uint64_t at[FRAMES];
+	bool settled; /* xdp_settle() has waited: what is unsent is lost */
+	unsigned n_free;
+	uint64_t free_at[FRAMES]; /* where in mem free chunks are */
 };
 
 /* Frames that were shown to the kernel and not taken. */
@@ -70,8 +71,8 @@ static uint32_t frames_left(const struct xdp_out *s)
 /* The next frame goes to a free place, if there is one, or aside. */
 static void lend_room(struct xdp_out *s)
 {
-	s->snk.at = s->n ? s->mem + s->at[s->n - 1] : s->aside;
-	s->snk.room = s->n ? s->chunk : 0;
+	s->snk.at = s->n_free ? s->mem + s->free_at[s->n_free - 1] : s->aside;
+	s->snk.room = s->n_free ? s->chunk : 0;
 }
 
 /* Takes back what was sent. */
@@ -80,8 +81,8 @@ static void reclaim_sent(struct xdp_out *s)
 	uint32_t at, n = xsk_ring_cons__peek(&s->completion, FRAMES, &at);
 
 	for (uint32_t i = 0; i < n; i++)
-		s->at[s->n++] = *xsk_ring_cons__comp_addr(&s->completion,
-							  at + i);
+		s->free_at[s->n_free++] = *xsk_ring_cons__comp_addr(
+			&s->completion, at + i);
 	xsk_ring_cons__release(&s->completion, n);
 	if (n && s->zero_copy) /* the link is back */
 		s->stuck = false;
@@ -136,16 +137,17 @@ static int xdp_room(struct snk *snk, size_t len)
 	const struct timespec nap = {.tv_nsec = NAP_US * 1000};
 	struct xdp_out *s = (struct xdp_out *)snk;
 
-	if (!s->n)
+	if (!s->n_free)
 		flush_xdp_snk(snk);
-	for (int us = 0; !s->n && !s->stuck && !s->err && us < WAIT_MS * 1000;
+	for (int us = 0;
+	     !s->n_free && !s->stuck && !s->err && us < WAIT_MS * 1000;
 	     us += NAP_US) {
 		nanosleep(&nap, NULL);
 		reclaim_sent(s);
 	}
 	if (s->err)
 		return s->err;
-	s->stuck |= !s->n;
+	s->stuck |= !s->n_free;
 	lend_room(s);
 	if (len > snk->room) {
 		snk->at = s->aside;
@@ -162,17 +164,17 @@ static void xdp_done(struct snk *snk, size_t len, uint32_t wire_len,
 
 	(void)wire_len;
 	(void)ts_ns;
-	if (!s->n || !iface_fits(&s->iface, snk->at, len) ||
+	if (!s->n_free || !iface_fits(&s->iface, snk->at, len) ||
 	    !xsk_ring_prod__reserve(&s->tx, 1, &at)) {
 		snk->drops++;
 		lend_room(s);
 		return;
 	}
-	s->n--;
+	s->n_free--;
 	if (snk->at == s->aside)
-		memcpy(s->mem + s->at[s->n], s->aside, len);
+		memcpy(s->mem + s->free_at[s->n_free], s->aside, len);
 	*xsk_ring_prod__tx_desc(&s->tx, at) = (struct xdp_desc){
-		.addr = s->at[s->n],
+		.addr = s->free_at[s->n_free],
 		.len = (uint32_t)len,
 	};
 	if (++s->queued >= QUEUE_MAX)
@@ -181,15 +183,15 @@ static void xdp_done(struct snk *snk, size_t len, uint32_t wire_len,
 		lend_room(s);
 }
 
-/* A card that reads frames itself takes them when it likes: which of them it
- * does not send shows at the end. */
+/* A card that reads frames itself (zero-copy) does so in its own time: only at
+ * the end it is known how many it did not send. */
 static uint64_t xdp_left(const struct snk *snk)
 {
 	const struct xdp_out *s = (const struct xdp_out *)snk;
 
 	if (!s->zero_copy)
 		return frames_left(s);
-	return s->settled ? FRAMES - s->n : 0;
+	return s->settled ? FRAMES - s->n_free : 0;
 }
 
 static void close_socket(struct xdp_out *s)
@@ -210,15 +212,16 @@ static void xdp_settle(struct snk *snk)
 {
 	struct xdp_out *s = (struct xdp_out *)snk;
 	struct timespec nap = {.tv_nsec = NAP_US * 1000};
-	unsigned before = s->n;
+	unsigned before = s->n_free;
 
 	if (!s->socket || !s->zero_copy)
 		return;
-	for (int us = 0; s->n < FRAMES && us < WAIT_MS * 1000; us += NAP_US) {
+	for (int us = 0; s->n_free < FRAMES && us < WAIT_MS * 1000;
+	     us += NAP_US) {
 		nanosleep(&nap, NULL);
 		reclaim_sent(s);
-		us = s->n > before ? 0 : us;
-		before = s->n;
+		us = s->n_free > before ? 0 : us;
+		before = s->n_free;
 	}
 	s->settled = true;
 }
@@ -286,8 +289,8 @@ static int open_memory(struct xdp_out *s)
 	if (mem == MAP_FAILED)
 		return -errno;
 	s->mem = mem;
-	for (s->n = 0; s->n < FRAMES; s->n++)
-		s->at[s->n] = s->n * s->chunk;
+	for (s->n_free = 0; s->n_free < FRAMES; s->n_free++)
+		s->free_at[s->n_free] = s->n_free * s->chunk;
 	rc = xsk_umem__create(&s->umem, mem, s->size, &s->fill, &s->completion,
 			      &c);
 	if (rc || !s->zero_copy ||
@@ -295,9 +298,9 @@ static int open_memory(struct xdp_out *s)
 		return rc;
 	/*
 	 * A card that reads our memory receives into it, too: all that comes in
-	 * by the queue, which our program hands to the host, and whose frames
-	 * the driver then fills again (xsk_buff_free()). Without any the host
-	 * would be deaf there.
+	 * by the queue, which the XDP program hands to the host. Then the
+	 * driver fills the chunk again (xsk_buff_free()). Without these chunks
+	 * the host would receive nothing by that queue.
 	 */
 	for (uint32_t i = 0; i < FRAMES; i++)
 		*xsk_ring_prod__fill_addr(&s->fill, at + i) = (FRAMES + i) *
@@ -320,7 +323,7 @@ static int open_mode(struct xdp_out *s, uint16_t flags, struct error *err)
 	if (s->zero_copy) {
 		if (!(rc = ports_load(&s->ports, 1, all)))
 			rc = ports_attach(&s->ports, s->iface.index);
-		if (rc && rc != -EBUSY) /* another's program does as well */
+		if (rc && rc != -EBUSY) /* another program is as good */
 			return refused(s, rc, "program", err);
 	}
 	iface_send_buffer(s->fd);

@@ -14,7 +14,7 @@
 #include "packet/xdp_private.h"
 
 enum {
-	BUSY_MAX = 50, /* looks at a queue that is taken, 10 ms between them */
+	BUSY_MAX = 50, /* more attempts at a queue that is taken, 10 ms apart */
 };
 
 unsigned xdp_queues(const struct iface *i, bool out)

@@ -27,7 +27,7 @@
 #include "packet/xdp_private.h"
 
 enum {
-	/* Of a queue, powers of two: one batch is in use, others are free */
+	/* Of a queue, powers of two: a batch of them is in use at once. */
 	FRAMES_MAX = 16384,
 	FRAMES_MIN = 2048,
 	MEMORY = 64 << 20, /* of all queues, unless FRAMES_MIN needs more */
@@ -35,6 +35,8 @@ enum {
 	CHUNK_MIN = 2048,
 	CHUNK_MAX = 4096,
 	HEADROOM = 256, /* XDP_PACKET_HEADROOM, which the kernel leaves free */
+	/* In a chunk besides the MTU: Ethernet, two VLAN tags. */
+	OVERHEAD = ETH_HLEN + 8 + HEADROOM,
 	ROUND_MS = 500, /* poll() does not notice a removed interface */
 };
 
@@ -290,14 +292,14 @@ static int measure_queues(struct xdp *s, struct error *err)
 				 s->iface.name, s->n, QUEUES_MAX, s->iface.name,
 				 QUEUES_MAX);
 	for (s->chunk = CHUNK_MIN; s->chunk <= CHUNK_MAX; s->chunk *= 2)
-		if (s->iface.mtu + ETH_HLEN + 8 + HEADROOM <= s->chunk)
+		if (s->iface.mtu + OVERHEAD <= s->chunk)
 			break;
 	if (s->chunk > CHUNK_MAX)
 		return error_set(err, -ENOTSUP,
 				 "%s: AF_XDP: the MTU is %u, above %d frames "
 				 "do not fit",
 				 s->iface.name, s->iface.mtu,
-				 CHUNK_MAX - HEADROOM - ETH_HLEN - 8);
+				 CHUNK_MAX - OVERHEAD);
 	for (s->frames = FRAMES_MAX; s->frames > FRAMES_MIN; s->frames /= 2)
 		if (mem_size(s) * s->n <= MEMORY)
 			break;
