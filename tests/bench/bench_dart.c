@@ -125,7 +125,7 @@ struct way {
 	const char *name;
 	unsigned copies, collectors;
 	bool roce;
-	enum dart dart;
+	bool dart;
 	unsigned against; /* the way whose rate is the limit */
 	struct transport *packets;
 	struct translator *t;
@@ -134,12 +134,8 @@ struct way {
 
 static struct way ways[] = {
 	{.name = "Key-Write into a region, N = 1", .copies = 1},
-	{.name = "DART into a region, one of N = 2",
-	 .copies = 2,
-	 .dart = DART_ONE},
-	{.name = "DART into a region, one of N = 1",
-	 .copies = 1,
-	 .dart = DART_ONE},
+	{.name = "DART into a region, one of N = 2", .copies = 2, .dart = true},
+	{.name = "DART into a region, one of N = 1", .copies = 1, .dart = true},
 	{.name = "Key-Write as RoCEv2, N = 1",
 	 .copies = 1,
 	 .roce = true,
@@ -147,12 +143,12 @@ static struct way ways[] = {
 	{.name = "DART as RoCEv2, one of N = 2",
 	 .copies = 2,
 	 .roce = true,
-	 .dart = DART_ONE,
+	 .dart = true,
 	 .against = 3},
 	{.name = "DART as RoCEv2, one of N = 1",
 	 .copies = 1,
 	 .roce = true,
-	 .dart = DART_ONE,
+	 .dart = true,
 	 .against = 3},
 	{.name = "Key-Write into three regions by hash, N = 1",
 	 .copies = 1,
@@ -171,7 +167,7 @@ static void way_open(struct way *w)
 	struct translate_options o = {
 		.collectors = w->collectors, .dart = w->dart, .seed = 1};
 	struct packet_transport_options po = {.ticket = path,
-					      .dart = w->dart != DART_OFF,
+					      .dart = w->dart,
 					      .open_sink = open_sink,
 					      .to = "/dev/null"};
 	struct transport *transport = w->collectors ? cluster
