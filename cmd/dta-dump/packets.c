@@ -317,17 +317,18 @@ static void add_hop(struct hops_text *t, const struct int_hops *h, unsigned i,
 
 /* In the order of the path; the last of the stack was its first node, and the
  * reporter is its last. */
-static void format_hops(struct hops_text *t, const struct int_record *v)
+static void format_hops(struct hops_text *t, const struct int_record *rec)
 {
 	t->len = t->hops = 0;
 	t->text[0] = '\0';
-	for (unsigned i = v->stack.n; i--;)
-		add_hop(t, &v->stack, i, NULL);
-	if (v->own.n || (v->from.has_node && !v->stack.n))
-		add_hop(t, &v->own, 0, v->from.has_node ? &v->from.node : NULL);
+	for (unsigned i = rec->stack.n; i--;)
+		add_hop(t, &rec->stack, i, NULL);
+	if (rec->own.n || (rec->from.has_node && !rec->stack.n))
+		add_hop(t, &rec->own, 0,
+			rec->from.has_node ? &rec->from.node : NULL);
 }
 
-static void show_record(struct show_int *x, const struct int_record *v)
+static void show_record(struct show_int *x, const struct int_record *rec)
 {
 	static const char *const formats[] = {"md", "mx", "xd"};
 	static struct hops_text hops;
@@ -341,24 +342,25 @@ static void show_record(struct show_int *x, const struct int_record *v)
 		row_u64(rows, SHOW_NUMBER, x->number);
 		row_time(rows, SHOW_TIME, (int64_t)x->p->ts_ns);
 	}
-	format_hops(&hops, v);
+	format_hops(&hops, rec);
 	show_head(rows, x->src, x->dst,
-		  v->from.report	  ? "report"
-		  : v->format == INT_IOAM ? "ioam"
-					  : "int");
-	if (v->format != INT_IOAM)
-		row_str(rows, SHOW_OPCODE, formats[v->format]);
-	if (v->key_len) {
+		  rec->from.report	    ? "report"
+		  : rec->format == INT_IOAM ? "ioam"
+					    : "int");
+	if (rec->format != INT_IOAM)
+		row_str(rows, SHOW_OPCODE, formats[rec->format]);
+	if (rec->key_len) {
 		key_format(key,
-			   v->key_len == KEY_FLOW4_LEN ? KEY_FLOW4 : KEY_FLOW6,
-			   v->key, v->key_len);
+			   rec->key_len == KEY_FLOW4_LEN ? KEY_FLOW4
+							 : KEY_FLOW6,
+			   rec->key, rec->key_len);
 		row_str(rows, SHOW_KEY, key);
 	}
 	row_u64(rows, SHOW_PATH_LEN, hops.hops);
-	if (v->from.report)
-		row_u64(rows, SHOW_SEQUENCE, v->from.sequence);
+	if (rec->from.report)
+		row_u64(rows, SHOW_SEQUENCE, rec->from.sequence);
 	for (unsigned i = 0; letters[i]; i++)
-		if (v->flags >> i & 1)
+		if (rec->flags >> i & 1)
 			flags[n++] = letters[i];
 	row_str(rows, SHOW_FLAGS, n ? flags : NULL);
 	row_u64(rows, SHOW_LENGTH, x->p->wire_len);
@@ -366,10 +368,10 @@ static void show_record(struct show_int *x, const struct int_record *v)
 		row_str(rows, SHOW_HOPS, hops.text);
 }
 
-static int show_records(void *ctx, const struct int_record *v, size_t n)
+static int show_records(void *ctx, const struct int_record *recs, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		show_record(ctx, &v[i]);
+		show_record(ctx, &recs[i]);
 	return 0;
 }
 

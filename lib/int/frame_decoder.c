@@ -12,8 +12,8 @@
 #include "net/net.h"
 
 enum {
-	AHEAD = 8, /* frames between asking for their bytes and their use */
-	AHEAD_BYTES = 512, /* of each */
+	AHEAD = 8,	   /* frames between prefetching one and decoding it */
+	AHEAD_BYTES = 512, /* prefetched of each */
 };
 
 /* clang-format off */
@@ -91,39 +91,39 @@ static uint64_t *packet_reason(struct int_frame_ledger *c, enum int_result r)
 	return reason[r] ? reason[r] : &c->other;
 }
 
-static int flush_records(struct int_frame_decoder *in)
+static int flush_records(struct int_frame_decoder *d)
 {
-	int rc = in->n ? in->o.records(in->o.ctx, in->record, in->n) : 0;
+	int rc = d->n ? d->o.records(d->o.ctx, d->record, d->n) : 0;
 
-	in->n = 0;
+	d->n = 0;
 	return rc;
 }
 
-/* Room for a record; *rc is what handing out the others came to. */
-static struct int_record *next_record(struct int_frame_decoder *in, int *rc)
+/* Room for a record. If there is none, hands out the others first; *rc: how
+ * that ended. */
+static struct int_record *next_record(struct int_frame_decoder *d, int *rc)
 {
-	if (in->n == INT_FRAME_RECORDS && !*rc)
-		*rc = flush_records(in);
-	return &in->record[in->n < INT_FRAME_RECORDS ? in->n
-						     : INT_FRAME_RECORDS - 1];
+	if (d->n == INT_FRAME_RECORDS && !*rc)
+		*rc = flush_records(d);
+	return &d->record[d->n < INT_FRAME_RECORDS ? d->n
+						   : INT_FRAME_RECORDS - 1];
 }
 
-/* The number of a datagram of which there is no record: it came all the same.
- */
-static int report_refused_number(struct int_frame_decoder *in, uint64_t ts_ns,
-				 const struct int_from *from)
+/* Hands out the sequence number of a datagram of which there is no record. */
+static int hand_out_number(struct int_frame_decoder *d, uint64_t ts_ns,
+			   const struct int_from *from)
 {
 	int rc;
 
-	if (!in->o.number || !from->sequence_bits || !from->has_node)
+	if (!d->o.number || !from->sequence_bits || !from->has_node)
 		return 0;
-	rc = flush_records(in); /* they came before */
-	return rc ? rc : in->o.number(in->o.ctx, ts_ns, from);
+	rc = flush_records(d); /* those of datagrams before it */
+	return rc ? rc : d->o.number(d->o.ctx, ts_ns, from);
 }
 
-static void count_refused(struct int_frame_decoder *in, enum treport_reason why)
+static void count_refused(struct int_frame_decoder *d, enum treport_reason why)
 {
-	struct int_report_ledger *c = &in->report_ctr;
+	struct int_report_ledger *c = &d->report_ctr;
 	uint64_t *const reason[TREPORT_REASONS] = {
 		[TREPORT_VERSION] = &c->unknown_version,
 		[TREPORT_LENGTH] = &c->bad_length,
@@ -135,7 +135,7 @@ static void count_refused(struct int_frame_decoder *in, enum treport_reason why)
 	(*(reason[why] ? reason[why] : &c->truncated))++;
 }
 
-static int decode_reports(struct int_frame_decoder *in, const struct pkt *p,
+static int decode_reports(struct int_frame_decoder *d, const struct pkt *p,
 			  const uint8_t *data, size_t len)
 {
 	struct treport_reader r;
@@ -144,35 +144,35 @@ static int decode_reports(struct int_frame_decoder *in, const struct pkt *p,
 	bool first = true;
 	int rc = 0;
 
-	in->ctr.reports++;
-	why = treport_begin(&r, &in->reports, data, len);
+	d->ctr.reports++;
+	why = treport_begin(&r, &d->reports, data, len);
 	if (why != TREPORT_OK) {
-		count_refused(in, why);
-		return report_refused_number(in, p->ts_ns, &r.from);
+		count_refused(d, why);
+		return hand_out_number(d, p->ts_ns, &r.from);
 	}
 	while (!rc) {
-		struct int_record *v = next_record(in, &rc);
+		struct int_record *rec = next_record(d, &rc);
 
-		why = treport_next(&r, &report, v);
+		why = treport_next(&r, &report, rec);
 		if (why == TREPORT_END)
 			break;
 		if (why != TREPORT_OK) {
-			count_refused(in, why);
+			count_refused(d, why);
 			continue;
 		}
-		in->report_ctr.reports++;
-		in->report_ctr.taken++;
-		v->ts_ns = p->ts_ns;
-		v->from.numbered = first && v->from.has_node;
-		in->report_ctr.bad_inner += report.packet > INT_NONE;
-		in->n += in->n < INT_FRAME_RECORDS;
+		d->report_ctr.reports++;
+		d->report_ctr.taken++;
+		rec->ts_ns = p->ts_ns;
+		rec->from.numbered = first && rec->from.has_node;
+		d->report_ctr.bad_inner += report.packet > INT_NONE;
+		d->n += d->n < INT_FRAME_RECORDS;
 		first = false;
 	}
-	return first && !rc ? report_refused_number(in, p->ts_ns, &r.from) : rc;
+	return first && !rc ? hand_out_number(d, p->ts_ns, &r.from) : rc;
 }
 
-/* Told at once of most that is no report: TCP, or UDP to another port, in plain
- * IPv4 or IPv6. */
+/* Quickly rules out most packets: TCP, or UDP to another port, in IPv4 without
+ * options or IPv6. */
 static inline bool is_not_report(const struct pkt *p, uint16_t port)
 {
 	const uint8_t *ip = p->data + NET_ETH_LEN, *l4 = ip + NET_IP4_LEN;
@@ -192,66 +192,66 @@ static inline bool is_not_report(const struct pkt *p, uint16_t port)
 		be16_load(l4 + NET_UDP_AT_DST) != port);
 }
 
-/* *data, *len: the payload. */
-static inline bool is_report(struct int_frame_decoder *in, const struct pkt *p,
+/* *data, *len: the UDP payload. */
+static inline bool is_report(struct int_frame_decoder *d, const struct pkt *p,
 			     const uint8_t **data, size_t *len)
 {
-	uint16_t port = in->o.profile->report_port;
+	uint16_t port = d->o.profile->report_port;
 	struct net_udp u;
 
 	if (!port || is_not_report(p, port) ||
 	    net_udp_decode(&u, p->data, p->len))
 		return false;
-	in->ctr.partial_checksums += u.partial && u.dst_port == port;
+	d->ctr.partial_checksums += u.partial && u.dst_port == port;
 	*data = u.payload;
 	*len = u.len;
 	return u.dst_port == port;
 }
 
-static int send_unchanged(struct int_frame_decoder *in, const struct pkt *p)
+static int send_unchanged(struct int_frame_decoder *d, const struct pkt *p)
 {
-	if (!in->o.out)
+	if (!d->o.out)
 		return 0;
-	in->ctr.passed++;
-	return snk_tx(in->o.out, p, 1);
+	d->ctr.passed++;
+	return snk_tx(d->o.out, p, 1);
 }
 
-/* Without the telemetry of INT at that place, or, NULL, IOAM. What is missing
- * behind a cut frame is so still. */
-static int restore_packet(struct int_frame_decoder *in,
+/* Sends a packet without INT, which is at that place, or, if at is NULL,
+ * without IOAM. A frame that was cut stays cut. */
+static int restore_packet(struct int_frame_decoder *d,
 			  const struct int_place *at, const struct pkt *p)
 {
 	uint8_t *room;
 	int len;
 
-	if (!in->o.out)
+	if (!d->o.out)
 		return 0;
-	if (!(room = snk_room(in->o.out, p->len)))
+	if (!(room = snk_room(d->o.out, p->len)))
 		return -errno;
-	len = at ? int_strip(room, p->len, in->o.profile, at, p->data, p->len)
+	len = at ? int_strip(room, p->len, d->o.profile, at, p->data, p->len)
 		 : ioam_strip(room, p->len, p->data, p->len);
 	if (len < 0) /* IOAM that is cut within its headers */
-		return at ? len : send_unchanged(in, p);
-	snk_done_cut(in->o.out, (size_t)len,
+		return at ? len : send_unchanged(d, p);
+	snk_done_cut(d->o.out, (size_t)len,
 		     (uint32_t)len + p->wire_len - p->len, p->ts_ns);
-	in->ctr.restored++;
+	d->ctr.restored++;
 	return 0;
 }
 
 /*
- * A packet without INT: all of its traces, of which the first is taken for its
- * path: others are of other namespaces. It counts as one with traces if there
- * is a good one, else by the first reason why not.
+ * A packet without INT: decodes all of its IOAM traces. The first one is taken
+ * for its path, for others are of other namespaces. The packet counts under
+ * traces if one was good, else under the first error.
  */
-static int decode_traces(struct int_frame_decoder *in, const struct pkt *p)
+static int decode_traces(struct int_frame_decoder *d, const struct pkt *p)
 {
 	enum ioam_reason r, why = IOAM_END;
 	struct ioam_reader reader;
-	bool good = false, told = false;
+	bool good = false, handed_out = false;
 	struct ioam t;
 	int rc = 0;
 
-	ioam_begin(&reader, &in->traces, p->data, p->len);
+	ioam_begin(&reader, &d->traces, p->data, p->len);
 	while (!rc && (r = ioam_next(&reader, &t)) != IOAM_END) {
 		if (r != IOAM_OK) {
 			why = why == IOAM_END ? r : why;
@@ -259,62 +259,62 @@ static int decode_traces(struct int_frame_decoder *in, const struct pkt *p)
 		}
 		good = true;
 		if (t.type == IOAM_DIRECT)
-			continue; /* it asks, and says nothing */
+			continue; /* a request: it has no data */
 		t.record.ts_ns = p->ts_ns;
-		if (told)
+		if (handed_out)
 			t.record.flags |= INT_INTERMEDIATE;
-		told = true;
-		*next_record(in, &rc) = t.record;
-		in->n += in->n < INT_FRAME_RECORDS;
-		/* Where its snapshots are is in t. */
+		handed_out = true;
+		*next_record(d, &rc) = t.record;
+		d->n += d->n < INT_FRAME_RECORDS;
+		/* stack.at points into t, which the next one overwrites. */
 		if (!rc && t.record.stack.at)
-			rc = flush_records(in);
+			rc = flush_records(d);
 	}
 	if (good)
-		in->ctr.traces++;
+		d->ctr.traces++;
 	else if (why == IOAM_END || why == IOAM_TYPE)
-		in->ctr.other++;
+		d->ctr.other++;
 	else if (why == IOAM_TRUNCATED)
-		in->ctr.truncated++;
+		d->ctr.truncated++;
 	else
-		in->ctr.bad_trace++;
+		d->ctr.bad_trace++;
 	if (rc)
 		return rc;
-	return good ? restore_packet(in, NULL, p) : send_unchanged(in, p);
+	return good ? restore_packet(d, NULL, p) : send_unchanged(d, p);
 }
 
-static int decode_packet(struct int_frame_decoder *in, const struct pkt *p)
+static int decode_packet(struct int_frame_decoder *d, const struct pkt *p)
 {
 	struct int_place at;
 	int rc = 0;
-	struct int_record *v = next_record(in, &rc);
+	struct int_record *rec = next_record(d, &rc);
 	enum int_result r;
 
-	if (!in->o.out) {
-		r = int_read(v, &in->packets, NET_ETHERTYPE_ETH, p->data,
+	if (!d->o.out) {
+		r = int_read(rec, &d->packets, NET_ETHERTYPE_ETH, p->data,
 			     p->len);
-	} else { /* where its INT is matters, too */
-		r = int_find(&at, in->o.profile, NET_ETHERTYPE_ETH, p->data,
+	} else { /* restore_packet() needs its place */
+		r = int_find(&at, d->o.profile, NET_ETHERTYPE_ETH, p->data,
 			     p->len);
 		if (r == INT_OK)
-			r = int_decode(v, &in->packets, &at, p->data, p->len);
+			r = int_decode(rec, &d->packets, &at, p->data, p->len);
 	}
 	if (r == INT_OK) {
-		bool copy = in->o.out && v->flags & INT_DISCARD;
+		bool copy = d->o.out && rec->flags & INT_DISCARD;
 
-		v->ts_ns = p->ts_ns;
-		in->n += in->n < INT_FRAME_RECORDS;
-		in->ctr.packets++;
-		in->ctr.discarded += copy;
-		return rc || copy ? rc : restore_packet(in, &at, p);
+		rec->ts_ns = p->ts_ns;
+		d->n += d->n < INT_FRAME_RECORDS;
+		d->ctr.packets++;
+		d->ctr.discarded += copy;
+		return rc || copy ? rc : restore_packet(d, &at, p);
 	}
 	if (r == INT_NONE)
-		return rc ? rc : decode_traces(in, p);
-	(*packet_reason(&in->ctr, r))++;
-	return rc ? rc : send_unchanged(in, p);
+		return rc ? rc : decode_traces(d, p);
+	(*packet_reason(&d->ctr, r))++;
+	return rc ? rc : send_unchanged(d, p);
 }
 
-int int_decode_frames(struct int_frame_decoder *in, const struct pkt *pkts,
+int int_decode_frames(struct int_frame_decoder *d, const struct pkt *pkts,
 		      size_t n)
 {
 	const uint8_t *data = NULL;
@@ -327,42 +327,42 @@ int int_decode_frames(struct int_frame_decoder *in, const struct pkt *pkts,
 				     pkts[i + AHEAD].len < AHEAD_BYTES
 					     ? pkts[i + AHEAD].len
 					     : AHEAD_BYTES);
-		in->ctr.frames++;
-		rc = is_report(in, &pkts[i], &data, &len)
-			     ? decode_reports(in, &pkts[i], data, len)
-			     : decode_packet(in, &pkts[i]);
+		d->ctr.frames++;
+		rc = is_report(d, &pkts[i], &data, &len)
+			     ? decode_reports(d, &pkts[i], data, len)
+			     : decode_packet(d, &pkts[i]);
 	}
-	return rc ? rc : flush_records(in);
+	return rc ? rc : flush_records(d);
 }
 
 int int_frame_decoder_open(struct int_frame_decoder **out,
 			   const struct int_frame_decoder_options *o)
 {
-	struct int_frame_decoder *in = calloc(1, sizeof(*in));
+	struct int_frame_decoder *d = calloc(1, sizeof(*d));
 
-	if (!in)
+	if (!d)
 		return -ENOMEM;
-	in->o = *o;
-	int_decoder_init(&in->packets, o->profile);
-	treport_init(&in->reports, o->profile);
-	ioam_init(&in->traces, o->profile);
-	*out = in;
+	d->o = *o;
+	int_decoder_init(&d->packets, o->profile);
+	treport_init(&d->reports, o->profile);
+	ioam_init(&d->traces, o->profile);
+	*out = d;
 	return 0;
 }
 
-void int_frame_decoder_close(struct int_frame_decoder *in)
+void int_frame_decoder_close(struct int_frame_decoder *d)
 {
-	free(in);
+	free(d);
 }
 
 const struct int_frame_ledger *
-int_frame_decoder_counters(const struct int_frame_decoder *in)
+int_frame_decoder_counters(const struct int_frame_decoder *d)
 {
-	return &in->ctr;
+	return &d->ctr;
 }
 
 const struct int_report_ledger *
-int_frame_decoder_report_counters(const struct int_frame_decoder *in)
+int_frame_decoder_report_counters(const struct int_frame_decoder *d)
 {
-	return &in->report_ctr;
+	return &d->report_ctr;
 }

@@ -32,12 +32,12 @@ struct int_frame_ledger {
 	uint64_t bad_length;
 	uint64_t bad_hop_length;
 	uint64_t bad_stack;
-	uint64_t bad_trace; /* IOAM whose lengths lie */
+	uint64_t bad_trace; /* IOAM whose lengths contradict */
 	/* notes */
 	uint64_t restored;	    /* sent on without their telemetry */
 	uint64_t passed;	    /* sent on as they came */
 	uint64_t partial_checksums; /* reports: see struct net_udp */
-	uint64_t discarded;	    /* copies, not sent on: they say so */
+	uint64_t discarded; /* copies (INT_DISCARD), which are not sent on */
 };
 
 /* reports = taken + the errors below. */
@@ -56,8 +56,8 @@ extern const struct ledger int_frame_ledger, int_report_ledger;
 
 enum {
 	INT_FRAME_RECORDS =
-		64, /* handed out at once, at most: they stay in the
-		  first cache, and their layouts alive (int/int.h) */
+		64, /* handed out at once, at most: they stay in the first
+		       cache, and their layouts valid (int_layouts_get()) */
 };
 
 struct int_frame_decoder_options {
@@ -70,9 +70,9 @@ struct int_frame_decoder_options {
 	struct snk *out;
 	/* Gets records as they are made, some at a time; they point into the
 	 * frames. 0, or an -errno that ends int_decode_frames(). */
-	int (*records)(void *ctx, const struct int_record *v, size_t n);
-	/* Gets the number of a datagram of reports that were all refused, where
-	 * it can be read: nothing is missing there (int/int.h, numbered).
+	int (*records)(void *ctx, const struct int_record *recs, size_t n);
+	/* Gets the sequence number of a datagram whose reports were all
+	 * refused, if it can be read, so that it does not count as missing.
 	 * NULL: nobody asks. */
 	int (*number)(void *ctx, uint64_t ts_ns, const struct int_from *from);
 	void *ctx;
@@ -83,16 +83,16 @@ struct int_frame_decoder;
 /* 0 or -ENOMEM. The options are copied. */
 int int_frame_decoder_open(struct int_frame_decoder **out,
 			   const struct int_frame_decoder_options *o);
-void int_frame_decoder_close(struct int_frame_decoder *in); /* NULL is fine */
+void int_frame_decoder_close(struct int_frame_decoder *d); /* NULL is fine */
 
 /* A batch of frames; all of their records are handed out before it returns. 0,
- * or -errno of views() or of out. */
-int int_decode_frames(struct int_frame_decoder *in, const struct pkt *pkts,
+ * or -errno of records() or of out. */
+int int_decode_frames(struct int_frame_decoder *d, const struct pkt *pkts,
 		      size_t n);
 
 const struct int_frame_ledger *
-int_frame_decoder_counters(const struct int_frame_decoder *in);
+int_frame_decoder_counters(const struct int_frame_decoder *d);
 const struct int_report_ledger *
-int_frame_decoder_report_counters(const struct int_frame_decoder *in);
+int_frame_decoder_report_counters(const struct int_frame_decoder *d);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* int.c - from a bitmap to where each field is, and whose packet it is: int.h.
- */
+/* int.c - layouts of bitmaps, and the flow of a record's packet: int.h. */
 #include "int/int.h"
 
 #include <string.h>
@@ -64,7 +63,7 @@ void int_layouts_init(struct int_layouts *p, const struct int_word *words,
 	memset(p, 0, sizeof(*p));
 	p->words = words;
 	p->bits = bits;
-	p->latest = p->layout; /* the one of no bits, as it should be */
+	p->latest = p->layout; /* all 0: the layout of bitmap 0 */
 }
 
 const struct int_layout *int_layouts_make(struct int_layouts *p,
@@ -72,7 +71,7 @@ const struct int_layout *int_layouts_make(struct int_layouts *p,
 {
 	struct int_layout *layout;
 
-	if (!++p->made) { /* 0 is no number; so old ones are none's now */
+	if (!++p->made) { /* wrapped, and 0 is no number: forgets all */
 		memset(p->slot, 0, sizeof(p->slot));
 		p->made = 1;
 	}
@@ -118,10 +117,10 @@ void int_put(uint8_t *hop, const struct int_layout *layout, uint32_t has,
 	}
 }
 
-/* Whether TCP's or UDP's header is there and whole; len: captured, ip_len: by
- * the header, both from l4 on. */
-static bool l4_whole(uint8_t protocol, const uint8_t *l4, size_t len,
-		     size_t l4_len)
+/* Whether a header of TCP or UDP is whole. From l4 on, len bytes were captured,
+ * and there are l4_len by the IP header. */
+static bool is_l4_whole(uint8_t protocol, const uint8_t *l4, size_t len,
+			size_t l4_len)
 {
 	size_t hlen;
 
@@ -135,57 +134,57 @@ static bool l4_whole(uint8_t protocol, const uint8_t *l4, size_t len,
 	return hlen >= NET_TCP_LEN && hlen <= l4_len;
 }
 
-void int_record_set_net(struct int_record *v, const struct net_ip *ip)
+void int_record_set_net(struct int_record *rec, const struct net_ip *ip)
 {
 	size_t addresses = ip->version == 4 ? 2 * KEY_IP4_LEN : 2 * KEY_IP6_LEN;
 	bool ports = !ip->later && (ip->protocol == NET_PROTO_TCP ||
 				    ip->protocol == NET_PROTO_UDP);
 
-	_Static_assert(sizeof(v->key) >= KEY_FLOW6_LEN, "a key of IPv6 fits");
-	v->key_len = 0;
-	v->ip_len = 0;
+	_Static_assert(sizeof(rec->key) >= KEY_FLOW6_LEN, "a key of IPv6 fits");
+	rec->key_len = 0;
+	rec->ip_len = 0;
 	if (ports &&
-	    !l4_whole(ip->protocol, ip->l4.p, cur_left(&ip->l4), ip->l4_len))
+	    !is_l4_whole(ip->protocol, ip->l4.p, cur_left(&ip->l4), ip->l4_len))
 		return;
-	memcpy(v->key, ip->src, addresses);
+	memcpy(rec->key, ip->src, addresses);
 	if (ports)
-		memcpy(v->key + addresses, ip->l4.p, 4);
+		memcpy(rec->key + addresses, ip->l4.p, 4);
 	else
-		memset(v->key + addresses, 0, 4);
-	v->key[addresses + 4] = ip->protocol;
-	v->key_len = (uint8_t)(addresses + KEY_FLOW_REST);
-	v->ip_len = ip->len;
+		memset(rec->key + addresses, 0, 4);
+	rec->key[addresses + 4] = ip->protocol;
+	rec->key_len = (uint8_t)(addresses + KEY_FLOW_REST);
+	rec->ip_len = ip->len;
 }
 
-/* What begins with that Ethernet type. */
-static void set_packet(struct int_record *v, uint16_t type, struct cur *c)
+/* c: at a packet of that Ethernet type. */
+static void set_packet(struct int_record *rec, uint16_t type, struct cur *c)
 {
 	struct net_ip ip;
 
 	if (net_ip_decode(&ip, type, c) == 0) {
-		int_record_set_net(v, &ip);
+		int_record_set_net(rec, &ip);
 		return;
 	}
-	v->key_len = 0;
-	v->ip_len = 0;
+	rec->key_len = 0;
+	rec->ip_len = 0;
 }
 
-void int_record_set_ip(struct int_record *v, const uint8_t *ip, size_t len)
+void int_record_set_ip(struct int_record *rec, const uint8_t *ip, size_t len)
 {
 	struct cur c = cur_of(ip, len);
 
-	set_packet(v,
+	set_packet(rec,
 		   len && ip[0] >> 4 == 4 ? NET_ETHERTYPE_IP4
 					  : NET_ETHERTYPE_IP6,
 		   &c);
 }
 
-void int_record_set_frame(struct int_record *v, const uint8_t *frame,
+void int_record_set_frame(struct int_record *rec, const uint8_t *frame,
 			  size_t len)
 {
 	struct cur c = cur_of(frame, len);
 	const uint8_t *at;
 	int type = net_eth_skip(&c, &at);
 
-	set_packet(v, type < 0 ? 0 : (uint16_t)type, &c);
+	set_packet(rec, type < 0 ? 0 : (uint16_t)type, &c);
 }

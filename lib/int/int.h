@@ -55,7 +55,7 @@ enum int_field {
  */
 struct int_part {
 	uint8_t at, len; /* bytes; len 1 to 8 */
-	uint8_t word;
+	uint8_t word;	 /* where its word begins */
 	uint8_t word_len : 4;
 	uint8_t other : 4; /* part INT_FIELDS - 1 + other: where the field is
 			      too, if this one is all ones; 0: nowhere */
@@ -70,8 +70,7 @@ enum {
 #define INT_SCALE_NTP UINT32_MAX
 
 enum {
-	INT_HOP_MAX = 255 * 4, /* bytes of metadata in all: a length byte of
-				  words */
+	INT_HOP_MAX = 255 * 4, /* bytes of a stack: a length byte of words */
 	INT_BITS = 24,	       /* of a bitmap; INT has 16, IOAM 24 */
 };
 
@@ -82,7 +81,7 @@ struct int_word {
 	struct {
 		uint8_t field, at, len; /* enum int_field; len 0: none */
 		uint32_t scale;		/* 0: 1 */
-		bool alone;		/* all ones is said of it alone */
+		bool alone; /* all ones: this field alone is unknown */
 	} part[2];
 };
 
@@ -125,8 +124,8 @@ struct int_layouts {
 	const struct int_word *words; /* of bits bits */
 	unsigned bits;
 	const struct int_layout *latest; /* that was given */
-	uint32_t made;			 /* so many, from 1 */
-	uint32_t slot[INT_LAYOUTS_SLOTS];
+	uint32_t made; /* number of the last one made, from 1 */
+	uint32_t slot[INT_LAYOUTS_SLOTS]; /* numbers, by bitmap; 0: none */
 	struct int_layout layout[INT_LAYOUTS_MAX];
 };
 
@@ -194,7 +193,7 @@ struct int_from {
 	uint8_t version; /* of the report: 0 (0.5), 1, 2 */
 	uint8_t hw_id;
 	uint8_t sequence_bits; /* 22 or 32 */
-	/* The sequence number counts: this record is the first of its
+	/* This record stands for the sequence number: it is the first of its
 	 * datagram, and the node is known. */
 	bool numbered;
 	bool has_node; /* 0.5 tells it only with a drop or local header */
@@ -226,27 +225,27 @@ struct int_record {
 };
 
 /*
- * The flow of a record and its packet's length, of what was captured of a
- * packet from its IP header on, and of a frame. Of other packets, or cut before
- * their ports, it is unknown: 0 and 0.
+ * Set key, key_len and ip_len by a packet, captured from its IP header on, or
+ * by a frame. If it is not IP, or is cut before its ports, the flow is unknown:
+ * key_len and ip_len are 0.
  */
-void int_record_set_ip(struct int_record *v, const uint8_t *ip, size_t len);
-void int_record_set_frame(struct int_record *v, const uint8_t *frame,
+void int_record_set_ip(struct int_record *rec, const uint8_t *ip, size_t len);
+void int_record_set_frame(struct int_record *rec, const uint8_t *frame,
 			  size_t len);
 
-/* The same of an IP header that has been read: net/net.h. */
+/* The same by a decoded IP header. */
 struct net_ip;
-void int_record_set_net(struct int_record *v, const struct net_ip *ip);
+void int_record_set_net(struct int_record *rec, const struct net_ip *ip);
 
 /* Whether the flow is UDP to a port. */
-static inline bool int_record_is_udp_to(const struct int_record *v,
+static inline bool int_record_is_udp_to(const struct int_record *rec,
 					uint16_t port)
 {
-	return v->key_len && v->key[v->key_len - 1] == NET_PROTO_UDP &&
-	       be16_load(v->key + v->key_len - 3) == port;
+	return rec->key_len && rec->key[rec->key_len - 1] == NET_PROTO_UDP &&
+	       be16_load(rec->key + rec->key_len - 3) == port;
 }
 
-/* A part's bytes. */
+/* A big-endian number of 1 to 8 bytes. */
 static inline uint64_t int_load(const uint8_t *p, unsigned len)
 {
 	uint64_t v = 0;

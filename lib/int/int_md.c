@@ -12,13 +12,13 @@
 
 /* --- where it is --------------------------------------------------------- */
 
-/* A packet that is looked through. */
+/* A packet in which INT is looked for. */
 struct search {
 	const struct int_profile *p;
 	const uint8_t *frame;
 	struct int_place *at;
-	struct int_l4 l4; /* the cursor goes on behind it */
-	size_t end;	  /* of the packet by its headers, from the frame on */
+	struct int_l4 l4; /* its cursor steps over headers as they are read */
+	size_t end;	  /* offset of the packet's end, by its headers */
 };
 
 static uint32_t offset(const struct search *s, const uint8_t *p)
@@ -26,7 +26,7 @@ static uint32_t offset(const struct search *s, const uint8_t *p)
 	return (uint32_t)(p - s->frame);
 }
 
-/* The packet ends at that place already. */
+/* An inner header says that the packet ends there. */
 static void cut_at(struct search *s, size_t end)
 {
 	s->end = end;
@@ -34,13 +34,14 @@ static void cut_at(struct search *s, size_t end)
 		s->l4.c.end = s->frame + end;
 }
 
-/* Why there is no more at the cursor: the capture was cut, or as told. */
-static enum int_result missing(const struct search *s, enum int_result told)
+/* Why there is no more at the cursor: the capture was cut, or else r. */
+static enum int_result cut_or(const struct search *s, enum int_result r)
 {
-	return offset(s, s->l4.c.end) < s->end ? INT_CUT : told;
+	return offset(s, s->l4.c.end) < s->end ? INT_CUT : r;
 }
 
-/* Labels down to the last; then the first four bits tell (RFC 4928). */
+/* Steps over MPLS labels. Returns the Ethernet type of what follows, which its
+ * first four bits tell (RFC 4928); 0: neither IPv4 nor IPv6. */
 static int mpls_skip(struct cur *c)
 {
 	const uint8_t *p;
@@ -57,9 +58,9 @@ static int mpls_skip(struct cur *c)
 }
 
 /*
- * From what begins with that Ethernet type to what is behind an Ethernet
- * header, VLAN tags and MPLS labels: the type of that, or below 1 if there is
- * no telling. *at: where the type is said; NULL where labels are.
+ * From a packet of that Ethernet type, steps over Ethernet header, VLAN tags
+ * and MPLS labels. Returns the type of what follows, below 1 if it is unknown.
+ * *at: the field with that type; NULL: there is none, as behind labels.
  */
 static int skip_link(struct cur *c, uint16_t type, const uint8_t **at)
 {
@@ -75,9 +76,9 @@ static int skip_link(struct cur *c, uint16_t type, const uint8_t **at)
 	return next;
 }
 
-/* Header and stack are len bytes at the cursor, with the tail of 0.5 where it
- * has one. */
-static enum int_result body(struct search *s, bool old, size_t len, bool tail)
+/* INT header and stack, len bytes at the cursor; tail: and that of 0.5. */
+static enum int_result find_header(struct search *s, bool old, size_t len,
+				   bool tail)
 {
 	struct int_place *at = s->at;
 	const uint8_t *p = s->l4.c.p;
@@ -110,9 +111,9 @@ static enum int_result body(struct search *s, bool old, size_t len, bool tail)
 	return INT_OK;
 }
 
-/* Of all that a shim of 0.5 should count, by the header at the cursor: InsCnt,
- * TotalHopCnt. */
-static size_t words_0_5(const struct search *s)
+/* The Length that a shim of 0.5 should have, by InsCnt and TotalHopCnt of the
+ * INT header at the cursor. */
+static size_t shim_words_0_5(const struct search *s)
 {
 	const uint8_t *h = s->l4.c.p;
 
@@ -123,10 +124,10 @@ static size_t words_0_5(const struct search *s)
 }
 
 /*
- * The shim at the cursor, and what it is the shim of. Its first byte tells the
- * forms apart: 2.x has the type in the high half.
+ * The shim at the cursor, and INT behind it. Its first byte tells versions
+ * apart: 2.x has the type in the high half.
  */
-static enum int_result shim(struct search *s, bool tail)
+static enum int_result find_shim(struct search *s, bool tail)
 {
 	const uint8_t *p = cur_take(&s->l4.c, INT_SHIM_LEN);
 	struct int_place *at = s->at;
@@ -134,7 +135,7 @@ static enum int_result shim(struct search *s, bool tail)
 	bool old;
 
 	if (!p)
-		return missing(s, INT_BAD_LENGTH);
+		return cut_or(s, INT_BAD_LENGTH);
 	old = s->p->version == INT_ANY ? !(p[0] >> 4)
 				       : int_is_old(s->p->version);
 	at->type = old ? p[0] : p[0] >> 4;
@@ -143,14 +144,14 @@ static enum int_result shim(struct search *s, bool tail)
 		return INT_BAD_TYPE;
 	words = old ? p[INT_SHIM1_AT_WORDS] : p[INT_SHIM_AT_WORDS];
 	if (!words && s->p->version == INT_V0_5 && s->p->report_length_wrong)
-		words = words_0_5(s);
+		words = shim_words_0_5(s);
 	if (old && !words--) /* it counts itself */
 		return INT_BAD_LENGTH;
-	return body(s, old, words * 4, tail);
+	return find_header(s, old, words * 4, tail);
 }
 
-/* Behind a header of TCP, UDP or ICMP. */
-static enum int_result behind_l4(struct search *s, enum int_by by)
+/* INT behind a header of TCP, UDP or ICMP. */
+static enum int_result find_behind_l4(struct search *s, enum int_by by)
 {
 	struct int_place *at = s->at;
 	const uint8_t *p;
@@ -161,7 +162,7 @@ static enum int_result behind_l4(struct search *s, enum int_by by)
 	at->begin = offset(s, s->l4.c.p);
 	if (by == INT_BY_MARKER)
 		s->l4.c.p += INT_MARKER_LEN;
-	if ((r = shim(s, true)))
+	if ((r = find_shim(s, true)))
 		return r;
 	p = s->frame + at->shim;
 	if (at->version == INT_V0_5) {
@@ -177,15 +178,16 @@ static enum int_result behind_l4(struct search *s, enum int_by by)
 	return INT_OK;
 }
 
-/* Which 2.x says: whether another header follows, section 5.7.2. */
+/* NPT of 2.x: whether another header follows (INT 2.1, section 5.7.2). */
 static unsigned npt_of(const struct search *s)
 {
 	return s->frame[s->at->shim] >> 2 & 3;
 }
 
-static enum int_result by_mark(struct search *s, enum int_by by)
+/* INT known by DSCP or marker. */
+static enum int_result find_marked(struct search *s, enum int_by by)
 {
-	enum int_result r = behind_l4(s, by);
+	enum int_result r = find_behind_l4(s, by);
 	const uint8_t *p = s->frame + s->at->shim;
 
 	if (r || int_is_old(s->at->version))
@@ -195,10 +197,10 @@ static enum int_result by_mark(struct search *s, enum int_by by)
 	return npt_of(s) ? INT_BAD_NEXT : INT_OK;
 }
 
-/* Behind INT's port; in 0.5 that may be TCP's. */
-static enum int_result by_port(struct search *s)
+/* INT behind its own port, which in 0.5 may be TCP's. */
+static enum int_result find_by_port(struct search *s)
 {
-	enum int_result r = behind_l4(s, INT_BY_PORT);
+	enum int_result r = find_behind_l4(s, INT_BY_PORT);
 	struct int_place *at = s->at;
 	const uint8_t *p = s->frame + at->shim;
 
@@ -219,7 +221,7 @@ static enum int_result by_port(struct search *s)
 	return npt_of(s) == INT_SHIM_NPT_IP ? INT_OK : INT_BAD_NEXT;
 }
 
-static enum int_result in_vxlan(struct search *s)
+static enum int_result find_in_vxlan(struct search *s)
 {
 	const uint8_t *p = cur_take(&s->l4.c, NET_VXLAN_LEN);
 	struct int_place *at = s->at;
@@ -237,7 +239,7 @@ static enum int_result in_vxlan(struct search *s)
 		return INT_NONE;
 	at->over = INT_OVER_VXLAN;
 	at->begin = offset(s, s->l4.c.p);
-	if ((r = shim(s, false)))
+	if ((r = find_shim(s, false)))
 		return r;
 	p = s->frame + at->shim;
 	at->next = p[INT_SHIM_AT_LAST];
@@ -245,14 +247,14 @@ static enum int_result in_vxlan(struct search *s)
 		at->reserved = p[1];
 		return INT_OK;
 	}
-	at->added = p[INT_SHIM_AT_NEXT] & 0x80;
+	at->tunnel_added = p[INT_SHIM_AT_NEXT] & 0x80;
 	at->reserved = p[0] & 0xf || p[INT_SHIM_AT_NEXT] & 0x7f;
 	return INT_OK;
 }
 
 /* The option at p, with len bytes of data at the cursor. */
-static enum int_result geneve_option(struct search *s, const uint8_t *p,
-				     size_t len)
+static enum int_result find_in_option(struct search *s, const uint8_t *p,
+				      size_t len)
 {
 	struct int_place *at = s->at;
 	bool old;
@@ -262,15 +264,15 @@ static enum int_result geneve_option(struct search *s, const uint8_t *p,
 	at->begin = at->shim = offset(s, p);
 	at->reserved = p[NET_GENEVE_OPTION_AT_WORDS] & ~NET_GENEVE_OPTION_MASK;
 	if (!len || !cur_left(&s->l4.c))
-		return len ? missing(s, INT_BAD_LENGTH) : INT_BAD_LENGTH;
+		return len ? cut_or(s, INT_BAD_LENGTH) : INT_BAD_LENGTH;
 	old = s->p->version == INT_ANY ? *s->l4.c.p >> 4 < 2
 				       : int_is_old(s->p->version);
 	if (at->type != INT_TYPE_MD && (old || at->type != INT_TYPE_MX))
 		return INT_BAD_TYPE;
-	return body(s, old, len, false);
+	return find_header(s, old, len, false);
 }
 
-static enum int_result in_geneve(struct search *s)
+static enum int_result find_in_geneve(struct search *s)
 {
 	const uint8_t *p = cur_take(&s->l4.c, NET_GENEVE_LEN);
 	size_t end, len;
@@ -291,13 +293,13 @@ static enum int_result in_geneve(struct search *s)
 		if (class == s->p->geneve_class ||
 		    (s->p->version == INT_ANY &&
 		     class == INT_GENEVE_CLASS_EXAMPLE))
-			return geneve_option(s, p, len);
+			return find_in_option(s, p, len);
 		cur_take(&s->l4.c, len);
 	}
-	return missing(s, INT_NONE);
+	return cut_or(s, INT_NONE);
 }
 
-static enum int_result in_gre(struct search *s)
+static enum int_result find_in_gre(struct search *s)
 {
 	const uint8_t *p = cur_take(&s->l4.c, NET_GRE_LEN);
 	struct int_place *at = s->at;
@@ -315,15 +317,15 @@ static enum int_result in_gre(struct search *s)
 			cur_take(&s->l4.c, 4);
 	at->over = INT_OVER_GRE;
 	at->begin = offset(s, s->l4.c.p);
-	if ((r = shim(s, false)))
+	if ((r = find_shim(s, false)))
 		return r;
 	if (int_is_old(at->version)) /* GRE came with 2.0 */
 		return INT_BAD_VERSION;
 	p = s->frame + at->shim;
 	at->next = be16_load(p + INT_SHIM_AT_NEXT);
-	at->added = p[0] & 8;
+	at->tunnel_added = p[0] & 8;
 	at->reserved = p[0] & 7;
-	if (at->added)
+	if (at->tunnel_added)
 		at->begin = at->next == NET_ETHERTYPE_ETH ? 0 : at->ip;
 	return INT_OK;
 }
@@ -334,8 +336,8 @@ static bool has_marker(const struct search *s)
 	       be64_load(s->l4.c.p) == s->p->marker;
 }
 
-/* What is behind a header of TCP or UDP is INT if DSCP or marker say so. */
-static enum int_result marked(struct search *s)
+/* Behind a header of TCP or UDP there is INT if DSCP or marker say so. */
+static enum int_result find_if_marked(struct search *s)
 {
 	const struct int_profile *p = s->p;
 	const uint8_t *ip = s->frame + s->at->ip;
@@ -343,16 +345,15 @@ static enum int_result marked(struct search *s)
 					      : be16_load(ip) >> 4;
 
 	if (has_marker(s))
-		return by_mark(s, INT_BY_MARKER);
-	if (p->dscp_mask ==
-	    INT_DSCP_ANY) /* what does not look like it is none */
-		return by_mark(s, INT_BY_DSCP) ? INT_NONE : INT_OK;
+		return find_marked(s, INT_BY_MARKER);
+	if (p->dscp_mask == INT_DSCP_ANY) /* what is no valid INT is none */
+		return find_marked(s, INT_BY_DSCP) ? INT_NONE : INT_OK;
 	if (p->dscp_mask && !((tos >> 2 ^ p->dscp) & p->dscp_mask))
-		return by_mark(s, INT_BY_DSCP);
+		return find_marked(s, INT_BY_DSCP);
 	return INT_NONE;
 }
 
-static enum int_result in_udp(struct search *s)
+static enum int_result find_in_udp(struct search *s)
 {
 	const uint8_t *p = cur_take(&s->l4.c, NET_UDP_LEN);
 	enum int_result r = INT_NONE;
@@ -360,27 +361,28 @@ static enum int_result in_udp(struct search *s)
 	struct search was;
 
 	if (!p)
-		return missing(s, INT_BAD_PACKET);
+		return cut_or(s, INT_BAD_PACKET);
 	port = be16_load(p + NET_UDP_AT_DST);
 	len = be16_load(p + NET_UDP_AT_LEN);
-	if (len < NET_UDP_LEN || len > s->l4.told)
+	if (len < NET_UDP_LEN || len > s->l4.len)
 		return INT_BAD_PACKET;
 	cut_at(s, s->at->l4 + len);
 	if (port && port == s->p->udp_port)
-		return by_port(s);
+		return find_by_port(s);
 	if (port &&
 	    (port == s->p->vxlan_gpe_port || port == s->p->geneve_port)) {
 		was = *s;
-		r = port == s->p->vxlan_gpe_port ? in_vxlan(s) : in_geneve(s);
+		r = port == s->p->vxlan_gpe_port ? find_in_vxlan(s)
+						 : find_in_geneve(s);
 		if (r != INT_NONE)
 			return r;
 		*s = was;
 	}
-	return marked(s);
+	return find_if_marked(s);
 }
 
-/* INT 0.5 behind n bytes of TCP options, where 1.0 and 2.x have it before them:
- * what it says of itself, and that TCP was the packet's own protocol. */
+/* Whether INT 0.5 is behind n bytes of TCP options; 1.0 and 2.x have it before
+ * them. Its shim and header look so, and its tail names TCP. */
 static bool is_behind_options(const struct search *s, size_t n)
 {
 	const uint8_t *p = s->l4.c.p + n;
@@ -395,15 +397,15 @@ static bool is_behind_options(const struct search *s, size_t n)
 	       p[len - INT_TAIL_LEN] == NET_PROTO_TCP;
 }
 
-static enum int_result in_tcp(struct search *s)
+static enum int_result find_in_tcp(struct search *s)
 {
 	const uint8_t *p = cur_take(&s->l4.c, NET_TCP_LEN);
 	size_t len;
 
 	if (!p)
-		return missing(s, INT_BAD_PACKET);
+		return cut_or(s, INT_BAD_PACKET);
 	len = (p[NET_TCP_AT_OFFSET] >> 4) * 4u;
-	if (len < NET_TCP_LEN || len > s->l4.told)
+	if (len < NET_TCP_LEN || len > s->l4.len)
 		return INT_BAD_PACKET;
 	if (s->p->behind_tcp_options ||
 	    (s->p->version == INT_ANY && !has_marker(s) &&
@@ -411,8 +413,8 @@ static enum int_result in_tcp(struct search *s)
 		cur_take(&s->l4.c, len - NET_TCP_LEN);
 	if (s->p->udp_port && be16_load(p + NET_UDP_AT_DST) == s->p->udp_port &&
 	    (s->p->version == INT_V0_5))
-		return by_port(s);
-	return marked(s);
+		return find_by_port(s);
+	return find_if_marked(s);
 }
 
 enum int_result int_locate(struct int_place *out, struct int_l4 *l4,
@@ -435,9 +437,9 @@ enum int_result int_locate(struct int_place *out, struct int_l4 *l4,
 		.by = INT_BY_TUNNEL,
 		.ip_version = ip.version,
 		.protocol = ip.protocol,
-		.type_at = type_at ? (uint32_t)(type_at - frame) : 0,
+		.ethertype_at = type_at ? (uint32_t)(type_at - frame) : 0,
 		.ip = (uint32_t)(ip.hdr - frame),
-		.proto_at = (uint32_t)(ip.next - frame),
+		.ip_proto_at = (uint32_t)(ip.next - frame),
 		.l4 = (uint32_t)(ip.l4.p - frame),
 		.ip_len = ip.len,
 	};
@@ -456,19 +458,19 @@ enum int_result int_find(struct int_place *out, const struct int_profile *p,
 	s.p = p;
 	s.frame = frame;
 	s.at = out;
-	s.end = out->l4 + s.l4.told;
+	s.end = out->l4 + s.l4.len;
 	switch (out->protocol) {
 	case NET_PROTO_TCP:
-		return in_tcp(&s);
+		return find_in_tcp(&s);
 	case NET_PROTO_UDP:
-		return in_udp(&s);
-	case NET_PROTO_ICMP: /* a probe: nothing but a marker can say so */
+		return find_in_udp(&s);
+	case NET_PROTO_ICMP: /* a probe: only a marker tells */
 	case NET_PROTO_ICMP6:
 		return cur_take(&s.l4.c, NET_ICMP_LEN) && has_marker(&s)
-			       ? by_mark(&s, INT_BY_MARKER)
+			       ? find_marked(&s, INT_BY_MARKER)
 			       : INT_NONE;
 	case NET_PROTO_GRE:
-		return in_gre(&s);
+		return find_in_gre(&s);
 	}
 	return INT_NONE;
 }
@@ -482,17 +484,18 @@ void int_decoder_init(struct int_decoder *d, const struct int_profile *p)
 		int_layouts_init(&d->layouts[v],
 				 int_profile_words(p, (enum int_version)v),
 				 INT_BITMAP_BITS);
-	d->plain = p->version == INT_V1_0  ? 1 << 1
-		   : p->version == INT_ANY ? 1 << 1 | 1 << 2
-					   : 1 << 2;
+	d->plain_versions = p->version == INT_V1_0  ? 1 << 1
+			    : p->version == INT_ANY ? 1 << 1 | 1 << 2
+						    : 1 << 2;
 	if (p->any_ver || p->marker || !p->dscp_mask || p->behind_tcp_options ||
 	    p->version == INT_V0_5)
-		d->plain = 0;
+		d->plain_versions = 0;
 }
 
-/* Where the packet in a tunnel begins, and as what; 0: nobody knows. */
-static uint16_t inner_of(const struct int_place *at, const uint8_t *frame,
-			 size_t *begin)
+/* The Ethernet type of the packet in a tunnel, 0: unknown. *begin: where it
+ * begins. */
+static uint16_t inner_type(const struct int_place *at, const uint8_t *frame,
+			   size_t *begin)
 {
 	const uint8_t *geneve = frame + at->l4 + NET_UDP_LEN;
 
@@ -521,22 +524,22 @@ static bool has_ports(uint8_t protocol)
 	return protocol == NET_PROTO_TCP || protocol == NET_PROTO_UDP;
 }
 
-/* The flow of a packet whose own IP header is the one in front. l4: where its
+/* The flow of a packet whose own IP header is in front of INT. l4: where its
  * TCP or UDP header is. */
-static void flow_outside(struct int_record *v, const struct int_place *at,
-			 const uint8_t *frame, size_t l4, uint8_t protocol)
+static void set_outer_flow(struct int_record *rec, const struct int_place *at,
+			   const uint8_t *frame, size_t l4, uint8_t protocol)
 {
 	const uint8_t *ip = frame + at->ip;
 	uint8_t *rest;
 
 	if (at->ip_version == 4) {
-		memcpy(v->key, ip + NET_IP4_AT_SRC, 2 * KEY_IP4_LEN);
-		rest = v->key + 2 * KEY_IP4_LEN;
-		v->key_len = KEY_FLOW4_LEN;
+		memcpy(rec->key, ip + NET_IP4_AT_SRC, 2 * KEY_IP4_LEN);
+		rest = rec->key + 2 * KEY_IP4_LEN;
+		rec->key_len = KEY_FLOW4_LEN;
 	} else {
-		memcpy(v->key, ip + NET_IP6_AT_SRC, 2 * KEY_IP6_LEN);
-		rest = v->key + 2 * KEY_IP6_LEN;
-		v->key_len = KEY_FLOW6_LEN;
+		memcpy(rec->key, ip + NET_IP6_AT_SRC, 2 * KEY_IP6_LEN);
+		rest = rec->key + 2 * KEY_IP6_LEN;
+		rec->key_len = KEY_FLOW6_LEN;
 	}
 	if (has_ports(protocol))
 		memcpy(rest, frame + l4, 4);
@@ -545,11 +548,11 @@ static void flow_outside(struct int_record *v, const struct int_place *at,
 	if (at->over != INT_OVER_NEW_UDP && at->by == INT_BY_PORT)
 		be16_store(rest + 2, at->next);
 	rest[4] = protocol;
-	v->ip_len = at->ip_len - (at->end - at->begin);
+	rec->ip_len = at->ip_len - (at->end - at->begin);
 }
 
-static void flow_of(struct int_record *v, const struct int_place *at,
-		    const uint8_t *frame, size_t len)
+static void set_flow(struct int_record *rec, const struct int_place *at,
+		     const uint8_t *frame, size_t len)
 {
 	uint8_t next = (uint8_t)at->next;
 	const uint8_t *type_at;
@@ -558,42 +561,43 @@ static void flow_of(struct int_record *v, const struct int_place *at,
 	struct cur c;
 
 	if (at->over <= INT_OVER_UDP) {
-		flow_outside(v, at, frame, at->l4, at->protocol);
+		set_outer_flow(rec, at, frame, at->l4, at->protocol);
 		return;
 	}
 	if (at->over == INT_OVER_NEW_UDP && next != NET_PROTO_IP4 &&
 	    next != NET_PROTO_IP6) {
 		if (!has_ports(next) || at->end + 4 <= len)
-			flow_outside(v, at, frame, at->end, next);
+			set_outer_flow(rec, at, frame, at->end, next);
 		return;
 	}
-	type = inner_of(at, frame, &begin);
+	type = inner_type(at, frame, &begin);
 	if (begin > len)
 		return;
 	c = cur_of(frame + begin, len - begin);
 	if (skip_link(&c, type, &type_at) > 0)
-		int_record_set_ip(v, c.p, cur_left(&c));
+		int_record_set_ip(rec, c.p, cur_left(&c));
 }
 
 /*
- * Bytes of a stack that only the source has added: as the profile knows of its
- * domain, and what is less than a hop. Of another domain all of it, unless each
- * bit may have a word in every hop: nobody knows where the hops end.
+ * Bytes at a stack's end that only the source has added. In the profile's
+ * domain: by its source_words, and what is left over from whole hops. In
+ * another domain: none if HopML has a word for each DS instruction and hops are
+ * whole; else all, for where hops end is not known.
  */
-static uint32_t source_len_of(const struct int_profile *p,
-			      const struct int_record *v, uint32_t len,
-			      uint32_t hop_len)
+static uint32_t source_len(const struct int_profile *p,
+			   const struct int_record *rec, uint32_t len,
+			   uint32_t hop_len)
 {
-	unsigned bits = (unsigned)__builtin_popcount(v->domain_bits);
+	unsigned bits = (unsigned)__builtin_popcount(rec->domain_bits);
 	uint32_t words = 0;
 
-	if (v->domain != p->domain)
-		return hop_len < v->stack.layout->len + bits * 4 ||
+	if (rec->domain != p->domain)
+		return hop_len < rec->stack.layout->len + bits * 4 ||
 				       len % hop_len
 			       ? len
 			       : 0;
 	for (unsigned bit = 0; bit < 16; bit++)
-		if (v->domain_bits >> (15 - bit) & 1)
+		if (rec->domain_bits >> (15 - bit) & 1)
 			words += p->source_words[bit];
 	if (!hop_len || words * 4 > len)
 		return words * 4;
@@ -602,28 +606,28 @@ static uint32_t source_len_of(const struct int_profile *p,
 
 /* Divides the stack into hops of hop_len bytes. What only the source has added
  * is at its end; a stack may be that alone. */
-static inline enum int_result divide_stack(struct int_record *v,
+static inline enum int_result divide_stack(struct int_record *rec,
 					   const struct int_profile *p,
 					   const uint8_t *stack, uint32_t len,
 					   uint32_t hop_len)
 {
 	uint32_t source = 0;
 
-	if (hop_len < v->stack.layout->len || (!hop_len && !v->domain_bits))
+	if (hop_len < rec->stack.layout->len || (!hop_len && !rec->domain_bits))
 		return INT_BAD_HOP;
-	if (v->domain_bits) {
-		source = source_len_of(p, v, len, hop_len);
+	if (rec->domain_bits) {
+		source = source_len(p, rec, len, hop_len);
 		if (source > len)
 			return INT_BAD_STACK;
 	}
 	len -= source;
 	if (hop_len ? len % hop_len : len)
 		return INT_BAD_STACK;
-	v->stack.data = stack;
-	v->stack.len = (uint16_t)hop_len;
-	v->stack.n = (uint8_t)(hop_len ? len / hop_len : 0);
-	v->source = stack + len;
-	v->source_len = (uint16_t)source;
+	rec->stack.data = stack;
+	rec->stack.len = (uint16_t)hop_len;
+	rec->stack.n = (uint8_t)(hop_len ? len / hop_len : 0);
+	rec->source = stack + len;
+	rec->source_len = (uint16_t)source;
 	return INT_OK;
 }
 
@@ -633,94 +637,96 @@ static inline uint8_t flag_of(uint32_t word, unsigned bit, enum int_flag f)
 }
 
 /* Ver 4, Rep 2, C, E, M, R 10, HopML 5, RemainingHopCnt 8. */
-static inline enum int_result md_1_0(struct int_record *v,
+static inline enum int_result md_1_0(struct int_record *rec,
 				     const struct int_profile *p,
 				     const uint8_t *h, uint32_t stack_len)
 {
 	uint32_t word = be32_load(h);
 
 	if (word >> 13 & 0x1fff || be16_load(h + INT_AT_DOMAIN)) /* seldom */
-		v->flags |= flag_of(word, 25, INT_DISCARD) |
-			    flag_of(word, 24, INT_HOPS_EXCEEDED) |
-			    flag_of(word, 23, INT_MTU_EXCEEDED) |
-			    (word >> 13 & 0x3ff || be16_load(h + INT_AT_DOMAIN)
-				     ? INT_RESERVED
-				     : 0);
-	return divide_stack(v, p, h + INT_HEADER1_LEN, stack_len,
+		rec->flags |= flag_of(word, 25, INT_DISCARD) |
+			      flag_of(word, 24, INT_HOPS_EXCEEDED) |
+			      flag_of(word, 23, INT_MTU_EXCEEDED) |
+			      (word >> 13 & 0x3ff ||
+					       be16_load(h + INT_AT_DOMAIN)
+				       ? INT_RESERVED
+				       : 0);
+	return divide_stack(rec, p, h + INT_HEADER1_LEN, stack_len,
 			    (word >> 8 & INT_HOP_WORDS_MASK) * 4);
 }
 
 /* Of 2.x; domain 0 has no instructions of its own. */
-static inline void domain_of(struct int_record *v, const uint8_t *h)
+static inline void set_domain(struct int_record *rec, const uint8_t *h)
 {
-	v->domain = be16_load(h + INT_AT_DOMAIN);
-	v->domain_bits = be16_load(h + INT_AT_DOMAIN_BITS);
-	if (!v->domain && v->domain_bits)
-		v->flags |= INT_RESERVED;
+	rec->domain = be16_load(h + INT_AT_DOMAIN);
+	rec->domain_bits = be16_load(h + INT_AT_DOMAIN_BITS);
+	if (!rec->domain && rec->domain_bits)
+		rec->flags |= INT_RESERVED;
 }
 
 /* Ver 4, D, E, M, R 12, HopML 5, RemainingHopCnt 8. */
-static inline enum int_result md_2(struct int_record *v,
+static inline enum int_result md_2(struct int_record *rec,
 				   const struct int_profile *p,
 				   const uint8_t *h, uint32_t stack_len)
 {
 	uint32_t word = be32_load(h);
 
-	domain_of(v, h);
+	set_domain(rec, h);
 	if (word >> 13 & 0x7fff) /* seldom */
-		v->flags |= flag_of(word, 27, INT_DISCARD) |
-			    flag_of(word, 26, INT_HOPS_EXCEEDED) |
-			    flag_of(word, 25, INT_MTU_EXCEEDED) |
-			    (word >> 13 & 0xfff ? INT_RESERVED : 0);
-	return divide_stack(v, p, h + INT_HEADER2_LEN, stack_len,
+		rec->flags |= flag_of(word, 27, INT_DISCARD) |
+			      flag_of(word, 26, INT_HOPS_EXCEEDED) |
+			      flag_of(word, 25, INT_MTU_EXCEEDED) |
+			      (word >> 13 & 0xfff ? INT_RESERVED : 0);
+	return divide_stack(rec, p, h + INT_HEADER2_LEN, stack_len,
 			    (word >> 8 & INT_HOP_WORDS_MASK) * 4);
 }
 
 /* Ver 4, Rep 2, C, E, R 3, InsCnt 5, MaxHopCnt 8, TotalHopCnt 8. */
-static enum int_result md_0_5(struct int_record *v, const struct int_profile *p,
+static enum int_result md_0_5(struct int_record *rec,
+			      const struct int_profile *p,
 			      const struct int_place *at, const uint8_t *h)
 {
-	const struct int_layout *layout = v->stack.layout;
+	const struct int_layout *layout = rec->stack.layout;
 	uint32_t word = be32_load(h);
 	unsigned asked = (unsigned)__builtin_popcount(layout->bitmap);
 	unsigned count = word >> 16 & INT_HOP_WORDS_MASK;
 	enum int_result r;
 
-	v->flags |= flag_of(word, 25, INT_DISCARD) |
-		    flag_of(word, 24, INT_HOPS_EXCEEDED) |
-		    (word >> 21 & 7 || be16_load(h + INT_AT_DOMAIN)
-			     ? INT_RESERVED
-			     : 0);
+	rec->flags |= flag_of(word, 25, INT_DISCARD) |
+		      flag_of(word, 24, INT_HOPS_EXCEEDED) |
+		      (word >> 21 & 7 || be16_load(h + INT_AT_DOMAIN)
+			       ? INT_RESERVED
+			       : 0);
 	/* Words of a profile may be longer than 4 bytes. Instructions that are
 	 * not counted make a hop shorter than they ask for. */
-	r = divide_stack(v, p, h + INT_HEADER1_LEN, at->stack_len,
+	r = divide_stack(rec, p, h + INT_HEADER1_LEN, at->stack_len,
 			 layout->len + (count - asked) * 4);
-	if (!r && v->stack.n != (word & 0xff))
+	if (!r && rec->stack.n != (word & 0xff))
 		return INT_BAD_STACK;
 	return r;
 }
 
 /*
- * Ver 4, D, R 27. The 2.1 of May 2020 had E, M and HopML as MD has them, and
- * the rest reserved (the text of May 2020): known by a HopML that the
- * instructions ask for.
+ * Ver 4, D, R 27. The text of May 2020 had E, M and HopML as MD has them, and
+ * the rest reserved: known by a HopML that is enough for the instructions.
  */
-static enum int_result mx(struct int_record *v, const struct int_place *at,
+static enum int_result mx(struct int_record *rec, const struct int_place *at,
 			  const uint8_t *h)
 {
 	uint32_t word = be32_load(h);
 	unsigned hop_len = (word >> 8 & INT_HOP_WORDS_MASK) * 4;
 
-	v->format = INT_MX;
-	domain_of(v, h);
-	v->flags |= flag_of(word, 27, INT_DISCARD);
-	if (hop_len && hop_len >= v->stack.layout->len && !(word & 0x01ffe0ff))
-		v->flags |= flag_of(word, 26, INT_HOPS_EXCEEDED) |
-			    flag_of(word, 25, INT_MTU_EXCEEDED);
+	rec->format = INT_MX;
+	set_domain(rec, h);
+	rec->flags |= flag_of(word, 27, INT_DISCARD);
+	if (hop_len && hop_len >= rec->stack.layout->len &&
+	    !(word & 0x01ffe0ff))
+		rec->flags |= flag_of(word, 26, INT_HOPS_EXCEEDED) |
+			      flag_of(word, 25, INT_MTU_EXCEEDED);
 	else if (word & 0x07ffffff)
-		v->flags |= INT_RESERVED;
-	v->source = h + INT_HEADER2_LEN;
-	v->source_len = (uint16_t)at->stack_len;
+		rec->flags |= INT_RESERVED;
+	rec->source = h + INT_HEADER2_LEN;
+	rec->source_len = (uint16_t)at->stack_len;
 	return INT_OK;
 }
 
@@ -735,7 +741,7 @@ enum int_result int_decode(struct int_record *out, struct int_decoder *d,
 	int_clear(out, INT_MD);
 	out->flags = at->reserved || layout->reserved ? INT_RESERVED : 0;
 	out->stack.layout = layout;
-	flow_of(out, at, frame, len);
+	set_flow(out, at, frame, len);
 	if (at->type == INT_TYPE_MX)
 		return mx(out, at, h);
 	if (at->version == INT_V0_5)
@@ -756,11 +762,11 @@ enum int_result int_decode(struct int_record *out, struct int_decoder *d,
  */
 struct plain {
 	const uint8_t *ip, *l4, *shim;
-	size_t len;    /* captured of it, from its IP header on */
-	uint32_t told; /* the same by that header */
-	uint32_t rest; /* bytes behind the shim */
+	size_t captured; /* bytes, from the IP header on */
+	uint32_t ip_len; /* the same by that header */
+	uint32_t rest;	 /* bytes of INT behind the shim */
 	uint8_t dscp, protocol, version;
-	uint8_t address; /* bytes of one; both stand before l4 */
+	uint8_t address; /* bytes of an address; both are just before l4 */
 };
 
 static inline bool plain_ip4(struct plain *s, const uint8_t *ip, size_t len)
@@ -770,21 +776,21 @@ static inline bool plain_ip4(struct plain *s, const uint8_t *ip, size_t len)
 		return false;
 	s->ip = ip;
 	s->l4 = ip + NET_IP4_LEN;
-	s->told = be16_load(ip + NET_IP4_AT_LEN);
+	s->ip_len = be16_load(ip + NET_IP4_AT_LEN);
 	s->dscp = ip[NET_IP4_AT_TOS] >> 2;
 	s->protocol = ip[NET_IP4_AT_PROTO];
 	s->address = KEY_IP4_LEN;
 	return true;
 }
 
-/* What it calls its protocol may be an extension: neither TCP nor UDP. */
+/* The protocol may be an extension header, which plain_l4() refuses. */
 static inline bool plain_ip6(struct plain *s, const uint8_t *ip, size_t len)
 {
 	if (len < NET_IP6_LEN + NET_TCP_LEN || ip[0] >> 4 != 6)
 		return false;
 	s->ip = ip;
 	s->l4 = ip + NET_IP6_LEN;
-	s->told = be16_load(ip + NET_IP6_AT_LEN) + NET_IP6_LEN;
+	s->ip_len = be16_load(ip + NET_IP6_AT_LEN) + NET_IP6_LEN;
 	s->dscp = be16_load(ip) >> 6 & 0x3f;
 	s->protocol = ip[NET_IP6_AT_NEXT];
 	s->address = KEY_IP6_LEN;
@@ -804,32 +810,32 @@ static inline bool plain_ip(struct plain *s, uint16_t type,
 	if (!(type == NET_ETHERTYPE_IP4 && plain_ip4(s, frame, len)) &&
 	    !(type == NET_ETHERTYPE_IP6 && plain_ip6(s, frame, len)))
 		return false;
-	s->len = len < s->told ? len : s->told;
-	return s->len >= (size_t)(s->l4 - s->ip) + NET_TCP_LEN;
+	s->captured = len < s->ip_len ? len : s->ip_len;
+	return s->captured >= (size_t)(s->l4 - s->ip) + NET_TCP_LEN;
 }
 
 /* INT known by its DSCP, behind the header of UDP or TCP's first 20 bytes. */
 static inline bool plain_l4(struct plain *s, const struct int_profile *p)
 {
-	uint32_t told = s->told - (uint32_t)(s->l4 - s->ip), len;
+	uint32_t l4_len = s->ip_len - (uint32_t)(s->l4 - s->ip), len;
 	uint16_t port = be16_load(s->l4 + NET_UDP_AT_DST);
 
 	if ((s->dscp ^ p->dscp) & p->dscp_mask)
 		return false;
 	if (s->protocol == NET_PROTO_UDP) {
 		s->shim = s->l4 + NET_UDP_LEN;
-		return be16_load(s->l4 + NET_UDP_AT_LEN) == told &&
+		return be16_load(s->l4 + NET_UDP_AT_LEN) == l4_len &&
 		       port != p->udp_port && port != p->vxlan_gpe_port &&
 		       port != p->geneve_port;
 	}
 	len = (s->l4[NET_TCP_AT_OFFSET] >> 4) * 4u;
 	s->shim = s->l4 + NET_TCP_LEN;
 	return s->protocol == NET_PROTO_TCP && len >= NET_TCP_LEN &&
-	       len <= told;
+	       len <= l4_len;
 }
 
-/* The version of a header and the bytes behind its shim, which has nothing but
- * its type, its length and the DSCP. */
+/* The header's version by a shim that has nothing but type MD, length and DSCP;
+ * 0: another one. *len: bytes behind it. */
 static inline uint8_t plain_shim(const uint8_t *p, uint32_t *len)
 {
 	uint32_t word = be32_load(p);
@@ -838,14 +844,14 @@ static inline uint8_t plain_shim(const uint8_t *p, uint32_t *len)
 		*len = (word >> 16 & 0xff) * 4;
 		return 2;
 	}
-	*len = (word >> 8 & 0xff) * 4 - INT_SHIM_LEN; /* 0: far too long */
+	*len = (word >> 8 & 0xff) * 4 - INT_SHIM_LEN; /* 0 becomes too long */
 	return (word & ~0x0000fffcu) == (uint32_t)INT_TYPE_MD << 24 ? 1 : 0;
 }
 
 /* INT-MD 1.0 or 2.x, all of it captured. */
 static inline bool plain_int(struct plain *s, const struct int_decoder *d)
 {
-	size_t left = s->len - (size_t)(s->shim - s->ip);
+	size_t left = s->captured - (size_t)(s->shim - s->ip);
 	uint8_t ver;
 
 	if (left < INT_SHIM_LEN + INT_HEADER2_LEN)
@@ -854,29 +860,30 @@ static inline bool plain_int(struct plain *s, const struct int_decoder *d)
 	s->version = ver == 1			       ? INT_V1_0
 		     : d->profile->version == INT_V2_0 ? INT_V2_0
 						       : INT_V2_1;
-	return d->plain >> ver & 1 && s->shim[INT_SHIM_LEN] >> 4 == ver &&
+	return d->plain_versions >> ver & 1 &&
+	       s->shim[INT_SHIM_LEN] >> 4 == ver &&
 	       s->rest >= int_header_len(s->version) &&
 	       s->rest <= left - INT_SHIM_LEN;
 }
 
-static inline void plain_flow(struct int_record *v, const struct plain *s)
+static inline void plain_flow(struct int_record *rec, const struct plain *s)
 {
 	size_t len = 2u * s->address + 4; /* ports follow the addresses */
 
 	if (s->address == KEY_IP4_LEN)
-		memcpy(v->key, s->l4 - 2 * KEY_IP4_LEN, 2 * KEY_IP4_LEN + 4);
+		memcpy(rec->key, s->l4 - 2 * KEY_IP4_LEN, 2 * KEY_IP4_LEN + 4);
 	else
-		memcpy(v->key, s->l4 - 2 * KEY_IP6_LEN, 2 * KEY_IP6_LEN + 4);
-	v->key[len] = s->protocol;
-	v->key_len = (uint8_t)(len + 1);
-	v->ip_len = s->told - INT_SHIM_LEN - s->rest;
+		memcpy(rec->key, s->l4 - 2 * KEY_IP6_LEN, 2 * KEY_IP6_LEN + 4);
+	rec->key[len] = s->protocol;
+	rec->key_len = (uint8_t)(len + 1);
+	rec->ip_len = s->ip_len - INT_SHIM_LEN - s->rest;
 }
 
 _Static_assert(NET_IP4_AT_SRC + 2 * KEY_IP4_LEN == NET_IP4_LEN &&
 		       NET_IP6_AT_SRC + 2 * KEY_IP6_LEN == NET_IP6_LEN,
 	       "ports follow the addresses");
 
-/* Not inlined, so that the usual packet keeps no registers for it. */
+/* Not inlined, so that the usual packet's code has the registers. */
 static __attribute__((noinline)) enum int_result
 read_any(struct int_record *out, struct int_decoder *d, uint16_t type,
 	 const uint8_t *frame, size_t len)
@@ -894,7 +901,7 @@ enum int_result int_read(struct int_record *out, struct int_decoder *d,
 	struct plain s;
 	const uint8_t *h;
 
-	if (!d->plain || !plain_ip(&s, type, frame, len) ||
+	if (!d->plain_versions || !plain_ip(&s, type, frame, len) ||
 	    !plain_l4(&s, d->profile) || !plain_int(&s, d))
 		return read_any(out, d, type, frame, len);
 	h = s.shim + INT_SHIM_LEN;

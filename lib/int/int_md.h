@@ -5,14 +5,14 @@
  * INT-MX 2.1 over TCP, UDP, VXLAN-GPE, Geneve and GRE (INT 2.1, sections 5.7 to
  * 5.9).
  *
- * INT's bytes (between the bars) are contiguous, put into the packet here:
- *   TCP, UDP     header [marker] |shim|header|stack| payload   0.5: + a tail
- *   new UDP      IP |UDP|shim|header|stack| the packet's own TCP, UDP...
- *   VXLAN-GPE    GPE header |shim|header|stack| inner packet
- *   Geneve       options |option: header|stack| options, inner packet
- *   GRE          header |shim|header|stack| inner packet; if INT brought the
- *                tunnel along, the tunnel is removed too, from its outer IP
- *                header on
+ * INT's own bytes, between the bars, are contiguous. Where they are, from left
+ * to right in the packet:
+ *   TCP, UDP     TCP, UDP |marker?, shim, header, stack, 0.5: tail| payload
+ *   new UDP      IP |UDP, shim, header, stack| the packet's own TCP, UDP...
+ *   VXLAN-GPE    VXLAN-GPE |shim, header, stack| inner packet
+ *   Geneve       options |option: header, stack| options, inner packet
+ *   GRE          GRE |shim, header, stack| inner packet; where the tunnel was
+ *                made for INT (G), its IP and GRE headers are INT's, too
  *
  *   shim 0.5, 1.0  |Type 8|Rsvd 8|Length 8|DSCP 6|R 2|; VXLAN: Next 8
  *                  Length: words, shim and tail included
@@ -44,10 +44,11 @@ enum int_result {
 	INT_BAD_PACKET,	 /* an IP, UDP, TCP... header is invalid */
 	INT_BAD_TYPE,	 /* the INT header's type is neither MD nor MX */
 	INT_BAD_VERSION, /* not the profile's, or unknown */
-	INT_BAD_NEXT,	 /* what follows INT is not said as it must be */
-	INT_BAD_LENGTH,	 /* too short for the headers, or beyond the packet */
-	INT_BAD_HOP,	 /* HopML, InsCnt: 0, or less than instructions ask */
-	INT_BAD_STACK,	 /* not whole hops, or not as many as declared */
+	INT_BAD_NEXT,	/* NPT is wrong for where the shim is, or there is none:
+			   in 1.0 behind INT's port */
+	INT_BAD_LENGTH, /* too short for the headers, or beyond the packet */
+	INT_BAD_HOP,	/* HopML, InsCnt: 0, or less than instructions ask */
+	INT_BAD_STACK,	/* not whole hops, or not as many as declared */
 	INT_RESULTS,
 };
 
@@ -72,21 +73,23 @@ enum int_by {
 
 /* Where INT is in a frame; offsets are bytes from its beginning. */
 struct int_place {
-	uint8_t over, by;   /* enum int_over, int_by */
-	uint8_t version;    /* enum int_version */
-	uint8_t type;	    /* enum int_type: MD or MX */
-	uint8_t ip_version; /* of the (outer) IP header */
-	uint8_t protocol;   /* behind that IP header */
-	uint8_t dscp;	    /* the packet's own */
-	bool added;	    /* G: VXLAN was no GPE, or there was no GRE */
-	bool reserved;	    /* reserved bits of the shim are set */
-	uint16_t next;	    /* the packet's own port, protocol, type */
-	uint32_t type_at;   /* Ethernet type of what stands at ip */
-	uint32_t ip, proto_at, l4;
-	uint32_t begin, end; /* INT's own bytes */
-	uint32_t shim;	     /* or the option's header */
+	uint8_t over, by;      /* enum int_over, int_by */
+	uint8_t version;       /* enum int_version */
+	uint8_t type;	       /* enum int_type: MD or MX */
+	uint8_t ip_version;    /* of the (outer) IP header */
+	uint8_t protocol;      /* behind that IP header */
+	uint8_t dscp;	       /* the packet's own */
+	bool tunnel_added;     /* G: it was plain VXLAN, or there was no GRE */
+	bool reserved;	       /* reserved bits of the shim are set */
+	uint16_t next;	       /* the packet's own port, protocol, type */
+	uint32_t ethertype_at; /* the field with the type of the IP header; 0:
+				  none, or of MPLS */
+	uint32_t ip, ip_proto_at, l4; /* IP header; its protocol (IPv6: of the
+					 last extension); behind them */
+	uint32_t begin, end;	      /* INT's own bytes */
+	uint32_t shim;		      /* or the option's header */
 	uint32_t header, stack, stack_len;
-	uint8_t tail;	 /* its length in bytes; only 0.5 has one */
+	uint8_t tail;	 /* bytes of the tail, which only 0.5 has */
 	uint32_t ip_len; /* total length by the IP header */
 };
 
@@ -103,8 +106,8 @@ enum int_result int_find(struct int_place *out, const struct int_profile *p,
 struct int_decoder {
 	const struct int_profile *profile;
 	struct int_layouts layouts[INT_ANY];
-	uint8_t plain; /* bit set of header versions for whose usual packets
-			  int_read() has a fast path; 0: none */
+	uint8_t plain_versions; /* bits by the header's first nibble: those for
+				   which int_read() has a fast path */
 };
 
 /* The profile is not copied: it must outlive the decoder. */
@@ -136,7 +139,7 @@ int int_strip(uint8_t *out, size_t cap, const struct int_profile *p,
 
 /* What a source puts into a packet. */
 struct int_source {
-	uint8_t version;  /* enum int_version, one that there is */
+	uint8_t version;  /* enum int_version, not INT_ANY */
 	uint8_t type;	  /* enum int_type: MD or, since 2.0, MX */
 	uint8_t over;	  /* enum int_over; GRE: a tunnel around the packet */
 	uint8_t by;	  /* over L4: INT_BY_DSCP, INT_BY_MARKER */

@@ -6,45 +6,46 @@
 #include "base/cur.h"
 #include "int/int_md.h"
 
-/* A record that says nothing yet. In pieces that registers hold: a large
- * structure at once is a loop. */
-static inline void int_clear(struct int_record *v, enum int_format format)
+/* Empties a record. Field by field, in registers: the compiler clears a large
+ * struct in a loop. */
+static inline void int_clear(struct int_record *rec, enum int_format format)
 {
-	v->ts_ns = 0;
-	v->format = (uint8_t)format;
-	v->flags = v->key_len = 0;
-	v->ip_len = 0;
-	v->from = (struct int_from){.report = false};
-	v->own = (struct int_hops){.layout = NULL};
-	v->stack = (struct int_hops){.layout = NULL};
-	v->domain = v->domain_bits = v->source_len = 0;
-	v->source = NULL;
+	rec->ts_ns = 0;
+	rec->format = (uint8_t)format;
+	rec->flags = rec->key_len = 0;
+	rec->ip_len = 0;
+	rec->from = (struct int_from){.report = false};
+	rec->own = (struct int_hops){.layout = NULL};
+	rec->stack = (struct int_hops){.layout = NULL};
+	rec->domain = rec->domain_bits = rec->source_len = 0;
+	rec->source = NULL;
 }
 
 /* The packet behind its IP header. */
 struct int_l4 {
-	struct cur c;  /* what was captured */
-	uint32_t told; /* bytes by the header */
+	struct cur c; /* what was captured */
+	uint32_t len; /* bytes, by the IP header */
 };
 
-/* The headers in front of INT's place: type_at to l4, ip_len, of *out, all else
- * 0. INT_OK, INT_NONE, INT_BAD_PACKET. */
+/* Finds the headers in front of INT: sets by, ip_version, protocol, ip_len and
+ * ethertype_at to l4, and all else to 0. INT_OK, INT_NONE, INT_BAD_PACKET. */
 enum int_result int_locate(struct int_place *out, struct int_l4 *l4,
 			   uint16_t type, const uint8_t *frame, size_t len);
 
 /*
- * Changes of a packet, here and of a node on the way (tests/tools/int_push.h).
- * sum is what they add to the checksum of the header at l4, RFC 1624: a one's
- * complement sum that is not folded yet.
+ * Change a packet, here and in a node on the way (tests/tools/int_push.h). They
+ * add to sum what the change adds to the checksum of the header at l4: RFC
+ * 1624, a one's complement sum that is not folded yet.
  */
-void int_sum_bytes(uint32_t *sum, const uint8_t *p, size_t len); /* come */
+/* len bytes at p were put into the packet. */
+void int_sum_bytes(uint32_t *sum, const uint8_t *p, size_t len);
 void int_set16(uint8_t *p, uint16_t v, uint32_t *sum);
-/* The packet is longer by so many bytes: its length by UDP; of IP:
- * net_ip_resize(). */
+/* The packet gets longer by so many bytes: changes UDP's length, and the pseudo
+ * header's. IP's: net_ip_resize(). */
 void int_resize_l4(uint8_t *frame, const struct int_place *at, int by,
 		   uint32_t *sum);
-/* Where the checksum at l4 is; NULL: there is none, or the profile's nodes
- * leave it alone. */
+/* The checksum of the header at l4; NULL: there is none, or the profile's nodes
+ * do not update it. */
 uint8_t *int_sum_at(uint8_t *frame, const struct int_place *at,
 		    const struct int_profile *p);
 void int_sum_apply(uint8_t *frame, const struct int_place *at,

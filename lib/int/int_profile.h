@@ -25,15 +25,14 @@ enum int_version {
 struct int_profile {
 	char name[32];
 	uint8_t version; /* enum int_version */
-	bool any_ver; /* what headers say of their version is not looked at */
+	bool any_ver;	 /* the version in headers is ignored */
 	/* TCP options come before INT; else INT stands behind TCP's first 20
 	 * bytes. A domain has it one way or the other: INT 2.1, 5.7.2. */
 	bool behind_tcp_options;
-	/* Nodes leave TCP checksums as they are, wrong beside INT. */
+	/* Nodes do not update TCP checksums, which INT makes wrong. */
 	bool tcp_sum_left;
-	/* What says that a packet carries INT (INT 2.1, section 5.7); 0: this
-	 * does not. */
-	/* Of 6 bits; mask 0: not by DSCP, INT_DSCP_ANY: whatever it is. */
+	/* What tells that a packet carries INT (INT 2.1, section 5.7); 0: not
+	 * this. dscp_mask 0: not DSCP; INT_DSCP_ANY: any DSCP may. */
 	uint8_t dscp, dscp_mask;
 	uint16_t udp_port; /* INT_TBD */
 	uint64_t marker;   /* of probes, 8 bytes behind TCP, UDP, ICMP */
@@ -84,7 +83,7 @@ const struct int_word *int_profile_words(const struct int_profile *p,
  *	udp_port = 4096         ; 0: none; the other numbers, too
  *	source_words = 0:2 3:1  ; bit:words of the domain's DS instruction
  *	ioam_fraction = us      ; ns, us, ms, or ntp: 2^-32 s
- *	any_ver = no            ; and the other things that are or are not so
+ *	any_ver = no            ; yes or no, as each bool above
  *
  *	[instructions]          ; the words of a bitmap, bit 0 the first
  *	3 = queue:1 occupancy:3 ; FIELD:BYTES, in the order of the wire
@@ -95,7 +94,7 @@ const struct int_word *int_profile_words(const struct int_profile *p,
  *	[report1]               ; RepMdBits of reports 1.0
  *	[report2]               ; and 2.0
  *
- * What a file does not say is as in the profile that it is like.
+ * What a file does not say is as in the profile of like.
  */
 
 /* Fields by name, as files have them; NULL at the end. */

@@ -71,15 +71,15 @@ uint8_t *int_sum_at(uint8_t *frame, const struct int_place *at,
 void int_sum_apply(uint8_t *frame, const struct int_place *at,
 		   const struct int_profile *p, uint32_t sum)
 {
-	uint8_t *at_sum = int_sum_at(frame, at, p);
+	uint8_t *field = int_sum_at(frame, at, p);
 	uint16_t check;
 
-	if (!at_sum)
+	if (!field)
 		return;
-	check = net_checksum_add(be16_load(at_sum), sum);
+	check = net_checksum_add(be16_load(field), sum);
 	if (!check && at->protocol == NET_PROTO_UDP)
 		check = 0xffff; /* RFC 768: 0 would be none */
-	be16_store(at_sum, check);
+	be16_store(field, check);
 }
 
 /* --- inserting ----------------------------------------------------------- */
@@ -95,7 +95,7 @@ struct job {
 	unsigned hop_words; /* HopML; 0.5: InsCnt */
 	size_t words;	    /* of header, stack and tail */
 	uint16_t next;	    /* the port, protocol or type that INT replaces */
-	bool added;	    /* G: plain VXLAN, which becomes VXLAN-GPE */
+	bool tunnel_added;  /* G: plain VXLAN, which becomes VXLAN-GPE */
 };
 
 /* HopML, the words of a hop; of 0.5 InsCnt, its instructions. */
@@ -121,7 +121,7 @@ static size_t udp_len(const struct job *j)
 	if (j->at.protocol != NET_PROTO_UDP || cur_left(&j->l4.c) < NET_UDP_LEN)
 		return 0;
 	len = be16_load(udp + NET_UDP_AT_LEN);
-	return len >= NET_UDP_LEN && len <= j->l4.told ? NET_UDP_LEN : 0;
+	return len >= NET_UDP_LEN && len <= j->l4.len ? NET_UDP_LEN : 0;
 }
 
 /* Bytes of the header at l4 that INT follows, or 0. INT comes before or behind
@@ -136,7 +136,7 @@ static size_t l4_len(const struct job *j)
 		if (cur_left(&j->l4.c) < NET_TCP_LEN)
 			return 0;
 		len = (l4[NET_TCP_AT_OFFSET] >> 4) * 4u;
-		if (len < NET_TCP_LEN || len > j->l4.told)
+		if (len < NET_TCP_LEN || len > j->l4.len)
 			return 0;
 		return j->p->behind_tcp_options ? len : NET_TCP_LEN;
 	case NET_PROTO_UDP:
@@ -163,7 +163,7 @@ static size_t tunnel_len(struct job *j)
 	j->next = h[NET_VXLAN_AT_NEXT];
 	if (port == j->p->vxlan_gpe_port && h[0] & NET_VXLAN_HAS_NEXT)
 		return NET_UDP_LEN + NET_VXLAN_LEN;
-	j->added = true;
+	j->tunnel_added = true;
 	j->next = NET_VXLAN_ETH;
 	return port == NET_VXLAN_PORT && !int_is_old(j->s->version)
 		       ? NET_UDP_LEN + NET_VXLAN_LEN
@@ -185,7 +185,7 @@ static bool find_begin(struct job *j)
 		j->next = at->ip_version == 4 ? NET_ETHERTYPE_IP4
 					      : NET_ETHERTYPE_IP6;
 		at->begin = at->ip;
-		return at->type_at;
+		return at->ethertype_at;
 	}
 	if (cur_left(&j->l4.c) < NET_UDP_LEN)
 		return false;
@@ -198,7 +198,8 @@ static bool find_begin(struct job *j)
 }
 
 /* Sets the words of INT without the shim; false: the format has no room for
- * them. Geneve counts the words of all options in 6 bits. */
+ * them. Geneve counts the words of all options in 6 bits. 128: more bytes than
+ * put_front() and put_shim() add. */
 static bool count_words(struct job *j)
 {
 	const struct int_source *s = j->s;
@@ -225,7 +226,7 @@ static void put_tunnel(struct put *w, const struct job *j)
 
 	if (!ip)
 		return;
-	be16_store(w->start + j->at.type_at, NET_ETHERTYPE_IP4);
+	be16_store(w->start + j->at.ethertype_at, NET_ETHERTYPE_IP4);
 	memset(ip, 0, NET_IP4_LEN);
 	ip[0] = NET_IP4_PLAIN;
 	be16_store(ip + NET_IP4_AT_LEN, (uint16_t)len);
@@ -248,7 +249,7 @@ static void put_front(struct put *w, const struct job *j)
 		put_be16(w, j->s->src_port);
 		put_be16(w, j->p->udp_port);
 		put_be16(w, (uint16_t)(NET_UDP_LEN + INT_SHIM_LEN +
-				       j->words * 4 + j->l4.told));
+				       j->words * 4 + j->l4.len));
 		put_be16(w, 0); /* no checksum: INT 2.1, section 5.7.2 */
 	} else if (j->s->over == INT_OVER_L4 && j->s->by == INT_BY_MARKER) {
 		put_be64(w, j->p->marker);
@@ -272,7 +273,7 @@ static void put_shim(struct put *w, const struct job *j)
 	if (s->over == INT_OVER_L4)
 		next = s->by == INT_BY_DSCP ? (uint16_t)(dscp_of(j) << 2) : 0;
 	else if (s->over == INT_OVER_VXLAN)
-		next |= (uint16_t)(j->added << 15);
+		next |= (uint16_t)(j->tunnel_added << 15);
 	if (s->over == INT_OVER_GENEVE) {
 		put_be16(w, j->p->geneve_class);
 		put_u8(w, s->type);
@@ -341,7 +342,7 @@ static void update_headers(uint8_t *out, const struct job *j, size_t by)
 	net_ip_resize(out + j->at.ip, (int)by);
 	switch (j->s->over) {
 	case INT_OVER_NEW_UDP:
-		net_ip_set_protocol(out + j->at.ip, out + j->at.proto_at,
+		net_ip_set_protocol(out + j->at.ip, out + j->at.ip_proto_at,
 				    NET_PROTO_UDP);
 		return;
 	case INT_OVER_L4:
@@ -419,12 +420,12 @@ static void restore_headers(uint8_t *out, const struct int_profile *p,
 		int_set16(l4 + NET_UDP_AT_DST, at->next, &sum);
 	switch (at->over) {
 	case INT_OVER_NEW_UDP:
-		net_ip_set_protocol(out + at->ip, out + at->proto_at,
+		net_ip_set_protocol(out + at->ip, out + at->ip_proto_at,
 				    (uint8_t)at->next);
 		return;
 	case INT_OVER_VXLAN:
 		int_set16(h + 2, (uint16_t)(h[2] << 8 | at->next), &sum);
-		if (!at->added)
+		if (!at->tunnel_added)
 			break;
 		/* Back to plain VXLAN (RFC 7348). */
 		int_set16(h + 2, (uint16_t)(h[2] << 8), &sum);
@@ -453,9 +454,9 @@ int int_strip(uint8_t *out, size_t cap, const struct int_profile *p,
 		return -ENOBUFS;
 	memcpy(out, frame, at->begin);
 	memcpy(out + at->begin, frame + at->end, len - at->end);
-	if (at->over != INT_OVER_GRE || !at->added)
+	if (at->over != INT_OVER_GRE || !at->tunnel_added)
 		restore_headers(out, p, at, frame + at->begin, gone);
-	else if (at->begin && at->type_at) /* the tunnel is gone as well */
-		be16_store(out + at->type_at, at->next);
+	else if (at->begin && at->ethertype_at) /* the tunnel is gone as well */
+		be16_store(out + at->ethertype_at, at->next);
 	return (int)(len - gone);
 }

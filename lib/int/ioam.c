@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* ioam.c - IOAM taken out of frames, read, and put into them: ioam.h. */
+/* ioam.c - strips, decodes and inserts IOAM: ioam.h. */
 #include "int/ioam.h"
 
 #include <errno.h>
@@ -22,11 +22,10 @@ static bool ioam_is_option(uint8_t type)
 }
 
 /*
- * Bytes of the extension header of type next at p, by what it says, and it may
- * say more than the left ones. 0: it is none that options could be in or
- * behind.
+ * Bytes of the extension header of type next at p, by its own length, which may
+ * be above left. 0: options can be neither in it nor behind it.
  */
-static size_t ioam_extension(uint8_t next, const uint8_t *p, size_t left)
+static size_t ioam_extension_len(uint8_t next, const uint8_t *p, size_t left)
 {
 	if (left < 8)
 		return 0;
@@ -68,20 +67,22 @@ static void ioam_put_end(struct put *w)
 }
 
 /*
- * A header of options without IOAM's.
+ * Copies a header of options (len bytes) without IOAM's to out, which has room
+ * for len bytes. Returns the new length, 0 if there was no other option; or
+ * -EBADMSG.
  *
  * Padding is kept where it may be the packet's own: between other options, and
- * before an option of IOAM that begins where a header could have ended, for
- * that is where ioam_insert() puts one behind what was there. Around one that
- * goes, it goes as well, but for what aligns the option behind it.
+ * before an IOAM option that begins at a multiple of 8, where ioam_insert()
+ * puts it. Padding around an IOAM option is removed with it, except for as much
+ * as aligns the option behind it.
  *
- * To out, which has room for as much. Returns the length, 0 if nothing else was
- * in it; or -EBADMSG.
+ * Lengths of out: kept, with padding that is kept; last, up to the last option.
+ * gap: bytes left out since then.
  */
 static int ioam_header_without(uint8_t *out, const uint8_t *header, size_t len)
 {
 	struct put w = put_to(out, len);
-	size_t solid = NET_IP6_OPTIONS_AT, last = solid, gap = 0, n;
+	size_t kept = NET_IP6_OPTIONS_AT, last = kept, gap = 0, n;
 	bool dropped = false;
 
 	put_bytes(&w, header, NET_IP6_OPTIONS_AT);
@@ -94,7 +95,7 @@ static int ioam_header_without(uint8_t *out, const uint8_t *header, size_t len)
 			return -EBADMSG;
 		if (ioam_is_option(*p)) {
 			if (!dropped && at % 8 == 0)
-				solid = put_len(&w);
+				kept = put_len(&w);
 			gap += put_len(&w) - last + n;
 			w.p = out + last;
 			dropped = true;
@@ -105,20 +106,20 @@ static int ioam_header_without(uint8_t *out, const uint8_t *header, size_t len)
 			gap = 0;
 			put_bytes(&w, p, n);
 			if (!pad)
-				solid = last = put_len(&w);
+				kept = last = put_len(&w);
 		}
 	}
 	if (!dropped)
 		return (int)len;
-	if (solid == NET_IP6_OPTIONS_AT)
+	if (kept == NET_IP6_OPTIONS_AT)
 		return 0;
-	w.p = out + solid;
+	w.p = out + kept;
 	ioam_put_end(&w);
 	return (int)put_len(&w);
 }
 
-/* The IPv6 header of a frame; the cursor is behind it then. 0, -EBADMSG or
- * -ENOTSUP. */
+/* Steps over the headers of a frame up to IPv6's, *ip. 0, -EBADMSG or -ENOTSUP.
+ */
 static int take_ip6(struct cur *c, const uint8_t **ip)
 {
 	const uint8_t *type_at;
@@ -130,16 +131,16 @@ static int take_ip6(struct cur *c, const uint8_t **ip)
 	return type == NET_ETHERTYPE_IP6 && **ip >> 4 == 6 ? 0 : -ENOTSUP;
 }
 
-/* One extension header, from *c; *at: the byte that says its type. Returns
- * false at the first that is none, or -EBADMSG. */
+/* Copies one extension header at the cursor, without IOAM. *at: the byte with
+ * its type, in the copy. Returns 1; 0: there is no more; or -EBADMSG. */
 static int strip_header(struct put *w, struct cur *c, uint8_t **at)
 {
-	size_t len = ioam_extension(**at, c->p, cur_left(c));
+	size_t len = ioam_extension_len(**at, c->p, cur_left(c));
 	const uint8_t *p = c->p;
 	int n = (int)len;
 
 	if (!len)
-		return false;
+		return 0;
 	if (!cur_take(c, len) || len > (size_t)(w->end - w->p))
 		return -EBADMSG;
 	if (ioam_has_options(**at))
@@ -154,7 +155,7 @@ static int strip_header(struct put *w, struct cur *c, uint8_t **at)
 	} else {
 		**at = p[0];
 	}
-	return true;
+	return 1;
 }
 
 int ioam_strip(uint8_t *out, size_t cap, const uint8_t *frame, size_t len)
@@ -233,13 +234,13 @@ void ioam_begin(struct ioam_reader *r, struct ioam_decoder *d,
 	r->end = payload < cur_left(&c) ? c.p + payload : c.end;
 }
 
-/* Steps over an extension header, into its options if it has some. False: there
- * is none that options could be in or behind. */
+/* Makes the next extension header, and its options, the current one. False:
+ * there is none, or no option can be in or behind it. */
 static bool enter_header(struct ioam_reader *r)
 {
 	const uint8_t *p = r->p;
 	size_t left = (size_t)(r->end - p);
-	size_t len = ioam_extension(r->next, p, left);
+	size_t len = ioam_extension_len(r->next, p, left);
 	bool options = ioam_has_options(r->next);
 
 	r->next = NET_PROTO_NONE;
@@ -257,8 +258,8 @@ static bool enter_header(struct ioam_reader *r)
 	return true;
 }
 
-/* The next option of IOAM and its length, 0 if it is not all there. NULL: there
- * are no more. */
+/* The next IOAM option and its length, 0 if it is cut. NULL: there are no
+ * more. */
 static const uint8_t *find_option(struct ioam_reader *r, size_t *len)
 {
 	const uint8_t *p;
@@ -279,7 +280,7 @@ static const uint8_t *find_option(struct ioam_reader *r, size_t *len)
 	}
 }
 
-static void set_flow(const struct ioam_reader *r, struct int_record *v)
+static void set_record_flow(const struct ioam_reader *r, struct int_record *rec)
 {
 	const uint8_t *ip = r->ip, *end = r->frame + r->len;
 	const uint8_t *p = ip + NET_IP6_LEN;
@@ -293,24 +294,25 @@ static void set_flow(const struct ioam_reader *r, struct int_record *v)
 		return;
 	if (outer.protocol == NET_PROTO_IP6 ||
 	    outer.protocol == NET_PROTO_IP4) {
-		int_record_set_ip(v, outer.l4.p, cur_left(&outer.l4));
+		int_record_set_ip(rec, outer.l4.p, cur_left(&outer.l4));
 		return;
 	}
-	int_record_set_net(v, &outer);
-	while (v->key_len && (n = ioam_extension(next, p, left)) && n <= left) {
+	int_record_set_net(rec, &outer);
+	while (rec->key_len && (n = ioam_extension_len(next, p, left)) &&
+	       n <= left) {
 		rest = ioam_has_options(next)
 			       ? ioam_header_without(without, p, n)
 			       : (int)n;
 		if (rest >= 0)
-			v->ip_len -= (uint32_t)(n - (size_t)rest);
+			rec->ip_len -= (uint32_t)(n - (size_t)rest);
 		next = *p;
 		p += n;
 		left -= n;
 	}
 }
 
-/* Where each node begins, if snapshots are among them. */
-static enum ioam_reason place_opaque(struct ioam *t, size_t node, size_t len)
+/* Finds where each node begins, if a snapshot is behind each. */
+static enum ioam_reason locate_nodes(struct ioam *t, size_t node, size_t len)
 {
 	struct int_hops *h = &t->record.stack;
 	size_t at = 0;
@@ -329,23 +331,23 @@ static enum ioam_reason place_opaque(struct ioam *t, size_t node, size_t len)
 
 static void set_bitmap(struct ioam *t, struct ioam_decoder *d, uint32_t bitmap)
 {
-	struct int_record *v = &t->record;
+	struct int_record *rec = &t->record;
 	const struct int_layout *layout;
 
 	layout = int_layouts_get(
 		&d->layouts, bitmap & ~(uint32_t)(IOAM_OPAQUE | IOAM_UNUSED));
 	t->opaque = bitmap & IOAM_OPAQUE;
-	v->stack = (struct int_hops){.layout = layout, .len = layout->len};
+	rec->stack = (struct int_hops){.layout = layout, .len = layout->len};
 	if (layout->reserved || bitmap & IOAM_UNUSED)
-		v->flags |= INT_RESERVED;
+		rec->flags |= INT_RESERVED;
 }
 
 /* From the trace's header on. */
 static enum ioam_reason decode_trace(struct ioam *t, struct ioam_decoder *d,
 				     const uint8_t *p, size_t len)
 {
-	struct int_record *v = &t->record;
-	struct int_hops *h = &v->stack;
+	struct int_record *rec = &t->record;
+	struct int_hops *h = &rec->stack;
 	unsigned lengths;
 	size_t free;
 
@@ -354,8 +356,8 @@ static enum ioam_reason decode_trace(struct ioam *t, struct ioam_decoder *d,
 	lengths = be16_load(p + IOAM_TRACE_AT_LENGTHS);
 	t->flags = lengths >> IOAM_FLAGS_SHIFT & 15;
 	t->remaining = lengths & IOAM_REMAINING_MASK;
-	v->domain = be16_load(p);
-	v->flags = t->flags & IOAM_OVERFLOW ? INT_HOPS_EXCEEDED : 0;
+	rec->domain = be16_load(p);
+	rec->flags = t->flags & IOAM_OVERFLOW ? INT_HOPS_EXCEEDED : 0;
 	set_bitmap(t, d, be24_load(p + IOAM_TRACE_AT_BITMAP));
 	if (h->len != (lengths >> IOAM_NODE_LEN_SHIFT) * 4)
 		return IOAM_NODE_LENGTH;
@@ -366,7 +368,7 @@ static enum ioam_reason decode_trace(struct ioam *t, struct ioam_decoder *d,
 	h->data = p + IOAM_TRACE_LEN + free;
 	len -= free;
 	if (t->opaque)
-		return place_opaque(t, h->len, len);
+		return locate_nodes(t, h->len, len);
 	if (h->len ? len % h->len : len)
 		return IOAM_NODES;
 	h->n = h->len ? (uint8_t)(len / h->len) : 0;
@@ -416,7 +418,7 @@ enum ioam_reason ioam_next(struct ioam_reader *r, struct ioam *out)
 		why = decode_direct_export(out, r->d, p + IOAM_LEN,
 					   len - IOAM_LEN);
 	if (why == IOAM_OK)
-		set_flow(r, &out->record);
+		set_record_flow(r, &out->record);
 	return why;
 }
 
@@ -432,8 +434,9 @@ struct ioam_snapshot ioam_snapshot_of(const struct int_hops *h, unsigned i)
 }
 
 /*
- * The hop-by-hop header with the option behind those it has: its whole length
- * is a multiple of 8, so that is aligned. A new one begins with padding to 4.
+ * The hop-by-hop header with the option behind those that it has. Its length is
+ * a multiple of 8, so the option is aligned; a new header has padding before
+ * it.
  * Returns its length, -EINVAL or -EMSGSIZE.
  */
 static int make_header(uint8_t out[NET_IP6_OPTIONS_MAX], const uint8_t *old,
@@ -487,7 +490,8 @@ int ioam_insert(uint8_t *out, size_t cap, const uint8_t *frame, size_t len,
 	if (ip[NET_IP6_AT_NEXT] == NET_IP6_HOP_BY_HOP) {
 		if (!payload)
 			return -ENOTSUP; /* RFC 2675 */
-		old_len = ioam_extension(NET_IP6_HOP_BY_HOP, old, cur_left(&c));
+		old_len = ioam_extension_len(NET_IP6_HOP_BY_HOP, old,
+					     cur_left(&c));
 		if (!old_len || old_len > payload || !cur_take(&c, old_len))
 			return -EBADMSG;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* profile_file.c - profile files; nothing is believed unseen. */
+/* profile_file.c - reads profile files, and checks each value. */
 #include "int/int_profile.h"
 
 #include <errno.h>
@@ -234,7 +234,7 @@ static int set_fraction(const struct field *field, void *profile,
 	offsetof(struct int_profile, member)
 #define PORT(member) { #member, NUMBER(member), 0, UINT16_MAX, \
 	.want = "a number up to 65535" }
-#define YES(member) { #member, FIELD_NAME, sizeof(bool), \
+#define FLAG(member) { #member, FIELD_NAME, sizeof(bool), \
 	offsetof(struct int_profile, member), .names = no_yes }
 
 /* The keys of [profile]. */
@@ -260,10 +260,10 @@ static const struct field profile_keys[] = {
 	  .want = "none or BIT:WORDS..., each bit once" },
 	{ "ioam_fraction", FIELD_OTHER, .set = set_fraction,
 	  .want = "ns, us, ms or ntp" },
-	YES(any_ver),
-	YES(behind_tcp_options),
-	YES(tcp_sum_left),
-	YES(report_length_wrong),
+	FLAG(any_ver),
+	FLAG(behind_tcp_options),
+	FLAG(tcp_sum_left),
+	FLAG(report_length_wrong),
 	{ NULL },
 };
 /* clang-format on */
@@ -271,9 +271,9 @@ static const struct field profile_keys[] = {
 struct reader {
 	struct ini ini;
 	struct int_profile p;
-	uint64_t keys;
-	uint64_t bits[3];      /* of profile_sections that were given */
-	unsigned instructions; /* line of the first */
+	uint64_t keys;	       /* of [profile] that were given, a bit each */
+	uint64_t bits[3];      /* the same, of profile_sections */
+	unsigned instructions; /* line of the first, or 0 */
 };
 
 static int parse_key(struct reader *r)
@@ -340,7 +340,7 @@ static int read_all(struct reader *r)
 	if (i->empty)
 		return ini_error(i, i->empty, -EINVAL,
 				 "a section without fields");
-	/* int_profile_words() has the specifications' for each version */
+	/* For these int_profile_words() takes the specifications' words. */
 	if (r->instructions && r->p.version == INT_ANY)
 		return ini_error(i, r->instructions, -EINVAL,
 				 "instructions: version any has those of each "

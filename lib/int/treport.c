@@ -72,23 +72,24 @@ static uint8_t flags_of(uint32_t dqf)
 			 (dqf & 1 ? INT_TRACKED : 0));
 }
 
-static void own_metadata(struct int_record *v, const struct int_layout *layout,
-			 const uint8_t *data, size_t len)
+static void set_own_metadata(struct int_record *rec,
+			     const struct int_layout *layout,
+			     const uint8_t *data, size_t len)
 {
-	v->own = (struct int_hops){
+	rec->own = (struct int_hops){
 		.layout = layout,
 		.data = data,
 		.len = (uint16_t)len,
 		.n = 1,
 	};
 	if (layout->reserved)
-		v->flags |= INT_RESERVED;
+		rec->flags |= INT_RESERVED;
 }
 
 /*
  * Begins the record with the packet that the report is about: INT in it, or its
- * flow. Of a packet that is itself a report there is nothing to learn that that
- * one does not tell, and if it was made of another one's, no end.
+ * flow. A report about a report is refused: the inner one comes by itself, and
+ * if reports are reported, there is no end.
  */
 static enum treport_reason look_inside(struct treport *t,
 				       struct treport_decoder *d, uint8_t flags)
@@ -97,21 +98,21 @@ static enum treport_reason look_inside(struct treport *t,
 	uint16_t type = t->inner_type == TREPORT_ETHERNET ? NET_ETHERTYPE_ETH
 			: t->inner_type == TREPORT_IP4	  ? NET_ETHERTYPE_IP4
 							  : NET_ETHERTYPE_IP6;
-	struct int_record *v = t->record;
+	struct int_record *rec = t->record;
 
 	t->packet = INT_NONE;
 	if (t->inner && flags & INT_TRACKED)
-		t->packet = (uint8_t)int_read(v, &d->packets, type, t->inner,
+		t->packet = (uint8_t)int_read(rec, &d->packets, type, t->inner,
 					      t->inner_len);
 	if (t->packet != INT_OK) {
-		int_clear(v, INT_XD);
+		int_clear(rec, INT_XD);
 		if (t->inner_type == TREPORT_ETHERNET)
-			int_record_set_frame(v, t->inner, t->inner_len);
+			int_record_set_frame(rec, t->inner, t->inner_len);
 		else if (t->inner)
-			int_record_set_ip(v, t->inner, t->inner_len);
+			int_record_set_ip(rec, t->inner, t->inner_len);
 	}
-	v->flags |= flags;
-	return own && int_record_is_udp_to(v, own) ? TREPORT_OWN : TREPORT_OK;
+	rec->flags |= flags;
+	return own && int_record_is_udp_to(rec, own) ? TREPORT_OWN : TREPORT_OK;
 }
 
 static void set_inner(struct treport *t, unsigned type, const uint8_t *data,
@@ -122,7 +123,7 @@ static void set_inner(struct treport *t, unsigned type, const uint8_t *data,
 	t->inner_len = (uint32_t)len;
 }
 
-/* What of a header of 0.5 says who sent it; its node is in the next one. */
+/* The reporter, by a header of 0.5; its node is in the header behind it. */
 static struct int_from decode_header_05(const uint8_t *p, size_t left,
 					unsigned next)
 {
@@ -168,13 +169,14 @@ static enum treport_reason decode_report_05(struct treport_reader *r,
 	set_inner(t, TREPORT_ETHERNET, p + len, left - len);
 	why = look_inside(t, r->d, flags_of(first >> 21));
 	if (next != TREPORT_PLAIN)
-		own_metadata(t->record,
-			     next == TREPORT_DROP ? &r->d->drop : &r->d->local,
-			     md, v05_extra[next]);
+		set_own_metadata(t->record,
+				 next == TREPORT_DROP ? &r->d->drop
+						      : &r->d->local,
+				 md, v05_extra[next]);
 	return why;
 }
 
-/* The bytes of the header with its metadata, by what it says; 0: it lies. */
+/* Bytes of header and metadata, by Length; 0: too short for the bitmap. */
 static size_t report_length_1(const struct treport_decoder *d, uint32_t first,
 			      const struct int_layout *layout)
 {
@@ -185,8 +187,8 @@ static size_t report_length_1(const struct treport_decoder *d, uint32_t first,
 	return words * 4 < least ? 0 : words * 4;
 }
 
-/* What of a header of 1.0 says who sent it. Field by field: a copy of the whole
- * waits for its parts. */
+/* The reporter, by a header of 1.0. Field by field: a copy of the whole struct
+ * would wait for the stores of its fields. */
 static inline void decode_header_1(struct int_from *from, const uint8_t *p)
 {
 	from->hw_id = be32_load(p) & TREPORT_HW_ID_MASK;
@@ -225,12 +227,12 @@ static enum treport_reason decode_report_1(struct treport_reader *r,
 	set_inner(t, TREPORT_ETHERNET + type, p + len, left - len);
 	why = look_inside(t, r->d, flags_of(first >> 6));
 	if (len > TREPORT_V1_LEN)
-		own_metadata(t->record, layout, p + TREPORT_V1_LEN,
-			     len - TREPORT_V1_LEN);
+		set_own_metadata(t->record, layout, p + TREPORT_V1_LEN,
+				 len - TREPORT_V1_LEN);
 	return why;
 }
 
-/* One TLV; the first packet is the report's, a domain's data are skipped. */
+/* One TLV. The first that is a packet is the report's; others are skipped. */
 static enum treport_reason decode_tlv(struct treport *t, struct cur *c)
 {
 	const uint8_t *p = cur_take(c, TREPORT_TLV_LEN), *data = NULL;
@@ -292,7 +294,7 @@ static enum treport_reason decode_report_2(struct treport_reader *r,
 					   struct treport *t)
 {
 	const struct int_layout *layout = NULL;
-	const uint8_t *main = NULL;
+	const uint8_t *contents = NULL;
 	enum treport_reason why;
 	uint32_t first;
 	unsigned type, words;
@@ -311,10 +313,10 @@ static enum treport_reason decode_report_2(struct treport_reader *r,
 	if (type > TREPORT_INT)
 		return TREPORT_TYPE;
 	if (type == TREPORT_INT) {
-		main = cur_take(&c, TREPORT_V2_INT_LEN + words * 4);
-		if (!main)
+		contents = cur_take(&c, TREPORT_V2_INT_LEN + words * 4);
+		if (!contents)
 			return TREPORT_LENGTH;
-		layout = int_layouts_get(&r->d->layouts2, be16_load(main));
+		layout = int_layouts_get(&r->d->layouts2, be16_load(contents));
 		if (layout->len > words * 4)
 			return TREPORT_LENGTH;
 	}
@@ -323,14 +325,14 @@ static enum treport_reason decode_report_2(struct treport_reader *r,
 	why = look_inside(t, r->d,
 			  (uint8_t)(flags_of(first >> 5) |
 				    (first & 0x10 ? INT_INTERMEDIATE : 0)));
-	if (main && t->packet != INT_OK) {
-		t->record->domain = be16_load(main + TREPORT_V2_AT_DOMAIN);
-		t->record->domain_bits = be16_load(main +
+	if (contents && t->packet != INT_OK) {
+		t->record->domain = be16_load(contents + TREPORT_V2_AT_DOMAIN);
+		t->record->domain_bits = be16_load(contents +
 						   TREPORT_V2_AT_DOMAIN_BITS);
 	}
-	if (main && words)
-		own_metadata(t->record, layout, main + TREPORT_V2_INT_LEN,
-			     words * 4);
+	if (contents && words)
+		set_own_metadata(t->record, layout,
+				 contents + TREPORT_V2_INT_LEN, words * 4);
 	return why;
 }
 

@@ -18,7 +18,7 @@
  * The decoder looks for INT in the packet that a report is about only if F says
  * that its flow is tracked: without F a report embeds no metadata (2.0). The
  * packet may be cut short. In 2.0 a report is whole words, so up to 3 bytes of
- * padding follow the packet. Its length is what its own headers say.
+ * padding follow the packet, whose length is what its own headers say.
  */
 #ifndef INT_TREPORT_H
 #define INT_TREPORT_H

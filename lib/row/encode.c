@@ -192,7 +192,8 @@ static void text_value(struct outbuf *o, const struct row_cell *c,
 		put_value(o, c, bytes);
 }
 
-/* Separates a field of a text row from the last. Returns its buffer offset. */
+/* Separates field i of a text row from the one before it. Returns its offset in
+ * the buffer. */
 static size_t text_start(struct outbuf *o, unsigned i)
 {
 	if (i)

@@ -22,8 +22,8 @@ static const char digit_pairs[] =
 
 static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
 
-/* To the end of the text, and a NUL. */
-static int gather(struct outbuf *o)
+/* Appends the buffer to the text, and a NUL. */
+static int append_to_text(struct outbuf *o)
 {
 	size_t size = o->text_size ? o->text_size : OUTBUF_SIZE;
 	char *more;
@@ -46,7 +46,7 @@ void outbuf_spill(struct outbuf *o)
 {
 	errno = 0;
 	if (!o->out)
-		o->err = o->err ? o->err : gather(o);
+		o->err = o->err ? o->err : append_to_text(o);
 	else if (o->len && !o->err &&
 		 fwrite_unlocked(o->buf, 1, o->len, o->out) != o->len)
 		o->err = errno ? -errno : -EIO;
@@ -158,7 +158,7 @@ void outbuf_f64(struct outbuf *o, double v)
 {
 	char text[NUMBER_MAX];
 	bool point = false;
-	/* A mean of ns is as exact as what it is the mean of. */
+	/* All digits before the point: a mean of ns is exact to the ns. */
 	bool whole = fabs(v) >= 1e6 && fabs(v) < 1e15;
 
 	snprintf(text, sizeof(text), whole ? "%.0f" : "%.6g", v);
@@ -220,7 +220,7 @@ static unsigned utf8(const unsigned char *s, uint32_t *cp)
 	return n;
 }
 
-/* plain_end() for as many characters as fit a vector register. */
+/* plain_end() looks at as many characters at once as a vector register has. */
 enum {
 	VECTOR = 16,
 };
@@ -269,7 +269,7 @@ enum string_form {
 /* False: the character stands for itself. */
 static bool put_escape(struct outbuf *o, enum string_form form, uint32_t cp)
 {
-	bool hidden = cp < 0x20 || cp == 0x7f;
+	bool escape = cp < 0x20 || cp == 0x7f;
 	char text[8];
 
 	if (form == CSV && cp != '"')
@@ -280,14 +280,14 @@ static bool put_escape(struct outbuf *o, enum string_form form, uint32_t cp)
 		return true;
 	}
 	if (form != JSON)
-		hidden = hidden || (cp > 0x7f && cp < 0xa0) ||
+		escape = escape || (cp > 0x7f && cp < 0xa0) ||
 			 (cp == ' ' && form == COLUMN);
-	if (hidden) {
+	if (escape) {
 		snprintf(text, sizeof(text),
 			 form == JSON ? "\\u%04x" : "\\x%02x", cp);
 		outbuf_word(o, text);
 	}
-	return hidden;
+	return escape;
 }
 
 static void put_string(struct outbuf *o, enum string_form form,

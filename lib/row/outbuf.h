@@ -41,8 +41,7 @@ const char *outbuf_text(struct outbuf *o, size_t *len);
 /* The same, for the caller to free; the buffer is empty then. */
 char *outbuf_take(struct outbuf *o, size_t *len);
 
-/* Forgets what was written since there were so many bytes in all; errors
- * stay. */
+/* Forgets all but the first len bytes; errors stay. */
 void outbuf_cut(struct outbuf *o, size_t len);
 
 /* Bytes of the text in all. */
@@ -91,8 +90,8 @@ void outbuf_list(struct outbuf *o, const uint64_t *v, size_t n);
 void outbuf_json(struct outbuf *o, const char *text, size_t len);
 void outbuf_csv(struct outbuf *o, const char *text, size_t len);
 void outbuf_plain(struct outbuf *o, const char *text, size_t len, bool last);
-/* As it is, but for what is no UTF-8: a backslash before what is special, all
- * of it ASCII; \n for a line's end that is. */
+/* With a backslash before each character of special (ASCII), a newline as \n,
+ * and U+FFFD for bytes that are not UTF-8. */
 void outbuf_escaped(struct outbuf *o, const char *text, size_t len,
 		    const char *special);
 

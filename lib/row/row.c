@@ -81,7 +81,8 @@ static int bytes_grow(struct row_batch *b, size_t to)
 	return 0;
 }
 
-/* Starts at a multiple of 8 bytes, as lists are read as uint64_t. */
+/* Starts at a multiple of 8 bytes, as lists are read as uint64_t. n: the cell's
+ * len, in bytes or numbers. */
 static inline void set_bytes(struct row_batch *b, unsigned field, uint8_t kind,
 			     const void *data, size_t len, size_t n)
 {

@@ -47,7 +47,7 @@ struct row_field {
 	const char *unit; /* "bytes", "ns"; NULL: a number, or no number */
 	const char *good; /* as text: any other value is shown to people as
 			     something wrong; NULL: none is */
-	bool spare;	  /* it goes first where there is no room for all */
+	bool spare;	  /* left out first where there is no room for all */
 };
 
 static inline bool row_is_number(const struct row_field *f)
@@ -105,7 +105,7 @@ void row_batch_fini(struct row_batch *b);
 /* Forgets all rows, keeps the memory. */
 void row_batch_clear(struct row_batch *b);
 
-/* The rows of a batch in an uninitialised one. 0 or -ENOMEM. */
+/* Copies a batch into an uninitialised one. 0 or -ENOMEM. */
 int row_batch_copy(struct row_batch *to, const struct row_batch *b);
 
 /*
@@ -203,16 +203,15 @@ void encode_cell(struct outbuf *o, const struct row_batch *b,
 /* The same alone in a buffer, of len bytes; "" for null. NULL: no memory. */
 const char *encode_text(struct outbuf *o, const struct row_batch *b,
 			const struct row_cell *c, size_t *len);
-/* Whether it is: no number is one that is not finite. */
+/* Whether a cell is null, as a number that is not finite is, too. */
 bool encode_is_null(const struct row_cell *c);
 
 /*
  * A sink that writes to a stream, which stays the caller's: rows go through its
  * buffer, one fwrite each, so that others may write to it, too; flush it
- * yourself to follow. A header comes before the first row, and before that of
- * another schema; not without head. mixed: rows are of several schemas; those
- * of NDJSON, which has no headers, say of which (encoder_open()). NULL: no
- * memory.
+ * yourself to follow. head: a header comes before the first row, and before the
+ * first of another schema. mixed: rows are of several schemas, and those of
+ * NDJSON, which has no headers, name theirs (encoder_open()). NULL: no memory.
  */
 struct row_sink *stream_sink_open(FILE *out, enum row_format fmt, bool head,
 				  bool mixed);
@@ -223,14 +222,14 @@ struct row_sink *stream_sink_open(FILE *out, enum row_format fmt, bool head,
 struct rows {
 	struct row_batch b;
 	struct row_sink *sink;
-	bool own; /* the sink is ours to close */
-	unsigned gather;
+	bool own;	 /* rows_close() closes the sink */
+	unsigned gather; /* rows to put at once */
 	int err;
 };
 
 /*
- * Rows of a schema, which outlives them, for a sink: put when there are so many
- * as gather says, and by rows_flush(). NULL: no memory.
+ * Rows of a schema, which outlives them, for a sink: put when there are gather
+ * of them, and by rows_flush(). NULL: no memory.
  */
 struct rows *rows_open(struct row_sink *sink, const struct schema *s,
 		       unsigned gather);
@@ -281,8 +280,8 @@ static inline void row_list(struct rows *r, unsigned field, const uint64_t *v,
 	row_batch_list(&r->b, field, v, n);
 }
 
-/* The header at once, of rows that come from elsewhere: once, and before any. 0
- * or -errno. */
+/* Writes the header now, before any row; for rows that another process writes.
+ * 0 or -errno. */
 int rows_head(struct rows *r);
 /* Ends the row. Returns 0, or -errno of the sink, which stays. */
 int row_end(struct rows *r);
@@ -298,7 +297,7 @@ void rows_close(struct rows *r);
  */
 int row_template_check(const char *text, const struct schema *s,
 		       struct error *err);
-/* One that was checked. */
+/* text was checked by row_template_check(). */
 void row_template_encode(const char *text, struct outbuf *o,
 			 const struct row_batch *b, unsigned row);
 
